@@ -1,0 +1,1 @@
+# api/: files of this folder

@@ -1,0 +1,1 @@
+# cli/: files of this folder

@@ -1,0 +1,1 @@
+# model/: the hardware, in the order a packet meets it.

@@ -1,0 +1,22 @@
+/* Log: one const table of categories, a level each, set by "link:debug,cuda:info" (--log or FANOUT_LOG).
+ * Lines go to stderr as "fanout: <time>: <category>: text"; below the level costs one compare. */
+#ifndef SIM_LOG_H
+#define SIM_LOG_H
+
+#include <glib.h>
+
+#include "sim/simtime.h"
+
+typedef enum { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG, LOG_SPEW } LogLevel;
+typedef enum { LOG_SIM, LOG_GPU, LOG_LINK, LOG_SWITCH, LOG_MC, LOG_CUDA, LOG_COLL, LOG_TRACE, LOG_CLI,
+               LOG_CATEGORIES } LogCategory;
+
+typedef struct Log Log; /* one for each Sim or front end: no global */
+Log *log_new(void);
+void log_free(Log *log);
+gboolean log_parse(Log *log, const char *spec, GError **error); /* names the unknown category or level */
+gboolean log_on(const Log *log, LogCategory category, LogLevel level);
+void log_line(Log *log, LogCategory category, LogLevel level, SimTime now_ps, const char *format, ...)
+    G_GNUC_PRINTF(5, 6);
+
+#endif

@@ -1,0 +1,86 @@
+/* One simulation: its clock, its calendar, its straight-line processes, its random streams and its
+ * registries of parameters, statistics and waiters.
+ *
+ * What runs. A run is events (C callbacks) and processes (C functions on their own stack, SystemC
+ * threads underneath). Both live on the thread that calls sim_run(), always the same one for a Sim.
+ *
+ * Order. At one picosecond all events run first, in (priority, sequence) order; then the processes
+ * that became ready, in the order in which they became ready, each until it waits again; then the
+ * events which those scheduled for the same picosecond; and so on. Both calendars give this order.
+ *
+ * The calendars. SIM_CALENDAR_WHEEL drains C events inside one SystemC process and runs ahead of
+ * SystemC's clock until a process is due or other SystemC activity is. SIM_CALENDAR_SYSTEMC makes
+ * every event a SystemC notification of its own: slow, and the proof that running ahead changes
+ * nothing, since its output must be the same byte for byte. */
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
+
+#include <glib.h>
+
+#include "sim/event.h"
+#include "sim/simtime.h"
+
+typedef struct Sim Sim;
+typedef struct SimProcess SimProcess;
+
+typedef enum { SIM_CALENDAR_WHEEL, SIM_CALENDAR_SYSTEMC } SimCalendar;
+
+typedef struct {
+    guint64 seed;         /* of every named random stream */
+    SimCalendar calendar;
+    const char *vcd_path; /* NULL: no waveform; else written, and no running ahead */
+} SimSpec;
+
+typedef enum {
+    SIM_IDLE,    /* nothing is due and nobody waits: finished */
+    SIM_STUCK,   /* nothing is due and somebody waits (see sim_waiters) */
+    SIM_STOPPED, /* sim_stop() was called */
+    SIM_LIMIT,   /* until_ps was reached first */
+} SimStatus;
+
+/* A new simulation at time 0. Several may exist one after another in a process; SystemC's own clock
+ * cannot be set back, so a later one runs with its time rebased. GError: the VCD cannot be opened. */
+Sim *sim_new(const SimSpec *spec, GError **error);
+void sim_free(Sim *sim); /* processes that have not returned are abandoned with their stacks freed */
+
+SimTime sim_now_ps(const Sim *sim);
+guint64 sim_seed(const Sim *sim);
+guint64 sim_events_fired(const Sim *sim);
+
+/* Runs until nothing is due, sim_stop(), or the clock would pass until_ps (then it stands at
+ * until_ps). May be called again and again. Not from inside a process or an event. */
+SimStatus sim_run(Sim *sim, SimTime until_ps);
+void sim_stop(Sim *sim); /* sim_run returns after the current event or process slice */
+
+/* Events. time_ps must not lie in the past; scheduling a pending event is a programming error. */
+void sim_at(Sim *sim, Event *event, SimTime time_ps, EventPriority priority);
+void sim_after(Sim *sim, Event *event, SimTime delay_ps, EventPriority priority);
+void sim_cancel(Sim *sim, Event *event); /* no-op when it is not pending */
+
+/* Processes. main(arg) runs on a stack of stack_bytes (0: 64 KiB) from the current time on, after the
+ * events of this instant. The SimProcess is freed by the Sim after main returned. */
+SimProcess *sim_spawn(Sim *sim, const char *name, void (*main)(void *arg), void *arg,
+                      gsize stack_bytes);
+SimProcess *sim_current(const Sim *sim); /* NULL outside processes */
+const char *sim_process_name(const SimProcess *process);
+/* How much of its stack a process has used at most so far, in bytes (from a painted pattern; 0 when
+ * unknown). A stack that overflowed ends the program with a message naming the process. */
+gsize sim_process_stack_used(const SimProcess *process);
+
+/* From inside a process: let time pass; or sleep until sim_wake(). `why` says what is waited for, in
+ * words for a person ("line 0x40 of GPU 3 to be written"); it is copied. sim_block may return
+ * at once when a wake-up came since the last sim_block: callers loop over their condition. */
+void sim_wait_ps(Sim *sim, SimTime delay_ps);
+void sim_block(Sim *sim, const char *why);
+void sim_wake(Sim *sim, SimProcess *process); /* from events, processes, or between runs */
+
+/* What a stuck run waits for: one line for each blocked process and for each hardware unit that
+ * registered itself and is not idle. Caller frees with g_strfreev. */
+typedef char *(*SimWaiterText)(void *unit); /* NULL: idle; else a line to free */
+void sim_add_waiter(Sim *sim, SimWaiterText text, void *unit);
+char **sim_waiters(Sim *sim);
+
+/* Waveforms: `value` is sampled whenever time moves on, until the Sim ends. No-op without a VCD. */
+void sim_trace_u64(Sim *sim, const char *name, const guint64 *value, int bits);
+
+#endif

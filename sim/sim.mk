@@ -1,0 +1,3 @@
+# sim/: the engine. What a GPU is, it never knows.
+libfanout_core_la_SOURCES += \
+	sim/simtime.h

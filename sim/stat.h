@@ -1,0 +1,51 @@
+/* Statistics: const tables of rows over plain counters in the units' own structs.
+ *
+ *     static const StatRow link_stats[] = { STAT_COUNTER(Link, flits, "flits", "put on the wire"), STAT_END };
+ *     stat_add(registry, "gpu0.link3.up", link_stats, link);
+ *
+ * The hot path is `link->flits += n`; text, JSON, CSV and the docs walk the registry. */
+#ifndef SIM_STAT_H
+#define SIM_STAT_H
+
+#include <glib.h>
+
+/* A latency histogram: 16 buckets for each power of two, so that a percentile is within 1/32 of the
+ * value; exact count, sum, minimum and maximum. No allocation. */
+#define HIST_SUB 16
+#define HIST_BUCKETS (HIST_SUB * 45)
+typedef struct {
+    guint64 count, sum, min, max;
+    guint32 bucket[HIST_BUCKETS];
+} Hist;
+
+void hist_init(Hist *hist);
+void hist_add(Hist *hist, guint64 value);
+void hist_merge(Hist *into, const Hist *from);
+guint64 hist_percentile(const Hist *hist, guint per_mille); /* 500 is the median; 0 when empty */
+
+typedef enum { STAT_COUNTER_T, STAT_PEAK_T, STAT_HIST_T } StatType;
+typedef struct {
+    const char *name;
+    StatType type;
+    gsize offset; /* guint64, or Hist */
+    const char *unit;
+    const char *text;
+} StatRow;
+
+#define STAT_COUNTER(T, f, unit, text) \
+    {#f, STAT_COUNTER_T, G_STRUCT_OFFSET(T, f) + 0 * sizeof(&((T *)0)->f == (guint64 *)0), unit, text}
+#define STAT_PEAK(T, f, unit, text) \
+    {#f, STAT_PEAK_T, G_STRUCT_OFFSET(T, f) + 0 * sizeof(&((T *)0)->f == (guint64 *)0), unit, text}
+#define STAT_HIST(T, f, unit, text) \
+    {#f, STAT_HIST_T, G_STRUCT_OFFSET(T, f) + 0 * sizeof(&((T *)0)->f == (Hist *)0), unit, text}
+#define STAT_END {NULL, 0, 0, NULL, NULL}
+
+typedef struct StatRegistry StatRegistry;
+StatRegistry *stat_registry_new(void);
+void stat_registry_free(StatRegistry *registry);
+void stat_add(StatRegistry *registry, const char *path, const StatRow *rows, void *unit);
+void stat_reset(StatRegistry *registry); /* all to zero: the end of a warm-up */
+typedef void (*StatVisit)(const char *path, const StatRow *row, const void *value, void *user);
+void stat_visit(const StatRegistry *registry, StatVisit visit, void *user); /* in order of addition */
+
+#endif

@@ -1,0 +1,1 @@
+# traces/: files of this folder
