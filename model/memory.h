@@ -1,0 +1,70 @@
+/* GPU memory: the bytes behind physical addresses, and the watches of programs that poll them.
+ *
+ * What hardware it stands for: HBM as seen through the L2 of its home GPU. Remote data is cached in
+ * the home GPU's L2 only, so one copy of the bytes is enough.
+ * Modelled: regions (physical allocations) backed by one sparse memfd each, so that memory costs the
+ * host only what is touched; which region's lines are in L2 (by footprint: the region, or the part of
+ * it in use, fits or does not); watches. Left out: ECC, compression, page tables (see vas.h).
+ * Timing is in gpu.c; this file only holds state. */
+#ifndef MODEL_MEMORY_H
+#define MODEL_MEMORY_H
+
+#include <glib.h>
+
+#include "sim/sim.h"
+
+#define MEMORY_HOST 0xffffu /* "gpu" of regions in host memory */
+
+typedef struct MemRegion {
+    guint32 id;        /* index in the Memory, from 1 */
+    guint16 gpu;       /* home GPU or MEMORY_HOST */
+    guint16 numa;      /* of host regions */
+    guint64 bytes;
+    guint8 *host;      /* mapping of the memfd, or NULL when timing-only */
+    int fd;            /* -1 when timing-only */
+    guint32 refs;
+    gboolean cached;   /* lines are taken to be in the home L2 (see memory_set_cached) */
+} MemRegion;
+
+typedef struct Memory Memory;
+
+/* keep_bytes FALSE: timing-only, no region has bytes. */
+Memory *memory_new(Sim *sim, gboolean keep_bytes);
+void memory_free(Memory *memory);
+
+/* A new region with one reference; bytes > 0. GError (GIO): the host has no memory for it. */
+MemRegion *memory_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error);
+/* The same around a memfd that another process made (the fd is duplicated). */
+MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int fd, GError **error);
+MemRegion *memory_region(Memory *memory, guint32 id); /* NULL: no such region */
+void memory_region_ref(MemRegion *region);
+void memory_region_unref(Memory *memory, MemRegion *region); /* frees at 0 */
+/* A program that sweeps more than the L2 holds says so here; the default is TRUE. */
+void memory_set_cached(MemRegion *region, gboolean cached);
+
+/* Watches: `fire` is called (once, then the watch is gone) with the time at which a write that touches
+ * [offset, offset + bytes) became visible. The caller embeds the watch and owns it. */
+typedef struct MemWatch MemWatch;
+typedef void (*MemWatchFire)(MemWatch *watch, SimTime now_ps);
+struct MemWatch {
+    MemWatch *next;
+    guint32 region;
+    guint32 bytes;
+    guint64 offset;
+    MemWatchFire fire;
+    gboolean armed;
+};
+void memory_watch(Memory *memory, MemWatch *watch, MemRegion *region, guint64 offset, guint32 bytes,
+                  MemWatchFire fire);
+void memory_unwatch(Memory *memory, MemWatch *watch);
+
+/* Called by the hardware after bytes changed; cheap when nobody watches. */
+void memory_written_slow(Memory *memory, guint32 region, guint64 offset, guint32 bytes, SimTime now_ps);
+guint32 memory_watches(const Memory *memory);
+#define memory_written(memory, region, offset, bytes, now)                                            \
+    do {                                                                                               \
+        if (G_UNLIKELY(memory_watches(memory) > 0))                                                    \
+            memory_written_slow(memory, region, offset, bytes, now);                                   \
+    } while (0)
+
+#endif
