@@ -1,1 +1,12 @@
-# cli/: files of this folder
+# cli/: the fanout command. A verb is one file here and one line in cli/verbs.h.
+bin_PROGRAMS += fanout
+fanout_SOURCES = \
+	cli/main.c \
+	cli/verb.h \
+	cli/verbs.h
+fanout_LDADD = libfanout_core.la
+
+# What README.md shows: the first result, in one minute.
+EXTRA_DIST += examples/demo.sh
+demo: fanout
+	@$(SHELL) $(srcdir)/examples/demo.sh ./fanout

@@ -1,3 +1,22 @@
 # tests/: CMocka programs, one per file under test.
 TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
+EXTRA_DIST += tests/summary.sh
+
+# Tests find the shared reference files here, and skip with a message where there are none.
+AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared}"; \
+	export FANOUT_SHARED; FANOUT=$(abs_top_builddir)/fanout; export FANOUT; \
+	TOP_SRCDIR=$(abs_top_srcdir); export TOP_SRCDIR; CC='$(CC)'; export CC;
+
+# One line for the whole of the last `make check`.
+check-summary:
+	@$(SHELL) $(top_srcdir)/tests/summary.sh $(TEST_LOGS)
+
+# One block for each test, in alphabetical order; tests/tidy.sh complains about one that is missing.
+check_PROGRAMS += tests/test_nearest
+tests_test_nearest_SOURCES = tests/test_nearest.c tests/test.h
+tests_test_nearest_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_size
+tests_test_size_SOURCES = tests/test_size.c tests/test.h
+tests_test_size_LDADD = $(TEST_LDADD)

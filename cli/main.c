@@ -1,0 +1,92 @@
+/* The `fanout` command: finds the verb, runs it, turns its error into one line and an exit code. */
+#include "config.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/verb.h"
+#include "sim/nearest.h"
+
+static const Verb *const verbs[] = {
+#define VERB(name) &verb_##name,
+#include "cli/verbs.h"
+#undef VERB
+    NULL,
+};
+
+G_DEFINE_QUARK(fanout-cli-error, cli_error)
+
+static void main_print_help(void)
+{
+    printf("Usage: fanout VERB [OPTION...]\n\n"
+           "Simulates GPUs, NVLink and NVSwitch with multicast and reduction inside the switch.\n\n"
+           "Verbs:\n");
+    for (const Verb *const *verb = verbs; *verb; verb++)
+        printf("  %-10s %s\n", (*verb)->name, (*verb)->text);
+    printf("\n'fanout VERB --help' lists a verb's options; 'fanout --version' says which fanout this is.\n"
+           "Exit codes: 0 done, 1 wrong input, 2 the simulated fabric got stuck or a result is wrong.\n");
+}
+
+static const Verb *main_find_verb(const char *name)
+{
+    for (const Verb *const *verb = verbs; *verb; verb++)
+        if (strcmp((*verb)->name, name) == 0)
+            return *verb;
+    return NULL;
+}
+
+static ExitCode main_refuse_verb(const char *name)
+{
+    GPtrArray *names = g_ptr_array_new();
+    for (const Verb *const *verb = verbs; *verb; verb++)
+        g_ptr_array_add(names, (gpointer)(*verb)->name);
+    g_ptr_array_add(names, NULL);
+    char *hint = nearest_hint(name, (const char *const *)names->pdata);
+    fprintf(stderr, "fanout: unknown verb '%s'%s\n", name, hint);
+    g_free(hint);
+    g_ptr_array_free(names, TRUE);
+    return EXIT_USER;
+}
+
+/* Output that could not be written (a full disk, a closed pipe) must not look like success. */
+static ExitCode main_flush(ExitCode code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    fprintf(stderr, "fanout: cannot write standard output\n");
+    return code == EXIT_DONE ? EXIT_USER : code;
+}
+
+static ExitCode main_run_verb(const Verb *verb, int argc, char **argv)
+{
+    GError *error = NULL;
+    ExitCode code = verb->run(argc, argv, &error);
+    if (error) {
+        g_assert(code != EXIT_DONE);
+        fprintf(stderr, "fanout %s: %s\n", verb->name, error->message);
+        g_error_free(error);
+    }
+    return main_flush(code);
+}
+
+int main(int argc, char **argv)
+{
+    /* Numbers are written and read with a point everywhere; only file names follow the locale. */
+    setlocale(LC_CTYPE, "");
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        if (argc > 2 && main_find_verb(argv[2])) {
+            char *ask[] = {argv[2], (char *)"--help", NULL};
+            return main_run_verb(main_find_verb(argv[2]), 2, ask);
+        }
+        main_print_help();
+        return main_flush(argc < 2 ? EXIT_USER : EXIT_DONE);
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("fanout %s\n", PACKAGE_VERSION);
+        return main_flush(EXIT_DONE);
+    }
+    const Verb *verb = main_find_verb(argv[1]);
+    return verb ? main_run_verb(verb, argc - 1, argv + 1) : main_refuse_verb(argv[1]);
+}

@@ -1,0 +1,32 @@
+/* What a verb of the `fanout` command is. One file a verb: cli/verb_<name>.c ends in a const Verb
+ * called verb_<name>, and cli/verbs.h has one line for it. */
+#ifndef CLI_VERB_H
+#define CLI_VERB_H
+
+#include <glib.h>
+
+typedef enum {
+    EXIT_DONE = 0,  /* it ran, and what it checked is right */
+    EXIT_USER = 1,  /* the user's input is wrong; nothing was simulated, or not to the end */
+    EXIT_WRONG = 2, /* the simulated fabric got stuck, or a result did not verify */
+} ExitCode;
+
+typedef struct {
+    const char *name;  /* "coll" */
+    const char *usage; /* what stands behind the name: "OP [-s SYSTEM] ..." */
+    const char *text;  /* one line for the list of verbs */
+    /* argv[0] is the verb's name; both may be changed. The verb prints its results itself; on failure
+     * it returns EXIT_USER or EXIT_WRONG and sets `error`, which main prints as "fanout coll: ...". A verb that has
+     * already said what is wrong may return EXIT_WRONG without an error. */
+    ExitCode (*run)(int argc, char **argv, GError **error);
+} Verb;
+
+#define VERB(name) extern const Verb verb_##name;
+#include "cli/verbs.h"
+#undef VERB
+
+#define CLI_ERROR (cli_error_quark())
+GQuark cli_error_quark(void);
+typedef enum { CLI_ERROR_USAGE, CLI_ERROR_FILE } CliError;
+
+#endif

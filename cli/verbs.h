@@ -1,0 +1,1 @@
+/* Every verb, in the order of `fanout --help`. Included several times, hence no guard. */
