@@ -4,5 +4,9 @@ libfanout_core_la_SOURCES += \
 	model/mcobject.h \
 	model/memory.c \
 	model/memory.h \
+	model/numeric.c \
+	model/numeric.h \
+	model/numeric_convert.c \
+	model/numeric_convert.h \
 	model/vas.c \
 	model/vas.h

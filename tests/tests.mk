@@ -17,6 +17,14 @@ check_PROGRAMS += tests/test_nearest
 tests_test_nearest_SOURCES = tests/test_nearest.c tests/test.h
 tests_test_nearest_LDADD = $(TEST_LDADD)
 
+check_PROGRAMS += tests/test_numeric
+tests_test_numeric_SOURCES = tests/test_numeric.c tests/test.h
+tests_test_numeric_LDADD = $(TEST_LDADD) -lm
+
+check_PROGRAMS += tests/test_ptx
+tests_test_ptx_SOURCES = tests/test_ptx.c tests/test.h
+tests_test_ptx_LDADD = $(TEST_LDADD)
+
 check_PROGRAMS += tests/test_size
 tests_test_size_SOURCES = tests/test_size.c tests/test.h
 tests_test_size_LDADD = $(TEST_LDADD)
