@@ -1,6 +1,12 @@
 # sim/: the engine. What a GPU is, it never knows.
 libfanout_core_la_SOURCES += \
+	sim/event.h \
+	sim/log.h \
+	sim/param.h \
+	sim/rng.h \
+	sim/sim.h \
 	sim/simtime.h \
+	sim/stat.h \
 	sim/nearest.c \
 	sim/nearest.h \
 	sim/size.c \

@@ -3,6 +3,14 @@ TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 EXTRA_DIST += tests/summary.sh
 
+# Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
+dist_check_SCRIPTS = \
+	tests/test_summary.sh \
+	tests/tidy.sh \
+	tests/tidy_selftest.sh
+TESTS += $(dist_check_SCRIPTS)
+EXTRA_DIST += tests/tidy.allow
+
 # Tests find the shared reference files here, and skip with a message where there are none.
 AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared}"; \
 	export FANOUT_SHARED; FANOUT=$(abs_top_builddir)/fanout; export FANOUT; \

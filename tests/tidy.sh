@@ -1,0 +1,200 @@
+#!/bin/sh
+# The house rules that a machine can check: tidy.sh [TOP]. Prints "file:line: what is wrong and what would
+# be right" and fails. Exceptions stand in tests/tidy.allow with their reasons; tests/tidy_selftest.sh
+# proves that each rule bites.
+set -eu
+cd "${1:-${TOP_SRCDIR:-.}}"
+complaints=$(mktemp)
+trap 'rm -f "$complaints"' EXIT
+allow=tests/tidy.allow
+columns=120
+
+folders=
+for folder in sim model api traces cli tests examples bench; do
+    [ ! -d $folder ] || folders="$folders $folder"
+done
+
+# Sources people write; what tools generate is called *.gen.* or *.pb-c.*.
+sources() {
+    find $folders -type f \( -name '*.[ch]' -o -name '*.cpp' \) \
+        ! -name '*.gen.*' ! -name '*.pb-c.*' | LC_ALL=C sort
+}
+texts() {
+    sources
+    find $folders docs .ci -type f \( -name '*.mk' -o -name '*.sh' -o -name '*.py' -o -name '*.md' \
+        -o -name '*.ini' -o -name run \) 2>/dev/null | LC_ALL=C sort
+    for file in README.md CONTRIBUTING.md bootstrap configure.ac Makefile.am .gitignore; do
+        [ ! -f $file ] || echo $file
+    done
+}
+
+# allowed RULE FILE: an exception that tests/tidy.allow states.
+allowed() { [ -f $allow ] && grep -q "^$1  *$2  *[^ ]" $allow; }
+
+# Rules about the text of one C or C++ file.
+# shellcheck disable=SC2086
+check_c() {
+    awk -v columns=$columns '
+    function say(line, text) { printf "%s:%d: %s\n", FILENAME, line, text }
+    function folder_rank(path,  part) {
+        split(path, part, "/")
+        return (part[1] in rank) ? rank[part[1]] : 0
+    }
+    # The code of a line, without strings, character constants and comments.
+    function strip(s,  out, i, c, two) {
+        gsub(/\\./, "", s)
+        out = ""
+        for (i = 1; i <= length(s); i++) {
+            c = substr(s, i, 1); two = substr(s, i, 2)
+            if (in_comment) { if (two == "*/") { in_comment = 0; i++ } continue }
+            if (quote != "") { if (c == quote) quote = ""; continue }
+            if (two == "/*") { in_comment = 1; i++; continue }
+            if (two == "//") break
+            if (c == "\"" || c == "\047") { quote = c; continue }
+            out = out c
+        }
+        quote = ""
+        return out
+    }
+    BEGIN {
+        rank["sim"] = 1; rank["model"] = 2; rank["api"] = 3; rank["traces"] = 4; rank["cli"] = 5
+        n = split("rand srand random srandom drand48 lrand48 gets strcpy strcat sprintf vsprintf strtok " \
+                  "atoi atol atof g_random_int g_random_int_range g_random_double", list, " ")
+        for (i = 1; i <= n; i++) banned[list[i]] = "is banned (see CONTRIBUTING.md)"
+        n = split("time clock gettimeofday clock_gettime localtime g_get_real_time g_get_monotonic_time " \
+                  "g_date_time_new_now_local g_date_time_new_now_utc g_timer_new", list, " ")
+        for (i = 1; i <= n; i++) banned[list[i]] = "reads the wall clock: results must not depend on it"
+    }
+    FNR == 1 {
+        in_comment = 0; quote = ""; opened = 0; own = folder_rank(FILENAME)
+        is_test = FILENAME ~ /^tests\/test_/; is_header = FILENAME ~ /\.h$/
+    }
+    { code = strip($0) }
+    length($0) > columns { say(FNR, "line of " length($0) " columns; at most " columns) }
+    /\t/ { say(FNR, "tab; indent with spaces") }
+    /[ \t]$/ { say(FNR, "space at the end of the line") }
+    /^ *# *include *"/ {
+        split($0, part, "\""); path = part[2]
+        if (own && folder_rank(path) > own)
+            say(FNR, "includes \"" path "\": dependency runs sim <- model <- api <- traces <- cli")
+        if (own && path ~ /^(tests|bench|examples)\//)
+            say(FNR, "includes \"" path "\": nothing depends on tests, bench or examples")
+        if (path !~ /\// && path != "config.h")
+            say(FNR, "includes \"" path "\": write it with its folder, as \"sim/" path "\"")
+    }
+    /^ *# *include *<(systemc|tlm|sysc)/ && FILENAME !~ /^sim\/[a-z_]*\.cpp$/ {
+        say(FNR, "SystemC is seen in sim/*.cpp only")
+    }
+    {
+        rest = code
+        while (match(rest, /[A-Za-z_][A-Za-z0-9_]* *\(/)) {
+            word = substr(rest, RSTART, RLENGTH - 1); sub(/ *$/, "", word)
+            before = substr(rest, 1, RSTART - 1)
+            rest = substr(rest, RSTART + RLENGTH)
+            if ((word in banned) && before !~ /(\.|->)$/) say(FNR, word "() " banned[word])
+        }
+    }
+    /^\{/ { opened = FNR; name = last }
+    /^\}/ {
+        if (opened && FNR - opened - 1 > 70)
+            say(opened, "function of " (FNR - opened - 1) " lines; at most 70: " name)
+        opened = 0
+    }
+    is_test && /^static void test_/ && last !~ /\*\/ *$/ {
+        say(FNR, "a test function opens with a comment that says what it proves")
+    }
+    { last = $0 }
+    ' $(sources)
+}
+
+check_lengths() {
+    for file in $(sources); do
+        lines=$(wc -l <"$file")
+        [ "$lines" -le 400 ] || allowed length "$file" ||
+            echo "$file:401: file of $lines lines; at most 400, or a reason in $allow"
+    done
+}
+
+check_languages() {
+    find $folders -type f \( -name '*.cpp' -o -name '*.cc' -o -name '*.cxx' -o -name '*.hpp' \) |
+        grep -v -x -e 'sim/kernel_systemc\.cpp' -e 'sim/[a-z_]*tlm[a-z_]*\.cpp' |
+        sed 's/$/:1: C++ lives in sim\/kernel_systemc.cpp and the TLM port alone/' || :
+}
+
+# A file that no makefile names is dead, or a test that never runs.
+check_listed() {
+    for file in $(sources); do
+        grep -q -s -F -e "$file" Makefile.am ./*/*.mk ||
+            echo "$file:1: no makefile names it: list it in ${file%%/*}/${file%%/*}.mk"
+    done
+    find tests -name 'test_*.sh' -o -name 'test_*.py' | while read -r file; do
+        grep -q -s -F -e "$file" tests/*.mk || echo "$file:1: no makefile names it: list it in tests/tests.mk"
+    done
+}
+
+# What a file stands for is said once: at the top of its header, or of the .c that has none.
+check_openings() {
+    for file in $(sources); do
+        case $file in
+        tests/*) continue ;;
+        *.c) [ ! -f "${file%.c}.h" ] || continue ;;
+        esac
+        head -n 1 "$file" | grep -q '^/\*' ||
+            echo "$file:1: a file opens with a comment that says what it stands for"
+    done
+}
+
+check_headers() {
+    find $folders -type f -name '*.h' ! -name '*.gen.h' ! -name '*.pb-c.h' | while read -r file; do
+        grep -q -e '^#ifndef [A-Z0-9_]*_H_*$' -e 'hence no guard' "$file" ||
+            echo "$file:1: header without a guard like #ifndef SIM_EVENT_H"
+    done
+}
+
+# Nothing in the project depends on, or tells of, one person's machine.
+check_paths() {
+    # shellcheck disable=SC2046
+    grep -n -E -e '(^|[^A-Za-z0-9_.)}])/(home|Users|root|wor[k]|far[m])/' -e '/tm[p]/wt' $(texts) /dev/null |
+        sed 's/^\([^:]*:[0-9]*\):.*/\1: names a path of one machine/' || :
+}
+
+check_allow() {
+    [ -f $allow ] || return 0
+    awk '!/^#/ && NF && NF < 4 { printf "%s:%d: RULE FILE REASON, and the reason is a sentence\n", FILENAME, FNR }' $allow
+    grep -v -e '^#' -e '^ *$' $allow | while read -r rule file _; do
+        case $rule in
+        length) [ -f "$file" ] && [ "$(wc -l <"$file")" -gt 400 ] ;;
+        clock) [ -f "$file" ] ;;
+        *) false ;;
+        esac || echo "$allow:1: '$rule $file' allows nothing any more: remove it"
+    done
+}
+
+# bench/ measures the host; other files that may look at its clock are listed with the reason.
+drop_allowed_clocks() {
+    while IFS= read -r line; do
+        file=${line%%:*}
+        case $line in
+        bench/*"reads the wall clock"*) ;;
+        *"reads the wall clock"*) allowed clock "$file" || printf '%s\n' "$line" ;;
+        *) printf '%s\n' "$line" ;;
+        esac
+    done
+}
+
+{
+    check_c | drop_allowed_clocks
+    check_lengths
+    check_languages
+    check_listed
+    check_openings
+    check_headers
+    check_paths
+    check_allow
+} >"$complaints"
+cat "$complaints"
+if [ -s "$complaints" ]; then
+    echo "tidy: $(wc -l <"$complaints") complaints"
+    exit 1
+fi
+echo "tidy: $(sources | wc -l) files are as the house wants them"
