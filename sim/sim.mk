@@ -1,8 +1,16 @@
 # sim/: the engine. What a GPU is, it never knows.
 libfanout_core_la_SOURCES += \
+	sim/calendar.c \
+	sim/calendar.h \
 	sim/event.h \
+	sim/kernel.h \
+	sim/kernel_systemc.cpp \
 	sim/log.h \
+	sim/nearest.c \
+	sim/nearest.h \
 	sim/param.h \
+	sim/process.c \
+	sim/reference.c \
 	sim/report.c \
 	sim/report.h \
 	sim/report_csv.c \
@@ -11,10 +19,12 @@ libfanout_core_la_SOURCES += \
 	sim/report_parts.h \
 	sim/report_text.c \
 	sim/rng.h \
+	sim/sim.c \
 	sim/sim.h \
+	sim/sim_internal.h \
 	sim/simtime.h \
-	sim/stat.h \
-	sim/nearest.c \
-	sim/nearest.h \
 	sim/size.c \
-	sim/size.h
+	sim/size.h \
+	sim/stack.c \
+	sim/stack.h \
+	sim/stat.h

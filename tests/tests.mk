@@ -37,6 +37,10 @@ check_PROGRAMS += tests/test_report
 tests_test_report_SOURCES = tests/test_report.c tests/test.h
 tests_test_report_LDADD = $(TEST_LDADD)
 
+check_PROGRAMS += tests/test_sim
+tests_test_sim_SOURCES = tests/test_sim.c tests/test.h
+tests_test_sim_LDADD = $(TEST_LDADD)
+
 check_PROGRAMS += tests/test_size
 tests_test_size_SOURCES = tests/test_size.c tests/test.h
 tests_test_size_LDADD = $(TEST_LDADD)

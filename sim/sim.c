@@ -1,0 +1,274 @@
+/* The simulation: its life, its events, and the pump that drains the wheel.
+ *
+ * The pump is called back by SystemC (kernel.h). It fires events up to a limit that nothing else can be
+ * due before: the end of the run, SystemC's next own activity, or, while a process is ready, the
+ * current instant. A process runs only once SystemC's clock has caught up with ours. */
+#include "sim/sim.h"
+
+#include "sim/sim_internal.h"
+
+#define ORDER_PRIORITY_SHIFT 62
+
+Sim *sim_new(const SimSpec *spec, GError **error)
+{
+    KernelVcd *vcd = NULL;
+
+    if (spec->vcd_path != NULL && (vcd = kernel_vcd_open(spec->vcd_path, error)) == NULL) {
+        return NULL;
+    }
+    Sim *sim = g_new0(Sim, 1);
+    sim->seed = spec->seed;
+    sim->vcd = vcd;
+    sim->settled_ps = SIMTIME_NEVER;
+    sim->waiters = g_array_new(FALSE, FALSE, sizeof(Waiter));
+    g_queue_init(&sim->alive);
+    if (spec->calendar == SIM_CALENDAR_WHEEL) {
+        sim->wheel = calendar_new();
+    } else {
+        reference_init(sim);
+    }
+    return sim;
+}
+
+void sim_free(Sim *sim)
+{
+    if (sim == NULL) {
+        return;
+    }
+    g_assert(!sim->running);
+    process_abandon_all(sim);
+    if (sim->vcd != NULL) {
+        kernel_vcd_close(sim->vcd, sim->base_ps);
+    }
+    if (sim->wheel != NULL) {
+        calendar_free(sim->wheel);
+    } else {
+        reference_clear(sim);
+    }
+    g_array_unref(sim->waiters);
+    g_free(sim->failure);
+    g_free(sim);
+}
+
+SimTime sim_now_ps(const Sim *sim)
+{
+    return sim->now_ps;
+}
+
+guint64 sim_seed(const Sim *sim)
+{
+    return sim->seed;
+}
+
+guint64 sim_events_fired(const Sim *sim)
+{
+    return sim->fired;
+}
+
+/* ---- events ---- */
+
+void sim_at(Sim *sim, Event *event, SimTime time_ps, EventPriority priority)
+{
+    g_assert(time_ps >= sim->now_ps && time_ps < SIMTIME_NEVER);
+    g_assert(event->place == CALENDAR_PLACE_IDLE);
+    event->time_ps = time_ps;
+    event->order = (uint64_t)priority << ORDER_PRIORITY_SHIFT | sim->sequence++;
+    if (G_LIKELY(sim->wheel != NULL)) {
+        calendar_insert(sim->wheel, event);
+    } else {
+        reference_insert(sim, event);
+    }
+}
+
+void sim_after(Sim *sim, Event *event, SimTime delay_ps, EventPriority priority)
+{
+    g_assert(delay_ps < SIMTIME_NEVER);
+    sim_at(sim, event, sim->now_ps + delay_ps, priority);
+}
+
+void sim_cancel(Sim *sim, Event *event)
+{
+    if (!event_is_pending(event)) {
+        return;
+    }
+    if (sim->wheel != NULL) {
+        calendar_remove(sim->wheel, event);
+    } else {
+        reference_remove(sim, event);
+    }
+}
+
+/* ---- running ---- */
+
+/* The status is known: let SystemC's clock catch up and kernel_run() return. */
+void sim_finish(Sim *sim, SimStatus status)
+{
+    sim->status = status;
+    sim->ended = TRUE;
+    if (status == SIM_LIMIT) {
+        sim->now_ps = sim->until_ps;
+    }
+    SimTime behind_ps = sim->base_ps + sim->now_ps - kernel_now_ps();
+    if (behind_ps > 0) {
+        kernel_wake_after(behind_ps);
+    } else {
+        kernel_pause();
+    }
+}
+
+/* Fires what is due. The limit shrinks to the current instant when a process becomes ready. */
+static void drain(Sim *sim, SimTime limit_ps)
+{
+    Calendar *wheel = sim->wheel;
+    Event *event;
+
+    sim->limit_ps = sim->ready_first != NULL ? MIN(limit_ps, sim->now_ps) : limit_ps;
+    while (!sim->stop && (event = calendar_first(wheel, sim->limit_ps)) != NULL) {
+        calendar_take_first(wheel, event);
+        sim->now_ps = event->time_ps;
+        sim->fired++;
+        event->fire(event, event->time_ps);
+    }
+}
+
+static void pump_wheel(Sim *sim)
+{
+    SimTime clock_ps = kernel_now_ps() - sim->base_ps;
+    SimTime foreign_ps = kernel_foreign_delay_ps();
+    SimTime limit_ps = sim->until_ps;
+
+    if (sim->vcd != NULL) {
+        limit_ps = MIN(limit_ps, clock_ps);
+    } else if (foreign_ps != SIMTIME_NEVER) {
+        limit_ps = MIN(limit_ps, clock_ps + foreign_ps);
+    }
+    drain(sim, limit_ps);
+    if (sim->stop) {
+        sim_finish(sim, SIM_STOPPED);
+    } else if (sim->ready_first != NULL) {
+        if (clock_ps < sim->now_ps) {
+            kernel_wake_after(sim->now_ps - clock_ps);
+        } else {
+            process_resume_first(sim);
+        }
+    } else {
+        SimTime next_ps = calendar_next_ps(sim->wheel);
+        if (next_ps == SIMTIME_NEVER) {
+            if (foreign_ps == SIMTIME_NEVER) {
+                sim_finish(sim, SIM_IDLE);
+            }
+        } else if (next_ps > sim->until_ps) {
+            sim_finish(sim, SIM_LIMIT);
+        } else {
+            kernel_wake_after(next_ps - clock_ps);
+        }
+    }
+}
+
+static void pump(void *user)
+{
+    Sim *sim = user;
+
+    if (sim->ended) {
+        kernel_pause();
+    } else if (sim->wheel != NULL) {
+        pump_wheel(sim);
+    } else {
+        reference_pump(sim);
+    }
+}
+
+SimStatus sim_run(Sim *sim, SimTime until_ps)
+{
+    g_assert(!sim->running && sim->current == NULL);
+    g_assert(until_ps >= sim->now_ps && until_ps <= SIMTIME_NEVER);
+    if (sim->thread == NULL) {
+        sim->thread = g_thread_self();
+    }
+    g_assert(sim->thread == g_thread_self());
+    if (sim->failure != NULL) {
+        return SIM_STUCK;
+    }
+    sim->running = TRUE;
+    sim->stop = FALSE;
+    sim->ended = FALSE;
+    sim->status = SIM_IDLE;
+    sim->until_ps = until_ps;
+    sim->base_ps = kernel_now_ps() - sim->now_ps;
+    if (sim->wheel == NULL) {
+        reference_enter(sim);
+    }
+    gboolean fine = kernel_run(pump, sim, &sim->failure);
+    if (sim->wheel == NULL) {
+        reference_leave(sim);
+    }
+    sim->running = FALSE;
+    if (!fine) {
+        sim->status = SIM_STUCK;
+    } else if (sim->status == SIM_IDLE && !sim_nobody_waits(sim)) {
+        sim->status = SIM_STUCK;
+    }
+    return sim->status;
+}
+
+void sim_stop(Sim *sim)
+{
+    sim->stop = TRUE;
+}
+
+/* ---- who waits ---- */
+
+void sim_add_waiter(Sim *sim, SimWaiterText text, void *unit)
+{
+    Waiter waiter = {text, unit};
+    g_array_append_val(sim->waiters, waiter);
+}
+
+static char *process_waiter_text(const SimProcess *process)
+{
+    if (process->state == PROCESS_BLOCKED) {
+        return g_strdup_printf("%s waits for %s", process->name, process->why->str);
+    }
+    return NULL;
+}
+
+char **sim_waiters(Sim *sim)
+{
+    GPtrArray *lines = g_ptr_array_new();
+    char *line;
+
+    if (sim->failure != NULL) {
+        g_ptr_array_add(lines, g_strdup_printf("SystemC: %s", sim->failure));
+    }
+    for (GList *link = sim->alive.head; link != NULL; link = link->next) {
+        if ((line = process_waiter_text(link->data)) != NULL) {
+            g_ptr_array_add(lines, line);
+        }
+    }
+    for (guint i = 0; i < sim->waiters->len; i++) {
+        Waiter *waiter = &g_array_index(sim->waiters, Waiter, i);
+        if ((line = waiter->text(waiter->unit)) != NULL) {
+            g_ptr_array_add(lines, line);
+        }
+    }
+    g_ptr_array_add(lines, NULL);
+    return (char **)g_ptr_array_free(lines, FALSE);
+}
+
+gboolean sim_nobody_waits(Sim *sim)
+{
+    char **lines = sim_waiters(sim);
+    gboolean nobody = lines[0] == NULL;
+    g_strfreev(lines);
+    return nobody;
+}
+
+/* ---- waveforms ---- */
+
+void sim_trace_u64(Sim *sim, const char *name, const guint64 *value, int bits)
+{
+    g_assert(bits >= 1 && bits <= 64);
+    if (sim->vcd != NULL) {
+        kernel_vcd_trace(sim->vcd, name, value, bits);
+    }
+}

@@ -1,0 +1,83 @@
+/* What sim.c and process.c share. Nobody outside sim/ includes this. */
+#ifndef SIM_SIM_INTERNAL_H
+#define SIM_SIM_INTERNAL_H
+
+#include "sim/calendar.h"
+#include "sim/kernel.h"
+#include "sim/sim.h"
+
+typedef enum { PROCESS_READY, PROCESS_RUNNING, PROCESS_TIMED, PROCESS_BLOCKED } ProcessState;
+
+struct SimProcess {
+    Event wake; /* the end of a sim_wait_ps() */
+    Sim *sim;
+    KernelThread *thread; /* NULL until first resumed */
+    ProcessState state;
+    gboolean woken; /* a sim_wake() came while it was not blocked */
+    gboolean started;
+    gboolean abandoned; /* the Sim ends: drop the stack */
+    SimProcess *ready_next;
+    GList alive_link; /* in sim->alive, in order of creation */
+    char *name;
+    void (*main)(void *arg);
+    void *arg;
+    gsize stack_bytes;
+    GString *why;
+};
+
+typedef struct {
+    SimWaiterText text;
+    void *unit;
+} Waiter;
+
+struct Sim {
+    SimTime now_ps; /* first: sim_now_ps() */
+    uint64_t sequence;
+    Calendar *wheel; /* NULL: the reference calendar */
+    guint64 fired;
+    gboolean stop;
+    gboolean running;
+    SimTime limit_ps; /* events up to here may fire now */
+
+    SimProcess *ready_first, *ready_last;
+    SimProcess *current;
+    GQueue alive;
+
+    SimTime until_ps;
+    SimTime base_ps; /* SystemC's time at our 0, for this sim_run() */
+    SimStatus status;
+    gboolean ended; /* the pump has decided the status */
+
+    /* The reference calendar: notified events of this instant, and how many are still to come. */
+    Event *due;
+    GArray *armed;       /* Armed: events pending as notifications, with gaps */
+    GArray *fresh;       /* guint32: places in armed which the pump has not notified yet */
+    guint32 armed_free;  /* the first gap */
+    guint64 armed_n;     /* all that are armed or fresh */
+    guint64 armed_now_n; /* of these, for the current instant */
+    SimTime settled_ps;  /* SystemC's time whose notifications have all come */
+
+    guint64 seed;
+    GThread *thread;
+    KernelVcd *vcd;
+    GArray *waiters;
+    char *failure; /* what SystemC said */
+};
+
+void sim_finish(Sim *sim, SimStatus status);
+gboolean sim_nobody_waits(Sim *sim);
+
+void process_push_ready(Sim *sim, SimProcess *process);
+void process_resume_first(Sim *sim); /* from the pump: there is one */
+void process_abandon_all(Sim *sim);
+
+/* reference.c */
+void reference_init(Sim *sim);
+void reference_clear(Sim *sim);
+void reference_insert(Sim *sim, Event *event);
+void reference_remove(Sim *sim, Event *event);
+void reference_enter(Sim *sim); /* sim_run() begins, ends */
+void reference_leave(Sim *sim);
+void reference_pump(Sim *sim);
+
+#endif

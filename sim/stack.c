@@ -1,0 +1,128 @@
+#include "sim/stack.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SIGNAL_STACK_BYTES (64 * 1024)
+
+/* Process-wide, as SystemC is: one stack runs at a time, and signals have one handler. */
+static const Stack *current;
+static struct sigaction previous;
+
+/* The frame that calls this lies a few hundred bytes below the top of a stack of whole pages. */
+void stack_find(Stack *stack, gsize stack_bytes)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t top = (here + page - 1) & ~(page - 1);
+
+    stack->top = (char *)top;
+    stack->guard = (char *)(top - ((stack_bytes + page - 1) & ~(page - 1)));
+    stack->base = stack->guard + page;
+    current = stack;
+}
+
+void stack_enter(const Stack *stack)
+{
+    current = stack;
+}
+
+static void write_text(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) < 0) {
+        return; /* nothing left to tell it to */
+    }
+}
+
+G_NORETURN static void overflowed(const Stack *stack)
+{
+    write_text("fanout: the stack of process '");
+    write_text(stack->name != NULL ? stack->name : "?");
+    write_text("' overflowed: it needs more stack_bytes\n");
+    abort();
+}
+
+void stack_check(const Stack *stack)
+{
+    if ((char *)__builtin_frame_address(0) < stack->base) {
+        overflowed(stack);
+    }
+}
+
+/* The lowest word that is not zero any more. */
+__attribute__((no_sanitize("address"))) static char *lowest_used(const Stack *stack)
+{
+    const uint64_t *word = (const uint64_t *)stack->base;
+    const uint64_t *end = (const uint64_t *)stack->top;
+
+    while (word < end && *word == 0) {
+        word++;
+    }
+    return (char *)word;
+}
+
+gsize stack_used(const Stack *stack)
+{
+    return stack->base != NULL ? (gsize)(stack->top - lowest_used(stack)) : 0;
+}
+
+__attribute__((no_sanitize("address"))) void stack_clear(const Stack *stack)
+{
+    volatile char *end = (char *)__builtin_frame_address(0) - 512; /* our own frame stays */
+
+    for (volatile char *byte = lowest_used(stack); byte + 8 <= end; byte += 8) {
+        *(volatile uint64_t *)byte = 0;
+    }
+}
+
+/* ---- the message ---- */
+
+static void on_segv(int signal_number, siginfo_t *info, void *context)
+{
+    const Stack *stack = current;
+    char *address = info->si_addr;
+
+    if (stack != NULL && address >= stack->guard && address < stack->base) {
+        overflowed(stack);
+    }
+    if (previous.sa_flags & SA_SIGINFO) {
+        previous.sa_sigaction(signal_number, info, context);
+    } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+        previous.sa_handler(signal_number);
+    } else {
+        signal(signal_number, SIG_DFL); /* the access is tried again, and ends the program */
+    }
+}
+
+static void drop_signal_stack(gpointer memory)
+{
+    stack_t none = {.ss_flags = SS_DISABLE};
+    sigaltstack(&none, NULL);
+    g_free(memory);
+}
+
+static GPrivate signal_stack = G_PRIVATE_INIT(drop_signal_stack);
+
+void stack_guard_this_thread(void)
+{
+    static gsize installed;
+
+    if (g_once_init_enter(&installed)) {
+        struct sigaction action = {.sa_sigaction = on_segv, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+        sigemptyset(&action.sa_mask);
+        sigaction(SIGSEGV, &action, &previous);
+        g_once_init_leave(&installed, 1);
+    }
+    if (g_private_get(&signal_stack) == NULL) {
+        stack_t already;
+        if (sigaltstack(NULL, &already) == 0 && (already.ss_flags & SS_DISABLE) == 0) {
+            return;
+        }
+        stack_t ours = {.ss_sp = g_malloc(SIGNAL_STACK_BYTES), .ss_size = SIGNAL_STACK_BYTES};
+        g_private_set(&signal_stack, ours.ss_sp);
+        sigaltstack(&ours, NULL);
+    }
+}
