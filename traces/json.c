@@ -4,19 +4,12 @@
 #include <string.h>
 #include <yajl/yajl_parse.h>
 
+#include "traces/arena.h"
 #include "traces/record.h"
 
 #define ITEM_BYTES_MAX (64u << 20)
 #define DOCUMENT_BYTES_MAX (1u << 30)
 #define DEPTH_MAX 64
-#define BLOCK_BYTES (256 << 10)
-
-typedef struct {
-    GPtrArray *blocks;
-    gsize block_bytes; /* of the last one */
-    gsize used;        /* of the last one */
-    gsize total, limit;
-} Arena;
 
 typedef struct {
     const JsonHandler *handler;
@@ -39,40 +32,6 @@ typedef struct {
     guint32 line;
     GError *error;
 } Parser;
-
-static void *arena_alloc(Arena *arena, gsize bytes)
-{
-    bytes = (bytes + 7) & ~(gsize)7;
-    if (arena->blocks == NULL) {
-        arena->blocks = g_ptr_array_new_with_free_func(g_free);
-    }
-    if (arena->blocks->len == 0 || arena->used + bytes > arena->block_bytes) {
-        arena->block_bytes = MAX(BLOCK_BYTES, bytes);
-        g_ptr_array_add(arena->blocks, g_malloc(arena->block_bytes));
-        arena->used = 0;
-    }
-    void *at = (char *)arena->blocks->pdata[arena->blocks->len - 1] + arena->used;
-    arena->used += bytes;
-    arena->total += bytes;
-    return at;
-}
-
-static void arena_reset(Arena *arena)
-{
-    if (arena->blocks != NULL && arena->blocks->len > 0) {
-        gboolean keep = arena->blocks->len == 1 && arena->block_bytes == BLOCK_BYTES;
-        g_ptr_array_set_size(arena->blocks, keep ? 1 : 0);
-    }
-    arena->used = arena->total = 0;
-}
-
-static const char *arena_text(Arena *arena, const guint8 *text, gsize n)
-{
-    char *copy = arena_alloc(arena, n + 1);
-    memcpy(copy, text, n);
-    copy[n] = 0;
-    return copy;
-}
 
 static void parser_place(Parser *p, guint32 *line, guint64 *byte)
 {
@@ -141,7 +100,7 @@ static Json *parser_value(Parser *p, JsonType type)
     if (p->built == 0) {
         parser_place(p, &json->line, &json->byte);
         if (!p->whole && !p->in_array) {
-            json->key = arena_text(&p->arena, (const guint8 *)p->key, strlen(p->key));
+            json->key = arena_text(&p->arena, p->key, strlen(p->key));
         }
         p->root = json;
         return json;
@@ -276,9 +235,7 @@ static void parser_clear(Parser *p)
 {
     yajl_free(p->yajl);
     g_free(p->key);
-    if (p->arena.blocks != NULL) {
-        g_ptr_array_free(p->arena.blocks, TRUE);
-    }
+    arena_clear(&p->arena);
 }
 
 /* yajl's own complaint, in one line. */
@@ -406,9 +363,7 @@ const Json *json_root(const JsonDocument *document) { return document->root; }
 void json_free(JsonDocument *document)
 {
     if (document != NULL) {
-        if (document->arena.blocks != NULL) {
-            g_ptr_array_free(document->arena.blocks, TRUE);
-        }
+        arena_clear(&document->arena);
         g_free(document);
     }
 }

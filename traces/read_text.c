@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "traces/reader.h"
+#include "traces/words.h"
 
 #define MAGIC "fanout-trace"
 
@@ -11,7 +12,6 @@ typedef struct {
     GHashTable *groups;  /* name -> group index + 1 */
     GArray *pending;     /* PendingDep of the current rank */
     gint64 rank;         /* -1: none yet */
-    guint32 first;       /* the current rank's first record */
     guint8 *seen;        /* ranks that had their section */
 } Text;
 
@@ -34,70 +34,8 @@ static int text_probe(const char *head, gsize n)
     return g_str_has_prefix(head, MAGIC " ") ? 100 : 0;
 }
 
-static gboolean parse_time(const char *text, guint64 *ps)
-{
-    static const struct {
-        const char *unit;
-        int scale;
-    } units[] = {{"ps", 0}, {"ns", 3}, {"us", 6}, {"ms", 9}, {"s", 12}};
-    gsize n = strspn(text, "0123456789.");
-    for (guint i = 0; i < G_N_ELEMENTS(units); i++) {
-        if (n > 0 && strcmp(text + n, units[i].unit) == 0) {
-            char *number = g_strndup(text, n);
-            gint64 value;
-            gboolean ok = json_decimal_text(number, units[i].scale, TRUE, &value);
-            g_free(number);
-            *ps = ok ? value : 0;
-            return ok;
-        }
-    }
-    return FALSE;
-}
-
-static gboolean parse_u64(const char *text, guint64 max, guint64 *value)
-{
-    return *text != 0 && text[strspn(text, "0123456789")] == 0 &&
-           g_ascii_string_to_unsigned(text, 10, 0, max, value, NULL);
-}
-
-/* Words of a line; a word may hold a quoted part with \" \\ \n \t. NULL: a quote does not end. */
-static GPtrArray *split_words(const char *line)
-{
-    GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
-    GString *word = g_string_new(NULL);
-    gboolean quoted = FALSE, any = FALSE;
-    for (const char *at = line;; at++) {
-        if (*at == 0 || (!quoted && (g_ascii_isspace(*at) || *at == '#'))) {
-            if (any) {
-                g_ptr_array_add(words, g_strdup(word->str));
-            }
-            g_string_truncate(word, 0);
-            any = FALSE;
-            if (*at == 0 || *at == '#') {
-                break;
-            }
-        } else if (*at == '"') {
-            quoted = !quoted;
-            any = TRUE;
-        } else if (quoted && *at == '\\' && at[1] != 0) {
-            at++;
-            g_string_append_c(word, *at == 'n' ? '\n' : *at == 't' ? '\t' : *at);
-        } else {
-            g_string_append_c(word, *at);
-            any = TRUE;
-        }
-    }
-    g_string_free(word, TRUE);
-    if (quoted) {
-        g_ptr_array_free(words, TRUE);
-        return NULL;
-    }
-    return words;
-}
-
-static gboolean fail(Text *text, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
-
 /* A line without which the rest makes no sense: an error also when lenient. */
+G_GNUC_PRINTF(3, 4)
 static gboolean fail(Text *text, GError **error, const char *format, ...)
 {
     va_list args;
@@ -138,7 +76,7 @@ static gboolean text_group(Text *text, GPtrArray *words, GError **error)
 static gboolean text_world(Text *text, GPtrArray *words, GError **error)
 {
     guint64 world;
-    if (words->len != 2 || !parse_u64(words->pdata[1], RECORD_WORLD_MAX, &world) || world == 0) {
+    if (words->len != 2 || !words_u64(words->pdata[1], RECORD_WORLD_MAX, &world) || world == 0) {
         return fail(text, error, "should read 'world N' with N ranks, 1 to %u", RECORD_WORLD_MAX);
     }
     if (text->reader->trace->world != 0) {
@@ -183,7 +121,7 @@ static gboolean text_rank(Text *text, GPtrArray *words, GError **error)
     if (trace->world == 0) {
         return fail(text, error, "'world N' should come before the first rank");
     }
-    if (!all && (words->len != 2 || !parse_u64(words->pdata[1], trace->world - 1, &rank))) {
+    if (!all && (words->len != 2 || !words_u64(words->pdata[1], trace->world - 1, &rank))) {
         return fail(text, error, "should read 'rank R' with R below %u, or 'rank *'", trace->world);
     }
     if (text->seen[rank] || trace->replicate) {
@@ -222,25 +160,25 @@ static gboolean line_attribute(Text *text, Line *line, const char *key, const ch
         *right = "a number of bytes up to 1 TiB";
         gboolean in = key[0] == 'b';
         *(in ? &line->has_bytes : &line->has_out) = TRUE;
-        return parse_u64(value, RECORD_BYTES_MAX, in ? &line->bytes : &line->out);
+        return words_u64(value, RECORD_BYTES_MAX, in ? &line->bytes : &line->out);
     }
     if (strcmp(key, "gap") == 0 || strcmp(key, "duration") == 0 || strcmp(key, "start") == 0) {
         *right = "a time with its unit: 12ps, 3.5us, 1ms, at most a day";
         guint64 *to = key[0] == 'g' ? &r->gap_ps : key[0] == 'd' ? &r->duration_ps : &r->start_ps;
-        return parse_time(value, to);
+        return words_time(value, to);
     }
     if (strcmp(key, "to") == 0 || strcmp(key, "from") == 0 || strcmp(key, "root") == 0) {
         *right = "a rank of this job (to= of a send, from= of a recv, root= of a rooted collective)";
         gboolean fits = r->op == RECORD_SEND   ? key[0] == 't'
                         : r->op == RECORD_RECV ? key[0] == 'f'
                                                : key[0] == 'r' && record_op_has_root(r->op);
-        gboolean ok = fits && parse_u64(value, text->reader->trace->world - 1, &n);
+        gboolean ok = fits && words_u64(value, text->reader->trace->world - 1, &n);
         r->peer = n;
         return ok;
     }
     if (strcmp(key, "tag") == 0 || strcmp(key, "stream") == 0 || strcmp(key, "step") == 0) {
         *right = "a number below 2^31";
-        gboolean ok = parse_u64(value, G_MAXINT32, &n);
+        gboolean ok = words_u64(value, G_MAXINT32, &n);
         *(key[0] == 't' ? &r->tag : key[1] == 't' && key[2] == 'r' ? &r->stream : (guint32 *)&r->step) = n;
         return ok;
     }
@@ -271,7 +209,7 @@ static gboolean line_deps(Text *text, Line *line, guint32 index)
     gboolean ok = TRUE;
     for (guint i = 0; parts[i] != NULL && ok; i++) {
         guint64 node;
-        ok = parse_u64(parts[i], G_MAXINT64, &node);
+        ok = words_u64(parts[i], G_MAXINT64, &node);
         PendingDep dep = {index, input_line_number(text->reader->input), node};
         if (ok) {
             g_array_append_val(text->pending, dep);
@@ -311,12 +249,64 @@ static const char *line_complete(Text *text, Line *line)
     return NULL;
 }
 
+/* Fills the line from its words; NULL, or the word that is wrong, with what would be right. */
+static const char *line_parse(Text *text, GPtrArray *words, Line *line, const char **right)
+{
+    guint first = 2;
+    if (words->len < 2 || !record_op_parse(words->pdata[1], &line->record.op) ||
+        line->record.op == RECORD_PLAN) {
+        line->record.op = RECORD_COMPUTE;
+        *right = "an operation: compute, all_reduce, all_gather, reduce_scatter, broadcast, reduce, "
+                 "all_to_all, gather, scatter, barrier, send or recv";
+        return words->len < 2 ? "" : words->pdata[1];
+    }
+    if (line->record.op == RECORD_COMPUTE) {
+        first = 3;
+        if (words->len < 3 || !words_time(words->pdata[2], &line->record.duration_ps)) {
+            *right = "a time with its unit: 'compute 12.5us'";
+            return words->len < 3 ? "" : words->pdata[2];
+        }
+    }
+    for (guint i = first; i < words->len; i++) {
+        const char *word = words->pdata[i], *equals = strchr(word, '=');
+        char *key = g_strndup(word, equals != NULL ? (gsize)(equals - word) : strlen(word));
+        gboolean good = line_attribute(text, line, key, equals != NULL ? equals + 1 : "", right);
+        g_free(key);
+        if (!good) {
+            return word;
+        }
+    }
+    return NULL;
+}
+
+/* Adds the operation, also a skipped one: it keeps its place in the order, and in its group's sequence where
+ * the group is known. */
+static gboolean line_keep(Text *text, Line *line, GError **error)
+{
+    Record *record = &line->record;
+    if (record->skipped && !line->group_known) {
+        record->op = RECORD_COMPUTE;
+        record->group = RECORD_NO_GROUP;
+    }
+    guint32 index = trace_add(text->reader->trace, record);
+    if (!g_hash_table_contains(text->nodes, &record->source.node)) {
+        gint64 *key = g_new(gint64, 1);
+        *key = record->source.node;
+        g_hash_table_insert(text->nodes, key, GUINT_TO_POINTER(index + 1));
+    }
+    if (line->after == NULL || line_deps(text, line, index)) {
+        return TRUE;
+    }
+    trace_record(text->reader->trace, index)->skipped = TRUE;
+    return reader_problem(text->reader, record->source, "wrong attribute", error,
+                          "'after=%s' should be numbers of operations, like after=1,2", line->after);
+}
+
 static gboolean text_operation(Text *text, GPtrArray *words, GError **error)
 {
     Reader *reader = text->reader;
     guint64 node;
-    RecordOp op = RECORD_COMPUTE;
-    if (!parse_u64(words->pdata[0], G_MAXINT64, &node)) {
+    if (!words_u64(words->pdata[0], G_MAXINT64, &node)) {
         return fail(text, error, "'%s' should be world, group, rank, or the number of an operation",
                     (char *)words->pdata[0]);
     }
@@ -325,34 +315,14 @@ static gboolean text_operation(Text *text, GPtrArray *words, GError **error)
     }
     RecordSource here = reader_here(reader, input_line_number(reader->input), 0, node);
     Line line = {0};
-    record_init(&line.record, text->rank, op);
+    record_init(&line.record, text->rank, RECORD_COMPUTE);
     line.record.source = here;
-    const char *wrong = NULL, *right = NULL;
-    guint first = 2;
-    if (words->len < 2 || !record_op_parse(words->pdata[1], &op) || op == RECORD_PLAN) {
-        wrong = words->len < 2 ? "nothing" : words->pdata[1];
-        right = "an operation: compute, all_reduce, all_gather, reduce_scatter, broadcast, reduce, "
-                "all_to_all, gather, scatter, barrier, send or recv";
-    } else if (op == RECORD_COMPUTE) {
-        first = 3;
-        if (words->len < 3 || !parse_time(words->pdata[2], &line.record.duration_ps)) {
-            wrong = words->len < 3 ? "nothing" : words->pdata[2];
-            right = "a time with its unit: 'compute 12.5us'";
-        }
-    }
-    line.record.op = op;
-    for (guint i = first; i < words->len && wrong == NULL; i++) {
-        char *word = words->pdata[i], *equals = strchr(word, '=');
-        char *key = g_strndup(word, equals != NULL ? (gsize)(equals - word) : strlen(word));
-        gboolean good = line_attribute(text, &line, key, equals != NULL ? equals + 1 : "", &right);
-        wrong = good ? NULL : word;
-        g_free(key);
-    }
-    gboolean ok = TRUE, good = FALSE;
+    const char *right = NULL, *wrong = line_parse(text, words, &line, &right);
     const char *whole = wrong == NULL ? line_complete(text, &line) : NULL;
-    if (g_hash_table_contains(text->nodes, &(gint64){node})) {
-        ok = reader_problem(reader, here, "doubled node", error, "there is another operation of this "
-                            "number in rank %" G_GINT64_FORMAT "; numbers should differ", text->rank);
+    gboolean ok, good = FALSE;
+    if (g_hash_table_contains(text->nodes, &line.record.source.node)) {
+        ok = reader_problem(reader, here, "doubled node", error, "rank %" G_GINT64_FORMAT " has another "
+                            "operation of this number; numbers should differ", text->rank);
     } else if (wrong != NULL) {
         ok = reader_problem(reader, here, "wrong attribute", error, "'%s' should be %s", wrong, right);
     } else if (whole != NULL) {
@@ -360,34 +330,15 @@ static gboolean text_operation(Text *text, GPtrArray *words, GError **error)
     } else {
         ok = reader_check(reader, &line.record, &good, error);
     }
-    if (ok && !good) { /* keeps its place in the order, and in the group's sequence where that is known */
-        line.record.skipped = TRUE;
-    }
-    if (ok) {
-        guint32 index = trace_add(reader->trace, &line.record);
-        if (line.record.skipped && line.record.group == RECORD_NO_GROUP) {
-            trace_record(reader->trace, index)->op = RECORD_COMPUTE;
-        }
-        gint64 *key = g_new(gint64, 1);
-        *key = node;
-        if (g_hash_table_contains(text->nodes, key)) {
-            g_free(key);
-        } else {
-            g_hash_table_insert(text->nodes, key, GUINT_TO_POINTER(index + 1));
-        }
-        if (!line_deps(text, &line, index)) {
-            ok = reader_problem(reader, here, "wrong attribute", error,
-                                "'after=%s' should be numbers of operations, like after=1,2", line.after);
-            trace_record(reader->trace, index)->skipped = TRUE;
-        }
-    }
+    line.record.skipped = !good;
+    ok = ok && line_keep(text, &line, error);
     g_free(line.after);
     return ok;
 }
 
 static gboolean text_line(Text *text, const char *line, GError **error)
 {
-    GPtrArray *words = split_words(line);
+    GPtrArray *words = words_split(line);
     if (words == NULL) {
         return fail(text, error, "a quote (\") is not closed on its line");
     }

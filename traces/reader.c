@@ -155,7 +155,7 @@ static gboolean add_folder(GPtrArray *files, const char *path, const TraceReadSp
         }
         TraceFile *file = files->pdata[files->len - 1];
         file->alone = FALSE;
-        if (file->format == &trace_format_nccl_log) {
+        if (strcmp(file->format->name, "nccl-log") == 0) {
             g_free(file->key);
             file->key = g_strdup(path);
         }
