@@ -66,11 +66,12 @@ static MemRegion *memory_region_add(Memory *memory, guint16 gpu, guint64 bytes, 
     return region;
 }
 
-MemRegion *memory_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error)
+static MemRegion *memory_region_make(Memory *memory, guint16 gpu, guint64 bytes, gboolean keep,
+                                     GError **error)
 {
     g_assert(bytes > 0);
     int fd = -1;
-    if (memory->keep_bytes) {
+    if (keep) {
         fd = memfd_create("fanout-memory", MFD_CLOEXEC);
         if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0) {
             g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno),
@@ -82,6 +83,16 @@ MemRegion *memory_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError 
         }
     }
     return memory_region_add(memory, gpu, bytes, fd, error);
+}
+
+MemRegion *memory_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error)
+{
+    return memory_region_make(memory, gpu, bytes, memory->keep_bytes, error);
+}
+
+MemRegion *memory_control_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error)
+{
+    return memory_region_make(memory, gpu, bytes, TRUE, error);
 }
 
 MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int fd, GError **error)

@@ -34,6 +34,8 @@ void memory_free(Memory *memory);
 
 /* A new region with one reference; bytes > 0. GError (GIO): the host has no memory for it. */
 MemRegion *memory_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error);
+/* The same for flags and counters that programs poll: keeps its bytes even in a timing-only run. */
+MemRegion *memory_control_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error);
 /* The same around a memfd that another process made (the fd is duplicated). */
 MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int fd, GError **error);
 MemRegion *memory_region(Memory *memory, guint32 id); /* NULL: no such region */

@@ -1,12 +1,37 @@
 # model/: the hardware, in the order a packet meets it.
 libfanout_core_la_SOURCES += \
+	model/ack.c \
+	model/ack.h \
+	model/fabric.c \
+	model/fabric.h \
+	model/gpu.c \
+	model/gpu.h \
+	model/gpu_target.c \
+	model/hash.c \
+	model/hash.h \
+	model/link.c \
+	model/link.h \
+	model/loop.c \
+	model/loop.h \
 	model/mcobject.c \
 	model/mcobject.h \
+	model/mctable.c \
+	model/mctable.h \
 	model/memory.c \
 	model/memory.h \
 	model/numeric.c \
 	model/numeric.h \
 	model/numeric_convert.c \
 	model/numeric_convert.h \
+	model/packet.h \
+	model/poll.c \
+	model/reduction.c \
+	model/sm.c \
+	model/sm.h \
+	model/switch.c \
+	model/switch.h \
+	model/txn.c \
+	model/txn.h \
 	model/vas.c \
-	model/vas.h
+	model/vas.h \
+	model/warp.c

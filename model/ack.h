@@ -1,0 +1,29 @@
+/* Acknowledgement accumulators: several writes answered by one packet.
+ *
+ * What hardware it stands for: NVLink's collapsed responses. One accumulator for each (sending port,
+ * requester). It is flushed when it holds `merge_max` writes, after `timer_ps`, or when a read response
+ * goes to the same requester (see gpu_target.c).
+ * Source: about 0.25 flit a write in pure writes, more when mixed with reads: h200; PROTOTYPE.md A2. */
+#ifndef MODEL_ACK_H
+#define MODEL_ACK_H
+
+#include "model/link.h"
+
+typedef struct {
+    Event timer;
+    Sim *sim;
+    Link *link;       /* where the packet goes out */
+    guint32 head;     /* chain of the requester's Txns */
+    guint32 count;
+    guint16 src, dst; /* of the packet */
+    guint8 kind;      /* PACKET_ACK or PACKET_MC_DONE */
+    guint8 flits;
+} AckMerge;
+
+void ack_init(AckMerge *ack, Sim *sim, Link *link, PacketKind kind, guint32 flits, guint16 src,
+              guint16 dst);
+/* Adds one acknowledged transaction; `next` is where its Txn keeps the chain. */
+void ack_add(AckMerge *ack, guint32 txn, guint32 *next, guint64 merge_max, SimTime timer_ps);
+void ack_flush(AckMerge *ack);
+
+#endif

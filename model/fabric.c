@@ -1,0 +1,300 @@
+#include "model/fabric.h"
+
+#include <gio/gio.h>
+#include <string.h>
+
+const ParamRow system_params[] = {
+    PARAM_U64(SystemSpec, gpus, "", 1, VAS_GPUS_MAX, "GPUs"),
+    PARAM_LIST(SystemSpec, links_per_switch, "links", 1, 64,
+               "links of each GPU to each switch, one number a switch"),
+    PARAM_U64(SystemSpec, host_MBps, "MB/s", 1, 10000000, "link of a GPU to its host, one direction"),
+    PARAM_U64(SystemSpec, host_ps, "ps", 0, 100000000, "latency of that link"),
+    PARAM_END,
+};
+
+void fabric_params(ParamSet *set, FabricSpec *spec)
+{
+    param_add(set, "system", system_params, &spec->system);
+    param_add(set, "link", link_params, &spec->link);
+    param_add(set, "switch", switch_params, &spec->sw);
+    param_add(set, "multicast", mctable_params, &spec->mctable);
+    param_add(set, "gpu", gpu_params, &spec->gpu);
+    param_add(set, "sm", sm_params, &spec->sm);
+}
+
+static gboolean fabric_check(const FabricSpec *spec, GError **error)
+{
+    guint32 links = 0;
+    for (guint32 s = 0; s < spec->system.links_per_switch.n; s++)
+        links += spec->system.links_per_switch.value[s];
+    if (spec->system.links_per_switch.n == 0 || links > 64) {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                    "[system] links_per_switch: %u links a GPU; 1 to 64 can be built", links);
+        return FALSE;
+    }
+    if (spec->gpu.engine_packet_bytes % FLIT_BYTES) {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                    "[gpu] engine_packet_bytes: %" G_GUINT64_FORMAT " is no multiple of %u",
+                    spec->gpu.engine_packet_bytes, FLIT_BYTES);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
+{
+    const FabricSpec *spec = &fabric->spec;
+    Gpu *gpu = &fabric->gpu[g];
+    Switch *sw = &fabric->sw[fabric->link_switch[l]];
+    guint32 p = g * sw->links + fabric->link_k[l];
+    Link *up = &gpu->up[l], *down = &gpu->down[l];
+    g_autofree char *up_path = g_strdup_printf("gpu%u.link%u.up", g, l);
+    g_autofree char *down_path = g_strdup_printf("gpu%u.link%u.down", g, l);
+    link_init(up, fabric->sim, &spec->link, spec->link.credits_switch_flits, up_path);
+    link_init(down, fabric->sim, &spec->link, spec->link.credits_gpu_flits, down_path);
+    /* constant stages before and behind a port are part of the flight, so that they cost no event */
+    up->vc[VC_CREQ].delay_ps += spec->gpu.out_ps + spec->sw.latency_ps;
+    up->vc[VC_RSP].delay_ps += spec->gpu.l2_ps + spec->sw.latency_ps;
+    down->vc[VC_RSP].delay_ps += spec->gpu.in_ps;
+    up->source_node = gpu;
+    up->source_port = l;
+    up->drained = gpu_drained;
+    up->sink = switch_accept;
+    up->sink_node = sw;
+    up->sink_port = p;
+    down->source_node = sw;
+    down->source_port = p;
+    down->ingress = sw->in;
+    down->replica_left = switch_replica_left;
+    down->sink = gpu_accept;
+    down->sink_node = gpu;
+    down->sink_port = l;
+    sw->in[p] = up;
+    sw->out[p] = down;
+    ack_init(&sw->port[p].done, fabric->sim, down, PACKET_MC_DONE, (guint32)spec->sw.done_flits, g, g);
+    for (guint16 r = 0; r < spec->system.gpus; r++)
+        ack_init(&gpu->port[l].ack[r], fabric->sim, up, PACKET_ACK, 1, r, g);
+    stat_add(fabric->stats, up_path, link_stats, up);
+    stat_add(fabric->stats, down_path, link_stats, down);
+    sim_add_waiter(fabric->sim, link_waiter_text, up);
+    sim_add_waiter(fabric->sim, link_waiter_text, down);
+}
+
+static void fabric_build(Fabric *fabric)
+{
+    const FabricSpec *spec = &fabric->spec;
+    const ParamList *per = &spec->system.links_per_switch;
+    fabric->n_switches = per->n;
+    for (guint32 s = 0; s < per->n; s++)
+        fabric->links += per->value[s];
+    fabric->link_switch = g_new(guint8, fabric->links);
+    fabric->link_k = g_new(guint8, fabric->links);
+    for (guint32 s = 0, l = 0; s < per->n; s++)
+        for (guint32 k = 0; k < per->value[s]; k++, l++) {
+            fabric->link_switch[l] = (guint8)s;
+            fabric->link_k[l] = (guint8)k;
+        }
+    guint32 gpus = (guint32)spec->system.gpus;
+    fabric->gpu = g_new0(Gpu, gpus);
+    fabric->sw = g_new0(Switch, per->n);
+    for (guint32 s = 0; s < per->n; s++) {
+        switch_init(&fabric->sw[s], fabric, s, gpus, per->value[s]);
+        stat_add(fabric->stats, fabric->sw[s].path, switch_stats, &fabric->sw[s]);
+        sim_add_waiter(fabric->sim, switch_waiter_text, &fabric->sw[s]);
+    }
+    for (guint32 g = 0; g < gpus; g++) {
+        gpu_init(&fabric->gpu[g], fabric, (guint16)g, fabric->links);
+        stat_add(fabric->stats, fabric->gpu[g].path, gpu_stats, &fabric->gpu[g]);
+        sim_add_waiter(fabric->sim, gpu_waiter_text, &fabric->gpu[g]);
+        sm_init(&fabric->gpu[g]);
+        for (guint32 l = 0; l < fabric->links; l++)
+            fabric_connect(fabric, (guint16)g, l);
+    }
+}
+
+Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError **error)
+{
+    if (!fabric_check(spec, error))
+        return NULL;
+    Fabric *fabric = g_new0(Fabric, 1);
+    fabric->sim = sim;
+    fabric->spec = *spec;
+    fabric->keep_bytes = keep_bytes;
+    fabric->memory = memory_new(sim, keep_bytes);
+    fabric->stats = stat_registry_new();
+    fabric->faults = g_array_new(FALSE, FALSE, sizeof(FabricFault));
+    fabric->objects = g_ptr_array_new();
+    g_ptr_array_add(fabric->objects, NULL);
+    fabric->op_object = g_ptr_array_new();
+    g_ptr_array_add(fabric->op_object, NULL);
+    data_pool_init(&fabric->data);
+    fabric_build(fabric);
+    hash_init(&fabric->hash, fabric->links, (guint32)spec->gpu.hash_block, 1);
+    fabric->mc_hash = g_new0(Hash, fabric->links + 1);
+    fabric->mc_route = g_new0(McRoute, spec->mctable.entries);
+    fabric->mcid_free = g_array_new(FALSE, FALSE, sizeof(guint32));
+    for (guint32 id = (guint32)spec->mctable.entries; id-- > 0;)
+        g_array_append_val(fabric->mcid_free, id);
+    return fabric;
+}
+
+static void op_table_clear(OpTable *table)
+{
+    for (int k = 0; k <= PACKET_MC_READ; k++)
+        g_free(table->kind[k]);
+}
+
+void fabric_free(Fabric *fabric)
+{
+    for (guint64 g = 0; g < fabric->spec.system.gpus; g++) {
+        sm_clear(&fabric->gpu[g]);
+        gpu_clear(&fabric->gpu[g]);
+    }
+    for (guint32 s = 0; s < fabric->n_switches; s++)
+        switch_clear(&fabric->sw[s]);
+    for (guint64 id = 0; id < fabric->spec.mctable.entries; id++)
+        g_free(fabric->mc_route[id].link);
+    for (guint i = 1; i < fabric->op_object->len; i++) {
+        op_table_clear(g_ptr_array_index(fabric->op_object, i));
+        g_free(g_ptr_array_index(fabric->op_object, i));
+    }
+    op_table_clear(&fabric->op_remote);
+    op_table_clear(&fabric->op_local);
+    g_ptr_array_free(fabric->op_object, TRUE);
+    g_ptr_array_free(fabric->objects, TRUE);
+    g_array_free(fabric->mcid_free, TRUE);
+    g_array_free(fabric->faults, TRUE);
+    g_free(fabric->mc_route);
+    g_free(fabric->mc_hash);
+    g_free(fabric->gpu);
+    g_free(fabric->sw);
+    g_free(fabric->link_switch);
+    g_free(fabric->link_k);
+    data_pool_clear(&fabric->data);
+    stat_registry_free(fabric->stats);
+    memory_free(fabric->memory);
+    g_free(fabric);
+}
+
+/* ---- multicast teams */
+
+McObject *fabric_mc_object(Fabric *fabric, guint32 n_gpus, guint64 bytes)
+{
+    McObject *object = mcobject_new(fabric->memory, fabric->objects->len, n_gpus, bytes,
+                                    (guint16)fabric->spec.system.gpus);
+    g_ptr_array_add(fabric->objects, object);
+    g_ptr_array_add(fabric->op_object, g_new0(OpTable, 1));
+    return object;
+}
+
+gboolean fabric_mc_attach(Fabric *fabric, McObject *object)
+{
+    g_assert(object->members->len == object->n_gpus && object->mcid == MC_MCID_NONE);
+    if (fabric->mcid_free->len == 0)
+        return FALSE;
+    guint32 mcid = g_array_index(fabric->mcid_free, guint32, fabric->mcid_free->len - 1);
+    const guint16 *member = (const guint16 *)(void *)object->members->data;
+    McRoute route = {.link = g_new(guint8, fabric->links)};
+    for (guint32 s = 0, l = 0; s < fabric->n_switches; s++) {
+        Switch *sw = &fabric->sw[s];
+        guint32 carried = mctable_program(&sw->table, mcid, member, object->members->len, sw->links);
+        if (carried == 0) {
+            while (s-- > 0)
+                mctable_release(&fabric->sw[s].table, mcid);
+            g_free(route.link);
+            return FALSE;
+        }
+        for (guint32 k = 0; k < carried; k++)
+            route.link[route.n++] = (guint8)(l + k);
+        l += sw->links;
+    }
+    if (fabric->mc_hash[route.n].links == 0)
+        hash_init(&fabric->mc_hash[route.n], route.n, (guint32)fabric->spec.gpu.hash_block, 2);
+    route.hash = &fabric->mc_hash[route.n];
+    fabric->mc_route[mcid] = route;
+    g_array_set_size(fabric->mcid_free, fabric->mcid_free->len - 1);
+    object->mcid = mcid;
+    return TRUE;
+}
+
+void fabric_mc_detach(Fabric *fabric, McObject *object)
+{
+    if (object->mcid == MC_MCID_NONE)
+        return;
+    for (guint32 s = 0; s < fabric->n_switches; s++)
+        mctable_release(&fabric->sw[s].table, object->mcid);
+    g_clear_pointer(&fabric->mc_route[object->mcid].link, g_free);
+    g_array_append_val(fabric->mcid_free, object->mcid);
+    object->mcid = MC_MCID_NONE;
+}
+
+/* ---- faults and accounts */
+
+static const char *const fault_texts[FAULT_KINDS] = {
+    "no fault",
+    "no memory is mapped at this address",
+    "this GPU has no access right to this address (cuMemSetAccess)",
+    "a plain access to a multicast address is undefined behaviour (PTX ISA, multimem)",
+    "a multimem operation on a unicast address is undefined behaviour (PTX ISA, multimem)",
+    "the multicast object's team is not complete (cuMulticastAddDevice)",
+    "a team member has no memory bound there (cuMulticastBindMem)",
+};
+const char *fault_kind_text(FaultKind kind) { return fault_texts[kind]; }
+
+void fabric_fault(Fabric *fabric, const FabricFault *fault)
+{
+    FabricFault kept = *fault;
+    kept.time_ps = sim_now_ps(fabric->sim);
+    if (fabric->n_faults++ < FABRIC_FAULTS_KEPT)
+        g_array_append_val(fabric->faults, kept);
+    if (fabric->on_fault)
+        fabric->on_fault(&kept, fabric->on_fault_user);
+}
+
+void fabric_account(Fabric *fabric, const Txn *txn, gboolean local, SimTime now_ps)
+{
+    OpTable *table = local ? &fabric->op_local : &fabric->op_remote;
+    if (txn->kind >= PACKET_MC_WRITE)
+        table = g_ptr_array_index(fabric->op_object, txn->object->id);
+    OpStats *stats = table->kind[txn->kind];
+    if (G_UNLIKELY(!stats)) {
+        stats = table->kind[txn->kind] = g_new0(OpStats, 1);
+        stats->first_ps = txn->start_ps;
+        hist_init(&stats->latency_ps);
+    }
+    stats->count++;
+    stats->bytes += txn->bytes;
+    stats->last_ps = now_ps;
+    hist_add(&stats->latency_ps, now_ps - txn->start_ps);
+    if (G_UNLIKELY(txn->state != TXN_OK)) {
+        FabricFault fault = {.kind = FAULT_UNBOUND, .va = txn->offset, .object = txn->object->id};
+        fabric_fault(fabric, &fault);
+    }
+}
+
+gboolean fabric_is_quiet(const Fabric *fabric)
+{
+    for (guint64 g = 0; g < fabric->spec.system.gpus; g++) {
+        const Gpu *gpu = &fabric->gpu[g];
+        if (!gpu_is_quiet(gpu))
+            return FALSE;
+        for (guint32 l = 0; l < fabric->links; l++)
+            if (!link_is_quiet(&gpu->up[l], fabric->spec.link.credits_switch_flits) ||
+                !link_is_quiet(&gpu->down[l], fabric->spec.link.credits_gpu_flits))
+                return FALSE;
+    }
+    for (guint32 s = 0; s < fabric->n_switches; s++)
+        if (!switch_is_quiet(&fabric->sw[s]))
+            return FALSE;
+    return TRUE;
+}
+
+guint64 fabric_crossings(const Fabric *fabric)
+{
+    guint64 sum = 0;
+    for (guint64 g = 0; g < fabric->spec.system.gpus; g++)
+        for (guint32 l = 0; l < fabric->links; l++)
+            sum += link_packets_total(&fabric->gpu[g].up[l]) +
+                   link_packets_total(&fabric->gpu[g].down[l]);
+    return sum;
+}

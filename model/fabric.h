@@ -1,0 +1,115 @@
+/* The fabric: all GPUs, links and switches of one system, and what they share.
+ *
+ * fabric_new() builds everything from a FabricSpec (a preset); stages meet only here: each link gets its sink.
+ * Topology: one level of switches; links_per_switch says how many links each GPU has to each switch, and
+ * link l of every GPU goes to the same switch. */
+#ifndef MODEL_FABRIC_H
+#define MODEL_FABRIC_H
+
+#include "model/gpu.h"
+#include "model/hash.h"
+#include "model/sm.h"
+#include "model/switch.h"
+#include "sim/log.h"
+
+typedef struct {
+    guint64 gpus;
+    ParamList links_per_switch; /* of each GPU: one number for each switch */
+    guint64 host_MBps;          /* link between a GPU and its host, one direction */
+    guint64 host_ps;            /* its latency */
+} SystemSpec;
+extern const ParamRow system_params[];
+
+typedef struct {
+    SystemSpec system;
+    LinkSpec link;
+    SwitchSpec sw;
+    McTableSpec mctable;
+    GpuSpec gpu;
+    SmSpec sm;
+} FabricSpec;
+/* All sections of a spec: "system", "link", "switch", "multicast", "gpu", "sm". */
+void fabric_params(ParamSet *set, FabricSpec *spec);
+
+typedef enum {
+    FAULT_NONE,
+    FAULT_UNMAPPED,             /* no memory behind the address */
+    FAULT_ACCESS,               /* this GPU has no right to it */
+    FAULT_PLAIN_ON_MULTICAST,   /* ld, st, red, atom on a multicast address: undefined in PTX */
+    FAULT_MULTIMEM_ON_UNICAST,  /* multimem.* on a unicast address: undefined in PTX */
+    FAULT_TEAM_INCOMPLETE,      /* the object's team is not complete */
+    FAULT_UNBOUND,              /* a member has no memory bound there */
+    FAULT_KINDS
+} FaultKind;
+typedef struct {
+    FaultKind kind;
+    guint16 gpu;
+    const char *who;            /* program name or NULL */
+    guint32 cta;
+    guint64 va;                 /* or offset in the object (FAULT_UNBOUND) */
+    guint32 object;
+    guint8 uop;                 /* UopKind */
+    SimTime time_ps;
+} FabricFault;
+const char *fault_kind_text(FaultKind kind);
+
+typedef struct {
+    const Hash *hash;
+    guint8 *link;               /* links of each GPU that carry the team */
+    guint32 n;
+} McRoute;
+
+/* Operations as their requesters saw them: one row for each kind of request of one target class. */
+typedef struct {
+    guint64 count, bytes;
+    SimTime first_ps, last_ps;  /* first issue, last completion */
+    Hist latency_ps;
+} OpStats;
+typedef struct {
+    OpStats *kind[PACKET_MC_READ + 1]; /* by PacketKind of the request; NULL: none yet */
+} OpTable;
+
+typedef struct Fabric {
+    Sim *sim;
+    FabricSpec spec;
+    gboolean keep_bytes;
+    Memory *memory;
+    Gpu *gpu;
+    Switch *sw;
+    guint32 n_switches, links;  /* links of a GPU */
+    guint8 *link_switch, *link_k; /* of link l: its switch, and its number among the GPU's links there */
+    DataPool data;
+    Hash hash;
+    Hash *mc_hash;              /* by number of links carrying a team; [0] unused */
+    McRoute *mc_route;          /* by MCID */
+    GArray *mcid_free;
+    GPtrArray *objects;         /* McObject by id, [0] NULL; not owned */
+    GPtrArray *op_object;       /* OpTable by object id */
+    OpTable op_remote, op_local;
+    StatRegistry *stats;
+    Log *log;                   /* may be NULL; not owned */
+    GArray *faults;             /* FabricFault: the first FABRIC_FAULTS_KEPT */
+    guint64 n_faults;
+    void (*on_fault)(const FabricFault *fault, void *user);
+    void *on_fault_user;
+    void (*probe)(void *user, const char *stage, const char *path, const Packet *packet, SimTime now_ps);
+    void *probe_user;           /* `fanout walk`; NULL: off */
+} Fabric;
+#define FABRIC_FAULTS_KEPT 100
+
+/* keep_bytes: FALSE for timing-only runs. GError: an impossible spec (names section and key). */
+Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError **error);
+void fabric_free(Fabric *fabric);
+
+/* Gives a complete team its multicast ID and programs every switch; FALSE: tables full (nothing changed). */
+gboolean fabric_mc_attach(Fabric *fabric, McObject *object);
+void fabric_mc_detach(Fabric *fabric, McObject *object);
+/* New object with the next id, known to the statistics; free with mcobject_free after detaching. */
+McObject *fabric_mc_object(Fabric *fabric, guint32 n_gpus, guint64 bytes);
+
+void fabric_fault(Fabric *fabric, const FabricFault *fault);
+void fabric_account(Fabric *fabric, const Txn *txn, gboolean local, SimTime now_ps);
+gboolean fabric_is_quiet(const Fabric *fabric); /* nothing in flight, all credits at home */
+guint64 fabric_crossings(const Fabric *fabric); /* packets that crossed a link so far */
+
+#endif

@@ -1,0 +1,275 @@
+#include "model/gpu.h"
+
+#include <string.h>
+
+#include "model/fabric.h"
+#include "model/sm.h"
+
+const ParamRow gpu_params[] = {
+    PARAM_U64(GpuSpec, out_ps, "ps", 0, 10000000, "SM to NVLink port"),
+    PARAM_U64(GpuSpec, in_ps, "ps", 0, 10000000, "NVLink port to SM"),
+    PARAM_U64(GpuSpec, l2_ps, "ps", 0, 10000000, "request in to answer out at the home GPU, L2 hit"),
+    PARAM_U64(GpuSpec, dram_ps, "ps", 0, 10000000, "more when the line comes from HBM"),
+    PARAM_U64(GpuSpec, atomic_ps, "ps", 0, 10000000, "more for the answer of a remote atomic"),
+    PARAM_U64(GpuSpec, local_ps, "ps", 0, 10000000, "load from the GPU's own L2"),
+    PARAM_U64(GpuSpec, local_atomic_ps, "ps", 0, 10000000, "more for an atomic in the own L2"),
+    PARAM_U64(GpuSpec, local_MBps, "MB/s", 1, 1000000000, "bandwidth of the GPU's own L2"),
+    PARAM_U64(GpuSpec, hbm_MBps, "MB/s", 1, 1000000000, "bandwidth of HBM"),
+    PARAM_U64(GpuSpec, l2_bytes, "B", 0, 1ull << 40, "L2 capacity: a sweep over more misses"),
+    PARAM_U64(GpuSpec, source_queue_packets, "packets", 1, 65536, "SM requests waiting at one port"),
+    PARAM_U64(GpuSpec, response_queue_packets, "packets", 1, 65536,
+              "answers waiting at one port before its requests are held up"),
+    PARAM_U64(GpuSpec, ack_merge_max, "", 1, 64, "writes answered by one packet at most"),
+    PARAM_U64(GpuSpec, ack_timer_ps, "ps", 1, 10000000, "how long an acknowledgement waits for more"),
+    PARAM_BOOL(GpuSpec, ack_flush_on_read, "a read response to the requester flushes its writes' ack"),
+    PARAM_U64(GpuSpec, ack_hold_off_ps, "ps", 0, 10000000,
+              "no merging for this long after a read response left by the same port (0: always merge)"),
+    PARAM_U64(GpuSpec, byte_enable_flits, "flits", 0, 4, "of a write of parts of 16 B units"),
+    PARAM_U64(GpuSpec, operation_flits, "flits", 0, 4, "of a red or atomic, beside a write's"),
+    PARAM_U64(GpuSpec, engine_packet_bytes, "B", 16, 256, "payload of a copy engine's packet"),
+    PARAM_U64(GpuSpec, engine_in_flight, "packets", 1, 65536, "of one copy"),
+    PARAM_U64(GpuSpec, engine_ps, "ps", 0, 1000000000, "before a copy engine's first packet"),
+    PARAM_U64(GpuSpec, engines, "", 1, 64, "copy engines"),
+    PARAM_U64(GpuSpec, hash_block, "chunks", 1, 32, "aligned 256 B chunks that use distinct links"),
+    PARAM_BOOL(GpuSpec, hash_by_pair, "reader and owner take part in the choice of the link"),
+    PARAM_END,
+};
+
+const StatRow gpu_stats[] = {
+    STAT_COUNTER(Gpu, requests, "packets", "requests sent into the fabric"),
+    STAT_COUNTER(Gpu, local_requests, "requests", "to the GPU's own memory"),
+    STAT_COUNTER(Gpu, served, "packets", "requests of others served by L2 and HBM"),
+    STAT_COUNTER(Gpu, stalls, "packets", "requests held up by waiting answers"),
+    STAT_COUNTER(Gpu, hbm_bytes, "B", "moved from and to HBM"),
+    STAT_COUNTER(Gpu, local_bytes, "B", "between SMs and the own L2"),
+    STAT_END,
+};
+
+void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links)
+{
+    memset(gpu, 0, sizeof *gpu);
+    gpu->fabric = fabric;
+    gpu->sim = fabric->sim;
+    gpu->spec = &fabric->spec.gpu;
+    gpu->id = id;
+    gpu->links = links;
+    gpu->up = g_new0(Link, links);
+    gpu->down = g_new0(Link, links);
+    gpu->port = g_new0(GpuPort, links);
+    gpu->path = g_strdup_printf("gpu%u", id);
+    gpu->local_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->local_MBps;
+    gpu->hbm_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->hbm_MBps;
+    txn_pool_init(&gpu->txns);
+    gpu_target_init(gpu);
+}
+
+void gpu_clear(Gpu *gpu)
+{
+    gpu_target_clear(gpu);
+    for (guint32 l = 0; l < gpu->links; l++) {
+        link_clear(&gpu->up[l]);
+        link_clear(&gpu->down[l]);
+    }
+    g_free(gpu->up);
+    g_free(gpu->down);
+    g_free(gpu->port);
+    txn_pool_clear(&gpu->txns);
+    g_free(gpu->path);
+}
+
+/* ---- requests */
+
+static guint32 gpu_data_flits(guint64 offset, guint32 bytes)
+{
+    guint64 first = offset / FLIT_BYTES, last = (offset + bytes - 1) / FLIT_BYTES;
+    return (guint32)(last - first + 1);
+}
+
+static gboolean gpu_is_partial(const GpuRequest *request)
+{
+    guint32 words = (request->bytes + 3u) / 4u;
+    guint32 full = words >= 32 ? GPU_ALL_WORDS : (1u << words) - 1;
+    return request->offset % FLIT_BYTES || request->bytes % FLIT_BYTES ||
+           (request->word_mask & full) != full;
+}
+
+guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request)
+{
+    guint32 data = gpu_data_flits(request->offset, request->bytes);
+    guint32 enable = gpu_is_partial(request) ? (guint32)gpu->spec->byte_enable_flits : 0;
+    switch (request->kind) {
+    case PACKET_READ:
+        return 1;
+    case PACKET_MC_READ:
+        return (guint32)gpu->fabric->spec.sw.request_flits;
+    case PACKET_WRITE:
+    case PACKET_MC_WRITE:
+        return 1 + enable + data;
+    default:
+        return 1 + (guint32)gpu->spec->operation_flits + enable + data;
+    }
+}
+
+guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request)
+{
+    const Fabric *fabric = gpu->fabric;
+    if (request->object) {
+        const McRoute *route = &fabric->mc_route[request->object->mcid];
+        guint64 address = request->offset + ((guint64)request->object->id << 44);
+        return route->link[hash_link(route->hash, address, 0)];
+    }
+    if (request->region->gpu == gpu->id)
+        return GPU_LINK_LOCAL;
+    guint64 salt = gpu->spec->hash_by_pair
+                       ? ((guint64)gpu->id << 20 | (guint64)request->region->gpu << 4 | 1) * 0x9e3779b1u
+                       : 0;
+    return hash_link(&fabric->hash, request->offset + ((guint64)request->region->id << 44), salt);
+}
+
+void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter)
+{
+    GpuPort *port = &gpu->port[link];
+    g_assert(!waiter->queued);
+    waiter->next = NULL;
+    waiter->queued = TRUE;
+    if (port->room_tail)
+        port->room_tail->next = waiter;
+    else
+        port->room_head = waiter;
+    port->room_tail = waiter;
+    gpu->up[link].vc[VC_CREQ].drained_below = (guint32)gpu->spec->source_queue_packets;
+}
+
+void gpu_drained(void *node, Link *link, Vc vc)
+{
+    Gpu *gpu = node;
+    guint32 l = link->source_port;
+    GpuPort *port = &gpu->port[l];
+    SimTime now_ps = sim_now_ps(gpu->sim);
+    if (vc == VC_RSP) {
+        gpu_target_resume(gpu, l, now_ps);
+        return;
+    }
+    GpuRoomWaiter *waiter = port->room_head;
+    port->room_head = waiter->next;
+    if (!port->room_head) {
+        port->room_tail = NULL;
+        link->vc[VC_CREQ].drained_below = 0;
+    }
+    waiter->queued = FALSE;
+    waiter->fire(waiter, now_ps);
+}
+
+/* Requests to the GPU's own memory: a bandwidth server and a fixed latency. */
+static void gpu_request_local(Gpu *gpu, Packet packet, const Txn *txn, SimTime now_ps)
+{
+    guint32 bytes = MAX(txn->bytes, SECTOR_BYTES);
+    gpu->local_requests++;
+    gpu->local_bytes += bytes;
+    SimFine start = MAX(gpu->local_free_at, simfine_from_ps(now_ps));
+    gpu->local_free_at = start + bytes * gpu->local_byte_time;
+    SimTime at_ps = simfine_to_ps(gpu->local_free_at) + gpu->spec->local_ps;
+    GpuPipeKind kind = GPU_PIPE_LOCAL;
+    if (txn->kind == PACKET_ATOM) {
+        kind = GPU_PIPE_LOCAL_ATOMIC;
+        at_ps += gpu->spec->local_atomic_ps;
+    } else if (!txn->region->cached) {
+        SimTime hbm_ps = gpu_hbm_serve(gpu, bytes, now_ps);
+        if (txn->kind == PACKET_READ) { /* writes stay in the L2 until evicted */
+            kind = GPU_PIPE_LOCAL_DRAM;
+            at_ps = MAX(at_ps, hbm_ps + gpu->spec->local_ps) + gpu->spec->dram_ps;
+        }
+    }
+    gpu_pipe_push(&gpu->pipe[kind], at_ps, GPU_LINK_LOCAL, &packet);
+}
+
+void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
+{
+    Fabric *fabric = gpu->fabric;
+    SimTime now_ps = sim_now_ps(gpu->sim);
+    guint32 index = txn_take(&gpu->txns);
+    Txn *txn = txn_at(&gpu->txns, index);
+    txn->offset = request->offset;
+    txn->start_ps = now_ps;
+    txn->done = request->done;
+    txn->owner = request->owner;
+    txn->tag = request->tag;
+    txn->word_mask = request->word_mask;
+    txn->bytes = request->bytes;
+    txn->kind = (guint8)request->kind;
+    txn->type = request->type;
+    txn->op = request->op;
+    txn->acc = request->acc;
+    txn->state = TXN_OK;
+    Packet packet = {.txn = index, .src = gpu->id, .kind = (guint8)request->kind, .hold = HOLD_NONE,
+                     .flits = (guint8)gpu_request_flits(gpu, request)};
+    if (request->data) {
+        packet.data = data_take(&fabric->data);
+        memcpy(data_at(&fabric->data, packet.data), request->data,
+               request->op == TXN_ATOM_CAS ? DATA_SLOT_BYTES : request->bytes);
+    }
+    if (request->object) {
+        txn->object = request->object;
+        packet.dst = (guint16)request->object->mcid;
+    } else {
+        txn->region = request->region;
+        packet.dst = request->region->gpu;
+    }
+    if (link == GPU_LINK_LOCAL) {
+        gpu_request_local(gpu, packet, txn, now_ps);
+        return;
+    }
+    gpu->requests++;
+    link_push(&gpu->up[link], packet, 0);
+}
+
+/* ---- answers */
+
+static inline void gpu_complete(Gpu *gpu, guint32 index, guint32 data, SimTime now_ps)
+{
+    Txn *txn = txn_at(&gpu->txns, index);
+    DataPool *pool = &gpu->fabric->data;
+    fabric_account(gpu->fabric, txn, FALSE, now_ps);
+    txn->done(gpu, txn, data ? data_at(pool, data) : NULL, now_ps);
+    if (data)
+        data_give(pool, data);
+    txn_give(&gpu->txns, index);
+}
+
+void gpu_accept(void *node, Link *from, Packet packet, SimTime now_ps)
+{
+    Gpu *gpu = node;
+    if (packet.kind < PACKET_READ_RSP) {
+        gpu_target_accept(gpu, from->sink_port, packet, now_ps);
+        return;
+    }
+    link_credit(from, VC_RSP, packet.flits);
+    if (packet.kind != PACKET_ACK && packet.kind != PACKET_MC_DONE) {
+        gpu_complete(gpu, packet.txn, packet.data, now_ps);
+        return;
+    }
+    for (guint32 index = packet.txn; index != TXN_NONE;) { /* one answer for several writes */
+        guint32 next = txn_at(&gpu->txns, index)->next;
+        gpu_complete(gpu, index, 0, now_ps);
+        index = next;
+    }
+}
+
+gboolean gpu_is_quiet(const Gpu *gpu)
+{
+    for (guint32 l = 0; l < gpu->links; l++)
+        if (gpu->port[l].stalled.count || gpu->port[l].room_head)
+            return FALSE;
+    for (int p = 0; p < GPU_PIPES; p++)
+        if (gpu->pipe[p].ring.count)
+            return FALSE;
+    return gpu->txns.used == 0;
+}
+
+char *gpu_waiter_text(void *unit)
+{
+    const Gpu *gpu = unit;
+    if (gpu->txns.used == 0)
+        return NULL;
+    return g_strdup_printf("%s: %u requests wait for their answers", gpu->path, gpu->txns.used);
+}

@@ -1,0 +1,150 @@
+/* One GPU as the fabric sees it: a requester (what its SMs and copy engines ask for) and a target (its L2
+ * and HBM, which answer). The SMs themselves stand in sm.h.
+ *
+ * Requests: gpu_request() makes a transaction, picks the link by the address hash and hands a packet to
+ * that link's port; the transaction's `done` is called when its answer is back.
+ * Target: gpu_target.c takes requests from its links in order, reads or writes memory, and answers on the
+ * link that the request came by.
+ * Modelled: fixed stages SM -> port and port -> SM, L2 hit and HBM latency, HBM and local bandwidth, bounded
+ * response queues that push back on requests, merged acknowledgements, byte-enable and extension flits.
+ * Left out: L2 slices and their crossbar, DRAM banks and refresh, TLBs.
+ * Sources: latency split PROTOTYPE.md A1, flits h200/README.md. */
+#ifndef MODEL_GPU_H
+#define MODEL_GPU_H
+
+#include "model/ack.h"
+#include "model/link.h"
+#include "model/txn.h"
+
+typedef struct {
+    guint64 out_ps;              /* SM to NVLink port */
+    guint64 in_ps;               /* NVLink port to SM */
+    guint64 l2_ps;               /* request at the home GPU to answer at its port, L2 hit */
+    guint64 dram_ps;             /* more than that when the line comes from HBM */
+    guint64 atomic_ps;           /* more than that for an atomic's answer; */
+    guint64 local_ps;            /* load from the GPU's own L2 */
+    guint64 local_atomic_ps;     /* more than that for an atomic */
+    guint64 local_MBps;          /* own L2 */
+    guint64 hbm_MBps;
+    guint64 l2_bytes;            /* a sweep over more than this misses */
+    guint64 source_queue_packets; /* requests of SMs waiting at one port */
+    guint64 response_queue_packets; /* answers waiting at one port before its requests are held up */
+    guint64 ack_merge_max;       /* writes answered by one packet */
+    guint64 ack_timer_ps;
+    gboolean ack_flush_on_read;  /* a read response to the same requester flushes the accumulator */
+    guint64 ack_hold_off_ps;     /* do not merge for this long after a read response; 0: merge always */
+    guint64 byte_enable_flits;   /* of a write that is not whole 16 B units */
+    guint64 operation_flits;     /* of a red or atomic, beside a write's */
+    guint64 engine_packet_bytes; /* copy engine payload */
+    guint64 engine_in_flight;    /* packets of one copy */
+    guint64 engine_ps;           /* start of a copy engine's work */
+    guint64 engines;
+    guint64 hash_block;          /* chunks that go to distinct links */
+    gboolean hash_by_pair;       /* reader and owner take part in the choice of the link */
+} GpuSpec;
+extern const ParamRow gpu_params[];
+
+/* Fixed-latency FIFOs inside the GPU: only the head is in the calendar. */
+typedef struct {
+    SimTime at_ps;
+    Packet packet;
+    guint32 link;
+} GpuStep;
+RING_DEFINE(GpuStepRing, gpu_step, GpuStep)
+typedef struct {
+    GpuStepRing ring;
+    Event head;
+    struct Gpu *gpu;
+} GpuPipe;
+typedef enum { GPU_PIPE_DRAM, GPU_PIPE_ATOMIC, GPU_PIPE_LOCAL, GPU_PIPE_LOCAL_DRAM, GPU_PIPE_LOCAL_ATOMIC,
+               GPU_PIPES } GpuPipeKind;
+
+/* Woken in order when a port's request queue has room again. */
+typedef struct GpuRoomWaiter GpuRoomWaiter;
+struct GpuRoomWaiter {
+    GpuRoomWaiter *next;
+    void (*fire)(GpuRoomWaiter *waiter, SimTime now_ps);
+    gboolean queued;
+};
+
+typedef struct {
+    PacketRing stalled;       /* requests held up because answers wait */
+    AckMerge *ack;            /* by requester */
+    SimTime *read_left_ps;    /* by requester: when the last read response was handed to the port */
+    GpuRoomWaiter *room_head, *room_tail;
+} GpuPort;
+
+struct Fabric;
+struct Sm;
+struct Cta;
+typedef struct Gpu {
+    struct Fabric *fabric;
+    Sim *sim;
+    const GpuSpec *spec;
+    guint16 id;
+    guint32 links;
+    Link *up, *down;           /* by link: to and from the switches */
+    GpuPort *port;             /* by link */
+    TxnPool txns;
+    GpuPipe pipe[GPU_PIPES];
+    SimFine local_free_at, local_byte_time;
+    SimFine hbm_free_at, hbm_byte_time;
+    struct Sm *sm;             /* sm.h */
+    struct Cta *cta_head, *cta_tail; /* waiting for an SM */
+    guint64 requests, local_requests, served, stalls, hbm_bytes, local_bytes;
+    char *path;
+} Gpu;
+extern const StatRow gpu_stats[];
+
+typedef struct {
+    PacketKind kind;          /* of the request */
+    MemRegion *region;        /* unicast */
+    McObject *object;         /* multicast */
+    guint64 offset;           /* of the first byte touched; the span does not cross a 128 B line (256 B: engine) */
+    guint16 bytes;
+    guint32 word_mask;        /* 4 B words touched from offset on; GPU_ALL_WORDS */
+    guint8 type, op, acc;     /* numeric.h; atomics also TXN_ATOM_* */
+    const guint8 *data;       /* what a write, red or atomic carries; NULL when timing-only or a read */
+    TxnDone done;
+    void *owner;
+    guint64 tag;
+} GpuRequest;
+#define GPU_ALL_WORDS 0xffffffffu
+#define TXN_ATOM_EXCH 64u
+#define TXN_ATOM_CAS 65u /* data: compare values, then new values at DATA_SLOT_BYTES / 2 */
+
+#define GPU_LINK_LOCAL 0xffffu
+
+void gpu_init(Gpu *gpu, struct Fabric *fabric, guint16 id, guint32 links);
+void gpu_clear(Gpu *gpu);
+/* The link a request would take; GPU_LINK_LOCAL: it stays in this GPU. */
+guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request);
+static inline gboolean gpu_has_room(const Gpu *gpu, guint32 link)
+{
+    return link == GPU_LINK_LOCAL ||
+           link_queued(&gpu->up[link], VC_CREQ) < gpu->spec->source_queue_packets;
+}
+/* Queues the waiter for room at a link; fired once. */
+void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter);
+/* Sends it on `link` (from gpu_link_of). Room is the caller's duty. */
+void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link);
+/* Flits of a request and of its answer (unicast kinds and multicast ones). */
+guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request);
+
+void gpu_accept(void *gpu, Link *from, Packet packet, SimTime now_ps); /* a LinkSink */
+void gpu_drained(void *gpu, Link *link, Vc vc);                       /* a LinkDrained */
+gboolean gpu_is_quiet(const Gpu *gpu);
+char *gpu_waiter_text(void *gpu);
+
+/* gpu_target.c */
+void gpu_target_init(Gpu *gpu);
+void gpu_target_clear(Gpu *gpu);
+void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps);
+void gpu_target_resume(Gpu *gpu, guint32 link, SimTime now_ps);
+void gpu_pipe_push(GpuPipe *pipe, SimTime at_ps, guint32 link, const Packet *packet);
+/* Reads or changes the bytes behind a transaction; answers of reads and atomics go to `answer`. */
+void gpu_touch(struct Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn,
+               const guint8 *data, guint8 *answer, SimTime visible_ps);
+SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps); /* when HBM has moved them */
+
+#endif

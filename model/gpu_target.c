@@ -1,0 +1,271 @@
+/* The target side of a GPU: requests that come in by a link are served by the L2 (or HBM) and answered on
+ * the same link.
+ *
+ * accept: in order for each link; held up (with their credits) while too many answers wait at the port.
+ * advance: HBM and atomics take longer, through fixed-latency FIFOs.
+ * depart: read responses, replica answers, merged acknowledgements.
+ * The L2's own latency is part of the up link's response delay (fabric.c), so a hit costs no event. */
+#include <string.h>
+
+#include "model/fabric.h"
+#include "model/gpu.h"
+#include "model/numeric.h"
+
+/* ---- bytes */
+
+static guint32 gpu_element_words(const Txn *txn)
+{
+    guint32 bytes = numeric_type_bytes((NumericType)txn->type);
+    return bytes > 4 ? bytes / 4 : 1;
+}
+
+static void gpu_touch_atomic(const Txn *txn, guint8 *memory, const guint8 *data)
+{
+    guint32 words = gpu_element_words(txn), bytes = words * 4;
+    for (guint32 w = 0; w * 4 < txn->bytes; w += words) {
+        if (!(txn->word_mask >> w & 1))
+            continue;
+        guint8 *at = memory + w * 4;
+        const guint8 *with = data + w * 4;
+        if (txn->op == TXN_ATOM_EXCH)
+            memcpy(at, with, bytes);
+        else if (txn->op != TXN_ATOM_CAS)
+            numeric_apply((NumericType)txn->type, (NumericOp)txn->op, at, with, bytes);
+        else if (memcmp(at, with, bytes) == 0)
+            memcpy(at, with + DATA_SLOT_BYTES / 2, bytes);
+    }
+}
+
+void gpu_touch(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn, const guint8 *data,
+               guint8 *answer, SimTime visible_ps)
+{
+    g_assert(offset + txn->bytes <= region->bytes);
+    guint8 *memory = region->host ? region->host + offset : NULL;
+    if (answer && memory)
+        memcpy(answer, memory, txn->bytes);
+    if (txn->kind == PACKET_READ || txn->kind == PACKET_MC_READ)
+        return;
+    if (memory && data) {
+        if (txn->kind != PACKET_WRITE && txn->kind != PACKET_MC_WRITE) {
+            gpu_touch_atomic(txn, memory, data);
+        } else if (txn->word_mask == GPU_ALL_WORDS) {
+            memcpy(memory, data, txn->bytes);
+        } else {
+            for (guint32 w = 0; w * 4 < txn->bytes; w++)
+                if (txn->word_mask >> w & 1)
+                    memcpy(memory + w * 4, data + w * 4, 4);
+        }
+    }
+    memory_written(fabric->memory, region->id, offset, txn->bytes, visible_ps);
+}
+
+SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps)
+{
+    gpu->hbm_bytes += bytes;
+    SimFine start = MAX(gpu->hbm_free_at, simfine_from_ps(now_ps));
+    gpu->hbm_free_at = start + bytes * gpu->hbm_byte_time;
+    return simfine_to_ps(gpu->hbm_free_at);
+}
+
+/* ---- fixed-latency FIFOs */
+
+void gpu_pipe_push(GpuPipe *pipe, SimTime at_ps, guint32 link, const Packet *packet)
+{
+    GpuStep *last = pipe->ring.count ? gpu_step_nth(&pipe->ring, pipe->ring.count - 1) : NULL;
+    if (last && last->at_ps > at_ps)
+        at_ps = last->at_ps; /* served in order */
+    GpuStep *step = gpu_step_push(&pipe->ring);
+    *step = (GpuStep){.at_ps = at_ps, .packet = *packet, .link = link};
+    if (pipe->ring.count == 1)
+        sim_at(pipe->gpu->sim, &pipe->head, at_ps, EVENT_PRIORITY_FABRIC);
+}
+
+/* ---- answers */
+
+static Txn *gpu_requester_txn(Gpu *gpu, const Packet *packet)
+{
+    return txn_at(&gpu->fabric->gpu[packet->src].txns, packet->txn);
+}
+
+/* A read's or atomic's answer, leaving by the link that the request came by. */
+static void gpu_respond(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
+{
+    Fabric *fabric = gpu->fabric;
+    const Txn *txn = gpu_requester_txn(gpu, &packet);
+    guint64 first = txn->offset / SECTOR_BYTES, last = (txn->offset + txn->bytes - 1) / SECTOR_BYTES;
+    guint32 slot = txn->region->host ? data_take(&fabric->data) : 0;
+    gpu_touch(fabric, txn->region, txn->offset, txn, packet.data ? data_at(&fabric->data, packet.data) : NULL,
+              slot ? data_at(&fabric->data, slot) : NULL, now_ps + gpu->spec->l2_ps);
+    if (packet.data)
+        data_give(&fabric->data, packet.data);
+    GpuPort *port = &gpu->port[link];
+    if (gpu->spec->ack_flush_on_read)
+        ack_flush(&port->ack[packet.src]);
+    port->read_left_ps[packet.src] = now_ps + gpu->spec->l2_ps;
+    Packet answer = {.txn = packet.txn, .data = slot, .src = packet.src, .dst = gpu->id, .hold = HOLD_NONE,
+                     .kind = packet.kind == PACKET_ATOM ? PACKET_ATOM_RSP : PACKET_READ_RSP,
+                     .flits = (guint8)(1 + (last - first + 1) * (SECTOR_BYTES / FLIT_BYTES))};
+    link_push(&gpu->up[link], answer, 0);
+}
+
+static void gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
+{
+    Txn *txn = gpu_requester_txn(gpu, &packet);
+    Fabric *fabric = gpu->fabric;
+    gpu_touch(fabric, txn->region, txn->offset, txn, packet.data ? data_at(&fabric->data, packet.data) : NULL,
+              NULL, now_ps + gpu->spec->l2_ps);
+    if (packet.data)
+        data_give(&fabric->data, packet.data);
+    GpuPort *port = &gpu->port[link];
+    SimTime quiet_ps = port->read_left_ps[packet.src] + gpu->spec->ack_hold_off_ps;
+    guint64 merge_max = gpu->spec->ack_merge_max;
+    if (gpu->spec->ack_hold_off_ps && port->read_left_ps[packet.src] && quiet_ps > now_ps)
+        merge_max = 1;
+    ack_add(&port->ack[packet.src], packet.txn, &txn->next, merge_max, gpu->spec->ack_timer_ps);
+}
+
+/* A replica of a multicast request: this GPU's own mapping says where in its memory it goes. */
+static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
+{
+    Fabric *fabric = gpu->fabric;
+    Link *down = &gpu->down[link];
+    Switch *sw = down->source_node;
+    McRecord *record = &sw->record[packet.txn];
+    const Txn *txn = txn_at(&fabric->gpu[record->src].txns, record->txn);
+    const McBind *bind = mcobject_lookup(txn->object, gpu->id, txn->offset);
+    Packet answer = {.txn = packet.txn, .src = packet.src, .dst = gpu->id, .hold = HOLD_NONE,
+                     .kind = PACKET_MC_ACK, .flits = (guint8)fabric->spec.sw.replica_ack_flits};
+    gboolean read = packet.kind == PACKET_MC_READ;
+    guint32 slot = read && bind && bind->region->host ? data_take(&fabric->data) : 0;
+    if (bind) {
+        gpu_touch(fabric, bind->region, bind->region_offset + (txn->offset - bind->offset), txn,
+                  packet.data ? data_at(&fabric->data, packet.data) : NULL,
+                  slot ? data_at(&fabric->data, slot) : NULL, now_ps + gpu->spec->l2_ps);
+    } else {
+        record->state = TXN_UNBOUND; /* the member answers with an error; nothing is touched */
+    }
+    if (read) {
+        answer.kind = PACKET_MC_OPERAND;
+        answer.data = slot;
+        answer.flits = (guint8)(1 + (txn->bytes + FLIT_BYTES - 1) / FLIT_BYTES);
+    }
+    if (bind && !bind->region->cached) {
+        SimTime hbm_ps = gpu_hbm_serve(gpu, txn->bytes, now_ps);
+        if (read) {
+            gpu_pipe_push(&gpu->pipe[GPU_PIPE_DRAM], hbm_ps + gpu->spec->dram_ps, link, &answer);
+            return;
+        }
+    }
+    link_push(&gpu->up[link], answer, 0);
+}
+
+/* ---- service */
+
+static void gpu_serve(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
+{
+    gpu->served++;
+    link_credit(&gpu->down[link], VC_CREQ, packet.flits);
+    if (packet.kind >= PACKET_MC_WRITE) {
+        gpu_serve_replica(gpu, link, packet, now_ps);
+        return;
+    }
+    if (packet.kind == PACKET_ATOM) {
+        gpu_pipe_push(&gpu->pipe[GPU_PIPE_ATOMIC], now_ps + gpu->spec->atomic_ps, link, &packet);
+        return;
+    }
+    const Txn *txn = gpu_requester_txn(gpu, &packet);
+    if (!txn->region->cached) {
+        SimTime hbm_ps = gpu_hbm_serve(gpu, MAX(txn->bytes, SECTOR_BYTES), now_ps);
+        if (packet.kind == PACKET_READ) {
+            gpu_pipe_push(&gpu->pipe[GPU_PIPE_DRAM], hbm_ps + gpu->spec->dram_ps, link, &packet);
+            return;
+        }
+    }
+    if (packet.kind == PACKET_READ)
+        gpu_respond(gpu, link, packet, now_ps);
+    else
+        gpu_acknowledge(gpu, link, packet, now_ps);
+}
+
+static inline gboolean gpu_target_has_room(const Gpu *gpu, guint32 link)
+{
+    return link_queued(&gpu->up[link], VC_RSP) < gpu->spec->response_queue_packets;
+}
+
+void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
+{
+    GpuPort *port = &gpu->port[link];
+    if (G_LIKELY(port->stalled.count == 0 && gpu_target_has_room(gpu, link))) {
+        gpu_serve(gpu, link, packet, now_ps);
+        return;
+    }
+    gpu->stalls++;
+    *packet_ring_push(&port->stalled) = packet;
+    gpu->up[link].vc[VC_RSP].drained_below = (guint32)gpu->spec->response_queue_packets;
+}
+
+void gpu_target_resume(Gpu *gpu, guint32 link, SimTime now_ps)
+{
+    GpuPort *port = &gpu->port[link];
+    while (port->stalled.count && gpu_target_has_room(gpu, link)) {
+        Packet packet = *packet_ring_peek(&port->stalled);
+        packet_ring_drop(&port->stalled);
+        gpu_serve(gpu, link, packet, now_ps);
+    }
+    if (port->stalled.count == 0)
+        gpu->up[link].vc[VC_RSP].drained_below = 0;
+}
+
+static void gpu_pipe_on_head(Event *event, SimTime now_ps)
+{
+    GpuPipe *pipe = EVENT_OWNER(event, GpuPipe, head);
+    Gpu *gpu = pipe->gpu;
+    GpuStep step = *gpu_step_peek(&pipe->ring);
+    gpu_step_drop(&pipe->ring);
+    if (pipe->ring.count)
+        sim_at(gpu->sim, &pipe->head, gpu_step_peek(&pipe->ring)->at_ps, EVENT_PRIORITY_FABRIC);
+    if (step.link != GPU_LINK_LOCAL) {
+        if (step.packet.kind >= PACKET_READ_RSP)
+            link_push(&gpu->up[step.link], step.packet, 0);
+        else
+            gpu_respond(gpu, step.link, step.packet, now_ps);
+        return;
+    }
+    Fabric *fabric = gpu->fabric;
+    Txn *txn = txn_at(&gpu->txns, step.packet.txn);
+    gboolean answers = txn->kind == PACKET_READ || txn->kind == PACKET_ATOM;
+    guint32 slot = answers && txn->region->host ? data_take(&fabric->data) : 0;
+    guint8 *answer = slot ? data_at(&fabric->data, slot) : NULL;
+    gpu_touch(fabric, txn->region, txn->offset, txn,
+              step.packet.data ? data_at(&fabric->data, step.packet.data) : NULL, answer, now_ps);
+    fabric_account(fabric, txn, TRUE, now_ps);
+    txn->done(gpu, txn, answer, now_ps);
+    if (slot)
+        data_give(&fabric->data, slot);
+    if (step.packet.data)
+        data_give(&fabric->data, step.packet.data);
+    txn_give(&gpu->txns, step.packet.txn);
+}
+
+void gpu_target_init(Gpu *gpu)
+{
+    for (int p = 0; p < GPU_PIPES; p++) {
+        gpu->pipe[p].gpu = gpu;
+        event_init(&gpu->pipe[p].head, gpu_pipe_on_head);
+    }
+    for (guint32 l = 0; l < gpu->links; l++) {
+        gpu->port[l].ack = g_new0(AckMerge, gpu->fabric->spec.system.gpus);
+        gpu->port[l].read_left_ps = g_new0(SimTime, gpu->fabric->spec.system.gpus);
+    }
+}
+
+void gpu_target_clear(Gpu *gpu)
+{
+    for (int p = 0; p < GPU_PIPES; p++)
+        gpu_step_clear(&gpu->pipe[p].ring);
+    for (guint32 l = 0; l < gpu->links; l++) {
+        packet_ring_clear(&gpu->port[l].stalled);
+        g_free(gpu->port[l].ack);
+        g_free(gpu->port[l].read_left_ps);
+    }
+}

@@ -1,0 +1,259 @@
+#include "model/link.h"
+
+#include <string.h>
+
+const ParamRow link_params[] = {
+    PARAM_U64(LinkSpec, rate_MBps, "MB/s", 1, 10000000, "flits that one direction of one link carries"),
+    PARAM_U64(LinkSpec, flight_ps, "ps", 0, 100000000, "time of flight between GPU port and switch port"),
+    PARAM_U64(LinkSpec, credits_switch_flits, "flits", 32, 1u << 20,
+              "buffer of each virtual channel at a switch ingress"),
+    PARAM_U64(LinkSpec, credits_gpu_flits, "flits", 32, 1u << 20,
+              "buffer of each virtual channel at a GPU ingress"),
+    PARAM_U64(LinkSpec, error_ppb, "1e-9", 0, 1000000000, "packets hit by a bit error and replayed"),
+    PARAM_U64(LinkSpec, replay_ps, "ps", 0, 1000000000, "time a replay costs the link"),
+    PARAM_U64(LinkSpec, ahead_ps, "ps", 0, 1000000,
+              "how far ahead of now one wake-up may commit packets to the wire (0: exact)"),
+    PARAM_END,
+};
+
+const StatRow link_stats[] = {
+    STAT_COUNTER(Link, credit_stalls, "times", "arbiter found packets but no credits"),
+    STAT_PEAK(Link, queue_peak, "packets", "longest queue of one virtual channel"),
+    STAT_COUNTER(Link, replays, "packets", "sent again after a bit error"),
+    STAT_END,
+};
+
+static const char *const kind_names[PACKET_KINDS] = {
+    "read",     "write",     "red", "atom",   "multimem.st", "multimem.red", "multimem.ld_reduce",
+    "read_rsp", "atom_rsp",  "ack", "mc_ack", "mc_operand",  "mc_rsp",       "mc_done",
+};
+const char *packet_kind_name(PacketKind kind) { return kind_names[kind]; }
+
+static void link_on_send(Event *event, SimTime now_ps);
+static void link_on_arrive_creq(Event *event, SimTime now_ps);
+static void link_on_arrive_rsp(Event *event, SimTime now_ps);
+
+void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits, const char *path)
+{
+    memset(link, 0, sizeof *link);
+    link->sim = sim;
+    link->path = g_strdup(path);
+    /* 16 B at rate_MBps * 1e6 B/s, in 1/65536 ps */
+    link->flit_time = ((SimFine)FLIT_BYTES * 1000000u << SIMFINE_SHIFT) / spec->rate_MBps;
+    link->credit_delay_ps = spec->flight_ps;
+    link->error_ppb = spec->error_ppb;
+    link->replay_ps = spec->replay_ps;
+    rng_init(&link->rng, sim_seed(sim), path);
+    event_init(&link->send, link_on_send);
+    for (int v = 0; v < VCS; v++) {
+        link->vc[v].credits = (gint32)credit_flits;
+        link->vc[v].delay_ps = spec->flight_ps;
+        event_init(&link->vc[v].arrive, v == VC_CREQ ? link_on_arrive_creq : link_on_arrive_rsp);
+    }
+}
+
+void link_clear(Link *link)
+{
+    for (int v = 0; v < VCS; v++) {
+        packet_ring_clear(&link->vc[v].queue);
+        link_flight_clear(&link->vc[v].flight);
+        link_return_clear(&link->vc[v].returns);
+    }
+    g_free(link->path);
+}
+
+/* ---- arrival: only the head of each VC's flight is in the calendar */
+
+static inline void link_on_arrive(Link *link, LinkVc *vc, SimTime now_ps)
+{
+    Packet packet = link_flight_peek(&vc->flight)->packet;
+    link_flight_drop(&vc->flight);
+    if (vc->flight.count)
+        sim_at(link->sim, &vc->arrive, link_flight_peek(&vc->flight)->at_ps, EVENT_PRIORITY_FABRIC);
+    link->sink(link->sink_node, link, packet, now_ps);
+}
+
+static void link_on_arrive_creq(Event *event, SimTime now_ps)
+{
+    Link *link = EVENT_OWNER(event, Link, vc[VC_CREQ].arrive);
+    link_on_arrive(link, &link->vc[VC_CREQ], now_ps);
+}
+
+static void link_on_arrive_rsp(Event *event, SimTime now_ps)
+{
+    Link *link = EVENT_OWNER(event, Link, vc[VC_RSP].arrive);
+    link_on_arrive(link, &link->vc[VC_RSP], now_ps);
+}
+
+/* ---- arbitration and serialization */
+
+static void link_collect_credits(LinkVc *vc, SimTime now_ps)
+{
+    while (vc->returns.count && link_return_peek(&vc->returns)->at_ps <= now_ps) {
+        vc->credits += (gint32)link_return_peek(&vc->returns)->flits;
+        link_return_drop(&vc->returns);
+    }
+}
+
+/* The VC that sends next, or -1: then the send event is set for the first credit to come, or the VCs are
+ * marked starved and link_credit() will set it. */
+static inline int link_arbitrate(Link *link, SimTime now_ps)
+{
+    SimTime retry_ps = SIMTIME_NEVER;
+    gboolean waiting = FALSE;
+    for (unsigned i = 1; i <= VCS; i++) {
+        unsigned v = (link->last_vc + i) % VCS;
+        LinkVc *vc = &link->vc[v];
+        if (vc->queue.count == 0)
+            continue;
+        gint32 flits = packet_ring_peek(&vc->queue)->flits;
+        if (G_UNLIKELY(vc->credits < flits))
+            link_collect_credits(vc, now_ps);
+        if (G_LIKELY(vc->credits >= flits))
+            return (int)v;
+        waiting = TRUE;
+        if (vc->returns.count)
+            retry_ps = MIN(retry_ps, link_return_peek(&vc->returns)->at_ps);
+        else
+            link->starved |= (guint8)(1u << v);
+    }
+    link->credit_stalls += waiting;
+    if (retry_ps != SIMTIME_NEVER) {
+        link->retrying = TRUE;
+        sim_at(link->sim, &link->send, retry_ps, EVENT_PRIORITY_FABRIC);
+    }
+    return -1;
+}
+
+static void link_transmit(Link *link, unsigned v, SimTime now_ps)
+{
+    LinkVc *vc = &link->vc[v];
+    Packet packet = *packet_ring_peek(&vc->queue);
+    packet_ring_drop(&vc->queue);
+    vc->credits -= packet.flits;
+    link->last_vc = (guint8)v;
+    SimFine start = MAX(link->free_at, simfine_from_ps(now_ps));
+    link->free_at = start + packet.flits * link->flit_time;
+    if (G_UNLIKELY(link->error_ppb) && rng_below(&link->rng, 1000000000) < link->error_ppb) {
+        link->replays++;
+        link->free_at += simfine_from_ps(link->replay_ps) + packet.flits * link->flit_time;
+    }
+    link->packets[packet.kind]++;
+    link->flits[packet.kind] += packet.flits;
+    if (packet.hold != HOLD_NONE) { /* it leaves the buffer where it arrived */
+        if (packet.kind >= PACKET_MC_WRITE && packet.kind <= PACKET_MC_READ)
+            link->replica_left(link->source_node, &packet, now_ps);
+        else
+            link_credit(link->ingress[packet.hold], packet_vc(&packet), packet.flits);
+    }
+    LinkFlight *flight = link_flight_push(&vc->flight);
+    flight->packet = packet;
+    flight->at_ps = simfine_to_ps(link->free_at) + vc->delay_ps;
+    if (vc->flight.count == 1)
+        sim_at(link->sim, &vc->arrive, flight->at_ps, EVENT_PRIORITY_FABRIC);
+    if (vc->queue.count < vc->drained_below)
+        link->drained(link->source_node, link, (Vc)v);
+}
+
+/* The wire is free: send one packet and come back when it has left, if more waits. */
+static void link_advance(Link *link, SimTime now_ps)
+{
+    if (G_UNLIKELY(link->down))
+        return;
+    int v = link_arbitrate(link, now_ps);
+    if (v < 0)
+        return;
+    link_transmit(link, (unsigned)v, now_ps);
+    if ((link->vc[VC_CREQ].queue.count | link->vc[VC_RSP].queue.count) &&
+        !event_is_pending(&link->send))
+        sim_at(link->sim, &link->send, simfine_to_ps(link->free_at), EVENT_PRIORITY_FABRIC);
+}
+
+static void link_on_send(Event *event, SimTime now_ps)
+{
+    Link *link = EVENT_OWNER(event, Link, send);
+    link->retrying = FALSE;
+    link_advance(link, now_ps);
+}
+
+void link_push(Link *link, Packet packet, SimTime not_before_ps)
+{
+    LinkVc *vc = &link->vc[packet_vc(&packet)];
+    *packet_ring_push(&vc->queue) = packet;
+    if (G_UNLIKELY(vc->queue.count > link->queue_peak))
+        link->queue_peak = vc->queue.count;
+    if (event_is_pending(&link->send)) {
+        if (!link->retrying)
+            return;
+        sim_cancel(link->sim, &link->send); /* the other channel may have credits */
+        link->retrying = FALSE;
+    }
+    SimTime now_ps = sim_now_ps(link->sim);
+    SimTime free_ps = simfine_to_ps(link->free_at);
+    if (free_ps > now_ps) {
+        sim_at(link->sim, &link->send, free_ps, EVENT_PRIORITY_FABRIC);
+        return;
+    }
+    if (not_before_ps > now_ps)
+        link->free_at = simfine_from_ps(not_before_ps);
+    link_advance(link, now_ps);
+}
+
+void link_credit(Link *link, Vc v, guint32 flits)
+{
+    LinkVc *vc = &link->vc[v];
+    SimTime at_ps = sim_now_ps(link->sim) + link->credit_delay_ps;
+    LinkReturn *last =
+        vc->returns.count ? link_return_nth(&vc->returns, vc->returns.count - 1) : NULL;
+    if (last && last->at_ps == at_ps) {
+        last->flits += flits;
+    } else {
+        LinkReturn *back = link_return_push(&vc->returns);
+        back->at_ps = at_ps;
+        back->flits = flits;
+    }
+    if (G_LIKELY(!(link->starved & (1u << v))))
+        return;
+    link->starved &= (guint8) ~(1u << v);
+    if (!event_is_pending(&link->send))
+        sim_at(link->sim, &link->send, MAX(at_ps, simfine_to_ps(link->free_at)), EVENT_PRIORITY_FABRIC);
+}
+
+gboolean link_is_quiet(const Link *link, guint64 credit_flits)
+{
+    for (int v = 0; v < VCS; v++) {
+        const LinkVc *vc = &link->vc[v];
+        guint64 credits = (guint64)vc->credits;
+        for (guint32 i = 0; i < vc->returns.count; i++)
+            credits += link_return_nth((LinkReturnRing *)&vc->returns, i)->flits;
+        if (vc->queue.count || vc->flight.count || credits != credit_flits)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+guint64 link_flits_total(const Link *link)
+{
+    guint64 sum = 0;
+    for (int k = 0; k < PACKET_KINDS; k++)
+        sum += link->flits[k];
+    return sum;
+}
+
+guint64 link_packets_total(const Link *link)
+{
+    guint64 sum = 0;
+    for (int k = 0; k < PACKET_KINDS; k++)
+        sum += link->packets[k];
+    return sum;
+}
+
+char *link_waiter_text(void *unit)
+{
+    const Link *link = unit;
+    guint32 waiting = link->vc[VC_CREQ].queue.count + link->vc[VC_RSP].queue.count;
+    if (waiting == 0)
+        return NULL;
+    return g_strdup_printf("%s: %u packets wait for %s", link->path, waiting,
+                           link->down ? "the link to come up" : "credits of the far end");
+}

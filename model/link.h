@@ -1,0 +1,104 @@
+/* A link: one direction of one NVLink, with the port that sends into it.
+ *
+ * What hardware it stands for: the transmit port of a GPU or switch (a queue for each virtual channel,
+ * credits, the arbiter between the channels) and the wire behind it.
+ * Modelled: a queue and flit credits for each VC, packet-granular round robin between VCs,
+ * serialization at the flit rate, flight time, credit return one flight later, VC-wise arrival in
+ * order, optional bit errors with replay, link down and degraded.
+ * Left out: training, power states, the flits of the data-link layer (their cost is in the flit rate).
+ * Sources: two VCs on access links, credits for each VC: HARDWARE.md 1.3; 23.55 GB/s of flits: h200.
+ *
+ * Upstream asks link_room() or knows its own bound; the link never refuses link_push(). The sink accepts
+ * always: credits guarantee it room, and it gives them back with link_credit(). */
+#ifndef MODEL_LINK_H
+#define MODEL_LINK_H
+
+#include "model/packet.h"
+#include "sim/param.h"
+#include "sim/rng.h"
+#include "sim/sim.h"
+#include "sim/stat.h"
+
+typedef struct {
+    guint64 rate_MBps;          /* flits of one direction */
+    guint64 flight_ps;          /* port to port */
+    guint64 credits_switch_flits; /* buffer of each VC at a switch ingress */
+    guint64 credits_gpu_flits;  /* buffer of each VC at a GPU ingress */
+    guint64 error_ppb;          /* packets hit by a bit error, per 10^9 */
+    guint64 replay_ps;          /* time lost until the packet is sent again */
+    guint64 ahead_ps;           /* how far ahead one wake-up may commit packets; 0: exact */
+} LinkSpec;
+extern const ParamRow link_params[];
+
+typedef struct Link Link;
+typedef void (*LinkSink)(void *node, Link *link, Packet packet, SimTime now_ps);
+typedef void (*LinkDrained)(void *node, Link *link, Vc vc); /* a queue fell below its mark */
+typedef void (*LinkReplicaLeft)(void *node, const Packet *packet, SimTime now_ps);
+
+typedef struct {
+    SimTime at_ps;
+    Packet packet;
+} LinkFlight;
+typedef struct {
+    SimTime at_ps;
+    guint32 flits;
+} LinkReturn;
+RING_DEFINE(LinkFlightRing, link_flight, LinkFlight)
+RING_DEFINE(LinkReturnRing, link_return, LinkReturn)
+
+typedef struct {
+    PacketRing queue;
+    gint32 credits;          /* flits the far buffer has room for */
+    guint32 drained_below;   /* call `drained` when the queue gets shorter than this; 0: never */
+    SimTime delay_ps;        /* from the end of serialization to arrival, all fixed stages included */
+    LinkFlightRing flight;
+    LinkReturnRing returns;  /* credits on their way back */
+    Event arrive;
+} LinkVc;
+
+struct Link {
+    Event send;              /* the wire is free and something may wait */
+    SimFine free_at;         /* end of the last serialization */
+    SimFine flit_time;
+    Sim *sim;
+    guint8 last_vc;          /* served last: the other one goes first */
+    guint8 starved;          /* bit for each VC that waits for credits with none on their way */
+    guint8 down;
+    guint8 retrying;         /* the send event waits for credits, not for the wire */
+    LinkSink sink;
+    void *sink_node;
+    guint32 sink_port;       /* number of this link at the receiving node */
+    guint32 source_port;     /* and at the sending one */
+    Link **ingress;          /* of the sending switch, by port: whose credits departing packets free */
+    void *source_node;
+    LinkDrained drained;
+    LinkReplicaLeft replica_left;
+    SimTime credit_delay_ps;
+    LinkVc vc[VCS];
+    /* statistics */
+    guint64 packets[PACKET_KINDS];
+    guint64 flits[PACKET_KINDS];
+    guint64 credit_stalls;   /* times the arbiter found packets but no credits */
+    guint64 queue_peak;      /* packets */
+    guint64 replays;
+    guint64 error_ppb, replay_ps;
+    Rng rng;
+    char *path;              /* "gpu0.link3.up" */
+};
+extern const StatRow link_stats[];
+
+void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits, const char *path);
+void link_clear(Link *link);
+/* Hands a packet to the port. not_before_ps: earliest start on the wire (a later crossbar round); 0: now. */
+void link_push(Link *link, Packet packet, SimTime not_before_ps);
+static inline guint32 link_queued(const Link *link, Vc vc) { return link->vc[vc].queue.count; }
+/* The receiver freed `flits` of its VC buffer. */
+void link_credit(Link *link, Vc vc, guint32 flits);
+/* Idle with all credits at home: what conservation tests ask after a run. */
+gboolean link_is_quiet(const Link *link, guint64 credit_flits);
+guint64 link_flits_total(const Link *link);
+guint64 link_packets_total(const Link *link);
+/* NULL or a line about packets that wait for credits here. */
+char *link_waiter_text(void *link);
+
+#endif

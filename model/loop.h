@@ -1,0 +1,42 @@
+/* Bulk loops: the grid-stride loops of device code as one generator a warp, so that a 1 GB loop is one call.
+ *
+ *     for (i = first; i + (unroll - 1) * step < n; i += unroll * step)
+ *         for each part of the body: for (k = 0; k < unroll; k++) part at element i + k * step
+ *     then one element at a time for what is left
+ *
+ * Element e is at base + e / per_segment * segment_stride + e % per_segment * width (plain: e * width).
+ * The micro-operations are those of the same loop written out by hand, in the same order. */
+#ifndef MODEL_LOOP_H
+#define MODEL_LOOP_H
+
+#include "model/sm.h"
+
+#define LOOP_PARTS_MAX 80
+#define LOOP_UNROLL_MAX 16
+
+typedef struct {
+    guint8 kind;   /* UOP_LOAD, UOP_STORE, UOP_MC_*, UOP_RED, UOP_ATOM, UOP_ARITH */
+    guint8 reg;    /* loads, atomics: destination; stores, reds: source; arith: destination */
+    guint8 with;   /* arith: source register; LOOP_NO_REG: only waits for `reg` */
+    guint8 type, op, acc;
+    guint64 base;  /* address of element 0 */
+} LoopPart;
+#define LOOP_NO_REG 0xffu
+
+typedef struct {
+    guint64 elements;       /* of `width` bytes */
+    guint64 per_segment;    /* 0: plain */
+    guint64 segment_stride; /* bytes */
+    guint64 first, step;    /* of this CTA's thread 0; threads of the whole grid */
+    guint32 width, unroll, n_regs, n_parts;
+    gboolean keep_bytes;    /* registers carry data */
+    LoopPart part[LOOP_PARTS_MAX];
+} LoopSpec;
+
+typedef struct Loop Loop; /* one warp's run of it */
+
+/* Starts the loop on a warp (its queue runs first); on its end `done` is called and the Loop freed. */
+void loop_start(Warp *warp, const LoopSpec *spec, void (*done)(Warp *warp, void *user, SimTime now_ps),
+                void *user);
+
+#endif

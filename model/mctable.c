@@ -1,0 +1,60 @@
+#include "model/mctable.h"
+
+static const char *const overflow_names[] = {"extended", "drop", NULL};
+const ParamRow mctable_params[] = {
+    PARAM_U64(McTableSpec, entries, "", 0, 65536, "multicast IDs (main entries) of a switch"),
+    PARAM_U64(McTableSpec, extended_entries, "", 0, 65536, "extended entries of a switch"),
+    PARAM_U64(McTableSpec, directives, "ports", 1, 4096, "ports over all spray groups of one entry"),
+    PARAM_U64(McTableSpec, spray_groups, "", 1, 256, "alternative port strings of one entry"),
+    PARAM_U64(McTableSpec, round_directives, "ports", 1, 256, "replicas sent in one crossbar round"),
+    PARAM_U64(McTableSpec, rounds, "", 1, 4096, "rounds that one replication may take"),
+    PARAM_ENUM(McTableSpec, overflow, overflow_names,
+               "a team with more ports than an entry holds: use extended entries, or drop links"),
+    PARAM_END,
+};
+
+void mctable_init(McTable *table, const McTableSpec *spec)
+{
+    *table = (McTable){.spec = spec, .entry = g_new0(McEntry, spec->entries ? spec->entries : 1)};
+}
+
+void mctable_clear(McTable *table)
+{
+    for (guint64 i = 0; i < table->spec->entries; i++)
+        g_free(table->entry[i].member);
+    g_free(table->entry);
+}
+
+guint32 mctable_program(McTable *table, guint32 mcid, const guint16 *member, guint32 n_members,
+                        guint32 links)
+{
+    const McTableSpec *spec = table->spec;
+    g_assert(mcid < spec->entries && !table->entry[mcid].valid && n_members > 0);
+    guint32 rounds = (guint32)((n_members + spec->round_directives - 1) / spec->round_directives);
+    guint32 groups = MIN(links, (guint32)spec->spray_groups);
+    gboolean extended = FALSE;
+    if (rounds > spec->rounds)
+        return 0;
+    if ((guint64)groups * n_members > spec->directives) {
+        extended = spec->overflow == MC_OVERFLOW_EXTENDED &&
+                   table->extended_used < spec->extended_entries &&
+                   (guint64)groups * n_members <= 2 * spec->directives;
+        if (!extended)
+            groups = MIN(groups, (guint32)(spec->directives / n_members));
+        if (groups == 0)
+            return 0;
+    }
+    table->extended_used += extended;
+    table->entry[mcid] = (McEntry){.valid = TRUE, .extended = extended, .spray_groups = groups,
+                                   .n_members = n_members, .rounds = rounds,
+                                   .member = g_memdup2(member, n_members * sizeof *member)};
+    return groups;
+}
+
+void mctable_release(McTable *table, guint32 mcid)
+{
+    g_assert(table->entry[mcid].valid);
+    table->extended_used -= table->entry[mcid].extended;
+    g_free(table->entry[mcid].member);
+    table->entry[mcid] = (McEntry){0};
+}

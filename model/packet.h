@@ -1,0 +1,102 @@
+/* Packets: what crosses a link.
+ *
+ * What hardware it stands for: NVLink transaction-layer packets of 16 B flits: a header flit, an
+ * optional byte-enable flit, an extension flit for operations, data flits. 16 bytes here, carried by
+ * value; what it is about (addresses, operation, time of issue) stands in the requester's Txn, or for
+ * replicas and their answers in the switch's McRecord.
+ * Sources: flit classes and packet sizes: HARDWARE.md 1.2 and the time per packet measured on H200
+ * (2 flits for 16 B, 9 for 128 B, 3 for a 4 B store, 10 for a 128 B red). */
+#ifndef MODEL_PACKET_H
+#define MODEL_PACKET_H
+
+#include <glib.h>
+
+#define FLIT_BYTES 16u
+#define LINE_BYTES 128u
+#define SECTOR_BYTES 32u
+
+typedef enum {
+    /* requests: VC_CREQ */
+    PACKET_READ,
+    PACKET_WRITE,
+    PACKET_RED,
+    PACKET_ATOM,
+    PACKET_MC_WRITE,     /* multimem.st: from the requester; then each replica */
+    PACKET_MC_RED,       /* multimem.red, likewise */
+    PACKET_MC_READ,      /* multimem.ld_reduce, likewise */
+    /* responses: VC_RSP */
+    PACKET_READ_RSP,
+    PACKET_ATOM_RSP,
+    PACKET_ACK,          /* one for up to ack_merge_max writes */
+    PACKET_MC_ACK,       /* replica's acknowledgement, counted in the switch */
+    PACKET_MC_OPERAND,   /* replica's data, summed in the switch */
+    PACKET_MC_RSP,       /* the sum, to the requester */
+    PACKET_MC_DONE,      /* the counted acknowledgement, to the requester */
+    PACKET_KINDS
+} PacketKind;
+
+typedef enum { VC_CREQ, VC_RSP, VCS } Vc;
+
+#define HOLD_NONE 0xffffu
+
+typedef struct Packet {
+    guint32 txn;  /* requester's Txn; of replicas and their answers: the switch's McRecord */
+    guint32 data; /* slot of the data pool, 0: none (timing-only, or no data) */
+    guint16 src;  /* GPU that asked */
+    guint16 dst;  /* GPU that is asked */
+    guint8 kind;  /* PacketKind */
+    guint8 flits;
+    guint16 hold; /* ingress port whose buffer it occupies, HOLD_NONE */
+} Packet;
+
+G_STATIC_ASSERT(sizeof(Packet) == 16);
+
+static inline Vc packet_vc(const Packet *packet)
+{
+    return packet->kind >= PACKET_READ_RSP ? VC_RSP : VC_CREQ;
+}
+const char *packet_kind_name(PacketKind kind);
+
+/* A FIFO of fixed-size entries in one growing power-of-two array. It starts over at the array's head
+ * whenever it runs empty, so that a short queue stays in the same few cache lines. */
+#define RING_DEFINE(Name, prefix, Type)                                                                \
+    typedef struct {                                                                                   \
+        Type *at;                                                                                      \
+        guint32 head, count, capacity;                                                                 \
+    } Name;                                                                                            \
+    static inline void prefix##_grow(Name *ring)                                                       \
+    {                                                                                                  \
+        guint32 capacity = ring->capacity ? ring->capacity * 2 : 16;                                   \
+        Type *at = g_new(Type, capacity);                                                              \
+        for (guint32 i = 0; i < ring->count; i++)                                                      \
+            at[i] = ring->at[(ring->head + i) & (ring->capacity - 1)];                                 \
+        g_free(ring->at);                                                                              \
+        *ring = (Name){at, 0, ring->count, capacity};                                                  \
+    }                                                                                                  \
+    static inline Type *prefix##_push(Name *ring)                                                      \
+    {                                                                                                  \
+        if (G_UNLIKELY(ring->count == ring->capacity))                                                 \
+            prefix##_grow(ring);                                                                       \
+        if (ring->count == 0)                                                                          \
+            ring->head = 0;                                                                            \
+        return &ring->at[(ring->head + ring->count++) & (ring->capacity - 1)];                         \
+    }                                                                                                  \
+    static inline Type *prefix##_peek(Name *ring) { return &ring->at[ring->head]; }                    \
+    static inline Type *prefix##_nth(Name *ring, guint32 n)                                            \
+    {                                                                                                  \
+        return &ring->at[(ring->head + n) & (ring->capacity - 1)];                                     \
+    }                                                                                                  \
+    static inline void prefix##_drop(Name *ring)                                                       \
+    {                                                                                                  \
+        ring->head = (ring->head + 1) & (ring->capacity - 1);                                          \
+        ring->count--;                                                                                 \
+    }                                                                                                  \
+    static inline void prefix##_clear(Name *ring)                                                      \
+    {                                                                                                  \
+        g_free(ring->at);                                                                              \
+        *ring = (Name){NULL, 0, 0, 0};                                                                 \
+    }
+
+RING_DEFINE(PacketRing, packet_ring, Packet)
+
+#endif

@@ -1,0 +1,227 @@
+#include "model/sm.h"
+
+#include <string.h>
+
+#include "model/fabric.h"
+
+static const char *const arbitration_names[] = {"round_robin", "greedy", NULL};
+const ParamRow sm_params[] = {
+    PARAM_U64(SmSpec, count, "", 1, 1024, "SMs of a GPU"),
+    PARAM_U64(SmSpec, ctas_max, "", 1, 1024, "CTAs resident on one SM"),
+    PARAM_U64(SmSpec, warps_max, "", 1, 1024, "warps resident on one SM"),
+    PARAM_U64(SmSpec, load_ps, "ps", 0, 1000000, "LSU time of one load packet"),
+    PARAM_U64(SmSpec, store_ps, "ps", 0, 1000000, "LSU time of one store packet"),
+    PARAM_U64(SmSpec, loads_max, "packets", 1, 1u << 20, "load packets in flight of one SM"),
+    PARAM_U64(SmSpec, stores_max, "packets", 1, 1u << 20, "store packets in flight of one SM"),
+    PARAM_U64(SmSpec, fence_ps, "ps", 0, 100000000, "fence.sys with nothing outstanding"),
+    PARAM_U64(SmSpec, acquire_ps, "ps", 0, 100000000, "what an acquire adds to its load"),
+    PARAM_U64(SmSpec, barrier_ps, "ps", 0, 100000000, "bar.sync once the last warp is there"),
+    PARAM_U64(SmSpec, launch_ps, "ps", 0, 1000000000000, "kernel launch to first instruction"),
+    PARAM_U64(SmSpec, exit_ps, "ps", 0, 1000000000000, "last instruction to end of the kernel"),
+    PARAM_ENUM(SmSpec, arbitration, arbitration_names, "which ready warp issues next"),
+    PARAM_END,
+};
+
+const StatRow sm_stats[] = {
+    STAT_COUNTER(Sm, packets, "packets", "issued by the LSU"),
+    STAT_COUNTER(Sm, stalls_port, "times", "the LSU waited for room at a port"),
+    STAT_COUNTER(Sm, stalls_limit, "times", "the LSU waited for its in-flight limits"),
+    STAT_END,
+};
+
+static const SmSpec *sm_spec(const Sm *sm) { return &sm->gpu->fabric->spec.sm; }
+
+static void sm_on_issue(Event *event, SimTime now_ps);
+
+static void sm_on_room(GpuRoomWaiter *waiter, SimTime now_ps)
+{
+    Sm *sm = EVENT_OWNER(waiter, Sm, room);
+    sm->stalled = FALSE;
+    sm_kick(sm, now_ps);
+}
+
+void sm_init(Gpu *gpu)
+{
+    guint64 count = gpu->fabric->spec.sm.count;
+    gpu->sm = g_new0(Sm, count);
+    for (guint64 i = 0; i < count; i++) {
+        gpu->sm[i].gpu = gpu;
+        gpu->sm[i].id = (guint32)i;
+        gpu->sm[i].room.fire = sm_on_room;
+        event_init(&gpu->sm[i].issue, sm_on_issue);
+    }
+}
+
+void sm_clear(Gpu *gpu) { g_free(gpu->sm); }
+
+/* The LSU serves ready warps one micro-operation at a time. */
+void sm_kick(Sm *sm, SimTime now_ps)
+{
+    if (sm->ready_head && !sm->stalled && !sm->limited && !event_is_pending(&sm->issue))
+        sim_at(sm->gpu->sim, &sm->issue, MAX(now_ps, sm->free_ps), EVENT_PRIORITY_DEVICE);
+}
+
+void warp_ready(Warp *warp)
+{
+    Sm *sm = warp->sm;
+    g_assert(warp->state != WARP_READY);
+    warp->state = WARP_READY;
+    warp->next = NULL;
+    if (sm->ready_tail)
+        sm->ready_tail->next = warp;
+    else
+        sm->ready_head = warp;
+    sm->ready_tail = warp;
+    sm_kick(sm, sim_now_ps(sm->gpu->sim));
+}
+
+static void sm_drop_head(Sm *sm)
+{
+    sm->ready_head = sm->ready_head->next;
+    if (!sm->ready_head)
+        sm->ready_tail = NULL;
+}
+
+static void sm_to_tail(Sm *sm)
+{
+    Warp *warp = sm->ready_head;
+    if (warp == sm->ready_tail)
+        return;
+    sm->ready_head = warp->next;
+    warp->next = NULL;
+    sm->ready_tail->next = warp;
+    sm->ready_tail = warp;
+}
+
+static void sm_on_issue(Event *event, SimTime now_ps)
+{
+    Sm *sm = EVENT_OWNER(event, Sm, issue);
+    while (sm->ready_head) {
+        Warp *warp = sm->ready_head;
+        if (!warp_fetch(warp)) {
+            sm_drop_head(sm);
+            warp->state = WARP_IDLE;
+            if (warp->on_idle)
+                warp->on_idle(warp, now_ps);
+            continue;
+        }
+        SimTime cost_ps = 0;
+        IssueResult result = warp_issue(warp, now_ps, &cost_ps);
+        sm->free_ps = now_ps + cost_ps;
+        if (result == ISSUE_STALLED)
+            return; /* room or an answer resumes at this warp */
+        if (result == ISSUE_BLOCKED) {
+            sm_drop_head(sm);
+            warp->state = WARP_BLOCKED;
+        } else if (sm_spec(sm)->arbitration == SM_ROUND_ROBIN) {
+            sm_to_tail(sm);
+        }
+        if (cost_ps) {
+            sm_kick(sm, now_ps);
+            return;
+        }
+    }
+}
+
+/* ---- CTAs */
+
+Cta *cta_new(Gpu *gpu, Vas *vas, guint32 index, guint32 threads, const char *name)
+{
+    g_assert(threads >= 1 && threads <= 1024);
+    Cta *cta = g_new0(Cta, 1);
+    cta->gpu = gpu;
+    cta->vas = vas;
+    cta->index = index;
+    cta->threads = threads;
+    cta->n_warps = (threads + WARP_LANES - 1) / WARP_LANES;
+    cta->name = name;
+    cta->warp = g_new0(Warp, cta->n_warps);
+    for (guint32 w = 0; w < cta->n_warps; w++)
+        warp_init(&cta->warp[w], cta, w);
+    return cta;
+}
+
+/* The SM with the fewest warps that has room; the lowest number among equals. */
+static Sm *sm_choose(Gpu *gpu, guint32 warps)
+{
+    const SmSpec *spec = &gpu->fabric->spec.sm;
+    Sm *best = NULL;
+    for (guint64 i = 0; i < spec->count; i++) {
+        Sm *sm = &gpu->sm[i];
+        if (sm->ctas >= spec->ctas_max || sm->warps + warps > spec->warps_max)
+            continue;
+        if (!best || sm->warps < best->warps)
+            best = sm;
+    }
+    return best;
+}
+
+static gboolean cta_try(Cta *cta)
+{
+    Sm *sm = sm_choose(cta->gpu, cta->n_warps);
+    if (!sm)
+        return FALSE;
+    cta->sm = sm;
+    sm->ctas++;
+    sm->warps += cta->n_warps;
+    for (guint32 w = 0; w < cta->n_warps; w++)
+        cta->warp[w].sm = sm;
+    cta->on_placed(cta, sim_now_ps(cta->gpu->sim));
+    return TRUE;
+}
+
+void cta_place(Cta *cta, void (*on_placed)(Cta *cta, SimTime now_ps))
+{
+    Gpu *gpu = cta->gpu;
+    cta->on_placed = on_placed;
+    if (!gpu->cta_head && cta_try(cta))
+        return;
+    if (gpu->cta_tail)
+        gpu->cta_tail->next = cta;
+    else
+        gpu->cta_head = cta;
+    gpu->cta_tail = cta;
+}
+
+void cta_free(Cta *cta)
+{
+    Gpu *gpu = cta->gpu;
+    for (guint32 w = 0; w < cta->n_warps; w++) {
+        g_assert(cta->warp[w].state == WARP_IDLE && cta->warp[w].stores == 0);
+        uop_ring_clear(&cta->warp[w].queue);
+    }
+    if (cta->sm) {
+        cta->sm->ctas--;
+        cta->sm->warps -= cta->n_warps;
+    }
+    g_free(cta->warp);
+    g_free(cta);
+    while (gpu->cta_head) {
+        Cta *next = gpu->cta_head;
+        gpu->cta_head = next->next;
+        if (cta_try(next)) {
+            if (!gpu->cta_head)
+                gpu->cta_tail = NULL;
+            continue;
+        }
+        next->next = gpu->cta_head;
+        gpu->cta_head = next;
+        break;
+    }
+}
+
+Reg *reg_new(guint32 width, gboolean keep_bytes)
+{
+    Reg *reg = g_new0(Reg, 1);
+    reg->width = (guint8)width;
+    reg->bytes = keep_bytes ? g_malloc0(REG_BYTES) : NULL;
+    return reg;
+}
+
+void reg_free(Reg *reg)
+{
+    g_assert(reg->pending == 0);
+    g_free(reg->bytes);
+    g_free(reg->lane_va);
+    g_free(reg);
+}

@@ -1,0 +1,174 @@
+/* Streaming multiprocessors: warps with in-order micro-operations, and the load/store unit that turns them
+ * into packets.
+ *
+ * What hardware it stands for: an SM's warp scheduler as far as memory is concerned, its LSU, the coalescer
+ * (a warp's lanes -> 32 B sectors -> packets of at most 128 B) and the limits on what it keeps in flight.
+ * Modelled: issue time for each packet, loads and stores in flight, a full port queue stalls the LSU,
+ * in-order warps that wait for registers, fences, CTA barriers, polling as a watch.
+ * Left out: arithmetic pipelines, instruction fetch, shared memory, L1.
+ * Sources: one SM stores 50 GB/s, loads 104 GB/s with 128 KiB asked for: h200/README.md, PROTOTYPE.md A1.
+ *
+ * A warp gets its micro-operations (Uop) from a queue (fine-grained device code: warp_push) or from a
+ * generator (bulk loops: loop.h); both take the same path, so they cost the same. */
+#ifndef MODEL_SM_H
+#define MODEL_SM_H
+
+#include "model/gpu.h"
+#include "model/vas.h"
+
+#define WARP_LANES 32u
+#define REG_BYTES 512u /* 32 lanes x 16 B */
+
+typedef enum { SM_ROUND_ROBIN, SM_GREEDY } SmArbitration;
+
+typedef struct {
+    guint64 count;           /* SMs of a GPU */
+    guint64 ctas_max;        /* resident on one SM */
+    guint64 warps_max;
+    guint64 load_ps;         /* LSU time of one load packet */
+    guint64 store_ps;        /* of one store packet */
+    guint64 loads_max;       /* load packets in flight of one SM */
+    guint64 stores_max;      /* store packets in flight of one SM */
+    guint64 fence_ps;        /* fence.sys with nothing outstanding */
+    guint64 acquire_ps;      /* what an acquire adds to the load that made it */
+    guint64 barrier_ps;      /* bar.sync once the last warp is there */
+    guint64 launch_ps;       /* kernel launch to first instruction */
+    guint64 exit_ps;         /* last instruction to end of the kernel */
+    int arbitration;         /* SmArbitration */
+} SmSpec;
+extern const ParamRow sm_params[];
+
+typedef struct Warp Warp;
+typedef struct Cta Cta;
+typedef struct Sm Sm;
+
+/* What a load brings into a warp: 32 lanes of `width` bytes, lane i at i * width. */
+typedef struct Reg {
+    guint32 pending;         /* packets still on their way */
+    Warp *waiter;            /* blocked on it */
+    Sm *sm;                  /* that issued the load */
+    guint8 *bytes;           /* REG_BYTES, or NULL when timing-only */
+    guint64 *lane_va;        /* of a scattered load: 32 addresses, else NULL */
+    guint8 width;
+} Reg;
+
+typedef enum {
+    UOP_LOAD, UOP_STORE, UOP_RED, UOP_ATOM,
+    UOP_MC_LOAD,             /* multimem.ld_reduce */
+    UOP_MC_STORE,            /* multimem.st */
+    UOP_MC_RED,              /* multimem.red */
+    UOP_ARITH,               /* waits for src (and dst); dst = dst op src when dst is given */
+    UOP_FENCE,               /* fence.sys: earlier stores of this warp are performed */
+    UOP_BARRIER,             /* bar.sync of the CTA */
+    UOP_DELAY,               /* value_ps of other work */
+    UOP_POLL,                /* spin on the GPU's own memory until the condition holds */
+    UOP_CALL,                /* call(arg) when the warp gets here */
+    UOP_KINDS
+} UopKind;
+
+typedef enum { POLL_EQ, POLL_NE, POLL_GE /* unsigned */, POLL_DIFF_GE /* (value - ref) >= 0, wrapping */ } PollTest;
+
+typedef struct {
+    guint8 kind;             /* UopKind */
+    guint8 width;            /* bytes of a lane: 4, 8, 16 */
+    guint8 lanes;            /* active: 1..32 */
+    guint8 type, op, acc;    /* numeric.h; TXN_ATOM_* */
+    guint8 test;             /* PollTest */
+    gboolean acquire;        /* of a poll or load */
+    guint64 va;              /* of lane 0 */
+    gint64 lane_stride;      /* to the next lane; == width: contiguous */
+    const guint64 *lane_va;  /* scattered: 32 addresses that live until the uop is issued; else NULL */
+    guint64 *lane_store;     /* room for 32 addresses that a generator may fill (the warp's own) */
+    Reg *dst, *src;
+    guint64 value;           /* poll reference; delay in ps */
+    void (*call)(void *arg, SimTime now_ps);
+    void *arg;
+} Uop;
+RING_DEFINE(UopRing, uop_ring, Uop)
+
+/* Generators return FALSE at the end; the uop is taken exactly once. */
+typedef gboolean (*WarpNext)(Warp *warp, Uop *uop);
+
+typedef enum { WARP_IDLE, WARP_READY, WARP_BLOCKED } WarpState;
+
+struct Warp {
+    Warp *next;              /* in the SM's ready queue */
+    Sm *sm;
+    Cta *cta;
+    guint32 index;           /* in its CTA */
+    WarpState state;
+    gboolean have;           /* `current` is being executed */
+    Uop current;
+    guint32 done_bytes;      /* contiguous: progress in the lanes' span; scattered: next lane */
+    guint32 done_lanes;      /* scattered: mask of lanes issued */
+    guint64 lane_va[WARP_LANES]; /* of a generated scattered micro-operation */
+    gboolean begun;          /* dst was marked pending for the whole micro-operation */
+    UopRing queue;
+    WarpNext generate;       /* bulk loop, or NULL */
+    void *generator;
+    guint32 stores;          /* outstanding */
+    gboolean fencing;
+    SimTime fence_at_ps;
+    Event timer;
+    MemWatch watch;
+    SimTime poll_start_ps;
+    void (*on_idle)(Warp *warp, SimTime now_ps); /* queue and generator are at their end */
+};
+
+struct Cta {
+    struct Gpu *gpu;
+    Sm *sm;
+    Vas *vas;
+    guint32 index, threads, n_warps;
+    Warp *warp;
+    guint32 arrived;         /* at bar.sync */
+    guint32 barrier_waiters;
+    const char *name;        /* for reports; not owned */
+    void *user;
+    Cta *next;               /* waiting for an SM */
+    void (*on_placed)(Cta *cta, SimTime now_ps);
+};
+
+struct Sm {
+    struct Gpu *gpu;
+    Warp *ready_head, *ready_tail;
+    Event issue;
+    SimTime free_ps;         /* of the LSU */
+    gboolean stalled;        /* the LSU waits for room at a port */
+    gboolean limited;        /* or for an answer, its in-flight limit being reached */
+    GpuRoomWaiter room;
+    guint32 id, loads, stores, ctas, warps;
+    guint64 packets, stalls_port, stalls_limit;
+};
+extern const StatRow sm_stats[];
+
+void sm_init(struct Gpu *gpu);
+void sm_clear(struct Gpu *gpu);
+
+/* CTAs. cta_new makes the warps; cta_place finds an SM (in order; waits until one has room) and calls
+ * on_placed, at once or later. cta_free gives the SM back; all warps must be idle. */
+Cta *cta_new(struct Gpu *gpu, Vas *vas, guint32 index, guint32 threads, const char *name);
+void cta_place(Cta *cta, void (*on_placed)(Cta *cta, SimTime now_ps));
+void cta_free(Cta *cta);
+
+/* Appends a micro-operation to a warp's queue; starts the warp when it was idle. Uop.dst gets its pending
+ * count only when the warp issues: reg_begin() marks it busy from now on. */
+void warp_push(Warp *warp, const Uop *uop);
+void warp_generate(Warp *warp, WarpNext next, void *generator); /* runs when the queue is empty */
+void warp_free_run(Warp *warp); /* lets a warp run that has work; used after placing */
+
+/* keep_bytes FALSE: timing-only, nothing is carried. Flags and counters always keep theirs. */
+Reg *reg_new(guint32 width, gboolean keep_bytes);
+void reg_free(Reg *reg);
+
+/* warp.c */
+void warp_init(Warp *warp, Cta *cta, guint32 index);
+gboolean warp_fetch(Warp *warp);      /* makes `current` valid; FALSE: nothing to do */
+void warp_ready(Warp *warp);          /* into the SM's ready queue */
+void warp_block_poll(Warp *warp, SimTime now_ps);
+typedef enum { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_STALLED } IssueResult;
+/* Executes `current` as far as it goes; *cost_ps is the LSU time it took. */
+IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps);
+void sm_kick(Sm *sm, SimTime now_ps);
+
+#endif

@@ -1,0 +1,290 @@
+#include "model/switch.h"
+
+#include <string.h>
+
+#include "model/fabric.h"
+
+static const char *const hold_names[] = {"hold", "accumulate", NULL};
+static const char *const order_names[] = {"arrival", "rank", NULL};
+const ParamRow switch_params[] = {
+    PARAM_U64(SwitchSpec, latency_ps, "ps", 0, 10000000, "ingress to egress, unloaded"),
+    PARAM_U64(SwitchSpec, cycle_ps, "ps", 1, 100000, "period of the switch core's clock"),
+    PARAM_U64(SwitchSpec, crossbar_bytes, "B", 1, 4096, "crossbar width, a cycle and port"),
+    PARAM_U64(SwitchSpec, multicast_tags, "", 1, 65536, "outstanding multicast writes of a port"),
+    PARAM_U64(SwitchSpec, reduction_tags, "", 1, 65536, "outstanding ld_reduce of a port"),
+    PARAM_U64(SwitchSpec, reduction_buffer_bytes, "B", 1024, 1u << 30, "operand buffer of a port"),
+    PARAM_ENUM(SwitchSpec, reduction_hold, hold_names, "operands are all held, or summed on arrival"),
+    PARAM_ENUM(SwitchSpec, reduction_order, order_names, "in which order operands are summed"),
+    PARAM_U64(SwitchSpec, reduction_ps, "ps", 0, 10000000, "last operand to result"),
+    PARAM_U64(SwitchSpec, request_flits, "flits", 1, 16, "of a multimem.ld_reduce request"),
+    PARAM_U64(SwitchSpec, replica_ack_flits, "flits", 1, 16, "of a replica's acknowledgement"),
+    PARAM_U64(SwitchSpec, done_flits, "flits", 1, 16, "of the merged acknowledgement"),
+    PARAM_U64(SwitchSpec, done_merge_max, "", 1, 64, "merged acknowledgements in one packet"),
+    PARAM_U64(SwitchSpec, done_timer_ps, "ps", 1, 10000000, "how long they wait for each other"),
+    PARAM_END,
+};
+
+const StatRow switch_stats[] = {
+    STAT_COUNTER(Switch, multicast_requests, "packets", "multicast requests taken in"),
+    STAT_COUNTER(Switch, replicated, "packets", "replicas sent out"),
+    STAT_COUNTER(Switch, reduced, "packets", "sums and merged acknowledgements sent back"),
+    STAT_COUNTER(Switch, invalid_mcid, "packets", "requests with a multicast ID of no entry"),
+    STAT_END,
+};
+const StatRow switch_port_stats[] = {
+    STAT_COUNTER(SwitchPort, stalls_tag, "times", "a multicast request waited for a tag"),
+    STAT_COUNTER(SwitchPort, stalls_buffer, "times", "an ld_reduce waited for reduction buffer"),
+    STAT_COUNTER(SwitchPort, stalls_rounds, "times", "a request waited for a replication's rounds"),
+    STAT_PEAK(SwitchPort, reduction_peak_bytes, "B", "reduction buffer in use at most"),
+    STAT_END,
+};
+
+static void switch_on_advance(Event *event, SimTime now_ps);
+
+void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 links)
+{
+    memset(sw, 0, sizeof *sw);
+    sw->fabric = fabric;
+    sw->sim = fabric->sim;
+    sw->spec = &fabric->spec.sw;
+    sw->id = id;
+    sw->gpus = gpus;
+    sw->links = links;
+    sw->ports = gpus * links;
+    sw->out = g_new0(Link *, sw->ports);
+    sw->in = g_new0(Link *, sw->ports);
+    sw->port = g_new0(SwitchPort, sw->ports);
+    sw->path = g_strdup_printf("switch%u", id);
+    mctable_init(&sw->table, &fabric->spec.mctable);
+    for (guint32 p = 0; p < sw->ports; p++) {
+        event_init(&sw->port[p].advance, switch_on_advance);
+        sw->port[p].advance.spare = p;
+        sw->port[p].multicast_tags = (guint32)sw->spec->multicast_tags;
+        sw->port[p].reduction_tags = (guint32)sw->spec->reduction_tags;
+        sw->port[p].reduction_bytes = sw->spec->reduction_buffer_bytes;
+    }
+}
+
+void switch_clear(Switch *sw)
+{
+    for (guint32 p = 0; p < sw->ports; p++)
+        packet_ring_clear(&sw->port[p].wait);
+    mctable_clear(&sw->table);
+    g_free(sw->out);
+    g_free(sw->in);
+    g_free(sw->port);
+    g_free(sw->record);
+    g_free(sw->operand);
+    g_free(sw->operand_gpu);
+    g_free(sw->path);
+}
+
+static guint32 switch_record_take(Switch *sw)
+{
+    if (sw->record_free == 0) {
+        guint32 size = sw->record_size ? sw->record_size * 2 : 256;
+        sw->record = g_renew(McRecord, sw->record, size);
+        sw->operand = g_renew(guint32, sw->operand, (gsize)size * sw->gpus);
+        sw->operand_gpu = g_renew(guint16, sw->operand_gpu, (gsize)size * sw->gpus);
+        for (guint32 i = size - 1; i >= MAX(sw->record_size, 1); i--) {
+            sw->record[i].next_free = sw->record_free;
+            sw->record_free = i;
+        }
+        sw->record_size = size;
+    }
+    guint32 index = sw->record_free;
+    sw->record_free = sw->record[index].next_free;
+    sw->records_used++;
+    return index;
+}
+
+/* ---- multicast: tags, records, rounds */
+
+static inline guint32 switch_beats(const Switch *sw, guint32 flits)
+{
+    return (guint32)((flits * FLIT_BYTES + sw->spec->crossbar_bytes - 1) / sw->spec->crossbar_bytes);
+}
+
+static guint64 switch_reduction_need(const Switch *sw, const McEntry *entry)
+{
+    return sw->spec->reduction_hold == REDUCE_HOLD ? (guint64)entry->n_members * LINE_BYTES : LINE_BYTES;
+}
+
+/* Takes the tag (and buffer) a request needs at its requester's port; FALSE: it must wait. */
+static gboolean switch_reserve(Switch *sw, SwitchPort *port, const Packet *packet, const McEntry *entry)
+{
+    if (packet->kind != PACKET_MC_READ) {
+        if (port->multicast_tags == 0) {
+            port->stalls_tag++;
+            return FALSE;
+        }
+        port->multicast_tags--;
+        return TRUE;
+    }
+    guint64 need = switch_reduction_need(sw, entry);
+    if (port->reduction_tags == 0 || port->reduction_bytes < need) {
+        *(port->reduction_tags == 0 ? &port->stalls_tag : &port->stalls_buffer) += 1;
+        return FALSE;
+    }
+    port->reduction_tags--;
+    port->reduction_bytes -= need;
+    port->reduction_peak_bytes =
+        MAX(port->reduction_peak_bytes, sw->spec->reduction_buffer_bytes - port->reduction_bytes);
+    return TRUE;
+}
+
+/* Replicates one request: the ports of its spray group, round after round. */
+static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const McEntry *entry,
+                             SimTime now_ps)
+{
+    guint32 index = switch_record_take(sw);
+    McRecord *record = &sw->record[index];
+    *record = (McRecord){.txn = packet->txn, .data = packet->data, .expected = entry->n_members,
+                         .leaving = entry->n_members, .src = packet->src, .port = (guint16)p,
+                         .kind = packet->kind, .flits = packet->flits};
+    guint32 k = p % sw->links, per_round = (guint32)sw->table.spec->round_directives;
+    SimTime round_ps = switch_beats(sw, packet->flits) * sw->spec->cycle_ps;
+    SimTime start_ps = now_ps;
+    Packet replica = {.txn = index, .data = packet->data, .src = packet->src, .kind = packet->kind,
+                      .flits = packet->flits, .hold = (guint16)p};
+    sw->multicast_requests++;
+    sw->replicated += entry->n_members;
+    for (guint32 m = 0; m < entry->n_members; m++) {
+        replica.dst = entry->member[m];
+        link_push(sw->out[replica.dst * sw->links + k], replica, start_ps);
+        if ((m + 1) % per_round == 0)
+            start_ps += round_ps;
+    }
+    sw->port[p].busy_until_ps = now_ps + entry->rounds * round_ps;
+}
+
+static inline void switch_route(Switch *sw, guint32 p, Packet packet)
+{
+    guint32 to = packet_vc(&packet) == VC_CREQ ? packet.dst : packet.src;
+    packet.hold = (guint16)p;
+    link_push(sw->out[to * sw->links + p % sw->links], packet, 0);
+}
+
+/* One request at the head of an ingress; FALSE: it must wait (and `wake_ps` says when, if time helps). */
+static gboolean switch_serve(Switch *sw, guint32 p, Packet packet, SimTime now_ps, SimTime *wake_ps)
+{
+    SwitchPort *port = &sw->port[p];
+    if (port->busy_until_ps > now_ps) {
+        port->stalls_rounds++;
+        *wake_ps = port->busy_until_ps;
+        return FALSE;
+    }
+    if (packet.kind < PACKET_MC_WRITE) {
+        switch_route(sw, p, packet);
+        return TRUE;
+    }
+    guint32 mcid = packet.dst; /* multicast requests carry their MCID as destination */
+    const McEntry *entry = mcid < sw->table.spec->entries ? &sw->table.entry[mcid] : NULL;
+    if (!entry || !entry->valid) {
+        sw->invalid_mcid++; /* INVALID_MCRID_ERR: never sent by a fabric that checks its objects */
+        g_error("%s: multicast ID %u has no entry", sw->path, mcid);
+    }
+    if (!switch_reserve(sw, port, &packet, entry))
+        return FALSE; /* the tag's return wakes us */
+    switch_replicate(sw, p, &packet, entry, now_ps);
+    return TRUE;
+}
+
+static void switch_advance(Switch *sw, guint32 p, SimTime now_ps)
+{
+    SwitchPort *port = &sw->port[p];
+    while (port->wait.count) {
+        SimTime wake_ps = SIMTIME_NEVER;
+        if (!switch_serve(sw, p, *packet_ring_peek(&port->wait), now_ps, &wake_ps)) {
+            if (wake_ps != SIMTIME_NEVER && !event_is_pending(&port->advance))
+                sim_at(sw->sim, &port->advance, wake_ps, EVENT_PRIORITY_FABRIC);
+            return;
+        }
+        packet_ring_drop(&port->wait);
+    }
+}
+
+static void switch_on_advance(Event *event, SimTime now_ps)
+{
+    SwitchPort *port = EVENT_OWNER(event, SwitchPort, advance);
+    guint32 p = event->spare;
+    /* the ports are one array in the switch, whose ingress links know it */
+    Switch *sw = port->done.link->source_node;
+    switch_advance(sw, p, now_ps);
+}
+
+void switch_accept(void *node, Link *from, Packet packet, SimTime now_ps)
+{
+    Switch *sw = node;
+    guint32 p = from->sink_port;
+    if (packet.kind >= PACKET_READ_RSP) {
+        if (packet.kind == PACKET_MC_ACK || packet.kind == PACKET_MC_OPERAND) {
+            link_credit(from, VC_RSP, packet.flits); /* into the tag's own store */
+            reduction_gather(sw, packet, now_ps);
+        } else {
+            switch_route(sw, p, packet);
+        }
+        return;
+    }
+    SwitchPort *port = &sw->port[p];
+    SimTime wake_ps = SIMTIME_NEVER;
+    if (port->wait.count == 0 && switch_serve(sw, p, packet, now_ps, &wake_ps))
+        return;
+    *packet_ring_push(&port->wait) = packet;
+    if (wake_ps != SIMTIME_NEVER && !event_is_pending(&port->advance))
+        sim_at(sw->sim, &port->advance, wake_ps, EVENT_PRIORITY_FABRIC);
+}
+
+void switch_replica_left(void *node, const Packet *packet, SimTime now_ps)
+{
+    (void)now_ps;
+    Switch *sw = node;
+    McRecord *record = &sw->record[packet->txn];
+    g_assert(record->leaving > 0);
+    if (--record->leaving == 0) /* the last replica frees the ingress buffer */
+        link_credit(sw->in[packet->hold], VC_CREQ, packet->flits);
+}
+
+/* ---- the end of a multicast request */
+
+void switch_finish(Switch *sw, guint32 index, SimTime now_ps)
+{
+    McRecord *record = &sw->record[index];
+    SwitchPort *port = &sw->port[record->port];
+    guint32 p = record->port;
+    if (record->kind == PACKET_MC_READ) {
+        port->reduction_tags++;
+        port->reduction_bytes += sw->spec->reduction_hold == REDUCE_HOLD
+                                     ? (guint64)record->expected * LINE_BYTES
+                                     : LINE_BYTES;
+    } else {
+        port->multicast_tags++;
+    }
+    sw->reduced++;
+    record->next_free = sw->record_free;
+    sw->record_free = index;
+    sw->records_used--;
+    if (port->wait.count && port->busy_until_ps <= now_ps)
+        switch_advance(sw, p, now_ps);
+}
+
+gboolean switch_is_quiet(const Switch *sw)
+{
+    if (sw->records_used)
+        return FALSE;
+    for (guint32 p = 0; p < sw->ports; p++)
+        if (sw->port[p].wait.count || sw->port[p].multicast_tags != sw->spec->multicast_tags ||
+            sw->port[p].reduction_tags != sw->spec->reduction_tags ||
+            sw->port[p].reduction_bytes != sw->spec->reduction_buffer_bytes)
+            return FALSE;
+    return TRUE;
+}
+
+char *switch_waiter_text(void *unit)
+{
+    const Switch *sw = unit;
+    if (sw->records_used == 0)
+        return NULL;
+    return g_strdup_printf("%s: %u multicast requests wait for answers of their members", sw->path,
+                           sw->records_used);
+}

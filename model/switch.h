@@ -1,0 +1,96 @@
+/* One NVSwitch: ingress, unicast route, multicast table, crossbar, egress, reduction unit.
+ *
+ * A packet arrives (switch_accept), is routed to an egress port by its destination, or replicated to the
+ * ports of its multicast ID; it keeps its place in the ingress buffer until it leaves the egress. The
+ * answers of replicas are gathered here, at the requester's port (reduction.c), and one goes back.
+ *
+ * Modelled: a virtual output queue for each (egress, VC), the pipeline's latency, the ingress held for
+ * the rounds of a replication, tags and reduction buffer for each requester's port, in-order ingress
+ * (a multicast request that waits for a tag blocks requests behind it).
+ * Left out: crossbar output contention (its ports are 1.8 times as fast as a link), tile columns.
+ * Sources: HARDWARE.md 2.1-2.3. */
+#ifndef MODEL_SWITCH_H
+#define MODEL_SWITCH_H
+
+#include "model/ack.h"
+#include "model/link.h"
+#include "model/mctable.h"
+#include "model/txn.h"
+
+typedef enum { REDUCE_ORDER_ARRIVAL, REDUCE_ORDER_RANK } ReduceOrder;
+typedef enum { REDUCE_HOLD, REDUCE_ACCUMULATE } ReduceHold;
+
+typedef struct {
+    guint64 latency_ps;           /* ingress to egress */
+    guint64 cycle_ps;             /* of the switch core */
+    guint64 crossbar_bytes;       /* a cycle and port */
+    guint64 multicast_tags;       /* outstanding multicast writes of a requester's port */
+    guint64 reduction_tags;       /* outstanding ld_reduce of a requester's port */
+    guint64 reduction_buffer_bytes;
+    int reduction_hold;           /* ReduceHold: keep all operands, or sum on arrival */
+    int reduction_order;          /* ReduceOrder: of the operands of a sum */
+    guint64 reduction_ps;         /* last operand to result */
+    guint64 request_flits;        /* multimem.ld_reduce request: header + operation */
+    guint64 replica_ack_flits;
+    guint64 done_flits;           /* merged acknowledgement to the requester */
+    guint64 done_merge_max;       /* merged acknowledgements in one packet; 1: none */
+    guint64 done_timer_ps;
+} SwitchSpec;
+extern const ParamRow switch_params[];
+
+/* A multicast request in progress. */
+typedef struct {
+    guint32 txn;       /* of the requester */
+    guint32 data;      /* slot of a store's data, shared by the replicas */
+    guint32 expected, got;
+    guint32 leaving;   /* replicas that have not left the egress yet */
+    guint32 next_free;
+    guint16 src;       /* requester */
+    guint16 port;      /* its port here */
+    guint8 kind;
+    guint8 flits;      /* of the request, for the ingress credit */
+    guint8 state;      /* worst TxnFault of a replica */
+} McRecord;
+
+typedef struct {
+    PacketRing wait;      /* requests that a replication or a missing tag holds up, in order */
+    SimTime busy_until_ps;
+    Event advance;
+    guint32 multicast_tags, reduction_tags; /* free */
+    guint64 reduction_bytes;                /* free */
+    AckMerge done;
+    guint64 stalls_tag, stalls_buffer, stalls_rounds;
+    guint64 reduction_peak_bytes;
+} SwitchPort;
+
+struct Fabric;
+typedef struct Switch {
+    struct Fabric *fabric;
+    Sim *sim;
+    const SwitchSpec *spec;
+    guint32 id, gpus, links, ports; /* links: of each GPU here; port = gpu * links + k */
+    Link **out, **in;               /* by port */
+    SwitchPort *port;
+    McTable table;
+    McRecord *record;               /* [0] unused */
+    guint32 record_size, record_free, records_used;
+    guint32 *operand;               /* data slots of record r from r * gpus on, in order of arrival */
+    guint16 *operand_gpu;
+    guint64 replicated, reduced, multicast_requests, invalid_mcid;
+    char *path;
+} Switch;
+extern const StatRow switch_stats[];
+extern const StatRow switch_port_stats[];
+
+void switch_init(Switch *sw, struct Fabric *fabric, guint32 id, guint32 gpus, guint32 links);
+void switch_clear(Switch *sw);
+void switch_accept(void *sw, Link *from, Packet packet, SimTime now_ps); /* a LinkSink */
+void switch_replica_left(void *sw, const Packet *packet, SimTime now_ps);
+void switch_finish(Switch *sw, guint32 record, SimTime now_ps); /* frees record and tag */
+gboolean switch_is_quiet(const Switch *sw);
+char *switch_waiter_text(void *sw);
+
+/* reduction.c: one answer of a replica; the last one sends the result or the merged acknowledgement. */
+void reduction_gather(Switch *sw, Packet packet, SimTime now_ps);
+
+#endif

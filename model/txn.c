@@ -1,0 +1,53 @@
+#include "model/txn.h"
+
+#include <sys/mman.h>
+
+void txn_pool_init(TxnPool *pool)
+{
+    *pool = (TxnPool){.chunks = g_ptr_array_new_with_free_func(g_free)};
+}
+
+void txn_pool_clear(TxnPool *pool) { g_ptr_array_free(pool->chunks, TRUE); }
+
+void txn_pool_grow(TxnPool *pool)
+{
+    guint32 first = pool->size;
+    g_ptr_array_add(pool->chunks, g_new0(Txn, TXN_CHUNK));
+    pool->size += TXN_CHUNK;
+    /* the lowest index ends up at the head of the free list; index 0 stays out */
+    for (guint32 i = pool->size - 1; i >= MAX(first, 1); i--) {
+        txn_at(pool, i)->next = pool->free_head;
+        pool->free_head = i;
+    }
+}
+
+#define DATA_SLOTS_MAX (1u << 24) /* 4 GiB of address space, none of it touched before use */
+
+void data_pool_init(DataPool *pool)
+{
+    gsize bytes = (gsize)DATA_SLOTS_MAX * DATA_SLOT_BYTES;
+    pool->base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    g_assert(pool->base != MAP_FAILED);
+    pool->free = NULL;
+    pool->n_free = pool->size = 0;
+    pool->next = 1;
+}
+
+void data_pool_clear(DataPool *pool)
+{
+    munmap(pool->base, (gsize)DATA_SLOTS_MAX * DATA_SLOT_BYTES);
+    g_free(pool->free);
+}
+
+guint32 data_take(DataPool *pool)
+{
+    if (G_LIKELY(pool->n_free))
+        return pool->free[--pool->n_free];
+    if (pool->next >= pool->size) {
+        pool->size = pool->size ? pool->size * 2 : 4096;
+        g_assert(pool->size <= DATA_SLOTS_MAX);
+        pool->free = g_renew(guint32, pool->free, pool->size);
+    }
+    return pool->next++;
+}

@@ -1,0 +1,86 @@
+/* Transactions: what one packet asks for, kept at the requester until it is answered. */
+#ifndef MODEL_TXN_H
+#define MODEL_TXN_H
+
+#include "model/mcobject.h"
+#include "model/memory.h"
+#include "model/packet.h"
+
+typedef struct Txn Txn;
+struct Gpu;
+
+/* Called once at the requester when the answer is there. `bytes` holds the answer of a read (or the old
+ * values of an atomic) at the same offset in its line as in memory; NULL when timing-only. */
+typedef void (*TxnDone)(struct Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps);
+
+struct Txn {
+    guint64 offset;      /* in the region or multicast object */
+    union {
+        MemRegion *region; /* unicast */
+        McObject *object;  /* multicast */
+    };
+    SimTime start_ps;
+    TxnDone done;
+    void *owner;
+    guint64 tag;         /* the owner's */
+    guint32 next;        /* free list; acknowledgements merged into one packet */
+    guint32 word_mask;   /* which 4 B words of the line are touched, from `offset`'s line on */
+    guint16 bytes;       /* span from `offset`: a line's part, or up to 256 B from a copy engine */
+    guint8 kind;         /* PacketKind of the request */
+    guint8 type;         /* NumericType of reductions and atomics */
+    guint8 op;           /* NumericOp */
+    guint8 acc;          /* NumericAcc: precision of the sum */
+    guint8 state;        /* 0: in order; else a TxnFault */
+};
+
+typedef enum { TXN_OK, TXN_UNBOUND } TxnFault;
+
+#define TXN_NONE 0u /* index 0 is never given out */
+
+/* Pools hand out indices and never move what they gave out: chunks of 4096. */
+typedef struct {
+    GPtrArray *chunks;
+    guint32 free_head, used, size;
+} TxnPool;
+
+#define TXN_CHUNK 4096u
+static inline Txn *txn_at(const TxnPool *pool, guint32 index)
+{
+    return (Txn *)pool->chunks->pdata[index / TXN_CHUNK] + index % TXN_CHUNK;
+}
+void txn_pool_init(TxnPool *pool);
+void txn_pool_clear(TxnPool *pool);
+void txn_pool_grow(TxnPool *pool);
+static inline guint32 txn_take(TxnPool *pool)
+{
+    if (G_UNLIKELY(pool->free_head == TXN_NONE))
+        txn_pool_grow(pool);
+    guint32 index = pool->free_head;
+    pool->free_head = txn_at(pool, index)->next;
+    pool->used++;
+    return index;
+}
+static inline void txn_give(TxnPool *pool, guint32 index)
+{
+    txn_at(pool, index)->next = pool->free_head;
+    pool->free_head = index;
+    pool->used--;
+}
+
+/* Data in flight: 256 B slots. Index 0 means no data. */
+typedef struct {
+    guint8 *base; /* one reserved range, touched as far as used */
+    guint32 *free;
+    guint32 n_free, size, next;
+} DataPool;
+#define DATA_SLOT_BYTES 256u
+void data_pool_init(DataPool *pool);
+void data_pool_clear(DataPool *pool);
+guint32 data_take(DataPool *pool);
+static inline void data_give(DataPool *pool, guint32 slot) { pool->free[pool->n_free++] = slot; }
+static inline guint8 *data_at(const DataPool *pool, guint32 slot)
+{
+    return pool->base + (gsize)slot * DATA_SLOT_BYTES;
+}
+
+#endif
