@@ -2,6 +2,8 @@
 bin_PROGRAMS += fanout
 fanout_SOURCES = \
 	cli/main.c \
+	cli/options.c \
+	cli/options.h \
 	cli/verb.h \
 	cli/verbs.h
 fanout_LDADD = libfanout_core.la

@@ -15,8 +15,6 @@ static const Verb *const verbs[] = {
     NULL,
 };
 
-G_DEFINE_QUARK(fanout-cli-error, cli_error)
-
 static void main_print_help(void)
 {
     printf("Usage: fanout VERB [OPTION...]\n\n"

@@ -33,6 +33,10 @@ check_PROGRAMS += tests/test_ptx
 tests_test_ptx_SOURCES = tests/test_ptx.c tests/test.h
 tests_test_ptx_LDADD = $(TEST_LDADD)
 
+check_PROGRAMS += tests/test_options
+tests_test_options_SOURCES = tests/test_options.c cli/options.c tests/test.h
+tests_test_options_LDADD = $(TEST_LDADD)
+
 check_PROGRAMS += tests/test_report
 tests_test_report_SOURCES = tests/test_report.c tests/test.h
 tests_test_report_LDADD = $(TEST_LDADD)

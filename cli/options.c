@@ -1,0 +1,244 @@
+/* Command lines by GOption; its errors are made to say what would be right. */
+#include "cli/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/nearest.h"
+#include "sim/size.h"
+
+static const char *const fidelity_names[] = {"packet", "flow", "auto", NULL};
+static const char *const calendar_names[] = {"wheel", "systemc", NULL};
+static const char *const data_names[] = {"auto", "full", "off", NULL};
+
+G_DEFINE_QUARK(fanout-cli-error, cli_error)
+
+/* What GOption fills as text, parsed further afterwards. */
+typedef struct {
+    char *format, *seed, *fidelity, *calendar, *data, *max_memory;
+    gboolean help;
+} RawOptions;
+
+gboolean options_parse_name(const char *what, const char *text, const char *const *names,
+                            int *value, GError **error)
+{
+    for (int i = 0; names[i]; i++) {
+        if (strcmp(names[i], text) == 0) {
+            *value = i;
+            return TRUE;
+        }
+    }
+    char *hint = nearest_hint(text, names);
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: '%s' is unknown%s", what, text, hint);
+    g_free(hint);
+    return FALSE;
+}
+
+gboolean options_parse_u64(const char *what, const char *text, guint64 min, guint64 max,
+                           guint64 *value, GError **error)
+{
+    if (g_ascii_string_to_unsigned(text, 10, min, max, value, NULL))
+        return TRUE;
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                "%s: '%s' is not a whole number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT,
+                what, text, min, max);
+    return FALSE;
+}
+
+static GOptionContext *options_context(const Verb *verb, const GOptionEntry *own,
+                                       const GOptionEntry *common)
+{
+    GOptionContext *context = g_option_context_new(verb->usage);
+    g_option_context_set_help_enabled(context, FALSE);
+    char *summary = g_strdup_printf("fanout %s: %s", verb->name, verb->text);
+    g_option_context_set_summary(context, summary);
+    g_free(summary);
+    g_option_context_add_main_entries(context, own, NULL);
+    GOptionGroup *group = g_option_group_new("common", "Options of every verb:",
+                                             "Options of every verb", NULL, NULL);
+    g_option_group_add_entries(group, common);
+    g_option_context_add_group(context, group);
+    return context;
+}
+
+/* "Unknown option --sytem" gets a guess. */
+static void options_add_hint(GError **error, const GOptionEntry *own, const GOptionEntry *common)
+{
+    if (!error || !g_error_matches(*error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION))
+        return;
+    const char *name = strstr((*error)->message, "--");
+    if (!name)
+        return;
+    GPtrArray *names = g_ptr_array_new();
+    for (const GOptionEntry *entry = own; entry->long_name; entry++)
+        g_ptr_array_add(names, (gpointer)entry->long_name);
+    for (const GOptionEntry *entry = common; entry->long_name; entry++)
+        g_ptr_array_add(names, (gpointer)entry->long_name);
+    g_ptr_array_add(names, NULL);
+    const char *near = nearest_name(name + 2, (const char *const *)names->pdata);
+    if (near) {
+        char *message = g_strdup_printf("%s; did you mean --%s?", (*error)->message, near);
+        g_free((*error)->message);
+        (*error)->message = message;
+    }
+    g_ptr_array_free(names, TRUE);
+}
+
+static gboolean options_convert(Options *options, const RawOptions *raw, GError **error)
+{
+    int format = REPORT_TEXT, fidelity = FIDELITY_PACKET, calendar = SIM_CALENDAR_WHEEL;
+    int data = DATA_AUTO;
+    /* HTML has an option of its own, with a file's name. */
+    static const char *const formats[] = {"text", "json", "csv", NULL};
+    options->seed = 1;
+    options->max_memory = G_GUINT64_CONSTANT(4) << 30;
+    if ((raw->format && !options_parse_name("--format", raw->format, formats, &format, error)) ||
+        (raw->fidelity &&
+         !options_parse_name("--fidelity", raw->fidelity, fidelity_names, &fidelity, error)) ||
+        (raw->calendar &&
+         !options_parse_name("--calendar", raw->calendar, calendar_names, &calendar, error)) ||
+        (raw->data && !options_parse_name("--data", raw->data, data_names, &data, error)) ||
+        (raw->seed &&
+         !options_parse_u64("--seed", raw->seed, 0, G_MAXUINT64, &options->seed, error)) ||
+        (raw->max_memory &&
+         !size_parse("--max-memory", raw->max_memory, &options->max_memory, error)))
+        return FALSE;
+    options->format = (ReportFormat)format;
+    options->fidelity = (Fidelity)fidelity;
+    options->calendar = (SimCalendar)calendar;
+    options->data = (DataMode)data;
+    for (char **set = options->sets; set && *set; set++) {
+        const char *dot = strchr(*set, '.'), *equals = strchr(*set, '=');
+        if (!dot || !equals || dot == *set || equals < dot + 2 || !equals[1]) {
+            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                        "--set: '%s' is not section.key=value, as link.flit_ps=700", *set);
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+static void options_clear_raw(RawOptions *raw)
+{
+    g_free(raw->format);
+    g_free(raw->seed);
+    g_free(raw->fidelity);
+    g_free(raw->calendar);
+    g_free(raw->data);
+    g_free(raw->max_memory);
+}
+
+static void options_print_help(GOptionContext *context, const Verb *verb)
+{
+    /* GOption names the program by itself; a verb is "fanout coll". */
+    char *program = g_strdup(g_get_prgname()), *name = g_strdup_printf("fanout %s", verb->name);
+    g_set_prgname(name);
+    char *help = g_option_context_get_help(context, FALSE, NULL);
+    fputs(help, stdout);
+    g_set_prgname(program ? program : "fanout");
+    g_free(help);
+    g_free(name);
+    g_free(program);
+}
+
+gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *own, int *argc,
+                       char ***argv, ExitCode *code, GError **error)
+{
+    RawOptions raw = {0};
+    memset(options, 0, sizeof *options);
+    const GOptionEntry common[] = {
+        {"system", 's', 0, G_OPTION_ARG_STRING, &options->system,
+         "which system: a name from 'fanout systems', or an INI file", "SYSTEM"},
+        {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->sets,
+         "change one parameter; may be repeated", "SECTION.KEY=VALUE"},
+        {"config", 0, 0, G_OPTION_ARG_FILENAME, &options->config,
+         "change the parameters that an INI file names", "FILE"},
+        {"seed", 0, 0, G_OPTION_ARG_STRING, &raw.seed, "of all random streams (default 1)", "N"},
+        {"fidelity", 0, 0, G_OPTION_ARG_STRING, &raw.fidelity,
+         "packet (default), flow or auto", "WHICH"},
+        {"calendar", 0, 0, G_OPTION_ARG_STRING, &raw.calendar,
+         "wheel (default), or systemc: slow, and the same bytes", "WHICH"},
+        {"data", 0, 0, G_OPTION_ARG_STRING, &raw.data,
+         "keep the bytes that move: auto (default, while they fit), full or off", "WHICH"},
+        {"max-memory", 0, 0, G_OPTION_ARG_STRING, &raw.max_memory,
+         "how much simulated memory --data auto keeps (default 4G)", "SIZE"},
+        {"format", 0, 0, G_OPTION_ARG_STRING, &raw.format, "text (default), json or csv", "WHICH"},
+        {"html", 0, 0, G_OPTION_ARG_FILENAME, &options->html, "write the report as a page", "FILE"},
+        {"perfetto", 0, 0, G_OPTION_ARG_FILENAME, &options->perfetto,
+         "write a timeline for ui.perfetto.dev", "FILE"},
+        {"vcd", 0, 0, G_OPTION_ARG_FILENAME, &options->vcd, "write waveforms", "FILE"},
+        {"log", 0, 0, G_OPTION_ARG_STRING, &options->log,
+         "what to tell on standard error, as link:debug,cuda:info", "SPEC"},
+        {"help", 'h', 0, G_OPTION_ARG_NONE, &raw.help, "print this", NULL},
+        {NULL, 0, 0, 0, NULL, NULL, NULL},
+    };
+    GOptionContext *context = options_context(verb, own, common);
+    GError *failure = NULL;
+    gboolean good = g_option_context_parse(context, argc, argv, &failure);
+    if (!good)
+        options_add_hint(&failure, own, common);
+    *code = good && raw.help ? EXIT_DONE : EXIT_USER;
+    if (good && raw.help)
+        options_print_help(context, verb);
+    good = good && !raw.help && options_convert(options, &raw, &failure);
+    if (failure)
+        g_propagate_error(error, failure);
+    if (!good)
+        options_clear(options);
+    if (good && *argc > 1 && strcmp((*argv)[1], "--") == 0) {
+        memmove(*argv + 1, *argv + 2, (gsize)(*argc - 1) * sizeof **argv);
+        (*argc)--;
+    }
+    options_clear_raw(&raw);
+    g_option_context_free(context);
+    return good;
+}
+
+void options_clear(Options *options)
+{
+    g_free(options->system);
+    g_strfreev(options->sets);
+    g_free(options->config);
+    g_free(options->html);
+    g_free(options->perfetto);
+    g_free(options->vcd);
+    g_free(options->log);
+    memset(options, 0, sizeof *options);
+}
+
+gboolean options_check_args(const Verb *verb, int argc, char **argv, int least, int most,
+                            GError **error)
+{
+    if (argc - 1 < least)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "something is missing; usage: fanout %s %s",
+                    verb->name, verb->usage);
+    else if (argc - 1 > most)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "'%s' is too much; usage: fanout %s %s", argv[most + 1], verb->name,
+                    verb->usage);
+    else
+        return TRUE;
+    return FALSE;
+}
+
+void options_describe(const Options *options, Report *report)
+{
+    report_add_u64(report, "seed", options->seed, "");
+    report_add_text(report, "fidelity", fidelity_names[options->fidelity]);
+    if (options->config)
+        report_add_text(report, "config", options->config);
+    if (options->sets && *options->sets) {
+        char *all = g_strjoinv(" ", options->sets);
+        report_add_text(report, "set", all);
+        g_free(all);
+    }
+}
+
+ExitCode options_write(const Options *options, const Report *report, GError **error)
+{
+    if (!report_save(report, options->format, "-", error))
+        return EXIT_USER;
+    if (options->html && !report_save(report, REPORT_HTML, options->html, error))
+        return EXIT_USER;
+    return EXIT_DONE;
+}

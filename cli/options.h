@@ -1,0 +1,65 @@
+/* The options every verb has, and the way a verb declares its own.
+ *
+ *     static ExitCode coll_run_verb(int argc, char **argv, GError **error)
+ *     {
+ *         gint gpus = 0;
+ *         const GOptionEntry own[] = {
+ *             {"gpus", 'n', 0, G_OPTION_ARG_INT, &gpus, "how many GPUs take part", "N"}, {NULL}};
+ *         Options options;
+ *         ExitCode code;
+ *         if (!options_parse(&options, &verb_coll, own, &argc, &argv, &code, error))
+ *             return code; // --help was printed, or the command line is wrong
+ *         ... argv[1] ... argv[argc - 1] are the arguments that are no options ...
+ *         code = options_write(&options, report, error);
+ *         options_clear(&options);
+ *         return code;
+ *     } */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include "cli/verb.h"
+#include "sim/report.h"
+#include "sim/sim.h"
+
+typedef enum { FIDELITY_PACKET, FIDELITY_FLOW, FIDELITY_AUTO } Fidelity;
+typedef enum { DATA_AUTO, DATA_FULL, DATA_OFF } DataMode;
+
+typedef struct {
+    char *system;        /* -s: a preset's name, or the path of an INI file; NULL: the verb's default */
+    char **sets;         /* --set section.key=value, in order; NULL: none */
+    char *config;        /* --config FILE.ini; NULL: none */
+    guint64 seed;        /* 1 unless given */
+    Fidelity fidelity;
+    SimCalendar calendar;
+    DataMode data;
+    guint64 max_memory;  /* bytes of simulated memory that --data auto keeps */
+    ReportFormat format; /* of standard output */
+    char *html, *perfetto, *vcd; /* files to write beside it; NULL: none */
+    char *log;           /* "link:debug,cuda:info"; NULL: FANOUT_LOG or nothing */
+} Options;
+
+/* Parses and removes all options from argv; common and own ones, which end with {NULL}. FALSE: the verb
+ * returns *code at once, after --help (EXIT_DONE) or with `error` set (EXIT_USER); options need no
+ * clearing then, but strings among the own ones are to be freed all the same. "--" ends the options. */
+gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *own, int *argc,
+                       char ***argv, ExitCode *code, GError **error);
+void options_clear(Options *options);
+
+/* FALSE unless at least `least` and at most `most` arguments are left behind the verb. */
+gboolean options_check_args(const Verb *verb, int argc, char **argv, int least, int most,
+                            GError **error);
+
+/* The number of `text` in a NULL-terminated list of names; else an error: "--data: 'of' is unknown;
+ * did you mean 'off'?". */
+gboolean options_parse_name(const char *what, const char *text, const char *const *names,
+                            int *value, GError **error);
+/* A whole number within bounds; errors say what the bounds are. */
+gboolean options_parse_u64(const char *what, const char *text, guint64 min, guint64 max,
+                           guint64 *value, GError **error);
+
+/* The facts that every report opens with, after the verb's title: seed, fidelity, changed settings. */
+void options_describe(const Options *options, Report *report);
+/* Writes the report to standard output in --format, and the files that were asked for. */
+ExitCode options_write(const Options *options, const Report *report, GError **error);
+
+#endif
