@@ -4,6 +4,7 @@
 #include <string.h>
 
 const ParamRow system_params[] = {
+    PARAM_STRING(SystemSpec, title, "what the system is called"),
     PARAM_U64(SystemSpec, gpus, "", 1, VAS_GPUS_MAX, "GPUs"),
     PARAM_LIST(SystemSpec, links_per_switch, "links", 1, 64,
                "links of each GPU to each switch, one number a switch"),

@@ -13,6 +13,7 @@
 #include "sim/log.h"
 
 typedef struct {
+    char *title;                /* for people; belongs to the ParamSet */
     guint64 gpus;
     ParamList links_per_switch; /* of each GPU: one number for each switch */
     guint64 host_MBps;          /* link between a GPU and its host, one direction */

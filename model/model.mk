@@ -35,3 +35,21 @@ libfanout_core_la_SOURCES += \
 	model/vas.c \
 	model/vas.h \
 	model/warp.c
+libfanout_core_la_SOURCES += \
+	model/preset.c \
+	model/preset.h
+nodist_libfanout_core_la_SOURCES = model/presets.c model/presets.h
+
+PRESETS = \
+	model/presets/dgx-h100.ini
+EXTRA_DIST += $(PRESETS) model/presets/presets.gresource.xml
+BUILT_SOURCES += model/presets.c model/presets.h
+CLEANFILES += model/presets.c model/presets.h
+model/presets.c: model/presets/presets.gresource.xml $(PRESETS)
+	$(AM_V_GEN)$(MKDIR_P) model && $(GLIB_COMPILE_RESOURCES) --target=$@ --generate-source \
+	  --manual-register --internal --c-name presets --sourcedir=$(srcdir)/model/presets \
+	  $(srcdir)/model/presets/presets.gresource.xml
+model/presets.h: model/presets/presets.gresource.xml $(PRESETS)
+	$(AM_V_GEN)$(MKDIR_P) model && $(GLIB_COMPILE_RESOURCES) --target=$@ --generate-header \
+	  --manual-register --internal --c-name presets --sourcedir=$(srcdir)/model/presets \
+	  $(srcdir)/model/presets/presets.gresource.xml
