@@ -54,17 +54,21 @@ void param_add(ParamSet *set, const char *section, const ParamRow *rows, void *s
 typedef struct {
     const char *section;
     const ParamRow *row;
-    char *value;       /* as text, free with param_dump_free */
-    const char *origin;
+    char *value;        /* as text in the row's unit, "" when unset */
+    const char *origin; /* the set's; "unset" when there is no value yet */
 } ParamDumpRow;
 
-/* Loads INI text. `name` is the file's name for messages. strict: unknown groups or keys, doubled keys
- * and values out of bounds are errors naming file, line, group, key and what would be right (with
- * the nearest known key as a guess). need_origin: every key needs an origin comment (presets). Units may be
- * written behind numbers where they match the row's ("125000 ps", "125 ns" for a _ps row; K, M, G for bytes). */
+/* Loads INI text. `name` is the file's name for messages. Unknown groups or keys, doubled keys and values
+ * out of bounds are errors naming file, line, group, key and what would be right (with the nearest
+ * known key as a guess); rows before the faulty line keep what they were given. need_origin: every
+ * key needs an origin comment (presets). Units may be written behind numbers where they are of the row's
+ * kind: ps, ns, us, ms, s; B, K, M, G, T or KiB ... (powers of two); MB/s, GB/s, TB/s; Hz ... GHz. The
+ * value must come out whole in the row's unit. */
 gboolean param_load_text(ParamSet *set, const char *name, const char *text, gboolean need_origin,
                          GError **error);
 gboolean param_load_file(ParamSet *set, const char *path, GError **error);
+/* A key that is no row but may stand in the text, for param_peek() ("system", "title"). */
+void param_allow(ParamSet *set, const char *section, const char *key);
 gboolean param_set_text(ParamSet *set, const char *assignment, GError **error); /* "link.vcs=2" */
 gboolean param_check_complete(ParamSet *set, const char *name, GError **error); /* no row unset */
 GArray *param_dump(const ParamSet *set); /* ParamDumpRow, in table order */

@@ -5,10 +5,15 @@ libfanout_core_la_SOURCES += \
 	sim/event.h \
 	sim/kernel.h \
 	sim/kernel_systemc.cpp \
+	sim/log.c \
 	sim/log.h \
 	sim/nearest.c \
 	sim/nearest.h \
+	sim/param.c \
 	sim/param.h \
+	sim/param_ini.c \
+	sim/param_internal.h \
+	sim/param_value.c \
 	sim/process.c \
 	sim/reference.c \
 	sim/report.c \
@@ -18,6 +23,7 @@ libfanout_core_la_SOURCES += \
 	sim/report_json.c \
 	sim/report_parts.h \
 	sim/report_text.c \
+	sim/rng.c \
 	sim/rng.h \
 	sim/sim.c \
 	sim/sim.h \
@@ -27,4 +33,5 @@ libfanout_core_la_SOURCES += \
 	sim/size.h \
 	sim/stack.c \
 	sim/stack.h \
+	sim/stat.c \
 	sim/stat.h

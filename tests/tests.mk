@@ -21,6 +21,10 @@ check-summary:
 	@$(SHELL) $(top_srcdir)/tests/summary.sh $(TEST_LOGS)
 
 # One block for each test, in alphabetical order; tests/tidy.sh complains about one that is missing.
+check_PROGRAMS += tests/test_log
+tests_test_log_SOURCES = tests/test_log.c tests/test.h
+tests_test_log_LDADD = $(TEST_LDADD)
+
 check_PROGRAMS += tests/test_nearest
 tests_test_nearest_SOURCES = tests/test_nearest.c tests/test.h
 tests_test_nearest_LDADD = $(TEST_LDADD)
@@ -28,6 +32,10 @@ tests_test_nearest_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_numeric
 tests_test_numeric_SOURCES = tests/test_numeric.c tests/test.h
 tests_test_numeric_LDADD = $(TEST_LDADD) -lm
+
+check_PROGRAMS += tests/test_param
+tests_test_param_SOURCES = tests/test_param.c tests/test.h
+tests_test_param_LDADD = $(TEST_LDADD)
 
 check_PROGRAMS += tests/test_ptx
 tests_test_ptx_SOURCES = tests/test_ptx.c tests/test.h
@@ -41,6 +49,10 @@ check_PROGRAMS += tests/test_report
 tests_test_report_SOURCES = tests/test_report.c tests/test.h
 tests_test_report_LDADD = $(TEST_LDADD)
 
+check_PROGRAMS += tests/test_rng
+tests_test_rng_SOURCES = tests/test_rng.c tests/test.h
+tests_test_rng_LDADD = $(TEST_LDADD)
+
 check_PROGRAMS += tests/test_sim
 tests_test_sim_SOURCES = tests/test_sim.c tests/test.h
 tests_test_sim_LDADD = $(TEST_LDADD)
@@ -52,3 +64,6 @@ tests_test_size_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_trace_text
 tests_test_trace_text_SOURCES = tests/test_trace_text.c tests/test.h tests/trace_test.h
 tests_test_trace_text_LDADD = $(TEST_LDADD)
+check_PROGRAMS += tests/test_stat
+tests_test_stat_SOURCES = tests/test_stat.c tests/test.h
+tests_test_stat_LDADD = $(TEST_LDADD)

@@ -1,0 +1,151 @@
+#include "sim/stat.h"
+
+#include <string.h>
+
+#define HIST_SUB_SHIFT 4
+G_STATIC_ASSERT(HIST_SUB == 1 << HIST_SUB_SHIFT);
+
+/* ---- histograms ----
+ * Values below 16 have a bucket each; above, 16 buckets share a power of two. Values beyond the last
+ * power (2^48) count into the last bucket. */
+
+void hist_init(Hist *hist)
+{
+    memset(hist, 0, sizeof *hist);
+    hist->min = G_MAXUINT64;
+}
+
+static guint bucket_of(guint64 value)
+{
+    if (value < HIST_SUB) {
+        return (guint)value;
+    }
+    guint shift = 63 - HIST_SUB_SHIFT - (guint)__builtin_clzll(value);
+    guint index = (shift + 1) * HIST_SUB + (guint)(value >> shift) - HIST_SUB;
+    return MIN(index, HIST_BUCKETS - 1);
+}
+
+/* The middle of a bucket. */
+static guint64 value_of(guint index)
+{
+    if (index < HIST_SUB) {
+        return index;
+    }
+    guint shift = index / HIST_SUB - 1;
+    guint64 low = (guint64)(index % HIST_SUB + HIST_SUB) << shift;
+    return low + ((guint64)1 << shift) / 2;
+}
+
+void hist_add(Hist *hist, guint64 value)
+{
+    if (hist->count == 0) { /* so that memory set to zero is a histogram too */
+        hist->min = value;
+    }
+    hist->count++;
+    hist->sum += value;
+    hist->min = MIN(hist->min, value);
+    hist->max = MAX(hist->max, value);
+    hist->bucket[bucket_of(value)]++;
+}
+
+void hist_merge(Hist *into, const Hist *from)
+{
+    if (from->count == 0) {
+        return;
+    }
+    into->min = into->count == 0 ? from->min : MIN(into->min, from->min);
+    into->max = MAX(into->max, from->max);
+    into->count += from->count;
+    into->sum += from->sum;
+    for (guint i = 0; i < HIST_BUCKETS; i++) {
+        into->bucket[i] += from->bucket[i];
+    }
+}
+
+guint64 hist_percentile(const Hist *hist, guint per_mille)
+{
+    g_assert(per_mille <= 1000);
+    guint64 rank = (guint64)(((unsigned __int128)hist->count * per_mille + 999) / 1000);
+    guint64 seen = 0;
+
+    if (hist->count == 0) {
+        return 0;
+    }
+    if (rank <= 1) {
+        return hist->min;
+    }
+    if (rank >= hist->count) {
+        return hist->max;
+    }
+    for (guint i = 0; i < HIST_BUCKETS; i++) {
+        seen += hist->bucket[i];
+        if (seen >= rank) {
+            return CLAMP(value_of(i), hist->min, hist->max);
+        }
+    }
+    return hist->max;
+}
+
+/* ---- the registry ---- */
+
+typedef struct {
+    char *path;
+    const StatRow *rows;
+    void *unit;
+} Entry;
+
+struct StatRegistry {
+    GArray *entries;
+};
+
+static void entry_clear(gpointer entry)
+{
+    g_free(((Entry *)entry)->path);
+}
+
+StatRegistry *stat_registry_new(void)
+{
+    StatRegistry *registry = g_new0(StatRegistry, 1);
+    registry->entries = g_array_new(FALSE, FALSE, sizeof(Entry));
+    g_array_set_clear_func(registry->entries, entry_clear);
+    return registry;
+}
+
+void stat_registry_free(StatRegistry *registry)
+{
+    if (registry != NULL) {
+        g_array_unref(registry->entries);
+        g_free(registry);
+    }
+}
+
+void stat_add(StatRegistry *registry, const char *path, const StatRow *rows, void *unit)
+{
+    Entry entry = {g_strdup(path), rows, unit};
+    g_array_append_val(registry->entries, entry);
+}
+
+void stat_visit(const StatRegistry *registry, StatVisit visit, void *user)
+{
+    for (guint i = 0; i < registry->entries->len; i++) {
+        const Entry *entry = &g_array_index(registry->entries, Entry, i);
+        for (const StatRow *row = entry->rows; row->name != NULL; row++) {
+            visit(entry->path, row, G_STRUCT_MEMBER_P(entry->unit, row->offset), user);
+        }
+    }
+}
+
+void stat_reset(StatRegistry *registry)
+{
+    for (guint i = 0; i < registry->entries->len; i++) {
+        const Entry *entry = &g_array_index(registry->entries, Entry, i);
+        for (const StatRow *row = entry->rows; row->name != NULL; row++) {
+            gpointer value = G_STRUCT_MEMBER_P(entry->unit, row->offset);
+            if (row->type == STAT_HIST_T) {
+                hist_init(value);
+            } else {
+                *(guint64 *)value = 0;
+            }
+        }
+    }
+}
