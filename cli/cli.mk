@@ -4,6 +4,9 @@ fanout_SOURCES = \
 	cli/main.c \
 	cli/options.c \
 	cli/options.h \
+	cli/system.c \
+	cli/system.h \
+	cli/verb_systems.c \
 	cli/verb.h \
 	cli/verbs.h
 fanout_LDADD = libfanout_core.la

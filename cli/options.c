@@ -236,9 +236,7 @@ void options_describe(const Options *options, Report *report)
 
 ExitCode options_write(const Options *options, const Report *report, GError **error)
 {
-    if (!report_save(report, options->format, "-", error))
-        return EXIT_USER;
     if (options->html && !report_save(report, REPORT_HTML, options->html, error))
         return EXIT_USER;
-    return EXIT_DONE;
+    return report_save(report, options->format, "-", error) ? EXIT_DONE : EXIT_USER;
 }

@@ -1,1 +1,2 @@
 /* Every verb, in the order of `fanout --help`. Included several times, hence no guard. */
+VERB(systems)

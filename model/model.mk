@@ -47,9 +47,9 @@ BUILT_SOURCES += model/presets.c model/presets.h
 CLEANFILES += model/presets.c model/presets.h
 model/presets.c: model/presets/presets.gresource.xml $(PRESETS)
 	$(AM_V_GEN)$(MKDIR_P) model && $(GLIB_COMPILE_RESOURCES) --target=$@ --generate-source \
-	  --manual-register --internal --c-name presets --sourcedir=$(srcdir)/model/presets \
+	  --internal --c-name presets --sourcedir=$(srcdir)/model/presets \
 	  $(srcdir)/model/presets/presets.gresource.xml
 model/presets.h: model/presets/presets.gresource.xml $(PRESETS)
 	$(AM_V_GEN)$(MKDIR_P) model && $(GLIB_COMPILE_RESOURCES) --target=$@ --generate-header \
-	  --manual-register --internal --c-name presets --sourcedir=$(srcdir)/model/presets \
+	  --internal --c-name presets --sourcedir=$(srcdir)/model/presets \
 	  $(srcdir)/model/presets/presets.gresource.xml

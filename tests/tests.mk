@@ -5,6 +5,8 @@ EXTRA_DIST += tests/summary.sh
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
 dist_check_SCRIPTS = \
+	tests/test_cli.sh \
+	tests/test_globals.sh \
 	tests/test_summary.sh \
 	tests/tidy.sh \
 	tests/tidy_selftest.sh
@@ -14,7 +16,7 @@ EXTRA_DIST += tests/tidy.allow
 # Tests find the shared reference files here, and skip with a message where there are none.
 AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared}"; \
 	export FANOUT_SHARED; FANOUT=$(abs_top_builddir)/fanout; export FANOUT; \
-	TOP_SRCDIR=$(abs_top_srcdir); export TOP_SRCDIR; CC='$(CC)'; export CC;
+	TOP_SRCDIR=$(abs_top_srcdir); export TOP_SRCDIR; CC='$(CC)'; export CC; SANITIZE='$(enable_sanitize)'; export SANITIZE;
 
 # One line for the whole of the last `make check`.
 check-summary:

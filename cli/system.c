@@ -1,0 +1,75 @@
+/* preset, then --config, then --set: later ones win. */
+#include "cli/system.h"
+
+#include <string.h>
+
+#include "model/preset.h"
+
+static gboolean system_apply(System *system, const Options *options, GError **error)
+{
+    if (!preset_load(system->params, system->name, error))
+        return FALSE;
+    if (options->config && !param_load_file(system->params, options->config, error))
+        return FALSE;
+    for (char **set = options->sets; set && *set; set++) {
+        if (!param_set_text(system->params, *set, error)) {
+            g_prefix_error(error, "--set: ");
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+gboolean system_load(System *system, const char *name, const Options *options, GError **error)
+{
+    memset(system, 0, sizeof *system);
+    name = name ? name : options->system;
+    system->name = g_strdup(name ? name : SYSTEM_DEFAULT);
+    system->params = param_set_new();
+    fabric_params(system->params, &system->spec);
+    if (!system_apply(system, options, error)) {
+        system_clear(system);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+void system_clear(System *system)
+{
+    if (system->params)
+        param_set_free(system->params);
+    g_free(system->name);
+    memset(system, 0, sizeof *system);
+}
+
+void system_describe(const System *system, Report *report)
+{
+    report_add_text(report, "system", system->name);
+    report_add_text(report, "title", system->spec.system.title);
+}
+
+static const Column parameter_columns[] = {
+    COLUMN_TEXT(section, "section", "group of the INI file"),
+    COLUMN_TEXT(key, "key", "as in --set section.key=value"),
+    COLUMN_TEXT(value, "value", "what the simulation runs with"),
+    COLUMN_TEXT(unit, "unit", "of the value"),
+    COLUMN_TEXT(text, "meaning", "what it stands for"),
+    COLUMN_TEXT(origin, "origin", "where the value comes from"),
+    COLUMN_END,
+};
+
+void system_add_parameters(const System *system, Report *report, TableFlags flags)
+{
+    Table *table = report_add_table(report, "parameters", "parameters", parameter_columns, flags);
+    GArray *rows = param_dump(system->params);
+    for (guint i = 0; i < rows->len; i++) {
+        const ParamDumpRow *row = &g_array_index(rows, ParamDumpRow, i);
+        table_text(table, row->section);
+        table_text(table, row->row->name);
+        table_text(table, row->value);
+        table_text(table, row->row->unit);
+        table_text(table, row->row->text);
+        table_text(table, row->origin);
+    }
+    param_dump_free(rows);
+}
