@@ -26,18 +26,25 @@ static inline guint32 as_bits(float f)
 
 #define F32_INF 0x7f800000u
 
+/* yes where a > b, else no; by masks and signed compares, which every vector unit has. */
+static inline guint32 pick_above(guint32 a, guint32 b, guint32 yes, guint32 no)
+{
+    guint32 mask = -(guint32)((gint32)a > (gint32)b);
+    return (yes & mask) | (no & ~mask);
+}
+
 static inline float f16_widen(guint16 h)
 {
     guint32 magnitude = (guint32)(h & 0x7fff) << 13;
     guint32 bits = as_bits(as_float(magnitude) * 0x1p112f);
-    bits |= (h & 0x7c00) == 0x7c00 ? F32_INF : 0; /* infinity and NaN */
+    bits |= pick_above(magnitude, (0x7c00u << 13) - 1, F32_INF, 0); /* infinity and NaN */
     return as_float(bits | (guint32)(h & 0x8000) << 16);
 }
 
 /* The common part: sign apart, `mantissa` kept bits, exponent bias `bias`; every magnitude above
- * `top` becomes `over`, NaN becomes `nan`. */
+ * `top` becomes `top`, NaN becomes `nan`. */
 static inline guint32 narrow_bits(float value, guint mantissa, guint bias, guint32 top,
-                                  guint32 over, guint32 nan)
+                                  guint32 nan)
 {
     guint32 magnitude = as_bits(value) & 0x7fffffff;
     guint drop = 23 - mantissa;
@@ -45,23 +52,24 @@ static inline guint32 narrow_bits(float value, guint mantissa, guint bias, guint
     normal = (normal + (1u << (drop - 1)) - 1 + (normal >> drop & 1)) >> drop;
     guint32 magic = (127 - bias + drop + 1) << 23;
     guint32 tiny = as_bits(as_float(magnitude) + as_float(magic)) - magic;
-    guint32 bits = magnitude < (127 - bias + 1) << 23 ? tiny : normal;
-    bits = magnitude >= F32_INF || bits > top ? over : bits;
-    return magnitude > F32_INF ? nan : bits;
+    guint32 bits = pick_above((127 - bias + 1) << 23, magnitude, tiny, normal);
+    bits = pick_above(bits, top, top, bits);
+    return pick_above(magnitude, F32_INF, nan, bits);
 }
 
 static inline guint16 f16_narrow(float value)
 {
     guint32 sign = as_bits(value) >> 16 & 0x8000;
-    guint32 bits = narrow_bits(value, 10, 15, 0x7c00, 0x7c00, 0x7fff);
-    return (guint16)(bits == 0x7fff ? bits : bits | sign);
+    guint32 bits = narrow_bits(value, 10, 15, 0x7c00, 0x7fff);
+    sign &= ~pick_above(bits, 0x7ffe, 0xffffffff, 0); /* a canonical NaN has none */
+    return (guint16)(bits | sign);
 }
 
 static inline guint16 bf16_narrow(float value)
 {
     guint32 bits = as_bits(value);
     guint32 near = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-    return (guint16)((bits & 0x7fffffff) > F32_INF ? 0x7fff : near);
+    return (guint16)pick_above(bits & 0x7fffffff, F32_INF, 0x7fff, near);
 }
 
 float numeric_from_f16(guint16 bits) { return f16_widen(bits); }
@@ -80,12 +88,12 @@ float numeric_from_e5m2(guint8 bits) { return f16_widen((guint16)(bits << 8)); }
 
 guint8 numeric_to_e4m3(float value)
 {
-    guint32 bits = narrow_bits(value, 3, 7, 0x7e, 0x7e, 0x7f);
+    guint32 bits = narrow_bits(value, 3, 7, 0x7e, 0x7f);
     return (guint8)(bits == 0x7f ? bits : bits | (as_bits(value) >> 24 & 0x80));
 }
 guint8 numeric_to_e5m2(float value)
 {
-    guint32 bits = narrow_bits(value, 2, 15, 0x7c, 0x7c, 0x7f);
+    guint32 bits = narrow_bits(value, 2, 15, 0x7c, 0x7f);
     return (guint8)(bits == 0x7f ? bits : bits | (as_bits(value) >> 24 & 0x80));
 }
 
