@@ -1,0 +1,95 @@
+/* Collectives on a simulated fabric: buffers, algorithms as device programs, verification.
+ *
+ *     CollGroup *group = coll_group_new(fabric, NULL, 8, &error);      // GPUs 0..7
+ *     CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+ *     spec.bytes = 64 << 20; spec.algo = COLL_NVLS;
+ *     CollResult result;
+ *     if (coll_run(group, &spec, &result, &error)) ... result.busbw_MBps, result.verified
+ *     coll_group_free(group);
+ *
+ * coll_run drives the simulation itself (sim_run) and is what `fanout coll` uses. coll_start is for
+ * replays: it starts the collective's kernels at the current simulated time, from any event or between
+ * runs, and calls back when the last rank is done; many may be under way at once.
+ *
+ * Sizes are nccl-tests': `bytes` is the total: the whole buffer of all_reduce and broadcast, the gathered
+ * result of all_gather, the whole input of reduce_scatter, all_to_all (n parts) and sendrecv. */
+#ifndef API_COLL_H
+#define API_COLL_H
+
+#include <glib.h>
+
+#include "model/fabric.h"
+#include "model/numeric.h"
+
+typedef enum {
+    COLL_ALL_REDUCE, COLL_ALL_GATHER, COLL_REDUCE_SCATTER, COLL_BROADCAST, COLL_ALL_TO_ALL,
+    COLL_SENDRECV, COLL_BARRIER, COLL_OPS
+} CollOp;
+typedef enum {
+    COLL_AUTO,  /* NCCL's published choice by size and ranks */
+    COLL_BEST,  /* simulates the candidates, takes the fastest (coll_run only) */
+    COLL_RING, COLL_TREE, COLL_ONESHOT, COLL_TWOSHOT, COLL_NVLS, COLL_NVLS_ONESHOT, COLL_PUSH,
+    COLL_PULL, COLL_DIRECT, /* all_to_all and sendrecv: every rank stores to its peers */
+    COLL_ALGOS
+} CollAlgo;
+typedef enum { COLL_PROTO_AUTO, COLL_SIMPLE, COLL_LL, COLL_LL128, COLL_PROTOS } CollProto;
+
+typedef struct {
+    CollOp op;
+    CollAlgo algo;
+    CollProto proto;      /* ring and tree only; AUTO: NCCL's choice, Simple when algo is pinned */
+    guint64 bytes;
+    NumericType type;     /* element type of reductions; sizes are whole elements */
+    NumericOp reduce;
+    NumericPrecision acc; /* of in-switch sums */
+    guint32 root;         /* rank, of broadcast */
+    guint32 ctas;         /* 0: the algorithm's default (NCCL's channels) */
+    guint32 threads;      /* of a CTA; 0: the algorithm's default */
+    gboolean check;       /* fill with numbers and verify; needs a fabric that keeps bytes */
+    guint32 warmup, iterations; /* coll_run: repeats inside; time is the mean of `iterations` */
+} CollSpec;
+CollSpec coll_spec_default(CollOp op); /* f32 add, auto, one iteration, no warm-up, checked */
+
+typedef enum { COLL_NOT_CHECKED, COLL_VERIFIED, COLL_WRONG } CollCheck;
+typedef struct {
+    CollAlgo algo;        /* what ran: never AUTO or BEST */
+    CollProto proto;
+    guint32 ctas, threads;
+    guint64 time_ps;      /* launch (device-side) to the end of the last rank */
+    guint64 algbw_MBps;   /* bytes / time */
+    guint64 busbw_MBps;   /* with nccl-tests' factor for the operation */
+    CollCheck check;
+    char wrong[160];      /* first wrong element: rank, index, got, want */
+} CollResult;
+
+typedef struct CollGroup CollGroup;
+/* Ranks 0..n-1 are GPUs gpu[0..n-1], or 0..n-1 when gpu is NULL. GError: no such GPU, fewer than two
+ * ranks, the multicast tables are full (only when a multicast algorithm is then asked for). */
+CollGroup *coll_group_new(Fabric *fabric, const guint16 *gpu, guint32 n, GError **error);
+void coll_group_free(CollGroup *group); /* nothing may be under way */
+guint32 coll_group_ranks(const CollGroup *group);
+
+/* FALSE with a reason (COLL_ERROR) when this combination cannot run: unknown pair of operation and
+ * algorithm, size no multiple of element or ranks, no multicast on the system, type not of the switch. */
+gboolean coll_check(const CollGroup *group, const CollSpec *spec, GError **error);
+gboolean coll_run(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
+
+typedef struct Coll Coll;
+typedef void (*CollDone)(Coll *coll, const CollResult *result, void *user);
+/* Starts one at the current time; `done` is called once from an event, then the Coll is gone. */
+Coll *coll_start(CollGroup *group, const CollSpec *spec, CollDone done, void *user, GError **error);
+
+const char *coll_op_name(CollOp op);       /* "all_reduce" */
+const char *coll_algo_name(CollAlgo algo); /* "ring" */
+const char *coll_proto_name(CollProto proto);
+gboolean coll_op_parse(const char *name, CollOp *op);
+gboolean coll_algo_parse(const char *name, CollAlgo *algo);
+gboolean coll_proto_parse(const char *name, CollProto *proto);
+/* The algorithms that an operation has, in order; ends with COLL_ALGOS. */
+const CollAlgo *coll_algos_of(CollOp op);
+
+#define COLL_ERROR (coll_error_quark())
+GQuark coll_error_quark(void);
+typedef enum { COLL_ERROR_SPEC, COLL_ERROR_SYSTEM, COLL_ERROR_STUCK } CollErrorCode;
+
+#endif

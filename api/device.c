@@ -1,0 +1,224 @@
+/* Launches and CTAs: from a kernel to processes that feed warps.
+ *
+ * Each warp has a queue here; its generator (sm.h) takes operations from it, so that a fine-grained
+ * operation and one of a loop reach the SM by the same path. The CTA's function runs ahead of the
+ * queues and sleeps when one is full. */
+#include "api/device.h"
+
+#include <string.h>
+
+G_DEFINE_QUARK(device-error-quark, device_error)
+
+/* ---- queues */
+
+static void device_wake_for_room(FoCta *cta)
+{
+    if (cta->wants_room) {
+        cta->wants_room = FALSE;
+        sim_wake(cta->sim, cta->process);
+    }
+}
+
+static gboolean device_next(Warp *warp, Uop *uop)
+{
+    DeviceWarp *queue = warp->generator;
+    g_clear_pointer(&queue->lane_va, g_free); /* the last operation is over */
+    while (queue->loop || queue->ring.count) {
+        if (!queue->loop) {
+            DeviceOp op = *device_op_peek(&queue->ring);
+            device_op_drop(&queue->ring);
+            if (queue->ring.count < DEVICE_QUEUE_MAX / 2)
+                device_wake_for_room(queue->cta);
+            if (!op.loop) {
+                *uop = op.uop;
+                queue->lane_va = op.uop.lane_va;
+                return TRUE;
+            }
+            queue->loop = op.loop;
+        }
+        if (device_loop_next(queue->loop, uop))
+            return TRUE;
+        device_loop_free(queue->loop);
+        queue->loop = NULL;
+    }
+    return FALSE;
+}
+
+static void device_append(FoCta *cta, guint32 warp, const DeviceOp *op)
+{
+    DeviceWarp *queue = &cta->warp[warp];
+    while (queue->ring.count >= DEVICE_QUEUE_MAX) {
+        cta->wants_room = TRUE;
+        sim_block(cta->sim, "room in a warp's queue");
+    }
+    *device_op_push(&queue->ring) = *op;
+    if (!cta->cta->warp[warp].generate)
+        warp_generate(&cta->cta->warp[warp], device_next, queue);
+}
+
+void device_push(FoCta *cta, guint32 warp, const Uop *uop)
+{
+    DeviceOp op = {.uop = *uop};
+    device_append(cta, warp, &op);
+}
+
+void device_push_loop(FoCta *cta, guint32 warp, DeviceLoop *loop)
+{
+    DeviceOp op = {.loop = loop};
+    device_append(cta, warp, &op);
+}
+
+static void device_on_marker(void *arg, SimTime now_ps)
+{
+    FoCta *cta = arg;
+    (void)now_ps;
+    if (--cta->calls == 0)
+        sim_wake(cta->sim, cta->process);
+}
+
+void device_drain(FoCta *cta, guint32 from, guint32 to, const char *why)
+{
+    Uop marker = {.kind = UOP_CALL, .lanes = 1, .call = device_on_marker, .arg = cta};
+    cta->calls++; /* not before all markers are queued */
+    for (guint32 w = from; w < to; w++) {
+        cta->calls++;
+        device_push(cta, w, &marker);
+    }
+    cta->calls--;
+    while (cta->calls > 0)
+        sim_block(cta->sim, why);
+}
+
+guint32 device_lanes(const FoCta *cta, guint32 warp)
+{
+    guint32 low = warp * WARP_LANES, end = MIN(cta->first + cta->count, cta->cta->threads);
+    if (low < cta->first || low >= end)
+        return 0;
+    return MIN(WARP_LANES, end - low);
+}
+
+/* ---- a CTA's life */
+
+static void device_reg_free(void *data)
+{
+    FoReg *reg = data;
+    for (guint32 w = 0; reg->warp[w]; w++)
+        reg_free(reg->warp[w]);
+    g_free(reg->warp);
+    g_free(reg);
+}
+
+static void device_place_next(DeviceLaunch *launch);
+
+static void device_cta_main(void *arg)
+{
+    FoCta *cta = arg;
+    DeviceLaunch *launch = cta->launch;
+    launch->program(cta, launch->args);
+    Uop drain = {.kind = UOP_DRAIN, .lanes = 1};
+    for (guint32 w = 0; w < cta->cta->n_warps; w++)
+        device_push(cta, w, &drain);
+    device_drain(cta, 0, cta->cta->n_warps, "the CTA's last operations");
+    /* The markers fire inside the warps' generators; let those come to their end. */
+    for (guint32 w = 0; w < cta->cta->n_warps; w++)
+        while (cta->cta->warp[w].state != WARP_IDLE)
+            sim_wait_ps(cta->sim, 1);
+    launch->stack_used_max = MAX(launch->stack_used_max, sim_process_stack_used(cta->process));
+    g_ptr_array_free(cta->regs, TRUE);
+    for (guint32 w = 0; w < cta->cta->n_warps; w++) {
+        device_op_clear(&cta->warp[w].ring);
+        g_ptr_array_free(cta->warp[w].spare, TRUE);
+    }
+    g_free(cta->warp);
+    cta_free(cta->cta);
+    g_free(cta);
+    if (++launch->done_ctas == launch->ctas)
+        sim_after(launch->fabric->sim, &launch->end, launch->fabric->spec.sm.exit_ps,
+                  EVENT_PRIORITY_DEVICE);
+}
+
+static void device_on_placed(Cta *placed, SimTime now_ps)
+{
+    FoCta *cta = placed->user;
+    DeviceLaunch *launch = cta->launch;
+    (void)now_ps;
+    launch->waiting = FALSE;
+    char name[96];
+    g_snprintf(name, sizeof name, "%s gpu%u cta%u", launch->name, launch->gpu->id, placed->index);
+    cta->process = sim_spawn(cta->sim, name, device_cta_main, cta, launch->stack_bytes);
+    device_place_next(launch);
+}
+
+/* Creates the next CTA when no other one of this launch waits for an SM: a grid of 65,535 CTAs never
+ * exists as a whole. on_placed comes back here, at once or when an SM has room. */
+static void device_place_next(DeviceLaunch *launch)
+{
+    if (launch->waiting || launch->next_cta == launch->ctas)
+        return;
+    Cta *made = cta_new(launch->gpu, launch->vas, launch->next_cta++, launch->threads, launch->name);
+    FoCta *cta = g_new0(FoCta, 1);
+    cta->launch = launch;
+    cta->cta = made;
+    cta->sim = launch->fabric->sim;
+    cta->count = launch->threads;
+    cta->warp = g_new0(DeviceWarp, made->n_warps);
+    for (guint32 w = 0; w < made->n_warps; w++) {
+        cta->warp[w].cta = cta;
+        cta->warp[w].spare = g_ptr_array_new_with_free_func((GDestroyNotify)reg_free);
+    }
+    cta->regs = g_ptr_array_new_with_free_func(device_reg_free);
+    made->user = cta;
+    launch->waiting = TRUE;
+    cta_place(made, device_on_placed);
+}
+
+/* ---- launches */
+
+static void device_on_start(Event *event, SimTime now_ps)
+{
+    DeviceLaunch *launch = EVENT_OWNER(event, DeviceLaunch, start);
+    launch->start_ps = now_ps;
+    device_place_next(launch);
+}
+
+static void device_on_end(Event *event, SimTime now_ps)
+{
+    DeviceLaunch *launch = EVENT_OWNER(event, DeviceLaunch, end);
+    launch->end_ps = now_ps;
+    if (launch->done)
+        launch->done(launch, launch->user);
+    g_free(launch->args);
+    g_free(launch->name);
+    g_free(launch);
+}
+
+DeviceLaunch *device_launch(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel,
+                            DeviceDone done, void *user, GError **error)
+{
+    const SmSpec *spec = &fabric->spec.sm;
+    guint32 warps = (kernel->threads + WARP_LANES - 1) / WARP_LANES;
+    if (kernel->ctas == 0 || kernel->ctas > 65535 || kernel->threads == 0 || kernel->threads > 1024 ||
+        warps > spec->warps_max) {
+        g_set_error(error, DEVICE_ERROR, DEVICE_ERROR_GRID,
+                    "kernel '%s': a grid of %u CTAs x %u threads is impossible; 1 to 65535 CTAs of 1 to %u "
+                    "threads are right", kernel->name ? kernel->name : "?", kernel->ctas,
+                    kernel->threads, (guint)MIN(1024, spec->warps_max * WARP_LANES));
+        return NULL;
+    }
+    DeviceLaunch *launch = g_new0(DeviceLaunch, 1);
+    launch->fabric = fabric;
+    launch->gpu = &fabric->gpu[gpu];
+    launch->vas = vas;
+    launch->name = g_strdup(kernel->name ? kernel->name : "kernel");
+    launch->program = kernel->program;
+    launch->args = g_memdup2(kernel->args, kernel->args_bytes);
+    launch->ctas = kernel->ctas;
+    launch->threads = kernel->threads;
+    launch->submitted_ps = sim_now_ps(fabric->sim);
+    launch->done = done;
+    launch->user = user;
+    event_init(&launch->start, device_on_start);
+    event_init(&launch->end, device_on_end);
+    sim_after(fabric->sim, &launch->start, spec->launch_ps, EVENT_PRIORITY_DEVICE);
+    return launch;
+}

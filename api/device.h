@@ -1,0 +1,105 @@
+/* Running device programs: launches, CTAs as processes, and the queues between a CTA's function and
+ * its warps. The functions that programs call are in fanout/device.h (device_op.c, device_loop.c).
+ *
+ * A launch happens on the engine's thread, from an event or between runs:
+ *
+ *     device_launch(fabric, gpu, vas, &kernel, on_done, user, &error);
+ *
+ * After sm.launch_ps the CTAs are placed on SMs in order; each runs as a SimProcess from its placement to
+ * its return; the kernel is done sm.exit_ps after the last CTA's warps are idle and its stores
+ * performed, and on_done is then called from an event. */
+#ifndef API_DEVICE_H
+#define API_DEVICE_H
+
+#include <glib.h>
+
+#include "api/ptx.h"
+#include "fanout/device.h"
+#include "model/fabric.h"
+#include "model/sm.h"
+
+typedef struct DeviceLaunch DeviceLaunch;
+typedef void (*DeviceDone)(const DeviceLaunch *launch, void *user);
+
+struct DeviceLaunch {
+    Fabric *fabric;
+    Gpu *gpu;
+    Vas *vas;
+    char *name;
+    FoProgram program;
+    void *args;              /* the launch's copy */
+    guint32 ctas, threads;
+    guint32 next_cta;        /* the next one to create */
+    guint32 done_ctas;
+    gboolean waiting;        /* a created CTA has no SM yet */
+    SimTime submitted_ps, start_ps, end_ps; /* start: first CTA placed */
+    gsize stack_used_max;    /* bytes, of any CTA */
+    gsize stack_bytes;
+    Event start, end;
+    DeviceDone done;
+    void *user;
+};
+
+/* Starts a kernel now. kernel->args is copied. GError (DEVICE_ERROR): an impossible grid. The launch is
+ * freed after on_done (may be NULL) returned; until then it may be read. */
+DeviceLaunch *device_launch(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel,
+                            DeviceDone done, void *user, GError **error);
+
+#define DEVICE_ERROR (device_error_quark())
+GQuark device_error_quark(void);
+typedef enum { DEVICE_ERROR_GRID } DeviceErrorCode;
+
+/* ---- inside */
+
+#define DEVICE_QUEUE_MAX 64u /* operations a warp's queue holds before the function waits */
+
+typedef struct DeviceLoop DeviceLoop;
+typedef struct {
+    Uop uop;
+    DeviceLoop *loop; /* instead of uop */
+} DeviceOp;
+RING_DEFINE(DeviceOpRing, device_op, DeviceOp)
+
+typedef struct {
+    DeviceOpRing ring;
+    FoCta *cta;
+    guint64 *lane_va;  /* of the operation that the warp executes */
+    DeviceLoop *loop;  /* the running one is kept until its last operation is done */
+    GPtrArray *spare;  /* Reg: loops take theirs here and bring them back */
+} DeviceWarp;
+
+struct FoReg {
+    Reg **warp;
+    guint32 width;
+};
+
+struct FoCta {
+    DeviceLaunch *launch;
+    Cta *cta;
+    Sim *sim;
+    SimProcess *process;
+    DeviceWarp *warp;
+    GPtrArray *regs;       /* FoReg */
+    guint32 first, count;  /* active threads */
+    guint32 calls;         /* UOP_CALL markers that have not fired */
+    gboolean wants_room;
+};
+
+void device_push(FoCta *cta, guint32 warp, const Uop *uop);
+void device_push_loop(FoCta *cta, guint32 warp, DeviceLoop *loop);
+/* Waits until every operation queued so far in the warps from..to-1 is done. */
+void device_drain(FoCta *cta, guint32 from, guint32 to, const char *why);
+/* Active threads of a warp: 0 when none. */
+guint32 device_lanes(const FoCta *cta, guint32 warp);
+void device_fault(FoCta *cta, guint64 va, int uop_kind, FaultKind kind, const char *text);
+
+/* The same elements in the form that a thread's whole access takes: f16, 16 bytes -> f16x2.v4. */
+void device_widen_form(FoMultimem *form, guint32 width);
+/* FALSE: illegal or misaligned, and reported. */
+gboolean device_check_form(FoCta *cta, PtxInstruction instruction, FoAddress address,
+                           const FoMultimem *form, guint32 width);
+
+gboolean device_loop_next(DeviceLoop *loop, Uop *uop); /* FALSE: at its end */
+void device_loop_free(DeviceLoop *loop);
+
+#endif
