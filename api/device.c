@@ -19,27 +19,42 @@ static void device_wake_for_room(FoCta *cta)
     }
 }
 
+static void device_begin_loop(DeviceWarp *queue, Warp *warp, DeviceLoopSpec *spec)
+{
+    queue->spec = spec;
+    queue->loop = loop_new(warp, &spec->spec);
+    if (spec->constant)
+        loop_fill(queue->loop, spec->fill);
+}
+
 static gboolean device_next(Warp *warp, Uop *uop)
 {
     DeviceWarp *queue = warp->generator;
-    g_clear_pointer(&queue->lane_va, g_free); /* the last operation is over */
+    guint64 *store = uop->lane_store;
     while (queue->loop || queue->ring.count) {
-        if (!queue->loop) {
-            DeviceOp op = *device_op_peek(&queue->ring);
-            device_op_drop(&queue->ring);
-            if (queue->ring.count < DEVICE_QUEUE_MAX / 2)
-                device_wake_for_room(queue->cta);
-            if (!op.loop) {
-                *uop = op.uop;
-                queue->lane_va = op.uop.lane_va;
+        if (queue->loop) {
+            if (loop_next(queue->loop, uop))
                 return TRUE;
-            }
-            queue->loop = op.loop;
+            g_clear_pointer(&queue->loop, loop_free);
+            g_clear_pointer(&queue->spec, device_loop_spec_unref);
+            continue;
         }
-        if (device_loop_next(queue->loop, uop))
-            return TRUE;
-        device_loop_free(queue->loop);
-        queue->loop = NULL;
+        DeviceOp op = *device_op_peek(&queue->ring);
+        device_op_drop(&queue->ring);
+        if (queue->ring.count < DEVICE_QUEUE_MAX / 2)
+            device_wake_for_room(queue->cta);
+        if (op.loop) {
+            device_begin_loop(queue, warp, op.loop);
+            continue;
+        }
+        *uop = op.uop;
+        uop->lane_store = store;
+        if (op.uop.lane_va) {
+            memcpy(store, op.uop.lane_va, WARP_LANES * sizeof *store);
+            g_free((void *)op.uop.lane_va);
+            uop->lane_va = store;
+        }
+        return TRUE;
     }
     return FALSE;
 }
@@ -62,7 +77,7 @@ void device_push(FoCta *cta, guint32 warp, const Uop *uop)
     device_append(cta, warp, &op);
 }
 
-void device_push_loop(FoCta *cta, guint32 warp, DeviceLoop *loop)
+void device_push_loop(FoCta *cta, guint32 warp, DeviceLoopSpec *loop)
 {
     DeviceOp op = {.loop = loop};
     device_append(cta, warp, &op);
@@ -125,10 +140,8 @@ static void device_cta_main(void *arg)
             sim_wait_ps(cta->sim, 1);
     launch->stack_used_max = MAX(launch->stack_used_max, sim_process_stack_used(cta->process));
     g_ptr_array_free(cta->regs, TRUE);
-    for (guint32 w = 0; w < cta->cta->n_warps; w++) {
+    for (guint32 w = 0; w < cta->cta->n_warps; w++)
         device_op_clear(&cta->warp[w].ring);
-        g_ptr_array_free(cta->warp[w].spare, TRUE);
-    }
     g_free(cta->warp);
     cta_free(cta->cta);
     g_free(cta);
@@ -162,10 +175,8 @@ static void device_place_next(DeviceLaunch *launch)
     cta->sim = launch->fabric->sim;
     cta->count = launch->threads;
     cta->warp = g_new0(DeviceWarp, made->n_warps);
-    for (guint32 w = 0; w < made->n_warps; w++) {
+    for (guint32 w = 0; w < made->n_warps; w++)
         cta->warp[w].cta = cta;
-        cta->warp[w].spare = g_ptr_array_new_with_free_func((GDestroyNotify)reg_free);
-    }
     cta->regs = g_ptr_array_new_with_free_func(device_reg_free);
     made->user = cta;
     launch->waiting = TRUE;

@@ -16,7 +16,7 @@
 #include "api/ptx.h"
 #include "fanout/device.h"
 #include "model/fabric.h"
-#include "model/sm.h"
+#include "model/loop.h"
 
 typedef struct DeviceLaunch DeviceLaunch;
 typedef void (*DeviceDone)(const DeviceLaunch *launch, void *user);
@@ -53,19 +53,26 @@ typedef enum { DEVICE_ERROR_GRID } DeviceErrorCode;
 
 #define DEVICE_QUEUE_MAX 64u /* operations a warp's queue holds before the function waits */
 
-typedef struct DeviceLoop DeviceLoop;
+/* What the warps of one fo_loop share. */
 typedef struct {
-    Uop uop;
-    DeviceLoop *loop; /* instead of uop */
+    LoopSpec spec;
+    guint32 refs;
+    gboolean constant; /* no source: `fill` is stored */
+    guint32 fill[4];
+} DeviceLoopSpec;
+void device_loop_spec_unref(DeviceLoopSpec *spec);
+
+typedef struct {
+    Uop uop;              /* uop.lane_va is owned by the operation */
+    DeviceLoopSpec *loop; /* instead of uop */
 } DeviceOp;
 RING_DEFINE(DeviceOpRing, device_op, DeviceOp)
 
 typedef struct {
     DeviceOpRing ring;
     FoCta *cta;
-    guint64 *lane_va;  /* of the operation that the warp executes */
-    DeviceLoop *loop;  /* the running one is kept until its last operation is done */
-    GPtrArray *spare;  /* Reg: loops take theirs here and bring them back */
+    DeviceLoopSpec *spec; /* of the running loop */
+    Loop *loop;
 } DeviceWarp;
 
 struct FoReg {
@@ -86,7 +93,7 @@ struct FoCta {
 };
 
 void device_push(FoCta *cta, guint32 warp, const Uop *uop);
-void device_push_loop(FoCta *cta, guint32 warp, DeviceLoop *loop);
+void device_push_loop(FoCta *cta, guint32 warp, DeviceLoopSpec *loop);
 /* Waits until every operation queued so far in the warps from..to-1 is done. */
 void device_drain(FoCta *cta, guint32 from, guint32 to, const char *why);
 /* Active threads of a warp: 0 when none. */
@@ -98,8 +105,5 @@ void device_widen_form(FoMultimem *form, guint32 width);
 /* FALSE: illegal or misaligned, and reported. */
 gboolean device_check_form(FoCta *cta, PtxInstruction instruction, FoAddress address,
                            const FoMultimem *form, guint32 width);
-
-gboolean device_loop_next(DeviceLoop *loop, Uop *uop); /* FALSE: at its end */
-void device_loop_free(DeviceLoop *loop);
 
 #endif

@@ -24,7 +24,7 @@ FoReg *fo_reg(FoCta *cta, unsigned width)
     reg->width = width;
     reg->warp = g_new0(Reg *, cta->cta->n_warps + 1);
     for (guint32 w = 0; w < cta->cta->n_warps; w++)
-        reg->warp[w] = reg_new(cta->launch->gpu, width);
+        reg->warp[w] = reg_new(width, cta->launch->fabric->keep_bytes);
     g_ptr_array_add(cta->regs, reg);
     return reg;
 }
@@ -134,16 +134,17 @@ static void device_access(FoCta *cta, Uop uop, guint32 width, FoAddress base, co
         uop.dst = d ? d->warp[w] : NULL;
         uop.src = s ? s->warp[w] : NULL;
         guint64 misaligned = uop.va % width ? uop.va : 0;
-        uop.lane_va = NULL;
+        guint64 *lane_va = NULL;
         if (address && lanes > 1) {
-            uop.lane_va = g_new0(guint64, WARP_LANES);
-            memcpy(uop.lane_va, address + at, lanes * sizeof *address);
+            lane_va = g_new0(guint64, WARP_LANES);
+            memcpy(lane_va, address + at, lanes * sizeof *address);
             for (guint32 l = 0; l < lanes && !misaligned; l++)
-                misaligned = address[at + l] % width ? address[at + l] : 0;
+                misaligned = lane_va[l] % width ? lane_va[l] : 0;
         }
+        uop.lane_va = lane_va;
         if (misaligned) {
             device_fault(cta, misaligned, uop.kind, FAULT_MISALIGNED, NULL);
-            g_free(uop.lane_va);
+            g_free(lane_va);
         } else {
             device_push(cta, w, &uop);
         }
@@ -313,11 +314,10 @@ void fo_poll_at(FoCta *cta, const FoAddress *address, unsigned n, unsigned width
     for (guint32 t = 0; t < n; t += WARP_LANES) {
         uop.lanes = (guint8)MIN(WARP_LANES, n - t);
         uop.va = address[t];
-        uop.lane_va = NULL;
-        if (uop.lanes > 1) {
-            uop.lane_va = g_new0(guint64, WARP_LANES);
-            memcpy(uop.lane_va, address + t, uop.lanes * sizeof *address);
-        }
+        guint64 *lane_va = uop.lanes > 1 ? g_new0(guint64, WARP_LANES) : NULL;
+        if (lane_va)
+            memcpy(lane_va, address + t, uop.lanes * sizeof *address);
+        uop.lane_va = lane_va;
         device_push(cta, (cta->first + t) / WARP_LANES, &uop);
     }
 }

@@ -239,6 +239,8 @@ static const char *const fault_texts[FAULT_KINDS] = {
     "a multimem operation on a unicast address is undefined behaviour (PTX ISA, multimem)",
     "the multicast object's team is not complete (cuMulticastAddDevice)",
     "a team member has no memory bound there (cuMulticastBindMem)",
+    "the address is no multiple of the access's width",
+    "this form of multimem is not legal",
 };
 const char *fault_kind_text(FaultKind kind) { return fault_texts[kind]; }
 

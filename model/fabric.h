@@ -40,6 +40,8 @@ typedef enum {
     FAULT_MULTIMEM_ON_UNICAST,  /* multimem.* on a unicast address: undefined in PTX */
     FAULT_TEAM_INCOMPLETE,      /* the object's team is not complete */
     FAULT_UNBOUND,              /* a member has no memory bound there */
+    FAULT_MISALIGNED,           /* no multiple of the access's width */
+    FAULT_ILLEGAL_FORM,         /* a multimem form that PTX does not have; text says which rule */
     FAULT_KINDS
 } FaultKind;
 typedef struct {
@@ -51,6 +53,7 @@ typedef struct {
     guint32 object;
     guint8 uop;                 /* UopKind */
     SimTime time_ps;
+    const char *text;           /* more about it, or NULL; not owned */
 } FabricFault;
 const char *fault_kind_text(FaultKind kind);
 

@@ -1,7 +1,10 @@
 #include "model/loop.h"
 
+#include <string.h>
+
 struct Loop {
-    LoopSpec spec;
+    const LoopSpec *spec;
+    LoopSpec *own;    /* loop_start's copy */
     guint64 at;       /* element of lane 0 in this iteration */
     guint32 unroll;   /* of this iteration */
     guint32 part, k;
@@ -21,12 +24,13 @@ static guint64 loop_address(const LoopSpec *spec, guint64 base, guint64 element)
            element % spec->per_segment * spec->width;
 }
 
-static void loop_free(Loop *loop)
+void loop_free(Loop *loop)
 {
-    for (guint32 r = 0; r < loop->spec.n_regs * loop->spec.unroll; r++) {
+    for (guint32 r = 0; r < loop->spec->n_regs * loop->spec->unroll; r++) {
         g_free(loop->reg[r].bytes);
         g_free(loop->reg[r].lane_va);
     }
+    g_free(loop->own);
     g_free(loop);
 }
 
@@ -43,11 +47,11 @@ static void loop_on_end(void *arg, SimTime now_ps)
         done(warp, user, now_ps);
 }
 
-/* All registers are awaited before the loop ends, then UOP_CALL tells. */
+/* All registers are awaited before the loop ends. */
 static gboolean loop_drain(Loop *loop, Uop *uop)
 {
-    guint32 n = loop->spec.n_regs * loop->spec.unroll;
-    *uop = (Uop){.kind = UOP_ARITH, .lanes = 1, .width = (guint8)loop->spec.width};
+    guint32 n = loop->spec->n_regs * loop->spec->unroll;
+    *uop = (Uop){.kind = UOP_ARITH, .lanes = 1, .width = (guint8)loop->spec->width};
     while (loop->drain < n) {
         Reg *reg = &loop->reg[loop->drain++];
         if (reg->pending) {
@@ -55,8 +59,7 @@ static gboolean loop_drain(Loop *loop, Uop *uop)
             return TRUE;
         }
     }
-    *uop = (Uop){.kind = UOP_CALL, .lanes = 1, .call = loop_on_end, .arg = loop};
-    return TRUE;
+    return FALSE;
 }
 
 /* A warp whose lanes lie on several segments has one address a lane (a constant stride if only one lane
@@ -79,10 +82,10 @@ static void loop_lanes(const LoopSpec *spec, guint64 base, guint64 element, Uop 
         uop->lane_store[l] = loop_address(spec, base, element + l);
 }
 
-static gboolean loop_next(Warp *warp, Uop *uop)
+gboolean loop_next(Loop *loop, Uop *uop)
 {
-    Loop *loop = warp->generator;
-    const LoopSpec *spec = &loop->spec;
+    const Warp *warp = loop->warp;
+    const LoopSpec *spec = loop->spec;
     if (loop->draining)
         return loop_drain(loop, uop);
     if (loop->part == 0 && loop->k == 0) {
@@ -91,8 +94,10 @@ static gboolean loop_next(Warp *warp, Uop *uop)
             return loop_drain(loop, uop);
         }
         loop->unroll = spec->unroll;
-        if (loop->at + (spec->unroll - 1) * spec->step >= spec->elements)
-            loop->unroll = 1;
+        if (loop->at + (spec->unroll - 1) * spec->step >= spec->elements) {
+            guint64 left = (spec->elements - loop->at + spec->step - 1) / spec->step;
+            loop->unroll = (guint32)MIN(left, MAX(spec->tail_unroll, 1));
+        }
     }
     const LoopPart *part = &spec->part[loop->part];
     guint64 element = loop->at + loop->k * spec->step;
@@ -126,20 +131,50 @@ static gboolean loop_next(Warp *warp, Uop *uop)
     return TRUE;
 }
 
-void loop_start(Warp *warp, const LoopSpec *spec, void (*done)(Warp *warp, void *user, SimTime now_ps),
-                void *user)
+gboolean loop_concerns(const Warp *warp, const LoopSpec *spec)
+{
+    return spec->first + (guint64)warp->index * WARP_LANES < spec->elements;
+}
+
+Loop *loop_new(Warp *warp, const LoopSpec *spec)
 {
     g_assert(spec->unroll >= 1 && spec->unroll <= LOOP_UNROLL_MAX && spec->n_parts <= LOOP_PARTS_MAX);
     guint32 n = spec->n_regs * spec->unroll;
     Loop *loop = g_malloc0(sizeof *loop + n * sizeof(Reg));
-    loop->spec = *spec;
+    loop->spec = spec;
     loop->at = spec->first + (guint64)warp->index * WARP_LANES;
-    loop->done = done;
-    loop->user = user;
     loop->warp = warp;
     for (guint32 r = 0; r < n; r++) {
         loop->reg[r].width = (guint8)spec->width;
         loop->reg[r].bytes = spec->keep_bytes ? g_malloc0(REG_BYTES) : NULL;
     }
-    warp_generate(warp, loop_next, loop);
+    return loop;
+}
+
+void loop_fill(Loop *loop, const guint32 fill[4])
+{
+    const LoopSpec *spec = loop->spec;
+    for (guint32 r = 0; r < spec->n_regs * spec->unroll; r++)
+        for (guint32 at = 0; loop->reg[r].bytes && at < WARP_LANES * spec->width; at += spec->width)
+            memcpy(loop->reg[r].bytes + at, fill, spec->width);
+}
+
+/* A loop alone on its warp: a UOP_CALL tells of the end. */
+static gboolean loop_generate(Warp *warp, Uop *uop)
+{
+    Loop *loop = warp->generator;
+    if (!loop_next(loop, uop))
+        *uop = (Uop){.kind = UOP_CALL, .lanes = 1, .call = loop_on_end, .arg = loop};
+    return TRUE;
+}
+
+void loop_start(Warp *warp, const LoopSpec *spec, void (*done)(Warp *warp, void *user, SimTime now_ps),
+                void *user)
+{
+    LoopSpec *own = g_memdup2(spec, sizeof *spec);
+    Loop *loop = loop_new(warp, own);
+    loop->own = own;
+    loop->done = done;
+    loop->user = user;
+    warp_generate(warp, loop_generate, loop);
 }

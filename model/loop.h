@@ -29,6 +29,7 @@ typedef struct {
     guint64 segment_stride; /* bytes */
     guint64 first, step;    /* of this CTA's thread 0; threads of the whole grid */
     guint32 width, unroll, n_regs, n_parts;
+    guint32 tail_unroll;    /* of the last, incomplete group; 0: 1 */
     gboolean keep_bytes;    /* registers carry data */
     LoopPart part[LOOP_PARTS_MAX];
 } LoopSpec;
@@ -38,5 +39,16 @@ typedef struct Loop Loop; /* one warp's run of it */
 /* Starts the loop on a warp (its queue runs first); on its end `done` is called and the Loop freed. */
 void loop_start(Warp *warp, const LoopSpec *spec, void (*done)(Warp *warp, void *user, SimTime now_ps),
                 void *user);
+
+/* The same step by step, for generators that run several loops one after another. The spec must outlive
+ * the Loop. loop_next gives the next micro-operation (uop->lane_store must be set); FALSE: at its end, all
+ * registers awaited; then free it. */
+Loop *loop_new(Warp *warp, const LoopSpec *spec);
+gboolean loop_next(Loop *loop, Uop *uop);
+void loop_free(Loop *loop);
+/* Before the first step: what the stores of a loop without loads carry, repeated over all lanes. */
+void loop_fill(Loop *loop, const guint32 fill[4]);
+/* Whether this warp has any element of the loop. */
+gboolean loop_concerns(const Warp *warp, const LoopSpec *spec);
 
 #endif

@@ -30,14 +30,30 @@ static gboolean poll_holds(const Uop *uop, const guint8 *bytes)
     return FALSE;
 }
 
-static const guint8 *poll_bytes(Warp *warp, MemRegion **region, guint64 *offset)
+static const guint8 *poll_bytes(Warp *warp, guint32 lane, MemRegion **region, guint64 *offset)
 {
-    VasMapping *mapping = vas_find(warp->cta->vas, warp->current.va);
+    guint64 va = uop_lane_va(&warp->current, lane);
+    VasMapping *mapping = vas_find(warp->cta->vas, va);
     if (!mapping || !mapping->region)
         return NULL;
     *region = mapping->region;
-    *offset = mapping->offset + (warp->current.va - mapping->va);
+    *offset = mapping->offset + (va - mapping->va);
     return mapping->region->host ? mapping->region->host + *offset : NULL;
+}
+
+/* What stands around each lane's flag comes with the read that sees it. */
+static void poll_copy(Warp *warp)
+{
+    const Uop *uop = &warp->current;
+    MemRegion *region = NULL;
+    guint64 offset = 0;
+    if (!uop->dst || !uop->dst->bytes)
+        return;
+    for (guint32 l = 0; l < uop->lanes; l++) {
+        const guint8 *bytes = poll_bytes(warp, l, &region, &offset);
+        if (bytes)
+            memcpy(uop->dst->bytes + l * uop->dst->width, bytes - offset % uop->dst->width, uop->dst->width);
+    }
 }
 
 /* The first read of the loop at or after `visible_ps` sees it; the loop ends when that read is back. */
@@ -49,39 +65,43 @@ static void poll_finish(Warp *warp, SimTime visible_ps)
     SimTime at_ps = warp->poll_start_ps + (rounds + 1) * period_ps;
     if (warp->current.acquire)
         at_ps += gpu->fabric->spec.sm.acquire_ps;
+    poll_copy(warp);
     sim_at(gpu->sim, &warp->timer, MAX(at_ps, sim_now_ps(gpu->sim)), EVENT_PRIORITY_DEVICE);
+}
+
+static void poll_on_written(MemWatch *watch, SimTime visible_ps);
+
+/* Goes on with the first lane whose flag has not been seen yet; all lanes' reads go out together, so the
+ * last flag to come decides. */
+static void poll_continue(Warp *warp, SimTime visible_ps)
+{
+    Gpu *gpu = warp->cta->gpu;
+    const Uop *uop = &warp->current;
+    for (; warp->done_lanes < uop->lanes; warp->done_lanes++) {
+        MemRegion *region = NULL;
+        guint64 offset = 0;
+        const guint8 *bytes = poll_bytes(warp, warp->done_lanes, &region, &offset);
+        if (!bytes) {
+            FabricFault fault = {.kind = FAULT_UNMAPPED, .gpu = gpu->id, .who = warp->cta->name,
+                                 .cta = warp->cta->index, .va = uop_lane_va(uop, warp->done_lanes),
+                                 .uop = UOP_POLL};
+            fabric_fault(gpu->fabric, &fault);
+        } else if (!poll_holds(uop, bytes)) {
+            memory_watch(gpu->fabric->memory, &warp->watch, region, offset, uop->width, poll_on_written);
+            return;
+        }
+    }
+    poll_finish(warp, visible_ps);
 }
 
 static void poll_on_written(MemWatch *watch, SimTime visible_ps)
 {
-    Warp *warp = EVENT_OWNER(watch, Warp, watch);
-    MemRegion *region = NULL;
-    guint64 offset = 0;
-    const guint8 *bytes = poll_bytes(warp, &region, &offset);
-    g_assert(bytes);
-    if (poll_holds(&warp->current, bytes))
-        poll_finish(warp, visible_ps);
-    else
-        memory_watch(warp->cta->gpu->fabric->memory, watch, region, offset, warp->current.width,
-                     poll_on_written);
+    poll_continue(EVENT_OWNER(watch, Warp, watch), visible_ps);
 }
 
 void warp_block_poll(Warp *warp, SimTime now_ps)
 {
-    Gpu *gpu = warp->cta->gpu;
-    MemRegion *region = NULL;
-    guint64 offset = 0;
     warp->poll_start_ps = now_ps;
-    const guint8 *bytes = poll_bytes(warp, &region, &offset);
-    if (!bytes) {
-        FabricFault fault = {.kind = FAULT_UNMAPPED, .gpu = gpu->id, .who = warp->cta->name,
-                             .cta = warp->cta->index, .va = warp->current.va, .uop = UOP_POLL};
-        fabric_fault(gpu->fabric, &fault);
-        poll_finish(warp, now_ps);
-    } else if (poll_holds(&warp->current, bytes)) {
-        poll_finish(warp, now_ps);
-    } else {
-        memory_watch(gpu->fabric->memory, &warp->watch, region, offset, warp->current.width,
-                     poll_on_written);
-    }
+    warp->done_lanes = 0; /* here: how many lanes' flags have been seen */
+    poll_continue(warp, now_ps);
 }

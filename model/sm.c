@@ -19,6 +19,7 @@ const ParamRow sm_params[] = {
     PARAM_U64(SmSpec, launch_ps, "ps", 0, 1000000000000, "kernel launch to first instruction"),
     PARAM_U64(SmSpec, exit_ps, "ps", 0, 1000000000000, "last instruction to end of the kernel"),
     PARAM_ENUM(SmSpec, arbitration, arbitration_names, "which ready warp issues next"),
+    PARAM_U64(SmSpec, arch, "", 70, 200, "compute capability times ten: which multimem forms are legal"),
     PARAM_END,
 };
 

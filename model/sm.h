@@ -35,6 +35,7 @@ typedef struct {
     guint64 launch_ps;       /* kernel launch to first instruction */
     guint64 exit_ps;         /* last instruction to end of the kernel */
     int arbitration;         /* SmArbitration */
+    guint64 arch;            /* compute capability times ten: 90 is sm_90 */
 } SmSpec;
 extern const ParamRow sm_params[];
 
@@ -61,7 +62,9 @@ typedef enum {
     UOP_FENCE,               /* fence.sys: earlier stores of this warp are performed */
     UOP_BARRIER,             /* bar.sync of the CTA */
     UOP_DELAY,               /* value_ps of other work */
-    UOP_POLL,                /* spin on the GPU's own memory until the condition holds */
+    UOP_DRAIN,               /* waits for the warp's stores without a fence's cost: the end of a kernel */
+    UOP_POLL,                /* spin on the GPU's own memory until the condition holds in every lane; dst, if
+                              * given, gets what stands around the flags (dst->width bytes a lane, aligned) */
     UOP_CALL,                /* call(arg) when the warp gets here */
     UOP_KINDS
 } UopKind;
@@ -85,6 +88,11 @@ typedef struct {
     void *arg;
 } Uop;
 RING_DEFINE(UopRing, uop_ring, Uop)
+
+static inline guint64 uop_lane_va(const Uop *uop, guint32 lane)
+{
+    return uop->lane_va ? uop->lane_va[lane] : uop->va + (guint64)(uop->lane_stride * (gint64)lane);
+}
 
 /* Generators return FALSE at the end; the uop is taken exactly once. */
 typedef gboolean (*WarpNext)(Warp *warp, Uop *uop);

@@ -240,11 +240,6 @@ static IssueResult warp_issue_contiguous(Warp *warp, SimTime *cost_ps)
     return ISSUE_DONE;
 }
 
-static guint64 uop_lane_va(const Uop *uop, guint32 lane)
-{
-    return uop->lane_va ? uop->lane_va[lane] : uop->va + (guint64)(uop->lane_stride * (gint64)lane);
-}
-
 /* The lanes that share the line of the first lane still to go, at most one a word for atomics. */
 static guint32 warp_gather(const Warp *warp, guint64 *first, guint64 *end, guint32 *word_mask)
 {
@@ -390,6 +385,13 @@ IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps)
         return warp_issue_fence(warp, now_ps);
     case UOP_BARRIER:
         return warp_issue_barrier(warp, now_ps);
+    case UOP_DRAIN:
+        warp->have = FALSE;
+        if (warp->stores == 0)
+            return ISSUE_DONE;
+        warp->fence_at_ps = now_ps;
+        warp->fencing = TRUE;
+        return ISSUE_BLOCKED;
     case UOP_DELAY:
         warp->have = FALSE;
         sim_at(warp->sm->gpu->sim, &warp->timer, now_ps + uop->value, EVENT_PRIORITY_DEVICE);
