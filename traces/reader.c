@@ -6,6 +6,8 @@
 
 static const TraceFormat *const formats[] = {
     &trace_format_text,
+    &trace_format_chakra,
+    &trace_format_chakra_json,
     NULL,
 };
 

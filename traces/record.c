@@ -95,6 +95,21 @@ gboolean record_set_bytes_in(Record *record, guint64 bytes_in, guint32 n)
     }
 }
 
+Record record_effective(const Record *record)
+{
+    Record effective = *record;
+    if (record->skipped) {
+        record_init(&effective, record->rank, RECORD_COMPUTE);
+        effective.stream = record->stream;
+        effective.dep_first = record->dep_first;
+        effective.dep_count = record->dep_count;
+        effective.step = record->step;
+        effective.name = record->name;
+        effective.source = record->source;
+    }
+    return effective;
+}
+
 static void group_free(gpointer data)
 {
     RecordGroup *group = data;

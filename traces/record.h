@@ -156,6 +156,8 @@ gboolean trace_finish(Trace *trace, gboolean lenient, GError **error);
 char *trace_where(const Trace *trace, const RecordSource *source);
 
 static inline guint64 record_bytes(const Record *r) { return MAX(r->bytes_in, r->bytes_out); }
+/* What is replayed and written of a record: itself, or nothing but its place in the order when it is skipped. */
+Record record_effective(const Record *record);
 gboolean record_op_is_collective(RecordOp op); /* not send, recv, computation */
 gboolean record_op_reduces(RecordOp op);
 gboolean record_op_has_root(RecordOp op);

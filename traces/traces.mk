@@ -2,6 +2,8 @@
 libfanout_core_la_SOURCES += \
 	traces/arena.c \
 	traces/arena.h \
+	traces/chakra.c \
+	traces/chakra.h \
 	traces/finish.c \
 	traces/input.c \
 	traces/input.h \
@@ -10,13 +12,30 @@ libfanout_core_la_SOURCES += \
 	traces/json_value.c \
 	traces/plan.c \
 	traces/plan.h \
+	traces/read_chakra.c \
+	traces/read_chakra_json.c \
 	traces/read_text.c \
 	traces/reader.c \
 	traces/reader.h \
 	traces/reader_util.c \
 	traces/record.c \
 	traces/record.h \
+	traces/replicate.c \
+	traces/replicate.h \
 	traces/words.c \
 	traces/words.h \
 	traces/write.h \
+	traces/write_chakra.c \
 	traces/write_text.c
+
+# Generated from the schema's field numbers, in the build tree.
+nodist_libfanout_core_la_SOURCES += \
+	traces/chakra.pb-c.c \
+	traces/chakra.pb-c.h
+EXTRA_DIST += traces/chakra.proto
+BUILT_SOURCES += traces/chakra.pb-c.h
+CLEANFILES += traces/chakra.pb-c.c traces/chakra.pb-c.h
+traces/chakra.pb-c.h: traces/chakra.proto
+	$(AM_V_GEN)$(MKDIR_P) traces && $(PROTOC_C) --proto_path=$(srcdir)/traces --c_out=traces \
+		$(srcdir)/traces/chakra.proto
+traces/chakra.pb-c.c: traces/chakra.pb-c.h

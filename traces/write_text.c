@@ -178,7 +178,8 @@ char *write_text_string(const Trace *trace)
             g_string_append_printf(to, "rank %u\n", rank);
         }
         for (guint32 i = first; i < end; i++) {
-            append_record(to, trace, trace_record(trace, i), numbers, numbers[i], words);
+            Record record = record_effective(trace_record(trace, i));
+            append_record(to, trace, &record, numbers, numbers[i], words);
         }
     }
     g_strfreev(words);
