@@ -63,6 +63,10 @@ check_PROGRAMS += tests/test_size
 tests_test_size_SOURCES = tests/test_size.c tests/test.h
 tests_test_size_LDADD = $(TEST_LDADD)
 
+check_PROGRAMS += tests/test_trace_chakra
+tests_test_trace_chakra_SOURCES = tests/test_trace_chakra.c tests/test.h tests/trace_test.h
+tests_test_trace_chakra_LDADD = $(TEST_LDADD)
+
 check_PROGRAMS += tests/test_trace_text
 tests_test_trace_text_SOURCES = tests/test_trace_text.c tests/test.h tests/trace_test.h
 tests_test_trace_text_LDADD = $(TEST_LDADD)

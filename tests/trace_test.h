@@ -55,4 +55,25 @@ static inline char *trace_test_shared(const char *path)
     return full;
 }
 
+/* The one job of a file or folder under the shared folder; NULL where that is missing. */
+static inline Trace *trace_test_read_shared(const char *folder)
+{
+    char *path = trace_test_shared(folder);
+    if (path == NULL) {
+        return NULL;
+    }
+    TraceReadSpec spec = {0};
+    const char *paths[] = {path};
+    GError *error = NULL;
+    GPtrArray *jobs = trace_read_jobs(paths, 1, &spec, &error);
+    if (jobs == NULL) {
+        fail_msg("%s", error->message);
+    }
+    assert_int_equal(jobs->len, 1);
+    Trace *trace = g_ptr_array_steal_index(jobs, 0);
+    g_ptr_array_free(jobs, TRUE);
+    g_free(path);
+    return trace;
+}
+
 #endif
