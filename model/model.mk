@@ -2,6 +2,7 @@
 libfanout_core_la_SOURCES += \
 	model/ack.c \
 	model/ack.h \
+	model/copy.h \
 	model/fabric.c \
 	model/fabric.h \
 	model/gpu.c \
