@@ -44,9 +44,9 @@ void kernel_thread_start(KernelThread *thread, KernelMain main, void *arg, const
 void kernel_thread_resume(KernelThread *thread); /* likewise */
 void kernel_thread_yield(KernelThread *thread);  /* by itself: sleep until resumed */
 void kernel_thread_leave(KernelThread *thread);  /* by itself: abandons main's frames */
-void kernel_threads_trim(guint keep);            /* lets parked threads beyond `keep` end */
+guint kernel_threads_parked(void);
+void kernel_threads_trim(guint keep); /* from the pump: lets parked threads beyond `keep` end */
 gsize kernel_thread_stack_used(const KernelThread *thread);
-guint kernel_threads_alive(void);
 
 /* ---- one notification for one event: the reference calendar ---- */
 

@@ -55,7 +55,6 @@ struct Kernel {
     std::map<gsize, std::vector<KernelThread *>> parked; /* by stack size */
     std::vector<Slot *> slots;
     std::vector<guint32> slots_free;
-    guint threads_alive = 0;
     guint threads_parked = 0;
 };
 
@@ -167,7 +166,6 @@ static void thread_body(KernelThread *thread)
             stack_enter(&thread->stack);
         }
     }
-    kernel()->threads_alive--;
     delete thread;
 }
 
@@ -195,7 +193,6 @@ KernelThread *kernel_thread_new(gsize stack_bytes)
     options.dont_initialize();
     options.set_sensitivity(&thread->go);
     sc_spawn([thread] { thread_body(thread); }, sc_gen_unique_name("fanout_process"), &options);
-    kernel()->threads_alive++;
     return thread;
 }
 
@@ -242,9 +239,9 @@ gsize kernel_thread_stack_used(const KernelThread *thread)
     return stack_used(&thread->stack);
 }
 
-guint kernel_threads_alive(void)
+guint kernel_threads_parked(void)
 {
-    return kernel()->threads_alive;
+    return kernel()->threads_parked;
 }
 
 /* ---- one notification for one event ---- */

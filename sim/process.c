@@ -7,6 +7,7 @@
 
 #define PROCESS_STACK_BYTES (64 * 1024)
 #define PROCESS_STACK_BYTES_MIN (16 * 1024)
+#define PROCESS_THREADS_KEPT 256 /* for the next Sim */
 
 void process_push_ready(Sim *sim, SimProcess *process)
 {
@@ -29,7 +30,7 @@ static void process_go(Sim *sim)
     SimProcess *process = sim->ready_first;
 
     sim->ready_first = process->ready_next;
-    if (process->state == PROCESS_READY && !process->started) {
+    if (!process->started) {
         process->started = TRUE;
         kernel_thread_start(process->thread, process_main, process, process->name);
     } else {
@@ -48,6 +49,7 @@ void process_resume_first(Sim *sim)
     if (process->thread == NULL) {
         process->thread = kernel_thread_new(process->stack_bytes);
     }
+    sim->needs_thread = FALSE;
     process_go(sim);
 }
 
@@ -65,6 +67,7 @@ static void process_pass_on(Sim *sim)
             process_go(sim);
             return;
         }
+        sim->needs_thread = TRUE;
     }
     kernel_wake_now();
 }
@@ -177,9 +180,16 @@ void sim_wake(Sim *sim, SimProcess *process)
 
 /* ---- the end of a Sim ---- */
 
+/* Abandoned threads park themselves; what is parked beyond a few ends, and so frees its stack. */
 static void pump_abandon(void *user)
 {
     Sim *sim = user;
+
+    if (sim->ended) {
+        kernel_threads_trim(PROCESS_THREADS_KEPT);
+        kernel_pause();
+        return;
+    }
 
     for (GList *link = sim->alive.head; link != NULL; link = link->next) {
         SimProcess *process = link->data;
@@ -188,7 +198,8 @@ static void pump_abandon(void *user)
             kernel_thread_resume(process->thread);
         }
     }
-    kernel_pause();
+    sim->ended = TRUE;
+    kernel_wake_after(0);
 }
 
 void process_abandon_all(Sim *sim)
@@ -196,9 +207,10 @@ void process_abandon_all(Sim *sim)
     gboolean started = FALSE;
 
     for (GList *link = sim->alive.head; link != NULL; link = link->next) {
-        started |= ((SimProcess *)link->data)->thread != NULL;
+        started = started || ((SimProcess *)link->data)->thread != NULL;
     }
-    if (started && sim->failure == NULL) {
+    if ((started || kernel_threads_parked() > PROCESS_THREADS_KEPT) && sim->failure == NULL) {
+        sim->ended = FALSE;
         kernel_run(pump_abandon, sim, &sim->failure);
     }
     while (sim->alive.head != NULL) {

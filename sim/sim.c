@@ -171,6 +171,8 @@ static void pump(void *user)
 
     if (sim->ended) {
         kernel_pause();
+    } else if (sim->needs_thread) {
+        process_resume_first(sim);
     } else if (sim->wheel != NULL) {
         pump_wheel(sim);
     } else {

@@ -41,6 +41,7 @@ struct Sim {
 
     SimProcess *ready_first, *ready_last;
     SimProcess *current;
+    gboolean needs_thread; /* the first ready process goes on before any event, but lacks a thread */
     GQueue alive;
 
     SimTime until_ps;

@@ -82,19 +82,23 @@ __attribute__((no_sanitize("address"))) void stack_clear(const Stack *stack)
 
 static void on_segv(int signal_number, siginfo_t *info, void *context)
 {
+    static volatile sig_atomic_t passed_on;
     const Stack *stack = current;
     char *address = info->si_addr;
 
     if (stack != NULL && address >= stack->guard && address < stack->base) {
         overflowed(stack);
     }
-    if (previous.sa_flags & SA_SIGINFO) {
+    gboolean seen = passed_on; /* whoever stood before may call us back */
+    passed_on = 1;
+    if (!seen && previous.sa_flags & SA_SIGINFO) {
         previous.sa_sigaction(signal_number, info, context);
-    } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+    } else if (!seen && previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
         previous.sa_handler(signal_number);
     } else {
         signal(signal_number, SIG_DFL); /* the access is tried again, and ends the program */
     }
+    passed_on = 0;
 }
 
 static void drop_signal_stack(gpointer memory)
@@ -106,16 +110,23 @@ static void drop_signal_stack(gpointer memory)
 
 static GPrivate signal_stack = G_PRIVATE_INIT(drop_signal_stack);
 
+/* Somebody may have installed a handler since the last run: then ours goes before it again. */
+static void guard_process(void)
+{
+    struct sigaction now;
+    struct sigaction ours = {.sa_sigaction = on_segv, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+    sigaction(SIGSEGV, NULL, &now);
+    if ((now.sa_flags & SA_SIGINFO) == 0 || now.sa_sigaction != on_segv) {
+        previous = now;
+        sigemptyset(&ours.sa_mask);
+        sigaction(SIGSEGV, &ours, NULL);
+    }
+}
+
 void stack_guard_this_thread(void)
 {
-    static gsize installed;
-
-    if (g_once_init_enter(&installed)) {
-        struct sigaction action = {.sa_sigaction = on_segv, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-        sigemptyset(&action.sa_mask);
-        sigaction(SIGSEGV, &action, &previous);
-        g_once_init_leave(&installed, 1);
-    }
+    guard_process();
     if (g_private_get(&signal_stack) == NULL) {
         stack_t already;
         if (sigaltstack(NULL, &already) == 0 && (already.ss_flags & SS_DISABLE) == 0) {

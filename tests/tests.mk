@@ -35,17 +35,21 @@ check_PROGRAMS += tests/test_numeric
 tests_test_numeric_SOURCES = tests/test_numeric.c tests/test.h
 tests_test_numeric_LDADD = $(TEST_LDADD) -lm
 
+check_PROGRAMS += tests/test_options
+tests_test_options_SOURCES = tests/test_options.c cli/options.c tests/test.h
+tests_test_options_LDADD = $(TEST_LDADD)
+
 check_PROGRAMS += tests/test_param
 tests_test_param_SOURCES = tests/test_param.c tests/test.h
 tests_test_param_LDADD = $(TEST_LDADD)
 
+check_PROGRAMS += tests/test_process
+tests_test_process_SOURCES = tests/test_process.c tests/test.h
+tests_test_process_LDADD = $(TEST_LDADD)
+
 check_PROGRAMS += tests/test_ptx
 tests_test_ptx_SOURCES = tests/test_ptx.c tests/test.h
 tests_test_ptx_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_options
-tests_test_options_SOURCES = tests/test_options.c cli/options.c tests/test.h
-tests_test_options_LDADD = $(TEST_LDADD)
 
 check_PROGRAMS += tests/test_report
 tests_test_report_SOURCES = tests/test_report.c tests/test.h
@@ -73,3 +77,7 @@ tests_test_trace_text_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_stat
 tests_test_stat_SOURCES = tests/test_stat.c tests/test.h
 tests_test_stat_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_trace_text
+tests_test_trace_text_SOURCES = tests/test_trace_text.c tests/test.h tests/trace_test.h
+tests_test_trace_text_LDADD = $(TEST_LDADD)
