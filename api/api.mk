@@ -1,5 +1,6 @@
 # api/: files of this folder
 libfanout_core_la_SOURCES += \
+	api/coll.h \
 	api/device.c \
 	api/device.h \
 	api/device_loop.c \

@@ -50,7 +50,7 @@ static void place_deps(Trace *trace, const guint32 *new_index)
         pairs[i].to = new_index[pairs[i].to];
         pairs[i].on = new_index[pairs[i].on];
     }
-    qsort(pairs, n, sizeof(DepPair), pair_compare);
+    g_array_sort(trace->dep_pairs, pair_compare); /* qsort may not be given an empty NULL */
     g_array_set_size(trace->deps, 0);
     for (guint i = 0; i < n; i++) {
         if (i > 0 && pair_compare(&pairs[i], &pairs[i - 1]) == 0) {
