@@ -99,7 +99,8 @@ static void play(void *arg)
     for (int i = 0; i < 3; i++) {
         sim_block(player->sim, "the ball");
         note(player, "");
-        sim_wake(player->sim, player->peer);
+        if (player->id == 1 || i < 2) /* player 1 begins, so it is gone after the last round */
+            sim_wake(player->sim, player->peer);
     }
 }
 
@@ -182,13 +183,15 @@ static void test_thousands(void **state)
         assert_int_equal(players[i].ball, 10);
     }
     assert_int_equal(sim_now_ps(sim), 7000);
-    if (getenv("ASAN_OPTIONS") == NULL) {
-        assert_true(each_kib < 16);
-    }
+#ifndef __SANITIZE_ADDRESS__ /* its stacks are larger */
+    assert_true(each_kib < 16);
+#endif
     sim_free(sim);
     glong after_kib = resident_kib();
     print_message("after sim_free: %ld KiB resident\n", after_kib);
+#ifndef __SANITIZE_ADDRESS__ /* which keeps freed memory for a while */
     assert_true(after_kib - before_kib < 60 * 1024);
+#endif
     g_free(players);
 }
 
