@@ -42,7 +42,14 @@ libfanout_core_la_SOURCES += \
 nodist_libfanout_core_la_SOURCES = model/presets.c model/presets.h
 
 PRESETS = \
-	model/presets/dgx-h100.ini
+	model/presets/dgx-a100.ini \
+	model/presets/dgx-h100.ini \
+	model/presets/dgx-h200.ini \
+	model/presets/gb200-nvl72.ini \
+	model/presets/gb300-nvl72.ini \
+	model/presets/hgx-b200.ini \
+	model/presets/hgx-b300.ini \
+	model/presets/teach-4gpu.ini
 EXTRA_DIST += $(PRESETS) model/presets/presets.gresource.xml
 BUILT_SOURCES += model/presets.c model/presets.h
 CLEANFILES += model/presets.c model/presets.h

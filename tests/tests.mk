@@ -81,3 +81,7 @@ tests_test_stat_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_trace_text
 tests_test_trace_text_SOURCES = tests/test_trace_text.c tests/test.h tests/trace_test.h
 tests_test_trace_text_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_preset
+tests_test_preset_SOURCES = tests/test_preset.c tests/model_test.h tests/test.h
+tests_test_preset_LDADD = $(TEST_LDADD)
