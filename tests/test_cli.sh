@@ -74,6 +74,16 @@ printf '[link]\nflight_ps = 1000\n' >c.ini
 "$FANOUT" systems dgx-h100 --config c.ini --set link.flight_ps=7 --format csv |
     grep '^link,flight_ps,7,' | grep -q -e --set || complain "--set does not win over --config"
 
+# Parameters that the documents name in backquotes exist.
+"$FANOUT" systems dgx-h100 --format csv | sed 1d | cut -d , -f 1,2 | tr , . >known
+sections=$(cut -d . -f 1 known | sort -u | tr '\n' '|' | sed 's/|$//')
+cat "$TOP_SRCDIR"/*.md "$TOP_SRCDIR"/docs/*.md | grep -o -E "\`($sections)\.[A-Za-z_]+\`" |
+    tr -d '\`' | sort -u >named
+[ -s named ] || complain "the documents name no parameter"
+while read -r key; do
+    grep -q -x "$key" known || complain "the documents name the parameter $key, which does not exist"
+done <named
+
 # Mistakes in files and settings name file, line and key.
 refuses "flight" systems dgx-h100 --set link.fligth_ps=7
 refuses "link" systems dgx-h100 --set lnk.flight_ps=7

@@ -158,6 +158,21 @@ check_paths() {
         sed 's/^\([^:]*:[0-9]*\):.*/\1: names a path of one machine/' || :
 }
 
+# What the documents name in `backquotes` exists: functions as `name()`, files with their folder.
+check_docs() {
+    for doc in README.md CONTRIBUTING.md docs/*.md; do
+        [ -f "$doc" ] || continue
+        grep -n -o -E '`[a-z_0-9]+\(\)`' "$doc" | tr -d '`()' | while IFS=: read -r line name; do
+            grep -q -E "(^|[ *(])$name\(" $(sources) /dev/null ||
+                echo "$doc:$line: no function is called $name()"
+        done
+        grep -n -o -E '`(sim|model|api|traces|cli|tests|docs|examples|bench)/[A-Za-z0-9_./-]+`' "$doc" |
+            tr -d '`' | while IFS=: read -r line path; do
+            [ -e "$path" ] || echo "$doc:$line: there is no $path"
+        done
+    done
+}
+
 check_allow() {
     [ -f $allow ] || return 0
     awk '!/^#/ && NF && NF < 4 { printf "%s:%d: RULE FILE REASON, and the reason is a sentence\n", FILENAME, FNR }' $allow
@@ -190,6 +205,7 @@ drop_allowed_clocks() {
     check_openings
     check_headers
     check_paths
+    check_docs
     check_allow
 } >"$complaints"
 cat "$complaints"

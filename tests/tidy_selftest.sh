@@ -84,6 +84,10 @@ sed -i /ifndef/d sim/a.h
 refuses "a header without guard" '^sim/a.h:1: header'
 echo '/* see /wor''k/main */' >>sim/a.c
 refuses "a path of one machine" '^sim/a.c:8: names a path'
+printf 'Read `sim/a.c` and `a_run()`,\nthen `sim/gone.c`\n' >README.md
+refuses "a document that names a file that is gone" '^README.md:2: there is no sim/gone.c'
+printf 'Read `sim/a.c` and `a_run()`,\nthen `a_gone()`\n' >README.md
+refuses "a document that names a function that is gone" '^README.md:2: no function is called a_gone'
 echo 'length model/b.c' >tests/tidy.allow
 refuses "an exception without reason" '^tests/tidy.allow:1: RULE'
 echo 'length model/b.c it was long once upon a time' >tests/tidy.allow
