@@ -70,7 +70,8 @@ static void expect_refused(GByteArray *file, guint32 world, const char *says, gu
     if (read_bytes(file, world, FALSE, &error) != NULL) {
         fail_msg("taken, should say '%s'", says);
     }
-    if (strstr(error->message, says) == NULL || !g_str_has_prefix(error->message, "a.0.et: byte ")) {
+    if (strstr(error->message, says) == NULL ||
+        !g_str_has_prefix(error->message, "a.0.et: byte ")) {
         fail_msg("'%s' should say '%s'", error->message, says);
     }
     g_clear_error(&error);
@@ -85,8 +86,8 @@ static void expect_refused(GByteArray *file, guint32 world, const char *says, gu
     g_byte_array_free(file, TRUE);
 }
 
-/* Proves that any integer kind of an attribute is taken, packed and unpacked dependencies too, and that unknown
- * attributes do no harm. */
+/* Proves that any integer kind of an attribute is taken, packed and unpacked dependencies too, and
+ * that unknown attributes do no harm. */
 static void test_kinds(void **state)
 {
     (void)state;
@@ -99,8 +100,8 @@ static void test_kinds(void **state)
         put_attribute(node, "comm_size", kinds[i], 4096);
         put_message(file, node);
         node = new_node(4, 4);
-        put_number(node, 4, 3);              /* unpacked */
-        put_bytes(node, 5, "\x03\x05", 2);   /* packed: 3, 5 */
+        put_number(node, 4, 3);            /* unpacked */
+        put_bytes(node, 5, "\x03\x05", 2); /* packed: 3, 5 */
         put_number(node, 7, 12);
         put_message(file, node);
         put_message(file, new_node(5, 4));
@@ -126,13 +127,15 @@ static GByteArray *collective(guint type_kind, guint64 type, guint size_kind, gu
     return file;
 }
 
-/* Proves that each kind of wrong node is refused by byte and node number, and skipped and counted when lenient. */
+/* Proves that each kind of wrong node is refused by byte and node number, and skipped and counted
+ * when lenient. */
 static void test_bad_nodes(void **state)
 {
     (void)state;
     expect_refused(collective(9, 0, 9, 0), 4, "node 1: all_reduce of 0 bytes", 1);
     expect_refused(collective(9, 17, 9, 8), 4, "node 1: 'n': comm_type should be 0", 1);
-    expect_refused(collective(9, 0, 9, (guint64)1 << 50), 4, "comm_size should be 1 byte to 1 TiB", 1);
+    expect_refused(collective(9, 0, 9, (guint64)1 << 50), 4, "comm_size should be 1 byte to 1 TiB",
+                   1);
     expect_refused(collective(9, 0, 9, G_MAXUINT64), 4, "comm_size should be 1 byte to 1 TiB", 1);
     expect_refused(collective(9, 7, 9, 10), 4, "comm_size should divide", 1);
     expect_refused(collective(9, 0, 9, 8), 0, "the number of ranks is not known", 1);
@@ -142,7 +145,8 @@ static void test_bad_nodes(void **state)
     put_bytes(node, 10, attr->data, attr->len);
     g_byte_array_free(attr, TRUE);
     put_message(file, node);
-    expect_refused(file, 4, "node 1: 'n': comm_size is the string \"1048576\"; it should be an integer", 1);
+    expect_refused(file, 4,
+                   "node 1: 'n': comm_size is the string \"1048576\"; it should be an integer", 1);
     file = new_file();
     put_message(file, new_node(1, 0));
     expect_refused(file, 4, "the node type should be", 1);
@@ -168,7 +172,8 @@ static void test_bad_nodes(void **state)
     expect_refused(file, 4, "a send should have comm_dst", 1);
 }
 
-/* Proves that wrong message lengths and wrong lengths inside a message never pass: too long, too short, absurd. */
+/* Proves that wrong message lengths and wrong lengths inside a message never pass: too long, too
+ * short, absurd. */
 static void test_wrong_lengths(void **state)
 {
     (void)state;
@@ -178,8 +183,10 @@ static void test_wrong_lengths(void **state)
     GError *error = NULL;
     assert_null(read_bytes(file, 1, FALSE, &error));
     assert_true(g_error_matches(error, TRACE_ERROR, TRACE_ERROR_CUT_OFF));
-    assert_string_equal(error->message, "a.0.et: byte 8: a message says it has 200 bytes, but the file ends 4 bytes "
-                                        "into it");
+    assert_string_equal(
+        error->message,
+        "a.0.et: byte 8: a message says it has 200 bytes, but the file ends 4 bytes "
+        "into it");
     g_clear_error(&error);
     g_byte_array_free(file, TRUE);
     file = new_file();
@@ -192,7 +199,8 @@ static void test_wrong_lengths(void **state)
     expect_refused(file, 1, "lengths should be at most 256 MiB", 0);
 }
 
-/* Proves that a file cut at any byte is refused or, at a message's end, read as what it holds; and never crashes. */
+/* Proves that a file cut at any byte is refused or, at a message's end, read as what it holds; and
+ * never crashes. */
 static void test_every_cut(void **state)
 {
     (void)state;
@@ -217,28 +225,35 @@ static void test_json_variant(void **state)
 {
     (void)state;
     const char *json = "{\"workload_graph\": [\n"
-        "{\"Id\": 1, \"Name\": \"a\", \"NodeType\": 4, \"is_cpu_op\": false, \"runtime\": 5, \"data_deps\": []},\n"
-        "{\"Id\": 2, \"Name\": \"b\", \"NodeType\": 7, \"is_cpu_op\": false, \"data_deps\": [1], \"comm_type\": 0,"
-        " \"comm_size\": 4096}\n]}";
+                       "{\"Id\": 1, \"Name\": \"a\", \"NodeType\": 4, \"is_cpu_op\": false, "
+                       "\"runtime\": 5, \"data_deps\": []},\n"
+                       "{\"Id\": 2, \"Name\": \"b\", \"NodeType\": 7, \"is_cpu_op\": false, "
+                       "\"data_deps\": [1], \"comm_type\": 0,"
+                       " \"comm_size\": 4096}\n]}";
     TraceReadSpec spec = {.world = 2};
     Trace *trace = trace_read_input(input_open_memory("a.json", json, strlen(json)), &spec, NULL);
     assert_non_null(trace);
     assert_string_equal(trace->format, "chakra-json");
     assert_true(trace_record(trace, 0)->duration_ps == 5000000);
     const Record *r = trace_record(trace, 1);
-    assert_true(r->op == RECORD_ALL_REDUCE && r->bytes_in == 4096 && r->dep_count == 1 && r->source.line == 3);
+    assert_true(r->op == RECORD_ALL_REDUCE && r->bytes_in == 4096 && r->dep_count == 1 &&
+                r->source.line == 3);
     trace_free(trace);
     const char *bad = "{\"workload_graph\": [\n{\"Id\": 1, \"Name\": \"a\", \"NodeType\": \"7\"}]}";
-    trace_test_refused("b.json", bad, strlen(bad), ":2: node 1: 'a': \"NodeType\" is the string \"7\"", 1);
-    const char *cut = "{\"workload_graph\": [\n{\"Id\": 1, \"Name\": \"a\", \"NodeType\": 4, \"runtime\": 1},\n{\"Id\"";
+    trace_test_refused("b.json", bad, strlen(bad),
+                       ":2: node 1: 'a': \"NodeType\" is the string \"7\"", 1);
+    const char *cut = "{\"workload_graph\": [\n{\"Id\": 1, \"Name\": \"a\", \"NodeType\": 4, "
+                      "\"runtime\": 1},\n{\"Id\"";
     trace_test_refused("c.json", cut, strlen(cut), ":3: byte 80: the JSON text ends too early", 1);
 }
 
-/* Proves that what is written as Chakra is read back identically: streams, gaps, picoseconds, groups, roots. */
+/* Proves that what is written as Chakra is read back identically: streams, gaps, picoseconds,
+ * groups, roots. */
 static void test_round_trip(void **state)
 {
     (void)state;
-    const char *text = "fanout-trace 1\nworld 4\ngroup tp 0,2\nrank 0\n"
+    const char *text =
+        "fanout-trace 1\nworld 4\ngroup tp 0,2\nrank 0\n"
         "1 compute 12345ps stream=7 step=3 start=17ns name=\"mat\"\n"
         "2 all_reduce group=tp bytes=1024 dtype=bf16 reduction=avg stream=9 gap=77ns after=1\n"
         "4 broadcast bytes=64 root=3 dtype=f32 stream=9 after=1\n"
@@ -289,7 +304,10 @@ static void count_file(const char *path, guint64 counts[16], guint64 bytes[16])
         }
         const char *end = data + at + length;
         for (const char *p = data + at; message > 0 && p + 14 < end; p++) {
-            if (memcmp(p, "\x0a\x09" "comm_size\x48", 12) == 0) {
+            if (memcmp(p,
+                       "\x0a\x09"
+                       "comm_size\x48",
+                       12) == 0) {
                 size = (guint8)p[12] & 0x7f;
                 for (guint i = 1; p[11 + i] & 0x80; i++) {
                     size |= (guint64)(p[12 + i] & 0x7f) << (7 * i);
@@ -310,7 +328,8 @@ static void count_file(const char *path, guint64 counts[16], guint64 bytes[16])
     g_free(data);
 }
 
-/* Proves that counts, bytes and groups of both public sets are those that a walk over the bytes finds. */
+/* Proves that counts, bytes and groups of both public sets are those that a walk over the bytes
+ * finds. */
 static void test_shared_counts(void **state)
 {
     (void)state;
@@ -333,7 +352,10 @@ static void test_shared_counts(void **state)
         }
         for (guint i = 0; i < trace->records->len; i++) {
             const Record *r = trace_record(trace, i);
-            guint type = r->op == RECORD_COMPUTE ? 4 : r->op == RECORD_SEND ? 5 : r->op == RECORD_RECV ? 6 : 7;
+            guint type = r->op == RECORD_COMPUTE ? 4
+                         : r->op == RECORD_SEND  ? 5
+                         : r->op == RECORD_RECV  ? 6
+                                                 : 7;
             own_counts[type]++;
             own_bytes[type] += r->bytes_in;
             assert_true(type != 7 || trace_group_at(trace, r->group)->n == 8);
@@ -349,7 +371,8 @@ static void test_shared_counts(void **state)
     }
 }
 
-/* Proves that naming one rank's file reads those beside it, and that a hole in the ranks is an error. */
+/* Proves that naming one rank's file reads those beside it, and that a hole in the ranks is an
+ * error. */
 static void test_siblings(void **state)
 {
     (void)state;

@@ -1,23 +1,24 @@
 #include "tests/trace_test.h"
 
-static const char good[] = "# a comment\n"
-                           "fanout-trace 1\n"
-                           "world 4\n"
-                           "group pair 0,2\n"
-                           "group all 0-3\n"
-                           "rank 0\n"
-                           "1 compute 12500ns stream=7 step=1 name=\"layer \\\"1\\\"\"\n"
-                           "2 all_reduce group=pair bytes=1048576 dtype=bf16 reduction=max stream=40 gap=10us after=1\n"
-                           "3 all_gather group=all bytes=4096 dtype=u8 stream=40\n"
-                           "5 send bytes=64 to=3 tag=9 dtype=u8 after=3\n"
-                           "rank 2\n"
-                           "7 all_reduce group=pair bytes=1048576 dtype=bf16 reduction=max\n"
-                           "8 all_gather group=all bytes=4096 dtype=u8 after=7\n"
-                           "rank 1\n"
-                           "1 all_gather group=all bytes=4096 dtype=u8\n"
-                           "rank 3\n"
-                           "1 all_gather group=all bytes=4096 dtype=u8\n"
-                           "2 recv bytes=64 from=0 tag=9 dtype=u8 after=1\n";
+static const char good[] =
+    "# a comment\n"
+    "fanout-trace 1\n"
+    "world 4\n"
+    "group pair 0,2\n"
+    "group all 0-3\n"
+    "rank 0\n"
+    "1 compute 12500ns stream=7 step=1 name=\"layer \\\"1\\\"\"\n"
+    "2 all_reduce group=pair bytes=1048576 dtype=bf16 reduction=max stream=40 gap=10us after=1\n"
+    "3 all_gather group=all bytes=4096 dtype=u8 stream=40\n"
+    "5 send bytes=64 to=3 tag=9 dtype=u8 after=3\n"
+    "rank 2\n"
+    "7 all_reduce group=pair bytes=1048576 dtype=bf16 reduction=max\n"
+    "8 all_gather group=all bytes=4096 dtype=u8 after=7\n"
+    "rank 1\n"
+    "1 all_gather group=all bytes=4096 dtype=u8\n"
+    "rank 3\n"
+    "1 all_gather group=all bytes=4096 dtype=u8\n"
+    "2 recv bytes=64 from=0 tag=9 dtype=u8 after=1\n";
 
 static Trace *read_good(const char *text)
 {
@@ -29,7 +30,8 @@ static Trace *read_good(const char *text)
     return trace;
 }
 
-/* Proves that every attribute of a line arrives in the record, and that sizes follow from bytes and group. */
+/* Proves that every attribute of a line arrives in the record, and that sizes follow from bytes and
+ * group. */
 static void test_fields(void **state)
 {
     (void)state;
@@ -64,15 +66,17 @@ static void test_round_trip(void **state)
     Trace *again = read_good(first);
     char *second = write_text_string(again);
     assert_string_equal(first, second);
-    assert_non_null(strstr(first, "2 all_reduce group=pair bytes=1048576 dtype=bf16 reduction=max stream=40 "
-                                  "gap=10us after=1\n"));
+    assert_non_null(
+        strstr(first, "2 all_reduce group=pair bytes=1048576 dtype=bf16 reduction=max stream=40 "
+                      "gap=10us after=1\n"));
     g_free(first);
     g_free(second);
     trace_free(trace);
     trace_free(again);
 }
 
-/* Proves that a dependency which the stream's order already gives is dropped, and that doubled ones count once. */
+/* Proves that a dependency which the stream's order already gives is dropped, and that doubled ones
+ * count once. */
 static void test_implied_dependencies(void **state)
 {
     (void)state;
@@ -97,8 +101,8 @@ static void test_rank_star(void **state)
 
 #define HEAD "fanout-trace 1\nworld 4\ngroup g 0-1\nrank 0\n"
 
-/* Proves that each kind of bad line is refused with its place and what would be right, and that --lenient
- * skips and counts it where only that operation is wrong. */
+/* Proves that each kind of bad line is refused with its place and what would be right, and that
+ * --lenient skips and counts it where only that operation is wrong. */
 static void test_bad_lines(void **state)
 {
     (void)state;
@@ -108,7 +112,8 @@ static void test_bad_lines(void **state)
     } cases[] = {
         {HEAD "1 all_reduce bytes=0 dtype=f32\n", ":5: node 1: all_reduce of 0 bytes", 1},
         {HEAD "1 all_redoes bytes=8\n", ":5: node 1: 'all_redoes' should be an operation", 1},
-        {HEAD "1 all_reduce bytes=99999999999999999999\n", "should be a number of bytes up to 1 TiB", 1},
+        {HEAD "1 all_reduce bytes=99999999999999999999\n",
+         "should be a number of bytes up to 1 TiB", 1},
         {HEAD "1 all_reduce bytes=-4\n", "'bytes=-4' should be", 1},
         {HEAD "1 all_reduce bytes=\"8\"x\n", "'bytes=8x' should be", 1},
         {HEAD "1 all_gather bytes=1099511627776\n", "should divide", 1},
@@ -118,7 +123,8 @@ static void test_bad_lines(void **state)
         {HEAD "1 send bytes=8\n", "a send needs to=RANK", 1},
         {HEAD "1 compute 5\n", "'5' should be a time with its unit", 1},
         {HEAD "1 compute 999999s\n", "lasts over a day", 1},
-        {HEAD "1 compute 1us after=9\n", ":5: node 1: waits for node 9, which rank 0 does not have", 1},
+        {HEAD "1 compute 1us after=9\n", ":5: node 1: waits for node 9, which rank 0 does not have",
+         1},
         {HEAD "1 compute 1us after=2\n2 compute 1us after=1\n", "waits for itself", 1},
         {HEAD "1 compute 1us after=1\n", ":5: node 1: waits for itself", 1},
         {HEAD "1 compute 1us stream=1 after=2\n2 compute 1us stream=1\n", "waits for itself", 1},
@@ -136,13 +142,15 @@ static void test_bad_lines(void **state)
         {"fanout-trace 1\nworld 2\nrank 0\n", "holds no operation", 0},
     };
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-        char *text = g_strconcat(cases[i].text, cases[i].skipped > 0 ? "77 compute 1us\n" : "", NULL);
+        char *text =
+            g_strconcat(cases[i].text, cases[i].skipped > 0 ? "77 compute 1us\n" : "", NULL);
         trace_test_refused("bad.trace", text, strlen(text), cases[i].says, cases[i].skipped);
         g_free(text);
     }
 }
 
-/* Proves that a skipped collective keeps its place in its group's sequence, so that later ones still match. */
+/* Proves that a skipped collective keeps its place in its group's sequence, so that later ones
+ * still match. */
 static void test_skipped_keeps_sequence(void **state)
 {
     (void)state;
@@ -162,7 +170,8 @@ static void test_gzip(void **state)
     char *dir = g_dir_make_tmp("fanout-XXXXXX", NULL);
     char *plain = g_build_filename(dir, "a.trace", NULL);
     assert_true(g_file_set_contents(plain, good, -1, NULL));
-    char *command = g_strdup_printf("cd '%s' && gzip -k a.trace && head -c 120 a.trace.gz > cut.gz", dir);
+    char *command =
+        g_strdup_printf("cd '%s' && gzip -k a.trace && head -c 120 a.trace.gz > cut.gz", dir);
     assert_int_equal(system(command), 0);
     char *zipped = g_strconcat(plain, ".gz", NULL), *cut = g_build_filename(dir, "cut.gz", NULL);
     const char *paths[] = {zipped}, *cut_paths[] = {cut};

@@ -71,6 +71,13 @@ check_PROGRAMS += tests/test_trace_chakra
 tests_test_trace_chakra_SOURCES = tests/test_trace_chakra.c tests/test.h tests/trace_test.h
 tests_test_trace_chakra_LDADD = $(TEST_LDADD)
 
+check_PROGRAMS += tests/test_trace_kineto
+tests_test_trace_kineto_SOURCES = tests/test_trace_kineto.c tests/test.h tests/trace_test.h
+tests_test_trace_kineto_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_trace_text
+tests_test_trace_text_SOURCES = tests/test_trace_text.c tests/test.h tests/trace_test.h
+tests_test_trace_text_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_stat
 tests_test_stat_SOURCES = tests/test_stat.c tests/test.h
 tests_test_stat_LDADD = $(TEST_LDADD)

@@ -9,24 +9,25 @@
 #include "traces/reader.h"
 #include "traces/write.h"
 
-static inline Trace *trace_test_read(const char *name, const void *data, gsize bytes, gboolean lenient,
-                                     GError **error)
+static inline Trace *trace_test_read(const char *name, const void *data, gsize bytes,
+                                     gboolean lenient, GError **error)
 {
     TraceReadSpec spec = {.lenient = lenient};
     return trace_read_input(input_open_memory(name, data, bytes), &spec, error);
 }
 
-/* The text must be refused, and the message must hold `needle` (and with it a place). Lenient, it must be read
- * with `skipped` nodes counted; skipped 0: it must be refused too. */
-static inline void trace_test_refused(const char *name, const void *data, gsize bytes, const char *needle,
-                                      guint64 skipped)
+/* The text must be refused, and the message must hold `needle` (and with it a place). Lenient, it
+ * must be read with `skipped` nodes counted; skipped 0: it must be refused too. */
+static inline void trace_test_refused(const char *name, const void *data, gsize bytes,
+                                      const char *needle, guint64 skipped)
 {
     GError *error = NULL;
     Trace *trace = trace_test_read(name, data, bytes, FALSE, &error);
     if (trace != NULL) {
         fail_msg("%s was taken, should be refused with '%s'", name, needle);
     }
-    if (strstr(error->message, needle) == NULL || strncmp(error->message, name, strlen(name)) != 0) {
+    if (strstr(error->message, needle) == NULL ||
+        strncmp(error->message, name, strlen(name)) != 0) {
         fail_msg("'%s' should start with '%s' and say '%s'", error->message, name, needle);
     }
     g_clear_error(&error);

@@ -4,13 +4,15 @@
 #include <string.h>
 
 const char *const chakra_attribute_names[CHAKRA_ATTRIBUTES] = {
-    "is_cpu_op", "comm_type", "comm_size", "comm_src", "comm_dst", "comm_tag", "num_ops", "root_rank",
-    "fanout_out_bytes", "fanout_dtype", "fanout_reduction", "fanout_stream", "fanout_gap_ps",
-    "fanout_duration_ps", "fanout_start_ps", "fanout_step", "fanout_is_gap"};
+    "is_cpu_op",        "comm_type",     "comm_size",     "comm_src",           "comm_dst",
+    "comm_tag",         "num_ops",       "root_rank",     "fanout_out_bytes",   "fanout_dtype",
+    "fanout_reduction", "fanout_stream", "fanout_gap_ps", "fanout_duration_ps", "fanout_start_ps",
+    "fanout_step",      "fanout_is_gap"};
 
 static const RecordOp comm_types[] = {
-    RECORD_ALL_REDUCE, RECORD_REDUCE,     RECORD_ALL_GATHER,     RECORD_GATHER,         RECORD_SCATTER,
-    RECORD_BROADCAST,  RECORD_ALL_TO_ALL, RECORD_REDUCE_SCATTER, RECORD_REDUCE_SCATTER, RECORD_BARRIER};
+    RECORD_ALL_REDUCE,     RECORD_REDUCE,    RECORD_ALL_GATHER, RECORD_GATHER,
+    RECORD_SCATTER,        RECORD_BROADCAST, RECORD_ALL_TO_ALL, RECORD_REDUCE_SCATTER,
+    RECORD_REDUCE_SCATTER, RECORD_BARRIER};
 
 int chakra_attribute_by_name(const char *name)
 {
@@ -51,7 +53,10 @@ static gboolean read_groups_file(Chakra *chakra, const char *path, GError **erro
     return ok;
 }
 
-static void free_ids(gpointer ids) { g_array_free(ids, TRUE); }
+static void free_ids(gpointer ids)
+{
+    g_array_free(ids, TRUE);
+}
 
 gboolean chakra_init(Chakra *chakra, Reader *reader, GError **error)
 {
@@ -68,8 +73,10 @@ gboolean chakra_init(Chakra *chakra, Reader *reader, GError **error)
             return FALSE;
         }
         if (chakra->rank >= reader->world_hint) {
-            g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH, "%s: is rank %u by its name, but the job "
-                        "has %u ranks", input_path(reader->input), chakra->rank, reader->world_hint);
+            g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH,
+                        "%s: is rank %u by its name, but the job "
+                        "has %u ranks",
+                        input_path(reader->input), chakra->rank, reader->world_hint);
             return FALSE;
         }
         if (reader->job_files == 1 && reader->world_hint > 1) {
@@ -100,11 +107,14 @@ static gboolean add_group(Chakra *chakra, const char *name, const Json *list, co
         g_array_append_val(ranks, small);
     }
     if (ok) {
-        guint32 group = trace_group(chakra->reader->trace, name, (guint32 *)(void *)ranks->data, ranks->len);
+        guint32 group =
+            trace_group(chakra->reader->trace, name, (guint32 *)(void *)ranks->data, ranks->len);
         g_hash_table_insert(chakra->groups, g_strdup(name), GUINT_TO_POINTER(group + 1));
     } else {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE, "%s: group '%s' should be a list of ranks, "
-                    "like {\"0\": [0, 1, 2, 3]}", where, name != NULL ? name : "");
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
+                    "%s: group '%s' should be a list of ranks, "
+                    "like {\"0\": [0, 1, 2, 3]}",
+                    where, name != NULL ? name : "");
     }
     g_array_free(ranks, TRUE);
     return ok;
@@ -123,7 +133,8 @@ gboolean chakra_groups(Chakra *chakra, const Json *groups, const char *where, GE
 }
 
 /* The group of a collective: by pg_name, or all ranks. FALSE with what is wrong in *problem. */
-static gboolean find_group(Chakra *chakra, const ChakraNode *node, guint32 *group, const char **problem)
+static gboolean find_group(Chakra *chakra, const ChakraNode *node, guint32 *group,
+                           const char **problem)
 {
     Trace *trace = chakra->reader->trace;
     gboolean named = node->pg_name != NULL && node->pg_name[0] != 0;
@@ -135,7 +146,8 @@ static gboolean find_group(Chakra *chakra, const ChakraNode *node, guint32 *grou
         }
     }
     if (node->partial_dims) {
-        *problem = "involved_dim leaves out network dimensions, which this file does not define; name groups "
+        *problem = "involved_dim leaves out network dimensions, which this file does not define; "
+                   "name groups "
                    "with pg_name and --groups";
         return FALSE;
     }
@@ -144,11 +156,13 @@ static gboolean find_group(Chakra *chakra, const ChakraNode *node, guint32 *grou
         return FALSE;
     }
     if (trace->world == 0) {
-        *problem = "the number of ranks is not known: give the files of all ranks, --world N, or --groups FILE";
+        *problem = "the number of ranks is not known: give the files of all ranks, --world N, or "
+                   "--groups FILE";
         return FALSE;
     }
     if (named && strcmp(node->pg_name, "0") != 0 && strcmp(node->pg_name, "default_pg") != 0) {
-        *problem = "pg_name names a group whose ranks are not in the file; give them with --groups FILE";
+        *problem =
+            "pg_name names a group whose ranks are not in the file; give them with --groups FILE";
         return FALSE;
     }
     *group = trace_group_world(trace, trace->world);
@@ -183,7 +197,8 @@ static const char *fill_message(Chakra *chakra, const ChakraNode *node, Record *
 {
     ChakraAttribute peer = node->type == CHAKRA_SEND ? CHAKRA_COMM_DST : CHAKRA_COMM_SRC;
     if (!node->has[peer]) {
-        return peer == CHAKRA_COMM_DST ? "a send should have comm_dst" : "a receive should have comm_src";
+        return peer == CHAKRA_COMM_DST ? "a send should have comm_dst"
+                                       : "a receive should have comm_src";
     }
     if (!node->has[CHAKRA_COMM_SIZE] || node->value[CHAKRA_COMM_SIZE] < 0 ||
         node->value[CHAKRA_COMM_SIZE] > (gint64)RECORD_BYTES_MAX) {
@@ -197,7 +212,8 @@ static const char *fill_message(Chakra *chakra, const ChakraNode *node, Record *
     record->tag = node->value[CHAKRA_COMM_TAG];
     record->bytes_in = record->bytes_out = node->value[CHAKRA_COMM_SIZE];
     guint group = node->pg_name != NULL
-                      ? GPOINTER_TO_UINT(g_hash_table_lookup(chakra->groups, node->pg_name)) : 0;
+                      ? GPOINTER_TO_UINT(g_hash_table_lookup(chakra->groups, node->pg_name))
+                      : 0;
     record->group = group != 0 ? group - 1 : RECORD_NO_GROUP;
     return NULL;
 }
@@ -250,8 +266,8 @@ static const char *fill_record(Chakra *chakra, const ChakraNode *node, Record *r
     if (problem == NULL) {
         problem = fill_own(node, record);
     }
-    chakra->unknown_times += record->op == RECORD_COMPUTE && record->duration_ps == 0 &&
-                             node->value[CHAKRA_NUM_OPS] > 0;
+    chakra->unknown_times +=
+        record->op == RECORD_COMPUTE && record->duration_ps == 0 && node->value[CHAKRA_NUM_OPS] > 0;
     return problem;
 }
 
@@ -276,11 +292,13 @@ gboolean chakra_add(Chakra *chakra, ChakraNode *node, GError **error)
         g_clear_pointer(&node->bad_text, g_free);
         return ok;
     }
-    if (node->has[CHAKRA_IS_GAP] && node->bad_text == NULL) { /* the node behind it carries the gap itself */
+    if (node->has[CHAKRA_IS_GAP] &&
+        node->bad_text == NULL) { /* the node behind it carries the gap itself */
         g_hash_table_insert(chakra->gaps, boxed(node->where.node), g_array_copy(node->deps));
         return TRUE;
     }
-    const char *problem = node->bad_text != NULL ? node->bad_text : fill_record(chakra, node, &record);
+    const char *problem =
+        node->bad_text != NULL ? node->bad_text : fill_record(chakra, node, &record);
     if (problem != NULL) {
         gboolean grouped = record.op != RECORD_COMPUTE && record.group != RECORD_NO_GROUP;
         ok = reader_problem(reader, node->where, "wrong node", error, "'%s': %s",
@@ -314,7 +332,8 @@ static gboolean resolve(Chakra *chakra, guint32 index, gint64 id, GError **error
     Record *record = trace_record(trace, index);
     record->skipped = TRUE;
     return reader_problem(chakra->reader, record->source, "dependency on a missing node", error,
-                          "waits for node %" G_GUINT64_FORMAT ", which the file does not have", (guint64)id);
+                          "waits for node %" G_GUINT64_FORMAT ", which the file does not have",
+                          (guint64)id);
 }
 
 gboolean chakra_finish(Chakra *chakra, GError **error)
@@ -333,12 +352,16 @@ gboolean chakra_finish(Chakra *chakra, GError **error)
         }
     }
     if (chakra->host_nodes > 0) {
-        trace_note(trace, "%s: %" G_GUINT64_FORMAT " COMM_COLL nodes without comm_size are the host's side "
-                   "and take their recorded time only", input_path(chakra->reader->input),
-                   chakra->host_nodes);
+        trace_note(trace,
+                   "%s: %" G_GUINT64_FORMAT
+                   " COMM_COLL nodes without comm_size are the host's side "
+                   "and take their recorded time only",
+                   input_path(chakra->reader->input), chakra->host_nodes);
     }
     if (chakra->unknown_times > 0) {
-        trace_note(trace, "%s: %" G_GUINT64_FORMAT " computations give num_ops but no duration and take no time",
+        trace_note(trace,
+                   "%s: %" G_GUINT64_FORMAT
+                   " computations give num_ops but no duration and take no time",
                    input_path(chakra->reader->input), chakra->unknown_times);
     }
     return TRUE;

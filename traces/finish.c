@@ -73,8 +73,8 @@ static void place_deps(Trace *trace, const guint32 *new_index)
 }
 
 typedef struct {
-    guint32 *waits;         /* how many things a record still waits for */
-    guint32 *user_first;    /* who waits for a record: users[user_first[i] .. user_first[i + 1]) */
+    guint32 *waits;      /* how many things a record still waits for */
+    guint32 *user_first; /* who waits for a record: users[user_first[i] .. user_first[i + 1]) */
     guint32 *users;
     guint32 *stream_next;   /* the next record of the same rank and stream, plus 1; 0: none */
     guint32 *stream_before; /* the one before it, plus 1 */
@@ -184,7 +184,8 @@ static guint32 order_blocker(const Trace *trace, const Order *order, guint32 at,
     return order->stream_before[at] - 1;
 }
 
-/* A record on a cycle that waits through a dependency: streams alone run forwards, so one exists. */
+/* A record on a cycle that waits through a dependency: streams alone run forwards, so one exists.
+ */
 static guint32 order_cycle_member(const Trace *trace, const Order *order, guint32 start)
 {
     guint8 *seen = g_new0(guint8, trace->records->len);
@@ -240,8 +241,10 @@ static gboolean check_cycles(Trace *trace, gboolean lenient, GError **error)
         }
         guint32 member = order_cycle_member(trace, &order, scan);
         char *where = trace_where(trace, &trace_record(trace, member)->source);
-        char *text = g_strdup_printf("%swaits for itself: its dependencies form a cycle; they should "
-                                     "lead back to a node that has none", where);
+        char *text =
+            g_strdup_printf("%swaits for itself: its dependencies form a cycle; they should "
+                            "lead back to a node that has none",
+                            where);
         if (lenient) {
             trace_skip(trace, "cyclic dependencies", text);
             order_cut(trace, &order, member);

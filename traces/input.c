@@ -15,15 +15,15 @@
 
 struct Input {
     char *path;
-    gzFile file;        /* NULL: memory */
+    gzFile file; /* NULL: memory */
     const char *memory;
     gsize memory_bytes, memory_at;
     guint64 offset, file_bytes, progress_next;
     InputProgress progress;
     void *user;
-    char *peeked;       /* not yet consumed */
+    char *peeked; /* not yet consumed */
     gsize peek_bytes, peek_at;
-    char *buffer;       /* of input_line */
+    char *buffer; /* of input_line */
     gsize buffer_bytes, buffer_at;
     GString *line;
     guint32 line_number;
@@ -41,7 +41,8 @@ Input *input_open(const char *path, InputProgress progress, void *user, GError *
         return NULL;
     }
     if (S_ISDIR(st.st_mode)) {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: is a folder, not a trace file", path);
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: is a folder, not a trace file",
+                    path);
         close(fd);
         return NULL;
     }
@@ -81,9 +82,18 @@ void input_close(Input *input)
     g_free(input);
 }
 
-const char *input_path(const Input *input) { return input->path; }
-guint64 input_offset(const Input *input) { return input->offset; }
-guint32 input_line_number(const Input *input) { return input->line_number; }
+const char *input_path(const Input *input)
+{
+    return input->path;
+}
+guint64 input_offset(const Input *input)
+{
+    return input->offset;
+}
+guint32 input_line_number(const Input *input)
+{
+    return input->line_number;
+}
 
 static gssize read_gz(Input *input, void *to, gsize want, GError **error)
 {
@@ -95,7 +105,8 @@ static gssize read_gz(Input *input, void *to, gsize want, GError **error)
         g_set_error(error, TRACE_ERROR, cut ? TRACE_ERROR_CUT_OFF : TRACE_ERROR_FORMAT,
                     cut ? "%s: the gzip file ends too early, after %" G_GUINT64_FORMAT
                           " uncompressed bytes; copy it again%.0s"
-                        : "%s: broken gzip data after %" G_GUINT64_FORMAT " uncompressed bytes (%s)",
+                        : "%s: broken gzip data after %" G_GUINT64_FORMAT
+                          " uncompressed bytes (%s)",
                     input->path, input->offset, text);
         return -1;
     }
@@ -182,8 +193,10 @@ const char *input_line(Input *input, GError **error)
         gsize n = end != NULL ? (gsize)(end - from) : left;
         if (memchr(from, 0, n) != NULL || input->line->len + n > LINE_MAX_BYTES) {
             g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s:%u: %s", input->path,
-                        input->line_number + 1, input->line->len + n > LINE_MAX_BYTES
-                            ? "a line over 1 MiB: not a text trace" : "a 0 byte: not a text trace");
+                        input->line_number + 1,
+                        input->line->len + n > LINE_MAX_BYTES
+                            ? "a line over 1 MiB: not a text trace"
+                            : "a 0 byte: not a text trace");
             return NULL;
         }
         g_string_append_len(input->line, from, n);

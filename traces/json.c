@@ -20,15 +20,15 @@ typedef struct {
     Json *last[DEPTH_MAX];  /* their last child */
     guint built;            /* how many are open; 0: no tree */
     Json *root;
-    guint level;            /* nesting of the file outside trees */
-    gboolean in_array;      /* inside handler->array */
-    guint passing;          /* nesting of a member nobody wants */
-    char *key;              /* of the outermost object's next member */
-    const char *next_key;   /* of the tree's next member, in the arena */
-    gboolean whole;         /* json_parse: one tree */
+    guint level;          /* nesting of the file outside trees */
+    gboolean in_array;    /* inside handler->array */
+    guint passing;        /* nesting of a member nobody wants */
+    char *key;            /* of the outermost object's next member */
+    const char *next_key; /* of the tree's next member, in the arena */
+    gboolean whole;       /* json_parse: one tree */
     const guint8 *chunk;
-    guint64 chunk_byte;     /* offset of the chunk */
-    gsize counted;          /* newlines counted up to here in the chunk */
+    guint64 chunk_byte; /* offset of the chunk */
+    gsize counted;      /* newlines counted up to here in the chunk */
     guint32 line;
     GError *error;
 } Parser;
@@ -135,8 +135,14 @@ static int parser_scalar(Parser *p, JsonType type, gboolean truth, const guint8 
     return p->built > 0 || parser_hand_over(p);
 }
 
-static int on_null(void *ctx) { return parser_scalar(ctx, JSON_NULL, FALSE, NULL, 0); }
-static int on_bool(void *ctx, int value) { return parser_scalar(ctx, JSON_BOOL, value, NULL, 0); }
+static int on_null(void *ctx)
+{
+    return parser_scalar(ctx, JSON_NULL, FALSE, NULL, 0);
+}
+static int on_bool(void *ctx, int value)
+{
+    return parser_scalar(ctx, JSON_BOOL, value, NULL, 0);
+}
 
 static int on_number(void *ctx, const char *text, size_t n)
 {
@@ -161,7 +167,8 @@ static int on_start(Parser *p, JsonType type)
         if (named) {
             p->level = 2;
             p->in_array = TRUE;
-            return type == JSON_ARRAY || parser_fail(p, "the list of events should be an array [...]");
+            return type == JSON_ARRAY ||
+                   parser_fail(p, "the list of events should be an array [...]");
         }
     }
     if (!parser_builds(p)) {
@@ -196,9 +203,18 @@ static int on_end(Parser *p)
     return 1;
 }
 
-static int on_start_map(void *ctx) { return on_start(ctx, JSON_OBJECT); }
-static int on_start_array(void *ctx) { return on_start(ctx, JSON_ARRAY); }
-static int on_end_any(void *ctx) { return on_end(ctx); }
+static int on_start_map(void *ctx)
+{
+    return on_start(ctx, JSON_OBJECT);
+}
+static int on_start_array(void *ctx)
+{
+    return on_start(ctx, JSON_ARRAY);
+}
+static int on_end_any(void *ctx)
+{
+    return on_end(ctx);
+}
 
 static int on_key(void *ctx, const unsigned char *text, size_t n)
 {
@@ -254,11 +270,13 @@ static void parser_complain(Parser *p, const guint8 *chunk, gsize n, GError **er
     gboolean cut = chunk == NULL || strstr((char *)text, "premature EOF") != NULL;
     if (cut) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_CUT_OFF,
-                    "%s:%u: byte %" G_GUINT64_FORMAT ": the JSON text ends too early; it should end "
-                    "with the bracket that closes the first one", p->name, line, byte);
+                    "%s:%u: byte %" G_GUINT64_FORMAT
+                    ": the JSON text ends too early; it should end "
+                    "with the bracket that closes the first one",
+                    p->name, line, byte);
     } else {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-                    "%s:%u: byte %" G_GUINT64_FORMAT ": %s", p->name, line, byte, text);
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s:%u: byte %" G_GUINT64_FORMAT ": %s",
+                    p->name, line, byte, text);
     }
     yajl_free_error(p->yajl, text);
 }
@@ -272,7 +290,8 @@ static gboolean parser_feed(Parser *p, const guint8 *chunk, gsize n, GError **er
         parser_complain(p, chunk, n, error);
         return FALSE;
     }
-    for (const guint8 *at = chunk + p->counted; (at = memchr(at, '\n', chunk + n - at)) != NULL; at++) {
+    for (const guint8 *at = chunk + p->counted; (at = memchr(at, '\n', chunk + n - at)) != NULL;
+         at++) {
         p->line++;
     }
     p->chunk_byte += n;
@@ -358,7 +377,10 @@ JsonDocument *json_read(Input *input, GError **error)
     return document_take(&p, ok, input_path(input), error);
 }
 
-const Json *json_root(const JsonDocument *document) { return document->root; }
+const Json *json_root(const JsonDocument *document)
+{
+    return document->root;
+}
 
 void json_free(JsonDocument *document)
 {

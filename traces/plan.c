@@ -1,4 +1,7 @@
 /* Execution plans: storage. */
 #include "traces/plan.h"
 
-void plan_free(Plan *plan) { g_free(plan); }
+void plan_free(Plan *plan)
+{
+    g_free(plan);
+}

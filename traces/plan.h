@@ -1,4 +1,5 @@
-/* An execution plan: a program of puts, reductions and switch operations for each rank, as mscclpp runs them. */
+/* An execution plan: a program of puts, reductions and switch operations for each rank, as mscclpp
+ * runs them. */
 #ifndef TRACES_PLAN_H
 #define TRACES_PLAN_H
 

@@ -18,8 +18,8 @@ static gsize varint(const guint8 *at, gsize n, guint64 *value)
     return 0;
 }
 
-/* There is no magic: a short length, then a message that starts as GlobalMetadata does, then one that starts as a
- * Node does; and bytes that no text has. */
+/* There is no magic: a short length, then a message that starts as GlobalMetadata does, then one
+ * that starts as a Node does; and bytes that no text has. */
 static int chakra_probe(const char *head, gsize n)
 {
     const guint8 *at = (const guint8 *)head;
@@ -74,18 +74,21 @@ static int next_message(Input *input, GByteArray *buffer, GError **error)
         }
     }
     if (length > MESSAGE_BYTES_MAX) {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: byte %" G_GUINT64_FORMAT ": a message of %"
-                    G_GUINT64_FORMAT " bytes; lengths should be at most 256 MiB", input_path(input), start,
-                    length);
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT,
+                    "%s: byte %" G_GUINT64_FORMAT ": a message of %" G_GUINT64_FORMAT
+                    " bytes; lengths should be at most 256 MiB",
+                    input_path(input), start, length);
         return -1;
     }
     g_byte_array_set_size(buffer, length);
     for (gsize have = 0; have < length;) {
         gssize got = input_read(input, buffer->data + have, length - have, error);
         if (got == 0) {
-            g_set_error(error, TRACE_ERROR, TRACE_ERROR_CUT_OFF, "%s: byte %" G_GUINT64_FORMAT ": a message "
-                        "says it has %" G_GUINT64_FORMAT " bytes, but the file ends %" G_GSIZE_FORMAT
-                        " bytes into it", input_path(input), start, length, have);
+            g_set_error(error, TRACE_ERROR, TRACE_ERROR_CUT_OFF,
+                        "%s: byte %" G_GUINT64_FORMAT ": a message "
+                        "says it has %" G_GUINT64_FORMAT
+                        " bytes, but the file ends %" G_GSIZE_FORMAT " bytes into it",
+                        input_path(input), start, length, have);
         }
         if (got <= 0) {
             return -1;
@@ -99,25 +102,51 @@ static gboolean attribute_integer(const Chakra__Attribute *attr, gint64 *value)
 {
     guint64 big = 0;
     switch (attr->value_case) {
-    case CHAKRA__ATTRIBUTE__VALUE_INT32_VAL: *value = attr->int32_val; break;
-    case CHAKRA__ATTRIBUTE__VALUE_INT64_VAL: *value = attr->int64_val; break;
-    case CHAKRA__ATTRIBUTE__VALUE_UINT32_VAL: *value = attr->uint32_val; break;
-    case CHAKRA__ATTRIBUTE__VALUE_UINT64_VAL: big = attr->uint64_val; *value = big; break;
-    case CHAKRA__ATTRIBUTE__VALUE_SINT32_VAL: *value = attr->sint32_val; break;
-    case CHAKRA__ATTRIBUTE__VALUE_SINT64_VAL: *value = attr->sint64_val; break;
-    case CHAKRA__ATTRIBUTE__VALUE_FIXED32_VAL: *value = attr->fixed32_val; break;
-    case CHAKRA__ATTRIBUTE__VALUE_FIXED64_VAL: big = attr->fixed64_val; *value = big; break;
-    case CHAKRA__ATTRIBUTE__VALUE_SFIXED32_VAL: *value = attr->sfixed32_val; break;
-    case CHAKRA__ATTRIBUTE__VALUE_SFIXED64_VAL: *value = attr->sfixed64_val; break;
-    case CHAKRA__ATTRIBUTE__VALUE_BOOL_VAL: *value = attr->bool_val; break;
-    default: return FALSE;
+    case CHAKRA__ATTRIBUTE__VALUE_INT32_VAL:
+        *value = attr->int32_val;
+        break;
+    case CHAKRA__ATTRIBUTE__VALUE_INT64_VAL:
+        *value = attr->int64_val;
+        break;
+    case CHAKRA__ATTRIBUTE__VALUE_UINT32_VAL:
+        *value = attr->uint32_val;
+        break;
+    case CHAKRA__ATTRIBUTE__VALUE_UINT64_VAL:
+        big = attr->uint64_val;
+        *value = big;
+        break;
+    case CHAKRA__ATTRIBUTE__VALUE_SINT32_VAL:
+        *value = attr->sint32_val;
+        break;
+    case CHAKRA__ATTRIBUTE__VALUE_SINT64_VAL:
+        *value = attr->sint64_val;
+        break;
+    case CHAKRA__ATTRIBUTE__VALUE_FIXED32_VAL:
+        *value = attr->fixed32_val;
+        break;
+    case CHAKRA__ATTRIBUTE__VALUE_FIXED64_VAL:
+        big = attr->fixed64_val;
+        *value = big;
+        break;
+    case CHAKRA__ATTRIBUTE__VALUE_SFIXED32_VAL:
+        *value = attr->sfixed32_val;
+        break;
+    case CHAKRA__ATTRIBUTE__VALUE_SFIXED64_VAL:
+        *value = attr->sfixed64_val;
+        break;
+    case CHAKRA__ATTRIBUTE__VALUE_BOOL_VAL:
+        *value = attr->bool_val;
+        break;
+    default:
+        return FALSE;
     }
     return big <= G_MAXINT64;
 }
 
 static void take_attribute(ChakraNode *node, const Chakra__Attribute *attr)
 {
-    if (strcmp(attr->name, "pg_name") == 0 && attr->value_case == CHAKRA__ATTRIBUTE__VALUE_STRING_VAL) {
+    if (strcmp(attr->name, "pg_name") == 0 &&
+        attr->value_case == CHAKRA__ATTRIBUTE__VALUE_STRING_VAL) {
         node->pg_name = attr->string_val;
     } else if (strcmp(attr->name, "involved_dim") == 0 &&
                attr->value_case == CHAKRA__ATTRIBUTE__VALUE_BOOL_LIST) {
@@ -131,10 +160,11 @@ static void take_attribute(ChakraNode *node, const Chakra__Attribute *attr)
     }
     node->has[known] = attribute_integer(attr, &node->value[known]);
     if (!node->has[known] && node->bad_text == NULL) {
-        node->bad_text = attr->value_case == CHAKRA__ATTRIBUTE__VALUE_STRING_VAL
-                             ? g_strdup_printf("%s is the string \"%.40s\"; it should be an integer",
-                                               attr->name, attr->string_val)
-                             : g_strdup_printf("%s should be an integer below 2^63", attr->name);
+        node->bad_text =
+            attr->value_case == CHAKRA__ATTRIBUTE__VALUE_STRING_VAL
+                ? g_strdup_printf("%s is the string \"%.40s\"; it should be an integer", attr->name,
+                                  attr->string_val)
+                : g_strdup_printf("%s should be an integer below 2^63", attr->name);
     }
 }
 
@@ -143,9 +173,10 @@ static gboolean take_node(Chakra *chakra, const GByteArray *buffer, guint64 byte
     RecordSource where = reader_here(chakra->reader, 0, byte, -1);
     Chakra__Node *message = chakra__node__unpack(NULL, buffer->len, buffer->data);
     if (message == NULL) {
-        return reader_problem(chakra->reader, where, "wrong message", error,
-                              "these %u bytes are no Chakra node: a field inside has a wrong length or type",
-                              buffer->len);
+        return reader_problem(
+            chakra->reader, where, "wrong message", error,
+            "these %u bytes are no Chakra node: a field inside has a wrong length or type",
+            buffer->len);
     }
     ChakraNode node = {
         .where = where,
@@ -173,8 +204,10 @@ static gboolean take_metadata(Chakra *chakra, const GByteArray *buffer, GError *
     const char *path = input_path(chakra->reader->input);
     Chakra__Metadata *message = chakra__metadata__unpack(NULL, buffer->len, buffer->data);
     if (message == NULL) {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: byte 0: the first message is no Chakra "
-                    "metadata: a field inside has a wrong length or type", path);
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT,
+                    "%s: byte 0: the first message is no Chakra "
+                    "metadata: a field inside has a wrong length or type",
+                    path);
         return FALSE;
     }
     gboolean ok = TRUE;
@@ -184,12 +217,13 @@ static gboolean take_metadata(Chakra *chakra, const GByteArray *buffer, GError *
         if (strcmp(attr->name, "fanout_world") == 0 && attribute_integer(attr, &world)) {
             ok = reader_set_world(chakra->reader, world < 0 ? 0 : world, error);
         }
-        gboolean groups = strcmp(attr->name, "pg_config") == 0 ||
-                          strcmp(attr->name, "process_groups") == 0;
+        gboolean groups =
+            strcmp(attr->name, "pg_config") == 0 || strcmp(attr->name, "process_groups") == 0;
         if (!groups || attr->value_case != CHAKRA__ATTRIBUTE__VALUE_STRING_VAL) {
             continue;
         }
-        JsonDocument *document = json_parse(path, attr->string_val, strlen(attr->string_val), error);
+        JsonDocument *document =
+            json_parse(path, attr->string_val, strlen(attr->string_val), error);
         ok = document != NULL && chakra_groups(chakra, json_root(document), path, error);
         json_free(document);
     }
@@ -212,7 +246,8 @@ static gboolean chakra_read(Reader *reader, GError **error)
         if (got <= 0) {
             break;
         }
-        ok = first ? take_metadata(&chakra, buffer, error) : take_node(&chakra, buffer, byte, error);
+        ok =
+            first ? take_metadata(&chakra, buffer, error) : take_node(&chakra, buffer, byte, error);
     }
     ok = ok && chakra_finish(&chakra, error);
     g_byte_array_free(buffer, TRUE);
@@ -220,4 +255,5 @@ static gboolean chakra_read(Reader *reader, GError **error)
     return ok;
 }
 
-const TraceFormat trace_format_chakra = {"chakra", "MLCommons Chakra (.et)", chakra_probe, chakra_read, TRUE};
+const TraceFormat trace_format_chakra = {"chakra", "MLCommons Chakra (.et)", chakra_probe,
+                                         chakra_read, TRUE};

@@ -102,14 +102,16 @@ static gboolean chakra_json_read(Reader *reader, GError **error)
     Chakra chakra;
     gboolean ok = chakra_init(&chakra, reader, error);
     if (ok) {
-        JsonHandler handler = {.array = "workload_graph", .item = chakra_json_item, .user = &chakra};
+        JsonHandler handler = {
+            .array = "workload_graph", .item = chakra_json_item, .user = &chakra};
         GError *broken = NULL;
-        ok = json_stream(reader->input, &handler, &broken) || reader_forgive(reader, &broken, error);
+        ok =
+            json_stream(reader->input, &handler, &broken) || reader_forgive(reader, &broken, error);
     }
     ok = ok && chakra_finish(&chakra, error);
     chakra_clear(&chakra);
     return ok;
 }
 
-const TraceFormat trace_format_chakra_json = {"chakra-json", "MLCommons Chakra (JSON)", chakra_json_probe,
-                                              chakra_json_read, TRUE};
+const TraceFormat trace_format_chakra_json = {"chakra-json", "MLCommons Chakra (JSON)",
+                                              chakra_json_probe, chakra_json_read, TRUE};

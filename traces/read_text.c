@@ -8,11 +8,11 @@
 
 typedef struct {
     Reader *reader;
-    GHashTable *nodes;   /* number -> record index + 1, of the current rank */
-    GHashTable *groups;  /* name -> group index + 1 */
-    GArray *pending;     /* PendingDep of the current rank */
-    gint64 rank;         /* -1: none yet */
-    guint8 *seen;        /* ranks that had their section */
+    GHashTable *nodes;  /* number -> record index + 1, of the current rank */
+    GHashTable *groups; /* name -> group index + 1 */
+    GArray *pending;    /* PendingDep of the current rank */
+    gint64 rank;        /* -1: none yet */
+    guint8 *seen;       /* ranks that had their section */
 } Text;
 
 typedef struct {
@@ -42,8 +42,8 @@ static gboolean fail(Text *text, GError **error, const char *format, ...)
     va_start(args, format);
     char *what = g_strdup_vprintf(format, args);
     va_end(args);
-    g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s:%u: %s", input_path(text->reader->input),
-                input_line_number(text->reader->input), what);
+    g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s:%u: %s",
+                input_path(text->reader->input), input_line_number(text->reader->input), what);
     g_free(what);
     return FALSE;
 }
@@ -60,8 +60,10 @@ static gboolean text_group(Text *text, GPtrArray *words, GError **error)
     }
     if (!ok) {
         g_array_free(ranks, TRUE);
-        return fail(text, error, "a group should read 'group NAME RANKS', RANKS like 0-3,8, each below "
-                    "%u and named once", text->reader->trace->world);
+        return fail(text, error,
+                    "a group should read 'group NAME RANKS', RANKS like 0-3,8, each below "
+                    "%u and named once",
+                    text->reader->trace->world);
     }
     guint32 group = trace_group(text->reader->trace, words->pdata[1],
                                 (guint32 *)(void *)ranks->data, ranks->len);
@@ -103,8 +105,8 @@ static gboolean text_end_rank(Text *text, GError **error)
         Record *record = trace_record(trace, dep->record);
         record->skipped = TRUE;
         if (!reader_problem(text->reader, record->source, "dependency on a missing node", error,
-                            "waits for node %" G_GINT64_FORMAT ", which rank %u does not have", dep->node,
-                            record->rank)) {
+                            "waits for node %" G_GINT64_FORMAT ", which rank %u does not have",
+                            dep->node, record->rank)) {
             return FALSE;
         }
     }
@@ -168,7 +170,8 @@ static gboolean line_attribute(Text *text, Line *line, const char *key, const ch
         return words_time(value, to);
     }
     if (strcmp(key, "to") == 0 || strcmp(key, "from") == 0 || strcmp(key, "root") == 0) {
-        *right = "a rank of this job (to= of a send, from= of a recv, root= of a rooted collective)";
+        *right =
+            "a rank of this job (to= of a send, from= of a recv, root= of a rooted collective)";
         gboolean fits = r->op == RECORD_SEND   ? key[0] == 't'
                         : r->op == RECORD_RECV ? key[0] == 'f'
                                                : key[0] == 'r' && record_op_has_root(r->op);
@@ -179,7 +182,9 @@ static gboolean line_attribute(Text *text, Line *line, const char *key, const ch
     if (strcmp(key, "tag") == 0 || strcmp(key, "stream") == 0 || strcmp(key, "step") == 0) {
         *right = "a number below 2^31";
         gboolean ok = words_u64(value, G_MAXINT32, &n);
-        *(key[0] == 't' ? &r->tag : key[1] == 't' && key[2] == 'r' ? &r->stream : (guint32 *)&r->step) = n;
+        *(key[0] == 't'                    ? &r->tag
+          : key[1] == 't' && key[2] == 'r' ? &r->stream
+                                           : (guint32 *)&r->step) = n;
         return ok;
     }
     if (strcmp(key, "dtype") == 0) {
@@ -198,8 +203,9 @@ static gboolean line_attribute(Text *text, Line *line, const char *key, const ch
         line->after = g_strdup(value);
         return TRUE;
     }
-    *right = "one of group bytes out to from root tag stream gap duration start step dtype reduction "
-             "after name";
+    *right =
+        "one of group bytes out to from root tag stream gap duration start step dtype reduction "
+        "after name";
     return FALSE;
 }
 
@@ -256,8 +262,9 @@ static const char *line_parse(Text *text, GPtrArray *words, Line *line, const ch
     if (words->len < 2 || !record_op_parse(words->pdata[1], &line->record.op) ||
         line->record.op == RECORD_PLAN) {
         line->record.op = RECORD_COMPUTE;
-        *right = "an operation: compute, all_reduce, all_gather, reduce_scatter, broadcast, reduce, "
-                 "all_to_all, gather, scatter, barrier, send or recv";
+        *right =
+            "an operation: compute, all_reduce, all_gather, reduce_scatter, broadcast, reduce, "
+            "all_to_all, gather, scatter, barrier, send or recv";
         return words->len < 2 ? "" : words->pdata[1];
     }
     if (line->record.op == RECORD_COMPUTE) {
@@ -279,8 +286,8 @@ static const char *line_parse(Text *text, GPtrArray *words, Line *line, const ch
     return NULL;
 }
 
-/* Adds the operation, also a skipped one: it keeps its place in the order, and in its group's sequence where
- * the group is known. */
+/* Adds the operation, also a skipped one: it keeps its place in the order, and in its group's
+ * sequence where the group is known. */
 static gboolean line_keep(Text *text, Line *line, GError **error)
 {
     Record *record = &line->record;
@@ -299,7 +306,8 @@ static gboolean line_keep(Text *text, Line *line, GError **error)
     }
     trace_record(text->reader->trace, index)->skipped = TRUE;
     return reader_problem(text->reader, record->source, "wrong attribute", error,
-                          "'after=%s' should be numbers of operations, like after=1,2", line->after);
+                          "'after=%s' should be numbers of operations, like after=1,2",
+                          line->after);
 }
 
 static gboolean text_operation(Text *text, GPtrArray *words, GError **error)
@@ -321,10 +329,13 @@ static gboolean text_operation(Text *text, GPtrArray *words, GError **error)
     const char *whole = wrong == NULL ? line_complete(text, &line) : NULL;
     gboolean ok, good = FALSE;
     if (g_hash_table_contains(text->nodes, &line.record.source.node)) {
-        ok = reader_problem(reader, here, "doubled node", error, "rank %" G_GINT64_FORMAT " has another "
-                            "operation of this number; numbers should differ", text->rank);
+        ok = reader_problem(reader, here, "doubled node", error,
+                            "rank %" G_GINT64_FORMAT " has another "
+                            "operation of this number; numbers should differ",
+                            text->rank);
     } else if (wrong != NULL) {
-        ok = reader_problem(reader, here, "wrong attribute", error, "'%s' should be %s", wrong, right);
+        ok = reader_problem(reader, here, "wrong attribute", error, "'%s' should be %s", wrong,
+                            right);
     } else if (whole != NULL) {
         ok = reader_problem(reader, here, "wrong operation", error, "%s", whole);
     } else {
@@ -351,7 +362,8 @@ static gboolean text_line(Text *text, const char *line, GError **error)
              : strcmp(first, MAGIC) == 0
                  ? words->len == 2 && strcmp(words->pdata[1], "1") == 0
                        ? TRUE
-                       : fail(text, error, "should read '" MAGIC " 1': this is version 1 of the format")
+                       : fail(text, error,
+                              "should read '" MAGIC " 1': this is version 1 of the format")
                  : text_operation(text, words, error);
     }
     g_ptr_array_free(words, TRUE);
@@ -383,4 +395,5 @@ static gboolean text_read(Reader *reader, GError **error)
     return ok;
 }
 
-const TraceFormat trace_format_text = {"text", "Fanout's text format", text_probe, text_read, FALSE};
+const TraceFormat trace_format_text = {"text", "Fanout's text format", text_probe, text_read,
+                                       FALSE};

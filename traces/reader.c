@@ -5,13 +5,13 @@
 #include <string.h>
 
 static const TraceFormat *const formats[] = {
-    &trace_format_text,
-    &trace_format_chakra,
-    &trace_format_chakra_json,
-    NULL,
+    &trace_format_text, &trace_format_kineto, &trace_format_chakra, &trace_format_chakra_json, NULL,
 };
 
-const TraceFormat *const *trace_formats(void) { return formats; }
+const TraceFormat *const *trace_formats(void)
+{
+    return formats;
+}
 
 const TraceFormat *trace_format_by_name(const char *name)
 {
@@ -99,8 +99,8 @@ static const TraceFormat *detect_path(const char *path, const TraceReadSpec *spe
     return format;
 }
 
-static gboolean add_file(GPtrArray *files, const char *path, const char *key, const TraceReadSpec *spec,
-                         GError **error)
+static gboolean add_file(GPtrArray *files, const char *path, const char *key,
+                         const TraceReadSpec *spec, GError **error)
 {
     const TraceFormat *format = detect_path(path, spec, error);
     if (format == NULL) {
@@ -142,7 +142,8 @@ static GPtrArray *folder_names(const char *path, GError **error)
 }
 
 /* A folder's files: one job for those of one pattern of names, one for all logs, else one each. */
-static gboolean add_folder(GPtrArray *files, const char *path, const TraceReadSpec *spec, GError **error)
+static gboolean add_folder(GPtrArray *files, const char *path, const TraceReadSpec *spec,
+                           GError **error)
 {
     GPtrArray *names = folder_names(path, error);
     if (names == NULL) {
@@ -164,8 +165,9 @@ static gboolean add_folder(GPtrArray *files, const char *path, const TraceReadSp
     }
     g_ptr_array_free(names, TRUE);
     if (files->len == before) {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: no trace file in this folder%s%s", path,
-                    last != NULL ? "; the last one tried: " : "", last != NULL ? last->message : "");
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: no trace file in this folder%s%s",
+                    path, last != NULL ? "; the last one tried: " : "",
+                    last != NULL ? last->message : "");
         g_clear_error(&last);
         return FALSE;
     }
@@ -309,9 +311,13 @@ static Trace *read_job(GPtrArray *files, const TraceReadSpec *spec, GError **err
     return trace;
 }
 
-static void trace_free_any(gpointer trace) { trace_free(trace); }
+static void trace_free_any(gpointer trace)
+{
+    trace_free(trace);
+}
 
-GPtrArray *trace_read_jobs(const char *const *paths, guint n, const TraceReadSpec *spec, GError **error)
+GPtrArray *trace_read_jobs(const char *const *paths, guint n, const TraceReadSpec *spec,
+                           GError **error)
 {
     GPtrArray *files = g_ptr_array_new_with_free_func(file_free);
     GPtrArray *jobs = g_ptr_array_new_with_free_func(trace_free_any);

@@ -60,14 +60,16 @@ gboolean reader_check(Reader *reader, const Record *record, gboolean *good, GErr
     }
     if (record_bytes(record) > RECORD_BYTES_MAX) {
         return reader_problem(reader, record->source, "absurd size", error,
-                              "%s of %" G_GUINT64_FORMAT " bytes on one rank; sizes should be at most "
-                              "1 TiB", name, record_bytes(record));
+                              "%s of %" G_GUINT64_FORMAT
+                              " bytes on one rank; sizes should be at most "
+                              "1 TiB",
+                              name, record_bytes(record));
     }
     if (record->op == RECORD_SEND || record->op == RECORD_RECV) {
         if (record->peer < 0 || (guint32)record->peer == record->rank) {
             return reader_problem(reader, record->source, "wrong peer", error,
-                                  "%s of rank %u with peer %d; the peer should be another rank", name,
-                                  record->rank, record->peer);
+                                  "%s of rank %u with peer %d; the peer should be another rank",
+                                  name, record->rank, record->peer);
         }
         *good = TRUE;
         return TRUE;
@@ -79,9 +81,10 @@ gboolean reader_check(Reader *reader, const Record *record, gboolean *good, GErr
         root |= group->ranks[i] == (guint32)record->peer;
     }
     if (!member || !root) {
-        return reader_problem(reader, record->source, member ? "wrong root" : "not in its group", error,
-                              "%s in group '%s' %s rank %d, which is not one of its %u members", name,
-                              group->name, member ? "has as root" : "is run by",
+        return reader_problem(reader, record->source, member ? "wrong root" : "not in its group",
+                              error,
+                              "%s in group '%s' %s rank %d, which is not one of its %u members",
+                              name, group->name, member ? "has as root" : "is run by",
                               member ? record->peer : (gint32)record->rank, group->n);
     }
     *good = TRUE;
@@ -138,7 +141,8 @@ gboolean reader_set_world(Reader *reader, guint64 world, GError **error)
     }
     if (trace->world != 0 && trace->world != world) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH,
-                    "%s: says %" G_GUINT64_FORMAT " ranks, but %s says %u; files of one job should agree",
+                    "%s: says %" G_GUINT64_FORMAT
+                    " ranks, but %s says %u; files of one job should agree",
                     path, world, (char *)trace->files->pdata[0], trace->world);
         return FALSE;
     }
@@ -233,22 +237,38 @@ static const struct {
     RecordDtype dtype;
     guint bytes;
 } torch_dtypes[] = {
-    {"float", RECORD_F32, 4},         {"float32", RECORD_F32, 4},
-    {"half", RECORD_F16, 2},          {"float16", RECORD_F16, 2},
-    {"c10::half", RECORD_F16, 2},     {"bfloat16", RECORD_BF16, 2},
-    {"c10::bfloat16", RECORD_BF16, 2}, {"double", RECORD_F64, 8},
-    {"float64", RECORD_F64, 8},       {"long", RECORD_I64, 8},
-    {"long int", RECORD_I64, 8},      {"int64", RECORD_I64, 8},
-    {"int", RECORD_I32, 4},           {"int32", RECORD_I32, 4},
-    {"short", RECORD_I16, 2},         {"int16", RECORD_I16, 2},
-    {"char", RECORD_I8, 1},           {"signed char", RECORD_I8, 1},
-    {"int8", RECORD_I8, 1},           {"byte", RECORD_U8, 1},
-    {"unsigned char", RECORD_U8, 1},  {"uint8", RECORD_U8, 1},
-    {"bool", RECORD_U8, 1},           {"float8_e4m3fn", RECORD_E4M3, 1},
-    {"float8_e4m3fnuz", RECORD_E4M3, 1}, {"float8_e5m2", RECORD_E5M2, 1},
-    {"float8_e5m2fnuz", RECORD_E5M2, 1}, {"uint16", RECORD_I16, 2},
-    {"uint32", RECORD_U32, 4},        {"uint64", RECORD_U64, 8},
-    {"complexfloat", RECORD_F32, 8},  {"complexdouble", RECORD_F64, 16},
+    {"float", RECORD_F32, 4},
+    {"float32", RECORD_F32, 4},
+    {"half", RECORD_F16, 2},
+    {"float16", RECORD_F16, 2},
+    {"c10::half", RECORD_F16, 2},
+    {"bfloat16", RECORD_BF16, 2},
+    {"c10::bfloat16", RECORD_BF16, 2},
+    {"double", RECORD_F64, 8},
+    {"float64", RECORD_F64, 8},
+    {"long", RECORD_I64, 8},
+    {"long int", RECORD_I64, 8},
+    {"int64", RECORD_I64, 8},
+    {"int", RECORD_I32, 4},
+    {"int32", RECORD_I32, 4},
+    {"short", RECORD_I16, 2},
+    {"int16", RECORD_I16, 2},
+    {"char", RECORD_I8, 1},
+    {"signed char", RECORD_I8, 1},
+    {"int8", RECORD_I8, 1},
+    {"byte", RECORD_U8, 1},
+    {"unsigned char", RECORD_U8, 1},
+    {"uint8", RECORD_U8, 1},
+    {"bool", RECORD_U8, 1},
+    {"float8_e4m3fn", RECORD_E4M3, 1},
+    {"float8_e4m3fnuz", RECORD_E4M3, 1},
+    {"float8_e5m2", RECORD_E5M2, 1},
+    {"float8_e5m2fnuz", RECORD_E5M2, 1},
+    {"uint16", RECORD_I16, 2},
+    {"uint32", RECORD_U32, 4},
+    {"uint64", RECORD_U64, 8},
+    {"complexfloat", RECORD_F32, 8},
+    {"complexdouble", RECORD_F64, 16},
 };
 
 gboolean reader_torch_dtype(const char *name, RecordDtype *dtype, guint *bytes)

@@ -17,14 +17,26 @@ static const char *const reduction_names[RECORD_REDUCTIONS] = {"sum", "prod", "m
 static const struct {
     const char *name;
     guint bytes;
-} dtypes[RECORD_DTYPES] = {{"u8", 1},  {"i8", 1},   {"i16", 2}, {"i32", 4}, {"u32", 4},
+} dtypes[RECORD_DTYPES] = {{"u8", 1},  {"i8", 1},   {"i16", 2}, {"i32", 4},  {"u32", 4},
                            {"i64", 8}, {"u64", 8},  {"f16", 2}, {"bf16", 2}, {"f32", 4},
                            {"f64", 8}, {"e4m3", 1}, {"e5m2", 1}};
 
-const char *record_op_name(RecordOp op) { return op_names[op]; }
-const char *record_reduction_name(RecordReduction reduction) { return reduction_names[reduction]; }
-const char *record_dtype_name(RecordDtype dtype) { return dtypes[dtype].name; }
-guint record_dtype_bytes(RecordDtype dtype) { return dtypes[dtype].bytes; }
+const char *record_op_name(RecordOp op)
+{
+    return op_names[op];
+}
+const char *record_reduction_name(RecordReduction reduction)
+{
+    return reduction_names[reduction];
+}
+const char *record_dtype_name(RecordDtype dtype)
+{
+    return dtypes[dtype].name;
+}
+guint record_dtype_bytes(RecordDtype dtype)
+{
+    return dtypes[dtype].bytes;
+}
 
 gboolean record_op_parse(const char *name, RecordOp *op)
 {

@@ -5,7 +5,8 @@
  * same stream has ended, all its dependencies have ended, and its gap has passed after that.
  *
  * Bytes. `bytes_in` is what one rank puts in, `bytes_out` what one rank gets out; record_bytes() is
- * the larger of the two, which is the size that nccl-tests prints and bus bandwidths are computed from.
+ * the larger of the two, which is the size that nccl-tests prints and bus bandwidths are computed
+ * from.
  *
  * Not kept: tensors' names and shapes, host-side work, memory operations of other engines. */
 #ifndef TRACES_RECORD_H
@@ -31,12 +32,29 @@ typedef enum {
 } RecordOp;
 
 typedef enum {
-    RECORD_SUM, RECORD_PROD, RECORD_MAX, RECORD_MIN, RECORD_AVG, RECORD_REDUCTIONS
+    RECORD_SUM,
+    RECORD_PROD,
+    RECORD_MAX,
+    RECORD_MIN,
+    RECORD_AVG,
+    RECORD_REDUCTIONS
 } RecordReduction;
 
 typedef enum {
-    RECORD_U8, RECORD_I8, RECORD_I16, RECORD_I32, RECORD_U32, RECORD_I64, RECORD_U64, RECORD_F16,
-    RECORD_BF16, RECORD_F32, RECORD_F64, RECORD_E4M3, RECORD_E5M2, RECORD_DTYPES
+    RECORD_U8,
+    RECORD_I8,
+    RECORD_I16,
+    RECORD_I32,
+    RECORD_U32,
+    RECORD_I64,
+    RECORD_U64,
+    RECORD_F16,
+    RECORD_BF16,
+    RECORD_F32,
+    RECORD_F64,
+    RECORD_E4M3,
+    RECORD_E5M2,
+    RECORD_DTYPES
 } RecordDtype;
 
 #define RECORD_NO_GROUP G_MAXUINT32
@@ -44,7 +62,7 @@ typedef enum {
 #define RECORD_NO_STREAM G_MAXUINT32 /* ordered by its dependencies alone */
 #define RECORD_NO_TIME G_MAXUINT64
 #define RECORD_NO_STEP (-1)
-#define RECORD_BYTES_MAX ((guint64)1 << 40)           /* no GPU holds more */
+#define RECORD_BYTES_MAX ((guint64)1 << 40)            /* no GPU holds more */
 #define RECORD_PS_MAX ((guint64)86400 * 1000000000000) /* one day */
 #define RECORD_WORLD_MAX (1u << 20)
 
@@ -58,29 +76,31 @@ typedef struct {
 
 typedef struct {
     guint32 rank;
-    guint32 group;    /* index into trace->groups; RECORD_NO_GROUP of computations */
+    guint32 group; /* index into trace->groups; RECORD_NO_GROUP of computations */
     RecordOp op;
     RecordReduction reduction;
     RecordDtype dtype;
-    gint32 peer;      /* send: to; recv: from; broadcast, reduce, gather, scatter: root; a rank of the job */
-    guint32 tag;      /* of send and recv */
-    guint32 stream;   /* RECORD_NO_STREAM, or operations of one stream run one after another */
+    gint32 peer;    /* send: to; recv: from; broadcast, reduce, gather, scatter: root; a rank of the
+                       job */
+    guint32 tag;    /* of send and recv */
+    guint32 stream; /* RECORD_NO_STREAM, or operations of one stream run one after another */
     guint64 bytes_in, bytes_out;
     guint64 sequence; /* k-th collective of its group on this rank; k-th (src, dst, tag) message */
     guint64 gap_ps;   /* idle or unrecorded time between what it waits for and its start */
-    guint64 duration_ps; /* of a computation; of a communication what was recorded, only for reports */
+    guint64
+        duration_ps;  /* of a computation; of a communication what was recorded, only for reports */
     guint64 start_ps; /* as recorded, from the job's first operation; RECORD_NO_TIME */
     guint32 dep_first, dep_count; /* into trace->deps: indices of records */
-    gint32 step;      /* training step; RECORD_NO_STEP */
-    guint32 name;     /* index into trace->names */
+    gint32 step;                  /* training step; RECORD_NO_STEP */
+    guint32 name;                 /* index into trace->names */
     gboolean skipped; /* --lenient left it out: it takes no time, but keeps order and sequence */
     RecordSource source;
 } Record;
 
 typedef struct {
-    char *name;      /* "0", "tp1": as in the file */
+    char *name; /* "0", "tp1": as in the file */
     guint32 n;
-    guint32 *ranks;  /* of the job, in group order */
+    guint32 *ranks; /* of the job, in group order */
 } RecordGroup;
 
 /* What --lenient left out, by reason. */
@@ -99,14 +119,14 @@ typedef struct {
     gboolean replicate; /* one rank was recorded: the others do the same (trace_replicate) */
     gboolean replicated;
     guint32 recorded_ranks; /* how many ranks the files hold */
-    GArray *records;    /* Record; after trace_finish by rank, then program order */
-    GArray *deps;       /* guint32 */
-    guint32 *rank_first; /* world + 1 indices into records, after trace_finish */
-    GPtrArray *groups;  /* RecordGroup * */
-    GPtrArray *files;   /* char * */
-    GPtrArray *names;   /* char * */
-    GPtrArray *notes;   /* char *: what was assumed or left out, each a sentence for the report */
-    GArray *skips;      /* TraceSkip */
+    GArray *records;        /* Record; after trace_finish by rank, then program order */
+    GArray *deps;           /* guint32 */
+    guint32 *rank_first;    /* world + 1 indices into records, after trace_finish */
+    GPtrArray *groups;      /* RecordGroup * */
+    GPtrArray *files;       /* char * */
+    GPtrArray *names;       /* char * */
+    GPtrArray *notes; /* char *: what was assumed or left out, each a sentence for the report */
+    GArray *skips;    /* TraceSkip */
     Plan *plan;
     /* while reading */
     GHashTable *name_index, *group_index;
@@ -148,15 +168,19 @@ void trace_note(Trace *trace, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void trace_skip(Trace *trace, const char *reason, const char *message);
 guint64 trace_skipped(const Trace *trace); /* all reasons together */
 
-/* Ends the reading: orders the records by rank, drops dependencies that streams imply, refuses cycles, numbers
- * the sequence of each group. lenient: a node on a cycle is skipped and counted. */
+/* Ends the reading: orders the records by rank, drops dependencies that streams imply, refuses
+ * cycles, numbers the sequence of each group. lenient: a node on a cycle is skipped and counted. */
 gboolean trace_finish(Trace *trace, gboolean lenient, GError **error);
 
 /* "FILE:LINE: node N: " or "FILE: byte B: node N: "; caller frees. */
 char *trace_where(const Trace *trace, const RecordSource *source);
 
-static inline guint64 record_bytes(const Record *r) { return MAX(r->bytes_in, r->bytes_out); }
-/* What is replayed and written of a record: itself, or nothing but its place in the order when it is skipped. */
+static inline guint64 record_bytes(const Record *r)
+{
+    return MAX(r->bytes_in, r->bytes_out);
+}
+/* What is replayed and written of a record: itself, or nothing but its place in the order when it
+ * is skipped. */
 Record record_effective(const Record *record);
 gboolean record_op_is_collective(RecordOp op); /* not send, recv, computation */
 gboolean record_op_reduces(RecordOp op);

@@ -5,7 +5,8 @@
 typedef struct {
     Trace *trace;
     guint32 own;     /* the rank recorded */
-    guint32 *groups; /* [group * world + rank]: the rank's group of that kind; RECORD_NO_GROUP: not yet */
+    guint32 *groups; /* [group * world + rank]: the rank's group of that kind; RECORD_NO_GROUP: not
+                        yet */
     guint32 n_groups;
 } Replicate;
 
@@ -53,8 +54,10 @@ static gboolean map_group(Replicate *rep, guint32 index, GError **error)
     }
     if (!ok) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH,
-                    "%s: only rank %u was recorded, and its group '%s' of %u ranks is no evenly spaced block that "
-                    "tiles the %u ranks, so the other ranks' groups cannot be told; give the traces of all ranks",
+                    "%s: only rank %u was recorded, and its group '%s' of %u ranks is no evenly "
+                    "spaced block that "
+                    "tiles the %u ranks, so the other ranks' groups cannot be told; give the "
+                    "traces of all ranks",
                     trace->name, rep->own, group->name, n, trace->world);
     }
     g_free(ranks);
@@ -75,7 +78,8 @@ static void copy_rank(Replicate *rep, const GArray *from, GArray *to, guint32 ra
             }
             record.group = rep->groups[(gsize)record.group * world + rank];
             gboolean rooted = record_op_has_root(record.op) && record.peer >= 0 && place < group->n;
-            record.peer = rooted ? (gint32)trace_group_at(trace, record.group)->ranks[place] : record.peer;
+            record.peer =
+                rooted ? (gint32)trace_group_at(trace, record.group)->ranks[place] : record.peer;
         }
         if (record.op == RECORD_SEND || record.op == RECORD_RECV) {
             record.peer = ((gint64)record.peer - rep->own + rank + world) % world;
@@ -98,7 +102,8 @@ static gboolean fits(const Trace *trace, GError **error)
         return TRUE;
     }
     g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH,
-                "%s: %u operations on each of %u ranks are more than 2^24; --limit N takes the first ones only",
+                "%s: %u operations on each of %u ranks are more than 2^24; --limit N takes the "
+                "first ones only",
                 trace->name, trace->records->len, trace->world);
     return FALSE;
 }
@@ -111,7 +116,8 @@ gboolean trace_replicate(Trace *trace, GError **error)
     if (!fits(trace, error)) {
         return FALSE;
     }
-    Replicate rep = {.trace = trace, .own = trace_record(trace, 0)->rank, .n_groups = trace->groups->len};
+    Replicate rep = {
+        .trace = trace, .own = trace_record(trace, 0)->rank, .n_groups = trace->groups->len};
     rep.groups = g_new(guint32, (gsize)rep.n_groups * trace->world + 1);
     gboolean *used = g_new0(gboolean, rep.n_groups + 1);
     for (guint i = 0; i < trace->records->len; i++) {
@@ -132,7 +138,8 @@ gboolean trace_replicate(Trace *trace, GError **error)
         trace->records = to;
         g_array_free(from, TRUE);
         trace->replicated = TRUE;
-        trace_note(trace, "only rank %u was recorded: all %u ranks do what it did", rep.own, trace->world);
+        trace_note(trace, "only rank %u was recorded: all %u ranks do what it did", rep.own,
+                   trace->world);
     }
     g_free(used);
     g_free(rep.groups);

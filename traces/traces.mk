@@ -10,10 +10,13 @@ libfanout_core_la_SOURCES += \
 	traces/json.c \
 	traces/json.h \
 	traces/json_value.c \
+	traces/kineto.h \
+	traces/kineto_build.c \
 	traces/plan.c \
 	traces/plan.h \
 	traces/read_chakra.c \
 	traces/read_chakra_json.c \
+	traces/read_kineto.c \
 	traces/read_text.c \
 	traces/reader.c \
 	traces/reader.h \

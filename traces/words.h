@@ -4,8 +4,8 @@
 
 #include <glib.h>
 
-/* Words of a line up to a '#'; a word may hold a quoted part with \" \\ \n \t. NULL: a quote does not end. Free
- * with g_ptr_array_free. */
+/* Words of a line up to a '#'; a word may hold a quoted part with \" \\ \n \t. NULL: a quote does
+ * not end. Free with g_ptr_array_free. */
 GPtrArray *words_split(const char *line);
 /* A decimal number without sign, at most max. */
 gboolean words_u64(const char *text, guint64 max, guint64 *value);

@@ -6,12 +6,14 @@
 
 #include "traces/record.h"
 
-/* All three want a finished trace. GError: TRACE_ERROR_WRITE, naming the file, or what the format cannot say. */
+/* All three want a finished trace. GError: TRACE_ERROR_WRITE, naming the file, or what the format
+ * cannot say. */
 gboolean write_text(const Trace *trace, const char *path, GError **error);
-/* prefix.<rank>.et, one file a rank; a trace that stands for all ranks is replicated first (trace_replicate). */
+/* prefix.<rank>.et, one file a rank; a trace that stands for all ranks is replicated first
+ * (trace_replicate). */
 gboolean write_chakra(Trace *trace, const char *prefix, GError **error);
-/* Point to point only: collectives are expanded (ring all-reduce, all-gather and reduce-scatter; binomial
- * tree for rooted ones; direct all-to-all; dissemination barrier). */
+/* Point to point only: collectives are expanded (ring all-reduce, all-gather and reduce-scatter;
+ * binomial tree for rooted ones; direct all-to-all; dissemination barrier). */
 gboolean write_goal(Trace *trace, const char *path, GError **error);
 
 /* The text that write_text writes, for tests. Caller frees. */

@@ -1,6 +1,7 @@
-/* Writes Chakra .et files, one a rank, which read_chakra.c reads back identically. What the schema has no name for
- * (streams, dtypes, picoseconds) goes into attributes called fanout_...; tools that do not know them still
- * see the same graph: an operation's gap is a computation before it, its stream's order a dependency. */
+/* Writes Chakra .et files, one a rank, which read_chakra.c reads back identically. What the schema
+ * has no name for (streams, dtypes, picoseconds) goes into attributes called fanout_...; tools that
+ * do not know them still see the same graph: an operation's gap is a computation before it, its
+ * stream's order a dependency. */
 #include <string.h>
 
 #include "traces/chakra.h"
@@ -164,8 +165,8 @@ static void append_gap(GByteArray *to, const Chakra__Node *of, guint64 id, guint
     append_message(to, &gap.base);
 }
 
-static void append_node(GByteArray *to, const Trace *trace, guint32 index, const gint64 *ids, gint64 before,
-                        gint64 *next_gap, char **names)
+static void append_node(GByteArray *to, const Trace *trace, guint32 index, const gint64 *ids,
+                        gint64 before, gint64 *next_gap, char **names)
 {
     Record record = record_effective(trace_record(trace, index));
     const Record *r = &record;
@@ -233,10 +234,9 @@ static gboolean write_rank(const Trace *trace, guint32 rank, const char *prefix,
     for (guint32 i = first; i < end; i++) {
         const Record *r = trace_record(trace, i);
         gpointer stream = GUINT_TO_POINTER(r->stream);
-        guint before = r->stream == RECORD_NO_STREAM
-                           ? 0 : GPOINTER_TO_UINT(g_hash_table_lookup(last, stream));
-        append_node(bytes, trace, i, ids, before != 0 ? ids[before - 1] : -1,
-                    &next_gap, names);
+        guint before =
+            r->stream == RECORD_NO_STREAM ? 0 : GPOINTER_TO_UINT(g_hash_table_lookup(last, stream));
+        append_node(bytes, trace, i, ids, before != 0 ? ids[before - 1] : -1, &next_gap, names);
         g_hash_table_insert(last, stream, GUINT_TO_POINTER(i + 1));
     }
     char *path = g_strdup_printf("%s.%u.et", prefix, rank);
@@ -256,7 +256,8 @@ gboolean write_chakra(Trace *trace, const char *prefix, GError **error)
 {
     if (trace->plan != NULL) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE,
-                    "%s: an execution plan is a device program; Chakra has no operations for it", trace->name);
+                    "%s: an execution plan is a device program; Chakra has no operations for it",
+                    trace->name);
         return FALSE;
     }
     if (!trace_replicate(trace, error)) {

@@ -98,8 +98,11 @@ static void append_communication(GString *to, const Trace *trace, const Record *
         g_string_append_printf(to, " out=%" G_GUINT64_FORMAT, r->bytes_out);
     }
     if (r->peer != RECORD_NO_PEER) {
-        g_string_append_printf(to, " %s=%d", r->op == RECORD_SEND   ? "to"
-                                             : r->op == RECORD_RECV ? "from" : "root", r->peer);
+        g_string_append_printf(to, " %s=%d",
+                               r->op == RECORD_SEND   ? "to"
+                               : r->op == RECORD_RECV ? "from"
+                                                      : "root",
+                               r->peer);
     }
     if (r->tag != 0) {
         g_string_append_printf(to, " tag=%u", r->tag);
@@ -144,7 +147,8 @@ static void append_record(GString *to, const Trace *trace, const Record *r, cons
     g_string_append_c(to, '\n');
 }
 
-/* The file's own numbers where every operation of the rank has one and they differ; else 1, 2, ... */
+/* The file's own numbers where every operation of the rank has one and they differ; else 1, 2, ...
+ */
 static void number_rank(const Trace *trace, guint32 first, guint32 end, gint64 *numbers)
 {
     GHashTable *seen = g_hash_table_new(g_int64_hash, g_int64_equal);
