@@ -55,11 +55,11 @@ void kernel_notify_set_handler(KernelNotified handler, void *user);
 guint32 kernel_notify_arm(Event *event, SimTime delay_ps); /* returns a slot */
 void kernel_notify_disarm(guint32 slot);
 
-/* ---- waveforms ---- */
+/* ---- waveforms: see vcd.h ---- */
 
-KernelVcd *kernel_vcd_open(const char *path, GError **error);
+KernelVcd *kernel_vcd_open(const char *path_without_suffix); /* adds ".vcd"; it can be written */
 void kernel_vcd_trace(KernelVcd *vcd, const char *name, const guint64 *value, int bits);
-void kernel_vcd_close(KernelVcd *vcd, SimTime base_ps); /* writes the file, times less base_ps */
+void kernel_vcd_close(KernelVcd *vcd); /* SystemC's time moves on by 1 ps */
 
 G_END_DECLS
 

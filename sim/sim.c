@@ -11,9 +11,9 @@
 
 Sim *sim_new(const SimSpec *spec, GError **error)
 {
-    KernelVcd *vcd = NULL;
+    Vcd *vcd = NULL;
 
-    if (spec->vcd_path != NULL && (vcd = kernel_vcd_open(spec->vcd_path, error)) == NULL) {
+    if (spec->vcd_path != NULL && (vcd = vcd_open(spec->vcd_path, error)) == NULL) {
         return NULL;
     }
     Sim *sim = g_new0(Sim, 1);
@@ -38,7 +38,7 @@ void sim_free(Sim *sim)
     g_assert(!sim->running);
     process_abandon_all(sim);
     if (sim->vcd != NULL) {
-        kernel_vcd_close(sim->vcd, sim->base_ps);
+        vcd_close(sim->vcd, sim->vcd_base_ps);
     }
     if (sim->wheel != NULL) {
         calendar_free(sim->wheel);
@@ -107,6 +107,9 @@ void sim_finish(Sim *sim, SimStatus status)
     sim->ended = TRUE;
     if (status == SIM_LIMIT) {
         sim->now_ps = sim->until_ps;
+    }
+    if (sim->wheel == NULL) {
+        reference_leave(sim); /* before SystemC makes due what is due in the next delta cycle */
     }
     SimTime behind_ps = sim->base_ps + sim->now_ps - kernel_now_ps();
     if (behind_ps > 0) {
@@ -186,6 +189,7 @@ SimStatus sim_run(Sim *sim, SimTime until_ps)
     g_assert(until_ps >= sim->now_ps && until_ps <= SIMTIME_NEVER);
     if (sim->thread == NULL) {
         sim->thread = g_thread_self();
+        sim->vcd_base_ps = kernel_now_ps();
     }
     g_assert(sim->thread == g_thread_self());
     if (sim->failure != NULL) {
@@ -270,7 +274,8 @@ gboolean sim_nobody_waits(Sim *sim)
 void sim_trace_u64(Sim *sim, const char *name, const guint64 *value, int bits)
 {
     g_assert(bits >= 1 && bits <= 64);
+    g_assert(sim->thread == NULL); /* SystemC takes no more once it has started to write */
     if (sim->vcd != NULL) {
-        kernel_vcd_trace(sim->vcd, name, value, bits);
+        vcd_trace(sim->vcd, name, value, bits);
     }
 }

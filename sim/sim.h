@@ -80,7 +80,9 @@ typedef char *(*SimWaiterText)(void *unit); /* NULL: idle; else a line to free *
 void sim_add_waiter(Sim *sim, SimWaiterText text, void *unit);
 char **sim_waiters(Sim *sim);
 
-/* Waveforms: `value` is sampled whenever time moves on, until the Sim ends. No-op without a VCD. */
+/* Waveforms: `value` is sampled whenever time moves on, until the Sim ends, which also finishes the
+ * file (while it runs, PATH.raw.vcd grows beside it). Dots in the name make scopes. Before the first
+ * sim_run() only. No-op without a VCD. */
 void sim_trace_u64(Sim *sim, const char *name, const guint64 *value, int bits);
 
 #endif

@@ -34,4 +34,6 @@ libfanout_core_la_SOURCES += \
 	sim/stack.c \
 	sim/stack.h \
 	sim/stat.c \
-	sim/stat.h
+	sim/stat.h \
+	sim/vcd.c \
+	sim/vcd.h

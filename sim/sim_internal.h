@@ -5,6 +5,7 @@
 #include "sim/calendar.h"
 #include "sim/kernel.h"
 #include "sim/sim.h"
+#include "sim/vcd.h"
 
 typedef enum { PROCESS_READY, PROCESS_RUNNING, PROCESS_TIMED, PROCESS_BLOCKED } ProcessState;
 
@@ -60,7 +61,8 @@ struct Sim {
 
     guint64 seed;
     GThread *thread;
-    KernelVcd *vcd;
+    Vcd *vcd;
+    SimTime vcd_base_ps;
     GArray *waiters;
     char *failure; /* what SystemC said */
 };

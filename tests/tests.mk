@@ -23,6 +23,10 @@ check-summary:
 	@$(SHELL) $(top_srcdir)/tests/summary.sh $(TEST_LOGS)
 
 # One block for each test, in alphabetical order; tests/tidy.sh complains about one that is missing.
+check_PROGRAMS += tests/test_calendars
+tests_test_calendars_SOURCES = tests/test_calendars.c tests/test.h
+tests_test_calendars_LDADD = $(TEST_LDADD)
+
 check_PROGRAMS += tests/test_log
 tests_test_log_SOURCES = tests/test_log.c tests/test.h
 tests_test_log_LDADD = $(TEST_LDADD)
@@ -67,6 +71,10 @@ check_PROGRAMS += tests/test_size
 tests_test_size_SOURCES = tests/test_size.c tests/test.h
 tests_test_size_LDADD = $(TEST_LDADD)
 
+check_PROGRAMS += tests/test_stat
+tests_test_stat_SOURCES = tests/test_stat.c tests/test.h
+tests_test_stat_LDADD = $(TEST_LDADD)
+
 check_PROGRAMS += tests/test_trace_chakra
 tests_test_trace_chakra_SOURCES = tests/test_trace_chakra.c tests/test.h tests/trace_test.h
 tests_test_trace_chakra_LDADD = $(TEST_LDADD)
@@ -78,9 +86,6 @@ tests_test_trace_kineto_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_trace_text
 tests_test_trace_text_SOURCES = tests/test_trace_text.c tests/test.h tests/trace_test.h
 tests_test_trace_text_LDADD = $(TEST_LDADD)
-check_PROGRAMS += tests/test_stat
-tests_test_stat_SOURCES = tests/test_stat.c tests/test.h
-tests_test_stat_LDADD = $(TEST_LDADD)
 
 check_PROGRAMS += tests/test_trace_text
 tests_test_trace_text_SOURCES = tests/test_trace_text.c tests/test.h tests/trace_test.h
@@ -89,3 +94,6 @@ tests_test_trace_text_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_preset
 tests_test_preset_SOURCES = tests/test_preset.c tests/model_test.h tests/test.h
 tests_test_preset_LDADD = $(TEST_LDADD)
+check_PROGRAMS += tests/test_vcd
+tests_test_vcd_SOURCES = tests/test_vcd.c tests/test.h
+tests_test_vcd_LDADD = $(TEST_LDADD)
