@@ -27,6 +27,10 @@ check_PROGRAMS += tests/test_calendars
 tests_test_calendars_SOURCES = tests/test_calendars.c tests/test.h
 tests_test_calendars_LDADD = $(TEST_LDADD)
 
+check_PROGRAMS += tests/test_event
+tests_test_event_SOURCES = tests/test_event.c tests/test.h
+tests_test_event_LDADD = $(TEST_LDADD)
+
 check_PROGRAMS += tests/test_log
 tests_test_log_SOURCES = tests/test_log.c tests/test.h
 tests_test_log_LDADD = $(TEST_LDADD)
@@ -46,6 +50,10 @@ tests_test_options_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_param
 tests_test_param_SOURCES = tests/test_param.c tests/test.h
 tests_test_param_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_preset
+tests_test_preset_SOURCES = tests/test_preset.c tests/model_test.h tests/test.h
+tests_test_preset_LDADD = $(TEST_LDADD)
 
 check_PROGRAMS += tests/test_process
 tests_test_process_SOURCES = tests/test_process.c tests/test.h
@@ -87,13 +95,10 @@ check_PROGRAMS += tests/test_trace_text
 tests_test_trace_text_SOURCES = tests/test_trace_text.c tests/test.h tests/trace_test.h
 tests_test_trace_text_LDADD = $(TEST_LDADD)
 
-check_PROGRAMS += tests/test_trace_text
-tests_test_trace_text_SOURCES = tests/test_trace_text.c tests/test.h tests/trace_test.h
-tests_test_trace_text_LDADD = $(TEST_LDADD)
+check_PROGRAMS += tests/test_two_runs
+tests_test_two_runs_SOURCES = tests/test_two_runs.c tests/test.h
+tests_test_two_runs_LDADD = $(TEST_LDADD)
 
-check_PROGRAMS += tests/test_preset
-tests_test_preset_SOURCES = tests/test_preset.c tests/model_test.h tests/test.h
-tests_test_preset_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_vcd
 tests_test_vcd_SOURCES = tests/test_vcd.c tests/test.h
 tests_test_vcd_LDADD = $(TEST_LDADD)
