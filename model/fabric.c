@@ -267,6 +267,7 @@ void fabric_account(Fabric *fabric, const Txn *txn, gboolean local, SimTime now_
     }
     stats->count++;
     stats->bytes += txn->bytes;
+    stats->first_ps = MIN(stats->first_ps, txn->start_ps); /* completions overtake each other */
     stats->last_ps = now_ps;
     hist_add(&stats->latency_ps, now_ps - txn->start_ps);
     if (G_UNLIKELY(txn->state != TXN_OK)) {

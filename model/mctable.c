@@ -32,18 +32,15 @@ guint32 mctable_program(McTable *table, guint32 mcid, const guint16 *member, gui
     g_assert(mcid < spec->entries && !table->entry[mcid].valid && n_members > 0);
     guint32 rounds = (guint32)((n_members + spec->round_directives - 1) / spec->round_directives);
     guint32 groups = MIN(links, (guint32)spec->spray_groups);
-    gboolean extended = FALSE;
     if (rounds > spec->rounds)
         return 0;
-    if ((guint64)groups * n_members > spec->directives) {
-        extended = spec->overflow == MC_OVERFLOW_EXTENDED &&
-                   table->extended_used < spec->extended_entries &&
-                   (guint64)groups * n_members <= 2 * spec->directives;
-        if (!extended)
-            groups = MIN(groups, (guint32)(spec->directives / n_members));
-        if (groups == 0)
-            return 0;
-    }
+    gboolean may_extend =
+        spec->overflow == MC_OVERFLOW_EXTENDED && table->extended_used < spec->extended_entries;
+    guint64 ports = may_extend ? 2 * spec->directives : spec->directives;
+    groups = MIN(groups, (guint32)(ports / n_members));
+    if (groups == 0)
+        return 0;
+    gboolean extended = (guint64)groups * n_members > spec->directives;
     table->extended_used += extended;
     table->entry[mcid] = (McEntry){.valid = TRUE, .extended = extended, .spray_groups = groups,
                                    .n_members = n_members, .rounds = rounds,

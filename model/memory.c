@@ -6,12 +6,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+typedef struct {
+    MemWatch *head, *tail;
+} WatchList;
+
 struct Memory {
     Sim *sim;
     gboolean keep_bytes;
     GPtrArray *regions;  /* by id; [0] is NULL */
-    GHashTable *watches; /* line key -> MemWatch list; looked up, never iterated */
-    guint32 n_watches;
+    GHashTable *watches; /* line key -> WatchList; looked up, never iterated */
+    guint32 n_watches;   /* on lines */
+    WatchList due;       /* written, to be fired */
+    gboolean draining;
 };
 
 #define WATCH_LINE 128u
@@ -23,7 +29,7 @@ Memory *memory_new(Sim *sim, gboolean keep_bytes)
     memory->keep_bytes = keep_bytes;
     memory->regions = g_ptr_array_new();
     g_ptr_array_add(memory->regions, NULL);
-    memory->watches = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    memory->watches = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
     return memory;
 }
 
@@ -131,6 +137,21 @@ void memory_region_unref(Memory *memory, MemRegion *region)
 
 void memory_set_cached(MemRegion *region, gboolean cached) { region->cached = cached; }
 
+static void watch_append(WatchList *list, MemWatch *watch)
+{
+    watch->prev = list->tail;
+    watch->next = NULL;
+    *(list->tail ? &list->tail->next : &list->head) = watch;
+    list->tail = watch;
+}
+
+static void watch_remove(WatchList *list, MemWatch *watch)
+{
+    *(watch->prev ? &watch->prev->next : &list->head) = watch->next;
+    *(watch->next ? &watch->next->prev : &list->tail) = watch->prev;
+    watch->next = watch->prev = NULL;
+}
+
 /* A watch lives on the first line of its range; ranges do not cross a line (a flag is <= 16 B). */
 static gint64 watch_key(guint32 region, guint64 offset)
 {
@@ -142,58 +163,70 @@ void memory_watch(Memory *memory, MemWatch *watch, MemRegion *region, guint64 of
 {
     g_assert(!watch->armed && bytes > 0 && offset % WATCH_LINE + bytes <= WATCH_LINE);
     gint64 key = watch_key(region->id, offset);
-    MemWatch *head = g_hash_table_lookup(memory->watches, &key);
+    WatchList *line = g_hash_table_lookup(memory->watches, &key);
+    if (!line) {
+        line = g_new0(WatchList, 1);
+        g_hash_table_insert(memory->watches, g_memdup2(&key, sizeof key), line);
+    }
     *watch = (MemWatch){.region = region->id, .bytes = bytes, .offset = offset, .fire = fire,
                         .armed = TRUE};
+    watch_append(line, watch); /* fired in the order of arming */
     memory->n_watches++;
-    if (!head) {
-        g_hash_table_insert(memory->watches, g_memdup2(&key, sizeof key), watch);
-        return;
-    }
-    while (head->next) /* fired in the order of arming */
-        head = head->next;
-    head->next = watch;
 }
 
-static void memory_watch_unlink(Memory *memory, gint64 key, MemWatch *watch)
+static void memory_watch_unlink(Memory *memory, gint64 key, WatchList *line, MemWatch *watch)
 {
-    MemWatch *head = g_hash_table_lookup(memory->watches, &key);
-    if (head == watch) {
-        if (watch->next)
-            g_hash_table_insert(memory->watches, g_memdup2(&key, sizeof key), watch->next);
-        else
-            g_hash_table_remove(memory->watches, &key);
-    } else {
-        while (head->next != watch)
-            head = head->next;
-        head->next = watch->next;
-    }
-    watch->next = NULL;
-    watch->armed = FALSE;
+    watch_remove(line, watch);
+    if (!line->head)
+        g_hash_table_remove(memory->watches, &key);
     memory->n_watches--;
 }
 
 void memory_unwatch(Memory *memory, MemWatch *watch)
 {
-    if (watch->armed)
-        memory_watch_unlink(memory, watch_key(watch->region, watch->offset), watch);
+    if (!watch->armed)
+        return;
+    gint64 key = watch_key(watch->region, watch->offset);
+    if (watch->due)
+        watch_remove(&memory->due, watch);
+    else
+        memory_watch_unlink(memory, key, g_hash_table_lookup(memory->watches, &key), watch);
+    watch->armed = watch->due = FALSE;
 }
 
 guint32 memory_watches(const Memory *memory) { return memory->n_watches; }
 
+/* Takes the watches that a write concerns off their line, so that one armed again from its own `fire` waits
+ * for the next write. */
+static void memory_collect_due(Memory *memory, guint32 region, guint64 line, guint64 offset,
+                               guint64 end, SimTime visible_ps)
+{
+    gint64 key = watch_key(region, line * WATCH_LINE);
+    WatchList *list = g_hash_table_lookup(memory->watches, &key);
+    for (MemWatch *watch = list ? list->head : NULL, *next; watch; watch = next) {
+        next = watch->next;
+        if (watch->offset >= end || watch->offset + watch->bytes <= offset)
+            continue;
+        memory_watch_unlink(memory, key, list, watch); /* the last one frees the list: next is NULL then */
+        watch->due = TRUE;
+        watch->visible_ps = visible_ps;
+        watch_append(&memory->due, watch);
+    }
+}
+
 void memory_written_slow(Memory *memory, guint32 region, guint64 offset, guint32 bytes, SimTime now_ps)
 {
     guint64 end = offset + bytes;
-    for (guint64 line = offset / WATCH_LINE; line * WATCH_LINE < end; line++) {
-        gint64 key = watch_key(region, line * WATCH_LINE);
-        MemWatch *watch = g_hash_table_lookup(memory->watches, &key);
-        while (watch) {
-            MemWatch *next = watch->next;
-            if (watch->offset < end && watch->offset + watch->bytes > offset) {
-                memory_watch_unlink(memory, key, watch);
-                watch->fire(watch, now_ps);
-            }
-            watch = next;
-        }
+    for (guint64 line = offset / WATCH_LINE; line * WATCH_LINE < end; line++)
+        memory_collect_due(memory, region, line, offset, end, now_ps);
+    if (memory->draining) /* a write from inside a `fire`: the outer loop goes on with what is due now */
+        return;
+    memory->draining = TRUE;
+    while (memory->due.head) {
+        MemWatch *watch = memory->due.head;
+        watch_remove(&memory->due, watch);
+        watch->armed = watch->due = FALSE;
+        watch->fire(watch, watch->visible_ps);
     }
+    memory->draining = FALSE;
 }

@@ -45,16 +45,18 @@ void memory_region_unref(Memory *memory, MemRegion *region); /* frees at 0 */
 void memory_set_cached(MemRegion *region, gboolean cached);
 
 /* Watches: `fire` is called (once, then the watch is gone) with the time at which a write that touches
- * [offset, offset + bytes) became visible. The caller embeds the watch and owns it. */
+ * [offset, offset + bytes) became visible. The caller embeds the watch and owns it. Watches of one line are
+ * fired in the order of arming; `fire` may arm its own watch again (for the next write) and unwatch others. */
 typedef struct MemWatch MemWatch;
 typedef void (*MemWatchFire)(MemWatch *watch, SimTime now_ps);
 struct MemWatch {
-    MemWatch *next;
+    MemWatch *next, *prev;
     guint32 region;
     guint32 bytes;
     guint64 offset;
     MemWatchFire fire;
-    gboolean armed;
+    SimTime visible_ps;  /* of the write, once due */
+    gboolean armed, due; /* due: written, `fire` comes next */
 };
 void memory_watch(Memory *memory, MemWatch *watch, MemRegion *region, guint64 offset, guint32 bytes,
                   MemWatchFire fire);

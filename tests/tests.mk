@@ -102,3 +102,26 @@ tests_test_two_runs_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_vcd
 tests_test_vcd_SOURCES = tests/test_vcd.c tests/test.h
 tests_test_vcd_LDADD = $(TEST_LDADD)
+check_PROGRAMS += tests/test_preset
+tests_test_preset_SOURCES = tests/test_preset.c tests/model_test.h tests/test.h
+tests_test_preset_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_hash
+tests_test_hash_SOURCES = tests/test_hash.c tests/model_test.h tests/test.h
+tests_test_hash_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_mcobject
+tests_test_mcobject_SOURCES = tests/test_mcobject.c tests/model_test.h tests/test.h
+tests_test_mcobject_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_mctable
+tests_test_mctable_SOURCES = tests/test_mctable.c tests/model_test.h tests/test.h
+tests_test_mctable_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_memory
+tests_test_memory_SOURCES = tests/test_memory.c tests/model_test.h tests/test.h
+tests_test_memory_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_vas
+tests_test_vas_SOURCES = tests/test_vas.c tests/model_test.h tests/test.h
+tests_test_vas_LDADD = $(TEST_LDADD)
