@@ -118,6 +118,17 @@ static gboolean options_convert(Options *options, const RawOptions *raw, GError 
     return TRUE;
 }
 
+static gboolean options_check_flags(const Options *options, const Verb *verb, GError **error)
+{
+    if (options->vcd && !(verb->flags & VERB_WAVEFORM))
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: this verb writes no waveforms");
+    else if (options->perfetto && !(verb->flags & VERB_TIMELINE))
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--perfetto: this verb writes no timeline");
+    else
+        return TRUE;
+    return FALSE;
+}
+
 static void options_clear_raw(RawOptions *raw)
 {
     g_free(raw->format);
@@ -180,7 +191,8 @@ gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *o
     *code = good && raw.help ? EXIT_DONE : EXIT_USER;
     if (good && raw.help)
         options_print_help(context, verb);
-    good = good && !raw.help && options_convert(options, &raw, &failure);
+    good = good && !raw.help && options_convert(options, &raw, &failure) &&
+           options_check_flags(options, verb, &failure);
     if (failure)
         g_propagate_error(error, failure);
     if (!good)

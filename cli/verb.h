@@ -11,13 +11,20 @@ typedef enum {
     EXIT_WRONG = 2, /* the simulated fabric got stuck, or a result did not verify */
 } ExitCode;
 
+/* What a verb can write beside its report; an option for anything else is refused, not ignored. */
+typedef enum {
+    VERB_WAVEFORM = 1 << 0, /* --vcd */
+    VERB_TIMELINE = 1 << 1, /* --perfetto */
+} VerbFlags;
+
 typedef struct {
     const char *name;  /* "coll" */
     const char *usage; /* what stands behind the name: "OP [-s SYSTEM] ..." */
     const char *text;  /* one line for the list of verbs */
-    /* argv[0] is the verb's name; both may be changed. The verb prints its results itself; on failure
-     * it returns EXIT_USER or EXIT_WRONG and sets `error`, which main prints as "fanout coll: ...". A verb that has
-     * already said what is wrong may return EXIT_WRONG without an error. */
+    VerbFlags flags;
+    /* argv[0] is the verb's name; both may be changed. The verb prints its results itself; on
+     * failure it returns EXIT_USER or EXIT_WRONG and sets `error`, which main prints as "fanout coll:
+     * ...". A verb whose report says what is wrong may return EXIT_WRONG without an error. */
     ExitCode (*run)(int argc, char **argv, GError **error);
 } Verb;
 
@@ -27,6 +34,6 @@ typedef struct {
 
 #define CLI_ERROR (cli_error_quark())
 GQuark cli_error_quark(void);
-typedef enum { CLI_ERROR_USAGE, CLI_ERROR_FILE } CliError;
+typedef enum { CLI_ERROR_USAGE, CLI_ERROR_FILE, CLI_ERROR_STUCK } CliError;
 
 #endif

@@ -33,6 +33,8 @@ libfanout_core_la_SOURCES += \
 	model/switch.h \
 	model/txn.c \
 	model/txn.h \
+	model/usage.c \
+	model/usage.h \
 	model/vas.c \
 	model/vas.h \
 	model/warp.c

@@ -2,7 +2,7 @@
 
 #include "cli/options.h"
 
-static const Verb verb_try = {"try", "THING", "tries things", NULL};
+static const Verb verb_try = {"try", "THING", "tries things", VERB_WAVEFORM | VERB_TIMELINE, NULL};
 
 /* Parses a command line written with blanks; returns what is left of it, to be freed with g_strfreev. */
 static gboolean parse(const char *line, Options *options, gint *gpus, char ***left, GError **error)
@@ -120,6 +120,27 @@ static void test_bad_lines(void **state)
     }
 }
 
+/* Proves that a file which a verb cannot write is refused, not silently left out. */
+static void test_unable(void **state)
+{
+    (void)state;
+    static const Verb plain = {.name = "plain", .usage = "", .text = ""};
+    const GOptionEntry own[] = {{NULL, 0, 0, 0, NULL, NULL, NULL}};
+    static const char *const lines[] = {"--vcd", "--perfetto"};
+    for (gsize i = 0; i < G_N_ELEMENTS(lines); i++) {
+        char *words[] = {(char *)"plain", (char *)lines[i], (char *)"file", NULL};
+        char **argv = words;
+        int argc = 3;
+        Options options;
+        ExitCode code;
+        GError *error = NULL;
+        assert_false(options_parse(&options, &plain, own, &argc, &argv, &code, &error));
+        assert_int_equal(code, EXIT_USER);
+        assert_true(g_str_has_prefix(error->message, lines[i]));
+        g_error_free(error);
+    }
+}
+
 /* Proves that what follows "--" is left alone, dashes and all: fanout exec hands it to a program. */
 static void test_double_dash(void **state)
 {
@@ -162,7 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),    cmocka_unit_test(test_all_given),
         cmocka_unit_test(test_bad_lines),   cmocka_unit_test(test_double_dash),
-        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_arguments),   cmocka_unit_test(test_unable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,3 +125,7 @@ tests_test_memory_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_vas
 tests_test_vas_SOURCES = tests/test_vas.c tests/model_test.h tests/test.h
 tests_test_vas_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_usage
+tests_test_usage_SOURCES = tests/test_usage.c tests/test.h tests/model_test.h
+tests_test_usage_LDADD = $(TEST_LDADD)

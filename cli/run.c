@@ -1,0 +1,69 @@
+/* See run.h. */
+#include "cli/run.h"
+
+#include <string.h>
+
+#define RUN_WAITERS_MAX 8 /* lines of a stuck run that a person wants to read */
+
+static Log *run_new_log(const Options *options, GError **error)
+{
+    const char *spec = options->log ? options->log : g_getenv("FANOUT_LOG");
+    Log *log = log_new();
+    if (!spec || log_parse(log, spec, error))
+        return log;
+    g_prefix_error(error, "%s: ", options->log ? "--log" : "FANOUT_LOG");
+    log_free(log);
+    return NULL;
+}
+
+gboolean run_open(Run *run, const System *system, const Options *options, guint64 data_bytes,
+                  GError **error)
+{
+    const SimSpec spec = {
+        .seed = options->seed, .calendar = options->calendar, .vcd_path = options->vcd};
+    gboolean keep = options->data == DATA_FULL ||
+                    (options->data == DATA_AUTO && data_bytes <= options->max_memory);
+    memset(run, 0, sizeof *run);
+    if (options->fidelity != FIDELITY_PACKET) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--fidelity: this version simulates packets only; write packet");
+        return FALSE;
+    }
+    run->log = run_new_log(options, error);
+    run->sim = run->log ? sim_new(&spec, error) : NULL;
+    run->fabric = run->sim ? fabric_new(run->sim, &system->spec, keep, error) : NULL;
+    if (!run->fabric) {
+        run_close(run);
+        return FALSE;
+    }
+    run->fabric->log = run->log;
+    return TRUE;
+}
+
+void run_close(Run *run)
+{
+    if (run->fabric)
+        fabric_free(run->fabric);
+    if (run->sim)
+        sim_free(run->sim);
+    if (run->log)
+        log_free(run->log);
+    memset(run, 0, sizeof *run);
+}
+
+ExitCode run_explain_stuck(const Run *run, GError **error)
+{
+    char **lines = sim_waiters(run->sim);
+    guint n = g_strv_length(lines);
+    GString *text = g_string_new(NULL);
+    g_string_printf(text, "the simulated fabric got stuck at %" G_GUINT64_FORMAT " ps",
+                    sim_now_ps(run->sim));
+    for (guint i = 0; i < MIN(n, RUN_WAITERS_MAX); i++)
+        g_string_append_printf(text, "\n  %s", lines[i]);
+    if (n > RUN_WAITERS_MAX)
+        g_string_append_printf(text, "\n  and %u more", n - RUN_WAITERS_MAX);
+    g_set_error(error, CLI_ERROR, CLI_ERROR_STUCK, "%s", text->str);
+    g_string_free(text, TRUE);
+    g_strfreev(lines);
+    return EXIT_WRONG;
+}

@@ -1,0 +1,26 @@
+/* One simulation of a verb: engine, log and fabric, opened and closed together. */
+#ifndef CLI_RUN_H
+#define CLI_RUN_H
+
+#include "cli/options.h"
+#include "cli/system.h"
+#include "model/fabric.h"
+#include "sim/log.h"
+
+typedef struct {
+    Sim *sim;
+    Log *log;
+    Fabric *fabric;
+} Run;
+
+/* data_bytes: the simulated memory that the workload touches, over all GPUs: `--data auto` keeps the bytes
+ * when they fit --max-memory. Whether they are kept: run->fabric->keep_bytes. GError: a log that is no
+ * log, a VCD that cannot be written, an impossible system. Nothing to close after FALSE. */
+gboolean run_open(Run *run, const System *system, const Options *options, guint64 data_bytes,
+                  GError **error);
+void run_close(Run *run);
+
+/* What a run that got stuck reports: EXIT_WRONG, and an error that tells who waits for what. */
+ExitCode run_explain_stuck(const Run *run, GError **error);
+
+#endif
