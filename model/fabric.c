@@ -66,7 +66,6 @@ static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
     down->source_node = sw;
     down->source_port = p;
     down->ingress = sw->in;
-    down->replica_left = switch_replica_left;
     down->sink = gpu_accept;
     down->sink_node = gpu;
     down->sink_port = l;

@@ -201,11 +201,12 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
     txn->op = request->op;
     txn->acc = request->acc;
     txn->state = TXN_OK;
+    txn->data = 0;
     Packet packet = {.txn = index, .src = gpu->id, .kind = (guint8)request->kind, .hold = HOLD_NONE,
                      .flits = (guint8)gpu_request_flits(gpu, request)};
     if (request->data) {
-        packet.data = data_take(&fabric->data);
-        memcpy(data_at(&fabric->data, packet.data), request->data,
+        txn->data = data_take(&fabric->data);
+        memcpy(data_at(&fabric->data, txn->data), request->data,
                request->op == TXN_ATOM_CAS ? DATA_SLOT_BYTES : request->bytes);
     }
     if (request->object) {
@@ -225,9 +226,10 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
 
 /* ---- answers */
 
-static inline void gpu_complete(Gpu *gpu, guint32 index, guint32 data, SimTime now_ps)
+static inline void gpu_complete(Gpu *gpu, guint32 index, SimTime now_ps)
 {
     Txn *txn = txn_at(&gpu->txns, index);
+    guint32 data = txn->data;
     DataPool *pool = &gpu->fabric->data;
     fabric_account(gpu->fabric, txn, FALSE, now_ps);
     txn->done(gpu, txn, data ? data_at(pool, data) : NULL, now_ps);
@@ -245,12 +247,12 @@ void gpu_accept(void *node, Link *from, Packet packet, SimTime now_ps)
     }
     link_credit(from, VC_RSP, packet.flits);
     if (packet.kind != PACKET_ACK && packet.kind != PACKET_MC_DONE) {
-        gpu_complete(gpu, packet.txn, packet.data, now_ps);
+        gpu_complete(gpu, packet.txn, now_ps);
         return;
     }
     for (guint32 index = packet.txn; index != TXN_NONE;) { /* one answer for several writes */
         guint32 next = txn_at(&gpu->txns, index)->next;
-        gpu_complete(gpu, index, 0, now_ps);
+        gpu_complete(gpu, index, now_ps);
         index = next;
     }
 }

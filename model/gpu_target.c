@@ -91,18 +91,19 @@ static Txn *gpu_requester_txn(Gpu *gpu, const Packet *packet)
 static void gpu_respond(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
     Fabric *fabric = gpu->fabric;
-    const Txn *txn = gpu_requester_txn(gpu, &packet);
+    Txn *txn = gpu_requester_txn(gpu, &packet);
     guint64 first = txn->offset / SECTOR_BYTES, last = (txn->offset + txn->bytes - 1) / SECTOR_BYTES;
     guint32 slot = txn->region->host ? data_take(&fabric->data) : 0;
-    gpu_touch(fabric, txn->region, txn->offset, txn, packet.data ? data_at(&fabric->data, packet.data) : NULL,
+    gpu_touch(fabric, txn->region, txn->offset, txn, txn->data ? data_at(&fabric->data, txn->data) : NULL,
               slot ? data_at(&fabric->data, slot) : NULL, now_ps + gpu->spec->l2_ps);
-    if (packet.data)
-        data_give(&fabric->data, packet.data);
+    if (txn->data)
+        data_give(&fabric->data, txn->data);
+    txn->data = slot;
     GpuPort *port = &gpu->port[link];
     if (gpu->spec->ack_flush_on_read)
         ack_flush(&port->ack[packet.src]);
     port->read_left_ps[packet.src] = now_ps + gpu->spec->l2_ps;
-    Packet answer = {.txn = packet.txn, .data = slot, .src = packet.src, .dst = gpu->id, .hold = HOLD_NONE,
+    Packet answer = {.txn = packet.txn, .src = packet.src, .dst = gpu->id, .hold = HOLD_NONE,
                      .kind = packet.kind == PACKET_ATOM ? PACKET_ATOM_RSP : PACKET_READ_RSP,
                      .flits = (guint8)(1 + (last - first + 1) * (SECTOR_BYTES / FLIT_BYTES))};
     link_push(&gpu->up[link], answer, 0);
@@ -112,10 +113,11 @@ static void gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_p
 {
     Txn *txn = gpu_requester_txn(gpu, &packet);
     Fabric *fabric = gpu->fabric;
-    gpu_touch(fabric, txn->region, txn->offset, txn, packet.data ? data_at(&fabric->data, packet.data) : NULL,
+    gpu_touch(fabric, txn->region, txn->offset, txn, txn->data ? data_at(&fabric->data, txn->data) : NULL,
               NULL, now_ps + gpu->spec->l2_ps);
-    if (packet.data)
-        data_give(&fabric->data, packet.data);
+    if (txn->data)
+        data_give(&fabric->data, txn->data);
+    txn->data = 0;
     GpuPort *port = &gpu->port[link];
     SimTime quiet_ps = port->read_left_ps[packet.src] + gpu->spec->ack_hold_off_ps;
     guint64 merge_max = gpu->spec->ack_merge_max;
@@ -124,33 +126,48 @@ static void gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_p
     ack_add(&port->ack[packet.src], packet.txn, &txn->next, merge_max, gpu->spec->ack_timer_ps);
 }
 
+static inline void gpu_answer_plain(Gpu *gpu, guint32 link, Packet packet)
+{
+    Packet answer = {.txn = packet.txn, .dst = gpu->id, .hold = HOLD_NONE, .kind = PACKET_MC_ACK,
+                     .flits = (guint8)gpu->fabric->spec.sw.replica_ack_flits};
+    if (packet.kind == PACKET_MC_READ) {
+        answer.kind = PACKET_MC_OPERAND;
+        answer.flits = replica_answer_flits(packet.src);
+    }
+    link_push(&gpu->up[link], answer, 0);
+}
+
 /* A replica of a multicast request: this GPU's own mapping says where in its memory it goes. */
 static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
     Fabric *fabric = gpu->fabric;
+    if (replica_is_plain(packet.src)) {
+        gpu_answer_plain(gpu, link, packet);
+        return;
+    }
     Link *down = &gpu->down[link];
     Switch *sw = down->source_node;
     McRecord *record = &sw->record[packet.txn];
-    const Txn *txn = txn_at(&fabric->gpu[record->src].txns, record->txn);
-    const McBind *bind = mcobject_lookup(txn->object, gpu->id, txn->offset);
-    Packet answer = {.txn = packet.txn, .src = packet.src, .dst = gpu->id, .hold = HOLD_NONE,
+    const McBind *bind = mcobject_lookup(record->object, gpu->id, record->offset);
+    Packet answer = {.txn = packet.txn, .dst = gpu->id, .hold = HOLD_NONE,
                      .kind = PACKET_MC_ACK, .flits = (guint8)fabric->spec.sw.replica_ack_flits};
     gboolean read = packet.kind == PACKET_MC_READ;
     guint32 slot = read && bind && bind->region->host ? data_take(&fabric->data) : 0;
-    if (bind) {
-        gpu_touch(fabric, bind->region, bind->region_offset + (txn->offset - bind->offset), txn,
-                  packet.data ? data_at(&fabric->data, packet.data) : NULL,
+    if (bind && (bind->region->host || memory_watches(fabric->memory))) {
+        const Txn *txn = txn_at(&fabric->gpu[record->src].txns, record->txn);
+        gpu_touch(fabric, bind->region, bind->region_offset + (record->offset - bind->offset), txn,
+                  record->data ? data_at(&fabric->data, record->data) : NULL,
                   slot ? data_at(&fabric->data, slot) : NULL, now_ps + gpu->spec->l2_ps);
-    } else {
+    } else if (!bind) {
         record->state = TXN_UNBOUND; /* the member answers with an error; nothing is touched */
     }
     if (read) {
         answer.kind = PACKET_MC_OPERAND;
-        answer.data = slot;
-        answer.flits = (guint8)(1 + (txn->bytes + FLIT_BYTES - 1) / FLIT_BYTES);
+        reduction_operand(sw, packet.txn, gpu->id, slot);
+        answer.flits = record->answer_flits;
     }
     if (bind && !bind->region->cached) {
-        SimTime hbm_ps = gpu_hbm_serve(gpu, txn->bytes, now_ps);
+        SimTime hbm_ps = gpu_hbm_serve(gpu, record->bytes, now_ps);
         if (read) {
             gpu_pipe_push(&gpu->pipe[GPU_PIPE_DRAM], hbm_ps + gpu->spec->dram_ps, link, &answer);
             return;
@@ -237,13 +254,13 @@ static void gpu_pipe_on_head(Event *event, SimTime now_ps)
     guint32 slot = answers && txn->region->host ? data_take(&fabric->data) : 0;
     guint8 *answer = slot ? data_at(&fabric->data, slot) : NULL;
     gpu_touch(fabric, txn->region, txn->offset, txn,
-              step.packet.data ? data_at(&fabric->data, step.packet.data) : NULL, answer, now_ps);
+              txn->data ? data_at(&fabric->data, txn->data) : NULL, answer, now_ps);
     fabric_account(fabric, txn, TRUE, now_ps);
     txn->done(gpu, txn, answer, now_ps);
     if (slot)
         data_give(&fabric->data, slot);
-    if (step.packet.data)
-        data_give(&fabric->data, step.packet.data);
+    if (txn->data)
+        data_give(&fabric->data, txn->data);
     txn_give(&gpu->txns, step.packet.txn);
 }
 

@@ -130,6 +130,7 @@ static void link_transmit(Link *link, unsigned v, SimTime now_ps)
     LinkVc *vc = &link->vc[v];
     Packet packet = *packet_ring_peek(&vc->queue);
     packet_ring_drop(&vc->queue);
+    __builtin_prefetch(packet_ring_peek(&vc->queue)); /* long queues leave the cache */
     vc->credits -= packet.flits;
     link->last_vc = (guint8)v;
     SimFine start = MAX(link->free_at, simfine_from_ps(now_ps));
@@ -138,14 +139,10 @@ static void link_transmit(Link *link, unsigned v, SimTime now_ps)
         link->replays++;
         link->free_at += simfine_from_ps(link->replay_ps) + packet.flits * link->flit_time;
     }
-    link->packets[packet.kind]++;
-    link->flits[packet.kind] += packet.flits;
-    if (packet.hold != HOLD_NONE) { /* it leaves the buffer where it arrived */
-        if (packet.kind >= PACKET_MC_WRITE && packet.kind <= PACKET_MC_READ)
-            link->replica_left(link->source_node, &packet, now_ps);
-        else
-            link_credit(link->ingress[packet.hold], packet_vc(&packet), packet.flits);
-    }
+    link->count[packet.kind].packets++;
+    link->count[packet.kind].flits += packet.flits;
+    if (packet.hold != HOLD_NONE) /* it leaves the buffer where it arrived */
+        link_credit(link->ingress[packet.hold], (Vc)v, packet.flits);
     LinkFlight *flight = link_flight_push(&vc->flight);
     flight->packet = packet;
     flight->at_ps = simfine_to_ps(link->free_at) + vc->delay_ps;
@@ -202,7 +199,8 @@ void link_push(Link *link, Packet packet, SimTime not_before_ps)
 void link_credit(Link *link, Vc v, guint32 flits)
 {
     LinkVc *vc = &link->vc[v];
-    SimTime at_ps = sim_now_ps(link->sim) + link->credit_delay_ps;
+    SimTime now_ps = sim_now_ps(link->sim), at_ps = now_ps + link->credit_delay_ps;
+    link_collect_credits(vc, now_ps); /* keeps the ring as short as the flight */
     LinkReturn *last =
         vc->returns.count ? link_return_nth(&vc->returns, vc->returns.count - 1) : NULL;
     if (last && last->at_ps == at_ps) {
@@ -236,7 +234,7 @@ guint64 link_flits_total(const Link *link)
 {
     guint64 sum = 0;
     for (int k = 0; k < PACKET_KINDS; k++)
-        sum += link->flits[k];
+        sum += link->count[k].flits;
     return sum;
 }
 
@@ -244,7 +242,7 @@ guint64 link_packets_total(const Link *link)
 {
     guint64 sum = 0;
     for (int k = 0; k < PACKET_KINDS; k++)
-        sum += link->packets[k];
+        sum += link->count[k].packets;
     return sum;
 }
 

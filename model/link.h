@@ -33,7 +33,6 @@ extern const ParamRow link_params[];
 typedef struct Link Link;
 typedef void (*LinkSink)(void *node, Link *link, Packet packet, SimTime now_ps);
 typedef void (*LinkDrained)(void *node, Link *link, Vc vc); /* a queue fell below its mark */
-typedef void (*LinkReplicaLeft)(void *node, const Packet *packet, SimTime now_ps);
 
 typedef struct {
     SimTime at_ps;
@@ -56,32 +55,35 @@ typedef struct {
     Event arrive;
 } LinkVc;
 
+typedef struct {
+    guint64 packets, flits;
+} LinkCount;
+
+/* What a crossing touches lies in the first lines, in the order in which it is touched. */
 struct Link {
     Event send;              /* the wire is free and something may wait */
     SimFine free_at;         /* end of the last serialization */
-    SimFine flit_time;
-    Sim *sim;
+    guint32 sink_port;       /* number of this link at the receiving node */
     guint8 last_vc;          /* served last: the other one goes first */
     guint8 starved;          /* bit for each VC that waits for credits with none on their way */
     guint8 down;
     guint8 retrying;         /* the send event waits for credits, not for the wire */
+    LinkVc vc[VCS];
+    SimFine flit_time;
+    Sim *sim;
     LinkSink sink;
     void *sink_node;
-    guint32 sink_port;       /* number of this link at the receiving node */
-    guint32 source_port;     /* and at the sending one */
     Link **ingress;          /* of the sending switch, by port: whose credits departing packets free */
     void *source_node;
-    LinkDrained drained;
-    LinkReplicaLeft replica_left;
     SimTime credit_delay_ps;
-    LinkVc vc[VCS];
+    LinkDrained drained;
+    guint32 source_port;     /* number of this link at the sending node */
+    guint64 error_ppb, replay_ps;
     /* statistics */
-    guint64 packets[PACKET_KINDS];
-    guint64 flits[PACKET_KINDS];
+    LinkCount count[PACKET_KINDS];
     guint64 credit_stalls;   /* times the arbiter found packets but no credits */
     guint64 queue_peak;      /* packets */
     guint64 replays;
-    guint64 error_ppb, replay_ps;
     Rng rng;
     char *path;              /* "gpu0.link3.up" */
 };

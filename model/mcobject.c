@@ -55,6 +55,7 @@ gboolean mcobject_bind(McObject *object, guint16 gpu, guint64 offset, MemRegion 
         if (before->offset + before->bytes > offset)
             return FALSE;
     }
+    object->plain = 0;
     McBind bind = {.offset = offset, .bytes = bytes, .region_offset = region_offset, .region = region};
     memory_region_ref(region);
     g_array_insert_val(binds, at, bind);
@@ -67,6 +68,7 @@ gboolean mcobject_unbind(McObject *object, guint16 gpu, guint64 offset, guint64 
     for (guint i = 0; binds && i < binds->len; i++) {
         McBind *bind = &g_array_index(binds, McBind, i);
         if (bind->offset == offset && bind->bytes == bytes) {
+            object->plain = 0;
             memory_region_unref(object->memory, bind->region);
             g_array_remove_index(binds, i);
             return TRUE;
@@ -92,4 +94,29 @@ const McBind *mcobject_lookup(const McObject *object, guint16 gpu, guint64 offse
             return bind;
     }
     return NULL;
+}
+
+static gboolean mcobject_member_is_plain(const McObject *object, guint16 gpu)
+{
+    const GArray *binds = object->binds[gpu];
+    guint64 at = 0;
+    for (guint i = 0; binds && i < binds->len; i++) {
+        const McBind *bind = &g_array_index(binds, McBind, i);
+        if (bind->offset != at || bind->region->host || !bind->region->cached)
+            return FALSE;
+        at += bind->bytes;
+    }
+    return at == object->bytes;
+}
+
+gboolean mcobject_is_plain(McObject *object)
+{
+    if (object->plain && object->plain_epoch == memory_epoch(object->memory))
+        return object->plain == 2;
+    object->plain = 2;
+    object->plain_epoch = memory_epoch(object->memory);
+    for (guint i = 0; i < object->members->len; i++)
+        if (!mcobject_member_is_plain(object, g_array_index(object->members, guint16, i)))
+            object->plain = 1;
+    return object->plain == 2;
 }

@@ -30,6 +30,8 @@ typedef struct McObject {
     GArray **binds;     /* by GPU number: McBind sorted by offset, or NULL */
     guint16 gpus_max;   /* length of binds */
     Memory *memory;
+    guint32 plain_epoch; /* of the memory when mcobject_is_plain looked */
+    guint8 plain;       /* what it found: 0 not known, 1 no, 2 yes */
 } McObject;
 
 McObject *mcobject_new(Memory *memory, guint32 id, guint32 n_gpus, guint64 bytes, guint16 gpus_max);
@@ -42,5 +44,9 @@ gboolean mcobject_bind(McObject *object, guint16 gpu, guint64 offset, MemRegion 
 gboolean mcobject_unbind(McObject *object, guint16 gpu, guint64 offset, guint64 bytes); /* exact match */
 /* The bind of a member behind an offset of the object; NULL: unbound. */
 const McBind *mcobject_lookup(const McObject *object, guint16 gpu, guint64 offset);
+
+/* Every member has memory bound behind the whole object, and none of it keeps bytes or misses the L2: then
+ * a member's answer does not depend on where in the object a request goes. */
+gboolean mcobject_is_plain(McObject *object);
 
 #endif

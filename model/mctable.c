@@ -1,8 +1,10 @@
 #include "model/mctable.h"
 
+#include "model/packet.h"
+
 static const char *const overflow_names[] = {"extended", "drop", NULL};
 const ParamRow mctable_params[] = {
-    PARAM_U64(McTableSpec, entries, "", 0, 65536, "multicast IDs (main entries) of a switch"),
+    PARAM_U64(McTableSpec, entries, "", 0, PACKET_MCID_MAX + 1, "multicast IDs (main entries) of a switch"),
     PARAM_U64(McTableSpec, extended_entries, "", 0, 65536, "extended entries of a switch"),
     PARAM_U64(McTableSpec, directives, "ports", 1, 4096, "ports over all spray groups of one entry"),
     PARAM_U64(McTableSpec, spray_groups, "", 1, 256, "alternative port strings of one entry"),

@@ -18,6 +18,7 @@ struct Memory {
     guint32 n_watches;   /* on lines */
     WatchList due;       /* written, to be fired */
     gboolean draining;
+    guint32 epoch;
 };
 
 #define WATCH_LINE 128u
@@ -135,7 +136,13 @@ void memory_region_unref(Memory *memory, MemRegion *region)
     memory_region_free(region);
 }
 
-void memory_set_cached(MemRegion *region, gboolean cached) { region->cached = cached; }
+void memory_set_cached(Memory *memory, MemRegion *region, gboolean cached)
+{
+    memory->epoch++;
+    region->cached = cached;
+}
+
+guint32 memory_epoch(const Memory *memory) { return memory->epoch; }
 
 static void watch_append(WatchList *list, MemWatch *watch)
 {

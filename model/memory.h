@@ -42,7 +42,7 @@ MemRegion *memory_region(Memory *memory, guint32 id); /* NULL: no such region */
 void memory_region_ref(MemRegion *region);
 void memory_region_unref(Memory *memory, MemRegion *region); /* frees at 0 */
 /* A program that sweeps more than the L2 holds says so here; the default is TRUE. */
-void memory_set_cached(MemRegion *region, gboolean cached);
+void memory_set_cached(Memory *memory, MemRegion *region, gboolean cached);
 
 /* Watches: `fire` is called (once, then the watch is gone) with the time at which a write that touches
  * [offset, offset + bytes) became visible. The caller embeds the watch and owns it. Watches of one line are
@@ -65,6 +65,8 @@ void memory_unwatch(Memory *memory, MemWatch *watch);
 /* Called by the hardware after bytes changed; cheap when nobody watches. */
 void memory_written_slow(Memory *memory, guint32 region, guint64 offset, guint32 bytes, SimTime now_ps);
 guint32 memory_watches(const Memory *memory);
+/* Changes whenever a region's properties do. */
+guint32 memory_epoch(const Memory *memory);
 #define memory_written(memory, region, offset, bytes, now)                                            \
     do {                                                                                               \
         if (G_UNLIKELY(memory_watches(memory) > 0))                                                    \

@@ -1,7 +1,7 @@
 /* Packets: what crosses a link.
  *
  * What hardware it stands for: NVLink transaction-layer packets of 16 B flits: a header flit, an
- * optional byte-enable flit, an extension flit for operations, data flits. 16 bytes here, carried by
+ * optional byte-enable flit, an extension flit for operations, data flits. 8 bytes here, carried by
  * value; what it is about (addresses, operation, time of issue) stands in the requester's Txn, or for
  * replicas and their answers in the switch's McRecord.
  * Sources: flit classes and packet sizes: HARDWARE.md 1.2 and the time per packet measured on H200
@@ -37,25 +37,37 @@ typedef enum {
 
 typedef enum { VC_CREQ, VC_RSP, VCS } Vc;
 
-#define HOLD_NONE 0xffffu
+#define HOLD_NONE 0xfffu
 
+/* 8 bytes, since what costs most in a long run is packets leaving the processor's cache. Data in flight
+ * is not here: the Txn (or McRecord) names its slot. */
 typedef struct Packet {
-    guint32 txn;  /* requester's Txn; of replicas and their answers: the switch's McRecord */
-    guint32 data; /* slot of the data pool, 0: none (timing-only, or no data) */
-    guint16 src;  /* GPU that asked */
-    guint16 dst;  /* GPU that is asked */
-    guint8 kind;  /* PacketKind */
-    guint8 flits;
-    guint16 hold; /* ingress port whose buffer it occupies, HOLD_NONE */
+    guint64 txn : 24;  /* requester's Txn; of replicas and their answers: the switch's McRecord */
+    guint64 src : 9;   /* GPU that asked; of replicas: replica_pack() */
+    guint64 dst : 10;  /* GPU that is asked; of multicast requests: the multicast ID */
+    guint64 kind : 4;  /* PacketKind */
+    guint64 flits : 5;
+    guint64 hold : 12; /* ingress port whose buffer it occupies, HOLD_NONE */
 } Packet;
 
-G_STATIC_ASSERT(sizeof(Packet) == 16);
+G_STATIC_ASSERT(sizeof(Packet) == 8 && PACKET_KINDS <= 16);
+#define PACKET_TXN_MAX ((1u << 24) - 1)
+#define PACKET_MCID_MAX ((1u << 10) - 1)
 
 static inline Vc packet_vc(const Packet *packet)
 {
     return packet->kind >= PACKET_READ_RSP ? VC_RSP : VC_CREQ;
 }
 const char *packet_kind_name(PacketKind kind);
+
+/* A replica needs no `src` (its McRecord knows): it carries the size of its answer and whether the member
+ * can answer without looking at the record (timing-only, memory bound everywhere). */
+static inline guint16 replica_pack(guint8 answer_flits, gboolean plain)
+{
+    return (guint16)(answer_flits | (plain ? 0x20u : 0));
+}
+static inline guint8 replica_answer_flits(guint16 src) { return src & 0x1fu; }
+static inline gboolean replica_is_plain(guint16 src) { return (src & 0x20u) != 0; }
 
 /* A FIFO of fixed-size entries in one growing power-of-two array. It starts over at the array's head
  * whenever it runs empty, so that a short queue stays in the same few cache lines. */

@@ -6,36 +6,56 @@
  * and the precision of the sum are knobs. Left out: the ALU as a bottleneck (its published rate takes
  * operands as fast as a link brings them), time-outs.
  * Sources: HARDWARE.md 2.3 (response counting), 7 (ALU note). */
-#include <string.h>
+#include <stdlib.h>
 
 #include "model/fabric.h"
 #include "model/numeric.h"
 #include "model/switch.h"
 
+static int reduction_compare(const void *a, const void *b)
+{
+    return (int)*(const guint16 *)a - (int)*(const guint16 *)b;
+}
+
 static void reduction_sum(Switch *sw, guint32 index, const Txn *txn, guint8 *result)
 {
     const McRecord *record = &sw->record[index];
-    guint32 *slot = &sw->operand[(gsize)index * sw->gpus];
+    const guint32 *slot = &sw->operand[(gsize)index * sw->gpus];
     guint16 *gpu = &sw->operand_gpu[(gsize)index * sw->gpus];
-    if (sw->spec->reduction_order == REDUCE_ORDER_RANK) { /* by GPU number: insertion sort, n <= 72 */
-        for (guint32 i = 1; i < record->got; i++) {
-            guint32 s = slot[i];
-            guint16 g = gpu[i];
-            guint32 at = i;
-            for (; at > 0 && gpu[at - 1] > g; at--) {
-                slot[at] = slot[at - 1];
-                gpu[at] = gpu[at - 1];
-            }
-            slot[at] = s;
-            gpu[at] = g;
-        }
-    }
+    if (sw->spec->reduction_order == REDUCE_ORDER_RANK)
+        qsort(gpu, record->got, sizeof *gpu, reduction_compare);
     NumericAcc acc;
     numeric_clear(&acc, (NumericPrecision)txn->acc);
     for (guint32 i = 0; i < record->got; i++)
         numeric_accumulate(&acc, (NumericType)txn->type, (NumericOp)txn->op,
-                           data_at(&sw->fabric->data, slot[i]), txn->bytes);
+                           data_at(&sw->fabric->data, slot[gpu[i]]), txn->bytes);
     numeric_finish(&acc, (NumericType)txn->type, result, txn->bytes);
+}
+
+/* The data slot of the sum, the operands' slots being given back. 0: a member had no memory there. */
+static guint32 reduction_finish_data(Switch *sw, guint32 index, const Txn *txn)
+{
+    const McRecord *record = &sw->record[index];
+    DataPool *data = &sw->fabric->data;
+    guint32 *slot = &sw->operand[(gsize)index * sw->gpus], result = 0;
+    if (record->operands == record->expected) {
+        result = data_take(data);
+        reduction_sum(sw, index, txn, data_at(data, result));
+    }
+    for (guint32 i = 0; i < record->got; i++) {
+        guint32 *of = &slot[sw->operand_gpu[(gsize)index * sw->gpus + i]];
+        if (*of)
+            data_give(data, *of);
+        *of = 0;
+    }
+    return result;
+}
+
+void reduction_operand(Switch *sw, guint32 index, guint16 gpu, guint32 slot)
+{
+    sw->operand[(gsize)index * sw->gpus + gpu] = slot;
+    sw->record[index].operands += slot != 0;
+    sw->record[index].with_data = TRUE;
 }
 
 static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
@@ -48,24 +68,15 @@ static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
     if (record->kind != PACKET_MC_READ) {
         if (record->data)
             data_give(&fabric->data, record->data);
+        txn->data = 0;
         ack_add(&sw->port[record->port].done, record->txn, &txn->next, sw->spec->done_merge_max,
                 sw->spec->done_timer_ps);
         return;
     }
     Packet packet = {.txn = record->txn, .src = record->src, .dst = record->src, .kind = PACKET_MC_RSP,
-                     .flits = (guint8)(1 + (txn->bytes + FLIT_BYTES - 1) / FLIT_BYTES),
+                     .flits = record->answer_flits,
                      .hold = HOLD_NONE};
-    guint32 *operand = &sw->operand[(gsize)index * sw->gpus];
-    gboolean whole = TRUE; /* FALSE: timing-only, or a member without memory bound here */
-    for (guint32 i = 0; i < record->got; i++)
-        whole = whole && operand[i];
-    if (whole) {
-        packet.data = data_take(&fabric->data);
-        reduction_sum(sw, index, txn, data_at(&fabric->data, packet.data));
-    }
-    for (guint32 i = 0; i < record->got; i++)
-        if (operand[i])
-            data_give(&fabric->data, operand[i]);
+    txn->data = record->with_data ? reduction_finish_data(sw, index, txn) : 0;
     link_push(out, packet, sw->spec->reduction_ps ? now_ps + sw->spec->reduction_ps : 0);
 }
 
@@ -74,10 +85,8 @@ void reduction_gather(Switch *sw, Packet packet, SimTime now_ps)
     guint32 index = packet.txn;
     McRecord *record = &sw->record[index];
     g_assert(record->got < record->expected); /* MCRSP_CNT_ERR, RBRSP_CNT_ERR in hardware */
-    if (packet.kind == PACKET_MC_OPERAND) {
-        sw->operand[(gsize)index * sw->gpus + record->got] = packet.data;
+    if (record->with_data)
         sw->operand_gpu[(gsize)index * sw->gpus + record->got] = packet.dst;
-    }
     if (++record->got < record->expected)
         return;
     reduction_respond(sw, index, now_ps);

@@ -51,6 +51,7 @@ void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 l
     sw->gpus = gpus;
     sw->links = links;
     sw->ports = gpus * links;
+    g_assert(sw->ports < HOLD_NONE);
     sw->out = g_new0(Link *, sw->ports);
     sw->in = g_new0(Link *, sw->ports);
     sw->port = g_new0(SwitchPort, sw->ports);
@@ -133,24 +134,45 @@ static gboolean switch_reserve(Switch *sw, SwitchPort *port, const Packet *packe
     return TRUE;
 }
 
+/* The ingress buffer is free when the last replica has left: the one with the most packets before it. */
+static guint32 switch_last_to_leave(const Switch *sw, guint32 k, const McEntry *entry)
+{
+    guint32 last = 0, most = 0;
+    for (guint32 m = 0; m < entry->n_members; m++) {
+        guint32 before = link_queued(sw->out[entry->member[m] * sw->links + k], VC_CREQ);
+        if (before >= most) {
+            most = before;
+            last = m;
+        }
+    }
+    return last;
+}
+
 /* Replicates one request: the ports of its spray group, round after round. */
 static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const McEntry *entry,
                              SimTime now_ps)
 {
     guint32 index = switch_record_take(sw);
     McRecord *record = &sw->record[index];
-    *record = (McRecord){.txn = packet->txn, .data = packet->data, .expected = entry->n_members,
-                         .leaving = entry->n_members, .src = packet->src, .port = (guint16)p,
-                         .kind = packet->kind, .flits = packet->flits};
+    *record = (McRecord){.txn = packet->txn, .expected = entry->n_members,
+                         .src = packet->src, .port = (guint16)p, .kind = packet->kind};
+    const Txn *txn = txn_at(&sw->fabric->gpu[packet->src].txns, packet->txn);
+    record->data = txn->data;
+    record->bytes = txn->bytes;
+    record->offset = txn->offset;
+    record->object = txn->object;
+    record->answer_flits = (guint8)(1 + (txn->bytes + FLIT_BYTES - 1) / FLIT_BYTES);
     guint32 k = p % sw->links, per_round = (guint32)sw->table.spec->round_directives;
     SimTime round_ps = switch_beats(sw, packet->flits) * sw->spec->cycle_ps;
     SimTime start_ps = now_ps;
-    Packet replica = {.txn = index, .data = packet->data, .src = packet->src, .kind = packet->kind,
-                      .flits = packet->flits, .hold = (guint16)p};
+    guint32 last = switch_last_to_leave(sw, k, entry);
+    Packet replica = {.txn = index, .kind = packet->kind, .flits = packet->flits,
+                      .src = replica_pack(record->answer_flits, mcobject_is_plain(record->object))};
     sw->multicast_requests++;
     sw->replicated += entry->n_members;
     for (guint32 m = 0; m < entry->n_members; m++) {
         replica.dst = entry->member[m];
+        replica.hold = m == last ? p & HOLD_NONE : HOLD_NONE;
         link_push(sw->out[replica.dst * sw->links + k], replica, start_ps);
         if ((m + 1) % per_round == 0)
             start_ps += round_ps;
@@ -161,7 +183,7 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
 static inline void switch_route(Switch *sw, guint32 p, Packet packet)
 {
     guint32 to = packet_vc(&packet) == VC_CREQ ? packet.dst : packet.src;
-    packet.hold = (guint16)p;
+    packet.hold = p & HOLD_NONE;
     link_push(sw->out[to * sw->links + p % sw->links], packet, 0);
 }
 
@@ -233,16 +255,6 @@ void switch_accept(void *node, Link *from, Packet packet, SimTime now_ps)
     *packet_ring_push(&port->wait) = packet;
     if (wake_ps != SIMTIME_NEVER && !event_is_pending(&port->advance))
         sim_at(sw->sim, &port->advance, wake_ps, EVENT_PRIORITY_FABRIC);
-}
-
-void switch_replica_left(void *node, const Packet *packet, SimTime now_ps)
-{
-    (void)now_ps;
-    Switch *sw = node;
-    McRecord *record = &sw->record[packet->txn];
-    g_assert(record->leaving > 0);
-    if (--record->leaving == 0) /* the last replica frees the ingress buffer */
-        link_credit(sw->in[packet->hold], VC_CREQ, packet->flits);
 }
 
 /* ---- the end of a multicast request */

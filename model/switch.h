@@ -5,7 +5,8 @@
  * answers of replicas are gathered here, at the requester's port (reduction.c), and one goes back.
  *
  * Modelled: a virtual output queue for each (egress, VC), the pipeline's latency, the ingress held for
- * the rounds of a replication, tags and reduction buffer for each requester's port, in-order ingress
+ * the rounds of a replication (its buffer until the replica with the longest queue before it has left),
+ * tags and reduction buffer for each requester's port, in-order ingress
  * (a multicast request that waits for a tag blocks requests behind it).
  * Left out: crossbar output contention (its ports are 1.8 times as fast as a link), tile columns.
  * Sources: HARDWARE.md 2.1-2.3. */
@@ -42,14 +43,18 @@ extern const ParamRow switch_params[];
 typedef struct {
     guint32 txn;       /* of the requester */
     guint32 data;      /* slot of a store's data, shared by the replicas */
-    guint32 expected, got;
-    guint32 leaving;   /* replicas that have not left the egress yet */
+    guint16 expected, got;
+    guint16 operands;  /* of these, with data */
+    guint8 with_data;  /* not timing-only */
     guint32 next_free;
     guint16 src;       /* requester */
     guint16 port;      /* its port here */
     guint8 kind;
-    guint8 flits;      /* of the request, for the ingress credit */
     guint8 state;      /* worst TxnFault of a replica */
+    guint8 answer_flits;
+    guint16 bytes;     /* of the request, so that replicas need not look at the Txn */
+    guint64 offset;
+    McObject *object;
 } McRecord;
 
 typedef struct {
@@ -74,8 +79,8 @@ typedef struct Switch {
     McTable table;
     McRecord *record;               /* [0] unused */
     guint32 record_size, record_free, records_used;
-    guint32 *operand;               /* data slots of record r from r * gpus on, in order of arrival */
-    guint16 *operand_gpu;
+    guint32 *operand;               /* with data: slot of GPU g's operand of record r at r * gpus + g */
+    guint16 *operand_gpu;           /* from r * gpus on: GPUs in order of arrival */
     guint64 replicated, reduced, multicast_requests, invalid_mcid;
     char *path;
 } Switch;
@@ -85,12 +90,13 @@ extern const StatRow switch_port_stats[];
 void switch_init(Switch *sw, struct Fabric *fabric, guint32 id, guint32 gpus, guint32 links);
 void switch_clear(Switch *sw);
 void switch_accept(void *sw, Link *from, Packet packet, SimTime now_ps); /* a LinkSink */
-void switch_replica_left(void *sw, const Packet *packet, SimTime now_ps);
 void switch_finish(Switch *sw, guint32 record, SimTime now_ps); /* frees record and tag */
 gboolean switch_is_quiet(const Switch *sw);
 char *switch_waiter_text(void *sw);
 
 /* reduction.c: one answer of a replica; the last one sends the result or the merged acknowledgement. */
 void reduction_gather(Switch *sw, Packet packet, SimTime now_ps);
+/* The data slot (0: none) that a member's operand will bring; known before it travels. */
+void reduction_operand(Switch *sw, guint32 record, guint16 gpu, guint32 slot);
 
 #endif

@@ -12,6 +12,7 @@ void txn_pool_clear(TxnPool *pool) { g_ptr_array_free(pool->chunks, TRUE); }
 void txn_pool_grow(TxnPool *pool)
 {
     guint32 first = pool->size;
+    g_assert(first + TXN_CHUNK <= PACKET_TXN_MAX);
     g_ptr_array_add(pool->chunks, g_new0(Txn, TXN_CHUNK));
     pool->size += TXN_CHUNK;
     /* the lowest index ends up at the head of the free list; index 0 stays out */

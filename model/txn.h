@@ -24,6 +24,7 @@ struct Txn {
     void *owner;
     guint64 tag;         /* the owner's */
     guint32 next;        /* free list; acknowledgements merged into one packet */
+    guint32 data;        /* slot of the data pool, 0: none (timing-only, or no data) */
     guint32 word_mask;   /* which 4 B words of the line are touched, from `offset`'s line on */
     guint16 bytes;       /* span from `offset`: a line's part, or up to 256 B from a copy engine */
     guint8 kind;         /* PacketKind of the request */
@@ -43,7 +44,7 @@ typedef struct {
     guint32 free_head, used, size;
 } TxnPool;
 
-#define TXN_CHUNK 4096u
+#define TXN_CHUNK 4096u /* at most PACKET_TXN_MAX transactions of one GPU are outstanding */
 static inline Txn *txn_at(const TxnPool *pool, guint32 index)
 {
     return (Txn *)pool->chunks->pdata[index / TXN_CHUNK] + index % TXN_CHUNK;
