@@ -9,6 +9,8 @@ const ParamRow link_params[] = {
               "buffer of each virtual channel at a switch ingress"),
     PARAM_U64(LinkSpec, credits_gpu_flits, "flits", 32, 1u << 20,
               "buffer of each virtual channel at a GPU ingress"),
+    PARAM_U64(LinkSpec, credit_batch_flits, "flits", 1, 4096,
+              "credits travel back when so many were freed, or when the sender waits for them"),
     PARAM_U64(LinkSpec, error_ppb, "1e-9", 0, 1000000000, "packets hit by a bit error and replayed"),
     PARAM_U64(LinkSpec, replay_ps, "ps", 0, 1000000000, "time a replay costs the link"),
     PARAM_U64(LinkSpec, ahead_ps, "ps", 0, 1000000,
@@ -41,6 +43,7 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     /* 16 B at rate_MBps * 1e6 B/s, in 1/65536 ps */
     link->flit_time = ((SimFine)FLIT_BYTES * 1000000u << SIMFINE_SHIFT) / spec->rate_MBps;
     link->credit_delay_ps = spec->flight_ps;
+    link->credit_batch_flits = (guint32)spec->credit_batch_flits;
     link->error_ppb = spec->error_ppb;
     link->replay_ps = spec->replay_ps;
     rng_init(&link->rng, sim_seed(sim), path);
@@ -95,29 +98,29 @@ static void link_collect_credits(LinkVc *vc, SimTime now_ps)
     }
 }
 
-/* The VC that sends next, or -1: then the send event is set for the first credit to come, or the VCs are
- * marked starved and link_credit() will set it. */
-static inline int link_arbitrate(Link *link, SimTime now_ps)
+static void link_credit_return(Link *link, Vc v);
+
+/* Somebody lacks credits: the VC that can send after all, or -1. Then the send event is set for the first
+ * credit to come, or the VCs are marked starved and link_credit() will set it. */
+static G_GNUC_NO_INLINE int link_arbitrate_short(Link *link, SimTime now_ps)
 {
     SimTime retry_ps = SIMTIME_NEVER;
-    gboolean waiting = FALSE;
     for (unsigned i = 1; i <= VCS; i++) {
         unsigned v = (link->last_vc + i) % VCS;
         LinkVc *vc = &link->vc[v];
         if (vc->queue.count == 0)
             continue;
-        gint32 flits = packet_ring_peek(&vc->queue)->flits;
-        if (G_UNLIKELY(vc->credits < flits))
-            link_collect_credits(vc, now_ps);
-        if (G_LIKELY(vc->credits >= flits))
+        link_collect_credits(vc, now_ps);
+        if (vc->credits >= (gint32)packet_ring_peek(&vc->queue)->flits)
             return (int)v;
-        waiting = TRUE;
+        if (vc->freed)
+            link_credit_return(link, (Vc)v); /* the sender waits: what is free comes now */
         if (vc->returns.count)
             retry_ps = MIN(retry_ps, link_return_peek(&vc->returns)->at_ps);
         else
             link->starved |= (guint8)(1u << v);
     }
-    link->credit_stalls += waiting;
+    link->credit_stalls++;
     if (retry_ps != SIMTIME_NEVER) {
         link->retrying = TRUE;
         sim_at(link->sim, &link->send, retry_ps, EVENT_PRIORITY_FABRIC);
@@ -125,42 +128,60 @@ static inline int link_arbitrate(Link *link, SimTime now_ps)
     return -1;
 }
 
-static void link_transmit(Link *link, unsigned v, SimTime now_ps)
+static G_GNUC_NO_INLINE void link_replay(Link *link, guint32 flits)
 {
-    LinkVc *vc = &link->vc[v];
+    if (rng_below(&link->rng, 1000000000) >= link->error_ppb)
+        return;
+    link->replays++;
+    link->free_at += simfine_from_ps(link->replay_ps) + flits * link->flit_time;
+}
+
+/* Puts the head of a VC's queue on the wire. */
+static inline void link_transmit(Link *link, LinkVc *vc, unsigned v, SimTime now_ps)
+{
     Packet packet = *packet_ring_peek(&vc->queue);
+    guint32 flits = packet.flits;
     packet_ring_drop(&vc->queue);
     __builtin_prefetch(packet_ring_peek(&vc->queue)); /* long queues leave the cache */
-    vc->credits -= packet.flits;
+    vc->credits -= (gint32)flits;
     link->last_vc = (guint8)v;
-    SimFine start = MAX(link->free_at, simfine_from_ps(now_ps));
-    link->free_at = start + packet.flits * link->flit_time;
-    if (G_UNLIKELY(link->error_ppb) && rng_below(&link->rng, 1000000000) < link->error_ppb) {
-        link->replays++;
-        link->free_at += simfine_from_ps(link->replay_ps) + packet.flits * link->flit_time;
-    }
-    link->count[packet.kind].packets++;
-    link->count[packet.kind].flits += packet.flits;
+    link->free_at = MAX(link->free_at, simfine_from_ps(now_ps)) + flits * link->flit_time;
+    if (G_UNLIKELY(link->error_ppb))
+        link_replay(link, flits);
+    LinkCount *count = &link->count[packet.kind];
+    count->packets++;
+    count->flits += flits;
     if (packet.hold != HOLD_NONE) /* it leaves the buffer where it arrived */
-        link_credit(link->ingress[packet.hold], (Vc)v, packet.flits);
+        link_credit(link->ingress[packet.hold], (Vc)v, flits);
     LinkFlight *flight = link_flight_push(&vc->flight);
     flight->packet = packet;
     flight->at_ps = simfine_to_ps(link->free_at) + vc->delay_ps;
     if (vc->flight.count == 1)
         sim_at(link->sim, &vc->arrive, flight->at_ps, EVENT_PRIORITY_FABRIC);
-    if (vc->queue.count < vc->drained_below)
+    if (G_UNLIKELY(vc->queue.count < vc->drained_below))
         link->drained(link->source_node, link, (Vc)v);
 }
 
-/* The wire is free: send one packet and come back when it has left, if more waits. */
+/* The wire is free and something waits: send one packet, and come back when it has left if more waits.
+ * Round robin: the VC that was not served last goes first. */
 static void link_advance(Link *link, SimTime now_ps)
 {
     if (G_UNLIKELY(link->down))
         return;
-    int v = link_arbitrate(link, now_ps);
-    if (v < 0)
+    unsigned v = link->last_vc ^ 1u;
+    if (link->vc[v].queue.count == 0)
+        v ^= 1u;
+    LinkVc *vc = &link->vc[v];
+    if (vc->queue.count == 0)
         return;
-    link_transmit(link, (unsigned)v, now_ps);
+    if (G_UNLIKELY(vc->credits < (gint32)packet_ring_peek(&vc->queue)->flits)) {
+        int other = link_arbitrate_short(link, now_ps);
+        if (other < 0)
+            return;
+        v = (unsigned)other;
+        vc = &link->vc[v];
+    }
+    link_transmit(link, vc, v, now_ps);
     if ((link->vc[VC_CREQ].queue.count | link->vc[VC_RSP].queue.count) &&
         !event_is_pending(&link->send))
         sim_at(link->sim, &link->send, simfine_to_ps(link->free_at), EVENT_PRIORITY_FABRIC);
@@ -177,7 +198,7 @@ void link_push(Link *link, Packet packet, SimTime not_before_ps)
 {
     LinkVc *vc = &link->vc[packet_vc(&packet)];
     *packet_ring_push(&vc->queue) = packet;
-    if (G_UNLIKELY(vc->queue.count > link->queue_peak))
+    if (vc->queue.count > link->queue_peak)
         link->queue_peak = vc->queue.count;
     if (event_is_pending(&link->send)) {
         if (!link->retrying)
@@ -196,32 +217,35 @@ void link_push(Link *link, Packet packet, SimTime not_before_ps)
     link_advance(link, now_ps);
 }
 
-void link_credit(Link *link, Vc v, guint32 flits)
+/* Credits that were freed travel back together. */
+static G_GNUC_NO_INLINE void link_credit_return(Link *link, Vc v)
 {
     LinkVc *vc = &link->vc[v];
     SimTime now_ps = sim_now_ps(link->sim), at_ps = now_ps + link->credit_delay_ps;
     link_collect_credits(vc, now_ps); /* keeps the ring as short as the flight */
-    LinkReturn *last =
-        vc->returns.count ? link_return_nth(&vc->returns, vc->returns.count - 1) : NULL;
-    if (last && last->at_ps == at_ps) {
-        last->flits += flits;
-    } else {
-        LinkReturn *back = link_return_push(&vc->returns);
-        back->at_ps = at_ps;
-        back->flits = flits;
-    }
-    if (G_LIKELY(!(link->starved & (1u << v))))
+    LinkReturn *back = link_return_push(&vc->returns);
+    back->at_ps = at_ps;
+    back->flits = vc->freed;
+    vc->freed = 0;
+    if (!(link->starved & (1u << v)))
         return;
     link->starved &= (guint8) ~(1u << v);
     if (!event_is_pending(&link->send))
         sim_at(link->sim, &link->send, MAX(at_ps, simfine_to_ps(link->free_at)), EVENT_PRIORITY_FABRIC);
 }
 
+void link_credit(Link *link, Vc v, guint32 flits)
+{
+    guint32 freed = link->vc[v].freed += flits;
+    if (G_UNLIKELY(freed >= link->credit_batch_flits || (link->starved & (1u << v))))
+        link_credit_return(link, v);
+}
+
 gboolean link_is_quiet(const Link *link, guint64 credit_flits)
 {
     for (int v = 0; v < VCS; v++) {
         const LinkVc *vc = &link->vc[v];
-        guint64 credits = (guint64)vc->credits;
+        guint64 credits = (guint64)vc->credits + vc->freed;
         for (guint32 i = 0; i < vc->returns.count; i++)
             credits += link_return_nth((LinkReturnRing *)&vc->returns, i)->flits;
         if (vc->queue.count || vc->flight.count || credits != credit_flits)

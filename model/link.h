@@ -24,6 +24,7 @@ typedef struct {
     guint64 flight_ps;          /* port to port */
     guint64 credits_switch_flits; /* buffer of each VC at a switch ingress */
     guint64 credits_gpu_flits;  /* buffer of each VC at a GPU ingress */
+    guint64 credit_batch_flits; /* credits travel back when so many were freed, or the sender waits */
     guint64 error_ppb;          /* packets hit by a bit error, per 10^9 */
     guint64 replay_ps;          /* time lost until the packet is sent again */
     guint64 ahead_ps;           /* how far ahead one wake-up may commit packets; 0: exact */
@@ -48,6 +49,7 @@ RING_DEFINE(LinkReturnRing, link_return, LinkReturn)
 typedef struct {
     PacketRing queue;
     gint32 credits;          /* flits the far buffer has room for */
+    guint32 freed;           /* flits the receiver freed and has not announced yet */
     guint32 drained_below;   /* call `drained` when the queue gets shorter than this; 0: never */
     SimTime delay_ps;        /* from the end of serialization to arrival, all fixed stages included */
     LinkFlightRing flight;
@@ -76,6 +78,7 @@ struct Link {
     Link **ingress;          /* of the sending switch, by port: whose credits departing packets free */
     void *source_node;
     SimTime credit_delay_ps;
+    guint32 credit_batch_flits;
     LinkDrained drained;
     guint32 source_port;     /* number of this link at the sending node */
     guint64 error_ppb, replay_ps;

@@ -76,7 +76,7 @@ static inline gboolean replica_is_plain(guint16 src) { return (src & 0x20u) != 0
         Type *at;                                                                                      \
         guint32 head, count, capacity;                                                                 \
     } Name;                                                                                            \
-    static inline void prefix##_grow(Name *ring)                                                       \
+    static G_GNUC_NO_INLINE G_GNUC_UNUSED void prefix##_grow(Name *ring)                                                     \
     {                                                                                                  \
         guint32 capacity = ring->capacity ? ring->capacity * 2 : 16;                                   \
         Type *at = g_new(Type, capacity);                                                              \

@@ -7,7 +7,9 @@
 
 #include "sim/sim_internal.h"
 
-#define ORDER_PRIORITY_SHIFT 62
+G_STATIC_ASSERT(G_STRUCT_OFFSET(Sim, now_ps) == G_STRUCT_OFFSET(SimHot, now_ps));
+G_STATIC_ASSERT(G_STRUCT_OFFSET(Sim, sequence) == G_STRUCT_OFFSET(SimHot, sequence));
+G_STATIC_ASSERT(G_STRUCT_OFFSET(Sim, wheel) == G_STRUCT_OFFSET(SimHot, wheel));
 
 Sim *sim_new(const SimSpec *spec, GError **error)
 {
@@ -50,11 +52,6 @@ void sim_free(Sim *sim)
     g_free(sim);
 }
 
-SimTime sim_now_ps(const Sim *sim)
-{
-    return sim->now_ps;
-}
-
 guint64 sim_seed(const Sim *sim)
 {
     return sim->seed;
@@ -67,23 +64,9 @@ guint64 sim_events_fired(const Sim *sim)
 
 /* ---- events ---- */
 
-void sim_at(Sim *sim, Event *event, SimTime time_ps, EventPriority priority)
+void sim_at_reference(Sim *sim, Event *event)
 {
-    g_assert(time_ps >= sim->now_ps && time_ps < SIMTIME_NEVER);
-    g_assert(event->place == CALENDAR_PLACE_IDLE);
-    event->time_ps = time_ps;
-    event->order = (uint64_t)priority << ORDER_PRIORITY_SHIFT | sim->sequence++;
-    if (G_LIKELY(sim->wheel != NULL)) {
-        calendar_insert(sim->wheel, event);
-    } else {
-        reference_insert(sim, event);
-    }
-}
-
-void sim_after(Sim *sim, Event *event, SimTime delay_ps, EventPriority priority)
-{
-    g_assert(delay_ps < SIMTIME_NEVER);
-    sim_at(sim, event, sim->now_ps + delay_ps, priority);
+    reference_insert(sim, event);
 }
 
 void sim_cancel(Sim *sim, Event *event)

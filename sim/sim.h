@@ -43,7 +43,7 @@ typedef enum {
 Sim *sim_new(const SimSpec *spec, GError **error);
 void sim_free(Sim *sim); /* processes that have not returned are abandoned with their stacks freed */
 
-SimTime sim_now_ps(const Sim *sim);
+static inline SimTime sim_now_ps(const Sim *sim);
 guint64 sim_seed(const Sim *sim);
 guint64 sim_events_fired(const Sim *sim);
 
@@ -53,8 +53,8 @@ SimStatus sim_run(Sim *sim, SimTime until_ps);
 void sim_stop(Sim *sim); /* sim_run returns after the current event or process slice */
 
 /* Events. time_ps must not lie in the past; scheduling a pending event is a programming error. */
-void sim_at(Sim *sim, Event *event, SimTime time_ps, EventPriority priority);
-void sim_after(Sim *sim, Event *event, SimTime delay_ps, EventPriority priority);
+static inline void sim_at(Sim *sim, Event *event, SimTime time_ps, EventPriority priority);
+static inline void sim_after(Sim *sim, Event *event, SimTime delay_ps, EventPriority priority);
 void sim_cancel(Sim *sim, Event *event); /* no-op when it is not pending */
 
 /* Processes. main(arg) runs on a stack of stack_bytes (0: 64 KiB) from the current time on, after the
@@ -84,5 +84,38 @@ char **sim_waiters(Sim *sim);
  * file (while it runs, PATH.raw.vcd grows beside it). Dots in the name make scopes. Before the first
  * sim_run() only. No-op without a VCD. */
 void sim_trace_u64(Sim *sim, const char *name, const guint64 *value, int bits);
+
+/* ---- what follows is inline because a packet's every step goes through it */
+
+#include "sim/calendar.h"
+
+/* The first members of every Sim. */
+typedef struct {
+    SimTime now_ps;
+    uint64_t sequence;
+    Calendar *wheel; /* NULL: the reference calendar */
+} SimHot;
+#define SIM_ORDER_PRIORITY_SHIFT 62
+void sim_at_reference(Sim *sim, Event *event);
+
+static inline SimTime sim_now_ps(const Sim *sim) { return ((const SimHot *)(const void *)sim)->now_ps; }
+
+static inline __attribute__((always_inline)) void sim_at(Sim *sim, Event *event, SimTime time_ps,
+                                                        EventPriority priority)
+{
+    SimHot *hot = (SimHot *)(void *)sim;
+    g_assert(time_ps >= hot->now_ps && time_ps < SIMTIME_NEVER && event->place == 0);
+    event->time_ps = time_ps;
+    event->order = (uint64_t)priority << SIM_ORDER_PRIORITY_SHIFT | hot->sequence++;
+    if (G_LIKELY(hot->wheel != NULL))
+        calendar_insert(hot->wheel, event);
+    else
+        sim_at_reference(sim, event);
+}
+
+static inline void sim_after(Sim *sim, Event *event, SimTime delay_ps, EventPriority priority)
+{
+    sim_at(sim, event, sim_now_ps(sim) + delay_ps, priority);
+}
 
 #endif
