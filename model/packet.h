@@ -71,42 +71,42 @@ static inline gboolean replica_is_plain(guint16 src) { return (src & 0x20u) != 0
 
 /* A FIFO of fixed-size entries in one growing power-of-two array. It starts over at the array's head
  * whenever it runs empty, so that a short queue stays in the same few cache lines. */
-#define RING_DEFINE(Name, prefix, Type)                                                                \
-    typedef struct {                                                                                   \
-        Type *at;                                                                                      \
-        guint32 head, count, capacity;                                                                 \
-    } Name;                                                                                            \
-    static G_GNUC_NO_INLINE G_GNUC_UNUSED void prefix##_grow(Name *ring)                                                     \
-    {                                                                                                  \
-        guint32 capacity = ring->capacity ? ring->capacity * 2 : 16;                                   \
-        Type *at = g_new(Type, capacity);                                                              \
-        for (guint32 i = 0; i < ring->count; i++)                                                      \
-            at[i] = ring->at[(ring->head + i) & (ring->capacity - 1)];                                 \
-        g_free(ring->at);                                                                              \
-        *ring = (Name){at, 0, ring->count, capacity};                                                  \
-    }                                                                                                  \
-    static inline Type *prefix##_push(Name *ring)                                                      \
-    {                                                                                                  \
-        if (G_UNLIKELY(ring->count == ring->capacity))                                                 \
-            prefix##_grow(ring);                                                                       \
-        if (ring->count == 0)                                                                          \
-            ring->head = 0;                                                                            \
-        return &ring->at[(ring->head + ring->count++) & (ring->capacity - 1)];                         \
-    }                                                                                                  \
-    static inline Type *prefix##_peek(Name *ring) { return &ring->at[ring->head]; }                    \
-    static inline Type *prefix##_nth(Name *ring, guint32 n)                                            \
-    {                                                                                                  \
-        return &ring->at[(ring->head + n) & (ring->capacity - 1)];                                     \
-    }                                                                                                  \
-    static inline void prefix##_drop(Name *ring)                                                       \
-    {                                                                                                  \
-        ring->head = (ring->head + 1) & (ring->capacity - 1);                                          \
-        ring->count--;                                                                                 \
-    }                                                                                                  \
-    static inline void prefix##_clear(Name *ring)                                                      \
-    {                                                                                                  \
-        g_free(ring->at);                                                                              \
-        *ring = (Name){NULL, 0, 0, 0};                                                                 \
+#define RING_DEFINE(Name, prefix, Type)                                                               \
+    typedef struct {                                                                                  \
+        Type *at;                                                                                     \
+        guint32 head, count, capacity;                                                                \
+    } Name;                                                                                           \
+    static G_GNUC_NO_INLINE G_GNUC_UNUSED void prefix##_grow(Name *ring)                              \
+    {                                                                                                 \
+        guint32 capacity = ring->capacity ? ring->capacity * 2 : 16;                                  \
+        Type *at = g_new(Type, capacity);                                                             \
+        for (guint32 i = 0; i < ring->count; i++)                                                     \
+            at[i] = ring->at[(ring->head + i) & (ring->capacity - 1)];                                \
+        g_free(ring->at);                                                                             \
+        *ring = (Name){at, 0, ring->count, capacity};                                                 \
+    }                                                                                                 \
+    static inline Type *prefix##_push(Name *ring)                                                     \
+    {                                                                                                 \
+        if (G_UNLIKELY(ring->count == ring->capacity))                                                \
+            prefix##_grow(ring);                                                                      \
+        if (ring->count == 0)                                                                         \
+            ring->head = 0;                                                                           \
+        return &ring->at[(ring->head + ring->count++) & (ring->capacity - 1)];                        \
+    }                                                                                                 \
+    static inline Type *prefix##_peek(Name *ring) { return &ring->at[ring->head]; }                   \
+    static inline Type *prefix##_nth(Name *ring, guint32 n)                                           \
+    {                                                                                                 \
+        return &ring->at[(ring->head + n) & (ring->capacity - 1)];                                    \
+    }                                                                                                 \
+    static inline void prefix##_drop(Name *ring)                                                      \
+    {                                                                                                 \
+        ring->head = (ring->head + 1) & (ring->capacity - 1);                                         \
+        ring->count--;                                                                                \
+    }                                                                                                 \
+    static inline void prefix##_clear(Name *ring)                                                     \
+    {                                                                                                 \
+        g_free(ring->at);                                                                             \
+        *ring = (Name){NULL, 0, 0, 0};                                                                \
     }
 
 RING_DEFINE(PacketRing, packet_ring, Packet)

@@ -102,9 +102,6 @@ tests_test_two_runs_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_vcd
 tests_test_vcd_SOURCES = tests/test_vcd.c tests/test.h
 tests_test_vcd_LDADD = $(TEST_LDADD)
-check_PROGRAMS += tests/test_preset
-tests_test_preset_SOURCES = tests/test_preset.c tests/model_test.h tests/test.h
-tests_test_preset_LDADD = $(TEST_LDADD)
 
 check_PROGRAMS += tests/test_hash
 tests_test_hash_SOURCES = tests/test_hash.c tests/model_test.h tests/test.h
