@@ -46,6 +46,7 @@ typedef struct {
     guint32 ctas;         /* 0: the algorithm's default (NCCL's channels) */
     guint32 threads;      /* of a CTA; 0: the algorithm's default */
     gboolean check;       /* fill with numbers and verify; needs a fabric that keeps bytes */
+    gboolean corrupt;     /* for tests: one element is changed before the check */
     guint32 warmup, iterations; /* coll_run: repeats inside; time is the mean of `iterations` */
 } CollSpec;
 CollSpec coll_spec_default(CollOp op); /* f32 add, auto, one iteration, no warm-up, checked */
@@ -55,7 +56,8 @@ typedef struct {
     CollAlgo algo;        /* what ran: never AUTO or BEST */
     CollProto proto;
     guint32 ctas, threads;
-    guint64 time_ps;      /* launch (device-side) to the end of the last rank */
+    guint64 time_ps;      /* submission of the kernels to the end of the last one */
+    guint64 kernel_ps;    /* the same without launch and exit: first CTA placed to last CTA done */
     guint64 algbw_MBps;   /* bytes / time */
     guint64 busbw_MBps;   /* with nccl-tests' factor for the operation */
     CollCheck check;

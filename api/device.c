@@ -117,8 +117,9 @@ guint32 device_lanes(const FoCta *cta, guint32 warp)
 static void device_reg_free(void *data)
 {
     FoReg *reg = data;
-    for (guint32 w = 0; reg->warp[w]; w++)
-        reg_free(reg->warp[w]);
+    for (guint32 w = 0; w < reg->n_warps; w++)
+        if (reg->warp[w])
+            reg_free(reg->warp[w]);
     g_free(reg->warp);
     g_free(reg);
 }

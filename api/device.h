@@ -76,8 +76,9 @@ typedef struct {
 } DeviceWarp;
 
 struct FoReg {
-    Reg **warp;
-    guint32 width;
+    Reg **warp;          /* NULL until that warp uses it */
+    guint32 n_warps, width;
+    gboolean keep_bytes;
 };
 
 struct FoCta {

@@ -27,6 +27,8 @@ static gboolean loop_check(FoCta *cta, const FoLoop *loop)
         if (loop_is_multimem(stream->access)) {
             FoMultimem form = {.type = loop->type, .op = loop->op};
             form.acc = stream->access == FO_LD_REDUCE ? loop->acc : FO_ACC_NATIVE;
+            if (stream->access == FO_MULTIMEM_ST) /* bits are bits: st.v4.f32 moves any type */
+                form.type = loop->width == 8 ? FO_B64 : FO_F32;
             device_widen_form(&form, loop->width);
             if (!device_check_form(cta, instructions[stream->access], stream->base, &form, loop->width))
                 return FALSE;

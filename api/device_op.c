@@ -22,11 +22,19 @@ FoReg *fo_reg(FoCta *cta, unsigned width)
     g_assert(width == 4 || width == 8 || width == 16);
     FoReg *reg = g_new0(FoReg, 1);
     reg->width = width;
-    reg->warp = g_new0(Reg *, cta->cta->n_warps + 1);
-    for (guint32 w = 0; w < cta->cta->n_warps; w++)
-        reg->warp[w] = reg_new(width, cta->launch->fabric->keep_bytes);
+    reg->n_warps = cta->cta->n_warps;
+    reg->keep_bytes = cta->launch->fabric->keep_bytes;
+    reg->warp = g_new0(Reg *, reg->n_warps);
     g_ptr_array_add(cta->regs, reg);
     return reg;
+}
+
+/* A warp's part is made when it is first used: flags live in one warp only. */
+static Reg *device_reg(const FoReg *reg, guint32 warp)
+{
+    if (!reg->warp[warp])
+        reg->warp[warp] = reg_new(reg->width, reg->keep_bytes);
+    return reg->warp[warp];
 }
 
 void fo_get(FoCta *cta, const FoReg *reg, unsigned thread, void *value)
@@ -34,7 +42,7 @@ void fo_get(FoCta *cta, const FoReg *reg, unsigned thread, void *value)
     guint32 w = thread / WARP_LANES;
     g_assert(thread < cta->cta->threads);
     Uop wait = {.kind = UOP_ARITH, .lanes = WARP_LANES, .width = (guint8)reg->width,
-                .src = reg->warp[w]};
+                .src = device_reg(reg, w)};
     device_push(cta, w, &wait);
     device_drain(cta, w, w + 1, "the value of a register");
     if (reg->warp[w]->bytes)
@@ -60,25 +68,20 @@ static void device_on_constant(void *arg, SimTime now_ps)
     g_free(constant);
 }
 
-/* Flags must be real even in a timing-only run: registers that hold constants always have bytes. */
-static void device_pin(FoCta *cta, FoReg *reg)
-{
-    for (guint32 w = 0; w < cta->cta->n_warps; w++)
-        if (!reg->warp[w]->bytes)
-            reg->warp[w]->bytes = g_malloc0(REG_BYTES);
-}
-
 void fo_set(FoCta *cta, FoReg *reg, const void *value)
 {
-    device_pin(cta, reg);
+    reg->keep_bytes = TRUE; /* flags are real even in a timing-only run */
     for (guint32 w = 0; w < cta->cta->n_warps; w++) {
         guint32 lanes = device_lanes(cta, w);
         if (lanes == 0)
             continue;
         DeviceConstant *constant = g_new0(DeviceConstant, 1);
-        *constant = (DeviceConstant){.reg = reg->warp[w], .lanes = lanes, .width = reg->width};
+        Reg *part = device_reg(reg, w);
+        if (!part->bytes)
+            part->bytes = g_malloc0(REG_BYTES);
+        *constant = (DeviceConstant){.reg = part, .lanes = lanes, .width = reg->width};
         memcpy(constant->value, value, reg->width);
-        Uop uop = {.kind = UOP_CALL, .lanes = (guint8)lanes, .dst = reg->warp[w],
+        Uop uop = {.kind = UOP_CALL, .lanes = (guint8)lanes, .dst = part,
                    .call = device_on_constant, .arg = constant};
         device_push(cta, w, &uop);
     }
@@ -97,7 +100,7 @@ void fo_combine(FoCta *cta, FoReg *d, const FoReg *s, FoType type, FoOp op)
     for (guint32 w = 0; w < cta->cta->n_warps; w++) {
         guint32 lanes = device_lanes(cta, w);
         Uop uop = {.kind = UOP_ARITH, .lanes = (guint8)lanes, .width = (guint8)d->width,
-                   .type = (guint8)type, .op = (guint8)op, .dst = d->warp[w], .src = s->warp[w]};
+                   .type = (guint8)type, .op = (guint8)op, .dst = device_reg(d, w), .src = device_reg(s, w)};
         if (lanes)
             device_push(cta, w, &uop);
     }
@@ -131,8 +134,8 @@ static void device_access(FoCta *cta, Uop uop, guint32 width, FoAddress base, co
             continue;
         uop.lanes = (guint8)lanes;
         uop.va = address ? address[at] : base + (guint64)w * WARP_LANES * width;
-        uop.dst = d ? d->warp[w] : NULL;
-        uop.src = s ? s->warp[w] : NULL;
+        uop.dst = d ? device_reg(d, w) : NULL;
+        uop.src = s ? device_reg(s, w) : NULL;
         guint64 misaligned = uop.va % width ? uop.va : 0;
         guint64 *lane_va = NULL;
         if (address && lanes > 1) {

@@ -1,0 +1,368 @@
+/* One collective from its spec to its result: buffers, launches on all ranks, time, verification. */
+#include "api/coll_internal.h"
+
+#include <string.h>
+
+G_DEFINE_QUARK(coll-error-quark, coll_error)
+
+CollSpec coll_spec_default(CollOp op)
+{
+    return (CollSpec){.op = op, .algo = COLL_AUTO, .proto = COLL_PROTO_AUTO, .bytes = 1u << 20,
+                      .type = NUMERIC_F32, .reduce = NUMERIC_ADD, .check = TRUE, .iterations = 1};
+}
+
+CollGroup *coll_group_new(Fabric *fabric, const guint16 *gpu, guint32 n, GError **error)
+{
+    guint64 gpus = fabric->spec.system.gpus;
+    for (guint32 r = 0; gpu && r < n; r++)
+        if (gpu[r] >= gpus) {
+            g_set_error(error, COLL_ERROR, COLL_ERROR_SYSTEM,
+                        "rank %u: there is no GPU %u; the system has GPUs 0 to %u", r, gpu[r],
+                        (guint)gpus - 1);
+            return NULL;
+        }
+    if (n < 2 || n > gpus) {
+        g_set_error(error, COLL_ERROR, COLL_ERROR_SYSTEM,
+                    "%u GPUs cannot take part; the system has %u, and a collective needs 2 or more", n,
+                    (guint)gpus);
+        return NULL;
+    }
+    CollGroup *group = g_new0(CollGroup, 1);
+    group->fabric = fabric;
+    group->vas = vas_new(fabric->memory);
+    group->n = n;
+    group->gpu = g_new(guint16, n);
+    for (guint32 r = 0; r < n; r++)
+        group->gpu[r] = gpu ? gpu[r] : (guint16)r;
+    return group;
+}
+
+void coll_group_free(CollGroup *group)
+{
+    g_assert(group->under_way == 0);
+    vas_free(group->vas);
+    g_free(group->gpu);
+    g_free(group);
+}
+
+guint32 coll_group_ranks(const CollGroup *group) { return group->n; }
+
+/* ---- what is possible */
+
+static gboolean coll_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static gboolean coll_refuse(GError **error, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    g_set_error_literal(error, COLL_ERROR, COLL_ERROR_SPEC, text);
+    return FALSE;
+}
+
+static gboolean coll_is_sliced(CollOp op)
+{
+    return op == COLL_ALL_GATHER || op == COLL_REDUCE_SCATTER || op == COLL_ALL_TO_ALL;
+}
+
+static gboolean coll_check_size(const CollGroup *group, const CollSpec *spec, GError **error)
+{
+    guint64 element = numeric_type_bytes(spec->type);
+    if (spec->op == COLL_BARRIER)
+        return TRUE;
+    if (spec->bytes == 0)
+        return coll_refuse(error, "a size of 0 bytes moves nothing; %u or more is right",
+                           (guint)element);
+    if (spec->bytes % element)
+        return coll_refuse(error, "%" G_GUINT64_FORMAT " bytes are no whole number of %s elements of %u bytes",
+                           spec->bytes, numeric_type_name(spec->type), (guint)element);
+    if (coll_is_sliced(spec->op) && spec->bytes % (group->n * element))
+        return coll_refuse(error, "%" G_GUINT64_FORMAT " bytes cannot be divided among %u ranks in whole %s "
+                           "elements", spec->bytes, group->n, numeric_type_name(spec->type));
+    if (coll_is_sliced(spec->op) && spec->bytes / group->n % 4)
+        return coll_refuse(error, "a part of %" G_GUINT64_FORMAT " bytes a rank is no multiple of 4 bytes, "
+                           "the smallest access that the model moves", spec->bytes / group->n);
+    return TRUE;
+}
+
+static gboolean coll_check_switch(const CollGroup *group, const CollSpec *spec, CollAlgo algo,
+                                  const CollRow *row, GError **error)
+{
+    const FabricSpec *fabric = &group->fabric->spec;
+    if ((row->multicast_in || row->multicast_out || algo == COLL_NVLS) && fabric->mctable.entries == 0)
+        return coll_refuse(error, "%s needs multicast, which the switches of this system do not have",
+                           coll_algo_name(algo));
+    if (!row->reduces_in_switch)
+        return TRUE;
+    PtxMultimem form = {.instruction = PTX_LD_REDUCE, .op = spec->reduce, .type = spec->type};
+    FoMultimem wide = {.type = (FoType)spec->type};
+    gboolean vector = numeric_is_float(spec->type) && spec->type != NUMERIC_F64;
+    device_widen_form(&wide, vector ? 16 : numeric_type_bytes(spec->type));
+    form.type = (NumericType)wide.type;
+    form.vec = wide.vec;
+    form.acc = (PtxAcc)spec->acc;
+    const PtxTarget target = {(guint)fabric->sm.arch, TRUE};
+    return ptx_check(&form, &target, error);
+}
+
+static gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo algo,
+                                CollProto proto, GError **error)
+{
+    const CollRow *row = coll_row(spec->op, algo);
+    const SmSpec *sm = &group->fabric->spec.sm;
+    guint32 ctas = spec->ctas ? spec->ctas : row ? row->ctas : 0;
+    guint32 threads = spec->threads ? spec->threads : row ? row->threads : 0;
+    if (!row) {
+        GString *names = g_string_new(NULL);
+        for (const CollAlgo *a = coll_algos_of(spec->op); *a != COLL_ALGOS; a++)
+            g_string_append_printf(names, "%s%s", names->len ? ", " : "", coll_algo_name(*a));
+        coll_refuse(error, "%s has no algorithm '%s'; it has %s, auto, best", coll_op_name(spec->op),
+                    coll_algo_name(algo), names->str);
+        g_string_free(names, TRUE);
+        return FALSE;
+    }
+    if (proto > COLL_SIMPLE && !row->protocols)
+        return coll_refuse(error, "%s with %s has no protocol '%s'; ring and tree all_reduce have it",
+                           coll_op_name(spec->op), coll_algo_name(algo), coll_proto_name(proto));
+    if (!numeric_allows(spec->type, spec->reduce) &&
+        (spec->op == COLL_ALL_REDUCE || spec->op == COLL_REDUCE_SCATTER))
+        return coll_refuse(error, "the operation %s does not go with the type %s",
+                           numeric_op_name(spec->reduce), numeric_type_name(spec->type));
+    if (threads % WARP_LANES || threads < group->n || threads > 1024)
+        return coll_refuse(error, "%u threads a CTA: a multiple of 32, at least the number of ranks and at "
+                           "most 1024, is right", threads);
+    guint64 resident = sm->count * MIN(sm->ctas_max, sm->warps_max / (threads / WARP_LANES));
+    if (ctas == 0 || ctas > resident)
+        return coll_refuse(error, "%u CTAs cannot be resident at once, and waiting for each other they would "
+                           "never end; 1 to %" G_GUINT64_FORMAT " is right", ctas, resident);
+    if (spec->root >= group->n)
+        return coll_refuse(error, "root %u: there are ranks 0 to %u", spec->root, group->n - 1);
+    return coll_check_size(group, spec, error) && coll_check_switch(group, spec, algo, row, error);
+}
+
+static void coll_take(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto)
+{
+    *algo = spec->algo;
+    *proto = spec->proto;
+    if (spec->algo == COLL_AUTO)
+        coll_choose(group, spec, algo, proto);
+    if (*proto == COLL_PROTO_AUTO)
+        *proto = COLL_SIMPLE;
+}
+
+gboolean coll_check(const CollGroup *group, const CollSpec *spec, GError **error)
+{
+    CollAlgo algo;
+    CollProto proto;
+    if (spec->algo == COLL_BEST)
+        return TRUE;
+    coll_take(group, spec, &algo, &proto);
+    return coll_check_algo(group, spec, algo, proto, error);
+}
+
+/* ---- one under way */
+
+static void coll_free(Coll *coll)
+{
+    coll_buffer_free(coll->group, &coll->in);
+    coll_buffer_free(coll->group, &coll->out);
+    coll_buffer_free(coll->group, &coll->scratch);
+    coll_buffer_free(coll->group, &coll->control);
+    g_free(coll);
+}
+
+static gboolean coll_prepare(Coll *coll, GError **error)
+{
+    CollGroup *group = coll->group;
+    const CollRow *row = coll_row(coll->spec.op, coll->algo);
+    guint64 bytes = coll->spec.bytes, slice = bytes / coll->n;
+    coll->in_bytes = coll->spec.op == COLL_ALL_GATHER ? slice : bytes;
+    coll->out_bytes = coll->spec.op == COLL_REDUCE_SCATTER ? slice : bytes;
+    coll->ctas = coll->spec.ctas ? coll->spec.ctas : row->ctas;
+    coll->threads = coll->spec.threads ? coll->spec.threads : row->threads;
+    coll->control_stride = (CONTROL_FLAGS(coll->n) + 127) / 128 * 128;
+    coll->program = row->program;
+    gboolean window = row->multicast_in || row->multicast_out || coll->algo == COLL_NVLS;
+    guint64 scratch = row->scratch_bytes ? row->scratch_bytes(coll) : 0;
+    return coll_buffer_new(group, &coll->control, coll->ctas * coll->control_stride, TRUE, window, error) &&
+           coll_buffer_new(group, &coll->in, coll->in_bytes, FALSE, row->multicast_in, error) &&
+           coll_buffer_new(group, &coll->out, coll->out_bytes, FALSE, row->multicast_out, error) &&
+           (scratch == 0 || coll_buffer_new(group, &coll->scratch, scratch, FALSE, FALSE, error));
+}
+
+static Coll *coll_new(CollGroup *group, const CollSpec *spec, GError **error)
+{
+    CollAlgo algo;
+    CollProto proto;
+    coll_take(group, spec, &algo, &proto);
+    if (!coll_check_algo(group, spec, algo, proto, error))
+        return NULL;
+    Coll *coll = g_new0(Coll, 1);
+    coll->group = group;
+    coll->fabric = group->fabric;
+    coll->spec = *spec;
+    coll->algo = algo;
+    coll->proto = proto;
+    coll->n = group->n;
+    if (!coll_prepare(coll, error)) {
+        coll_free(coll);
+        return NULL;
+    }
+    if (spec->check)
+        coll_fill(coll);
+    return coll;
+}
+
+/* nccl-tests' factors: what the busiest link must carry, relative to bytes / time. */
+static guint64 coll_busbw(CollOp op, guint32 n, guint64 algbw_MBps)
+{
+    switch (op) {
+    case COLL_ALL_REDUCE:
+        return algbw_MBps * 2 * (n - 1) / n;
+    case COLL_ALL_GATHER:
+    case COLL_REDUCE_SCATTER:
+    case COLL_ALL_TO_ALL:
+        return algbw_MBps * (n - 1) / n;
+    default:
+        return algbw_MBps;
+    }
+}
+
+static void coll_account(Coll *coll, guint64 time_ps, guint64 kernel_ps)
+{
+    CollResult *result = &coll->result;
+    result->algo = coll->algo;
+    result->proto = coll->proto;
+    result->ctas = coll->ctas;
+    result->threads = coll->threads;
+    result->time_ps = time_ps;
+    result->kernel_ps = kernel_ps;
+    result->algbw_MBps = (guint64)((__uint128_t)coll->spec.bytes * PS_PER_US / MAX(time_ps, 1));
+    result->busbw_MBps = coll_busbw(coll->spec.op, coll->n, result->algbw_MBps);
+}
+
+static void coll_on_launch_done(const DeviceLaunch *launch, void *user)
+{
+    Coll *coll = user;
+    SimTime last_ps = launch->end_ps - coll->fabric->spec.sm.exit_ps;
+    coll->first_ps = MIN(coll->first_ps, launch->start_ps);
+    coll->last_ps = MAX(coll->last_ps, last_ps);
+    coll->end_ps = MAX(coll->end_ps, launch->end_ps);
+    if (--coll->running)
+        return;
+    coll->finished = TRUE;
+    if (!coll->done)
+        return; /* coll_run looks */
+    coll_account(coll, coll->end_ps - coll->begin_ps, coll->last_ps - coll->first_ps);
+    coll_verify(coll);
+    coll->group->under_way--;
+    coll->done(coll, &coll->result, coll->user);
+    coll_free(coll);
+}
+
+static void coll_launch(Coll *coll)
+{
+    FoKernel kernel = {.name = coll_op_name(coll->spec.op), .program = coll->program,
+                       .args_bytes = sizeof(CollArgs), .ctas = coll->ctas, .threads = coll->threads};
+    coll->begin_ps = sim_now_ps(coll->fabric->sim);
+    coll->first_ps = SIMTIME_NEVER;
+    coll->last_ps = coll->end_ps = 0;
+    coll->finished = FALSE;
+    coll->running = coll->n;
+    for (guint32 r = 0; r < coll->n; r++) {
+        CollArgs args = {coll, r};
+        kernel.args = &args;
+        DeviceLaunch *launch = device_launch(coll->fabric, coll->group->gpu[r], coll->group->vas, &kernel,
+                                             coll_on_launch_done, coll, NULL);
+        g_assert(launch); /* coll_check_algo saw to the grid */
+    }
+}
+
+Coll *coll_start(CollGroup *group, const CollSpec *spec, CollDone done, void *user, GError **error)
+{
+    g_assert(spec->algo != COLL_BEST);
+    Coll *coll = coll_new(group, spec, error);
+    if (!coll)
+        return NULL;
+    coll->done = done;
+    coll->user = user;
+    group->under_way++;
+    coll_launch(coll);
+    return coll;
+}
+
+/* ---- measured alone */
+
+static gboolean coll_run_once(Coll *coll, GError **error)
+{
+    Sim *sim = coll->fabric->sim;
+    coll_launch(coll);
+    while (!coll->finished) {
+        SimStatus status = sim_run(sim, SIMTIME_NEVER);
+        if (coll->finished || status == SIM_STOPPED)
+            continue;
+        char **waiters = sim_waiters(sim);
+        g_autofree char *lines = g_strjoinv("\n  ", waiters);
+        g_set_error(error, COLL_ERROR, COLL_ERROR_STUCK, "%s with %s got stuck; who waits:\n  %s",
+                    coll_op_name(coll->spec.op), coll_algo_name(coll->algo), lines);
+        g_strfreev(waiters);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static void coll_clear_control(Coll *coll)
+{
+    for (guint32 r = 0; r < coll->n; r++)
+        memset(coll->control.region[r]->host, 0, coll->control.bytes);
+}
+
+static gboolean coll_run_one(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
+{
+    Coll *coll = coll_new(group, spec, error);
+    if (!coll)
+        return FALSE;
+    guint64 time_ps = 0, kernel_ps = 0;
+    guint32 times = MAX(spec->iterations, 1);
+    for (guint32 i = 0; i < spec->warmup + times; i++) {
+        coll_clear_control(coll);
+        if (!coll_run_once(coll, error))
+            return FALSE; /* kernels are still running: what they use stays */
+        if (i >= spec->warmup) {
+            time_ps += coll->end_ps - coll->begin_ps;
+            kernel_ps += coll->last_ps - coll->first_ps;
+        }
+    }
+    coll_account(coll, time_ps / times, kernel_ps / times);
+    coll_verify(coll);
+    *result = coll->result;
+    coll_free(coll);
+    return TRUE;
+}
+
+gboolean coll_run(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
+{
+    if (spec->algo != COLL_BEST)
+        return coll_run_one(group, spec, result, error);
+    CollSpec candidate = *spec;
+    gboolean any = FALSE;
+    for (const CollAlgo *algo = coll_algos_of(spec->op); *algo != COLL_ALGOS; algo++) {
+        CollResult one;
+        GError *why = NULL;
+        candidate.algo = *algo;
+        if (!coll_check(group, &candidate, &why)) {
+            if (!any && algo[1] == COLL_ALGOS) {
+                g_propagate_error(error, why);
+                return FALSE;
+            }
+            g_error_free(why);
+            continue;
+        }
+        if (!coll_run_one(group, &candidate, &one, error))
+            return FALSE;
+        if (!any || one.time_ps < result->time_ps)
+            *result = one;
+        any = TRUE;
+    }
+    return any;
+}

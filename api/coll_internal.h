@@ -1,0 +1,98 @@
+/* What the files of the collectives share: one collective under way, and its device programs. */
+#ifndef API_COLL_INTERNAL_H
+#define API_COLL_INTERNAL_H
+
+#include "api/coll.h"
+#include "api/device.h"
+
+/* One buffer on every rank, and the multicast window over all of them. */
+typedef struct {
+    guint64 bytes;
+    MemRegion **region;  /* by rank; NULL array: not there */
+    FoAddress *va;       /* by rank */
+    McObject *object;    /* NULL: no window */
+    FoAddress mc_va;
+} CollBuffer;
+
+struct CollGroup {
+    Fabric *fabric;
+    Vas *vas;
+    guint32 n;
+    guint16 *gpu;        /* by rank */
+    guint32 under_way;
+};
+
+/* How the control page of a CTA is laid out, in bytes from its start. */
+#define CONTROL_MC_FLAG 0u    /* u64 counter of the multimem barrier */
+#define CONTROL_TAIL 128u     /* u64: steps that the previous rank has put into our slots */
+#define CONTROL_HEAD 256u     /* u64: steps that the next rank has taken out of its slots */
+#define CONTROL_BARRIER 512u  /* u64 by rank: unicast barrier */
+#define CONTROL_FLAGS(n) (CONTROL_BARRIER + (n) * 16u + 128u)
+
+struct Coll {
+    CollGroup *group;
+    Fabric *fabric;
+    CollSpec spec;
+    CollAlgo algo;
+    CollProto proto;
+    guint32 n, ctas, threads;
+    guint64 in_bytes, out_bytes; /* of a rank */
+    CollBuffer in, out, scratch, control;
+    guint64 control_stride;      /* of a CTA */
+    FoProgram program;
+    guint32 running;             /* launches */
+    SimTime begin_ps, first_ps, last_ps, end_ps;
+    CollDone done;
+    void *user;
+    gboolean finished;
+    CollResult result;
+};
+
+/* A rank's kernel arguments. */
+typedef struct {
+    const Coll *coll;
+    guint32 rank;
+} CollArgs;
+
+static inline FoAddress coll_control(const Coll *coll, guint32 rank, guint32 cta)
+{
+    return coll->control.va[rank] + cta * coll->control_stride;
+}
+
+/* What an algorithm needs and does; one row for each (operation, algorithm) pair (coll_table.c). */
+typedef struct {
+    CollOp op;
+    CollAlgo algo;
+    FoProgram program;
+    guint32 ctas, threads;       /* defaults */
+    gboolean multicast_in, multicast_out; /* windows over the buffers */
+    gboolean reduces_in_switch;
+    guint64 (*scratch_bytes)(const Coll *coll); /* of a rank; NULL: none */
+    gboolean protocols;          /* has LL and LL128 */
+} CollRow;
+const CollRow *coll_row(CollOp op, CollAlgo algo);
+
+/* coll_buffer.c */
+gboolean coll_buffer_new(CollGroup *group, CollBuffer *buffer, guint64 bytes, gboolean control,
+                         gboolean window, GError **error);
+void coll_buffer_free(CollGroup *group, CollBuffer *buffer);
+/* coll_check.c */
+void coll_fill(Coll *coll);
+void coll_verify(Coll *coll);
+/* coll_barrier.c: all ranks' CTAs of one number wait for each other. gen counts from 1; the register is
+ * the caller's, of 8 bytes. */
+void coll_barrier_flags(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *flag);
+void coll_barrier_multimem(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *one);
+/* coll_ring.c, coll_direct.c, coll_nvls.c, coll_tree.c: programs */
+void coll_program_nvls(FoCta *cta, const void *args);
+void coll_program_nvls_oneshot(FoCta *cta, const void *args);
+void coll_program_direct(FoCta *cta, const void *args);
+void coll_program_barrier(FoCta *cta, const void *args);
+void coll_program_ring(FoCta *cta, const void *args);
+void coll_program_tree(FoCta *cta, const void *args);
+guint64 coll_ring_scratch_bytes(const Coll *coll);
+guint64 coll_twoshot_scratch_bytes(const Coll *coll);
+/* coll_choice.c: what AUTO takes */
+void coll_choose(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto);
+
+#endif
