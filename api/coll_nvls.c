@@ -18,7 +18,8 @@ static void nvls_loop(FoCta *cta, const Coll *coll, FoAccess from, FoAddress sou
                    .acc = (FoAcc)coll->spec.acc};
     loop.source[0] = (FoStream){from, source};
     loop.destination[0] = (FoStream){to, destination};
-    fo_loop(cta, &loop);
+    if (bytes)
+        fo_loop(cta, &loop);
 }
 
 /* Slice of rank r: whole 16 B units, the last one may be short. */

@@ -108,7 +108,7 @@ static void loop_push(FoCta *cta, const FoLoop *loop)
 void fo_loop(FoCta *cta, const FoLoop *loop)
 {
     guint64 rest = loop->bytes % loop->width;
-    if (!loop_check(cta, loop))
+    if (loop->bytes == 0 || !loop_check(cta, loop))
         return;
     if (loop->bytes >= loop->width)
         loop_push(cta, loop);
