@@ -43,7 +43,8 @@ gboolean coll_buffer_new(CollGroup *group, CollBuffer *buffer, guint64 bytes, gb
                                 : memory_region_new(memory, group->gpu[r], buffer->bytes, error);
         if (!buffer->region[r])
             return FALSE;
-        memory_set_cached(buffer->region[r], buffer->bytes <= group->fabric->spec.gpu.l2_bytes);
+        memory_set_cached(memory, buffer->region[r],
+                          buffer->bytes <= group->fabric->spec.gpu.l2_bytes);
         buffer->va[r] = vas_choose(group->vas, buffer->bytes, 2u << 20);
         coll_map(group, buffer->va[r], buffer->bytes, buffer->region[r], NULL);
     }
