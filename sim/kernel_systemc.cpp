@@ -155,7 +155,6 @@ static void thread_body(KernelThread *thread)
 {
     stack_find(&thread->stack, thread->stack_bytes);
     while (!thread->ending) {
-        stack_clear(&thread->stack);
         if (setjmp(thread->home) == 0) {
             thread->main(thread->arg);
         }
@@ -164,6 +163,7 @@ static void thread_body(KernelThread *thread)
         wait();
         if (!thread->ending) {
             stack_enter(&thread->stack);
+            stack_clear(&thread->stack);
         }
     }
     delete thread;

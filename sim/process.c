@@ -7,7 +7,7 @@
 
 #define PROCESS_STACK_BYTES (64 * 1024)
 #define PROCESS_STACK_BYTES_MIN (16 * 1024)
-#define PROCESS_THREADS_KEPT 256 /* for the next Sim */
+#define PROCESS_THREADS_KEPT 1024 /* for the next Sim */
 
 void process_push_ready(Sim *sim, SimProcess *process)
 {
