@@ -35,5 +35,7 @@ libfanout_core_la_SOURCES += \
 	sim/stack.h \
 	sim/stat.c \
 	sim/stat.h \
+	sim/timeline.c \
+	sim/timeline.h \
 	sim/vcd.c \
 	sim/vcd.h

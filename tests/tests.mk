@@ -130,3 +130,7 @@ tests_test_vas_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_usage
 tests_test_usage_SOURCES = tests/test_usage.c tests/test.h tests/model_test.h
 tests_test_usage_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_timeline
+tests_test_timeline_SOURCES = tests/test_timeline.c tests/test.h
+tests_test_timeline_LDADD = $(TEST_LDADD)
