@@ -8,6 +8,7 @@ fanout_SOURCES = \
 	cli/run.h \
 	cli/system.c \
 	cli/system.h \
+	cli/verb_coll.c \
 	cli/verb_systems.c \
 	cli/verb.h \
 	cli/verbs.h

@@ -1,2 +1,3 @@
 /* Every verb, in the order of `fanout --help`. Included several times, hence no guard. */
 VERB(systems)
+VERB(coll)
