@@ -3,6 +3,8 @@
 #include <gio/gio.h>
 #include <string.h>
 
+#include "model/copy.h"
+
 const ParamRow system_params[] = {
     PARAM_STRING(SystemSpec, title, "what the system is called"),
     PARAM_U64(SystemSpec, gpus, "", 1, VAS_GPUS_MAX, "GPUs"),
@@ -106,6 +108,7 @@ static void fabric_build(Fabric *fabric)
         gpu_init(&fabric->gpu[g], fabric, (guint16)g, fabric->links);
         stat_add(fabric->stats, fabric->gpu[g].path, gpu_stats, &fabric->gpu[g]);
         sim_add_waiter(fabric->sim, gpu_waiter_text, &fabric->gpu[g]);
+        sim_add_waiter(fabric->sim, copy_waiter_text, &fabric->gpu[g]);
         sm_init(&fabric->gpu[g]);
         for (guint32 l = 0; l < fabric->links; l++)
             fabric_connect(fabric, (guint16)g, l);

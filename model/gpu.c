@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "model/copy.h"
 #include "model/fabric.h"
 #include "model/sm.h"
 
@@ -37,11 +38,16 @@ const ParamRow gpu_params[] = {
 
 const StatRow gpu_stats[] = {
     STAT_COUNTER(Gpu, requests, "packets", "requests sent into the fabric"),
-    STAT_COUNTER(Gpu, local_requests, "requests", "to the GPU's own memory"),
+    STAT_COUNTER(Gpu, local_requests, "requests", "to the GPU's own memory or its host"),
     STAT_COUNTER(Gpu, served, "packets", "requests of others served by L2 and HBM"),
     STAT_COUNTER(Gpu, stalls, "packets", "requests held up by waiting answers"),
     STAT_COUNTER(Gpu, hbm_bytes, "B", "moved from and to HBM"),
-    STAT_COUNTER(Gpu, local_bytes, "B", "between SMs and the own L2"),
+    STAT_COUNTER(Gpu, local_bytes, "B", "through the own L2"),
+    STAT_COUNTER(Gpu, host_in_bytes, "B", "from the host"),
+    STAT_COUNTER(Gpu, host_out_bytes, "B", "to the host"),
+    STAT_COUNTER(Gpu, engine_copies, "copies", "given to the copy engines"),
+    STAT_COUNTER(Gpu, engine_bytes, "B", "given to the copy engines"),
+    STAT_COUNTER(Gpu, engine_packets, "packets", "sent into the fabric by copy engines"),
     STAT_END,
 };
 
@@ -59,12 +65,15 @@ void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links)
     gpu->path = g_strdup_printf("gpu%u", id);
     gpu->local_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->local_MBps;
     gpu->hbm_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->hbm_MBps;
+    gpu->host_byte_time = (1000000ull << SIMFINE_SHIFT) / fabric->spec.system.host_MBps;
     txn_pool_init(&gpu->txns);
     gpu_target_init(gpu);
+    copy_init(gpu);
 }
 
 void gpu_clear(Gpu *gpu)
 {
+    copy_clear(gpu);
     gpu_target_clear(gpu);
     for (guint32 l = 0; l < gpu->links; l++) {
         link_clear(&gpu->up[l]);
@@ -118,7 +127,7 @@ guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request)
         guint64 address = request->offset + ((guint64)request->object->id << 44);
         return route->link[hash_link(route->hash, address, 0)];
     }
-    if (request->region->gpu == gpu->id)
+    if (request->region->gpu == gpu->id || request->region->gpu == MEMORY_HOST)
         return GPU_LINK_LOCAL;
     guint64 salt = gpu->spec->hash_by_pair
                        ? ((guint64)gpu->id << 20 | (guint64)request->region->gpu << 4 | 1) * 0x9e3779b1u
@@ -160,15 +169,48 @@ void gpu_drained(void *node, Link *link, Vc vc)
     waiter->fire(waiter, now_ps);
 }
 
+static SimTime gpu_serve_at(SimFine *free_at, SimFine byte_time, guint32 bytes, SimTime now_ps)
+{
+    *free_at = MAX(*free_at, simfine_from_ps(now_ps)) + bytes * byte_time;
+    return simfine_to_ps(*free_at);
+}
+
+SimTime gpu_l2_serve(Gpu *gpu, guint32 bytes, SimTime now_ps)
+{
+    gpu->local_bytes += bytes;
+    return gpu_serve_at(&gpu->local_free_at, gpu->local_byte_time, bytes, now_ps);
+}
+
+SimTime gpu_host_serve(Gpu *gpu, GpuHostWay way, guint32 bytes, SimTime now_ps)
+{
+    *(way == GPU_FROM_HOST ? &gpu->host_in_bytes : &gpu->host_out_bytes) += bytes;
+    return gpu_serve_at(&gpu->host_free_at[way], gpu->host_byte_time, bytes, now_ps);
+}
+
+/* Host memory: a request goes there and an answer comes back; either may carry the data. */
+static void gpu_request_host(Gpu *gpu, Packet packet, const Txn *txn, SimTime now_ps)
+{
+    SimTime host_ps = gpu->fabric->spec.system.host_ps;
+    guint32 bytes = MAX(txn->bytes, SECTOR_BYTES);
+    SimTime at_ps = now_ps;
+    if (txn->kind != PACKET_READ)
+        at_ps = gpu_host_serve(gpu, GPU_TO_HOST, bytes, at_ps);
+    at_ps += host_ps;
+    if (txn->kind == PACKET_READ || txn->kind == PACKET_ATOM)
+        at_ps = gpu_host_serve(gpu, GPU_FROM_HOST, bytes, at_ps);
+    gpu_pipe_push(&gpu->pipe[GPU_PIPE_HOST], at_ps + host_ps, GPU_LINK_LOCAL, &packet);
+}
+
 /* Requests to the GPU's own memory: a bandwidth server and a fixed latency. */
 static void gpu_request_local(Gpu *gpu, Packet packet, const Txn *txn, SimTime now_ps)
 {
     guint32 bytes = MAX(txn->bytes, SECTOR_BYTES);
     gpu->local_requests++;
-    gpu->local_bytes += bytes;
-    SimFine start = MAX(gpu->local_free_at, simfine_from_ps(now_ps));
-    gpu->local_free_at = start + bytes * gpu->local_byte_time;
-    SimTime at_ps = simfine_to_ps(gpu->local_free_at) + gpu->spec->local_ps;
+    if (txn->region->gpu == MEMORY_HOST) {
+        gpu_request_host(gpu, packet, txn, now_ps);
+        return;
+    }
+    SimTime at_ps = gpu_l2_serve(gpu, bytes, now_ps) + gpu->spec->local_ps;
     GpuPipeKind kind = GPU_PIPE_LOCAL;
     if (txn->kind == PACKET_ATOM) {
         kind = GPU_PIPE_LOCAL_ATOMIC;
@@ -265,7 +307,7 @@ gboolean gpu_is_quiet(const Gpu *gpu)
     for (int p = 0; p < GPU_PIPES; p++)
         if (gpu->pipe[p].ring.count)
             return FALSE;
-    return gpu->txns.used == 0;
+    return gpu->txns.used == 0 && copy_is_quiet(gpu);
 }
 
 char *gpu_waiter_text(void *unit)

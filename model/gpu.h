@@ -3,6 +3,7 @@
  *
  * Requests: gpu_request() makes a transaction, picks the link by the address hash and hands a packet to
  * that link's port; the transaction's `done` is called when its answer is back.
+ * Requests to host memory go over the GPU's link to its host: a bandwidth server a direction and its latency.
  * Target: gpu_target.c takes requests from its links in order, reads or writes memory, and answers on the
  * link that the request came by.
  * Modelled: fixed stages SM -> port and port -> SM, L2 hit and HBM latency, HBM and local bandwidth, bounded
@@ -57,7 +58,7 @@ typedef struct {
     struct Gpu *gpu;
 } GpuPipe;
 typedef enum { GPU_PIPE_DRAM, GPU_PIPE_ATOMIC, GPU_PIPE_LOCAL, GPU_PIPE_LOCAL_DRAM, GPU_PIPE_LOCAL_ATOMIC,
-               GPU_PIPES } GpuPipeKind;
+               GPU_PIPE_HOST, GPU_PIPES } GpuPipeKind;
 
 /* Woken in order when a port's request queue has room again. */
 typedef struct GpuRoomWaiter GpuRoomWaiter;
@@ -89,9 +90,12 @@ typedef struct Gpu {
     GpuPipe pipe[GPU_PIPES];
     SimFine local_free_at, local_byte_time;
     SimFine hbm_free_at, hbm_byte_time;
+    SimFine host_free_at[2], host_byte_time; /* by GpuHostWay */
+    struct CopyEngines *engines;             /* copy.h */
     struct Sm *sm;             /* sm.h */
     struct Cta *cta_head, *cta_tail; /* waiting for an SM */
     guint64 requests, local_requests, served, stalls, hbm_bytes, local_bytes;
+    guint64 host_in_bytes, host_out_bytes, engine_copies, engine_bytes, engine_packets;
     char *path;
 } Gpu;
 extern const StatRow gpu_stats[];
@@ -113,11 +117,11 @@ typedef struct {
 #define TXN_ATOM_EXCH 64u
 #define TXN_ATOM_CAS 65u /* data: compare values, then new values at DATA_SLOT_BYTES / 2 */
 
-#define GPU_LINK_LOCAL 0xffffu
+#define GPU_LINK_LOCAL 0xffffu /* this GPU's own memory, or its host's */
 
 void gpu_init(Gpu *gpu, struct Fabric *fabric, guint16 id, guint32 links);
 void gpu_clear(Gpu *gpu);
-/* The link a request would take; GPU_LINK_LOCAL: it stays in this GPU. */
+/* The link a request would take; GPU_LINK_LOCAL: it stays in this GPU or goes to its host. */
 guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request);
 static inline gboolean gpu_has_room(const Gpu *gpu, guint32 link)
 {
@@ -135,6 +139,11 @@ void gpu_accept(void *gpu, Link *from, Packet packet, SimTime now_ps); /* a Link
 void gpu_drained(void *gpu, Link *link, Vc vc);                       /* a LinkDrained */
 gboolean gpu_is_quiet(const Gpu *gpu);
 char *gpu_waiter_text(void *gpu);
+
+/* When so many bytes are through the GPU's own L2, or its link to the host (without its latency). */
+typedef enum { GPU_FROM_HOST, GPU_TO_HOST } GpuHostWay;
+SimTime gpu_l2_serve(Gpu *gpu, guint32 bytes, SimTime now_ps);
+SimTime gpu_host_serve(Gpu *gpu, GpuHostWay way, guint32 bytes, SimTime now_ps);
 
 /* gpu_target.c */
 void gpu_target_init(Gpu *gpu);

@@ -2,7 +2,10 @@
 libfanout_core_la_SOURCES += \
 	model/ack.c \
 	model/ack.h \
+	model/copy.c \
 	model/copy.h \
+	model/copy_internal.h \
+	model/copy_packets.c \
 	model/fabric.c \
 	model/fabric.h \
 	model/gpu.c \

@@ -134,3 +134,6 @@ tests_test_usage_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_timeline
 tests_test_timeline_SOURCES = tests/test_timeline.c tests/test.h
 tests_test_timeline_LDADD = $(TEST_LDADD)
+check_PROGRAMS += tests/test_copy
+tests_test_copy_SOURCES = tests/test_copy.c tests/model_test.h tests/test.h
+tests_test_copy_LDADD = $(TEST_LDADD)
