@@ -95,6 +95,26 @@ check_PROGRAMS += tests/test_trace_kineto
 tests_test_trace_kineto_SOURCES = tests/test_trace_kineto.c tests/test.h tests/trace_test.h
 tests_test_trace_kineto_LDADD = $(TEST_LDADD)
 
+check_PROGRAMS += tests/test_trace_goal
+tests_test_trace_goal_SOURCES = tests/test_trace_goal.c tests/test.h tests/trace_test.h
+tests_test_trace_goal_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_trace_nccl_log
+tests_test_trace_nccl_log_SOURCES = tests/test_trace_nccl_log.c tests/test.h tests/trace_test.h
+tests_test_trace_nccl_log_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_trace_plan
+tests_test_trace_plan_SOURCES = tests/test_trace_plan.c tests/test.h tests/trace_test.h
+tests_test_trace_plan_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_trace_pytorch_et
+tests_test_trace_pytorch_et_SOURCES = tests/test_trace_pytorch_et.c tests/test.h tests/trace_test.h
+tests_test_trace_pytorch_et_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_trace_simai
+tests_test_trace_simai_SOURCES = tests/test_trace_simai.c tests/test.h tests/trace_test.h
+tests_test_trace_simai_LDADD = $(TEST_LDADD)
+
 check_PROGRAMS += tests/test_trace_text
 tests_test_trace_text_SOURCES = tests/test_trace_text.c tests/test.h tests/trace_test.h
 tests_test_trace_text_LDADD = $(TEST_LDADD)
@@ -134,6 +154,7 @@ tests_test_usage_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_timeline
 tests_test_timeline_SOURCES = tests/test_timeline.c tests/test.h
 tests_test_timeline_LDADD = $(TEST_LDADD)
+
 check_PROGRAMS += tests/test_copy
 tests_test_copy_SOURCES = tests/test_copy.c tests/model_test.h tests/test.h
 tests_test_copy_LDADD = $(TEST_LDADD)

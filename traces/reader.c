@@ -4,9 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* clang-format off */
 static const TraceFormat *const formats[] = {
-    &trace_format_text, &trace_format_kineto, &trace_format_chakra, &trace_format_chakra_json, NULL,
+    &trace_format_text,
+    &trace_format_kineto,
+    &trace_format_chakra,
+    &trace_format_chakra_json,
+    &trace_format_pytorch_et,
+    &trace_format_nccl_log,
+    &trace_format_mscclpp,
+    &trace_format_goal,
+    &trace_format_simai,
+    NULL,
 };
+/* clang-format on */
 
 const TraceFormat *const *trace_formats(void)
 {

@@ -12,11 +12,20 @@ libfanout_core_la_SOURCES += \
 	traces/json_value.c \
 	traces/kineto.h \
 	traces/kineto_build.c \
+	traces/mscclpp.h \
+	traces/nccl_log.h \
+	traces/nccl_log_build.c \
 	traces/plan.c \
 	traces/plan.h \
 	traces/read_chakra.c \
 	traces/read_chakra_json.c \
+	traces/read_goal.c \
 	traces/read_kineto.c \
+	traces/read_mscclpp.c \
+	traces/read_mscclpp_op.c \
+	traces/read_nccl_log.c \
+	traces/read_pytorch_et.c \
+	traces/read_simai.c \
 	traces/read_text.c \
 	traces/reader.c \
 	traces/reader.h \
