@@ -163,12 +163,8 @@ static void device_on_placed(Cta *placed, SimTime now_ps)
     device_place_next(launch);
 }
 
-/* Creates the next CTA when no other one of this launch waits for an SM: a grid of 65,535 CTAs never
- * exists as a whole. on_placed comes back here, at once or when an SM has room. */
-static void device_place_next(DeviceLaunch *launch)
+static void device_make_cta(DeviceLaunch *launch)
 {
-    if (launch->waiting || launch->next_cta == launch->ctas)
-        return;
     Cta *made = cta_new(launch->gpu, launch->vas, launch->next_cta++, launch->threads, launch->name);
     FoCta *cta = g_new0(FoCta, 1);
     cta->launch = launch;
@@ -182,6 +178,18 @@ static void device_place_next(DeviceLaunch *launch)
     made->user = cta;
     launch->waiting = TRUE;
     cta_place(made, device_on_placed);
+}
+
+/* Creates CTAs as long as SMs take them at once; the first that has to wait is the last for now, so that a
+ * grid of 65,535 CTAs never exists as a whole. device_on_placed comes back here when an SM has room. */
+static void device_place_next(DeviceLaunch *launch)
+{
+    if (launch->placing)
+        return;
+    launch->placing = TRUE;
+    while (!launch->waiting && launch->next_cta < launch->ctas)
+        device_make_cta(launch);
+    launch->placing = FALSE;
 }
 
 /* ---- launches */
@@ -200,7 +208,6 @@ static void device_on_end(Event *event, SimTime now_ps)
     if (launch->done)
         launch->done(launch, launch->user);
     g_free(launch->args);
-    g_free(launch->name);
     g_free(launch);
 }
 
@@ -221,7 +228,7 @@ DeviceLaunch *device_launch(Fabric *fabric, guint16 gpu, Vas *vas, const FoKerne
     launch->fabric = fabric;
     launch->gpu = &fabric->gpu[gpu];
     launch->vas = vas;
-    launch->name = g_strdup(kernel->name ? kernel->name : "kernel");
+    launch->name = g_intern_string(kernel->name ? kernel->name : "kernel"); /* reports keep it */
     launch->program = kernel->program;
     launch->args = g_memdup2(kernel->args, kernel->args_bytes);
     launch->ctas = kernel->ctas;

@@ -25,13 +25,14 @@ struct DeviceLaunch {
     Fabric *fabric;
     Gpu *gpu;
     Vas *vas;
-    char *name;
+    const char *name;
     FoProgram program;
     void *args;              /* the launch's copy */
     guint32 ctas, threads;
     guint32 next_cta;        /* the next one to create */
     guint32 done_ctas;
     gboolean waiting;        /* a created CTA has no SM yet */
+    gboolean placing;
     SimTime submitted_ps, start_ps, end_ps; /* start: first CTA placed */
     gsize stack_used_max;    /* bytes, of any CTA */
     gsize stack_bytes;
@@ -88,6 +89,7 @@ struct FoCta {
     SimProcess *process;
     DeviceWarp *warp;
     GPtrArray *regs;       /* FoReg */
+    FoReg *cas;            /* staging of compare-and-swap */
     guint32 first, count;  /* active threads */
     guint32 calls;         /* UOP_CALL markers that have not fired */
     gboolean wants_room;

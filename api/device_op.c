@@ -223,6 +223,44 @@ void fo_atom_exch(FoCta *cta, FoReg *d, FoAddress address, const FoReg *s, FoOrd
     device_access(cta, uop, s->width, address, NULL, d, s);
 }
 
+/* Compare value and new value side by side, as the atomic carries them. */
+typedef struct {
+    const Reg *compare, *value;
+    Reg *stage;
+    guint32 width;
+} DeviceCas;
+
+static void device_on_cas(void *arg, SimTime now_ps)
+{
+    DeviceCas *cas = arg;
+    (void)now_ps;
+    if (cas->compare->bytes)
+        memcpy(cas->stage->bytes, cas->compare->bytes, cas->width);
+    if (cas->value->bytes)
+        memcpy(cas->stage->bytes + DATA_SLOT_BYTES / 2, cas->value->bytes, cas->width);
+    g_free(cas);
+}
+
+void fo_atom_cas(FoCta *cta, FoReg *d, FoAddress address, const FoReg *compare, const FoReg *s,
+                 FoOrder order)
+{
+    guint32 w = cta->first / WARP_LANES;
+    g_assert(cta->count == 1 && d->width == s->width && s->width == compare->width);
+    if (!cta->cas) {
+        cta->cas = fo_reg(cta, 16);
+        cta->cas->keep_bytes = TRUE;
+    }
+    DeviceCas *cas = g_new0(DeviceCas, 1);
+    *cas = (DeviceCas){device_reg(compare, w), device_reg(s, w), device_reg(cta->cas, w), s->width};
+    Uop stage = {.kind = UOP_CALL, .lanes = 1, .src = device_reg(compare, w), .dst = device_reg(s, w),
+                 .call = device_on_cas, .arg = cas};
+    Uop uop = {.kind = UOP_ATOM, .type = s->width == 8 ? NUMERIC_B64 : NUMERIC_B32,
+               .op = TXN_ATOM_CAS, .acquire = order == FO_ACQUIRE};
+    device_release(cta, order);
+    device_push(cta, w, &stage);
+    device_access(cta, uop, s->width, address, NULL, d, cta->cas);
+}
+
 /* ---- multimem */
 
 static const int device_multimem_uop[] = {[PTX_LD_REDUCE] = UOP_MC_LOAD, [PTX_ST] = UOP_MC_STORE,

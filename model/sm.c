@@ -197,16 +197,19 @@ void cta_free(Cta *cta)
     }
     g_free(cta->warp);
     g_free(cta);
+    /* on_placed may queue the next one, so the queue is whole before each attempt */
     while (gpu->cta_head) {
         Cta *next = gpu->cta_head;
         gpu->cta_head = next->next;
-        if (cta_try(next)) {
-            if (!gpu->cta_head)
-                gpu->cta_tail = NULL;
+        next->next = NULL;
+        if (!gpu->cta_head)
+            gpu->cta_tail = NULL;
+        if (cta_try(next))
             continue;
-        }
         next->next = gpu->cta_head;
         gpu->cta_head = next;
+        if (!gpu->cta_tail)
+            gpu->cta_tail = next;
         break;
     }
 }

@@ -31,6 +31,10 @@ check_PROGRAMS += tests/test_coll
 tests_test_coll_SOURCES = tests/test_coll.c tests/test.h
 tests_test_coll_LDADD = $(TEST_LDADD)
 
+check_PROGRAMS += tests/test_device
+tests_test_device_SOURCES = tests/test_device.c tests/test.h
+tests_test_device_LDADD = $(TEST_LDADD)
+
 check_PROGRAMS += tests/test_event
 tests_test_event_SOURCES = tests/test_event.c tests/test.h
 tests_test_event_LDADD = $(TEST_LDADD)

@@ -102,6 +102,7 @@ FO_API void fo_red(FoCta *cta, FoAddress address, const FoReg *s, FoType type, F
 FO_API void fo_atom(FoCta *cta, FoReg *d, FoAddress address, const FoReg *s, FoType type, FoOp op,
                     FoOrder order);
 FO_API void fo_atom_exch(FoCta *cta, FoReg *d, FoAddress address, const FoReg *s, FoOrder order);
+/* By one active thread (fo_only(cta, first, 1)), the first of its warp. */
 FO_API void fo_atom_cas(FoCta *cta, FoReg *d, FoAddress address, const FoReg *compare,
                         const FoReg *s, FoOrder order);
 
