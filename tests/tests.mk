@@ -162,3 +162,7 @@ tests_test_timeline_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_copy
 tests_test_copy_SOURCES = tests/test_copy.c tests/model_test.h tests/test.h
 tests_test_copy_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_analytic
+tests_test_analytic_SOURCES = tests/test_analytic.c tests/model_test.h tests/test.h
+tests_test_analytic_LDADD = $(TEST_LDADD)
