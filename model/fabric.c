@@ -292,7 +292,7 @@ gboolean fabric_is_quiet(const Fabric *fabric)
     for (guint32 s = 0; s < fabric->n_switches; s++)
         if (!switch_is_quiet(&fabric->sw[s]))
             return FALSE;
-    return TRUE;
+    return data_used(&fabric->data) == 0;
 }
 
 guint64 fabric_crossings(const Fabric *fabric)

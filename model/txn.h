@@ -79,6 +79,7 @@ void data_pool_init(DataPool *pool);
 void data_pool_clear(DataPool *pool);
 guint32 data_take(DataPool *pool);
 static inline void data_give(DataPool *pool, guint32 slot) { pool->free[pool->n_free++] = slot; }
+static inline guint32 data_used(const DataPool *pool) { return pool->next - 1 - pool->n_free; }
 static inline guint8 *data_at(const DataPool *pool, guint32 slot)
 {
     return pool->base + (gsize)slot * DATA_SLOT_BYTES;

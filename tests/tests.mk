@@ -166,3 +166,7 @@ tests_test_copy_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_analytic
 tests_test_analytic_SOURCES = tests/test_analytic.c tests/model_test.h tests/test.h
 tests_test_analytic_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_conservation
+tests_test_conservation_SOURCES = tests/test_conservation.c tests/model_test.h tests/test.h
+tests_test_conservation_LDADD = $(TEST_LDADD)
