@@ -15,6 +15,8 @@ static void fact_clear(gpointer fact)
     g_free(((Fact *)fact)->cell.text);
 }
 
+static void chart_clear(gpointer chart) { g_free(((Chart *)chart)->title); }
+
 static void table_free(gpointer data)
 {
     Table *table = data;
@@ -32,6 +34,8 @@ Report *report_new(const char *kind, const char *title)
     report->facts = g_array_new(FALSE, FALSE, sizeof(Fact));
     g_array_set_clear_func(report->facts, fact_clear);
     report->tables = g_ptr_array_new_with_free_func(table_free);
+    report->charts = g_array_new(FALSE, FALSE, sizeof(Chart));
+    g_array_set_clear_func(report->charts, chart_clear);
     report->notes = g_ptr_array_new_with_free_func(g_free);
     return report;
 }
@@ -44,6 +48,7 @@ void report_free(Report *report)
     g_free(report->title);
     g_array_free(report->facts, TRUE);
     g_ptr_array_free(report->tables, TRUE);
+    g_array_free(report->charts, TRUE);
     g_ptr_array_free(report->notes, TRUE);
     g_free(report);
 }
@@ -161,6 +166,28 @@ guint table_rows(const Table *table)
 {
     g_assert(table->cells->len % table->n_columns == 0);
     return table->cells->len / table->n_columns;
+}
+
+static guint table_find_column(const Table *table, const char *key)
+{
+    guint c = 0;
+    while (c < table->n_columns && strcmp(table->columns[c].key, key) != 0)
+        c++;
+    return c;
+}
+
+void report_add_chart(Report *report, const Table *table, const char *title, const char *x,
+                      const char *y, const char *series, ChartFlags flags)
+{
+    Chart chart = {.table = table,
+                   .title = g_utf8_make_valid(title, -1),
+                   .x = table_find_column(table, x),
+                   .y = table_find_column(table, y),
+                   .series = series ? table_find_column(table, series) : table->n_columns,
+                   .flags = flags};
+    g_assert(chart.x < table->n_columns && chart.y < table->n_columns);
+    g_assert(!series || chart.series < table->n_columns);
+    g_array_append_val(report->charts, chart);
 }
 
 GString *report_format(const Report *report, ReportFormat format)

@@ -71,6 +71,17 @@ void table_bool(Table *table, gboolean value);
 void table_null(Table *table); /* of any type */
 guint table_rows(const Table *table);
 
+/* A picture of a table, in HTML only: one point for each row whose x and y exist. */
+typedef enum {
+    CHART_LINES = 1 << 0,    /* join the points of a series, in the order of the rows */
+    CHART_LOG_X = 1 << 1,    /* values <= 0 are left out */
+    CHART_LOG_Y = 1 << 2,
+    CHART_DIAGONAL = 1 << 3, /* x and y share one range, with the line y = x: measured against simulated */
+} ChartFlags;
+/* x and y are keys of numeric columns, series of a text column or NULL; all copied. */
+void report_add_chart(Report *report, const Table *table, const char *title, const char *x,
+                      const char *y, const char *series, ChartFlags flags);
+
 typedef enum { REPORT_TEXT, REPORT_JSON, REPORT_CSV, REPORT_HTML } ReportFormat;
 extern const char *const report_formats[]; /* "text", "json", "csv", "html", NULL: by ReportFormat */
 

@@ -10,7 +10,8 @@ static const char html_style[] =
     "th{border-bottom:2px solid #888;vertical-align:bottom}td{border-bottom:1px solid #ddd}"
     "th.t,td.t{text-align:left}th small{display:block;font-weight:normal;color:#777}"
     "td.no{color:#fff;background:#b00020}dt{float:left;clear:left;width:14em;color:#666}"
-    "dd{margin-left:15em}h1{font-size:1.4em}h2{font-size:1.1em}";
+    "dd{margin-left:15em}svg{max-width:100%;height:auto}svg text{font:12px system-ui,sans-serif}"
+    "h1{font-size:1.4em}h2{font-size:1.1em}";
 
 static void html_append(GString *out, const char *format, ...)
 {
@@ -68,6 +69,8 @@ void report_write_html(const Report *report, GString *out)
                     fact->cell.text ? fact->cell.text : "\xe2\x80\x93", fact->unit);
     }
     g_string_append(out, "</dl>\n");
+    for (guint i = 0; i < report->charts->len; i++)
+        report_write_chart(&g_array_index(report->charts, Chart, i), out);
     for (guint i = 0; i < report->tables->len; i++)
         html_table(out, g_ptr_array_index(report->tables, i));
     for (guint i = 0; i < report->notes->len; i++)

@@ -23,10 +23,18 @@ struct Table {
     GArray *cells; /* Cell, row by row */
 };
 
+typedef struct {
+    const Table *table;
+    char *title;
+    guint x, y, series; /* columns; series: table->n_columns when there is none */
+    ChartFlags flags;
+} Chart;
+
 struct Report {
     char *kind, *title;
     GArray *facts;     /* Fact */
     GPtrArray *tables; /* Table */
+    GArray *charts;    /* Chart */
     GPtrArray *notes;  /* char */
 };
 
@@ -39,5 +47,6 @@ void report_write_text(const Report *report, GString *out);
 void report_write_json(const Report *report, GString *out);
 void report_write_csv(const Report *report, GString *out);
 void report_write_html(const Report *report, GString *out);
+void report_write_chart(const Chart *chart, GString *out); /* SVG inside the page */
 
 #endif

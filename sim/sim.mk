@@ -18,6 +18,7 @@ libfanout_core_la_SOURCES += \
 	sim/reference.c \
 	sim/report.c \
 	sim/report.h \
+	sim/report_chart.c \
 	sim/report_csv.c \
 	sim/report_html.c \
 	sim/report_json.c \

@@ -213,8 +213,9 @@ static void test_engines(void **state)
     bed_close(&bed);
 }
 
-/* Proves that what CUDA leaves undefined is told as a fault, once, and changes nothing: copies from a multicast address,
- * to one without a complete team, to one with a member that bound no memory. */
+/* Proves that what CUDA leaves undefined is told as a fault, once, and changes nothing: copies from
+ * a multicast address, to one without a complete team, to one with a member that bound no memory.
+ */
 static void test_faults(void **state)
 {
     (void)state;

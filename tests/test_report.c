@@ -138,6 +138,80 @@ static void test_html(void **state)
     report_free(report);
 }
 
+static const Column curve_columns[] = {
+    COLUMN_U64(bytes, "size", "B", "x"),
+    COLUMN_TEXT(algo, "algo", "series"),
+    COLUMN_FIXED(busbw_GBps, "busbw", "GB/s", 2, "y"),
+    COLUMN_END,
+};
+
+static char *chart_of(const double *values, guint n, ChartFlags flags)
+{
+    Report *report = report_new("coll", "x");
+    Table *table = report_add_table(report, "rows", "", curve_columns, 0);
+    for (guint i = 0; i < n; i++) {
+        table_u64(table, 1024u << (2 * (i / 2)));
+        table_text(table, i % 2 ? "a<b" : "nvls");
+        table_fixed(table, values[i]);
+    }
+    report_add_chart(report, table, "t&t", "bytes", "busbw_GBps", "algo", flags);
+    GString *out = report_format(report, REPORT_HTML);
+    report_free(report);
+    return g_string_free(out, FALSE);
+}
+
+static guint count_of(const char *text, const char *what)
+{
+    guint n = 0;
+    for (; (text = strstr(text, what)); text += strlen(what))
+        n++;
+    return n;
+}
+
+/* Proves that a chart has one point for each row with a value, one line for each series, ticks that
+ * read as sizes, and that nothing from outside breaks out of it. */
+static void test_chart(void **state)
+{
+    (void)state;
+    const double values[] = {10, 5, 100, NAN, 400, 50};
+    char *html = chart_of(values, 6, CHART_LINES | CHART_LOG_X);
+    assert_int_equal(count_of(html, "<circle"), 5);
+    assert_int_equal(count_of(html, "<polyline"), 2);
+    assert_non_null(strstr(html, ">16K</text>"));
+    assert_non_null(strstr(html, ">400</text>"));
+    assert_non_null(strstr(html, "a&lt;b 1024, 5.00</title>"));
+    assert_non_null(strstr(html, "<figcaption>t&amp;t</figcaption>"));
+    assert_null(strstr(html, "nan"));
+    /* The largest value stands at the top, the smallest size at the left edge. */
+    assert_non_null(strstr(html, "<circle cx=\"630.0\" cy=\"34.0\""));
+    assert_non_null(strstr(html, "<circle cx=\"70.0\""));
+    g_free(html);
+}
+
+/* Proves that charts without points, with one point, or with values that have no logarithm are drawn
+ * without nonsense. */
+static void test_chart_corners(void **state)
+{
+    (void)state;
+    const double none[] = {NAN, NAN}, one[] = {7}, zero[] = {0, -3, 8, 0};
+    const struct {
+        const double *values;
+        guint n, points;
+        ChartFlags flags;
+    } cases[] = {
+        {none, 0, 0, CHART_LINES},      {none, 2, 0, CHART_LOG_X | CHART_LOG_Y},
+        {one, 1, 1, CHART_LOG_X},       {one, 1, 1, CHART_DIAGONAL | CHART_LOG_X | CHART_LOG_Y},
+        {zero, 4, 1, CHART_LOG_Y},      {zero, 4, 4, 0},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        char *html = chart_of(cases[i].values, cases[i].n, cases[i].flags);
+        assert_int_equal(count_of(html, "<circle"), cases[i].points);
+        assert_null(strstr(html, "nan"));
+        assert_null(strstr(html, "inf"));
+        g_free(html);
+    }
+}
+
 /* Proves that numbers are written without surprises: no minus zero, halves and big values as printf has
  * them, the largest integer exactly. */
 static void test_numbers(void **state)
@@ -210,7 +284,8 @@ int main(void)
         cmocka_unit_test(test_text),         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_json),         cmocka_unit_test(test_html),
         cmocka_unit_test(test_numbers),      cmocka_unit_test(test_invalid_utf8),
-        cmocka_unit_test(test_save),
+        cmocka_unit_test(test_save),         cmocka_unit_test(test_chart),
+        cmocka_unit_test(test_chart_corners),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
