@@ -107,11 +107,14 @@ check_c() {
     ' $(sources)
 }
 
+# Tests are lists of cases, which nobody reads as one thing.
+longest() { case $1 in tests/*) echo 600 ;; *) echo 400 ;; esac; }
 check_lengths() {
     for file in $(sources); do
         lines=$(wc -l <"$file")
-        [ "$lines" -le 400 ] || allowed length "$file" ||
-            echo "$file:401: file of $lines lines; at most 400, or a reason in $allow"
+        most=$(longest "$file")
+        [ "$lines" -le "$most" ] || allowed length "$file" ||
+            echo "$file:$((most + 1)): file of $lines lines; at most $most, or a reason in $allow"
     done
 }
 
@@ -178,7 +181,7 @@ check_allow() {
     awk '!/^#/ && NF && NF < 4 { printf "%s:%d: RULE FILE REASON, and the reason is a sentence\n", FILENAME, FNR }' $allow
     grep -v -e '^#' -e '^ *$' $allow | while read -r rule file _; do
         case $rule in
-        length) [ -f "$file" ] && [ "$(wc -l <"$file")" -gt 400 ] ;;
+        length) [ -f "$file" ] && [ "$(wc -l <"$file")" -gt "$(longest "$file")" ] ;;
         clock | global) [ -f "$file" ] ;;
         *) false ;;
         esac || echo "$allow:1: '$rule $file' allows nothing any more: remove it"

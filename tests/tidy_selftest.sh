@@ -66,6 +66,8 @@ done
 refuses "a function of 71 lines" '^model/b.c:9: function of 71 lines'
 lines 400 '/* long */' >>model/b.c
 refuses "a file of 407 lines" '^model/b.c:401: file of 407'
+lines 595 '/* long */' >>tests/test_a.c
+refuses "a test file of 601 lines" '^tests/test_a.c:601: file of 601'
 printf '/* %s */\n' "$(lines 1 "$(printf '%0120d' 0)")" >>model/b.c
 refuses "a wide line" '^model/b.c:8: line of 126 columns'
 printf '\tint x;\n' >>model/b.c
