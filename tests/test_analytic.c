@@ -146,7 +146,8 @@ static void test_multicast(void **state)
 
 static void check_own(Bed *bed)
 {
-    MemRegion *own = bed_region(bed, 0, 4096), *dram = bed_region(bed, 0, 4096), *host = bed_region(bed, MEMORY_HOST, 4096);
+    MemRegion *own = bed_region(bed, 0, 4096), *dram = bed_region(bed, 0, 4096),
+              *host = bed_region(bed, MEMORY_HOST, 4096);
     const GpuSpec *gpu = &bed->spec.gpu;
     memory_set_cached(bed->fabric->memory, dram, FALSE);
     GpuRequest load = {.kind = PACKET_READ, .region = own, .bytes = 128};

@@ -212,7 +212,8 @@ static void traffic_memory(Traffic *t)
 static void check_counts(Traffic *t)
 {
     Fabric *fabric = t->bed.fabric;
-    guint64 remote = 0, local = 0, multicast = 0, sent = 0, sent_local = 0, served = 0, requests = 0, replicas = 0, answers = 0;
+    guint64 remote = 0, local = 0, multicast = 0, sent = 0, sent_local = 0, served = 0,
+            requests = 0, replicas = 0, answers = 0;
     for (guint i = 0; i < REQUESTS; i++) {
         const Request *r = &t->request[i];
         assert_int_equal(r->times, 1);
