@@ -4,6 +4,8 @@ fanout_SOURCES = \
 	cli/main.c \
 	cli/options.c \
 	cli/options.h \
+	cli/progress.c \
+	cli/progress.h \
 	cli/run.c \
 	cli/run.h \
 	cli/system.c \

@@ -53,9 +53,14 @@ static GOptionContext *options_context(const Verb *verb, const GOptionEntry *own
     char *summary = g_strdup_printf("fanout %s: %s", verb->name, verb->text);
     g_option_context_set_summary(context, summary);
     g_free(summary);
-    g_option_context_add_main_entries(context, own, NULL);
-    GOptionGroup *group = g_option_group_new("common", "Options of every verb:",
-                                             "Options of every verb", NULL, NULL);
+    /* In groups, which help prints in this order: what the verb is about comes first. */
+    GOptionGroup *group = g_option_group_new("own", "Options of this verb:", "", NULL, NULL);
+    g_option_group_add_entries(group, own);
+    if (own->long_name)
+        g_option_context_add_group(context, group);
+    else
+        g_option_group_unref(group);
+    group = g_option_group_new("common", "Options of every verb:", "", NULL, NULL);
     g_option_group_add_entries(group, common);
     g_option_context_add_group(context, group);
     return context;

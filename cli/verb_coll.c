@@ -5,6 +5,7 @@
 
 #include "api/coll.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "cli/run.h"
 #include "cli/system.h"
 #include "model/usage.h"
@@ -214,16 +215,27 @@ static ExitCode coll_one_row(CollRows *rows, CollSpec *spec, guint a, GError **e
 static void coll_compare(CollRows *rows, guint64 bytes)
 {
     guint best = 0;
+    g_autofree char *size = size_format(bytes);
     for (guint a = 1; a < rows->plan->algos; a++)
         if (rows->best_ps[a] < rows->best_ps[best])
             best = a;
     for (guint a = 0; a < rows->plan->algos; a++)
         if (a != best)
-            report_add_note(rows->report,
-                            "at %" G_GUINT64_FORMAT " bytes %s is %.2f times as fast as %s", bytes,
+            report_add_note(rows->report, "at %s %s is %.2f times as fast as %s", size,
                             coll_algo_name(rows->took[best]),
                             (double)rows->best_ps[a] / (double)rows->best_ps[best],
                             coll_algo_name(rows->took[a]));
+}
+
+static guint coll_count_rows(const CollPlan *plan)
+{
+    guint n = 0;
+    for (guint64 bytes = plan->min; bytes <= plan->max && n < COLL_ROWS_MAX; bytes *= plan->factor) {
+        n += plan->algos;
+        if (bytes == 0)
+            break;
+    }
+    return n;
 }
 
 static ExitCode coll_all_rows(CollRows *rows, GError **error)
@@ -231,20 +243,25 @@ static ExitCode coll_all_rows(CollRows *rows, GError **error)
     const CollPlan *plan = rows->plan;
     guint64 last = plan->min;
     guint n = 0;
+    ExitCode code = EXIT_DONE;
+    Progress *progress = progress_new(coll_count_rows(plan));
     rows->alone = plan->algos == 1 && (plan->min == 0 || plan->max / plan->factor < plan->min);
     for (guint64 bytes = plan->min; bytes <= plan->max && n < COLL_ROWS_MAX; bytes *= plan->factor) {
         last = bytes;
-        for (guint a = 0; a < plan->algos; a++, n++) {
+        for (guint a = 0; a < plan->algos && code == EXIT_DONE; a++, n++) {
             CollSpec spec = plan->spec;
             spec.bytes = bytes;
             spec.algo = plan->algo[a];
-            ExitCode code = coll_one_row(rows, &spec, a, error);
-            if (code != EXIT_DONE)
-                return code;
+            g_autofree char *size = size_format(bytes);
+            progress_step(progress, "%s %s, %s", coll_op_name(spec.op), size, coll_algo_name(spec.algo));
+            code = coll_one_row(rows, &spec, a, error);
         }
-        if (bytes == 0)
+        if (bytes == 0 || code != EXIT_DONE)
             break;
     }
+    progress_free(progress);
+    if (code != EXIT_DONE)
+        return code;
     coll_compare(rows, last);
     return rows->wrong ? EXIT_WRONG : EXIT_DONE;
 }
@@ -258,8 +275,11 @@ static ExitCode coll_report(const System *system, const Options *options, const 
     options_describe(options, report);
     system_describe(system, report);
     rows.table = report_add_table(report, "rows", "", coll_columns, 0);
+    report_add_chart(report, rows.table, "bus bandwidth", "bytes", "busbw_GBps", "algo",
+                     CHART_LINES | CHART_LOG_X);
     ExitCode code = coll_all_rows(&rows, error);
     if (code == EXIT_DONE || (code == EXIT_WRONG && (!error || !*error))) {
+        system_add_parameters(system, report, TABLE_NO_TEXT);
         ExitCode written = options_write(options, report, error);
         code = written != EXIT_DONE ? written : code;
     }

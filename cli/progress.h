@@ -1,0 +1,15 @@
+/* How far long work is: one line on standard error, drawn over itself, and only on a terminal. */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include <glib.h>
+
+typedef struct Progress Progress;
+
+/* total: how many steps there are; 0: not known. */
+Progress *progress_new(guint64 total);
+/* Begins the next step and says which: "[3/8] nvls 4M". */
+void progress_step(Progress *progress, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void progress_free(Progress *progress); /* wipes the line; NULL is fine */
+
+#endif
