@@ -19,3 +19,6 @@ libfanout_core_la_SOURCES += \
 	api/include/fanout/device.h \
 	api/ptx.c \
 	api/ptx.h
+libfanout_core_la_SOURCES += \
+	api/traffic.c \
+	api/traffic.h
