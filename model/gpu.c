@@ -146,7 +146,7 @@ void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter)
     else
         port->room_head = waiter;
     port->room_tail = waiter;
-    gpu->up[link].vc[VC_CREQ].drained_below = (guint32)gpu->spec->source_queue_packets;
+    link_set_drained(&gpu->up[link], VC_CREQ, (guint32)gpu->spec->source_queue_packets);
 }
 
 void gpu_drained(void *node, Link *link, Vc vc)
@@ -163,7 +163,7 @@ void gpu_drained(void *node, Link *link, Vc vc)
     port->room_head = waiter->next;
     if (!port->room_head) {
         port->room_tail = NULL;
-        link->vc[VC_CREQ].drained_below = 0;
+        link_set_drained(link, VC_CREQ, 0);
     }
     waiter->queued = FALSE;
     waiter->fire(waiter, now_ps);
@@ -287,7 +287,7 @@ void gpu_accept(void *node, Link *from, Packet packet, SimTime now_ps)
         gpu_target_accept(gpu, from->sink_port, packet, now_ps);
         return;
     }
-    link_credit(from, VC_RSP, packet.flits);
+    link_credit(from, VC_RSP, packet.flits, now_ps);
     if (packet.kind != PACKET_ACK && packet.kind != PACKET_MC_DONE) {
         gpu_complete(gpu, packet.txn, now_ps);
         return;

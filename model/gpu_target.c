@@ -181,7 +181,7 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
 static void gpu_serve(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
     gpu->served++;
-    link_credit(&gpu->down[link], VC_CREQ, packet.flits);
+    link_credit(&gpu->down[link], VC_CREQ, packet.flits, now_ps);
     if (packet.kind >= PACKET_MC_WRITE) {
         gpu_serve_replica(gpu, link, packet, now_ps);
         return;
@@ -218,7 +218,7 @@ void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
     }
     gpu->stalls++;
     *packet_ring_push(&port->stalled) = packet;
-    gpu->up[link].vc[VC_RSP].drained_below = (guint32)gpu->spec->response_queue_packets;
+    link_set_drained(&gpu->up[link], VC_RSP, (guint32)gpu->spec->response_queue_packets);
 }
 
 void gpu_target_resume(Gpu *gpu, guint32 link, SimTime now_ps)
@@ -230,7 +230,7 @@ void gpu_target_resume(Gpu *gpu, guint32 link, SimTime now_ps)
         gpu_serve(gpu, link, packet, now_ps);
     }
     if (port->stalled.count == 0)
-        gpu->up[link].vc[VC_RSP].drained_below = 0;
+        link_set_drained(&gpu->up[link], VC_RSP, 0);
 }
 
 static void gpu_pipe_on_head(Event *event, SimTime now_ps)

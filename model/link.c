@@ -13,8 +13,6 @@ const ParamRow link_params[] = {
               "credits travel back when so many were freed, or when the sender waits for them"),
     PARAM_U64(LinkSpec, error_ppb, "1e-9", 0, 1000000000, "packets hit by a bit error and replayed"),
     PARAM_U64(LinkSpec, replay_ps, "ps", 0, 1000000000, "time a replay costs the link"),
-    PARAM_U64(LinkSpec, ahead_ps, "ps", 0, 1000000,
-              "how far ahead of now one wake-up may commit packets to the wire (0: exact)"),
     PARAM_END,
 };
 
@@ -65,29 +63,6 @@ void link_clear(Link *link)
     g_free(link->path);
 }
 
-/* ---- arrival: only the head of each VC's flight is in the calendar */
-
-static inline void link_on_arrive(Link *link, LinkVc *vc, SimTime now_ps)
-{
-    Packet packet = link_flight_peek(&vc->flight)->packet;
-    link_flight_drop(&vc->flight);
-    if (vc->flight.count)
-        sim_at(link->sim, &vc->arrive, link_flight_peek(&vc->flight)->at_ps, EVENT_PRIORITY_FABRIC);
-    link->sink(link->sink_node, link, packet, now_ps);
-}
-
-static void link_on_arrive_creq(Event *event, SimTime now_ps)
-{
-    Link *link = EVENT_OWNER(event, Link, vc[VC_CREQ].arrive);
-    link_on_arrive(link, &link->vc[VC_CREQ], now_ps);
-}
-
-static void link_on_arrive_rsp(Event *event, SimTime now_ps)
-{
-    Link *link = EVENT_OWNER(event, Link, vc[VC_RSP].arrive);
-    link_on_arrive(link, &link->vc[VC_RSP], now_ps);
-}
-
 /* ---- arbitration and serialization */
 
 static void link_collect_credits(LinkVc *vc, SimTime now_ps)
@@ -100,31 +75,38 @@ static void link_collect_credits(LinkVc *vc, SimTime now_ps)
 
 static void link_credit_return(Link *link, Vc v);
 
-/* Somebody lacks credits: the VC that can send after all, or -1. Then the send event is set for the first
- * credit to come, or the VCs are marked starved and link_credit() will set it. */
-static G_GNUC_NO_INLINE int link_arbitrate_short(Link *link, SimTime now_ps)
+static inline gboolean link_waiting(const Link *link)
 {
-    SimTime retry_ps = SIMTIME_NEVER;
+    return (link->vc[VC_CREQ].queue.count | link->vc[VC_RSP].queue.count) != 0;
+}
+
+static void link_send_at(Link *link, SimTime at_ps)
+{
+    sim_cancel(link->sim, &link->send);
+    sim_at(link->sim, &link->send, MAX(at_ps, sim_now_ps(link->sim)), EVENT_PRIORITY_FABRIC);
+}
+
+/* Somebody lacks credits at the instant at_ps: the VC that can send after all, or -1. Then *retry_ps is when
+ * the first credit comes, or the VCs are marked starved and link_credit() will tell. */
+static G_GNUC_NO_INLINE int link_arbitrate_short(Link *link, SimTime at_ps, SimTime *retry_ps)
+{
+    *retry_ps = SIMTIME_NEVER;
     for (unsigned i = 1; i <= VCS; i++) {
         unsigned v = (link->last_vc + i) % VCS;
         LinkVc *vc = &link->vc[v];
         if (vc->queue.count == 0)
             continue;
-        link_collect_credits(vc, now_ps);
+        link_collect_credits(vc, at_ps);
         if (vc->credits >= (gint32)packet_ring_peek(&vc->queue)->flits)
             return (int)v;
         if (vc->freed)
             link_credit_return(link, (Vc)v); /* the sender waits: what is free comes now */
         if (vc->returns.count)
-            retry_ps = MIN(retry_ps, link_return_peek(&vc->returns)->at_ps);
+            *retry_ps = MIN(*retry_ps, link_return_peek(&vc->returns)->at_ps);
         else
             link->starved |= (guint8)(1u << v);
     }
     link->credit_stalls++;
-    if (retry_ps != SIMTIME_NEVER) {
-        link->retrying = TRUE;
-        sim_at(link->sim, &link->send, retry_ps, EVENT_PRIORITY_FABRIC);
-    }
     return -1;
 }
 
@@ -136,23 +118,26 @@ static G_GNUC_NO_INLINE void link_replay(Link *link, guint32 flits)
     link->free_at += simfine_from_ps(link->replay_ps) + flits * link->flit_time;
 }
 
-/* Puts the head of a VC's queue on the wire. */
-static inline void link_transmit(Link *link, LinkVc *vc, unsigned v, SimTime now_ps)
+/* Puts the head of a VC's queue on the wire, from `start` on. */
+static inline void link_transmit(Link *link, unsigned v, SimFine start)
 {
+    LinkVc *vc = &link->vc[v];
     Packet packet = *packet_ring_peek(&vc->queue);
     guint32 flits = packet.flits;
     packet_ring_drop(&vc->queue);
     __builtin_prefetch(packet_ring_peek(&vc->queue)); /* long queues leave the cache */
     vc->credits -= (gint32)flits;
+    if (G_UNLIKELY(vc->returns.count >= 16))
+        link_collect_credits(vc, simfine_to_ps(start)); /* keeps the ring short */
     link->last_vc = (guint8)v;
-    link->free_at = MAX(link->free_at, simfine_from_ps(now_ps)) + flits * link->flit_time;
+    link->free_at = start + flits * link->flit_time;
     if (G_UNLIKELY(link->error_ppb))
         link_replay(link, flits);
     LinkCount *count = &link->count[packet.kind];
     count->packets++;
     count->flits += flits;
     if (packet.hold != HOLD_NONE) /* it leaves the buffer where it arrived */
-        link_credit(link->ingress[packet.hold], (Vc)v, flits);
+        link_credit(link->ingress[packet.hold], (Vc)v, flits, simfine_to_ps(start));
     LinkFlight *flight = link_flight_push(&vc->flight);
     flight->packet = packet;
     flight->at_ps = simfine_to_ps(link->free_at) + vc->delay_ps;
@@ -162,67 +147,153 @@ static inline void link_transmit(Link *link, LinkVc *vc, unsigned v, SimTime now
         link->drained(link->source_node, link, (Vc)v);
 }
 
-/* The wire is free and something waits: send one packet, and come back when it has left if more waits.
- * Round robin: the VC that was not served last goes first. */
-static void link_advance(Link *link, SimTime now_ps)
+/* One decision of the arbiter, at `start`: round robin, the VC that was not served last goes first. When
+ * nothing can go the link is blocked until credits come (or it comes up). */
+static inline void link_serve(Link *link, SimFine start, SimTime now_ps)
 {
-    if (G_UNLIKELY(link->down))
-        return;
     unsigned v = link->last_vc ^ 1u;
     if (link->vc[v].queue.count == 0)
         v ^= 1u;
     LinkVc *vc = &link->vc[v];
-    if (vc->queue.count == 0)
-        return;
-    if (G_UNLIKELY(vc->credits < (gint32)packet_ring_peek(&vc->queue)->flits)) {
-        int other = link_arbitrate_short(link, now_ps);
-        if (other < 0)
+    if (G_UNLIKELY(vc->credits < (gint32)packet_ring_peek(&vc->queue)->flits || link->down)) {
+        SimTime retry_ps = SIMTIME_NEVER;
+        int other = link->down ? -1 : link_arbitrate_short(link, simfine_to_ps(start), &retry_ps);
+        if (other < 0) {
+            link->free_at = MAX(start, retry_ps < now_ps ? simfine_from_ps(retry_ps) : 0);
+            if (retry_ps < now_ps)
+                return; /* the credit has come meanwhile: decide again at that instant */
+            link->blocked = TRUE;
+            if (retry_ps != SIMTIME_NEVER)
+                link_send_at(link, retry_ps);
             return;
+        }
         v = (unsigned)other;
-        vc = &link->vc[v];
     }
-    link_transmit(link, vc, v, now_ps);
-    if ((link->vc[VC_CREQ].queue.count | link->vc[VC_RSP].queue.count) &&
-        !event_is_pending(&link->send))
-        sim_at(link->sim, &link->send, simfine_to_ps(link->free_at), EVENT_PRIORITY_FABRIC);
+    link_transmit(link, v, start);
+}
+
+/* Makes every decision whose instant (the wire gets free) lies before now. It sees just what was queued at
+ * that instant, since link_push() settles first: so nothing depends on when it is made, and no event
+ * is needed for it as long as a packet in flight will call us before the next arrival is due. */
+static inline void link_settle(Link *link, SimTime now_ps)
+{
+    SimFine now = simfine_from_ps(now_ps);
+    while (link_waiting(link) && link->free_at < now && !link->blocked)
+        link_serve(link, link->free_at, now_ps);
+}
+
+/* Whether an arrival settles the link before the packet that goes next would arrive itself. */
+static inline gboolean link_has_reminder(Link *link, SimTime free_ps)
+{
+    SimTime due_ps = SIMTIME_NEVER;
+    for (unsigned v = 0; v < VCS; v++)
+        if (link->vc[v].queue.count)
+            due_ps = MIN(due_ps, free_ps + link->vc[v].delay_ps);
+    for (unsigned v = 0; v < VCS; v++)
+        if (link->vc[v].flight.count && link_flight_peek(&link->vc[v].flight)->at_ps <= due_ps)
+            return TRUE;
+    return FALSE;
+}
+
+/* An event is needed when nothing in flight comes by in time, or when somebody waits for the queue to drain. */
+static inline void link_follow_up(Link *link)
+{
+    if (!link_waiting(link) || link->blocked || event_is_pending(&link->send))
+        return;
+    SimTime free_ps = simfine_to_ps(link->free_at);
+    if ((link->vc[VC_CREQ].drained_below | link->vc[VC_RSP].drained_below) != 0 ||
+        !link_has_reminder(link, free_ps))
+        link_send_at(link, free_ps);
 }
 
 static void link_on_send(Event *event, SimTime now_ps)
 {
     Link *link = EVENT_OWNER(event, Link, send);
-    link->retrying = FALSE;
-    link_advance(link, now_ps);
+    if (link->blocked) {
+        link->blocked = FALSE;
+        link->free_at = MAX(link->free_at, simfine_from_ps(now_ps));
+    }
+    link_settle(link, now_ps);
+    if (link_waiting(link) && !link->blocked && simfine_to_ps(link->free_at) <= now_ps)
+        link_serve(link, link->free_at, now_ps);
+    link_follow_up(link);
+}
+
+guint32 link_queued(Link *link, Vc vc)
+{
+    if (link_waiting(link))
+        link_settle(link, sim_now_ps(link->sim));
+    return link->vc[vc].queue.count;
+}
+
+void link_set_drained(Link *link, Vc vc, guint32 below)
+{
+    link->vc[vc].drained_below = below;
+    if (below)
+        link_follow_up(link);
 }
 
 void link_push(Link *link, Packet packet, SimTime not_before_ps)
 {
     LinkVc *vc = &link->vc[packet_vc(&packet)];
+    SimTime now_ps = sim_now_ps(link->sim);
+    if (link_waiting(link))
+        link_settle(link, now_ps);
     *packet_ring_push(&vc->queue) = packet;
     if (vc->queue.count > link->queue_peak)
         link->queue_peak = vc->queue.count;
-    if (event_is_pending(&link->send)) {
-        if (!link->retrying)
-            return;
-        sim_cancel(link->sim, &link->send); /* the other channel may have credits */
-        link->retrying = FALSE;
+    SimFine now = simfine_from_ps(now_ps);
+    if (link->free_at <= now) {
+        if (G_UNLIKELY(link->blocked)) { /* the other channel may have credits */
+            link->blocked = FALSE;
+            sim_cancel(link->sim, &link->send);
+        }
+        link_serve(link, MAX(now, simfine_from_ps(not_before_ps)), now_ps);
     }
-    SimTime now_ps = sim_now_ps(link->sim);
-    SimTime free_ps = simfine_to_ps(link->free_at);
-    if (free_ps > now_ps) {
-        sim_at(link->sim, &link->send, free_ps, EVENT_PRIORITY_FABRIC);
-        return;
+    link_follow_up(link);
+}
+
+void link_set_down(Link *link, gboolean down)
+{
+    link_settle(link, sim_now_ps(link->sim));
+    link->down = (guint8)down;
+    if (!down && link->blocked)
+        link_send_at(link, sim_now_ps(link->sim));
+}
+
+/* ---- arrival: only the head of each VC's flight is in the calendar */
+
+static inline void link_on_arrive(Link *link, unsigned v, SimTime now_ps)
+{
+    LinkVc *vc = &link->vc[v];
+    Packet packet = link_flight_peek(&vc->flight)->packet;
+    link_flight_drop(&vc->flight);
+    if (vc->flight.count)
+        sim_at(link->sim, &vc->arrive, link_flight_peek(&vc->flight)->at_ps, EVENT_PRIORITY_FABRIC);
+    if (link_waiting(link)) {
+        link_settle(link, now_ps);
+        link_follow_up(link);
     }
-    if (not_before_ps > now_ps)
-        link->free_at = simfine_from_ps(not_before_ps);
-    link_advance(link, now_ps);
+    link->sink(link->sink_node, link, packet, now_ps);
+}
+
+static void link_on_arrive_creq(Event *event, SimTime now_ps)
+{
+    link_on_arrive(EVENT_OWNER(event, Link, vc[VC_CREQ].arrive), VC_CREQ, now_ps);
+}
+
+static void link_on_arrive_rsp(Event *event, SimTime now_ps)
+{
+    link_on_arrive(EVENT_OWNER(event, Link, vc[VC_RSP].arrive), VC_RSP, now_ps);
 }
 
 /* Credits that were freed travel back together. */
 static G_GNUC_NO_INLINE void link_credit_return(Link *link, Vc v)
 {
     LinkVc *vc = &link->vc[v];
-    SimTime now_ps = sim_now_ps(link->sim), at_ps = now_ps + link->credit_delay_ps;
-    link_collect_credits(vc, now_ps); /* keeps the ring as short as the flight */
+    SimTime at_ps = vc->freed_ps + link->credit_delay_ps;
+    if (vc->returns.count) /* announced in order */
+        at_ps = MAX(at_ps, link_return_nth(&vc->returns, vc->returns.count - 1)->at_ps);
     LinkReturn *back = link_return_push(&vc->returns);
     back->at_ps = at_ps;
     back->flits = vc->freed;
@@ -230,14 +301,16 @@ static G_GNUC_NO_INLINE void link_credit_return(Link *link, Vc v)
     if (!(link->starved & (1u << v)))
         return;
     link->starved &= (guint8) ~(1u << v);
-    if (!event_is_pending(&link->send))
-        sim_at(link->sim, &link->send, MAX(at_ps, simfine_to_ps(link->free_at)), EVENT_PRIORITY_FABRIC);
+    if (link->blocked && (!event_is_pending(&link->send) || link->send.time_ps > at_ps))
+        link_send_at(link, at_ps);
 }
 
-void link_credit(Link *link, Vc v, guint32 flits)
+void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
-    guint32 freed = link->vc[v].freed += flits;
-    if (G_UNLIKELY(freed >= link->credit_batch_flits || (link->starved & (1u << v))))
+    LinkVc *vc = &link->vc[v];
+    vc->freed += flits;
+    vc->freed_ps = MAX(vc->freed_ps, at_ps);
+    if (G_UNLIKELY(vc->freed >= link->credit_batch_flits || (link->starved & (1u << v))))
         link_credit_return(link, v);
 }
 

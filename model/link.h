@@ -27,7 +27,6 @@ typedef struct {
     guint64 credit_batch_flits; /* credits travel back when so many were freed, or the sender waits */
     guint64 error_ppb;          /* packets hit by a bit error, per 10^9 */
     guint64 replay_ps;          /* time lost until the packet is sent again */
-    guint64 ahead_ps;           /* how far ahead one wake-up may commit packets; 0: exact */
 } LinkSpec;
 extern const ParamRow link_params[];
 
@@ -50,6 +49,7 @@ typedef struct {
     PacketRing queue;
     gint32 credits;          /* flits the far buffer has room for */
     guint32 freed;           /* flits the receiver freed and has not announced yet */
+    SimTime freed_ps;        /* the last of them */
     guint32 drained_below;   /* call `drained` when the queue gets shorter than this; 0: never */
     SimTime delay_ps;        /* from the end of serialization to arrival, all fixed stages included */
     LinkFlightRing flight;
@@ -63,13 +63,13 @@ typedef struct {
 
 /* What a crossing touches lies in the first lines, in the order in which it is touched. */
 struct Link {
-    Event send;              /* the wire is free and something may wait */
+    Event send;              /* only where no arrival would bring us back in time: see link_settle() */
     SimFine free_at;         /* end of the last serialization */
     guint32 sink_port;       /* number of this link at the receiving node */
     guint8 last_vc;          /* served last: the other one goes first */
     guint8 starved;          /* bit for each VC that waits for credits with none on their way */
     guint8 down;
-    guint8 retrying;         /* the send event waits for credits, not for the wire */
+    guint8 blocked;          /* the wire is free, but what waits has no credits (or the link is down) */
     LinkVc vc[VCS];
     SimFine flit_time;
     Sim *sim;
@@ -96,9 +96,13 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
 void link_clear(Link *link);
 /* Hands a packet to the port. not_before_ps: earliest start on the wire (a later crossbar round); 0: now. */
 void link_push(Link *link, Packet packet, SimTime not_before_ps);
-static inline guint32 link_queued(const Link *link, Vc vc) { return link->vc[vc].queue.count; }
-/* The receiver freed `flits` of its VC buffer. */
-void link_credit(Link *link, Vc vc, guint32 flits);
+/* Packets that wait in a channel's queue at this instant. */
+guint32 link_queued(Link *link, Vc vc);
+/* From now on `drained` is called whenever a packet leaves and the queue is shorter than this; 0: no more. */
+void link_set_drained(Link *link, Vc vc, guint32 below);
+/* The receiver freed `flits` of its VC buffer at at_ps (now, or shortly before). */
+void link_credit(Link *link, Vc vc, guint32 flits, SimTime at_ps);
+void link_set_down(Link *link, gboolean down);
 /* Idle with all credits at home: what conservation tests ask after a run. */
 gboolean link_is_quiet(const Link *link, guint64 credit_flits);
 guint64 link_flits_total(const Link *link);

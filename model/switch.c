@@ -241,7 +241,7 @@ void switch_accept(void *node, Link *from, Packet packet, SimTime now_ps)
     guint32 p = from->sink_port;
     if (packet.kind >= PACKET_READ_RSP) {
         if (packet.kind == PACKET_MC_ACK || packet.kind == PACKET_MC_OPERAND) {
-            link_credit(from, VC_RSP, packet.flits); /* into the tag's own store */
+            link_credit(from, VC_RSP, packet.flits, now_ps); /* into the tag's own store */
             reduction_gather(sw, packet, now_ps);
         } else {
             switch_route(sw, p, packet);
