@@ -170,3 +170,7 @@ tests_test_analytic_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_conservation
 tests_test_conservation_SOURCES = tests/test_conservation.c tests/model_test.h tests/test.h
 tests_test_conservation_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_link
+tests_test_link_SOURCES = tests/test_link.c tests/model_test.h tests/test.h
+tests_test_link_LDADD = $(TEST_LDADD)
