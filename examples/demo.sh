@@ -1,5 +1,13 @@
 #!/bin/sh
-# The first result: demo.sh FANOUT
+# The first result: demo.sh FANOUT. All-reduce over 8 GPUs of a DGX H100, the sums made in the switches
+# (nvls) and by the GPUs in a ring, and the way of one multicast store.
 set -eu
 fanout=$1
-"$fanout" --version
+
+echo '$ fanout coll all_reduce -s dgx-h100 -a nvls,ring -b 1M -e 64M -f 4'
+"$fanout" coll all_reduce -s dgx-h100 -a nvls,ring -b 1M -e 64M -f 4
+if "$fanout" walk --help >/dev/null 2>&1; then
+    echo
+    echo '$ fanout walk multimem.st -s dgx-h100'
+    "$fanout" walk multimem.st -s dgx-h100
+fi
