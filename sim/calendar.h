@@ -27,6 +27,8 @@
 #define CALENDAR_PLACE_WHEEL 1u
 #define CALENDAR_PLACE_FAR 2u /* plus the index in the heap */
 
+G_BEGIN_DECLS
+
 typedef struct {
     SimTime time_ps;
     uint64_t order;
@@ -179,5 +181,7 @@ static inline void calendar_remove(Calendar *calendar, Event *event)
         head->prev = event->prev;
     }
 }
+
+G_END_DECLS
 
 #endif

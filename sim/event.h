@@ -7,6 +7,7 @@
 #define SIM_EVENT_H
 
 #include <glib.h>
+#include <string.h>
 
 #include "sim/simtime.h"
 
@@ -33,7 +34,8 @@ struct Event {
 
 static inline void event_init(Event *event, EventFire fire)
 {
-    *event = (Event){.fire = fire};
+    memset(event, 0, sizeof *event); /* and not a compound literal: C++ includes this too */
+    event->fire = fire;
 }
 static inline gboolean event_is_pending(const Event *event) { return event->place != 0; }
 

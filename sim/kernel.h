@@ -19,6 +19,9 @@ typedef struct KernelThread KernelThread;
 typedef struct KernelVcd KernelVcd;
 typedef void (*KernelPump)(void *user);
 
+/* Makes SystemC quiet and the pump ready; everything below does it by itself. */
+void kernel_init(void);
+
 /* Wakes the pump at once and lets SystemC run until kernel_pause() or until it has nothing left
  * to do. FALSE when SystemC or a component raised an error; *message then says which (g_free). */
 gboolean kernel_run(KernelPump pump, void *user, char **message);

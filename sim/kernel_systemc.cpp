@@ -89,6 +89,11 @@ static Kernel *kernel()
     return only;
 }
 
+void kernel_init(void)
+{
+    kernel();
+}
+
 gboolean kernel_run(KernelPump pump, void *user, char **message)
 {
     Kernel *k = kernel();

@@ -173,14 +173,14 @@ void reference_pump(Sim *sim)
         return; /* notified() wakes the pump */
     } else if (sim->ready_first != NULL) {
         process_resume_first(sim);
-    } else if (sim->armed_n == 0) {
+    } else {
         kernel_wake_cancel();
-        if (kernel_foreign_delay_ps() == SIMTIME_NEVER) {
-            sim_finish(sim, SIM_IDLE);
-        }
-    } else if (clock_ps >= sim->until_ps) {
-        sim_finish(sim, SIM_LIMIT);
-    } else if (sim->until_ps != SIMTIME_NEVER) {
-        kernel_wake_after(sim->until_ps - clock_ps);
+        sim_sleep(sim, SIMTIME_NEVER, clock_ps); /* SystemC knows of the armed ones */
     }
+}
+
+/* Whether something is still to fire at this instant: settled means that the pump has seen all of it. */
+gboolean reference_is_busy(const Sim *sim)
+{
+    return sim->due != NULL || sim->armed_now_n > 0 || sim->fresh->len > 0;
 }

@@ -5,6 +5,7 @@
  * current instant. A process runs only once SystemC's clock has caught up with ours. */
 #include "sim/sim.h"
 
+#include "sim/foreign.h"
 #include "sim/sim_internal.h"
 
 G_STATIC_ASSERT(G_STRUCT_OFFSET(Sim, now_ps) == G_STRUCT_OFFSET(SimHot, now_ps));
@@ -102,6 +103,22 @@ void sim_finish(Sim *sim, SimStatus status)
     }
 }
 
+/* Nothing of ours can go on before next_ps. Ends the run, or lets SystemC's other activity have its
+ * turn first. */
+void sim_sleep(Sim *sim, SimTime next_ps, SimTime clock_ps)
+{
+    SimTime foreign_ps = kernel_foreign_delay_ps();
+    SimTime due_ps = foreign_ps == SIMTIME_NEVER ? next_ps : MIN(next_ps, clock_ps + foreign_ps);
+
+    if (due_ps == SIMTIME_NEVER) {
+        sim_finish(sim, SIM_IDLE);
+    } else if (due_ps > sim->until_ps) {
+        sim_finish(sim, SIM_LIMIT);
+    } else if (MIN(next_ps, sim->until_ps) != SIMTIME_NEVER) {
+        kernel_wake_after(MIN(next_ps, sim->until_ps) - clock_ps);
+    }
+}
+
 /* Fires what is due. The limit shrinks to the current instant when a process becomes ready. */
 static void drain(Sim *sim, SimTime limit_ps)
 {
@@ -138,16 +155,7 @@ static void pump_wheel(Sim *sim)
             process_resume_first(sim);
         }
     } else {
-        SimTime next_ps = calendar_next_ps(sim->wheel);
-        if (next_ps == SIMTIME_NEVER) {
-            if (foreign_ps == SIMTIME_NEVER) {
-                sim_finish(sim, SIM_IDLE);
-            }
-        } else if (next_ps > sim->until_ps) {
-            sim_finish(sim, SIM_LIMIT);
-        } else {
-            kernel_wake_after(next_ps - clock_ps);
-        }
+        sim_sleep(sim, calendar_next_ps(sim->wheel), clock_ps);
     }
 }
 
@@ -192,6 +200,9 @@ SimStatus sim_run(Sim *sim, SimTime until_ps)
         reference_leave(sim);
     }
     sim->running = FALSE;
+    if (fine && kernel_now_ps() - sim->base_ps > sim->now_ps) {
+        sim->now_ps = kernel_now_ps() - sim->base_ps; /* something foreign was last */
+    }
     if (!fine) {
         sim->status = SIM_STUCK;
     } else if (sim->status == SIM_IDLE && !sim_nobody_waits(sim)) {
@@ -203,6 +214,34 @@ SimStatus sim_run(Sim *sim, SimTime until_ps)
 void sim_stop(Sim *sim)
 {
     sim->stop = TRUE;
+}
+
+/* ---- from outside the pump: SystemC components, see tlm_port.cpp ---- */
+
+SimEntry sim_enter(Sim *sim)
+{
+    if (!sim->running) {
+        return SIM_ENTRY_CLOSED;
+    }
+    SimTime clock_ps = kernel_now_ps() - sim->base_ps;
+    gboolean busy = sim->ended || sim->current != NULL || sim->ready_first != NULL ||
+                    (sim->wheel != NULL ? calendar_next_ps(sim->wheel) <= clock_ps
+                                        : reference_is_busy(sim));
+    if (!busy) {
+        sim->now_ps = MAX(sim->now_ps, clock_ps);
+    }
+    return busy ? SIM_ENTRY_LATER : SIM_ENTRY_OPEN;
+}
+
+void sim_leave(void)
+{
+    kernel_wake_now();
+}
+
+SimTime sim_foreign_delay_ps(Sim *sim)
+{
+    sim->limit_ps = MIN(sim->limit_ps, sim->now_ps);
+    return sim->base_ps + sim->now_ps - kernel_now_ps();
 }
 
 /* ---- who waits ---- */

@@ -20,6 +20,8 @@
 #include "sim/event.h"
 #include "sim/simtime.h"
 
+G_BEGIN_DECLS
+
 typedef struct Sim Sim;
 typedef struct SimProcess SimProcess;
 
@@ -117,5 +119,7 @@ static inline void sim_after(Sim *sim, Event *event, SimTime delay_ps, EventPrio
 {
     sim_at(sim, event, sim_now_ps(sim) + delay_ps, priority);
 }
+
+G_END_DECLS
 
 #endif

@@ -3,6 +3,7 @@ libfanout_core_la_SOURCES += \
 	sim/calendar.c \
 	sim/calendar.h \
 	sim/event.h \
+	sim/foreign.h \
 	sim/kernel.h \
 	sim/kernel_systemc.cpp \
 	sim/log.c \
@@ -38,5 +39,7 @@ libfanout_core_la_SOURCES += \
 	sim/stat.h \
 	sim/timeline.c \
 	sim/timeline.h \
+	sim/tlm_port.cpp \
+	sim/tlm_port.h \
 	sim/vcd.c \
 	sim/vcd.h

@@ -68,6 +68,7 @@ struct Sim {
 };
 
 void sim_finish(Sim *sim, SimStatus status);
+void sim_sleep(Sim *sim, SimTime next_ps, SimTime clock_ps);
 gboolean sim_nobody_waits(Sim *sim);
 
 void process_push_ready(Sim *sim, SimProcess *process);
@@ -82,5 +83,6 @@ void reference_remove(Sim *sim, Event *event);
 void reference_enter(Sim *sim); /* sim_run() begins, ends */
 void reference_leave(Sim *sim);
 void reference_pump(Sim *sim);
+gboolean reference_is_busy(const Sim *sim); /* at this instant */
 
 #endif

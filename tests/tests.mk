@@ -39,9 +39,25 @@ check_PROGRAMS += tests/test_event
 tests_test_event_SOURCES = tests/test_event.c tests/test.h
 tests_test_event_LDADD = $(TEST_LDADD)
 
+check_PROGRAMS += tests/test_hash
+tests_test_hash_SOURCES = tests/test_hash.c tests/model_test.h tests/test.h
+tests_test_hash_LDADD = $(TEST_LDADD)
+
 check_PROGRAMS += tests/test_log
 tests_test_log_SOURCES = tests/test_log.c tests/test.h
 tests_test_log_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_mcobject
+tests_test_mcobject_SOURCES = tests/test_mcobject.c tests/model_test.h tests/test.h
+tests_test_mcobject_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_mctable
+tests_test_mctable_SOURCES = tests/test_mctable.c tests/model_test.h tests/test.h
+tests_test_mctable_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_memory
+tests_test_memory_SOURCES = tests/test_memory.c tests/model_test.h tests/test.h
+tests_test_memory_LDADD = $(TEST_LDADD)
 
 check_PROGRAMS += tests/test_nearest
 tests_test_nearest_SOURCES = tests/test_nearest.c tests/test.h
@@ -91,6 +107,10 @@ check_PROGRAMS += tests/test_stat
 tests_test_stat_SOURCES = tests/test_stat.c tests/test.h
 tests_test_stat_LDADD = $(TEST_LDADD)
 
+check_PROGRAMS += tests/test_tlm_port
+tests_test_tlm_port_SOURCES = tests/test_tlm_port.cpp tests/test.h
+tests_test_tlm_port_LDADD = $(TEST_LDADD)
+
 check_PROGRAMS += tests/test_trace_chakra
 tests_test_trace_chakra_SOURCES = tests/test_trace_chakra.c tests/test.h tests/trace_test.h
 tests_test_trace_chakra_LDADD = $(TEST_LDADD)
@@ -127,25 +147,9 @@ check_PROGRAMS += tests/test_two_runs
 tests_test_two_runs_SOURCES = tests/test_two_runs.c tests/test.h
 tests_test_two_runs_LDADD = $(TEST_LDADD)
 
-check_PROGRAMS += tests/test_vcd
-tests_test_vcd_SOURCES = tests/test_vcd.c tests/test.h
-tests_test_vcd_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_hash
-tests_test_hash_SOURCES = tests/test_hash.c tests/model_test.h tests/test.h
-tests_test_hash_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_mcobject
-tests_test_mcobject_SOURCES = tests/test_mcobject.c tests/model_test.h tests/test.h
-tests_test_mcobject_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_mctable
-tests_test_mctable_SOURCES = tests/test_mctable.c tests/model_test.h tests/test.h
-tests_test_mctable_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_memory
-tests_test_memory_SOURCES = tests/test_memory.c tests/model_test.h tests/test.h
-tests_test_memory_LDADD = $(TEST_LDADD)
+check_PROGRAMS += tests/test_usage
+tests_test_usage_SOURCES = tests/test_usage.c tests/test.h tests/model_test.h
+tests_test_usage_LDADD = $(TEST_LDADD)
 
 check_PROGRAMS += tests/test_vas
 tests_test_vas_SOURCES = tests/test_vas.c tests/model_test.h tests/test.h
@@ -174,3 +178,6 @@ tests_test_conservation_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_link
 tests_test_link_SOURCES = tests/test_link.c tests/model_test.h tests/test.h
 tests_test_link_LDADD = $(TEST_LDADD)
+check_PROGRAMS += tests/test_vcd
+tests_test_vcd_SOURCES = tests/test_vcd.c tests/test.h
+tests_test_vcd_LDADD = $(TEST_LDADD)
