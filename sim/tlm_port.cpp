@@ -1,3 +1,5 @@
+/* The SystemC side of the port: sockets, and one thread for each access that is under way to the
+ * component. Accesses from the component run on the component's own thread. */
 #define SC_INCLUDE_DYNAMIC_PROCESSES
 #include <systemc>
 
@@ -6,9 +8,9 @@
 #include <tlm_utils/simple_target_socket.h>
 #include <vector>
 
-#include "sim/tlm_port.h"
-
 #include <gio/gio.h>
+
+#include "sim/tlm_port.h"
 
 #include "sim/foreign.h"
 #include "sim/kernel.h"

@@ -82,7 +82,7 @@ check_c() {
         if (path !~ /\// && path != "config.h")
             say(FNR, "includes \"" path "\": write it with its folder, as \"sim/" path "\"")
     }
-    /^ *# *include *<(systemc|tlm|sysc)/ && FILENAME !~ /^sim\/[a-z_]*\.cpp$/ {
+    /^ *# *include *<(systemc|tlm|sysc)/ && FILENAME !~ /^sim\/[a-z_]*\.cpp$|tlm[a-z_]*\.(cpp|h)$/ {
         say(FNR, "SystemC is seen in sim/*.cpp only")
     }
     {
@@ -120,7 +120,7 @@ check_lengths() {
 
 check_languages() {
     find $folders -type f \( -name '*.cpp' -o -name '*.cc' -o -name '*.cxx' -o -name '*.hpp' \) |
-        grep -v -x -e 'sim/kernel_systemc\.cpp' -e 'sim/[a-z_]*tlm[a-z_]*\.cpp' |
+        grep -v -x -e 'sim/kernel_systemc\.cpp' -e '\(sim\|tests\|examples\)/[a-z_]*tlm[a-z_]*\.cpp' |
         sed 's/$/:1: C++ lives in sim\/kernel_systemc.cpp and the TLM port alone/' || :
 }
 
