@@ -56,9 +56,9 @@ static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
     link_init(up, fabric->sim, &spec->link, spec->link.credits_switch_flits, up_path);
     link_init(down, fabric->sim, &spec->link, spec->link.credits_gpu_flits, down_path);
     /* constant stages before and behind a port are part of the flight, so that they cost no event */
-    up->vc[VC_CREQ].delay_ps += spec->gpu.out_ps + spec->sw.latency_ps;
-    up->vc[VC_RSP].delay_ps += spec->gpu.l2_ps + spec->sw.latency_ps;
-    down->vc[VC_RSP].delay_ps += spec->gpu.in_ps;
+    link_set_delay(up, VC_CREQ, spec->link.flight_ps + spec->gpu.out_ps + spec->sw.latency_ps);
+    link_set_delay(up, VC_RSP, spec->link.flight_ps + spec->gpu.l2_ps + spec->sw.latency_ps);
+    link_set_delay(down, VC_RSP, spec->link.flight_ps + spec->gpu.in_ps);
     up->source_node = gpu;
     up->source_port = l;
     up->drained = gpu_drained;

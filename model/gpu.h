@@ -126,7 +126,7 @@ guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request);
 static inline gboolean gpu_has_room(const Gpu *gpu, guint32 link)
 {
     return link == GPU_LINK_LOCAL ||
-           link_queued(&gpu->up[link], VC_CREQ) < gpu->spec->source_queue_packets;
+           link_has_room(&gpu->up[link], VC_CREQ, gpu->spec->source_queue_packets);
 }
 /* Queues the waiter for room at a link; fired once. */
 void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter);

@@ -206,7 +206,7 @@ static void gpu_serve(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 
 static inline gboolean gpu_target_has_room(const Gpu *gpu, guint32 link)
 {
-    return link_queued(&gpu->up[link], VC_RSP) < gpu->spec->response_queue_packets;
+    return link_has_room(&gpu->up[link], VC_RSP, gpu->spec->response_queue_packets);
 }
 
 void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)

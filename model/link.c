@@ -48,7 +48,7 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     event_init(&link->send, link_on_send);
     for (int v = 0; v < VCS; v++) {
         link->vc[v].credits = (gint32)credit_flits;
-        link->vc[v].delay_ps = spec->flight_ps;
+        link_set_delay(link, (Vc)v, spec->flight_ps);
         event_init(&link->vc[v].arrive, v == VC_CREQ ? link_on_arrive_creq : link_on_arrive_rsp);
     }
 }
@@ -125,7 +125,6 @@ static inline void link_transmit(Link *link, unsigned v, SimFine start)
     Packet packet = *packet_ring_peek(&vc->queue);
     guint32 flits = packet.flits;
     packet_ring_drop(&vc->queue);
-    __builtin_prefetch(packet_ring_peek(&vc->queue)); /* long queues leave the cache */
     vc->credits -= (gint32)flits;
     if (G_UNLIKELY(vc->returns.count >= 16))
         link_collect_credits(vc, simfine_to_ps(start)); /* keeps the ring short */
@@ -182,17 +181,12 @@ static inline void link_settle(Link *link, SimTime now_ps)
         link_serve(link, link->free_at, now_ps);
 }
 
-/* Whether an arrival settles the link before the packet that goes next would arrive itself. */
+/* Whether an arrival settles the link before whatever goes next would arrive itself. */
 static inline gboolean link_has_reminder(Link *link, SimTime free_ps)
 {
-    SimTime due_ps = SIMTIME_NEVER;
-    for (unsigned v = 0; v < VCS; v++)
-        if (link->vc[v].queue.count)
-            due_ps = MIN(due_ps, free_ps + link->vc[v].delay_ps);
-    for (unsigned v = 0; v < VCS; v++)
-        if (link->vc[v].flight.count && link_flight_peek(&link->vc[v].flight)->at_ps <= due_ps)
-            return TRUE;
-    return FALSE;
+    SimTime due_ps = free_ps + link->delay_min_ps;
+    return (link->vc[VC_CREQ].flight.count && link->vc[VC_CREQ].arrive.time_ps <= due_ps) ||
+           (link->vc[VC_RSP].flight.count && link->vc[VC_RSP].arrive.time_ps <= due_ps);
 }
 
 /* An event is needed when nothing in flight comes by in time, or when somebody waits for the queue to drain. */
@@ -201,8 +195,7 @@ static inline void link_follow_up(Link *link)
     if (!link_waiting(link) || link->blocked || event_is_pending(&link->send))
         return;
     SimTime free_ps = simfine_to_ps(link->free_at);
-    if ((link->vc[VC_CREQ].drained_below | link->vc[VC_RSP].drained_below) != 0 ||
-        !link_has_reminder(link, free_ps))
+    if (link->someone_waits || !link_has_reminder(link, free_ps))
         link_send_at(link, free_ps);
 }
 
@@ -229,6 +222,7 @@ guint32 link_queued(Link *link, Vc vc)
 void link_set_drained(Link *link, Vc vc, guint32 below)
 {
     link->vc[vc].drained_below = below;
+    link->someone_waits = link->vc[VC_CREQ].drained_below || link->vc[VC_RSP].drained_below;
     if (below)
         link_follow_up(link);
 }
@@ -237,8 +231,11 @@ void link_push(Link *link, Packet packet, SimTime not_before_ps)
 {
     LinkVc *vc = &link->vc[packet_vc(&packet)];
     SimTime now_ps = sim_now_ps(link->sim);
-    if (link_waiting(link))
+    gboolean waiting = link_waiting(link);
+    if (waiting) {
         link_settle(link, now_ps);
+        waiting = link_waiting(link);
+    }
     *packet_ring_push(&vc->queue) = packet;
     if (vc->queue.count > link->queue_peak)
         link->queue_peak = vc->queue.count;
@@ -249,8 +246,16 @@ void link_push(Link *link, Packet packet, SimTime not_before_ps)
             sim_cancel(link->sim, &link->send);
         }
         link_serve(link, MAX(now, simfine_from_ps(not_before_ps)), now_ps);
+    } else if (waiting) {
+        return; /* who waited before has seen to being called */
     }
     link_follow_up(link);
+}
+
+void link_set_delay(Link *link, Vc vc, SimTime delay_ps)
+{
+    link->vc[vc].delay_ps = delay_ps;
+    link->delay_min_ps = MIN(link->vc[VC_CREQ].delay_ps, link->vc[VC_RSP].delay_ps);
 }
 
 void link_set_down(Link *link, gboolean down)

@@ -69,6 +69,7 @@ struct Link {
     guint8 last_vc;          /* served last: the other one goes first */
     guint8 starved;          /* bit for each VC that waits for credits with none on their way */
     guint8 down;
+    guint8 someone_waits;    /* drained_below of some channel is set */
     guint8 blocked;          /* the wire is free, but what waits has no credits (or the link is down) */
     LinkVc vc[VCS];
     SimFine flit_time;
@@ -77,7 +78,7 @@ struct Link {
     void *sink_node;
     Link **ingress;          /* of the sending switch, by port: whose credits departing packets free */
     void *source_node;
-    SimTime credit_delay_ps;
+    SimTime credit_delay_ps, delay_min_ps;
     guint32 credit_batch_flits;
     LinkDrained drained;
     guint32 source_port;     /* number of this link at the sending node */
@@ -98,6 +99,12 @@ void link_clear(Link *link);
 void link_push(Link *link, Packet packet, SimTime not_before_ps);
 /* Packets that wait in a channel's queue at this instant. */
 guint32 link_queued(Link *link, Vc vc);
+static inline gboolean link_has_room(Link *link, Vc vc, guint64 packets)
+{
+    return link->vc[vc].queue.count < packets || link_queued(link, vc) < packets; /* settling only shortens it */
+}
+/* All fixed stages from the end of serialization to arrival. */
+void link_set_delay(Link *link, Vc vc, SimTime delay_ps);
 /* From now on `drained` is called whenever a packet leaves and the queue is shorter than this; 0: no more. */
 void link_set_drained(Link *link, Vc vc, guint32 below);
 /* The receiver freed `flits` of its VC buffer at at_ps (now, or shortly before). */

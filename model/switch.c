@@ -139,7 +139,7 @@ static guint32 switch_last_to_leave(const Switch *sw, guint32 k, const McEntry *
 {
     guint32 last = 0, most = 0;
     for (guint32 m = 0; m < entry->n_members; m++) {
-        guint32 before = link_queued(sw->out[entry->member[m] * sw->links + k], VC_CREQ);
+        guint32 before = sw->out[entry->member[m] * sw->links + k]->vc[VC_CREQ].queue.count;
         if (before >= most) {
             most = before;
             last = m;
