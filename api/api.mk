@@ -10,10 +10,14 @@ libfanout_core_la_SOURCES += \
 	api/coll_direct.c \
 	api/coll_internal.h \
 	api/coll_nvls.c \
+	api/coll_prim.c \
+	api/coll_prim.h \
 	api/coll_ring.c \
 	api/coll_table.c \
+	api/coll_tree.c \
 	api/device.c \
 	api/device.h \
+	api/device_ll.c \
 	api/device_loop.c \
 	api/device_op.c \
 	api/include/fanout/device.h \

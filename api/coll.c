@@ -1,5 +1,5 @@
 /* One collective from its spec to its result: buffers, launches on all ranks, time, verification. */
-#include "api/coll_internal.h"
+#include "api/coll_prim.h"
 
 #include <string.h>
 
@@ -122,8 +122,14 @@ static gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, Co
         return FALSE;
     }
     if (proto > COLL_SIMPLE && !row->protocols)
-        return coll_refuse(error, "%s with %s has no protocol '%s'; ring and tree all_reduce have it",
+        return coll_refuse(error, "%s with %s has no protocol '%s'; rings and trees have it",
                            coll_op_name(spec->op), coll_algo_name(algo), coll_proto_name(proto));
+    if (proto > COLL_SIMPLE && coll_is_sliced(spec->op) && spec->bytes / group->n % 16)
+        return coll_refuse(error, "%s moves parts of whole 16 bytes; a rank's part is %" G_GUINT64_FORMAT
+                           " bytes here: simple can do that", coll_proto_name(proto),
+                           spec->bytes / group->n);
+    if (algo == COLL_TREE && ctas % 2)
+        return coll_refuse(error, "a tree needs an even number of CTAs, two for each channel; not %u", ctas);
     if (!numeric_allows(spec->type, spec->reduce) &&
         (spec->op == COLL_ALL_REDUCE || spec->op == COLL_REDUCE_SCATTER))
         return coll_refuse(error, "the operation %s does not go with the type %s",
@@ -183,11 +189,16 @@ static gboolean coll_prepare(Coll *coll, GError **error)
     coll->control_stride = (CONTROL_FLAGS(coll->n) + 127) / 128 * 128;
     coll->program = row->program;
     gboolean window = row->multicast_in || row->multicast_out || coll->algo == COLL_NVLS;
-    guint64 scratch = row->scratch_bytes ? row->scratch_bytes(coll) : 0;
+    gboolean flags = coll->proto != COLL_SIMPLE; /* in the slots' lines: they are polled */
+    coll->connections = row->connections;
+    coll->step_bytes = prim_step_bytes(coll->proto, coll->threads);
+    guint64 scratch = (guint64)coll->ctas * row->connections * PRIM_STEPS * coll->step_bytes;
+    if (row->twoshot)
+        scratch = slice + 256;
     return coll_buffer_new(group, &coll->control, coll->ctas * coll->control_stride, TRUE, window, error) &&
            coll_buffer_new(group, &coll->in, coll->in_bytes, FALSE, row->multicast_in, error) &&
            coll_buffer_new(group, &coll->out, coll->out_bytes, FALSE, row->multicast_out, error) &&
-           (scratch == 0 || coll_buffer_new(group, &coll->scratch, scratch, FALSE, FALSE, error));
+           (scratch == 0 || coll_buffer_new(group, &coll->scratch, scratch, flags, FALSE, error));
 }
 
 static Coll *coll_new(CollGroup *group, const CollSpec *spec, GError **error)
@@ -313,8 +324,11 @@ static gboolean coll_run_once(Coll *coll, GError **error)
 
 static void coll_clear_control(Coll *coll)
 {
-    for (guint32 r = 0; r < coll->n; r++)
+    for (guint32 r = 0; r < coll->n; r++) {
         memset(coll->control.region[r]->host, 0, coll->control.bytes);
+        if (coll->proto != COLL_SIMPLE && coll->scratch.region && coll->end_ps)
+            memset(coll->scratch.region[r]->host, 0, coll->scratch.bytes);
+    }
 }
 
 static gboolean coll_run_one(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)

@@ -5,8 +5,6 @@
 
 #define DIRECT_UNROLL 4u
 
-guint64 coll_twoshot_scratch_bytes(const Coll *coll) { return coll->spec.bytes / coll->n + 256; }
-
 static FoLoop direct_loop(const Coll *coll, guint64 bytes)
 {
     return (FoLoop){.bytes = bytes, .width = 16, .unroll = DIRECT_UNROLL,

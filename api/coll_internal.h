@@ -24,9 +24,9 @@ struct CollGroup {
 
 /* How the control page of a CTA is laid out, in bytes from its start. */
 #define CONTROL_MC_FLAG 0u    /* u64 counter of the multimem barrier */
-#define CONTROL_TAIL 128u     /* u64: steps that the previous rank has put into our slots */
-#define CONTROL_HEAD 256u     /* u64: steps that the next rank has taken out of its slots */
-#define CONTROL_BARRIER 512u  /* u64 by rank: unicast barrier */
+#define CONTROL_TAIL 128u     /* u64 by connection, a line each: steps put into our slots */
+#define CONTROL_HEAD 512u     /* u64 by connection: steps taken out of the next rank's slots */
+#define CONTROL_BARRIER 896u  /* u64 by rank: unicast barrier */
 #define CONTROL_FLAGS(n) (CONTROL_BARRIER + (n) * 16u + 128u)
 
 struct Coll {
@@ -39,6 +39,8 @@ struct Coll {
     guint64 in_bytes, out_bytes; /* of a rank */
     CollBuffer in, out, scratch, control;
     guint64 control_stride;      /* of a CTA */
+    guint32 connections;         /* of a CTA that have slots: ring 1, tree 3 */
+    guint64 step_bytes;          /* of a slot */
     FoProgram program;
     guint32 running;             /* launches */
     SimTime begin_ps, first_ps, last_ps, end_ps;
@@ -67,7 +69,8 @@ typedef struct {
     guint32 ctas, threads;       /* defaults */
     gboolean multicast_in, multicast_out; /* windows over the buffers */
     gboolean reduces_in_switch;
-    guint64 (*scratch_bytes)(const Coll *coll); /* of a rank; NULL: none */
+    gboolean twoshot;            /* has a slice of scratch on each rank */
+    guint32 connections;         /* with slots, of each CTA */
     gboolean protocols;          /* has LL and LL128 */
 } CollRow;
 const CollRow *coll_row(CollOp op, CollAlgo algo);
@@ -90,8 +93,6 @@ void coll_program_direct(FoCta *cta, const void *args);
 void coll_program_barrier(FoCta *cta, const void *args);
 void coll_program_ring(FoCta *cta, const void *args);
 void coll_program_tree(FoCta *cta, const void *args);
-guint64 coll_ring_scratch_bytes(const Coll *coll);
-guint64 coll_twoshot_scratch_bytes(const Coll *coll);
 /* coll_choice.c: what AUTO takes */
 void coll_choose(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto);
 

@@ -31,12 +31,18 @@ static gboolean device_next(Warp *warp, Uop *uop)
 {
     DeviceWarp *queue = warp->generator;
     guint64 *store = uop->lane_store;
-    while (queue->loop || queue->ring.count) {
+    while (queue->loop || queue->ll || queue->ring.count) {
         if (queue->loop) {
             if (loop_next(queue->loop, uop))
                 return TRUE;
             g_clear_pointer(&queue->loop, loop_free);
             g_clear_pointer(&queue->spec, device_loop_spec_unref);
+            continue;
+        }
+        if (queue->ll) {
+            if (device_ll_next(queue->ll, uop))
+                return TRUE;
+            g_clear_pointer(&queue->ll, device_ll_free);
             continue;
         }
         DeviceOp op = *device_op_peek(&queue->ring);
@@ -45,6 +51,10 @@ static gboolean device_next(Warp *warp, Uop *uop)
             device_wake_for_room(queue->cta);
         if (op.loop) {
             device_begin_loop(queue, warp, op.loop);
+            continue;
+        }
+        if (op.ll) {
+            queue->ll = op.ll;
             continue;
         }
         *uop = op.uop;
@@ -89,6 +99,12 @@ static void device_on_marker(void *arg, SimTime now_ps)
     (void)now_ps;
     if (--cta->calls == 0)
         sim_wake(cta->sim, cta->process);
+}
+
+void device_push_ll(FoCta *cta, guint32 warp, DeviceLl *ll)
+{
+    DeviceOp op = {.ll = ll};
+    device_append(cta, warp, &op);
 }
 
 void device_drain(FoCta *cta, guint32 from, guint32 to, const char *why)

@@ -63,9 +63,14 @@ typedef struct {
 } DeviceLoopSpec;
 void device_loop_spec_unref(DeviceLoopSpec *spec);
 
+typedef struct DeviceLl DeviceLl; /* one warp's part of an fo_ll */
+gboolean device_ll_next(DeviceLl *run, Uop *uop);
+void device_ll_free(DeviceLl *run);
+
 typedef struct {
     Uop uop;              /* uop.lane_va is owned by the operation */
     DeviceLoopSpec *loop; /* instead of uop */
+    DeviceLl *ll;         /* likewise */
 } DeviceOp;
 RING_DEFINE(DeviceOpRing, device_op, DeviceOp)
 
@@ -74,6 +79,7 @@ typedef struct {
     FoCta *cta;
     DeviceLoopSpec *spec; /* of the running loop */
     Loop *loop;
+    DeviceLl *ll;
 } DeviceWarp;
 
 struct FoReg {
@@ -97,6 +103,7 @@ struct FoCta {
 
 void device_push(FoCta *cta, guint32 warp, const Uop *uop);
 void device_push_loop(FoCta *cta, guint32 warp, DeviceLoopSpec *loop);
+void device_push_ll(FoCta *cta, guint32 warp, DeviceLl *ll);
 /* Waits until every operation queued so far in the warps from..to-1 is done. */
 void device_drain(FoCta *cta, guint32 from, guint32 to, const char *why);
 /* Active threads of a warp: 0 when none. */

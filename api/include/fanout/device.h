@@ -173,6 +173,26 @@ typedef struct {
 } FoLoop;
 FO_API void fo_loop(FoCta *cta, const FoLoop *loop);
 
+/* ---- LL and LL128 lines: data and flag in one store, so that the receiver needs no other signal.
+ *
+ * LL: lines of 16 B, {data 4 B, flag 4 B, data 4 B, flag 4 B}. LL128: lines of 128 B, 120 B of data and
+ * an 8 B flag. One call moves `bytes` of data: each warp waits for the lines of its share in the CTA's
+ * own buffers (`from`), adds up what came and the own input, stores the sum to the own output and as
+ * lines to the peers' buffers (`to`). bytes is a multiple of 4; addresses are multiples of 16. */
+#define FO_LL_PEERS 3
+typedef enum { FO_LL, FO_LL128 } FoLlKind;
+typedef struct {
+    FoLlKind kind;
+    uint64_t bytes;
+    unsigned n_from, n_to;
+    FoAddress from[FO_LL_PEERS], to[FO_LL_PEERS];
+    FoAddress input, output; /* 0: none */
+    uint32_t from_flag, to_flag; /* not 0 */
+    FoType type;
+    FoOp op;
+} FoLl;
+FO_API void fo_ll(FoCta *cta, const FoLl *ll);
+
 #ifdef __cplusplus
 }
 #endif
