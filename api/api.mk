@@ -1,5 +1,15 @@
 # api/: files of this folder
 libfanout_core_la_SOURCES += \
+	api/bench.c \
+	api/bench.h \
+	api/bench_coll.c \
+	api/bench_flow.c \
+	api/bench_foot.c \
+	api/bench_latency.c \
+	api/bench_loaded.c \
+	api/bench_multicast.c \
+	api/bench_world.c \
+	api/bench_world.h \
 	api/coll.h \
 	api/coll.c \
 	api/coll.h \
@@ -26,3 +36,9 @@ libfanout_core_la_SOURCES += \
 libfanout_core_la_SOURCES += \
 	api/traffic.c \
 	api/traffic.h
+	api/ptx.h \
+	api/validate.c \
+	api/validate.h \
+	api/validate_coll.c \
+	api/validate_csv.c \
+	api/validate_summary.c

@@ -227,6 +227,23 @@ static guint32 flow_reps(const FlowCase *set)
     return flow_is_sum(set) || strcmp(set->name, "outcast3") == 0 ? 1 : 2;
 }
 
+static guint32 flow_of_source(const FlowCase *set, guint32 from)
+{
+    guint32 n = 0;
+    for (guint32 i = 0; i < set->n; i++)
+        n += set->pair[i][0] == from;
+    return n;
+}
+
+/* CTAs of one source, its flows together: the request tells those of the flow it names (or the first). */
+static guint32 flow_sm_share(const FlowCase *set, const BenchRequest *request)
+{
+    guint32 from = set->pair[0][0], to;
+    if (sscanf(request->gpus, "%u>%u", &from, &to) != 2 || flow_of_source(set, from) == 0)
+        from = set->pair[0][0];
+    return request->ctas * flow_of_source(set, from);
+}
+
 static gboolean contention_run(BenchWorld *world, GError **error)
 {
     gboolean write;
@@ -247,8 +264,9 @@ static gboolean contention_run(BenchWorld *world, GError **error)
         FoAddress base = bench_memory(world, to, world->bytes, request->bytes);
         flow_stream(write ? "write16" : "read16", base, world->bytes, &flow);
         flow.reps = flow_reps(set);
-        bench_launch(world, from, gpus, flow_program, &flow, sizeof flow, request->ctas,
-                     request->threads, world->bytes * flow.reps);
+        guint32 ctas = MAX(1, flow_sm_share(set, request) / flow_of_source(set, from));
+        bench_launch(world, from, gpus, flow_program, &flow, sizeof flow, ctas, request->threads,
+                     world->bytes * flow.reps);
     }
     if (!bench_go(world, error))
         return FALSE;

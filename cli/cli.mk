@@ -11,7 +11,9 @@ fanout_SOURCES = \
 	cli/system.c \
 	cli/system.h \
 	cli/verb_coll.c \
+	cli/verb_bench.c \
 	cli/verb_systems.c \
+	cli/verb_validate.c \
 	cli/verb.h \
 	cli/verbs.h
 fanout_LDADD = libfanout_core.la

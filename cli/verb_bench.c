@@ -57,7 +57,7 @@ static GArray *bench_numbers(const char *what, const char *text, guint64 usual, 
     g_auto(GStrv) words = g_strsplit(text ? text : "", ",", 0);
     for (char **word = words; *word; word++) {
         guint64 value = 0;
-        gboolean good = size ? size_parse(*word, &value, error)
+        gboolean good = size ? size_parse(what, *word, &value, error)
                              : options_parse_u64(what, *word, 0, max, &value, error);
         if (!good) {
             g_array_free(numbers, TRUE);
@@ -186,5 +186,8 @@ static ExitCode bench_run_verb(int argc, char **argv, GError **error)
 }
 
 const Verb verb_bench = {
-    "bench", "[TEST] [--variant NAME] [--gpus GPUS] [--ctas N,...] [--threads N,...] [--bytes SIZE,...]",
-    "micro-benchmarks: latency, bandwidth, contention, multicast", bench_run_verb};
+    .name = "bench",
+    .usage = "[TEST]",
+    .text = "micro-benchmarks: latency, bandwidth, contention, multicast",
+    .run = bench_run_verb,
+};
