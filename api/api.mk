@@ -3,6 +3,7 @@ libfanout_core_la_SOURCES += \
 	api/bench.c \
 	api/bench.h \
 	api/bench_coll.c \
+	api/bench_copy.c \
 	api/bench_flow.c \
 	api/bench_foot.c \
 	api/bench_latency.c \

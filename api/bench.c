@@ -10,7 +10,7 @@ G_DEFINE_QUARK(bench-error-quark, bench_error)
 
 const BenchTest *const bench_tests[] = {
     &bench_load_latency, &bench_dram_latency, &bench_atomic_latency, &bench_pingpong, &bench_message,
-    &bench_stream, &bench_by_size, &bench_sparse, &bench_footprint,
+    &bench_stream, &bench_by_size, &bench_sparse, &bench_copy_engine, &bench_footprint,
     &bench_contention, &bench_loaded, &bench_loaded_bg, &bench_mixed_single, &bench_mixed_ring,
     &bench_copy_kernel, &bench_atomics, &bench_hot_lines, &bench_barrier, &bench_oneshot,
     &bench_twoshot, &bench_push, &bench_multicast_bw, &bench_multicast_latency,

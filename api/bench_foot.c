@@ -34,6 +34,8 @@ static void foot_program(FoCta *cta, const void *data)
         else
             fo_ld_at(cta, reg[round % 8], at); /* waits for what it brought 8 rounds ago */
     }
+    for (guint32 i = 0; i < 8 && !args->write; i++) /* waits for the last rounds */
+        fo_combine(cta, reg[i], reg[i], FO_U32, FO_OR);
     g_free(at);
 }
 

@@ -70,7 +70,7 @@ static MemRegion *bench_region(BenchWorld *world, guint32 gpu, guint64 bytes, gu
                                 : memory_region_new(memory, (guint16)gpu, bytes, &error);
     if (!region)
         g_error("%s", error->message);
-    memory_set_cached(region, footprint <= world->fabric->spec.gpu.l2_bytes);
+    memory_set_cached(memory, region, footprint <= world->fabric->spec.gpu.l2_bytes);
     g_ptr_array_add(world->regions, region);
     return region;
 }
