@@ -11,7 +11,6 @@ libfanout_core_la_SOURCES += \
 	api/bench_multicast.c \
 	api/bench_world.c \
 	api/bench_world.h \
-	api/coll.h \
 	api/coll.c \
 	api/coll.h \
 	api/coll_barrier.c \
@@ -36,8 +35,7 @@ libfanout_core_la_SOURCES += \
 	api/ptx.h
 libfanout_core_la_SOURCES += \
 	api/traffic.c \
-	api/traffic.h
-	api/ptx.h \
+	api/traffic.h \
 	api/validate.c \
 	api/validate.h \
 	api/validate_coll.c \
