@@ -1,11 +1,14 @@
 # tests/: CMocka programs, one per file under test.
 TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
+LDADD = $(TEST_LDADD)
 EXTRA_DIST += tests/summary.sh
+noinst_HEADERS = tests/model_test.h tests/test.h tests/trace_test.h
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
 dist_check_SCRIPTS = \
 	tests/test_cli.sh \
+	tests/test_cli_coll.sh \
 	tests/test_globals.sh \
 	tests/test_summary.sh \
 	tests/tidy.sh \
@@ -16,168 +19,56 @@ EXTRA_DIST += tests/tidy.allow
 # Tests find the shared reference files here, and skip with a message where there are none.
 AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared}"; \
 	export FANOUT_SHARED; FANOUT=$(abs_top_builddir)/fanout; export FANOUT; \
-	TOP_SRCDIR=$(abs_top_srcdir); export TOP_SRCDIR; CC='$(CC)'; export CC; SANITIZE='$(enable_sanitize)'; export SANITIZE;
+	TOP_SRCDIR=$(abs_top_srcdir); export TOP_SRCDIR; \
+	CC='$(CC)'; export CC; SANITIZE='$(enable_sanitize)'; export SANITIZE;
 
 # One line for the whole of the last `make check`.
 check-summary:
 	@$(SHELL) $(top_srcdir)/tests/summary.sh $(TEST_LOGS)
 
-# One block for each test, in alphabetical order; tests/tidy.sh complains about one that is missing.
-check_PROGRAMS += tests/test_calendars
-tests_test_calendars_SOURCES = tests/test_calendars.c tests/test.h
-tests_test_calendars_LDADD = $(TEST_LDADD)
+# The CMocka programs, sorted, one a line: tests/test_x is made of tests/test_x.c and linked with $(LDADD)
+# unless it says otherwise below.
+check_PROGRAMS += \
+	tests/test_analytic \
+	tests/test_calendars \
+	tests/test_coll \
+	tests/test_conservation \
+	tests/test_copy \
+	tests/test_device \
+	tests/test_event \
+	tests/test_hash \
+	tests/test_link \
+	tests/test_log \
+	tests/test_mcobject \
+	tests/test_mctable \
+	tests/test_memory \
+	tests/test_nearest \
+	tests/test_numeric \
+	tests/test_options \
+	tests/test_param \
+	tests/test_preset \
+	tests/test_process \
+	tests/test_ptx \
+	tests/test_report \
+	tests/test_rng \
+	tests/test_sim \
+	tests/test_size \
+	tests/test_stat \
+	tests/test_timeline \
+	tests/test_tlm_port \
+	tests/test_trace_chakra \
+	tests/test_trace_goal \
+	tests/test_trace_kineto \
+	tests/test_trace_nccl_log \
+	tests/test_trace_plan \
+	tests/test_trace_pytorch_et \
+	tests/test_trace_simai \
+	tests/test_trace_text \
+	tests/test_two_runs \
+	tests/test_usage \
+	tests/test_vas \
+	tests/test_vcd
 
-check_PROGRAMS += tests/test_coll
-tests_test_coll_SOURCES = tests/test_coll.c tests/test.h
-tests_test_coll_LDADD = $(TEST_LDADD)
+tests_test_options_SOURCES = tests/test_options.c cli/options.c
 
-check_PROGRAMS += tests/test_device
-tests_test_device_SOURCES = tests/test_device.c tests/test.h
-tests_test_device_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_event
-tests_test_event_SOURCES = tests/test_event.c tests/test.h
-tests_test_event_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_hash
-tests_test_hash_SOURCES = tests/test_hash.c tests/model_test.h tests/test.h
-tests_test_hash_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_log
-tests_test_log_SOURCES = tests/test_log.c tests/test.h
-tests_test_log_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_mcobject
-tests_test_mcobject_SOURCES = tests/test_mcobject.c tests/model_test.h tests/test.h
-tests_test_mcobject_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_mctable
-tests_test_mctable_SOURCES = tests/test_mctable.c tests/model_test.h tests/test.h
-tests_test_mctable_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_memory
-tests_test_memory_SOURCES = tests/test_memory.c tests/model_test.h tests/test.h
-tests_test_memory_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_nearest
-tests_test_nearest_SOURCES = tests/test_nearest.c tests/test.h
-tests_test_nearest_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_numeric
-tests_test_numeric_SOURCES = tests/test_numeric.c tests/test.h
-tests_test_numeric_LDADD = $(TEST_LDADD) -lm
-
-check_PROGRAMS += tests/test_options
-tests_test_options_SOURCES = tests/test_options.c cli/options.c tests/test.h
-tests_test_options_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_param
-tests_test_param_SOURCES = tests/test_param.c tests/test.h
-tests_test_param_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_preset
-tests_test_preset_SOURCES = tests/test_preset.c tests/model_test.h tests/test.h
-tests_test_preset_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_process
-tests_test_process_SOURCES = tests/test_process.c tests/test.h
-tests_test_process_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_ptx
-tests_test_ptx_SOURCES = tests/test_ptx.c tests/test.h
-tests_test_ptx_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_report
-tests_test_report_SOURCES = tests/test_report.c tests/test.h
-tests_test_report_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_rng
-tests_test_rng_SOURCES = tests/test_rng.c tests/test.h
-tests_test_rng_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_sim
-tests_test_sim_SOURCES = tests/test_sim.c tests/test.h
-tests_test_sim_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_size
-tests_test_size_SOURCES = tests/test_size.c tests/test.h
-tests_test_size_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_stat
-tests_test_stat_SOURCES = tests/test_stat.c tests/test.h
-tests_test_stat_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_tlm_port
-tests_test_tlm_port_SOURCES = tests/test_tlm_port.cpp tests/test.h
-tests_test_tlm_port_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_trace_chakra
-tests_test_trace_chakra_SOURCES = tests/test_trace_chakra.c tests/test.h tests/trace_test.h
-tests_test_trace_chakra_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_trace_kineto
-tests_test_trace_kineto_SOURCES = tests/test_trace_kineto.c tests/test.h tests/trace_test.h
-tests_test_trace_kineto_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_trace_goal
-tests_test_trace_goal_SOURCES = tests/test_trace_goal.c tests/test.h tests/trace_test.h
-tests_test_trace_goal_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_trace_nccl_log
-tests_test_trace_nccl_log_SOURCES = tests/test_trace_nccl_log.c tests/test.h tests/trace_test.h
-tests_test_trace_nccl_log_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_trace_plan
-tests_test_trace_plan_SOURCES = tests/test_trace_plan.c tests/test.h tests/trace_test.h
-tests_test_trace_plan_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_trace_pytorch_et
-tests_test_trace_pytorch_et_SOURCES = tests/test_trace_pytorch_et.c tests/test.h tests/trace_test.h
-tests_test_trace_pytorch_et_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_trace_simai
-tests_test_trace_simai_SOURCES = tests/test_trace_simai.c tests/test.h tests/trace_test.h
-tests_test_trace_simai_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_trace_text
-tests_test_trace_text_SOURCES = tests/test_trace_text.c tests/test.h tests/trace_test.h
-tests_test_trace_text_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_two_runs
-tests_test_two_runs_SOURCES = tests/test_two_runs.c tests/test.h
-tests_test_two_runs_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_usage
-tests_test_usage_SOURCES = tests/test_usage.c tests/test.h tests/model_test.h
-tests_test_usage_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_vas
-tests_test_vas_SOURCES = tests/test_vas.c tests/model_test.h tests/test.h
-tests_test_vas_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_usage
-tests_test_usage_SOURCES = tests/test_usage.c tests/test.h tests/model_test.h
-tests_test_usage_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_timeline
-tests_test_timeline_SOURCES = tests/test_timeline.c tests/test.h
-tests_test_timeline_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_copy
-tests_test_copy_SOURCES = tests/test_copy.c tests/model_test.h tests/test.h
-tests_test_copy_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_analytic
-tests_test_analytic_SOURCES = tests/test_analytic.c tests/model_test.h tests/test.h
-tests_test_analytic_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_conservation
-tests_test_conservation_SOURCES = tests/test_conservation.c tests/model_test.h tests/test.h
-tests_test_conservation_LDADD = $(TEST_LDADD)
-
-check_PROGRAMS += tests/test_link
-tests_test_link_SOURCES = tests/test_link.c tests/model_test.h tests/test.h
-tests_test_link_LDADD = $(TEST_LDADD)
-check_PROGRAMS += tests/test_vcd
-tests_test_vcd_SOURCES = tests/test_vcd.c tests/test.h
-tests_test_vcd_LDADD = $(TEST_LDADD)
+tests_test_tlm_port_SOURCES = tests/test_tlm_port.cpp
