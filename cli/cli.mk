@@ -12,6 +12,7 @@ fanout_SOURCES = \
 	cli/system.h \
 	cli/verb_coll.c \
 	cli/verb_bench.c \
+	cli/verb_exec.c \
 	cli/verb_systems.c \
 	cli/verb_validate.c \
 	cli/verb.h \
