@@ -1,8 +1,8 @@
 /* Binding memory to multicast objects, and unbinding it.
  *
- * The four binds are one: the v1 calls take the device from the memory, the v2 calls name it; by address
- * they find the memory behind it. All wait until the team is complete. The binding is to the memory: it
- * survives the handle and the mapping that named it. */
+ * The four binds are one: the v1 calls take the device from the memory, the v2 calls name it; by
+ * address they find the memory behind it. All wait until the team is complete. The binding is to
+ * the memory: it survives the handle and the mapping that named it. */
 #include <unistd.h>
 
 #include "api/cuda_multicast.h"
@@ -10,9 +10,9 @@
 #define DEVICE_OF_MEMORY (-1) /* v1: no device is named */
 
 typedef struct {
-    guint64 handle;        /* of the object */
-    int device;            /* ordinal or DEVICE_OF_MEMORY */
-    guint64 offset;        /* in the object */
+    guint64 handle; /* of the object */
+    int device;     /* ordinal or DEVICE_OF_MEMORY */
+    guint64 offset; /* in the object */
     Phys *phys;
     guint64 memory_offset;
     guint64 bytes;
@@ -22,8 +22,8 @@ static CUresult check_sizes(const Cuda *cuda, const Team *team, const Bind *bind
 {
     guint64 granularity = cuda->spec.multicast_min_bytes;
 
-    if (bind->bytes == 0 || !aligned(bind->bytes, granularity) || !aligned(bind->offset, granularity) ||
-        !aligned(bind->memory_offset, granularity) ||
+    if (bind->bytes == 0 || !aligned(bind->bytes, granularity) ||
+        !aligned(bind->offset, granularity) || !aligned(bind->memory_offset, granularity) ||
         !fits(bind->offset, bind->bytes, team->page->bytes) ||
         !fits(bind->memory_offset, bind->bytes, bind->phys->page.bytes))
         return CUDA_ERROR_INVALID_VALUE;
@@ -61,8 +61,9 @@ static gboolean is_member(Team *team, guint16 gpu)
     return member;
 }
 
-/* Everything that can be said before waiting. Membership is final only when the team is complete, but a
- * v1 or v2 bind for a device that is not a member yet is an error at once, as the kernel module has it. */
+/* Everything that can be said before waiting. Membership is final only when the team is complete,
+ * but a v1 or v2 bind for a device that is not a member yet is an error at once, as the kernel
+ * module has it. */
 static CUresult check_bind(Call *call, Team *team, const Bind *bind, guint16 *gpu)
 {
     CUresult result = bound_gpu(call->cuda, bind, gpu);
@@ -92,8 +93,9 @@ static gboolean make_room(Call *call, Team *team, const Bind *bind, guint16 gpu)
         if (!overlaps(b, gpu, bind->offset, bind->bytes))
             continue;
         cuda_diagnose(call, bind->handle, cuda_ordinal_of_gpu(call->cuda, gpu), 0,
-                      "bind over a bind: offset 0x%" G_GINT64_MODIFIER "x overlaps the one at 0x%"
-                      G_GINT64_MODIFIER "x", bind->offset, b->offset);
+                      "bind over a bind: offset 0x%" G_GINT64_MODIFIER
+                      "x overlaps the one at 0x%" G_GINT64_MODIFIER "x",
+                      bind->offset, b->offset);
         if (call->cuda->spec.overlapping_binds == CUDA_OVERLAP_REJECT || b->offset == bind->offset)
             return FALSE;
         page->bind[i--] = page->bind[--page->n_binds];
@@ -112,10 +114,15 @@ static CUresult enter_bind(Call *call, Team *team, const Bind *bind, guint16 gpu
     else if (!make_room(call, team, bind, gpu))
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS) {
-        page->bind[page->n_binds++] = (TeamBind){
-            .offset = bind->offset, .bytes = bind->bytes, .memory_offset = bind->memory_offset,
-            .identity = {bind->phys->identity[0], bind->phys->identity[1]},
-            .pid = getpid(), .fd = bind->phys->fd, .gpu = gpu, .serial = ++page->serials};
+        page->bind[page->n_binds++] =
+            (TeamBind){.offset = bind->offset,
+                       .bytes = bind->bytes,
+                       .memory_offset = bind->memory_offset,
+                       .identity = {bind->phys->identity[0], bind->phys->identity[1]},
+                       .pid = getpid(),
+                       .fd = bind->phys->fd,
+                       .gpu = gpu,
+                       .serial = ++page->serials};
         team_changed(team);
     }
     team_unlock(team);
@@ -155,7 +162,7 @@ static CUresult check_head(Call *call, guint64 object, int device, unsigned long
     if (cuda_device(call->cuda, device) == NULL)
         return CUDA_ERROR_INVALID_DEVICE;
     return multicast_supported(call->cuda, &call->cuda->device[device]) ? CUDA_SUCCESS
-                                                                       : CUDA_ERROR_NOT_SUPPORTED;
+                                                                        : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 static CUresult bind_memory(Call *call, Bind bind, guint64 memory_handle, unsigned long long flags)
@@ -181,7 +188,8 @@ static CUresult bind_address(Call *call, Bind bind, guint64 address, unsigned lo
         return result;
     Range *range = range_find(call->cuda->ranges, address);
     if (range == NULL || (range->kind != RANGE_VMM && range->kind != RANGE_POOL) ||
-        range->phys == NULL || range->freed || !aligned(address, call->cuda->spec.multicast_min_bytes) ||
+        range->phys == NULL || range->freed ||
+        !aligned(address, call->cuda->spec.multicast_min_bytes) ||
         !fits(address - range->va, bind.bytes, range->bytes)) {
         cuda_diagnose(call, bind.handle, bind.device, address,
                       "the address is not within one mapping of bindable memory");
@@ -206,7 +214,8 @@ CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle object, CUdevice dev
                                size_t memory_offset, size_t bytes, unsigned long long flags)
 {
     CUDA_BEGIN(call);
-    Bind bind = {object, device == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : device, object_offset, NULL,
+    Bind bind = {object,        device == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : device,
+                 object_offset, NULL,
                  memory_offset, bytes};
     CUDA_RETURN(call, bind_memory(&call, bind, memory, flags));
 }
@@ -224,8 +233,9 @@ CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle object, CUdevice de
                                 unsigned long long flags)
 {
     CUDA_BEGIN(call);
-    Bind bind = {object, device == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : device, object_offset, NULL, 0,
-                 bytes};
+    Bind bind = {
+        object, device == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : device, object_offset, NULL, 0,
+        bytes};
     CUDA_RETURN(call, bind_address(&call, bind, address, flags));
 }
 
@@ -246,7 +256,8 @@ static gint find_bind(Call *call, Team *team, guint16 gpu, guint64 offset, guint
         cuda_diagnose(call, 0, cuda_ordinal_of_gpu(call->cuda, gpu), 0,
                       "UB: unbind mismatch: [0x%" G_GINT64_MODIFIER "x, +0x%" G_GINT64_MODIFIER
                       "x) was asked, [0x%" G_GINT64_MODIFIER "x, +0x%" G_GINT64_MODIFIER
-                      "x) is bound", offset, bytes, b->offset, b->bytes);
+                      "x) is bound",
+                      offset, bytes, b->offset, b->bytes);
         if (call->cuda->spec.unbind_mismatch == CUDA_UNBIND_BY_OFFSET && b->offset == offset)
             return (gint)i;
         return -1;
@@ -260,8 +271,8 @@ CUresult cuMulticastUnbind(CUmemGenericAllocationHandle object, CUdevice ordinal
     Team *team;
     CUDA_BEGIN(call);
     guint64 granularity = call.cuda->spec.multicast_min_bytes;
-    CUresult result = check_head(&call, object, ordinal == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : ordinal,
-                                 0, &team);
+    CUresult result = check_head(
+        &call, object, ordinal == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : ordinal, 0, &team);
 
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);

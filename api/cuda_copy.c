@@ -48,7 +48,8 @@ static gboolean allowed(const Range *range, gboolean write, int device, int *eng
         return TRUE; /* the driver copies between all devices */
     if ((range->access[device] & need) == need)
         return TRUE;
-    if (range->team == NULL && range->device >= 0 && (range->access[range->device] & need) == need) {
+    if (range->team == NULL && range->device >= 0 &&
+        (range->access[range->device] & need) == need) {
         *engine_device = range->device;
         return TRUE;
     }
@@ -69,8 +70,7 @@ CUresult check_device_span(Call *call, guint64 va, guint64 bytes, gboolean write
             return CUDA_ERROR_INVALID_VALUE;
         }
         if (range->team != NULL && !write) {
-            cuda_diagnose(call, range->handle, device, at,
-                          "UB: read through a multicast address");
+            cuda_diagnose(call, range->handle, device, at, "UB: read through a multicast address");
             return CUDA_ERROR_INVALID_VALUE;
         }
         if (!allowed(range, write, device, engine_device)) {
@@ -92,7 +92,8 @@ static CopySide resolve(Call *call, guint64 address, CopySide side)
 
     if (range != NULL && range->kind == RANGE_REGISTERED)
         return SIDE_HOST;
-    if (side == SIDE_DEVICE || range != NULL || reservation_find(call->cuda->ranges, address) != NULL)
+    if (side == SIDE_DEVICE || range != NULL ||
+        reservation_find(call->cuda->ranges, address) != NULL)
         return SIDE_DEVICE;
     return SIDE_HOST;
 }
@@ -102,7 +103,8 @@ static guint64 span(guint64 width, guint64 pitch, guint64 height)
     return height == 0 ? width : (height - 1) * pitch + width;
 }
 
-static CUresult prepare(Call *call, const Copy *copy, const Context *context, EngineRequest *request)
+static CUresult prepare(Call *call, const Copy *copy, const Context *context,
+                        EngineRequest *request)
 {
     CopySide to = resolve(call, copy->destination, copy->destination_side);
     CopySide from = resolve(call, copy->source, copy->source_side);
@@ -111,23 +113,28 @@ static CUresult prepare(Call *call, const Copy *copy, const Context *context, En
     CUresult result = CUDA_SUCCESS;
 
     if (from == SIDE_DEVICE)
-        result = check_device_span(call, copy->source, span(copy->bytes, copy->source_pitch, copy->height),
-                                   FALSE, source_device, &source_device);
+        result = check_device_span(call, copy->source,
+                                   span(copy->bytes, copy->source_pitch, copy->height), FALSE,
+                                   source_device, &source_device);
     if (result == CUDA_SUCCESS && to == SIDE_DEVICE)
-        result = check_device_span(call, copy->destination, span(copy->bytes, copy->pitch, copy->height),
-                                   TRUE, device, &device);
+        result =
+            check_device_span(call, copy->destination, span(copy->bytes, copy->pitch, copy->height),
+                              TRUE, device, &device);
     if (result == CUDA_SUCCESS &&
         ((to == SIDE_HOST && copy->destination == 0) || (from == SIDE_HOST && copy->source == 0)))
         result = CUDA_ERROR_INVALID_VALUE;
     *request = (EngineRequest){
         .op = copy->height == 0 ? ENGINE_COPY : ENGINE_COPY_2D,
         .gpu = call->cuda->device[to == SIDE_DEVICE ? device : source_device].gpu,
-        .address = copy->destination, .source = copy->source, .bytes = copy->bytes,
-        .pitch = copy->pitch, .source_pitch = copy->source_pitch, .height = copy->height,
-        .access = (guint32)(to == SIDE_HOST ? (from == SIDE_HOST ? ENGINE_HOST_BOTH
-                                                                 : ENGINE_HOST_DESTINATION)
-                                            : (from == SIDE_HOST ? ENGINE_HOST_SOURCE
-                                                                 : ENGINE_HOST_NONE)),
+        .address = copy->destination,
+        .source = copy->source,
+        .bytes = copy->bytes,
+        .pitch = copy->pitch,
+        .source_pitch = copy->source_pitch,
+        .height = copy->height,
+        .access = (guint32)(to == SIDE_HOST
+                                ? (from == SIDE_HOST ? ENGINE_HOST_BOTH : ENGINE_HOST_DESTINATION)
+                                : (from == SIDE_HOST ? ENGINE_HOST_SOURCE : ENGINE_HOST_NONE)),
     };
     return result;
 }
@@ -156,29 +163,30 @@ CUresult copy_any(Call *call, const Copy *copy)
     return engine_wait(call, &request);
 }
 
-/* Every call of this family exists twice: with stream 0 as the context's default stream, and with it as
- * the calling thread's own (`twin`: the suffix of that name). */
-#define COPY_TWINS(name, twin, parameters, ...)                                                     \
-    CUresult name parameters                                                                        \
-    {                                                                                               \
-        CUDA_BEGIN(call);                                                                           \
-        Copy copy = {.standard = CU_STREAM_LEGACY, .peer = -1, .source_peer = -1, __VA_ARGS__};     \
-        CUDA_RETURN(call, copy_any(&call, &copy));                                                  \
-    }                                                                                               \
-    CUDA_TWIN CUresult name##twin parameters;                                                       \
-    CUresult name##twin parameters                                                                  \
-    {                                                                                               \
-        CUDA_BEGIN(call);                                                                           \
-        Copy copy = {.standard = CU_STREAM_PER_THREAD, .peer = -1, .source_peer = -1, __VA_ARGS__}; \
-        CUDA_RETURN(call, copy_any(&call, &copy));                                                  \
+/* Every call of this family exists twice: with stream 0 as the context's default stream, and with
+ * it as the calling thread's own (`twin`: the suffix of that name). */
+#define COPY_TWINS(name, twin, parameters, ...)                                                    \
+    CUresult name parameters                                                                       \
+    {                                                                                              \
+        CUDA_BEGIN(call);                                                                          \
+        Copy copy = {.standard = CU_STREAM_LEGACY, .peer = -1, .source_peer = -1, __VA_ARGS__};    \
+        CUDA_RETURN(call, copy_any(&call, &copy));                                                 \
+    }                                                                                              \
+    CUDA_TWIN CUresult name##twin parameters;                                                      \
+    CUresult name##twin parameters                                                                 \
+    {                                                                                              \
+        CUDA_BEGIN(call);                                                                          \
+        Copy copy = {                                                                              \
+            .standard = CU_STREAM_PER_THREAD, .peer = -1, .source_peer = -1, __VA_ARGS__};         \
+        CUDA_RETURN(call, copy_any(&call, &copy));                                                 \
     }
 
 #define SIDES(to, from) .destination_side = SIDE_##to, .source_side = SIDE_##from
 #define SPAN .destination = (guint64)destination, .source = (guint64)source, .bytes = bytes
 #define ON_STREAM .stream = stream, .asynchronous = TRUE
 
-COPY_TWINS(cuMemcpy, _ptds, (CUdeviceptr destination, CUdeviceptr source, size_t bytes), SIDES(ANY, ANY),
-           SPAN)
+COPY_TWINS(cuMemcpy, _ptds, (CUdeviceptr destination, CUdeviceptr source, size_t bytes),
+           SIDES(ANY, ANY), SPAN)
 COPY_TWINS(cuMemcpyHtoD_v2, _ptds, (CUdeviceptr destination, const void *source, size_t bytes),
            SIDES(DEVICE, HOST), SPAN)
 COPY_TWINS(cuMemcpyDtoH_v2, _ptds, (void *destination, CUdeviceptr source, size_t bytes),

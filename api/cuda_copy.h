@@ -16,17 +16,17 @@ typedef enum { SIDE_HOST, SIDE_DEVICE, SIDE_ANY } CopySide;
 typedef struct {
     guint64 destination, source, bytes;
     CopySide destination_side, source_side;
-    CUstream stream;       /* as given */
-    CUstream standard;     /* what stream 0 means here */
+    CUstream stream;   /* as given */
+    CUstream standard; /* what stream 0 means here */
     gboolean asynchronous;
     guint64 pitch, source_pitch, height; /* 2D: bytes is the width; height 0: 1D */
-    int peer;              /* ordinals of cuMemcpyPeer's contexts, or -1 */
+    int peer;                            /* ordinals of cuMemcpyPeer's contexts, or -1 */
     int source_peer;
 } Copy;
 CUresult copy_any(Call *call, const Copy *copy);
 
-/* Both sides of a copy and the destination of a fill: mapped, accessible, not freed. *gpu_device gets the
- * ordinal whose engine does the work. */
+/* Both sides of a copy and the destination of a fill: mapped, accessible, not freed. *gpu_device
+ * gets the ordinal whose engine does the work. */
 CUresult check_device_span(Call *call, guint64 va, guint64 bytes, gboolean write, int device,
                            int *engine_device);
 

@@ -3,8 +3,8 @@
 
 #include "api/cuda_copy.h"
 
-/* The driver API has a current context per thread: the one thread-local state there is. Handles, not
- * pointers, so that a destroyed context is noticed. */
+/* The driver API has a current context per thread: the one thread-local state there is. Handles,
+ * not pointers, so that a destroyed context is noticed. */
 #define STACK_MAX 64
 static _Thread_local struct {
     guint n;
@@ -160,8 +160,8 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
     CUDA_RETURN(call, create(&call, context, flags, device));
 }
 
-CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinities, int n, unsigned int flags,
-                        CUdevice device)
+CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinities, int n,
+                        unsigned int flags, CUdevice device)
 {
     CUDA_BEGIN(call);
     if (n < 0 || (affinities == NULL) != (n == 0))
@@ -171,12 +171,13 @@ CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinities, int
     CUDA_RETURN(call, create(&call, context, flags, device));
 }
 
-CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params, unsigned int flags, CUdevice device)
+CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params, unsigned int flags,
+                        CUdevice device)
 {
     CUDA_BEGIN(call);
     if (params != NULL && params->execAffinityParams != NULL)
         CUDA_RETURN(call, params->numExecAffinityParams > 0 ? CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY
-                                                           : CUDA_ERROR_INVALID_VALUE);
+                                                            : CUDA_ERROR_INVALID_VALUE);
     if (params != NULL && params->cigParams != NULL)
         CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
     CUDA_RETURN(call, create(&call, context, flags, device));

@@ -7,11 +7,11 @@
 struct Context {
     guint64 handle;
     guint64 id;
-    int device;           /* ordinal */
+    int device; /* ordinal */
     unsigned int flags;
     gboolean primary;
-    guint refs;           /* retains of a primary context; attach count of others */
-    guint32 legacy;       /* the engine's number of its default stream */
+    guint refs;     /* retains of a primary context; attach count of others */
+    guint32 legacy; /* the engine's number of its default stream */
     CUfunc_cache cache;
     size_t limit[CU_LIMIT_MAX];
     gboolean peer[CUDA_DEVICES_MAX]; /* by ordinal: cuCtxEnablePeerAccess */
@@ -23,20 +23,21 @@ typedef struct {
     Context *context;
     unsigned int flags;
     int priority;
-    guint32 stream;       /* the engine's number */
+    guint32 stream; /* the engine's number */
 } Stream;
 
 typedef struct {
     guint64 handle;
     Context *context;
     unsigned int flags;
-    guint32 event;        /* the engine's number */
+    guint32 event; /* the engine's number */
     gboolean recorded;
 } EventHandle;
 
 #define CONTEXT_FLAGS_KNOWN CU_CTX_FLAGS_MASK
 
-/* The calling thread's current context, or NULL; a destroyed one counts as none, *destroyed tells. */
+/* The calling thread's current context, or NULL; a destroyed one counts as none, *destroyed tells.
+ */
 Context *context_current(Call *call, gboolean *destroyed);
 /* The same, or the error that calls without one answer. */
 CUresult context_need(Call *call, Context **context);

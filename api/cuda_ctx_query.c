@@ -4,7 +4,7 @@
 #include "api/cuda_copy.h"
 
 /* Opens functions that need a current context: the pointers, then the context. */
-#define CONTEXT_OR_RETURN(call, context, sound)                                                     \
+#define CONTEXT_OR_RETURN(call, context, sound)                                                    \
     Context *context;                                                                              \
     CUresult need_##context = context_need(&(call), &context);                                     \
     if (!(sound))                                                                                  \

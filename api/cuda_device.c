@@ -25,11 +25,11 @@ CUresult cuDeviceGetCount(int *count)
 }
 
 /* Opens most functions of this file: the pointer, then the device. */
-#define DEVICE_OR_RETURN(call, device, ordinal, sound)                                               \
-    CudaDevice *device = cuda_device((call).cuda, ordinal);                                          \
-    if (!(sound))                                                                                    \
-        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);                                                 \
-    if ((device) == NULL)                                                                            \
+#define DEVICE_OR_RETURN(call, device, ordinal, sound)                                             \
+    CudaDevice *device = cuda_device((call).cuda, ordinal);                                        \
+    if (!(sound))                                                                                  \
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);                                               \
+    if ((device) == NULL)                                                                          \
     CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE)
 
 CUresult cuDeviceGetName(char *name, int bytes, CUdevice ordinal)
@@ -120,7 +120,8 @@ static gboolean parse_bus_id(const char *text, unsigned place[3])
     int end = 0;
 
     place[0] = 0;
-    if (sscanf(text, "%x:%x:%x%n.%x%n", &place[0], &place[1], &place[2], &end, &function, &end) >= 3)
+    if (sscanf(text, "%x:%x:%x%n.%x%n", &place[0], &place[1], &place[2], &end, &function, &end) >=
+        3)
         return text[end] == '\0' && function == 0;
     place[0] = 0;
     if (sscanf(text, "%x:%x%n.%x%n", &place[1], &place[2], &end, &function, &end) >= 2)
@@ -156,7 +157,8 @@ CUresult cuDeviceGetProperties(CUdevprop *p, CUdevice ordinal)
     p->maxThreadsPerBlock = attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     p->sharedMemPerBlock =
         attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
-    p->totalConstantMemory = attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY);
+    p->totalConstantMemory =
+        attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY);
     p->SIMDWidth = attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
     p->memPitch = attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_MAX_PITCH);
     p->regsPerBlock = attribute_of(&call, ordinal, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
@@ -214,7 +216,8 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CU
 CUresult cuDeviceGetExecAffinitySupport(int *supported, CUexecAffinityType type, CUdevice ordinal)
 {
     CUDA_BEGIN(call);
-    DEVICE_OR_RETURN(call, device, ordinal, supported != NULL && type == CU_EXEC_AFFINITY_TYPE_SM_COUNT);
+    DEVICE_OR_RETURN(call, device, ordinal,
+                     supported != NULL && type == CU_EXEC_AFFINITY_TYPE_SM_COUNT);
     *supported = 0; /* only under MPS */
     CUDA_RETURN(call, CUDA_SUCCESS);
 }

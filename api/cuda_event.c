@@ -19,8 +19,8 @@ CUresult cuEventCreate(CUevent *handle, unsigned int flags)
     EngineReply reply;
     CUDA_BEGIN(call);
 
-    if (handle == NULL ||
-        (flags & ~(unsigned)(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS)))
+    if (handle == NULL || (flags & ~(unsigned)(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |
+                                               CU_EVENT_INTERPROCESS)))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if ((flags & CU_EVENT_INTERPROCESS) && !(flags & CU_EVENT_DISABLE_TIMING))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
@@ -57,17 +57,17 @@ static CUresult record(Call *call, CUevent handle, CUstream stream_handle, CUstr
     return result;
 }
 
-#define RECORD_TWINS(name, parameters, flags)                                                       \
-    CUresult name parameters                                                                        \
-    {                                                                                               \
-        CUDA_BEGIN(call);                                                                           \
-        CUDA_RETURN(call, record(&call, event, stream, CU_STREAM_LEGACY, flags));                   \
-    }                                                                                               \
-    CUDA_TWIN CUresult name##_ptsz parameters;                                                      \
-    CUresult name##_ptsz parameters                                                                 \
-    {                                                                                               \
-        CUDA_BEGIN(call);                                                                           \
-        CUDA_RETURN(call, record(&call, event, stream, CU_STREAM_PER_THREAD, flags));               \
+#define RECORD_TWINS(name, parameters, flags)                                                      \
+    CUresult name parameters                                                                       \
+    {                                                                                              \
+        CUDA_BEGIN(call);                                                                          \
+        CUDA_RETURN(call, record(&call, event, stream, CU_STREAM_LEGACY, flags));                  \
+    }                                                                                              \
+    CUDA_TWIN CUresult name##_ptsz parameters;                                                     \
+    CUresult name##_ptsz parameters                                                                \
+    {                                                                                              \
+        CUDA_BEGIN(call);                                                                          \
+        CUDA_RETURN(call, record(&call, event, stream, CU_STREAM_PER_THREAD, flags));              \
     }
 RECORD_TWINS(cuEventRecord, (CUevent event, CUstream stream), 0)
 RECORD_TWINS(cuEventRecordWithFlags, (CUevent event, CUstream stream, unsigned int flags), flags)

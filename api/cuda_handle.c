@@ -1,4 +1,5 @@
-/* See cuda_handle.h. Layout of a handle: bit 46 set, generation in bits 28..45, slot in bits 4..27. */
+/* See cuda_handle.h. Layout of a handle: bit 46 set, generation in bits 28..45, slot in bits 4..27.
+ */
 #include "api/cuda_handle.h"
 
 #define SLOT_SHIFT 4
@@ -16,8 +17,8 @@ typedef struct {
 } Slot;
 
 struct HandleTable {
-    GArray *slots;   /* Slot */
-    GQueue *free;    /* slot numbers, oldest first: generations last longest that way */
+    GArray *slots; /* Slot */
+    GQueue *free;  /* slot numbers, oldest first: generations last longest that way */
 };
 
 HandleTable *handle_table_new(void)
@@ -66,7 +67,8 @@ static Slot *slot_of(HandleTable *table, guint64 handle, HandleState *state)
     Slot *slot = &g_array_index(table->slots, Slot, n - 1);
     if (generation > slot->generation)
         return NULL;
-    *state = generation == slot->generation && slot->kind != HANDLE_NONE ? HANDLE_LIVE : HANDLE_STALE;
+    *state =
+        generation == slot->generation && slot->kind != HANDLE_NONE ? HANDLE_LIVE : HANDLE_STALE;
     return *state == HANDLE_LIVE ? slot : NULL;
 }
 
@@ -107,8 +109,14 @@ void *handle_object_pinned(HandleTable *table, guint64 handle)
     return slot_used(table, handle)->object;
 }
 
-void handle_ref(HandleTable *table, guint64 handle) { slot_used(table, handle)->refs++; }
-void handle_pin(HandleTable *table, guint64 handle) { slot_used(table, handle)->pins++; }
+void handle_ref(HandleTable *table, guint64 handle)
+{
+    slot_used(table, handle)->refs++;
+}
+void handle_pin(HandleTable *table, guint64 handle)
+{
+    slot_used(table, handle)->pins++;
+}
 
 static gboolean slot_end(HandleTable *table, Slot *slot)
 {
@@ -153,6 +161,7 @@ void handle_visit(HandleTable *table, HandleKind kind,
         Slot *slot = &g_array_index(table->slots, Slot, i);
         if (slot->kind == kind)
             visit(HANDLE_MARK | (guint64)slot->generation << GENERATION_SHIFT |
-                      (guint64)(i + 1) << SLOT_SHIFT, slot->object, user);
+                      (guint64)(i + 1) << SLOT_SHIFT,
+                  slot->object, user);
     }
 }

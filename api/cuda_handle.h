@@ -1,10 +1,11 @@
 /* Handles of the CUDA front end: one table for memory, multicast objects, contexts, streams, events
  * and pools.
  *
- * A handle is a number that looks like an address and carries the slot and its generation, so that a
- * stale one (used after release) and a forged one are told apart from a live one and from each other.
- * A slot counts the user's references and, apart, internal pins: a handle whose user references are
- * gone but which a mapping still pins can come back (cuMemRetainAllocationHandle). */
+ * A handle is a number that looks like an address and carries the slot and its generation, so that
+ * a stale one (used after release) and a forged one are told apart from a live one and from each
+ * other. A slot counts the user's references and, apart, internal pins: a handle whose user
+ * references are gone but which a mapping still pins can come back (cuMemRetainAllocationHandle).
+ */
 #ifndef API_CUDA_HANDLE_H
 #define API_CUDA_HANDLE_H
 
@@ -34,13 +35,14 @@ void *handle_get(HandleTable *table, HandleKind kind, guint64 handle, HandleStat
 HandleKind handle_kind(HandleTable *table, guint64 handle); /* HANDLE_NONE: not live */
 /* The object of a handle that is live or only pinned; it must be one of the two. */
 void *handle_object_pinned(HandleTable *table, guint64 handle);
-void handle_ref(HandleTable *table, guint64 handle);        /* also revives a pinned one */
+void handle_ref(HandleTable *table, guint64 handle); /* also revives a pinned one */
 /* Takes back one user reference of a live handle. TRUE: neither references nor pins are left, the
  * handle is dead now. */
 gboolean handle_unref(HandleTable *table, guint64 handle);
 void handle_pin(HandleTable *table, guint64 handle);
 gboolean handle_unpin(HandleTable *table, guint64 handle); /* TRUE: dead now */
-guint32 handle_refs(HandleTable *table, guint64 handle);   /* user references; 0: stale, pinned, forged */
+guint32 handle_refs(HandleTable *table,
+                    guint64 handle); /* user references; 0: stale, pinned, forged */
 /* Calls visit for every slot in use (live or pinned), in slot order. */
 void handle_visit(HandleTable *table, HandleKind kind,
                   void (*visit)(guint64 handle, void *object, void *user), void *user);

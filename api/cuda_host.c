@@ -63,7 +63,8 @@ CUresult cuMemFreeHost(void *address)
     CUDA_BEGIN(call);
     Range *range = range_find(call.cuda->ranges, (guint64)address);
 
-    if (address == NULL || range == NULL || range->va != (guint64)address || range->kind != RANGE_HOST)
+    if (address == NULL || range == NULL || range->va != (guint64)address ||
+        range->kind != RANGE_HOST)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUresult result = memory_wait_device(&call);
     range = range_find(call.cuda->ranges, (guint64)address);
@@ -75,8 +76,8 @@ CUresult cuMemFreeHost(void *address)
     CUDA_RETURN(call, result);
 }
 
-#define REGISTER_FLAGS                                                                              \
-    (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY |      \
+#define REGISTER_FLAGS                                                                             \
+    (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY |    \
      CU_MEMHOSTREGISTER_READ_ONLY)
 
 CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags)
@@ -85,7 +86,8 @@ CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags)
     CUDA_BEGIN(call);
     guint64 va = (guint64)address;
 
-    if (address == NULL || bytes == 0 || (flags & ~(unsigned)REGISTER_FLAGS) != 0 || va + bytes < va)
+    if (address == NULL || bytes == 0 || (flags & ~(unsigned)REGISTER_FLAGS) != 0 ||
+        va + bytes < va)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUresult result = context_need(&call, &context);
     if (result != CUDA_SUCCESS)
@@ -95,8 +97,12 @@ CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags)
     if (range_any(call.cuda->ranges, va, bytes))
         CUDA_RETURN(call, CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
     Range *range = g_new0(Range, 1);
-    *range = (Range){.va = va, .bytes = bytes, .kind = RANGE_REGISTERED, .device = -1,
-                     .context = context->id, .buffer_id = call.cuda->next_id++,
+    *range = (Range){.va = va,
+                     .bytes = bytes,
+                     .kind = RANGE_REGISTERED,
+                     .device = -1,
+                     .context = context->id,
+                     .buffer_id = call.cuda->next_id++,
                      .flags = flags | CU_MEMHOSTALLOC_DEVICEMAP,
                      .host_access = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     range_insert(call.cuda->ranges, range);
@@ -122,7 +128,8 @@ CUresult cuMemHostUnregister(void *address)
 static Range *host_range(Call *call, const void *address)
 {
     Range *range = range_find(call->cuda->ranges, (guint64)address);
-    return range != NULL && (range->kind == RANGE_HOST || range->kind == RANGE_REGISTERED) ? range : NULL;
+    return range != NULL && (range->kind == RANGE_HOST || range->kind == RANGE_REGISTERED) ? range
+                                                                                           : NULL;
 }
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *host, unsigned int flags)

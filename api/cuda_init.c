@@ -8,7 +8,8 @@ CUresult cuInit(unsigned int flags)
     return cuda_start(cuda_get());
 }
 
-/* Works before cuInit, as the real one; the configured version is known once the system is loaded. */
+/* Works before cuInit, as the real one; the configured version is known once the system is loaded.
+ */
 CUresult cuDriverGetVersion(int *version)
 {
     Cuda *cuda = cuda_get();

@@ -18,7 +18,8 @@ CUresult fo_launch(const FoKernel *kernel, CUstream handle)
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);
     team_sync_all(&call); /* what other processes bound meanwhile */
-    EngineRequest request = {.op = ENGINE_LAUNCH, .stream = stream.stream,
+    EngineRequest request = {.op = ENGINE_LAUNCH,
+                             .stream = stream.stream,
                              .gpu = call.cuda->device[stream.context->device].gpu,
                              .argument = (guint64)(guintptr)kernel};
     CUDA_RETURN(call, engine_submit(&call, &request));

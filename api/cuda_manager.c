@@ -33,7 +33,8 @@ static gboolean take_slot(Call *call, Team *team)
     EngineRequest request = {.op = ENGINE_OBJECT_READY, .object = team->object};
     Cuda *cuda = call->cuda;
 
-    if ((cuda->spec.multicast_slots != 0 && cuda->teams_ready >= cuda->spec.multicast_slots) || !cuda_engine(call, &request, NULL))
+    if ((cuda->spec.multicast_slots != 0 && cuda->teams_ready >= cuda->spec.multicast_slots) ||
+        !cuda_engine(call, &request, NULL))
         return FALSE;
     cuda->teams_ready++;
     team->has_slot = TRUE;
@@ -70,8 +71,8 @@ static void say_who_is_missing(Call *call, Team *team)
             g_string_append_printf(missing, "%s%u", missing->len > 0 ? ", " : "", i);
     team_unlock(team);
     cuda_diagnose(call, 0, -1, 0,
-                  "watchdog: waiting for team members: %u of %u were added; not added: device %s", n,
-                  team->page->n_devices, missing->len > 0 ? missing->str : "of another process");
+                  "watchdog: waiting for team members: %u of %u were added; not added: device %s",
+                  n, team->page->n_devices, missing->len > 0 ? missing->str : "of another process");
 }
 
 /* Sleeps until the page changes; the caller holds no lock but has a reference. */

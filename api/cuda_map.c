@@ -37,12 +37,22 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes)
 Range *vmm_enter(Call *call, RangeKind kind, guint64 va, guint64 bytes, Phys *phys, Team *team,
                  guint64 offset)
 {
-    EngineRequest request = {.op = ENGINE_MAP, .address = va, .bytes = bytes, .offset = offset,
-                             .region = phys ? phys->region : 0, .object = team ? team->object : 0};
+    EngineRequest request = {.op = ENGINE_MAP,
+                             .address = va,
+                             .bytes = bytes,
+                             .offset = offset,
+                             .region = phys ? phys->region : 0,
+                             .object = team ? team->object : 0};
     Range *range = g_new0(Range, 1);
 
-    *range = (Range){.va = va, .bytes = bytes, .kind = kind, .phys = phys, .team = team,
-                     .offset = offset, .device = -1, .buffer_id = call->cuda->next_id++};
+    *range = (Range){.va = va,
+                     .bytes = bytes,
+                     .kind = kind,
+                     .phys = phys,
+                     .team = team,
+                     .offset = offset,
+                     .device = -1,
+                     .buffer_id = call->cuda->next_id++};
     if (phys != NULL) {
         phys_ref(phys);
         if (phys_is_device(phys))
@@ -81,7 +91,8 @@ static CUresult check_place(Ranges *ranges, guint64 va, guint64 bytes)
     return CUDA_SUCCESS;
 }
 
-/* A multicast object may be mapped in part, from its start. source: mscclpp; cuda.h on the offset */
+/* A multicast object may be mapped in part, from its start. source: mscclpp; cuda.h on the offset
+ */
 static CUresult map_team(Call *call, guint64 va, guint64 bytes, guint64 offset, guint64 handle)
 {
     Team *team = vmm_team(call, handle);
@@ -113,14 +124,14 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
 {
     CUDA_BEGIN(call);
     HandleKind kind = handle_kind(call.cuda->handles, handle);
-    guint64 granularity = kind == HANDLE_MULTICAST ? call.cuda->spec.multicast_min_bytes
-                                                   : VMM_GRANULARITY;
+    guint64 granularity =
+        kind == HANDLE_MULTICAST ? call.cuda->spec.multicast_min_bytes : VMM_GRANULARITY;
     MemoryHandle *memory = NULL;
 
     if (kind != HANDLE_MULTICAST && (memory = vmm_memory(&call, handle)) == NULL)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    if (flags != 0 || bytes == 0 || !aligned(address, granularity) || !aligned(bytes, granularity) ||
-        !aligned(offset, granularity))
+    if (flags != 0 || bytes == 0 || !aligned(address, granularity) ||
+        !aligned(bytes, granularity) || !aligned(offset, granularity))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     CUresult result = check_place(call.cuda->ranges, address, bytes);
     if (result != CUDA_SUCCESS)
@@ -181,14 +192,17 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
 
 void vmm_set_access(Call *call, Range *range, int device, guint8 flags)
 {
-    EngineRequest request = {.op = ENGINE_ACCESS, .address = range->va, .access = flags,
+    EngineRequest request = {.op = ENGINE_ACCESS,
+                             .address = range->va,
+                             .access = flags,
                              .gpu = call->cuda->device[device].gpu};
 
     range->access[device] = flags;
     cuda_engine(call, &request, NULL);
 }
 
-/* What one descriptor may ask of one mapping. source: h200/driver.csv; for teams the kernel module */
+/* What one descriptor may ask of one mapping. source: h200/driver.csv; for teams the kernel module
+ */
 static CUresult check_access(Call *call, const Range *range, const CUmemAccessDesc *desc)
 {
     gboolean on_host = range->team == NULL && range->device < 0;
@@ -217,7 +231,8 @@ static CUresult check_access(Call *call, const Range *range, const CUmemAccessDe
 static void host_access(Range *range, CUmemAccess_flags flags)
 {
     int protection = flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ? PROT_READ | PROT_WRITE
-                     : flags == CU_MEM_ACCESS_FLAGS_PROT_READ ? PROT_READ : PROT_NONE;
+                     : flags == CU_MEM_ACCESS_FLAGS_PROT_READ    ? PROT_READ
+                                                                 : PROT_NONE;
 
     mmap((void *)range->va, range->bytes, protection, MAP_SHARED | MAP_FIXED, range->phys->fd,
          (off_t)range->offset);
@@ -227,7 +242,8 @@ static void host_access(Range *range, CUmemAccess_flags flags)
 
 static gboolean desc_is_sound(const CUmemAccessDesc *desc)
 {
-    return desc->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || desc->flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
+    return desc->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE ||
+           desc->flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
            desc->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
@@ -261,7 +277,8 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 
-CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr address)
+CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location,
+                        CUdeviceptr address)
 {
     CUDA_BEGIN(call);
     if (flags == NULL || location == NULL)

@@ -1,4 +1,5 @@
-/* cuMemAlloc and its family. Small pieces are cut from slabs of one granule, as the real driver does. */
+/* cuMemAlloc and its family. Small pieces are cut from slabs of one granule, as the real driver
+ * does. */
 #include "api/cuda_mem.h"
 
 #include <string.h>
@@ -9,18 +10,23 @@ typedef struct Slab {
     int device;
     RangeKind kind;
     guint32 handle_types;
-    guint64 used;              /* bytes that ranges take */
+    guint64 used; /* bytes that ranges take */
     guint8 taken[SLAB_BYTES / ALLOC_ALIGNMENT];
 } Slab;
 
 static CUresult phys_on(Call *call, int device, guint64 bytes, guint32 handle_types, Phys **phys)
 {
-    PhysPage page = {.bytes = bytes, .location_type = CU_MEM_LOCATION_TYPE_DEVICE,
-                     .location_id = call->cuda->device[device].gpu, .handle_types = handle_types};
+    PhysPage page = {.bytes = bytes,
+                     .location_type = CU_MEM_LOCATION_TYPE_DEVICE,
+                     .location_id = call->cuda->device[device].gpu,
+                     .handle_types = handle_types};
     return phys_new(call, &page, phys);
 }
 
-static guint64 round_up(guint64 bytes, guint64 to) { return (bytes + to - 1) / to * to; }
+static guint64 round_up(guint64 bytes, guint64 to)
+{
+    return (bytes + to - 1) / to * to;
+}
 
 /* First fit; FALSE: no room. */
 static gboolean slab_take(Slab *slab, guint64 bytes, guint64 *offset)
@@ -76,8 +82,8 @@ static CUresult slab_new(Call *call, RangeKind kind, int device, guint32 handle_
     return CUDA_SUCCESS;
 }
 
-static CUresult piece_new(Call *call, RangeKind kind, int device, guint64 bytes, guint32 handle_types,
-                          Range **range)
+static CUresult piece_new(Call *call, RangeKind kind, int device, guint64 bytes,
+                          guint32 handle_types, Range **range)
 {
     guint64 offset = 0;
     Slab *slab = NULL;
@@ -99,8 +105,8 @@ static CUresult piece_new(Call *call, RangeKind kind, int device, guint64 bytes,
     return CUDA_SUCCESS;
 }
 
-static CUresult whole_new(Call *call, RangeKind kind, int device, guint64 bytes, guint32 handle_types,
-                          Range **range)
+static CUresult whole_new(Call *call, RangeKind kind, int device, guint64 bytes,
+                          guint32 handle_types, Range **range)
 {
     guint64 whole = round_up(bytes, VMM_GRANULARITY);
     Phys *phys;
@@ -115,8 +121,8 @@ static CUresult whole_new(Call *call, RangeKind kind, int device, guint64 bytes,
     return va != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult device_memory_new(Call *call, RangeKind kind, int device, guint64 bytes, guint32 handle_types,
-                    Range **range)
+CUresult device_memory_new(Call *call, RangeKind kind, int device, guint64 bytes,
+                           guint32 handle_types, Range **range)
 {
     CUresult result;
 

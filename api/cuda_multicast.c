@@ -18,7 +18,7 @@ gboolean multicast_anywhere(const Cuda *cuda)
     return FALSE;
 }
 
-#define KNOWN_TYPES                                                                               \
+#define KNOWN_TYPES                                                                                \
     (CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 |                         \
      CU_MEM_HANDLE_TYPE_WIN32_KMT | CU_MEM_HANDLE_TYPE_FABRIC)
 
@@ -47,8 +47,9 @@ CUresult cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectP
     if (option == CU_MULTICAST_GRANULARITY_MINIMUM)
         *granularity = spec->multicast_min_bytes;
     else
-        *granularity = prop->size >= spec->multicast_large_bytes ? spec->multicast_large_bytes
-                                                                 : spec->multicast_recommended_bytes;
+        *granularity = prop->size >= spec->multicast_large_bytes
+                           ? spec->multicast_large_bytes
+                           : spec->multicast_recommended_bytes;
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 

@@ -31,7 +31,10 @@ gboolean identity_of_fd(int fd, guint64 identity[2], guint64 *bytes)
     return TRUE;
 }
 
-GHashTable *phys_table_new(void) { return g_hash_table_new(identity_hash, identity_equal); }
+GHashTable *phys_table_new(void)
+{
+    return g_hash_table_new(identity_hash, identity_equal);
+}
 
 gboolean phys_is_device(const Phys *phys)
 {
@@ -133,7 +136,10 @@ CUresult phys_import(Call *call, int fd, Phys **phys)
     return CUDA_SUCCESS;
 }
 
-void phys_ref(Phys *phys) { phys->refs++; }
+void phys_ref(Phys *phys)
+{
+    phys->refs++;
+}
 
 void phys_unref(Call *call, Phys *phys)
 {

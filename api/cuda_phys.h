@@ -1,8 +1,8 @@
 /* Physical memory of the front end: what cuMemCreate makes, what cuMemAlloc cuts its pieces from.
  *
- * Bytes live in one sparse memfd, so that a shareable handle is simply another descriptor of it. One
- * page behind the bytes says what the memory is, for importers. In one process the same memory is one
- * Phys however often it is imported (its identity is the memfd's inode). */
+ * Bytes live in one sparse memfd, so that a shareable handle is simply another descriptor of it.
+ * One page behind the bytes says what the memory is, for importers. In one process the same memory
+ * is one Phys however often it is imported (its identity is the memfd's inode). */
 #ifndef API_CUDA_PHYS_H
 #define API_CUDA_PHYS_H
 
@@ -27,10 +27,10 @@ typedef struct Phys {
     PhysPage page;
     guint64 identity[2]; /* st_dev, st_ino: the key */
     int fd;
-    guint32 region;      /* the engine's number */
-    guint32 refs;        /* handles' objects, mappings, binds */
+    guint32 region; /* the engine's number */
+    guint32 refs;   /* handles' objects, mappings, binds */
     gboolean imported;
-    guint64 charged;     /* bytes taken from the device's memory by this process */
+    guint64 charged; /* bytes taken from the device's memory by this process */
 } Phys;
 
 GHashTable *phys_table_new(void);

@@ -60,8 +60,9 @@ static CUresult of_range(Call *call, void *data, CUpointer_attribute attribute, 
     case CU_POINTER_ATTRIBUTE_MAPPED:
         return WRITE(unsigned int, 1);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-        return WRITE(guint64, range->phys != NULL ? range->phys->page.handle_types
-                              : range->team != NULL ? range->team->page->handle_types : 0);
+        return WRITE(guint64, range->phys != NULL   ? range->phys->page.handle_types
+                              : range->team != NULL ? range->team->page->handle_types
+                                                    : 0);
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
         return WRITE(unsigned int, range->phys != NULL && range->phys->page.rdma);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: {
@@ -75,7 +76,8 @@ static CUresult of_range(Call *call, void *data, CUpointer_attribute attribute, 
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
         return WRITE(guint64, range->va);
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
-        return WRITE(unsigned long long, range->phys != NULL ? range->phys->identity[1] : range->buffer_id);
+        return WRITE(unsigned long long,
+                     range->phys != NULL ? range->phys->identity[1] : range->buffer_id);
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
         return WRITE(unsigned int, 0);
     default:
@@ -83,7 +85,8 @@ static CUresult of_range(Call *call, void *data, CUpointer_attribute attribute, 
     }
 }
 
-/* Addresses that nothing is mapped at: reserved ones know their range, others only whether they are. */
+/* Addresses that nothing is mapped at: reserved ones know their range, others only whether they
+ * are. */
 static CUresult of_nothing(Call *call, void *data, CUpointer_attribute attribute, guint64 address)
 {
     Reservation *reservation = reservation_find(call->cuda->ranges, address);
@@ -155,7 +158,8 @@ CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes,
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 
-CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr address)
+CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
+                               CUdeviceptr address)
 {
     CUDA_BEGIN(call);
     Range *range = range_find(call.cuda->ranges, address);

@@ -1,4 +1,5 @@
-/* Memory pools and stream-ordered memory, the other source of memory that cuMulticastBindAddr takes. */
+/* Memory pools and stream-ordered memory, the other source of memory that cuMulticastBindAddr
+ * takes. */
 #include "api/cuda_mem.h"
 
 Pool *pool_get(Call *call, CUmemoryPool handle)
@@ -42,7 +43,8 @@ CUresult cuMemPoolCreate(CUmemoryPool *handle, const CUmemPoolProps *props)
 {
     CUDA_BEGIN(call);
     if (handle == NULL || props == NULL || props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
-        (props->handleTypes & ~(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC)))
+        (props->handleTypes &
+         ~(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC)))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if (props->location.type == CU_MEM_LOCATION_TYPE_HOST ||
         props->location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA)
@@ -93,7 +95,8 @@ CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t keep_bytes)
 }
 
 /* The counter or setting behind an attribute; *wide: 64 bits. NULL: no such attribute. */
-static void *pool_field(Pool *pool, CUmemPool_attribute attribute, gboolean *wide, gboolean *settable)
+static void *pool_field(Pool *pool, CUmemPool_attribute attribute, gboolean *wide,
+                        gboolean *settable)
 {
     *wide = attribute >= CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
     *settable = attribute <= CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
@@ -130,11 +133,12 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
     void *field = pool_field(pool, attribute, &wide, &settable);
     if (field == NULL || !settable)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH || attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH) {
+    if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH ||
+        attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH) {
         if (*(const guint64 *)value != 0) /* a high-water mark can only be reset */
             CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-        *(guint64 *)field = attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH ? pool->used_bytes
-                                                                       : pool->reserved_bytes;
+        *(guint64 *)field =
+            attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH ? pool->used_bytes : pool->reserved_bytes;
     } else if (wide) {
         *(guint64 *)field = *(const guint64 *)value;
     } else {

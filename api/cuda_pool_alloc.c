@@ -1,14 +1,16 @@
-/* Stream-ordered allocation: memory is there at once, and goes back when its stream has come to the free. */
+/* Stream-ordered allocation: memory is there at once, and goes back when its stream has come to the
+ * free. */
 #include "api/cuda_mem.h"
 
 static CUresult take(Call *call, CUdeviceptr *address, guint64 bytes, Pool *pool)
 {
     Range *range;
 
-    if (pool->props.maxSize != 0 && bytes > pool->props.maxSize - MIN(pool->used_bytes, pool->props.maxSize))
+    if (pool->props.maxSize != 0 &&
+        bytes > pool->props.maxSize - MIN(pool->used_bytes, pool->props.maxSize))
         return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult result = device_memory_new(call, RANGE_POOL, pool->device, bytes,
-                                 (guint32)pool->props.handleTypes, &range);
+                                        (guint32)pool->props.handleTypes, &range);
     if (result != CUDA_SUCCESS)
         return result;
     range->pool = pool;
@@ -39,8 +41,8 @@ static CUresult alloc_async(Call *call, CUdeviceptr *address, guint64 bytes, CUs
     return take(call, address, bytes, pool);
 }
 
-static CUresult alloc_from(Call *call, CUdeviceptr *address, guint64 bytes, CUmemoryPool pool_handle,
-                           CUstream handle, CUstream standard)
+static CUresult alloc_from(Call *call, CUdeviceptr *address, guint64 bytes,
+                           CUmemoryPool pool_handle, CUstream handle, CUstream standard)
 {
     Stream stream;
 
@@ -76,7 +78,8 @@ static CUresult free_async(Call *call, CUdeviceptr address, CUstream handle, CUs
     if (!cuda_engine(call, &request, &reply))
         return CUDA_ERROR_OUT_OF_MEMORY;
     range->end_event = (guint32)reply.value;
-    request = (EngineRequest){.op = ENGINE_RECORD, .stream = stream.stream, .event = range->end_event};
+    request =
+        (EngineRequest){.op = ENGINE_RECORD, .stream = stream.stream, .event = range->end_event};
     result = engine_submit(call, &request);
     range->freed = TRUE;
     pool_sweep(call);
@@ -105,21 +108,21 @@ void pool_sweep(Call *call)
     }
 }
 
-#define POOL_TWINS(name, parameters, made, ...)                                                     \
-    CUresult name parameters                                                                        \
-    {                                                                                               \
-        CUDA_BEGIN(call);                                                                           \
-        CUDA_RETURN(call, made(&call, __VA_ARGS__, stream, CU_STREAM_LEGACY));                      \
-    }                                                                                               \
-    CUDA_TWIN CUresult name##_ptsz parameters;                                                      \
-    CUresult name##_ptsz parameters                                                                 \
-    {                                                                                               \
-        CUDA_BEGIN(call);                                                                           \
-        CUDA_RETURN(call, made(&call, __VA_ARGS__, stream, CU_STREAM_PER_THREAD));                  \
+#define POOL_TWINS(name, parameters, made, ...)                                                    \
+    CUresult name parameters                                                                       \
+    {                                                                                              \
+        CUDA_BEGIN(call);                                                                          \
+        CUDA_RETURN(call, made(&call, __VA_ARGS__, stream, CU_STREAM_LEGACY));                     \
+    }                                                                                              \
+    CUDA_TWIN CUresult name##_ptsz parameters;                                                     \
+    CUresult name##_ptsz parameters                                                                \
+    {                                                                                              \
+        CUDA_BEGIN(call);                                                                          \
+        CUDA_RETURN(call, made(&call, __VA_ARGS__, stream, CU_STREAM_PER_THREAD));                 \
     }
-POOL_TWINS(cuMemAllocAsync, (CUdeviceptr *address, size_t bytes, CUstream stream), alloc_async, address,
-           bytes)
+POOL_TWINS(cuMemAllocAsync, (CUdeviceptr * address, size_t bytes, CUstream stream), alloc_async,
+           address, bytes)
 POOL_TWINS(cuMemAllocFromPoolAsync,
-           (CUdeviceptr *address, size_t bytes, CUmemoryPool pool, CUstream stream), alloc_from, address,
-           bytes, pool)
+           (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream), alloc_from,
+           address, bytes, pool)
 POOL_TWINS(cuMemFreeAsync, (CUdeviceptr address, CUstream stream), free_async, address)

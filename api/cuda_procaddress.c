@@ -11,8 +11,8 @@ int cuda_symbols_stub(unsigned row)
 
     g_assert(row < G_N_ELEMENTS(said) && row < cuda_symbols_n);
     if (g_atomic_int_compare_and_exchange(&said[row], 0, 1))
-        log_line(cuda->log, LOG_CUDA, LOG_WARN, 0, "%s is not implemented: CUDA_ERROR_NOT_SUPPORTED",
-                 cuda_symbols[row].symbol);
+        log_line(cuda->log, LOG_CUDA, LOG_WARN, 0,
+                 "%s is not implemented: CUDA_ERROR_NOT_SUPPORTED", cuda_symbols[row].symbol);
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -37,13 +37,14 @@ static const CudaSymbol *newest(const char *base, int version, gboolean per_thre
 static CUresult look_up(const char *symbol, void **function, int version, cuuint64_t flags,
                         CUdriverProcAddressQueryResult *status)
 {
-    const cuuint64_t both = CU_GET_PROC_ADDRESS_LEGACY_STREAM |
-                            CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    const cuuint64_t both =
+        CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     int driver = (int)cuda_configured_version(cuda_get());
     const CudaSymbol *found = NULL;
     gboolean known = FALSE;
 
-    if (symbol == NULL || function == NULL || version > driver || (flags & ~both) != 0 || flags == both)
+    if (symbol == NULL || function == NULL || version > driver || (flags & ~both) != 0 ||
+        flags == both)
         return CUDA_ERROR_INVALID_VALUE;
     if (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
         found = newest(symbol, version, TRUE, driver, &known);

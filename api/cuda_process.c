@@ -23,7 +23,10 @@ static Cuda *process;
 static gint forked;  /* atomic: this is a child that did not exec */
 static gint exiting; /* atomic: exit handlers are running */
 
-static void on_fork_child(void) { g_atomic_int_set(&forked, 1); }
+static void on_fork_child(void)
+{
+    g_atomic_int_set(&forked, 1);
+}
 static void on_exit_handler(void)
 {
     if (g_atomic_int_get(&forked))
@@ -32,7 +35,10 @@ static void on_exit_handler(void)
     g_atomic_int_set(&exiting, 1);
 }
 
-static void on_hard_exit(void) { cuda_report_write(process, "_exit"); }
+static void on_hard_exit(void)
+{
+    cuda_report_write(process, "_exit");
+}
 
 /* libfanout_exit.so, when `fanout exec` preloaded it. */
 static void hook_hard_exit(void)
@@ -83,7 +89,10 @@ Cuda *cuda_get(void)
     return process;
 }
 
-gboolean cuda_exiting(void) { return g_atomic_int_get(&exiting); }
+gboolean cuda_exiting(void)
+{
+    return g_atomic_int_get(&exiting);
+}
 
 /* One identity per GPU of the system, the same in every process. */
 static void device_uuid(CUuuid *uuid, const char *system, guint gpu)
@@ -98,13 +107,14 @@ static void device_uuid(CUuuid *uuid, const char *system, guint gpu)
     memcpy(uuid->bytes, digest, sizeof digest);
 }
 
-/* CUDA_VISIBLE_DEVICES: ordinals up to the first that does not exist, as the real driver reads it. */
+/* CUDA_VISIBLE_DEVICES: ordinals up to the first that does not exist, as the real driver reads it.
+ */
 static guint visible_devices(const Cuda *cuda, guint gpus, guint16 *chosen)
 {
     const char *list = g_getenv("CUDA_VISIBLE_DEVICES");
     guint n = 0;
-    guint limit = cuda->spec.devices != 0 && cuda->spec.devices < gpus ? (guint)cuda->spec.devices
-                                                                        : gpus;
+    guint limit =
+        cuda->spec.devices != 0 && cuda->spec.devices < gpus ? (guint)cuda->spec.devices : gpus;
 
     if (list == NULL) {
         for (n = 0; n < limit; n++)
@@ -131,8 +141,8 @@ static void devices_make(Cuda *cuda, guint gpus)
         CudaDevice *device = &cuda->device[i];
         device->gpu = chosen[i];
         device->kind = cuda_class((CudaGpu)cuda->spec.gpu);
-        device->total_bytes = cuda->spec.memory_bytes != 0 ? cuda->spec.memory_bytes
-                                                           : device->kind->memory_bytes;
+        device->total_bytes =
+            cuda->spec.memory_bytes != 0 ? cuda->spec.memory_bytes : device->kind->memory_bytes;
         device_uuid(&device->uuid, cuda->system, chosen[i]);
     }
 }

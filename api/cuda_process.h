@@ -1,8 +1,8 @@
-/* The CUDA front end's process record: everything that libcuda.so.1 remembers for one process, and the
- * frame that every API function runs in.
+/* The CUDA front end's process record: everything that libcuda.so.1 remembers for one process, and
+ * the frame that every API function runs in.
  *
- * One lock guards the record. A call holds it from cuda_begin to its end, except where it waits (for
- * team members, for simulated work): cuda_unlock/cuda_relock around the wait. */
+ * One lock guards the record. A call holds it from cuda_begin to its end, except where it waits
+ * (for team members, for simulated work): cuda_unlock/cuda_relock around the wait. */
 #ifndef API_CUDA_PROCESS_H
 #define API_CUDA_PROCESS_H
 
@@ -26,16 +26,17 @@ typedef struct Pool Pool;
 typedef struct CudaClass CudaClass;
 
 typedef struct {
-    guint16 gpu;            /* its number in the simulated system */
-    const CudaClass *kind;  /* attributes of its model of GPU */
+    guint16 gpu;           /* its number in the simulated system */
+    const CudaClass *kind; /* attributes of its model of GPU */
     CUuuid uuid;
     guint64 total_bytes;
     guint64 used_bytes;
-    Context *primary;       /* NULL until first retained */
+    Context *primary; /* NULL until first retained */
     unsigned int primary_flags;
-    Pool *default_pool;     /* NULL until first asked for */
-    Pool *pool;             /* the current one; NULL: the default pool */
-    guint32 peer_access[CUDA_DEVICES_MAX]; /* contexts of that ordinal that enabled access to this */
+    Pool *default_pool; /* NULL until first asked for */
+    Pool *pool;         /* the current one; NULL: the default pool */
+    guint32
+        peer_access[CUDA_DEVICES_MAX]; /* contexts of that ordinal that enabled access to this */
 } CudaDevice;
 
 typedef struct {
@@ -47,12 +48,12 @@ typedef struct Cuda {
     GMutex lock;
     GMutex report_lock;
     gboolean reported;
-    gint ready;             /* atomic: cuInit succeeded */
+    gint ready; /* atomic: cuInit succeeded */
     CudaSpec spec;
     char *system;
     Log *log;
-    gint configured;        /* atomic: 1 options are loaded, -1 they are wrong */
-    ParamSet *params;       /* owns the strings of the specs */
+    gint configured;  /* atomic: 1 options are loaded, -1 they are wrong */
+    ParamSet *params; /* owns the strings of the specs */
     FabricSpec fabric;
     Engine *engine;
     guint n_devices;
@@ -66,7 +67,7 @@ typedef struct Cuda {
     GHashTable *calls;      /* name -> CallCount, for the report */
     GPtrArray *diagnostics; /* lines, first CUDA_DIAGNOSTICS_MAX of them */
     guint64 n_diagnostics;
-    guint64 next_id;        /* of contexts, streams and buffers */
+    guint64 next_id; /* of contexts, streams and buffers */
 } Cuda;
 
 #define CUDA_DIAGNOSTICS_MAX 1000
@@ -78,8 +79,9 @@ typedef struct {
     gboolean locked;
 } Call;
 
-/* Opens the frame of an API function: answers why it cannot run, takes the lock, counts the call. */
-#define CUDA_BEGIN(call)                                                                            \
+/* Opens the frame of an API function: answers why it cannot run, takes the lock, counts the call.
+ */
+#define CUDA_BEGIN(call)                                                                           \
     __attribute__((cleanup(cuda_end))) Call call = {NULL, __func__, CUDA_SUCCESS, FALSE};          \
     if (cuda_begin(&call) != CUDA_SUCCESS)                                                         \
     return call.result
@@ -107,8 +109,8 @@ static inline CudaDevice *cuda_device(Cuda *cuda, CUdevice ordinal)
 /* The ordinal of a GPU of the system, or -1 when this process does not see it. */
 int cuda_ordinal_of_gpu(const Cuda *cuda, guint16 gpu);
 
-/* Undefined behaviour, or a use of a dead object: never silent. The line names the call, the handle,
- * the device and the address; those that do not apply are given as 0 or -1. */
+/* Undefined behaviour, or a use of a dead object: never silent. The line names the call, the
+ * handle, the device and the address; those that do not apply are given as 0 or -1. */
 void cuda_diagnose(Call *call, guint64 handle, int device, guint64 address, const char *format, ...)
     G_GNUC_PRINTF(5, 6);
 

@@ -44,7 +44,10 @@ guint64 range_reserve(guint64 bytes, guint64 alignment, guint64 hint)
     return va;
 }
 
-void range_release(guint64 va, guint64 bytes) { munmap((void *)va, bytes); }
+void range_release(guint64 va, guint64 bytes)
+{
+    munmap((void *)va, bytes);
+}
 
 /* The node with the greatest key <= va. */
 static gpointer tree_floor(GTree *tree, guint64 va)
@@ -86,7 +89,10 @@ void range_insert(Ranges *ranges, Range *range)
     g_tree_insert(ranges->mapped, &range->va, range);
 }
 
-void range_remove(Ranges *ranges, Range *range) { g_tree_remove(ranges->mapped, &range->va); }
+void range_remove(Ranges *ranges, Range *range)
+{
+    g_tree_remove(ranges->mapped, &range->va);
+}
 
 gboolean range_whole(Ranges *ranges, guint64 va, guint64 bytes)
 {

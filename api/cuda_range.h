@@ -1,7 +1,7 @@
 /* Device addresses of a process: reserved ranges, and what lies behind each mapped one.
  *
- * Every reserved byte is a real PROT_NONE reservation of the host's address space, so that a stray host
- * access faults as it would on a real machine and no host object ever has such an address. */
+ * Every reserved byte is a real PROT_NONE reservation of the host's address space, so that a stray
+ * host access faults as it would on a real machine and no host object ever has such an address. */
 #ifndef API_CUDA_RANGE_H
 #define API_CUDA_RANGE_H
 
@@ -26,22 +26,22 @@ typedef struct Range {
     guint64 va;
     guint64 bytes;
     RangeKind kind;
-    Phys *phys;          /* holds a reference; NULL for multicast and registered memory */
-    guint64 offset;      /* of va in phys or team */
-    struct Team *team;   /* holds a reference: a multicast mapping */
-    guint64 handle;      /* pinned: RANGE_VMM */
-    int device;          /* ordinal of the home device; -1: host memory */
-    guint64 context;     /* id of the context it was allocated in; 0: none */
+    Phys *phys;        /* holds a reference; NULL for multicast and registered memory */
+    guint64 offset;    /* of va in phys or team */
+    struct Team *team; /* holds a reference: a multicast mapping */
+    guint64 handle;    /* pinned: RANGE_VMM */
+    int device;        /* ordinal of the home device; -1: host memory */
+    guint64 context;   /* id of the context it was allocated in; 0: none */
     guint64 buffer_id;
-    guint32 flags;       /* of host allocations */
+    guint32 flags; /* of host allocations */
     gboolean sync_memops;
-    gboolean freed;      /* cuMemFreeAsync was called */
+    gboolean freed; /* cuMemFreeAsync was called */
     Pool *pool;
-    struct Slab *slab;   /* that it is a piece of */
-    guint32 end_event;   /* of a freed one: the engine's event behind its last use */
-    gboolean host_mapped;             /* the bytes themselves stand at va in the host's space */
-    guint8 host_access;               /* CUmemAccess_flags of the host */
-    guint8 access[CUDA_DEVICES_MAX];  /* CUmemAccess_flags by ordinal */
+    struct Slab *slab;               /* that it is a piece of */
+    guint32 end_event;               /* of a freed one: the engine's event behind its last use */
+    gboolean host_mapped;            /* the bytes themselves stand at va in the host's space */
+    guint8 host_access;              /* CUmemAccess_flags of the host */
+    guint8 access[CUDA_DEVICES_MAX]; /* CUmemAccess_flags by ordinal */
 } Range;
 
 typedef struct Ranges {
@@ -57,7 +57,7 @@ void range_release(guint64 va, guint64 bytes);
 
 Reservation *reservation_find(Ranges *ranges, guint64 va); /* that holds va, or NULL */
 Range *range_find(Ranges *ranges, guint64 va);             /* that holds va, or NULL */
-Range *range_next(Ranges *ranges, guint64 va);             /* the first that begins at va or later */
+Range *range_next(Ranges *ranges, guint64 va); /* the first that begins at va or later */
 gboolean range_any(Ranges *ranges, guint64 va, guint64 bytes); /* something is mapped in there */
 void range_insert(Ranges *ranges, Range *range);
 void range_remove(Ranges *ranges, Range *range); /* frees it; the references are the caller's */

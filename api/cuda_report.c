@@ -14,7 +14,8 @@ static ReportStatus *status_map(void)
 
     if (text == NULL)
         return NULL;
-    void *at = mmap(NULL, sizeof(ReportStatus), PROT_READ | PROT_WRITE, MAP_SHARED, (int)g_ascii_strtoll(text, NULL, 10), 0);
+    void *at = mmap(NULL, sizeof(ReportStatus), PROT_READ | PROT_WRITE, MAP_SHARED,
+                    (int)g_ascii_strtoll(text, NULL, 10), 0);
     return at == MAP_FAILED ? NULL : at;
 }
 
@@ -69,8 +70,8 @@ static void add_diagnostics(const Cuda *cuda, Report *report)
 
 static Report *build(Cuda *cuda, const char *why)
 {
-    g_autofree char *title = g_strdup_printf("%s on %s", g_get_prgname() ? g_get_prgname() : "program",
-                                             cuda->system);
+    g_autofree char *title =
+        g_strdup_printf("%s on %s", g_get_prgname() ? g_get_prgname() : "program", cuda->system);
     Report *report = report_new("exec", title);
     EngineRequest request = {.op = ENGINE_REPORT, .argument = (guint64)(guintptr)report};
     EngineReply reply;
@@ -85,7 +86,8 @@ static Report *build(Cuda *cuda, const char *why)
     return report;
 }
 
-static void write_file(Cuda *cuda, const Report *report, const char *path, ReportFormat format, gint n)
+static void write_file(Cuda *cuda, const Report *report, const char *path, ReportFormat format,
+                       gint n)
 {
     g_autoptr(GError) error = NULL;
     g_autofree char *own = n > 0 ? g_strdup_printf("%s.%d", path, (int)getpid()) : g_strdup(path);

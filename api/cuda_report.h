@@ -6,7 +6,8 @@
 #include "api/cuda_report_status.h"
 #include "sim/report.h"
 
-/* Where FANOUT_REPORT and FANOUT_HTML say, once; no-op without them. `why`: what ended the program. */
+/* Where FANOUT_REPORT and FANOUT_HTML say, once; no-op without them. `why`: what ended the program.
+ */
 void cuda_report_write(Cuda *cuda, const char *why);
 /* Tells `fanout exec` at once that options were wrong. */
 void cuda_report_wrong(void);

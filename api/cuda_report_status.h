@@ -4,8 +4,8 @@
 
 #include <glib.h>
 
-/* In a memfd that the program inherits (FANOUT_STATUS_FD): several processes of one program may use the
- * fabric, each its own. */
+/* In a memfd that the program inherits (FANOUT_STATUS_FD): several processes of one program may use
+ * the fabric, each its own. */
 typedef struct {
     gint reports; /* atomic: processes that wrote one; the first has the file's plain name */
     gint stuck;   /* atomic: some simulation got stuck */

@@ -1,8 +1,8 @@
-/* Shareable handles: a descriptor of the memfd behind memory or a multicast object, or 64 bytes that
- * name one.
+/* Shareable handles: a descriptor of the memfd behind memory or a multicast object, or 64 bytes
+ * that name one.
  *
- * A fabric handle names the exporting process and its descriptor; the importer opens it through /proc,
- * which reaches processes of this machine only. */
+ * A fabric handle names the exporting process and its descriptor; the importer opens it through
+ * /proc, which reaches processes of this machine only. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -83,15 +83,16 @@ static CUresult open_fabric(const void *shareable, int *fd)
     g_autofree char *path = g_strdup_printf("/proc/%d/fd/%d", name.pid, name.fd);
     *fd = open(path, O_RDWR | O_CLOEXEC);
     if (*fd < 0)
-        return errno == EACCES || errno == EPERM ? CUDA_ERROR_NOT_PERMITTED : CUDA_ERROR_INVALID_VALUE;
+        return errno == EACCES || errno == EPERM ? CUDA_ERROR_NOT_PERMITTED
+                                                 : CUDA_ERROR_INVALID_VALUE;
     if (identity_of_fd(*fd, identity, &bytes) && identity_equal(identity, name.identity))
         return CUDA_SUCCESS;
     close(*fd);
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* The creator gave its reference back: undefined. Refused, or the trap that PyTorch describes: a new,
- * empty object, on which every rank then waits for ever. */
+/* The creator gave its reference back: undefined. Refused, or the trap that PyTorch describes: a
+ * new, empty object, on which every rank then waits for ever. */
 static CUresult late(Call *call, Team **team)
 {
     CUmulticastObjectProp prop = {.numDevices = (*team)->page->n_devices,

@@ -1,5 +1,5 @@
-/* Streams. The default streams are not objects of the table: the context owns the legacy one, and each
- * thread gets its own per context at the first use. */
+/* Streams. The default streams are not objects of the table: the context owns the legacy one, and
+ * each thread gets its own per context at the first use. */
 #include "api/cuda_copy.h"
 
 /* The calling thread's own streams: engine numbers by context id. Freed with the process only. */
@@ -7,7 +7,8 @@ static _Thread_local GHashTable *own_streams;
 
 static gboolean stream_make(Call *call, const Context *context, unsigned int flags, guint32 *number)
 {
-    EngineRequest request = {.op = ENGINE_STREAM_NEW, .object = (guint32)context->id,
+    EngineRequest request = {.op = ENGINE_STREAM_NEW,
+                             .object = (guint32)context->id,
                              .access = flags & CU_STREAM_NON_BLOCKING ? 1 : 0,
                              .gpu = call->cuda->device[context->device].gpu};
     EngineReply reply;
@@ -69,8 +70,11 @@ static CUresult create(Call *call, CUstream *handle, unsigned int flags, int pri
     if (!stream_make(call, context, flags, &number))
         return CUDA_ERROR_OUT_OF_MEMORY;
     Stream *stream = g_new0(Stream, 1);
-    *stream = (Stream){.id = call->cuda->next_id++, .context = context, .flags = flags,
-                       .priority = CLAMP(priority, -5, 0), .stream = number};
+    *stream = (Stream){.id = call->cuda->next_id++,
+                       .context = context,
+                       .flags = flags,
+                       .priority = CLAMP(priority, -5, 0),
+                       .stream = number};
     stream->handle = handle_new(call->cuda->handles, HANDLE_STREAM, stream);
     *handle = (CUstream)stream->handle;
     return CUDA_SUCCESS;
@@ -115,21 +119,21 @@ CUresult cuStreamDestroy_v2(CUstream stream)
     CUDA_RETURN(call, destroy(&call, stream));
 }
 
-/* A function of a stream, and its twin whose stream 0 is the thread's own. `parameters` and `arguments`
- * begin behind the call, the stream and the standard. */
-#define STREAM_TWINS(name, parameters, made, arguments)                                             \
-    CUresult name parameters                                                                        \
-    {                                                                                               \
-        const CUstream standard = CU_STREAM_LEGACY;                                                 \
-        CUDA_BEGIN(call);                                                                           \
-        CUDA_RETURN(call, made arguments);                                                          \
-    }                                                                                               \
-    CUDA_TWIN CUresult name##_ptsz parameters;                                                      \
-    CUresult name##_ptsz parameters                                                                 \
-    {                                                                                               \
-        const CUstream standard = CU_STREAM_PER_THREAD;                                             \
-        CUDA_BEGIN(call);                                                                           \
-        CUDA_RETURN(call, made arguments);                                                          \
+/* A function of a stream, and its twin whose stream 0 is the thread's own. `parameters` and
+ * `arguments` begin behind the call, the stream and the standard. */
+#define STREAM_TWINS(name, parameters, made, arguments)                                            \
+    CUresult name parameters                                                                       \
+    {                                                                                              \
+        const CUstream standard = CU_STREAM_LEGACY;                                                \
+        CUDA_BEGIN(call);                                                                          \
+        CUDA_RETURN(call, made arguments);                                                         \
+    }                                                                                              \
+    CUDA_TWIN CUresult name##_ptsz parameters;                                                     \
+    CUresult name##_ptsz parameters                                                                \
+    {                                                                                              \
+        const CUstream standard = CU_STREAM_PER_THREAD;                                            \
+        CUDA_BEGIN(call);                                                                          \
+        CUDA_RETURN(call, made arguments);                                                         \
     }
 
 static CUresult synchronize(Call *call, CUstream handle, CUstream standard)
@@ -167,7 +171,8 @@ static CUresult wait_event(Call *call, CUstream handle, CUstream standard, CUeve
         return CUDA_ERROR_INVALID_HANDLE;
     if ((flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL) != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    EngineRequest request = {.op = ENGINE_WAIT_EVENT, .stream = stream.stream, .event = event->event};
+    EngineRequest request = {
+        .op = ENGINE_WAIT_EVENT, .stream = stream.stream, .event = event->event};
     return engine_submit(call, &request);
 }
 
@@ -219,20 +224,23 @@ static void run_callback(void *argument)
     g_free(frame);
 }
 
-static CUresult host_call(Call *call, CUstream handle, CUstream standard, CUhostFn function, void *user)
+static CUresult host_call(Call *call, CUstream handle, CUstream standard, CUhostFn function,
+                          void *user)
 {
     Stream stream;
 
     if (function == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = stream_get(call, handle, standard, &stream);
-    EngineRequest request = {.op = ENGINE_HOST_CALL, .stream = stream.stream,
-                             .function = (guint64)(guintptr)function, .argument = (guint64)user};
+    EngineRequest request = {.op = ENGINE_HOST_CALL,
+                             .stream = stream.stream,
+                             .function = (guint64)(guintptr)function,
+                             .argument = (guint64)user};
     return result == CUDA_SUCCESS ? engine_submit(call, &request) : result;
 }
 
-static CUresult add_callback(Call *call, CUstream handle, CUstream standard, CUstreamCallback callback,
-                             void *user, unsigned int flags)
+static CUresult add_callback(Call *call, CUstream handle, CUstream standard,
+                             CUstreamCallback callback, void *user, unsigned int flags)
 {
     if (callback == NULL || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
@@ -244,13 +252,14 @@ static CUresult add_callback(Call *call, CUstream handle, CUstream standard, CUs
     return result;
 }
 
-static CUresult value_op(Call *call, CUstream handle, CUstream standard, EngineOp op, guint64 address,
-                         guint64 value, guint32 width, unsigned int flags)
+static CUresult value_op(Call *call, CUstream handle, CUstream standard, EngineOp op,
+                         guint64 address, guint64 value, guint32 width, unsigned int flags)
 {
     Stream stream;
     CUresult result = stream_get(call, handle, standard, &stream);
-    unsigned allowed = op == ENGINE_WAIT_VALUE ? CU_STREAM_WAIT_VALUE_NOR | CU_STREAM_WAIT_VALUE_FLUSH
-                                               : CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
+    unsigned allowed = op == ENGINE_WAIT_VALUE
+                           ? CU_STREAM_WAIT_VALUE_NOR | CU_STREAM_WAIT_VALUE_FLUSH
+                           : CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
 
     if (result != CUDA_SUCCESS)
         return result;
@@ -258,8 +267,12 @@ static CUresult value_op(Call *call, CUstream handle, CUstream standard, EngineO
     if ((flags & ~allowed) != 0 || address % width != 0)
         return CUDA_ERROR_INVALID_VALUE;
     result = check_device_span(call, address, width, op == ENGINE_WRITE_VALUE, device, &device);
-    EngineRequest request = {.op = op, .stream = stream.stream, .address = address, .value = value,
-                             .width = width, .access = flags & CU_STREAM_WAIT_VALUE_NOR,
+    EngineRequest request = {.op = op,
+                             .stream = stream.stream,
+                             .address = address,
+                             .value = value,
+                             .width = width,
+                             .access = flags & CU_STREAM_WAIT_VALUE_NOR,
                              .gpu = call->cuda->device[device].gpu};
     return result == CUDA_SUCCESS ? engine_submit(call, &request) : result;
 }
@@ -283,8 +296,8 @@ STREAM_TWINS(cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus *statu
 STREAM_TWINS(cuLaunchHostFunc, (CUstream stream, CUhostFn function, void *user), host_call,
              (&call, stream, standard, function, user))
 STREAM_TWINS(cuStreamAddCallback,
-             (CUstream stream, CUstreamCallback callback, void *user, unsigned int flags), add_callback,
-             (&call, stream, standard, callback, user, flags))
+             (CUstream stream, CUstreamCallback callback, void *user, unsigned int flags),
+             add_callback, (&call, stream, standard, callback, user, flags))
 STREAM_TWINS(cuStreamWriteValue32_v2,
              (CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned int flags), value_op,
              (&call, stream, standard, ENGINE_WRITE_VALUE, address, value, 4, flags))

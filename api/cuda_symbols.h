@@ -13,7 +13,8 @@ typedef struct {
 extern const CudaSymbol cuda_symbols[]; /* sorted by symbol */
 extern const unsigned cuda_symbols_n;
 
-/* What a function that nobody implements answers; says so once in the log. `row` is its table row. */
+/* What a function that nobody implements answers; says so once in the log. `row` is its table row.
+ */
 int cuda_symbols_stub(unsigned row);
 
 #endif

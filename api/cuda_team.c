@@ -11,7 +11,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-GHashTable *team_table_new(void) { return g_hash_table_new(identity_hash, identity_equal); }
+GHashTable *team_table_new(void)
+{
+    return g_hash_table_new(identity_hash, identity_equal);
+}
 
 void team_lock(Team *team)
 {
@@ -23,7 +26,10 @@ void team_lock(Team *team)
         g_assert(rc == 0);
 }
 
-void team_unlock(Team *team) { pthread_mutex_unlock(&team->page->lock); }
+void team_unlock(Team *team)
+{
+    pthread_mutex_unlock(&team->page->lock);
+}
 
 void team_changed(Team *team)
 {
@@ -156,7 +162,10 @@ CUresult team_import(Call *call, int fd, Team **team)
     return CUDA_SUCCESS;
 }
 
-void team_ref(Team *team) { team->refs++; }
+void team_ref(Team *team)
+{
+    team->refs++;
+}
 
 static gboolean held_elsewhere(Team *team)
 {
@@ -249,8 +258,8 @@ static Phys *bind_memory(Call *call, const TeamBind *bind)
     g_autofree char *path = g_strdup_printf("/proc/%d/fd/%d", bind->pid, bind->fd);
     int fd = open(path, O_RDWR | O_CLOEXEC);
     guint64 identity[2], bytes;
-    if (fd >= 0 && identity_of_fd(fd, identity, &bytes) && identity_equal(identity, bind->identity) &&
-        phys_import(call, fd, &phys) == CUDA_SUCCESS) {
+    if (fd >= 0 && identity_of_fd(fd, identity, &bytes) &&
+        identity_equal(identity, bind->identity) && phys_import(call, fd, &phys) == CUDA_SUCCESS) {
         close(fd);
         return phys;
     }
@@ -261,8 +270,11 @@ static Phys *bind_memory(Call *call, const TeamBind *bind)
 
 static void mirror_add(Call *call, Team *team, const TeamBind *bind)
 {
-    EngineRequest request = {.op = ENGINE_OBJECT_BIND, .object = team->object, .gpu = bind->gpu,
-                             .address = bind->offset, .bytes = bind->bytes,
+    EngineRequest request = {.op = ENGINE_OBJECT_BIND,
+                             .object = team->object,
+                             .gpu = bind->gpu,
+                             .address = bind->offset,
+                             .bytes = bind->bytes,
                              .offset = bind->memory_offset};
     Phys *phys = bind_memory(call, bind);
     TeamMirror mirror = {bind->serial, (guint16)bind->gpu, bind->offset, bind->bytes, phys};
@@ -299,8 +311,11 @@ static void mirror_binds(Call *call, Team *team, const TeamBind *binds, guint32 
         TeamMirror *m = &g_array_index(team->mirror, TeamMirror, i);
         if (page_has_serial(binds, n, m->serial))
             continue;
-        EngineRequest request = {.op = ENGINE_OBJECT_UNBIND, .object = team->object, .gpu = m->gpu,
-                                 .address = m->offset, .bytes = m->bytes};
+        EngineRequest request = {.op = ENGINE_OBJECT_UNBIND,
+                                 .object = team->object,
+                                 .gpu = m->gpu,
+                                 .address = m->offset,
+                                 .bytes = m->bytes};
         cuda_engine(call, &request, NULL);
         phys_unref(call, m->phys);
         g_array_remove_index(team->mirror, i--);

@@ -40,7 +40,8 @@ CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocatio
                                        CUmemAllocationGranularity_flags option)
 {
     CUDA_BEGIN(call);
-    if (granularity == NULL || prop == NULL || (unsigned)option > CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
+    if (granularity == NULL || prop == NULL ||
+        (unsigned)option > CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     *granularity = VMM_GRANULARITY;
     CUDA_RETURN(call, CUDA_SUCCESS);
@@ -57,7 +58,8 @@ static CUresult check_handle_types(const Cuda *cuda, const CudaDevice *device, i
         return CUDA_SUCCESS;
     if (device == NULL)
         device = &cuda->device[0];
-    cuda_class_attribute(device->kind, device->gpu, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED,
+    cuda_class_attribute(device->kind, device->gpu,
+                         CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED,
                          (int)cuda->spec.driver_version, &fabric);
     if (!fabric)
         return CUDA_ERROR_NOT_SUPPORTED;
@@ -81,13 +83,15 @@ static CUresult check_location(Cuda *cuda, const CUmemAllocationProp *prop, Phys
         return prop->requestedHandleTypes == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         return prop->location.id >= 0 && prop->location.id < CUDA_NUMA_NODES
-                   ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+                   ? CUDA_SUCCESS
+                   : CUDA_ERROR_INVALID_DEVICE;
     default:
         return CUDA_ERROR_INVALID_VALUE;
     }
 }
 
-static CUresult check_create(Call *call, const CUmemAllocationProp *prop, size_t bytes, PhysPage *page)
+static CUresult check_create(Call *call, const CUmemAllocationProp *prop, size_t bytes,
+                             PhysPage *page)
 {
     CUresult result;
 
@@ -100,7 +104,8 @@ static CUresult check_create(Call *call, const CUmemAllocationProp *prop, size_t
         return CUDA_ERROR_INVALID_VALUE;
     result = check_handle_types(call->cuda,
                                 prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE
-                                    ? cuda_device(call->cuda, prop->location.id) : NULL,
+                                    ? cuda_device(call->cuda, prop->location.id)
+                                    : NULL,
                                 (int)prop->requestedHandleTypes);
     page->bytes = bytes;
     page->handle_types = (guint32)prop->requestedHandleTypes;

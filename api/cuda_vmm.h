@@ -13,7 +13,10 @@ typedef struct {
     gboolean by_fabric;
 } MemoryHandle;
 
-static inline gboolean aligned(guint64 value, guint64 to) { return value % to == 0; }
+static inline gboolean aligned(guint64 value, guint64 to)
+{
+    return value % to == 0;
+}
 /* offset + bytes stays within limit, without wrap-around. */
 static inline gboolean fits(guint64 offset, guint64 bytes, guint64 limit)
 {

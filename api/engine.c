@@ -41,7 +41,8 @@ static void query_pass_time(Engine *engine)
     sim_run(engine->sim, sim_now_ps(engine->sim) + engine->spec.query_quantum_ps);
 }
 
-/* TRUE: the call is answered; otherwise a Work holds it. Called with the lock held, given up inside. */
+/* TRUE: the call is answered; otherwise a Work holds it. Called with the lock held, given up
+ * inside. */
 static gboolean handle(Engine *engine, EngineCall *call)
 {
     const EngineRequest *request = &call->request;
@@ -176,15 +177,15 @@ void engine_host_call(Engine *engine, Work *work)
 static gboolean build(Engine *engine)
 {
     SimSpec spec = {.seed = engine->spec.seed,
-                    .calendar = engine->spec.reference_calendar ? SIM_CALENDAR_SYSTEMC
-                                                                : SIM_CALENDAR_WHEEL,
+                    .calendar =
+                        engine->spec.reference_calendar ? SIM_CALENDAR_SYSTEMC : SIM_CALENDAR_WHEEL,
                     .vcd_path = engine->spec.vcd_path};
 
     engine->sim = sim_new(&spec, &engine->start_error);
     if (engine->sim == NULL)
         return FALSE;
-    engine->fabric = fabric_new(engine->sim, engine->spec.fabric, engine->spec.keep_bytes,
-                                &engine->start_error);
+    engine->fabric =
+        fabric_new(engine->sim, engine->spec.fabric, engine->spec.keep_bytes, &engine->start_error);
     if (engine->fabric == NULL)
         return FALSE;
     engine->fabric->log = engine->spec.log;
@@ -249,4 +250,7 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     return NULL;
 }
 
-gboolean engine_is_stuck(const Engine *engine) { return engine->stuck; }
+gboolean engine_is_stuck(const Engine *engine)
+{
+    return engine->stuck;
+}

@@ -16,7 +16,8 @@ static void region_new(Engine *engine, const EngineRequest *request, EngineReply
 
     reply->status = region != NULL ? ENGINE_OK : ENGINE_NO_MEMORY;
     if (region == NULL)
-        log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "%s", error->message);
+        log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "%s",
+                 error->message);
     else
         reply->value = region->id;
 }

@@ -1,9 +1,9 @@
-/* What each kind of work does: copies and fills through the model's copy engines, launches on its SMs, flags
- * in memory, calls of host functions.
+/* What each kind of work does: copies and fills through the model's copy engines, launches on its
+ * SMs, flags in memory, calls of host functions.
  *
- * Pageable host memory is read when the copy is queued (the source may be changed afterwards, as with a
- * real driver's staging) and written when it ends. Host addresses are touched through the kernel, so that a
- * bad one is an answer and not a crash. */
+ * Pageable host memory is read when the copy is queued (the source may be changed afterwards, as
+ * with a real driver's staging) and written when it ends. Host addresses are touched through the
+ * kernel, so that a bad one is an answer and not a crash. */
 #include "api/engine_internal.h"
 
 #include <errno.h>
@@ -25,7 +25,8 @@ static gboolean host_read(guint8 *into, guint64 address, guint64 bytes)
 
 static gboolean host_write(guint64 address, const guint8 *from, guint64 bytes)
 {
-    struct iovec local = {(void *)(guintptr)from, bytes}, remote = {(void *)(guintptr)address, bytes};
+    struct iovec local = {(void *)(guintptr)from, bytes},
+                 remote = {(void *)(guintptr)address, bytes};
     gssize n = process_vm_writev(getpid(), &local, 1, &remote, 1, 0);
 
     if (n < 0 && (errno == EPERM || errno == ENOSYS)) {
@@ -62,8 +63,9 @@ static EngineStatus prepare_launch(Work *work)
 {
     const FoKernel *kernel = (const FoKernel *)(guintptr)work->request.argument;
 
-    if (kernel->program == NULL || kernel->ctas == 0 || kernel->ctas > 65535 || kernel->threads == 0 ||
-        kernel->threads > 1024 || (kernel->args == NULL && kernel->args_bytes != 0))
+    if (kernel->program == NULL || kernel->ctas == 0 || kernel->ctas > 65535 ||
+        kernel->threads == 0 || kernel->threads > 1024 ||
+        (kernel->args == NULL && kernel->args_bytes != 0))
         return ENGINE_INVALID;
     work->kernel = *kernel;
     work->kernel.name = g_strdup(kernel->name != NULL ? kernel->name : "kernel");
@@ -110,8 +112,11 @@ static gboolean end_at(Engine *engine, guint64 va, CopyEnd *end, guint64 *room)
 
 static void fault_at(Work *work, guint64 va)
 {
-    FabricFault fault = {.kind = FAULT_UNMAPPED, .gpu = (guint16)work->request.gpu, .who = "copy engine",
-                         .va = va, .time_ps = sim_now_ps(work->engine->sim)};
+    FabricFault fault = {.kind = FAULT_UNMAPPED,
+                         .gpu = (guint16)work->request.gpu,
+                         .who = "copy engine",
+                         .va = va,
+                         .time_ps = sim_now_ps(work->engine->sim)};
     fabric_fault(work->engine->fabric, &fault);
 }
 
@@ -148,14 +153,16 @@ static FaultKind copy_out(Work *work)
     return FAULT_NONE;
 }
 
-/* The next stretch of a copy or fill that stays within one mapping on either side and within a row. */
+/* The next stretch of a copy or fill that stays within one mapping on either side and within a row.
+ */
 static void step(Work *work)
 {
     Engine *engine = work->engine;
     const EngineRequest *r = &work->request;
     guint64 room = r->bytes - work->at;
-    CopyEnd to, from, host = {.place = COPY_HOST, .host = work->staging,
-                              .offset = work->row * r->bytes + work->at};
+    CopyEnd to, from,
+        host = {
+            .place = COPY_HOST, .host = work->staging, .offset = work->row * r->bytes + work->at};
 
     if (room == 0 && ++work->row < work_rows(r)) {
         work->at = 0;
@@ -182,8 +189,8 @@ static void step(Work *work)
         return;
     }
     work->at += room;
-    copy_start(engine->fabric, (guint16)r->gpu, &to, &from, room, r->op == ENGINE_FILL ? "memset" : "memcpy",
-               step_done, work);
+    copy_start(engine->fabric, (guint16)r->gpu, &to, &from, room,
+               r->op == ENGINE_FILL ? "memset" : "memcpy", step_done, work);
 }
 
 static void launch_done(const DeviceLaunch *launch, void *user)
@@ -198,8 +205,8 @@ static void launch(Work *work)
     Engine *engine = work->engine;
     g_autoptr(GError) error = NULL;
 
-    if (device_launch(engine->fabric, (guint16)work->request.gpu, engine->vas, &work->kernel, launch_done,
-                      work, &error) != NULL) {
+    if (device_launch(engine->fabric, (guint16)work->request.gpu, engine->vas, &work->kernel,
+                      launch_done, work, &error) != NULL) {
         g_ptr_array_add(engine->launches, work);
         return;
     }
@@ -278,7 +285,8 @@ static void watch_value(Work *work)
     } else if (word == NULL || value_holds(&work->request, word)) {
         engine_work_done(work, FAULT_NONE, sim_now_ps(engine->sim));
     } else {
-        memory_watch(engine->fabric->memory, &work->watch, region, offset, work->request.width, watch_fired);
+        memory_watch(engine->fabric->memory, &work->watch, region, offset, work->request.width,
+                     watch_fired);
     }
 }
 

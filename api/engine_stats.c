@@ -69,7 +69,8 @@ void engine_stats_add(Engine *engine, const Work *work)
     hist_add(&stats->latency_ps, work->end_ps - work->start_ps);
 }
 
-/* A fault of a device program is one of its launch: CUDA reports it to whoever waits for the context. */
+/* A fault of a device program is one of its launch: CUDA reports it to whoever waits for the
+ * context. */
 void engine_stats_fault(const FabricFault *fault, void *user)
 {
     Engine *engine = user;
@@ -104,11 +105,15 @@ static const Column work_columns[] = {
     COLUMN_FIXED(p50_ns, "p50", "ns", 1, "median"),
     COLUMN_FIXED(p99_ns, "p99", "ns", 1, "99th percentile"),
     COLUMN_FIXED(max_ns, "max", "ns", 1, "longest"),
-    COLUMN_FIXED(throughput_GBps, "rate", "GB/s", 3, "bytes over the time that they took, one after another"),
+    COLUMN_FIXED(throughput_GBps, "rate", "GB/s", 3,
+                 "bytes over the time that they took, one after another"),
     COLUMN_END,
 };
 
-static double ns(guint64 ps) { return (double)ps / 1000.0; }
+static double ns(guint64 ps)
+{
+    return (double)ps / 1000.0;
+}
 
 static void add_work(Engine *engine, Report *report)
 {
@@ -138,7 +143,8 @@ static const Column fault_columns[] = {
 
 void engine_stats_report(Engine *engine, Report *report)
 {
-    report_add_fixed(report, "simulated_us", (double)sim_now_ps(engine->sim) / (double)PS_PER_US, 3, "us");
+    report_add_fixed(report, "simulated_us", (double)sim_now_ps(engine->sim) / (double)PS_PER_US, 3,
+                     "us");
     report_add_bool(report, "stuck", engine->stuck);
     report_add_u64(report, "device_faults", engine->n_faults, "");
     add_work(engine, report);

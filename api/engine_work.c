@@ -1,9 +1,10 @@
 /* Streams, events and the order of work.
  *
- * A piece of work waits for the work before it in its stream; for the record an event wait names; and, as
- * CUDA's legacy default stream has it, between that stream and the blocking streams of its context both
- * ways. A wait of an API thread is a piece of work in no stream, which waits for what was queued when it
- * was posted. Work starts when the last it waits for is done: order is given by the program, not by time. */
+ * A piece of work waits for the work before it in its stream; for the record an event wait names;
+ * and, as CUDA's legacy default stream has it, between that stream and the blocking streams of its
+ * context both ways. A wait of an API thread is a piece of work in no stream, which waits for what
+ * was queued when it was posted. Work starts when the last it waits for is done: order is given by
+ * the program, not by time. */
 #include "api/engine_internal.h"
 
 static Work *work_new(Engine *engine, const EngineRequest *request, EngineContext *context)
@@ -136,7 +137,8 @@ static guint32 stream_new(Engine *engine, const EngineRequest *request)
     return stream->id;
 }
 
-/* What was queued still runs: the stream leaves its context's list when its tail is replaced by nothing. */
+/* What was queued still runs: the stream leaves its context's list when its tail is replaced by
+ * nothing. */
 static void stream_free(Engine *engine, guint32 number)
 {
     EngineStream *stream = engine_stream(engine, number);

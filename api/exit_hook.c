@@ -1,5 +1,6 @@
-/* libfanout_exit.so: preloaded by `fanout exec`, so that the report is written even when a program leaves
- * by _exit, which runs no exit handlers. It knows nothing of the front end: that registers a function. */
+/* libfanout_exit.so: preloaded by `fanout exec`, so that the report is written even when a program
+ * leaves by _exit, which runs no exit handlers. It knows nothing of the front end: that registers a
+ * function. */
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,5 +25,11 @@ __attribute__((noreturn)) static void leave(int status)
         syscall(SYS_exit_group, status);
 }
 
-EXPORT void _exit(int status) { leave(status); }
-EXPORT void _Exit(int status) { leave(status); }
+EXPORT void _exit(int status)
+{
+    leave(status);
+}
+EXPORT void _Exit(int status)
+{
+    leave(status);
+}

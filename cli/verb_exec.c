@@ -1,8 +1,8 @@
 /* fanout exec: runs an unmodified driver-API program on the simulated fabric.
  *
- * The program finds Fanout's libcuda.so.1 first (LD_LIBRARY_PATH) and its options in the environment; a
- * small preloaded library sees to the report of programs that leave by _exit. What became of the
- * simulation comes back through a shared page. */
+ * The program finds Fanout's libcuda.so.1 first (LD_LIBRARY_PATH) and its options in the
+ * environment; a small preloaded library sees to the report of programs that leave by _exit. What
+ * became of the simulation comes back through a shared page. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -34,7 +34,8 @@ static gboolean exec_check(const char *system, const Options *options, GError **
 
     memset(&spec, 0, sizeof spec);
     memset(&fabric, 0, sizeof fabric);
-    gboolean good = cuda_spec_load(params, &spec, &fabric, system, options->config, options->sets, error);
+    gboolean good =
+        cuda_spec_load(params, &spec, &fabric, system, options->config, options->sets, error);
     param_set_free(params);
     return good;
 }
@@ -57,7 +58,8 @@ static char *exec_library_dir(GError **error)
     }
     if (found == NULL)
         g_set_error(error, CLI_ERROR, CLI_ERROR_FILE,
-                    "libcuda.so.1 is neither beside the program nor in %s: install it, or set FANOUT_LIBDIR",
+                    "libcuda.so.1 is neither beside the program nor in %s: install it, or set "
+                    "FANOUT_LIBDIR",
                     FO_LIBDIR);
     return found;
 }
@@ -106,9 +108,9 @@ static void exec_environment(const Options *options, const char *system, const c
     static const char *const fidelity_names[] = {"packet", "flow", "auto"};
     g_autofree char *sets = options->sets != NULL ? g_strjoinv("\n", options->sets) : NULL;
     g_autofree char *config = exec_absolute(options->config);
-    g_autofree char *file = report == NULL                  ? g_strdup("/dev/stderr")
-                            : g_str_equal(report, "-")      ? g_strdup("/dev/stdout")
-                                                            : exec_absolute(report);
+    g_autofree char *file = report == NULL             ? g_strdup("/dev/stderr")
+                            : g_str_equal(report, "-") ? g_strdup("/dev/stdout")
+                                                       : exec_absolute(report);
     g_autofree char *html = exec_absolute(options->html), *vcd = exec_absolute(options->vcd);
     g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, options->seed);
     g_autofree char *fd = g_strdup_printf("%d", status_fd);
@@ -149,9 +151,10 @@ static ExitCode exec_wait(const ReportStatus *status, const char *program, GErro
     while (waitpid(exec_child, &how, 0) < 0 && errno == EINTR)
         continue;
     if (g_atomic_int_get(&status->stuck) != 0) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_STUCK,
-                    "the simulated fabric got stuck while '%s' ran; the report says who waited for what",
-                    program);
+        g_set_error(
+            error, CLI_ERROR, CLI_ERROR_STUCK,
+            "the simulated fabric got stuck while '%s' ran; the report says who waited for what",
+            program);
         return EXIT_WRONG;
     }
     if (WIFSIGNALED(how)) {
@@ -192,13 +195,14 @@ static ExitCode exec_start(char **program, const ReportStatus *status, GError **
     return exec_wait(status, program[0], error);
 }
 
-/* The options of this verb end at "--", or before the first word that is no option: the program's own
- * options are not ours to read. */
+/* The options of this verb end at "--", or before the first word that is no option: the program's
+ * own options are not ours to read. */
 static int exec_split(int argc, char **argv)
 {
     static const char *const takes_value[] = {
-        "-s", "--system", "--set", "--config", "--seed", "--fidelity", "--calendar", "--data",
-        "--max-memory", "--format", "--html", "--perfetto", "--vcd", "--log", "--report", NULL};
+        "-s",         "--system", "--set",        "--config", "--seed", "--fidelity",
+        "--calendar", "--data",   "--max-memory", "--format", "--html", "--perfetto",
+        "--vcd",      "--log",    "--report",     NULL};
 
     for (int i = 1; i < argc; i++) {
         if (g_str_equal(argv[i], "--"))
@@ -216,7 +220,8 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
     g_autofree char *report = NULL;
     const GOptionEntry own[] = {
         {"report", 0, 0, G_OPTION_ARG_FILENAME, &report,
-         "where the report goes, by its ending text, JSON, CSV or HTML; -: standard output", "FILE"},
+         "where the report goes, by its ending text, JSON, CSV or HTML; -: standard output",
+         "FILE"},
         {NULL}};
     int split = exec_split(argc, argv), own_argc = split, status_fd;
     char **program = argv + split;
@@ -236,7 +241,8 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
     ReportStatus *status = exec_status(&status_fd);
     code = EXIT_USER;
     if (split >= argc || *program == NULL)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "no program: fanout exec [OPTION...] -- PROGRAM");
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "no program: fanout exec [OPTION...] -- PROGRAM");
     else if (libraries != NULL && status != NULL && exec_check(system, &options, error)) {
         exec_environment(&options, system, report, libraries, status_fd);
         code = exec_start(program, status, error);
