@@ -230,7 +230,7 @@ static const char *fill_own(const ChakraNode *node, Record *record)
         v[CHAKRA_OUT_BYTES] < 0 || v[CHAKRA_DURATION_PS] < 0 || v[CHAKRA_GAP_PS] < 0) {
         return "an attribute fanout_... is out of its range";
     }
-    record->dtype = v[CHAKRA_DTYPE];
+    record->dtype = node->has[CHAKRA_DTYPE] ? (RecordDtype)v[CHAKRA_DTYPE] : RECORD_F32;
     record->reduction = v[CHAKRA_REDUCTION];
     record->gap_ps = v[CHAKRA_GAP_PS];
     record->stream = node->has[CHAKRA_STREAM] ? (guint32)v[CHAKRA_STREAM] : RECORD_NO_STREAM;

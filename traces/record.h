@@ -118,6 +118,7 @@ typedef struct {
     guint32 world;      /* ranks 0 .. world-1 */
     gboolean replicate; /* one rank was recorded: the others do the same (trace_replicate) */
     gboolean replicated;
+    gboolean selected;      /* only a part is left (trace_select) */
     guint32 recorded_ranks; /* how many ranks the files hold */
     GArray *records;        /* Record; after trace_finish by rank, then program order */
     GArray *deps;           /* guint32 */

@@ -4,7 +4,12 @@ libfanout_core_la_SOURCES += \
 	traces/arena.h \
 	traces/chakra.c \
 	traces/chakra.h \
+	traces/episode.c \
+	traces/episode.h \
+	traces/episode_work.c \
 	traces/finish.c \
+	traces/graph.c \
+	traces/graph.h \
 	traces/input.c \
 	traces/input.h \
 	traces/json.c \
@@ -12,11 +17,16 @@ libfanout_core_la_SOURCES += \
 	traces/json_value.c \
 	traces/kineto.h \
 	traces/kineto_build.c \
+	traces/match.c \
+	traces/match.h \
+	traces/match_end.c \
+	traces/match_parts.h \
 	traces/mscclpp.h \
 	traces/nccl_log.h \
 	traces/nccl_log_build.c \
 	traces/plan.c \
 	traces/plan.h \
+	traces/plan_run.c \
 	traces/read_chakra.c \
 	traces/read_chakra_json.c \
 	traces/read_goal.c \
@@ -32,12 +42,29 @@ libfanout_core_la_SOURCES += \
 	traces/reader_util.c \
 	traces/record.c \
 	traces/record.h \
+	traces/replay.c \
+	traces/replay.h \
+	traces/replay_algo.c \
+	traces/replay_busy.c \
+	traces/replay_report.c \
+	traces/replay_report.h \
+	traces/replay_report_fabric.c \
+	traces/replay_report_jobs.c \
+	traces/replay_report_parts.h \
+	traces/replay_timeline.c \
+	traces/replay_timeline.h \
 	traces/replicate.c \
 	traces/replicate.h \
+	traces/select.c \
+	traces/select.h \
+	traces/steps.c \
+	traces/steps.h \
+	traces/transfer.c \
 	traces/words.c \
 	traces/words.h \
 	traces/write.h \
 	traces/write_chakra.c \
+	traces/write_goal.c \
 	traces/write_text.c
 
 # Generated from the schema's field numbers, in the build tree.
