@@ -146,7 +146,7 @@ static gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, Co
     return coll_check_size(group, spec, error) && coll_check_switch(group, spec, algo, row, error);
 }
 
-static void coll_take(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto)
+void coll_choice(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto)
 {
     *algo = spec->algo;
     *proto = spec->proto;
@@ -162,7 +162,7 @@ gboolean coll_check(const CollGroup *group, const CollSpec *spec, GError **error
     CollProto proto;
     if (spec->algo == COLL_BEST)
         return TRUE;
-    coll_take(group, spec, &algo, &proto);
+    coll_choice(group, spec, &algo, &proto);
     return coll_check_algo(group, spec, algo, proto, error);
 }
 
@@ -205,7 +205,7 @@ static Coll *coll_new(CollGroup *group, const CollSpec *spec, GError **error)
 {
     CollAlgo algo;
     CollProto proto;
-    coll_take(group, spec, &algo, &proto);
+    coll_choice(group, spec, &algo, &proto);
     if (!coll_check_algo(group, spec, algo, proto, error))
         return NULL;
     Coll *coll = g_new0(Coll, 1);
@@ -354,29 +354,38 @@ static gboolean coll_run_one(CollGroup *group, const CollSpec *spec, CollResult 
     return TRUE;
 }
 
+/* Every algorithm that can do it, in every protocol it has (or the one asked for). The reason of the last
+ * refusal is the answer when there is none. */
+static gboolean coll_run_best(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
+{
+    GError *why = NULL;
+    gboolean any = FALSE;
+    for (const CollAlgo *algo = coll_algos_of(spec->op); *algo != COLL_ALGOS; algo++)
+        for (guint proto = COLL_SIMPLE; proto < COLL_PROTOS; proto++) {
+            CollSpec candidate = *spec;
+            CollResult one;
+            if (spec->proto != COLL_PROTO_AUTO && spec->proto != (CollProto)proto)
+                continue;
+            candidate.algo = *algo;
+            candidate.proto = (CollProto)proto;
+            g_clear_error(&why);
+            if (!coll_check(group, &candidate, &why))
+                continue;
+            if (!coll_run_one(group, &candidate, &one, error))
+                return FALSE;
+            if (!any || one.time_ps < result->time_ps)
+                *result = one;
+            any = TRUE;
+        }
+    if (!any)
+        g_propagate_error(error, why);
+    else
+        g_clear_error(&why);
+    return any;
+}
+
 gboolean coll_run(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
 {
-    if (spec->algo != COLL_BEST)
-        return coll_run_one(group, spec, result, error);
-    CollSpec candidate = *spec;
-    gboolean any = FALSE;
-    for (const CollAlgo *algo = coll_algos_of(spec->op); *algo != COLL_ALGOS; algo++) {
-        CollResult one;
-        GError *why = NULL;
-        candidate.algo = *algo;
-        if (!coll_check(group, &candidate, &why)) {
-            if (!any && algo[1] == COLL_ALGOS) {
-                g_propagate_error(error, why);
-                return FALSE;
-            }
-            g_error_free(why);
-            continue;
-        }
-        if (!coll_run_one(group, &candidate, &one, error))
-            return FALSE;
-        if (!any || one.time_ps < result->time_ps)
-            *result = one;
-        any = TRUE;
-    }
-    return any;
+    return spec->algo == COLL_BEST ? coll_run_best(group, spec, result, error)
+                                   : coll_run_one(group, spec, result, error);
 }

@@ -74,6 +74,8 @@ guint32 coll_group_ranks(const CollGroup *group);
 /* FALSE with a reason (COLL_ERROR) when this combination cannot run: unknown pair of operation and
  * algorithm, size no multiple of element or ranks, no multicast on the system, type not of the switch. */
 gboolean coll_check(const CollGroup *group, const CollSpec *spec, GError **error);
+/* What coll_run would take: `auto` resolved, without running anything. Not for COLL_BEST. */
+void coll_choice(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto);
 gboolean coll_run(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
 
 typedef struct Coll Coll;

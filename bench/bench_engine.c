@@ -1,9 +1,10 @@
 /* What one event costs: our calendar through the real sim_run(), beside a plain binary heap.
  *
- * Hold model: the earliest event fires and schedules itself again after a random delay, so that the
- * number pending stays what it was. Delays are those of a fabric, {1, 9, 17, 40, 500} flits of 680 ps (16 B
- * at 23.5 GB/s): a flit, a packet with 128 B, one with 256 B, a switch, a link's flight. Heap entries are
- * 16 bytes. Both sides draw the same numbers and each figure is the median of five runs.
+ * Hold model: the earliest event fires and schedules itself again after a random delay, so that
+ * the number pending stays what it was. Delays are those of a fabric, {1, 9, 17, 40, 500} flits of
+ * 680 ps (16 B at 23.5 GB/s): a flit, a packet with 128 B, one with 256 B, a switch, a link's
+ * flight. Heap entries are 16 bytes. Both sides draw the same numbers and each figure is the
+ * median of five runs.
  *
  * Exit status 1 when the wheel costs more than 0.6 of the heap at 10,000 pending. */
 #include <stdio.h>
@@ -154,7 +155,8 @@ int main(void)
     double ratio = 0;
 
     printf("delays {1, 9, 17, 40, 500} x %d ps, %d events, median of %d\n", FLIT_PS, EVENTS, RUNS);
-    printf("%8s %12s %12s %8s %16s\n", "pending", "wheel ns", "heap ns", "ratio", "systemc each ns");
+    printf("%8s %12s %12s %8s %16s\n", "pending", "wheel ns", "heap ns", "ratio",
+           "systemc each ns");
     for (gsize p = 0; p < G_N_ELEMENTS(pendings); p++) {
         double wheel[RUNS], heap[RUNS];
         guint64 checks[2], unused;

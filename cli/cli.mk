@@ -13,9 +13,12 @@ fanout_SOURCES = \
 	cli/trace_args.c \
 	cli/trace_args.h \
 	cli/verb_coll.c \
+	cli/verb_bench.c \
+	cli/verb_exec.c \
 	cli/verb_convert.c \
 	cli/verb_replay.c \
 	cli/verb_systems.c \
+	cli/verb_validate.c \
 	cli/verb.h \
 	cli/verbs.h
 fanout_LDADD = libfanout_core.la

@@ -41,6 +41,12 @@ static gboolean fabric_check(const FabricSpec *spec, GError **error)
                     spec->gpu.engine_packet_bytes, FLIT_BYTES);
         return FALSE;
     }
+    if (__builtin_popcountll(spec->gpu.hash_mask) > (int)HASH_BITS_MAX) {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                    "[gpu] hash_mask: %" G_GUINT64_FORMAT " has more than %u bits set", spec->gpu.hash_mask,
+                    HASH_BITS_MAX);
+        return FALSE;
+    }
     return TRUE;
 }
 
@@ -132,7 +138,7 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
     g_ptr_array_add(fabric->op_object, NULL);
     data_pool_init(&fabric->data);
     fabric_build(fabric);
-    hash_init(&fabric->hash, fabric->links, (guint32)spec->gpu.hash_block, 1);
+    hash_init(&fabric->hash, fabric->links, spec->gpu.hash_mask, spec->gpu.hash_seed);
     fabric->mc_hash = g_new0(Hash, fabric->links + 1);
     fabric->mc_route = g_new0(McRoute, spec->mctable.entries);
     fabric->mcid_free = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -212,7 +218,8 @@ gboolean fabric_mc_attach(Fabric *fabric, McObject *object)
         l += sw->links;
     }
     if (fabric->mc_hash[route.n].links == 0)
-        hash_init(&fabric->mc_hash[route.n], route.n, (guint32)fabric->spec.gpu.hash_block, 2);
+        hash_init(&fabric->mc_hash[route.n], route.n, fabric->spec.gpu.hash_mask,
+                  fabric->spec.gpu.hash_seed + 1);
     route.hash = &fabric->mc_hash[route.n];
     fabric->mc_route[mcid] = route;
     g_array_set_size(fabric->mcid_free, fabric->mcid_free->len - 1);

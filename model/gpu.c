@@ -31,7 +31,9 @@ const ParamRow gpu_params[] = {
     PARAM_U64(GpuSpec, engine_in_flight, "packets", 1, 65536, "of one copy"),
     PARAM_U64(GpuSpec, engine_ps, "ps", 0, 1000000000, "before a copy engine's first packet"),
     PARAM_U64(GpuSpec, engines, "", 1, 64, "copy engines"),
-    PARAM_U64(GpuSpec, hash_block, "chunks", 1, 32, "aligned 256 B chunks that use distinct links"),
+    PARAM_U64(GpuSpec, hash_mask, "", 0, G_MAXUINT32,
+              "bits of a 256 B chunk's number; chunks that differ only there use distinct links (5 at most)"),
+    PARAM_U64(GpuSpec, hash_seed, "", 0, G_MAXUINT32, "which hash of that kind: the true one is unknown"),
     PARAM_BOOL(GpuSpec, hash_by_pair, "reader and owner take part in the choice of the link"),
     PARAM_END,
 };

@@ -40,7 +40,8 @@ typedef struct {
     guint64 engine_in_flight;    /* packets of one copy */
     guint64 engine_ps;           /* start of a copy engine's work */
     guint64 engines;
-    guint64 hash_block;          /* chunks that go to distinct links */
+    guint64 hash_mask;           /* chunk-number bits that pick among distinct links */
+    guint64 hash_seed;           /* which hash of that kind */
     gboolean hash_by_pair;       /* reader and owner take part in the choice of the link */
 } GpuSpec;
 extern const ParamRow gpu_params[];

@@ -2,25 +2,30 @@
  *
  * What hardware it stands for: the address hash of a GPU's crossbar/NVLink hub, which spreads the
  * chunks of a peer's memory over all links, and for multicast addresses the same choice on all GPUs.
- * Modelled: within an aligned block of `block` chunks the links are distinct, a permutation picked by
- * a hash of the bits above and of who reads whose memory. Left out: the true function (unpublished).
- * Sources: 256 B granule, collisions, the reader's part: h200/README.md; blocks: PROTOTYPE.md A2. */
+ * Modelled: chunks whose numbers differ only in the bits of `mask` go to distinct links: those bits pick
+ * from a permutation, and a hash of all others and of who reads whose memory picks the permutation. All
+ * permutations together use each link alike. Left out: the true function (unpublished).
+ * Sources: 256 B granule, collisions, the reader's part: h200/README.md; the mask: docs/fidelity.md. */
 #ifndef MODEL_HASH_H
 #define MODEL_HASH_H
 
 #include <glib.h>
 
 #define HASH_CHUNK_SHIFT 8u
-#define HASH_TABLES 1024u
-#define HASH_BLOCK_MAX 32u
+#define HASH_TABLES_MIN 1024u /* permutations; as many more as make the number a multiple of the links */
+#define HASH_BITS_MAX 5u
 
 typedef struct {
     guint32 links;        /* how many there are to choose from */
-    guint32 block_shift;  /* log2 of the chunks in a block; 0: fully random */
-    guint8 table[HASH_TABLES][HASH_BLOCK_MAX];
+    guint32 tables;
+    guint64 mask;         /* bits of the chunk number that pick within a permutation */
+    guint32 n_bits;
+    guint8 bit[HASH_BITS_MAX];
+    guint8 table[HASH_TABLES_MIN + 256][1u << HASH_BITS_MAX];
 } Hash;
 
-void hash_init(Hash *hash, guint32 links, guint32 block, guint64 seed);
+/* mask: at most HASH_BITS_MAX bits; 0: fully random. */
+void hash_init(Hash *hash, guint32 links, guint64 mask, guint64 seed);
 
 static inline guint64 hash_mix(guint64 x)
 {
@@ -35,9 +40,11 @@ static inline guint64 hash_mix(guint64 x)
 static inline guint32 hash_link(const Hash *hash, guint64 address, guint64 salt)
 {
     guint64 chunk = address >> HASH_CHUNK_SHIFT;
-    guint64 block = chunk >> hash->block_shift;
-    guint64 mixed = hash_mix(block * 0x9e3779b97f4a7c15ull + salt);
-    return hash->table[mixed & (HASH_TABLES - 1)][chunk & ((1u << hash->block_shift) - 1)];
+    guint64 mixed = hash_mix((chunk & ~hash->mask) * 0x9e3779b97f4a7c15ull + salt);
+    guint32 at = 0;
+    for (guint32 b = 0; b < hash->n_bits; b++)
+        at |= (guint32)(chunk >> hash->bit[b] & 1) << b;
+    return hash->table[((mixed & 0xffffffffu) * hash->tables) >> 32][at];
 }
 
 #endif

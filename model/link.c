@@ -118,13 +118,10 @@ static G_GNUC_NO_INLINE void link_replay(Link *link, guint32 flits)
     link->free_at += simfine_from_ps(link->replay_ps) + flits * link->flit_time;
 }
 
-/* Puts the head of a VC's queue on the wire, from `start` on. */
-static inline void link_transmit(Link *link, unsigned v, SimFine start)
+/* Puts a packet on the wire, from `start` on. */
+static inline void link_wire(Link *link, LinkVc *vc, unsigned v, Packet packet, SimFine start)
 {
-    LinkVc *vc = &link->vc[v];
-    Packet packet = *packet_ring_peek(&vc->queue);
     guint32 flits = packet.flits;
-    packet_ring_drop(&vc->queue);
     vc->credits -= (gint32)flits;
     if (G_UNLIKELY(vc->returns.count >= 16))
         link_collect_credits(vc, simfine_to_ps(start)); /* keeps the ring short */
@@ -142,6 +139,15 @@ static inline void link_transmit(Link *link, unsigned v, SimFine start)
     flight->at_ps = simfine_to_ps(link->free_at) + vc->delay_ps;
     if (vc->flight.count == 1)
         sim_at(link->sim, &vc->arrive, flight->at_ps, EVENT_PRIORITY_FABRIC);
+}
+
+/* Puts the head of a VC's queue on the wire. */
+static void link_transmit(Link *link, unsigned v, SimFine start)
+{
+    LinkVc *vc = &link->vc[v];
+    Packet packet = *packet_ring_peek(&vc->queue);
+    packet_ring_drop(&vc->queue);
+    link_wire(link, vc, v, packet, start);
     if (G_UNLIKELY(vc->queue.count < vc->drained_below))
         link->drained(link->source_node, link, (Vc)v);
 }
@@ -236,10 +242,14 @@ void link_push(Link *link, Packet packet, SimTime not_before_ps)
         link_settle(link, now_ps);
         waiting = link_waiting(link);
     }
+    SimFine now = simfine_from_ps(now_ps);
+    if (!waiting && link->free_at <= now && vc->credits >= (gint32)packet.flits && !link->down) {
+        link_wire(link, vc, packet_vc(&packet), packet, MAX(now, simfine_from_ps(not_before_ps)));
+        return; /* straight through an idle port */
+    }
     *packet_ring_push(&vc->queue) = packet;
     if (vc->queue.count > link->queue_peak)
         link->queue_peak = vc->queue.count;
-    SimFine now = simfine_from_ps(now_ps);
     if (link->free_at <= now) {
         if (G_UNLIKELY(link->blocked)) { /* the other channel may have credits */
             link->blocked = FALSE;

@@ -114,6 +114,9 @@ gboolean loop_next(Loop *loop, Uop *uop)
     if (part->kind == UOP_ARITH) {
         uop->dst = part->with == LOOP_NO_REG ? NULL : reg;
         uop->src = part->with == LOOP_NO_REG ? reg : &loop->reg[part->with * spec->unroll + loop->k];
+    } else if (part->kind == UOP_DELAY) {
+        uop->value = part->base;
+        loop->k = loop->unroll - 1; /* once a group */
     } else {
         if (part->kind == UOP_LOAD || part->kind == UOP_MC_LOAD || part->kind == UOP_ATOM)
             uop->dst = reg;

@@ -17,7 +17,7 @@
 
 #define CALENDAR_PS_SHIFT 6 /* 64 ps: finer than a flit, so that buckets stay short */
 #define CALENDAR_BUCKETS_SHIFT 14
-#define CALENDAR_BUCKETS (1u << CALENDAR_BUCKETS_SHIFT) /* 1.05 us: beyond most of a fabric's delays */
+#define CALENDAR_BUCKETS (1u << CALENDAR_BUCKETS_SHIFT) /* 1.05 us: most of a fabric's delays */
 #define CALENDAR_MASK (CALENDAR_BUCKETS - 1)
 #define CALENDAR_WORDS (CALENDAR_BUCKETS / 64)
 #define CALENDAR_SUMMARY (CALENDAR_WORDS / 64)

@@ -1,8 +1,8 @@
 /* The C face of SystemC. kernel_systemc.cpp behind it is the only C++ of the engine.
  *
- * SystemC has one simulation context in a process and its clock cannot be set back, so this is the one
- * place with process-wide state: one pump (an SC_METHOD that calls back into whichever
- * Sim runs), and threads (SC_THREADs) that serve one process body after another.
+ * SystemC has one simulation context in a process and its clock cannot be set back, so this is the
+ * one place with process-wide state: one pump (an SC_METHOD that calls back into whichever Sim
+ * runs), and threads (SC_THREADs) that serve one process body after another.
  *
  * Everything here belongs to the thread inside kernel_run(); times are SystemC's own (absolute). */
 #ifndef SIM_KERNEL_H
@@ -27,18 +27,19 @@ void kernel_init(void);
 gboolean kernel_run(KernelPump pump, void *user, char **message);
 
 SimTime kernel_now_ps(void);
-void kernel_wake_after(SimTime delay_ps); /* the pump, once; an earlier wish wins; 0: next delta cycle */
+/* The pump, once; an earlier wish wins; 0: in the next delta cycle. */
+void kernel_wake_after(SimTime delay_ps);
 void kernel_wake_cancel(void);
-void kernel_wake_now(void);               /* in this evaluation phase; not from the pump itself */
-void kernel_pause(void);                  /* kernel_run returns after this delta cycle */
+void kernel_wake_now(void); /* in this evaluation phase; not from the pump itself */
+void kernel_pause(void);    /* kernel_run returns after this delta cycle */
 /* From the pump: how far off SystemC's next own activity is, SIMTIME_NEVER when there is none. */
 SimTime kernel_foreign_delay_ps(void);
 
 /* ---- threads ---- */
 
 typedef void (*KernelMain)(void *arg);
-/* A parked thread with at least that much stack, or NULL. kernel_thread_new() makes one; only from the
- * pump or outside kernel_run(), so that no thread becomes SystemC's parent of another. */
+/* A parked thread with that much stack, or NULL. kernel_thread_new() makes one; only from
+ * the pump or outside kernel_run(), so that no thread becomes SystemC's parent of another. */
 KernelThread *kernel_thread_take(gsize stack_bytes);
 KernelThread *kernel_thread_new(gsize stack_bytes);
 /* Starts main(arg) on it in this evaluation phase, behind what was resumed before. When main

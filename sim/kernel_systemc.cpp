@@ -1,13 +1,14 @@
 /* SystemC behind kernel.h.
  *
- * Facts this file rests on (libsystemc 2.3.3, 2.3.4): processes may be spawned at any time, modules only
- * before the first sc_start(); sc_stop() is final, so runs end with sc_pause(); the order of timed
- * notifications at one time is not promised, so order never depends on it: threads are resumed by immediate
- * notification, one after another; the library leaves sc_main() undefined, and a shared library
- * of ours could not be loaded without one. */
+ * Facts this file rests on (libsystemc 2.3.3, 2.3.4): processes may be spawned at any time,
+ * modules only before the first sc_start(); sc_stop() is final, so runs end with sc_pause(); the
+ * order of timed notifications at one time is not promised, so order never depends on it: threads
+ * are resumed by immediate notification, one after another; the library leaves sc_main()
+ * undefined, and a shared library of ours could not be loaded without one. */
 #define SC_INCLUDE_DYNAMIC_PROCESSES
 #include "sim/kernel.h"
 
+#include <atomic>
 #include <map>
 #include <setjmp.h>
 #include <systemc>
@@ -47,6 +48,7 @@ struct Slot {
 };
 
 struct Kernel {
+    std::atomic<bool> running{false};
     sc_event wake;
     KernelPump pump = nullptr;
     void *user = nullptr;
@@ -97,7 +99,10 @@ void kernel_init(void)
 gboolean kernel_run(KernelPump pump, void *user, char **message)
 {
     Kernel *k = kernel();
+    bool already = k->running.exchange(true);
+    bool fine = true;
 
+    g_assert(!already); /* SystemC knows one simulation at a time */
     k->pump = pump;
     k->user = user;
     stack_guard_this_thread();
@@ -107,12 +112,13 @@ gboolean kernel_run(KernelPump pump, void *user, char **message)
         k->wake.cancel();
     } catch (const std::exception &error) {
         *message = g_strdup(error.what());
-        return FALSE;
+        fine = false;
     } catch (...) {
         *message = g_strdup("an exception of unknown type");
-        return FALSE;
+        fine = false;
     }
-    return TRUE;
+    k->running = false;
+    return fine;
 }
 
 SimTime kernel_now_ps(void)

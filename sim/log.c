@@ -93,7 +93,8 @@ gboolean log_on(const Log *log, LogCategory category, LogLevel level)
     return level <= log->level[category];
 }
 
-void log_line(Log *log, LogCategory category, LogLevel level, SimTime now_ps, const char *format, ...)
+void log_line(Log *log, LogCategory category, LogLevel level, SimTime now_ps,
+              const char *format, ...)
 {
     if (!log_on(log, category, level)) {
         return;

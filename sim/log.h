@@ -9,8 +9,10 @@
 #include "sim/simtime.h"
 
 typedef enum { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG, LOG_SPEW } LogLevel;
-typedef enum { LOG_SIM, LOG_GPU, LOG_LINK, LOG_SWITCH, LOG_MC, LOG_CUDA, LOG_COLL, LOG_TRACE, LOG_CLI,
-               LOG_CATEGORIES } LogCategory;
+typedef enum {
+    LOG_SIM, LOG_GPU, LOG_LINK, LOG_SWITCH, LOG_MC, LOG_CUDA, LOG_COLL, LOG_TRACE, LOG_CLI,
+    LOG_CATEGORIES
+} LogCategory;
 
 typedef struct Log Log; /* one for each Sim or front end: no global */
 Log *log_new(void);
@@ -19,8 +21,8 @@ void log_free(Log *log);
  * names the unknown category or level; nothing changes then. */
 gboolean log_parse(Log *log, const char *spec, GError **error);
 gboolean log_on(const Log *log, LogCategory category, LogLevel level);
-void log_line(Log *log, LogCategory category, LogLevel level, SimTime now_ps, const char *format, ...)
-    G_GNUC_PRINTF(5, 6);
+void log_line(Log *log, LogCategory category, LogLevel level, SimTime now_ps,
+              const char *format, ...) G_GNUC_PRINTF(5, 6);
 
 #define LOG_PARSE_ERROR (log_error_quark())
 GQuark log_error_quark(void);

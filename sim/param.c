@@ -109,11 +109,11 @@ void param_set_unknown(const ParamSet *set, const char *where, const char *secti
     char *hint = nearest_hint(name, names);
 
     if (section == NULL) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_UNKNOWN, "%s: unknown group [%s]%s", where, name,
-                    hint);
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_UNKNOWN, "%s: unknown group [%s]%s", where,
+                    name, hint);
     } else {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_UNKNOWN, "%s: unknown key '%s' in [%s]%s", where,
-                    name, section, hint);
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_UNKNOWN, "%s: unknown key '%s' in [%s]%s",
+                    where, name, section, hint);
     }
     g_free(hint);
     g_free(names);

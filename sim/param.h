@@ -7,7 +7,7 @@
  *     };
  *     param_add(set, "link", link_rows, &spec);
  *
- * Defaults live in the presets only: loading a preset that leaves a row without value is an error. */
+ * Defaults live in the presets only: a preset that leaves a row without value is an error. */
 #ifndef SIM_PARAM_H
 #define SIM_PARAM_H
 
@@ -24,7 +24,7 @@ typedef struct {
 typedef struct {
     const char *name; /* with its unit last: latency_ps */
     ParamType type;
-    gsize offset;            /* in the spec struct: guint64, gboolean, int (enum), char *, ParamList */
+    gsize offset; /* in the spec struct: guint64, gboolean, int (enum), char *, ParamList */
     const char *unit;
     guint64 min, max;        /* of a U64 or of each element of a list */
     const char *const *enums; /* NULL-terminated names of an ENUM's values 0, 1, ... */
@@ -36,7 +36,8 @@ typedef struct {
 #define PARAM_U64(T, f, unit, min, max, text) \
     {#f, PARAM_U64_T, PARAM_FIELD_(T, f, guint64), unit, min, max, NULL, text}
 #define PARAM_BOOL(T, f, text) {#f, PARAM_BOOL_T, G_STRUCT_OFFSET(T, f), "", 0, 1, NULL, text}
-#define PARAM_ENUM(T, f, names, text) {#f, PARAM_ENUM_T, G_STRUCT_OFFSET(T, f), "", 0, 0, names, text}
+#define PARAM_ENUM(T, f, names, text) \
+    {#f, PARAM_ENUM_T, G_STRUCT_OFFSET(T, f), "", 0, 0, names, text}
 #define PARAM_STRING(T, f, text) {#f, PARAM_STRING_T, G_STRUCT_OFFSET(T, f), "", 0, 0, NULL, text}
 #define PARAM_LIST(T, f, unit, min, max, text) \
     {#f, PARAM_LIST_T, G_STRUCT_OFFSET(T, f), unit, min, max, NULL, text}
@@ -49,8 +50,9 @@ void param_set_free(ParamSet *set); /* frees the strings it stored in specs */
 /* rows and spec must outlive the set; section is the INI group ("link"). */
 void param_add(ParamSet *set, const char *section, const ParamRow *rows, void *spec);
 
-/* Where a value comes from, shown by `fanout systems NAME`: the "# source: ...", "# calibrated: ..." or
- * "# assumed ..." comment on the line above the key or behind its value; or "--set", "--config FILE". */
+/* Where a value comes from, shown by `fanout systems NAME`: the "# source: ...", "# calibrated:
+ * ..." or "# assumed ..." comment on the line above the key or behind its value; or "--set",
+ * "--config FILE". */
 typedef struct {
     const char *section;
     const ParamRow *row;
@@ -58,12 +60,12 @@ typedef struct {
     const char *origin; /* the set's; "unset" when there is no value yet */
 } ParamDumpRow;
 
-/* Loads INI text. `name` is the file's name for messages. Unknown groups or keys, doubled keys and values
- * out of bounds are errors naming file, line, group, key and what would be right (with the nearest
- * known key as a guess); rows before the faulty line keep what they were given. need_origin: every
- * key needs an origin comment (presets). Units may be written behind numbers where they are of the row's
- * kind: ps, ns, us, ms, s; B, K, M, G, T or KiB ... (powers of two); MB/s, GB/s, TB/s; Hz ... GHz. The
- * value must come out whole in the row's unit. */
+/* Loads INI text. `name` is the file's name for messages. Unknown groups or keys, doubled keys and
+ * values out of bounds are errors naming file, line, group, key and what would be right (with the
+ * nearest known key as a guess); rows before the faulty line keep what they were given.
+ * need_origin: every key needs an origin comment (presets). Units may be written behind numbers
+ * where they are of the row's kind: ps, ns, us, ms, s; B, K, M, G, T or KiB ... (powers of two);
+ * MB/s, GB/s, TB/s; Hz ... GHz. The value must come out whole in the row's unit. */
 gboolean param_load_text(ParamSet *set, const char *name, const char *text, gboolean need_origin,
                          GError **error);
 gboolean param_load_file(ParamSet *set, const char *path, GError **error);
@@ -78,6 +80,11 @@ char *param_peek(const char *text, const char *group, const char *key);
 
 #define PARAM_ERROR (param_error_quark())
 GQuark param_error_quark(void);
-typedef enum { PARAM_ERROR_SYNTAX, PARAM_ERROR_UNKNOWN, PARAM_ERROR_VALUE, PARAM_ERROR_MISSING } ParamError;
+typedef enum {
+    PARAM_ERROR_SYNTAX,
+    PARAM_ERROR_UNKNOWN,
+    PARAM_ERROR_VALUE,
+    PARAM_ERROR_MISSING
+} ParamError;
 
 #endif

@@ -1,7 +1,7 @@
 /* The INI text that fills tables of parameters.
  *
- * GKeyFile would lose line numbers and comments, and both matter here: an error names its line, and a
- * preset's number carries its source in a comment. */
+ * GKeyFile would lose line numbers and comments, and both matter here: an error names its line,
+ * and a preset's number carries its source in a comment. */
 #include "sim/param.h"
 
 #include <string.h>
@@ -52,7 +52,8 @@ static char *where(const Reader *reader)
     return g_strdup_printf("%s:%d", reader->name, reader->line);
 }
 
-static gboolean store(Reader *reader, ParamSlot *slot, const char *value, const char *origin, GError **error)
+static gboolean store(Reader *reader, ParamSlot *slot, const char *value, const char *origin,
+                      GError **error)
 {
     char *wrong = NULL;
 
@@ -152,7 +153,8 @@ static gboolean read_line(Reader *reader, char *line, GError **error)
         fine = FALSE;
     } else if (*line != '\0' && reader->section == NULL) {
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX,
-                    "%s:%d: '%s' stands before the first [group]", reader->name, reader->line, line);
+                    "%s:%d: '%s' stands before the first [group]", reader->name, reader->line,
+                    line);
         fine = FALSE;
     } else if (*line != '\0') {
         *equals = '\0';
@@ -195,7 +197,8 @@ gboolean param_load_file(ParamSet *set, const char *path, GError **error)
     }
     gboolean fine = strlen(text) == length;
     if (!fine) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX, "%s: not text: it holds a zero byte", path);
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX, "%s: not text: it holds a zero byte",
+                    path);
     }
     fine = fine && param_load_text(set, path, text, FALSE, error);
     g_free(text);

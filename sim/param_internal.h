@@ -25,12 +25,13 @@ static inline ParamSlot *param_slot(const ParamSet *set, guint index)
 ParamSlot *param_find(ParamSet *set, const char *section, const char *key); /* NULL: no such row */
 gboolean param_is_allowed(const ParamSet *set, const char *section, const char *key);
 gboolean param_is_section(const ParamSet *set, const char *section);
-/* Sets "WHERE: unknown key 'name' in [section]" with a guess; section NULL: name is an unknown group. */
+/* Sets "WHERE: unknown key 'name' in [section]" with a guess; section NULL: name is an unknown
+ * group. */
 void param_set_unknown(const ParamSet *set, const char *where, const char *section,
                        const char *name, GError **error);
 
-/* Parses all of text into the row's field. FALSE: *wrong says what was wrong and what would be right
- * ("'99' is out of bounds: 1 to 8 flits"), to be freed; the field is unchanged. */
+/* Parses all of text into the row's field. FALSE: *wrong says what was wrong and what would be
+ * right ("'99' is out of bounds: 1 to 8 flits"), to be freed; the field is unchanged. */
 gboolean param_value_parse(const ParamRow *row, void *spec, const char *text, char **wrong);
 /* The field in the row's own unit, without the unit. Caller frees. */
 char *param_value_format(const ParamRow *row, const void *spec);

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Units of one kind that convert into each other. Bytes count in powers of two and rates in powers of ten,
- * as this field writes them. */
+/* Units of one kind that convert into each other. Bytes count in powers of two and rates in powers
+ * of ten, as this field writes them. */
 typedef struct {
     const char *name;
     int kind;
@@ -79,7 +79,8 @@ static gboolean unit_factor(const char *own, const char *written, guint64 *scale
 }
 
 /* Digits with an optional fraction, as mantissa / divisor; *rest is what follows. */
-static gboolean split_number(const char *text, guint64 *mantissa, guint64 *divisor, const char **rest)
+static gboolean split_number(const char *text, guint64 *mantissa, guint64 *divisor,
+                             const char **rest)
 {
     const char *c = text;
     gboolean point = FALSE;
@@ -131,8 +132,8 @@ static gboolean parse_number(const ParamRow *row, const char *text, guint64 *val
     }
     scaled /= whole;
     if (scaled < row->min || scaled > row->max) {
-        *wrong = g_strdup_printf("'%s' is out of bounds: %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT
-                                 "%s%s", text, row->min, row->max, *row->unit != '\0' ? " " : "",
+        *wrong = g_strdup_printf("'%s' is out of bounds: %" G_GUINT64_FORMAT " to %"
+                                 G_GUINT64_FORMAT "%s%s", text, row->min, row->max, *row->unit != '\0' ? " " : "",
                                  row->unit);
         return FALSE;
     }

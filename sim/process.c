@@ -1,8 +1,8 @@
 /* Processes: straight-line C on a stack of its own.
  *
- * Which process runs is decided here, not by SystemC: ready processes queue up in the order in which
- * they became ready, and each hands over to the next one itself when it waits; the last one hands
- * back to the pump. SystemC only ever sees one runnable thread. */
+ * Which process runs is decided here, not by SystemC: ready processes queue up in the order in
+ * which they became ready, and each hands over to the next one itself when it waits; the last one
+ * hands back to the pump. SystemC only ever sees one runnable thread. */
 #include "sim/sim_internal.h"
 
 #define PROCESS_STACK_BYTES (64 * 1024)

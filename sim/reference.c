@@ -1,8 +1,8 @@
 /* The reference calendar: every pending event is a SystemC notification of its own.
  *
- * Nothing runs ahead and nothing is sorted across time here: SystemC says when an event is due. Only
- * the order inside an instant is ours: what SystemC notified at one time is gathered first, then
- * fired in (priority, sequence) order, and an event scheduled for the same instant is
+ * Nothing runs ahead and nothing is sorted across time here: SystemC says when an event is due.
+ * Only the order inside an instant is ours: what SystemC notified at one time is gathered first,
+ * then fired in (priority, sequence) order, and an event scheduled for the same instant is
  * notified by SystemC (one delta cycle later) before anything after it fires. */
 #include "sim/sim_internal.h"
 
@@ -57,8 +57,8 @@ static void armed_release(Sim *sim, guint32 index)
     sim->armed_n--;
 }
 
-/* Fresh events become notifications. Here and not in reference_insert(), so that SystemC objects are made
- * by the pump only. */
+/* Fresh events become notifications. Here and not in reference_insert(), so that SystemC objects
+ * are made by the pump only. */
 static void arm_fresh(Sim *sim)
 {
     for (guint i = 0; i < sim->fresh->len; i++) {
@@ -179,7 +179,8 @@ void reference_pump(Sim *sim)
     }
 }
 
-/* Whether something is still to fire at this instant: settled means that the pump has seen all of it. */
+/* Whether something is still to fire at this instant: settled means that the pump has seen all of
+ * it. */
 gboolean reference_is_busy(const Sim *sim)
 {
     return sim->due != NULL || sim->armed_now_n > 0 || sim->fresh->len > 0;

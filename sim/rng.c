@@ -1,5 +1,5 @@
-/* xoshiro256** (Blackman and Vigna, public domain algorithm), seeded by splitmix64 from the seed and
- * the stream's name. Integers only: the same numbers on every machine. */
+/* xoshiro256** (Blackman and Vigna, public domain algorithm), seeded by splitmix64 from the seed
+ * and the stream's name. Integers only: the same numbers on every machine. */
 #include "sim/rng.h"
 
 #define SPLITMIX_STEP 0x9e3779b97f4a7c15u
@@ -49,8 +49,8 @@ guint64 rng_next(Rng *rng)
     return result;
 }
 
-/* The high half of a 128-bit product is uniform once the few low halves that are over-represented are
- * drawn again (Lemire 2019). */
+/* The high half of a 128-bit product is uniform once the few low halves that are over-represented
+ * are drawn again (Lemire 2019). */
 guint64 rng_below(Rng *rng, guint64 bound)
 {
     g_assert(bound > 0);
@@ -66,8 +66,8 @@ guint64 rng_below(Rng *rng, guint64 bound)
 }
 
 /* Von Neumann's method: a run of falling uniforms u1 > u2 > ... of odd length occurs with the
- * exponential's density at u1; each run of even length moves the result one mean further out. Exact, and
- * without a logarithm. */
+ * exponential's density at u1; each run of even length moves the result one mean further out.
+ * Exact, and without a logarithm. */
 guint64 rng_exponential_ps(Rng *rng, guint64 mean_ps)
 {
     guint64 whole_ps = 0;

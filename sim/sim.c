@@ -1,8 +1,8 @@
 /* The simulation: its life, its events, and the pump that drains the wheel.
  *
- * The pump is called back by SystemC (kernel.h). It fires events up to a limit that nothing else can be
- * due before: the end of the run, SystemC's next own activity, or, while a process is ready, the
- * current instant. A process runs only once SystemC's clock has caught up with ours. */
+ * The pump is called back by SystemC (kernel.h). It fires events up to a limit that nothing else
+ * can be due before: the end of the run, SystemC's next own activity, or, while a process is
+ * ready, the current instant. A process runs only once SystemC's clock has caught up with ours. */
 #include "sim/sim.h"
 
 #include "sim/foreign.h"

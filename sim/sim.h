@@ -40,17 +40,21 @@ typedef enum {
     SIM_LIMIT,   /* until_ps was reached first */
 } SimStatus;
 
-/* A new simulation at time 0. Several may exist one after another in a process; SystemC's own clock
- * cannot be set back, so a later one runs with its time rebased. GError: the VCD cannot be opened. */
+/* A new simulation at time 0. Several may exist in a process and run one after another or by turns,
+ * never two at once; SystemC's own clock cannot be set back, so a later one runs with its time
+ * rebased. One with a VCD should not take turns. GError: the VCD cannot be opened. */
 Sim *sim_new(const SimSpec *spec, GError **error);
-void sim_free(Sim *sim); /* processes that have not returned are abandoned with their stacks freed */
+/* Processes that have not returned are abandoned: their stacks go, what they allocated stays. */
+void sim_free(Sim *sim);
 
 static inline SimTime sim_now_ps(const Sim *sim);
 guint64 sim_seed(const Sim *sim);
 guint64 sim_events_fired(const Sim *sim);
 
 /* Runs until nothing is due, sim_stop(), or the clock would pass until_ps (then it stands at
- * until_ps). May be called again and again. Not from inside a process or an event. */
+ * until_ps). May be called again and again. Not from inside a process or an event. An error that
+ * SystemC or a component plugged into it raises ends the run as SIM_STUCK, for good; sim_waiters()
+ * says what it was. */
 SimStatus sim_run(Sim *sim, SimTime until_ps);
 void sim_stop(Sim *sim); /* sim_run returns after the current event or process slice */
 
@@ -59,8 +63,8 @@ static inline void sim_at(Sim *sim, Event *event, SimTime time_ps, EventPriority
 static inline void sim_after(Sim *sim, Event *event, SimTime delay_ps, EventPriority priority);
 void sim_cancel(Sim *sim, Event *event); /* no-op when it is not pending */
 
-/* Processes. main(arg) runs on a stack of stack_bytes (0: 64 KiB) from the current time on, after the
- * events of this instant. The SimProcess is freed by the Sim after main returned. */
+/* Processes. main(arg) runs on a stack of stack_bytes (0: 64 KiB) from the current time on, after
+ * the events of this instant. The SimProcess is freed by the Sim after main returned. */
 SimProcess *sim_spawn(Sim *sim, const char *name, void (*main)(void *arg), void *arg,
                       gsize stack_bytes);
 SimProcess *sim_current(const Sim *sim); /* NULL outside processes */
@@ -69,8 +73,8 @@ const char *sim_process_name(const SimProcess *process);
  * unknown). A stack that overflowed ends the program with a message naming the process. */
 gsize sim_process_stack_used(const SimProcess *process);
 
-/* From inside a process: let time pass; or sleep until sim_wake(). `why` says what is waited for, in
- * words for a person ("line 0x40 of GPU 3 to be written"); it is copied. sim_block may return
+/* From inside a process: let time pass; or sleep until sim_wake(). `why` says what is waited for,
+ * in words for a person ("line 0x40 of GPU 3 to be written"); it is copied. sim_block may return
  * at once when a wake-up came since the last sim_block: callers loop over their condition. */
 void sim_wait_ps(Sim *sim, SimTime delay_ps);
 void sim_block(Sim *sim, const char *why);
@@ -82,9 +86,9 @@ typedef char *(*SimWaiterText)(void *unit); /* NULL: idle; else a line to free *
 void sim_add_waiter(Sim *sim, SimWaiterText text, void *unit);
 char **sim_waiters(Sim *sim);
 
-/* Waveforms: `value` is sampled whenever time moves on, until the Sim ends, which also finishes the
- * file (while it runs, PATH.raw.vcd grows beside it). Dots in the name make scopes. Before the first
- * sim_run() only. No-op without a VCD. */
+/* Waveforms: `value` is sampled whenever time moves on, until the Sim ends, which also finishes
+ * the file (while it runs, PATH.raw.vcd grows beside it). Dots in the name make scopes. Before the
+ * first sim_run() only. No-op without a VCD. */
 void sim_trace_u64(Sim *sim, const char *name, const guint64 *value, int bits);
 
 /* ---- what follows is inline because a packet's every step goes through it */
@@ -100,7 +104,10 @@ typedef struct {
 #define SIM_ORDER_PRIORITY_SHIFT 62
 void sim_at_reference(Sim *sim, Event *event);
 
-static inline SimTime sim_now_ps(const Sim *sim) { return ((const SimHot *)(const void *)sim)->now_ps; }
+static inline SimTime sim_now_ps(const Sim *sim)
+{
+    return ((const SimHot *)(const void *)sim)->now_ps;
+}
 
 static inline __attribute__((always_inline)) void sim_at(Sim *sim, Event *event, SimTime time_ps,
                                                         EventPriority priority)

@@ -42,7 +42,7 @@ struct Sim {
 
     SimProcess *ready_first, *ready_last;
     SimProcess *current;
-    gboolean needs_thread; /* the first ready process goes on before any event, but lacks a thread */
+    gboolean needs_thread; /* the first ready process lacks one, and goes on before any event */
     GQueue alive;
 
     SimTime until_ps;

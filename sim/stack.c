@@ -70,7 +70,8 @@ gsize stack_used(const Stack *stack)
 }
 
 /* Downwards from our own frame, page by page; two pages of zeros in a row end it, as reading all
- * would cost more than the process. A process that jumps further leaves marks to the next one's figure. */
+ * would cost more than the process. A process that jumps further leaves marks to the next one's
+ * figure. */
 __attribute__((no_sanitize("address"))) void stack_clear(const Stack *stack)
 {
     enum { WORDS = 512, QUIET_PAGES = 2 };

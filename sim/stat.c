@@ -5,9 +5,8 @@
 #define HIST_SUB_SHIFT 4
 G_STATIC_ASSERT(HIST_SUB == 1 << HIST_SUB_SHIFT);
 
-/* ---- histograms ----
- * Values below 16 have a bucket each; above, 16 buckets share a power of two. Values beyond the last
- * power (2^48) count into the last bucket. */
+/* ---- histograms ---- Values below 16 have a bucket each; above, 16 buckets share a power of two.
+ * Values beyond the last power (2^48) count into the last bucket. */
 
 void hist_init(Hist *hist)
 {

@@ -1,6 +1,6 @@
 /* Statistics: const tables of rows over plain counters in the units' own structs.
  *
- *     static const StatRow link_stats[] = { STAT_COUNTER(Link, flits, "flits", "put on the wire"), STAT_END };
+ *     static const StatRow link_stats[] = { STAT_COUNTER(Link, flits, "flits", "sent"), STAT_END };
  *     stat_add(registry, "gpu0.link3.up", link_stats, link);
  *
  * The hot path is `link->flits += n`; text, JSON, CSV and the docs walk the registry. */
@@ -33,7 +33,8 @@ typedef struct {
 } StatRow;
 
 #define STAT_COUNTER(T, f, unit, text) \
-    {#f, STAT_COUNTER_T, G_STRUCT_OFFSET(T, f) + 0 * sizeof(&((T *)0)->f == (guint64 *)0), unit, text}
+    {#f, STAT_COUNTER_T, G_STRUCT_OFFSET(T, f) + 0 * sizeof(&((T *)0)->f == (guint64 *)0), \
+     unit, text}
 #define STAT_PEAK(T, f, unit, text) \
     {#f, STAT_PEAK_T, G_STRUCT_OFFSET(T, f) + 0 * sizeof(&((T *)0)->f == (guint64 *)0), unit, text}
 #define STAT_HIST(T, f, unit, text) \
@@ -46,6 +47,7 @@ void stat_registry_free(StatRegistry *registry);
 void stat_add(StatRegistry *registry, const char *path, const StatRow *rows, void *unit);
 void stat_reset(StatRegistry *registry); /* all to zero: the end of a warm-up */
 typedef void (*StatVisit)(const char *path, const StatRow *row, const void *value, void *user);
-void stat_visit(const StatRegistry *registry, StatVisit visit, void *user); /* in order of addition */
+/* In order of addition. */
+void stat_visit(const StatRegistry *registry, StatVisit visit, void *user);
 
 #endif

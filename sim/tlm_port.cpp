@@ -47,7 +47,8 @@ struct TlmPort : sc_module {
     std::vector<Incoming *> incoming_free;
     std::vector<Outgoing *> outgoing_free;
 
-    explicit TlmPort(sc_module_name name) : sc_module(name), target("target"), initiator("initiator")
+    explicit TlmPort(sc_module_name name)
+        : sc_module(name), target("target"), initiator("initiator")
     {
         target.register_b_transport(this, &TlmPort::transport);
     }
@@ -203,7 +204,8 @@ TlmPort *tlm_port_new(const char *name, GError **error)
     try {
         return new TlmPort(name);
     } catch (const std::exception &problem) {
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "TLM port '%s': %s", name, problem.what());
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "TLM port '%s': %s", name,
+                    problem.what());
         return nullptr;
     }
 }

@@ -1,15 +1,18 @@
 /* A TLM-2.0 port into a simulation, for a SystemC component of the user's own.
  *
- * The component reads and writes what is behind the port (the fabric) through a target socket, and serves
- * accesses that come from there through an initiator socket; both are loosely timed (b_transport), 64
- * bits wide, and may stay unbound. On the other side of the port is plain C: callbacks in events.
+ * The component reads and writes what is behind the port (the fabric) through a target socket, and
+ * serves accesses that come from there through an initiator socket; both are loosely timed
+ * (b_transport), 64 bits wide, and may stay unbound. On the other side of the port is plain C:
+ * callbacks in events.
  *
  * Times meet exactly: the engine never runs ahead of a component's next activity, and at one
- * picosecond its own events come first. A component with a free-running clock is always due: sim_run()
- * then ends only at its limit. The component must not call other functions of this engine.
+ * picosecond its own events come first. A component with a free-running clock is always due:
+ * sim_run() then ends only at its limit. The component must not call other functions of this
+ * engine.
  *
- * SystemC wants all components built before time first moves: make ports and components before the first
- * sim_run() of the program. They live as long as the program; a port serves one Sim after another. */
+ * SystemC wants all components built before time first moves: make ports and components before the
+ * first sim_run() of the program. They live as long as the program; a port serves one Sim after
+ * another. */
 #ifndef SIM_TLM_PORT_H
 #define SIM_TLM_PORT_H
 
@@ -33,8 +36,9 @@ struct TlmAccess {
     void *user;
 };
 
-/* The component's accesses: called in an event (EVENT_PRIORITY_FABRIC) when one begins. The callee calls
- * access->done when it is over, at once or from any later event; data stays valid until then. */
+/* The component's accesses: called in an event (EVENT_PRIORITY_FABRIC) when one begins. The callee
+ * calls access->done when it is over, at once or from any later event; data stays valid until
+ * then. */
 typedef void (*TlmPortServe)(void *user, TlmAccess *access);
 
 /* name is the SystemC module's. Error: time has moved already. */

@@ -21,8 +21,8 @@ Vcd *vcd_open(const char *path, GError **error)
 
     if (probe == NULL) {
         int code = errno;
-        g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), "cannot write waveform '%s': %s",
-                    path, g_strerror(code));
+        g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code),
+                    "cannot write waveform '%s': %s", path, g_strerror(code));
         return NULL;
     }
     fclose(probe);

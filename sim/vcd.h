@@ -1,5 +1,5 @@
-/* A waveform file. SystemC writes a raw one while the simulation runs; closing it makes the final one
- * from that, without the date and with times counted from the Sim's own start, so that equal
+/* A waveform file. SystemC writes a raw one while the simulation runs; closing it makes the final
+ * one from that, without the date and with times counted from the Sim's own start, so that equal
  * runs write equal files. */
 #ifndef SIM_VCD_H
 #define SIM_VCD_H

@@ -1,4 +1,5 @@
-/* The proof that running ahead changes nothing: random programs give the same log on both calendars. */
+/* The proof that running ahead changes nothing: random programs give the same log on both
+ * calendars. */
 #include "tests/test.h"
 
 #include <glib/gstdio.h>
@@ -115,8 +116,9 @@ static GString *run_program(guint64 seed, SimCalendar calendar, const char *vcd_
 {
     Program *program = g_new0(Program, 1);
     SimStatus status = SIM_LIMIT;
+    SimSpec spec = {.seed = seed, .calendar = calendar, .vcd_path = vcd_path};
 
-    program->sim = sim_new(&(SimSpec){.seed = seed, .calendar = calendar, .vcd_path = vcd_path}, NULL);
+    program->sim = sim_new(&spec, NULL);
     program->log = g_string_new(NULL);
     program->left = FIRINGS;
     rng_init(&program->rng, seed, "program");
@@ -147,8 +149,8 @@ static GString *run_program(guint64 seed, SimCalendar calendar, const char *vcd_
     return log;
 }
 
-/* Proves that 200 random programs of events, cancels, processes, wake-ups, stops and split runs log the
- * same, line by line, on the wheel and as plain SystemC notifications. */
+/* Proves that 200 random programs of events, cancels, processes, wake-ups, stops and split runs
+ * log the same, line by line, on the wheel and as plain SystemC notifications. */
 static void test_same_log(void **state)
 {
     (void)state;
@@ -165,7 +167,8 @@ static void test_same_log(void **state)
     assert_true(bytes > 200 * 8192); /* the programs did not just end at once */
 }
 
-/* Proves that the wheel run in lockstep with SystemC, as an open waveform demands, logs the same too. */
+/* Proves that the wheel run in lockstep with SystemC, as an open waveform demands, logs the same
+ * too. */
 static void test_same_log_in_lockstep(void **state)
 {
     (void)state;

@@ -70,7 +70,7 @@ static void all_of(CollOp op)
                         CollSpec spec = coll_spec_default(op);
                         guint64 element = numeric_type_bytes(types[t]);
                         /* a few elements; ragged; and a multiple of all rank counts */
-                        spec.bytes = element * (s == 0 ? 3 : s == 1 ? 1237 : 840 * 4);
+                        spec.bytes = s == 0 ? 3 * element : s == 1 ? 437 * element : 840 * 16;
                         spec.algo = *algo;
                         spec.proto = (CollProto)p;
                         spec.type = types[t];
@@ -187,6 +187,55 @@ static void test_several_at_once(void **state)
     world_free(world);
 }
 
+/* Proves what `auto` takes: NCCL's published choices by size and number of GPUs. */
+static void test_auto(void **state)
+{
+    (void)state;
+    static const struct {
+        guint32 n;
+        guint64 bytes;
+        CollAlgo algo;
+        CollProto proto;
+    } rows[] = {{8, 1u << 10, COLL_RING, COLL_LL},       {8, 1u << 20, COLL_RING, COLL_LL},
+                {8, 2u << 20, COLL_NVLS, COLL_SIMPLE},   {8, 1u << 28, COLL_NVLS, COLL_SIMPLE},
+                {5, 1u << 28, COLL_NVLS, COLL_SIMPLE},   {4, 1u << 28, COLL_RING, COLL_SIMPLE},
+                {2, 1u << 28, COLL_RING, COLL_SIMPLE}};
+    World *world = world_new(FALSE);
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        CollGroup *group = coll_group_new(world->fabric, NULL, rows[i].n, NULL);
+        CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+        CollAlgo algo;
+        CollProto proto;
+        spec.bytes = rows[i].bytes;
+        coll_choice(group, &spec, &algo, &proto);
+        if (algo != rows[i].algo || proto != rows[i].proto)
+            fail_msg("row %u: %s %s", i, coll_algo_name(algo), coll_proto_name(proto));
+        coll_group_free(group);
+    }
+    world_free(world);
+}
+
+/* Proves that `best` is at least as fast as each candidate, and says which one it was. */
+static void test_best(void **state)
+{
+    (void)state;
+    World *world = world_new(TRUE);
+    CollGroup *group = coll_group_new(world->fabric, NULL, 4, NULL);
+    CollSpec spec = coll_spec_default(COLL_ALL_GATHER);
+    CollResult best, one;
+    spec.bytes = 1u << 16;
+    spec.algo = COLL_BEST;
+    assert_true(coll_run(group, &spec, &best, NULL));
+    assert_int_equal(best.check, COLL_VERIFIED);
+    for (const CollAlgo *algo = coll_algos_of(spec.op); *algo != COLL_ALGOS; algo++) {
+        spec.algo = *algo;
+        assert_true(coll_run(group, &spec, &one, NULL));
+        assert_true(best.time_ps <= one.time_ps * 101 / 100); /* other addresses, other links */
+    }
+    coll_group_free(group);
+    world_free(world);
+}
+
 /* Proves that impossible requests are refused with what would be right. */
 static void test_refusals(void **state)
 {
@@ -241,6 +290,7 @@ int main(void)
         cmocka_unit_test(test_reduce_scatter),  cmocka_unit_test(test_moves),
         cmocka_unit_test(test_check_sees_a_wrong_element),
         cmocka_unit_test(test_timing_only),     cmocka_unit_test(test_several_at_once),
+        cmocka_unit_test(test_auto),            cmocka_unit_test(test_best),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,8 @@ static void test_one_bucket(void **state)
     calendar_free(calendar);
 }
 
-/* Proves that a limit holds events back without moving the wheel, so that earlier ones still go in. */
+/* Proves that a limit holds events back without moving the wheel, so that earlier ones still go
+ * in. */
 static void test_limit(void **state)
 {
     (void)state;
@@ -86,8 +87,8 @@ static Entry *earliest(Entry *entries)
     return best;
 }
 
-/* Proves, over 20 random histories of inserts, takes and cancels, near and far beyond the wheel's span, that
- * the wheel always gives what a search through everything gives. */
+/* Proves, over 20 random histories of inserts, takes and cancels, near and far beyond the wheel's
+ * span, that the wheel always gives what a search through everything gives. */
 static void test_against_search(void **state)
 {
     (void)state;

@@ -57,7 +57,8 @@ static const char *const whole_preset = "# A preset.\n"
                                         "label = two words; one more # source: us\n"
                                         "links = 4, 5,5,4 # source: shown by the driver\n";
 
-/* Proves that every type and unit is read, and that the dump shows value and origin of each row in order. */
+/* Proves that every type and unit is read, and that the dump shows value and origin of each row in
+ * order. */
 static void test_whole_preset(void **state)
 {
     (void)state;

@@ -177,7 +177,8 @@ static void test_thousands(void **state)
     }
     assert_int_equal(sim_run(sim, 50), SIM_LIMIT);
     glong each_kib = (resident_kib() - before_kib) / N;
-    print_message("10000 processes alive: %ld KiB resident, %ld KiB each\n", resident_kib(), each_kib);
+    print_message("10000 processes alive: %ld KiB resident, %ld KiB each\n", resident_kib(),
+                  each_kib);
     assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
     for (int i = 0; i < N; i++) {
         assert_int_equal(players[i].ball, 10);

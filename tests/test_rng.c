@@ -2,8 +2,8 @@
 
 #include "sim/rng.h"
 
-/* Proves that the generator is xoshiro256**: its first outputs from a known state (worked out by hand from
- * the published recurrence: with s = 1, 2, 3, 4 the first result is rotl(2 * 5, 7) * 9). */
+/* Proves that the generator is xoshiro256**: its first outputs from a known state (worked out by
+ * hand from the published recurrence: with s = 1, 2, 3, 4 the first result is rotl(2 * 5, 7) * 9). */
 static void test_known_numbers(void **state)
 {
     (void)state;
@@ -14,7 +14,8 @@ static void test_known_numbers(void **state)
     assert_int_equal(rng_next(&rng), 1215971899390074240);
 }
 
-/* Proves that a stream depends on seed and name only, and that different names give different streams. */
+/* Proves that a stream depends on seed and name only, and that different names give different
+ * streams. */
 static void test_streams_by_name(void **state)
 {
     (void)state;

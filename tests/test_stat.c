@@ -91,7 +91,8 @@ static void visit(const char *path, const StatRow *row, const void *value, void 
     g_string_append_printf(user, "%s.%s=%" G_GUINT64_FORMAT " ", path, row->name, number);
 }
 
-/* Proves that the registry shows the units' own counters in order of addition, and sets them to zero. */
+/* Proves that the registry shows the units' own counters in order of addition, and sets them to
+ * zero. */
 static void test_registry(void **state)
 {
     (void)state;

@@ -157,8 +157,8 @@ static void end(Sim *sim)
     g_string_free(trail, TRUE);
 }
 
-/* Proves that a component's accesses begin and end at the right times among our events, ours first at equal
- * times, and that its bytes arrive, alike on both calendars. */
+/* Proves that a component's accesses begin and end at the right times among our events, ours first
+ * at equal times, and that its bytes arrive, alike on both calendars. */
 static void test_component_initiates(void **)
 {
     for (int calendar = 0; calendar < 2; calendar++) {
@@ -197,7 +197,8 @@ static void test_limits(void **)
     }
 }
 
-/* Proves that what the fabric refuses, and what comes while no Sim runs, ends in a TLM error response. */
+/* Proves that what the fabric refuses, and what comes while no Sim runs, ends in a TLM error
+ * response. */
 static void test_refusals(void **)
 {
     Memory memory = {};
@@ -237,8 +238,8 @@ static void ask(Event *event, SimTime)
     tlm_port_access(port, &asker->access);
 }
 
-/* Proves that accesses to the component begin at our time though the engine ran ahead, overlap, and end
- * after the component's own waits and delays. */
+/* Proves that accesses to the component begin at our time though the engine ran ahead, overlap,
+ * and end after the component's own waits and delays. */
 static void test_component_serves(void **)
 {
     for (int calendar = 0; calendar < 2; calendar++) {
@@ -270,8 +271,8 @@ static void test_too_late(void **)
     g_error_free(error);
 }
 
-/* Proves that an error which a component raises ends the run as stuck, with its words; the last test, as
- * SystemC is unusable afterwards. */
+/* Proves that an error which a component raises ends the run as stuck, with its words; the last
+ * test, as SystemC is unusable afterwards. */
 static void test_component_breaks(void **)
 {
     SKIP_WHERE_EXCEPTIONS_CONFUSE

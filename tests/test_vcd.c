@@ -40,8 +40,9 @@ static char *run_traced(SimCalendar calendar, const char *path)
     return text;
 }
 
-/* Proves that every change is in the file at its time, from the first to the last instant, and that a later Sim
- * and the other calendar write the same bytes: no date, no time left over from before. */
+/* Proves that every change is in the file at its time, from the first to the last instant, and
+ * that a later Sim and the other calendar write the same bytes: no date, no time left over from
+ * before. */
 static void test_changes(void **state)
 {
     (void)state;

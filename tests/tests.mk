@@ -1,11 +1,14 @@
 # tests/: CMocka programs, one per file under test.
 TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
+LDADD = $(TEST_LDADD)
 EXTRA_DIST += tests/summary.sh
+noinst_HEADERS = tests/model_test.h tests/test.h tests/trace_test.h
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
 dist_check_SCRIPTS = \
 	tests/test_cli.sh \
+	tests/test_cli_coll.sh \
 	tests/test_globals.sh \
 	tests/test_summary.sh \
 	tests/tidy.sh \
@@ -16,21 +19,59 @@ EXTRA_DIST += tests/tidy.allow
 # Tests find the shared reference files here, and skip with a message where there are none.
 AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared}"; \
 	export FANOUT_SHARED; FANOUT=$(abs_top_builddir)/fanout; export FANOUT; \
-	TOP_SRCDIR=$(abs_top_srcdir); export TOP_SRCDIR; CC='$(CC)'; export CC; SANITIZE='$(enable_sanitize)'; export SANITIZE;
+	TOP_SRCDIR=$(abs_top_srcdir); export TOP_SRCDIR; \
+	CC='$(CC)'; export CC; SANITIZE='$(enable_sanitize)'; export SANITIZE;
 
 # One line for the whole of the last `make check`.
 check-summary:
 	@$(SHELL) $(top_srcdir)/tests/summary.sh $(TEST_LOGS)
 
-# One block for each test, in alphabetical order; tests/tidy.sh complains about one that is missing.
-check_PROGRAMS += tests/test_calendars
-tests_test_calendars_SOURCES = tests/test_calendars.c tests/test.h
-tests_test_calendars_LDADD = $(TEST_LDADD)
+# The CMocka programs, sorted, one a line: tests/test_x is made of tests/test_x.c and linked with $(LDADD)
+# unless it says otherwise below.
+check_PROGRAMS += \
+	tests/test_analytic \
+	tests/test_calendars \
+	tests/test_coll \
+	tests/test_conservation \
+	tests/test_copy \
+	tests/test_device \
+	tests/test_event \
+	tests/test_hash \
+	tests/test_link \
+	tests/test_log \
+	tests/test_mcobject \
+	tests/test_mctable \
+	tests/test_memory \
+	tests/test_nearest \
+	tests/test_numeric \
+	tests/test_options \
+	tests/test_param \
+	tests/test_preset \
+	tests/test_process \
+	tests/test_ptx \
+	tests/test_report \
+	tests/test_rng \
+	tests/test_sim \
+	tests/test_size \
+	tests/test_stat \
+	tests/test_timeline \
+	tests/test_tlm_port \
+	tests/test_trace_chakra \
+	tests/test_trace_goal \
+	tests/test_trace_kineto \
+	tests/test_trace_nccl_log \
+	tests/test_trace_plan \
+	tests/test_trace_pytorch_et \
+	tests/test_trace_simai \
+	tests/test_trace_text \
+	tests/test_two_runs \
+	tests/test_usage \
+	tests/test_vas \
+	tests/test_vcd
 
-check_PROGRAMS += tests/test_coll
-tests_test_coll_SOURCES = tests/test_coll.c tests/test.h
-tests_test_coll_LDADD = $(TEST_LDADD)
+tests_test_options_SOURCES = tests/test_options.c cli/options.c
 
+tests_test_tlm_port_SOURCES = tests/test_tlm_port.cpp
 check_PROGRAMS += tests/test_device
 tests_test_device_SOURCES = tests/test_device.c tests/test.h
 tests_test_device_LDADD = $(TEST_LDADD)
@@ -162,6 +203,7 @@ tests_test_usage_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_vas
 tests_test_vas_SOURCES = tests/test_vas.c tests/model_test.h tests/test.h
 tests_test_vas_LDADD = $(TEST_LDADD)
+
 
 check_PROGRAMS += tests/test_timeline
 tests_test_timeline_SOURCES = tests/test_timeline.c tests/test.h

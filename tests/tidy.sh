@@ -124,10 +124,20 @@ check_languages() {
         sed 's/$/:1: C++ lives in sim\/kernel_systemc.cpp and the TLM port alone/' || :
 }
 
+# A merge that kept both sides lists a thing twice, and one of them wins silently.
+check_twice() {
+    for makefile in Makefile.am ./*/*.mk; do
+        [ -f "$makefile" ] || continue
+        grep -E -o '^[a-zA-Z_]+ =|^[[:space:]][a-z]+/[A-Za-z_0-9./-]+' "$makefile" | LC_ALL=C sort | uniq -d |
+            sed "s#^[[:space:]]*\(.*\)#${makefile#./}:1: twice: \1#"
+    done
+}
+
 # A file that no makefile names is dead, or a test that never runs.
 check_listed() {
     for file in $(sources); do
-        grep -q -s -F -e "$file" Makefile.am ./*/*.mk ||
+        case $file in tests/test_*.c) name=${file%.c} ;; *) name=$file ;; esac
+        grep -q -s -w -F -e "$name" Makefile.am ./*/*.mk ||
             echo "$file:1: no makefile names it: list it in ${file%%/*}/${file%%/*}.mk"
     done
     find tests -name 'test_*.sh' -o -name 'test_*.py' | while read -r file; do
@@ -204,6 +214,7 @@ drop_allowed_clocks() {
     check_c | drop_allowed_clocks
     check_lengths
     check_languages
+    check_twice
     check_listed
     check_openings
     check_headers

@@ -78,6 +78,10 @@ printf 'static void test_b(void **state)\n{\n}\n' >>tests/test_a.c
 refuses "a test without its sentence" '^tests/test_a.c:7: a test function opens'
 echo '/* Never built. */' >model/d.c
 refuses "a file in no makefile" '^model/d.c:1: no makefile'
+printf 'x = \\\n\tsim/a.c \\\n\tsim/a.h \\\n\tsim/a.c\n' >sim/sim.mk
+refuses "a file listed twice" '^sim/sim.mk:1: twice: sim/a.c'
+printf 'a_SOURCES = model/b.c\nb = c\na_SOURCES = model/b.c\n' >model/model.mk
+refuses "a variable set twice" '^model/model.mk:1: twice: a_SOURCES'
 echo 'exit 0' >tests/test_d.sh
 refuses "a test script in no makefile" '^tests/test_d.sh:1: no makefile'
 sed -i 1d model/b.c

@@ -1,0 +1,329 @@
+/* See cuda_process.h. The record is made by the first call of any thread; cuInit starts the engine.
+ *
+ * Options come from the environment, where `fanout exec` puts them: FANOUT_SYSTEM, FANOUT_CONFIG,
+ * FANOUT_SET (one assignment a line), FANOUT_SEED, FANOUT_LOG, FANOUT_DATA. */
+#include "api/cuda_process.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <pthread.h>
+
+#include "api/cuda_class.h"
+#include "api/cuda_phys.h"
+#include "api/cuda_range.h"
+#include "api/cuda_report.h"
+#include "api/cuda_team.h"
+
+/* The front end's process record: the one global that the driver API's shape asks for. */
+static Cuda *process;
+static gint forked;  /* atomic: this is a child that did not exec */
+static gint exiting; /* atomic: exit handlers are running */
+
+static void on_fork_child(void)
+{
+    g_atomic_int_set(&forked, 1);
+}
+static void on_exit_handler(void)
+{
+    if (g_atomic_int_get(&forked))
+        return;
+    cuda_report_write(process, "exit");
+    g_atomic_int_set(&exiting, 1);
+}
+
+static void on_hard_exit(void)
+{
+    cuda_report_write(process, "_exit");
+}
+
+/* libfanout_exit.so, when `fanout exec` preloaded it. */
+static void hook_hard_exit(void)
+{
+    void (*set)(void (*)(void));
+    void *symbol = dlsym(RTLD_DEFAULT, "fo_exit_hook");
+
+    memcpy(&set, &symbol, sizeof set);
+    if (set != NULL)
+        set(on_hard_exit);
+}
+
+static Cuda *process_new(void)
+{
+    Cuda *cuda = g_new0(Cuda, 1);
+    GError *error = NULL;
+    const char *spec = g_getenv("FANOUT_LOG");
+
+    g_mutex_init(&cuda->lock);
+    g_mutex_init(&cuda->report_lock);
+    cuda->log = log_new();
+    if (spec != NULL && !log_parse(cuda->log, spec, &error)) {
+        log_line(cuda->log, LOG_CUDA, LOG_ERROR, 0, "FANOUT_LOG: %s", error->message);
+        g_clear_error(&error);
+    }
+    cuda->handles = handle_table_new();
+    cuda->ranges = ranges_new();
+    cuda->phys = phys_table_new();
+    cuda->teams = team_table_new();
+    cuda->calls = g_hash_table_new(g_str_hash, g_str_equal);
+    cuda->diagnostics = g_ptr_array_new_with_free_func(g_free);
+    cuda->slabs = g_ptr_array_new();
+    cuda->next_id = 1;
+    pthread_atfork(NULL, NULL, on_fork_child);
+    atexit(on_exit_handler);
+    hook_hard_exit();
+    return cuda;
+}
+
+Cuda *cuda_get(void)
+{
+    static gsize once;
+
+    if (g_once_init_enter(&once)) {
+        process = process_new();
+        g_once_init_leave(&once, 1);
+    }
+    return process;
+}
+
+gboolean cuda_exiting(void)
+{
+    return g_atomic_int_get(&exiting);
+}
+
+/* One identity per GPU of the system, the same in every process. */
+static void device_uuid(CUuuid *uuid, const char *system, guint gpu)
+{
+    g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_MD5);
+    g_autofree char *text = g_strdup_printf("fanout/%s/gpu%u", system, gpu);
+    guint8 digest[16];
+    gsize n = sizeof digest;
+
+    g_checksum_update(sum, (const guchar *)text, -1);
+    g_checksum_get_digest(sum, digest, &n);
+    memcpy(uuid->bytes, digest, sizeof digest);
+}
+
+/* CUDA_VISIBLE_DEVICES: ordinals up to the first that does not exist, as the real driver reads it.
+ */
+static guint visible_devices(const Cuda *cuda, guint gpus, guint16 *chosen)
+{
+    const char *list = g_getenv("CUDA_VISIBLE_DEVICES");
+    guint n = 0;
+    guint limit =
+        cuda->spec.devices != 0 && cuda->spec.devices < gpus ? (guint)cuda->spec.devices : gpus;
+
+    if (list == NULL) {
+        for (n = 0; n < limit; n++)
+            chosen[n] = (guint16)n;
+        return n;
+    }
+    g_auto(GStrv) parts = g_strsplit(list, ",", -1);
+    for (guint i = 0; parts[i] != NULL && n < limit; i++) {
+        char *end;
+        guint64 gpu = g_ascii_strtoull(g_strstrip(parts[i]), &end, 10);
+        if (end == parts[i] || *end != '\0' || gpu >= limit)
+            break;
+        chosen[n++] = (guint16)gpu;
+    }
+    return n;
+}
+
+static void devices_make(Cuda *cuda, guint gpus)
+{
+    guint16 chosen[CUDA_DEVICES_MAX];
+
+    cuda->n_devices = visible_devices(cuda, MIN(gpus, CUDA_DEVICES_MAX), chosen);
+    for (guint i = 0; i < cuda->n_devices; i++) {
+        CudaDevice *device = &cuda->device[i];
+        device->gpu = chosen[i];
+        device->kind = cuda_class((CudaGpu)cuda->spec.gpu);
+        device->total_bytes =
+            cuda->spec.memory_bytes != 0 ? cuda->spec.memory_bytes : device->kind->memory_bytes;
+        device_uuid(&device->uuid, cuda->system, chosen[i]);
+    }
+}
+
+static const char *env_or(const char *name, const char *otherwise)
+{
+    const char *value = g_getenv(name);
+    return value != NULL && value[0] != '\0' ? value : otherwise;
+}
+
+static gboolean load(Cuda *cuda, GError **error)
+{
+    g_auto(GStrv) sets = g_strsplit(env_or("FANOUT_SET", ""), "\n", -1);
+
+    cuda->system = g_strdup(env_or("FANOUT_SYSTEM", "dgx-h100"));
+    cuda->params = param_set_new();
+    return cuda_spec_load(cuda->params, &cuda->spec, &cuda->fabric, cuda->system,
+                          env_or("FANOUT_CONFIG", NULL), sets, error);
+}
+
+static void say_wrong(Cuda *cuda, const GError *error)
+{
+    log_line(cuda->log, LOG_CUDA, LOG_ERROR, 0, "%s", error->message);
+    cuda_report_wrong();
+}
+
+/* Lock held. Wrong options are said once; everything then fails with INVALID_VALUE. */
+static gboolean configure(Cuda *cuda)
+{
+    g_autoptr(GError) error = NULL;
+
+    if (g_atomic_int_get(&cuda->configured) != 0)
+        return cuda->configured > 0;
+    if (!load(cuda, &error))
+        say_wrong(cuda, error);
+    g_atomic_int_set(&cuda->configured, error == NULL ? 1 : -1);
+    return error == NULL;
+}
+
+guint64 cuda_configured_version(Cuda *cuda)
+{
+    if (g_atomic_int_get(&cuda->configured) == 0) {
+        g_mutex_lock(&cuda->lock);
+        configure(cuda);
+        g_mutex_unlock(&cuda->lock);
+    }
+    return cuda->configured > 0 ? cuda->spec.driver_version : FANOUT_CUDA_VERSION;
+}
+
+/* Every allocation takes descriptors: as many as this process may have. */
+static void raise_descriptors(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static gboolean start(Cuda *cuda, GError **error)
+{
+    EngineSpec spec = {
+        .fabric = &cuda->fabric,
+        .seed = g_ascii_strtoull(env_or("FANOUT_SEED", "1"), NULL, 10),
+        .keep_bytes = !g_str_equal(env_or("FANOUT_DATA", "auto"), "off"),
+        .reference_calendar = g_str_equal(env_or("FANOUT_CALENDAR", "wheel"), "systemc"),
+        .vcd_path = env_or("FANOUT_VCD", NULL),
+        .query_quantum_ps = cuda->spec.query_quantum_ns * PS_PER_NS,
+        .sticky_faults = cuda->spec.sticky_faults,
+        .watchdog_us = cuda->spec.watchdog_ms * 1000,
+        .log = cuda->log,
+    };
+
+    raise_descriptors();
+    cuda->engine = engine_new(&spec, error);
+    if (cuda->engine == NULL)
+        return FALSE;
+    devices_make(cuda, (guint)cuda->fabric.system.gpus);
+    return TRUE;
+}
+
+CUresult cuda_start(Cuda *cuda)
+{
+    g_autoptr(GError) error = NULL;
+
+    if (g_atomic_int_get(&forked))
+        return CUDA_ERROR_NOT_INITIALIZED;
+    if (cuda_exiting())
+        return CUDA_ERROR_DEINITIALIZED;
+    g_mutex_lock(&cuda->lock);
+    if (!g_atomic_int_get(&cuda->ready)) {
+        if (!configure(cuda) || !start(cuda, &error)) {
+            if (error != NULL)
+                say_wrong(cuda, error);
+            g_mutex_unlock(&cuda->lock);
+            return CUDA_ERROR_INVALID_VALUE;
+        }
+        g_atomic_int_set(&cuda->ready, 1);
+    }
+    g_mutex_unlock(&cuda->lock);
+    return cuda->n_devices > 0 ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+}
+
+CUresult cuda_begin(Call *call)
+{
+    Cuda *cuda = cuda_get();
+
+    if (cuda_exiting())
+        return call->result = CUDA_ERROR_DEINITIALIZED;
+    if (!g_atomic_int_get(&cuda->ready) || g_atomic_int_get(&forked))
+        return call->result = CUDA_ERROR_NOT_INITIALIZED;
+    g_mutex_lock(&cuda->lock);
+    call->cuda = cuda;
+    call->locked = TRUE;
+    return call->result = CUDA_SUCCESS;
+}
+
+void cuda_end(Call *call)
+{
+    if (call->cuda == NULL)
+        return;
+    if (!call->locked)
+        cuda_relock(call);
+    CallCount *count = g_hash_table_lookup(call->cuda->calls, call->name);
+    if (count == NULL) {
+        count = g_new0(CallCount, 1);
+        g_hash_table_insert(call->cuda->calls, (char *)call->name, count);
+    }
+    count->calls++;
+    count->errors += call->result != CUDA_SUCCESS && call->result != CUDA_ERROR_NOT_READY;
+    cuda_unlock(call);
+}
+
+void cuda_unlock(Call *call)
+{
+    g_assert(call->locked);
+    call->locked = FALSE;
+    g_mutex_unlock(&call->cuda->lock);
+}
+
+void cuda_relock(Call *call)
+{
+    g_assert(!call->locked);
+    g_mutex_lock(&call->cuda->lock);
+    call->locked = TRUE;
+}
+
+int cuda_ordinal_of_gpu(const Cuda *cuda, guint16 gpu)
+{
+    for (guint i = 0; i < cuda->n_devices; i++)
+        if (cuda->device[i].gpu == gpu)
+            return (int)i;
+    return -1;
+}
+
+void cuda_diagnose(Call *call, guint64 handle, int device, guint64 address, const char *format, ...)
+{
+    GString *line = g_string_new(call->name);
+    va_list args;
+
+    g_string_append(line, ": ");
+    va_start(args, format);
+    g_string_append_vprintf(line, format, args);
+    va_end(args);
+    if (handle != 0)
+        g_string_append_printf(line, "; handle 0x%" G_GINT64_MODIFIER "x", handle);
+    if (device >= 0)
+        g_string_append_printf(line, "; device %d", device);
+    if (address != 0)
+        g_string_append_printf(line, "; address 0x%" G_GINT64_MODIFIER "x", address);
+    log_line(call->cuda->log, LOG_CUDA, LOG_WARN, 0, "%s", line->str);
+    call->cuda->n_diagnostics++;
+    if (call->cuda->diagnostics->len < CUDA_DIAGNOSTICS_MAX)
+        g_ptr_array_add(call->cuda->diagnostics, g_string_free(line, FALSE));
+    else
+        g_string_free(line, TRUE);
+}
+
+gboolean cuda_engine(Call *call, const EngineRequest *request, EngineReply *reply)
+{
+    EngineReply unused;
+    return engine_call(call->cuda->engine, request, reply ? reply : &unused) == ENGINE_OK;
+}

@@ -1,0 +1,256 @@
+/* See engine.h: the thread, its calls, and when simulated time may run. */
+#include "api/engine_internal.h"
+
+#include <dirent.h>
+
+#define SLICE_PS (100 * PS_PER_US) /* how long time runs before new calls are looked at */
+#define STUCK_LOOK_US 20000        /* how often a quiet engine asks whether anybody can still act */
+#define STUCK_ROUNDS 25            /* times in a row that nobody can before it says so */
+
+static _Thread_local gboolean on_engine_thread;
+
+void engine_answer(EngineCall *call, EngineStatus status)
+{
+    call->reply.status = status;
+    call->done = TRUE;
+    g_cond_signal(&call->cond);
+}
+
+EngineStatus engine_call(Engine *engine, const EngineRequest *request, EngineReply *reply)
+{
+    EngineCall call = {.request = *request};
+
+    if (on_engine_thread)
+        return ENGINE_STUCK;
+    g_cond_init(&call.cond);
+    g_mutex_lock(&engine->lock);
+    g_atomic_int_inc(&engine->waiting);
+    g_queue_push_tail(&engine->calls, &call);
+    g_cond_signal(&engine->posted);
+    while (!call.done)
+        g_cond_wait(&call.cond, &engine->lock);
+    g_atomic_int_add(&engine->waiting, -1);
+    g_mutex_unlock(&engine->lock);
+    g_cond_clear(&call.cond);
+    *reply = call.reply;
+    return (EngineStatus)reply->status;
+}
+
+static void query_pass_time(Engine *engine)
+{
+    sim_run(engine->sim, sim_now_ps(engine->sim) + engine->spec.query_quantum_ps);
+}
+
+/* TRUE: the call is answered; otherwise a Work holds it. Called with the lock held, given up
+ * inside. */
+static gboolean handle(Engine *engine, EngineCall *call)
+{
+    const EngineRequest *request = &call->request;
+
+    switch (request->op) {
+    case ENGINE_NOW:
+        call->reply.time_ps = sim_now_ps(engine->sim);
+        return TRUE;
+    case ENGINE_REPORT:
+        engine_stats_report(engine, (Report *)(guintptr)request->argument);
+        return TRUE;
+    case ENGINE_QUERY_STREAM:
+    case ENGINE_QUERY_EVENT:
+        if (request->access == 0)
+            query_pass_time(engine);
+        break;
+    default:
+        break;
+    }
+    if (engine_memory_request(engine, request, &call->reply))
+        return TRUE;
+    return engine_work_request(engine, call);
+}
+
+/* Answers what was posted, and completes host calls that came back. Lock held. */
+static void serve(Engine *engine)
+{
+    for (;;) {
+        Work *returned = g_queue_pop_head(&engine->returned);
+        EngineCall *call = returned == NULL ? g_queue_pop_head(&engine->calls) : NULL;
+        if (returned == NULL && call == NULL)
+            return;
+        g_mutex_unlock(&engine->lock);
+        engine->quiet_rounds = engine->quiet_us = 0;
+        gboolean answered = FALSE;
+        if (returned != NULL)
+            engine_work_done(returned, FAULT_NONE, sim_now_ps(engine->sim));
+        else
+            answered = handle(engine, call);
+        g_mutex_lock(&engine->lock);
+        if (answered)
+            engine_answer(call, (EngineStatus)call->reply.status);
+    }
+}
+
+static guint count_tasks(void)
+{
+    DIR *dir = opendir("/proc/self/task");
+    guint n = 0;
+
+    if (dir == NULL)
+        return G_MAXUINT;
+    for (struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir))
+        n += entry->d_name[0] != '.';
+    closedir(dir);
+    return n;
+}
+
+/* Every thread but this one sleeps in a call: nobody is left who could change anything. */
+static gboolean nobody_can_act(Engine *engine)
+{
+    return g_atomic_int_get(&engine->callbacks) == 0 &&
+           count_tasks() <= (guint)g_atomic_int_get(&engine->waiting) + 1 +
+                                (engine->callback_pool != NULL ? 1 : 0);
+}
+
+/* Lock held. The waits are answered with ENGINE_STUCK; the report says who waited for what. */
+static void declare_stuck(Engine *engine)
+{
+    g_auto(GStrv) waiters = sim_waiters(engine->sim);
+
+    engine->stuck = TRUE;
+    log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim),
+             "stuck: nothing is due, and every thread of the process waits");
+    for (guint i = 0; waiters != NULL && waiters[i] != NULL; i++) {
+        log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "%s", waiters[i]);
+        g_ptr_array_add(engine->faults, g_strdup_printf("stuck: %s", waiters[i]));
+        engine->n_faults++;
+    }
+    while (engine->sleepers->len > 0) {
+        Work *work = g_ptr_array_steal_index(engine->sleepers, 0);
+        engine_answer(work->call, ENGINE_STUCK);
+        work->call = NULL;
+        engine_work_unref(work);
+    }
+}
+
+/* Somebody waits: lets time run, or sleeps when nothing is due. Lock held, given up inside. */
+static void advance(Engine *engine)
+{
+    g_mutex_unlock(&engine->lock);
+    SimStatus status = sim_run(engine->sim, sim_now_ps(engine->sim) + SLICE_PS);
+    g_mutex_lock(&engine->lock);
+    if (status == SIM_LIMIT || status == SIM_STOPPED || !g_queue_is_empty(&engine->calls) ||
+        !g_queue_is_empty(&engine->returned) || engine->sleepers->len == 0) {
+        engine->quiet_rounds = engine->quiet_us = 0;
+        return;
+    }
+    g_cond_wait_until(&engine->posted, &engine->lock, g_get_monotonic_time() + STUCK_LOOK_US);
+    if (!g_queue_is_empty(&engine->calls) || !g_queue_is_empty(&engine->returned))
+        return;
+    engine->quiet_us += STUCK_LOOK_US;
+    engine->quiet_rounds = nobody_can_act(engine) ? engine->quiet_rounds + 1 : 0;
+    if (engine->quiet_rounds >= STUCK_ROUNDS ||
+        (engine->spec.watchdog_us != 0 && engine->quiet_us >= engine->spec.watchdog_us))
+        declare_stuck(engine);
+}
+
+/* A host call runs beside the engine, so that it may take its time. */
+static void run_host_call(gpointer data, gpointer user)
+{
+    Work *work = data;
+    Engine *engine = user;
+    void (*function)(void *) = (void (*)(void *))(guintptr)work->request.function;
+
+    function((void *)(guintptr)work->request.argument);
+    g_mutex_lock(&engine->lock);
+    g_queue_push_tail(&engine->returned, work);
+    g_atomic_int_add(&engine->callbacks, -1);
+    g_cond_signal(&engine->posted);
+    g_mutex_unlock(&engine->lock);
+}
+
+void engine_host_call(Engine *engine, Work *work)
+{
+    if (engine->callback_pool == NULL)
+        engine->callback_pool = g_thread_pool_new(run_host_call, engine, 1, TRUE, NULL);
+    g_atomic_int_inc(&engine->callbacks);
+    g_thread_pool_push(engine->callback_pool, work, NULL);
+}
+
+static gboolean build(Engine *engine)
+{
+    SimSpec spec = {.seed = engine->spec.seed,
+                    .calendar =
+                        engine->spec.reference_calendar ? SIM_CALENDAR_SYSTEMC : SIM_CALENDAR_WHEEL,
+                    .vcd_path = engine->spec.vcd_path};
+
+    engine->sim = sim_new(&spec, &engine->start_error);
+    if (engine->sim == NULL)
+        return FALSE;
+    engine->fabric =
+        fabric_new(engine->sim, engine->spec.fabric, engine->spec.keep_bytes, &engine->start_error);
+    if (engine->fabric == NULL)
+        return FALSE;
+    engine->fabric->log = engine->spec.log;
+    engine->fabric->on_fault = engine_stats_fault;
+    engine->fabric->on_fault_user = engine;
+    engine->vas = vas_new(engine->fabric->memory);
+    engine->mark = usage_mark(engine->fabric);
+    return TRUE;
+}
+
+static gpointer engine_main(gpointer data)
+{
+    Engine *engine = data;
+
+    on_engine_thread = TRUE;
+    gboolean ok = build(engine);
+    g_mutex_lock(&engine->lock);
+    engine->started = TRUE;
+    g_cond_broadcast(&engine->posted);
+    while (ok) {
+        serve(engine);
+        if (engine->sleepers->len > 0)
+            advance(engine);
+        else if (g_queue_is_empty(&engine->calls) && g_queue_is_empty(&engine->returned))
+            g_cond_wait(&engine->posted, &engine->lock);
+    }
+    g_mutex_unlock(&engine->lock);
+    return NULL;
+}
+
+Engine *engine_new(const EngineSpec *spec, GError **error)
+{
+    Engine *engine = g_new0(Engine, 1);
+
+    engine->spec = *spec;
+    g_mutex_init(&engine->lock);
+    g_cond_init(&engine->posted);
+    g_queue_init(&engine->calls);
+    g_queue_init(&engine->returned);
+    engine->objects = g_ptr_array_new();
+    engine->contexts = g_hash_table_new(NULL, NULL);
+    engine->streams = g_ptr_array_new();
+    engine->events = g_ptr_array_new();
+    engine->sleepers = g_ptr_array_new();
+    engine->stats = g_ptr_array_new();
+    engine->faults = g_ptr_array_new_with_free_func(g_free);
+    engine->graveyard = g_ptr_array_new();
+    engine->launches = g_ptr_array_new();
+    g_ptr_array_add(engine->objects, NULL);
+    g_ptr_array_add(engine->streams, NULL);
+    g_ptr_array_add(engine->events, NULL);
+    engine->thread = g_thread_new("fanout-engine", engine_main, engine);
+    g_mutex_lock(&engine->lock);
+    while (!engine->started)
+        g_cond_wait(&engine->posted, &engine->lock);
+    g_mutex_unlock(&engine->lock);
+    if (engine->start_error == NULL)
+        return engine;
+    g_propagate_error(error, engine->start_error);
+    g_thread_join(engine->thread);
+    g_free(engine);
+    return NULL;
+}
+
+gboolean engine_is_stuck(const Engine *engine)
+{
+    return engine->stuck;
+}

@@ -1,0 +1,134 @@
+/* Inside the engine: everything here belongs to its thread. */
+#ifndef API_ENGINE_INTERNAL_H
+#define API_ENGINE_INTERNAL_H
+
+#include "api/device.h"
+#include "api/engine.h"
+#include "model/copy.h"
+#include "model/fabric.h"
+#include "model/usage.h"
+#include "model/vas.h"
+#include "sim/report.h"
+#include "sim/sim.h"
+
+#define FAULT_HOST                                                                                 \
+    ((FaultKind)FAULT_KINDS) /* a host address cannot be written: no device's fault */
+
+typedef struct Work Work;
+typedef struct EngineStream EngineStream;
+
+/* A call that an API thread sleeps on; it lives on that thread's stack. */
+typedef struct EngineCall {
+    EngineRequest request;
+    EngineReply reply;
+    gboolean done;
+    GCond cond;
+} EngineCall;
+
+typedef struct {
+    guint32 id;
+    guint16 gpu;
+    FaultKind fault;    /* FAULT_NONE, or why work of it failed */
+    guint32 legacy;     /* stream number */
+    GPtrArray *streams; /* EngineStream that have not been freed */
+} EngineContext;
+
+struct EngineStream {
+    guint32 id;
+    EngineContext *context;
+    gboolean blocking; /* waits for the legacy stream, and the other way round */
+    Work *tail;        /* the last work queued, a reference; NULL: never any */
+};
+
+/* One piece of work. It starts when everything it waits for is done. */
+struct Work {
+    Engine *engine;
+    EngineRequest request;
+    EngineContext *context; /* NULL: of nobody (a wait) */
+    guint32 refs;
+    guint32 waits_for;    /* works that are not done yet, +1 while it is being queued */
+    GPtrArray *followers; /* works that wait for this one; each a reference */
+    gboolean done;
+    FaultKind fault;
+    SimTime submit_ps, start_ps, end_ps;
+    EngineCall *call; /* a wait: whom to wake */
+    guint8 *staging;  /* bytes of pageable host memory */
+    FoKernel kernel;  /* of a launch: name and args are owned */
+    guint64 at, row;  /* progress of copies and fills: bytes of the row, rows */
+    MemWatch watch;   /* ENGINE_WAIT_VALUE */
+    Event timer;      /* ENGINE_SLEEP */
+};
+
+typedef struct {
+    guint32 id;
+    Work *record; /* the latest record, a reference; NULL: never */
+} EngineEvent;
+
+/* What work cost, by what it was: rows of the report. */
+typedef struct {
+    char *name;
+    guint64 count, bytes, faults;
+    SimTime first_ps, last_ps, busy_ps;
+    Hist latency_ps;
+} WorkStats;
+
+struct Engine {
+    EngineSpec spec;
+    GThread *thread;
+    GMutex lock; /* of the two below only */
+    GCond posted;
+    GQueue calls;   /* EngineCall */
+    gint waiting;   /* atomic: API threads asleep in a call */
+    gint callbacks; /* atomic: host calls that run */
+    GThreadPool *callback_pool;
+    GQueue returned; /* Work whose host call returned; under lock */
+    Sim *sim;
+    Fabric *fabric;
+    Vas *vas;
+    GPtrArray *objects;   /* McObject by number; [0] NULL */
+    GHashTable *contexts; /* id -> EngineContext */
+    GPtrArray *streams;   /* EngineStream by number */
+    GPtrArray *events;    /* EngineEvent by number */
+    GPtrArray *sleepers;  /* Work: waits that are not answered */
+    GPtrArray *stats;     /* WorkStats in order of first use */
+    GPtrArray *faults;    /* lines */
+    guint64 n_faults;
+    UsageMark *mark;
+    guint64 quiet_rounds; /* times in a row that nothing was due while somebody waited */
+    guint64 quiet_us;
+    guint32 running;      /* works started and not done */
+    GPtrArray *launches;  /* Work: kernels that run */
+    GPtrArray *graveyard; /* McObject to free when nothing runs any more */
+    gboolean stuck;
+    GError *start_error;
+    gboolean started;
+};
+
+/* engine.c */
+void engine_host_call(Engine *engine, Work *work);
+
+/* engine_memory.c */
+void engine_bury(Engine *engine); /* frees what waited for the end of running work */
+gboolean engine_memory_request(Engine *engine, const EngineRequest *request, EngineReply *reply);
+McObject *engine_object(Engine *engine, guint32 number);
+
+/* engine_work.c: streams, events, order */
+gboolean engine_work_request(Engine *engine, EngineCall *call); /* TRUE: answered now */
+void engine_work_done(Work *work, FaultKind fault, SimTime now_ps);
+Work *engine_work_ref(Work *work);
+void engine_work_unref(Work *work);
+EngineStream *engine_stream(Engine *engine, guint32 number);
+
+/* engine_run.c: what a piece of work does when its time has come */
+EngineStatus
+engine_run_prepare(Work *work); /* at submission: snapshots, checks of host addresses */
+void engine_run_start(Work *work);
+void engine_run_clear(Work *work);
+void engine_answer(EngineCall *call, EngineStatus status);
+
+/* engine_stats.c */
+void engine_stats_add(Engine *engine, const Work *work);
+void engine_stats_fault(const FabricFault *fault, void *engine);
+void engine_stats_report(Engine *engine, Report *report);
+
+#endif

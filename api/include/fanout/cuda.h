@@ -1,0 +1,235 @@
+/* The CUDA driver API as Fanout's libcuda.so.1 implements it: for building without a toolkit.
+ *
+ * Names, signatures and values are the published ABI's. Where a plain name stands for a newer variant,
+ * it is a macro, as in NVIDIA's header (cuMemAlloc is cuMemAlloc_v2). Every other name of the API is
+ * exported by the library too and answers CUDA_ERROR_NOT_SUPPORTED. docs/cuda.md lists what each call
+ * checks, in which order, and which choice was made where the documentation leaves one open.
+ *
+ * All functions answer CUDA_ERROR_NOT_INITIALIZED before cuInit and in a forked child, and
+ * CUDA_ERROR_DEINITIALIZED during process exit; on any error outputs are untouched unless said. */
+#ifndef FANOUT_CUDA_H
+#define FANOUT_CUDA_H
+
+#include <fanout/cuda_types.h>
+#include <fanout/cuda_names.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+
+/* Start, errors, look-up of functions. `flags` of cuInit is 0. */
+CUresult cuInit(unsigned int flags);
+CUresult cuDriverGetVersion(int *version);
+CUresult cuGetErrorName(CUresult error, const char **text); /* unknown: INVALID_VALUE and *text NULL */
+CUresult cuGetErrorString(CUresult error, const char **text);
+#undef cuGetProcAddress
+CUresult cuGetProcAddress(const char *symbol, void **function, int version, cuuint64_t flags);
+CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult *status);
+#define cuGetProcAddress cuGetProcAddress_v2
+CUresult cuGetExportTable(const void **table, const CUuuid *id); /* always NOT_FOUND: private tables */
+
+/* Devices. */
+CUresult cuDeviceGet(CUdevice *device, int ordinal);
+CUresult cuDeviceGetCount(int *count);
+CUresult cuDeviceGetName(char *name, int bytes, CUdevice device);
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device);
+CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device);
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device);
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device);
+CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *bus_id);
+CUresult cuDeviceGetPCIBusId(char *bus_id, int bytes, CUdevice device);
+CUresult cuDeviceGetProperties(CUdevprop *properties, CUdevice device);
+CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device);
+CUresult cuDeviceCanAccessPeer(int *can_access, CUdevice device, CUdevice peer);
+CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice source,
+                                 CUdevice destination);
+CUresult cuDeviceGetExecAffinitySupport(int *supported, CUexecAffinityType type, CUdevice device);
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device);
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int flags);
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active);
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device);
+
+/* Contexts: one current per host thread, on a stack. */
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device);
+CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinities, int n,
+                        unsigned int flags, CUdevice device);
+CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params, unsigned int flags,
+                        CUdevice device);
+CUresult cuCtxDestroy_v2(CUcontext context);
+CUresult cuCtxPushCurrent_v2(CUcontext context);
+CUresult cuCtxPopCurrent_v2(CUcontext *context);
+CUresult cuCtxSetCurrent(CUcontext context);
+CUresult cuCtxGetCurrent(CUcontext *context);
+CUresult cuCtxGetDevice(CUdevice *device);
+CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext context);
+CUresult cuCtxGetFlags(unsigned int *flags);
+CUresult cuCtxSetFlags(unsigned int flags);
+CUresult cuCtxGetId(CUcontext context, unsigned long long *id);
+CUresult cuCtxSynchronize(void);
+CUresult cuCtxSynchronize_v2(CUcontext context);
+CUresult cuCtxGetApiVersion(CUcontext context, unsigned int *version);
+CUresult cuCtxGetLimit(size_t *value, CUlimit limit);
+CUresult cuCtxSetLimit(CUlimit limit, size_t value);
+CUresult cuCtxGetCacheConfig(CUfunc_cache *config);
+CUresult cuCtxSetCacheConfig(CUfunc_cache config);
+CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest);
+CUresult cuCtxResetPersistingL2Cache(void);
+CUresult cuCtxAttach(CUcontext *context, unsigned int flags);
+CUresult cuCtxDetach(CUcontext context);
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags);
+CUresult cuCtxDisablePeerAccess(CUcontext peer);
+
+/* Virtual memory management. Handles count references: cuMemCreate, import and retain give one each,
+ * cuMemRelease takes one back. Sizes and addresses are multiples of the granularity. */
+CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
+                                       CUmemAllocationGranularity_flags option);
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes,
+                     const CUmemAllocationProp *prop, unsigned long long flags);
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle);
+CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr hint,
+                             unsigned long long flags);
+CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes);
+CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
+                  CUmemGenericAllocationHandle handle, unsigned long long flags);
+CUresult cuMemUnmap(CUdeviceptr address, size_t bytes);
+CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *desc, size_t n);
+CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr address);
+CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHandle handle,
+                                      CUmemAllocationHandleType type, unsigned long long flags);
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *shareable,
+                                        CUmemAllocationHandleType type);
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
+                                                CUmemGenericAllocationHandle handle);
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address);
+
+/* Multicast objects. Binds and cuMemMap of an object wait until its team is complete. */
+CUresult cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectProp *prop,
+                                   CUmulticastGranularity_flags option);
+CUresult cuMulticastCreate(CUmemGenericAllocationHandle *object, const CUmulticastObjectProp *prop);
+CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle object, CUdevice device);
+CUresult cuMulticastBindMem(CUmemGenericAllocationHandle object, size_t object_offset,
+                            CUmemGenericAllocationHandle memory, size_t memory_offset, size_t bytes,
+                            unsigned long long flags);
+CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle object, CUdevice device,
+                               size_t object_offset, CUmemGenericAllocationHandle memory,
+                               size_t memory_offset, size_t bytes, unsigned long long flags);
+CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle object, size_t object_offset,
+                             CUdeviceptr address, size_t bytes, unsigned long long flags);
+CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle object, CUdevice device,
+                                size_t object_offset, CUdeviceptr address, size_t bytes,
+                                unsigned long long flags);
+CUresult cuMulticastUnbind(CUmemGenericAllocationHandle object, CUdevice device,
+                           size_t object_offset, size_t bytes);
+
+/* Memory that is not virtual memory management's. These need a current context. */
+CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes);
+CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes);
+CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
+                            unsigned int element_bytes);
+CUresult cuMemFree_v2(CUdeviceptr address);
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address);
+CUresult cuMemAllocHost_v2(void **address, size_t bytes);
+CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned int flags);
+CUresult cuMemFreeHost(void *address);
+CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags);
+CUresult cuMemHostUnregister(void *address);
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *host, unsigned int flags);
+CUresult cuMemHostGetFlags(unsigned int *flags, void *host);
+CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr address);
+CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **data,
+                                CUdeviceptr address);
+CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr address);
+
+/* Stream-ordered memory: the other documented source of memory that cuMulticastBindAddr takes. */
+CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream);
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPool pool,
+                                 CUstream stream);
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream);
+CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties);
+CUresult cuMemPoolDestroy(CUmemoryPool pool);
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep_bytes);
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value);
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value);
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t n);
+CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUmemLocation *location);
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device);
+CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device);
+CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool);
+
+/* Copies and fills. Those without a stream return when the bytes are there; with one, when the work is
+ * queued. A destination in a multicast mapping reaches every bound copy. */
+CUresult cuMemcpy(CUdeviceptr destination, CUdeviceptr source, size_t bytes);
+CUresult cuMemcpyHtoD_v2(CUdeviceptr destination, const void *source, size_t bytes);
+CUresult cuMemcpyDtoH_v2(void *destination, CUdeviceptr source, size_t bytes);
+CUresult cuMemcpyDtoD_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes);
+CUresult cuMemcpyPeer(CUdeviceptr destination, CUcontext destination_context, CUdeviceptr source,
+                      CUcontext source_context, size_t bytes);
+CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *copy);
+CUresult cuMemcpyAsync(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream);
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void *source, size_t bytes,
+                              CUstream stream);
+CUresult cuMemcpyDtoHAsync_v2(void *destination, CUdeviceptr source, size_t bytes, CUstream stream);
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes,
+                              CUstream stream);
+CUresult cuMemcpyPeerAsync(CUdeviceptr destination, CUcontext destination_context,
+                           CUdeviceptr source, CUcontext source_context, size_t bytes,
+                           CUstream stream);
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *copy, CUstream stream);
+CUresult cuMemsetD8_v2(CUdeviceptr destination, unsigned char value, size_t n);
+CUresult cuMemsetD16_v2(CUdeviceptr destination, unsigned short value, size_t n);
+CUresult cuMemsetD32_v2(CUdeviceptr destination, unsigned int value, size_t n);
+CUresult cuMemsetD8Async(CUdeviceptr destination, unsigned char value, size_t n, CUstream stream);
+CUresult cuMemsetD16Async(CUdeviceptr destination, unsigned short value, size_t n, CUstream stream);
+CUresult cuMemsetD32Async(CUdeviceptr destination, unsigned int value, size_t n, CUstream stream);
+CUresult cuMemsetD2D8_v2(CUdeviceptr destination, size_t pitch, unsigned char value, size_t width,
+                         size_t height);
+CUresult cuMemsetD2D32_v2(CUdeviceptr destination, size_t pitch, unsigned int value, size_t width,
+                          size_t height);
+
+/* Streams: queues of work; NULL is the default stream. */
+CUresult cuStreamCreate(CUstream *stream, unsigned int flags);
+CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority);
+CUresult cuStreamDestroy_v2(CUstream stream);
+CUresult cuStreamSynchronize(CUstream stream);
+CUresult cuStreamQuery(CUstream stream);
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags);
+CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags);
+CUresult cuStreamGetPriority(CUstream stream, int *priority);
+CUresult cuStreamGetCtx(CUstream stream, CUcontext *context);
+CUresult cuStreamGetId(CUstream stream, unsigned long long *id);
+CUresult cuStreamGetDevice(CUstream stream, CUdevice *device);
+CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status);
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *user,
+                             unsigned int flags);
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *user);
+CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value,
+                                 unsigned int flags);
+CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value,
+                                 unsigned int flags);
+CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value,
+                                unsigned int flags);
+CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value,
+                                unsigned int flags);
+
+/* Events: points in streams; their times are simulated time. */
+CUresult cuEventCreate(CUevent *event, unsigned int flags);
+CUresult cuEventRecord(CUevent event, CUstream stream);
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags);
+CUresult cuEventQuery(CUevent event);
+CUresult cuEventSynchronize(CUevent event);
+CUresult cuEventDestroy_v2(CUevent event);
+CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end);
+CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,87 @@
+/* Which variant a plain name of the driver API stands for, as in NVIDIA's header of the same version.
+ * With CUDA_API_PER_THREAD_DEFAULT_STREAM defined, stream 0 means the calling thread's own stream. */
+#ifndef FANOUT_CUDA_NAMES_H
+#define FANOUT_CUDA_NAMES_H
+
+#define cuDeviceTotalMem cuDeviceTotalMem_v2
+#define cuDeviceGetUuid cuDeviceGetUuid_v2
+#define cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2
+#define cuDevicePrimaryCtxSetFlags cuDevicePrimaryCtxSetFlags_v2
+#define cuDevicePrimaryCtxReset cuDevicePrimaryCtxReset_v2
+#define cuCtxCreate cuCtxCreate_v4
+#define cuCtxDestroy cuCtxDestroy_v2
+#define cuCtxPushCurrent cuCtxPushCurrent_v2
+#define cuCtxPopCurrent cuCtxPopCurrent_v2
+#define cuMemGetInfo cuMemGetInfo_v2
+#define cuMemAlloc cuMemAlloc_v2
+#define cuMemAllocPitch cuMemAllocPitch_v2
+#define cuMemFree cuMemFree_v2
+#define cuMemGetAddressRange cuMemGetAddressRange_v2
+#define cuMemAllocHost cuMemAllocHost_v2
+#define cuMemHostRegister cuMemHostRegister_v2
+#define cuMemHostGetDevicePointer cuMemHostGetDevicePointer_v2
+#define cuMemcpyHtoD cuMemcpyHtoD_v2
+#define cuMemcpyDtoH cuMemcpyDtoH_v2
+#define cuMemcpyDtoD cuMemcpyDtoD_v2
+#define cuMemcpy2D cuMemcpy2D_v2
+#define cuMemcpyHtoDAsync cuMemcpyHtoDAsync_v2
+#define cuMemcpyDtoHAsync cuMemcpyDtoHAsync_v2
+#define cuMemcpyDtoDAsync cuMemcpyDtoDAsync_v2
+#define cuMemcpy2DAsync cuMemcpy2DAsync_v2
+#define cuMemsetD8 cuMemsetD8_v2
+#define cuMemsetD16 cuMemsetD16_v2
+#define cuMemsetD32 cuMemsetD32_v2
+#define cuMemsetD2D8 cuMemsetD2D8_v2
+#define cuMemsetD2D32 cuMemsetD2D32_v2
+#define cuStreamDestroy cuStreamDestroy_v2
+#define cuStreamWriteValue32 cuStreamWriteValue32_v2
+#define cuStreamWriteValue64 cuStreamWriteValue64_v2
+#define cuStreamWaitValue32 cuStreamWaitValue32_v2
+#define cuStreamWaitValue64 cuStreamWaitValue64_v2
+#define cuEventDestroy cuEventDestroy_v2
+#define cuEventElapsedTime cuEventElapsedTime_v2
+
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define cuMemcpy cuMemcpy_ptds
+#define cuMemcpyHtoD_v2 cuMemcpyHtoD_v2_ptds
+#define cuMemcpyDtoH_v2 cuMemcpyDtoH_v2_ptds
+#define cuMemcpyDtoD_v2 cuMemcpyDtoD_v2_ptds
+#define cuMemcpyPeer cuMemcpyPeer_ptds
+#define cuMemcpy2D_v2 cuMemcpy2D_v2_ptds
+#define cuMemsetD8_v2 cuMemsetD8_v2_ptds
+#define cuMemsetD16_v2 cuMemsetD16_v2_ptds
+#define cuMemsetD32_v2 cuMemsetD32_v2_ptds
+#define cuMemsetD2D8_v2 cuMemsetD2D8_v2_ptds
+#define cuMemsetD2D32_v2 cuMemsetD2D32_v2_ptds
+#define cuMemAllocAsync cuMemAllocAsync_ptsz
+#define cuMemAllocFromPoolAsync cuMemAllocFromPoolAsync_ptsz
+#define cuMemFreeAsync cuMemFreeAsync_ptsz
+#define cuMemcpyAsync cuMemcpyAsync_ptsz
+#define cuMemcpyHtoDAsync_v2 cuMemcpyHtoDAsync_v2_ptsz
+#define cuMemcpyDtoHAsync_v2 cuMemcpyDtoHAsync_v2_ptsz
+#define cuMemcpyDtoDAsync_v2 cuMemcpyDtoDAsync_v2_ptsz
+#define cuMemcpyPeerAsync cuMemcpyPeerAsync_ptsz
+#define cuMemcpy2DAsync_v2 cuMemcpy2DAsync_v2_ptsz
+#define cuMemsetD8Async cuMemsetD8Async_ptsz
+#define cuMemsetD16Async cuMemsetD16Async_ptsz
+#define cuMemsetD32Async cuMemsetD32Async_ptsz
+#define cuStreamSynchronize cuStreamSynchronize_ptsz
+#define cuStreamQuery cuStreamQuery_ptsz
+#define cuStreamWaitEvent cuStreamWaitEvent_ptsz
+#define cuStreamGetFlags cuStreamGetFlags_ptsz
+#define cuStreamGetPriority cuStreamGetPriority_ptsz
+#define cuStreamGetCtx cuStreamGetCtx_ptsz
+#define cuStreamGetId cuStreamGetId_ptsz
+#define cuStreamGetDevice cuStreamGetDevice_ptsz
+#define cuStreamIsCapturing cuStreamIsCapturing_ptsz
+#define cuStreamAddCallback cuStreamAddCallback_ptsz
+#define cuLaunchHostFunc cuLaunchHostFunc_ptsz
+#define cuStreamWriteValue32_v2 cuStreamWriteValue32_v2_ptsz
+#define cuStreamWriteValue64_v2 cuStreamWriteValue64_v2_ptsz
+#define cuStreamWaitValue32_v2 cuStreamWaitValue32_v2_ptsz
+#define cuStreamWaitValue64_v2 cuStreamWaitValue64_v2_ptsz
+#define cuEventRecord cuEventRecord_ptsz
+#define cuEventRecordWithFlags cuEventRecordWithFlags_ptsz
+#endif
+
+#endif

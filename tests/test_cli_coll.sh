@@ -1,0 +1,86 @@
+#!/bin/sh
+# Proves that `fanout coll` gives the same bytes twice and with both calendars, that its formats agree, and
+# that what cannot run is refused with one line.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+
+complain() {
+    echo "$*"
+    failures=$((failures + 1))
+}
+
+# refuses PATTERN ARG...: exit 1, nothing on standard output, one line on standard error like PATTERN.
+refuses() {
+    pattern=$1
+    shift
+    status=0
+    "$FANOUT" coll "$@" >out 2>err || status=$?
+    [ "$status" = 1 ] || complain "coll $*: exit $status, not 1"
+    [ ! -s out ] || complain "coll $*: wrote to standard output"
+    [ "$(wc -l <err)" = 1 ] || complain "coll $*: not one line: $(cat err)"
+    grep -q -e "$pattern" err || complain "coll $*: no '$pattern' in: $(cat err)"
+}
+
+small="all_reduce -s teach-4gpu -a nvls,ring --ctas 2 -b 1K -e 64K -f 8"
+for format in text csv json; do
+    # shellcheck disable=SC2086
+    "$FANOUT" coll $small --format $format >one.$format || complain "$small: exit $?"
+    # shellcheck disable=SC2086
+    "$FANOUT" coll $small --format $format >two.$format || complain "$small: exit $?"
+    cmp one.$format two.$format || complain "two runs differ ($format)"
+    # shellcheck disable=SC2086
+    "$FANOUT" coll $small --format $format --calendar systemc >two.$format || complain "$small: exit $?"
+    cmp one.$format two.$format || complain "the calendars differ ($format)"
+done
+
+# Six rows, all verified, the same numbers in every format.
+[ "$(sed 1d one.csv | wc -l)" = 6 ] || complain "csv has not six rows"
+[ "$(cut -d , -f 16 one.csv | sed 1d | sort -u)" = true ] || complain "csv: not all verified"
+[ "$(grep -c '^  all_reduce .* yes$' one.text)" = 6 ] || complain "text has not six verified rows"
+grep -q '"schema": "fanout/1"' one.json || complain "json without schema"
+[ "$(grep -c '"busbw_GBps": ' one.json)" = 6 ] || complain "json has not six rows"
+for busbw in $(cut -d , -f 13 one.csv | sed 1d); do
+    grep -q "\"busbw_GBps\": $busbw," one.json || complain "json does not have the $busbw of csv"
+    grep -q " $busbw " one.text || complain "text does not have the $busbw of csv"
+done
+head -n 1 one.csv | grep -q -E '^op,bytes,.*,algo,.*,time_us,.*algbw_GBps,busbw_GBps,.*verified$' ||
+    complain "csv: other columns: $(head -n 1 one.csv)"
+
+# Without data nothing is verified, and nothing claims to be; the time is the same.
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls --ctas 2 -b 8K --format csv >with
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls --ctas 2 -b 8K --format csv --data off >without
+[ "$(cut -d , -f 16 without | sed 1d)" = "" ] || complain "--data off: verified is $(sed 1d without)"
+[ "$(cut -d , -f 1-15 with)" = "$(cut -d , -f 1-15 without)" ] || complain "--data off changes the time"
+
+# Another system is another result; a page is written.
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls --ctas 2 -b 8K --format csv \
+    --set link.flight_ps=500000 --html page.html >slow
+cmp -s with slow && complain "a longer flight changes nothing"
+grep -q '<svg' page.html || complain "no chart in the page"
+
+refuses "did you mean 'all_reduce'\|all_reduce, all_gather" all_reduc
+refuses 'usage: fanout coll' -n 4
+refuses "'extra' is too much" all_reduce extra
+refuses '9 GPUs cannot' all_reduce -n 9 -s dgx-h100
+refuses '1 GPUs cannot' all_reduce -n 1
+refuses 'no whole number of' all_reduce -b 1000001
+refuses 'less than -b' all_reduce -b 4M -e 1M
+refuses "-f: '1'" all_reduce -f 1 -b 1M -e 2M
+refuses "'nvsl' is unknown" all_reduce -a nvsl
+refuses 'needs multicast' all_reduce -s dgx-a100 -a nvls -b 1M
+refuses "'floot' is unknown" all_reduce -d floot
+refuses "'mul' is unknown" all_reduce -o mul
+refuses '100000 CTAs' all_reduce --ctas 100000
+refuses '2000 threads' all_reduce --threads 2000
+refuses '0 bytes' all_reduce -b 0
+refuses "'lots' is not a size" all_reduce -b lots
+refuses "no algorithm 'push'" all_reduce -a push
+refuses 'root 9' broadcast -a nvls --root 9 -b 1M
+refuses "no system 'dgx-h10'" all_reduce -s dgx-h10
+refuses 'no/such/dir' all_reduce -s teach-4gpu --ctas 2 -b 1K -a nvls --html no/such/dir/x.html
+
+echo "$failures failures"
+[ "$failures" = 0 ]
