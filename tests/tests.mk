@@ -228,3 +228,22 @@ tests_test_link_LDADD = $(TEST_LDADD)
 check_PROGRAMS += tests/test_vcd
 tests_test_vcd_SOURCES = tests/test_vcd.c tests/test.h
 tests_test_vcd_LDADD = $(TEST_LDADD)
+
+# The CUDA front end: against the shared library, as its users meet it.
+CUDA_TEST_LDADD = libcuda.la $(GLIB_LIBS) $(CMOCKA_LIBS)
+
+check_PROGRAMS += tests/test_cuda_rules_1
+tests_test_cuda_rules_1_SOURCES = tests/test_cuda_rules_1.c tests/cuda_test.h tests/test.h
+tests_test_cuda_rules_1_LDADD = $(CUDA_TEST_LDADD)
+
+check_PROGRAMS += tests/test_cuda_rules_2
+tests_test_cuda_rules_2_SOURCES = tests/test_cuda_rules_2.c tests/cuda_test.h tests/test.h
+tests_test_cuda_rules_2_LDADD = $(CUDA_TEST_LDADD)
+
+check_PROGRAMS += tests/test_cuda_rules_3
+tests_test_cuda_rules_3_SOURCES = tests/test_cuda_rules_3.c tests/cuda_test.h tests/test.h
+tests_test_cuda_rules_3_LDADD = $(CUDA_TEST_LDADD)
+
+check_PROGRAMS += tests/test_cuda_rules_4
+tests_test_cuda_rules_4_SOURCES = tests/test_cuda_rules_4.c tests/cuda_test.h tests/test.h
+tests_test_cuda_rules_4_LDADD = $(CUDA_TEST_LDADD)

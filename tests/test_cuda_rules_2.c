@@ -1,0 +1,380 @@
+/* Rules 22 to 37: waiting for the team, and binding memory by its handle. One test a rule. */
+#include "tests/cuda_test.h"
+
+typedef struct {
+    Handle object;
+    gint done; /* atomic */
+    CUresult result;
+} Waiter;
+
+static gpointer bind_and_say(gpointer data)
+{
+    Waiter *w = data;
+    w->result = cuMulticastBindMem(w->object, 0, memory(0, GRAIN, 0), 0, GRAIN, 0);
+    g_atomic_int_set(&w->done, 1);
+    return NULL;
+}
+
+static gpointer map_and_say(gpointer data)
+{
+    Waiter *w = data;
+    w->result = cuMemMap(reserve(GRAIN), GRAIN, 0, w->object, 0);
+    g_atomic_int_set(&w->done, 1);
+    return NULL;
+}
+
+/* Binds and maps wait until the last device is there, and not a moment longer. */
+static void test_rule_22(void)
+{
+    start();
+    for (int map = 0; map < 2; map++) {
+        Waiter w = {.object = team(3, GRAIN, 0)};
+        OK(cuMulticastAddDevice(w.object, 0));
+        OK(cuMulticastAddDevice(w.object, 1));
+        GThread *thread = g_thread_new("w", map ? map_and_say : bind_and_say, &w);
+        g_usleep(100000);
+        assert_int_equal(g_atomic_int_get(&w.done), 0);
+        OK(cuMulticastAddDevice(w.object, 2));
+        g_thread_join(thread);
+        OK(w.result);
+    }
+}
+
+/* All four kinds of bind wait. */
+static gpointer bind_each_way(gpointer data)
+{
+    Waiter *w = data;
+    Handle mem = memory(0, 4 * GRAIN, 0);
+    CUdeviceptr va = mapped(mem, 4 * GRAIN, 0);
+    CUresult r = cuMulticastBindAddr_v2(w->object, 0, 0, va, GRAIN, 0);
+    r = r ? r : cuMulticastBindAddr(w->object, GRAIN, va + GRAIN, GRAIN, 0);
+    r = r ? r : cuMulticastBindMem_v2(w->object, 0, 2 * GRAIN, mem, 2 * GRAIN, GRAIN, 0);
+    w->result = r ? r : cuMulticastBindMem(w->object, 3 * GRAIN, mem, 3 * GRAIN, GRAIN, 0);
+    g_atomic_int_set(&w->done, 1);
+    return NULL;
+}
+static void test_rule_22_binds(void)
+{
+    start();
+    Waiter w = {.object = team(2, 4 * GRAIN, 0)};
+    OK(cuMulticastAddDevice(w.object, 0));
+    GThread *thread = g_thread_new("w", bind_each_way, &w);
+    g_usleep(50000);
+    assert_int_equal(g_atomic_int_get(&w.done), 0);
+    OK(cuMulticastAddDevice(w.object, 1));
+    g_thread_join(thread);
+    OK(w.result);
+}
+
+static void adds_second(int socket)
+{
+    Handle object;
+    int fd = receive_fd(socket);
+    if (cuInit(0) != CUDA_SUCCESS ||
+        cuMemImportFromShareableHandle(&object, (void *)(intptr_t)fd,
+                                       CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) != CUDA_SUCCESS)
+        _exit(1);
+    hear(socket);
+    g_usleep(100000);
+    if (cuMulticastAddDevice(object, 1) != CUDA_SUCCESS)
+        _exit(2);
+    hear(socket);
+}
+
+/* The missing device comes from another process; nobody holds a lock while waiting. */
+static void test_rule_23(void)
+{
+    int socket, fd;
+    pid_t pid = fork_child(adds_second, &socket);
+
+    start();
+    Waiter w = {.object = team(2, GRAIN, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)};
+    OK(cuMulticastAddDevice(w.object, 0));
+    OK(cuMemExportToShareableHandle(&fd, w.object, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    send_fd(socket, fd);
+    GThread *thread = g_thread_new("w", map_and_say, &w);
+    g_usleep(50000);
+    assert_int_equal(g_atomic_int_get(&w.done), 0);
+    memory(3, GRAIN, 0); /* other calls go on meanwhile */
+    tell(socket);
+    g_thread_join(thread);
+    OK(w.result);
+    tell(socket);
+    join_child(pid);
+}
+
+/* Map and set access first, bind afterwards; or the other way round: both reach every copy. */
+static void test_rule_24(void)
+{
+    for (int bind_first = 0; bind_first < 2; bind_first++) {
+        start();
+        use_device(0);
+        Handle object = full_team(2, GRAIN, 0), mem[2];
+        CUdeviceptr va[2], mc = 0;
+        if (!bind_first)
+            mc = mapped(object, GRAIN, 0);
+        for (int i = 0; i < 2; i++) {
+            mem[i] = memory(i, GRAIN, 0);
+            OK(cuMulticastBindMem(object, 0, mem[i], 0, GRAIN, 0));
+            va[i] = mapped(mem[i], GRAIN, i);
+        }
+        if (bind_first)
+            mc = mapped(object, GRAIN, 0);
+        OK(cuMemsetD32(mc, 0x600d0000u + (unsigned)bind_first, GRAIN / 4));
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(word_at(va[i] + GRAIN - 4), 0x600d0000u + (unsigned)bind_first);
+    }
+}
+
+/* Everything else goes on while the team is incomplete. */
+static void test_rule_25(void)
+{
+    size_t got;
+    int fd;
+    Handle again;
+
+    start();
+    CUmulticastObjectProp prop = team_prop(2, GRAIN, 0);
+    Handle object = team(2, GRAIN, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    OK(cuMulticastGetGranularity(&got, &prop, CU_MULTICAST_GRANULARITY_MINIMUM));
+    OK(cuMulticastAddDevice(object, 0));
+    OK(cuMemExportToShareableHandle(&fd, object, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    OK(cuMemImportFromShareableHandle(&again, (void *)(intptr_t)fd,
+                                      CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    OK(cuMemRelease(again));
+    OK(cuMemRelease(object));
+}
+
+/* A slow fabric manager: not ready after the time-out, and later it works after all. */
+static void test_rule_26(void)
+{
+    uint64_t time_ps;
+
+    start();
+    Handle object = full_team(2, GRAIN, 0), mem = memory(0, GRAIN, 0);
+    EXPECT(CUDA_ERROR_SYSTEM_NOT_READY, cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
+    OK(fo_now_ps(&time_ps));
+    assert_true(time_ps == 5500000ull * 1000000);
+    OK(cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
+    OK(fo_now_ps(&time_ps));
+    assert_true(time_ps == 7000000ull * 1000000);
+}
+
+/* The fabric manager is absent: bind and map fail, for good; the memory is untouched by it. */
+static void test_rule_27(void)
+{
+    start();
+    Handle object = full_team(2, GRAIN, 0), mem = memory(0, GRAIN, 0);
+    CUdeviceptr va = reserve(GRAIN);
+    for (int i = 0; i < 2; i++) {
+        EXPECT(CUDA_ERROR_ILLEGAL_STATE, cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
+        EXPECT(CUDA_ERROR_ILLEGAL_STATE, cuMemMap(va, GRAIN, 0, object, 0));
+    }
+    OK(cuMemMap(va, GRAIN, 0, mem, 0));
+}
+
+/* The table of multicast IDs has 128 entries: the 129th team binds with OUT_OF_MEMORY, again and again. */
+static void test_rule_27_table(void)
+{
+    start();
+    Handle mem = memory(0, GRAIN, 0);
+    for (int i = 0; i < 128; i++)
+        OK(cuMulticastBindMem(full_team(2, GRAIN, 0), 0, mem, 0, GRAIN, 0));
+    Handle object = full_team(2, GRAIN, 0);
+    EXPECT(CUDA_ERROR_OUT_OF_MEMORY, cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
+    EXPECT(CUDA_ERROR_OUT_OF_MEMORY, cuMemMap(reserve(GRAIN), GRAIN, 0, object, 0));
+}
+
+/* A rank that never comes: the watchdog tells who is missing; the wait goes on until it does come. */
+static void test_rule_28(void)
+{
+    start();
+    Waiter w = {.object = team(3, GRAIN, 0)};
+    OK(cuMulticastAddDevice(w.object, 0));
+    GThread *thread = g_thread_new("w", bind_and_say, &w);
+    g_usleep(300000);
+    assert_int_equal(g_atomic_int_get(&w.done), 0);
+    OK(cuMulticastAddDevice(w.object, 4));
+    OK(cuMulticastAddDevice(w.object, 5));
+    g_thread_join(thread);
+    OK(w.result);
+}
+
+/* Sizes and offsets: multiples of the granularity, within the object and the memory, without wrap-around. */
+static void test_rule_29(void)
+{
+    const size_t huge = ~(size_t)0 - GRAIN + 1;
+    const struct { size_t object, memory, bytes; } wrong[] = {
+        {0, 0, 0}, {0, 0, 4096}, {4096, 0, GRAIN}, {0, 4096, GRAIN}, {0, 0, GRAIN + 1},
+        {0, 0, 5 * GRAIN}, {2 * GRAIN, 0, 3 * GRAIN}, {0, 3 * GRAIN, GRAIN}, {0, 2 * GRAIN, 2 * GRAIN},
+        {huge, 0, GRAIN}, {0, huge, GRAIN}, {0, 0, huge}, {GRAIN, GRAIN, huge}, {huge, huge, huge},
+    };
+
+    start();
+    Handle object = full_team(2, 4 * GRAIN, 0), mem = memory(0, 3 * GRAIN, 0);
+    for (gsize i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        INVALID(cuMulticastBindMem(object, wrong[i].object, mem, wrong[i].memory, wrong[i].bytes, 0));
+        INVALID(cuMulticastBindMem_v2(object, 0, wrong[i].object, mem, wrong[i].memory, wrong[i].bytes, 0));
+    }
+    OK(cuMulticastBindMem(object, GRAIN, mem, 0, 3 * GRAIN, 0));
+}
+
+/* Flags are 0; what is bound is memory, not another object, and alive. */
+static void test_rule_30(void)
+{
+    start();
+    Handle object = full_team(2, GRAIN, 0), mem = memory(0, GRAIN, 0), dead = memory(0, GRAIN, 0);
+    OK(cuMemRelease(dead));
+    INVALID(cuMulticastBindMem(object, 0, mem, 0, GRAIN, 1));
+    INVALID(cuMulticastBindMem_v2(object, 0, 0, mem, 0, GRAIN, 1ull << 63));
+    INVALID(cuMulticastBindMem(object, 0, object, 0, GRAIN, 0));
+    INVALID(cuMulticastBindMem(object, 0, 0, 0, GRAIN, 0));
+    INVALID(cuMulticastBindMem(object, 0, dead, 0, GRAIN, 0));
+    INVALID(cuMulticastBindMem(object, 0, 0x1234560, 0, GRAIN, 0));
+}
+
+/* v1 takes the device from the memory, which must be on a member; host memory names none. */
+static void test_rule_31(void)
+{
+    CUmemAllocationProp prop = memory_prop(CU_MEM_LOCATION_TYPE_HOST_NUMA, 0, 0);
+    Handle host;
+
+    start();
+    Handle object = full_team(2, GRAIN, 0);
+    EXPECT(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem(object, 0, memory(5, GRAIN, 0), 0, GRAIN, 0));
+    OK(cuMemCreate(&host, GRAIN, &prop, 0));
+    INVALID(cuMulticastBindMem(object, 0, host, 0, GRAIN, 0));
+}
+
+/* v2 names the device: a member, the memory's own, or with host memory the one of that NUMA node. */
+static void test_rule_32(void)
+{
+    CUmemAllocationProp prop = memory_prop(CU_MEM_LOCATION_TYPE_HOST_NUMA, 0, 0);
+    Handle near, far, any;
+
+    start();
+    Handle object = full_team(2, 2 * GRAIN, 0), mem = memory(0, GRAIN, 0);
+    EXPECT(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem_v2(object, 5, 0, memory(5, GRAIN, 0), 0, GRAIN, 0));
+    EXPECT(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem_v2(object, 99, 0, mem, 0, GRAIN, 0));
+    EXPECT(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem_v2(object, -1, 0, mem, 0, GRAIN, 0));
+    INVALID(cuMulticastBindMem_v2(object, 1, 0, mem, 0, GRAIN, 0));
+    OK(cuMulticastBindMem_v2(object, 0, 0, mem, 0, GRAIN, 0));
+    OK(cuMemCreate(&near, GRAIN, &prop, 0));
+    OK(cuMulticastBindMem_v2(object, 0, GRAIN, near, 0, GRAIN, 0));
+    prop.location.id = 1;
+    OK(cuMemCreate(&far, GRAIN, &prop, 0));
+    INVALID(cuMulticastBindMem_v2(object, 1, GRAIN, far, 0, GRAIN, 0));
+    prop.location.type = CU_MEM_LOCATION_TYPE_HOST;
+    OK(cuMemCreate(&any, GRAIN, &prop, 0));
+    INVALID(cuMulticastBindMem_v2(object, 1, GRAIN, any, 0, GRAIN, 0));
+}
+
+/* An object that can be shared, or was, takes only memory that can be shared. */
+static void test_rule_33(void)
+{
+    const int fd_type = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    start();
+    Handle object = full_team(2, GRAIN, fd_type);
+    INVALID(cuMulticastBindMem(object, 0, memory(0, GRAIN, 0), 0, GRAIN, 0));
+    INVALID(cuMulticastBindMem_v2(object, 1, 0, memory(1, GRAIN, 0), 0, GRAIN, 0));
+    OK(cuMulticastBindMem(object, 0, memory(0, GRAIN, fd_type), 0, GRAIN, 0));
+}
+
+/* One that cannot be shared takes any. */
+static void test_rule_34(void)
+{
+    start();
+    Handle object = full_team(2, GRAIN, 0);
+    OK(cuMulticastBindMem(object, 0, memory(0, GRAIN, 0), 0, GRAIN, 0));
+    OK(cuMulticastBindMem(object, 0, memory(1, GRAIN, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), 0, GRAIN, 0));
+}
+
+/* Several ranges a device at different offsets; the same one twice, or an overlap, is refused. */
+static void test_rule_35(void)
+{
+    start();
+    Handle object = full_team(2, 8 * GRAIN, 0), mem = memory(0, 8 * GRAIN, 0);
+    OK(cuMulticastBindMem(object, 0, mem, 0, 2 * GRAIN, 0));
+    OK(cuMulticastBindMem(object, 4 * GRAIN, mem, 2 * GRAIN, 2 * GRAIN, 0));
+    INVALID(cuMulticastBindMem(object, 0, mem, 4 * GRAIN, 2 * GRAIN, 0));
+    INVALID(cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
+    INVALID(cuMulticastBindMem(object, GRAIN, mem, 4 * GRAIN, 2 * GRAIN, 0));
+    INVALID(cuMulticastBindMem(object, 3 * GRAIN, mem, 4 * GRAIN, 2 * GRAIN, 0));
+    OK(cuMulticastBindMem(object, 2 * GRAIN, mem, 4 * GRAIN, 2 * GRAIN, 0));
+    OK(cuMulticastBindMem(object, 0, memory(1, GRAIN, 0), 0, GRAIN, 0));
+}
+
+/* With the knob the last bind wins where they overlap; the same offset stays an error. */
+static void test_rule_35_knob(void)
+{
+    start();
+    Handle object = full_team(2, 4 * GRAIN, 0), mem = memory(0, 4 * GRAIN, 0);
+    OK(cuMulticastBindMem(object, 0, mem, 0, 2 * GRAIN, 0));
+    INVALID(cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
+    OK(cuMulticastBindMem(object, GRAIN, mem, 0, 2 * GRAIN, 0));
+}
+
+/* A slot without memory is legal until it is touched: then it is a fault of the device. */
+static void test_rule_36(void)
+{
+    Handle object, mem[2];
+    CUdeviceptr va[2];
+
+    start();
+    use_device(0);
+    object = full_team(2, 2 * GRAIN, 0);
+    for (int i = 0; i < 2; i++) {
+        mem[i] = memory(i, 2 * GRAIN, 0);
+        va[i] = mapped(mem[i], 2 * GRAIN, i);
+    }
+    OK(cuMulticastBindMem(object, 0, mem[0], GRAIN, GRAIN, 0)); /* ranks may use other offsets */
+    OK(cuMulticastBindMem(object, 0, mem[1], 0, GRAIN, 0));
+    CUdeviceptr mc = mapped(object, 2 * GRAIN, 0);
+    OK(cuMemsetD32(mc, 7, 16));
+    assert_int_equal(word_at(va[0] + GRAIN), 7);
+    assert_int_equal(word_at(va[1]), 7);
+    EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemsetD32(mc + GRAIN, 7, 16));
+    EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize()); /* sticky, as in CUDA */
+}
+
+/* The binding keeps the memory: its handle and mapping may go at once. */
+static void test_rule_37(void)
+{
+    Handle object, mem[2];
+    CUdeviceptr va[2], mc;
+
+    start();
+    mc = bound_team(2, GRAIN, &object, mem, va);
+    OK(cuMemRelease(mem[1]));
+    OK(cuMemUnmap(va[1], GRAIN));
+    OK(cuMemsetD32(mc, 9, 16));
+    assert_int_equal(word_at(va[0]), 9);
+    OK(cuMulticastUnbind(object, 1, 0, GRAIN));
+}
+
+int main(int argc, char **argv)
+{
+    static const CudaTest tests[] = {
+        CUDA_TEST(test_rule_22, ""),
+        CUDA_TEST(test_rule_22_binds, ""),
+        CUDA_TEST(test_rule_23, ""),
+        CUDA_TEST(test_rule_24, ""),
+        CUDA_TEST(test_rule_25, ""),
+        CUDA_TEST(test_rule_26, "cuda.fm_latency_us=7000000"),
+        CUDA_TEST(test_rule_27, "cuda.fm_state=absent"),
+        CUDA_TEST(test_rule_27_table, ""),
+        CUDA_TEST(test_rule_28, "cuda.watchdog_ms=100"),
+        CUDA_TEST(test_rule_29, ""),
+        CUDA_TEST(test_rule_30, ""),
+        CUDA_TEST(test_rule_31, ""),
+        CUDA_TEST(test_rule_32, ""),
+        CUDA_TEST(test_rule_33, ""),
+        CUDA_TEST(test_rule_34, ""),
+        CUDA_TEST(test_rule_35, ""),
+        CUDA_TEST(test_rule_35_knob, "cuda.overlapping_binds=last-wins"),
+        CUDA_TEST(test_rule_36, ""),
+        CUDA_TEST(test_rule_37, ""),
+        CUDA_TEST_END,
+    };
+    return cuda_test_main(tests, argc, argv);
+}
