@@ -58,7 +58,9 @@ static void test_rule_01_teardown(void)
     pid = fork();
     if (pid == 0)
         _exit(cuDeviceGetCount(&n) == CUDA_ERROR_NOT_INITIALIZED &&
-                      cuInit(0) == CUDA_ERROR_NOT_INITIALIZED ? 0 : 5);
+                      cuInit(0) == CUDA_ERROR_NOT_INITIALIZED
+                  ? 0
+                  : 5);
     join_child(pid);
 }
 
@@ -80,7 +82,8 @@ static void test_rule_02(void)
     OK(cuMemRelease(mem));
 }
 
-/* Devices without multicast: the whole family is NOT_SUPPORTED, whatever else is wrong; outputs untouched. */
+/* Devices without multicast: the whole family is NOT_SUPPORTED, whatever else is wrong; outputs
+ * untouched. */
 static void test_rule_03(void)
 {
     CUmulticastObjectProp prop = team_prop(2, GRAIN, 0);
@@ -129,7 +132,8 @@ static void test_rule_05(void)
     start();
     Handle mem = memory(0, GRAIN, 0), object = team(2, GRAIN, 0), dead = team(2, GRAIN, 0);
     OK(cuMemRelease(dead));
-    const Handle wrong[] = {0, 1, 0xdeadbeef, ~(Handle)0, mem, dead, object + 16, object ^ (1ull << 40)};
+    const Handle wrong[] = {0,   1,    0xdeadbeef,  ~(Handle)0,
+                            mem, dead, object + 16, object ^ (1ull << 40)};
     for (gsize i = 0; i < G_N_ELEMENTS(wrong); i++) {
         INVALID(cuMulticastAddDevice(wrong[i], 0));
         INVALID(cuMulticastBindMem(wrong[i], 0, mem, 0, GRAIN, 0));
@@ -169,7 +173,8 @@ static void test_rule_07(void)
     OK(cuMulticastBindMem(object, 0, mem, 0, size, 0));
 }
 
-/* The size may be raw or missing at this point, and several handle types may be asked for at once. */
+/* The size may be raw or missing at this point, and several handle types may be asked for at once.
+ */
 static void test_rule_08(void)
 {
     const size_t sizes[] = {0, 1, 24576, GRAIN + 1, 3 * GIB + 5};
@@ -177,8 +182,8 @@ static void test_rule_08(void)
 
     start();
     for (gsize i = 0; i < G_N_ELEMENTS(sizes); i++) {
-        CUmulticastObjectProp prop = team_prop(8, sizes[i], CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR |
-                                                                CU_MEM_HANDLE_TYPE_FABRIC);
+        CUmulticastObjectProp prop = team_prop(
+            8, sizes[i], CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC);
         OK(cuMulticastGetGranularity(&got, &prop, CU_MULTICAST_GRANULARITY_RECOMMENDED));
         assert_true(got >= GRAIN && got % GRAIN == 0);
     }
@@ -284,7 +289,8 @@ static void test_rule_13_knob(void)
 static void test_rule_14(void)
 {
     start();
-    Handle first = full_team(2, GRAIN, 0), object = full_team(2, GRAIN, 0), mem = memory(0, GRAIN, 0);
+    Handle first = full_team(2, GRAIN, 0), object = full_team(2, GRAIN, 0),
+           mem = memory(0, GRAIN, 0);
     OK(cuMulticastBindMem(first, 0, mem, 0, GRAIN, 0));
     EXPECT(CUDA_ERROR_OUT_OF_MEMORY, cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
     OK(cuMemRelease(first));
@@ -319,7 +325,8 @@ static void test_rule_16(void)
     INVALID(cuMulticastAddDevice(object, 2));
 }
 
-/* The same device twice, and more devices than the team has, are INVALID_VALUE; the team stays usable. */
+/* The same device twice, and more devices than the team has, are INVALID_VALUE; the team stays
+ * usable. */
 static void test_rule_17(void)
 {
     start();
@@ -359,8 +366,10 @@ static void test_rule_20(void)
 {
     start();
     Handle object = full_team(2, GRAIN, 0);
-    EXPECT(CUDA_ERROR_ILLEGAL_STATE, cuMulticastBindMem(object, 0, memory(0, GRAIN, 0), 0, GRAIN, 0));
-    EXPECT(CUDA_ERROR_ILLEGAL_STATE, cuMulticastBindMem(object, 0, memory(1, GRAIN, 0), 0, GRAIN, 0));
+    EXPECT(CUDA_ERROR_ILLEGAL_STATE,
+           cuMulticastBindMem(object, 0, memory(0, GRAIN, 0), 0, GRAIN, 0));
+    EXPECT(CUDA_ERROR_ILLEGAL_STATE,
+           cuMulticastBindMem(object, 0, memory(1, GRAIN, 0), 0, GRAIN, 0));
 }
 
 /* One process adds all devices, and a device is in many objects. */

@@ -40,7 +40,6 @@ static void test_rule_22(void)
     }
 }
 
-/* All four kinds of bind wait. */
 static gpointer bind_each_way(gpointer data)
 {
     Waiter *w = data;
@@ -53,6 +52,8 @@ static gpointer bind_each_way(gpointer data)
     g_atomic_int_set(&w->done, 1);
     return NULL;
 }
+
+/* All four kinds of bind wait. */
 static void test_rule_22_binds(void)
 {
     start();
@@ -173,7 +174,8 @@ static void test_rule_27(void)
     OK(cuMemMap(va, GRAIN, 0, mem, 0));
 }
 
-/* The table of multicast IDs has 128 entries: the 129th team binds with OUT_OF_MEMORY, again and again. */
+/* The table of multicast IDs has 128 entries: the 129th team binds with OUT_OF_MEMORY, again and
+ * again. */
 static void test_rule_27_table(void)
 {
     start();
@@ -185,7 +187,8 @@ static void test_rule_27_table(void)
     EXPECT(CUDA_ERROR_OUT_OF_MEMORY, cuMemMap(reserve(GRAIN), GRAIN, 0, object, 0));
 }
 
-/* A rank that never comes: the watchdog tells who is missing; the wait goes on until it does come. */
+/* A rank that never comes: the watchdog tells who is missing; the wait goes on until it does come.
+ */
 static void test_rule_28(void)
 {
     start();
@@ -200,21 +203,37 @@ static void test_rule_28(void)
     OK(w.result);
 }
 
-/* Sizes and offsets: multiples of the granularity, within the object and the memory, without wrap-around. */
+/* Sizes and offsets: multiples of the granularity, within the object and the memory, without
+ * wrap-around. */
 static void test_rule_29(void)
 {
     const size_t huge = ~(size_t)0 - GRAIN + 1;
-    const struct { size_t object, memory, bytes; } wrong[] = {
-        {0, 0, 0}, {0, 0, 4096}, {4096, 0, GRAIN}, {0, 4096, GRAIN}, {0, 0, GRAIN + 1},
-        {0, 0, 5 * GRAIN}, {2 * GRAIN, 0, 3 * GRAIN}, {0, 3 * GRAIN, GRAIN}, {0, 2 * GRAIN, 2 * GRAIN},
-        {huge, 0, GRAIN}, {0, huge, GRAIN}, {0, 0, huge}, {GRAIN, GRAIN, huge}, {huge, huge, huge},
+    const struct {
+        size_t object, memory, bytes;
+    } wrong[] = {
+        {0, 0, 0},
+        {0, 0, 4096},
+        {4096, 0, GRAIN},
+        {0, 4096, GRAIN},
+        {0, 0, GRAIN + 1},
+        {0, 0, 5 * GRAIN},
+        {2 * GRAIN, 0, 3 * GRAIN},
+        {0, 3 * GRAIN, GRAIN},
+        {0, 2 * GRAIN, 2 * GRAIN},
+        {huge, 0, GRAIN},
+        {0, huge, GRAIN},
+        {0, 0, huge},
+        {GRAIN, GRAIN, huge},
+        {huge, huge, huge},
     };
 
     start();
     Handle object = full_team(2, 4 * GRAIN, 0), mem = memory(0, 3 * GRAIN, 0);
     for (gsize i = 0; i < G_N_ELEMENTS(wrong); i++) {
-        INVALID(cuMulticastBindMem(object, wrong[i].object, mem, wrong[i].memory, wrong[i].bytes, 0));
-        INVALID(cuMulticastBindMem_v2(object, 0, wrong[i].object, mem, wrong[i].memory, wrong[i].bytes, 0));
+        INVALID(
+            cuMulticastBindMem(object, wrong[i].object, mem, wrong[i].memory, wrong[i].bytes, 0));
+        INVALID(cuMulticastBindMem_v2(object, 0, wrong[i].object, mem, wrong[i].memory,
+                                      wrong[i].bytes, 0));
     }
     OK(cuMulticastBindMem(object, GRAIN, mem, 0, 3 * GRAIN, 0));
 }
@@ -241,12 +260,14 @@ static void test_rule_31(void)
 
     start();
     Handle object = full_team(2, GRAIN, 0);
-    EXPECT(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem(object, 0, memory(5, GRAIN, 0), 0, GRAIN, 0));
+    EXPECT(CUDA_ERROR_INVALID_DEVICE,
+           cuMulticastBindMem(object, 0, memory(5, GRAIN, 0), 0, GRAIN, 0));
     OK(cuMemCreate(&host, GRAIN, &prop, 0));
     INVALID(cuMulticastBindMem(object, 0, host, 0, GRAIN, 0));
 }
 
-/* v2 names the device: a member, the memory's own, or with host memory the one of that NUMA node. */
+/* v2 names the device: a member, the memory's own, or with host memory the one of that NUMA node.
+ */
 static void test_rule_32(void)
 {
     CUmemAllocationProp prop = memory_prop(CU_MEM_LOCATION_TYPE_HOST_NUMA, 0, 0);
@@ -254,7 +275,8 @@ static void test_rule_32(void)
 
     start();
     Handle object = full_team(2, 2 * GRAIN, 0), mem = memory(0, GRAIN, 0);
-    EXPECT(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem_v2(object, 5, 0, memory(5, GRAIN, 0), 0, GRAIN, 0));
+    EXPECT(CUDA_ERROR_INVALID_DEVICE,
+           cuMulticastBindMem_v2(object, 5, 0, memory(5, GRAIN, 0), 0, GRAIN, 0));
     EXPECT(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem_v2(object, 99, 0, mem, 0, GRAIN, 0));
     EXPECT(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem_v2(object, -1, 0, mem, 0, GRAIN, 0));
     INVALID(cuMulticastBindMem_v2(object, 1, 0, mem, 0, GRAIN, 0));
@@ -286,7 +308,8 @@ static void test_rule_34(void)
     start();
     Handle object = full_team(2, GRAIN, 0);
     OK(cuMulticastBindMem(object, 0, memory(0, GRAIN, 0), 0, GRAIN, 0));
-    OK(cuMulticastBindMem(object, 0, memory(1, GRAIN, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), 0, GRAIN, 0));
+    OK(cuMulticastBindMem(object, 0, memory(1, GRAIN, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), 0,
+                          GRAIN, 0));
 }
 
 /* Several ranges a device at different offsets; the same one twice, or an overlap, is refused. */

@@ -25,7 +25,8 @@ static void test_rule_38(void)
 
     start();
     use_device(0);
-    Handle object = full_team(2, 4 * GRAIN, 0), mem = memory(0, 2 * GRAIN, 0), next = memory(0, 2 * GRAIN, 0);
+    Handle object = full_team(2, 4 * GRAIN, 0), mem = memory(0, 2 * GRAIN, 0),
+           next = memory(0, 2 * GRAIN, 0);
     CUdeviceptr va = reserve(4 * GRAIN);
     OK(cuMemMap(va, 2 * GRAIN, 0, mem, 0));
     OK(cuMemMap(va + 2 * GRAIN, 2 * GRAIN, 0, next, 0));
@@ -46,7 +47,8 @@ static void test_rule_38(void)
     assert_int_equal(word_at(pooled), 5);
 }
 
-/* The binding is to the memory behind the address and survives its unmapping; v2 checks the device. */
+/* The binding is to the memory behind the address and survives its unmapping; v2 checks the device.
+ */
 static void test_rule_39(void)
 {
     start();
@@ -84,7 +86,8 @@ static void test_rule_40(void)
     OK(cuMulticastUnbind(object, 0, 0, GRAIN));
 }
 
-/* Only what was bound is unbound: other ranges are undefined, refused and reported; nothing changes. */
+/* Only what was bound is unbound: other ranges are undefined, refused and reported; nothing
+ * changes. */
 static void test_rule_41(void)
 {
     start();
@@ -178,7 +181,8 @@ static void test_rule_45(void)
     OK(cuMemRelease(object));
 }
 
-/* The last reference gone, the team's table entry is free: more teams than entries, one after another. */
+/* The last reference gone, the team's table entry is free: more teams than entries, one after
+ * another. */
 static void test_rule_46(void)
 {
     start();
@@ -235,7 +239,8 @@ static void test_rule_48(void)
     OK(cuMemExportToShareableHandle(&fd, both, FD, 0));
 }
 
-/* Import: the descriptor may be closed at once; wrong kinds are refused; each import is a handle of its own. */
+/* Import: the descriptor may be closed at once; wrong kinds are refused; each import is a handle of
+ * its own. */
 static void test_rule_49(void)
 {
     Handle handle = 77;
@@ -253,7 +258,8 @@ static void test_rule_49(void)
     OK(cuMemRelease(third));
     INVALID(cuMemImportFromShareableHandle(&handle, (void *)0, FD)); /* stdin */
     close(closed);
-    EXPECT(CUDA_ERROR_UNKNOWN, cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)closed, FD));
+    EXPECT(CUDA_ERROR_UNKNOWN,
+           cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)closed, FD));
     INVALID(cuMemImportFromShareableHandle(NULL, (void *)0, FD));
     INVALID(cuMemImportFromShareableHandle(&handle, &name, FABRIC));
     INVALID(cuMemImportFromShareableHandle(&handle, NULL, FABRIC));

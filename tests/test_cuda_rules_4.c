@@ -41,7 +41,8 @@ static void test_rule_54(void)
     INVALID(cuMemAddressFree(va, 4 * GRAIN));
 }
 
-/* Mapping: one reservation, nothing there yet, memory whole and from its start; objects also in part. */
+/* Mapping: one reservation, nothing there yet, memory whole and from its start; objects also in
+ * part. */
 static void test_rule_55(void)
 {
     start();
@@ -201,7 +202,8 @@ static void test_rule_58_full(void)
     OK(cuMemCreate(&more, GRAIN, &prop, 0));
 }
 
-/* Retaining by address gives the handle that was mapped, one reference more, even after its release. */
+/* Retaining by address gives the handle that was mapped, one reference more, even after its
+ * release. */
 static void test_rule_59(void)
 {
     Handle got = 77;
@@ -229,7 +231,8 @@ static void test_rule_59(void)
     EXPECT(CUDA_ERROR_NOT_FOUND, cuMemGetAddressRange(&base, &bytes, empty));
 }
 
-/* Copies and fills to a multicast address reach every copy; reads through it are refused and reported. */
+/* Copies and fills to a multicast address reach every copy; reads through it are refused and
+ * reported. */
 static void test_rule_60(void)
 {
     Handle object, mem[4];

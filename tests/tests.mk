@@ -7,6 +7,8 @@ noinst_HEADERS = tests/model_test.h tests/test.h tests/trace_test.h
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
 dist_check_SCRIPTS = \
+	tests/test_cuda_abi.sh \
+	tests/test_cuda_probe.sh \
 	tests/test_cli.sh \
 	tests/test_cli_coll.sh \
 	tests/test_globals.sh \
