@@ -19,6 +19,7 @@ fanout_SOURCES = \
 	cli/verb_replay.c \
 	cli/verb_systems.c \
 	cli/verb_validate.c \
+	cli/verb_walk.c \
 	cli/verb.h \
 	cli/verbs.h
 fanout_LDADD = libfanout_core.la

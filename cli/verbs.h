@@ -2,6 +2,7 @@
 VERB(systems)
 VERB(coll)
 VERB(bench)
+VERB(walk)
 VERB(validate)
 VERB(exec)
 VERB(replay)

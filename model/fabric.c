@@ -238,6 +238,17 @@ void fabric_mc_detach(Fabric *fabric, McObject *object)
     object->mcid = MC_MCID_NONE;
 }
 
+void fabric_observe(Fabric *fabric, Probe probe, void *user)
+{
+    fabric->probe = probe;
+    fabric->probe_user = user;
+    for (guint64 g = 0; g < fabric->spec.system.gpus; g++)
+        for (guint32 l = 0; l < fabric->links; l++) {
+            link_observe(&fabric->gpu[g].up[l], probe, user);
+            link_observe(&fabric->gpu[g].down[l], probe, user);
+        }
+}
+
 /* ---- faults and accounts */
 
 static const char *const fault_texts[FAULT_KINDS] = {

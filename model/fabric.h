@@ -8,6 +8,7 @@
 
 #include "model/gpu.h"
 #include "model/hash.h"
+#include "model/probe.h"
 #include "model/sm.h"
 #include "model/switch.h"
 #include "sim/log.h"
@@ -96,8 +97,8 @@ typedef struct Fabric {
     guint64 n_faults;
     void (*on_fault)(const FabricFault *fault, void *user);
     void *on_fault_user;
-    void (*probe)(void *user, const char *stage, const char *path, const Packet *packet, SimTime now_ps);
-    void *probe_user;           /* `fanout walk`; NULL: off */
+    Probe probe;                /* fabric_observe; NULL: off */
+    void *probe_user;
 } Fabric;
 #define FABRIC_FAULTS_KEPT 100
 
@@ -110,6 +111,9 @@ gboolean fabric_mc_attach(Fabric *fabric, McObject *object);
 void fabric_mc_detach(Fabric *fabric, McObject *object);
 /* New object with the next id, known to the statistics; free with mcobject_free after detaching. */
 McObject *fabric_mc_object(Fabric *fabric, guint32 n_gpus, guint64 bytes);
+
+/* Calls `probe` at every probe point from now on; NULL: stops. */
+void fabric_observe(Fabric *fabric, Probe probe, void *user);
 
 void fabric_fault(Fabric *fabric, const FabricFault *fault);
 void fabric_account(Fabric *fabric, const Txn *txn, gboolean local, SimTime now_ps);

@@ -265,6 +265,7 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
         return;
     }
     gpu->requests++;
+    PROBE_POINT(fabric, PROBE_REQUEST, gpu->path, &packet, now_ps);
     link_push(&gpu->up[link], packet, 0);
 }
 
@@ -289,6 +290,7 @@ void gpu_accept(void *node, Link *from, Packet packet, SimTime now_ps)
         gpu_target_accept(gpu, from->sink_port, packet, now_ps);
         return;
     }
+    PROBE_POINT(gpu->fabric, PROBE_ANSWER, gpu->path, &packet, now_ps);
     link_credit(from, VC_RSP, packet.flits, now_ps);
     if (packet.kind != PACKET_ACK && packet.kind != PACKET_MC_DONE) {
         gpu_complete(gpu, packet.txn, now_ps);

@@ -181,6 +181,7 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
 static void gpu_serve(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
     gpu->served++;
+    PROBE_POINT(gpu->fabric, PROBE_SERVE, gpu->path, &packet, now_ps);
     link_credit(&gpu->down[link], VC_CREQ, packet.flits, now_ps);
     if (packet.kind >= PACKET_MC_WRITE) {
         gpu_serve_replica(gpu, link, packet, now_ps);

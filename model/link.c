@@ -42,9 +42,9 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     link->flit_time = ((SimFine)FLIT_BYTES * 1000000u << SIMFINE_SHIFT) / spec->rate_MBps;
     link->credit_delay_ps = spec->flight_ps;
     link->credit_batch_flits = (guint32)spec->credit_batch_flits;
-    link->error_ppb = spec->error_ppb;
     link->replay_ps = spec->replay_ps;
     rng_init(&link->rng, sim_seed(sim), path);
+    link_set_errors(link, spec->error_ppb);
     event_init(&link->send, link_on_send);
     for (int v = 0; v < VCS; v++) {
         link->vc[v].credits = (gint32)credit_flits;
@@ -110,12 +110,14 @@ static G_GNUC_NO_INLINE int link_arbitrate_short(Link *link, SimTime at_ps, SimT
     return -1;
 }
 
-static G_GNUC_NO_INLINE void link_replay(Link *link, guint32 flits)
+static G_GNUC_NO_INLINE void link_transmit_rare(Link *link, const Packet *packet, SimFine start)
 {
-    if (rng_below(&link->rng, 1000000000) >= link->error_ppb)
+    if (link->probe)
+        link->probe(link->probe_user, PROBE_WIRE, __FILE__, link->path, packet, simfine_to_ps(start));
+    if (link->error_ppb == 0 || rng_below(&link->rng, 1000000000) >= link->error_ppb)
         return;
     link->replays++;
-    link->free_at += simfine_from_ps(link->replay_ps) + flits * link->flit_time;
+    link->free_at += simfine_from_ps(link->replay_ps) + packet->flits * link->flit_time;
 }
 
 /* Puts a packet on the wire, from `start` on. */
@@ -127,8 +129,8 @@ static inline void link_wire(Link *link, LinkVc *vc, unsigned v, Packet packet, 
         link_collect_credits(vc, simfine_to_ps(start)); /* keeps the ring short */
     link->last_vc = (guint8)v;
     link->free_at = start + flits * link->flit_time;
-    if (G_UNLIKELY(link->error_ppb))
-        link_replay(link, flits);
+    if (G_UNLIKELY(link->rare))
+        link_transmit_rare(link, &packet, start);
     LinkCount *count = &link->count[packet.kind];
     count->packets++;
     count->flits += flits;
@@ -327,6 +329,19 @@ void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
     vc->freed_ps = MAX(vc->freed_ps, at_ps);
     if (G_UNLIKELY(vc->freed >= link->credit_batch_flits || (link->starved & (1u << v))))
         link_credit_return(link, v);
+}
+
+void link_set_errors(Link *link, guint64 error_ppb)
+{
+    link->error_ppb = error_ppb;
+    link->rare = error_ppb || link->probe;
+}
+
+void link_observe(Link *link, Probe probe, void *user)
+{
+    link->probe = probe;
+    link->probe_user = user;
+    link->rare = link->error_ppb || probe;
 }
 
 gboolean link_is_quiet(const Link *link, guint64 credit_flits)

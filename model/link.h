@@ -14,6 +14,7 @@
 #define MODEL_LINK_H
 
 #include "model/packet.h"
+#include "model/probe.h"
 #include "sim/param.h"
 #include "sim/rng.h"
 #include "sim/sim.h"
@@ -83,6 +84,9 @@ struct Link {
     LinkDrained drained;
     guint32 source_port;     /* number of this link at the sending node */
     guint64 error_ppb, replay_ps;
+    gboolean rare;           /* bit errors or an observer: link_transmit() looks closer */
+    Probe probe;
+    void *probe_user;
     /* statistics */
     LinkCount count[PACKET_KINDS];
     guint64 credit_stalls;   /* times the arbiter found packets but no credits */
@@ -110,6 +114,8 @@ void link_set_drained(Link *link, Vc vc, guint32 below);
 /* The receiver freed `flits` of its VC buffer at at_ps (now, or shortly before). */
 void link_credit(Link *link, Vc vc, guint32 flits, SimTime at_ps);
 void link_set_down(Link *link, gboolean down);
+void link_set_errors(Link *link, guint64 error_ppb);
+void link_observe(Link *link, Probe probe, void *user); /* NULL: nobody */
 /* Idle with all credits at home: what conservation tests ask after a run. */
 gboolean link_is_quiet(const Link *link, guint64 credit_flits);
 guint64 link_flits_total(const Link *link);

@@ -29,6 +29,7 @@ libfanout_core_la_SOURCES += \
 	model/numeric_convert.h \
 	model/packet.h \
 	model/poll.c \
+	model/probe.h \
 	model/reduction.c \
 	model/sm.c \
 	model/sm.h \
@@ -40,6 +41,9 @@ libfanout_core_la_SOURCES += \
 	model/usage.h \
 	model/vas.c \
 	model/vas.h \
+	model/walk.c \
+	model/walk.h \
+	model/walk_text.c \
 	model/warp.c
 libfanout_core_la_SOURCES += \
 	model/preset.c \

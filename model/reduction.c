@@ -87,8 +87,10 @@ void reduction_gather(Switch *sw, Packet packet, SimTime now_ps)
     g_assert(record->got < record->expected); /* MCRSP_CNT_ERR, RBRSP_CNT_ERR in hardware */
     if (record->with_data)
         sw->operand_gpu[(gsize)index * sw->gpus + record->got] = packet.dst;
+    PROBE_POINT(sw->fabric, PROBE_GATHER, sw->path, &packet, now_ps);
     if (++record->got < record->expected)
         return;
+    PROBE_POINT(sw->fabric, PROBE_RESULT, sw->path, &packet, now_ps);
     reduction_respond(sw, index, now_ps);
     switch_finish(sw, index, now_ps);
 }

@@ -168,6 +168,7 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
     guint32 last = switch_last_to_leave(sw, k, entry);
     Packet replica = {.txn = index, .kind = packet->kind, .flits = packet->flits,
                       .src = replica_pack(record->answer_flits, mcobject_is_plain(record->object))};
+    PROBE_POINT(sw->fabric, PROBE_TABLE, sw->path, packet, now_ps);
     sw->multicast_requests++;
     sw->replicated += entry->n_members;
     for (guint32 m = 0; m < entry->n_members; m++) {
@@ -183,6 +184,7 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
 static inline void switch_route(Switch *sw, guint32 p, Packet packet)
 {
     guint32 to = packet_vc(&packet) == VC_CREQ ? packet.dst : packet.src;
+    PROBE_POINT(sw->fabric, PROBE_ROUTE, sw->path, &packet, sim_now_ps(sw->sim));
     packet.hold = p & HOLD_NONE;
     link_push(sw->out[to * sw->links + p % sw->links], packet, 0);
 }
@@ -239,6 +241,7 @@ void switch_accept(void *node, Link *from, Packet packet, SimTime now_ps)
 {
     Switch *sw = node;
     guint32 p = from->sink_port;
+    PROBE_POINT(sw->fabric, PROBE_INGRESS, sw->path, &packet, now_ps);
     if (packet.kind >= PACKET_READ_RSP) {
         if (packet.kind == PACKET_MC_ACK || packet.kind == PACKET_MC_OPERAND) {
             link_credit(from, VC_RSP, packet.flits, now_ps); /* into the tag's own store */

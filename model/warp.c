@@ -213,6 +213,12 @@ static gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
         *cost_ps += spec->store_ps;
     }
     sm->packets++;
+    if (G_UNLIKELY(gpu->fabric->probe)) {
+        Packet packet = {.kind = (guint8)request->kind, .flits = (guint8)gpu_request_flits(gpu, request),
+                         .src = gpu->id, .hold = HOLD_NONE};
+        g_autofree char *path = g_strdup_printf("%s.sm%u", gpu->path, sm->id);
+        PROBE_POINT(gpu->fabric, PROBE_COALESCE, path, &packet, sim_now_ps(gpu->sim));
+    }
     gpu_request(gpu, request, link);
     return TRUE;
 }

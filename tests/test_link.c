@@ -195,11 +195,11 @@ static void test_replay(void **state)
     (void)state;
     Ends ends;
     ends_open(&ends, 16000, 10000);
-    ends.link.error_ppb = 1000000000;
+    link_set_errors(&ends.link, 1000000000);
     link_push(&ends.link, packet_of(PACKET_WRITE, 0, 9), 0);
     assert_int_equal(sim_run(ends.sim, SIMTIME_NEVER), SIM_IDLE);
     assert_true(ends.at_ps[0] == 9000 + 7000 + 9000 + 100000);
-    ends.link.error_ppb = 250000000;
+    link_set_errors(&ends.link, 250000000);
     for (guint i = 1; i < 500; i++)
         link_push(&ends.link, packet_of(PACKET_WRITE, i, 9), 0);
     assert_int_equal(sim_run(ends.sim, SIMTIME_NEVER), SIM_IDLE);

@@ -9,6 +9,7 @@ noinst_HEADERS = tests/model_test.h tests/test.h tests/trace_test.h
 dist_check_SCRIPTS = \
 	tests/test_cuda_abi.sh \
 	tests/test_cuda_probe.sh \
+	tests/golden.sh \
 	tests/test_cli.sh \
 	tests/test_cli_coll.sh \
 	tests/test_globals.sh \
@@ -61,22 +62,22 @@ check_PROGRAMS += \
 	tests/test_trace_chakra \
 	tests/test_trace_goal \
 	tests/test_trace_kineto \
+	tests/test_trace_match \
 	tests/test_trace_nccl_log \
 	tests/test_trace_plan \
 	tests/test_trace_pytorch_et \
+	tests/test_trace_replay \
 	tests/test_trace_simai \
 	tests/test_trace_text \
 	tests/test_two_runs \
 	tests/test_usage \
 	tests/test_vas \
-	tests/test_vcd
+	tests/test_vcd \
+	tests/test_walk
 
 tests_test_options_SOURCES = tests/test_options.c cli/options.c
 
 tests_test_tlm_port_SOURCES = tests/test_tlm_port.cpp
-check_PROGRAMS += tests/test_device
-tests_test_device_SOURCES = tests/test_device.c tests/test.h
-tests_test_device_LDADD = $(TEST_LDADD)
 
 check_PROGRAMS += tests/test_event
 tests_test_event_SOURCES = tests/test_event.c tests/test.h
@@ -249,3 +250,17 @@ tests_test_cuda_rules_3_LDADD = $(CUDA_TEST_LDADD)
 check_PROGRAMS += tests/test_cuda_rules_4
 tests_test_cuda_rules_4_SOURCES = tests/test_cuda_rules_4.c tests/cuda_test.h tests/test.h
 tests_test_cuda_rules_4_LDADD = $(CUDA_TEST_LDADD)
+# What fanout prints, byte for byte; golden-update rewrites the files after a change that was meant.
+GOLDEN = \
+	tests/golden/walk-atomic \
+	tests/golden/walk-csv \
+	tests/golden/walk-json \
+	tests/golden/walk-load \
+	tests/golden/walk-multimem.ld_reduce \
+	tests/golden/walk-multimem.red \
+	tests/golden/walk-multimem.st \
+	tests/golden/walk-store
+EXTRA_DIST += $(GOLDEN:=.args) $(GOLDEN:=.expected)
+.PHONY: golden-update
+golden-update: fanout
+	@cd $(srcdir) && UPDATE=1 TOP_SRCDIR=. FANOUT=$(abs_top_builddir)/fanout $(SHELL) tests/golden.sh
