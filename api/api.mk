@@ -33,8 +33,7 @@ libfanout_core_la_SOURCES += \
 	api/device_loop.c \
 	api/device_op.c \
 	api/ptx.c \
-	api/ptx.h
-libfanout_core_la_SOURCES += \
+	api/ptx.h \
 	api/traffic.c \
 	api/traffic.h \
 	api/validate.c \
@@ -42,7 +41,6 @@ libfanout_core_la_SOURCES += \
 	api/validate_coll.c \
 	api/validate_csv.c \
 	api/validate_summary.c
-	api/traffic.h
 
 # The CUDA driver front end: everything in one convenience library, so that tests can see its inside.
 cuda_files = \

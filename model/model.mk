@@ -11,6 +11,8 @@ libfanout_core_la_SOURCES += \
 	model/gpu.c \
 	model/gpu.h \
 	model/gpu_target.c \
+	model/guest.c \
+	model/guest.h \
 	model/hash.c \
 	model/hash.h \
 	model/link.c \

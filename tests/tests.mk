@@ -39,6 +39,7 @@ check_PROGRAMS += \
 	tests/test_copy \
 	tests/test_device \
 	tests/test_event \
+	tests/test_guest \
 	tests/test_hash \
 	tests/test_link \
 	tests/test_log \
