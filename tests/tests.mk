@@ -11,6 +11,7 @@ dist_check_SCRIPTS = \
 	tests/test_cuda_probe.sh \
 	tests/golden.sh \
 	tests/test_cli.sh \
+	tests/test_coll_verb.sh \
 	tests/test_cli_coll.sh \
 	tests/test_globals.sh \
 	tests/test_summary.sh \
