@@ -5,3 +5,25 @@ EXTRA_PROGRAMS += examples/tlm_dma
 examples_tlm_dma_SOURCES = examples/tlm_dma.cpp
 examples_tlm_dma_LDADD = libfanout_core.la
 CLEANFILES += examples/tlm_dma
+# examples/: programs that a user would write and a newcomer would copy. Each is plain driver API plus
+# device programs, linked with Fanout's libcuda; each checks its result and is run by `make check`.
+example_programs = \
+	examples/flag_barrier \
+	examples/ll_push \
+	examples/multicast_store \
+	examples/switch_reduction \
+	examples/twoshot_allreduce
+noinst_PROGRAMS += $(example_programs)
+TESTS += $(example_programs)
+
+example_team = examples/team.c examples/team.h
+examples_flag_barrier_SOURCES = examples/flag_barrier.c $(example_team)
+examples_flag_barrier_LDADD = libcuda.la
+examples_ll_push_SOURCES = examples/ll_push.c $(example_team)
+examples_ll_push_LDADD = libcuda.la
+examples_multicast_store_SOURCES = examples/multicast_store.c $(example_team)
+examples_multicast_store_LDADD = libcuda.la
+examples_switch_reduction_SOURCES = examples/switch_reduction.c $(example_team)
+examples_switch_reduction_LDADD = libcuda.la
+examples_twoshot_allreduce_SOURCES = examples/twoshot_allreduce.c $(example_team)
+examples_twoshot_allreduce_LDADD = libcuda.la
