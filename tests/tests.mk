@@ -54,11 +54,13 @@ check_PROGRAMS += \
 	tests/test_preset \
 	tests/test_process \
 	tests/test_ptx \
+	tests/test_reduction \
 	tests/test_report \
 	tests/test_rng \
 	tests/test_sim \
 	tests/test_size \
 	tests/test_stat \
+	tests/test_switch \
 	tests/test_timeline \
 	tests/test_tlm_port \
 	tests/test_trace_chakra \
@@ -99,6 +101,7 @@ tests_test_cuda_rules_3_LDADD = $(CUDA_TEST_LDADD)
 check_PROGRAMS += tests/test_cuda_rules_4
 tests_test_cuda_rules_4_SOURCES = tests/test_cuda_rules_4.c tests/cuda_test.h tests/test.h
 tests_test_cuda_rules_4_LDADD = $(CUDA_TEST_LDADD)
+
 # What fanout prints, byte for byte; golden-update rewrites the files after a change that was meant.
 GOLDEN = \
 	tests/golden/walk-atomic \
