@@ -4,7 +4,7 @@
  * host time here: fo_poll_at sleeps until the flag's line is written. */
 #include <stdio.h>
 
-#include "team.h"
+#include "examples/team.h"
 
 #define ROUNDS 10
 

@@ -4,7 +4,7 @@
  * is how small collectives get from one GPU to all others in a single flight. */
 #include <stdio.h>
 
-#include "team.h"
+#include "examples/team.h"
 
 #define THREADS 32
 #define FLAG 1u

@@ -4,7 +4,7 @@
  *     asm("multimem.st.weak.global.v4.f32 [%0], {%1, %2, %3, %4};" ...); */
 #include <stdio.h>
 
-#include "team.h"
+#include "examples/team.h"
 
 #define THREADS 256
 

@@ -4,7 +4,7 @@
  *     asm("multimem.ld_reduce.weak.global.add.v4.f32 {%0, %1, %2, %3}, [%4];" ...); */
 #include <stdio.h>
 
-#include "team.h"
+#include "examples/team.h"
 
 #define THREADS 256
 

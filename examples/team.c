@@ -1,5 +1,5 @@
 /* See team.h. */
-#include "team.h"
+#include "examples/team.h"
 
 #include <stdio.h>
 #include <stdlib.h>

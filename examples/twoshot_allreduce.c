@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "team.h"
+#include "examples/team.h"
 
 #define CTAS 8
 #define THREADS 512
