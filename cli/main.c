@@ -22,8 +22,10 @@ static void main_print_help(void)
            "Verbs:\n");
     for (const Verb *const *verb = verbs; *verb; verb++)
         printf("  %-10s %s\n", (*verb)->name, (*verb)->text);
-    printf("\n'fanout VERB --help' lists a verb's options; 'fanout --version' says which fanout this is.\n"
-           "Exit codes: 0 done, 1 wrong input, 2 the simulated fabric got stuck or a result is wrong.\n");
+    printf("\n'fanout VERB --help' lists a verb's options; 'fanout --version' says which fanout "
+           "this is.\n"
+           "Exit codes: 0 done, 1 wrong input, 2 the simulated fabric got stuck or a result is "
+           "wrong.\n");
 }
 
 static const Verb *main_find_verb(const char *name)

@@ -25,7 +25,7 @@ typedef enum { FIDELITY_PACKET, FIDELITY_FLOW, FIDELITY_AUTO } Fidelity;
 typedef enum { DATA_AUTO, DATA_FULL, DATA_OFF } DataMode;
 
 typedef struct {
-    char *system;        /* -s: a preset's name, or the path of an INI file; NULL: the verb's default */
+    char *system; /* -s: a preset's name, or the path of an INI file; NULL: the verb's default */
     char **sets;         /* --set section.key=value, in order; NULL: none */
     char *config;        /* --config FILE.ini; NULL: none */
     guint64 seed;        /* 1 unless given */
@@ -38,9 +38,10 @@ typedef struct {
     char *log;           /* "link:debug,cuda:info"; NULL: FANOUT_LOG or nothing */
 } Options;
 
-/* Parses and removes all options from argv; common and own ones, which end with {NULL}. FALSE: the verb
- * returns *code at once, after --help (EXIT_DONE) or with `error` set (EXIT_USER); options need no
- * clearing then, but strings among the own ones are to be freed all the same. "--" ends the options. */
+/* Parses and removes all options from argv; common and own ones, which end with {NULL}. FALSE: the
+ * verb returns *code at once, after --help (EXIT_DONE) or with `error` set (EXIT_USER); options
+ * need no clearing then, but strings among the own ones are to be freed all the same. "--" ends the
+ * options. */
 gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *own, int *argc,
                        char ***argv, ExitCode *code, GError **error);
 void options_clear(Options *options);
@@ -57,7 +58,8 @@ gboolean options_parse_name(const char *what, const char *text, const char *cons
 gboolean options_parse_u64(const char *what, const char *text, guint64 min, guint64 max,
                            guint64 *value, GError **error);
 
-/* The facts that every report opens with, after the verb's title: seed, fidelity, changed settings. */
+/* The facts that every report opens with, after the verb's title: seed, fidelity, changed settings.
+ */
 void options_describe(const Options *options, Report *report);
 /* Writes the report to standard output in --format, and the files that were asked for. */
 ExitCode options_write(const Options *options, const Report *report, GError **error);

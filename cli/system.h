@@ -1,5 +1,5 @@
-/* The system a verb simulates: a preset, changed by --config and --set. The one place where the command
- * line meets the sections of parameters. */
+/* The system a verb simulates: a preset, changed by --config and --set. The one place where the
+ * command line meets the sections of parameters. */
 #ifndef CLI_SYSTEM_H
 #define CLI_SYSTEM_H
 

@@ -23,8 +23,8 @@ typedef struct {
     const char *text;  /* one line for the list of verbs */
     VerbFlags flags;
     /* argv[0] is the verb's name; both may be changed. The verb prints its results itself; on
-     * failure it returns EXIT_USER or EXIT_WRONG and sets `error`, which main prints as "fanout coll:
-     * ...". A verb whose report says what is wrong may return EXIT_WRONG without an error. */
+     * failure it returns EXIT_USER or EXIT_WRONG and sets `error`, which main prints behind the
+     * verb's name. A verb whose report says what is wrong may return EXIT_WRONG without an error. */
     ExitCode (*run)(int argc, char **argv, GError **error);
 } Verb;
 

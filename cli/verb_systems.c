@@ -1,7 +1,7 @@
 /* fanout systems: which systems come with Fanout, and what one of them is made of.
  *
- * One system's text form is an INI file: saved, changed and given back with -s, it is a system of one's
- * own. Every value keeps the comment that says where it comes from. */
+ * One system's text form is an INI file: saved, changed and given back with -s, it is a system of
+ * one's own. Every value keeps the comment that says where it comes from. */
 #include <stdio.h>
 
 #include "cli/options.h"
@@ -15,7 +15,8 @@ static const Column list_columns[] = {
     COLUMN_U64(links, "links", "", "of each GPU"),
     COLUMN_FIXED(link_GBps, "per link", "GB/s", 2, "flits of one link, one direction"),
     COLUMN_FIXED(gpu_GBps, "per GPU", "GB/s", 1, "flits of all its links, one direction"),
-    COLUMN_U64(multicast_ids, "multicast", "IDs", "main entries of a switch's multicast table; 0: none"),
+    COLUMN_U64(multicast_ids, "multicast", "IDs",
+               "main entries of a switch's multicast table; 0: none"),
     COLUMN_TEXT(title, "what it is", "for people"),
     COLUMN_END,
 };

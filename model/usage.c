@@ -136,7 +136,8 @@ static const Column operation_columns[] = {
     COLUMN_FIXED(latency_p50_ns, "p50", "ns", 1, "median latency"),
     COLUMN_FIXED(latency_p99_ns, "p99", "ns", 1, "of a hundred, the slowest but one"),
     COLUMN_FIXED(latency_max_ns, "max", "ns", 1, "the slowest"),
-    COLUMN_FIXED(GBps, "rate", "GB/s", 2, "bytes over the time from the first request to the last answer"),
+    COLUMN_FIXED(GBps, "rate", "GB/s", 2,
+                 "bytes over the time from the first request to the last answer"),
     COLUMN_END,
 };
 
@@ -178,7 +179,8 @@ static const Column switch_columns[] = {
     COLUMN_U64(multicast_requests, "multicast", "requests", "that it replicated"),
     COLUMN_U64(replicas, "replicas", "packets", "that it made of them"),
     COLUMN_U64(tag_stalls, "tag", "stalls", "requests that found no tag free at their port"),
-    COLUMN_U64(buffer_stalls, "buffer", "stalls", "ld_reduce requests that found no room for operands"),
+    COLUMN_U64(buffer_stalls, "buffer", "stalls",
+               "ld_reduce requests that found no room for operands"),
     COLUMN_U64(round_stalls, "round", "stalls", "requests behind a replication under way"),
     COLUMN_END,
 };

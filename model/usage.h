@@ -1,7 +1,8 @@
-/* What a fabric did, as tables of a report: operations with their latencies, how busy links were, what
- * the switches replicated and summed.
+/* What a fabric did, as tables of a report: operations with their latencies, how busy links were,
+ * what the switches replicated and summed.
  *
- * Utilisation is the time for which flits were on the wire, over the time that passed since a mark. */
+ * Utilisation is the time for which flits were on the wire, over the time that passed since a mark.
+ */
 #ifndef MODEL_USAGE_H
 #define MODEL_USAGE_H
 
@@ -23,8 +24,9 @@ Usage usage_of(const Fabric *fabric, const UsageMark *since, UsageDirection dire
                const guint16 *gpu, guint32 n);
 
 /* Tables "operations" (one row for each kind of operation and target class: the GPU's own memory,
- * other GPUs, each multicast object), "links" (one row a direction), "link_rows" (one row a link, not
- * in text) and "switches". `since` bounds the links' tables; operations count from the start. */
+ * other GPUs, each multicast object), "links" (one row a direction), "link_rows" (one row a link,
+ * not in text) and "switches". `since` bounds the links' tables; operations count from the start.
+ */
 void usage_add_operations(const Fabric *fabric, Report *report);
 void usage_add_links(const Fabric *fabric, const UsageMark *since, Report *report);
 void usage_add_switches(const Fabric *fabric, Report *report);

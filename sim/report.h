@@ -14,8 +14,8 @@
  *     table_fixed(table, 312.5);
  *
  * Numbers are written with the decimals of their column, in the C locale, so that equal results are
- * equal bytes. Strings are copied; columns are not and must outlive the report. A value that does not
- * exist is "-" in text, nothing in CSV, null in JSON: never a zero. */
+ * equal bytes. Strings are copied; columns are not and must outlive the report. A value that does
+ * not exist is "-" in text, nothing in CSV, null in JSON: never a zero. */
 #ifndef SIM_REPORT_H
 #define SIM_REPORT_H
 
@@ -45,8 +45,9 @@ typedef struct Table Table;
 Report *report_new(const char *kind, const char *title);
 void report_free(Report *report);
 
-/* Facts: single values, before the tables; in JSON members of the top object, in the order added. A key
- * is added once. unit, a literal, stands behind the value in text and HTML only ("" for none): the key names it too. */
+/* Facts: single values, before the tables; in JSON members of the top object, in the order added. A
+ * key is added once. unit, a literal, stands behind the value in text and HTML only ("" for none):
+ * the key names it too. */
 void report_add_text(Report *report, const char *key, const char *value); /* NULL: null */
 void report_add_u64(Report *report, const char *key, guint64 value, const char *unit);
 void report_add_fixed(Report *report, const char *key, double value, guint decimals,
@@ -60,8 +61,8 @@ typedef enum {
     TABLE_NO_TEXT = 1 << 1, /* long: left out of the text format */
 } TableFlags;
 
-/* The table belongs to the report. The first table is the one that CSV writes. title: a line above it in
- * text and HTML, or "". */
+/* The table belongs to the report. The first table is the one that CSV writes. title: a line above
+ * it in text and HTML, or "". */
 Table *report_add_table(Report *report, const char *key, const char *title, const Column *columns,
                         TableFlags flags);
 void table_text(Table *table, const char *value); /* NULL: null */
@@ -73,20 +74,21 @@ guint table_rows(const Table *table);
 
 /* A picture of a table, in HTML only: one point for each row whose x and y exist. */
 typedef enum {
-    CHART_LINES = 1 << 0,    /* join the points of a series, in the order of the rows */
-    CHART_LOG_X = 1 << 1,    /* values <= 0 are left out */
+    CHART_LINES = 1 << 0, /* join the points of a series, in the order of the rows */
+    CHART_LOG_X = 1 << 1, /* values <= 0 are left out */
     CHART_LOG_Y = 1 << 2,
-    CHART_DIAGONAL = 1 << 3, /* x and y share one range, with the line y = x: measured against simulated */
+    CHART_DIAGONAL = 1 << 3, /* x and y share one range, with the line y = x */
 } ChartFlags;
 /* x and y are keys of numeric columns, series of a text column or NULL; all copied. */
 void report_add_chart(Report *report, const Table *table, const char *title, const char *x,
                       const char *y, const char *series, ChartFlags flags);
 
 typedef enum { REPORT_TEXT, REPORT_JSON, REPORT_CSV, REPORT_HTML } ReportFormat;
-extern const char *const report_formats[]; /* "text", "json", "csv", "html", NULL: by ReportFormat */
+/* "text", "json", "csv", "html", NULL: by ReportFormat */
+extern const char *const report_formats[];
 
-/* The whole report in one format; caller frees with g_string_free. Unfinished rows are an error of the
- * program. Safe to call several times. */
+/* The whole report in one format; caller frees with g_string_free. Unfinished rows are an error of
+ * the program. Safe to call several times. */
 GString *report_format(const Report *report, ReportFormat format);
 /* The same into a file, "-" being standard output. GError: G_FILE_ERROR, naming the file. */
 gboolean report_save(const Report *report, ReportFormat format, const char *path, GError **error);

@@ -4,7 +4,8 @@
 #include "sim/report_parts.h"
 
 static const char html_style[] =
-    "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 1em;color:#222}"
+    "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 "
+    "1em;color:#222}"
     "table{border-collapse:collapse;margin:.6em 0 1.6em}"
     "th,td{padding:.15em .8em;text-align:right;font-variant-numeric:tabular-nums}"
     "th{border-bottom:2px solid #888;vertical-align:bottom}td{border-bottom:1px solid #ddd}"

@@ -1,4 +1,5 @@
-/* JSON: one object, "schema" first. YAJL's generator, since it takes numbers as the text they have. */
+/* JSON: one object, "schema" first. YAJL's generator, since it takes numbers as the text they have.
+ */
 #include "config.h"
 
 #include "sim/report_parts.h"

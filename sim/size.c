@@ -1,4 +1,5 @@
-/* Sizes: digits, at most one fraction, at most one suffix; no floating point, so 0.1K is refused. */
+/* Sizes: digits, at most one fraction, at most one suffix; no floating point, so 0.1K is refused.
+ */
 #include "sim/size.h"
 
 #include <string.h>
@@ -24,16 +25,17 @@ static gboolean size_shift(const char *suffix, guint *shift)
 
 static gboolean size_refuse(const char *what, const char *text, GError **error)
 {
-    g_set_error(error, SIZE_ERROR, SIZE_ERROR_SYNTAX,
-                "%s: '%s' is not a size; write bytes or a number with K, M or G, as 4096, 8K, 64M, 1G",
-                what, text);
+    g_set_error(
+        error, SIZE_ERROR, SIZE_ERROR_SYNTAX,
+        "%s: '%s' is not a size; write bytes or a number with K, M or G, as 4096, 8K, 64M, 1G",
+        what, text);
     return FALSE;
 }
 
 static gboolean size_too_big(const char *what, const char *text, GError **error)
 {
-    g_set_error(error, SIZE_ERROR, SIZE_ERROR_RANGE, "%s: '%s' is more than the largest size, 2^63 - 1",
-                what, text);
+    g_set_error(error, SIZE_ERROR, SIZE_ERROR_RANGE,
+                "%s: '%s' is more than the largest size, 2^63 - 1", what, text);
     return FALSE;
 }
 

@@ -1,5 +1,5 @@
-/* Timelines: what happened when, in a file that ui.perfetto.dev and chrome://tracing open (the trace
- * event format, JSON). Written as it happens, so that long runs need no memory.
+/* Timelines: what happened when, in a file that ui.perfetto.dev and chrome://tracing open (the
+ * trace event format, JSON). Written as it happens, so that long runs need no memory.
  *
  *     Timeline *timeline = timeline_open("run.json", &error);
  *     guint32 gpu = timeline_add_group(timeline, "gpu0");
@@ -8,9 +8,9 @@
  *     timeline_add_counter(timeline, gpu, "link3.up busy %", now_ps, 87.5);
  *     if (!timeline_close(timeline, &error)) ...
  *
- * Slices of one track either follow or enclose each other. Groups and tracks appear in the order in which
- * they were added. All functions but open and close do nothing when the timeline is NULL, so that callers
- * need not ask whether somebody wants one. */
+ * Slices of one track either follow or enclose each other. Groups and tracks appear in the order in
+ * which they were added. All functions but open and close do nothing when the timeline is NULL, so
+ * that callers need not ask whether somebody wants one. */
 #ifndef SIM_TIMELINE_H
 #define SIM_TIMELINE_H
 

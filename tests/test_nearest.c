@@ -4,7 +4,8 @@
 
 static const char *const verbs[] = {"systems", "coll", "bench", "validate", "replay", NULL};
 
-/* Proves that each kind of single slip (missing, extra, wrong, swapped letter, case) finds its name. */
+/* Proves that each kind of single slip (missing, extra, wrong, swapped letter, case) finds its
+ * name. */
 static void test_one_slip(void **state)
 {
     (void)state;

@@ -4,7 +4,8 @@
 
 static const Verb verb_try = {"try", "THING", "tries things", VERB_WAVEFORM | VERB_TIMELINE, NULL};
 
-/* Parses a command line written with blanks; returns what is left of it, to be freed with g_strfreev. */
+/* Parses a command line written with blanks; returns what is left of it, to be freed with
+ * g_strfreev. */
 static gboolean parse(const char *line, Options *options, gint *gpus, char ***left, GError **error)
 {
     const GOptionEntry own[] = {
@@ -46,7 +47,8 @@ static void test_defaults(void **state)
     options_clear(&options);
 }
 
-/* Proves that every option reaches its field, own ones too, in any place, and arguments are left over. */
+/* Proves that every option reaches its field, own ones too, in any place, and arguments are left
+ * over. */
 static void test_all_given(void **state)
 {
     (void)state;
@@ -81,7 +83,8 @@ static void test_all_given(void **state)
     options_clear(&options);
 }
 
-/* Proves that each wrong command line is refused with one line that says what is wrong and what is right. */
+/* Proves that each wrong command line is refused with one line that says what is wrong and what is
+ * right. */
 static void test_bad_lines(void **state)
 {
     (void)state;
@@ -141,7 +144,8 @@ static void test_unable(void **state)
     }
 }
 
-/* Proves that what follows "--" is left alone, dashes and all: fanout exec hands it to a program. */
+/* Proves that what follows "--" is left alone, dashes and all: fanout exec hands it to a program.
+ */
 static void test_double_dash(void **state)
 {
     (void)state;

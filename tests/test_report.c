@@ -48,7 +48,8 @@ static char *example_text(ReportFormat format)
     return g_string_free(out, FALSE);
 }
 
-/* Proves the text format, byte for byte: aligned columns, units below heads, "-" for what is unknown. */
+/* Proves the text format, byte for byte: aligned columns, units below heads, "-" for what is
+ * unknown. */
 static void test_text(void **state)
 {
     (void)state;
@@ -74,7 +75,8 @@ static void test_text(void **state)
     g_free(text);
 }
 
-/* Proves that CSV is the first table alone, quoted as RFC 4180 says, with nothing for the unknown. */
+/* Proves that CSV is the first table alone, quoted as RFC 4180 says, with nothing for the unknown.
+ */
 static void test_csv(void **state)
 {
     (void)state;
@@ -85,8 +87,8 @@ static void test_csv(void **state)
     g_free(text);
 }
 
-/* Proves with an independent parser that JSON is one object of the promised shape, with null for what is
- * unknown and numbers of the column's decimals. */
+/* Proves with an independent parser that JSON is one object of the promised shape, with null for
+ * what is unknown and numbers of the column's decimals. */
 static void test_json(void **state)
 {
     (void)state;
@@ -118,7 +120,8 @@ static void test_json(void **state)
     g_free(text);
 }
 
-/* Proves that text from outside cannot break out of the HTML page, and that a wrong result stands out. */
+/* Proves that text from outside cannot break out of the HTML page, and that a wrong result stands
+ * out. */
 static void test_html(void **state)
 {
     (void)state;
@@ -188,8 +191,8 @@ static void test_chart(void **state)
     g_free(html);
 }
 
-/* Proves that charts without points, with one point, or with values that have no logarithm are drawn
- * without nonsense. */
+/* Proves that charts without points, with one point, or with values that have no logarithm are
+ * drawn without nonsense. */
 static void test_chart_corners(void **state)
 {
     (void)state;
@@ -212,8 +215,8 @@ static void test_chart_corners(void **state)
     }
 }
 
-/* Proves that numbers are written without surprises: no minus zero, halves and big values as printf has
- * them, the largest integer exactly. */
+/* Proves that numbers are written without surprises: no minus zero, halves and big values as printf
+ * has them, the largest integer exactly. */
 static void test_numbers(void **state)
 {
     (void)state;
@@ -252,7 +255,8 @@ static void test_invalid_utf8(void **state)
     report_free(report);
 }
 
-/* Proves that saving writes the file, and that a file that cannot be written is an error naming it. */
+/* Proves that saving writes the file, and that a file that cannot be written is an error naming it.
+ */
 static void test_save(void **state)
 {
     (void)state;

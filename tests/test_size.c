@@ -20,19 +20,39 @@ static void test_good_sizes(void **state)
         GError *error = NULL;
         gboolean good = size_parse("-b", cases[i].text, &bytes, &error);
         if (!good || bytes != cases[i].bytes)
-            fail_msg("%s: %s, %" G_GUINT64_FORMAT, cases[i].text, good ? "ok" : error->message, bytes);
+            fail_msg("%s: %s, %" G_GUINT64_FORMAT, cases[i].text, good ? "ok" : error->message,
+                     bytes);
     }
 }
 
-/* Proves that whatever is no size is refused with a line that quotes it and says what would be right,
- * and that the output stays untouched. */
+/* Proves that whatever is no size is refused with a line that quotes it and says what would be
+ * right, and that the output stays untouched. */
 static void test_bad_sizes(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "", "M", "-1", "+1", " 1", "1 ", "1X", "1KK", "1.", "1.M", ".5M", "0x10", "1e6", "1,5M", "0.1K",
-        "1.5", "9223372036854775808", "18446744073709551616", "99999999999999999999999", "8388608T",
-        "1KiBs", "1.0000001M",
+        "",
+        "M",
+        "-1",
+        "+1",
+        " 1",
+        "1 ",
+        "1X",
+        "1KK",
+        "1.",
+        "1.M",
+        ".5M",
+        "0x10",
+        "1e6",
+        "1,5M",
+        "0.1K",
+        "1.5",
+        "9223372036854775808",
+        "18446744073709551616",
+        "99999999999999999999999",
+        "8388608T",
+        "1KiBs",
+        "1.0000001M",
     };
     for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
         guint64 bytes = 42;
@@ -52,7 +72,8 @@ static void test_bad_sizes(void **state)
 static void test_round_trip(void **state)
 {
     (void)state;
-    static const guint64 cases[] = {0, 1, 1023, 1024, 1536, 1048576, 67108864, 1ull << 41, 3ull << 60};
+    static const guint64 cases[] = {0,       1,        1023,       1024,      1536,
+                                    1048576, 67108864, 1ull << 41, 3ull << 60};
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         char *text = size_format(cases[i]);
         guint64 bytes = 0;

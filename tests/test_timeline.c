@@ -46,7 +46,8 @@ static void fill_one_of_each(Timeline *timeline)
     timeline_add_counter(timeline, gpu, "busy", 7, 87.5);
 }
 
-/* Proves that the file is JSON of the trace event format, with tracks in their groups, names and facts. */
+/* Proves that the file is JSON of the trace event format, with tracks in their groups, names and
+ * facts. */
 static void test_events(void **state)
 {
     (void)state;
@@ -102,7 +103,8 @@ static void test_none(void **state)
     timeline_add_counter(NULL, gpu, "c", 0, 1);
 }
 
-/* Proves that a file which cannot be opened, and a disk that fills up, are errors naming the file. */
+/* Proves that a file which cannot be opened, and a disk that fills up, are errors naming the file.
+ */
 static void test_errors(void **state)
 {
     (void)state;

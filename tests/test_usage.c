@@ -22,8 +22,8 @@ static void send_and_run(Bed *bed, guint16 from, GpuRequest *request)
     assert_int_equal(answer.times, 1);
 }
 
-/* Proves that one unicast write counts 9 flits each way up and down, its acknowledgement one, and that
- * utilisation is their time on the wire over the time that passed. */
+/* Proves that one unicast write counts 9 flits each way up and down, its acknowledgement one, and
+ * that utilisation is their time on the wire over the time that passed. */
 static void test_one_write(void **state)
 {
     (void)state;
@@ -49,7 +49,8 @@ static void test_one_write(void **state)
     bed_close(&bed);
 }
 
-/* Proves that a mark forgets what was before it, and that no time passed is no utilisation, not NaN. */
+/* Proves that a mark forgets what was before it, and that no time passed is no utilisation, not
+ * NaN. */
 static void test_mark(void **state)
 {
     (void)state;
@@ -88,7 +89,8 @@ static void test_operations(void **state)
     char **lines = g_strsplit(csv, "\n", -1);
     assert_true(g_str_has_prefix(lines[0], "target,op,count,bytes,latency_min_ns,"));
     assert_true(g_str_has_prefix(lines[1], "own memory,read,1,32,"));
-    char *expected = g_strdup_printf("multicast 1,multimem.st,1,128,%.1f,", (double)latency_ps / 1000);
+    char *expected =
+        g_strdup_printf("multicast 1,multimem.st,1,128,%.1f,", (double)latency_ps / 1000);
     if (!g_str_has_prefix(lines[2], expected))
         fail_msg("'%s' does not begin with '%s'", lines[2], expected);
     assert_string_equal(lines[3], "");
