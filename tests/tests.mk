@@ -3,16 +3,16 @@ TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
 EXTRA_DIST += tests/summary.sh
-noinst_HEADERS = tests/model_test.h tests/test.h tests/trace_test.h
+noinst_HEADERS = tests/cuda_test.h tests/model_test.h tests/test.h tests/trace_test.h
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
 dist_check_SCRIPTS = \
-	tests/test_cuda_abi.sh \
-	tests/test_cuda_probe.sh \
 	tests/golden.sh \
 	tests/test_cli.sh \
 	tests/test_coll_verb.sh \
 	tests/test_cli_coll.sh \
+	tests/test_cuda_abi.sh \
+	tests/test_cuda_probe.sh \
 	tests/test_globals.sh \
 	tests/test_summary.sh \
 	tests/tidy.sh \
@@ -38,6 +38,10 @@ check_PROGRAMS += \
 	tests/test_coll \
 	tests/test_conservation \
 	tests/test_copy \
+	tests/test_cuda_rules_1 \
+	tests/test_cuda_rules_2 \
+	tests/test_cuda_rules_3 \
+	tests/test_cuda_rules_4 \
 	tests/test_device \
 	tests/test_event \
 	tests/test_guest \
@@ -80,26 +84,13 @@ check_PROGRAMS += \
 	tests/test_walk
 
 tests_test_options_SOURCES = tests/test_options.c cli/options.c
-
 tests_test_tlm_port_SOURCES = tests/test_tlm_port.cpp
 
 # The CUDA front end: against the shared library, as its users meet it.
 CUDA_TEST_LDADD = libcuda.la $(GLIB_LIBS) $(CMOCKA_LIBS)
-
-check_PROGRAMS += tests/test_cuda_rules_1
-tests_test_cuda_rules_1_SOURCES = tests/test_cuda_rules_1.c tests/cuda_test.h tests/test.h
 tests_test_cuda_rules_1_LDADD = $(CUDA_TEST_LDADD)
-
-check_PROGRAMS += tests/test_cuda_rules_2
-tests_test_cuda_rules_2_SOURCES = tests/test_cuda_rules_2.c tests/cuda_test.h tests/test.h
 tests_test_cuda_rules_2_LDADD = $(CUDA_TEST_LDADD)
-
-check_PROGRAMS += tests/test_cuda_rules_3
-tests_test_cuda_rules_3_SOURCES = tests/test_cuda_rules_3.c tests/cuda_test.h tests/test.h
 tests_test_cuda_rules_3_LDADD = $(CUDA_TEST_LDADD)
-
-check_PROGRAMS += tests/test_cuda_rules_4
-tests_test_cuda_rules_4_SOURCES = tests/test_cuda_rules_4.c tests/cuda_test.h tests/test.h
 tests_test_cuda_rules_4_LDADD = $(CUDA_TEST_LDADD)
 
 # What fanout prints, byte for byte; golden-update rewrites the files after a change that was meant.
