@@ -9,8 +9,8 @@ noinst_HEADERS = tests/cuda_test.h tests/model_test.h tests/test.h tests/trace_t
 dist_check_SCRIPTS = \
 	tests/golden.sh \
 	tests/test_cli.sh \
-	tests/test_coll_verb.sh \
 	tests/test_cli_coll.sh \
+	tests/test_coll_verb.sh \
 	tests/test_cuda_abi.sh \
 	tests/test_cuda_probe.sh \
 	tests/test_globals.sh \
