@@ -25,7 +25,8 @@ static const CudaSymbol *newest(const char *base, int version, gboolean per_thre
 
     for (unsigned i = 0; i < cuda_symbols_n; i++) {
         const CudaSymbol *s = &cuda_symbols[i];
-        if (s->version > driver || s->per_thread != per_thread || !g_str_equal(s->base, base))
+        if (s->version > driver || s->per_thread != per_thread ||
+            !(g_str_equal(s->base, base) || (s->suffixed && g_str_equal(s->symbol, base))))
             continue;
         *known = TRUE;
         if (s->version <= version && (best == NULL || s->version >= best->version))
@@ -53,6 +54,8 @@ static CUresult look_up(const char *symbol, void **function, int version, cuuint
     *function = NULL;
     if (found != NULL)
         memcpy(function, &found->function, sizeof *function);
+    log_line(cuda_get()->log, LOG_CUDA, LOG_SPEW, 0, "look-up of %s, version %d, flags %u: %s",
+             symbol, version, (unsigned)flags, found != NULL ? found->symbol : "none");
     *status = found != NULL ? CU_GET_PROC_ADDRESS_SUCCESS
               : known       ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
                             : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;

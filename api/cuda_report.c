@@ -1,6 +1,7 @@
 /* See cuda_report.h. */
 #include "api/cuda_report.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -71,7 +72,7 @@ static void add_diagnostics(const Cuda *cuda, Report *report)
 static Report *build(Cuda *cuda, const char *why)
 {
     g_autofree char *title =
-        g_strdup_printf("%s on %s", g_get_prgname() ? g_get_prgname() : "program", cuda->system);
+        g_strdup_printf("%s on %s", program_invocation_short_name, cuda->system);
     Report *report = report_new("exec", title);
     EngineRequest request = {.op = ENGINE_REPORT, .argument = (guint64)(guintptr)report};
     EngineReply reply;

@@ -12,8 +12,8 @@ BEGIN {
 /^#/ || NF == 0 { next }
 {
     printf "STUB(%s, %d)\n", $1, n
-    row[n++] = sprintf("    {\"%s\", \"%s\", %d, %s, (void (*)(void))%s},", $1, $2, $3, \
-        $4 == "ptsz" || $4 == "ptds" ? "1" : "0", $1)
+    row[n++] = sprintf("    {\"%s\", \"%s\", %d, %s, %s, (void (*)(void))%s},", $1, $2, $3, \
+        $4 == "ptsz" || $4 == "ptds" ? "1" : "0", $5 == "suffixed" ? "1" : "0", $1)
 }
 END {
     print "const CudaSymbol cuda_symbols[] = {"

@@ -7,6 +7,7 @@ typedef struct {
     const char *base;   /* as cuGetProcAddress is asked: cuMemAlloc */
     int version;        /* the first driver version that has it */
     int per_thread;     /* its stream 0 is the calling thread's own stream */
+    int suffixed;       /* cuGetProcAddress knows it by `symbol` too */
     void (*function)(void);
 } CudaSymbol;
 

@@ -27,3 +27,7 @@ examples_switch_reduction_SOURCES = examples/switch_reduction.c $(example_team)
 examples_switch_reduction_LDADD = libcuda.la
 examples_twoshot_allreduce_SOURCES = examples/twoshot_allreduce.c $(example_team)
 examples_twoshot_allreduce_LDADD = libcuda.la
+# examples/: programs as a user would write them; run them with `fanout exec`.
+noinst_PROGRAMS += examples/multicast_allreduce
+examples_multicast_allreduce_SOURCES = examples/multicast_allreduce.c
+examples_multicast_allreduce_LDADD = libcuda.la

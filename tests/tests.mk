@@ -7,6 +7,11 @@ noinst_HEADERS = tests/cuda_test.h tests/model_test.h tests/test.h tests/trace_t
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
 dist_check_SCRIPTS = \
+	tests/test_cuda_abi.sh \
+	tests/test_cuda_bindings.sh \
+	tests/test_cuda_clients.sh \
+	tests/test_cuda_example.sh \
+	tests/test_cuda_probe.sh \
 	tests/golden.sh \
 	tests/test_cli.sh \
 	tests/test_cli_coll.sh \
@@ -107,3 +112,14 @@ EXTRA_DIST += $(GOLDEN:=.args) $(GOLDEN:=.expected)
 .PHONY: golden-update
 golden-update: fanout
 	@cd $(srcdir) && UPDATE=1 TOP_SRCDIR=. FANOUT=$(abs_top_builddir)/fanout $(SHELL) tests/golden.sh
+EXTRA_DIST += \
+	tests/clients/bindings.py \
+	tests/clients/client.h \
+	tests/clients/cutile_rs.c \
+	tests/clients/flashinfer.c \
+	tests/clients/mscclpp.c \
+	tests/clients/nccl.c \
+	tests/clients/nvloom.c \
+	tests/clients/nvshmem.c \
+	tests/clients/pytorch_symm_mem.c \
+	tests/clients/ucc.c
