@@ -17,7 +17,7 @@ echo "headers: $flags"
 bad=0
 for client in nccl pytorch_symm_mem nvshmem mscclpp flashinfer nvloom ucc cutile_rs; do
     # shellcheck disable=SC2086
-    ${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror $flags "$TOP_SRCDIR/tests/clients/$client.c" -o "$dir/$client" \
+    ${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$TOP_SRCDIR" $flags "$TOP_SRCDIR/tests/clients/$client.c" -o "$dir/$client" \
         "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs" -lpthread -ldl
     if timeout 100 "$FANOUT" exec -s dgx-h100 --report "$dir/$client.json" -- "$dir/$client" >"$dir/log" 2>&1; then
         echo "$client: passed"

@@ -1,6 +1,6 @@
 /* cutile-rs cuda-core: two GPUs in one process, nothing shareable; the whole life of virtual memory
  * and of a multicast object, with contexts pushed and popped around every step. */
-#include "client.h"
+#include "tests/clients/client.h"
 
 static void whole_life(int map_first)
 {

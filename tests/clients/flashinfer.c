@@ -1,7 +1,7 @@
 /* FlashInfer (and TensorRT-LLM): all peers' memory side by side in one reservation, access set once
  * over it; the object mapped right after its device was added, bound afterwards. Taken down:
  * unbind, unmap, release; bound again for a checkpoint. */
-#include "client.h"
+#include "tests/clients/client.h"
 
 #define RANKS 4
 

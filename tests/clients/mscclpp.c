@@ -1,7 +1,7 @@
 /* mscclpp: both handle types asked for at once; slabs bound by address at several offsets; less
  * than the object mapped; the memory's handle found by its address and given back at once. Taken
  * down: unmap, free, unbind, release. */
-#include "client.h"
+#include "tests/clients/client.h"
 
 #define RANKS 2
 

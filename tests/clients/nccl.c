@@ -1,6 +1,6 @@
 /* NCCL: one process a rank; the classic NVLS buffers bind first, then map; the symmetric ones map
  * first. Taken down: unbind, unmap, free the address, release. */
-#include "client.h"
+#include "tests/clients/client.h"
 
 #define RANKS 4
 

@@ -1,7 +1,7 @@
 /* nvloom (and nvbandwidth): one process for all GPUs; the granularity is asked for with a size of
  * 0; the object mapped for every GPU. Taken down: unbind, release of the memory, unmap, release of
  * the object; the memory's own mapping is never undone. */
-#include "client.h"
+#include "tests/clients/client.h"
 
 static void benchmark(int gpus, int map_first)
 {

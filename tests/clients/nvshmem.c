@@ -3,7 +3,7 @@
  * permitted. */
 #include <dlfcn.h>
 
-#include "client.h"
+#include "tests/clients/client.h"
 
 #define RANKS 4
 #define CHUNKS 3

@@ -1,7 +1,7 @@
 /* PyTorch symmetric memory: objects sized by the allocation granularity alone (the multicast one is
  * never asked for); peers map each other's memory; rank 0 imports its own descriptor. Taken down:
  * unmap, unbind, release, and the addresses are not freed. */
-#include "client.h"
+#include "tests/clients/client.h"
 
 #define RANKS 4
 

@@ -1,6 +1,6 @@
 /* UCC tl/cuda: memory bound by its address; rank 0 alone unbinds for all that it can; the object's
  * handle is released while it is still mapped. */
-#include "client.h"
+#include "tests/clients/client.h"
 
 #define RANKS 4
 
