@@ -131,3 +131,142 @@ tests_test_cuda_streams_LDADD = $(CUDA_TEST_LDADD)
 check_PROGRAMS += tests/test_cuda_bad_input
 tests_test_cuda_bad_input_SOURCES = tests/test_cuda_bad_input.c tests/cuda_test.h tests/test.h
 tests_test_cuda_bad_input_LDADD = $(CUDA_TEST_LDADD)
+check_PROGRAMS += tests/test_memory
+tests_test_memory_SOURCES = tests/test_memory.c tests/model_test.h tests/test.h
+tests_test_memory_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_nearest
+tests_test_nearest_SOURCES = tests/test_nearest.c tests/test.h
+tests_test_nearest_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_numeric
+tests_test_numeric_SOURCES = tests/test_numeric.c tests/test.h
+tests_test_numeric_LDADD = $(TEST_LDADD) -lm
+
+check_PROGRAMS += tests/test_options
+tests_test_options_SOURCES = tests/test_options.c cli/options.c tests/test.h
+tests_test_options_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_param
+tests_test_param_SOURCES = tests/test_param.c tests/test.h
+tests_test_param_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_preset
+tests_test_preset_SOURCES = tests/test_preset.c tests/model_test.h tests/test.h
+tests_test_preset_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_process
+tests_test_process_SOURCES = tests/test_process.c tests/test.h
+tests_test_process_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_ptx
+tests_test_ptx_SOURCES = tests/test_ptx.c tests/test.h
+tests_test_ptx_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_report
+tests_test_report_SOURCES = tests/test_report.c tests/test.h
+tests_test_report_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_rng
+tests_test_rng_SOURCES = tests/test_rng.c tests/test.h
+tests_test_rng_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_sim
+tests_test_sim_SOURCES = tests/test_sim.c tests/test.h
+tests_test_sim_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_size
+tests_test_size_SOURCES = tests/test_size.c tests/test.h
+tests_test_size_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_stat
+tests_test_stat_SOURCES = tests/test_stat.c tests/test.h
+tests_test_stat_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_tlm_port
+tests_test_tlm_port_SOURCES = tests/test_tlm_port.cpp tests/test.h
+tests_test_tlm_port_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/fuzz_trace
+tests_fuzz_trace_SOURCES = tests/fuzz_trace.c tests/test.h
+tests_fuzz_trace_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_trace_chakra
+tests_test_trace_chakra_SOURCES = tests/test_trace_chakra.c tests/test.h tests/trace_test.h
+tests_test_trace_chakra_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_trace_kineto
+tests_test_trace_kineto_SOURCES = tests/test_trace_kineto.c tests/test.h tests/trace_test.h
+tests_test_trace_kineto_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_trace_convert
+tests_test_trace_convert_SOURCES = tests/test_trace_convert.c tests/test.h tests/trace_test.h
+tests_test_trace_convert_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_trace_goal
+tests_test_trace_goal_SOURCES = tests/test_trace_goal.c tests/test.h tests/trace_test.h
+tests_test_trace_goal_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_trace_match
+tests_test_trace_match_SOURCES = tests/test_trace_match.c tests/test.h tests/trace_test.h
+tests_test_trace_match_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_trace_replay
+tests_test_trace_replay_SOURCES = tests/test_trace_replay.c tests/test.h tests/trace_test.h
+tests_test_trace_replay_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_trace_nccl_log
+tests_test_trace_nccl_log_SOURCES = tests/test_trace_nccl_log.c tests/test.h tests/trace_test.h
+tests_test_trace_nccl_log_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_trace_plan
+tests_test_trace_plan_SOURCES = tests/test_trace_plan.c tests/test.h tests/trace_test.h
+tests_test_trace_plan_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_trace_pytorch_et
+tests_test_trace_pytorch_et_SOURCES = tests/test_trace_pytorch_et.c tests/test.h tests/trace_test.h
+tests_test_trace_pytorch_et_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_trace_simai
+tests_test_trace_simai_SOURCES = tests/test_trace_simai.c tests/test.h tests/trace_test.h
+tests_test_trace_simai_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_trace_text
+tests_test_trace_text_SOURCES = tests/test_trace_text.c tests/test.h tests/trace_test.h
+tests_test_trace_text_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_two_runs
+tests_test_two_runs_SOURCES = tests/test_two_runs.c tests/test.h
+tests_test_two_runs_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_usage
+tests_test_usage_SOURCES = tests/test_usage.c tests/test.h tests/model_test.h
+tests_test_usage_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_vas
+tests_test_vas_SOURCES = tests/test_vas.c tests/model_test.h tests/test.h
+tests_test_vas_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_timeline
+tests_test_timeline_SOURCES = tests/test_timeline.c tests/test.h
+tests_test_timeline_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_copy
+tests_test_copy_SOURCES = tests/test_copy.c tests/model_test.h tests/test.h
+tests_test_copy_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_analytic
+tests_test_analytic_SOURCES = tests/test_analytic.c tests/model_test.h tests/test.h
+tests_test_analytic_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_conservation
+tests_test_conservation_SOURCES = tests/test_conservation.c tests/model_test.h tests/test.h
+tests_test_conservation_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_link
+tests_test_link_SOURCES = tests/test_link.c tests/model_test.h tests/test.h
+tests_test_link_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/test_vcd
+tests_test_vcd_SOURCES = tests/test_vcd.c tests/test.h
+tests_test_vcd_LDADD = $(TEST_LDADD)

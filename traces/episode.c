@@ -266,7 +266,8 @@ static gboolean start_coll(Piece *piece, CollOp op, GError **error)
         return FALSE;
     }
     char *fallback = NULL;
-    spec.algo = replay_algo(episode->spec->fabric, piece->group, &spec, episode->spec->algo[op], &fallback);
+    spec.algo =
+        replay_algo(episode->spec->fabric, piece->group, &spec, episode->spec->algo[op], &fallback);
     if (fallback != NULL) {
         note(episode, fallback);
     }

@@ -72,6 +72,7 @@ typedef struct {
 
 struct Plan {
     char *name, *collective;
+    RecordOp op;      /* of the collective; RECORD_PLAN: none of the known ones */
     gboolean packets; /* protocol LL */
     guint32 threads;
     guint64 bytes; /* the message it runs with */

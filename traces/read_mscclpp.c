@@ -132,6 +132,7 @@ static gboolean mscclpp_build(Reader *reader, Plan *plan, GError **error)
         !record_op_is_collective(op)) {
         op = RECORD_PLAN; /* custom and point-to-point plans */
     }
+    plan->op = op;
     if (!reader_set_world(reader, plan->ranks->len, error)) {
         return FALSE;
     }

@@ -53,6 +53,10 @@ static gboolean simai_header(SimAi *simai, const char *line, GError **error)
     GPtrArray *words = words_split(line);
     const char *path = input_path(simai->reader->input);
     gboolean ok = words != NULL;
+    if (!ok) {
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
+                    "%s:1: a quote has no place in the header", path);
+    }
     for (guint k = 0; k < G_N_ELEMENTS(keys) && ok; k++) {
         *values[k] = k == 5 ? 0 : 1;
         for (guint i = 0; i + 1 < words->len; i++) {
@@ -253,11 +257,19 @@ static gboolean simai_lines(SimAi *simai, GError **error)
     Input *input = simai->reader->input;
     GError *broken = NULL;
     const char *line = input_line(input, &broken);
-    gboolean ok = line != NULL && simai_header(simai, line, error);
+    if (line == NULL && broken == NULL) {
+        g_set_error(&broken, TRACE_ERROR, TRACE_ERROR_CUT_OFF, "%s: is empty", input_path(input));
+    }
+    if (line == NULL) {
+        g_propagate_error(error, broken);
+        return FALSE;
+    }
+    gboolean ok = simai_header(simai, line, error);
     line = ok ? input_line(input, &broken) : NULL;
     char *count = g_strdup(line != NULL ? line : "");
     g_strstrip(count);
-    if (ok && (!words_u64(count, 1u << 24, &simai->layers) || simai->layers == 0)) {
+    if (ok && broken == NULL &&
+        (!words_u64(count, 1u << 24, &simai->layers) || simai->layers == 0)) {
         g_set_error(&broken, TRACE_ERROR, TRACE_ERROR_VALUE,
                     "%s:2: '%.20s' should be the number of layers", input_path(input), count);
     }

@@ -322,6 +322,16 @@ static Trace *read_job(GPtrArray *files, const TraceReadSpec *spec, GError **err
     return trace;
 }
 
+/* Messages may quote what the file holds. */
+static void make_printable(GError **error)
+{
+    if (error != NULL && *error != NULL && !g_utf8_validate((*error)->message, -1, NULL)) {
+        char *valid = g_utf8_make_valid((*error)->message, -1);
+        g_free((*error)->message);
+        (*error)->message = valid;
+    }
+}
+
 static void trace_free_any(gpointer trace)
 {
     trace_free(trace);
@@ -362,6 +372,7 @@ GPtrArray *trace_read_jobs(const char *const *paths, guint n, const TraceReadSpe
     g_hash_table_destroy(seen);
     g_ptr_array_free(files, TRUE);
     if (!ok) {
+        make_printable(error);
         g_ptr_array_free(jobs, TRUE);
         return NULL;
     }
@@ -376,6 +387,7 @@ Trace *trace_read_input(Input *input, const TraceReadSpec *spec, GError **error)
                   finish_job(trace, spec, error);
     input_close(input);
     if (!ok) {
+        make_printable(error);
         trace_free(trace);
         return NULL;
     }

@@ -6,8 +6,9 @@ gboolean replay_algo_is_multicast(CollAlgo algo)
     return algo == COLL_NVLS || algo == COLL_NVLS_ONESHOT;
 }
 
-/* CTAs of collectives wait for each other and must all be resident. On a GPU with few SMs a quarter of the places is
- * taken, so that a few collectives can run at once; 0: the algorithm's own number. */
+/* CTAs of collectives wait for each other and must all be resident. On a GPU with few SMs a quarter
+ * of the places is taken, so that a few collectives can run at once; 0: the algorithm's own number.
+ */
 static guint32 fitting_ctas(const FabricSpec *fabric)
 {
     const SmSpec *sm = &fabric->sm;

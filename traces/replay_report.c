@@ -3,12 +3,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "traces/plan.h"
 #include "traces/replay_report_parts.h"
 
 static const Column row_columns[] = {
     COLUMN_TEXT(job, "job", "which trace"),
     COLUMN_TEXT(op, "op", "the communication"),
-    COLUMN_TEXT(algo, "algo", "which algorithm ran; - moved by plain stores, or nothing to move"),
+    COLUMN_TEXT(algo, "algo", "which algorithm ran; plan: the execution plan; -: plain stores"),
     COLUMN_U64(gpus, "gpus", "", "ranks of its group"),
     COLUMN_TEXT(dtype, "type", "element type"),
     COLUMN_U64(bytes, "size", "B",
@@ -128,11 +129,15 @@ static void row_write(Table *table, const Rows *rows, const Row *row)
     for (guint32 r = 1; r < world; r++) {
         slowest = row->last[r] > row->last[slowest] ? r : slowest;
     }
+    const Plan *plan = rows->jobs[row->job].trace->plan;
+    RecordOp op = row->op == RECORD_PLAN ? plan->op : row->op;
     double mean_us = (double)row->sum_ps / 1e6 / (double)row->count;
     double algbw = mean_us > 0 ? (double)row->bytes / mean_us / 1e3 : NAN;
     replay_report_name(table, &rows->jobs[row->job]);
-    table_text(table, row->op == RECORD_SEND ? "sendrecv" : record_op_name(row->op));
-    table_text(table, row->algo == COLL_ALGOS ? NULL : coll_algo_name(row->algo));
+    table_text(table, op == RECORD_SEND ? "sendrecv" : record_op_name(op));
+    table_text(table, row->op == RECORD_PLAN    ? "plan"
+                      : row->algo == COLL_ALGOS ? NULL
+                                                : coll_algo_name(row->algo));
     table_u64(table, row->ranks);
     table_text(table, record_dtype_name(row->dtype));
     table_u64(table, row->bytes);
@@ -144,7 +149,7 @@ static void row_write(Table *table, const Rows *rows, const Row *row)
     table_fixed(table, (double)row->max_ps / 1e6);
     table_fixed(table, (double)row->sum_ps / 1e6);
     table_fixed(table, algbw);
-    table_fixed(table, algbw * busbw_factor(row->op, row->ranks));
+    table_fixed(table, algbw * busbw_factor(op, row->ranks));
     if (row->last[slowest] > 0) {
         table_u64(table, slowest);
     } else {

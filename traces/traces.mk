@@ -26,7 +26,9 @@ libfanout_core_la_SOURCES += \
 	traces/nccl_log_build.c \
 	traces/plan.c \
 	traces/plan.h \
+	traces/plan_program.c \
 	traces/plan_run.c \
+	traces/plan_run.h \
 	traces/read_chakra.c \
 	traces/read_chakra_json.c \
 	traces/read_goal.c \
