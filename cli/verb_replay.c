@@ -68,6 +68,8 @@ static gboolean replay_parse(ReplayVerb *verb, GError **error)
     for (int o = 0; o < COLL_OPS; o++)
         spec->algo[o] = COLL_AUTO;
     gint64 ppm;
+    if (verb->options->fidelity != FIDELITY_PACKET)
+        return replay_bad(error, "--fidelity", "flow or auto", "packet: replays simulate packets only");
     if (words->scale && (!json_decimal_text(words->scale, 6, FALSE, &ppm) || ppm < 0 ||
                          ppm > (gint64)1000000000000))
         return replay_bad(error, "--compute-scale", words->scale,
@@ -305,5 +307,6 @@ const Verb verb_replay = {
     .name = "replay",
     .usage = "TRACE...",
     .text = "replay traces of applications: PyTorch, Chakra, NCCL logs, mscclpp plans, GOAL, SimAI",
+    .flags = VERB_TIMELINE,
     .run = replay_run_verb,
 };

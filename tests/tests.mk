@@ -19,6 +19,7 @@ dist_check_SCRIPTS = \
 	tests/test_cuda_abi.sh \
 	tests/test_cuda_probe.sh \
 	tests/test_globals.sh \
+	tests/test_replay.sh \
 	tests/test_summary.sh \
 	tests/tidy.sh \
 	tests/tidy_selftest.sh
@@ -38,6 +39,7 @@ check-summary:
 # The CMocka programs, sorted, one a line: tests/test_x is made of tests/test_x.c and linked with $(LDADD)
 # unless it says otherwise below.
 check_PROGRAMS += \
+	tests/fuzz_trace \
 	tests/test_analytic \
 	tests/test_calendars \
 	tests/test_coll \
@@ -73,6 +75,7 @@ check_PROGRAMS += \
 	tests/test_timeline \
 	tests/test_tlm_port \
 	tests/test_trace_chakra \
+	tests/test_trace_convert \
 	tests/test_trace_goal \
 	tests/test_trace_kineto \
 	tests/test_trace_match \
