@@ -140,14 +140,8 @@ static void widen(Kind kind, float *to, const void *from, gsize n)
     switch (kind) {
     case KIND_F16: convert_from_f16(to, from, n); break;
     case KIND_BF16: convert_from_bf16(to, from, n); break;
-    case KIND_E4M3:
-        for (gsize i = 0; i < n; i++)
-            to[i] = numeric_from_e4m3(((const guint8 *)from)[i]);
-        break;
-    case KIND_E5M2:
-        for (gsize i = 0; i < n; i++)
-            to[i] = numeric_from_e5m2(((const guint8 *)from)[i]);
-        break;
+    case KIND_E4M3: convert_from_e4m3(to, from, n); break;
+    case KIND_E5M2: convert_from_e5m2(to, from, n); break;
     default: memcpy(to, from, n * 4); break;
     }
 }
@@ -157,14 +151,8 @@ static void narrow(Kind kind, void *to, const float *from, gsize n)
     switch (kind) {
     case KIND_F16: convert_to_f16(to, from, n); break;
     case KIND_BF16: convert_to_bf16(to, from, n); break;
-    case KIND_E4M3:
-        for (gsize i = 0; i < n; i++)
-            ((guint8 *)to)[i] = numeric_to_e4m3(from[i]);
-        break;
-    case KIND_E5M2:
-        for (gsize i = 0; i < n; i++)
-            ((guint8 *)to)[i] = numeric_to_e5m2(from[i]);
-        break;
+    case KIND_E4M3: convert_to_e4m3(to, from, n); break;
+    case KIND_E5M2: convert_to_e5m2(to, from, n); break;
     default: convert_canonical_f32(to, from, n); break;
     }
 }

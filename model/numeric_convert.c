@@ -77,63 +77,72 @@ float numeric_from_bf16(guint16 bits) { return as_float((guint32)bits << 16); }
 guint16 numeric_to_f16(float value) { return f16_narrow(value); }
 guint16 numeric_to_bf16(float value) { return bf16_narrow(value); }
 
-float numeric_from_e4m3(guint8 bits)
+static inline float e4m3_widen(guint8 bits)
 {
     guint32 magnitude = (guint32)(bits & 0x7f) << 20;
     guint32 wide = as_bits(as_float(magnitude) * 0x1p120f);
-    wide = (bits & 0x7f) == 0x7f ? 0x7fffffff : wide;
+    wide |= pick_above(bits & 0x7f, 0x7e, 0x7fffffff, 0);
     return as_float(wide | (guint32)(bits & 0x80) << 24);
 }
-float numeric_from_e5m2(guint8 bits) { return f16_widen((guint16)(bits << 8)); }
+static inline float e5m2_widen(guint8 bits) { return f16_widen((guint16)(bits << 8)); }
 
-guint8 numeric_to_e4m3(float value)
+static inline guint8 e4m3_narrow(float value)
 {
-    guint32 bits = narrow_bits(value, 3, 7, 0x7e, 0x7f);
-    return (guint8)(bits == 0x7f ? bits : bits | (as_bits(value) >> 24 & 0x80));
+    guint32 sign = as_bits(value) >> 24 & 0x80, bits = narrow_bits(value, 3, 7, 0x7e, 0x7f);
+    return (guint8)(bits | (sign & pick_above(0x7f, bits, 0xff, 0)));
 }
-guint8 numeric_to_e5m2(float value)
+static inline guint8 e5m2_narrow(float value)
 {
-    guint32 bits = narrow_bits(value, 2, 15, 0x7c, 0x7f);
-    return (guint8)(bits == 0x7f ? bits : bits | (as_bits(value) >> 24 & 0x80));
+    guint32 sign = as_bits(value) >> 24 & 0x80, bits = narrow_bits(value, 2, 15, 0x7c, 0x7f);
+    return (guint8)(bits | (sign & pick_above(0x7f, bits, 0xff, 0)));
 }
+
+float numeric_from_e4m3(guint8 bits) { return e4m3_widen(bits); }
+float numeric_from_e5m2(guint8 bits) { return e5m2_widen(bits); }
+guint8 numeric_to_e4m3(float value) { return e4m3_narrow(value); }
+guint8 numeric_to_e5m2(float value) { return e5m2_narrow(value); }
 
 /* Arrays: whole pieces of constant length first, which the compiler unrolls into vectors. */
 #define PIECE 8
-#define CONVERT_FROM(NAME, WIDEN)                                                                 \
+#define CONVERT_FROM(NAME, BITS, WIDEN)                                                           \
     void NAME(float *to, const void *from, gsize n)                                               \
     {                                                                                             \
-        guint16 h[PIECE];                                                                         \
+        BITS h[PIECE];                                                                            \
         gsize i = 0;                                                                              \
         for (; i + PIECE <= n; i += PIECE) {                                                      \
-            memcpy(h, (const guint16 *)from + i, sizeof h);                                       \
+            memcpy(h, (const BITS *)from + i, sizeof h);                                          \
             for (guint k = 0; k < PIECE; k++)                                                     \
                 to[i + k] = WIDEN(h[k]);                                                          \
         }                                                                                         \
         for (; i < n; i++) {                                                                      \
-            memcpy(h, (const guint16 *)from + i, 2);                                              \
+            memcpy(h, (const BITS *)from + i, sizeof h[0]);                                       \
             to[i] = WIDEN(h[0]);                                                                  \
         }                                                                                         \
     }
-#define CONVERT_TO(NAME, NARROW)                                                                  \
+#define CONVERT_TO(NAME, BITS, NARROW)                                                            \
     void NAME(void *to, const float *from, gsize n)                                               \
     {                                                                                             \
-        guint16 h[PIECE];                                                                         \
+        BITS h[PIECE];                                                                            \
         gsize i = 0;                                                                              \
         for (; i + PIECE <= n; i += PIECE) {                                                      \
             for (guint k = 0; k < PIECE; k++)                                                     \
                 h[k] = NARROW(from[i + k]);                                                       \
-            memcpy((guint16 *)to + i, h, sizeof h);                                               \
+            memcpy((BITS *)to + i, h, sizeof h);                                                  \
         }                                                                                         \
         for (; i < n; i++) {                                                                      \
             h[0] = NARROW(from[i]);                                                               \
-            memcpy((guint16 *)to + i, h, 2);                                                      \
+            memcpy((BITS *)to + i, h, sizeof h[0]);                                               \
         }                                                                                         \
     }
 static inline float bf16_widen(guint16 h) { return as_float((guint32)h << 16); }
-CONVERT_FROM(convert_from_f16, f16_widen)
-CONVERT_FROM(convert_from_bf16, bf16_widen)
-CONVERT_TO(convert_to_f16, f16_narrow)
-CONVERT_TO(convert_to_bf16, bf16_narrow)
+CONVERT_FROM(convert_from_f16, guint16, f16_widen)
+CONVERT_FROM(convert_from_bf16, guint16, bf16_widen)
+CONVERT_FROM(convert_from_e4m3, guint8, e4m3_widen)
+CONVERT_FROM(convert_from_e5m2, guint8, e5m2_widen)
+CONVERT_TO(convert_to_f16, guint16, f16_narrow)
+CONVERT_TO(convert_to_bf16, guint16, bf16_narrow)
+CONVERT_TO(convert_to_e4m3, guint8, e4m3_narrow)
+CONVERT_TO(convert_to_e5m2, guint8, e5m2_narrow)
 
 void convert_canonical_f32(void *to, const float *from, gsize n)
 {
