@@ -34,7 +34,9 @@ static void copy_on_pushed(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_
 {
     (void)gpu;
     (void)bytes;
-    copy_arrived(txn->owner, txn->bytes, txn->state == TXN_OK ? FAULT_NONE : FAULT_UNBOUND, now_ps);
+    static const FaultKind fault[] = {[TXN_OK] = FAULT_NONE, [TXN_UNBOUND] = FAULT_UNBOUND,
+                                      [TXN_TIMEOUT] = FAULT_TIMEOUT};
+    copy_arrived(txn->owner, txn->bytes, fault[txn->state], now_ps);
 }
 
 static void copy_on_pulled(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps)

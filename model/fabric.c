@@ -23,6 +23,7 @@ void fabric_params(ParamSet *set, FabricSpec *spec)
     param_add(set, "multicast", mctable_params, &spec->mctable);
     param_add(set, "gpu", gpu_params, &spec->gpu);
     param_add(set, "sm", sm_params, &spec->sm);
+    param_add(set, "fault", fault_params, &spec->fault);
 }
 
 static gboolean fabric_check(const FabricSpec *spec, GError **error)
@@ -33,6 +34,21 @@ static gboolean fabric_check(const FabricSpec *spec, GError **error)
     if (spec->system.links_per_switch.n == 0 || links > 64) {
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
                     "[system] links_per_switch: %u links a GPU; 1 to 64 can be built", links);
+        return FALSE;
+    }
+    for (guint32 s = 0; s < spec->system.links_per_switch.n; s++)
+        if (spec->system.gpus * spec->system.links_per_switch.value[s] >= HOLD_NONE) {
+            g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                        "[system] gpus, links_per_switch: %" G_GUINT64_FORMAT " ports on switch %u; at most %u",
+                        spec->system.gpus * spec->system.links_per_switch.value[s], s, HOLD_NONE - 1);
+            return FALSE;
+        }
+    if (spec->mctable.entries && spec->sw.reduction_hold == REDUCE_HOLD &&
+        spec->sw.reduction_buffer_bytes < spec->system.gpus * LINE_BYTES) {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                    "[switch] reduction_buffer_bytes: %" G_GUINT64_FORMAT " B do not hold one line of each of "
+                    "%" G_GUINT64_FORMAT " members; give at least %" G_GUINT64_FORMAT,
+                    spec->sw.reduction_buffer_bytes, spec->system.gpus, spec->system.gpus * LINE_BYTES);
         return FALSE;
     }
     if (spec->gpu.engine_packet_bytes % FLIT_BYTES) {
@@ -108,6 +124,10 @@ static void fabric_build(Fabric *fabric)
     for (guint32 s = 0; s < per->n; s++) {
         switch_init(&fabric->sw[s], fabric, s, gpus, per->value[s]);
         stat_add(fabric->stats, fabric->sw[s].path, switch_stats, &fabric->sw[s]);
+        for (guint32 p = 0; p < fabric->sw[s].ports; p++) {
+            g_autofree char *path = g_strdup_printf("switch%u.port%u", s, p);
+            stat_add(fabric->stats, path, switch_port_stats, &fabric->sw[s].port[p]);
+        }
         sim_add_waiter(fabric->sim, switch_waiter_text, &fabric->sw[s]);
     }
     for (guint32 g = 0; g < gpus; g++) {
@@ -144,6 +164,10 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
     fabric->mcid_free = g_array_new(FALSE, FALSE, sizeof(guint32));
     for (guint32 id = (guint32)spec->mctable.entries; id-- > 0;)
         g_array_append_val(fabric->mcid_free, id);
+    if (!fault_apply(fabric, error)) {
+        fabric_free(fabric);
+        return NULL;
+    }
     return fabric;
 }
 
@@ -179,6 +203,7 @@ void fabric_free(Fabric *fabric)
     g_free(fabric->sw);
     g_free(fabric->link_switch);
     g_free(fabric->link_k);
+    g_free(fabric->alive);
     data_pool_clear(&fabric->data);
     stat_registry_free(fabric->stats);
     memory_free(fabric->memory);
@@ -194,6 +219,14 @@ McObject *fabric_mc_object(Fabric *fabric, guint32 n_gpus, guint64 bytes)
     g_ptr_array_add(fabric->objects, object);
     g_ptr_array_add(fabric->op_object, g_new0(OpTable, 1));
     return object;
+}
+
+static gboolean fabric_link_serves(const Fabric *fabric, const McObject *object, guint32 link)
+{
+    for (guint i = 0; fabric->alive && i < object->members->len; i++)
+        if (!(fabric->alive[g_array_index(object->members, guint16, i)] >> link & 1))
+            return FALSE;
+    return TRUE;
 }
 
 gboolean fabric_mc_attach(Fabric *fabric, McObject *object)
@@ -214,8 +247,15 @@ gboolean fabric_mc_attach(Fabric *fabric, McObject *object)
             return FALSE;
         }
         for (guint32 k = 0; k < carried; k++)
-            route.link[route.n++] = (guint8)(l + k);
+            if (fabric_link_serves(fabric, object, l + k))
+                route.link[route.n++] = (guint8)(l + k);
         l += sw->links;
+    }
+    if (route.n == 0) { /* every link number is lost to some member */
+        for (guint32 s = 0; s < fabric->n_switches; s++)
+            mctable_release(&fabric->sw[s].table, mcid);
+        g_free(route.link);
+        return FALSE;
     }
     if (fabric->mc_hash[route.n].links == 0)
         hash_init(&fabric->mc_hash[route.n], route.n, fabric->spec.gpu.hash_mask,
@@ -259,6 +299,7 @@ static const char *const fault_texts[FAULT_KINDS] = {
     "a multimem operation on a unicast address is undefined behaviour (PTX ISA, multimem)",
     "the multicast object's team is not complete (cuMulticastAddDevice)",
     "a team member has no memory bound there (cuMulticastBindMem)",
+    "a team member did not answer in time (CRUMBSTORE_MCTO_ERR or CRUMBSTORE_RTO_ERR)",
     "the address is no multiple of the access's width",
     "this form of multimem is not legal",
 };
@@ -291,7 +332,8 @@ void fabric_account(Fabric *fabric, const Txn *txn, gboolean local, SimTime now_
     stats->last_ps = now_ps;
     hist_add(&stats->latency_ps, now_ps - txn->start_ps);
     if (G_UNLIKELY(txn->state != TXN_OK)) {
-        FabricFault fault = {.kind = FAULT_UNBOUND, .va = txn->offset, .object = txn->object->id};
+        FabricFault fault = {.kind = txn->state == TXN_TIMEOUT ? FAULT_TIMEOUT : FAULT_UNBOUND,
+                             .va = txn->offset, .object = txn->object->id};
         fabric_fault(fabric, &fault);
     }
 }

@@ -6,6 +6,7 @@
 #ifndef MODEL_FABRIC_H
 #define MODEL_FABRIC_H
 
+#include "model/fault.h"
 #include "model/gpu.h"
 #include "model/hash.h"
 #include "model/probe.h"
@@ -29,8 +30,9 @@ typedef struct {
     McTableSpec mctable;
     GpuSpec gpu;
     SmSpec sm;
+    FaultSpec fault;
 } FabricSpec;
-/* All sections of a spec: "system", "link", "switch", "multicast", "gpu", "sm". */
+/* All sections of a spec: "system", "link", "switch", "multicast", "gpu", "sm", "fault". */
 void fabric_params(ParamSet *set, FabricSpec *spec);
 
 typedef enum {
@@ -41,6 +43,7 @@ typedef enum {
     FAULT_MULTIMEM_ON_UNICAST,  /* multimem.* on a unicast address: undefined in PTX */
     FAULT_TEAM_INCOMPLETE,      /* the object's team is not complete */
     FAULT_UNBOUND,              /* a member has no memory bound there */
+    FAULT_TIMEOUT,              /* a member did not answer: CRUMBSTORE_MCTO_ERR, CRUMBSTORE_RTO_ERR */
     FAULT_MISALIGNED,           /* no multiple of the access's width */
     FAULT_ILLEGAL_FORM,         /* a multimem form that PTX does not have; text says which rule */
     FAULT_KINDS
@@ -83,6 +86,8 @@ typedef struct Fabric {
     Switch *sw;
     guint32 n_switches, links;  /* links of a GPU */
     guint8 *link_switch, *link_k; /* of link l: its switch, and its number among the GPU's links there */
+    guint64 *alive;             /* by GPU: bit for each link that is up; NULL: all are */
+    guint32 n_silent;           /* GPUs that answer nothing */
     DataPool data;
     Hash hash;
     Hash *mc_hash;              /* by number of links carrying a team; [0] unused */

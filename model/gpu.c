@@ -43,6 +43,7 @@ const StatRow gpu_stats[] = {
     STAT_COUNTER(Gpu, local_requests, "requests", "to the GPU's own memory or its host"),
     STAT_COUNTER(Gpu, served, "packets", "requests of others served by L2 and HBM"),
     STAT_COUNTER(Gpu, stalls, "packets", "requests held up by waiting answers"),
+    STAT_COUNTER(Gpu, dropped, "packets", "requests of others lost, the GPU being silent"),
     STAT_COUNTER(Gpu, hbm_bytes, "B", "moved from and to HBM"),
     STAT_COUNTER(Gpu, local_bytes, "B", "through the own L2"),
     STAT_COUNTER(Gpu, host_in_bytes, "B", "from the host"),
@@ -134,7 +135,9 @@ guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request)
     guint64 salt = gpu->spec->hash_by_pair
                        ? ((guint64)gpu->id << 20 | (guint64)request->region->gpu << 4 | 1) * 0x9e3779b1u
                        : 0;
-    return hash_link(&fabric->hash, request->offset + ((guint64)request->region->id << 44), salt);
+    guint64 address = request->offset + ((guint64)request->region->id << 44);
+    guint32 link = hash_link(&fabric->hash, address, salt);
+    return G_UNLIKELY(fabric->alive) ? fault_link(fabric, gpu->id, request->region->gpu, link, address) : link;
 }
 
 void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter)
@@ -314,9 +317,20 @@ gboolean gpu_is_quiet(const Gpu *gpu)
     return gpu->txns.used == 0 && copy_is_quiet(gpu);
 }
 
+static gboolean gpu_anybody_waits(const Fabric *fabric)
+{
+    for (guint64 g = 0; g < fabric->spec.system.gpus; g++)
+        if (fabric->gpu[g].txns.used)
+            return TRUE;
+    return FALSE;
+}
+
 char *gpu_waiter_text(void *unit)
 {
     const Gpu *gpu = unit;
+    if (gpu->dropped && gpu_anybody_waits(gpu->fabric)) /* it waits for nothing, but others for it */
+        return g_strdup_printf("%s: is silent (fault.gpu_silent), %" G_GUINT64_FORMAT " requests to it were lost",
+                               gpu->path, gpu->dropped);
     if (gpu->txns.used == 0)
         return NULL;
     return g_strdup_printf("%s: %u requests wait for their answers", gpu->path, gpu->txns.used);

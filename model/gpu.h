@@ -84,6 +84,7 @@ typedef struct Gpu {
     Sim *sim;
     const GpuSpec *spec;
     guint16 id;
+    gboolean silent;           /* fault.gpu_silent: requests to it vanish */
     guint32 links;
     Link *up, *down;           /* by link: to and from the switches */
     GpuPort *port;             /* by link */
@@ -96,7 +97,7 @@ typedef struct Gpu {
     struct Sm *sm;             /* sm.h */
     struct Cta *cta_head, *cta_tail; /* waiting for an SM */
     guint64 requests, local_requests, served, stalls, hbm_bytes, local_bytes;
-    guint64 host_in_bytes, host_out_bytes, engine_copies, engine_bytes, engine_packets;
+    guint64 dropped, host_in_bytes, host_out_bytes, engine_copies, engine_bytes, engine_packets;
     char *path;
 } Gpu;
 extern const StatRow gpu_stats[];

@@ -213,6 +213,11 @@ static inline gboolean gpu_target_has_room(const Gpu *gpu, guint32 link)
 void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
     GpuPort *port = &gpu->port[link];
+    if (G_UNLIKELY(gpu->silent)) {
+        link_credit(&gpu->down[link], VC_CREQ, packet.flits, now_ps);
+        gpu->dropped++;
+        return;
+    }
     if (G_LIKELY(port->stalled.count == 0 && gpu_target_has_room(gpu, link))) {
         gpu_serve(gpu, link, packet, now_ps);
         return;

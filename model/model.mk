@@ -8,6 +8,8 @@ libfanout_core_la_SOURCES += \
 	model/copy_packets.c \
 	model/fabric.c \
 	model/fabric.h \
+	model/fault.c \
+	model/fault.h \
 	model/gpu.c \
 	model/gpu.h \
 	model/gpu_target.c \

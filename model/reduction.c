@@ -38,7 +38,7 @@ static guint32 reduction_finish_data(Switch *sw, guint32 index, const Txn *txn)
     const McRecord *record = &sw->record[index];
     DataPool *data = &sw->fabric->data;
     guint32 *slot = &sw->operand[(gsize)index * sw->gpus], result = 0;
-    if (record->operands == record->expected) {
+    if (record->operands == record->expected + record->missing) {
         result = data_take(data);
         reduction_sum(sw, index, txn, data_at(data, result));
     }
@@ -80,6 +80,12 @@ static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
     link_push(out, packet, sw->spec->reduction_ps ? now_ps + sw->spec->reduction_ps : 0);
 }
 
+void reduction_end(Switch *sw, guint32 index, SimTime now_ps)
+{
+    reduction_respond(sw, index, now_ps);
+    switch_finish(sw, index, now_ps);
+}
+
 void reduction_gather(Switch *sw, Packet packet, SimTime now_ps)
 {
     guint32 index = packet.txn;
@@ -90,7 +96,10 @@ void reduction_gather(Switch *sw, Packet packet, SimTime now_ps)
     PROBE_POINT(sw->fabric, PROBE_GATHER, sw->path, &packet, now_ps);
     if (++record->got < record->expected)
         return;
+    if (G_UNLIKELY(record->missing)) {
+        fault_wait(sw, index);
+        return;
+    }
     PROBE_POINT(sw->fabric, PROBE_RESULT, sw->path, &packet, now_ps);
-    reduction_respond(sw, index, now_ps);
-    switch_finish(sw, index, now_ps);
+    reduction_end(sw, index, now_ps);
 }

@@ -28,6 +28,8 @@ const StatRow switch_stats[] = {
     STAT_COUNTER(Switch, multicast_requests, "packets", "multicast requests taken in"),
     STAT_COUNTER(Switch, replicated, "packets", "replicas sent out"),
     STAT_COUNTER(Switch, reduced, "packets", "sums and merged acknowledgements sent back"),
+    STAT_COUNTER(Switch, crumbstore_mcto_err, "packets", "multicast writes that timed out"),
+    STAT_COUNTER(Switch, crumbstore_rto_err, "packets", "ld_reduce requests that timed out"),
     STAT_COUNTER(Switch, invalid_mcid, "packets", "requests with a multicast ID of no entry"),
     STAT_END,
 };
@@ -157,6 +159,12 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
     *record = (McRecord){.txn = packet->txn, .expected = entry->n_members,
                          .src = packet->src, .port = (guint16)p, .kind = packet->kind};
     const Txn *txn = txn_at(&sw->fabric->gpu[packet->src].txns, packet->txn);
+    if (G_UNLIKELY(sw->fabric->n_silent)) {
+        record->missing = fault_missing(sw->fabric, entry->member, entry->n_members);
+        record->expected -= record->missing;
+        if (record->expected == 0)
+            fault_wait(sw, index);
+    }
     record->data = txn->data;
     record->bytes = txn->bytes;
     record->offset = txn->offset;
@@ -270,7 +278,7 @@ void switch_finish(Switch *sw, guint32 index, SimTime now_ps)
     if (record->kind == PACKET_MC_READ) {
         port->reduction_tags++;
         port->reduction_bytes += sw->spec->reduction_hold == REDUCE_HOLD
-                                     ? (guint64)record->expected * LINE_BYTES
+                                     ? (guint64)(record->expected + record->missing) * LINE_BYTES
                                      : LINE_BYTES;
     } else {
         port->multicast_tags++;

@@ -43,7 +43,8 @@ extern const ParamRow switch_params[];
 typedef struct {
     guint32 txn;       /* of the requester */
     guint32 data;      /* slot of a store's data, shared by the replicas */
-    guint16 expected, got;
+    guint16 expected, got; /* answers; not those of silent members */
+    guint16 missing;   /* silent members */
     guint16 operands;  /* of these, with data */
     guint8 with_data;  /* not timing-only */
     guint32 next_free;
@@ -82,6 +83,7 @@ typedef struct Switch {
     guint32 *operand;               /* with data: slot of GPU g's operand of record r at r * gpus + g */
     guint16 *operand_gpu;           /* from r * gpus on: GPUs in order of arrival */
     guint64 replicated, reduced, multicast_requests, invalid_mcid;
+    guint64 crumbstore_mcto_err, crumbstore_rto_err;
     char *path;
 } Switch;
 extern const StatRow switch_stats[];
@@ -96,6 +98,8 @@ char *switch_waiter_text(void *sw);
 
 /* reduction.c: one answer of a replica; the last one sends the result or the merged acknowledgement. */
 void reduction_gather(Switch *sw, Packet packet, SimTime now_ps);
+/* Answers the requester and ends the record: all answers came, or the time is over. */
+void reduction_end(Switch *sw, guint32 record, SimTime now_ps);
 /* The data slot (0: none) that a member's operand will bring; known before it travels. */
 void reduction_operand(Switch *sw, guint32 record, guint16 gpu, guint32 slot);
 

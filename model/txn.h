@@ -34,7 +34,7 @@ struct Txn {
     guint8 state;        /* 0: in order; else a TxnFault */
 };
 
-typedef enum { TXN_OK, TXN_UNBOUND } TxnFault;
+typedef enum { TXN_OK, TXN_UNBOUND, TXN_TIMEOUT } TxnFault;
 
 #define TXN_NONE 0u /* index 0 is never given out */
 

@@ -119,12 +119,14 @@ static void test_impossible(void **state)
 {
     (void)state;
     static const char *const bad[][2] = {{"system.links_per_switch=64,1", "links_per_switch"},
-                                         {"gpu.engine_packet_bytes=100", "engine_packet_bytes"}};
+                                         {"gpu.engine_packet_bytes=100", "engine_packet_bytes"},
+                                         {"switch.reduction_buffer_bytes=1024 system.gpus=9", "reduction_buffer_bytes"},
+                                         {"system.gpus=256 system.links_per_switch=32", "at most 4094"}};
     for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
         Bed bed;
-        const char *sets[] = {bad[i][0], NULL};
+        g_auto(GStrv) sets = g_strsplit(bad[i][0], " ", -1);
         GError *error = NULL;
-        bed_spec(&bed, "teach-4gpu", sets);
+        bed_spec(&bed, "teach-4gpu", (const char *const *)sets);
         bed.sim = sim_new(&(SimSpec){.seed = 1}, NULL);
         assert_null(fabric_new(bed.sim, &bed.spec, TRUE, &error));
         assert_non_null(strstr(error->message, bad[i][1]));

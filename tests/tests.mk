@@ -51,6 +51,7 @@ check_PROGRAMS += \
 	tests/test_cuda_rules_4 \
 	tests/test_device \
 	tests/test_event \
+	tests/test_fault \
 	tests/test_guest \
 	tests/test_hash \
 	tests/test_link \
