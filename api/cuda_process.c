@@ -10,8 +10,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <pthread.h>
-
 #include "api/cuda_class.h"
 #include "api/cuda_phys.h"
 #include "api/cuda_range.h"
@@ -57,8 +55,8 @@ static Cuda *process_new(void)
     GError *error = NULL;
     const char *spec = g_getenv("FANOUT_LOG");
 
-    g_mutex_init(&cuda->lock);
-    g_mutex_init(&cuda->report_lock);
+    pthread_mutex_init(&cuda->lock, NULL);
+    pthread_mutex_init(&cuda->report_lock, NULL);
     cuda->log = log_new();
     if (spec != NULL && !log_parse(cuda->log, spec, &error)) {
         log_line(cuda->log, LOG_CUDA, LOG_ERROR, 0, "FANOUT_LOG: %s", error->message);
@@ -78,14 +76,16 @@ static Cuda *process_new(void)
     return cuda;
 }
 
+static void process_make(void)
+{
+    process = process_new();
+}
+
 Cuda *cuda_get(void)
 {
-    static gsize once;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    if (g_once_init_enter(&once)) {
-        process = process_new();
-        g_once_init_leave(&once, 1);
-    }
+    pthread_once(&once, process_make);
     return process;
 }
 
@@ -185,9 +185,9 @@ static gboolean configure(Cuda *cuda)
 guint64 cuda_configured_version(Cuda *cuda)
 {
     if (g_atomic_int_get(&cuda->configured) == 0) {
-        g_mutex_lock(&cuda->lock);
+        pthread_mutex_lock(&cuda->lock);
         configure(cuda);
-        g_mutex_unlock(&cuda->lock);
+        pthread_mutex_unlock(&cuda->lock);
     }
     return cuda->configured > 0 ? cuda->spec.driver_version : FANOUT_CUDA_VERSION;
 }
@@ -233,17 +233,17 @@ CUresult cuda_start(Cuda *cuda)
         return CUDA_ERROR_NOT_INITIALIZED;
     if (cuda_exiting())
         return CUDA_ERROR_DEINITIALIZED;
-    g_mutex_lock(&cuda->lock);
+    pthread_mutex_lock(&cuda->lock);
     if (!g_atomic_int_get(&cuda->ready)) {
         if (!configure(cuda) || !start(cuda, &error)) {
             if (error != NULL)
                 say_wrong(cuda, error);
-            g_mutex_unlock(&cuda->lock);
+            pthread_mutex_unlock(&cuda->lock);
             return CUDA_ERROR_INVALID_VALUE;
         }
         g_atomic_int_set(&cuda->ready, 1);
     }
-    g_mutex_unlock(&cuda->lock);
+    pthread_mutex_unlock(&cuda->lock);
     return cuda->n_devices > 0 ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
 }
 
@@ -255,7 +255,7 @@ CUresult cuda_begin(Call *call)
         return call->result = CUDA_ERROR_DEINITIALIZED;
     if (!g_atomic_int_get(&cuda->ready) || g_atomic_int_get(&forked))
         return call->result = CUDA_ERROR_NOT_INITIALIZED;
-    g_mutex_lock(&cuda->lock);
+    pthread_mutex_lock(&cuda->lock);
     call->cuda = cuda;
     call->locked = TRUE;
     return call->result = CUDA_SUCCESS;
@@ -281,13 +281,13 @@ void cuda_unlock(Call *call)
 {
     g_assert(call->locked);
     call->locked = FALSE;
-    g_mutex_unlock(&call->cuda->lock);
+    pthread_mutex_unlock(&call->cuda->lock);
 }
 
 void cuda_relock(Call *call)
 {
     g_assert(!call->locked);
-    g_mutex_lock(&call->cuda->lock);
+    pthread_mutex_lock(&call->cuda->lock);
     call->locked = TRUE;
 }
 

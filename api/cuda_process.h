@@ -7,6 +7,7 @@
 #define API_CUDA_PROCESS_H
 
 #include <glib.h>
+#include <pthread.h>
 
 #include <fanout/cuda.h>
 
@@ -45,8 +46,8 @@ typedef struct {
 } CallCount;
 
 typedef struct Cuda {
-    GMutex lock;
-    GMutex report_lock;
+    pthread_mutex_t lock; /* POSIX ones here and in the engine: race checkers understand them */
+    pthread_mutex_t report_lock;
     gboolean reported;
     gint ready; /* atomic: cuInit succeeded */
     CudaSpec spec;

@@ -124,10 +124,10 @@ void cuda_report_write(Cuda *cuda, const char *why)
 
     if (cuda == NULL || !g_atomic_int_get(&cuda->ready))
         return;
-    g_mutex_lock(&cuda->report_lock);
+    pthread_mutex_lock(&cuda->report_lock);
     gboolean first = !cuda->reported;
     cuda->reported = TRUE;
-    g_mutex_unlock(&cuda->report_lock);
+    pthread_mutex_unlock(&cuda->report_lock);
     if (!first)
         return;
     if (status != NULL && engine_is_stuck(cuda->engine))

@@ -2,6 +2,7 @@
 #include "api/engine_internal.h"
 
 #include <dirent.h>
+#include <time.h>
 
 #define SLICE_PS (100 * PS_PER_US) /* how long time runs before new calls are looked at */
 #define STUCK_LOOK_US 20000        /* how often a quiet engine asks whether anybody can still act */
@@ -13,7 +14,7 @@ void engine_answer(EngineCall *call, EngineStatus status)
 {
     call->reply.status = status;
     call->done = TRUE;
-    g_cond_signal(&call->cond);
+    pthread_cond_signal(&call->cond);
 }
 
 EngineStatus engine_call(Engine *engine, const EngineRequest *request, EngineReply *reply)
@@ -22,16 +23,16 @@ EngineStatus engine_call(Engine *engine, const EngineRequest *request, EngineRep
 
     if (on_engine_thread)
         return ENGINE_STUCK;
-    g_cond_init(&call.cond);
-    g_mutex_lock(&engine->lock);
+    pthread_cond_init(&call.cond, NULL);
+    pthread_mutex_lock(&engine->lock);
     g_atomic_int_inc(&engine->waiting);
     g_queue_push_tail(&engine->calls, &call);
-    g_cond_signal(&engine->posted);
+    pthread_cond_signal(&engine->posted);
     while (!call.done)
-        g_cond_wait(&call.cond, &engine->lock);
+        pthread_cond_wait(&call.cond, &engine->lock);
     g_atomic_int_add(&engine->waiting, -1);
-    g_mutex_unlock(&engine->lock);
-    g_cond_clear(&call.cond);
+    pthread_mutex_unlock(&engine->lock);
+    pthread_cond_destroy(&call.cond);
     *reply = call.reply;
     return (EngineStatus)reply->status;
 }
@@ -75,14 +76,14 @@ static void serve(Engine *engine)
         EngineCall *call = returned == NULL ? g_queue_pop_head(&engine->calls) : NULL;
         if (returned == NULL && call == NULL)
             return;
-        g_mutex_unlock(&engine->lock);
+        pthread_mutex_unlock(&engine->lock);
         engine->quiet_rounds = engine->quiet_us = 0;
         gboolean answered = FALSE;
         if (returned != NULL)
             engine_work_done(returned, FAULT_NONE, sim_now_ps(engine->sim));
         else
             answered = handle(engine, call);
-        g_mutex_lock(&engine->lock);
+        pthread_mutex_lock(&engine->lock);
         if (answered)
             engine_answer(call, (EngineStatus)call->reply.status);
     }
@@ -105,8 +106,8 @@ static guint count_tasks(void)
 static gboolean nobody_can_act(Engine *engine)
 {
     return g_atomic_int_get(&engine->callbacks) == 0 &&
-           count_tasks() <= (guint)g_atomic_int_get(&engine->waiting) + 1 +
-                                (engine->callback_pool != NULL ? 1 : 0);
+           count_tasks() <=
+               (guint)g_atomic_int_get(&engine->waiting) + 1 + (engine->has_caller ? 1 : 0);
 }
 
 /* Lock held. The waits are answered with ENGINE_STUCK; the report says who waited for what. */
@@ -130,18 +131,30 @@ static void declare_stuck(Engine *engine)
     }
 }
 
+/* Sleeps for a moment, or until something is posted. Lock held. */
+static void look_later(Engine *engine)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += STUCK_LOOK_US * 1000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    pthread_cond_timedwait(&engine->posted, &engine->lock, &until);
+}
+
 /* Somebody waits: lets time run, or sleeps when nothing is due. Lock held, given up inside. */
 static void advance(Engine *engine)
 {
-    g_mutex_unlock(&engine->lock);
+    pthread_mutex_unlock(&engine->lock);
     SimStatus status = sim_run(engine->sim, sim_now_ps(engine->sim) + SLICE_PS);
-    g_mutex_lock(&engine->lock);
+    pthread_mutex_lock(&engine->lock);
     if (status == SIM_LIMIT || status == SIM_STOPPED || !g_queue_is_empty(&engine->calls) ||
         !g_queue_is_empty(&engine->returned) || engine->sleepers->len == 0) {
         engine->quiet_rounds = engine->quiet_us = 0;
         return;
     }
-    g_cond_wait_until(&engine->posted, &engine->lock, g_get_monotonic_time() + STUCK_LOOK_US);
+    look_later(engine);
     if (!g_queue_is_empty(&engine->calls) || !g_queue_is_empty(&engine->returned))
         return;
     engine->quiet_us += STUCK_LOOK_US;
@@ -151,27 +164,42 @@ static void advance(Engine *engine)
         declare_stuck(engine);
 }
 
-/* A host call runs beside the engine, so that it may take its time. */
-static void run_host_call(gpointer data, gpointer user)
+/* Host calls run beside the engine, one after another, so that they may take their time. */
+static void *caller_main(void *data)
 {
-    Work *work = data;
-    Engine *engine = user;
-    void (*function)(void *) = (void (*)(void *))(guintptr)work->request.function;
+    Engine *engine = data;
 
-    function((void *)(guintptr)work->request.argument);
-    g_mutex_lock(&engine->lock);
-    g_queue_push_tail(&engine->returned, work);
-    g_atomic_int_add(&engine->callbacks, -1);
-    g_cond_signal(&engine->posted);
-    g_mutex_unlock(&engine->lock);
+    pthread_mutex_lock(&engine->lock);
+    for (;;) {
+        Work *work = g_queue_pop_head(&engine->to_call);
+        if (work == NULL) {
+            pthread_cond_wait(&engine->call_posted, &engine->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&engine->lock);
+        void (*function)(void *) = (void (*)(void *))(guintptr)work->request.function;
+        function((void *)(guintptr)work->request.argument);
+        pthread_mutex_lock(&engine->lock);
+        g_queue_push_tail(&engine->returned, work);
+        g_atomic_int_add(&engine->callbacks, -1);
+        pthread_cond_signal(&engine->posted);
+    }
+    return NULL;
 }
 
 void engine_host_call(Engine *engine, Work *work)
 {
-    if (engine->callback_pool == NULL)
-        engine->callback_pool = g_thread_pool_new(run_host_call, engine, 1, TRUE, NULL);
+    pthread_t thread;
+
+    pthread_mutex_lock(&engine->lock);
+    if (!engine->has_caller && pthread_create(&thread, NULL, caller_main, engine) == 0) {
+        pthread_detach(thread);
+        engine->has_caller = TRUE;
+    }
     g_atomic_int_inc(&engine->callbacks);
-    g_thread_pool_push(engine->callback_pool, work, NULL);
+    g_queue_push_tail(&engine->to_call, work);
+    pthread_cond_signal(&engine->call_posted);
+    pthread_mutex_unlock(&engine->lock);
 }
 
 static gboolean build(Engine *engine)
@@ -202,17 +230,17 @@ static gpointer engine_main(gpointer data)
 
     on_engine_thread = TRUE;
     gboolean ok = build(engine);
-    g_mutex_lock(&engine->lock);
+    pthread_mutex_lock(&engine->lock);
     engine->started = TRUE;
-    g_cond_broadcast(&engine->posted);
+    pthread_cond_broadcast(&engine->posted);
     while (ok) {
         serve(engine);
         if (engine->sleepers->len > 0)
             advance(engine);
         else if (g_queue_is_empty(&engine->calls) && g_queue_is_empty(&engine->returned))
-            g_cond_wait(&engine->posted, &engine->lock);
+            pthread_cond_wait(&engine->posted, &engine->lock);
     }
-    g_mutex_unlock(&engine->lock);
+    pthread_mutex_unlock(&engine->lock);
     return NULL;
 }
 
@@ -221,8 +249,10 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     Engine *engine = g_new0(Engine, 1);
 
     engine->spec = *spec;
-    g_mutex_init(&engine->lock);
-    g_cond_init(&engine->posted);
+    pthread_mutex_init(&engine->lock, NULL);
+    pthread_cond_init(&engine->posted, NULL);
+    pthread_cond_init(&engine->call_posted, NULL);
+    g_queue_init(&engine->to_call);
     g_queue_init(&engine->calls);
     g_queue_init(&engine->returned);
     engine->objects = g_ptr_array_new();
@@ -238,10 +268,10 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     g_ptr_array_add(engine->streams, NULL);
     g_ptr_array_add(engine->events, NULL);
     engine->thread = g_thread_new("fanout-engine", engine_main, engine);
-    g_mutex_lock(&engine->lock);
+    pthread_mutex_lock(&engine->lock);
     while (!engine->started)
-        g_cond_wait(&engine->posted, &engine->lock);
-    g_mutex_unlock(&engine->lock);
+        pthread_cond_wait(&engine->posted, &engine->lock);
+    pthread_mutex_unlock(&engine->lock);
     if (engine->start_error == NULL)
         return engine;
     g_propagate_error(error, engine->start_error);

@@ -11,6 +11,8 @@
 #include "sim/report.h"
 #include "sim/sim.h"
 
+#include <pthread.h>
+
 #define FAULT_HOST                                                                                 \
     ((FaultKind)FAULT_KINDS) /* a host address cannot be written: no device's fault */
 
@@ -22,7 +24,7 @@ typedef struct EngineCall {
     EngineRequest request;
     EngineReply reply;
     gboolean done;
-    GCond cond;
+    pthread_cond_t cond;
 } EngineCall;
 
 typedef struct {
@@ -75,12 +77,14 @@ typedef struct {
 struct Engine {
     EngineSpec spec;
     GThread *thread;
-    GMutex lock; /* of the two below only */
-    GCond posted;
+    pthread_mutex_t lock; /* of the two below only */
+    pthread_cond_t posted;
     GQueue calls;   /* EngineCall */
     gint waiting;   /* atomic: API threads asleep in a call */
     gint callbacks; /* atomic: host calls that run */
-    GThreadPool *callback_pool;
+    GQueue to_call; /* Work: host calls that wait for the calling thread; under lock */
+    pthread_cond_t call_posted;
+    gboolean has_caller;
     GQueue returned; /* Work whose host call returned; under lock */
     Sim *sim;
     Fabric *fabric;

@@ -56,9 +56,9 @@ static void wake(Work *wait)
         wait->context->fault = FAULT_NONE;
     wait->call->reply.time_ps = sim_now_ps(engine->sim);
     g_ptr_array_remove(engine->sleepers, wait);
-    g_mutex_lock(&engine->lock);
+    pthread_mutex_lock(&engine->lock);
     engine_answer(wait->call, status);
-    g_mutex_unlock(&engine->lock);
+    pthread_mutex_unlock(&engine->lock);
     wait->call = NULL;
     wait->done = TRUE;
     sim_stop(engine->sim);

@@ -16,8 +16,6 @@ dist_check_SCRIPTS = \
 	tests/test_cli.sh \
 	tests/test_cli_coll.sh \
 	tests/test_coll_verb.sh \
-	tests/test_cuda_abi.sh \
-	tests/test_cuda_probe.sh \
 	tests/test_globals.sh \
 	tests/test_replay.sh \
 	tests/test_summary.sh \
