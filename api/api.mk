@@ -59,6 +59,7 @@ cuda_files = \
 	api/cuda_handle.c \
 	api/cuda_handle.h \
 	api/cuda_host.c \
+	api/cuda_host_cost.c \
 	api/cuda_init.c \
 	api/cuda_manager.c \
 	api/cuda_map.c \

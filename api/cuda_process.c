@@ -261,6 +261,15 @@ CUresult cuda_begin(Call *call)
     return call->result = CUDA_SUCCESS;
 }
 
+static void pay_host_cost(const Call *call)
+{
+    EngineRequest request = {.op = ENGINE_SLEEP, .time_ps = cuda_host_cost_ps(call->name)};
+    EngineReply reply;
+
+    if (request.time_ps != 0)
+        engine_call(call->cuda->engine, &request, &reply);
+}
+
 void cuda_end(Call *call)
 {
     if (call->cuda == NULL)
@@ -275,6 +284,8 @@ void cuda_end(Call *call)
     count->calls++;
     count->errors += call->result != CUDA_SUCCESS && call->result != CUDA_ERROR_NOT_READY;
     cuda_unlock(call);
+    if (call->cuda->spec.host_cost)
+        pay_host_cost(call);
 }
 
 void cuda_unlock(Call *call)

@@ -100,6 +100,7 @@ void cuda_relock(Call *call);
 Cuda *cuda_get(void);
 CUresult cuda_start(Cuda *cuda); /* cuInit's work; idempotent */
 gboolean cuda_exiting(void);
+guint64 cuda_host_cost_ps(const char *name); /* of a call; 0: not measured */
 guint64 cuda_configured_version(Cuda *cuda); /* loads the options when need be */
 
 /* The device of an ordinal, or NULL. */

@@ -279,6 +279,23 @@ static void test_peer_and_2d_copies(void)
             assert_int_equal(out[row * 8 + x], x < 4 ? 7 : x < 6 ? 9 : 0);
 }
 
+/* With the knob, calls take the simulated time that they took a real driver. */
+static void test_host_cost(void)
+{
+    uint64_t before, after;
+    CUmemAllocationProp prop = memory_prop(CU_MEM_LOCATION_TYPE_DEVICE, 0, 0);
+    Handle handle;
+
+    start();
+    OK(fo_now_ps(&before));
+    OK(cuMemCreate(&handle, GRAIN, &prop, 0));
+    OK(fo_now_ps(&after));
+    assert_int_equal(after - before, 5470000);
+    OK(cuMemRelease(handle));
+    OK(fo_now_ps(&after));
+    assert_int_equal(after - before, 5470000 + 8200000);
+}
+
 int main(int argc, char **argv)
 {
     static const CudaTest tests[] = {
@@ -293,6 +310,7 @@ int main(int argc, char **argv)
         CUDA_TEST(test_pools, ""),
         CUDA_TEST(test_allocations, ""),
         CUDA_TEST(test_peer_and_2d_copies, ""),
+        CUDA_TEST(test_host_cost, "cuda.host_cost=true"),
         CUDA_TEST_END,
     };
     return cuda_test_main(tests, argc, argv);
