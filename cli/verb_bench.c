@@ -26,7 +26,7 @@ static const Column row_columns[] = {
     COLUMN_U64(bytes, "bytes", "B", "size of the test"),
     {"value", "value", "", CELL_FIXED, 3, "the result"},
     COLUMN_TEXT(unit, "unit", "of the value"),
-    COLUMN_BOOL(extrapolated, "extrapolated", "from three smaller sizes"),
+    COLUMN_FLAG(extrapolated, "extrapolated", "from three smaller sizes"),
     COLUMN_END,
 };
 

@@ -17,7 +17,7 @@ static const Column row_columns[] = {
     {"simulated", "simulated", "", CELL_FIXED, 3, "ours"},
     COLUMN_TEXT(unit, "unit", "of both"),
     COLUMN_FIXED(error_pct, "error", "%", 2, "(simulated - measured) / measured"),
-    COLUMN_BOOL(extrapolated, "extrapolated", "from three smaller sizes"),
+    COLUMN_FLAG(extrapolated, "extrapolated", "from three smaller sizes"),
     COLUMN_FIXED(check_pct, "check", "%", 2, "how far the middle size is off the line"),
     COLUMN_TEXT(skipped, "skipped", "why it was not simulated"),
     COLUMN_END,

@@ -150,7 +150,13 @@ static void table_add(Table *table, Cell cell)
 
 void table_text(Table *table, const char *value) { table_add(table, cell_text(value)); }
 void table_u64(Table *table, guint64 value) { table_add(table, cell_u64(value)); }
-void table_bool(Table *table, gboolean value) { table_add(table, cell_bool(value)); }
+
+void table_bool(Table *table, gboolean value)
+{
+    Cell cell = cell_bool(value);
+    cell.type = table_next_column(table)->type == CELL_FLAG ? CELL_FLAG : CELL_BOOL;
+    table_add(table, cell);
+}
 
 void table_fixed(Table *table, double value)
 {

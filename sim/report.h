@@ -21,7 +21,7 @@
 
 #include <glib.h>
 
-typedef enum { CELL_TEXT, CELL_U64, CELL_FIXED, CELL_BOOL } CellType;
+typedef enum { CELL_TEXT, CELL_U64, CELL_FIXED, CELL_BOOL, CELL_FLAG } CellType;
 
 typedef struct {
     const char *key;  /* in JSON and CSV, with its unit: "busbw_GBps" */
@@ -36,6 +36,8 @@ typedef struct {
 #define COLUMN_U64(key, head, unit, text) {#key, head, unit, CELL_U64, 0, text}
 #define COLUMN_FIXED(key, head, unit, decimals, text) {#key, head, unit, CELL_FIXED, decimals, text}
 #define COLUMN_BOOL(key, head, text) {#key, head, "", CELL_BOOL, 0, text}
+/* A condition that is neither good nor bad: people see "yes", or nothing. */
+#define COLUMN_FLAG(key, head, text) {#key, head, "", CELL_FLAG, 0, text}
 #define COLUMN_END {NULL, NULL, NULL, CELL_TEXT, 0, NULL}
 
 typedef struct Report Report;

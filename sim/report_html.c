@@ -29,7 +29,12 @@ static void html_cell(GString *out, const Cell *cell)
     gboolean is_no = cell->type == CELL_BOOL && cell->text && cell->text[0] == 'f';
     const char *kind = is_no ? " class=\"no\"" : cell->type == CELL_TEXT ? " class=\"t\"" : "";
     g_string_append_printf(out, "<td%s>", kind);
-    html_append(out, "%s", cell->text ? cell->text : "\xe2\x80\x93");
+    if (cell->type == CELL_BOOL && cell->text)
+        html_append(out, "%s", is_no ? "NO" : "yes");
+    else if (cell->type == CELL_FLAG && cell->text)
+        html_append(out, "%s", cell->text[0] == 't' ? "yes" : "");
+    else
+        html_append(out, "%s", cell->text ? cell->text : "\xe2\x80\x93");
     g_string_append(out, "</td>");
 }
 

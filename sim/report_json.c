@@ -19,7 +19,7 @@ static void json_cell(yajl_gen gen, const Cell *cell)
         yajl_gen_null(gen);
     else if (cell->type == CELL_TEXT)
         json_string(gen, cell->text);
-    else if (cell->type == CELL_BOOL)
+    else if (cell->type == CELL_BOOL || cell->type == CELL_FLAG)
         yajl_gen_bool(gen, cell->text[0] == 't');
     else
         yajl_gen_number(gen, cell->text, strlen(cell->text));

@@ -12,6 +12,8 @@ static const char *text_of(const Cell *cell)
 {
     if (!cell->text)
         return "-";
+    if (cell->type == CELL_FLAG)
+        return cell->text[0] == 't' ? "yes" : "";
     if (cell->type == CELL_BOOL)
         return cell->text[0] == 't' ? "yes" : "NO";
     return cell->text;
