@@ -136,7 +136,7 @@ static void test_html(void **state)
     assert_non_null(strstr(out->str, "&lt;script&gt;&amp;"));
     assert_non_null(strstr(out->str, "&lt;/table&gt;"));
     assert_non_null(strstr(out->str, "a&lt;b"));
-    assert_non_null(strstr(out->str, "<td class=\"no\">false</td>"));
+    assert_non_null(strstr(out->str, "<td class=\"no\">NO</td>"));
     g_string_free(out, TRUE);
     report_free(report);
 }
