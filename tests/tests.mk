@@ -3,7 +3,7 @@ TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
 EXTRA_DIST += tests/summary.sh
-noinst_HEADERS = tests/cuda_test.h tests/model_test.h tests/test.h tests/trace_test.h
+noinst_HEADERS = tests/cuda_test.h tests/model_test.h tests/test.h tests/trace_test.h tests/warp_test.h
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
 dist_check_SCRIPTS = \
@@ -50,10 +50,12 @@ check_PROGRAMS += \
 	tests/test_device \
 	tests/test_event \
 	tests/test_fault \
+	tests/test_gpu \
 	tests/test_guest \
 	tests/test_hash \
 	tests/test_link \
 	tests/test_log \
+	tests/test_loop \
 	tests/test_mcobject \
 	tests/test_mctable \
 	tests/test_memory \
@@ -61,6 +63,7 @@ check_PROGRAMS += \
 	tests/test_numeric \
 	tests/test_options \
 	tests/test_param \
+	tests/test_poll \
 	tests/test_preset \
 	tests/test_process \
 	tests/test_ptx \
@@ -69,6 +72,7 @@ check_PROGRAMS += \
 	tests/test_rng \
 	tests/test_sim \
 	tests/test_size \
+	tests/test_sm \
 	tests/test_stat \
 	tests/test_switch \
 	tests/test_timeline \
@@ -88,7 +92,8 @@ check_PROGRAMS += \
 	tests/test_usage \
 	tests/test_vas \
 	tests/test_vcd \
-	tests/test_walk
+	tests/test_walk \
+	tests/test_warp
 
 tests_fuzz_trace_SOURCES = tests/fuzz_trace.c
 tests_test_options_SOURCES = tests/test_options.c cli/options.c

@@ -1,0 +1,98 @@
+#include "tests/warp_test.h"
+
+static void note_time(void *arg, SimTime now_ps)
+{
+    *(SimTime *)arg = now_ps;
+}
+
+/* Proves that one SM's load/store unit spends its time on each packet: n stores issue in n times
+ * store_ps. */
+static void test_issue_rate(void **state)
+{
+    (void)state;
+    Stand stand;
+    stand_open(&stand, 32, NULL);
+    Reg *reg = reg_new(4, TRUE);
+    SimTime end_ps = 0;
+    for (guint i = 0; i < 50; i++) {
+        Uop store = uop_of(UOP_STORE, FAR_VA + i * 128, 4, 4, reg);
+        warp_push(&stand.cta->warp[0], &store);
+    }
+    Uop call = {.kind = UOP_CALL, .call = note_time, .arg = &end_ps};
+    warp_push(&stand.cta->warp[0], &call);
+    stand_run(&stand);
+    assert_true(end_ps == 50 * stand.bed.spec.sm.store_ps);
+    reg_free(reg);
+    stand_close(&stand);
+}
+
+/* Proves that no more loads of an SM are in flight than it may have: with one, they come one round
+ * trip apart. */
+static void test_loads_max(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"sm.loads_max=1", NULL};
+    Stand stand;
+    stand_open(&stand, 32, sets);
+    Reg *reg[4];
+    SimTime end_ps[4];
+    for (guint i = 0; i < 4; i++) {
+        reg[i] = reg_new(4, TRUE);
+        Uop load = uop_of(UOP_LOAD, FAR_VA + i * 128, 4, 4, reg[i]);
+        warp_push(&stand.cta->warp[0], &load);
+    }
+    for (guint i = 0; i < 4; i++) {
+        Uop wait = {.kind = UOP_CALL, .src = reg[i], .call = note_time, .arg = &end_ps[i]};
+        warp_push(&stand.cta->warp[0], &wait);
+    }
+    stand_run(&stand);
+    guint64 stalls = 0;
+    for (guint s = 0; s < stand.bed.spec.sm.count; s++)
+        stalls += stand.bed.fabric->gpu[0].sm[s].stalls_limit;
+    assert_true(stalls >= 3);
+    assert_in_range(end_ps[3], 4 * 820000, 4 * 830000); /* 820 ns each: tests/golden/walk-load */
+    for (guint i = 0; i < 4; i++)
+        reg_free(reg[i]);
+    stand_close(&stand);
+}
+
+/* Proves that CTAs fill the SMs evenly up to their limits, wait in order beyond them, and take the
+ * place of those that end. */
+static void test_placement(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"sm.ctas_max=2", NULL};
+    Stand stand;
+    stand_open(&stand, 32, sets); /* one CTA is there already; 4 SMs x 2 */
+    Cta *cta[9];
+    for (guint i = 0; i < 9; i++) {
+        cta[i] = cta_new(&stand.bed.fabric->gpu[0], stand.vas, i + 1, 64, "more");
+        cta[i]->user = &stand;
+        cta_place(cta[i], stand_on_placed);
+    }
+    assert_int_equal(stand.placed, 8);
+    for (guint s = 0; s < 4; s++)
+        assert_int_equal(stand.bed.fabric->gpu[0].sm[s].ctas, 2);
+    assert_null(cta[7]->sm);
+    cta_free(cta[0]);
+    sim_run(stand.bed.sim, SIMTIME_NEVER);
+    assert_int_equal(stand.placed, 9);
+    assert_non_null(cta[7]->sm);
+    assert_null(cta[8]->sm);
+    cta_free(cta[1]);
+    sim_run(stand.bed.sim, SIMTIME_NEVER);
+    assert_int_equal(stand.placed, 10);
+    for (guint i = 2; i < 9; i++)
+        cta_free(cta[i]);
+    stand_close(&stand);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_issue_rate),
+        cmocka_unit_test(test_loads_max),
+        cmocka_unit_test(test_placement),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
