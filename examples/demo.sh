@@ -6,8 +6,6 @@ fanout=$1
 
 echo '$ fanout coll all_reduce -s dgx-h100 -a nvls,ring -b 1M -e 64M -f 4'
 "$fanout" coll all_reduce -s dgx-h100 -a nvls,ring -b 1M -e 64M -f 4
-if "$fanout" walk --help >/dev/null 2>&1; then
-    echo
-    echo '$ fanout walk multimem.st -s dgx-h100'
-    "$fanout" walk multimem.st -s dgx-h100
-fi
+echo
+echo '$ fanout walk multimem.st -s dgx-h100 -n 4'
+"$fanout" walk multimem.st -s dgx-h100 -n 4
