@@ -7,15 +7,15 @@ noinst_HEADERS = tests/cuda_test.h tests/model_test.h tests/test.h tests/trace_t
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
 dist_check_SCRIPTS = \
+	tests/golden.sh \
+	tests/test_cli.sh \
+	tests/test_cli_coll.sh \
+	tests/test_coll_verb.sh \
 	tests/test_cuda_abi.sh \
 	tests/test_cuda_bindings.sh \
 	tests/test_cuda_clients.sh \
 	tests/test_cuda_example.sh \
 	tests/test_cuda_probe.sh \
-	tests/golden.sh \
-	tests/test_cli.sh \
-	tests/test_cli_coll.sh \
-	tests/test_coll_verb.sh \
 	tests/test_globals.sh \
 	tests/test_replay.sh \
 	tests/test_summary.sh \
