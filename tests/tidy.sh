@@ -140,10 +140,6 @@ check_listed() {
         grep -q -s -w -F -e "$name" Makefile.am ./*/*.mk ||
             echo "$file:1: no makefile names it: list it in ${file%%/*}/${file%%/*}.mk"
     done
-    for file in docs/*.md; do
-        [ ! -f "$file" ] || grep -q -s -F -e "$file" Makefile.am ./*/*.mk ||
-            echo "$file:1: no makefile names it: list it under EXTRA_DIST in Makefile.am"
-    done
     find tests -name 'test_*.sh' -o -name 'test_*.py' | while read -r file; do
         grep -q -s -F -e "$file" tests/*.mk || echo "$file:1: no makefile names it: list it in tests/tests.mk"
     done

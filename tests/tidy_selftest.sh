@@ -90,8 +90,6 @@ sed -i /ifndef/d sim/a.h
 refuses "a header without guard" '^sim/a.h:1: header'
 echo '/* see /wor''k/main */' >>sim/a.c
 refuses "a path of one machine" '^sim/a.c:8: names a path'
-mkdir docs && echo '# Paper' >docs/paper.md
-refuses "a document in no makefile" '^docs/paper.md:1: no makefile'
 printf 'Read `sim/a.c` and `a_run()`,\nthen `sim/gone.c`\n' >README.md
 refuses "a document that names a file that is gone" '^README.md:2: there is no sim/gone.c'
 printf 'Read `sim/a.c` and `a_run()`,\nthen `a_gone()`\n' >README.md
