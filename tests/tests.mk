@@ -43,10 +43,12 @@ check_PROGRAMS += \
 	tests/test_coll \
 	tests/test_conservation \
 	tests/test_copy \
+	tests/test_cuda_bad_input \
 	tests/test_cuda_rules_1 \
 	tests/test_cuda_rules_2 \
 	tests/test_cuda_rules_3 \
 	tests/test_cuda_rules_4 \
+	tests/test_cuda_streams \
 	tests/test_device \
 	tests/test_event \
 	tests/test_fault \
@@ -101,10 +103,12 @@ tests_test_tlm_port_SOURCES = tests/test_tlm_port.cpp
 
 # The CUDA front end: against the shared library, as its users meet it.
 CUDA_TEST_LDADD = libcuda.la $(GLIB_LIBS) $(CMOCKA_LIBS)
+tests_test_cuda_bad_input_LDADD = $(CUDA_TEST_LDADD)
 tests_test_cuda_rules_1_LDADD = $(CUDA_TEST_LDADD)
 tests_test_cuda_rules_2_LDADD = $(CUDA_TEST_LDADD)
 tests_test_cuda_rules_3_LDADD = $(CUDA_TEST_LDADD)
 tests_test_cuda_rules_4_LDADD = $(CUDA_TEST_LDADD)
+tests_test_cuda_streams_LDADD = $(CUDA_TEST_LDADD)
 
 # What fanout prints, byte for byte; golden-update rewrites the files after a change that was meant.
 GOLDEN = \
