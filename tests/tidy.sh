@@ -136,7 +136,7 @@ check_twice() {
 # A file that no makefile names is dead, or a test that never runs.
 check_listed() {
     for file in $(sources); do
-        case $file in tests/test_*.c) name=${file%.c} ;; *) name=$file ;; esac
+        case $file in tests/*.c) name=${file%.c} ;; *) name=$file ;; esac
         grep -q -s -w -F -e "$name" Makefile.am ./*/*.mk ||
             echo "$file:1: no makefile names it: list it in ${file%%/*}/${file%%/*}.mk"
     done
