@@ -135,11 +135,3 @@ EXTRA_DIST += \
 	tests/clients/nvshmem.c \
 	tests/clients/pytorch_symm_mem.c \
 	tests/clients/ucc.c
-
-check_PROGRAMS += tests/test_cuda_streams
-tests_test_cuda_streams_SOURCES = tests/test_cuda_streams.c tests/cuda_test.h tests/test.h
-tests_test_cuda_streams_LDADD = $(CUDA_TEST_LDADD)
-
-check_PROGRAMS += tests/test_cuda_bad_input
-tests_test_cuda_bad_input_SOURCES = tests/test_cuda_bad_input.c tests/cuda_test.h tests/test.h
-tests_test_cuda_bad_input_LDADD = $(CUDA_TEST_LDADD)
