@@ -11,6 +11,7 @@
 #include "model/usage.h"
 #include "sim/nearest.h"
 #include "sim/size.h"
+#include "traces/record_coll.h"
 
 #define COLL_ALGOS_MAX 16
 #define COLL_ROWS_MAX 4096
@@ -37,7 +38,7 @@ static const Column coll_columns[] = {
 
 /* The verb's own options as text, and what they mean. */
 typedef struct {
-    char *min, *max, *factor, *algos, *type, *reduce, *proto;
+    char *min, *max, *factor, *algos, *type, *reduce, *proto, *record;
     gint gpus, ctas, threads, root, warmup, iterations;
 } CollWords;
 typedef struct {
@@ -168,12 +169,18 @@ typedef struct {
     CollAlgo took[COLL_ALGOS_MAX];
     gboolean alone;                  /* one row: operations and links are told in full */
     guint wrong;
+    Trace *record;                   /* --record; NULL: none */
 } CollRows;
+
+static guint32 coll_gpus(const CollRows *rows)
+{
+    return rows->plan->gpus ? rows->plan->gpus : (guint32)rows->system->spec.system.gpus;
+}
 
 static ExitCode coll_one_row(CollRows *rows, CollSpec *spec, guint a, GError **error)
 {
     Run run;
-    guint32 gpus = rows->plan->gpus ? rows->plan->gpus : (guint32)rows->system->spec.system.gpus;
+    guint32 gpus = coll_gpus(rows);
     if (!run_open(&run, rows->system, rows->options, spec->bytes * 2 * gpus, error))
         return EXIT_USER;
     ExitCode code = EXIT_USER;
@@ -186,6 +193,8 @@ static ExitCode coll_one_row(CollRows *rows, CollSpec *spec, guint a, GError **e
         for (guint d = 0; d < USAGE_DIRECTIONS; d++)
             usage[d] = usage_of(run.fabric, mark, (UsageDirection)d, NULL, 0);
         coll_add_row(rows->table, spec, &result, gpus, usage);
+        if (rows->record)
+            record_coll_add(rows->record, spec, &result);
         rows->best_ps[a] = result.time_ps;
         rows->took[a] = result.algo;
         if (rows->alone) {
@@ -267,7 +276,7 @@ static ExitCode coll_all_rows(CollRows *rows, GError **error)
 }
 
 static ExitCode coll_report(const System *system, const Options *options, const CollPlan *plan,
-                            GError **error)
+                            const char *record, GError **error)
 {
     g_autofree char *title = g_strdup_printf("%s on %s", coll_op_name(plan->spec.op), system->name);
     Report *report = report_new("coll", title);
@@ -277,7 +286,12 @@ static ExitCode coll_report(const System *system, const Options *options, const 
     rows.table = report_add_table(report, "rows", "", coll_columns, 0);
     report_add_chart(report, rows.table, "bus bandwidth", "bytes", "busbw_GBps", "algo",
                      CHART_LINES | CHART_LOG_X);
+    if (record)
+        rows.record = record_coll_new("coll", coll_gpus(&rows));
     ExitCode code = coll_all_rows(&rows, error);
+    if (code == EXIT_DONE && record && !record_coll_save(rows.record, record, error))
+        code = EXIT_USER;
+    trace_free(rows.record);
     if (code == EXIT_DONE || (code == EXIT_WRONG && (!error || !*error))) {
         system_add_parameters(system, report, TABLE_NO_TEXT);
         ExitCode written = options_write(options, report, error);
@@ -304,6 +318,8 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         {"threads", 0, 0, G_OPTION_ARG_INT, &words.threads, "threads of a CTA (likewise)", "N"},
         {"root", 0, 0, G_OPTION_ARG_INT, &words.root, "root rank of broadcast (0)", "R"},
         {"warmup", 'w', 0, G_OPTION_ARG_INT, &words.warmup, "runs before the counted ones (0)", "N"},
+        {"record", 0, 0, G_OPTION_ARG_FILENAME, &words.record,
+         "write what ran as a trace: FILE.et (Chakra), .goal or .trace", "FILE"},
         {"iters", 0, 0, G_OPTION_ARG_INT, &words.iterations, "runs to take the mean of (1)", "N"},
         {NULL, 0, 0, 0, NULL, NULL, NULL}};
     Options options;
@@ -314,13 +330,13 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         code = EXIT_USER;
         if (options_check_args(&verb_coll, argc, argv, 1, 1, error) &&
             coll_parse(&plan, argv[1], &words, error) && system_load(&system, NULL, &options, error)) {
-            code = coll_report(&system, &options, &plan, error);
+            code = coll_report(&system, &options, &plan, words.record, error);
             system_clear(&system);
         }
         options_clear(&options);
     }
     char *strings[] = {words.min,  words.max,    words.factor, words.algos,
-                       words.type, words.reduce, words.proto};
+                       words.type, words.reduce, words.proto, words.record};
     for (guint i = 0; i < G_N_ELEMENTS(strings); i++)
         g_free(strings[i]);
     return code;

@@ -1,5 +1,7 @@
 #include "tests/trace_test.h"
 
+#include <stdio.h>
+#include <sys/resource.h>
 #include <zlib.h>
 
 #define HEAD(world)                                                                                \
@@ -257,12 +259,53 @@ static void test_two_ranks(void **state)
     g_free(dir);
 }
 
+static guint64 peak_kib(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+/* Proves that memory does not grow with the file: 40 MB of events, one in 256 of them a kernel, are
+ * read within 16 MB. */
+static void test_memory(void **state)
+{
+    (void)state;
+    const char *sanitize = g_getenv("SANITIZE");
+    if (sanitize != NULL && strcmp(sanitize, "no") != 0) {
+        skip(); /* whose own memory grows */
+    }
+    char *path = g_build_filename(g_get_tmp_dir(), "fanout-test-memory.json", NULL);
+    FILE *file = fopen(path, "w");
+    fputs(HEAD("1"), file);
+    for (guint i = 0; i < 200000; i++) {
+        fprintf(file,
+                "{\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"aten::op%u\", \"ts\": %u.5, \"dur\": "
+                "1, \"args\": {\"stream\": 7, "
+                "\"External id\": %u, \"Input Dims\": [[128, 256], [256, 512], []], \"Input "
+                "type\": [\"float\", \"float\"]}},\n",
+                i % 256 == 0 ? "kernel" : "cpu_op", i, i * 2, i);
+    }
+    fputs(END, file);
+    assert_true(ftell(file) > 38000000);
+    fclose(file);
+    guint64 before = peak_kib();
+    TraceReadSpec spec = {0};
+    const char *paths[] = {path};
+    GPtrArray *jobs = trace_read_jobs(paths, 1, &spec, NULL);
+    assert_non_null(jobs);
+    assert_true(peak_kib() - before < 16384);
+    g_ptr_array_free(jobs, TRUE);
+    g_unlink(path);
+    g_free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_timeline),   cmocka_unit_test(test_older_forms),
         cmocka_unit_test(test_bad_events), cmocka_unit_test(test_shared_counts),
-        cmocka_unit_test(test_two_ranks),
+        cmocka_unit_test(test_two_ranks),  cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

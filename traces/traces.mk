@@ -44,6 +44,8 @@ libfanout_core_la_SOURCES += \
 	traces/reader_util.c \
 	traces/record.c \
 	traces/record.h \
+	traces/record_coll.c \
+	traces/record_coll.h \
 	traces/replay.c \
 	traces/replay.h \
 	traces/replay_algo.c \
@@ -64,6 +66,7 @@ libfanout_core_la_SOURCES += \
 	traces/transfer.c \
 	traces/words.c \
 	traces/words.h \
+	traces/write.c \
 	traces/write.h \
 	traces/write_chakra.c \
 	traces/write_goal.c \

@@ -16,6 +16,11 @@ gboolean write_chakra(Trace *trace, const char *prefix, GError **error);
  * binomial tree for rooted ones; direct all-to-all; dissemination barrier). */
 gboolean write_goal(Trace *trace, const char *path, GError **error);
 
+/* One of the three, by name ("text", "chakra", "goal"), or by the end of the path (.trace or .txt,
+ * .et, .goal) where format is NULL. "run.et" becomes run.0.et, run.1.et, ... */
+gboolean write_trace(Trace *trace, const char *path, const char *format, GError **error);
+extern const char *const write_formats[]; /* ends with NULL */
+
 /* The text that write_text writes, for tests. Caller frees. */
 char *write_text_string(const Trace *trace);
 
