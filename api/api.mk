@@ -20,6 +20,7 @@ libfanout_core_la_SOURCES += \
 	api/coll_direct.c \
 	api/coll_internal.h \
 	api/coll_nvls.c \
+	api/coll_plan.c \
 	api/coll_prim.c \
 	api/coll_prim.h \
 	api/coll_ring.c \

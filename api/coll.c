@@ -47,125 +47,6 @@ void coll_group_free(CollGroup *group)
 
 guint32 coll_group_ranks(const CollGroup *group) { return group->n; }
 
-/* ---- what is possible */
-
-static gboolean coll_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static gboolean coll_refuse(GError **error, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    g_autofree char *text = g_strdup_vprintf(format, args);
-    va_end(args);
-    g_set_error_literal(error, COLL_ERROR, COLL_ERROR_SPEC, text);
-    return FALSE;
-}
-
-static gboolean coll_is_sliced(CollOp op)
-{
-    return op == COLL_ALL_GATHER || op == COLL_REDUCE_SCATTER || op == COLL_ALL_TO_ALL;
-}
-
-static gboolean coll_check_size(const CollGroup *group, const CollSpec *spec, GError **error)
-{
-    guint64 element = numeric_type_bytes(spec->type);
-    if (spec->op == COLL_BARRIER)
-        return TRUE;
-    if (spec->bytes == 0)
-        return coll_refuse(error, "a size of 0 bytes moves nothing; %u or more is right",
-                           (guint)element);
-    if (spec->bytes % element)
-        return coll_refuse(error, "%" G_GUINT64_FORMAT " bytes are no whole number of %s elements of %u bytes",
-                           spec->bytes, numeric_type_name(spec->type), (guint)element);
-    if (coll_is_sliced(spec->op) && spec->bytes % (group->n * element))
-        return coll_refuse(error, "%" G_GUINT64_FORMAT " bytes cannot be divided among %u ranks in whole %s "
-                           "elements", spec->bytes, group->n, numeric_type_name(spec->type));
-    if (coll_is_sliced(spec->op) && spec->bytes / group->n % 4)
-        return coll_refuse(error, "a part of %" G_GUINT64_FORMAT " bytes a rank is no multiple of 4 bytes, "
-                           "the smallest access that the model moves", spec->bytes / group->n);
-    return TRUE;
-}
-
-static gboolean coll_check_switch(const CollGroup *group, const CollSpec *spec, CollAlgo algo,
-                                  const CollRow *row, GError **error)
-{
-    const FabricSpec *fabric = &group->fabric->spec;
-    if ((row->multicast_in || row->multicast_out || algo == COLL_NVLS) && fabric->mctable.entries == 0)
-        return coll_refuse(error, "%s needs multicast, which the switches of this system do not have",
-                           coll_algo_name(algo));
-    if (!row->reduces_in_switch)
-        return TRUE;
-    PtxMultimem form = {.instruction = PTX_LD_REDUCE, .op = spec->reduce, .type = spec->type};
-    FoMultimem wide = {.type = (FoType)spec->type};
-    gboolean vector = numeric_is_float(spec->type) && spec->type != NUMERIC_F64;
-    device_widen_form(&wide, vector ? 16 : numeric_type_bytes(spec->type));
-    form.type = (NumericType)wide.type;
-    form.vec = wide.vec;
-    form.acc = (PtxAcc)spec->acc;
-    const PtxTarget target = {(guint)fabric->sm.arch, TRUE};
-    return ptx_check(&form, &target, error);
-}
-
-static gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo algo,
-                                CollProto proto, GError **error)
-{
-    const CollRow *row = coll_row(spec->op, algo);
-    const SmSpec *sm = &group->fabric->spec.sm;
-    guint32 ctas = spec->ctas ? spec->ctas : row ? row->ctas : 0;
-    guint32 threads = spec->threads ? spec->threads : row ? row->threads : 0;
-    if (!row) {
-        GString *names = g_string_new(NULL);
-        for (const CollAlgo *a = coll_algos_of(spec->op); *a != COLL_ALGOS; a++)
-            g_string_append_printf(names, "%s%s", names->len ? ", " : "", coll_algo_name(*a));
-        coll_refuse(error, "%s has no algorithm '%s'; it has %s, auto, best", coll_op_name(spec->op),
-                    coll_algo_name(algo), names->str);
-        g_string_free(names, TRUE);
-        return FALSE;
-    }
-    if (proto > COLL_SIMPLE && !row->protocols)
-        return coll_refuse(error, "%s with %s has no protocol '%s'; rings and trees have it",
-                           coll_op_name(spec->op), coll_algo_name(algo), coll_proto_name(proto));
-    if (proto > COLL_SIMPLE && coll_is_sliced(spec->op) && spec->bytes / group->n % 16)
-        return coll_refuse(error, "%s moves parts of whole 16 bytes; a rank's part is %" G_GUINT64_FORMAT
-                           " bytes here: simple can do that", coll_proto_name(proto),
-                           spec->bytes / group->n);
-    if (algo == COLL_TREE && ctas % 2)
-        return coll_refuse(error, "a tree needs an even number of CTAs, two for each channel; not %u", ctas);
-    if (!numeric_allows(spec->type, spec->reduce) &&
-        (spec->op == COLL_ALL_REDUCE || spec->op == COLL_REDUCE_SCATTER))
-        return coll_refuse(error, "the operation %s does not go with the type %s",
-                           numeric_op_name(spec->reduce), numeric_type_name(spec->type));
-    if (threads % WARP_LANES || threads < group->n || threads > 1024)
-        return coll_refuse(error, "%u threads a CTA: a multiple of 32, at least the number of ranks and at "
-                           "most 1024, is right", threads);
-    guint64 resident = sm->count * MIN(sm->ctas_max, sm->warps_max / (threads / WARP_LANES));
-    if (ctas == 0 || ctas > resident)
-        return coll_refuse(error, "%u CTAs cannot be resident at once, and waiting for each other they would "
-                           "never end; 1 to %" G_GUINT64_FORMAT " is right", ctas, resident);
-    if (spec->root >= group->n)
-        return coll_refuse(error, "root %u: there are ranks 0 to %u", spec->root, group->n - 1);
-    return coll_check_size(group, spec, error) && coll_check_switch(group, spec, algo, row, error);
-}
-
-void coll_choice(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto)
-{
-    *algo = spec->algo;
-    *proto = spec->proto;
-    if (spec->algo == COLL_AUTO)
-        coll_choose(group, spec, algo, proto);
-    if (*proto == COLL_PROTO_AUTO)
-        *proto = COLL_SIMPLE;
-}
-
-gboolean coll_check(const CollGroup *group, const CollSpec *spec, GError **error)
-{
-    CollAlgo algo;
-    CollProto proto;
-    if (spec->algo == COLL_BEST)
-        return TRUE;
-    coll_choice(group, spec, &algo, &proto);
-    return coll_check_algo(group, spec, algo, proto, error);
-}
-
 /* ---- one under way */
 
 static void coll_free(Coll *coll)
@@ -184,8 +65,8 @@ static gboolean coll_prepare(Coll *coll, GError **error)
     guint64 bytes = coll->spec.bytes, slice = bytes / coll->n;
     coll->in_bytes = coll->spec.op == COLL_ALL_GATHER ? slice : bytes;
     coll->out_bytes = coll->spec.op == COLL_REDUCE_SCATTER ? slice : bytes;
-    coll->ctas = coll->spec.ctas ? coll->spec.ctas : row->ctas;
-    coll->threads = coll->spec.threads ? coll->spec.threads : row->threads;
+    coll->ctas = coll_ctas(group, &coll->spec, row);
+    coll->threads = coll_threads(group, &coll->spec, row);
     coll->control_stride = (CONTROL_FLAGS(coll->n) + 127) / 128 * 128;
     coll->program = row->program;
     gboolean window = row->multicast_in || row->multicast_out || coll->algo == COLL_NVLS;

@@ -93,6 +93,11 @@ void coll_program_direct(FoCta *cta, const void *args);
 void coll_program_barrier(FoCta *cta, const void *args);
 void coll_program_ring(FoCta *cta, const void *args);
 void coll_program_tree(FoCta *cta, const void *args);
+/* coll_plan.c */
+guint32 coll_threads(const CollGroup *group, const CollSpec *spec, const CollRow *row);
+guint32 coll_ctas(const CollGroup *group, const CollSpec *spec, const CollRow *row);
+gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo algo, CollProto proto,
+                         GError **error);
 /* coll_choice.c: what AUTO takes */
 void coll_choose(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto);
 

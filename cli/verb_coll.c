@@ -80,7 +80,8 @@ static gboolean coll_parse_algos(CollPlan *plan, const char *text, GError **erro
 
 static gboolean coll_parse_sizes(CollPlan *plan, const CollWords *words, GError **error)
 {
-    if (!size_parse("-b", words->min ? words->min : "1M", &plan->min, error))
+    const char *least = plan->spec.op == COLL_BARRIER ? "0" : "1M";
+    if (!size_parse("-b", words->min ? words->min : least, &plan->min, error))
         return FALSE;
     plan->max = plan->min;
     if (words->max && !size_parse("-e", words->max, &plan->max, error))
@@ -114,6 +115,10 @@ static gboolean coll_parse(CollPlan *plan, const char *op_name, const CollWords 
                         "all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, sendrecv or "
                         "barrier is right");
     plan->spec = coll_spec_default(op);
+    if (op == COLL_BARRIER && (words->min || words->max)) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "-b, -e: a barrier has no size; leave them out");
+        return FALSE;
+    }
     if (words->type && !numeric_type_parse(words->type, &plan->spec.type))
         return coll_bad(error, "-d", words->type,
                         "float, half, bfloat16, double, int32, uint32, int64, uint64, fp8_e4m3 or "

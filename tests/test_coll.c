@@ -11,18 +11,20 @@ typedef struct {
     Fabric *fabric;
 } World;
 
-static World *world_new(gboolean keep_bytes)
+static World *world_new_on(const char *preset, gboolean keep_bytes)
 {
     World *world = g_new0(World, 1);
     const SimSpec sim = {.seed = 1};
     world->set = param_set_new();
     fabric_params(world->set, &world->spec);
-    assert_true(preset_load(world->set, "dgx-h100", NULL));
+    assert_true(preset_load(world->set, preset, NULL));
     world->sim = sim_new(&sim, NULL);
     world->fabric = fabric_new(world->sim, &world->spec, keep_bytes, NULL);
     assert_non_null(world->fabric);
     return world;
 }
+
+static World *world_new(gboolean keep_bytes) { return world_new_on("dgx-h100", keep_bytes); }
 
 static void world_free(World *world)
 {
@@ -187,6 +189,43 @@ static void test_several_at_once(void **state)
     world_free(world);
 }
 
+/* Proves that a Blackwell switch sums fp8, that wider accumulators are taken, and that defaults fit a small
+ * system. */
+static void test_other_systems(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *preset;
+        NumericType type;
+        NumericPrecision acc;
+        CollAlgo algo;
+    } rows[] = {{"hgx-b200", NUMERIC_E4M3, NUMERIC_ACC_F16, COLL_NVLS},
+                {"hgx-b200", NUMERIC_E5M2, NUMERIC_NATIVE, COLL_NVLS_ONESHOT},
+                {"hgx-b200", NUMERIC_BF16, NUMERIC_ACC_F32, COLL_NVLS},
+                {"teach-4gpu", NUMERIC_F32, NUMERIC_NATIVE, COLL_RING},
+                {"teach-4gpu", NUMERIC_F32, NUMERIC_NATIVE, COLL_TREE},
+                {"dgx-a100", NUMERIC_F16, NUMERIC_NATIVE, COLL_AUTO}};
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        World *world = world_new_on(rows[i].preset, TRUE);
+        CollGroup *group = coll_group_new(world->fabric, NULL, (guint32)world->spec.system.gpus, NULL);
+        CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+        spec.bytes = 5000;
+        spec.type = rows[i].type;
+        spec.acc = rows[i].acc;
+        spec.algo = rows[i].algo;
+        assert_int_equal(run_or_refuse(group, &spec), 1);
+        coll_group_free(group);
+        world_free(world);
+    }
+    World *world = world_new_on("dgx-a100", TRUE);
+    CollGroup *group = coll_group_new(world->fabric, NULL, 8, NULL);
+    CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+    spec.algo = COLL_NVLS;
+    assert_int_equal(run_or_refuse(group, &spec), 0); /* its switches have no multicast */
+    coll_group_free(group);
+    world_free(world);
+}
+
 /* Proves what `auto` takes: NCCL's published choices by size and number of GPUs. */
 static void test_auto(void **state)
 {
@@ -290,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_reduce_scatter),  cmocka_unit_test(test_moves),
         cmocka_unit_test(test_check_sees_a_wrong_element),
         cmocka_unit_test(test_timing_only),     cmocka_unit_test(test_several_at_once),
+        cmocka_unit_test(test_other_systems),
         cmocka_unit_test(test_auto),            cmocka_unit_test(test_best),
         cmocka_unit_test(test_refusals),
     };
