@@ -237,13 +237,89 @@ static void test_other_operations(void **state)
     close_case(&c);
 }
 
+#define PLAN_GPU(id, peer, op)                                                                     \
+    "{\"id\": " id ", \"input_chunks\": 2, \"output_chunks\": 2, \"scratch_chunks\": 2, "          \
+                   "\"threadblocks\": [{\"id\": 0, \"ops\": [" op                                  \
+    "], \"channels\": [{\"channel_type\": \"memory\", \"channel_ids\": [0]}, {\"channel_type\": "  \
+    "\"switch\", \"channel_ids\": [0]}],"                                                          \
+    " \"remote_buffer_refs\": [{\"access_channel_type\": \"memory\", \"remote_buffer_ids\": "      \
+    "[0]}]}],"                                                                                     \
+    " \"channels\": [{\"channel_type\": \"memory\", \"connected_to\": [" peer                      \
+    "]}, {\"channel_type\": \"switch\","                                                           \
+    " \"buffer_type\": \"i\", \"rank_groups\": [{\"ranks\": [0, 1]}]}], \"remote_buffers\": "      \
+    "[{\"rank\": " peer ", \"type\": \"s\"}]}"
+#define PLAN(op0, op1)                                                                             \
+    "{\"name\": \"p\", \"collective\": \"allreduce\", \"gpus\": [" PLAN_GPU(                       \
+        "0", "1", op0) "," PLAN_GPU("1", "0", op1) "]}"
+#define CHUNK(i) "\"index\": " i ", \"size\": 1}"
+#define OP_PUT(i)                                                                                  \
+    "{\"name\": \"put\", \"src_buff\": [{\"type\": \"i\", " CHUNK(                                 \
+        i) "], \"dst_buff\": [{\"buffer_id\": 0, " CHUNK(i) "], \"channel_type\": \"memory\"}"
+#define OP_PACKETS(i)                                                                              \
+    "{\"name\": \"ppkt\", \"src_buff\": [{\"type\": \"i\", " CHUNK(                                \
+        i) "], \"dst_buff\": [{\"buffer_id\": 0, " CHUNK(i) "], \"channel_type\": \"memory\"}"
+#define OP_FLAG(name) "{\"name\": \"" name "\", \"channel_ids\": [0], \"channel_type\": \"memory\"}"
+#define OP_ADD(name, i)                                                                            \
+    "{\"name\": \"" name                                                                           \
+    "\", \"src_buff\": [{\"type\": \"i\", " CHUNK(i) ", {\"type\": \"s\", " CHUNK(                 \
+        i) "], \"dst_buff\": [{\"type\": \"i\", " CHUNK(i) "], \"reduce_op\": \"sum\"}"
+#define OP_GLRES(i)                                                                                \
+    "{\"name\": \"glres\", \"src_buff\": [{\"switch_channel_id\": 0, " CHUNK(                      \
+        i) "], \"dst_buff\": [{"                                                                   \
+           "\"switch_channel_id\": 0, " CHUNK(                                                     \
+               i) "], \"channel_type\": \"switch\", \"reduce_op\": \"sum\"}"
+
+/* Proves that execution plans run as programs: puts with signals, packets, and switch operations,
+ * which replicate; and that one whose rank waits for a signal that nobody sends is reported as
+ * stuck, not replayed as something else. */
+static void test_plans(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *plan;
+        gboolean multicast, stuck;
+    } cases[] = {
+        {PLAN(OP_PUT("1") "," OP_FLAG("signal") "," OP_FLAG("wait") "," OP_ADD("re", "0"),
+              OP_PUT("0") "," OP_FLAG("signal") "," OP_FLAG("wait") "," OP_ADD("re", "1")),
+         FALSE, FALSE},
+        {PLAN(OP_PACKETS("1") "," OP_ADD("repkt", "0"), OP_PACKETS("0") "," OP_ADD("repkt", "1")),
+         FALSE, FALSE},
+        {PLAN(OP_FLAG("rlxsignal") "," OP_FLAG("rlxwait") "," OP_GLRES("0"),
+              OP_FLAG("rlxsignal") "," OP_FLAG("rlxwait") "," OP_GLRES("1")),
+         TRUE, FALSE},
+        {PLAN(OP_FLAG("wait"), OP_PUT("0")), FALSE, TRUE},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        Case c;
+        open_case(&c, "teach-4gpu");
+        add_text(&c, 0, cases[i].plan, 1);
+        GError *error = NULL;
+        ReplayResult *result = replay_run(&c.spec, c.job, 1, &error);
+        if (cases[i].stuck) {
+            assert_null(result);
+            assert_true(g_error_matches(error, COLL_ERROR, COLL_ERROR_STUCK));
+        } else if (result == NULL) {
+            fail_msg("plan %u: %s", (guint)i, error->message);
+        } else {
+            guint64 replicas = 0;
+            for (guint s = 0; s < result->usage.switches; s++) {
+                replicas += result->usage.replicas[s];
+            }
+            assert_true(result->total_ps > 1000000);
+            assert_int_equal(replicas > 0, cases[i].multicast);
+        }
+        g_clear_error(&error);
+        replay_result_free(result);
+        close_case(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_memo_changes_nothing),
-        cmocka_unit_test(test_contention),
-        cmocka_unit_test(test_other_operations),
+        cmocka_unit_test(test_times),      cmocka_unit_test(test_memo_changes_nothing),
+        cmocka_unit_test(test_contention), cmocka_unit_test(test_other_operations),
+        cmocka_unit_test(test_plans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
