@@ -15,6 +15,18 @@ const ParamRow system_params[] = {
     PARAM_END,
 };
 
+#define LAUNCH_ROW(field, text) PARAM_U64(LaunchSpec, field, "ps", 0, 1000000000, text)
+const ParamRow launch_params[] = {
+    LAUNCH_ROW(stream_nccl_ps, "beside the kernel: NCCL, one process, back-to-back calls"),
+    LAUNCH_ROW(kernel_kernel_ps, "beside the kernel: hand-written kernels timed as kernels"),
+    LAUNCH_ROW(eager_kernel_ps, "beside the kernel: hand-written kernels launched one by one"),
+    LAUNCH_ROW(graph_nccl_sym_ps, "beside the kernel: NCCL's symmetric kernels in a CUDA graph"),
+    LAUNCH_ROW(eager_nccl_sym_ps, "beside the kernel: NCCL's symmetric kernels, launched one by one"),
+    LAUNCH_ROW(graph_nccl_ps, "beside the kernel: classic NCCL in a CUDA graph"),
+    LAUNCH_ROW(eager_nccl_ps, "beside the kernel: classic NCCL, launched one by one"),
+    PARAM_END,
+};
+
 void fabric_params(ParamSet *set, FabricSpec *spec)
 {
     param_add(set, "system", system_params, &spec->system);
@@ -24,6 +36,7 @@ void fabric_params(ParamSet *set, FabricSpec *spec)
     param_add(set, "gpu", gpu_params, &spec->gpu);
     param_add(set, "sm", sm_params, &spec->sm);
     param_add(set, "fault", fault_params, &spec->fault);
+    param_add(set, "launch", launch_params, &spec->launch);
 }
 
 static gboolean fabric_check(const FabricSpec *spec, GError **error)

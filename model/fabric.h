@@ -23,6 +23,19 @@ typedef struct {
 } SystemSpec;
 extern const ParamRow system_params[];
 
+/* What a measured time contains beside the kernel: one constant for each way of timing and program. The
+ * fabric itself never uses them; comparisons with published figures do. */
+typedef struct {
+    guint64 stream_nccl_ps;    /* NCCL, one process, back-to-back calls on streams */
+    guint64 kernel_kernel_ps;  /* hand-written kernel, timed as a kernel */
+    guint64 eager_kernel_ps;   /* hand-written kernel, launched one by one */
+    guint64 graph_nccl_sym_ps; /* NCCL's symmetric kernels in a CUDA graph */
+    guint64 eager_nccl_sym_ps;
+    guint64 graph_nccl_ps;     /* classic NCCL in a CUDA graph */
+    guint64 eager_nccl_ps;
+} LaunchSpec;
+extern const ParamRow launch_params[];
+
 typedef struct {
     SystemSpec system;
     LinkSpec link;
@@ -31,6 +44,7 @@ typedef struct {
     GpuSpec gpu;
     SmSpec sm;
     FaultSpec fault;
+    LaunchSpec launch;
 } FabricSpec;
 /* All sections of a spec: "system", "link", "switch", "multicast", "gpu", "sm", "fault". */
 void fabric_params(ParamSet *set, FabricSpec *spec);
