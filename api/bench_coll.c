@@ -7,7 +7,8 @@
 #define RANKS_MAX 8u
 #define COLL_WARM 2u
 #define COLL_FLAGS (1u << 20)
-#define COLL_LOOP_PS 0u
+#define COLL_STAGGER_PS 1000000u
+#define COLL_CYCLE_PS 505u /* 1980 MHz */
 
 typedef enum { COLL_BARRIER_ONLY, COLL_ONESHOT_PULL, COLL_TWOSHOT_PULL, COLL_PUSH_GATHER } CollBody;
 
@@ -16,12 +17,30 @@ typedef struct {
     guint32 me, n, iterations;
     guint64 bytes; /* of a rank's input */
     FoAddress in[RANKS_MAX], out[RANKS_MAX], scratch[RANKS_MAX], flags[RANKS_MAX];
+    guint64 reload_ps;
     SimTime *mark; /* begin, end, and end of one more barrier */
 } CollArgs;
 
 static FoAddress coll_flag(const CollArgs *args, guint32 owner, guint32 cta, guint32 from)
 {
     return args->flags[owner] + (cta * 8 + from) * 16;
+}
+
+/* The kernel's table of pointers lies in local memory, and an acquire drops it from L1: the first use after a
+ * barrier goes to L2, whose slices are more or less far away: CTAs never stay in step. */
+static void coll_reload(FoCta *cta, const CollArgs *args, guint64 turn)
+{
+    guint64 mix = hash_mix((turn * 1000 + args->me) * 1000 + fo_cta(cta) + 1);
+    fo_sleep_ps(cta, args->reload_ps * 3 / 4 + mix % MAX(args->reload_ps / 2, 1));
+}
+
+/* Integer instructions of an iteration: each source and destination has a remainder and a pointer to work out,
+ * and an SM's four schedulers start one instruction a cycle each. */
+static void coll_arithmetic(const FoCta *cta, LoopSpec *loop, guint32 loads, guint32 stores)
+{
+    guint64 warps = (fo_threads(cta) + WARP_LANES - 1) / WARP_LANES;
+    guint64 instructions = 30 + 45 * loads + 60 * stores;
+    bench_part(loop, UOP_DELAY, 0, (warps + 3) / 4 * instructions * COLL_CYCLE_PS);
 }
 
 static void coll_bar(FoCta *cta, const CollArgs *args, FoReg *flag, guint64 generation)
@@ -33,6 +52,7 @@ static void coll_bar(FoCta *cta, const CollArgs *args, FoReg *flag, guint64 gene
     }
     fo_sync(cta);
     fo_only(cta, 0, args->n);
+    coll_reload(cta, args, generation);
     fo_set_u64(cta, flag, generation);
     fo_st_sys_at(cta, theirs, flag, FO_RELEASE);
     fo_poll_at(cta, mine, args->n, 8, FO_GE, generation, FO_ACQUIRE);
@@ -50,21 +70,25 @@ static LoopSpec coll_loop(const FoCta *cta, guint64 bytes, guint32 regs)
 static void coll_pull(FoCta *cta, const CollArgs *args, guint64 bytes, guint64 offset, FoAddress to)
 {
     LoopSpec loop = coll_loop(cta, bytes, args->n);
+    coll_arithmetic(cta, &loop, args->n, 0);
     for (guint32 r = 0; r < args->n; r++)
         bench_part(&loop, UOP_LOAD, r, args->in[(args->me + r) % args->n] + offset);
     for (guint32 r = 1; r < args->n; r++)
         bench_part(&loop, UOP_ARITH, 0, 0)->with = (guint8)r;
     bench_part(&loop, UOP_STORE, 0, to);
+    coll_reload(cta, args, bytes);
     bench_loop(cta, &loop);
 }
 
 static void coll_gather(FoCta *cta, const CollArgs *args, guint64 slice)
 {
     LoopSpec loop = coll_loop(cta, slice, args->n);
+    coll_arithmetic(cta, &loop, args->n, args->n);
     for (guint32 r = 0; r < args->n; r++)
         bench_part(&loop, UOP_LOAD, r, args->scratch[(args->me + r) % args->n]);
     for (guint32 r = 0; r < args->n; r++)
         bench_part(&loop, UOP_STORE, r, args->out[args->me] + (args->me + r) % args->n * slice);
+    coll_reload(cta, args, slice + 1);
     bench_loop(cta, &loop);
 }
 
@@ -74,6 +98,7 @@ static void coll_push(FoCta *cta, const CollArgs *args)
     bench_part(&loop, UOP_LOAD, 0, args->in[args->me]);
     for (guint32 r = 0; r < args->n; r++)
         bench_part(&loop, UOP_STORE, 0, args->out[(args->me + r) % args->n] + args->me * args->bytes);
+    coll_reload(cta, args, args->bytes);
     bench_loop(cta, &loop);
     fo_fence(cta);
 }
@@ -82,6 +107,8 @@ static void coll_program(FoCta *cta, const void *data)
 {
     const CollArgs *args = data;
     FoReg *flag = fo_reg(cta, 8);
+    /* kernels and CTAs of a real launch do not begin together */
+    fo_sleep_ps(cta, hash_mix(args->me * 1000 + fo_cta(cta) + 1) % COLL_STAGGER_PS);
     guint64 generation = 0, slice = args->bytes / 16 / args->n * 16;
     for (guint32 i = 0; i < COLL_WARM + args->iterations; i++) {
         if (i == COLL_WARM && fo_cta(cta) == 0) {
@@ -115,7 +142,7 @@ static void coll_program(FoCta *cta, const void *data)
 static gboolean coll_run_body(BenchWorld *world, CollBody body, const char *variant, GError **error)
 {
     const BenchRequest *request = world->request;
-    CollArgs args = {.body = body};
+    CollArgs args = {.body = body, .reload_ps = world->fabric->spec.gpu.local_ps};
     SimTime mark[RANKS_MAX][3], worst_ps = 0;
     if (!bench_parse_count(world, &args.n, error))
         return FALSE;
@@ -130,7 +157,7 @@ static gboolean coll_run_body(BenchWorld *world, CollBody body, const char *vari
         footprint = request->bytes + request->bytes / args.n;
     for (guint32 r = 0; r < args.n; r++) {
         args.flags[r] = bench_flags(world, r, COLL_FLAGS);
-        args.in[r] = bench_memory(world, r, world->bytes, footprint);
+        args.in[r] = bench_memory(world, r, world->bytes, request->bytes); /* stores do not displace it */
         args.out[r] = bench_memory(world, r, world->bytes, footprint);
         args.scratch[r] = bench_memory(world, r, world->bytes, footprint);
     }

@@ -13,6 +13,7 @@ const ParamRow gpu_params[] = {
     PARAM_U64(GpuSpec, dram_ps, "ps", 0, 10000000, "more when the line comes from HBM"),
     PARAM_U64(GpuSpec, atomic_ps, "ps", 0, 10000000, "more for the answer of a remote atomic"),
     PARAM_U64(GpuSpec, local_ps, "ps", 0, 10000000, "load from the GPU's own L2"),
+    PARAM_U64(GpuSpec, local_dram_ps, "ps", 0, 10000000, "more when the line comes from the own HBM"),
     PARAM_U64(GpuSpec, local_atomic_ps, "ps", 0, 10000000, "more for an atomic in the own L2"),
     PARAM_U64(GpuSpec, local_MBps, "MB/s", 1, 1000000000, "bandwidth of the GPU's own L2"),
     PARAM_U64(GpuSpec, hbm_MBps, "MB/s", 1, 1000000000, "bandwidth of HBM"),
@@ -224,7 +225,7 @@ static void gpu_request_local(Gpu *gpu, Packet packet, const Txn *txn, SimTime n
         SimTime hbm_ps = gpu_hbm_serve(gpu, bytes, now_ps);
         if (txn->kind == PACKET_READ) { /* writes stay in the L2 until evicted */
             kind = GPU_PIPE_LOCAL_DRAM;
-            at_ps = MAX(at_ps, hbm_ps + gpu->spec->local_ps) + gpu->spec->dram_ps;
+            at_ps = MAX(at_ps, hbm_ps + gpu->spec->local_ps) + gpu->spec->local_dram_ps;
         }
     }
     gpu_pipe_push(&gpu->pipe[kind], at_ps, GPU_LINK_LOCAL, &packet);

@@ -24,6 +24,7 @@ typedef struct {
     guint64 dram_ps;             /* more than that when the line comes from HBM */
     guint64 atomic_ps;           /* more than that for an atomic's answer; */
     guint64 local_ps;            /* load from the GPU's own L2 */
+    guint64 local_dram_ps;       /* more than that when the line comes from HBM */
     guint64 local_atomic_ps;     /* more than that for an atomic */
     guint64 local_MBps;          /* own L2 */
     guint64 hbm_MBps;
@@ -76,6 +77,14 @@ typedef struct {
     GpuRoomWaiter *room_head, *room_tail;
 } GpuPort;
 
+/* Stores under way by epoch, and the fences that wait for them (fence.c). */
+RING_DEFINE(FenceEpochRing, fence_epoch, guint32)
+typedef struct {
+    FenceEpochRing open; /* of epochs oldest, oldest + 1, ...; the last one is the present */
+    guint64 oldest;
+    struct Warp *head, *tail;
+} FenceState;
+
 struct Fabric;
 struct Sm;
 struct Cta;
@@ -96,6 +105,7 @@ typedef struct Gpu {
     struct CopyEngines *engines;             /* copy.h */
     struct Sm *sm;             /* sm.h */
     struct Cta *cta_head, *cta_tail; /* waiting for an SM */
+    FenceState fence;
     guint64 requests, local_requests, served, stalls, hbm_bytes, local_bytes;
     guint64 dropped, host_in_bytes, host_out_bytes, engine_copies, engine_bytes, engine_packets;
     char *path;

@@ -10,6 +10,7 @@ libfanout_core_la_SOURCES += \
 	model/fabric.h \
 	model/fault.c \
 	model/fault.h \
+	model/fence.c \
 	model/gpu.c \
 	model/gpu.h \
 	model/gpu_target.c \

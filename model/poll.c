@@ -2,8 +2,8 @@
  *
  * What hardware it stands for: a loop of dependent loads, each taking `local_ps`, whose value is read in the
  * L2 half-way.
- * Modelled: the loop is not run; a watch on the flag tells when it changed, and the time at which the loop
- * would have seen it follows from when the loop began. Polls of other GPUs' memory are real loads (the
+ * Modelled: the loop is not run; a watch on the flag tells when it changed, and the loop sees it after the
+ * mean of its possible waits (phases would lock otherwise, which real ones do not). Polls of other GPUs' memory are real loads (the
  * device side repeats them).
  * Left out: the polls' own load on the L2. */
 #include <string.h>
@@ -56,13 +56,17 @@ static void poll_copy(Warp *warp)
     }
 }
 
-/* The first read of the loop at or after `visible_ps` sees it; the loop ends when that read is back. */
+/* The first read of the loop after `visible_ps` sees it; the loop ends when that read is back. */
 static void poll_finish(Warp *warp, SimTime visible_ps)
 {
     Gpu *gpu = warp->cta->gpu;
-    SimTime period_ps = gpu->spec->local_ps, read_ps = warp->poll_start_ps + period_ps / 2;
-    SimTime rounds = visible_ps > read_ps ? (visible_ps - read_ps + period_ps - 1) / period_ps : 0;
-    SimTime at_ps = warp->poll_start_ps + (rounds + 1) * period_ps;
+    SimTime local_ps = gpu->spec->local_ps, period_ps = local_ps + gpu->fabric->spec.sm.poll_ps;
+    if (warp->current.acquire)
+        period_ps += gpu->fabric->spec.sm.acquire_ps;
+    SimTime read_ps = warp->poll_start_ps + local_ps / 2, at_ps = read_ps;
+    if (visible_ps > read_ps) /* the mean over all phases of the loop: half a period until the next read */
+        at_ps = visible_ps + period_ps / 2;
+    at_ps += local_ps / 2;
     if (warp->current.acquire)
         at_ps += gpu->fabric->spec.sm.acquire_ps;
     poll_copy(warp);

@@ -13,7 +13,10 @@ const ParamRow sm_params[] = {
     PARAM_U64(SmSpec, store_ps, "ps", 0, 1000000, "LSU time of one store packet"),
     PARAM_U64(SmSpec, loads_max, "packets", 1, 1u << 20, "load packets in flight of one SM"),
     PARAM_U64(SmSpec, stores_max, "packets", 1, 1u << 20, "store packets in flight of one SM"),
+    PARAM_U64(SmSpec, warp_issue_ps, "ps", 0, 1000000, "between two memory instructions of one warp"),
     PARAM_U64(SmSpec, fence_ps, "ps", 0, 100000000, "fence.sys with nothing outstanding"),
+    PARAM_BOOL(SmSpec, fence_gpu_wide, "a fence waits for all stores of its GPU, not only of its warp"),
+    PARAM_U64(SmSpec, poll_ps, "ps", 0, 10000000, "instructions of a polling loop, beside its load"),
     PARAM_U64(SmSpec, acquire_ps, "ps", 0, 100000000, "what an acquire adds to its load"),
     PARAM_U64(SmSpec, barrier_ps, "ps", 0, 100000000, "bar.sync once the last warp is there"),
     PARAM_U64(SmSpec, launch_ps, "ps", 0, 1000000000000, "kernel launch to first instruction"),
@@ -44,6 +47,7 @@ static void sm_on_room(GpuRoomWaiter *waiter, SimTime now_ps)
 void sm_init(Gpu *gpu)
 {
     guint64 count = gpu->fabric->spec.sm.count;
+    fence_init(gpu);
     gpu->sm = g_new0(Sm, count);
     for (guint64 i = 0; i < count; i++) {
         gpu->sm[i].gpu = gpu;
@@ -53,13 +57,18 @@ void sm_init(Gpu *gpu)
     }
 }
 
-void sm_clear(Gpu *gpu) { g_free(gpu->sm); }
+void sm_clear(Gpu *gpu)
+{
+    fence_clear(gpu);
+    g_free(gpu->sm);
+}
 
 /* The LSU serves ready warps one micro-operation at a time. */
 void sm_kick(Sm *sm, SimTime now_ps)
 {
     if (sm->ready_head && !sm->stalled && !sm->limited && !event_is_pending(&sm->issue))
-        sim_at(sm->gpu->sim, &sm->issue, MAX(now_ps, sm->free_ps), EVENT_PRIORITY_DEVICE);
+        sim_at(sm->gpu->sim, &sm->issue, MAX(now_ps, MAX(sm->free_ps, sm->ready_head->not_before_ps)),
+               EVENT_PRIORITY_DEVICE);
 }
 
 void warp_ready(Warp *warp)
@@ -99,6 +108,10 @@ static void sm_on_issue(Event *event, SimTime now_ps)
     Sm *sm = EVENT_OWNER(event, Sm, issue);
     while (sm->ready_head) {
         Warp *warp = sm->ready_head;
+        if (warp->not_before_ps > now_ps) {
+            sm_kick(sm, now_ps);
+            return;
+        }
         if (!warp_fetch(warp)) {
             sm_drop_head(sm);
             warp->state = WARP_IDLE;
@@ -109,6 +122,8 @@ static void sm_on_issue(Event *event, SimTime now_ps)
         SimTime cost_ps = 0;
         IssueResult result = warp_issue(warp, now_ps, &cost_ps);
         sm->free_ps = now_ps + cost_ps;
+        if (cost_ps)
+            warp->not_before_ps = now_ps + sm_spec(sm)->warp_issue_ps;
         if (result == ISSUE_STALLED)
             return; /* room or an answer resumes at this warp */
         if (result == ISSUE_BLOCKED) {

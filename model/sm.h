@@ -29,7 +29,10 @@ typedef struct {
     guint64 store_ps;        /* of one store packet */
     guint64 loads_max;       /* load packets in flight of one SM */
     guint64 stores_max;      /* store packets in flight of one SM */
-    guint64 fence_ps;        /* fence.sys with nothing outstanding */
+    guint64 warp_issue_ps;   /* between two memory instructions of one warp */
+    guint64 fence_ps;        /* fence.sys with nothing outstanding; an SM's warps pass one by one */
+    gboolean fence_gpu_wide; /* it waits for all stores of its GPU, not only of its warp */
+    guint64 poll_ps;         /* instructions of a polling loop, beside its load */
     guint64 acquire_ps;      /* what an acquire adds to the load that made it */
     guint64 barrier_ps;      /* bar.sync once the last warp is there */
     guint64 launch_ps;       /* kernel launch to first instruction */
@@ -115,6 +118,9 @@ struct Warp {
     WarpNext generate;       /* bulk loop, or NULL */
     void *generator;
     guint32 stores;          /* outstanding */
+    SimTime not_before_ps;   /* of its next memory instruction */
+    Warp *fence_next;        /* the next one that waits (fence.c) */
+    guint64 fence_epoch;
     gboolean fencing;
     SimTime fence_at_ps;
     Event timer;
@@ -142,6 +148,7 @@ struct Sm {
     Warp *ready_head, *ready_tail;
     Event issue;
     SimTime free_ps;         /* of the LSU */
+    SimTime fence_free_ps;   /* of the fence unit */
     gboolean stalled;        /* the LSU waits for room at a port */
     gboolean limited;        /* or for an answer, its in-flight limit being reached */
     GpuRoomWaiter room;
@@ -178,5 +185,12 @@ typedef enum { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_STALLED } IssueResult;
 /* Executes `current` as far as it goes; *cost_ps is the LSU time it took. */
 IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps);
 void sm_kick(Sm *sm, SimTime now_ps);
+
+/* fence.c */
+void fence_init(struct Gpu *gpu);
+void fence_clear(struct Gpu *gpu);
+void fence_join(Warp *warp, SimTime now_ps); /* the warp's timer tells when it is done */
+guint64 fence_tag(struct Gpu *gpu);          /* of a store that is issued now */
+void fence_answered(struct Gpu *gpu, guint64 tag, SimTime now_ps);
 
 #endif

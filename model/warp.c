@@ -100,11 +100,11 @@ static void warp_on_loaded(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_
 
 static void warp_on_stored(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps)
 {
-    (void)gpu;
     (void)bytes;
     Warp *warp = txn->owner;
     Sm *sm = warp->sm;
     sm->stores--;
+    fence_answered(gpu, txn->tag, now_ps);
     if (--warp->stores == 0 && warp->fencing) {
         warp->fencing = FALSE;
         sim_at(sm->gpu->sim, &warp->timer, MAX(now_ps, warp->fence_at_ps), EVENT_PRIORITY_DEVICE);
@@ -208,6 +208,7 @@ static gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
     } else {
         request->done = warp_on_stored;
         request->owner = warp;
+        request->tag = fence_tag(gpu);
         sm->stores++;
         warp->stores++;
         *cost_ps += spec->store_ps;
@@ -362,6 +363,10 @@ static IssueResult warp_issue_barrier(Warp *warp, SimTime now_ps)
 static IssueResult warp_issue_fence(Warp *warp, SimTime now_ps)
 {
     warp->have = FALSE;
+    if (warp->cta->gpu->fabric->spec.sm.fence_gpu_wide) {
+        fence_join(warp, now_ps);
+        return ISSUE_BLOCKED;
+    }
     warp->fence_at_ps = now_ps + warp->cta->gpu->fabric->spec.sm.fence_ps;
     if (warp->stores)
         warp->fencing = TRUE;
