@@ -155,7 +155,7 @@ static void check_own(Bed *bed)
     expect(bed, "a load from the own L2", load, l2_ps);
     load.region = dram;
     double hbm_ps = 128e6 / (double)gpu->hbm_MBps + (double)gpu->local_ps;
-    expect(bed, "a load from the own HBM", load, MAX(l2_ps, hbm_ps) + (double)gpu->dram_ps);
+    expect(bed, "a load from the own HBM", load, MAX(l2_ps, hbm_ps) + (double)gpu->local_dram_ps);
     load.region = host;
     expect(bed, "a load from the host", load,
            2.0 * (double)bed->spec.system.host_ps + 128e6 / (double)bed->spec.system.host_MBps);
