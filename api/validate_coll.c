@@ -98,8 +98,9 @@ static gboolean coll_from_published(const FabricSpec *spec, const ValidateRow *r
     else if (!coll_algo_parse(row->algo, &request->coll.algo))
         return coll_fail(error, "algorithm", row->algo);
     request->coll.ctas = row->ctas;
-    if (strcmp(row->program, "nccl") != 0 && request->coll.algo == COLL_NVLS)
-        request->coll.threads = 1024; /* hand-written and symmetric kernels fill an SM */
+    /* NCCL's NVLS kernels keep few lines under way in each CTA, hand-written ones twice as many */
+    if (request->coll.algo == COLL_NVLS || request->coll.algo == COLL_AUTO)
+        request->coll.threads = strcmp(row->program, "kernel") == 0 ? 512 : 256;
     request->n = (guint32)g_ascii_strtoull(row->gpus, NULL, 10);
     for (guint i = 0; i < G_N_ELEMENTS(launch_classes); i++) {
         const LaunchClass *class = &launch_classes[i];
@@ -153,7 +154,7 @@ gboolean validate_collective(const ValidateSetup *setup, const FabricSpec *spec,
     guint64 crossings = coll_crossings(&request, row->bytes);
     if (crossings <= setup->crossings_max)
         return coll_time(setup, spec, &request, row->bytes, &row->simulated, error);
-    guint64 unit = 4ull << 20;
+    guint64 unit = 1ull << 20;
     guint64 b = (guint64)((double)row->bytes * (double)setup->crossings_max / (double)crossings / 2.25);
     b = MAX(b / (4 * unit), 1) * 4 * unit;
     if (b >= row->bytes)
