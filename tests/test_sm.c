@@ -5,13 +5,10 @@ static void note_time(void *arg, SimTime now_ps)
     *(SimTime *)arg = now_ps;
 }
 
-/* Proves that one SM's load/store unit spends its time on each packet: n stores issue in n times
- * store_ps. */
-static void test_issue_rate(void **state)
+static SimTime issue_50_stores(const char *const *sets, SimTime *each_ps)
 {
-    (void)state;
     Stand stand;
-    stand_open(&stand, 32, NULL);
+    stand_open(&stand, 32, sets);
     Reg *reg = reg_new(4, TRUE);
     SimTime end_ps = 0;
     for (guint i = 0; i < 50; i++) {
@@ -21,9 +18,22 @@ static void test_issue_rate(void **state)
     Uop call = {.kind = UOP_CALL, .call = note_time, .arg = &end_ps};
     warp_push(&stand.cta->warp[0], &call);
     stand_run(&stand);
-    assert_true(end_ps == 50 * stand.bed.spec.sm.store_ps);
+    *each_ps = MAX(stand.bed.spec.sm.store_ps, stand.bed.spec.sm.warp_issue_ps);
     reg_free(reg);
     stand_close(&stand);
+    return end_ps;
+}
+
+/* Proves that one SM's load/store unit spends its time on each packet: n stores issue in n times
+ * store_ps; and that a single warp issues no faster than its own interval. */
+static void test_issue_rate(void **state)
+{
+    (void)state;
+    static const char *const unit_only[] = {"sm.warp_issue_ps=0", NULL};
+    SimTime each_ps, end_ps = issue_50_stores(unit_only, &each_ps);
+    assert_int_equal(end_ps, 50 * each_ps);
+    end_ps = issue_50_stores(NULL, &each_ps);
+    assert_int_equal(end_ps, 50 * each_ps);
 }
 
 /* Proves that no more loads of an SM are in flight than it may have: with one, they come one round
