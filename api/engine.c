@@ -8,6 +8,12 @@
 #define STUCK_LOOK_US 20000        /* how often a quiet engine asks whether anybody can still act */
 #define STUCK_ROUNDS 25            /* times in a row that nobody can before it says so */
 
+#ifdef __SANITIZE_THREAD__
+#define TASKS_BESIDE 2u /* this thread, and the one that the race checker runs */
+#else
+#define TASKS_BESIDE 1u
+#endif
+
 static _Thread_local gboolean on_engine_thread;
 
 void engine_answer(EngineCall *call, EngineStatus status)
