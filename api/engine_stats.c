@@ -146,6 +146,7 @@ void engine_stats_report(Engine *engine, Report *report)
     report_add_fixed(report, "simulated_us", (double)sim_now_ps(engine->sim) / (double)PS_PER_US, 3,
                      "us");
     report_add_bool(report, "stuck", engine->stuck);
+    report_add_u64(report, "unfinished_work", engine->running, "");
     report_add_u64(report, "device_faults", engine->n_faults, "");
     add_work(engine, report);
     usage_add_operations(engine->fabric, report);

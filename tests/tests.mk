@@ -135,3 +135,7 @@ EXTRA_DIST += \
 	tests/clients/nvshmem.c \
 	tests/clients/pytorch_symm_mem.c \
 	tests/clients/ucc.c
+
+check_PROGRAMS += tests/test_cuda_launch
+tests_test_cuda_launch_SOURCES = tests/test_cuda_launch.c tests/cuda_test.h tests/test.h
+tests_test_cuda_launch_LDADD = $(CUDA_TEST_LDADD)
