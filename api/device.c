@@ -142,6 +142,13 @@ static void device_reg_free(void *data)
 
 static void device_place_next(DeviceLaunch *launch);
 
+static void device_on_idle(Warp *warp, SimTime now_ps)
+{
+    FoCta *cta = warp->cta->user;
+    (void)now_ps;
+    sim_wake(cta->sim, cta->process);
+}
+
 static void device_cta_main(void *arg)
 {
     FoCta *cta = arg;
@@ -151,10 +158,12 @@ static void device_cta_main(void *arg)
     for (guint32 w = 0; w < cta->cta->n_warps; w++)
         device_push(cta, w, &drain);
     device_drain(cta, 0, cta->cta->n_warps, "the CTA's last operations");
-    /* The markers fire inside the warps' generators; let those come to their end. */
+    /* The markers fire inside the warps' generators; those come to their end at their next turn. */
     for (guint32 w = 0; w < cta->cta->n_warps; w++)
-        while (cta->cta->warp[w].state != WARP_IDLE)
-            sim_wait_ps(cta->sim, 1);
+        while (cta->cta->warp[w].state != WARP_IDLE) {
+            cta->cta->warp[w].on_idle = device_on_idle;
+            sim_block(cta->sim, "its warps' end");
+        }
     launch->stack_used_max = MAX(launch->stack_used_max, sim_process_stack_used(cta->process));
     g_ptr_array_free(cta->regs, TRUE);
     for (guint32 w = 0; w < cta->cta->n_warps; w++)
