@@ -91,7 +91,9 @@ void report_write_text(const Report *report, GString *out)
         const Fact *fact = &g_array_index(report->facts, Fact, i);
         g_string_append(out, "#   ");
         text_pad(out, fact->key, width, TRUE);
-        g_string_append_printf(out, "  %s %s", text_of(&fact->cell),
+        /* A "no" of a table stands out, since it is a result that did not verify; a fact is a fact. */
+        gboolean is_no = fact->cell.type == CELL_BOOL && g_strcmp0(fact->cell.text, "false") == 0;
+        g_string_append_printf(out, "  %s %s", is_no ? "no" : text_of(&fact->cell),
                                fact->cell.text ? fact->unit : "");
         text_end_line(out);
     }

@@ -25,6 +25,7 @@ static Report *example_report(void)
     report_add_u64(report, "gpus", 8, "");
     report_add_fixed(report, "ratio", 1.4567, 2, "x");
     report_add_text(report, "trace", NULL);
+    report_add_bool(report, "stuck", FALSE);
     Table *table = report_add_table(report, "rows", "out of place", coll_columns, 0);
     table_u64(table, 1048576);
     table_text(table, "nvls");
@@ -61,6 +62,7 @@ static void test_text(void **state)
                               "#   gpus    8\n"
                               "#   ratio   1.46 x\n"
                               "#   trace   -\n"
+                              "#   stuck   no\n"
                               "#\n"
                               "# out of place\n"
                               "#     size  algo      busbw  verified\n"
