@@ -3,8 +3,8 @@
  * What hardware it stands for: a loop of dependent loads, each taking `local_ps`, whose value is read in the
  * L2 half-way.
  * Modelled: the loop is not run; a watch on the flag tells when it changed, and the loop sees it after the
- * mean of its possible waits (phases would lock otherwise, which real ones do not). Polls of other GPUs' memory are real loads (the
- * device side repeats them).
+ * mean of its possible waits (phases would lock otherwise, which real ones do not). Polls of other GPUs'
+ * memory are real loads (the device side repeats them).
  * Left out: the polls' own load on the L2. */
 #include <string.h>
 
