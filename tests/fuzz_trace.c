@@ -2,11 +2,14 @@
  * never crashes, hangs or leaks; and a trace that it gives can be matched, selected from and
  * written.
  *
- * With libFuzzer, the first byte choosing the reader:
- *     make CC=clang && clang -fsanitize=fuzzer,address -DFUZZ_LIBFUZZER -I. -I.. ...
- * ../tests/fuzz_trace.c .libs/libfanout_core.a Alone (make check): files named as arguments, else
- * mutations of the built-in seeds from fixed random streams, FUZZ_ITERATIONS of them for each
- * reader (300). */
+ * With libFuzzer, the first byte choosing the reader, from the build tree after make:
+ *
+ *     clang -DFUZZ_LIBFUZZER -fsanitize=fuzzer -D_GNU_SOURCE -I$SRC -I$SRC/api/include -I. \
+ *         $SRC/tests/fuzz_trace.c -Wl,-u,sc_main .libs/libfanout_core.a -lstdc++ -lm -lpthread \
+ *         $(pkg-config --cflags --libs glib-2.0 gio-2.0 zlib yajl libprotobuf-c json-glib-1.0 systemc)
+ *
+ * Alone (make check): files named as arguments, else mutations of the built-in seeds from fixed
+ * random streams, FUZZ_ITERATIONS of them for each reader (300). */
 #include "tests/test.h"
 
 #include <stdlib.h>
