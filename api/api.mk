@@ -30,6 +30,7 @@ libfanout_core_la_SOURCES += \
 	api/cuda_spec.h \
 	api/device.c \
 	api/device.h \
+	api/device_flow.c \
 	api/device_ll.c \
 	api/device_loop.c \
 	api/device_op.c \

@@ -50,6 +50,11 @@ DeviceLaunch *device_launch(Fabric *fabric, guint16 gpu, Vas *vas, const FoKerne
 GQuark device_error_quark(void);
 typedef enum { DEVICE_ERROR_GRID } DeviceErrorCode;
 
+/* From now on the bulk loops of this fabric's kernels are flows (model/flow.h), for --fidelity flow; and back
+ * to packets. Between runs only, with nothing under way. A timing-only fabric. */
+void device_flow_begin(Fabric *fabric);
+void device_flow_end(Fabric *fabric);
+
 /* ---- inside */
 
 #define DEVICE_QUEUE_MAX 64u /* operations a warp's queue holds before the function waits */
@@ -62,6 +67,10 @@ typedef struct {
     guint32 fill[4];
 } DeviceLoopSpec;
 void device_loop_spec_unref(DeviceLoopSpec *spec);
+
+/* device_flow.c: the loop as one flow of its CTA, on its first warp; FALSE: packets it must be (an access that
+ * is not allowed, or of a kind that flows do not have). */
+gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop);
 
 typedef struct DeviceLl DeviceLl; /* one warp's part of an fo_ll */
 gboolean device_ll_next(DeviceLl *run, Uop *uop);

@@ -97,6 +97,10 @@ void device_loop_spec_unref(DeviceLoopSpec *spec)
 static void loop_push(FoCta *cta, const FoLoop *loop)
 {
     DeviceLoopSpec *shared = loop_translate(cta, loop);
+    if (cta->launch->fabric->flow && device_push_flow(cta, shared)) {
+        device_loop_spec_unref(shared);
+        return;
+    }
     for (guint32 w = 0; w < cta->cta->n_warps; w++)
         if (loop_concerns(&cta->cta->warp[w], &shared->spec)) {
             shared->refs++;

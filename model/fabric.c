@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/copy.h"
+#include "model/flow.h"
 
 const ParamRow system_params[] = {
     PARAM_STRING(SystemSpec, title, "what the system is called"),
@@ -192,6 +193,8 @@ static void op_table_clear(OpTable *table)
 
 void fabric_free(Fabric *fabric)
 {
+    if (fabric->flow)
+        flow_free(fabric->flow);
     for (guint64 g = 0; g < fabric->spec.system.gpus; g++) {
         sm_clear(&fabric->gpu[g]);
         gpu_clear(&fabric->gpu[g]);

@@ -11,6 +11,8 @@ libfanout_core_la_SOURCES += \
 	model/fault.c \
 	model/fault.h \
 	model/fence.c \
+	model/flow.c \
+	model/flow.h \
 	model/gpu.c \
 	model/gpu.h \
 	model/gpu_target.c \

@@ -176,6 +176,12 @@ void warp_free_run(Warp *warp); /* lets a warp run that has work; used after pla
 Reg *reg_new(guint32 width, gboolean keep_bytes);
 void reg_free(Reg *reg);
 
+/* For work that is done elsewhere than in packets (flows): a load or store of a warp begins and ends. */
+void warp_begin_load(Warp *warp, Reg *reg);
+void warp_end_load(Reg *reg, SimTime now_ps);
+void warp_begin_store(Warp *warp);
+void warp_end_store(Warp *warp, SimTime now_ps);
+
 /* warp.c */
 void warp_init(Warp *warp, Cta *cta, guint32 index);
 gboolean warp_fetch(Warp *warp);      /* makes `current` valid; FALSE: nothing to do */

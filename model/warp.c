@@ -101,7 +101,11 @@ static void warp_on_loaded(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_
 static void warp_on_stored(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps)
 {
     (void)bytes;
-    Warp *warp = txn->owner;
+    warp_end_store(txn->owner, now_ps);
+}
+
+void warp_end_store(Warp *warp, SimTime now_ps)
+{
     Sm *sm = warp->sm;
     sm->stores--;
     fence_answered(gpu, txn->tag, now_ps);
@@ -113,6 +117,25 @@ static void warp_on_stored(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_
         sm->limited = FALSE;
         sm_kick(sm, now_ps);
     }
+}
+
+void warp_begin_store(Warp *warp)
+{
+    warp->sm->stores++;
+    warp->stores++;
+}
+
+void warp_begin_load(Warp *warp, Reg *reg)
+{
+    reg->sm = warp->sm;
+    reg->sm->loads++;
+    reg->pending++;
+}
+
+void warp_end_load(Reg *reg, SimTime now_ps)
+{
+    reg->sm->loads--;
+    warp_loads_dropped(reg->sm, reg, now_ps);
 }
 
 static void warp_on_timer(Event *event, SimTime now_ps)
