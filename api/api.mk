@@ -18,6 +18,7 @@ libfanout_core_la_SOURCES += \
 	api/coll_check.c \
 	api/coll_choice.c \
 	api/coll_direct.c \
+	api/coll_flow.c \
 	api/coll_internal.h \
 	api/coll_nvls.c \
 	api/coll_plan.c \
@@ -30,6 +31,8 @@ libfanout_core_la_SOURCES += \
 	api/cuda_spec.h \
 	api/device.c \
 	api/device.h \
+	api/device_cost.c \
+	api/device_cost.h \
 	api/device_flow.c \
 	api/device_ll.c \
 	api/device_loop.c \

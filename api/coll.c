@@ -120,6 +120,15 @@ static guint64 coll_busbw(CollOp op, guint32 n, guint64 algbw_MBps)
     }
 }
 
+void coll_rate(const CollGroup *group, const CollSpec *spec, CollResult *result, guint64 time_ps,
+               guint64 kernel_ps)
+{
+    result->time_ps = time_ps;
+    result->kernel_ps = kernel_ps;
+    result->algbw_MBps = (guint64)((__uint128_t)spec->bytes * PS_PER_US / MAX(time_ps, 1));
+    result->busbw_MBps = coll_busbw(spec->op, group->n, result->algbw_MBps);
+}
+
 static void coll_account(Coll *coll, guint64 time_ps, guint64 kernel_ps)
 {
     CollResult *result = &coll->result;
@@ -127,10 +136,7 @@ static void coll_account(Coll *coll, guint64 time_ps, guint64 kernel_ps)
     result->proto = coll->proto;
     result->ctas = coll->ctas;
     result->threads = coll->threads;
-    result->time_ps = time_ps;
-    result->kernel_ps = kernel_ps;
-    result->algbw_MBps = (guint64)((__uint128_t)coll->spec.bytes * PS_PER_US / MAX(time_ps, 1));
-    result->busbw_MBps = coll_busbw(coll->spec.op, coll->n, result->algbw_MBps);
+    coll_rate(coll->group, &coll->spec, result, time_ps, kernel_ps);
 }
 
 static void coll_on_launch_done(const DeviceLaunch *launch, void *user)
@@ -212,7 +218,7 @@ static void coll_clear_control(Coll *coll)
     }
 }
 
-static gboolean coll_run_one(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
+gboolean coll_run_one(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
 {
     Coll *coll = coll_new(group, spec, error);
     if (!coll)
@@ -252,7 +258,7 @@ static gboolean coll_run_best(CollGroup *group, const CollSpec *spec, CollResult
             g_clear_error(&why);
             if (!coll_check(group, &candidate, &why))
                 continue;
-            if (!coll_run_one(group, &candidate, &one, error))
+            if (!coll_run_fidelity(group, &candidate, &one, error))
                 return FALSE;
             if (!any || one.time_ps < result->time_ps)
                 *result = one;
@@ -268,5 +274,5 @@ static gboolean coll_run_best(CollGroup *group, const CollSpec *spec, CollResult
 gboolean coll_run(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
 {
     return spec->algo == COLL_BEST ? coll_run_best(group, spec, result, error)
-                                   : coll_run_one(group, spec, result, error);
+                                   : coll_run_fidelity(group, spec, result, error);
 }

@@ -34,9 +34,14 @@ typedef enum {
 } CollAlgo;
 typedef enum { COLL_PROTO_AUTO, COLL_SIMPLE, COLL_LL, COLL_LL128, COLL_PROTOS } CollProto;
 
+/* How bulk loops are simulated: every packet; as flows (model/flow.h); or AUTO: packets up to
+ * COLL_AUTO_BYTES or so, and above flows whose fixed part comes from a short run of packets (coll_flow.c). */
+typedef enum { COLL_PACKET, COLL_FLOW, COLL_FIDELITY_AUTO } CollFidelity;
+
 typedef struct {
     CollOp op;
     CollAlgo algo;
+    CollFidelity fidelity; /* coll_run only; flows need a timing-only fabric */
     CollProto proto;      /* ring and tree only; AUTO: NCCL's choice, Simple when algo is pinned */
     guint64 bytes;
     NumericType type;     /* element type of reductions; sizes are whole elements */
@@ -77,6 +82,10 @@ gboolean coll_check(const CollGroup *group, const CollSpec *spec, GError **error
 /* What coll_run would take: `auto` resolved, without running anything. Not for COLL_BEST. */
 void coll_choice(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto);
 gboolean coll_run(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
+
+/* Whether coll_run would use flows for it: then the fabric must be timing-only. */
+gboolean coll_has_flows(const CollSpec *spec);
+#define COLL_AUTO_BYTES (8u << 20)
 
 typedef struct Coll Coll;
 typedef void (*CollDone)(Coll *coll, const CollResult *result, void *user);

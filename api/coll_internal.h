@@ -75,6 +75,13 @@ typedef struct {
 } CollRow;
 const CollRow *coll_row(CollOp op, CollAlgo algo);
 
+/* coll.c: one algorithm, at the fidelity that the fabric has now */
+gboolean coll_run_one(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
+/* coll_flow.c: the same at spec->fidelity */
+gboolean coll_run_fidelity(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
+/* coll.c: what follows from a time, with the size of `spec` */
+void coll_rate(const CollGroup *group, const CollSpec *spec, CollResult *result, guint64 time_ps,
+               guint64 kernel_ps);
 /* coll_buffer.c */
 gboolean coll_buffer_new(CollGroup *group, CollBuffer *buffer, guint64 bytes, gboolean control,
                          gboolean window, GError **error);

@@ -24,11 +24,6 @@ gboolean run_open(Run *run, const System *system, const Options *options, guint6
     gboolean keep = options->data == DATA_FULL ||
                     (options->data == DATA_AUTO && data_bytes <= options->max_memory);
     memset(run, 0, sizeof *run);
-    if (options->fidelity != FIDELITY_PACKET) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "--fidelity: this version simulates packets only; write packet");
-        return FALSE;
-    }
     run->log = run_new_log(options, error);
     run->sim = run->log ? sim_new(&spec, error) : NULL;
     run->fabric = run->sim ? fabric_new(run->sim, &system->spec, keep, error) : NULL;

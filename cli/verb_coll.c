@@ -186,7 +186,16 @@ static ExitCode coll_one_row(CollRows *rows, CollSpec *spec, guint a, GError **e
 {
     Run run;
     guint32 gpus = coll_gpus(rows);
-    if (!run_open(&run, rows->system, rows->options, spec->bytes * 2 * gpus, error))
+    static const CollFidelity fidelity[] = {[FIDELITY_PACKET] = COLL_PACKET, [FIDELITY_FLOW] = COLL_FLOW,
+                                            [FIDELITY_AUTO] = COLL_FIDELITY_AUTO};
+    spec->fidelity = fidelity[rows->options->fidelity];
+    gboolean flows = coll_has_flows(spec);
+    if (flows && rows->options->data == DATA_FULL) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--data full: flows move no bytes; write --fidelity packet, or leave --data away");
+        return EXIT_USER;
+    }
+    if (!run_open(&run, rows->system, rows->options, flows ? G_MAXUINT64 : spec->bytes * 2 * gpus, error))
         return EXIT_USER;
     ExitCode code = EXIT_USER;
     CollResult result = {0};

@@ -17,8 +17,8 @@ struct FlowClass {
 
 struct FlowNet {
     Sim *sim;
-    Event event;      /* the next flow's end, or now: something changed */
-    SimTime at_ps;    /* to which the classes are served */
+    Event event;   /* the next flow's end, or now: something changed */
+    SimTime at_ps; /* to which the classes are served */
     guint64 *capacity;
     guint64 *left, *load; /* while solving: what is free, and what the growing flows take of it */
     guint32 resources;
@@ -32,14 +32,16 @@ static guint flow_class_hash(gconstpointer key)
     const FlowClass *class = key;
     guint64 hash = class->limit;
     for (guint32 i = 0; i < class->n; i++)
-        hash = (hash ^ class->use[i].resource ^ (guint64)class->use[i].amount << 32) * 0x9e3779b97f4a7c15ull;
+        hash = (hash ^ class->use[i].resource ^ (guint64) class->use[i].amount << 32) *
+               0x9e3779b97f4a7c15ull;
     return (guint)(hash >> 32);
 }
 
 static gboolean flow_class_equal(gconstpointer a, gconstpointer b)
 {
     const FlowClass *x = a, *y = b;
-    return x->n == y->n && x->limit == y->limit && memcmp(x->use, y->use, x->n * sizeof *x->use) == 0;
+    return x->n == y->n && x->limit == y->limit &&
+           memcmp(x->use, y->use, x->n * sizeof *x->use) == 0;
 }
 
 static void flow_class_free(gpointer data)
@@ -130,13 +132,14 @@ static void flow_freeze(FlowNet *net, FlowClass *class, guint64 level)
     class->rate = MAX(level, 1);
     for (guint32 i = 0; i < class->n; i++) {
         guint32 r = class->use[i].resource;
-        guint64 amount = (guint64)class->use[i].amount * class->count;
+        guint64 amount = (guint64) class->use[i].amount * class->count;
         net->left[r] -= MIN(amount * level, net->left[r]);
         net->load[r] -= amount;
     }
 }
 
-/* Progressive filling. Who is held up is decided for all classes before any of them is taken out. */
+/* Progressive filling. Who is held up is decided for all classes before any of them is taken out.
+ */
 static void flow_solve(FlowNet *net)
 {
     g_autofree FlowClass **held = g_new(FlowClass *, net->active->len + 1);
@@ -148,7 +151,7 @@ static void flow_solve(FlowNet *net)
         FlowClass *class = g_ptr_array_index(net->active, i);
         class->frozen = FALSE;
         for (guint32 u = 0; u < class->n; u++)
-            net->load[class->use[u].resource] += (guint64)class->use[u].amount * class->count;
+            net->load[class->use[u].resource] += (guint64) class->use[u].amount * class->count;
     }
     while (growing) {
         guint64 level = flow_level(net);
@@ -175,7 +178,7 @@ static void flow_serve(FlowNet *net, SimTime now_ps)
         return;
     for (guint i = 0; i < net->active->len; i++) {
         FlowClass *class = g_ptr_array_index(net->active, i);
-        class->served += (guint64)((__uint128_t)class->rate * past_ps / FLOW_UNITS_SECOND);
+        class->served += (guint64)((__uint128_t) class->rate * past_ps / FLOW_UNITS_SECOND);
     }
 }
 
@@ -261,5 +264,11 @@ static void flow_on_event(Event *event, SimTime now_ps)
     flow_schedule(net, MAX(flow_next_end_ps(net, now_ps), now_ps + 1));
 }
 
-guint64 flow_solves(const FlowNet *net) { return net->solves; }
-guint64 flow_rate(const FlowClass *class) { return class->rate; }
+guint64 flow_solves(const FlowNet *net)
+{
+    return net->solves;
+}
+guint64 flow_rate(const FlowClass *class)
+{
+    return class->rate;
+}

@@ -54,6 +54,7 @@ check_PROGRAMS += \
 	tests/test_fault \
 	tests/test_gpu \
 	tests/test_guest \
+	tests/test_flow \
 	tests/test_hash \
 	tests/test_link \
 	tests/test_log \

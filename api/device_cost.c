@@ -1,0 +1,229 @@
+/* What a line of a bulk loop costs as a flow, in the model's own terms: flits of requests, data and
+ * answers of each kind, merged acknowledgements, rounds of replication, L2 and HBM; and how fast
+ * one CTA can go. */
+#include "api/device_cost.h"
+
+/* ---- what a line costs */
+
+static void cost_add(DeviceCost *cost, guint32 gpu, guint32 resource, guint64 amount)
+{
+    cost->amount[gpu * FLOW_RESOURCES + resource] += amount;
+}
+
+static void cost_link(DeviceCost *cost, guint32 gpu, guint32 way, PacketKind kind, guint64 packets,
+                      guint64 flits)
+{
+    cost_add(cost, gpu, way, packets * flits);
+    DeviceCharge charge = {.gpu = (guint16)gpu,
+                           .down = way == FLOW_DOWN,
+                           .kind = (guint8)kind,
+                           .flits = (guint16)flits,
+                           .packets = (guint32)packets};
+    g_array_append_val(cost->charges, charge);
+}
+
+/* A packet and its data, from one GPU's link to another's. */
+static void cost_cross(DeviceCost *cost, guint32 from, guint32 to, PacketKind kind, guint64 packets,
+                       guint64 flits)
+{
+    cost_link(cost, from, FLOW_UP, kind, packets, flits);
+    cost_link(cost, to, FLOW_DOWN, kind, packets, flits);
+}
+
+static SimTime cost_round_trip_ps(const DeviceCost *cost)
+{
+    const FabricSpec *spec = &cost->fabric->spec;
+    SimTime flits_ps =
+        2 * (2 + LINE_BYTES / FLIT_BYTES) * FLIT_BYTES * 1000000u / spec->link.rate_MBps;
+    return spec->gpu.out_ps + 4 * spec->link.flight_ps + 2 * spec->sw.latency_ps + spec->gpu.l2_ps +
+           spec->gpu.in_ps + flits_ps;
+}
+
+static void cost_memory(DeviceCost *cost, const MemRegion *region)
+{
+    if (!region->cached)
+        cost_add(cost, region->gpu, FLOW_HBM, 1000u * LINE_BYTES);
+}
+
+static void cost_local(DeviceCost *cost, const MemRegion *region, gboolean load)
+{
+    const GpuSpec *gpu = &cost->fabric->spec.gpu;
+    cost_add(cost, cost->gpu, FLOW_L2, 1000u * LINE_BYTES);
+    cost_memory(cost, region);
+    SimTime latency_ps = gpu->local_ps + (load && !region->cached ? gpu->dram_ps : 0);
+    *(load ? &cost->head_ps : &cost->tail_ps) =
+        MAX(load ? cost->head_ps : cost->tail_ps, latency_ps);
+}
+
+/* Acknowledgements of a stream's writes. As many as fit the timer are merged, when as many GPUs
+ * write to one link at full load as this loop writes to; a read answer in between flushes: about
+ * 0.4 a write (PROTOTYPE A2). */
+static guint64 cost_acks(const DeviceCost *cost, guint64 flits)
+{
+    const GpuSpec *gpu = &cost->fabric->spec.gpu;
+    guint64 every_ps =
+        flits * FLIT_BYTES * 1000000u / cost->fabric->spec.link.rate_MBps * cost->targets;
+    guint64 merged = 1000 + gpu->ack_timer_ps * 1000 / MAX(every_ps, 1);
+    guint64 acks = cost->packets * 1000 / MIN(merged, gpu->ack_merge_max * 1000);
+    if (cost->remote_loads && gpu->ack_flush_on_read)
+        acks = MAX(acks, cost->packets * 2 / 5);
+    return acks;
+}
+
+static void cost_unicast(DeviceCost *cost, const MemRegion *region, UopKind kind)
+{
+    const GpuSpec *gpu = &cost->fabric->spec.gpu;
+    guint64 flits = 1 + cost->flits / cost->packets;
+    gboolean load = kind == UOP_LOAD;
+    if (region->gpu == cost->gpu) {
+        cost_local(cost, region, load);
+        return;
+    }
+    SimTime trip_ps = cost_round_trip_ps(cost) + (load && !region->cached ? gpu->dram_ps : 0);
+    *(load ? &cost->head_ps : &cost->tail_ps) = MAX(load ? cost->head_ps : cost->tail_ps, trip_ps);
+    cost_memory(cost, region);
+    if (load) {
+        cost_cross(cost, cost->gpu, region->gpu, PACKET_READ, cost->packets, 1);
+        cost_cross(cost, region->gpu, cost->gpu, PACKET_READ_RSP, cost->packets, flits);
+        return;
+    }
+    flits += cost->partial ? gpu->byte_enable_flits : 0;
+    flits += kind == UOP_RED ? gpu->operation_flits : 0;
+    guint64 acks = cost_acks(cost, flits);
+    cost_cross(cost, cost->gpu, region->gpu, kind == UOP_RED ? PACKET_RED : PACKET_WRITE,
+               cost->packets, flits);
+    cost_cross(cost, region->gpu, cost->gpu, PACKET_ACK, acks, 1);
+}
+
+static void cost_multicast(DeviceCost *cost, const McObject *object, UopKind kind)
+{
+    const FabricSpec *spec = &cost->fabric->spec;
+    const SwitchSpec *sw = &spec->sw;
+    guint64 packets = cost->packets, flits = 1 + cost->flits / packets;
+    gboolean load = kind == UOP_MC_LOAD, missed = FALSE;
+    guint64 request =
+        load ? sw->request_flits : flits + (cost->partial ? spec->gpu.byte_enable_flits : 0);
+    PacketKind there = load ? PACKET_MC_READ : PACKET_MC_WRITE;
+    if (kind == UOP_MC_RED) {
+        request += spec->gpu.operation_flits;
+        there = PACKET_MC_RED;
+    }
+    cost_link(cost, cost->gpu, FLOW_UP, there, packets, request);
+    guint64 directives = MAX(spec->mctable.round_directives, 1);
+    guint64 rounds = (object->members->len + directives - 1) / directives;
+    guint64 beats = (request * FLIT_BYTES + sw->crossbar_bytes - 1) / sw->crossbar_bytes;
+    cost_add(cost, cost->gpu, FLOW_INGRESS, packets * rounds * beats * sw->cycle_ps / 1000);
+    for (guint i = 0; i < object->members->len; i++) {
+        guint16 member = g_array_index(object->members, guint16, i);
+        const McBind *bind = mcobject_lookup(object, member, 0);
+        cost_link(cost, member, FLOW_DOWN, there, packets, request);
+        cost_link(cost, member, FLOW_UP, load ? PACKET_MC_OPERAND : PACKET_MC_ACK, packets,
+                  load ? flits : sw->replica_ack_flits);
+        if (bind) {
+            cost_memory(cost, bind->region);
+            missed = missed || !bind->region->cached;
+        }
+    }
+    if (load) { /* on all members alike: what one GPU's request costs others comes back from theirs
+                 */
+        guint64 n = object->members->len, up = request + n * flits, down = n * request + flits;
+        cost->ahead_flits = packets * (up - MIN(up, down));
+        cost_link(cost, cost->gpu, FLOW_DOWN, PACKET_MC_RSP, packets, flits);
+    } else {
+        cost->multicast_stores = TRUE;
+        cost_link(cost, cost->gpu, FLOW_DOWN, PACKET_MC_DONE, packets / sw->done_merge_max,
+                  sw->done_flits);
+    }
+    SimTime trip_ps = cost_round_trip_ps(cost) + (load && missed ? spec->gpu.dram_ps : 0);
+    *(load ? &cost->head_ps : &cost->tail_ps) = MAX(load ? cost->head_ps : cost->tail_ps, trip_ps);
+}
+
+/* ---- a loop's parts */
+
+static const VasMapping *cost_mapping(const DeviceCost *cost, const LoopSpec *spec,
+                                      const LoopPart *part)
+{
+    const VasMapping *mapping = vas_find(cost->cta->launch->vas, part->base);
+    gboolean load = part->kind == UOP_LOAD || part->kind == UOP_MC_LOAD;
+    gboolean multicast = part->kind >= UOP_MC_LOAD && part->kind <= UOP_MC_RED;
+    VasAccess need = load ? VAS_ACCESS_READ : VAS_ACCESS_READWRITE;
+    guint64 last = spec->elements - 1;
+    guint64 end = part->base + spec->width +
+                  (spec->per_segment == 0 ? last * spec->width
+                                          : last / spec->per_segment * spec->segment_stride +
+                                                last % spec->per_segment * spec->width);
+    if (!mapping || end > mapping->va + mapping->bytes ||
+        (mapping->access[cost->gpu] & need) != need)
+        return NULL;
+    if (multicast ? !mapping->object || mapping->object->mcid == MC_MCID_NONE : !mapping->region)
+        return NULL;
+    if (mapping->region && mapping->region->gpu == MEMORY_HOST)
+        return NULL;
+    return mapping;
+}
+
+/* How a warp's lanes side by side fall into packets. */
+static void cost_shape(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part)
+{
+    guint64 lanes = MIN(WARP_LANES, cost->cta->cta->threads), span = lanes * spec->width;
+    if (spec->per_segment)
+        span = MIN(span, spec->per_segment * spec->width);
+    guint64 packets = (part->base % LINE_BYTES + span + LINE_BYTES - 1) / LINE_BYTES;
+    guint64 flits = (part->base % FLIT_BYTES + span + FLIT_BYTES - 1) / FLIT_BYTES;
+    cost->packets = packets * 1000 * LINE_BYTES / span;
+    cost->flits = flits * 1000 * LINE_BYTES / span;
+    cost->partial = part->base % FLIT_BYTES || span % FLIT_BYTES;
+}
+
+gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part)
+{
+    if (part->kind == UOP_ARITH)
+        return TRUE;
+    if (part->kind == UOP_ATOM || part->kind == UOP_DELAY)
+        return FALSE;
+    const VasMapping *mapping = cost_mapping(cost, spec, part);
+    if (!mapping)
+        return FALSE;
+    cost_shape(cost, spec, part);
+    gboolean load = part->kind == UOP_LOAD || part->kind == UOP_MC_LOAD;
+    *(load ? &cost->loads : &cost->stores) += (guint32)cost->packets;
+    if (mapping->object)
+        cost_multicast(cost, mapping->object, (UopKind)part->kind);
+    else
+        cost_unicast(cost, mapping->region, (UopKind)part->kind);
+    if (load && !(mapping->region && mapping->region->gpu == cost->gpu))
+        cost->remote_loads = TRUE;
+    return TRUE;
+}
+
+/* Lines a second that one CTA can do alone. The first window's lines need no turn of their own:
+ * their time is in head_ps already. */
+guint64 device_cost_limit(const DeviceCost *cost, const LoopSpec *spec, guint64 lines)
+{
+    const SmSpec *sm = &cost->fabric->spec.sm;
+    guint64 issue_ps = (cost->loads * sm->load_ps + cost->stores * sm->store_ps) / 1000;
+    guint64 limit = PS_PER_S / MAX(issue_ps, 1);
+    guint64 warps = cost->cta->cta->n_warps, span = WARP_LANES * spec->width;
+    guint64 window = MAX(warps * spec->unroll * span / LINE_BYTES, 1);
+    if (cost->loads)
+        window = MIN(window, MAX(sm->loads_max * 1000 / cost->loads, 1));
+    if (cost->loads && lines > window)
+        limit = MIN(limit, window * PS_PER_S / cost->head_ps * lines / (lines - window));
+    if (cost->stores)
+        limit = MIN(limit, sm->stores_max * 1000 / cost->stores * PS_PER_S / cost->tail_ps);
+    return MAX(limit, 1);
+}
+
+/* Sums are pulled ahead of the stores that send them on, by about 3/4 of what the ports' queues
+ * hold; while that is built up the up links are full, and the down links, which the mix of both
+ * needs more, are not. */
+SimTime device_cost_ahead_ps(const DeviceCost *cost, guint64 lines)
+{
+    const FabricSpec *spec = &cost->fabric->spec;
+    guint64 ctas = cost->cta->launch->ctas,
+            queue = spec->gpu.source_queue_packets * cost->fabric->links;
+    if (!cost->ahead_flits || !cost->multicast_stores)
+        return 0;
+    guint64 flits = MIN(lines * ctas, queue) * 3 / 4 * cost->ahead_flits / 1000;
+    return flits * FLIT_BYTES * 1000000u / spec->link.rate_MBps / cost->fabric->links;
+}

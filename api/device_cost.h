@@ -1,0 +1,42 @@
+/* What a line of a bulk loop costs as a flow: see device_flow.c. Internal to these two files. */
+#ifndef API_DEVICE_COST_H
+#define API_DEVICE_COST_H
+
+#include "api/device.h"
+
+/* Resources of each GPU; INGRESS: the switch ports behind its up links, which a replication holds
+ * for rounds. */
+enum { FLOW_UP, FLOW_DOWN, FLOW_INGRESS, FLOW_L2, FLOW_HBM, FLOW_RESOURCES };
+
+/* What a loop does to links, for their statistics: thousandths of a packet a line. */
+typedef struct {
+    guint16 gpu;
+    guint8 down, kind;
+    guint16 flits; /* of a packet */
+    guint32 packets;
+} DeviceCharge;
+
+/* While a loop is looked at. */
+typedef struct {
+    const Fabric *fabric;
+    FoCta *cta;
+    guint32 gpu;     /* that runs it */
+    guint64 *amount; /* by resource */
+    GArray *charges;
+    guint64 packets,
+        flits; /* of one stream: thousandths of data packets and of their data flits a line */
+    gboolean partial, remote_loads, multicast_stores;
+    guint64 ahead_flits; /* thousandths: what a line's ld_reduce takes of up links more than of down
+                            links */
+    guint32 loads, stores, targets; /* targets: remote unicast stores of an element */
+    SimTime head_ps, tail_ps;
+} DeviceCost;
+
+/* Adds what a part of the loop costs; FALSE: flows do not have it. */
+gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part);
+/* Lines a second that one CTA can do alone, when it has so many. */
+guint64 device_cost_limit(const DeviceCost *cost, const LoopSpec *spec, guint64 lines);
+/* Time that is lost while sums are pulled ahead of their stores. */
+SimTime device_cost_ahead_ps(const DeviceCost *cost, guint64 lines);
+
+#endif

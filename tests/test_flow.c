@@ -1,0 +1,164 @@
+/* model/flow: max-min fair rates against cases solved by hand; flows of collectives against their
+ * packets. */
+#include "tests/test.h"
+
+#include "api/coll.h"
+#include "model/flow.h"
+#include "model/preset.h"
+
+#define UNIT 1000u /* amounts are thousandths */
+
+typedef struct {
+    FlowItem item;
+    SimTime end_ps;
+    FlowNet *net;    /* of `then` */
+    FlowClass *next; /* begun when this one ends */
+    FlowItem *then;
+} Work;
+
+static void on_done(FlowItem *item, SimTime now_ps)
+{
+    Work *work = (Work *)(void *)item;
+    work->end_ps = now_ps;
+    if (work->next)
+        flow_begin(work->net, work->next, work->then, 10 * FLOW_LINE);
+}
+
+static void assert_near(SimTime got, SimTime want)
+{
+    assert_in_range(got, want - 10, want + 10);
+}
+
+/* Two flows share a link of 10^9 lines/s; one also crosses another of 0.2 x 10^9, and the first
+ * gets the rest: rates 0.2 and 0.8, and 1.0 for whoever is left. */
+static void test_shares_are_max_min_fair(void **state)
+{
+    (void)state;
+    Sim *sim = sim_new(&(SimSpec){.seed = 1}, NULL);
+    FlowNet *net = flow_new(sim, 2);
+    const FlowUse both[] = {{0, UNIT}, {1, UNIT}}, one[] = {{0, UNIT}};
+    Work slow = {.item.done = on_done}, fast = {.item.done = on_done};
+    flow_set_capacity(net, 0, 1000000000ull * UNIT);
+    flow_set_capacity(net, 1, 200000000ull * UNIT);
+    FlowClass *narrow = flow_class(net, both, 2, G_MAXUINT32),
+              *wide = flow_class(net, one, 1, G_MAXUINT32);
+    flow_begin(net, narrow, &slow.item, 300ull * FLOW_LINE); /* 1.5 us at 0.2 lines/ns */
+    flow_begin(net, wide, &fast.item, 800ull * FLOW_LINE);   /* 1 us at 0.8 */
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_near(fast.end_ps, 1000000);
+    assert_near(slow.end_ps, 1500000);
+    flow_free(net);
+    sim_free(sim);
+}
+
+/* Flows of one class share alike; when the shorter one ends, the other speeds up at that instant,
+ * and a flow begun by the end of another is served from then on. */
+static void test_rates_change_when_a_flow_ends(void **state)
+{
+    (void)state;
+    Sim *sim = sim_new(&(SimSpec){.seed = 1}, NULL);
+    FlowNet *net = flow_new(sim, 1);
+    const FlowUse use[] = {{0, 2 * UNIT}};
+    Work later = {.item.done = on_done}, lone = {.item.done = on_done};
+    flow_set_capacity(net, 0, 1000000000ull * UNIT); /* half a line a ns for all together */
+    FlowClass *class = flow_class(net, use, 1, G_MAXUINT32);
+    assert_ptr_equal(class, flow_class(net, use, 1, G_MAXUINT32));
+    Work brief = {.item.done = on_done, .net = net, .next = class, .then = &later.item};
+    flow_begin(net, class, &brief.item, 100ull * FLOW_LINE);
+    flow_begin(net, class, &lone.item, 110ull * FLOW_LINE);
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_near(brief.end_ps, 400000);
+    assert_near(lone.end_ps, 440000); /* 10 more lines at a quarter, beside `later` */
+    assert_near(later.end_ps, 440000);
+    flow_free(net);
+    sim_free(sim);
+}
+
+/* A flow's own limit binds before the link does, and what it leaves goes to the other. */
+static void test_a_limited_flow_leaves_room(void **state)
+{
+    (void)state;
+    Sim *sim = sim_new(&(SimSpec){.seed = 1}, NULL);
+    FlowNet *net = flow_new(sim, 1);
+    const FlowUse use[] = {{0, UNIT}};
+    Work slow = {.item.done = on_done}, fast = {.item.done = on_done};
+    flow_set_capacity(net, 0, 1000000000ull * UNIT);
+    flow_begin(net, flow_class(net, use, 1, 100000000), &slow.item, 100ull * FLOW_LINE);
+    flow_begin(net, flow_class(net, use, 1, G_MAXUINT32), &fast.item, 900ull * FLOW_LINE);
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_near(slow.end_ps, 1000000);
+    assert_near(fast.end_ps, 1000000);
+    flow_free(net);
+    sim_free(sim);
+}
+
+static guint64 time_of(CollOp op, CollAlgo algo, guint64 bytes, CollFidelity fidelity,
+                       guint64 *events)
+{
+    FabricSpec spec;
+    ParamSet *set = param_set_new();
+    memset(&spec, 0, sizeof spec);
+    fabric_params(set, &spec);
+    assert_true(preset_load(set, "dgx-h100", NULL));
+    Sim *sim = sim_new(&(SimSpec){.seed = 1}, NULL);
+    Fabric *fabric = fabric_new(sim, &spec, FALSE, NULL);
+    CollGroup *group = coll_group_new(fabric, NULL, 8, NULL);
+    CollSpec what = coll_spec_default(op);
+    CollResult result;
+    what.algo = algo;
+    what.bytes = bytes;
+    what.fidelity = fidelity;
+    assert_true(coll_run(group, &what, &result, NULL));
+    assert_true(fabric_is_quiet(fabric));
+    assert_null(fabric->flow);
+    *events = sim_events_fired(sim);
+    coll_group_free(group);
+    fabric_free(fabric);
+    sim_free(sim);
+    param_set_free(set);
+    return result.time_ps;
+}
+
+/* Collectives of 12 MiB in flows take what they take in packets, within 4 %, with few of their
+ * events. */
+static void test_collectives_agree_with_their_packets(void **state)
+{
+    static const struct {
+        CollOp op;
+        CollAlgo algo;
+    } cases[] = {{COLL_ALL_REDUCE, COLL_NVLS},
+                 {COLL_ALL_GATHER, COLL_NVLS},
+                 {COLL_REDUCE_SCATTER, COLL_NVLS},
+                 {COLL_BROADCAST, COLL_NVLS},
+                 {COLL_ALL_GATHER, COLL_PUSH}};
+    (void)state;
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        guint64 events[2];
+        guint64 packets = time_of(cases[i].op, cases[i].algo, 12u << 20, COLL_PACKET, &events[0]);
+        guint64 flows = time_of(cases[i].op, cases[i].algo, 12u << 20, COLL_FLOW, &events[1]);
+        assert_in_range(flows, packets * 96 / 100, packets * 104 / 100);
+        assert_true(events[1] * 20 < events[0]);
+    }
+}
+
+/* Auto is packets, to the last digit, as long as packets are cheap. */
+static void test_auto_is_packets_when_small(void **state)
+{
+    guint64 events[2];
+    (void)state;
+    assert_int_equal(time_of(COLL_ALL_GATHER, COLL_NVLS, 1u << 20, COLL_FIDELITY_AUTO, &events[0]),
+                     time_of(COLL_ALL_GATHER, COLL_NVLS, 1u << 20, COLL_PACKET, &events[1]));
+    assert_int_equal(events[0], events[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shares_are_max_min_fair),
+        cmocka_unit_test(test_rates_change_when_a_flow_ends),
+        cmocka_unit_test(test_a_limited_flow_leaves_room),
+        cmocka_unit_test(test_collectives_agree_with_their_packets),
+        cmocka_unit_test(test_auto_is_packets_when_small),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
