@@ -1,13 +1,13 @@
 /* fo_loop as a flow: what a line of the loop costs on every link, L2 and HBM it touches, how fast
  * one CTA can go by itself, and the latencies before and behind it. See model/flow.h.
  *
- * A CTA's loop is one flow on its first warp; the other warps go on to what comes next, which in a
- * program is a barrier of the CTA or its end. The flow's work begins one load's round trip after
- * the loop; when it is served the last stores are on their way for another round trip, which a
- * fence or the kernel's end waits for, as with packets. Everything else of a program (barriers,
- * flags, LL lines) stays packets, on links that do not feel the flows. Costs are the model's own:
- * flits of requests, data and answers of each kind, merged acknowledgements. Left out: queueing
- * behind other traffic, hot links of a hash. What that is worth: docs/performance.md. */
+ * A CTA's loop is one flow, begun by its first warp; all its warps wait for its end. The flow's
+ * work begins one load's round trip after the loop; when it is served the last stores are on their
+ * way for another round trip, which a fence or the kernel's end waits for, as with packets.
+ * Everything else of a program (barriers, flags, LL lines) stays packets, on links that do not feel
+ * the flows. Costs are the model's own: flits of requests, data and answers of each kind, merged
+ * acknowledgements. Left out: queueing behind other traffic, hot links of a hash. What that is
+ * worth: docs/performance.md. */
 #include <string.h>
 
 #include "api/device_cost.h"
@@ -21,20 +21,20 @@
 /* CTAs do not get the same share: the first of a grid is taken to be so much slower than the mean,
  * the last so much faster. Without it all would wait at their fences at the same time, and links
  * would idle, where packets drift apart. Calibrated on rings. */
-#define FLOW_SPREAD_PER_MILLE 5
+#define FLOW_SPREAD_PER_MILLE 15
 
 typedef struct {
     FlowItem item;
     Event event;
     Fabric *fabric;
     Warp *warp;
-    Reg reg; /* pending until the last line is through */
     FlowClass *class;
-    guint64 lines, work;
+    guint64 lines, work, tag;
     SimTime head_ps, tail_ps; /* before the first line, behind the last one */
-    gboolean left;            /* the warp went on */
+    guint32 left, warps;      /* warps that went on, of so many */
     gboolean over;            /* the last store is performed */
     GArray *charges;
+    Reg reg[]; /* by warp: pending until the last line is through */
 } DeviceFlow;
 
 void device_flow_begin(Fabric *fabric)
@@ -72,7 +72,7 @@ static guint64 flow_elements(const LoopSpec *spec, guint32 threads)
 
 static void flow_unref(DeviceFlow *flow)
 {
-    if (!flow->left || !flow->over)
+    if (flow->left < flow->warps || !flow->over)
         return;
     g_array_free(flow->charges, TRUE);
     g_free(flow);
@@ -97,7 +97,7 @@ static void flow_charge(const DeviceFlow *flow)
 static void flow_on_stored(Event *event, SimTime now_ps)
 {
     DeviceFlow *flow = EVENT_OWNER(event, DeviceFlow, event);
-    warp_end_store(flow->warp, now_ps);
+    warp_end_store(flow->warp, flow->tag, now_ps);
     flow->over = TRUE;
     flow_unref(flow);
 }
@@ -107,12 +107,13 @@ static void flow_on_served(FlowItem *item, SimTime now_ps)
     DeviceFlow *flow = EVENT_OWNER(item, DeviceFlow, item);
     flow_charge(flow);
     if (flow->tail_ps) {
-        warp_begin_store(flow->warp);
+        flow->tag = warp_begin_store(flow->warp);
         event_init(&flow->event, flow_on_stored);
         sim_at(flow->fabric->sim, &flow->event, now_ps + flow->tail_ps, EVENT_PRIORITY_DEVICE);
     }
     flow->over = flow->tail_ps == 0;
-    warp_end_load(&flow->reg, now_ps);
+    for (guint32 w = 0; w < flow->warps; w++)
+        warp_end_load(&flow->reg[w], now_ps);
 }
 
 static void flow_on_head(Event *event, SimTime now_ps)
@@ -125,7 +126,6 @@ static void flow_on_head(Event *event, SimTime now_ps)
 static void flow_on_reached(void *arg, SimTime now_ps)
 {
     DeviceFlow *flow = arg;
-    warp_begin_load(flow->warp, &flow->reg);
     event_init(&flow->event, flow_on_head);
     sim_at(flow->fabric->sim, &flow->event, now_ps + flow->head_ps, EVENT_PRIORITY_DEVICE);
 }
@@ -134,7 +134,7 @@ static void flow_on_left(void *arg, SimTime now_ps)
 {
     DeviceFlow *flow = arg;
     (void)now_ps;
-    flow->left = TRUE;
+    flow->left++;
     flow_unref(flow);
 }
 
@@ -181,7 +181,8 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
             g_array_free(cost.charges, TRUE);
             return FALSE;
         }
-    DeviceFlow *flow = g_new0(DeviceFlow, 1);
+    DeviceFlow *flow = g_malloc0(sizeof *flow + cta->cta->n_warps * sizeof(Reg));
+    flow->warps = cta->cta->n_warps;
     flow->fabric = fabric;
     flow->warp = &cta->cta->warp[0];
     flow->lines = (elements * spec->width + LINE_BYTES - 1) / LINE_BYTES; /* at least one */
@@ -193,9 +194,13 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     flow->head_ps += device_cost_ahead_ps(&cost, flow->lines);
     flow->class = flow_classify(&cost, device_cost_limit(&cost, spec, flow->lines));
     Uop reach = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_reached, .arg = flow};
-    Uop leave = {
-        .kind = UOP_CALL, .lanes = 1, .call = flow_on_left, .arg = flow, .src = &flow->reg};
+    Uop leave = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_left, .arg = flow};
     device_push(cta, 0, &reach);
-    device_push(cta, 0, &leave);
+    for (guint32 w = 0; w < flow->warps; w++) {
+        warp_begin_load(&cta->cta->warp[w],
+                        &flow->reg[w]); /* whoever gets here waits for the whole loop */
+        leave.src = &flow->reg[w];
+        device_push(cta, w, &leave);
+    }
     return TRUE;
 }

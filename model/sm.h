@@ -179,8 +179,8 @@ void reg_free(Reg *reg);
 /* For work that is done elsewhere than in packets (flows): a load or store of a warp begins and ends. */
 void warp_begin_load(Warp *warp, Reg *reg);
 void warp_end_load(Reg *reg, SimTime now_ps);
-void warp_begin_store(Warp *warp);
-void warp_end_store(Warp *warp, SimTime now_ps);
+guint64 warp_begin_store(Warp *warp); /* the tag for its end */
+void warp_end_store(Warp *warp, guint64 tag, SimTime now_ps);
 
 /* warp.c */
 void warp_init(Warp *warp, Cta *cta, guint32 index);

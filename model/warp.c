@@ -100,15 +100,16 @@ static void warp_on_loaded(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_
 
 static void warp_on_stored(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps)
 {
+    (void)gpu;
     (void)bytes;
-    warp_end_store(txn->owner, now_ps);
+    warp_end_store(txn->owner, txn->tag, now_ps);
 }
 
-void warp_end_store(Warp *warp, SimTime now_ps)
+void warp_end_store(Warp *warp, guint64 tag, SimTime now_ps)
 {
     Sm *sm = warp->sm;
     sm->stores--;
-    fence_answered(gpu, txn->tag, now_ps);
+    fence_answered(sm->gpu, tag, now_ps);
     if (--warp->stores == 0 && warp->fencing) {
         warp->fencing = FALSE;
         sim_at(sm->gpu->sim, &warp->timer, MAX(now_ps, warp->fence_at_ps), EVENT_PRIORITY_DEVICE);
@@ -119,10 +120,11 @@ void warp_end_store(Warp *warp, SimTime now_ps)
     }
 }
 
-void warp_begin_store(Warp *warp)
+guint64 warp_begin_store(Warp *warp)
 {
     warp->sm->stores++;
     warp->stores++;
+    return fence_tag(warp->sm->gpu);
 }
 
 void warp_begin_load(Warp *warp, Reg *reg)

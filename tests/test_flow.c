@@ -119,7 +119,7 @@ static guint64 time_of(CollOp op, CollAlgo algo, guint64 bytes, CollFidelity fid
     return result.time_ps;
 }
 
-/* Collectives of 12 MiB in flows take what they take in packets, within 4 %, with few of their
+/* Collectives of 12 MiB in flows take what they take in packets, within 6 %, with few of their
  * events. */
 static void test_collectives_agree_with_their_packets(void **state)
 {
@@ -136,7 +136,7 @@ static void test_collectives_agree_with_their_packets(void **state)
         guint64 events[2];
         guint64 packets = time_of(cases[i].op, cases[i].algo, 12u << 20, COLL_PACKET, &events[0]);
         guint64 flows = time_of(cases[i].op, cases[i].algo, 12u << 20, COLL_FLOW, &events[1]);
-        assert_in_range(flows, packets * 96 / 100, packets * 104 / 100);
+        assert_in_range(flows, packets * 94 / 100, packets * 106 / 100);
         assert_true(events[1] * 20 < events[0]);
     }
 }
