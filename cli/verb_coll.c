@@ -37,6 +37,7 @@ static const Column coll_columns[] = {
 };
 
 /* The verb's own options as text, and what they mean. */
+#define COLL_ALL_GPUS G_MININT /* -n was not given */
 typedef struct {
     char *min, *max, *factor, *algos, *type, *reduce, *proto, *record;
     gint gpus, ctas, threads, root, warmup, iterations;
@@ -129,7 +130,7 @@ static gboolean coll_parse(CollPlan *plan, const char *op_name, const CollWords 
         return coll_bad(error, "-p", words->proto, "simple, ll, ll128 or auto is right");
     return coll_parse_algos(plan, words->algos ? words->algos : "auto", error) &&
            coll_parse_sizes(plan, words, error) &&
-           coll_parse_number("-n", words->gpus, 0, &plan->gpus, error) &&
+           (words->gpus == COLL_ALL_GPUS || coll_parse_number("-n", words->gpus, 2, &plan->gpus, error)) &&
            coll_parse_number("--ctas", words->ctas, 0, &plan->spec.ctas, error) &&
            coll_parse_number("--threads", words->threads, 0, &plan->spec.threads, error) &&
            coll_parse_number("--root", words->root, 0, &plan->spec.root, error) &&
@@ -317,7 +318,7 @@ static ExitCode coll_report(const System *system, const Options *options, const 
 
 static ExitCode coll_run_verb(int argc, char **argv, GError **error)
 {
-    CollWords words = {.iterations = 1};
+    CollWords words = {.gpus = COLL_ALL_GPUS, .iterations = 1};
     const GOptionEntry own[] = {
         {"gpus", 'n', 0, G_OPTION_ARG_INT, &words.gpus, "ranks: GPUs 0 to N-1 (all)", "N"},
         {"minbytes", 'b', 0, G_OPTION_ARG_STRING, &words.min, "first size (1M)", "SIZE"},
