@@ -130,7 +130,7 @@ static gboolean coll_parse(CollPlan *plan, const char *op_name, const CollWords 
         return coll_bad(error, "-p", words->proto, "simple, ll, ll128 or auto is right");
     return coll_parse_algos(plan, words->algos ? words->algos : "auto", error) &&
            coll_parse_sizes(plan, words, error) &&
-           (words->gpus == COLL_ALL_GPUS || coll_parse_number("-n", words->gpus, 2, &plan->gpus, error)) &&
+           (words->gpus == COLL_ALL_GPUS || coll_parse_number("-n", words->gpus, 1, &plan->gpus, error)) &&
            coll_parse_number("--ctas", words->ctas, 0, &plan->spec.ctas, error) &&
            coll_parse_number("--threads", words->threads, 0, &plan->spec.threads, error) &&
            coll_parse_number("--root", words->root, 0, &plan->spec.root, error) &&
