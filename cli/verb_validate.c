@@ -132,7 +132,48 @@ static void validate_add_targets(Report *report, const GPtrArray *rows)
     g_ptr_array_free(all, TRUE);
 }
 
-static ExitCode validate_files(const Options *options, ValidateSetup *setup, char **files, GError **error)
+#define RECORD_SLACK_PCT 0.3
+
+static gboolean validate_is_worse(const GPtrArray *groups, const char *line, GString *worse)
+{
+    g_auto(GStrv) words = g_strsplit(line, " ", 3); /* name, median, p90 */
+    if (g_strv_length(words) != 3)
+        return FALSE;
+    for (guint i = 0; i < groups->len; i++) {
+        const ValidateSummary *group = g_ptr_array_index(groups, i);
+        if (strcmp(group->name, words[0]) != 0 || isnan(group->median_abs_pct))
+            continue;
+        if (group->median_abs_pct <= g_ascii_strtod(words[1], NULL) + RECORD_SLACK_PCT &&
+            group->p90_abs_pct <= g_ascii_strtod(words[2], NULL) + RECORD_SLACK_PCT)
+            return FALSE;
+        g_string_append_printf(worse, "%s%s: median %.2f %%, p90 %.2f %%; recorded %s and %s",
+                               worse->len ? "; " : "", group->name, group->median_abs_pct,
+                               group->p90_abs_pct, words[1], words[2]);
+        return TRUE;
+    }
+    return FALSE;
+}
+
+/* Compares the groups with a file of lines "NAME MEDIAN P90"; FALSE: one is worse than recorded there. */
+static gboolean validate_check_record(const GPtrArray *rows, const char *path, GError **error)
+{
+    g_autofree char *text = NULL;
+    if (!g_file_get_contents(path, &text, NULL, error))
+        return FALSE;
+    GPtrArray *groups = validate_summarize(rows, VALIDATE_BY_GROUP);
+    g_auto(GStrv) lines = g_strsplit(text, "\n", 0);
+    g_autoptr(GString) worse = g_string_new(NULL);
+    gboolean good = TRUE;
+    for (char **line = lines; *line; line++)
+        good = (**line == '#' || !validate_is_worse(groups, *line, worse)) && good;
+    g_ptr_array_free(groups, TRUE);
+    if (!good)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "worse than recorded in %s: %s", path, worse->str);
+    return good;
+}
+
+static ExitCode validate_files(const Options *options, ValidateSetup *setup, const char *record,
+                               char **files, GError **error)
 {
     GPtrArray *rows = validate_rows_new();
     ExitCode code = EXIT_USER;
@@ -149,6 +190,8 @@ static ExitCode validate_files(const Options *options, ValidateSetup *setup, cha
     validate_add_summary(report, rows, VALIDATE_OVERALL, "overall", "", TABLE_ONE_ROW);
     validate_add_targets(report, rows);
     code = options_write(options, report, error);
+    if (code == EXIT_DONE && record && !validate_check_record(rows, record, error))
+        code = EXIT_WRONG;
     report_free(report);
 out:
     g_ptr_array_free(rows, TRUE);
@@ -159,10 +202,13 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
 {
     gint64 crossings = BENCH_CROSSINGS;
     gint jobs = (gint)g_get_num_processors();
+    char *record = NULL;
     const GOptionEntry own[] = {
         {"jobs", 'j', 0, G_OPTION_ARG_INT, &jobs, "worker processes at a time", "N"},
         {"crossings", 0, 0, G_OPTION_ARG_INT64, &crossings,
          "beyond so many link crossings a row is extrapolated from three smaller sizes", "N"},
+        {"record", 0, 0, G_OPTION_ARG_FILENAME, &record,
+         "lines 'GROUP MEDIAN P90': exit with 2 when a group has become worse", "FILE"},
         {NULL}};
     Options options;
     ExitCode code;
@@ -177,8 +223,9 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
     if (crossings < 1 || jobs < 1)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--jobs and --crossings: at least 1");
     else if (options_check_args(&verb_validate, argc, argv, 1, G_MAXINT, error))
-        code = validate_files(&options, &setup, argv + 1, error);
+        code = validate_files(&options, &setup, record, argv + 1, error);
     options_clear(&options);
+    g_free(record);
     return code;
 }
 

@@ -19,10 +19,11 @@ dist_check_SCRIPTS = \
 	tests/test_globals.sh \
 	tests/test_replay.sh \
 	tests/test_summary.sh \
+	tests/test_validate.sh \
 	tests/tidy.sh \
 	tests/tidy_selftest.sh
 TESTS += $(dist_check_SCRIPTS)
-EXTRA_DIST += tests/tidy.allow
+EXTRA_DIST += tests/tidy.allow tests/validate.recorded
 
 # Tests find the shared reference files here, and skip with a message where there are none.
 AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared}"; \
