@@ -13,7 +13,7 @@
 #define LOADED_PROGRAM_LOADS 4064u /* of the program: the touches are that far apart */
 #define LOADED_FOOTPRINT (256ull << 20)
 #define LOADED_ITERATIONS 64u
-#define LOADED_MODULO_PS 150000u   /* a 64-bit remainder in each iteration, h200 loaded_latency_bg 1 CTA */
+#define LOADED_MODULO_PS 150000u   /* a 64-bit remainder before each load, h200 loaded_latency_bg 1 CTA */
 
 typedef struct {
     BenchWorld *world;
@@ -38,7 +38,7 @@ static void loaded_stream(FoCta *cta, const void *args)
     guint64 id = (guint64)fo_cta(cta) * fo_threads(cta);
     LoopSpec loop = {.width = 16, .unroll = 1, .n_regs = 1, .step = step,
                      .elements = LOADED_ITERATIONS * step};
-    bench_part(&loop, UOP_DELAY, 0, LOADED_MODULO_PS + loaded->pause_ps);
+    bench_part(&loop, UOP_DELAY, 0, loaded->pause_ps + (loaded->write ? 0 : LOADED_MODULO_PS));
     LoopPart *part = bench_part(&loop, loaded->write ? UOP_STORE : UOP_LOAD, 0, 0);
     if (!loaded->write)
         bench_part(&loop, UOP_ARITH, 0, 0);
