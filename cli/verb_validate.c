@@ -87,6 +87,10 @@ static void validate_add_rows(Report *report, const GPtrArray *rows)
         table_fixed(table, row->extrapolated ? row->check_pct : NAN);
         table_text(table, row->skipped);
     }
+    report_add_chart(report, table, "parity by group: a point on the diagonal agrees", "measured",
+                     "simulated", "group", CHART_LOG_X | CHART_LOG_Y | CHART_DIAGONAL);
+    report_add_chart(report, table, "parity by unit", "measured", "simulated", "unit",
+                     CHART_LOG_X | CHART_LOG_Y | CHART_DIAGONAL);
 }
 
 static void validate_add_summary(Report *report, const GPtrArray *rows, ValidateBy by, const char *key,
