@@ -9,6 +9,7 @@ libfanout_core_la_SOURCES += \
 	api/bench_latency.c \
 	api/bench_loaded.c \
 	api/bench_multicast.c \
+	api/bench_nccl.c \
 	api/bench_world.c \
 	api/bench_world.h \
 	api/coll.c \

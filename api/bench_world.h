@@ -4,6 +4,7 @@
 #define API_BENCH_WORLD_H
 
 #include "api/bench.h"
+#include "api/coll.h"
 #include "api/device.h"
 
 /* One kernel's life as its stream sees it. */
@@ -56,12 +57,16 @@ LoopPart *bench_part(LoopSpec *spec, UopKind kind, guint32 reg, FoAddress base);
 /* "0>1" -> 0, 1; FALSE with an error when it is none or the system has no such GPU. */
 gboolean bench_parse_pair(BenchWorld *world, guint32 *from, guint32 *to, GError **error);
 gboolean bench_parse_count(BenchWorld *world, guint32 *n, GError **error);
+/* What an nccl_* test and variant ask of the collectives: operation, algorithm, protocol. */
+gboolean bench_nccl_parse(const char *test, const char *variant, CollSpec *coll, GError **error);
 gboolean bench_refuse_variant(const BenchWorld *world, GError **error); /* always FALSE */
 
 extern const BenchTest bench_load_latency, bench_dram_latency, bench_atomic_latency, bench_pingpong,
     bench_message, bench_stream, bench_by_size, bench_sparse, bench_footprint, bench_contention,
     bench_loaded, bench_loaded_bg, bench_mixed_single, bench_mixed_ring, bench_copy_kernel, bench_atomics,
     bench_hot_lines, bench_barrier, bench_oneshot, bench_twoshot, bench_push, bench_copy_engine,
-    bench_multicast_bw, bench_multicast_latency, bench_multicast_barrier;
+    bench_multicast_bw, bench_multicast_latency, bench_multicast_barrier, bench_nccl_all_reduce,
+    bench_nccl_all_gather, bench_nccl_reduce_scatter, bench_nccl_broadcast, bench_nccl_sendrecv,
+    bench_nccl_alltoall;
 
 #endif

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/bench_world.h"
 #include "api/coll.h"
 #include "api/validate.h"
 
@@ -25,23 +26,8 @@ static gboolean coll_fail(GError **error, const char *what, const char *text)
 static gboolean coll_from_measured(const FabricSpec *spec, const ValidateRow *row, CollRequest *request,
                                    GError **error)
 {
-    const char *name = row->test + strlen("nccl_");
-    CollOp op;
-    if (strcmp(name, "sendrecv_ring") == 0)
-        name = "sendrecv";
-    if (!coll_op_parse(name, &op))
-        return coll_fail(error, "operation", row->test);
-    request->coll = coll_spec_default(op);
-    request->coll.algo = COLL_AUTO;
-    if (coll_algos_of(op)[0] != COLL_DIRECT && strcmp(row->variant, "default") != 0) {
-        g_auto(GStrv) words = g_strsplit(row->variant, "_", 2);
-        if (!words[0] || !coll_algo_parse(words[0], &request->coll.algo))
-            return coll_fail(error, "algorithm", row->variant);
-        if (!words[1] || !coll_proto_parse(words[1], &request->coll.proto))
-            return coll_fail(error, "protocol", row->variant);
-        if (!coll_algos_of(op) || request->coll.algo == COLL_TREE)
-            request->coll.algo = op == COLL_ALL_REDUCE ? COLL_TREE : COLL_RING;
-    }
+    if (!bench_nccl_parse(row->test, row->variant, &request->coll, error))
+        return FALSE;
     request->n = (guint32)g_ascii_strtoull(row->gpus, NULL, 10);
     request->launch_ps = spec->launch.stream_nccl_ps;
     return TRUE;
