@@ -141,3 +141,7 @@ EXTRA_DIST += \
 check_PROGRAMS += tests/test_cuda_launch
 tests_test_cuda_launch_SOURCES = tests/test_cuda_launch.c tests/cuda_test.h tests/test.h
 tests_test_cuda_launch_LDADD = $(CUDA_TEST_LDADD)
+
+# What tests/test_cuda_bindings.sh installs once for a build folder.
+distclean-local:
+	rm -rf cuda-bindings-venv
