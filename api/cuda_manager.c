@@ -33,6 +33,7 @@ static gboolean take_slot(Call *call, Team *team)
     EngineRequest request = {.op = ENGINE_OBJECT_READY, .object = team->object};
     Cuda *cuda = call->cuda;
 
+    team_sweep(call);
     if ((cuda->spec.multicast_slots != 0 && cuda->teams_ready >= cuda->spec.multicast_slots) ||
         !cuda_engine(call, &request, NULL))
         return FALSE;

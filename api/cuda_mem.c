@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "api/cuda_team.h"
+
 typedef struct Slab {
     guint64 va;
     Phys *phys;
@@ -233,6 +235,7 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);
     const CudaDevice *device = &call.cuda->device[context->device];
+    team_sweep(&call);
     *total_bytes = device->total_bytes;
     *free_bytes = device->total_bytes - device->used_bytes;
     CUDA_RETURN(call, CUDA_SUCCESS);

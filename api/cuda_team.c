@@ -144,6 +144,8 @@ CUresult team_import(Call *call, int fd, Team **team)
         return CUDA_ERROR_INVALID_VALUE;
     Team *known = g_hash_table_lookup(call->cuda->teams, identity);
     if (known != NULL) {
+        if (known->refs == 0)
+            holder_enter(known);
         team_ref(known);
         *team = known;
         return CUDA_SUCCESS;
@@ -205,7 +207,6 @@ static void team_end(Call *call, Team *team)
 {
     EngineRequest request = {.op = ENGINE_OBJECT_FREE, .object = team->object};
 
-    leave(team);
     team_give_slot_back(call, team);
     if (team->object != 0)
         cuda_engine(call, &request, NULL);
@@ -218,8 +219,7 @@ static void team_end(Call *call, Team *team)
     g_free(team);
 }
 
-/* Teams that this process holds no more, but whose other holders still see memory that it bound. */
-static void sweep(Call *call)
+void team_sweep(Call *call)
 {
     GHashTableIter iter;
     gpointer value;
@@ -241,9 +241,12 @@ static void sweep(Call *call)
 void team_unref(Call *call, Team *team)
 {
     g_assert(team->refs > 0);
-    if (--team->refs == 0 && !(binds_are_ours(team) && held_elsewhere(team)))
-        team_end(call, team);
-    sweep(call);
+    if (--team->refs == 0) {
+        leave(team); /* kept for others or not: two that wait for each other would both stay */
+        if (!(binds_are_ours(team) && held_elsewhere(team)))
+            team_end(call, team);
+    }
+    team_sweep(call);
 }
 
 /* The memory of a bind: ours by identity, another process's through its descriptor. */

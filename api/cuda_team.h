@@ -81,6 +81,9 @@ gboolean team_is_fd(int fd);
 CUresult team_import(Call *call, int fd, Team **team);
 void team_ref(Team *team);
 void team_unref(Call *call, Team *team);
+/* Ends teams that this process released but kept, with the memory that it bound, for other holders
+ * who have released them since. Nobody tells it: called before memory and slots are counted. */
+void team_sweep(Call *call);
 
 void team_lock(Team *team);
 void team_unlock(Team *team); /* after changes: team_changed first */

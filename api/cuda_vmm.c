@@ -127,6 +127,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes,
     CUresult result = check_create(&call, prop, bytes, &page);
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);
+    team_sweep(&call);
     result = phys_new(&call, &page, &phys);
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Our ports of the call sequences of real clients run on the simulated fabric, binding before mapping and
-# after; compiled against a toolkit's cuda.h where there is one, else against our own header.
+# after; compiled against a toolkit's cuda.h where there is one, else against our own header. nvbandwidth makes
+# nvloom's calls and TensorRT-LLM those of FlashInfer: a port stands for both of a pair.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -15,7 +16,8 @@ for toolkit in "${CUDA_HOME:-/usr/local/cuda}" /opt/cuda; do
 done
 echo "headers: $flags"
 bad=0
-for client in nccl pytorch_symm_mem nvshmem mscclpp flashinfer nvloom ucc cutile_rs; do
+clients="nccl pytorch_symm_mem nvshmem mscclpp flashinfer nvloom thunderkittens ucc fuser torchcomms cutile_rs"
+for client in $clients; do
     # shellcheck disable=SC2086
     ${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$TOP_SRCDIR" $flags "$TOP_SRCDIR/tests/clients/$client.c" -o "$dir/$client" \
         "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs" -lpthread -ldl

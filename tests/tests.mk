@@ -131,11 +131,14 @@ EXTRA_DIST += \
 	tests/clients/client.h \
 	tests/clients/cutile_rs.c \
 	tests/clients/flashinfer.c \
+	tests/clients/fuser.c \
 	tests/clients/mscclpp.c \
 	tests/clients/nccl.c \
 	tests/clients/nvloom.c \
 	tests/clients/nvshmem.c \
 	tests/clients/pytorch_symm_mem.c \
+	tests/clients/thunderkittens.c \
+	tests/clients/torchcomms.c \
 	tests/clients/ucc.c
 
 check_PROGRAMS += tests/test_cuda_launch
