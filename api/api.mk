@@ -98,10 +98,12 @@ cuda_files = \
 	api/cuda_vmm.h \
 	api/engine.c \
 	api/engine.h \
+	api/engine_faults.c \
 	api/engine_internal.h \
 	api/engine_memory.c \
 	api/engine_run.c \
 	api/engine_stats.c \
+	api/engine_timeline.c \
 	api/engine_work.c
 cuda_public = \
 	api/include/fanout/cuda.h \

@@ -253,7 +253,7 @@ static gint find_bind(Call *call, Team *team, guint16 gpu, guint64 offset, guint
         const TeamBind *b = &page->bind[i];
         if (!overlaps(b, gpu, offset, bytes))
             continue;
-        cuda_diagnose(call, 0, cuda_ordinal_of_gpu(call->cuda, gpu), 0,
+        cuda_diagnose(call, team->handle, cuda_ordinal_of_gpu(call->cuda, gpu), 0,
                       "UB: unbind mismatch: [0x%" G_GINT64_MODIFIER "x, +0x%" G_GINT64_MODIFIER
                       "x) was asked, [0x%" G_GINT64_MODIFIER "x, +0x%" G_GINT64_MODIFIER
                       "x) is bound",

@@ -35,8 +35,11 @@ CUresult engine_wait(Call *call, const EngineRequest *request)
 
 CUresult engine_submit(Call *call, const EngineRequest *request)
 {
+    EngineRequest named = *request;
     EngineReply reply;
-    return engine_result(engine_call(call->cuda->engine, request, &reply));
+
+    g_strlcpy(named.call, call->name, sizeof named.call);
+    return engine_result(engine_call(call->cuda->engine, &named, &reply));
 }
 
 /* May `device` (or the memory's home, whose engine could do it) touch the range? */

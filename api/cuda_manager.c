@@ -71,7 +71,7 @@ static void say_who_is_missing(Call *call, Team *team)
         if (!team_has(team, call->cuda->device[i].gpu))
             g_string_append_printf(missing, "%s%u", missing->len > 0 ? ", " : "", i);
     team_unlock(team);
-    cuda_diagnose(call, 0, -1, 0,
+    cuda_diagnose(call, team->handle, -1, 0,
                   "watchdog: waiting for team members: %u of %u were added; not added: device %s",
                   n, team->page->n_devices, missing->len > 0 ? missing->str : "of another process");
 }

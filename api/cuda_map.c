@@ -10,7 +10,7 @@ CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignmen
     if (address == NULL || flags != 0 || (alignment & (alignment - 1)) != 0 || bytes == 0 ||
         !aligned(bytes, VMM_GRANULARITY))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    guint64 va = range_reserve(bytes, MAX(alignment, VMM_GRANULARITY), hint);
+    guint64 va = range_reserve(call.cuda->ranges, bytes, MAX(alignment, VMM_GRANULARITY), hint);
     if (va == 0)
         CUDA_RETURN(call, CUDA_ERROR_OUT_OF_MEMORY);
     Reservation *reservation = g_new(Reservation, 1);

@@ -68,7 +68,8 @@ static CUresult slab_new(Call *call, RangeKind kind, int device, guint32 handle_
     Slab *made = g_new0(Slab, 1);
     CUresult result = phys_on(call, device, SLAB_BYTES, handle_types, &made->phys);
 
-    if (result == CUDA_SUCCESS && (made->va = range_reserve(SLAB_BYTES, SLAB_BYTES, 0)) == 0) {
+    if (result == CUDA_SUCCESS &&
+        (made->va = range_reserve(call->cuda->ranges, SLAB_BYTES, SLAB_BYTES, 0)) == 0) {
         phys_unref(call, made->phys);
         result = CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -116,7 +117,7 @@ static CUresult whole_new(Call *call, RangeKind kind, int device, guint64 bytes,
 
     if (result != CUDA_SUCCESS)
         return result;
-    guint64 va = range_reserve(whole, VMM_GRANULARITY, 0);
+    guint64 va = range_reserve(call->cuda->ranges, whole, VMM_GRANULARITY, 0);
     if (va != 0)
         *range = vmm_enter(call, kind, va, bytes, phys, NULL, 0);
     phys_unref(call, phys);

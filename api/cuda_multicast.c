@@ -90,6 +90,7 @@ CUresult cuMulticastCreate(CUmemGenericAllocationHandle *object, const CUmultica
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);
     *object = team->creator_handle = handle_new(call.cuda->handles, HANDLE_MULTICAST, team);
+    team_name(&call, team, *object);
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 

@@ -67,7 +67,7 @@ static Cuda *process_new(void)
     cuda->phys = phys_table_new();
     cuda->teams = team_table_new();
     cuda->calls = g_hash_table_new(g_str_hash, g_str_equal);
-    cuda->diagnostics = g_ptr_array_new_with_free_func(g_free);
+    cuda->diagnostics = g_array_new(FALSE, FALSE, sizeof(Diagnostic));
     cuda->slabs = g_ptr_array_new();
     cuda->next_id = 1;
     pthread_atfork(NULL, NULL, on_fork_child);
@@ -137,9 +137,12 @@ static void devices_make(Cuda *cuda, guint gpus)
     guint16 chosen[CUDA_DEVICES_MAX];
 
     cuda->n_devices = visible_devices(cuda, MIN(gpus, CUDA_DEVICES_MAX), chosen);
+    for (guint i = 0; i < CUDA_DEVICES_MAX; i++)
+        cuda->ordinal[i] = -1;
     for (guint i = 0; i < cuda->n_devices; i++) {
         CudaDevice *device = &cuda->device[i];
         device->gpu = chosen[i];
+        cuda->ordinal[chosen[i]] = (gint16)i;
         device->kind = cuda_class((CudaGpu)cuda->spec.gpu);
         device->total_bytes =
             cuda->spec.memory_bytes != 0 ? cuda->spec.memory_bytes : device->kind->memory_bytes;
@@ -210,6 +213,9 @@ static gboolean start(Cuda *cuda, GError **error)
         .seed = g_ascii_strtoull(env_or("FANOUT_SEED", "1"), NULL, 10),
         .keep_bytes = !g_str_equal(env_or("FANOUT_DATA", "auto"), "off"),
         .reference_calendar = g_str_equal(env_or("FANOUT_CALENDAR", "wheel"), "systemc"),
+        .flow = g_str_equal(env_or("FANOUT_FIDELITY", "packet"), "flow"),
+        .timeline = env_or("FANOUT_PERFETTO", NULL) != NULL,
+        .ordinal = cuda->ordinal,
         .vcd_path = env_or("FANOUT_VCD", NULL),
         .query_quantum_ps = cuda->spec.query_quantum_ns * PS_PER_NS,
         .sticky_faults = cuda->spec.sticky_faults,
@@ -218,11 +224,10 @@ static gboolean start(Cuda *cuda, GError **error)
     };
 
     raise_descriptors();
-    cuda->engine = engine_new(&spec, error);
-    if (cuda->engine == NULL)
-        return FALSE;
+    spec.flow = spec.flow && !spec.keep_bytes; /* flows move no bytes */
     devices_make(cuda, (guint)cuda->fabric.system.gpus);
-    return TRUE;
+    cuda->engine = engine_new(&spec, error);
+    return cuda->engine != NULL;
 }
 
 CUresult cuda_start(Cuda *cuda)
@@ -304,33 +309,37 @@ void cuda_relock(Call *call)
 
 int cuda_ordinal_of_gpu(const Cuda *cuda, guint16 gpu)
 {
-    for (guint i = 0; i < cuda->n_devices; i++)
-        if (cuda->device[i].gpu == gpu)
-            return (int)i;
-    return -1;
+    return gpu < CUDA_DEVICES_MAX ? cuda->ordinal[gpu] : -1;
+}
+
+static void log_diagnostic(const Call *call, const Diagnostic *d)
+{
+    g_autoptr(GString) line = g_string_new(NULL);
+
+    g_string_append_printf(line, "%s: %s", d->call, d->text);
+    if (d->handle != 0)
+        g_string_append_printf(line, "; handle 0x%" G_GINT64_MODIFIER "x", d->handle);
+    if (d->device >= 0)
+        g_string_append_printf(line, "; device %d", d->device);
+    if (d->address != 0)
+        g_string_append_printf(line, "; address 0x%" G_GINT64_MODIFIER "x", d->address);
+    log_line(call->cuda->log, LOG_CUDA, LOG_WARN, 0, "%s", line->str);
 }
 
 void cuda_diagnose(Call *call, guint64 handle, int device, guint64 address, const char *format, ...)
 {
-    GString *line = g_string_new(call->name);
+    Diagnostic d = {call->name, NULL, handle, address, device};
     va_list args;
 
-    g_string_append(line, ": ");
     va_start(args, format);
-    g_string_append_vprintf(line, format, args);
+    d.text = g_strdup_vprintf(format, args);
     va_end(args);
-    if (handle != 0)
-        g_string_append_printf(line, "; handle 0x%" G_GINT64_MODIFIER "x", handle);
-    if (device >= 0)
-        g_string_append_printf(line, "; device %d", device);
-    if (address != 0)
-        g_string_append_printf(line, "; address 0x%" G_GINT64_MODIFIER "x", address);
-    log_line(call->cuda->log, LOG_CUDA, LOG_WARN, 0, "%s", line->str);
+    log_diagnostic(call, &d);
     call->cuda->n_diagnostics++;
     if (call->cuda->diagnostics->len < CUDA_DIAGNOSTICS_MAX)
-        g_ptr_array_add(call->cuda->diagnostics, g_string_free(line, FALSE));
+        g_array_append_val(call->cuda->diagnostics, d);
     else
-        g_string_free(line, TRUE);
+        g_free(d.text);
 }
 
 gboolean cuda_engine(Call *call, const EngineRequest *request, EngineReply *reply)

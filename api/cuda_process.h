@@ -45,6 +45,13 @@ typedef struct {
     guint64 errors;
 } CallCount;
 
+typedef struct {
+    const char *call;
+    char *text;
+    guint64 handle, address; /* 0: none */
+    int device;              /* -1: none */
+} Diagnostic;
+
 typedef struct Cuda {
     pthread_mutex_t lock; /* POSIX ones here and in the engine: race checkers understand them */
     pthread_mutex_t report_lock;
@@ -59,6 +66,7 @@ typedef struct Cuda {
     Engine *engine;
     guint n_devices;
     CudaDevice device[CUDA_DEVICES_MAX];
+    gint16 ordinal[CUDA_DEVICES_MAX]; /* by GPU of the system; -1: this process does not see it */
     HandleTable *handles;
     struct Ranges *ranges;  /* reservations and what is mapped: cuda_range.h */
     GHashTable *phys;       /* memory of this process by identity: cuda_phys.h */
@@ -66,7 +74,7 @@ typedef struct Cuda {
     GPtrArray *slabs;       /* that cuMemAlloc cuts pieces from: cuda_mem.c */
     guint teams_ready;      /* entries of the switches' multicast table in use */
     GHashTable *calls;      /* name -> CallCount, for the report */
-    GPtrArray *diagnostics; /* lines, first CUDA_DIAGNOSTICS_MAX of them */
+    GArray *diagnostics;    /* Diagnostic, the first CUDA_DIAGNOSTICS_MAX */
     guint64 n_diagnostics;
     guint64 next_id; /* of contexts, streams and buffers */
 } Cuda;

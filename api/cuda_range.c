@@ -3,6 +3,10 @@
 
 #include <sys/mman.h>
 
+/* Where no loader or heap puts anything, also under address checkers. */
+#define FIRST_VA 0x200000000000ull
+#define GUARD_BYTES ((guint64)2 << 20) /* between reservations: overruns meet nothing */
+
 static gint compare_address(gconstpointer a, gconstpointer b, gpointer unused)
 {
     guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
@@ -15,23 +19,33 @@ Ranges *ranges_new(void)
     Ranges *ranges = g_new0(Ranges, 1);
     ranges->reserved = g_tree_new_full(compare_address, NULL, NULL, g_free);
     ranges->mapped = g_tree_new_full(compare_address, NULL, NULL, g_free);
+    ranges->next_va = FIRST_VA;
     return ranges;
 }
 
-guint64 range_reserve(guint64 bytes, guint64 alignment, guint64 hint)
-{
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+#define RESERVE_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
+static gboolean reserve_at(guint64 va, guint64 bytes)
+{
+    void *at = mmap((void *)va, bytes, PROT_NONE, RESERVE_FLAGS | MAP_FIXED_NOREPLACE, -1, 0);
+
+    if (at != MAP_FAILED && at != (void *)va)
+        munmap(at, bytes);
+    return at == (void *)va;
+}
+
+guint64 range_reserve(Ranges *ranges, guint64 bytes, guint64 alignment, guint64 hint)
+{
     if (bytes > G_MAXUINT64 - alignment)
         return 0;
-    if (hint != 0 && hint % alignment == 0) {
-        void *at = mmap((void *)hint, bytes, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0);
-        if (at == (void *)hint)
-            return hint;
-        if (at != MAP_FAILED)
-            munmap(at, bytes);
+    if (hint != 0 && hint % alignment == 0 && reserve_at(hint, bytes))
+        return hint;
+    guint64 next = (ranges->next_va + alignment - 1) / alignment * alignment;
+    if (next >= FIRST_VA && reserve_at(next, bytes)) {
+        ranges->next_va = next + bytes + GUARD_BYTES;
+        return next;
     }
-    guint8 *raw = mmap(NULL, bytes + alignment, PROT_NONE, flags, -1, 0);
+    guint8 *raw = mmap(NULL, bytes + alignment, PROT_NONE, RESERVE_FLAGS, -1, 0);
     if (raw == MAP_FAILED)
         return 0;
     guint64 first = (guint64)raw;

@@ -47,12 +47,14 @@ typedef struct Range {
 typedef struct Ranges {
     GTree *reserved; /* guint64 -> Reservation */
     GTree *mapped;   /* guint64 -> Range */
+    guint64 next_va; /* where the next reservation is tried */
 } Ranges;
 
 Ranges *ranges_new(void);
 
-/* Reserves address space from the host; 0: there is none. hint may be 0. */
-guint64 range_reserve(guint64 bytes, guint64 alignment, guint64 hint);
+/* Reserves address space from the host; 0: there is none. hint may be 0: then addresses follow each
+ * other from a fixed one on, the same in every run, as far as the host has them free. */
+guint64 range_reserve(Ranges *ranges, guint64 bytes, guint64 alignment, guint64 hint);
 void range_release(guint64 va, guint64 bytes);
 
 Reservation *reservation_find(Ranges *ranges, guint64 va); /* that holds va, or NULL */

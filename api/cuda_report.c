@@ -56,8 +56,18 @@ static void add_calls(const Cuda *cuda, Report *report)
 
 static const Column diagnostic_columns[] = {
     COLUMN_TEXT(diagnostic, "diagnostic", "what CUDA leaves undefined, or a use of a dead object"),
+    COLUMN_TEXT(call, "call", "that met it"),
+    COLUMN_U64(device, "device", "", "its ordinal"),
+    COLUMN_TEXT(handle, "handle", "that it is about"),
+    COLUMN_TEXT(address, "address", "that it is about"),
     COLUMN_END,
 };
+
+static void add_hex(Table *table, guint64 value)
+{
+    g_autofree char *text = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", value);
+    table_text(table, value != 0 ? text : NULL);
+}
 
 static void add_diagnostics(const Cuda *cuda, Report *report)
 {
@@ -65,8 +75,17 @@ static void add_diagnostics(const Cuda *cuda, Report *report)
     if (cuda->diagnostics->len == 0)
         return;
     Table *table = report_add_table(report, "diagnostics", "Diagnostics", diagnostic_columns, 0);
-    for (guint i = 0; i < cuda->diagnostics->len; i++)
-        table_text(table, g_ptr_array_index(cuda->diagnostics, i));
+    for (guint i = 0; i < cuda->diagnostics->len; i++) {
+        const Diagnostic *d = &g_array_index(cuda->diagnostics, Diagnostic, i);
+        table_text(table, d->text);
+        table_text(table, d->call);
+        if (d->device >= 0)
+            table_u64(table, (guint64)d->device);
+        else
+            table_null(table);
+        add_hex(table, d->handle);
+        add_hex(table, d->address);
+    }
 }
 
 static Report *build(Cuda *cuda, const char *why)
@@ -87,11 +106,17 @@ static Report *build(Cuda *cuda, const char *why)
     return report;
 }
 
+/* Of several processes of a program the first to end has the file's plain name. */
+static char *own_path(const char *path, gint n)
+{
+    return n > 0 ? g_strdup_printf("%s.%d", path, (int)getpid()) : g_strdup(path);
+}
+
 static void write_file(Cuda *cuda, const Report *report, const char *path, ReportFormat format,
                        gint n)
 {
     g_autoptr(GError) error = NULL;
-    g_autofree char *own = n > 0 ? g_strdup_printf("%s.%d", path, (int)getpid()) : g_strdup(path);
+    g_autofree char *own = own_path(path, n);
 
     if (g_str_has_prefix(path, "/dev/")) {
         GString *text = report_format(report, format);
@@ -107,6 +132,15 @@ static void write_file(Cuda *cuda, const Report *report, const char *path, Repor
         log_line(cuda->log, LOG_CUDA, LOG_ERROR, 0, "%s", error->message);
 }
 
+static void write_timeline(Cuda *cuda, const char *path, gint n)
+{
+    g_autofree char *own = own_path(path, n);
+    EngineRequest request = {.op = ENGINE_TIMELINE, .argument = (guint64)(guintptr)own};
+    EngineReply reply;
+
+    engine_call(cuda->engine, &request, &reply);
+}
+
 static ReportFormat wanted_format(void)
 {
     const char *name = g_getenv("FANOUT_FORMAT");
@@ -119,7 +153,8 @@ static ReportFormat wanted_format(void)
 
 void cuda_report_write(Cuda *cuda, const char *why)
 {
-    const char *path = g_getenv("FANOUT_REPORT"), *html = g_getenv("FANOUT_HTML");
+    const char *path = g_getenv("FANOUT_REPORT"), *html = g_getenv("FANOUT_HTML"),
+               *timeline = g_getenv("FANOUT_PERFETTO");
     ReportStatus *status = status_map();
 
     if (cuda == NULL || !g_atomic_int_get(&cuda->ready))
@@ -132,7 +167,7 @@ void cuda_report_write(Cuda *cuda, const char *why)
         return;
     if (status != NULL && engine_is_stuck(cuda->engine))
         g_atomic_int_set(&status->stuck, 1);
-    if (path == NULL && html == NULL)
+    if (path == NULL && html == NULL && timeline == NULL)
         return;
     gint n = status != NULL ? g_atomic_int_add(&status->reports, 1) : 0;
     Report *report = build(cuda, why);
@@ -140,5 +175,7 @@ void cuda_report_write(Cuda *cuda, const char *why)
         write_file(cuda, report, path, wanted_format(), n);
     if (html != NULL)
         write_file(cuda, report, html, REPORT_HTML, n);
+    if (timeline != NULL)
+        write_timeline(cuda, timeline, n);
     report_free(report);
 }

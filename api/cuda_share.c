@@ -99,7 +99,7 @@ static CUresult late(Call *call, Team **team)
                                   .size = (*team)->page->bytes,
                                   .handleTypes = (*team)->page->handle_types};
 
-    cuda_diagnose(call, 0, -1, 0, "import of a multicast object after its creator released it");
+    cuda_diagnose(call, (*team)->handle, -1, 0, "import of a multicast object after its creator released it");
     team_unref(call, *team);
     if (call->cuda->spec.late_import == CUDA_LATE_IMPORT_REFUSE)
         return CUDA_ERROR_INVALID_VALUE;
@@ -123,6 +123,7 @@ static CUresult import_team(Call *call, int fd, int type, guint64 *handle)
         return result;
     team->by_fabric |= team->imported && type == CU_MEM_HANDLE_TYPE_FABRIC;
     *handle = handle_new(call->cuda->handles, HANDLE_MULTICAST, team);
+    team_name(call, team, *handle);
     return CUDA_SUCCESS;
 }
 

@@ -164,6 +164,16 @@ CUresult team_import(Call *call, int fd, Team **team)
     return CUDA_SUCCESS;
 }
 
+void team_name(Call *call, Team *team, guint64 handle)
+{
+    EngineRequest request = {.op = ENGINE_OBJECT_HANDLE, .object = team->object, .value = handle};
+
+    if (team->handle != 0)
+        return;
+    team->handle = handle;
+    cuda_engine(call, &request, NULL);
+}
+
 void team_ref(Team *team)
 {
     team->refs++;
@@ -283,7 +293,7 @@ static void mirror_add(Call *call, Team *team, const TeamBind *bind)
     TeamMirror mirror = {bind->serial, (guint16)bind->gpu, bind->offset, bind->bytes, phys};
 
     if (phys == NULL) {
-        cuda_diagnose(call, 0, cuda_ordinal_of_gpu(call->cuda, (guint16)bind->gpu), 0,
+        cuda_diagnose(call, team->handle, cuda_ordinal_of_gpu(call->cuda, (guint16)bind->gpu), 0,
                       "memory that process %d bound cannot be reached", bind->pid);
         return;
     }

@@ -64,6 +64,7 @@ typedef struct Team {
     int fd;
     guint32 refs;           /* handles, mappings, waiting calls */
     guint64 creator_handle; /* 0: created by another process, or by import */
+    guint64 handle;         /* this process's first, for diagnostics */
     gboolean imported;
     gboolean by_fabric; /* imported by a fabric handle */
     guint32 object;     /* the engine's number */
@@ -79,6 +80,8 @@ GHashTable *team_table_new(void);
 CUresult team_new(Call *call, const CUmulticastObjectProp *prop, Team **team);
 gboolean team_is_fd(int fd);
 CUresult team_import(Call *call, int fd, Team **team);
+/* The handle that diagnostics and the report name the object by: the first stays. */
+void team_name(Call *call, Team *team, guint64 handle);
 void team_ref(Team *team);
 void team_unref(Call *call, Team *team);
 /* Ends teams that this process released but kept, with the memory that it bound, for other holders

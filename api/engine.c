@@ -48,6 +48,16 @@ static void query_pass_time(Engine *engine)
     sim_run(engine->sim, sim_now_ps(engine->sim) + engine->spec.query_quantum_ps);
 }
 
+static void save_timeline(Engine *engine, EngineCall *call)
+{
+    g_autoptr(GError) error = NULL;
+    const char *path = (const char *)(guintptr)call->request.argument;
+
+    call->reply.value = engine->slices != NULL && engine_timeline_save(engine, path, &error);
+    if (error != NULL)
+        log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, 0, "--perfetto: %s", error->message);
+}
+
 /* TRUE: the call is answered; otherwise a Work holds it. Called with the lock held, given up
  * inside. */
 static gboolean handle(Engine *engine, EngineCall *call)
@@ -60,6 +70,9 @@ static gboolean handle(Engine *engine, EngineCall *call)
         return TRUE;
     case ENGINE_REPORT:
         engine_stats_report(engine, (Report *)(guintptr)request->argument);
+        return TRUE;
+    case ENGINE_TIMELINE:
+        save_timeline(engine, call);
         return TRUE;
     case ENGINE_QUERY_STREAM:
     case ENGINE_QUERY_EVENT:
@@ -112,8 +125,8 @@ static guint count_tasks(void)
 static gboolean nobody_can_act(Engine *engine)
 {
     return g_atomic_int_get(&engine->callbacks) == 0 &&
-           count_tasks() <=
-               (guint)g_atomic_int_get(&engine->waiting) + 1 + (engine->has_caller ? 1 : 0);
+           count_tasks() <= (guint)g_atomic_int_get(&engine->waiting) + TASKS_BESIDE +
+                                (engine->has_caller ? 1 : 0);
 }
 
 /* Lock held. The waits are answered with ENGINE_STUCK; the report says who waited for what. */
@@ -126,8 +139,7 @@ static void declare_stuck(Engine *engine)
              "stuck: nothing is due, and every thread of the process waits");
     for (guint i = 0; waiters != NULL && waiters[i] != NULL; i++) {
         log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "%s", waiters[i]);
-        g_ptr_array_add(engine->faults, g_strdup_printf("stuck: %s", waiters[i]));
-        engine->n_faults++;
+        engine_faults_add_stuck(engine, waiters[i]);
     }
     while (engine->sleepers->len > 0) {
         Work *work = g_ptr_array_steal_index(engine->sleepers, 0);
@@ -223,10 +235,12 @@ static gboolean build(Engine *engine)
     if (engine->fabric == NULL)
         return FALSE;
     engine->fabric->log = engine->spec.log;
-    engine->fabric->on_fault = engine_stats_fault;
+    engine->fabric->on_fault = engine_faults_add;
     engine->fabric->on_fault_user = engine;
     engine->vas = vas_new(engine->fabric->memory);
     engine->mark = usage_mark(engine->fabric);
+    if (engine->spec.flow)
+        device_flow_begin(engine->fabric);
     return TRUE;
 }
 
@@ -267,9 +281,12 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     engine->events = g_ptr_array_new();
     engine->sleepers = g_ptr_array_new();
     engine->stats = g_ptr_array_new();
-    engine->faults = g_ptr_array_new_with_free_func(g_free);
+    engine->faults = engine_faults_new();
+    engine->slices = spec->timeline ? engine_timeline_new() : NULL;
     engine->graveyard = g_ptr_array_new();
-    engine->launches = g_ptr_array_new();
+    engine->active = g_ptr_array_new();
+    engine->handles = g_array_new(FALSE, TRUE, sizeof(guint64));
+    engine->windows = g_array_new(FALSE, FALSE, sizeof(ObjectWindow));
     g_ptr_array_add(engine->objects, NULL);
     g_ptr_array_add(engine->streams, NULL);
     g_ptr_array_add(engine->events, NULL);

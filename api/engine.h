@@ -30,6 +30,7 @@ typedef enum {
        region) */
     ENGINE_OBJECT_NEW,
     ENGINE_OBJECT_FREE,
+    ENGINE_OBJECT_HANDLE, /* value: what the program calls it, for reports */
     ENGINE_OBJECT_MEMBER,
     ENGINE_OBJECT_READY, /* the team is complete: takes an entry of the multicast table; ENGINE_FULL
                           */
@@ -60,6 +61,7 @@ typedef enum {
     ENGINE_QUERY_EVENT,  /* value = 1 when complete or never recorded, time_ps its time */
     ENGINE_NOW,          /* time_ps */
     ENGINE_REPORT, /* argument: the Report to add the simulation's tables to (same process only) */
+    ENGINE_TIMELINE, /* argument: the file's name (same process only) -> value = 1: it was written */
 } EngineOp;
 
 typedef enum {
@@ -101,6 +103,7 @@ typedef struct {
     guint64 function;
     guint64 argument;
     guint64 time_ps;
+    char call[48]; /* of queued work: the function that was called, for reports */
 } EngineRequest;
 
 typedef struct {
@@ -118,6 +121,9 @@ typedef struct {
     guint64 query_quantum_ps;
     gboolean reference_calendar;
     gboolean keep_bytes;
+    gboolean flow;          /* bulk loops of kernels as flows; without keep_bytes only */
+    gboolean timeline;      /* remember when work ran, for ENGINE_TIMELINE */
+    const gint16 *ordinal;  /* of each GPU of the system, for reports; -1: not seen. NULL: none */
     gboolean sticky_faults; /* a fault stays with its context, as in CUDA */
     guint64 watchdog_us;    /* host time of standstill after which waits end; 0: only when sure */
     const char *vcd_path;   /* NULL: none */

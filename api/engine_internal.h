@@ -74,6 +74,12 @@ typedef struct {
     Hist latency_ps;
 } WorkStats;
 
+/* A multicast object's address range. */
+typedef struct {
+    guint64 va, bytes, offset;
+    guint32 object;
+} ObjectWindow;
+
 struct Engine {
     EngineSpec spec;
     GThread *thread;
@@ -89,19 +95,22 @@ struct Engine {
     Sim *sim;
     Fabric *fabric;
     Vas *vas;
-    GPtrArray *objects;   /* McObject by number; [0] NULL */
+    GPtrArray *objects;   /* McObject by number, which is its id too; [0] NULL */
+    GArray *handles;      /* guint64 by object: its handle in the program */
+    GArray *windows;      /* ObjectWindow that are mapped */
     GHashTable *contexts; /* id -> EngineContext */
     GPtrArray *streams;   /* EngineStream by number */
     GPtrArray *events;    /* EngineEvent by number */
     GPtrArray *sleepers;  /* Work: waits that are not answered */
     GPtrArray *stats;     /* WorkStats in order of first use */
-    GPtrArray *faults;    /* lines */
+    GPtrArray *faults;    /* engine_faults.c */
+    GArray *slices;       /* engine_timeline.c; NULL: nobody wants one */
     guint64 n_faults;
     UsageMark *mark;
     guint64 quiet_rounds; /* times in a row that nothing was due while somebody waited */
     guint64 quiet_us;
     guint32 running;      /* works started and not done */
-    GPtrArray *launches;  /* Work: kernels that run */
+    GPtrArray *active;    /* Work that runs */
     GPtrArray *graveyard; /* McObject to free when nothing runs any more */
     gboolean stuck;
     GError *start_error;
@@ -115,6 +124,7 @@ void engine_host_call(Engine *engine, Work *work);
 void engine_bury(Engine *engine); /* frees what waited for the end of running work */
 gboolean engine_memory_request(Engine *engine, const EngineRequest *request, EngineReply *reply);
 McObject *engine_object(Engine *engine, guint32 number);
+guint64 engine_handle(const Engine *engine, guint32 object); /* 0: not told */
 
 /* engine_work.c: streams, events, order */
 gboolean engine_work_request(Engine *engine, EngineCall *call); /* TRUE: answered now */
@@ -132,7 +142,17 @@ void engine_answer(EngineCall *call, EngineStatus status);
 
 /* engine_stats.c */
 void engine_stats_add(Engine *engine, const Work *work);
-void engine_stats_fault(const FabricFault *fault, void *engine);
 void engine_stats_report(Engine *engine, Report *report);
+
+/* engine_faults.c */
+GPtrArray *engine_faults_new(void);
+void engine_faults_add(const FabricFault *fault, void *engine);
+void engine_faults_add_stuck(Engine *engine, const char *waiter);
+void engine_faults_report(Engine *engine, Report *report);
+
+/* engine_timeline.c */
+GArray *engine_timeline_new(void);
+void engine_timeline_add(Engine *engine, const Work *work, const char *name);
+gboolean engine_timeline_save(Engine *engine, const char *path, GError **error);
 
 #endif

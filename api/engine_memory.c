@@ -8,6 +8,18 @@ McObject *engine_object(Engine *engine, guint32 number)
     return number < engine->objects->len ? g_ptr_array_index(engine->objects, number) : NULL;
 }
 
+guint64 engine_handle(const Engine *engine, guint32 object)
+{
+    return object < engine->handles->len ? g_array_index(engine->handles, guint64, object) : 0;
+}
+
+static void object_handle(Engine *engine, const EngineRequest *request)
+{
+    if (request->object >= engine->handles->len)
+        g_array_set_size(engine->handles, request->object + 1);
+    g_array_index(engine->handles, guint64, request->object) = request->value;
+}
+
 static void region_new(Engine *engine, const EngineRequest *request, EngineReply *reply)
 {
     g_autoptr(GError) error = NULL;
@@ -29,13 +41,26 @@ static void map(Engine *engine, const EngineRequest *request)
     McObject *object = engine_object(engine, request->object);
 
     vas_map(engine->vas, request->address, request->bytes, region, object, request->offset);
+    if (object != NULL) {
+        ObjectWindow window = {request->address, request->bytes, request->offset, object->id};
+        g_array_append_val(engine->windows, window);
+    }
+}
+
+static void unmap(Engine *engine, const EngineRequest *request)
+{
+    vas_unmap(engine->vas, request->address, request->bytes);
+    for (guint i = 0; i < engine->windows->len; i++)
+        if (g_array_index(engine->windows, ObjectWindow, i).va == request->address)
+            g_array_remove_index(engine->windows, i--);
 }
 
 static void object_new(Engine *engine, const EngineRequest *request, EngineReply *reply)
 {
     McObject *object = fabric_mc_object(engine->fabric, (guint32)request->value, request->bytes);
 
-    reply->value = engine->objects->len;
+    g_assert(object->id == engine->objects->len);
+    reply->value = object->id;
     g_ptr_array_add(engine->objects, object);
 }
 
@@ -85,7 +110,7 @@ gboolean engine_memory_request(Engine *engine, const EngineRequest *request, Eng
         map(engine, request);
         return TRUE;
     case ENGINE_UNMAP:
-        vas_unmap(engine->vas, request->address, request->bytes);
+        unmap(engine, request);
         return TRUE;
     case ENGINE_ACCESS:
         mapping = vas_find(engine->vas, request->address);
@@ -96,6 +121,9 @@ gboolean engine_memory_request(Engine *engine, const EngineRequest *request, Eng
         return TRUE;
     case ENGINE_OBJECT_FREE:
         object_free(engine, request->object);
+        return TRUE;
+    case ENGINE_OBJECT_HANDLE:
+        object_handle(engine, request);
         return TRUE;
     case ENGINE_OBJECT_MEMBER:
         mcobject_add_member(engine_object(engine, request->object), (guint16)request->gpu);

@@ -206,10 +206,8 @@ static void launch(Work *work)
     g_autoptr(GError) error = NULL;
 
     if (device_launch(engine->fabric, (guint16)work->request.gpu, engine->vas, &work->kernel,
-                      launch_done, work, &error) != NULL) {
-        g_ptr_array_add(engine->launches, work);
+                      launch_done, work, &error) != NULL)
         return;
-    }
     log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "%s", error->message);
     engine_work_done(work, FAULT_ILLEGAL_FORM, sim_now_ps(engine->sim));
 }

@@ -1,8 +1,6 @@
 /* What work cost, for the report: one row for each kind of copy, fill and kernel. */
 #include "api/engine_internal.h"
 
-#define FAULT_LINES_MAX 1000
-
 static const char *copy_name(Engine *engine, const Work *work)
 {
     const EngineRequest *r = &work->request;
@@ -52,13 +50,13 @@ void engine_stats_add(Engine *engine, const Work *work)
         name = copy_name(engine, work);
         break;
     case ENGINE_LAUNCH:
-        g_ptr_array_remove(engine->launches, (gpointer)work);
         name = work->kernel.name;
         rows = 0;
         break;
     default:
         return;
     }
+    engine_timeline_add(engine, work, name);
     WorkStats *stats = stats_of(engine, name);
     if (stats->count++ == 0)
         stats->first_ps = work->start_ps;
@@ -67,33 +65,6 @@ void engine_stats_add(Engine *engine, const Work *work)
     stats->last_ps = MAX(stats->last_ps, work->end_ps);
     stats->busy_ps += work->end_ps - work->start_ps;
     hist_add(&stats->latency_ps, work->end_ps - work->start_ps);
-}
-
-/* A fault of a device program is one of its launch: CUDA reports it to whoever waits for the
- * context. */
-void engine_stats_fault(const FabricFault *fault, void *user)
-{
-    Engine *engine = user;
-    g_autoptr(GString) line = g_string_new(fault_kind_text(fault->kind));
-
-    g_string_append_printf(line, "; GPU %u", fault->gpu);
-    if (fault->who != NULL)
-        g_string_append_printf(line, "; %s CTA %u", fault->who, fault->cta);
-    if (fault->object != 0)
-        g_string_append_printf(line, "; multicast object %u", fault->object);
-    g_string_append_printf(line, "; %s 0x%" G_GINT64_MODIFIER "x",
-                           fault->kind == FAULT_UNBOUND ? "offset" : "address", fault->va);
-    if (fault->text != NULL)
-        g_string_append_printf(line, "; %s", fault->text);
-    log_line(engine->spec.log, LOG_CUDA, LOG_WARN, fault->time_ps, "%s", line->str);
-    engine->n_faults++;
-    if (engine->faults->len < FAULT_LINES_MAX)
-        g_ptr_array_add(engine->faults, g_strdup(line->str));
-    for (guint i = 0; i < engine->launches->len; i++) {
-        Work *work = g_ptr_array_index(engine->launches, i);
-        if (work->request.gpu == fault->gpu && work->fault == FAULT_NONE)
-            work->fault = fault->kind;
-    }
 }
 
 static const Column work_columns[] = {
@@ -136,11 +107,6 @@ static void add_work(Engine *engine, Report *report)
     }
 }
 
-static const Column fault_columns[] = {
-    COLUMN_TEXT(fault, "fault", "what went wrong on a device, and where"),
-    COLUMN_END,
-};
-
 void engine_stats_report(Engine *engine, Report *report)
 {
     report_add_fixed(report, "simulated_us", (double)sim_now_ps(engine->sim) / (double)PS_PER_US, 3,
@@ -152,9 +118,5 @@ void engine_stats_report(Engine *engine, Report *report)
     usage_add_operations(engine->fabric, report);
     usage_add_links(engine->fabric, engine->mark, report);
     usage_add_switches(engine->fabric, report);
-    if (engine->faults->len == 0)
-        return;
-    Table *table = report_add_table(report, "faults", "Faults on devices", fault_columns, 0);
-    for (guint i = 0; i < engine->faults->len; i++)
-        table_text(table, g_ptr_array_index(engine->faults, i));
+    engine_faults_report(engine, report);
 }

@@ -77,6 +77,7 @@ static void advance(Work *work)
         return;
     }
     work->engine->running++;
+    g_ptr_array_add(work->engine->active, work);
     engine_run_start(work);
 }
 
@@ -89,6 +90,7 @@ void engine_work_done(Work *work, FaultKind fault, SimTime now_ps)
     work->fault = fault;
     work->end_ps = now_ps;
     engine->running--;
+    g_ptr_array_remove(engine->active, work);
     if (fault != FAULT_NONE && work->context->fault == FAULT_NONE)
         work->context->fault = fault;
     engine_stats_add(engine, work);

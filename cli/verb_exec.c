@@ -40,6 +40,22 @@ static gboolean exec_check(const char *system, const Options *options, GError **
     return good;
 }
 
+/* Programs look at their bytes, which flows do not move. */
+static gboolean exec_check_fidelity(const Options *options, GError **error)
+{
+    if (options->fidelity == FIDELITY_AUTO)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--fidelity auto: programs run in packets, or with --data off as flows; write "
+                    "--fidelity packet or flow");
+    else if (options->fidelity == FIDELITY_FLOW && options->data != DATA_OFF)
+        g_set_error(
+            error, CLI_ERROR, CLI_ERROR_USAGE,
+            "--fidelity flow: flows move no bytes; add --data off, or write --fidelity packet");
+    else
+        return TRUE;
+    return FALSE;
+}
+
 /* Beside the program in a build tree, else where it was installed. */
 static char *exec_library_dir(GError **error)
 {
@@ -111,7 +127,8 @@ static void exec_environment(const Options *options, const char *system, const c
     g_autofree char *file = report == NULL             ? g_strdup("/dev/stderr")
                             : g_str_equal(report, "-") ? g_strdup("/dev/stdout")
                                                        : exec_absolute(report);
-    g_autofree char *html = exec_absolute(options->html), *vcd = exec_absolute(options->vcd);
+    g_autofree char *html = exec_absolute(options->html), *vcd = exec_absolute(options->vcd),
+                    *perfetto = exec_absolute(options->perfetto);
     g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, options->seed);
     g_autofree char *fd = g_strdup_printf("%d", status_fd);
     g_autofree char *preload = g_build_filename(libraries, "libfanout_exit.so", NULL);
@@ -125,6 +142,7 @@ static void exec_environment(const Options *options, const char *system, const c
     exec_setenv("FANOUT_FORMAT", exec_format(options, report));
     exec_setenv("FANOUT_HTML", html);
     exec_setenv("FANOUT_VCD", vcd);
+    exec_setenv("FANOUT_PERFETTO", perfetto);
     exec_setenv("FANOUT_SEED", seed);
     exec_setenv("FANOUT_DATA", data_names[options->data]);
     exec_setenv("FANOUT_FIDELITY", fidelity_names[options->fidelity]);
@@ -243,7 +261,8 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
     if (split >= argc || *program == NULL)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "no program: fanout exec [OPTION...] -- PROGRAM");
-    else if (libraries != NULL && status != NULL && exec_check(system, &options, error)) {
+    else if (libraries != NULL && status != NULL && exec_check_fidelity(&options, error) &&
+             exec_check(system, &options, error)) {
         exec_environment(&options, system, report, libraries, status_fd);
         code = exec_start(program, status, error);
     }
@@ -255,6 +274,6 @@ const Verb verb_exec = {
     .name = "exec",
     .usage = "-- PROGRAM [ARGS...]",
     .text = "run a program of the CUDA driver API on the simulated fabric",
-    .flags = VERB_WAVEFORM,
+    .flags = VERB_WAVEFORM | VERB_TIMELINE,
     .run = exec_run,
 };

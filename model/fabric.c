@@ -331,7 +331,7 @@ void fabric_fault(Fabric *fabric, const FabricFault *fault)
         fabric->on_fault(&kept, fabric->on_fault_user);
 }
 
-void fabric_account(Fabric *fabric, const Txn *txn, gboolean local, SimTime now_ps)
+void fabric_account(Fabric *fabric, guint16 gpu, const Txn *txn, gboolean local, SimTime now_ps)
 {
     OpTable *table = local ? &fabric->op_local : &fabric->op_remote;
     if (txn->kind >= PACKET_MC_WRITE)
@@ -349,7 +349,7 @@ void fabric_account(Fabric *fabric, const Txn *txn, gboolean local, SimTime now_
     hist_add(&stats->latency_ps, now_ps - txn->start_ps);
     if (G_UNLIKELY(txn->state != TXN_OK)) {
         FabricFault fault = {.kind = txn->state == TXN_TIMEOUT ? FAULT_TIMEOUT : FAULT_UNBOUND,
-                             .va = txn->offset, .object = txn->object->id};
+                             .gpu = gpu, .va = txn->offset, .object = txn->object->id};
         fabric_fault(fabric, &fault);
     }
 }

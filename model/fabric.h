@@ -136,7 +136,8 @@ McObject *fabric_mc_object(Fabric *fabric, guint32 n_gpus, guint64 bytes);
 void fabric_observe(Fabric *fabric, Probe probe, void *user);
 
 void fabric_fault(Fabric *fabric, const FabricFault *fault);
-void fabric_account(Fabric *fabric, const Txn *txn, gboolean local, SimTime now_ps);
+/* `gpu`: who asked. */
+void fabric_account(Fabric *fabric, guint16 gpu, const Txn *txn, gboolean local, SimTime now_ps);
 gboolean fabric_is_quiet(const Fabric *fabric); /* nothing in flight, all credits at home */
 guint64 fabric_crossings(const Fabric *fabric); /* packets that crossed a link so far */
 

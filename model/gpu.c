@@ -280,7 +280,7 @@ static inline void gpu_complete(Gpu *gpu, guint32 index, SimTime now_ps)
     Txn *txn = txn_at(&gpu->txns, index);
     guint32 data = txn->data;
     DataPool *pool = &gpu->fabric->data;
-    fabric_account(gpu->fabric, txn, FALSE, now_ps);
+    fabric_account(gpu->fabric, gpu->id, txn, FALSE, now_ps);
     txn->done(gpu, txn, data ? data_at(pool, data) : NULL, now_ps);
     if (data)
         data_give(pool, data);

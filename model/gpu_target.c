@@ -261,7 +261,7 @@ static void gpu_pipe_on_head(Event *event, SimTime now_ps)
     guint8 *answer = slot ? data_at(&fabric->data, slot) : NULL;
     gpu_touch(fabric, txn->region, txn->offset, txn,
               txn->data ? data_at(&fabric->data, txn->data) : NULL, answer, now_ps);
-    fabric_account(fabric, txn, TRUE, now_ps);
+    fabric_account(fabric, gpu->id, txn, TRUE, now_ps);
     txn->done(gpu, txn, answer, now_ps);
     if (slot)
         data_give(&fabric->data, slot);

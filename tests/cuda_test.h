@@ -16,13 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A race checker's own thread looks like one that could still act: the watchdog ends waits there. */
-#ifdef __SANITIZE_THREAD__
-#define CUDA_TEST_STUCK_SETS "cuda.watchdog_ms=500"
-#else
-#define CUDA_TEST_STUCK_SETS ""
-#endif
-
 typedef struct {
     const char *name;
     void (*run)(void);
