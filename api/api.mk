@@ -94,6 +94,7 @@ cuda_files = \
 	api/cuda_symbols.h \
 	api/cuda_team.c \
 	api/cuda_team.h \
+	api/cuda_team_sync.c \
 	api/cuda_vmm.c \
 	api/cuda_vmm.h \
 	api/engine.c \

@@ -262,6 +262,9 @@ static gint find_bind(Call *call, Team *team, guint16 gpu, guint64 offset, guint
             return (gint)i;
         return -1;
     }
+    cuda_diagnose(call, team->handle, cuda_ordinal_of_gpu(call->cuda, gpu), 0,
+                  "UB: nothing is bound at [0x%" G_GINT64_MODIFIER "x, +0x%" G_GINT64_MODIFIER "x)",
+                  offset, bytes);
     return -1;
 }
 

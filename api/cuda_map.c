@@ -55,6 +55,7 @@ Range *vmm_enter(Call *call, RangeKind kind, guint64 va, guint64 bytes, Phys *ph
                      .buffer_id = call->cuda->next_id++};
     if (phys != NULL) {
         phys_ref(phys);
+        phys_use(phys, kind == RANGE_VMM || kind == RANGE_POOL);
         if (phys_is_device(phys))
             range->device = cuda_ordinal_of_gpu(call->cuda, (guint16)phys->page.location_id);
     }
@@ -75,8 +76,10 @@ void vmm_leave(Call *call, Range *range)
 
     cuda_engine(call, &request, NULL);
     range_remove(call->cuda->ranges, range);
-    if (phys != NULL)
+    if (phys != NULL) {
+        phys_unuse(call, phys);
         phys_unref(call, phys);
+    }
     if (team != NULL)
         team_unref(call, team);
 }

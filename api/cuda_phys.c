@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "api/cuda_team.h"
 #include "model/memory.h"
 
 guint identity_hash(gconstpointer identity)
@@ -66,14 +67,21 @@ static gboolean region_make(Call *call, Phys *phys)
 
 static Phys *phys_around(Call *call, const PhysPage *page, int fd, const guint64 identity[2])
 {
+    PhysShared *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)page->bytes);
+    if (shared == MAP_FAILED) {
+        close(fd);
+        return NULL;
+    }
     Phys *phys = g_new0(Phys, 1);
-
+    phys->shared = shared;
     phys->page = *page;
     phys->fd = fd;
     phys->refs = 1;
     phys->identity[0] = identity[0];
     phys->identity[1] = identity[1];
     if (!region_make(call, phys)) {
+        munmap(shared, sizeof *shared);
         close(fd);
         g_free(phys);
         return NULL;
@@ -153,6 +161,26 @@ void phys_unref(Call *call, Phys *phys)
         device->used_bytes -= phys->charged;
     cuda_engine(call, &request, NULL);
     g_hash_table_remove(call->cuda->phys, phys->identity);
+    munmap(phys->shared, sizeof *phys->shared);
     close(phys->fd);
     g_free(phys);
+}
+
+void phys_use(Phys *phys, gboolean mapping)
+{
+    if (phys->uses++ == 0)
+        g_atomic_int_inc(&phys->shared->holders);
+    if (mapping)
+        g_atomic_int_set(&phys->shared->mapped, 1);
+}
+
+/* Memory that was bound and released without ever being mapped is the binding's: it stays. */
+void phys_unuse(Call *call, Phys *phys)
+{
+    g_assert(phys->uses > 0);
+    if (--phys->uses > 0 || !g_atomic_int_dec_and_test(&phys->shared->holders))
+        return;
+    if (g_atomic_int_get(&phys->shared->mapped) &&
+        call->cuda->spec.freed_bind == CUDA_FREED_BIND_DETACH)
+        team_detach(call, phys);
 }

@@ -23,12 +23,21 @@ typedef struct {
     guint16 usage;
 } PhysPage;
 
+/* The page behind the bytes, as all processes that know the memory see it. */
+typedef struct {
+    PhysPage page;
+    gint holders; /* atomic: processes in which a handle or a mapping of it lives */
+    gint mapped;  /* atomic: it was mapped at some time */
+} PhysShared;
+
 typedef struct Phys {
     PhysPage page;
     guint64 identity[2]; /* st_dev, st_ino: the key */
     int fd;
     guint32 region; /* the engine's number */
     guint32 refs;   /* handles' objects, mappings, binds */
+    guint32 uses;   /* of those, handles' objects and mappings: what the user frees */
+    PhysShared *shared;
     gboolean imported;
     guint64 charged; /* bytes taken from the device's memory by this process */
 } Phys;
@@ -40,6 +49,10 @@ CUresult phys_new(Call *call, const PhysPage *page, Phys **phys);
 CUresult phys_import(Call *call, int fd, Phys **phys);
 void phys_ref(Phys *phys);
 void phys_unref(Call *call, Phys *phys);
+/* A handle or a mapping begins or ends to use it. When the last one of all processes ends, the user
+ * has freed the memory: binds of it are detached (team_detach). */
+void phys_use(Phys *phys, gboolean mapping);
+void phys_unuse(Call *call, Phys *phys);
 gboolean phys_is_device(const Phys *phys);
 
 guint identity_hash(gconstpointer identity);

@@ -138,8 +138,7 @@ static CUresult import_memory(Call *call, int fd, int type, guint64 *handle)
         phys_unref(call, phys);
         return CUDA_ERROR_INVALID_VALUE;
     }
-    MemoryHandle *memory = g_new0(MemoryHandle, 1);
-    memory->phys = phys;
+    MemoryHandle *memory = vmm_memory_new(phys);
     memory->by_fabric = phys->imported && type == CU_MEM_HANDLE_TYPE_FABRIC;
     *handle = handle_new(call->cuda->handles, HANDLE_MEMORY, memory);
     return CUDA_SUCCESS;

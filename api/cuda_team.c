@@ -1,4 +1,4 @@
-/* See cuda_team.h: life of the shared page, and the mirror in the engine. */
+/* See cuda_team.h: life of the shared page and of this process's view. */
 #include "api/cuda_team.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
-#include <string.h>
+
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -257,116 +257,4 @@ void team_unref(Call *call, Team *team)
             team_end(call, team);
     }
     team_sweep(call);
-}
-
-/* The memory of a bind: ours by identity, another process's through its descriptor. */
-static Phys *bind_memory(Call *call, const TeamBind *bind)
-{
-    Phys *phys = g_hash_table_lookup(call->cuda->phys, bind->identity);
-
-    if (phys != NULL) {
-        phys_ref(phys);
-        return phys;
-    }
-    g_autofree char *path = g_strdup_printf("/proc/%d/fd/%d", bind->pid, bind->fd);
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    guint64 identity[2], bytes;
-    if (fd >= 0 && identity_of_fd(fd, identity, &bytes) &&
-        identity_equal(identity, bind->identity) && phys_import(call, fd, &phys) == CUDA_SUCCESS) {
-        close(fd);
-        return phys;
-    }
-    if (fd >= 0)
-        close(fd);
-    return NULL;
-}
-
-static void mirror_add(Call *call, Team *team, const TeamBind *bind)
-{
-    EngineRequest request = {.op = ENGINE_OBJECT_BIND,
-                             .object = team->object,
-                             .gpu = bind->gpu,
-                             .address = bind->offset,
-                             .bytes = bind->bytes,
-                             .offset = bind->memory_offset};
-    Phys *phys = bind_memory(call, bind);
-    TeamMirror mirror = {bind->serial, (guint16)bind->gpu, bind->offset, bind->bytes, phys};
-
-    if (phys == NULL) {
-        cuda_diagnose(call, team->handle, cuda_ordinal_of_gpu(call->cuda, (guint16)bind->gpu), 0,
-                      "memory that process %d bound cannot be reached", bind->pid);
-        return;
-    }
-    request.region = phys->region;
-    cuda_engine(call, &request, NULL);
-    g_array_append_val(team->mirror, mirror);
-}
-
-static gboolean page_has_serial(const TeamBind *binds, guint32 n, guint32 serial)
-{
-    for (guint32 i = 0; i < n; i++)
-        if (binds[i].serial == serial)
-            return TRUE;
-    return FALSE;
-}
-
-static gboolean mirror_has_serial(const Team *team, guint32 serial)
-{
-    for (guint i = 0; i < team->mirror->len; i++)
-        if (g_array_index(team->mirror, TeamMirror, i).serial == serial)
-            return TRUE;
-    return FALSE;
-}
-
-static void mirror_binds(Call *call, Team *team, const TeamBind *binds, guint32 n)
-{
-    for (guint i = 0; i < team->mirror->len; i++) {
-        TeamMirror *m = &g_array_index(team->mirror, TeamMirror, i);
-        if (page_has_serial(binds, n, m->serial))
-            continue;
-        EngineRequest request = {.op = ENGINE_OBJECT_UNBIND,
-                                 .object = team->object,
-                                 .gpu = m->gpu,
-                                 .address = m->offset,
-                                 .bytes = m->bytes};
-        cuda_engine(call, &request, NULL);
-        phys_unref(call, m->phys);
-        g_array_remove_index(team->mirror, i--);
-    }
-    for (guint32 i = 0; i < n; i++)
-        if (!mirror_has_serial(team, binds[i].serial))
-            mirror_add(call, team, &binds[i]);
-}
-
-void team_sync(Call *call, Team *team)
-{
-    TeamPage *page = team->page;
-    guint16 member[TEAM_MEMBERS_MAX];
-
-    if (g_atomic_int_get(&page->sequence) == team->seen)
-        return;
-    team_lock(team);
-    guint32 n_members = page->n_members;
-    guint32 n_binds = page->n_binds;
-    memcpy(member, page->member, sizeof member);
-    g_autofree TeamBind *binds = g_memdup2(page->bind, n_binds * sizeof *binds);
-    team->seen = g_atomic_int_get(&page->sequence);
-    team_unlock(team);
-    for (guint32 i = team->members_seen; i < n_members; i++) {
-        EngineRequest request = {
-            .op = ENGINE_OBJECT_MEMBER, .object = team->object, .gpu = member[i]};
-        cuda_engine(call, &request, NULL);
-    }
-    team->members_seen = n_members;
-    mirror_binds(call, team, binds, n_binds);
-}
-
-void team_sync_all(Call *call)
-{
-    GHashTableIter iter;
-    gpointer value;
-
-    g_hash_table_iter_init(&iter, call->cuda->teams);
-    while (g_hash_table_iter_next(&iter, NULL, &value))
-        team_sync(call, value);
 }

@@ -88,6 +88,9 @@ void team_unref(Call *call, Team *team);
  * who have released them since. Nobody tells it: called before memory and slots are counted. */
 void team_sweep(Call *call);
 
+/* Drops every bind of memory that the user has freed, with a diagnostic for each. */
+void team_detach(Call *call, const Phys *phys);
+
 void team_lock(Team *team);
 void team_unlock(Team *team); /* after changes: team_changed first */
 void team_changed(Team *team);

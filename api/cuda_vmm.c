@@ -30,8 +30,18 @@ Team *vmm_team(Call *call, guint64 handle)
     return team;
 }
 
+MemoryHandle *vmm_memory_new(Phys *phys)
+{
+    MemoryHandle *memory = g_new0(MemoryHandle, 1);
+
+    memory->phys = phys;
+    phys_use(phys, FALSE);
+    return memory;
+}
+
 void vmm_memory_free(Call *call, MemoryHandle *memory)
 {
+    phys_unuse(call, memory->phys);
     phys_unref(call, memory->phys);
     g_free(memory);
 }
@@ -131,9 +141,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes,
     result = phys_new(&call, &page, &phys);
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);
-    MemoryHandle *memory = g_new0(MemoryHandle, 1);
-    memory->phys = phys;
-    *handle = handle_new(call.cuda->handles, HANDLE_MEMORY, memory);
+    *handle = handle_new(call.cuda->handles, HANDLE_MEMORY, vmm_memory_new(phys));
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 

@@ -26,6 +26,8 @@ static inline gboolean fits(guint64 offset, guint64 bytes, guint64 limit)
 /* A memory or multicast object by its handle; NULL after a diagnostic for stale or forged ones. */
 MemoryHandle *vmm_memory(Call *call, guint64 handle);
 Team *vmm_team(Call *call, guint64 handle);
+/* What a new handle stands for; takes the caller's reference of the memory. */
+MemoryHandle *vmm_memory_new(Phys *phys);
 /* Drops what a dead handle stood for; call when handle_unref or handle_unpin said so. */
 void vmm_memory_free(Call *call, MemoryHandle *memory);
 

@@ -360,8 +360,77 @@ static void test_rule_36(void)
     EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize()); /* sticky, as in CUDA */
 }
 
-/* The binding keeps the memory: its handle and mapping may go at once. */
+/* The binding keeps the memory: its handle may go at once, mapped or not. */
 static void test_rule_37(void)
+{
+    Handle object, mem[2];
+    CUdeviceptr va[2], mc;
+
+    start();
+    mc = bound_team(2, GRAIN, &object, mem, va);
+    for (int i = 0; i < 2; i++)
+        OK(cuMemRelease(mem[i]));
+    OK(cuMemsetD32(mc, 9, 16));
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(word_at(va[i]), 9);
+    OK(cuMulticastUnbind(object, 1, 0, GRAIN));
+    Handle never_mapped = memory(1, GRAIN, 0);
+    OK(cuMulticastBindMem(object, 0, never_mapped, 0, GRAIN, 0));
+    OK(cuMemRelease(never_mapped));
+    OK(cuMemsetD32(mc, 10, 16));
+    OK(cuMulticastUnbind(object, 1, 0, GRAIN));
+}
+
+/* Memory that the user freed completely (handles and mappings) is detached: unbinding it is an
+ * error, in either order of freeing; other binds stay; the range can be bound again. */
+static void test_rule_37_freed(void)
+{
+    Handle object, mem[2];
+    CUdeviceptr va[2], mc;
+    size_t before, after, total;
+
+    start();
+    use_device(1);
+    OK(cuMemGetInfo(&before, &total));
+    mc = bound_team(2, GRAIN, &object, mem, va);
+    OK(cuMemRelease(mem[1]));
+    OK(cuMemUnmap(va[1], GRAIN));
+    use_device(1);
+    OK(cuMemGetInfo(&after, &total));
+    assert_int_equal(after, before);
+    INVALID(cuMulticastUnbind(object, 1, 0, GRAIN));
+    mem[1] = memory(1, GRAIN, 0);
+    OK(cuMulticastBindMem(object, 0, mem[1], 0, GRAIN, 0));
+    va[1] = mapped(mem[1], GRAIN, 1);
+    use_device(0);
+    OK(cuMemsetD32(mc, 9, 16));
+    assert_int_equal(word_at(va[1]), 9);
+    OK(cuMemUnmap(va[1], GRAIN));
+    OK(cuMemRelease(mem[1]));
+    INVALID(cuMulticastUnbind(object, 1, 0, GRAIN));
+    EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemsetD32(mc, 9, 16)); /* the slot is unbound now */
+    OK(cuMulticastUnbind(object, 0, 0, GRAIN));
+}
+
+/* Bound memory of a pool is detached when it is freed. */
+static void test_rule_37_pool(void)
+{
+    CUdeviceptr pooled;
+
+    start();
+    use_device(0);
+    Handle object = full_team(2, GRAIN, 0);
+    OK(cuMemAllocAsync(&pooled, GRAIN, NULL));
+    OK(cuMulticastBindAddr(object, 0, pooled, GRAIN, 0));
+    OK(cuMemFreeAsync(pooled, NULL));
+    OK(cuCtxSynchronize());
+    CUdeviceptr other; /* the driver looks at what was freed when it allocates */
+    OK(cuMemAllocAsync(&other, GRAIN, NULL));
+    INVALID(cuMulticastUnbind(object, 0, 0, GRAIN));
+}
+
+/* With the knob the binding holds it for good. */
+static void test_rule_37_knob(void)
 {
     Handle object, mem[2];
     CUdeviceptr va[2], mc;
@@ -397,6 +466,9 @@ int main(int argc, char **argv)
         CUDA_TEST(test_rule_35_knob, "cuda.overlapping_binds=last-wins"),
         CUDA_TEST(test_rule_36, ""),
         CUDA_TEST(test_rule_37, ""),
+        CUDA_TEST(test_rule_37_freed, ""),
+        CUDA_TEST(test_rule_37_pool, ""),
+        CUDA_TEST(test_rule_37_knob, "cuda.freed_bind=hold"),
         CUDA_TEST_END,
     };
     return cuda_test_main(tests, argc, argv);

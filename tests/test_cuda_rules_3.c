@@ -154,10 +154,11 @@ static void test_rule_44(void)
     OK(cuMemGetInfo(&before, &total));
     mc = bound_team(2, GRAIN, &object, mem, va);
     OK(cuMemUnmap(mc, GRAIN));
-    OK(cuMemUnmap(va[0], GRAIN));
-    OK(cuMemRelease(mem[0]));
     OK(cuMemGetInfo(&after, &total));
-    assert_int_equal(after, before - GRAIN); /* the bind holds it */
+    assert_int_equal(after, before - GRAIN);
+    OK(cuMulticastUnbind(object, 1, 0, GRAIN));
+    OK(cuMemUnmap(va[0], GRAIN));
+    OK(cuMemRelease(mem[0])); /* bound all the same: detached with it */
     OK(cuMemRelease(object));
     OK(cuMemGetInfo(&after, &total));
     assert_int_equal(after, before);
