@@ -17,7 +17,7 @@ struct Traffic {
     TrafficSpec spec;
     Source *source;
     MemRegion **region;
-    guint64 left, completed;
+    guint64 left, completed, peak;
     SimTime gap_ps, end_ps;
 };
 
@@ -53,6 +53,7 @@ static void source_on_next(Event *event, SimTime now_ps)
     if (traffic->left == 0)
         return;
     traffic->left--;
+    traffic->peak = MAX(traffic->peak, traffic->spec.packets - traffic->left - traffic->completed);
     guint64 draw = rng_next(&source->rng);
     guint32 to = (guint32)((draw & 0xffffffffu) * (gpus - 1) >> 32);
     guint64 line = (draw >> 32) % (TRAFFIC_REGION_BYTES / LINE_BYTES);
@@ -111,4 +112,5 @@ void traffic_free(Traffic *traffic)
 }
 
 guint64 traffic_completed(const Traffic *traffic) { return traffic->completed; }
+guint64 traffic_peak(const Traffic *traffic) { return traffic->peak; }
 SimTime traffic_end_ps(const Traffic *traffic) { return traffic->end_ps; }

@@ -1,17 +1,17 @@
-# bench/: programs that measure; none runs in `make check`.
-EXTRA_PROGRAMS += bench/bench_engine
-bench_bench_engine_SOURCES = bench/bench_engine.c
-bench_bench_engine_LDADD = libfanout_core.la
+# bench/: how fast and how right the simulator is; nothing here runs in `make check`.
 
-EXTRA_PROGRAMS += bench/bench_fabric
-bench_bench_fabric_SOURCES = bench/bench_fabric.c
-bench_bench_fabric_LDADD = libfanout_core.la
-
+# The simulator's own speed, beside two yardsticks in the same process: as text, and as JSON in bench.json.
 .PHONY: bench
-bench: bench/bench_engine bench/bench_fabric
-	bench/bench_engine
-	bench/bench_fabric
-CLEANFILES += bench/bench_engine bench/bench_fabric
+bench: fanout
+	./fanout bench speed --format json >bench.json
+	./fanout bench speed --record $(top_srcdir)/tests/speed.recorded
+CLEANFILES += bench.json
+
+# The cost of a hop from 2 to 256 GPUs and from 1 MiB to 1 GiB: minutes.
+.PHONY: bench-growth
+bench-growth: fanout
+	./fanout bench growth --runs 1 --html growth.html
+CLEANFILES += growth.html
 
 # Every shared reference file, simulated and compared; fails when a group is worse than recorded.
 VALIDATE_FLAGS =

@@ -8,6 +8,9 @@ fanout_SOURCES = \
 	cli/progress.h \
 	cli/run.c \
 	cli/run.h \
+	cli/speed.c \
+	cli/speed.h \
+	cli/speed_yardstick.c \
 	cli/system.c \
 	cli/system.h \
 	cli/trace_args.c \

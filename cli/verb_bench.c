@@ -7,6 +7,7 @@
 
 #include "api/bench.h"
 #include "cli/options.h"
+#include "cli/speed.h"
 #include "cli/system.h"
 #include "sim/size.h"
 
@@ -33,6 +34,8 @@ static const Column row_columns[] = {
 typedef struct {
     char *variant, *gpus, *ctas, *threads, *bytes;
     gint64 crossings;
+    char *record; /* of the simulator's own speed */
+    gint runs;
 } BenchOwn;
 
 static ExitCode bench_list(const Options *options, GError **error)
@@ -43,6 +46,11 @@ static ExitCode bench_list(const Options *options, GError **error)
         table_text(table, (*test)->name);
         table_text(table, (*test)->variants);
         table_text(table, (*test)->text);
+    }
+    for (const SpeedBench *bench = speed_benches; bench->name; bench++) {
+        table_text(table, bench->name);
+        table_text(table, "");
+        table_text(table, bench->text);
     }
     ExitCode code = options_write(options, report, error);
     report_free(report);
@@ -132,6 +140,8 @@ static ExitCode bench_one(const Options *options, const char *name, const BenchO
 {
     System system;
     const BenchTest *test = bench_find(name);
+    if (!test && speed_find(name))
+        return speed_run(options, name, (guint)own->runs, own->record, error);
     if (!test) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "no test '%s'; 'fanout bench' lists them", name);
         return EXIT_USER;
@@ -157,7 +167,7 @@ static ExitCode bench_one(const Options *options, const char *name, const BenchO
 
 static ExitCode bench_run_verb(int argc, char **argv, GError **error)
 {
-    BenchOwn own = {.crossings = BENCH_CROSSINGS};
+    BenchOwn own = {.crossings = BENCH_CROSSINGS, .runs = 5};
     const GOptionEntry entries[] = {
         {"variant", 0, 0, G_OPTION_ARG_STRING, &own.variant, "variant of the test", "NAME"},
         {"gpus", 'n', 0, G_OPTION_ARG_STRING, &own.gpus, "who acts on whose memory (0>1), or how many", "GPUS"},
@@ -166,13 +176,16 @@ static ExitCode bench_run_verb(int argc, char **argv, GError **error)
         {"bytes", 'b', 0, G_OPTION_ARG_STRING, &own.bytes, "size of the test", "SIZE[,SIZE...]"},
         {"crossings", 0, 0, G_OPTION_ARG_INT64, &own.crossings,
          "beyond so many link crossings: three smaller sizes, extrapolated", "N"},
+        {"runs", 0, 0, G_OPTION_ARG_INT, &own.runs, "engine to growth: runs to take the median of (5)", "N"},
+        {"record", 0, 0, G_OPTION_ARG_FILENAME, &own.record,
+         "engine to growth: lines 'BENCH/WHAT RATIO': exit with 2 when a ratio to the heap lost 15 %", "FILE"},
         {NULL}};
     Options options;
     ExitCode code;
     if (options_parse(&options, &verb_bench, entries, &argc, &argv, &code, error)) {
         code = EXIT_USER;
-        if (own.crossings < 1)
-            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--crossings: at least 1");
+        if (own.crossings < 1 || own.runs < 1)
+            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--%s: at least 1", own.runs < 1 ? "runs" : "crossings");
         else if (options_check_args(&verb_bench, argc, argv, 0, 1, error))
             code = argc > 1 ? bench_one(&options, argv[1], &own, error) : bench_list(&options, error);
         options_clear(&options);
@@ -182,12 +195,13 @@ static ExitCode bench_run_verb(int argc, char **argv, GError **error)
     g_free(own.ctas);
     g_free(own.threads);
     g_free(own.bytes);
+    g_free(own.record);
     return code;
 }
 
 const Verb verb_bench = {
     .name = "bench",
     .usage = "[TEST]",
-    .text = "micro-benchmarks: latency, bandwidth, contention, multicast",
+    .text = "micro-benchmarks: latency, bandwidth, contention, multicast, own speed",
     .run = bench_run_verb,
 };

@@ -25,6 +25,13 @@ dist_check_SCRIPTS = \
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += tests/tidy.allow tests/validate.recorded
 
+# How fast the simulator is: alone, when nothing else runs.
+EXTRA_DIST += tests/test_speed.sh tests/speed.recorded
+.PHONY: check-speed
+check-speed: fanout
+	$(MAKE) check TESTS=tests/test_speed.sh
+CLEANFILES += tests/test_speed.sh.log tests/test_speed.sh.trs
+
 # Tests find the shared reference files here, and skip with a message where there are none.
 AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared}"; \
 	export FANOUT_SHARED; FANOUT=$(abs_top_builddir)/fanout; export FANOUT; \
@@ -33,7 +40,7 @@ AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../sha
 
 # One line for the whole of the last `make check`.
 check-summary:
-	@$(SHELL) $(top_srcdir)/tests/summary.sh $(TEST_LOGS)
+	@$(SHELL) $(top_srcdir)/tests/summary.sh $(TEST_LOGS) $$(ls tests/test_speed.sh.log 2>/dev/null)
 
 # The CMocka programs, sorted, one a line: tests/test_x is made of tests/test_x.c and linked with $(LDADD)
 # unless it says otherwise below.

@@ -1,0 +1,312 @@
+/* The benches of the simulator itself: what runs, what it costs, and the table of it. */
+#include "cli/speed.h"
+
+#include <malloc.h>
+#include <math.h>
+#include <string.h>
+
+#include "api/coll.h"
+#include "api/traffic.h"
+#include "cli/system.h"
+
+#define RUNS_MAX 99
+#define LOSS_PERCENT 15
+#define HOLDS 2000000
+
+const SpeedBench speed_benches[] = {
+    {"engine", "the calendar alone, beside a binary heap and a bare wheel", TRUE},
+    {"uniform", "uniform random unicast at 0.8 load, 8 and 72 endpoints on one switch level", TRUE},
+    {"ring", "all_reduce of 16 MiB by ring, 8 GPUs", TRUE},
+    {"nvls", "all_reduce of 16 MiB by NVLS, 8 GPUs", TRUE},
+    {"growth", "uniform from 2 to 256 endpoints, NVLS all_reduce from 1 MiB to 1 GiB", FALSE},
+    {NULL, NULL, FALSE},
+};
+
+const SpeedBench *speed_find(const char *name)
+{
+    static const SpeedBench all = {"speed", "engine, uniform, ring and nvls", FALSE};
+    for (const SpeedBench *bench = speed_benches; bench->name; bench++)
+        if (strcmp(bench->name, name) == 0)
+            return bench;
+    return strcmp(name, all.name) == 0 ? &all : NULL;
+}
+
+static const Column row_columns[] = {
+    COLUMN_TEXT(bench, "bench", "what runs"),
+    COLUMN_U64(what, "what", "", "endpoints, bytes, or events pending"),
+    COLUMN_FIXED(Mpackets_per_s, "packets", "M/s", 2, "requests and what follows from each, in millions"),
+    COLUMN_FIXED(Mhops_per_s, "hops", "M/s", 2, "packets that crossed a link, in millions"),
+    COLUMN_FIXED(Mevents_per_s, "events", "M/s", 2, "of the calendar, in millions"),
+    COLUMN_FIXED(events_per_packet, "events", "/packet", 2, ""),
+    COLUMN_FIXED(events_per_hop, "events", "/hop", 2, ""),
+    COLUMN_FIXED(hop_ns, "hop", "ns", 1, "CPU time"),
+    COLUMN_FIXED(packet_bytes, "memory", "B/packet", 0, "taken while running, for each packet in flight at the peak"),
+    COLUMN_FIXED(of_heap, "of heap", "", 3, "hops (or events) a second, over the heap's holds a second"),
+    COLUMN_FIXED(of_wheel, "of wheel", "", 3, "the same over the bare wheel's"),
+    COLUMN_FIXED(target, "target", "", 2, "of the ratio to the heap"),
+    COLUMN_BOOL(met, "met", "the target"),
+    COLUMN_END,
+};
+
+/* What one run of something cost. */
+typedef struct {
+    guint64 packets, hops, events, memory_bytes, peak_packets;
+    double cpu_s;
+} Cost;
+
+typedef struct {
+    const Options *options;
+    Report *report;
+    Table *table;
+    guint runs;
+    char **record; /* lines to compare with; NULL: none */
+    GString *worse;
+} Speed;
+
+static guint64 speed_heap_bytes(void)
+{
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+/* ---- one run each */
+
+static gboolean speed_open(System *system, const Options *options, const char *const *sets, GError **error)
+{
+    if (!system_load(system, NULL, options, error))
+        return FALSE;
+    for (; *sets; sets++)
+        if (!param_set_text(system->params, *sets, error)) {
+            system_clear(system);
+            return FALSE;
+        }
+    return TRUE;
+}
+
+static gboolean speed_uniform(const Options *options, guint endpoints, guint64 packets, Cost *cost, GError **error)
+{
+    g_autofree char *gpus = g_strdup_printf("system.gpus=%u", endpoints);
+    System system;
+    if (!speed_open(&system, options, (const char *[]){gpus, "system.links_per_switch=1", NULL}, error))
+        return FALSE;
+    Sim *sim = sim_new(&(SimSpec){.seed = options->seed, .calendar = options->calendar}, NULL);
+    Fabric *fabric = fabric_new(sim, &system.spec, FALSE, error);
+    if (fabric) {
+        guint64 before = speed_heap_bytes();
+        Traffic *traffic =
+            traffic_new(fabric, &(TrafficSpec){.packets = packets, .load_per_mille = 800, .bytes = 128});
+        double start_s = speed_cpu_s();
+        sim_run(sim, SIMTIME_NEVER);
+        *cost = (Cost){.cpu_s = speed_cpu_s() - start_s, .packets = packets, .hops = fabric_crossings(fabric),
+                       .events = sim_events_fired(sim), .memory_bytes = speed_heap_bytes() - before,
+                       .peak_packets = traffic_peak(traffic)};
+        g_assert(traffic_completed(traffic) == packets && fabric_is_quiet(fabric));
+        traffic_free(traffic);
+        fabric_free(fabric);
+    }
+    sim_free(sim);
+    system_clear(&system);
+    return fabric != NULL;
+}
+
+static guint64 speed_count_requests(const Fabric *fabric)
+{
+    guint64 n = 0;
+    for (guint k = 0; k < G_N_ELEMENTS(fabric->op_remote.kind); k++) {
+        n += fabric->op_remote.kind[k] ? fabric->op_remote.kind[k]->count : 0;
+        for (guint o = 0; o < fabric->op_object->len; o++) {
+            const OpTable *table = g_ptr_array_index(fabric->op_object, o);
+            n += table && table->kind[k] ? table->kind[k]->count : 0;
+        }
+    }
+    return n;
+}
+
+static gboolean speed_all_reduce(const Options *options, CollAlgo algo, guint64 bytes, Cost *cost, GError **error)
+{
+    System system;
+    if (!speed_open(&system, options, (const char *[]){NULL}, error))
+        return FALSE;
+    gboolean good = FALSE;
+    CollResult result;
+    CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+    spec.algo = algo;
+    spec.bytes = bytes;
+    spec.check = FALSE;
+    Sim *sim = sim_new(&(SimSpec){.seed = options->seed, .calendar = options->calendar}, NULL);
+    Fabric *fabric = fabric_new(sim, &system.spec, FALSE, error);
+    CollGroup *group = fabric ? coll_group_new(fabric, NULL, (guint32)system.spec.system.gpus, error) : NULL;
+    if (group) {
+        double start_s = speed_cpu_s();
+        good = coll_run(group, &spec, &result, error);
+        *cost = (Cost){.cpu_s = speed_cpu_s() - start_s, .packets = speed_count_requests(fabric),
+                       .hops = fabric_crossings(fabric), .events = sim_events_fired(sim)};
+        coll_group_free(group);
+    }
+    if (fabric)
+        fabric_free(fabric);
+    sim_free(sim);
+    system_clear(&system);
+    return good;
+}
+
+/* ---- rows */
+
+static void speed_compare(Speed *speed, const char *bench, guint64 what, double ratio)
+{
+    g_autofree char *key = g_strdup_printf("%s/%" G_GUINT64_FORMAT " ", bench, what);
+    for (char **line = speed->record; line && *line; line++) {
+        if (!g_str_has_prefix(*line, key))
+            continue;
+        double recorded = g_ascii_strtod(*line + strlen(key), NULL);
+        if (ratio < recorded * (100 - LOSS_PERCENT) / 100)
+            g_string_append_printf(speed->worse, "%s%s%.3f of the heap, recorded %.3f", speed->worse->len ? "; " : "",
+                                   key, ratio, recorded);
+    }
+}
+
+static void speed_fixed_over(Table *table, double value, double over)
+{
+    table_fixed(table, over > 0 ? value / over : NAN);
+}
+
+/* The median run's figures. ratio and of_wheel are medians of their own: yardsticks run beside each run. */
+static void speed_add(Speed *speed, const char *bench, guint64 what, const Cost *cost, double *heap,
+                      double *wheel, double *cpu_s, double target)
+{
+    Table *table = speed->table;
+    double s = speed_median(cpu_s, speed->runs), work = (double)(cost->hops ? cost->hops : cost->events);
+    double ratio = speed_median(heap, speed->runs);
+    table_text(table, bench);
+    table_u64(table, what);
+    speed_fixed_over(table, (double)cost->packets / 1e6, cost->packets ? s : 0);
+    speed_fixed_over(table, (double)cost->hops / 1e6, cost->hops ? s : 0);
+    speed_fixed_over(table, (double)cost->events / 1e6, s);
+    speed_fixed_over(table, (double)cost->events, (double)cost->packets);
+    speed_fixed_over(table, (double)cost->events, (double)cost->hops);
+    table_fixed(table, s / work * 1e9);
+    speed_fixed_over(table, (double)cost->memory_bytes, (double)cost->peak_packets);
+    table_fixed(table, ratio);
+    table_fixed(table, speed_median(wheel, speed->runs));
+    table_fixed(table, target > 0 ? target : NAN);
+    if (target > 0)
+        table_bool(table, ratio >= target);
+    else
+        table_null(table);
+    speed_compare(speed, bench, what, ratio);
+}
+
+typedef gboolean (*SpeedOne)(const Options *options, guint64 what, Cost *cost, GError **error);
+
+static gboolean one_uniform(const Options *options, guint64 endpoints, Cost *cost, GError **error)
+{
+    return speed_uniform(options, (guint)endpoints, 500000, cost, error);
+}
+
+static gboolean one_ring(const Options *options, guint64 bytes, Cost *cost, GError **error)
+{
+    return speed_all_reduce(options, COLL_RING, bytes, cost, error);
+}
+
+static gboolean one_nvls(const Options *options, guint64 bytes, Cost *cost, GError **error)
+{
+    return speed_all_reduce(options, COLL_NVLS, bytes, cost, error);
+}
+
+static gboolean one_engine(const Options *options, guint64 pending, Cost *cost, GError **error)
+{
+    guint64 ours, heaps;
+    (void)error;
+    *cost = (Cost){.events = HOLDS,
+                   .cpu_s = HOLDS / speed_sim_holds_per_s((guint)pending, HOLDS, options->calendar, &ours)};
+    speed_heap_holds_per_s((guint)pending, HOLDS, &heaps);
+    g_assert(ours == heaps); /* both simulated the same */
+    return TRUE;
+}
+
+/* Runs it several times, each beside the yardsticks, and adds a row. */
+static gboolean speed_row(Speed *speed, const char *bench, SpeedOne one, guint64 what, double target, GError **error)
+{
+    double heap[RUNS_MAX], wheel[RUNS_MAX], cpu_s[RUNS_MAX];
+    guint pending = one == one_engine ? (guint)what : SPEED_PENDING;
+    guint64 unused;
+    Cost cost;
+    for (guint r = 0; r < speed->runs; r++) {
+        double heap_per_s = speed_heap_holds_per_s(pending, HOLDS, &unused);
+        double wheel_per_s = speed_wheel_holds_per_s(pending, HOLDS, &unused);
+        if (!one(speed->options, what, &cost, error))
+            return FALSE;
+        double per_s = (double)(cost.hops ? cost.hops : cost.events) / cost.cpu_s;
+        heap[r] = per_s / heap_per_s;
+        wheel[r] = per_s / wheel_per_s;
+        cpu_s[r] = cost.cpu_s;
+    }
+    speed_add(speed, bench, what, &cost, heap, wheel, cpu_s, target);
+    return TRUE;
+}
+
+static gboolean speed_growth(Speed *speed, GError **error)
+{
+    for (guint64 endpoints = 2; endpoints <= 256; endpoints *= 2)
+        if (!speed_row(speed, "uniform", one_uniform, endpoints, 0, error))
+            return FALSE;
+    for (guint64 bytes = 1 << 20; bytes <= 1 << 30; bytes *= 4)
+        if (!speed_row(speed, "nvls", one_nvls, bytes, 0, error))
+            return FALSE;
+    return TRUE;
+}
+
+static gboolean speed_bench(Speed *speed, const char *name, GError **error)
+{
+    if (strcmp(name, "engine") == 0)
+        return speed_row(speed, name, one_engine, 100, 0, error) &&
+               speed_row(speed, name, one_engine, 1000, 0, error) &&
+               speed_row(speed, name, one_engine, SPEED_PENDING, 1 / 0.6, error);
+    if (strcmp(name, "uniform") == 0)
+        return speed_row(speed, name, one_uniform, 8, 0.75, error) &&
+               speed_row(speed, name, one_uniform, 72, 0.75, error);
+    if (strcmp(name, "ring") == 0)
+        return speed_row(speed, name, one_ring, 16 << 20, 0, error);
+    if (strcmp(name, "nvls") == 0)
+        return speed_row(speed, name, one_nvls, 16 << 20, 0, error);
+    return speed_growth(speed, error);
+}
+
+static gboolean speed_benches_run(Speed *speed, const char *name, GError **error)
+{
+    if (strcmp(name, "speed") != 0)
+        return speed_bench(speed, name, error);
+    for (const SpeedBench *bench = speed_benches; bench->name; bench++)
+        if (bench->common && !speed_bench(speed, bench->name, error))
+            return FALSE;
+    return TRUE;
+}
+
+ExitCode speed_run(const Options *options, const char *name, guint runs, const char *record, GError **error)
+{
+    g_autofree char *text = NULL;
+    g_auto(GStrv) lines = NULL;
+    if (record && !g_file_get_contents(record, &text, NULL, error))
+        return EXIT_USER;
+    lines = text ? g_strsplit(text, "\n", 0) : NULL;
+    Speed speed = {.options = options, .runs = MIN(runs | 1, RUNS_MAX), .record = lines,
+                   .worse = g_string_new(NULL), .report = report_new("bench", speed_find(name)->text)};
+    options_describe(options, speed.report);
+    report_add_u64(speed.report, "runs", speed.runs, "");
+    speed.table = report_add_table(speed.report, "rows", "", row_columns, 0);
+    report_add_chart(speed.report, speed.table, "cost of a hop", "what", "hop_ns", "bench", CHART_LINES | CHART_LOG_X);
+    report_add_note(speed.report, "CPU time of one core; medians; yardsticks: the hold model on a plain binary heap "
+                    "and on a bare timing wheel, %u pending, run beside each run", SPEED_PENDING);
+    ExitCode code = EXIT_USER;
+    if (speed_benches_run(&speed, name, error)) {
+        code = options_write(options, speed.report, error);
+        if (code == EXIT_DONE && speed.worse->len) {
+            code = EXIT_WRONG;
+            g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "slower than recorded in %s by more than %d %%: %s", record,
+                        LOSS_PERCENT, speed.worse->str);
+        }
+    }
+    report_free(speed.report);
+    g_string_free(speed.worse, TRUE);
+    return code;
+}
