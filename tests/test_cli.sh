@@ -1,39 +1,7 @@
 #!/bin/sh
 # Proves how the fanout command treats a user: right exit codes, one clear line for each mistake, the same
 # bytes twice, and systems that can be saved, changed and given back.
-set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-
-complain() {
-    echo "$*"
-    failures=$((failures + 1))
-}
-
-# refuses PATTERN ARG...: exit 1, nothing on standard output, one line on standard error like PATTERN.
-refuses() {
-    pattern=$1
-    shift
-    status=0
-    "$FANOUT" "$@" >out 2>err || status=$?
-    [ "$status" = 1 ] || complain "fanout $*: exit $status, not 1"
-    [ ! -s out ] || complain "fanout $*: wrote to standard output"
-    [ "$(wc -l <err)" = 1 ] || complain "fanout $*: not one line: $(cat err)"
-    grep -q -e "$pattern" err || complain "fanout $*: no '$pattern' in: $(cat err)"
-}
-
-# says PATTERN ARG...: exit 0, a line like PATTERN on standard output, nothing on standard error.
-says() {
-    pattern=$1
-    shift
-    status=0
-    "$FANOUT" "$@" >out 2>err || status=$?
-    [ "$status" = 0 ] || complain "fanout $*: exit $status: $(cat err)"
-    [ ! -s err ] || complain "fanout $*: wrote to standard error: $(cat err)"
-    grep -q -e "$pattern" out || complain "fanout $*: no '$pattern' in what it printed"
-}
+. "$TOP_SRCDIR/tests/cli_test.sh"
 
 says 'Usage: fanout VERB' --help
 says '^fanout [0-9]' --version
@@ -109,5 +77,10 @@ if [ -w /dev/full ]; then
     [ "$status" != 0 ] || complain "a full disk passed for success"
 fi
 
-echo "$failures failures"
-[ "$failures" = 0 ]
+# The simulator's own speed: every bench has rows with a ratio, and a bad record is refused.
+says '^engine,10000,' bench engine --runs 1 --format csv
+says '"of_heap": [0-9]' bench nvls --runs 1 --format json
+refuses 'no/such/file' bench nvls --runs 1 --record no/such/file
+refuses 'runs: at least 1' bench nvls --runs 0
+
+finish

@@ -1,28 +1,7 @@
 #!/bin/sh
-# Proves that `fanout coll` gives the same bytes twice and with both calendars, that its formats agree, and
-# that what cannot run is refused with one line.
-set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-
-complain() {
-    echo "$*"
-    failures=$((failures + 1))
-}
-
-# refuses PATTERN ARG...: exit 1, nothing on standard output, one line on standard error like PATTERN.
-refuses() {
-    pattern=$1
-    shift
-    status=0
-    "$FANOUT" coll "$@" >out 2>err || status=$?
-    [ "$status" = 1 ] || complain "coll $*: exit $status, not 1"
-    [ ! -s out ] || complain "coll $*: wrote to standard output"
-    [ "$(wc -l <err)" = 1 ] || complain "coll $*: not one line: $(cat err)"
-    grep -q -e "$pattern" err || complain "coll $*: no '$pattern' in: $(cat err)"
-}
+# Proves that `fanout coll` gives the same bytes twice and with both calendars, that its formats agree, that
+# every algorithm verifies, and that what cannot run is refused with one line.
+. "$TOP_SRCDIR/tests/cli_test.sh"
 
 small="all_reduce -s teach-4gpu -a nvls,ring --ctas 2 -b 1K -e 64K -f 8"
 for format in text csv json; do
@@ -61,26 +40,51 @@ head -n 1 one.csv | grep -q -E '^op,bytes,.*,algo,.*,time_us,.*algbw_GBps,busbw_
 cmp -s with slow && complain "a longer flight changes nothing"
 grep -q '<svg' page.html || complain "no chart in the page"
 
-refuses "did you mean 'all_reduce'\|all_reduce, all_gather" all_reduc
-refuses 'usage: fanout coll' -n 4
-refuses "'extra' is too much" all_reduce extra
-refuses '9 GPUs cannot' all_reduce -n 9 -s dgx-h100
-refuses '1 GPUs cannot' all_reduce -n 1
-refuses 'no whole number of' all_reduce -b 1000001
-refuses 'less than -b' all_reduce -b 4M -e 1M
-refuses "-f: '1'" all_reduce -f 1 -b 1M -e 2M
-refuses "'nvsl' is unknown" all_reduce -a nvsl
-refuses 'needs multicast' all_reduce -s dgx-a100 -a nvls -b 1M
-refuses "'floot' is unknown" all_reduce -d floot
-refuses "'mul' is unknown" all_reduce -o mul
-refuses '100000 CTAs' all_reduce --ctas 100000
-refuses '2000 threads' all_reduce --threads 2000
-refuses '0 bytes' all_reduce -b 0
-refuses "'lots' is not a size" all_reduce -b lots
-refuses "no algorithm 'push'" all_reduce -a push
-refuses 'root 9' broadcast -a nvls --root 9 -b 1M
-refuses "no system 'dgx-h10'" all_reduce -s dgx-h10
-refuses 'no/such/dir' all_reduce -s teach-4gpu --ctas 2 -b 1K -a nvls --html no/such/dir/x.html
+# Every operation and algorithm, verified.
+while read -r op algos; do
+    "$FANOUT" coll "$op" -a "$algos" -b 36K -n 6 -d half --format csv >out 2>err ||
+        complain "$op $algos: $(cat err)"
+    ! grep -q false out || complain "$op $algos: wrong: $(cat out)"
+    [ "$(wc -l <out)" = "$(echo "$algos" | tr , '\n' | wc -l | awk '{print $1 + 1}')" ] ||
+        complain "$op $algos: $(cat out)"
+done <<LIST
+all_reduce ring,tree,oneshot,twoshot,nvls,nvls_oneshot,auto
+all_gather ring,push,nvls,auto
+reduce_scatter ring,pull,nvls,auto
+broadcast ring,push,nvls,auto
+all_to_all direct,auto
+sendrecv direct,auto
+LIST
+"$FANOUT" coll all_reduce -a ring -p ll128 -b 36K -o max -d bfloat16 --format csv | grep -q 'ring,ll128.*true' ||
+    complain "ring with ll128"
+"$FANOUT" coll all_reduce -a best -b 8K -n 2 --format csv | grep -q true || complain "best"
 
-echo "$failures failures"
-[ "$failures" = 0 ]
+refuses "did you mean 'all_reduce'\|all_reduce, all_gather" coll all_reduc
+refuses 'usage: fanout coll' coll -n 4
+refuses "'extra' is too much" coll all_reduce extra
+refuses '9 GPUs cannot' coll all_reduce -n 9 -s dgx-h100
+refuses '1 GPUs cannot' coll all_reduce -n 1
+refuses 'no whole number of' coll all_reduce -b 1000001
+refuses 'less than -b' coll all_reduce -b 4M -e 1M
+refuses "-f: '1'" coll all_reduce -f 1 -b 1M -e 2M
+refuses "'nvsl' is unknown" coll all_reduce -a nvsl
+refuses 'needs multicast' coll all_reduce -s dgx-a100 -a nvls -b 1M
+refuses "'floot' is unknown" coll all_reduce -d floot
+refuses "'mul' is unknown" coll all_reduce -o mul
+refuses '100000 CTAs' coll all_reduce --ctas 100000
+refuses '2000 threads' coll all_reduce --threads 2000
+refuses '0 bytes' coll all_reduce -b 0
+refuses "'lots' is not a size" coll all_reduce -b lots
+refuses "no algorithm 'push'" coll all_reduce -a push
+refuses 'root 9' coll broadcast -a nvls --root 9 -b 1M
+refuses "no system 'dgx-h10'" coll all_reduce -s dgx-h10
+refuses 'no/such/dir' coll all_reduce -s teach-4gpu --ctas 2 -b 1K -a nvls --html no/such/dir/x.html
+refuses "is unknown; all_reduce has" coll all_reduce -a rong
+refuses "is unknown" coll all_reduce -d f7
+refuses "divided among 8" coll all_gather -b 100
+refuses "whole number" coll all_reduce -b 33
+refuses "multiple of 32" coll all_reduce --threads 100
+refuses "resident" coll all_reduce --ctas 5000
+refuses "does not go with" coll all_reduce -o xor -d float -a ring
+
+finish

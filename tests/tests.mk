@@ -10,7 +10,6 @@ dist_check_SCRIPTS = \
 	tests/golden.sh \
 	tests/test_cli.sh \
 	tests/test_cli_coll.sh \
-	tests/test_coll_verb.sh \
 	tests/test_cuda_abi.sh \
 	tests/test_cuda_bindings.sh \
 	tests/test_cuda_clients.sh \
@@ -23,7 +22,7 @@ dist_check_SCRIPTS = \
 	tests/tidy.sh \
 	tests/tidy_selftest.sh
 TESTS += $(dist_check_SCRIPTS)
-EXTRA_DIST += tests/tidy.allow tests/validate.recorded
+EXTRA_DIST += tests/cli_test.sh tests/tidy.allow tests/validate.recorded
 
 # How fast the simulator is: alone, when nothing else runs.
 EXTRA_DIST += tests/test_speed.sh tests/speed.recorded
