@@ -28,6 +28,9 @@ libfanout_core_la_SOURCES += \
 	api/coll_ring.c \
 	api/coll_table.c \
 	api/coll_tree.c \
+	api/cuda_error.c \
+	api/cuda_fail.c \
+	api/cuda_fail.h \
 	api/cuda_spec.c \
 	api/cuda_spec.h \
 	api/device.c \
@@ -55,12 +58,12 @@ cuda_files = \
 	api/cuda_class.h \
 	api/cuda_copy.c \
 	api/cuda_copy.h \
+	api/cuda_copy_batch.c \
 	api/cuda_copy_peer.c \
 	api/cuda_ctx.c \
 	api/cuda_ctx.h \
 	api/cuda_ctx_query.c \
 	api/cuda_device.c \
-	api/cuda_error.c \
 	api/cuda_event.c \
 	api/cuda_handle.c \
 	api/cuda_handle.h \
@@ -91,6 +94,7 @@ cuda_files = \
 	api/cuda_report_status.h \
 	api/cuda_share.c \
 	api/cuda_stream.c \
+	api/cuda_stream_op.c \
 	api/cuda_symbols.h \
 	api/cuda_team.c \
 	api/cuda_team.h \

@@ -106,8 +106,7 @@ static guint64 span(guint64 width, guint64 pitch, guint64 height)
     return height == 0 ? width : (height - 1) * pitch + width;
 }
 
-static CUresult prepare(Call *call, const Copy *copy, const Context *context,
-                        EngineRequest *request)
+CUresult copy_prepare(Call *call, const Copy *copy, const Context *context, EngineRequest *request)
 {
     CopySide to = resolve(call, copy->destination, copy->destination_side);
     CopySide from = resolve(call, copy->source, copy->source_side);
@@ -155,7 +154,7 @@ CUresult copy_any(Call *call, const Copy *copy)
         return result;
     if (copy->bytes == 0)
         return CUDA_SUCCESS;
-    result = prepare(call, copy, context, &request);
+    result = copy_prepare(call, copy, context, &request);
     if (result != CUDA_SUCCESS)
         return result;
     request.stream = stream.stream;

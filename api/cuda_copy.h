@@ -24,6 +24,8 @@ typedef struct {
     int source_peer;
 } Copy;
 CUresult copy_any(Call *call, const Copy *copy);
+/* Checks a copy of at least one byte; the request lacks only its stream. Queues nothing. */
+CUresult copy_prepare(Call *call, const Copy *copy, const Context *context, EngineRequest *request);
 
 /* Both sides of a copy and the destination of a fill: mapped, accessible, not freed. *gpu_device
  * gets the ordinal whose engine does the work. */

@@ -51,4 +51,21 @@ void context_push(Context *context);
 CUresult stream_get(Call *call, CUstream handle, CUstream standard, Stream *stream);
 EventHandle *event_get(Call *call, CUevent handle);
 
+/* A function of a stream, and its twin whose stream 0 is the thread's own. `parameters` and
+ * `arguments` begin behind the call, the stream and the standard. */
+#define STREAM_TWINS(name, parameters, made, arguments)                                            \
+    CUresult name parameters                                                                       \
+    {                                                                                              \
+        const CUstream standard = CU_STREAM_LEGACY;                                                \
+        CUDA_BEGIN(call);                                                                          \
+        CUDA_RETURN(call, made arguments);                                                         \
+    }                                                                                              \
+    CUDA_TWIN CUresult name##_ptsz parameters;                                                     \
+    CUresult name##_ptsz parameters                                                                \
+    {                                                                                              \
+        const CUstream standard = CU_STREAM_PER_THREAD;                                            \
+        CUDA_BEGIN(call);                                                                          \
+        CUDA_RETURN(call, made arguments);                                                         \
+    }
+
 #endif

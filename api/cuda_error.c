@@ -1,7 +1,7 @@
 /* Names and strings of the result codes. */
-#include <glib.h>
+#include <string.h>
 
-#include <fanout/cuda.h>
+#include "api/cuda_fail.h"
 
 typedef struct {
     int code;
@@ -158,6 +158,18 @@ static const ErrorText *error_find(CUresult error)
         if (errors[i].code == (int)error)
             return &errors[i];
     return NULL;
+}
+
+CUresult cuda_error_code(const char *name)
+{
+    static const char prefix[] = "CUDA_ERROR_";
+
+    if (g_str_has_prefix(name, prefix))
+        name += strlen(prefix);
+    for (guint i = 1; i < G_N_ELEMENTS(errors); i++)
+        if (g_str_equal(errors[i].name + strlen(prefix), name))
+            return (CUresult)errors[i].code;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuGetErrorName(CUresult error, const char **text)

@@ -5,7 +5,8 @@ CUresult cuInit(unsigned int flags)
 {
     if (flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    return cuda_start(cuda_get());
+    CUresult result = cuda_fail_now(cuda_get(), "cuInit");
+    return result == CUDA_SUCCESS ? cuda_start(cuda_get()) : result;
 }
 
 /* Works before cuInit, as the real one; the configured version is known once the system is loaded.

@@ -16,6 +16,14 @@ int cuda_symbols_stub(unsigned row)
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+int cuda_symbols_know(const char *name)
+{
+    for (unsigned i = 0; i < cuda_symbols_n; i++)
+        if (g_str_equal(cuda_symbols[i].base, name) || g_str_equal(cuda_symbols[i].symbol, name))
+            return TRUE;
+    return FALSE;
+}
+
 /* The newest variant of a base name that `version` has. A version older than the first variant gets
  * the first when that is from 2.0, as every program once had it. *known: some version has it. */
 static const CudaSymbol *newest(const char *base, int version, gboolean per_thread, int driver,
@@ -44,6 +52,9 @@ static CUresult look_up(const char *symbol, void **function, int version, cuuint
     const CudaSymbol *found = NULL;
     gboolean known = FALSE;
 
+    CUresult wanted = cuda_fail_now(cuda_get(), "cuGetProcAddress");
+    if (wanted != CUDA_SUCCESS)
+        return wanted;
     if (symbol == NULL || function == NULL || version > driver || (flags & ~both) != 0 ||
         flags == both)
         return CUDA_ERROR_INVALID_VALUE;

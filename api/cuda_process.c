@@ -14,6 +14,7 @@
 #include "api/cuda_phys.h"
 #include "api/cuda_range.h"
 #include "api/cuda_report.h"
+#include "api/cuda_symbols.h"
 #include "api/cuda_team.h"
 
 /* The front end's process record: the one global that the driver API's shape asks for. */
@@ -162,8 +163,15 @@ static gboolean load(Cuda *cuda, GError **error)
 
     cuda->system = g_strdup(env_or("FANOUT_SYSTEM", "dgx-h100"));
     cuda->params = param_set_new();
-    return cuda_spec_load(cuda->params, &cuda->spec, &cuda->fabric, cuda->system,
-                          env_or("FANOUT_CONFIG", NULL), sets, error);
+    if (!cuda_spec_load(cuda->params, &cuda->spec, &cuda->fabric, cuda->system,
+                        env_or("FANOUT_CONFIG", NULL), sets, error))
+        return FALSE;
+    cuda->fails = cuda_fails_new(cuda->spec.fail, NULL); /* it was checked */
+    const char *unknown = cuda_fails_unknown(cuda->fails, cuda_symbols_know);
+    if (unknown != NULL)
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                    "cuda.fail: '%s' is no function of the driver API", unknown);
+    return unknown == NULL;
 }
 
 static void say_wrong(Cuda *cuda, const GError *error)
@@ -252,6 +260,17 @@ CUresult cuda_start(Cuda *cuda)
     return cuda->n_devices > 0 ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
 }
 
+CUresult cuda_fail_now(Cuda *cuda, const char *function)
+{
+    CUresult code = CUDA_SUCCESS;
+
+    pthread_mutex_lock(&cuda->lock);
+    if (configure(cuda))
+        code = cuda_fails_take(cuda->fails, function);
+    pthread_mutex_unlock(&cuda->lock);
+    return code;
+}
+
 CUresult cuda_begin(Call *call)
 {
     Cuda *cuda = cuda_get();
@@ -263,7 +282,7 @@ CUresult cuda_begin(Call *call)
     pthread_mutex_lock(&cuda->lock);
     call->cuda = cuda;
     call->locked = TRUE;
-    return call->result = CUDA_SUCCESS;
+    return call->result = cuda_fails_take(cuda->fails, call->name);
 }
 
 static void pay_host_cost(const Call *call)
@@ -273,6 +292,14 @@ static void pay_host_cost(const Call *call)
 
     if (request.time_ps != 0)
         engine_call(call->cuda->engine, &request, &reply);
+}
+
+static void log_error(const Call *call)
+{
+    const char *name = NULL;
+
+    cuGetErrorName(call->result, &name);
+    log_line(call->cuda->log, LOG_CUDA, LOG_DEBUG, 0, "%s: %s", call->name, name);
 }
 
 void cuda_end(Call *call)
@@ -289,6 +316,8 @@ void cuda_end(Call *call)
     count->calls++;
     count->errors += call->result != CUDA_SUCCESS && call->result != CUDA_ERROR_NOT_READY;
     cuda_unlock(call);
+    if (call->result != CUDA_SUCCESS)
+        log_error(call);
     if (call->cuda->spec.host_cost)
         pay_host_cost(call);
 }

@@ -12,6 +12,7 @@
 #include <fanout/cuda.h>
 
 #include "api/cuda_class.h"
+#include "api/cuda_fail.h"
 #include "api/cuda_handle.h"
 #include "api/cuda_spec.h"
 #include "api/engine.h"
@@ -63,6 +64,7 @@ typedef struct Cuda {
     gint configured;  /* atomic: 1 options are loaded, -1 they are wrong */
     ParamSet *params; /* owns the strings of the specs */
     FabricSpec fabric;
+    CudaFails *fails; /* under the lock */
     Engine *engine;
     guint n_devices;
     CudaDevice device[CUDA_DEVICES_MAX];
@@ -95,6 +97,8 @@ typedef struct {
     if (cuda_begin(&call) != CUDA_SUCCESS)                                                         \
     return call.result
 CUresult cuda_begin(Call *call);
+/* For the calls that need no frame (cuInit, cuGetProcAddress): what `cuda.fail` wants of this one. */
+CUresult cuda_fail_now(Cuda *cuda, const char *function);
 void cuda_end(Call *call);
 /* Ends a call with this code; so written that the report can count failures. */
 #define CUDA_RETURN(call, code) return (call).result = (code)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "api/cuda_fail.h"
 #include "model/preset.h"
 
 static const char *const gpu_names[] = {"auto", "a100", "h100", "h200", "b200", "gb200", NULL};
@@ -43,6 +44,7 @@ const ParamRow cuda_spec_rows[] = {
     PARAM_BOOL(CudaSpec, sticky_faults,
                "an illegal address stays an error of its context for good"),
     PARAM_BOOL(CudaSpec, host_cost, "calls cost simulated time, as measured on a real driver"),
+    PARAM_STRING(CudaSpec, fail, "calls and the errors that they answer: CALL:CODE[:NUMBER],..."),
     PARAM_U64(CudaSpec, memory_bytes, "bytes", 0, 1024 * GIB, "memory of a GPU; 0: its model's"),
     PARAM_END,
 };
@@ -91,6 +93,8 @@ const char cuda_spec_defaults[] =
     "sticky_faults=true\n"
     "# assumed: host calls are free, so that results do not depend on the host\n"
     "host_cost=false\n"
+    "# assumed: none\n"
+    "fail=\n"
     "# assumed: as the GPU's model has\n"
     "memory_bytes=0\n";
 
@@ -121,6 +125,10 @@ gboolean cuda_spec_load(ParamSet *params, CudaSpec *spec, FabricSpec *fabric, co
     for (guint i = 0; sets != NULL && sets[i] != NULL; i++)
         if (sets[i][0] != '\0' && !param_set_text(params, sets[i], error))
             return FALSE;
+    CudaFails *fails = cuda_fails_new(spec->fail, error);
+    if (fails == NULL)
+        return FALSE;
+    cuda_fails_free(fails);
     if (spec->gpu == CUDA_GPU_AUTO)
         spec->gpu = (int)spec_gpu_of_title(fabric->system.title);
     return TRUE;

@@ -42,6 +42,7 @@ typedef struct {
     guint64 query_quantum_ns;
     gboolean sticky_faults;
     gboolean host_cost;
+    char *fail;           /* cuda_fail.h; belongs to the ParamSet */
     guint64 memory_bytes; /* 0: as the GPU's model has */
 } CudaSpec;
 

@@ -119,23 +119,6 @@ CUresult cuStreamDestroy_v2(CUstream stream)
     CUDA_RETURN(call, destroy(&call, stream));
 }
 
-/* A function of a stream, and its twin whose stream 0 is the thread's own. `parameters` and
- * `arguments` begin behind the call, the stream and the standard. */
-#define STREAM_TWINS(name, parameters, made, arguments)                                            \
-    CUresult name parameters                                                                       \
-    {                                                                                              \
-        const CUstream standard = CU_STREAM_LEGACY;                                                \
-        CUDA_BEGIN(call);                                                                          \
-        CUDA_RETURN(call, made arguments);                                                         \
-    }                                                                                              \
-    CUDA_TWIN CUresult name##_ptsz parameters;                                                     \
-    CUresult name##_ptsz parameters                                                                \
-    {                                                                                              \
-        const CUstream standard = CU_STREAM_PER_THREAD;                                            \
-        CUDA_BEGIN(call);                                                                          \
-        CUDA_RETURN(call, made arguments);                                                         \
-    }
-
 static CUresult synchronize(Call *call, CUstream handle, CUstream standard)
 {
     Stream stream;
@@ -210,73 +193,6 @@ static CUresult get(Call *call, CUstream handle, CUstream standard, Get what, vo
     return CUDA_SUCCESS;
 }
 
-/* Host code in a stream: callbacks run on a thread of the engine and may not call the API. */
-typedef struct {
-    CUstreamCallback callback;
-    CUstream stream;
-    void *user;
-} CallbackFrame;
-
-static void run_callback(void *argument)
-{
-    CallbackFrame *frame = argument;
-    frame->callback(frame->stream, CUDA_SUCCESS, frame->user);
-    g_free(frame);
-}
-
-static CUresult host_call(Call *call, CUstream handle, CUstream standard, CUhostFn function,
-                          void *user)
-{
-    Stream stream;
-
-    if (function == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = stream_get(call, handle, standard, &stream);
-    EngineRequest request = {.op = ENGINE_HOST_CALL,
-                             .stream = stream.stream,
-                             .function = (guint64)(guintptr)function,
-                             .argument = (guint64)user};
-    return result == CUDA_SUCCESS ? engine_submit(call, &request) : result;
-}
-
-static CUresult add_callback(Call *call, CUstream handle, CUstream standard,
-                             CUstreamCallback callback, void *user, unsigned int flags)
-{
-    if (callback == NULL || flags != 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    CallbackFrame *frame = g_new(CallbackFrame, 1);
-    *frame = (CallbackFrame){callback, handle, user};
-    CUresult result = host_call(call, handle, standard, run_callback, frame);
-    if (result != CUDA_SUCCESS)
-        g_free(frame);
-    return result;
-}
-
-static CUresult value_op(Call *call, CUstream handle, CUstream standard, EngineOp op,
-                         guint64 address, guint64 value, guint32 width, unsigned int flags)
-{
-    Stream stream;
-    CUresult result = stream_get(call, handle, standard, &stream);
-    unsigned allowed = op == ENGINE_WAIT_VALUE
-                           ? CU_STREAM_WAIT_VALUE_NOR | CU_STREAM_WAIT_VALUE_FLUSH
-                           : CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
-
-    if (result != CUDA_SUCCESS)
-        return result;
-    int device = stream.context->device;
-    if ((flags & ~allowed) != 0 || address % width != 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    result = check_device_span(call, address, width, op == ENGINE_WRITE_VALUE, device, &device);
-    EngineRequest request = {.op = op,
-                             .stream = stream.stream,
-                             .address = address,
-                             .value = value,
-                             .width = width,
-                             .access = flags & CU_STREAM_WAIT_VALUE_NOR,
-                             .gpu = call->cuda->device[device].gpu};
-    return result == CUDA_SUCCESS ? engine_submit(call, &request) : result;
-}
-
 STREAM_TWINS(cuStreamSynchronize, (CUstream stream), synchronize, (&call, stream, standard))
 STREAM_TWINS(cuStreamQuery, (CUstream stream), query, (&call, stream, standard))
 STREAM_TWINS(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned int flags), wait_event,
@@ -293,20 +209,17 @@ STREAM_TWINS(cuStreamGetDevice, (CUstream stream, CUdevice *device), get,
              (&call, stream, standard, GET_DEVICE, device))
 STREAM_TWINS(cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus *status), get,
              (&call, stream, standard, GET_CAPTURE, status))
-STREAM_TWINS(cuLaunchHostFunc, (CUstream stream, CUhostFn function, void *user), host_call,
-             (&call, stream, standard, function, user))
-STREAM_TWINS(cuStreamAddCallback,
-             (CUstream stream, CUstreamCallback callback, void *user, unsigned int flags),
-             add_callback, (&call, stream, standard, callback, user, flags))
-STREAM_TWINS(cuStreamWriteValue32_v2,
-             (CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned int flags), value_op,
-             (&call, stream, standard, ENGINE_WRITE_VALUE, address, value, 4, flags))
-STREAM_TWINS(cuStreamWriteValue64_v2,
-             (CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned int flags), value_op,
-             (&call, stream, standard, ENGINE_WRITE_VALUE, address, value, 8, flags))
-STREAM_TWINS(cuStreamWaitValue32_v2,
-             (CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned int flags), value_op,
-             (&call, stream, standard, ENGINE_WAIT_VALUE, address, value, 4, flags))
-STREAM_TWINS(cuStreamWaitValue64_v2,
-             (CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned int flags), value_op,
-             (&call, stream, standard, ENGINE_WAIT_VALUE, address, value, 8, flags))
+
+/* No green contexts here: the context itself. */
+static CUresult get_context(Call *call, CUstream handle, CUstream standard, CUcontext *context,
+                            CUgreenCtx *green)
+{
+    CUresult result = green != NULL ? get(call, handle, standard, GET_CONTEXT, context)
+                                    : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS)
+        *green = NULL;
+    return result;
+}
+
+STREAM_TWINS(cuStreamGetCtx_v2, (CUstream stream, CUcontext *context, CUgreenCtx *green),
+             get_context, (&call, stream, standard, context, green))

@@ -14,6 +14,9 @@ typedef struct {
 extern const CudaSymbol cuda_symbols[]; /* sorted by symbol */
 extern const unsigned cuda_symbols_n;
 
+/* Some symbol has this name, with or without its suffix. */
+int cuda_symbols_know(const char *name);
+
 /* What a function that nobody implements answers; says so once in the log. `row` is its table row.
  */
 int cuda_symbols_stub(unsigned row);

@@ -68,3 +68,35 @@ diff "$dir/ours.txt" "$dir/theirs.txt" || { echo "values differ (< ours, > the t
 both prototypes "-c -D__CUDA_API_VERSION_INTERNAL"
 [ "$(wc -l <"$dir/ours.txt")" -gt 400 ] || { echo "the test looks at too little"; exit 1; }
 echo "$(wc -l <"$dir/ours.txt") values, $(grep -c assert "$dir/prototypes.c") prototypes: no difference from CUDA $version"
+
+# The errors that a toolkit's header documents for a call are those that tests/test_cuda_errors.c produces.
+awk '
+    /^\/\*\*/ { comment = 1; text = "" }
+    comment && /[\\]returns? *$|[\\]return / { listing = 1 }
+    comment && /[\\](note|sa|see)/ { listing = 0 }
+    comment && listing { text = text " " $0 }
+    /\*\// { comment = 0; listing = 0 }
+    /^CUresult CUDAAPI cu[A-Za-z0-9_]*\(/ {
+        name = $3; sub(/\(.*/, "", name); line = name
+        delete seen
+        while (match(text, /CUDA_ERROR_[A-Z_0-9]+/)) {
+            code = substr(text, RSTART + 11, RLENGTH - 11); text = substr(text, RSTART + RLENGTH)
+            if (!(code in seen)) { seen[code] = 1; line = line " " code }
+        }
+        print line
+        text = ""
+    }
+' "$header/cuda.h" >"$dir/documented"
+missing=0
+while read -r call codes; do
+    case $call in '#'* | '') continue ;; esac
+    line=$(awk -v call="$call" '$1 == call || $1 ~ "^" call "_v[0-9]$" { print; exit }' "$dir/documented")
+    for code in ${line#* }; do
+        case " $codes " in
+        *" $code "*) ;;
+        *) [ "$code" = "$call" ] || [ "$code" = "$line" ] || { echo "$call: $code is documented and not in cuda_errors.list"; missing=1; } ;;
+        esac
+    done
+done <"$TOP_SRCDIR/tests/cuda_errors.list"
+[ $missing = 0 ] || exit 1
+echo "$(wc -l <"$dir/documented") lists of errors in the toolkit's header: all of ours are complete"

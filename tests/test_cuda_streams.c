@@ -296,6 +296,74 @@ static void test_host_cost(void)
     assert_int_equal(after - before, 5470000 + 8200000);
 }
 
+/* Batches: words that streams write and wait for, and copies to several places, also to a multicast
+ * address. All or nothing. */
+static void test_batches(void)
+{
+    Handle object, mem[2];
+    CUdeviceptr va[2], words;
+    CUstream stream;
+    CUstreamBatchMemOpParams ops[3];
+
+    start();
+    CUdeviceptr mc = bound_team(2, GRAIN, &object, mem, va);
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuMemAlloc(&words, 4096));
+    OK(cuMemsetD32(words, 0, 1024));
+    memset(ops, 0, sizeof ops);
+    ops[0].writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+    ops[0].writeValue.address = words;
+    ops[0].writeValue.value = 5;
+    ops[1].waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+    ops[1].waitValue.address = words;
+    ops[1].waitValue.value = 5;
+    ops[1].waitValue.flags = CU_STREAM_WAIT_VALUE_EQ;
+    ops[2].writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
+    ops[2].writeValue.address = words + 8;
+    ops[2].writeValue.value64 = 6;
+    OK(cuStreamBatchMemOp(stream, 3, ops, 0));
+    OK(cuStreamSynchronize(stream));
+    assert_int_equal(word_at(words + 8), 6);
+    ops[0].writeValue.value = 7;
+    ops[2].writeValue.address = mc; /* not for words of streams */
+    INVALID(cuStreamBatchMemOp(stream, 3, ops, 0));
+    INVALID(cuStreamBatchMemOp(stream, 257, ops, 0));
+    OK(cuStreamSynchronize(stream));
+    assert_int_equal(word_at(words), 5);
+
+    CUdeviceptr to[2] = {mc, words + 64}, from[2] = {words, words + 8};
+    size_t bytes[2] = {64, 4}, first[1] = {0};
+    CUmemcpyAttributes how = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+    OK(cuMemcpyBatchAsync(to, from, bytes, 2, &how, first, 1, stream));
+    OK(cuStreamSynchronize(stream));
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(word_at(va[i]), 5);
+    assert_int_equal(word_at(words + 64), 6);
+    INVALID(cuMemcpyBatchAsync(to, from, bytes, 2, &how, first, 1, NULL));
+    how.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_INVALID;
+    INVALID(cuMemcpyBatchAsync(to, from, bytes, 2, &how, first, 1, stream));
+}
+
+/* A host function by its newest name; a stream's context, with no green one. */
+static void test_newer_names(void)
+{
+    CUcontext context, current;
+    CUgreenCtx green = (CUgreenCtx)&context;
+    CUstream stream;
+    gint n = 0;
+
+    start();
+    use_device(0);
+    OK(cuStreamCreate(&stream, 0));
+    OK(cuLaunchHostFunc_v2(stream, note, &n, 1));
+    INVALID(cuLaunchHostFunc_v2(stream, note, &n, 2));
+    OK(cuStreamSynchronize(stream));
+    assert_int_equal(n, 1);
+    OK(cuStreamGetCtx_v2(stream, &context, &green));
+    OK(cuCtxGetCurrent(&current));
+    assert_true(context == current && green == NULL);
+}
+
 int main(int argc, char **argv)
 {
     static const CudaTest tests[] = {
@@ -311,6 +379,8 @@ int main(int argc, char **argv)
         CUDA_TEST(test_allocations, ""),
         CUDA_TEST(test_peer_and_2d_copies, ""),
         CUDA_TEST(test_host_cost, "cuda.host_cost=true"),
+        CUDA_TEST(test_batches, ""),
+        CUDA_TEST(test_newer_names, ""),
         CUDA_TEST_END,
     };
     return cuda_test_main(tests, argc, argv);

@@ -30,6 +30,7 @@ EXTRA_DIST += tests/test_speed.sh tests/speed.recorded
 check-speed: fanout
 	$(MAKE) check TESTS=tests/test_speed.sh
 CLEANFILES += tests/test_speed.sh.log tests/test_speed.sh.trs
+EXTRA_DIST += tests/cuda_errors.list tests/tidy.allow tests/validate.recorded
 
 # Tests find the shared reference files here, and skip with a message where there are none.
 AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared}"; \
@@ -51,6 +52,7 @@ check_PROGRAMS += \
 	tests/test_conservation \
 	tests/test_copy \
 	tests/test_cuda_bad_input \
+	tests/test_cuda_errors \
 	tests/test_cuda_rules_1 \
 	tests/test_cuda_rules_2 \
 	tests/test_cuda_rules_3 \
@@ -112,6 +114,7 @@ tests_test_tlm_port_SOURCES = tests/test_tlm_port.cpp
 # The CUDA front end: against the shared library, as its users meet it.
 CUDA_TEST_LDADD = libcuda.la $(GLIB_LIBS) $(CMOCKA_LIBS)
 tests_test_cuda_bad_input_LDADD = $(CUDA_TEST_LDADD)
+tests_test_cuda_errors_LDADD = $(CUDA_TEST_LDADD)
 tests_test_cuda_rules_1_LDADD = $(CUDA_TEST_LDADD)
 tests_test_cuda_rules_2_LDADD = $(CUDA_TEST_LDADD)
 tests_test_cuda_rules_3_LDADD = $(CUDA_TEST_LDADD)

@@ -176,6 +176,9 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void *source, size_
 CUresult cuMemcpyDtoHAsync_v2(void *destination, CUdeviceptr source, size_t bytes, CUstream stream);
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes,
                               CUstream stream);
+CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t n,
+                               CUmemcpyAttributes *attributes, size_t *first,
+                               size_t n_attributes, CUstream stream);
 CUresult cuMemcpyPeerAsync(CUdeviceptr destination, CUcontext destination_context,
                            CUdeviceptr source, CUcontext source_context, size_t bytes,
                            CUstream stream);
@@ -201,12 +204,19 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags);
 CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags);
 CUresult cuStreamGetPriority(CUstream stream, int *priority);
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context);
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *green);
 CUresult cuStreamGetId(CUstream stream, unsigned long long *id);
 CUresult cuStreamGetDevice(CUstream stream, CUdevice *device);
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status);
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *user,
                              unsigned int flags);
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *user);
+#if FANOUT_CUDA_VERSION >= 13020
+CUresult cuLaunchHostFunc_v2(CUstream stream, CUhostFn function, void *user,
+                             unsigned int sync_mode);
+#endif
+CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int n, CUstreamBatchMemOpParams *operations,
+                               unsigned int flags);
 CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value,
                                  unsigned int flags);
 CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value,

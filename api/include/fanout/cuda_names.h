@@ -38,6 +38,8 @@
 #define cuStreamWriteValue64 cuStreamWriteValue64_v2
 #define cuStreamWaitValue32 cuStreamWaitValue32_v2
 #define cuStreamWaitValue64 cuStreamWaitValue64_v2
+#define cuStreamBatchMemOp cuStreamBatchMemOp_v2
+#define cuMemcpyBatchAsync cuMemcpyBatchAsync_v2
 #define cuEventDestroy cuEventDestroy_v2
 #define cuEventElapsedTime cuEventElapsedTime_v2
 
@@ -71,11 +73,15 @@
 #define cuStreamGetFlags cuStreamGetFlags_ptsz
 #define cuStreamGetPriority cuStreamGetPriority_ptsz
 #define cuStreamGetCtx cuStreamGetCtx_ptsz
+#define cuStreamGetCtx_v2 cuStreamGetCtx_v2_ptsz
+#define cuStreamBatchMemOp_v2 cuStreamBatchMemOp_v2_ptsz
+#define cuMemcpyBatchAsync_v2 cuMemcpyBatchAsync_v2_ptsz
 #define cuStreamGetId cuStreamGetId_ptsz
 #define cuStreamGetDevice cuStreamGetDevice_ptsz
 #define cuStreamIsCapturing cuStreamIsCapturing_ptsz
 #define cuStreamAddCallback cuStreamAddCallback_ptsz
 #define cuLaunchHostFunc cuLaunchHostFunc_ptsz
+#define cuLaunchHostFunc_v2 cuLaunchHostFunc_v2_ptsz
 #define cuStreamWriteValue32_v2 cuStreamWriteValue32_v2_ptsz
 #define cuStreamWriteValue64_v2 cuStreamWriteValue64_v2_ptsz
 #define cuStreamWaitValue32_v2 cuStreamWaitValue32_v2_ptsz
