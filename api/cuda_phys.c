@@ -2,6 +2,7 @@
 #include "api/cuda_phys.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -56,6 +57,7 @@ static gboolean region_make(Call *call, Phys *phys)
         .fd = phys->fd,
         .bytes = phys->page.bytes,
         .gpu = phys_is_device(phys) ? (guint32)phys->page.location_id : MEMORY_HOST,
+        .argument = (guint64)(guintptr)&phys->shared->lock,
     };
     EngineReply reply;
 
@@ -111,6 +113,7 @@ CUresult phys_new(Call *call, const PhysPage *page, Phys **phys)
     *phys = phys_around(call, &own, fd, identity);
     if (*phys == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    team_shared_lock_init(&(*phys)->shared->lock);
     if (device != NULL) {
         device->used_bytes += page->bytes;
         (*phys)->charged = page->bytes;
@@ -166,10 +169,29 @@ void phys_unref(Call *call, Phys *phys)
     g_free(phys);
 }
 
+G_STATIC_ASSERT(sizeof(PhysShared) <= SHARE_PAGE_BYTES);
+
+static void replace_holder(PhysShared *shared, gint old, gint new)
+{
+    for (guint i = 0; i < PHYS_HOLDERS_MAX; i++)
+        if (g_atomic_int_compare_and_exchange(&shared->holder[i], old, new))
+            return;
+}
+
+gboolean phys_held_elsewhere(const Phys *phys)
+{
+    for (guint i = 0; i < PHYS_HOLDERS_MAX; i++) {
+        gint pid = g_atomic_int_get(&phys->shared->holder[i]);
+        if (pid != 0 && pid != getpid() && kill(pid, 0) == 0)
+            return TRUE;
+    }
+    return FALSE;
+}
+
 void phys_use(Phys *phys, gboolean mapping)
 {
     if (phys->uses++ == 0)
-        g_atomic_int_inc(&phys->shared->holders);
+        replace_holder(phys->shared, 0, getpid());
     if (mapping)
         g_atomic_int_set(&phys->shared->mapped, 1);
 }
@@ -178,9 +200,10 @@ void phys_use(Phys *phys, gboolean mapping)
 void phys_unuse(Call *call, Phys *phys)
 {
     g_assert(phys->uses > 0);
-    if (--phys->uses > 0 || !g_atomic_int_dec_and_test(&phys->shared->holders))
+    if (--phys->uses > 0)
         return;
-    if (g_atomic_int_get(&phys->shared->mapped) &&
+    replace_holder(phys->shared, getpid(), 0);
+    if (g_atomic_int_get(&phys->shared->mapped) && !phys_held_elsewhere(phys) &&
         call->cuda->spec.freed_bind == CUDA_FREED_BIND_DETACH)
         team_detach(call, phys);
 }

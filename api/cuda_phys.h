@@ -23,11 +23,15 @@ typedef struct {
     guint16 usage;
 } PhysPage;
 
+#define PHYS_HOLDERS_MAX 512
+
 /* The page behind the bytes, as all processes that know the memory see it. */
 typedef struct {
     PhysPage page;
-    gint holders; /* atomic: processes in which a handle or a mapping of it lives */
-    gint mapped;  /* atomic: it was mapped at some time */
+    pthread_mutex_t lock;          /* of read-modify-writes: robust, process-shared */
+    gint mapped;                   /* atomic: it was mapped at some time */
+    gint holder[PHYS_HOLDERS_MAX]; /* atomic: processes in which a handle or a mapping lives; 0:
+                                      free */
 } PhysShared;
 
 typedef struct Phys {
@@ -53,6 +57,8 @@ void phys_unref(Call *call, Phys *phys);
  * has freed the memory: binds of it are detached (team_detach). */
 void phys_use(Phys *phys, gboolean mapping);
 void phys_unuse(Call *call, Phys *phys);
+/* Another process that lives has a handle or a mapping of it. */
+gboolean phys_held_elsewhere(const Phys *phys);
 gboolean phys_is_device(const Phys *phys);
 
 guint identity_hash(gconstpointer identity);

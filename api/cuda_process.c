@@ -224,6 +224,8 @@ static gboolean start(Cuda *cuda, GError **error)
         .flow = g_str_equal(env_or("FANOUT_FIDELITY", "packet"), "flow"),
         .timeline = env_or("FANOUT_PERFETTO", NULL) != NULL,
         .ordinal = cuda->ordinal,
+        .others = team_others_live,
+        .others_user = cuda,
         .vcd_path = env_or("FANOUT_VCD", NULL),
         .query_quantum_ps = cuda->spec.query_quantum_ns * PS_PER_NS,
         .sticky_faults = cuda->spec.sticky_faults,

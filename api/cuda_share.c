@@ -43,6 +43,13 @@ static gboolean find_shared(Call *call, guint64 handle, Shared *shared)
     return TRUE;
 }
 
+/* From now on waits look whether another process wrote what they wait for. */
+static void tell_engine(Call *call)
+{
+    EngineRequest request = {.op = ENGINE_SHARED};
+    cuda_engine(call, &request, NULL);
+}
+
 static gboolean one_bit(int type)
 {
     return type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || type == CU_MEM_HANDLE_TYPE_FABRIC;
@@ -59,6 +66,7 @@ CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHan
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if (shared.foreign)
         CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
+    tell_engine(&call);
     if (type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
         int fd = fcntl(shared.fd, F_DUPFD_CLOEXEC, 3);
         if (fd < 0)
@@ -99,7 +107,8 @@ static CUresult late(Call *call, Team **team)
                                   .size = (*team)->page->bytes,
                                   .handleTypes = (*team)->page->handle_types};
 
-    cuda_diagnose(call, (*team)->handle, -1, 0, "import of a multicast object after its creator released it");
+    cuda_diagnose(call, (*team)->handle, -1, 0,
+                  "import of a multicast object after its creator released it");
     team_unref(call, *team);
     if (call->cuda->spec.late_import == CUDA_LATE_IMPORT_REFUSE)
         return CUDA_ERROR_INVALID_VALUE;
@@ -172,7 +181,9 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
         result = import_memory(&call, fd, type, &made);
     if (type == CU_MEM_HANDLE_TYPE_FABRIC)
         close(fd);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
+        tell_engine(&call);
         *handle = made;
+    }
     CUDA_RETURN(call, result);
 }

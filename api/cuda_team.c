@@ -45,19 +45,24 @@ gboolean team_has(const Team *team, guint16 gpu)
     return FALSE;
 }
 
-static void page_init(TeamPage *page, const CUmulticastObjectProp *prop)
+void team_shared_lock_init(pthread_mutex_t *lock)
 {
     pthread_mutexattr_t attr;
 
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(lock, &attr);
+    pthread_mutexattr_destroy(&attr);
+}
+
+static void page_init(TeamPage *page, const CUmulticastObjectProp *prop)
+{
     page->bytes = prop->size;
     page->handle_types = prop->handleTypes;
     page->n_devices = prop->numDevices;
     page->creator_pid = getpid();
-    pthread_mutexattr_init(&attr);
-    pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
-    pthread_mutex_init(&page->lock, &attr);
-    pthread_mutexattr_destroy(&attr);
+    team_shared_lock_init(&page->lock);
     page->magic = TEAM_MAGIC;
 }
 
@@ -179,7 +184,7 @@ void team_ref(Team *team)
     team->refs++;
 }
 
-static gboolean held_elsewhere(Team *team)
+gboolean team_held_elsewhere(Team *team)
 {
     TeamPage *page = team->page;
     gboolean held = FALSE;
@@ -240,7 +245,7 @@ void team_sweep(Call *call)
         g_hash_table_iter_init(&iter, call->cuda->teams);
         while (!again && g_hash_table_iter_next(&iter, NULL, &value)) {
             Team *team = value;
-            if (team->refs == 0 && !held_elsewhere(team)) {
+            if (team->refs == 0 && !team_held_elsewhere(team)) {
                 team_end(call, team);
                 again = TRUE;
             }
@@ -253,7 +258,7 @@ void team_unref(Call *call, Team *team)
     g_assert(team->refs > 0);
     if (--team->refs == 0) {
         leave(team); /* kept for others or not: two that wait for each other would both stay */
-        if (!(binds_are_ours(team) && held_elsewhere(team)))
+        if (!(binds_are_ours(team) && team_held_elsewhere(team)))
             team_end(call, team);
     }
     team_sweep(call);

@@ -84,6 +84,7 @@ CUresult team_import(Call *call, int fd, Team **team);
 void team_name(Call *call, Team *team, guint64 handle);
 void team_ref(Team *team);
 void team_unref(Call *call, Team *team);
+gboolean team_held_elsewhere(Team *team); /* by another process that lives */
 /* Ends teams that this process released but kept, with the memory that it bound, for other holders
  * who have released them since. Nobody tells it: called before memory and slots are counted. */
 void team_sweep(Call *call);
@@ -91,6 +92,7 @@ void team_sweep(Call *call);
 /* Drops every bind of memory that the user has freed, with a diagnostic for each. */
 void team_detach(Call *call, const Phys *phys);
 
+void team_shared_lock_init(pthread_mutex_t *lock); /* robust, for several processes */
 void team_lock(Team *team);
 void team_unlock(Team *team); /* after changes: team_changed first */
 void team_changed(Team *team);
@@ -99,6 +101,9 @@ gboolean team_has(const Team *team, guint16 gpu); /* page locked */
 /* Brings the engine's object up to the page: other processes' members and binds too. */
 void team_sync(Call *call, Team *team);
 void team_sync_all(Call *call);
+/* Another process that lives holds a multicast object or memory of this one. The record's lock is
+ * free, or somebody acts: then TRUE. */
+gboolean team_others_live(void *cuda);
 
 /* Waits, without any lock, until all devices were added and the fabric manager answered: SUCCESS,
  * or SYSTEM_NOT_READY (too slow), ILLEGAL_STATE (absent or broken), OUT_OF_MEMORY (table full). The

@@ -147,3 +147,22 @@ void team_sync_all(Call *call)
     while (g_hash_table_iter_next(&iter, NULL, &value))
         team_sync(call, value);
 }
+
+gboolean team_others_live(void *data)
+{
+    Cuda *cuda = data;
+    GHashTableIter iter;
+    gpointer value;
+    gboolean live = FALSE;
+
+    if (pthread_mutex_trylock(&cuda->lock) != 0)
+        return TRUE;
+    g_hash_table_iter_init(&iter, cuda->teams);
+    while (!live && g_hash_table_iter_next(&iter, NULL, &value))
+        live = team_held_elsewhere(value);
+    g_hash_table_iter_init(&iter, cuda->phys);
+    while (!live && g_hash_table_iter_next(&iter, NULL, &value))
+        live = phys_held_elsewhere(value);
+    pthread_mutex_unlock(&cuda->lock);
+    return live;
+}

@@ -6,7 +6,8 @@
 
 #define SLICE_PS (100 * PS_PER_US) /* how long time runs before new calls are looked at */
 #define STUCK_LOOK_US 20000        /* how often a quiet engine asks whether anybody can still act */
-#define STUCK_ROUNDS 25            /* times in a row that nobody can before it says so */
+#define SHARED_LOOK_US 1000        /* the same where another process may write to watched memory */
+#define STUCK_AFTER_US 500000      /* how long nobody can before it says so */
 
 #ifdef __SANITIZE_THREAD__
 #define TASKS_BESIDE 2u /* this thread, and the one that the race checker runs */
@@ -71,6 +72,9 @@ static gboolean handle(Engine *engine, EngineCall *call)
     case ENGINE_REPORT:
         engine_stats_report(engine, (Report *)(guintptr)request->argument);
         return TRUE;
+    case ENGINE_SHARED:
+        engine->shared = TRUE;
+        return TRUE;
     case ENGINE_TIMELINE:
         save_timeline(engine, call);
         return TRUE;
@@ -96,7 +100,7 @@ static void serve(Engine *engine)
         if (returned == NULL && call == NULL)
             return;
         pthread_mutex_unlock(&engine->lock);
-        engine->quiet_rounds = engine->quiet_us = 0;
+        engine->nobody_us = engine->quiet_us = 0;
         gboolean answered = FALSE;
         if (returned != NULL)
             engine_work_done(returned, FAULT_NONE, sim_now_ps(engine->sim));
@@ -150,15 +154,34 @@ static void declare_stuck(Engine *engine)
 }
 
 /* Sleeps for a moment, or until something is posted. Lock held. */
-static void look_later(Engine *engine)
+static void look_later(Engine *engine, guint64 look_us)
 {
     struct timespec until;
 
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += STUCK_LOOK_US * 1000L;
+    until.tv_nsec += (long)look_us * 1000L;
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;
     pthread_cond_timedwait(&engine->posted, &engine->lock, &until);
+}
+
+/* Another process may have written what is waited for here. Lock held, given up inside. */
+static void look_at_shared(Engine *engine)
+{
+    pthread_mutex_unlock(&engine->lock);
+    memory_poke(engine->fabric->memory, sim_now_ps(engine->sim));
+    pthread_mutex_lock(&engine->lock);
+}
+
+/* Lock held, given up inside: the answer may need locks of those who wait for it. */
+static gboolean others_may_act(Engine *engine)
+{
+    if (!engine->shared || engine->spec.others == NULL)
+        return FALSE;
+    pthread_mutex_unlock(&engine->lock);
+    gboolean may = engine->spec.others(engine->spec.others_user);
+    pthread_mutex_lock(&engine->lock);
+    return may;
 }
 
 /* Somebody waits: lets time run, or sleeps when nothing is due. Lock held, given up inside. */
@@ -169,15 +192,21 @@ static void advance(Engine *engine)
     pthread_mutex_lock(&engine->lock);
     if (status == SIM_LIMIT || status == SIM_STOPPED || !g_queue_is_empty(&engine->calls) ||
         !g_queue_is_empty(&engine->returned) || engine->sleepers->len == 0) {
-        engine->quiet_rounds = engine->quiet_us = 0;
+        engine->nobody_us = engine->quiet_us = 0;
         return;
     }
-    look_later(engine);
+    gboolean watching = engine->shared && memory_watches(engine->fabric->memory) > 0;
+    guint64 look_us = watching ? SHARED_LOOK_US : STUCK_LOOK_US;
+    look_later(engine, look_us);
     if (!g_queue_is_empty(&engine->calls) || !g_queue_is_empty(&engine->returned))
         return;
-    engine->quiet_us += STUCK_LOOK_US;
-    engine->quiet_rounds = nobody_can_act(engine) ? engine->quiet_rounds + 1 : 0;
-    if (engine->quiet_rounds >= STUCK_ROUNDS ||
+    if (watching)
+        look_at_shared(engine);
+    engine->quiet_us += look_us;
+    engine->nobody_us = nobody_can_act(engine) ? engine->nobody_us + look_us : 0;
+    if (engine->nobody_us >= STUCK_AFTER_US && others_may_act(engine))
+        engine->nobody_us = 0;
+    if (engine->nobody_us >= STUCK_AFTER_US ||
         (engine->spec.watchdog_us != 0 && engine->quiet_us >= engine->spec.watchdog_us))
         declare_stuck(engine);
 }

@@ -8,7 +8,9 @@
  * waits (ENGINE_WAIT_*), until what is waited for has happened; a query lets one quantum pass;
  * ENGINE_SLEEP a given time. Work queued in streams starts no earlier than it was submitted.
  *
- * Stuck. When nothing is due and all threads of the process wait, the waiters get ENGINE_STUCK. */
+ * Stuck. When nothing is due and all threads of the process wait, the waiters get ENGINE_STUCK,
+ * unless another process shares memory with this one and may still write to it: then watched memory
+ * is looked at again and again. */
 #ifndef API_ENGINE_H
 #define API_ENGINE_H
 
@@ -19,7 +21,8 @@
 #include "sim/simtime.h"
 
 typedef enum {
-    /* memory: fd, bytes, gpu (or MEMORY_HOST) -> value = region; region */
+    /* memory: fd, bytes, gpu (or MEMORY_HOST), argument: the lock of its atomics in shared memory ->
+       value = region; region */
     ENGINE_REGION_NEW,
     ENGINE_REGION_FREE,
     /* address space: address, bytes, and region + offset or object + offset; gpu + access */
@@ -52,6 +55,7 @@ typedef enum {
     ENGINE_WRITE_VALUE, /* address, value, width */
     ENGINE_WAIT_VALUE,  /* address, value, width, access: 0 >=, 1 ==, 2 &, 3 nor */
     ENGINE_LAUNCH, /* argument: the FoKernel, copied before the call returns (same process only) */
+    ENGINE_SHARED, /* from now on other processes may write to this one's memory */
     /* waits and queries */
     ENGINE_WAIT_STREAM,  /* stream */
     ENGINE_WAIT_RECORD,  /* event */
@@ -61,7 +65,8 @@ typedef enum {
     ENGINE_QUERY_EVENT,  /* value = 1 when complete or never recorded, time_ps its time */
     ENGINE_NOW,          /* time_ps */
     ENGINE_REPORT, /* argument: the Report to add the simulation's tables to (same process only) */
-    ENGINE_TIMELINE, /* argument: the file's name (same process only) -> value = 1: it was written */
+    ENGINE_TIMELINE, /* argument: the file's name (same process only) -> value = 1: it was written
+                      */
 } EngineOp;
 
 typedef enum {
@@ -126,7 +131,11 @@ typedef struct {
     const gint16 *ordinal;  /* of each GPU of the system, for reports; -1: not seen. NULL: none */
     gboolean sticky_faults; /* a fault stays with its context, as in CUDA */
     guint64 watchdog_us;    /* host time of standstill after which waits end; 0: only when sure */
-    const char *vcd_path;   /* NULL: none */
+    /* Whether another process that lives could still act; asked from the engine's thread. NULL:
+     * none. */
+    gboolean (*others)(void *user);
+    void *others_user;
+    const char *vcd_path; /* NULL: none */
     Log *log;
 } EngineSpec;
 

@@ -107,8 +107,9 @@ struct Engine {
     GArray *slices;       /* engine_timeline.c; NULL: nobody wants one */
     guint64 n_faults;
     UsageMark *mark;
-    guint64 quiet_rounds; /* times in a row that nothing was due while somebody waited */
+    guint64 nobody_us; /* host time that nothing was due and no thread could act */
     guint64 quiet_us;
+    gboolean shared;      /* other processes may write to watched memory */
     guint32 running;      /* works started and not done */
     GPtrArray *active;    /* Work that runs */
     GPtrArray *graveyard; /* McObject to free when nothing runs any more */

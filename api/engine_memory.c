@@ -32,6 +32,8 @@ static void region_new(Engine *engine, const EngineRequest *request, EngineReply
                  error->message);
     else
         reply->value = region->id;
+    if (region != NULL)
+        region->lock = (pthread_mutex_t *)(guintptr)request->argument;
 }
 
 static void map(Engine *engine, const EngineRequest *request)

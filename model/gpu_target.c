@@ -41,6 +41,10 @@ void gpu_touch(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn
 {
     g_assert(offset + txn->bytes <= region->bytes);
     guint8 *memory = region->host ? region->host + offset : NULL;
+    pthread_mutex_t *lock = txn->kind == PACKET_RED || txn->kind == PACKET_ATOM ||
+                                    txn->kind == PACKET_MC_RED ? region->lock : NULL;
+    if (G_UNLIKELY(lock != NULL))
+        memory_lock(lock);
     if (answer && memory)
         memcpy(answer, memory, txn->bytes);
     if (txn->kind == PACKET_READ || txn->kind == PACKET_MC_READ)
@@ -56,6 +60,8 @@ void gpu_touch(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn
                     memcpy(memory + w * 4, data + w * 4, 4);
         }
     }
+    if (G_UNLIKELY(lock != NULL))
+        pthread_mutex_unlock(lock);
     memory_written(fabric->memory, region->id, offset, txn->bytes, visible_ps);
 }
 

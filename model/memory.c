@@ -14,7 +14,7 @@ struct Memory {
     Sim *sim;
     gboolean keep_bytes;
     GPtrArray *regions;  /* by id; [0] is NULL */
-    GHashTable *watches; /* line key -> WatchList; looked up, never iterated */
+    GHashTable *watches; /* line key -> WatchList; looked up; iterated only to be sorted */
     guint32 n_watches;   /* on lines */
     WatchList due;       /* written, to be fired */
     gboolean draining;
@@ -119,6 +119,12 @@ MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int
 MemRegion *memory_region(Memory *memory, guint32 id)
 {
     return id < memory->regions->len ? g_ptr_array_index(memory->regions, id) : NULL;
+}
+
+void memory_lock(pthread_mutex_t *lock)
+{
+    if (pthread_mutex_lock(lock) == EOWNERDEAD)
+        pthread_mutex_consistent(lock);
 }
 
 void memory_region_ref(MemRegion *region)
@@ -236,4 +242,26 @@ void memory_written_slow(Memory *memory, guint32 region, guint64 offset, guint32
         watch->fire(watch, watch->visible_ps);
     }
     memory->draining = FALSE;
+}
+static gint memory_compare_keys(gconstpointer a, gconstpointer b)
+{
+    guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
+    return x < y ? -1 : x > y;
+}
+
+void memory_poke(Memory *memory, SimTime now_ps)
+{
+    GArray *keys = g_array_new(FALSE, FALSE, sizeof(guint64));
+    GHashTableIter iter;
+    gpointer key;
+    g_hash_table_iter_init(&iter, memory->watches);
+    while (g_hash_table_iter_next(&iter, &key, NULL))
+        g_array_append_val(keys, *(const guint64 *)key);
+    g_array_sort(keys, memory_compare_keys);
+    for (guint i = 0; i < keys->len; i++) {
+        guint64 line = g_array_index(keys, guint64, i);
+        guint64 offset = (line & ((G_GUINT64_CONSTANT(1) << 40) - 1)) * WATCH_LINE;
+        memory_written_slow(memory, (guint32)(line >> 40), offset, WATCH_LINE, now_ps);
+    }
+    g_array_unref(keys);
 }

@@ -10,6 +10,7 @@
 #define MODEL_MEMORY_H
 
 #include <glib.h>
+#include <pthread.h>
 
 #include "sim/sim.h"
 
@@ -24,6 +25,7 @@ typedef struct MemRegion {
     int fd;            /* -1 when timing-only */
     guint32 refs;
     gboolean cached;   /* lines are taken to be in the home L2 (see memory_set_cached) */
+    pthread_mutex_t *lock; /* of read-modify-writes, where another process may do some too; NULL: none does */
 } MemRegion;
 
 typedef struct Memory Memory;
@@ -40,6 +42,7 @@ MemRegion *memory_control_region_new(Memory *memory, guint16 gpu, guint64 bytes,
 MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int fd, GError **error);
 MemRegion *memory_region(Memory *memory, guint32 id); /* NULL: no such region */
 void memory_region_ref(MemRegion *region);
+void memory_lock(pthread_mutex_t *lock); /* a robust one: a dead owner's changes stand as they are */
 void memory_region_unref(Memory *memory, MemRegion *region); /* frees at 0 */
 /* A program that sweeps more than the L2 holds says so here; the default is TRUE. */
 void memory_set_cached(Memory *memory, MemRegion *region, gboolean cached);
@@ -65,6 +68,9 @@ void memory_unwatch(Memory *memory, MemWatch *watch);
 /* Called by the hardware after bytes changed; cheap when nobody watches. */
 void memory_written_slow(Memory *memory, guint32 region, guint64 offset, guint32 bytes, SimTime now_ps);
 guint32 memory_watches(const Memory *memory);
+/* Fires every watch, in address order: bytes may have changed behind the hardware's back, as when
+ * another process shares the memory. */
+void memory_poke(Memory *memory, SimTime now_ps);
 /* Changes whenever a region's properties do. */
 guint32 memory_epoch(const Memory *memory);
 #define memory_written(memory, region, offset, bytes, now)                                            \

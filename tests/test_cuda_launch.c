@@ -169,6 +169,66 @@ static void test_fault_of_a_kernel(void)
     OK(cuMemsetD8(va[1], 1, 1));
 }
 
+static void waits_for_parent(int socket)
+{
+    Handle mem = 0;
+    CUstream stream;
+    int fd = receive_fd(socket);
+    if (cuInit(0) != CUDA_SUCCESS)
+        _exit(1);
+    OK(cuMemImportFromShareableHandle(&mem, (void *)(intptr_t)fd,
+                                      CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    use_device(1);
+    CUdeviceptr va = mapped(mem, GRAIN, 1);
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    Args args = {va, va + 64, 9};
+    OK(launch(wait_for_flag, &args, NULL));
+    OK(cuStreamWaitValue32(stream, va, 9, CU_STREAM_WAIT_VALUE_EQ));
+    tell(socket);
+    if (cuStreamSynchronize(stream) != CUDA_SUCCESS || cuCtxSynchronize() != CUDA_SUCCESS)
+        _exit(2);
+    if (word_at(va + 72) != 9)
+        _exit(3);
+}
+
+/* A kernel and a stream wait for what another process's kernel stores, long after every thread of
+ * their own process waits. */
+static void test_flag_of_another_process(void)
+{
+    int socket, fd;
+    pid_t pid = fork_child(waits_for_parent, &socket);
+
+    start();
+    use_device(0);
+    Handle mem = memory(0, GRAIN, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    CUdeviceptr va = mapped(mem, GRAIN, 0);
+    OK(cuMemsetD32(va, 0, 1024));
+    OK(cuMemExportToShareableHandle(&fd, mem, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    send_fd(socket, fd);
+    hear(socket);
+    g_usleep(700000); /* longer than a process alone would wait */
+    Args args = {va, va + 64, 9};
+    OK(launch(store_one, &args, NULL));
+    OK(cuCtxSynchronize());
+    join_child(pid);
+}
+
+/* With nobody else alive who shares the memory, waiting for ever is an answer as before. */
+static void test_shared_with_nobody(void)
+{
+    int fd;
+
+    start();
+    use_device(0);
+    Handle mem = memory(0, GRAIN, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    CUdeviceptr va = mapped(mem, GRAIN, 0);
+    OK(cuMemsetD32(va, 0, 1024));
+    OK(cuMemExportToShareableHandle(&fd, mem, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    Args args = {va, va + 64, 9};
+    OK(launch(wait_for_flag, &args, NULL));
+    EXPECT(CUDA_ERROR_LAUNCH_TIMEOUT, cuCtxSynchronize());
+}
+
 int main(int argc, char **argv)
 {
     static const CudaTest tests[] = {
@@ -177,6 +237,8 @@ int main(int argc, char **argv)
         CUDA_TEST(test_kernel_that_waits_for_ever, ""),
         CUDA_TEST(test_watchdog_ends_a_wait, "cuda.watchdog_ms=300"),
         CUDA_TEST(test_fault_of_a_kernel, ""),
+        CUDA_TEST(test_flag_of_another_process, ""),
+        CUDA_TEST(test_shared_with_nobody, ""),
         CUDA_TEST_END,
     };
     return cuda_test_main(tests, argc, argv);

@@ -15,6 +15,7 @@ dist_check_SCRIPTS = \
 	tests/test_cuda_clients.sh \
 	tests/test_cuda_example.sh \
 	tests/test_cuda_probe.sh \
+	tests/test_cuda_ranks.sh \
 	tests/test_globals.sh \
 	tests/test_replay.sh \
 	tests/test_summary.sh \

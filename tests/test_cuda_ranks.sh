@@ -1,0 +1,24 @@
+#!/bin/sh
+# One process for each GPU, as real clients have it: four ranks share a multicast object by descriptors, meet in
+# a barrier of their kernels across processes, and every rank gets the right sum. Each process writes a report.
+set -eu
+case ${SANITIZE:-no} in no | '') ;; *) echo "a sanitized library is tested by the unit tests"; exit 77 ;; esac
+example=$(dirname "$FANOUT")/examples/multicast_ranks
+[ -x "$example" ] || { echo "no $example"; exit 77; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+timeout 100 "$FANOUT" exec -s dgx-h100 --report "$dir/report.json" -- "$example" 4 >"$dir/out"
+cat "$dir/out"
+[ "$(grep -c ' 0 wrong$' "$dir/out")" = 4 ] || { echo "not every rank has the right sum"; exit 1; }
+[ "$(find "$dir" -name 'report.json*' | wc -l)" = 4 ] || { echo "not every rank wrote a report"; exit 1; }
+for report in "$dir"/report.json*; do
+    for text in '"op": "multimem.ld_reduce"' '"op": "multimem.red"' '"stuck": false' '"diagnostics_count": 0'; do
+        grep -q -- "$text" "$report" || { echo "$report has no $text"; exit 1; }
+    done
+done
+# a rank that never comes: the others' bind waits, and the watchdog says who is missing
+code=0
+timeout 3 "$FANOUT" exec -s dgx-h100 --set cuda.watchdog_ms=200 --set cuda.fail=cuMulticastAddDevice:UNKNOWN:1 \
+    --report "$dir/late.json" -- "$example" 2 >"$dir/out" 2>&1 || code=$?
+[ $code != 0 ] || { echo "a rank failed and nobody noticed"; exit 1; }
+grep -q 'cuMulticastAddDevice.*CUDA_ERROR_UNKNOWN' "$dir/out" || { cat "$dir/out"; exit 1; }
