@@ -3,7 +3,7 @@ TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
 EXTRA_DIST += tests/summary.sh
-noinst_HEADERS = tests/cuda_test.h tests/model_test.h tests/test.h tests/trace_test.h tests/warp_test.h
+noinst_HEADERS = tests/cuda_bad.h tests/cuda_test.h tests/model_test.h tests/test.h tests/trace_test.h tests/warp_test.h
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
 dist_check_SCRIPTS = \
@@ -53,6 +53,8 @@ check_PROGRAMS += \
 	tests/test_conservation \
 	tests/test_copy \
 	tests/test_cuda_bad_input \
+	tests/test_cuda_bad_memory \
+	tests/test_cuda_bad_work \
 	tests/test_cuda_errors \
 	tests/test_cuda_rules_1 \
 	tests/test_cuda_rules_2 \
@@ -115,6 +117,8 @@ tests_test_tlm_port_SOURCES = tests/test_tlm_port.cpp
 # The CUDA front end: against the shared library, as its users meet it.
 CUDA_TEST_LDADD = libcuda.la $(GLIB_LIBS) $(CMOCKA_LIBS)
 tests_test_cuda_bad_input_LDADD = $(CUDA_TEST_LDADD)
+tests_test_cuda_bad_memory_LDADD = $(CUDA_TEST_LDADD)
+tests_test_cuda_bad_work_LDADD = $(CUDA_TEST_LDADD)
 tests_test_cuda_errors_LDADD = $(CUDA_TEST_LDADD)
 tests_test_cuda_rules_1_LDADD = $(CUDA_TEST_LDADD)
 tests_test_cuda_rules_2_LDADD = $(CUDA_TEST_LDADD)
