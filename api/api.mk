@@ -25,6 +25,7 @@ libfanout_core_la_SOURCES += \
 	api/coll_plan.c \
 	api/coll_prim.c \
 	api/coll_prim.h \
+	api/coll_p2p.c \
 	api/coll_ring.c \
 	api/coll_table.c \
 	api/coll_tree.c \

@@ -58,6 +58,16 @@ static void coll_free(Coll *coll)
     g_free(coll);
 }
 
+/* What goes through slots is read soon after it was written, so in the L2, whatever they are together. */
+static gboolean coll_scratch_new(Coll *coll, guint64 bytes, gboolean flags, GError **error)
+{
+    if (!coll_buffer_new(coll->group, &coll->scratch, bytes, flags, FALSE, error))
+        return FALSE;
+    for (guint32 r = 0; coll->connections && r < coll->n; r++)
+        memory_set_cached(coll->fabric->memory, coll->scratch.region[r], TRUE);
+    return TRUE;
+}
+
 static gboolean coll_prepare(Coll *coll, GError **error)
 {
     CollGroup *group = coll->group;
@@ -65,8 +75,9 @@ static gboolean coll_prepare(Coll *coll, GError **error)
     guint64 bytes = coll->spec.bytes, slice = bytes / coll->n;
     coll->in_bytes = coll->spec.op == COLL_ALL_GATHER ? slice : bytes;
     coll->out_bytes = coll->spec.op == COLL_REDUCE_SCATTER ? slice : bytes;
-    coll->ctas = coll_ctas(group, &coll->spec, row);
-    coll->threads = coll_threads(group, &coll->spec, row);
+    coll->ctas = coll_ctas(group, &coll->spec, row, coll->proto);
+    coll->threads = coll_threads(group, &coll->spec, row, coll->proto);
+    coll->read = group->fabric->spec.sm.arch == 80; /* NCCL reads there, and writes on all other GPUs */
     coll->control_stride = (CONTROL_FLAGS(coll->n) + 127) / 128 * 128;
     coll->program = row->program;
     gboolean window = row->multicast_in || row->multicast_out || coll->algo == COLL_NVLS;
@@ -79,7 +90,7 @@ static gboolean coll_prepare(Coll *coll, GError **error)
     return coll_buffer_new(group, &coll->control, coll->ctas * coll->control_stride, TRUE, window, error) &&
            coll_buffer_new(group, &coll->in, coll->in_bytes, FALSE, row->multicast_in, error) &&
            coll_buffer_new(group, &coll->out, coll->out_bytes, FALSE, row->multicast_out, error) &&
-           (scratch == 0 || coll_buffer_new(group, &coll->scratch, scratch, flags, FALSE, error));
+           (scratch == 0 || coll_scratch_new(coll, scratch, flags, error));
 }
 
 static Coll *coll_new(CollGroup *group, const CollSpec *spec, GError **error)

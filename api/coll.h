@@ -30,6 +30,7 @@ typedef enum {
     COLL_BEST,  /* simulates the candidates, takes the fastest (coll_run only) */
     COLL_RING, COLL_TREE, COLL_ONESHOT, COLL_TWOSHOT, COLL_NVLS, COLL_NVLS_ONESHOT, COLL_PUSH,
     COLL_PULL, COLL_DIRECT, /* all_to_all and sendrecv: every rank stores to its peers */
+    COLL_P2P,   /* the same as NCCL does it */
     COLL_ALGOS
 } CollAlgo;
 typedef enum { COLL_PROTO_AUTO, COLL_SIMPLE, COLL_LL, COLL_LL128, COLL_PROTOS } CollProto;

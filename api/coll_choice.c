@@ -54,11 +54,11 @@ static guint64 choice_MBps(const CollGroup *group, const CollSpec *spec, const C
         return sums_all ? nvls * 5 / 6 : nvls;
     }
     if (row->algo == COLL_TREE) {
-        bus = MIN(bus * 92 / 100, channels / 2 * TREE_CHANNEL_MBps);
+        bus = MIN(bus * 92 / 100, channels * TREE_CHANNEL_MBps);
         if (row->proto == COLL_LL)
             bus = MIN(bus * 10 / 38, LL_MAX_MBps);
         if (row->proto == COLL_LL128)
-            bus = MIN(bus * 7 / 9, channels / 2 * LL128_CHANNEL_MBps);
+            bus = MIN(bus * 7 / 9, channels * LL128_CHANNEL_MBps);
         return bus / 2 * choice_tree_tenths(row->proto, spec->bytes) / 10;
     }
     if (row->proto == COLL_LL)

@@ -25,8 +25,8 @@ struct CollGroup {
 /* How the control page of a CTA is laid out, in bytes from its start. */
 #define CONTROL_MC_FLAG 0u    /* u64 counter of the multimem barrier */
 #define CONTROL_TAIL 128u     /* u64 by connection, a line each: steps put into our slots */
-#define CONTROL_HEAD 512u     /* u64 by connection: steps taken out of the next rank's slots */
-#define CONTROL_BARRIER 896u  /* u64 by rank: unicast barrier */
+#define CONTROL_HEAD 640u     /* u64 by connection: steps taken out of the next rank's slots */
+#define CONTROL_BARRIER 1152u /* u64 by rank: unicast barrier */
 #define CONTROL_FLAGS(n) (CONTROL_BARRIER + (n) * 16u + 128u)
 
 struct Coll {
@@ -39,7 +39,8 @@ struct Coll {
     guint64 in_bytes, out_bytes; /* of a rank */
     CollBuffer in, out, scratch, control;
     guint64 control_stride;      /* of a CTA */
-    guint32 connections;         /* of a CTA that have slots: ring 1, tree 3 */
+    guint32 connections;         /* of a CTA that have slots, 4 at most: ring 1, tree 4 */
+    gboolean read;               /* Simple: slots are at the sender, who is read from */
     guint64 step_bytes;          /* of a slot */
     FoProgram program;
     guint32 running;             /* launches */
@@ -61,12 +62,15 @@ static inline FoAddress coll_control(const Coll *coll, guint32 rank, guint32 cta
     return coll->control.va[rank] + cta * coll->control_stride;
 }
 
+/* Whether one thread's fence covers what others of its CTA stored before they met. */
+static inline gboolean coll_fence_is_wide(const Coll *coll) { return coll->fabric->spec.sm.fence_gpu_wide; }
+
 /* What an algorithm needs and does; one row for each (operation, algorithm) pair (coll_table.c). */
 typedef struct {
     CollOp op;
     CollAlgo algo;
     FoProgram program;
-    guint32 ctas, threads;       /* defaults */
+    guint32 ctas, threads;       /* defaults (ctas 0: by size, coll_p2p_ctas; threads: of Simple) */
     gboolean multicast_in, multicast_out; /* windows over the buffers */
     gboolean reduces_in_switch;
     gboolean twoshot;            /* has a slice of scratch on each rank */
@@ -100,9 +104,14 @@ void coll_program_direct(FoCta *cta, const void *args);
 void coll_program_barrier(FoCta *cta, const void *args);
 void coll_program_ring(FoCta *cta, const void *args);
 void coll_program_tree(FoCta *cta, const void *args);
+void coll_program_p2p(FoCta *cta, const void *args);
+/* coll_p2p.c: what NCCL takes for a message between each pair of n ranks */
+guint64 coll_p2p_message(const CollSpec *spec, guint32 n);
+CollProto coll_p2p_proto(const CollSpec *spec, guint32 n);
+guint32 coll_p2p_ctas(const CollSpec *spec, CollProto proto, guint32 n);
 /* coll_plan.c */
-guint32 coll_threads(const CollGroup *group, const CollSpec *spec, const CollRow *row);
-guint32 coll_ctas(const CollGroup *group, const CollSpec *spec, const CollRow *row);
+guint32 coll_threads(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto);
+guint32 coll_ctas(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto);
 gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo algo, CollProto proto,
                          GError **error);
 /* coll_choice.c: what AUTO takes */

@@ -58,13 +58,18 @@ static gboolean coll_check_switch(const CollGroup *group, const CollSpec *spec, 
 }
 
 /* What was asked for, or the algorithm's default, cut to what the GPUs can hold at once. */
-guint32 coll_threads(const CollGroup *group, const CollSpec *spec, const CollRow *row)
+guint32 coll_threads(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto)
 {
     if (spec->threads)
         return spec->threads;
     guint32 least = (group->n + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
     guint32 most = (guint32)group->fabric->spec.sm.warps_max * WARP_LANES;
-    return MAX(least, MIN(row->threads, most));
+    guint32 usual = row->threads;
+    if (row->algo != COLL_P2P && proto == COLL_LL)
+        usual = 512; /* NCCL_LL_MAX_NTHREADS */
+    else if (proto == COLL_LL128)
+        usual = 640; /* NCCL_LL128_MAX_NTHREADS */
+    return MAX(least, MIN(usual, most));
 }
 
 static guint64 coll_resident(const CollGroup *group, guint32 threads)
@@ -73,12 +78,12 @@ static guint64 coll_resident(const CollGroup *group, guint32 threads)
     return sm->count * MIN(sm->ctas_max, sm->warps_max / MAX(threads / WARP_LANES, 1));
 }
 
-guint32 coll_ctas(const CollGroup *group, const CollSpec *spec, const CollRow *row)
+guint32 coll_ctas(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto)
 {
     if (spec->ctas)
         return spec->ctas;
-    guint32 most = (guint32)MIN(coll_resident(group, coll_threads(group, spec, row)), 65535);
-    return row->algo == COLL_TREE ? MIN(row->ctas, most / 2 * 2) : MIN(row->ctas, most);
+    guint32 most = (guint32)MIN(coll_resident(group, coll_threads(group, spec, row, proto)), 65535);
+    return MIN(row->ctas ? row->ctas : coll_p2p_ctas(spec, proto, group->n), most);
 }
 
 gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo algo,
@@ -94,17 +99,21 @@ gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo 
         g_string_free(names, TRUE);
         return FALSE;
     }
-    guint32 ctas = coll_ctas(group, spec, row), threads = coll_threads(group, spec, row);
+    guint32 ctas = coll_ctas(group, spec, row, proto), threads = coll_threads(group, spec, row, proto);
     guint64 resident = coll_resident(group, threads);
-    if (proto > COLL_SIMPLE && !row->protocols)
+    if (proto > COLL_SIMPLE && (!row->protocols || (algo == COLL_P2P && proto == COLL_LL128)))
         return coll_refuse(error, "%s with %s has no protocol '%s'; rings and trees have it",
                            coll_op_name(spec->op), coll_algo_name(algo), coll_proto_name(proto));
     if (proto > COLL_SIMPLE && coll_is_sliced(spec->op) && spec->bytes / group->n % 16)
         return coll_refuse(error, "%s moves parts of whole 16 bytes; a rank's part is %" G_GUINT64_FORMAT
                            " bytes here: simple can do that", coll_proto_name(proto),
                            spec->bytes / group->n);
-    if (algo == COLL_TREE && ctas % 2)
-        return coll_refuse(error, "a tree needs an even number of CTAs, two for each channel; not %u", ctas);
+    if ((algo == COLL_TREE || algo == COLL_P2P) && threads < 2 * WARP_LANES)
+        return coll_refuse(error, "%s has two groups of warps in each CTA: %u threads are too few, 64 or more are "
+                           "right", coll_algo_name(algo), threads);
+    if (algo == COLL_P2P && spec->op == COLL_ALL_TO_ALL && ctas < group->n)
+        return coll_refuse(error, "all_to_all with p2p needs a CTA for each rank: %u or more, not %u", group->n,
+                           ctas);
     if (!numeric_allows(spec->type, spec->reduce) &&
         (spec->op == COLL_ALL_REDUCE || spec->op == COLL_REDUCE_SCATTER))
         return coll_refuse(error, "the operation %s does not go with the type %s",
@@ -127,6 +136,8 @@ void coll_choice(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, C
     *proto = spec->proto;
     if (spec->algo == COLL_AUTO)
         coll_choose(group, spec, algo, proto);
+    if (*algo == COLL_P2P && spec->proto == COLL_PROTO_AUTO)
+        *proto = coll_p2p_proto(spec, group->n);
     if (*proto == COLL_PROTO_AUTO)
         *proto = COLL_SIMPLE;
 }

@@ -1,12 +1,15 @@
-/* Primitives of ring and tree collectives: move a chunk from up to three neighbours (and the own input) to
- * the own output and up to three neighbours, in NCCL's protocols.
+/* Primitives of NCCL's kernels: move a chunk from up to three neighbours (and the own input) to the own output
+ * and up to three neighbours, in NCCL's protocols.
  *
  * As published for NCCL (src/device/prims_simple.h, prims_ll.h, prims_ll128.h): a connection has a buffer
- * of PRIM_STEPS slots at the receiver. Simple: a tail counter at the receiver tells how many steps
- * were put in; a chunk goes in slices; each slice is moved by one loop, then fenced, then posted. LL and
+ * of PRIM_STEPS slots at the receiver (or at the sender, where data is read: p2p.cc, on GPUs of compute
+ * capability 8.0). Simple: a tail counter at the receiver tells how many steps were put in; a chunk goes
+ * in slices; each slice is moved by one loop; then all the group's warps meet, and its last warp, which
+ * copies nothing if the group sends, fences and posts while the others begin the next slice. LL and
  * LL128: a flag travels in each 8 B (120 B) of data, so that neither fence nor counter is needed and the
  * link carries 2 (16/15) times the data. All: a head counter at the sender tells how many were taken out.
- * Left out: the extra warp that posts in Simple; posting costs its time in the first warp here. */
+ * A group is some warps of a CTA: all of them in a ring, the two directions in a tree or of send and receive.
+ * Left out: user buffers registered with the communicator (slots are then not used). */
 #ifndef API_COLL_PRIM_H
 #define API_COLL_PRIM_H
 
@@ -14,52 +17,46 @@
 
 #define PRIM_STEPS 8u
 #define PRIM_PEERS 3u
+#define PRIM_POST_THREADS 96u /* NCCL_SIMPLE_EXTRA_GROUP_IF_NTHREADS_GE */
 
 typedef struct {
-    FoAddress slots;  /* receiving: own memory; sending: the peer's */
-    FoAddress tail;   /* receiving: own counter; sending: the peer's (Simple) */
-    FoAddress head;   /* receiving: the peer's counter; sending: the own one */
+    FoAddress slots;
+    FoAddress tail;   /* the receiver's (Simple) */
+    FoAddress head;   /* the sender's */
     guint64 step;
 } PrimPeer;
 
 typedef struct {
     FoCta *cta;
     const Coll *coll;
+    guint32 first, threads;    /* the group: of the CTA's threads */
+    guint32 workers;           /* those that copy */
+    guint32 barrier;           /* its first named barrier */
     guint32 slice_steps;       /* slots that one slice takes (Simple) */
     guint32 slices;            /* of a chunk */
     guint64 step_bytes;        /* of a slot */
-    guint64 chunk;             /* bytes of a whole chunk now: slices are cut from it */
     guint32 n_from, n_to;
     PrimPeer from[PRIM_PEERS], to[PRIM_PEERS];
-    FoReg *flag[2 * PRIM_PEERS];
+    FoReg *flag[2 * PRIM_PEERS]; /* posted */
+    FoReg *seen[2 * PRIM_PEERS]; /* counters as last seen */
 } Prim;
 
 /* One chunk's move. Addresses are of the chunk's start; 0: not there. */
 typedef struct {
     gboolean receive, send; /* from, and to, all peers */
-    FoAddress received;     /* Simple: the sender has put it there, into the own result, not into a slot */
     FoAddress input;        /* own data that is added or sent */
     FoAddress output;       /* own result */
-    FoAddress direct[PRIM_PEERS]; /* Simple: peers' results that it goes into, instead of slots */
     guint64 bytes;
 } PrimMove;
 
-/* Slots of connection k of a CTA at a rank, and the counters of a CTA. */
-static inline FoAddress prim_slots(const Coll *coll, guint32 rank, guint32 cta, guint32 k)
-{
-    return coll->scratch.va[rank] +
-           ((guint64)cta * coll->connections + k) * PRIM_STEPS * coll->step_bytes;
-}
-static inline FoAddress prim_tail(const Coll *coll, guint32 rank, guint32 cta, guint32 k)
-{
-    return coll_control(coll, rank, cta) + CONTROL_TAIL + k * 128;
-}
-static inline FoAddress prim_head(const Coll *coll, guint32 rank, guint32 cta, guint32 k)
-{
-    return coll_control(coll, rank, cta) + CONTROL_HEAD + k * 128;
-}
+/* The connection from one rank's CTA to another's: `sender_k` and `receiver_k` number a CTA's connections at either
+ * end, below coll->connections. */
+PrimPeer prim_peer(const Coll *coll, guint32 cta, guint32 sender, guint32 sender_k, guint32 receiver,
+                   guint32 receiver_k);
 
-void prim_init(Prim *prim, FoCta *cta, const Coll *coll);
+/* A group of a CTA; `group` numbers it within the CTA, 0 to 2; `sends`: its program may send. */
+void prim_init(Prim *prim, FoCta *cta, const Coll *coll, guint32 group, guint32 first, guint32 threads,
+               gboolean sends);
 void prim_move(Prim *prim, const PrimMove *move);
 /* Bytes of slot and of data in it that the protocol uses for one step. */
 guint64 prim_step_bytes(CollProto proto, guint32 threads);

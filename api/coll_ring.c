@@ -1,12 +1,10 @@
 /* Ring collectives, as in NCCL's all_reduce.h, all_gather.h, reduce_scatter.h and broadcast.h: one CTA a
  * channel, each channel its part of the data, in rounds of one chunk a rank.
  *
- * Simple: chunks of at most four slots in two slices; in the gather phase slices go straight into the
- * next rank's result (NCCL's direct P2P within a node) and only the counters are used.
+ * Simple: chunks of four slots in two slices, of one slot in a broadcast. All data goes through slots: on its way
+ * to the own result it is copied once more.
  * Left out: rings of different orders for different channels (a switch makes them equal). */
 #include "api/coll_prim.h"
-
-#define RING_CHUNK_STEPS 4u /* NCCL_STEPS / 2, ALLREDUCE_CHUNKSTEPS */
 
 typedef struct {
     Prim prim;
@@ -27,7 +25,6 @@ static void ring_all_reduce(Ring *ring, guint64 base, guint64 bytes)
     const Coll *coll = ring->coll;
     guint32 n = ring->n, r = ring->rank;
     guint64 chunk_bytes = (bytes + n * 16 - 1) / (n * 16) * 16;
-    ring->prim.chunk = chunk_bytes;
     for (guint32 step = 0; step < 2 * n - 1; step++) {
         guint32 chunk = (r + 2 * n - 1 - step) % n;
         guint64 at = base + chunk * chunk_bytes;
@@ -36,12 +33,8 @@ static void ring_all_reduce(Ring *ring, guint64 base, guint64 bytes)
         move.send = step < 2 * n - 2;
         if (step < n)
             move.input = coll->in.va[r] + at;
-        if (step == n - 1)
+        if (step >= n - 1)
             move.output = coll->out.va[r] + at;
-        if (step >= n)
-            move.received = coll->out.va[r] + at;
-        if (step >= n - 1 && move.send)
-            move.direct[0] = coll->out.va[ring->next] + at;
         prim_move(&ring->prim, &move);
     }
 }
@@ -50,7 +43,6 @@ static void ring_reduce_scatter(Ring *ring, guint64 base, guint64 bytes)
 {
     const Coll *coll = ring->coll;
     guint32 n = ring->n, r = ring->rank;
-    ring->prim.chunk = bytes;
     for (guint32 step = 0; step < n; step++) {
         guint32 chunk = (r + 2 * n - 1 - step) % n;
         PrimMove move = {.bytes = bytes, .receive = step > 0, .send = step < n - 1};
@@ -65,18 +57,12 @@ static void ring_all_gather(Ring *ring, guint64 base, guint64 bytes)
 {
     const Coll *coll = ring->coll;
     guint32 n = ring->n, r = ring->rank;
-    ring->prim.chunk = bytes;
     for (guint32 step = 0; step < n; step++) {
         guint64 at = (r + n - step) % n * (coll->spec.bytes / n) + base;
         PrimMove move = {.bytes = bytes, .receive = step > 0, .send = step < n - 1};
-        if (step == 0) {
+        move.output = coll->out.va[r] + at;
+        if (step == 0)
             move.input = coll->in.va[r] + base;
-            move.output = coll->out.va[r] + at;
-        } else {
-            move.received = coll->out.va[r] + at;
-        }
-        if (move.send)
-            move.direct[0] = coll->out.va[ring->next] + at;
         prim_move(&ring->prim, &move);
     }
 }
@@ -86,34 +72,32 @@ static void ring_broadcast(Ring *ring, guint64 base, guint64 bytes)
     const Coll *coll = ring->coll;
     guint32 r = ring->rank, root = coll->spec.root;
     PrimMove move = {.bytes = bytes, .receive = r != root, .send = ring->next != root};
-    ring->prim.chunk = bytes;
-    if (r == root) {
+    move.output = coll->out.va[r] + base;
+    if (r == root)
         move.input = coll->in.va[r] + base;
-        move.output = coll->out.va[r] + base;
-    } else {
-        move.received = coll->out.va[r] + base;
-    }
-    if (move.send)
-        move.direct[0] = coll->out.va[ring->next] + base;
     prim_move(&ring->prim, &move);
+}
+
+/* Steps of a chunk and of a slice (collectives.h: *_CHUNKSTEPS, *_SLICESTEPS). */
+static guint32 ring_chunk_steps(const Coll *coll)
+{
+    return coll->proto != COLL_SIMPLE || coll->spec.op == COLL_BROADCAST ? 1 : PRIM_STEPS / 2;
 }
 
 static void ring_connect(Ring *ring, FoCta *cta, const CollArgs *args)
 {
     const Coll *coll = args->coll;
     guint32 c = fo_cta(cta), n = coll->n, prev = (args->rank + n - 1) % n;
-    prim_init(&ring->prim, cta, coll);
+    prim_init(&ring->prim, cta, coll, 0, 0, fo_threads(cta), TRUE);
     ring->coll = coll;
     ring->n = n;
     ring->rank = args->rank;
     ring->next = (args->rank + 1) % n;
     ring->prim.n_from = ring->prim.n_to = 1;
-    ring->prim.from[0] = (PrimPeer){prim_slots(coll, args->rank, c, 0), prim_tail(coll, args->rank, c, 0),
-                                    prim_head(coll, prev, c, 0), 0};
-    ring->prim.to[0] = (PrimPeer){prim_slots(coll, ring->next, c, 0), prim_tail(coll, ring->next, c, 0),
-                                  prim_head(coll, args->rank, c, 0), 0};
-    if (coll->proto == COLL_SIMPLE) {
-        ring->prim.slice_steps = 2;
+    ring->prim.from[0] = prim_peer(coll, c, prev, 0, args->rank, 0);
+    ring->prim.to[0] = prim_peer(coll, c, args->rank, 0, ring->next, 0);
+    if (ring_chunk_steps(coll) > 1) {
+        ring->prim.slice_steps = PRIM_STEPS / 4;
         ring->prim.slices = 2;
     }
 }
@@ -128,9 +112,7 @@ void coll_program_ring(FoCta *cta, const void *args)
     guint64 total = sliced ? coll->spec.bytes / coll->n : coll->spec.bytes;
     guint64 part = (total + fo_ctas(cta) * 16ull - 1) / (fo_ctas(cta) * 16ull) * 16;
     guint64 start = MIN(fo_cta(cta) * part, total), end = MIN(start + part, total);
-    guint64 round = prim_step_data(coll->proto, fo_threads(cta));
-    if (coll->proto == COLL_SIMPLE)
-        round *= RING_CHUNK_STEPS;
+    guint64 round = prim_step_data(coll->proto, fo_threads(cta)) * ring_chunk_steps(coll);
     if (coll->spec.op == COLL_ALL_REDUCE)
         round *= coll->n;
     for (guint64 at = start; at < end; at += round) {

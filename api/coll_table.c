@@ -3,12 +3,13 @@
 
 #include "api/coll_internal.h"
 
-/* Defaults: NCCL's 24 channels of 512 threads for rings on 18 links, 16 for NVLS (nvls.cc). */
+/* Defaults: NCCL's 24 channels for rings and trees on 18 links, 16 for NVLS (nvls.cc); Simple has 512 threads
+ * and a warp that posts, or four in a tree (NCCL's enqueue.cc). */
 static const CollRow rows[] = {
-    {.op = COLL_ALL_REDUCE, .algo = COLL_RING, .program = coll_program_ring, .ctas = 24, .threads = 512,
+    {.op = COLL_ALL_REDUCE, .algo = COLL_RING, .program = coll_program_ring, .ctas = 24, .threads = 544,
      .connections = 1, .protocols = TRUE},
-    {.op = COLL_ALL_REDUCE, .algo = COLL_TREE, .program = coll_program_tree, .ctas = 48, .threads = 256,
-     .connections = 3, .protocols = TRUE},
+    {.op = COLL_ALL_REDUCE, .algo = COLL_TREE, .program = coll_program_tree, .ctas = 24, .threads = 640,
+     .connections = 4, .protocols = TRUE},
     {.op = COLL_ALL_REDUCE, .algo = COLL_ONESHOT, .program = coll_program_direct, .ctas = 36, .threads = 512},
     {.op = COLL_ALL_REDUCE, .algo = COLL_TWOSHOT, .program = coll_program_direct, .ctas = 36, .threads = 512,
      .twoshot = TRUE},
@@ -16,22 +17,26 @@ static const CollRow rows[] = {
      .multicast_in = TRUE, .multicast_out = TRUE, .reduces_in_switch = TRUE},
     {.op = COLL_ALL_REDUCE, .algo = COLL_NVLS_ONESHOT, .program = coll_program_nvls_oneshot, .ctas = 16, .threads = 512,
      .multicast_in = TRUE, .reduces_in_switch = TRUE},
-    {.op = COLL_ALL_GATHER, .algo = COLL_RING, .program = coll_program_ring, .ctas = 24, .threads = 512,
+    {.op = COLL_ALL_GATHER, .algo = COLL_RING, .program = coll_program_ring, .ctas = 24, .threads = 544,
      .connections = 1, .protocols = TRUE},
     {.op = COLL_ALL_GATHER, .algo = COLL_PUSH, .program = coll_program_direct, .ctas = 36, .threads = 512},
     {.op = COLL_ALL_GATHER, .algo = COLL_NVLS, .program = coll_program_nvls, .ctas = 16, .threads = 512,
      .multicast_out = TRUE},
-    {.op = COLL_REDUCE_SCATTER, .algo = COLL_RING, .program = coll_program_ring, .ctas = 24, .threads = 512,
+    {.op = COLL_REDUCE_SCATTER, .algo = COLL_RING, .program = coll_program_ring, .ctas = 24, .threads = 544,
      .connections = 1, .protocols = TRUE},
     {.op = COLL_REDUCE_SCATTER, .algo = COLL_PULL, .program = coll_program_direct, .ctas = 36, .threads = 512},
     {.op = COLL_REDUCE_SCATTER, .algo = COLL_NVLS, .program = coll_program_nvls, .ctas = 16, .threads = 512,
      .multicast_in = TRUE, .reduces_in_switch = TRUE},
-    {.op = COLL_BROADCAST, .algo = COLL_RING, .program = coll_program_ring, .ctas = 24, .threads = 512,
+    {.op = COLL_BROADCAST, .algo = COLL_RING, .program = coll_program_ring, .ctas = 24, .threads = 544,
      .connections = 1, .protocols = TRUE},
     {.op = COLL_BROADCAST, .algo = COLL_PUSH, .program = coll_program_direct, .ctas = 36, .threads = 512},
     {.op = COLL_BROADCAST, .algo = COLL_NVLS, .program = coll_program_nvls, .ctas = 16, .threads = 512,
      .multicast_out = TRUE},
+    {.op = COLL_ALL_TO_ALL, .algo = COLL_P2P, .program = coll_program_p2p, .threads = 640,
+     .connections = 1, .protocols = TRUE},
     {.op = COLL_ALL_TO_ALL, .algo = COLL_DIRECT, .program = coll_program_direct, .ctas = 36, .threads = 512},
+    {.op = COLL_SENDRECV, .algo = COLL_P2P, .program = coll_program_p2p, .threads = 640,
+     .connections = 1, .protocols = TRUE},
     {.op = COLL_SENDRECV, .algo = COLL_DIRECT, .program = coll_program_direct, .ctas = 36, .threads = 512},
     {.op = COLL_BARRIER, .algo = COLL_DIRECT, .program = coll_program_barrier, .ctas = 1, .threads = 64},
     {.op = COLL_BARRIER, .algo = COLL_NVLS, .program = coll_program_barrier, .ctas = 1, .threads = 64},
@@ -41,7 +46,7 @@ static const char *const op_names[COLL_OPS] = {"all_reduce", "all_gather", "redu
                                                "broadcast",  "all_to_all", "sendrecv", "barrier"};
 static const char *const algo_names[COLL_ALGOS] = {
     "auto", "best", "ring", "tree", "oneshot", "twoshot", "nvls", "nvls_oneshot", "push", "pull",
-    "direct"};
+    "direct", "p2p"};
 static const char *const proto_names[COLL_PROTOS] = {"auto", "simple", "ll", "ll128"};
 
 const char *coll_op_name(CollOp op) { return op_names[op]; }
@@ -96,8 +101,8 @@ const CollAlgo *coll_algos_of(CollOp op)
         [COLL_ALL_GATHER] = {COLL_RING, COLL_PUSH, COLL_NVLS, COLL_ALGOS},
         [COLL_REDUCE_SCATTER] = {COLL_RING, COLL_PULL, COLL_NVLS, COLL_ALGOS},
         [COLL_BROADCAST] = {COLL_RING, COLL_PUSH, COLL_NVLS, COLL_ALGOS},
-        [COLL_ALL_TO_ALL] = {COLL_DIRECT, COLL_ALGOS},
-        [COLL_SENDRECV] = {COLL_DIRECT, COLL_ALGOS},
+        [COLL_ALL_TO_ALL] = {COLL_P2P, COLL_DIRECT, COLL_ALGOS},
+        [COLL_SENDRECV] = {COLL_P2P, COLL_DIRECT, COLL_ALGOS},
         [COLL_BARRIER] = {COLL_DIRECT, COLL_NVLS, COLL_ALGOS},
     };
     return lists[op];

@@ -1,5 +1,5 @@
 /* Tree all-reduce, as NCCL's runTreeSplit: data is summed up a tree to its root and the sum comes down
- * again, both at the same time in two halves of a channel (two CTAs here; NCCL splits one CTA's warps).
+ * again, both at the same time by two groups of each CTA's warps; the root's are one group.
  *
  * Shape: within a node a chain, among nodes a double binary tree (NCCL's trees.cc: two trees, so that a
  * rank that is inner in one is a leaf in the other; channels alternate). A node is the 8 GPUs of one
@@ -62,49 +62,41 @@ static guint32 tree_place(const TreeRank *parent, guint32 child)
     return k;
 }
 
-/* The half of a channel that a CTA is: even ones sum upwards, odd ones spread downwards. The root's even
- * CTA does both. */
-static guint32 tree_down_cta(const TreeRank *parent, guint32 channel)
-{
-    return 2 * channel + (parent->up < 0 ? 0 : 1);
-}
+/* A CTA's connections: the children's places 0 to 2, the parent 3; the same numbers at both ends. */
+#define TREE_PARENT PRIM_PEERS
 
-static void tree_connect_up(Prim *prim, const Coll *coll, guint32 rank, guint32 channel,
-                            const TreeRank *tree)
+static void tree_connect_up(Prim *prim, guint32 rank, guint32 channel, const TreeRank *tree)
 {
-    guint32 cta = 2 * channel, which = channel % 2;
+    const Coll *coll = prim->coll;
     prim->n_from = tree->n_down;
     for (guint32 k = 0; k < tree->n_down; k++)
-        prim->from[k] = (PrimPeer){prim_slots(coll, rank, cta, k), prim_tail(coll, rank, cta, k),
-                                   prim_head(coll, (guint32)tree->down[k], cta, 0), 0};
+        prim->from[k] = prim_peer(coll, channel, (guint32)tree->down[k], TREE_PARENT, rank, k);
     if (tree->up < 0)
         return;
-    guint32 parent = (guint32)tree->up;
-    TreeRank above = tree_of(coll, parent, which);
-    guint32 k = tree_place(&above, rank);
+    TreeRank above = tree_of(coll, (guint32)tree->up, channel % 2);
     prim->n_to = 1;
-    prim->to[0] = (PrimPeer){prim_slots(coll, parent, cta, k), prim_tail(coll, parent, cta, k),
-                             prim_head(coll, rank, cta, 0), 0};
+    prim->to[0] = prim_peer(coll, channel, rank, TREE_PARENT, (guint32)tree->up, tree_place(&above, rank));
 }
 
-static void tree_connect_down(Prim *prim, const Coll *coll, guint32 rank, guint32 channel,
-                              const TreeRank *tree)
+static void tree_connect_down(Prim *prim, guint32 rank, guint32 channel, const TreeRank *tree)
 {
-    guint32 mine = tree_down_cta(tree, channel), theirs = 2 * channel + 1, which = channel % 2;
+    const Coll *coll = prim->coll;
     prim->n_to = tree->n_down;
-    for (guint32 k = 0; k < tree->n_down; k++) {
-        guint32 child = (guint32)tree->down[k];
-        prim->to[k] = (PrimPeer){prim_slots(coll, child, theirs, 0), prim_tail(coll, child, theirs, 0),
-                                 prim_head(coll, rank, mine, k), 0};
-    }
+    for (guint32 k = 0; k < tree->n_down; k++)
+        prim->to[k] = prim_peer(coll, channel, rank, k, (guint32)tree->down[k], TREE_PARENT);
     if (tree->up < 0)
         return;
-    guint32 parent = (guint32)tree->up;
-    TreeRank above = tree_of(coll, parent, which);
+    TreeRank above = tree_of(coll, (guint32)tree->up, channel % 2);
     prim->n_from = 1;
-    prim->from[0] =
-        (PrimPeer){prim_slots(coll, rank, theirs, 0), prim_tail(coll, rank, theirs, 0),
-                   prim_head(coll, parent, tree_down_cta(&above, channel), tree_place(&above, rank)), 0};
+    prim->from[0] = prim_peer(coll, channel, (guint32)tree->up, tree_place(&above, rank), rank, TREE_PARENT);
+}
+
+/* Threads that sum upwards; the others spread downwards (all_reduce.h). */
+static guint32 tree_split(CollProto proto, guint32 threads)
+{
+    guint32 up = proto == COLL_SIMPLE ? threads / 2 : threads * 7 / 10;
+    up = MAX(up / WARP_LANES, 1) * WARP_LANES;
+    return proto == COLL_SIMPLE && up >= 256 ? up + 2 * WARP_LANES : up;
 }
 
 /* NCCL halves the chunk until the tree has enough of them to be busy (enqueue.cc). */
@@ -121,36 +113,41 @@ static guint64 tree_chunk(const Coll *coll, guint64 part)
     return chunk / 16 * 16;
 }
 
+static void tree_move(Prim *prim, const Coll *coll, guint32 rank, guint64 at, guint64 bytes, gboolean in,
+                      gboolean out)
+{
+    PrimMove move = {.bytes = bytes, .receive = prim->n_from > 0, .send = prim->n_to > 0};
+    if (in)
+        move.input = coll->in.va[rank] + at;
+    if (out)
+        move.output = coll->out.va[rank] + at;
+    prim_move(prim, &move);
+}
+
 void coll_program_tree(FoCta *cta, const void *args)
 {
     const CollArgs *a = args;
     const Coll *coll = a->coll;
-    guint32 rank = a->rank, channel = fo_cta(cta) / 2, channels = fo_ctas(cta) / 2;
-    gboolean up = fo_cta(cta) % 2 == 0;
+    guint32 rank = a->rank, channel = fo_cta(cta), channels = fo_ctas(cta), threads = fo_threads(cta);
     TreeRank tree = tree_of(coll, rank, channel % 2);
     gboolean root = tree.up < 0;
-    Prim prim;
-    if (root && !up)
-        return;
-    prim_init(&prim, cta, coll);
-    if (up)
-        tree_connect_up(&prim, coll, rank, channel, &tree);
-    if (!up || root)
-        tree_connect_down(&prim, coll, rank, channel, &tree);
+    guint32 split = root ? threads : tree_split(coll->proto, threads);
+    Prim up, down;
+    prim_init(&up, cta, coll, 0, 0, split, TRUE);
+    tree_connect_up(&up, rank, channel, &tree);
+    if (root)
+        tree_connect_down(&up, rank, channel, &tree);
+    if (!root) {
+        prim_init(&down, cta, coll, 1, split, threads - split, TRUE);
+        tree_connect_down(&down, rank, channel, &tree);
+    }
     guint64 part = (coll->spec.bytes + channels * 16ull - 1) / (channels * 16ull) * 16;
     guint64 start = MIN(channel * part, coll->spec.bytes), end = MIN(start + part, coll->spec.bytes);
-    prim.chunk = tree_chunk(coll, part);
-    for (guint64 at = start; at < end; at += prim.chunk) {
-        PrimMove move = {.bytes = MIN(prim.chunk, end - at), .receive = prim.n_from > 0,
-                         .send = prim.n_to > 0};
-        if (up)
-            move.input = coll->in.va[rank] + at;
-        if (root)
-            move.output = coll->out.va[rank] + at;
-        else if (!up)
-            move.received = coll->out.va[rank] + at;
-        for (guint32 k = 0; (root || !up) && k < prim.n_to; k++)
-            move.direct[k] = coll->out.va[tree.down[k]] + at;
-        prim_move(&prim, &move);
+    guint64 chunk = tree_chunk(coll, part);
+    for (guint64 at = start; at < end; at += chunk) {
+        tree_move(&up, coll, rank, at, MIN(chunk, end - at), TRUE, root);
+        if (!root)
+            tree_move(&down, coll, rank, at, MIN(chunk, end - at), FALSE, TRUE);
     }
+    fo_all(cta);
 }

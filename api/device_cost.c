@@ -165,7 +165,7 @@ static const VasMapping *cost_mapping(const DeviceCost *cost, const LoopSpec *sp
 /* How a warp's lanes side by side fall into packets. */
 static void cost_shape(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part)
 {
-    guint64 lanes = MIN(WARP_LANES, cost->cta->cta->threads), span = lanes * spec->width;
+    guint64 lanes = MIN(WARP_LANES, cost->cta->count), span = lanes * spec->width;
     if (spec->per_segment)
         span = MIN(span, spec->per_segment * spec->width);
     guint64 packets = (part->base % LINE_BYTES + span + LINE_BYTES - 1) / LINE_BYTES;
@@ -203,7 +203,7 @@ guint64 device_cost_limit(const DeviceCost *cost, const LoopSpec *spec, guint64 
     const SmSpec *sm = &cost->fabric->spec.sm;
     guint64 issue_ps = (cost->loads * sm->load_ps + cost->stores * sm->store_ps) / 1000;
     guint64 limit = PS_PER_S / MAX(issue_ps, 1);
-    guint64 warps = cost->cta->cta->n_warps, span = WARP_LANES * spec->width;
+    guint64 warps = (cost->cta->count + WARP_LANES - 1) / WARP_LANES, span = WARP_LANES * spec->width;
     guint64 window = MAX(warps * spec->unroll * span / LINE_BYTES, 1);
     if (cost->loads)
         window = MIN(window, MAX(sm->loads_max * 1000 / cost->loads, 1));

@@ -61,10 +61,11 @@ void device_flow_end(Fabric *fabric)
     g_clear_pointer(&fabric->flow, flow_free);
 }
 
-static guint64 flow_elements(const LoopSpec *spec, guint32 threads)
+/* Of the active threads, `first` being the element of the first of them. */
+static guint64 flow_elements(const LoopSpec *spec, guint64 first, guint32 threads)
 {
     guint64 rest = spec->elements % spec->step;
-    guint64 more = rest > spec->first ? MIN(rest - spec->first, threads) : 0;
+    guint64 more = rest > first ? MIN(rest - first, threads) : 0;
     return spec->elements / spec->step * threads + more;
 }
 
@@ -162,7 +163,8 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     const LoopSpec *spec = &loop->spec;
     Fabric *fabric = cta->launch->fabric;
     guint32 all = (guint32)fabric->spec.system.gpus * FLOW_RESOURCES;
-    guint64 elements = flow_elements(spec, cta->cta->threads);
+    guint32 first = cta->first / WARP_LANES; /* active warp */
+    guint64 elements = flow_elements(spec, spec->first + cta->first, cta->count);
     if (elements == 0)
         return TRUE;
     g_autofree guint64 *amount = g_new0(guint64, all);
@@ -181,10 +183,11 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
             g_array_free(cost.charges, TRUE);
             return FALSE;
         }
-    DeviceFlow *flow = g_malloc0(sizeof *flow + cta->cta->n_warps * sizeof(Reg));
-    flow->warps = cta->cta->n_warps;
+    guint32 warps = (cta->count + WARP_LANES - 1) / WARP_LANES;
+    DeviceFlow *flow = g_malloc0(sizeof *flow + warps * sizeof(Reg));
+    flow->warps = warps;
     flow->fabric = fabric;
-    flow->warp = &cta->cta->warp[0];
+    flow->warp = &cta->cta->warp[first];
     flow->lines = (elements * spec->width + LINE_BYTES - 1) / LINE_BYTES; /* at least one */
     flow->work = flow_spread(cta, flow->lines * FLOW_LINE);
     flow->head_ps = cost.head_ps;
@@ -195,12 +198,12 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     flow->class = flow_classify(&cost, device_cost_limit(&cost, spec, flow->lines));
     Uop reach = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_reached, .arg = flow};
     Uop leave = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_left, .arg = flow};
-    device_push(cta, 0, &reach);
+    device_push(cta, first, &reach);
     for (guint32 w = 0; w < flow->warps; w++) {
-        warp_begin_load(&cta->cta->warp[w],
+        warp_begin_load(&cta->cta->warp[first + w],
                         &flow->reg[w]); /* whoever gets here waits for the whole loop */
         leave.src = &flow->reg[w];
-        device_push(cta, w, &leave);
+        device_push(cta, first + w, &leave);
     }
     return TRUE;
 }

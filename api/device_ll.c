@@ -183,7 +183,8 @@ void fo_ll(FoCta *cta, const FoLl *ll)
 {
     guint32 whole = ll->kind == FO_LL ? 256 : 480;
     g_assert(ll->n_from <= FO_LL_PEERS && ll->n_to <= FO_LL_PEERS && ll->bytes % 4 == 0);
-    for (guint32 w = 0; w < cta->cta->n_warps; w++) {
+    guint32 first = cta->first / WARP_LANES, warps = (cta->count + WARP_LANES - 1) / WARP_LANES;
+    for (guint32 w = 0; w < warps; w++) {
         guint64 units = (ll->bytes + whole - 1) / whole;
         if (w >= units)
             break;
@@ -191,7 +192,7 @@ void fo_ll(FoCta *cta, const FoLl *ll)
         run->ll = *ll;
         run->unit = w;
         run->units = units;
-        run->step = cta->cta->n_warps;
-        device_push_ll(cta, w, run);
+        run->step = warps;
+        device_push_ll(cta, first + w, run);
     }
 }

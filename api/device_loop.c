@@ -79,6 +79,7 @@ static DeviceLoopSpec *loop_translate(const FoCta *cta, const FoLoop *loop)
         spec->segment_stride = loop->stride;
     }
     spec->first = loop->step ? loop->first : (guint64)fo_cta(cta) * fo_threads(cta);
+    spec->first -= cta->first; /* the first active thread's; wraps, and back with each thread's number */
     spec->step = loop->step ? loop->step : (guint64)fo_ctas(cta) * fo_threads(cta);
     spec->width = loop->width;
     spec->unroll = loop->unroll;
@@ -102,7 +103,7 @@ static void loop_push(FoCta *cta, const FoLoop *loop)
         return;
     }
     for (guint32 w = 0; w < cta->cta->n_warps; w++)
-        if (loop_concerns(&cta->cta->warp[w], &shared->spec)) {
+        if (device_lanes(cta, w) && loop_concerns(&cta->cta->warp[w], &shared->spec)) {
             shared->refs++;
             device_push_loop(cta, w, shared);
         }
@@ -112,6 +113,7 @@ static void loop_push(FoCta *cta, const FoLoop *loop)
 void fo_loop(FoCta *cta, const FoLoop *loop)
 {
     guint64 rest = loop->bytes % loop->width;
+    g_assert(cta->count == fo_threads(cta) || (loop->step && cta->count % WARP_LANES == 0));
     if (loop->bytes == 0 || !loop_check(cta, loop))
         return;
     if (loop->bytes >= loop->width)
@@ -124,7 +126,7 @@ void fo_loop(FoCta *cta, const FoLoop *loop)
     guint64 done = loop->bytes - rest, step = loop->step ? loop->step : (guint64)fo_ctas(cta) * fo_threads(cta);
     guint64 first = loop->step ? loop->first : (guint64)fo_cta(cta) * fo_threads(cta);
     guint64 element = done / loop->width;
-    if (element < first || (element - first) % step >= fo_threads(cta))
+    if (element < first || (element - first) % step >= cta->count)
         return;
     for (guint32 s = 0; s < tail.sources; s++)
         tail.source[s].base += done;

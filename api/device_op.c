@@ -328,6 +328,15 @@ void fo_sync(FoCta *cta)
         device_push(cta, w, &uop);
 }
 
+void fo_sync_active(FoCta *cta, unsigned barrier)
+{
+    guint32 first = cta->first / WARP_LANES, warps = (cta->count + WARP_LANES - 1) / WARP_LANES;
+    Uop uop = {.kind = UOP_BARRIER, .lanes = WARP_LANES, .value = UOP_BARRIER_VALUE(barrier, warps)};
+    g_assert(barrier >= 1 && barrier < CTA_BARRIERS);
+    for (guint32 w = first; w < first + warps; w++)
+        device_push(cta, w, &uop);
+}
+
 void fo_fence(FoCta *cta)
 {
     Uop uop = {.kind = UOP_FENCE, .lanes = WARP_LANES};
@@ -346,11 +355,12 @@ void fo_sleep_ps(FoCta *cta, uint64_t delay_ps)
             device_push(cta, w, &uop);
 }
 
+static const PollTest device_polls[] = {POLL_EQ, POLL_NE, POLL_DIFF_GE};
+
 void fo_poll_at(FoCta *cta, const FoAddress *address, unsigned n, unsigned width, FoCompare compare,
                 uint64_t value, FoOrder order)
 {
-    static const PollTest tests[] = {POLL_EQ, POLL_NE, POLL_DIFF_GE};
-    Uop uop = {.kind = UOP_POLL, .width = (guint8)width, .test = (guint8)tests[compare],
+    Uop uop = {.kind = UOP_POLL, .width = (guint8)width, .test = (guint8)device_polls[compare],
                .value = value, .acquire = order == FO_ACQUIRE, .lane_stride = width};
     for (guint32 t = 0; t < n; t += WARP_LANES) {
         uop.lanes = (guint8)MIN(WARP_LANES, n - t);
@@ -367,6 +377,17 @@ void fo_poll(FoCta *cta, FoAddress address, unsigned width, FoCompare compare, u
              FoOrder order)
 {
     fo_poll_at(cta, &address, 1, width, compare, value, order);
+}
+
+void fo_poll_seen(FoCta *cta, FoReg *seen, FoAddress address, FoCompare compare, uint64_t value,
+                  FoOrder order)
+{
+    guint32 warp = cta->first / WARP_LANES;
+    seen->keep_bytes = TRUE;
+    Uop uop = {.kind = UOP_POLL, .width = (guint8)seen->width, .test = (guint8)device_polls[compare],
+               .value = value, .acquire = order == FO_ACQUIRE, .seen = TRUE, .lanes = 1, .va = address,
+               .lane_stride = seen->width, .dst = device_reg(seen, warp)};
+    device_push(cta, warp, &uop);
 }
 
 /* ---- reports */

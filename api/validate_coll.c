@@ -57,7 +57,7 @@ static void coll_resolve_auto(const ValidateRow *row, const FabricSpec *spec, Co
     gboolean symmetric = strcmp(row->program, "nccl-sym") == 0;
     gboolean peers = coll->op == COLL_ALL_TO_ALL || coll->op == COLL_SENDRECV;
     if (peers)
-        coll->algo = COLL_DIRECT;
+        coll->algo = strcmp(row->program, "nccl") == 0 ? COLL_P2P : COLL_DIRECT;
     else if (symmetric && multicast)
         coll->algo = COLL_NVLS;
     else if (symmetric)

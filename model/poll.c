@@ -103,9 +103,12 @@ static void poll_on_written(MemWatch *watch, SimTime visible_ps)
     poll_continue(EVENT_OWNER(watch, Warp, watch), visible_ps);
 }
 
-void warp_block_poll(Warp *warp, SimTime now_ps)
+gboolean warp_block_poll(Warp *warp, SimTime now_ps)
 {
+    if (warp->current.seen && poll_holds(&warp->current, warp->current.dst->bytes))
+        return FALSE;
     warp->poll_start_ps = now_ps;
     warp->done_lanes = 0; /* here: how many lanes' flags have been seen */
     poll_continue(warp, now_ps);
+    return TRUE;
 }

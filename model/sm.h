@@ -63,7 +63,7 @@ typedef enum {
     UOP_MC_RED,              /* multimem.red */
     UOP_ARITH,               /* waits for src (and dst); dst = dst op src when dst is given */
     UOP_FENCE,               /* fence.sys: earlier stores of this warp are performed */
-    UOP_BARRIER,             /* bar.sync of the CTA */
+    UOP_BARRIER,             /* bar.sync: value is UOP_BARRIER_VALUE */
     UOP_DELAY,               /* value_ps of other work */
     UOP_DRAIN,               /* waits for the warp's stores without a fence's cost: the end of a kernel */
     UOP_POLL,                /* spin on the GPU's own memory until the condition holds in every lane; dst, if
@@ -71,6 +71,10 @@ typedef enum {
     UOP_CALL,                /* call(arg) when the warp gets here */
     UOP_KINDS
 } UopKind;
+
+/* Barrier `id` (below CTA_BARRIERS) of so many warps; 0 warps: of all of the CTA's. */
+#define UOP_BARRIER_VALUE(id, warps) ((guint64)(id) | (guint64)(warps) << 8)
+#define CTA_BARRIERS 16u
 
 typedef enum { POLL_EQ, POLL_NE, POLL_GE /* unsigned */, POLL_DIFF_GE /* (value - ref) >= 0, wrapping */ } PollTest;
 
@@ -81,12 +85,13 @@ typedef struct {
     guint8 type, op, acc;    /* numeric.h; TXN_ATOM_* */
     guint8 test;             /* PollTest */
     gboolean acquire;        /* of a poll or load */
+    gboolean seen;           /* of a poll: done at once if what dst holds from the last one is enough */
     guint64 va;              /* of lane 0 */
     gint64 lane_stride;      /* to the next lane; == width: contiguous */
     const guint64 *lane_va;  /* scattered: 32 addresses that live until the uop is issued; else NULL */
     guint64 *lane_store;     /* room for 32 addresses that a generator may fill (the warp's own) */
     Reg *dst, *src;
-    guint64 value;           /* poll reference; delay in ps */
+    guint64 value;           /* poll reference; delay in ps; barrier */
     void (*call)(void *arg, SimTime now_ps);
     void *arg;
 } Uop;
@@ -135,8 +140,7 @@ struct Cta {
     Vas *vas;
     guint32 index, threads, n_warps;
     Warp *warp;
-    guint32 arrived;         /* at bar.sync */
-    guint32 barrier_waiters;
+    guint32 arrived[CTA_BARRIERS]; /* mask of the warps at each bar.sync */
     const char *name;        /* for reports; not owned */
     void *user;
     Cta *next;               /* waiting for an SM */
@@ -186,7 +190,7 @@ void warp_end_store(Warp *warp, guint64 tag, SimTime now_ps);
 void warp_init(Warp *warp, Cta *cta, guint32 index);
 gboolean warp_fetch(Warp *warp);      /* makes `current` valid; FALSE: nothing to do */
 void warp_ready(Warp *warp);          /* into the SM's ready queue */
-void warp_block_poll(Warp *warp, SimTime now_ps);
+gboolean warp_block_poll(Warp *warp, SimTime now_ps); /* FALSE: nothing to wait for */
 typedef enum { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_STALLED } IssueResult;
 /* Executes `current` as far as it goes; *cost_ps is the LSU time it took. */
 IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps);

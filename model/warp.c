@@ -375,13 +375,19 @@ static IssueResult warp_issue_barrier(Warp *warp, SimTime now_ps)
 {
     Cta *cta = warp->cta;
     SimTime at_ps = now_ps + cta->gpu->fabric->spec.sm.barrier_ps;
+    guint32 id = warp->current.value & 0xff, warps = (guint32)(warp->current.value >> 8);
+    g_assert(id < CTA_BARRIERS && warps <= cta->n_warps);
+    guint32 *arrived = &cta->arrived[id];
     warp->have = FALSE;
     warp->fencing = FALSE;
-    if (++cta->arrived < cta->n_warps)
+    *arrived |= 1u << warp->index;
+    if ((guint32)__builtin_popcount(*arrived) < (warps ? warps : cta->n_warps))
         return ISSUE_BLOCKED;
-    cta->arrived = 0; /* every warp of the CTA, this one too, goes on after the barrier's latency */
+    /* every warp that came, this one too, goes on after the barrier's latency */
     for (guint32 w = 0; w < cta->n_warps; w++)
-        sim_at(cta->gpu->sim, &cta->warp[w].timer, at_ps, EVENT_PRIORITY_DEVICE);
+        if (*arrived >> w & 1)
+            sim_at(cta->gpu->sim, &cta->warp[w].timer, at_ps, EVENT_PRIORITY_DEVICE);
+    *arrived = 0;
     return ISSUE_BLOCKED;
 }
 
@@ -434,8 +440,7 @@ IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps)
         return ISSUE_BLOCKED;
     case UOP_POLL:
         warp->have = FALSE;
-        warp_block_poll(warp, now_ps);
-        return ISSUE_BLOCKED;
+        return warp_block_poll(warp, now_ps) ? ISSUE_BLOCKED : ISSUE_DONE;
     case UOP_CALL:
         if (warp_wait_regs(warp))
             return ISSUE_BLOCKED;

@@ -121,6 +121,9 @@ FO_API void fo_multimem_red(FoCta *cta, FoAddress address, const FoReg *s, const
 
 /* ---- order */
 FO_API void fo_sync(FoCta *cta);          /* __syncthreads(): all warps of the CTA */
+/* bar.sync barrier, n with n the active threads (whole warps): only they wait, for each other. `barrier` is
+ * 1 to 15; the same one by the same threads each time. */
+FO_API void fo_sync_active(FoCta *cta, unsigned barrier);
 FO_API void fo_fence(FoCta *cta);         /* fence.acq_rel.sys in the active threads' warps */
 FO_API void fo_wait(FoCta *cta);          /* the function waits until all its warps are idle */
 FO_API void fo_sleep_ps(FoCta *cta, uint64_t delay_ps); /* __nanosleep of the whole CTA */
@@ -132,11 +135,16 @@ FO_API void fo_sleep_ps(FoCta *cta, uint64_t delay_ps); /* __nanosleep of the wh
 typedef enum { FO_EQ, FO_NE, FO_GE } FoCompare;
 FO_API void fo_poll(FoCta *cta, FoAddress address, unsigned width, FoCompare compare, uint64_t value,
                     FoOrder order);
+/* The same by the first active thread with a register of that width (0 at first) that keeps what was seen: memory
+ * is looked at only when that is not enough. The same thread and address each time. */
+FO_API void fo_poll_seen(FoCta *cta, FoReg *seen, FoAddress address, FoCompare compare, uint64_t value,
+                         FoOrder order);
 /* The same by the first n active threads, one address each (a flag barrier's waiters). */
 FO_API void fo_poll_at(FoCta *cta, const FoAddress *address, unsigned n, unsigned width,
                        FoCompare compare, uint64_t value, FoOrder order);
 
-/* ---- loops: a whole grid-stride loop as one call, the same packets as if written out.
+/* ---- loops: a whole grid-stride loop as one call, the same packets as if written out. `thread` counts the
+ * active threads, which must be whole warps; if they are not all, `step` must be given.
  *
  *     for (i = first + thread; i < n; i += step)   // unrolled `unroll` times: all loads, then stores
  *         v = src[0][i] op src[1][i] op ...; dst[0][i] = v; dst[1][i] = v; ...
@@ -176,7 +184,7 @@ FO_API void fo_loop(FoCta *cta, const FoLoop *loop);
 /* ---- LL and LL128 lines: data and flag in one store, so that the receiver needs no other signal.
  *
  * LL: lines of 16 B, {data 4 B, flag 4 B, data 4 B, flag 4 B}. LL128: lines of 128 B, 120 B of data and
- * an 8 B flag. One call moves `bytes` of data: each warp waits for the lines of its share in the CTA's
+ * an 8 B flag. One call moves `bytes` of data: each active warp waits for the lines of its share in the CTA's
  * own buffers (`from`), adds up what came and the own input, stores the sum to the own output and as
  * lines to the peers' buffers (`to`). bytes is a multiple of 4; addresses are multiples of 16. */
 #define FO_LL_PEERS 3
