@@ -9,6 +9,8 @@
 #include "api/coll.h"
 #include "api/validate.h"
 
+guint32 bench_nccl_calls(guint64 bytes) { return bytes <= 16u << 20 ? 4 : 2; }
+
 gboolean bench_nccl_parse(const char *test, const char *variant, CollSpec *coll, GError **error)
 {
     const char *name = test + strlen("nccl_");
@@ -48,6 +50,8 @@ static gboolean nccl_run(BenchWorld *world, GError **error)
         return FALSE;
     coll.bytes = world->bytes;
     coll.check = FALSE;
+    coll.calls = bench_nccl_calls(coll.bytes);
+    coll.gap_ps = world->fabric->spec.launch.stream_nccl_ps;
     CollGroup *group = coll_group_new(world->fabric, NULL, n, error);
     if (!group)
         return FALSE;
@@ -55,8 +59,7 @@ static gboolean nccl_run(BenchWorld *world, GError **error)
     if (!good)
         return FALSE; /* a stuck group is left to the end of the world */
     coll_group_free(group);
-    SimTime time_ps = result.kernel_ps + world->fabric->spec.launch.stream_nccl_ps;
-    bench_add_row(world, world->request->gpus, 0, 1, time_ps, "us");
+    bench_add_row(world, world->request->gpus, 0, 1, result.kernel_ps, "us");
     return TRUE;
 }
 
@@ -64,7 +67,7 @@ static guint64 nccl_crossings(const BenchSetup *setup, const BenchRequest *reque
 {
     (void)setup;
     guint64 n = MAX(g_ascii_strtoull(request->gpus, NULL, 10), 2);
-    return request->bytes / LINE_BYTES *
+    return request->bytes / LINE_BYTES * bench_nccl_calls(request->bytes) *
            (strcmp(request->test, "nccl_all_reduce") == 0 ? 4 * n + 4 : 2 * n + 2);
 }
 

@@ -58,6 +58,8 @@ LoopPart *bench_part(LoopSpec *spec, UopKind kind, guint32 reg, FoAddress base);
 gboolean bench_parse_pair(BenchWorld *world, guint32 *from, guint32 *to, GError **error);
 gboolean bench_parse_count(BenchWorld *world, guint32 *n, GError **error);
 /* What an nccl_* test and variant ask of the collectives: operation, algorithm, protocol. */
+/* How many calls back to back are simulated: the time between the first's end and the last's, for each call. */
+guint32 bench_nccl_calls(guint64 bytes);
 gboolean bench_nccl_parse(const char *test, const char *variant, CollSpec *coll, GError **error);
 gboolean bench_refuse_variant(const BenchWorld *world, GError **error); /* always FALSE */
 

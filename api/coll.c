@@ -55,6 +55,8 @@ static void coll_free(Coll *coll)
     coll_buffer_free(coll->group, &coll->out);
     coll_buffer_free(coll->group, &coll->scratch);
     coll_buffer_free(coll->group, &coll->control);
+    g_free(coll->steps);
+    g_free(coll->stream);
     g_free(coll);
 }
 
@@ -84,6 +86,7 @@ static gboolean coll_prepare(Coll *coll, GError **error)
     gboolean flags = coll->proto != COLL_SIMPLE; /* in the slots' lines: they are polled */
     coll->connections = row->connections;
     coll->step_bytes = prim_step_bytes(coll->proto, coll->threads);
+    coll->steps = g_new0(guint64, (gsize)coll->n * coll->ctas * 2 * MAX(row->connections, 1));
     guint64 scratch = (guint64)coll->ctas * row->connections * PRIM_STEPS * coll->step_bytes;
     if (row->twoshot)
         scratch = slice + 256;
@@ -169,22 +172,75 @@ static void coll_on_launch_done(const DeviceLaunch *launch, void *user)
     coll_free(coll);
 }
 
-static void coll_launch(Coll *coll)
+static void coll_launch_rank(Coll *coll, guint32 rank, DeviceDone done, void *user)
 {
     FoKernel kernel = {.name = coll_op_name(coll->spec.op), .program = coll->program,
                        .args_bytes = sizeof(CollArgs), .ctas = coll->ctas, .threads = coll->threads};
+    CollArgs args = {coll, rank};
+    kernel.args = &args;
+    DeviceLaunch *launch =
+        device_launch(coll->fabric, coll->group->gpu[rank], coll->group->vas, &kernel, done, user, NULL);
+    g_assert(launch); /* coll_check_algo saw to the grid */
+}
+
+/* ---- calls that follow each other on each rank's stream */
+
+static void coll_on_call_done(const DeviceLaunch *launch, void *user)
+{
+    CollStream *stream = user;
+    Coll *coll = stream->coll;
+    const SmSpec *sm = &coll->fabric->spec.sm;
+    stream->last_ps = launch->end_ps - sm->exit_ps;
+    if (stream->calls++ == 0)
+        stream->first_ps = stream->last_ps;
+    if (stream->calls < coll->spec.calls)
+        sim_after(coll->fabric->sim, &stream->next,
+                  coll->spec.gap_ps - MIN(coll->spec.gap_ps, sm->exit_ps + sm->launch_ps),
+                  EVENT_PRIORITY_DEVICE);
+    else if (--coll->running == 0)
+        coll->finished = TRUE;
+}
+
+static void coll_on_next_call(Event *event, SimTime now_ps)
+{
+    CollStream *stream = EVENT_OWNER(event, CollStream, next);
+    (void)now_ps;
+    coll_launch_rank(stream->coll, stream->rank, coll_on_call_done, stream);
+}
+
+static void coll_stream(Coll *coll)
+{
+    coll->stream = g_new0(CollStream, coll->n);
+    coll->finished = FALSE;
+    coll->running = coll->n;
+    for (guint32 r = 0; r < coll->n; r++) {
+        coll->stream[r].coll = coll;
+        coll->stream[r].rank = r;
+        event_init(&coll->stream[r].next, coll_on_next_call);
+        coll_launch_rank(coll, r, coll_on_call_done, &coll->stream[r]);
+    }
+}
+
+/* From the slowest rank's first end to the slowest's last. */
+static SimTime coll_period_ps(const Coll *coll)
+{
+    SimTime first_ps = 0, last_ps = 0;
+    for (guint32 r = 0; r < coll->n; r++) {
+        first_ps = MAX(first_ps, coll->stream[r].first_ps);
+        last_ps = MAX(last_ps, coll->stream[r].last_ps);
+    }
+    return (last_ps - first_ps) / (coll->spec.calls - 1);
+}
+
+static void coll_launch(Coll *coll)
+{
     coll->begin_ps = sim_now_ps(coll->fabric->sim);
     coll->first_ps = SIMTIME_NEVER;
     coll->last_ps = coll->end_ps = 0;
     coll->finished = FALSE;
     coll->running = coll->n;
-    for (guint32 r = 0; r < coll->n; r++) {
-        CollArgs args = {coll, r};
-        kernel.args = &args;
-        DeviceLaunch *launch = device_launch(coll->fabric, coll->group->gpu[r], coll->group->vas, &kernel,
-                                             coll_on_launch_done, coll, NULL);
-        g_assert(launch); /* coll_check_algo saw to the grid */
-    }
+    for (guint32 r = 0; r < coll->n; r++)
+        coll_launch_rank(coll, r, coll_on_launch_done, coll);
 }
 
 Coll *coll_start(CollGroup *group, const CollSpec *spec, CollDone done, void *user, GError **error)
@@ -205,7 +261,10 @@ Coll *coll_start(CollGroup *group, const CollSpec *spec, CollDone done, void *us
 static gboolean coll_run_once(Coll *coll, GError **error)
 {
     Sim *sim = coll->fabric->sim;
-    coll_launch(coll);
+    if (coll->spec.calls > 1 && coll->connections)
+        coll_stream(coll);
+    else
+        coll_launch(coll);
     while (!coll->finished) {
         SimStatus status = sim_run(sim, SIMTIME_NEVER);
         if (coll->finished || status == SIM_STOPPED)
@@ -222,6 +281,7 @@ static gboolean coll_run_once(Coll *coll, GError **error)
 
 static void coll_clear_control(Coll *coll)
 {
+    memset(coll->steps, 0, sizeof *coll->steps * coll->n * coll->ctas * 2 * MAX(coll->connections, 1));
     for (guint32 r = 0; r < coll->n; r++) {
         memset(coll->control.region[r]->host, 0, coll->control.bytes);
         if (coll->proto != COLL_SIMPLE && coll->scratch.region && coll->end_ps)
@@ -234,6 +294,15 @@ gboolean coll_run_one(CollGroup *group, const CollSpec *spec, CollResult *result
     Coll *coll = coll_new(group, spec, error);
     if (!coll)
         return FALSE;
+    if (spec->calls > 1 && coll->connections) {
+        if (!coll_run_once(coll, error))
+            return FALSE;
+        SimTime period_ps = coll_period_ps(coll);
+        coll_account(coll, period_ps, period_ps);
+        *result = coll->result;
+        coll_free(coll);
+        return TRUE;
+    }
     guint64 time_ps = 0, kernel_ps = 0;
     guint32 times = MAX(spec->iterations, 1);
     for (guint32 i = 0; i < spec->warmup + times; i++) {

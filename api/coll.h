@@ -54,6 +54,9 @@ typedef struct {
     gboolean check;       /* fill with numbers and verify; needs a fabric that keeps bytes */
     gboolean corrupt;     /* for tests: one element is changed before the check */
     guint32 warmup, iterations; /* coll_run: repeats inside; time is the mean of `iterations` */
+    guint32 calls;        /* coll_run, ring, tree and p2p: 2 or more calls on each rank's stream, a rank not waiting for
+                           * the others between them; times are then from one call's end to the next's */
+    guint64 gap_ps;       /* of such calls: last instruction of one to first of the next */
 } CollSpec;
 CollSpec coll_spec_default(CollOp op); /* f32 add, auto, one iteration, no warm-up, checked */
 

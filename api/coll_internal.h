@@ -29,6 +29,14 @@ struct CollGroup {
 #define CONTROL_BARRIER 1152u /* u64 by rank: unicast barrier */
 #define CONTROL_FLAGS(n) (CONTROL_BARRIER + (n) * 16u + 128u)
 
+/* A rank's stream of calls. */
+typedef struct {
+    Coll *coll;
+    guint32 rank, calls;         /* calls done */
+    SimTime first_ps, last_ps;   /* end of the first and of the last call's kernel */
+    Event next;
+} CollStream;
+
 struct Coll {
     CollGroup *group;
     Fabric *fabric;
@@ -42,6 +50,8 @@ struct Coll {
     guint32 connections;         /* of a CTA that have slots, 4 at most: ring 1, tree 4 */
     gboolean read;               /* Simple: slots are at the sender, who is read from */
     guint64 step_bytes;          /* of a slot */
+    guint64 *steps;              /* by rank, CTA, way and connection: what its last kernel left (coll_prim.c) */
+    CollStream *stream;          /* by rank, or NULL: calls that follow each other */
     FoProgram program;
     guint32 running;             /* launches */
     SimTime begin_ps, first_ps, last_ps, end_ps;

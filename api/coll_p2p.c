@@ -96,8 +96,8 @@ void coll_program_p2p(FoCta *cta, const void *args)
     prim_init(&receive, cta, coll, 0, 0, receivers, FALSE);
     prim_init(&send, cta, coll, 1, receivers, senders, TRUE);
     receive.n_from = send.n_to = 1;
-    receive.from[0] = prim_peer(coll, c, p2p.from, 0, a->rank, 0);
-    send.to[0] = prim_peer(coll, c, a->rank, 0, p2p.to, 0);
+    receive.from[0] = prim_from(coll, c, p2p.from, 0, a->rank, 0);
+    send.to[0] = prim_to(coll, c, a->rank, 0, p2p.to, 0);
     guint64 chunk = prim_step_data(coll->proto, fo_threads(cta));
     for (guint64 at = 0; at < p2p.bytes; at += chunk) {
         guint64 bytes = MIN(chunk, p2p.bytes - at);
@@ -106,5 +106,6 @@ void coll_program_p2p(FoCta *cta, const void *args)
         prim_move(&send, &out);
         prim_move(&receive, &in);
     }
-    fo_all(cta);
+    prim_end(&send);
+    prim_end(&receive);
 }

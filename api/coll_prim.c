@@ -23,14 +23,45 @@ guint64 prim_step_data(CollProto proto, guint32 threads)
     return proto == COLL_LL ? bytes / 2 : proto == COLL_LL128 ? bytes / 128 * 120 : bytes;
 }
 
-PrimPeer prim_peer(const Coll *coll, guint32 cta, guint32 sender, guint32 sender_k, guint32 receiver,
-                   guint32 receiver_k)
+static PrimPeer prim_peer(const Coll *coll, guint32 cta, guint32 sender, guint32 sender_k, guint32 receiver,
+                          guint32 receiver_k)
 {
     gboolean read = coll->read && coll->proto == COLL_SIMPLE;
     guint64 slot = (guint64)cta * coll->connections + (read ? sender_k : receiver_k);
     return (PrimPeer){.slots = coll->scratch.va[read ? sender : receiver] + slot * PRIM_STEPS * coll->step_bytes,
                       .tail = coll_control(coll, receiver, cta) + CONTROL_TAIL + receiver_k * 128,
                       .head = coll_control(coll, sender, cta) + CONTROL_HEAD + sender_k * 128};
+}
+
+static void prim_restore(PrimPeer *peer, const Coll *coll, guint32 rank, guint32 cta, guint32 way, guint32 k)
+{
+    peer->saved = &coll->steps[(((guint64)rank * coll->ctas + cta) * 2 + way) * coll->connections + k];
+    peer->step = *peer->saved;
+}
+
+PrimPeer prim_to(const Coll *coll, guint32 cta, guint32 sender, guint32 sender_k, guint32 receiver,
+                 guint32 receiver_k)
+{
+    PrimPeer peer = prim_peer(coll, cta, sender, sender_k, receiver, receiver_k);
+    prim_restore(&peer, coll, sender, cta, 0, sender_k);
+    return peer;
+}
+
+PrimPeer prim_from(const Coll *coll, guint32 cta, guint32 sender, guint32 sender_k, guint32 receiver,
+                   guint32 receiver_k)
+{
+    PrimPeer peer = prim_peer(coll, cta, sender, sender_k, receiver, receiver_k);
+    prim_restore(&peer, coll, receiver, cta, 1, receiver_k);
+    return peer;
+}
+
+void prim_end(Prim *prim)
+{
+    for (guint32 i = 0; i < prim->n_to; i++)
+        *prim->to[i].saved = prim->to[i].step;
+    for (guint32 i = 0; i < prim->n_from; i++)
+        *prim->from[i].saved = prim->from[i].step;
+    fo_all(prim->cta);
 }
 
 void prim_init(Prim *prim, FoCta *cta, const Coll *coll, guint32 group, guint32 first, guint32 threads,

@@ -24,6 +24,7 @@ typedef struct {
     FoAddress tail;   /* the receiver's (Simple) */
     FoAddress head;   /* the sender's */
     guint64 step;
+    guint64 *saved;   /* where the next kernel of this rank finds it (NCCL's conn->step) */
 } PrimPeer;
 
 typedef struct {
@@ -49,15 +50,18 @@ typedef struct {
     guint64 bytes;
 } PrimMove;
 
-/* The connection from one rank's CTA to another's: `sender_k` and `receiver_k` number a CTA's connections at either
- * end, below coll->connections. */
-PrimPeer prim_peer(const Coll *coll, guint32 cta, guint32 sender, guint32 sender_k, guint32 receiver,
+/* The two ends of the connection from one rank's CTA to another's: `sender_k` and `receiver_k` number a CTA's
+ * connections at either end, below coll->connections. */
+PrimPeer prim_to(const Coll *coll, guint32 cta, guint32 sender, guint32 sender_k, guint32 receiver,
+                 guint32 receiver_k);
+PrimPeer prim_from(const Coll *coll, guint32 cta, guint32 sender, guint32 sender_k, guint32 receiver,
                    guint32 receiver_k);
 
 /* A group of a CTA; `group` numbers it within the CTA, 0 to 2; `sends`: its program may send. */
 void prim_init(Prim *prim, FoCta *cta, const Coll *coll, guint32 group, guint32 first, guint32 threads,
                gboolean sends);
 void prim_move(Prim *prim, const PrimMove *move);
+void prim_end(Prim *prim); /* after the last move */
 /* Bytes of slot and of data in it that the protocol uses for one step. */
 guint64 prim_step_bytes(CollProto proto, guint32 threads);
 guint64 prim_step_data(CollProto proto, guint32 threads);

@@ -94,8 +94,8 @@ static void ring_connect(Ring *ring, FoCta *cta, const CollArgs *args)
     ring->rank = args->rank;
     ring->next = (args->rank + 1) % n;
     ring->prim.n_from = ring->prim.n_to = 1;
-    ring->prim.from[0] = prim_peer(coll, c, prev, 0, args->rank, 0);
-    ring->prim.to[0] = prim_peer(coll, c, args->rank, 0, ring->next, 0);
+    ring->prim.from[0] = prim_from(coll, c, prev, 0, args->rank, 0);
+    ring->prim.to[0] = prim_to(coll, c, args->rank, 0, ring->next, 0);
     if (ring_chunk_steps(coll) > 1) {
         ring->prim.slice_steps = PRIM_STEPS / 4;
         ring->prim.slices = 2;
@@ -125,5 +125,5 @@ void coll_program_ring(FoCta *cta, const void *args)
             ring_all_gather(&ring, at, bytes);
         else
             ring_broadcast(&ring, at, bytes);
-    }
+    }    prim_end(&ring.prim);
 }

@@ -70,12 +70,12 @@ static void tree_connect_up(Prim *prim, guint32 rank, guint32 channel, const Tre
     const Coll *coll = prim->coll;
     prim->n_from = tree->n_down;
     for (guint32 k = 0; k < tree->n_down; k++)
-        prim->from[k] = prim_peer(coll, channel, (guint32)tree->down[k], TREE_PARENT, rank, k);
+        prim->from[k] = prim_from(coll, channel, (guint32)tree->down[k], TREE_PARENT, rank, k);
     if (tree->up < 0)
         return;
     TreeRank above = tree_of(coll, (guint32)tree->up, channel % 2);
     prim->n_to = 1;
-    prim->to[0] = prim_peer(coll, channel, rank, TREE_PARENT, (guint32)tree->up, tree_place(&above, rank));
+    prim->to[0] = prim_to(coll, channel, rank, TREE_PARENT, (guint32)tree->up, tree_place(&above, rank));
 }
 
 static void tree_connect_down(Prim *prim, guint32 rank, guint32 channel, const TreeRank *tree)
@@ -83,12 +83,12 @@ static void tree_connect_down(Prim *prim, guint32 rank, guint32 channel, const T
     const Coll *coll = prim->coll;
     prim->n_to = tree->n_down;
     for (guint32 k = 0; k < tree->n_down; k++)
-        prim->to[k] = prim_peer(coll, channel, rank, k, (guint32)tree->down[k], TREE_PARENT);
+        prim->to[k] = prim_to(coll, channel, rank, k, (guint32)tree->down[k], TREE_PARENT);
     if (tree->up < 0)
         return;
     TreeRank above = tree_of(coll, (guint32)tree->up, channel % 2);
     prim->n_from = 1;
-    prim->from[0] = prim_peer(coll, channel, (guint32)tree->up, tree_place(&above, rank), rank, TREE_PARENT);
+    prim->from[0] = prim_from(coll, channel, (guint32)tree->up, tree_place(&above, rank), rank, TREE_PARENT);
 }
 
 /* Threads that sum upwards; the others spread downwards (all_reduce.h). */
@@ -149,5 +149,7 @@ void coll_program_tree(FoCta *cta, const void *args)
         if (!root)
             tree_move(&down, coll, rank, at, MIN(chunk, end - at), FALSE, TRUE);
     }
-    fo_all(cta);
+    prim_end(&up);
+    if (!root)
+        prim_end(&down);
 }

@@ -29,7 +29,8 @@ static gboolean coll_from_measured(const FabricSpec *spec, const ValidateRow *ro
     if (!bench_nccl_parse(row->test, row->variant, &request->coll, error))
         return FALSE;
     request->n = (guint32)g_ascii_strtoull(row->gpus, NULL, 10);
-    request->launch_ps = spec->launch.stream_nccl_ps;
+    request->coll.calls = bench_nccl_calls(row->bytes);
+    request->coll.gap_ps = spec->launch.stream_nccl_ps;
     return TRUE;
 }
 
@@ -126,7 +127,7 @@ static gboolean coll_time(const ValidateSetup *setup, const FabricSpec *spec, Co
 static guint64 coll_crossings(const CollRequest *request, guint64 bytes)
 {
     guint64 lines = bytes / LINE_BYTES, n = request->n;
-    return lines * (request->coll.op == COLL_ALL_REDUCE ? 4 * n + 4 : 2 * n + 2);
+    return lines * MAX(request->coll.calls, 1) * (request->coll.op == COLL_ALL_REDUCE ? 4 * n + 4 : 2 * n + 2);
 }
 
 gboolean validate_collective(const ValidateSetup *setup, const FabricSpec *spec, ValidateRow *row,
