@@ -149,7 +149,7 @@ static gboolean coll_run_body(BenchWorld *world, CollBody body, const char *vari
     if (strcmp(request->variant, variant) != 0 || args.n > RANKS_MAX)
         return bench_refuse_variant(world, error);
     args.bytes = body == COLL_PUSH_GATHER ? world->bytes / args.n : world->bytes;
-    args.iterations = world->bytes > (16u << 20) ? 1 : world->bytes > (1u << 20) ? 2 : 6;
+    args.iterations = world->bytes > (16u << 20) ? 1 : world->bytes > (1u << 20) ? 2 : world->bytes > 65536 ? 6 : 40;
     guint64 footprint = 2 * request->bytes;
     if (body == COLL_TWOSHOT_PULL)
         footprint += request->bytes / args.n;

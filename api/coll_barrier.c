@@ -1,12 +1,16 @@
 /* Barriers among the ranks: over unicast flags, and over one multimem.red. */
 #include "api/coll_internal.h"
 
-/* What all warps stored before is performed before any flag is: __syncthreads() and one thread's release
- * make it so in CUDA, where a fence is cumulative; here every warp fences its own stores. */
-static void coll_arrive(FoCta *cta)
+/* What all warps stored before is performed before any flag is: __syncthreads() and a release by the first n
+ * threads, a fence being cumulative; where it is not (sm.fence_gpu_wide), every warp fences its own stores. */
+static void coll_arrive(FoCta *cta, const Coll *coll, guint32 n)
 {
-    fo_fence(cta);
+    if (!coll_fence_is_wide(coll))
+        fo_fence(cta);
     fo_sync(cta);
+    fo_only(cta, 0, n);
+    if (coll_fence_is_wide(coll))
+        fo_fence(cta);
 }
 
 /* Thread t tells rank t with st.release.sys and waits for rank t's flag with ld.acquire.sys: the usual
@@ -19,8 +23,7 @@ void coll_barrier_flags(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen,
         theirs[r] = coll_control(coll, r, c) + CONTROL_BARRIER + rank * 16;
         mine[r] = coll_control(coll, rank, c) + CONTROL_BARRIER + r * 16;
     }
-    coll_arrive(cta);
-    fo_only(cta, 0, coll->n);
+    coll_arrive(cta, coll, coll->n);
     fo_set_u64(cta, flag, gen);
     fo_st_at(cta, theirs, flag);
     fo_poll_at(cta, mine, coll->n, 8, FO_GE, gen, FO_ACQUIRE);
@@ -33,8 +36,7 @@ void coll_barrier_multimem(FoCta *cta, const Coll *coll, guint32 rank, guint64 g
 {
     const FoMultimem add = {.type = FO_U64, .op = FO_ADD, .order = FO_RELAXED, .scope = FO_SCOPE_SYS};
     guint64 offset = fo_cta(cta) * coll->control_stride + CONTROL_MC_FLAG;
-    coll_arrive(cta);
-    fo_only(cta, 0, 1);
+    coll_arrive(cta, coll, 1);
     fo_set_u64(cta, one, 1);
     fo_multimem_red(cta, coll->control.mc_va + offset, one, &add);
     fo_poll(cta, coll->control.va[rank] + offset, 8, FO_GE, gen * coll->n, FO_ACQUIRE);

@@ -202,6 +202,8 @@ static void gpu_request_host(Gpu *gpu, Packet packet, const Txn *txn, SimTime no
     if (txn->kind != PACKET_READ)
         at_ps = gpu_host_serve(gpu, GPU_TO_HOST, bytes, at_ps);
     at_ps += host_ps;
+    if (txn->kind != PACKET_READ)
+        gpu->fence.local_ps = MAX(gpu->fence.local_ps, at_ps + host_ps);
     if (txn->kind == PACKET_READ || txn->kind == PACKET_ATOM)
         at_ps = gpu_host_serve(gpu, GPU_FROM_HOST, bytes, at_ps);
     gpu_pipe_push(&gpu->pipe[GPU_PIPE_HOST], at_ps + host_ps, GPU_LINK_LOCAL, &packet);
@@ -228,6 +230,8 @@ static void gpu_request_local(Gpu *gpu, Packet packet, const Txn *txn, SimTime n
             at_ps = MAX(at_ps, hbm_ps + gpu->spec->local_ps) + gpu->spec->local_dram_ps;
         }
     }
+    if (txn->kind != PACKET_READ)
+        gpu->fence.local_ps = MAX(gpu->fence.local_ps, at_ps);
     gpu_pipe_push(&gpu->pipe[kind], at_ps, GPU_LINK_LOCAL, &packet);
 }
 

@@ -77,12 +77,18 @@ typedef struct {
     GpuRoomWaiter *room_head, *room_tail;
 } GpuPort;
 
+typedef struct FenceFlush FenceFlush;
+
 /* Stores under way by epoch, and the fences that wait for them (fence.c). */
 RING_DEFINE(FenceEpochRing, fence_epoch, guint32)
 typedef struct {
     FenceEpochRing open; /* of epochs oldest, oldest + 1, ...; the last one is the present */
     guint64 oldest;
-    struct Warp *head, *tail;
+    SimTime local_ps;          /* when the last store to the GPU's own or its host's memory is performed */
+    gpointer round;
+    gboolean busy;             /* a round goes on, or its least time */
+    FenceFlush *waiting;       /* for its end */
+    Event free;                /* when the next one may begin */
 } FenceState;
 
 struct Fabric;

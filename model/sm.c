@@ -15,6 +15,13 @@ const ParamRow sm_params[] = {
     PARAM_U64(SmSpec, stores_max, "packets", 1, 1u << 20, "store packets in flight of one SM"),
     PARAM_U64(SmSpec, warp_issue_ps, "ps", 0, 1000000, "between two memory instructions of one warp"),
     PARAM_U64(SmSpec, fence_ps, "ps", 0, 100000000, "fence.sys with nothing outstanding"),
+    PARAM_U64(SmSpec, fence_issue_ps, "ps", 0, 100000000, "between two fences of one of an SM's schedulers"),
+    PARAM_U64(SmSpec, fence_join_ps, "ps", 0, 100000000, "how long after its start a fence's flush takes others along"),
+    PARAM_U64(SmSpec, fence_snapshot_ps, "ps", 0, 100000000,
+              "start of a flush to its look at which stores are under way"),
+    PARAM_U64(SmSpec, fence_round_ps, "ps", 0, 100000000, "least time of a GPU's round of flushes: later ones wait"),
+    PARAM_U64(SmSpec, fence_return_ps, "ps", 0, 100000000, "last answer to the end of a flush"),
+    PARAM_U64(SmSpec, fence_overlap_ps, "ps", 0, 100000000, "before a flush's end its SM begins the next one"),
     PARAM_BOOL(SmSpec, fence_gpu_wide, "a fence waits for all stores of its GPU, not only of its warp"),
     PARAM_U64(SmSpec, poll_ps, "ps", 0, 10000000, "instructions of a polling loop, beside its load"),
     PARAM_U64(SmSpec, acquire_ps, "ps", 0, 100000000, "what an acquire adds to its load"),
@@ -54,6 +61,7 @@ void sm_init(Gpu *gpu)
         gpu->sm[i].id = (guint32)i;
         gpu->sm[i].room.fire = sm_on_room;
         event_init(&gpu->sm[i].issue, sm_on_issue);
+        fence_init_sm(&gpu->sm[i]);
     }
 }
 

@@ -17,6 +17,7 @@
 #include "model/vas.h"
 
 #define WARP_LANES 32u
+#define SM_SCHEDULERS 4u
 #define REG_BYTES 512u /* 32 lanes x 16 B */
 
 typedef enum { SM_ROUND_ROBIN, SM_GREEDY } SmArbitration;
@@ -30,7 +31,13 @@ typedef struct {
     guint64 loads_max;       /* load packets in flight of one SM */
     guint64 stores_max;      /* store packets in flight of one SM */
     guint64 warp_issue_ps;   /* between two memory instructions of one warp */
-    guint64 fence_ps;        /* fence.sys with nothing outstanding; an SM's warps pass one by one */
+    guint64 fence_ps;        /* fence.sys with nothing outstanding */
+    guint64 fence_issue_ps;  /* between two fences of one of an SM's schedulers */
+    guint64 fence_join_ps;   /* how long after its start a flush takes others along */
+    guint64 fence_snapshot_ps; /* start of a flush to its look at what is outstanding */
+    guint64 fence_round_ps;  /* least time of a round of flushes of all SMs */
+    guint64 fence_return_ps; /* last answer to the flush's end */
+    guint64 fence_overlap_ps; /* before a flush's end its SM begins the next */
     gboolean fence_gpu_wide; /* it waits for all stores of its GPU, not only of its warp */
     guint64 poll_ps;         /* instructions of a polling loop, beside its load */
     guint64 acquire_ps;      /* what an acquire adds to the load that made it */
@@ -125,7 +132,7 @@ struct Warp {
     guint32 stores;          /* outstanding */
     SimTime not_before_ps;   /* of its next memory instruction */
     Warp *fence_next;        /* the next one that waits (fence.c) */
-    guint64 fence_epoch;
+    gboolean fence_issuing;
     gboolean fencing;
     SimTime fence_at_ps;
     Event timer;
@@ -152,7 +159,11 @@ struct Sm {
     Warp *ready_head, *ready_tail;
     Event issue;
     SimTime free_ps;         /* of the LSU */
-    SimTime fence_free_ps;   /* of the fence unit */
+    SimTime fence_issue_ps[SM_SCHEDULERS]; /* of the next fence */
+    FenceFlush *flush;       /* the one that goes on, until what it waits for is known */
+    gboolean flushing;
+    Warp *fence_waiting;     /* for the next flush */
+    Event fence_free;        /* when that may begin */
     gboolean stalled;        /* the LSU waits for room at a port */
     gboolean limited;        /* or for an answer, its in-flight limit being reached */
     GpuRoomWaiter room;
@@ -200,7 +211,10 @@ void sm_kick(Sm *sm, SimTime now_ps);
 void fence_init(struct Gpu *gpu);
 void fence_clear(struct Gpu *gpu);
 void fence_join(Warp *warp, SimTime now_ps); /* the warp's timer tells when it is done */
-guint64 fence_tag(struct Gpu *gpu);          /* of a store that is issued now */
+gboolean fence_issued(Warp *warp, SimTime now_ps); /* its timer: TRUE if that was the fence's issue */
+void fence_init_sm(Sm *sm);
+guint64 fence_tag(struct Gpu *gpu); /* of a remote store that is issued now */
+#define FENCE_LOCAL G_MAXUINT64     /* of others */
 void fence_answered(struct Gpu *gpu, guint64 tag, SimTime now_ps);
 
 #endif

@@ -142,8 +142,9 @@ void warp_end_load(Reg *reg, SimTime now_ps)
 
 static void warp_on_timer(Event *event, SimTime now_ps)
 {
-    (void)now_ps;
-    warp_ready(EVENT_OWNER(event, Warp, timer));
+    Warp *warp = EVENT_OWNER(event, Warp, timer);
+    if (!fence_issued(warp, now_ps))
+        warp_ready(warp);
 }
 
 /* ---- memory operations */
@@ -233,7 +234,7 @@ static gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
     } else {
         request->done = warp_on_stored;
         request->owner = warp;
-        request->tag = fence_tag(gpu);
+        request->tag = link == GPU_LINK_LOCAL ? FENCE_LOCAL : fence_tag(gpu);
         sm->stores++;
         warp->stores++;
         *cost_ps += spec->store_ps;
