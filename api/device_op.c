@@ -223,8 +223,7 @@ void fo_atom_exch(FoCta *cta, FoReg *d, FoAddress address, const FoReg *s, FoOrd
     device_access(cta, uop, s->width, address, NULL, d, s);
 }
 
-/* Compare value and new value side by side, as the atomic carries them. */
-typedef struct {
+typedef struct { /* compare value and new value side by side, as the atomic carries them */
     const Reg *compare, *value;
     Reg *stage;
     guint32 width;

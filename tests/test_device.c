@@ -298,6 +298,50 @@ static void test_message_passing(void **state)
     world_free(world);
 }
 
+typedef struct {
+    FoAddress counter, to;
+    SimTime *at; /* when the second and the third poll were over */
+} SeenArgs;
+
+/* Warps 0 and 1 poll and copy by themselves; warp 2 counts. */
+static void seen_program(FoCta *cta, const void *args)
+{
+    const SeenArgs *a = args;
+    FoReg *seen = fo_reg(cta, 8), *count = fo_reg(cta, 8);
+    const FoLoop loop = {.bytes = 1024, .width = 16, .unroll = 1, .step = 64, .destinations = 1,
+                         .destination[0] = {FO_ST, a->to}, .fill = {1, 2, 3, 4}};
+    fo_only(cta, 64, 1);
+    fo_set_u64(cta, count, 7);
+    fo_st_sys_at(cta, &a->counter, count, FO_RELAXED);
+    fo_only(cta, 0, 1);
+    fo_poll_seen(cta, seen, a->counter, FO_GE, 3, FO_RELAXED);
+    fo_wait(cta);
+    a->at[0] = fo_time_ps(cta);
+    fo_poll_seen(cta, seen, a->counter, FO_GE, 7, FO_RELAXED); /* known */
+    fo_wait(cta);
+    a->at[1] = fo_time_ps(cta);
+    fo_only(cta, 0, 64);
+    fo_sync_active(cta, 1);
+    fo_loop(cta, &loop);
+    fo_all(cta);
+}
+
+/* Proves that a poll that remembers takes no time when what it saw is enough, and that a barrier and a loop of some
+ * warps are theirs alone. */
+static void test_some_warps(void **state)
+{
+    (void)state;
+    World *world = world_new(WORLD_BYTES);
+    SimTime at[2] = {0};
+    const SeenArgs args = {world->va[0], world->va[0] + (1u << 20), at};
+    world_run(world, seen_program, &args, sizeof args, 1, 96);
+    assert_true(at[0] > 0 && at[1] == at[0]);
+    for (guint i = 0; i < 256; i++)
+        assert_int_equal(word_of(world, 0, (1u << 20) / 4 + i), 1 + i % 4);
+    assert_int_equal(word_of(world, 0, (1u << 20) / 4 + 256), 0);
+    world_free(world);
+}
+
 static void sum_program(FoCta *cta, const void *args)
 {
     const FoAddress *mc = args;
@@ -433,7 +477,7 @@ int main(void)
         cmocka_unit_test(test_bulk_is_the_written_out_loop),
         cmocka_unit_test(test_ragged_and_segmented_loops),
         cmocka_unit_test(test_atomics),
-        cmocka_unit_test(test_message_passing),
+        cmocka_unit_test(test_message_passing), cmocka_unit_test(test_some_warps),
         cmocka_unit_test(test_multimem),
         cmocka_unit_test(test_undefined_behaviour_is_reported),
         cmocka_unit_test(test_many_ctas),

@@ -90,6 +90,64 @@ static void test_fence(void **state)
     stand_close(&stand);
 }
 
+/* Proves that fences of an SM's warps that come close together take one flush, that one that comes later takes the
+ * next, and that a fence waits for a remote store of another warp. */
+static void test_fence_shares(void **state)
+{
+    (void)state;
+    Stand stand;
+    stand_open(&stand, 128, NULL);
+    const SmSpec *sm = &stand.bed.spec.sm;
+    static const guint64 delay_ps[4] = {0, 60000, 150000, 5000000};
+    SimTime end_ps[4] = {0};
+    Reg *reg = reg_new(4, TRUE);
+    Uop store = uop_of(UOP_STORE, FAR_VA, 4, 4, reg);
+    for (guint w = 0; w < 4; w++) {
+        Uop delay = {.kind = UOP_DELAY, .value = delay_ps[w]}, fence = {.kind = UOP_FENCE};
+        Uop call = {.kind = UOP_CALL, .call = note_time, .arg = &end_ps[w]};
+        warp_push(&stand.cta->warp[w], &delay);
+        if (w == 0) { /* its store is under way when warp 3 fences */
+            Uop wait = {.kind = UOP_DELAY, .value = 4990000};
+            warp_push(&stand.cta->warp[w], &fence);
+            warp_push(&stand.cta->warp[w], &call);
+            wait.value -= sm->fence_ps;
+            warp_push(&stand.cta->warp[w], &wait);
+            warp_push(&stand.cta->warp[w], &store);
+            continue;
+        }
+        warp_push(&stand.cta->warp[w], &fence);
+        warp_push(&stand.cta->warp[w], &call);
+    }
+    stand_run(&stand);
+    assert_true(end_ps[0] == sm->fence_ps);
+    assert_true(end_ps[1] == sm->fence_ps + 60000);
+    assert_true(end_ps[2] == 2 * sm->fence_ps - sm->fence_overlap_ps);
+    assert_true(end_ps[3] > 5000000 + 800000);
+    reg_free(reg);
+    stand_close(&stand);
+}
+
+/* Proves that a named barrier holds only the warps that it counts, and each barrier its own. */
+static void test_named_barrier(void **state)
+{
+    (void)state;
+    Stand stand;
+    stand_open(&stand, 128, NULL);
+    SimTime passed_ps[4] = {0};
+    for (guint w = 0; w < 4; w++) {
+        Uop delay = {.kind = UOP_DELAY, .value = w * 1000000};
+        Uop barrier = {.kind = UOP_BARRIER, .value = UOP_BARRIER_VALUE(1 + w / 2, 2)};
+        Uop call = {.kind = UOP_CALL, .call = note_time, .arg = &passed_ps[w]};
+        warp_push(&stand.cta->warp[w], &delay);
+        warp_push(&stand.cta->warp[w], &barrier);
+        warp_push(&stand.cta->warp[w], &call);
+    }
+    stand_run(&stand);
+    for (guint w = 0; w < 4; w++)
+        assert_true(passed_ps[w] == (w / 2 * 2 + 1) * 1000000 + stand.bed.spec.sm.barrier_ps);
+    stand_close(&stand);
+}
+
 /* Proves that no warp of a CTA passes a barrier before the last one has come. */
 static void test_barrier(void **state)
 {
@@ -149,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_coalescing), cmocka_unit_test(test_load_then_store),
         cmocka_unit_test(test_fence),      cmocka_unit_test(test_barrier),
+        cmocka_unit_test(test_fence_shares), cmocka_unit_test(test_named_barrier),
         cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
