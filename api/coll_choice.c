@@ -84,6 +84,8 @@ void coll_choose(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, C
     CollProto wanted = spec->proto;
     *algo = coll_algos_of(spec->op)[0];
     *proto = COLL_SIMPLE;
+    if (*algo == COLL_P2P && spec->ctas && spec->ctas < group->n)
+        *algo = COLL_DIRECT; /* too few CTAs were asked for */
     for (guint i = 0; i < G_N_ELEMENTS(choice_rows); i++) {
         const ChoiceRow *row = &choice_rows[i];
         CollSpec pinned = *spec;
