@@ -1,10 +1,11 @@
-/* The wheel's slow paths: the heap of far events, refilling, and inserting before others. */
+/* The wheel's slow paths: sorting a bucket, the heap of far events, refilling, cancelling. */
 #include "sim/calendar.h"
 
 Calendar *calendar_new(void)
 {
     Calendar *calendar = g_new0(Calendar, 1);
     calendar->far_bucket = UINT64_MAX;
+    calendar->sorted = UINT64_MAX;
     return calendar;
 }
 
@@ -14,31 +15,101 @@ void calendar_free(Calendar *calendar)
     g_free(calendar);
 }
 
-void calendar_insert_sorted(Event **head, Event *event)
-{
-    Event *before = (*head)->prev;
+/* ---- the lists ---- */
 
-    while (before != *head && event_is_before(event, before)) {
-        before = before->prev;
+#define SORT_STEPS_MAX 100
+
+/* Into the bucket that is in order: mostly at its end, since what is scheduled later for the same
+ * time comes later. */
+void calendar_insert_sorted(Calendar *calendar, Event *event)
+{
+    unsigned slot = (event->time_ps >> CALENDAR_PS_SHIFT) & CALENDAR_MASK;
+    Event **link = &calendar->head[slot];
+
+    if (*link != NULL && !event_is_before(event, calendar->sorted_last)) {
+        link = &calendar->sorted_last->next;
     }
-    if (before == *head && event_is_before(event, before)) {
-        event->next = *head;
-        event->prev = (*head)->prev;
-        (*head)->prev = event;
-        *head = event;
-        return;
+    while (*link != NULL && !event_is_before(event, *link)) {
+        link = &(*link)->next;
     }
-    event->prev = before;
-    event->next = before->next;
-    if (before->next != NULL) {
-        before->next->prev = event;
-    } else {
-        (*head)->prev = event;
+    event->next = *link;
+    *link = event;
+    if (event->next == NULL) {
+        calendar->sorted_last = event;
     }
-    before->next = event;
+    calendar->words[slot >> 6] |= (uint64_t)1 << (slot & 63);
+    calendar->summary[slot >> 12] |= (uint64_t)1 << ((slot >> 6) & 63);
 }
 
-/* The first marked slot in a word after `word`, going round: the wheel is not empty. */
+static Event *list_merge(Event *a, Event *b)
+{
+    Event *head, **end = &head;
+
+    while (a != NULL && b != NULL) {
+        Event **less = event_is_before(a, b) ? &a : &b;
+        *end = *less;
+        end = &(*less)->next;
+        *less = *end;
+    }
+    *end = a != NULL ? a : b;
+    return head;
+}
+
+/* Runs of 1, 2, 4, ... events wait in `run` until there is a second one as long. */
+static Event *list_sort(Event *list)
+{
+    Event *run[32] = {NULL};
+
+    while (list != NULL) {
+        Event *carry = list;
+        unsigned i = 0;
+        list = list->next;
+        carry->next = NULL;
+        for (; run[i] != NULL; i++) {
+            carry = list_merge(run[i], carry);
+            run[i] = NULL;
+        }
+        run[i] = carry;
+    }
+    for (unsigned i = 0; i < G_N_ELEMENTS(run); i++) {
+        list = list_merge(run[i], list);
+    }
+    return list;
+}
+
+/* Lists are short, and the wrong way round as far as times are equal: each event goes in front of
+ * those before it, or nearly. A long list is sorted the other way. */
+Event *calendar_sort(Calendar *calendar, unsigned slot)
+{
+    Event *sorted = NULL, *last = calendar->head[slot];
+    unsigned steps = 0;
+
+    for (Event *event = last, *next; event != NULL; event = next) {
+        Event **link = &sorted;
+        next = event->next;
+        while (*link != NULL && event_is_before(*link, event)) {
+            link = &(*link)->next;
+            steps++;
+        }
+        event->next = *link;
+        *link = event;
+        if (event->next == NULL) {
+            last = event;
+        }
+        if (G_UNLIKELY(steps > SORT_STEPS_MAX)) {
+            last->next = next;
+            sorted = list_sort(sorted);
+            for (last = sorted; last->next != NULL; last = last->next) {
+            }
+            break;
+        }
+    }
+    calendar->head[slot] = sorted;
+    calendar->sorted_last = last;
+    return sorted;
+}
+
+/* The first marked slot in a word after `word`, going round. */
 unsigned calendar_find_from_summary(const Calendar *calendar, unsigned word)
 {
     unsigned next = (word + 1) & (CALENDAR_WORDS - 1);
@@ -46,7 +117,9 @@ unsigned calendar_find_from_summary(const Calendar *calendar, unsigned word)
     uint64_t left = calendar->summary[index] & (UINT64_MAX << (next & 63));
 
     for (unsigned i = 0; left == 0; i++) {
-        g_assert(i <= CALENDAR_SUMMARY);
+        if (i > CALENDAR_SUMMARY) {
+            return CALENDAR_EMPTY;
+        }
         index = (index + 1) % CALENDAR_SUMMARY;
         left = calendar->summary[index];
     }
@@ -54,17 +127,31 @@ unsigned calendar_find_from_summary(const Calendar *calendar, unsigned word)
     return found * 64 + (unsigned)__builtin_ctzll(calendar->words[found]);
 }
 
-SimTime calendar_next_ps(const Calendar *calendar)
+/* Nothing is in the wheel: it may turn to what the heap has. */
+Event *calendar_first_far(Calendar *calendar, SimTime limit_ps)
+{
+    if (calendar->far_n == 0 || calendar->far[0].time_ps > limit_ps) {
+        return NULL;
+    }
+    calendar_turn_to(calendar, calendar->far_bucket);
+    return calendar_first(calendar, limit_ps);
+}
+
+SimTime calendar_next_ps(Calendar *calendar)
 {
     unsigned slot = calendar->turn & CALENDAR_MASK;
-
-    if (calendar->near_n == 0) {
-        return calendar->far_n > 0 ? calendar->far[0].time_ps : SIMTIME_NEVER;
-    }
     uint64_t word = calendar->words[slot >> 6] >> (slot & 63);
     unsigned found = word != 0 ? slot + (unsigned)__builtin_ctzll(word)
                                : calendar_find_from_summary(calendar, slot >> 6);
-    return calendar->head[found]->time_ps;
+
+    if (found == CALENDAR_EMPTY) {
+        return calendar->far_n > 0 ? calendar->far[0].time_ps : SIMTIME_NEVER;
+    }
+    SimTime next_ps = SIMTIME_NEVER;
+    for (Event *event = calendar->head[found]; event != NULL; event = event->next) {
+        next_ps = MIN(next_ps, event->time_ps);
+    }
+    return next_ps;
 }
 
 /* ---- the heap ---- */
@@ -127,7 +214,7 @@ void calendar_push_far(Calendar *calendar, Event *event)
     far_note_top(calendar);
 }
 
-void calendar_remove_far(Calendar *calendar, Event *event)
+static void calendar_remove_far(Calendar *calendar, Event *event)
 {
     gsize at = event->place - CALENDAR_PLACE_FAR;
     g_assert(event->place >= CALENDAR_PLACE_FAR && at < calendar->far_n);
@@ -155,4 +242,24 @@ void calendar_turn_to(Calendar *calendar, uint64_t bucket)
         calendar_remove_far(calendar, event);
         calendar_insert(calendar, event);
     }
+}
+
+void calendar_remove(Calendar *calendar, Event *event)
+{
+    unsigned slot = (event->time_ps >> CALENDAR_PS_SHIFT) & CALENDAR_MASK;
+    Event **link = &calendar->head[slot], *before = NULL;
+
+    if (event->place != CALENDAR_PLACE_WHEEL) {
+        calendar_remove_far(calendar, event);
+        return;
+    }
+    event->place = CALENDAR_PLACE_IDLE;
+    for (; *link != event; link = &before->next) {
+        before = *link;
+    }
+    *link = event->next;
+    if (event->next == NULL && event->time_ps >> CALENDAR_PS_SHIFT == calendar->sorted) {
+        calendar->sorted_last = before;
+    }
+    calendar_note_head(calendar, slot, calendar->head[slot]);
 }

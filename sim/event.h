@@ -26,7 +26,6 @@ struct Event {
     SimTime time_ps;
     uint64_t order; /* priority in the top 2 bits, sequence below */
     Event *next;    /* in a bucket */
-    Event *prev;
     EventFire fire;
     uint32_t place; /* 0: idle; else where the calendar keeps it */
     uint32_t spare; /* free for the owner */
