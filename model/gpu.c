@@ -247,11 +247,11 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
     txn->owner = request->owner;
     txn->tag = request->tag;
     txn->word_mask = request->word_mask;
-    txn->bytes = request->bytes;
-    txn->kind = (guint8)request->kind;
-    txn->type = request->type;
+    txn->bytes = request->bytes & 0x3ffu;
+    txn->kind = (guint8)request->kind & 0xfu;
+    txn->type = request->type & 0x3fu;
     txn->op = request->op;
-    txn->acc = request->acc;
+    txn->acc = request->acc & 3u;
     txn->state = TXN_OK;
     txn->data = 0;
     Packet packet = {.txn = index, .src = gpu->id, .kind = (guint8)request->kind, .hold = HOLD_NONE,

@@ -132,13 +132,21 @@ static void gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_p
     ack_add(&port->ack[packet.src], packet.txn, &txn->next, merge_max, gpu->spec->ack_timer_ps);
 }
 
-static inline void gpu_answer_plain(Gpu *gpu, guint32 link, Packet packet)
+static void gpu_answer_plain(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
     Packet answer = {.txn = packet.txn, .dst = gpu->id, .hold = HOLD_NONE, .kind = PACKET_MC_ACK,
                      .flits = (guint8)gpu->fabric->spec.sw.replica_ack_flits};
     if (packet.kind == PACKET_MC_READ) {
         answer.kind = PACKET_MC_OPERAND;
         answer.flits = replica_answer_flits(packet.src);
+    }
+    if (replica_answer(packet.src) == REPLICA_FROM_HBM) {
+        guint32 bytes = (replica_answer_flits(packet.src) - 1u) * FLIT_BYTES;
+        SimTime hbm_ps = gpu_hbm_serve(gpu, bytes, now_ps);
+        if (packet.kind == PACKET_MC_READ) {
+            gpu_pipe_push(&gpu->pipe[GPU_PIPE_DRAM], hbm_ps + gpu->spec->dram_ps, link, &answer);
+            return;
+        }
     }
     link_push(&gpu->up[link], answer, 0);
 }
@@ -147,8 +155,8 @@ static inline void gpu_answer_plain(Gpu *gpu, guint32 link, Packet packet)
 static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
     Fabric *fabric = gpu->fabric;
-    if (replica_is_plain(packet.src)) {
-        gpu_answer_plain(gpu, link, packet);
+    if (replica_answer(packet.src) != REPLICA_BY_RECORD) {
+        gpu_answer_plain(gpu, link, packet, now_ps);
         return;
     }
     Link *down = &gpu->down[link];
@@ -169,7 +177,8 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
     }
     if (read) {
         answer.kind = PACKET_MC_OPERAND;
-        reduction_operand(sw, packet.txn, gpu->id, slot);
+        if (slot)
+            reduction_operand(sw, packet.txn, gpu->id, slot);
         answer.flits = record->answer_flits;
     }
     if (bind && !bind->region->cached) {

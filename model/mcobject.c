@@ -55,7 +55,7 @@ gboolean mcobject_bind(McObject *object, guint16 gpu, guint64 offset, MemRegion 
         if (before->offset + before->bytes > offset)
             return FALSE;
     }
-    object->plain = 0;
+    object->answer_known = FALSE;
     McBind bind = {.offset = offset, .bytes = bytes, .region_offset = region_offset, .region = region};
     memory_region_ref(region);
     g_array_insert_val(binds, at, bind);
@@ -68,7 +68,7 @@ gboolean mcobject_unbind(McObject *object, guint16 gpu, guint64 offset, guint64 
     for (guint i = 0; binds && i < binds->len; i++) {
         McBind *bind = &g_array_index(binds, McBind, i);
         if (bind->offset == offset && bind->bytes == bytes) {
-            object->plain = 0;
+            object->answer_known = FALSE;
             memory_region_unref(object->memory, bind->region);
             g_array_remove_index(binds, i);
             return TRUE;
@@ -96,27 +96,35 @@ const McBind *mcobject_lookup(const McObject *object, guint16 gpu, guint64 offse
     return NULL;
 }
 
-static gboolean mcobject_member_is_plain(const McObject *object, guint16 gpu)
+static ReplicaAnswer mcobject_member_answer(const McObject *object, guint16 gpu)
 {
     const GArray *binds = object->binds[gpu];
     guint64 at = 0;
+    guint cached = 0;
     for (guint i = 0; binds && i < binds->len; i++) {
         const McBind *bind = &g_array_index(binds, McBind, i);
-        if (bind->offset != at || bind->region->host || !bind->region->cached)
-            return FALSE;
+        if (bind->offset != at || bind->region->host)
+            return REPLICA_BY_RECORD;
         at += bind->bytes;
+        cached += bind->region->cached != 0;
     }
-    return at == object->bytes;
+    if (at != object->bytes || (cached && cached < binds->len))
+        return REPLICA_BY_RECORD;
+    return cached ? REPLICA_FROM_L2 : REPLICA_FROM_HBM;
 }
 
-gboolean mcobject_is_plain(McObject *object)
+ReplicaAnswer mcobject_look(McObject *object)
 {
-    if (object->plain && object->plain_epoch == memory_epoch(object->memory))
-        return object->plain == 2;
-    object->plain = 2;
-    object->plain_epoch = memory_epoch(object->memory);
-    for (guint i = 0; i < object->members->len; i++)
-        if (!mcobject_member_is_plain(object, g_array_index(object->members, guint16, i)))
-            object->plain = 1;
-    return object->plain == 2;
+    object->answer_known = TRUE;
+    object->answer_epoch = memory_epoch(object->memory);
+    object->answer = REPLICA_BY_RECORD;
+    for (guint i = 0; i < object->members->len; i++) {
+        ReplicaAnswer one = mcobject_member_answer(object, g_array_index(object->members, guint16, i));
+        if (one == REPLICA_BY_RECORD || (i > 0 && one != object->answer)) {
+            object->answer = REPLICA_BY_RECORD;
+            break;
+        }
+        object->answer = one;
+    }
+    return object->answer;
 }

@@ -11,6 +11,7 @@
 #include <glib.h>
 
 #include "model/memory.h"
+#include "model/packet.h"
 
 #define MC_MCID_NONE 0xffffffffu
 
@@ -30,8 +31,9 @@ typedef struct McObject {
     GArray **binds;     /* by GPU number: McBind sorted by offset, or NULL */
     guint16 gpus_max;   /* length of binds */
     Memory *memory;
-    guint32 plain_epoch; /* of the memory when mcobject_is_plain looked */
-    guint8 plain;       /* what it found: 0 not known, 1 no, 2 yes */
+    guint32 answer_epoch; /* of the memory when mcobject_answer looked */
+    gboolean answer_known;
+    ReplicaAnswer answer; /* what it found */
 } McObject;
 
 McObject *mcobject_new(Memory *memory, guint32 id, guint32 n_gpus, guint64 bytes, guint16 gpus_max);
@@ -45,8 +47,14 @@ gboolean mcobject_unbind(McObject *object, guint16 gpu, guint64 offset, guint64 
 /* The bind of a member behind an offset of the object; NULL: unbound. */
 const McBind *mcobject_lookup(const McObject *object, guint16 gpu, guint64 offset);
 
-/* Every member has memory bound behind the whole object, and none of it keeps bytes or misses the L2: then
- * a member's answer does not depend on where in the object a request goes. */
-gboolean mcobject_is_plain(McObject *object);
+/* Not REPLICA_BY_RECORD: every member has memory bound behind the whole object, none of it keeps bytes, and
+ * all of it is in L2 or none: then a member's answer does not depend on where in the object a request goes. */
+ReplicaAnswer mcobject_look(McObject *object);
+static inline ReplicaAnswer mcobject_answer(McObject *object)
+{
+    if (G_LIKELY(object->answer_known && object->answer_epoch == memory_epoch(object->memory)))
+        return object->answer;
+    return mcobject_look(object);
+}
 
 #endif

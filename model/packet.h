@@ -60,14 +60,20 @@ static inline Vc packet_vc(const Packet *packet)
 }
 const char *packet_kind_name(PacketKind kind);
 
-/* A replica needs no `src` (its McRecord knows): it carries the size of its answer and whether the member
- * can answer without looking at the record (timing-only, memory bound everywhere). */
-static inline guint16 replica_pack(guint8 answer_flits, gboolean plain)
+/* Whether a member can answer a replica without looking at its record. */
+typedef enum {
+    REPLICA_BY_RECORD, /* bytes move, or a part is not bound, or members differ */
+    REPLICA_FROM_L2,   /* timing-only, memory bound everywhere */
+    REPLICA_FROM_HBM,  /* likewise, and its lines are in no member's L2 */
+} ReplicaAnswer;
+
+/* A replica needs no `src` (its McRecord knows): it carries the size of its answer and how to answer. */
+static inline guint16 replica_pack(guint8 answer_flits, ReplicaAnswer answer)
 {
-    return (guint16)(answer_flits | (plain ? 0x20u : 0));
+    return (guint16)(answer_flits | (guint32)answer << 5);
 }
 static inline guint8 replica_answer_flits(guint16 src) { return src & 0x1fu; }
-static inline gboolean replica_is_plain(guint16 src) { return (src & 0x20u) != 0; }
+static inline ReplicaAnswer replica_answer(guint16 src) { return (ReplicaAnswer)(src >> 5); }
 
 /* A FIFO of fixed-size entries in one growing power-of-two array. It starts over at the array's head
  * whenever it runs empty, so that a short queue stays in the same few cache lines. */

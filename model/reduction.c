@@ -54,8 +54,8 @@ static guint32 reduction_finish_data(Switch *sw, guint32 index, const Txn *txn)
 void reduction_operand(Switch *sw, guint32 index, guint16 gpu, guint32 slot)
 {
     sw->operand[(gsize)index * sw->gpus + gpu] = slot;
-    sw->record[index].operands += slot != 0;
-    sw->record[index].with_data = TRUE;
+    sw->record[index].operands++;
+    sw->awaited[index] |= AWAITED_WITH_DATA;
 }
 
 static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
@@ -64,7 +64,8 @@ static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
     Fabric *fabric = sw->fabric;
     Txn *txn = txn_at(&fabric->gpu[record->src].txns, record->txn);
     Link *out = sw->out[record->port];
-    txn->state = MAX(txn->state, record->state);
+    if (G_UNLIKELY(record->state > txn->state))
+        txn->state = record->state & 3u;
     if (record->kind != PACKET_MC_READ) {
         if (record->data)
             data_give(&fabric->data, record->data);
@@ -76,7 +77,8 @@ static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
     Packet packet = {.txn = record->txn, .src = record->src, .dst = record->src, .kind = PACKET_MC_RSP,
                      .flits = record->answer_flits,
                      .hold = HOLD_NONE};
-    txn->data = record->with_data ? reduction_finish_data(sw, index, txn) : 0;
+    if (record->operands)
+        txn->data = reduction_finish_data(sw, index, txn);
     link_push(out, packet, sw->spec->reduction_ps ? now_ps + sw->spec->reduction_ps : 0);
 }
 
@@ -89,12 +91,14 @@ void reduction_end(Switch *sw, guint32 index, SimTime now_ps)
 void reduction_gather(Switch *sw, Packet packet, SimTime now_ps)
 {
     guint32 index = packet.txn;
+    guint32 awaited = sw->awaited[index];
+    g_assert((awaited & ~AWAITED_WITH_DATA) != 0); /* MCRSP_CNT_ERR, RBRSP_CNT_ERR in hardware */
+    sw->awaited[index] = (guint16)--awaited;
     McRecord *record = &sw->record[index];
-    g_assert(record->got < record->expected); /* MCRSP_CNT_ERR, RBRSP_CNT_ERR in hardware */
-    if (record->with_data)
-        sw->operand_gpu[(gsize)index * sw->gpus + record->got] = packet.dst;
+    if (awaited & AWAITED_WITH_DATA)
+        sw->operand_gpu[(gsize)index * sw->gpus + record->got++] = packet.dst;
     PROBE_POINT(sw->fabric, PROBE_GATHER, sw->path, &packet, now_ps);
-    if (++record->got < record->expected)
+    if (awaited & ~AWAITED_WITH_DATA)
         return;
     if (G_UNLIKELY(record->missing)) {
         fault_wait(sw, index);

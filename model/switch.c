@@ -76,7 +76,8 @@ void switch_clear(Switch *sw)
     g_free(sw->out);
     g_free(sw->in);
     g_free(sw->port);
-    g_free(sw->record);
+    g_aligned_free(sw->record);
+    g_free(sw->awaited);
     g_free(sw->operand);
     g_free(sw->operand_gpu);
     g_free(sw->path);
@@ -86,7 +87,12 @@ static guint32 switch_record_take(Switch *sw)
 {
     if (sw->record_free == 0) {
         guint32 size = sw->record_size ? sw->record_size * 2 : 256;
-        sw->record = g_renew(McRecord, sw->record, size);
+        McRecord *record = g_aligned_alloc0(size, sizeof *record, sizeof *record);
+        if (sw->record_size)
+            memcpy(record, sw->record, sw->record_size * sizeof *record);
+        g_aligned_free(sw->record);
+        sw->record = record;
+        sw->awaited = g_renew(guint16, sw->awaited, size);
         sw->operand = g_renew(guint32, sw->operand, (gsize)size * sw->gpus);
         sw->operand_gpu = g_renew(guint16, sw->operand_gpu, (gsize)size * sw->gpus);
         for (guint32 i = size - 1; i >= MAX(sw->record_size, 1); i--) {
@@ -165,6 +171,7 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
         if (record->expected == 0)
             fault_wait(sw, index);
     }
+    sw->awaited[index] = record->expected;
     record->data = txn->data;
     record->bytes = txn->bytes;
     record->offset = txn->offset;
@@ -175,7 +182,9 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
     SimTime start_ps = now_ps;
     guint32 last = switch_last_to_leave(sw, k, entry);
     Packet replica = {.txn = index, .kind = packet->kind, .flits = packet->flits,
-                      .src = replica_pack(record->answer_flits, mcobject_is_plain(record->object))};
+                      .src = replica_pack(record->answer_flits, record->bytes % FLIT_BYTES == 0
+                                                                    ? mcobject_answer(record->object)
+                                                                    : REPLICA_BY_RECORD)};
     PROBE_POINT(sw->fabric, PROBE_TABLE, sw->path, packet, now_ps);
     sw->multicast_requests++;
     sw->replicated += entry->n_members;

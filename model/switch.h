@@ -39,14 +39,15 @@ typedef struct {
 } SwitchSpec;
 extern const ParamRow switch_params[];
 
-/* A multicast request in progress. */
+/* A multicast request in progress. One cache line, and mostly only touched at its beginning and end: how
+ * many answers are still to come is counted in Switch.awaited. */
 typedef struct {
     guint32 txn;       /* of the requester */
     guint32 data;      /* slot of a store's data, shared by the replicas */
-    guint16 expected, got; /* answers; not those of silent members */
+    guint16 expected;  /* answers; not those of silent members */
     guint16 missing;   /* silent members */
-    guint16 operands;  /* of these, with data */
-    guint8 with_data;  /* not timing-only */
+    guint16 got;       /* answers noted in operand_gpu: all, once one brings data */
+    guint16 operands;  /* with data */
     guint32 next_free;
     guint16 src;       /* requester */
     guint16 port;      /* its port here */
@@ -56,7 +57,12 @@ typedef struct {
     guint16 bytes;     /* of the request, so that replicas need not look at the Txn */
     guint64 offset;
     McObject *object;
+    guint64 spare[2];
 } McRecord;
+G_STATIC_ASSERT(sizeof(McRecord) == 64);
+
+/* Answers of a record still to come; the flag: more to do for each than to count. */
+#define AWAITED_WITH_DATA 0x8000u
 
 typedef struct {
     PacketRing wait;      /* requests that a replication or a missing tag holds up, in order */
@@ -79,6 +85,7 @@ typedef struct Switch {
     SwitchPort *port;
     McTable table;
     McRecord *record;               /* [0] unused */
+    guint16 *awaited;               /* by record, apart from it: this is what each answer touches */
     guint32 record_size, record_free, records_used;
     guint32 *operand;               /* with data: slot of GPU g's operand of record r at r * gpus + g */
     guint16 *operand_gpu;           /* from r * gpus on: GPUs in order of arrival */

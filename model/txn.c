@@ -4,16 +4,22 @@
 
 void txn_pool_init(TxnPool *pool)
 {
-    *pool = (TxnPool){.chunks = g_ptr_array_new_with_free_func(g_free)};
+    *pool = (TxnPool){0};
 }
 
-void txn_pool_clear(TxnPool *pool) { g_ptr_array_free(pool->chunks, TRUE); }
+void txn_pool_clear(TxnPool *pool)
+{
+    for (guint32 i = 0; i < pool->size / TXN_CHUNK; i++)
+        g_aligned_free(pool->chunk[i]);
+    g_free(pool->chunk);
+}
 
 void txn_pool_grow(TxnPool *pool)
 {
     guint32 first = pool->size;
     g_assert(first + TXN_CHUNK <= PACKET_TXN_MAX);
-    g_ptr_array_add(pool->chunks, g_new0(Txn, TXN_CHUNK));
+    pool->chunk = g_renew(Txn *, pool->chunk, first / TXN_CHUNK + 1);
+    pool->chunk[first / TXN_CHUNK] = g_aligned_alloc0(TXN_CHUNK, sizeof(Txn), sizeof(Txn));
     pool->size += TXN_CHUNK;
     /* the lowest index ends up at the head of the free list; index 0 stays out */
     for (guint32 i = pool->size - 1; i >= MAX(first, 1); i--) {

@@ -13,7 +13,7 @@ struct Gpu;
  * values of an atomic) at the same offset in its line as in memory; NULL when timing-only. */
 typedef void (*TxnDone)(struct Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps);
 
-struct Txn {
+struct Txn { /* one cache line */
     guint64 offset;      /* in the region or multicast object */
     union {
         MemRegion *region; /* unicast */
@@ -26,13 +26,14 @@ struct Txn {
     guint32 next;        /* free list; acknowledgements merged into one packet */
     guint32 data;        /* slot of the data pool, 0: none (timing-only, or no data) */
     guint32 word_mask;   /* which 4 B words of the line are touched, from `offset`'s line on */
-    guint16 bytes;       /* span from `offset`: a line's part, or up to 256 B from a copy engine */
-    guint8 kind;         /* PacketKind of the request */
-    guint8 type;         /* NumericType of reductions and atomics */
-    guint8 op;           /* NumericOp */
-    guint8 acc;          /* NumericAcc: precision of the sum */
-    guint8 state;        /* 0: in order; else a TxnFault */
+    guint32 bytes : 10;  /* span from `offset`: a line's part, or up to 256 B from a copy engine */
+    guint32 kind : 4;    /* PacketKind of the request */
+    guint32 type : 6;    /* NumericType of reductions and atomics */
+    guint32 op : 8;      /* NumericOp, TXN_ATOM_* */
+    guint32 acc : 2;     /* NumericAcc: precision of the sum */
+    guint32 state : 2;   /* 0: in order; else a TxnFault */
 };
+G_STATIC_ASSERT(sizeof(Txn) == 64);
 
 typedef enum { TXN_OK, TXN_UNBOUND, TXN_TIMEOUT } TxnFault;
 
@@ -40,14 +41,14 @@ typedef enum { TXN_OK, TXN_UNBOUND, TXN_TIMEOUT } TxnFault;
 
 /* Pools hand out indices and never move what they gave out: chunks of 4096. */
 typedef struct {
-    GPtrArray *chunks;
+    Txn **chunk;
     guint32 free_head, used, size;
 } TxnPool;
 
 #define TXN_CHUNK 4096u /* at most PACKET_TXN_MAX transactions of one GPU are outstanding */
 static inline Txn *txn_at(const TxnPool *pool, guint32 index)
 {
-    return (Txn *)pool->chunks->pdata[index / TXN_CHUNK] + index % TXN_CHUNK;
+    return pool->chunk[index / TXN_CHUNK] + index % TXN_CHUNK;
 }
 void txn_pool_init(TxnPool *pool);
 void txn_pool_clear(TxnPool *pool);
