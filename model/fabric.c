@@ -98,15 +98,11 @@ static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
     up->source_node = gpu;
     up->source_port = l;
     up->drained = gpu_drained;
-    up->sink = switch_accept;
-    up->sink_node = sw;
-    up->sink_port = p;
+    switch_take(sw, up, p);
     down->source_node = sw;
     down->source_port = p;
     down->ingress = sw->in;
-    down->sink = gpu_accept;
-    down->sink_node = gpu;
-    down->sink_port = l;
+    gpu_take(gpu, down, l);
     sw->in[p] = up;
     sw->out[p] = down;
     ack_init(&sw->port[p].done, fabric->sim, down, PACKET_MC_DONE, (guint32)spec->sw.done_flits, g, g);

@@ -63,8 +63,8 @@ void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links)
     gpu->spec = &fabric->spec.gpu;
     gpu->id = id;
     gpu->links = links;
-    gpu->up = g_new0(Link, links);
-    gpu->down = g_new0(Link, links);
+    gpu->up = link_array_new(links);
+    gpu->down = link_array_new(links);
     gpu->port = g_new0(GpuPort, links);
     gpu->path = g_strdup_printf("gpu%u", id);
     gpu->local_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->local_MBps;
@@ -83,8 +83,8 @@ void gpu_clear(Gpu *gpu)
         link_clear(&gpu->up[l]);
         link_clear(&gpu->down[l]);
     }
-    g_free(gpu->up);
-    g_free(gpu->down);
+    g_aligned_free(gpu->up);
+    g_aligned_free(gpu->down);
     g_free(gpu->port);
     txn_pool_clear(&gpu->txns);
     g_free(gpu->path);
@@ -291,13 +291,8 @@ static inline void gpu_complete(Gpu *gpu, guint32 index, SimTime now_ps)
     txn_give(&gpu->txns, index);
 }
 
-void gpu_accept(void *node, Link *from, Packet packet, SimTime now_ps)
+static void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_ps)
 {
-    Gpu *gpu = node;
-    if (packet.kind < PACKET_READ_RSP) {
-        gpu_target_accept(gpu, from->sink_port, packet, now_ps);
-        return;
-    }
     PROBE_POINT(gpu->fabric, PROBE_ANSWER, gpu->path, &packet, now_ps);
     link_credit(from, VC_RSP, packet.flits, now_ps);
     if (packet.kind != PACKET_ACK && packet.kind != PACKET_MC_DONE) {
@@ -309,6 +304,25 @@ void gpu_accept(void *node, Link *from, Packet packet, SimTime now_ps)
         gpu_complete(gpu, index, now_ps);
         index = next;
     }
+}
+
+static void gpu_on_request(Event *event, SimTime now_ps)
+{
+    Link *from = LINK_OF_ARRIVAL(event, VC_CREQ);
+    gpu_target_accept(from->sink_node, from->sink_port, link_arrive(from, VC_CREQ, now_ps), now_ps);
+}
+
+static void gpu_on_answer(Event *event, SimTime now_ps)
+{
+    Link *from = LINK_OF_ARRIVAL(event, VC_RSP);
+    gpu_accept_answer(from->sink_node, from, link_arrive(from, VC_RSP, now_ps), now_ps);
+}
+
+void gpu_take(Gpu *gpu, Link *from, guint32 link)
+{
+    link_set_sink(from, NULL, gpu, link);
+    from->vc[VC_CREQ].arrive.fire = gpu_on_request;
+    from->vc[VC_RSP].arrive.fire = gpu_on_answer;
 }
 
 gboolean gpu_is_quiet(const Gpu *gpu)

@@ -153,7 +153,7 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link);
 /* Flits of a request and of its answer (unicast kinds and multicast ones). */
 guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request);
 
-void gpu_accept(void *gpu, Link *from, Packet packet, SimTime now_ps); /* a LinkSink */
+void gpu_take(Gpu *gpu, Link *from, guint32 link); /* what arrives on `from`, its link of that number */
 void gpu_drained(void *gpu, Link *link, Vc vc);                       /* a LinkDrained */
 gboolean gpu_is_quiet(const Gpu *gpu);
 char *gpu_waiter_text(void *gpu);

@@ -49,8 +49,19 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     for (int v = 0; v < VCS; v++) {
         link->vc[v].credits = (gint32)credit_flits;
         link_set_delay(link, (Vc)v, spec->flight_ps);
-        event_init(&link->vc[v].arrive, v == VC_CREQ ? link_on_arrive_creq : link_on_arrive_rsp);
     }
+    link_set_sink(link, NULL, NULL, 0);
+}
+
+Link *link_array_new(guint32 n) { return g_aligned_alloc0(n, sizeof(Link), _Alignof(Link)); }
+
+void link_set_sink(Link *link, LinkSink sink, void *node, guint32 port)
+{
+    link->sink = sink;
+    link->sink_node = node;
+    link->sink_port = port;
+    event_init(&link->vc[VC_CREQ].arrive, link_on_arrive_creq);
+    event_init(&link->vc[VC_RSP].arrive, link_on_arrive_rsp);
 }
 
 void link_clear(Link *link)
@@ -73,13 +84,6 @@ static void link_collect_credits(LinkVc *vc, SimTime now_ps)
     }
 }
 
-static void link_credit_return(Link *link, Vc v);
-
-static inline gboolean link_waiting(const Link *link)
-{
-    return (link->vc[VC_CREQ].queue.count | link->vc[VC_RSP].queue.count) != 0;
-}
-
 static void link_send_at(Link *link, SimTime at_ps)
 {
     sim_cancel(link->sim, &link->send);
@@ -99,7 +103,7 @@ static G_GNUC_NO_INLINE int link_arbitrate_short(Link *link, SimTime at_ps, SimT
         link_collect_credits(vc, at_ps);
         if (vc->credits >= (gint32)packet_ring_peek(&vc->queue)->flits)
             return (int)v;
-        if (vc->freed)
+        if (link->freed[v])
             link_credit_return(link, (Vc)v); /* the sender waits: what is free comes now */
         if (vc->returns.count)
             *retry_ps = MIN(*retry_ps, link_return_peek(&vc->returns)->at_ps);
@@ -149,6 +153,7 @@ static void link_transmit(Link *link, unsigned v, SimFine start)
     LinkVc *vc = &link->vc[v];
     Packet packet = *packet_ring_peek(&vc->queue);
     packet_ring_drop(&vc->queue);
+    link->waiting--;
     link_wire(link, vc, v, packet, start);
     if (G_UNLIKELY(vc->queue.count < vc->drained_below))
         link->drained(link->source_node, link, (Vc)v);
@@ -185,7 +190,7 @@ static inline void link_serve(Link *link, SimFine start, SimTime now_ps)
 static inline void link_settle(Link *link, SimTime now_ps)
 {
     SimFine now = simfine_from_ps(now_ps);
-    while (link_waiting(link) && link->free_at < now && !link->blocked)
+    while (link->waiting && link->free_at < now && !link->blocked)
         link_serve(link, link->free_at, now_ps);
 }
 
@@ -200,7 +205,7 @@ static inline gboolean link_has_reminder(Link *link, SimTime free_ps)
 /* An event is needed when nothing in flight comes by in time, or when somebody waits for the queue to drain. */
 static inline void link_follow_up(Link *link)
 {
-    if (!link_waiting(link) || link->blocked || event_is_pending(&link->send))
+    if (!link->waiting || link->blocked || event_is_pending(&link->send))
         return;
     SimTime free_ps = simfine_to_ps(link->free_at);
     if (link->someone_waits || !link_has_reminder(link, free_ps))
@@ -215,14 +220,14 @@ static void link_on_send(Event *event, SimTime now_ps)
         link->free_at = MAX(link->free_at, simfine_from_ps(now_ps));
     }
     link_settle(link, now_ps);
-    if (link_waiting(link) && !link->blocked && simfine_to_ps(link->free_at) <= now_ps)
+    if (link->waiting && !link->blocked && simfine_to_ps(link->free_at) <= now_ps)
         link_serve(link, link->free_at, now_ps);
     link_follow_up(link);
 }
 
 guint32 link_queued(Link *link, Vc vc)
 {
-    if (link_waiting(link))
+    if (link->waiting)
         link_settle(link, sim_now_ps(link->sim));
     return link->vc[vc].queue.count;
 }
@@ -239,17 +244,16 @@ void link_push(Link *link, Packet packet, SimTime not_before_ps)
 {
     LinkVc *vc = &link->vc[packet_vc(&packet)];
     SimTime now_ps = sim_now_ps(link->sim);
-    gboolean waiting = link_waiting(link);
-    if (waiting) {
+    if (link->waiting)
         link_settle(link, now_ps);
-        waiting = link_waiting(link);
-    }
+    gboolean waiting = link->waiting != 0;
     SimFine now = simfine_from_ps(now_ps);
     if (!waiting && link->free_at <= now && vc->credits >= (gint32)packet.flits && !link->down) {
         link_wire(link, vc, packet_vc(&packet), packet, MAX(now, simfine_from_ps(not_before_ps)));
         return; /* straight through an idle port */
     }
     *packet_ring_push(&vc->queue) = packet;
+    link->waiting++;
     if (vc->queue.count > link->queue_peak)
         link->queue_peak = vc->queue.count;
     if (link->free_at <= now) {
@@ -280,55 +284,40 @@ void link_set_down(Link *link, gboolean down)
 
 /* ---- arrival: only the head of each VC's flight is in the calendar */
 
-static inline void link_on_arrive(Link *link, unsigned v, SimTime now_ps)
+void link_arrival_settles(Link *link, SimTime now_ps)
 {
-    LinkVc *vc = &link->vc[v];
-    Packet packet = link_flight_peek(&vc->flight)->packet;
-    link_flight_drop(&vc->flight);
-    if (vc->flight.count)
-        sim_at(link->sim, &vc->arrive, link_flight_peek(&vc->flight)->at_ps, EVENT_PRIORITY_FABRIC);
-    if (link_waiting(link)) {
-        link_settle(link, now_ps);
-        link_follow_up(link);
-    }
-    link->sink(link->sink_node, link, packet, now_ps);
+    link_settle(link, now_ps);
+    link_follow_up(link);
 }
 
 static void link_on_arrive_creq(Event *event, SimTime now_ps)
 {
-    link_on_arrive(EVENT_OWNER(event, Link, vc[VC_CREQ].arrive), VC_CREQ, now_ps);
+    Link *link = LINK_OF_ARRIVAL(event, VC_CREQ);
+    link->sink(link->sink_node, link, link_arrive(link, VC_CREQ, now_ps), now_ps);
 }
 
 static void link_on_arrive_rsp(Event *event, SimTime now_ps)
 {
-    link_on_arrive(EVENT_OWNER(event, Link, vc[VC_RSP].arrive), VC_RSP, now_ps);
+    Link *link = LINK_OF_ARRIVAL(event, VC_RSP);
+    link->sink(link->sink_node, link, link_arrive(link, VC_RSP, now_ps), now_ps);
 }
 
 /* Credits that were freed travel back together. */
-static G_GNUC_NO_INLINE void link_credit_return(Link *link, Vc v)
+G_GNUC_NO_INLINE void link_credit_return(Link *link, Vc v)
 {
     LinkVc *vc = &link->vc[v];
-    SimTime at_ps = vc->freed_ps + link->credit_delay_ps;
+    SimTime at_ps = link->freed_ps[v] + link->credit_delay_ps;
     if (vc->returns.count) /* announced in order */
         at_ps = MAX(at_ps, link_return_nth(&vc->returns, vc->returns.count - 1)->at_ps);
     LinkReturn *back = link_return_push(&vc->returns);
     back->at_ps = at_ps;
-    back->flits = vc->freed;
-    vc->freed = 0;
+    back->flits = link->freed[v];
+    link->freed[v] = 0;
     if (!(link->starved & (1u << v)))
         return;
     link->starved &= (guint8) ~(1u << v);
     if (link->blocked && (!event_is_pending(&link->send) || link->send.time_ps > at_ps))
         link_send_at(link, at_ps);
-}
-
-void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
-{
-    LinkVc *vc = &link->vc[v];
-    vc->freed += flits;
-    vc->freed_ps = MAX(vc->freed_ps, at_ps);
-    if (G_UNLIKELY(vc->freed >= link->credit_batch_flits || (link->starved & (1u << v))))
-        link_credit_return(link, v);
 }
 
 void link_set_errors(Link *link, guint64 error_ppb)
@@ -348,7 +337,7 @@ gboolean link_is_quiet(const Link *link, guint64 credit_flits)
 {
     for (int v = 0; v < VCS; v++) {
         const LinkVc *vc = &link->vc[v];
-        guint64 credits = (guint64)vc->credits + vc->freed;
+        guint64 credits = (guint64)vc->credits + link->freed[v];
         for (guint32 i = 0; i < vc->returns.count; i++)
             credits += link_return_nth((LinkReturnRing *)&vc->returns, i)->flits;
         if (vc->queue.count || vc->flight.count || credits != credit_flits)
@@ -376,9 +365,8 @@ guint64 link_packets_total(const Link *link)
 char *link_waiter_text(void *unit)
 {
     const Link *link = unit;
-    guint32 waiting = link->vc[VC_CREQ].queue.count + link->vc[VC_RSP].queue.count;
-    if (waiting == 0)
+    if (link->waiting == 0)
         return NULL;
-    return g_strdup_printf("%s: %u packets wait for %s", link->path, waiting,
+    return g_strdup_printf("%s: %u packets wait for %s", link->path, link->waiting,
                            link->down ? "the link to come up" : "credits of the far end");
 }

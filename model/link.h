@@ -46,59 +46,70 @@ typedef struct {
 RING_DEFINE(LinkFlightRing, link_flight, LinkFlight)
 RING_DEFINE(LinkReturnRing, link_return, LinkReturn)
 
+/* A virtual channel. The first cache line is the sender's, the second one the receiver's, who takes from
+ * `flight` what the sender put there. */
 typedef struct {
     PacketRing queue;
-    gint32 credits;          /* flits the far buffer has room for */
-    guint32 freed;           /* flits the receiver freed and has not announced yet */
-    SimTime freed_ps;        /* the last of them */
-    guint32 drained_below;   /* call `drained` when the queue gets shorter than this; 0: never */
-    SimTime delay_ps;        /* from the end of serialization to arrival, all fixed stages included */
-    LinkFlightRing flight;
     LinkReturnRing returns;  /* credits on their way back */
+    SimTime delay_ps;        /* from the end of serialization to arrival, all fixed stages included */
+    gint32 credits;          /* flits the far buffer has room for */
+    guint32 drained_below;   /* call `drained` when the queue gets shorter than this; 0: never */
+
     Event arrive;
+    LinkFlightRing flight;
 } LinkVc;
 
 typedef struct {
     guint64 packets, flits;
 } LinkCount;
 
-/* What a crossing touches lies in the first lines, in the order in which it is touched. */
+/* What a crossing touches lies in the first lines: the sender's, the channels', the receiver's. */
 struct Link {
-    Event send;              /* only where no arrival would bring us back in time: see link_settle() */
     SimFine free_at;         /* end of the last serialization */
-    guint32 sink_port;       /* number of this link at the receiving node */
+    SimFine flit_time;
+    Sim *sim;
+    guint32 waiting;         /* packets in the queues of all channels */
     guint8 last_vc;          /* served last: the other one goes first */
     guint8 starved;          /* bit for each VC that waits for credits with none on their way */
     guint8 down;
     guint8 someone_waits;    /* drained_below of some channel is set */
-    guint8 blocked;          /* the wire is free, but what waits has no credits (or the link is down) */
+    gboolean blocked;        /* the wire is free, but what waits has no credits (or the link is down) */
+    gboolean rare;           /* bit errors or an observer: link_transmit() looks closer */
+    SimTime delay_min_ps;
+    struct Link **ingress;   /* of the sending switch, by port: whose credits departing packets free */
+    guint64 queue_peak;      /* packets */
+
     LinkVc vc[VCS];
-    SimFine flit_time;
-    Sim *sim;
-    LinkSink sink;
+
     void *sink_node;
-    Link **ingress;          /* of the sending switch, by port: whose credits departing packets free */
-    void *source_node;
-    SimTime credit_delay_ps, delay_min_ps;
+    guint32 sink_port;       /* number of this link at the receiving node */
     guint32 credit_batch_flits;
+    guint32 freed[VCS];      /* flits the receiver freed and has not announced yet */
+    SimTime freed_ps[VCS];   /* the last of them */
+    SimTime credit_delay_ps;
+    LinkSink sink;
+
+    LinkCount count[PACKET_KINDS]; /* by the sender */
+    Event send;              /* only where no arrival would bring us back in time: see link_settle() */
     LinkDrained drained;
+    void *source_node;
     guint32 source_port;     /* number of this link at the sending node */
     guint64 error_ppb, replay_ps;
-    gboolean rare;           /* bit errors or an observer: link_transmit() looks closer */
     Probe probe;
     void *probe_user;
-    /* statistics */
-    LinkCount count[PACKET_KINDS];
     guint64 credit_stalls;   /* times the arbiter found packets but no credits */
-    guint64 queue_peak;      /* packets */
     guint64 replays;
     Rng rng;
     char *path;              /* "gpu0.link3.up" */
-};
+} __attribute__((aligned(64)));
+G_STATIC_ASSERT(sizeof(LinkVc) == 128 && G_STRUCT_OFFSET(Link, vc) % 64 == 0);
 extern const StatRow link_stats[];
 
 void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits, const char *path);
 void link_clear(Link *link);
+Link *link_array_new(guint32 n); /* zeroed; g_aligned_free */
+/* Who takes what arrives. A stage that has own arrival functions (link_arrive) sets them afterwards. */
+void link_set_sink(Link *link, LinkSink sink, void *node, guint32 port);
 /* Hands a packet to the port. not_before_ps: earliest start on the wire (a later crossbar round); 0: now. */
 void link_push(Link *link, Packet packet, SimTime not_before_ps);
 /* Packets that wait in a channel's queue at this instant. */
@@ -111,8 +122,29 @@ static inline gboolean link_has_room(Link *link, Vc vc, guint64 packets)
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps);
 /* From now on `drained` is called whenever a packet leaves and the queue is shorter than this; 0: no more. */
 void link_set_drained(Link *link, Vc vc, guint32 below);
+void link_credit_return(Link *link, Vc vc);
 /* The receiver freed `flits` of its VC buffer at at_ps (now, or shortly before). */
-void link_credit(Link *link, Vc vc, guint32 flits, SimTime at_ps);
+static inline void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
+{
+    link->freed[v] += flits;
+    link->freed_ps[v] = MAX(link->freed_ps[v], at_ps);
+    if (G_UNLIKELY(link->freed[v] >= link->credit_batch_flits || (link->starved & (1u << v))))
+        link_credit_return(link, v);
+}
+/* An arrival: its packet, the next one being scheduled. For the Events vc[v].arrive of a stage. */
+void link_arrival_settles(Link *link, SimTime now_ps);
+static inline Packet link_arrive(Link *link, Vc v, SimTime now_ps)
+{
+    LinkVc *vc = &link->vc[v];
+    Packet packet = link_flight_peek(&vc->flight)->packet;
+    link_flight_drop(&vc->flight);
+    if (G_LIKELY(vc->flight.count))
+        sim_at(link->sim, &vc->arrive, link_flight_peek(&vc->flight)->at_ps, EVENT_PRIORITY_FABRIC);
+    if (link->waiting)
+        link_arrival_settles(link, now_ps);
+    return packet;
+}
+#define LINK_OF_ARRIVAL(event, v) EVENT_OWNER(event, Link, vc[v].arrive)
 void link_set_down(Link *link, gboolean down);
 void link_set_errors(Link *link, guint64 error_ppb);
 void link_observe(Link *link, Probe probe, void *user); /* NULL: nobody */

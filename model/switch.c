@@ -254,27 +254,41 @@ static void switch_on_advance(Event *event, SimTime now_ps)
     switch_advance(sw, p, now_ps);
 }
 
-void switch_accept(void *node, Link *from, Packet packet, SimTime now_ps)
+static void switch_on_answer(Event *event, SimTime now_ps)
 {
-    Switch *sw = node;
-    guint32 p = from->sink_port;
+    Link *from = LINK_OF_ARRIVAL(event, VC_RSP);
+    Switch *sw = from->sink_node;
+    Packet packet = link_arrive(from, VC_RSP, now_ps);
     PROBE_POINT(sw->fabric, PROBE_INGRESS, sw->path, &packet, now_ps);
-    if (packet.kind >= PACKET_READ_RSP) {
-        if (packet.kind == PACKET_MC_ACK || packet.kind == PACKET_MC_OPERAND) {
-            link_credit(from, VC_RSP, packet.flits, now_ps); /* into the tag's own store */
-            reduction_gather(sw, packet, now_ps);
-        } else {
-            switch_route(sw, p, packet);
-        }
-        return;
+    if (packet.kind == PACKET_MC_ACK || packet.kind == PACKET_MC_OPERAND) {
+        link_credit(from, VC_RSP, packet.flits, now_ps); /* into the tag's own store */
+        reduction_gather(sw, packet, now_ps);
+    } else {
+        switch_route(sw, from->sink_port, packet);
     }
+}
+
+static void switch_on_request(Event *event, SimTime now_ps)
+{
+    Link *from = LINK_OF_ARRIVAL(event, VC_CREQ);
+    Switch *sw = from->sink_node;
+    guint32 p = from->sink_port;
     SwitchPort *port = &sw->port[p];
+    Packet packet = link_arrive(from, VC_CREQ, now_ps);
+    PROBE_POINT(sw->fabric, PROBE_INGRESS, sw->path, &packet, now_ps);
     SimTime wake_ps = SIMTIME_NEVER;
     if (port->wait.count == 0 && switch_serve(sw, p, packet, now_ps, &wake_ps))
         return;
     *packet_ring_push(&port->wait) = packet;
     if (wake_ps != SIMTIME_NEVER && !event_is_pending(&port->advance))
         sim_at(sw->sim, &port->advance, wake_ps, EVENT_PRIORITY_FABRIC);
+}
+
+void switch_take(Switch *sw, Link *from, guint32 port)
+{
+    link_set_sink(from, NULL, sw, port);
+    from->vc[VC_CREQ].arrive.fire = switch_on_request;
+    from->vc[VC_RSP].arrive.fire = switch_on_answer;
 }
 
 /* ---- the end of a multicast request */

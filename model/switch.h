@@ -98,7 +98,7 @@ extern const StatRow switch_port_stats[];
 
 void switch_init(Switch *sw, struct Fabric *fabric, guint32 id, guint32 gpus, guint32 links);
 void switch_clear(Switch *sw);
-void switch_accept(void *sw, Link *from, Packet packet, SimTime now_ps); /* a LinkSink */
+void switch_take(Switch *sw, Link *from, guint32 port); /* what arrives on `from`, at that port */
 void switch_finish(Switch *sw, guint32 record, SimTime now_ps); /* frees record and tag */
 gboolean switch_is_quiet(const Switch *sw);
 char *switch_waiter_text(void *sw);

@@ -54,8 +54,8 @@ static void ends_open(Ends *ends, guint64 rate_MBps, guint32 credits)
     ends->sim = sim_new(&(SimSpec){.seed = 1}, NULL);
     ends->spec = (LinkSpec){.rate_MBps = rate_MBps, .flight_ps = 100000, .credit_batch_flits = 1, .replay_ps = 7000};
     link_init(&ends->link, ends->sim, &ends->spec, credits, "test.link");
-    ends->link.sink = ends_accept;
-    ends->link.sink_node = ends->link.source_node = ends;
+    link_set_sink(&ends->link, ends_accept, ends, 0);
+    ends->link.source_node = ends;
     ends->link.drained = ends_drained;
     ends->room[0] = ends->room[1] = credits;
 }

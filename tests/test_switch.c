@@ -32,8 +32,7 @@ static void caught_open(Caught *caught, const char *const *sets)
     for (guint g = 0; g < 4; g++)
         for (guint l = 0; l < 2; l++) {
             Link *down = &caught->bed.fabric->gpu[g].down[l];
-            down->sink = caught_accept;
-            down->sink_node = caught;
+            link_set_sink(down, caught_accept, caught, l);
         }
 }
 
