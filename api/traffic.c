@@ -57,10 +57,8 @@ static void source_on_next(Event *event, SimTime now_ps)
     guint64 draw = rng_next(&source->rng);
     guint32 to = (guint32)((draw & 0xffffffffu) * (gpus - 1) >> 32);
     guint64 line = (draw >> 32) % (TRAFFIC_REGION_BYTES / LINE_BYTES);
-    source->held = (GpuRequest){.kind = PACKET_WRITE, .offset = line * LINE_BYTES,
-                                .region = traffic->region[to + (to >= source->gpu)],
-                                .bytes = (guint16)traffic->spec.bytes, .word_mask = GPU_ALL_WORDS,
-                                .done = traffic_on_done, .owner = traffic};
+    source->held.offset = line * LINE_BYTES;
+    source->held.region = traffic->region[to + (to >= source->gpu)];
     Gpu *gpu = &traffic->fabric->gpu[source->gpu];
     guint32 link = gpu_link_of(gpu, &source->held);
     if (!gpu_has_room(gpu, link)) {
@@ -93,6 +91,8 @@ Traffic *traffic_new(Fabric *fabric, const TrafficSpec *spec)
         g_assert(traffic->region[g]);
         Source *source = &traffic->source[g];
         *source = (Source){.traffic = traffic, .gpu = (guint16)g, .room.fire = source_on_room};
+        source->held = (GpuRequest){.kind = PACKET_WRITE, .bytes = (guint16)spec->bytes,
+                                    .word_mask = GPU_ALL_WORDS, .done = traffic_on_done, .owner = traffic};
         event_init(&source->next, source_on_next);
         rng_init(&source->rng, sim_seed(fabric->sim), name);
         source_schedule(source);

@@ -109,10 +109,10 @@ static gboolean gpu_is_partial(const GpuRequest *request)
 guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request)
 {
     guint32 data = gpu_data_flits(request->offset, request->bytes);
+    if (request->kind == PACKET_READ)
+        return 1;
     guint32 enable = gpu_is_partial(request) ? (guint32)gpu->spec->byte_enable_flits : 0;
     switch (request->kind) {
-    case PACKET_READ:
-        return 1;
     case PACKET_MC_READ:
         return (guint32)gpu->fabric->spec.sw.request_flits;
     case PACKET_WRITE:

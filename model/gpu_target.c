@@ -119,8 +119,9 @@ static void gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_p
 {
     Txn *txn = gpu_requester_txn(gpu, &packet);
     Fabric *fabric = gpu->fabric;
-    gpu_touch(fabric, txn->region, txn->offset, txn, txn->data ? data_at(&fabric->data, txn->data) : NULL,
-              NULL, now_ps + gpu->spec->l2_ps);
+    if (txn->region->host || memory_watches(fabric->memory))
+        gpu_touch(fabric, txn->region, txn->offset, txn, txn->data ? data_at(&fabric->data, txn->data) : NULL,
+                  NULL, now_ps + gpu->spec->l2_ps);
     if (txn->data)
         data_give(&fabric->data, txn->data);
     txn->data = 0;

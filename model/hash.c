@@ -27,6 +27,9 @@ void hash_init(Hash *hash, guint32 links, guint64 mask, guint64 seed)
             g_assert(hash->n_bits < HASH_BITS_MAX);
             hash->bit[hash->n_bits++] = b;
         }
+    hash->pick_mask = mask >> HASH_PICK_BITS ? 0 : G_N_ELEMENTS(hash->pick) - 1;
+    for (guint64 chunk = 0; chunk < G_N_ELEMENTS(hash->pick); chunk++)
+        hash->pick[chunk] = (guint8)hash_gather(hash, chunk);
     hash->tables = (HASH_TABLES_MIN + links - 1) / links * links;
     guint8 order[256];
     for (guint32 t = 0; t < hash->tables; t++) {

@@ -14,6 +14,7 @@
 #define HASH_CHUNK_SHIFT 8u
 #define HASH_TABLES_MIN 1024u /* permutations; as many more as make the number a multiple of the links */
 #define HASH_BITS_MAX 5u
+#define HASH_PICK_BITS 10u
 
 typedef struct {
     guint32 links;        /* how many there are to choose from */
@@ -21,6 +22,8 @@ typedef struct {
     guint64 mask;         /* bits of the chunk number that pick within a permutation */
     guint32 n_bits;
     guint8 bit[HASH_BITS_MAX];
+    guint64 pick_mask;    /* of a chunk number: into `pick`, which gathers the bits of `mask`; 0: too far apart */
+    guint8 pick[1u << HASH_PICK_BITS];
     guint8 table[HASH_TABLES_MIN + 256][1u << HASH_BITS_MAX];
 } Hash;
 
@@ -36,14 +39,20 @@ static inline guint64 hash_mix(guint64 x)
     return x ^ (x >> 33);
 }
 
+static inline guint32 hash_gather(const Hash *hash, guint64 chunk)
+{
+    guint32 at = 0;
+    for (guint32 b = 0; b < hash->n_bits; b++)
+        at |= (guint32)(chunk >> hash->bit[b] & 1) << b;
+    return at;
+}
+
 /* `salt` names reader and owner (0 for multicast). */
 static inline guint32 hash_link(const Hash *hash, guint64 address, guint64 salt)
 {
     guint64 chunk = address >> HASH_CHUNK_SHIFT;
     guint64 mixed = hash_mix((chunk & ~hash->mask) * 0x9e3779b97f4a7c15ull + salt);
-    guint32 at = 0;
-    for (guint32 b = 0; b < hash->n_bits; b++)
-        at |= (guint32)(chunk >> hash->bit[b] & 1) << b;
+    guint32 at = G_LIKELY(hash->pick_mask) ? hash->pick[chunk & hash->pick_mask] : hash_gather(hash, chunk);
     return hash->table[((mixed & 0xffffffffu) * hash->tables) >> 32][at];
 }
 

@@ -86,7 +86,9 @@ static void link_collect_credits(LinkVc *vc, SimTime now_ps)
 
 static void link_send_at(Link *link, SimTime at_ps)
 {
-    sim_cancel(link->sim, &link->send);
+    if (link->sending)
+        sim_cancel(link->sim, &link->send);
+    link->sending = TRUE;
     sim_at(link->sim, &link->send, MAX(at_ps, sim_now_ps(link->sim)), EVENT_PRIORITY_FABRIC);
 }
 
@@ -205,7 +207,7 @@ static inline gboolean link_has_reminder(Link *link, SimTime free_ps)
 /* An event is needed when nothing in flight comes by in time, or when somebody waits for the queue to drain. */
 static inline void link_follow_up(Link *link)
 {
-    if (!link->waiting || link->blocked || event_is_pending(&link->send))
+    if (!link->waiting || link->blocked || link->sending)
         return;
     SimTime free_ps = simfine_to_ps(link->free_at);
     if (link->someone_waits || !link_has_reminder(link, free_ps))
@@ -215,6 +217,7 @@ static inline void link_follow_up(Link *link)
 static void link_on_send(Event *event, SimTime now_ps)
 {
     Link *link = EVENT_OWNER(event, Link, send);
+    link->sending = FALSE;
     if (link->blocked) {
         link->blocked = FALSE;
         link->free_at = MAX(link->free_at, simfine_from_ps(now_ps));
@@ -240,32 +243,52 @@ void link_set_drained(Link *link, Vc vc, guint32 below)
         link_follow_up(link);
 }
 
-void link_push(Link *link, Packet packet, SimTime not_before_ps)
+static inline void link_enqueue(Link *link, LinkVc *vc, Packet packet)
 {
-    LinkVc *vc = &link->vc[packet_vc(&packet)];
-    SimTime now_ps = sim_now_ps(link->sim);
-    if (link->waiting)
-        link_settle(link, now_ps);
-    gboolean waiting = link->waiting != 0;
-    SimFine now = simfine_from_ps(now_ps);
-    if (!waiting && link->free_at <= now && vc->credits >= (gint32)packet.flits && !link->down) {
-        link_wire(link, vc, packet_vc(&packet), packet, MAX(now, simfine_from_ps(not_before_ps)));
-        return; /* straight through an idle port */
-    }
     *packet_ring_push(&vc->queue) = packet;
     link->waiting++;
-    if (vc->queue.count > link->queue_peak)
-        link->queue_peak = vc->queue.count;
-    if (link->free_at <= now) {
+    link->queue_peak = MAX(link->queue_peak, vc->queue.count);
+}
+
+/* The wire was free when the packet came, but others wait, or it has no credits. */
+static G_GNUC_NO_INLINE void link_push_contended(Link *link, LinkVc *vc, Packet packet, SimFine start,
+                                                 SimTime now_ps)
+{
+    gboolean waiting = link->waiting != 0;
+    link_enqueue(link, vc, packet);
+    if (link->free_at <= simfine_from_ps(now_ps)) {
         if (G_UNLIKELY(link->blocked)) { /* the other channel may have credits */
             link->blocked = FALSE;
+            link->sending = FALSE;
             sim_cancel(link->sim, &link->send);
         }
-        link_serve(link, MAX(now, simfine_from_ps(not_before_ps)), now_ps);
+        link_serve(link, start, now_ps);
     } else if (waiting) {
-        return; /* who waited before has seen to being called */
+        return;
     }
     link_follow_up(link);
+}
+
+void link_push(Link *link, Packet packet, SimTime not_before_ps)
+{
+    unsigned v = packet_vc(&packet);
+    LinkVc *vc = &link->vc[v];
+    SimTime now_ps = sim_now_ps(link->sim);
+    SimFine now = simfine_from_ps(now_ps);
+    if (link->free_at > now) {
+        gboolean waiting = link->waiting != 0;
+        link_enqueue(link, vc, packet);
+        if (!waiting) /* else who waited before has seen to being called */
+            link_follow_up(link);
+        return;
+    }
+    SimFine start = MAX(now, simfine_from_ps(not_before_ps));
+    if (link->waiting)
+        link_settle(link, now_ps);
+    if (link->waiting || link->free_at > now || vc->credits < (gint32)packet.flits || link->down)
+        link_push_contended(link, vc, packet, start, now_ps);
+    else
+        link_wire(link, vc, v, packet, start); /* straight through an idle port */
 }
 
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps)
@@ -316,7 +339,7 @@ G_GNUC_NO_INLINE void link_credit_return(Link *link, Vc v)
     if (!(link->starved & (1u << v)))
         return;
     link->starved &= (guint8) ~(1u << v);
-    if (link->blocked && (!event_is_pending(&link->send) || link->send.time_ps > at_ps))
+    if (link->blocked && (!link->sending || link->send.time_ps > at_ps))
         link_send_at(link, at_ps);
 }
 

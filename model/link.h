@@ -73,8 +73,9 @@ struct Link {
     guint8 starved;          /* bit for each VC that waits for credits with none on their way */
     guint8 down;
     guint8 someone_waits;    /* drained_below of some channel is set */
-    gboolean blocked;        /* the wire is free, but what waits has no credits (or the link is down) */
-    gboolean rare;           /* bit errors or an observer: link_transmit() looks closer */
+    guint8 sending;          /* `send` is pending */
+    guint8 blocked;          /* the wire is free, but what waits has no credits (or the link is down) */
+    guint8 rare;             /* bit errors or an observer: link_transmit() looks closer */
     SimTime delay_min_ps;
     struct Link **ingress;   /* of the sending switch, by port: whose credits departing packets free */
     guint64 queue_peak;      /* packets */

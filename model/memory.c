@@ -11,14 +11,13 @@ typedef struct {
 } WatchList;
 
 struct Memory {
+    MemoryHot hot;
     Sim *sim;
     gboolean keep_bytes;
     GPtrArray *regions;  /* by id; [0] is NULL */
     GHashTable *watches; /* line key -> WatchList; looked up; iterated only to be sorted */
-    guint32 n_watches;   /* on lines */
     WatchList due;       /* written, to be fired */
     gboolean draining;
-    guint32 epoch;
 };
 
 #define WATCH_LINE 128u
@@ -144,11 +143,9 @@ void memory_region_unref(Memory *memory, MemRegion *region)
 
 void memory_set_cached(Memory *memory, MemRegion *region, gboolean cached)
 {
-    memory->epoch++;
+    memory->hot.epoch++;
     region->cached = cached;
 }
-
-guint32 memory_epoch(const Memory *memory) { return memory->epoch; }
 
 static void watch_append(WatchList *list, MemWatch *watch)
 {
@@ -184,7 +181,7 @@ void memory_watch(Memory *memory, MemWatch *watch, MemRegion *region, guint64 of
     *watch = (MemWatch){.region = region->id, .bytes = bytes, .offset = offset, .fire = fire,
                         .armed = TRUE};
     watch_append(line, watch); /* fired in the order of arming */
-    memory->n_watches++;
+    memory->hot.watches++;
 }
 
 static void memory_watch_unlink(Memory *memory, gint64 key, WatchList *line, MemWatch *watch)
@@ -192,7 +189,7 @@ static void memory_watch_unlink(Memory *memory, gint64 key, WatchList *line, Mem
     watch_remove(line, watch);
     if (!line->head)
         g_hash_table_remove(memory->watches, &key);
-    memory->n_watches--;
+    memory->hot.watches--;
 }
 
 void memory_unwatch(Memory *memory, MemWatch *watch)
@@ -206,8 +203,6 @@ void memory_unwatch(Memory *memory, MemWatch *watch)
         memory_watch_unlink(memory, key, g_hash_table_lookup(memory->watches, &key), watch);
     watch->armed = watch->due = FALSE;
 }
-
-guint32 memory_watches(const Memory *memory) { return memory->n_watches; }
 
 /* Takes the watches that a write concerns off their line, so that one armed again from its own `fire` waits
  * for the next write. */

@@ -67,12 +67,23 @@ void memory_unwatch(Memory *memory, MemWatch *watch);
 
 /* Called by the hardware after bytes changed; cheap when nobody watches. */
 void memory_written_slow(Memory *memory, guint32 region, guint64 offset, guint32 bytes, SimTime now_ps);
-guint32 memory_watches(const Memory *memory);
 /* Fires every watch, in address order: bytes may have changed behind the hardware's back, as when
  * another process shares the memory. */
 void memory_poke(Memory *memory, SimTime now_ps);
+/* The first members of every Memory: asked for with every packet. */
+typedef struct {
+    guint32 watches; /* on lines */
+    guint32 epoch;
+} MemoryHot;
+static inline guint32 memory_watches(const Memory *memory)
+{
+    return ((const MemoryHot *)(const void *)memory)->watches;
+}
 /* Changes whenever a region's properties do. */
-guint32 memory_epoch(const Memory *memory);
+static inline guint32 memory_epoch(const Memory *memory)
+{
+    return ((const MemoryHot *)(const void *)memory)->epoch;
+}
 #define memory_written(memory, region, offset, bytes, now)                                            \
     do {                                                                                               \
         if (G_UNLIKELY(memory_watches(memory) > 0))                                                    \

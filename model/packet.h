@@ -95,8 +95,7 @@ static inline ReplicaAnswer replica_answer(guint16 src) { return (ReplicaAnswer)
     {                                                                                                 \
         if (G_UNLIKELY(ring->count == ring->capacity))                                                \
             prefix##_grow(ring);                                                                      \
-        if (ring->count == 0)                                                                         \
-            ring->head = 0;                                                                           \
+        ring->head &= -(guint32)(ring->count != 0); /* no branch: nobody could predict it */           \
         return &ring->at[(ring->head + ring->count++) & (ring->capacity - 1)];                        \
     }                                                                                                 \
     static inline Type *prefix##_peek(Name *ring) { return &ring->at[ring->head]; }                   \

@@ -43,6 +43,11 @@ const StatRow switch_port_stats[] = {
 
 static void switch_on_advance(Event *event, SimTime now_ps);
 
+static guint16 switch_beats(const SwitchSpec *spec, guint32 flits)
+{
+    return (guint16)((flits * FLIT_BYTES + spec->crossbar_bytes - 1) / spec->crossbar_bytes);
+}
+
 void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 links)
 {
     memset(sw, 0, sizeof *sw);
@@ -57,9 +62,13 @@ void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 l
     sw->out = g_new0(Link *, sw->ports);
     sw->in = g_new0(Link *, sw->ports);
     sw->port = g_new0(SwitchPort, sw->ports);
+    sw->port_k = g_new0(guint8, sw->ports);
+    for (guint32 f = 0; f < G_N_ELEMENTS(sw->beats); f++)
+        sw->beats[f] = switch_beats(sw->spec, f);
     sw->path = g_strdup_printf("switch%u", id);
     mctable_init(&sw->table, &fabric->spec.mctable);
     for (guint32 p = 0; p < sw->ports; p++) {
+        sw->port_k[p] = (guint8)(p % links);
         event_init(&sw->port[p].advance, switch_on_advance);
         sw->port[p].advance.spare = p;
         sw->port[p].multicast_tags = (guint32)sw->spec->multicast_tags;
@@ -76,6 +85,7 @@ void switch_clear(Switch *sw)
     g_free(sw->out);
     g_free(sw->in);
     g_free(sw->port);
+    g_free(sw->port_k);
     g_aligned_free(sw->record);
     g_free(sw->awaited);
     g_free(sw->operand);
@@ -108,11 +118,6 @@ static guint32 switch_record_take(Switch *sw)
 }
 
 /* ---- multicast: tags, records, rounds */
-
-static inline guint32 switch_beats(const Switch *sw, guint32 flits)
-{
-    return (guint32)((flits * FLIT_BYTES + sw->spec->crossbar_bytes - 1) / sw->spec->crossbar_bytes);
-}
 
 static guint64 switch_reduction_need(const Switch *sw, const McEntry *entry)
 {
@@ -177,8 +182,8 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
     record->offset = txn->offset;
     record->object = txn->object;
     record->answer_flits = (guint8)(1 + (txn->bytes + FLIT_BYTES - 1) / FLIT_BYTES);
-    guint32 k = p % sw->links, per_round = (guint32)sw->table.spec->round_directives;
-    SimTime round_ps = switch_beats(sw, packet->flits) * sw->spec->cycle_ps;
+    guint32 k = sw->port_k[p], per_round = (guint32)sw->table.spec->round_directives;
+    SimTime round_ps = sw->beats[packet->flits] * sw->spec->cycle_ps;
     SimTime start_ps = now_ps;
     guint32 last = switch_last_to_leave(sw, k, entry);
     Packet replica = {.txn = index, .kind = packet->kind, .flits = packet->flits,
@@ -188,12 +193,14 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
     PROBE_POINT(sw->fabric, PROBE_TABLE, sw->path, packet, now_ps);
     sw->multicast_requests++;
     sw->replicated += entry->n_members;
-    for (guint32 m = 0; m < entry->n_members; m++) {
+    for (guint32 m = 0, left = per_round; m < entry->n_members; m++) {
         replica.dst = entry->member[m];
         replica.hold = m == last ? p & HOLD_NONE : HOLD_NONE;
         link_push(sw->out[replica.dst * sw->links + k], replica, start_ps);
-        if ((m + 1) % per_round == 0)
+        if (--left == 0) {
             start_ps += round_ps;
+            left = per_round;
+        }
     }
     sw->port[p].busy_until_ps = now_ps + entry->rounds * round_ps;
 }
@@ -203,7 +210,7 @@ static inline void switch_route(Switch *sw, guint32 p, Packet packet)
     guint32 to = packet_vc(&packet) == VC_CREQ ? packet.dst : packet.src;
     PROBE_POINT(sw->fabric, PROBE_ROUTE, sw->path, &packet, sim_now_ps(sw->sim));
     packet.hold = p & HOLD_NONE;
-    link_push(sw->out[to * sw->links + p % sw->links], packet, 0);
+    link_push(sw->out[to * sw->links + sw->port_k[p]], packet, 0);
 }
 
 /* One request at the head of an ingress; FALSE: it must wait (and `wake_ps` says when, if time helps). */

@@ -82,6 +82,8 @@ typedef struct Switch {
     const SwitchSpec *spec;
     guint32 id, gpus, links, ports; /* links: of each GPU here; port = gpu * links + k */
     Link **out, **in;               /* by port */
+    guint8 *port_k;                 /* by port: its number among the links of its GPU here */
+    guint16 beats[32];              /* crossbar cycles of a packet, by flits */
     SwitchPort *port;
     McTable table;
     McRecord *record;               /* [0] unused */

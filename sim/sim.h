@@ -113,7 +113,8 @@ static inline __attribute__((always_inline)) void sim_at(Sim *sim, Event *event,
                                                         EventPriority priority)
 {
     SimHot *hot = (SimHot *)(void *)sim;
-    g_assert(time_ps >= hot->now_ps && time_ps < SIMTIME_NEVER && event->place == 0);
+    /* one comparison tells a time in the past and one that is never */
+    g_assert(time_ps - hot->now_ps < SIMTIME_NEVER / 2 && event->place == 0);
     event->time_ps = time_ps;
     event->order = (uint64_t)priority << SIM_ORDER_PRIORITY_SHIFT | hot->sequence++;
     if (G_LIKELY(hot->wheel != NULL))
