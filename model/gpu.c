@@ -309,13 +309,19 @@ static void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_p
 static void gpu_on_request(Event *event, SimTime now_ps)
 {
     Link *from = LINK_OF_ARRIVAL(event, VC_CREQ);
-    gpu_target_accept(from->sink_node, from->sink_port, link_arrive(from, VC_CREQ, now_ps), now_ps);
+    do {
+        Packet packet = link_arrive(from, VC_CREQ, &now_ps);
+        gpu_target_accept(from->sink_node, from->sink_port, packet, now_ps);
+    } while (link_goes_on(from, VC_CREQ));
 }
 
 static void gpu_on_answer(Event *event, SimTime now_ps)
 {
     Link *from = LINK_OF_ARRIVAL(event, VC_RSP);
-    gpu_accept_answer(from->sink_node, from, link_arrive(from, VC_RSP, now_ps), now_ps);
+    do {
+        Packet packet = link_arrive(from, VC_RSP, &now_ps);
+        gpu_accept_answer(from->sink_node, from, packet, now_ps);
+    } while (link_goes_on(from, VC_RSP));
 }
 
 void gpu_take(Gpu *gpu, Link *from, guint32 link)

@@ -112,7 +112,7 @@ static void gpu_respond(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
     Packet answer = {.txn = packet.txn, .src = packet.src, .dst = gpu->id, .hold = HOLD_NONE,
                      .kind = packet.kind == PACKET_ATOM ? PACKET_ATOM_RSP : PACKET_READ_RSP,
                      .flits = (guint8)(1 + (last - first + 1) * (SECTOR_BYTES / FLIT_BYTES))};
-    link_push(&gpu->up[link], answer, 0);
+    link_push(&gpu->up[link], answer, now_ps);
 }
 
 static void gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
@@ -149,7 +149,7 @@ static void gpu_answer_plain(Gpu *gpu, guint32 link, Packet packet, SimTime now_
             return;
         }
     }
-    link_push(&gpu->up[link], answer, 0);
+    link_push(&gpu->up[link], answer, now_ps);
 }
 
 /* A replica of a multicast request: this GPU's own mapping says where in its memory it goes. */
@@ -189,7 +189,7 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
             return;
         }
     }
-    link_push(&gpu->up[link], answer, 0);
+    link_push(&gpu->up[link], answer, now_ps);
 }
 
 /* ---- service */

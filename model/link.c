@@ -13,6 +13,10 @@ const ParamRow link_params[] = {
               "credits travel back when so many were freed, or when the sender waits for them"),
     PARAM_U64(LinkSpec, error_ppb, "1e-9", 0, 1000000000, "packets hit by a bit error and replayed"),
     PARAM_U64(LinkSpec, replay_ps, "ps", 0, 1000000000, "time a replay costs the link"),
+    PARAM_U64(LinkSpec, commit_ahead_ps, "ps", 0, 100000,
+              "arbiters decide so long before their time, to save events (0: exact)"),
+    PARAM_U64(LinkSpec, drain_ps, "ps", 0, 100000,
+              "arrivals of a channel are handled together over so long, to save events (0: exact)"),
     PARAM_END,
 };
 
@@ -43,6 +47,8 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     link->credit_delay_ps = spec->flight_ps;
     link->credit_batch_flits = (guint32)spec->credit_batch_flits;
     link->replay_ps = spec->replay_ps;
+    link->ahead_ps = MIN(spec->commit_ahead_ps, spec->flight_ps / 2); /* credits need time to come back */
+    link->drain_ps = MIN(spec->drain_ps, spec->flight_ps / 2);
     rng_init(&link->rng, sim_seed(sim), path);
     link_set_errors(link, spec->error_ppb);
     event_init(&link->send, link_on_send);
@@ -186,14 +192,15 @@ static inline void link_serve(Link *link, SimFine start, SimTime now_ps)
     link_transmit(link, v, start);
 }
 
-/* Makes every decision whose instant (the wire gets free) lies before now. It sees just what was queued at
+/* Makes every decision whose instant (the wire gets free) lies before now (or so much later). It sees just what was queued at
  * that instant, since link_push() settles first: so nothing depends on when it is made, and no event
  * is needed for it as long as a packet in flight will call us before the next arrival is due. */
 static inline void link_settle(Link *link, SimTime now_ps)
 {
-    SimFine now = simfine_from_ps(now_ps);
-    while (link->waiting && link->free_at < now && !link->blocked)
-        link_serve(link, link->free_at, now_ps);
+    SimTime until_ps = now_ps + link->ahead_ps;
+    SimFine until = simfine_from_ps(until_ps);
+    while (link->waiting && link->free_at < until && !link->blocked)
+        link_serve(link, link->free_at, until_ps);
 }
 
 /* Whether an arrival settles the link before whatever goes next would arrive itself. */
@@ -256,13 +263,13 @@ static G_GNUC_NO_INLINE void link_push_contended(Link *link, LinkVc *vc, Packet 
 {
     gboolean waiting = link->waiting != 0;
     link_enqueue(link, vc, packet);
-    if (link->free_at <= simfine_from_ps(now_ps)) {
+    if (link->free_at <= simfine_from_ps(now_ps + link->ahead_ps)) {
         if (G_UNLIKELY(link->blocked)) { /* the other channel may have credits */
             link->blocked = FALSE;
             link->sending = FALSE;
             sim_cancel(link->sim, &link->send);
         }
-        link_serve(link, start, now_ps);
+        link_serve(link, MAX(start, link->free_at), now_ps + link->ahead_ps);
     } else if (waiting) {
         return;
     }
@@ -274,21 +281,21 @@ void link_push(Link *link, Packet packet, SimTime not_before_ps)
     unsigned v = packet_vc(&packet);
     LinkVc *vc = &link->vc[v];
     SimTime now_ps = sim_now_ps(link->sim);
-    SimFine now = simfine_from_ps(now_ps);
-    if (link->free_at > now) {
+    SimFine until = simfine_from_ps(now_ps + link->ahead_ps);
+    if (link->free_at > until) {
         gboolean waiting = link->waiting != 0;
         link_enqueue(link, vc, packet);
         if (!waiting) /* else who waited before has seen to being called */
             link_follow_up(link);
         return;
     }
-    SimFine start = MAX(now, simfine_from_ps(not_before_ps));
+    SimFine start = simfine_from_ps(MAX(now_ps, not_before_ps));
     if (link->waiting)
         link_settle(link, now_ps);
-    if (link->waiting || link->free_at > now || vc->credits < (gint32)packet.flits || link->down)
+    if (link->waiting || link->free_at > until || vc->credits < (gint32)packet.flits || link->down)
         link_push_contended(link, vc, packet, start, now_ps);
     else
-        link_wire(link, vc, v, packet, start); /* straight through an idle port */
+        link_wire(link, vc, v, packet, MAX(start, link->free_at)); /* straight through an idle port */
 }
 
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps)
@@ -316,13 +323,19 @@ void link_arrival_settles(Link *link, SimTime now_ps)
 static void link_on_arrive_creq(Event *event, SimTime now_ps)
 {
     Link *link = LINK_OF_ARRIVAL(event, VC_CREQ);
-    link->sink(link->sink_node, link, link_arrive(link, VC_CREQ, now_ps), now_ps);
+    do {
+        Packet packet = link_arrive(link, VC_CREQ, &now_ps);
+        link->sink(link->sink_node, link, packet, now_ps);
+    } while (link_goes_on(link, VC_CREQ));
 }
 
 static void link_on_arrive_rsp(Event *event, SimTime now_ps)
 {
     Link *link = LINK_OF_ARRIVAL(event, VC_RSP);
-    link->sink(link->sink_node, link, link_arrive(link, VC_RSP, now_ps), now_ps);
+    do {
+        Packet packet = link_arrive(link, VC_RSP, &now_ps);
+        link->sink(link->sink_node, link, packet, now_ps);
+    } while (link_goes_on(link, VC_RSP));
 }
 
 /* Credits that were freed travel back together. */

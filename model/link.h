@@ -5,6 +5,9 @@
  * Modelled: a queue and flit credits for each VC, packet-granular round robin between VCs,
  * serialization at the flit rate, flight time, credit return one flight later, VC-wise arrival in
  * order, optional bit errors with replay, link down and degraded.
+ * Two bounds trade exactness for speed, 0 (exact) by default: `commit_ahead_ps`: the arbiter decides that
+ * much before the wire is free, on what waits by then; `drain_ps`: an arrival takes along what arrives on the
+ * same channel that much later. What is handled early keeps its own time.
  * Left out: training, power states, the flits of the data-link layer (their cost is in the flit rate).
  * Sources: two VCs on access links, credits for each VC: HARDWARE.md 1.3; 23.55 GB/s of flits: h200.
  *
@@ -28,6 +31,8 @@ typedef struct {
     guint64 credit_batch_flits; /* credits travel back when so many were freed, or the sender waits */
     guint64 error_ppb;          /* packets hit by a bit error, per 10^9 */
     guint64 replay_ps;          /* time lost until the packet is sent again */
+    guint64 commit_ahead_ps;    /* decisions are made so long before their time; 0: exact */
+    guint64 drain_ps;           /* arrivals of one channel are handled together over so long; 0: exact */
 } LinkSpec;
 extern const ParamRow link_params[];
 
@@ -77,8 +82,8 @@ struct Link {
     guint8 blocked;          /* the wire is free, but what waits has no credits (or the link is down) */
     guint8 rare;             /* bit errors or an observer: link_transmit() looks closer */
     SimTime delay_min_ps;
+    SimTime ahead_ps;        /* commit_ahead_ps */
     struct Link **ingress;   /* of the sending switch, by port: whose credits departing packets free */
-    guint64 queue_peak;      /* packets */
 
     LinkVc vc[VCS];
 
@@ -87,10 +92,12 @@ struct Link {
     guint32 credit_batch_flits;
     guint32 freed[VCS];      /* flits the receiver freed and has not announced yet */
     SimTime freed_ps[VCS];   /* the last of them */
-    SimTime credit_delay_ps;
+    SimTime drain_ps;
     LinkSink sink;
 
     LinkCount count[PACKET_KINDS]; /* by the sender */
+    guint64 queue_peak;      /* packets */
+    SimTime credit_delay_ps;
     Event send;              /* only where no arrival would bring us back in time: see link_settle() */
     LinkDrained drained;
     void *source_node;
@@ -132,18 +139,26 @@ static inline void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
     if (G_UNLIKELY(link->freed[v] >= link->credit_batch_flits || (link->starved & (1u << v))))
         link_credit_return(link, v);
 }
-/* An arrival: its packet, the next one being scheduled. For the Events vc[v].arrive of a stage. */
+/* What the Events vc[v].arrive of a stage do: take one packet after the other,
+ *     do { packet = link_arrive(link, v, &at_ps); ... at at_ps ... } while (link_goes_on(link, v));
+ * mostly one; the next one is scheduled, or else it is due within drain_ps and comes right away. */
 void link_arrival_settles(Link *link, SimTime now_ps);
-static inline Packet link_arrive(Link *link, Vc v, SimTime now_ps)
+static inline gboolean link_goes_on(Link *link, Vc v)
+{
+    return G_UNLIKELY(link->drain_ps) && link->vc[v].flight.count && !event_is_pending(&link->vc[v].arrive);
+}
+static inline Packet link_arrive(Link *link, Vc v, SimTime *at_ps)
 {
     LinkVc *vc = &link->vc[v];
-    Packet packet = link_flight_peek(&vc->flight)->packet;
+    LinkFlight first = *link_flight_peek(&vc->flight);
     link_flight_drop(&vc->flight);
-    if (G_LIKELY(vc->flight.count))
-        sim_at(link->sim, &vc->arrive, link_flight_peek(&vc->flight)->at_ps, EVENT_PRIORITY_FABRIC);
+    SimTime now_ps = sim_now_ps(link->sim), next_ps = link_flight_peek(&vc->flight)->at_ps;
+    if (G_LIKELY(vc->flight.count) && (G_LIKELY(!link->drain_ps) || next_ps > now_ps + link->drain_ps))
+        sim_at(link->sim, &vc->arrive, next_ps, EVENT_PRIORITY_FABRIC);
     if (link->waiting)
         link_arrival_settles(link, now_ps);
-    return packet;
+    *at_ps = first.at_ps;
+    return first.packet;
 }
 #define LINK_OF_ARRIVAL(event, v) EVENT_OWNER(event, Link, vc[v].arrive)
 void link_set_down(Link *link, gboolean down);

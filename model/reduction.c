@@ -79,7 +79,7 @@ static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
                      .hold = HOLD_NONE};
     if (record->operands)
         txn->data = reduction_finish_data(sw, index, txn);
-    link_push(out, packet, sw->spec->reduction_ps ? now_ps + sw->spec->reduction_ps : 0);
+    link_push(out, packet, now_ps + sw->spec->reduction_ps);
 }
 
 void reduction_end(Switch *sw, guint32 index, SimTime now_ps)

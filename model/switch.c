@@ -205,12 +205,12 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
     sw->port[p].busy_until_ps = now_ps + entry->rounds * round_ps;
 }
 
-static inline void switch_route(Switch *sw, guint32 p, Packet packet)
+static inline void switch_route(Switch *sw, guint32 p, Packet packet, SimTime now_ps)
 {
     guint32 to = packet_vc(&packet) == VC_CREQ ? packet.dst : packet.src;
-    PROBE_POINT(sw->fabric, PROBE_ROUTE, sw->path, &packet, sim_now_ps(sw->sim));
+    PROBE_POINT(sw->fabric, PROBE_ROUTE, sw->path, &packet, now_ps);
     packet.hold = p & HOLD_NONE;
-    link_push(sw->out[to * sw->links + sw->port_k[p]], packet, 0);
+    link_push(sw->out[to * sw->links + sw->port_k[p]], packet, now_ps);
 }
 
 /* One request at the head of an ingress; FALSE: it must wait (and `wake_ps` says when, if time helps). */
@@ -223,7 +223,7 @@ static gboolean switch_serve(Switch *sw, guint32 p, Packet packet, SimTime now_p
         return FALSE;
     }
     if (packet.kind < PACKET_MC_WRITE) {
-        switch_route(sw, p, packet);
+        switch_route(sw, p, packet, now_ps);
         return TRUE;
     }
     guint32 mcid = packet.dst; /* multicast requests carry their MCID as destination */
@@ -261,27 +261,20 @@ static void switch_on_advance(Event *event, SimTime now_ps)
     switch_advance(sw, p, now_ps);
 }
 
-static void switch_on_answer(Event *event, SimTime now_ps)
+static inline void switch_accept_answer(Switch *sw, Link *from, Packet packet, SimTime now_ps)
 {
-    Link *from = LINK_OF_ARRIVAL(event, VC_RSP);
-    Switch *sw = from->sink_node;
-    Packet packet = link_arrive(from, VC_RSP, now_ps);
     PROBE_POINT(sw->fabric, PROBE_INGRESS, sw->path, &packet, now_ps);
     if (packet.kind == PACKET_MC_ACK || packet.kind == PACKET_MC_OPERAND) {
         link_credit(from, VC_RSP, packet.flits, now_ps); /* into the tag's own store */
         reduction_gather(sw, packet, now_ps);
     } else {
-        switch_route(sw, from->sink_port, packet);
+        switch_route(sw, from->sink_port, packet, now_ps);
     }
 }
 
-static void switch_on_request(Event *event, SimTime now_ps)
+static inline void switch_accept_request(Switch *sw, guint32 p, Packet packet, SimTime now_ps)
 {
-    Link *from = LINK_OF_ARRIVAL(event, VC_CREQ);
-    Switch *sw = from->sink_node;
-    guint32 p = from->sink_port;
     SwitchPort *port = &sw->port[p];
-    Packet packet = link_arrive(from, VC_CREQ, now_ps);
     PROBE_POINT(sw->fabric, PROBE_INGRESS, sw->path, &packet, now_ps);
     SimTime wake_ps = SIMTIME_NEVER;
     if (port->wait.count == 0 && switch_serve(sw, p, packet, now_ps, &wake_ps))
@@ -289,6 +282,24 @@ static void switch_on_request(Event *event, SimTime now_ps)
     *packet_ring_push(&port->wait) = packet;
     if (wake_ps != SIMTIME_NEVER && !event_is_pending(&port->advance))
         sim_at(sw->sim, &port->advance, wake_ps, EVENT_PRIORITY_FABRIC);
+}
+
+static void switch_on_request(Event *event, SimTime now_ps)
+{
+    Link *from = LINK_OF_ARRIVAL(event, VC_CREQ);
+    do {
+        Packet packet = link_arrive(from, VC_CREQ, &now_ps);
+        switch_accept_request(from->sink_node, from->sink_port, packet, now_ps);
+    } while (link_goes_on(from, VC_CREQ));
+}
+
+static void switch_on_answer(Event *event, SimTime now_ps)
+{
+    Link *from = LINK_OF_ARRIVAL(event, VC_RSP);
+    do {
+        Packet packet = link_arrive(from, VC_RSP, &now_ps);
+        switch_accept_answer(from->sink_node, from, packet, now_ps);
+    } while (link_goes_on(from, VC_RSP));
 }
 
 void switch_take(Switch *sw, Link *from, guint32 port)
