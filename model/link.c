@@ -2,37 +2,6 @@
 
 #include <string.h>
 
-const ParamRow link_params[] = {
-    PARAM_U64(LinkSpec, rate_MBps, "MB/s", 1, 10000000, "flits that one direction of one link carries"),
-    PARAM_U64(LinkSpec, flight_ps, "ps", 0, 100000000, "time of flight between GPU port and switch port"),
-    PARAM_U64(LinkSpec, credits_switch_flits, "flits", 32, 1u << 20,
-              "buffer of each virtual channel at a switch ingress"),
-    PARAM_U64(LinkSpec, credits_gpu_flits, "flits", 32, 1u << 20,
-              "buffer of each virtual channel at a GPU ingress"),
-    PARAM_U64(LinkSpec, credit_batch_flits, "flits", 1, 4096,
-              "credits travel back when so many were freed, or when the sender waits for them"),
-    PARAM_U64(LinkSpec, error_ppb, "1e-9", 0, 1000000000, "packets hit by a bit error and replayed"),
-    PARAM_U64(LinkSpec, replay_ps, "ps", 0, 1000000000, "time a replay costs the link"),
-    PARAM_U64(LinkSpec, commit_ahead_ps, "ps", 0, 100000,
-              "arbiters decide so long before their time, to save events (0: exact)"),
-    PARAM_U64(LinkSpec, drain_ps, "ps", 0, 100000,
-              "arrivals of a channel are handled together over so long, to save events (0: exact)"),
-    PARAM_END,
-};
-
-const StatRow link_stats[] = {
-    STAT_COUNTER(Link, credit_stalls, "times", "arbiter found packets but no credits"),
-    STAT_PEAK(Link, queue_peak, "packets", "longest queue of one virtual channel"),
-    STAT_COUNTER(Link, replays, "packets", "sent again after a bit error"),
-    STAT_END,
-};
-
-static const char *const kind_names[PACKET_KINDS] = {
-    "read",     "write",     "red", "atom",   "multimem.st", "multimem.red", "multimem.ld_reduce",
-    "read_rsp", "atom_rsp",  "ack", "mc_ack", "mc_operand",  "mc_rsp",       "mc_done",
-};
-const char *packet_kind_name(PacketKind kind) { return kind_names[kind]; }
-
 static void link_on_send(Event *event, SimTime now_ps);
 static void link_on_arrive_creq(Event *event, SimTime now_ps);
 static void link_on_arrive_rsp(Event *event, SimTime now_ps);
@@ -192,8 +161,8 @@ static inline void link_serve(Link *link, SimFine start, SimTime now_ps)
     link_transmit(link, v, start);
 }
 
-/* Makes every decision whose instant (the wire gets free) lies before now (or so much later). It sees just what was queued at
- * that instant, since link_push() settles first: so nothing depends on when it is made, and no event
+/* Makes every decision whose instant (the wire gets free) lies before now (plus ahead_ps). It sees just what
+ * was queued at that instant, since link_push() settles first: so nothing depends on when it is made, and no event
  * is needed for it as long as a packet in flight will call us before the next arrival is due. */
 static inline void link_settle(Link *link, SimTime now_ps)
 {
@@ -367,42 +336,4 @@ void link_observe(Link *link, Probe probe, void *user)
     link->probe = probe;
     link->probe_user = user;
     link->rare = link->error_ppb || probe;
-}
-
-gboolean link_is_quiet(const Link *link, guint64 credit_flits)
-{
-    for (int v = 0; v < VCS; v++) {
-        const LinkVc *vc = &link->vc[v];
-        guint64 credits = (guint64)vc->credits + link->freed[v];
-        for (guint32 i = 0; i < vc->returns.count; i++)
-            credits += link_return_nth((LinkReturnRing *)&vc->returns, i)->flits;
-        if (vc->queue.count || vc->flight.count || credits != credit_flits)
-            return FALSE;
-    }
-    return TRUE;
-}
-
-guint64 link_flits_total(const Link *link)
-{
-    guint64 sum = 0;
-    for (int k = 0; k < PACKET_KINDS; k++)
-        sum += link->count[k].flits;
-    return sum;
-}
-
-guint64 link_packets_total(const Link *link)
-{
-    guint64 sum = 0;
-    for (int k = 0; k < PACKET_KINDS; k++)
-        sum += link->count[k].packets;
-    return sum;
-}
-
-char *link_waiter_text(void *unit)
-{
-    const Link *link = unit;
-    if (link->waiting == 0)
-        return NULL;
-    return g_strdup_printf("%s: %u packets wait for %s", link->path, link->waiting,
-                           link->down ? "the link to come up" : "credits of the far end");
 }

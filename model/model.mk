@@ -22,6 +22,7 @@ libfanout_core_la_SOURCES += \
 	model/hash.h \
 	model/link.c \
 	model/link.h \
+	model/link_state.c \
 	model/loop.c \
 	model/loop.h \
 	model/mcobject.c \

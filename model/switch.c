@@ -104,6 +104,8 @@ static guint32 switch_record_take(Switch *sw)
         sw->record = record;
         sw->awaited = g_renew(guint16, sw->awaited, size);
         sw->operand = g_renew(guint32, sw->operand, (gsize)size * sw->gpus);
+        memset(&sw->operand[(gsize)sw->record_size * sw->gpus], 0,
+               (gsize)(size - sw->record_size) * sw->gpus * sizeof *sw->operand);
         sw->operand_gpu = g_renew(guint16, sw->operand_gpu, (gsize)size * sw->gpus);
         for (guint32 i = size - 1; i >= MAX(sw->record_size, 1); i--) {
             sw->record[i].next_free = sw->record_free;
