@@ -214,6 +214,7 @@ CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle object, CUdevice dev
                                size_t memory_offset, size_t bytes, unsigned long long flags)
 {
     CUDA_BEGIN(call);
+    call.device = device;
     Bind bind = {object,        device == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : device,
                  object_offset, NULL,
                  memory_offset, bytes};
@@ -224,6 +225,7 @@ CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle object, size_t object_
                              CUdeviceptr address, size_t bytes, unsigned long long flags)
 {
     CUDA_BEGIN(call);
+    call.address = address;
     Bind bind = {object, DEVICE_OF_MEMORY, object_offset, NULL, 0, bytes};
     CUDA_RETURN(call, bind_address(&call, bind, address, flags));
 }
@@ -233,6 +235,8 @@ CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle object, CUdevice de
                                 unsigned long long flags)
 {
     CUDA_BEGIN(call);
+    call.device = device;
+    call.address = address;
     Bind bind = {
         object, device == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : device, object_offset, NULL, 0,
         bytes};
@@ -273,6 +277,7 @@ CUresult cuMulticastUnbind(CUmemGenericAllocationHandle object, CUdevice ordinal
 {
     Team *team;
     CUDA_BEGIN(call);
+    call.device = ordinal;
     guint64 granularity = call.cuda->spec.multicast_min_bytes;
     CUresult result = check_head(
         &call, object, ordinal == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : ordinal, 0, &team);

@@ -126,6 +126,7 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
                   CUmemGenericAllocationHandle handle, unsigned long long flags)
 {
     CUDA_BEGIN(call);
+    call.address = address;
     HandleKind kind = handle_kind(call.cuda->handles, handle);
     guint64 granularity =
         kind == HANDLE_MULTICAST ? call.cuda->spec.multicast_min_bytes : VMM_GRANULARITY;

@@ -118,6 +118,7 @@ CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle object, CUdevice ordi
 
     if (!multicast_anywhere(call.cuda))
         CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
+    call.device = ordinal;
     Team *team = vmm_team(&call, object);
     if (team == NULL)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);

@@ -359,7 +359,8 @@ static void log_diagnostic(const Call *call, const Diagnostic *d)
 
 void cuda_diagnose(Call *call, guint64 handle, int device, guint64 address, const char *format, ...)
 {
-    Diagnostic d = {call->name, NULL, handle, address, device};
+    Diagnostic d = {call->name, NULL, handle, address != 0 ? address : call->address,
+                    device >= 0 ? device : call->device};
     va_list args;
 
     va_start(args, format);

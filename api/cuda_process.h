@@ -88,12 +88,14 @@ typedef struct {
     const char *name;
     CUresult result;
     gboolean locked;
+    int device;      /* what the caller named, for diagnostics that know no better; -1: none */
+    guint64 address; /* 0: none */
 } Call;
 
 /* Opens the frame of an API function: answers why it cannot run, takes the lock, counts the call.
  */
 #define CUDA_BEGIN(call)                                                                           \
-    __attribute__((cleanup(cuda_end))) Call call = {NULL, __func__, CUDA_SUCCESS, FALSE};          \
+    __attribute__((cleanup(cuda_end))) Call call = {NULL, __func__, CUDA_SUCCESS, FALSE, -1, 0};          \
     if (cuda_begin(&call) != CUDA_SUCCESS)                                                         \
     return call.result
 CUresult cuda_begin(Call *call);
@@ -124,7 +126,8 @@ static inline CudaDevice *cuda_device(Cuda *cuda, CUdevice ordinal)
 int cuda_ordinal_of_gpu(const Cuda *cuda, guint16 gpu);
 
 /* Undefined behaviour, or a use of a dead object: never silent. The line names the call, the
- * handle, the device and the address; those that do not apply are given as 0 or -1. */
+ * handle, the device and the address; those that do not apply are given as 0 or -1, and are then
+ * what the caller named, if anything. */
 void cuda_diagnose(Call *call, guint64 handle, int device, guint64 address, const char *format, ...)
     G_GNUC_PRINTF(5, 6);
 

@@ -101,14 +101,14 @@ static CUresult open_fabric(const void *shareable, int *fd)
 
 /* The creator gave its reference back: undefined. Refused, or the trap that PyTorch describes: a
  * new, empty object, on which every rank then waits for ever. */
-static CUresult late(Call *call, Team **team)
+static CUresult late(Call *call, Team **team, int fd)
 {
     CUmulticastObjectProp prop = {.numDevices = (*team)->page->n_devices,
                                   .size = (*team)->page->bytes,
                                   .handleTypes = (*team)->page->handle_types};
 
     cuda_diagnose(call, (*team)->handle, -1, 0,
-                  "import of a multicast object after its creator released it");
+                  "import of a multicast object after its creator released it: descriptor %d", fd);
     team_unref(call, *team);
     if (call->cuda->spec.late_import == CUDA_LATE_IMPORT_REFUSE)
         return CUDA_ERROR_INVALID_VALUE;
@@ -127,7 +127,7 @@ static CUresult import_team(Call *call, int fd, int type, guint64 *handle)
         return CUDA_ERROR_INVALID_VALUE;
     }
     if (team->page->closed || (kill(team->page->creator_pid, 0) != 0 && errno == ESRCH))
-        result = late(call, &team);
+        result = late(call, &team, fd);
     if (result != CUDA_SUCCESS)
         return result;
     team->by_fabric |= team->imported && type == CU_MEM_HANDLE_TYPE_FABRIC;

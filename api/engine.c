@@ -314,7 +314,7 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     engine->slices = spec->timeline ? engine_timeline_new() : NULL;
     engine->graveyard = g_ptr_array_new();
     engine->active = g_ptr_array_new();
-    engine->handles = g_array_new(FALSE, TRUE, sizeof(guint64));
+    engine->notes = g_array_new(FALSE, TRUE, sizeof(ObjectNote));
     engine->windows = g_array_new(FALSE, FALSE, sizeof(ObjectWindow));
     g_ptr_array_add(engine->objects, NULL);
     g_ptr_array_add(engine->streams, NULL);

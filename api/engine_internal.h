@@ -74,6 +74,15 @@ typedef struct {
     Hist latency_ps;
 } WorkStats;
 
+/* What the report says of a multicast object, also when it is gone. */
+typedef struct {
+    guint64 handle; /* in the program; 0: not told */
+    guint64 bytes;
+    guint64 binds; /* that were made */
+    guint32 team;  /* GPUs asked for */
+    GString *members;
+} ObjectNote;
+
 /* A multicast object's address range. */
 typedef struct {
     guint64 va, bytes, offset;
@@ -96,7 +105,7 @@ struct Engine {
     Fabric *fabric;
     Vas *vas;
     GPtrArray *objects;   /* McObject by number, which is its id too; [0] NULL */
-    GArray *handles;      /* guint64 by object: its handle in the program */
+    GArray *notes;        /* ObjectNote by object */
     GArray *windows;      /* ObjectWindow that are mapped */
     GHashTable *contexts; /* id -> EngineContext */
     GPtrArray *streams;   /* EngineStream by number */
@@ -126,6 +135,7 @@ void engine_bury(Engine *engine); /* frees what waited for the end of running wo
 gboolean engine_memory_request(Engine *engine, const EngineRequest *request, EngineReply *reply);
 McObject *engine_object(Engine *engine, guint32 number);
 guint64 engine_handle(const Engine *engine, guint32 object); /* 0: not told */
+void engine_objects_report(Engine *engine, Report *report);
 
 /* engine_work.c: streams, events, order */
 gboolean engine_work_request(Engine *engine, EngineCall *call); /* TRUE: answered now */

@@ -8,16 +8,17 @@ McObject *engine_object(Engine *engine, guint32 number)
     return number < engine->objects->len ? g_ptr_array_index(engine->objects, number) : NULL;
 }
 
-guint64 engine_handle(const Engine *engine, guint32 object)
+static ObjectNote *note_of(Engine *engine, guint32 object)
 {
-    return object < engine->handles->len ? g_array_index(engine->handles, guint64, object) : 0;
+    if (object >= engine->notes->len)
+        g_array_set_size(engine->notes, object + 1);
+    return &g_array_index(engine->notes, ObjectNote, object);
 }
 
-static void object_handle(Engine *engine, const EngineRequest *request)
+guint64 engine_handle(const Engine *engine, guint32 object)
 {
-    if (request->object >= engine->handles->len)
-        g_array_set_size(engine->handles, request->object + 1);
-    g_array_index(engine->handles, guint64, request->object) = request->value;
+    return object < engine->notes->len ? g_array_index(engine->notes, ObjectNote, object).handle
+                                       : 0;
 }
 
 static void region_new(Engine *engine, const EngineRequest *request, EngineReply *reply)
@@ -64,6 +65,16 @@ static void object_new(Engine *engine, const EngineRequest *request, EngineReply
     g_assert(object->id == engine->objects->len);
     reply->value = object->id;
     g_ptr_array_add(engine->objects, object);
+    *note_of(engine, object->id) = (ObjectNote){
+        .bytes = request->bytes, .team = (guint32)request->value, .members = g_string_new(NULL)};
+}
+
+static void object_member(Engine *engine, const EngineRequest *request)
+{
+    GString *members = note_of(engine, request->object)->members;
+
+    mcobject_add_member(engine_object(engine, request->object), (guint16)request->gpu);
+    g_string_append_printf(members, "%s%u", members->len > 0 ? " " : "", request->gpu);
 }
 
 void engine_bury(Engine *engine)
@@ -94,6 +105,8 @@ static void object_bind(Engine *engine, const EngineRequest *request, EngineRepl
     if (!mcobject_bind(object, (guint16)request->gpu, request->address, region, request->offset,
                        request->bytes))
         reply->status = ENGINE_INVALID;
+    else
+        note_of(engine, request->object)->binds++;
 }
 
 gboolean engine_memory_request(Engine *engine, const EngineRequest *request, EngineReply *reply)
@@ -125,10 +138,10 @@ gboolean engine_memory_request(Engine *engine, const EngineRequest *request, Eng
         object_free(engine, request->object);
         return TRUE;
     case ENGINE_OBJECT_HANDLE:
-        object_handle(engine, request);
+        note_of(engine, request->object)->handle = request->value;
         return TRUE;
     case ENGINE_OBJECT_MEMBER:
-        mcobject_add_member(engine_object(engine, request->object), (guint16)request->gpu);
+        object_member(engine, request);
         return TRUE;
     case ENGINE_OBJECT_READY:
         if (!fabric_mc_attach(engine->fabric, engine_object(engine, request->object)))
@@ -143,5 +156,34 @@ gboolean engine_memory_request(Engine *engine, const EngineRequest *request, Eng
         return TRUE;
     default:
         return FALSE;
+    }
+}
+
+static const Column object_columns[] = {
+    COLUMN_TEXT(target, "target", "as operations name it"),
+    COLUMN_TEXT(handle, "handle", "in the program: the first of this process"),
+    COLUMN_U64(bytes, "bytes", "B", "of the object"),
+    COLUMN_U64(team, "team", "GPUs", "that it was created for"),
+    COLUMN_TEXT(members, "members", "GPUs that were added, in order"),
+    COLUMN_U64(binds, "binds", "", "that were made, of all processes"),
+    COLUMN_END,
+};
+
+void engine_objects_report(Engine *engine, Report *report)
+{
+    if (engine->notes->len <= 1)
+        return;
+    Table *table =
+        report_add_table(report, "multicast_objects", "Multicast objects", object_columns, 0);
+    for (guint i = 1; i < engine->notes->len; i++) {
+        const ObjectNote *note = &g_array_index(engine->notes, ObjectNote, i);
+        g_autofree char *target = g_strdup_printf("multicast %u", i);
+        g_autofree char *handle = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", note->handle);
+        table_text(table, target);
+        table_text(table, handle);
+        table_u64(table, note->bytes);
+        table_u64(table, note->team);
+        table_text(table, note->members->str);
+        table_u64(table, note->binds);
     }
 }

@@ -115,6 +115,7 @@ void engine_stats_report(Engine *engine, Report *report)
     report_add_u64(report, "unfinished_work", engine->running, "");
     report_add_u64(report, "device_faults", engine->n_faults, "");
     add_work(engine, report);
+    engine_objects_report(engine, report);
     usage_add_operations(engine->fabric, report);
     usage_add_links(engine->fabric, engine->mark, report);
     usage_add_switches(engine->fabric, report);

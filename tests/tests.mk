@@ -16,6 +16,7 @@ dist_check_SCRIPTS = \
 	tests/test_cuda_example.sh \
 	tests/test_cuda_probe.sh \
 	tests/test_cuda_ranks.sh \
+	tests/test_cuda_report.sh \
 	tests/test_globals.sh \
 	tests/test_replay.sh \
 	tests/test_summary.sh \
@@ -31,7 +32,7 @@ EXTRA_DIST += tests/test_speed.sh tests/speed.recorded
 check-speed: fanout
 	$(MAKE) check TESTS=tests/test_speed.sh
 CLEANFILES += tests/test_speed.sh.log tests/test_speed.sh.trs
-EXTRA_DIST += tests/cuda_errors.list tests/tidy.allow tests/validate.recorded
+EXTRA_DIST += tests/cuda_errors.list tests/cuda_undefined.c tests/tidy.allow tests/validate.recorded
 
 # Tests find the shared reference files here, and skip with a message where there are none.
 AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared}"; \
@@ -161,4 +162,17 @@ tests_test_cuda_launch_LDADD = $(CUDA_TEST_LDADD)
 
 # What tests/test_cuda_bindings.sh installs once for a build folder.
 distclean-local:
-	rm -rf cuda-bindings-venv
+	rm -rf cuda-bindings-venv tsan asan
+
+# The CUDA front end's programs alone; in a sanitized build folder too. `make tsan` and `make asan` make one
+# below this build folder and run them there.
+.PHONY: check-cuda tsan asan
+check-cuda: $(BUILT_SOURCES)
+	@programs=`echo $(check_PROGRAMS) | tr ' ' '\n' | grep '^tests/test_cuda_' | tr '\n' ' '`; \
+	$(MAKE) $(AM_MAKEFLAGS) $$programs && $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS="$$programs"
+tsan:
+	$(MKDIR_P) tsan && cd tsan && $(abs_top_srcdir)/configure --quiet --enable-sanitize=thread && \
+		$(MAKE) $(AM_MAKEFLAGS) check-cuda
+asan:
+	$(MKDIR_P) asan && cd asan && $(abs_top_srcdir)/configure --quiet --enable-sanitize && \
+		$(MAKE) $(AM_MAKEFLAGS) check-cuda
