@@ -89,8 +89,9 @@ static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
     Link *up = &gpu->up[l], *down = &gpu->down[l];
     g_autofree char *up_path = g_strdup_printf("gpu%u.link%u.up", g, l);
     g_autofree char *down_path = g_strdup_printf("gpu%u.link%u.down", g, l);
-    link_init(up, fabric->sim, &spec->link, spec->link.credits_switch_flits, up_path);
-    link_init(down, fabric->sim, &spec->link, spec->link.credits_gpu_flits, down_path);
+    guint32 number = (l * (guint32)spec->system.gpus + g) * 2; /* a plane after the other */
+    link_init(up, fabric->sim, &spec->link, spec->link.credits_switch_flits, number, up_path);
+    link_init(down, fabric->sim, &spec->link, spec->link.credits_gpu_flits, number + 1, down_path);
     /* constant stages before and behind a port are part of the flight, so that they cost no event */
     link_set_delay(up, VC_CREQ, spec->link.flight_ps + spec->gpu.out_ps + spec->sw.latency_ps);
     link_set_delay(up, VC_RSP, spec->link.flight_ps + spec->gpu.l2_ps + spec->sw.latency_ps);

@@ -3,8 +3,8 @@
  * What hardware it stands for: the transmit port of a GPU or switch (a queue for each virtual channel,
  * credits, the arbiter between the channels) and the wire behind it.
  * Modelled: a queue and flit credits for each VC, packet-granular round robin between VCs,
- * serialization at the flit rate, flight time, credit return one flight later, VC-wise arrival in
- * order, optional bit errors with replay, link down and degraded.
+ * serialization at the flit rate, flight time, credits that return in batches of time one flight later,
+ * VC-wise arrival in order, optional bit errors with replay, link down and degraded.
  * Two bounds trade exactness for speed, 0 (exact) by default: `commit_ahead_ps`: the arbiter decides that
  * much before the wire is free, on what waits by then; `drain_ps`: an arrival takes along what arrives on the
  * same channel that much later. What is handled early keeps its own time.
@@ -28,7 +28,7 @@ typedef struct {
     guint64 flight_ps;          /* port to port */
     guint64 credits_switch_flits; /* buffer of each VC at a switch ingress */
     guint64 credits_gpu_flits;  /* buffer of each VC at a GPU ingress */
-    guint64 credit_batch_flits; /* credits travel back when so many were freed, or the sender waits */
+    guint64 credit_batch_ps;    /* credits freed within so long travel back together */
     guint64 error_ppb;          /* packets hit by a bit error, per 10^9 */
     guint64 replay_ps;          /* time lost until the packet is sent again */
     guint64 commit_ahead_ps;    /* decisions are made so long before their time; 0: exact */
@@ -55,7 +55,7 @@ RING_DEFINE(LinkReturnRing, link_return, LinkReturn)
  * `flight` what the sender put there. */
 typedef struct {
     PacketRing queue;
-    LinkReturnRing returns;  /* credits on their way back */
+    LinkReturnRing returns;  /* credits on their way back, in order of time */
     SimTime delay_ps;        /* from the end of serialization to arrival, all fixed stages included */
     gint32 credits;          /* flits the far buffer has room for */
     guint32 drained_below;   /* call `drained` when the queue gets shorter than this; 0: never */
@@ -75,7 +75,7 @@ struct Link {
     Sim *sim;
     guint32 waiting;         /* packets in the queues of all channels */
     guint8 last_vc;          /* served last: the other one goes first */
-    guint8 starved;          /* bit for each VC that waits for credits with none on their way */
+    guint8 starved;          /* bit for each VC that lacked credits: the next ones may wake a blocked link */
     guint8 down;
     guint8 someone_waits;    /* drained_below of some channel is set */
     guint8 sending;          /* `send` is pending */
@@ -89,9 +89,9 @@ struct Link {
 
     void *sink_node;
     guint32 sink_port;       /* number of this link at the receiving node */
-    guint32 credit_batch_flits;
-    guint32 freed[VCS];      /* flits the receiver freed and has not announced yet */
-    SimTime freed_ps[VCS];   /* the last of them */
+    guint32 freed[VCS];      /* flits the receiver freed in the batch of time that is open, */
+    SimTime slot_ps[VCS];    /* and its end; 0: none is open */
+    SimTime credit_mask;     /* batches are 2^n ps long: 2^n - 1 */
     SimTime drain_ps;
     LinkSink sink;
 
@@ -113,7 +113,9 @@ struct Link {
 G_STATIC_ASSERT(sizeof(LinkVc) == 128 && G_STRUCT_OFFSET(Link, vc) % 64 == 0);
 extern const StatRow link_stats[];
 
-void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits, const char *path);
+/* number: of this link among all, which fixes the order of what happens at one instant. */
+void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits, guint32 number,
+               const char *path);
 void link_clear(Link *link);
 Link *link_array_new(guint32 n); /* zeroed; g_aligned_free */
 /* Who takes what arrives. A stage that has own arrival functions (link_arrive) sets them afterwards. */
@@ -130,14 +132,16 @@ static inline gboolean link_has_room(Link *link, Vc vc, guint64 packets)
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps);
 /* From now on `drained` is called whenever a packet leaves and the queue is shorter than this; 0: no more. */
 void link_set_drained(Link *link, Vc vc, guint32 below);
-void link_credit_return(Link *link, Vc vc);
-/* The receiver freed `flits` of its VC buffer at at_ps (now, or shortly before). */
+void link_credit_slot(Link *link, Vc vc, guint32 flits, SimTime slot_ps);
+/* The receiver freed `flits` of its VC buffer at at_ps (now, before or after). They are the sender's one flight after
+ * the end of the batch of time in which at_ps lies, whichever order the calls come in. */
 static inline void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
-    link->freed[v] += flits;
-    link->freed_ps[v] = MAX(link->freed_ps[v], at_ps);
-    if (G_UNLIKELY(link->freed[v] >= link->credit_batch_flits || (link->starved & (1u << v))))
-        link_credit_return(link, v);
+    SimTime slot_ps = (at_ps | link->credit_mask) + 1;
+    if (G_LIKELY(slot_ps == link->slot_ps[v]))
+        link->freed[v] += flits;
+    else
+        link_credit_slot(link, v, flits, slot_ps);
 }
 /* What the Events vc[v].arrive of a stage do: take one packet after the other,
  *     do { packet = link_arrive(link, v, &at_ps); ... at at_ps ... } while (link_goes_on(link, v));
@@ -154,7 +158,7 @@ static inline Packet link_arrive(Link *link, Vc v, SimTime *at_ps)
     link_flight_drop(&vc->flight);
     SimTime now_ps = sim_now_ps(link->sim), next_ps = link_flight_peek(&vc->flight)->at_ps;
     if (G_LIKELY(vc->flight.count) && (G_LIKELY(!link->drain_ps) || next_ps > now_ps + link->drain_ps))
-        sim_at(link->sim, &vc->arrive, next_ps, EVENT_PRIORITY_FABRIC);
+        sim_at_key(link->sim, &vc->arrive, next_ps);
     if (link->waiting)
         link_arrival_settles(link, now_ps);
     *at_ps = first.at_ps;

@@ -8,8 +8,8 @@ const ParamRow link_params[] = {
               "buffer of each virtual channel at a switch ingress"),
     PARAM_U64(LinkSpec, credits_gpu_flits, "flits", 32, 1u << 20,
               "buffer of each virtual channel at a GPU ingress"),
-    PARAM_U64(LinkSpec, credit_batch_flits, "flits", 1, 4096,
-              "credits travel back when so many were freed, or when the sender waits for them"),
+    PARAM_U64(LinkSpec, credit_batch_ps, "ps", 1, 1000000,
+              "credits freed within so long travel back together (rounded down to a power of two)"),
     PARAM_U64(LinkSpec, error_ppb, "1e-9", 0, 1000000000, "packets hit by a bit error and replayed"),
     PARAM_U64(LinkSpec, replay_ps, "ps", 0, 1000000000, "time a replay costs the link"),
     PARAM_U64(LinkSpec, commit_ahead_ps, "ps", 0, 100000,
@@ -36,7 +36,7 @@ gboolean link_is_quiet(const Link *link, guint64 credit_flits)
 {
     for (int v = 0; v < VCS; v++) {
         const LinkVc *vc = &link->vc[v];
-        guint64 credits = (guint64)vc->credits + link->freed[v];
+        guint64 credits = (guint64)vc->credits + (link->slot_ps[v] ? link->freed[v] : 0);
         for (guint32 i = 0; i < vc->returns.count; i++)
             credits += link_return_nth((LinkReturnRing *)&vc->returns, i)->flits;
         if (vc->queue.count || vc->flight.count || credits != credit_flits)

@@ -149,20 +149,6 @@ static gboolean switch_reserve(Switch *sw, SwitchPort *port, const Packet *packe
     return TRUE;
 }
 
-/* The ingress buffer is free when the last replica has left: the one with the most packets before it. */
-static guint32 switch_last_to_leave(const Switch *sw, guint32 k, const McEntry *entry)
-{
-    guint32 last = 0, most = 0;
-    for (guint32 m = 0; m < entry->n_members; m++) {
-        guint32 before = sw->out[entry->member[m] * sw->links + k]->vc[VC_CREQ].queue.count;
-        if (before >= most) {
-            most = before;
-            last = m;
-        }
-    }
-    return last;
-}
-
 /* Replicates one request: the ports of its spray group, round after round. */
 static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const McEntry *entry,
                              SimTime now_ps)
@@ -187,23 +173,30 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
     guint32 k = sw->port_k[p], per_round = (guint32)sw->table.spec->round_directives;
     SimTime round_ps = sw->beats[packet->flits] * sw->spec->cycle_ps;
     SimTime start_ps = now_ps;
-    guint32 last = switch_last_to_leave(sw, k, entry);
-    Packet replica = {.txn = index, .kind = packet->kind, .flits = packet->flits,
+    Packet replica = {.txn = index, .kind = packet->kind, .flits = packet->flits, .hold = HOLD_NONE,
                       .src = replica_pack(record->answer_flits, record->bytes % FLIT_BYTES == 0
                                                                     ? mcobject_answer(record->object)
                                                                     : REPLICA_BY_RECORD)};
     PROBE_POINT(sw->fabric, PROBE_TABLE, sw->path, packet, now_ps);
     sw->multicast_requests++;
     sw->replicated += entry->n_members;
+    PacketRing *last = NULL; /* the queue with the most packets before the replica */
     for (guint32 m = 0, left = per_round; m < entry->n_members; m++) {
         replica.dst = entry->member[m];
-        replica.hold = m == last ? p & HOLD_NONE : HOLD_NONE;
-        link_push(sw->out[replica.dst * sw->links + k], replica, start_ps);
+        Link *out = sw->out[replica.dst * sw->links + k];
+        link_push(out, replica, start_ps);
+        PacketRing *queue = &out->vc[VC_CREQ].queue;
+        if (queue->count >= (last ? last->count : 1))
+            last = queue;
         if (--left == 0) {
             start_ps += round_ps;
             left = per_round;
         }
     }
+    if (last) /* the ingress buffer is free when the last replica has left */
+        packet_ring_nth(last, last->count - 1)->hold = p & HOLD_NONE;
+    else
+        link_credit(sw->in[p], VC_CREQ, packet->flits, start_ps);
     sw->port[p].busy_until_ps = now_ps + entry->rounds * round_ps;
 }
 

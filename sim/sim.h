@@ -61,6 +61,9 @@ void sim_stop(Sim *sim); /* sim_run returns after the current event or process s
 /* Events. time_ps must not lie in the past; scheduling a pending event is a programming error. */
 static inline void sim_at(Sim *sim, Event *event, SimTime time_ps, EventPriority priority);
 static inline void sim_after(Sim *sim, Event *event, SimTime delay_ps, EventPriority priority);
+/* An event of the hardware that goes behind the others of its instant (EVENT_PRIORITY_FABRIC), in the order of
+ * its `spare`: an order that does not depend on who scheduled them when. */
+static inline void sim_at_key(Sim *sim, Event *event, SimTime time_ps);
 void sim_cancel(Sim *sim, Event *event); /* no-op when it is not pending */
 
 /* Processes. main(arg) runs on a stack of stack_bytes (0: 64 KiB) from the current time on, after
@@ -102,6 +105,7 @@ typedef struct {
     Calendar *wheel; /* NULL: the reference calendar */
 } SimHot;
 #define SIM_ORDER_PRIORITY_SHIFT 62
+#define SIM_ORDER_KEYED ((uint64_t)1 << 61) /* behind every sequence */
 void sim_at_reference(Sim *sim, Event *event);
 
 static inline SimTime sim_now_ps(const Sim *sim)
@@ -117,6 +121,19 @@ static inline __attribute__((always_inline)) void sim_at(Sim *sim, Event *event,
     g_assert(time_ps - hot->now_ps < SIMTIME_NEVER / 2 && event->place == 0);
     event->time_ps = time_ps;
     event->order = (uint64_t)priority << SIM_ORDER_PRIORITY_SHIFT | hot->sequence++;
+    if (G_LIKELY(hot->wheel != NULL))
+        calendar_insert(hot->wheel, event);
+    else
+        sim_at_reference(sim, event);
+}
+
+static inline __attribute__((always_inline)) void sim_at_key(Sim *sim, Event *event,
+                                                            SimTime time_ps)
+{
+    SimHot *hot = (SimHot *)(void *)sim;
+    g_assert(time_ps - hot->now_ps < SIMTIME_NEVER / 2 && event->place == 0);
+    event->time_ps = time_ps;
+    event->order = SIM_ORDER_KEYED | event->spare;
     if (G_LIKELY(hot->wheel != NULL))
         calendar_insert(hot->wheel, event);
     else

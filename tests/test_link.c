@@ -52,8 +52,8 @@ static void ends_open(Ends *ends, guint64 rate_MBps, guint32 credits)
 {
     memset(ends, 0, sizeof *ends);
     ends->sim = sim_new(&(SimSpec){.seed = 1}, NULL);
-    ends->spec = (LinkSpec){.rate_MBps = rate_MBps, .flight_ps = 100000, .credit_batch_flits = 1, .replay_ps = 7000};
-    link_init(&ends->link, ends->sim, &ends->spec, credits, "test.link");
+    ends->spec = (LinkSpec){.rate_MBps = rate_MBps, .flight_ps = 100000, .credit_batch_ps = 1, .replay_ps = 7000};
+    link_init(&ends->link, ends->sim, &ends->spec, credits, 0, "test.link");
     link_set_sink(&ends->link, ends_accept, ends, 0);
     ends->link.source_node = ends;
     ends->link.drained = ends_drained;
@@ -112,10 +112,10 @@ static void test_credits(void **state)
     (void)state;
     static const guint32 credits[] = {18, 19, 36, 100, 1000};
     for (guint c = 0; c < G_N_ELEMENTS(credits); c++)
-        for (guint batch = 1; batch <= 64; batch *= 8) {
+        for (guint64 batch = 1; batch <= 65536; batch *= 256) {
             Ends ends;
             ends_open(&ends, 16000, credits[c]);
-            ends.link.credit_batch_flits = batch;
+            ends.link.credit_mask = batch - 1;
             ends.hold_ps = 5000;
             for (guint i = 0; i < 200; i++)
                 link_push(&ends.link, packet_of(i % 3 ? PACKET_WRITE : PACKET_READ_RSP, i, (guint8)(1 + i % 18)), 0);
@@ -129,7 +129,7 @@ static void test_credits(void **state)
 }
 
 /* Proves that throughput under a small buffer is what the credit loop allows: one buffer for each round trip of
- * serialization, flight, hold and the credit's flight back. */
+ * serialization, flight, hold and the credit's flight back (from the end of its batch of 1 ps on). */
 static void test_credit_loop(void **state)
 {
     (void)state;
@@ -140,7 +140,7 @@ static void test_credit_loop(void **state)
         link_push(&ends.link, packet_of(PACKET_WRITE, i, 18), 0);
     assert_int_equal(sim_run(ends.sim, SIMTIME_NEVER), SIM_IDLE);
     for (guint i = 1; i < 10; i++)
-        assert_true(ends.at_ps[i] - ends.at_ps[i - 1] == 18000 + 100000 + 5000 + 100000);
+        assert_true(ends.at_ps[i] - ends.at_ps[i - 1] == 18000 + 100000 + 5000 + 1 + 100000);
     ends_close(&ends);
 }
 
