@@ -24,3 +24,4 @@ validate: fanout
 	  "$$shared"/h200/loaded_latency.csv "$$shared"/h200/collectives.csv "$$shared"/h200/nccl.csv \
 	  "$$shared"/published/validate.csv
 CLEANFILES += validate.html
+EXTRA_DIST += bench/plot_growth.py
