@@ -38,8 +38,11 @@ static void loaded_stream(FoCta *cta, const void *args)
     guint64 id = (guint64)fo_cta(cta) * fo_threads(cta);
     LoopSpec loop = {.width = 16, .unroll = 1, .n_regs = 1, .step = step,
                      .elements = LOADED_ITERATIONS * step};
-    bench_part(&loop, UOP_DELAY, 0, loaded->pause_ps + (loaded->write ? 0 : LOADED_MODULO_PS));
+    if (!loaded->write)
+        bench_part(&loop, UOP_DELAY, 0, LOADED_MODULO_PS);
     LoopPart *part = bench_part(&loop, loaded->write ? UOP_STORE : UOP_LOAD, 0, 0);
+    if (loaded->pause_ps) /* a load is under way meanwhile: nothing needs it yet */
+        bench_part(&loop, UOP_DELAY, 0, loaded->pause_ps);
     if (!loaded->write)
         bench_part(&loop, UOP_ARITH, 0, 0);
     loop.first = id;
