@@ -5,7 +5,7 @@
  * Modelled, in the order of a fence's way:
  *   issue: a scheduler of the SM issues one fence every fence_issue_ps;
  *   flush of the SM: warps that come within fence_join_ps of its start share it, later ones share the next,
- *     which begins fence_overlap_ps before this one's end;
+ *     which begins fence_overlap_ps before this one's end, or at its end if it waited for answers;
  *   round of the GPU: fence_snapshot_ps after its start a flush gets to the GPU's unit. If that is free a round begins:
  *     it notes which remote stores of the whole GPU are under way, and lasts until they are answered, or
  *     fence_round_ps; flushes that come meanwhile share the next round;
@@ -113,10 +113,10 @@ static void fence_on_free(Event *event, SimTime now_ps)
 }
 
 /* A flush ends at end_ps: its warps go on, each as much later as it came. */
-static void fence_finish(FenceFlush *flush, SimTime end_ps, SimTime now_ps)
+static void fence_finish(FenceFlush *flush, SimTime end_ps, SimTime now_ps, gboolean waited)
 {
     Sm *sm = flush->sm;
-    SimTime overlap_ps = fence_spec(sm->gpu)->fence_overlap_ps;
+    SimTime overlap_ps = waited ? 0 : fence_spec(sm->gpu)->fence_overlap_ps;
     for (Warp *warp = flush->head; warp; warp = warp->fence_next)
         sim_at(sm->gpu->sim, &warp->timer, end_ps + (warp->fence_at_ps - flush->start_ps),
                EVENT_PRIORITY_DEVICE);
@@ -155,12 +155,13 @@ static void fence_advance(Gpu *gpu, SimTime now_ps)
     if (!round->head || round->epoch >= fence->oldest)
         return;
     SimTime end_ps = round->start_ps + spec->fence_ps - MIN(spec->fence_snapshot_ps, spec->fence_ps);
-    if (now_ps > round->start_ps)
+    gboolean waited = now_ps > round->start_ps;
+    if (waited)
         end_ps = MAX(end_ps, now_ps + spec->fence_return_ps);
     end_ps = MAX(MAX(end_ps, round->local_ps), now_ps);
     for (FenceFlush *flush = round->head, *next; flush; flush = next) {
         next = flush->next;
-        fence_finish(flush, end_ps, now_ps);
+        fence_finish(flush, end_ps, now_ps, waited);
     }
     round->head = NULL;
     sim_at(gpu->sim, &fence->free, MAX(now_ps, round->start_ps + spec->fence_round_ps), EVENT_PRIORITY_DEVICE);
