@@ -53,21 +53,6 @@ CUresult cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectP
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 
-/* Fabric handles need devices that have them, and permission. */
-static CUresult check_fabric(const Cuda *cuda, unsigned long long types)
-{
-    int fabric = 0;
-
-    if (!(types & CU_MEM_HANDLE_TYPE_FABRIC))
-        return CUDA_SUCCESS;
-    cuda_class_attribute(cuda->device[0].kind, cuda->device[0].gpu,
-                         CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED,
-                         (int)cuda->spec.driver_version, &fabric);
-    if (!fabric)
-        return CUDA_ERROR_NOT_SUPPORTED;
-    return cuda->spec.imex_channel ? CUDA_SUCCESS : CUDA_ERROR_NOT_PERMITTED;
-}
-
 CUresult cuMulticastCreate(CUmemGenericAllocationHandle *object, const CUmulticastObjectProp *prop)
 {
     Team *team;
@@ -83,7 +68,7 @@ CUresult cuMulticastCreate(CUmemGenericAllocationHandle *object, const CUmultica
     if (prop->size == 0 || !aligned(prop->size, call.cuda->spec.multicast_min_bytes) ||
         prop->numDevices > TEAM_MEMBERS_MAX)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    result = check_fabric(call.cuda, prop->handleTypes);
+    result = vmm_check_fabric(call.cuda, NULL, prop->handleTypes);
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);
     result = team_new(&call, prop, &team);

@@ -53,8 +53,10 @@ CUresult cuMemPoolCreate(CUmemoryPool *handle, const CUmemPoolProps *props)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if (cuda_device(call.cuda, props->location.id) == NULL)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
-    if ((props->handleTypes & CU_MEM_HANDLE_TYPE_FABRIC) && !call.cuda->spec.imex_channel)
-        CUDA_RETURN(call, CUDA_ERROR_NOT_PERMITTED);
+    CUresult result = vmm_check_fabric(call.cuda, cuda_device(call.cuda, props->location.id),
+                                       (guint64)props->handleTypes);
+    if (result != CUDA_SUCCESS)
+        CUDA_RETURN(call, result);
     *handle = (CUmemoryPool)pool_new(&call, props, FALSE)->handle;
     CUDA_RETURN(call, CUDA_SUCCESS);
 }

@@ -63,12 +63,6 @@ static const Column diagnostic_columns[] = {
     COLUMN_END,
 };
 
-static void add_hex(Table *table, guint64 value)
-{
-    g_autofree char *text = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", value);
-    table_text(table, value != 0 ? text : NULL);
-}
-
 static void add_diagnostics(const Cuda *cuda, Report *report)
 {
     report_add_u64(report, "diagnostics_count", cuda->n_diagnostics, "");
@@ -83,8 +77,8 @@ static void add_diagnostics(const Cuda *cuda, Report *report)
             table_u64(table, (guint64)d->device);
         else
             table_null(table);
-        add_hex(table, d->handle);
-        add_hex(table, d->address);
+        engine_table_hex(table, d->handle);
+        engine_table_hex(table, d->address);
     }
 }
 

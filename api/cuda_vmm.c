@@ -57,13 +57,10 @@ CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocatio
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 
-/* Which sharing a creation may ask for. source: h200/driver.csv, cuMemCreate handle types 0..9 */
-static CUresult check_handle_types(const Cuda *cuda, const CudaDevice *device, int types)
+CUresult vmm_check_fabric(const Cuda *cuda, const CudaDevice *device, guint64 types)
 {
-    int fabric;
+    int fabric = 0;
 
-    if (types & ~(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC))
-        return CUDA_ERROR_INVALID_VALUE;
     if (!(types & CU_MEM_HANDLE_TYPE_FABRIC))
         return CUDA_SUCCESS;
     if (device == NULL)
@@ -74,6 +71,14 @@ static CUresult check_handle_types(const Cuda *cuda, const CudaDevice *device, i
     if (!fabric)
         return CUDA_ERROR_NOT_SUPPORTED;
     return cuda->spec.imex_channel ? CUDA_SUCCESS : CUDA_ERROR_NOT_PERMITTED;
+}
+
+/* Which sharing a creation may ask for. source: h200/driver.csv, cuMemCreate handle types 0..9 */
+static CUresult check_handle_types(const Cuda *cuda, const CudaDevice *device, int types)
+{
+    if (types & ~(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC))
+        return CUDA_ERROR_INVALID_VALUE;
+    return vmm_check_fabric(cuda, device, (guint64)types);
 }
 
 static CUresult check_location(Cuda *cuda, const CUmemAllocationProp *prop, PhysPage *page)

@@ -23,6 +23,8 @@ static inline gboolean fits(guint64 offset, guint64 bytes, guint64 limit)
     return bytes <= limit && offset <= limit - bytes;
 }
 
+/* Fabric handles need devices that have them (device NULL: the first) and an IMEX channel. */
+CUresult vmm_check_fabric(const Cuda *cuda, const CudaDevice *device, guint64 types);
 /* A memory or multicast object by its handle; NULL after a diagnostic for stale or forged ones. */
 MemoryHandle *vmm_memory(Call *call, guint64 handle);
 Team *vmm_team(Call *call, guint64 handle);

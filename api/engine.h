@@ -18,6 +18,7 @@
 
 #include "model/fabric.h"
 #include "sim/log.h"
+#include "sim/report.h"
 #include "sim/simtime.h"
 
 typedef enum {
@@ -146,6 +147,9 @@ Engine *engine_new(const EngineSpec *spec, GError **error);
 /* Posts a request and sleeps until it is answered. From the engine's own thread: ENGINE_STUCK at
  * once. */
 EngineStatus engine_call(Engine *engine, const EngineRequest *request, EngineReply *reply);
+
+/* A cell with an address or handle; 0: null. */
+void engine_table_hex(Table *table, guint64 value);
 
 gboolean engine_is_stuck(const Engine *engine); /* it happened; for the exit code */
 

@@ -212,12 +212,6 @@ static const Column columns[] = {
     COLUMN_END,
 };
 
-static void add_hex(Table *table, guint64 value)
-{
-    g_autofree char *text = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", value);
-    table_text(table, value != 0 ? text : NULL);
-}
-
 void engine_faults_report(Engine *engine, Report *report)
 {
     if (engine->faults->len == 0)
@@ -233,9 +227,9 @@ void engine_faults_report(Engine *engine, Report *report)
             table_null(table);
         else
             table_u64(table, (guint64)engine->spec.ordinal[f->gpu]);
-        add_hex(table, f->object != 0 ? engine_handle(engine, f->object) : 0);
-        add_hex(table, f->first);
-        add_hex(table, f->last);
+        engine_table_hex(table, f->object != 0 ? engine_handle(engine, f->object) : 0);
+        engine_table_hex(table, f->first);
+        engine_table_hex(table, f->last);
         table_u64(table, f->count);
     }
 }

@@ -178,9 +178,8 @@ void engine_objects_report(Engine *engine, Report *report)
     for (guint i = 1; i < engine->notes->len; i++) {
         const ObjectNote *note = &g_array_index(engine->notes, ObjectNote, i);
         g_autofree char *target = g_strdup_printf("multicast %u", i);
-        g_autofree char *handle = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", note->handle);
         table_text(table, target);
-        table_text(table, handle);
+        engine_table_hex(table, note->handle);
         table_u64(table, note->bytes);
         table_u64(table, note->team);
         table_text(table, note->members->str);

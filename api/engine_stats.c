@@ -121,3 +121,9 @@ void engine_stats_report(Engine *engine, Report *report)
     usage_add_switches(engine->fabric, report);
     engine_faults_report(engine, report);
 }
+
+void engine_table_hex(Table *table, guint64 value)
+{
+    g_autofree char *text = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", value);
+    table_text(table, value != 0 ? text : NULL);
+}

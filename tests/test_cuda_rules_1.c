@@ -1,4 +1,4 @@
-/* Rules 1 to 21: what every call checks, granularity, creation, members. One test a rule. */
+/* Rules 1 to 15: what every call checks, granularity, creation. One test a rule. */
 #include "tests/cuda_test.h"
 
 /* Before cuInit the answer is NOT_INITIALIZED, and outputs stay as they were. */
@@ -314,74 +314,6 @@ static void test_rule_15(void)
     INVALID(cuMulticastAddDevice(object, 0));
 }
 
-/* A slot is taken for the object's life: nothing gives it back, not even unbinding. */
-static void test_rule_16(void)
-{
-    start();
-    Handle object = full_team(2, GRAIN, 0), mem = memory(0, GRAIN, 0);
-    OK(cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
-    OK(cuMulticastUnbind(object, 0, 0, GRAIN));
-    INVALID(cuMulticastAddDevice(object, 0));
-    INVALID(cuMulticastAddDevice(object, 2));
-}
-
-/* The same device twice, and more devices than the team has, are INVALID_VALUE; the team stays
- * usable. */
-static void test_rule_17(void)
-{
-    start();
-    Handle object = team(2, GRAIN, 0);
-    OK(cuMulticastAddDevice(object, 1));
-    INVALID(cuMulticastAddDevice(object, 1));
-    OK(cuMulticastAddDevice(object, 0));
-    INVALID(cuMulticastAddDevice(object, 2));
-    OK(cuMulticastBindMem(object, 0, memory(1, GRAIN, 0), 0, GRAIN, 0));
-}
-
-/* A system whose GPUs lack multicast refuses the device. */
-static void test_rule_18(void)
-{
-    int major;
-
-    start();
-    OK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
-    assert_int_equal(major, 8);
-    EXPECT(CUDA_ERROR_NOT_SUPPORTED, cuMulticastAddDevice(1, 0));
-}
-
-/* Adding never waits, even when the fabric manager takes very long: no time passes. */
-static void test_rule_19(void)
-{
-    uint64_t before, after;
-
-    start();
-    OK(fo_now_ps(&before));
-    full_team(8, GRAIN, 0);
-    OK(fo_now_ps(&after));
-    assert_true(before == after);
-}
-
-/* A sick fabric does not stop adding here; it is seen at the bind, and stays. */
-static void test_rule_20(void)
-{
-    start();
-    Handle object = full_team(2, GRAIN, 0);
-    EXPECT(CUDA_ERROR_ILLEGAL_STATE,
-           cuMulticastBindMem(object, 0, memory(0, GRAIN, 0), 0, GRAIN, 0));
-    EXPECT(CUDA_ERROR_ILLEGAL_STATE,
-           cuMulticastBindMem(object, 0, memory(1, GRAIN, 0), 0, GRAIN, 0));
-}
-
-/* One process adds all devices, and a device is in many objects. */
-static void test_rule_21(void)
-{
-    start();
-    for (int i = 0; i < 20; i++) {
-        Handle object = full_team(8, GRAIN, 0);
-        OK(cuMulticastBindMem(object, 0, memory(3, GRAIN, 0), 0, GRAIN, 0));
-    }
-}
-
 int main(int argc, char **argv)
 {
     static const CudaTest tests[] = {
@@ -403,12 +335,6 @@ int main(int argc, char **argv)
         CUDA_TEST(test_rule_13_knob, "cuda.multicast_single_member=true"),
         CUDA_TEST(test_rule_14, "cuda.multicast_slots=1"),
         CUDA_TEST(test_rule_15, ""),
-        CUDA_TEST(test_rule_16, ""),
-        CUDA_TEST(test_rule_17, ""),
-        CUDA_TEST_ON("dgx-a100", test_rule_18, ""),
-        CUDA_TEST(test_rule_19, "cuda.fm_latency_us=1000000000"),
-        CUDA_TEST(test_rule_20, "cuda.fm_state=broken"),
-        CUDA_TEST(test_rule_21, ""),
         CUDA_TEST_END,
     };
     return cuda_test_main(tests, argc, argv);

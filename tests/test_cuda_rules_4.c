@@ -1,285 +1,334 @@
-/* Rules 53 to 60: the virtual memory calls around multicast, and copies to multicast addresses. */
-#include <signal.h>
-
+/* Rules 40 to 52: unbinding, release, export and import. One test a rule. */
 #include "tests/cuda_test.h"
 
-/* Reservations: sizes of whole granules, alignment a power of two, a hint that may be taken. */
-static void test_rule_53(void)
-{
-    CUdeviceptr va = 77, other;
+#define FD CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+#define FABRIC CU_MEM_HANDLE_TYPE_FABRIC
 
-    start();
-    INVALID(cuMemAddressReserve(NULL, GRAIN, 0, 0, 0));
-    INVALID(cuMemAddressReserve(&va, 0, 0, 0, 0));
-    INVALID(cuMemAddressReserve(&va, 4096, 0, 0, 0));
-    INVALID(cuMemAddressReserve(&va, GRAIN + 1, 0, 0, 0));
-    INVALID(cuMemAddressReserve(&va, GRAIN, 3, 0, 0));
-    INVALID(cuMemAddressReserve(&va, GRAIN, 0, 0, 1));
-    EXPECT(CUDA_ERROR_OUT_OF_MEMORY, cuMemAddressReserve(&va, (size_t)1 << 60, 0, 0, 0));
-    assert_int_equal(va, 77);
-    OK(cuMemAddressReserve(&va, GRAIN, GIB, 0, 0));
-    assert_int_equal(va % GIB, 0);
-    OK(cuMemAddressReserve(&other, GRAIN, 0, va, 0));
-    assert_true(other != va);
-    OK(cuMemAddressFree(va, GRAIN));
-    OK(cuMemAddressReserve(&other, GRAIN, 0, va, 0));
-    assert_int_equal(other, va); /* free now: the hint is followed */
+static int exported(Handle handle)
+{
+    int fd = -1;
+    OK(cuMemExportToShareableHandle(&fd, handle, FD, 0));
+    return fd;
 }
 
-/* A reservation is freed as it was made, with nothing mapped in it. */
-static void test_rule_54(void)
+static Handle imported(int fd)
 {
-    start();
-    CUdeviceptr va = reserve(4 * GRAIN);
-    INVALID(cuMemAddressFree(va, 2 * GRAIN));
-    INVALID(cuMemAddressFree(va + GRAIN, 3 * GRAIN));
-    INVALID(cuMemAddressFree(0x10000, GRAIN));
-    OK(cuMemMap(va + GRAIN, GRAIN, 0, memory(0, GRAIN, 0), 0));
-    INVALID(cuMemAddressFree(va, 4 * GRAIN));
-    OK(cuMemUnmap(va + GRAIN, GRAIN));
-    OK(cuMemAddressFree(va, 4 * GRAIN));
-    INVALID(cuMemAddressFree(va, 4 * GRAIN));
+    Handle handle = 0;
+    OK(cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd, FD));
+    return handle;
 }
 
-/* Mapping: one reservation, nothing there yet, memory whole and from its start; objects also in
- * part. */
-static void test_rule_55(void)
+/* Unbinding names a member, and a range within the object. */
+static void test_rule_40(void)
 {
+    const size_t huge = ~(size_t)0 - GRAIN + 1;
+
     start();
-    CUdeviceptr va = reserve(8 * GRAIN);
-    Handle mem = memory(0, 2 * GRAIN, 0), object = full_team(2, 4 * GRAIN, 0);
-    INVALID(cuMemMap(va, 0, 0, mem, 0));
-    INVALID(cuMemMap(va, 2 * GRAIN, 0, mem, 1));
-    INVALID(cuMemMap(va + 4096, 2 * GRAIN, 0, mem, 0));
-    INVALID(cuMemMap(va, 2 * GRAIN, 4096, mem, 0));
-    INVALID(cuMemMap(va + 7 * GRAIN, 2 * GRAIN, 0, mem, 0));
-    INVALID(cuMemMap(GRAIN, 2 * GRAIN, 0, mem, 0));
-    INVALID(cuMemMap(va, ~(size_t)0 - GRAIN + 1, 0, mem, 0));
-    EXPECT(CUDA_ERROR_NOT_SUPPORTED, cuMemMap(va, GRAIN, 0, mem, 0));
-    EXPECT(CUDA_ERROR_NOT_SUPPORTED, cuMemMap(va, GRAIN, GRAIN, mem, 0));
-    EXPECT(CUDA_ERROR_NOT_SUPPORTED, cuMemMap(va, 4 * GRAIN, 0, mem, 0));
-    OK(cuMemMap(va, 2 * GRAIN, 0, mem, 0));
-    INVALID(cuMemMap(va, 2 * GRAIN, 0, mem, 0));
-    INVALID(cuMemMap(va + GRAIN, 2 * GRAIN, 0, mem, 0));
-    OK(cuMemMap(va + 2 * GRAIN, 3 * GRAIN, 0, object, 0)); /* less than the object */
-    INVALID(cuMemMap(va + 5 * GRAIN, GRAIN + 4096, 0, object, 0));
-    EXPECT(CUDA_ERROR_NOT_SUPPORTED, cuMemMap(va + 5 * GRAIN, GRAIN, GRAIN, object, 0));
-    CUdeviceptr all = reserve(16 * GRAIN);
-    OK(cuMemMap(all, 4 * GRAIN, 0, object, 0));
-    INVALID(cuMemMap(all + 4 * GRAIN, 5 * GRAIN, 0, object, 0)); /* more than the object */
+    Handle object = full_team(2, 2 * GRAIN, 0), mem = memory(0, GRAIN, 0);
+    OK(cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
+    EXPECT(CUDA_ERROR_INVALID_DEVICE, cuMulticastUnbind(object, 5, 0, GRAIN));
+    INVALID(cuMulticastUnbind(object, 0, 4096, GRAIN));
+    INVALID(cuMulticastUnbind(object, 0, 0, 4096));
+    INVALID(cuMulticastUnbind(object, 0, 0, 0));
+    INVALID(cuMulticastUnbind(object, 0, 2 * GRAIN, GRAIN));
+    INVALID(cuMulticastUnbind(object, 0, huge, GRAIN));
+    INVALID(cuMulticastUnbind(object, 0, GRAIN, huge));
+    OK(cuMulticastUnbind(object, 0, 0, GRAIN));
 }
 
-/* Access: none at first; over several mappings at once; to a multicast address only for members. */
-static void test_rule_56(void)
+/* Only what was bound is unbound: other ranges are undefined, refused and reported; nothing
+ * changes. */
+static void test_rule_41(void)
 {
-    CUmemLocation here = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
-    CUmemAccessDesc desc = {here, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    unsigned long long flags = 9;
+    start();
+    Handle object = full_team(2, 4 * GRAIN, 0), mem = memory(0, 4 * GRAIN, 0);
+    OK(cuMulticastBindMem(object, 0, mem, 0, 2 * GRAIN, 0));
+    OK(cuMulticastBindMem(object, 2 * GRAIN, mem, 2 * GRAIN, 2 * GRAIN, 0));
+    INVALID(cuMulticastUnbind(object, 0, 0, 4 * GRAIN));
+    INVALID(cuMulticastUnbind(object, 0, 0, GRAIN));
+    INVALID(cuMulticastUnbind(object, 0, GRAIN, GRAIN));
+    OK(cuMulticastUnbind(object, 0, 0, 2 * GRAIN));
+    INVALID(cuMulticastUnbind(object, 0, 0, 2 * GRAIN));
+    OK(cuMulticastUnbind(object, 0, 2 * GRAIN, 2 * GRAIN));
+}
+
+/* With the knob the start decides, as in the kernel module. */
+static void test_rule_41_knob(void)
+{
+    start();
+    Handle object = full_team(2, 4 * GRAIN, 0), mem = memory(0, 4 * GRAIN, 0);
+    OK(cuMulticastBindMem(object, 0, mem, 0, 2 * GRAIN, 0));
+    INVALID(cuMulticastUnbind(object, 0, GRAIN, GRAIN));
+    OK(cuMulticastUnbind(object, 0, 0, GRAIN));
+    INVALID(cuMulticastUnbind(object, 0, 0, 2 * GRAIN));
+}
+
+/* Only the named device's memory is unbound. */
+static void test_rule_42(void)
+{
+    Handle object, mem[3];
+    CUdeviceptr va[3];
+
+    start();
+    bound_team(3, GRAIN, &object, mem, va);
+    OK(cuMulticastUnbind(object, 1, 0, GRAIN));
+    INVALID(cuMulticastUnbind(object, 1, 0, GRAIN));
+    OK(cuMulticastUnbind(object, 0, 0, GRAIN));
+    OK(cuMulticastUnbind(object, 2, 0, GRAIN));
+}
+
+/* It works while the object is mapped, and memory can be bound again, another way. */
+static void test_rule_43(void)
+{
+    Handle object, mem[2];
+    CUdeviceptr va[2], mc;
+
+    start();
+    mc = bound_team(2, GRAIN, &object, mem, va);
+    OK(cuMulticastUnbind(object, 0, 0, GRAIN));
+    OK(cuMulticastBindAddr(object, 0, va[0], GRAIN, 0));
+    OK(cuMemsetD32(mc, 13, 4));
+    assert_int_equal(word_at(va[0]), 13);
+    assert_int_equal(word_at(va[1]), 13);
+}
+
+/* Unbinding is not needed before the release: the memory is free afterwards. */
+static void test_rule_44(void)
+{
+    Handle object, mem[2];
+    CUdeviceptr va[2], mc;
+    size_t before, after, total;
 
     start();
     use_device(0);
-    CUdeviceptr va = reserve(4 * GRAIN);
-    OK(cuMemMap(va, GRAIN, 0, memory(0, GRAIN, 0), 0));
-    OK(cuMemMap(va + GRAIN, GRAIN, 0, memory(1, GRAIN, 0), 0));
-    OK(cuMemGetAccess(&flags, &here, va));
-    assert_int_equal(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE);
-    INVALID(cuMemsetD8(va, 1, 16));
-    OK(cuMemSetAccess(va, 2 * GRAIN, &desc, 1));
-    OK(cuMemGetAccess(&flags, &here, va + GRAIN));
-    assert_int_equal(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-    OK(cuMemsetD8(va, 1, 2 * GRAIN));
-    INVALID(cuMemSetAccess(va, 3 * GRAIN, &desc, 1));
-    INVALID(cuMemSetAccess(va, GRAIN / 2, &desc, 1));
-    desc.location.id = 99;
-    INVALID(cuMemSetAccess(va, GRAIN, &desc, 1));
-    desc.location.id = 0;
-    desc.flags = 2;
-    INVALID(cuMemSetAccess(va, GRAIN, &desc, 1));
-    desc.flags = CU_MEM_ACCESS_FLAGS_PROT_READ;
-    desc.location.type = CU_MEM_LOCATION_TYPE_HOST;
-    EXPECT(CUDA_ERROR_NOT_SUPPORTED, cuMemSetAccess(va, GRAIN, &desc, 1));
-    Handle object = full_team(2, GRAIN, 0);
-    CUdeviceptr mc = reserve(GRAIN);
-    OK(cuMemMap(mc, GRAIN, 0, object, 0));
-    EXPECT(CUDA_ERROR_INVALID_DEVICE, set_access(mc, GRAIN, 5));
-    OK(set_access(mc, GRAIN, 1));
-    desc.location = here;
-    OK(cuMemSetAccess(mc, GRAIN, &desc, 1)); /* READ on multicast is accepted */
+    OK(cuMemGetInfo(&before, &total));
+    mc = bound_team(2, GRAIN, &object, mem, va);
+    OK(cuMemUnmap(mc, GRAIN));
+    OK(cuMemGetInfo(&after, &total));
+    assert_int_equal(after, before - GRAIN);
+    OK(cuMulticastUnbind(object, 1, 0, GRAIN));
+    OK(cuMemUnmap(va[0], GRAIN));
+    OK(cuMemRelease(mem[0])); /* bound all the same: detached with it */
+    OK(cuMemRelease(object));
+    OK(cuMemGetInfo(&after, &total));
+    assert_int_equal(after, before);
 }
 
-/* The host may touch host memory that it was given access to; device addresses fault. */
-static void test_rule_56_host(void)
+/* A release drops one reference; what is mapped stays until it is unmapped; either order works. */
+static void test_rule_45(void)
 {
-    CUmemAllocationProp prop = memory_prop(CU_MEM_LOCATION_TYPE_HOST_NUMA, 0, 0);
-    CUmemAccessDesc desc = {{CU_MEM_LOCATION_TYPE_HOST, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    Handle host;
+    Handle object, mem[2];
+    CUdeviceptr va[2], mc;
 
     start();
-    use_device(0);
-    OK(cuMemCreate(&host, GRAIN, &prop, 0));
-    CUdeviceptr va = mapped(host, GRAIN, 0);
-    OK(cuMemSetAccess(va, GRAIN, &desc, 1));
-    *(volatile guint32 *)(uintptr_t)va = 0xabcd;
-    assert_int_equal(word_at(va), 0xabcd);
-    OK(cuMemsetD32(va, 3, 1));
-    assert_int_equal(*(volatile guint32 *)(uintptr_t)va, 3);
-    unsigned char residency;
-    CUdeviceptr device = mapped(memory(0, GRAIN, 0), GRAIN, 0);
-    pid_t pid = fork(); /* a stray host load ends the child */
-    if (pid == 0) {
-        signal(SIGSEGV, SIG_DFL);
-        residency = *(volatile unsigned char *)(uintptr_t)device;
-        _exit(residency);
+    mc = bound_team(2, GRAIN, &object, mem, va);
+    OK(cuMemRelease(object));
+    INVALID(cuMemRelease(object));
+    OK(cuMemsetD32(mc, 21, 4));
+    assert_int_equal(word_at(va[1]), 21);
+    OK(cuMemUnmap(mc, GRAIN));
+    mc = bound_team(2, GRAIN, &object, mem, va);
+    OK(cuMemUnmap(mc, GRAIN));
+    OK(cuMemRelease(object));
+}
+
+/* The last reference gone, the team's table entry is free: more teams than entries, one after
+ * another. */
+static void test_rule_46(void)
+{
+    start();
+    Handle mem = memory(0, GRAIN, 0);
+    for (int i = 0; i < 300; i++) {
+        Handle object = full_team(2, GRAIN, 0);
+        OK(cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
+        OK(cuMemRelease(object));
     }
-    int status;
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_true(WIFSIGNALED(status));
 }
 
-/* Unmapping takes whole mappings, several side by side too; with nothing there it does nothing. */
-static void test_rule_57(void)
+/* Every order of taking down that clients use: u unbind, m unmap, f free the address, r release. */
+static void test_rule_47(void)
 {
+    const char *const orders[] = {"umfr", "umr", "mur", "mfur", "urm", "rm", "mr", "rmf"};
+
     start();
-    CUdeviceptr va = reserve(8 * GRAIN);
-    Handle mem = memory(0, 2 * GRAIN, 0);
-    for (int i = 0; i < 3; i++)
-        OK(cuMemMap(va + (size_t)i * 2 * GRAIN, 2 * GRAIN, 0, mem, 0));
-    INVALID(cuMemUnmap(va, GRAIN));
-    INVALID(cuMemUnmap(va + GRAIN, 2 * GRAIN));
-    INVALID(cuMemUnmap(va, 8 * GRAIN));
-    INVALID(cuMemUnmap(va, 0));
-    OK(cuMemUnmap(va, 4 * GRAIN));
-    OK(cuMemUnmap(va, 4 * GRAIN)); /* source: h200/driver.csv */
-    OK(cuMemUnmap(va + 4 * GRAIN, 2 * GRAIN));
-    INVALID(cuMemUnmap(GRAIN, GRAIN)); /* not reserved */
+    for (gsize i = 0; i < G_N_ELEMENTS(orders); i++) {
+        Handle object, mem[2];
+        CUdeviceptr va[2], mc = bound_team(2, GRAIN, &object, mem, va);
+        for (const char *step = orders[i]; *step; step++) {
+            if (*step == 'u')
+                for (int d = 0; d < 2; d++)
+                    OK(cuMulticastUnbind(object, d, 0, GRAIN));
+            else if (*step == 'm')
+                OK(cuMemUnmap(mc, GRAIN));
+            else if (*step == 'f')
+                OK(cuMemAddressFree(mc, GRAIN));
+            else
+                OK(cuMemRelease(object));
+        }
+    }
 }
 
-/* Creation: sizes, kinds of memory, places, handle types, and no more than the device has. */
-static void test_rule_58(void)
+/* Export: one declared type, no flags, a new descriptor each time. */
+static void test_rule_48(void)
+{
+    CUmemFabricHandle name;
+    int fd = -7;
+
+    start();
+    Handle object = team(2, GRAIN, FD), mem = memory(0, GRAIN, FD);
+    INVALID(cuMemExportToShareableHandle(&fd, object, FABRIC, 0));
+    INVALID(cuMemExportToShareableHandle(&fd, object, FD, 1));
+    INVALID(cuMemExportToShareableHandle(&fd, object, (CUmemAllocationHandleType)(FD | FABRIC), 0));
+    INVALID(cuMemExportToShareableHandle(&fd, object, CU_MEM_HANDLE_TYPE_NONE, 0));
+    INVALID(cuMemExportToShareableHandle(NULL, object, FD, 0));
+    INVALID(cuMemExportToShareableHandle(&fd, 0, FD, 0));
+    assert_int_equal(fd, -7);
+    assert_int_not_equal(exported(object), exported(object));
+    assert_int_not_equal(exported(mem), exported(mem));
+    Handle both = team(2, GRAIN, FD | FABRIC);
+    OK(cuMemExportToShareableHandle(&name, both, FABRIC, 0));
+    OK(cuMemExportToShareableHandle(&fd, both, FD, 0));
+}
+
+/* Import: the descriptor may be closed at once; wrong kinds are refused; each import is a handle of
+ * its own. */
+static void test_rule_49(void)
 {
     Handle handle = 77;
-    CUmemAllocationProp prop = memory_prop(CU_MEM_LOCATION_TYPE_DEVICE, 0, 0);
+    CUmemFabricHandle name = {{0}};
 
     start();
-    INVALID(cuMemCreate(&handle, 0, &prop, 0));
-    INVALID(cuMemCreate(&handle, MIB, &prop, 0));
-    INVALID(cuMemCreate(&handle, GRAIN, &prop, 1));
-    INVALID(cuMemCreate(NULL, GRAIN, &prop, 0));
-    INVALID(cuMemCreate(&handle, GRAIN, NULL, 0));
-    EXPECT(CUDA_ERROR_OUT_OF_MEMORY, cuMemCreate(&handle, (size_t)1 << 50, &prop, 0));
-    prop.type = CU_MEM_ALLOCATION_TYPE_INVALID;
-    INVALID(cuMemCreate(&handle, GRAIN, &prop, 0));
-    prop = memory_prop(CU_MEM_LOCATION_TYPE_DEVICE, 99, 0);
-    EXPECT(CUDA_ERROR_INVALID_DEVICE, cuMemCreate(&handle, GRAIN, &prop, 0));
-    prop = memory_prop(CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, 0, 0);
-    INVALID(cuMemCreate(&handle, GRAIN, &prop, 0));
-    prop = memory_prop(CU_MEM_LOCATION_TYPE_HOST, 0, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
-    INVALID(cuMemCreate(&handle, GRAIN, &prop, 0));
-    prop = memory_prop(CU_MEM_LOCATION_TYPE_HOST_NUMA, 99, 0);
-    EXPECT(CUDA_ERROR_INVALID_DEVICE, cuMemCreate(&handle, GRAIN, &prop, 0));
-    prop = memory_prop(CU_MEM_LOCATION_TYPE_DEVICE, 0, CU_MEM_HANDLE_TYPE_FABRIC);
-    EXPECT(CUDA_ERROR_NOT_PERMITTED, cuMemCreate(&handle, GRAIN, &prop, 0));
-    prop = memory_prop(CU_MEM_LOCATION_TYPE_DEVICE, 0, 16);
-    INVALID(cuMemCreate(&handle, GRAIN, &prop, 0));
+    Handle object = team(2, GRAIN, FD), mem = memory(0, GRAIN, FD);
+    int fd = exported(object), closed = exported(mem);
+    Handle again = imported(fd), third = imported(fd);
+    assert_true(again != object && third != again);
+    close(fd);
+    OK(cuMulticastAddDevice(again, 0));
+    INVALID(cuMulticastAddDevice(object, 0)); /* the same team */
+    OK(cuMemRelease(again));
+    OK(cuMemRelease(third));
+    INVALID(cuMemImportFromShareableHandle(&handle, (void *)0, FD)); /* stdin */
+    close(closed);
+    EXPECT(CUDA_ERROR_UNKNOWN,
+           cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)closed, FD));
+    INVALID(cuMemImportFromShareableHandle(NULL, (void *)0, FD));
+    INVALID(cuMemImportFromShareableHandle(&handle, &name, FABRIC));
+    INVALID(cuMemImportFromShareableHandle(&handle, NULL, FABRIC));
+    INVALID(cuMemImportFromShareableHandle(&handle, (void *)0, CU_MEM_HANDLE_TYPE_WIN32));
     assert_int_equal(handle, 77);
 }
 
-/* All of a device's memory can be had, once. */
-static void test_rule_58_full(void)
+static void second_rank(int socket)
 {
-    size_t free_bytes, total;
-    Handle all, more = 77;
-
-    start();
-    use_device(0);
-    OK(cuMemGetInfo(&free_bytes, &total));
-    assert_int_equal(free_bytes, GIB);
-    CUmemAllocationProp prop = memory_prop(CU_MEM_LOCATION_TYPE_DEVICE, 0, 0);
-    OK(cuMemCreate(&all, GIB, &prop, 0));
-    EXPECT(CUDA_ERROR_OUT_OF_MEMORY, cuMemCreate(&more, GRAIN, &prop, 0));
-    assert_int_equal(more, 77);
-    OK(cuMemRelease(all));
-    OK(cuMemCreate(&more, GRAIN, &prop, 0));
+    if (cuInit(0) != CUDA_SUCCESS)
+        _exit(1);
+    Handle object = imported(receive_fd(socket)), mem = memory(1, GRAIN, FD);
+    OK(cuMulticastAddDevice(object, 1));
+    OK(cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
+    CUdeviceptr va = mapped(mem, GRAIN, 1);
+    use_device(1);
+    OK(cuMemsetD32(va, 1, 4));
+    tell(socket);
+    hear(socket); /* the first rank has stored */
+    if (word_at(va) != 42)
+        _exit(2);
 }
 
-/* Retaining by address gives the handle that was mapped, one reference more, even after its
- * release. */
-static void test_rule_59(void)
+/* Two processes, one device each, one team: a store of the first lands in the second's memory. */
+static void test_rule_50(void)
 {
-    Handle got = 77;
-    CUdeviceptr base, plain;
-    size_t bytes;
+    int socket;
+    pid_t pid = fork_child(second_rank, &socket);
 
     start();
+    Handle object = team(2, GRAIN, FD), mem = memory(0, GRAIN, FD);
+    OK(cuMulticastAddDevice(object, 0));
+    send_fd(socket, exported(object));
+    OK(cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
+    CUdeviceptr va = mapped(mem, GRAIN, 0);
     use_device(0);
-    Handle mem = memory(0, 2 * GRAIN, 0);
-    CUdeviceptr va = mapped(mem, 2 * GRAIN, 0), empty = reserve(GRAIN);
-    OK(cuMemRetainAllocationHandle(&got, (void *)(uintptr_t)(va + GRAIN + 5)));
-    assert_true(got == mem);
-    OK(cuMemRelease(got));
+    hear(socket);
+    CUdeviceptr mc = mapped(object, GRAIN, 0);
+    OK(cuMemsetD32(mc, 42, 4));
+    assert_int_equal(word_at(va), 42);
+    tell(socket);
+    join_child(pid);
+}
+
+/* Importing after the creator's release is refused; memory is another matter. */
+static void test_rule_51(void)
+{
+    Handle handle = 77;
+
+    start();
+    Handle object = team(2, GRAIN, FD), mem = memory(0, GRAIN, FD);
+    int fd = exported(object), fd2 = exported(mem);
+    OK(cuMemRelease(object));
+    INVALID(cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd, FD));
+    assert_int_equal(handle, 77);
     OK(cuMemRelease(mem));
-    INVALID(cuMemRelease(mem));
-    OK(cuMemRetainAllocationHandle(&got, (void *)(uintptr_t)va));
-    assert_true(got == mem);
-    INVALID(cuMemRetainAllocationHandle(&got, (void *)(uintptr_t)empty));
-    OK(cuMemAlloc(&plain, MIB));
-    INVALID(cuMemRetainAllocationHandle(&got, (void *)(uintptr_t)plain));
-    INVALID(cuMemRetainAllocationHandle(NULL, (void *)(uintptr_t)va));
-    OK(cuMemGetAddressRange(&base, &bytes, va + GRAIN + 5));
-    assert_int_equal(base, va);
-    assert_int_equal(bytes, 2 * GRAIN);
-    EXPECT(CUDA_ERROR_NOT_FOUND, cuMemGetAddressRange(&base, &bytes, empty));
+    OK(cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd2, FD));
 }
 
-/* Copies and fills to a multicast address reach every copy; reads through it are refused and
- * reported. */
-static void test_rule_60(void)
+/* The knob shows the trap: a fresh, empty object that takes devices all over again. */
+static void test_rule_51_knob(void)
 {
-    Handle object, mem[4];
-    CUdeviceptr va[4], mc;
-    guint32 data[64], back[64];
-    int ordinal = -1;
+    Handle handle;
 
     start();
-    mc = bound_team(4, 2 * GRAIN, &object, mem, va);
-    for (guint32 i = 0; i < G_N_ELEMENTS(data); i++)
-        data[i] = i * 0x01010101u;
-    OK(cuMemcpyHtoD(mc + 4096, data, sizeof data));
-    for (int i = 0; i < 4; i++) {
-        OK(cuMemcpyDtoH(back, va[i] + 4096, sizeof back));
-        assert_memory_equal(back, data, sizeof data);
-    }
-    OK(cuMemcpyDtoD(mc + GRAIN, va[2] + 4096, sizeof data));
-    OK(cuMemcpyAsync(mc + GRAIN + 4096, va[0] + 4096, sizeof data, NULL));
-    OK(cuCtxSynchronize());
-    OK(cuMemsetD16(mc, 0x1234, 3));
-    for (int i = 0; i < 4; i++) {
-        assert_int_equal(word_at(va[i] + GRAIN + 4), data[1]);
-        assert_int_equal(word_at(va[i] + GRAIN + 4096 + 8), data[2]);
-        assert_int_equal(word_at(va[i]), 0x12341234);
-        assert_int_equal(word_at(va[i] + 4), 0x1234);
-    }
-    INVALID(cuMemcpyDtoH(back, mc, 64));
-    INVALID(cuMemcpyDtoD(va[0], mc, 64));
-    OK(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, mc));
-    assert_int_equal(ordinal, 0);
-    OK(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, va[3]));
-    assert_int_equal(ordinal, 3);
+    Handle object = full_team(2, GRAIN, FD);
+    int fd = exported(object);
+    OK(cuMemRelease(object));
+    OK(cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd, FD));
+    OK(cuMulticastAddDevice(handle, 0));
+}
+
+static void imports_fabric(int socket)
+{
+    CUmemFabricHandle name, out;
+    Handle handle;
+    if (read(socket, &name, sizeof name) != sizeof name || cuInit(0) != CUDA_SUCCESS ||
+        cuMemImportFromShareableHandle(&handle, &name, FABRIC) != CUDA_SUCCESS)
+        _exit(1);
+    if (cuMemExportToShareableHandle(&out, handle, FABRIC, 0) != CUDA_ERROR_NOT_SUPPORTED)
+        _exit(2);
+    if (cuMulticastAddDevice(handle, 1) != CUDA_SUCCESS)
+        _exit(3);
+}
+
+/* What came by a fabric handle cannot be exported again. */
+static void test_rule_52(void)
+{
+    CUmemFabricHandle name;
+    int socket;
+    pid_t pid = fork_child(imports_fabric, &socket);
+
+    start();
+    Handle object = team(2, GRAIN, FABRIC);
+    OK(cuMemExportToShareableHandle(&name, object, FABRIC, 0));
+    assert_int_equal(write(socket, &name, sizeof name), sizeof name);
+    join_child(pid);
+    INVALID(cuMulticastAddDevice(object, 1)); /* the child added it */
 }
 
 int main(int argc, char **argv)
 {
     static const CudaTest tests[] = {
-        CUDA_TEST(test_rule_53, ""),
-        CUDA_TEST(test_rule_54, ""),
-        CUDA_TEST(test_rule_55, ""),
-        CUDA_TEST(test_rule_56, ""),
-        CUDA_TEST(test_rule_56_host, ""),
-        CUDA_TEST(test_rule_57, ""),
-        CUDA_TEST(test_rule_58, ""),
-        CUDA_TEST(test_rule_58_full, "cuda.memory_bytes=1073741824"),
-        CUDA_TEST(test_rule_59, ""),
-        CUDA_TEST(test_rule_60, ""),
+        CUDA_TEST(test_rule_40, ""),
+        CUDA_TEST(test_rule_41, ""),
+        CUDA_TEST(test_rule_41_knob, "cuda.unbind_mismatch=by-offset"),
+        CUDA_TEST(test_rule_42, ""),
+        CUDA_TEST(test_rule_43, ""),
+        CUDA_TEST(test_rule_44, ""),
+        CUDA_TEST(test_rule_45, ""),
+        CUDA_TEST(test_rule_46, ""),
+        CUDA_TEST(test_rule_47, ""),
+        CUDA_TEST(test_rule_48, "cuda.imex_channel=true"),
+        CUDA_TEST(test_rule_49, "cuda.imex_channel=true"),
+        CUDA_TEST(test_rule_50, ""),
+        CUDA_TEST(test_rule_51, ""),
+        CUDA_TEST(test_rule_51_knob, "cuda.late_import=fresh"),
+        CUDA_TEST(test_rule_52, "cuda.imex_channel=true"),
         CUDA_TEST_END,
     };
     return cuda_test_main(tests, argc, argv);

@@ -61,6 +61,7 @@ check_PROGRAMS += \
 	tests/test_cuda_rules_2 \
 	tests/test_cuda_rules_3 \
 	tests/test_cuda_rules_4 \
+	tests/test_cuda_rules_5 \
 	tests/test_cuda_streams \
 	tests/test_device \
 	tests/test_event \
@@ -125,6 +126,7 @@ tests_test_cuda_rules_1_LDADD = $(CUDA_TEST_LDADD)
 tests_test_cuda_rules_2_LDADD = $(CUDA_TEST_LDADD)
 tests_test_cuda_rules_3_LDADD = $(CUDA_TEST_LDADD)
 tests_test_cuda_rules_4_LDADD = $(CUDA_TEST_LDADD)
+tests_test_cuda_rules_5_LDADD = $(CUDA_TEST_LDADD)
 tests_test_cuda_streams_LDADD = $(CUDA_TEST_LDADD)
 
 # What fanout prints, byte for byte; golden-update rewrites the files after a change that was meant.
