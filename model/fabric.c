@@ -71,12 +71,6 @@ static gboolean fabric_check(const FabricSpec *spec, GError **error)
                     spec->gpu.engine_packet_bytes, FLIT_BYTES);
         return FALSE;
     }
-    if (__builtin_popcountll(spec->gpu.hash_mask) > (int)HASH_BITS_MAX) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
-                    "[gpu] hash_mask: %" G_GUINT64_FORMAT " has more than %u bits set", spec->gpu.hash_mask,
-                    HASH_BITS_MAX);
-        return FALSE;
-    }
     return TRUE;
 }
 
@@ -169,7 +163,9 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
     g_ptr_array_add(fabric->op_object, NULL);
     data_pool_init(&fabric->data);
     fabric_build(fabric);
-    hash_init(&fabric->hash, fabric->links, spec->gpu.hash_mask, spec->gpu.hash_seed);
+    hash_init(&fabric->hash, fabric->links);
+    for (guint32 g = 0; spec->gpu.hash_by_gpu && g < spec->system.gpus; g++)
+        fabric->gpu[g].hash_turn = hash_gpu_turn(&fabric->hash, g);
     fabric->mc_hash = g_new0(Hash, fabric->links + 1);
     fabric->mc_route = g_new0(McRoute, spec->mctable.entries);
     fabric->mcid_free = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -229,6 +225,8 @@ McObject *fabric_mc_object(Fabric *fabric, guint32 n_gpus, guint64 bytes)
 {
     McObject *object = mcobject_new(fabric->memory, fabric->objects->len, n_gpus, bytes,
                                     (guint16)fabric->spec.system.gpus);
+    object->address = fabric->object_top;
+    fabric->object_top += MEMORY_PAGES(bytes);
     g_ptr_array_add(fabric->objects, object);
     g_ptr_array_add(fabric->op_object, g_new0(OpTable, 1));
     return object;
@@ -271,8 +269,7 @@ gboolean fabric_mc_attach(Fabric *fabric, McObject *object)
         return FALSE;
     }
     if (fabric->mc_hash[route.n].links == 0)
-        hash_init(&fabric->mc_hash[route.n], route.n, fabric->spec.gpu.hash_mask,
-                  fabric->spec.gpu.hash_seed + 1);
+        hash_init(&fabric->mc_hash[route.n], route.n);
     route.hash = &fabric->mc_hash[route.n];
     fabric->mc_route[mcid] = route;
     g_array_set_size(fabric->mcid_free, fabric->mcid_free->len - 1);

@@ -108,6 +108,7 @@ typedef struct Fabric {
     McRoute *mc_route;          /* by MCID */
     GArray *mcid_free;
     GPtrArray *objects;         /* McObject by id, [0] NULL; not owned */
+    guint64 object_top;         /* where the next object's addresses begin */
     GPtrArray *op_object;       /* OpTable by object id */
     OpTable op_remote, op_local;
     StatRegistry *stats;

@@ -32,10 +32,7 @@ const ParamRow gpu_params[] = {
     PARAM_U64(GpuSpec, engine_in_flight, "packets", 1, 65536, "of one copy"),
     PARAM_U64(GpuSpec, engine_ps, "ps", 0, 1000000000, "before a copy engine's first packet"),
     PARAM_U64(GpuSpec, engines, "", 1, 64, "copy engines"),
-    PARAM_U64(GpuSpec, hash_mask, "", 0, G_MAXUINT32,
-              "bits of a 256 B chunk's number; chunks that differ only there use distinct links (5 at most)"),
-    PARAM_U64(GpuSpec, hash_seed, "", 0, G_MAXUINT32, "which hash of that kind: the true one is unknown"),
-    PARAM_BOOL(GpuSpec, hash_by_pair, "reader and owner take part in the choice of the link"),
+    PARAM_BOOL(GpuSpec, hash_by_gpu, "the port of a line at its owner depends on which GPU asks"),
     PARAM_END,
 };
 
@@ -128,16 +125,12 @@ guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request)
     const Fabric *fabric = gpu->fabric;
     if (request->object) {
         const McRoute *route = &fabric->mc_route[request->object->mcid];
-        guint64 address = request->offset + ((guint64)request->object->id << 44);
-        return route->link[hash_link(route->hash, address, 0)];
+        return route->link[hash_link(route->hash, request->object->address + request->offset, 0)];
     }
     if (request->region->gpu == gpu->id || request->region->gpu == MEMORY_HOST)
         return GPU_LINK_LOCAL;
-    guint64 salt = gpu->spec->hash_by_pair
-                       ? ((guint64)gpu->id << 20 | (guint64)request->region->gpu << 4 | 1) * 0x9e3779b1u
-                       : 0;
-    guint64 address = request->offset + ((guint64)request->region->id << 44);
-    guint32 link = hash_link(&fabric->hash, address, salt);
+    guint64 address = request->region->address + request->offset;
+    guint32 link = hash_link(&fabric->hash, address, gpu->hash_turn);
     return G_UNLIKELY(fabric->alive) ? fault_link(fabric, gpu->id, request->region->gpu, link, address) : link;
 }
 

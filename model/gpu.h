@@ -41,9 +41,7 @@ typedef struct {
     guint64 engine_in_flight;    /* packets of one copy */
     guint64 engine_ps;           /* start of a copy engine's work */
     guint64 engines;
-    guint64 hash_mask;           /* chunk-number bits that pick among distinct links */
-    guint64 hash_seed;           /* which hash of that kind */
-    gboolean hash_by_pair;       /* reader and owner take part in the choice of the link */
+    gboolean hash_by_gpu;        /* the owner's port of a line depends on which GPU asks */
 } GpuSpec;
 extern const ParamRow gpu_params[];
 
@@ -100,6 +98,7 @@ typedef struct Gpu {
     const GpuSpec *spec;
     guint16 id;
     gboolean silent;           /* fault.gpu_silent: requests to it vanish */
+    guint8 hash_turn;          /* hash.h: its own numbering of links */
     guint32 links;
     Link *up, *down;           /* by link: to and from the switches */
     GpuPort *port;             /* by link */

@@ -2,33 +2,45 @@
  *
  * What hardware it stands for: the address hash of a GPU's crossbar/NVLink hub, which spreads the
  * chunks of a peer's memory over all links, and for multicast addresses the same choice on all GPUs.
- * Modelled: chunks whose numbers differ only in the bits of `mask` go to distinct links: those bits pick
- * from a permutation, and a hash of all others and of who reads whose memory picks the permutation. All
- * permutations together use each link alike. Left out: the true function (unpublished).
- * Sources: 256 B granule, collisions, the reader's part: h200/README.md; the mask: docs/fidelity.md. */
+ * Modelled: the function measured on H200. With i the number of a pair of chunks, 18 links are
+ *     2 (3 (A(i) mod 3) + B(i) mod 3) + low,    and the pair's other chunk takes low's opposite,
+ * where A and B are integers whose bits are bits of i, the lower ones each XORed with other bits of i, and
+ * low is the XOR of some bits of i. Other numbers of links are split alike: an even number into 2 and the
+ * rest, the rest into 3 and what remains, if 3 divides it; B is taken modulo what remains.
+ * Every GPU applies it to the peer's physical address, whoever the peer is; but the GPUs' links of one number
+ * do not meet in one port of a peer (measured: the owner's port depends on the requester). Links are
+ * numbered here by where they lead, so that each GPU turns the function's result by a constant of its own.
+ * Left out: address bits beyond the 33 measured ones (they act as lower ones do), the true cabling.
+ * Sources: own measurement (docs/measurements/README.md). */
 #ifndef MODEL_HASH_H
 #define MODEL_HASH_H
 
 #include <glib.h>
 
 #define HASH_CHUNK_SHIFT 8u
-#define HASH_TABLES_MIN 1024u /* permutations; as many more as make the number a multiple of the links */
-#define HASH_BITS_MAX 5u
-#define HASH_PICK_BITS 10u
+#define HASH_PAGE_SHIFT 21u   /* the tables' split: chunks of a 2 MiB page, and pages */
+#define HASH_CHUNKS (1u << (HASH_PAGE_SHIFT - HASH_CHUNK_SHIFT))
+#define HASH_PAGE_BITS 12u    /* of the page's number */
+#define HASH_LINKS_MAX 64u
+#define HASH_XOR_BITS 7u      /* XORed bits: 4 of A, 2 of B, low */
 
 typedef struct {
-    guint32 links;        /* how many there are to choose from */
-    guint32 tables;
-    guint64 mask;         /* bits of the chunk number that pick within a permutation */
-    guint32 n_bits;
-    guint8 bit[HASH_BITS_MAX];
-    guint64 pick_mask;    /* of a chunk number: into `pick`, which gathers the bits of `mask`; 0: too far apart */
-    guint8 pick[1u << HASH_PICK_BITS];
-    guint8 table[HASH_TABLES_MIN + 256][1u << HASH_BITS_MAX];
+    guint8 bits;              /* XORed into the chunk's */
+    guint8 turn;
+} HashPage;
+
+typedef struct {
+    guint32 links;            /* how many there are to choose from */
+    guint16 chunk[HASH_CHUNKS]; /* by number in its page: XORed bits, above them (A, B) of the other bits */
+    HashPage page[1u << HASH_PAGE_BITS];
+    guint8 link[HASH_LINKS_MAX << HASH_XOR_BITS]; /* by a chunk's value, XORed with its page's */
+    guint8 turn[HASH_LINKS_MAX][HASH_LINKS_MAX];  /* A, B and low of two links or turns, each added */
 } Hash;
 
-/* mask: at most HASH_BITS_MAX bits; 0: fully random. */
-void hash_init(Hash *hash, guint32 links, guint64 mask, guint64 seed);
+/* For 1 to HASH_LINKS_MAX links. */
+void hash_init(Hash *hash, guint32 links);
+/* The turn of a GPU's own numbering: distinct for as many GPUs as there are links. */
+guint8 hash_gpu_turn(const Hash *hash, guint32 gpu);
 
 static inline guint64 hash_mix(guint64 x)
 {
@@ -39,21 +51,13 @@ static inline guint64 hash_mix(guint64 x)
     return x ^ (x >> 33);
 }
 
-static inline guint32 hash_gather(const Hash *hash, guint64 chunk)
+/* `turn` is the requester's, or 0 for the link's number in the requester's own count. */
+static inline guint32 hash_link(const Hash *hash, guint64 address, guint8 turn)
 {
-    guint32 at = 0;
-    for (guint32 b = 0; b < hash->n_bits; b++)
-        at |= (guint32)(chunk >> hash->bit[b] & 1) << b;
-    return at;
-}
-
-/* `salt` names reader and owner (0 for multicast). */
-static inline guint32 hash_link(const Hash *hash, guint64 address, guint64 salt)
-{
-    guint64 chunk = address >> HASH_CHUNK_SHIFT;
-    guint64 mixed = hash_mix((chunk & ~hash->mask) * 0x9e3779b97f4a7c15ull + salt);
-    guint32 at = G_LIKELY(hash->pick_mask) ? hash->pick[chunk & hash->pick_mask] : hash_gather(hash, chunk);
-    return hash->table[((mixed & 0xffffffffu) * hash->tables) >> 32][at];
+    guint64 number = address >> HASH_PAGE_SHIFT;
+    const HashPage *page = &hash->page[(number ^ number >> HASH_PAGE_BITS) % (1u << HASH_PAGE_BITS)];
+    guint32 at = hash->chunk[(address >> HASH_CHUNK_SHIFT) % HASH_CHUNKS];
+    return hash->turn[hash->turn[page->turn][turn]][hash->link[at ^ page->bits]];
 }
 
 #endif

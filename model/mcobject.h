@@ -27,6 +27,7 @@ typedef struct McObject {
     guint32 mcid;       /* MC_MCID_NONE until the fabric gave one */
     guint32 n_gpus;     /* team size asked for */
     guint64 bytes;
+    guint64 address;    /* of its first byte, among objects: what the link hash sees */
     GArray *members;    /* guint16 GPU numbers, in order of addition */
     GArray **binds;     /* by GPU number: McBind sorted by offset, or NULL */
     guint16 gpus_max;   /* length of binds */

@@ -15,6 +15,7 @@ struct Memory {
     Sim *sim;
     gboolean keep_bytes;
     GPtrArray *regions;  /* by id; [0] is NULL */
+    GArray *top[2];      /* guint64 by GPU: pages handed out to large and to small regions */
     GHashTable *watches; /* line key -> WatchList; looked up; iterated only to be sorted */
     WatchList due;       /* written, to be fired */
     gboolean draining;
@@ -29,6 +30,8 @@ Memory *memory_new(Sim *sim, gboolean keep_bytes)
     memory->keep_bytes = keep_bytes;
     memory->regions = g_ptr_array_new();
     g_ptr_array_add(memory->regions, NULL);
+    for (int small = 0; small < 2; small++)
+        memory->top[small] = g_array_new(FALSE, TRUE, sizeof(guint64));
     memory->watches = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
     return memory;
 }
@@ -48,8 +51,22 @@ void memory_free(Memory *memory)
         if (g_ptr_array_index(memory->regions, i))
             memory_region_free(g_ptr_array_index(memory->regions, i));
     g_ptr_array_free(memory->regions, TRUE);
+    for (int small = 0; small < 2; small++)
+        g_array_free(memory->top[small], TRUE);
     g_hash_table_destroy(memory->watches);
     g_free(memory);
+}
+
+static guint64 memory_address(Memory *memory, guint16 gpu, guint64 bytes)
+{
+    if (gpu == MEMORY_HOST)
+        return 0; /* the hash does not ask */
+    gboolean small = bytes < MEMORY_PAGES(1);
+    if (memory->top[small]->len <= gpu)
+        g_array_set_size(memory->top[small], gpu + 1u);
+    guint64 *top = &g_array_index(memory->top[small], guint64, gpu), address = *top;
+    *top += MEMORY_PAGES(bytes);
+    return small ? MEMORY_SMALL_ADDRESS + address : address;
 }
 
 static MemRegion *memory_region_add(Memory *memory, guint16 gpu, guint64 bytes, int fd, GError **error)
@@ -66,7 +83,8 @@ static MemRegion *memory_region_add(Memory *memory, guint16 gpu, guint64 bytes, 
         }
     }
     MemRegion *region = g_new0(MemRegion, 1);
-    *region = (MemRegion){.id = memory->regions->len, .gpu = gpu, .bytes = bytes, .host = host,
+    *region = (MemRegion){.id = memory->regions->len, .gpu = gpu, .bytes = bytes,
+                          .address = memory_address(memory, gpu, bytes), .host = host,
                           .fd = fd, .refs = 1, .cached = TRUE};
     g_ptr_array_add(memory->regions, region);
     return region;

@@ -21,12 +21,18 @@ typedef struct MemRegion {
     guint16 gpu;       /* home GPU or MEMORY_HOST */
     guint16 numa;      /* of host regions */
     guint64 bytes;
+    guint64 address;   /* of its first byte in the home GPU's memory: what the link hash sees */
     guint8 *host;      /* mapping of the memfd, or NULL when timing-only */
     int fd;            /* -1 when timing-only */
     guint32 refs;
     gboolean cached;   /* lines are taken to be in the home L2 (see memory_set_cached) */
     pthread_mutex_t *lock; /* of read-modify-writes, where another process may do some too; NULL: none does */
 } MemRegion;
+
+/* Physical pages, 2 MiB each, are handed out in order and never again; regions below that size come from an
+ * area of their own, so that equal large allocations have equal addresses in all GPUs. */
+#define MEMORY_PAGES(bytes) (((bytes) + 0x1fffff) & ~(guint64)0x1fffff)
+#define MEMORY_SMALL_ADDRESS (1ull << 44)
 
 typedef struct Memory Memory;
 
