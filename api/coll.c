@@ -327,6 +327,7 @@ static gboolean coll_run_best(CollGroup *group, const CollSpec *spec, CollResult
 {
     GError *why = NULL;
     gboolean any = FALSE;
+    CollFidelity fidelity = coll_fidelity(group->n, spec); /* the same for all */
     for (const CollAlgo *algo = coll_algos_of(spec->op); *algo != COLL_ALGOS; algo++)
         for (guint proto = COLL_SIMPLE; proto < COLL_PROTOS; proto++) {
             CollSpec candidate = *spec;
@@ -335,6 +336,7 @@ static gboolean coll_run_best(CollGroup *group, const CollSpec *spec, CollResult
                 continue;
             candidate.algo = *algo;
             candidate.proto = (CollProto)proto;
+            candidate.fidelity = fidelity;
             g_clear_error(&why);
             if (!coll_check(group, &candidate, &why))
                 continue;

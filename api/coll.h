@@ -36,13 +36,14 @@ typedef enum {
 typedef enum { COLL_PROTO_AUTO, COLL_SIMPLE, COLL_LL, COLL_LL128, COLL_PROTOS } CollProto;
 
 /* How bulk loops are simulated: every packet; as flows (model/flow.h); or AUTO: packets up to
- * COLL_AUTO_BYTES or so, and above flows whose fixed part comes from a short run of packets (coll_flow.c). */
+ * so many link crossings, and above flows with the rates of short runs in packets (coll_flow.c). */
 typedef enum { COLL_PACKET, COLL_FLOW, COLL_FIDELITY_AUTO } CollFidelity;
 
 typedef struct {
     CollOp op;
     CollAlgo algo;
     CollFidelity fidelity; /* coll_run only; flows need a timing-only fabric */
+    guint64 crossings;     /* of links that AUTO simulates one by one; 0: COLL_AUTO_CROSSINGS */
     CollProto proto;      /* ring and tree only; AUTO: NCCL's choice, Simple when algo is pinned */
     guint64 bytes;
     NumericType type;     /* element type of reductions; sizes are whole elements */
@@ -64,6 +65,7 @@ typedef enum { COLL_NOT_CHECKED, COLL_VERIFIED, COLL_WRONG } CollCheck;
 typedef struct {
     CollAlgo algo;        /* what ran: never AUTO or BEST */
     CollProto proto;
+    CollFidelity fidelity; /* how; AUTO: extrapolated */
     guint32 ctas, threads;
     guint64 time_ps;      /* submission of the kernels to the end of the last one */
     guint64 kernel_ps;    /* the same without launch and exit: first CTA placed to last CTA done */
@@ -87,9 +89,11 @@ gboolean coll_check(const CollGroup *group, const CollSpec *spec, GError **error
 void coll_choice(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto);
 gboolean coll_run(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
 
-/* Whether coll_run would use flows for it: then the fabric must be timing-only. */
-gboolean coll_has_flows(const CollSpec *spec);
-#define COLL_AUTO_BYTES (8u << 20)
+/* What coll_run makes of spec->fidelity: COLL_PACKET, COLL_FLOW, or COLL_FIDELITY_AUTO for flows with
+ * measured rates. Other than packets need a timing-only fabric. */
+CollFidelity coll_fidelity(guint32 ranks, const CollSpec *spec);
+#define COLL_AUTO_CROSSINGS 100000000u
+const char *coll_fidelity_name(CollFidelity fidelity);
 
 typedef struct Coll Coll;
 typedef void (*CollDone)(Coll *coll, const CollResult *result, void *user);

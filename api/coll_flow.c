@@ -1,20 +1,45 @@
 /* Collectives at a fidelity: see CollFidelity in coll.h.
  *
- * AUTO above COLL_AUTO_BYTES: the same collective at COLL_ANCHOR_BYTES is simulated in packets and
- * in flows, and the difference of the two (start, end, first windows: what does not grow with the
- * size) is added to the time in flows at the size that was asked for. With more than
- * COLL_ANCHOR_RANKS ranks a size that is small enough to be worth it says nothing about a large
- * one, and flows stand alone. The links' counters include the short runs. */
+ * AUTO, up to spec->crossings link crossings: every packet. Above: flows at the size that was asked for, with
+ * their rates and their fixed part measured in packets. The same collective is simulated in packets
+ * and in flows at two smaller sizes A and 2A; what lies between those two times is what packets take
+ * in the steady state, and
+ *
+ *     time = packets(2A) + (flows(size) - flows(2A)) * (packets(2A) - packets(A)) / (flows(2A) - flows(A)).
+ *
+ * So nothing is tuned: the flows give the shape (rounds, chunks, tails of loops), the packets the scale.
+ * 2A is COLL_ANCHOR_BYTES a rank, and twice that for rings and trees, whose CTAs wait for each other and get
+ * into their stride later: less is not yet the steady state. The short runs have simulations of their own, and
+ * counters tell of the run in flows alone. With more than COLL_ANCHOR_RANKS ranks what can be afforded is
+ * too short to have a steady state, and flows stand alone. */
 #include "api/coll_internal.h"
 
 #define COLL_ANCHOR_BYTES (4u << 20)
 #define COLL_ANCHOR_RANKS 16u
+#define COLL_ANCHORS 2
 
-gboolean coll_has_flows(const CollSpec *spec)
+/* Link crossings of a line, all ranks together: requests, data and answers. Good to a third. */
+static guint64 coll_crossings_line(const CollSpec *spec, guint64 n)
 {
-    return spec->op != COLL_BARRIER &&
-           (spec->fidelity == COLL_FLOW ||
-            (spec->fidelity == COLL_FIDELITY_AUTO && spec->bytes > COLL_AUTO_BYTES));
+    guint64 line = spec->op == COLL_ALL_REDUCE ? 4 * n + 4 : 2 * n + 2;
+    return spec->algo == COLL_ONESHOT ? line * n : line;
+}
+
+static guint64 coll_crossings_max(const CollSpec *spec)
+{
+    return spec->crossings ? spec->crossings : COLL_AUTO_CROSSINGS;
+}
+
+CollFidelity coll_fidelity(guint32 ranks, const CollSpec *spec)
+{
+    guint64 times = spec->warmup + MAX(spec->iterations, 1);
+    if (spec->op == COLL_BARRIER || spec->fidelity == COLL_PACKET)
+        return COLL_PACKET;
+    if (spec->fidelity == COLL_FLOW)
+        return COLL_FLOW;
+    if (spec->bytes / LINE_BYTES * times * coll_crossings_line(spec, ranks) <= coll_crossings_max(spec))
+        return COLL_PACKET;
+    return ranks > COLL_ANCHOR_RANKS ? COLL_FLOW : COLL_FIDELITY_AUTO;
 }
 
 static gboolean coll_run_flows(CollGroup *group, const CollSpec *spec, CollResult *result,
@@ -27,32 +52,81 @@ static gboolean coll_run_flows(CollGroup *group, const CollSpec *spec, CollResul
     return TRUE;
 }
 
-static guint64 coll_shift(guint64 value, guint64 right, guint64 wrong)
+/* On a fabric of its own, so that the caller's counters know nothing of it. */
+static gboolean coll_run_apart(const CollGroup *group, const CollSpec *spec, gboolean flows,
+                               CollResult *result, GError **error)
 {
-    return value + right > wrong ? value + right - wrong : 1;
+    const SimSpec sim_spec = {.seed = sim_seed(group->fabric->sim)};
+    Sim *sim = sim_new(&sim_spec, error);
+    Fabric *fabric = sim ? fabric_new(sim, &group->fabric->spec, FALSE, error) : NULL;
+    CollGroup *apart = fabric ? coll_group_new(fabric, group->gpu, group->n, error) : NULL;
+    if (!apart || !(flows ? coll_run_flows : coll_run_one)(apart, spec, result, error))
+        return FALSE; /* of a spec that runs elsewhere; if stuck, what still runs stays */
+    coll_group_free(apart);
+    fabric_free(fabric);
+    sim_free(sim);
+    return TRUE;
+}
+
+/* Of the larger one; whole elements on every rank for both. */
+static guint64 coll_anchor_bytes(const CollGroup *group, CollAlgo algo)
+{
+    gboolean waits = algo == COLL_RING || algo == COLL_TREE;
+    return (waits ? 2ull : 1ull) * COLL_ANCHOR_BYTES * group->n;
+}
+
+typedef struct {
+    guint64 flows, packets;
+} CollAnchor;
+
+static guint64 coll_scale(guint64 flows, const CollAnchor anchor[COLL_ANCHORS])
+{
+    gint64 more = (gint64)(flows - anchor[1].flows);
+    gint64 packets = (gint64)(anchor[1].packets - anchor[0].packets);
+    gint64 steps = (gint64)(anchor[1].flows - anchor[0].flows);
+    if (packets <= 0 || steps <= 0 || more <= 0)
+        return flows; /* no anchor: sizes that make no difference */
+    return anchor[1].packets + (guint64)((__int128)more * packets / steps);
+}
+
+static gboolean coll_run_anchored(CollGroup *group, const CollSpec *spec, CollResult *result,
+                                  GError **error)
+{
+    CollAnchor time[COLL_ANCHORS], kernel[COLL_ANCHORS];
+    CollSpec anchor = *spec;
+    guint64 bytes;
+    coll_choice(group, spec, &anchor.algo, &anchor.proto); /* of the size asked for */
+    anchor.iterations = 1;
+    anchor.warmup = 0;
+    bytes = coll_anchor_bytes(group, anchor.algo);
+    for (guint i = 0; i < COLL_ANCHORS; i++) {
+        CollResult flows, packets;
+        anchor.bytes = i == 0 ? bytes / 2 : bytes;
+        if (!coll_run_apart(group, &anchor, FALSE, &packets, error) ||
+            !coll_run_apart(group, &anchor, TRUE, &flows, error))
+            return FALSE;
+        time[i] = (CollAnchor){flows.time_ps, packets.time_ps};
+        kernel[i] = (CollAnchor){flows.kernel_ps, packets.kernel_ps};
+    }
+    coll_rate(group, spec, result, coll_scale(result->time_ps, time),
+              coll_scale(result->kernel_ps, kernel));
+    return TRUE;
 }
 
 gboolean coll_run_fidelity(CollGroup *group, const CollSpec *spec, CollResult *result,
                            GError **error)
 {
-    CollSpec anchor = *spec;
-    CollResult packets, flows;
     CollAlgo algo;
     CollProto proto;
-    if (!coll_has_flows(spec))
-        return coll_run_one(group, spec, result, error);
-    if (spec->fidelity == COLL_FLOW || group->n > COLL_ANCHOR_RANKS)
-        return coll_run_flows(group, spec, result, error);
-    coll_choice(group, spec, &algo, &proto); /* of the size asked for */
-    guint64 whole = numeric_type_bytes(spec->type) * group->n * 16;
-    anchor.algo = algo;
-    anchor.proto = proto;
-    anchor.bytes = COLL_ANCHOR_BYTES / whole * whole;
-    if (!coll_run_one(group, &anchor, &packets, error) ||
-        !coll_run_flows(group, &anchor, &flows, error) ||
-        !coll_run_flows(group, spec, result, error))
-        return FALSE;
-    coll_rate(group, spec, result, coll_shift(result->time_ps, packets.time_ps, flows.time_ps),
-              coll_shift(result->kernel_ps, packets.kernel_ps, flows.kernel_ps));
-    return TRUE;
+    CollFidelity fidelity = coll_fidelity(group->n, spec);
+    coll_choice(group, spec, &algo, &proto);
+    gboolean costly = spec->bytes < 2 * coll_anchor_bytes(group, algo); /* as much as the row itself */
+    if (proto != COLL_SIMPLE || (fidelity == COLL_FIDELITY_AUTO && costly))
+        fidelity = COLL_PACKET; /* LL has no loops that could be flows */
+    gboolean good = fidelity == COLL_PACKET ? coll_run_one(group, spec, result, error)
+                                            : coll_run_flows(group, spec, result, error);
+    if (good && fidelity == COLL_FIDELITY_AUTO)
+        good = coll_run_anchored(group, spec, result, error);
+    result->fidelity = fidelity;
+    return good;
 }

@@ -47,11 +47,13 @@ static const char *const op_names[COLL_OPS] = {"all_reduce", "all_gather", "redu
 static const char *const algo_names[COLL_ALGOS] = {
     "auto", "best", "ring", "tree", "oneshot", "twoshot", "nvls", "nvls_oneshot", "push", "pull",
     "direct", "p2p"};
+static const char *const fidelity_names[] = {"packet", "flow", "auto"};
 static const char *const proto_names[COLL_PROTOS] = {"auto", "simple", "ll", "ll128"};
 
 const char *coll_op_name(CollOp op) { return op_names[op]; }
 const char *coll_algo_name(CollAlgo algo) { return algo_names[algo]; }
 const char *coll_proto_name(CollProto proto) { return proto_names[proto]; }
+const char *coll_fidelity_name(CollFidelity fidelity) { return fidelity_names[fidelity]; }
 
 static int coll_index(const char *const *names, int n, const char *name)
 {

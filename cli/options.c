@@ -89,9 +89,11 @@ static void options_add_hint(GError **error, const GOptionEntry *own, const GOpt
     g_ptr_array_free(names, TRUE);
 }
 
-static gboolean options_convert(Options *options, const RawOptions *raw, GError **error)
+static gboolean options_convert(Options *options, const RawOptions *raw, const Verb *verb,
+                                GError **error)
 {
-    int format = REPORT_TEXT, fidelity = FIDELITY_PACKET, calendar = SIM_CALENDAR_WHEEL;
+    int fidelity = verb->flags & VERB_FIDELITY ? FIDELITY_AUTO : FIDELITY_PACKET;
+    int format = REPORT_TEXT, calendar = SIM_CALENDAR_WHEEL;
     int data = DATA_AUTO;
     /* HTML has an option of its own, with a file's name. */
     static const char *const formats[] = {"text", "json", "csv", NULL};
@@ -171,7 +173,9 @@ gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *o
          "change the parameters that an INI file names", "FILE"},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &raw.seed, "of all random streams (default 1)", "N"},
         {"fidelity", 0, 0, G_OPTION_ARG_STRING, &raw.fidelity,
-         "packet (default), flow or auto", "WHICH"},
+         verb->flags & VERB_FIDELITY ? "auto (default), packet or flow"
+                                     : "packet (default), flow or auto",
+         "WHICH"},
         {"calendar", 0, 0, G_OPTION_ARG_STRING, &raw.calendar,
          "wheel (default), or systemc: slow, and the same bytes", "WHICH"},
         {"data", 0, 0, G_OPTION_ARG_STRING, &raw.data,
@@ -196,7 +200,7 @@ gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *o
     *code = good && raw.help ? EXIT_DONE : EXIT_USER;
     if (good && raw.help)
         options_print_help(context, verb);
-    good = good && !raw.help && options_convert(options, &raw, &failure) &&
+    good = good && !raw.help && options_convert(options, &raw, verb, &failure) &&
            options_check_flags(options, verb, &failure);
     if (failure)
         g_propagate_error(error, failure);

@@ -11,10 +11,12 @@ typedef enum {
     EXIT_WRONG = 2, /* the simulated fabric got stuck, or a result did not verify */
 } ExitCode;
 
-/* What a verb can write beside its report; an option for anything else is refused, not ignored. */
+/* What a verb can write beside its report (an option for anything else is refused, not ignored), and
+ * whether it chooses the fidelity by itself. */
 typedef enum {
     VERB_WAVEFORM = 1 << 0, /* --vcd */
     VERB_TIMELINE = 1 << 1, /* --perfetto */
+    VERB_FIDELITY = 1 << 2, /* --fidelity auto is the default */
 } VerbFlags;
 
 typedef struct {

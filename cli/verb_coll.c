@@ -33,6 +33,7 @@ static const Column coll_columns[] = {
     COLUMN_FIXED(up_pct, "up", "%", 1, "time in which the links to the switches carried flits, mean"),
     COLUMN_FIXED(down_pct, "down", "%", 1, "the same of the links from the switches"),
     COLUMN_BOOL(verified, "verified", "every byte of every rank's result is right; - not checked"),
+    COLUMN_TEXT(fidelity, "fidelity", "packet: every packet; flow: rates; auto: rates measured in packets"),
     COLUMN_END,
 };
 
@@ -41,6 +42,7 @@ static const Column coll_columns[] = {
 typedef struct {
     char *min, *max, *factor, *algos, *type, *reduce, *proto, *record;
     gint gpus, ctas, threads, root, warmup, iterations;
+    gint64 crossings;
 } CollWords;
 typedef struct {
     CollSpec spec;
@@ -128,6 +130,11 @@ static gboolean coll_parse(CollPlan *plan, const char *op_name, const CollWords 
         return coll_bad(error, "-o", words->reduce, "sum, min, max, and, or or xor is right");
     if (words->proto && !coll_proto_parse(words->proto, &plan->spec.proto))
         return coll_bad(error, "-p", words->proto, "simple, ll, ll128 or auto is right");
+    if (words->crossings < 1) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--crossings: at least 1");
+        return FALSE;
+    }
+    plan->spec.crossings = (guint64)words->crossings;
     return coll_parse_algos(plan, words->algos ? words->algos : "auto", error) &&
            coll_parse_sizes(plan, words, error) &&
            (words->gpus == COLL_ALL_GPUS || coll_parse_number("-n", words->gpus, 1, &plan->gpus, error)) &&
@@ -163,6 +170,7 @@ static void coll_add_row(Table *table, const CollSpec *spec, const CollResult *r
         table_null(table);
     else
         table_bool(table, result->check == COLL_VERIFIED);
+    table_text(table, coll_fidelity_name(result->fidelity));
 }
 
 typedef struct {
@@ -175,6 +183,7 @@ typedef struct {
     CollAlgo took[COLL_ALGOS_MAX];
     gboolean alone;                  /* one row: operations and links are told in full */
     guint wrong;
+    gboolean extrapolated, flows;    /* some row is */
     Trace *record;                   /* --record; NULL: none */
 } CollRows;
 
@@ -183,14 +192,22 @@ static guint32 coll_gpus(const CollRows *rows)
     return rows->plan->gpus ? rows->plan->gpus : (guint32)rows->system->spec.system.gpus;
 }
 
+/* Whoever wants all bytes wants packets. */
+static CollFidelity coll_wanted(const Options *options)
+{
+    static const CollFidelity fidelity[] = {[FIDELITY_PACKET] = COLL_PACKET, [FIDELITY_FLOW] = COLL_FLOW,
+                                            [FIDELITY_AUTO] = COLL_FIDELITY_AUTO};
+    if (options->fidelity == FIDELITY_AUTO && options->data == DATA_FULL)
+        return COLL_PACKET;
+    return fidelity[options->fidelity];
+}
+
 static ExitCode coll_one_row(CollRows *rows, CollSpec *spec, guint a, GError **error)
 {
     Run run;
     guint32 gpus = coll_gpus(rows);
-    static const CollFidelity fidelity[] = {[FIDELITY_PACKET] = COLL_PACKET, [FIDELITY_FLOW] = COLL_FLOW,
-                                            [FIDELITY_AUTO] = COLL_FIDELITY_AUTO};
-    spec->fidelity = fidelity[rows->options->fidelity];
-    gboolean flows = coll_has_flows(spec);
+    spec->fidelity = coll_wanted(rows->options);
+    gboolean flows = coll_fidelity(gpus, spec) != COLL_PACKET;
     if (flows && rows->options->data == DATA_FULL) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "--data full: flows move no bytes; write --fidelity packet, or leave --data away");
@@ -208,6 +225,8 @@ static ExitCode coll_one_row(CollRows *rows, CollSpec *spec, guint a, GError **e
         for (guint d = 0; d < USAGE_DIRECTIONS; d++)
             usage[d] = usage_of(run.fabric, mark, (UsageDirection)d, NULL, 0);
         coll_add_row(rows->table, spec, &result, gpus, usage);
+        rows->extrapolated |= result.fidelity == COLL_FIDELITY_AUTO;
+        rows->flows |= result.fidelity == COLL_FLOW;
         if (rows->record)
             record_coll_add(rows->record, spec, &result);
         rows->best_ps[a] = result.time_ps;
@@ -287,6 +306,12 @@ static ExitCode coll_all_rows(CollRows *rows, GError **error)
     if (code != EXIT_DONE)
         return code;
     coll_compare(rows, last);
+    if (rows->extrapolated)
+        report_add_note(rows->report, "fidelity auto: beyond --crossings time is that of flows at the rates of short "
+                        "runs in packets; --fidelity packet simulates every packet");
+    if (rows->flows)
+        report_add_note(rows->report, "fidelity flow: time is that of flows with max-min fair rates; how far off "
+                        "they are: docs/performance.md. --fidelity packet simulates every packet");
     return rows->wrong ? EXIT_WRONG : EXIT_DONE;
 }
 
@@ -318,7 +343,8 @@ static ExitCode coll_report(const System *system, const Options *options, const 
 
 static ExitCode coll_run_verb(int argc, char **argv, GError **error)
 {
-    CollWords words = {.gpus = COLL_ALL_GPUS, .iterations = 1};
+    CollWords words = {.gpus = COLL_ALL_GPUS, .iterations = 1,
+                       .crossings = COLL_AUTO_CROSSINGS};
     const GOptionEntry own[] = {
         {"gpus", 'n', 0, G_OPTION_ARG_INT, &words.gpus, "ranks: GPUs 0 to N-1 (all)", "N"},
         {"minbytes", 'b', 0, G_OPTION_ARG_STRING, &words.min, "first size (1M)", "SIZE"},
@@ -332,6 +358,8 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         {"ctas", 0, 0, G_OPTION_ARG_INT, &words.ctas, "CTAs of a rank (the algorithm's own)", "N"},
         {"threads", 0, 0, G_OPTION_ARG_INT, &words.threads, "threads of a CTA (likewise)", "N"},
         {"root", 0, 0, G_OPTION_ARG_INT, &words.root, "root rank of broadcast (0)", "R"},
+        {"crossings", 0, 0, G_OPTION_ARG_INT64, &words.crossings,
+         "with --fidelity auto: beyond so many link crossings rows are extrapolated (100000000)", "N"},
         {"warmup", 'w', 0, G_OPTION_ARG_INT, &words.warmup, "runs before the counted ones (0)", "N"},
         {"record", 0, 0, G_OPTION_ARG_FILENAME, &words.record,
          "write what ran as a trace: FILE.et (Chakra), .goal or .trace", "FILE"},
@@ -361,5 +389,6 @@ const Verb verb_coll = {
     .name = "coll",
     .usage = "OP",
     .text = "run a collective: all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, sendrecv",
+    .flags = VERB_FIDELITY,
     .run = coll_run_verb,
 };
