@@ -1,22 +1,22 @@
 /* Collectives at a fidelity: see CollFidelity in coll.h.
  *
- * AUTO, up to spec->crossings link crossings: every packet. Above: flows at the size that was asked for, with
- * their rates and their fixed part measured in packets. The same collective is simulated in packets
- * and in flows at two smaller sizes A and 2A; what lies between those two times is what packets take
- * in the steady state, and
+ * AUTO, up to spec->crossings link crossings: every packet. Above: flows at the size that was asked for,
+ * with their rates and their fixed part measured in packets. The same collective is simulated in packets
+ * and in flows at two smaller sizes A and 2A; what lies between those two times is what packets take in
+ * the steady state, and
  *
  *     time = packets(2A) + (flows(size) - flows(2A)) * (packets(2A) - packets(A)) / (flows(2A) - flows(A)).
  *
  * So nothing is tuned: the flows give the shape (rounds, chunks, tails of loops), the packets the scale.
- * 2A is COLL_ANCHOR_BYTES a rank, and twice that for rings and trees, whose CTAs wait for each other and get
- * into their stride later: less is not yet the steady state. The short runs have simulations of their own, and
- * counters tell of the run in flows alone. With more than COLL_ANCHOR_RANKS ranks what can be afforded is
- * too short to have a steady state, and flows stand alone. */
+ * 2A is COLL_ANCHOR_BYTES a rank. In rings and trees CTAs wait for each other, and between two sizes
+ * waiting turns into moving: no rate follows from them; there the last factor is 1, and 2A twice as large.
+ * The short runs have simulations of their own; the counters tell of the run in flows alone. With
+ * more than COLL_ANCHOR_RANKS ranks what can be afforded is too short to have a steady state, and flows
+ * stand alone. */
 #include "api/coll_internal.h"
 
 #define COLL_ANCHOR_BYTES (4u << 20)
 #define COLL_ANCHOR_RANKS 16u
-#define COLL_ANCHORS 2
 
 /* Link crossings of a line, all ranks together: requests, data and answers. Good to a third. */
 static guint64 coll_crossings_line(const CollSpec *spec, guint64 n)
@@ -68,48 +68,52 @@ static gboolean coll_run_apart(const CollGroup *group, const CollSpec *spec, gbo
     return TRUE;
 }
 
+static gboolean coll_waits(CollAlgo algo) { return algo == COLL_RING || algo == COLL_TREE || algo == COLL_P2P; }
+
 /* Of the larger one; whole elements on every rank for both. */
 static guint64 coll_anchor_bytes(const CollGroup *group, CollAlgo algo)
 {
-    gboolean waits = algo == COLL_RING || algo == COLL_TREE;
-    return (waits ? 2ull : 1ull) * COLL_ANCHOR_BYTES * group->n;
+    return (coll_waits(algo) ? 2ull : 1ull) * COLL_ANCHOR_BYTES * group->n;
 }
 
+/* What the two fidelities take for one size. */
 typedef struct {
-    guint64 flows, packets;
+    CollResult packets, flows;
 } CollAnchor;
 
-static guint64 coll_scale(guint64 flows, const CollAnchor anchor[COLL_ANCHORS])
+static gboolean coll_run_anchor(const CollGroup *group, const CollSpec *spec, CollAnchor *anchor,
+                                GError **error)
 {
-    gint64 more = (gint64)(flows - anchor[1].flows);
-    gint64 packets = (gint64)(anchor[1].packets - anchor[0].packets);
-    gint64 steps = (gint64)(anchor[1].flows - anchor[0].flows);
-    if (packets <= 0 || steps <= 0 || more <= 0)
-        return flows; /* no anchor: sizes that make no difference */
-    return anchor[1].packets + (guint64)((__int128)more * packets / steps);
+    return coll_run_apart(group, spec, FALSE, &anchor->packets, error) &&
+           coll_run_apart(group, spec, TRUE, &anchor->flows, error);
+}
+
+static guint64 coll_scale(guint64 more, guint64 times, guint64 over)
+{
+    return (guint64)((__uint128_t)more * times / over);
 }
 
 static gboolean coll_run_anchored(CollGroup *group, const CollSpec *spec, CollResult *result,
                                   GError **error)
 {
-    CollAnchor time[COLL_ANCHORS], kernel[COLL_ANCHORS];
+    CollAnchor small, large;
     CollSpec anchor = *spec;
-    guint64 bytes;
     coll_choice(group, spec, &anchor.algo, &anchor.proto); /* of the size asked for */
+    anchor.bytes = coll_anchor_bytes(group, anchor.algo);
     anchor.iterations = 1;
     anchor.warmup = 0;
-    bytes = coll_anchor_bytes(group, anchor.algo);
-    for (guint i = 0; i < COLL_ANCHORS; i++) {
-        CollResult flows, packets;
-        anchor.bytes = i == 0 ? bytes / 2 : bytes;
-        if (!coll_run_apart(group, &anchor, FALSE, &packets, error) ||
-            !coll_run_apart(group, &anchor, TRUE, &flows, error))
+    if (!coll_run_anchor(group, &anchor, &large, error))
+        return FALSE;
+    guint64 more_ps = result->time_ps - MIN(result->time_ps, large.flows.time_ps);
+    if (!coll_waits(anchor.algo)) {
+        anchor.bytes /= 2;
+        if (!coll_run_anchor(group, &anchor, &small, error))
             return FALSE;
-        time[i] = (CollAnchor){flows.time_ps, packets.time_ps};
-        kernel[i] = (CollAnchor){flows.kernel_ps, packets.kernel_ps};
+        if (large.packets.time_ps > small.packets.time_ps && large.flows.time_ps > small.flows.time_ps)
+            more_ps = coll_scale(more_ps, large.packets.time_ps - small.packets.time_ps,
+                                 large.flows.time_ps - small.flows.time_ps);
     }
-    coll_rate(group, spec, result, coll_scale(result->time_ps, time),
-              coll_scale(result->kernel_ps, kernel));
+    coll_rate(group, spec, result, large.packets.time_ps + more_ps, large.packets.kernel_ps + more_ps);
     return TRUE;
 }
 

@@ -10,15 +10,16 @@ static void cost_add(DeviceCost *cost, guint32 gpu, guint32 resource, guint64 am
     cost->amount[gpu * FLOW_RESOURCES + resource] += amount;
 }
 
+/* Flits of all those packets, headers included. */
 static void cost_link(DeviceCost *cost, guint32 gpu, guint32 way, PacketKind kind, guint64 packets,
                       guint64 flits)
 {
-    cost_add(cost, gpu, way, packets * flits);
+    cost_add(cost, gpu, way, flits);
     DeviceCharge charge = {.gpu = (guint16)gpu,
                            .down = way == FLOW_DOWN,
                            .kind = (guint8)kind,
-                           .flits = (guint16)flits,
-                           .packets = (guint32)packets};
+                           .packets = (guint32)packets,
+                           .flits = (guint32)flits};
     g_array_append_val(cost->charges, charge);
 }
 
@@ -73,7 +74,7 @@ static guint64 cost_acks(const DeviceCost *cost, guint64 flits)
 static void cost_unicast(DeviceCost *cost, const MemRegion *region, UopKind kind)
 {
     const GpuSpec *gpu = &cost->fabric->spec.gpu;
-    guint64 flits = 1 + cost->flits / cost->packets;
+    guint64 flits = cost->packets + cost->flits;
     gboolean load = kind == UOP_LOAD;
     if (region->gpu == cost->gpu) {
         cost_local(cost, region, load);
@@ -83,42 +84,44 @@ static void cost_unicast(DeviceCost *cost, const MemRegion *region, UopKind kind
     *(load ? &cost->head_ps : &cost->tail_ps) = MAX(load ? cost->head_ps : cost->tail_ps, trip_ps);
     cost_memory(cost, region);
     if (load) {
-        cost_cross(cost, cost->gpu, region->gpu, PACKET_READ, cost->packets, 1);
+        cost_cross(cost, cost->gpu, region->gpu, PACKET_READ, cost->packets, cost->packets);
         cost_cross(cost, region->gpu, cost->gpu, PACKET_READ_RSP, cost->packets, flits);
         return;
     }
-    flits += cost->partial ? gpu->byte_enable_flits : 0;
-    flits += kind == UOP_RED ? gpu->operation_flits : 0;
-    guint64 acks = cost_acks(cost, flits);
+    flits += cost->packets * ((cost->partial ? gpu->byte_enable_flits : 0) +
+                              (kind == UOP_RED ? gpu->operation_flits : 0));
+    guint64 acks = cost_acks(cost, flits / cost->packets);
+    cost->remote_stores += (guint32)cost->packets;
     cost_cross(cost, cost->gpu, region->gpu, kind == UOP_RED ? PACKET_RED : PACKET_WRITE,
                cost->packets, flits);
-    cost_cross(cost, region->gpu, cost->gpu, PACKET_ACK, acks, 1);
+    cost_cross(cost, region->gpu, cost->gpu, PACKET_ACK, acks, acks);
 }
 
 static void cost_multicast(DeviceCost *cost, const McObject *object, UopKind kind)
 {
     const FabricSpec *spec = &cost->fabric->spec;
     const SwitchSpec *sw = &spec->sw;
-    guint64 packets = cost->packets, flits = 1 + cost->flits / packets;
+    guint64 packets = cost->packets, flits = packets + cost->flits;
     gboolean load = kind == UOP_MC_LOAD, missed = FALSE;
     guint64 request =
-        load ? sw->request_flits : flits + (cost->partial ? spec->gpu.byte_enable_flits : 0);
+        load ? packets * sw->request_flits
+             : flits + packets * (cost->partial ? spec->gpu.byte_enable_flits : 0);
     PacketKind there = load ? PACKET_MC_READ : PACKET_MC_WRITE;
     if (kind == UOP_MC_RED) {
-        request += spec->gpu.operation_flits;
+        request += packets * spec->gpu.operation_flits;
         there = PACKET_MC_RED;
     }
     cost_link(cost, cost->gpu, FLOW_UP, there, packets, request);
     guint64 directives = MAX(spec->mctable.round_directives, 1);
     guint64 rounds = (object->members->len + directives - 1) / directives;
-    guint64 beats = (request * FLIT_BYTES + sw->crossbar_bytes - 1) / sw->crossbar_bytes;
+    guint64 beats = (request / packets * FLIT_BYTES + sw->crossbar_bytes - 1) / sw->crossbar_bytes;
     cost_add(cost, cost->gpu, FLOW_INGRESS, packets * rounds * beats * sw->cycle_ps / 1000);
     for (guint i = 0; i < object->members->len; i++) {
         guint16 member = g_array_index(object->members, guint16, i);
         const McBind *bind = mcobject_lookup(object, member, 0);
         cost_link(cost, member, FLOW_DOWN, there, packets, request);
         cost_link(cost, member, FLOW_UP, load ? PACKET_MC_OPERAND : PACKET_MC_ACK, packets,
-                  load ? flits : sw->replica_ack_flits);
+                  load ? flits : packets * sw->replica_ack_flits);
         if (bind) {
             cost_memory(cost, bind->region);
             missed = missed || !bind->region->cached;
@@ -127,12 +130,12 @@ static void cost_multicast(DeviceCost *cost, const McObject *object, UopKind kin
     if (load) { /* on all members alike: what one GPU's request costs others comes back from theirs
                  */
         guint64 n = object->members->len, up = request + n * flits, down = n * request + flits;
-        cost->ahead_flits = packets * (up - MIN(up, down));
+        cost->ahead_flits = up - MIN(up, down);
         cost_link(cost, cost->gpu, FLOW_DOWN, PACKET_MC_RSP, packets, flits);
     } else {
         cost->multicast_stores = TRUE;
         cost_link(cost, cost->gpu, FLOW_DOWN, PACKET_MC_DONE, packets / sw->done_merge_max,
-                  sw->done_flits);
+                  packets / sw->done_merge_max * sw->done_flits);
     }
     SimTime trip_ps = cost_round_trip_ps(cost) + (load && missed ? spec->gpu.dram_ps : 0);
     *(load ? &cost->head_ps : &cost->tail_ps) = MAX(load ? cost->head_ps : cost->tail_ps, trip_ps);
@@ -196,13 +199,18 @@ gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart
     return TRUE;
 }
 
+guint64 device_cost_issue_ps(const DeviceCost *cost)
+{
+    const SmSpec *sm = &cost->fabric->spec.sm;
+    return MAX((cost->loads * sm->load_ps + cost->stores * sm->store_ps) / 1000, 1);
+}
+
 /* Lines a second that one CTA can do alone. The first window's lines need no turn of their own:
  * their time is in head_ps already. */
 guint64 device_cost_limit(const DeviceCost *cost, const LoopSpec *spec, guint64 lines)
 {
     const SmSpec *sm = &cost->fabric->spec.sm;
-    guint64 issue_ps = (cost->loads * sm->load_ps + cost->stores * sm->store_ps) / 1000;
-    guint64 limit = PS_PER_S / MAX(issue_ps, 1);
+    guint64 limit = PS_PER_S / device_cost_issue_ps(cost);
     guint64 warps = (cost->cta->count + WARP_LANES - 1) / WARP_LANES, span = WARP_LANES * spec->width;
     guint64 window = MAX(warps * spec->unroll * span / LINE_BYTES, 1);
     if (cost->loads)

@@ -8,12 +8,11 @@
  * for rounds. */
 enum { FLOW_UP, FLOW_DOWN, FLOW_INGRESS, FLOW_L2, FLOW_HBM, FLOW_RESOURCES };
 
-/* What a loop does to links, for their statistics: thousandths of a packet a line. */
+/* What a loop does to links, for their statistics: thousandths a line. */
 typedef struct {
     guint16 gpu;
     guint8 down, kind;
-    guint16 flits; /* of a packet */
-    guint32 packets;
+    guint32 packets, flits;
 } DeviceCharge;
 
 /* While a loop is looked at. */
@@ -29,11 +28,14 @@ typedef struct {
     guint64 ahead_flits; /* thousandths: what a line's ld_reduce takes of up links more than of down
                             links */
     guint32 loads, stores, targets; /* targets: remote unicast stores of an element */
+    guint32 remote_stores; /* thousandths of packets that queue at this GPU's ports */
     SimTime head_ps, tail_ps;
 } DeviceCost;
 
 /* Adds what a part of the loop costs; FALSE: flows do not have it. */
 gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part);
+/* LSU time of a line. */
+guint64 device_cost_issue_ps(const DeviceCost *cost);
 /* Lines a second that one CTA can do alone, when it has so many. */
 guint64 device_cost_limit(const DeviceCost *cost, const LoopSpec *spec, guint64 lines);
 /* Time that is lost while sums are pulled ahead of their stores. */

@@ -8,20 +8,17 @@
  * the flows. Costs are the model's own: flits of requests, data and answers of each kind, merged
  * acknowledgements. Left out: queueing behind other traffic, hot links of a hash. What that is
  * worth: docs/performance.md. */
+#include <math.h>
 #include <string.h>
 
 #include "api/device_cost.h"
 #include "model/flow.h"
+#include "model/port_share.h"
 
 /* Of a link's flits, what packets reach at full load: the hash loads links unevenly for a while,
  * and queues run empty. Calibrated against packet fidelity on all_gather and reduce_scatter
  * (docs/performance.md). */
 #define FLOW_LINK_PER_MILLE 994u
-
-/* CTAs do not get the same share: the first of a grid is taken to be so much slower than the mean,
- * the last so much faster. Without it all would wait at their fences at the same time, and links
- * would idle, where packets drift apart. Calibrated on rings. */
-#define FLOW_SPREAD_PER_MILLE 15
 
 typedef struct {
     FlowItem item;
@@ -37,11 +34,20 @@ typedef struct {
     Reg reg[]; /* by warp: pending until the last line is through */
 } DeviceFlow;
 
+static guint32 flow_port_share(guint32 flows, guint32 issue_ps, guint32 kind, gpointer user)
+{
+    const Fabric *fabric = user;
+    guint32 sms = MIN(flows, (guint32)fabric->spec.sm.count);
+    return port_share(fabric->ports, sms, issue_ps, kind > 0).busy_per_mille;
+}
+
 void device_flow_begin(Fabric *fabric)
 {
     guint64 gpus = fabric->spec.system.gpus;
     g_assert(!fabric->flow && !fabric->keep_bytes);
     fabric->flow = flow_new(fabric->sim, (guint32)gpus * FLOW_RESOURCES);
+    fabric->ports = port_shares_new(fabric);
+    flow_set_share(fabric->flow, flow_port_share, fabric);
     guint64 links =
         fabric->spec.link.rate_MBps * 1000000u / FLIT_BYTES * FLOW_LINK_PER_MILLE * fabric->links;
     for (guint32 g = 0; g < gpus; g++) {
@@ -59,6 +65,7 @@ void device_flow_begin(Fabric *fabric)
 void device_flow_end(Fabric *fabric)
 {
     g_clear_pointer(&fabric->flow, flow_free);
+    g_clear_pointer(&fabric->ports, port_shares_free);
 }
 
 /* Of the active threads, `first` being the element of the first of them. */
@@ -85,12 +92,12 @@ static void flow_charge(const DeviceFlow *flow)
     for (guint i = 0; i < flow->charges->len; i++) {
         const DeviceCharge *charge = &g_array_index(flow->charges, DeviceCharge, i);
         guint64 packets = flow->lines * charge->packets / 1000;
+        guint64 flits = flow->lines * charge->flits / 1000, n = fabric->links;
         Gpu *gpu = &fabric->gpu[charge->gpu];
         for (guint32 l = 0; l < fabric->links; l++) {
             Link *link = charge->down ? &gpu->down[l] : &gpu->up[l];
-            guint64 share = packets * (l + 1) / fabric->links - packets * l / fabric->links;
-            link->count[charge->kind].packets += share;
-            link->count[charge->kind].flits += share * charge->flits;
+            link->count[charge->kind].packets += packets * (l + 1) / n - packets * l / n;
+            link->count[charge->kind].flits += flits * (l + 1) / n - flits * l / n;
         }
     }
 }
@@ -139,22 +146,36 @@ static void flow_on_left(void *arg, SimTime now_ps)
     flow_unref(flow);
 }
 
-static guint64 flow_spread(const FoCta *cta, guint64 work)
+/* LSU time between two packets for the links. */
+static guint64 flow_queue_ps(const DeviceCost *cost)
 {
-    gint64 last = (gint64)cta->launch->ctas - 1,
-           place = last - 2 * (gint64)cta->cta->index; /* last..-last */
-    if (last > 0)
-        work += (guint64)((gint64)(work / 1000) * FLOW_SPREAD_PER_MILLE * place / last);
-    return work;
+    return MAX(device_cost_issue_ps(cost) * 1000 / MAX(cost->remote_stores, 1), 1);
 }
 
-static FlowClass *flow_classify(const DeviceCost *cost, guint64 limit)
+/* Queues treat CTAs that store unlike: a random walk, whose steps the ports' play has measured. Without it
+ * all would come to their fences at the same time, and links would idle. */
+static guint64 flow_spread(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint64 lines)
+{
+    const Fabric *fabric = cost->fabric;
+    if (!cost->remote_stores)
+        return lines * FLOW_LINE;
+    guint32 sms = MIN(cta->launch->ctas, (guint32)fabric->spec.sm.count);
+    PortShare port = port_share(fabric->ports, sms, flow_queue_ps(cost), spec->step > cta->cta->threads);
+    guint64 mix = hash_mix((spec->part[spec->n_parts - 1].base * 131 + cost->gpu) * 131 + cta->cta->index);
+    double sigmas = ((double)(mix % 2001) - 1000) / 1000 * sqrt(3);
+    double work = (double)lines + sigmas * port.spread_per_mille / 1000 * sqrt((double)lines);
+    return (guint64)(MAX(work, (double)lines / 2) * FLOW_LINE);
+}
+
+static FlowClass *flow_classify(const DeviceCost *cost, guint64 limit, gboolean strided)
 {
     guint32 n = 0, all = (guint32)cost->fabric->spec.system.gpus * FLOW_RESOURCES;
     g_autofree FlowUse *use = g_new(FlowUse, all);
+    guint32 up = cost->gpu * FLOW_RESOURCES + FLOW_UP;
+    guint32 issue_ps = cost->remote_stores ? (guint32)flow_queue_ps(cost) : 0;
     for (guint32 r = 0; r < all; r++)
         if (cost->amount[r])
-            use[n++] = (FlowUse){r, (guint32)cost->amount[r]};
+            use[n++] = (FlowUse){r, (guint32)cost->amount[r], r == up ? issue_ps : 0, strided};
     return flow_class(cost->fabric->flow, use, n, limit);
 }
 
@@ -189,13 +210,14 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     flow->fabric = fabric;
     flow->warp = &cta->cta->warp[first];
     flow->lines = (elements * spec->width + LINE_BYTES - 1) / LINE_BYTES; /* at least one */
-    flow->work = flow_spread(cta, flow->lines * FLOW_LINE);
+    flow->work = flow_spread(cta, &cost, spec, flow->lines);
     flow->head_ps = cost.head_ps;
     flow->tail_ps = cost.stores ? cost.tail_ps : 0;
     flow->charges = cost.charges;
     flow->item.done = flow_on_served;
     flow->head_ps += device_cost_ahead_ps(&cost, flow->lines);
-    flow->class = flow_classify(&cost, device_cost_limit(&cost, spec, flow->lines));
+    flow->class = flow_classify(&cost, device_cost_limit(&cost, spec, flow->lines),
+                                 spec->step > cta->cta->threads);
     Uop reach = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_reached, .arg = flow};
     Uop leave = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_left, .arg = flow};
     device_push(cta, first, &reach);

@@ -114,6 +114,7 @@ typedef struct Fabric {
     StatRegistry *stats;
     Log *log;                   /* may be NULL; not owned */
     struct FlowNet *flow;       /* bulk loops are flows (api/device_flow.c); NULL: every packet is simulated */
+    struct PortShares *ports;   /* likewise */
     GArray *faults;             /* FabricFault: the first FABRIC_FAULTS_KEPT */
     guint64 n_faults;
     void (*on_fault)(const FabricFault *fault, void *user);

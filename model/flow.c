@@ -15,11 +15,20 @@ struct FlowClass {
     gboolean frozen;  /* while solving */
 };
 
+/* Who queues at a resource. */
+typedef struct {
+    guint32 flows, kind;
+    guint64 issue_ps; /* of all */
+} FlowQueue;
+
 struct FlowNet {
     Sim *sim;
     Event event;   /* the next flow's end, or now: something changed */
     SimTime at_ps; /* to which the classes are served */
     guint64 *capacity;
+    FlowShare share;
+    gpointer share_user;
+    FlowQueue *queue;     /* while solving */
     guint64 *left, *load; /* while solving: what is free, and what the growing flows take of it */
     guint32 resources;
     GHashTable *classes;
@@ -32,7 +41,8 @@ static guint flow_class_hash(gconstpointer key)
     const FlowClass *class = key;
     guint64 hash = class->limit;
     for (guint32 i = 0; i < class->n; i++)
-        hash = (hash ^ class->use[i].resource ^ (guint64) class->use[i].amount << 32) *
+        hash = (hash ^ class->use[i].resource ^ (guint64) class->use[i].amount << 32 ^
+                (guint64) class->use[i].issue_ps << 12) *
                0x9e3779b97f4a7c15ull;
     return (guint)(hash >> 32);
 }
@@ -59,6 +69,7 @@ FlowNet *flow_new(Sim *sim, guint32 resources)
     net->sim = sim;
     net->resources = resources;
     net->capacity = g_new0(guint64, resources);
+    net->queue = g_new0(FlowQueue, resources);
     net->left = g_new0(guint64, resources);
     net->load = g_new0(guint64, resources);
     net->classes = g_hash_table_new_full(flow_class_hash, flow_class_equal, flow_class_free, NULL);
@@ -73,9 +84,16 @@ void flow_free(FlowNet *net)
     g_hash_table_destroy(net->classes);
     g_ptr_array_free(net->active, TRUE);
     g_free(net->capacity);
+    g_free(net->queue);
     g_free(net->left);
     g_free(net->load);
     g_free(net);
+}
+
+void flow_set_share(FlowNet *net, FlowShare share, gpointer user)
+{
+    net->share = share;
+    net->share_user = user;
 }
 
 void flow_set_capacity(FlowNet *net, guint32 resource, guint64 capacity)
@@ -138,6 +156,27 @@ static void flow_freeze(FlowNet *net, FlowClass *class, guint64 level)
     }
 }
 
+static void flow_queue(FlowNet *net, const FlowClass *class)
+{
+    for (guint32 u = 0; u < class->n; u++) {
+        FlowQueue *queue = &net->queue[class->use[u].resource];
+        if (class->use[u].issue_ps == 0)
+            continue;
+        queue->flows += class->count;
+        queue->issue_ps += (guint64) class->use[u].issue_ps * class->count;
+        queue->kind = MAX(queue->kind, class->use[u].kind);
+    }
+}
+
+/* What queues leave of a resource. */
+static void flow_share(FlowNet *net, guint32 resource)
+{
+    const FlowQueue *queue = &net->queue[resource];
+    guint32 issue_ps = (guint32)(queue->issue_ps / queue->flows);
+    net->left[resource] =
+        net->left[resource] / 1000 * net->share(queue->flows, issue_ps, queue->kind, net->share_user);
+}
+
 /* Progressive filling. Who is held up is decided for all classes before any of them is taken out.
  */
 static void flow_solve(FlowNet *net)
@@ -147,12 +186,18 @@ static void flow_solve(FlowNet *net)
     net->solves++;
     memcpy(net->left, net->capacity, net->resources * sizeof *net->left);
     memset(net->load, 0, net->resources * sizeof *net->load);
+    memset(net->queue, 0, net->resources * sizeof *net->queue);
     for (guint i = 0; i < net->active->len; i++) {
         FlowClass *class = g_ptr_array_index(net->active, i);
         class->frozen = FALSE;
         for (guint32 u = 0; u < class->n; u++)
             net->load[class->use[u].resource] += (guint64) class->use[u].amount * class->count;
+        if (net->share)
+            flow_queue(net, class);
     }
+    for (guint32 r = 0; r < net->resources; r++)
+        if (net->queue[r].flows)
+            flow_share(net, r);
     while (growing) {
         guint64 level = flow_level(net);
         guint n = 0;

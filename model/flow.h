@@ -18,8 +18,14 @@
 
 typedef struct {
     guint32 resource;
-    guint32 amount; /* > 0 */
+    guint32 amount;   /* > 0 */
+    guint32 issue_ps; /* > 0: one that queues there and takes so long to issue; the resource is shared */
+    guint32 kind;     /* of queuing, for FlowShare */
 } FlowUse;
+
+/* Thousandths of its capacity that a resource has while `flows` queue there that take `issue_ps` each
+ * in the mean, of the largest kind among them (1 to 1000); see model/port_share.h. */
+typedef guint32 (*FlowShare)(guint32 flows, guint32 issue_ps, guint32 kind, gpointer user);
 
 #define FLOW_LINE 1000000u /* one line, in the unit of work */
 
@@ -35,6 +41,7 @@ struct FlowItem { /* embedded in its owner */
 typedef struct FlowNet FlowNet;
 FlowNet *flow_new(Sim *sim, guint32 resources);
 void flow_free(FlowNet *net); /* nothing may be under way, or its owners are gone with it */
+void flow_set_share(FlowNet *net, FlowShare share, gpointer user); /* none: all of it, always */
 void flow_set_capacity(FlowNet *net, guint32 resource, guint64 capacity);
 /* The class of these uses (sorted by resource, each once; copied) and limit (lines a second, > 0).
  * It belongs to the net. */

@@ -37,6 +37,8 @@ libfanout_core_la_SOURCES += \
 	model/numeric_convert.h \
 	model/packet.h \
 	model/poll.c \
+	model/port_share.c \
+	model/port_share.h \
 	model/probe.h \
 	model/reduction.c \
 	model/sm.c \

@@ -28,6 +28,10 @@ EXTRA_DIST += tests/cli_test.sh tests/tidy.allow tests/validate.recorded
 
 # How fast the simulator is: alone, when nothing else runs.
 EXTRA_DIST += tests/test_speed.sh tests/speed.recorded
+.PHONY: check-flow
+check-flow: tests/test_flow
+	FANOUT_FLOW_ALL=1 tests/test_flow
+
 .PHONY: check-speed
 check-speed: fanout
 	$(MAKE) check TESTS=tests/test_speed.sh
