@@ -171,8 +171,9 @@ static int compare_errors(const void *a, const void *b)
     return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
-/* The first two always, all with FANOUT_FLOW_ALL (make check-flow). Beyond its crossings auto extrapolates: within 4 % of the packets, 1 % in the median, with all their flits but
- * acknowledgements on the links, and with the flows in fewer than a hundredth of their events. */
+/* The first two always, all with FANOUT_FLOW_ALL (make check-flow). Beyond its crossings auto extrapolates: within
+ * 4 % of the packets, 1 % in the median, with all their flits but acknowledgements on the links, and with the
+ * flows in fewer than a hundredth of their events. */
 static void test_auto_extrapolates_what_packets_take(void **state)
 {
     static const struct {
