@@ -18,14 +18,14 @@ done
 # Six rows, all verified, the same numbers in every format.
 [ "$(sed 1d one.csv | wc -l)" = 6 ] || complain "csv has not six rows"
 [ "$(cut -d , -f 16 one.csv | sed 1d | sort -u)" = true ] || complain "csv: not all verified"
-[ "$(grep -c '^  all_reduce .* yes$' one.text)" = 6 ] || complain "text has not six verified rows"
+[ "$(grep -c '^  all_reduce .* yes  *packet$' one.text)" = 6 ] || complain "text has not six verified rows"
 grep -q '"schema": "fanout/1"' one.json || complain "json without schema"
 [ "$(grep -c '"busbw_GBps": ' one.json)" = 6 ] || complain "json has not six rows"
 for busbw in $(cut -d , -f 13 one.csv | sed 1d); do
     grep -q "\"busbw_GBps\": $busbw," one.json || complain "json does not have the $busbw of csv"
     grep -q " $busbw " one.text || complain "text does not have the $busbw of csv"
 done
-head -n 1 one.csv | grep -q -E '^op,bytes,.*,algo,.*,time_us,.*algbw_GBps,busbw_GBps,.*verified$' ||
+head -n 1 one.csv | grep -q -E '^op,bytes,.*,algo,.*,time_us,.*algbw_GBps,busbw_GBps,.*verified,fidelity$' ||
     complain "csv: other columns: $(head -n 1 one.csv)"
 
 # Without data nothing is verified, and nothing claims to be; the time is the same.
