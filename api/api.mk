@@ -22,11 +22,14 @@ libfanout_core_la_SOURCES += \
 	api/coll_flow.c \
 	api/coll_internal.h \
 	api/coll_nvls.c \
+	api/coll_nvls_buffered.c \
 	api/coll_plan.c \
 	api/coll_prim.c \
 	api/coll_prim.h \
 	api/coll_p2p.c \
 	api/coll_ring.c \
+	api/coll_sym.c \
+	api/coll_sym_choice.c \
 	api/coll_table.c \
 	api/coll_tree.c \
 	api/cuda_error.c \
@@ -38,10 +41,12 @@ libfanout_core_la_SOURCES += \
 	api/device.h \
 	api/device_cost.c \
 	api/device_cost.h \
+	api/device_exchange.c \
 	api/device_flow.c \
 	api/device_ll.c \
 	api/device_loop.c \
 	api/device_op.c \
+	api/device_poll.c \
 	api/ptx.c \
 	api/ptx.h \
 	api/traffic.c \

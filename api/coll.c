@@ -61,9 +61,9 @@ static void coll_free(Coll *coll)
 }
 
 /* What goes through slots is read soon after it was written, so in the L2, whatever they are together. */
-static gboolean coll_scratch_new(Coll *coll, guint64 bytes, gboolean flags, GError **error)
+static gboolean coll_scratch_new(Coll *coll, guint64 bytes, gboolean window, GError **error)
 {
-    if (!coll_buffer_new(coll->group, &coll->scratch, bytes, flags, FALSE, error))
+    if (!coll_buffer_new(coll->group, &coll->scratch, bytes, coll->flags, window, error))
         return FALSE;
     for (guint32 r = 0; coll->connections && r < coll->n; r++)
         memory_set_cached(coll->fabric->memory, coll->scratch.region[r], TRUE);
@@ -80,20 +80,25 @@ static gboolean coll_prepare(Coll *coll, GError **error)
     coll->ctas = coll_ctas(group, &coll->spec, row, coll->proto);
     coll->threads = coll_threads(group, &coll->spec, row, coll->proto);
     coll->read = group->fabric->spec.sm.arch == 80; /* NCCL reads there, and writes on all other GPUs */
-    coll->control_stride = (CONTROL_FLAGS(coll->n) + 127) / 128 * 128;
+    guint64 control = CONTROL_FLAGS(coll->n) + (row->buffered ? coll_buffered_control(coll->n) : 0);
+    coll->control_stride = (control + 127) / 128 * 128;
     coll->program = row->program;
-    gboolean window = row->multicast_in || row->multicast_out || coll->algo == COLL_NVLS;
-    gboolean flags = coll->proto != COLL_SIMPLE; /* in the slots' lines: they are polled */
+    gboolean window = row->multicast_in || row->multicast_out || row->buffered || coll->algo == COLL_NVLS;
+    coll->flags = coll->proto != COLL_SIMPLE || row->lines;
     coll->connections = row->connections;
     coll->step_bytes = prim_step_bytes(coll->proto, coll->threads);
     coll->steps = g_new0(guint64, (gsize)coll->n * coll->ctas * 2 * MAX(row->connections, 1));
     guint64 scratch = (guint64)coll->ctas * row->connections * PRIM_STEPS * coll->step_bytes;
     if (row->twoshot)
         scratch = slice + 256;
+    if (row->lines)
+        scratch = coll->ctas * coll_sym_slots(coll);
+    if (row->buffered)
+        scratch = coll->ctas * coll_buffered_slots(coll);
     return coll_buffer_new(group, &coll->control, coll->ctas * coll->control_stride, TRUE, window, error) &&
            coll_buffer_new(group, &coll->in, coll->in_bytes, FALSE, row->multicast_in, error) &&
            coll_buffer_new(group, &coll->out, coll->out_bytes, FALSE, row->multicast_out, error) &&
-           (scratch == 0 || coll_scratch_new(coll, scratch, flags, error));
+           (scratch == 0 || coll_scratch_new(coll, scratch, row->multicast_lines, error));
 }
 
 static Coll *coll_new(CollGroup *group, const CollSpec *spec, GError **error)
@@ -284,7 +289,7 @@ static void coll_clear_control(Coll *coll)
     memset(coll->steps, 0, sizeof *coll->steps * coll->n * coll->ctas * 2 * MAX(coll->connections, 1));
     for (guint32 r = 0; r < coll->n; r++) {
         memset(coll->control.region[r]->host, 0, coll->control.bytes);
-        if (coll->proto != COLL_SIMPLE && coll->scratch.region && coll->end_ps)
+        if (coll->flags && coll->scratch.region && coll->end_ps)
             memset(coll->scratch.region[r]->host, 0, coll->scratch.bytes);
     }
 }

@@ -31,6 +31,9 @@ typedef enum {
     COLL_RING, COLL_TREE, COLL_ONESHOT, COLL_TWOSHOT, COLL_NVLS, COLL_NVLS_ONESHOT, COLL_PUSH,
     COLL_PULL, COLL_DIRECT, /* all_to_all and sendrecv: every rank stores to its peers */
     COLL_P2P,   /* the same as NCCL does it */
+    COLL_SYM_LL, COLL_SYM_LLMC, COLL_SYM_LSA, COLL_SYM_MC, /* NCCL's symmetric-memory kernels (coll_sym.c) */
+    COLL_NVLS_BUFFERED, /* classic NCCL's, with copies through its own buffers (coll_nvls_buffered.c) */
+    COLL_SYM, COLL_SYM_UNICAST, /* which of them NCCL would take, with and without multicast */
     COLL_ALGOS
 } CollAlgo;
 typedef enum { COLL_PROTO_AUTO, COLL_SIMPLE, COLL_LL, COLL_LL128, COLL_PROTOS } CollProto;
@@ -54,6 +57,7 @@ typedef struct {
     guint32 threads;      /* of a CTA; 0: the algorithm's default */
     gboolean check;       /* fill with numbers and verify; needs a fabric that keeps bytes */
     gboolean corrupt;     /* for tests: one element is changed before the check */
+    guint64 as_bytes;     /* chunks and CTAs are chosen as for so many bytes; 0: for `bytes` */
     guint32 warmup, iterations; /* coll_run: repeats inside; time is the mean of `iterations` */
     guint32 calls;        /* coll_run, ring, tree and p2p: 2 or more calls on each rank's stream, a rank not waiting for
                            * the others between them; times are then from one call's end to the next's */
@@ -85,7 +89,7 @@ guint32 coll_group_ranks(const CollGroup *group);
 /* FALSE with a reason (COLL_ERROR) when this combination cannot run: unknown pair of operation and
  * algorithm, size no multiple of element or ranks, no multicast on the system, type not of the switch. */
 gboolean coll_check(const CollGroup *group, const CollSpec *spec, GError **error);
-/* What coll_run would take: `auto` resolved, without running anything. Not for COLL_BEST. */
+/* What coll_run would take: `auto` and `sym` resolved, without running anything. Not for COLL_BEST. */
 void coll_choice(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto);
 gboolean coll_run(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
 

@@ -24,6 +24,7 @@ struct CollGroup {
 
 /* How the control page of a CTA is laid out, in bytes from its start. */
 #define CONTROL_MC_FLAG 0u    /* u64 counter of the multimem barrier */
+#define CONTROL_EPOCH 64u    /* u64: what a symmetric kernel leaves for the next one */
 #define CONTROL_TAIL 128u     /* u64 by connection, a line each: steps put into our slots */
 #define CONTROL_HEAD 640u     /* u64 by connection: steps taken out of the next rank's slots */
 #define CONTROL_BARRIER 1152u /* u64 by rank: unicast barrier */
@@ -52,6 +53,7 @@ struct Coll {
     guint64 step_bytes;          /* of a slot */
     guint64 *steps;              /* by rank, CTA, way and connection: what its last kernel left (coll_prim.c) */
     CollStream *stream;          /* by rank, or NULL: calls that follow each other */
+    gboolean flags;              /* scratch holds flags in its lines: it is polled */
     FoProgram program;
     guint32 running;             /* launches */
     SimTime begin_ps, first_ps, last_ps, end_ps;
@@ -86,6 +88,9 @@ typedef struct {
     gboolean twoshot;            /* has a slice of scratch on each rank */
     guint32 connections;         /* with slots, of each CTA */
     gboolean protocols;          /* has LL and LL128 */
+    gboolean symmetric;          /* ctas 0: what NCCL's cost model says for the size */
+    gboolean lines, multicast_lines; /* LL lines in scratch; a window over scratch */
+    gboolean buffered;           /* slots of all heads in scratch */
 } CollRow;
 const CollRow *coll_row(CollOp op, CollAlgo algo);
 
@@ -119,6 +124,16 @@ void coll_program_p2p(FoCta *cta, const void *args);
 guint64 coll_p2p_message(const CollSpec *spec, guint32 n);
 CollProto coll_p2p_proto(const CollSpec *spec, guint32 n);
 guint32 coll_p2p_ctas(const CollSpec *spec, CollProto proto, guint32 n);
+/* coll_sym.c: NCCL's symmetric-memory kernels, and the scratch of one CTA that sym_ll and sym_llmc need */
+void coll_program_sym_ll(FoCta *cta, const void *args);
+void coll_program_sym_lsa(FoCta *cta, const void *args);
+void coll_program_sym_mc(FoCta *cta, const void *args);
+guint64 coll_sym_slots(const Coll *coll);
+/* coll_nvls_buffered.c: NCCL's NVLS with its own buffers; its scratch and its counters of one CTA */
+void coll_program_nvls_buffered(FoCta *cta, const void *args);
+guint64 coll_buffered_chunk(const Coll *coll);
+guint64 coll_buffered_slots(const Coll *coll);
+guint64 coll_buffered_control(guint32 n);
 /* coll_plan.c */
 guint32 coll_threads(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto);
 guint32 coll_ctas(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto);
@@ -126,5 +141,8 @@ gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo 
                          GError **error);
 /* coll_choice.c: what AUTO takes */
 void coll_choose(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto);
+/* coll_sym_choice.c: which symmetric kernel, and how many CTAs a given one gets */
+void coll_sym_choose(const CollGroup *group, const CollSpec *spec, gboolean multicast, CollAlgo *algo);
+guint32 coll_sym_ctas(const CollGroup *group, const CollSpec *spec, CollAlgo algo);
 
 #endif

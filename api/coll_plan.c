@@ -1,6 +1,8 @@
 /* What is possible: whether a system, a group and a spec go together, and with how many CTAs. */
 #include "api/coll_internal.h"
 
+#define BUFFERED_CTAS_BLACKWELL 24u /* nvls.cc, one NVLink domain */
+
 static gboolean coll_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 static gboolean coll_refuse(GError **error, const char *format, ...)
 {
@@ -41,7 +43,8 @@ static gboolean coll_check_switch(const CollGroup *group, const CollSpec *spec, 
                                   const CollRow *row, GError **error)
 {
     const FabricSpec *fabric = &group->fabric->spec;
-    if ((row->multicast_in || row->multicast_out || algo == COLL_NVLS) && fabric->mctable.entries == 0)
+    gboolean multicast = row->multicast_in || row->multicast_out || row->multicast_lines || algo == COLL_NVLS;
+    if (multicast && fabric->mctable.entries == 0)
         return coll_refuse(error, "%s needs multicast, which the switches of this system do not have",
                            coll_algo_name(algo));
     if (!row->reduces_in_switch)
@@ -83,6 +86,10 @@ guint32 coll_ctas(const CollGroup *group, const CollSpec *spec, const CollRow *r
     if (spec->ctas)
         return spec->ctas;
     guint32 most = (guint32)MIN(coll_resident(group, coll_threads(group, spec, row, proto)), 65535);
+    if (row->buffered && group->fabric->spec.sm.arch >= 100)
+        return MIN(BUFFERED_CTAS_BLACKWELL, most);
+    if (row->symmetric)
+        return MIN(coll_sym_ctas(group, spec, row->algo), most);
     return MIN(row->ctas ? row->ctas : coll_p2p_ctas(spec, proto, group->n), most);
 }
 
@@ -114,6 +121,16 @@ gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo 
     if (algo == COLL_P2P && spec->op == COLL_ALL_TO_ALL && ctas < group->n)
         return coll_refuse(error, "all_to_all with p2p needs a CTA for each rank: %u or more, not %u", group->n,
                            ctas);
+    if (row->lines && coll_is_sliced(spec->op) && spec->bytes / group->n % 8)
+        return coll_refuse(error, "%s moves parts of whole 8 bytes; a rank's part is %" G_GUINT64_FORMAT
+                           " bytes here: sym_lsa can do that", coll_algo_name(algo),
+                           spec->bytes / group->n);
+    if (algo == COLL_SYM_LSA && group->n > FO_LOOP_MAX)
+        return coll_refuse(error, "%s sums up to %u ranks, not %u", coll_algo_name(algo), FO_LOOP_MAX,
+                           group->n);
+    if (row->buffered && (threads < 4 * WARP_LANES || group->n > WARP_LANES))
+        return coll_refuse(error, "%s needs warps that scatter, reduce and gather, 128 threads or more, and "
+                           "has flags for up to %u ranks", coll_algo_name(algo), WARP_LANES);
     if (!numeric_allows(spec->type, spec->reduce) &&
         (spec->op == COLL_ALL_REDUCE || spec->op == COLL_REDUCE_SCATTER))
         return coll_refuse(error, "the operation %s does not go with the type %s",
@@ -138,6 +155,8 @@ void coll_choice(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, C
         coll_choose(group, spec, algo, proto);
     if (*algo == COLL_P2P && spec->proto == COLL_PROTO_AUTO)
         *proto = coll_p2p_proto(spec, group->n);
+    if (spec->algo == COLL_SYM || spec->algo == COLL_SYM_UNICAST)
+        coll_sym_choose(group, spec, spec->algo == COLL_SYM, algo);
     if (*proto == COLL_PROTO_AUTO)
         *proto = COLL_SIMPLE;
 }

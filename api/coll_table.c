@@ -17,16 +17,44 @@ static const CollRow rows[] = {
      .multicast_in = TRUE, .multicast_out = TRUE, .reduces_in_switch = TRUE},
     {.op = COLL_ALL_REDUCE, .algo = COLL_NVLS_ONESHOT, .program = coll_program_nvls_oneshot, .ctas = 16, .threads = 512,
      .multicast_in = TRUE, .reduces_in_switch = TRUE},
+    {.op = COLL_ALL_REDUCE, .algo = COLL_SYM_LL, .program = coll_program_sym_ll, .threads = 512,
+     .symmetric = TRUE, .lines = TRUE},
+    {.op = COLL_ALL_REDUCE, .algo = COLL_SYM_LLMC, .program = coll_program_sym_ll, .threads = 512,
+     .symmetric = TRUE, .lines = TRUE, .multicast_lines = TRUE},
+    {.op = COLL_ALL_REDUCE, .algo = COLL_SYM_LSA, .program = coll_program_sym_lsa, .threads = 512,
+     .symmetric = TRUE},
+    {.op = COLL_ALL_REDUCE, .algo = COLL_SYM_MC, .program = coll_program_sym_mc, .threads = 512,
+     .symmetric = TRUE, .multicast_in = TRUE, .multicast_out = TRUE, .reduces_in_switch = TRUE},
+    {.op = COLL_ALL_REDUCE, .algo = COLL_NVLS_BUFFERED, .program = coll_program_nvls_buffered, .ctas = 16,
+     .threads = 640, .multicast_lines = TRUE, .buffered = TRUE, .reduces_in_switch = TRUE},
     {.op = COLL_ALL_GATHER, .algo = COLL_RING, .program = coll_program_ring, .ctas = 24, .threads = 544,
      .connections = 1, .protocols = TRUE},
     {.op = COLL_ALL_GATHER, .algo = COLL_PUSH, .program = coll_program_direct, .ctas = 36, .threads = 512},
     {.op = COLL_ALL_GATHER, .algo = COLL_NVLS, .program = coll_program_nvls, .ctas = 16, .threads = 512,
      .multicast_out = TRUE},
+    {.op = COLL_ALL_GATHER, .algo = COLL_SYM_LL, .program = coll_program_sym_ll, .threads = 512,
+     .symmetric = TRUE, .lines = TRUE},
+    {.op = COLL_ALL_GATHER, .algo = COLL_SYM_LLMC, .program = coll_program_sym_ll, .threads = 512,
+     .symmetric = TRUE, .lines = TRUE, .multicast_lines = TRUE},
+    {.op = COLL_ALL_GATHER, .algo = COLL_SYM_LSA, .program = coll_program_sym_lsa, .threads = 512,
+     .symmetric = TRUE},
+    {.op = COLL_ALL_GATHER, .algo = COLL_SYM_MC, .program = coll_program_sym_mc, .threads = 512,
+     .symmetric = TRUE, .multicast_out = TRUE},
+    {.op = COLL_ALL_GATHER, .algo = COLL_NVLS_BUFFERED, .program = coll_program_nvls_buffered, .ctas = 16,
+     .threads = 640, .multicast_lines = TRUE, .buffered = TRUE},
     {.op = COLL_REDUCE_SCATTER, .algo = COLL_RING, .program = coll_program_ring, .ctas = 24, .threads = 544,
      .connections = 1, .protocols = TRUE},
     {.op = COLL_REDUCE_SCATTER, .algo = COLL_PULL, .program = coll_program_direct, .ctas = 36, .threads = 512},
     {.op = COLL_REDUCE_SCATTER, .algo = COLL_NVLS, .program = coll_program_nvls, .ctas = 16, .threads = 512,
      .multicast_in = TRUE, .reduces_in_switch = TRUE},
+    {.op = COLL_REDUCE_SCATTER, .algo = COLL_SYM_LL, .program = coll_program_sym_ll, .threads = 512,
+     .symmetric = TRUE, .lines = TRUE},
+    {.op = COLL_REDUCE_SCATTER, .algo = COLL_SYM_LSA, .program = coll_program_sym_lsa, .threads = 512,
+     .symmetric = TRUE},
+    {.op = COLL_REDUCE_SCATTER, .algo = COLL_SYM_MC, .program = coll_program_sym_mc, .threads = 512,
+     .symmetric = TRUE, .multicast_in = TRUE, .reduces_in_switch = TRUE},
+    {.op = COLL_REDUCE_SCATTER, .algo = COLL_NVLS_BUFFERED, .program = coll_program_nvls_buffered, .ctas = 16,
+     .threads = 640, .multicast_lines = TRUE, .buffered = TRUE, .reduces_in_switch = TRUE},
     {.op = COLL_BROADCAST, .algo = COLL_RING, .program = coll_program_ring, .ctas = 24, .threads = 544,
      .connections = 1, .protocols = TRUE},
     {.op = COLL_BROADCAST, .algo = COLL_PUSH, .program = coll_program_direct, .ctas = 36, .threads = 512},
@@ -46,7 +74,7 @@ static const char *const op_names[COLL_OPS] = {"all_reduce", "all_gather", "redu
                                                "broadcast",  "all_to_all", "sendrecv", "barrier"};
 static const char *const algo_names[COLL_ALGOS] = {
     "auto", "best", "ring", "tree", "oneshot", "twoshot", "nvls", "nvls_oneshot", "push", "pull",
-    "direct", "p2p"};
+    "direct", "p2p", "sym_ll", "sym_llmc", "sym_lsa", "sym_mc", "nvls_buffered", "sym", "sym_unicast"};
 static const char *const fidelity_names[] = {"packet", "flow", "auto"};
 static const char *const proto_names[COLL_PROTOS] = {"auto", "simple", "ll", "ll128"};
 
@@ -97,11 +125,14 @@ const CollRow *coll_row(CollOp op, CollAlgo algo)
 
 const CollAlgo *coll_algos_of(CollOp op)
 {
-    static const CollAlgo lists[COLL_OPS][8] = {
+    static const CollAlgo lists[COLL_OPS][12] = {
         [COLL_ALL_REDUCE] = {COLL_RING, COLL_TREE, COLL_ONESHOT, COLL_TWOSHOT, COLL_NVLS,
-                             COLL_NVLS_ONESHOT, COLL_ALGOS},
-        [COLL_ALL_GATHER] = {COLL_RING, COLL_PUSH, COLL_NVLS, COLL_ALGOS},
-        [COLL_REDUCE_SCATTER] = {COLL_RING, COLL_PULL, COLL_NVLS, COLL_ALGOS},
+                             COLL_NVLS_ONESHOT, COLL_SYM_LL, COLL_SYM_LLMC, COLL_SYM_LSA, COLL_SYM_MC,
+                             COLL_NVLS_BUFFERED, COLL_ALGOS},
+        [COLL_ALL_GATHER] = {COLL_RING, COLL_PUSH, COLL_NVLS, COLL_SYM_LL, COLL_SYM_LLMC, COLL_SYM_LSA,
+                             COLL_SYM_MC, COLL_NVLS_BUFFERED, COLL_ALGOS},
+        [COLL_REDUCE_SCATTER] = {COLL_RING, COLL_PULL, COLL_NVLS, COLL_SYM_LL, COLL_SYM_LSA, COLL_SYM_MC,
+                                 COLL_NVLS_BUFFERED, COLL_ALGOS},
         [COLL_BROADCAST] = {COLL_RING, COLL_PUSH, COLL_NVLS, COLL_ALGOS},
         [COLL_ALL_TO_ALL] = {COLL_P2P, COLL_DIRECT, COLL_ALGOS},
         [COLL_SENDRECV] = {COLL_P2P, COLL_DIRECT, COLL_ALGOS},

@@ -31,7 +31,7 @@ static gboolean device_next(Warp *warp, Uop *uop)
 {
     DeviceWarp *queue = warp->generator;
     guint64 *store = uop->lane_store;
-    while (queue->loop || queue->ll || queue->ring.count) {
+    while (queue->loop || queue->ll || queue->exchange || queue->ring.count) {
         if (queue->loop) {
             if (loop_next(queue->loop, uop))
                 return TRUE;
@@ -45,6 +45,12 @@ static gboolean device_next(Warp *warp, Uop *uop)
             g_clear_pointer(&queue->ll, device_ll_free);
             continue;
         }
+        if (queue->exchange) {
+            if (device_exchange_next(queue->exchange, uop))
+                return TRUE;
+            g_clear_pointer(&queue->exchange, device_exchange_free);
+            continue;
+        }
         DeviceOp op = *device_op_peek(&queue->ring);
         device_op_drop(&queue->ring);
         if (queue->ring.count < DEVICE_QUEUE_MAX / 2)
@@ -55,6 +61,10 @@ static gboolean device_next(Warp *warp, Uop *uop)
         }
         if (op.ll) {
             queue->ll = op.ll;
+            continue;
+        }
+        if (op.exchange) {
+            queue->exchange = op.exchange;
             continue;
         }
         *uop = op.uop;
@@ -104,6 +114,12 @@ static void device_on_marker(void *arg, SimTime now_ps)
 void device_push_ll(FoCta *cta, guint32 warp, DeviceLl *ll)
 {
     DeviceOp op = {.ll = ll};
+    device_append(cta, warp, &op);
+}
+
+void device_push_exchange(FoCta *cta, guint32 warp, DeviceExchange *exchange)
+{
+    DeviceOp op = {.exchange = exchange};
     device_append(cta, warp, &op);
 }
 

@@ -76,10 +76,15 @@ typedef struct DeviceLl DeviceLl; /* one warp's part of an fo_ll */
 gboolean device_ll_next(DeviceLl *run, Uop *uop);
 void device_ll_free(DeviceLl *run);
 
+typedef struct DeviceExchange DeviceExchange; /* one warp's part of an fo_exchange */
+gboolean device_exchange_next(DeviceExchange *run, Uop *uop);
+void device_exchange_free(DeviceExchange *run);
+
 typedef struct {
     Uop uop;              /* uop.lane_va is owned by the operation */
     DeviceLoopSpec *loop; /* instead of uop */
     DeviceLl *ll;         /* likewise */
+    DeviceExchange *exchange;
 } DeviceOp;
 RING_DEFINE(DeviceOpRing, device_op, DeviceOp)
 
@@ -89,6 +94,7 @@ typedef struct {
     DeviceLoopSpec *spec; /* of the running loop */
     Loop *loop;
     DeviceLl *ll;
+    DeviceExchange *exchange;
 } DeviceWarp;
 
 struct FoReg {
@@ -113,8 +119,11 @@ struct FoCta {
 void device_push(FoCta *cta, guint32 warp, const Uop *uop);
 void device_push_loop(FoCta *cta, guint32 warp, DeviceLoopSpec *loop);
 void device_push_ll(FoCta *cta, guint32 warp, DeviceLl *ll);
+void device_push_exchange(FoCta *cta, guint32 warp, DeviceExchange *exchange);
 /* Waits until every operation queued so far in the warps from..to-1 is done. */
 void device_drain(FoCta *cta, guint32 from, guint32 to, const char *why);
+/* A warp's part of a register, made at its first use. */
+Reg *device_reg(const FoReg *reg, guint32 warp);
 /* Active threads of a warp: 0 when none. */
 guint32 device_lanes(const FoCta *cta, guint32 warp);
 void device_fault(FoCta *cta, guint64 va, int uop_kind, FaultKind kind, const char *text);

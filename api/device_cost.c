@@ -190,6 +190,8 @@ gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart
     cost_shape(cost, spec, part);
     gboolean load = part->kind == UOP_LOAD || part->kind == UOP_MC_LOAD;
     *(load ? &cost->loads : &cost->stores) += (guint32)cost->packets;
+    if (!load && mapping->region && mapping->region->gpu == cost->gpu)
+        cost->local_stores += (guint32)cost->packets;
     if (mapping->object)
         cost_multicast(cost, mapping->object, (UopKind)part->kind);
     else
@@ -202,7 +204,9 @@ gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart
 guint64 device_cost_issue_ps(const DeviceCost *cost)
 {
     const SmSpec *sm = &cost->fabric->spec.sm;
-    return MAX((cost->loads * sm->load_ps + cost->stores * sm->store_ps) / 1000, 1);
+    guint64 away_ps = (guint64)(cost->stores - cost->local_stores) * sm->store_ps;
+    guint64 local_ps = (guint64)cost->local_stores * sm->local_store_ps;
+    return MAX((cost->loads * sm->load_ps + away_ps + local_ps) / 1000, 1);
 }
 
 /* Lines a second that one CTA can do alone. The first window's lines need no turn of their own:

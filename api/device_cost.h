@@ -27,7 +27,7 @@ typedef struct {
     gboolean partial, remote_loads, multicast_stores;
     guint64 ahead_flits; /* thousandths: what a line's ld_reduce takes of up links more than of down
                             links */
-    guint32 loads, stores, targets; /* targets: remote unicast stores of an element */
+    guint32 loads, stores, local_stores, targets; /* targets: remote unicast stores of an element */
     guint32 remote_stores; /* thousandths of packets that queue at this GPU's ports */
     SimTime head_ps, tail_ps;
 } DeviceCost;

@@ -68,14 +68,6 @@ void device_flow_end(Fabric *fabric)
     g_clear_pointer(&fabric->ports, port_shares_free);
 }
 
-/* Of the active threads, `first` being the element of the first of them. */
-static guint64 flow_elements(const LoopSpec *spec, guint64 first, guint32 threads)
-{
-    guint64 rest = spec->elements % spec->step;
-    guint64 more = rest > first ? MIN(rest - first, threads) : 0;
-    return spec->elements / spec->step * threads + more;
-}
-
 /* ---- a flow's life */
 
 static void flow_unref(DeviceFlow *flow)
@@ -185,7 +177,7 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     Fabric *fabric = cta->launch->fabric;
     guint32 all = (guint32)fabric->spec.system.gpus * FLOW_RESOURCES;
     guint32 first = cta->first / WARP_LANES; /* active warp */
-    guint64 elements = flow_elements(spec, spec->first + cta->first, cta->count);
+    guint64 elements = loop_share(spec, first, cta->count);
     if (elements == 0)
         return TRUE;
     g_autofree guint64 *amount = g_new0(guint64, all);

@@ -47,17 +47,21 @@ static void loop_part(LoopSpec *spec, const FoLoop *loop, UopKind kind, guint32 
                    .type = (guint8)loop->type, .op = (guint8)loop->op, .acc = (guint8)loop->acc};
 }
 
-/* All loads, then the sums, then the stores. */
+/* All loads (or a batch of them), then the sums, then the stores. */
 static void loop_body(LoopSpec *spec, const FoLoop *loop)
 {
     static const UopKind kinds[] = {[FO_ST] = UOP_STORE, [FO_MULTIMEM_ST] = UOP_MC_STORE,
                                     [FO_RED] = UOP_RED, [FO_MULTIMEM_RED] = UOP_MC_RED};
-    for (guint32 s = 0; s < loop->sources; s++)
-        loop_part(spec, loop, loop->source[s].access == FO_LD_REDUCE ? UOP_MC_LOAD : UOP_LOAD, s,
-                  loop->source[s].base);
-    for (guint32 s = 1; s < loop->sources; s++) {
-        loop_part(spec, loop, UOP_ARITH, 0, 0);
-        spec->part[spec->n_parts - 1].with = (guint8)s;
+    guint32 size = loop->batch_first ? loop->batch_first : loop->sources;
+    for (guint32 from = 0; from < loop->sources; from += size, size = loop->batch ? loop->batch : size) {
+        guint32 to = MIN(from + size, loop->sources);
+        for (guint32 s = from; s < to; s++)
+            loop_part(spec, loop, loop->source[s].access == FO_LD_REDUCE ? UOP_MC_LOAD : UOP_LOAD, s,
+                      loop->source[s].base);
+        for (guint32 s = MAX(from, 1); s < to; s++) {
+            loop_part(spec, loop, UOP_ARITH, 0, 0);
+            spec->part[spec->n_parts - 1].with = (guint8)s;
+        }
     }
     if (loop->sources && loop->destinations == 0) /* waits for what it loaded */
         loop_part(spec, loop, UOP_ARITH, 0, 0);
@@ -79,8 +83,11 @@ static DeviceLoopSpec *loop_translate(const FoCta *cta, const FoLoop *loop)
         spec->segment_stride = loop->stride;
     }
     spec->first = loop->step ? loop->first : (guint64)fo_cta(cta) * fo_threads(cta);
-    spec->first -= cta->first; /* the first active thread's; wraps, and back with each thread's number */
+    /* the first active thread's; wraps, and back with each thread's number */
+    spec->first -= loop->warp_step ? cta->first / WARP_LANES * loop->warp_step : cta->first;
     spec->step = loop->step ? loop->step : (guint64)fo_ctas(cta) * fo_threads(cta);
+    spec->warp_step = loop->warp_step;
+    spec->unroll_step = loop->unroll_step;
     spec->width = loop->width;
     spec->unroll = loop->unroll;
     spec->tail_unroll = loop->tail_unroll ? loop->tail_unroll : loop->unroll;
@@ -121,7 +128,7 @@ void fo_loop(FoCta *cta, const FoLoop *loop)
     if (rest == 0)
         return;
     /* The rest as one iteration of 4 B elements, by the thread whose turn the next element is. */
-    g_assert(loop->segment == 0);
+    g_assert(loop->segment == 0 && loop->warp_step == 0 && loop->unroll_step == 0);
     FoLoop tail = *loop;
     guint64 done = loop->bytes - rest, step = loop->step ? loop->step : (guint64)fo_ctas(cta) * fo_threads(cta);
     guint64 first = loop->step ? loop->first : (guint64)fo_cta(cta) * fo_threads(cta);

@@ -30,7 +30,7 @@ FoReg *fo_reg(FoCta *cta, unsigned width)
 }
 
 /* A warp's part is made when it is first used: flags live in one warp only. */
-static Reg *device_reg(const FoReg *reg, guint32 warp)
+Reg *device_reg(const FoReg *reg, guint32 warp)
 {
     if (!reg->warp[warp])
         reg->warp[warp] = reg_new(reg->width, reg->keep_bytes);
@@ -352,41 +352,6 @@ void fo_sleep_ps(FoCta *cta, uint64_t delay_ps)
     for (guint32 w = 0; w < cta->cta->n_warps; w++)
         if (device_lanes(cta, w))
             device_push(cta, w, &uop);
-}
-
-static const PollTest device_polls[] = {POLL_EQ, POLL_NE, POLL_DIFF_GE};
-
-void fo_poll_at(FoCta *cta, const FoAddress *address, unsigned n, unsigned width, FoCompare compare,
-                uint64_t value, FoOrder order)
-{
-    Uop uop = {.kind = UOP_POLL, .width = (guint8)width, .test = (guint8)device_polls[compare],
-               .value = value, .acquire = order == FO_ACQUIRE, .lane_stride = width};
-    for (guint32 t = 0; t < n; t += WARP_LANES) {
-        uop.lanes = (guint8)MIN(WARP_LANES, n - t);
-        uop.va = address[t];
-        guint64 *lane_va = uop.lanes > 1 ? g_new0(guint64, WARP_LANES) : NULL;
-        if (lane_va)
-            memcpy(lane_va, address + t, uop.lanes * sizeof *address);
-        uop.lane_va = lane_va;
-        device_push(cta, (cta->first + t) / WARP_LANES, &uop);
-    }
-}
-
-void fo_poll(FoCta *cta, FoAddress address, unsigned width, FoCompare compare, uint64_t value,
-             FoOrder order)
-{
-    fo_poll_at(cta, &address, 1, width, compare, value, order);
-}
-
-void fo_poll_seen(FoCta *cta, FoReg *seen, FoAddress address, FoCompare compare, uint64_t value,
-                  FoOrder order)
-{
-    guint32 warp = cta->first / WARP_LANES;
-    seen->keep_bytes = TRUE;
-    Uop uop = {.kind = UOP_POLL, .width = (guint8)seen->width, .test = (guint8)device_polls[compare],
-               .value = value, .acquire = order == FO_ACQUIRE, .seen = TRUE, .lanes = 1, .va = address,
-               .lane_stride = seen->width, .dst = device_reg(seen, warp)};
-    device_push(cta, warp, &uop);
 }
 
 /* ---- reports */

@@ -33,6 +33,7 @@ typedef struct {
     guint64 bytes;
     /* published schema */
     char *preset, *op, *algo, *proto, *program, *timing;
+    gboolean torch; /* timed by PyTorch, each call alone */
     double measured;
     char *unit;
     /* results */

@@ -150,6 +150,8 @@ static gboolean csv_published(const CsvAt *at, ValidateRow *row)
     row->proto = g_strdup(at->cell[6]);
     row->program = g_strdup(at->cell[8]);
     row->timing = g_strdup(at->cell[11]);
+    /* whose benchmark it is tells how calls were timed: this one is PyTorch's, each call between two events */
+    row->torch = strstr(at->cell[13], "stas00/ml-engineering") != NULL;
     row->unit = g_strdup("us");
     if (!csv_u64(at, 7, "ctas", 65535, &ctas) || !csv_u64(at, 9, "bytes", 1ull << 44, &row->bytes) ||
         !csv_positive(at, 10, "time_us", &row->measured))

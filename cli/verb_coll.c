@@ -351,7 +351,8 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         {"maxbytes", 'e', 0, G_OPTION_ARG_STRING, &words.max, "last size (the first)", "SIZE"},
         {"stepfactor", 'f', 0, G_OPTION_ARG_STRING, &words.factor, "from size to size (2)", "F"},
         {"algo", 'a', 0, G_OPTION_ARG_STRING, &words.algos,
-         "ring, tree, oneshot, twoshot, nvls, nvls_oneshot, push, pull, direct, p2p, auto, best", "ALGO,..."},
+         "ring, tree, oneshot, twoshot, nvls, nvls_oneshot, nvls_buffered, push, pull, direct, p2p, "
+         "sym_ll, sym_llmc, sym_lsa, sym_mc, sym, sym_unicast, auto, best", "ALGO,..."},
         {"proto", 'p', 0, G_OPTION_ARG_STRING, &words.proto, "of ring and tree: simple, ll, ll128", "P"},
         {"datatype", 'd', 0, G_OPTION_ARG_STRING, &words.type, "element type (float)", "DTYPE"},
         {"op", 'o', 0, G_OPTION_ARG_STRING, &words.reduce, "sum, min, max, and, or, xor (sum)", "OP"},

@@ -22,9 +22,10 @@ const ParamRow launch_params[] = {
     LAUNCH_ROW(kernel_kernel_ps, "beside the kernel: hand-written kernels timed as kernels"),
     LAUNCH_ROW(eager_kernel_ps, "beside the kernel: hand-written kernels launched one by one"),
     LAUNCH_ROW(graph_nccl_sym_ps, "beside the kernel: NCCL's symmetric kernels in a CUDA graph"),
-    LAUNCH_ROW(eager_nccl_sym_ps, "beside the kernel: NCCL's symmetric kernels, launched one by one"),
+    LAUNCH_ROW(eager_nccl_sym_ps, "at least: a process's turn round all its GPUs, symmetric kernels"),
     LAUNCH_ROW(graph_nccl_ps, "beside the kernel: classic NCCL in a CUDA graph"),
-    LAUNCH_ROW(eager_nccl_ps, "beside the kernel: classic NCCL, launched one by one"),
+    LAUNCH_ROW(eager_nccl_ps, "beside the kernel: classic NCCL, launched back to back"),
+    LAUNCH_ROW(eager_torch_ps, "beside the kernel: classic NCCL by PyTorch, each call between events"),
     PARAM_END,
 };
 

@@ -29,10 +29,11 @@ typedef struct {
     guint64 stream_nccl_ps;    /* NCCL, one process, back-to-back calls on streams */
     guint64 kernel_kernel_ps;  /* hand-written kernel, timed as a kernel */
     guint64 eager_kernel_ps;   /* hand-written kernel, launched one by one */
-    guint64 graph_nccl_sym_ps; /* NCCL's symmetric kernels in a CUDA graph */
-    guint64 eager_nccl_sym_ps;
+    guint64 graph_nccl_sym_ps; /* NCCL's symmetric kernels in a CUDA graph: from one kernel to the next */
+    guint64 eager_nccl_sym_ps; /* one by one, one process: its turn round all GPUs, beside which kernels run */
     guint64 graph_nccl_ps;     /* classic NCCL in a CUDA graph */
-    guint64 eager_nccl_ps;
+    guint64 eager_nccl_ps;     /* classic NCCL, back to back */
+    guint64 eager_torch_ps;    /* classic NCCL by PyTorch, each call alone between two events */
 } LaunchSpec;
 extern const ParamRow launch_params[];
 

@@ -82,6 +82,16 @@ static void loop_lanes(const LoopSpec *spec, guint64 base, guint64 element, Uop 
         uop->lane_store[l] = loop_address(spec, base, element + l);
 }
 
+static guint64 loop_first(const LoopSpec *spec, guint32 warp)
+{
+    return spec->first + warp * (spec->warp_step ? spec->warp_step : WARP_LANES);
+}
+
+static guint64 loop_apart(const LoopSpec *spec)
+{
+    return spec->unroll_step ? spec->unroll_step : spec->step;
+}
+
 gboolean loop_next(Loop *loop, Uop *uop)
 {
     const Warp *warp = loop->warp;
@@ -94,13 +104,14 @@ gboolean loop_next(Loop *loop, Uop *uop)
             return loop_drain(loop, uop);
         }
         loop->unroll = spec->unroll;
-        if (loop->at + (spec->unroll - 1) * spec->step >= spec->elements) {
-            guint64 left = (spec->elements - loop->at + spec->step - 1) / spec->step;
+        guint64 apart = loop_apart(spec);
+        if (loop->at + (spec->unroll - 1) * apart >= spec->elements) {
+            guint64 left = (spec->elements - loop->at + apart - 1) / apart;
             loop->unroll = (guint32)MIN(left, MAX(spec->tail_unroll, 1));
         }
     }
     const LoopPart *part = &spec->part[loop->part];
-    guint64 element = loop->at + loop->k * spec->step;
+    guint64 element = loop->at + loop->k * loop_apart(spec);
     Reg *reg = spec->n_regs ? &loop->reg[part->reg * spec->unroll + loop->k] : NULL;
     guint32 lanes = MIN(WARP_LANES, warp->cta->threads - warp->index * WARP_LANES);
     uop->kind = part->kind;
@@ -128,7 +139,7 @@ gboolean loop_next(Loop *loop, Uop *uop)
         loop->k = 0;
         if (++loop->part == spec->n_parts) {
             loop->part = 0;
-            loop->at += loop->unroll * spec->step;
+            loop->at += spec->unroll_step ? spec->step : loop->unroll * spec->step;
         }
     }
     return TRUE;
@@ -136,7 +147,22 @@ gboolean loop_next(Loop *loop, Uop *uop)
 
 gboolean loop_concerns(const Warp *warp, const LoopSpec *spec)
 {
-    return spec->first + (guint64)warp->index * WARP_LANES < spec->elements;
+    return loop_first(spec, warp->index) < spec->elements;
+}
+
+guint64 loop_share(const LoopSpec *spec, guint32 first, guint32 threads)
+{
+    guint64 share = 0, group = spec->unroll_step ? spec->unroll * WARP_LANES : WARP_LANES;
+    for (guint32 t = 0; t < threads; t += WARP_LANES) {
+        guint64 at = loop_first(spec, first + t / WARP_LANES);
+        guint64 lanes = MIN(WARP_LANES, threads - t);
+        if (at >= spec->elements)
+            continue;
+        guint64 whole = (spec->elements - at) / spec->step, rest = (spec->elements - at) % spec->step;
+        group = spec->unroll_step ? group : lanes;
+        share += whole * group + MIN(rest, group);
+    }
+    return share;
 }
 
 Loop *loop_new(Warp *warp, const LoopSpec *spec)
@@ -145,7 +171,7 @@ Loop *loop_new(Warp *warp, const LoopSpec *spec)
     guint32 n = spec->n_regs * spec->unroll;
     Loop *loop = g_malloc0(sizeof *loop + n * sizeof(Reg));
     loop->spec = spec;
-    loop->at = spec->first + (guint64)warp->index * WARP_LANES;
+    loop->at = loop_first(spec, warp->index);
     loop->warp = warp;
     for (guint32 r = 0; r < n; r++) {
         loop->reg[r].width = (guint8)spec->width;

@@ -4,6 +4,9 @@
  *         for each part of the body: for (k = 0; k < unroll; k++) part at element i + k * step
  *     then one element at a time for what is left
  *
+ * The elements k of a warp's group may also lie unroll_step apart, `step` being the whole group's, and the
+ * warps of a CTA warp_step: kernels that give each warp a stretch of consecutive lines.
+ *
  * Element e is at base + e / per_segment * segment_stride + e % per_segment * width (plain: e * width).
  * The micro-operations are those of the same loop written out by hand, in the same order. */
 #ifndef MODEL_LOOP_H
@@ -28,6 +31,8 @@ typedef struct {
     guint64 per_segment;    /* 0: plain */
     guint64 segment_stride; /* bytes */
     guint64 first, step;    /* of this CTA's thread 0; threads of the whole grid */
+    guint64 warp_step;      /* from a warp to the CTA's next one; 0: WARP_LANES */
+    guint64 unroll_step;    /* 0: step */
     guint32 width, unroll, n_regs, n_parts;
     guint32 tail_unroll;    /* of the last, incomplete group; 0: 1 */
     gboolean keep_bytes;    /* registers carry data */
@@ -50,5 +55,7 @@ void loop_free(Loop *loop);
 void loop_fill(Loop *loop, const guint32 fill[4]);
 /* Whether this warp has any element of the loop. */
 gboolean loop_concerns(const Warp *warp, const LoopSpec *spec);
+/* How many of the loop's elements so many threads have, from a CTA's warp `first` on. */
+guint64 loop_share(const LoopSpec *spec, guint32 first, guint32 threads);
 
 #endif

@@ -5,7 +5,8 @@
  * Modelled: the loop is not run; a watch on the flag tells when it changed, and the loop sees it after the
  * mean of its possible waits (phases would lock otherwise, which real ones do not). Polls of other GPUs'
  * memory are real loads (the device side repeats them).
- * Left out: the polls' own load on the L2. */
+ * A poll of all members of a multicast object is a watch on each one's memory, its reads being as long as
+ * to a remote L2. Left out: the polls' own load on links and L2. */
 #include <string.h>
 
 #include "model/fabric.h"
@@ -56,16 +57,27 @@ static void poll_copy(Warp *warp)
     }
 }
 
+/* Where in its period a loop of long reads is: any place is as likely, and not the same in all CTAs, or they
+ * would stay in step and leave links idle together. A hash of who waits and for when. */
+static SimTime poll_phase(const Warp *warp, SimTime visible_ps, SimTime period_ps)
+{
+    guint64 x = visible_ps ^ (guint64)warp->cta->gpu->id << 48 ^ (guint64)warp->cta->index << 32;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return (x ^ x >> 31) % period_ps;
+}
+
 /* The first read of the loop after `visible_ps` sees it; the loop ends when that read is back. */
 static void poll_finish(Warp *warp, SimTime visible_ps)
 {
     Gpu *gpu = warp->cta->gpu;
-    SimTime local_ps = gpu->spec->local_ps, period_ps = local_ps + gpu->fabric->spec.sm.poll_ps;
+    SimTime local_ps = warp->current.rtt_ps ? warp->current.rtt_ps : gpu->spec->local_ps;
+    SimTime period_ps = local_ps + gpu->fabric->spec.sm.poll_ps;
     if (warp->current.acquire)
         period_ps += gpu->fabric->spec.sm.acquire_ps;
     SimTime read_ps = warp->poll_start_ps + local_ps / 2, at_ps = read_ps;
     if (visible_ps > read_ps) /* the mean over all phases of the loop: half a period until the next read */
-        at_ps = visible_ps + period_ps / 2;
+        at_ps = visible_ps + (warp->current.rtt_ps ? poll_phase(warp, visible_ps, period_ps) : period_ps / 2);
     at_ps += local_ps / 2;
     if (warp->current.acquire)
         at_ps += gpu->fabric->spec.sm.acquire_ps;

@@ -27,7 +27,8 @@ typedef struct {
     guint64 ctas_max;        /* resident on one SM */
     guint64 warps_max;
     guint64 load_ps;         /* LSU time of one load packet */
-    guint64 store_ps;        /* of one store packet */
+    guint64 store_ps;        /* of one store packet that leaves the GPU */
+    guint64 local_store_ps;  /* of one to the GPU's own memory */
     guint64 loads_max;       /* load packets in flight of one SM */
     guint64 stores_max;      /* store packets in flight of one SM */
     guint64 warp_issue_ps;   /* between two memory instructions of one warp */
@@ -99,6 +100,7 @@ typedef struct {
     guint64 *lane_store;     /* room for 32 addresses that a generator may fill (the warp's own) */
     Reg *dst, *src;
     guint64 value;           /* poll reference; delay in ps; barrier */
+    guint32 rtt_ps;          /* of a poll: what its reads take; 0: the GPU's own memory */
     void (*call)(void *arg, SimTime now_ps);
     void *arg;
 } Uop;

@@ -237,7 +237,7 @@ static gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
         request->tag = link == GPU_LINK_LOCAL ? FENCE_LOCAL : fence_tag(gpu);
         sm->stores++;
         warp->stores++;
-        *cost_ps += spec->store_ps;
+        *cost_ps += link == GPU_LINK_LOCAL ? spec->local_store_ps : spec->store_ps;
     }
     sm->packets++;
     if (G_UNLIKELY(gpu->fabric->probe)) {

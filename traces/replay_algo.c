@@ -3,7 +3,8 @@
 
 gboolean replay_algo_is_multicast(CollAlgo algo)
 {
-    return algo == COLL_NVLS || algo == COLL_NVLS_ONESHOT;
+    return algo == COLL_NVLS || algo == COLL_NVLS_ONESHOT || algo == COLL_SYM_LLMC ||
+           algo == COLL_SYM_MC || algo == COLL_NVLS_BUFFERED;
 }
 
 /* CTAs of collectives wait for each other and must all be resident. On a GPU with few SMs a quarter

@@ -143,6 +143,11 @@ FO_API void fo_poll_seen(FoCta *cta, FoReg *seen, FoAddress address, FoCompare c
 FO_API void fo_poll_at(FoCta *cta, const FoAddress *address, unsigned n, unsigned width,
                        FoCompare compare, uint64_t value, FoOrder order);
 
+/* The same on a multicast address: `while (multimem.ld_reduce.min(...) < value)`. address[i] is where the i-th
+ * of n members has its copy; each reading takes as long as a load from another GPU's L2. */
+FO_API void fo_poll_members(FoCta *cta, const FoAddress *address, unsigned n, unsigned width,
+                            uint64_t value, FoOrder order);
+
 /* ---- loops: a whole grid-stride loop as one call, the same packets as if written out. `thread` counts the
  * active threads, which must be whole warps; if they are not all, `step` must be given.
  *
@@ -172,6 +177,10 @@ typedef struct {
     uint64_t first;    /* element of the CTA's thread 0; with step 0: fo_cta * fo_threads */
     uint64_t step;     /* elements from one iteration to the next; 0: fo_ctas * fo_threads */
     uint64_t segment, stride; /* 0: contiguous */
+    /* Elements from a CTA's warp to its next one, and from an unrolled element of a warp to the next one;
+     * 0: 32, and step. `step` is then what one whole group of all warps covers, bytes % width is 0. */
+    uint64_t warp_step, unroll_step;
+    unsigned batch_first, batch; /* sources loaded and summed so many at a time; 0: all at once */
     unsigned sources, destinations;
     FoStream source[FO_LOOP_MAX], destination[FO_LOOP_MAX];
     FoType type; /* of op */
@@ -200,6 +209,26 @@ typedef struct {
     FoOp op;
 } FoLl;
 FO_API void fo_ll(FoCta *cta, const FoLl *ll);
+
+/* The same between all ranks at once, as latency-bound one-shot kernels do: thread t packs 8 B of a part at
+ * input[i] + 8 t into an LL line at to[i] + 16 t, waits for the lines of every rank r at
+ * from + r * from_stride + 16 t in the GPU's own memory, and stores their sum at output + 8 t, or each at
+ * output + r * output_stride + 8 t. With multimem a line at to[i] goes to all members of its object. */
+typedef struct {
+    uint64_t bytes;          /* of a part: at most 8 a thread, a multiple of 4 */
+    unsigned ranks;          /* that lines come from */
+    unsigned n_to, n_in;     /* n_in 1: the same part to all; else n_to */
+    const FoAddress *to;     /* both arrays are copied */
+    const FoAddress *input;
+    int multimem;
+    FoAddress from, output;
+    uint64_t from_stride;
+    uint64_t output_stride;  /* 0: the sum */
+    uint32_t flag;           /* not 0, and another one each time */
+    FoType type;
+    FoOp op;
+} FoExchange;
+FO_API void fo_exchange(FoCta *cta, const FoExchange *exchange);
 
 #ifdef __cplusplus
 }
