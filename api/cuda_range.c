@@ -27,6 +27,10 @@ Ranges *ranges_new(void)
 
 static gboolean reserve_at(guint64 va, guint64 bytes)
 {
+#ifdef __SANITIZE_THREAD__
+    if (va >> 40 == FIRST_VA >> 40) /* its shadow memory is around there: the system chooses */
+        return FALSE;
+#endif
     void *at = mmap((void *)va, bytes, PROT_NONE, RESERVE_FLAGS | MAP_FIXED_NOREPLACE, -1, 0);
 
     if (at != MAP_FAILED && at != (void *)va)
