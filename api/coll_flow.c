@@ -2,20 +2,20 @@
  *
  * AUTO, up to spec->crossings link crossings: every packet. Above: flows at the size that was asked for,
  * with their rates and their fixed part measured in packets. The same collective is simulated in packets
- * and in flows at two smaller sizes A and 2A; what lies between those two times is what packets take in
+ * and in flows at two smaller sizes A and 4A; what lies between those two times is what packets take in
  * the steady state, and
  *
- *     time = packets(2A) + (flows(size) - flows(2A)) * (packets(2A) - packets(A)) / (flows(2A) - flows(A)).
+ *     time = packets(4A) + (flows(size) - flows(4A)) * (packets(4A) - packets(A)) / (flows(4A) - flows(A)).
  *
  * So nothing is tuned: the flows give the shape (rounds, chunks, tails of loops), the packets the scale.
- * 2A is COLL_ANCHOR_BYTES a rank. In rings and trees CTAs wait for each other, and between two sizes
- * waiting turns into moving: no rate follows from them; there the last factor is 1, and 2A twice as large.
+ * 4A is COLL_ANCHOR_BYTES a rank: with less, what packets take from one size to the next still varies by
+ * 4 % (loads), and rings and trees, whose CTAs wait for each other, have not come to their steady state.
  * The short runs have simulations of their own; the counters tell of the run in flows alone. With
  * more than COLL_ANCHOR_RANKS ranks what can be afforded is too short to have a steady state, and flows
  * stand alone. */
 #include "api/coll_internal.h"
 
-#define COLL_ANCHOR_BYTES (4u << 20)
+#define COLL_ANCHOR_BYTES (16ull << 20)
 #define COLL_ANCHOR_RANKS 16u
 
 /* Link crossings of a line, all ranks together: requests, data and answers. Good to a third. */
@@ -68,13 +68,8 @@ static gboolean coll_run_apart(const CollGroup *group, const CollSpec *spec, gbo
     return TRUE;
 }
 
-static gboolean coll_waits(CollAlgo algo) { return algo == COLL_RING || algo == COLL_TREE || algo == COLL_P2P; }
-
 /* Of the larger one; whole elements on every rank for both. */
-static guint64 coll_anchor_bytes(const CollGroup *group, CollAlgo algo)
-{
-    return (coll_waits(algo) ? 2ull : 1ull) * COLL_ANCHOR_BYTES * group->n;
-}
+static guint64 coll_anchor_bytes(const CollGroup *group) { return COLL_ANCHOR_BYTES * group->n; }
 
 /* What the two fidelities take for one size. */
 typedef struct {
@@ -99,20 +94,18 @@ static gboolean coll_run_anchored(CollGroup *group, const CollSpec *spec, CollRe
     CollAnchor small, large;
     CollSpec anchor = *spec;
     coll_choice(group, spec, &anchor.algo, &anchor.proto); /* of the size asked for */
-    anchor.bytes = coll_anchor_bytes(group, anchor.algo);
+    anchor.bytes = coll_anchor_bytes(group);
     anchor.iterations = 1;
     anchor.warmup = 0;
     if (!coll_run_anchor(group, &anchor, &large, error))
         return FALSE;
     guint64 more_ps = result->time_ps - MIN(result->time_ps, large.flows.time_ps);
-    if (!coll_waits(anchor.algo)) {
-        anchor.bytes /= 2;
-        if (!coll_run_anchor(group, &anchor, &small, error))
-            return FALSE;
-        if (large.packets.time_ps > small.packets.time_ps && large.flows.time_ps > small.flows.time_ps)
-            more_ps = coll_scale(more_ps, large.packets.time_ps - small.packets.time_ps,
-                                 large.flows.time_ps - small.flows.time_ps);
-    }
+    anchor.bytes /= 4;
+    if (!coll_run_anchor(group, &anchor, &small, error))
+        return FALSE;
+    if (large.packets.time_ps > small.packets.time_ps && large.flows.time_ps > small.flows.time_ps)
+        more_ps = coll_scale(more_ps, large.packets.time_ps - small.packets.time_ps,
+                             large.flows.time_ps - small.flows.time_ps);
     coll_rate(group, spec, result, large.packets.time_ps + more_ps, large.packets.kernel_ps + more_ps);
     return TRUE;
 }
@@ -124,7 +117,7 @@ gboolean coll_run_fidelity(CollGroup *group, const CollSpec *spec, CollResult *r
     CollProto proto;
     CollFidelity fidelity = coll_fidelity(group->n, spec);
     coll_choice(group, spec, &algo, &proto);
-    gboolean costly = spec->bytes < 2 * coll_anchor_bytes(group, algo); /* as much as the row itself */
+    gboolean costly = spec->bytes < 2 * coll_anchor_bytes(group); /* as much as the row itself */
     if (proto != COLL_SIMPLE || (fidelity == COLL_FIDELITY_AUTO && costly))
         fidelity = COLL_PACKET; /* LL has no loops that could be flows */
     gboolean good = fidelity == COLL_PACKET ? coll_run_one(group, spec, result, error)
