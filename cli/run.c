@@ -20,7 +20,8 @@ gboolean run_open(Run *run, const System *system, const Options *options, guint6
                   GError **error)
 {
     const SimSpec spec = {
-        .seed = options->seed, .calendar = options->calendar, .vcd_path = options->vcd};
+        .seed = options->seed, .calendar = options->calendar, .vcd_path = options->vcd,
+        .domains = options->domains};
     gboolean keep = options->data == DATA_FULL ||
                     (options->data == DATA_AUTO && data_bytes <= options->max_memory);
     memset(run, 0, sizeof *run);

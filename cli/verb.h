@@ -11,12 +11,13 @@ typedef enum {
     EXIT_WRONG = 2, /* the simulated fabric got stuck, or a result did not verify */
 } ExitCode;
 
-/* What a verb can write beside its report (an option for anything else is refused, not ignored), and
- * whether it chooses the fidelity by itself. */
+/* What a verb can write beside its report (an option for anything else is refused, not ignored),
+ * whether it chooses the fidelity by itself, and whether it can run as two domains. */
 typedef enum {
     VERB_WAVEFORM = 1 << 0, /* --vcd */
     VERB_TIMELINE = 1 << 1, /* --perfetto */
     VERB_FIDELITY = 1 << 2, /* --fidelity auto is the default */
+    VERB_DOMAINS = 1 << 3,  /* --domains: it can use two threads */
 } VerbFlags;
 
 typedef struct {

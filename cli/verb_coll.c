@@ -213,6 +213,11 @@ static ExitCode coll_one_row(CollRows *rows, CollSpec *spec, guint a, GError **e
                     "--data full: flows move no bytes; write --fidelity packet, or leave --data away");
         return EXIT_USER;
     }
+    if (flows && rows->options->domains > 1) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--domains: flows need no second core; write --fidelity packet, or leave --domains away");
+        return EXIT_USER;
+    }
     if (!run_open(&run, rows->system, rows->options, flows ? G_MAXUINT64 : spec->bytes * 2 * gpus, error))
         return EXIT_USER;
     ExitCode code = EXIT_USER;
@@ -390,6 +395,6 @@ const Verb verb_coll = {
     .name = "coll",
     .usage = "OP",
     .text = "run a collective: all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, sendrecv",
-    .flags = VERB_FIDELITY,
+    .flags = VERB_FIDELITY | VERB_DOMAINS,
     .run = coll_run_verb,
 };

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "model/copy.h"
+#include "model/exchange.h"
 #include "model/flow.h"
+#include "sim/domain.h"
 
 const ParamRow system_params[] = {
     PARAM_STRING(SystemSpec, title, "what the system is called"),
@@ -86,7 +88,9 @@ static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
     g_autofree char *down_path = g_strdup_printf("gpu%u.link%u.down", g, l);
     guint32 number = (l * (guint32)spec->system.gpus + g) * 2; /* a plane after the other */
     link_init(up, fabric->sim, &spec->link, spec->link.credits_switch_flits, number, up_path);
-    link_init(down, fabric->sim, &spec->link, spec->link.credits_gpu_flits, number + 1, down_path);
+    link_init(down, fabric->switch_sim, &spec->link, spec->link.credits_gpu_flits, number + 1, down_path);
+    if (fabric->exchange)
+        exchange_take(fabric->exchange, up, down);
     /* constant stages before and behind a port are part of the flight, so that they cost no event */
     link_set_delay(up, VC_CREQ, spec->link.flight_ps + spec->gpu.out_ps + spec->sw.latency_ps);
     link_set_delay(up, VC_RSP, spec->link.flight_ps + spec->gpu.l2_ps + spec->sw.latency_ps);
@@ -101,7 +105,7 @@ static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
     gpu_take(gpu, down, l);
     sw->in[p] = up;
     sw->out[p] = down;
-    ack_init(&sw->port[p].done, fabric->sim, down, PACKET_MC_DONE, (guint32)spec->sw.done_flits, g, g);
+    ack_init(&sw->port[p].done, fabric->switch_sim, down, PACKET_MC_DONE, (guint32)spec->sw.done_flits, g, g);
     for (guint16 r = 0; r < spec->system.gpus; r++)
         ack_init(&gpu->port[l].ack[r], fabric->sim, up, PACKET_ACK, 1, r, g);
     stat_add(fabric->stats, up_path, link_stats, up);
@@ -162,7 +166,12 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
     g_ptr_array_add(fabric->objects, NULL);
     fabric->op_object = g_ptr_array_new();
     g_ptr_array_add(fabric->op_object, NULL);
-    data_pool_init(&fabric->data);
+    data_pool_init(fabric->data);
+    fabric->switch_sim = sim;
+    if (sim_domains(sim) > 1 && !exchange_split(fabric, error)) {
+        fabric_free(fabric);
+        return NULL;
+    }
     fabric_build(fabric);
     hash_init(&fabric->hash, fabric->links);
     for (guint32 g = 0; spec->gpu.hash_by_gpu && g < spec->system.gpus; g++)
@@ -172,7 +181,7 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
     fabric->mcid_free = g_array_new(FALSE, FALSE, sizeof(guint32));
     for (guint32 id = (guint32)spec->mctable.entries; id-- > 0;)
         g_array_append_val(fabric->mcid_free, id);
-    if (!fault_apply(fabric, error)) {
+    if (!fault_apply(fabric, error) || (fabric->exchange && !exchange_check(fabric, error))) {
         fabric_free(fabric);
         return NULL;
     }
@@ -189,13 +198,13 @@ void fabric_free(Fabric *fabric)
 {
     if (fabric->flow)
         flow_free(fabric->flow);
-    for (guint64 g = 0; g < fabric->spec.system.gpus; g++) {
+    for (guint64 g = 0; fabric->gpu && g < fabric->spec.system.gpus; g++) {
         sm_clear(&fabric->gpu[g]);
         gpu_clear(&fabric->gpu[g]);
     }
     for (guint32 s = 0; s < fabric->n_switches; s++)
         switch_clear(&fabric->sw[s]);
-    for (guint64 id = 0; id < fabric->spec.mctable.entries; id++)
+    for (guint64 id = 0; fabric->mc_route && id < fabric->spec.mctable.entries; id++)
         g_free(fabric->mc_route[id].link);
     for (guint i = 1; i < fabric->op_object->len; i++) {
         op_table_clear(g_ptr_array_index(fabric->op_object, i));
@@ -205,7 +214,8 @@ void fabric_free(Fabric *fabric)
     op_table_clear(&fabric->op_local);
     g_ptr_array_free(fabric->op_object, TRUE);
     g_ptr_array_free(fabric->objects, TRUE);
-    g_array_free(fabric->mcid_free, TRUE);
+    if (fabric->mcid_free)
+        g_array_free(fabric->mcid_free, TRUE);
     g_array_free(fabric->faults, TRUE);
     g_free(fabric->mc_route);
     g_free(fabric->mc_hash);
@@ -214,7 +224,9 @@ void fabric_free(Fabric *fabric)
     g_free(fabric->link_switch);
     g_free(fabric->link_k);
     g_free(fabric->alive);
-    data_pool_clear(&fabric->data);
+    data_pool_clear(fabric->data);
+    if (fabric->exchange)
+        exchange_free(fabric->exchange);
     stat_registry_free(fabric->stats);
     memory_free(fabric->memory);
     g_free(fabric);
@@ -291,6 +303,7 @@ void fabric_mc_detach(Fabric *fabric, McObject *object)
 
 void fabric_observe(Fabric *fabric, Probe probe, void *user)
 {
+    g_assert(!fabric->exchange); /* an observer wants things in order */
     fabric->probe = probe;
     fabric->probe_user = user;
     for (guint64 g = 0; g < fabric->spec.system.gpus; g++)
@@ -363,7 +376,7 @@ gboolean fabric_is_quiet(const Fabric *fabric)
     for (guint32 s = 0; s < fabric->n_switches; s++)
         if (!switch_is_quiet(&fabric->sw[s]))
             return FALSE;
-    return data_used(&fabric->data) == 0;
+    return data_used(fabric->data) == (fabric->exchange ? exchange_slots(fabric->exchange) : 0);
 }
 
 guint64 fabric_crossings(const Fabric *fabric)

@@ -240,8 +240,8 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
     txn->owner = request->owner;
     txn->tag = request->tag;
     txn->word_mask = request->word_mask;
-    txn->bytes = request->bytes & 0x3ffu;
-    txn->kind = (guint8)request->kind & 0xfu;
+    txn->bytes = request->bytes & 0x1ffu;
+    txn->kind = (guint8)request->kind & 7u;
     txn->type = request->type & 0x3fu;
     txn->op = request->op;
     txn->acc = request->acc & 3u;
@@ -250,12 +250,13 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
     Packet packet = {.txn = index, .src = gpu->id, .kind = (guint8)request->kind, .hold = HOLD_NONE,
                      .flits = (guint8)gpu_request_flits(gpu, request)};
     if (request->data) {
-        txn->data = data_take(&fabric->data);
-        memcpy(data_at(&fabric->data, txn->data), request->data,
+        txn->data = data_take(fabric->data);
+        memcpy(data_at(fabric->data, txn->data), request->data,
                request->op == TXN_ATOM_CAS ? DATA_SLOT_BYTES : request->bytes);
     }
     if (request->object) {
         txn->object = request->object;
+        txn->answer = mcobject_answer(request->object) & 3u;
         packet.dst = (guint16)request->object->mcid;
     } else {
         txn->region = request->region;
@@ -276,7 +277,7 @@ static inline void gpu_complete(Gpu *gpu, guint32 index, SimTime now_ps)
 {
     Txn *txn = txn_at(&gpu->txns, index);
     guint32 data = txn->data;
-    DataPool *pool = &gpu->fabric->data;
+    DataPool *pool = gpu->fabric->data;
     fabric_account(gpu->fabric, gpu->id, txn, FALSE, now_ps);
     txn->done(gpu, txn, data ? data_at(pool, data) : NULL, now_ps);
     if (data)

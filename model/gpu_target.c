@@ -99,11 +99,11 @@ static void gpu_respond(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
     Fabric *fabric = gpu->fabric;
     Txn *txn = gpu_requester_txn(gpu, &packet);
     guint64 first = txn->offset / SECTOR_BYTES, last = (txn->offset + txn->bytes - 1) / SECTOR_BYTES;
-    guint32 slot = txn->region->host ? data_take(&fabric->data) : 0;
-    gpu_touch(fabric, txn->region, txn->offset, txn, txn->data ? data_at(&fabric->data, txn->data) : NULL,
-              slot ? data_at(&fabric->data, slot) : NULL, now_ps + gpu->spec->l2_ps);
+    guint32 slot = txn->region->host ? data_take(fabric->data) : 0;
+    gpu_touch(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL,
+              slot ? data_at(fabric->data, slot) : NULL, now_ps + gpu->spec->l2_ps);
     if (txn->data)
-        data_give(&fabric->data, txn->data);
+        data_give(fabric->data, txn->data);
     txn->data = slot;
     GpuPort *port = &gpu->port[link];
     if (gpu->spec->ack_flush_on_read)
@@ -120,10 +120,10 @@ static void gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_p
     Txn *txn = gpu_requester_txn(gpu, &packet);
     Fabric *fabric = gpu->fabric;
     if (txn->region->host || memory_watches(fabric->memory))
-        gpu_touch(fabric, txn->region, txn->offset, txn, txn->data ? data_at(&fabric->data, txn->data) : NULL,
+        gpu_touch(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL,
                   NULL, now_ps + gpu->spec->l2_ps);
     if (txn->data)
-        data_give(&fabric->data, txn->data);
+        data_give(fabric->data, txn->data);
     txn->data = 0;
     GpuPort *port = &gpu->port[link];
     SimTime quiet_ps = port->read_left_ps[packet.src] + gpu->spec->ack_hold_off_ps;
@@ -167,12 +167,12 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
     Packet answer = {.txn = packet.txn, .dst = gpu->id, .hold = HOLD_NONE,
                      .kind = PACKET_MC_ACK, .flits = (guint8)fabric->spec.sw.replica_ack_flits};
     gboolean read = packet.kind == PACKET_MC_READ;
-    guint32 slot = read && bind && bind->region->host ? data_take(&fabric->data) : 0;
+    guint32 slot = read && bind && bind->region->host ? data_take(fabric->data) : 0;
     if (bind && (bind->region->host || memory_watches(fabric->memory))) {
         const Txn *txn = txn_at(&fabric->gpu[record->src].txns, record->txn);
         gpu_touch(fabric, bind->region, bind->region_offset + (record->offset - bind->offset), txn,
-                  record->data ? data_at(&fabric->data, record->data) : NULL,
-                  slot ? data_at(&fabric->data, slot) : NULL, now_ps + gpu->spec->l2_ps);
+                  record->data ? data_at(fabric->data, record->data) : NULL,
+                  slot ? data_at(fabric->data, slot) : NULL, now_ps + gpu->spec->l2_ps);
     } else if (!bind) {
         record->state = TXN_UNBOUND; /* the member answers with an error; nothing is touched */
     }
@@ -273,16 +273,16 @@ static void gpu_pipe_on_head(Event *event, SimTime now_ps)
     Fabric *fabric = gpu->fabric;
     Txn *txn = txn_at(&gpu->txns, step.packet.txn);
     gboolean answers = txn->kind == PACKET_READ || txn->kind == PACKET_ATOM;
-    guint32 slot = answers && txn->region->host ? data_take(&fabric->data) : 0;
-    guint8 *answer = slot ? data_at(&fabric->data, slot) : NULL;
+    guint32 slot = answers && txn->region->host ? data_take(fabric->data) : 0;
+    guint8 *answer = slot ? data_at(fabric->data, slot) : NULL;
     gpu_touch(fabric, txn->region, txn->offset, txn,
-              txn->data ? data_at(&fabric->data, txn->data) : NULL, answer, now_ps);
+              txn->data ? data_at(fabric->data, txn->data) : NULL, answer, now_ps);
     fabric_account(fabric, gpu->id, txn, TRUE, now_ps);
     txn->done(gpu, txn, answer, now_ps);
     if (slot)
-        data_give(&fabric->data, slot);
+        data_give(fabric->data, slot);
     if (txn->data)
-        data_give(&fabric->data, txn->data);
+        data_give(fabric->data, txn->data);
     txn_give(&gpu->txns, step.packet.txn);
 }
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "model/exchange.h"
+
 static void link_on_send(Event *event, SimTime now_ps);
 static void link_on_arrive_creq(Event *event, SimTime now_ps);
 static void link_on_arrive_rsp(Event *event, SimTime now_ps);
@@ -14,7 +16,7 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
                const char *path)
 {
     memset(link, 0, sizeof *link);
-    link->sim = sim;
+    link->sim = link->far_sim = sim;
     link->path = g_strdup(path);
     /* 16 B at rate_MBps * 1e6 B/s, in 1/65536 ps */
     link->flit_time = ((SimFine)FLIT_BYTES * 1000000u << SIMFINE_SHIFT) / spec->rate_MBps;
@@ -35,8 +37,6 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     link_set_sink(link, NULL, NULL, 0);
 }
 
-Link *link_array_new(guint32 n) { return g_aligned_alloc0(n, sizeof(Link), _Alignof(Link)); }
-
 void link_set_sink(Link *link, LinkSink sink, void *node, guint32 port)
 {
     link->sink = sink;
@@ -44,16 +44,6 @@ void link_set_sink(Link *link, LinkSink sink, void *node, guint32 port)
     link->sink_port = port;
     link->vc[VC_CREQ].arrive.fire = link_on_arrive_creq;
     link->vc[VC_RSP].arrive.fire = link_on_arrive_rsp;
-}
-
-void link_clear(Link *link)
-{
-    for (int v = 0; v < VCS; v++) {
-        packet_ring_clear(&link->vc[v].queue);
-        link_flight_clear(&link->vc[v].flight);
-        link_return_clear(&link->vc[v].returns);
-    }
-    g_free(link->path);
 }
 
 /* ---- credits
@@ -86,7 +76,7 @@ static void link_send_never(Link *link)
 }
 
 /* Credits on their way to the sender, who may wait for them. */
-static void link_credit_return(Link *link, Vc v, guint32 flits, SimTime at_ps)
+void link_credit_return(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
     LinkReturnRing *ring = &link->vc[v].returns;
     guint32 n = ring->count;
@@ -123,6 +113,10 @@ static void link_credit_close(Link *link, Vc v)
 
 G_GNUC_NO_INLINE void link_credit_slot(Link *link, Vc v, guint32 flits, SimTime slot_ps)
 {
+    if (link->far_domain) {
+        exchange_credit_slot(link, v, flits, slot_ps);
+        return;
+    }
     if (slot_ps < link->slot_ps[v] || link->starved >> v & 1) {
         link_credit_return(link, v, flits, link_credit_time(link, slot_ps));
         return;
@@ -145,7 +139,8 @@ static G_GNUC_NO_INLINE int link_arbitrate_short(Link *link, SimTime at_ps, SimT
         LinkVc *vc = &link->vc[v];
         if (vc->queue.count == 0)
             continue;
-        link_credit_close(link, (Vc)v);
+        if (!link->domain)
+            link_credit_close(link, (Vc)v);
         link_collect_credits(vc, at_ps);
         if (vc->credits >= (gint32)packet_ring_peek(&vc->queue)->flits)
             return (int)v;
@@ -157,14 +152,18 @@ static G_GNUC_NO_INLINE int link_arbitrate_short(Link *link, SimTime at_ps, SimT
     return -1;
 }
 
-static G_GNUC_NO_INLINE void link_transmit_rare(Link *link, const Packet *packet, SimFine start)
+/* TRUE: the packet is in another domain now. */
+static G_GNUC_NO_INLINE gboolean link_wire_rare(Link *link, const LinkVc *vc, const Packet *packet, SimFine start)
 {
     if (link->probe)
         link->probe(link->probe_user, PROBE_WIRE, __FILE__, link->path, packet, simfine_to_ps(start));
-    if (link->error_ppb == 0 || rng_below(&link->rng, 1000000000) >= link->error_ppb)
-        return;
-    link->replays++;
-    link->free_at += simfine_from_ps(link->replay_ps) + packet->flits * link->flit_time;
+    if (link->error_ppb && rng_below(&link->rng, 1000000000) < link->error_ppb) {
+        link->replays++;
+        link->free_at += simfine_from_ps(link->replay_ps) + packet->flits * link->flit_time;
+    }
+    if (link->domain)
+        exchange_packet(link->domain, link, *packet, simfine_to_ps(link->free_at) + vc->delay_ps);
+    return link->domain != NULL;
 }
 
 /* Puts a packet on the wire, from `start` on; `at` is when this is decided. */
@@ -176,13 +175,13 @@ static inline void link_wire(Link *link, LinkVc *vc, unsigned v, Packet packet, 
         link_collect_credits(vc, simfine_to_ps(at)); /* keeps the ring short */
     link->last_vc = (guint8)v;
     link->free_at = start + flits * link->flit_time;
-    if (G_UNLIKELY(link->rare))
-        link_transmit_rare(link, &packet, start);
     LinkCount *count = &link->count[packet.kind];
     count->packets++;
     count->flits += flits;
     if (packet.hold != HOLD_NONE) /* it leaves the buffer where it arrived */
         link_credit(link->ingress[packet.hold], (Vc)v, flits, simfine_to_ps(start));
+    if (G_UNLIKELY(link->rare) && link_wire_rare(link, vc, &packet, start))
+        return;
     LinkFlight *flight = link_flight_push(&vc->flight);
     flight->packet = packet;
     flight->at_ps = simfine_to_ps(link->free_at) + vc->delay_ps;
@@ -269,6 +268,12 @@ static inline void link_follow_up(Link *link)
     if (!link->waiting || link->blocked || link->sending)
         return;
     SimTime free_ps = simfine_to_ps(link->free_at);
+    if (G_UNLIKELY(link->domain && !link->someone_waits)) {
+        if (!link->late)
+            exchange_list_late(link->domain, link);
+        link->late = TRUE;
+        return;
+    }
     if (link->someone_waits || !link_has_reminder(link, free_ps))
         link_send_at(link, free_ps);
 }
@@ -281,6 +286,14 @@ static void link_on_send(Event *event, SimTime now_ps)
         link_unblock(link, now_ps);
     link_settle(link, now_ps);
     link_follow_up(link);
+}
+
+SimTime link_close(Link *link, SimTime last_ps)
+{
+    if (link->waiting)
+        link_settle(link, last_ps);
+    link->late = link->waiting && !link->blocked && !link->sending;
+    return link->late ? simfine_to_ps(link->free_at) : SIMTIME_NEVER;
 }
 
 guint32 link_queued(Link *link, Vc vc)
@@ -384,17 +397,4 @@ static void link_on_arrive_rsp(Event *event, SimTime now_ps)
         Packet packet = link_arrive(link, VC_RSP, &now_ps);
         link->sink(link->sink_node, link, packet, now_ps);
     } while (link_goes_on(link, VC_RSP));
-}
-
-void link_set_errors(Link *link, guint64 error_ppb)
-{
-    link->error_ppb = error_ppb;
-    link->rare = error_ppb || link->probe;
-}
-
-void link_observe(Link *link, Probe probe, void *user)
-{
-    link->probe = probe;
-    link->probe_user = user;
-    link->rare = link->error_ppb || probe;
 }

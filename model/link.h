@@ -37,6 +37,7 @@ typedef struct {
 extern const ParamRow link_params[];
 
 typedef struct Link Link;
+struct LinkDomain;
 typedef void (*LinkSink)(void *node, Link *link, Packet packet, SimTime now_ps);
 typedef void (*LinkDrained)(void *node, Link *link, Vc vc); /* a queue fell below its mark */
 
@@ -80,7 +81,8 @@ struct Link {
     guint8 someone_waits;    /* drained_below of some channel is set */
     guint8 sending;          /* `send` is pending */
     guint8 blocked;          /* the wire is free, but what waits has no credits (or the link is down) */
-    guint8 rare;             /* bit errors or an observer: link_transmit() looks closer */
+    guint8 rare;             /* bit errors, an observer or another domain: link_wire() looks closer */
+    guint8 late;             /* in its domain's list of links that decide at the end of a window */
     SimTime delay_min_ps;
     SimTime ahead_ps;        /* commit_ahead_ps */
     struct Link **ingress;   /* of the sending switch, by port: whose credits departing packets free */
@@ -94,10 +96,13 @@ struct Link {
     SimTime credit_mask;     /* batches are 2^n ps long: 2^n - 1 */
     SimTime drain_ps;
     LinkSink sink;
-
-    LinkCount count[PACKET_KINDS]; /* by the sender */
-    guint64 queue_peak;      /* packets */
+    Sim *far_sim;
+    struct LinkDomain *far_domain; /* where the far end is, and the sender is not; NULL: both are in one */
     SimTime credit_delay_ps;
+
+    LinkCount count[PACKET_KINDS] __attribute__((aligned(64))); /* by the sender */
+    struct LinkDomain *domain; /* where the sender is, and the far end is not */
+    guint64 queue_peak;      /* packets */
     Event send;              /* only where no arrival would bring us back in time: see link_settle() */
     LinkDrained drained;
     void *source_node;
@@ -156,15 +161,20 @@ static inline Packet link_arrive(Link *link, Vc v, SimTime *at_ps)
     LinkVc *vc = &link->vc[v];
     LinkFlight first = *link_flight_peek(&vc->flight);
     link_flight_drop(&vc->flight);
-    SimTime now_ps = sim_now_ps(link->sim), next_ps = link_flight_peek(&vc->flight)->at_ps;
+    SimTime now_ps = sim_now_ps(link->far_sim), next_ps = link_flight_peek(&vc->flight)->at_ps;
     if (G_LIKELY(vc->flight.count) && (G_LIKELY(!link->drain_ps) || next_ps > now_ps + link->drain_ps))
-        sim_at_key(link->sim, &vc->arrive, next_ps);
-    if (link->waiting)
+        sim_at_key(link->far_sim, &vc->arrive, next_ps);
+    if (!link->far_domain && link->waiting)
         link_arrival_settles(link, now_ps);
     *at_ps = first.at_ps;
     return first.packet;
 }
 #define LINK_OF_ARRIVAL(event, v) EVENT_OWNER(event, Link, vc[v].arrive)
+/* For exchange.c: credits that come from the other domain, */
+void link_credit_return(Link *link, Vc vc, guint32 flits, SimTime at_ps);
+/* and the end of a window: all decisions up to last_ps. When the next one is due, SIMTIME_NEVER when the link needs
+ * no more care. */
+SimTime link_close(Link *link, SimTime last_ps);
 void link_set_down(Link *link, gboolean down);
 void link_set_errors(Link *link, guint64 error_ppb);
 void link_observe(Link *link, Probe probe, void *user); /* NULL: nobody */

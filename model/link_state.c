@@ -1,4 +1,4 @@
-/* A link as others look at it: parameters, statistics, whether it is idle, what it waits for. */
+/* A link as others look at it: life, parameters, statistics, whether it is idle, what it waits for. */
 #include "model/link.h"
 
 const ParamRow link_params[] = {
@@ -25,6 +25,31 @@ const StatRow link_stats[] = {
     STAT_COUNTER(Link, replays, "packets", "sent again after a bit error"),
     STAT_END,
 };
+
+Link *link_array_new(guint32 n) { return g_aligned_alloc0(n, sizeof(Link), _Alignof(Link)); }
+
+void link_clear(Link *link)
+{
+    for (int v = 0; v < VCS; v++) {
+        packet_ring_clear(&link->vc[v].queue);
+        link_flight_clear(&link->vc[v].flight);
+        link_return_clear(&link->vc[v].returns);
+    }
+    g_free(link->path);
+}
+
+void link_set_errors(Link *link, guint64 error_ppb)
+{
+    link->error_ppb = error_ppb;
+    link->rare = error_ppb || link->probe || link->domain;
+}
+
+void link_observe(Link *link, Probe probe, void *user)
+{
+    link->probe = probe;
+    link->probe_user = user;
+    link->rare = link->error_ppb || probe || link->domain;
+}
 
 static const char *const kind_names[PACKET_KINDS] = {
     "read",     "write",     "red", "atom",   "multimem.st", "multimem.red", "multimem.ld_reduce",

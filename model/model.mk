@@ -6,6 +6,8 @@ libfanout_core_la_SOURCES += \
 	model/copy.h \
 	model/copy_internal.h \
 	model/copy_packets.c \
+	model/exchange.c \
+	model/exchange.h \
 	model/fabric.c \
 	model/fabric.h \
 	model/fault.c \

@@ -12,6 +12,11 @@
 #include "model/numeric.h"
 #include "model/switch.h"
 
+static DataPool *switch_data(const Switch *sw)
+{
+    return &sw->fabric->data[sw->fabric->exchange ? 1 : 0];
+}
+
 static int reduction_compare(const void *a, const void *b)
 {
     return (int)*(const guint16 *)a - (int)*(const guint16 *)b;
@@ -28,7 +33,7 @@ static void reduction_sum(Switch *sw, guint32 index, const Txn *txn, guint8 *res
     numeric_clear(&acc, (NumericPrecision)txn->acc);
     for (guint32 i = 0; i < record->got; i++)
         numeric_accumulate(&acc, (NumericType)txn->type, (NumericOp)txn->op,
-                           data_at(&sw->fabric->data, slot[gpu[i]]), txn->bytes);
+                           data_at(sw->fabric->data, slot[gpu[i]]), txn->bytes);
     numeric_finish(&acc, (NumericType)txn->type, result, txn->bytes);
 }
 
@@ -36,7 +41,7 @@ static void reduction_sum(Switch *sw, guint32 index, const Txn *txn, guint8 *res
 static guint32 reduction_finish_data(Switch *sw, guint32 index, const Txn *txn)
 {
     const McRecord *record = &sw->record[index];
-    DataPool *data = &sw->fabric->data;
+    DataPool *data = switch_data(sw);
     guint32 *slot = &sw->operand[(gsize)index * sw->gpus], result = 0;
     if (record->operands == record->expected + record->missing) {
         result = data_take(data);
@@ -55,7 +60,6 @@ void reduction_operand(Switch *sw, guint32 index, guint16 gpu, guint32 slot)
 {
     sw->operand[(gsize)index * sw->gpus + gpu] = slot;
     sw->record[index].operands++;
-    sw->awaited[index] |= AWAITED_WITH_DATA;
 }
 
 static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
@@ -68,7 +72,7 @@ static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
         txn->state = record->state & 3u;
     if (record->kind != PACKET_MC_READ) {
         if (record->data)
-            data_give(&fabric->data, record->data);
+            data_give(switch_data(sw), record->data);
         txn->data = 0;
         ack_add(&sw->port[record->port].done, record->txn, &txn->next, sw->spec->done_merge_max,
                 sw->spec->done_timer_ps);

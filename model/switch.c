@@ -1,6 +1,7 @@
 #include "model/switch.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "model/fabric.h"
 
@@ -48,11 +49,32 @@ static guint16 switch_beats(const SwitchSpec *spec, guint32 flits)
     return (guint16)((flits * FLIT_BYTES + spec->crossbar_bytes - 1) / spec->crossbar_bytes);
 }
 
+/* Memory that is touched as far as it is used, and never moves: members read records while others are taken. */
+static gpointer switch_map(gsize bytes)
+{
+    gpointer at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        g_error("switch: no %zu B of address space for the records of its tags", bytes);
+    return at;
+}
+
+static gsize switch_operands(const Switch *sw) { return (gsize)sw->record_max * sw->gpus; }
+
+static void switch_map_records(Switch *sw)
+{
+    guint64 tags = sw->ports * (sw->spec->multicast_tags + sw->spec->reduction_tags);
+    sw->record_max = (guint32)MIN(tags, PACKET_TXN_MAX) + 1;
+    sw->record = switch_map(sw->record_max * sizeof *sw->record);
+    sw->operand = switch_map(switch_operands(sw) * sizeof *sw->operand);
+    sw->operand_gpu = switch_map(switch_operands(sw) * sizeof *sw->operand_gpu);
+    sw->awaited = switch_map(sw->record_max * sizeof *sw->awaited);
+}
+
 void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 links)
 {
     memset(sw, 0, sizeof *sw);
     sw->fabric = fabric;
-    sw->sim = fabric->sim;
+    sw->sim = fabric->switch_sim;
     sw->spec = &fabric->spec.sw;
     sw->id = id;
     sw->gpus = gpus;
@@ -67,6 +89,7 @@ void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 l
         sw->beats[f] = switch_beats(sw->spec, f);
     sw->path = g_strdup_printf("switch%u", id);
     mctable_init(&sw->table, &fabric->spec.mctable);
+    switch_map_records(sw);
     for (guint32 p = 0; p < sw->ports; p++) {
         sw->port_k[p] = (guint8)(p % links);
         event_init(&sw->port[p].advance, switch_on_advance);
@@ -86,35 +109,21 @@ void switch_clear(Switch *sw)
     g_free(sw->in);
     g_free(sw->port);
     g_free(sw->port_k);
-    g_aligned_free(sw->record);
-    g_free(sw->awaited);
-    g_free(sw->operand);
-    g_free(sw->operand_gpu);
+    munmap(sw->record, sw->record_max * sizeof *sw->record);
+    munmap(sw->operand, switch_operands(sw) * sizeof *sw->operand);
+    munmap(sw->operand_gpu, switch_operands(sw) * sizeof *sw->operand_gpu);
+    munmap(sw->awaited, sw->record_max * sizeof *sw->awaited);
     g_free(sw->path);
 }
 
 static guint32 switch_record_take(Switch *sw)
 {
-    if (sw->record_free == 0) {
-        guint32 size = sw->record_size ? sw->record_size * 2 : 256;
-        McRecord *record = g_aligned_alloc0(size, sizeof *record, sizeof *record);
-        if (sw->record_size)
-            memcpy(record, sw->record, sw->record_size * sizeof *record);
-        g_aligned_free(sw->record);
-        sw->record = record;
-        sw->awaited = g_renew(guint16, sw->awaited, size);
-        sw->operand = g_renew(guint32, sw->operand, (gsize)size * sw->gpus);
-        memset(&sw->operand[(gsize)sw->record_size * sw->gpus], 0,
-               (gsize)(size - sw->record_size) * sw->gpus * sizeof *sw->operand);
-        sw->operand_gpu = g_renew(guint16, sw->operand_gpu, (gsize)size * sw->gpus);
-        for (guint32 i = size - 1; i >= MAX(sw->record_size, 1); i--) {
-            sw->record[i].next_free = sw->record_free;
-            sw->record_free = i;
-        }
-        sw->record_size = size;
-    }
     guint32 index = sw->record_free;
-    sw->record_free = sw->record[index].next_free;
+    if (index)
+        sw->record_free = sw->record[index].next_free;
+    else
+        index = ++sw->record_size;
+    g_assert(index < sw->record_max); /* a tag for each */
     sw->records_used++;
     return index;
 }
@@ -165,6 +174,8 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
             fault_wait(sw, index);
     }
     sw->awaited[index] = record->expected;
+    if (txn->answer == REPLICA_BY_RECORD && packet->kind == PACKET_MC_READ)
+        sw->awaited[index] |= AWAITED_WITH_DATA;
     record->data = txn->data;
     record->bytes = txn->bytes;
     record->offset = txn->offset;
@@ -175,7 +186,7 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
     SimTime start_ps = now_ps;
     Packet replica = {.txn = index, .kind = packet->kind, .flits = packet->flits, .hold = HOLD_NONE,
                       .src = replica_pack(record->answer_flits, record->bytes % FLIT_BYTES == 0
-                                                                    ? mcobject_answer(record->object)
+                                                                    ? (ReplicaAnswer)txn->answer
                                                                     : REPLICA_BY_RECORD)};
     PROBE_POINT(sw->fabric, PROBE_TABLE, sw->path, packet, now_ps);
     sw->multicast_requests++;

@@ -88,7 +88,7 @@ typedef struct Switch {
     McTable table;
     McRecord *record;               /* [0] unused */
     guint16 *awaited;               /* by record, apart from it: this is what each answer touches */
-    guint32 record_size, record_free, records_used;
+    guint32 record_max, record_size, record_free, records_used;
     guint32 *operand;               /* with data: slot of GPU g's operand of record r at r * gpus + g */
     guint16 *operand_gpu;           /* from r * gpus on: GPUs in order of arrival */
     guint64 replicated, reduced, multicast_requests, invalid_mcid;

@@ -4,7 +4,7 @@
 
 void txn_pool_init(TxnPool *pool)
 {
-    *pool = (TxnPool){0};
+    *pool = (TxnPool){.chunk = g_new0(Txn *, PACKET_TXN_MAX / TXN_CHUNK + 1)}; /* switches read it: it never moves */
 }
 
 void txn_pool_clear(TxnPool *pool)
@@ -18,7 +18,6 @@ void txn_pool_grow(TxnPool *pool)
 {
     guint32 first = pool->size;
     g_assert(first + TXN_CHUNK <= PACKET_TXN_MAX);
-    pool->chunk = g_renew(Txn *, pool->chunk, first / TXN_CHUNK + 1);
     pool->chunk[first / TXN_CHUNK] = g_aligned_alloc0(TXN_CHUNK, sizeof(Txn), sizeof(Txn));
     pool->size += TXN_CHUNK;
     /* the lowest index ends up at the head of the free list; index 0 stays out */
@@ -30,31 +29,34 @@ void txn_pool_grow(TxnPool *pool)
 
 #define DATA_SLOTS_MAX (1u << 24) /* 4 GiB of address space, none of it touched before use */
 
-void data_pool_init(DataPool *pool)
+void data_pool_init(DataPool pool[2])
 {
     gsize bytes = (gsize)DATA_SLOTS_MAX * DATA_SLOT_BYTES;
-    pool->base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    g_assert(pool->base != MAP_FAILED);
-    pool->free = NULL;
-    pool->n_free = pool->size = 0;
-    pool->next = 1;
+    guint8 *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    g_assert(base != MAP_FAILED);
+    pool[0] = (DataPool){.base = base, .first = 1, .next = 1, .end = DATA_SLOTS_MAX / 2};
+    pool[1] = (DataPool){.base = base, .first = DATA_SLOTS_MAX / 2, .next = DATA_SLOTS_MAX / 2,
+                         .end = DATA_SLOTS_MAX};
 }
 
-void data_pool_clear(DataPool *pool)
+void data_pool_clear(DataPool pool[2])
 {
-    munmap(pool->base, (gsize)DATA_SLOTS_MAX * DATA_SLOT_BYTES);
-    g_free(pool->free);
+    munmap(pool[0].base, (gsize)DATA_SLOTS_MAX * DATA_SLOT_BYTES);
+    g_free(pool[0].free);
+    g_free(pool[1].free);
+}
+
+void data_pool_grow(DataPool *pool)
+{
+    pool->size = pool->size ? pool->size * 2 : 4096;
+    pool->free = g_renew(guint32, pool->free, pool->size);
 }
 
 guint32 data_take(DataPool *pool)
 {
     if (G_LIKELY(pool->n_free))
         return pool->free[--pool->n_free];
-    if (pool->next >= pool->size) {
-        pool->size = pool->size ? pool->size * 2 : 4096;
-        g_assert(pool->size <= DATA_SLOTS_MAX);
-        pool->free = g_renew(guint32, pool->free, pool->size);
-    }
+    g_assert(pool->next < pool->end);
     return pool->next++;
 }

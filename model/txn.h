@@ -26,10 +26,11 @@ struct Txn { /* one cache line */
     guint32 next;        /* free list; acknowledgements merged into one packet */
     guint32 data;        /* slot of the data pool, 0: none (timing-only, or no data) */
     guint32 word_mask;   /* which 4 B words of the line are touched, from `offset`'s line on */
-    guint32 bytes : 10;  /* span from `offset`: a line's part, or up to 256 B from a copy engine */
-    guint32 kind : 4;    /* PacketKind of the request */
+    guint32 bytes : 9;   /* span from `offset`: a line's part, or up to 256 B from a copy engine */
+    guint32 kind : 3;    /* PacketKind of the request */
     guint32 type : 6;    /* NumericType of reductions and atomics */
     guint32 op : 8;      /* NumericOp, TXN_ATOM_* */
+    guint32 answer : 2;  /* multicast: mcobject_answer() when it was asked */
     guint32 acc : 2;     /* NumericAcc: precision of the sum */
     guint32 state : 2;   /* 0: in order; else a TxnFault */
 };
@@ -39,7 +40,7 @@ typedef enum { TXN_OK, TXN_UNBOUND, TXN_TIMEOUT } TxnFault;
 
 #define TXN_NONE 0u /* index 0 is never given out */
 
-/* Pools hand out indices and never move what they gave out: chunks of 4096. */
+/* Pools hand out indices and never move what they gave out: chunks of 4096, in a table of full length. */
 typedef struct {
     Txn **chunk;
     guint32 free_head, used, size;
@@ -73,14 +74,26 @@ static inline void txn_give(TxnPool *pool, guint32 index)
 typedef struct {
     guint8 *base; /* one reserved range, touched as far as used */
     guint32 *free;
-    guint32 n_free, size, next;
+    guint32 n_free, size;
+    guint32 first, next, end; /* slots of its own: from first on, untouched from next on */
 } DataPool;
 #define DATA_SLOT_BYTES 256u
-void data_pool_init(DataPool *pool);
-void data_pool_clear(DataPool *pool);
+/* Two pools over one range, for two domains; slots may be taken from one and given to the other. */
+void data_pool_init(DataPool pool[2]);
+void data_pool_clear(DataPool pool[2]);
+void data_pool_grow(DataPool *pool);
 guint32 data_take(DataPool *pool);
-static inline void data_give(DataPool *pool, guint32 slot) { pool->free[pool->n_free++] = slot; }
-static inline guint32 data_used(const DataPool *pool) { return pool->next - 1 - pool->n_free; }
+static inline void data_give(DataPool *pool, guint32 slot)
+{
+    if (G_UNLIKELY(pool->n_free == pool->size))
+        data_pool_grow(pool);
+    pool->free[pool->n_free++] = slot;
+}
+/* Of both together. */
+static inline guint32 data_used(const DataPool pool[2])
+{
+    return pool[0].next - pool[0].first - pool[0].n_free + (pool[1].next - pool[1].first - pool[1].n_free);
+}
 static inline guint8 *data_at(const DataPool *pool, guint32 slot)
 {
     return pool->base + (gsize)slot * DATA_SLOT_BYTES;

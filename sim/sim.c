@@ -21,6 +21,7 @@ Sim *sim_new(const SimSpec *spec, GError **error)
     }
     Sim *sim = g_new0(Sim, 1);
     sim->seed = spec->seed;
+    sim->domains = spec->domains;
     sim->vcd = vcd;
     sim->settled_ps = SIMTIME_NEVER;
     sim->waiters = g_array_new(FALSE, FALSE, sizeof(Waiter));
@@ -39,6 +40,7 @@ void sim_free(Sim *sim)
         return;
     }
     g_assert(!sim->running);
+    pair_free(sim->pair);
     process_abandon_all(sim);
     if (sim->vcd != NULL) {
         vcd_close(sim->vcd, sim->vcd_base_ps);
@@ -60,7 +62,7 @@ guint64 sim_seed(const Sim *sim)
 
 guint64 sim_events_fired(const Sim *sim)
 {
-    return sim->fired;
+    return sim->fired + (sim->pair != NULL ? pair_events_fired(sim->pair) : 0);
 }
 
 /* ---- events ---- */
@@ -91,6 +93,8 @@ void sim_finish(Sim *sim, SimStatus status)
     sim->ended = TRUE;
     if (status == SIM_LIMIT) {
         sim->now_ps = sim->until_ps;
+    } else if (status == SIM_IDLE && sim->pair != NULL) {
+        sim->now_ps = MAX(sim->now_ps, pair_now_ps(sim->pair));
     }
     if (sim->wheel == NULL) {
         reference_leave(sim); /* before SystemC makes due what is due in the next delta cycle */
@@ -120,7 +124,7 @@ void sim_sleep(Sim *sim, SimTime next_ps, SimTime clock_ps)
 }
 
 /* Fires what is due. The limit shrinks to the current instant when a process becomes ready. */
-static void drain(Sim *sim, SimTime limit_ps)
+void sim_drain(Sim *sim, SimTime limit_ps)
 {
     Calendar *wheel = sim->wheel;
     Event *event;
@@ -145,7 +149,11 @@ static void pump_wheel(Sim *sim)
     } else if (foreign_ps != SIMTIME_NEVER) {
         limit_ps = MIN(limit_ps, clock_ps + foreign_ps);
     }
-    drain(sim, limit_ps);
+    if (sim->pair != NULL) {
+        pair_drain(sim->pair, limit_ps);
+    } else {
+        sim_drain(sim, limit_ps);
+    }
     if (sim->stop) {
         sim_finish(sim, SIM_STOPPED);
     } else if (sim->ready_first != NULL) {
@@ -155,7 +163,8 @@ static void pump_wheel(Sim *sim)
             process_resume_first(sim);
         }
     } else {
-        sim_sleep(sim, calendar_next_ps(sim->wheel), clock_ps);
+        sim_sleep(sim, sim->pair != NULL ? pair_due_ps(sim->pair) : calendar_next_ps(sim->wheel),
+                  clock_ps);
     }
 }
 
@@ -200,6 +209,7 @@ SimStatus sim_run(Sim *sim, SimTime until_ps)
         reference_leave(sim);
     }
     sim->running = FALSE;
+    pair_settle(sim->pair);
     if (fine && kernel_now_ps() - sim->base_ps > sim->now_ps) {
         sim->now_ps = kernel_now_ps() - sim->base_ps; /* something foreign was last */
     }

@@ -31,6 +31,7 @@ typedef struct {
     guint64 seed;         /* of every named random stream */
     SimCalendar calendar;
     const char *vcd_path; /* NULL: no waveform; else written, and no running ahead */
+    guint domains;        /* 0 or 1: one; 2: see domain.h */
 } SimSpec;
 
 typedef enum {

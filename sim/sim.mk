@@ -2,6 +2,8 @@
 libfanout_core_la_SOURCES += \
 	sim/calendar.c \
 	sim/calendar.h \
+	sim/domain.c \
+	sim/domain.h \
 	sim/event.h \
 	sim/foreign.h \
 	sim/kernel.h \

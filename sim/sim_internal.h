@@ -60,6 +60,8 @@ struct Sim {
     SimTime settled_ps;  /* SystemC's time whose notifications have all come */
 
     guint64 seed;
+    guint domains;
+    struct SimPair *pair; /* the two domains; NULL: there is one */
     GThread *thread;
     Vcd *vcd;
     SimTime vcd_base_ps;
@@ -68,12 +70,22 @@ struct Sim {
 };
 
 void sim_finish(Sim *sim, SimStatus status);
+void sim_drain(Sim *sim, SimTime limit_ps); /* of the wheel: fires what is due */
 void sim_sleep(Sim *sim, SimTime next_ps, SimTime clock_ps);
 gboolean sim_nobody_waits(Sim *sim);
 
 void process_push_ready(Sim *sim, SimProcess *process);
 void process_resume_first(Sim *sim); /* from the pump: there is one */
 void process_abandon_all(Sim *sim);
+
+/* domain.c */
+typedef struct SimPair SimPair;
+void pair_free(SimPair *pair);   /* may be NULL */
+void pair_settle(SimPair *pair); /* may be NULL: the other thread rests when it returns */
+void pair_drain(SimPair *pair, SimTime limit_ps);
+SimTime pair_due_ps(const SimPair *pair); /* when either domain goes on */
+SimTime pair_now_ps(const SimPair *pair); /* of the other domain */
+guint64 pair_events_fired(const SimPair *pair);
 
 /* reference.c */
 void reference_init(Sim *sim);

@@ -17,6 +17,7 @@ dist_check_SCRIPTS = \
 	tests/test_cuda_probe.sh \
 	tests/test_cuda_ranks.sh \
 	tests/test_cuda_report.sh \
+	tests/test_domains.sh \
 	tests/test_globals.sh \
 	tests/test_replay.sh \
 	tests/test_summary.sh \
@@ -73,6 +74,7 @@ check_PROGRAMS += \
 	tests/test_cuda_rules_5 \
 	tests/test_cuda_streams \
 	tests/test_device \
+	tests/test_domains \
 	tests/test_event \
 	tests/test_fault \
 	tests/test_gpu \

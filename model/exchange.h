@@ -1,0 +1,64 @@
+/* What crosses between GPUs and switches when they run as two domains (sim/domain.h): packets on links
+ * one way, credits the other.
+ *
+ * Domain 0 has the GPUs: the sending ends of up links, the far ends of down links. Domain 1 has the switches
+ * and the other ends. A letter written in one window is delivered as the next one begins: each domain fills
+ * one outbox while the other one empties the one before. A link that decides late (link_settle) stands in a list
+ * and decides at the end of each window; a batch of credits that is open then goes as far as it is. */
+#ifndef MODEL_EXCHANGE_H
+#define MODEL_EXCHANGE_H
+
+#include "model/link.h"
+#include "model/txn.h"
+
+struct Fabric;
+
+typedef struct {
+    SimTime at_ps;
+    Link *link;
+    union {
+        Packet packet;
+        struct {
+            guint32 flits, vc;
+        } credit;
+    };
+} Letter;
+typedef struct {
+    Letter *at;
+    guint32 n, size;
+} LetterBox;
+
+typedef struct LinkDomain {
+    Sim *sim;
+    struct {
+        LetterBox packets, credits;
+        GArray *slots;       /* guint32: of the data pool, given back */
+    } out[2];                /* by the window's parity */
+    guint32 window;
+    SimTime first_ps;        /* the earliest letter of this window takes effect */
+    GPtrArray *late;         /* Link: they have packets to decide on, and no event */
+    guint late_kept;         /* of these, how many were left by the last window */
+    GPtrArray *open;         /* LinkVc: with open batches of credits; their links beside them */
+    GPtrArray *open_link;
+} LinkDomain;
+
+typedef struct Exchange {
+    LinkDomain domain[2];
+    DataPool *data[2];
+} Exchange;
+
+/* GPUs and switches of a fabric that is about to be built become two domains. GError: why they cannot. */
+gboolean exchange_split(struct Fabric *fabric, GError **error);
+/* Once it is built: whether its faults allow for it. */
+gboolean exchange_check(const struct Fabric *fabric, GError **error);
+void exchange_free(Exchange *exchange); /* after the last run */
+void exchange_take(Exchange *exchange, Link *up, Link *down);
+/* Data slots on their way from the switches to the GPUs. */
+guint32 exchange_slots(const Exchange *exchange);
+
+/* link.c: what leaves a domain. */
+void exchange_packet(LinkDomain *domain, Link *link, Packet packet, SimTime at_ps);
+void exchange_credit_slot(Link *link, Vc vc, guint32 flits, SimTime slot_ps);
+void exchange_list_late(LinkDomain *domain, Link *link);
+
+#endif

@@ -1,0 +1,47 @@
+#!/bin/sh
+# Proves that two domains (--domains 2) give the bytes of one, statistics included, with data and without, and
+# that what they cannot do is refused with one line.
+. "$TOP_SRCDIR/tests/cli_test.sh"
+
+# same ARG...: the whole report, in one domain and in two.
+same() {
+    "$FANOUT" coll "$@" --format json >one 2>err || complain "$*: exit $?: $(cat err)"
+    "$FANOUT" coll "$@" --format json --domains 2 >two 2>err || complain "$* --domains 2: exit $?: $(cat err)"
+    grep -q '"link_rows"' one || complain "$*: no statistics of links to compare"
+    cmp one two || complain "$*: two domains differ: $(diff one two | head -n 4)"
+}
+same all_reduce -a nvls -s dgx-h100 -b 256K --data full
+same all_reduce -a nvls -s dgx-h100 -b 1M --data off
+same all_reduce -a nvls -s gb200-nvl72 -b 512K --data off
+same all_reduce -a nvls_oneshot -s dgx-h100 -b 64K -d half
+same all_reduce -a ring -s dgx-h100 -b 512K
+same all_reduce -a ring -p ll -s dgx-h100 -b 64K
+same all_reduce -a oneshot -s dgx-h100 -b 64K
+same all_reduce -a twoshot -s dgx-h100 -b 256K --warmup 1 --iters 2
+same all_gather -a push -s dgx-h100 -b 256K
+same all_to_all -s dgx-h100 -b 1M
+same broadcast -a nvls -s teach-4gpu -b 64K
+# Little room, so that credits and tags hold everything up; damaged packets; answers that do not merge; a lost link.
+same all_reduce -a nvls -s dgx-h100 -b 128K --set link.credits_switch_flits=32 --set link.credits_gpu_flits=40 \
+    --set switch.multicast_tags=3 --set switch.reduction_tags=2
+same all_to_all -s dgx-h100 -b 256K --set gpu.response_queue_packets=2 --set gpu.source_queue_packets=2 \
+    --set link.credit_batch_ps=1
+same all_reduce -a ring -s dgx-h100 -b 128K --set link.error_ppb=20000000 --seed 7
+same all_reduce -a nvls -s dgx-h100 -b 128K --set fault.link_down=gpu1.link2 --set fault.link_degraded=gpu0.link3
+
+coll="coll all_reduce -s teach-4gpu -b 8K"
+# shellcheck disable=SC2086
+{
+    refuses "waveforms" $coll --domains 2 --vcd x.vcd
+    refuses "two domains.*--calendar" $coll --domains 2 --calendar systemc
+    refuses "commit_ahead_ps: two domains are exact" $coll --domains 2 --set link.commit_ahead_ps=1000
+    refuses "drain_ps: two domains are exact" $coll --domains 2 --set link.drain_ps=1000
+    refuses "gpu_silent: two domains have no time-outs" $coll --domains 2 --set fault.gpu_silent=gpu1
+    refuses "999 ps apart; at least 1000" $coll --domains 2 --set link.flight_ps=999
+    refuses "flows" $coll -a nvls --domains 2 --fidelity flow
+    refuses "'3' is not a whole number from 1 to 2" $coll --domains 3
+    refuses "this verb runs on one core" bench uniform --domains 2
+    refuses "this verb runs on one core" walk store --domains 2
+}
+says "all_reduce" coll all_reduce -s teach-4gpu -b 8K --domains 1
+finish
