@@ -38,7 +38,7 @@ static guint32 flow_port_share(guint32 flows, guint32 issue_ps, guint32 kind, gp
 {
     const Fabric *fabric = user;
     guint32 sms = MIN(flows, (guint32)fabric->spec.sm.count);
-    return port_share(fabric->ports, sms, issue_ps, kind > 0).busy_per_mille;
+    return port_share(fabric->ports, sms, issue_ps, kind & 1, kind >> 1).busy_per_mille;
 }
 
 void device_flow_begin(Fabric *fabric)
@@ -152,7 +152,8 @@ static guint64 flow_spread(const FoCta *cta, const DeviceCost *cost, const LoopS
     if (!cost->remote_stores)
         return lines * FLOW_LINE;
     guint32 sms = MIN(cta->launch->ctas, (guint32)fabric->spec.sm.count);
-    PortShare port = port_share(fabric->ports, sms, flow_queue_ps(cost), spec->step > cta->cta->threads);
+    PortShare port = port_share(fabric->ports, sms, flow_queue_ps(cost), spec->step > cta->cta->threads,
+                                cost->targets);
     guint64 mix = hash_mix((spec->part[spec->n_parts - 1].base * 131 + cost->gpu) * 131 + cta->cta->index);
     double sigmas = ((double)(mix % 2001) - 1000) / 1000 * sqrt(3);
     double work = (double)lines + sigmas * port.spread_per_mille / 1000 * sqrt((double)lines);
@@ -165,9 +166,10 @@ static FlowClass *flow_classify(const DeviceCost *cost, guint64 limit, gboolean 
     g_autofree FlowUse *use = g_new(FlowUse, all);
     guint32 up = cost->gpu * FLOW_RESOURCES + FLOW_UP;
     guint32 issue_ps = cost->remote_stores ? (guint32)flow_queue_ps(cost) : 0;
+    guint32 kind = cost->targets << 1 | (strided ? 1u : 0u); /* see flow_port_share() */
     for (guint32 r = 0; r < all; r++)
         if (cost->amount[r])
-            use[n++] = (FlowUse){r, (guint32)cost->amount[r], r == up ? issue_ps : 0, strided};
+            use[n++] = (FlowUse){r, (guint32)cost->amount[r], r == up ? issue_ps : 0, kind};
     return flow_class(cost->fabric->flow, use, n, limit);
 }
 

@@ -12,6 +12,7 @@ typedef struct {
     guint64 queue, links;
     guint32 sms;
     gboolean strided;
+    guint32 copies;
     guint64 issue_ps, packet_ps;
     guint64 *start_ps; /* by link and place: when the last `queue` packets left, or will leave, the queue */
     guint64 *packets;  /* by link: so far */
@@ -23,10 +24,10 @@ typedef struct {
 /* The address of an SM's next packet. */
 static guint64 port_address(const PortPlay *play, guint32 sm)
 {
-    guint64 turn = play->issued[sm] / PORT_TURN, line = play->issued[sm] % PORT_TURN;
+    guint64 number = play->issued[sm] / play->copies, turn = number / PORT_TURN, line = number % PORT_TURN;
     if (play->strided)
         return ((turn * play->sms + sm) * PORT_TURN + line) * LINE_BYTES;
-    return ((guint64)sm * (PORT_PACKETS + 2) + play->issued[sm]) * LINE_BYTES;
+    return ((guint64)sm * (PORT_PACKETS + 2) + number) * LINE_BYTES;
 }
 
 static guint64 port_issue(PortPlay *play, const Hash *hash, guint32 sm)
@@ -65,11 +66,12 @@ static PortShare port_result(const PortPlay *play, guint32 sms, const guint64 *b
     return share;
 }
 
-static PortShare port_play(const Fabric *fabric, guint32 sms, guint64 issue_ps, gboolean strided)
+static PortShare port_play(const Fabric *fabric, guint32 sms, guint64 issue_ps, gboolean strided,
+                           guint32 copies)
 {
     guint64 links = fabric->links, queue = fabric->spec.gpu.source_queue_packets, begin_ps = 0, now_ps = 0;
     guint64 flits = 1 + LINE_BYTES / FLIT_BYTES;
-    PortPlay play = {.queue = queue, .links = links, .sms = sms, .strided = strided,
+    PortPlay play = {.queue = queue, .links = links, .sms = sms, .strided = strided, .copies = copies,
                      .issue_ps = issue_ps,
                      .packet_ps = flits * FLIT_BYTES * 1000000u / fabric->spec.link.rate_MBps};
     g_autofree guint64 *room = g_new0(guint64, links * queue + 2 * links + 3 * sms);
@@ -110,13 +112,15 @@ void port_shares_free(PortShares *shares)
     g_free(shares);
 }
 
-PortShare port_share(PortShares *shares, guint32 sms, guint64 issue_ps, gboolean strided)
+PortShare port_share(PortShares *shares, guint32 sms, guint64 issue_ps, gboolean strided, guint32 copies)
 {
     guint32 steps = (guint32)((issue_ps + PORT_ISSUE_STEP_PS / 2) / PORT_ISSUE_STEP_PS);
-    gpointer key = GUINT_TO_POINTER(steps << 17 | sms << 1 | (strided ? 1u : 0u));
+    copies = CLAMP(copies, 1, G_MAXUINT8);
+    gpointer key = GSIZE_TO_POINTER((gsize)steps << 32 | copies << 20 | sms << 1 | (strided ? 1u : 0u));
     PortShare *known = g_hash_table_lookup(shares->known, key);
     if (!known) {
-        PortShare share = port_play(shares->fabric, sms, MAX(steps, 1) * PORT_ISSUE_STEP_PS, strided);
+        PortShare share =
+            port_play(shares->fabric, sms, MAX(steps, 1) * PORT_ISSUE_STEP_PS, strided, copies);
         known = g_memdup2(&share, sizeof share);
         g_hash_table_insert(shares->known, key, known);
     }
