@@ -24,10 +24,10 @@ typedef struct {
 /* The address of an SM's next packet. */
 static guint64 port_address(const PortPlay *play, guint32 sm)
 {
-    guint64 number = play->issued[sm] / play->copies, turn = number / PORT_TURN, line = number % PORT_TURN;
+    guint64 turn = play->issued[sm] / PORT_TURN / play->copies, line = play->issued[sm] % PORT_TURN;
     if (play->strided)
         return ((turn * play->sms + sm) * PORT_TURN + line) * LINE_BYTES;
-    return ((guint64)sm * (PORT_PACKETS + 2) + number) * LINE_BYTES;
+    return ((guint64)sm * (PORT_PACKETS + 2) + turn * PORT_TURN + line) * LINE_BYTES;
 }
 
 static guint64 port_issue(PortPlay *play, const Hash *hash, guint32 sm)

@@ -23,7 +23,7 @@ PortShares *port_shares_new(const Fabric *fabric);
 void port_shares_free(PortShares *shares);
 /* sms: that store, 1 or more; issue_ps: LSU time of one store's packet, with the loads that go with it
  * (in steps of PORT_ISSUE_STEP_PS); strided: the SMs take turns of 8 KiB of one array, else each has an
- * array of its own; copies: so many GPUs get each line, one after the other, by the same link (their memory
+ * array of its own; copies: so many GPUs get each 8 KiB, one after the other, by the same links (their memory
  * is laid out alike). */
 PortShare port_share(PortShares *shares, guint32 sms, guint64 issue_ps, gboolean strided, guint32 copies);
 #define PORT_ISSUE_STEP_PS 500u
