@@ -152,17 +152,17 @@ static G_GNUC_NO_INLINE int link_arbitrate_short(Link *link, SimTime at_ps, SimT
     return -1;
 }
 
-/* TRUE: the packet is in another domain now. */
-static G_GNUC_NO_INLINE gboolean link_wire_rare(Link *link, const LinkVc *vc, const Packet *packet, SimFine start)
+/* TRUE: the packet is in another domain now. By value: a pointer would keep it out of registers in everybody's way. */
+static G_GNUC_NO_INLINE gboolean link_wire_rare(Link *link, const LinkVc *vc, Packet packet, SimFine start)
 {
     if (link->probe)
-        link->probe(link->probe_user, PROBE_WIRE, __FILE__, link->path, packet, simfine_to_ps(start));
+        link->probe(link->probe_user, PROBE_WIRE, __FILE__, link->path, &packet, simfine_to_ps(start));
     if (link->error_ppb && rng_below(&link->rng, 1000000000) < link->error_ppb) {
         link->replays++;
-        link->free_at += simfine_from_ps(link->replay_ps) + packet->flits * link->flit_time;
+        link->free_at += simfine_from_ps(link->replay_ps) + packet.flits * link->flit_time;
     }
     if (link->domain)
-        exchange_packet(link->domain, link, *packet, simfine_to_ps(link->free_at) + vc->delay_ps);
+        exchange_packet(link->domain, link, packet, simfine_to_ps(link->free_at) + vc->delay_ps);
     return link->domain != NULL;
 }
 
@@ -180,7 +180,7 @@ static inline void link_wire(Link *link, LinkVc *vc, unsigned v, Packet packet, 
     count->flits += flits;
     if (packet.hold != HOLD_NONE) /* it leaves the buffer where it arrived */
         link_credit(link->ingress[packet.hold], (Vc)v, flits, simfine_to_ps(start));
-    if (G_UNLIKELY(link->rare) && link_wire_rare(link, vc, &packet, start))
+    if (G_UNLIKELY(link->rare) && link_wire_rare(link, vc, packet, start))
         return;
     LinkFlight *flight = link_flight_push(&vc->flight);
     flight->packet = packet;
@@ -379,6 +379,21 @@ void link_arrival_settles(Link *link, SimTime now_ps)
 {
     link_settle(link, now_ps);
     link_follow_up(link);
+}
+
+/* The same, except that the next one is only scheduled if it is not due soon. */
+Packet link_arrive_draining(Link *link, Vc v, SimTime *at_ps)
+{
+    LinkVc *vc = &link->vc[v];
+    LinkFlight first = *link_flight_peek(&vc->flight);
+    link_flight_drop(&vc->flight);
+    SimTime now_ps = sim_now_ps(link->sim);
+    if (vc->flight.count && link_flight_peek(&vc->flight)->at_ps > now_ps + link->drain_ps)
+        sim_at_key(link->sim, &vc->arrive, link_flight_peek(&vc->flight)->at_ps);
+    if (link->waiting)
+        link_arrival_settles(link, now_ps);
+    *at_ps = first.at_ps;
+    return first.packet;
 }
 
 static void link_on_arrive_creq(Event *event, SimTime now_ps)

@@ -152,6 +152,7 @@ static inline void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
  *     do { packet = link_arrive(link, v, &at_ps); ... at at_ps ... } while (link_goes_on(link, v));
  * mostly one; the next one is scheduled, or else it is due within drain_ps and comes right away. */
 void link_arrival_settles(Link *link, SimTime now_ps);
+Packet link_arrive_draining(Link *link, Vc v, SimTime *at_ps);
 static inline gboolean link_goes_on(Link *link, Vc v)
 {
     return G_UNLIKELY(link->drain_ps) && link->vc[v].flight.count && !event_is_pending(&link->vc[v].arrive);
@@ -159,15 +160,15 @@ static inline gboolean link_goes_on(Link *link, Vc v)
 static inline Packet link_arrive(Link *link, Vc v, SimTime *at_ps)
 {
     LinkVc *vc = &link->vc[v];
-    LinkFlight first = *link_flight_peek(&vc->flight);
+    if (G_UNLIKELY(link->drain_ps))
+        return link_arrive_draining(link, v, at_ps);
+    Packet packet = link_flight_peek(&vc->flight)->packet;
     link_flight_drop(&vc->flight);
-    SimTime now_ps = sim_now_ps(link->far_sim), next_ps = link_flight_peek(&vc->flight)->at_ps;
-    if (G_LIKELY(vc->flight.count) && (G_LIKELY(!link->drain_ps) || next_ps > now_ps + link->drain_ps))
-        sim_at_key(link->far_sim, &vc->arrive, next_ps);
+    if (G_LIKELY(vc->flight.count))
+        sim_at_key(link->far_sim, &vc->arrive, link_flight_peek(&vc->flight)->at_ps);
     if (!link->far_domain && link->waiting)
-        link_arrival_settles(link, now_ps);
-    *at_ps = first.at_ps;
-    return first.packet;
+        link_arrival_settles(link, *at_ps);
+    return packet;
 }
 #define LINK_OF_ARRIVAL(event, v) EVENT_OWNER(event, Link, vc[v].arrive)
 /* For exchange.c: credits that come from the other domain, */
