@@ -5,7 +5,6 @@ Calendar *calendar_new(void)
 {
     Calendar *calendar = g_new0(Calendar, 1);
     calendar->far_bucket = UINT64_MAX;
-    calendar->sorted = UINT64_MAX;
     return calendar;
 }
 
@@ -19,26 +18,39 @@ void calendar_free(Calendar *calendar)
 
 #define SORT_STEPS_MAX 100
 
-/* Into the bucket that is in order: mostly at its end, since what is scheduled later for the same
- * time comes later. */
-void calendar_insert_sorted(Calendar *calendar, Event *event)
+/* Into the list that is in order: mostly at its end, since what is scheduled later for the same time
+ * comes later. */
+static void insert_due(Calendar *calendar, Event *event)
 {
-    unsigned slot = (event->time_ps >> CALENDAR_PS_SHIFT) & CALENDAR_MASK;
-    Event **link = &calendar->head[slot];
+    Event **link = &calendar->due;
 
-    if (*link != NULL && !event_is_before(event, calendar->sorted_last)) {
-        link = &calendar->sorted_last->next;
+    if (!event_is_before(event, calendar->due_last)) {
+        link = &calendar->due_last->next;
     }
     while (*link != NULL && !event_is_before(event, *link)) {
         link = &(*link)->next;
     }
+    event->place = CALENDAR_PLACE_WHEEL;
     event->next = *link;
     *link = event;
     if (event->next == NULL) {
-        calendar->sorted_last = event;
+        calendar->due_last = event;
     }
-    calendar->words[slot >> 6] |= (uint64_t)1 << (slot & 63);
-    calendar->summary[slot >> 12] |= (uint64_t)1 << ((slot >> 6) & 63);
+}
+
+static void push_far(Calendar *calendar, Event *event);
+
+void calendar_insert_else(Calendar *calendar, Event *event)
+{
+    uint64_t bucket = event->time_ps >> CALENDAR_PS_SHIFT;
+
+    if (bucket != calendar->turn) {
+        push_far(calendar, event);
+    } else if (calendar->due != NULL) {
+        insert_due(calendar, event);
+    } else {
+        calendar_insert_at(calendar, event, bucket & CALENDAR_MASK);
+    }
 }
 
 static Event *list_merge(Event *a, Event *b)
@@ -79,9 +91,9 @@ static Event *list_sort(Event *list)
 
 /* Lists are short, and the wrong way round as far as times are equal: each event goes in front of
  * those before it, or nearly. A long list is sorted the other way. */
-Event *calendar_sort(Calendar *calendar, unsigned slot)
+static void sort_due(Calendar *calendar, Event *list)
 {
-    Event *sorted = NULL, *last = calendar->head[slot];
+    Event *sorted = NULL, *last = list;
     unsigned steps = 0;
 
     for (Event *event = last, *next; event != NULL; event = next) {
@@ -104,9 +116,34 @@ Event *calendar_sort(Calendar *calendar, unsigned slot)
             break;
         }
     }
-    calendar->head[slot] = sorted;
-    calendar->sorted_last = last;
-    return sorted;
+    calendar->due = sorted;
+    calendar->due_last = last;
+}
+
+Event *calendar_take_due(Calendar *calendar, SimTime limit_ps)
+{
+    Event *event = calendar->due;
+
+    if (event->time_ps > limit_ps) {
+        return NULL;
+    }
+    calendar->due = event->next;
+    event->place = CALENDAR_PLACE_IDLE;
+    return event;
+}
+
+Event *calendar_take_first(Calendar *calendar, unsigned slot, SimTime limit_ps)
+{
+    sort_due(calendar, calendar->head[slot]);
+    if (calendar->due->time_ps > limit_ps) {
+        calendar->head[slot] = calendar->due;
+        calendar->due = NULL;
+        return NULL;
+    }
+    calendar->head[slot] = NULL;
+    calendar_unmark(calendar, slot);
+    calendar_turn_to(calendar, calendar->due->time_ps >> CALENDAR_PS_SHIFT);
+    return calendar_take_due(calendar, limit_ps);
 }
 
 /* The first marked slot in a word after `word`, going round. */
@@ -128,17 +165,20 @@ unsigned calendar_find_from_summary(const Calendar *calendar, unsigned word)
 }
 
 /* Nothing is in the wheel: it may turn to what the heap has. */
-Event *calendar_first_far(Calendar *calendar, SimTime limit_ps)
+Event *calendar_take_far(Calendar *calendar, SimTime limit_ps)
 {
     if (calendar->far_n == 0 || calendar->far[0].time_ps > limit_ps) {
         return NULL;
     }
     calendar_turn_to(calendar, calendar->far_bucket);
-    return calendar_first(calendar, limit_ps);
+    return calendar_take(calendar, limit_ps);
 }
 
 SimTime calendar_next_ps(Calendar *calendar)
 {
+    if (calendar->due != NULL) {
+        return calendar->due->time_ps;
+    }
     unsigned slot = calendar->turn & CALENDAR_MASK;
     uint64_t word = calendar->words[slot >> 6] >> (slot & 63);
     unsigned found = word != 0 ? slot + (unsigned)__builtin_ctzll(word)
@@ -202,7 +242,7 @@ static void far_note_top(Calendar *calendar)
         calendar->far_n > 0 ? calendar->far[0].time_ps >> CALENDAR_PS_SHIFT : UINT64_MAX;
 }
 
-void calendar_push_far(Calendar *calendar, Event *event)
+static void push_far(Calendar *calendar, Event *event)
 {
     if (calendar->far_n == calendar->far_size) {
         calendar->far_size = MAX(64, 2 * calendar->far_size);
@@ -214,7 +254,7 @@ void calendar_push_far(Calendar *calendar, Event *event)
     far_note_top(calendar);
 }
 
-static void calendar_remove_far(Calendar *calendar, Event *event)
+static void remove_far(Calendar *calendar, Event *event)
 {
     gsize at = event->place - CALENDAR_PLACE_FAR;
     g_assert(event->place >= CALENDAR_PLACE_FAR && at < calendar->far_n);
@@ -232,34 +272,33 @@ static void calendar_remove_far(Calendar *calendar, Event *event)
     far_note_top(calendar);
 }
 
-/* Nothing earlier than `bucket` is pending: the wheel may start there. */
-void calendar_turn_to(Calendar *calendar, uint64_t bucket)
+void calendar_refill(Calendar *calendar)
 {
-    g_assert(bucket >= calendar->turn);
-    calendar->turn = bucket;
-    while (calendar->far_n > 0 && calendar->far_bucket - bucket < CALENDAR_BUCKETS) {
+    while (calendar->far_n > 0 && calendar->far_bucket - calendar->turn < CALENDAR_BUCKETS) {
         Event *event = calendar->far[0].event;
-        calendar_remove_far(calendar, event);
+        remove_far(calendar, event);
         calendar_insert(calendar, event);
     }
 }
 
 void calendar_remove(Calendar *calendar, Event *event)
 {
-    unsigned slot = (event->time_ps >> CALENDAR_PS_SHIFT) & CALENDAR_MASK;
-    Event **link = &calendar->head[slot], *before = NULL;
-
     if (event->place != CALENDAR_PLACE_WHEEL) {
-        calendar_remove_far(calendar, event);
+        remove_far(calendar, event);
         return;
     }
-    event->place = CALENDAR_PLACE_IDLE;
+    uint64_t bucket = event->time_ps >> CALENDAR_PS_SHIFT;
+    unsigned slot = bucket & CALENDAR_MASK;
+    gboolean due = bucket == calendar->turn && calendar->due != NULL;
+    Event **link = due ? &calendar->due : &calendar->head[slot], *before = NULL;
     for (; *link != event; link = &before->next) {
         before = *link;
     }
     *link = event->next;
-    if (event->next == NULL && event->time_ps >> CALENDAR_PS_SHIFT == calendar->sorted) {
-        calendar->sorted_last = before;
+    event->place = CALENDAR_PLACE_IDLE;
+    if (due && event->next == NULL) {
+        calendar->due_last = before;
+    } else if (!due && calendar->head[slot] == NULL) {
+        calendar_unmark(calendar, slot);
     }
-    calendar_note_head(calendar, slot, calendar->head[slot]);
 }

@@ -2,13 +2,13 @@
  *
  * Near events lie in buckets of 64 ps, each a singly linked list; a bitmap of two levels finds the
  * next bucket that holds something. Inserting puts an event in front of its bucket's list, without
- * looking at the others; a bucket is sorted by (time, order) once, when the wheel gets to it. Most
- * buckets of a run hold one event or two. Events later than the wheel's span wait in a binary heap
- * and move into the wheel as it turns.
+ * looking at the others; when the wheel gets to a bucket of several, its list is taken out, sorted by
+ * (time, order), and is what is due. Most buckets of a run hold one event or two. Events later than
+ * the wheel's span wait in a binary heap and move into the wheel as it turns.
  *
  * Invariants: every event in the wheel lies in the buckets [turn, turn + CALENDAR_BUCKETS), every
- * event in the heap later, and turn never passes the bucket of the earliest event. The list of the
- * bucket `sorted` is in order and `sorted_last` its end; what comes into it keeps that.
+ * event in the heap later, and turn never passes the bucket of the earliest event. While anything is
+ * due it is of the bucket `turn`, and what else comes into that bucket is due too.
  *
  * Internal to sim/. The hot half is inline and as free of unpredictable branches as can be;
  * calendar.c has the heap and the slow paths. */
@@ -39,8 +39,8 @@ typedef struct {
 
 typedef struct {
     uint64_t turn;        /* absolute number of the wheel's first bucket */
-    uint64_t sorted;      /* absolute number of the bucket whose list is in order */
-    Event *sorted_last;   /* its last event, while it has any */
+    Event *due;           /* the list that is in order; NULL: none */
+    Event *due_last;      /* its last event, while there is one */
     uint64_t far_bucket;  /* bucket of the heap's top, UINT64_MAX when empty */
     gsize far_n;          /* events in the heap */
     CalendarFar *far;
@@ -54,44 +54,76 @@ Calendar *calendar_new(void);
 void calendar_free(Calendar *calendar); /* the events stay their owners' */
 
 /* The slow halves of what follows. */
-void calendar_push_far(Calendar *calendar, Event *event);
-void calendar_turn_to(Calendar *calendar, uint64_t bucket); /* and refill from the heap */
-void calendar_insert_sorted(Calendar *calendar, Event *event);
-Event *calendar_sort(Calendar *calendar, unsigned slot); /* its new head */
+void calendar_insert_else(Calendar *calendar, Event *event); /* far, or into the bucket of `turn` */
+void calendar_refill(Calendar *calendar);                    /* from the heap */
 #define CALENDAR_EMPTY CALENDAR_BUCKETS
 unsigned calendar_find_from_summary(const Calendar *calendar, unsigned word);
-Event *calendar_first_far(Calendar *calendar, SimTime limit_ps);
+/* calendar_take() from what is due, from a bucket of several events that gets due, from the heap. */
+Event *calendar_take_due(Calendar *calendar, SimTime limit_ps);
+Event *calendar_take_first(Calendar *calendar, unsigned slot, SimTime limit_ps);
+Event *calendar_take_far(Calendar *calendar, SimTime limit_ps);
 
 static inline gboolean event_is_before(const Event *a, const Event *b)
 {
     return a->time_ps < b->time_ps || (a->time_ps == b->time_ps && a->order < b->order);
 }
 
+static inline void calendar_mark(Calendar *calendar, unsigned slot)
+{
+    uint64_t *word = &calendar->words[slot >> 6];
+
+    if (G_UNLIKELY(*word == 0)) {
+        calendar->summary[slot >> 12] |= (uint64_t)1 << ((slot >> 6) & 63);
+    }
+    *word |= (uint64_t)1 << (slot & 63);
+}
+
+static inline void calendar_unmark(Calendar *calendar, unsigned slot)
+{
+    uint64_t *word = &calendar->words[slot >> 6];
+
+    *word &= ~((uint64_t)1 << (slot & 63));
+    if (G_UNLIKELY(*word == 0)) {
+        calendar->summary[slot >> 12] &= ~((uint64_t)1 << ((slot >> 6) & 63));
+    }
+}
+
+static inline void calendar_insert_at(Calendar *calendar, Event *event, unsigned slot)
+{
+    event->place = CALENDAR_PLACE_WHEEL;
+    event->next = calendar->head[slot];
+    calendar->head[slot] = event;
+    calendar_mark(calendar, slot);
+}
+
 /* event->time_ps and event->order are set; the event is idle. */
 static inline void calendar_insert(Calendar *calendar, Event *event)
 {
     uint64_t bucket = event->time_ps >> CALENDAR_PS_SHIFT;
-    unsigned slot = bucket & CALENDAR_MASK;
 
-    if (G_UNLIKELY(bucket - calendar->turn >= CALENDAR_BUCKETS)) {
-        calendar_push_far(calendar, event);
+    if (G_UNLIKELY(bucket - calendar->turn - 1 >= CALENDAR_BUCKETS - 1)) {
+        calendar_insert_else(calendar, event);
         return;
     }
-    event->place = CALENDAR_PLACE_WHEEL;
-    if (G_UNLIKELY(bucket == calendar->sorted)) {
-        calendar_insert_sorted(calendar, event);
-        return;
-    }
-    event->next = calendar->head[slot];
-    calendar->head[slot] = event;
-    calendar->words[slot >> 6] |= (uint64_t)1 << (slot & 63);
-    calendar->summary[slot >> 12] |= (uint64_t)1 << ((slot >> 6) & 63);
+    calendar_insert_at(calendar, event, bucket & CALENDAR_MASK);
 }
 
-/* The earliest event if it is due by limit_ps, left where it is; else NULL. The wheel turns only
- * when there is one, so that anything after limit_ps can still be inserted. */
-static inline Event *calendar_first(Calendar *calendar, SimTime limit_ps)
+/* Nothing earlier than `bucket` is pending. */
+static inline void calendar_turn_to(Calendar *calendar, uint64_t bucket)
 {
+    calendar->turn = bucket;
+    if (G_UNLIKELY(calendar->far_bucket - bucket < CALENDAR_BUCKETS)) {
+        calendar_refill(calendar);
+    }
+}
+
+/* Takes out the earliest event if it is due by limit_ps; else NULL. The wheel turns only when there is
+ * one, so that anything after limit_ps can still be inserted. */
+static inline Event *calendar_take(Calendar *calendar, SimTime limit_ps)
+{
+    if (calendar->due != NULL) {
+        return calendar_take_due(calendar, limit_ps);
+    }
     unsigned slot = calendar->turn & CALENDAR_MASK;
     uint64_t word = calendar->words[slot >> 6] >> (slot & 63);
     unsigned found = slot + (unsigned)__builtin_ctzll(word | (uint64_t)1 << 63);
@@ -99,51 +131,25 @@ static inline Event *calendar_first(Calendar *calendar, SimTime limit_ps)
     if (G_UNLIKELY(word == 0)) {
         found = calendar_find_from_summary(calendar, slot >> 6);
         if (found == CALENDAR_EMPTY) {
-            return calendar_first_far(calendar, limit_ps);
+            return calendar_take_far(calendar, limit_ps);
         }
     }
-    Event *head = calendar->head[found];
-    uint64_t bucket = head->time_ps >> CALENDAR_PS_SHIFT;
-    if (bucket != calendar->sorted) {
-        calendar->sorted = bucket;
-        calendar->sorted_last = head;
-        if (head->next != NULL) {
-            head = calendar_sort(calendar, found);
-        }
+    Event *event = calendar->head[found];
+    if (event->next != NULL) {
+        return calendar_take_first(calendar, found, limit_ps);
     }
-    if (G_UNLIKELY(head->time_ps > limit_ps)) {
+    if (G_UNLIKELY(event->time_ps > limit_ps)) {
         return NULL;
     }
-    calendar->turn = bucket;
-    if (G_UNLIKELY(calendar->far_bucket - bucket < CALENDAR_BUCKETS)) {
-        calendar_turn_to(calendar, bucket);
-    }
-    return head;
+    calendar->head[found] = NULL;
+    calendar_unmark(calendar, found);
+    event->place = CALENDAR_PLACE_IDLE;
+    calendar_turn_to(calendar, event->time_ps >> CALENDAR_PS_SHIFT);
+    return event;
 }
 
 /* When the earliest event is due, SIMTIME_NEVER when there is none. */
 SimTime calendar_next_ps(Calendar *calendar);
-
-/* After the list of a slot has got `head`: clears its bit when that is NULL. */
-static inline void calendar_note_head(Calendar *calendar, unsigned slot, const Event *head)
-{
-    uint64_t *word = &calendar->words[slot >> 6];
-
-    *word &= ~((uint64_t)(head == NULL) << (slot & 63));
-    if (G_UNLIKELY(*word == 0)) {
-        calendar->summary[slot >> 12] &= ~((uint64_t)1 << ((slot >> 6) & 63));
-    }
-}
-
-/* Takes out what calendar_first() has just returned. */
-static inline void calendar_take_first(Calendar *calendar, Event *event)
-{
-    unsigned slot = calendar->turn & CALENDAR_MASK;
-
-    calendar->head[slot] = event->next;
-    event->place = CALENDAR_PLACE_IDLE;
-    calendar_note_head(calendar, slot, event->next);
-}
 
 /* Takes out any pending event. */
 void calendar_remove(Calendar *calendar, Event *event);

@@ -130,8 +130,7 @@ void sim_drain(Sim *sim, SimTime limit_ps)
     Event *event;
 
     sim->limit_ps = sim->ready_first != NULL ? MIN(limit_ps, sim->now_ps) : limit_ps;
-    while (!sim->stop && (event = calendar_first(wheel, sim->limit_ps)) != NULL) {
-        calendar_take_first(wheel, event);
+    while (!sim->stop && (event = calendar_take(wheel, sim->limit_ps)) != NULL) {
         sim->now_ps = event->time_ps;
         sim->fired++;
         event->fire(event, event->time_ps);

@@ -19,14 +19,7 @@ static void insert(Calendar *calendar, Event *event, SimTime time_ps, uint64_t o
     calendar_insert(calendar, event);
 }
 
-static Event *take(Calendar *calendar)
-{
-    Event *event = calendar_first(calendar, SIMTIME_NEVER);
-    if (event != NULL) {
-        calendar_take_first(calendar, event);
-    }
-    return event;
-}
+static Event *take(Calendar *calendar) { return calendar_take(calendar, SIMTIME_NEVER); }
 
 /* Proves the order inside one bucket of 64 ps, whatever the order of insertion. */
 static void test_one_bucket(void **state)
@@ -57,10 +50,10 @@ static void test_limit(void **state)
     Event far, near, nearest;
 
     insert(calendar, &far, 10 * PS_PER_MS, 0);
-    assert_null(calendar_first(calendar, 10 * PS_PER_MS - 1));
+    assert_null(calendar_take(calendar, 10 * PS_PER_MS - 1));
     assert_int_equal(calendar_next_ps(calendar), 10 * PS_PER_MS);
     insert(calendar, &near, 5000, 1);
-    assert_null(calendar_first(calendar, 4999));
+    assert_null(calendar_take(calendar, 4999));
     insert(calendar, &nearest, 100, 2);
     assert_ptr_equal(take(calendar), &nearest);
     assert_ptr_equal(take(calendar), &near);
