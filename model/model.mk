@@ -24,6 +24,7 @@ libfanout_core_la_SOURCES += \
 	model/hash.h \
 	model/link.c \
 	model/link.h \
+	model/link_arrive.c \
 	model/link_state.c \
 	model/loop.c \
 	model/loop.h \
