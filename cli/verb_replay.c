@@ -68,8 +68,9 @@ static gboolean replay_parse(ReplayVerb *verb, GError **error)
     for (int o = 0; o < COLL_OPS; o++)
         spec->algo[o] = COLL_AUTO;
     gint64 ppm;
-    if (verb->options->fidelity != FIDELITY_PACKET)
-        return replay_bad(error, "--fidelity", "flow or auto", "packet: replays simulate packets only");
+    if (verb->options->fidelity == FIDELITY_AUTO)
+        return replay_bad(error, "--fidelity", "auto", "packet or flow: a replay is simulated as one thing");
+    spec->flow = verb->options->fidelity == FIDELITY_FLOW;
     if (words->scale && (!json_decimal_text(words->scale, 6, FALSE, &ppm) || ppm < 0 ||
                          ppm > (gint64)1000000000000))
         return replay_bad(error, "--compute-scale", words->scale,

@@ -51,6 +51,14 @@ else
     replay broadcast 2 pytorch-et/ddp_resnet_2gpu.json.gz -s dgx-h100 -a ring --limit 3
     replay all_reduce 1 simai/microAllReduce.txt -s dgx-h100 -a nvls --limit 2
 fi
+# Flows take what packets take, within 4 %, in a fraction of the events; auto is refused.
+time_us() { "$fanout" replay "$traces/simai/microAllReduce.txt" -s dgx-h100 -a nvls --limit 2 --no-compare --format csv "$@" |
+    awk -F, 'NR == 2 { print $11 }'; }
+awk -v packets="$(time_us)" -v flows="$(time_us --fidelity flow)" \
+    'BEGIN { exit !(packets > 0 && flows > packets * 0.96 && flows < packets * 1.04 && flows != packets) }' ||
+    fail "flows: $(time_us --fidelity flow) us, packets $(time_us)"
+"$fanout" replay "$traces/simai/microAllReduce.txt" --fidelity auto 2>"$work/err" && fail "auto was taken"
+grep -q "'auto' should be packet or flow" "$work/err" || fail "auto: $(cat "$work/err")"
 
 code=0
 "$fanout" replay "$traces/goal/binary_tree_32.goal" -s dgx-h100 >"$work/out" 2>"$work/err" || code=$?

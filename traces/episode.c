@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "api/device.h"
 #include "traces/plan.h"
 
 typedef struct {
@@ -51,6 +52,8 @@ Episode *episode_open(const ReplaySpec *spec, EpisodeDone done, void *user, GPtr
         return NULL;
     }
     episode->fabric->log = spec->log;
+    if (spec->flow)
+        device_flow_begin(episode->fabric);
     episode->groups = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, group_free);
     return episode;
 }
@@ -91,6 +94,8 @@ void episode_close(Episode *episode, ReplayUsage *usage)
         g_hash_table_steal_all(episode->groups);
         g_hash_table_destroy(episode->groups);
     }
+    if (episode->spec->flow)
+        device_flow_end(episode->fabric);
     fabric_free(episode->fabric);
     sim_free(episode->sim);
     g_clear_error(&episode->error);

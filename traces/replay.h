@@ -27,6 +27,7 @@ typedef struct {
     Log *log;
     CollAlgo algo[COLL_OPS]; /* wanted; where an operation does not have it, what is nearest runs */
     gboolean memo;
+    gboolean flow; /* bulk loops as flows (model/flow.h) instead of packets */
     guint64 compute_ppm; /* computations and gaps last this many millionths of what was recorded */
     void (*progress)(void *user, guint64 done, guint64 all); /* records; NULL: none */
     void *user;
