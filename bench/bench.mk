@@ -5,6 +5,7 @@
 bench: fanout
 	./fanout bench speed --format json >bench.json
 	./fanout bench speed --record $(top_srcdir)/tests/speed.recorded
+	./fanout bench domains --runs 3
 CLEANFILES += bench.json
 
 # The cost of a hop from 2 to 256 GPUs and from 1 MiB to 1 GiB: minutes.

@@ -10,6 +10,7 @@ fanout_SOURCES = \
 	cli/run.h \
 	cli/speed.c \
 	cli/speed.h \
+	cli/speed_domains.c \
 	cli/speed_yardstick.c \
 	cli/system.c \
 	cli/system.h \

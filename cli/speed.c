@@ -9,7 +9,6 @@
 #include "api/traffic.h"
 #include "cli/system.h"
 
-#define RUNS_MAX 99
 #define LOSS_PERCENT 15
 #define HOLDS 2000000
 
@@ -19,6 +18,7 @@ const SpeedBench speed_benches[] = {
     {"ring", "all_reduce of 16 MiB by ring, 8 GPUs", TRUE},
     {"nvls", "all_reduce of 16 MiB by NVLS, 8 GPUs", TRUE},
     {"growth", "uniform from 2 to 256 endpoints, NVLS all_reduce from 1 MiB to 1 GiB", FALSE},
+    {"domains", "all_reduce of 4 MiB by NVLS on gb200-nvl72, in one domain and in two (--domains)", FALSE},
     {NULL, NULL, FALSE},
 };
 
@@ -286,6 +286,8 @@ ExitCode speed_run(const Options *options, const char *name, guint runs, const c
 {
     g_autofree char *text = NULL;
     g_auto(GStrv) lines = NULL;
+    if (strcmp(name, "domains") == 0)
+        return speed_domains(options, MIN(runs | 1, RUNS_MAX), error);
     if (record && !g_file_get_contents(record, &text, NULL, error))
         return EXIT_USER;
     lines = text ? g_strsplit(text, "\n", 0) : NULL;

@@ -14,6 +14,9 @@ double speed_heap_holds_per_s(guint pending, guint64 holds, guint64 *check);  /*
 double speed_wheel_holds_per_s(guint pending, guint64 holds, guint64 *check); /* bare timing wheel */
 double speed_sim_holds_per_s(guint pending, guint64 holds, SimCalendar calendar, guint64 *check);
 #define SPEED_PENDING 10000
+#define RUNS_MAX 99
+
+double speed_wall_s(void); /* since some moment: what two threads are measured by */
 
 /* Of an odd number of values, sorted in place. */
 double speed_median(double *values, guint n);
@@ -29,5 +32,8 @@ const SpeedBench *speed_find(const char *name);
 /* record: file of lines "NAME RATIO" to compare with, or NULL: EXIT_WRONG when a ratio lost more
  * than 15 %. Errors: a bad record, an impossible --set. */
 ExitCode speed_run(const Options *options, const char *name, guint runs, const char *record, GError **error);
+
+/* "domains", speed_domains.c: the same all-reduce in one domain and in two. GError: the system cannot do that. */
+ExitCode speed_domains(const Options *options, guint runs, GError **error);
 
 #endif

@@ -24,6 +24,8 @@ double speed_cpu_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+double speed_wall_s(void) { return (double)g_get_monotonic_time() * 1e-6; }
+
 static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;

@@ -34,6 +34,15 @@ struct SimPair {
     Gate done __attribute__((aligned(64)));
 };
 
+static inline void gate_pause(void)
+{
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#elif defined __aarch64__
+    __asm__ volatile("yield");
+#endif
+}
+
 static void gate_set(Gate *gate, guint32 value)
 {
     atomic_store(&gate->value, value);
@@ -46,7 +55,7 @@ static void gate_wait(Gate *gate, guint32 value)
     for (guint i = 0; i < GATE_LOOKS; i++) {
         if (atomic_load_explicit(&gate->value, memory_order_acquire) == value)
             return;
-        __builtin_ia32_pause();
+        gate_pause();
     }
     atomic_fetch_add(&gate->sleepers, 1);
     for (guint32 now; (now = atomic_load(&gate->value)) != value;)

@@ -1,0 +1,101 @@
+/* The bench of two domains: an all-reduce in one and in two by turns, wall time, since it is about two cores. */
+#include "cli/speed.h"
+
+#include "api/coll.h"
+#include "cli/system.h"
+
+#define DOMAINS_TARGET 1.6
+#define DOMAINS_BYTES (4u << 20)
+
+static const Column row_columns[] = {
+    COLUMN_U64(bytes, "size", "B", "of the all-reduce"),
+    COLUMN_U64(crossings, "crossings", "", "of links by packets"),
+    COLUMN_FIXED(one_s, "one", "s", 2, "wall time in one domain"),
+    COLUMN_FIXED(two_s, "two", "s", 2, "wall time in two"),
+    COLUMN_FIXED(one_cpu_s, "one", "CPU s", 2, "CPU time in one domain"),
+    COLUMN_FIXED(two_cpu_s, "two", "CPU s", 2, "CPU time in two, of both threads"),
+    COLUMN_FIXED(ratio, "ratio", "", 2, "wall time in one domain over that in two, a pair of runs each"),
+    COLUMN_FIXED(target, "target", "", 2, "of the ratio, with two free cores"),
+    COLUMN_BOOL(met, "met", "the target"),
+    COLUMN_BOOL(same, "same", "times and crossings in two domains are those in one"),
+    COLUMN_END,
+};
+
+typedef struct {
+    double wall_s, cpu_s;
+    guint64 crossings;
+    SimTime time_ps;
+} DomainsCost;
+
+static gboolean domains_once(const Options *options, const System *system, guint domains, DomainsCost *cost,
+                             GError **error)
+{
+    CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+    CollResult result = {0};
+    spec.algo = COLL_NVLS;
+    spec.bytes = DOMAINS_BYTES;
+    spec.check = FALSE;
+    Sim *sim = sim_new(&(SimSpec){.seed = options->seed, .calendar = options->calendar, .domains = domains}, NULL);
+    Fabric *fabric = fabric_new(sim, &system->spec, FALSE, error);
+    CollGroup *group = fabric ? coll_group_new(fabric, NULL, (guint32)system->spec.system.gpus, error) : NULL;
+    double wall_s = speed_wall_s(), cpu_s = speed_cpu_s();
+    gboolean good = group && coll_run(group, &spec, &result, error);
+    if (good)
+        *cost = (DomainsCost){speed_wall_s() - wall_s, speed_cpu_s() - cpu_s, fabric_crossings(fabric),
+                              result.time_ps};
+    if (group)
+        coll_group_free(group);
+    if (fabric)
+        fabric_free(fabric);
+    sim_free(sim);
+    return good;
+}
+
+static gboolean domains_row(const Options *options, const System *system, guint runs, Table *table, GError **error)
+{
+    enum { ONE, TWO, KINDS };
+    double wall_s[KINDS][RUNS_MAX], cpu_s[KINDS][RUNS_MAX], ratio[RUNS_MAX];
+    gboolean same = TRUE;
+    DomainsCost cost[KINDS];
+    for (guint r = 0; r < runs; r++) {
+        for (guint k = 0; k < KINDS; k++) {
+            if (!domains_once(options, system, k + 1, &cost[k], error))
+                return FALSE;
+            wall_s[k][r] = cost[k].wall_s;
+            cpu_s[k][r] = cost[k].cpu_s;
+        }
+        ratio[r] = cost[ONE].wall_s / cost[TWO].wall_s;
+        same = same && cost[ONE].crossings == cost[TWO].crossings && cost[ONE].time_ps == cost[TWO].time_ps;
+    }
+    table_u64(table, DOMAINS_BYTES);
+    table_u64(table, cost[ONE].crossings);
+    table_fixed(table, speed_median(wall_s[ONE], runs));
+    table_fixed(table, speed_median(wall_s[TWO], runs));
+    table_fixed(table, speed_median(cpu_s[ONE], runs));
+    table_fixed(table, speed_median(cpu_s[TWO], runs));
+    table_fixed(table, speed_median(ratio, runs));
+    table_fixed(table, DOMAINS_TARGET);
+    table_bool(table, speed_median(ratio, runs) >= DOMAINS_TARGET);
+    table_bool(table, same);
+    return TRUE;
+}
+
+ExitCode speed_domains(const Options *options, guint runs, GError **error)
+{
+    System system;
+    if (!system_load(&system, options->system ? NULL : "gb200-nvl72", options, error))
+        return EXIT_USER;
+    Report *report = report_new("bench", "one domain and two");
+    options_describe(options, report);
+    system_describe(&system, report);
+    report_add_u64(report, "runs", runs, "");
+    Table *table = report_add_table(report, "rows", "", row_columns, 0);
+    report_add_note(report, "medians; other programs on this machine count: two free cores reach between CPU one over "
+                    "CPU two and twice that");
+    ExitCode code = EXIT_USER;
+    if (domains_row(options, &system, runs, table, error))
+        code = options_write(options, report, error);
+    report_free(report);
+    system_clear(&system);
+    return code;
+}
