@@ -6,20 +6,20 @@ static void ack_on_timer(Event *event, SimTime now_ps)
     ack_flush(EVENT_OWNER(event, AckMerge, timer));
 }
 
-void ack_init(AckMerge *ack, Sim *sim, Link *link, PacketKind kind, guint32 flits, guint16 src,
-              guint16 dst)
+void ack_init(AckMerge *ack, Link *link, PacketKind kind, guint32 flits, guint16 src, guint16 dst)
 {
-    *ack = (AckMerge){.sim = sim, .link = link, .src = src, .dst = dst, .kind = (guint8)kind,
-                      .flits = (guint8)flits};
+    *ack = (AckMerge){.link = link, .kind = (guint8)kind, .flits = (guint8)flits};
     event_init(&ack->timer, ack_on_timer);
+    ack->timer.spare = (guint32)src << 16 | dst;
 }
 
 void ack_flush(AckMerge *ack)
 {
     if (ack->count == 0)
         return;
-    sim_cancel(ack->sim, &ack->timer);
-    Packet packet = {.txn = ack->head, .src = ack->src, .dst = ack->dst, .kind = ack->kind,
+    sim_cancel(ack->link->sim, &ack->timer);
+    guint32 ends = ack->timer.spare;
+    Packet packet = {.txn = ack->head, .src = (guint16)(ends >> 16), .dst = (guint16)ends, .kind = ack->kind,
                      .flits = ack->flits, .hold = HOLD_NONE};
     ack->count = 0;
     ack->head = 0;
@@ -34,5 +34,5 @@ void ack_add(AckMerge *ack, guint32 txn, guint32 *next, guint64 merge_max, SimTi
     if (ack->count >= merge_max)
         ack_flush(ack);
     else if (ack->count == 1)
-        sim_after(ack->sim, &ack->timer, timer_ps, EVENT_PRIORITY_FABRIC);
+        sim_after(ack->link->sim, &ack->timer, timer_ps, EVENT_PRIORITY_FABRIC);
 }

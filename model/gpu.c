@@ -105,9 +105,9 @@ static gboolean gpu_is_partial(const GpuRequest *request)
 
 guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request)
 {
-    guint32 data = gpu_data_flits(request->offset, request->bytes);
     if (request->kind == PACKET_READ)
         return 1;
+    guint32 data = gpu_data_flits(request->offset, request->bytes);
     guint32 enable = gpu_is_partial(request) ? (guint32)gpu->spec->byte_enable_flits : 0;
     switch (request->kind) {
     case PACKET_MC_READ:
@@ -129,6 +129,8 @@ guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request)
     }
     if (request->region->gpu == gpu->id || request->region->gpu == MEMORY_HOST)
         return GPU_LINK_LOCAL;
+    if (gpu->links == 1)
+        return 0;
     guint64 address = request->region->address + request->offset;
     guint32 link = hash_link(&fabric->hash, address, gpu->hash_turn);
     return G_UNLIKELY(fabric->alive) ? fault_link(fabric, gpu->id, request->region->gpu, link, address) : link;
@@ -303,6 +305,7 @@ static void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_p
 static void gpu_on_request(Event *event, SimTime now_ps)
 {
     Link *from = LINK_OF_ARRIVAL(event, VC_CREQ);
+    gpu_target_prefetch(from->sink_node, from->sink_port, *link_next(from, VC_CREQ));
     do {
         Packet packet = link_arrive(from, VC_CREQ, &now_ps);
         gpu_target_accept(from->sink_node, from->sink_port, packet, now_ps);
@@ -312,6 +315,8 @@ static void gpu_on_request(Event *event, SimTime now_ps)
 static void gpu_on_answer(Event *event, SimTime now_ps)
 {
     Link *from = LINK_OF_ARRIVAL(event, VC_RSP);
+    const Gpu *requester = from->sink_node;
+    __builtin_prefetch(txn_at(&requester->txns, link_next(from, VC_RSP)->txn), 1);
     do {
         Packet packet = link_arrive(from, VC_RSP, &now_ps);
         gpu_accept_answer(from->sink_node, from, packet, now_ps);

@@ -71,7 +71,6 @@ struct GpuRoomWaiter {
 typedef struct {
     PacketRing stalled;       /* requests held up because answers wait */
     AckMerge *ack;            /* by requester */
-    SimTime *read_left_ps;    /* by requester: when the last read response was handed to the port */
     GpuRoomWaiter *room_head, *room_tail;
 } GpuPort;
 
@@ -166,6 +165,8 @@ SimTime gpu_host_serve(Gpu *gpu, GpuHostWay way, guint32 bytes, SimTime now_ps);
 void gpu_target_init(Gpu *gpu);
 void gpu_target_clear(Gpu *gpu);
 void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps);
+/* Fetches what a request will need: its own memory is read while the link is seen to. */
+void gpu_target_prefetch(Gpu *gpu, guint32 link, Packet packet);
 void gpu_target_resume(Gpu *gpu, guint32 link, SimTime now_ps);
 void gpu_pipe_push(GpuPipe *pipe, SimTime at_ps, guint32 link, const Packet *packet);
 /* Reads or changes the bytes behind a transaction; answers of reads and atomics go to `answer`. */

@@ -108,7 +108,7 @@ static void gpu_respond(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
     GpuPort *port = &gpu->port[link];
     if (gpu->spec->ack_flush_on_read)
         ack_flush(&port->ack[packet.src]);
-    port->read_left_ps[packet.src] = now_ps + gpu->spec->l2_ps;
+    port->ack[packet.src].read_left_ps = now_ps + gpu->spec->l2_ps;
     Packet answer = {.txn = packet.txn, .src = packet.src, .dst = gpu->id, .hold = HOLD_NONE,
                      .kind = packet.kind == PACKET_ATOM ? PACKET_ATOM_RSP : PACKET_READ_RSP,
                      .flits = (guint8)(1 + (last - first + 1) * (SECTOR_BYTES / FLIT_BYTES))};
@@ -125,12 +125,12 @@ static void gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_p
     if (txn->data)
         data_give(fabric->data, txn->data);
     txn->data = 0;
-    GpuPort *port = &gpu->port[link];
-    SimTime quiet_ps = port->read_left_ps[packet.src] + gpu->spec->ack_hold_off_ps;
+    AckMerge *ack = &gpu->port[link].ack[packet.src];
+    SimTime quiet_ps = ack->read_left_ps + gpu->spec->ack_hold_off_ps;
     guint64 merge_max = gpu->spec->ack_merge_max;
-    if (gpu->spec->ack_hold_off_ps && port->read_left_ps[packet.src] && quiet_ps > now_ps)
+    if (gpu->spec->ack_hold_off_ps && ack->read_left_ps && quiet_ps > now_ps)
         merge_max = 1;
-    ack_add(&port->ack[packet.src], packet.txn, &txn->next, merge_max, gpu->spec->ack_timer_ps);
+    ack_add(ack, packet.txn, &txn->next, merge_max, gpu->spec->ack_timer_ps);
 }
 
 static void gpu_answer_plain(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
@@ -226,6 +226,14 @@ static inline gboolean gpu_target_has_room(const Gpu *gpu, guint32 link)
     return link_has_room(&gpu->up[link], VC_RSP, gpu->spec->response_queue_packets);
 }
 
+void gpu_target_prefetch(Gpu *gpu, guint32 link, Packet packet)
+{
+    if (packet.kind >= PACKET_MC_WRITE)
+        return;
+    __builtin_prefetch(gpu_requester_txn(gpu, &packet), 1);
+    __builtin_prefetch(&gpu->port[link].ack[packet.src], 1);
+}
+
 void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
     GpuPort *port = &gpu->port[link];
@@ -293,8 +301,7 @@ void gpu_target_init(Gpu *gpu)
         event_init(&gpu->pipe[p].head, gpu_pipe_on_head);
     }
     for (guint32 l = 0; l < gpu->links; l++) {
-        gpu->port[l].ack = g_new0(AckMerge, gpu->fabric->spec.system.gpus);
-        gpu->port[l].read_left_ps = g_new0(SimTime, gpu->fabric->spec.system.gpus);
+        gpu->port[l].ack = g_aligned_alloc0(gpu->fabric->spec.system.gpus, sizeof(AckMerge), sizeof(AckMerge));
     }
 }
 
@@ -304,7 +311,6 @@ void gpu_target_clear(Gpu *gpu)
         gpu_step_clear(&gpu->pipe[p].ring);
     for (guint32 l = 0; l < gpu->links; l++) {
         packet_ring_clear(&gpu->port[l].stalled);
-        g_free(gpu->port[l].ack);
-        g_free(gpu->port[l].read_left_ps);
+        g_aligned_free(gpu->port[l].ack);
     }
 }

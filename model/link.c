@@ -155,8 +155,11 @@ static G_GNUC_NO_INLINE gboolean link_wire_rare(Link *link, const LinkVc *vc, Pa
     return link->domain != NULL;
 }
 
+/* All of a packet's way through a port in one function: calls would cost more than what they do. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 /* Puts a packet on the wire, from `start` on; `at` is when this is decided. */
-static inline void link_wire(Link *link, LinkVc *vc, unsigned v, Packet packet, SimFine start, SimFine at)
+static ALWAYS_INLINE void link_wire(Link *link, LinkVc *vc, unsigned v, Packet packet, SimFine start, SimFine at)
 {
     guint32 flits = packet.flits;
     vc->credits -= (gint32)flits;
@@ -179,7 +182,7 @@ static inline void link_wire(Link *link, LinkVc *vc, unsigned v, Packet packet, 
 }
 
 /* Puts the head of a VC's queue on the wire. */
-static void link_transmit(Link *link, unsigned v, SimFine start, SimFine at)
+static ALWAYS_INLINE void link_transmit(Link *link, unsigned v, SimFine start, SimFine at)
 {
     LinkVc *vc = &link->vc[v];
     Packet packet = *packet_ring_peek(&vc->queue);
@@ -192,7 +195,7 @@ static void link_transmit(Link *link, unsigned v, SimFine start, SimFine at)
 
 /* One decision of the arbiter, at `at`: round robin, the VC that was not served last goes first, from `start` on.
  * When nothing can go the link is blocked until credits come (or it comes up). */
-static inline void link_serve(Link *link, SimFine start, SimFine at, SimTime now_ps)
+static ALWAYS_INLINE void link_serve(Link *link, SimFine start, SimFine at, SimTime now_ps)
 {
     unsigned v = link->last_vc ^ 1u;
     if (link->vc[v].queue.count == 0)

@@ -157,6 +157,12 @@ static inline gboolean link_goes_on(Link *link, Vc v)
 {
     return G_UNLIKELY(link->drain_ps) && link->vc[v].flight.count && !event_is_pending(&link->vc[v].arrive);
 }
+/* The packet that arrives next. */
+static inline const Packet *link_next(const Link *link, Vc v)
+{
+    const LinkFlightRing *flight = &link->vc[v].flight;
+    return &flight->at[flight->head].packet;
+}
 static inline Packet link_arrive(Link *link, Vc v, SimTime *at_ps)
 {
     LinkVc *vc = &link->vc[v];

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#define HIST_SUB_SHIFT 4
 G_STATIC_ASSERT(HIST_SUB == 1 << HIST_SUB_SHIFT);
 
 /* ---- histograms ---- Values below 16 have a bucket each; above, 16 buckets share a power of two.
@@ -14,16 +13,6 @@ void hist_init(Hist *hist)
     hist->min = G_MAXUINT64;
 }
 
-static guint bucket_of(guint64 value)
-{
-    if (value < HIST_SUB) {
-        return (guint)value;
-    }
-    guint shift = 63 - HIST_SUB_SHIFT - (guint)__builtin_clzll(value);
-    guint index = (shift + 1) * HIST_SUB + (guint)(value >> shift) - HIST_SUB;
-    return MIN(index, HIST_BUCKETS - 1);
-}
-
 /* The middle of a bucket. */
 static guint64 value_of(guint index)
 {
@@ -33,18 +22,6 @@ static guint64 value_of(guint index)
     guint shift = index / HIST_SUB - 1;
     guint64 low = (guint64)(index % HIST_SUB + HIST_SUB) << shift;
     return low + ((guint64)1 << shift) / 2;
-}
-
-void hist_add(Hist *hist, guint64 value)
-{
-    if (hist->count == 0) { /* so that memory set to zero is a histogram too */
-        hist->min = value;
-    }
-    hist->count++;
-    hist->sum += value;
-    hist->min = MIN(hist->min, value);
-    hist->max = MAX(hist->max, value);
-    hist->bucket[bucket_of(value)]++;
 }
 
 void hist_merge(Hist *into, const Hist *from)

@@ -12,6 +12,7 @@
 /* A latency histogram: 16 buckets for each power of two, so that a percentile is within 1/32 of the
  * value; exact count, sum, minimum and maximum. No allocation. */
 #define HIST_SUB 16
+#define HIST_SUB_SHIFT 4
 #define HIST_BUCKETS (HIST_SUB * 45)
 typedef struct {
     guint64 count, sum, min, max;
@@ -19,7 +20,7 @@ typedef struct {
 } Hist;
 
 void hist_init(Hist *hist);
-void hist_add(Hist *hist, guint64 value);
+static inline void hist_add(Hist *hist, guint64 value); /* memory set to zero is a histogram too */
 void hist_merge(Hist *into, const Hist *from);
 guint64 hist_percentile(const Hist *hist, guint per_mille); /* 500 is the median; 0 when empty */
 
@@ -49,5 +50,25 @@ void stat_reset(StatRegistry *registry); /* all to zero: the end of a warm-up */
 typedef void (*StatVisit)(const char *path, const StatRow *row, const void *value, void *user);
 /* In order of addition. */
 void stat_visit(const StatRegistry *registry, StatVisit visit, void *user);
+
+static inline guint hist_bucket_of(guint64 value)
+{
+    if (value < HIST_SUB)
+        return (guint)value;
+    guint shift = 63 - HIST_SUB_SHIFT - (guint)__builtin_clzll(value);
+    guint index = (shift + 1) * HIST_SUB + (guint)(value >> shift) - HIST_SUB;
+    return MIN(index, HIST_BUCKETS - 1);
+}
+
+static inline void hist_add(Hist *hist, guint64 value)
+{
+    if (G_UNLIKELY(hist->count == 0))
+        hist->min = value;
+    hist->count++;
+    hist->sum += value;
+    hist->min = MIN(hist->min, value);
+    hist->max = MAX(hist->max, value);
+    hist->bucket[hist_bucket_of(value)]++;
+}
 
 #endif
