@@ -345,7 +345,8 @@ void link_push(Link *link, Packet packet, SimTime not_before_ps)
     SimFine start = simfine_from_ps(MAX(now_ps, not_before_ps));
     if (link->waiting)
         link_settle(link, now_ps);
-    if (link->waiting || link->free_at > until || vc->credits < (gint32)packet.flits || link->down)
+    if (link->waiting || link->free_at > until || vc->credits < (gint32)packet.flits || link->down ||
+        link->someone_waits)
         link_push_contended(link, vc, packet, start, now_ps);
     else
         link_wire(link, vc, v, packet, MAX(start, link->free_at), until); /* straight through an idle port */

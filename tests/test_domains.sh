@@ -26,6 +26,7 @@ same all_reduce -a nvls -s dgx-h100 -b 128K --set link.credits_switch_flits=32 -
     --set switch.multicast_tags=3 --set switch.reduction_tags=2
 same all_to_all -s dgx-h100 -b 256K --set gpu.response_queue_packets=2 --set gpu.source_queue_packets=2 \
     --set link.credit_batch_ps=1
+same all_reduce -a oneshot -s dgx-h100 -b 183K --set gpu.source_queue_packets=1 --set link.credits_switch_flits=57
 same all_reduce -a ring -s dgx-h100 -b 128K --set link.error_ppb=20000000 --seed 7
 same all_reduce -a nvls -s dgx-h100 -b 128K --set fault.link_down=gpu1.link2 --set fault.link_degraded=gpu0.link3
 

@@ -219,7 +219,8 @@ static void test_drained(void **state)
     link_set_drained(&ends.link, VC_CREQ, 3);
     for (guint i = 0; i < 10; i++)
         link_push(&ends.link, packet_of(PACKET_WRITE, i, 9), 0);
-    guint before = ends.drained[VC_CREQ]; /* the first one left at once, from a queue of one */
+    guint before = ends.drained[VC_CREQ];
+    assert_int_equal(before, 1); /* the first one left at once: who waits is told of that too */
     assert_int_equal(link_queued(&ends.link, VC_CREQ), 9);
     assert_int_equal(sim_run(ends.sim, SIMTIME_NEVER), SIM_IDLE);
     assert_int_equal(ends.drained[VC_CREQ] - before, 3); /* 2, 1, 0 left */
