@@ -19,6 +19,8 @@ const ParamRow gpu_params[] = {
     PARAM_U64(GpuSpec, hbm_MBps, "MB/s", 1, 1000000000, "bandwidth of HBM"),
     PARAM_U64(GpuSpec, l2_bytes, "B", 0, 1ull << 40, "L2 capacity: a sweep over more misses"),
     PARAM_U64(GpuSpec, source_queue_packets, "packets", 1, 65536, "SM requests waiting at one port"),
+    PARAM_U64(GpuSpec, out_queues, "", 1, 1024, "queues between SMs and ports, each in order"),
+    PARAM_U64(GpuSpec, out_packets, "packets", 1, 1u << 20, "SM requests in each of them"),
     PARAM_U64(GpuSpec, response_queue_packets, "packets", 1, 65536,
               "answers waiting at one port before its requests are held up"),
     PARAM_U64(GpuSpec, ack_merge_max, "", 1, 64, "writes answered by one packet at most"),
@@ -230,14 +232,13 @@ static void gpu_request_local(Gpu *gpu, Packet packet, const Txn *txn, SimTime n
     gpu_pipe_push(&gpu->pipe[kind], at_ps, GPU_LINK_LOCAL, &packet);
 }
 
-void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
+Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
 {
     Fabric *fabric = gpu->fabric;
-    SimTime now_ps = sim_now_ps(gpu->sim);
     guint32 index = txn_take(&gpu->txns);
     Txn *txn = txn_at(&gpu->txns, index);
     txn->offset = request->offset;
-    txn->start_ps = now_ps;
+    txn->start_ps = sim_now_ps(gpu->sim);
     txn->done = request->done;
     txn->owner = request->owner;
     txn->tag = request->tag;
@@ -249,6 +250,7 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
     txn->acc = request->acc & 3u;
     txn->state = TXN_OK;
     txn->data = 0;
+    txn->next = TXN_NONE;
     Packet packet = {.txn = index, .src = gpu->id, .kind = (guint8)request->kind, .hold = HOLD_NONE,
                      .flits = (guint8)gpu_request_flits(gpu, request)};
     if (request->data) {
@@ -264,13 +266,23 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
         txn->region = request->region;
         packet.dst = request->region->gpu;
     }
-    if (link == GPU_LINK_LOCAL) {
-        gpu_request_local(gpu, packet, txn, now_ps);
-        return;
-    }
+    return packet;
+}
+
+void gpu_send(Gpu *gpu, Packet packet, guint32 link)
+{
     gpu->requests++;
-    PROBE_POINT(fabric, PROBE_REQUEST, gpu->path, &packet, now_ps);
+    PROBE_POINT(gpu->fabric, PROBE_REQUEST, gpu->path, &packet, sim_now_ps(gpu->sim));
     link_push(&gpu->up[link], packet, 0);
+}
+
+void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
+{
+    Packet packet = gpu_prepare(gpu, request);
+    if (link == GPU_LINK_LOCAL)
+        gpu_request_local(gpu, packet, txn_at(&gpu->txns, packet.txn), sim_now_ps(gpu->sim));
+    else
+        gpu_send(gpu, packet, link);
 }
 
 /* ---- answers */

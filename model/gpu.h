@@ -30,6 +30,8 @@ typedef struct {
     guint64 hbm_MBps;
     guint64 l2_bytes;            /* a sweep over more than this misses */
     guint64 source_queue_packets; /* requests of SMs waiting at one port */
+    guint64 out_queues;          /* between SMs and ports, each in order */
+    guint64 out_packets;         /* in each */
     guint64 response_queue_packets; /* answers waiting at one port before its requests are held up */
     guint64 ack_merge_max;       /* writes answered by one packet */
     guint64 ack_timer_ps;
@@ -88,6 +90,20 @@ typedef struct {
     Event free;                /* when the next one may begin */
 } FenceState;
 
+/* What waits between the SMs and the ports (sm_out.c). */
+typedef struct {
+    Packet packet;
+    struct Sm *sm;
+    guint32 link;
+} GpuOut;
+RING_DEFINE(GpuOutRing, gpu_out, GpuOut)
+typedef struct {
+    GpuOutRing ring;
+    GpuRoomWaiter room;         /* of its head */
+    struct Gpu *gpu;
+    struct Sm *sm_head, *sm_tail; /* waiting for room in it */
+} GpuOutQueue;
+
 struct Fabric;
 struct Sm;
 struct Cta;
@@ -109,6 +125,7 @@ typedef struct Gpu {
     struct CopyEngines *engines;             /* copy.h */
     struct Sm *sm;             /* sm.h */
     struct Cta *cta_head, *cta_tail; /* waiting for an SM */
+    GpuOutQueue *out;                /* by SM modulo out_queues */
     FenceState fence;
     guint64 requests, local_requests, served, stalls, hbm_bytes, local_bytes;
     guint64 dropped, host_in_bytes, host_out_bytes, engine_copies, engine_bytes, engine_packets;
@@ -148,6 +165,9 @@ static inline gboolean gpu_has_room(const Gpu *gpu, guint32 link)
 void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter);
 /* Sends it on `link` (from gpu_link_of). Room is the caller's duty. */
 void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link);
+/* The same in two steps, for requests into the fabric. */
+Packet gpu_prepare(Gpu *gpu, const GpuRequest *request);
+void gpu_send(Gpu *gpu, Packet packet, guint32 link);
 /* Flits of a request and of its answer (unicast kinds and multicast ones). */
 guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request);
 

@@ -130,6 +130,8 @@ static void gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_p
     guint64 merge_max = gpu->spec->ack_merge_max;
     if (gpu->spec->ack_hold_off_ps && ack->read_left_ps && quiet_ps > now_ps)
         merge_max = 1;
+    while (G_UNLIKELY(txn->next)) /* stores that merged with it at its SM */
+        txn = txn_at(&fabric->gpu[packet.src].txns, txn->next);
     ack_add(ack, packet.txn, &txn->next, merge_max, gpu->spec->ack_timer_ps);
 }
 

@@ -46,6 +46,7 @@ libfanout_core_la_SOURCES += \
 	model/reduction.c \
 	model/sm.c \
 	model/sm.h \
+	model/sm_out.c \
 	model/switch.c \
 	model/switch.h \
 	model/txn.c \

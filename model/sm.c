@@ -12,6 +12,11 @@ const ParamRow sm_params[] = {
     PARAM_U64(SmSpec, load_ps, "ps", 0, 1000000, "LSU time of one load packet"),
     PARAM_U64(SmSpec, store_ps, "ps", 0, 1000000, "LSU time of one store packet that leaves the GPU"),
     PARAM_U64(SmSpec, local_store_ps, "ps", 0, 1000000, "LSU time of one store packet to the GPU's own memory"),
+    PARAM_U64(SmSpec, merge_ps, "ps", 0, 1000000, "LSU time of a store that merges with one that waits"),
+    PARAM_U64(SmSpec, conflict_ps, "ps", 0, 1000000,
+              "more for each 128 B of a store's lanes beyond the first to one line"),
+    PARAM_U64(SmSpec, out_packets, "packets", 1, 65536, "of one SM waiting for ports"),
+    PARAM_BOOL(SmSpec, merge_stores, "a store merges with one to the same bytes that waits for its port"),
     PARAM_U64(SmSpec, loads_max, "packets", 1, 1u << 20, "load packets in flight of one SM"),
     PARAM_U64(SmSpec, stores_max, "packets", 1, 1u << 20, "store packets in flight of one SM"),
     PARAM_U64(SmSpec, warp_issue_ps, "ps", 0, 1000000, "between two memory instructions of one warp"),
@@ -36,7 +41,8 @@ const ParamRow sm_params[] = {
 
 const StatRow sm_stats[] = {
     STAT_COUNTER(Sm, packets, "packets", "issued by the LSU"),
-    STAT_COUNTER(Sm, stalls_port, "times", "the LSU waited for room at a port"),
+    STAT_COUNTER(Sm, merged, "packets", "stores that merged with one waiting for its port"),
+    STAT_COUNTER(Sm, stalls_port, "times", "the LSU waited for requests to get out"),
     STAT_COUNTER(Sm, stalls_limit, "times", "the LSU waited for its in-flight limits"),
     STAT_END,
 };
@@ -45,22 +51,20 @@ static const SmSpec *sm_spec(const Sm *sm) { return &sm->gpu->fabric->spec.sm; }
 
 static void sm_on_issue(Event *event, SimTime now_ps);
 
-static void sm_on_room(GpuRoomWaiter *waiter, SimTime now_ps)
-{
-    Sm *sm = EVENT_OWNER(waiter, Sm, room);
-    sm->stalled = FALSE;
-    sm_kick(sm, now_ps);
-}
-
 void sm_init(Gpu *gpu)
 {
     guint64 count = gpu->fabric->spec.sm.count;
     fence_init(gpu);
     gpu->sm = g_new0(Sm, count);
+    gpu->out = g_new0(GpuOutQueue, gpu->spec->out_queues);
+    for (guint64 q = 0; q < gpu->spec->out_queues; q++) {
+        gpu->out[q].gpu = gpu;
+        gpu->out[q].room.fire = sm_out_on_room;
+    }
     for (guint64 i = 0; i < count; i++) {
         gpu->sm[i].gpu = gpu;
         gpu->sm[i].id = (guint32)i;
-        gpu->sm[i].room.fire = sm_on_room;
+        gpu->sm[i].queue = &gpu->out[i % gpu->spec->out_queues];
         event_init(&gpu->sm[i].issue, sm_on_issue);
         fence_init_sm(&gpu->sm[i]);
     }
@@ -69,6 +73,11 @@ void sm_init(Gpu *gpu)
 void sm_clear(Gpu *gpu)
 {
     fence_clear(gpu);
+    for (guint64 i = 0; i < gpu->fabric->spec.sm.count; i++)
+        sm_out_clear(&gpu->sm[i].out);
+    for (guint64 q = 0; q < gpu->spec->out_queues; q++)
+        gpu_out_clear(&gpu->out[q].ring);
+    g_free(gpu->out);
     g_free(gpu->sm);
 }
 

@@ -29,6 +29,10 @@ typedef struct {
     guint64 load_ps;         /* LSU time of one load packet */
     guint64 store_ps;        /* of one store packet that leaves the GPU */
     guint64 local_store_ps;  /* of one to the GPU's own memory */
+    guint64 merge_ps;        /* of one that merges with a store that waits */
+    guint64 conflict_ps;     /* more for each 128 B of a store's lanes beyond the first to one line */
+    guint64 out_packets;     /* of one SM waiting for ports */
+    gboolean merge_stores;   /* with what waits there */
     guint64 loads_max;       /* load packets in flight of one SM */
     guint64 stores_max;      /* store packets in flight of one SM */
     guint64 warp_issue_ps;   /* between two memory instructions of one warp */
@@ -49,6 +53,14 @@ typedef struct {
     guint64 arch;            /* compute capability times ten: 90 is sm_90 */
 } SmSpec;
 extern const ParamRow sm_params[];
+
+/* A request of this SM in its GpuOutQueue. */
+typedef struct {
+    guint32 key;             /* of its line */
+    guint32 txn;
+} SmOut;
+RING_DEFINE(SmOutRing, sm_out, SmOut)
+typedef enum { SM_OUT_DIRECT, SM_OUT_QUEUE, SM_OUT_MERGE, SM_OUT_FULL } SmOutWay;
 
 typedef struct Warp Warp;
 typedef struct Cta Cta;
@@ -166,11 +178,15 @@ struct Sm {
     gboolean flushing;
     Warp *fence_waiting;     /* for the next flush */
     Event fence_free;        /* when that may begin */
-    gboolean stalled;        /* the LSU waits for room at a port */
+    gboolean stalled;        /* the LSU waits for room before the ports */
     gboolean limited;        /* or for an answer, its in-flight limit being reached */
-    GpuRoomWaiter room;
+    GpuOutQueue *queue;      /* its way to the ports */
+    SmOutRing out;           /* what waits there, in order */
+    Txn *twin;               /* that the store at hand merges with */
+    Sm *out_next;            /* waits for a place in its queue */
+    gboolean out_listed;
     guint32 id, loads, stores, ctas, warps;
-    guint64 packets, stalls_port, stalls_limit;
+    guint64 packets, merged, stalls_port, stalls_limit;
 };
 extern const StatRow sm_stats[];
 
@@ -208,6 +224,19 @@ typedef enum { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_STALLED } IssueResult;
 /* Executes `current` as far as it goes; *cost_ps is the LSU time it took. */
 IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps);
 void sm_kick(Sm *sm, SimTime now_ps);
+
+/* sm_out.c: how a request gets out; SM_OUT_MERGE notes with which one in Sm.twin. */
+SmOutWay sm_out_queued_way(Sm *sm, const GpuRequest *request);
+static inline SmOutWay sm_out_way(Sm *sm, const GpuRequest *request, guint32 link)
+{
+    if (link == GPU_LINK_LOCAL || (sm->queue->ring.count == 0 && gpu_has_room(sm->gpu, link)))
+        return SM_OUT_DIRECT;
+    return sm_out_queued_way(sm, request);
+}
+void sm_out_queue(Sm *sm, const GpuRequest *request, guint32 link);
+void sm_out_merge(Sm *sm, const GpuRequest *request);
+void sm_out_wait(Sm *sm);                                /* the LSU stalls until there is room */
+void sm_out_on_room(GpuRoomWaiter *waiter, SimTime now_ps); /* of a GpuOutQueue */
 
 /* fence.c */
 void fence_init(struct Gpu *gpu);

@@ -207,7 +207,7 @@ static gboolean warp_at_limit(Warp *warp, const Uop *uop)
     return TRUE;
 }
 
-/* Sends one packet; FALSE: the port has no room, and the SM waits for it. */
+/* Sends one packet; FALSE: there is no room before the ports, and the SM waits for it. */
 static gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
 {
     const Uop *uop = &warp->current;
@@ -215,13 +215,12 @@ static gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
     Gpu *gpu = sm->gpu;
     const SmSpec *spec = &gpu->fabric->spec.sm;
     guint32 link = gpu_link_of(gpu, request);
-    if (!gpu_has_room(gpu, link)) {
-        sm->stalled = TRUE;
-        sm->stalls_port++;
-        gpu_wait_room(gpu, link, &sm->room);
+    request->kind = uop_packet[uop->kind];
+    SmOutWay way = sm_out_way(sm, request, link);
+    if (way == SM_OUT_FULL) {
+        sm_out_wait(sm);
         return FALSE;
     }
-    request->kind = uop_packet[uop->kind];
     request->type = uop->type;
     request->op = uop->op;
     request->acc = uop->acc;
@@ -237,7 +236,9 @@ static gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
         request->tag = link == GPU_LINK_LOCAL ? FENCE_LOCAL : fence_tag(gpu);
         sm->stores++;
         warp->stores++;
-        *cost_ps += link == GPU_LINK_LOCAL ? spec->local_store_ps : spec->store_ps;
+        *cost_ps += way == SM_OUT_MERGE ? spec->merge_ps
+                    : link == GPU_LINK_LOCAL ? spec->local_store_ps
+                                             : spec->store_ps;
     }
     sm->packets++;
     if (G_UNLIKELY(gpu->fabric->probe)) {
@@ -246,7 +247,12 @@ static gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
         g_autofree char *path = g_strdup_printf("%s.sm%u", gpu->path, sm->id);
         PROBE_POINT(gpu->fabric, PROBE_COALESCE, path, &packet, sim_now_ps(gpu->sim));
     }
-    gpu_request(gpu, request, link);
+    if (G_LIKELY(way == SM_OUT_DIRECT))
+        gpu_request(gpu, request, link);
+    else if (way == SM_OUT_QUEUE)
+        sm_out_queue(sm, request, link);
+    else
+        sm_out_merge(sm, request);
     return TRUE;
 }
 
@@ -303,6 +309,16 @@ static guint32 warp_gather(const Warp *warp, guint64 *first, guint64 *end, guint
     return lanes;
 }
 
+/* A line takes 128 B of a store's lanes at once. */
+static SimTime warp_conflict_ps(const Warp *warp, guint32 lanes)
+{
+    const Uop *uop = &warp->current;
+    guint32 bytes = (guint32)__builtin_popcount(lanes) * uop->width;
+    if (uop->kind != UOP_STORE || bytes <= LINE_BYTES)
+        return 0;
+    return (bytes - 1) / LINE_BYTES * warp->sm->gpu->fabric->spec.sm.conflict_ps;
+}
+
 static IssueResult warp_issue_scattered(Warp *warp, SimTime *cost_ps)
 {
     const Uop *uop = &warp->current;
@@ -326,6 +342,7 @@ static IssueResult warp_issue_scattered(Warp *warp, SimTime *cost_ps)
             }
             if (!warp_send(warp, &request, cost_ps))
                 return ISSUE_STALLED;
+            *cost_ps += warp_conflict_ps(warp, lanes);
         }
         warp->done_lanes |= lanes;
     }
