@@ -32,6 +32,7 @@ libfanout_core_la_SOURCES += \
 	api/coll_sym_choice.c \
 	api/coll_table.c \
 	api/coll_tree.c \
+	api/coll_tune.c \
 	api/cuda_error.c \
 	api/cuda_fail.c \
 	api/cuda_fail.h \

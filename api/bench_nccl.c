@@ -2,7 +2,7 @@
  *
  * `variant` is the algorithm and protocol that were forced ("Ring_LL128", "Tree_Simple"), or "default" for
  * the library's own choice; `gpus` is how many ranks there are. A call's time is the kernel's and the launch
- * cost of calls that follow each other on a stream (launch.stream_nccl_ps). */
+ * gap to the next one on its stream, or what the host thread takes for all ranks (launch.stream_nccl_ps). */
 #include <string.h>
 
 #include "api/bench_world.h"
@@ -25,6 +25,7 @@ gboolean bench_nccl_parse(const char *test, const char *variant, CollSpec *coll,
     }
     *coll = coll_spec_default(op);
     coll->algo = COLL_AUTO;
+    coll->unicast = TRUE;
     if (coll_algos_of(op)[0] == COLL_P2P || strcmp(variant, "default") == 0)
         return TRUE;
     g_auto(GStrv) words = g_strsplit(variant, "_", 2);
@@ -51,7 +52,7 @@ static gboolean nccl_run(BenchWorld *world, GError **error)
     coll.bytes = world->bytes;
     coll.check = FALSE;
     coll.calls = bench_nccl_calls(coll.bytes);
-    coll.gap_ps = world->fabric->spec.launch.stream_nccl_ps;
+    coll.host_ps = world->fabric->spec.launch.stream_nccl_ps;
     CollGroup *group = coll_group_new(world->fabric, NULL, n, error);
     if (!group)
         return FALSE;

@@ -86,7 +86,8 @@ static gboolean coll_prepare(Coll *coll, GError **error)
     gboolean window = row->multicast_in || row->multicast_out || row->buffered || coll->algo == COLL_NVLS;
     coll->flags = coll->proto != COLL_SIMPLE || row->lines;
     coll->connections = row->connections;
-    coll->step_bytes = prim_step_bytes(coll->proto, coll->threads);
+    coll->part_bytes = coll_is_tuned(row) ? coll_tune(&coll->spec, row, coll->proto, coll->n).part : 0;
+    coll->step_bytes = prim_step_bytes(coll->proto);
     coll->steps = g_new0(guint64, (gsize)coll->n * coll->ctas * 2 * MAX(row->connections, 1));
     guint64 scratch = (guint64)coll->ctas * row->connections * PRIM_STEPS * coll->step_bytes;
     if (row->twoshot)
@@ -177,31 +178,42 @@ static void coll_on_launch_done(const DeviceLaunch *launch, void *user)
     coll_free(coll);
 }
 
-static void coll_launch_rank(Coll *coll, guint32 rank, DeviceDone done, void *user)
+static void coll_launch_rank(Coll *coll, guint32 rank, guint64 delay_ps, DeviceDone done, void *user)
 {
     FoKernel kernel = {.name = coll_op_name(coll->spec.op), .program = coll->program,
                        .args_bytes = sizeof(CollArgs), .ctas = coll->ctas, .threads = coll->threads};
     CollArgs args = {coll, rank};
     kernel.args = &args;
     DeviceLaunch *launch =
-        device_launch(coll->fabric, coll->group->gpu[rank], coll->group->vas, &kernel, done, user, NULL);
+        device_launch_after(coll->fabric, coll->group->gpu[rank], coll->group->vas, &kernel, delay_ps, done,
+                            user, NULL);
     g_assert(launch); /* coll_check_algo saw to the grid */
 }
 
 /* ---- calls that follow each other on each rank's stream */
 
+/* The host launches call by call, rank by rank, and a kernel waits for the one before it on its stream. */
+static void coll_next_call(CollStream *stream)
+{
+    const Coll *coll = stream->coll;
+    const SmSpec *sm = &coll->fabric->spec.sm;
+    SimTime now_ps = sim_now_ps(coll->fabric->sim);
+    SimTime first_ps = coll->begin_ps + sm->launch_ps +
+                       ((guint64)stream->calls * coll->n + stream->rank) * coll->spec.host_ps;
+    if (stream->calls)
+        first_ps = MAX(first_ps, stream->last_ps + sm->next_ps);
+    sim_after(coll->fabric->sim, &stream->next, first_ps - MIN(first_ps, now_ps), EVENT_PRIORITY_DEVICE);
+}
+
 static void coll_on_call_done(const DeviceLaunch *launch, void *user)
 {
     CollStream *stream = user;
     Coll *coll = stream->coll;
-    const SmSpec *sm = &coll->fabric->spec.sm;
-    stream->last_ps = launch->end_ps - sm->exit_ps;
+    stream->last_ps = launch->end_ps - coll->fabric->spec.sm.exit_ps;
     if (stream->calls++ == 0)
         stream->first_ps = stream->last_ps;
     if (stream->calls < coll->spec.calls)
-        sim_after(coll->fabric->sim, &stream->next,
-                  coll->spec.gap_ps - MIN(coll->spec.gap_ps, sm->exit_ps + sm->launch_ps),
-                  EVENT_PRIORITY_DEVICE);
+        coll_next_call(stream);
     else if (--coll->running == 0)
         coll->finished = TRUE;
 }
@@ -210,19 +222,20 @@ static void coll_on_next_call(Event *event, SimTime now_ps)
 {
     CollStream *stream = EVENT_OWNER(event, CollStream, next);
     (void)now_ps;
-    coll_launch_rank(stream->coll, stream->rank, coll_on_call_done, stream);
+    coll_launch_rank(stream->coll, stream->rank, 0, coll_on_call_done, stream);
 }
 
 static void coll_stream(Coll *coll)
 {
     coll->stream = g_new0(CollStream, coll->n);
+    coll->begin_ps = sim_now_ps(coll->fabric->sim);
     coll->finished = FALSE;
     coll->running = coll->n;
     for (guint32 r = 0; r < coll->n; r++) {
         coll->stream[r].coll = coll;
         coll->stream[r].rank = r;
         event_init(&coll->stream[r].next, coll_on_next_call);
-        coll_launch_rank(coll, r, coll_on_call_done, &coll->stream[r]);
+        coll_next_call(&coll->stream[r]);
     }
 }
 
@@ -245,7 +258,7 @@ static void coll_launch(Coll *coll)
     coll->finished = FALSE;
     coll->running = coll->n;
     for (guint32 r = 0; r < coll->n; r++)
-        coll_launch_rank(coll, r, coll_on_launch_done, coll);
+        coll_launch_rank(coll, r, coll->fabric->spec.sm.launch_ps, coll_on_launch_done, coll);
 }
 
 Coll *coll_start(CollGroup *group, const CollSpec *spec, CollDone done, void *user, GError **error)

@@ -52,6 +52,7 @@ typedef struct {
     NumericType type;     /* element type of reductions; sizes are whole elements */
     NumericOp reduce;
     NumericPrecision acc; /* of in-switch sums */
+    gboolean unicast;     /* AUTO takes nothing that needs multicast */
     guint32 root;         /* rank, of broadcast */
     guint32 ctas;         /* 0: the algorithm's default (NCCL's channels) */
     guint32 threads;      /* of a CTA; 0: the algorithm's default */
@@ -61,7 +62,7 @@ typedef struct {
     guint32 warmup, iterations; /* coll_run: repeats inside; time is the mean of `iterations` */
     guint32 calls;        /* coll_run, ring, tree and p2p: 2 or more calls on each rank's stream, a rank not waiting for
                            * the others between them; times are then from one call's end to the next's */
-    guint64 gap_ps;       /* of such calls: last instruction of one to first of the next */
+    guint64 host_ps;      /* of such calls: what the one host thread takes for each rank's launch */
 } CollSpec;
 CollSpec coll_spec_default(CollOp op); /* f32 add, auto, one iteration, no warm-up, checked */
 

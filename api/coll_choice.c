@@ -91,7 +91,8 @@ void coll_choose(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, C
         CollSpec pinned = *spec;
         pinned.algo = row->algo;
         pinned.proto = row->proto;
-        if (!coll_row(spec->op, row->algo) || !coll_check(group, &pinned, NULL) ||
+        if ((spec->unicast && row->algo == COLL_NVLS) || !coll_row(spec->op, row->algo) ||
+            !coll_check(group, &pinned, NULL) ||
             (wanted != COLL_PROTO_AUTO && wanted != row->proto))
             continue;
         guint64 ns = row->base_ns + choice_hops(group, spec, row) * row->hop_ns +

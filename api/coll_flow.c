@@ -94,6 +94,7 @@ static gboolean coll_run_anchored(CollGroup *group, const CollSpec *spec, CollRe
     CollAnchor small, large;
     CollSpec anchor = *spec;
     coll_choice(group, spec, &anchor.algo, &anchor.proto); /* of the size asked for */
+    anchor.as_bytes = spec->bytes;
     anchor.bytes = coll_anchor_bytes(group);
     anchor.iterations = 1;
     anchor.warmup = 0;

@@ -50,6 +50,7 @@ struct Coll {
     guint64 control_stride;      /* of a CTA */
     guint32 connections;         /* of a CTA that have slots, 4 at most: ring 1, tree 4 */
     gboolean read;               /* Simple: slots are at the sender, who is read from */
+    guint64 part_bytes;          /* ring, tree: of a channel */
     guint64 step_bytes;          /* of a slot */
     guint64 *steps;              /* by rank, CTA, way and connection: what its last kernel left (coll_prim.c) */
     CollStream *stream;          /* by rank, or NULL: calls that follow each other */
@@ -139,6 +140,16 @@ guint32 coll_threads(const CollGroup *group, const CollSpec *spec, const CollRow
 guint32 coll_ctas(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto);
 gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo algo, CollProto proto,
                          GError **error);
+/* coll_tune.c: what NCCL takes for a ring or tree; `part` are the bytes of a rank's data that a channel has */
+typedef struct {
+    guint32 ctas, threads;
+    guint64 part;
+} CollTuning;
+CollTuning coll_tune(const CollSpec *spec, const CollRow *row, CollProto proto, guint32 n);
+static inline gboolean coll_is_tuned(const CollRow *row)
+{
+    return row->algo == COLL_RING || row->algo == COLL_TREE;
+}
 /* coll_choice.c: what AUTO takes */
 void coll_choose(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto);
 /* coll_sym_choice.c: which symmetric kernel, and how many CTAs a given one gets */

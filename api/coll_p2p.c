@@ -28,7 +28,9 @@ CollProto coll_p2p_proto(const CollSpec *spec, guint32 n)
  * steps. */
 guint32 coll_p2p_ctas(const CollSpec *spec, CollProto proto, guint32 n)
 {
-    guint64 bytes = coll_p2p_message(spec, n), parts = P2P_CHANNELS, step = prim_step_bytes(proto, P2P_THREADS);
+    CollSpec as = *spec;
+    as.bytes = spec->as_bytes ? spec->as_bytes : spec->bytes;
+    guint64 bytes = coll_p2p_message(&as, n), parts = P2P_CHANNELS, step = prim_step_bytes(proto);
     while (parts * n > P2P_CHANNELS && parts > 1)
         parts /= 2;
     parts = MAX(MIN(parts, (bytes + step / 8 - 1) / (step / 8)), 1);
@@ -98,7 +100,7 @@ void coll_program_p2p(FoCta *cta, const void *args)
     receive.n_from = send.n_to = 1;
     receive.from[0] = prim_from(coll, c, p2p.from, 0, a->rank, 0);
     send.to[0] = prim_to(coll, c, a->rank, 0, p2p.to, 0);
-    guint64 chunk = prim_step_data(coll->proto, fo_threads(cta));
+    guint64 chunk = prim_step_data(coll->proto);
     for (guint64 at = 0; at < p2p.bytes; at += chunk) {
         guint64 bytes = MIN(chunk, p2p.bytes - at);
         PrimMove out = {.send = TRUE, .input = coll->in.va[a->rank] + p2p.in + at, .bytes = bytes};

@@ -67,11 +67,7 @@ guint32 coll_threads(const CollGroup *group, const CollSpec *spec, const CollRow
         return spec->threads;
     guint32 least = (group->n + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
     guint32 most = (guint32)group->fabric->spec.sm.warps_max * WARP_LANES;
-    guint32 usual = row->threads;
-    if (row->algo != COLL_P2P && proto == COLL_LL)
-        usual = 512; /* NCCL_LL_MAX_NTHREADS */
-    else if (proto == COLL_LL128)
-        usual = 640; /* NCCL_LL128_MAX_NTHREADS */
+    guint32 usual = coll_is_tuned(row) ? coll_tune(spec, row, proto, group->n).threads : row->threads;
     return MAX(least, MIN(usual, most));
 }
 
@@ -88,6 +84,8 @@ guint32 coll_ctas(const CollGroup *group, const CollSpec *spec, const CollRow *r
     guint32 most = (guint32)MIN(coll_resident(group, coll_threads(group, spec, row, proto)), 65535);
     if (row->buffered && group->fabric->spec.sm.arch >= 100)
         return MIN(BUFFERED_CTAS_BLACKWELL, most);
+    if (coll_is_tuned(row))
+        return MIN(coll_tune(spec, row, proto, group->n).ctas, most);
     if (row->symmetric)
         return MIN(coll_sym_ctas(group, spec, row->algo), most);
     return MIN(row->ctas ? row->ctas : coll_p2p_ctas(spec, proto, group->n), most);

@@ -6,20 +6,29 @@
 #define PRIM_SLICE_PARTS 32u          /* a slice is not cut finer than 1/32 of its steps */
 #define LL_LINES_THREAD 8u            /* NCCL_LL_LINES_PER_THREAD */
 #define LL_THREADS 512u               /* NCCL_LL_MAX_NTHREADS */
+#define LL128_THREADS 640u            /* NCCL_LL128_MAX_NTHREADS */
 #define LL128_LINES_THREAD 120u       /* NCCL_LL128_ELEMS_PER_THREAD, of 8 B */
 
-guint64 prim_step_bytes(CollProto proto, guint32 threads)
+/* KiB of machine code of one primitive (assumed: NCCL expands each one of them for its sources and destinations),
+ * and of its unrolled loop, which only whole hunks of a warp reach. */
+#define PRIM_CODE_SIMPLE 7u
+#define PRIM_CODE_UNROLLED 2u
+#define PRIM_CODE_LL 1u
+#define PRIM_CODE_LL128 7u
+#define PRIM_HUNK_BYTES (PRIM_UNROLL * WARP_LANES * 16u)
+
+guint64 prim_step_bytes(CollProto proto)
 {
     if (proto == COLL_LL)
-        return (guint64)LL_LINES_THREAD * MIN(threads, LL_THREADS) * 16;
+        return (guint64)LL_LINES_THREAD * LL_THREADS * 16;
     if (proto == COLL_LL128)
-        return (guint64)LL128_LINES_THREAD * threads * 8 / 128 * 128;
+        return (guint64)LL128_LINES_THREAD * LL128_THREADS * 8;
     return PRIM_SIMPLE_STEP;
 }
 
-guint64 prim_step_data(CollProto proto, guint32 threads)
+guint64 prim_step_data(CollProto proto)
 {
-    guint64 bytes = prim_step_bytes(proto, threads);
+    guint64 bytes = prim_step_bytes(proto);
     return proto == COLL_LL ? bytes / 2 : proto == COLL_LL128 ? bytes / 128 * 120 : bytes;
 }
 
@@ -107,6 +116,22 @@ static void prim_wait(Prim *prim, const PrimMove *move, gboolean tails)
         fo_sync_active(cta, prim->barrier);
 }
 
+/* The code of a primitive that this CTA has not run before comes from memory. */
+static void prim_fetch(Prim *prim, const PrimMove *move, guint64 bytes)
+{
+    CollProto proto = prim->coll->proto;
+    guint32 kind = (guint32)move->receive | (guint32)move->send << 1 | (guint32)(move->input != 0) << 2 |
+                   (guint32)(move->output != 0) << 3;
+    gboolean unrolled = proto == COLL_SIMPLE && bytes >= PRIM_HUNK_BYTES;
+    guint32 kib = proto == COLL_SIMPLE ? PRIM_CODE_SIMPLE : proto == COLL_LL ? PRIM_CODE_LL : PRIM_CODE_LL128;
+    kib = prim->ran & 1u << kind ? 0 : kib;
+    if (unrolled && !(prim->ran & 1u << (16 + kind)))
+        kib += PRIM_CODE_UNROLLED;
+    prim->ran |= 1u << kind | (guint32)unrolled << (16 + kind);
+    if (kib && bytes)
+        fo_sleep_ps(prim->cta, kib * prim->coll->fabric->spec.sm.code_ps);
+}
+
 /* By the group's last warp, after all its warps have met. `fence`: data went out that the tails announce. */
 static void prim_post(Prim *prim, const PrimMove *move, gboolean tails, gboolean fence)
 {
@@ -143,6 +168,7 @@ static void prim_slice_simple(Prim *prim, const PrimMove *move, guint64 offset, 
     FoLoop loop = {.bytes = bytes, .width = 16, .unroll = PRIM_UNROLL, .type = (FoType)coll->spec.type,
                    .op = (FoOp)coll->spec.reduce, .step = prim->workers};
     prim_wait(prim, move, TRUE);
+    prim_fetch(prim, move, bytes);
     for (guint32 i = 0; move->receive && i < prim->n_from; i++)
         loop.source[loop.sources++].base = prim_slot(prim, &prim->from[i]);
     if (move->input)
@@ -169,6 +195,7 @@ static void prim_step_ll(Prim *prim, const PrimMove *move)
                .input = move->input, .output = move->output, .type = (FoType)coll->spec.type,
                .op = (FoOp)coll->spec.reduce};
     prim_wait(prim, move, FALSE);
+    prim_fetch(prim, move, move->bytes);
     for (guint32 i = 0; move->receive && i < prim->n_from; i++) {
         ll.from_flag = (guint32)prim->from[i].step + 1;
         ll.from[ll.n_from++] = prim_slot(prim, &prim->from[i]);

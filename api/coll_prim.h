@@ -38,6 +38,7 @@ typedef struct {
     guint64 step_bytes;        /* of a slot */
     guint32 n_from, n_to;
     PrimPeer from[PRIM_PEERS], to[PRIM_PEERS];
+    guint32 ran;               /* kinds of moves whose code was run: bits */
     FoReg *flag[2 * PRIM_PEERS]; /* posted */
     FoReg *seen[2 * PRIM_PEERS]; /* counters as last seen */
 } Prim;
@@ -63,7 +64,7 @@ void prim_init(Prim *prim, FoCta *cta, const Coll *coll, guint32 group, guint32 
 void prim_move(Prim *prim, const PrimMove *move);
 void prim_end(Prim *prim); /* after the last move */
 /* Bytes of slot and of data in it that the protocol uses for one step. */
-guint64 prim_step_bytes(CollProto proto, guint32 threads);
-guint64 prim_step_data(CollProto proto, guint32 threads);
+guint64 prim_step_bytes(CollProto proto);
+guint64 prim_step_data(CollProto proto);
 
 #endif

@@ -110,9 +110,8 @@ void coll_program_ring(FoCta *cta, const void *args)
     ring_connect(&ring, cta, a);
     gboolean sliced = coll->spec.op == COLL_ALL_GATHER || coll->spec.op == COLL_REDUCE_SCATTER;
     guint64 total = sliced ? coll->spec.bytes / coll->n : coll->spec.bytes;
-    guint64 part = (total + fo_ctas(cta) * 16ull - 1) / (fo_ctas(cta) * 16ull) * 16;
-    guint64 start = MIN(fo_cta(cta) * part, total), end = MIN(start + part, total);
-    guint64 round = prim_step_data(coll->proto, fo_threads(cta)) * ring_chunk_steps(coll);
+    guint64 start = MIN(fo_cta(cta) * coll->part_bytes, total), end = MIN(start + coll->part_bytes, total);
+    guint64 round = prim_step_data(coll->proto) * ring_chunk_steps(coll);
     if (coll->spec.op == COLL_ALL_REDUCE)
         round *= coll->n;
     for (guint64 at = start; at < end; at += round) {
@@ -125,5 +124,6 @@ void coll_program_ring(FoCta *cta, const void *args)
             ring_all_gather(&ring, at, bytes);
         else
             ring_broadcast(&ring, at, bytes);
-    }    prim_end(&ring.prim);
+    }
+    prim_end(&ring.prim);
 }

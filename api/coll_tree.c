@@ -35,8 +35,20 @@ static gint32 tree_parent(guint32 n, guint32 node, guint32 which)
     return up < 0 ? -1 : (gint32)(n % 2 ? ((guint32)up + 1) % n : n - 1 - (guint32)up);
 }
 
-static TreeRank tree_of(const Coll *coll, guint32 rank, guint32 which)
+/* NCCL's search gives the links' whole bandwidth to its first chains. Only with two ranks is as much left for
+ * chains the other way round: 6 of each 12 channels then have rank 1 as their root (NCCL_DEBUG's graph). */
+static gboolean tree_is_turned(const Coll *coll, guint32 channel)
 {
+    return coll->n == 2 && channel % 12 >= 6;
+}
+
+static TreeRank tree_of(const Coll *coll, guint32 rank, guint32 channel)
+{
+    if (coll->n == 2) {
+        gboolean root = rank == (guint32)tree_is_turned(coll, channel);
+        return (TreeRank){.up = root ? -1 : (gint32)(1 - rank), .down = {(gint32)(1 - rank)}, .n_down = root};
+    }
+    guint32 which = channel % 2;
     guint32 size = coll->n <= TREE_NODE_SMALL ? coll->n : TREE_NODE_LARGE;
     guint32 nodes = (coll->n + size - 1) / size, node = rank / size;
     TreeRank tree = {.up = -1};
@@ -73,7 +85,7 @@ static void tree_connect_up(Prim *prim, guint32 rank, guint32 channel, const Tre
         prim->from[k] = prim_from(coll, channel, (guint32)tree->down[k], TREE_PARENT, rank, k);
     if (tree->up < 0)
         return;
-    TreeRank above = tree_of(coll, (guint32)tree->up, channel % 2);
+    TreeRank above = tree_of(coll, (guint32)tree->up, channel);
     prim->n_to = 1;
     prim->to[0] = prim_to(coll, channel, rank, TREE_PARENT, (guint32)tree->up, tree_place(&above, rank));
 }
@@ -86,7 +98,7 @@ static void tree_connect_down(Prim *prim, guint32 rank, guint32 channel, const T
         prim->to[k] = prim_to(coll, channel, rank, k, (guint32)tree->down[k], TREE_PARENT);
     if (tree->up < 0)
         return;
-    TreeRank above = tree_of(coll, (guint32)tree->up, channel % 2);
+    TreeRank above = tree_of(coll, (guint32)tree->up, channel);
     prim->n_from = 1;
     prim->from[0] = prim_from(coll, channel, (guint32)tree->up, tree_place(&above, rank), rank, TREE_PARENT);
 }
@@ -99,17 +111,17 @@ static guint32 tree_split(CollProto proto, guint32 threads)
     return proto == COLL_SIMPLE && up >= 256 ? up + 2 * WARP_LANES : up;
 }
 
-/* NCCL halves the chunk until the tree has enough of them to be busy (enqueue.cc). */
-static guint64 tree_chunk(const Coll *coll, guint64 part)
+/* A step; NCCL halves it in LL128 only, while a rank would have too few of them (enqueue.cc: calcCollChunking,
+ * nstepsLL128 in tenths, one node). So a tree in Simple moves parts of up to 512 KiB hop by hop. */
+static guint64 tree_chunk(const Coll *coll)
 {
-    static const struct {
-        guint32 times;
-        guint64 least;
-    } rules[] = {{8, 128u << 10}, {4, 64u << 10}, {1, 32u << 10}};
-    guint64 chunk = prim_step_data(coll->proto, coll->threads), depth = MIN(coll->n, TREE_NODE_SMALL) - 1;
-    for (guint32 i = 0; coll->proto == COLL_SIMPLE && i < G_N_ELEMENTS(rules); i++)
-        while (part / chunk < depth * rules[i].times && chunk > rules[i].least)
-            chunk /= 2;
+    guint64 chunk = prim_step_data(coll->proto), ranks = MIN(coll->n, TREE_NODE_SMALL), tenths = 10 + ranks;
+    if (coll->proto != COLL_LL128)
+        return chunk;
+    while (coll->part_bytes / chunk * ranks * 10 < tenths * 64 && chunk > 128u << 10)
+        chunk /= 2;
+    while (coll->part_bytes / chunk * ranks * 10 < tenths * 16 && chunk > 32u << 10)
+        chunk /= 2;
     return chunk / 16 * 16;
 }
 
@@ -128,8 +140,8 @@ void coll_program_tree(FoCta *cta, const void *args)
 {
     const CollArgs *a = args;
     const Coll *coll = a->coll;
-    guint32 rank = a->rank, channel = fo_cta(cta), channels = fo_ctas(cta), threads = fo_threads(cta);
-    TreeRank tree = tree_of(coll, rank, channel % 2);
+    guint32 rank = a->rank, channel = fo_cta(cta), threads = fo_threads(cta);
+    TreeRank tree = tree_of(coll, rank, channel);
     gboolean root = tree.up < 0;
     guint32 split = root ? threads : tree_split(coll->proto, threads);
     Prim up, down;
@@ -141,9 +153,8 @@ void coll_program_tree(FoCta *cta, const void *args)
         prim_init(&down, cta, coll, 1, split, threads - split, TRUE);
         tree_connect_down(&down, rank, channel, &tree);
     }
-    guint64 part = (coll->spec.bytes + channels * 16ull - 1) / (channels * 16ull) * 16;
-    guint64 start = MIN(channel * part, coll->spec.bytes), end = MIN(start + part, coll->spec.bytes);
-    guint64 chunk = tree_chunk(coll, part);
+    guint64 start = MIN(channel * coll->part_bytes, coll->spec.bytes);
+    guint64 end = MIN(start + coll->part_bytes, coll->spec.bytes), chunk = tree_chunk(coll);
     for (guint64 at = start; at < end; at += chunk) {
         tree_move(&up, coll, rank, at, MIN(chunk, end - at), TRUE, root);
         if (!root)

@@ -255,6 +255,12 @@ static void device_on_end(Event *event, SimTime now_ps)
 DeviceLaunch *device_launch(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel,
                             DeviceDone done, void *user, GError **error)
 {
+    return device_launch_after(fabric, gpu, vas, kernel, fabric->spec.sm.launch_ps, done, user, error);
+}
+
+DeviceLaunch *device_launch_after(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel,
+                                  guint64 delay_ps, DeviceDone done, void *user, GError **error)
+{
     const SmSpec *spec = &fabric->spec.sm;
     guint32 warps = (kernel->threads + WARP_LANES - 1) / WARP_LANES;
     if (kernel->ctas == 0 || kernel->ctas > 65535 || kernel->threads == 0 || kernel->threads > 1024 ||
@@ -279,6 +285,6 @@ DeviceLaunch *device_launch(Fabric *fabric, guint16 gpu, Vas *vas, const FoKerne
     launch->user = user;
     event_init(&launch->start, device_on_start);
     event_init(&launch->end, device_on_end);
-    sim_after(fabric->sim, &launch->start, spec->launch_ps, EVENT_PRIORITY_DEVICE);
+    sim_after(fabric->sim, &launch->start, delay_ps, EVENT_PRIORITY_DEVICE);
     return launch;
 }

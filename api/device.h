@@ -45,6 +45,9 @@ struct DeviceLaunch {
  * freed after on_done (may be NULL) returned; until then it may be read. */
 DeviceLaunch *device_launch(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel,
                             DeviceDone done, void *user, GError **error);
+/* The same with so long from now to the first instruction instead of sm.launch_ps. */
+DeviceLaunch *device_launch_after(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel,
+                                  guint64 delay_ps, DeviceDone done, void *user, GError **error);
 
 #define DEVICE_ERROR (device_error_quark())
 GQuark device_error_quark(void);

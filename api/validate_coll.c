@@ -32,7 +32,7 @@ static gboolean coll_from_measured(const FabricSpec *spec, const ValidateRow *ro
         return FALSE;
     request->n = (guint32)g_ascii_strtoull(row->gpus, NULL, 10);
     request->coll.calls = bench_nccl_calls(row->bytes);
-    request->coll.gap_ps = spec->launch.stream_nccl_ps;
+    request->coll.host_ps = spec->launch.stream_nccl_ps;
     return TRUE;
 }
 

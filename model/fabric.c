@@ -20,7 +20,7 @@ const ParamRow system_params[] = {
 
 #define LAUNCH_ROW(field, text) PARAM_U64(LaunchSpec, field, "ps", 0, 1000000000, text)
 const ParamRow launch_params[] = {
-    LAUNCH_ROW(stream_nccl_ps, "beside the kernel: NCCL, one process, back-to-back calls"),
+    LAUNCH_ROW(stream_nccl_ps, "at least, for each rank: NCCL, one process, back-to-back calls"),
     LAUNCH_ROW(kernel_kernel_ps, "beside the kernel: hand-written kernels timed as kernels"),
     LAUNCH_ROW(eager_kernel_ps, "beside the kernel: hand-written kernels launched one by one"),
     LAUNCH_ROW(graph_nccl_sym_ps, "beside the kernel: NCCL's symmetric kernels in a CUDA graph"),

@@ -26,7 +26,7 @@ extern const ParamRow system_params[];
 /* What a measured time contains beside the kernel: one constant for each way of timing and program. The
  * fabric itself never uses them; comparisons with published figures do. */
 typedef struct {
-    guint64 stream_nccl_ps;    /* NCCL, one process, back-to-back calls on streams */
+    guint64 stream_nccl_ps;    /* NCCL, one process: its thread's time for each rank's launch */
     guint64 kernel_kernel_ps;  /* hand-written kernel, timed as a kernel */
     guint64 eager_kernel_ps;   /* hand-written kernel, launched one by one */
     guint64 graph_nccl_sym_ps; /* NCCL's symmetric kernels in a CUDA graph: from one kernel to the next */

@@ -34,6 +34,8 @@ const ParamRow sm_params[] = {
     PARAM_U64(SmSpec, barrier_ps, "ps", 0, 100000000, "bar.sync once the last warp is there"),
     PARAM_U64(SmSpec, launch_ps, "ps", 0, 1000000000000, "kernel launch to first instruction"),
     PARAM_U64(SmSpec, exit_ps, "ps", 0, 1000000000000, "last instruction to end of the kernel"),
+    PARAM_U64(SmSpec, next_ps, "ps", 0, 1000000000, "last instruction to the first of the stream's next kernel"),
+    PARAM_U64(SmSpec, code_ps, "ps", 0, 100000000, "fetch of 1 KiB of code that a CTA runs for the first time"),
     PARAM_ENUM(SmSpec, arbitration, arbitration_names, "which ready warp issues next"),
     PARAM_U64(SmSpec, arch, "", 70, 200, "compute capability times ten: which multimem forms are legal"),
     PARAM_END,

@@ -49,6 +49,8 @@ typedef struct {
     guint64 barrier_ps;      /* bar.sync once the last warp is there */
     guint64 launch_ps;       /* kernel launch to first instruction */
     guint64 exit_ps;         /* last instruction to end of the kernel */
+    guint64 next_ps;         /* last instruction to the first of the next kernel on its stream */
+    guint64 code_ps;         /* fetch of 1 KiB of code that the CTA runs for the first time */
     int arbitration;         /* SmArbitration */
     guint64 arch;            /* compute capability times ten: 90 is sm_90 */
 } SmSpec;
