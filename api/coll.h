@@ -92,6 +92,9 @@ guint32 coll_group_ranks(const CollGroup *group);
 gboolean coll_check(const CollGroup *group, const CollSpec *spec, GError **error);
 /* What coll_run would take: `auto` and `sym` resolved, without running anything. Not for COLL_BEST. */
 void coll_choice(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto);
+/* Bytes after which `algo` does the same again: what to step by when larger sizes are extrapolated. */
+#define COLL_TURN_LEAST (4ull << 20)
+guint64 coll_turn_bytes(const CollGroup *group, const CollSpec *spec, CollAlgo algo);
 gboolean coll_run(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
 
 /* What coll_run makes of spec->fidelity: COLL_PACKET, COLL_FLOW, or COLL_FIDELITY_AUTO for flows with

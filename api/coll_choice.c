@@ -1,17 +1,29 @@
 /* What `auto` takes: NCCL's published model (src/graph/tuning.cc) for GPUs of one node behind switches.
  *
  * Each (algorithm, protocol) has a latency, base plus hops, and a bandwidth; time is their sum at the given
- * size, and the fastest is taken. Numbers are NCCL's constants for Hopper; the links' bandwidth comes from
+ * size, and the fastest is taken. Numbers are NCCL's constants; the links' bandwidth comes from
  * the system: NCCL counts 20.6 GB/s for a link of 23.55 GB/s of flits (7/8). Published choices that this
  * gives: ring with LL up to 1 MiB and NVLS from 2 MiB on 8 GPUs, rings at large sizes up to 4 GPUs.
  * Left out: CollNet, trees among nodes, PAT, user overrides. */
 #include "api/coll_internal.h"
 
-#define LL_MAX_MBps 141000u   /* llMaxBws, Hopper, one node */
-#define TREE_CHANNEL_MBps 41400u
-#define LL128_CHANNEL_MBps 36700u
-#define NVLS_EFFICIENCY_PCT 85u
 #define NVLS_LATENCY_NS 25000u
+
+/* Limits of one node by architecture: LL, a tree's channel, a channel with LL128; NVLS (tuning.cc). */
+typedef struct {
+    guint32 arch; /* from this one on */
+    guint32 ll_MBps, tree_MBps, ll128_MBps, nvls_pct;
+} ChoiceLimits;
+static const ChoiceLimits choice_limits[] = {
+    {100, 282000, 77400, 73400, 74}, {90, 141000, 38700, 36700, 85}, {0, 87700, 24000, 20000, 0}};
+
+static const ChoiceLimits *choice_limits_of(const CollGroup *group)
+{
+    const ChoiceLimits *limits = choice_limits;
+    while (group->fabric->spec.sm.arch < limits->arch)
+        limits++;
+    return limits;
+}
 
 typedef struct {
     CollAlgo algo;
@@ -48,23 +60,24 @@ static guint64 choice_MBps(const CollGroup *group, const CollSpec *spec, const C
 {
     guint64 bus = choice_links_MBps(group), n = group->n;
     guint32 channels = coll_row(spec->op, row->algo)->ctas;
+    const ChoiceLimits *limits = choice_limits_of(group);
     gboolean sums_all = spec->op == COLL_ALL_REDUCE;
     if (row->algo == COLL_NVLS) {
-        guint64 nvls = bus * NVLS_EFFICIENCY_PCT / 100 * (channels - 1) / channels;
+        guint64 nvls = bus * limits->nvls_pct / 100 * (channels - 1) / channels;
         return sums_all ? nvls * 5 / 6 : nvls;
     }
     if (row->algo == COLL_TREE) {
-        bus = MIN(bus * 92 / 100, channels * TREE_CHANNEL_MBps);
+        bus = MIN(bus * 92 / 100, channels * limits->tree_MBps);
         if (row->proto == COLL_LL)
-            bus = MIN(bus * 10 / 38, LL_MAX_MBps);
+            bus = MIN(bus * 10 / 38, limits->ll_MBps);
         if (row->proto == COLL_LL128)
-            bus = MIN(bus * 7 / 9, channels * LL128_CHANNEL_MBps);
+            bus = MIN(bus * 7 / 9, channels * limits->ll128_MBps);
         return bus / 2 * choice_tree_tenths(row->proto, spec->bytes) / 10;
     }
     if (row->proto == COLL_LL)
-        bus = MIN(bus / 2, LL_MAX_MBps);
+        bus = MIN(bus / 2, limits->ll_MBps);
     if (row->proto == COLL_LL128)
-        bus = MIN(bus * 92 / 100, channels * LL128_CHANNEL_MBps);
+        bus = MIN(bus * 92 / 100, channels * limits->ll128_MBps);
     guint64 steps = sums_all ? 2 * (n - 1) : spec->op == COLL_BROADCAST ? n : n - 1;
     return bus * n / steps;
 }

@@ -13,14 +13,18 @@
 #define BUFFERED_STEPS 8u          /* NCCL_STEPS */
 #define BUFFERED_WARPS 20u         /* NCCL_MAX_NTHREADS / 32 */
 #define BUFFERED_CHUNK (128u << 10) /* NCCL_NVLS_CHUNKSIZE */
+#define BUFFERED_POST_WARPS 2u     /* more have one that posts (prims_simple.h) */
 #define BUFFERED_UNROLL 8u         /* copies */
+#define BUFFERED_INSTRUCTIONS 100u /* assumed: of a warp that copies 8 x 16 B a thread, beside the accesses */
+#define BUFFERED_CYCLE_PS 505u     /* 1980 MHz; a scheduler starts one instruction a cycle, an SM has four */
 #define BUFFERED_MC_UNROLL 4u      /* multimem */
 
 enum { FLAG_SCATTERED, FLAG_REDUCED, FLAG_SPREAD, FLAG_GATHERED, FLAG_KINDS };
 
 typedef struct {
     guint32 first, count; /* threads */
-    guint32 barrier;
+    guint32 workers;      /* of them; the last warp of those that send posts, while the others go on */
+    guint32 barrier;      /* and the next one */
     FoReg *flag[2];
 } BufferedGroup;
 
@@ -34,17 +38,28 @@ typedef struct {
 } Buffered;
 
 /* NCCL's enqueue.cc: smaller chunks until every head of every channel has several. */
-guint64 coll_buffered_chunk(const Coll *coll)
+static guint64 buffered_chunk(const CollSpec *spec, guint32 ctas, guint32 n)
 {
     static const struct {
         guint64 times, limit;
     } rules[] = {{64, 64u << 10}, {8, 32u << 10}, {2, 16u << 10}};
-    guint64 chunk = BUFFERED_CHUNK, at_once = (guint64)coll->ctas * coll->n;
-    guint64 bytes = coll->spec.as_bytes ? coll->spec.as_bytes : coll->spec.bytes;
+    guint64 chunk = BUFFERED_CHUNK, at_once = (guint64)ctas * n;
+    guint64 bytes = spec->as_bytes ? spec->as_bytes : spec->bytes;
     for (guint32 i = 0; i < G_N_ELEMENTS(rules); i++)
         if (bytes < rules[i].times * at_once * chunk && chunk > rules[i].limit)
             chunk = rules[i].limit;
     return chunk;
+}
+
+guint64 coll_buffered_chunk(const Coll *coll) { return buffered_chunk(&coll->spec, coll->ctas, coll->n); }
+
+guint64 coll_turn_bytes(const CollGroup *group, const CollSpec *spec, CollAlgo algo)
+{
+    const CollRow *row = coll_row(spec->op, algo);
+    if (!row || !row->buffered)
+        return COLL_TURN_LEAST;
+    guint32 ctas = coll_ctas(group, spec, row, COLL_SIMPLE);
+    return ctas * group->n * buffered_chunk(spec, ctas, group->n);
 }
 
 guint64 coll_buffered_slots(const Coll *coll)
@@ -68,8 +83,16 @@ static guint64 buffered_flag(const Buffered *b, guint32 kind, guint32 head)
 
 static void buffered_begin(const Buffered *b, const BufferedGroup *group)
 {
-    fo_only(b->cta, group->first, group->count);
+    fo_only(b->cta, group->first, group->workers);
     fo_sync_active(b->cta, group->barrier);
+}
+
+/* The slot is done: returns the first thread of those that post. */
+static guint32 buffered_end(const Buffered *b, const BufferedGroup *group)
+{
+    fo_only(b->cta, group->first, group->count);
+    fo_sync_active(b->cta, group->barrier + 1);
+    return group->workers < group->count ? group->first + group->workers : group->first;
 }
 
 static void buffered_copy(const Buffered *b, const BufferedGroup *group, FoStream from, FoStream to,
@@ -83,13 +106,14 @@ static void buffered_copy(const Buffered *b, const BufferedGroup *group, FoStrea
                    .destinations = 1, .source[0] = from, .destination[0] = to,
                    .type = (FoType)coll->spec.type, .op = (FoOp)coll->spec.reduce,
                    .acc = (FoAcc)coll->spec.acc};
+    loop.delay_ps = fo_threads(b->cta) / WARP_LANES / 4 * BUFFERED_INSTRUCTIONS * BUFFERED_CYCLE_PS;
     while ((from.base | to.base) % loop.width)
         loop.width /= 2;
     loop.width = MAX(loop.width, 4);
     loop.bytes = (bytes + loop.width - 1) / loop.width * loop.width;
     loop.unroll_step = WARP_LANES;
     loop.warp_step = (guint64)loop.unroll * WARP_LANES;
-    loop.step = loop.warp_step * (group->count / WARP_LANES);
+    loop.step = loop.warp_step * (group->workers / WARP_LANES);
     if (bytes)
         fo_loop(b->cta, &loop);
 }
@@ -124,21 +148,21 @@ static void buffered_post_own(const Buffered *b, const BufferedGroup *group, gui
 {
     FoAddress address[VAS_GPUS_MAX];
     buffered_own_flags(b, kind, address);
-    buffered_begin(b, group);
-    fo_only(b->cta, group->first, b->n);
+    fo_only(b->cta, buffered_end(b, group), b->n);
     if (fence)
         fo_fence(b->cta);
     fo_set_u64(b->cta, group->flag[0], b->step + 1);
     fo_st_sys_at(b->cta, address, group->flag[0], FO_RELAXED);
 }
 
-static void buffered_post_all(const Buffered *b, const BufferedGroup *group, guint32 kind, guint32 reg)
+static void buffered_post_all(const Buffered *b, const BufferedGroup *group, guint32 thread, guint32 kind,
+                              guint32 reg)
 {
     const FoMultimem form = {.type = FO_B64, .order = FO_RELAXED, .scope = FO_SCOPE_SYS};
-    fo_only(b->cta, group->first, 1);
+    fo_only(b->cta, thread, 1);
     fo_set_u64(b->cta, group->flag[reg], b->step + 1);
     /* thread t's element stands at address + t * width */
-    FoAddress address = b->coll->control.mc_va + buffered_flag(b, kind, b->rank) - group->first * 8ull;
+    FoAddress address = b->coll->control.mc_va + buffered_flag(b, kind, b->rank) - thread * 8ull;
     fo_multimem_st(b->cta, address, group->flag[reg], &form);
 }
 
@@ -179,21 +203,21 @@ static void buffered_gather(const Buffered *b, guint64 at, guint64 apart, guint6
 static void buffered_reduce(const Buffered *b, FoStream from, FoStream to, guint64 bytes)
 {
     gboolean pulls = from.access == FO_LD_REDUCE, spreads = to.access == FO_MULTIMEM_ST;
-    guint32 first = b->reduce.first, other = b->reduce.count > WARP_LANES ? first + WARP_LANES : first;
+    guint32 first = b->reduce.first, other = b->reduce.workers > WARP_LANES ? first + WARP_LANES : first;
     if (pulls)
         buffered_poll_all(b, first, FLAG_SCATTERED, b->step + 1);
     if (spreads && b->step >= BUFFERED_STEPS) /* at the same time */
         buffered_poll_all(b, other, FLAG_GATHERED, b->step + 1 - BUFFERED_STEPS);
     buffered_begin(b, &b->reduce);
     buffered_copy(b, &b->reduce, from, to, bytes);
-    buffered_begin(b, &b->reduce);
-    fo_only(b->cta, b->reduce.first, 1);
+    guint32 poster = buffered_end(b, &b->reduce);
+    fo_only(b->cta, poster, 1);
     if (spreads) {
         fo_fence(b->cta);
-        buffered_post_all(b, &b->reduce, FLAG_SPREAD, 0);
+        buffered_post_all(b, &b->reduce, poster, FLAG_SPREAD, 0);
     }
     if (pulls)
-        buffered_post_all(b, &b->reduce, FLAG_REDUCED, 1);
+        buffered_post_all(b, &b->reduce, poster, FLAG_REDUCED, 1);
 }
 
 static void buffered_turn(Buffered *b, guint64 at, guint64 bytes)
@@ -220,10 +244,12 @@ static void buffered_turn(Buffered *b, guint64 at, guint64 bytes)
     b->step++;
 }
 
-static void buffered_group(Buffered *b, BufferedGroup *group, guint32 barrier, guint32 *warp, guint32 warps)
+static void buffered_group(Buffered *b, BufferedGroup *group, gboolean sends, guint32 barrier, guint32 *warp,
+                           guint32 warps)
 {
     group->first = *warp * WARP_LANES;
     group->count = warps * WARP_LANES;
+    group->workers = group->count - (sends && warps > BUFFERED_POST_WARPS ? WARP_LANES : 0);
     group->barrier = barrier;
     group->flag[0] = fo_reg(b->cta, 8);
     group->flag[1] = fo_reg(b->cta, 8);
@@ -238,10 +264,10 @@ void coll_program_nvls_buffered(FoCta *cta, const void *args)
     gboolean all_reduce = coll->spec.op == COLL_ALL_REDUCE;
     guint32 all = fo_threads(cta) / WARP_LANES, at_warp = 0;
     guint32 reduce = MAX(all * (coll->n <= 6 && all_reduce ? 7 : 5) / BUFFERED_WARPS, 1), copy = all - reduce;
-    buffered_group(&b, &b.scatter, 1, &at_warp, all_reduce ? (copy + 1) / 2
+    buffered_group(&b, &b.scatter, TRUE, 1, &at_warp, all_reduce ? (copy + 1) / 2
                                              : coll->spec.op == COLL_REDUCE_SCATTER ? copy : 0);
-    buffered_group(&b, &b.gather, 2, &at_warp, all - reduce - at_warp);
-    buffered_group(&b, &b.reduce, 3, &at_warp, reduce);
+    buffered_group(&b, &b.gather, FALSE, 3, &at_warp, all - reduce - at_warp);
+    buffered_group(&b, &b.reduce, all_reduce || coll->spec.op == COLL_ALL_GATHER, 5, &at_warp, reduce);
     guint64 total = all_reduce ? coll->spec.bytes : coll->spec.bytes / coll->n, unit = 16;
     guint64 part = (total + fo_ctas(cta) * unit - 1) / (fo_ctas(cta) * unit) * unit;
     guint64 at = MIN(fo_cta(cta) * part, total), end = MIN(at + part, total);

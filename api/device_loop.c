@@ -52,6 +52,8 @@ static void loop_body(LoopSpec *spec, const FoLoop *loop)
 {
     static const UopKind kinds[] = {[FO_ST] = UOP_STORE, [FO_MULTIMEM_ST] = UOP_MC_STORE,
                                     [FO_RED] = UOP_RED, [FO_MULTIMEM_RED] = UOP_MC_RED};
+    if (loop->delay_ps)
+        loop_part(spec, loop, UOP_DELAY, 0, loop->delay_ps);
     guint32 size = loop->batch_first ? loop->batch_first : loop->sources;
     for (guint32 from = 0; from < loop->sources; from += size, size = loop->batch ? loop->batch : size) {
         guint32 to = MIN(from + size, loop->sources);

@@ -71,7 +71,7 @@ static void coll_resolve_auto(const ValidateRow *row, const FabricSpec *spec, Co
         coll->algo = strcmp(row->program, "nccl") == 0 ? COLL_P2P : COLL_DIRECT;
     else if (coll_is_symmetric(row) && coll->op != COLL_BROADCAST)
         coll->algo = multicast ? COLL_SYM : COLL_SYM_UNICAST;
-    else if (multicast)
+    else if (multicast || spec->mctable.entries == 0)
         coll->algo = COLL_AUTO;
     else
         coll->algo = COLL_RING;
@@ -116,34 +116,65 @@ static gboolean coll_from_published(const FabricSpec *spec, const ValidateRow *r
 
 /* ---- running */
 
+typedef struct {
+    Sim *sim;
+    Fabric *fabric;
+    CollGroup *group;
+    CollSpec coll; /* all is chosen as for `as_bytes`, the whole size */
+} CollRun;
+
+static gboolean coll_open(CollRun *run, const ValidateSetup *setup, const FabricSpec *spec,
+                          const CollRequest *request, guint64 as_bytes, GError **error)
+{
+    SimSpec sim_spec = {.seed = setup->seed, .calendar = setup->calendar};
+    run->sim = sim_new(&sim_spec, error);
+    run->fabric = run->sim ? fabric_new(run->sim, spec, FALSE, error) : NULL;
+    run->group = run->fabric ? coll_group_new(run->fabric, NULL, request->n, error) : NULL;
+    if (!run->group)
+        return FALSE;
+    CollSpec *coll = &run->coll;
+    *coll = request->coll;
+    coll->bytes = coll->as_bytes = as_bytes;
+    coll->check = FALSE;
+    coll_choice(run->group, coll, &coll->algo, &coll->proto);
+    if (request->unregistered && coll->algo == COLL_NVLS && coll->op != COLL_BROADCAST)
+        coll->algo = COLL_NVLS_BUFFERED;
+    return TRUE;
+}
+
+static void coll_close(CollRun *run)
+{
+    coll_group_free(run->group);
+    sim_free(run->sim);
+    fabric_free(run->fabric);
+}
+
 static gboolean coll_time(const ValidateSetup *setup, const FabricSpec *spec, const CollRequest *request,
                           guint64 bytes, guint64 as_bytes, double *time_us, GError **error)
 {
-    SimSpec sim_spec = {.seed = setup->seed, .calendar = setup->calendar};
+    CollRun run;
     CollResult result;
-    Sim *sim = sim_new(&sim_spec, error);
-    Fabric *fabric = sim ? fabric_new(sim, spec, FALSE, error) : NULL;
-    CollGroup *group = fabric ? coll_group_new(fabric, NULL, request->n, error) : NULL;
-    CollSpec coll = request->coll;
-    coll.bytes = bytes;
-    coll.as_bytes = as_bytes;
-    coll.check = FALSE;
-    if (group) { /* what the whole size would take */
-        CollSpec whole = coll;
-        whole.bytes = as_bytes;
-        coll_choice(group, &whole, &coll.algo, &coll.proto);
-        if (request->unregistered && coll.algo == COLL_NVLS && coll.op != COLL_BROADCAST)
-            coll.algo = COLL_NVLS_BUFFERED;
-    }
-    gboolean good = group && coll_run(group, &coll, &result, error);
-    if (good)
-        *time_us = (double)MAX(result.kernel_ps + request->launch_ps, request->least_ps) / 1e6;
-    if (good) { /* a stuck one is left to the end of the worker */
-        coll_group_free(group);
-        sim_free(sim);
-        fabric_free(fabric);
-    }
-    return good;
+    if (!coll_open(&run, setup, spec, request, as_bytes, error))
+        return FALSE;
+    run.coll.bytes = bytes;
+    if (!coll_run(run.group, &run.coll, &result, error))
+        return FALSE; /* a stuck one is left to the end of the worker */
+    SimTime start_ps = run.coll.algo == COLL_NVLS_BUFFERED ? spec->launch.nvls_start_ps : 0;
+    *time_us = (double)MAX(result.kernel_ps + start_ps + request->launch_ps, request->least_ps) / 1e6;
+    coll_close(&run);
+    return TRUE;
+}
+
+/* Sizes to extrapolate from are whole turns of the algorithm. */
+static gboolean coll_turn(const ValidateSetup *setup, const FabricSpec *spec, const CollRequest *request,
+                          guint64 bytes, guint64 *turn, GError **error)
+{
+    CollRun run;
+    if (!coll_open(&run, setup, spec, request, bytes, error))
+        return FALSE;
+    *turn = coll_turn_bytes(run.group, &run.coll, run.coll.algo);
+    coll_close(&run);
+    return TRUE;
 }
 
 static guint64 coll_crossings(const CollRequest *request, guint64 bytes)
@@ -163,9 +194,11 @@ gboolean validate_collective(const ValidateSetup *setup, const FabricSpec *spec,
     guint64 crossings = coll_crossings(&request, row->bytes);
     if (crossings <= setup->crossings_max)
         return coll_time(setup, spec, &request, row->bytes, row->bytes, &row->simulated, error);
-    guint64 unit = 1ull << 20;
+    guint64 turn;
+    if (!coll_turn(setup, spec, &request, row->bytes, &turn, error))
+        return FALSE;
     guint64 b = (guint64)((double)row->bytes * (double)setup->crossings_max / (double)crossings / 2.25);
-    b = MAX(b / (4 * unit), 1) * 4 * unit;
+    b = turn == COLL_TURN_LEAST ? MAX(b / turn, 1) * turn : MAX(b / (4 * turn), 1) * 4 * turn;
     if (b >= row->bytes)
         return coll_time(setup, spec, &request, row->bytes, row->bytes, &row->simulated, error);
     double t[3];

@@ -33,6 +33,7 @@ typedef struct {
     guint64 eager_nccl_sym_ps; /* one by one, one process: its turn round all GPUs, beside which kernels run */
     guint64 graph_nccl_ps;     /* classic NCCL in a CUDA graph */
     guint64 eager_nccl_ps;     /* classic NCCL, back to back */
+    guint64 nvls_start_ps;     /* classic NCCL's NVLS kernel, before its first copy */
     guint64 eager_torch_ps;    /* classic NCCL by PyTorch, each call alone between two events */
 } LaunchSpec;
 extern const ParamRow launch_params[];

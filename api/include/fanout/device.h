@@ -181,6 +181,7 @@ typedef struct {
      * 0: 32, and step. `step` is then what one whole group of all warps covers, bytes % width is 0. */
     uint64_t warp_step, unroll_step;
     unsigned batch_first, batch; /* sources loaded and summed so many at a time; 0: all at once */
+    uint32_t delay_ps; /* of a warp in each iteration: the instructions between its accesses */
     unsigned sources, destinations;
     FoStream source[FO_LOOP_MAX], destination[FO_LOOP_MAX];
     FoType type; /* of op */
