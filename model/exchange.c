@@ -61,10 +61,15 @@ void exchange_credit_slot(Link *link, Vc v, guint32 flits, SimTime slot_ps)
 
 static void exchange_arrive(Link *link, Packet packet, SimTime at_ps)
 {
-    LinkVc *vc = &link->vc[packet_vc(&packet)];
-    *link_flight_push(&vc->flight) = (LinkFlight){at_ps, packet};
-    if (vc->flight.count == 1)
-        sim_at_key(link->far_sim, &vc->arrive, at_ps);
+    Vc v = packet_vc(&packet);
+    LinkRing *ring = &link->vc[v].far;
+    if (ring->wire == ring->head) {
+        ring->wire = ring->head = 0;
+        sim_at_key(link->far_sim, &link->vc[v].arrive, at_ps);
+    }
+    if (G_UNLIKELY(link_ring_is_full(ring, 0)))
+        link_ring_grow(ring, 0);
+    *link_slot(ring, ring->wire++) = (LinkSlot){packet, (guint32)at_ps};
 }
 
 #define DATA_KEPT 64 /* slots that the switches keep for their sums */
@@ -200,6 +205,7 @@ static void exchange_link(Exchange *exchange, Link *link, guint near)
     link->sim = link->domain->sim;
     link->far_sim = link->far_domain->sim;
     link->rare = TRUE;
+    link->odd = TRUE;
 }
 
 void exchange_take(Exchange *exchange, Link *up, Link *down)

@@ -317,7 +317,7 @@ static void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_p
 static void gpu_on_request(Event *event, SimTime now_ps)
 {
     Link *from = LINK_OF_ARRIVAL(event, VC_CREQ);
-    gpu_target_prefetch(from->sink_node, from->sink_port, *link_next(from, VC_CREQ));
+    gpu_target_prefetch(from->sink_node, from->sink_port, link_next(from, VC_CREQ));
     do {
         Packet packet = link_arrive(from, VC_CREQ, &now_ps);
         gpu_target_accept(from->sink_node, from->sink_port, packet, now_ps);
@@ -328,7 +328,7 @@ static void gpu_on_answer(Event *event, SimTime now_ps)
 {
     Link *from = LINK_OF_ARRIVAL(event, VC_RSP);
     const Gpu *requester = from->sink_node;
-    __builtin_prefetch(txn_at(&requester->txns, link_next(from, VC_RSP)->txn), 1);
+    __builtin_prefetch(txn_at(&requester->txns, link_next(from, VC_RSP).txn), 1);
     do {
         Packet packet = link_arrive(from, VC_RSP, &now_ps);
         gpu_accept_answer(from->sink_node, from, packet, now_ps);

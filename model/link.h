@@ -43,38 +43,55 @@ typedef void (*LinkDrained)(void *node, Link *link, Vc vc); /* a queue fell belo
 
 typedef struct {
     SimTime at_ps;
-    Packet packet;
-} LinkFlight;
-typedef struct {
-    SimTime at_ps;
     guint32 flits;
 } LinkReturn;
-RING_DEFINE(LinkFlightRing, link_flight, LinkFlight)
 RING_DEFINE(LinkReturnRing, link_return, LinkReturn)
 
-/* A virtual channel. The first cache line is the sender's, the second one the receiver's, who takes from
- * `flight` what the sender put there. */
+/* 12 bytes: thousands of them may wait. */
 typedef struct {
-    PacketRing queue;
-    LinkReturnRing returns;  /* credits on their way back, in order of time */
-    SimTime delay_ps;        /* from the end of serialization to arrival, all fixed stages included */
-    gint32 credits;          /* flits the far buffer has room for */
-    guint32 drained_below;   /* call `drained` when the queue gets shorter than this; 0: never */
+    Packet packet;
+    guint32 due; /* low half of the ps when it arrives, once it is on the wire: nothing flies for 4 ms */
+} __attribute__((packed, aligned(4))) LinkSlot;
 
+/* The packets of one channel, each written once: those in flight, from `head` on, and behind them those that wait
+ * for the wire, from `wire` on. Both count on and on: back to 0 when nothing is left, so that a short queue stays in
+ * the same few cache lines. */
+typedef struct {
+    LinkSlot *at;
+    guint32 head, wire;
+    guint32 mask;       /* size, a power of two or 0, less 1 */
+} LinkRing;
+static inline LinkSlot *link_slot(const LinkRing *ring, guint32 n) { return &ring->at[n & ring->mask]; }
+void link_ring_grow(LinkRing *ring, guint32 waiting);
+static inline gboolean link_ring_is_full(const LinkRing *ring, guint32 waiting)
+{
+    return ring->wire + waiting - ring->head == ring->mask + 1;
+}
+/* When a packet in flight arrives; it is not earlier than now. */
+static inline SimTime link_due_ps(const LinkSlot *slot, SimTime now_ps)
+{
+    return now_ps + (guint32)(slot->due - (guint32)now_ps);
+}
+
+/* A virtual channel at its far end. */
+typedef struct {
     Event arrive;
-    LinkFlightRing flight;
+    LinkRing far;       /* in flight to another domain, whose letters bring them here */
 } LinkVc;
 
 typedef struct {
     guint64 packets, flits;
 } LinkCount;
 
-/* What a crossing touches lies in the first lines: the sender's, the channels', the receiver's. */
+/* What a crossing touches lies in the first lines: two of the sender, one for each channel's arrivals, the
+ * receiver's. */
 struct Link {
     SimFine free_at;         /* end of the last serialization */
     SimFine flit_time;
     Sim *sim;
-    guint32 waiting;         /* packets in the queues of all channels */
+    struct Link **ingress;   /* of the sending switch, by port: whose credits departing packets free */
+    guint32 waiting[VCS];    /* packets that wait for the wire */
+    gint32 credits[VCS];     /* flits the far buffer has room for */
     guint8 last_vc;          /* served last: the other one goes first */
     guint8 starved;          /* bit for each VC that lacked credits: the next ones may wake a blocked link */
     guint8 down;
@@ -83,24 +100,31 @@ struct Link {
     guint8 blocked;          /* the wire is free, but what waits has no credits (or the link is down) */
     guint8 rare;             /* bit errors, an observer or another domain: link_wire() looks closer */
     guint8 late;             /* in its domain's list of links that decide at the end of a window */
-    SimTime delay_min_ps;
-    SimTime ahead_ps;        /* commit_ahead_ps */
-    struct Link **ingress;   /* of the sending switch, by port: whose credits departing packets free */
+    guint32 ahead_ps;        /* commit_ahead_ps */
+    guint32 peak;            /* queue_peak */
+
+    LinkRing ring[VCS];
+    SimTime delay_ps[VCS];   /* from the end of serialization to arrival, all fixed stages included */
 
     LinkVc vc[VCS];
 
     void *sink_node;
     guint32 sink_port;       /* number of this link at the receiving node */
+    guint32 odd;             /* drain_ps, or the far end is another domain: link_arrive() looks closer */
     guint32 freed[VCS];      /* flits the receiver freed in the batch of time that is open, */
     SimTime slot_ps[VCS];    /* and its end; 0: none is open */
     SimTime credit_mask;     /* batches are 2^n ps long: 2^n - 1 */
-    SimTime drain_ps;
-    LinkSink sink;
-    Sim *far_sim;
-    struct LinkDomain *far_domain; /* where the far end is, and the sender is not; NULL: both are in one */
     SimTime credit_delay_ps;
+    Sim *far_sim;
+
+    LinkReturnRing returns[VCS]; /* credits on their way back, in order of time */
+    SimTime delay_min_ps;
+    guint32 drained_below[VCS];  /* call `drained` when the queue gets shorter than this; 0: never */
 
     LinkCount count[PACKET_KINDS] __attribute__((aligned(64))); /* by the sender */
+    SimTime drain_ps;
+    LinkSink sink;
+    struct LinkDomain *far_domain; /* where the far end is, and the sender is not; NULL: both are in one */
     struct LinkDomain *domain; /* where the sender is, and the far end is not */
     guint64 queue_peak;      /* packets */
     Event send;              /* only where no arrival would bring us back in time: see link_settle() */
@@ -115,7 +139,8 @@ struct Link {
     Rng rng;
     char *path;              /* "gpu0.link3.up" */
 } __attribute__((aligned(64)));
-G_STATIC_ASSERT(sizeof(LinkVc) == 128 && G_STRUCT_OFFSET(Link, vc) % 64 == 0);
+G_STATIC_ASSERT(sizeof(LinkVc) == 64 && G_STRUCT_OFFSET(Link, ring) == 64 && G_STRUCT_OFFSET(Link, vc) == 128);
+G_STATIC_ASSERT(G_STRUCT_OFFSET(Link, sink_node) == 256 && G_STRUCT_OFFSET(Link, returns) == 320);
 extern const StatRow link_stats[];
 
 /* number: of this link among all, which fixes the order of what happens at one instant. */
@@ -127,11 +152,15 @@ Link *link_array_new(guint32 n); /* zeroed; g_aligned_free */
 void link_set_sink(Link *link, LinkSink sink, void *node, guint32 port);
 /* Hands a packet to the port. not_before_ps: earliest start on the wire (a later crossbar round); 0: now. */
 void link_push(Link *link, Packet packet, SimTime not_before_ps);
+static inline gboolean link_waits(const Link *link)
+{
+    return (link->waiting[VC_CREQ] | link->waiting[VC_RSP]) != 0;
+}
 /* Packets that wait in a channel's queue at this instant. */
 guint32 link_queued(Link *link, Vc vc);
 static inline gboolean link_has_room(Link *link, Vc vc, guint64 packets)
 {
-    return link->vc[vc].queue.count < packets || link_queued(link, vc) < packets; /* settling only shortens it */
+    return link->waiting[vc] < packets || link_queued(link, vc) < packets; /* settling only shortens it */
 }
 /* All fixed stages from the end of serialization to arrival. */
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps);
@@ -152,31 +181,42 @@ static inline void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
  *     do { packet = link_arrive(link, v, &at_ps); ... at at_ps ... } while (link_goes_on(link, v));
  * mostly one; the next one is scheduled, or else it is due within drain_ps and comes right away. */
 void link_arrival_settles(Link *link, SimTime now_ps);
-Packet link_arrive_draining(Link *link, Vc v, SimTime *at_ps);
-static inline gboolean link_goes_on(Link *link, Vc v)
+Packet link_arrive_odd(Link *link, Vc v, SimTime *at_ps);
+gboolean link_goes_on_odd(const Link *link, Vc v);
+static inline gboolean link_goes_on(const Link *link, Vc v)
 {
-    return G_UNLIKELY(link->drain_ps) && link->vc[v].flight.count && !event_is_pending(&link->vc[v].arrive);
+    return G_UNLIKELY(link->odd) && link_goes_on_odd(link, v);
+}
+/* The ring of what arrives. */
+static inline LinkRing *link_flight(Link *link, Vc v)
+{
+    return G_UNLIKELY(link->odd) && link->far_domain ? &link->vc[v].far : &link->ring[v];
 }
 /* The packet that arrives next. */
-static inline const Packet *link_next(const Link *link, Vc v)
+static inline Packet link_next(Link *link, Vc v)
 {
-    const LinkFlightRing *flight = &link->vc[v].flight;
-    return &flight->at[flight->head].packet;
+    const LinkRing *ring = link_flight(link, v);
+    return link_slot(ring, ring->head)->packet;
 }
-static inline Packet link_arrive(Link *link, Vc v, SimTime *at_ps)
+static inline __attribute__((always_inline)) Packet link_arrive(Link *link, Vc v, SimTime *at_ps)
 {
-    LinkVc *vc = &link->vc[v];
-    if (G_UNLIKELY(link->drain_ps))
-        return link_arrive_draining(link, v, at_ps);
-    Packet packet = link_flight_peek(&vc->flight)->packet;
-    link_flight_drop(&vc->flight);
-    if (G_LIKELY(vc->flight.count))
-        sim_at_key(link->far_sim, &vc->arrive, link_flight_peek(&vc->flight)->at_ps);
-    if (!link->far_domain && link->waiting)
+    LinkRing *ring = &link->ring[v];
+    if (G_UNLIKELY(link->odd))
+        return link_arrive_odd(link, v, at_ps);
+    Packet packet = link_slot(ring, ring->head)->packet;
+    if (++ring->head != ring->wire)
+        sim_at_key(link->sim, &link->vc[v].arrive, link_due_ps(link_slot(ring, ring->head), *at_ps));
+    if (link_waits(link))
         link_arrival_settles(link, *at_ps);
     return packet;
 }
+/* The last of the packets that wait in a channel holds a place in that ingress buffer. */
+static inline void link_hold_last(Link *link, Vc v, guint32 hold)
+{
+    link_slot(&link->ring[v], link->ring[v].wire + link->waiting[v] - 1)->packet.hold = hold & HOLD_NONE;
+}
 #define LINK_OF_ARRIVAL(event, v) EVENT_OWNER(event, Link, vc[v].arrive)
+void link_on_send(Event *event, SimTime now_ps); /* of Link.send */
 /* For exchange.c: credits that come from the other domain, */
 void link_credit_return(Link *link, Vc vc, guint32 flits, SimTime at_ps);
 /* and the end of a window: all decisions up to last_ps. When the next one is due, SIMTIME_NEVER when the link needs

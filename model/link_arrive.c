@@ -2,19 +2,26 @@
  * and tools a sink. */
 #include "model/link.h"
 
-/* link_arrive() with drain_ps: the next one is only scheduled if it is not due soon. */
-Packet link_arrive_draining(Link *link, Vc v, SimTime *at_ps)
+/* link_arrive() from another domain, or with drain_ps: then the next one is only scheduled if it is not due soon. */
+Packet link_arrive_odd(Link *link, Vc v, SimTime *at_ps)
 {
-    LinkVc *vc = &link->vc[v];
-    LinkFlight first = *link_flight_peek(&vc->flight);
-    link_flight_drop(&vc->flight);
-    SimTime now_ps = sim_now_ps(link->sim);
-    if (vc->flight.count && link_flight_peek(&vc->flight)->at_ps > now_ps + link->drain_ps)
-        sim_at_key(link->sim, &vc->arrive, link_flight_peek(&vc->flight)->at_ps);
-    if (link->waiting)
+    LinkRing *ring = link_flight(link, v);
+    LinkSlot first = *link_slot(ring, ring->head);
+    SimTime now_ps = sim_now_ps(link->far_sim), later_ps = link->drain_ps ? now_ps + link->drain_ps + 1 : 0;
+    *at_ps = link_due_ps(&first, now_ps);
+    if (++ring->head != ring->wire) {
+        SimTime next_ps = link_due_ps(link_slot(ring, ring->head), now_ps);
+        if (next_ps >= later_ps)
+            sim_at_key(link->far_sim, &link->vc[v].arrive, next_ps);
+    }
+    if (!link->far_domain && link_waits(link))
         link_arrival_settles(link, now_ps);
-    *at_ps = first.at_ps;
     return first.packet;
+}
+
+gboolean link_goes_on_odd(const Link *link, Vc v)
+{
+    return link->drain_ps && link->ring[v].head != link->ring[v].wire && !event_is_pending(&link->vc[v].arrive);
 }
 
 static void link_on_arrive_creq(Event *event, SimTime now_ps)

@@ -1,6 +1,8 @@
 /* A link as others look at it: life, parameters, statistics, whether it is idle, what it waits for. */
 #include "model/link.h"
 
+#include <string.h>
+
 const ParamRow link_params[] = {
     PARAM_U64(LinkSpec, rate_MBps, "MB/s", 1, 10000000, "flits that one direction of one link carries"),
     PARAM_U64(LinkSpec, flight_ps, "ps", 0, 100000000, "time of flight between GPU port and switch port"),
@@ -26,14 +28,61 @@ const StatRow link_stats[] = {
     STAT_END,
 };
 
+/* At one instant links go behind other hardware, in the order of their numbers, whoever scheduled them: so that
+ * it makes no difference whether the two ends of a link share a calendar. */
+enum { LINK_KEY_ARRIVE = 0, LINK_KEY_SEND = VCS, LINK_KEYS = VCS + 1 };
+
+void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits, guint32 number,
+               const char *path)
+{
+    memset(link, 0, sizeof *link);
+    link->sim = link->far_sim = sim;
+    link->path = g_strdup(path);
+    /* 16 B at rate_MBps * 1e6 B/s, in 1/65536 ps */
+    link->flit_time = ((SimFine)FLIT_BYTES * 1000000u << SIMFINE_SHIFT) / spec->rate_MBps;
+    link->credit_delay_ps = spec->flight_ps;
+    link->credit_mask = ((SimTime)1 << (g_bit_storage(spec->credit_batch_ps) - 1)) - 1;
+    link->replay_ps = spec->replay_ps;
+    link->ahead_ps = (guint32)MIN(spec->commit_ahead_ps, spec->flight_ps / 2); /* credits need time to come back */
+    link->drain_ps = MIN(spec->drain_ps, spec->flight_ps / 2);
+    link->odd = link->drain_ps != 0;
+    rng_init(&link->rng, sim_seed(sim), path);
+    link_set_errors(link, spec->error_ppb);
+    event_init(&link->send, link_on_send);
+    link->send.spare = number * LINK_KEYS + LINK_KEY_SEND;
+    for (int v = 0; v < VCS; v++) {
+        link->credits[v] = (gint32)credit_flits;
+        link->ring[v].mask = link->vc[v].far.mask = G_MAXUINT32;
+        link_set_delay(link, (Vc)v, spec->flight_ps);
+        link->vc[v].arrive.spare = number * LINK_KEYS + LINK_KEY_ARRIVE + (guint32)v;
+    }
+    link_set_sink(link, NULL, NULL, 0);
+}
+
+void link_set_delay(Link *link, Vc vc, SimTime delay_ps)
+{
+    link->delay_ps[vc] = delay_ps;
+    link->delay_min_ps = MIN(link->delay_ps[VC_CREQ], link->delay_ps[VC_RSP]);
+}
+
 Link *link_array_new(guint32 n) { return g_aligned_alloc0(n, sizeof(Link), _Alignof(Link)); }
+
+void link_ring_grow(LinkRing *ring, guint32 waiting)
+{
+    guint32 size = MAX(16, 2 * (ring->mask + 1));
+    LinkRing grown = {.at = g_new(LinkSlot, size), .head = ring->head, .wire = ring->wire, .mask = size - 1};
+    for (guint32 n = ring->head; n != ring->wire + waiting; n++)
+        *link_slot(&grown, n) = *link_slot(ring, n);
+    g_free(ring->at);
+    *ring = grown;
+}
 
 void link_clear(Link *link)
 {
     for (int v = 0; v < VCS; v++) {
-        packet_ring_clear(&link->vc[v].queue);
-        link_flight_clear(&link->vc[v].flight);
-        link_return_clear(&link->vc[v].returns);
+        g_free(link->ring[v].at);
+        g_free(link->vc[v].far.at);
+        link_return_clear(&link->returns[v]);
     }
     g_free(link->path);
 }
@@ -60,11 +109,11 @@ const char *packet_kind_name(PacketKind kind) { return kind_names[kind]; }
 gboolean link_is_quiet(const Link *link, guint64 credit_flits)
 {
     for (int v = 0; v < VCS; v++) {
-        const LinkVc *vc = &link->vc[v];
-        guint64 credits = (guint64)vc->credits + (link->slot_ps[v] ? link->freed[v] : 0);
-        for (guint32 i = 0; i < vc->returns.count; i++)
-            credits += link_return_nth((LinkReturnRing *)&vc->returns, i)->flits;
-        if (vc->queue.count || vc->flight.count || credits != credit_flits)
+        const LinkRing *ring = &link->ring[v], *far = &link->vc[v].far;
+        guint64 credits = (guint64)link->credits[v] + (link->slot_ps[v] ? link->freed[v] : 0);
+        for (guint32 i = 0; i < link->returns[v].count; i++)
+            credits += link_return_nth((LinkReturnRing *)&link->returns[v], i)->flits;
+        if (link->waiting[v] || ring->wire != ring->head || far->wire != far->head || credits != credit_flits)
             return FALSE;
     }
     return TRUE;
@@ -89,8 +138,8 @@ guint64 link_packets_total(const Link *link)
 char *link_waiter_text(void *unit)
 {
     const Link *link = unit;
-    if (link->waiting == 0)
+    if (!link_waits(link))
         return NULL;
-    return g_strdup_printf("%s: %u packets wait for %s", link->path, link->waiting,
+    return g_strdup_printf("%s: %u packets wait for %s", link->path, link->waiting[VC_CREQ] + link->waiting[VC_RSP],
                            link->down ? "the link to come up" : "credits of the far end");
 }

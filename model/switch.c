@@ -191,21 +191,20 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
     PROBE_POINT(sw->fabric, PROBE_TABLE, sw->path, packet, now_ps);
     sw->multicast_requests++;
     sw->replicated += entry->n_members;
-    PacketRing *last = NULL; /* the queue with the most packets before the replica */
+    Link *last = NULL; /* the queue with the most packets before the replica */
     for (guint32 m = 0, left = per_round; m < entry->n_members; m++) {
         replica.dst = entry->member[m];
         Link *out = sw->out[replica.dst * sw->links + k];
         link_push(out, replica, start_ps);
-        PacketRing *queue = &out->vc[VC_CREQ].queue;
-        if (queue->count >= (last ? last->count : 1))
-            last = queue;
+        if (out->waiting[VC_CREQ] >= (last ? last->waiting[VC_CREQ] : 1))
+            last = out;
         if (--left == 0) {
             start_ps += round_ps;
             left = per_round;
         }
     }
     if (last) /* the ingress buffer is free when the last replica has left */
-        packet_ring_nth(last, last->count - 1)->hold = p & HOLD_NONE;
+        link_hold_last(last, VC_CREQ, p);
     else
         link_credit(sw->in[p], VC_CREQ, packet->flits, start_ps);
     sw->port[p].busy_until_ps = now_ps + entry->rounds * round_ps;
