@@ -55,8 +55,10 @@ libfanout_core_la_SOURCES += \
 	api/validate.c \
 	api/validate.h \
 	api/validate_coll.c \
+	api/validate_coll.h \
 	api/validate_csv.c \
-	api/validate_summary.c
+	api/validate_summary.c \
+	api/validate_time.c
 
 # The CUDA driver front end: everything in one convenience library, so that tests can see its inside.
 cuda_files = \

@@ -96,10 +96,14 @@ static gboolean coll_prepare(Coll *coll, GError **error)
         scratch = coll->ctas * coll_sym_slots(coll);
     if (row->buffered)
         scratch = coll->ctas * coll_buffered_slots(coll);
-    return coll_buffer_new(group, &coll->control, coll->ctas * coll->control_stride, TRUE, window, error) &&
-           coll_buffer_new(group, &coll->in, coll->in_bytes, FALSE, row->multicast_in, error) &&
-           coll_buffer_new(group, &coll->out, coll->out_bytes, FALSE, row->multicast_out, error) &&
-           (scratch == 0 || coll_scratch_new(coll, scratch, row->multicast_lines, error));
+    if (!coll_buffer_new(group, &coll->control, coll->ctas * coll->control_stride, TRUE, window, error) ||
+        !coll_buffer_new(group, &coll->in, coll->in_bytes, FALSE, row->multicast_in, error) ||
+        !coll_buffer_new(group, &coll->out, coll->out_bytes, FALSE, row->multicast_out, error) ||
+        (scratch && !coll_scratch_new(coll, scratch, row->multicast_lines, error)))
+        return FALSE;
+    if (coll->spec.as_bytes)
+        coll_buffers_set_cached(coll);
+    return TRUE;
 }
 
 static Coll *coll_new(CollGroup *group, const CollSpec *spec, GError **error)

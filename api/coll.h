@@ -58,7 +58,8 @@ typedef struct {
     guint32 threads;      /* of a CTA; 0: the algorithm's default */
     gboolean check;       /* fill with numbers and verify; needs a fabric that keeps bytes */
     gboolean corrupt;     /* for tests: one element is changed before the check */
-    guint64 as_bytes;     /* chunks and CTAs are chosen as for so many bytes; 0: for `bytes` */
+    guint64 as_bytes;     /* chunks and CTAs are chosen, and L2 hits or misses are, as for so many bytes; 0: for
+                           * `bytes` */
     guint32 warmup, iterations; /* coll_run: repeats inside; time is the mean of `iterations` */
     guint32 calls;        /* coll_run, ring, tree and p2p: 2 or more calls on each rank's stream, a rank not waiting for
                            * the others between them; times are then from one call's end to the next's */
@@ -95,6 +96,17 @@ void coll_choice(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, C
 /* Bytes after which `algo` does the same again: what to step by when larger sizes are extrapolated. */
 #define COLL_TURN_LEAST (4ull << 20)
 guint64 coll_turn_bytes(const CollGroup *group, const CollSpec *spec, CollAlgo algo);
+/* What is chosen by size: runs of one operation of which this and the size are equal are the same; where only the
+ * sizes differ, the larger one does more of the same. Not for COLL_BEST, nor for a spec that coll_check refuses. */
+typedef struct {
+    CollAlgo algo;
+    CollProto proto;
+    guint32 ctas, threads;
+    guint64 turn_bytes;
+    gboolean in_cached, out_cached; /* user's buffers in the L2 */
+} CollShape;
+CollShape coll_shape(const CollGroup *group, const CollSpec *spec);
+gboolean coll_shape_equal(const CollShape *a, const CollShape *b);
 gboolean coll_run(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
 
 /* What coll_run makes of spec->fidelity: COLL_PACKET, COLL_FLOW, or COLL_FIDELITY_AUTO for flows with

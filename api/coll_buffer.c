@@ -51,6 +51,21 @@ gboolean coll_buffer_new(CollGroup *group, CollBuffer *buffer, guint64 bytes, gb
     return !window || coll_window(group, buffer, error);
 }
 
+gboolean coll_is_cached(const CollGroup *group, const CollSpec *spec, guint64 bytes)
+{
+    double times = spec->as_bytes ? (double)spec->as_bytes / (double)spec->bytes : 1;
+    return (double)bytes * times <= (double)group->fabric->spec.gpu.l2_bytes;
+}
+
+void coll_buffers_set_cached(const Coll *coll)
+{
+    Memory *memory = coll->fabric->memory;
+    for (guint32 r = 0; r < coll->n; r++) {
+        memory_set_cached(memory, coll->in.region[r], coll_is_cached(coll->group, &coll->spec, coll->in_bytes));
+        memory_set_cached(memory, coll->out.region[r], coll_is_cached(coll->group, &coll->spec, coll->out_bytes));
+    }
+}
+
 void coll_buffer_free(CollGroup *group, CollBuffer *buffer)
 {
     if (buffer->object) {

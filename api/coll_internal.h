@@ -95,6 +95,9 @@ typedef struct {
 } CollRow;
 const CollRow *coll_row(CollOp op, CollAlgo algo);
 
+/* coll_buffer.c: whether `bytes` of a rank's buffer stay in the L2 when the whole has the size of `spec` */
+gboolean coll_is_cached(const CollGroup *group, const CollSpec *spec, guint64 bytes);
+void coll_buffers_set_cached(const Coll *coll); /* in and out, by spec.as_bytes */
 /* coll.c: one algorithm, at the fidelity that the fabric has now */
 gboolean coll_run_one(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
 /* coll_flow.c: the same at spec->fidelity */

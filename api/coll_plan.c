@@ -168,3 +168,23 @@ gboolean coll_check(const CollGroup *group, const CollSpec *spec, GError **error
     coll_choice(group, spec, &algo, &proto);
     return coll_check_algo(group, spec, algo, proto, error);
 }
+
+CollShape coll_shape(const CollGroup *group, const CollSpec *spec)
+{
+    CollShape shape;
+    coll_choice(group, spec, &shape.algo, &shape.proto);
+    const CollRow *row = coll_row(spec->op, shape.algo);
+    guint64 slice = spec->bytes / group->n;
+    shape.ctas = coll_ctas(group, spec, row, shape.proto);
+    shape.threads = coll_threads(group, spec, row, shape.proto);
+    shape.turn_bytes = coll_turn_bytes(group, spec, shape.algo);
+    shape.in_cached = coll_is_cached(group, spec, spec->op == COLL_ALL_GATHER ? slice : spec->bytes);
+    shape.out_cached = coll_is_cached(group, spec, spec->op == COLL_REDUCE_SCATTER ? slice : spec->bytes);
+    return shape;
+}
+
+gboolean coll_shape_equal(const CollShape *a, const CollShape *b)
+{
+    return a->algo == b->algo && a->proto == b->proto && a->ctas == b->ctas && a->threads == b->threads &&
+           a->turn_bytes == b->turn_bytes && a->in_cached == b->in_cached && a->out_cached == b->out_cached;
+}

@@ -2,7 +2,7 @@
  *
  * A worker writes one line for each of its rows to a pipe and ends; the parent reads them in whatever order
  * they come and puts them where they belong, so that the result does not depend on the order. */
-#include "api/validate.h"
+#include "api/validate_coll.h"
 
 #include <errno.h>
 #include <math.h>
@@ -29,21 +29,29 @@ typedef struct {
 
 /* ---- which rows belong together */
 
-static char *validate_key(const ValidateRow *row, guint index)
+static gboolean validate_is_collective(const ValidateRow *row)
 {
-    if (row->schema != VALIDATE_MEASURED || g_str_has_prefix(row->test, "nccl_"))
-        return g_strdup_printf("%u", index);
+    return row->schema == VALIDATE_PUBLISHED || g_str_has_prefix(row->test, "nccl_");
+}
+
+static char *validate_key(const ValidateRow *row)
+{
+    if (validate_is_collective(row))
+        return validate_collective_key(row);
     gboolean flows = strcmp(row->test, "contention") == 0;
     gboolean loaded = g_str_has_prefix(row->test, "loaded_latency_");
     return g_strdup_printf("%s|%s|%s|%u|%u|%" G_GUINT64_FORMAT, loaded ? "loaded" : row->test, row->variant,
                            flows || loaded ? "" : row->gpus, flows ? 0 : row->ctas, row->threads, row->bytes);
 }
 
-static guint64 validate_weight(const ValidateRow *row)
+/* About link crossings. */
+static guint64 validate_weight(const ValidateSetup *setup, const ValidateRow *row)
 {
-    if (row->schema == VALIDATE_MEASURED && g_str_has_prefix(row->test, "loaded_latency_"))
-        return 1ull << 34;
-    return row->bytes * (row->schema == VALIDATE_PUBLISHED ? 8 : 1);
+    if (validate_is_collective(row))
+        return MIN(validate_collective_crossings(row), setup->crossings_max);
+    if (g_str_has_prefix(row->test, "loaded_latency_"))
+        return 1ull << 30;
+    return row->bytes / 32;
 }
 
 static void validate_unit_free(gpointer data)
@@ -63,7 +71,7 @@ static int validate_compare_units(gconstpointer a, gconstpointer b)
 }
 
 /* The longest first, so that the last worker does not run alone for long. */
-static GPtrArray *validate_units(const GPtrArray *rows)
+static GPtrArray *validate_units(const ValidateSetup *setup, const GPtrArray *rows)
 {
     GPtrArray *units = g_ptr_array_new_with_free_func(validate_unit_free);
     GHashTable *by_key = g_hash_table_new(g_str_hash, g_str_equal);
@@ -71,18 +79,18 @@ static GPtrArray *validate_units(const GPtrArray *rows)
         const ValidateRow *row = g_ptr_array_index(rows, i);
         if (row->skipped)
             continue;
-        char *key = validate_key(row, i);
+        char *key = validate_key(row);
         ValidateUnit *unit = g_hash_table_lookup(by_key, key);
         if (!unit) {
             unit = g_new0(ValidateUnit, 1);
             unit->key = key;
             unit->row = g_array_new(FALSE, FALSE, sizeof(guint));
-            unit->weight = validate_weight(row);
             g_hash_table_insert(by_key, unit->key, unit);
             g_ptr_array_add(units, unit);
         } else {
             g_free(key);
         }
+        unit->weight += validate_weight(setup, row);
         g_array_append_val(unit->row, i);
     }
     g_hash_table_destroy(by_key);
@@ -133,10 +141,29 @@ static void worker_bench(const ValidateSetup *setup, const FabricSpec *spec, con
     g_clear_error(&error);
 }
 
+/* Rows in full first: larger ones are extrapolated from them. */
+static void worker_collectives(const ValidateSetup *setup, const FabricSpec *spec, const GPtrArray *rows,
+                               const ValidateUnit *unit, FILE *out)
+{
+    ValidateMemo *memo = validate_memo_new();
+    for (guint i = 0; i < 2 * unit->row->len; i++) {
+        guint index = g_array_index(unit->row, guint, i % unit->row->len);
+        ValidateRow *row = g_ptr_array_index(rows, index);
+        GError *error = NULL;
+        if ((validate_collective_crossings(row) > setup->crossings_max) != (i >= unit->row->len))
+            continue;
+        if (validate_collective(setup, spec, memo, row, &error))
+            worker_value(out, index, row->simulated, row->extrapolated, row->check_pct);
+        else
+            worker_skip(out, index, error->message);
+        g_clear_error(&error);
+    }
+    validate_memo_free(memo);
+}
+
 static void worker_run(const ValidateSetup *setup, GPtrArray *rows, const ValidateUnit *unit, FILE *out)
 {
-    guint index = g_array_index(unit->row, guint, 0);
-    ValidateRow *row = g_ptr_array_index(rows, index);
+    const ValidateRow *row = g_ptr_array_index(rows, g_array_index(unit->row, guint, 0));
     FabricSpec spec;
     memset(&spec, 0, sizeof spec);
     GError *error = NULL;
@@ -145,11 +172,8 @@ static void worker_run(const ValidateSetup *setup, GPtrArray *rows, const Valida
     if (!params) {
         for (guint i = 0; i < unit->row->len; i++)
             worker_skip(out, g_array_index(unit->row, guint, i), error->message);
-    } else if (row->schema == VALIDATE_PUBLISHED || g_str_has_prefix(row->test, "nccl_")) {
-        if (validate_collective(setup, &spec, row, &error))
-            worker_value(out, index, row->simulated, row->extrapolated, row->check_pct);
-        else
-            worker_skip(out, index, error->message);
+    } else if (validate_is_collective(row)) {
+        worker_collectives(setup, &spec, rows, unit, out);
     } else {
         worker_bench(setup, &spec, rows, unit, out);
     }
@@ -247,7 +271,7 @@ gboolean validate_run(const ValidateSetup *setup, GPtrArray *rows, GError **erro
 {
     guint jobs = CLAMP(setup->jobs, 1, 64), next = 0, running = 0, done = 0, all = 0;
     ValidateWorker *workers = g_new0(ValidateWorker, jobs);
-    GPtrArray *units = validate_units(rows);
+    GPtrArray *units = validate_units(setup, rows);
     gboolean good = TRUE;
     for (guint u = 0; u < units->len; u++)
         all += ((ValidateUnit *)g_ptr_array_index(units, u))->row->len;

@@ -82,10 +82,6 @@ typedef struct {
 } ValidateTarget;
 extern const ValidateTarget validate_targets[]; /* ends with a NULL name */
 
-/* Inside: one row that names a collective (validate_coll.c); adds nothing but row->simulated. */
-gboolean validate_collective(const ValidateSetup *setup, const FabricSpec *spec, ValidateRow *row,
-                             GError **error);
-
 #define VALIDATE_ERROR (validate_error_quark())
 GQuark validate_error_quark(void);
 typedef enum { VALIDATE_ERROR_FILE, VALIDATE_ERROR_RUN } ValidateErrorCode;

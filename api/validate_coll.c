@@ -2,20 +2,10 @@
  *
  * The simulated time is that of the kernel; to it comes one constant of the row's (timing, program) class
  * from the preset's [launch] section. */
-#include <math.h>
 #include <string.h>
 
 #include "api/bench_world.h"
-#include "api/coll.h"
-#include "api/validate.h"
-
-typedef struct {
-    CollSpec coll;
-    guint32 n;
-    guint64 launch_ps;
-    guint64 least_ps;    /* that the host takes for a call, kernels running beside it */
-    gboolean unregistered; /* classic NCCL's NVLS copies through its own buffers */
-} CollRequest;
+#include "api/validate_coll.h"
 
 static gboolean coll_fail(GError **error, const char *what, const char *text)
 {
@@ -114,99 +104,45 @@ static gboolean coll_from_published(const FabricSpec *spec, const ValidateRow *r
     return FALSE;
 }
 
-/* ---- running */
-
-typedef struct {
-    Sim *sim;
-    Fabric *fabric;
-    CollGroup *group;
-    CollSpec coll; /* all is chosen as for `as_bytes`, the whole size */
-} CollRun;
-
-static gboolean coll_open(CollRun *run, const ValidateSetup *setup, const FabricSpec *spec,
-                          const CollRequest *request, guint64 as_bytes, GError **error)
+gboolean validate_collective_request(const FabricSpec *spec, const ValidateRow *row, CollRequest *request,
+                                     GError **error)
 {
-    SimSpec sim_spec = {.seed = setup->seed, .calendar = setup->calendar};
-    run->sim = sim_new(&sim_spec, error);
-    run->fabric = run->sim ? fabric_new(run->sim, spec, FALSE, error) : NULL;
-    run->group = run->fabric ? coll_group_new(run->fabric, NULL, request->n, error) : NULL;
-    if (!run->group)
-        return FALSE;
-    CollSpec *coll = &run->coll;
-    *coll = request->coll;
-    coll->bytes = coll->as_bytes = as_bytes;
-    coll->check = FALSE;
-    coll_choice(run->group, coll, &coll->algo, &coll->proto);
-    if (request->unregistered && coll->algo == COLL_NVLS && coll->op != COLL_BROADCAST)
-        coll->algo = COLL_NVLS_BUFFERED;
-    return TRUE;
+    return row->schema == VALIDATE_PUBLISHED ? coll_from_published(spec, row, request, error)
+                                             : coll_from_measured(spec, row, request, error);
 }
 
-static void coll_close(CollRun *run)
+/* ---- before it runs: how much it is, and with what it goes together */
+
+static guint64 coll_crossings(CollOp op, guint32 calls, guint64 n, guint64 bytes)
 {
-    coll_group_free(run->group);
-    sim_free(run->sim);
-    fabric_free(run->fabric);
+    return bytes / LINE_BYTES * MAX(calls, 1) * (op == COLL_ALL_REDUCE ? 4 * n + 4 : 2 * n + 2);
 }
 
-static gboolean coll_time(const ValidateSetup *setup, const FabricSpec *spec, const CollRequest *request,
-                          guint64 bytes, guint64 as_bytes, double *time_us, GError **error)
+guint64 validate_collective_crossings(const ValidateRow *row)
 {
-    CollRun run;
-    CollResult result;
-    if (!coll_open(&run, setup, spec, request, as_bytes, error))
-        return FALSE;
-    run.coll.bytes = bytes;
-    if (!coll_run(run.group, &run.coll, &result, error))
-        return FALSE; /* a stuck one is left to the end of the worker */
-    SimTime start_ps = run.coll.algo == COLL_NVLS_BUFFERED ? spec->launch.nvls_start_ps : 0;
-    *time_us = (double)MAX(result.kernel_ps + start_ps + request->launch_ps, request->least_ps) / 1e6;
-    coll_close(&run);
-    return TRUE;
+    CollOp op = COLL_ALL_REDUCE; /* of an unknown operation: what it is tells its worker */
+    CollSpec coll = {.op = op};
+    guint32 calls = 1;
+    if (row->schema == VALIDATE_PUBLISHED)
+        coll_op_parse(row->op, &op);
+    else if (bench_nccl_parse(row->test, row->variant, &coll, NULL))
+        op = coll.op;
+    if (row->schema != VALIDATE_PUBLISHED)
+        calls = bench_nccl_calls(row->bytes);
+    return coll_crossings(op, calls, g_ascii_strtoull(row->gpus, NULL, 10), row->bytes);
 }
 
-/* Sizes to extrapolate from are whole turns of the algorithm. */
-static gboolean coll_turn(const ValidateSetup *setup, const FabricSpec *spec, const CollRequest *request,
-                          guint64 bytes, guint64 *turn, GError **error)
+/* Rows of one unit share a system; of those with the same text most share runs, or lie on one line. */
+char *validate_collective_key(const ValidateRow *row)
 {
-    CollRun run;
-    if (!coll_open(&run, setup, spec, request, bytes, error))
-        return FALSE;
-    *turn = coll_turn_bytes(run.group, &run.coll, run.coll.algo);
-    coll_close(&run);
-    return TRUE;
-}
-
-static guint64 coll_crossings(const CollRequest *request, guint64 bytes)
-{
-    guint64 lines = bytes / LINE_BYTES, n = request->n;
-    return lines * MAX(request->coll.calls, 1) * (request->coll.op == COLL_ALL_REDUCE ? 4 * n + 4 : 2 * n + 2);
-}
-
-gboolean validate_collective(const ValidateSetup *setup, const FabricSpec *spec, ValidateRow *row,
-                             GError **error)
-{
-    CollRequest request = {0};
-    gboolean good = row->schema == VALIDATE_PUBLISHED ? coll_from_published(spec, row, &request, error)
-                                                      : coll_from_measured(spec, row, &request, error);
-    if (!good)
-        return FALSE;
-    guint64 crossings = coll_crossings(&request, row->bytes);
-    if (crossings <= setup->crossings_max)
-        return coll_time(setup, spec, &request, row->bytes, row->bytes, &row->simulated, error);
-    guint64 turn;
-    if (!coll_turn(setup, spec, &request, row->bytes, &turn, error))
-        return FALSE;
-    guint64 b = (guint64)((double)row->bytes * (double)setup->crossings_max / (double)crossings / 2.25);
-    b = turn == COLL_TURN_LEAST ? MAX(b / turn, 1) * turn : MAX(b / (4 * turn), 1) * 4 * turn;
-    if (b >= row->bytes)
-        return coll_time(setup, spec, &request, row->bytes, row->bytes, &row->simulated, error);
-    double t[3];
-    for (int i = 0; i < 3; i++)
-        if (!coll_time(setup, spec, &request, b / 4 * (2 + (guint64)i), row->bytes, &t[i], error))
-            return FALSE;
-    row->extrapolated = TRUE;
-    row->check_pct = fabs(t[1] - (t[0] + t[2]) / 2) / t[1] * 100;
-    row->simulated = t[2] + (t[2] - t[0]) / (double)(b / 2) * (double)(row->bytes - b);
-    return TRUE;
+    gboolean published = row->schema == VALIDATE_PUBLISHED;
+    GString *key = g_string_new(published ? row->preset : "measured");
+    g_string_append_printf(key, "|%s|%s", published ? row->op : row->test, row->gpus);
+    if (!published)
+        g_string_append_printf(key, "|%s|%" G_GUINT64_FORMAT, row->variant, row->bytes);
+    else if (coll_is_symmetric(row))
+        g_string_append_printf(key, "|sym|%s", strcmp(row->algo, "auto") == 0 ? "multicast" : "unicast");
+    else
+        g_string_append_printf(key, "|%s|%s|%u", row->program, row->proto, row->ctas);
+    return g_string_free(key, FALSE);
 }
