@@ -34,13 +34,15 @@ static void coll_reload(FoCta *cta, const CollArgs *args, guint64 turn)
     fo_sleep_ps(cta, args->reload_ps * 3 / 4 + mix % MAX(args->reload_ps / 2, 1));
 }
 
-/* Integer instructions of an iteration: each source and destination has a remainder and a pointer to work out,
- * and an SM's four schedulers start one instruction a cycle each. */
-static void coll_arithmetic(const FoCta *cta, LoopSpec *loop, guint32 loads, guint32 stores)
+/* Instructions between memory accesses, in cycles of one warp: from one access's issue to the next one's,
+ * `after` the earlier one has left the warp (its registers are used again). Counted in the program as nvcc 13.0
+ * compiles it for sm_90, from its control codes: remainders by the number of ranks take about 240 cycles each
+ * (conversions and reciprocals 30, local memory 41, constants 40: calibrated on one-shot rows of 8 CTAs).
+ * Warps that share a scheduler delay each other by a sixteenth each. */
+static void coll_work(const FoCta *cta, LoopSpec *loop, UopKind kind, guint64 cycles, guint64 after)
 {
-    guint64 warps = (fo_threads(cta) + WARP_LANES - 1) / WARP_LANES;
-    guint64 instructions = 30 + 45 * loads + 60 * stores;
-    bench_part(loop, UOP_DELAY, 0, (warps + 3) / 4 * instructions * COLL_CYCLE_PS);
+    guint64 warps = (fo_threads(cta) + WARP_LANES - 1) / WARP_LANES, share = 15 + (warps + 3) / 4;
+    bench_part(loop, kind, 0, cycles * share / 16 * COLL_CYCLE_PS)->after_ps = (guint32)(after * COLL_CYCLE_PS);
 }
 
 static void coll_bar(FoCta *cta, const CollArgs *args, FoReg *flag, guint64 generation)
@@ -67,14 +69,21 @@ static LoopSpec coll_loop(const FoCta *cta, guint64 bytes, guint32 regs)
                       .step = (guint64)fo_ctas(cta) * fo_threads(cta)};
 }
 
+/* One-shot works out the remainders of all ranks but its own once, two-shot at each load. */
 static void coll_pull(FoCta *cta, const CollArgs *args, guint64 bytes, guint64 offset, FoAddress to)
 {
+    gboolean once = args->body == COLL_ONESHOT_PULL;
     LoopSpec loop = coll_loop(cta, bytes, args->n);
-    coll_arithmetic(cta, &loop, args->n, 0);
-    for (guint32 r = 0; r < args->n; r++)
+    for (guint32 r = 0; r < args->n; r++) {
+        if (r == 0)
+            coll_work(cta, &loop, UOP_WORK, once ? 354 : 324, once ? 342 : 312);
+        else
+            coll_work(cta, &loop, UOP_WORK, !once ? 238 : r == 1 ? 68 : r == 2 ? 4 : 42, 0);
         bench_part(&loop, UOP_LOAD, r, args->in[(args->me + r) % args->n] + offset);
+    }
     for (guint32 r = 1; r < args->n; r++)
         bench_part(&loop, UOP_ARITH, 0, 0)->with = (guint8)r;
+    coll_work(cta, &loop, UOP_DELAY, once ? 75 : 39, 0);
     bench_part(&loop, UOP_STORE, 0, to);
     coll_reload(cta, args, bytes);
     bench_loop(cta, &loop);
@@ -83,11 +92,16 @@ static void coll_pull(FoCta *cta, const CollArgs *args, guint64 bytes, guint64 o
 static void coll_gather(FoCta *cta, const CollArgs *args, guint64 slice)
 {
     LoopSpec loop = coll_loop(cta, slice, args->n);
-    coll_arithmetic(cta, &loop, args->n, args->n);
-    for (guint32 r = 0; r < args->n; r++)
+    for (guint32 r = 0; r < args->n; r++) {
+        coll_work(cta, &loop, UOP_WORK, r == 0 ? 447 : 246, 0);
         bench_part(&loop, UOP_LOAD, r, args->scratch[(args->me + r) % args->n]);
-    for (guint32 r = 0; r < args->n; r++)
+    }
+    for (guint32 r = 0; r < args->n; r++) {
+        coll_work(cta, &loop, UOP_WORK, r == 0 ? 344 : 242, r == 0 ? 0 : r == 1 ? 165 : 229);
+        for (guint32 all = 0; r == 0 && all < args->n; all++)
+            bench_part(&loop, UOP_ARITH, all, 0);
         bench_part(&loop, UOP_STORE, r, args->out[args->me] + (args->me + r) % args->n * slice);
+    }
     coll_reload(cta, args, slice + 1);
     bench_loop(cta, &loop);
 }
@@ -96,8 +110,11 @@ static void coll_push(FoCta *cta, const CollArgs *args)
 {
     LoopSpec loop = coll_loop(cta, args->bytes, 1);
     bench_part(&loop, UOP_LOAD, 0, args->in[args->me]);
-    for (guint32 r = 0; r < args->n; r++)
+    for (guint32 r = 0; r < args->n; r++) {
+        coll_work(cta, &loop, UOP_WORK, r == 0 ? 283 : r == 1 ? 126 : 78, r == 0 ? 0 : 65);
         bench_part(&loop, UOP_STORE, 0, args->out[(args->me + r) % args->n] + args->me * args->bytes);
+    }
+    coll_work(cta, &loop, UOP_WORK, 162 - 21 * MIN(args->n, 6), 0);
     coll_reload(cta, args, args->bytes);
     bench_loop(cta, &loop);
     fo_fence(cta);
@@ -157,7 +174,9 @@ static gboolean coll_run_body(BenchWorld *world, CollBody body, const char *vari
         footprint = request->bytes + request->bytes / args.n;
     for (guint32 r = 0; r < args.n; r++) {
         args.flags[r] = bench_flags(world, r, COLL_FLAGS);
-        args.in[r] = bench_memory(world, r, world->bytes, request->bytes); /* stores do not displace it */
+        /* Stores do not displace it. What all ranks read at the same time, its owner reads first, and so from DRAM:
+         * it hides behind the others' trips. */
+        args.in[r] = bench_memory(world, r, world->bytes, body == COLL_ONESHOT_PULL ? 0 : request->bytes);
         args.out[r] = bench_memory(world, r, world->bytes, footprint);
         args.scratch[r] = bench_memory(world, r, world->bytes, footprint);
     }

@@ -182,7 +182,7 @@ gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart
 {
     if (part->kind == UOP_ARITH)
         return TRUE;
-    if (part->kind == UOP_ATOM || part->kind == UOP_DELAY)
+    if (part->kind == UOP_ATOM || part->kind == UOP_DELAY || part->kind == UOP_WORK)
         return FALSE;
     const VasMapping *mapping = cost_mapping(cost, spec, part);
     if (!mapping)

@@ -125,8 +125,9 @@ gboolean loop_next(Loop *loop, Uop *uop)
     if (part->kind == UOP_ARITH) {
         uop->dst = part->with == LOOP_NO_REG ? NULL : reg;
         uop->src = part->with == LOOP_NO_REG ? reg : &loop->reg[part->with * spec->unroll + loop->k];
-    } else if (part->kind == UOP_DELAY) {
+    } else if (part->kind == UOP_DELAY || part->kind == UOP_WORK) {
         uop->value = part->base;
+        uop->after_ps = part->after_ps;
         loop->k = loop->unroll - 1; /* once a group */
     } else {
         if (part->kind == UOP_LOAD || part->kind == UOP_MC_LOAD || part->kind == UOP_ATOM)

@@ -18,11 +18,12 @@
 #define LOOP_UNROLL_MAX 16
 
 typedef struct {
-    guint8 kind;   /* UOP_LOAD, UOP_STORE, UOP_MC_*, UOP_RED, UOP_ATOM, UOP_ARITH, UOP_DELAY (once a group) */
+    guint8 kind;   /* UOP_LOAD, UOP_STORE, UOP_MC_*, UOP_RED, UOP_ATOM, UOP_ARITH; UOP_DELAY, UOP_WORK (once a group) */
     guint8 reg;    /* loads, atomics: destination; stores, reds: source; arith: destination */
     guint8 with;   /* arith: source register; LOOP_NO_REG: only waits for `reg` */
     guint8 type, op, acc;
-    guint64 base;  /* address of element 0; of a delay: picoseconds */
+    guint32 after_ps; /* of UOP_WORK */
+    guint64 base;  /* address of element 0; of delays and work: picoseconds */
 } LoopPart;
 #define LOOP_NO_REG 0xffu
 

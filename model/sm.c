@@ -83,12 +83,45 @@ void sm_clear(Gpu *gpu)
     g_free(gpu->sm);
 }
 
+/* The first warp that need not wait for its last memory instruction any more becomes the head; if there is none,
+ * `when_ps` is the time of the first that will. */
+static gboolean sm_choose_warp(Sm *sm, SimTime now_ps, SimTime *when_ps)
+{
+    Warp *before = NULL;
+    *when_ps = SIMTIME_NEVER;
+    for (Warp *warp = sm->ready_head; warp; before = warp, warp = warp->next) {
+        if (warp->not_before_ps > now_ps) {
+            *when_ps = MIN(*when_ps, warp->not_before_ps);
+            continue;
+        }
+        if (before) {
+            before->next = warp->next;
+            if (sm->ready_tail == warp)
+                sm->ready_tail = before;
+            warp->next = sm->ready_head;
+            sm->ready_head = warp;
+        }
+        return TRUE;
+    }
+    return FALSE;
+}
+
 /* The LSU serves ready warps one micro-operation at a time. */
 void sm_kick(Sm *sm, SimTime now_ps)
 {
-    if (sm->ready_head && !sm->stalled && !sm->limited && !event_is_pending(&sm->issue))
-        sim_at(sm->gpu->sim, &sm->issue, MAX(now_ps, MAX(sm->free_ps, sm->ready_head->not_before_ps)),
-               EVENT_PRIORITY_DEVICE);
+    SimTime at_ps = MAX(now_ps, sm->free_ps), when_ps;
+    if (!sm->ready_head || sm->stalled || sm->limited)
+        return;
+    if (event_is_pending(&sm->issue) && sm->issue.time_ps <= at_ps)
+        return;
+    if (!sm_choose_warp(sm, at_ps, &when_ps))
+        at_ps = when_ps;
+    if (event_is_pending(&sm->issue)) {
+        if (sm->issue.time_ps <= at_ps)
+            return;
+        sim_cancel(sm->gpu->sim, &sm->issue);
+    }
+    sim_at(sm->gpu->sim, &sm->issue, at_ps, EVENT_PRIORITY_DEVICE);
 }
 
 void warp_ready(Warp *warp)
@@ -96,6 +129,7 @@ void warp_ready(Warp *warp)
     Sm *sm = warp->sm;
     g_assert(warp->state != WARP_READY);
     warp->state = WARP_READY;
+    warp->front_ps = warp->asked_ps = sim_now_ps(sm->gpu->sim);
     warp->next = NULL;
     if (sm->ready_tail)
         sm->ready_tail->next = warp;
@@ -123,15 +157,19 @@ static void sm_to_tail(Sm *sm)
     sm->ready_tail = warp;
 }
 
+/* Instructions that do not use the LSU, nor registers of what waits there. */
+static gboolean warp_goes_on(const Uop *uop) { return uop->kind == UOP_WORK && uop->after_ps == 0; }
+
 static void sm_on_issue(Event *event, SimTime now_ps)
 {
     Sm *sm = EVENT_OWNER(event, Sm, issue);
     while (sm->ready_head) {
-        Warp *warp = sm->ready_head;
-        if (warp->not_before_ps > now_ps) {
+        SimTime when_ps;
+        if (!sm_choose_warp(sm, now_ps, &when_ps)) {
             sm_kick(sm, now_ps);
             return;
         }
+        Warp *warp = sm->ready_head;
         if (!warp_fetch(warp)) {
             sm_drop_head(sm);
             warp->state = WARP_IDLE;
@@ -142,8 +180,15 @@ static void sm_on_issue(Event *event, SimTime now_ps)
         SimTime cost_ps = 0;
         IssueResult result = warp_issue(warp, now_ps, &cost_ps);
         sm->free_ps = now_ps + cost_ps;
-        if (cost_ps)
+        if (cost_ps) {
+            warp->asked_ps = MAX(warp->front_ps, warp->not_before_ps);
+            warp->issued_ps = warp->front_ps = now_ps;
             warp->not_before_ps = now_ps + sm_spec(sm)->warp_issue_ps;
+            if (result == ISSUE_DONE && warp_fetch(warp) && warp_goes_on(&warp->current)) {
+                SimTime none_ps;
+                result = warp_issue(warp, now_ps, &none_ps);
+            }
+        }
         if (result == ISSUE_STALLED)
             return; /* room or an answer resumes at this warp */
         if (result == ISSUE_BLOCKED) {

@@ -87,6 +87,8 @@ typedef enum {
     UOP_FENCE,               /* fence.sys: earlier stores of this warp are performed */
     UOP_BARRIER,             /* bar.sync: value is UOP_BARRIER_VALUE */
     UOP_DELAY,               /* value_ps of other work */
+    UOP_WORK,                /* instructions between two memory instructions: value_ps from where the last one was
+                              * ready to issue, or its answer came, and after_ps from where it left the warp */
     UOP_DRAIN,               /* waits for the warp's stores without a fence's cost: the end of a kernel */
     UOP_POLL,                /* spin on the GPU's own memory until the condition holds in every lane; dst, if
                               * given, gets what stands around the flags (dst->width bytes a lane, aligned) */
@@ -115,6 +117,7 @@ typedef struct {
     Reg *dst, *src;
     guint64 value;           /* poll reference; delay in ps; barrier */
     guint32 rtt_ps;          /* of a poll: what its reads take; 0: the GPU's own memory */
+    guint32 after_ps;        /* of UOP_WORK */
     void (*call)(void *arg, SimTime now_ps);
     void *arg;
 } Uop;
@@ -147,6 +150,8 @@ struct Warp {
     void *generator;
     guint32 stores;          /* outstanding */
     SimTime not_before_ps;   /* of its next memory instruction */
+    SimTime front_ps;        /* since when it is ready */
+    SimTime asked_ps, issued_ps; /* when its last memory instruction was ready, and when the LSU took it */
     Warp *fence_next;        /* the next one that waits (fence.c) */
     gboolean fence_issuing;
     gboolean fencing;

@@ -456,6 +456,14 @@ IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps)
         warp->have = FALSE;
         sim_at(warp->sm->gpu->sim, &warp->timer, now_ps + uop->value, EVENT_PRIORITY_DEVICE);
         return ISSUE_BLOCKED;
+    case UOP_WORK: {
+        SimTime end_ps = MAX(warp->asked_ps + uop->value, warp->issued_ps + uop->after_ps);
+        warp->have = FALSE;
+        if (end_ps <= now_ps)
+            return ISSUE_DONE;
+        sim_at(warp->sm->gpu->sim, &warp->timer, end_ps, EVENT_PRIORITY_DEVICE);
+        return ISSUE_BLOCKED;
+    }
     case UOP_POLL:
         warp->have = FALSE;
         return warp_block_poll(warp, now_ps) ? ISSUE_BLOCKED : ISSUE_DONE;

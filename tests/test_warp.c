@@ -127,6 +127,50 @@ static void test_fence_shares(void **state)
     stand_close(&stand);
 }
 
+/* Proves that the instructions between two memory instructions run while the first one waits for the LSU, that what
+ * uses its registers waits for it, and that a warp between its instructions holds up no other. */
+static void test_work(void **state)
+{
+    (void)state;
+    for (guint after = 0; after < 2; after++) {
+        Stand stand;
+        stand_open(&stand, 96, NULL);
+        const SmSpec *sm = &stand.bed.spec.sm;
+        SimTime end_ps[3] = {0};
+        Reg *reg = reg_new(16, TRUE);
+        Uop store = uop_of(UOP_STORE, FAR_VA, 16, 16, reg);
+        Uop work = {.kind = UOP_WORK, .value = 60000, .after_ps = after ? 60000 : 0};
+        for (guint w = 0; w < 3; w++) {
+            Uop call = {.kind = UOP_CALL, .call = note_time, .arg = &end_ps[w]};
+            store.va = FAR_VA + w * 512;
+            warp_push(&stand.cta->warp[w], &store);
+            warp_push(&stand.cta->warp[w], &work);
+            warp_push(&stand.cta->warp[w], &call);
+        }
+        stand_run(&stand);
+        SimTime each_ps = 4 * sm->store_ps;
+        for (guint w = 0; w < 3; w++)
+            assert_true(end_ps[w] == 60000 + (after ? w * each_ps : 0));
+        reg_free(reg);
+        stand_close(&stand);
+    }
+    Stand stand;
+    stand_open(&stand, 64, NULL);
+    stand.bed.fabric->spec.sm.warp_issue_ps = 21200;
+    SimTime end_ps = 0;
+    Reg *reg = reg_new(16, TRUE);
+    Uop store = uop_of(UOP_STORE, FAR_VA, 16, 16, reg), late = {.kind = UOP_DELAY, .value = 2000};
+    Uop call = {.kind = UOP_CALL, .call = note_time, .arg = &end_ps};
+    warp_push(&stand.cta->warp[0], &store);
+    warp_push(&stand.cta->warp[0], &store); /* not before sm.warp_issue_ps */
+    warp_push(&stand.cta->warp[1], &late);
+    warp_push(&stand.cta->warp[1], &call);
+    stand_run(&stand);
+    assert_true(end_ps == 4 * stand.bed.spec.sm.store_ps + 2000);
+    reg_free(reg);
+    stand_close(&stand);
+}
+
 /* Proves that a named barrier holds only the warps that it counts, and each barrier its own. */
 static void test_named_barrier(void **state)
 {
@@ -207,7 +251,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_coalescing), cmocka_unit_test(test_load_then_store),
         cmocka_unit_test(test_fence),      cmocka_unit_test(test_barrier),
-        cmocka_unit_test(test_fence_shares), cmocka_unit_test(test_named_barrier),
+        cmocka_unit_test(test_fence_shares), cmocka_unit_test(test_work),
+        cmocka_unit_test(test_named_barrier),
         cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
