@@ -35,9 +35,9 @@ double bench_row_value(const BenchRow *row)
 }
 
 static GArray *bench_run_size(const BenchTest *test, const BenchSetup *setup,
-                              const BenchRequest *request, guint64 bytes, GError **error)
+                              const BenchRequest *request, guint64 bytes, gboolean flows, GError **error)
 {
-    BenchWorld *world = bench_world_new(setup, request, bytes, error);
+    BenchWorld *world = bench_world_new(setup, request, bytes, flows, error);
     if (!world)
         return NULL;
     GArray *rows = NULL;
@@ -47,33 +47,88 @@ static GArray *bench_run_size(const BenchTest *test, const BenchSetup *setup,
     return rows;
 }
 
+/* ---- larger ones from smaller ones */
+
+/* One size of them. */
+typedef struct {
+    guint64 bytes;
+    gboolean flows;
+    GArray *rows;
+} BenchPart;
+
+static gboolean bench_run_parts(const BenchTest *test, const BenchSetup *setup, const BenchRequest *request,
+                                BenchPart *part, guint n, GError **error)
+{
+    for (guint i = 0; i < n; i++) {
+        part[i].rows = bench_run_size(test, setup, request, part[i].bytes, part[i].flows, error);
+        if (!part[i].rows)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static void bench_free_parts(BenchPart *part, guint n)
+{
+    for (guint i = 0; i < n; i++)
+        if (part[i].rows)
+            g_array_free(part[i].rows, TRUE);
+}
+
+static double bench_part_ps(const BenchPart *part, guint r)
+{
+    const BenchRow *row = &g_array_index(part->rows, BenchRow, r);
+    return (double)row->time_ps / (double)MAX(row->repeats, 1);
+}
+
+/* The row of size b as one of the size that was asked for. */
+static void bench_enlarge(BenchRow *row, const BenchRequest *request, guint64 b, double time_ps)
+{
+    row->extrapolated = TRUE;
+    row->time_ps = (SimTime)time_ps;
+    row->amount = (guint64)((double)row->amount * ((double)request->bytes / (double)b));
+    row->repeats = 1;
+}
+
 /* Sizes at b/2, 3b/4 and b; the time at the full size follows the line through the outer two. */
 static GArray *bench_extrapolate(const BenchTest *test, const BenchSetup *setup,
                                  const BenchRequest *request, guint64 b, GError **error)
 {
-    guint64 size[3] = {b / 2, b / 4 * 3, b};
-    GArray *got[3] = {NULL, NULL, NULL};
-    gboolean good = TRUE;
-    for (int i = 0; i < 3 && good; i++)
-        good = (got[i] = bench_run_size(test, setup, request, size[i], error)) != NULL;
-    for (guint r = 0; good && r < got[2]->len; r++) {
-        double t[3];
-        BenchRow *row = &g_array_index(got[2], BenchRow, r);
-        for (int i = 0; i < 3; i++) {
-            const BenchRow *at = &g_array_index(got[i], BenchRow, r);
-            t[i] = (double)at->time_ps / (double)MAX(at->repeats, 1);
+    BenchPart part[3] = {{b / 2, FALSE, NULL}, {b / 4 * 3, FALSE, NULL}, {b, FALSE, NULL}};
+    GArray *rows = NULL;
+    if (bench_run_parts(test, setup, request, part, 3, error)) {
+        rows = g_steal_pointer(&part[2].rows);
+        for (guint r = 0; r < rows->len; r++) {
+            BenchRow *row = &g_array_index(rows, BenchRow, r);
+            double t[3] = {bench_part_ps(&part[0], r), bench_part_ps(&part[1], r),
+                           (double)row->time_ps / (double)MAX(row->repeats, 1)};
+            double slope = (t[2] - t[0]) / (double)(b - b / 2);
+            row->check_pct = fabs(t[1] - (t[0] + t[2]) / 2) / t[1] * 100;
+            bench_enlarge(row, request, b, t[2] + slope * (double)(request->bytes - b));
         }
-        double slope = (t[2] - t[0]) / (double)(size[2] - size[0]);
-        row->extrapolated = TRUE;
-        row->check_pct = fabs(t[1] - (t[0] + t[2]) / 2) / t[1] * 100;
-        row->time_ps = (SimTime)(t[2] + slope * (double)(request->bytes - b));
-        row->amount = (guint64)((double)row->amount * ((double)request->bytes / (double)b));
-        row->repeats = 1;
     }
-    GArray *rows = good ? g_steal_pointer(&got[2]) : NULL;
-    for (int i = 0; i < 3; i++)
-        if (got[i])
-            g_array_free(got[i], TRUE);
+    bench_free_parts(part, 3);
+    return rows;
+}
+
+/* Flows at the full size; packets and flows at b/2 and b give the scale, as in coll_flow.c. */
+static GArray *bench_anchor(const BenchTest *test, const BenchSetup *setup, const BenchRequest *request,
+                            guint64 b, GError **error)
+{
+    BenchPart part[5] = {{b / 2, FALSE, NULL}, {b / 2, TRUE, NULL}, {b, TRUE, NULL},
+                         {request->bytes, TRUE, NULL}, {b, FALSE, NULL}};
+    GArray *rows = NULL;
+    if (bench_run_parts(test, setup, request, part, 5, error)) {
+        rows = g_steal_pointer(&part[4].rows);
+        for (guint r = 0; r < rows->len; r++) {
+            BenchRow *row = &g_array_index(rows, BenchRow, r);
+            double packets_ps = (double)row->time_ps / (double)MAX(row->repeats, 1);
+            double flows_ps = bench_part_ps(&part[2], r) - bench_part_ps(&part[1], r);
+            double scale = flows_ps > 0 ? (packets_ps - bench_part_ps(&part[0], r)) / flows_ps : 1;
+            double more_ps = bench_part_ps(&part[3], r) - bench_part_ps(&part[2], r);
+            bench_enlarge(row, request, b, packets_ps + more_ps * scale);
+        }
+    }
+    bench_free_parts(part, 5);
     return rows;
 }
 
@@ -85,15 +140,17 @@ GArray *bench_run(const BenchSetup *setup, const BenchRequest *request, GError *
                     request->test);
         return NULL;
     }
+    gboolean flows = setup->fidelity == COLL_FLOW;
     guint64 crossings = test->crossings ? test->crossings(setup, request) : 0;
-    if (crossings > setup->crossings_max) {
+    if (crossings > setup->crossings_max && !flows) {
         /* whole rounds of the grid, so that the last round is as full at each size */
         guint64 grid = (guint64)MAX(request->ctas, 1) * MAX(request->threads, 1) * LINE_BYTES;
         guint64 granule = MAX(grid, 1u << 20) * 4;
         guint64 b = (guint64)((double)request->bytes * (double)setup->crossings_max / (double)crossings / 2.25);
         b = MAX(b / granule, 1) * granule;
         if (b < request->bytes)
-            return bench_extrapolate(test, setup, request, b, error);
+            return (setup->fidelity == COLL_PACKET ? bench_extrapolate : bench_anchor)(test, setup, request, b,
+                                                                                       error);
     }
-    return bench_run_size(test, setup, request, request->bytes, error);
+    return bench_run_size(test, setup, request, request->bytes, flows, error);
 }

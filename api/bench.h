@@ -9,10 +9,12 @@
  *
  * A request that would cross links more than crossings_max times runs at three smaller sizes, and its
  * time is extrapolated from the slope between the smallest and the largest; the middle one checks that
- * the slope is steady. Such rows say so. */
+ * the slope is steady. Such rows say so. With COLL_FIDELITY_AUTO it runs at two smaller sizes in packets and in flows,
+ * and at its own in flows, whose further time is scaled by what packets took longer from one size to the other. */
 #ifndef API_BENCH_H
 #define API_BENCH_H
 
+#include "api/coll.h"
 #include "model/fabric.h"
 
 typedef struct {
@@ -20,6 +22,7 @@ typedef struct {
     guint64 seed;
     SimCalendar calendar;
     guint64 crossings_max;
+    CollFidelity fidelity;
 } BenchSetup;
 #define BENCH_CROSSINGS 100000000u
 

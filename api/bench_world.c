@@ -6,7 +6,7 @@
 #define BENCH_PAGE (2u << 20)
 
 BenchWorld *bench_world_new(const BenchSetup *setup, const BenchRequest *request, guint64 bytes,
-                            GError **error)
+                            gboolean flows, GError **error)
 {
     SimSpec sim_spec = {.seed = setup->seed, .calendar = setup->calendar};
     Sim *sim = sim_new(&sim_spec, error);
@@ -27,11 +27,15 @@ BenchWorld *bench_world_new(const BenchSetup *setup, const BenchRequest *request
     world->objects = g_ptr_array_new();
     world->flows = g_ptr_array_new_with_free_func(g_free);
     world->rows = g_array_new(FALSE, TRUE, sizeof(BenchRow));
+    if (flows)
+        device_flow_begin(fabric);
     return world;
 }
 
 void bench_world_free(BenchWorld *world)
 {
+    if (world->fabric->flow)
+        device_flow_end(world->fabric);
     sim_free(world->sim); /* first: abandoned CTAs still point into the fabric */
     vas_free(world->vas);
     for (guint i = 0; i < world->objects->len; i++) {
@@ -183,6 +187,10 @@ void bench_loop(FoCta *cta, const LoopSpec *spec)
     shared->spec = *spec;
     shared->refs = 1;
     shared->constant = TRUE;
+    if (cta->launch->fabric->flow && device_push_flow(cta, shared)) {
+        device_loop_spec_unref(shared);
+        return;
+    }
     for (guint32 w = 0; w < cta->cta->n_warps; w++) {
         if (!loop_concerns(&cta->cta->warp[w], &shared->spec))
             continue;

@@ -29,8 +29,9 @@ struct BenchWorld {
     guint64 marks[8];    /* times and results that programs leave, by use of the test */
 };
 
+/* flows: bulk loops are flows, see device_flow_begin(). */
 BenchWorld *bench_world_new(const BenchSetup *setup, const BenchRequest *request, guint64 bytes,
-                            GError **error);
+                            gboolean flows, GError **error);
 void bench_world_free(BenchWorld *world);
 
 /* Memory of a GPU, mapped for all. `footprint`: bytes that the whole program keeps using there; the lines

@@ -9,7 +9,8 @@
  *
  * So nothing is tuned: the flows give the shape (rounds, chunks, tails of loops), the packets the scale.
  * 4A is COLL_ANCHOR_BYTES a rank: with less, what packets take from one size to the next still varies by
- * 4 % (loads), and rings and trees, whose CTAs wait for each other, have not come to their steady state.
+ * 4 % (loads), and rings, whose CTAs wait for each other, have not come to their steady state. Pipelines that
+ * move much at once (trees, NCCL's own NVLS) have 4 and 8 of their turns instead when that is more.
  * The short runs have simulations of their own; the counters tell of the run in flows alone. With
  * more than COLL_ANCHOR_RANKS ranks what can be afforded is too short to have a steady state, and flows
  * stand alone. */
@@ -68,8 +69,14 @@ static gboolean coll_run_apart(const CollGroup *group, const CollSpec *spec, gbo
     return TRUE;
 }
 
-/* Of the larger one; whole elements on every rank for both. */
-static guint64 coll_anchor_bytes(const CollGroup *group) { return COLL_ANCHOR_BYTES * group->n; }
+/* Sizes of the smaller and the larger one: whole elements on every rank, and whole turns of a pipeline, enough
+ * of them that it is full. */
+static void coll_anchor_bytes(const CollGroup *group, const CollSpec *spec, CollAlgo algo, guint64 bytes[2])
+{
+    guint64 least = COLL_ANCHOR_BYTES * group->n, turn = coll_turn_bytes(group, spec, algo);
+    bytes[0] = MAX(least / 4, turn > COLL_TURN_LEAST ? 4 * turn : 0);
+    bytes[1] = MAX(least, turn > COLL_TURN_LEAST ? 8 * turn : 0);
+}
 
 /* What the two fidelities take for one size. */
 typedef struct {
@@ -95,13 +102,15 @@ static gboolean coll_run_anchored(CollGroup *group, const CollSpec *spec, CollRe
     CollSpec anchor = *spec;
     coll_choice(group, spec, &anchor.algo, &anchor.proto); /* of the size asked for */
     anchor.as_bytes = spec->bytes;
-    anchor.bytes = coll_anchor_bytes(group);
+    guint64 bytes[2];
+    coll_anchor_bytes(group, spec, anchor.algo, bytes);
+    anchor.bytes = bytes[1];
     anchor.iterations = 1;
     anchor.warmup = 0;
     if (!coll_run_anchor(group, &anchor, &large, error))
         return FALSE;
     guint64 more_ps = result->time_ps - MIN(result->time_ps, large.flows.time_ps);
-    anchor.bytes /= 4;
+    anchor.bytes = bytes[0];
     if (!coll_run_anchor(group, &anchor, &small, error))
         return FALSE;
     if (large.packets.time_ps > small.packets.time_ps && large.flows.time_ps > small.flows.time_ps)
@@ -118,7 +127,9 @@ gboolean coll_run_fidelity(CollGroup *group, const CollSpec *spec, CollResult *r
     CollProto proto;
     CollFidelity fidelity = coll_fidelity(group->n, spec);
     coll_choice(group, spec, &algo, &proto);
-    gboolean costly = spec->bytes < 2 * coll_anchor_bytes(group); /* as much as the row itself */
+    guint64 anchor[2];
+    coll_anchor_bytes(group, spec, algo, anchor);
+    gboolean costly = spec->bytes < 2 * anchor[1]; /* as much as the row itself */
     if (proto != COLL_SIMPLE || (fidelity == COLL_FIDELITY_AUTO && costly))
         fidelity = COLL_PACKET; /* LL has no loops that could be flows */
     gboolean good = fidelity == COLL_PACKET ? coll_run_one(group, spec, result, error)

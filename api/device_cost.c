@@ -172,7 +172,8 @@ static void cost_shape(DeviceCost *cost, const LoopSpec *spec, const LoopPart *p
     if (spec->per_segment)
         span = MIN(span, spec->per_segment * spec->width);
     guint64 packets = (part->base % LINE_BYTES + span + LINE_BYTES - 1) / LINE_BYTES;
-    guint64 flits = (part->base % FLIT_BYTES + span + FLIT_BYTES - 1) / FLIT_BYTES;
+    guint64 unit = part->kind == UOP_LOAD ? SECTOR_BYTES : FLIT_BYTES;
+    guint64 flits = (part->base % unit + span + unit - 1) / unit * (unit / FLIT_BYTES);
     cost->packets = packets * 1000 * LINE_BYTES / span;
     cost->flits = flits * 1000 * LINE_BYTES / span;
     cost->partial = part->base % FLIT_BYTES || span % FLIT_BYTES;
@@ -180,9 +181,9 @@ static void cost_shape(DeviceCost *cost, const LoopSpec *spec, const LoopPart *p
 
 gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part)
 {
-    if (part->kind == UOP_ARITH)
+    if (part->kind == UOP_ARITH || part->kind == UOP_DELAY || part->kind == UOP_WORK)
         return TRUE;
-    if (part->kind == UOP_ATOM || part->kind == UOP_DELAY || part->kind == UOP_WORK)
+    if (part->kind == UOP_ATOM)
         return FALSE;
     const VasMapping *mapping = cost_mapping(cost, spec, part);
     if (!mapping)
@@ -209,6 +210,23 @@ guint64 device_cost_issue_ps(const DeviceCost *cost)
     return MAX((cost->loads * sm->load_ps + away_ps + local_ps) / 1000, 1);
 }
 
+/* From a warp's first load to its next: the loads' round trip, the gaps between its instructions, and what the loop
+ * computes. What follows a load, a store or the next load, waits for that load alone. */
+static guint64 cost_window_ps(const DeviceCost *cost, const LoopSpec *spec)
+{
+    guint64 loads = 0, stores = 0, delay_ps = 0;
+    for (guint32 p = 0; p < spec->n_parts; p++) {
+        UopKind kind = (UopKind)spec->part[p].kind;
+        gboolean load = kind == UOP_LOAD || kind == UOP_MC_LOAD;
+        gboolean computes = kind == UOP_DELAY || kind == UOP_WORK;
+        loads += load;
+        stores += !load && !computes && kind != UOP_ARITH;
+        delay_ps += computes ? spec->part[p].base : 0;
+    }
+    guint64 gaps = spec->unroll * (loads + stores) - (loads && stores ? spec->unroll : loads ? 1 : 0);
+    return MAX((loads ? cost->head_ps : 0) + delay_ps + gaps * cost->fabric->spec.sm.warp_issue_ps, 1);
+}
+
 /* Lines a second that one CTA can do alone. The first window's lines need no turn of their own:
  * their time is in head_ps already. */
 guint64 device_cost_limit(const DeviceCost *cost, const LoopSpec *spec, guint64 lines)
@@ -219,8 +237,9 @@ guint64 device_cost_limit(const DeviceCost *cost, const LoopSpec *spec, guint64 
     guint64 window = MAX(warps * spec->unroll * span / LINE_BYTES, 1);
     if (cost->loads)
         window = MIN(window, MAX(sm->loads_max * 1000 / cost->loads, 1));
-    if (cost->loads && lines > window)
-        limit = MIN(limit, window * PS_PER_S / cost->head_ps * lines / (lines - window));
+    guint64 first = cost->loads ? window : 0;
+    if (lines > first)
+        limit = MIN(limit, window * PS_PER_S / cost_window_ps(cost, spec) * lines / (lines - first));
     if (cost->stores)
         limit = MIN(limit, sm->stores_max * 1000 / cost->stores * PS_PER_S / cost->tail_ps);
     return MAX(limit, 1);

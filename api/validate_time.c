@@ -201,6 +201,13 @@ gboolean validate_collective(const ValidateSetup *setup, const FabricSpec *spec,
     if (!validate_collective_request(spec, row, &request, error))
         return FALSE;
     CollTiming timing = {setup, spec, &request, memo, row->bytes};
+    if (setup->fidelity == COLL_FLOW ||
+        (setup->fidelity == COLL_FIDELITY_AUTO && crossings > setup->crossings_max)) {
+        request.coll.fidelity = setup->fidelity;
+        request.coll.crossings = 1; /* they are counted here */
+        row->extrapolated = TRUE;
+        return run_time(&timing, row->bytes, row->bytes, &row->simulated, error);
+    }
     if (crossings <= setup->crossings_max)
         return run_time(&timing, row->bytes, row->bytes, &row->simulated, error);
     if (!run_shape(&timing, row->bytes, row->bytes, &shape, error))

@@ -138,6 +138,8 @@ static gboolean options_check_flags(const Options *options, const Verb *verb, GE
     else if (options->domains > 1 && !(verb->flags & VERB_DOMAINS))
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "--domains: this verb runs on one core; 'fanout coll' can use two");
+    else if (options->fidelity != FIDELITY_PACKET && !(verb->flags & VERB_FLOWS))
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--fidelity: this verb simulates every packet");
     else
         return TRUE;
     return FALSE;
@@ -270,4 +272,11 @@ ExitCode options_write(const Options *options, const Report *report, GError **er
     if (options->html && !report_save(report, REPORT_HTML, options->html, error))
         return EXIT_USER;
     return report_save(report, options->format, "-", error) ? EXIT_DONE : EXIT_USER;
+}
+
+CollFidelity options_fidelity(const Options *options)
+{
+    static const CollFidelity fidelity[] = {[FIDELITY_PACKET] = COLL_PACKET, [FIDELITY_FLOW] = COLL_FLOW,
+                                            [FIDELITY_AUTO] = COLL_FIDELITY_AUTO};
+    return fidelity[options->fidelity];
 }

@@ -17,6 +17,7 @@
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
+#include "api/coll.h"
 #include "cli/verb.h"
 #include "sim/report.h"
 #include "sim/sim.h"
@@ -46,6 +47,8 @@ typedef struct {
 gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *own, int *argc,
                        char ***argv, ExitCode *code, GError **error);
 void options_clear(Options *options);
+/* As collectives and benches take it. */
+CollFidelity options_fidelity(const Options *options);
 
 /* FALSE unless at least `least` and at most `most` arguments are left behind the verb. */
 gboolean options_check_args(const Verb *verb, int argc, char **argv, int least, int most,

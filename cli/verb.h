@@ -16,8 +16,9 @@ typedef enum {
 typedef enum {
     VERB_WAVEFORM = 1 << 0, /* --vcd */
     VERB_TIMELINE = 1 << 1, /* --perfetto */
-    VERB_FIDELITY = 1 << 2, /* --fidelity auto is the default */
+    VERB_FIDELITY = 1 << 2, /* --fidelity auto is the default; with VERB_FLOWS */
     VERB_DOMAINS = 1 << 3,  /* --domains: it can use two threads */
+    VERB_FLOWS = 1 << 4,    /* --fidelity: it knows others than packet */
 } VerbFlags;
 
 typedef struct {

@@ -195,11 +195,9 @@ static guint32 coll_gpus(const CollRows *rows)
 /* Whoever wants all bytes wants packets. */
 static CollFidelity coll_wanted(const Options *options)
 {
-    static const CollFidelity fidelity[] = {[FIDELITY_PACKET] = COLL_PACKET, [FIDELITY_FLOW] = COLL_FLOW,
-                                            [FIDELITY_AUTO] = COLL_FIDELITY_AUTO};
     if (options->fidelity == FIDELITY_AUTO && options->data == DATA_FULL)
         return COLL_PACKET;
-    return fidelity[options->fidelity];
+    return options_fidelity(options);
 }
 
 static ExitCode coll_one_row(CollRows *rows, CollSpec *spec, guint a, GError **error)
@@ -395,6 +393,6 @@ const Verb verb_coll = {
     .name = "coll",
     .usage = "OP",
     .text = "run a collective: all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, sendrecv",
-    .flags = VERB_FIDELITY | VERB_DOMAINS,
+    .flags = VERB_FIDELITY | VERB_FLOWS | VERB_DOMAINS,
     .run = coll_run_verb,
 };

@@ -274,6 +274,6 @@ const Verb verb_exec = {
     .name = "exec",
     .usage = "-- PROGRAM [ARGS...]",
     .text = "run a program of the CUDA driver API on the simulated fabric",
-    .flags = VERB_WAVEFORM | VERB_TIMELINE,
+    .flags = VERB_WAVEFORM | VERB_TIMELINE | VERB_FLOWS,
     .run = exec_run,
 };

@@ -308,6 +308,6 @@ const Verb verb_replay = {
     .name = "replay",
     .usage = "TRACE...",
     .text = "replay traces of applications: PyTorch, Chakra, NCCL logs, mscclpp plans, GOAL, SimAI",
-    .flags = VERB_TIMELINE,
+    .flags = VERB_TIMELINE | VERB_FLOWS,
     .run = replay_run_verb,
 };

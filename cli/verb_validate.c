@@ -17,7 +17,7 @@ static const Column row_columns[] = {
     {"simulated", "simulated", "", CELL_FIXED, 3, "ours"},
     COLUMN_TEXT(unit, "unit", "of both"),
     COLUMN_FIXED(error_pct, "error", "%", 2, "(simulated - measured) / measured"),
-    COLUMN_FLAG(extrapolated, "extrapolated", "from three smaller sizes"),
+    COLUMN_FLAG(extrapolated, "extrapolated", "from smaller sizes"),
     COLUMN_FIXED(check_pct, "check", "%", 2, "how far the middle size is off the line"),
     COLUMN_TEXT(skipped, "skipped", "why it was not simulated"),
     COLUMN_END,
@@ -210,7 +210,7 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
     const GOptionEntry own[] = {
         {"jobs", 'j', 0, G_OPTION_ARG_INT, &jobs, "worker processes at a time", "N"},
         {"crossings", 0, 0, G_OPTION_ARG_INT64, &crossings,
-         "beyond so many link crossings a row is extrapolated from three smaller sizes", "N"},
+         "beyond so many link crossings a row is extrapolated from smaller sizes", "N"},
         {"record", 0, 0, G_OPTION_ARG_FILENAME, &record,
          "lines 'GROUP MEDIAN P90': exit with 2 when a group has become worse", "FILE"},
         {NULL}};
@@ -222,7 +222,8 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
     ValidateSetup setup = {.system = validate_system, .user = &user, .measured_preset = "dgx-h200",
                            .seed = options.seed, .calendar = options.calendar,
                            .crossings_max = (guint64)crossings, .jobs = (guint)MAX(jobs, 1),
-                           .progress = validate_progress};
+                           .progress = validate_progress,
+                           .fidelity = options_fidelity(&options)};
     code = EXIT_USER;
     if (crossings < 1 || jobs < 1)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--jobs and --crossings: at least 1");
@@ -237,5 +238,6 @@ const Verb verb_validate = {
     .name = "validate",
     .usage = "FILE.csv...",
     .text = "simulate every row of reference measurements and print the errors",
+    .flags = VERB_FLOWS,
     .run = validate_run_verb,
 };

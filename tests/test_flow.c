@@ -185,7 +185,7 @@ static void test_auto_extrapolates_what_packets_take(void **state)
                  {COLL_ALL_REDUCE, COLL_TWOSHOT, 128u << 20}, {COLL_ALL_GATHER, COLL_PUSH, 128u << 20},
                  {COLL_REDUCE_SCATTER, COLL_PULL, 128u << 20}, {COLL_BROADCAST, COLL_NVLS, 128u << 20},
                  {COLL_ALL_TO_ALL, COLL_DIRECT, 128u << 20},
-                 {COLL_ALL_REDUCE, COLL_TREE, 128u << 20},   {COLL_BROADCAST, COLL_RING, 128u << 20},
+                 {COLL_ALL_REDUCE, COLL_TREE, 256u << 20},   {COLL_BROADCAST, COLL_RING, 128u << 20},
                  {COLL_ALL_GATHER, COLL_RING, 128u << 20}};
     gsize n = g_getenv("FANOUT_FLOW_ALL") ? G_N_ELEMENTS(cases) : 2;
     double error[G_N_ELEMENTS(cases)];

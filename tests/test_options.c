@@ -2,7 +2,7 @@
 
 #include "cli/options.h"
 
-static const Verb verb_try = {"try", "THING", "tries things", VERB_WAVEFORM | VERB_TIMELINE, NULL};
+static const Verb verb_try = {"try", "THING", "tries things", VERB_WAVEFORM | VERB_TIMELINE | VERB_FLOWS, NULL};
 
 /* Parses a command line written with blanks; returns what is left of it, to be freed with
  * g_strfreev. */
@@ -123,15 +123,15 @@ static void test_bad_lines(void **state)
     }
 }
 
-/* Proves that a file which a verb cannot write is refused, not silently left out. */
+/* Proves that a file which a verb cannot write, and a fidelity that it does not have, are refused, not ignored. */
 static void test_unable(void **state)
 {
     (void)state;
     static const Verb plain = {.name = "plain", .usage = "", .text = ""};
     const GOptionEntry own[] = {{NULL, 0, 0, 0, NULL, NULL, NULL}};
-    static const char *const lines[] = {"--vcd", "--perfetto"};
+    static const char *const lines[] = {"--vcd", "--perfetto", "--fidelity"};
     for (gsize i = 0; i < G_N_ELEMENTS(lines); i++) {
-        char *words[] = {(char *)"plain", (char *)lines[i], (char *)"file", NULL};
+        char *words[] = {(char *)"plain", (char *)lines[i], (char *)"flow", NULL};
         char **argv = words;
         int argc = 3;
         Options options;
