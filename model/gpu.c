@@ -314,16 +314,6 @@ static void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_p
     }
 }
 
-static void gpu_on_request(Event *event, SimTime now_ps)
-{
-    Link *from = LINK_OF_ARRIVAL(event, VC_CREQ);
-    gpu_target_prefetch(from->sink_node, from->sink_port, link_next(from, VC_CREQ));
-    do {
-        Packet packet = link_arrive(from, VC_CREQ, &now_ps);
-        gpu_target_accept(from->sink_node, from->sink_port, packet, now_ps);
-    } while (link_goes_on(from, VC_CREQ));
-}
-
 static void gpu_on_answer(Event *event, SimTime now_ps)
 {
     Link *from = LINK_OF_ARRIVAL(event, VC_RSP);
@@ -338,7 +328,7 @@ static void gpu_on_answer(Event *event, SimTime now_ps)
 void gpu_take(Gpu *gpu, Link *from, guint32 link)
 {
     link_set_sink(from, NULL, gpu, link);
-    from->vc[VC_CREQ].arrive.fire = gpu_on_request;
+    from->vc[VC_CREQ].arrive.fire = gpu_target_on_request;
     from->vc[VC_RSP].arrive.fire = gpu_on_answer;
 }
 

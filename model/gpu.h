@@ -184,9 +184,7 @@ SimTime gpu_host_serve(Gpu *gpu, GpuHostWay way, guint32 bytes, SimTime now_ps);
 /* gpu_target.c */
 void gpu_target_init(Gpu *gpu);
 void gpu_target_clear(Gpu *gpu);
-void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps);
-/* Fetches what a request will need: its own memory is read while the link is seen to. */
-void gpu_target_prefetch(Gpu *gpu, guint32 link, Packet packet);
+void gpu_target_on_request(Event *event, SimTime now_ps); /* of a link to this GPU */
 void gpu_target_resume(Gpu *gpu, guint32 link, SimTime now_ps);
 void gpu_pipe_push(GpuPipe *pipe, SimTime at_ps, guint32 link, const Packet *packet);
 /* Reads or changes the bytes behind a transaction; answers of reads and atomics go to `answer`. */

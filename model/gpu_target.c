@@ -88,7 +88,7 @@ void gpu_pipe_push(GpuPipe *pipe, SimTime at_ps, guint32 link, const Packet *pac
 
 /* ---- answers */
 
-static Txn *gpu_requester_txn(Gpu *gpu, const Packet *packet)
+static Txn *gpu_requester_txn(const Gpu *gpu, const Packet *packet)
 {
     return txn_at(&gpu->fabric->gpu[packet->src].txns, packet->txn);
 }
@@ -196,7 +196,7 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
 
 /* ---- service */
 
-static void gpu_serve(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
+static inline __attribute__((always_inline)) void gpu_serve(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
     gpu->served++;
     PROBE_POINT(gpu->fabric, PROBE_SERVE, gpu->path, &packet, now_ps);
@@ -228,7 +228,8 @@ static inline gboolean gpu_target_has_room(const Gpu *gpu, guint32 link)
     return link_has_room(&gpu->up[link], VC_RSP, gpu->spec->response_queue_packets);
 }
 
-void gpu_target_prefetch(Gpu *gpu, guint32 link, Packet packet)
+/* Fetches what a request will need: its own memory is read while the link is seen to. */
+static inline void gpu_target_prefetch(const Gpu *gpu, guint32 link, Packet packet)
 {
     if (packet.kind >= PACKET_MC_WRITE)
         return;
@@ -236,7 +237,7 @@ void gpu_target_prefetch(Gpu *gpu, guint32 link, Packet packet)
     __builtin_prefetch(&gpu->port[link].ack[packet.src], 1);
 }
 
-void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
+static inline void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
     GpuPort *port = &gpu->port[link];
     if (G_UNLIKELY(gpu->silent)) {
@@ -251,6 +252,16 @@ void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
     gpu->stalls++;
     *packet_ring_push(&port->stalled) = packet;
     link_set_drained(&gpu->up[link], VC_RSP, (guint32)gpu->spec->response_queue_packets);
+}
+
+void gpu_target_on_request(Event *event, SimTime now_ps)
+{
+    Link *from = LINK_OF_ARRIVAL(event, VC_CREQ);
+    gpu_target_prefetch(from->sink_node, from->sink_port, link_next(from, VC_CREQ));
+    do {
+        Packet packet = link_arrive(from, VC_CREQ, &now_ps);
+        gpu_target_accept(from->sink_node, from->sink_port, packet, now_ps);
+    } while (link_goes_on(from, VC_CREQ));
 }
 
 void gpu_target_resume(Gpu *gpu, guint32 link, SimTime now_ps)

@@ -229,7 +229,7 @@ static ALWAYS_INLINE void link_settle(Link *link, SimTime now_ps)
 /* Whether an arrival settles the link before whatever goes next would arrive itself. */
 static inline gboolean link_has_reminder(const Link *link, SimTime free_ps)
 {
-    SimTime due_ps = free_ps + link->delay_min_ps;
+    SimTime due_ps = free_ps + MIN(link->delay_ps[VC_CREQ], link->delay_ps[VC_RSP]);
     const LinkRing *ring = link->ring;
     return (ring[VC_CREQ].wire != ring[VC_CREQ].head && link->vc[VC_CREQ].arrive.time_ps <= due_ps) ||
            (ring[VC_RSP].wire != ring[VC_RSP].head && link->vc[VC_RSP].arrive.time_ps <= due_ps);
@@ -241,7 +241,7 @@ static inline void link_follow_up(Link *link)
     if (!link_waits(link) || link->blocked || link->sending)
         return;
     SimTime free_ps = simfine_to_ps(link->free_at);
-    if (G_UNLIKELY(link->domain && !link->someone_waits)) {
+    if (G_UNLIKELY(link->rare) && link->domain && !link->someone_waits) {
         if (!link->late)
             exchange_list_late(link->domain, link);
         link->late = TRUE;
@@ -292,18 +292,20 @@ void link_set_drained(Link *link, Vc vc, guint32 below)
         link_follow_up(link);
 }
 
-static void link_note_peak(Link *link, guint32 waiting) { link->queue_peak = link->peak = waiting; }
+static inline void link_make_room(Link *link, unsigned v)
+{
+    if (G_UNLIKELY(link_ring_is_full(&link->ring[v], link->waiting[v])))
+        link_ring_grow(&link->ring[v], link->waiting[v]);
+}
 
 static inline void link_enqueue(Link *link, unsigned v, Packet packet)
 {
     LinkRing *ring = &link->ring[v];
     guint32 waiting = link->waiting[v];
-    if (G_UNLIKELY(link_ring_is_full(ring, waiting)))
-        link_ring_grow(ring, waiting);
     link_slot(ring, ring->wire + waiting)->packet = packet;
     link->waiting[v] = ++waiting;
-    if (G_UNLIKELY(waiting > link->peak))
-        link_note_peak(link, waiting);
+    if (G_UNLIKELY(waiting > link->queue_peak))
+        link->queue_peak = waiting;
 }
 
 /* The wire is free, but others wait, or there are no credits. */
@@ -311,6 +313,7 @@ static G_GNUC_NO_INLINE void link_push_contended(Link *link, unsigned v, Packet 
                                                  SimTime now_ps)
 {
     gboolean waiting = link_waits(link);
+    link_make_room(link, v);
     link_enqueue(link, v, packet);
     if (link->free_at <= simfine_from_ps(now_ps + link->ahead_ps)) {
         if (G_UNLIKELY(link->blocked)) { /* the other channel may have credits */
@@ -345,10 +348,14 @@ static G_GNUC_NO_INLINE void link_push_free(Link *link, unsigned v, Packet packe
     link_wire(link, v, MAX(start, link->free_at)); /* straight through an idle port */
 }
 
+/* Nobody waits yet: somebody has to see to being called; or the ring is full. */
 static G_GNUC_NO_INLINE void link_push_first(Link *link, unsigned v, Packet packet)
 {
+    gboolean waiting = link_waits(link);
+    link_make_room(link, v);
     link_enqueue(link, v, packet);
-    link_follow_up(link);
+    if (!waiting)
+        link_follow_up(link);
 }
 
 void link_push(Link *link, Packet packet, SimTime not_before_ps)
@@ -357,7 +364,7 @@ void link_push(Link *link, Packet packet, SimTime not_before_ps)
     SimTime now_ps = sim_now_ps(link->sim);
     if (link->free_at <= simfine_from_ps(now_ps + link->ahead_ps))
         link_push_free(link, v, packet, not_before_ps, now_ps);
-    else if (link_waits(link)) /* who waited before has seen to being called */
+    else if (link_waits(link) && !link_ring_is_full(&link->ring[v], link->waiting[v]))
         link_enqueue(link, v, packet);
     else
         link_push_first(link, v, packet);

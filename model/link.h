@@ -100,11 +100,11 @@ struct Link {
     guint8 blocked;          /* the wire is free, but what waits has no credits (or the link is down) */
     guint8 rare;             /* bit errors, an observer or another domain: link_wire() looks closer */
     guint8 late;             /* in its domain's list of links that decide at the end of a window */
-    guint32 ahead_ps;        /* commit_ahead_ps */
-    guint32 peak;            /* queue_peak */
+    guint64 queue_peak;      /* packets */
 
     LinkRing ring[VCS];
-    SimTime delay_ps[VCS];   /* from the end of serialization to arrival, all fixed stages included */
+    guint32 delay_ps[VCS];   /* from the end of serialization to arrival, all fixed stages included */
+    SimTime ahead_ps;        /* commit_ahead_ps */
 
     LinkVc vc[VCS];
 
@@ -118,19 +118,18 @@ struct Link {
     Sim *far_sim;
 
     LinkReturnRing returns[VCS]; /* credits on their way back, in order of time */
-    SimTime delay_min_ps;
     guint32 drained_below[VCS];  /* call `drained` when the queue gets shorter than this; 0: never */
+    LinkDrained drained;
+
+    Event send;              /* only where no arrival would bring us back in time: see link_settle() */
+    void *source_node;
+    guint32 source_port;     /* number of this link at the sending node */
+    struct LinkDomain *domain; /* where the sender is, and the far end is not */
 
     LinkCount count[PACKET_KINDS] __attribute__((aligned(64))); /* by the sender */
     SimTime drain_ps;
     LinkSink sink;
     struct LinkDomain *far_domain; /* where the far end is, and the sender is not; NULL: both are in one */
-    struct LinkDomain *domain; /* where the sender is, and the far end is not */
-    guint64 queue_peak;      /* packets */
-    Event send;              /* only where no arrival would bring us back in time: see link_settle() */
-    LinkDrained drained;
-    void *source_node;
-    guint32 source_port;     /* number of this link at the sending node */
     guint64 error_ppb, replay_ps;
     Probe probe;
     void *probe_user;

@@ -43,26 +43,26 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     link->credit_delay_ps = spec->flight_ps;
     link->credit_mask = ((SimTime)1 << (g_bit_storage(spec->credit_batch_ps) - 1)) - 1;
     link->replay_ps = spec->replay_ps;
-    link->ahead_ps = (guint32)MIN(spec->commit_ahead_ps, spec->flight_ps / 2); /* credits need time to come back */
+    link->ahead_ps = MIN(spec->commit_ahead_ps, spec->flight_ps / 2); /* credits need time to come back */
     link->drain_ps = MIN(spec->drain_ps, spec->flight_ps / 2);
     link->odd = link->drain_ps != 0;
     rng_init(&link->rng, sim_seed(sim), path);
     link_set_errors(link, spec->error_ppb);
     event_init(&link->send, link_on_send);
-    link->send.spare = number * LINK_KEYS + LINK_KEY_SEND;
+    sim_set_key(&link->send, number * LINK_KEYS + LINK_KEY_SEND);
     for (int v = 0; v < VCS; v++) {
         link->credits[v] = (gint32)credit_flits;
         link->ring[v].mask = link->vc[v].far.mask = G_MAXUINT32;
         link_set_delay(link, (Vc)v, spec->flight_ps);
-        link->vc[v].arrive.spare = number * LINK_KEYS + LINK_KEY_ARRIVE + (guint32)v;
+        sim_set_key(&link->vc[v].arrive, number * LINK_KEYS + LINK_KEY_ARRIVE + (guint32)v);
     }
     link_set_sink(link, NULL, NULL, 0);
 }
 
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps)
 {
-    link->delay_ps[vc] = delay_ps;
-    link->delay_min_ps = MIN(link->delay_ps[VC_CREQ], link->delay_ps[VC_RSP]);
+    g_assert(delay_ps < G_MAXUINT32 / 2); /* see LinkSlot.due */
+    link->delay_ps[vc] = (guint32)delay_ps;
 }
 
 Link *link_array_new(guint32 n) { return g_aligned_alloc0(n, sizeof(Link), _Alignof(Link)); }

@@ -271,7 +271,8 @@ static inline void switch_accept_answer(Switch *sw, Link *from, Packet packet, S
     PROBE_POINT(sw->fabric, PROBE_INGRESS, sw->path, &packet, now_ps);
     if (packet.kind == PACKET_MC_ACK || packet.kind == PACKET_MC_OPERAND) {
         link_credit(from, VC_RSP, packet.flits, now_ps); /* into the tag's own store */
-        reduction_gather(sw, packet, now_ps);
+        if (G_UNLIKELY(sw->fabric->probe) || !switch_count(sw, packet.txn))
+            reduction_gather(sw, packet, now_ps);
     } else {
         switch_route(sw, from->sink_port, packet, now_ps);
     }

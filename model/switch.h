@@ -105,6 +105,16 @@ void switch_finish(Switch *sw, guint32 record, SimTime now_ps); /* frees record 
 gboolean switch_is_quiet(const Switch *sw);
 char *switch_waiter_text(void *sw);
 
+/* One answer of a replica that does nothing but count; FALSE: there is more to do (reduction_gather). */
+static inline gboolean switch_count(Switch *sw, guint32 record)
+{
+    guint16 awaited = sw->awaited[record];
+    if (awaited < 2 || awaited & AWAITED_WITH_DATA)
+        return FALSE;
+    sw->awaited[record] = (guint16)(awaited - 1);
+    return TRUE;
+}
+
 /* reduction.c: one answer of a replica; the last one sends the result or the merged acknowledgement. */
 void reduction_gather(Switch *sw, Packet packet, SimTime now_ps);
 /* Answers the requester and ends the record: all answers came, or the time is over. */

@@ -120,18 +120,6 @@ static void sort_due(Calendar *calendar, Event *list)
     calendar->due_last = last;
 }
 
-Event *calendar_take_due(Calendar *calendar, SimTime limit_ps)
-{
-    Event *event = calendar->due;
-
-    if (event->time_ps > limit_ps) {
-        return NULL;
-    }
-    calendar->due = event->next;
-    event->place = CALENDAR_PLACE_IDLE;
-    return event;
-}
-
 Event *calendar_take_first(Calendar *calendar, unsigned slot, SimTime limit_ps)
 {
     sort_due(calendar, calendar->head[slot]);

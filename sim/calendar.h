@@ -58,14 +58,14 @@ void calendar_insert_else(Calendar *calendar, Event *event); /* far, or into the
 void calendar_refill(Calendar *calendar);                    /* from the heap */
 #define CALENDAR_EMPTY CALENDAR_BUCKETS
 unsigned calendar_find_from_summary(const Calendar *calendar, unsigned word);
-/* calendar_take() from what is due, from a bucket of several events that gets due, from the heap. */
-Event *calendar_take_due(Calendar *calendar, SimTime limit_ps);
+/* calendar_take() from a bucket of several events that gets due, from the heap. */
 Event *calendar_take_first(Calendar *calendar, unsigned slot, SimTime limit_ps);
 Event *calendar_take_far(Calendar *calendar, SimTime limit_ps);
 
 static inline gboolean event_is_before(const Event *a, const Event *b)
 {
-    return a->time_ps < b->time_ps || (a->time_ps == b->time_ps && a->order < b->order);
+    __extension__ typedef unsigned __int128 Wide; /* one comparison, no branch */
+    return ((Wide)a->time_ps << 64 | a->order) < ((Wide)b->time_ps << 64 | b->order);
 }
 
 static inline void calendar_mark(Calendar *calendar, unsigned slot)
@@ -115,6 +115,18 @@ static inline void calendar_turn_to(Calendar *calendar, uint64_t bucket)
     if (G_UNLIKELY(calendar->far_bucket - bucket < CALENDAR_BUCKETS)) {
         calendar_refill(calendar);
     }
+}
+
+static inline Event *calendar_take_due(Calendar *calendar, SimTime limit_ps)
+{
+    Event *event = calendar->due;
+
+    if (G_UNLIKELY(event->time_ps > limit_ps)) {
+        return NULL;
+    }
+    calendar->due = event->next;
+    event->place = CALENDAR_PLACE_IDLE;
+    return event;
 }
 
 /* Takes out the earliest event if it is due by limit_ps; else NULL. The wheel turns only when there is

@@ -63,7 +63,8 @@ void sim_stop(Sim *sim); /* sim_run returns after the current event or process s
 static inline void sim_at(Sim *sim, Event *event, SimTime time_ps, EventPriority priority);
 static inline void sim_after(Sim *sim, Event *event, SimTime delay_ps, EventPriority priority);
 /* An event of the hardware that goes behind the others of its instant (EVENT_PRIORITY_FABRIC), in the order of
- * its `spare`: an order that does not depend on who scheduled them when. */
+ * its key: an order that does not depend on who scheduled them when. The key is set once; no sim_at() then. */
+static inline void sim_set_key(Event *event, uint32_t key);
 static inline void sim_at_key(Sim *sim, Event *event, SimTime time_ps);
 void sim_cancel(Sim *sim, Event *event); /* no-op when it is not pending */
 
@@ -128,13 +129,14 @@ static inline __attribute__((always_inline)) void sim_at(Sim *sim, Event *event,
         sim_at_reference(sim, event);
 }
 
+static inline void sim_set_key(Event *event, uint32_t key) { event->order = SIM_ORDER_KEYED | key; }
+
 static inline __attribute__((always_inline)) void sim_at_key(Sim *sim, Event *event,
                                                             SimTime time_ps)
 {
     SimHot *hot = (SimHot *)(void *)sim;
     g_assert(time_ps - hot->now_ps < SIMTIME_NEVER / 2 && event->place == 0);
     event->time_ps = time_ps;
-    event->order = SIM_ORDER_KEYED | event->spare;
     if (G_LIKELY(hot->wheel != NULL))
         calendar_insert(hot->wheel, event);
     else
