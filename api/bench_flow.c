@@ -13,8 +13,9 @@ static void flow_program(FoCta *cta, const void *args)
 {
     const FlowArgs *flow = args;
     LoopSpec loop = flow->loop;
-    loop.first = (guint64)fo_cta(cta) * fo_threads(cta);
-    loop.step = (guint64)fo_ctas(cta) * fo_threads(cta);
+    guint64 each = loop.lanes == 1 ? WARP_LANES : 1; /* an element a warp, or a thread */
+    loop.first = (guint64)fo_cta(cta) * fo_threads(cta) / each;
+    loop.step = (guint64)fo_ctas(cta) * fo_threads(cta) / each;
     for (guint32 r = 0; r < flow->reps; r++)
         bench_loop(cta, &loop);
 }
@@ -168,9 +169,11 @@ static gboolean atomics_run(BenchWorld *world, GError **error)
     FlowArgs flow = {.reps = 1};
     flow.loop = (LoopSpec){.width = 4, .unroll = 1, .n_regs = 1,
                            .elements = one ? world->bytes : world->bytes / 4};
-    if (one) { /* every lane the same word */
+    if (one) { /* the compiler adds up a warp's lanes that share a word: its leader's atomic brings the sum */
         flow.loop.per_segment = 1;
         flow.loop.segment_stride = 0;
+        flow.loop.lanes = flow.loop.warp_step = 1;
+        flow.loop.elements = (world->bytes + WARP_LANES - 1) / WARP_LANES;
     }
     bench_part(&flow.loop, UOP_ATOM, 0, base)->type = FO_U32;
     bench_part(&flow.loop, UOP_ARITH, 0, 0);

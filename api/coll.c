@@ -166,7 +166,7 @@ static void coll_account(Coll *coll, guint64 time_ps, guint64 kernel_ps)
 static void coll_on_launch_done(const DeviceLaunch *launch, void *user)
 {
     Coll *coll = user;
-    SimTime last_ps = launch->end_ps - coll->fabric->spec.sm.exit_ps;
+    SimTime last_ps = launch->drained_ps;
     coll->first_ps = MIN(coll->first_ps, launch->start_ps);
     coll->last_ps = MAX(coll->last_ps, last_ps);
     coll->end_ps = MAX(coll->end_ps, launch->end_ps);
@@ -213,7 +213,7 @@ static void coll_on_call_done(const DeviceLaunch *launch, void *user)
 {
     CollStream *stream = user;
     Coll *coll = stream->coll;
-    stream->last_ps = launch->end_ps - coll->fabric->spec.sm.exit_ps;
+    stream->last_ps = launch->drained_ps;
     if (stream->calls++ == 0)
         stream->first_ps = stream->last_ps;
     if (stream->calls < coll->spec.calls)

@@ -165,14 +165,33 @@ static void device_on_idle(Warp *warp, SimTime now_ps)
     sim_wake(cta->sim, cta->process);
 }
 
+static void device_on_issued(void *arg, SimTime now_ps)
+{
+    DeviceLaunch *launch = arg;
+    launch->issued_ps = MAX(launch->issued_ps, now_ps);
+}
+
+/* The kernel's end takes its time while the last stores are still on their way. */
+static void device_finish(DeviceLaunch *launch)
+{
+    Sim *sim = launch->fabric->sim;
+    launch->drained_ps = sim_now_ps(sim);
+    const SmSpec *spec = &launch->fabric->spec.sm;
+    SimTime end_ps = MAX(launch->drained_ps + spec->exit_drain_ps, launch->issued_ps + spec->exit_ps);
+    sim_at(sim, &launch->end, end_ps, EVENT_PRIORITY_DEVICE);
+}
+
 static void device_cta_main(void *arg)
 {
     FoCta *cta = arg;
     DeviceLaunch *launch = cta->launch;
     launch->program(cta, launch->args);
+    Uop issued = {.kind = UOP_CALL, .lanes = 1, .call = device_on_issued, .arg = launch};
     Uop drain = {.kind = UOP_DRAIN, .lanes = 1};
-    for (guint32 w = 0; w < cta->cta->n_warps; w++)
+    for (guint32 w = 0; w < cta->cta->n_warps; w++) {
+        device_push(cta, w, &issued);
         device_push(cta, w, &drain);
+    }
     device_drain(cta, 0, cta->cta->n_warps, "the CTA's last operations");
     /* The markers fire inside the warps' generators; those come to their end at their next turn. */
     for (guint32 w = 0; w < cta->cta->n_warps; w++)
@@ -188,8 +207,7 @@ static void device_cta_main(void *arg)
     cta_free(cta->cta);
     g_free(cta);
     if (++launch->done_ctas == launch->ctas)
-        sim_after(launch->fabric->sim, &launch->end, launch->fabric->spec.sm.exit_ps,
-                  EVENT_PRIORITY_DEVICE);
+        device_finish(launch);
 }
 
 static void device_on_placed(Cta *placed, SimTime now_ps)

@@ -6,8 +6,8 @@
  *     device_launch(fabric, gpu, vas, &kernel, on_done, user, &error);
  *
  * After sm.launch_ps the CTAs are placed on SMs in order; each runs as a SimProcess from its placement to
- * its return; the kernel is done sm.exit_ps after the last CTA's warps are idle and its stores
- * performed, and on_done is then called from an event. */
+ * its return; the kernel is done sm.exit_ps after the last instruction of any warp and no earlier than
+ * sm.exit_drain_ps after its last store is performed; on_done is then called from an event. */
 #ifndef API_DEVICE_H
 #define API_DEVICE_H
 
@@ -34,6 +34,8 @@ struct DeviceLaunch {
     gboolean waiting;        /* a created CTA has no SM yet */
     gboolean placing;
     SimTime submitted_ps, start_ps, end_ps; /* start: first CTA placed */
+    SimTime issued_ps;       /* all warps have issued their last instruction, */
+    SimTime drained_ps;      /* and their stores are performed */
     gsize stack_used_max;    /* bytes, of any CTA */
     gsize stack_bytes;
     Event start, end;

@@ -113,7 +113,7 @@ gboolean loop_next(Loop *loop, Uop *uop)
     const LoopPart *part = &spec->part[loop->part];
     guint64 element = loop->at + loop->k * loop_apart(spec);
     Reg *reg = spec->n_regs ? &loop->reg[part->reg * spec->unroll + loop->k] : NULL;
-    guint32 lanes = MIN(WARP_LANES, warp->cta->threads - warp->index * WARP_LANES);
+    guint32 lanes = MIN(spec->lanes ? spec->lanes : WARP_LANES, warp->cta->threads - warp->index * WARP_LANES);
     uop->kind = part->kind;
     uop->width = (guint8)spec->width;
     uop->lanes = (guint8)MIN((guint64)lanes, spec->elements - element);
@@ -156,7 +156,7 @@ guint64 loop_share(const LoopSpec *spec, guint32 first, guint32 threads)
     guint64 share = 0, group = spec->unroll_step ? spec->unroll * WARP_LANES : WARP_LANES;
     for (guint32 t = 0; t < threads; t += WARP_LANES) {
         guint64 at = loop_first(spec, first + t / WARP_LANES);
-        guint64 lanes = MIN(WARP_LANES, threads - t);
+        guint64 lanes = MIN(spec->lanes ? spec->lanes : WARP_LANES, threads - t);
         if (at >= spec->elements)
             continue;
         guint64 whole = (spec->elements - at) / spec->step, rest = (spec->elements - at) % spec->step;

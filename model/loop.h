@@ -35,6 +35,7 @@ typedef struct {
     guint64 warp_step;      /* from a warp to the CTA's next one; 0: WARP_LANES */
     guint64 unroll_step;    /* 0: step */
     guint32 width, unroll, n_regs, n_parts;
+    guint32 lanes;          /* active in each warp; 0: all */
     guint32 tail_unroll;    /* of the last, incomplete group; 0: 1 */
     gboolean keep_bytes;    /* registers carry data */
     LoopPart part[LOOP_PARTS_MAX];

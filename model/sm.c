@@ -7,6 +7,7 @@
 static const char *const arbitration_names[] = {"round_robin", "greedy", NULL};
 const ParamRow sm_params[] = {
     PARAM_U64(SmSpec, count, "", 1, 1024, "SMs of a GPU"),
+    PARAM_U64(SmSpec, tpc_sms, "", 1, 16, "SMs of a TPC"),
     PARAM_U64(SmSpec, ctas_max, "", 1, 1024, "CTAs resident on one SM"),
     PARAM_U64(SmSpec, warps_max, "", 1, 1024, "warps resident on one SM"),
     PARAM_U64(SmSpec, load_ps, "ps", 0, 1000000, "LSU time of one load packet"),
@@ -34,6 +35,7 @@ const ParamRow sm_params[] = {
     PARAM_U64(SmSpec, barrier_ps, "ps", 0, 100000000, "bar.sync once the last warp is there"),
     PARAM_U64(SmSpec, launch_ps, "ps", 0, 1000000000000, "kernel launch to first instruction"),
     PARAM_U64(SmSpec, exit_ps, "ps", 0, 1000000000000, "last instruction to end of the kernel"),
+    PARAM_U64(SmSpec, exit_drain_ps, "ps", 0, 1000000000000, "last store performed to end of the kernel, if later"),
     PARAM_U64(SmSpec, next_ps, "ps", 0, 1000000000, "last instruction to the first of the stream's next kernel"),
     PARAM_U64(SmSpec, code_ps, "ps", 0, 100000000, "fetch of 1 KiB of code that a CTA runs for the first time"),
     PARAM_ENUM(SmSpec, arbitration, arbitration_names, "which ready warp issues next"),
@@ -53,6 +55,15 @@ static const SmSpec *sm_spec(const Sm *sm) { return &sm->gpu->fabric->spec.sm; }
 
 static void sm_on_issue(Event *event, SimTime now_ps);
 
+/* GPCs have equally many TPCs, the first ones one more where they do not come out even. SMs are numbered in the
+ * order in which CTAs get them: one of each TPC, of the GPC with most TPCs to give, then the TPCs' other SMs. */
+static guint64 sm_gpc(const Gpu *gpu, guint64 sm)
+{
+    guint64 gpcs = gpu->spec->out_queues, count = gpu->fabric->spec.sm.count;
+    guint64 tpcs = MAX(count / gpu->fabric->spec.sm.tpc_sms, 1), more = tpcs % gpcs, tpc = sm % tpcs;
+    return tpc < more ? tpc : (tpc - more) % gpcs;
+}
+
 void sm_init(Gpu *gpu)
 {
     guint64 count = gpu->fabric->spec.sm.count;
@@ -66,7 +77,7 @@ void sm_init(Gpu *gpu)
     for (guint64 i = 0; i < count; i++) {
         gpu->sm[i].gpu = gpu;
         gpu->sm[i].id = (guint32)i;
-        gpu->sm[i].queue = &gpu->out[i % gpu->spec->out_queues];
+        gpu->sm[i].queue = &gpu->out[sm_gpc(gpu, i)];
         event_init(&gpu->sm[i].issue, sm_on_issue);
         fence_init_sm(&gpu->sm[i]);
     }

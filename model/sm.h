@@ -24,6 +24,7 @@ typedef enum { SM_ROUND_ROBIN, SM_GREEDY } SmArbitration;
 
 typedef struct {
     guint64 count;           /* SMs of a GPU */
+    guint64 tpc_sms;         /* SMs of a TPC */
     guint64 ctas_max;        /* resident on one SM */
     guint64 warps_max;
     guint64 load_ps;         /* LSU time of one load packet */
@@ -49,6 +50,7 @@ typedef struct {
     guint64 barrier_ps;      /* bar.sync once the last warp is there */
     guint64 launch_ps;       /* kernel launch to first instruction */
     guint64 exit_ps;         /* last instruction to end of the kernel */
+    guint64 exit_drain_ps;   /* last store performed to end of the kernel, if that is later */
     guint64 next_ps;         /* last instruction to the first of the next kernel on its stream */
     guint64 code_ps;         /* fetch of 1 KiB of code that the CTA runs for the first time */
     int arbitration;         /* SmArbitration */
