@@ -2,8 +2,10 @@
  *
  * A warp takes units of 512 B of lines (256 B of data in LL, 480 B in LL128), the CTA's warps in turn. For
  * each unit: a load of the own input, a poll of the flags of each peer's lines, which brings the
- * lines with it, the sum, and the stores. Packing and unpacking happen in a UOP_CALL and cost no time of
- * their own; that a warp waits for each unit's flags before it goes on is what limits these protocols. */
+ * lines with it, the sum, and the stores, to the peers first. A lane of LL has 8 B of data, which it loads and stores
+ * as two words 4 B wide (the code of NCCL 2.28 for sm_90): twice the accesses, of half their words each. Packing and
+ * unpacking happen in a UOP_CALL and cost no time of their own; that a warp waits for each unit's flags before it
+ * goes on is what limits these protocols. */
 #include <string.h>
 
 #include "api/device.h"
@@ -11,7 +13,7 @@
 #define LL_UNIT_BYTES 512u
 #define LL_FLAG_LINE 128u
 
-typedef enum { LL_INPUT, LL_POLL, LL_SUM, LL_OUTPUT, LL_SEND, LL_NEXT } LlPhase;
+typedef enum { LL_INPUT, LL_POLL, LL_SUM, LL_SEND, LL_OUTPUT, LL_NEXT } LlPhase;
 
 struct DeviceLl {
     FoLl ll;
@@ -19,6 +21,7 @@ struct DeviceLl {
     LlPhase phase;
     guint32 k;
     Reg *input;                /* data; holds the sum afterwards */
+    Reg *word[2];              /* LL: each lane's two words of data, in and out */
     Reg *line[FO_LL_PEERS];
     Reg *out;                  /* lines to send */
 };
@@ -66,6 +69,15 @@ static void ll_pack(const DeviceLl *run, const guint8 *data, guint8 *lines)
         }
 }
 
+/* LL's data between the words of lanes and 8 B a lane. */
+static void ll_words(const DeviceLl *run, gboolean out)
+{
+    for (guint32 k = 0; run->word[0] && k < 2; k++)
+        for (guint32 lane = 0; lane < WARP_LANES; lane++)
+            memcpy(out ? run->word[k]->bytes + lane * 4 : run->input->bytes + lane * 8 + k * 4,
+                   out ? run->input->bytes + lane * 8 + k * 4 : run->word[k]->bytes + lane * 4, 4);
+}
+
 static void ll_on_sum(void *arg, SimTime now_ps)
 {
     DeviceLl *run = arg;
@@ -73,6 +85,8 @@ static void ll_on_sum(void *arg, SimTime now_ps)
     guint32 bytes = ll_bytes(run), element = numeric_element_bytes((NumericType)run->ll.type);
     gboolean first = run->ll.input == 0;
     (void)now_ps;
+    if (!first)
+        ll_words(run, FALSE);
     bytes = (bytes + element - 1) / element * element;
     for (guint32 i = 0; i < run->ll.n_from; i++) {
         ll_unpack(run, run->line[i]->bytes, data);
@@ -82,16 +96,26 @@ static void ll_on_sum(void *arg, SimTime now_ps)
             numeric_apply((NumericType)run->ll.type, (NumericOp)run->ll.op, run->input->bytes, data, bytes);
         first = FALSE;
     }
+    ll_words(run, TRUE);
     ll_pack(run, run->input->bytes, run->out->bytes);
 }
 
-/* Data side by side from an address on: whole 8 or 16 B lanes; a rest of 4 B is padding of the buffer. */
-static void ll_data_uop(const DeviceLl *run, Uop *uop, UopKind kind, FoAddress base)
+/* Data from an address on: lanes of 16 B, or word k of lanes of 8 B. FALSE: there is no (more) such access. */
+static gboolean ll_data_uop(DeviceLl *run, Uop *uop, UopKind kind, FoAddress base)
 {
-    guint32 width = run->ll.kind == FO_LL ? 8 : 16;
-    *uop = (Uop){.kind = (guint8)kind, .width = (guint8)width, .lane_stride = width,
-                 .lanes = (guint8)((ll_bytes(run) + width - 1) / width),
-                 .va = base + run->unit * ll_unit_data(run)};
+    guint32 words = run->ll.kind == FO_LL ? 2 : 1, width = run->ll.kind == FO_LL ? 4 : 16, k = run->k;
+    guint32 stride = words * width, bytes = ll_bytes(run);
+    if (!base || k == words || bytes <= k * width) {
+        run->k = 0;
+        return FALSE;
+    }
+    Reg *reg = words == 2 ? run->word[k] : run->input;
+    *uop = (Uop){.kind = (guint8)kind, .width = (guint8)width, .lane_stride = stride,
+                 .lanes = (guint8)((bytes - k * width + stride - 1) / stride),
+                 .va = base + run->unit * ll_unit_data(run) + k * width};
+    *(kind == UOP_LOAD ? &uop->dst : &uop->src) = reg;
+    run->k++;
+    return TRUE;
 }
 
 static void ll_poll_uop(const DeviceLl *run, Uop *uop)
@@ -118,18 +142,16 @@ gboolean device_ll_next(DeviceLl *run, Uop *uop)
     if (!run->input) {
         run->input = reg_new(16, TRUE);
         run->out = reg_new(16, TRUE);
+        for (guint32 k = 0; run->ll.kind == FO_LL && k < 2; k++)
+            run->word[k] = reg_new(4, TRUE);
         for (guint32 i = 0; i < run->ll.n_from; i++)
             run->line[i] = reg_new(16, TRUE);
     }
     while (!made && run->unit < run->units) {
         switch (run->phase) {
         case LL_INPUT:
-            made = run->ll.input != 0;
-            if (made) {
-                ll_data_uop(run, uop, UOP_LOAD, run->ll.input);
-                uop->dst = run->input;
-            }
-            run->phase = LL_POLL;
+            made = ll_data_uop(run, uop, UOP_LOAD, run->ll.input);
+            run->phase = made ? LL_INPUT : LL_POLL;
             break;
         case LL_POLL:
             made = run->k < run->ll.n_from;
@@ -139,16 +161,9 @@ gboolean device_ll_next(DeviceLl *run, Uop *uop)
             run->phase = made ? LL_POLL : LL_SUM;
             break;
         case LL_SUM:
-            *uop = (Uop){.kind = UOP_CALL, .lanes = 1, .src = run->input, .call = ll_on_sum, .arg = run};
+            *uop = (Uop){.kind = UOP_CALL, .lanes = 1, .src = run->word[0] ? run->word[0] : run->input,
+                         .dst = run->word[1], .call = ll_on_sum, .arg = run};
             made = TRUE;
-            run->phase = LL_OUTPUT;
-            break;
-        case LL_OUTPUT:
-            made = run->ll.output != 0;
-            if (made) {
-                ll_data_uop(run, uop, UOP_STORE, run->ll.output);
-                uop->src = run->input;
-            }
             run->phase = LL_SEND;
             break;
         case LL_SEND:
@@ -156,7 +171,11 @@ gboolean device_ll_next(DeviceLl *run, Uop *uop)
             if (made)
                 ll_send_uop(run, uop);
             run->k = made ? run->k + 1 : 0;
-            run->phase = made ? LL_SEND : LL_NEXT;
+            run->phase = made ? LL_SEND : LL_OUTPUT;
+            break;
+        case LL_OUTPUT:
+            made = ll_data_uop(run, uop, UOP_STORE, run->ll.output);
+            run->phase = made ? LL_OUTPUT : LL_NEXT;
             break;
         case LL_NEXT:
             run->unit += run->step;
@@ -173,6 +192,8 @@ void device_ll_free(DeviceLl *run)
     if (run->input) {
         reg_free(run->input);
         reg_free(run->out);
+        for (guint32 k = 0; run->word[0] && k < 2; k++)
+            reg_free(run->word[k]);
         for (guint32 i = 0; i < run->ll.n_from; i++)
             reg_free(run->line[i]);
     }

@@ -466,7 +466,11 @@ IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps)
     }
     case UOP_POLL:
         warp->have = FALSE;
-        return warp_block_poll(warp, now_ps) ? ISSUE_BLOCKED : ISSUE_DONE;
+        if (!warp_block_poll(warp, now_ps))
+            return ISSUE_DONE;
+        if (uop->dst && !uop->seen) /* whole lines of data come with the flags */
+            *cost_ps = (guint64)uop->lanes * uop->dst->width / LINE_BYTES * warp->sm->gpu->fabric->spec.sm.load_ps;
+        return ISSUE_BLOCKED;
     case UOP_CALL:
         if (warp_wait_regs(warp))
             return ISSUE_BLOCKED;
