@@ -97,7 +97,7 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
     int data = DATA_AUTO;
     /* HTML has an option of its own, with a file's name. */
     static const char *const formats[] = {"text", "json", "csv", NULL};
-    guint64 domains = 1;
+    guint64 domains = 0;
     options->seed = 1;
     options->max_memory = G_GUINT64_CONSTANT(4) << 30;
     if ((raw->format && !options_parse_name("--format", raw->format, formats, &format, error)) ||

@@ -32,7 +32,7 @@ typedef struct {
     guint64 seed;        /* 1 unless given */
     Fidelity fidelity;
     SimCalendar calendar;
-    guint domains;       /* 1, or 2: GPUs and switches on a thread each */
+    guint domains;       /* 1, or 2: GPUs and switches on a thread each; 0: not said */
     DataMode data;
     guint64 max_memory;  /* bytes of simulated memory that --data auto keeps */
     ReportFormat format; /* of standard output */

@@ -29,7 +29,7 @@ struct SimPair {
     gboolean open;      /* the window is not closed on either side */
     gboolean quit;
     guint32 window;
-    GThread *thread;
+    GThread *thread; /* NULL: both on the caller's, by turns */
     Gate go __attribute__((aligned(64)));
     Gate done __attribute__((aligned(64)));
 };
@@ -63,6 +63,14 @@ static void gate_wait(Gate *gate, guint32 value)
     atomic_fetch_sub(&gate->sleepers, 1);
 }
 
+/* One window of the far domain. */
+static void pair_work_once(SimPair *pair)
+{
+    pair->exchange->deliver(pair->user, 1);
+    sim_drain(pair->far, pair->end_ps - 1);
+    pair->next_ps[1] = pair->exchange->close(pair->user, 1, pair->end_ps - 1);
+}
+
 static gpointer pair_work(gpointer user)
 {
     SimPair *pair = user;
@@ -71,9 +79,7 @@ static gpointer pair_work(gpointer user)
         gate_wait(&pair->go, window);
         if (pair->quit)
             return NULL;
-        pair->exchange->deliver(pair->user, 1);
-        sim_drain(pair->far, pair->end_ps - 1);
-        pair->next_ps[1] = pair->exchange->close(pair->user, 1, pair->end_ps - 1);
+        pair_work_once(pair);
         gate_set(&pair->done, window);
     }
 }
@@ -114,7 +120,8 @@ Sim *sim_split(Sim *sim, SimTime lookahead_ps, const SimExchange *exchange, void
     *pair = (SimPair){.sim = sim, .far = far, .exchange = exchange, .user = user,
                       .lookahead_ps = lookahead_ps,
                       .next_ps = {SIMTIME_NEVER, SIMTIME_NEVER}};
-    pair->thread = g_thread_new("fanout-domain", pair_work, pair);
+    if (!sim->one_thread)
+        pair->thread = g_thread_new("fanout-domain", pair_work, pair);
     sim->pair = pair;
     return far;
 }
@@ -127,8 +134,10 @@ void pair_free(SimPair *pair)
         return;
     pair_settle(pair);
     pair->quit = TRUE;
-    gate_set(&pair->go, pair->window + 1);
-    g_thread_join(pair->thread);
+    if (pair->thread != NULL) {
+        gate_set(&pair->go, pair->window + 1);
+        g_thread_join(pair->thread);
+    }
     calendar_free(pair->far->wheel);
     g_free(pair->far);
     g_aligned_free(pair);
@@ -152,14 +161,19 @@ static void pair_open(SimPair *pair, SimTime from_ps)
 
     pair->end_ps = MIN(end_ps, pair->sim->until_ps + 1);
     pair->open = TRUE;
-    gate_set(&pair->go, ++pair->window);
+    pair->window++;
+    if (pair->thread != NULL)
+        gate_set(&pair->go, pair->window);
+    else
+        pair_work_once(pair);
     pair->exchange->deliver(pair->user, 0);
 }
 
 static void pair_close(SimPair *pair)
 {
     pair->next_ps[0] = pair->exchange->close(pair->user, 0, pair->end_ps - 1);
-    gate_wait(&pair->done, pair->window);
+    if (pair->thread != NULL)
+        gate_wait(&pair->done, pair->window);
     pair->open = FALSE;
 }
 
@@ -183,7 +197,7 @@ void pair_drain(SimPair *pair, SimTime limit_ps)
 
 void pair_settle(SimPair *pair)
 {
-    if (pair != NULL && pair->open)
+    if (pair != NULL && pair->open && pair->thread != NULL)
         gate_wait(&pair->done, pair->window);
 }
 

@@ -4,7 +4,8 @@
  * are written (the user's exchange carries them). So time is cut into windows: from the earliest thing
  * that is due in either domain, for as long as nothing written meanwhile can concern anybody. Both run
  * through a window at once, the caller's domain on the thread of sim_run() with its processes, the other
- * one on a thread of its own; then they meet, and letters are delivered as the next window begins.
+ * one on a thread of its own; then they meet, and letters are delivered as the next window begins. With
+ * SimSpec.one_thread they take turns instead, the other domain first.
  *
  * Whatever order letters come in, results are those of one domain as long as events of one domain at one
  * instant have an order of their own: see sim_at_key(). */

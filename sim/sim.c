@@ -22,6 +22,7 @@ Sim *sim_new(const SimSpec *spec, GError **error)
     Sim *sim = g_new0(Sim, 1);
     sim->seed = spec->seed;
     sim->domains = spec->domains;
+    sim->one_thread = spec->one_thread;
     sim->vcd = vcd;
     sim->settled_ps = SIMTIME_NEVER;
     sim->waiters = g_array_new(FALSE, FALSE, sizeof(Waiter));

@@ -32,6 +32,7 @@ typedef struct {
     SimCalendar calendar;
     const char *vcd_path; /* NULL: no waveform; else written, and no running ahead */
     guint domains;        /* 0 or 1: one; 2: see domain.h */
+    gboolean one_thread;  /* two domains by turns, for what each leaves in the processor's cache */
 } SimSpec;
 
 typedef enum {

@@ -61,6 +61,7 @@ struct Sim {
 
     guint64 seed;
     guint domains;
+    gboolean one_thread;
     struct SimPair *pair; /* the two domains; NULL: there is one */
     GThread *thread;
     Vcd *vcd;

@@ -5,10 +5,12 @@
 
 # same ARG...: the whole report, in one domain and in two.
 same() {
-    "$FANOUT" coll "$@" --format json >one 2>err || complain "$*: exit $?: $(cat err)"
+    "$FANOUT" coll "$@" --format json --domains 1 >one 2>err || complain "$*: exit $?: $(cat err)"
     "$FANOUT" coll "$@" --format json --domains 2 >two 2>err || complain "$* --domains 2: exit $?: $(cat err)"
     grep -q '"link_rows"' one || complain "$*: no statistics of links to compare"
     cmp one two || complain "$*: two domains differ: $(diff one two | head -n 4)"
+    "$FANOUT" coll "$@" --format json >two 2>err || complain "$* without --domains: exit $?: $(cat err)"
+    cmp one two || complain "$*: by turns it differs: $(diff one two | head -n 4)"
 }
 same all_reduce -a nvls -s dgx-h100 -b 256K --data full
 same all_reduce -a nvls -s dgx-h100 -b 1M --data off
@@ -29,6 +31,9 @@ same all_to_all -s dgx-h100 -b 256K --set gpu.response_queue_packets=2 --set gpu
 same all_reduce -a oneshot -s dgx-h100 -b 183K --set gpu.source_queue_packets=1 --set link.credits_switch_flits=57
 same all_reduce -a ring -s dgx-h100 -b 128K --set link.error_ppb=20000000 --seed 7
 same all_reduce -a nvls -s dgx-h100 -b 128K --set fault.link_down=gpu1.link2 --set fault.link_degraded=gpu0.link3
+
+# What cannot be two domains is one, where nobody asks for two.
+says "all_reduce" coll all_reduce -s gb200-nvl72 -n 8 -b 8K --fidelity packet --set link.drain_ps=1000
 
 coll="coll all_reduce -s teach-4gpu -b 8K"
 # shellcheck disable=SC2086
