@@ -86,7 +86,7 @@ static gboolean coll_prepare(Coll *coll, GError **error)
     gboolean window = row->multicast_in || row->multicast_out || row->buffered || coll->algo == COLL_NVLS;
     coll->flags = coll->proto != COLL_SIMPLE || row->lines;
     coll->connections = row->connections;
-    coll->part_bytes = coll_is_tuned(row) ? coll_tune(&coll->spec, row, coll->proto, coll->n).part : 0;
+    coll->part_bytes = coll_is_tuned(row) ? coll_tune(group, &coll->spec, row, coll->proto).part : 0;
     coll->step_bytes = prim_step_bytes(coll->proto);
     coll->steps = g_new0(guint64, (gsize)coll->n * coll->ctas * 2 * MAX(row->connections, 1));
     guint64 scratch = (guint64)coll->ctas * row->connections * PRIM_STEPS * coll->step_bytes;

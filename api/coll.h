@@ -60,6 +60,8 @@ typedef struct {
     gboolean corrupt;     /* for tests: one element is changed before the check */
     guint64 as_bytes;     /* chunks and CTAs are chosen, and L2 hits or misses are, as for so many bytes; 0: for
                            * `bytes` */
+    guint64 nvls_chunk_bytes; /* NCCL_NVLS_CHUNKSIZE, the most that nvls_buffered moves at once; 0: 128 KiB. A run that
+                           * stands for a larger one (as_bytes) takes no more than 128 KiB */
     guint32 warmup, iterations; /* coll_run: repeats inside; time is the mean of `iterations` */
     guint32 calls;        /* coll_run, ring, tree and p2p: 2 or more calls on each rank's stream, a rank not waiting for
                            * the others between them; times are then from one call's end to the next's */

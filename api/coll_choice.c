@@ -59,7 +59,7 @@ static guint64 choice_links_MBps(const CollGroup *group)
 static guint64 choice_MBps(const CollGroup *group, const CollSpec *spec, const ChoiceRow *row)
 {
     guint64 bus = choice_links_MBps(group), n = group->n;
-    guint32 channels = coll_row(spec->op, row->algo)->ctas;
+    guint32 channels = coll_channels(group, coll_row(spec->op, row->algo));
     const ChoiceLimits *limits = choice_limits_of(group);
     gboolean sums_all = spec->op == COLL_ALL_REDUCE;
     if (row->algo == COLL_NVLS) {

@@ -139,6 +139,7 @@ guint64 coll_buffered_chunk(const Coll *coll);
 guint64 coll_buffered_slots(const Coll *coll);
 guint64 coll_buffered_control(guint32 n);
 /* coll_plan.c */
+guint32 coll_channels(const CollGroup *group, const CollRow *row); /* that NCCL opens for it; 0: it has none */
 guint32 coll_threads(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto);
 guint32 coll_ctas(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto);
 gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo algo, CollProto proto,
@@ -148,7 +149,7 @@ typedef struct {
     guint32 ctas, threads;
     guint64 part;
 } CollTuning;
-CollTuning coll_tune(const CollSpec *spec, const CollRow *row, CollProto proto, guint32 n);
+CollTuning coll_tune(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto);
 static inline gboolean coll_is_tuned(const CollRow *row)
 {
     return row->algo == COLL_RING || row->algo == COLL_TREE;

@@ -44,12 +44,12 @@ static guint64 buffered_chunk(const CollSpec *spec, guint32 ctas, guint32 n)
     static const struct {
         guint64 times, limit;
     } rules[] = {{64, 64u << 10}, {8, 32u << 10}, {2, 16u << 10}};
-    guint64 chunk = BUFFERED_CHUNK, at_once = (guint64)ctas * n;
+    guint64 chunk = spec->nvls_chunk_bytes ? spec->nvls_chunk_bytes : BUFFERED_CHUNK, at_once = (guint64)ctas * n;
     guint64 bytes = spec->as_bytes ? spec->as_bytes : spec->bytes;
     for (guint32 i = 0; i < G_N_ELEMENTS(rules); i++)
         if (bytes < rules[i].times * at_once * chunk && chunk > rules[i].limit)
             chunk = rules[i].limit;
-    return chunk;
+    return bytes > spec->bytes ? MIN(chunk, BUFFERED_CHUNK) : chunk;
 }
 
 guint64 coll_buffered_chunk(const Coll *coll) { return buffered_chunk(&coll->spec, coll->ctas, coll->n); }

@@ -1,7 +1,10 @@
 /* What is possible: whether a system, a group and a spec go together, and with how many CTAs. */
 #include "api/coll_internal.h"
 
-#define BUFFERED_CTAS_BLACKWELL 24u /* nvls.cc, one NVLink domain */
+/* "32 coll channels, 24 nvls channels": what NCCL 2.27 to 2.29 reports on B200, B300 and GB200. 16 rings of
+ * 45 GB/s, each twice; nvls.cc takes 24 inside one NVLink domain. */
+#define BLACKWELL_CHANNELS 32u
+#define BLACKWELL_NVLS_CHANNELS 24u
 
 static gboolean coll_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 static gboolean coll_refuse(GError **error, const char *format, ...)
@@ -67,8 +70,17 @@ guint32 coll_threads(const CollGroup *group, const CollSpec *spec, const CollRow
         return spec->threads;
     guint32 least = (group->n + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
     guint32 most = (guint32)group->fabric->spec.sm.warps_max * WARP_LANES;
-    guint32 usual = coll_is_tuned(row) ? coll_tune(spec, row, proto, group->n).threads : row->threads;
+    guint32 usual = coll_is_tuned(row) ? coll_tune(group, spec, row, proto).threads : row->threads;
     return MAX(least, MIN(usual, most));
+}
+
+guint32 coll_channels(const CollGroup *group, const CollRow *row)
+{
+    if (group->fabric->spec.sm.arch >= 100 && coll_is_tuned(row))
+        return BLACKWELL_CHANNELS;
+    if (group->fabric->spec.sm.arch >= 100 && (row->buffered || row->algo == COLL_NVLS))
+        return BLACKWELL_NVLS_CHANNELS;
+    return row->ctas;
 }
 
 static guint64 coll_resident(const CollGroup *group, guint32 threads)
@@ -82,10 +94,10 @@ guint32 coll_ctas(const CollGroup *group, const CollSpec *spec, const CollRow *r
     if (spec->ctas)
         return spec->ctas;
     guint32 most = (guint32)MIN(coll_resident(group, coll_threads(group, spec, row, proto)), 65535);
-    if (row->buffered && group->fabric->spec.sm.arch >= 100)
-        return MIN(BUFFERED_CTAS_BLACKWELL, most);
+    if (row->buffered)
+        return MIN(coll_channels(group, row), most);
     if (coll_is_tuned(row))
-        return MIN(coll_tune(spec, row, proto, group->n).ctas, most);
+        return MIN(coll_tune(group, spec, row, proto).ctas, most);
     if (row->symmetric)
         return MIN(coll_sym_ctas(group, spec, row->algo), most);
     return MIN(row->ctas ? row->ctas : coll_p2p_ctas(spec, proto, group->n), most);

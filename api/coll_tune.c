@@ -39,12 +39,13 @@ static guint64 tune_part(guint64 total, guint32 channels, guint32 traffic)
     return n * cell;
 }
 
-CollTuning coll_tune(const CollSpec *spec, const CollRow *row, CollProto proto, guint32 n)
+CollTuning coll_tune(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto)
 {
+    guint32 n = group->n;
     guint64 bytes = spec->as_bytes ? spec->as_bytes : spec->bytes;
     guint32 most = spec->threads ? spec->threads : tune_threads_max(proto);
     guint64 threshold = tune_threshold(row, proto, n);
-    guint64 channels = MAX(MIN(bytes / (most * threshold), row->ctas), 1);
+    guint64 channels = MAX(MIN(bytes / (most * threshold), coll_channels(group, row)), 1);
     CollTuning tuning = {.threads = most};
     while (bytes < channels * tuning.threads * threshold && tuning.threads % 128 == 0)
         tuning.threads /= 2;

@@ -34,6 +34,7 @@ typedef struct {
     /* published schema */
     char *preset, *op, *algo, *proto, *program, *timing;
     gboolean torch; /* timed by PyTorch, each call alone */
+    guint64 nvls_chunk_bytes; /* that the site sets for NCCL; 0: NCCL's own */
     double measured;
     char *unit;
     /* results */

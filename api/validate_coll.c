@@ -81,6 +81,7 @@ static gboolean coll_from_published(const FabricSpec *spec, const ValidateRow *r
     else if (!coll_algo_parse(row->algo, &request->coll.algo))
         return coll_fail(error, "algorithm", row->algo);
     request->coll.ctas = row->ctas;
+    request->coll.nvls_chunk_bytes = row->nvls_chunk_bytes;
     request->unregistered = strcmp(row->program, "nccl") == 0 && strcmp(row->timing, "eager") == 0;
     if (request->coll.algo == COLL_NVLS && strcmp(row->program, "kernel") == 0)
         request->coll.threads = 512;
@@ -143,6 +144,7 @@ char *validate_collective_key(const ValidateRow *row)
     else if (coll_is_symmetric(row))
         g_string_append_printf(key, "|sym|%s", strcmp(row->algo, "auto") == 0 ? "multicast" : "unicast");
     else
-        g_string_append_printf(key, "|%s|%s|%u", row->program, row->proto, row->ctas);
+        g_string_append_printf(key, "|%s|%s|%u|%" G_GUINT64_FORMAT, row->program, row->proto, row->ctas,
+                               row->nvls_chunk_bytes);
     return g_string_free(key, FALSE);
 }

@@ -139,6 +139,29 @@ static gboolean csv_measured(const CsvAt *at, ValidateRow *row)
     return TRUE;
 }
 
+/* Whose benchmark it is tells how calls were timed: PyTorch's all_reduce_bench times each call between two events.
+ * Where it ran tells what NCCL was set to: AWS' plugin sets NCCL_NVLS_CHUNKSIZE (aws-ofi-nccl, platform-aws.c), and the
+ * bench's B200 were AWS' p6-b200. */
+static void csv_site(ValidateRow *row, const char *source)
+{
+    static const struct {
+        const char *source, *preset;
+        gboolean torch;
+        guint64 nvls_chunk_bytes;
+    } sites[] = {
+        {"stas00/ml-engineering", "hgx-b200", TRUE, 512u << 10},
+        {"stas00/ml-engineering", "", TRUE, 0},
+        {"aws-samples/", "", FALSE, 512u << 10},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(sites); i++) {
+        if (!strstr(source, sites[i].source) || !g_str_has_prefix(row->preset, sites[i].preset))
+            continue;
+        row->torch = sites[i].torch;
+        row->nvls_chunk_bytes = sites[i].nvls_chunk_bytes;
+        return;
+    }
+}
+
 static gboolean csv_published(const CsvAt *at, ValidateRow *row)
 {
     guint64 ctas;
@@ -150,8 +173,7 @@ static gboolean csv_published(const CsvAt *at, ValidateRow *row)
     row->proto = g_strdup(at->cell[6]);
     row->program = g_strdup(at->cell[8]);
     row->timing = g_strdup(at->cell[11]);
-    /* whose benchmark it is tells how calls were timed: this one is PyTorch's, each call between two events */
-    row->torch = strstr(at->cell[13], "stas00/ml-engineering") != NULL;
+    csv_site(row, at->cell[13]);
     row->unit = g_strdup("us");
     if (!csv_u64(at, 7, "ctas", 65535, &ctas) || !csv_u64(at, 9, "bytes", 1ull << 44, &row->bytes) ||
         !csv_positive(at, 10, "time_us", &row->measured))

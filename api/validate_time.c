@@ -212,6 +212,8 @@ gboolean validate_collective(const ValidateSetup *setup, const FabricSpec *spec,
         return run_time(&timing, row->bytes, row->bytes, &row->simulated, error);
     if (!run_shape(&timing, row->bytes, row->bytes, &shape, error))
         return FALSE;
+    if (shape.algo == COLL_NVLS_BUFFERED && !run_shape(&timing, row->bytes / 2, row->bytes, &shape, error))
+        return FALSE; /* its chunks, when it stands for a larger one */
     if (!sizes_choose(&timing, &shape, crossings, sizes))
         return run_time(&timing, row->bytes, row->bytes, &row->simulated, error);
     return run_extrapolate(&timing, &shape, sizes, row, error);
