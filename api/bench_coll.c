@@ -6,6 +6,7 @@
 
 #define RANKS_MAX 8u
 #define COLL_WARM 2u
+#define COLL_PUSH_ITERATIONS 3u
 #define COLL_FLAGS (1u << 20)
 #define COLL_STAGGER_PS 1000000u
 #define COLL_CYCLE_PS 505u /* 1980 MHz */
@@ -167,6 +168,8 @@ static gboolean coll_run_body(BenchWorld *world, CollBody body, const char *vari
         return bench_refuse_variant(world, error);
     args.bytes = body == COLL_PUSH_GATHER ? world->bytes / args.n : world->bytes;
     args.iterations = world->bytes > (16u << 20) ? 1 : world->bytes > (1u << 20) ? 2 : world->bytes > 65536 ? 6 : 40;
+    if (body == COLL_PUSH_GATHER) /* CTAs' unequal shares of full links show after some */
+        args.iterations = MAX(args.iterations, COLL_PUSH_ITERATIONS);
     guint64 footprint = 2 * request->bytes;
     if (body == COLL_TWOSHOT_PULL)
         footprint += request->bytes / args.n;
@@ -220,8 +223,9 @@ static guint64 coll_crossings(const BenchSetup *setup, const BenchRequest *reque
 {
     guint64 n = (guint64)MAX(2, g_ascii_strtoull(request->gpus, NULL, 10));
     (void)setup;
-    /* crossings of one iteration, the local accesses counted too, times three */
-    return request->bytes / LINE_BYTES * 5 * n * (n - 1) * 3 / (request->test[0] == 'a' && n > 2 ? 2 : 1);
+    /* crossings of one iteration, the local accesses counted too, times how many there are */
+    guint64 times = COLL_WARM + (strcmp(request->test, "allgather_push") == 0 ? COLL_PUSH_ITERATIONS : 1);
+    return request->bytes / LINE_BYTES * 5 * n * (n - 1) * times / (request->test[0] == 'a' && n > 2 ? 2 : 1);
 }
 
 const BenchTest bench_barrier = {
