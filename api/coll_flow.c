@@ -10,7 +10,8 @@
  * So nothing is tuned: the flows give the shape (rounds, chunks, tails of loops), the packets the scale.
  * 4A is COLL_ANCHOR_BYTES a rank: with less, what packets take from one size to the next still varies by
  * 4 % (loads), and rings, whose CTAs wait for each other, have not come to their steady state. Pipelines that
- * move much at once (trees, NCCL's own NVLS) have 4 and 8 of their turns instead when that is more.
+ * move much at once (trees, NCCL's own NVLS) have 4 and 8 of their turns instead when that is more; all_gather
+ * by NCCL's own NVLS 16 and 32, its CTAs coming out of step late.
  * The short runs have simulations of their own; the counters tell of the run in flows alone. With
  * more than COLL_ANCHOR_RANKS ranks what can be afforded is too short to have a steady state, and flows
  * stand alone. */
@@ -73,9 +74,11 @@ static gboolean coll_run_apart(const CollGroup *group, const CollSpec *spec, gbo
  * of them that it is full. */
 static void coll_anchor_bytes(const CollGroup *group, const CollSpec *spec, CollAlgo algo, guint64 bytes[2])
 {
-    guint64 least = COLL_ANCHOR_BYTES * group->n, turn = coll_turn_bytes(group, spec, algo);
-    bytes[0] = MAX(least / 4, turn > COLL_TURN_LEAST ? 4 * turn : 0);
-    bytes[1] = MAX(least, turn > COLL_TURN_LEAST ? 8 * turn : 0);
+    guint64 least = COLL_ANCHOR_BYTES * group->n, turn = coll_turn_bytes(group, spec, algo), turns = 0;
+    if (turn > COLL_TURN_LEAST)
+        turns = algo == COLL_NVLS_BUFFERED && spec->op != COLL_ALL_REDUCE ? 32 : 8;
+    bytes[0] = MAX(least / 4, turns / 2 * turn);
+    bytes[1] = MAX(least, turns * turn);
 }
 
 /* What the two fidelities take for one size. */
