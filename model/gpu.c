@@ -322,7 +322,7 @@ static void gpu_on_answer(Event *event, SimTime now_ps)
     do {
         Packet packet = link_arrive(from, VC_RSP, &now_ps);
         gpu_accept_answer(from->sink_node, from, packet, now_ps);
-    } while (link_goes_on(from, VC_RSP));
+    } while (link_goes_on(from));
 }
 
 void gpu_take(Gpu *gpu, Link *from, guint32 link)

@@ -261,7 +261,7 @@ void gpu_target_on_request(Event *event, SimTime now_ps)
     do {
         Packet packet = link_arrive(from, VC_CREQ, &now_ps);
         gpu_target_accept(from->sink_node, from->sink_port, packet, now_ps);
-    } while (link_goes_on(from, VC_CREQ));
+    } while (link_goes_on(from));
 }
 
 void gpu_target_resume(Gpu *gpu, guint32 link, SimTime now_ps)

@@ -110,7 +110,8 @@ struct Link {
 
     void *sink_node;
     guint32 sink_port;       /* number of this link at the receiving node */
-    guint32 odd;             /* drain_ps, or the far end is another domain: link_arrive() looks closer */
+    guint16 odd;             /* drain_ps, or the far end is another domain: link_arrive() looks closer */
+    guint16 more;            /* the packet after the one just taken comes along with it: link_goes_on() */
     guint32 freed[VCS];      /* flits the receiver freed in the batch of time that is open, */
     SimTime slot_ps[VCS];    /* and its end; 0: none is open */
     SimTime credit_mask;     /* batches are 2^n ps long: 2^n - 1 */
@@ -177,15 +178,11 @@ static inline void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
         link_credit_slot(link, v, flits, slot_ps);
 }
 /* What the Events vc[v].arrive of a stage do: take one packet after the other,
- *     do { packet = link_arrive(link, v, &at_ps); ... at at_ps ... } while (link_goes_on(link, v));
+ *     do { packet = link_arrive(link, v, &at_ps); ... at at_ps ... } while (link_goes_on(link));
  * mostly one; the next one is scheduled, or else it is due within drain_ps and comes right away. */
 void link_arrival_settles(Link *link, SimTime now_ps);
 Packet link_arrive_odd(Link *link, Vc v, SimTime *at_ps);
-gboolean link_goes_on_odd(const Link *link, Vc v);
-static inline gboolean link_goes_on(const Link *link, Vc v)
-{
-    return G_UNLIKELY(link->odd) && link_goes_on_odd(link, v);
-}
+static inline gboolean link_goes_on(const Link *link) { return G_UNLIKELY(link->more); }
 /* The ring of what arrives. */
 static inline LinkRing *link_flight(Link *link, Vc v)
 {

@@ -11,17 +11,16 @@ Packet link_arrive_odd(Link *link, Vc v, SimTime *at_ps)
     *at_ps = link_due_ps(&first, now_ps);
     if (++ring->head != ring->wire) {
         SimTime next_ps = link_due_ps(link_slot(ring, ring->head), now_ps);
-        if (next_ps >= later_ps)
-            sim_at_key(link->far_sim, &link->vc[v].arrive, next_ps);
+        link->more = next_ps < later_ps;
+        if (link->more)
+            return first.packet; /* the last one of those that come together settles */
+        sim_at_key(link->far_sim, &link->vc[v].arrive, next_ps);
+    } else {
+        link->more = FALSE;
     }
     if (!link->far_domain && link_waits(link))
         link_arrival_settles(link, now_ps);
     return first.packet;
-}
-
-gboolean link_goes_on_odd(const Link *link, Vc v)
-{
-    return link->drain_ps && link->ring[v].head != link->ring[v].wire && !event_is_pending(&link->vc[v].arrive);
 }
 
 static void link_on_arrive_creq(Event *event, SimTime now_ps)
@@ -30,7 +29,7 @@ static void link_on_arrive_creq(Event *event, SimTime now_ps)
     do {
         Packet packet = link_arrive(link, VC_CREQ, &now_ps);
         link->sink(link->sink_node, link, packet, now_ps);
-    } while (link_goes_on(link, VC_CREQ));
+    } while (link_goes_on(link));
 }
 
 static void link_on_arrive_rsp(Event *event, SimTime now_ps)
@@ -39,7 +38,7 @@ static void link_on_arrive_rsp(Event *event, SimTime now_ps)
     do {
         Packet packet = link_arrive(link, VC_RSP, &now_ps);
         link->sink(link->sink_node, link, packet, now_ps);
-    } while (link_goes_on(link, VC_RSP));
+    } while (link_goes_on(link));
 }
 
 void link_set_sink(Link *link, LinkSink sink, void *node, guint32 port)

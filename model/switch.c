@@ -296,7 +296,7 @@ static void switch_on_request(Event *event, SimTime now_ps)
     do {
         Packet packet = link_arrive(from, VC_CREQ, &now_ps);
         switch_accept_request(from->sink_node, from->sink_port, packet, now_ps);
-    } while (link_goes_on(from, VC_CREQ));
+    } while (link_goes_on(from));
 }
 
 static void switch_on_answer(Event *event, SimTime now_ps)
@@ -305,7 +305,7 @@ static void switch_on_answer(Event *event, SimTime now_ps)
     do {
         Packet packet = link_arrive(from, VC_RSP, &now_ps);
         switch_accept_answer(from->sink_node, from, packet, now_ps);
-    } while (link_goes_on(from, VC_RSP));
+    } while (link_goes_on(from));
 }
 
 void switch_take(Switch *sw, Link *from, guint32 port)
