@@ -210,21 +210,28 @@ guint64 device_cost_issue_ps(const DeviceCost *cost)
     return MAX((cost->loads * sm->load_ps + away_ps + local_ps) / 1000, 1);
 }
 
-/* From a warp's first load to its next: the loads' round trip, the gaps between its instructions, and what the loop
- * computes. What follows a load, a store or the next load, waits for that load alone. */
+/* From a warp's first load to its next, part by part: instructions to memory are a gap apart, what uses a load waits
+ * for it, and what the loop computes meanwhile costs nothing. */
 static guint64 cost_window_ps(const DeviceCost *cost, const LoopSpec *spec)
 {
-    guint64 loads = 0, stores = 0, delay_ps = 0;
+    guint64 gap_ps = cost->fabric->spec.sm.warp_issue_ps, all_ps = gap_ps * spec->unroll;
+    guint64 now_ps = 0, loaded_ps = 0; /* of the first of a part's loads */
     for (guint32 p = 0; p < spec->n_parts; p++) {
         UopKind kind = (UopKind)spec->part[p].kind;
-        gboolean load = kind == UOP_LOAD || kind == UOP_MC_LOAD;
-        gboolean computes = kind == UOP_DELAY || kind == UOP_WORK;
-        loads += load;
-        stores += !load && !computes && kind != UOP_ARITH;
-        delay_ps += computes ? spec->part[p].base : 0;
+        if (kind == UOP_LOAD || kind == UOP_MC_LOAD) {
+            loaded_ps = now_ps + cost->head_ps;
+            now_ps += all_ps;
+        } else if (kind == UOP_WORK) { /* since the last instruction to memory */
+            now_ps += MAX(spec->part[p].base, gap_ps) - gap_ps;
+        } else if (kind == UOP_DELAY) {
+            now_ps += spec->part[p].base;
+        } else if (kind == UOP_ARITH) {
+            now_ps = MAX(now_ps, loaded_ps);
+        } else {
+            now_ps = MAX(now_ps, loaded_ps) + all_ps;
+        }
     }
-    guint64 gaps = spec->unroll * (loads + stores) - (loads && stores ? spec->unroll : loads ? 1 : 0);
-    return MAX((loads ? cost->head_ps : 0) + delay_ps + gaps * cost->fabric->spec.sm.warp_issue_ps, 1);
+    return MAX(MAX(now_ps, loaded_ps + (loaded_ps ? all_ps - gap_ps : 0)), 1);
 }
 
 /* Lines a second that one CTA can do alone. The first window's lines need no turn of their own:
