@@ -3,7 +3,8 @@
  * What hardware it stands for: NVLink's collapsed responses. One accumulator for each (sending port,
  * requester). It is flushed when it holds `merge_max` writes, after `timer_ps`, or when a read response
  * goes to the same requester (see gpu_target.c).
- * Source: about 0.25 flit a write in pure writes, more when mixed with reads: h200; PROTOTYPE.md A2. */
+ * Source: 0.126 a write where writes go both ways, about one where reads and writes mix: NVLink counters,
+ * docs/measurements; h200 mixed_ring. */
 #ifndef MODEL_ACK_H
 #define MODEL_ACK_H
 

@@ -94,27 +94,41 @@ void sm_clear(Gpu *gpu)
     g_free(gpu->sm);
 }
 
-/* The first warp that need not wait for its last memory instruction any more becomes the head; if there is none,
- * `when_ps` is the time of the first that will. */
+/* Greedy: the warp that issued last, else the oldest one. */
+static gboolean sm_goes_first(const Sm *sm, const Warp *a, const Warp *b)
+{
+    if (a == sm->last || b == sm->last)
+        return a == sm->last;
+    return a->cta->index != b->cta->index ? a->cta->index < b->cta->index : a->index < b->index;
+}
+
+/* The warp that issues next becomes the head: the first that need not wait for its last memory instruction any
+ * more, or by sm_goes_first(); if all must wait, `when_ps` is the time of the first that will not. */
 static gboolean sm_choose_warp(Sm *sm, SimTime now_ps, SimTime *when_ps)
 {
-    Warp *before = NULL;
+    gboolean greedy = sm_spec(sm)->arbitration == SM_GREEDY;
+    Warp *before = NULL, *best = NULL, *best_before = NULL;
     *when_ps = SIMTIME_NEVER;
     for (Warp *warp = sm->ready_head; warp; before = warp, warp = warp->next) {
         if (warp->not_before_ps > now_ps) {
             *when_ps = MIN(*when_ps, warp->not_before_ps);
             continue;
         }
-        if (before) {
-            before->next = warp->next;
-            if (sm->ready_tail == warp)
-                sm->ready_tail = before;
-            warp->next = sm->ready_head;
-            sm->ready_head = warp;
+        if (!best || sm_goes_first(sm, warp, best)) {
+            best = warp;
+            best_before = before;
         }
-        return TRUE;
+        if (!greedy)
+            break;
     }
-    return FALSE;
+    if (best_before) {
+        best_before->next = best->next;
+        if (sm->ready_tail == best)
+            sm->ready_tail = best_before;
+        best->next = sm->ready_head;
+        sm->ready_head = best;
+    }
+    return best != NULL;
 }
 
 /* The LSU serves ready warps one micro-operation at a time. */
@@ -189,6 +203,7 @@ static void sm_on_issue(Event *event, SimTime now_ps)
             continue;
         }
         SimTime cost_ps = 0;
+        sm->last = warp;
         IssueResult result = warp_issue(warp, now_ps, &cost_ps);
         sm->free_ps = now_ps + cost_ps;
         if (cost_ps) {

@@ -180,6 +180,7 @@ struct Cta {
 struct Sm {
     struct Gpu *gpu;
     Warp *ready_head, *ready_tail;
+    const Warp *last;        /* that issued; only compared */
     Event issue;
     SimTime free_ps;         /* of the LSU */
     SimTime fence_issue_ps[SM_SCHEDULERS]; /* of the next fence */

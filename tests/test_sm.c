@@ -36,6 +36,40 @@ static void test_issue_rate(void **state)
     assert_int_equal(end_ps, 50 * each_ps);
 }
 
+static void issue_by_four(const char *const *sets, SimTime end_ps[4])
+{
+    Stand stand;
+    stand_open(&stand, 128, sets);
+    Reg *reg = reg_new(4, TRUE);
+    for (guint w = 4; w-- > 0;) { /* the oldest one comes last */
+        for (guint i = 0; i < 8; i++) {
+            Uop store = uop_of(UOP_STORE, FAR_VA + (w * 8 + i) * 128, 4, 4, reg);
+            warp_push(&stand.cta->warp[w], &store);
+        }
+        Uop call = {.kind = UOP_CALL, .call = note_time, .arg = &end_ps[w]};
+        warp_push(&stand.cta->warp[w], &call);
+    }
+    stand_run(&stand);
+    reg_free(reg);
+    stand_close(&stand);
+}
+
+/* Proves that greedy arbitration lets one warp go on as long as it can, then the oldest one; and that round robin
+ * brings all to their end at about the same time. */
+static void test_arbitration(void **state)
+{
+    (void)state;
+    static const char *const greedy[] = {"sm.warp_issue_ps=0", "sm.arbitration=greedy", NULL};
+    static const char *const turns[] = {"sm.warp_issue_ps=0", NULL};
+    SimTime end_ps[4];
+    issue_by_four(greedy, end_ps);
+    for (guint w = 0; w < 3; w++)
+        assert_true(end_ps[w + 1] - end_ps[w] > 7 * (end_ps[3] / 32));
+    issue_by_four(turns, end_ps);
+    for (guint w = 0; w < 4; w++)
+        assert_true(end_ps[w] > end_ps[0] / 8 * 7 && end_ps[w] < end_ps[0] / 8 * 9);
+}
+
 /* Proves that no more loads of an SM are in flight than it may have: with one, they come one round
  * trip apart. */
 static void test_loads_max(void **state)
@@ -101,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_issue_rate),
+        cmocka_unit_test(test_arbitration),
         cmocka_unit_test(test_loads_max),
         cmocka_unit_test(test_placement),
     };
