@@ -5,7 +5,7 @@
 #include "cli/system.h"
 
 #define DOMAINS_TARGET 1.6
-#define DOMAINS_BYTES (4u << 20)
+#define DOMAINS_BYTES (16u << 20)
 
 static const Column row_columns[] = {
     COLUMN_U64(bytes, "size", "B", "of the all-reduce"),
