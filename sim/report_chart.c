@@ -91,7 +91,12 @@ static char *chart_label(const Axis *axis, double value)
     double plain = axis->log ? exp2(value) : value;
     if (strcmp(axis->column->unit, "B") == 0 && plain >= 1 && plain == floor(plain))
         return size_format((guint64)plain);
-    return g_strdup(g_ascii_formatd(text, sizeof text, "%.4g", plain));
+    static const char *const thousands[] = {"", "k", "M", "G", "T"};
+    guint power = 0;
+    for (; fabs(plain) >= 10000 && power + 1 < G_N_ELEMENTS(thousands); power++) /* five digits would not fit */
+        plain /= 1000;
+    g_ascii_formatd(text, sizeof text, power ? "%.3g" : "%.4g", plain);
+    return g_strconcat(text, thousands[power], NULL);
 }
 
 static double chart_x(const Axis *axis, double value)
