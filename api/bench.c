@@ -34,6 +34,8 @@ double bench_row_value(const BenchRow *row)
     return strcmp(row->unit, "us") == 0 ? time_ns / 1e3 : time_ns;
 }
 
+static double bench_row_ps(const BenchRow *row) { return (double)row->time_ps / (double)MAX(row->repeats, 1); }
+
 static GArray *bench_run_size(const BenchTest *test, const BenchSetup *setup,
                               const BenchRequest *request, guint64 bytes, gboolean flows, GError **error)
 {
@@ -76,8 +78,7 @@ static void bench_free_parts(BenchPart *part, guint n)
 
 static double bench_part_ps(const BenchPart *part, guint r)
 {
-    const BenchRow *row = &g_array_index(part->rows, BenchRow, r);
-    return (double)row->time_ps / (double)MAX(row->repeats, 1);
+    return bench_row_ps(&g_array_index(part->rows, BenchRow, r));
 }
 
 /* The row of size b as one of the size that was asked for. */
@@ -99,8 +100,7 @@ static GArray *bench_extrapolate(const BenchTest *test, const BenchSetup *setup,
         rows = g_steal_pointer(&part[2].rows);
         for (guint r = 0; r < rows->len; r++) {
             BenchRow *row = &g_array_index(rows, BenchRow, r);
-            double t[3] = {bench_part_ps(&part[0], r), bench_part_ps(&part[1], r),
-                           (double)row->time_ps / (double)MAX(row->repeats, 1)};
+            double t[3] = {bench_part_ps(&part[0], r), bench_part_ps(&part[1], r), bench_row_ps(row)};
             double slope = (t[2] - t[0]) / (double)(b - b / 2);
             row->check_pct = fabs(t[1] - (t[0] + t[2]) / 2) / t[1] * 100;
             bench_enlarge(row, request, b, t[2] + slope * (double)(request->bytes - b));
@@ -121,7 +121,7 @@ static GArray *bench_anchor(const BenchTest *test, const BenchSetup *setup, cons
         rows = g_steal_pointer(&part[4].rows);
         for (guint r = 0; r < rows->len; r++) {
             BenchRow *row = &g_array_index(rows, BenchRow, r);
-            double packets_ps = (double)row->time_ps / (double)MAX(row->repeats, 1);
+            double packets_ps = bench_row_ps(row);
             double flows_ps = bench_part_ps(&part[2], r) - bench_part_ps(&part[1], r);
             double scale = flows_ps > 0 ? (packets_ps - bench_part_ps(&part[0], r)) / flows_ps : 1;
             double more_ps = bench_part_ps(&part[3], r) - bench_part_ps(&part[2], r);

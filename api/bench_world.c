@@ -187,17 +187,7 @@ void bench_loop(FoCta *cta, const LoopSpec *spec)
     shared->spec = *spec;
     shared->refs = 1;
     shared->constant = TRUE;
-    if (cta->launch->fabric->flow && device_push_flow(cta, shared)) {
-        device_loop_spec_unref(shared);
-        return;
-    }
-    for (guint32 w = 0; w < cta->cta->n_warps; w++) {
-        if (!loop_concerns(&cta->cta->warp[w], &shared->spec))
-            continue;
-        shared->refs++;
-        device_push_loop(cta, w, shared);
-    }
-    device_loop_spec_unref(shared);
+    device_push_loops(cta, shared);
 }
 
 /* ---- requests */

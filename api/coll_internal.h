@@ -136,6 +136,7 @@ guint64 coll_sym_slots(const Coll *coll);
 /* coll_nvls_buffered.c: NCCL's NVLS with its own buffers; its scratch and its counters of one CTA */
 void coll_program_nvls_buffered(FoCta *cta, const void *args);
 guint64 coll_buffered_chunk(const Coll *coll);
+guint64 coll_buffered_turn(const CollSpec *spec, guint32 ctas, guint32 n);
 guint64 coll_buffered_slots(const Coll *coll);
 guint64 coll_buffered_control(guint32 n);
 /* coll_plan.c */

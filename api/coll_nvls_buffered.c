@@ -9,7 +9,6 @@
  * multimem.st. all_gather has no scatter (the head stores its own data), reduce_scatter no gather.
  * Sizes of chunks and numbers of warps are NCCL's. Left out: nodes, registered buffers (that is `nvls`). */
 #include "api/coll_internal.h"
-#include "api/coll_prim.h"
 
 #define BUFFERED_STEPS 8u          /* NCCL_STEPS */
 #define BUFFERED_WARPS 20u         /* NCCL_MAX_NTHREADS / 32 */
@@ -54,15 +53,9 @@ static guint64 buffered_chunk(const CollSpec *spec, guint32 ctas, guint32 n)
 
 guint64 coll_buffered_chunk(const Coll *coll) { return buffered_chunk(&coll->spec, coll->ctas, coll->n); }
 
-guint64 coll_turn_bytes(const CollGroup *group, const CollSpec *spec, CollAlgo algo)
+guint64 coll_buffered_turn(const CollSpec *spec, guint32 ctas, guint32 n)
 {
-    const CollRow *row = coll_row(spec->op, algo);
-    if (row && algo == COLL_TREE) /* a step of all channels */
-        return coll_ctas(group, spec, row, COLL_SIMPLE) * prim_step_data(COLL_SIMPLE);
-    if (!row || !row->buffered)
-        return COLL_TURN_LEAST;
-    guint32 ctas = coll_ctas(group, spec, row, COLL_SIMPLE);
-    return ctas * group->n * buffered_chunk(spec, ctas, group->n);
+    return (guint64)ctas * n * buffered_chunk(spec, ctas, n);
 }
 
 guint64 coll_buffered_slots(const Coll *coll)

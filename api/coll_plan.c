@@ -1,5 +1,6 @@
 /* What is possible: whether a system, a group and a spec go together, and with how many CTAs. */
 #include "api/coll_internal.h"
+#include "api/coll_prim.h"
 
 /* "32 coll channels, 24 nvls channels": what NCCL 2.27 to 2.29 reports on B200, B300 and GB200. 16 rings of
  * 45 GB/s, each twice; nvls.cc takes 24 inside one NVLink domain. */
@@ -179,6 +180,16 @@ gboolean coll_check(const CollGroup *group, const CollSpec *spec, GError **error
         return TRUE;
     coll_choice(group, spec, &algo, &proto);
     return coll_check_algo(group, spec, algo, proto, error);
+}
+
+guint64 coll_turn_bytes(const CollGroup *group, const CollSpec *spec, CollAlgo algo)
+{
+    const CollRow *row = coll_row(spec->op, algo);
+    if (!row || (algo != COLL_TREE && !row->buffered))
+        return COLL_TURN_LEAST;
+    guint32 ctas = coll_ctas(group, spec, row, COLL_SIMPLE);
+    return row->buffered ? coll_buffered_turn(spec, ctas, group->n)
+                         : ctas * prim_step_data(COLL_SIMPLE); /* a step of all channels */
 }
 
 CollShape coll_shape(const CollGroup *group, const CollSpec *spec)

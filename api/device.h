@@ -123,6 +123,8 @@ struct FoCta {
 
 void device_push(FoCta *cta, guint32 warp, const Uop *uop);
 void device_push_loop(FoCta *cta, guint32 warp, DeviceLoopSpec *loop);
+/* The loop on all active warps that it concerns, or as a flow; takes the caller's reference. */
+void device_push_loops(FoCta *cta, DeviceLoopSpec *shared);
 void device_push_ll(FoCta *cta, guint32 warp, DeviceLl *ll);
 void device_push_exchange(FoCta *cta, guint32 warp, DeviceExchange *exchange);
 /* Waits until every operation queued so far in the warps from..to-1 is done. */

@@ -104,9 +104,8 @@ void device_loop_spec_unref(DeviceLoopSpec *spec)
         g_free(spec);
 }
 
-static void loop_push(FoCta *cta, const FoLoop *loop)
+void device_push_loops(FoCta *cta, DeviceLoopSpec *shared)
 {
-    DeviceLoopSpec *shared = loop_translate(cta, loop);
     if (cta->launch->fabric->flow && device_push_flow(cta, shared)) {
         device_loop_spec_unref(shared);
         return;
@@ -126,7 +125,7 @@ void fo_loop(FoCta *cta, const FoLoop *loop)
     if (loop->bytes == 0 || !loop_check(cta, loop))
         return;
     if (loop->bytes >= loop->width)
-        loop_push(cta, loop);
+        device_push_loops(cta, loop_translate(cta, loop));
     if (rest == 0)
         return;
     /* The rest as one iteration of 4 B elements, by the thread whose turn the next element is. */
@@ -146,5 +145,5 @@ void fo_loop(FoCta *cta, const FoLoop *loop)
     tail.bytes = (rest + 3) / 4 * 4;
     tail.first = 0;
     tail.step = WARP_LANES;
-    loop_push(cta, &tail);
+    device_push_loops(cta, loop_translate(cta, &tail));
 }

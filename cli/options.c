@@ -92,7 +92,7 @@ static void options_add_hint(GError **error, const GOptionEntry *own, const GOpt
 static gboolean options_convert(Options *options, const RawOptions *raw, const Verb *verb,
                                 GError **error)
 {
-    int fidelity = verb->flags & VERB_FIDELITY ? FIDELITY_AUTO : FIDELITY_PACKET;
+    int fidelity = verb->flags & VERB_FIDELITY ? COLL_FIDELITY_AUTO : COLL_PACKET;
     int format = REPORT_TEXT, calendar = SIM_CALENDAR_WHEEL;
     int data = DATA_AUTO;
     /* HTML has an option of its own, with a file's name. */
@@ -114,7 +114,7 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
          !size_parse("--max-memory", raw->max_memory, &options->max_memory, error)))
         return FALSE;
     options->format = (ReportFormat)format;
-    options->fidelity = (Fidelity)fidelity;
+    options->fidelity = (CollFidelity)fidelity;
     options->calendar = (SimCalendar)calendar;
     options->domains = (guint)domains;
     options->data = (DataMode)data;
@@ -138,7 +138,7 @@ static gboolean options_check_flags(const Options *options, const Verb *verb, GE
     else if (options->domains > 1 && !(verb->flags & VERB_DOMAINS))
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "--domains: this verb runs on one core; 'fanout coll' can use two");
-    else if (options->fidelity != FIDELITY_PACKET && !(verb->flags & VERB_FLOWS))
+    else if (options->fidelity != COLL_PACKET && !(verb->flags & VERB_FLOWS))
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--fidelity: this verb simulates every packet");
     else
         return TRUE;
@@ -257,7 +257,7 @@ gboolean options_check_args(const Verb *verb, int argc, char **argv, int least, 
 void options_describe(const Options *options, Report *report)
 {
     report_add_u64(report, "seed", options->seed, "");
-    report_add_text(report, "fidelity", fidelity_names[options->fidelity]);
+    report_add_text(report, "fidelity", coll_fidelity_name(options->fidelity));
     if (options->config)
         report_add_text(report, "config", options->config);
     if (options->sets && *options->sets) {
@@ -272,11 +272,4 @@ ExitCode options_write(const Options *options, const Report *report, GError **er
     if (options->html && !report_save(report, REPORT_HTML, options->html, error))
         return EXIT_USER;
     return report_save(report, options->format, "-", error) ? EXIT_DONE : EXIT_USER;
-}
-
-CollFidelity options_fidelity(const Options *options)
-{
-    static const CollFidelity fidelity[] = {[FIDELITY_PACKET] = COLL_PACKET, [FIDELITY_FLOW] = COLL_FLOW,
-                                            [FIDELITY_AUTO] = COLL_FIDELITY_AUTO};
-    return fidelity[options->fidelity];
 }

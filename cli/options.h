@@ -22,7 +22,6 @@
 #include "sim/report.h"
 #include "sim/sim.h"
 
-typedef enum { FIDELITY_PACKET, FIDELITY_FLOW, FIDELITY_AUTO } Fidelity;
 typedef enum { DATA_AUTO, DATA_FULL, DATA_OFF } DataMode;
 
 typedef struct {
@@ -30,7 +29,7 @@ typedef struct {
     char **sets;         /* --set section.key=value, in order; NULL: none */
     char *config;        /* --config FILE.ini; NULL: none */
     guint64 seed;        /* 1 unless given */
-    Fidelity fidelity;
+    CollFidelity fidelity;
     SimCalendar calendar;
     guint domains;       /* 1, or 2: GPUs and switches on a thread each; 0: not said */
     DataMode data;
@@ -47,8 +46,6 @@ typedef struct {
 gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *own, int *argc,
                        char ***argv, ExitCode *code, GError **error);
 void options_clear(Options *options);
-/* As collectives and benches take it. */
-CollFidelity options_fidelity(const Options *options);
 
 /* FALSE unless at least `least` and at most `most` arguments are left behind the verb. */
 gboolean options_check_args(const Verb *verb, int argc, char **argv, int least, int most,

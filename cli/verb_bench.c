@@ -140,12 +140,12 @@ static ExitCode bench_one(const Options *options, const char *name, const BenchO
 {
     System system;
     const BenchTest *test = bench_find(name);
-    if (!test && speed_find(name) && options->fidelity != FIDELITY_PACKET) {
+    if (!test && speed_find(name)) {
+        if (options->fidelity == COLL_PACKET)
+            return speed_run(options, name, (guint)own->runs, own->record, error);
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--fidelity: %s measures the speed of packets", name);
         return EXIT_USER;
     }
-    if (!test && speed_find(name))
-        return speed_run(options, name, (guint)own->runs, own->record, error);
     if (!test) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "no test '%s'; 'fanout bench' lists them", name);
         return EXIT_USER;
@@ -153,7 +153,7 @@ static ExitCode bench_one(const Options *options, const char *name, const BenchO
     if (!system_load(&system, NULL, options, error))
         return EXIT_USER;
     BenchSetup setup = {.spec = &system.spec, .seed = options->seed, .calendar = options->calendar,
-                        .crossings_max = (guint64)own->crossings, .fidelity = options_fidelity(options)};
+                        .crossings_max = (guint64)own->crossings, .fidelity = options->fidelity};
     g_autofree char *title = g_strdup_printf("%s: %s", test->name, test->text);
     Report *report = report_new("bench", title);
     system_describe(&system, report);

@@ -195,9 +195,9 @@ static guint32 coll_gpus(const CollRows *rows)
 /* Whoever wants all bytes wants packets. */
 static CollFidelity coll_wanted(const Options *options)
 {
-    if (options->fidelity == FIDELITY_AUTO && options->data == DATA_FULL)
+    if (options->fidelity == COLL_FIDELITY_AUTO && options->data == DATA_FULL)
         return COLL_PACKET;
-    return options_fidelity(options);
+    return options->fidelity;
 }
 
 static ExitCode coll_one_row(CollRows *rows, CollSpec *spec, guint a, GError **error)

@@ -43,11 +43,11 @@ static gboolean exec_check(const char *system, const Options *options, GError **
 /* Programs look at their bytes, which flows do not move. */
 static gboolean exec_check_fidelity(const Options *options, GError **error)
 {
-    if (options->fidelity == FIDELITY_AUTO)
+    if (options->fidelity == COLL_FIDELITY_AUTO)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "--fidelity auto: programs run in packets, or with --data off as flows; write "
                     "--fidelity packet or flow");
-    else if (options->fidelity == FIDELITY_FLOW && options->data != DATA_OFF)
+    else if (options->fidelity == COLL_FLOW && options->data != DATA_OFF)
         g_set_error(
             error, CLI_ERROR, CLI_ERROR_USAGE,
             "--fidelity flow: flows move no bytes; add --data off, or write --fidelity packet");
@@ -121,7 +121,6 @@ static void exec_environment(const Options *options, const char *system, const c
                              const char *libraries, int status_fd)
 {
     static const char *const data_names[] = {"auto", "full", "off"};
-    static const char *const fidelity_names[] = {"packet", "flow", "auto"};
     g_autofree char *sets = options->sets != NULL ? g_strjoinv("\n", options->sets) : NULL;
     g_autofree char *config = exec_absolute(options->config);
     g_autofree char *file = report == NULL             ? g_strdup("/dev/stderr")
@@ -145,7 +144,7 @@ static void exec_environment(const Options *options, const char *system, const c
     exec_setenv("FANOUT_PERFETTO", perfetto);
     exec_setenv("FANOUT_SEED", seed);
     exec_setenv("FANOUT_DATA", data_names[options->data]);
-    exec_setenv("FANOUT_FIDELITY", fidelity_names[options->fidelity]);
+    exec_setenv("FANOUT_FIDELITY", coll_fidelity_name(options->fidelity));
     exec_setenv("FANOUT_CALENDAR", options->calendar == SIM_CALENDAR_SYSTEMC ? "systemc" : "wheel");
     exec_setenv("FANOUT_STATUS_FD", fd);
     if (options->log != NULL)

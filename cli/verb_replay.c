@@ -68,9 +68,9 @@ static gboolean replay_parse(ReplayVerb *verb, GError **error)
     for (int o = 0; o < COLL_OPS; o++)
         spec->algo[o] = COLL_AUTO;
     gint64 ppm;
-    if (verb->options->fidelity == FIDELITY_AUTO)
+    if (verb->options->fidelity == COLL_FIDELITY_AUTO)
         return replay_bad(error, "--fidelity", "auto", "packet or flow: a replay is simulated as one thing");
-    spec->flow = verb->options->fidelity == FIDELITY_FLOW;
+    spec->flow = verb->options->fidelity == COLL_FLOW;
     if (words->scale && (!json_decimal_text(words->scale, 6, FALSE, &ppm) || ppm < 0 ||
                          ppm > (gint64)1000000000000))
         return replay_bad(error, "--compute-scale", words->scale,

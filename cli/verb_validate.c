@@ -223,7 +223,7 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
                            .seed = options.seed, .calendar = options.calendar,
                            .crossings_max = (guint64)crossings, .jobs = (guint)MAX(jobs, 1),
                            .progress = validate_progress,
-                           .fidelity = options_fidelity(&options)};
+                           .fidelity = options.fidelity};
     code = EXIT_USER;
     if (crossings < 1 || jobs < 1)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--jobs and --crossings: at least 1");

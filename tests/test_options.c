@@ -39,7 +39,7 @@ static void test_defaults(void **state)
     assert_null(options.system);
     assert_null(options.sets);
     assert_true(options.seed == 1);
-    assert_int_equal(options.fidelity, FIDELITY_PACKET);
+    assert_int_equal(options.fidelity, COLL_PACKET);
     assert_int_equal(options.calendar, SIM_CALENDAR_WHEEL);
     assert_int_equal(options.data, DATA_AUTO);
     assert_int_equal(options.format, REPORT_TEXT);
@@ -67,7 +67,7 @@ static void test_all_given(void **state)
     assert_null(options.sets[2]);
     assert_string_equal(options.config, "f.ini");
     assert_true(options.seed == 7);
-    assert_int_equal(options.fidelity, FIDELITY_FLOW);
+    assert_int_equal(options.fidelity, COLL_FLOW);
     assert_int_equal(options.calendar, SIM_CALENDAR_SYSTEMC);
     assert_int_equal(options.data, DATA_OFF);
     assert_true(options.max_memory == 1048576);
