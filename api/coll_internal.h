@@ -128,6 +128,8 @@ void coll_program_p2p(FoCta *cta, const void *args);
 guint64 coll_p2p_message(const CollSpec *spec, guint32 n);
 CollProto coll_p2p_proto(const CollSpec *spec, guint32 n);
 guint32 coll_p2p_ctas(const CollSpec *spec, CollProto proto, guint32 n);
+/* Bytes that give each CTA one chunk: with less there is nothing to overlap a copy out with. */
+guint64 coll_p2p_turn(guint32 ctas);
 /* coll_sym.c: NCCL's symmetric-memory kernels, and the scratch of one CTA that sym_ll and sym_llmc need */
 void coll_program_sym_ll(FoCta *cta, const void *args);
 void coll_program_sym_lsa(FoCta *cta, const void *args);

@@ -39,6 +39,8 @@ guint32 coll_p2p_ctas(const CollSpec *spec, CollProto proto, guint32 n)
     return (guint32)parts * p2p_rounds(spec->op, n);
 }
 
+guint64 coll_p2p_turn(guint32 ctas) { return ctas * prim_step_data(COLL_SIMPLE); }
+
 /* What one CTA does of it. */
 typedef struct {
     guint32 rank, to, from;

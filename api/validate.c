@@ -141,17 +141,24 @@ static void worker_bench(const ValidateSetup *setup, const FabricSpec *spec, con
     g_clear_error(&error);
 }
 
-/* Rows in full first: larger ones are extrapolated from them. */
-static void worker_collectives(const ValidateSetup *setup, const FabricSpec *spec, const GPtrArray *rows,
+static int worker_compare_bytes(gconstpointer a, gconstpointer b, gpointer user)
+{
+    const GPtrArray *rows = user;
+    guint i = *(const guint *)a, j = *(const guint *)b;
+    const ValidateRow *x = g_ptr_array_index(rows, i), *y = g_ptr_array_index(rows, j);
+    return x->bytes != y->bytes ? (x->bytes > y->bytes) - (x->bytes < y->bytes) : (i > j) - (i < j);
+}
+
+/* Small rows first: larger ones are counted and extrapolated by them. */
+static void worker_collectives(const ValidateSetup *setup, const FabricSpec *spec, GPtrArray *rows,
                                const ValidateUnit *unit, FILE *out)
 {
     ValidateMemo *memo = validate_memo_new();
-    for (guint i = 0; i < 2 * unit->row->len; i++) {
-        guint index = g_array_index(unit->row, guint, i % unit->row->len);
+    g_array_sort_with_data(unit->row, worker_compare_bytes, rows);
+    for (guint i = 0; i < unit->row->len; i++) {
+        guint index = g_array_index(unit->row, guint, i);
         ValidateRow *row = g_ptr_array_index(rows, index);
         GError *error = NULL;
-        if ((validate_collective_crossings(row) > setup->crossings_max) != (i >= unit->row->len))
-            continue;
         if (validate_collective(setup, spec, memo, row, &error))
             worker_value(out, index, row->simulated, row->extrapolated, row->check_pct);
         else

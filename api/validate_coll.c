@@ -133,13 +133,17 @@ guint64 validate_collective_crossings(const ValidateRow *row)
     return coll_crossings(op, calls, g_ascii_strtoull(row->gpus, NULL, 10), row->bytes);
 }
 
-/* Rows of one unit share a system; of those with the same text most share runs, or lie on one line. */
+/* Rows of one unit share a system; of those with the same text most share runs, or lie on one line. What NCCL does
+ * not choose by variant (sendrecv) is one run for all variants. */
 char *validate_collective_key(const ValidateRow *row)
 {
     gboolean published = row->schema == VALIDATE_PUBLISHED;
     GString *key = g_string_new(published ? row->preset : "measured");
     g_string_append_printf(key, "|%s|%s", published ? row->op : row->test, row->gpus);
-    if (!published)
+    CollSpec coll = {.algo = COLL_AUTO};
+    if (!published && bench_nccl_parse(row->test, row->variant, &coll, NULL)) /* sendrecv knows no variants */
+        g_string_append_printf(key, "|%d|%d|%" G_GUINT64_FORMAT, coll.algo, coll.proto, row->bytes);
+    else if (!published)
         g_string_append_printf(key, "|%s|%" G_GUINT64_FORMAT, row->variant, row->bytes);
     else if (coll_is_symmetric(row))
         g_string_append_printf(key, "|sym|%s", strcmp(row->algo, "auto") == 0 ? "multicast" : "unicast");

@@ -1,16 +1,19 @@
 /* How long a row's collective takes: simulated in full, or extrapolated from three smaller sizes.
  *
- * The sizes are the largest one that was simulated in full with the same algorithm, CTAs and chunks, with a
- * half and a quarter of it; rows of one sweep have these anyway. Where there is none, they are as large as
- * `crossings_max` allows for all three together. */
+ * A row's link crossings are counted where a smaller one of its kind was simulated in full (writes that merge, and
+ * acknowledgements, make up to a factor of two), and estimated where there is none. The sizes are the largest one
+ * that was simulated in full with the same algorithm, CTAs and chunks, with a half and a quarter of it if other rows
+ * have these, else with a quarter and an eighth. Where there is none, they are as large as its mechanism asks for. */
 #include <math.h>
 
 #include "api/bench_world.h"
 #include "api/validate_coll.h"
 
 #define TIME_TURNS 4u          /* of a pipeline: the largest of the three sizes; a half of it is past the fill */
+#define TIME_FILL_TURNS 2u     /* the smallest of them */
 #define TIME_WORTH_SHARE 8u    /* a full run of crossings_max / 8 and more is large enough to extrapolate from */
 #define TIME_DIRECT_SHARE 4u   /* kernels without steps need less than rings and trees */
+#define TIME_COUNT_BYTES (4ull << 20) /* smaller runs cross links for flags and barriers, not for data */
 
 typedef struct {
     CollShape shape;
@@ -18,6 +21,7 @@ typedef struct {
     guint32 calls;
     gboolean full; /* not as part of more */
     guint64 kernel_ps;
+    guint64 crossings; /* of links, counted */
 } MemoRun;
 
 struct ValidateMemo {
@@ -94,24 +98,32 @@ static gboolean run_shape(const CollTiming *timing, guint64 bytes, guint64 as_by
     return TRUE;
 }
 
+static const MemoRun *memo_find(const ValidateMemo *memo, const CollShape *shape, guint64 bytes, guint32 calls,
+                                gboolean full)
+{
+    for (guint i = 0; i < memo->run->len; i++) {
+        const MemoRun *run = &g_array_index(memo->run, MemoRun, i);
+        if (coll_shape_equal(&run->shape, shape) && run->bytes == bytes && run->calls == calls && run->full == full)
+            return run;
+    }
+    return NULL;
+}
+
 static gboolean run_kernel_ps(CollRun *run, const CollTiming *timing, guint64 *kernel_ps, GError **error)
 {
-    GArray *runs = timing->memo->run;
     MemoRun new = {.shape = coll_shape(run->group, &run->coll), .bytes = run->coll.bytes,
                    .calls = run->coll.calls, .full = run->coll.as_bytes == run->coll.bytes};
-    for (guint i = 0; i < runs->len; i++) {
-        const MemoRun *known = &g_array_index(runs, MemoRun, i);
-        if (coll_shape_equal(&known->shape, &new.shape) && known->bytes == new.bytes &&
-            known->calls == new.calls && known->full == new.full) {
-            *kernel_ps = known->kernel_ps;
-            return TRUE;
-        }
+    const MemoRun *known = memo_find(timing->memo, &new.shape, new.bytes, new.calls, new.full);
+    if (known) {
+        *kernel_ps = known->kernel_ps;
+        return TRUE;
     }
     CollResult result;
     if (!coll_run(run->group, &run->coll, &result, error))
         return FALSE;
     *kernel_ps = new.kernel_ps = result.kernel_ps;
-    g_array_append_val(runs, new);
+    new.crossings = fabric_crossings(run->fabric);
+    g_array_append_val(timing->memo->run, new);
     return TRUE;
 }
 
@@ -131,6 +143,20 @@ static gboolean run_time(const CollTiming *timing, guint64 bytes, guint64 as_byt
 
 /* ---- three sizes */
 
+/* Link crossings of the row, from the largest run of its kind; `estimate` if there is none. */
+static guint64 sizes_crossings(const CollTiming *timing, const CollShape *shape, guint64 estimate)
+{
+    const MemoRun *best = NULL;
+    for (guint i = 0; i < timing->memo->run->len; i++) {
+        const MemoRun *run = &g_array_index(timing->memo->run, MemoRun, i);
+        if (run->shape.algo == shape->algo && run->shape.proto == shape->proto && run->full &&
+            run->calls == timing->request->coll.calls && run->bytes >= TIME_COUNT_BYTES &&
+            run->bytes <= timing->bytes && (!best || run->bytes > best->bytes))
+            best = run;
+    }
+    return best ? (guint64)((double)best->crossings * ((double)timing->bytes / (double)best->bytes)) : estimate;
+}
+
 /* The largest full run that does the same as the row would, or 0. */
 static guint64 sizes_known(const CollTiming *timing, const CollShape *shape, guint64 least_bytes)
 {
@@ -144,6 +170,23 @@ static guint64 sizes_known(const CollTiming *timing, const CollShape *shape, gui
     return best;
 }
 
+/* Below the largest full run: what rows have, or else less of the same, past the fill of a pipeline. */
+static void sizes_below(const CollTiming *timing, const CollShape *shape, guint64 known, guint64 sizes[3])
+{
+    guint32 calls = timing->request->coll.calls;
+    gboolean there = memo_find(timing->memo, shape, known / 2, calls, TRUE) != NULL;
+    gboolean filled = shape->turn_bytes == COLL_TURN_LEAST || known / 8 >= TIME_FILL_TURNS * shape->turn_bytes;
+    guint64 share = there || !filled ? 2 : 4;
+    sizes[0] = known / share / 2;
+    sizes[1] = known / share;
+    sizes[2] = known;
+}
+
+/* Shares of the largest. A ring is full after a few chunks and then only gets into a better rhythm, which takes long:
+ * its largest size matters, not the others. The parts of p2p first have one chunk each. What goes in turns must be past
+ * the fill with the smallest as well. */
+static const guint32 sizes_of_ring[3] = {1, 2, 8}, sizes_of_p2p[3] = {4, 5, 6}, sizes_usual[3] = {2, 3, 4};
+
 /* Ascending. FALSE: they would not be smaller than the row. */
 static gboolean sizes_choose(const CollTiming *timing, const CollShape *shape, guint64 crossings,
                              guint64 sizes[3])
@@ -152,19 +195,18 @@ static gboolean sizes_choose(const CollTiming *timing, const CollShape *shape, g
     double bytes = (double)timing->bytes * (double)timing->setup->crossings_max / (double)crossings;
     guint64 known = sizes_known(timing, shape, (guint64)(bytes / TIME_WORTH_SHARE));
     if (known) {
-        sizes[0] = known / 4;
-        sizes[1] = known / 2;
-        sizes[2] = known;
+        sizes_below(timing, shape, known, sizes);
         return TRUE;
     }
-    gboolean direct = turn == COLL_TURN_LEAST && shape->algo != COLL_RING && shape->algo != COLL_TREE &&
-                      shape->algo != COLL_P2P;
-    guint64 unit = turn == COLL_TURN_LEAST ? turn : TIME_TURNS * turn;
+    gboolean ring = shape->algo == COLL_RING, p2p = shape->algo == COLL_P2P && shape->proto == COLL_SIMPLE;
+    gboolean direct = turn == COLL_TURN_LEAST && !ring && shape->algo != COLL_TREE;
+    guint64 unit = p2p ? turn * 3 / 2 : turn == COLL_TURN_LEAST ? turn : TIME_TURNS * turn;
     guint64 b = MAX((guint64)(bytes / 2.25 / (direct ? TIME_DIRECT_SHARE : 1)) / unit, 1) * unit;
-    if (shape->algo == COLL_NVLS_BUFFERED && timing->request->coll.op == COLL_ALL_REDUCE)
-        b = unit; /* all three groups of warps are busy from the third turn on */
+    if (p2p || (shape->algo == COLL_NVLS_BUFFERED && timing->request->coll.op == COLL_ALL_REDUCE))
+        b = unit; /* a part's second chunk is under way; all three groups of warps are busy from the third turn on */
+    const guint32 *share = p2p ? sizes_of_p2p : ring ? sizes_of_ring : sizes_usual;
     for (guint64 i = 0; i < 3; i++)
-        sizes[i] = b / 4 * (2 + i);
+        sizes[i] = b / share[2] * share[i];
     return b < timing->bytes;
 }
 
@@ -208,10 +250,11 @@ gboolean validate_collective(const ValidateSetup *setup, const FabricSpec *spec,
         row->extrapolated = TRUE;
         return run_time(&timing, row->bytes, row->bytes, &row->simulated, error);
     }
-    if (crossings <= setup->crossings_max)
-        return run_time(&timing, row->bytes, row->bytes, &row->simulated, error);
     if (!run_shape(&timing, row->bytes, row->bytes, &shape, error))
         return FALSE;
+    crossings = sizes_crossings(&timing, &shape, crossings);
+    if (crossings <= setup->crossings_max)
+        return run_time(&timing, row->bytes, row->bytes, &row->simulated, error);
     if (shape.algo == COLL_NVLS_BUFFERED && !run_shape(&timing, row->bytes / 2, row->bytes, &shape, error))
         return FALSE; /* its chunks, when it stands for a larger one */
     if (!sizes_choose(&timing, &shape, crossings, sizes))

@@ -33,18 +33,56 @@ sweep() {
 }
 sweep 8 16 32 64 >"$dir/up.csv"
 sweep 64 32 16 8 >"$dir/down.csv"
-for order in up down; do
-    "$FANOUT" validate --format csv --crossings 6000000 --set gpu.l2_bytes=1000000000 "$dir/$order.csv" |
+rows() { # name, crossings, file: id, simulated, extrapolated of each row
+    "$FANOUT" validate --format csv --crossings "$2" --set gpu.l2_bytes=1000000000 "$3" |
         awk -F, '$1 == "file" { for (i = 1; i <= NF; i++) at[$i] = i; next }
                  $1 ~ /csv$/ && NF > 8 { split($at["name"], w, " "); print w[1], $at["simulated"], $at["extrapolated"] }' |
-        sort >"$dir/$order.out"
-done
+        sort >"$dir/$1.out"
+}
+rows up 6000000 "$dir/up.csv"
+rows down 6000000 "$dir/down.csv"
 cmp "$dir/up.out" "$dir/down.out" || { echo "FAIL: the order of rows matters"; exit 1; }
 awk '{ t[$1] = $2; x[$1] = $3 }
      END { line = t["r32"] + (t["r32"] - t["r8"]) / 24 * 32
            exit !(x["r64"] == "true" && x["r32"] == "false" && line > 0 && (t["r64"] - line)^2 < 0.0001) }' "$dir/up.out" || {
     cat "$dir/up.out"
     echo "FAIL: 64 MiB is not on the line through 8 and 32"
+    exit 1
+}
+# Proves that without a row of half the size the line goes through an eighth.
+sweep 4 32 64 >"$dir/gap.csv"
+rows gap 6000000 "$dir/gap.csv"
+awk '{ t[$1] = $2; x[$1] = $3 }
+     END { line = t["r32"] + (t["r32"] - t["r4"]) / 28 * 32
+           exit !(x["r64"] == "true" && x["r32"] == "false" && line > 0 && (t["r64"] - line)^2 < 0.0001) }' "$dir/gap.out" || {
+    cat "$dir/gap.out"
+    echo "FAIL: 64 MiB is not on the line through 4 and 32"
+    exit 1
+}
+
+# Proves that crossings are counted where a smaller row can tell: pulls and pushes cross more often than estimated.
+sweep 16 | sed "s/,4,all_reduce,auto/,8,all_reduce,auto-unicast/" >"$dir/alone.csv"
+sweep 8 16 | sed "s/,4,all_reduce,auto/,8,all_reduce,auto-unicast/" >"$dir/counted.csv"
+rows alone 5500000 "$dir/alone.csv"
+rows counted 5500000 "$dir/counted.csv"
+grep -q 'r16 .* false' "$dir/alone.out" && grep -q 'r8 .* false' "$dir/counted.out" &&
+    grep -q 'r16 .* true' "$dir/counted.out" || {
+    cat "$dir/alone.out" "$dir/counted.out"
+    echo "FAIL: the crossings of 16 MiB were not counted"
+    exit 1
+}
+
+# Proves that a loop too large to simulate runs at three sizes that tell its bandwidth.
+printf 'test,variant,gpus,ctas,threads,bytes,value,unit\nstream_bw,read16,0>1,8,256,134217728,200,GB/s\n' >"$dir/loop.csv"
+for crossings in 100000000 4000000; do
+    "$FANOUT" validate --format csv --crossings $crossings "$dir/loop.csv" |
+        awk -F, '$1 == "file" { for (i = 1; i <= NF; i++) at[$i] = i; next }
+                 $1 == "loop.csv" && NF > 8 { print $at["simulated"], $at["extrapolated"] }'
+done >"$dir/loop.out"
+awk '{ v[NR] = $1; x[NR] = $2 }
+     END { exit !(x[1] == "false" && x[2] == "true" && v[1] > 0 && (v[2] / v[1] - 1)^2 < 0.015^2) }' "$dir/loop.out" || {
+    cat "$dir/loop.out"
+    echo "FAIL: a loop extrapolated is not the same loop in full"
     exit 1
 }
 echo "PASS: validate"
