@@ -24,6 +24,8 @@ struct DeviceLl {
     Reg *word[2];              /* LL: each lane's two words of data, in and out */
     Reg *line[FO_LL_PEERS];
     Reg *out;                  /* lines to send */
+    gboolean flags_only;       /* a timing-only run: nobody reads the data */
+    gboolean packed;
 };
 
 static guint32 ll_unit_data(const DeviceLl *run) { return run->ll.kind == FO_LL ? 256 : 480; }
@@ -78,13 +80,11 @@ static void ll_words(const DeviceLl *run, gboolean out)
                    out ? run->input->bytes + lane * 8 + k * 4 : run->word[k]->bytes + lane * 4, 4);
 }
 
-static void ll_on_sum(void *arg, SimTime now_ps)
+static void ll_sum(DeviceLl *run)
 {
-    DeviceLl *run = arg;
     guint8 data[LL_UNIT_BYTES] = {0};
     guint32 bytes = ll_bytes(run), element = numeric_element_bytes((NumericType)run->ll.type);
     gboolean first = run->ll.input == 0;
-    (void)now_ps;
     if (!first)
         ll_words(run, FALSE);
     bytes = (bytes + element - 1) / element * element;
@@ -97,7 +97,17 @@ static void ll_on_sum(void *arg, SimTime now_ps)
         first = FALSE;
     }
     ll_words(run, TRUE);
-    ll_pack(run, run->input->bytes, run->out->bytes);
+}
+
+static void ll_on_sum(void *arg, SimTime now_ps)
+{
+    DeviceLl *run = arg;
+    (void)now_ps;
+    if (!run->flags_only)
+        ll_sum(run);
+    if (!run->flags_only || !run->packed)
+        ll_pack(run, run->input->bytes, run->out->bytes); /* flags only: the first unit has as many lines as any */
+    run->packed = TRUE;
 }
 
 /* Data from an address on: lanes of 16 B, or word k of lanes of 8 B. FALSE: there is no (more) such access. */
@@ -214,6 +224,7 @@ void fo_ll(FoCta *cta, const FoLl *ll)
         run->unit = w;
         run->units = units;
         run->step = warps;
+        run->flags_only = !memory_keeps_bytes(cta->launch->fabric->memory);
         device_push_ll(cta, first + w, run);
     }
 }

@@ -23,6 +23,8 @@ struct Memory {
 
 #define WATCH_LINE 128u
 
+gboolean memory_keeps_bytes(const Memory *memory) { return memory->keep_bytes; }
+
 Memory *memory_new(Sim *sim, gboolean keep_bytes)
 {
     Memory *memory = g_new0(Memory, 1);

@@ -39,6 +39,7 @@ typedef struct Memory Memory;
 /* keep_bytes FALSE: timing-only, no region has bytes. */
 Memory *memory_new(Sim *sim, gboolean keep_bytes);
 void memory_free(Memory *memory);
+gboolean memory_keeps_bytes(const Memory *memory);
 
 /* A new region with one reference; bytes > 0. GError (GIO): the host has no memory for it. */
 MemRegion *memory_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error);

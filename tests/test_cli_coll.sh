@@ -33,6 +33,12 @@ head -n 1 one.csv | grep -q -E '^op,bytes,.*,algo,.*,time_us,.*algbw_GBps,busbw_
 "$FANOUT" coll all_reduce -s teach-4gpu -a nvls --ctas 2 -b 8K --format csv --data off >without
 [ "$(cut -d , -f 16 without | sed 1d)" = "" ] || complain "--data off: verified is $(sed 1d without)"
 [ "$(cut -d , -f 1-15 with)" = "$(cut -d , -f 1-15 without)" ] || complain "--data off changes the time"
+for proto in ll ll128; do # their lines carry flags in either case
+    for data in full off; do
+        "$FANOUT" coll all_reduce -s teach-4gpu -a ring -p $proto -b 40K --format csv --data $data | cut -d , -f 1-15 >$data
+    done
+    cmp -s full off || complain "--data off changes the time of $proto"
+done
 
 # Another system is another result; a page is written.
 "$FANOUT" coll all_reduce -s teach-4gpu -a nvls --ctas 2 -b 8K --format csv \
