@@ -340,27 +340,36 @@ void fabric_fault(Fabric *fabric, const FabricFault *fault)
         fabric->on_fault(&kept, fabric->on_fault_user);
 }
 
+static inline void fabric_count(OpTable *table, guint32 kind, guint32 bytes, SimTime start_ps, SimTime end_ps)
+{
+    OpStats *stats = table->kind[kind];
+    if (G_UNLIKELY(!stats)) {
+        stats = table->kind[kind] = g_new0(OpStats, 1);
+        stats->first_ps = start_ps;
+        hist_init(&stats->latency_ps);
+    }
+    stats->count++;
+    stats->bytes += bytes;
+    stats->first_ps = MIN(stats->first_ps, start_ps); /* completions overtake each other */
+    stats->last_ps = MAX(stats->last_ps, end_ps);
+    hist_add(&stats->latency_ps, end_ps - start_ps);
+}
 void fabric_account(Fabric *fabric, guint16 gpu, const Txn *txn, gboolean local, SimTime now_ps)
 {
     OpTable *table = local ? &fabric->op_local : &fabric->op_remote;
     if (txn->kind >= PACKET_MC_WRITE)
         table = g_ptr_array_index(fabric->op_object, txn->object->id);
-    OpStats *stats = table->kind[txn->kind];
-    if (G_UNLIKELY(!stats)) {
-        stats = table->kind[txn->kind] = g_new0(OpStats, 1);
-        stats->first_ps = txn->start_ps;
-        hist_init(&stats->latency_ps);
-    }
-    stats->count++;
-    stats->bytes += txn->bytes;
-    stats->first_ps = MIN(stats->first_ps, txn->start_ps); /* completions overtake each other */
-    stats->last_ps = now_ps;
-    hist_add(&stats->latency_ps, now_ps - txn->start_ps);
+    fabric_count(table, txn->kind, txn->bytes, txn->start_ps, now_ps);
     if (G_UNLIKELY(txn->state != TXN_OK)) {
         FabricFault fault = {.kind = txn->state == TXN_TIMEOUT ? FAULT_TIMEOUT : FAULT_UNBOUND,
                              .gpu = gpu, .va = txn->offset, .object = txn->object->id};
         fabric_fault(fabric, &fault);
     }
+}
+
+void fabric_account_plain(Fabric *fabric, guint32 kind, guint32 bytes, SimTime start_ps, SimTime end_ps)
+{
+    fabric_count(&fabric->op_local, kind, bytes, start_ps, end_ps);
 }
 
 gboolean fabric_is_quiet(const Fabric *fabric)

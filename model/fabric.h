@@ -144,6 +144,8 @@ void fabric_observe(Fabric *fabric, Probe probe, void *user);
 void fabric_fault(Fabric *fabric, const FabricFault *fault);
 /* `gpu`: who asked. */
 void fabric_account(Fabric *fabric, guint16 gpu, const Txn *txn, gboolean local, SimTime now_ps);
+/* The same of a plain access to the GPU's own memory, as soon as its end is known. */
+void fabric_account_plain(Fabric *fabric, guint32 kind, guint32 bytes, SimTime start_ps, SimTime end_ps);
 gboolean fabric_is_quiet(const Fabric *fabric); /* nothing in flight, all credits at home */
 guint64 fabric_crossings(const Fabric *fabric); /* packets that crossed a link so far */
 

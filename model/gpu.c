@@ -67,7 +67,7 @@ void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links)
     gpu->port = g_new0(GpuPort, links);
     gpu->path = g_strdup_printf("gpu%u", id);
     gpu->local_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->local_MBps;
-    gpu->hbm_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->hbm_MBps;
+    hbm_init(&gpu->hbm, gpu->spec->hbm_MBps);
     gpu->host_byte_time = (1000000ull << SIMFINE_SHIFT) / fabric->spec.system.host_MBps;
     txn_pool_init(&gpu->txns);
     gpu_target_init(gpu);
@@ -158,10 +158,7 @@ void gpu_drained(void *node, Link *link, Vc vc)
     guint32 l = link->source_port;
     GpuPort *port = &gpu->port[l];
     SimTime now_ps = sim_now_ps(gpu->sim);
-    if (vc == VC_RSP) {
-        gpu_target_resume(gpu, l, now_ps);
-        return;
-    }
+    g_assert(vc == VC_CREQ);
     GpuRoomWaiter *waiter = port->room_head;
     port->room_head = waiter->next;
     if (!port->room_head) {
@@ -232,6 +229,32 @@ static void gpu_request_local(Gpu *gpu, Packet packet, const Txn *txn, SimTime n
     gpu_pipe_push(&gpu->pipe[kind], at_ps, GPU_LINK_LOCAL, &packet);
 }
 
+static gboolean gpu_is_plain(const Gpu *gpu, const GpuRequest *request)
+{
+    return request->plain && request->kind <= PACKET_WRITE && !request->region->host &&
+           request->region->gpu == gpu->id;
+}
+
+/* Like gpu_request_local(). Memory without bytes is polled by nobody. */
+static void gpu_request_plain(Gpu *gpu, const GpuRequest *request, SimTime now_ps)
+{
+    guint32 bytes = MAX(request->bytes, SECTOR_BYTES);
+    gboolean read = request->kind == PACKET_READ, from_hbm = FALSE;
+    gpu->local_requests++;
+    SimTime at_ps = gpu_l2_serve(gpu, bytes, now_ps) + gpu->spec->local_ps;
+    if (!request->region->cached) {
+        SimTime hbm_ps = gpu_hbm_serve(gpu, bytes, now_ps);
+        from_hbm = read;
+        if (from_hbm)
+            at_ps = MAX(at_ps, hbm_ps + gpu->spec->local_ps) + gpu->spec->local_dram_ps;
+    }
+    if (!read)
+        gpu->fence.local_ps = MAX(gpu->fence.local_ps, at_ps);
+    GpuStep step = {.at_ps = at_ps, .owner = request->owner, .plain = request->plain, .link = GPU_LINK_LOCAL};
+    at_ps = gpu_pipe_add(&gpu->pipe[from_hbm ? GPU_PIPE_LOCAL_DRAM : GPU_PIPE_LOCAL], &step);
+    fabric_account_plain(gpu->fabric, request->kind, request->bytes, now_ps, at_ps);
+}
+
 Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
 {
     Fabric *fabric = gpu->fabric;
@@ -278,6 +301,10 @@ void gpu_send(Gpu *gpu, Packet packet, guint32 link)
 
 void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
 {
+    if (link == GPU_LINK_LOCAL && gpu_is_plain(gpu, request)) {
+        gpu_request_plain(gpu, request, sim_now_ps(gpu->sim));
+        return;
+    }
     Packet packet = gpu_prepare(gpu, request);
     if (link == GPU_LINK_LOCAL)
         gpu_request_local(gpu, packet, txn_at(&gpu->txns, packet.txn), sim_now_ps(gpu->sim));
@@ -330,12 +357,14 @@ void gpu_take(Gpu *gpu, Link *from, guint32 link)
     link_set_sink(from, NULL, gpu, link);
     from->vc[VC_CREQ].arrive.fire = gpu_target_on_request;
     from->vc[VC_RSP].arrive.fire = gpu_on_answer;
+    link_set_lanes(&gpu->up[link], gpu_target_serve, (guint32)gpu->spec->response_queue_packets, from);
+    link_set_early(from, gpu_target_early, GPU_TARGET_EARLY);
 }
 
 gboolean gpu_is_quiet(const Gpu *gpu)
 {
     for (guint32 l = 0; l < gpu->links; l++)
-        if (gpu->port[l].stalled.count || gpu->port[l].room_head)
+        if (gpu->port[l].room_head)
             return FALSE;
     for (int p = 0; p < GPU_PIPES; p++)
         if (gpu->pipe[p].ring.count)

@@ -14,6 +14,7 @@
 #define MODEL_GPU_H
 
 #include "model/ack.h"
+#include "model/hbm.h"
 #include "model/link.h"
 #include "model/txn.h"
 
@@ -48,9 +49,14 @@ typedef struct {
 extern const ParamRow gpu_params[];
 
 /* Fixed-latency FIFOs inside the GPU: only the head is in the calendar. */
+typedef void (*GpuPlainDone)(void *owner, SimTime now_ps);
 typedef struct {
     SimTime at_ps;
-    Packet packet;
+    union {
+        Packet packet;
+        void *owner;     /* of a plain access */
+    };
+    GpuPlainDone plain;  /* NULL: it is a packet */
     guint32 link;
 } GpuStep;
 RING_DEFINE(GpuStepRing, gpu_step, GpuStep)
@@ -71,7 +77,6 @@ struct GpuRoomWaiter {
 };
 
 typedef struct {
-    PacketRing stalled;       /* requests held up because answers wait */
     AckMerge *ack;            /* by requester */
     GpuRoomWaiter *room_head, *room_tail;
 } GpuPort;
@@ -120,7 +125,7 @@ typedef struct Gpu {
     TxnPool txns;
     GpuPipe pipe[GPU_PIPES];
     SimFine local_free_at, local_byte_time;
-    SimFine hbm_free_at, hbm_byte_time;
+    Hbm hbm;
     SimFine host_free_at[2], host_byte_time; /* by GpuHostWay */
     struct CopyEngines *engines;             /* copy.h */
     struct Sm *sm;             /* sm.h */
@@ -145,6 +150,7 @@ typedef struct {
     TxnDone done;
     void *owner;
     guint64 tag;
+    GpuPlainDone plain;       /* instead of `done` where nothing but the time matters: see gpu_request(); or NULL */
 } GpuRequest;
 #define GPU_ALL_WORDS 0xffffffffu
 #define TXN_ATOM_EXCH 64u
@@ -163,7 +169,8 @@ static inline gboolean gpu_has_room(const Gpu *gpu, guint32 link)
 }
 /* Queues the waiter for room at a link; fired once. */
 void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter);
-/* Sends it on `link` (from gpu_link_of). Room is the caller's duty. */
+/* Sends it on `link` (from gpu_link_of). Room is the caller's duty. A load or store of the GPU's own memory that
+ * moves no bytes needs no transaction: `plain` is called with `owner`. */
 void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link);
 /* The same in two steps, for requests into the fabric. */
 Packet gpu_prepare(Gpu *gpu, const GpuRequest *request);
@@ -185,7 +192,11 @@ SimTime gpu_host_serve(Gpu *gpu, GpuHostWay way, guint32 bytes, SimTime now_ps);
 void gpu_target_init(Gpu *gpu);
 void gpu_target_clear(Gpu *gpu);
 void gpu_target_on_request(Event *event, SimTime now_ps); /* of a link to this GPU */
-void gpu_target_resume(Gpu *gpu, guint32 link, SimTime now_ps);
+gboolean gpu_target_early(void *gpu, Link *from, Packet packet, SimTime at_ps); /* a LinkEarly */
+#define GPU_TARGET_EARLY (1u << PACKET_MC_WRITE | 1u << PACKET_MC_RED | 1u << PACKET_MC_READ)
+/* a LinkServe */
+gboolean gpu_target_serve(void *gpu, Link *up, const LinkReady *request, SimTime at_ps, Packet *answer);
+SimTime gpu_pipe_add(GpuPipe *pipe, const GpuStep *step); /* when it gets out */
 void gpu_pipe_push(GpuPipe *pipe, SimTime at_ps, guint32 link, const Packet *packet);
 /* Reads or changes the bytes behind a transaction; answers of reads and atomics go to `answer`. */
 void gpu_touch(struct Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn,

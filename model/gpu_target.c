@@ -68,22 +68,26 @@ void gpu_touch(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn
 SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps)
 {
     gpu->hbm_bytes += bytes;
-    SimFine start = MAX(gpu->hbm_free_at, simfine_from_ps(now_ps));
-    gpu->hbm_free_at = start + bytes * gpu->hbm_byte_time;
-    return simfine_to_ps(gpu->hbm_free_at);
+    return hbm_serve(&gpu->hbm, bytes, now_ps);
 }
 
 /* ---- fixed-latency FIFOs */
 
+SimTime gpu_pipe_add(GpuPipe *pipe, const GpuStep *step)
+{
+    SimTime last_ps = pipe->ring.count ? gpu_step_nth(&pipe->ring, pipe->ring.count - 1)->at_ps : 0;
+    GpuStep *added = gpu_step_push(&pipe->ring);
+    *added = *step;
+    added->at_ps = MAX(step->at_ps, last_ps); /* served in order */
+    if (pipe->ring.count == 1)
+        sim_at(pipe->gpu->sim, &pipe->head, added->at_ps, EVENT_PRIORITY_FABRIC);
+    return added->at_ps;
+}
+
 void gpu_pipe_push(GpuPipe *pipe, SimTime at_ps, guint32 link, const Packet *packet)
 {
-    GpuStep *last = pipe->ring.count ? gpu_step_nth(&pipe->ring, pipe->ring.count - 1) : NULL;
-    if (last && last->at_ps > at_ps)
-        at_ps = last->at_ps; /* served in order */
-    GpuStep *step = gpu_step_push(&pipe->ring);
-    *step = (GpuStep){.at_ps = at_ps, .packet = *packet, .link = link};
-    if (pipe->ring.count == 1)
-        sim_at(pipe->gpu->sim, &pipe->head, at_ps, EVENT_PRIORITY_FABRIC);
+    GpuStep step = {.at_ps = at_ps, .packet = *packet, .link = link};
+    gpu_pipe_add(pipe, &step);
 }
 
 /* ---- answers */
@@ -135,23 +139,28 @@ static void gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_p
     ack_add(ack, packet.txn, &txn->next, merge_max, gpu->spec->ack_timer_ps);
 }
 
-static void gpu_answer_plain(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
+/* The answer to a replica goes into the port's queue, TRUE, or will later, FALSE. */
+static inline gboolean gpu_answer_replica(Gpu *gpu, guint32 link, Packet answer, guint32 hbm_bytes, SimTime at_ps)
 {
-    Packet answer = {.txn = packet.txn, .dst = gpu->id, .hold = HOLD_NONE, .kind = PACKET_MC_ACK,
-                     .flits = (guint8)gpu->fabric->spec.sw.replica_ack_flits};
-    if (packet.kind == PACKET_MC_READ) {
-        answer.kind = PACKET_MC_OPERAND;
-        answer.flits = replica_answer_flits(packet.src);
-    }
-    if (replica_answer(packet.src) == REPLICA_FROM_HBM) {
-        guint32 bytes = (replica_answer_flits(packet.src) - 1u) * FLIT_BYTES;
-        SimTime hbm_ps = gpu_hbm_serve(gpu, bytes, now_ps);
-        if (packet.kind == PACKET_MC_READ) {
-            gpu_pipe_push(&gpu->pipe[GPU_PIPE_DRAM], hbm_ps + gpu->spec->dram_ps, link, &answer);
-            return;
-        }
-    }
-    link_push(&gpu->up[link], answer, now_ps);
+    if (hbm_bytes == 0)
+        return TRUE;
+    SimTime hbm_ps = hbm_serve_about(&gpu->hbm, hbm_bytes, sim_now_ps(gpu->sim), at_ps);
+    gpu->hbm_bytes += hbm_bytes;
+    if (answer.kind != PACKET_MC_OPERAND)
+        return TRUE;
+    link_push_later(&gpu->up[link], answer, hbm_ps + gpu->spec->dram_ps);
+    return FALSE;
+}
+
+static gboolean gpu_answer_plain(Gpu *gpu, guint32 link, Packet packet, SimTime at_ps, Packet *answer)
+{
+    guint32 bytes = (replica_answer_flits(packet.src) - 1u) * FLIT_BYTES;
+    gboolean read = packet.kind == PACKET_MC_READ;
+    *answer = (Packet){.txn = packet.txn, .dst = gpu->id, .hold = HOLD_NONE,
+                       .kind = read ? PACKET_MC_OPERAND : PACKET_MC_ACK,
+                       .flits = read ? replica_answer_flits(packet.src)
+                                     : (guint8)gpu->fabric->spec.sw.replica_ack_flits};
+    return gpu_answer_replica(gpu, link, *answer, replica_answer(packet.src) == REPLICA_FROM_HBM ? bytes : 0, at_ps);
 }
 
 /* A replica of a multicast request: this GPU's own mapping says where in its memory it goes. */
@@ -159,7 +168,9 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
 {
     Fabric *fabric = gpu->fabric;
     if (replica_answer(packet.src) != REPLICA_BY_RECORD) {
-        gpu_answer_plain(gpu, link, packet, now_ps);
+        Packet plain;
+        if (gpu_answer_plain(gpu, link, packet, now_ps, &plain))
+            link_push(&gpu->up[link], plain, now_ps);
         return;
     }
     Link *down = &gpu->down[link];
@@ -184,14 +195,8 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
             reduction_operand(sw, packet.txn, gpu->id, slot);
         answer.flits = record->answer_flits;
     }
-    if (bind && !bind->region->cached) {
-        SimTime hbm_ps = gpu_hbm_serve(gpu, record->bytes, now_ps);
-        if (read) {
-            gpu_pipe_push(&gpu->pipe[GPU_PIPE_DRAM], hbm_ps + gpu->spec->dram_ps, link, &answer);
-            return;
-        }
-    }
-    link_push(&gpu->up[link], answer, now_ps);
+    if (gpu_answer_replica(gpu, link, answer, bind && !bind->region->cached ? record->bytes : 0, now_ps))
+        link_push(&gpu->up[link], answer, now_ps);
 }
 
 /* ---- service */
@@ -239,19 +244,16 @@ static inline void gpu_target_prefetch(const Gpu *gpu, guint32 link, Packet pack
 
 static inline void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
-    GpuPort *port = &gpu->port[link];
+    Link *up = &gpu->up[link];
     if (G_UNLIKELY(gpu->silent)) {
         link_credit(&gpu->down[link], VC_CREQ, packet.flits, now_ps);
         gpu->dropped++;
         return;
     }
-    if (G_LIKELY(port->stalled.count == 0 && gpu_target_has_room(gpu, link))) {
+    if (G_LIKELY(gpu_target_has_room(gpu, link) && up->lane[LINK_LANE_REQUESTS].count == 0))
         gpu_serve(gpu, link, packet, now_ps);
-        return;
-    }
-    gpu->stalls++;
-    *packet_ring_push(&port->stalled) = packet;
-    link_set_drained(&gpu->up[link], VC_RSP, (guint32)gpu->spec->response_queue_packets);
+    else
+        link_push_request(up, packet, now_ps, TRUE);
 }
 
 void gpu_target_on_request(Event *event, SimTime now_ps)
@@ -264,16 +266,30 @@ void gpu_target_on_request(Event *event, SimTime now_ps)
     } while (link_goes_on(from));
 }
 
-void gpu_target_resume(Gpu *gpu, guint32 link, SimTime now_ps)
+/* A replica whose answer depends on nothing but the port: no event when it arrives. */
+gboolean gpu_target_early(void *node, Link *from, Packet packet, SimTime at_ps)
 {
-    GpuPort *port = &gpu->port[link];
-    while (port->stalled.count && gpu_target_has_room(gpu, link)) {
-        Packet packet = *packet_ring_peek(&port->stalled);
-        packet_ring_drop(&port->stalled);
-        gpu_serve(gpu, link, packet, now_ps);
+    Gpu *gpu = node;
+    if (replica_answer(packet.src) == REPLICA_BY_RECORD || gpu->silent)
+        return FALSE;
+    link_push_request(&gpu->up[from->sink_port], packet, at_ps, FALSE);
+    return TRUE;
+}
+
+/* Requests that came early, and those that answers held up. */
+gboolean gpu_target_serve(void *node, Link *up, const LinkReady *request, SimTime at_ps, Packet *answer)
+{
+    Gpu *gpu = node;
+    guint32 link = up->source_port;
+    Packet packet = request->packet;
+    gpu->stalls += at_ps > request->at_ps;
+    if (packet.hold == LINK_IN_TIME) {
+        gpu_serve(gpu, link, packet, at_ps);
+        return FALSE;
     }
-    if (port->stalled.count == 0)
-        link_set_drained(&gpu->up[link], VC_RSP, 0);
+    gpu->served++;
+    link_credit(&gpu->down[link], VC_CREQ, packet.flits, at_ps);
+    return gpu_answer_plain(gpu, link, packet, at_ps, answer);
 }
 
 static void gpu_pipe_on_head(Event *event, SimTime now_ps)
@@ -284,6 +300,10 @@ static void gpu_pipe_on_head(Event *event, SimTime now_ps)
     gpu_step_drop(&pipe->ring);
     if (pipe->ring.count)
         sim_at(gpu->sim, &pipe->head, gpu_step_peek(&pipe->ring)->at_ps, EVENT_PRIORITY_FABRIC);
+    if (step.plain) {
+        step.plain(step.owner, now_ps);
+        return;
+    }
     if (step.link != GPU_LINK_LOCAL) {
         if (step.packet.kind >= PACKET_READ_RSP)
             link_push(&gpu->up[step.link], step.packet, 0);
@@ -323,7 +343,6 @@ void gpu_target_clear(Gpu *gpu)
     for (int p = 0; p < GPU_PIPES; p++)
         gpu_step_clear(&gpu->pipe[p].ring);
     for (guint32 l = 0; l < gpu->links; l++) {
-        packet_ring_clear(&gpu->port[l].stalled);
         g_aligned_free(gpu->port[l].ack);
     }
 }

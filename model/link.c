@@ -1,96 +1,4 @@
-#include "model/link.h"
-
-#include "model/exchange.h"
-
-/* ---- credits
- *
- * The buffer's owner collects what is freed within a batch of time; the sender has it one flight after the
- * batch's end. Ports that free credits decide late (link_settle), so they come in any order; but a batch is
- * complete when the sender may use it, and its sum is the same in any order. */
-
-static void link_collect_credits(Link *link, Vc v, SimTime at_ps)
-{
-    LinkReturnRing *ring = &link->returns[v];
-    while (ring->count && link_return_peek(ring)->at_ps <= at_ps) {
-        link->credits[v] += (gint32)link_return_peek(ring)->flits;
-        link_return_drop(ring);
-    }
-}
-
-static void link_send_at(Link *link, SimTime at_ps)
-{
-    if (link->sending)
-        sim_cancel(link->sim, &link->send);
-    link->sending = TRUE;
-    sim_at_key(link->sim, &link->send, MAX(at_ps, sim_now_ps(link->sim)));
-}
-
-static void link_send_never(Link *link)
-{
-    if (link->sending)
-        sim_cancel(link->sim, &link->send);
-    link->sending = FALSE;
-}
-
-/* Keeps the ring short: the next decision comes no earlier than the wire is free, or somebody pushes. */
-static void link_collect_ahead(Link *link, Vc v)
-{
-    SimTime free_ps = simfine_to_ps(link->free_at);
-    link_collect_credits(link, v, link_waits(link) ? free_ps : MAX(free_ps, sim_now_ps(link->sim)));
-}
-
-/* Credits on their way to the sender, who may wait for them. */
-void link_credit_return(Link *link, Vc v, guint32 flits, SimTime at_ps)
-{
-    LinkReturnRing *ring = &link->returns[v];
-    if (ring->count >= 8)
-        link_collect_ahead(link, v);
-    guint32 n = ring->count;
-    while (n > 0 && link_return_nth(ring, n - 1)->at_ps > at_ps)
-        n--;
-    if (n > 0 && link_return_nth(ring, n - 1)->at_ps == at_ps) {
-        link_return_nth(ring, n - 1)->flits += flits;
-    } else {
-        link_return_push(ring);
-        for (guint32 i = ring->count - 1; i > n; i--)
-            *link_return_nth(ring, i) = *link_return_nth(ring, i - 1);
-        *link_return_nth(ring, n) = (LinkReturn){at_ps, flits};
-    }
-    if (!(link->starved >> v & 1))
-        return;
-    if (!link->blocked)
-        link->starved &= (guint8) ~(1u << v);
-    else if (!link->sending || link->send.time_ps > at_ps)
-        link_send_at(link, at_ps);
-}
-
-static inline SimTime link_credit_time(const Link *link, SimTime slot_ps)
-{
-    return slot_ps + link->credit_delay_ps;
-}
-
-/* The open batch goes on its way: another one begins, or the sender looks for credits. */
-static void link_credit_close(Link *link, Vc v)
-{
-    if (link->slot_ps[v])
-        link_credit_return(link, v, link->freed[v], link_credit_time(link, link->slot_ps[v]));
-    link->slot_ps[v] = 0;
-}
-
-G_GNUC_NO_INLINE void link_credit_slot(Link *link, Vc v, guint32 flits, SimTime slot_ps)
-{
-    if (link->far_domain) {
-        exchange_credit_slot(link, v, flits, slot_ps);
-        return;
-    }
-    if (slot_ps < link->slot_ps[v] || link->starved >> v & 1) {
-        link_credit_return(link, v, flits, link_credit_time(link, slot_ps));
-        return;
-    }
-    link_credit_close(link, v);
-    link->slot_ps[v] = slot_ps;
-    link->freed[v] = flits;
-}
+#include "model/link_internal.h"
 
 /* ---- arbitration and serialization */
 
@@ -155,9 +63,38 @@ static ALWAYS_INLINE void link_wire(Link *link, unsigned v, SimFine start)
     if (G_UNLIKELY(link->rare) && link_wire_rare(link, v, packet, start))
         return;
     SimTime at_ps = simfine_to_ps(link->free_at) + link->delay_ps[v];
-    slot->due = (guint32)at_ps;
-    if (ring->wire++ == ring->head)
+    if (ring->wire == ring->head) {
+        if ((link->early_kinds >> packet.kind & 1) && !link->rare &&
+            link->early(link->sink_node, link, packet, at_ps)) {
+            ring->head = ++ring->wire;
+            return;
+        }
         sim_at_key(link->sim, &link->vc[v].arrive, at_ps);
+    }
+    slot->due = (guint32)at_ps;
+    ring->wire++;
+}
+
+/* When the next one of the lanes joins the queue: as far as known now, for what leaves the queue may let it in. */
+static inline void link_note_ready(Link *link)
+{
+    const LinkReadyRing *requests = &link->lane[LINK_LANE_REQUESTS], *answers = &link->lane[LINK_LANE_ANSWERS];
+    SimTime request_ps = SIMTIME_NEVER, answer_ps = SIMTIME_NEVER;
+    if (requests->count && link->waiting[VC_RSP] < link->gate)
+        request_ps = MAX(requests->at[requests->head].at_ps, link->gate_open_ps);
+    if (answers->count)
+        answer_ps = answers->at[answers->head].at_ps;
+    link->ready_ps = MIN(request_ps, answer_ps);
+    link->ready = (requests->count | answers->count) != 0;
+}
+
+/* An answer leaves the queue. */
+static inline void link_open_gate(Link *link, SimTime at_ps)
+{
+    if (link->waiting[VC_RSP] != link->gate - 1)
+        return;
+    link->gate_open_ps = at_ps;
+    link_note_ready(link);
 }
 
 /* Nothing can go at the instant `at`: the link is blocked until credits come (or it comes up). */
@@ -167,10 +104,9 @@ static void link_block(Link *link, SimFine start, SimTime retry_ps, SimTime now_
     if (retry_ps <= now_ps)
         return; /* the credit has come meanwhile: decide again at that instant */
     link->blocked = TRUE;
+    link->retry_ps = retry_ps;
     if (retry_ps != SIMTIME_NEVER)
-        link_send_at(link, retry_ps);
-    else
-        link_send_never(link);
+        link_send_by(link, retry_ps);
 }
 
 /* Who goes when the one whose turn it is lacks credits; -1: nobody. */
@@ -195,6 +131,8 @@ static ALWAYS_INLINE void link_serve(Link *link, SimFine start, SimFine at, SimT
         v = (unsigned)other;
     }
     link->waiting[v]--;
+    if (G_UNLIKELY(link->ready & v))
+        link_open_gate(link, simfine_to_ps(at));
     link_wire(link, v, start);
     if (link->someone_waits && link->waiting[v] < link->drained_below[v])
         link->drained(link->source_node, link, (Vc)v);
@@ -206,90 +144,16 @@ static inline void link_unblock(Link *link, SimTime at_ps)
     link->free_at = MAX(link->free_at, simfine_from_ps(at_ps));
 }
 
-/* A blocked link whose credits come just now. Its event stays, and sees to what comes then. */
-static G_GNUC_NO_INLINE void link_unblock_due(Link *link, SimTime now_ps)
-{
-    if (link->sending && link->send.time_ps <= now_ps)
-        link_unblock(link, link->send.time_ps);
-}
-
 /* Makes every decision whose instant (the wire gets free, or credits come) is not after now (plus ahead_ps). It
  * sees just what was queued before that instant, since link_push() settles first: so nothing depends on when it is
  * made, and no event is needed for it as long as a packet in flight will call us before the next arrival is due. */
-static ALWAYS_INLINE void link_settle(Link *link, SimTime now_ps)
+static ALWAYS_INLINE void link_settle(Link *link, SimTime until_ps)
 {
-    SimTime until_ps = now_ps + link->ahead_ps;
     SimFine until = simfine_from_ps(until_ps);
-    if (G_UNLIKELY(link->blocked))
-        link_unblock_due(link, now_ps);
+    if (G_UNLIKELY(link->blocked) && link->retry_ps <= until_ps)
+        link_unblock(link, link->retry_ps);
     while (link_waits(link) && link->free_at <= until && !link->blocked)
         link_serve(link, link->free_at, link->free_at, until_ps);
-}
-
-/* Whether an arrival settles the link before whatever goes next would arrive itself. */
-static inline gboolean link_has_reminder(const Link *link, SimTime free_ps)
-{
-    SimTime due_ps = free_ps + MIN(link->delay_ps[VC_CREQ], link->delay_ps[VC_RSP]);
-    const LinkRing *ring = link->ring;
-    return (ring[VC_CREQ].wire != ring[VC_CREQ].head && link->vc[VC_CREQ].arrive.time_ps <= due_ps) ||
-           (ring[VC_RSP].wire != ring[VC_RSP].head && link->vc[VC_RSP].arrive.time_ps <= due_ps);
-}
-
-/* An event is needed when nothing in flight comes by in time, or when somebody waits for the queue to drain. */
-static inline void link_follow_up(Link *link)
-{
-    if (!link_waits(link) || link->blocked || link->sending)
-        return;
-    SimTime free_ps = simfine_to_ps(link->free_at);
-    if (G_UNLIKELY(link->rare) && link->domain && !link->someone_waits) {
-        if (!link->late)
-            exchange_list_late(link->domain, link);
-        link->late = TRUE;
-        return;
-    }
-    if (link->someone_waits || !link_has_reminder(link, free_ps))
-        link_send_at(link, free_ps);
-}
-
-void link_arrival_settles(Link *link, SimTime now_ps)
-{
-    link_settle(link, now_ps);
-    link_follow_up(link);
-}
-
-void link_on_send(Event *event, SimTime now_ps)
-{
-    Link *link = EVENT_OWNER(event, Link, send);
-    link->sending = FALSE;
-    if (link->blocked)
-        link_unblock(link, now_ps);
-    link_arrival_settles(link, now_ps);
-}
-
-/* For all but arrivals. */
-static G_GNUC_NO_INLINE void link_settle_now(Link *link, SimTime now_ps) { link_settle(link, now_ps); }
-
-SimTime link_close(Link *link, SimTime last_ps)
-{
-    if (link_waits(link))
-        link_settle_now(link, last_ps);
-    link->late = link_waits(link) && !link->blocked && !link->sending;
-    return link->late ? simfine_to_ps(link->free_at) : SIMTIME_NEVER;
-}
-
-guint32 link_queued(Link *link, Vc vc)
-{
-    if (link_waits(link))
-        link_settle_now(link, sim_now_ps(link->sim));
-    return link->waiting[vc];
-}
-
-void link_set_drained(Link *link, Vc vc, guint32 below)
-{
-    link->drained_below[vc] = below;
-    link->someone_waits = link->drained_below[VC_CREQ] || link->drained_below[VC_RSP];
-    if (below)
-        link_follow_up(link);
 }
 
 static inline void link_make_room(Link *link, unsigned v)
@@ -308,6 +172,179 @@ static inline void link_enqueue(Link *link, unsigned v, Packet packet)
         link->queue_peak = waiting;
 }
 
+/* What is in the queue now may go at once, when the wire is free. */
+static ALWAYS_INLINE gboolean link_try(Link *link, SimFine start, SimTime now_ps, SimTime until_ps)
+{
+    if (link->free_at > simfine_from_ps(until_ps))
+        return FALSE;
+    link->blocked = FALSE; /* the other channel may have credits */
+    link_serve(link, MAX(start, link->free_at), MAX(simfine_from_ps(now_ps), link->free_at), until_ps);
+    return TRUE;
+}
+
+/* ---- lanes */
+
+/* Whether the first one joins before what happens now. */
+static inline gboolean link_is_joining(const Link *link, SimTime now_ps)
+{
+    return link->ready_ps < now_ps ||
+           (link->ready_ps == now_ps && (link->gate_open_ps == now_ps ||
+                                         link->ready_order < sim_order(link->sim, now_ps)));
+}
+
+static gboolean link_take_ready(Link *link, SimTime at_ps, Packet *answer)
+{
+    LinkReadyRing *answers = &link->lane[LINK_LANE_ANSWERS], *requests = &link->lane[LINK_LANE_REQUESTS];
+    if (answers->count && answers->at[answers->head].at_ps == at_ps) {
+        *answer = answers->at[answers->head].packet;
+        link_ready_drop(answers);
+        return TRUE;
+    }
+    LinkReady request = *link_ready_peek(requests);
+    link_ready_drop(requests);
+    link->in_time -= request.packet.hold == LINK_IN_TIME;
+    link->serving = TRUE;
+    gboolean answered = link->serve(link->source_node, link, &request, at_ps, answer);
+    link->serving = FALSE;
+    return answered;
+}
+
+/* An answer joins the queue. */
+static void link_join(Link *link, Packet answer, SimTime at_ps)
+{
+    link_make_room(link, VC_RSP);
+    link_enqueue(link, VC_RSP, answer);
+    link_try(link, simfine_from_ps(at_ps), at_ps, at_ps);
+}
+
+/* Everything up to now in order: each decision of the arbiter, each one that joins the queue. */
+static G_GNUC_NO_INLINE void link_settle_lanes(Link *link, SimTime now_ps)
+{
+    SimTime until_ps = now_ps + link->ahead_ps;
+    while (!link->serving) {
+        SimTime at_ps = MIN(link->ready_ps, until_ps);
+        if (G_UNLIKELY(link->blocked) && link->retry_ps <= at_ps)
+            link_unblock(link, link->retry_ps);
+        if (link_waits(link) && link->free_at <= simfine_from_ps(at_ps) && !link->blocked) {
+            link_serve(link, link->free_at, link->free_at, at_ps);
+            continue;
+        }
+        if (!link_is_joining(link, until_ps))
+            break;
+        Packet answer;
+        if (link_take_ready(link, at_ps, &answer))
+            link_join(link, answer, at_ps);
+        link_note_ready(link);
+    }
+}
+
+static ALWAYS_INLINE void link_settle_all(Link *link, SimTime now_ps)
+{
+    if (link->ready)
+        link_settle_lanes(link, now_ps);
+    else
+        link_settle(link, now_ps + link->ahead_ps);
+}
+
+/* ---- who sees to being called */
+
+/* The arbiter's next decision, and when the link has to do anything next, as far as is known. */
+static inline SimTime link_decision_ps(const Link *link)
+{
+    if (!link_waits(link))
+        return SIMTIME_NEVER;
+    return link->blocked ? link->retry_ps : simfine_to_ps(link->free_at);
+}
+
+static inline SimTime link_next_ps(const Link *link)
+{
+    SimTime decision_ps = link_decision_ps(link);
+    return link->ready ? MIN(link->ready_ps, decision_ps) : decision_ps;
+}
+
+/* An arrival settles the link not later than due_ps. */
+static inline gboolean link_has_reminder(const Link *link, SimTime due_ps)
+{
+    const LinkRing *ring = link->ring;
+    return (ring[VC_CREQ].wire != ring[VC_CREQ].head && link->vc[VC_CREQ].arrive.time_ps <= due_ps) ||
+           (ring[VC_RSP].wire != ring[VC_RSP].head && link->vc[VC_RSP].arrive.time_ps <= due_ps);
+}
+
+/* Another domain looks at the end of each window; what needs an event of its own, or credits to wait for, has it. */
+static G_GNUC_NO_INLINE void link_follow_up_domain(Link *link, gboolean in_time)
+{
+    SimTime decision_ps = link_decision_ps(link);
+    if ((in_time || link->blocked) && decision_ps != SIMTIME_NEVER)
+        link_send_by(link, decision_ps);
+    if (link->late || (!link->ready && (in_time || link->blocked)))
+        return;
+    exchange_list_late(link->domain, link);
+    link->late = TRUE;
+}
+
+/* An event is needed when nothing in flight comes by before whatever goes next would arrive itself (or the credits that
+ * are freed would be back), or when somebody waits for the queue to drain. */
+static inline void link_follow_up(Link *link)
+{
+    if (!link_is_unsettled(link))
+        return;
+    gboolean in_time = (link->someone_waits || link->in_time) && link_waits(link);
+    if (G_UNLIKELY(link->rare) && link->domain) {
+        link_follow_up_domain(link, in_time);
+        return;
+    }
+    SimTime next_ps = link_next_ps(link);
+    if (next_ps == SIMTIME_NEVER)
+        return;
+    SimTime due_ps = next_ps + link->slack_ps;
+    if (in_time)
+        due_ps = MIN(due_ps, link_decision_ps(link) + 1);
+    else if (link_has_reminder(link, due_ps))
+        return;
+    link_send_by(link, due_ps - 1);
+}
+
+void link_arrival_settles(Link *link, SimTime now_ps)
+{
+    link_settle_all(link, now_ps);
+    link_follow_up(link);
+}
+
+void link_on_send(Event *event, SimTime now_ps)
+{
+    Link *link = EVENT_OWNER(event, Link, send);
+    link->sending = FALSE;
+    link_arrival_settles(link, now_ps);
+}
+
+/* For all but arrivals. */
+static G_GNUC_NO_INLINE void link_settle_now(Link *link, SimTime now_ps) { link_settle_all(link, now_ps); }
+
+SimTime link_close(Link *link, SimTime last_ps)
+{
+    if (link_is_unsettled(link))
+        link_settle_now(link, last_ps);
+    gboolean has_event = link->blocked || link->sending;
+    SimTime next_ps = link->ready || !has_event ? link_next_ps(link) : SIMTIME_NEVER;
+    link->late = next_ps != SIMTIME_NEVER;
+    return next_ps;
+}
+
+guint32 link_queued(Link *link, Vc vc)
+{
+    if (link_is_unsettled(link))
+        link_settle_now(link, sim_now_ps(link->sim));
+    return link->waiting[vc];
+}
+
+void link_set_drained(Link *link, Vc vc, guint32 below)
+{
+    link->drained_below[vc] = below;
+    link->someone_waits = link->drained_below[VC_CREQ] || link->drained_below[VC_RSP];
+    if (below)
+        link_follow_up(link);
+}
+
 /* The wire is free, but others wait, or there are no credits. */
 static G_GNUC_NO_INLINE void link_push_contended(Link *link, unsigned v, Packet packet, SimFine start,
                                                  SimTime now_ps)
@@ -315,17 +352,8 @@ static G_GNUC_NO_INLINE void link_push_contended(Link *link, unsigned v, Packet 
     gboolean waiting = link_waits(link);
     link_make_room(link, v);
     link_enqueue(link, v, packet);
-    if (link->free_at <= simfine_from_ps(now_ps + link->ahead_ps)) {
-        if (G_UNLIKELY(link->blocked)) { /* the other channel may have credits */
-            link->blocked = FALSE;
-            link_send_never(link);
-        }
-        link_serve(link, MAX(start, link->free_at), MAX(simfine_from_ps(now_ps), link->free_at),
-                   now_ps + link->ahead_ps);
-    } else if (waiting) {
-        return;
-    }
-    link_follow_up(link);
+    if (link_try(link, start, now_ps, now_ps + link->ahead_ps) || !waiting)
+        link_follow_up(link);
 }
 
 /* The wire is free. */
@@ -334,7 +362,7 @@ static G_GNUC_NO_INLINE void link_push_free(Link *link, unsigned v, Packet packe
 {
     SimFine start = simfine_from_ps(MAX(now_ps, not_before_ps));
     LinkRing *ring = &link->ring[v];
-    if (link_waits(link))
+    if (link_is_unsettled(link))
         link_settle_now(link, now_ps);
     if (link_waits(link) || link->free_at > simfine_from_ps(now_ps + link->ahead_ps) ||
         link->credits[v] < (gint32)packet.flits || link->down || link->someone_waits ||
@@ -362,6 +390,13 @@ void link_push(Link *link, Packet packet, SimTime not_before_ps)
 {
     unsigned v = packet_vc(&packet);
     SimTime now_ps = sim_now_ps(link->sim);
+    if (G_UNLIKELY(link->ready & v)) {
+        if (link->serving) { /* the answer to a request of the lane */
+            link_join(link, packet, now_ps);
+            return;
+        }
+        link_settle_now(link, now_ps); /* others are in front of it */
+    }
     if (link->free_at <= simfine_from_ps(now_ps + link->ahead_ps))
         link_push_free(link, v, packet, not_before_ps, now_ps);
     else if (link_waits(link) && !link_ring_is_full(&link->ring[v], link->waiting[v]))
@@ -370,10 +405,36 @@ void link_push(Link *link, Packet packet, SimTime not_before_ps)
         link_push_first(link, v, packet);
 }
 
+static inline void link_push_lane(Link *link, LinkLane lane, Packet packet, SimTime at_ps)
+{
+    SimTime before_ps = link->ready_ps;
+    *link_ready_push(&link->lane[lane]) = (LinkReady){at_ps, packet};
+    link_note_ready(link);
+    if ((link->ready_ps < before_ps || link->in_time) && !link->serving)
+        link_follow_up(link);
+}
+
+void link_push_request(Link *link, Packet request, SimTime at_ps, gboolean in_time)
+{
+    request.hold = in_time ? LINK_IN_TIME : HOLD_NONE;
+    link->in_time += in_time;
+    link_push_lane(link, LINK_LANE_REQUESTS, request, at_ps);
+}
+
+void link_push_later(Link *link, Packet answer, SimTime at_ps)
+{
+    LinkReadyRing *ring = &link->lane[LINK_LANE_ANSWERS];
+    SimTime last_ps = ring->count ? link_ready_nth(ring, ring->count - 1)->at_ps : 0;
+    link_push_lane(link, LINK_LANE_ANSWERS, answer, MAX(at_ps, last_ps));
+}
+
 void link_set_down(Link *link, gboolean down)
 {
-    link_settle_now(link, sim_now_ps(link->sim));
+    SimTime now_ps = sim_now_ps(link->sim);
+    link_settle_now(link, now_ps);
     link->down = (guint8)down;
-    if (!down && link->blocked)
-        link_send_at(link, sim_now_ps(link->sim));
+    if (!down && link->blocked) {
+        link->retry_ps = now_ps;
+        link_send_at(link, now_ps);
+    }
 }

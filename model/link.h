@@ -39,6 +39,8 @@ extern const ParamRow link_params[];
 typedef struct Link Link;
 struct LinkDomain;
 typedef void (*LinkSink)(void *node, Link *link, Packet packet, SimTime now_ps);
+/* See link_set_early(). */
+typedef gboolean (*LinkEarly)(void *node, Link *link, Packet packet, SimTime at_ps);
 typedef void (*LinkDrained)(void *node, Link *link, Vc vc); /* a queue fell below its mark */
 
 typedef struct {
@@ -73,6 +75,16 @@ static inline SimTime link_due_ps(const LinkSlot *slot, SimTime now_ps)
     return now_ps + (guint32)(slot->due - (guint32)now_ps);
 }
 
+/* What becomes an answer on this link at a time known beforehand: see link_set_lanes(). */
+typedef struct {
+    SimTime at_ps;
+    Packet packet;
+} LinkReady;
+RING_DEFINE(LinkReadyRing, link_ready, LinkReady)
+typedef enum { LINK_LANE_REQUESTS, LINK_LANE_ANSWERS, LINK_LANES } LinkLane;
+/* Serves a request at at_ps; TRUE: *answer goes into VC_RSP's queue. It may be called later than that. */
+typedef gboolean (*LinkServe)(void *node, Link *link, const LinkReady *request, SimTime at_ps, Packet *answer);
+
 /* A virtual channel at its far end. */
 typedef struct {
     Event arrive;
@@ -99,7 +111,7 @@ struct Link {
     guint8 sending;          /* `send` is pending */
     guint8 blocked;          /* the wire is free, but what waits has no credits (or the link is down) */
     guint8 rare;             /* bit errors, an observer or another domain: link_wire() looks closer */
-    guint8 late;             /* in its domain's list of links that decide at the end of a window */
+    guint8 ready;            /* a lane has something */
     guint64 queue_peak;      /* packets */
 
     LinkRing ring[VCS];
@@ -125,7 +137,21 @@ struct Link {
     Event send;              /* only where no arrival would bring us back in time: see link_settle() */
     void *source_node;
     guint32 source_port;     /* number of this link at the sending node */
+    guint8 late;             /* in its domain's list of links that decide at the end of a window */
     struct LinkDomain *domain; /* where the sender is, and the far end is not */
+    SimTime retry_ps;        /* blocked: when the first credit comes, as far as known */
+    LinkEarly early;         /* and the kinds of packets for it, a bit each */
+    guint32 early_kinds;
+    guint32 slack_ps;        /* so much later than it was due a decision may be made */
+
+    LinkReadyRing lane[LINK_LANES] __attribute__((aligned(64)));
+    SimTime ready_ps;        /* when the first of them joins the queue, as far as known */
+    SimTime gate_open_ps;    /* when the last answer left a queue that held requests up */
+    guint32 gate;            /* answers in the queue that hold requests up */
+    guint32 in_time;         /* requests in the lane that must be served when it is time */
+    gboolean serving;        /* a request of the lane */
+    guint64 ready_order;     /* of a request among what happens when it arrives */
+    LinkServe serve;
 
     LinkCount count[PACKET_KINDS] __attribute__((aligned(64))); /* by the sender */
     SimTime drain_ps;
@@ -152,15 +178,29 @@ Link *link_array_new(guint32 n); /* zeroed; g_aligned_free */
 void link_set_sink(Link *link, LinkSink sink, void *node, guint32 port);
 /* Hands a packet to the port. not_before_ps: earliest start on the wire (a later crossbar round); 0: now. */
 void link_push(Link *link, Packet packet, SimTime not_before_ps);
+/* Lanes. Requests that the link's source answers on VC_RSP, known before they arrive, need no event: they are served
+ * in order, each when it arrives or, while `gate` answers wait at the port, when one of these has left. So are answers
+ * that need some more time, which wait for nothing. At one instant a request counts as what arrives on request_link's
+ * VC_CREQ. in_time: it may not be served later than it is due. */
+void link_set_lanes(Link *link, LinkServe serve, guint32 gate, const Link *request_link);
+void link_push_request(Link *link, Packet request, SimTime at_ps, gboolean in_time);
+void link_push_later(Link *link, Packet answer, SimTime at_ps); /* not before the one before it */
+#define LINK_IN_TIME 0u /* Packet.hold of such a request in its lane */
 static inline gboolean link_waits(const Link *link)
 {
     return (link->waiting[VC_CREQ] | link->waiting[VC_RSP]) != 0;
+}
+/* There may be something to decide. */
+static inline gboolean link_is_unsettled(const Link *link)
+{
+    return (link->waiting[VC_CREQ] | link->waiting[VC_RSP] | link->ready) != 0;
 }
 /* Packets that wait in a channel's queue at this instant. */
 guint32 link_queued(Link *link, Vc vc);
 static inline gboolean link_has_room(Link *link, Vc vc, guint64 packets)
 {
-    return link->waiting[vc] < packets || link_queued(link, vc) < packets; /* settling only shortens it */
+    gboolean short_now = link->waiting[vc] < packets && (vc == VC_CREQ || !link->ready);
+    return short_now || link_queued(link, vc) < packets; /* settling only shortens it, but for lanes */
 }
 /* All fixed stages from the end of serialization to arrival. */
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps);
@@ -202,10 +242,14 @@ static inline __attribute__((always_inline)) Packet link_arrive(Link *link, Vc v
     Packet packet = link_slot(ring, ring->head)->packet;
     if (++ring->head != ring->wire)
         sim_at_key(link->sim, &link->vc[v].arrive, link_due_ps(link_slot(ring, ring->head), *at_ps));
-    if (link_waits(link))
+    if (link_is_unsettled(link))
         link_arrival_settles(link, *at_ps);
     return packet;
 }
+/* A sink that needs no event of its own for packets of these kinds (a bit each): as such a packet goes on the wire, and
+ * nothing else of its channel is in flight, `early` is told when it will arrive. TRUE: it has been seen to, arrival
+ * and credits. It may depend on nothing that could still change until then. */
+void link_set_early(Link *link, LinkEarly early, guint32 kinds);
 /* The last of the packets that wait in a channel holds a place in that ingress buffer. */
 static inline void link_hold_last(Link *link, Vc v, guint32 hold)
 {

@@ -18,7 +18,7 @@ Packet link_arrive_odd(Link *link, Vc v, SimTime *at_ps)
     } else {
         link->more = FALSE;
     }
-    if (!link->far_domain && link_waits(link))
+    if (!link->far_domain && link_is_unsettled(link))
         link_arrival_settles(link, now_ps);
     return first.packet;
 }

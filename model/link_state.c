@@ -46,6 +46,7 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     link->ahead_ps = MIN(spec->commit_ahead_ps, spec->flight_ps / 2); /* credits need time to come back */
     link->drain_ps = MIN(spec->drain_ps, spec->flight_ps / 2);
     link->odd = link->drain_ps != 0;
+    link->ready_ps = SIMTIME_NEVER;
     rng_init(&link->rng, sim_seed(sim), path);
     link_set_errors(link, spec->error_ppb);
     event_init(&link->send, link_on_send);
@@ -63,6 +64,20 @@ void link_set_delay(Link *link, Vc vc, SimTime delay_ps)
 {
     g_assert(delay_ps < G_MAXUINT32 / 2); /* see LinkSlot.due */
     link->delay_ps[vc] = (guint32)delay_ps;
+    link->slack_ps = (guint32)MIN(MIN(link->delay_ps[VC_CREQ], link->delay_ps[VC_RSP]), link->credit_delay_ps);
+}
+
+void link_set_lanes(Link *link, LinkServe serve, guint32 gate, const Link *request_link)
+{
+    link->serve = serve;
+    link->gate = gate;
+    link->ready_order = request_link->vc[VC_CREQ].arrive.order;
+}
+
+void link_set_early(Link *link, LinkEarly early, guint32 kinds)
+{
+    link->early = early;
+    link->early_kinds = kinds;
 }
 
 Link *link_array_new(guint32 n) { return g_aligned_alloc0(n, sizeof(Link), _Alignof(Link)); }
@@ -84,6 +99,8 @@ void link_clear(Link *link)
         g_free(link->vc[v].far.at);
         link_return_clear(&link->returns[v]);
     }
+    for (int lane = 0; lane < LINK_LANES; lane++)
+        link_ready_clear(&link->lane[lane]);
     g_free(link->path);
 }
 
@@ -108,6 +125,8 @@ const char *packet_kind_name(PacketKind kind) { return kind_names[kind]; }
 
 gboolean link_is_quiet(const Link *link, guint64 credit_flits)
 {
+    if (link->ready)
+        return FALSE;
     for (int v = 0; v < VCS; v++) {
         const LinkRing *ring = &link->ring[v], *far = &link->vc[v].far;
         guint64 credits = (guint64)link->credits[v] + (link->slot_ps[v] ? link->freed[v] : 0);

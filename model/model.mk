@@ -21,10 +21,14 @@ libfanout_core_la_SOURCES += \
 	model/guest.c \
 	model/guest.h \
 	model/hash.c \
+	model/hbm.c \
+	model/hbm.h \
 	model/hash.h \
 	model/link.c \
 	model/link.h \
 	model/link_arrive.c \
+	model/link_credit.c \
+	model/link_internal.h \
 	model/link_state.c \
 	model/loop.c \
 	model/loop.h \

@@ -92,22 +92,55 @@ void reduction_end(Switch *sw, guint32 index, SimTime now_ps)
     switch_finish(sw, index, now_ps);
 }
 
+static void reduction_on_end(Event *event, SimTime now_ps)
+{
+    McEnd *end = EVENT_OWNER(event, McEnd, arrive);
+    Switch *sw = end->sw;
+    end->next_free = sw->end_free;
+    sw->end_free = end;
+    reduction_end(sw, end->record, now_ps);
+}
+
+static McEnd *reduction_end_new(Switch *sw)
+{
+    McEnd *end = g_new0(McEnd, 1);
+    g_ptr_array_add(sw->ends, end);
+    end->sw = sw;
+    event_init(&end->arrive, reduction_on_end);
+    return end;
+}
+
+void reduction_end_later(Switch *sw, guint32 index)
+{
+    const McAwait *await = &sw->await[index];
+    McEnd *end = sw->end_free ? sw->end_free : reduction_end_new(sw);
+    sw->end_free = end->next_free;
+    end->record = index;
+    sim_set_key(&end->arrive, await->last_key);
+    sim_at_key(sw->sim, &end->arrive, await->last_ps);
+}
+
 void reduction_gather(Switch *sw, Packet packet, SimTime now_ps)
 {
     guint32 index = packet.txn;
-    guint32 awaited = sw->awaited[index];
-    g_assert((awaited & ~AWAITED_WITH_DATA) != 0); /* MCRSP_CNT_ERR, RBRSP_CNT_ERR in hardware */
-    sw->awaited[index] = (guint16)--awaited;
+    McAwait *await = &sw->await[index];
+    g_assert(await->count != 0); /* MCRSP_CNT_ERR, RBRSP_CNT_ERR in hardware */
+    await->count--;
     McRecord *record = &sw->record[index];
-    if (awaited & AWAITED_WITH_DATA)
+    if (await->has_data)
         sw->operand_gpu[(gsize)index * sw->gpus + record->got++] = packet.dst;
     PROBE_POINT(sw->fabric, PROBE_GATHER, sw->path, &packet, now_ps);
-    if (awaited & ~AWAITED_WITH_DATA)
+    if (await->count)
         return;
     if (G_UNLIKELY(record->missing)) {
         fault_wait(sw, index);
         return;
     }
     PROBE_POINT(sw->fabric, PROBE_RESULT, sw->path, &packet, now_ps);
-    reduction_end(sw, index, now_ps);
+    gboolean last = await->last_ps < now_ps || (await->last_ps == now_ps &&
+                                                await->last_key < (guint32)sim_order(sw->sim, now_ps));
+    if (last)
+        reduction_end(sw, index, now_ps);
+    else
+        reduction_end_later(sw, index); /* one that is known ahead comes after it */
 }

@@ -64,6 +64,7 @@ typedef struct {
     guint32 txn;
 } SmOut;
 RING_DEFINE(SmOutRing, sm_out, SmOut)
+#define SM_OUT_KEYS 1024u
 typedef enum { SM_OUT_DIRECT, SM_OUT_QUEUE, SM_OUT_MERGE, SM_OUT_FULL } SmOutWay;
 
 typedef struct Warp Warp;
@@ -191,7 +192,8 @@ struct Sm {
     gboolean stalled;        /* the LSU waits for room before the ports */
     gboolean limited;        /* or for an answer, its in-flight limit being reached */
     GpuOutQueue *queue;      /* its way to the ports */
-    SmOutRing out;           /* what waits there, in order */
+    SmOutRing out;           /* what waits there, in order, */
+    guint32 out_keys[SM_OUT_KEYS]; /* and how many of it have such a key, modulo: mostly none has */
     Txn *twin;               /* that the store at hand merges with */
     Sm *out_next;            /* waits for a place in its queue */
     gboolean out_listed;

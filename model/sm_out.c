@@ -24,7 +24,7 @@ static guint32 sm_out_key(const GpuRequest *request)
 /* The newest entry of the same line decides: an older one must not be overtaken. */
 static Txn *sm_out_twin(Sm *sm, const GpuRequest *request, guint32 key)
 {
-    for (guint32 n = sm->out.count; n-- > 0;) {
+    for (guint32 n = sm->out_keys[key % SM_OUT_KEYS] ? sm->out.count : 0; n-- > 0;) {
         const SmOut *entry = sm_out_nth(&sm->out, n);
         if (entry->key != key)
             continue;
@@ -73,7 +73,9 @@ void sm_out_queue(Sm *sm, const GpuRequest *request, guint32 link)
     Gpu *gpu = sm->gpu;
     Packet packet = gpu_prepare(gpu, request);
     *gpu_out_push(&sm->queue->ring) = (GpuOut){packet, sm, link};
-    *sm_out_push(&sm->out) = (SmOut){sm_out_key(request), packet.txn};
+    SmOut entry = {sm_out_key(request), packet.txn};
+    *sm_out_push(&sm->out) = entry;
+    sm->out_keys[entry.key % SM_OUT_KEYS]++;
     if (sm->queue->ring.count == 1)
         gpu_wait_room(gpu, link, &sm->queue->room);
 }
@@ -140,6 +142,7 @@ void sm_out_on_room(GpuRoomWaiter *waiter, SimTime now_ps)
     do {
         GpuOut entry = *gpu_out_peek(&queue->ring);
         gpu_out_drop(&queue->ring);
+        entry.sm->out_keys[sm_out_peek(&entry.sm->out)->key % SM_OUT_KEYS]--;
         sm_out_drop(&entry.sm->out);
         gpu_send(queue->gpu, entry.packet, entry.link);
         sm_out_freed(entry.sm, now_ps);

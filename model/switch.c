@@ -67,7 +67,7 @@ static void switch_map_records(Switch *sw)
     sw->record = switch_map(sw->record_max * sizeof *sw->record);
     sw->operand = switch_map(switch_operands(sw) * sizeof *sw->operand);
     sw->operand_gpu = switch_map(switch_operands(sw) * sizeof *sw->operand_gpu);
-    sw->awaited = switch_map(sw->record_max * sizeof *sw->awaited);
+    sw->await = switch_map(sw->record_max * sizeof *sw->await);
 }
 
 void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 links)
@@ -90,6 +90,7 @@ void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 l
     sw->path = g_strdup_printf("switch%u", id);
     mctable_init(&sw->table, &fabric->spec.mctable);
     switch_map_records(sw);
+    sw->ends = g_ptr_array_new_with_free_func(g_free);
     for (guint32 p = 0; p < sw->ports; p++) {
         sw->port_k[p] = (guint8)(p % links);
         event_init(&sw->port[p].advance, switch_on_advance);
@@ -112,7 +113,8 @@ void switch_clear(Switch *sw)
     munmap(sw->record, sw->record_max * sizeof *sw->record);
     munmap(sw->operand, switch_operands(sw) * sizeof *sw->operand);
     munmap(sw->operand_gpu, switch_operands(sw) * sizeof *sw->operand_gpu);
-    munmap(sw->awaited, sw->record_max * sizeof *sw->awaited);
+    munmap(sw->await, sw->record_max * sizeof *sw->await);
+    g_ptr_array_free(sw->ends, TRUE);
     g_free(sw->path);
 }
 
@@ -173,9 +175,8 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
         if (record->expected == 0)
             fault_wait(sw, index);
     }
-    sw->awaited[index] = record->expected;
-    if (txn->answer == REPLICA_BY_RECORD && packet->kind == PACKET_MC_READ)
-        sw->awaited[index] |= AWAITED_WITH_DATA;
+    sw->await[index] = (McAwait){.count = record->expected,
+                                 .has_data = txn->answer == REPLICA_BY_RECORD && packet->kind == PACKET_MC_READ};
     record->data = txn->data;
     record->bytes = txn->bytes;
     record->offset = txn->offset;
@@ -308,8 +309,27 @@ static void switch_on_answer(Event *event, SimTime now_ps)
     } while (link_goes_on(from));
 }
 
+/* An answer that is only counted needs no event, but for the last one. */
+static gboolean switch_early(void *node, Link *from, Packet packet, SimTime at_ps)
+{
+    Switch *sw = node;
+    McAwait *await = &sw->await[packet.txn];
+    guint32 key = (guint32)from->vc[VC_RSP].arrive.order;
+    if (await->has_data || sw->fabric->n_silent)
+        return FALSE;
+    link_credit(from, VC_RSP, packet.flits, at_ps);
+    if (at_ps > await->last_ps || (at_ps == await->last_ps && key > await->last_key)) {
+        await->last_ps = at_ps;
+        await->last_key = key;
+    }
+    if (--await->count == 0)
+        reduction_end_later(sw, packet.txn);
+    return TRUE;
+}
+
 void switch_take(Switch *sw, Link *from, guint32 port)
 {
+    link_set_early(from, switch_early, 1u << PACKET_MC_ACK | 1u << PACKET_MC_OPERAND);
     link_set_sink(from, NULL, sw, port);
     from->vc[VC_CREQ].arrive.fire = switch_on_request;
     from->vc[VC_RSP].arrive.fire = switch_on_answer;

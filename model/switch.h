@@ -61,8 +61,21 @@ typedef struct {
 } McRecord;
 G_STATIC_ASSERT(sizeof(McRecord) == 64);
 
-/* Answers of a record still to come; the flag: more to do for each than to count. */
-#define AWAITED_WITH_DATA 0x8000u
+/* What each answer of a record touches. */
+typedef struct {
+    SimTime last_ps;  /* the latest arrival of those known ahead (switch_early), */
+    guint32 last_key; /* and its place among what happens at that instant */
+    guint16 count;    /* of answers still to come */
+    guint16 has_data; /* more to do for each than to count */
+} McAwait;
+G_STATIC_ASSERT(sizeof(McAwait) == 16);
+/* The last answer of a record is on its way, and no other will be told of. Few at a time, used again and again. */
+typedef struct McEnd {
+    Event arrive;
+    struct Switch *sw;
+    struct McEnd *next_free;
+    guint32 record;
+} McEnd;
 
 typedef struct {
     PacketRing wait;      /* requests that a replication or a missing tag holds up, in order */
@@ -87,7 +100,9 @@ typedef struct Switch {
     SwitchPort *port;
     McTable table;
     McRecord *record;               /* [0] unused */
-    guint16 *awaited;               /* by record, apart from it: this is what each answer touches */
+    McAwait *await;                 /* by record, apart from it */
+    McEnd *end_free;
+    GPtrArray *ends;                /* all of them */
     guint32 record_max, record_size, record_free, records_used;
     guint32 *operand;               /* with data: slot of GPU g's operand of record r at r * gpus + g */
     guint16 *operand_gpu;           /* from r * gpus on: GPUs in order of arrival */
@@ -108,10 +123,10 @@ char *switch_waiter_text(void *sw);
 /* One answer of a replica that does nothing but count; FALSE: there is more to do (reduction_gather). */
 static inline gboolean switch_count(Switch *sw, guint32 record)
 {
-    guint16 awaited = sw->awaited[record];
-    if (awaited < 2 || awaited & AWAITED_WITH_DATA)
+    McAwait *await = &sw->await[record];
+    if (await->count < 2 || await->has_data)
         return FALSE;
-    sw->awaited[record] = (guint16)(awaited - 1);
+    await->count--;
     return TRUE;
 }
 
@@ -119,6 +134,8 @@ static inline gboolean switch_count(Switch *sw, guint32 record)
 void reduction_gather(Switch *sw, Packet packet, SimTime now_ps);
 /* Answers the requester and ends the record: all answers came, or the time is over. */
 void reduction_end(Switch *sw, guint32 record, SimTime now_ps);
+/* The same when the last answer that is known arrives. */
+void reduction_end_later(Switch *sw, guint32 record);
 /* The data slot (0: none) that a member's operand will bring; known before it travels. */
 void reduction_operand(Switch *sw, guint32 record, guint16 gpu, guint32 slot);
 

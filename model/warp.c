@@ -140,6 +140,9 @@ void warp_end_load(Reg *reg, SimTime now_ps)
     warp_loads_dropped(reg->sm, reg, now_ps);
 }
 
+static void warp_on_plain_load(void *owner, SimTime now_ps) { warp_end_load(owner, now_ps); }
+static void warp_on_plain_store(void *owner, SimTime now_ps) { warp_end_store(owner, FENCE_LOCAL, now_ps); }
+
 static void warp_on_timer(Event *event, SimTime now_ps)
 {
     Warp *warp = EVENT_OWNER(event, Warp, timer);
@@ -226,12 +229,14 @@ static gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
     request->acc = uop->acc;
     if (uop_is_load(uop)) {
         request->done = warp_on_loaded;
+        request->plain = warp_on_plain_load;
         request->owner = uop->dst;
         sm->loads++;
         *cost_ps += spec->load_ps;
         uop->dst->pending++;
     } else {
         request->done = warp_on_stored;
+        request->plain = warp_on_plain_store;
         request->owner = warp;
         request->tag = link == GPU_LINK_LOCAL ? FENCE_LOCAL : fence_tag(gpu);
         sm->stores++;

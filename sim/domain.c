@@ -116,6 +116,7 @@ Sim *sim_split(Sim *sim, SimTime lookahead_ps, const SimExchange *exchange, void
     Sim *far = g_new0(Sim, 1);
     far->seed = sim->seed;
     far->wheel = calendar_new();
+    far->order = UINT64_MAX;
     SimPair *pair = g_aligned_alloc0(1, sizeof *pair, G_ALIGNOF(SimPair));
     *pair = (SimPair){.sim = sim, .far = far, .exchange = exchange, .user = user,
                       .lookahead_ps = lookahead_ps,

@@ -150,10 +150,12 @@ static void fire_due(Sim *sim)
         sim->due = event->next;
         event->place = CALENDAR_PLACE_IDLE;
         sim->now_ps = event->time_ps;
+        sim->order = event->order;
         sim->fired++;
         event->fire(event, event->time_ps);
         arm_fresh(sim);
     }
+    sim->order = UINT64_MAX;
 }
 
 void reference_pump(Sim *sim)

@@ -20,6 +20,7 @@ Sim *sim_new(const SimSpec *spec, GError **error)
         return NULL;
     }
     Sim *sim = g_new0(Sim, 1);
+    sim->order = UINT64_MAX;
     sim->seed = spec->seed;
     sim->domains = spec->domains;
     sim->one_thread = spec->one_thread;
@@ -133,9 +134,11 @@ void sim_drain(Sim *sim, SimTime limit_ps)
     sim->limit_ps = sim->ready_first != NULL ? MIN(limit_ps, sim->now_ps) : limit_ps;
     while (!sim->stop && (event = calendar_take(wheel, sim->limit_ps)) != NULL) {
         sim->now_ps = event->time_ps;
+        sim->order = event->order;
         sim->fired++;
         event->fire(event, event->time_ps);
     }
+    sim->order = UINT64_MAX;
 }
 
 static void pump_wheel(Sim *sim)

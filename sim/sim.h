@@ -106,6 +106,7 @@ typedef struct {
     SimTime now_ps;
     uint64_t sequence;
     Calendar *wheel; /* NULL: the reference calendar */
+    uint64_t order;
 } SimHot;
 #define SIM_ORDER_PRIORITY_SHIFT 62
 #define SIM_ORDER_KEYED ((uint64_t)1 << 61) /* behind every sequence */
@@ -114,6 +115,13 @@ void sim_at_reference(Sim *sim, Event *event);
 static inline SimTime sim_now_ps(const Sim *sim)
 {
     return ((const SimHot *)(const void *)sim)->now_ps;
+}
+
+/* Where what happens now stands among the events of the instant at_ps, by Event.order: those before it have fired. */
+static inline uint64_t sim_order(const Sim *sim, SimTime at_ps)
+{
+    const SimHot *hot = (const SimHot *)(const void *)sim;
+    return at_ps == hot->now_ps ? hot->order : UINT64_MAX;
 }
 
 static inline __attribute__((always_inline)) void sim_at(Sim *sim, Event *event, SimTime time_ps,

@@ -35,6 +35,7 @@ struct Sim {
     SimTime now_ps; /* first: sim_now_ps() */
     uint64_t sequence;
     Calendar *wheel; /* NULL: the reference calendar */
+    uint64_t order;  /* of the event that fires; UINT64_MAX: none does, those of this instant have */
     guint64 fired;
     gboolean stop;
     gboolean running;

@@ -278,6 +278,133 @@ static void test_down(void **state)
     ends_close(&ends);
 }
 
+/* Requests of a lane: each is answered by an acknowledgement of 4 flits with its number, `later_ps` after it was
+ * served. */
+typedef struct {
+    Ends ends;
+    SimTime later_ps;
+    SimTime served_ps[64];
+    guint served;
+} Port;
+
+static gboolean port_serve(void *node, Link *link, const LinkReady *request, SimTime at_ps, Packet *answer)
+{
+    Port *port = node;
+    port->served_ps[port->served++] = at_ps;
+    *answer = packet_of(PACKET_ACK, request->packet.txn, 4);
+    if (!port->later_ps)
+        return TRUE;
+    link_push_later(link, *answer, at_ps + port->later_ps);
+    return FALSE;
+}
+
+static void port_open(Port *port, guint32 gate)
+{
+    memset(port, 0, sizeof *port);
+    ends_open(&port->ends, 16000, 1024); /* a flit takes 1 ns */
+    port->ends.link.source_node = port;
+    link_set_lanes(&port->ends.link, port_serve, gate, &port->ends.link);
+}
+
+/* Proves that requests known beforehand are served when they come, their answers going on the wire then and among what
+ * else is pushed, in order of time. */
+static void test_lane(void **state)
+{
+    (void)state;
+    Port port;
+    port_open(&port, 8);
+    Link *link = &port.ends.link;
+    link_push_request(link, packet_of(PACKET_MC_WRITE, 1, 9), 5000, FALSE);
+    link_push_request(link, packet_of(PACKET_MC_WRITE, 2, 9), 6000, FALSE);
+    link_push(link, packet_of(PACKET_WRITE, 3, 9), 0);
+    link_push(link, packet_of(PACKET_WRITE, 4, 9), 0);
+    sim_run(port.ends.sim, SIMTIME_NEVER);
+    assert_int_equal(port.ends.n, 4);
+    /* 3 from 0 to 9; 1 came at 5 and has its turn; then 4, and 2 at the end */
+    static const guint32 number[] = {3, 1, 4, 2};
+    static const SimTime end_ps[] = {9000, 13000, 22000, 26000};
+    for (guint i = 0; i < 4; i++) {
+        assert_int_equal(port.ends.got[i].txn, number[i]);
+        assert_int_equal(port.ends.at_ps[i], end_ps[i] + 100000);
+    }
+    assert_int_equal(port.served_ps[0], 5000);
+    assert_int_equal(port.served_ps[1], 6000);
+    assert_true(link_is_quiet(link, 1024));
+    ends_close(&port.ends);
+}
+
+/* Proves that a full queue holds requests up, each until an answer has left. */
+static void test_lane_gate(void **state)
+{
+    (void)state;
+    Port port;
+    port_open(&port, 2);
+    Link *link = &port.ends.link;
+    for (guint32 i = 0; i < 5; i++)
+        link_push_request(link, packet_of(PACKET_MC_WRITE, i, 9), 1000, FALSE);
+    assert_false(link_is_quiet(link, 1024));
+    sim_run(port.ends.sim, SIMTIME_NEVER);
+    assert_int_equal(port.ends.n, 5);
+    /* the first goes on the wire, two wait; then one more whenever the wire gets free */
+    static const SimTime served_ps[] = {1000, 1000, 1000, 5000, 9000};
+    for (guint i = 0; i < 5; i++) {
+        assert_int_equal(port.served_ps[i], served_ps[i]);
+        assert_int_equal(port.ends.got[i].txn, i);
+        assert_int_equal(port.ends.at_ps[i], 1000 + 4000 * (i + 1) + 100000);
+    }
+    ends_close(&port.ends);
+}
+
+/* Proves that answers which take some time wait for nothing but the wire, and that others overtake them. */
+static void test_lane_later(void **state)
+{
+    (void)state;
+    Port port;
+    port_open(&port, 1);
+    port.later_ps = 50000;
+    Link *link = &port.ends.link;
+    for (guint32 i = 0; i < 3; i++)
+        link_push_request(link, packet_of(PACKET_MC_READ, i, 2), 1000 + i, FALSE);
+    link_push(link, packet_of(PACKET_ACK, 9, 1), 0);
+    sim_run(port.ends.sim, SIMTIME_NEVER);
+    assert_int_equal(port.ends.n, 4);
+    static const guint32 number[] = {9, 0, 1, 2};
+    static const SimTime end_ps[] = {1000, 55000, 59000, 63000};
+    for (guint i = 0; i < 4; i++) {
+        assert_int_equal(port.ends.got[i].txn, number[i]);
+        assert_int_equal(port.ends.at_ps[i], end_ps[i] + 100000);
+    }
+    ends_close(&port.ends);
+}
+
+static gboolean port_early(void *node, Link *link, Packet packet, SimTime at_ps)
+{
+    Port *port = node;
+    (void)link;
+    port->served_ps[port->served++] = at_ps;
+    (void)packet;
+    return TRUE;
+}
+
+/* Proves that a sink learns at once when a packet of its kinds will arrive, which then makes no event. */
+static void test_early(void **state)
+{
+    (void)state;
+    Port port;
+    port_open(&port, 1);
+    Link *link = &port.ends.link;
+    link->sink_node = &port;
+    link_set_early(link, port_early, 1u << PACKET_MC_ACK);
+    link_push(link, packet_of(PACKET_MC_ACK, 1, 1), 0);
+    assert_int_equal(port.served, 1);
+    assert_int_equal(port.served_ps[0], 101000);
+    link->sink_node = &port.ends;
+    link_set_early(link, NULL, 0);
+    sim_run(port.ends.sim, SIMTIME_NEVER);
+    assert_int_equal(port.ends.n, 0);
+    ends_close(&port.ends);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,7 +412,8 @@ int main(void)
         cmocka_unit_test(test_credit_loop), cmocka_unit_test(test_vcs_independent),
         cmocka_unit_test(test_round_robin), cmocka_unit_test(test_replay),      cmocka_unit_test(test_drained),
         cmocka_unit_test(test_not_before),  cmocka_unit_test(test_waiter_text),
-        cmocka_unit_test(test_down),
+        cmocka_unit_test(test_down),        cmocka_unit_test(test_lane),        cmocka_unit_test(test_lane_gate),
+        cmocka_unit_test(test_lane_later),  cmocka_unit_test(test_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,6 +81,7 @@ check_PROGRAMS += \
 	tests/test_guest \
 	tests/test_flow \
 	tests/test_hash \
+	tests/test_hbm \
 	tests/test_link \
 	tests/test_log \
 	tests/test_loop \

@@ -1,0 +1,47 @@
+#include "model/hbm.h"
+
+void hbm_init(Hbm *hbm, guint64 rate_MBps)
+{
+    *hbm = (Hbm){.byte_time = ((SimFine)1000000u << SIMFINE_SHIFT) / rate_MBps};
+}
+
+static void hbm_end_epoch(Hbm *hbm)
+{
+    guint64 *about_bytes = &hbm->about_bytes[hbm->epoch % HBM_EPOCHS];
+    SimTime start_ps = hbm->epoch << HBM_EPOCH_SHIFT, end_ps = (hbm->epoch + 2) << HBM_EPOCH_SHIFT;
+    if (*about_bytes)
+        hbm->free_at = MAX(hbm->free_at, simfine_from_ps(start_ps)) + *about_bytes * hbm->byte_time;
+    *about_bytes = 0;
+    SimTime free_ps = simfine_to_ps(hbm->free_at);
+    hbm->wait_ps[hbm->epoch % HBM_EPOCHS] = free_ps > end_ps ? free_ps - end_ps : 0;
+    hbm->epoch++;
+}
+
+/* Ends each epoch when the next one is over. Of a long idle time only the last ones matter. */
+static inline void hbm_roll(Hbm *hbm, SimTime now_ps)
+{
+    guint64 now = now_ps >> HBM_EPOCH_SHIFT, epoch = now - MIN(now, 1);
+    if (G_LIKELY(hbm->epoch >= epoch))
+        return;
+    for (guint i = 0; i < HBM_EPOCHS && hbm->epoch < epoch; i++)
+        hbm_end_epoch(hbm);
+    hbm->epoch = MAX(hbm->epoch, epoch - MIN(epoch, HBM_EPOCHS));
+    while (hbm->epoch < epoch)
+        hbm_end_epoch(hbm);
+}
+
+SimTime hbm_serve(Hbm *hbm, guint32 bytes, SimTime now_ps)
+{
+    hbm_roll(hbm, now_ps);
+    hbm->free_at = MAX(hbm->free_at, simfine_from_ps(now_ps)) + bytes * hbm->byte_time;
+    return simfine_to_ps(hbm->free_at);
+}
+
+SimTime hbm_serve_about(Hbm *hbm, guint32 bytes, SimTime now_ps, SimTime at_ps)
+{
+    guint64 epoch = at_ps >> HBM_EPOCH_SHIFT;
+    hbm_roll(hbm, now_ps);
+    hbm->about_bytes[epoch % HBM_EPOCHS] += bytes;
+    SimTime wait_ps = epoch >= 3 ? hbm->wait_ps[(epoch - 3) % HBM_EPOCHS] : 0;
+    return at_ps + wait_ps + simfine_to_ps(bytes * hbm->byte_time);
+}

@@ -1,0 +1,33 @@
+/* A GPU's HBM as a bandwidth server.
+ *
+ * What hardware it stands for: the memory controllers and channels together, behind the L2.
+ * Modelled: one rate. Requests that come in order of time (loads and stores of the GPU itself, unicast ones of others)
+ * queue exactly. Those of multicast replicas are told of a little before or after their time (hbm_serve_about): they
+ * take their share from the others when the epoch after theirs is over, and wait as long as the queue was then, three
+ * epochs before; so nothing depends on when they are told of.
+ * Left out: channels, banks, refresh, reads against writes.
+ * Source: rate and latency of the preset. */
+#ifndef MODEL_HBM_H
+#define MODEL_HBM_H
+
+#include <glib.h>
+
+#include "sim/simtime.h"
+
+#define HBM_EPOCH_SHIFT 18 /* 262 ns: a link's flight and more */
+#define HBM_EPOCHS 8u
+
+typedef struct {
+    SimFine free_at, byte_time;
+    guint64 epoch;                  /* the first one that is not done with */
+    guint64 about_bytes[HBM_EPOCHS]; /* by epoch, modulo: of those not in order of time */
+    SimTime wait_ps[HBM_EPOCHS];     /* by epoch: the queue at the end of the next one */
+} Hbm;
+
+void hbm_init(Hbm *hbm, guint64 rate_MBps);
+/* When HBM has moved them. now_ps does not go back. */
+SimTime hbm_serve(Hbm *hbm, guint32 bytes, SimTime now_ps);
+/* The same for what comes at at_ps, at most an epoch before or after now_ps. */
+SimTime hbm_serve_about(Hbm *hbm, guint32 bytes, SimTime now_ps, SimTime at_ps);
+
+#endif
