@@ -144,7 +144,7 @@ static inline gboolean gpu_answer_replica(Gpu *gpu, guint32 link, Packet answer,
 {
     if (hbm_bytes == 0)
         return TRUE;
-    SimTime hbm_ps = hbm_serve_about(&gpu->hbm, hbm_bytes, sim_now_ps(gpu->sim), at_ps);
+    SimTime hbm_ps = hbm_serve_about(&gpu->hbm, hbm_bytes, at_ps);
     gpu->hbm_bytes += hbm_bytes;
     if (answer.kind != PACKET_MC_OPERAND)
         return TRUE;

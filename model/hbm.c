@@ -37,10 +37,10 @@ SimTime hbm_serve(Hbm *hbm, guint32 bytes, SimTime now_ps)
     return simfine_to_ps(hbm->free_at);
 }
 
-SimTime hbm_serve_about(Hbm *hbm, guint32 bytes, SimTime now_ps, SimTime at_ps)
+SimTime hbm_serve_about(Hbm *hbm, guint32 bytes, SimTime at_ps)
 {
     guint64 epoch = at_ps >> HBM_EPOCH_SHIFT;
-    hbm_roll(hbm, now_ps);
+    hbm_roll(hbm, at_ps);
     hbm->about_bytes[epoch % HBM_EPOCHS] += bytes;
     SimTime wait_ps = epoch >= 3 ? hbm->wait_ps[(epoch - 3) % HBM_EPOCHS] : 0;
     return at_ps + wait_ps + simfine_to_ps(bytes * hbm->byte_time);

@@ -5,7 +5,8 @@
  * queue exactly. Those of multicast replicas are told of a little before or after their time (hbm_serve_about): they
  * take their share from the others when the epoch after theirs is over, and wait as long as the queue was then, three
  * epochs before; so nothing depends on when they are told of.
- * Left out: channels, banks, refresh, reads against writes.
+ * Left out: channels, banks, refresh, reads against writes; the first microsecond of replicas that come faster than HBM
+ * takes them, which only an HBM slower than the links can see.
  * Source: rate and latency of the preset. */
 #ifndef MODEL_HBM_H
 #define MODEL_HBM_H
@@ -27,7 +28,7 @@ typedef struct {
 void hbm_init(Hbm *hbm, guint64 rate_MBps);
 /* When HBM has moved them. now_ps does not go back. */
 SimTime hbm_serve(Hbm *hbm, guint32 bytes, SimTime now_ps);
-/* The same for what comes at at_ps, at most an epoch before or after now_ps. */
-SimTime hbm_serve_about(Hbm *hbm, guint32 bytes, SimTime now_ps, SimTime at_ps);
+/* The same for what comes at at_ps, at most an epoch before any other that was told of. */
+SimTime hbm_serve_about(Hbm *hbm, guint32 bytes, SimTime at_ps);
 
 #endif

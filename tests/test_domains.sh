@@ -15,6 +15,7 @@ same() {
 same all_reduce -a nvls -s dgx-h100 -b 256K --data full
 same all_reduce -a nvls -s dgx-h100 -b 1M --data off
 same all_reduce -a nvls -s gb200-nvl72 -b 512K --data off
+same all_reduce -a nvls -s gb200-nvl72 -b 2M --data off --set gpu.l2_bytes=65536 --set gpu.hbm_MBps=1500000
 same all_reduce -a nvls_oneshot -s dgx-h100 -b 64K -d half
 same all_reduce -a ring -s dgx-h100 -b 512K
 same all_reduce -a ring -p ll -s dgx-h100 -b 64K

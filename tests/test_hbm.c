@@ -25,15 +25,15 @@ static void test_about(void **state)
     hbm_init(&b, 1000000);
     SimTime t = 10 * EPOCH_PS;
     /* a: first the later one; b: the other way round; both with as much as takes four epochs */
-    assert_int_equal(hbm_serve_about(&a, 128, t, t + 900), t + 1028);
-    assert_int_equal(hbm_serve_about(&a, 4 << HBM_EPOCH_SHIFT, t, t + 100), t + 100 + 4 * EPOCH_PS);
-    assert_int_equal(hbm_serve_about(&b, 4 << HBM_EPOCH_SHIFT, t, t + 100), t + 100 + 4 * EPOCH_PS);
-    assert_int_equal(hbm_serve_about(&b, 128, t, t + 900), t + 1028);
+    assert_int_equal(hbm_serve_about(&a, 128, t + 900), t + 1028);
+    assert_int_equal(hbm_serve_about(&a, 4 << HBM_EPOCH_SHIFT, t + 100), t + 100 + 4 * EPOCH_PS);
+    assert_int_equal(hbm_serve_about(&b, 4 << HBM_EPOCH_SHIFT, t + 100), t + 100 + 4 * EPOCH_PS);
+    assert_int_equal(hbm_serve_about(&b, 128, t + 900), t + 1028);
     SimTime later = t + 3 * EPOCH_PS;
-    SimTime a_ps = hbm_serve_about(&a, 128, later, later), b_ps = hbm_serve_about(&b, 128, later, later);
+    SimTime a_ps = hbm_serve_about(&a, 128, later), b_ps = hbm_serve_about(&b, 128, later);
     assert_int_equal(a_ps, b_ps);
     assert_int_equal(a_ps, later + 2 * EPOCH_PS + 128 + 128); /* what was left two epochs after t */
-    assert_int_equal(hbm_serve_about(&a, 128, t + EPOCH_PS, t + EPOCH_PS), t + EPOCH_PS + 128);
+    assert_int_equal(hbm_serve_about(&a, 128, later - EPOCH_PS), later - EPOCH_PS + 128);
 }
 
 /* Proves that the GPU's own accesses wait for what replicas take, from the epoch after the next on. */
@@ -43,7 +43,7 @@ static void test_share(void **state)
     Hbm hbm;
     hbm_init(&hbm, 1000000);
     SimTime t = 100 * EPOCH_PS;
-    hbm_serve_about(&hbm, 3 << HBM_EPOCH_SHIFT, t, t);
+    hbm_serve_about(&hbm, 3 << HBM_EPOCH_SHIFT, t);
     assert_int_equal(hbm_serve(&hbm, 128, t + EPOCH_PS), t + EPOCH_PS + 128);
     assert_int_equal(hbm_serve(&hbm, 128, t + 2 * EPOCH_PS), t + 4 * EPOCH_PS + 256);
 }
@@ -54,9 +54,9 @@ static void test_idle(void **state)
     (void)state;
     Hbm hbm;
     hbm_init(&hbm, 1000000);
-    hbm_serve_about(&hbm, 3 << HBM_EPOCH_SHIFT, 0, 0);
+    hbm_serve_about(&hbm, 3 << HBM_EPOCH_SHIFT, 0);
     for (SimTime epoch = 1000; epoch < 1000 + 2 * HBM_EPOCHS; epoch++)
-        assert_int_equal(hbm_serve_about(&hbm, 64, epoch * EPOCH_PS, epoch * EPOCH_PS), epoch * EPOCH_PS + 64);
+        assert_int_equal(hbm_serve_about(&hbm, 64, epoch * EPOCH_PS), epoch * EPOCH_PS + 64);
     assert_int_equal(hbm_serve(&hbm, 64, 5000 * EPOCH_PS), 5000 * EPOCH_PS + 64);
 }
 
