@@ -116,6 +116,7 @@ void reduction_end_later(Switch *sw, guint32 index)
     McEnd *end = sw->end_free ? sw->end_free : reduction_end_new(sw);
     sw->end_free = end->next_free;
     end->record = index;
+    __builtin_prefetch(&sw->record[index], 1);
     sim_set_key(&end->arrive, await->last_key);
     sim_at_key(sw->sim, &end->arrive, await->last_ps);
 }

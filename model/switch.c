@@ -315,6 +315,8 @@ static gboolean switch_early(void *node, Link *from, Packet packet, SimTime at_p
     Switch *sw = node;
     McAwait *await = &sw->await[packet.txn];
     guint32 key = (guint32)from->vc[VC_RSP].arrive.order;
+    const LinkRing *ring = &from->ring[VC_RSP];
+    __builtin_prefetch(&sw->await[link_slot(ring, ring->wire + 1)->packet.txn], 1); /* the next one's, mostly */
     if (await->has_data || sw->fabric->n_silent)
         return FALSE;
     link_credit(from, VC_RSP, packet.flits, at_ps);
