@@ -236,6 +236,8 @@ static G_GNUC_NO_INLINE void link_settle_lanes(Link *link, SimTime now_ps)
             link_join(link, answer, at_ps);
         link_note_ready(link);
     }
+    if (link->someone_waits || link->in_time)
+        link_see_to(link); /* a blocked link may go on */
 }
 
 static ALWAYS_INLINE void link_settle_all(Link *link, SimTime now_ps)
@@ -304,28 +306,25 @@ static inline void link_follow_up(Link *link)
     link_send_by(link, due_ps - 1);
 }
 
-void link_arrival_settles(Link *link, SimTime now_ps)
-{
-    link_settle_all(link, now_ps);
-    link_follow_up(link);
-}
+void link_see_to(Link *link) { link_follow_up(link); }
+
+void link_settle_now(Link *link, SimTime now_ps) { link_settle_all(link, now_ps); }
 
 void link_on_send(Event *event, SimTime now_ps)
 {
     Link *link = EVENT_OWNER(event, Link, send);
     link->sending = FALSE;
-    link_arrival_settles(link, now_ps);
+    link_settle_now(link, now_ps);
+    link_follow_up(link);
 }
-
-/* For all but arrivals. */
-static G_GNUC_NO_INLINE void link_settle_now(Link *link, SimTime now_ps) { link_settle_all(link, now_ps); }
 
 SimTime link_close(Link *link, SimTime last_ps)
 {
     if (link_is_unsettled(link))
         link_settle_now(link, last_ps);
-    gboolean has_event = link->blocked || link->sending;
-    SimTime next_ps = link->ready || !has_event ? link_next_ps(link) : SIMTIME_NEVER;
+    SimTime next_ps = link_next_ps(link);
+    if (!link->ready && (link->blocked || (link->sending && link->send.time_ps <= next_ps)))
+        next_ps = SIMTIME_NEVER; /* it has an event */
     link->late = next_ps != SIMTIME_NEVER;
     return next_ps;
 }

@@ -8,18 +8,21 @@ Packet link_arrive_odd(Link *link, Vc v, SimTime *at_ps)
     LinkRing *ring = link_flight(link, v);
     LinkSlot first = *link_slot(ring, ring->head);
     SimTime now_ps = sim_now_ps(link->far_sim), later_ps = link->drain_ps ? now_ps + link->drain_ps + 1 : 0;
+    gboolean unsettled = !link->far_domain && link_is_unsettled(link);
     *at_ps = link_due_ps(&first, now_ps);
+    if (unsettled)
+        link_settle_now(link, now_ps);
     if (++ring->head != ring->wire) {
         SimTime next_ps = link_due_ps(link_slot(ring, ring->head), now_ps);
         link->more = next_ps < later_ps;
         if (link->more)
-            return first.packet; /* the last one of those that come together settles */
+            return first.packet;
         sim_at_key(link->far_sim, &link->vc[v].arrive, next_ps);
     } else {
         link->more = FALSE;
     }
-    if (!link->far_domain && link_is_unsettled(link))
-        link_arrival_settles(link, now_ps);
+    if (unsettled)
+        link_see_to(link);
     return first.packet;
 }
 
