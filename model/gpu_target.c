@@ -292,23 +292,30 @@ gboolean gpu_target_serve(void *node, Link *up, const LinkReady *request, SimTim
     return gpu_answer_plain(gpu, link, packet, at_ps, answer);
 }
 
+static const Txn *gpu_step_txn(const Gpu *gpu, const GpuStep *step)
+{
+    return step->link == GPU_LINK_LOCAL ? txn_at(&gpu->txns, step->packet.txn)
+                                        : gpu_requester_txn(gpu, &step->packet);
+}
+
 static void gpu_pipe_on_head(Event *event, SimTime now_ps)
 {
     GpuPipe *pipe = EVENT_OWNER(event, GpuPipe, head);
     Gpu *gpu = pipe->gpu;
     GpuStep step = *gpu_step_peek(&pipe->ring);
     gpu_step_drop(&pipe->ring);
-    if (pipe->ring.count)
-        sim_at(gpu->sim, &pipe->head, gpu_step_peek(&pipe->ring)->at_ps, EVENT_PRIORITY_FABRIC);
+    if (pipe->ring.count) {
+        const GpuStep *next = gpu_step_peek(&pipe->ring);
+        sim_at(gpu->sim, &pipe->head, next->at_ps, EVENT_PRIORITY_FABRIC);
+        if (!next->plain)
+            __builtin_prefetch(gpu_step_txn(gpu, next), 1);
+    }
     if (step.plain) {
         step.plain(step.owner, now_ps);
         return;
     }
     if (step.link != GPU_LINK_LOCAL) {
-        if (step.packet.kind >= PACKET_READ_RSP)
-            link_push(&gpu->up[step.link], step.packet, 0);
-        else
-            gpu_respond(gpu, step.link, step.packet, now_ps);
+        gpu_respond(gpu, step.link, step.packet, now_ps);
         return;
     }
     Fabric *fabric = gpu->fabric;
