@@ -310,6 +310,18 @@ void link_see_to(Link *link) { link_follow_up(link); }
 
 void link_settle_now(Link *link, SimTime now_ps) { link_settle_all(link, now_ps); }
 
+/* Settles while the packet still counts as in flight: none may go by `early` before it. */
+Packet link_arrive_unsettled(Link *link, Vc v, SimTime now_ps)
+{
+    LinkRing *ring = &link->ring[v];
+    link_settle_all(link, now_ps);
+    Packet packet = link_slot(ring, ring->head)->packet;
+    if (++ring->head != ring->wire)
+        sim_at_key(link->sim, &link->vc[v].arrive, link_due_ps(link_slot(ring, ring->head), now_ps));
+    link_follow_up(link);
+    return packet;
+}
+
 void link_on_send(Event *event, SimTime now_ps)
 {
     Link *link = EVENT_OWNER(event, Link, send);

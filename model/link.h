@@ -223,6 +223,7 @@ static inline void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
 void link_settle_now(Link *link, SimTime now_ps); /* every decision up to now; */
 void link_see_to(Link *link);                     /* and afterwards: who sees to the next ones */
 Packet link_arrive_odd(Link *link, Vc v, SimTime *at_ps);
+Packet link_arrive_unsettled(Link *link, Vc v, SimTime now_ps);
 static inline gboolean link_goes_on(const Link *link) { return G_UNLIKELY(link->more); }
 /* The ring of what arrives. */
 static inline LinkRing *link_flight(Link *link, Vc v)
@@ -240,14 +241,11 @@ static inline __attribute__((always_inline)) Packet link_arrive(Link *link, Vc v
     LinkRing *ring = &link->ring[v];
     if (G_UNLIKELY(link->odd))
         return link_arrive_odd(link, v, at_ps);
-    gboolean unsettled = link_is_unsettled(link);
-    if (unsettled)
-        link_settle_now(link, *at_ps); /* while the packet is still in flight: none may go by `early` before it */
+    if (link_is_unsettled(link))
+        return link_arrive_unsettled(link, v, *at_ps);
     Packet packet = link_slot(ring, ring->head)->packet;
     if (++ring->head != ring->wire)
         sim_at_key(link->sim, &link->vc[v].arrive, link_due_ps(link_slot(ring, ring->head), *at_ps));
-    if (unsettled)
-        link_see_to(link);
     return packet;
 }
 /* A sink that needs no event of its own for packets of these kinds (a bit each): as such a packet goes on the wire, and
