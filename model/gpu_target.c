@@ -1,7 +1,8 @@
 /* The target side of a GPU: requests that come in by a link are served by the L2 (or HBM) and answered on
  * the same link.
  *
- * accept: in order for each link; held up (with their credits) while too many answers wait at the port.
+ * accept: in order for each link; held up (with their credits, in the port's lane) while too many answers wait at the
+ * port. Replicas that move no bytes are in that lane before they arrive (gpu_target_early), and make no event.
  * advance: HBM and atomics take longer, through fixed-latency FIFOs.
  * depart: read responses, replica answers, merged acknowledgements.
  * The L2's own latency is part of the up link's response delay (fabric.c), so a hit costs no event. */

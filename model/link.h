@@ -5,6 +5,9 @@
  * Modelled: a queue and flit credits for each VC, packet-granular round robin between VCs,
  * serialization at the flit rate, flight time, credits that return in batches of time one flight later,
  * VC-wise arrival in order, optional bit errors with replay, link down and degraded.
+ * Decisions are made when somebody looks, in order and each as of its time. A far end that has nothing to decide when a
+ * packet arrives is told as the packet goes on the wire (link_set_early), and what it answers waits in lanes of
+ * its own port (link_set_lanes): neither changes what happens when.
  * Two bounds trade exactness for speed, 0 (exact) by default: `commit_ahead_ps`: the arbiter decides that
  * much before the wire is free, on what waits by then; `drain_ps`: an arrival takes along what arrives on the
  * same channel that much later. What is handled early keeps its own time.
@@ -142,7 +145,7 @@ struct Link {
     SimTime retry_ps;        /* blocked: when the first credit comes, as far as known */
     LinkEarly early;         /* and the kinds of packets for it, a bit each */
     guint32 early_kinds;
-    guint32 slack_ps;        /* so much later than it was due a decision may be made */
+    guint32 slack_ps;        /* a decision may be made later than it was due, but not by so much */
 
     LinkReadyRing lane[LINK_LANES] __attribute__((aligned(64)));
     SimTime ready_ps;        /* when the first of them joins the queue, as far as known */

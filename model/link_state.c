@@ -64,7 +64,9 @@ void link_set_delay(Link *link, Vc vc, SimTime delay_ps)
 {
     g_assert(delay_ps < G_MAXUINT32 / 2); /* see LinkSlot.due */
     link->delay_ps[vc] = (guint32)delay_ps;
-    link->slack_ps = (guint32)MIN(MIN(link->delay_ps[VC_CREQ], link->delay_ps[VC_RSP]), link->credit_delay_ps);
+    guint32 least_ps = MIN(link->delay_ps[VC_CREQ], link->delay_ps[VC_RSP]);
+    /* at least 2: what joins at an instant does so behind this link's own event of it */
+    link->slack_ps = (guint32)CLAMP(link->credit_delay_ps, 2, MAX(least_ps, 2));
 }
 
 void link_set_lanes(Link *link, LinkServe serve, guint32 gate, const Link *request_link)

@@ -39,6 +39,16 @@ for proto in ll ll128; do # their lines carry flags in either case
     done
     cmp -s full off || complain "--data off changes the time of $proto"
 done
+# With data every arrival is an event, without it most are not: all that is counted stays the same, whatever holds packets up.
+for op in all_reduce all_gather reduce_scatter broadcast; do
+    for set in link.flight_ps=0 link.flight_ps=1 gpu.response_queue_packets=3 link.credits_gpu_flits=40 gpu.l2_bytes=4096; do
+        for data in full off; do
+            "$FANOUT" coll $op -s dgx-h100 -a nvls -b 256K --format json --data $data --set $set >$data 2>&1 ||
+                complain "$op --set $set --data $data: exit $?"
+        done
+        [ "$(grep -v verified full)" = "$(grep -v verified off)" ] || complain "$op --set $set: --data off changes more than bytes"
+    done
+done
 
 # Another system is another result; a page is written.
 "$FANOUT" coll all_reduce -s teach-4gpu -a nvls --ctas 2 -b 8K --format csv \

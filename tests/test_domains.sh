@@ -30,6 +30,7 @@ same all_reduce -a nvls -s dgx-h100 -b 128K --set link.credits_switch_flits=32 -
 same all_to_all -s dgx-h100 -b 256K --set gpu.response_queue_packets=2 --set gpu.source_queue_packets=2 \
     --set link.credit_batch_ps=1
 same all_reduce -a oneshot -s dgx-h100 -b 183K --set gpu.source_queue_packets=1 --set link.credits_switch_flits=57
+same all_reduce -a nvls -s dgx-h100 -b 256K --data off --set link.flight_ps=2000 --set gpu.response_queue_packets=5
 same all_reduce -a ring -s dgx-h100 -b 128K --set link.error_ppb=20000000 --seed 7
 same all_reduce -a nvls -s dgx-h100 -b 128K --set fault.link_down=gpu1.link2 --set fault.link_degraded=gpu0.link3
 
