@@ -93,7 +93,8 @@ static char *chart_label(const Axis *axis, double value)
         return size_format((guint64)plain);
     static const char *const thousands[] = {"", "k", "M", "G", "T"};
     guint power = 0;
-    for (; fabs(plain) >= 10000 && power + 1 < G_N_ELEMENTS(thousands); power++) /* five digits would not fit */
+    /* five digits would not fit */
+    for (; fabs(plain) >= (power ? 1000 : 10000) && power + 1 < G_N_ELEMENTS(thousands); power++)
         plain /= 1000;
     g_ascii_formatd(text, sizeof text, power ? "%.3g" : "%.4g", plain);
     return g_strconcat(text, thousands[power], NULL);

@@ -193,6 +193,18 @@ static void test_chart(void **state)
     g_free(html);
 }
 
+/* Proves that large ticks are short: thousands, and millions beyond a thousand of these. */
+static void test_chart_large(void **state)
+{
+    (void)state;
+    const double values[] = {1000, 1500000, 8000, 2000000};
+    char *html = chart_of(values, 4, 0);
+    assert_non_null(strstr(html, ">500k</text>"));
+    assert_non_null(strstr(html, "M</text>"));
+    assert_null(strstr(html, "e+"));
+    g_free(html);
+}
+
 /* Proves that charts without points, with one point, or with values that have no logarithm are
  * drawn without nonsense. */
 static void test_chart_corners(void **state)
@@ -291,7 +303,7 @@ int main(void)
         cmocka_unit_test(test_json),         cmocka_unit_test(test_html),
         cmocka_unit_test(test_numbers),      cmocka_unit_test(test_invalid_utf8),
         cmocka_unit_test(test_save),         cmocka_unit_test(test_chart),
-        cmocka_unit_test(test_chart_corners),
+        cmocka_unit_test(test_chart_large), cmocka_unit_test(test_chart_corners),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
