@@ -64,7 +64,7 @@ static void exchange_arrive(Link *link, Packet packet, SimTime at_ps)
     Vc v = packet_vc(&packet);
     LinkRing *ring = &link->vc[v].far;
     if (ring->wire == ring->head) {
-        if ((link->early_kinds >> packet.kind & 1) && link->early(link->sink_node, link, packet, at_ps))
+        if (link_tell_early(link, packet, at_ps))
             return;
         ring->wire = ring->head = 0;
         sim_at_key(link->far_sim, &link->vc[v].arrive, at_ps);

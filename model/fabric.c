@@ -346,7 +346,6 @@ static inline void fabric_count(OpTable *table, guint32 kind, guint32 bytes, Sim
     if (G_UNLIKELY(!stats)) {
         stats = table->kind[kind] = g_new0(OpStats, 1);
         stats->first_ps = start_ps;
-        hist_init(&stats->latency_ps);
     }
     stats->count++;
     stats->bytes += bytes;
@@ -354,6 +353,7 @@ static inline void fabric_count(OpTable *table, guint32 kind, guint32 bytes, Sim
     stats->last_ps = MAX(stats->last_ps, end_ps);
     hist_add(&stats->latency_ps, end_ps - start_ps);
 }
+
 void fabric_account(Fabric *fabric, guint16 gpu, const Txn *txn, gboolean local, SimTime now_ps)
 {
     OpTable *table = local ? &fabric->op_local : &fabric->op_remote;

@@ -203,55 +203,54 @@ static void gpu_request_host(Gpu *gpu, Packet packet, const Txn *txn, SimTime no
     gpu_pipe_push(&gpu->pipe[GPU_PIPE_HOST], at_ps + host_ps, GPU_LINK_LOCAL, &packet);
 }
 
-/* Requests to the GPU's own memory: a bandwidth server and a fixed latency. */
+/* When an access to the GPU's own memory is done, by a bandwidth server and a fixed latency, and through which FIFO. */
+static SimTime gpu_local_end(Gpu *gpu, PacketKind kind, const MemRegion *region, guint32 bytes, SimTime now_ps,
+                             GpuPipeKind *pipe)
+{
+    bytes = MAX(bytes, SECTOR_BYTES);
+    SimTime at_ps = gpu_l2_serve(gpu, bytes, now_ps) + gpu->spec->local_ps;
+    *pipe = GPU_PIPE_LOCAL;
+    if (kind == PACKET_ATOM) {
+        *pipe = GPU_PIPE_LOCAL_ATOMIC;
+        at_ps += gpu->spec->local_atomic_ps;
+    } else if (!region->cached) {
+        SimTime hbm_ps = gpu_hbm_serve(gpu, bytes, now_ps);
+        if (kind == PACKET_READ) { /* writes stay in the L2 until evicted */
+            *pipe = GPU_PIPE_LOCAL_DRAM;
+            at_ps = MAX(at_ps, hbm_ps + gpu->spec->local_ps) + gpu->spec->local_dram_ps;
+        }
+    }
+    if (kind != PACKET_READ)
+        gpu->fence.local_ps = MAX(gpu->fence.local_ps, at_ps);
+    return at_ps;
+}
+
 static void gpu_request_local(Gpu *gpu, Packet packet, const Txn *txn, SimTime now_ps)
 {
-    guint32 bytes = MAX(txn->bytes, SECTOR_BYTES);
+    GpuPipeKind pipe;
     gpu->local_requests++;
     if (txn->region->gpu == MEMORY_HOST) {
         gpu_request_host(gpu, packet, txn, now_ps);
         return;
     }
-    SimTime at_ps = gpu_l2_serve(gpu, bytes, now_ps) + gpu->spec->local_ps;
-    GpuPipeKind kind = GPU_PIPE_LOCAL;
-    if (txn->kind == PACKET_ATOM) {
-        kind = GPU_PIPE_LOCAL_ATOMIC;
-        at_ps += gpu->spec->local_atomic_ps;
-    } else if (!txn->region->cached) {
-        SimTime hbm_ps = gpu_hbm_serve(gpu, bytes, now_ps);
-        if (txn->kind == PACKET_READ) { /* writes stay in the L2 until evicted */
-            kind = GPU_PIPE_LOCAL_DRAM;
-            at_ps = MAX(at_ps, hbm_ps + gpu->spec->local_ps) + gpu->spec->local_dram_ps;
-        }
-    }
-    if (txn->kind != PACKET_READ)
-        gpu->fence.local_ps = MAX(gpu->fence.local_ps, at_ps);
-    gpu_pipe_push(&gpu->pipe[kind], at_ps, GPU_LINK_LOCAL, &packet);
+    SimTime at_ps = gpu_local_end(gpu, (PacketKind)txn->kind, txn->region, txn->bytes, now_ps, &pipe);
+    gpu_pipe_push(&gpu->pipe[pipe], at_ps, GPU_LINK_LOCAL, &packet);
 }
 
+/* Memory without bytes is polled by nobody. */
 static gboolean gpu_is_plain(const Gpu *gpu, const GpuRequest *request)
 {
     return request->plain && request->kind <= PACKET_WRITE && !request->region->host &&
            request->region->gpu == gpu->id;
 }
 
-/* Like gpu_request_local(). Memory without bytes is polled by nobody. */
 static void gpu_request_plain(Gpu *gpu, const GpuRequest *request, SimTime now_ps)
 {
-    guint32 bytes = MAX(request->bytes, SECTOR_BYTES);
-    gboolean read = request->kind == PACKET_READ, from_hbm = FALSE;
+    GpuPipeKind pipe;
     gpu->local_requests++;
-    SimTime at_ps = gpu_l2_serve(gpu, bytes, now_ps) + gpu->spec->local_ps;
-    if (!request->region->cached) {
-        SimTime hbm_ps = gpu_hbm_serve(gpu, bytes, now_ps);
-        from_hbm = read;
-        if (from_hbm)
-            at_ps = MAX(at_ps, hbm_ps + gpu->spec->local_ps) + gpu->spec->local_dram_ps;
-    }
-    if (!read)
-        gpu->fence.local_ps = MAX(gpu->fence.local_ps, at_ps);
+    SimTime at_ps = gpu_local_end(gpu, request->kind, request->region, request->bytes, now_ps, &pipe);
     GpuStep step = {.at_ps = at_ps, .owner = request->owner, .plain = request->plain, .link = GPU_LINK_LOCAL};
-    at_ps = gpu_pipe_add(&gpu->pipe[from_hbm ? GPU_PIPE_LOCAL_DRAM : GPU_PIPE_LOCAL], &step);
+    at_ps = gpu_pipe_add(&gpu->pipe[pipe], &step);
     fabric_account_plain(gpu->fabric, request->kind, request->bytes, now_ps, at_ps);
 }
 

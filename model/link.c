@@ -64,8 +64,7 @@ static ALWAYS_INLINE void link_wire(Link *link, unsigned v, SimFine start)
         return;
     SimTime at_ps = simfine_to_ps(link->free_at) + link->delay_ps[v];
     if (ring->wire == ring->head) {
-        if ((link->early_kinds >> packet.kind & 1) && !link->rare &&
-            link->early(link->sink_node, link, packet, at_ps)) {
+        if (!link->rare && link_tell_early(link, packet, at_ps)) {
             ring->head = ++ring->wire;
             return;
         }

@@ -255,6 +255,10 @@ static inline __attribute__((always_inline)) Packet link_arrive(Link *link, Vc v
  * nothing else of its channel is in flight, `early` is told when it will arrive. TRUE: it has been seen to, arrival
  * and credits. It may depend on nothing that could still change until then. */
 void link_set_early(Link *link, LinkEarly early, guint32 kinds);
+static inline gboolean link_tell_early(Link *link, Packet packet, SimTime at_ps)
+{
+    return (link->early_kinds >> packet.kind & 1) && link->early(link->sink_node, link, packet, at_ps);
+}
 /* The last of the packets that wait in a channel holds a place in that ingress buffer. */
 static inline void link_hold_last(Link *link, Vc v, guint32 hold)
 {

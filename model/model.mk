@@ -21,9 +21,9 @@ libfanout_core_la_SOURCES += \
 	model/guest.c \
 	model/guest.h \
 	model/hash.c \
+	model/hash.h \
 	model/hbm.c \
 	model/hbm.h \
-	model/hash.h \
 	model/link.c \
 	model/link.h \
 	model/link_arrive.c \

@@ -42,23 +42,20 @@ rows() { # name, crossings, file: id, simulated, extrapolated of each row
 rows up 6000000 "$dir/up.csv"
 rows down 6000000 "$dir/down.csv"
 cmp "$dir/up.out" "$dir/down.out" || { echo "FAIL: the order of rows matters"; exit 1; }
-awk '{ t[$1] = $2; x[$1] = $3 }
-     END { line = t["r32"] + (t["r32"] - t["r8"]) / 24 * 32
-           exit !(x["r64"] == "true" && x["r32"] == "false" && line > 0 && (t["r64"] - line)^2 < 0.0001) }' "$dir/up.out" || {
-    cat "$dir/up.out"
-    echo "FAIL: 64 MiB is not on the line through 8 and 32"
-    exit 1
+on_line() { # name, MiB: 64 MiB is extrapolated from 32 in full, on the line through so many and 32
+    awk -v low="$2" '{ t[$1] = $2; x[$1] = $3 }
+         END { line = t["r32"] + (t["r32"] - t["r" low]) / (32 - low) * 32
+               exit !(x["r64"] == "true" && x["r32"] == "false" && line > 0 && (t["r64"] - line)^2 < 0.0001) }' "$dir/$1.out" || {
+        cat "$dir/$1.out"
+        echo "FAIL: 64 MiB is not on the line through $2 and 32"
+        exit 1
+    }
 }
+on_line up 8
 # Proves that without a row of half the size the line goes through an eighth.
 sweep 4 32 64 >"$dir/gap.csv"
 rows gap 6000000 "$dir/gap.csv"
-awk '{ t[$1] = $2; x[$1] = $3 }
-     END { line = t["r32"] + (t["r32"] - t["r4"]) / 28 * 32
-           exit !(x["r64"] == "true" && x["r32"] == "false" && line > 0 && (t["r64"] - line)^2 < 0.0001) }' "$dir/gap.out" || {
-    cat "$dir/gap.out"
-    echo "FAIL: 64 MiB is not on the line through 4 and 32"
-    exit 1
-}
+on_line gap 4
 
 # Proves that crossings are counted where a smaller row can tell: pulls and pushes cross more often than estimated.
 sweep 16 | sed "s/,4,all_reduce,auto/,8,all_reduce,auto-unicast/" >"$dir/alone.csv"
