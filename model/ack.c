@@ -1,38 +1,43 @@
 #include "model/ack.h"
 
-static void ack_on_timer(Event *event, SimTime now_ps)
+void ack_init(AckMerge *ack, PacketKind kind, guint32 flits, guint16 src, guint16 dst)
 {
-    (void)now_ps;
-    ack_flush(EVENT_OWNER(event, AckMerge, timer));
+    *ack = (AckMerge){.kind = (guint8)kind, .flits = (guint8)flits, .src = src, .dst = dst};
 }
 
-void ack_init(AckMerge *ack, Link *link, PacketKind kind, guint32 flits, guint16 src, guint16 dst)
+static Packet ack_packet(const AckMerge *ack)
 {
-    *ack = (AckMerge){.link = link, .kind = (guint8)kind, .flits = (guint8)flits};
-    event_init(&ack->timer, ack_on_timer);
-    ack->timer.spare = (guint32)src << 16 | dst;
+    return (Packet){.txn = ack->head, .src = ack->src & 0x1ffu, .dst = ack->dst & 0x3ffu, .kind = ack->kind & 0xfu,
+                    .flits = ack->flits & 0x1fu, .hold = HOLD_NONE};
 }
 
-void ack_flush(AckMerge *ack)
+void ack_flush(AckMerge *ack, Link *link)
 {
     if (ack->count == 0)
         return;
-    sim_cancel(ack->link->sim, &ack->timer);
-    guint32 ends = ack->timer.spare;
-    Packet packet = {.txn = ack->head, .src = (guint16)(ends >> 16), .dst = (guint16)ends, .kind = ack->kind,
-                     .flits = ack->flits, .hold = HOLD_NONE};
+    Packet packet = ack_packet(ack);
     ack->count = 0;
     ack->head = 0;
-    link_push(ack->link, packet, 0);
+    link_push(link, packet, 0);
 }
 
-void ack_add(AckMerge *ack, guint32 txn, guint32 *next, guint64 merge_max, SimTime timer_ps)
+void ack_add(AckMerge *ack, Link *link, guint32 txn, guint32 *next, guint64 merge_max, SimTime timer_ps, SimTime at_ps)
 {
-    *next = ack->head;
+    if (ack->head) /* nothing follows the first one */
+        *next = ack->head;
     ack->head = txn;
     ack->count++;
-    if (ack->count >= merge_max)
-        ack_flush(ack);
-    else if (ack->count == 1)
-        sim_after(ack->link->sim, &ack->timer, timer_ps, EVENT_PRIORITY_FABRIC);
+    if (ack->count >= merge_max) {
+        ack_flush(ack, link);
+    } else if (ack->count == 1) {
+        ack->due_ps = at_ps + timer_ps;
+        link_push_timer(link, ack_packet(ack), ack->due_ps);
+    }
+}
+
+/* Timers are not taken back: one whose writes have been answered finds others, or none. */
+void ack_expire(AckMerge *ack, Link *link, SimTime at_ps)
+{
+    if (ack->due_ps == at_ps)
+        ack_flush(ack, link);
 }

@@ -287,6 +287,7 @@ Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
     } else {
         txn->region = request->region;
         packet.dst = request->region->gpu;
+        packet.plain = !request->region->host && request->region->cached && !request->data;
     }
     return packet;
 }

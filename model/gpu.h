@@ -193,7 +193,9 @@ void gpu_target_init(Gpu *gpu);
 void gpu_target_clear(Gpu *gpu);
 void gpu_target_on_request(Event *event, SimTime now_ps); /* of a link to this GPU */
 gboolean gpu_target_early(void *gpu, Link *from, Packet packet, SimTime at_ps); /* a LinkEarly */
-#define GPU_TARGET_EARLY (1u << PACKET_MC_WRITE | 1u << PACKET_MC_RED | 1u << PACKET_MC_READ)
+#define GPU_TARGET_EARLY                                                                                        \
+    (1u << PACKET_READ | 1u << PACKET_WRITE | 1u << PACKET_RED | 1u << PACKET_MC_WRITE | 1u << PACKET_MC_RED |   \
+     1u << PACKET_MC_READ)
 /* a LinkServe */
 gboolean gpu_target_serve(void *gpu, Link *up, const LinkReady *request, SimTime at_ps, Packet *answer);
 SimTime gpu_pipe_add(GpuPipe *pipe, const GpuStep *step); /* when it gets out */

@@ -2,7 +2,7 @@
  * the same link.
  *
  * accept: in order for each link; held up (with their credits, in the port's lane) while too many answers wait at the
- * port. Replicas that move no bytes are in that lane before they arrive (gpu_target_early), and make no event.
+ * port. What moves no bytes is in that lane before it arrives (gpu_target_early), and makes no event.
  * advance: HBM and atomics take longer, through fixed-latency FIFOs.
  * depart: read responses, replica answers, merged acknowledgements.
  * The L2's own latency is part of the up link's response delay (fabric.c), so a hit costs no event. */
@@ -112,7 +112,7 @@ static void gpu_respond(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
     txn->data = slot;
     GpuPort *port = &gpu->port[link];
     if (gpu->spec->ack_flush_on_read)
-        ack_flush(&port->ack[packet.src]);
+        ack_flush(&port->ack[packet.src], &gpu->up[link]);
     port->ack[packet.src].read_left_ps = now_ps + gpu->spec->l2_ps;
     Packet answer = {.txn = packet.txn, .src = packet.src, .dst = gpu->id, .hold = HOLD_NONE,
                      .kind = packet.kind == PACKET_ATOM ? PACKET_ATOM_RSP : PACKET_READ_RSP,
@@ -124,12 +124,14 @@ static void gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_p
 {
     Txn *txn = gpu_requester_txn(gpu, &packet);
     Fabric *fabric = gpu->fabric;
-    if (txn->region->host || memory_watches(fabric->memory))
-        gpu_touch(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL,
-                  NULL, now_ps + gpu->spec->l2_ps);
-    if (txn->data)
-        data_give(fabric->data, txn->data);
-    txn->data = 0;
+    if (!packet.plain) {
+        if (txn->region->host || memory_watches(fabric->memory))
+            gpu_touch(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL,
+                      NULL, now_ps + gpu->spec->l2_ps);
+        if (txn->data)
+            data_give(fabric->data, txn->data);
+        txn->data = 0;
+    }
     AckMerge *ack = &gpu->port[link].ack[packet.src];
     SimTime quiet_ps = ack->read_left_ps + gpu->spec->ack_hold_off_ps;
     guint64 merge_max = gpu->spec->ack_merge_max;
@@ -137,7 +139,7 @@ static void gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_p
         merge_max = 1;
     while (G_UNLIKELY(txn->next)) /* stores that merged with it at its SM */
         txn = txn_at(&fabric->gpu[packet.src].txns, txn->next);
-    ack_add(ack, packet.txn, &txn->next, merge_max, gpu->spec->ack_timer_ps);
+    ack_add(ack, &gpu->up[link], packet.txn, &txn->next, merge_max, gpu->spec->ack_timer_ps, now_ps);
 }
 
 /* The answer to a replica goes into the port's queue, TRUE, or will later, FALSE. */
@@ -216,7 +218,7 @@ static inline __attribute__((always_inline)) void gpu_serve(Gpu *gpu, guint32 li
         return;
     }
     const Txn *txn = gpu_requester_txn(gpu, &packet);
-    if (!txn->region->cached) {
+    if (!packet.plain && !txn->region->cached) {
         SimTime hbm_ps = gpu_hbm_serve(gpu, MAX(txn->bytes, SECTOR_BYTES), now_ps);
         if (packet.kind == PACKET_READ) {
             gpu_pipe_push(&gpu->pipe[GPU_PIPE_DRAM], hbm_ps + gpu->spec->dram_ps, link, &packet);
@@ -267,22 +269,29 @@ void gpu_target_on_request(Event *event, SimTime now_ps)
     } while (link_goes_on(from));
 }
 
-/* A replica whose answer depends on nothing but the port: no event when it arrives. */
+/* What depends on nothing but the port makes no event when it arrives: replicas, and loads and stores of memory in L2
+ * that move no bytes. */
 gboolean gpu_target_early(void *node, Link *from, Packet packet, SimTime at_ps)
 {
     Gpu *gpu = node;
-    if (replica_answer(packet.src) == REPLICA_BY_RECORD || gpu->silent)
+    gboolean plain = packet.kind < PACKET_MC_WRITE ? packet.plain : replica_answer(packet.src) != REPLICA_BY_RECORD;
+    if (!plain || gpu->silent)
         return FALSE;
+    gpu_target_prefetch(gpu, from->sink_port, packet);
     link_push_request(&gpu->up[from->sink_port], packet, at_ps, FALSE);
     return TRUE;
 }
 
-/* Requests that came early, and those that answers held up. */
+/* Requests that came early, those that answers held up, and acknowledgements that have waited long enough. */
 gboolean gpu_target_serve(void *node, Link *up, const LinkReady *request, SimTime at_ps, Packet *answer)
 {
     Gpu *gpu = node;
     guint32 link = up->source_port;
     Packet packet = request->packet;
+    if (packet.kind == PACKET_ACK) {
+        ack_expire(&gpu->port[link].ack[packet.src], up, at_ps);
+        return FALSE;
+    }
     gpu->stalls += at_ps > request->at_ps;
     if (packet.hold == LINK_IN_TIME) {
         gpu_serve(gpu, link, packet, at_ps);
@@ -290,7 +299,13 @@ gboolean gpu_target_serve(void *node, Link *up, const LinkReady *request, SimTim
     }
     gpu->served++;
     link_credit(&gpu->down[link], VC_CREQ, packet.flits, at_ps);
-    return gpu_answer_plain(gpu, link, packet, at_ps, answer);
+    if (packet.kind >= PACKET_MC_WRITE)
+        return gpu_answer_plain(gpu, link, packet, at_ps, answer);
+    if (packet.kind == PACKET_READ)
+        gpu_respond(gpu, link, packet, at_ps);
+    else
+        gpu_acknowledge(gpu, link, packet, at_ps);
+    return FALSE;
 }
 
 static const Txn *gpu_step_txn(const Gpu *gpu, const GpuStep *step)

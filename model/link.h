@@ -6,8 +6,8 @@
  * serialization at the flit rate, flight time, credits that return in batches of time one flight later,
  * VC-wise arrival in order, optional bit errors with replay, link down and degraded.
  * Decisions are made when somebody looks, in order and each as of its time. A far end that has nothing to decide when a
- * packet arrives is told as the packet goes on the wire (link_set_early), and what it answers waits in lanes of
- * its own port (link_set_lanes): neither changes what happens when.
+ * packet arrives is told as the packet goes on the wire (link_set_early), and what it answers or passes on waits in lanes and the inbox of
+ * its own port (link_set_lanes, link_push_coming): neither changes what happens when.
  * Two bounds trade exactness for speed, 0 (exact) by default: `commit_ahead_ps`: the arbiter decides that
  * much before the wire is free, on what waits by then; `drain_ps`: an arrival takes along what arrives on the
  * same channel that much later. What is handled early keeps its own time.
@@ -78,15 +78,28 @@ static inline SimTime link_due_ps(const LinkSlot *slot, SimTime now_ps)
     return now_ps + (guint32)(slot->due - (guint32)now_ps);
 }
 
-/* What becomes an answer on this link at a time known beforehand: see link_set_lanes(). */
+/* What joins this link's queues at a time known beforehand: see link_set_lanes(). */
 typedef struct {
     SimTime at_ps;
     Packet packet;
 } LinkReady;
 RING_DEFINE(LinkReadyRing, link_ready, LinkReady)
-typedef enum { LINK_LANE_REQUESTS, LINK_LANE_ANSWERS, LINK_LANES } LinkLane;
-/* Serves a request at at_ps; TRUE: *answer goes into VC_RSP's queue. It may be called later than that. */
+typedef enum { LINK_LANE_REQUESTS, LINK_LANE_ANSWERS, LINK_LANE_TIMERS, LINK_LANES } LinkLane;
+/* Serves what a lane of requests or timers holds at at_ps; TRUE: *answer goes into VC_RSP's queue (others may, by
+ * link_push()). It may be called later than that. */
 typedef gboolean (*LinkServe)(void *node, Link *link, const LinkReady *request, SimTime at_ps, Packet *answer);
+
+/* Packets of many other links that will join, a heap by time and order of arrival. */
+typedef struct {
+    guint64 when;       /* ps since base_ps above LINK_ORDER_BITS of the order at one instant */
+    Packet packet;
+} LinkComing;
+typedef struct {
+    LinkComing *at;
+    guint32 n, size;
+    SimTime base_ps;    /* when it was empty last */
+} LinkInbox;
+#define LINK_ORDER_BITS 20
 
 /* A virtual channel at its far end. */
 typedef struct {
@@ -114,7 +127,7 @@ struct Link {
     guint8 sending;          /* `send` is pending */
     guint8 blocked;          /* the wire is free, but what waits has no credits (or the link is down) */
     guint8 rare;             /* bit errors, an observer or another domain: link_wire() looks closer */
-    guint8 ready;            /* a lane has something */
+    guint8 ready;            /* bit for each VC that something in a lane or the inbox may join */
     guint64 queue_peak;      /* packets */
 
     LinkRing ring[VCS];
@@ -147,13 +160,16 @@ struct Link {
     guint32 early_kinds;
     guint32 slack_ps;        /* a decision may be made later than it was due, but not by so much */
 
-    LinkReadyRing lane[LINK_LANES] __attribute__((aligned(64)));
-    SimTime ready_ps;        /* when the first of them joins the queue, as far as known */
-    SimTime gate_open_ps;    /* when the last answer left a queue that held requests up */
-    guint32 gate;            /* answers in the queue that hold requests up */
+    SimTime ready_ps __attribute__((aligned(64))); /* when the first of them joins its queue, as far as known, */
+    guint64 ready_order;     /* and its place among what happens at that instant */
+    LinkInbox inbox;
+    gboolean serving;        /* something of a lane, */
     guint32 in_time;         /* requests in the lane that must be served when it is time */
-    gboolean serving;        /* a request of the lane */
-    guint64 ready_order;     /* of a request among what happens when it arrives */
+    SimTime serving_ps;      /* at that time */
+    SimTime gate_open_ps;    /* when the last answer left a queue that held requests up */
+    LinkReadyRing lane[LINK_LANES];
+    guint32 gate;            /* answers in the queue that hold requests up */
+    guint64 request_order;   /* of a request among what happens when it arrives */
     LinkServe serve;
 
     LinkCount count[PACKET_KINDS] __attribute__((aligned(64))); /* by the sender */
@@ -177,18 +193,23 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
                const char *path);
 void link_clear(Link *link);
 Link *link_array_new(guint32 n); /* zeroed; g_aligned_free */
-/* Who takes what arrives. A stage that has own arrival functions (link_arrive) sets them afterwards. */
+/* Who takes what arrives, all of it when it arrives. A stage that has own arrival functions (link_arrive) sets them
+ * afterwards, and link_set_early(). */
 void link_set_sink(Link *link, LinkSink sink, void *node, guint32 port);
 /* Hands a packet to the port. not_before_ps: earliest start on the wire (a later crossbar round); 0: now. */
 void link_push(Link *link, Packet packet, SimTime not_before_ps);
 /* Lanes. Requests that the link's source answers on VC_RSP, known before they arrive, need no event: they are served
  * in order, each when it arrives or, while `gate` answers wait at the port, when one of these has left. So are answers
- * that need some more time, which wait for nothing. At one instant a request counts as what arrives on request_link's
- * VC_CREQ. in_time: it may not be served later than it is due. */
+ * that need some more time, which wait for nothing, and timers (of ack.h), which go before all else of their instant.
+ * At one instant a request counts as what arrives on request_link's VC_CREQ. in_time: it may not be served later than
+ * it is due. */
 void link_set_lanes(Link *link, LinkServe serve, guint32 gate, const Link *request_link);
 void link_push_request(Link *link, Packet request, SimTime at_ps, gboolean in_time);
 void link_push_later(Link *link, Packet answer, SimTime at_ps); /* not before the one before it */
+void link_push_timer(Link *link, Packet packet, SimTime at_ps); /* likewise */
 #define LINK_IN_TIME 0u /* Packet.hold of such a request in its lane */
+/* A packet joins its channel's queue at at_ps, as if it were pushed then by what happens on `from`'s channel. */
+void link_push_coming(Link *link, Packet packet, SimTime at_ps, const Link *from);
 static inline gboolean link_waits(const Link *link)
 {
     return (link->waiting[VC_CREQ] | link->waiting[VC_RSP]) != 0;
@@ -202,7 +223,7 @@ static inline gboolean link_is_unsettled(const Link *link)
 guint32 link_queued(Link *link, Vc vc);
 static inline gboolean link_has_room(Link *link, Vc vc, guint64 packets)
 {
-    gboolean short_now = link->waiting[vc] < packets && (vc == VC_CREQ || !link->ready);
+    gboolean short_now = link->waiting[vc] < packets && !(link->ready >> vc & 1);
     return short_now || link_queued(link, vc) < packets; /* settling only shortens it, but for lanes */
 }
 /* All fixed stages from the end of serialization to arrival. */

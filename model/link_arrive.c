@@ -47,6 +47,7 @@ static void link_on_arrive_rsp(Event *event, SimTime now_ps)
 void link_set_sink(Link *link, LinkSink sink, void *node, guint32 port)
 {
     link->sink = sink;
+    link_set_early(link, NULL, 0);
     link->sink_node = node;
     link->sink_port = port;
     link->vc[VC_CREQ].arrive.fire = link_on_arrive_creq;

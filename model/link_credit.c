@@ -6,7 +6,7 @@
 
 #include "model/link_internal.h"
 
-void link_collect_credits(Link *link, Vc v, SimTime at_ps)
+static void link_take_credits(Link *link, Vc v, SimTime at_ps)
 {
     LinkReturnRing *ring = &link->returns[v];
     while (ring->count && link_return_peek(ring)->at_ps <= at_ps) {
@@ -19,10 +19,23 @@ void link_collect_credits(Link *link, Vc v, SimTime at_ps)
 static void link_collect_ahead(Link *link, Vc v)
 {
     SimTime free_ps = simfine_to_ps(link->free_at);
-    link_collect_credits(link, v, link_is_unsettled(link) ? free_ps : MAX(free_ps, sim_now_ps(link->sim)));
+    link_take_credits(link, v, link_is_unsettled(link) ? free_ps : MAX(free_ps, sim_now_ps(link->sim)));
 }
 
-/* Credits on their way to the sender, who may wait for them. */
+/* The sender may wait for credits that come at at_ps. */
+static inline void link_credit_wake(Link *link, Vc v, SimTime at_ps)
+{
+    if (!(link->starved >> v & 1))
+        return;
+    if (!link->blocked) {
+        link->starved &= (guint8) ~(1u << v);
+    } else if (link->retry_ps > at_ps) {
+        link->retry_ps = at_ps;
+        link_send_by(link, at_ps);
+    }
+}
+
+/* Credits on their way to the sender. */
 void link_credit_return(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
     LinkReturnRing *ring = &link->returns[v];
@@ -39,14 +52,7 @@ void link_credit_return(Link *link, Vc v, guint32 flits, SimTime at_ps)
             *link_return_nth(ring, i) = *link_return_nth(ring, i - 1);
         *link_return_nth(ring, n) = (LinkReturn){at_ps, flits};
     }
-    if (!(link->starved >> v & 1))
-        return;
-    if (!link->blocked) {
-        link->starved &= (guint8) ~(1u << v);
-    } else if (link->retry_ps > at_ps) {
-        link->retry_ps = at_ps;
-        link_send_by(link, at_ps);
-    }
+    link_credit_wake(link, v, at_ps);
 }
 
 static inline SimTime link_credit_time(const Link *link, SimTime slot_ps)
@@ -54,11 +60,24 @@ static inline SimTime link_credit_time(const Link *link, SimTime slot_ps)
     return slot_ps + link->credit_delay_ps;
 }
 
-void link_credit_close(Link *link, Vc v)
+static void link_credit_close(Link *link, Vc v)
 {
-    if (link->slot_ps[v])
-        link_credit_return(link, v, link->freed[v], link_credit_time(link, link->slot_ps[v]));
+    SimTime slot_ps = link->slot_ps[v];
     link->slot_ps[v] = 0;
+    if (slot_ps)
+        link_credit_return(link, v, link->freed[v], link_credit_time(link, slot_ps));
+}
+
+SimTime link_collect_credits(Link *link, Vc v, SimTime at_ps)
+{
+    gboolean sees_open = !link->domain && link->slot_ps[v];
+    if (sees_open && link_credit_time(link, link->slot_ps[v]) <= at_ps) {
+        link_credit_close(link, v);
+        sees_open = FALSE;
+    }
+    link_take_credits(link, v, at_ps);
+    SimTime next_ps = sees_open ? link_credit_time(link, link->slot_ps[v]) : SIMTIME_NEVER;
+    return link->returns[v].count ? MIN(next_ps, link_return_peek(&link->returns[v])->at_ps) : next_ps;
 }
 
 void link_credit_slot(Link *link, Vc v, guint32 flits, SimTime slot_ps)
@@ -67,11 +86,12 @@ void link_credit_slot(Link *link, Vc v, guint32 flits, SimTime slot_ps)
         exchange_credit_slot(link, v, flits, slot_ps);
         return;
     }
-    if (slot_ps < link->slot_ps[v] || link->starved >> v & 1) {
+    if (slot_ps < link->slot_ps[v]) {
         link_credit_return(link, v, flits, link_credit_time(link, slot_ps));
         return;
     }
     link_credit_close(link, v);
     link->slot_ps[v] = slot_ps;
     link->freed[v] = flits;
+    link_credit_wake(link, v, link_credit_time(link, slot_ps));
 }

@@ -73,7 +73,7 @@ void link_set_lanes(Link *link, LinkServe serve, guint32 gate, const Link *reque
 {
     link->serve = serve;
     link->gate = gate;
-    link->ready_order = request_link->vc[VC_CREQ].arrive.order;
+    link->request_order = request_link->vc[VC_CREQ].arrive.order;
 }
 
 void link_set_early(Link *link, LinkEarly early, guint32 kinds)
@@ -103,6 +103,7 @@ void link_clear(Link *link)
     }
     for (int lane = 0; lane < LINK_LANES; lane++)
         link_ready_clear(&link->lane[lane]);
+    g_free(link->inbox.at);
     g_free(link->path);
 }
 

@@ -28,6 +28,7 @@ libfanout_core_la_SOURCES += \
 	model/link.h \
 	model/link_arrive.c \
 	model/link_credit.c \
+	model/link_lane.c \
 	model/link_internal.h \
 	model/link_state.c \
 	model/loop.c \

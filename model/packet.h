@@ -42,7 +42,8 @@ typedef enum { VC_CREQ, VC_RSP, VCS } Vc;
 /* 8 bytes, since what costs most in a long run is packets leaving the processor's cache. Data in flight
  * is not here: the Txn (or McRecord) names its slot. */
 typedef struct Packet {
-    guint64 txn : 24;  /* requester's Txn; of replicas and their answers: the switch's McRecord */
+    guint64 txn : 23;  /* requester's Txn; of replicas and their answers: the switch's McRecord */
+    guint64 plain : 1; /* unicast requests: of memory in L2, and no bytes move: only the time matters */
     guint64 src : 9;   /* GPU that asked; of replicas: replica_pack() */
     guint64 dst : 10;  /* GPU that is asked; of multicast requests: the multicast ID */
     guint64 kind : 4;  /* PacketKind */
@@ -51,7 +52,7 @@ typedef struct Packet {
 } Packet;
 
 G_STATIC_ASSERT(sizeof(Packet) == 8 && PACKET_KINDS <= 16);
-#define PACKET_TXN_MAX ((1u << 24) - 1)
+#define PACKET_TXN_MAX ((1u << 23) - 1)
 #define PACKET_MCID_MAX ((1u << 10) - 1)
 
 static inline Vc packet_vc(const Packet *packet)

@@ -93,6 +93,7 @@ void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 l
     sw->ends = g_ptr_array_new_with_free_func(g_free);
     for (guint32 p = 0; p < sw->ports; p++) {
         sw->port_k[p] = (guint8)(p % links);
+        sw->port[p].sw = sw;
         event_init(&sw->port[p].advance, switch_on_advance);
         sw->port[p].advance.spare = p;
         sw->port[p].multicast_tags = (guint32)sw->spec->multicast_tags;
@@ -262,9 +263,7 @@ static void switch_on_advance(Event *event, SimTime now_ps)
 {
     SwitchPort *port = EVENT_OWNER(event, SwitchPort, advance);
     guint32 p = event->spare;
-    /* the ports are one array in the switch, whose ingress links know it */
-    Switch *sw = port->done.link->source_node;
-    switch_advance(sw, p, now_ps);
+    switch_advance(port->sw, p, now_ps);
 }
 
 static inline void switch_accept_answer(Switch *sw, Link *from, Packet packet, SimTime now_ps)
@@ -309,10 +308,27 @@ static void switch_on_answer(Event *event, SimTime now_ps)
     } while (link_goes_on(from));
 }
 
+/* A packet for one GPU goes to its egress, which takes it in when it is time; but a request behind others that wait, or
+ * while a replication goes on, has to wait itself. */
+static inline gboolean switch_route_early(Switch *sw, Link *from, Packet packet, SimTime at_ps)
+{
+    guint32 p = from->sink_port, to = packet.src;
+    if (packet_vc(&packet) == VC_CREQ) {
+        if (G_UNLIKELY(sw->port[p].wait.count || sw->port[p].busy_until_ps > at_ps))
+            return FALSE;
+        to = packet.dst;
+    }
+    packet.hold = p & HOLD_NONE;
+    link_push_coming(sw->out[to * sw->links + sw->port_k[p]], packet, at_ps, from);
+    return TRUE;
+}
+
 /* An answer that is only counted needs no event, but for the last one. */
 static gboolean switch_early(void *node, Link *from, Packet packet, SimTime at_ps)
 {
     Switch *sw = node;
+    if (packet.kind != PACKET_MC_ACK && packet.kind != PACKET_MC_OPERAND)
+        return switch_route_early(sw, from, packet, at_ps);
     McAwait *await = &sw->await[packet.txn];
     guint32 key = (guint32)from->vc[VC_RSP].arrive.order;
     const LinkRing *ring = &from->ring[VC_RSP];
@@ -329,12 +345,25 @@ static gboolean switch_early(void *node, Link *from, Packet packet, SimTime at_p
     return TRUE;
 }
 
+#define SWITCH_EARLY                                                                                            \
+    (1u << PACKET_READ | 1u << PACKET_WRITE | 1u << PACKET_RED | 1u << PACKET_ATOM | 1u << PACKET_READ_RSP |   \
+     1u << PACKET_ATOM_RSP | 1u << PACKET_ACK | 1u << PACKET_MC_ACK | 1u << PACKET_MC_OPERAND)
+
 void switch_take(Switch *sw, Link *from, guint32 port)
 {
-    link_set_early(from, switch_early, 1u << PACKET_MC_ACK | 1u << PACKET_MC_OPERAND);
     link_set_sink(from, NULL, sw, port);
+    link_set_early(from, switch_early, SWITCH_EARLY);
     from->vc[VC_CREQ].arrive.fire = switch_on_request;
     from->vc[VC_RSP].arrive.fire = switch_on_answer;
+}
+
+gboolean switch_on_timer(void *node, Link *out, const LinkReady *timer, SimTime at_ps, Packet *answer)
+{
+    Switch *sw = node;
+    (void)timer;
+    (void)answer;
+    ack_expire(&sw->port[out->source_port].done, out, at_ps);
+    return FALSE;
 }
 
 /* ---- the end of a multicast request */

@@ -78,6 +78,7 @@ typedef struct McEnd {
 } McEnd;
 
 typedef struct {
+    struct Switch *sw;
     PacketRing wait;      /* requests that a replication or a missing tag holds up, in order */
     SimTime busy_until_ps;
     Event advance;
@@ -116,6 +117,8 @@ extern const StatRow switch_port_stats[];
 void switch_init(Switch *sw, struct Fabric *fabric, guint32 id, guint32 gpus, guint32 links);
 void switch_clear(Switch *sw);
 void switch_take(Switch *sw, Link *from, guint32 port); /* what arrives on `from`, at that port */
+/* A LinkServe: merged acknowledgements have waited long enough for others. */
+gboolean switch_on_timer(void *sw, Link *out, const LinkReady *timer, SimTime at_ps, Packet *answer);
 void switch_finish(Switch *sw, guint32 record, SimTime now_ps); /* frees record and tag */
 gboolean switch_is_quiet(const Switch *sw);
 char *switch_waiter_text(void *sw);

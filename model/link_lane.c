@@ -1,0 +1,237 @@
+/* What is known to join a port's queues before it does: requests and answers of a GPU's port, timers of its
+ * acknowledgements, and at a switch's port what its other ports have on the way. None needs an event: whoever looks at
+ * the port makes all decisions up to then in order, each as of its time. */
+#include "model/link_internal.h"
+
+/* ---- the inbox */
+
+static inline SimTime inbox_next_ps(const LinkInbox *inbox)
+{
+    return inbox->base_ps + (inbox->at[0].when >> LINK_ORDER_BITS);
+}
+/* Among what happens at that instant. */
+static inline guint64 inbox_order(guint64 when) { return SIM_ORDER_KEYED | (when & ((1u << LINK_ORDER_BITS) - 1)); }
+
+/* Times count from the first one on again. */
+static G_GNUC_NO_INLINE void inbox_rebase(LinkInbox *inbox)
+{
+    SimTime later_ps = inbox_next_ps(inbox) - inbox->base_ps;
+    inbox->base_ps += later_ps;
+    for (guint32 i = 0; i < inbox->n; i++)
+        inbox->at[i].when -= later_ps << LINK_ORDER_BITS;
+}
+
+static inline guint64 inbox_when(const LinkInbox *inbox, SimTime at_ps, guint32 order)
+{
+    return (at_ps - inbox->base_ps) << LINK_ORDER_BITS | order;
+}
+
+/* now_ps: nothing comes earlier. TRUE: it is the first one now. */
+static inline gboolean inbox_push(LinkInbox *inbox, Packet packet, SimTime at_ps, guint32 order, SimTime now_ps)
+{
+    if (inbox->n == 0)
+        inbox->base_ps = now_ps;
+    else if (G_UNLIKELY((at_ps - inbox->base_ps) >> (64 - LINK_ORDER_BITS)))
+        inbox_rebase(inbox);
+    if (G_UNLIKELY(inbox->n == inbox->size)) {
+        inbox->size = MAX(16, 2 * inbox->size);
+        inbox->at = g_renew(LinkComing, inbox->at, inbox->size);
+    }
+    guint64 when = inbox_when(inbox, at_ps, order);
+    guint32 at = inbox->n++;
+    for (guint32 above; at > 0 && inbox->at[above = (at - 1) / 2].when > when; at = above)
+        inbox->at[at] = inbox->at[above];
+    inbox->at[at] = (LinkComing){when, packet};
+    return at == 0;
+}
+
+/* The hole goes to the bottom, and the last one up from there: it is mostly one of the latest. */
+static inline Packet inbox_pop(LinkInbox *inbox)
+{
+    LinkComing *of = inbox->at;
+    Packet first = of[0].packet;
+    guint32 n = --inbox->n, at = 0;
+    for (guint32 child = 1; child < n; child = 2 * at + 1) {
+        child += of[child + 1].when < of[child].when; /* at worst the last one, which is still there */
+        of[at] = of[child];
+        at = child;
+    }
+    for (guint32 above; at > 0 && of[above = (at - 1) / 2].when > of[n].when; at = above)
+        of[at] = of[above];
+    of[at] = of[n];
+    return first;
+}
+
+/* ---- who is next */
+
+static inline void link_note(Link *link)
+{
+    LinkReadyRing *lane = link->lane;
+    const LinkReadyRing *requests = &lane[LINK_LANE_REQUESTS];
+    SimTime at_ps = SIMTIME_NEVER;
+    guint64 order = link->request_order;
+    if (requests->count && link->waiting[VC_RSP] < link->gate) {
+        at_ps = requests->at[requests->head].at_ps;
+        if (at_ps <= link->gate_open_ps) {
+            at_ps = link->gate_open_ps;
+            order = 0;
+        }
+    }
+    if (G_UNLIKELY(link->inbox.n)) {
+        at_ps = inbox_next_ps(&link->inbox);
+        order = inbox_order(link->inbox.at[0].when);
+    }
+    if (G_UNLIKELY(lane[LINK_LANE_ANSWERS].count))
+        at_ps = MIN(at_ps, link_ready_peek(&lane[LINK_LANE_ANSWERS])->at_ps);
+    if (lane[LINK_LANE_TIMERS].count && link_ready_peek(&lane[LINK_LANE_TIMERS])->at_ps <= at_ps) {
+        at_ps = link_ready_peek(&lane[LINK_LANE_TIMERS])->at_ps;
+        order = 0;
+    }
+    link->ready_ps = at_ps;
+    link->ready_order = order;
+    gboolean answers = (requests->count | lane[LINK_LANE_ANSWERS].count | lane[LINK_LANE_TIMERS].count) != 0;
+    link->ready = (guint8)(link->inbox.n ? 1u << VC_CREQ | 1u << VC_RSP : (guint32)answers << VC_RSP);
+}
+
+void link_note_ready(Link *link) { link_note(link); }
+
+/* ---- what joins */
+
+void link_join(Link *link, unsigned v, Packet packet, SimTime at_ps)
+{
+    link_enter(link, v, packet, simfine_from_ps(at_ps), at_ps, at_ps);
+}
+
+static inline void link_join_served(Link *link, LinkReadyRing *lane, SimTime at_ps)
+{
+    LinkReady request = *link_ready_peek(lane);
+    Packet answer;
+    link_ready_drop(lane);
+    link->serving = TRUE;
+    link->serving_ps = at_ps;
+    gboolean answered = link->serve(link->source_node, link, &request, at_ps, &answer);
+    link->serving = FALSE;
+    if (answered)
+        link_join(link, VC_RSP, answer, at_ps);
+}
+
+/* The first one, at ready_ps. */
+static inline void link_join_next(Link *link, SimTime at_ps)
+{
+    LinkReadyRing *timers = &link->lane[LINK_LANE_TIMERS], *answers = &link->lane[LINK_LANE_ANSWERS];
+    LinkReadyRing *requests = &link->lane[LINK_LANE_REQUESTS];
+    if (G_UNLIKELY(timers->count) && link_ready_peek(timers)->at_ps == at_ps) {
+        link_join_served(link, timers, at_ps);
+    } else if (G_UNLIKELY(link->inbox.n)) {
+        Packet packet = inbox_pop(&link->inbox);
+        link_join(link, packet_vc(&packet), packet, at_ps);
+    } else if (G_UNLIKELY(answers->count) && link_ready_peek(answers)->at_ps == at_ps) {
+        Packet answer = link_ready_peek(answers)->packet;
+        link_ready_drop(answers);
+        link_join(link, VC_RSP, answer, at_ps);
+    } else {
+        link->in_time -= link_ready_peek(requests)->packet.hold == LINK_IN_TIME;
+        link_join_served(link, requests, at_ps);
+    }
+    link_note(link);
+}
+
+/* All of the inbox up to until_ps, at that instant up to `order`. */
+static inline void link_settle_inbox(Link *link, SimTime until_ps, guint64 order)
+{
+    LinkInbox *inbox = &link->inbox;
+    while (inbox->n) {
+        guint64 when = inbox->at[0].when;
+        SimTime at_ps = inbox->base_ps + (when >> LINK_ORDER_BITS);
+        if (at_ps >= until_ps && (at_ps > until_ps || inbox_order(when) >= order))
+            break;
+        Packet packet = inbox_pop(inbox);
+        unsigned v = packet_vc(&packet);
+        link_settle(link, at_ps);
+        if (link->free_at > simfine_from_ps(at_ps)) {
+            link_make_room(link, v);
+            link_enqueue(link, v, packet);
+        } else {
+            link_join(link, v, packet, at_ps);
+        }
+    }
+    link_settle(link, until_ps);
+    link_note(link);
+}
+
+/* Everything up to now in order: each decision of the arbiter, each one that joins a queue. */
+void link_settle_lanes(Link *link, SimTime now_ps)
+{
+    SimTime until_ps = now_ps + link->ahead_ps;
+    guint64 order = sim_order(link->sim, until_ps);
+    if (link->serving)
+        return;
+    if (link->inbox.n && link->lane[LINK_LANE_TIMERS].count == 0) {
+        link_settle_inbox(link, until_ps, order);
+        return;
+    }
+    for (;;) {
+        SimTime at_ps = MIN(link->ready_ps, until_ps);
+        if (G_UNLIKELY(link->blocked) && link->retry_ps <= at_ps)
+            link_unblock(link, link->retry_ps);
+        if (link_waits(link) && link->free_at <= simfine_from_ps(at_ps) && !link->blocked)
+            link_serve(link, link->free_at, link->free_at, at_ps);
+        else if (link->ready_ps < until_ps || (link->ready_ps == until_ps && link->ready_order < order))
+            link_join_next(link, at_ps);
+        else
+            break;
+    }
+    if (link->someone_waits || link->in_time)
+        link_see_to(link); /* a blocked link may go on */
+}
+
+/* ---- what is told */
+
+static inline void link_note_more(Link *link, gboolean in_time)
+{
+    SimTime before_ps = link->ready_ps;
+    link_note(link);
+    if ((link->ready_ps < before_ps || in_time) && !link->serving)
+        link_see_to(link);
+}
+
+/* Behind another one it changes nothing yet. */
+static inline void link_push_lane(Link *link, LinkLane lane, Packet packet, SimTime at_ps)
+{
+    gboolean first = link->lane[lane].count == 0;
+    *link_ready_push(&link->lane[lane]) = (LinkReady){at_ps, packet};
+    if (G_UNLIKELY(first || link->in_time))
+        link_note_more(link, link->in_time != 0);
+}
+
+/* Not before the one before it. */
+static inline void link_push_behind(Link *link, LinkLane lane, Packet packet, SimTime at_ps)
+{
+    LinkReadyRing *ring = &link->lane[lane];
+    SimTime last_ps = ring->count ? link_ready_nth(ring, ring->count - 1)->at_ps : 0;
+    link_push_lane(link, lane, packet, MAX(at_ps, last_ps));
+}
+
+void link_push_request(Link *link, Packet request, SimTime at_ps, gboolean in_time)
+{
+    request.hold = in_time ? LINK_IN_TIME : HOLD_NONE;
+    link->in_time += in_time;
+    link_push_lane(link, LINK_LANE_REQUESTS, request, at_ps);
+}
+
+void link_push_later(Link *link, Packet answer, SimTime at_ps)
+{
+    link_push_behind(link, LINK_LANE_ANSWERS, answer, at_ps);
+}
+
+void link_push_timer(Link *link, Packet packet, SimTime at_ps)
+{
+    link_push_behind(link, LINK_LANE_TIMERS, packet, at_ps);
+}
+
+void link_push_coming(Link *link, Packet packet, SimTime at_ps, const Link *from)
+{
+    guint32 order = (guint32)from->vc[packet_vc(&packet)].arrive.order & ((1u << LINK_ORDER_BITS) - 1);
+    if (inbox_push(&link->inbox, packet, at_ps, order, sim_now_ps(link->sim)))
+        link_note_more(link, FALSE);
+}
