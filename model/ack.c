@@ -11,8 +11,16 @@ static Packet ack_packet(const AckMerge *ack)
                     .flits = ack->flits & 0x1fu, .hold = HOLD_NONE};
 }
 
+/* Timers that are over by now come before what happens now. */
+static inline void ack_settle(Link *link)
+{
+    if (link->ready && !link->serving)
+        link_settle_now(link, sim_now_ps(link->sim));
+}
+
 void ack_flush(AckMerge *ack, Link *link)
 {
+    ack_settle(link);
     if (ack->count == 0)
         return;
     Packet packet = ack_packet(ack);
@@ -23,6 +31,7 @@ void ack_flush(AckMerge *ack, Link *link)
 
 void ack_add(AckMerge *ack, Link *link, guint32 txn, guint32 *next, guint64 merge_max, SimTime timer_ps, SimTime at_ps)
 {
+    ack_settle(link);
     if (ack->head) /* nothing follows the first one */
         *next = ack->head;
     ack->head = txn;

@@ -100,10 +100,7 @@ static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
     up->source_port = l;
     up->drained = gpu_drained;
     switch_take(sw, up, p);
-    down->source_node = sw;
-    down->source_port = p;
-    down->ingress = sw->in;
-    link_set_lanes(down, switch_on_timer, 0, up);
+    switch_send(sw, down, p);
     gpu_take(gpu, down, l);
     sw->in[p] = up;
     sw->out[p] = down;

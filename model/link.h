@@ -6,8 +6,8 @@
  * serialization at the flit rate, flight time, credits that return in batches of time one flight later,
  * VC-wise arrival in order, optional bit errors with replay, link down and degraded.
  * Decisions are made when somebody looks, in order and each as of its time. A far end that has nothing to decide when a
- * packet arrives is told as the packet goes on the wire (link_set_early), and what it answers or passes on waits in lanes and the inbox of
- * its own port (link_set_lanes, link_push_coming): neither changes what happens when.
+ * packet arrives is told as the packet goes on the wire (link_set_early), and what it answers or passes on waits in
+ * lanes and the inbox of its own port (link_set_lanes, link_push_coming): neither changes what happens when.
  * Two bounds trade exactness for speed, 0 (exact) by default: `commit_ahead_ps`: the arbiter decides that
  * much before the wire is free, on what waits by then; `drain_ps`: an arrival takes along what arrives on the
  * same channel that much later. What is handled early keeps its own time.

@@ -26,8 +26,8 @@ SimTime link_collect_credits(Link *link, Vc v, SimTime at_ps);
 gboolean link_wire_rare(Link *link, unsigned v, Packet packet, SimFine start);
 /* Who goes when the one whose turn it is lacks credits; -1: nobody. */
 int link_serve_short(Link *link, SimFine start, SimFine at, SimTime now_ps);
-/* link_lane.c: when the next one of lanes and inbox joins a queue, as far as known now, for what leaves the queue may let
- * it in. */
+/* link_lane.c: when the next one of lanes and inbox joins a queue, as far as known now, for what leaves the queue may
+ * let it in. */
 void link_note_ready(Link *link);
 void link_settle_lanes(Link *link, SimTime now_ps);
 /* An answer to something of a lane, while it is served. */
@@ -127,10 +127,10 @@ static inline void link_enqueue(Link *link, unsigned v, Packet packet)
         link->queue_peak = waiting;
 }
 
-/* A packet comes when all decisions before it are made: what is in the queue with it may go at once, if the wire is free.
- * TRUE: somebody has to see to it. */
-static G_GNUC_UNUSED G_GNUC_NO_INLINE gboolean link_enter_contended(Link *link, unsigned v, Packet packet, SimFine start,
-                                                                   SimTime now_ps, SimTime until_ps)
+/* A packet comes when all decisions before it are made: what is in the queue with it may go at once, if the wire is
+ * free. TRUE: somebody has to see to it. */
+static G_GNUC_UNUSED G_GNUC_NO_INLINE gboolean link_enter_contended(Link *link, unsigned v, Packet packet,
+                                                                   SimFine start, SimTime now_ps, SimTime until_ps)
 {
     gboolean waiting = link_waits(link);
     link_make_room(link, v);

@@ -53,6 +53,7 @@ libfanout_core_la_SOURCES += \
 	model/sm.h \
 	model/sm_out.c \
 	model/switch.c \
+	model/switch_early.c \
 	model/switch.h \
 	model/txn.c \
 	model/txn.h \
@@ -80,6 +81,7 @@ PRESETS = \
 	model/presets/teach-4gpu.ini
 EXTRA_DIST += $(PRESETS) model/presets/presets.gresource.xml
 BUILT_SOURCES += model/presets.c model/presets.h
+model/preset.lo: model/presets.h
 CLEANFILES += model/presets.c model/presets.h
 model/presets.c: model/presets/presets.gresource.xml $(PRESETS)
 	$(AM_V_GEN)$(MKDIR_P) model && $(GLIB_COMPILE_RESOURCES) --target=$@ --generate-source \

@@ -308,47 +308,6 @@ static void switch_on_answer(Event *event, SimTime now_ps)
     } while (link_goes_on(from));
 }
 
-/* A packet for one GPU goes to its egress, which takes it in when it is time; but a request behind others that wait, or
- * while a replication goes on, has to wait itself. */
-static inline gboolean switch_route_early(Switch *sw, Link *from, Packet packet, SimTime at_ps)
-{
-    guint32 p = from->sink_port, to = packet.src;
-    if (packet_vc(&packet) == VC_CREQ) {
-        if (G_UNLIKELY(sw->port[p].wait.count || sw->port[p].busy_until_ps > at_ps))
-            return FALSE;
-        to = packet.dst;
-    }
-    packet.hold = p & HOLD_NONE;
-    link_push_coming(sw->out[to * sw->links + sw->port_k[p]], packet, at_ps, from);
-    return TRUE;
-}
-
-/* An answer that is only counted needs no event, but for the last one. */
-static gboolean switch_early(void *node, Link *from, Packet packet, SimTime at_ps)
-{
-    Switch *sw = node;
-    if (packet.kind != PACKET_MC_ACK && packet.kind != PACKET_MC_OPERAND)
-        return switch_route_early(sw, from, packet, at_ps);
-    McAwait *await = &sw->await[packet.txn];
-    guint32 key = (guint32)from->vc[VC_RSP].arrive.order;
-    const LinkRing *ring = &from->ring[VC_RSP];
-    __builtin_prefetch(&sw->await[link_slot(ring, ring->wire + 1)->packet.txn], 1); /* the next one's, mostly */
-    if (await->has_data || sw->fabric->n_silent)
-        return FALSE;
-    link_credit(from, VC_RSP, packet.flits, at_ps);
-    if (at_ps > await->last_ps || (at_ps == await->last_ps && key > await->last_key)) {
-        await->last_ps = at_ps;
-        await->last_key = key;
-    }
-    if (--await->count == 0)
-        reduction_end_later(sw, packet.txn);
-    return TRUE;
-}
-
-#define SWITCH_EARLY                                                                                            \
-    (1u << PACKET_READ | 1u << PACKET_WRITE | 1u << PACKET_RED | 1u << PACKET_ATOM | 1u << PACKET_READ_RSP |   \
-     1u << PACKET_ATOM_RSP | 1u << PACKET_ACK | 1u << PACKET_MC_ACK | 1u << PACKET_MC_OPERAND)
-
 void switch_take(Switch *sw, Link *from, guint32 port)
 {
     link_set_sink(from, NULL, sw, port);
@@ -357,13 +316,12 @@ void switch_take(Switch *sw, Link *from, guint32 port)
     from->vc[VC_RSP].arrive.fire = switch_on_answer;
 }
 
-gboolean switch_on_timer(void *node, Link *out, const LinkReady *timer, SimTime at_ps, Packet *answer)
+void switch_send(Switch *sw, Link *to, guint32 port)
 {
-    Switch *sw = node;
-    (void)timer;
-    (void)answer;
-    ack_expire(&sw->port[out->source_port].done, out, at_ps);
-    return FALSE;
+    to->source_node = sw;
+    to->source_port = port;
+    to->ingress = sw->in;
+    link_set_lanes(to, switch_on_timer, 0, to);
 }
 
 /* ---- the end of a multicast request */

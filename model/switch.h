@@ -117,6 +117,12 @@ extern const StatRow switch_port_stats[];
 void switch_init(Switch *sw, struct Fabric *fabric, guint32 id, guint32 gpus, guint32 links);
 void switch_clear(Switch *sw);
 void switch_take(Switch *sw, Link *from, guint32 port); /* what arrives on `from`, at that port */
+void switch_send(Switch *sw, Link *to, guint32 port);   /* what leaves there */
+/* switch_early.c: a LinkEarly for packets that only pass through, and for answers that are only counted. */
+gboolean switch_early(void *sw, Link *from, Packet packet, SimTime at_ps);
+#define SWITCH_EARLY                                                                                            \
+    (1u << PACKET_READ | 1u << PACKET_WRITE | 1u << PACKET_RED | 1u << PACKET_ATOM | 1u << PACKET_READ_RSP |   \
+     1u << PACKET_ATOM_RSP | 1u << PACKET_ACK | 1u << PACKET_MC_ACK | 1u << PACKET_MC_OPERAND)
 /* A LinkServe: merged acknowledgements have waited long enough for others. */
 gboolean switch_on_timer(void *sw, Link *out, const LinkReady *timer, SimTime at_ps, Packet *answer);
 void switch_finish(Switch *sw, guint32 record, SimTime now_ps); /* frees record and tag */

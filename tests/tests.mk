@@ -3,7 +3,7 @@ TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
 EXTRA_DIST += tests/summary.sh
-noinst_HEADERS = tests/cuda_bad.h tests/cuda_test.h tests/model_test.h tests/test.h tests/trace_test.h tests/warp_test.h
+noinst_HEADERS = tests/cuda_bad.h tests/cuda_test.h tests/link_ends.h tests/model_test.h tests/test.h tests/trace_test.h tests/warp_test.h
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
 dist_check_SCRIPTS = \
@@ -83,6 +83,7 @@ check_PROGRAMS += \
 	tests/test_hash \
 	tests/test_hbm \
 	tests/test_link \
+	tests/test_link_lane \
 	tests/test_log \
 	tests/test_loop \
 	tests/test_mcobject \

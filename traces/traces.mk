@@ -78,6 +78,7 @@ nodist_libfanout_core_la_SOURCES += \
 	traces/chakra.pb-c.h
 EXTRA_DIST += traces/chakra.proto
 BUILT_SOURCES += traces/chakra.pb-c.h
+traces/read_chakra.lo traces/write_chakra.lo: traces/chakra.pb-c.h
 CLEANFILES += traces/chakra.pb-c.c traces/chakra.pb-c.h
 traces/chakra.pb-c.h: traces/chakra.proto
 	$(AM_V_GEN)$(MKDIR_P) traces && $(PROTOC_C) --proto_path=$(srcdir)/traces --c_out=traces \
