@@ -126,6 +126,7 @@ typedef struct Gpu {
     GpuPipe pipe[GPU_PIPES];
     SimFine local_free_at, local_byte_time;
     Hbm hbm;
+    Packet replica_ack;        /* but for its McRecord */
     SimFine host_free_at[2], host_byte_time; /* by GpuHostWay */
     struct CopyEngines *engines;             /* copy.h */
     struct Sm *sm;             /* sm.h */

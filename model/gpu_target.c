@@ -155,15 +155,18 @@ static inline gboolean gpu_answer_replica(Gpu *gpu, guint32 link, Packet answer,
     return FALSE;
 }
 
-static gboolean gpu_answer_plain(Gpu *gpu, guint32 link, Packet packet, SimTime at_ps, Packet *answer)
+static inline gboolean gpu_answer_plain(Gpu *gpu, guint32 link, Packet packet, SimTime at_ps, Packet *answer)
 {
-    guint32 bytes = (replica_answer_flits(packet.src) - 1u) * FLIT_BYTES;
-    gboolean read = packet.kind == PACKET_MC_READ;
-    *answer = (Packet){.txn = packet.txn, .dst = gpu->id, .hold = HOLD_NONE,
-                       .kind = read ? PACKET_MC_OPERAND : PACKET_MC_ACK,
-                       .flits = read ? replica_answer_flits(packet.src)
-                                     : (guint8)gpu->fabric->spec.sw.replica_ack_flits};
-    return gpu_answer_replica(gpu, link, *answer, replica_answer(packet.src) == REPLICA_FROM_HBM ? bytes : 0, at_ps);
+    guint8 flits = replica_answer_flits(packet.src);
+    *answer = gpu->replica_ack;
+    answer->txn = packet.txn;
+    if (packet.kind == PACKET_MC_READ) {
+        answer->kind = PACKET_MC_OPERAND;
+        answer->flits = flits & 0x1fu;
+    }
+    if (G_LIKELY(replica_answer(packet.src) != REPLICA_FROM_HBM))
+        return TRUE;
+    return gpu_answer_replica(gpu, link, *answer, (flits - 1u) * FLIT_BYTES, at_ps);
 }
 
 /* A replica of a multicast request: this GPU's own mapping says where in its memory it goes. */
@@ -180,8 +183,8 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
     Switch *sw = down->source_node;
     McRecord *record = &sw->record[packet.txn];
     const McBind *bind = mcobject_lookup(record->object, gpu->id, record->offset);
-    Packet answer = {.txn = packet.txn, .dst = gpu->id, .hold = HOLD_NONE,
-                     .kind = PACKET_MC_ACK, .flits = (guint8)fabric->spec.sw.replica_ack_flits};
+    Packet answer = gpu->replica_ack;
+    answer.txn = packet.txn;
     gboolean read = packet.kind == PACKET_MC_READ;
     guint32 slot = read && bind && bind->region->host ? data_take(fabric->data) : 0;
     if (bind && (bind->region->host || memory_watches(fabric->memory))) {
@@ -352,6 +355,8 @@ static void gpu_pipe_on_head(Event *event, SimTime now_ps)
 
 void gpu_target_init(Gpu *gpu)
 {
+    gpu->replica_ack = (Packet){.dst = gpu->id, .hold = HOLD_NONE, .kind = PACKET_MC_ACK,
+                                .flits = (guint8)gpu->fabric->spec.sw.replica_ack_flits};
     for (int p = 0; p < GPU_PIPES; p++) {
         gpu->pipe[p].gpu = gpu;
         event_init(&gpu->pipe[p].head, gpu_pipe_on_head);

@@ -4,7 +4,7 @@
 
 /* Somebody lacks credits at the instant at_ps: the VC that can send after all, or -1. Then *retry_ps is when
  * the first credit comes; link_credit_return() tells of earlier ones. */
-static int link_arbitrate_short(Link *link, SimTime at_ps, SimTime *retry_ps)
+static inline int link_arbitrate_short(Link *link, SimTime at_ps, SimTime *retry_ps)
 {
     *retry_ps = SIMTIME_NEVER;
     link->starved = 0;
@@ -12,7 +12,11 @@ static int link_arbitrate_short(Link *link, SimTime at_ps, SimTime *retry_ps)
         unsigned v = (link->last_vc + i) % VCS;
         if (link->waiting[v] == 0)
             continue;
-        SimTime next_ps = link_collect_credits(link, (Vc)v, at_ps);
+        SimTime next_ps = link_credits_due_ps(link, (Vc)v);
+        if (next_ps <= at_ps) {
+            link_collect_credits(link, (Vc)v, at_ps);
+            next_ps = link_credits_due_ps(link, (Vc)v);
+        }
         if (link->credits[v] >= (gint32)link_slot(&link->ring[v], link->ring[v].wire)->packet.flits)
             return (int)v;
         *retry_ps = MIN(*retry_ps, next_ps);

@@ -55,11 +55,6 @@ void link_credit_return(Link *link, Vc v, guint32 flits, SimTime at_ps)
     link_credit_wake(link, v, at_ps);
 }
 
-static inline SimTime link_credit_time(const Link *link, SimTime slot_ps)
-{
-    return slot_ps + link->credit_delay_ps;
-}
-
 static void link_credit_close(Link *link, Vc v)
 {
     SimTime slot_ps = link->slot_ps[v];
@@ -68,16 +63,13 @@ static void link_credit_close(Link *link, Vc v)
         link_credit_return(link, v, link->freed[v], link_credit_time(link, slot_ps));
 }
 
-SimTime link_collect_credits(Link *link, Vc v, SimTime at_ps)
+void link_collect_credits(Link *link, Vc v, SimTime at_ps)
 {
-    gboolean sees_open = !link->domain && link->slot_ps[v];
-    if (sees_open && link_credit_time(link, link->slot_ps[v]) <= at_ps) {
-        link_credit_close(link, v);
-        sees_open = FALSE;
-    }
     link_take_credits(link, v, at_ps);
-    SimTime next_ps = sees_open ? link_credit_time(link, link->slot_ps[v]) : SIMTIME_NEVER;
-    return link->returns[v].count ? MIN(next_ps, link_return_peek(&link->returns[v])->at_ps) : next_ps;
+    if (link_sees_open(link, v) && link_credit_time(link, link->slot_ps[v]) <= at_ps) {
+        link->credits[v] += (gint32)link->freed[v];
+        link->slot_ps[v] = 0;
+    }
 }
 
 void link_credit_slot(Link *link, Vc v, guint32 flits, SimTime slot_ps)

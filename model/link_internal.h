@@ -20,8 +20,21 @@ static inline void link_send_by(Link *link, SimTime due_ps)
         link_send_at(link, due_ps);
 }
 
-/* link_credit.c: credits that have come back by at_ps are the sender's. When the next ones come, as far as known. */
-SimTime link_collect_credits(Link *link, Vc v, SimTime at_ps);
+/* link_credit.c: credits that have come back by at_ps are the sender's. */
+void link_collect_credits(Link *link, Vc v, SimTime at_ps);
+/* When those of a batch are there. */
+static inline SimTime link_credit_time(const Link *link, SimTime slot_ps) { return slot_ps + link->credit_delay_ps; }
+/* The sender sees the batch that is open too, unless that is in another domain. */
+static inline gboolean link_sees_open(const Link *link, Vc v) { return !link->domain && link->slot_ps[v]; }
+/* When the next ones come, as far as known: the open batch is later than all others. */
+static inline SimTime link_credits_due_ps(const Link *link, Vc v)
+{
+    const LinkReturnRing *ring = &link->returns[v];
+    if (ring->count)
+        return ring->at[ring->head].at_ps;
+    return link_sees_open(link, v) ? link_credit_time(link, link->slot_ps[v]) : SIMTIME_NEVER;
+}
+
 /* link.c: a packet that somebody looks at, or that goes to another domain. TRUE: it is in another domain now. */
 gboolean link_wire_rare(Link *link, unsigned v, Packet packet, SimFine start);
 /* Who goes when the one whose turn it is lacks credits; -1: nobody. */

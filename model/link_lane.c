@@ -70,6 +70,7 @@ static inline void link_note(Link *link)
     const LinkReadyRing *requests = &lane[LINK_LANE_REQUESTS];
     SimTime at_ps = SIMTIME_NEVER;
     guint64 order = link->request_order;
+    guint32 others = link->inbox.n | lane[LINK_LANE_ANSWERS].count | lane[LINK_LANE_TIMERS].count;
     if (requests->count && link->waiting[VC_RSP] < link->gate) {
         at_ps = requests->at[requests->head].at_ps;
         if (at_ps <= link->gate_open_ps) {
@@ -77,30 +78,43 @@ static inline void link_note(Link *link)
             order = 0;
         }
     }
-    if (G_UNLIKELY(link->inbox.n)) {
-        at_ps = inbox_next_ps(&link->inbox);
-        order = inbox_order(link->inbox.at[0].when);
-    }
-    if (G_UNLIKELY(lane[LINK_LANE_ANSWERS].count))
-        at_ps = MIN(at_ps, link_ready_peek(&lane[LINK_LANE_ANSWERS])->at_ps);
-    if (lane[LINK_LANE_TIMERS].count && link_ready_peek(&lane[LINK_LANE_TIMERS])->at_ps <= at_ps) {
-        at_ps = link_ready_peek(&lane[LINK_LANE_TIMERS])->at_ps;
-        order = 0;
+    if (others) {
+        if (link->inbox.n) {
+            at_ps = inbox_next_ps(&link->inbox);
+            order = inbox_order(link->inbox.at[0].when);
+        }
+        if (lane[LINK_LANE_ANSWERS].count)
+            at_ps = MIN(at_ps, link_ready_peek(&lane[LINK_LANE_ANSWERS])->at_ps);
+        if (lane[LINK_LANE_TIMERS].count && link_ready_peek(&lane[LINK_LANE_TIMERS])->at_ps <= at_ps) {
+            at_ps = link_ready_peek(&lane[LINK_LANE_TIMERS])->at_ps;
+            order = 0;
+        }
     }
     link->ready_ps = at_ps;
     link->ready_order = order;
-    gboolean answers = (requests->count | lane[LINK_LANE_ANSWERS].count | lane[LINK_LANE_TIMERS].count) != 0;
-    link->ready = (guint8)(link->inbox.n ? 1u << VC_CREQ | 1u << VC_RSP : (guint32)answers << VC_RSP);
+    guint32 answers = (requests->count | others) != 0;
+    link->ready = (guint8)(link->inbox.n ? 1u << VC_CREQ | 1u << VC_RSP : answers << VC_RSP);
 }
 
 void link_note_ready(Link *link) { link_note(link); }
 
 /* ---- what joins */
 
-void link_join(Link *link, unsigned v, Packet packet, SimTime at_ps)
+static G_GNUC_NO_INLINE void link_join_free(Link *link, unsigned v, Packet packet, SimTime at_ps)
 {
     link_enter(link, v, packet, simfine_from_ps(at_ps), at_ps, at_ps);
 }
+
+/* All decisions up to then are made. */
+static ALWAYS_INLINE void link_join_now(Link *link, unsigned v, Packet packet, SimTime at_ps)
+{
+    if (link->free_at <= simfine_from_ps(at_ps) || link_ring_is_full(&link->ring[v], link->waiting[v]))
+        link_join_free(link, v, packet, at_ps);
+    else
+        link_enqueue(link, v, packet);
+}
+
+void link_join(Link *link, unsigned v, Packet packet, SimTime at_ps) { link_join_now(link, v, packet, at_ps); }
 
 static inline void link_join_served(Link *link, LinkReadyRing *lane, SimTime at_ps)
 {
@@ -112,7 +126,7 @@ static inline void link_join_served(Link *link, LinkReadyRing *lane, SimTime at_
     gboolean answered = link->serve(link->source_node, link, &request, at_ps, &answer);
     link->serving = FALSE;
     if (answered)
-        link_join(link, VC_RSP, answer, at_ps);
+        link_join_now(link, VC_RSP, answer, at_ps);
 }
 
 /* The first one, at ready_ps. */
@@ -148,12 +162,7 @@ static inline void link_settle_inbox(Link *link, SimTime until_ps, guint64 order
         Packet packet = inbox_pop(inbox);
         unsigned v = packet_vc(&packet);
         link_settle(link, at_ps);
-        if (link->free_at > simfine_from_ps(at_ps)) {
-            link_make_room(link, v);
-            link_enqueue(link, v, packet);
-        } else {
-            link_join(link, v, packet, at_ps);
-        }
+        link_join_now(link, v, packet, at_ps);
     }
     link_settle(link, until_ps);
     link_note(link);
