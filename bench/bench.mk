@@ -1,11 +1,12 @@
 # bench/: how fast and how right the simulator is; nothing here runs in `make check`.
 
-# The simulator's own speed, beside two yardsticks in the same process: as text, and as JSON in bench.json.
+# The simulator's own speed, beside two yardsticks in the same process: as text, and as JSON in bench.json; then every
+# figure that has a target, with the target: minutes.
 .PHONY: bench
 bench: fanout
 	./fanout bench speed --format json >bench.json
 	./fanout bench speed --record $(top_srcdir)/tests/speed.recorded
-	./fanout bench domains --runs 3
+	./fanout bench targets
 CLEANFILES += bench.json
 
 # The cost of a hop from 2 to 256 GPUs and from 1 MiB to 1 GiB: minutes.

@@ -10,7 +10,10 @@ fanout_SOURCES = \
 	cli/run.h \
 	cli/speed.c \
 	cli/speed.h \
+	cli/speed_cost.c \
+	cli/speed_cost.h \
 	cli/speed_domains.c \
+	cli/speed_targets.c \
 	cli/speed_yardstick.c \
 	cli/system.c \
 	cli/system.h \

@@ -1,16 +1,12 @@
 /* The benches of the simulator itself: what runs, what it costs, and the table of it. */
 #include "cli/speed.h"
 
-#include <malloc.h>
 #include <math.h>
 #include <string.h>
 
-#include "api/coll.h"
-#include "api/traffic.h"
-#include "cli/system.h"
+#include "cli/speed_cost.h"
 
 #define LOSS_PERCENT 15
-#define HOLDS 2000000
 
 const SpeedBench speed_benches[] = {
     {"engine", "the calendar alone, beside a binary heap and a bare wheel", TRUE},
@@ -18,7 +14,8 @@ const SpeedBench speed_benches[] = {
     {"ring", "all_reduce of 16 MiB by ring, 8 GPUs", TRUE},
     {"nvls", "all_reduce of 16 MiB by NVLS, 8 GPUs", TRUE},
     {"growth", "uniform from 2 to 256 endpoints, NVLS all_reduce from 1 MiB to 1 GiB", FALSE},
-    {"domains", "all_reduce of 4 MiB by NVLS on gb200-nvl72, in one domain and in two (--domains)", FALSE},
+    {"domains", "all_reduce of 16 MiB by NVLS on gb200-nvl72, in one domain and in two (--domains)", FALSE},
+    {"targets", "what the simulator is meant to reach, beside what it does: minutes", FALSE},
     {NULL, NULL, FALSE},
 };
 
@@ -48,12 +45,6 @@ static const Column row_columns[] = {
     COLUMN_END,
 };
 
-/* What one run of something cost. */
-typedef struct {
-    guint64 packets, hops, events, memory_bytes, peak_packets;
-    double cpu_s;
-} Cost;
-
 typedef struct {
     const Options *options;
     Report *report;
@@ -62,93 +53,6 @@ typedef struct {
     char **record; /* lines to compare with; NULL: none */
     GString *worse;
 } Speed;
-
-static guint64 speed_heap_bytes(void)
-{
-    struct mallinfo2 info = mallinfo2();
-    return info.uordblks + info.hblkhd;
-}
-
-/* ---- one run each */
-
-static gboolean speed_open(System *system, const Options *options, const char *const *sets, GError **error)
-{
-    if (!system_load(system, NULL, options, error))
-        return FALSE;
-    for (; *sets; sets++)
-        if (!param_set_text(system->params, *sets, error)) {
-            system_clear(system);
-            return FALSE;
-        }
-    return TRUE;
-}
-
-static gboolean speed_uniform(const Options *options, guint endpoints, guint64 packets, Cost *cost, GError **error)
-{
-    g_autofree char *gpus = g_strdup_printf("system.gpus=%u", endpoints);
-    System system;
-    if (!speed_open(&system, options, (const char *[]){gpus, "system.links_per_switch=1", NULL}, error))
-        return FALSE;
-    Sim *sim = sim_new(&(SimSpec){.seed = options->seed, .calendar = options->calendar}, NULL);
-    Fabric *fabric = fabric_new(sim, &system.spec, FALSE, error);
-    if (fabric) {
-        guint64 before = speed_heap_bytes();
-        Traffic *traffic =
-            traffic_new(fabric, &(TrafficSpec){.packets = packets, .load_per_mille = 800, .bytes = 128});
-        double start_s = speed_cpu_s();
-        sim_run(sim, SIMTIME_NEVER);
-        *cost = (Cost){.cpu_s = speed_cpu_s() - start_s, .packets = packets, .hops = fabric_crossings(fabric),
-                       .events = sim_events_fired(sim), .memory_bytes = speed_heap_bytes() - before,
-                       .peak_packets = traffic_peak(traffic)};
-        g_assert(traffic_completed(traffic) == packets && fabric_is_quiet(fabric));
-        traffic_free(traffic);
-        fabric_free(fabric);
-    }
-    sim_free(sim);
-    system_clear(&system);
-    return fabric != NULL;
-}
-
-static guint64 speed_count_requests(const Fabric *fabric)
-{
-    guint64 n = 0;
-    for (guint k = 0; k < G_N_ELEMENTS(fabric->op_remote.kind); k++) {
-        n += fabric->op_remote.kind[k] ? fabric->op_remote.kind[k]->count : 0;
-        for (guint o = 0; o < fabric->op_object->len; o++) {
-            const OpTable *table = g_ptr_array_index(fabric->op_object, o);
-            n += table && table->kind[k] ? table->kind[k]->count : 0;
-        }
-    }
-    return n;
-}
-
-static gboolean speed_all_reduce(const Options *options, CollAlgo algo, guint64 bytes, Cost *cost, GError **error)
-{
-    System system;
-    if (!speed_open(&system, options, (const char *[]){NULL}, error))
-        return FALSE;
-    gboolean good = FALSE;
-    CollResult result;
-    CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
-    spec.algo = algo;
-    spec.bytes = bytes;
-    spec.check = FALSE;
-    Sim *sim = sim_new(&(SimSpec){.seed = options->seed, .calendar = options->calendar}, NULL);
-    Fabric *fabric = fabric_new(sim, &system.spec, FALSE, error);
-    CollGroup *group = fabric ? coll_group_new(fabric, NULL, (guint32)system.spec.system.gpus, error) : NULL;
-    if (group) {
-        double start_s = speed_cpu_s();
-        good = coll_run(group, &spec, &result, error);
-        *cost = (Cost){.cpu_s = speed_cpu_s() - start_s, .packets = speed_count_requests(fabric),
-                       .hops = fabric_crossings(fabric), .events = sim_events_fired(sim)};
-        coll_group_free(group);
-    }
-    if (fabric)
-        fabric_free(fabric);
-    sim_free(sim);
-    system_clear(&system);
-    return good;
-}
 
 /* ---- rows */
 
@@ -171,7 +75,7 @@ static void speed_fixed_over(Table *table, double value, double over)
 }
 
 /* The median run's figures. ratio and of_wheel are medians of their own: yardsticks run beside each run. */
-static void speed_add(Speed *speed, const char *bench, guint64 what, const Cost *cost, double *heap,
+static void speed_add(Speed *speed, const char *bench, guint64 what, const SpeedCost *cost, double *heap,
                       double *wheel, double *cpu_s, double target)
 {
     Table *table = speed->table;
@@ -196,30 +100,36 @@ static void speed_add(Speed *speed, const char *bench, guint64 what, const Cost 
     speed_compare(speed, bench, what, ratio);
 }
 
-typedef gboolean (*SpeedOne)(const Options *options, guint64 what, Cost *cost, GError **error);
+typedef gboolean (*SpeedOne)(const Options *options, guint64 what, SpeedCost *cost, GError **error);
 
-static gboolean one_uniform(const Options *options, guint64 endpoints, Cost *cost, GError **error)
+static gboolean one_uniform(const Options *options, guint64 endpoints, SpeedCost *cost, GError **error)
 {
-    return speed_uniform(options, (guint)endpoints, 500000, cost, error);
+    return speed_cost_uniform(options, (guint)endpoints, SPEED_PACKETS, NULL, cost, error);
 }
 
-static gboolean one_ring(const Options *options, guint64 bytes, Cost *cost, GError **error)
+static gboolean one_all_reduce(const Options *options, CollAlgo algo, guint64 bytes, SpeedCost *cost, GError **error)
 {
-    return speed_all_reduce(options, COLL_RING, bytes, cost, error);
+    SpeedColl what = {.op = COLL_ALL_REDUCE, .algo = algo, .bytes = bytes};
+    return speed_cost_coll(options, &what, cost, error);
 }
 
-static gboolean one_nvls(const Options *options, guint64 bytes, Cost *cost, GError **error)
+static gboolean one_ring(const Options *options, guint64 bytes, SpeedCost *cost, GError **error)
 {
-    return speed_all_reduce(options, COLL_NVLS, bytes, cost, error);
+    return one_all_reduce(options, COLL_RING, bytes, cost, error);
 }
 
-static gboolean one_engine(const Options *options, guint64 pending, Cost *cost, GError **error)
+static gboolean one_nvls(const Options *options, guint64 bytes, SpeedCost *cost, GError **error)
+{
+    return one_all_reduce(options, COLL_NVLS, bytes, cost, error);
+}
+
+static gboolean one_engine(const Options *options, guint64 pending, SpeedCost *cost, GError **error)
 {
     guint64 ours, heaps;
     (void)error;
-    *cost = (Cost){.events = HOLDS,
-                   .cpu_s = HOLDS / speed_sim_holds_per_s((guint)pending, HOLDS, options->calendar, &ours)};
-    speed_heap_holds_per_s((guint)pending, HOLDS, &heaps);
+    *cost = (SpeedCost){.events = SPEED_HOLDS,
+                   .cpu_s = SPEED_HOLDS / speed_sim_holds_per_s((guint)pending, SPEED_HOLDS, options->calendar, &ours)};
+    speed_heap_holds_per_s((guint)pending, SPEED_HOLDS, &heaps);
     g_assert(ours == heaps); /* both simulated the same */
     return TRUE;
 }
@@ -230,10 +140,10 @@ static gboolean speed_row(Speed *speed, const char *bench, SpeedOne one, guint64
     double heap[RUNS_MAX], wheel[RUNS_MAX], cpu_s[RUNS_MAX];
     guint pending = one == one_engine ? (guint)what : SPEED_PENDING;
     guint64 unused;
-    Cost cost;
+    SpeedCost cost;
     for (guint r = 0; r < speed->runs; r++) {
-        double heap_per_s = speed_heap_holds_per_s(pending, HOLDS, &unused);
-        double wheel_per_s = speed_wheel_holds_per_s(pending, HOLDS, &unused);
+        double heap_per_s = speed_heap_holds_per_s(pending, SPEED_HOLDS, &unused);
+        double wheel_per_s = speed_wheel_holds_per_s(pending, SPEED_HOLDS, &unused);
         if (!one(speed->options, what, &cost, error))
             return FALSE;
         double per_s = (double)(cost.hops ? cost.hops : cost.events) / cost.cpu_s;
@@ -288,6 +198,8 @@ ExitCode speed_run(const Options *options, const char *name, guint runs, const c
     g_auto(GStrv) lines = NULL;
     if (strcmp(name, "domains") == 0)
         return speed_domains(options, MIN(runs | 1, RUNS_MAX), error);
+    if (strcmp(name, "targets") == 0)
+        return speed_targets(options, MIN(runs | 1, RUNS_MAX), error);
     if (record && !g_file_get_contents(record, &text, NULL, error))
         return EXIT_USER;
     lines = text ? g_strsplit(text, "\n", 0) : NULL;

@@ -14,6 +14,8 @@ double speed_heap_holds_per_s(guint pending, guint64 holds, guint64 *check);  /*
 double speed_wheel_holds_per_s(guint pending, guint64 holds, guint64 *check); /* bare timing wheel */
 double speed_sim_holds_per_s(guint pending, guint64 holds, SimCalendar calendar, guint64 *check);
 #define SPEED_PENDING 10000
+#define SPEED_HOLDS 2000000
+#define SPEED_PACKETS 500000 /* of uniform traffic */
 #define RUNS_MAX 99
 
 double speed_wall_s(void); /* since some moment: what two threads are measured by */
@@ -35,5 +37,9 @@ ExitCode speed_run(const Options *options, const char *name, guint runs, const c
 
 /* "domains", speed_domains.c: the same all-reduce in one domain and in two. GError: the system cannot do that. */
 ExitCode speed_domains(const Options *options, guint runs, GError **error);
+
+/* "targets", speed_targets.c: one row for each figure that has a target. Whether it is met is for the reader: a busy
+ * machine misses more. GError: as above. */
+ExitCode speed_targets(const Options *options, guint runs, GError **error);
 
 #endif

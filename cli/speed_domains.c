@@ -1,7 +1,7 @@
 /* The bench of two domains: an all-reduce in one and in two by turns, wall time, since it is about two cores. */
 #include "cli/speed.h"
 
-#include "api/coll.h"
+#include "cli/speed_cost.h"
 #include "cli/system.h"
 
 #define DOMAINS_TARGET 1.6
@@ -21,54 +21,26 @@ static const Column row_columns[] = {
     COLUMN_END,
 };
 
-typedef struct {
-    double wall_s, cpu_s;
-    guint64 crossings;
-    SimTime time_ps;
-} DomainsCost;
-
-static gboolean domains_once(const Options *options, const System *system, guint domains, DomainsCost *cost,
-                             GError **error)
-{
-    CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
-    CollResult result = {0};
-    spec.algo = COLL_NVLS;
-    spec.bytes = DOMAINS_BYTES;
-    spec.check = FALSE;
-    Sim *sim = sim_new(&(SimSpec){.seed = options->seed, .calendar = options->calendar, .domains = domains}, NULL);
-    Fabric *fabric = fabric_new(sim, &system->spec, FALSE, error);
-    CollGroup *group = fabric ? coll_group_new(fabric, NULL, (guint32)system->spec.system.gpus, error) : NULL;
-    double wall_s = speed_wall_s(), cpu_s = speed_cpu_s();
-    gboolean good = group && coll_run(group, &spec, &result, error);
-    if (good)
-        *cost = (DomainsCost){speed_wall_s() - wall_s, speed_cpu_s() - cpu_s, fabric_crossings(fabric),
-                              result.time_ps};
-    if (group)
-        coll_group_free(group);
-    if (fabric)
-        fabric_free(fabric);
-    sim_free(sim);
-    return good;
-}
-
-static gboolean domains_row(const Options *options, const System *system, guint runs, Table *table, GError **error)
+static gboolean domains_row(const Options *options, guint runs, Table *table, GError **error)
 {
     enum { ONE, TWO, KINDS };
     double wall_s[KINDS][RUNS_MAX], cpu_s[KINDS][RUNS_MAX], ratio[RUNS_MAX];
     gboolean same = TRUE;
-    DomainsCost cost[KINDS];
+    SpeedCost cost[KINDS];
     for (guint r = 0; r < runs; r++) {
         for (guint k = 0; k < KINDS; k++) {
-            if (!domains_once(options, system, k + 1, &cost[k], error))
+            SpeedColl what = {.system = options->system ? NULL : "gb200-nvl72", .op = COLL_ALL_REDUCE,
+                              .algo = COLL_NVLS, .bytes = DOMAINS_BYTES, .domains = k + 1};
+            if (!speed_cost_coll(options, &what, &cost[k], error))
                 return FALSE;
             wall_s[k][r] = cost[k].wall_s;
             cpu_s[k][r] = cost[k].cpu_s;
         }
         ratio[r] = cost[ONE].wall_s / cost[TWO].wall_s;
-        same = same && cost[ONE].crossings == cost[TWO].crossings && cost[ONE].time_ps == cost[TWO].time_ps;
+        same = same && cost[ONE].hops == cost[TWO].hops && cost[ONE].time_ps == cost[TWO].time_ps;
     }
     table_u64(table, DOMAINS_BYTES);
-    table_u64(table, cost[ONE].crossings);
+    table_u64(table, cost[ONE].hops);
     table_fixed(table, speed_median(wall_s[ONE], runs));
     table_fixed(table, speed_median(wall_s[TWO], runs));
     table_fixed(table, speed_median(cpu_s[ONE], runs));
@@ -93,7 +65,7 @@ ExitCode speed_domains(const Options *options, guint runs, GError **error)
     report_add_note(report, "medians; other programs on this machine count: two free cores reach between CPU one over "
                     "CPU two and twice that");
     ExitCode code = EXIT_USER;
-    if (domains_row(options, &system, runs, table, error))
+    if (domains_row(options, runs, table, error))
         code = options_write(options, report, error);
     report_free(report);
     system_clear(&system);

@@ -1,0 +1,37 @@
+/* What one run of something costs the host: the parts of which the benches of the simulator itself are made. */
+#ifndef CLI_SPEED_COST_H
+#define CLI_SPEED_COST_H
+
+#include "api/coll.h"
+#include "cli/options.h"
+
+typedef struct {
+    guint64 packets;      /* requests and what follows from each: one */
+    guint64 hops;         /* packets that crossed a link */
+    guint64 events;       /* of the calendar */
+    guint64 memory_bytes; /* uniform: taken while running; collectives: of the process when the run is done */
+    guint64 peak_packets; /* uniform: in flight at most */
+    double cpu_s, wall_s; /* of the run, without building what runs */
+    SimTime time_ps;      /* of a collective */
+} SpeedCost;
+
+/* Uniform random unicast of 128 B at 0.8 load among so many endpoints on one switch level. sets: "section.name=value",
+ * ends with NULL. GError: the options' system or a set is wrong. */
+gboolean speed_cost_uniform(const Options *options, guint endpoints, guint64 packets, const char *const *sets,
+                            SpeedCost *cost, GError **error);
+
+typedef struct {
+    const char *system;      /* NULL: that of the options, or the usual one */
+    CollOp op;
+    CollAlgo algo;
+    guint64 bytes;
+    guint32 ranks;           /* 0: all GPUs */
+    guint domains;           /* 0, 1 or 2 */
+    CollFidelity fidelity;
+    guint64 crossings;       /* with COLL_FIDELITY_AUTO: CollSpec's */
+    const char *const *sets; /* NULL: none */
+} SpeedColl;
+/* A collective, timing-only. GError: as above, or the collective cannot run. */
+gboolean speed_cost_coll(const Options *options, const SpeedColl *what, SpeedCost *cost, GError **error);
+
+#endif

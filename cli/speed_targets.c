@@ -1,0 +1,260 @@
+/* Every figure of the simulator's own speed that has a target, with the target beside it.
+ *
+ * Other simulators' figures are of another machine: each is divided by what that machine's binary heap holds a second,
+ * as ours is by this machine's, run beside it. Sources: shared/reference/PEERS.md, 1 (packets/s) and 5b (the heap,
+ * 10,000 pending, 58.3 ns). */
+#include "cli/speed.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/speed_cost.h"
+
+#define PEERS_HEAP_NS 58.3
+#define MIB (1ull << 20)
+#define GIB (1ull << 30)
+
+static const Column row_columns[] = {
+    COLUMN_TEXT(what, "what", "the figure"),
+    COLUMN_FIXED(figure, "figure", "", 3, "here and now"),
+    COLUMN_TEXT(unit, "unit", "of figure and target"),
+    COLUMN_TEXT(bound, "bound", "at least, or at most"),
+    COLUMN_FIXED(target, "target", "", 2, "of the figure"),
+    COLUMN_BOOL(met, "met", "the target"),
+    COLUMN_END,
+};
+
+typedef struct {
+    const Options *options;
+    Table *table;
+    guint runs;
+    double nvls_gib_hop; /* what a hop of 1 GiB costs, in holds of the heap */
+    GError **error;
+} Targets;
+
+static void targets_row(Targets *targets, const char *what, double figure, const char *unit, gboolean at_least,
+                        double target)
+{
+    Table *table = targets->table;
+    table_text(table, what);
+    table_fixed(table, figure);
+    table_text(table, unit);
+    table_text(table, at_least ? "at least" : "at most");
+    table_fixed(table, target);
+    table_bool(table, at_least ? figure >= target : figure <= target);
+}
+
+static double targets_heap_per_s(void)
+{
+    guint64 unused;
+    return speed_heap_holds_per_s(SPEED_PENDING, SPEED_HOLDS, &unused);
+}
+
+static const char *const ahead[] = {"link.commit_ahead_ps=48000", "link.drain_ps=8000", NULL};
+
+/* ---- uniform traffic */
+
+/* Hops and packets over the heap's holds, medians. */
+static gboolean targets_uniform(Targets *targets, guint endpoints, guint runs, double *hops, double *packets)
+{
+    double hop[RUNS_MAX], packet[RUNS_MAX];
+    SpeedCost cost;
+    for (guint r = 0; r < runs; r++) {
+        double heap_per_s = targets_heap_per_s();
+        if (!speed_cost_uniform(targets->options, endpoints, SPEED_PACKETS, NULL, &cost, targets->error))
+            return FALSE;
+        hop[r] = (double)cost.hops / cost.cpu_s / heap_per_s;
+        packet[r] = (double)cost.packets / cost.cpu_s / heap_per_s;
+    }
+    *hops = speed_median(hop, runs);
+    *packets = speed_median(packet, runs);
+    return TRUE;
+}
+
+static double targets_peer(double packets, double peer_Mpackets_per_s)
+{
+    return packets / (peer_Mpackets_per_s * 1e6 * PEERS_HEAP_NS * 1e-9);
+}
+
+static gboolean targets_of_packets(Targets *targets)
+{
+    double hops8, hops72, packets8, packets72;
+    SpeedCost exact, early;
+    if (!targets_uniform(targets, 8, targets->runs, &hops8, &packets8) ||
+        !targets_uniform(targets, 72, targets->runs, &hops72, &packets72) ||
+        !speed_cost_uniform(targets->options, 8, SPEED_PACKETS, NULL, &exact, targets->error) ||
+        !speed_cost_uniform(targets->options, 8, SPEED_PACKETS, ahead, &early, targets->error))
+        return FALSE;
+    targets_row(targets, "uniform, 8 endpoints: hops over the heap's holds", hops8, "", TRUE, 0.75);
+    targets_row(targets, "uniform, 72 endpoints: likewise", hops72, "", TRUE, 0.75);
+    targets_row(targets, "loss from 8 to 72 endpoints", (1 - hops72 / hops8) * 100, "%", FALSE, 35);
+    targets_row(targets, "events of a hop, exact", (double)exact.events / (double)exact.hops, "", FALSE, 2.1);
+    targets_row(targets, "events of a hop, links ahead", (double)early.events / (double)early.hops, "", FALSE, 1.2);
+    targets_row(targets, "packets over htsim's, 8 endpoints", targets_peer(packets8, 2.287), "", TRUE, 2);
+    targets_row(targets, "packets over htsim's, 72", targets_peer(packets72, 1.312), "", TRUE, 2);
+    targets_row(targets, "packets over SST merlin's, 8", targets_peer(packets8, 0.583), "", TRUE, 8);
+    targets_row(targets, "packets over SST merlin's, 72", targets_peer(packets72, 0.506), "", TRUE, 8);
+    return TRUE;
+}
+
+/* ---- large collectives */
+
+static gboolean targets_of_collectives(Targets *targets)
+{
+    SpeedColl what = {.system = "dgx-h100", .op = COLL_ALL_REDUCE, .algo = COLL_NVLS, .bytes = GIB};
+    SpeedCost exact, early, flow, automatic, large;
+    double heap_per_s = targets_heap_per_s();
+    if (!speed_cost_coll(targets->options, &what, &exact, targets->error))
+        return FALSE;
+    targets->nvls_gib_hop = exact.cpu_s / (double)exact.hops * heap_per_s;
+    what.sets = ahead;
+    if (!speed_cost_coll(targets->options, &what, &early, targets->error))
+        return FALSE;
+    what.sets = NULL;
+    what.fidelity = COLL_FLOW;
+    if (!speed_cost_coll(targets->options, &what, &flow, targets->error))
+        return FALSE;
+    what.fidelity = COLL_FIDELITY_AUTO;
+    if (!speed_cost_coll(targets->options, &what, &automatic, targets->error))
+        return FALSE;
+    double difference = fabs((double)early.time_ps / (double)exact.time_ps - 1);
+    targets_row(targets, "1 GiB NVLS all_reduce, dgx-h100, every packet", exact.cpu_s, "s", FALSE, 30);
+    targets_row(targets, "the same: memory of the process", (double)exact.memory_bytes / 1e6, "MB", FALSE, 300);
+    targets_row(targets, "the same, links ahead", early.cpu_s, "s", FALSE, 15);
+    targets_row(targets, "its result, off", difference * 100, "%", FALSE, 0.4);
+    targets_row(targets, "the same in flows: times faster", exact.cpu_s / flow.cpu_s, "", TRUE, 200);
+    targets_row(targets, "the same by --fidelity auto: times faster", exact.cpu_s / automatic.cpu_s, "", TRUE, 200);
+    what = (SpeedColl){.system = "gb200-nvl72", .op = COLL_ALL_REDUCE, .algo = COLL_NVLS, .bytes = 64 * MIB};
+    if (!speed_cost_coll(targets->options, &what, &large, targets->error))
+        return FALSE;
+    targets_row(targets, "64 MiB NVLS all_reduce, gb200-nvl72", large.cpu_s, "s", FALSE, 30);
+    what.bytes = 16 * GIB;
+    what.fidelity = COLL_FIDELITY_AUTO;
+    if (!speed_cost_coll(targets->options, &what, &flow, targets->error))
+        return FALSE;
+    targets_row(targets, "16 GiB in flows, gb200-nvl72", flow.cpu_s, "s", FALSE, 1);
+    return TRUE;
+}
+
+/* ---- flows against packets */
+
+static int compare_doubles(const void *a, const void *b)
+{
+    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
+
+static const struct {
+    CollOp op;
+    CollAlgo algo;
+} flow_cases[] = {
+    {COLL_ALL_REDUCE, COLL_NVLS},      {COLL_ALL_REDUCE, COLL_TWOSHOT},   {COLL_ALL_REDUCE, COLL_RING},
+    {COLL_ALL_REDUCE, COLL_TREE},      {COLL_ALL_GATHER, COLL_NVLS},      {COLL_ALL_GATHER, COLL_PUSH},
+    {COLL_ALL_GATHER, COLL_RING},      {COLL_REDUCE_SCATTER, COLL_NVLS},  {COLL_REDUCE_SCATTER, COLL_PULL},
+    {COLL_REDUCE_SCATTER, COLL_RING},  {COLL_BROADCAST, COLL_NVLS},       {COLL_BROADCAST, COLL_RING},
+    {COLL_ALL_TO_ALL, COLL_DIRECT},    {COLL_SENDRECV, COLL_DIRECT},
+};
+#define FLOW_CASES G_N_ELEMENTS(flow_cases)
+
+/* The median and the largest of what so many are off, sorted in place. */
+static void targets_off(Targets *targets, const char *median, const char *maximum, double *off, guint n)
+{
+    qsort(off, n, sizeof off[0], compare_doubles);
+    targets_row(targets, median, (off[(n - 1) / 2] + off[n / 2]) / 2, "%", FALSE, 1);
+    targets_row(targets, maximum, off[n - 1], "%", FALSE, 4);
+}
+
+/* 1: beyond so few crossings auto extrapolates. */
+static gboolean targets_of_flows(Targets *targets)
+{
+    static const CollFidelity fidelity[] = {COLL_FIDELITY_AUTO, COLL_FLOW};
+    double off[G_N_ELEMENTS(fidelity)][FLOW_CASES];
+    for (gsize i = 0; i < FLOW_CASES; i++) {
+        SpeedColl what = {.system = "dgx-h100", .op = flow_cases[i].op, .algo = flow_cases[i].algo,
+                          .bytes = 128 * MIB, .ranks = 4, .crossings = 1};
+        SpeedCost packets, flows;
+        if (!speed_cost_coll(targets->options, &what, &packets, targets->error))
+            return FALSE;
+        for (gsize f = 0; f < G_N_ELEMENTS(fidelity); f++) {
+            what.fidelity = fidelity[f];
+            if (!speed_cost_coll(targets->options, &what, &flows, targets->error))
+                return FALSE;
+            off[f][i] = fabs((double)flows.time_ps / (double)packets.time_ps - 1) * 100;
+        }
+    }
+    targets_off(targets, "14 collectives of 128 MiB, --fidelity auto off packets: median", "the same: maximum", off[0],
+                FLOW_CASES);
+    targets_off(targets, "the same, flows alone: median", "the same: maximum", off[1], FLOW_CASES);
+    return TRUE;
+}
+
+/* ---- two cores, growth */
+
+static gboolean targets_of_domains(Targets *targets)
+{
+    double ratio[RUNS_MAX];
+    guint runs = MIN(targets->runs, 3);
+    for (guint r = 0; r < runs; r++) {
+        SpeedColl what = {.system = "gb200-nvl72", .op = COLL_ALL_REDUCE, .algo = COLL_NVLS, .bytes = 16 * MIB};
+        SpeedCost one, two;
+        if (!speed_cost_coll(targets->options, &what, &one, targets->error))
+            return FALSE;
+        what.domains = 2;
+        if (!speed_cost_coll(targets->options, &what, &two, targets->error))
+            return FALSE;
+        ratio[r] = one.wall_s / two.wall_s;
+    }
+    targets_row(targets, "two domains over one, gb200-nvl72, wall time", speed_median(ratio, runs), "", TRUE, 1.6);
+    return TRUE;
+}
+
+static double targets_spread(const double *values, guint n)
+{
+    double least = values[0], most = values[0];
+    for (guint i = 1; i < n; i++) {
+        least = MIN(least, values[i]);
+        most = MAX(most, values[i]);
+    }
+    return (most / least - 1) * 100;
+}
+
+static gboolean targets_of_growth(Targets *targets)
+{
+    double cost[16], packets;
+    guint n = 0;
+    for (guint endpoints = 2; endpoints <= 256; endpoints *= 2, n++) {
+        double hops;
+        if (!targets_uniform(targets, endpoints, MIN(targets->runs, 3), &hops, &packets))
+            return FALSE;
+        cost[n] = 1 / hops;
+    }
+    targets_row(targets, "a hop from 2 to 256 endpoints: most over least", targets_spread(cost, n), "%", FALSE, 20);
+    n = 0;
+    for (guint64 bytes = MIB; bytes < GIB; bytes *= 4, n++) {
+        SpeedColl what = {.system = "dgx-h100", .op = COLL_ALL_REDUCE, .algo = COLL_NVLS, .bytes = bytes};
+        SpeedCost one;
+        double heap_per_s = targets_heap_per_s();
+        if (!speed_cost_coll(targets->options, &what, &one, targets->error))
+            return FALSE;
+        cost[n] = one.cpu_s / (double)one.hops * heap_per_s;
+    }
+    cost[n++] = targets->nvls_gib_hop;
+    targets_row(targets, "a hop of NVLS from 1 MiB to 1 GiB: likewise", targets_spread(cost, n), "%", FALSE, 20);
+    return TRUE;
+}
+
+ExitCode speed_targets(const Options *options, guint runs, GError **error)
+{
+    Report *report = report_new("bench", "figures with a target");
+    options_describe(options, report);
+    report_add_u64(report, "runs", runs, "");
+    Targets targets = {.options = options, .runs = runs, .error = error,
+                       .table = report_add_table(report, "rows", "", row_columns, 0)};
+    report_add_note(report, "CPU time, domains wall time; medians of runs where it is short; yardsticks run beside; "
+                    "other programs on this machine count. docs/performance.md says what was reached on a quiet one");
+    ExitCode code = EXIT_USER;
+    if (targets_of_packets(&targets) && targets_of_collectives(&targets) && targets_of_flows(&targets) &&
+        targets_of_domains(&targets) && targets_of_growth(&targets))
+        code = options_write(options, report, error);
+    report_free(report);
+    return code;
+}
