@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cli/progress.h"
 #include "cli/speed_cost.h"
 
 #define PEERS_HEAP_NS 58.3
@@ -251,10 +252,22 @@ ExitCode speed_targets(const Options *options, guint runs, GError **error)
                        .table = report_add_table(report, "rows", "", row_columns, 0)};
     report_add_note(report, "CPU time, domains wall time; medians of runs where it is short; yardsticks run beside; "
                     "other programs on this machine count. docs/performance.md says what was reached on a quiet one");
-    ExitCode code = EXIT_USER;
-    if (targets_of_packets(&targets) && targets_of_collectives(&targets) && targets_of_flows(&targets) &&
-        targets_of_domains(&targets) && targets_of_growth(&targets))
-        code = options_write(options, report, error);
+    static const struct {
+        const char *what;
+        gboolean (*run)(Targets *targets);
+    } parts[] = {{"uniform traffic", targets_of_packets},
+                 {"collectives of 64 MiB to 16 GiB", targets_of_collectives},
+                 {"flows against packets", targets_of_flows},
+                 {"two domains", targets_of_domains},
+                 {"growth", targets_of_growth}};
+    Progress *progress = progress_new(G_N_ELEMENTS(parts));
+    gboolean good = TRUE;
+    for (gsize p = 0; good && p < G_N_ELEMENTS(parts); p++) {
+        progress_step(progress, "%s", parts[p].what);
+        good = parts[p].run(&targets);
+    }
+    progress_free(progress);
+    ExitCode code = good ? options_write(options, report, error) : EXIT_USER;
     report_free(report);
     return code;
 }
