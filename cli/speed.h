@@ -20,6 +20,7 @@ double speed_sim_holds_per_s(guint pending, guint64 holds, SimCalendar calendar,
 
 double speed_wall_s(void); /* since some moment: what two threads are measured by */
 
+void speed_sort(double *values, guint n);
 /* Of an odd number of values, sorted in place. */
 double speed_median(double *values, guint n);
 

@@ -34,4 +34,9 @@ typedef struct {
 /* A collective, timing-only. GError: as above, or the collective cannot run. */
 gboolean speed_cost_coll(const Options *options, const SpeedColl *what, SpeedCost *cost, GError **error);
 
+/* speed_domains.c: the all-reduce of the bench of two domains, in one and in two; system: as in SpeedColl. Two free
+ * cores are meant to reach SPEED_DOMAINS_TARGET. */
+#define SPEED_DOMAINS_TARGET 1.6
+gboolean speed_domains_pair(const Options *options, const char *system, SpeedCost cost[2], GError **error);
+
 #endif

@@ -6,7 +6,6 @@
 #include "cli/speed.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "cli/progress.h"
 #include "cli/speed_cost.h"
@@ -55,20 +54,17 @@ static const char *const ahead[] = {"link.commit_ahead_ps=48000", "link.drain_ps
 
 /* ---- uniform traffic */
 
-/* Hops and packets over the heap's holds, medians. */
-static gboolean targets_uniform(Targets *targets, guint endpoints, guint runs, double *hops, double *packets)
+/* Hops over the heap's holds, the median; *cost: of the last run, whose counts are those of all. */
+static gboolean targets_uniform(Targets *targets, guint endpoints, guint runs, double *hops, SpeedCost *cost)
 {
-    double hop[RUNS_MAX], packet[RUNS_MAX];
-    SpeedCost cost;
+    double of_heap[RUNS_MAX];
     for (guint r = 0; r < runs; r++) {
         double heap_per_s = targets_heap_per_s();
-        if (!speed_cost_uniform(targets->options, endpoints, SPEED_PACKETS, NULL, &cost, targets->error))
+        if (!speed_cost_uniform(targets->options, endpoints, SPEED_PACKETS, NULL, cost, targets->error))
             return FALSE;
-        hop[r] = (double)cost.hops / cost.cpu_s / heap_per_s;
-        packet[r] = (double)cost.packets / cost.cpu_s / heap_per_s;
+        of_heap[r] = (double)cost->hops / cost->cpu_s / heap_per_s;
     }
-    *hops = speed_median(hop, runs);
-    *packets = speed_median(packet, runs);
+    *hops = speed_median(of_heap, runs);
     return TRUE;
 }
 
@@ -79,13 +75,14 @@ static double targets_peer(double packets, double peer_Mpackets_per_s)
 
 static gboolean targets_of_packets(Targets *targets)
 {
-    double hops8, hops72, packets8, packets72;
-    SpeedCost exact, early;
-    if (!targets_uniform(targets, 8, targets->runs, &hops8, &packets8) ||
-        !targets_uniform(targets, 72, targets->runs, &hops72, &packets72) ||
-        !speed_cost_uniform(targets->options, 8, SPEED_PACKETS, NULL, &exact, targets->error) ||
+    double hops8, hops72;
+    SpeedCost exact, large, early;
+    if (!targets_uniform(targets, 8, targets->runs, &hops8, &exact) ||
+        !targets_uniform(targets, 72, targets->runs, &hops72, &large) ||
         !speed_cost_uniform(targets->options, 8, SPEED_PACKETS, ahead, &early, targets->error))
         return FALSE;
+    double packets8 = hops8 * (double)exact.packets / (double)exact.hops;
+    double packets72 = hops72 * (double)large.packets / (double)large.hops;
     targets_row(targets, "uniform, 8 endpoints: hops over the heap's holds", hops8, "", TRUE, 0.75);
     targets_row(targets, "uniform, 72 endpoints: likewise", hops72, "", TRUE, 0.75);
     targets_row(targets, "loss from 8 to 72 endpoints", (1 - hops72 / hops8) * 100, "%", FALSE, 35);
@@ -139,11 +136,6 @@ static gboolean targets_of_collectives(Targets *targets)
 
 /* ---- flows against packets */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
-}
-
 static const struct {
     CollOp op;
     CollAlgo algo;
@@ -159,7 +151,7 @@ static const struct {
 /* The median and the largest of what so many are off, sorted in place. */
 static void targets_off(Targets *targets, const char *median, const char *maximum, double *off, guint n)
 {
-    qsort(off, n, sizeof off[0], compare_doubles);
+    speed_sort(off, n);
     targets_row(targets, median, (off[(n - 1) / 2] + off[n / 2]) / 2, "%", FALSE, 1);
     targets_row(targets, maximum, off[n - 1], "%", FALSE, 4);
 }
@@ -195,16 +187,13 @@ static gboolean targets_of_domains(Targets *targets)
     double ratio[RUNS_MAX];
     guint runs = MIN(targets->runs, 3);
     for (guint r = 0; r < runs; r++) {
-        SpeedColl what = {.system = "gb200-nvl72", .op = COLL_ALL_REDUCE, .algo = COLL_NVLS, .bytes = 16 * MIB};
-        SpeedCost one, two;
-        if (!speed_cost_coll(targets->options, &what, &one, targets->error))
+        SpeedCost cost[2];
+        if (!speed_domains_pair(targets->options, "gb200-nvl72", cost, targets->error))
             return FALSE;
-        what.domains = 2;
-        if (!speed_cost_coll(targets->options, &what, &two, targets->error))
-            return FALSE;
-        ratio[r] = one.wall_s / two.wall_s;
+        ratio[r] = cost[0].wall_s / cost[1].wall_s;
     }
-    targets_row(targets, "two domains over one, gb200-nvl72, wall time", speed_median(ratio, runs), "", TRUE, 1.6);
+    targets_row(targets, "two domains over one, gb200-nvl72, wall time", speed_median(ratio, runs), "", TRUE,
+                SPEED_DOMAINS_TARGET);
     return TRUE;
 }
 
@@ -220,11 +209,12 @@ static double targets_spread(const double *values, guint n)
 
 static gboolean targets_of_growth(Targets *targets)
 {
-    double cost[16], packets;
+    double cost[16];
     guint n = 0;
     for (guint endpoints = 2; endpoints <= 256; endpoints *= 2, n++) {
         double hops;
-        if (!targets_uniform(targets, endpoints, MIN(targets->runs, 3), &hops, &packets))
+        SpeedCost last;
+        if (!targets_uniform(targets, endpoints, MIN(targets->runs, 3), &hops, &last))
             return FALSE;
         cost[n] = 1 / hops;
     }

@@ -32,9 +32,11 @@ static int compare_doubles(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+void speed_sort(double *values, guint n) { qsort(values, n, sizeof values[0], compare_doubles); }
+
 double speed_median(double *values, guint n)
 {
-    qsort(values, n, sizeof values[0], compare_doubles);
+    speed_sort(values, n);
     return values[n / 2];
 }
 

@@ -44,9 +44,10 @@ void ack_add(AckMerge *ack, Link *link, guint32 txn, guint32 *next, guint64 merg
     }
 }
 
-/* Timers are not taken back: one whose writes have been answered finds others, or none. */
+/* Timers are not taken back: one whose writes have been answered finds others, or none. A timer is late where one that
+ * ends later was told of before it (links that decide ahead). */
 void ack_expire(AckMerge *ack, Link *link, SimTime at_ps)
 {
-    if (ack->due_ps == at_ps)
+    if (ack->due_ps <= at_ps)
         ack_flush(ack, link);
 }

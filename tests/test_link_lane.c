@@ -288,12 +288,32 @@ static void test_ack(void **state)
     ends_close(&merge.ends);
 }
 
+/* Proves that a timer which comes behind a later one, as links that decide ahead can bring about, is over with that one
+ * and not lost. */
+static void test_ack_late(void **state)
+{
+    (void)state;
+    Merge merge = {0};
+    ends_open(&merge.ends, 16000, 1024);
+    merge.ends.link.source_node = &merge;
+    link_set_lanes(&merge.ends.link, merge_serve, 0, &merge.ends.link);
+    ack_init(&merge.ack, PACKET_ACK, 1, 5, 6);
+    ack_add(&merge.ack, &merge.ends.link, 1, &merge.next[1], 3, 20000, 5000);
+    ack_flush(&merge.ack, &merge.ends.link);
+    ack_add(&merge.ack, &merge.ends.link, 2, &merge.next[2], 3, 20000, 1000);
+    sim_run(merge.ends.sim, SIMTIME_NEVER);
+    assert_int_equal(merge.ends.n, 2);
+    assert_int_equal(merge.ends.got[1].txn, 2);
+    assert_int_equal(merge.ends.at_ps[1], 25000 + 1000 + 100000);
+    ends_close(&merge.ends);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lane),  cmocka_unit_test(test_lane_gate),  cmocka_unit_test(test_lane_later),
         cmocka_unit_test(test_early), cmocka_unit_test(test_inbox),      cmocka_unit_test(test_inbox_long),
-        cmocka_unit_test(test_ack),
+        cmocka_unit_test(test_ack),   cmocka_unit_test(test_ack_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
