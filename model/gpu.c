@@ -272,7 +272,7 @@ Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
     txn->acc = request->acc & 3u;
     txn->state = TXN_OK;
     txn->data = 0;
-    txn->next = TXN_NONE;
+    *txn_next(&gpu->txns, index) = TXN_NONE;
     Packet packet = {.txn = index, .src = gpu->id, .kind = (guint8)request->kind, .hold = HOLD_NONE,
                      .flits = (guint8)gpu_request_flits(gpu, request)};
     if (request->data) {
@@ -335,7 +335,8 @@ static void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_p
         return;
     }
     for (guint32 index = packet.txn; index != TXN_NONE;) { /* one answer for several writes */
-        guint32 next = txn_at(&gpu->txns, index)->next;
+        guint32 next = *txn_next(&gpu->txns, index);
+        __builtin_prefetch(txn_at(&gpu->txns, next), 1);
         gpu_complete(gpu, index, now_ps);
         index = next;
     }
@@ -345,9 +346,10 @@ static void gpu_on_answer(Event *event, SimTime now_ps)
 {
     Link *from = LINK_OF_ARRIVAL(event, VC_RSP);
     const Gpu *requester = from->sink_node;
-    __builtin_prefetch(txn_at(&requester->txns, link_next(from, VC_RSP).txn), 1);
     do {
         Packet packet = link_arrive(from, VC_RSP, &now_ps);
+        if (link_flies(from, VC_RSP)) /* what the next one will need */
+            __builtin_prefetch(txn_at(&requester->txns, link_next(from, VC_RSP).txn), 1);
         gpu_accept_answer(from->sink_node, from, packet, now_ps);
     } while (link_goes_on(from));
 }

@@ -122,9 +122,10 @@ static void gpu_respond(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 
 static void gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
-    Txn *txn = gpu_requester_txn(gpu, &packet);
     Fabric *fabric = gpu->fabric;
+    const TxnPool *txns = &fabric->gpu[packet.src].txns;
     if (!packet.plain) {
+        Txn *txn = txn_at(txns, packet.txn);
         if (txn->region->host || memory_watches(fabric->memory))
             gpu_touch(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL,
                       NULL, now_ps + gpu->spec->l2_ps);
@@ -137,9 +138,10 @@ static void gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_p
     guint64 merge_max = gpu->spec->ack_merge_max;
     if (gpu->spec->ack_hold_off_ps && ack->read_left_ps && quiet_ps > now_ps)
         merge_max = 1;
-    while (G_UNLIKELY(txn->next)) /* stores that merged with it at its SM */
-        txn = txn_at(&fabric->gpu[packet.src].txns, txn->next);
-    ack_add(ack, &gpu->up[link], packet.txn, &txn->next, merge_max, gpu->spec->ack_timer_ps, now_ps);
+    guint32 *next = txn_next(txns, packet.txn);
+    while (G_UNLIKELY(*next)) /* stores that merged with it at its SM */
+        next = txn_next(txns, *next);
+    ack_add(ack, &gpu->up[link], packet.txn, next, merge_max, gpu->spec->ack_timer_ps, now_ps);
 }
 
 /* The answer to a replica goes into the port's queue, TRUE, or will later, FALSE. */
@@ -244,7 +246,8 @@ static inline void gpu_target_prefetch(const Gpu *gpu, guint32 link, Packet pack
 {
     if (packet.kind >= PACKET_MC_WRITE)
         return;
-    __builtin_prefetch(gpu_requester_txn(gpu, &packet), 1);
+    if (!packet.plain || packet.kind != PACKET_WRITE)
+        __builtin_prefetch(gpu_requester_txn(gpu, &packet), 1);
     __builtin_prefetch(&gpu->port[link].ack[packet.src], 1);
 }
 

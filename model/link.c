@@ -132,15 +132,32 @@ void link_see_to(Link *link) { link_follow_up(link); }
 
 void link_settle_now(Link *link, SimTime now_ps) { link_settle_all(link, now_ps); }
 
+/* Decisions can wait: many at once cost less than one after the other. */
+static inline gboolean link_can_wait(Link *link, SimTime now_ps)
+{
+    if (link->someone_waits || link->in_time)
+        return FALSE;
+    SimTime next_ps = link_next_ps(link), due_ps = next_ps + link->slack_ps;
+    if (next_ps == SIMTIME_NEVER)
+        return TRUE;
+    if (due_ps <= now_ps + 1)
+        return FALSE;
+    link_send_by(link, due_ps - 1);
+    return TRUE;
+}
+
 /* Settles while the packet still counts as in flight: none may go by `early` before it. */
 Packet link_arrive_unsettled(Link *link, Vc v, SimTime now_ps)
 {
     LinkRing *ring = &link->ring[v];
-    link_settle_all(link, now_ps);
+    gboolean settles = !link_can_wait(link, now_ps);
+    if (settles)
+        link_settle_all(link, now_ps);
     Packet packet = link_slot(ring, ring->head)->packet;
     if (++ring->head != ring->wire)
         sim_at_key(link->sim, &link->vc[v].arrive, link_due_ps(link_slot(ring, ring->head), now_ps));
-    link_follow_up(link);
+    if (settles)
+        link_follow_up(link);
     return packet;
 }
 

@@ -19,6 +19,7 @@
 #ifndef MODEL_LINK_H
 #define MODEL_LINK_H
 
+#include "model/inbox.h"
 #include "model/packet.h"
 #include "model/probe.h"
 #include "sim/param.h"
@@ -89,18 +90,6 @@ typedef enum { LINK_LANE_REQUESTS, LINK_LANE_ANSWERS, LINK_LANE_TIMERS, LINK_LAN
  * link_push()). It may be called later than that. */
 typedef gboolean (*LinkServe)(void *node, Link *link, const LinkReady *request, SimTime at_ps, Packet *answer);
 
-/* Packets of many other links that will join, a heap by time and order of arrival. */
-typedef struct {
-    guint64 when;       /* ps since base_ps above LINK_ORDER_BITS of the order at one instant */
-    Packet packet;
-} LinkComing;
-typedef struct {
-    LinkComing *at;
-    guint32 n, size;
-    SimTime base_ps;    /* when it was empty last */
-} LinkInbox;
-#define LINK_ORDER_BITS 20
-
 /* A virtual channel at its far end. */
 typedef struct {
     Event arrive;
@@ -162,7 +151,7 @@ struct Link {
 
     SimTime ready_ps __attribute__((aligned(64))); /* when the first of them joins its queue, as far as known, */
     guint64 ready_order;     /* and its place among what happens at that instant */
-    LinkInbox inbox;
+    Inbox inbox;             /* packets of many other links that will join */
     gboolean serving;        /* something of a lane, */
     guint32 in_time;         /* requests in the lane that must be served when it is time */
     SimTime serving_ps;      /* at that time */
@@ -253,6 +242,11 @@ static inline gboolean link_goes_on(const Link *link) { return G_UNLIKELY(link->
 static inline LinkRing *link_flight(Link *link, Vc v)
 {
     return G_UNLIKELY(link->odd) && link->far_domain ? &link->vc[v].far : &link->ring[v];
+}
+static inline gboolean link_flies(Link *link, Vc v)
+{
+    const LinkRing *ring = link_flight(link, v);
+    return ring->wire != ring->head;
 }
 /* The packet that arrives next. */
 static inline Packet link_next(Link *link, Vc v)

@@ -3,64 +3,8 @@
  * the port makes all decisions up to then in order, each as of its time. */
 #include "model/link_internal.h"
 
-/* ---- the inbox */
-
-static inline SimTime inbox_next_ps(const LinkInbox *inbox)
-{
-    return inbox->base_ps + (inbox->at[0].when >> LINK_ORDER_BITS);
-}
 /* Among what happens at that instant. */
-static inline guint64 inbox_order(guint64 when) { return SIM_ORDER_KEYED | (when & ((1u << LINK_ORDER_BITS) - 1)); }
-
-/* Times count from the first one on again. */
-static G_GNUC_NO_INLINE void inbox_rebase(LinkInbox *inbox)
-{
-    SimTime later_ps = inbox_next_ps(inbox) - inbox->base_ps;
-    inbox->base_ps += later_ps;
-    for (guint32 i = 0; i < inbox->n; i++)
-        inbox->at[i].when -= later_ps << LINK_ORDER_BITS;
-}
-
-static inline guint64 inbox_when(const LinkInbox *inbox, SimTime at_ps, guint32 order)
-{
-    return (at_ps - inbox->base_ps) << LINK_ORDER_BITS | order;
-}
-
-/* now_ps: nothing comes earlier. TRUE: it is the first one now. */
-static inline gboolean inbox_push(LinkInbox *inbox, Packet packet, SimTime at_ps, guint32 order, SimTime now_ps)
-{
-    if (inbox->n == 0)
-        inbox->base_ps = now_ps;
-    else if (G_UNLIKELY((at_ps - inbox->base_ps) >> (64 - LINK_ORDER_BITS)))
-        inbox_rebase(inbox);
-    if (G_UNLIKELY(inbox->n == inbox->size)) {
-        inbox->size = MAX(16, 2 * inbox->size);
-        inbox->at = g_renew(LinkComing, inbox->at, inbox->size);
-    }
-    guint64 when = inbox_when(inbox, at_ps, order);
-    guint32 at = inbox->n++;
-    for (guint32 above; at > 0 && inbox->at[above = (at - 1) / 2].when > when; at = above)
-        inbox->at[at] = inbox->at[above];
-    inbox->at[at] = (LinkComing){when, packet};
-    return at == 0;
-}
-
-/* The hole goes to the bottom, and the last one up from there: it is mostly one of the latest. */
-static inline Packet inbox_pop(LinkInbox *inbox)
-{
-    LinkComing *of = inbox->at;
-    Packet first = of[0].packet;
-    guint32 n = --inbox->n, at = 0;
-    for (guint32 child = 1; child < n; child = 2 * at + 1) {
-        child += of[child + 1].when < of[child].when; /* at worst the last one, which is still there */
-        of[at] = of[child];
-        at = child;
-    }
-    for (guint32 above; at > 0 && of[above = (at - 1) / 2].when > of[n].when; at = above)
-        of[at] = of[above];
-    of[at] = of[n];
-    return first;
-}
+static inline guint64 link_inbox_order(const InboxEntry *entry) { return SIM_ORDER_KEYED | entry->order; }
 
 /* ---- who is next */
 
@@ -80,8 +24,8 @@ static inline void link_note(Link *link)
     }
     if (others) {
         if (link->inbox.n) {
-            at_ps = inbox_next_ps(&link->inbox);
-            order = inbox_order(link->inbox.at[0].when);
+            at_ps = inbox_first(&link->inbox)->at_ps;
+            order = link_inbox_order(inbox_first(&link->inbox));
         }
         if (lane[LINK_LANE_ANSWERS].count)
             at_ps = MIN(at_ps, link_ready_peek(&lane[LINK_LANE_ANSWERS])->at_ps);
@@ -153,11 +97,11 @@ static inline void link_join_next(Link *link, SimTime at_ps)
 /* All of the inbox up to until_ps, at that instant up to `order`. */
 static inline void link_settle_inbox(Link *link, SimTime until_ps, guint64 order)
 {
-    LinkInbox *inbox = &link->inbox;
+    Inbox *inbox = &link->inbox;
     while (inbox->n) {
-        guint64 when = inbox->at[0].when;
-        SimTime at_ps = inbox->base_ps + (when >> LINK_ORDER_BITS);
-        if (at_ps >= until_ps && (at_ps > until_ps || inbox_order(when) >= order))
+        const InboxEntry *entry = inbox_first(inbox);
+        SimTime at_ps = entry->at_ps;
+        if (at_ps >= until_ps && (at_ps > until_ps || link_inbox_order(entry) >= order))
             break;
         Packet packet = inbox_pop(inbox);
         unsigned v = packet_vc(&packet);
@@ -240,7 +184,7 @@ void link_push_timer(Link *link, Packet packet, SimTime at_ps)
 
 void link_push_coming(Link *link, Packet packet, SimTime at_ps, const Link *from)
 {
-    guint32 order = (guint32)from->vc[packet_vc(&packet)].arrive.order & ((1u << LINK_ORDER_BITS) - 1);
+    guint32 order = (guint32)from->vc[packet_vc(&packet)].arrive.order;
     if (inbox_push(&link->inbox, packet, at_ps, order, sim_now_ps(link->sim)))
         link_note_more(link, FALSE);
 }

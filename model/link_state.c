@@ -103,7 +103,7 @@ void link_clear(Link *link)
     }
     for (int lane = 0; lane < LINK_LANES; lane++)
         link_ready_clear(&link->lane[lane]);
-    g_free(link->inbox.at);
+    inbox_clear(&link->inbox);
     g_free(link->path);
 }
 

@@ -24,6 +24,8 @@ libfanout_core_la_SOURCES += \
 	model/hash.h \
 	model/hbm.c \
 	model/hbm.h \
+	model/inbox.c \
+	model/inbox.h \
 	model/link.c \
 	model/link.h \
 	model/link_arrive.c \

@@ -66,7 +66,8 @@ static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
 {
     McRecord *record = &sw->record[index];
     Fabric *fabric = sw->fabric;
-    Txn *txn = txn_at(&fabric->gpu[record->src].txns, record->txn); /* not looked at without need: it is far away */
+    const TxnPool *txns = &fabric->gpu[record->src].txns;
+    Txn *txn = txn_at(txns, record->txn); /* not looked at without need: it is far away */
     Link *out = sw->out[record->port];
     if (G_UNLIKELY(record->state && record->state > txn->state))
         txn->state = record->state & 3u;
@@ -75,8 +76,8 @@ static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
             data_give(switch_data(sw), record->data);
             txn->data = 0;
         }
-        ack_add(&sw->port[record->port].done, out, record->txn, &txn->next, sw->spec->done_merge_max,
-                sw->spec->done_timer_ps, now_ps);
+        ack_add(&sw->port[record->port].done, out, record->txn, txn_next(txns, record->txn),
+                sw->spec->done_merge_max, sw->spec->done_timer_ps, now_ps);
         return;
     }
     Packet packet = {.txn = record->txn, .src = record->src, .dst = record->src, .kind = PACKET_MC_RSP,

@@ -194,7 +194,7 @@ struct Sm {
     GpuOutQueue *queue;      /* its way to the ports */
     SmOutRing out;           /* what waits there, in order, */
     guint32 out_keys[SM_OUT_KEYS]; /* and how many of it have such a key, modulo: mostly none has */
-    Txn *twin;               /* that the store at hand merges with */
+    guint32 twin;            /* Txn that the store at hand merges with */
     Sm *out_next;            /* waits for a place in its queue */
     gboolean out_listed;
     guint32 id, loads, stores, ctas, warps;

@@ -22,19 +22,19 @@ static guint32 sm_out_key(const GpuRequest *request)
 }
 
 /* The newest entry of the same line decides: an older one must not be overtaken. */
-static Txn *sm_out_twin(Sm *sm, const GpuRequest *request, guint32 key)
+static guint32 sm_out_twin(Sm *sm, const GpuRequest *request, guint32 key)
 {
     for (guint32 n = sm->out_keys[key % SM_OUT_KEYS] ? sm->out.count : 0; n-- > 0;) {
         const SmOut *entry = sm_out_nth(&sm->out, n);
         if (entry->key != key)
             continue;
-        Txn *txn = txn_at(&sm->gpu->txns, entry->txn);
+        const Txn *txn = txn_at(&sm->gpu->txns, entry->txn);
         gboolean same = txn->kind == PACKET_WRITE && txn->region == request->region &&
                         txn->offset == request->offset && txn->bytes == request->bytes &&
                         txn->word_mask == request->word_mask;
-        return same ? txn : NULL;
+        return same ? entry->txn : TXN_NONE;
     }
-    return NULL;
+    return TXN_NONE;
 }
 
 SmOutWay sm_out_queued_way(Sm *sm, const GpuRequest *request)
@@ -42,7 +42,7 @@ SmOutWay sm_out_queued_way(Sm *sm, const GpuRequest *request)
     const Gpu *gpu = sm->gpu;
     if (request->kind == PACKET_WRITE && gpu->fabric->spec.sm.merge_stores) {
         sm->twin = sm_out_twin(sm, request, sm_out_key(request));
-        if (sm->twin)
+        if (sm->twin != TXN_NONE)
             return SM_OUT_MERGE;
     }
     gboolean room = sm->out.count < gpu->fabric->spec.sm.out_packets && sm->queue->ring.count < gpu->spec->out_packets;
@@ -53,12 +53,12 @@ void sm_out_merge(Sm *sm, const GpuRequest *request)
 {
     Gpu *gpu = sm->gpu;
     guint32 index = txn_take(&gpu->txns);
-    Txn *txn = txn_at(&gpu->txns, index), *twin = sm->twin;
+    Txn *txn = txn_at(&gpu->txns, index), *twin = txn_at(&gpu->txns, sm->twin);
     *txn = (Txn){.offset = request->offset, .region = request->region, .start_ps = sim_now_ps(gpu->sim),
                  .done = request->done, .owner = request->owner, .tag = request->tag,
-                 .word_mask = request->word_mask, .bytes = request->bytes & 0x1ffu, .kind = PACKET_WRITE,
-                 .next = twin->next};
-    twin->next = index;
+                 .word_mask = request->word_mask, .bytes = request->bytes & 0x1ffu, .kind = PACKET_WRITE};
+    *txn_next(&gpu->txns, index) = *txn_next(&gpu->txns, sm->twin);
+    *txn_next(&gpu->txns, sm->twin) = index;
     sm->merged++;
     if (!request->data)
         return;

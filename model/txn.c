@@ -4,7 +4,8 @@
 
 void txn_pool_init(TxnPool *pool)
 {
-    *pool = (TxnPool){.chunk = g_new0(Txn *, PACKET_TXN_MAX / TXN_CHUNK + 1)}; /* switches read it: it never moves */
+    /* switches read it: it never moves */
+    *pool = (TxnPool){.chunk = g_new0(TxnChunk *, PACKET_TXN_MAX / TXN_CHUNK + 1)};
 }
 
 void txn_pool_clear(TxnPool *pool)
@@ -18,11 +19,11 @@ void txn_pool_grow(TxnPool *pool)
 {
     guint32 first = pool->size;
     g_assert(first + TXN_CHUNK <= PACKET_TXN_MAX);
-    pool->chunk[first / TXN_CHUNK] = g_aligned_alloc0(TXN_CHUNK, sizeof(Txn), sizeof(Txn));
+    pool->chunk[first / TXN_CHUNK] = g_aligned_alloc0(1, sizeof(TxnChunk), sizeof(Txn));
     pool->size += TXN_CHUNK;
     /* the lowest index ends up at the head of the free list; index 0 stays out */
     for (guint32 i = pool->size - 1; i >= MAX(first, 1); i--) {
-        txn_at(pool, i)->next = pool->free_head;
+        *txn_next(pool, i) = pool->free_head;
         pool->free_head = i;
     }
 }

@@ -23,9 +23,9 @@ struct Txn { /* one cache line */
     TxnDone done;
     void *owner;
     guint64 tag;         /* the owner's */
-    guint32 next;        /* free list; acknowledgements merged into one packet */
     guint32 data;        /* slot of the data pool, 0: none (timing-only, or no data) */
     guint32 word_mask;   /* which 4 B words of the line are touched, from `offset`'s line on */
+    guint32 spare;
     guint32 bytes : 9;   /* span from `offset`: a line's part, or up to 256 B from a copy engine */
     guint32 kind : 3;    /* PacketKind of the request */
     guint32 type : 6;    /* NumericType of reductions and atomics */
@@ -40,16 +40,24 @@ typedef enum { TXN_OK, TXN_UNBOUND, TXN_TIMEOUT } TxnFault;
 
 #define TXN_NONE 0u /* index 0 is never given out */
 
-/* Pools hand out indices and never move what they gave out: chunks of 4096, in a table of full length. */
+/* Pools hand out indices and never move what they gave out: chunks, in a table of full length. */
+#define TXN_CHUNK 512u /* at most PACKET_TXN_MAX transactions of one GPU are outstanding */
 typedef struct {
-    Txn **chunk;
+    Txn txn[TXN_CHUNK];
+    guint32 next[TXN_CHUNK]; /* free list; acknowledgements merged into one packet: who chains need not see the Txn */
+} TxnChunk;
+typedef struct {
+    TxnChunk **chunk;
     guint32 free_head, used, size;
 } TxnPool;
 
-#define TXN_CHUNK 4096u /* at most PACKET_TXN_MAX transactions of one GPU are outstanding */
 static inline Txn *txn_at(const TxnPool *pool, guint32 index)
 {
-    return pool->chunk[index / TXN_CHUNK] + index % TXN_CHUNK;
+    return &pool->chunk[index / TXN_CHUNK]->txn[index % TXN_CHUNK];
+}
+static inline guint32 *txn_next(const TxnPool *pool, guint32 index)
+{
+    return &pool->chunk[index / TXN_CHUNK]->next[index % TXN_CHUNK];
 }
 void txn_pool_init(TxnPool *pool);
 void txn_pool_clear(TxnPool *pool);
@@ -59,13 +67,13 @@ static inline guint32 txn_take(TxnPool *pool)
     if (G_UNLIKELY(pool->free_head == TXN_NONE))
         txn_pool_grow(pool);
     guint32 index = pool->free_head;
-    pool->free_head = txn_at(pool, index)->next;
+    pool->free_head = *txn_next(pool, index);
     pool->used++;
     return index;
 }
 static inline void txn_give(TxnPool *pool, guint32 index)
 {
-    txn_at(pool, index)->next = pool->free_head;
+    *txn_next(pool, index) = pool->free_head;
     pool->free_head = index;
     pool->used--;
 }

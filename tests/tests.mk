@@ -82,6 +82,7 @@ check_PROGRAMS += \
 	tests/test_flow \
 	tests/test_hash \
 	tests/test_hbm \
+	tests/test_inbox \
 	tests/test_link \
 	tests/test_link_lane \
 	tests/test_log \
