@@ -12,7 +12,7 @@ fanout_SOURCES = \
 	cli/speed.h \
 	cli/speed_cost.c \
 	cli/speed_cost.h \
-	cli/speed_domains.c \
+	cli/speed_cores.c \
 	cli/speed_targets.c \
 	cli/speed_yardstick.c \
 	cli/system.c \

@@ -15,7 +15,7 @@ G_DEFINE_QUARK(fanout-cli-error, cli_error)
 
 /* What GOption fills as text, parsed further afterwards. */
 typedef struct {
-    char *format, *seed, *fidelity, *calendar, *domains, *data, *max_memory;
+    char *format, *seed, *fidelity, *calendar, *cores, *data, *max_memory;
     gboolean help;
 } RawOptions;
 
@@ -97,7 +97,7 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
     int data = DATA_AUTO;
     /* HTML has an option of its own, with a file's name. */
     static const char *const formats[] = {"text", "json", "csv", NULL};
-    guint64 domains = 0;
+    guint64 cores = 0;
     options->seed = 1;
     options->max_memory = G_GUINT64_CONSTANT(4) << 30;
     if ((raw->format && !options_parse_name("--format", raw->format, formats, &format, error)) ||
@@ -105,8 +105,8 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
          !options_parse_name("--fidelity", raw->fidelity, fidelity_names, &fidelity, error)) ||
         (raw->calendar &&
          !options_parse_name("--calendar", raw->calendar, calendar_names, &calendar, error)) ||
-        (raw->domains &&
-         !options_parse_u64("--domains", raw->domains, 1, 2, &domains, error)) ||
+        (raw->cores &&
+         !options_parse_u64("--cores", raw->cores, 1, CORES_MAX, &cores, error)) ||
         (raw->data && !options_parse_name("--data", raw->data, data_names, &data, error)) ||
         (raw->seed &&
          !options_parse_u64("--seed", raw->seed, 0, G_MAXUINT64, &options->seed, error)) ||
@@ -116,7 +116,7 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
     options->format = (ReportFormat)format;
     options->fidelity = (CollFidelity)fidelity;
     options->calendar = (SimCalendar)calendar;
-    options->domains = (guint)domains;
+    options->cores = (guint)cores;
     options->data = (DataMode)data;
     for (char **set = options->sets; set && *set; set++) {
         const char *dot = strchr(*set, '.'), *equals = strchr(*set, '=');
@@ -135,9 +135,9 @@ static gboolean options_check_flags(const Options *options, const Verb *verb, GE
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: this verb writes no waveforms");
     else if (options->perfetto && !(verb->flags & VERB_TIMELINE))
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--perfetto: this verb writes no timeline");
-    else if (options->domains > 1 && !(verb->flags & VERB_DOMAINS))
+    else if (options->cores > 1 && !(verb->flags & VERB_CORES))
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "--domains: this verb runs on one core; 'fanout coll' can use two");
+                    "--cores: this verb runs on one core; 'fanout coll' can use several");
     else if (options->fidelity != COLL_PACKET && !(verb->flags & VERB_FLOWS))
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--fidelity: this verb simulates every packet");
     else
@@ -151,7 +151,7 @@ static void options_clear_raw(RawOptions *raw)
     g_free(raw->seed);
     g_free(raw->fidelity);
     g_free(raw->calendar);
-    g_free(raw->domains);
+    g_free(raw->cores);
     g_free(raw->data);
     g_free(raw->max_memory);
 }
@@ -188,8 +188,8 @@ gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *o
          "WHICH"},
         {"calendar", 0, 0, G_OPTION_ARG_STRING, &raw.calendar,
          "wheel (default), or systemc: slow, and the same bytes", "WHICH"},
-        {"domains", 0, 0, G_OPTION_ARG_STRING, &raw.domains,
-         "coll: 2 gives GPUs and switches a core each, and the same bytes (default 1)", "N"},
+        {"cores", 0, 0, G_OPTION_ARG_STRING, &raw.cores,
+         "coll: GPUs and switches on so many cores, and the same bytes (default 1)", "N"},
         {"data", 0, 0, G_OPTION_ARG_STRING, &raw.data,
          "keep the bytes that move: auto (default, while they fit), full or off", "WHICH"},
         {"max-memory", 0, 0, G_OPTION_ARG_STRING, &raw.max_memory,

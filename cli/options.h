@@ -22,6 +22,8 @@
 #include "sim/report.h"
 #include "sim/sim.h"
 
+#define CORES_MAX 64
+
 typedef enum { DATA_AUTO, DATA_FULL, DATA_OFF } DataMode;
 
 typedef struct {
@@ -31,7 +33,7 @@ typedef struct {
     guint64 seed;        /* 1 unless given */
     CollFidelity fidelity;
     SimCalendar calendar;
-    guint domains;       /* 1, or 2: GPUs and switches on a thread each; 0: not said */
+    guint cores;         /* for GPUs and switches; 0: not said */
     DataMode data;
     guint64 max_memory;  /* bytes of simulated memory that --data auto keeps */
     ReportFormat format; /* of standard output */

@@ -23,7 +23,7 @@ static Log *run_new_log(const Options *options, GError **error)
  * pays for the letters between them in large systems. Not where somebody looks on. */
 static gboolean run_takes_turns(const System *system, const Options *options, gboolean flows)
 {
-    return options->domains == 0 && !flows && !options->vcd && !options->perfetto &&
+    return options->cores == 0 && !flows && !options->vcd && !options->perfetto &&
            options->calendar == SIM_CALENDAR_WHEEL && system->spec.system.gpus >= RUN_TURNS_GPUS;
 }
 
@@ -33,7 +33,7 @@ gboolean run_open(Run *run, const System *system, const Options *options, guint6
     gboolean turns = run_takes_turns(system, options, flows);
     const SimSpec spec = {
         .seed = options->seed, .calendar = options->calendar, .vcd_path = options->vcd,
-        .domains = turns ? 2 : options->domains, .one_thread = turns};
+        .threads = options->cores, .one_thread = turns};
     const SimSpec plain = {.seed = options->seed, .calendar = options->calendar};
     gboolean keep = options->data == DATA_FULL ||
                     (options->data == DATA_AUTO && data_bytes <= options->max_memory);

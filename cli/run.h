@@ -13,8 +13,8 @@ typedef struct {
     Fabric *fabric;
 } Run;
 
-/* flows: not in packets. Packets of a large system run as two domains by turns, with the same results,
- * unless --domains says otherwise. data_bytes: the simulated memory that the workload touches, over all
+/* flows: not in packets. Packets of a large system run as domains by turns, with the same results,
+ * unless --cores says otherwise. data_bytes: the simulated memory that the workload touches, over all
  * GPUs: `--data auto` keeps the bytes when they fit --max-memory. Whether they are kept:
  * run->fabric->keep_bytes. GError: a log that is no log, a VCD that cannot be written, an impossible
  * system. Nothing to close after FALSE. */

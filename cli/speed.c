@@ -14,7 +14,7 @@ const SpeedBench speed_benches[] = {
     {"ring", "all_reduce of 16 MiB by ring, 8 GPUs", TRUE},
     {"nvls", "all_reduce of 16 MiB by NVLS, 8 GPUs", TRUE},
     {"growth", "uniform from 2 to 256 endpoints, NVLS all_reduce from 1 MiB to 1 GiB", FALSE},
-    {"domains", "all_reduce of 16 MiB by NVLS on gb200-nvl72, in one domain and in two (--domains)", FALSE},
+    {"cores", "all_reduce of 16 MiB by NVLS on gb200-nvl72, on one core and on two (--cores)", FALSE},
     {"targets", "what the simulator is meant to reach, beside what it does: minutes", FALSE},
     {NULL, NULL, FALSE},
 };
@@ -196,8 +196,8 @@ ExitCode speed_run(const Options *options, const char *name, guint runs, const c
 {
     g_autofree char *text = NULL;
     g_auto(GStrv) lines = NULL;
-    if (strcmp(name, "domains") == 0)
-        return speed_domains(options, MIN(runs | 1, RUNS_MAX), error);
+    if (strcmp(name, "cores") == 0)
+        return speed_cores(options, MIN(runs | 1, RUNS_MAX), error);
     if (strcmp(name, "targets") == 0)
         return speed_targets(options, MIN(runs | 1, RUNS_MAX), error);
     if (record && !g_file_get_contents(record, &text, NULL, error))

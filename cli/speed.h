@@ -36,8 +36,8 @@ const SpeedBench *speed_find(const char *name);
  * than 15 %. Errors: a bad record, an impossible --set. */
 ExitCode speed_run(const Options *options, const char *name, guint runs, const char *record, GError **error);
 
-/* "domains", speed_domains.c: the same all-reduce in one domain and in two. GError: the system cannot do that. */
-ExitCode speed_domains(const Options *options, guint runs, GError **error);
+/* "cores", speed_cores.c: the same all-reduce on one and on two. GError: the system cannot do that. */
+ExitCode speed_cores(const Options *options, guint runs, GError **error);
 
 /* "targets", speed_targets.c: one row for each figure that has a target. Whether it is met is for the reader: a busy
  * machine misses more. GError: as above. */

@@ -91,7 +91,7 @@ gboolean speed_cost_coll(const Options *options, const SpeedColl *what, SpeedCos
     spec.fidelity = what->fidelity;
     spec.crossings = what->crossings;
     spec.check = FALSE;
-    Sim *sim = sim_new(&(SimSpec){.seed = options->seed, .calendar = options->calendar, .domains = what->domains},
+    Sim *sim = sim_new(&(SimSpec){.seed = options->seed, .calendar = options->calendar, .threads = what->cores},
                        error);
     Fabric *fabric = sim ? fabric_new(sim, &system.spec, FALSE, error) : NULL;
     guint32 ranks = what->ranks ? what->ranks : (guint32)system.spec.system.gpus;

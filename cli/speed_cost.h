@@ -26,7 +26,7 @@ typedef struct {
     CollAlgo algo;
     guint64 bytes;
     guint32 ranks;           /* 0: all GPUs */
-    guint domains;           /* 0, 1 or 2 */
+    guint cores;             /* 0 or 1: one domain */
     CollFidelity fidelity;
     guint64 crossings;       /* with COLL_FIDELITY_AUTO: CollSpec's */
     const char *const *sets; /* NULL: none */
@@ -34,9 +34,9 @@ typedef struct {
 /* A collective, timing-only. GError: as above, or the collective cannot run. */
 gboolean speed_cost_coll(const Options *options, const SpeedColl *what, SpeedCost *cost, GError **error);
 
-/* speed_domains.c: the all-reduce of the bench of two domains, in one and in two; system: as in SpeedColl. Two free
- * cores are meant to reach SPEED_DOMAINS_TARGET. */
-#define SPEED_DOMAINS_TARGET 1.6
-gboolean speed_domains_pair(const Options *options, const char *system, SpeedCost cost[2], GError **error);
+/* speed_cores.c: the all-reduce of the bench of cores, on one and on two; system: as in SpeedColl. Two free
+ * cores are meant to reach SPEED_CORES_TARGET. */
+#define SPEED_CORES_TARGET 1.6
+gboolean speed_cores_pair(const Options *options, const char *system, SpeedCost cost[2], GError **error);
 
 #endif

@@ -182,18 +182,18 @@ static gboolean targets_of_flows(Targets *targets)
 
 /* ---- two cores, growth */
 
-static gboolean targets_of_domains(Targets *targets)
+static gboolean targets_of_cores(Targets *targets)
 {
     double ratio[RUNS_MAX];
     guint runs = MIN(targets->runs, 3);
     for (guint r = 0; r < runs; r++) {
         SpeedCost cost[2];
-        if (!speed_domains_pair(targets->options, "gb200-nvl72", cost, targets->error))
+        if (!speed_cores_pair(targets->options, "gb200-nvl72", cost, targets->error))
             return FALSE;
         ratio[r] = cost[0].wall_s / cost[1].wall_s;
     }
-    targets_row(targets, "two domains over one, gb200-nvl72, wall time", speed_median(ratio, runs), "", TRUE,
-                SPEED_DOMAINS_TARGET);
+    targets_row(targets, "two cores over one, gb200-nvl72, wall time", speed_median(ratio, runs), "", TRUE,
+                SPEED_CORES_TARGET);
     return TRUE;
 }
 
@@ -240,7 +240,7 @@ ExitCode speed_targets(const Options *options, guint runs, GError **error)
     report_add_u64(report, "runs", runs, "");
     Targets targets = {.options = options, .runs = runs, .error = error,
                        .table = report_add_table(report, "rows", "", row_columns, 0)};
-    report_add_note(report, "CPU time, domains wall time; medians of runs where it is short; yardsticks run beside; "
+    report_add_note(report, "CPU time, two cores wall time; medians of runs where it is short; yardsticks run beside; "
                     "other programs on this machine count. docs/performance.md says what was reached on a quiet one");
     static const struct {
         const char *what;
@@ -248,7 +248,7 @@ ExitCode speed_targets(const Options *options, guint runs, GError **error)
     } parts[] = {{"uniform traffic", targets_of_packets},
                  {"collectives of 64 MiB to 16 GiB", targets_of_collectives},
                  {"flows against packets", targets_of_flows},
-                 {"two domains", targets_of_domains},
+                 {"two cores", targets_of_cores},
                  {"growth", targets_of_growth}};
     Progress *progress = progress_new(G_N_ELEMENTS(parts));
     gboolean good = TRUE;

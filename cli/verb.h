@@ -12,12 +12,12 @@ typedef enum {
 } ExitCode;
 
 /* What a verb can write beside its report (an option for anything else is refused, not ignored),
- * whether it chooses the fidelity by itself, and whether it can run as two domains. */
+ * whether it chooses the fidelity by itself, and whether it can run on several threads. */
 typedef enum {
     VERB_WAVEFORM = 1 << 0, /* --vcd */
     VERB_TIMELINE = 1 << 1, /* --perfetto */
     VERB_FIDELITY = 1 << 2, /* --fidelity auto is the default; with VERB_FLOWS */
-    VERB_DOMAINS = 1 << 3,  /* --domains: it can use two threads */
+    VERB_CORES = 1 << 3,  /* --cores: it can use several */
     VERB_FLOWS = 1 << 4,    /* --fidelity: it knows others than packet */
 } VerbFlags;
 

@@ -211,9 +211,9 @@ static ExitCode coll_one_row(CollRows *rows, CollSpec *spec, guint a, GError **e
                     "--data full: flows move no bytes; write --fidelity packet, or leave --data away");
         return EXIT_USER;
     }
-    if (flows && rows->options->domains > 1) {
+    if (flows && rows->options->cores > 1) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "--domains: flows need no second core; write --fidelity packet, or leave --domains away");
+                    "--cores: flows need no second core; write --fidelity packet, or leave --cores away");
         return EXIT_USER;
     }
     if (!run_open(&run, rows->system, rows->options, flows ? G_MAXUINT64 : spec->bytes * 2 * gpus, flows,
@@ -394,6 +394,6 @@ const Verb verb_coll = {
     .name = "coll",
     .usage = "OP",
     .text = "run a collective: all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, sendrecv",
-    .flags = VERB_FIDELITY | VERB_FLOWS | VERB_DOMAINS,
+    .flags = VERB_FIDELITY | VERB_FLOWS | VERB_CORES,
     .run = coll_run_verb,
 };

@@ -33,7 +33,7 @@ static void exchange_credit(LinkDomain *domain, Link *link, Vc vc, guint32 flits
     domain->first_ps = MIN(domain->first_ps, at_ps);
 }
 
-void exchange_list_late(LinkDomain *domain, Link *link) { g_ptr_array_add(domain->late, link); }
+void exchange_list_late(LinkDomain *domain, Link *link) { g_ptr_array_add(domain->late->link, link); }
 
 static void exchange_list_open(LinkDomain *domain, Link *link, Vc vc)
 {
@@ -76,10 +76,10 @@ static void exchange_arrive(Link *link, Packet packet, SimTime at_ps)
 
 #define DATA_KEPT 64 /* slots that the switches keep for their sums */
 
-static void exchange_deliver(void *user, guint d)
+static void pair_deliver(ExchangePair *pair, guint side)
 {
-    Exchange *exchange = user;
-    LinkDomain *domain = &exchange->domain[d], *other = &exchange->domain[!d];
+    const LinkDomain *domain = &pair->side[side];
+    LinkDomain *other = &pair->side[!side];
     guint which = (domain->window + 1) & 1; /* what the other one wrote before this window */
     LetterBox *box = &other->out[which].packets;
     for (guint32 i = 0; i < box->n; i++)
@@ -92,26 +92,32 @@ static void exchange_deliver(void *user, guint d)
     box->n = 0;
     GArray *slots = other->out[which].slots;
     for (guint i = 0; i < slots->len; i++)
-        data_give(exchange->data[d], g_array_index(slots, guint32, i));
+        data_give(pair->data[side], g_array_index(slots, guint32, i));
     g_array_set_size(slots, 0);
 }
 
-static SimTime exchange_close(void *user, guint d, SimTime last_ps)
+/* Links that decide late, up to last_ps: when the first of them goes on. */
+static SimTime late_close(LateList *late, SimTime last_ps)
 {
-    Exchange *exchange = user;
-    LinkDomain *domain = &exchange->domain[d];
     SimTime next_ps = SIMTIME_NEVER;
     guint kept = 0;
-    for (guint i = 0; i < domain->late->len; i++) {
-        Link *link = domain->late->pdata[i];
+    for (guint i = 0; i < late->link->len; i++) {
+        Link *link = late->link->pdata[i];
         SimTime due_ps = link_close(link, last_ps);
         if (due_ps == SIMTIME_NEVER)
             continue;
         next_ps = MIN(next_ps, due_ps);
-        domain->late->pdata[kept++] = link;
+        late->link->pdata[kept++] = link;
     }
-    g_ptr_array_set_size(domain->late, (gint)kept);
-    domain->late_kept = kept;
+    g_ptr_array_set_size(late->link, (gint)kept);
+    late->kept = kept;
+    return next_ps;
+}
+
+/* All decisions are made: when the earliest letter takes effect. */
+static SimTime pair_close(ExchangePair *pair, guint side)
+{
+    LinkDomain *domain = &pair->side[side];
     for (guint i = 0; i < domain->open->len; i++) {
         Link *link = domain->open_link->pdata[i];
         Vc v = (Vc)((LinkVc *)domain->open->pdata[i] - link->vc);
@@ -121,97 +127,151 @@ static SimTime exchange_close(void *user, guint d, SimTime last_ps)
     }
     g_ptr_array_set_size(domain->open, 0);
     g_ptr_array_set_size(domain->open_link, 0);
-    for (DataPool *data = exchange->data[d]; d == 1 && data->n_free > DATA_KEPT;)
+    for (DataPool *data = pair->data[side]; side == EXCHANGE_SWITCH && data->n_free > DATA_KEPT;)
         g_array_append_val(domain->out[domain->window & 1].slots, data->free[--data->n_free]);
-    next_ps = MIN(next_ps, domain->first_ps);
+    SimTime first_ps = domain->first_ps;
     domain->first_ps = SIMTIME_NEVER;
     domain->window++;
+    return first_ps;
+}
+
+static void exchange_deliver(void *user, guint d)
+{
+    Exchange *exchange = user;
+    if (d != 0) {
+        pair_deliver(&exchange->pair[d - 1], EXCHANGE_SWITCH);
+        return;
+    }
+    for (guint32 s = 0; s < exchange->n; s++)
+        pair_deliver(&exchange->pair[s], EXCHANGE_GPUS);
+}
+
+static SimTime exchange_close(void *user, guint d, SimTime last_ps)
+{
+    Exchange *exchange = user;
+    if (d != 0) {
+        ExchangePair *pair = &exchange->pair[d - 1];
+        SimTime next_ps = late_close(&pair->switch_late, last_ps), first_ps = pair_close(pair, EXCHANGE_SWITCH);
+        return MIN(next_ps, first_ps);
+    }
+    SimTime next_ps = late_close(&exchange->gpus_late, last_ps);
+    for (guint32 s = 0; s < exchange->n; s++) {
+        SimTime first_ps = pair_close(&exchange->pair[s], EXCHANGE_GPUS);
+        next_ps = MIN(next_ps, first_ps);
+    }
     return next_ps;
 }
 
 static gboolean exchange_is_busy(void *user)
 {
-    const LinkDomain *domain = &((Exchange *)user)->domain[0];
-    return domain->first_ps != SIMTIME_NEVER || domain->late->len > domain->late_kept || domain->open->len;
+    const Exchange *exchange = user;
+    gboolean busy = exchange->gpus_late.link->len > exchange->gpus_late.kept;
+    for (guint32 s = 0; s < exchange->n && !busy; s++) {
+        const LinkDomain *domain = &exchange->pair[s].side[EXCHANGE_GPUS];
+        busy = domain->first_ps != SIMTIME_NEVER || domain->open->len;
+    }
+    return busy;
 }
 
 static const SimExchange exchange_calls = {exchange_deliver, exchange_close, exchange_is_busy};
 
 guint32 exchange_slots(const Exchange *exchange)
 {
-    const LinkDomain *domain = &exchange->domain[1];
-    return domain->out[0].slots->len + domain->out[1].slots->len;
+    guint32 n = 0;
+    for (guint32 s = 0; s < exchange->n; s++) {
+        const LinkDomain *domain = &exchange->pair[s].side[EXCHANGE_SWITCH];
+        n += domain->out[0].slots->len + domain->out[1].slots->len;
+    }
+    return n;
 }
 
 /* ---- life */
 
 static gboolean exchange_refuse(GError **error, const char *what, const char *why)
 {
-    g_set_error(error, SIM_ERROR, SIM_ERROR_DOMAINS, "%s: %s; set it to what it is by default, or leave --domains away",
+    g_set_error(error, SIM_ERROR, SIM_ERROR_DOMAINS, "%s: %s; set it to what it is by default, or leave --cores away",
                 what, why);
     return FALSE;
+}
+
+static void pair_init(ExchangePair *pair, Fabric *fabric, guint32 sw, Sim *far)
+{
+    for (guint i = 0; i < EXCHANGE_SIDES; i++) {
+        pair->data[i] = &fabric->data[i == EXCHANGE_GPUS ? 0 : sw + 1];
+        pair->side[i] = (LinkDomain){.sim = i == EXCHANGE_GPUS ? fabric->sim : far, .first_ps = SIMTIME_NEVER,
+                                     .open = g_ptr_array_new(), .open_link = g_ptr_array_new()};
+        for (guint w = 0; w < 2; w++)
+            pair->side[i].out[w].slots = g_array_new(FALSE, FALSE, sizeof(guint32));
+    }
 }
 
 gboolean exchange_split(Fabric *fabric, GError **error)
 {
     const LinkSpec *link = &fabric->spec.link;
+    guint32 n = fabric->spec.system.links_per_switch.n;
     if (link->commit_ahead_ps || link->drain_ps)
         return exchange_refuse(error, link->commit_ahead_ps ? "[link] commit_ahead_ps" : "[link] drain_ps",
-                               "two domains are exact");
-    Exchange *exchange = g_new0(Exchange, 1);
-    Sim *far = sim_split(fabric->sim, link->flight_ps, &exchange_calls, exchange, error);
-    if (!far) {
+                               "several domains are exact");
+    Exchange *exchange = g_malloc0(sizeof *exchange + n * sizeof *exchange->pair);
+    g_autofree Sim **far = g_new(Sim *, n);
+    if (!sim_split(fabric->sim, n, far, link->flight_ps, &exchange_calls, exchange, error)) {
         g_free(exchange);
         return FALSE;
     }
-    for (guint d = 0; d < 2; d++) {
-        exchange->data[d] = &fabric->data[d];
-        exchange->domain[d] = (LinkDomain){.sim = d == 0 ? fabric->sim : far, .first_ps = SIMTIME_NEVER,
-                                           .late = g_ptr_array_new(), .open = g_ptr_array_new(),
-                                           .open_link = g_ptr_array_new()};
-        for (guint w = 0; w < 2; w++)
-            exchange->domain[d].out[w].slots = g_array_new(FALSE, FALSE, sizeof(guint32));
+    exchange->n = n;
+    exchange->gpus_late.link = g_ptr_array_new();
+    for (guint32 s = 0; s < n; s++) {
+        ExchangePair *pair = &exchange->pair[s];
+        pair_init(pair, fabric, s, far[s]);
+        pair->switch_late.link = g_ptr_array_new();
+        pair->side[EXCHANGE_GPUS].late = &exchange->gpus_late;
+        pair->side[EXCHANGE_SWITCH].late = &pair->switch_late;
     }
     fabric->exchange = exchange;
-    fabric->switch_sim = far;
     return TRUE;
 }
 
 gboolean exchange_check(const Fabric *fabric, GError **error)
 {
     if (fabric->n_silent)
-        return exchange_refuse(error, "[fault] gpu_silent", "two domains have no time-outs");
+        return exchange_refuse(error, "[fault] gpu_silent", "several domains have no time-outs");
     return TRUE;
+}
+
+static void domain_clear(LinkDomain *domain)
+{
+    for (guint w = 0; w < 2; w++) {
+        g_free(domain->out[w].packets.at);
+        g_free(domain->out[w].credits.at);
+        g_array_free(domain->out[w].slots, TRUE);
+    }
+    g_ptr_array_free(domain->open, TRUE);
+    g_ptr_array_free(domain->open_link, TRUE);
 }
 
 void exchange_free(Exchange *exchange)
 {
-    for (guint d = 0; d < 2; d++) {
-        LinkDomain *domain = &exchange->domain[d];
-        for (guint w = 0; w < 2; w++) {
-            g_free(domain->out[w].packets.at);
-            g_free(domain->out[w].credits.at);
-            g_array_free(domain->out[w].slots, TRUE);
-        }
-        g_ptr_array_free(domain->late, TRUE);
-        g_ptr_array_free(domain->open, TRUE);
-        g_ptr_array_free(domain->open_link, TRUE);
+    for (guint32 s = 0; s < exchange->n; s++) {
+        for (guint i = 0; i < EXCHANGE_SIDES; i++)
+            domain_clear(&exchange->pair[s].side[i]);
+        g_ptr_array_free(exchange->pair[s].switch_late.link, TRUE);
     }
+    g_ptr_array_free(exchange->gpus_late.link, TRUE);
     g_free(exchange);
 }
 
-static void exchange_link(Exchange *exchange, Link *link, guint near)
+static void exchange_link(ExchangePair *pair, Link *link, guint near)
 {
-    link->domain = &exchange->domain[near];
-    link->far_domain = &exchange->domain[!near];
+    link->domain = &pair->side[near];
+    link->far_domain = &pair->side[!near];
     link->sim = link->domain->sim;
     link->far_sim = link->far_domain->sim;
     link->rare = TRUE;
     link->odd = TRUE;
 }
 
-void exchange_take(Exchange *exchange, Link *up, Link *down)
+void exchange_take(Exchange *exchange, guint32 sw, Link *up, Link *down)
 {
-    exchange_link(exchange, up, 0);
-    exchange_link(exchange, down, 1);
+    exchange_link(&exchange->pair[sw], up, EXCHANGE_GPUS);
+    exchange_link(&exchange->pair[sw], down, EXCHANGE_SWITCH);
 }

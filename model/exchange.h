@@ -1,10 +1,11 @@
-/* What crosses between GPUs and switches when they run as two domains (sim/domain.h): packets on links
- * one way, credits the other.
+/* What crosses between GPUs and switches when they run as domains of their own (sim/domain.h): packets on
+ * links one way, credits the other.
  *
- * Domain 0 has the GPUs: the sending ends of up links, the far ends of down links. Domain 1 has the switches
- * and the other ends. A letter written in one window is delivered as the next one begins: each domain fills
- * one outbox while the other one empties the one before. A link that decides late (link_settle) stands in a list
- * and decides at the end of each window; a batch of credits that is open then goes as far as it is. */
+ * Domain 0 has the GPUs: the sending ends of up links, the far ends of down links. Each switch is a domain, with the
+ * other ends of its links: switches never meet but through GPUs. A letter written in one window is delivered as the
+ * next one begins: each side fills one outbox while the other one empties the one before. A link that decides late
+ * (link_settle) stands in a list and decides at the end of each window; a batch of credits that is open then goes as
+ * far as it is. */
 #ifndef MODEL_EXCHANGE_H
 #define MODEL_EXCHANGE_H
 
@@ -28,6 +29,14 @@ typedef struct {
     guint32 n, size;
 } LetterBox;
 
+/* Links that have packets to decide on, and no event. A decision of one may be a push to another, so that there is
+ * one list for all links of the GPUs. */
+typedef struct {
+    GPtrArray *link;
+    guint kept;              /* how many were left by the last window */
+} LateList;
+
+/* One side of what goes on between the GPUs and a switch. */
 typedef struct LinkDomain {
     Sim *sim;
     struct {
@@ -36,23 +45,35 @@ typedef struct LinkDomain {
     } out[2];                /* by the window's parity */
     guint32 window;
     SimTime first_ps;        /* the earliest letter of this window takes effect */
-    GPtrArray *late;         /* Link: they have packets to decide on, and no event */
-    guint late_kept;         /* of these, how many were left by the last window */
+    LateList *late;          /* of all links that decide on its clock */
     GPtrArray *open;         /* LinkVc: with open batches of credits; their links beside them */
     GPtrArray *open_link;
 } LinkDomain;
 
+enum { EXCHANGE_GPUS, EXCHANGE_SWITCH, EXCHANGE_SIDES };
+typedef struct {
+    LinkDomain side[EXCHANGE_SIDES];
+    DataPool *data[EXCHANGE_SIDES];
+    LateList switch_late;
+} ExchangePair;
+
 typedef struct Exchange {
-    LinkDomain domain[2];
-    DataPool *data[2];
+    LateList gpus_late;
+    guint32 n;
+    ExchangePair pair[]; /* by switch */
 } Exchange;
 
-/* GPUs and switches of a fabric that is about to be built become two domains. GError: why they cannot. */
+/* GPUs and switches of a fabric that is about to be built become domains. GError: why they cannot. */
 gboolean exchange_split(struct Fabric *fabric, GError **error);
 /* Once it is built: whether its faults allow for it. */
 gboolean exchange_check(const struct Fabric *fabric, GError **error);
 void exchange_free(Exchange *exchange); /* after the last run */
-void exchange_take(Exchange *exchange, Link *up, Link *down);
+/* The clock of a switch, and its links. */
+static inline Sim *exchange_sim(const Exchange *exchange, guint32 sw)
+{
+    return exchange->pair[sw].side[EXCHANGE_SWITCH].sim;
+}
+void exchange_take(Exchange *exchange, guint32 sw, Link *up, Link *down);
 /* Data slots on their way from the switches to the GPUs. */
 guint32 exchange_slots(const Exchange *exchange);
 

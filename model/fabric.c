@@ -89,9 +89,9 @@ static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
     g_autofree char *down_path = g_strdup_printf("gpu%u.link%u.down", g, l);
     guint32 number = (l * (guint32)spec->system.gpus + g) * 2; /* a plane after the other */
     link_init(up, fabric->sim, &spec->link, spec->link.credits_switch_flits, number, up_path);
-    link_init(down, fabric->switch_sim, &spec->link, spec->link.credits_gpu_flits, number + 1, down_path);
+    link_init(down, sw->sim, &spec->link, spec->link.credits_gpu_flits, number + 1, down_path);
     if (fabric->exchange)
-        exchange_take(fabric->exchange, up, down);
+        exchange_take(fabric->exchange, sw->id, up, down);
     /* constant stages before and behind a port are part of the flight, so that they cost no event */
     link_set_delay(up, VC_CREQ, spec->link.flight_ps + spec->gpu.out_ps + spec->sw.latency_ps);
     link_set_delay(up, VC_RSP, spec->link.flight_ps + spec->gpu.l2_ps + spec->sw.latency_ps);
@@ -165,9 +165,8 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
     g_ptr_array_add(fabric->objects, NULL);
     fabric->op_object = g_ptr_array_new();
     g_ptr_array_add(fabric->op_object, NULL);
-    data_pool_init(fabric->data);
-    fabric->switch_sim = sim;
-    if (sim_domains(sim) > 1 && !exchange_split(fabric, error)) {
+    fabric->data = data_pools_new(1 + spec->system.links_per_switch.n);
+    if (sim_wants_domains(sim) && !exchange_split(fabric, error)) {
         fabric_free(fabric);
         return NULL;
     }
@@ -223,7 +222,7 @@ void fabric_free(Fabric *fabric)
     g_free(fabric->link_switch);
     g_free(fabric->link_k);
     g_free(fabric->alive);
-    data_pool_clear(fabric->data);
+    data_pools_free(fabric->data, 1 + fabric->spec.system.links_per_switch.n);
     if (fabric->exchange)
         exchange_free(fabric->exchange);
     stat_registry_free(fabric->stats);
@@ -384,7 +383,7 @@ gboolean fabric_is_quiet(const Fabric *fabric)
     for (guint32 s = 0; s < fabric->n_switches; s++)
         if (!switch_is_quiet(&fabric->sw[s]))
             return FALSE;
-    return data_used(fabric->data) == (fabric->exchange ? exchange_slots(fabric->exchange) : 0);
+    return data_used(fabric->data, 1 + fabric->n_switches) == (fabric->exchange ? exchange_slots(fabric->exchange) : 0);
 }
 
 guint64 fabric_crossings(const Fabric *fabric)

@@ -104,9 +104,8 @@ typedef struct Fabric {
     guint8 *link_switch, *link_k; /* of link l: its switch, and its number among the GPU's links there */
     guint64 *alive;             /* by GPU: bit for each link that is up; NULL: all are */
     guint32 n_silent;           /* GPUs that answer nothing */
-    DataPool data[2];           /* of the GPUs; of the switches, where these are another domain */
-    Sim *switch_sim;            /* of the switches: `sim`, or that of the second domain */
-    struct Exchange *exchange;  /* between two domains (exchange.h); NULL: there is one */
+    DataPool *data;             /* of the GPUs; of each switch, where it is a domain of its own */
+    struct Exchange *exchange;  /* between these (exchange.h); NULL: there is one domain */
     Hash hash;
     Hash *mc_hash;              /* by number of links carrying a team; [0] unused */
     McRoute *mc_route;          /* by MCID */

@@ -12,11 +12,6 @@
 #include "model/numeric.h"
 #include "model/switch.h"
 
-static DataPool *switch_data(const Switch *sw)
-{
-    return &sw->fabric->data[sw->fabric->exchange ? 1 : 0];
-}
-
 static int reduction_compare(const void *a, const void *b)
 {
     return (int)*(const guint16 *)a - (int)*(const guint16 *)b;
@@ -41,16 +36,15 @@ static void reduction_sum(Switch *sw, guint32 index, const Txn *txn, guint8 *res
 static guint32 reduction_finish_data(Switch *sw, guint32 index, const Txn *txn)
 {
     const McRecord *record = &sw->record[index];
-    DataPool *data = switch_data(sw);
     guint32 *slot = &sw->operand[(gsize)index * sw->gpus], result = 0;
     if (record->operands == record->expected + record->missing) {
-        result = data_take(data);
-        reduction_sum(sw, index, txn, data_at(data, result));
+        result = data_take(sw->data);
+        reduction_sum(sw, index, txn, data_at(sw->data, result));
     }
     for (guint32 i = 0; i < record->got; i++) {
         guint32 *of = &slot[sw->operand_gpu[(gsize)index * sw->gpus + i]];
         if (*of)
-            data_give(data, *of);
+            data_give(sw->data, *of);
         *of = 0;
     }
     return result;
@@ -73,7 +67,7 @@ static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
         txn->state = record->state & 3u;
     if (record->kind != PACKET_MC_READ) {
         if (record->data) {
-            data_give(switch_data(sw), record->data);
+            data_give(sw->data, record->data);
             txn->data = 0;
         }
         ack_add(&sw->port[record->port].done, out, record->txn, txn_next(txns, record->txn),

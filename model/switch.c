@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "model/exchange.h"
 #include "model/fabric.h"
 
 static const char *const hold_names[] = {"hold", "accumulate", NULL};
@@ -74,7 +75,8 @@ void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 l
 {
     memset(sw, 0, sizeof *sw);
     sw->fabric = fabric;
-    sw->sim = fabric->switch_sim;
+    sw->sim = fabric->exchange ? exchange_sim(fabric->exchange, id) : fabric->sim;
+    sw->data = &fabric->data[fabric->exchange ? 1 + id : 0];
     sw->spec = &fabric->spec.sw;
     sw->id = id;
     sw->gpus = gpus;

@@ -30,22 +30,35 @@ void txn_pool_grow(TxnPool *pool)
 
 #define DATA_SLOTS_MAX (1u << 24) /* 4 GiB of address space, none of it touched before use */
 
-void data_pool_init(DataPool pool[2])
+DataPool *data_pools_new(guint32 n)
 {
     gsize bytes = (gsize)DATA_SLOTS_MAX * DATA_SLOT_BYTES;
     guint8 *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     g_assert(base != MAP_FAILED);
-    pool[0] = (DataPool){.base = base, .first = 1, .next = 1, .end = DATA_SLOTS_MAX / 2};
-    pool[1] = (DataPool){.base = base, .first = DATA_SLOTS_MAX / 2, .next = DATA_SLOTS_MAX / 2,
-                         .end = DATA_SLOTS_MAX};
+    DataPool *pool = g_aligned_alloc0(n, sizeof *pool, G_ALIGNOF(DataPool));
+    guint32 half = DATA_SLOTS_MAX / 2;
+    for (guint32 i = 0; i < n; i++) {
+        guint32 each = i == 0 ? half : half / (n - 1), first = i == 0 ? 0 : half + (i - 1) * each;
+        pool[i] = (DataPool){.base = base, .first = MAX(first, 1), .next = MAX(first, 1), .end = first + each};
+    }
+    return pool;
 }
 
-void data_pool_clear(DataPool pool[2])
+void data_pools_free(DataPool *pool, guint32 n)
 {
     munmap(pool[0].base, (gsize)DATA_SLOTS_MAX * DATA_SLOT_BYTES);
-    g_free(pool[0].free);
-    g_free(pool[1].free);
+    for (guint32 i = 0; i < n; i++)
+        g_free(pool[i].free);
+    g_aligned_free(pool);
+}
+
+guint32 data_used(const DataPool *pool, guint32 n)
+{
+    guint32 used = 0;
+    for (guint32 i = 0; i < n; i++)
+        used += pool[i].next - pool[i].first - pool[i].n_free;
+    return used;
 }
 
 void data_pool_grow(DataPool *pool)

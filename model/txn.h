@@ -84,11 +84,12 @@ typedef struct {
     guint32 *free;
     guint32 n_free, size;
     guint32 first, next, end; /* slots of its own: from first on, untouched from next on */
-} DataPool;
+} __attribute__((aligned(64))) DataPool; /* threads use theirs at once */
 #define DATA_SLOT_BYTES 256u
-/* Two pools over one range, for two domains; slots may be taken from one and given to the other. */
-void data_pool_init(DataPool pool[2]);
-void data_pool_clear(DataPool pool[2]);
+/* n pools over one range, for as many domains; slots may be taken from one and given to another. The first one has
+ * half of them. */
+DataPool *data_pools_new(guint32 n);
+void data_pools_free(DataPool *pool, guint32 n);
 void data_pool_grow(DataPool *pool);
 guint32 data_take(DataPool *pool);
 static inline void data_give(DataPool *pool, guint32 slot)
@@ -97,11 +98,8 @@ static inline void data_give(DataPool *pool, guint32 slot)
         data_pool_grow(pool);
     pool->free[pool->n_free++] = slot;
 }
-/* Of both together. */
-static inline guint32 data_used(const DataPool pool[2])
-{
-    return pool[0].next - pool[0].first - pool[0].n_free + (pool[1].next - pool[1].first - pool[1].n_free);
-}
+/* Of all together. */
+guint32 data_used(const DataPool *pool, guint32 n);
 static inline guint8 *data_at(const DataPool *pool, guint32 slot)
 {
     return pool->base + (gsize)slot * DATA_SLOT_BYTES;

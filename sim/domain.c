@@ -1,7 +1,9 @@
-/* See domain.h. The worker sleeps on `go` between windows, the caller's thread on `done` at their end;
- * both look for a while before they ask the kernel to wake them. */
+/* See domain.h. Workers sleep on `go` between windows, the caller's thread on `done` at their end; both look for a
+ * while before they ask the kernel to wake them. Workers take the other domains from the first on, the caller's thread
+ * from the last on, so that most stay with the processor that has them in its cache. */
 #include "sim/domain.h"
 
+#include <limits.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
@@ -19,19 +21,25 @@ typedef struct {
 
 G_DEFINE_QUARK(fanout-sim-error, sim_error)
 
-struct SimPair {
-    Sim *sim, *far;
+struct SimSplit {
+    Sim *sim;
+    guint n;            /* other domains, */
+    Sim **far;          /* and their clocks */
     const SimExchange *exchange;
     void *user;
     SimTime lookahead_ps;
     SimTime end_ps;     /* of the window: events before it fire */
-    SimTime next_ps[2]; /* by domain: what close() said */
-    gboolean open;      /* the window is not closed on either side */
+    SimTime *next_ps;   /* by domain: what close() said */
+    gboolean open;      /* the window is not closed on all sides */
     gboolean quit;
     guint32 window;
-    GThread *thread; /* NULL: both on the caller's, by turns */
+    guint32 from_last;  /* domains that the caller's thread has taken in this window */
+    guint workers;      /* 0: all domains are the caller's thread's, by turns */
+    GThread **worker;
+    _Atomic guint32 taken __attribute__((aligned(64))); /* domains of this window, and those by workers */
+    _Atomic guint32 from_first;
     Gate go __attribute__((aligned(64)));
-    Gate done __attribute__((aligned(64)));
+    Gate done __attribute__((aligned(64))); /* windows that workers are through with, all together */
 };
 
 static inline void gate_pause(void)
@@ -43,11 +51,10 @@ static inline void gate_pause(void)
 #endif
 }
 
-static void gate_set(Gate *gate, guint32 value)
+static void gate_wake(Gate *gate)
 {
-    atomic_store(&gate->value, value);
     if (atomic_load(&gate->sleepers) != 0)
-        syscall(SYS_futex, &gate->value, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+        syscall(SYS_futex, &gate->value, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
 static void gate_wait(Gate *gate, guint32 value)
@@ -63,43 +70,64 @@ static void gate_wait(Gate *gate, guint32 value)
     atomic_fetch_sub(&gate->sleepers, 1);
 }
 
-/* One window of the far domain. */
-static void pair_work_once(SimPair *pair)
+/* One window of one of the other domains. */
+static void split_work_once(SimSplit *split, guint32 d)
 {
-    pair->exchange->deliver(pair->user, 1);
-    sim_drain(pair->far, pair->end_ps - 1);
-    pair->next_ps[1] = pair->exchange->close(pair->user, 1, pair->end_ps - 1);
+    split->exchange->deliver(split->user, d);
+    sim_drain(split->far[d - 1], split->end_ps - 1);
+    split->next_ps[d] = split->exchange->close(split->user, d, split->end_ps - 1);
 }
 
-static gpointer pair_work(gpointer user)
+/* One that nobody has taken yet in this window. */
+static gboolean split_take(SimSplit *split)
 {
-    SimPair *pair = user;
+    return atomic_load_explicit(&split->taken, memory_order_relaxed) < split->n &&
+           atomic_fetch_add(&split->taken, 1) < split->n;
+}
+
+static gpointer split_work(gpointer user)
+{
+    SimSplit *split = user;
 
     for (guint32 window = 1;; window++) {
-        gate_wait(&pair->go, window);
-        if (pair->quit)
+        gate_wait(&split->go, window);
+        if (split->quit)
             return NULL;
-        pair_work_once(pair);
-        gate_set(&pair->done, window);
+        while (split_take(split))
+            split_work_once(split, 1 + atomic_fetch_add(&split->from_first, 1));
+        atomic_fetch_add(&split->done.value, 1);
+        gate_wake(&split->done);
     }
 }
 
-guint sim_domains(const Sim *sim)
+static void split_help(SimSplit *split)
 {
-    return MAX(sim->domains, 1);
+    while (split_take(split))
+        split_work_once(split, split->n - split->from_last++);
 }
 
-static gboolean pair_check(const Sim *sim, SimTime lookahead_ps, GError **error)
+static void split_wait(SimSplit *split)
+{
+    if (split->workers != 0)
+        gate_wait(&split->done, split->window * split->workers);
+}
+
+gboolean sim_wants_domains(const Sim *sim)
+{
+    return sim->threads > 1 || sim->one_thread;
+}
+
+static gboolean split_check(const Sim *sim, SimTime lookahead_ps, GError **error)
 {
     if (sim->vcd != NULL) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_DOMAINS,
-                    "two domains: a waveform wants every instant in order; leave --vcd away, or --domains");
+                    "several domains: a waveform wants every instant in order; leave --vcd away, or --cores");
     } else if (sim->wheel == NULL) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_DOMAINS,
-                    "two domains: SystemC's calendar is one thread's; leave --calendar away, or --domains");
+                    "several domains: SystemC's calendar is one thread's; leave --calendar away, or --cores");
     } else if (lookahead_ps < LOOKAHEAD_MIN_PS) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_DOMAINS,
-                    "two domains: they can be %" G_GUINT64_FORMAT " ps apart; at least %u are wanted",
+                    "several domains: they can be %" G_GUINT64_FORMAT " ps apart; at least %u are wanted",
                     lookahead_ps, LOOKAHEAD_MIN_PS);
     } else {
         return TRUE;
@@ -107,107 +135,136 @@ static gboolean pair_check(const Sim *sim, SimTime lookahead_ps, GError **error)
     return FALSE;
 }
 
-Sim *sim_split(Sim *sim, SimTime lookahead_ps, const SimExchange *exchange, void *user,
-               GError **error)
+static Sim *split_far_new(const Sim *sim)
 {
-    g_assert(sim->pair == NULL && sim->thread == NULL);
-    if (!pair_check(sim, lookahead_ps, error))
-        return NULL;
     Sim *far = g_new0(Sim, 1);
     far->seed = sim->seed;
     far->wheel = calendar_new();
     far->order = UINT64_MAX;
-    SimPair *pair = g_aligned_alloc0(1, sizeof *pair, G_ALIGNOF(SimPair));
-    *pair = (SimPair){.sim = sim, .far = far, .exchange = exchange, .user = user,
-                      .lookahead_ps = lookahead_ps,
-                      .next_ps = {SIMTIME_NEVER, SIMTIME_NEVER}};
-    if (!sim->one_thread)
-        pair->thread = g_thread_new("fanout-domain", pair_work, pair);
-    sim->pair = pair;
     return far;
+}
+
+gboolean sim_split(Sim *sim, guint n, Sim *far[], SimTime lookahead_ps, const SimExchange *exchange, void *user,
+                   GError **error)
+{
+    g_assert(sim->split == NULL && sim->thread == NULL && n != 0);
+    if (!split_check(sim, lookahead_ps, error))
+        return FALSE;
+    SimSplit *split = g_aligned_alloc0(1, sizeof *split, G_ALIGNOF(SimSplit));
+    *split = (SimSplit){.sim = sim, .n = n, .exchange = exchange, .user = user, .lookahead_ps = lookahead_ps,
+                        .workers = sim->one_thread ? 0 : MIN(sim->threads - 1, n)};
+    split->far = g_new(Sim *, n);
+    split->next_ps = g_new(SimTime, n + 1);
+    split->next_ps[0] = SIMTIME_NEVER;
+    for (guint d = 1; d <= n; d++) {
+        split->far[d - 1] = far[d - 1] = split_far_new(sim);
+        split->next_ps[d] = SIMTIME_NEVER;
+    }
+    split->worker = g_new(GThread *, split->workers);
+    for (guint w = 0; w < split->workers; w++)
+        split->worker[w] = g_thread_new("fanout-domain", split_work, split);
+    sim->split = split;
+    return TRUE;
 }
 
 /* ---- for sim.c, on the thread of sim_run() */
 
-void pair_free(SimPair *pair)
+void split_free(SimSplit *split)
 {
-    if (pair == NULL)
+    if (split == NULL)
         return;
-    pair_settle(pair);
-    pair->quit = TRUE;
-    if (pair->thread != NULL) {
-        gate_set(&pair->go, pair->window + 1);
-        g_thread_join(pair->thread);
+    split_settle(split);
+    split->quit = TRUE;
+    atomic_store(&split->go.value, split->window + 1);
+    gate_wake(&split->go);
+    for (guint w = 0; w < split->workers; w++)
+        g_thread_join(split->worker[w]);
+    for (guint i = 0; i < split->n; i++) {
+        calendar_free(split->far[i]->wheel);
+        g_free(split->far[i]);
     }
-    calendar_free(pair->far->wheel);
-    g_free(pair->far);
-    g_aligned_free(pair);
+    g_free(split->worker);
+    g_free(split->far);
+    g_free(split->next_ps);
+    g_aligned_free(split);
 }
 
-SimTime pair_due_ps(const SimPair *pair)
+SimTime split_due_ps(const SimSplit *split)
 {
-    SimTime own_ps = calendar_next_ps(pair->sim->wheel);
+    SimTime due_ps = calendar_next_ps(split->sim->wheel);
 
-    if (pair->open)
-        return MIN(own_ps, pair->end_ps - 1); /* to close it */
-    if (pair->exchange->is_busy(pair->user))
-        return pair->sim->now_ps;
-    SimTime far_ps = calendar_next_ps(pair->far->wheel);
-    return MIN(MIN(own_ps, far_ps), MIN(pair->next_ps[0], pair->next_ps[1]));
+    if (split->open)
+        return MIN(due_ps, split->end_ps - 1); /* to close it */
+    if (split->exchange->is_busy(split->user))
+        return split->sim->now_ps;
+    due_ps = MIN(due_ps, split->next_ps[0]);
+    for (guint i = 0; i < split->n; i++)
+        due_ps = MIN(due_ps, MIN(calendar_next_ps(split->far[i]->wheel), split->next_ps[i + 1]));
+    return due_ps;
 }
 
-static void pair_open(SimPair *pair, SimTime from_ps)
+static void split_open(SimSplit *split, SimTime from_ps)
 {
-    SimTime end_ps = from_ps + pair->lookahead_ps;
+    SimTime end_ps = from_ps + split->lookahead_ps;
 
-    pair->end_ps = MIN(end_ps, pair->sim->until_ps + 1);
-    pair->open = TRUE;
-    pair->window++;
-    if (pair->thread != NULL)
-        gate_set(&pair->go, pair->window);
-    else
-        pair_work_once(pair);
-    pair->exchange->deliver(pair->user, 0);
+    split->end_ps = MIN(end_ps, split->sim->until_ps + 1);
+    split->open = TRUE;
+    split->from_last = 0;
+    atomic_store(&split->from_first, 0);
+    atomic_store(&split->taken, 0);
+    atomic_store(&split->go.value, ++split->window);
+    gate_wake(&split->go);
+    if (split->workers == 0)
+        split_help(split);
+    split->exchange->deliver(split->user, 0);
 }
 
-static void pair_close(SimPair *pair)
+static void split_close(SimSplit *split)
 {
-    pair->next_ps[0] = pair->exchange->close(pair->user, 0, pair->end_ps - 1);
-    if (pair->thread != NULL)
-        gate_wait(&pair->done, pair->window);
-    pair->open = FALSE;
+    split->next_ps[0] = split->exchange->close(split->user, 0, split->end_ps - 1);
+    split_help(split);
+    split_wait(split);
+    split->open = FALSE;
 }
 
-void pair_drain(SimPair *pair, SimTime limit_ps)
+void split_drain(SimSplit *split, SimTime limit_ps)
 {
-    Sim *sim = pair->sim;
+    Sim *sim = split->sim;
 
     for (;;) {
-        if (!pair->open) {
-            SimTime next_ps = pair_due_ps(pair);
+        if (!split->open) {
+            SimTime next_ps = split_due_ps(split);
             if (next_ps > limit_ps || next_ps == SIMTIME_NEVER)
                 return;
-            pair_open(pair, next_ps);
+            split_open(split, next_ps);
         }
-        sim_drain(sim, MIN(limit_ps, pair->end_ps - 1));
-        if (sim->stop || sim->ready_first != NULL || sim->limit_ps < pair->end_ps - 1)
+        sim_drain(sim, MIN(limit_ps, split->end_ps - 1));
+        if (sim->stop || sim->ready_first != NULL || sim->limit_ps < split->end_ps - 1)
             return;
-        pair_close(pair);
+        split_close(split);
     }
 }
 
-void pair_settle(SimPair *pair)
+void split_settle(SimSplit *split)
 {
-    if (pair != NULL && pair->open && pair->thread != NULL)
-        gate_wait(&pair->done, pair->window);
+    if (split != NULL && split->open)
+        split_wait(split);
 }
 
-SimTime pair_now_ps(const SimPair *pair)
+SimTime split_now_ps(const SimSplit *split)
 {
-    return pair->far->now_ps;
+    SimTime now_ps = 0;
+
+    for (guint i = 0; i < split->n; i++)
+        now_ps = MAX(now_ps, split->far[i]->now_ps);
+    return now_ps;
 }
 
-guint64 pair_events_fired(const SimPair *pair)
+guint64 split_events_fired(const SimSplit *split)
 {
-    return pair->far->fired;
+    guint64 fired = 0;
+
+    for (guint i = 0; i < split->n; i++)
+        fired += split->far[i]->fired;
+    return fired;
 }

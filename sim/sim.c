@@ -22,7 +22,7 @@ Sim *sim_new(const SimSpec *spec, GError **error)
     Sim *sim = g_new0(Sim, 1);
     sim->order = UINT64_MAX;
     sim->seed = spec->seed;
-    sim->domains = spec->domains;
+    sim->threads = spec->threads;
     sim->one_thread = spec->one_thread;
     sim->vcd = vcd;
     sim->settled_ps = SIMTIME_NEVER;
@@ -42,7 +42,7 @@ void sim_free(Sim *sim)
         return;
     }
     g_assert(!sim->running);
-    pair_free(sim->pair);
+    split_free(sim->split);
     process_abandon_all(sim);
     if (sim->vcd != NULL) {
         vcd_close(sim->vcd, sim->vcd_base_ps);
@@ -64,7 +64,7 @@ guint64 sim_seed(const Sim *sim)
 
 guint64 sim_events_fired(const Sim *sim)
 {
-    return sim->fired + (sim->pair != NULL ? pair_events_fired(sim->pair) : 0);
+    return sim->fired + (sim->split != NULL ? split_events_fired(sim->split) : 0);
 }
 
 /* ---- events ---- */
@@ -95,8 +95,8 @@ void sim_finish(Sim *sim, SimStatus status)
     sim->ended = TRUE;
     if (status == SIM_LIMIT) {
         sim->now_ps = sim->until_ps;
-    } else if (status == SIM_IDLE && sim->pair != NULL) {
-        sim->now_ps = MAX(sim->now_ps, pair_now_ps(sim->pair));
+    } else if (status == SIM_IDLE && sim->split != NULL) {
+        sim->now_ps = MAX(sim->now_ps, split_now_ps(sim->split));
     }
     if (sim->wheel == NULL) {
         reference_leave(sim); /* before SystemC makes due what is due in the next delta cycle */
@@ -152,8 +152,8 @@ static void pump_wheel(Sim *sim)
     } else if (foreign_ps != SIMTIME_NEVER) {
         limit_ps = MIN(limit_ps, clock_ps + foreign_ps);
     }
-    if (sim->pair != NULL) {
-        pair_drain(sim->pair, limit_ps);
+    if (sim->split != NULL) {
+        split_drain(sim->split, limit_ps);
     } else {
         sim_drain(sim, limit_ps);
     }
@@ -166,7 +166,7 @@ static void pump_wheel(Sim *sim)
             process_resume_first(sim);
         }
     } else {
-        sim_sleep(sim, sim->pair != NULL ? pair_due_ps(sim->pair) : calendar_next_ps(sim->wheel),
+        sim_sleep(sim, sim->split != NULL ? split_due_ps(sim->split) : calendar_next_ps(sim->wheel),
                   clock_ps);
     }
 }
@@ -212,7 +212,7 @@ SimStatus sim_run(Sim *sim, SimTime until_ps)
         reference_leave(sim);
     }
     sim->running = FALSE;
-    pair_settle(sim->pair);
+    split_settle(sim->split);
     if (fine && kernel_now_ps() - sim->base_ps > sim->now_ps) {
         sim->now_ps = kernel_now_ps() - sim->base_ps; /* something foreign was last */
     }

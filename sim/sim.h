@@ -31,8 +31,8 @@ typedef struct {
     guint64 seed;         /* of every named random stream */
     SimCalendar calendar;
     const char *vcd_path; /* NULL: no waveform; else written, and no running ahead */
-    guint domains;        /* 0 or 1: one; 2: see domain.h */
-    gboolean one_thread;  /* two domains by turns, for what each leaves in the processor's cache */
+    guint threads;        /* 0 or 1: one domain; more: see domain.h */
+    gboolean one_thread;  /* domains by turns, for what each leaves in the processor's cache */
 } SimSpec;
 
 typedef enum {

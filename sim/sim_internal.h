@@ -61,9 +61,9 @@ struct Sim {
     SimTime settled_ps;  /* SystemC's time whose notifications have all come */
 
     guint64 seed;
-    guint domains;
+    guint threads;
     gboolean one_thread;
-    struct SimPair *pair; /* the two domains; NULL: there is one */
+    struct SimSplit *split; /* other domains; NULL: there is one */
     GThread *thread;
     Vcd *vcd;
     SimTime vcd_base_ps;
@@ -81,13 +81,13 @@ void process_resume_first(Sim *sim); /* from the pump: there is one */
 void process_abandon_all(Sim *sim);
 
 /* domain.c */
-typedef struct SimPair SimPair;
-void pair_free(SimPair *pair);   /* may be NULL */
-void pair_settle(SimPair *pair); /* may be NULL: the other thread rests when it returns */
-void pair_drain(SimPair *pair, SimTime limit_ps);
-SimTime pair_due_ps(const SimPair *pair); /* when either domain goes on */
-SimTime pair_now_ps(const SimPair *pair); /* of the other domain */
-guint64 pair_events_fired(const SimPair *pair);
+typedef struct SimSplit SimSplit;
+void split_free(SimSplit *split);   /* may be NULL */
+void split_settle(SimSplit *split); /* may be NULL: the other threads rest when it returns */
+void split_drain(SimSplit *split, SimTime limit_ps);
+SimTime split_due_ps(const SimSplit *split); /* when any domain goes on */
+SimTime split_now_ps(const SimSplit *split); /* of the other domain that has come furthest */
+guint64 split_events_fired(const SimSplit *split); /* of all other domains */
 
 /* reference.c */
 void reference_init(Sim *sim);

@@ -42,9 +42,9 @@ static Outcome outcome_of_traffic(guint domains, const char *const *sets, guint3
 {
     Bed bed;
     Outcome outcome = {0};
-    const SimSpec spec = {.seed = 3, .domains = domains};
+    const SimSpec spec = {.seed = 3, .threads = domains};
     bed_open(&bed, "dgx-h100", sets, &spec);
-    assert_int_equal(bed.fabric->switch_sim != bed.sim, domains == 2);
+    assert_int_equal(bed.fabric->sw[0].sim != bed.sim, domains > 1);
     Traffic *traffic =
         traffic_new(bed.fabric, &(TrafficSpec){.packets = 20000, .load_per_mille = load, .bytes = 128});
     outcome_run(&bed, slice_ps);
@@ -104,7 +104,7 @@ static Outcome outcome_of_team(guint domains, guint8 bytes[128])
     Answer answer[2 * GPUS * ROUNDS] = {0};
     guint32 word[32];
     Outcome outcome = {0};
-    const SimSpec spec = {.seed = 3, .domains = domains};
+    const SimSpec spec = {.seed = 3, .threads = domains};
     bed_open(&bed, "dgx-h100", NULL, &spec);
     McObject *object = bed_team(&bed, GPUS, 4096, region);
     for (guint32 i = 0; i < G_N_ELEMENTS(word); i++)
@@ -158,7 +158,7 @@ static void test_refused(void **state)
         Bed bed;
         GError *error = NULL;
         bed_spec(&bed, "teach-4gpu", cases[i].sets);
-        Sim *sim = sim_new(&(SimSpec){.seed = 1, .domains = 2, .calendar = cases[i].calendar}, NULL);
+        Sim *sim = sim_new(&(SimSpec){.seed = 1, .threads = 2, .calendar = cases[i].calendar}, NULL);
         assert_null(fabric_new(sim, &bed.spec, FALSE, &error));
         assert_true(g_error_matches(error, SIM_ERROR, SIM_ERROR_DOMAINS));
         assert_non_null(strstr(error->message, cases[i].says));

@@ -17,7 +17,7 @@ dist_check_SCRIPTS = \
 	tests/test_cuda_probe.sh \
 	tests/test_cuda_ranks.sh \
 	tests/test_cuda_report.sh \
-	tests/test_domains.sh \
+	tests/test_cores.sh \
 	tests/test_globals.sh \
 	tests/test_replay.sh \
 	tests/test_summary.sh \

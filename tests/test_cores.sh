@@ -1,15 +1,17 @@
 #!/bin/sh
-# Proves that two domains (--domains 2) give the bytes of one, statistics included, with data and without, and
-# that what they cannot do is refused with one line.
+# Proves that GPUs and switches on several threads (--cores), and by turns on one, give the bytes of one domain,
+# statistics included, with data and without, and that what they cannot do is refused with one line.
 . "$TOP_SRCDIR/tests/cli_test.sh"
 
-# same ARG...: the whole report, in one domain and in two.
+# same ARG...: the whole report, in one domain, on two and three threads, and by turns.
 same() {
-    "$FANOUT" coll "$@" --format json --domains 1 >one 2>err || complain "$*: exit $?: $(cat err)"
-    "$FANOUT" coll "$@" --format json --domains 2 >two 2>err || complain "$* --domains 2: exit $?: $(cat err)"
+    "$FANOUT" coll "$@" --format json --cores 1 >one 2>err || complain "$*: exit $?: $(cat err)"
+    for threads in 2 3; do
+        "$FANOUT" coll "$@" --format json --cores $threads >two 2>err || complain "$* $threads: exit $?: $(cat err)"
+        cmp one two || complain "$*: $threads threads differ: $(diff one two | head -n 4)"
+    done
     grep -q '"link_rows"' one || complain "$*: no statistics of links to compare"
-    cmp one two || complain "$*: two domains differ: $(diff one two | head -n 4)"
-    "$FANOUT" coll "$@" --format json >two 2>err || complain "$* without --domains: exit $?: $(cat err)"
+    "$FANOUT" coll "$@" --format json >two 2>err || complain "$* without --cores: exit $?: $(cat err)"
     cmp one two || complain "$*: by turns it differs: $(diff one two | head -n 4)"
 }
 same all_reduce -a nvls -s dgx-h100 -b 256K --data full
@@ -34,22 +36,22 @@ same all_reduce -a nvls -s dgx-h100 -b 256K --data off --set link.flight_ps=2000
 same all_reduce -a ring -s dgx-h100 -b 128K --set link.error_ppb=20000000 --seed 7
 same all_reduce -a nvls -s dgx-h100 -b 128K --set fault.link_down=gpu1.link2 --set fault.link_degraded=gpu0.link3
 
-# What cannot be two domains is one, where nobody asks for two.
+# What cannot be several domains is one, where nobody asks for more.
 says "all_reduce" coll all_reduce -s gb200-nvl72 -n 8 -b 8K --fidelity packet --set link.drain_ps=1000
 
 coll="coll all_reduce -s teach-4gpu -b 8K"
 # shellcheck disable=SC2086
 {
-    refuses "waveforms" $coll --domains 2 --vcd x.vcd
-    refuses "two domains.*--calendar" $coll --domains 2 --calendar systemc
-    refuses "commit_ahead_ps: two domains are exact" $coll --domains 2 --set link.commit_ahead_ps=1000
-    refuses "drain_ps: two domains are exact" $coll --domains 2 --set link.drain_ps=1000
-    refuses "gpu_silent: two domains have no time-outs" $coll --domains 2 --set fault.gpu_silent=gpu1
-    refuses "999 ps apart; at least 1000" $coll --domains 2 --set link.flight_ps=999
-    refuses "flows" $coll -a nvls --domains 2 --fidelity flow
-    refuses "'3' is not a whole number from 1 to 2" $coll --domains 3
-    refuses "this verb runs on one core" bench uniform --domains 2
-    refuses "this verb runs on one core" walk store --domains 2
+    refuses "waveforms" $coll --cores 2 --vcd x.vcd
+    refuses "several domains.*--calendar" $coll --cores 2 --calendar systemc
+    refuses "commit_ahead_ps: several domains are exact" $coll --cores 2 --set link.commit_ahead_ps=1000
+    refuses "drain_ps: several domains are exact" $coll --cores 2 --set link.drain_ps=1000
+    refuses "gpu_silent: several domains have no time-outs" $coll --cores 2 --set fault.gpu_silent=gpu1
+    refuses "999 ps apart; at least 1000" $coll --cores 2 --set link.flight_ps=999
+    refuses "flows" $coll -a nvls --cores 2 --fidelity flow
+    refuses "'65' is not a whole number from 1 to 64" $coll --cores 65
+    refuses "this verb runs on one core" bench uniform --cores 2
+    refuses "this verb runs on one core" walk store --cores 2
 }
-says "all_reduce" coll all_reduce -s teach-4gpu -b 8K --domains 1
+says "all_reduce" coll all_reduce -s teach-4gpu -b 8K --cores 1
 finish

@@ -1,44 +1,44 @@
-/* The bench of two domains: an all-reduce in one and in two by turns, wall time, since it is about two cores. */
+/* The bench of cores: an all-reduce on one and on two by turns, wall time, since it is about two cores. */
 #include "cli/speed.h"
 
 #include "cli/speed_cost.h"
 #include "cli/system.h"
 
-#define DOMAINS_BYTES (16u << 20)
+#define CORES_BYTES (16u << 20)
 
 static const Column row_columns[] = {
     COLUMN_U64(bytes, "size", "B", "of the all-reduce"),
     COLUMN_U64(crossings, "crossings", "", "of links by packets"),
-    COLUMN_FIXED(one_s, "one", "s", 2, "wall time in one domain"),
-    COLUMN_FIXED(two_s, "two", "s", 2, "wall time in two"),
-    COLUMN_FIXED(one_cpu_s, "one", "CPU s", 2, "CPU time in one domain"),
-    COLUMN_FIXED(two_cpu_s, "two", "CPU s", 2, "CPU time in two, of both threads"),
-    COLUMN_FIXED(ratio, "ratio", "", 2, "wall time in one domain over that in two, a pair of runs each"),
+    COLUMN_FIXED(one_s, "one", "s", 2, "wall time on one core"),
+    COLUMN_FIXED(two_s, "two", "s", 2, "wall time on two"),
+    COLUMN_FIXED(one_cpu_s, "one", "CPU s", 2, "CPU time on one core"),
+    COLUMN_FIXED(two_cpu_s, "two", "CPU s", 2, "CPU time on two, of both"),
+    COLUMN_FIXED(ratio, "ratio", "", 2, "wall time on one core over that on two, a pair of runs each"),
     COLUMN_FIXED(target, "target", "", 2, "of the ratio, with two free cores"),
     COLUMN_BOOL(met, "met", "the target"),
-    COLUMN_BOOL(same, "same", "times and crossings in two domains are those in one"),
+    COLUMN_BOOL(same, "same", "times and crossings on two cores are those on one"),
     COLUMN_END,
 };
 
-gboolean speed_domains_pair(const Options *options, const char *system, SpeedCost cost[2], GError **error)
+gboolean speed_cores_pair(const Options *options, const char *system, SpeedCost cost[2], GError **error)
 {
-    SpeedColl what = {.system = system, .op = COLL_ALL_REDUCE, .algo = COLL_NVLS, .bytes = DOMAINS_BYTES};
+    SpeedColl what = {.system = system, .op = COLL_ALL_REDUCE, .algo = COLL_NVLS, .bytes = CORES_BYTES};
     for (guint k = 0; k < 2; k++) {
-        what.domains = k + 1;
+        what.cores = k + 1;
         if (!speed_cost_coll(options, &what, &cost[k], error))
             return FALSE;
     }
     return TRUE;
 }
 
-static gboolean domains_row(const Options *options, guint runs, Table *table, GError **error)
+static gboolean cores_row(const Options *options, guint runs, Table *table, GError **error)
 {
     enum { ONE, TWO, KINDS };
     double wall_s[KINDS][RUNS_MAX], cpu_s[KINDS][RUNS_MAX], ratio[RUNS_MAX];
     gboolean same = TRUE;
     SpeedCost cost[KINDS];
     for (guint r = 0; r < runs; r++) {
-        if (!speed_domains_pair(options, options->system ? NULL : "gb200-nvl72", cost, error))
+        if (!speed_cores_pair(options, options->system ? NULL : "gb200-nvl72", cost, error))
             return FALSE;
         for (guint k = 0; k < KINDS; k++) {
             wall_s[k][r] = cost[k].wall_s;
@@ -47,25 +47,25 @@ static gboolean domains_row(const Options *options, guint runs, Table *table, GE
         ratio[r] = cost[ONE].wall_s / cost[TWO].wall_s;
         same = same && cost[ONE].hops == cost[TWO].hops && cost[ONE].time_ps == cost[TWO].time_ps;
     }
-    table_u64(table, DOMAINS_BYTES);
+    table_u64(table, CORES_BYTES);
     table_u64(table, cost[ONE].hops);
     table_fixed(table, speed_median(wall_s[ONE], runs));
     table_fixed(table, speed_median(wall_s[TWO], runs));
     table_fixed(table, speed_median(cpu_s[ONE], runs));
     table_fixed(table, speed_median(cpu_s[TWO], runs));
     table_fixed(table, speed_median(ratio, runs));
-    table_fixed(table, SPEED_DOMAINS_TARGET);
-    table_bool(table, speed_median(ratio, runs) >= SPEED_DOMAINS_TARGET);
+    table_fixed(table, SPEED_CORES_TARGET);
+    table_bool(table, speed_median(ratio, runs) >= SPEED_CORES_TARGET);
     table_bool(table, same);
     return TRUE;
 }
 
-ExitCode speed_domains(const Options *options, guint runs, GError **error)
+ExitCode speed_cores(const Options *options, guint runs, GError **error)
 {
     System system;
     if (!system_load(&system, options->system ? NULL : "gb200-nvl72", options, error))
         return EXIT_USER;
-    Report *report = report_new("bench", "one domain and two");
+    Report *report = report_new("bench", "one core and two");
     options_describe(options, report);
     system_describe(&system, report);
     report_add_u64(report, "runs", runs, "");
@@ -73,7 +73,7 @@ ExitCode speed_domains(const Options *options, guint runs, GError **error)
     report_add_note(report, "medians; other programs on this machine count: two free cores reach between CPU one over "
                     "CPU two and twice that");
     ExitCode code = EXIT_USER;
-    if (domains_row(options, runs, table, error))
+    if (cores_row(options, runs, table, error))
         code = options_write(options, report, error);
     report_free(report);
     system_clear(&system);
