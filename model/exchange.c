@@ -3,31 +3,33 @@
 #include "model/fabric.h"
 #include "sim/domain.h"
 
-static Letter *box_add(LetterBox *box)
+static Letter *box_add(LetterBox *box, guint32 port, SimTime at_ps)
 {
     if (G_UNLIKELY(box->n == box->size)) {
         box->size = MAX(256, 2 * box->size);
         box->at = g_renew(Letter, box->at, box->size);
     }
-    return &box->at[box->n++];
+    if (box->n == 0)
+        box->first_ps = at_ps;
+    Letter *letter = &box->at[box->n++];
+    letter->later_ps = (gint32)(at_ps - box->first_ps); /* a window and what delays differ by: under 2 ms */
+    letter->port = port;
+    return letter;
 }
 
 /* ---- what leaves a domain */
 
 void exchange_packet(LinkDomain *domain, Link *link, Packet packet, SimTime at_ps)
 {
-    Letter *letter = box_add(&domain->out[domain->window & 1].packets);
-    letter->at_ps = at_ps;
-    letter->link = link;
-    letter->packet = packet;
+    guint32 port = domain->is_switch ? link->source_port : link->sink_port;
+    box_add(&domain->out[domain->window & 1].packets, port, at_ps)->packet = packet;
     domain->first_ps = MIN(domain->first_ps, at_ps);
 }
 
-static void exchange_credit(LinkDomain *domain, Link *link, Vc vc, guint32 flits, SimTime at_ps)
+static void exchange_credit(LinkDomain *domain, const Link *link, Vc vc, guint32 flits, SimTime at_ps)
 {
-    Letter *letter = box_add(&domain->out[domain->window & 1].credits);
-    letter->at_ps = at_ps;
-    letter->link = link;
+    guint32 port = domain->is_switch ? link->sink_port : link->source_port;
+    Letter *letter = box_add(&domain->out[domain->window & 1].credits, port, at_ps);
     letter->credit.flits = flits;
     letter->credit.vc = vc;
     domain->first_ps = MIN(domain->first_ps, at_ps);
@@ -76,19 +78,26 @@ static void exchange_arrive(Link *link, Packet packet, SimTime at_ps)
 
 #define DATA_KEPT 64 /* slots that the switches keep for their sums */
 
+#define LETTERS_AHEAD 16 /* fetched from the other processor's cache before they are read */
+
 static void pair_deliver(ExchangePair *pair, guint side)
 {
     const LinkDomain *domain = &pair->side[side];
     LinkDomain *other = &pair->side[!side];
     guint which = (domain->window + 1) & 1; /* what the other one wrote before this window */
     LetterBox *box = &other->out[which].packets;
-    for (guint32 i = 0; i < box->n; i++)
-        exchange_arrive(box->at[i].link, box->at[i].packet, box->at[i].at_ps);
+    for (guint32 i = 0; i < box->n; i++) {
+        const Letter *letter = &box->at[i];
+        __builtin_prefetch(letter + LETTERS_AHEAD);
+        exchange_arrive(pair->link[!side][letter->port], letter->packet, box->first_ps + (SimTime)letter->later_ps);
+    }
     box->n = 0;
     box = &other->out[which].credits;
-    for (guint32 i = 0; i < box->n; i++)
-        link_credit_return(box->at[i].link, (Vc)box->at[i].credit.vc, box->at[i].credit.flits,
-                           box->at[i].at_ps);
+    for (guint32 i = 0; i < box->n; i++) {
+        const Letter *letter = &box->at[i];
+        link_credit_return(pair->link[side][letter->port], (Vc)letter->credit.vc, letter->credit.flits,
+                           box->first_ps + (SimTime)letter->later_ps);
+    }
     box->n = 0;
     GArray *slots = other->out[which].slots;
     for (guint i = 0; i < slots->len; i++)
@@ -198,8 +207,8 @@ static void pair_init(ExchangePair *pair, Fabric *fabric, guint32 sw, Sim *far)
 {
     for (guint i = 0; i < EXCHANGE_SIDES; i++) {
         pair->data[i] = &fabric->data[i == EXCHANGE_GPUS ? 0 : sw + 1];
-        pair->side[i] = (LinkDomain){.sim = i == EXCHANGE_GPUS ? fabric->sim : far, .first_ps = SIMTIME_NEVER,
-                                     .open = g_ptr_array_new(), .open_link = g_ptr_array_new()};
+        pair->side[i] = (LinkDomain){.sim = i == EXCHANGE_GPUS ? fabric->sim : far, .is_switch = i == EXCHANGE_SWITCH,
+                                     .first_ps = SIMTIME_NEVER, .open = g_ptr_array_new(), .open_link = g_ptr_array_new()};
         for (guint w = 0; w < 2; w++)
             pair->side[i].out[w].slots = g_array_new(FALSE, FALSE, sizeof(guint32));
     }
@@ -270,8 +279,11 @@ static void exchange_link(ExchangePair *pair, Link *link, guint near)
     link->odd = TRUE;
 }
 
-void exchange_take(Exchange *exchange, guint32 sw, Link *up, Link *down)
+void exchange_take(Exchange *exchange, const Switch *sw, Link *up, Link *down)
 {
-    exchange_link(&exchange->pair[sw], up, EXCHANGE_GPUS);
-    exchange_link(&exchange->pair[sw], down, EXCHANGE_SWITCH);
+    ExchangePair *pair = &exchange->pair[sw->id];
+    pair->link[EXCHANGE_GPUS] = sw->in;
+    pair->link[EXCHANGE_SWITCH] = sw->out;
+    exchange_link(pair, up, EXCHANGE_GPUS);
+    exchange_link(pair, down, EXCHANGE_SWITCH);
 }

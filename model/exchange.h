@@ -13,10 +13,12 @@
 #include "model/txn.h"
 
 struct Fabric;
+struct Switch;
 
+/* 16 bytes, since each goes from one processor's cache to another's. */
 typedef struct {
-    SimTime at_ps;
-    Link *link;
+    gint32 later_ps;    /* than the first one of its box */
+    guint32 port;       /* of the link at its switch */
     union {
         Packet packet;
         struct {
@@ -24,9 +26,11 @@ typedef struct {
         } credit;
     };
 } Letter;
+G_STATIC_ASSERT(sizeof(Letter) == 16);
 typedef struct {
     Letter *at;
     guint32 n, size;
+    SimTime first_ps;   /* of the first one */
 } LetterBox;
 
 /* Links that have packets to decide on, and no event. A decision of one may be a push to another, so that there is
@@ -39,6 +43,7 @@ typedef struct {
 /* One side of what goes on between the GPUs and a switch. */
 typedef struct LinkDomain {
     Sim *sim;
+    gboolean is_switch;
     struct {
         LetterBox packets, credits;
         GArray *slots;       /* guint32: of the data pool, given back */
@@ -54,6 +59,7 @@ enum { EXCHANGE_GPUS, EXCHANGE_SWITCH, EXCHANGE_SIDES };
 typedef struct {
     LinkDomain side[EXCHANGE_SIDES];
     DataPool *data[EXCHANGE_SIDES];
+    Link **link[EXCHANGE_SIDES]; /* by port: those that this side sends on */
     LateList switch_late;
 } ExchangePair;
 
@@ -73,7 +79,7 @@ static inline Sim *exchange_sim(const Exchange *exchange, guint32 sw)
 {
     return exchange->pair[sw].side[EXCHANGE_SWITCH].sim;
 }
-void exchange_take(Exchange *exchange, guint32 sw, Link *up, Link *down);
+void exchange_take(Exchange *exchange, const struct Switch *sw, Link *up, Link *down);
 /* Data slots on their way from the switches to the GPUs. */
 guint32 exchange_slots(const Exchange *exchange);
 
