@@ -21,15 +21,13 @@ static Letter *box_add(LetterBox *box, guint32 port, SimTime at_ps)
 
 void exchange_packet(LinkDomain *domain, Link *link, Packet packet, SimTime at_ps)
 {
-    guint32 port = domain->is_switch ? link->source_port : link->sink_port;
-    box_add(&domain->out[domain->window & 1].packets, port, at_ps)->packet = packet;
+    box_add(&domain->out[domain->window & 1].packets, link->switch_port, at_ps)->packet = packet;
     domain->first_ps = MIN(domain->first_ps, at_ps);
 }
 
 static void exchange_credit(LinkDomain *domain, const Link *link, Vc vc, guint32 flits, SimTime at_ps)
 {
-    guint32 port = domain->is_switch ? link->sink_port : link->source_port;
-    Letter *letter = box_add(&domain->out[domain->window & 1].credits, port, at_ps);
+    Letter *letter = box_add(&domain->out[domain->window & 1].credits, link->switch_port, at_ps);
     letter->credit.flits = flits;
     letter->credit.vc = vc;
     domain->first_ps = MIN(domain->first_ps, at_ps);
@@ -78,31 +76,24 @@ static void exchange_arrive(Link *link, Packet packet, SimTime at_ps)
 
 #define DATA_KEPT 64 /* slots that the switches keep for their sums */
 
-#define LETTERS_AHEAD 16 /* fetched from the other processor's cache before they are read */
-
 static void pair_deliver(ExchangePair *pair, guint side)
 {
-    const LinkDomain *domain = &pair->side[side];
-    LinkDomain *other = &pair->side[!side];
-    guint which = (domain->window + 1) & 1; /* what the other one wrote before this window */
-    LetterBox *box = &other->out[which].packets;
-    for (guint32 i = 0; i < box->n; i++) {
-        const Letter *letter = &box->at[i];
-        __builtin_prefetch(letter + LETTERS_AHEAD);
-        exchange_arrive(pair->link[!side][letter->port], letter->packet, box->first_ps + (SimTime)letter->later_ps);
+    guint which = (pair->side[side].window + 1) & 1; /* what the other one wrote before this window */
+    Outbox *out = &pair->side[!side].out[which];
+    const LetterBox packets = out->packets, credits = out->credits;
+    for (guint32 i = 0; i < packets.n; i++) {
+        const Letter *letter = &packets.at[i];
+        exchange_arrive(pair->link[!side][letter->port], letter->packet, packets.first_ps + (SimTime)letter->later_ps);
     }
-    box->n = 0;
-    box = &other->out[which].credits;
-    for (guint32 i = 0; i < box->n; i++) {
-        const Letter *letter = &box->at[i];
+    for (guint32 i = 0; i < credits.n; i++) {
+        const Letter *letter = &credits.at[i];
         link_credit_return(pair->link[side][letter->port], (Vc)letter->credit.vc, letter->credit.flits,
-                           box->first_ps + (SimTime)letter->later_ps);
+                           credits.first_ps + (SimTime)letter->later_ps);
     }
-    box->n = 0;
-    GArray *slots = other->out[which].slots;
-    for (guint i = 0; i < slots->len; i++)
-        data_give(pair->data[side], g_array_index(slots, guint32, i));
-    g_array_set_size(slots, 0);
+    for (guint i = 0; i < out->slots->len; i++)
+        data_give(pair->data[side], g_array_index(out->slots, guint32, i));
+    out->packets.n = out->credits.n = 0;
+    g_array_set_size(out->slots, 0);
 }
 
 /* Links that decide late, up to last_ps: when the first of them goes on. */
@@ -207,8 +198,8 @@ static void pair_init(ExchangePair *pair, Fabric *fabric, guint32 sw, Sim *far)
 {
     for (guint i = 0; i < EXCHANGE_SIDES; i++) {
         pair->data[i] = &fabric->data[i == EXCHANGE_GPUS ? 0 : sw + 1];
-        pair->side[i] = (LinkDomain){.sim = i == EXCHANGE_GPUS ? fabric->sim : far, .is_switch = i == EXCHANGE_SWITCH,
-                                     .first_ps = SIMTIME_NEVER, .open = g_ptr_array_new(), .open_link = g_ptr_array_new()};
+        pair->side[i] = (LinkDomain){.sim = i == EXCHANGE_GPUS ? fabric->sim : far, .first_ps = SIMTIME_NEVER,
+                                     .open = g_ptr_array_new(), .open_link = g_ptr_array_new()};
         for (guint w = 0; w < 2; w++)
             pair->side[i].out[w].slots = g_array_new(FALSE, FALSE, sizeof(guint32));
     }
@@ -221,10 +212,10 @@ gboolean exchange_split(Fabric *fabric, GError **error)
     if (link->commit_ahead_ps || link->drain_ps)
         return exchange_refuse(error, link->commit_ahead_ps ? "[link] commit_ahead_ps" : "[link] drain_ps",
                                "several domains are exact");
-    Exchange *exchange = g_malloc0(sizeof *exchange + n * sizeof *exchange->pair);
+    Exchange *exchange = g_aligned_alloc0(1, sizeof *exchange + n * sizeof *exchange->pair, G_ALIGNOF(Exchange));
     g_autofree Sim **far = g_new(Sim *, n);
     if (!sim_split(fabric->sim, n, far, link->flight_ps, &exchange_calls, exchange, error)) {
-        g_free(exchange);
+        g_aligned_free(exchange);
         return FALSE;
     }
     exchange->n = n;
@@ -266,7 +257,7 @@ void exchange_free(Exchange *exchange)
         g_ptr_array_free(exchange->pair[s].switch_late.link, TRUE);
     }
     g_ptr_array_free(exchange->gpus_late.link, TRUE);
-    g_free(exchange);
+    g_aligned_free(exchange);
 }
 
 static void exchange_link(ExchangePair *pair, Link *link, guint near)
@@ -279,8 +270,9 @@ static void exchange_link(ExchangePair *pair, Link *link, guint near)
     link->odd = TRUE;
 }
 
-void exchange_take(Exchange *exchange, const Switch *sw, Link *up, Link *down)
+void exchange_take(Exchange *exchange, const Switch *sw, guint32 port, Link *up, Link *down)
 {
+    up->switch_port = down->switch_port = port;
     ExchangePair *pair = &exchange->pair[sw->id];
     pair->link[EXCHANGE_GPUS] = sw->in;
     pair->link[EXCHANGE_SWITCH] = sw->out;

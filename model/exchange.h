@@ -40,14 +40,16 @@ typedef struct {
     guint kept;              /* how many were left by the last window */
 } LateList;
 
+/* What one side has written in a window: a cache line, for the other side reads it while this one writes the next. */
+typedef struct {
+    LetterBox packets, credits;
+    GArray *slots;           /* guint32: of the data pool, given back */
+} __attribute__((aligned(64))) Outbox;
+
 /* One side of what goes on between the GPUs and a switch. */
 typedef struct LinkDomain {
+    Outbox out[2];           /* by the window's parity */
     Sim *sim;
-    gboolean is_switch;
-    struct {
-        LetterBox packets, credits;
-        GArray *slots;       /* guint32: of the data pool, given back */
-    } out[2];                /* by the window's parity */
     guint32 window;
     SimTime first_ps;        /* the earliest letter of this window takes effect */
     LateList *late;          /* of all links that decide on its clock */
@@ -79,7 +81,7 @@ static inline Sim *exchange_sim(const Exchange *exchange, guint32 sw)
 {
     return exchange->pair[sw].side[EXCHANGE_SWITCH].sim;
 }
-void exchange_take(Exchange *exchange, const struct Switch *sw, Link *up, Link *down);
+void exchange_take(Exchange *exchange, const struct Switch *sw, guint32 port, Link *up, Link *down);
 /* Data slots on their way from the switches to the GPUs. */
 guint32 exchange_slots(const Exchange *exchange);
 

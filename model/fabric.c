@@ -91,7 +91,7 @@ static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
     link_init(up, fabric->sim, &spec->link, spec->link.credits_switch_flits, number, up_path);
     link_init(down, sw->sim, &spec->link, spec->link.credits_gpu_flits, number + 1, down_path);
     if (fabric->exchange)
-        exchange_take(fabric->exchange, sw, up, down);
+        exchange_take(fabric->exchange, sw, p, up, down);
     /* constant stages before and behind a port are part of the flight, so that they cost no event */
     link_set_delay(up, VC_CREQ, spec->link.flight_ps + spec->gpu.out_ps + spec->sw.latency_ps);
     link_set_delay(up, VC_RSP, spec->link.flight_ps + spec->gpu.l2_ps + spec->sw.latency_ps);

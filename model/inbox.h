@@ -35,7 +35,7 @@ static inline const InboxEntry *inbox_first(const Inbox *inbox) { return &inbox-
 
 static inline gboolean inbox_is_before(const InboxEntry *a, const InboxEntry *b)
 {
-    return a->at_ps < b->at_ps || (a->at_ps == b->at_ps && a->order < b->order);
+    return (a->at_ps < b->at_ps) | ((a->at_ps == b->at_ps) & (a->order < b->order)); /* nobody could predict it */
 }
 
 /* Into its bucket, which is within reach. */

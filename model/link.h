@@ -100,6 +100,18 @@ typedef struct {
     guint64 packets, flits;
 } LinkCount;
 
+/* Credits of a channel on their way back, by the batch of time in which they were freed: batch n ends at
+ * (n + 1) << shift. Of the sender's domain alone. */
+#define LINK_BATCHES 64u
+typedef struct {
+    guint64 next;       /* the first batch that is not the sender's yet */
+    SimTime delay_ps;   /* from the end of a batch to the sender */
+    guint32 shift;
+    guint64 full;       /* bit for each batch (modulo LINK_BATCHES) with credits, */
+    guint32 flits[LINK_BATCHES]; /* and how many */
+    LinkReturnRing far; /* those of batches out of reach, in order of time */
+} LinkCredits;
+
 /* What a crossing touches lies in the first lines: two of the sender, one for each channel's arrivals, the
  * receiver's. */
 struct Link {
@@ -129,30 +141,35 @@ struct Link {
     guint32 sink_port;       /* number of this link at the receiving node */
     guint16 odd;             /* drain_ps, or the far end is another domain: link_arrive() looks closer */
     guint16 more;            /* the packet after the one just taken comes along with it: link_goes_on() */
-    guint32 freed[VCS];      /* flits the receiver freed in the batch of time that is open, */
+    guint32 credit_shift;    /* LinkCredits.shift, */
+    guint32 freed[VCS];      /* to another domain: flits the receiver freed in the batch that is open, */
     SimTime slot_ps[VCS];    /* and its end; 0: none is open */
-    SimTime credit_mask;     /* batches are 2^n ps long: 2^n - 1 */
-    SimTime credit_delay_ps;
+    SimTime credit_delay_ps; /* and delay_ps, where the receiver looks */
     Sim *far_sim;
 
-    LinkReturnRing returns[VCS]; /* credits on their way back, in order of time */
     guint32 drained_below[VCS];  /* call `drained` when the queue gets shorter than this; 0: never */
     LinkDrained drained;
 
     Event send;              /* only where no arrival would bring us back in time: see link_settle() */
+    SimTime retry_ps;        /* blocked: when the first credit comes, as far as known */
+
+    /* what both ends look at and nothing changes, so that it may lie in the caches of two processors */
     void *source_node;
     guint32 source_port;     /* number of this link at the sending node */
-    guint8 late;             /* in its domain's list of links that decide at the end of a window */
+    guint32 switch_port;     /* at whichever end is a switch: addressee of letters between domains */
     struct LinkDomain *domain; /* where the sender is, and the far end is not */
-    SimTime retry_ps;        /* blocked: when the first credit comes, as far as known */
+    struct LinkDomain *far_domain; /* where the far end is, and the sender is not; NULL: both are in one */
     LinkEarly early;         /* and the kinds of packets for it, a bit each */
     guint32 early_kinds;
     guint32 slack_ps;        /* a decision may be made later than it was due, but not by so much */
+    LinkSink sink;
+    SimTime drain_ps;
 
     SimTime ready_ps __attribute__((aligned(64))); /* when the first of them joins its queue, as far as known, */
     guint64 ready_order;     /* and its place among what happens at that instant */
     Inbox inbox;             /* packets of many other links that will join */
-    gboolean serving;        /* something of a lane, */
+    guint8 late;             /* in its domain's list of links that decide at the end of a window */
+    guint8 serving;          /* something of a lane, */
     guint32 in_time;         /* requests in the lane that must be served when it is time */
     SimTime serving_ps;      /* at that time */
     SimTime gate_open_ps;    /* when the last answer left a queue that held requests up */
@@ -162,9 +179,7 @@ struct Link {
     LinkServe serve;
 
     LinkCount count[PACKET_KINDS] __attribute__((aligned(64))); /* by the sender */
-    SimTime drain_ps;
-    LinkSink sink;
-    struct LinkDomain *far_domain; /* where the far end is, and the sender is not; NULL: both are in one */
+    LinkCredits credit[VCS] __attribute__((aligned(64)));
     guint64 error_ppb, replay_ps;
     Probe probe;
     void *probe_user;
@@ -174,7 +189,8 @@ struct Link {
     char *path;              /* "gpu0.link3.up" */
 } __attribute__((aligned(64)));
 G_STATIC_ASSERT(sizeof(LinkVc) == 64 && G_STRUCT_OFFSET(Link, ring) == 64 && G_STRUCT_OFFSET(Link, vc) == 128);
-G_STATIC_ASSERT(G_STRUCT_OFFSET(Link, sink_node) == 256 && G_STRUCT_OFFSET(Link, returns) == 320);
+G_STATIC_ASSERT(G_STRUCT_OFFSET(Link, sink_node) == 256 && G_STRUCT_OFFSET(Link, drained_below) == 320);
+G_STATIC_ASSERT(G_STRUCT_OFFSET(Link, source_node) == 384 && G_STRUCT_OFFSET(Link, ready_ps) == 448);
 extern const StatRow link_stats[];
 
 /* number: of this link among all, which fixes the order of what happens at one instant. */
@@ -219,16 +235,17 @@ static inline gboolean link_has_room(Link *link, Vc vc, guint64 packets)
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps);
 /* From now on `drained` is called whenever a packet leaves and the queue is shorter than this; 0: no more. */
 void link_set_drained(Link *link, Vc vc, guint32 below);
-void link_credit_slot(Link *link, Vc vc, guint32 flits, SimTime slot_ps);
+void link_credit_first(Link *link, Vc vc, guint32 flits, SimTime at_ps);
 /* The receiver freed `flits` of its VC buffer at at_ps (now, before or after). They are the sender's one flight after
  * the end of the batch of time in which at_ps lies, whichever order the calls come in. */
 static inline void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
-    SimTime slot_ps = (at_ps | link->credit_mask) + 1;
-    if (G_LIKELY(slot_ps == link->slot_ps[v]))
-        link->freed[v] += flits;
+    guint64 n = at_ps >> link->credit_shift;
+    LinkCredits *credit = &link->credit[v];
+    if (G_LIKELY(!link->odd && n - credit->next < LINK_BATCHES && (credit->full >> n % LINK_BATCHES & 1)))
+        credit->flits[n % LINK_BATCHES] += flits;
     else
-        link_credit_slot(link, v, flits, slot_ps);
+        link_credit_first(link, v, flits, at_ps);
 }
 /* What the Events vc[v].arrive of a stage do: take one packet after the other,
  *     do { packet = link_arrive(link, v, &at_ps); ... at at_ps ... } while (link_goes_on(link));
@@ -289,6 +306,7 @@ SimTime link_close(Link *link, SimTime last_ps);
 void link_set_down(Link *link, gboolean down);
 void link_set_errors(Link *link, guint64 error_ppb);
 void link_observe(Link *link, Probe probe, void *user); /* NULL: nobody */
+guint64 link_credits_flying(const Link *link, Vc vc); /* freed, and not the sender's yet */
 /* Idle with all credits at home: what conservation tests ask after a run. */
 gboolean link_is_quiet(const Link *link, guint64 credit_flits);
 guint64 link_flits_total(const Link *link);

@@ -6,20 +6,22 @@
 
 #include "model/link_internal.h"
 
-static void link_take_credits(Link *link, Vc v, SimTime at_ps)
+void link_collect_credits(Link *link, Vc v, SimTime at_ps)
 {
-    LinkReturnRing *ring = &link->returns[v];
-    while (ring->count && link_return_peek(ring)->at_ps <= at_ps) {
-        link->credits[v] += (gint32)link_return_peek(ring)->flits;
-        link_return_drop(ring);
+    LinkCredits *credit = &link->credit[v];
+    guint64 end = at_ps > credit->delay_ps ? (at_ps - credit->delay_ps) >> credit->shift : 0;
+    while (credit->full) {
+        guint64 n = link_batch_first(credit);
+        if (n >= end)
+            break;
+        link->credits[v] += (gint32)credit->flits[n % LINK_BATCHES];
+        credit->full &= ~((guint64)1 << n % LINK_BATCHES);
     }
-}
-
-/* Keeps the ring short: the next decision comes no earlier than the wire is free, or somebody pushes. */
-static void link_collect_ahead(Link *link, Vc v)
-{
-    SimTime free_ps = simfine_to_ps(link->free_at);
-    link_take_credits(link, v, link_is_unsettled(link) ? free_ps : MAX(free_ps, sim_now_ps(link->sim)));
+    credit->next = MAX(credit->next, end);
+    while (credit->far.count && link_return_peek(&credit->far)->at_ps <= at_ps) {
+        link->credits[v] += (gint32)link_return_peek(&credit->far)->flits;
+        link_return_drop(&credit->far);
+    }
 }
 
 /* The sender may wait for credits that come at at_ps. */
@@ -35,55 +37,65 @@ static inline void link_credit_wake(Link *link, Vc v, SimTime at_ps)
     }
 }
 
-/* Credits on their way to the sender. */
-void link_credit_return(Link *link, Vc v, guint32 flits, SimTime at_ps)
+/* Of a batch that is out of reach. */
+static G_GNUC_NO_INLINE void link_credit_far(LinkReturnRing *ring, guint32 flits, SimTime at_ps)
 {
-    LinkReturnRing *ring = &link->returns[v];
-    if (ring->count >= 8)
-        link_collect_ahead(link, v);
     guint32 n = ring->count;
     while (n > 0 && link_return_nth(ring, n - 1)->at_ps > at_ps)
         n--;
     if (n > 0 && link_return_nth(ring, n - 1)->at_ps == at_ps) {
         link_return_nth(ring, n - 1)->flits += flits;
+        return;
+    }
+    link_return_push(ring);
+    for (guint32 i = ring->count - 1; i > n; i--)
+        *link_return_nth(ring, i) = *link_return_nth(ring, i - 1);
+    *link_return_nth(ring, n) = (LinkReturn){at_ps, flits};
+}
+
+/* Moves the batches in reach on: the next decision comes no earlier than the wire is free, or somebody pushes. */
+static void link_collect_ahead(Link *link, Vc v)
+{
+    SimTime free_ps = simfine_to_ps(link->free_at);
+    link_collect_credits(link, v, link_is_unsettled(link) ? free_ps : MAX(free_ps, sim_now_ps(link->sim)));
+}
+
+static inline void link_credit_add(Link *link, Vc v, guint32 flits, guint64 n)
+{
+    LinkCredits *credit = &link->credit[v];
+    if (G_UNLIKELY(n - credit->next >= LINK_BATCHES))
+        link_collect_ahead(link, v);
+    if (G_UNLIKELY(n - credit->next >= LINK_BATCHES)) {
+        link_credit_far(&credit->far, flits, link_batch_ps(credit, n));
     } else {
-        link_return_push(ring);
-        for (guint32 i = ring->count - 1; i > n; i--)
-            *link_return_nth(ring, i) = *link_return_nth(ring, i - 1);
-        *link_return_nth(ring, n) = (LinkReturn){at_ps, flits};
+        guint64 bit = (guint64)1 << n % LINK_BATCHES;
+        credit->flits[n % LINK_BATCHES] = flits + (credit->full & bit ? credit->flits[n % LINK_BATCHES] : 0);
+        credit->full |= bit;
     }
-    link_credit_wake(link, v, at_ps);
+    link_credit_wake(link, v, link_batch_ps(credit, n));
 }
 
-static void link_credit_close(Link *link, Vc v)
+void link_credit_first(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
-    SimTime slot_ps = link->slot_ps[v];
-    link->slot_ps[v] = 0;
-    if (slot_ps)
-        link_credit_return(link, v, link->freed[v], link_credit_time(link, slot_ps));
+    if (link->far_domain)
+        exchange_credit_slot(link, v, flits, ((at_ps >> link->credit_shift) + 1) << link->credit_shift);
+    else
+        link_credit_add(link, v, flits, at_ps >> link->credit_shift);
 }
 
-void link_collect_credits(Link *link, Vc v, SimTime at_ps)
+void link_credit_return(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
-    link_take_credits(link, v, at_ps);
-    if (link_sees_open(link, v) && link_credit_time(link, link->slot_ps[v]) <= at_ps) {
-        link->credits[v] += (gint32)link->freed[v];
-        link->slot_ps[v] = 0;
-    }
+    const LinkCredits *credit = &link->credit[v];
+    link_credit_add(link, v, flits, ((at_ps - credit->delay_ps) >> credit->shift) - 1);
 }
 
-void link_credit_slot(Link *link, Vc v, guint32 flits, SimTime slot_ps)
+guint64 link_credits_flying(const Link *link, Vc v)
 {
-    if (link->far_domain) {
-        exchange_credit_slot(link, v, flits, slot_ps);
-        return;
-    }
-    if (slot_ps < link->slot_ps[v]) {
-        link_credit_return(link, v, flits, link_credit_time(link, slot_ps));
-        return;
-    }
-    link_credit_close(link, v);
-    link->slot_ps[v] = slot_ps;
-    link->freed[v] = flits;
-    link_credit_wake(link, v, link_credit_time(link, slot_ps));
+    const LinkCredits *credit = &link->credit[v];
+    guint64 flits = link->slot_ps[v] ? link->freed[v] : 0;
+    for (guint32 n = 0; n < LINK_BATCHES; n++)
+        flits += credit->full >> n & 1 ? credit->flits[n] : 0;
+    for (guint32 i = 0; i < credit->far.count; i++)
+        flits += credit->far.at[(credit->far.head + i) & (credit->far.capacity - 1)].flits;
+    return flits;
 }

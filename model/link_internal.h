@@ -22,17 +22,23 @@ static inline void link_send_by(Link *link, SimTime due_ps)
 
 /* link_credit.c: credits that have come back by at_ps are the sender's. */
 void link_collect_credits(Link *link, Vc v, SimTime at_ps);
-/* When those of a batch are there. */
-static inline SimTime link_credit_time(const Link *link, SimTime slot_ps) { return slot_ps + link->credit_delay_ps; }
-/* The sender sees the batch that is open too, unless that is in another domain. */
-static inline gboolean link_sees_open(const Link *link, Vc v) { return !link->domain && link->slot_ps[v]; }
-/* When the next ones come, as far as known: the open batch is later than all others. */
+/* When those of batch n are there. */
+static inline SimTime link_batch_ps(const LinkCredits *credit, guint64 n)
+{
+    return ((n + 1) << credit->shift) + credit->delay_ps;
+}
+/* The first batch that has some; there is one. */
+static inline guint64 link_batch_first(const LinkCredits *credit)
+{
+    guint32 at = (guint32)credit->next % LINK_BATCHES;
+    return credit->next + (guint32)__builtin_ctzll(credit->full >> at | credit->full << (-at % LINK_BATCHES));
+}
+/* When the next ones come, as far as known. */
 static inline SimTime link_credits_due_ps(const Link *link, Vc v)
 {
-    const LinkReturnRing *ring = &link->returns[v];
-    if (ring->count)
-        return ring->at[ring->head].at_ps;
-    return link_sees_open(link, v) ? link_credit_time(link, link->slot_ps[v]) : SIMTIME_NEVER;
+    const LinkCredits *credit = &link->credit[v];
+    SimTime due_ps = credit->full ? link_batch_ps(credit, link_batch_first(credit)) : SIMTIME_NEVER;
+    return credit->far.count ? MIN(due_ps, credit->far.at[credit->far.head].at_ps) : due_ps;
 }
 
 /* link.c: a packet that somebody looks at, or that goes to another domain. TRUE: it is in another domain now. */
@@ -78,10 +84,10 @@ static ALWAYS_INLINE void link_wire(Link *link, unsigned v, SimFine start)
     ring->wire++;
 }
 
-/* An answer leaves the queue. */
-static inline void link_open_gate(Link *link, SimTime at_ps)
+/* A queue is as short as the gate lets requests in: if an answer has left it, and requests wait, one may go on. */
+static inline void link_open_gate(Link *link, unsigned v, SimTime at_ps)
 {
-    if (link->waiting[VC_RSP] != link->gate - 1)
+    if (v != VC_RSP || !(link->ready >> VC_RSP & 1))
         return;
     link->gate_open_ps = at_ps;
     link_note_ready(link);
@@ -99,8 +105,8 @@ static ALWAYS_INLINE void link_serve(Link *link, SimFine start, SimFine at, SimT
         v = (unsigned)other;
     }
     link->waiting[v]--;
-    if (G_UNLIKELY(link->ready >> VC_RSP & v))
-        link_open_gate(link, simfine_to_ps(at));
+    if (G_UNLIKELY(link->waiting[v] == link->gate - 1)) /* rarely so, whichever channel it is */
+        link_open_gate(link, v, simfine_to_ps(at));
     link_wire(link, v, start);
     if (link->someone_waits && link->waiting[v] < link->drained_below[v])
         link->drained(link->source_node, link, (Vc)v);

@@ -41,7 +41,7 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     /* 16 B at rate_MBps * 1e6 B/s, in 1/65536 ps */
     link->flit_time = ((SimFine)FLIT_BYTES * 1000000u << SIMFINE_SHIFT) / spec->rate_MBps;
     link->credit_delay_ps = spec->flight_ps;
-    link->credit_mask = ((SimTime)1 << (g_bit_storage(spec->credit_batch_ps) - 1)) - 1;
+    link->credit_shift = g_bit_storage(spec->credit_batch_ps) - 1;
     link->replay_ps = spec->replay_ps;
     link->ahead_ps = MIN(spec->commit_ahead_ps, spec->flight_ps / 2); /* credits need time to come back */
     link->drain_ps = MIN(spec->drain_ps, spec->flight_ps / 2);
@@ -53,6 +53,8 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     sim_set_key(&link->send, number * LINK_KEYS + LINK_KEY_SEND);
     for (int v = 0; v < VCS; v++) {
         link->credits[v] = (gint32)credit_flits;
+        link->credit[v].shift = link->credit_shift;
+        link->credit[v].delay_ps = link->credit_delay_ps;
         link->ring[v].mask = link->vc[v].far.mask = G_MAXUINT32;
         link_set_delay(link, (Vc)v, spec->flight_ps);
         sim_set_key(&link->vc[v].arrive, number * LINK_KEYS + LINK_KEY_ARRIVE + (guint32)v);
@@ -99,7 +101,7 @@ void link_clear(Link *link)
     for (int v = 0; v < VCS; v++) {
         g_free(link->ring[v].at);
         g_free(link->vc[v].far.at);
-        link_return_clear(&link->returns[v]);
+        link_return_clear(&link->credit[v].far);
     }
     for (int lane = 0; lane < LINK_LANES; lane++)
         link_ready_clear(&link->lane[lane]);
@@ -132,9 +134,7 @@ gboolean link_is_quiet(const Link *link, guint64 credit_flits)
         return FALSE;
     for (int v = 0; v < VCS; v++) {
         const LinkRing *ring = &link->ring[v], *far = &link->vc[v].far;
-        guint64 credits = (guint64)link->credits[v] + (link->slot_ps[v] ? link->freed[v] : 0);
-        for (guint32 i = 0; i < link->returns[v].count; i++)
-            credits += link_return_nth((LinkReturnRing *)&link->returns[v], i)->flits;
+        guint64 credits = (guint64)link->credits[v] + link_credits_flying(link, (Vc)v);
         if (link->waiting[v] || ring->wire != ring->head || far->wire != far->head || credits != credit_flits)
             return FALSE;
     }

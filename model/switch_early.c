@@ -6,12 +6,11 @@
  * while a replication goes on, has to wait itself. */
 static inline gboolean switch_route_early(Switch *sw, Link *from, Packet packet, SimTime at_ps)
 {
-    guint32 p = from->sink_port, to = packet.src;
-    if (packet_vc(&packet) == VC_CREQ) {
-        if (G_UNLIKELY(sw->port[p].wait.count || sw->port[p].busy_until_ps > at_ps))
-            return FALSE;
-        to = packet.dst;
-    }
+    guint32 p = from->sink_port;
+    gboolean request = packet_vc(&packet) == VC_CREQ; /* nobody could predict it */
+    guint32 to = request ? packet.dst : packet.src;
+    if (G_UNLIKELY(sw->port[p].wait.count || sw->port[p].busy_until_ps > at_ps) && request)
+        return FALSE;
     packet.hold = p & HOLD_NONE;
     link_push_coming(sw->out[to * sw->links + sw->port_k[p]], packet, at_ps, from);
     return TRUE;
