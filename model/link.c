@@ -12,14 +12,11 @@ static inline int link_arbitrate_short(Link *link, SimTime at_ps, SimTime *retry
         unsigned v = (link->last_vc + i) % VCS;
         if (link->waiting[v] == 0)
             continue;
-        SimTime next_ps = link_credits_due_ps(link, (Vc)v);
-        if (next_ps <= at_ps) {
+        if (link->credit[v].due_ps <= at_ps)
             link_collect_credits(link, (Vc)v, at_ps);
-            next_ps = link_credits_due_ps(link, (Vc)v);
-        }
         if (link->credits[v] >= (gint32)link_slot(&link->ring[v], link->ring[v].wire)->packet.flits)
             return (int)v;
-        *retry_ps = MIN(*retry_ps, next_ps);
+        *retry_ps = MIN(*retry_ps, link->credit[v].due_ps);
         link->starved |= (guint8)(1u << v);
     }
     link->credit_stalls++;

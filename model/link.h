@@ -104,6 +104,7 @@ typedef struct {
  * (n + 1) << shift. Of the sender's domain alone. */
 #define LINK_BATCHES 64u
 typedef struct {
+    SimTime due_ps;     /* when the next ones come, as far as known; SIMTIME_NEVER: none are on their way */
     guint64 next;       /* the first batch that is not the sender's yet */
     SimTime delay_ps;   /* from the end of a batch to the sender */
     guint32 shift;

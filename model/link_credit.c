@@ -6,14 +6,30 @@
 
 #include "model/link_internal.h"
 
+/* When those of batch n are there. */
+static inline SimTime link_batch_ps(const LinkCredits *credit, guint64 n)
+{
+    return ((n + 1) << credit->shift) + credit->delay_ps;
+}
+
+/* The first batch that has some; there is one. */
+static inline guint64 link_batch_first(const LinkCredits *credit)
+{
+    guint32 at = (guint32)credit->next % LINK_BATCHES;
+    return credit->next + (guint32)__builtin_ctzll(credit->full >> at | credit->full << (-at % LINK_BATCHES));
+}
+
 void link_collect_credits(Link *link, Vc v, SimTime at_ps)
 {
     LinkCredits *credit = &link->credit[v];
     guint64 end = at_ps > credit->delay_ps ? (at_ps - credit->delay_ps) >> credit->shift : 0;
+    credit->due_ps = SIMTIME_NEVER;
     while (credit->full) {
         guint64 n = link_batch_first(credit);
-        if (n >= end)
+        if (n >= end) {
+            credit->due_ps = link_batch_ps(credit, n);
             break;
+        }
         link->credits[v] += (gint32)credit->flits[n % LINK_BATCHES];
         credit->full &= ~((guint64)1 << n % LINK_BATCHES);
     }
@@ -22,6 +38,8 @@ void link_collect_credits(Link *link, Vc v, SimTime at_ps)
         link->credits[v] += (gint32)link_return_peek(&credit->far)->flits;
         link_return_drop(&credit->far);
     }
+    if (G_UNLIKELY(credit->far.count))
+        credit->due_ps = MIN(credit->due_ps, link_return_peek(&credit->far)->at_ps);
 }
 
 /* The sender may wait for credits that come at at_ps. */
@@ -72,6 +90,7 @@ static inline void link_credit_add(Link *link, Vc v, guint32 flits, guint64 n)
         credit->flits[n % LINK_BATCHES] = flits + (credit->full & bit ? credit->flits[n % LINK_BATCHES] : 0);
         credit->full |= bit;
     }
+    credit->due_ps = MIN(credit->due_ps, link_batch_ps(credit, n));
     link_credit_wake(link, v, link_batch_ps(credit, n));
 }
 

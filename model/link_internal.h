@@ -22,25 +22,6 @@ static inline void link_send_by(Link *link, SimTime due_ps)
 
 /* link_credit.c: credits that have come back by at_ps are the sender's. */
 void link_collect_credits(Link *link, Vc v, SimTime at_ps);
-/* When those of batch n are there. */
-static inline SimTime link_batch_ps(const LinkCredits *credit, guint64 n)
-{
-    return ((n + 1) << credit->shift) + credit->delay_ps;
-}
-/* The first batch that has some; there is one. */
-static inline guint64 link_batch_first(const LinkCredits *credit)
-{
-    guint32 at = (guint32)credit->next % LINK_BATCHES;
-    return credit->next + (guint32)__builtin_ctzll(credit->full >> at | credit->full << (-at % LINK_BATCHES));
-}
-/* When the next ones come, as far as known. */
-static inline SimTime link_credits_due_ps(const Link *link, Vc v)
-{
-    const LinkCredits *credit = &link->credit[v];
-    SimTime due_ps = credit->full ? link_batch_ps(credit, link_batch_first(credit)) : SIMTIME_NEVER;
-    return credit->far.count ? MIN(due_ps, credit->far.at[credit->far.head].at_ps) : due_ps;
-}
-
 /* link.c: a packet that somebody looks at, or that goes to another domain. TRUE: it is in another domain now. */
 gboolean link_wire_rare(Link *link, unsigned v, Packet packet, SimFine start);
 /* Who goes when the one whose turn it is lacks credits; -1: nobody. */

@@ -53,6 +53,7 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     sim_set_key(&link->send, number * LINK_KEYS + LINK_KEY_SEND);
     for (int v = 0; v < VCS; v++) {
         link->credits[v] = (gint32)credit_flits;
+        link->credit[v].due_ps = SIMTIME_NEVER;
         link->credit[v].shift = link->credit_shift;
         link->credit[v].delay_ps = link->credit_delay_ps;
         link->ring[v].mask = link->vc[v].far.mask = G_MAXUINT32;
