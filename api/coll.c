@@ -291,11 +291,9 @@ static gboolean coll_run_once(Coll *coll, GError **error)
         SimStatus status = sim_run(sim, SIMTIME_NEVER);
         if (coll->finished || status == SIM_STOPPED)
             continue;
-        char **waiters = sim_waiters(sim);
-        g_autofree char *lines = g_strjoinv("\n  ", waiters);
-        g_set_error(error, COLL_ERROR, COLL_ERROR_STUCK, "%s with %s got stuck; who waits:\n  %s",
+        g_autofree char *lines = sim_waiters_text(sim);
+        g_set_error(error, COLL_ERROR, COLL_ERROR_STUCK, "%s with %s got stuck; who waits:%s",
                     coll_op_name(coll->spec.op), coll_algo_name(coll->algo), lines);
-        g_strfreev(waiters);
         return FALSE;
     }
     return TRUE;

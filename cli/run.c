@@ -6,7 +6,6 @@
 #include "sim/domain.h"
 
 #define RUN_TURNS_GPUS 32
-#define RUN_WAITERS_MAX 8 /* lines of a stuck run that a person wants to read */
 
 static Log *run_new_log(const Options *options, GError **error)
 {
@@ -70,17 +69,8 @@ void run_close(Run *run)
 
 ExitCode run_explain_stuck(const Run *run, GError **error)
 {
-    char **lines = sim_waiters(run->sim);
-    guint n = g_strv_length(lines);
-    GString *text = g_string_new(NULL);
-    g_string_printf(text, "the simulated fabric got stuck at %" G_GUINT64_FORMAT " ps",
-                    sim_now_ps(run->sim));
-    for (guint i = 0; i < MIN(n, RUN_WAITERS_MAX); i++)
-        g_string_append_printf(text, "\n  %s", lines[i]);
-    if (n > RUN_WAITERS_MAX)
-        g_string_append_printf(text, "\n  and %u more", n - RUN_WAITERS_MAX);
-    g_set_error(error, CLI_ERROR, CLI_ERROR_STUCK, "%s", text->str);
-    g_string_free(text, TRUE);
-    g_strfreev(lines);
+    g_autofree char *lines = sim_waiters_text(run->sim);
+    g_set_error(error, CLI_ERROR, CLI_ERROR_STUCK, "the simulated fabric got stuck at %" G_GUINT64_FORMAT " ps%s",
+                sim_now_ps(run->sim), lines);
     return EXIT_WRONG;
 }

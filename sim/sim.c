@@ -8,6 +8,8 @@
 #include "sim/foreign.h"
 #include "sim/sim_internal.h"
 
+#define WAITERS_SHOWN 8 /* lines of a stuck run that a person wants to read */
+
 G_STATIC_ASSERT(G_STRUCT_OFFSET(Sim, now_ps) == G_STRUCT_OFFSET(SimHot, now_ps));
 G_STATIC_ASSERT(G_STRUCT_OFFSET(Sim, sequence) == G_STRUCT_OFFSET(SimHot, sequence));
 G_STATIC_ASSERT(G_STRUCT_OFFSET(Sim, wheel) == G_STRUCT_OFFSET(SimHot, wheel));
@@ -273,9 +275,9 @@ static char *process_waiter_text(const SimProcess *process)
     return NULL;
 }
 
-char **sim_waiters(Sim *sim)
+static GPtrArray *waiting_processes(Sim *sim)
 {
-    GPtrArray *lines = g_ptr_array_new();
+    GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
     char *line;
 
     if (sim->failure != NULL) {
@@ -286,14 +288,50 @@ char **sim_waiters(Sim *sim)
             g_ptr_array_add(lines, line);
         }
     }
+    return lines;
+}
+
+static GPtrArray *waiting_units(Sim *sim)
+{
+    GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+    char *line;
+
     for (guint i = 0; i < sim->waiters->len; i++) {
         Waiter *waiter = &g_array_index(sim->waiters, Waiter, i);
         if ((line = waiter->text(waiter->unit)) != NULL) {
             g_ptr_array_add(lines, line);
         }
     }
+    return lines;
+}
+
+char **sim_waiters(Sim *sim)
+{
+    GPtrArray *lines = waiting_processes(sim);
+
+    g_ptr_array_extend_and_steal(lines, waiting_units(sim));
     g_ptr_array_add(lines, NULL);
     return (char **)g_ptr_array_free(lines, FALSE);
+}
+
+static void show_waiters(GString *text, GPtrArray *lines)
+{
+    for (guint i = 0; i < MIN(lines->len, WAITERS_SHOWN); i++) {
+        g_string_append_printf(text, "\n  %s", (const char *)lines->pdata[i]);
+    }
+    if (lines->len > WAITERS_SHOWN) {
+        g_string_append_printf(text, "\n  and %u more", lines->len - WAITERS_SHOWN);
+    }
+    g_ptr_array_free(lines, TRUE);
+}
+
+char *sim_waiters_text(Sim *sim)
+{
+    GString *text = g_string_new(NULL);
+
+    show_waiters(text, waiting_processes(sim));
+    show_waiters(text, waiting_units(sim));
+    return g_string_free(text, FALSE);
 }
 
 gboolean sim_nobody_waits(Sim *sim)

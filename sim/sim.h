@@ -91,6 +91,9 @@ void sim_wake(Sim *sim, SimProcess *process); /* from events, processes, or betw
 typedef char *(*SimWaiterText)(void *unit); /* NULL: idle; else a line to free */
 void sim_add_waiter(Sim *sim, SimWaiterText text, void *unit);
 char **sim_waiters(Sim *sim);
+/* The first of these lines, of processes and of units as many as a person wants to read, each behind a line break
+ * and two blanks, and how many more there are. Caller frees. */
+char *sim_waiters_text(Sim *sim);
 
 /* Waveforms: `value` is sampled whenever time moves on, until the Sim ends, which also finishes
  * the file (while it runs, PATH.raw.vcd grows beside it). Dots in the name make scopes. Before the

@@ -111,6 +111,15 @@ static void stuck(SimCalendar calendar)
     assert_string_equal(lines[0], "cta 3 waits for a flag that nobody writes");
     assert_null(lines[1]);
     g_strfreev(lines);
+    char *text = sim_waiters_text(sim);
+    assert_string_equal(text, "\n  cta 3 waits for a flag that nobody writes");
+    g_free(text);
+    for (int i = 0; i < 20; i++)
+        sim_spawn(sim, "cta 4", wait_forever, &walker, 0);
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_STUCK);
+    text = sim_waiters_text(sim);
+    assert_true(g_str_has_suffix(text, "\n  and 13 more"));
+    g_free(text);
     done(sim);
 }
 

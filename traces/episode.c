@@ -324,12 +324,8 @@ gboolean episode_run(Episode *episode, SimTime until_ps, gboolean *ended, GError
     if (episode->ended || status == SIM_LIMIT) {
         return TRUE;
     }
-    char **waiters = sim_waiters(episode->sim);
-    char *lines = g_strjoinv("\n  ", waiters);
-    g_set_error(error, COLL_ERROR, COLL_ERROR_STUCK,
-                "the simulated fabric got stuck; who waits:\n  %s", lines);
-    g_strfreev(waiters);
-    g_free(lines);
+    g_autofree char *lines = sim_waiters_text(episode->sim);
+    g_set_error(error, COLL_ERROR, COLL_ERROR_STUCK, "the simulated fabric got stuck; who waits:%s", lines);
     return FALSE;
 }
 
