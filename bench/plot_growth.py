@@ -20,7 +20,7 @@ def panel(axes, rows, bench, label):
     points = [(row["what"], 1 / row["of_heap"]) for row in rows if row["bench"] == bench]
     axes.plot(*zip(*points), marker="o", color="#1f5fa8")
     axes.set_xscale("log", base=2)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, 1.1 * max(cost for _, cost in points))
     axes.set_xlabel(label)
     axes.grid(True, alpha=0.3)
 

@@ -1,5 +1,5 @@
-/* Two domains against one, below the command line: synthetic traffic with every statistic, runs in slices, and
- * requests that ask for the same bytes at the same instant. */
+/* GPUs and switches on several threads against one domain, below the command line: synthetic traffic with every statistic,
+ * runs in slices, and requests that ask for the same bytes at the same instant. */
 #include "tests/model_test.h"
 
 #include "api/traffic.h"
@@ -78,8 +78,9 @@ static void test_uniform(void **state)
     static const char *const *const sets[] = {NULL, tight, damaged};
     for (gsize i = 0; i < G_N_ELEMENTS(sets); i++)
         for (guint32 load = 200; load <= 1000; load += 400)
-            outcome_same(outcome_of_traffic(1, sets[i], load, SIMTIME_NEVER),
-                         outcome_of_traffic(2, sets[i], load, SIMTIME_NEVER));
+            for (guint threads = 2; threads <= 6; threads += 2) /* one more than there are switches to share out */
+                outcome_same(outcome_of_traffic(1, sets[i], load, SIMTIME_NEVER),
+                             outcome_of_traffic(threads, sets[i], load, SIMTIME_NEVER));
 }
 
 /* Proves that where sim_run() pauses makes no difference to what the run as a whole does. */
