@@ -1,5 +1,5 @@
-/* GPUs and switches on several threads against one domain, below the command line: synthetic traffic with every statistic,
- * runs in slices, and requests that ask for the same bytes at the same instant. */
+/* GPUs and switches on several threads against one domain, below the command line: synthetic traffic with every
+ * statistic, runs in slices, and requests that ask for the same bytes at the same instant. */
 #include "tests/model_test.h"
 
 #include "api/traffic.h"
