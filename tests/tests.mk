@@ -180,11 +180,11 @@ tests_test_cuda_launch_LDADD = $(CUDA_TEST_LDADD)
 distclean-local:
 	rm -rf cuda-bindings-venv tsan asan
 
-# The CUDA front end's programs alone; in a sanitized build too. `make tsan` and `make asan` make one from a copy of the
+# What has threads alone, the CUDA front end and several domains; in a sanitized build too. `make tsan` and `make asan` make one from a copy of the
 # sources, since a source folder that is configured cannot be built elsewhere.
 .PHONY: check-cuda tsan asan
 check-cuda: $(BUILT_SOURCES)
-	@programs=`echo $(check_PROGRAMS) | tr ' ' '\n' | grep '^tests/test_cuda_' | tr '\n' ' '`; \
+	@programs=`echo $(check_PROGRAMS) | tr ' ' '\n' | grep -E '^tests/test_(cuda_|domains)' | tr '\n' ' '`; \
 	$(MAKE) $(AM_MAKEFLAGS) $$programs && $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS="$$programs"
 SANITIZED = rm -rf $@ && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=$@ && cd $@ && \
 	FANOUT_SHARED=$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared} && export FANOUT_SHARED && \
