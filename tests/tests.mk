@@ -180,8 +180,8 @@ tests_test_cuda_launch_LDADD = $(CUDA_TEST_LDADD)
 distclean-local:
 	rm -rf cuda-bindings-venv tsan asan
 
-# What has threads alone, the CUDA front end and several domains; in a sanitized build too. `make tsan` and `make asan` make one from a copy of the
-# sources, since a source folder that is configured cannot be built elsewhere.
+# What has threads alone, the CUDA front end and several domains; in a sanitized build too. `make tsan` and `make asan`
+# make one from a copy of the sources, since a source folder that is configured cannot be built elsewhere.
 .PHONY: check-cuda tsan asan
 check-cuda: $(BUILT_SOURCES)
 	@programs=`echo $(check_PROGRAMS) | tr ' ' '\n' | grep -E '^tests/test_(cuda_|domains)' | tr '\n' ' '`; \
