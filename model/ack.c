@@ -39,8 +39,8 @@ void ack_add(AckMerge *ack, Link *link, guint32 txn, guint32 *next, guint64 merg
     if (ack->count >= merge_max) {
         ack_flush(ack, link);
     } else if (ack->count == 1) {
-        ack->due_ps = at_ps + timer_ps;
-        link_push_timer(link, ack_packet(ack), ack->due_ps);
+        ack->due = (guint32)(at_ps + timer_ps);
+        link_push_timer(link, ack_packet(ack), at_ps + timer_ps);
     }
 }
 
@@ -48,6 +48,6 @@ void ack_add(AckMerge *ack, Link *link, guint32 txn, guint32 *next, guint64 merg
  * ends later was told of before it (links that decide ahead). */
 void ack_expire(AckMerge *ack, Link *link, SimTime at_ps)
 {
-    if (ack->due_ps <= at_ps)
+    if ((gint32)((guint32)at_ps - ack->due) >= 0) /* timers are 10 us at most */
         ack_flush(ack, link);
 }

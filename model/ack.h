@@ -10,16 +10,15 @@
 
 #include "model/link.h"
 
-typedef struct { /* two to a cache line */
-    SimTime due_ps;       /* when the timer is over, while count is not 0 */
-    SimTime read_left_ps; /* when the last read response to this requester was handed to the port; 0: none was */
+typedef struct {          /* four to a cache line: each port of each GPU has one for every other GPU */
+    guint32 due;          /* low half of the ps when the timer is over, while count is not 0 */
     guint32 head;         /* chain of the requester's Txns */
     guint16 src, dst;     /* of the packet */
     guint16 count;
     guint8 kind;          /* PACKET_ACK or PACKET_MC_DONE */
     guint8 flits;
 } AckMerge;
-G_STATIC_ASSERT(sizeof(AckMerge) == 32);
+G_STATIC_ASSERT(sizeof(AckMerge) == 16);
 
 void ack_init(AckMerge *ack, PacketKind kind, guint32 flits, guint16 src, guint16 dst);
 /* Adds one transaction that is acknowledged at at_ps, to leave by `link`; `next` is where its Txn keeps the

@@ -77,7 +77,9 @@ struct GpuRoomWaiter {
 };
 
 typedef struct {
-    AckMerge *ack;            /* by requester */
+    AckMerge *ack;            /* by requester, */
+    SimTime *read_left_ps;    /* and when the last read response to it was handed to the port, 0: none was; NULL
+                               * where nobody asks (ack_hold_off_ps) */
     GpuRoomWaiter *room_head, *room_tail;
 } GpuPort;
 

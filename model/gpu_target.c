@@ -113,7 +113,8 @@ static void gpu_respond(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
     GpuPort *port = &gpu->port[link];
     if (gpu->spec->ack_flush_on_read)
         ack_flush(&port->ack[packet.src], &gpu->up[link]);
-    port->ack[packet.src].read_left_ps = now_ps + gpu->spec->l2_ps;
+    if (G_UNLIKELY(port->read_left_ps != NULL))
+        port->read_left_ps[packet.src] = now_ps + gpu->spec->l2_ps;
     Packet answer = {.txn = packet.txn, .src = packet.src, .dst = gpu->id, .hold = HOLD_NONE,
                      .kind = packet.kind == PACKET_ATOM ? PACKET_ATOM_RSP : PACKET_READ_RSP,
                      .flits = (guint8)(1 + (last - first + 1) * (SECTOR_BYTES / FLIT_BYTES))};
@@ -134,9 +135,10 @@ static void gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_p
         txn->data = 0;
     }
     AckMerge *ack = &gpu->port[link].ack[packet.src];
-    SimTime quiet_ps = ack->read_left_ps + gpu->spec->ack_hold_off_ps;
+    const SimTime *read_left_ps = gpu->port[link].read_left_ps;
     guint64 merge_max = gpu->spec->ack_merge_max;
-    if (gpu->spec->ack_hold_off_ps && ack->read_left_ps && quiet_ps > now_ps)
+    if (G_UNLIKELY(read_left_ps != NULL) && read_left_ps[packet.src] != 0 &&
+        read_left_ps[packet.src] + gpu->spec->ack_hold_off_ps > now_ps)
         merge_max = 1;
     guint32 *next = txn_next(txns, packet.txn);
     while (G_UNLIKELY(*next)) /* stores that merged with it at its SM */
@@ -365,7 +367,9 @@ void gpu_target_init(Gpu *gpu)
         event_init(&gpu->pipe[p].head, gpu_pipe_on_head);
     }
     for (guint32 l = 0; l < gpu->links; l++) {
-        gpu->port[l].ack = g_aligned_alloc0(gpu->fabric->spec.system.gpus, sizeof(AckMerge), sizeof(AckMerge));
+        gsize gpus = gpu->fabric->spec.system.gpus;
+        gpu->port[l].ack = g_aligned_alloc0(gpus, sizeof(AckMerge), sizeof(AckMerge));
+        gpu->port[l].read_left_ps = gpu->spec->ack_hold_off_ps ? g_new0(SimTime, gpus) : NULL;
     }
 }
 
@@ -375,5 +379,6 @@ void gpu_target_clear(Gpu *gpu)
         gpu_step_clear(&gpu->pipe[p].ring);
     for (guint32 l = 0; l < gpu->links; l++) {
         g_aligned_free(gpu->port[l].ack);
+        g_free(gpu->port[l].read_left_ps);
     }
 }
