@@ -255,16 +255,22 @@ static gboolean merge_serve(void *node, Link *link, const LinkReady *timer, SimT
     return FALSE;
 }
 
+static void merge_open(Merge *merge)
+{
+    memset(merge, 0, sizeof *merge);
+    ends_open(&merge->ends, 16000, 1024);
+    merge->ends.link.source_node = merge;
+    link_set_lanes(&merge->ends.link, merge_serve, 0, &merge->ends.link);
+    ack_init(&merge->ack, PACKET_ACK, 1, 5, 6);
+}
+
 /* Proves that writes acknowledged within the timer leave in one packet when it is over, that a full one leaves at once
  * and its timer then does nothing to the next one, and that the packet leads to all its writes, the last one first. */
 static void test_ack(void **state)
 {
     (void)state;
-    Merge merge = {0};
-    ends_open(&merge.ends, 16000, 1024);
-    merge.ends.link.source_node = &merge;
-    link_set_lanes(&merge.ends.link, merge_serve, 0, &merge.ends.link);
-    ack_init(&merge.ack, PACKET_ACK, 1, 5, 6);
+    Merge merge;
+    merge_open(&merge);
     static const SimTime at_ps[] = {1000, 2000, 3000, 4000, 50000};
     for (guint32 w = 0; w < 5; w++) {
         sim_run(merge.ends.sim, at_ps[w]);
@@ -293,11 +299,8 @@ static void test_ack(void **state)
 static void test_ack_late(void **state)
 {
     (void)state;
-    Merge merge = {0};
-    ends_open(&merge.ends, 16000, 1024);
-    merge.ends.link.source_node = &merge;
-    link_set_lanes(&merge.ends.link, merge_serve, 0, &merge.ends.link);
-    ack_init(&merge.ack, PACKET_ACK, 1, 5, 6);
+    Merge merge;
+    merge_open(&merge);
     ack_add(&merge.ack, &merge.ends.link, 1, &merge.next[1], 3, 20000, 5000);
     ack_flush(&merge.ack, &merge.ends.link);
     ack_add(&merge.ack, &merge.ends.link, 2, &merge.next[2], 3, 20000, 1000);
