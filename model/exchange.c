@@ -70,7 +70,7 @@ static void exchange_arrive(Link *link, Packet packet, SimTime at_ps)
         sim_at_key(link->far_sim, &link->vc[v].arrive, at_ps);
     }
     if (G_UNLIKELY(link_ring_is_full(ring, 0)))
-        link_ring_grow(ring, 0);
+        link_ring_grow(ring);
     *link_slot(ring, ring->wire++) = (LinkSlot){packet, (guint32)at_ps};
 }
 

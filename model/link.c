@@ -14,7 +14,7 @@ static inline int link_arbitrate_short(Link *link, SimTime at_ps, SimTime *retry
             continue;
         if (link->credit[v].due_ps <= at_ps)
             link_collect_credits(link, (Vc)v, at_ps);
-        if (link->credits[v] >= (gint32)link_slot(&link->ring[v], link->ring[v].wire)->packet.flits)
+        if (link->credits[v] >= link_front_flits(link, v, TRUE))
             return (int)v;
         *retry_ps = MIN(*retry_ps, link->credit[v].due_ps);
         link->starved |= (guint8)(1u << v);
@@ -34,7 +34,6 @@ gboolean link_wire_rare(Link *link, unsigned v, Packet packet, SimFine start)
     if (!link->domain)
         return FALSE;
     exchange_packet(link->domain, link, packet, simfine_to_ps(link->free_at) + link->delay_ps[v]);
-    link->ring[v].head = ++link->ring[v].wire;
     return TRUE;
 }
 
@@ -153,6 +152,7 @@ Packet link_arrive_unsettled(Link *link, Vc v, SimTime now_ps)
     Packet packet = link_slot(ring, ring->head)->packet;
     if (++ring->head != ring->wire)
         sim_at_key(link->sim, &link->vc[v].arrive, link_due_ps(link_slot(ring, ring->head), now_ps));
+    link_ring_lap(ring, link->waiting[v]);
     if (settles)
         link_follow_up(link);
     return packet;
@@ -226,7 +226,7 @@ void link_push(Link *link, Packet packet, SimTime not_before_ps)
     }
     if (link->free_at <= simfine_from_ps(now_ps + link->ahead_ps))
         link_push_free(link, v, packet, not_before_ps, now_ps);
-    else if (link_waits(link) && !link_ring_is_full(&link->ring[v], link->waiting[v]))
+    else if (link_waits(link) && link_has_slot(link, v))
         link_enqueue(link, v, packet);
     else
         link_push_first(link, v, packet);

@@ -41,6 +41,7 @@ typedef struct {
 extern const ParamRow link_params[];
 
 typedef struct Link Link;
+typedef struct LinkLog LinkLog;
 struct LinkDomain;
 typedef void (*LinkSink)(void *node, Link *link, Packet packet, SimTime now_ps);
 /* See link_set_early(). */
@@ -59,19 +60,25 @@ typedef struct {
     guint32 due; /* low half of the ps when it arrives, once it is on the wire: nothing flies for 4 ms */
 } __attribute__((packed, aligned(4))) LinkSlot;
 
-/* The packets of one channel, each written once: those in flight, from `head` on, and behind them those that wait
- * for the wire, from `wire` on. Both count on and on: back to 0 when nothing is left, so that a short queue stays in
- * the same few cache lines. */
+/* The packets of one channel, but for those of a log, each written once: those in flight, from `head` on, and behind
+ * them those that wait for the wire, from `wire` on. Both count on and on: back to 0 when nothing is left, so that a
+ * short queue stays in the same few cache lines. */
 typedef struct {
     LinkSlot *at;
     guint32 head, wire;
     guint32 mask;       /* size, a power of two or 0, less 1 */
 } LinkRing;
 static inline LinkSlot *link_slot(const LinkRing *ring, guint32 n) { return &ring->at[n & ring->mask]; }
-void link_ring_grow(LinkRing *ring, guint32 waiting);
+void link_ring_grow(LinkRing *ring);
 static inline gboolean link_ring_is_full(const LinkRing *ring, guint32 waiting)
 {
     return ring->wire + waiting - ring->head == ring->mask + 1;
+}
+/* After each time that the head moves on: laps as short as may be. */
+static inline void link_ring_lap(LinkRing *ring, guint32 waiting)
+{
+    if (G_UNLIKELY((ring->head & ring->mask) == 0))
+        ring->mask = ring_lap(ring->wire + waiting - ring->head, ring->mask + 1) - 1;
 }
 /* When a packet in flight arrives; it is not earlier than now. */
 static inline SimTime link_due_ps(const LinkSlot *slot, SimTime now_ps)
@@ -119,7 +126,8 @@ struct Link {
     SimFine free_at;         /* end of the last serialization */
     SimFine flit_time;
     Sim *sim;
-    struct Link **ingress;   /* of the sending switch, by port: whose credits departing packets free */
+    guint32 logged;          /* the last ones that wait in VC_CREQ's queue are in `log`, */
+    guint32 log_next;        /* from there on */
     guint32 waiting[VCS];    /* packets that wait for the wire */
     gint32 credits[VCS];     /* flits the far buffer has room for */
     guint8 last_vc;          /* served last: the other one goes first */
@@ -161,10 +169,11 @@ struct Link {
     struct LinkDomain *domain; /* where the sender is, and the far end is not */
     struct LinkDomain *far_domain; /* where the far end is, and the sender is not; NULL: both are in one */
     LinkEarly early;         /* and the kinds of packets for it, a bit each */
-    guint32 early_kinds;
+    guint16 early_kinds;
+    guint16 log_gpu;         /* whose packets of the log leave here */
     guint32 slack_ps;        /* a decision may be made later than it was due, but not by so much */
-    LinkSink sink;
-    SimTime drain_ps;
+    LinkLog *log;            /* see model/link_log.h; NULL: none */
+    struct Link **ingress;   /* of the sending switch, by port: whose credits departing packets free */
 
     SimTime ready_ps __attribute__((aligned(64))); /* when the first of them joins its queue, as far as known, */
     guint64 ready_order;     /* and its place among what happens at that instant */
@@ -181,6 +190,8 @@ struct Link {
 
     LinkCount count[PACKET_KINDS] __attribute__((aligned(64))); /* by the sender */
     LinkCredits credit[VCS] __attribute__((aligned(64)));
+    SimTime drain_ps;
+    LinkSink sink;
     guint64 error_ppb, replay_ps;
     Probe probe;
     void *probe_user;
@@ -216,6 +227,11 @@ void link_push_timer(Link *link, Packet packet, SimTime at_ps); /* likewise */
 #define LINK_IN_TIME 0u /* Packet.hold of such a request in its lane */
 /* A packet joins its channel's queue at at_ps, as if it were pushed then by what happens on `from`'s channel. */
 void link_push_coming(Link *link, Packet packet, SimTime at_ps, const Link *from);
+/* In its ring, the others are in a log. */
+static inline guint32 link_in_ring(const Link *link, unsigned v)
+{
+    return link->waiting[v] - (v == VC_CREQ ? link->logged : 0);
+}
 static inline gboolean link_waits(const Link *link)
 {
     return (link->waiting[VC_CREQ] | link->waiting[VC_RSP]) != 0;
@@ -282,20 +298,21 @@ static inline __attribute__((always_inline)) Packet link_arrive(Link *link, Vc v
     Packet packet = link_slot(ring, ring->head)->packet;
     if (++ring->head != ring->wire)
         sim_at_key(link->sim, &link->vc[v].arrive, link_due_ps(link_slot(ring, ring->head), *at_ps));
+    link_ring_lap(ring, 0);
     return packet;
 }
 /* A sink that needs no event of its own for packets of these kinds (a bit each): as such a packet goes on the wire, and
  * nothing else of its channel is in flight, `early` is told when it will arrive. TRUE: it has been seen to, arrival
  * and credits. It may depend on nothing that could still change until then. */
-void link_set_early(Link *link, LinkEarly early, guint32 kinds);
+void link_set_early(Link *link, LinkEarly early, guint16 kinds);
 static inline gboolean link_tell_early(Link *link, Packet packet, SimTime at_ps)
 {
     return (link->early_kinds >> packet.kind & 1) && link->early(link->sink_node, link, packet, at_ps);
 }
-/* The last of the packets that wait in a channel holds a place in that ingress buffer. */
+/* The last of the packets that wait in a channel, which is in no log, holds a place in that ingress buffer. */
 static inline void link_hold_last(Link *link, Vc v, guint32 hold)
 {
-    link_slot(&link->ring[v], link->ring[v].wire + link->waiting[v] - 1)->packet.hold = hold & HOLD_NONE;
+    link_slot(&link->ring[v], link->ring[v].wire + link_in_ring(link, v) - 1)->packet.hold = hold & HOLD_NONE;
 }
 #define LINK_OF_ARRIVAL(event, v) EVENT_OWNER(event, Link, vc[v].arrive)
 void link_on_send(Event *event, SimTime now_ps); /* of Link.send */

@@ -3,7 +3,7 @@
 #define MODEL_LINK_INTERNAL_H
 
 #include "model/exchange.h"
-#include "model/link.h"
+#include "model/link_log.h"
 
 /* `send`, at this time or before. */
 static inline void link_send_at(Link *link, SimTime at_ps)
@@ -26,6 +26,9 @@ void link_collect_credits(Link *link, Vc v, SimTime at_ps);
 gboolean link_wire_rare(Link *link, unsigned v, Packet packet, SimFine start);
 /* Who goes when the one whose turn it is lacks credits; -1: nobody. */
 int link_serve_short(Link *link, SimFine start, SimFine at, SimTime now_ps);
+/* link_log.c: where packets of a log may wait. */
+void link_serve_logged(Link *link, SimFine start, SimFine at, SimTime now_ps);
+void link_settle_logged(Link *link, SimTime until_ps);
 /* link_lane.c: when the next one of lanes and inbox joins a queue, as far as known now, for what leaves the queue may
  * let it in. */
 void link_note_ready(Link *link);
@@ -36,12 +39,25 @@ void link_join(Link *link, unsigned v, Packet packet, SimTime at_ps);
 /* All of a packet's way through a port in one function: calls would cost more than what they do. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* Puts the first packet that waits in a channel on the wire, from `start` on. */
-static ALWAYS_INLINE void link_wire(Link *link, unsigned v, SimFine start)
+/* The first packet that waits in a channel is in the log. */
+static inline gboolean link_is_logged(const Link *link, unsigned v)
 {
-    LinkRing *ring = &link->ring[v];
-    LinkSlot *slot = link_slot(ring, ring->wire);
-    Packet packet = slot->packet;
+    return v == VC_CREQ && link->logged && link->logged == link->waiting[VC_CREQ];
+}
+
+/* Flits of the first packet that waits in a channel; logs: it may be one of a log. */
+static inline gint32 link_front_flits(const Link *link, unsigned v, gboolean logs)
+{
+    if (logs && link_is_logged(link, v))
+        return link_log_first(link)->flits;
+    return link_slot(&link->ring[v], link->ring[v].wire)->packet.flits;
+}
+
+/* A packet goes on the wire. TRUE: the far end knows of it; else it arrives at *at_ps, and is the ring's next one in
+ * flight. */
+static ALWAYS_INLINE gboolean link_wire(Link *link, unsigned v, Packet packet, SimFine start, SimTime *at_ps)
+{
+    const LinkRing *ring = &link->ring[v];
     guint32 flits = packet.flits;
     link->credits[v] -= (gint32)flits;
     link->last_vc = (guint8)v;
@@ -52,17 +68,41 @@ static ALWAYS_INLINE void link_wire(Link *link, unsigned v, SimFine start)
     if (packet.hold != HOLD_NONE) /* it leaves the buffer where it arrived */
         link_credit(link->ingress[packet.hold], (Vc)v, flits, simfine_to_ps(start));
     if (G_UNLIKELY(link->rare) && link_wire_rare(link, v, packet, start))
-        return;
-    SimTime at_ps = simfine_to_ps(link->free_at) + link->delay_ps[v];
+        return TRUE;
+    *at_ps = simfine_to_ps(link->free_at) + link->delay_ps[v];
     if (ring->wire == ring->head) {
-        if (!link->rare && link_tell_early(link, packet, at_ps)) {
-            ring->head = ++ring->wire;
-            return;
-        }
-        sim_at_key(link->sim, &link->vc[v].arrive, at_ps);
+        if (!link->rare && link_tell_early(link, packet, *at_ps))
+            return TRUE;
+        sim_at_key(link->sim, &link->vc[v].arrive, *at_ps);
+    }
+    return FALSE;
+}
+
+/* The first one that waits in the ring. */
+static ALWAYS_INLINE void link_wire_first(Link *link, unsigned v, SimFine start)
+{
+    LinkRing *ring = &link->ring[v];
+    LinkSlot *slot = link_slot(ring, ring->wire);
+    SimTime at_ps;
+    if (link_wire(link, v, slot->packet, start, &at_ps)) {
+        ring->head = ++ring->wire;
+        link_ring_lap(ring, link_in_ring(link, v));
+        return;
     }
     slot->due = (guint32)at_ps;
     ring->wire++;
+}
+
+/* One that is not in the ring, where none waits. */
+static ALWAYS_INLINE void link_wire_other(Link *link, unsigned v, Packet packet, SimFine start)
+{
+    LinkRing *ring = &link->ring[v];
+    SimTime at_ps;
+    if (link_wire(link, v, packet, start, &at_ps))
+        return;
+    if (G_UNLIKELY(link_ring_is_full(ring, 0)))
+        link_ring_grow(ring);
+    *link_slot(ring, ring->wire++) = (LinkSlot){packet, (guint32)at_ps};
 }
 
 /* A queue is as short as the gate lets requests in: if an answer has left it, and requests wait, one may go on. */
@@ -74,23 +114,43 @@ static inline void link_open_gate(Link *link, unsigned v, SimTime at_ps)
     link_note_ready(link);
 }
 
-/* One decision of the arbiter, at `at`: round robin, the VC that was not served last goes first, from `start` on. */
-static ALWAYS_INLINE void link_serve(Link *link, SimFine start, SimFine at, SimTime now_ps)
+static ALWAYS_INLINE void link_wire_logged(Link *link, SimFine start)
+{
+    Packet packet = link_log_packet(link, *link_log_first(link));
+    link->logged--;
+    link->log_next++;
+    link_wire_other(link, VC_CREQ, packet, start);
+}
+
+/* One decision of the arbiter, at `at`: round robin, the VC that was not served last goes first, from `start` on.
+ * logs: there may be packets of a log. */
+static ALWAYS_INLINE void link_decide(Link *link, gboolean logs, SimFine start, SimFine at, SimTime now_ps)
 {
     unsigned v = link->last_vc ^ (link->waiting[link->last_vc ^ 1u] != 0);
-    const LinkSlot *slot = link_slot(&link->ring[v], link->ring[v].wire);
-    if (G_UNLIKELY((link->credits[v] < (gint32)slot->packet.flits) | link->down)) {
+    if (G_UNLIKELY((link->credits[v] < link_front_flits(link, v, logs)) | link->down)) {
         int other = link_serve_short(link, start, at, now_ps);
         if (other < 0)
             return;
         v = (unsigned)other;
     }
+    gboolean logged = logs && link_is_logged(link, v);
     link->waiting[v]--;
     if (G_UNLIKELY(link->waiting[v] == link->gate - 1)) /* rarely so, whichever channel it is */
         link_open_gate(link, v, simfine_to_ps(at));
-    link_wire(link, v, start);
+    if (logged)
+        link_wire_logged(link, start);
+    else
+        link_wire_first(link, v, start);
     if (link->someone_waits && link->waiting[v] < link->drained_below[v])
         link->drained(link->source_node, link, (Vc)v);
+}
+
+static ALWAYS_INLINE void link_serve(Link *link, SimFine start, SimFine at, SimTime now_ps)
+{
+    if (G_UNLIKELY(link->logged))
+        link_serve_logged(link, start, at, now_ps);
+    else
+        link_decide(link, FALSE, start, at, now_ps);
 }
 
 static inline void link_unblock(Link *link, SimTime at_ps)
@@ -107,39 +167,60 @@ static ALWAYS_INLINE void link_settle(Link *link, SimTime until_ps)
     SimFine until = simfine_from_ps(until_ps);
     if (G_UNLIKELY(link->blocked) && link->retry_ps <= until_ps)
         link_unblock(link, link->retry_ps);
+    if (link->logged) {
+        link_settle_logged(link, until_ps);
+        return;
+    }
     while (link_waits(link) && link->free_at <= until && !link->blocked)
-        link_serve(link, link->free_at, link->free_at, until_ps);
+        link_decide(link, FALSE, link->free_at, link->free_at, until_ps);
+}
+
+/* A packet can go into a channel's ring. */
+static inline gboolean link_has_slot(const Link *link, unsigned v)
+{
+    return (v == VC_RSP || link->logged == 0) && !link_ring_is_full(&link->ring[v], link->waiting[v]);
 }
 
 static inline void link_make_room(Link *link, unsigned v)
 {
+    if (v == VC_CREQ && G_UNLIKELY(link->logged))
+        link_log_copy(link);
     if (G_UNLIKELY(link_ring_is_full(&link->ring[v], link->waiting[v])))
-        link_ring_grow(&link->ring[v], link->waiting[v]);
+        link_ring_grow(&link->ring[v]);
 }
 
-static inline void link_enqueue(Link *link, unsigned v, Packet packet)
+static inline void link_count_peak(Link *link, guint32 waiting)
 {
-    LinkRing *ring = &link->ring[v];
-    guint32 waiting = link->waiting[v];
-    link_slot(ring, ring->wire + waiting)->packet = packet;
-    link->waiting[v] = ++waiting;
     if (G_UNLIKELY(waiting > link->queue_peak))
         link->queue_peak = waiting;
 }
 
-/* A packet comes when all decisions before it are made: what is in the queue with it may go at once, if the wire is
- * free. TRUE: somebody has to see to it. */
-static G_GNUC_UNUSED G_GNUC_NO_INLINE gboolean link_enter_contended(Link *link, unsigned v, Packet packet,
-                                                                   SimFine start, SimTime now_ps, SimTime until_ps)
+/* There is room in the ring, and nothing of a log waits. */
+static inline void link_enqueue(Link *link, unsigned v, Packet packet)
 {
-    gboolean waiting = link_waits(link);
-    link_make_room(link, v);
-    link_enqueue(link, v, packet);
+    LinkRing *ring = &link->ring[v];
+    link_slot(ring, ring->wire + link->waiting[v])->packet = packet;
+    link_count_peak(link, ++link->waiting[v]);
+}
+
+/* A packet has come into the queue when all decisions before it are made: it, or what was there, may go at once, if the
+ * wire is free. TRUE: somebody has to see to it. */
+static inline gboolean link_go_on(Link *link, gboolean waited, SimFine start, SimTime now_ps, SimTime until_ps)
+{
     if (link->free_at > simfine_from_ps(until_ps))
-        return !waiting;
+        return !waited;
     link->blocked = FALSE; /* the other channel may have credits */
     link_serve(link, MAX(start, link->free_at), MAX(simfine_from_ps(now_ps), link->free_at), until_ps);
     return TRUE;
+}
+
+static G_GNUC_UNUSED G_GNUC_NO_INLINE gboolean link_enter_contended(Link *link, unsigned v, Packet packet,
+                                                                   SimFine start, SimTime now_ps, SimTime until_ps)
+{
+    gboolean waited = link_waits(link);
+    link_make_room(link, v);
+    link_enqueue(link, v, packet);
+    return link_go_on(link, waited, start, now_ps, until_ps);
 }
 
 static ALWAYS_INLINE gboolean link_enter(Link *link, unsigned v, Packet packet, SimFine start, SimTime now_ps,
@@ -147,12 +228,11 @@ static ALWAYS_INLINE gboolean link_enter(Link *link, unsigned v, Packet packet, 
 {
     LinkRing *ring = &link->ring[v];
     if (link_waits(link) || link->free_at > simfine_from_ps(until_ps) || link->credits[v] < (gint32)packet.flits ||
-        link->down || link->someone_waits || link_ring_is_full(ring, 0))
+        link->down || link->someone_waits)
         return link_enter_contended(link, v, packet, start, now_ps, until_ps);
     if (ring->wire == ring->head)
         ring->wire = ring->head = 0;
-    link_slot(ring, ring->wire)->packet = packet;
-    link_wire(link, v, MAX(start, link->free_at)); /* straight through an idle port */
+    link_wire_other(link, v, packet, MAX(start, link->free_at)); /* straight through an idle port */
     return FALSE;
 }
 

@@ -52,7 +52,7 @@ static G_GNUC_NO_INLINE void link_join_free(Link *link, unsigned v, Packet packe
 /* All decisions up to then are made. */
 static ALWAYS_INLINE void link_join_now(Link *link, unsigned v, Packet packet, SimTime at_ps)
 {
-    if (link->free_at <= simfine_from_ps(at_ps) || link_ring_is_full(&link->ring[v], link->waiting[v]))
+    if (link->free_at <= simfine_from_ps(at_ps) || !link_has_slot(link, v))
         link_join_free(link, v, packet, at_ps);
     else
         link_enqueue(link, v, packet);

@@ -79,7 +79,7 @@ void link_set_lanes(Link *link, LinkServe serve, guint32 gate, const Link *reque
     link->request_order = request_link->vc[VC_CREQ].arrive.order;
 }
 
-void link_set_early(Link *link, LinkEarly early, guint32 kinds)
+void link_set_early(Link *link, LinkEarly early, guint16 kinds)
 {
     link->early = early;
     link->early_kinds = kinds;
@@ -87,14 +87,15 @@ void link_set_early(Link *link, LinkEarly early, guint32 kinds)
 
 Link *link_array_new(guint32 n) { return g_aligned_alloc0(n, sizeof(Link), _Alignof(Link)); }
 
-void link_ring_grow(LinkRing *ring, guint32 waiting)
+void link_ring_grow(LinkRing *ring)
 {
-    guint32 size = MAX(16, 2 * (ring->mask + 1));
-    LinkRing grown = {.at = g_new(LinkSlot, size), .head = ring->head, .wire = ring->wire, .mask = size - 1};
-    for (guint32 n = ring->head; n != ring->wire + waiting; n++)
-        *link_slot(&grown, n) = *link_slot(ring, n);
-    g_free(ring->at);
-    *ring = grown;
+    guint32 slots = ring->at ? ring->mask + 1 : 0, first = ring->head & ring->mask;
+    guint32 grown = MAX(16, slots * 2);
+    ring->at = g_renew(LinkSlot, ring->at, grown);
+    memcpy(ring->at + slots, ring->at, first * sizeof *ring->at); /* it was full */
+    ring->wire = first + (ring->wire - ring->head);
+    ring->head = first;
+    ring->mask = grown - 1;
 }
 
 void link_clear(Link *link)

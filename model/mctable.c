@@ -1,5 +1,7 @@
 #include "model/mctable.h"
 
+#include <string.h>
+
 #include "model/packet.h"
 
 static const char *const overflow_names[] = {"extended", "drop", NULL};
@@ -17,14 +19,27 @@ const ParamRow mctable_params[] = {
 
 void mctable_init(McTable *table, const McTableSpec *spec)
 {
-    *table = (McTable){.spec = spec, .entry = g_new0(McEntry, spec->entries ? spec->entries : 1)};
+    *table = (McTable){.spec = spec, .entry = g_new0(McEntry, spec->entries ? spec->entries : 1),
+                       .teams = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref)};
 }
 
 void mctable_clear(McTable *table)
 {
-    for (guint64 i = 0; i < table->spec->entries; i++)
-        g_free(table->entry[i].member);
+    g_ptr_array_free(table->teams, TRUE);
     g_free(table->entry);
+}
+
+static guint32 mctable_team(McTable *table, const guint16 *member, guint32 n_members)
+{
+    for (guint t = 0; t < table->teams->len; t++) {
+        const GArray *team = table->teams->pdata[t];
+        if (team->len == n_members && memcmp(team->data, member, n_members * sizeof *member) == 0)
+            return t;
+    }
+    GArray *team = g_array_new(FALSE, FALSE, sizeof *member);
+    g_array_append_vals(team, member, n_members);
+    g_ptr_array_add(table->teams, team);
+    return table->teams->len - 1;
 }
 
 guint32 mctable_program(McTable *table, guint32 mcid, const guint16 *member, guint32 n_members,
@@ -44,9 +59,11 @@ guint32 mctable_program(McTable *table, guint32 mcid, const guint16 *member, gui
         return 0;
     gboolean extended = (guint64)groups * n_members > spec->directives;
     table->extended_used += extended;
+    guint32 team = mctable_team(table, member, n_members);
+    const GArray *members = table->teams->pdata[team];
     table->entry[mcid] = (McEntry){.valid = TRUE, .extended = extended, .spray_groups = groups,
-                                   .n_members = n_members, .rounds = rounds,
-                                   .member = g_memdup2(member, n_members * sizeof *member)};
+                                   .n_members = n_members, .rounds = rounds, .team = team,
+                                   .member = (const guint16 *)(const void *)members->data};
     return groups;
 }
 
@@ -54,6 +71,5 @@ void mctable_release(McTable *table, guint32 mcid)
 {
     g_assert(table->entry[mcid].valid);
     table->extended_used -= table->entry[mcid].extended;
-    g_free(table->entry[mcid].member);
     table->entry[mcid] = (McEntry){0};
 }

@@ -32,7 +32,8 @@ typedef struct {
     gboolean valid, extended;
     guint32 spray_groups; /* links of each GPU on this switch that carry the team */
     guint32 n_members;
-    guint16 *member;      /* GPU numbers */
+    const guint16 *member; /* GPU numbers */
+    guint32 team;         /* number of this list of members, among all that there ever were */
     guint32 rounds;       /* of one replication */
 } McEntry;
 
@@ -40,6 +41,7 @@ typedef struct {
     const McTableSpec *spec;
     McEntry *entry;       /* by multicast ID */
     guint32 extended_used;
+    GPtrArray *teams;     /* lists of members: GArrays of guint16 */
 } McTable;
 
 void mctable_init(McTable *table, const McTableSpec *spec);

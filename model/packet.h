@@ -41,14 +41,17 @@ typedef enum { VC_CREQ, VC_RSP, VCS } Vc;
 
 /* 8 bytes, since what costs most in a long run is packets leaving the processor's cache. Data in flight
  * is not here: the Txn (or McRecord) names its slot. */
-typedef struct Packet {
-    guint64 txn : 23;  /* requester's Txn; of replicas and their answers: the switch's McRecord */
-    guint64 plain : 1; /* unicast requests: of memory in L2, and no bytes move: only the time matters */
-    guint64 src : 9;   /* GPU that asked; of replicas: replica_pack() */
-    guint64 dst : 10;  /* GPU that is asked; of multicast requests: the multicast ID */
-    guint64 kind : 4;  /* PacketKind */
-    guint64 flits : 5;
-    guint64 hold : 12; /* ingress port whose buffer it occupies, HOLD_NONE */
+typedef union Packet {
+    struct {
+        guint64 txn : 23;  /* requester's Txn; of replicas and their answers: the switch's McRecord */
+        guint64 plain : 1; /* unicast requests: of memory in L2, and no bytes move: only the time matters */
+        guint64 src : 9;   /* GPU that asked; of replicas: replica_pack() */
+        guint64 dst : 10;  /* GPU that is asked; of multicast requests: the multicast ID */
+        guint64 kind : 4;  /* PacketKind */
+        guint64 flits : 5;
+        guint64 hold : 12; /* ingress port whose buffer it occupies, HOLD_NONE */
+    };
+    guint64 bits;          /* all of it */
 } Packet;
 
 G_STATIC_ASSERT(sizeof(Packet) == 8 && PACKET_KINDS <= 16);
@@ -76,8 +79,14 @@ static inline guint16 replica_pack(guint8 answer_flits, ReplicaAnswer answer)
 static inline guint8 replica_answer_flits(guint16 src) { return src & 0x1fu; }
 static inline ReplicaAnswer replica_answer(guint16 src) { return (ReplicaAnswer)(src >> 5); }
 
-/* A FIFO of fixed-size entries in one growing power-of-two array. It starts over at the array's head
- * whenever it runs empty, so that a short queue stays in the same few cache lines. */
+/* A FIFO of fixed-size entries in one power-of-two array. It starts over at the array's head whenever it runs empty, so
+ * that a short queue stays in the same few cache lines, and goes round in half of the array when a quarter is enough:
+ * a lap touches all that it goes round in. */
+static inline guint32 ring_lap(guint32 count, guint32 capacity)
+{
+    return count <= capacity / 4 && capacity > 16 ? capacity / 2 : capacity;
+}
+
 #define RING_DEFINE(Name, prefix, Type)                                                               \
     typedef struct {                                                                                  \
         Type *at;                                                                                     \
@@ -85,12 +94,11 @@ static inline ReplicaAnswer replica_answer(guint16 src) { return (ReplicaAnswer)
     } Name;                                                                                           \
     static G_GNUC_NO_INLINE G_GNUC_UNUSED void prefix##_grow(Name *ring)                              \
     {                                                                                                 \
-        guint32 capacity = ring->capacity ? ring->capacity * 2 : 16;                                  \
-        Type *at = g_new(Type, capacity);                                                             \
-        for (guint32 i = 0; i < ring->count; i++)                                                     \
-            at[i] = ring->at[(ring->head + i) & (ring->capacity - 1)];                                \
-        g_free(ring->at);                                                                             \
-        *ring = (Name){at, 0, ring->count, capacity};                                                 \
+        guint32 capacity = MAX(16, ring->capacity * 2);                                               \
+        ring->at = g_renew(Type, ring->at, capacity);                                                 \
+        for (guint32 i = 0; i < ring->head; i++) /* it was full */                                    \
+            ring->at[ring->capacity + i] = ring->at[i];                                               \
+        ring->capacity = capacity;                                                                    \
     }                                                                                                 \
     static inline Type *prefix##_push(Name *ring)                                                     \
     {                                                                                                 \
@@ -108,6 +116,8 @@ static inline ReplicaAnswer replica_answer(guint16 src) { return (ReplicaAnswer)
     {                                                                                                 \
         ring->head = (ring->head + 1) & (ring->capacity - 1);                                         \
         ring->count--;                                                                                \
+        if (G_UNLIKELY(ring->head == 0))                                                              \
+            ring->capacity = ring_lap(ring->count, ring->capacity);                                   \
     }                                                                                                 \
     static inline void prefix##_clear(Name *ring)                                                     \
     {                                                                                                 \

@@ -5,6 +5,7 @@
 
 #include "model/exchange.h"
 #include "model/fabric.h"
+#include "model/link_log.h"
 
 static const char *const hold_names[] = {"hold", "accumulate", NULL};
 static const char *const order_names[] = {"arrival", "rank", NULL};
@@ -92,6 +93,7 @@ void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 l
     sw->path = g_strdup_printf("switch%u", id);
     mctable_init(&sw->table, &fabric->spec.mctable);
     switch_map_records(sw);
+    sw->logs = g_ptr_array_new_with_free_func((GDestroyNotify)link_log_free);
     sw->ends = g_ptr_array_new_with_free_func(g_free);
     for (guint32 p = 0; p < sw->ports; p++) {
         sw->port_k[p] = (guint8)(p % links);
@@ -109,6 +111,7 @@ void switch_clear(Switch *sw)
     for (guint32 p = 0; p < sw->ports; p++)
         packet_ring_clear(&sw->port[p].wait);
     mctable_clear(&sw->table);
+    g_ptr_array_free(sw->logs, TRUE);
     g_free(sw->out);
     g_free(sw->in);
     g_free(sw->port);
@@ -163,9 +166,19 @@ static gboolean switch_reserve(Switch *sw, SwitchPort *port, const Packet *packe
     return TRUE;
 }
 
-/* Replicates one request: the ports of its spray group, round after round. */
-static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const McEntry *entry,
-                             SimTime now_ps)
+/* The log of a team's replicas on the members' k-th links. */
+static LinkLog *switch_log(Switch *sw, const McEntry *entry, guint32 k)
+{
+    while (G_UNLIKELY(sw->logs->len <= entry->team * sw->links + k))
+        g_ptr_array_add(sw->logs, link_log_new());
+    LinkLog *log = sw->logs->pdata[entry->team * sw->links + k];
+    for (guint32 m = 0; G_UNLIKELY(log->link->len < entry->n_members) && m < entry->n_members; m++)
+        link_log_follow(log, sw->out[entry->member[m] * sw->links + k], entry->member[m]);
+    return log;
+}
+
+/* Opens a record for a request: its replicas. */
+static Packet switch_open(Switch *sw, guint32 p, const Packet *packet, const McEntry *entry)
 {
     guint32 index = switch_record_take(sw);
     McRecord *record = &sw->record[index];
@@ -185,21 +198,27 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
     record->offset = txn->offset;
     record->object = txn->object;
     record->answer_flits = (guint8)(1 + (txn->bytes + FLIT_BYTES - 1) / FLIT_BYTES);
+    ReplicaAnswer answer = record->bytes % FLIT_BYTES == 0 ? (ReplicaAnswer)txn->answer : REPLICA_BY_RECORD;
+    return (Packet){.txn = index, .kind = packet->kind, .flits = packet->flits, .hold = HOLD_NONE,
+                    .src = replica_pack(record->answer_flits, answer)};
+}
+
+/* Replicates one request: the ports of its spray group, round after round. */
+static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const McEntry *entry,
+                             SimTime now_ps)
+{
     guint32 k = sw->port_k[p], per_round = (guint32)sw->table.spec->round_directives;
     SimTime round_ps = sw->beats[packet->flits] * sw->spec->cycle_ps;
     SimTime start_ps = now_ps;
-    Packet replica = {.txn = index, .kind = packet->kind, .flits = packet->flits, .hold = HOLD_NONE,
-                      .src = replica_pack(record->answer_flits, record->bytes % FLIT_BYTES == 0
-                                                                    ? (ReplicaAnswer)txn->answer
-                                                                    : REPLICA_BY_RECORD)};
+    LinkLog *log = switch_log(sw, entry, k);
+    link_log_add(log, switch_open(sw, p, packet, entry));
     PROBE_POINT(sw->fabric, PROBE_TABLE, sw->path, packet, now_ps);
     sw->multicast_requests++;
     sw->replicated += entry->n_members;
     Link *last = NULL; /* the queue with the most packets before the replica */
     for (guint32 m = 0, left = per_round; m < entry->n_members; m++) {
-        replica.dst = entry->member[m];
-        Link *out = sw->out[replica.dst * sw->links + k];
-        link_push(out, replica, start_ps);
+        Link *out = sw->out[entry->member[m] * sw->links + k];
+        link_log_push(log, out, now_ps, start_ps);
         if (out->waiting[VC_CREQ] >= (last ? last->waiting[VC_CREQ] : 1))
             last = out;
         if (--left == 0) {
@@ -208,7 +227,7 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
         }
     }
     if (last) /* the ingress buffer is free when the last replica has left */
-        link_hold_last(last, VC_CREQ, p);
+        link_log_hold(log, last, p);
     else
         link_credit(sw->in[p], VC_CREQ, packet->flits, start_ps);
     sw->port[p].busy_until_ps = now_ps + entry->rounds * round_ps;

@@ -100,6 +100,7 @@ typedef struct Switch {
     guint16 beats[32];              /* crossbar cycles of a packet, by flits */
     SwitchPort *port;
     McTable table;
+    GPtrArray *logs;                /* LinkLogs of replicas, by team and link: at team * links + k */
     DataPool *data;
     McRecord *record;               /* [0] unused */
     McAwait *await;                 /* by record, apart from it */

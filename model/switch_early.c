@@ -24,8 +24,8 @@ gboolean switch_early(void *node, Link *from, Packet packet, SimTime at_ps)
         return switch_route_early(sw, from, packet, at_ps);
     McAwait *await = &sw->await[packet.txn];
     guint32 key = (guint32)from->vc[VC_RSP].arrive.order;
-    if (!from->domain) { /* what the next one needs, mostly; another domain's queue is not to be looked at */
-        const LinkRing *ring = &from->ring[VC_RSP];
+    if (!from->domain && from->waiting[VC_RSP]) { /* another domain's queue is not to be looked at */
+        const LinkRing *ring = &from->ring[VC_RSP]; /* what the next one needs */
         __builtin_prefetch(&sw->await[link_slot(ring, ring->wire + 1)->packet.txn], 1);
     }
     if (await->has_data || sw->fabric->n_silent)

@@ -167,11 +167,30 @@ static void test_fabric_undo(void **state)
     bed_close(&bed);
 }
 
+/* Proves that entries with the same members are of one team, also when another has been released meanwhile. */
+static void test_teams(void **state)
+{
+    (void)state;
+    McTableSpec spec = nvswitch3(MC_OVERFLOW_EXTENDED);
+    McTable table;
+    mctable_init(&table, &spec);
+    mctable_program(&table, 0, gpu, 8, 4);
+    mctable_program(&table, 1, gpu, 4, 4);
+    mctable_program(&table, 2, gpu, 8, 4);
+    mctable_program(&table, 3, gpu + 1, 4, 4);
+    mctable_release(&table, 0);
+    mctable_program(&table, 0, gpu + 1, 4, 4);
+    static const guint32 team[] = {2, 1, 0, 2};
+    for (guint i = 0; i < G_N_ELEMENTS(team); i++)
+        assert_int_equal(table.entry[i].team, team[i]);
+    mctable_clear(&table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fits_exactly),     cmocka_unit_test(test_overflow),
-        cmocka_unit_test(test_extended_run_out), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_extended_run_out), cmocka_unit_test(test_teams), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_spray_groups),     cmocka_unit_test(test_fabric_slots),
         cmocka_unit_test(test_fabric_undo),      cmocka_unit_test(test_widest),
     };

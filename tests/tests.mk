@@ -85,6 +85,7 @@ check_PROGRAMS += \
 	tests/test_inbox \
 	tests/test_link \
 	tests/test_link_lane \
+	tests/test_link_log \
 	tests/test_log \
 	tests/test_loop \
 	tests/test_mcobject \

@@ -1,0 +1,177 @@
+#include "tests/model_test.h"
+
+#include "model/link_log.h"
+#include "sim/rng.h"
+
+/* Three ports of one switch and an ingress whose buffer replicas hold. What is random is the same for the same seed,
+ * whether each replica is pushed at each port or they follow logs: of ports 0 and 1, of 1 and 2, and of all. */
+#define PORTS 3u
+#define STEPS 600u
+#define LOGS 3u
+static const guint8 log_ports[LOGS] = {3, 6, 7}; /* a bit for each port */
+typedef struct {
+    Packet packet;
+    SimTime at_ps;
+} Arrival;
+typedef struct {
+    Event event;
+    Sim *sim;
+    LinkSpec spec;
+    Link port[PORTS], *ingress[1], in;
+    GArray *got[PORTS];
+    LinkLog *log[LOGS];
+    gboolean logs;
+    Rng rng;
+    guint32 step;
+    guint32 followed; /* packets that waited as a log's when another one joined */
+} LogRun;
+
+static void log_accept(void *node, Link *link, Packet packet, SimTime now_ps)
+{
+    LogRun *run = node;
+    Arrival arrival = {packet, now_ps};
+    g_array_append_val(run->got[link->sink_port], arrival);
+    link_credit(link, packet_vc(&packet), packet.flits, now_ps);
+}
+
+/* A replica for the ports of a log: the one with the longest queue frees the ingress buffer, as in a switch. */
+static void log_replicate(LogRun *run, guint32 l, Packet replica, SimTime now_ps)
+{
+    Link *last = NULL;
+    if (run->logs) {
+        for (guint32 p = 0; p < PORTS; p++)
+            if (log_ports[l] >> p & 1)
+                link_log_follow(run->log[l], &run->port[p], p);
+        link_log_add(run->log[l], replica);
+    }
+    for (guint32 p = 0; p < PORTS; p++) {
+        Link *port = &run->port[p];
+        if (!(log_ports[l] >> p & 1))
+            continue;
+        replica.dst = p & 0x3ffu;
+        if (run->logs)
+            link_log_push(run->log[l], port, now_ps, now_ps + 500 * p);
+        else
+            link_push(port, replica, now_ps + 500 * p);
+        run->followed += port->logged;
+        if (port->waiting[VC_CREQ] >= (last ? last->waiting[VC_CREQ] : 1))
+            last = port;
+    }
+    if (last && run->logs)
+        link_log_hold(run->log[l], last, 0);
+    else if (last)
+        link_hold_last(last, VC_CREQ, 0);
+}
+
+/* Mostly replicas, of mostly the same log; now and then something else, or a pause in which the queues run empty. */
+static void log_on_step(Event *event, SimTime now_ps)
+{
+    LogRun *run = EVENT_OWNER(event, LogRun, event);
+    guint64 what = rng_below(&run->rng, 100);
+    Packet packet = {.txn = run->step, .hold = HOLD_NONE, .flits = (guint8)(1 + rng_below(&run->rng, 9)) & 0x1fu};
+    guint32 p = (guint32)rng_below(&run->rng, PORTS), l = what < 80 ? (run->step / 128) % LOGS : p;
+    packet.kind = what < 90 ? PACKET_MC_READ : what < 93 ? PACKET_WRITE : PACKET_MC_RSP;
+    if (what < 90) {
+        log_replicate(run, l, packet, now_ps);
+    } else {
+        packet.dst = p & 0x3ffu;
+        link_push(&run->port[p], packet, now_ps);
+    }
+    if (++run->step < STEPS)
+        sim_after(run->sim, event, rng_below(&run->rng, 200) ? rng_below(&run->rng, 9000) : 1000000,
+                  EVENT_PRIORITY_FABRIC);
+}
+
+static void log_run(LogRun *run, guint64 seed, gboolean logs)
+{
+    memset(run, 0, sizeof *run);
+    run->logs = logs;
+    run->sim = sim_new(&(SimSpec){.seed = 1}, NULL);
+    run->spec = (LinkSpec){.rate_MBps = 16000, .flight_ps = 20000, .credit_batch_ps = 1}; /* a flit takes 1 ns */
+    rng_init(&run->rng, seed, "log");
+    guint32 credits = 36 + (guint32)rng_below(&run->rng, 100);
+    link_init(&run->in, run->sim, &run->spec, 100000, PORTS, "test.in");
+    run->ingress[0] = &run->in;
+    for (guint32 l = 0; l < LOGS; l++)
+        run->log[l] = link_log_new();
+    for (guint32 p = 0; p < PORTS; p++) {
+        link_init(&run->port[p], run->sim, &run->spec, credits, p, "test.port");
+        link_set_sink(&run->port[p], log_accept, run, p);
+        run->port[p].ingress = run->ingress;
+        run->got[p] = g_array_new(FALSE, FALSE, sizeof(Arrival));
+    }
+    event_init(&run->event, log_on_step);
+    sim_after(run->sim, &run->event, 1000, EVENT_PRIORITY_FABRIC);
+    assert_int_equal(sim_run(run->sim, SIMTIME_NEVER), SIM_IDLE);
+    for (guint32 p = 0; p < PORTS; p++)
+        assert_true(link_is_quiet(&run->port[p], credits));
+}
+
+static void log_clear(LogRun *run)
+{
+    for (guint32 p = 0; p < PORTS; p++) {
+        link_clear(&run->port[p]);
+        g_array_free(run->got[p], TRUE);
+    }
+    for (guint32 l = 0; l < LOGS; l++)
+        link_log_free(run->log[l]);
+    link_clear(&run->in);
+    sim_free(run->sim);
+}
+
+/* Proves that it makes no difference whether replicas wait at each port or once in a log: same packets at the same
+ * times, same longest queues, as many flits freed at the ingress; with other packets between them, ports that change
+ * from one log to another, and buffers from four packets up. */
+static void test_log(void **state)
+{
+    (void)state;
+    guint64 followed = 0;
+    LogRun *pushed = g_aligned_alloc0(2, sizeof *pushed, _Alignof(LogRun)), *logged = pushed + 1;
+    for (guint64 seed = 1; seed <= 100; seed++) {
+        log_run(pushed, seed, FALSE);
+        log_run(logged, seed, TRUE);
+        for (guint32 p = 0; p < PORTS; p++) {
+            assert_int_equal(pushed->got[p]->len, logged->got[p]->len);
+            assert_int_equal(pushed->port[p].queue_peak, logged->port[p].queue_peak);
+            for (guint i = 0; i < pushed->got[p]->len; i++) {
+                const Arrival *a = &g_array_index(pushed->got[p], Arrival, i);
+                const Arrival *b = &g_array_index(logged->got[p], Arrival, i);
+                if (a->packet.bits != b->packet.bits || a->at_ps != b->at_ps)
+                    fail_msg("seed %" G_GUINT64_FORMAT ", port %u, arrival %u: packet %u at %" G_GUINT64_FORMAT
+                             " ps pushed, %u at %" G_GUINT64_FORMAT " ps logged", seed, p, i, (guint)a->packet.txn,
+                             a->at_ps, (guint)b->packet.txn, b->at_ps);
+            }
+        }
+        for (unsigned v = 0; v < VCS; v++)
+            assert_int_equal(link_credits_flying(&pushed->in, (Vc)v), link_credits_flying(&logged->in, (Vc)v));
+        assert_int_equal(pushed->followed, 0);
+        followed += logged->followed;
+        log_clear(pushed);
+        log_clear(logged);
+    }
+    assert_true(followed > 100 * STEPS); /* the log was what most of them waited in */
+    g_aligned_free(pushed);
+}
+
+/* Proves that a log whose readers keep up stays as short as it was, however many packets go through. */
+static void test_log_short(void **state)
+{
+    (void)state;
+    LinkLog *log = link_log_new();
+    Link *link = link_array_new(1);
+    link_log_follow(log, link, 5);
+    for (guint32 i = 0; i < 100000; i++) {
+        link_log_add(log, (Packet){.txn = i & 0x7fffffu});
+        link->log_next += i >= 20; /* 20 wait */
+    }
+    assert_true(log->mask + 1 <= 128);
+    assert_int_equal(log->at[link->log_next & log->mask].txn, 100000 - 20);
+    g_aligned_free(link);
+    link_log_free(log);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_log), cmocka_unit_test(test_log_short)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
