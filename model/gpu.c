@@ -282,7 +282,9 @@ Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
     }
     if (request->object) {
         txn->object = request->object;
-        txn->answer = mcobject_answer(request->object) & 3u;
+        guint32 flits = 1 + (request->bytes + FLIT_BYTES - 1u) / FLIT_BYTES;
+        ReplicaAnswer answer = request->bytes % FLIT_BYTES == 0 ? mcobject_answer(request->object) : REPLICA_BY_RECORD;
+        packet.src = replica_pack((guint8)flits, answer); /* the switch knows who asks */
         packet.dst = (guint16)request->object->mcid;
     } else {
         txn->region = request->region;

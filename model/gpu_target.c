@@ -186,15 +186,16 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
     Link *down = &gpu->down[link];
     Switch *sw = down->source_node;
     McRecord *record = &sw->record[packet.txn];
-    const McBind *bind = mcobject_lookup(record->object, gpu->id, record->offset);
+    const McDetail *detail = &sw->detail[packet.txn];
+    const McBind *bind = mcobject_lookup(detail->object, gpu->id, detail->offset);
     Packet answer = gpu->replica_ack;
     answer.txn = packet.txn;
     gboolean read = packet.kind == PACKET_MC_READ;
     guint32 slot = read && bind && bind->region->host ? data_take(fabric->data) : 0;
     if (bind && (bind->region->host || memory_watches(fabric->memory))) {
         const Txn *txn = txn_at(&fabric->gpu[record->src].txns, record->txn);
-        gpu_touch(fabric, bind->region, bind->region_offset + (record->offset - bind->offset), txn,
-                  record->data ? data_at(fabric->data, record->data) : NULL,
+        gpu_touch(fabric, bind->region, bind->region_offset + (detail->offset - bind->offset), txn,
+                  detail->data ? data_at(fabric->data, detail->data) : NULL,
                   slot ? data_at(fabric->data, slot) : NULL, now_ps + gpu->spec->l2_ps);
     } else if (!bind) {
         record->state = TXN_UNBOUND; /* the member answers with an error; nothing is touched */
@@ -205,7 +206,7 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
             reduction_operand(sw, packet.txn, gpu->id, slot);
         answer.flits = record->answer_flits;
     }
-    if (gpu_answer_replica(gpu, link, answer, bind && !bind->region->cached ? record->bytes : 0, now_ps))
+    if (gpu_answer_replica(gpu, link, answer, bind && !bind->region->cached ? detail->bytes : 0, now_ps))
         link_push(&gpu->up[link], answer, now_ps);
 }
 

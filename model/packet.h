@@ -45,7 +45,7 @@ typedef union Packet {
     struct {
         guint64 txn : 23;  /* requester's Txn; of replicas and their answers: the switch's McRecord */
         guint64 plain : 1; /* unicast requests: of memory in L2, and no bytes move: only the time matters */
-        guint64 src : 9;   /* GPU that asked; of replicas: replica_pack() */
+        guint64 src : 9;   /* GPU that asked; of multicast requests: replica_pack() */
         guint64 dst : 10;  /* GPU that is asked; of multicast requests: the multicast ID */
         guint64 kind : 4;  /* PacketKind */
         guint64 flits : 5;
@@ -71,7 +71,8 @@ typedef enum {
     REPLICA_FROM_HBM,  /* likewise, and its lines are in no member's L2 */
 } ReplicaAnswer;
 
-/* A replica needs no `src` (its McRecord knows): it carries the size of its answer and how to answer. */
+/* A multicast request needs no `src` (the switch knows it by the port): it and its replicas carry the size of the
+ * answer to a replica and how to answer. */
 static inline guint16 replica_pack(guint8 answer_flits, ReplicaAnswer answer)
 {
     return (guint16)(answer_flits | (guint32)answer << 5);

@@ -19,14 +19,14 @@ static int reduction_compare(const void *a, const void *b)
 
 static void reduction_sum(Switch *sw, guint32 index, const Txn *txn, guint8 *result)
 {
-    const McRecord *record = &sw->record[index];
+    const McDetail *detail = &sw->detail[index];
     const guint32 *slot = &sw->operand[(gsize)index * sw->gpus];
     guint16 *gpu = &sw->operand_gpu[(gsize)index * sw->gpus];
     if (sw->spec->reduction_order == REDUCE_ORDER_RANK)
-        qsort(gpu, record->got, sizeof *gpu, reduction_compare);
+        qsort(gpu, detail->got, sizeof *gpu, reduction_compare);
     NumericAcc acc;
     numeric_clear(&acc, (NumericPrecision)txn->acc);
-    for (guint32 i = 0; i < record->got; i++)
+    for (guint32 i = 0; i < detail->got; i++)
         numeric_accumulate(&acc, (NumericType)txn->type, (NumericOp)txn->op,
                            data_at(sw->fabric->data, slot[gpu[i]]), txn->bytes);
     numeric_finish(&acc, (NumericType)txn->type, result, txn->bytes);
@@ -36,12 +36,13 @@ static void reduction_sum(Switch *sw, guint32 index, const Txn *txn, guint8 *res
 static guint32 reduction_finish_data(Switch *sw, guint32 index, const Txn *txn)
 {
     const McRecord *record = &sw->record[index];
+    const McDetail *detail = &sw->detail[index];
     guint32 *slot = &sw->operand[(gsize)index * sw->gpus], result = 0;
-    if (record->operands == record->expected + record->missing) {
+    if (detail->operands == record->expected + record->missing) {
         result = data_take(sw->data);
         reduction_sum(sw, index, txn, data_at(sw->data, result));
     }
-    for (guint32 i = 0; i < record->got; i++) {
+    for (guint32 i = 0; i < detail->got; i++) {
         guint32 *of = &slot[sw->operand_gpu[(gsize)index * sw->gpus + i]];
         if (*of)
             data_give(sw->data, *of);
@@ -53,7 +54,7 @@ static guint32 reduction_finish_data(Switch *sw, guint32 index, const Txn *txn)
 void reduction_operand(Switch *sw, guint32 index, guint16 gpu, guint32 slot)
 {
     sw->operand[(gsize)index * sw->gpus + gpu] = slot;
-    sw->record[index].operands++;
+    sw->detail[index].operands++;
 }
 
 static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
@@ -66,8 +67,8 @@ static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
     if (G_UNLIKELY(record->state && record->state > txn->state))
         txn->state = record->state & 3u;
     if (record->kind != PACKET_MC_READ) {
-        if (record->data) {
-            data_give(sw->data, record->data);
+        if (record->detailed && sw->detail[index].data) {
+            data_give(sw->data, sw->detail[index].data);
             txn->data = 0;
         }
         ack_add(&sw->port[record->port].done, out, record->txn, txn_next(txns, record->txn),
@@ -77,7 +78,7 @@ static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
     Packet packet = {.txn = record->txn, .src = record->src, .dst = record->src, .kind = PACKET_MC_RSP,
                      .flits = record->answer_flits,
                      .hold = HOLD_NONE};
-    if (record->operands)
+    if (record->has_data && sw->detail[index].operands)
         txn->data = reduction_finish_data(sw, index, txn);
     link_push(out, packet, now_ps + sw->spec->reduction_ps);
 }
@@ -108,34 +109,32 @@ static McEnd *reduction_end_new(Switch *sw)
 
 void reduction_end_later(Switch *sw, guint32 index)
 {
-    const McAwait *await = &sw->await[index];
+    const McRecord *record = &sw->record[index];
     McEnd *end = sw->end_free ? sw->end_free : reduction_end_new(sw);
     sw->end_free = end->next_free;
     end->record = index;
-    __builtin_prefetch(&sw->record[index], 1);
-    sim_set_key(&end->arrive, await->last_key);
-    sim_at_key(sw->sim, &end->arrive, await->last_ps);
+    sim_set_key(&end->arrive, record->last_key);
+    sim_at_key(sw->sim, &end->arrive, record->last_ps);
 }
 
 void reduction_gather(Switch *sw, Packet packet, SimTime now_ps)
 {
     guint32 index = packet.txn;
-    McAwait *await = &sw->await[index];
-    g_assert(await->count != 0); /* MCRSP_CNT_ERR, RBRSP_CNT_ERR in hardware */
-    await->count--;
     McRecord *record = &sw->record[index];
-    if (await->has_data)
-        sw->operand_gpu[(gsize)index * sw->gpus + record->got++] = packet.dst;
+    g_assert(record->count != 0); /* MCRSP_CNT_ERR, RBRSP_CNT_ERR in hardware */
+    record->count--;
+    if (record->has_data)
+        sw->operand_gpu[(gsize)index * sw->gpus + sw->detail[index].got++] = packet.dst;
     PROBE_POINT(sw->fabric, PROBE_GATHER, sw->path, &packet, now_ps);
-    if (await->count)
+    if (record->count)
         return;
     if (G_UNLIKELY(record->missing)) {
         fault_wait(sw, index);
         return;
     }
     PROBE_POINT(sw->fabric, PROBE_RESULT, sw->path, &packet, now_ps);
-    gboolean last = await->last_ps < now_ps || (await->last_ps == now_ps &&
-                                                await->last_key < (guint32)sim_order(sw->sim, now_ps));
+    gboolean last = record->last_ps < now_ps || (record->last_ps == now_ps &&
+                                                record->last_key < (guint32)sim_order(sw->sim, now_ps));
     if (last)
         reduction_end(sw, index, now_ps);
     else

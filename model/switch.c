@@ -69,7 +69,7 @@ static void switch_map_records(Switch *sw)
     sw->record = switch_map(sw->record_max * sizeof *sw->record);
     sw->operand = switch_map(switch_operands(sw) * sizeof *sw->operand);
     sw->operand_gpu = switch_map(switch_operands(sw) * sizeof *sw->operand_gpu);
-    sw->await = switch_map(sw->record_max * sizeof *sw->await);
+    sw->detail = switch_map(sw->record_max * sizeof *sw->detail);
 }
 
 void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 links)
@@ -119,7 +119,7 @@ void switch_clear(Switch *sw)
     munmap(sw->record, sw->record_max * sizeof *sw->record);
     munmap(sw->operand, switch_operands(sw) * sizeof *sw->operand);
     munmap(sw->operand_gpu, switch_operands(sw) * sizeof *sw->operand_gpu);
-    munmap(sw->await, sw->record_max * sizeof *sw->await);
+    munmap(sw->detail, sw->record_max * sizeof *sw->detail);
     g_ptr_array_free(sw->ends, TRUE);
     g_free(sw->path);
 }
@@ -128,7 +128,7 @@ static guint32 switch_record_take(Switch *sw)
 {
     guint32 index = sw->record_free;
     if (index)
-        sw->record_free = sw->record[index].next_free;
+        sw->record_free = sw->record[index].txn;
     else
         index = ++sw->record_size;
     g_assert(index < sw->record_max); /* a tag for each */
@@ -177,30 +177,31 @@ static LinkLog *switch_log(Switch *sw, const McEntry *entry, guint32 k)
     return log;
 }
 
-/* Opens a record for a request: its replicas. */
-static Packet switch_open(Switch *sw, guint32 p, const Packet *packet, const McEntry *entry)
+/* Opens a record for a request: its replicas, which carry what a member needs to know (gpu_prepare). */
+static Packet switch_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry)
 {
     guint32 index = switch_record_take(sw);
     McRecord *record = &sw->record[index];
-    *record = (McRecord){.txn = packet->txn, .expected = entry->n_members,
-                         .src = packet->src, .port = (guint16)p, .kind = packet->kind};
-    const Txn *txn = txn_at(&sw->fabric->gpu[packet->src].txns, packet->txn);
+    gboolean detailed = replica_answer(packet.src) == REPLICA_BY_RECORD;
+    *record = (McRecord){.txn = packet.txn, .count = (guint16)entry->n_members, .expected = (guint16)entry->n_members,
+                         .src = (guint16)(p / sw->links), .port = (guint16)p, .kind = packet.kind,
+                         .answer_flits = replica_answer_flits(packet.src), .detailed = detailed,
+                         .has_data = detailed && packet.kind == PACKET_MC_READ};
     if (G_UNLIKELY(sw->fabric->n_silent)) {
         record->missing = fault_missing(sw->fabric, entry->member, entry->n_members);
         record->expected -= record->missing;
+        record->count = record->expected;
         if (record->expected == 0)
             fault_wait(sw, index);
     }
-    sw->await[index] = (McAwait){.count = record->expected,
-                                 .has_data = txn->answer == REPLICA_BY_RECORD && packet->kind == PACKET_MC_READ};
-    record->data = txn->data;
-    record->bytes = txn->bytes;
-    record->offset = txn->offset;
-    record->object = txn->object;
-    record->answer_flits = (guint8)(1 + (txn->bytes + FLIT_BYTES - 1) / FLIT_BYTES);
-    ReplicaAnswer answer = record->bytes % FLIT_BYTES == 0 ? (ReplicaAnswer)txn->answer : REPLICA_BY_RECORD;
-    return (Packet){.txn = index, .kind = packet->kind, .flits = packet->flits, .hold = HOLD_NONE,
-                    .src = replica_pack(record->answer_flits, answer)};
+    if (detailed) {
+        const Txn *txn = txn_at(&sw->fabric->gpu[record->src].txns, packet.txn);
+        sw->detail[index] = (McDetail){.offset = txn->offset, .object = txn->object, .data = txn->data,
+                                       .bytes = txn->bytes};
+    }
+    packet.txn = index;
+    packet.hold = HOLD_NONE;
+    return packet;
 }
 
 /* Replicates one request: the ports of its spray group, round after round. */
@@ -211,7 +212,7 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
     SimTime round_ps = sw->beats[packet->flits] * sw->spec->cycle_ps;
     SimTime start_ps = now_ps;
     LinkLog *log = switch_log(sw, entry, k);
-    link_log_add(log, switch_open(sw, p, packet, entry));
+    link_log_add(log, switch_open(sw, p, *packet, entry));
     PROBE_POINT(sw->fabric, PROBE_TABLE, sw->path, packet, now_ps);
     sw->multicast_requests++;
     sw->replicated += entry->n_members;
@@ -361,7 +362,7 @@ void switch_finish(Switch *sw, guint32 index, SimTime now_ps)
         port->multicast_tags++;
     }
     sw->reduced++;
-    record->next_free = sw->record_free;
+    record->txn = sw->record_free;
     sw->record_free = index;
     sw->records_used--;
     if (port->wait.count && port->busy_until_ps <= now_ps)

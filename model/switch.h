@@ -39,36 +39,34 @@ typedef struct {
 } SwitchSpec;
 extern const ParamRow switch_params[];
 
-/* A multicast request in progress. One cache line, and mostly only touched at its beginning and end: how
- * many answers are still to come is counted in Switch.awaited. */
+/* A multicast request in progress: what each answer touches, and what its end needs. Thousands of them are open at
+ * once, so they are small. */
 typedef struct {
-    guint32 txn;       /* of the requester */
-    guint32 data;      /* slot of a store's data, shared by the replicas */
-    guint16 expected;  /* answers; not those of silent members */
-    guint16 missing;   /* silent members */
-    guint16 got;       /* answers noted in operand_gpu: all, once one brings data */
-    guint16 operands;  /* with data */
-    guint32 next_free;
-    guint16 src;       /* requester */
-    guint16 port;      /* its port here */
+    SimTime last_ps;     /* the latest arrival of those known ahead (switch_early), */
+    guint32 last_key;    /* and its place among what happens at that instant */
+    guint32 txn;         /* of the requester; of a free record: the next free one */
+    guint16 count;       /* answers still to come */
+    guint16 expected;    /* answers; not those of silent members */
+    guint16 missing;     /* silent members */
+    guint16 src;         /* requester */
+    guint16 port;        /* its port here */
     guint8 kind;
-    guint8 state;      /* worst TxnFault of a replica */
+    guint8 state;        /* worst TxnFault of a replica */
     guint8 answer_flits;
-    guint16 bytes;     /* of the request, so that replicas need not look at the Txn */
+    guint8 detailed;     /* members look into McDetail */
+    guint8 has_data;     /* more to do for each answer than to count */
+} McRecord;
+G_STATIC_ASSERT(sizeof(McRecord) == 32);
+
+/* The rest of it, where bytes move, a part is not bound, or members differ (REPLICA_BY_RECORD). */
+typedef struct {
     guint64 offset;
     McObject *object;
-    guint64 spare[2];
-} McRecord;
-G_STATIC_ASSERT(sizeof(McRecord) == 64);
-
-/* What each answer of a record touches. */
-typedef struct {
-    SimTime last_ps;  /* the latest arrival of those known ahead (switch_early), */
-    guint32 last_key; /* and its place among what happens at that instant */
-    guint16 count;    /* of answers still to come */
-    guint16 has_data; /* more to do for each than to count */
-} McAwait;
-G_STATIC_ASSERT(sizeof(McAwait) == 16);
+    guint32 data;        /* slot of a store's data, shared by the replicas */
+    guint16 bytes;       /* of the request, so that replicas need not look at the Txn */
+    guint16 got;         /* answers noted in operand_gpu: all, once one brings data */
+    guint16 operands;    /* with data */
+} McDetail;
 /* The last answer of a record is on its way, and no other will be told of. Few at a time, used again and again. */
 typedef struct McEnd {
     Event arrive;
@@ -103,7 +101,7 @@ typedef struct Switch {
     GPtrArray *logs;                /* LinkLogs of replicas, by team and link: at team * links + k */
     DataPool *data;
     McRecord *record;               /* [0] unused */
-    McAwait *await;                 /* by record, apart from it */
+    McDetail *detail;               /* by record, apart from it */
     McEnd *end_free;
     GPtrArray *ends;                /* all of them */
     guint32 record_max, record_size, record_free, records_used;
@@ -134,10 +132,10 @@ char *switch_waiter_text(void *sw);
 /* One answer of a replica that does nothing but count; FALSE: there is more to do (reduction_gather). */
 static inline gboolean switch_count(Switch *sw, guint32 record)
 {
-    McAwait *await = &sw->await[record];
-    if (await->count < 2 || await->has_data)
+    McRecord *of = &sw->record[record];
+    if (of->count < 2 || of->has_data)
         return FALSE;
-    await->count--;
+    of->count--;
     return TRUE;
 }
 

@@ -29,7 +29,6 @@ struct Txn { /* one cache line */
     guint32 kind : 3;    /* PacketKind of the request */
     guint32 type : 6;    /* NumericType of reductions and atomics */
     guint32 op : 8;      /* NumericOp, TXN_ATOM_* */
-    guint32 answer : 2;  /* multicast: mcobject_answer() when it was asked */
     guint32 acc : 2;     /* NumericAcc: precision of the sum */
     guint32 state : 2;   /* 0: in order; else a TxnFault */
 };
