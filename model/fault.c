@@ -92,7 +92,7 @@ static gboolean fault_apply_name(Fabric *fabric, FaultKey key, const char *name,
     case FAULT_GPU_SILENT:
         good = fault_scan(name, "gpu", NULL, number) && number[0] < gpus;
         if (good && !fabric->gpu[number[0]].silent) {
-            fabric->gpu[number[0]].silent = TRUE;
+            gpu_target_silence(&fabric->gpu[number[0]]);
             fabric->n_silent++;
         }
         break;

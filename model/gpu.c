@@ -359,10 +359,8 @@ static void gpu_on_answer(Event *event, SimTime now_ps)
 void gpu_take(Gpu *gpu, Link *from, guint32 link)
 {
     link_set_sink(from, NULL, gpu, link);
-    from->vc[VC_CREQ].arrive.fire = gpu_target_on_request;
     from->vc[VC_RSP].arrive.fire = gpu_on_answer;
-    link_set_lanes(&gpu->up[link], gpu_target_serve, (guint32)gpu->spec->response_queue_packets, from);
-    link_set_early(from, gpu_target_early, GPU_TARGET_EARLY);
+    gpu_target_take(gpu, from, link);
 }
 
 gboolean gpu_is_quiet(const Gpu *gpu)

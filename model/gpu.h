@@ -194,18 +194,14 @@ SimTime gpu_host_serve(Gpu *gpu, GpuHostWay way, guint32 bytes, SimTime now_ps);
 /* gpu_target.c */
 void gpu_target_init(Gpu *gpu);
 void gpu_target_clear(Gpu *gpu);
-void gpu_target_on_request(Event *event, SimTime now_ps); /* of a link to this GPU */
-gboolean gpu_target_early(void *gpu, Link *from, Packet packet, SimTime at_ps); /* a LinkEarly */
-#define GPU_TARGET_EARLY                                                                                        \
-    (1u << PACKET_READ | 1u << PACKET_WRITE | 1u << PACKET_RED | 1u << PACKET_MC_WRITE | 1u << PACKET_MC_RED |   \
-     1u << PACKET_MC_READ)
-/* a LinkServe */
-gboolean gpu_target_serve(void *gpu, Link *up, const LinkReady *request, SimTime at_ps, Packet *answer);
+void gpu_target_take(Gpu *gpu, Link *from, guint32 link); /* gpu_take() of requests */
+void gpu_target_silence(Gpu *gpu);                        /* fault.gpu_silent */
 SimTime gpu_pipe_add(GpuPipe *pipe, const GpuStep *step); /* when it gets out */
 void gpu_pipe_push(GpuPipe *pipe, SimTime at_ps, guint32 link, const Packet *packet);
-/* Reads or changes the bytes behind a transaction; answers of reads and atomics go to `answer`. */
+SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps); /* when HBM has moved them */
+
+/* gpu_touch.c: reads or changes the bytes behind a transaction; answers of reads and atomics go to `answer`. */
 void gpu_touch(struct Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn,
                const guint8 *data, guint8 *answer, SimTime visible_ps);
-SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps); /* when HBM has moved them */
 
 #endif

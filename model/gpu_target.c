@@ -6,65 +6,9 @@
  * advance: HBM and atomics take longer, through fixed-latency FIFOs.
  * depart: read responses, replica answers, merged acknowledgements.
  * The L2's own latency is part of the up link's response delay (fabric.c), so a hit costs no event. */
-#include <string.h>
-
 #include "model/fabric.h"
 #include "model/gpu.h"
-#include "model/numeric.h"
-
-/* ---- bytes */
-
-static guint32 gpu_element_words(const Txn *txn)
-{
-    guint32 bytes = numeric_type_bytes((NumericType)txn->type);
-    return bytes > 4 ? bytes / 4 : 1;
-}
-
-static void gpu_touch_atomic(const Txn *txn, guint8 *memory, const guint8 *data)
-{
-    guint32 words = gpu_element_words(txn), bytes = words * 4;
-    for (guint32 w = 0; w * 4 < txn->bytes; w += words) {
-        if (!(txn->word_mask >> w & 1))
-            continue;
-        guint8 *at = memory + w * 4;
-        const guint8 *with = data + w * 4;
-        if (txn->op == TXN_ATOM_EXCH)
-            memcpy(at, with, bytes);
-        else if (txn->op != TXN_ATOM_CAS)
-            numeric_apply((NumericType)txn->type, (NumericOp)txn->op, at, with, bytes);
-        else if (memcmp(at, with, bytes) == 0)
-            memcpy(at, with + DATA_SLOT_BYTES / 2, bytes);
-    }
-}
-
-void gpu_touch(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn, const guint8 *data,
-               guint8 *answer, SimTime visible_ps)
-{
-    g_assert(offset + txn->bytes <= region->bytes);
-    guint8 *memory = region->host ? region->host + offset : NULL;
-    pthread_mutex_t *lock = txn->kind == PACKET_RED || txn->kind == PACKET_ATOM ||
-                                    txn->kind == PACKET_MC_RED ? region->lock : NULL;
-    if (G_UNLIKELY(lock != NULL))
-        memory_lock(lock);
-    if (answer && memory)
-        memcpy(answer, memory, txn->bytes);
-    if (txn->kind == PACKET_READ || txn->kind == PACKET_MC_READ)
-        return;
-    if (memory && data) {
-        if (txn->kind != PACKET_WRITE && txn->kind != PACKET_MC_WRITE) {
-            gpu_touch_atomic(txn, memory, data);
-        } else if (txn->word_mask == GPU_ALL_WORDS) {
-            memcpy(memory, data, txn->bytes);
-        } else {
-            for (guint32 w = 0; w * 4 < txn->bytes; w++)
-                if (txn->word_mask >> w & 1)
-                    memcpy(memory + w * 4, data + w * 4, 4);
-        }
-    }
-    if (G_UNLIKELY(lock != NULL))
-        pthread_mutex_unlock(lock);
-    memory_written(fabric->memory, region->id, offset, txn->bytes, visible_ps);
-}
+#include "model/link_settle.h"
 
 SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps)
 {
@@ -268,7 +212,7 @@ static inline void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimT
         link_push_request(up, packet, now_ps, TRUE);
 }
 
-void gpu_target_on_request(Event *event, SimTime now_ps)
+static void gpu_target_on_request(Event *event, SimTime now_ps)
 {
     Link *from = LINK_OF_ARRIVAL(event, VC_CREQ);
     gpu_target_prefetch(from->sink_node, from->sink_port, link_next(from, VC_CREQ));
@@ -280,11 +224,11 @@ void gpu_target_on_request(Event *event, SimTime now_ps)
 
 /* What depends on nothing but the port makes no event when it arrives: replicas, and loads and stores of memory in L2
  * that move no bytes. */
-gboolean gpu_target_early(void *node, Link *from, Packet packet, SimTime at_ps)
+static gboolean gpu_target_early(void *node, Link *from, Packet packet, SimTime at_ps)
 {
     Gpu *gpu = node;
     gboolean plain = packet.kind < PACKET_MC_WRITE ? packet.plain : replica_answer(packet.src) != REPLICA_BY_RECORD;
-    if (!plain || gpu->silent)
+    if (!plain)
         return FALSE;
     gpu_target_prefetch(gpu, from->sink_port, packet);
     link_push_request(&gpu->up[from->sink_port], packet, at_ps, FALSE);
@@ -292,7 +236,8 @@ gboolean gpu_target_early(void *node, Link *from, Packet packet, SimTime at_ps)
 }
 
 /* Requests that came early, those that answers held up, and acknowledgements that have waited long enough. */
-gboolean gpu_target_serve(void *node, Link *up, const LinkReady *request, SimTime at_ps, Packet *answer)
+static ALWAYS_INLINE gboolean gpu_target_serve_here(void *node, Link *up, const LinkReady *request, SimTime at_ps,
+                                                    Packet *answer)
 {
     Gpu *gpu = node;
     guint32 link = up->source_port;
@@ -315,6 +260,36 @@ gboolean gpu_target_serve(void *node, Link *up, const LinkReady *request, SimTim
     else
         gpu_acknowledge(gpu, link, packet, at_ps);
     return FALSE;
+}
+
+/* A LinkServe and a LinkSettle. */
+static gboolean gpu_target_serve(void *node, Link *up, const LinkReady *request, SimTime at_ps, Packet *answer)
+{
+    return gpu_target_serve_here(node, up, request, at_ps, answer);
+}
+static void gpu_target_settle(Link *up, SimTime now_ps) { link_settle_lanes_by(up, gpu_target_serve_here, now_ps); }
+
+#define GPU_TARGET_EARLY                                                                                        \
+    (1u << PACKET_READ | 1u << PACKET_WRITE | 1u << PACKET_RED | 1u << PACKET_MC_WRITE | 1u << PACKET_MC_RED |   \
+     1u << PACKET_MC_READ)
+
+void gpu_target_take(Gpu *gpu, Link *from, guint32 link)
+{
+    Link *up = &gpu->up[link];
+    from->vc[VC_CREQ].arrive.fire = gpu_target_on_request;
+    link_set_early(from, gpu_target_early, GPU_TARGET_EARLY);
+    link_set_answers(from, up);
+    link_set_lanes(up, gpu_target_serve, (guint32)gpu->spec->response_queue_packets, from);
+    up->settle = gpu_target_settle;
+}
+
+void gpu_target_silence(Gpu *gpu)
+{
+    gpu->silent = TRUE;
+    for (guint32 l = 0; l < gpu->links; l++) {
+        link_set_early(&gpu->down[l], NULL, 0);
+        link_set_answers(&gpu->down[l], NULL);
+    }
 }
 
 static const Txn *gpu_step_txn(const Gpu *gpu, const GpuStep *step)

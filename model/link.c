@@ -61,7 +61,7 @@ int link_serve_short(Link *link, SimFine start, SimFine at, SimTime now_ps)
 static ALWAYS_INLINE void link_settle_all(Link *link, SimTime now_ps)
 {
     if (link->ready)
-        link_settle_lanes(link, now_ps);
+        link->settle(link, now_ps);
     else
         link_settle(link, now_ps + link->ahead_ps);
 }

@@ -97,6 +97,8 @@ typedef enum { LINK_LANE_REQUESTS, LINK_LANE_ANSWERS, LINK_LANE_TIMERS, LINK_LAN
  * link_push()). It may be called later than that. */
 typedef gboolean (*LinkServe)(void *node, Link *link, const LinkReady *request, SimTime at_ps, Packet *answer);
 
+typedef void (*LinkSettle)(Link *link, SimTime now_ps);
+
 /* A virtual channel at its far end. */
 typedef struct {
     Event arrive;
@@ -154,7 +156,7 @@ struct Link {
     guint32 freed[VCS];      /* to another domain: flits the receiver freed in the batch that is open, */
     SimTime slot_ps[VCS];    /* and its end; 0: none is open */
     SimTime credit_delay_ps; /* and delay_ps, where the receiver looks */
-    Sim *far_sim;
+    struct Link *answers;    /* see link_set_answers() */
 
     guint32 drained_below[VCS];  /* call `drained` when the queue gets shorter than this; 0: never */
     LinkDrained drained;
@@ -187,9 +189,11 @@ struct Link {
     guint32 gate;            /* answers in the queue that hold requests up */
     guint64 request_order;   /* of a request among what happens when it arrives */
     LinkServe serve;
+    LinkSettle settle;       /* link_settle_lanes(), or one that has `serve` in it */
 
     LinkCount count[PACKET_KINDS] __attribute__((aligned(64))); /* by the sender */
     LinkCredits credit[VCS] __attribute__((aligned(64)));
+    Sim *far_sim;
     SimTime drain_ps;
     LinkSink sink;
     guint64 error_ppb, replay_ps;
@@ -224,6 +228,9 @@ void link_set_lanes(Link *link, LinkServe serve, guint32 gate, const Link *reque
 void link_push_request(Link *link, Packet request, SimTime at_ps, gboolean in_time);
 void link_push_later(Link *link, Packet answer, SimTime at_ps); /* not before the one before it */
 void link_push_timer(Link *link, Packet packet, SimTime at_ps); /* likewise */
+/* Replicas on `link` whose member needs no look at their record are told to the lane of requests of `answers`, the
+ * member's port back, and to nobody else; NULL: to whom link_set_early() says. */
+static inline void link_set_answers(Link *link, Link *answers) { link->answers = answers; }
 #define LINK_IN_TIME 0u /* Packet.hold of such a request in its lane */
 /* A packet joins its channel's queue at at_ps, as if it were pushed then by what happens on `from`'s channel. */
 void link_push_coming(Link *link, Packet packet, SimTime at_ps, const Link *from);

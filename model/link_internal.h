@@ -33,11 +33,23 @@ void link_settle_logged(Link *link, SimTime until_ps);
  * let it in. */
 void link_note_ready(Link *link);
 void link_settle_lanes(Link *link, SimTime now_ps);
+/* Something has come into a lane or the inbox that may be the next one, or has to be served when it is due. */
+void link_note_more(Link *link, gboolean in_time);
+void link_join_free(Link *link, unsigned v, Packet packet, SimTime at_ps);
 /* An answer to something of a lane, while it is served. */
 void link_join(Link *link, unsigned v, Packet packet, SimTime at_ps);
 
 /* All of a packet's way through a port in one function: calls would cost more than what they do. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+
+/* Behind another one it changes nothing yet. */
+static ALWAYS_INLINE void link_push_lane(Link *link, LinkLane lane, Packet packet, SimTime at_ps)
+{
+    gboolean first = link->lane[lane].count == 0;
+    *link_ready_push(&link->lane[lane]) = (LinkReady){at_ps, packet};
+    if (G_UNLIKELY(first || link->in_time))
+        link_note_more(link, link->in_time != 0);
+}
 
 /* The first packet that waits in a channel is in the log. */
 static inline gboolean link_is_logged(const Link *link, unsigned v)
@@ -53,9 +65,20 @@ static inline gint32 link_front_flits(const Link *link, unsigned v, gboolean log
     return link_slot(&link->ring[v], link->ring[v].wire)->packet.flits;
 }
 
+/* A replica that its GPU can answer without a look at anything else goes into the lane of the answering port. */
+static ALWAYS_INLINE gboolean link_tell_replica(Link *link, Packet packet, SimTime at_ps)
+{
+    if (G_UNLIKELY(!link->answers || replica_answer(packet.src) == REPLICA_BY_RECORD))
+        return link_tell_early(link, packet, at_ps);
+    packet.bits |= (Packet){.hold = HOLD_NONE}.bits; /* not LINK_IN_TIME */
+    link_push_lane(link->answers, LINK_LANE_REQUESTS, packet, at_ps);
+    return TRUE;
+}
+
 /* A packet goes on the wire. TRUE: the far end knows of it; else it arrives at *at_ps, and is the ring's next one in
  * flight. */
-static ALWAYS_INLINE gboolean link_wire(Link *link, unsigned v, Packet packet, SimFine start, SimTime *at_ps)
+static ALWAYS_INLINE gboolean link_wire(Link *link, unsigned v, Packet packet, gboolean logged, SimFine start,
+                                        SimTime *at_ps)
 {
     const LinkRing *ring = &link->ring[v];
     guint32 flits = packet.flits;
@@ -71,7 +94,7 @@ static ALWAYS_INLINE gboolean link_wire(Link *link, unsigned v, Packet packet, S
         return TRUE;
     *at_ps = simfine_to_ps(link->free_at) + link->delay_ps[v];
     if (ring->wire == ring->head) {
-        if (!link->rare && link_tell_early(link, packet, *at_ps))
+        if (!link->rare && (logged ? link_tell_replica(link, packet, *at_ps) : link_tell_early(link, packet, *at_ps)))
             return TRUE;
         sim_at_key(link->sim, &link->vc[v].arrive, *at_ps);
     }
@@ -84,7 +107,7 @@ static ALWAYS_INLINE void link_wire_first(Link *link, unsigned v, SimFine start)
     LinkRing *ring = &link->ring[v];
     LinkSlot *slot = link_slot(ring, ring->wire);
     SimTime at_ps;
-    if (link_wire(link, v, slot->packet, start, &at_ps)) {
+    if (link_wire(link, v, slot->packet, FALSE, start, &at_ps)) {
         ring->head = ++ring->wire;
         link_ring_lap(ring, link_in_ring(link, v));
         return;
@@ -94,11 +117,11 @@ static ALWAYS_INLINE void link_wire_first(Link *link, unsigned v, SimFine start)
 }
 
 /* One that is not in the ring, where none waits. */
-static ALWAYS_INLINE void link_wire_other(Link *link, unsigned v, Packet packet, SimFine start)
+static ALWAYS_INLINE void link_wire_other(Link *link, unsigned v, Packet packet, gboolean logged, SimFine start)
 {
     LinkRing *ring = &link->ring[v];
     SimTime at_ps;
-    if (link_wire(link, v, packet, start, &at_ps))
+    if (link_wire(link, v, packet, logged, start, &at_ps))
         return;
     if (G_UNLIKELY(link_ring_is_full(ring, 0)))
         link_ring_grow(ring);
@@ -119,7 +142,7 @@ static ALWAYS_INLINE void link_wire_logged(Link *link, SimFine start)
     Packet packet = link_log_packet(link, *link_log_first(link));
     link->logged--;
     link->log_next++;
-    link_wire_other(link, VC_CREQ, packet, start);
+    link_wire_other(link, VC_CREQ, packet, TRUE, start);
 }
 
 /* One decision of the arbiter, at `at`: round robin, the VC that was not served last goes first, from `start` on.
@@ -232,7 +255,7 @@ static ALWAYS_INLINE gboolean link_enter(Link *link, unsigned v, Packet packet, 
         return link_enter_contended(link, v, packet, start, now_ps, until_ps);
     if (ring->wire == ring->head)
         ring->wire = ring->head = 0;
-    link_wire_other(link, v, packet, MAX(start, link->free_at)); /* straight through an idle port */
+    link_wire_other(link, v, packet, FALSE, MAX(start, link->free_at)); /* straight through an idle port */
     return FALSE;
 }
 

@@ -1,5 +1,5 @@
 /* A link as others look at it: life, parameters, statistics, whether it is idle, what it waits for. */
-#include "model/link.h"
+#include "model/link_internal.h"
 
 #include <string.h>
 
@@ -47,6 +47,7 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     link->drain_ps = MIN(spec->drain_ps, spec->flight_ps / 2);
     link->odd = link->drain_ps != 0;
     link->ready_ps = SIMTIME_NEVER;
+    link->settle = link_settle_lanes;
     rng_init(&link->rng, sim_seed(sim), path);
     link_set_errors(link, spec->error_ppb);
     event_init(&link->send, link_on_send);
