@@ -54,8 +54,8 @@ void link_log_push_slow(LinkLog *log, Link *link, SimTime not_before_ps);
  * log has nothing to decide. */
 static inline void link_log_push(LinkLog *log, Link *link, SimTime now_ps, SimTime not_before_ps)
 {
-    if (link->logged == 0 || (link->ready >> VC_CREQ & 1) ||
-        link->free_at <= simfine_from_ps(now_ps + link->ahead_ps)) {
+    if ((link->logged == 0) | (link->ready >> VC_CREQ & 1) |
+        (link->free_at <= simfine_from_ps(now_ps + link->ahead_ps))) {
         link_log_push_slow(log, link, not_before_ps);
         return;
     }

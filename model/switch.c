@@ -216,12 +216,14 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
     PROBE_POINT(sw->fabric, PROBE_TABLE, sw->path, packet, now_ps);
     sw->multicast_requests++;
     sw->replicated += entry->n_members;
-    Link *last = NULL; /* the queue with the most packets before the replica */
+    Link *last = NULL; /* the queue with the most packets before the replica, */
+    guint32 most = 1;  /* and how many they are, itself included: nobody could predict whose it is */
     for (guint32 m = 0, left = per_round; m < entry->n_members; m++) {
         Link *out = sw->out[entry->member[m] * sw->links + k];
         link_log_push(log, out, now_ps, start_ps);
-        if (out->waiting[VC_CREQ] >= (last ? last->waiting[VC_CREQ] : 1))
-            last = out;
+        guint32 waiting = out->waiting[VC_CREQ];
+        last = waiting >= most ? out : last;
+        most = MAX(most, waiting);
         if (--left == 0) {
             start_ps += round_ps;
             left = per_round;
