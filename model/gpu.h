@@ -100,8 +100,7 @@ typedef struct {
 /* What waits between the SMs and the ports (sm_out.c). */
 typedef struct {
     Packet packet;
-    struct Sm *sm;
-    guint32 link;
+    guint16 sm, link;
 } GpuOut;
 RING_DEFINE(GpuOutRing, gpu_out, GpuOut)
 typedef struct {

@@ -78,7 +78,7 @@ static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
     Packet packet = {.txn = record->txn, .src = record->src, .dst = record->src, .kind = PACKET_MC_RSP,
                      .flits = record->answer_flits,
                      .hold = HOLD_NONE};
-    if (record->has_data && sw->detail[index].operands)
+    if (record->detailed && sw->detail[index].operands)
         txn->data = reduction_finish_data(sw, index, txn);
     link_push(out, packet, now_ps + sw->spec->reduction_ps);
 }
@@ -109,32 +109,34 @@ static McEnd *reduction_end_new(Switch *sw)
 
 void reduction_end_later(Switch *sw, guint32 index)
 {
-    const McRecord *record = &sw->record[index];
+    const McAwait *await = &sw->await[index];
     McEnd *end = sw->end_free ? sw->end_free : reduction_end_new(sw);
     sw->end_free = end->next_free;
     end->record = index;
-    sim_set_key(&end->arrive, record->last_key);
-    sim_at_key(sw->sim, &end->arrive, record->last_ps);
+    __builtin_prefetch(&sw->record[index], 1);
+    sim_set_key(&end->arrive, await->last_key);
+    sim_at_key(sw->sim, &end->arrive, await->last_ps);
 }
 
 void reduction_gather(Switch *sw, Packet packet, SimTime now_ps)
 {
     guint32 index = packet.txn;
-    McRecord *record = &sw->record[index];
-    g_assert(record->count != 0); /* MCRSP_CNT_ERR, RBRSP_CNT_ERR in hardware */
-    record->count--;
-    if (record->has_data)
+    McAwait *await = &sw->await[index];
+    const McRecord *record = &sw->record[index];
+    g_assert(await->count != 0); /* MCRSP_CNT_ERR, RBRSP_CNT_ERR in hardware */
+    await->count--;
+    if (await->has_data)
         sw->operand_gpu[(gsize)index * sw->gpus + sw->detail[index].got++] = packet.dst;
     PROBE_POINT(sw->fabric, PROBE_GATHER, sw->path, &packet, now_ps);
-    if (record->count)
+    if (await->count)
         return;
     if (G_UNLIKELY(record->missing)) {
         fault_wait(sw, index);
         return;
     }
     PROBE_POINT(sw->fabric, PROBE_RESULT, sw->path, &packet, now_ps);
-    gboolean last = record->last_ps < now_ps || (record->last_ps == now_ps &&
-                                                record->last_key < (guint32)sim_order(sw->sim, now_ps));
+    gboolean last = await->last_ps < now_ps || (await->last_ps == now_ps &&
+                                                await->last_key < (guint32)sim_order(sw->sim, now_ps));
     if (last)
         reduction_end(sw, index, now_ps);
     else

@@ -60,7 +60,7 @@ extern const ParamRow sm_params[];
 
 /* A request of this SM in its GpuOutQueue. */
 typedef struct {
-    guint32 key;             /* of its line */
+    guint32 key;             /* of its line; 0: a multicast request, whose like does not merge */
     guint32 txn;
 } SmOut;
 RING_DEFINE(SmOutRing, sm_out, SmOut)

@@ -15,16 +15,16 @@
 
 static guint32 sm_out_key(const GpuRequest *request)
 {
-    guint64 line = request->object ? (guint64)request->object->id << 44 | 1ull << 63
-                                   : (guint64)request->region->id << 44;
-    line ^= request->offset / LINE_BYTES;
-    return (guint32)((line * 0x9e3779b97f4a7c15ull) >> 32);
+    if (request->object)
+        return 0;
+    guint64 line = (guint64)request->region->id << 44 ^ request->offset / LINE_BYTES;
+    return (guint32)((line * 0x9e3779b97f4a7c15ull) >> 32) | 1;
 }
 
 /* The newest entry of the same line decides: an older one must not be overtaken. */
 static guint32 sm_out_twin(Sm *sm, const GpuRequest *request, guint32 key)
 {
-    for (guint32 n = sm->out_keys[key % SM_OUT_KEYS] ? sm->out.count : 0; n-- > 0;) {
+    for (guint32 n = sm->out_keys[key / 2 % SM_OUT_KEYS] ? sm->out.count : 0; n-- > 0;) {
         const SmOut *entry = sm_out_nth(&sm->out, n);
         if (entry->key != key)
             continue;
@@ -72,10 +72,11 @@ void sm_out_queue(Sm *sm, const GpuRequest *request, guint32 link)
 {
     Gpu *gpu = sm->gpu;
     Packet packet = gpu_prepare(gpu, request);
-    *gpu_out_push(&sm->queue->ring) = (GpuOut){packet, sm, link};
+    *gpu_out_push(&sm->queue->ring) = (GpuOut){packet, (guint16)(sm - gpu->sm), (guint16)link};
     SmOut entry = {sm_out_key(request), packet.txn};
     *sm_out_push(&sm->out) = entry;
-    sm->out_keys[entry.key % SM_OUT_KEYS]++;
+    if (entry.key)
+        sm->out_keys[entry.key / 2 % SM_OUT_KEYS]++;
     if (sm->queue->ring.count == 1)
         gpu_wait_room(gpu, link, &sm->queue->room);
 }
@@ -142,10 +143,13 @@ void sm_out_on_room(GpuRoomWaiter *waiter, SimTime now_ps)
     do {
         GpuOut entry = *gpu_out_peek(&queue->ring);
         gpu_out_drop(&queue->ring);
-        entry.sm->out_keys[sm_out_peek(&entry.sm->out)->key % SM_OUT_KEYS]--;
-        sm_out_drop(&entry.sm->out);
+        Sm *sm = &queue->gpu->sm[entry.sm];
+        guint32 key = sm_out_peek(&sm->out)->key;
+        if (key)
+            sm->out_keys[key / 2 % SM_OUT_KEYS]--;
+        sm_out_drop(&sm->out);
         gpu_send(queue->gpu, entry.packet, entry.link);
-        sm_out_freed(entry.sm, now_ps);
+        sm_out_freed(sm, now_ps);
     } while (queue->ring.count && gpu_has_room(queue->gpu, gpu_out_peek(&queue->ring)->link));
     if (queue->ring.count)
         gpu_wait_room(queue->gpu, gpu_out_peek(&queue->ring)->link, &queue->room);

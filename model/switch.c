@@ -69,6 +69,7 @@ static void switch_map_records(Switch *sw)
     sw->record = switch_map(sw->record_max * sizeof *sw->record);
     sw->operand = switch_map(switch_operands(sw) * sizeof *sw->operand);
     sw->operand_gpu = switch_map(switch_operands(sw) * sizeof *sw->operand_gpu);
+    sw->await = switch_map(sw->record_max * sizeof *sw->await);
     sw->detail = switch_map(sw->record_max * sizeof *sw->detail);
 }
 
@@ -119,6 +120,7 @@ void switch_clear(Switch *sw)
     munmap(sw->record, sw->record_max * sizeof *sw->record);
     munmap(sw->operand, switch_operands(sw) * sizeof *sw->operand);
     munmap(sw->operand_gpu, switch_operands(sw) * sizeof *sw->operand_gpu);
+    munmap(sw->await, sw->record_max * sizeof *sw->await);
     munmap(sw->detail, sw->record_max * sizeof *sw->detail);
     g_ptr_array_free(sw->ends, TRUE);
     g_free(sw->path);
@@ -183,17 +185,16 @@ static Packet switch_open(Switch *sw, guint32 p, Packet packet, const McEntry *e
     guint32 index = switch_record_take(sw);
     McRecord *record = &sw->record[index];
     gboolean detailed = replica_answer(packet.src) == REPLICA_BY_RECORD;
-    *record = (McRecord){.txn = packet.txn, .count = (guint16)entry->n_members, .expected = (guint16)entry->n_members,
-                         .src = (guint16)(p / sw->links), .port = (guint16)p, .kind = packet.kind,
-                         .answer_flits = replica_answer_flits(packet.src), .detailed = detailed,
-                         .has_data = detailed && packet.kind == PACKET_MC_READ};
+    *record = (McRecord){.txn = packet.txn, .expected = (guint16)entry->n_members, .src = (guint16)(p / sw->links),
+                         .port = (guint16)p, .kind = packet.kind, .answer_flits = replica_answer_flits(packet.src),
+                         .detailed = detailed};
     if (G_UNLIKELY(sw->fabric->n_silent)) {
         record->missing = fault_missing(sw->fabric, entry->member, entry->n_members);
         record->expected -= record->missing;
-        record->count = record->expected;
         if (record->expected == 0)
             fault_wait(sw, index);
     }
+    sw->await[index] = (McAwait){.count = record->expected, .has_data = detailed && packet.kind == PACKET_MC_READ};
     if (detailed) {
         const Txn *txn = txn_at(&sw->fabric->gpu[record->src].txns, packet.txn);
         sw->detail[index] = (McDetail){.offset = txn->offset, .object = txn->object, .data = txn->data,

@@ -39,13 +39,10 @@ typedef struct {
 } SwitchSpec;
 extern const ParamRow switch_params[];
 
-/* A multicast request in progress: what each answer touches, and what its end needs. Thousands of them are open at
- * once, so they are small. */
+/* A multicast request in progress: what its end needs. Thousands are open at once, so it is small, and what each
+ * answer touches lies apart. */
 typedef struct {
-    SimTime last_ps;     /* the latest arrival of those known ahead (switch_early), */
-    guint32 last_key;    /* and its place among what happens at that instant */
     guint32 txn;         /* of the requester; of a free record: the next free one */
-    guint16 count;       /* answers still to come */
     guint16 expected;    /* answers; not those of silent members */
     guint16 missing;     /* silent members */
     guint16 src;         /* requester */
@@ -54,9 +51,14 @@ typedef struct {
     guint8 state;        /* worst TxnFault of a replica */
     guint8 answer_flits;
     guint8 detailed;     /* members look into McDetail */
-    guint8 has_data;     /* more to do for each answer than to count */
 } McRecord;
-G_STATIC_ASSERT(sizeof(McRecord) == 32);
+typedef struct {
+    SimTime last_ps;     /* the latest arrival of those known ahead (switch_early), */
+    guint32 last_key;    /* and its place among what happens at that instant */
+    guint16 count;       /* of answers still to come */
+    guint16 has_data;    /* more to do for each than to count */
+} McAwait;
+G_STATIC_ASSERT(sizeof(McRecord) == 16 && sizeof(McAwait) == 16);
 
 /* The rest of it, where bytes move, a part is not bound, or members differ (REPLICA_BY_RECORD). */
 typedef struct {
@@ -101,7 +103,8 @@ typedef struct Switch {
     GPtrArray *logs;                /* LinkLogs of replicas, by team and link: at team * links + k */
     DataPool *data;
     McRecord *record;               /* [0] unused */
-    McDetail *detail;               /* by record, apart from it */
+    McAwait *await;                 /* by record, */
+    McDetail *detail;               /* likewise */
     McEnd *end_free;
     GPtrArray *ends;                /* all of them */
     guint32 record_max, record_size, record_free, records_used;
@@ -132,10 +135,10 @@ char *switch_waiter_text(void *sw);
 /* One answer of a replica that does nothing but count; FALSE: there is more to do (reduction_gather). */
 static inline gboolean switch_count(Switch *sw, guint32 record)
 {
-    McRecord *of = &sw->record[record];
-    if (of->count < 2 || of->has_data)
+    McAwait *await = &sw->await[record];
+    if (await->count < 2 || await->has_data)
         return FALSE;
-    of->count--;
+    await->count--;
     return TRUE;
 }
 

@@ -22,20 +22,20 @@ gboolean switch_early(void *node, Link *from, Packet packet, SimTime at_ps)
     Switch *sw = node;
     if (packet.kind != PACKET_MC_ACK && packet.kind != PACKET_MC_OPERAND)
         return switch_route_early(sw, from, packet, at_ps);
-    McRecord *record = &sw->record[packet.txn];
+    McAwait *await = &sw->await[packet.txn];
     guint32 key = (guint32)from->vc[VC_RSP].arrive.order;
     if (!from->domain && from->waiting[VC_RSP]) { /* another domain's queue is not to be looked at */
         const LinkRing *ring = &from->ring[VC_RSP]; /* what the next one needs */
-        __builtin_prefetch(&sw->record[link_slot(ring, ring->wire + 1)->packet.txn], 1);
+        __builtin_prefetch(&sw->await[link_slot(ring, ring->wire + 1)->packet.txn], 1);
     }
-    if (record->has_data || sw->fabric->n_silent)
+    if (await->has_data || sw->fabric->n_silent)
         return FALSE;
     link_credit(from, VC_RSP, packet.flits, at_ps);
-    if (at_ps > record->last_ps || (at_ps == record->last_ps && key > record->last_key)) {
-        record->last_ps = at_ps;
-        record->last_key = key;
+    if (at_ps > await->last_ps || (at_ps == await->last_ps && key > await->last_key)) {
+        await->last_ps = at_ps;
+        await->last_key = key;
     }
-    if (--record->count == 0)
+    if (--await->count == 0)
         reduction_end_later(sw, packet.txn);
     return TRUE;
 }
