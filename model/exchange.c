@@ -267,7 +267,7 @@ static void exchange_link(ExchangePair *pair, Link *link, guint near)
     link->sim = link->domain->sim;
     link->far_sim = link->far_domain->sim;
     link->rare = TRUE;
-    link->odd = TRUE;
+    link->odd |= LINK_FAR;
 }
 
 void exchange_take(Exchange *exchange, const Switch *sw, guint32 port, Link *up, Link *down)

@@ -97,6 +97,8 @@ typedef enum { LINK_LANE_REQUESTS, LINK_LANE_ANSWERS, LINK_LANE_TIMERS, LINK_LAN
  * link_push()). It may be called later than that. */
 typedef gboolean (*LinkServe)(void *node, Link *link, const LinkReady *request, SimTime at_ps, Packet *answer);
 
+#define LINK_DRAINS 1u /* drain_ps is not 0 */
+#define LINK_FAR 2u    /* the far end is in another domain */
 typedef void (*LinkSettle)(Link *link, SimTime now_ps);
 
 /* A virtual channel at its far end. */
@@ -150,7 +152,7 @@ struct Link {
 
     void *sink_node;
     guint32 sink_port;       /* number of this link at the receiving node */
-    guint16 odd;             /* drain_ps, or the far end is another domain: link_arrive() looks closer */
+    guint16 odd;             /* LINK_DRAINS, LINK_FAR: link_arrive() looks closer */
     guint16 more;            /* the packet after the one just taken comes along with it: link_goes_on() */
     guint32 credit_shift;    /* LinkCredits.shift, */
     guint32 freed[VCS];      /* to another domain: flits the receiver freed in the batch that is open, */
@@ -266,7 +268,7 @@ static inline void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
     guint64 n = at_ps >> link->credit_shift;
     LinkCredits *credit = &link->credit[v];
-    if (G_LIKELY(!link->odd && n - credit->next < LINK_BATCHES && (credit->full >> n % LINK_BATCHES & 1)))
+    if (G_LIKELY(!(link->odd & LINK_FAR) && n - credit->next < LINK_BATCHES && (credit->full >> n % LINK_BATCHES & 1)))
         credit->flits[n % LINK_BATCHES] += flits;
     else
         link_credit_first(link, v, flits, at_ps);

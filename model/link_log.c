@@ -65,8 +65,8 @@ void link_serve_logged(Link *link, SimFine start, SimFine at, SimTime now_ps)
     link_decide(link, TRUE, start, at, now_ps);
 }
 
-/* Replicas one after the other, as link_decide() sends them when nothing else waits: with the port's state in registers.
- * It ends where another decision is due, or anything is out of the ordinary. */
+/* Replicas one after the other, as link_decide() sends them when nothing else waits: with the port's state in
+ * registers. It ends where another decision is due, or anything is out of the ordinary. */
 static void link_run_log(Link *link, SimFine until)
 {
     const LinkLog *log = link->log;
