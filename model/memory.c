@@ -6,22 +6,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-typedef struct {
-    MemWatch *head, *tail;
-} WatchList;
-
 struct Memory {
     MemoryHot hot;
     Sim *sim;
     gboolean keep_bytes;
     GPtrArray *regions;  /* by id; [0] is NULL */
     GArray *top[2];      /* guint64 by GPU: pages handed out to large and to small regions */
-    GHashTable *watches; /* line key -> WatchList; looked up; iterated only to be sorted */
-    WatchList due;       /* written, to be fired */
+    MemWatchList due;    /* written, to be fired */
     gboolean draining;
 };
 
 #define WATCH_LINE 128u
+#define WATCH_CHUNK 512u /* lines: 64 KiB of memory */
 
 gboolean memory_keeps_bytes(const Memory *memory) { return memory->keep_bytes; }
 
@@ -34,12 +30,29 @@ Memory *memory_new(Sim *sim, gboolean keep_bytes)
     g_ptr_array_add(memory->regions, NULL);
     for (int small = 0; small < 2; small++)
         memory->top[small] = g_array_new(FALSE, TRUE, sizeof(guint64));
-    memory->watches = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
     return memory;
 }
 
-static void memory_region_free(MemRegion *region)
+/* Nobody will write there any more: who watches is forgotten. */
+static void memory_watches_free(Memory *memory, MemRegion *region)
 {
+    guint64 lines = (region->bytes + WATCH_LINE - 1) / WATCH_LINE;
+    for (guint64 line = 0; region->watch && line < lines; line += WATCH_CHUNK) {
+        MemWatchList *chunk = region->watch[line / WATCH_CHUNK];
+        for (guint i = 0; chunk && region->watches && i < WATCH_CHUNK; i++)
+            for (MemWatch *watch = chunk[i].head; watch; watch = watch->next) {
+                watch->armed = FALSE;
+                region->watches--;
+                memory->hot.watches--;
+            }
+        g_free(chunk);
+    }
+    g_free(region->watch);
+}
+
+static void memory_region_free(Memory *memory, MemRegion *region)
+{
+    memory_watches_free(memory, region);
     if (region->host)
         munmap(region->host, region->bytes);
     if (region->fd >= 0)
@@ -49,13 +62,16 @@ static void memory_region_free(MemRegion *region)
 
 void memory_free(Memory *memory)
 {
-    for (guint i = 1; i < memory->regions->len; i++)
-        if (g_ptr_array_index(memory->regions, i))
-            memory_region_free(g_ptr_array_index(memory->regions, i));
+    for (guint i = 1; i < memory->regions->len; i++) {
+        MemRegion *region = g_ptr_array_index(memory->regions, i);
+        if (!region)
+            continue;
+        region->watches = 0; /* who watches may be gone */
+        memory_region_free(memory, region);
+    }
     g_ptr_array_free(memory->regions, TRUE);
     for (int small = 0; small < 2; small++)
         g_array_free(memory->top[small], TRUE);
-    g_hash_table_destroy(memory->watches);
     g_free(memory);
 }
 
@@ -158,7 +174,7 @@ void memory_region_unref(Memory *memory, MemRegion *region)
     if (--region->refs > 0)
         return;
     g_ptr_array_index(memory->regions, region->id) = NULL; /* ids are never used twice */
-    memory_region_free(region);
+    memory_region_free(memory, region);
 }
 
 void memory_set_cached(Memory *memory, MemRegion *region, gboolean cached)
@@ -167,7 +183,7 @@ void memory_set_cached(Memory *memory, MemRegion *region, gboolean cached)
     region->cached = cached;
 }
 
-static void watch_append(WatchList *list, MemWatch *watch)
+static void watch_append(MemWatchList *list, MemWatch *watch)
 {
     watch->prev = list->tail;
     watch->next = NULL;
@@ -175,40 +191,46 @@ static void watch_append(WatchList *list, MemWatch *watch)
     list->tail = watch;
 }
 
-static void watch_remove(WatchList *list, MemWatch *watch)
+static void watch_remove(MemWatchList *list, MemWatch *watch)
 {
     *(watch->prev ? &watch->prev->next : &list->head) = watch->next;
     *(watch->next ? &watch->next->prev : &list->tail) = watch->prev;
     watch->next = watch->prev = NULL;
 }
 
-/* A watch lives on the first line of its range; ranges do not cross a line (a flag is <= 16 B). */
-static gint64 watch_key(guint32 region, guint64 offset)
+/* A watch lives on the first line of its range; ranges do not cross a line (a flag is <= 16 B). NULL: nobody ever
+ * watched there. */
+static MemWatchList *watch_line(const MemRegion *region, guint64 line)
 {
-    return (gint64)((guint64)region << 40 | offset / WATCH_LINE);
+    MemWatchList *chunk = region->watch ? region->watch[line / WATCH_CHUNK] : NULL;
+    return chunk ? &chunk[line % WATCH_CHUNK] : NULL;
+}
+
+static void watch_make_line(MemRegion *region, guint64 line)
+{
+    if (!region->watch)
+        region->watch = g_new0(MemWatchList *, region->bytes / (WATCH_LINE * WATCH_CHUNK) + 1);
+    region->watch[line / WATCH_CHUNK] = g_new0(MemWatchList, WATCH_CHUNK);
 }
 
 void memory_watch(Memory *memory, MemWatch *watch, MemRegion *region, guint64 offset, guint32 bytes,
                   MemWatchFire fire)
 {
     g_assert(!watch->armed && bytes > 0 && offset % WATCH_LINE + bytes <= WATCH_LINE);
-    gint64 key = watch_key(region->id, offset);
-    WatchList *line = g_hash_table_lookup(memory->watches, &key);
-    if (!line) {
-        line = g_new0(WatchList, 1);
-        g_hash_table_insert(memory->watches, g_memdup2(&key, sizeof key), line);
-    }
+    guint64 line = offset / WATCH_LINE;
+    if (!watch_line(region, line))
+        watch_make_line(region, line);
     *watch = (MemWatch){.region = region->id, .bytes = bytes, .offset = offset, .fire = fire,
                         .armed = TRUE};
-    watch_append(line, watch); /* fired in the order of arming */
+    watch_append(watch_line(region, line), watch); /* fired in the order of arming */
+    region->watches++;
     memory->hot.watches++;
 }
 
-static void memory_watch_unlink(Memory *memory, gint64 key, WatchList *line, MemWatch *watch)
+static void memory_watch_unlink(Memory *memory, MemRegion *region, MemWatch *watch)
 {
-    watch_remove(line, watch);
-    if (!line->head)
-        g_hash_table_remove(memory->watches, &key);
+    watch_remove(watch_line(region, watch->offset / WATCH_LINE), watch);
+    region->watches--;
     memory->hot.watches--;
 }
 
@@ -216,35 +238,36 @@ void memory_unwatch(Memory *memory, MemWatch *watch)
 {
     if (!watch->armed)
         return;
-    gint64 key = watch_key(watch->region, watch->offset);
     if (watch->due)
         watch_remove(&memory->due, watch);
     else
-        memory_watch_unlink(memory, key, g_hash_table_lookup(memory->watches, &key), watch);
+        memory_watch_unlink(memory, memory_region(memory, watch->region), watch);
     watch->armed = watch->due = FALSE;
 }
 
 /* Takes the watches that a write concerns off their line, so that one armed again from its own `fire` waits
  * for the next write. */
-static void memory_collect_due(Memory *memory, guint32 region, guint64 line, guint64 offset,
-                               guint64 end, SimTime visible_ps)
+static void memory_collect_due(Memory *memory, MemRegion *region, guint64 line, guint64 offset, guint64 end,
+                               SimTime visible_ps)
 {
-    gint64 key = watch_key(region, line * WATCH_LINE);
-    WatchList *list = g_hash_table_lookup(memory->watches, &key);
+    const MemWatchList *list = watch_line(region, line);
     for (MemWatch *watch = list ? list->head : NULL, *next; watch; watch = next) {
         next = watch->next;
         if (watch->offset >= end || watch->offset + watch->bytes <= offset)
             continue;
-        memory_watch_unlink(memory, key, list, watch); /* the last one frees the list: next is NULL then */
+        memory_watch_unlink(memory, region, watch);
         watch->due = TRUE;
         watch->visible_ps = visible_ps;
         watch_append(&memory->due, watch);
     }
 }
 
-void memory_written_slow(Memory *memory, guint32 region, guint64 offset, guint32 bytes, SimTime now_ps)
+void memory_written_slow(Memory *memory, guint32 id, guint64 offset, guint32 bytes, SimTime now_ps)
 {
+    MemRegion *region = memory_region(memory, id);
     guint64 end = offset + bytes;
+    if (!region || region->watches == 0)
+        return;
     for (guint64 line = offset / WATCH_LINE; line * WATCH_LINE < end; line++)
         memory_collect_due(memory, region, line, offset, end, now_ps);
     if (memory->draining) /* a write from inside a `fire`: the outer loop goes on with what is due now */
@@ -258,25 +281,27 @@ void memory_written_slow(Memory *memory, guint32 region, guint64 offset, guint32
     }
     memory->draining = FALSE;
 }
-static gint memory_compare_keys(gconstpointer a, gconstpointer b)
-{
-    guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
-    return x < y ? -1 : x > y;
-}
-
 void memory_poke(Memory *memory, SimTime now_ps)
 {
-    GArray *keys = g_array_new(FALSE, FALSE, sizeof(guint64));
-    GHashTableIter iter;
-    gpointer key;
-    g_hash_table_iter_init(&iter, memory->watches);
-    while (g_hash_table_iter_next(&iter, &key, NULL))
-        g_array_append_val(keys, *(const guint64 *)key);
-    g_array_sort(keys, memory_compare_keys);
+    struct {
+        guint32 region;
+        guint64 line;
+    } key;
+    GArray *keys = g_array_new(FALSE, FALSE, sizeof key); /* first all, since what fires may arm others */
+    for (key.region = 1; key.region < memory->regions->len; key.region++) {
+        const MemRegion *region = memory_region(memory, key.region);
+        guint64 lines = region && region->watches ? (region->bytes + WATCH_LINE - 1) / WATCH_LINE : 0;
+        for (key.line = 0; key.line < lines; key.line++) {
+            const MemWatchList *list = watch_line(region, key.line);
+            if (!list)
+                key.line |= WATCH_CHUNK - 1; /* nor in all of the chunk */
+            else if (list->head)
+                g_array_append_val(keys, key);
+        }
+    }
     for (guint i = 0; i < keys->len; i++) {
-        guint64 line = g_array_index(keys, guint64, i);
-        guint64 offset = (line & ((G_GUINT64_CONSTANT(1) << 40) - 1)) * WATCH_LINE;
-        memory_written_slow(memory, (guint32)(line >> 40), offset, WATCH_LINE, now_ps);
+        memcpy(&key, keys->data + i * sizeof key, sizeof key);
+        memory_written_slow(memory, key.region, key.line * WATCH_LINE, WATCH_LINE, now_ps);
     }
     g_array_unref(keys);
 }

@@ -16,6 +16,12 @@
 
 #define MEMORY_HOST 0xffffu /* "gpu" of regions in host memory */
 
+typedef struct MemWatch MemWatch;
+/* Who watches a line, in the order of arming. */
+typedef struct {
+    MemWatch *head, *tail;
+} MemWatchList;
+
 typedef struct MemRegion {
     guint32 id;        /* index in the Memory, from 1 */
     guint16 gpu;       /* home GPU or MEMORY_HOST */
@@ -27,6 +33,8 @@ typedef struct MemRegion {
     guint32 refs;
     gboolean cached;   /* lines are taken to be in the home L2 (see memory_set_cached) */
     pthread_mutex_t *lock; /* of read-modify-writes, where another process may do some too; NULL: none does */
+    guint32 watches;       /* armed on its lines, */
+    MemWatchList **watch;  /* by line, in chunks; NULL: none yet */
 } MemRegion;
 
 /* Physical pages, 2 MiB each, are handed out in order and never again; regions below that size come from an
@@ -57,7 +65,6 @@ void memory_set_cached(Memory *memory, MemRegion *region, gboolean cached);
 /* Watches: `fire` is called (once, then the watch is gone) with the time at which a write that touches
  * [offset, offset + bytes) became visible. The caller embeds the watch and owns it. Watches of one line are
  * fired in the order of arming; `fire` may arm its own watch again (for the next write) and unwatch others. */
-typedef struct MemWatch MemWatch;
 typedef void (*MemWatchFire)(MemWatch *watch, SimTime now_ps);
 struct MemWatch {
     MemWatch *next, *prev;
@@ -73,7 +80,7 @@ void memory_watch(Memory *memory, MemWatch *watch, MemRegion *region, guint64 of
 void memory_unwatch(Memory *memory, MemWatch *watch);
 
 /* Called by the hardware after bytes changed; cheap when nobody watches. */
-void memory_written_slow(Memory *memory, guint32 region, guint64 offset, guint32 bytes, SimTime now_ps);
+void memory_written_slow(Memory *memory, guint32 id, guint64 offset, guint32 bytes, SimTime now_ps);
 /* Fires every watch, in address order: bytes may have changed behind the hardware's back, as when
  * another process shares the memory. */
 void memory_poke(Memory *memory, SimTime now_ps);

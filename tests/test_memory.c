@@ -205,6 +205,30 @@ static void test_write_inside(void **state)
     g_string_free(order, TRUE);
 }
 
+/* Proves that memory which is freed forgets who watches it: a write that was on its way there wakes nobody, and
+ * another region's watch stays. */
+static void test_watch_freed(void **state)
+{
+    (void)state;
+    Watcher w[2];
+    Memory *memory;
+    MemRegion *region;
+    setup(w, 2, &memory, &region, NULL);
+    MemRegion *freed = memory_region_new(memory, 0, 1 << 20, NULL);
+    guint32 id = freed->id;
+    memory_watch(memory, &w[0].watch, freed, 900 * 1024, 4, watcher_fire);
+    memory_watch(memory, &w[1].watch, region, 64, 4, watcher_fire);
+    memory_region_unref(memory, freed);
+    assert_int_equal(memory_watches(memory), 1);
+    memory_written(memory, id, 900 * 1024, 4, 1);
+    memory_unwatch(memory, &w[0].watch);
+    memory_poke(memory, 2);
+    assert_int_equal(w[0].times, 0);
+    assert_int_equal(w[1].times, 1);
+    assert_int_equal(memory_watches(memory), 0);
+    memory_free(memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,7 +236,7 @@ int main(void)
         cmocka_unit_test(test_shared_file),    cmocka_unit_test(test_too_much),
         cmocka_unit_test(test_watch),          cmocka_unit_test(test_watch_long_write),
         cmocka_unit_test(test_watch_again),    cmocka_unit_test(test_unwatch_inside),
-        cmocka_unit_test(test_write_inside),
+        cmocka_unit_test(test_write_inside),   cmocka_unit_test(test_watch_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
