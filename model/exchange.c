@@ -1,6 +1,7 @@
 #include "model/exchange.h"
 
 #include "model/fabric.h"
+#include "model/link_internal.h"
 #include "sim/domain.h"
 
 static Letter *box_add(LetterBox *box, guint32 port, SimTime at_ps)
@@ -25,36 +26,34 @@ void exchange_packet(LinkDomain *domain, Link *link, Packet packet, SimTime at_p
     domain->first_ps = MIN(domain->first_ps, at_ps);
 }
 
-static void exchange_credit(LinkDomain *domain, const Link *link, Vc vc, guint32 flits, SimTime at_ps)
+static void exchange_credit(LinkDomain *domain, const Link *link, Vc vc, guint32 flits, guint book, SimTime at_ps)
 {
     Letter *letter = box_add(&domain->out[domain->window & 1].credits, link->switch_port, at_ps);
     letter->credit.flits = flits;
-    letter->credit.vc = vc;
+    letter->credit.vc = (guint16)vc;
+    letter->credit.book = (guint16)book;
     domain->first_ps = MIN(domain->first_ps, at_ps);
 }
 
 void exchange_list_late(LinkDomain *domain, Link *link) { g_ptr_array_add(domain->late->link, link); }
 
-static void exchange_list_open(LinkDomain *domain, Link *link, Vc vc)
-{
-    g_ptr_array_add(domain->open, &link->vc[vc]);
-    g_ptr_array_add(domain->open_link, link);
-}
-
-/* link_credit_slot() towards another domain, whose sender cannot be looked at. */
-void exchange_credit_slot(Link *link, Vc v, guint32 flits, SimTime slot_ps)
+/* Opens the window's book, and the batch in it. */
+void exchange_credit_first(Link *link, Vc v, guint32 flits, guint64 batch)
 {
     LinkDomain *domain = link->far_domain;
-    if (slot_ps < link->slot_ps[v]) {
-        exchange_credit(domain, link, v, flits, slot_ps + link->credit_delay_ps);
+    LinkCredits *book = link->freed[v];
+    if (book->next == LINK_BOOK_CLOSED) {
+        guint64 now = sim_now_ps(link->far_sim) >> link->credit_shift; /* some were freed a little before */
+        book->next = now > LINK_BATCHES / 4 ? now - LINK_BATCHES / 4 : 0;
+        OpenBook open = {link, v};
+        g_array_append_val(domain->open, open);
+    }
+    if (G_UNLIKELY(batch - book->next >= LINK_BATCHES)) {
+        exchange_credit(domain, link, v, flits, 0, link_batch_ps(&link->credit[v], batch));
         return;
     }
-    if (link->slot_ps[v])
-        exchange_credit(domain, link, v, link->freed[v], link->slot_ps[v] + link->credit_delay_ps);
-    else
-        exchange_list_open(domain, link, v);
-    link->slot_ps[v] = slot_ps;
-    link->freed[v] = flits;
+    book->flits[batch % LINK_BATCHES] = flits;
+    book->full |= (guint64)1 << batch % LINK_BATCHES;
 }
 
 /* ---- windows */
@@ -64,7 +63,8 @@ static void exchange_arrive(Link *link, Packet packet, SimTime at_ps)
     Vc v = packet_vc(&packet);
     LinkRing *ring = &link->vc[v].far;
     if (ring->wire == ring->head) {
-        if (link_tell_early(link, packet, at_ps))
+        gboolean replica = packet.kind >= PACKET_MC_WRITE && packet.kind <= PACKET_MC_READ && link->answers;
+        if (replica ? link_tell_replica(link, packet, at_ps) : link_tell_early(link, packet, at_ps))
             return;
         ring->wire = ring->head = 0;
         sim_at_key(link->far_sim, &link->vc[v].arrive, at_ps);
@@ -87,8 +87,12 @@ static void pair_deliver(ExchangePair *pair, guint side)
     }
     for (guint32 i = 0; i < credits.n; i++) {
         const Letter *letter = &credits.at[i];
-        link_credit_return(pair->link[side][letter->port], (Vc)letter->credit.vc, letter->credit.flits,
-                           credits.first_ps + (SimTime)letter->later_ps);
+        Link *link = pair->link[side][letter->port];
+        Vc v = (Vc)letter->credit.vc;
+        if (G_UNLIKELY(letter->credit.flits))
+            link_credit_return(link, v, letter->credit.flits, credits.first_ps + (SimTime)letter->later_ps);
+        else
+            link_credit_merge(link, v, &link->book[letter->credit.book][v]);
     }
     for (guint i = 0; i < out->slots->len; i++)
         data_give(pair->data[side], g_array_index(out->slots, guint32, i));
@@ -114,19 +118,28 @@ static SimTime late_close(LateList *late, SimTime last_ps)
     return next_ps;
 }
 
+/* The other side empties it while this one writes the next. */
+static void exchange_close_book(LinkDomain *domain, Link *link, Vc v)
+{
+    LinkCredits *book = link->freed[v];
+    guint which = book == &link->book[1][v];
+    if (book->full == 0) { /* all that was freed went by letters of its own */
+        book->next = LINK_BOOK_CLOSED;
+        return;
+    }
+    exchange_credit(domain, link, v, 0, which, link_batch_ps(&link->credit[v], link_batch_first(book)));
+    link->freed[v] = &link->book[!which][v];
+}
+
 /* All decisions are made: when the earliest letter takes effect. */
 static SimTime pair_close(ExchangePair *pair, guint side)
 {
     LinkDomain *domain = &pair->side[side];
     for (guint i = 0; i < domain->open->len; i++) {
-        Link *link = domain->open_link->pdata[i];
-        Vc v = (Vc)((LinkVc *)domain->open->pdata[i] - link->vc);
-        exchange_credit(domain, link, v, link->freed[v],
-                        link->slot_ps[v] + link->credit_delay_ps);
-        link->slot_ps[v] = 0;
+        const OpenBook *open = &g_array_index(domain->open, OpenBook, i);
+        exchange_close_book(domain, open->link, open->vc);
     }
-    g_ptr_array_set_size(domain->open, 0);
-    g_ptr_array_set_size(domain->open_link, 0);
+    g_array_set_size(domain->open, 0);
     for (DataPool *data = pair->data[side]; side == EXCHANGE_SWITCH && data->n_free > DATA_KEPT;)
         g_array_append_val(domain->out[domain->window & 1].slots, data->free[--data->n_free]);
     SimTime first_ps = domain->first_ps;
@@ -199,7 +212,7 @@ static void pair_init(ExchangePair *pair, Fabric *fabric, guint32 sw, Sim *far)
     for (guint i = 0; i < EXCHANGE_SIDES; i++) {
         pair->data[i] = &fabric->data[i == EXCHANGE_GPUS ? 0 : sw + 1];
         pair->side[i] = (LinkDomain){.sim = i == EXCHANGE_GPUS ? fabric->sim : far, .first_ps = SIMTIME_NEVER,
-                                     .open = g_ptr_array_new(), .open_link = g_ptr_array_new()};
+                                     .open = g_array_new(FALSE, FALSE, sizeof(OpenBook))};
         for (guint w = 0; w < 2; w++)
             pair->side[i].out[w].slots = g_array_new(FALSE, FALSE, sizeof(guint32));
     }
@@ -245,8 +258,7 @@ static void domain_clear(LinkDomain *domain)
         g_free(domain->out[w].credits.at);
         g_array_free(domain->out[w].slots, TRUE);
     }
-    g_ptr_array_free(domain->open, TRUE);
-    g_ptr_array_free(domain->open_link, TRUE);
+    g_array_free(domain->open, TRUE);
 }
 
 void exchange_free(Exchange *exchange)
@@ -268,6 +280,11 @@ static void exchange_link(ExchangePair *pair, Link *link, guint near)
     link->far_sim = link->far_domain->sim;
     link->rare = TRUE;
     link->odd |= LINK_FAR;
+    link->book = g_malloc0(2 * sizeof *link->book);
+    for (guint i = 0; i < 2 * VCS; i++)
+        link->book[i / VCS][i % VCS].next = LINK_BOOK_CLOSED;
+    for (unsigned v = 0; v < VCS; v++)
+        link->freed[v] = &link->book[0][v];
 }
 
 void exchange_take(Exchange *exchange, const Switch *sw, guint32 port, Link *up, Link *down)

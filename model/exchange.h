@@ -4,8 +4,8 @@
  * Domain 0 has the GPUs: the sending ends of up links, the far ends of down links. Each switch is a domain, with the
  * other ends of its links: switches never meet but through GPUs. A letter written in one window is delivered as the
  * next one begins: each side fills one outbox while the other one empties the one before. A link that decides late
- * (link_settle) stands in a list and decides at the end of each window; a batch of credits that is open then goes as
- * far as it is. */
+ * (link_settle) stands in a list and decides at the end of each window; credits freed in
+ * a window go in a book (LinkCredits), of which the other side hears by one letter. */
 #ifndef MODEL_EXCHANGE_H
 #define MODEL_EXCHANGE_H
 
@@ -22,7 +22,8 @@ typedef struct {
     union {
         Packet packet;
         struct {
-            guint32 flits, vc;
+            guint32 flits; /* 0: what stands in that book */
+            guint16 vc, book;
         } credit;
     };
 } Letter;
@@ -46,6 +47,11 @@ typedef struct {
     GArray *slots;           /* guint32: of the data pool, given back */
 } __attribute__((aligned(64))) Outbox;
 
+typedef struct {
+    Link *link;
+    Vc vc;
+} OpenBook;
+
 /* One side of what goes on between the GPUs and a switch. */
 typedef struct LinkDomain {
     Outbox out[2];           /* by the window's parity */
@@ -53,8 +59,7 @@ typedef struct LinkDomain {
     guint32 window;
     SimTime first_ps;        /* the earliest letter of this window takes effect */
     LateList *late;          /* of all links that decide on its clock */
-    GPtrArray *open;         /* LinkVc: with open batches of credits; their links beside them */
-    GPtrArray *open_link;
+    GArray *open;            /* OpenBook: of credits freed in this window */
 } LinkDomain;
 
 enum { EXCHANGE_GPUS, EXCHANGE_SWITCH, EXCHANGE_SIDES };
@@ -87,7 +92,7 @@ guint32 exchange_slots(const Exchange *exchange);
 
 /* link.c: what leaves a domain. */
 void exchange_packet(LinkDomain *domain, Link *link, Packet packet, SimTime at_ps);
-void exchange_credit_slot(Link *link, Vc vc, guint32 flits, SimTime slot_ps);
+void exchange_credit_first(Link *link, Vc vc, guint32 flits, guint64 batch); /* of a batch that has none */
 void exchange_list_late(LinkDomain *domain, Link *link);
 
 #endif

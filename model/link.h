@@ -112,7 +112,8 @@ typedef struct {
 } LinkCount;
 
 /* Credits of a channel on their way back, by the batch of time in which they were freed: batch n ends at
- * (n + 1) << shift. Of the sender's domain alone. */
+ * (n + 1) << shift. Of the sender's domain alone; a receiver in another one writes what it frees in a window into a
+ * book of the same form. */
 #define LINK_BATCHES 64u
 typedef struct {
     SimTime due_ps;     /* when the next ones come, as far as known; SIMTIME_NEVER: none are on their way */
@@ -155,10 +156,10 @@ struct Link {
     guint16 odd;             /* LINK_DRAINS, LINK_FAR: link_arrive() looks closer */
     guint16 more;            /* the packet after the one just taken comes along with it: link_goes_on() */
     guint32 credit_shift;    /* LinkCredits.shift, */
-    guint32 freed[VCS];      /* to another domain: flits the receiver freed in the batch that is open, */
-    SimTime slot_ps[VCS];    /* and its end; 0: none is open */
+    LinkCredits *freed[VCS]; /* where the receiver puts what it frees: `credit`, or its domain's book */
     SimTime credit_delay_ps; /* and delay_ps, where the receiver looks */
     struct Link *answers;    /* see link_set_answers() */
+    Sim *far_sim;
 
     guint32 drained_below[VCS];  /* call `drained` when the queue gets shorter than this; 0: never */
     LinkDrained drained;
@@ -195,7 +196,7 @@ struct Link {
 
     LinkCount count[PACKET_KINDS] __attribute__((aligned(64))); /* by the sender */
     LinkCredits credit[VCS] __attribute__((aligned(64)));
-    Sim *far_sim;
+    LinkCredits (*book)[VCS]; /* two, for the domain of the far end: one to write, one on its way */
     SimTime drain_ps;
     LinkSink sink;
     guint64 error_ppb, replay_ps;
@@ -267,8 +268,8 @@ void link_credit_first(Link *link, Vc vc, guint32 flits, SimTime at_ps);
 static inline void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
     guint64 n = at_ps >> link->credit_shift;
-    LinkCredits *credit = &link->credit[v];
-    if (G_LIKELY(!(link->odd & LINK_FAR) && n - credit->next < LINK_BATCHES && (credit->full >> n % LINK_BATCHES & 1)))
+    LinkCredits *credit = link->freed[v];
+    if (G_LIKELY(n - credit->next < LINK_BATCHES && (credit->full >> n % LINK_BATCHES & 1)))
         credit->flits[n % LINK_BATCHES] += flits;
     else
         link_credit_first(link, v, flits, at_ps);
@@ -325,7 +326,8 @@ static inline void link_hold_last(Link *link, Vc v, guint32 hold)
 }
 #define LINK_OF_ARRIVAL(event, v) EVENT_OWNER(event, Link, vc[v].arrive)
 void link_on_send(Event *event, SimTime now_ps); /* of Link.send */
-/* For exchange.c: credits that come from the other domain, */
+/* For exchange.c: credits that come from the other domain, in a book that is empty afterwards, or one by one, */
+void link_credit_merge(Link *link, Vc vc, LinkCredits *book);
 void link_credit_return(Link *link, Vc vc, guint32 flits, SimTime at_ps);
 /* and the end of a window: all decisions up to last_ps. When the next one is due, SIMTIME_NEVER when the link needs
  * no more care. */

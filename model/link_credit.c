@@ -6,19 +6,6 @@
 
 #include "model/link_internal.h"
 
-/* When those of batch n are there. */
-static inline SimTime link_batch_ps(const LinkCredits *credit, guint64 n)
-{
-    return ((n + 1) << credit->shift) + credit->delay_ps;
-}
-
-/* The first batch that has some; there is one. */
-static inline guint64 link_batch_first(const LinkCredits *credit)
-{
-    guint32 at = (guint32)credit->next % LINK_BATCHES;
-    return credit->next + (guint32)__builtin_ctzll(credit->full >> at | credit->full << (-at % LINK_BATCHES));
-}
-
 void link_collect_credits(Link *link, Vc v, SimTime at_ps)
 {
     LinkCredits *credit = &link->credit[v];
@@ -97,7 +84,7 @@ static inline void link_credit_add(Link *link, Vc v, guint32 flits, guint64 n)
 void link_credit_first(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
     if (link->far_domain)
-        exchange_credit_slot(link, v, flits, ((at_ps >> link->credit_shift) + 1) << link->credit_shift);
+        exchange_credit_first(link, v, flits, at_ps >> link->credit_shift);
     else
         link_credit_add(link, v, flits, at_ps >> link->credit_shift);
 }
@@ -108,12 +95,38 @@ void link_credit_return(Link *link, Vc v, guint32 flits, SimTime at_ps)
     link_credit_add(link, v, flits, ((at_ps - credit->delay_ps) >> credit->shift) - 1);
 }
 
+void link_credit_merge(Link *link, Vc v, LinkCredits *book)
+{
+    LinkCredits *credit = &link->credit[v];
+    SimTime due_ps = link_batch_ps(credit, link_batch_first(book));
+    for (; book->full; book->full &= ~((guint64)1 << link_batch_first(book) % LINK_BATCHES)) {
+        guint64 n = link_batch_first(book), at = n % LINK_BATCHES, bit = (guint64)1 << at;
+        if (G_UNLIKELY(n - credit->next >= LINK_BATCHES)) {
+            link_credit_add(link, v, book->flits[at], n);
+            continue;
+        }
+        credit->flits[at] = book->flits[at] + (credit->full & bit ? credit->flits[at] : 0);
+        credit->full |= bit;
+    }
+    book->next = LINK_BOOK_CLOSED;
+    credit->due_ps = MIN(credit->due_ps, due_ps);
+    link_credit_wake(link, v, due_ps);
+}
+
+static guint64 link_credits_noted(const LinkCredits *credit)
+{
+    guint64 flits = 0;
+    for (guint32 n = 0; n < LINK_BATCHES; n++)
+        flits += credit->full >> n & 1 ? credit->flits[n] : 0;
+    return flits;
+}
+
 guint64 link_credits_flying(const Link *link, Vc v)
 {
     const LinkCredits *credit = &link->credit[v];
-    guint64 flits = link->slot_ps[v] ? link->freed[v] : 0;
-    for (guint32 n = 0; n < LINK_BATCHES; n++)
-        flits += credit->full >> n & 1 ? credit->flits[n] : 0;
+    guint64 flits = link_credits_noted(credit);
+    for (guint i = 0; link->book && i < 2; i++)
+        flits += link_credits_noted(&link->book[i][v]);
     for (guint32 i = 0; i < credit->far.count; i++)
         flits += credit->far.at[(credit->far.head + i) & (credit->far.capacity - 1)].flits;
     return flits;

@@ -20,6 +20,22 @@ static inline void link_send_by(Link *link, SimTime due_ps)
         link_send_at(link, due_ps);
 }
 
+/* When those of batch n are there. */
+static inline SimTime link_batch_ps(const LinkCredits *credit, guint64 n)
+{
+    return ((n + 1) << credit->shift) + credit->delay_ps;
+}
+
+/* The first batch that has some; there is one. */
+static inline guint64 link_batch_first(const LinkCredits *credit)
+{
+    guint32 at = (guint32)credit->next % LINK_BATCHES;
+    return credit->next + (guint32)__builtin_ctzll(credit->full >> at | credit->full << (-at % LINK_BATCHES));
+}
+
+/* LinkCredits.next of a book with nothing in it: no batch is in reach. */
+#define LINK_BOOK_CLOSED (~(guint64)0)
+
 /* link_credit.c: credits that have come back by at_ps are the sender's. */
 void link_collect_credits(Link *link, Vc v, SimTime at_ps);
 /* link.c: a packet that somebody looks at, or that goes to another domain. TRUE: it is in another domain now. */

@@ -57,6 +57,7 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
         link->credit[v].due_ps = SIMTIME_NEVER;
         link->credit[v].shift = link->credit_shift;
         link->credit[v].delay_ps = link->credit_delay_ps;
+        link->freed[v] = &link->credit[v];
         link->ring[v].mask = link->vc[v].far.mask = G_MAXUINT32;
         link_set_delay(link, (Vc)v, spec->flight_ps);
         sim_set_key(&link->vc[v].arrive, number * LINK_KEYS + LINK_KEY_ARRIVE + (guint32)v);
@@ -109,6 +110,7 @@ void link_clear(Link *link)
     for (int lane = 0; lane < LINK_LANES; lane++)
         link_ready_clear(&link->lane[lane]);
     inbox_clear(&link->inbox);
+    g_free(link->book);
     g_free(link->path);
 }
 
