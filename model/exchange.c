@@ -4,31 +4,17 @@
 #include "model/link_internal.h"
 #include "sim/domain.h"
 
-static Letter *box_add(LetterBox *box, guint32 port, SimTime at_ps)
+void letter_box_grow(LetterBox *box)
 {
-    if (G_UNLIKELY(box->n == box->size)) {
-        box->size = MAX(256, 2 * box->size);
-        box->at = g_renew(Letter, box->at, box->size);
-    }
-    if (box->n == 0)
-        box->first_ps = at_ps;
-    Letter *letter = &box->at[box->n++];
-    letter->later_ps = (gint32)(at_ps - box->first_ps); /* a window and what delays differ by: under 2 ms */
-    letter->port = port;
-    return letter;
+    box->size = MAX(256, 2 * box->size);
+    box->at = g_renew(Letter, box->at, box->size);
 }
 
 /* ---- what leaves a domain */
 
-void exchange_packet(LinkDomain *domain, Link *link, Packet packet, SimTime at_ps)
-{
-    box_add(&domain->out[domain->window & 1].packets, link->switch_port, at_ps)->packet = packet;
-    domain->first_ps = MIN(domain->first_ps, at_ps);
-}
-
 static void exchange_credit(LinkDomain *domain, const Link *link, Vc vc, guint32 flits, guint book, SimTime at_ps)
 {
-    Letter *letter = box_add(&domain->out[domain->window & 1].credits, link->switch_port, at_ps);
+    Letter *letter = letter_box_add(&domain->writing->credits, link->switch_port, at_ps);
     letter->credit.flits = flits;
     letter->credit.vc = (guint16)vc;
     letter->credit.book = (guint16)book;
@@ -141,10 +127,10 @@ static SimTime pair_close(ExchangePair *pair, guint side)
     }
     g_array_set_size(domain->open, 0);
     for (DataPool *data = pair->data[side]; side == EXCHANGE_SWITCH && data->n_free > DATA_KEPT;)
-        g_array_append_val(domain->out[domain->window & 1].slots, data->free[--data->n_free]);
+        g_array_append_val(domain->writing->slots, data->free[--data->n_free]);
     SimTime first_ps = domain->first_ps;
     domain->first_ps = SIMTIME_NEVER;
-    domain->window++;
+    domain->writing = &domain->out[++domain->window & 1];
     return first_ps;
 }
 
@@ -213,6 +199,7 @@ static void pair_init(ExchangePair *pair, Fabric *fabric, guint32 sw, Sim *far)
         pair->data[i] = &fabric->data[i == EXCHANGE_GPUS ? 0 : sw + 1];
         pair->side[i] = (LinkDomain){.sim = i == EXCHANGE_GPUS ? fabric->sim : far, .first_ps = SIMTIME_NEVER,
                                      .open = g_array_new(FALSE, FALSE, sizeof(OpenBook))};
+        pair->side[i].writing = pair->side[i].out;
         for (guint w = 0; w < 2; w++)
             pair->side[i].out[w].slots = g_array_new(FALSE, FALSE, sizeof(guint32));
     }
@@ -278,7 +265,7 @@ static void exchange_link(ExchangePair *pair, Link *link, guint near)
     link->far_domain = &pair->side[!near];
     link->sim = link->domain->sim;
     link->far_sim = link->far_domain->sim;
-    link->rare = TRUE;
+    link->rare |= LINK_LEAVES;
     link->odd |= LINK_FAR;
     link->book = g_malloc0(2 * sizeof *link->book);
     for (guint i = 0; i < 2 * VCS; i++)

@@ -54,7 +54,8 @@ typedef struct {
 
 /* One side of what goes on between the GPUs and a switch. */
 typedef struct LinkDomain {
-    Outbox out[2];           /* by the window's parity */
+    Outbox out[2];           /* by the window's parity, */
+    Outbox *writing;         /* this window's */
     Sim *sim;
     guint32 window;
     SimTime first_ps;        /* the earliest letter of this window takes effect */
@@ -91,7 +92,23 @@ void exchange_take(Exchange *exchange, const struct Switch *sw, guint32 port, Li
 guint32 exchange_slots(const Exchange *exchange);
 
 /* link.c: what leaves a domain. */
-void exchange_packet(LinkDomain *domain, Link *link, Packet packet, SimTime at_ps);
+void letter_box_grow(LetterBox *box);
+static inline Letter *letter_box_add(LetterBox *box, guint32 port, SimTime at_ps)
+{
+    if (G_UNLIKELY(box->n == box->size))
+        letter_box_grow(box);
+    if (box->n == 0)
+        box->first_ps = at_ps;
+    Letter *letter = &box->at[box->n++];
+    letter->later_ps = (gint32)(at_ps - box->first_ps); /* a window and what delays differ by: under 2 ms */
+    letter->port = port;
+    return letter;
+}
+static inline void exchange_packet(LinkDomain *domain, const Link *link, Packet packet, SimTime at_ps)
+{
+    letter_box_add(&domain->writing->packets, link->switch_port, at_ps)->packet = packet;
+    domain->first_ps = MIN(domain->first_ps, at_ps);
+}
 void exchange_credit_first(Link *link, Vc vc, guint32 flits, guint64 batch); /* of a batch that has none */
 void exchange_list_late(LinkDomain *domain, Link *link);
 

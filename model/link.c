@@ -23,7 +23,7 @@ static inline int link_arbitrate_short(Link *link, SimTime at_ps, SimTime *retry
     return -1;
 }
 
-gboolean link_wire_rare(Link *link, unsigned v, Packet packet, SimFine start)
+void link_wire_watched(Link *link, Packet packet, SimFine start)
 {
     if (link->probe)
         link->probe(link->probe_user, PROBE_WIRE, __FILE__, link->path, &packet, simfine_to_ps(start));
@@ -31,10 +31,6 @@ gboolean link_wire_rare(Link *link, unsigned v, Packet packet, SimFine start)
         link->replays++;
         link->free_at += simfine_from_ps(link->replay_ps) + packet.flits * link->flit_time;
     }
-    if (!link->domain)
-        return FALSE;
-    exchange_packet(link->domain, link, packet, simfine_to_ps(link->free_at) + link->delay_ps[v]);
-    return TRUE;
 }
 
 /* Nothing can go at the instant `at`: the link is blocked until credits come (or it comes up). */
@@ -109,7 +105,7 @@ static inline void link_follow_up(Link *link)
     if (!link_is_unsettled(link))
         return;
     gboolean in_time = (link->someone_waits || link->in_time) && link_waits(link);
-    if (G_UNLIKELY(link->rare) && link->domain) {
+    if (G_UNLIKELY(link->rare & LINK_LEAVES)) {
         link_follow_up_domain(link, in_time);
         return;
     }

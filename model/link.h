@@ -97,6 +97,8 @@ typedef enum { LINK_LANE_REQUESTS, LINK_LANE_ANSWERS, LINK_LANE_TIMERS, LINK_LAN
  * link_push()). It may be called later than that. */
 typedef gboolean (*LinkServe)(void *node, Link *link, const LinkReady *request, SimTime at_ps, Packet *answer);
 
+#define LINK_WATCHED 1u /* bit errors, or an observer */
+#define LINK_LEAVES 2u  /* to another domain */
 #define LINK_DRAINS 1u /* drain_ps is not 0 */
 #define LINK_FAR 2u    /* the far end is in another domain */
 typedef void (*LinkSettle)(Link *link, SimTime now_ps);
@@ -141,7 +143,7 @@ struct Link {
     guint8 someone_waits;    /* drained_below of some channel is set */
     guint8 sending;          /* `send` is pending */
     guint8 blocked;          /* the wire is free, but what waits has no credits (or the link is down) */
-    guint8 rare;             /* bit errors, an observer or another domain: link_wire() looks closer */
+    guint8 rare;             /* LINK_WATCHED, LINK_LEAVES: link_wire() looks closer */
     guint8 ready;            /* bit for each VC that something in a lane or the inbox may join */
     guint64 queue_peak;      /* packets */
 

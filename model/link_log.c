@@ -71,7 +71,7 @@ static void link_run_log(Link *link, SimFine until)
 {
     const LinkLog *log = link->log;
     const LinkRing *ring = &link->ring[VC_CREQ];
-    if (link->rare | link->down | link->someone_waits || !link->answers || ring->wire != ring->head)
+    if ((link->rare & LINK_WATCHED) | link->down | link->someone_waits || !link->answers || ring->wire != ring->head)
         return;
     guint32 n = link->log_next, end = n + link->logged;
     SimFine free_at = link->free_at;
@@ -87,7 +87,11 @@ static void link_run_log(Link *link, SimFine until)
         if (packet.hold != HOLD_NONE)
             link_credit(link->ingress[packet.hold], VC_CREQ, flits, simfine_to_ps(free_at));
         free_at += flits * link->flit_time;
-        link_tell_replica(link, packet, simfine_to_ps(free_at) + link->delay_ps[VC_CREQ]);
+        SimTime at_ps = simfine_to_ps(free_at) + link->delay_ps[VC_CREQ];
+        if (link->rare)
+            exchange_packet(link->domain, link, packet, at_ps);
+        else
+            link_tell_replica(link, packet, at_ps);
         link->last_vc = VC_CREQ;
     }
     link->waiting[VC_CREQ] = link->logged = end - n;

@@ -117,14 +117,14 @@ void link_clear(Link *link)
 void link_set_errors(Link *link, guint64 error_ppb)
 {
     link->error_ppb = error_ppb;
-    link->rare = error_ppb || link->probe || link->domain;
+    link->rare = (link->rare & LINK_LEAVES) | (error_ppb || link->probe ? LINK_WATCHED : 0);
 }
 
 void link_observe(Link *link, Probe probe, void *user)
 {
     link->probe = probe;
     link->probe_user = user;
-    link->rare = link->error_ppb || probe || link->domain;
+    link->rare = (link->rare & LINK_LEAVES) | (link->error_ppb || probe ? LINK_WATCHED : 0);
 }
 
 static const char *const kind_names[PACKET_KINDS] = {
