@@ -49,7 +49,7 @@ static void exchange_arrive(Link *link, Packet packet, SimTime at_ps)
     Vc v = packet_vc(&packet);
     LinkRing *ring = &link->vc[v].far;
     if (ring->wire == ring->head) {
-        gboolean replica = packet.kind >= PACKET_MC_WRITE && packet.kind <= PACKET_MC_READ && link->answers;
+        gboolean replica = packet.kind >= PACKET_MC_WRITE && packet.kind <= PACKET_MC_READ;
         if (replica ? link_tell_replica(link, packet, at_ps) : link_tell_early(link, packet, at_ps))
             return;
         ring->wire = ring->head = 0;

@@ -244,6 +244,11 @@ static inline guint32 link_in_ring(const Link *link, unsigned v)
 {
     return link->waiting[v] - (v == VC_CREQ ? link->logged : 0);
 }
+static inline void link_count_peak(Link *link, guint32 waiting)
+{
+    if (G_UNLIKELY(waiting > link->queue_peak))
+        link->queue_peak = waiting;
+}
 static inline gboolean link_waits(const Link *link)
 {
     return (link->waiting[VC_CREQ] | link->waiting[VC_RSP]) != 0;

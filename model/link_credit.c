@@ -65,18 +65,23 @@ static void link_collect_ahead(Link *link, Vc v)
     link_collect_credits(link, v, link_is_unsettled(link) ? free_ps : MAX(free_ps, sim_now_ps(link->sim)));
 }
 
+/* Into a batch in reach. */
+static inline void link_credit_note(LinkCredits *credit, guint32 flits, guint64 n)
+{
+    guint64 at = n % LINK_BATCHES, bit = (guint64)1 << at;
+    credit->flits[at] = flits + (credit->full & bit ? credit->flits[at] : 0);
+    credit->full |= bit;
+}
+
 static inline void link_credit_add(Link *link, Vc v, guint32 flits, guint64 n)
 {
     LinkCredits *credit = &link->credit[v];
     if (G_UNLIKELY(n - credit->next >= LINK_BATCHES))
         link_collect_ahead(link, v);
-    if (G_UNLIKELY(n - credit->next >= LINK_BATCHES)) {
+    if (G_UNLIKELY(n - credit->next >= LINK_BATCHES))
         link_credit_far(&credit->far, flits, link_batch_ps(credit, n));
-    } else {
-        guint64 bit = (guint64)1 << n % LINK_BATCHES;
-        credit->flits[n % LINK_BATCHES] = flits + (credit->full & bit ? credit->flits[n % LINK_BATCHES] : 0);
-        credit->full |= bit;
-    }
+    else
+        link_credit_note(credit, flits, n);
     credit->due_ps = MIN(credit->due_ps, link_batch_ps(credit, n));
     link_credit_wake(link, v, link_batch_ps(credit, n));
 }
@@ -99,14 +104,13 @@ void link_credit_merge(Link *link, Vc v, LinkCredits *book)
 {
     LinkCredits *credit = &link->credit[v];
     SimTime due_ps = link_batch_ps(credit, link_batch_first(book));
-    for (; book->full; book->full &= ~((guint64)1 << link_batch_first(book) % LINK_BATCHES)) {
-        guint64 n = link_batch_first(book), at = n % LINK_BATCHES, bit = (guint64)1 << at;
-        if (G_UNLIKELY(n - credit->next >= LINK_BATCHES)) {
-            link_credit_add(link, v, book->flits[at], n);
-            continue;
-        }
-        credit->flits[at] = book->flits[at] + (credit->full & bit ? credit->flits[at] : 0);
-        credit->full |= bit;
+    while (book->full) {
+        guint64 n = link_batch_first(book);
+        if (G_UNLIKELY(n - credit->next >= LINK_BATCHES))
+            link_credit_add(link, v, book->flits[n % LINK_BATCHES], n);
+        else
+            link_credit_note(credit, book->flits[n % LINK_BATCHES], n);
+        book->full &= ~((guint64)1 << n % LINK_BATCHES);
     }
     book->next = LINK_BOOK_CLOSED;
     credit->due_ps = MIN(credit->due_ps, due_ps);

@@ -232,12 +232,6 @@ static inline void link_make_room(Link *link, unsigned v)
         link_ring_grow(&link->ring[v]);
 }
 
-static inline void link_count_peak(Link *link, guint32 waiting)
-{
-    if (G_UNLIKELY(waiting > link->queue_peak))
-        link->queue_peak = waiting;
-}
-
 /* There is room in the ring, and nothing of a log waits. */
 static inline void link_enqueue(Link *link, unsigned v, Packet packet)
 {

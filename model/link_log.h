@@ -60,9 +60,7 @@ static inline void link_log_push(LinkLog *log, Link *link, SimTime now_ps, SimTi
         return;
     }
     link->logged++;
-    guint32 waiting = ++link->waiting[VC_CREQ];
-    if (G_UNLIKELY(waiting > link->queue_peak))
-        link->queue_peak = waiting;
+    link_count_peak(link, ++link->waiting[VC_CREQ]);
 }
 
 /* The last packet of the log, which waits at this link, holds a place in that ingress buffer until it leaves there. */
