@@ -56,7 +56,6 @@ static GArray *bench_run_size(const BenchTest *test, const BenchSetup *setup,
 /* One size of them. */
 typedef struct {
     guint64 bytes;
-    gboolean flows;
     GArray *rows;
 } BenchPart;
 
@@ -64,7 +63,7 @@ static gboolean bench_run_parts(const BenchTest *test, const BenchSetup *setup, 
                                 BenchPart *part, guint n, GError **error)
 {
     for (guint i = 0; i < n; i++) {
-        part[i].rows = bench_run_size(test, setup, request, part[i].bytes, part[i].flows, error);
+        part[i].rows = bench_run_size(test, setup, request, part[i].bytes, FALSE, error);
         if (!part[i].rows)
             return FALSE;
     }
@@ -96,7 +95,7 @@ static void bench_enlarge(BenchRow *row, const BenchRequest *request, guint64 b,
 static GArray *bench_extrapolate(const BenchTest *test, const BenchSetup *setup,
                                  const BenchRequest *request, guint64 b, GError **error)
 {
-    BenchPart part[3] = {{b / 2, FALSE, NULL}, {b / 4 * 3, FALSE, NULL}, {b, FALSE, NULL}};
+    BenchPart part[3] = {{b / 2, NULL}, {b / 4 * 3, NULL}, {b, NULL}};
     GArray *rows = NULL;
     if (bench_run_parts(test, setup, request, part, 3, error)) {
         rows = g_steal_pointer(&part[2].rows);
@@ -112,28 +111,6 @@ static GArray *bench_extrapolate(const BenchTest *test, const BenchSetup *setup,
     return rows;
 }
 
-/* Flows at the full size; packets and flows at b/2 and b give the scale, as in coll_flow.c. */
-static GArray *bench_anchor(const BenchTest *test, const BenchSetup *setup, const BenchRequest *request,
-                            guint64 b, GError **error)
-{
-    BenchPart part[5] = {{b / 2, FALSE, NULL}, {b / 2, TRUE, NULL}, {b, TRUE, NULL},
-                         {request->bytes, TRUE, NULL}, {b, FALSE, NULL}};
-    GArray *rows = NULL;
-    if (bench_run_parts(test, setup, request, part, 5, error)) {
-        rows = g_steal_pointer(&part[4].rows);
-        for (guint r = 0; r < rows->len; r++) {
-            BenchRow *row = &g_array_index(rows, BenchRow, r);
-            double packets_ps = bench_row_ps(row);
-            double flows_ps = bench_part_ps(&part[2], r) - bench_part_ps(&part[1], r);
-            double scale = flows_ps > 0 ? (packets_ps - bench_part_ps(&part[0], r)) / flows_ps : 1;
-            double more_ps = bench_part_ps(&part[3], r) - bench_part_ps(&part[2], r);
-            bench_enlarge(row, request, b, packets_ps + more_ps * scale);
-        }
-    }
-    bench_free_parts(part, 5);
-    return rows;
-}
-
 GArray *bench_run(const BenchSetup *setup, const BenchRequest *request, GError **error)
 {
     const BenchTest *test = bench_find(request->test);
@@ -142,9 +119,10 @@ GArray *bench_run(const BenchSetup *setup, const BenchRequest *request, GError *
                     request->test);
         return NULL;
     }
-    gboolean flows = setup->fidelity == COLL_FLOW;
     guint64 crossings = test->crossings ? test->crossings(setup, request) : 0;
-    if (crossings > setup->crossings_max && !flows) {
+    gboolean large = crossings > setup->crossings_max;
+    gboolean flows = setup->fidelity == COLL_FLOW || (setup->fidelity == COLL_FIDELITY_AUTO && large);
+    if (large && !flows) {
         /* whole rounds of the grid, so that the last round is as full at each size */
         guint64 grid = (guint64)MAX(request->ctas, 1) * MAX(request->threads, 1) * LINE_BYTES;
         guint64 granule = MAX(grid, 1u << 20) * 4;
@@ -153,8 +131,7 @@ GArray *bench_run(const BenchSetup *setup, const BenchRequest *request, GError *
         guint64 b = (guint64)(all / 2.25 / (steps ? 1 : BENCH_LOOP_SHARE));
         b = MAX(b / granule, 1) * granule;
         if (b < request->bytes)
-            return (setup->fidelity == COLL_PACKET ? bench_extrapolate : bench_anchor)(test, setup, request, b,
-                                                                                       error);
+            return bench_extrapolate(test, setup, request, b, error);
     }
     return bench_run_size(test, setup, request, request->bytes, flows, error);
 }

@@ -11,8 +11,7 @@
  * time is extrapolated from the slope between the smallest and the largest; the middle one checks that
  * the slope is steady. Such rows say so. The three sizes cross links crossings_max times together, or a
  * quarter of that if the test is a loop without steps, which is steady after few rounds of its grid.
- * With COLL_FIDELITY_AUTO it runs at two smaller sizes in packets and in flows, and at its own in flows,
- * whose further time is scaled by what packets took longer from one size to the other.
+ * With COLL_FIDELITY_AUTO it is flows instead.
  */
 #ifndef API_BENCH_H
 #define API_BENCH_H

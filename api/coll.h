@@ -38,8 +38,8 @@ typedef enum {
 } CollAlgo;
 typedef enum { COLL_PROTO_AUTO, COLL_SIMPLE, COLL_LL, COLL_LL128, COLL_PROTOS } CollProto;
 
-/* How bulk loops are simulated: every packet; as flows (model/flow.h); or AUTO: packets up to
- * so many link crossings, and above flows with the rates of short runs in packets (coll_flow.c). */
+/* How bulk loops are simulated: every packet; as flows (model/flow.h); or AUTO: packets up to so many link crossings,
+ * and above flows, of some algorithms with the rates of short runs in packets (coll_flow.c). */
 typedef enum { COLL_PACKET, COLL_FLOW, COLL_FIDELITY_AUTO } CollFidelity;
 
 typedef struct {
@@ -112,7 +112,7 @@ gboolean coll_shape_equal(const CollShape *a, const CollShape *b);
 gboolean coll_run(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
 
 /* What coll_run makes of spec->fidelity: COLL_PACKET, COLL_FLOW, or COLL_FIDELITY_AUTO for flows with
- * measured rates. Other than packets need a timing-only fabric. */
+ * measured rates (spec->algo: not COLL_AUTO). Other than packets need a timing-only fabric. */
 CollFidelity coll_fidelity(guint32 ranks, const CollSpec *spec);
 #define COLL_AUTO_CROSSINGS 100000000u
 const char *coll_fidelity_name(CollFidelity fidelity);

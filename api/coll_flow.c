@@ -1,7 +1,8 @@
 /* Collectives at a fidelity: see CollFidelity in coll.h.
  *
- * AUTO, up to spec->crossings link crossings: every packet. Above: flows at the size that was asked for,
- * with their rates and their fixed part measured in packets. The same collective is simulated in packets
+ * AUTO, up to spec->crossings link crossings: every packet. Above: flows at the size that was asked for. Of the few
+ * algorithms that flows are further off than 4 % (CollRow.anchored; docs/performance.md), with their rates and
+ * their fixed part measured in packets: the same collective is simulated in packets
  * and in flows at two smaller sizes A and 4A; what lies between those two times is what packets take in
  * the steady state, and
  *
@@ -41,7 +42,8 @@ CollFidelity coll_fidelity(guint32 ranks, const CollSpec *spec)
         return COLL_FLOW;
     if (spec->bytes / LINE_BYTES * times * coll_crossings_line(spec, ranks) <= coll_crossings_max(spec))
         return COLL_PACKET;
-    return ranks > COLL_ANCHOR_RANKS ? COLL_FLOW : COLL_FIDELITY_AUTO;
+    const CollRow *row = coll_row(spec->op, spec->algo);
+    return row && row->anchored && ranks <= COLL_ANCHOR_RANKS ? COLL_FIDELITY_AUTO : COLL_FLOW;
 }
 
 static gboolean coll_run_flows(CollGroup *group, const CollSpec *spec, CollResult *result,
@@ -128,8 +130,10 @@ gboolean coll_run_fidelity(CollGroup *group, const CollSpec *spec, CollResult *r
 {
     CollAlgo algo;
     CollProto proto;
-    CollFidelity fidelity = coll_fidelity(group->n, spec);
+    CollSpec chosen = *spec;
     coll_choice(group, spec, &algo, &proto);
+    chosen.algo = algo;
+    CollFidelity fidelity = coll_fidelity(group->n, &chosen);
     guint64 anchor[2];
     coll_anchor_bytes(group, spec, algo, anchor);
     gboolean costly = spec->bytes < 2 * anchor[1]; /* as much as the row itself */

@@ -92,6 +92,7 @@ typedef struct {
     gboolean symmetric;          /* ctas 0: what NCCL's cost model says for the size */
     gboolean lines, multicast_lines; /* LL lines in scratch; a window over scratch */
     gboolean buffered;           /* slots of all heads in scratch */
+    gboolean anchored;           /* flows are more than 4 % off: auto measures their rates (coll_flow.c) */
 } CollRow;
 const CollRow *coll_row(CollOp op, CollAlgo algo);
 

@@ -14,7 +14,8 @@ static void cost_add(DeviceCost *cost, guint32 gpu, guint32 resource, guint64 am
 static void cost_link(DeviceCost *cost, guint32 gpu, guint32 way, PacketKind kind, guint64 packets,
                       guint64 flits)
 {
-    cost_add(cost, gpu, way, flits);
+    gboolean rides = kind == PACKET_ACK || kind == PACKET_MC_ACK || kind == PACKET_MC_DONE;
+    (rides ? cost->rides : cost->amount)[gpu * FLOW_RESOURCES + way] += flits;
     DeviceCharge charge = {.gpu = (guint16)gpu,
                            .down = way == FLOW_DOWN,
                            .kind = (guint8)kind,
@@ -71,6 +72,15 @@ static guint64 cost_acks(const DeviceCost *cost, guint64 flits)
     return acks;
 }
 
+/* A store that leaves by this GPU's ports. Where one GPU stores, others mostly store to it: as many flits of
+ * acknowledgements take turns with its packets as come back for them. */
+static void cost_store(DeviceCost *cost, guint64 flits)
+{
+    cost->remote_stores += (guint32)cost->packets;
+    cost->out_flits += flits;
+    cost_add(cost, cost->gpu, FLOW_OUT, flits);
+}
+
 static void cost_unicast(DeviceCost *cost, const MemRegion *region, UopKind kind)
 {
     const GpuSpec *gpu = &cost->fabric->spec.gpu;
@@ -86,12 +96,13 @@ static void cost_unicast(DeviceCost *cost, const MemRegion *region, UopKind kind
     if (load) {
         cost_cross(cost, cost->gpu, region->gpu, PACKET_READ, cost->packets, cost->packets);
         cost_cross(cost, region->gpu, cost->gpu, PACKET_READ_RSP, cost->packets, flits);
+        cost_add(cost, cost->gpu, FLOW_IN, cost->packets + flits);
         return;
     }
     flits += cost->packets * ((cost->partial ? gpu->byte_enable_flits : 0) +
                               (kind == UOP_RED ? gpu->operation_flits : 0));
     guint64 acks = cost_acks(cost, flits / cost->packets);
-    cost->remote_stores += (guint32)cost->packets;
+    cost_store(cost, flits + acks);
     cost_cross(cost, cost->gpu, region->gpu, kind == UOP_RED ? PACKET_RED : PACKET_WRITE,
                cost->packets, flits);
     cost_cross(cost, region->gpu, cost->gpu, PACKET_ACK, acks, acks);
@@ -115,7 +126,8 @@ static void cost_multicast(DeviceCost *cost, const McObject *object, UopKind kin
     guint64 directives = MAX(spec->mctable.round_directives, 1);
     guint64 rounds = (object->members->len + directives - 1) / directives;
     guint64 beats = (request / packets * FLIT_BYTES + sw->crossbar_bytes - 1) / sw->crossbar_bytes;
-    cost_add(cost, cost->gpu, FLOW_INGRESS, packets * rounds * beats * sw->cycle_ps / 1000);
+    guint64 ingress_ps = rounds * beats * sw->cycle_ps;
+    cost_add(cost, cost->gpu, FLOW_INGRESS, packets * ingress_ps / 1000);
     for (guint i = 0; i < object->members->len; i++) {
         guint16 member = g_array_index(object->members, guint16, i);
         const McBind *bind = mcobject_lookup(object, member, 0);
@@ -134,6 +146,8 @@ static void cost_multicast(DeviceCost *cost, const McObject *object, UopKind kin
         cost_link(cost, cost->gpu, FLOW_DOWN, PACKET_MC_RSP, packets, flits);
     } else {
         cost->multicast_stores = TRUE;
+        cost->ingress_ps = MAX(cost->ingress_ps, ingress_ps);
+        cost_store(cost, request);
         cost_link(cost, cost->gpu, FLOW_DOWN, PACKET_MC_DONE, packets / sw->done_merge_max,
                   packets / sw->done_merge_max * sw->done_flits);
     }

@@ -4,9 +4,10 @@
 
 #include "api/device.h"
 
-/* Resources of each GPU; INGRESS: the switch ports behind its up links, which a replication holds
- * for rounds. */
-enum { FLOW_UP, FLOW_DOWN, FLOW_INGRESS, FLOW_L2, FLOW_HBM, FLOW_RESOURCES };
+/* Resources of each GPU; OUT: its up links, as far as its own SMs' stores get there (model/port_share.h); IN: its down
+ * links, as far as its own loads get there (model/load_share.h); INGRESS: the switch ports behind its up links, which a
+ * replication holds for rounds. */
+enum { FLOW_UP, FLOW_OUT, FLOW_DOWN, FLOW_IN, FLOW_INGRESS, FLOW_L2, FLOW_HBM, FLOW_RESOURCES };
 
 /* What a loop does to links, for their statistics: thousandths a line. */
 typedef struct {
@@ -21,14 +22,19 @@ typedef struct {
     FoCta *cta;
     guint32 gpu;     /* that runs it */
     guint64 *amount; /* by resource */
+    guint64 *rides;  /* likewise, what is not held up there: acknowledgements */
     GArray *charges;
     guint64 packets,
         flits; /* of one stream: thousandths of data packets and of their data flits a line */
     gboolean partial, remote_loads, multicast_stores;
     guint64 ahead_flits; /* thousandths: what a line's ld_reduce takes of up links more than of down
                             links */
-    guint32 loads, stores, local_stores, targets; /* targets: remote unicast stores of an element */
-    guint32 remote_stores; /* thousandths of packets that queue at this GPU's ports */
+    guint32 loads, stores, local_stores;
+    guint32 targets, peers, own_loads, own_stores; /* unicast accesses of an element: stores to others, loads from them,
+                                                    * loads and stores of the own memory */
+    guint32 remote_stores; /* thousandths of packets that queue at this GPU's ports, */
+    guint64 ingress_ps;    /* of a stored packet at the switch's port */
+    guint64 out_flits;     /* and of their flits, with the acknowledgements that come back */
     SimTime head_ps, tail_ps;
 } DeviceCost;
 

@@ -4,15 +4,15 @@
  * A CTA's loop is one flow, begun by its first warp; all its warps wait for its end. The flow's
  * work begins one load's round trip after the loop; when it is served the last stores are on their
  * way for another round trip, which a fence or the kernel's end waits for, as with packets.
- * Everything else of a program (barriers, flags, LL lines) stays packets, on links that do not feel
- * the flows. Costs are the model's own: flits of requests, data and answers of each kind, merged
- * acknowledgements. Left out: queueing behind other traffic, hot links of a hash. What that is
- * worth: docs/performance.md. */
-#include <math.h>
+ * Everything else of a program (barriers, flags, LL lines) stays packets; where a GPU's ports are full of flows these
+ * wait as the flows' own do, else they do not feel the flows. Loops that share an SM share its LSU, and SMs that share
+ * a queue to the ports have so much less of these. Costs are the model's own: flits of requests, data and answers of
+ * each kind, merged acknowledgements; queues: device_queue.h. Left out: queues behind the ports, where links down are
+ * full. What that is worth: docs/performance.md. */
 #include <string.h>
 
-#include "api/device_cost.h"
-#include "model/flow.h"
+#include "api/device_queue.h"
+#include "model/load_share.h"
 #include "model/port_share.h"
 
 /* Of a link's flits, what packets reach at full load: the hash loads links unevenly for a while,
@@ -20,12 +20,16 @@
  * (docs/performance.md). */
 #define FLOW_LINK_PER_MILLE 994u
 
-typedef struct {
+typedef struct DeviceFlow {
     FlowItem item;
+    guint32 ctas;           /* of its launch */
+    guint32 kind, issue_ps; /* of its stores, for model/port_share.h; issue_ps 0: they do not leave the GPU */
     Event event;
     Fabric *fabric;
     Warp *warp;
-    FlowClass *class;
+    FlowClass *class;       /* when it has its SM for itself, */
+    guint64 limit, line_ps; /* with that limit, and its lines' time of the LSU */
+    struct DeviceFlow *sm_next;
     guint64 lines, work, tag;
     SimTime head_ps, tail_ps; /* before the first line, behind the last one */
     guint32 left, warps;      /* warps that went on, of so many */
@@ -34,25 +38,21 @@ typedef struct {
     Reg reg[]; /* by warp: pending until the last line is through */
 } DeviceFlow;
 
-static guint32 flow_port_share(guint32 flows, guint32 issue_ps, guint32 kind, gpointer user)
-{
-    const Fabric *fabric = user;
-    guint32 sms = MIN(flows, (guint32)fabric->spec.sm.count);
-    return port_share(fabric->ports, sms, issue_ps, kind & 1, kind >> 1).busy_per_mille;
-}
-
 void device_flow_begin(Fabric *fabric)
 {
     guint64 gpus = fabric->spec.system.gpus;
     g_assert(!fabric->flow && !fabric->keep_bytes);
     fabric->flow = flow_new(fabric->sim, (guint32)gpus * FLOW_RESOURCES);
     fabric->ports = port_shares_new(fabric);
-    flow_set_share(fabric->flow, flow_port_share, fabric);
+    fabric->loads = load_shares_new(fabric);
+    flow_set_share(fabric->flow, device_queue_share, device_queue_solved, fabric);
     guint64 links =
         fabric->spec.link.rate_MBps * 1000000u / FLIT_BYTES * FLOW_LINK_PER_MILLE * fabric->links;
     for (guint32 g = 0; g < gpus; g++) {
         flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_UP, links);
         flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_DOWN, links);
+        flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_OUT, links / FLOW_LINK_PER_MILLE * 1000);
+        flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_IN, links / FLOW_LINK_PER_MILLE * 1000);
         flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_INGRESS,
                           PS_PER_S * fabric->links);
         flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_L2,
@@ -66,9 +66,8 @@ void device_flow_end(Fabric *fabric)
 {
     g_clear_pointer(&fabric->flow, flow_free);
     g_clear_pointer(&fabric->ports, port_shares_free);
+    g_clear_pointer(&fabric->loads, load_shares_free);
 }
-
-/* ---- a flow's life */
 
 static void flow_unref(DeviceFlow *flow)
 {
@@ -94,6 +93,97 @@ static void flow_charge(const DeviceFlow *flow)
     }
 }
 
+/* ---- the LSU of an SM */
+
+/* Flows of one SM share its LSU: each gets as much of a second of it as the others, or as it can use. */
+static guint64 flow_lsu_level(const Sm *sm)
+{
+    guint64 level = 0;
+    for (;;) {
+        guint64 used = 0;
+        guint32 growing = 0;
+        for (const DeviceFlow *flow = sm->flows; flow; flow = flow->sm_next) {
+            guint64 wanted = flow->limit * flow->line_ps;
+            used += MIN(wanted, level);
+            growing += wanted > level;
+        }
+        if (growing == 0)
+            return G_MAXUINT64;
+        if (used + PS_PER_S / 1000 >= PS_PER_S)
+            return level;
+        level += (PS_PER_S - used) / growing;
+    }
+}
+
+/* Ports take turns among the queues that SMs store through, whoever shares one has so much less of it; and a loop's
+ * weight is that of its SM, shared with the SM's others. */
+static guint32 flow_weight(const DeviceFlow *flow, const Sm *sm)
+{
+    const FabricSpec *spec = &flow->fabric->spec;
+    guint64 sms = MIN(flow->ctas, spec->sm.count), usual = MAX(sms / spec->gpu.out_queues, 1);
+    if (!flow->issue_ps)
+        return FLOW_WEIGHT;
+    return (guint32)MAX(FLOW_WEIGHT * usual / MAX(sm->queue->storing * sm->storing, 1), 1);
+}
+
+static void flow_adjust(const Sm *sm)
+{
+    guint64 level = flow_lsu_level(sm);
+    for (DeviceFlow *flow = sm->flows; flow; flow = flow->sm_next) {
+        guint64 limit = flow->limit;
+        if (limit * flow->line_ps > level)
+            limit = MAX(level / flow->line_ps, 1);
+        flow_change(flow->fabric->flow, &flow->item,
+                    flow_class_like(flow->fabric->flow, flow->class, limit, flow_weight(flow, sm)));
+    }
+}
+
+/* Of all SMs that share this one's queue. */
+static void flow_adjust_queue(const Sm *sm)
+{
+    for (guint64 i = 0; i < sm->gpu->fabric->spec.sm.count; i++)
+        if (sm->gpu->sm[i].queue == sm->queue && sm->gpu->sm[i].flows)
+            flow_adjust(&sm->gpu->sm[i]);
+}
+
+static void flow_enter_sm(DeviceFlow *flow)
+{
+    Sm *sm = flow->warp->sm;
+    flow->sm_next = sm->flows;
+    sm->flows = flow;
+}
+
+static void flow_leave_sm(DeviceFlow *flow)
+{
+    Sm *sm = flow->warp->sm;
+    DeviceFlow *before = sm->flows;
+    if (before == flow) {
+        sm->flows = flow->sm_next;
+        return;
+    }
+    while (before->sm_next != flow)
+        before = before->sm_next;
+    before->sm_next = flow->sm_next;
+}
+
+/* It stores from now on, or no more. */
+static void flow_store(const DeviceFlow *flow, gboolean begins)
+{
+    Sm *sm = flow->warp->sm;
+    GpuFlows *flows = &sm->gpu->flows;
+    if (flow->issue_ps == 0)
+        return;
+    flows->storing += begins ? 1u : -1u;
+    flows->issue_ps += begins ? flow->issue_ps : -(guint64)flow->issue_ps;
+    flows->kind = begins ? flow->kind : flows->kind;
+    flows->trip_ps = flow->tail_ps;
+    sm->storing += begins ? 1u : -1u;
+    if (sm->storing == (begins ? 1u : 0u)) { /* the first, or none is left */
+        flows->sms += begins ? 1u : -1u;
+        sm->queue->storing += begins ? 1u : -1u;
+    }
+}
+
 static void flow_on_stored(Event *event, SimTime now_ps)
 {
     DeviceFlow *flow = EVENT_OWNER(event, DeviceFlow, event);
@@ -106,6 +196,9 @@ static void flow_on_served(FlowItem *item, SimTime now_ps)
 {
     DeviceFlow *flow = EVENT_OWNER(item, DeviceFlow, item);
     flow_charge(flow);
+    flow_store(flow, FALSE);
+    flow_leave_sm(flow);
+    flow_adjust_queue(flow->warp->sm);
     if (flow->tail_ps) {
         flow->tag = warp_begin_store(flow->warp);
         event_init(&flow->event, flow_on_stored);
@@ -120,7 +213,10 @@ static void flow_on_head(Event *event, SimTime now_ps)
 {
     DeviceFlow *flow = EVENT_OWNER(event, DeviceFlow, event);
     (void)now_ps;
+    flow_store(flow, TRUE);
     flow_begin(flow->fabric->flow, flow->class, &flow->item, flow->work);
+    flow_enter_sm(flow);
+    flow_adjust_queue(flow->warp->sm);
 }
 
 static void flow_on_reached(void *arg, SimTime now_ps)
@@ -138,41 +234,6 @@ static void flow_on_left(void *arg, SimTime now_ps)
     flow_unref(flow);
 }
 
-/* LSU time between two packets for the links. */
-static guint64 flow_queue_ps(const DeviceCost *cost)
-{
-    return MAX(device_cost_issue_ps(cost) * 1000 / MAX(cost->remote_stores, 1), 1);
-}
-
-/* Queues treat CTAs that store unlike: a random walk, whose steps the ports' play has measured. Without it
- * all would come to their fences at the same time, and links would idle. */
-static guint64 flow_spread(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint64 lines)
-{
-    const Fabric *fabric = cost->fabric;
-    if (!cost->remote_stores)
-        return lines * FLOW_LINE;
-    guint32 sms = MIN(cta->launch->ctas, (guint32)fabric->spec.sm.count);
-    PortShare port = port_share(fabric->ports, sms, flow_queue_ps(cost), spec->step > cta->cta->threads,
-                                cost->targets);
-    guint64 mix = hash_mix((spec->part[spec->n_parts - 1].base * 131 + cost->gpu) * 131 + cta->cta->index);
-    double sigmas = ((double)(mix % 2001) - 1000) / 1000 * sqrt(3);
-    double work = (double)lines + sigmas * port.spread_per_mille / 1000 * sqrt((double)lines);
-    return (guint64)(MAX(work, (double)lines / 2) * FLOW_LINE);
-}
-
-static FlowClass *flow_classify(const DeviceCost *cost, guint64 limit, gboolean strided)
-{
-    guint32 n = 0, all = (guint32)cost->fabric->spec.system.gpus * FLOW_RESOURCES;
-    g_autofree FlowUse *use = g_new(FlowUse, all);
-    guint32 up = cost->gpu * FLOW_RESOURCES + FLOW_UP;
-    guint32 issue_ps = cost->remote_stores ? (guint32)flow_queue_ps(cost) : 0;
-    guint32 kind = cost->targets << 1 | (strided ? 1u : 0u); /* see flow_port_share() */
-    for (guint32 r = 0; r < all; r++)
-        if (cost->amount[r])
-            use[n++] = (FlowUse){r, (guint32)cost->amount[r], r == up ? issue_ps : 0, kind};
-    return flow_class(cost->fabric->flow, use, n, limit);
-}
-
 gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
 {
     const LoopSpec *spec = &loop->spec;
@@ -182,16 +243,22 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     guint64 elements = loop_share(spec, first, cta->count);
     if (elements == 0)
         return TRUE;
-    g_autofree guint64 *amount = g_new0(guint64, all);
+    g_autofree guint64 *amount = g_new0(guint64, 2 * (gsize)all);
     DeviceCost cost = {.fabric = fabric,
                        .cta = cta,
                        .gpu = cta->launch->gpu->id,
                        .amount = amount,
+                       .rides = amount + all,
                        .charges = g_array_new(FALSE, FALSE, sizeof(DeviceCharge))};
     for (guint32 p = 0; p < spec->n_parts; p++) {
         const VasMapping *to = vas_find(cta->launch->vas, spec->part[p].base);
-        if ((spec->part[p].kind == UOP_STORE || spec->part[p].kind == UOP_RED) && to && to->region)
-            cost.targets += to->region->gpu != cost.gpu;
+        if (!to || !to->region)
+            continue;
+        gboolean away = to->region->gpu != cost.gpu;
+        if (spec->part[p].kind == UOP_STORE || spec->part[p].kind == UOP_RED)
+            *(away ? &cost.targets : &cost.own_stores) += 1;
+        else if (spec->part[p].kind == UOP_LOAD)
+            *(away ? &cost.peers : &cost.own_loads) += 1;
     }
     for (guint32 p = 0; p < spec->n_parts; p++)
         if (!device_cost_part(&cost, spec, &spec->part[p])) {
@@ -204,14 +271,19 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     flow->fabric = fabric;
     flow->warp = &cta->cta->warp[first];
     flow->lines = (elements * spec->width + LINE_BYTES - 1) / LINE_BYTES; /* at least one */
-    flow->work = flow_spread(cta, &cost, spec, flow->lines);
+    guint32 kind = device_queue_kind(cta, &cost, spec);
+    flow->kind = kind;
+    flow->ctas = cta->launch->ctas;
+    flow->issue_ps = cost.remote_stores ? (guint32)device_queue_ps(&cost) : 0;
+    flow->work = device_queue_work(cta, &cost, spec, kind, flow->lines);
     flow->head_ps = cost.head_ps;
     flow->tail_ps = cost.stores ? cost.tail_ps : 0;
     flow->charges = cost.charges;
     flow->item.done = flow_on_served;
     flow->head_ps += device_cost_ahead_ps(&cost, flow->lines);
-    flow->class = flow_classify(&cost, device_cost_limit(&cost, spec, flow->lines),
-                                 spec->step > cta->cta->threads);
+    flow->limit = device_cost_limit(&cost, spec, flow->lines);
+    flow->line_ps = device_cost_issue_ps(&cost);
+    flow->class = device_queue_class(cta, &cost, spec, flow->limit, kind);
     Uop reach = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_reached, .arg = flow};
     Uop leave = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_left, .arg = flow};
     device_push(cta, first, &reach);

@@ -55,7 +55,7 @@ typedef struct {
     guint64 seed;
     SimCalendar calendar;
     guint64 crossings_max;
-    CollFidelity fidelity; /* AUTO: rows beyond crossings_max are flows with the rates of packets */
+    CollFidelity fidelity; /* AUTO: rows beyond crossings_max are flows */
     guint jobs;
     void (*progress)(guint done, guint all, void *user); /* or NULL */
 } ValidateSetup;

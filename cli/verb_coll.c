@@ -33,7 +33,7 @@ static const Column coll_columns[] = {
     COLUMN_FIXED(up_pct, "up", "%", 1, "time in which the links to the switches carried flits, mean"),
     COLUMN_FIXED(down_pct, "down", "%", 1, "the same of the links from the switches"),
     COLUMN_BOOL(verified, "verified", "every byte of every rank's result is right; - not checked"),
-    COLUMN_TEXT(fidelity, "fidelity", "packet: every packet; flow: rates; auto: rates measured in packets"),
+    COLUMN_TEXT(fidelity, "fidelity", "packet: every packet; flow: rates; auto: rates of short runs in packets"),
     COLUMN_END,
 };
 
@@ -364,7 +364,7 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         {"threads", 0, 0, G_OPTION_ARG_INT, &words.threads, "threads of a CTA (likewise)", "N"},
         {"root", 0, 0, G_OPTION_ARG_INT, &words.root, "root rank of broadcast (0)", "R"},
         {"crossings", 0, 0, G_OPTION_ARG_INT64, &words.crossings,
-         "with --fidelity auto: beyond so many link crossings rows are extrapolated (100000000)", "N"},
+         "with --fidelity auto: beyond so many link crossings rows are flows (100000000)", "N"},
         {"warmup", 'w', 0, G_OPTION_ARG_INT, &words.warmup, "runs before the counted ones (0)", "N"},
         {"record", 0, 0, G_OPTION_ARG_FILENAME, &words.record,
          "write what ran as a trace: FILE.et (Chakra), .goal or .trace", "FILE"},

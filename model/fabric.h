@@ -38,7 +38,7 @@ typedef struct {
 } LaunchSpec;
 extern const ParamRow launch_params[];
 
-typedef struct {
+typedef struct FabricSpec {
     SystemSpec system;
     LinkSpec link;
     SwitchSpec sw;
@@ -117,7 +117,8 @@ typedef struct Fabric {
     StatRegistry *stats;
     Log *log;                   /* may be NULL; not owned */
     struct FlowNet *flow;       /* bulk loops are flows (api/device_flow.c); NULL: every packet is simulated */
-    struct PortShares *ports;   /* likewise */
+    struct PortShares *ports;   /* likewise, */
+    struct LoadShares *loads;
     GArray *faults;             /* FabricFault: the first FABRIC_FAULTS_KEPT */
     guint64 n_faults;
     void (*on_fault)(const FabricFault *fault, void *user);

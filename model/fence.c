@@ -14,7 +14,8 @@
  * Left out: fences of narrower scope.
  * Sources: two H200, fences at random phases and in step (docs/fidelity.md).
  *
- * Stores are tagged with the epoch in which they were issued; each round ends an epoch. */
+ * Stores are tagged with the epoch in which they were issued; each round ends an epoch. Flows that store are one store
+ * of each round, under way since it began. */
 #include "model/fabric.h"
 #include "model/sm.h"
 
@@ -61,6 +62,12 @@ void fence_answered(Gpu *gpu, guint64 tag, SimTime now_ps)
 /* ---- flushes of an SM */
 
 static void fence_on_free(Event *event, SimTime now_ps);
+static void fence_on_flow(Event *event, SimTime now_ps)
+{
+    Gpu *gpu = EVENT_OWNER(event, Gpu, fence.flow);
+    fence_answered(gpu, gpu->fence.flow_tag, now_ps);
+}
+
 static void fence_on_arrive(Event *event, SimTime now_ps);
 
 void fence_init_sm(Sm *sm) { event_init(&sm->fence_free, fence_on_free); }
@@ -138,6 +145,10 @@ static void fence_begin_round(Gpu *gpu, SimTime now_ps)
     round->local_ps = fence->local_ps;
     fence->waiting = NULL;
     fence->busy = TRUE;
+    if (fence->flow_ps) {
+        fence->flow_tag = fence_tag(gpu);
+        sim_at(gpu->sim, &fence->flow, now_ps + fence->flow_ps, EVENT_PRIORITY_DEVICE);
+    }
     *fence_epoch_push(&fence->open) = 0;
     fence_advance(gpu, now_ps);
 }
@@ -190,6 +201,7 @@ void fence_init(Gpu *gpu)
     *fence_epoch_push(&gpu->fence.open) = 0;
     gpu->fence.round = g_new0(FenceRound, 1);
     event_init(&gpu->fence.free, fence_on_round_over);
+    event_init(&gpu->fence.flow, fence_on_flow);
 }
 
 void fence_clear(Gpu *gpu)

@@ -7,6 +7,9 @@ struct FlowClass {
     FlowUse *use;
     guint32 n;
     guint64 limit;
+    guint32 weight;
+    guint32 grows;    /* while solving: with this weight, */
+    guint64 most;     /* and to this level, that of its limit */
     guint64 rate;     /* of each flow, lines a second */
     guint64 served;   /* to each flow, since the class was last idle */
     FlowItem *head;   /* by target */
@@ -17,7 +20,7 @@ struct FlowClass {
 
 /* Who queues at a resource. */
 typedef struct {
-    guint32 flows, kind;
+    guint32 flows, kind, most; /* most: of one class, whose kind it is */
     guint64 issue_ps; /* of all */
 } FlowQueue;
 
@@ -27,19 +30,20 @@ struct FlowNet {
     SimTime at_ps; /* to which the classes are served */
     guint64 *capacity;
     FlowShare share;
+    void (*solved)(gpointer user);
     gpointer share_user;
     FlowQueue *queue;     /* while solving */
-    guint64 *left, *load; /* while solving: what is free, and what the growing flows take of it */
+    guint64 *left, *load; /* while solving: what is free, and what the growing flows take of it, */
+    guint64 *full;        /* and the level at which that is all */
     guint32 resources;
     GHashTable *classes;
     GPtrArray *active;
-    guint64 solves;
 };
 
 static guint flow_class_hash(gconstpointer key)
 {
     const FlowClass *class = key;
-    guint64 hash = class->limit;
+    guint64 hash = class->limit ^ (guint64)class->weight << 32;
     for (guint32 i = 0; i < class->n; i++)
         hash = (hash ^ class->use[i].resource ^ (guint64) class->use[i].amount << 32 ^
                 (guint64) class->use[i].issue_ps << 12) *
@@ -50,7 +54,7 @@ static guint flow_class_hash(gconstpointer key)
 static gboolean flow_class_equal(gconstpointer a, gconstpointer b)
 {
     const FlowClass *x = a, *y = b;
-    return x->n == y->n && x->limit == y->limit &&
+    return x->n == y->n && x->limit == y->limit && x->weight == y->weight &&
            memcmp(x->use, y->use, x->n * sizeof *x->use) == 0;
 }
 
@@ -72,6 +76,7 @@ FlowNet *flow_new(Sim *sim, guint32 resources)
     net->queue = g_new0(FlowQueue, resources);
     net->left = g_new0(guint64, resources);
     net->load = g_new0(guint64, resources);
+    net->full = g_new0(guint64, resources);
     net->classes = g_hash_table_new_full(flow_class_hash, flow_class_equal, flow_class_free, NULL);
     net->active = g_ptr_array_new();
     event_init(&net->event, flow_on_event);
@@ -87,12 +92,14 @@ void flow_free(FlowNet *net)
     g_free(net->queue);
     g_free(net->left);
     g_free(net->load);
+    g_free(net->full);
     g_free(net);
 }
 
-void flow_set_share(FlowNet *net, FlowShare share, gpointer user)
+void flow_set_share(FlowNet *net, FlowShare share, void (*solved)(gpointer user), gpointer user)
 {
     net->share = share;
+    net->solved = solved;
     net->share_user = user;
 }
 
@@ -102,44 +109,61 @@ void flow_set_capacity(FlowNet *net, guint32 resource, guint64 capacity)
     net->capacity[resource] = capacity;
 }
 
-FlowClass *flow_class(FlowNet *net, const FlowUse *use, guint32 n, guint64 limit)
+static FlowClass *flow_class_weighted(FlowNet *net, const FlowUse *use, guint32 n, guint64 limit, guint32 weight)
 {
-    FlowClass key = {.use = (FlowUse *)use, .n = n, .limit = limit};
+    FlowClass key = {.use = (FlowUse *)use, .n = n, .limit = limit, .weight = weight};
     FlowClass *class = g_hash_table_lookup(net->classes, &key);
-    g_assert(limit > 0);
+    g_assert(limit > 0 && weight > 0);
     if (class)
         return class;
     class = g_new0(FlowClass, 1);
     class->use = g_memdup2(use, n * sizeof *use);
     class->n = n;
     class->limit = limit;
+    class->weight = weight;
     g_hash_table_add(net->classes, class);
     return class;
 }
 
+FlowClass *flow_class(FlowNet *net, const FlowUse *use, guint32 n, guint64 limit)
+{
+    return flow_class_weighted(net, use, n, limit, FLOW_WEIGHT);
+}
+
+FlowClass *flow_class_like(FlowNet *net, FlowClass *class, guint64 limit, guint32 weight)
+{
+    if (limit == class->limit && weight == class->weight)
+        return class;
+    return flow_class_weighted(net, class->use, class->n, limit, weight);
+}
+
 /* ---- rates */
 
-/* What every growing flow can reach before a resource is full or one of them is at its limit. */
-static guint64 flow_level(const FlowNet *net)
+/* A flow's rate at a level, which is that of weight FLOW_WEIGHT. */
+static guint64 flow_at(const FlowClass *class, guint64 level) { return level * class->grows / FLOW_WEIGHT; }
+
+/* What growing flows can reach before a resource is full or one of them is at its limit. */
+static guint64 flow_level(FlowNet *net)
 {
     guint64 level = G_MAXUINT64;
-    for (guint32 r = 0; r < net->resources; r++)
-        if (net->load[r])
-            level = MIN(level, net->left[r] / net->load[r]);
+    for (guint32 r = 0; r < net->resources; r++) {
+        net->full[r] = net->load[r] ? net->left[r] * FLOW_WEIGHT / net->load[r] : G_MAXUINT64;
+        level = MIN(level, net->full[r]);
+    }
     for (guint i = 0; i < net->active->len; i++) {
         const FlowClass *class = g_ptr_array_index(net->active, i);
         if (!class->frozen)
-            level = MIN(level, class->limit);
+            level = MIN(level, class->most);
     }
     return level;
 }
 
 static gboolean flow_is_held_up(const FlowNet *net, const FlowClass *class, guint64 level)
 {
-    if (class->limit <= level)
+    if (class->most <= level)
         return TRUE;
     for (guint32 i = 0; i < class->n; i++)
-        if (net->left[class->use[i].resource] / net->load[class->use[i].resource] <= level)
+        if (net->full[class->use[i].resource] <= level && !class->use[i].rides)
             return TRUE;
     return FALSE;
 }
@@ -147,13 +171,21 @@ static gboolean flow_is_held_up(const FlowNet *net, const FlowClass *class, guin
 static void flow_freeze(FlowNet *net, FlowClass *class, guint64 level)
 {
     class->frozen = TRUE;
-    class->rate = MAX(level, 1);
+    class->rate = MAX(MIN(flow_at(class, level), class->limit), 1);
     for (guint32 i = 0; i < class->n; i++) {
         guint32 r = class->use[i].resource;
         guint64 amount = (guint64) class->use[i].amount * class->count;
-        net->left[r] -= MIN(amount * level, net->left[r]);
-        net->load[r] -= amount;
+        net->left[r] -= MIN(amount * class->rate, net->left[r]);
+        net->load[r] -= MIN(amount * class->grows, net->load[r]);
     }
+}
+
+/* Whoever rides goes on. */
+static void flow_close(FlowNet *net, guint64 level)
+{
+    for (guint32 r = 0; r < net->resources; r++)
+        if (net->full[r] <= level)
+            net->load[r] = 0;
 }
 
 static void flow_queue(FlowNet *net, const FlowClass *class)
@@ -164,7 +196,10 @@ static void flow_queue(FlowNet *net, const FlowClass *class)
             continue;
         queue->flows += class->count;
         queue->issue_ps += (guint64) class->use[u].issue_ps * class->count;
-        queue->kind = MAX(queue->kind, class->use[u].kind);
+        if (class->count > queue->most) {
+            queue->most = class->count;
+            queue->kind = class->use[u].kind;
+        }
     }
 }
 
@@ -174,24 +209,24 @@ static void flow_share(FlowNet *net, guint32 resource)
     const FlowQueue *queue = &net->queue[resource];
     guint32 issue_ps = (guint32)(queue->issue_ps / queue->flows);
     net->left[resource] =
-        net->left[resource] / 1000 * net->share(queue->flows, issue_ps, queue->kind, net->share_user);
+        net->left[resource] / FLOW_ALL * net->share(resource, queue->flows, issue_ps, queue->kind, net->share_user);
 }
 
 /* Progressive filling. Who is held up is decided for all classes before any of them is taken out.
  */
-static void flow_solve(FlowNet *net)
+static void flow_fill(FlowNet *net)
 {
     g_autofree FlowClass **held = g_new(FlowClass *, net->active->len + 1);
     guint growing = net->active->len;
-    net->solves++;
     memcpy(net->left, net->capacity, net->resources * sizeof *net->left);
     memset(net->load, 0, net->resources * sizeof *net->load);
     memset(net->queue, 0, net->resources * sizeof *net->queue);
     for (guint i = 0; i < net->active->len; i++) {
         FlowClass *class = g_ptr_array_index(net->active, i);
         class->frozen = FALSE;
+        class->most = (class->limit * FLOW_WEIGHT + class->grows - 1) / class->grows;
         for (guint32 u = 0; u < class->n; u++)
-            net->load[class->use[u].resource] += (guint64) class->use[u].amount * class->count;
+            net->load[class->use[u].resource] += (guint64) class->use[u].amount * class->count * class->grows;
         if (net->share)
             flow_queue(net, class);
     }
@@ -206,11 +241,37 @@ static void flow_solve(FlowNet *net)
             if (!class->frozen && flow_is_held_up(net, class, level))
                 held[n++] = class;
         }
-        g_assert(n > 0);
         for (guint i = 0; i < n; i++)
             flow_freeze(net, held[i], level);
+        flow_close(net, level);
         growing -= n;
     }
+}
+
+/* It queues where all is used: there weights count. */
+static gboolean flow_is_weighed(const FlowNet *net, const FlowClass *class)
+{
+    for (guint32 u = 0; class->weight != FLOW_WEIGHT && u < class->n; u++)
+        if (class->use[u].issue_ps && flow_is_full(net, class->use[u].resource))
+            return TRUE;
+    return FALSE;
+}
+
+static void flow_solve(FlowNet *net)
+{
+    guint weighed = 0;
+    for (guint i = 0; i < net->active->len; i++)
+        ((FlowClass *)g_ptr_array_index(net->active, i))->grows = FLOW_WEIGHT;
+    flow_fill(net);
+    for (guint i = 0; i < net->active->len; i++) {
+        FlowClass *class = g_ptr_array_index(net->active, i);
+        if (!flow_is_weighed(net, class))
+            continue;
+        class->grows = class->weight;
+        weighed++;
+    }
+    if (weighed)
+        flow_fill(net);
 }
 
 /* ---- progress */
@@ -235,22 +296,28 @@ static void flow_schedule(FlowNet *net, SimTime at_ps)
     sim_at(net->sim, &net->event, at_ps, EVENT_PRIORITY_LAST);
 }
 
-void flow_begin(FlowNet *net, FlowClass *class, FlowItem *item, guint64 work)
+/* All are served up to now. */
+static void flow_enter(FlowNet *net, FlowClass *class, FlowItem *item, guint64 work)
 {
-    SimTime now_ps = sim_now_ps(net->sim);
-    flow_serve(net, now_ps);
     if (class->count++ == 0) {
         class->served = class->rate = 0;
         class->position = net->active->len;
         g_ptr_array_add(net->active, class);
     }
+    item->class = class;
     item->target = class->served + work;
     FlowItem **at = &class->head;
     while (*at && (*at)->target <= item->target)
         at = &(*at)->next;
     item->next = *at;
     *at = item;
-    flow_schedule(net, now_ps);
+    flow_schedule(net, net->at_ps);
+}
+
+void flow_begin(FlowNet *net, FlowClass *class, FlowItem *item, guint64 work)
+{
+    flow_serve(net, sim_now_ps(net->sim));
+    flow_enter(net, class, item, work);
 }
 
 static void flow_deactivate(FlowNet *net, FlowClass *class)
@@ -260,6 +327,21 @@ static void flow_deactivate(FlowNet *net, FlowClass *class)
         FlowClass *moved = g_ptr_array_index(net->active, class->position);
         moved->position = class->position;
     }
+}
+
+void flow_change(FlowNet *net, FlowItem *item, FlowClass *class)
+{
+    FlowClass *before = item->class;
+    if (!before || before == class)
+        return;
+    flow_serve(net, sim_now_ps(net->sim));
+    FlowItem **at = &before->head;
+    while (*at != item)
+        at = &(*at)->next;
+    *at = item->next;
+    if (--before->count == 0)
+        flow_deactivate(net, before);
+    flow_enter(net, class, item, item->target - MIN(before->served, item->target));
 }
 
 /* Everybody who is through, in the order of the active classes. */
@@ -272,6 +354,7 @@ static FlowItem *flow_take_done(FlowNet *net)
             *tail = class->head;
             class->head = class->head->next;
             (*tail)->next = NULL;
+            (*tail)->class = NULL;
             tail = &(*tail)->next;
             class->count--;
         }
@@ -303,17 +386,14 @@ static void flow_on_event(Event *event, SimTime now_ps)
         item->done(item, now_ps); /* may begin others */
         item = next;
     }
-    if (net->active->len == 0)
-        return;
     flow_solve(net);
-    flow_schedule(net, MAX(flow_next_end_ps(net, now_ps), now_ps + 1));
+    if (net->solved)
+        net->solved(net->share_user);
+    if (net->active->len)
+        flow_schedule(net, MAX(flow_next_end_ps(net, now_ps), now_ps + 1));
 }
 
-guint64 flow_solves(const FlowNet *net)
+gboolean flow_is_full(const FlowNet *net, guint32 resource)
 {
-    return net->solves;
-}
-guint64 flow_rate(const FlowClass *class)
-{
-    return class->rate;
+    return net->left[resource] < net->capacity[resource] / 200; /* what rounding leaves */
 }

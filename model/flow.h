@@ -1,11 +1,11 @@
 /* Flows: bulk work as rates instead of packets, for `--fidelity flow` and `auto`.
  *
- * What it stands for: a loop of many packets of the same few kinds, whose requests and answers load
- * the links, L2 and HBM of several GPUs at once. Modelled: max-min fair rates. All flows grow alike
- * until a resource is full or a flow reaches its own limit (its window over its round trip, its
- * SM's issue); those it holds up keep their rate and the others go on growing. Rates are solved
- * anew at every instant at which a flow begins or ends and are exact in between: no time step. Left
- * out: queues (a flow's latency is its owner's to add), the order of packets, tags.
+ * What it stands for: a loop of many packets of the same few kinds, whose requests and answers load the links, L2 and
+ * HBM of several GPUs at once. Modelled: max-min fair rates. All flows grow alike (by their weights, where queues fill
+ * up) until a resource is full or a flow reaches its own limit (its window over its round trip, its SM's issue); those
+ * it holds up keep their rate and the others go on growing. Rates are solved anew at every instant at which a flow
+ * begins or ends and are exact in between: no time step. Left out: queues, but for what FlowShare says of them (a
+ * flow's latency is its owner's to add), the order of packets, tags.
  *
  * Integers only: amounts are thousandths of a unit (flit, byte) that one line of work takes of a
  * resource, capacities thousandths of a unit a second, rates lines a second, work 10^-6 lines.
@@ -21,11 +21,13 @@ typedef struct {
     guint32 amount;   /* > 0 */
     guint32 issue_ps; /* > 0: one that queues there and takes so long to issue; the resource is shared */
     guint32 kind;     /* of queuing, for FlowShare */
+    gboolean rides;   /* it takes what it takes (acknowledgements, on a channel of their own): only others wait */
 } FlowUse;
 
-/* Thousandths of its capacity that a resource has while `flows` queue there that take `issue_ps` each
- * in the mean, of the largest kind among them (1 to 1000); see model/port_share.h. */
-typedef guint32 (*FlowShare)(guint32 flows, guint32 issue_ps, guint32 kind, gpointer user);
+/* Millionths of its capacity that this resource has while `flows` queue there that take `issue_ps` each
+ * in the mean, most of them of that kind (1 to FLOW_ALL); see model/port_share.h. */
+#define FLOW_ALL 1000000u
+typedef guint32 (*FlowShare)(guint32 resource, guint32 flows, guint32 issue_ps, guint32 kind, gpointer user);
 
 #define FLOW_LINE 1000000u /* one line, in the unit of work */
 
@@ -34,23 +36,29 @@ typedef struct FlowItem FlowItem;
 typedef void (*FlowDone)(FlowItem *item, SimTime now_ps);
 struct FlowItem { /* embedded in its owner */
     FlowItem *next;
-    guint64 target; /* of what its class has served */
+    FlowClass *class; /* while it is under way */
+    guint64 target;   /* of what its class has served */
     FlowDone done;  /* called once, the item is out by then */
 };
 
 typedef struct FlowNet FlowNet;
 FlowNet *flow_new(Sim *sim, guint32 resources);
 void flow_free(FlowNet *net); /* nothing may be under way, or its owners are gone with it */
-void flow_set_share(FlowNet *net, FlowShare share, gpointer user); /* none: all of it, always */
+/* share: NULL: all of it, always; solved: called whenever rates have changed. */
+void flow_set_share(FlowNet *net, FlowShare share, void (*solved)(gpointer user), gpointer user);
+/* All that flows could have of a resource is used, as solved last. */
+gboolean flow_is_full(const FlowNet *net, guint32 resource);
 void flow_set_capacity(FlowNet *net, guint32 resource, guint64 capacity);
-/* The class of these uses (sorted by resource, each once; copied) and limit (lines a second, > 0).
- * It belongs to the net. */
+/* The class of these uses (sorted by resource, each once; copied) and limit (lines a second, > 0), of weight
+ * FLOW_WEIGHT: where several queue for all that a resource has, their rates are as their weights. It belongs to the
+ * net. */
 FlowClass *flow_class(FlowNet *net, const FlowUse *use, guint32 n, guint64 limit);
+#define FLOW_WEIGHT 1000u
+/* The same with another limit and weight. */
+FlowClass *flow_class_like(FlowNet *net, FlowClass *class, guint64 limit, guint32 weight);
 /* From now on `work` is done at the class's rate. */
 void flow_begin(FlowNet *net, FlowClass *class, FlowItem *item, guint64 work);
-/* Solves were made so far; for reports and tests. */
-guint64 flow_solves(const FlowNet *net);
-/* The rate of each flow of the class, in lines a second, as solved last. */
-guint64 flow_rate(const FlowClass *class);
+/* From now on it goes on at another class's rate; nothing if it is over. */
+void flow_change(FlowNet *net, FlowItem *item, FlowClass *class);
 
 #endif

@@ -298,7 +298,7 @@ void gpu_send(Gpu *gpu, Packet packet, guint32 link)
 {
     gpu->requests++;
     PROBE_POINT(gpu->fabric, PROBE_REQUEST, gpu->path, &packet, sim_now_ps(gpu->sim));
-    link_push(&gpu->up[link], packet, 0);
+    link_push(&gpu->up[link], packet, gpu->flows.wait_ps ? sim_now_ps(gpu->sim) + gpu->flows.wait_ps : 0);
 }
 
 void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)

@@ -95,7 +95,19 @@ typedef struct {
     gboolean busy;             /* a round goes on, or its least time */
     FenceFlush *waiting;       /* for its end */
     Event free;                /* when the next one may begin */
+    SimTime flow_ps;           /* what stores of flows take, the slowest of those under way; 0: none are */
+    Event flow;                /* those that a round waits for are answered */
+    guint64 flow_tag;
 } FenceState;
+
+/* Of flows, at --fidelity flow (api/device_flow.c): who stores now, and how packets beside them fare. */
+typedef struct {
+    guint32 storing, sms;      /* loops, on so many SMs */
+    guint32 kind;              /* of port_share.h */
+    guint64 issue_ps;          /* of all of them */
+    SimTime trip_ps;           /* of a store that meets no other */
+    SimTime wait_ps;           /* of a packet on its way to a port */
+} GpuFlows;
 
 /* What waits between the SMs and the ports (sm_out.c). */
 typedef struct {
@@ -108,6 +120,7 @@ typedef struct {
     GpuRoomWaiter room;         /* of its head */
     struct Gpu *gpu;
     struct Sm *sm_head, *sm_tail; /* waiting for room in it */
+    guint32 storing;            /* SMs with flows that store */
 } GpuOutQueue;
 
 struct Fabric;
@@ -134,6 +147,7 @@ typedef struct Gpu {
     struct Cta *cta_head, *cta_tail; /* waiting for an SM */
     GpuOutQueue *out;                /* by SM modulo out_queues */
     FenceState fence;
+    GpuFlows flows;
     guint64 requests, local_requests, served, stalls, hbm_bytes, local_bytes;
     guint64 dropped, host_in_bytes, host_out_bytes, engine_copies, engine_bytes, engine_packets;
     char *path;

@@ -47,6 +47,8 @@ libfanout_core_la_SOURCES += \
 	model/numeric_convert.h \
 	model/packet.h \
 	model/poll.c \
+	model/load_share.c \
+	model/load_share.h \
 	model/port_share.c \
 	model/port_share.h \
 	model/probe.h \

@@ -4,125 +4,366 @@
 #include <math.h>
 #include <string.h>
 
-#define PORT_PACKETS 40960u      /* played */
+#include "model/sm.h"
+
+#define PORT_PACKETS 49152u       /* played */
 #define PORT_PACKETS_BEFORE 8192u /* not counted: queues fill */
-#define PORT_TURN 64u             /* lines: 512 threads, 16 B each */
+#define PORT_ARRAY_LINES 32768u   /* from one SM's array to the next one's: NCCL's slots of 4 MiB */
+#define PORT_WINDOW_PS 1000000u
+#define PORT_CHUNK_LINES 2u        /* by one link */
+#define PORT_WARP_LINES 4u        /* that a warp stores at once: 16 B a lane */
 
 typedef struct {
-    guint64 queue, links;
-    guint32 sms;
-    gboolean strided;
-    guint32 copies;
-    guint64 issue_ps, packet_ps;
-    guint64 *start_ps; /* by link and place: when the last `queue` packets left, or will leave, the queue */
-    guint64 *packets;  /* by link: so far */
-    guint64 *free_ps;  /* by link */
-    guint64 *ready_ps; /* by SM */
-    guint64 *issued;   /* by SM */
+    guint16 sm, link;
+    guint32 next; /* in its queue */
+    guint64 issued_ps;
+} PortWaiting;
+
+/* As in sm_out.c: first in, first out. */
+typedef struct {
+    guint32 head, tail, count;
+    guint64 head_ps; /* since when the first one is the first */
+    guint32 sms;     /* that use it: a list by PortSm.next */
+    guint64 sm_ps;   /* when the first of them issues, */
+    guint32 sm;      /* and which; G_MAXUINT64: all stand still */
+} PortQueue;
+
+typedef struct {
+    guint64 ready_ps;
+    guint32 issued, out;    /* packets so far, and those in its queue */
+    guint32 queue, next;    /* next: G_MAXUINT32: the last */
+    guint64 line;           /* the first of its instruction */
+    guint32 link;           /* of its next packet */
+    guint32 stalled;        /* its turn among those that stand still; 0: it does not */
+} PortSm;
+
+typedef struct {
+    guint64 room_ps;        /* when its queue has room */
+    guint64 free_ps;        /* when the link is free */
+    guint64 *left_ps;       /* when the last `depth` packets left, or will leave, the queue: a ring, */
+    guint32 next;           /* the oldest of them */
+} PortLink;
+
+typedef struct {
+    const PortKind *kind;
+    const Fabric *fabric;
+    guint32 sms, n_queues, turn;
+    guint64 issue_ps;
+    guint32 depth;          /* of a port's queue */
+    PortLink *port;         /* by link */
+    PortSm *sm;
+    PortQueue *queue;
+    PortWaiting *waiting;   /* all queues' entries; 0: none */
+    guint32 free_entry;
+    guint64 now_ps;
+    guint32 sent;
+    guint64 wait_ps, worst_ps; /* of all packets; of the last microsecond */
+    guint64 worsts_ps, window, windows;
 } PortPlay;
 
-/* The address of an SM's next packet. */
-static guint64 port_address(const PortPlay *play, guint32 sm)
+/* The line of an SM's next instruction. */
+static guint64 port_line(const PortPlay *play, guint32 s)
 {
-    guint64 turn = play->issued[sm] / PORT_TURN / play->copies, line = play->issued[sm] % PORT_TURN;
-    if (play->strided)
-        return ((turn * play->sms + sm) * PORT_TURN + line) * LINE_BYTES;
-    return ((guint64)sm * (PORT_PACKETS + 2) + turn * PORT_TURN + line) * LINE_BYTES;
+    const PortKind *kind = play->kind;
+    guint64 n = play->sm[s].issued / PORT_WARP_LINES, cta = (guint64)kind->warps * PORT_WARP_LINES;
+    guint64 warp = n % kind->warps, turn = n / kind->warps / kind->copies;
+    if (kind->unroll > 1)
+        turn = n / kind->warps / kind->unroll / kind->copies * kind->unroll + n / kind->warps % kind->unroll;
+    guint64 at = kind->strided ? (turn * play->sms + s) * cta : (guint64)s * PORT_ARRAY_LINES + turn * cta;
+    return at + warp * PORT_WARP_LINES;
 }
 
-static guint64 port_issue(PortPlay *play, const Hash *hash, guint32 sm)
+static void port_next(PortPlay *play, guint32 s)
 {
-    guint32 l = hash_link(hash, port_address(play, sm), 1);
-    guint64 *room_ps = &play->start_ps[l * play->queue + play->packets[l]++ % play->queue];
-    guint64 at_ps = MAX(play->ready_ps[sm], *room_ps);
-    *room_ps = MAX(at_ps, play->free_ps[l]);
-    play->free_ps[l] = *room_ps + play->packet_ps;
-    play->ready_ps[sm] = at_ps + play->issue_ps;
-    play->issued[sm]++;
-    return at_ps;
+    PortSm *sm = &play->sm[s];
+    guint32 line = sm->issued % PORT_WARP_LINES;
+    if (line == 0)
+        sm->line = port_line(play, s);
+    if (line % PORT_CHUNK_LINES == 0)
+        sm->link = hash_link(&play->fabric->hash, (sm->line + line) * LINE_BYTES, 1);
 }
 
-static guint32 port_first(const PortPlay *play, guint32 sms)
+/* When the port has room. */
+static guint64 port_room_ps(const PortPlay *play, guint32 link)
 {
-    guint32 first = 0;
-    for (guint32 s = 1; s < sms; s++)
-        if (play->ready_ps[s] < play->ready_ps[first])
-            first = s;
-    return first;
+    return play->port[link].room_ps;
 }
 
-static PortShare port_result(const PortPlay *play, guint32 sms, const guint64 *before, guint64 past_ps)
+static void port_count(PortPlay *play, guint64 at_ps, guint64 wait_ps)
 {
-    double mean = 0, squares = 0, counted = PORT_PACKETS - PORT_PACKETS_BEFORE;
-    PortShare share;
-    for (guint32 s = 0; s < sms; s++) {
-        double n = (double)(play->issued[s] - before[s]);
-        mean += n / sms;
-        squares += n * n / sms;
+    play->wait_ps += wait_ps;
+    if (at_ps / PORT_WINDOW_PS != play->window) {
+        play->window = at_ps / PORT_WINDOW_PS;
+        play->worsts_ps += play->worst_ps;
+        play->worst_ps = 0;
+        play->windows++;
     }
-    double busy = counted * (double)play->packet_ps / (double)play->links / (double)MAX(past_ps, 1);
-    share.busy_per_mille = (guint32)CLAMP(busy * 1000, 1, 1000);
-    share.spread_per_mille = (guint32)(1000 * sqrt(fmax(squares - mean * mean, 0) / mean));
+    play->worst_ps = MAX(play->worst_ps, wait_ps);
+}
+
+static void port_send(PortPlay *play, guint32 link, guint64 issued_ps, guint64 at_ps)
+{
+    PortLink *port = &play->port[link];
+    guint64 start_ps = MAX(at_ps, port->free_ps);
+    port_count(play, at_ps, start_ps - issued_ps);
+    port->free_ps = start_ps + play->kind->packet_ps;
+    port->left_ps[port->next] = start_ps;
+    port->next = port->next + 1 == play->depth ? 0 : port->next + 1;
+    port->room_ps = port->left_ps[port->next];
+    play->sent++;
+    play->now_ps = at_ps;
+}
+
+static void port_enqueue(PortPlay *play, guint32 s, guint64 at_ps)
+{
+    PortQueue *queue = &play->queue[play->sm[s].queue];
+    guint32 entry = play->free_entry;
+    play->free_entry = play->waiting[entry].next;
+    play->waiting[entry] = (PortWaiting){(guint16)s, (guint16)play->sm[s].link, 0, at_ps};
+    play->sm[s].out++;
+    if (queue->count++ == 0) {
+        queue->head = entry;
+        queue->head_ps = at_ps;
+    } else {
+        play->waiting[queue->tail].next = entry;
+    }
+    queue->tail = entry;
+}
+
+/* Which of the queue's SMs issues next. */
+static void port_look(PortPlay *play, PortQueue *queue)
+{
+    queue->sm_ps = G_MAXUINT64;
+    for (guint32 s = queue->sms; s != G_MAXUINT32; s = play->sm[s].next)
+        if (!play->sm[s].stalled && play->sm[s].ready_ps < queue->sm_ps) {
+            queue->sm_ps = play->sm[s].ready_ps;
+            queue->sm = s;
+        }
+}
+
+/* The SM's next packet gets out, or into the queue, or the SM stands still. */
+static void port_issue(PortPlay *play, guint32 s)
+{
+    PortSm *sm = &play->sm[s];
+    const FabricSpec *spec = &play->fabric->spec;
+    guint64 at_ps = sm->ready_ps;
+    guint32 waiting = play->queue[sm->queue].count;
+    if (waiting == 0 && port_room_ps(play, sm->link) <= at_ps) {
+        port_send(play, sm->link, at_ps, at_ps);
+    } else if (sm->out < spec->sm.out_packets && waiting < spec->gpu.out_packets) {
+        port_enqueue(play, s, at_ps);
+    } else {
+        sm->stalled = ++play->turn;
+        return;
+    }
+    if (++sm->issued % PORT_WARP_LINES == 0) /* all of an instruction's at once, then the LSU's time of them */
+        sm->ready_ps += PORT_WARP_LINES * play->issue_ps;
+    port_next(play, s);
+}
+
+/* A place is free: it is its own SM's, unless one that waits longer has fewer (sm_out_freed). */
+static void port_freed(PortPlay *play, guint32 s, guint64 at_ps)
+{
+    PortSm *sm = &play->sm[s], *first = NULL;
+    for (guint32 i = play->queue[sm->queue].sms; i != G_MAXUINT32; i = play->sm[i].next) {
+        PortSm *other = &play->sm[i];
+        gboolean waits = other->stalled && other->out < play->fabric->spec.sm.out_packets;
+        if (waits && (!first || other->stalled < first->stalled))
+            first = other;
+    }
+    if (!first || (sm->stalled && first->out >= sm->out))
+        first = sm;
+    if (!first->stalled)
+        return;
+    first->stalled = 0;
+    first->ready_ps = MAX(first->ready_ps, at_ps);
+}
+
+static void port_leave(PortPlay *play, guint32 q, guint64 at_ps)
+{
+    PortQueue *queue = &play->queue[q];
+    guint32 entry = queue->head;
+    PortWaiting *waiting = &play->waiting[entry];
+    queue->head = waiting->next;
+    queue->head_ps = at_ps;
+    queue->count--;
+    waiting->next = play->free_entry;
+    play->free_entry = entry;
+    play->sm[waiting->sm].out--;
+    port_send(play, waiting->link, waiting->issued_ps, at_ps);
+    port_freed(play, waiting->sm, at_ps);
+}
+
+/* Whatever is due next; at one instant a port's room first, for who waits longest. */
+static void port_step(PortPlay *play)
+{
+    guint64 first_ps = G_MAXUINT64, issue_ps = G_MAXUINT64;
+    guint32 first = 0, issues = 0;
+    for (guint32 q = 0; q < play->n_queues; q++) {
+        const PortQueue *queue = &play->queue[q];
+        if (queue->count) {
+            guint64 at_ps = MAX(queue->head_ps, port_room_ps(play, play->waiting[queue->head].link));
+            if (at_ps < first_ps || (at_ps == first_ps && queue->head_ps < play->queue[first].head_ps)) {
+                first_ps = at_ps;
+                first = q;
+            }
+        }
+        if (queue->sm_ps < issue_ps) {
+            issue_ps = queue->sm_ps;
+            issues = q;
+        }
+    }
+    if (first_ps <= issue_ps) {
+        port_leave(play, first, first_ps);
+        port_look(play, &play->queue[first]);
+    } else {
+        port_issue(play, play->queue[issues].sm);
+        port_look(play, &play->queue[issues]);
+    }
+}
+
+/* How much SMs differ beside what comes of sharing their queue with more others or fewer. */
+static guint32 port_spread(const PortPlay *play, const guint32 *before)
+{
+    g_autofree double *sum = g_new0(double, play->sms + 1);
+    g_autofree guint32 *sharing = g_new0(guint32, play->n_queues), *among = g_new0(guint32, play->sms + 1);
+    double mean = 0, squares = 0;
+    for (guint32 s = 0; s < play->sms; s++)
+        sharing[play->sm[s].queue]++;
+    for (guint32 s = 0; s < play->sms; s++) {
+        double n = (double)(play->sm[s].issued - before[s]);
+        guint32 alike = sharing[play->sm[s].queue];
+        sum[alike] += n;
+        among[alike]++;
+        mean += n / play->sms;
+        squares += n * n / play->sms;
+    }
+    for (guint32 alike = 1; alike <= play->sms; alike++)
+        if (among[alike])
+            squares -= sum[alike] * sum[alike] / among[alike] / play->sms;
+    return (guint32)(1000 * sqrt(fmax(squares, 0) / mean));
+}
+
+static PortShare port_result(const PortPlay *play, const guint32 *before, guint64 past_ps)
+{
+    double counted = PORT_PACKETS - PORT_PACKETS_BEFORE;
+    double sms_ps = (double)play->issue_ps / play->sms, links_ps = play->kind->packet_ps / (double)play->fabric->links;
+    double per_mille = counted * MAX(sms_ps, links_ps) / (double)MAX(past_ps, 1) * 1000;
+    PortShare share = {.per_mille = (guint32)CLAMP(per_mille, 1, 1000),
+                       .wait_ps = play->wait_ps / (PORT_PACKETS - PORT_PACKETS_BEFORE),
+                       .worst_ps = play->worsts_ps / MAX(play->windows, 1)};
+    share.spread_per_mille = port_spread(play, before);
     return share;
 }
 
-static PortShare port_play(const Fabric *fabric, guint32 sms, guint64 issue_ps, gboolean strided,
-                           guint32 copies)
+static void port_begin(PortPlay *play, const FabricSpec *spec, guint32 entries)
 {
-    guint64 links = fabric->links, queue = fabric->spec.gpu.source_queue_packets, begin_ps = 0, now_ps = 0;
-    guint64 flits = 1 + LINE_BYTES / FLIT_BYTES;
-    PortPlay play = {.queue = queue, .links = links, .sms = sms, .strided = strided, .copies = copies,
-                     .issue_ps = issue_ps,
-                     .packet_ps = flits * FLIT_BYTES * 1000000u / fabric->spec.link.rate_MBps};
-    g_autofree guint64 *room = g_new0(guint64, links * queue + 2 * links + 3 * sms);
-    g_assert(sms > 0);
-    play.start_ps = room;
-    play.packets = play.start_ps + links * queue;
-    play.free_ps = play.packets + links;
-    play.ready_ps = play.free_ps + links;
-    play.issued = play.ready_ps + sms;
-    guint64 *before = play.issued + sms;
-    for (guint32 n = 0; n < PORT_PACKETS; n++) {
-        if (n == PORT_PACKETS_BEFORE) {
-            begin_ps = now_ps;
-            memcpy(before, play.issued, sms * sizeof *before);
-        }
-        guint64 at_ps = port_issue(&play, &fabric->hash, port_first(&play, sms));
-        now_ps = MAX(now_ps, at_ps);
+    for (guint32 entry = 1; entry < entries; entry++)
+        play->waiting[entry].next = entry + 1;
+    play->free_entry = 1;
+    for (guint32 q = 0; q < play->n_queues; q++)
+        play->queue[q].sms = G_MAXUINT32;
+    for (guint32 s = 0; s < play->sms; s++) {
+        play->sm[s].queue = sm_gpc(spec, s);
+        play->sm[s].ready_ps = hash_mix(s + 1) % PORT_WINDOW_PS;
+        play->sm[s].next = play->queue[play->sm[s].queue].sms;
+        play->queue[play->sm[s].queue].sms = s;
+        port_next(play, s);
     }
-    return port_result(&play, sms, before, now_ps - begin_ps);
+    for (guint32 q = 0; q < play->n_queues; q++)
+        port_look(play, &play->queue[q]);
 }
+
+static PortShare port_play(const Fabric *fabric, guint32 sms, guint64 issue_ps, const PortKind *kind)
+{
+    const FabricSpec *spec = &fabric->spec;
+    guint64 begin_ps = 0;
+    guint32 depth = (guint32)spec->gpu.source_queue_packets + kind->behind;
+    guint32 queues = (guint32)spec->gpu.out_queues, entries = sms * (guint32)spec->sm.out_packets + 2;
+    g_autofree guint64 *left = g_new0(guint64, fabric->links * depth);
+    g_autofree PortLink *port = g_new0(PortLink, fabric->links);
+    g_autofree guint32 *before = g_new0(guint32, sms);
+    g_autofree PortSm *sm = g_new0(PortSm, sms);
+    g_autofree PortQueue *queue = g_new0(PortQueue, queues);
+    g_autofree PortWaiting *waiting = g_new0(PortWaiting, entries);
+    PortPlay play = {.kind = kind, .fabric = fabric, .sms = sms, .n_queues = queues, .issue_ps = issue_ps,
+                     .depth = depth, .port = port, .sm = sm, .queue = queue, .waiting = waiting};
+    for (guint32 l = 0; l < fabric->links; l++)
+        port[l].left_ps = &left[l * depth];
+    g_assert(sms > 0);
+    port_begin(&play, spec, entries);
+    while (play.sent < PORT_PACKETS) {
+        if (play.sent == PORT_PACKETS_BEFORE && begin_ps == 0) {
+            begin_ps = play.now_ps;
+            play.wait_ps = play.worsts_ps = play.windows = 0;
+            for (guint32 s = 0; s < sms; s++)
+                before[s] = sm[s].issued;
+        }
+        port_step(&play);
+    }
+    return port_result(&play, before, play.now_ps - begin_ps);
+}
+
+/* ---- what was asked before */
+
+typedef struct {
+    guint32 kind, sms, steps;
+    PortShare share;
+} PortKnown;
 
 struct PortShares {
     const Fabric *fabric;
-    GHashTable *known; /* SMs and steps -> PortShare */
+    GArray *kinds, *known;
 };
 
 PortShares *port_shares_new(const Fabric *fabric)
 {
     PortShares *shares = g_new0(PortShares, 1);
     shares->fabric = fabric;
-    shares->known = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    shares->kinds = g_array_new(FALSE, FALSE, sizeof(PortKind));
+    shares->known = g_array_new(FALSE, FALSE, sizeof(PortKnown));
     return shares;
 }
 
 void port_shares_free(PortShares *shares)
 {
-    g_hash_table_destroy(shares->known);
+    g_array_free(shares->kinds, TRUE);
+    g_array_free(shares->known, TRUE);
     g_free(shares);
 }
 
-PortShare port_share(PortShares *shares, guint32 sms, guint64 issue_ps, gboolean strided, guint32 copies)
+guint32 port_kind(PortShares *shares, const PortKind *kind)
 {
-    guint32 steps = (guint32)((issue_ps + PORT_ISSUE_STEP_PS / 2) / PORT_ISSUE_STEP_PS);
-    copies = CLAMP(copies, 1, G_MAXUINT8);
-    gpointer key = GSIZE_TO_POINTER((gsize)steps << 32 | copies << 20 | sms << 1 | (strided ? 1u : 0u));
-    PortShare *known = g_hash_table_lookup(shares->known, key);
-    if (!known) {
-        PortShare share =
-            port_play(shares->fabric, sms, MAX(steps, 1) * PORT_ISSUE_STEP_PS, strided, copies);
-        known = g_memdup2(&share, sizeof share);
-        g_hash_table_insert(shares->known, key, known);
+    for (guint k = 0; k < shares->kinds->len; k++)
+        if (memcmp(&g_array_index(shares->kinds, PortKind, k), kind, sizeof *kind) == 0)
+            return k;
+    g_array_append_val(shares->kinds, *kind);
+    return shares->kinds->len - 1;
+}
+
+PortShare port_share(PortShares *shares, guint32 sms, guint64 issue_ps, guint32 kind)
+{
+    const PortKind *how = &g_array_index(shares->kinds, PortKind, kind);
+    guint64 steps = MAX((issue_ps + PORT_ISSUE_STEP_PS / 2) / PORT_ISSUE_STEP_PS, 1);
+    PortKnown asked = {.kind = kind, .sms = sms, .steps = (guint32)steps, .share.per_mille = 1000};
+    if ((guint64)sms * how->packet_ps * 4 < issue_ps * shares->fabric->links * 3) /* far from filling the ports */
+        return asked.share;
+    for (guint i = 0; i < shares->known->len; i++) {
+        const PortKnown *known = &g_array_index(shares->known, PortKnown, i);
+        if (known->sms == sms && known->steps == asked.steps && known->kind == kind)
+            return known->share;
     }
-    return *known;
+    asked.share = port_play(shares->fabric, sms, steps * PORT_ISSUE_STEP_PS, how);
+    g_array_append_val(shares->known, asked);
+    return asked.share;
+}
+
+guint32 port_share_links(PortShares *shares, guint32 sms, guint64 issue_ps, guint32 kind)
+{
+    guint32 per_mille = port_share(shares, sms, issue_ps, kind).per_mille;
+    const PortKind *how = &g_array_index(shares->kinds, PortKind, kind);
+    guint64 wanted = (guint64)sms * how->packet_ps * 1000 / (issue_ps * shares->fabric->links); /* of ports */
+    if (per_mille >= 999 && wanted < 1000)
+        return PORT_ALL;
+    return (guint32)(MIN(wanted, 1000) * per_mille * how->link_ps / how->packet_ps);
 }

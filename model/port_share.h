@@ -1,31 +1,49 @@
 /* What the SMs of one GPU get through its ports when all of them store as fast as they can.
  *
- * A packet goes to the link of its address's hash, and an SM whose packet finds that port's queue full
- * waits for it with all that stands behind. So some ports run dry while others have SMs waiting: links
- * of a GPU that stores are never all busy, the less so the fewer SMs store and the longer each takes
- * to issue. Flows (model/flow.h) know nothing of queues; this tells them.
+ * A packet goes to the link of its address's hash. When that port's queue is full it waits in a queue between SMs and
+ * ports (model/sm_out.c), with all that stands behind it whichever port that is for, until no more room is left
+ * there and SMs stand still. So some ports run dry while packets for them wait elsewhere: links of a GPU that stores
+ * are never all busy, and SMs that could just fill them do not. Flows (model/flow.h) know nothing of queues; this
+ * tells them.
  *
- * Found by playing that one stage: SMs, hash and port queues as in gpu.c and sm.c, links that never
- * wait for credits. Some ten thousand packets, a fraction of a millisecond. */
+ * Found by playing that one stage: SMs, hash, queues and ports as in sm.c, sm_out.c and gpu.c, links that never wait
+ * for credits. Some ten thousand packets, milliseconds of computing. */
 #ifndef MODEL_PORT_SHARE_H
 #define MODEL_PORT_SHARE_H
 
 #include "model/fabric.h"
 
+/* How the SMs store. All of it counts as the same or as something else: no holes between the members. */
 typedef struct {
-    guint32 busy_per_mille;   /* of the links' time, once in the steady state */
-    guint32 spread_per_mille; /* standard deviation of SMs' packets, over the square root of their number */
+    guint32 link_ps;   /* of a packet on its link, with what comes back for it, */
+    guint32 packet_ps; /* and in the switch, if that takes longer: there so many wait before the link does */
+    guint32 behind;
+    guint32 warps;     /* of a CTA: they take turns, */
+    guint32 unroll;    /* each with so many stores of 512 B, a CTA's turn apart; */
+    guint32 copies;    /* and the same for so many GPUs one after the other, by the same links (their memory is laid out
+                        * alike) */
+    guint32 strided;   /* the CTAs take turns in one array, else each has an array of its own */
+} PortKind;
+
+typedef struct {
+    guint32 per_mille; /* of what SMs or links could do, whichever is less: 1 to 1000, once in the steady state */
+    guint32 spread_per_mille; /* standard deviation of packets, over the square root of their number, among SMs that
+                               * share their queue with equally many others */
+    guint64 wait_ps;          /* from a packet's issue to its link, in the mean, */
+    guint64 worst_ps;         /* and of those of a microsecond the one that waits longest */
 } PortShare;
 
 /* Remembers what it was asked before. */
 typedef struct PortShares PortShares;
 PortShares *port_shares_new(const Fabric *fabric);
 void port_shares_free(PortShares *shares);
-/* sms: that store, 1 or more; issue_ps: LSU time of one store's packet, with the loads that go with it
- * (in steps of PORT_ISSUE_STEP_PS); strided: the SMs take turns of 8 KiB of one array, else each has an
- * array of its own; copies: so many GPUs get each 8 KiB, one after the other, by the same links (their memory
- * is laid out alike). */
-PortShare port_share(PortShares *shares, guint32 sms, guint64 issue_ps, gboolean strided, guint32 copies);
+guint32 port_kind(PortShares *shares, const PortKind *kind); /* its number */
+/* sms: that store, 1 or more; issue_ps: LSU time of one store's packet, with the loads that go with it (in steps of
+ * PORT_ISSUE_STEP_PS). */
+PortShare port_share(PortShares *shares, guint32 sms, guint64 issue_ps, guint32 kind);
+/* What so many SMs get of the links' time, in millionths; all of it: it is not the ports that hold them up. */
+guint32 port_share_links(PortShares *shares, guint32 sms, guint64 issue_ps, guint32 kind);
+#define PORT_ALL 1000000u
 #define PORT_ISSUE_STEP_PS 500u
 
 #endif

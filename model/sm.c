@@ -57,11 +57,11 @@ static void sm_on_issue(Event *event, SimTime now_ps);
 
 /* GPCs have equally many TPCs, the first ones one more where they do not come out even. SMs are numbered in the
  * order in which CTAs get them: one of each TPC, of the GPC with most TPCs to give, then the TPCs' other SMs. */
-static guint64 sm_gpc(const Gpu *gpu, guint64 sm)
+guint32 sm_gpc(const FabricSpec *spec, guint64 sm)
 {
-    guint64 gpcs = gpu->spec->out_queues, count = gpu->fabric->spec.sm.count;
-    guint64 tpcs = MAX(count / gpu->fabric->spec.sm.tpc_sms, 1), more = tpcs % gpcs, tpc = sm % tpcs;
-    return tpc < more ? tpc : (tpc - more) % gpcs;
+    guint64 gpcs = spec->gpu.out_queues, tpcs = MAX(spec->sm.count / spec->sm.tpc_sms, 1);
+    guint64 more = tpcs % gpcs, tpc = sm % tpcs;
+    return (guint32)(tpc < more ? tpc : (tpc - more) % gpcs);
 }
 
 void sm_init(Gpu *gpu)
@@ -77,7 +77,7 @@ void sm_init(Gpu *gpu)
     for (guint64 i = 0; i < count; i++) {
         gpu->sm[i].gpu = gpu;
         gpu->sm[i].id = (guint32)i;
-        gpu->sm[i].queue = &gpu->out[sm_gpc(gpu, i)];
+        gpu->sm[i].queue = &gpu->out[sm_gpc(&gpu->fabric->spec, i)];
         event_init(&gpu->sm[i].issue, sm_on_issue);
         fence_init_sm(&gpu->sm[i]);
     }

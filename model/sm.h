@@ -197,6 +197,8 @@ struct Sm {
     guint32 twin;            /* Txn that the store at hand merges with */
     Sm *out_next;            /* waits for a place in its queue */
     gboolean out_listed;
+    void *flows;             /* the first of its loops that are flows (api/device_flow.c), */
+    guint32 storing;         /* and how many of them store to other GPUs */
     guint32 id, loads, stores, ctas, warps;
     guint64 packets, merged, stalls_port, stalls_limit;
 };
@@ -204,6 +206,8 @@ extern const StatRow sm_stats[];
 
 void sm_init(struct Gpu *gpu);
 void sm_clear(struct Gpu *gpu);
+struct FabricSpec;
+guint32 sm_gpc(const struct FabricSpec *spec, guint64 sm); /* whose queue its requests take */
 
 /* CTAs. cta_new makes the warps; cta_place finds an SM (in order; waits until one has room) and calls
  * on_placed, at once or later. cta_free gives the SM back; all warps must be idle. */

@@ -36,7 +36,7 @@ static void test_shares_are_max_min_fair(void **state)
     (void)state;
     Sim *sim = sim_new(&(SimSpec){.seed = 1}, NULL);
     FlowNet *net = flow_new(sim, 2);
-    const FlowUse both[] = {{0, UNIT, 0, 0}, {1, UNIT, 0, 0}}, one[] = {{0, UNIT, 0, 0}};
+    const FlowUse both[] = {{0, UNIT, 0, 0, FALSE}, {1, UNIT, 0, 0, FALSE}}, one[] = {{0, UNIT, 0, 0, FALSE}};
     Work slow = {.item.done = on_done}, fast = {.item.done = on_done};
     flow_set_capacity(net, 0, 1000000000ull * UNIT);
     flow_set_capacity(net, 1, 200000000ull * UNIT);
@@ -58,7 +58,7 @@ static void test_rates_change_when_a_flow_ends(void **state)
     (void)state;
     Sim *sim = sim_new(&(SimSpec){.seed = 1}, NULL);
     FlowNet *net = flow_new(sim, 1);
-    const FlowUse use[] = {{0, 2 * UNIT, 0, 0}};
+    const FlowUse use[] = {{0, 2 * UNIT, 0, 0, FALSE}};
     Work later = {.item.done = on_done}, lone = {.item.done = on_done};
     flow_set_capacity(net, 0, 1000000000ull * UNIT); /* half a line a ns for all together */
     FlowClass *class = flow_class(net, use, 1, G_MAXUINT32);
@@ -80,7 +80,7 @@ static void test_a_limited_flow_leaves_room(void **state)
     (void)state;
     Sim *sim = sim_new(&(SimSpec){.seed = 1}, NULL);
     FlowNet *net = flow_new(sim, 1);
-    const FlowUse use[] = {{0, UNIT, 0, 0}};
+    const FlowUse use[] = {{0, UNIT, 0, 0, FALSE}};
     Work slow = {.item.done = on_done}, fast = {.item.done = on_done};
     flow_set_capacity(net, 0, 1000000000ull * UNIT);
     flow_begin(net, flow_class(net, use, 1, 100000000), &slow.item, 100ull * FLOW_LINE);
@@ -88,6 +88,51 @@ static void test_a_limited_flow_leaves_room(void **state)
     assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
     assert_near(slow.end_ps, 1000000);
     assert_near(fast.end_ps, 1000000);
+    flow_free(net);
+    sim_free(sim);
+}
+
+/* Where one resource limits both, rates are as the weights; the rest of a flow that a limit holds up goes to the other;
+ * and a flow that changes its class takes what is left of it along. */
+static void test_weights(void **state)
+{
+    (void)state;
+    Sim *sim = sim_new(&(SimSpec){.seed = 1}, NULL);
+    FlowNet *net = flow_new(sim, 1);
+    const FlowUse use[] = {{0, UNIT, 1, 0, FALSE}};
+    Work light = {.item.done = on_done}, heavy = {.item.done = on_done};
+    flow_set_capacity(net, 0, 1000000000ull * UNIT);
+    FlowClass *class = flow_class(net, use, 1, G_MAXUINT32);
+    FlowClass *half = flow_class_like(net, class, G_MAXUINT32, FLOW_WEIGHT / 2);
+    FlowClass *slow = flow_class_like(net, class, 100000000, FLOW_WEIGHT);
+    assert_ptr_equal(class, flow_class_like(net, half, G_MAXUINT32, FLOW_WEIGHT));
+    flow_begin(net, half, &light.item, 600ull * FLOW_LINE);
+    flow_begin(net, class, &heavy.item, 1000ull * FLOW_LINE);
+    sim_run(sim, 900000); /* a third and two thirds of a line a ns */
+    flow_change(net, &heavy.item, slow);
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_near(light.end_ps, 900000 + 333333); /* 300 lines at 0.9 */
+    assert_near(heavy.end_ps, 900000 + 4000000); /* 400 at 0.1 */
+    flow_change(net, &heavy.item, class); /* over: nothing happens */
+    flow_free(net);
+    sim_free(sim);
+}
+
+/* An acknowledgement takes of a full link what it takes, and its flow is not held up; all others share the rest. */
+static void test_riders_are_not_held_up(void **state)
+{
+    (void)state;
+    Sim *sim = sim_new(&(SimSpec){.seed = 1}, NULL);
+    FlowNet *net = flow_new(sim, 2);
+    const FlowUse data[] = {{0, UNIT, 0, 0, FALSE}}, other[] = {{0, UNIT / 10, 0, 0, TRUE}, {1, UNIT, 0, 0, FALSE}};
+    Work one = {.item.done = on_done}, two = {.item.done = on_done};
+    flow_set_capacity(net, 0, 100000000ull * UNIT); /* 0.1 lines a ns */
+    flow_set_capacity(net, 1, 1000000000ull * UNIT);
+    flow_begin(net, flow_class(net, data, 1, G_MAXUINT32), &one.item, 100ull * FLOW_LINE);
+    flow_begin(net, flow_class(net, other, 2, G_MAXUINT32), &two.item, 500ull * FLOW_LINE);
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_near(two.end_ps, 500000);
+    assert_in_range(one.end_ps, 1000000, 1100000);
     flow_free(net);
     sim_free(sim);
 }
@@ -134,7 +179,7 @@ static guint64 time_of(CollOp op, CollAlgo algo, guint64 bytes, CollFidelity fid
     return time_among(8, op, algo, bytes, fidelity, 0, events, &flits);
 }
 
-/* Collectives of 12 MiB in flows take what they take in packets, within 6 %, with few of their
+/* Collectives of 12 MiB in flows take what they take in packets, within 5 %, with few of their
  * events. */
 static void test_collectives_agree_with_their_packets(void **state)
 {
@@ -151,7 +196,7 @@ static void test_collectives_agree_with_their_packets(void **state)
         guint64 events[2];
         guint64 packets = time_of(cases[i].op, cases[i].algo, 12u << 20, COLL_PACKET, &events[0]);
         guint64 flows = time_of(cases[i].op, cases[i].algo, 12u << 20, COLL_FLOW, &events[1]);
-        assert_in_range(flows, packets * 94 / 100, packets * 106 / 100);
+        assert_in_range(flows, packets * 95 / 100, packets * 105 / 100);
         assert_true(events[1] * 20 < events[0]);
     }
 }
@@ -171,23 +216,24 @@ static int compare_errors(const void *a, const void *b)
     return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
-/* The first two always, all with FANOUT_FLOW_ALL (make check-flow). Beyond its crossings auto extrapolates: within
- * 4 % of the packets, 1 % in the median, with all their flits but acknowledgements on the links, and with the
- * flows in fewer than a hundredth of their events. */
-static void test_auto_extrapolates_what_packets_take(void **state)
+/* The first four always, all with FANOUT_FLOW_ALL (make check-flow). Beyond its crossings auto is flows, of trees with
+ * measured rates: within 4 % of the packets, 1.5 % in the median, with all their flits but acknowledgements on the
+ * links, and the flows in fewer than a hundredth of their events. */
+static void test_auto_is_flows_when_large(void **state)
 {
     static const struct {
         CollOp op;
         CollAlgo algo;
         guint64 bytes;
-    } cases[] = {{COLL_ALL_REDUCE, COLL_NVLS, 128u << 20},    {COLL_SENDRECV, COLL_DIRECT, 128u << 20},
-                 {COLL_ALL_REDUCE, COLL_RING, 128u << 20},
-                 {COLL_ALL_REDUCE, COLL_TWOSHOT, 128u << 20}, {COLL_ALL_GATHER, COLL_PUSH, 128u << 20},
-                 {COLL_REDUCE_SCATTER, COLL_PULL, 128u << 20}, {COLL_BROADCAST, COLL_NVLS, 128u << 20},
-                 {COLL_ALL_TO_ALL, COLL_DIRECT, 128u << 20},
-                 {COLL_ALL_REDUCE, COLL_TREE, 256u << 20},   {COLL_BROADCAST, COLL_RING, 128u << 20},
-                 {COLL_ALL_GATHER, COLL_RING, 128u << 20}};
-    gsize n = g_getenv("FANOUT_FLOW_ALL") ? G_N_ELEMENTS(cases) : 2;
+    } cases[] = {{COLL_ALL_REDUCE, COLL_NVLS, 64u << 20},      {COLL_ALL_REDUCE, COLL_RING, 64u << 20},
+                 {COLL_ALL_GATHER, COLL_PUSH, 64u << 20},      {COLL_REDUCE_SCATTER, COLL_PULL, 64u << 20},
+                 {COLL_ALL_REDUCE, COLL_NVLS, 128u << 20},     {COLL_SENDRECV, COLL_DIRECT, 128u << 20},
+                 {COLL_ALL_REDUCE, COLL_RING, 128u << 20},     {COLL_ALL_REDUCE, COLL_TWOSHOT, 128u << 20},
+                 {COLL_ALL_GATHER, COLL_PUSH, 128u << 20},     {COLL_REDUCE_SCATTER, COLL_PULL, 128u << 20},
+                 {COLL_BROADCAST, COLL_NVLS, 128u << 20},      {COLL_ALL_TO_ALL, COLL_DIRECT, 128u << 20},
+                 {COLL_ALL_REDUCE, COLL_TREE, 256u << 20},     {COLL_BROADCAST, COLL_RING, 128u << 20},
+                 {COLL_ALL_GATHER, COLL_RING, 128u << 20},     {COLL_REDUCE_SCATTER, COLL_RING, 128u << 20}};
+    gsize n = g_getenv("FANOUT_FLOW_ALL") ? G_N_ELEMENTS(cases) : 4;
     double error[G_N_ELEMENTS(cases)];
     (void)state;
     for (gsize i = 0; i < n; i++) {
@@ -204,7 +250,7 @@ static void test_auto_extrapolates_what_packets_take(void **state)
         assert_true(events[1] * 100 < events[0]);
     }
     qsort(error, n, sizeof *error, compare_errors);
-    assert_true(error[n / 2] < 0.01);
+    assert_true(n < G_N_ELEMENTS(cases) || error[n / 2] < 0.015);
     assert_true(error[n - 1] < 0.04);
 }
 
@@ -214,9 +260,11 @@ int main(void)
         cmocka_unit_test(test_shares_are_max_min_fair),
         cmocka_unit_test(test_rates_change_when_a_flow_ends),
         cmocka_unit_test(test_a_limited_flow_leaves_room),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_riders_are_not_held_up),
         cmocka_unit_test(test_collectives_agree_with_their_packets),
         cmocka_unit_test(test_auto_is_packets_when_small),
-        cmocka_unit_test(test_auto_extrapolates_what_packets_take),
+        cmocka_unit_test(test_auto_is_flows_when_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

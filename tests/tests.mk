@@ -86,6 +86,7 @@ check_PROGRAMS += \
 	tests/test_link \
 	tests/test_link_lane \
 	tests/test_link_log \
+	tests/test_load_share \
 	tests/test_log \
 	tests/test_loop \
 	tests/test_mcobject \
@@ -96,6 +97,7 @@ check_PROGRAMS += \
 	tests/test_options \
 	tests/test_param \
 	tests/test_poll \
+	tests/test_port_share \
 	tests/test_preset \
 	tests/test_process \
 	tests/test_ptx \

@@ -1,0 +1,115 @@
+/* See device_queue.h. */
+#include "api/device_queue.h"
+
+#include <math.h>
+
+#include "model/load_share.h"
+#include "model/port_share.h"
+
+static guint32 queue_warps(const FoCta *cta) { return (cta->count + WARP_LANES - 1) / WARP_LANES; }
+
+G_STATIC_ASSERT(FLOW_ALL == PORT_ALL && FLOW_ALL == LOAD_ALL);
+/* kind: of stores, or of loads, whose issue_ps is QUEUE_LOADS. */
+#define QUEUE_LOADS 1u
+guint32 device_queue_share(guint32 resource, guint32 flows, guint32 issue_ps, guint32 kind, gpointer user)
+{
+    const Fabric *fabric = user;
+    if (issue_ps == QUEUE_LOADS)
+        return load_share_links(fabric->loads, flows, kind);
+    return port_share_links(fabric->ports, MAX(fabric->gpu[resource / FLOW_RESOURCES].flows.sms, 1), issue_ps, kind);
+}
+
+/* Where ports are full, packets beside flows wait as theirs do; fences wait for the slowest of these. */
+void device_queue_solved(gpointer user)
+{
+    Fabric *fabric = user;
+    for (guint32 g = 0; g < fabric->spec.system.gpus; g++) {
+        Gpu *gpu = &fabric->gpu[g];
+        GpuFlows *flows = &gpu->flows;
+        flows->wait_ps = 0;
+        gpu->fence.flow_ps = flows->storing ? flows->trip_ps : 0;
+        if (!flows->storing || !flow_is_full(fabric->flow, g * FLOW_RESOURCES + FLOW_OUT))
+            continue;
+        PortShare port = port_share(fabric->ports, flows->sms, flows->issue_ps / flows->storing, flows->kind);
+        flows->wait_ps = port.wait_ps;
+        gpu->fence.flow_ps += port.worst_ps;
+    }
+}
+
+/* LSU time between two packets for the links. */
+guint64 device_queue_ps(const DeviceCost *cost)
+{
+    return MAX(device_cost_issue_ps(cost) * 1000 / MAX(cost->remote_stores, 1), 1);
+}
+
+/* Queues treat CTAs that store unlike: a random walk, whose steps the ports' play has measured. Without it
+ * all would come to their fences at the same time, and links would idle. */
+guint64 device_queue_work(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint32 kind, guint64 lines)
+{
+    const Fabric *fabric = cost->fabric;
+    if (!cost->remote_stores)
+        return lines * FLOW_LINE;
+    guint32 sms = MIN(cta->launch->ctas, (guint32)fabric->spec.sm.count);
+    PortShare port = port_share(fabric->ports, sms, device_queue_ps(cost), kind);
+    guint64 mix = hash_mix((spec->part[spec->n_parts - 1].base * 131 + cost->gpu) * 131 + cta->cta->index);
+    double sigmas = ((double)(mix % 2001) - 1000) / 1000 * sqrt(3);
+    double packets = (double)lines * cost->remote_stores / 1000;
+    double times = 1 + sigmas * port.spread_per_mille / 1000 / sqrt(packets);
+    return (guint64)(MAX(times, 0.5) * (double)lines * FLOW_LINE);
+}
+
+/* How this loop's stores get to the ports. */
+guint32 device_queue_kind(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec)
+{
+    const FabricSpec *fabric = &cost->fabric->spec;
+    if (!cost->remote_stores)
+        return 0;
+    guint64 flits = cost->out_flits * 1000 / cost->remote_stores; /* thousandths, of a packet */
+    guint32 link_ps = (guint32)(flits * FLIT_BYTES * 1000 / fabric->link.rate_MBps);
+    PortKind kind = {.link_ps = link_ps, .packet_ps = MAX(link_ps, (guint32)cost->ingress_ps),
+                     .warps = queue_warps(cta), .unroll = spec->unroll, .copies = MAX(cost->targets, 1),
+                     .strided = spec->step > cta->cta->threads};
+    if (kind.packet_ps > link_ps)
+        kind.behind = (guint32)(fabric->link.credits_switch_flits * 1000 / flits);
+    return port_kind(cost->fabric->ports, &kind);
+}
+
+/* Whether this loop's loads wait for each other as load_share.h says, and how. */
+static gboolean queue_loads(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint32 *kind)
+{
+    LoadKind how = {.trip_ps = cost->head_ps,
+                    .ctas = MIN(cta->launch->ctas, (guint32)cost->fabric->spec.sm.count), .warps = queue_warps(cta),
+                    .unroll = spec->unroll, .peers = cost->peers, .own = cost->own_loads,
+                    .stores = cost->own_stores, .strided = spec->step > cta->cta->threads};
+    gboolean whole = spec->width * WARP_LANES % LINE_BYTES == 0 && cost->packets == 1000 && !cost->partial;
+    gboolean plain = !spec->unroll_step && !spec->warp_step;
+    for (guint32 p = 1; p < spec->n_parts; p++) /* it waits once, for all */
+        plain &= spec->part[p].kind != UOP_LOAD || spec->part[p - 1].kind != UOP_ARITH;
+    if (!cost->peers || cost->remote_stores || !whole || !plain)
+        return FALSE;
+    *kind = load_kind(cost->fabric->loads, &how);
+    return TRUE;
+}
+
+FlowClass *device_queue_class(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint64 limit,
+                                guint32 kind)
+{
+    guint32 n = 0, all = (guint32)cost->fabric->spec.system.gpus * FLOW_RESOURCES;
+    g_autofree FlowUse *use = g_new(FlowUse, all);
+    guint32 out = cost->gpu * FLOW_RESOURCES + FLOW_OUT, in = cost->gpu * FLOW_RESOURCES + FLOW_IN, loads = 0;
+    gboolean waits = queue_loads(cta, cost, spec, &loads);
+    guint32 issue_ps = cost->remote_stores ? (guint32)device_queue_ps(cost) : 0;
+    for (guint32 r = 0; r < all; r++) {
+        FlowUse one = {.resource = r, .amount = (guint32)(cost->amount[r] + cost->rides[r]), .rides = !cost->amount[r]};
+        if (r == out) {
+            one.issue_ps = issue_ps;
+            one.kind = kind;
+        } else if (r == in && waits) {
+            one.issue_ps = QUEUE_LOADS;
+            one.kind = loads;
+        }
+        if (one.amount)
+            use[n++] = one;
+    }
+    return flow_class(cost->fabric->flow, use, n, limit);
+}

@@ -1,0 +1,22 @@
+/* Queues that flows know nothing of: what the plays of model/port_share.h and model/load_share.h say of a loop's stores
+ * and loads, for device_flow.c. Internal. */
+#ifndef API_DEVICE_QUEUE_H
+#define API_DEVICE_QUEUE_H
+
+#include "api/device_cost.h"
+#include "model/flow.h"
+
+/* A FlowShare; user: the Fabric. */
+guint32 device_queue_share(guint32 resource, guint32 flows, guint32 issue_ps, guint32 kind, gpointer user);
+/* After each solving: what packets beside flows, and fences, wait for. */
+void device_queue_solved(gpointer user);
+/* LSU time between two of a loop's packets for the links. */
+guint64 device_queue_ps(const DeviceCost *cost);
+/* How its stores get to the ports: a number of port_share.h; 0 if they do not. */
+guint32 device_queue_kind(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec);
+/* Its lines as work: CTAs that store are not equally fast. */
+guint64 device_queue_work(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint32 kind, guint64 lines);
+FlowClass *device_queue_class(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint64 limit,
+                              guint32 kind);
+
+#endif

@@ -1,0 +1,37 @@
+/* How fast the CTAs of a GPU load from other GPUs when each warp waits for all it asked for before it asks for more.
+ *
+ * A warp's loads go to the links of their addresses' hash, and it goes on when the slowest is back: so it waits for the
+ * fullest of the queues it meets, at the ports that answer and at those that bring the answers, while other links run
+ * dry. Window over round trip is too fast, the less so the less the links have to do. Flows (model/flow.h) know nothing
+ * of queues; this tells them.
+ *
+ * Found by playing it, for GPUs that all read from each other alike: warps and LSUs, the queues between SMs and ports
+ * and at the ports, requests and answers that take turns on a link, hash, the switch's buffers, links down. Some ten
+ * microseconds, and tens of milliseconds of computing. */
+#ifndef MODEL_LOAD_SHARE_H
+#define MODEL_LOAD_SHARE_H
+
+#include "model/fabric.h"
+
+/* What a CTA's warps do again and again: whole lines, 512 B with each instruction. Compared as memory: no holes. */
+typedef struct {
+    guint64 trip_ps;   /* of a load that meets no other */
+    guint32 ctas;      /* of each GPU, when all of them load, */
+    guint32 warps;     /* and of each CTA */
+    guint32 unroll;    /* elements of a turn: so many instructions for each source and destination */
+    guint32 peers;     /* that each element comes from, */
+    guint32 own;       /* and loads of it from the own memory */
+    guint32 stores;    /* of each element, to the own memory */
+    guint32 strided;   /* the CTAs take turns in one array, else each has an array of its own */
+} LoadKind;
+
+typedef struct LoadShares LoadShares;
+LoadShares *load_shares_new(const Fabric *fabric);
+void load_shares_free(LoadShares *shares);
+guint32 load_kind(LoadShares *shares, const LoadKind *kind); /* its number */
+/* What so many CTAs of each GPU get of its links' time for their answers, in millionths. Played for one and for all of
+ * them: fewer, as when they end one after the other, get as much as that many single ones, no more than all. */
+guint32 load_share_links(LoadShares *shares, guint32 ctas, guint32 kind);
+#define LOAD_ALL 1000000u
+
+#endif
