@@ -42,8 +42,10 @@ guint64 device_queue_ps(const DeviceCost *cost)
     return MAX(device_cost_issue_ps(cost) * 1000 / MAX(cost->remote_stores, 1), 1);
 }
 
-/* Queues treat CTAs that store unlike: a random walk, whose steps the ports' play has measured. Without it
- * all would come to their fences at the same time, and links would idle. */
+/* Queues treat CTAs that store unlike: a random walk, whose steps the ports' play has measured. Without it all would
+ * come to their fences at the same time, and links would idle. So many different ones are enough: the fewer, the fewer
+ * times at which flows end and rates are solved. */
+#define QUEUE_STEPS 16u
 guint64 device_queue_work(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint32 kind, guint64 lines)
 {
     const Fabric *fabric = cost->fabric;
@@ -52,7 +54,8 @@ guint64 device_queue_work(const FoCta *cta, const DeviceCost *cost, const LoopSp
     guint32 sms = MIN(cta->launch->ctas, (guint32)fabric->spec.sm.count);
     PortShare port = port_share(fabric->ports, sms, device_queue_ps(cost), kind);
     guint64 mix = hash_mix((spec->part[spec->n_parts - 1].base * 131 + cost->gpu) * 131 + cta->cta->index);
-    double sigmas = ((double)(mix % 2001) - 1000) / 1000 * sqrt(3);
+    double step = (double)(mix % QUEUE_STEPS) * 2 / (QUEUE_STEPS - 1) - 1;
+    double sigmas = step * sqrt(3.0 * (QUEUE_STEPS - 1) / (QUEUE_STEPS + 1)); /* their standard deviation is 1 */
     double packets = (double)lines * cost->remote_stores / 1000;
     double times = 1 + sigmas * port.spread_per_mille / 1000 / sqrt(packets);
     return (guint64)(MAX(times, 0.5) * (double)lines * FLOW_LINE);

@@ -89,6 +89,7 @@ gboolean speed_cost_coll(const Options *options, const SpeedColl *what, SpeedCos
     spec.algo = what->algo;
     spec.bytes = what->bytes;
     spec.fidelity = what->fidelity;
+    spec.crossings = what->crossings;
     spec.check = FALSE;
     Sim *sim = sim_new(&(SimSpec){.seed = options->seed, .calendar = options->calendar, .threads = what->cores},
                        error);

@@ -28,6 +28,7 @@ typedef struct {
     guint32 ranks;           /* 0: all GPUs */
     guint cores;             /* 0 or 1: one domain */
     CollFidelity fidelity;
+    guint64 crossings;       /* with COLL_FIDELITY_AUTO: CollSpec's */
     const char *const *sets; /* NULL: none */
 } SpeedColl;
 /* A collective, timing-only. GError: as above, or the collective cannot run. */

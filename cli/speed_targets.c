@@ -156,14 +156,14 @@ static void targets_off(Targets *targets, const char *median, const char *maximu
     targets_row(targets, maximum, off[n - 1], "%", FALSE, 4);
 }
 
-/* As large as auto makes flows of. */
+/* 1: of whatever is larger, auto makes flows. */
 static gboolean targets_of_flows(Targets *targets)
 {
     static const CollFidelity fidelity[] = {COLL_FIDELITY_AUTO, COLL_FLOW};
     double off[G_N_ELEMENTS(fidelity)][FLOW_CASES];
     for (gsize i = 0; i < FLOW_CASES; i++) {
         SpeedColl what = {.system = "dgx-h100", .op = flow_cases[i].op, .algo = flow_cases[i].algo,
-                          .bytes = 512 * MIB, .ranks = 8};
+                          .bytes = 256 * MIB, .ranks = 4, .crossings = 1};
         SpeedCost packets, flows;
         if (!speed_cost_coll(targets->options, &what, &packets, targets->error))
             return FALSE;
@@ -174,7 +174,7 @@ static gboolean targets_of_flows(Targets *targets)
             off[f][i] = fabs((double)flows.time_ps / (double)packets.time_ps - 1) * 100;
         }
     }
-    targets_off(targets, "14 collectives of 512 MiB, --fidelity auto off packets: median", "the same: maximum", off[0],
+    targets_off(targets, "14 collectives of 256 MiB, --fidelity auto off packets: median", "the same: maximum", off[0],
                 FLOW_CASES);
     targets_off(targets, "the same, flows alone: median", "the same: maximum", off[1], FLOW_CASES);
     return TRUE;

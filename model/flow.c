@@ -5,7 +5,7 @@
 
 struct FlowClass {
     FlowUse *use;
-    guint32 n;
+    guint32 n, first, last; /* those that queue are among first to last - 1 */
     guint64 limit;
     guint32 weight;
     guint32 grows;    /* while solving: with this weight, */
@@ -118,7 +118,12 @@ static FlowClass *flow_class_weighted(FlowNet *net, const FlowUse *use, guint32 
         return class;
     class = g_new0(FlowClass, 1);
     class->use = g_memdup2(use, n * sizeof *use);
-    class->n = n;
+    class->n = class->first = n;
+    for (guint32 u = n; u-- > 0;)
+        if (use[u].issue_ps) {
+            class->first = u;
+            class->last = MAX(class->last, u + 1);
+        }
     class->limit = limit;
     class->weight = weight;
     g_hash_table_add(net->classes, class);
@@ -190,7 +195,7 @@ static void flow_close(FlowNet *net, guint64 level)
 
 static void flow_queue(FlowNet *net, const FlowClass *class)
 {
-    for (guint32 u = 0; u < class->n; u++) {
+    for (guint32 u = class->first; u < class->last; u++) {
         FlowQueue *queue = &net->queue[class->use[u].resource];
         if (class->use[u].issue_ps == 0)
             continue;
@@ -251,7 +256,7 @@ static void flow_fill(FlowNet *net)
 /* It queues where all is used: there weights count. */
 static gboolean flow_is_weighed(const FlowNet *net, const FlowClass *class)
 {
-    for (guint32 u = 0; class->weight != FLOW_WEIGHT && u < class->n; u++)
+    for (guint32 u = class->first; class->weight != FLOW_WEIGHT && u < class->last; u++)
         if (class->use[u].issue_ps && flow_is_full(net, class->use[u].resource))
             return TRUE;
     return FALSE;
