@@ -96,7 +96,6 @@ static void cost_unicast(DeviceCost *cost, const MemRegion *region, UopKind kind
     if (load) {
         cost_cross(cost, cost->gpu, region->gpu, PACKET_READ, cost->packets, cost->packets);
         cost_cross(cost, region->gpu, cost->gpu, PACKET_READ_RSP, cost->packets, flits);
-        cost_add(cost, cost->gpu, FLOW_IN, cost->packets + flits);
         return;
     }
     flits += cost->packets * ((cost->partial ? gpu->byte_enable_flits : 0) +

@@ -4,10 +4,9 @@
 
 #include "api/device.h"
 
-/* Resources of each GPU; OUT: its up links, as far as its own SMs' stores get there (model/port_share.h); IN: its down
- * links, as far as its own loads get there (model/load_share.h); INGRESS: the switch ports behind its up links, which a
- * replication holds for rounds. */
-enum { FLOW_UP, FLOW_OUT, FLOW_DOWN, FLOW_IN, FLOW_INGRESS, FLOW_L2, FLOW_HBM, FLOW_RESOURCES };
+/* Resources of each GPU; OUT: its up links, as far as its own SMs' stores get there (model/port_share.h);
+ * INGRESS: the switch ports behind its up links, which a replication holds for rounds. */
+enum { FLOW_UP, FLOW_OUT, FLOW_DOWN, FLOW_INGRESS, FLOW_L2, FLOW_HBM, FLOW_RESOURCES };
 
 /* What a loop does to links, for their statistics: thousandths a line. */
 typedef struct {

@@ -52,7 +52,6 @@ void device_flow_begin(Fabric *fabric)
         flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_UP, links);
         flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_DOWN, links);
         flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_OUT, links / FLOW_LINK_PER_MILLE * 1000);
-        flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_IN, links / FLOW_LINK_PER_MILLE * 1000);
         flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_INGRESS,
                           PS_PER_S * fabric->links);
         flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_L2,
@@ -283,7 +282,7 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     flow->head_ps += device_cost_ahead_ps(&cost, flow->lines);
     flow->limit = device_cost_limit(&cost, spec, flow->lines);
     flow->line_ps = device_cost_issue_ps(&cost);
-    flow->class = device_queue_class(cta, &cost, spec, flow->limit, kind);
+    flow->class = device_queue_class(cta, &cost, spec, &flow->limit, kind);
     Uop reach = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_reached, .arg = flow};
     Uop leave = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_left, .arg = flow};
     device_push(cta, first, &reach);

@@ -45,7 +45,7 @@ guint64 device_queue_ps(const DeviceCost *cost)
 /* Queues treat CTAs that store unlike: a random walk, whose steps the ports' play has measured. Without it all would
  * come to their fences at the same time, and links would idle. So many different ones are enough: the fewer, the fewer
  * times at which flows end and rates are solved. */
-#define QUEUE_STEPS 16u
+#define QUEUE_STEPS 32u
 guint64 device_queue_work(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint32 kind, guint64 lines)
 {
     const Fabric *fabric = cost->fabric;
@@ -94,12 +94,12 @@ static gboolean queue_loads(const FoCta *cta, const DeviceCost *cost, const Loop
     return TRUE;
 }
 
-FlowClass *device_queue_class(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint64 limit,
-                                guint32 kind)
+FlowClass *device_queue_class(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint64 *limit,
+                              guint32 kind)
 {
     guint32 n = 0, all = (guint32)cost->fabric->spec.system.gpus * FLOW_RESOURCES;
     g_autofree FlowUse *use = g_new(FlowUse, all);
-    guint32 out = cost->gpu * FLOW_RESOURCES + FLOW_OUT, in = cost->gpu * FLOW_RESOURCES + FLOW_IN, loads = 0;
+    guint32 out = cost->gpu * FLOW_RESOURCES + FLOW_OUT, down = cost->gpu * FLOW_RESOURCES + FLOW_DOWN, loads = 0;
     gboolean waits = queue_loads(cta, cost, spec, &loads);
     guint32 issue_ps = cost->remote_stores ? (guint32)device_queue_ps(cost) : 0;
     for (guint32 r = 0; r < all; r++) {
@@ -107,12 +107,14 @@ FlowClass *device_queue_class(const FoCta *cta, const DeviceCost *cost, const Lo
         if (r == out) {
             one.issue_ps = issue_ps;
             one.kind = kind;
-        } else if (r == in && waits) {
+        } else if (r == down && waits) {
             one.issue_ps = QUEUE_LOADS;
             one.kind = loads;
         }
         if (one.amount)
             use[n++] = one;
     }
-    return flow_class(cost->fabric->flow, use, n, limit);
+    if (waits)
+        *limit = MIN(*limit, MAX(load_share_limit(cost->fabric->loads, loads), 1));
+    return flow_class(cost->fabric->flow, use, n, *limit);
 }

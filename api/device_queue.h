@@ -16,7 +16,8 @@ guint64 device_queue_ps(const DeviceCost *cost);
 guint32 device_queue_kind(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec);
 /* Its lines as work: CTAs that store are not equally fast. */
 guint64 device_queue_work(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint32 kind, guint64 lines);
-FlowClass *device_queue_class(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint64 limit,
+/* Its class. *limit: lines a second of one CTA; less if its warps' loads wait for each other. */
+FlowClass *device_queue_class(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint64 *limit,
                               guint32 kind);
 
 #endif

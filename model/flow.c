@@ -33,8 +33,7 @@ struct FlowNet {
     void (*solved)(gpointer user);
     gpointer share_user;
     FlowQueue *queue;     /* while solving */
-    guint64 *left, *load; /* while solving: what is free, and what the growing flows take of it, */
-    guint64 *full;        /* and the level at which that is all */
+    guint64 *left, *load, *full; /* while solving: what is free, what flows take, and at which level that is all */
     guint32 resources;
     GHashTable *classes;
     GPtrArray *active;
@@ -74,9 +73,9 @@ FlowNet *flow_new(Sim *sim, guint32 resources)
     net->resources = resources;
     net->capacity = g_new0(guint64, resources);
     net->queue = g_new0(FlowQueue, resources);
-    net->left = g_new0(guint64, resources);
-    net->load = g_new0(guint64, resources);
-    net->full = g_new0(guint64, resources);
+    net->left = g_new0(guint64, 3 * (gsize)resources);
+    net->load = net->left + resources;
+    net->full = net->load + resources;
     net->classes = g_hash_table_new_full(flow_class_hash, flow_class_equal, flow_class_free, NULL);
     net->active = g_ptr_array_new();
     event_init(&net->event, flow_on_event);
@@ -91,8 +90,6 @@ void flow_free(FlowNet *net)
     g_free(net->capacity);
     g_free(net->queue);
     g_free(net->left);
-    g_free(net->load);
-    g_free(net->full);
     g_free(net);
 }
 
@@ -209,12 +206,11 @@ static void flow_queue(FlowNet *net, const FlowClass *class)
 }
 
 /* What queues leave of a resource. */
-static void flow_share(FlowNet *net, guint32 resource)
+static void flow_share(FlowNet *net, guint32 r)
 {
-    const FlowQueue *queue = &net->queue[resource];
+    const FlowQueue *queue = &net->queue[r];
     guint32 issue_ps = (guint32)(queue->issue_ps / queue->flows);
-    net->left[resource] =
-        net->left[resource] / FLOW_ALL * net->share(resource, queue->flows, issue_ps, queue->kind, net->share_user);
+    net->left[r] = net->left[r] / FLOW_ALL * net->share(r, queue->flows, issue_ps, queue->kind, net->share_user);
 }
 
 /* Progressive filling. Who is held up is decided for all classes before any of them is taken out.

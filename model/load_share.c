@@ -7,6 +7,7 @@
 
 #define LOAD_PACKETS 98304u       /* played, all GPUs together */
 #define LOAD_PACKETS_BEFORE 49152u /* not counted: warps get out of step */
+#define LOAD_FAR_PERCENT 85u /* of links busy: with less it is not them that hold loads up */
 #define LOAD_LINES 4u  /* of an instruction: 32 lanes of 16 B, */
 #define LOAD_CHUNKS 2u /* on two links, */
 #define LOAD_PAIR 2u   /* two packets each, */
@@ -357,12 +358,26 @@ guint32 load_kind(LoadShares *shares, const LoadKind *kind)
     return shares->known->len - 1;
 }
 
-guint32 load_share_links(LoadShares *shares, guint32 ctas, guint32 kind)
+static const LoadKnown *load_known(LoadShares *shares, guint32 kind)
 {
     LoadKnown *known = &g_array_index(shares->known, LoadKnown, kind);
     if (known->all == 0) {
         known->all = MAX(load_play(shares->fabric, known->kind.ctas, &known->kind), 1);
-        known->one = MAX(load_play(shares->fabric, 1, &known->kind), 1);
+        known->one = known->kind.ctas > 1 ? MAX(load_play(shares->fabric, 1, &known->kind), 1) : known->all;
     }
-    return MIN(known->all, ctas * known->one);
+    return known;
+}
+
+guint32 load_share_links(LoadShares *shares, guint32 ctas, guint32 kind)
+{
+    const LoadKnown *known = load_known(shares, kind);
+    guint64 alone = (guint64)ctas * known->one;
+    return alone < known->all || known->all < LOAD_ALL / 100 * LOAD_FAR_PERCENT ? LOAD_ALL : known->all;
+}
+
+guint64 load_share_limit(LoadShares *shares, guint32 kind)
+{
+    const LoadKnown *known = load_known(shares, kind);
+    guint64 flits = shares->fabric->spec.link.rate_MBps * 1000000u / FLIT_BYTES * shares->fabric->links; /* a second */
+    return flits / (LOAD_ANSWER_FLITS + 1) * known->one / LOAD_ALL / known->kind.peers;
 }

@@ -29,9 +29,11 @@ typedef struct LoadShares LoadShares;
 LoadShares *load_shares_new(const Fabric *fabric);
 void load_shares_free(LoadShares *shares);
 guint32 load_kind(LoadShares *shares, const LoadKind *kind); /* its number */
-/* What so many CTAs of each GPU get of its links' time for their answers, in millionths. Played for one and for all of
- * them: fewer, as when they end one after the other, get as much as that many single ones, no more than all. */
+/* The share of its links' time that so many CTAs of each GPU can use, in millionths; all of it while they are far from
+ * that. Played for all of them: fewer, as when they end one after the other, are no better. */
 guint32 load_share_links(LoadShares *shares, guint32 ctas, guint32 kind);
+/* Elements of 128 B a second that one CTA gets by itself, likewise. */
+guint64 load_share_limit(LoadShares *shares, guint32 kind);
 #define LOAD_ALL 1000000u
 
 #endif
