@@ -22,7 +22,7 @@
 
 typedef struct DeviceFlow {
     FlowItem item;
-    guint32 ctas;           /* of its launch */
+    guint32 sms;            /* that its launch takes */
     guint32 kind, issue_ps; /* of its stores, for model/port_share.h; issue_ps 0: they do not leave the GPU */
     Event event;
     Fabric *fabric;
@@ -46,12 +46,11 @@ void device_flow_begin(Fabric *fabric)
     fabric->ports = port_shares_new(fabric);
     fabric->loads = load_shares_new(fabric);
     flow_set_share(fabric->flow, device_queue_share, device_queue_solved, fabric);
-    guint64 links =
-        fabric->spec.link.rate_MBps * 1000000u / FLIT_BYTES * FLOW_LINK_PER_MILLE * fabric->links;
+    guint64 flits = fabric->spec.link.rate_MBps * 1000000u / FLIT_BYTES * fabric->links;
     for (guint32 g = 0; g < gpus; g++) {
-        flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_UP, links);
-        flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_DOWN, links);
-        flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_OUT, links / FLOW_LINK_PER_MILLE * 1000);
+        flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_UP, flits * FLOW_LINK_PER_MILLE);
+        flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_DOWN, flits * FLOW_LINK_PER_MILLE);
+        flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_OUT, flits * 1000);
         flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_INGRESS,
                           PS_PER_S * fabric->links);
         flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_L2,
@@ -118,8 +117,7 @@ static guint64 flow_lsu_level(const Sm *sm)
  * weight is that of its SM, shared with the SM's others. */
 static guint32 flow_weight(const DeviceFlow *flow, const Sm *sm)
 {
-    const FabricSpec *spec = &flow->fabric->spec;
-    guint64 sms = MIN(flow->ctas, spec->sm.count), usual = MAX(sms / spec->gpu.out_queues, 1);
+    guint64 usual = MAX(flow->sms / flow->fabric->spec.gpu.out_queues, 1);
     if (!flow->issue_ps)
         return FLOW_WEIGHT;
     return (guint32)MAX(FLOW_WEIGHT * usual / MAX(sm->queue->storing * sm->storing, 1), 1);
@@ -272,7 +270,7 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     flow->lines = (elements * spec->width + LINE_BYTES - 1) / LINE_BYTES; /* at least one */
     guint32 kind = device_queue_kind(cta, &cost, spec);
     flow->kind = kind;
-    flow->ctas = cta->launch->ctas;
+    flow->sms = device_queue_sms(cta);
     flow->issue_ps = cost.remote_stores ? (guint32)device_queue_ps(&cost) : 0;
     flow->work = device_queue_work(cta, &cost, spec, kind, flow->lines);
     flow->head_ps = cost.head_ps;

@@ -6,7 +6,15 @@
 #include "model/load_share.h"
 #include "model/port_share.h"
 
+guint32 device_queue_sms(const FoCta *cta)
+{
+    return MIN(cta->launch->ctas, (guint32)cta->launch->fabric->spec.sm.count);
+}
+
 static guint32 queue_warps(const FoCta *cta) { return (cta->count + WARP_LANES - 1) / WARP_LANES; }
+
+/* The launch's CTAs take turns in one array. */
+static gboolean queue_is_strided(const FoCta *cta, const LoopSpec *spec) { return spec->step > cta->cta->threads; }
 
 G_STATIC_ASSERT(FLOW_ALL == PORT_ALL && FLOW_ALL == LOAD_ALL);
 /* kind: of stores, or of loads, whose issue_ps is QUEUE_LOADS. */
@@ -48,11 +56,9 @@ guint64 device_queue_ps(const DeviceCost *cost)
 #define QUEUE_STEPS 32u
 guint64 device_queue_work(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint32 kind, guint64 lines)
 {
-    const Fabric *fabric = cost->fabric;
     if (!cost->remote_stores)
         return lines * FLOW_LINE;
-    guint32 sms = MIN(cta->launch->ctas, (guint32)fabric->spec.sm.count);
-    PortShare port = port_share(fabric->ports, sms, device_queue_ps(cost), kind);
+    PortShare port = port_share(cost->fabric->ports, device_queue_sms(cta), device_queue_ps(cost), kind);
     guint64 mix = hash_mix((spec->part[spec->n_parts - 1].base * 131 + cost->gpu) * 131 + cta->cta->index);
     double step = (double)(mix % QUEUE_STEPS) * 2 / (QUEUE_STEPS - 1) - 1;
     double sigmas = step * sqrt(3.0 * (QUEUE_STEPS - 1) / (QUEUE_STEPS + 1)); /* their standard deviation is 1 */
@@ -71,7 +77,7 @@ guint32 device_queue_kind(const FoCta *cta, const DeviceCost *cost, const LoopSp
     guint32 link_ps = (guint32)(flits * FLIT_BYTES * 1000 / fabric->link.rate_MBps);
     PortKind kind = {.link_ps = link_ps, .packet_ps = MAX(link_ps, (guint32)cost->ingress_ps),
                      .warps = queue_warps(cta), .unroll = spec->unroll, .copies = MAX(cost->targets, 1),
-                     .strided = spec->step > cta->cta->threads};
+                     .strided = (guint32)queue_is_strided(cta, spec)};
     if (kind.packet_ps > link_ps)
         kind.behind = (guint32)(fabric->link.credits_switch_flits * 1000 / flits);
     return port_kind(cost->fabric->ports, &kind);
@@ -80,10 +86,9 @@ guint32 device_queue_kind(const FoCta *cta, const DeviceCost *cost, const LoopSp
 /* Whether this loop's loads wait for each other as load_share.h says, and how. */
 static gboolean queue_loads(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint32 *kind)
 {
-    LoadKind how = {.trip_ps = cost->head_ps,
-                    .ctas = MIN(cta->launch->ctas, (guint32)cost->fabric->spec.sm.count), .warps = queue_warps(cta),
+    LoadKind how = {.trip_ps = cost->head_ps, .ctas = device_queue_sms(cta), .warps = queue_warps(cta),
                     .unroll = spec->unroll, .peers = cost->peers, .own = cost->own_loads,
-                    .stores = cost->own_stores, .strided = spec->step > cta->cta->threads};
+                    .stores = cost->own_stores, .strided = (guint32)queue_is_strided(cta, spec)};
     gboolean whole = spec->width * WARP_LANES % LINE_BYTES == 0 && cost->packets == 1000 && !cost->partial;
     gboolean plain = !spec->unroll_step && !spec->warp_step;
     for (guint32 p = 1; p < spec->n_parts; p++) /* it waits once, for all */

@@ -10,6 +10,8 @@
 guint32 device_queue_share(guint32 resource, guint32 flows, guint32 issue_ps, guint32 kind, gpointer user);
 /* After each solving: what packets beside flows, and fences, wait for. */
 void device_queue_solved(gpointer user);
+/* SMs that the CTA's launch takes. */
+guint32 device_queue_sms(const FoCta *cta);
 /* LSU time between two of a loop's packets for the links. */
 guint64 device_queue_ps(const DeviceCost *cost);
 /* How its stores get to the ports: a number of port_share.h; 0 if they do not. */

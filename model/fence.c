@@ -62,12 +62,6 @@ void fence_answered(Gpu *gpu, guint64 tag, SimTime now_ps)
 /* ---- flushes of an SM */
 
 static void fence_on_free(Event *event, SimTime now_ps);
-static void fence_on_flow(Event *event, SimTime now_ps)
-{
-    Gpu *gpu = EVENT_OWNER(event, Gpu, fence.flow);
-    fence_answered(gpu, gpu->fence.flow_tag, now_ps);
-}
-
 static void fence_on_arrive(Event *event, SimTime now_ps);
 
 void fence_init_sm(Sm *sm) { event_init(&sm->fence_free, fence_on_free); }
@@ -176,6 +170,12 @@ static void fence_advance(Gpu *gpu, SimTime now_ps)
     }
     round->head = NULL;
     sim_at(gpu->sim, &fence->free, MAX(now_ps, round->start_ps + spec->fence_round_ps), EVENT_PRIORITY_DEVICE);
+}
+
+static void fence_on_flow(Event *event, SimTime now_ps)
+{
+    Gpu *gpu = EVENT_OWNER(event, Gpu, fence.flow);
+    fence_answered(gpu, gpu->fence.flow_tag, now_ps);
 }
 
 static void fence_on_round_over(Event *event, SimTime now_ps)

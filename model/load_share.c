@@ -70,14 +70,18 @@ typedef struct {
     LoadWarp *warp;
     LoadChunk *chunk;          /* from 1 on */
     guint32 spare;
-    LoadDue *heap;
-    guint32 due;
+    LoadDue *heap;             /* from 1 on */
+    guint32 due, room;
     guint64 packets, now_ps;
 } LoadPlay;
 
 static void load_push(LoadPlay *play, guint64 at_ps, LoadWhat what, guint32 number)
 {
     guint32 i = ++play->due;
+    if (G_UNLIKELY(i >= play->room)) {
+        play->room *= 2;
+        play->heap = g_renew(LoadDue, play->heap, play->room);
+    }
     for (; i > 1 && play->heap[i / 2].at_ps > at_ps; i /= 2)
         play->heap[i] = play->heap[i / 2];
     play->heap[i] = (LoadDue){at_ps, what, number};
@@ -306,7 +310,6 @@ static guint32 load_play(const Fabric *fabric, guint32 ctas, const LoadKind *kin
     g_autofree LoadOut *out = g_new0(LoadOut, gpus * spec->gpu.out_queues + 1);
     g_autofree LoadWarp *warp = g_new0(LoadWarp, gpus * warps);
     g_autofree LoadChunk *chunk = g_new0(LoadChunk, chunks);
-    g_autofree LoadDue *heap = g_new(LoadDue, gpus * warps + 2 * chunks + links);
     for (guint32 c = 1; c < chunks; c++)
         chunk[c].next = c + 1;
     for (guint32 l = 0; l < links; l++)
@@ -318,8 +321,11 @@ static guint32 load_play(const Fabric *fabric, guint32 ctas, const LoadKind *kin
     play.lsu_ps = lsu_ps;
     play.warp = warp;
     play.chunk = chunk;
-    play.heap = heap;
-    return load_run(&play);
+    play.room = gpus * warps + 2 * chunks + links; /* credits that take long to come back may need more */
+    play.heap = g_new(LoadDue, play.room);
+    guint32 share = load_run(&play);
+    g_free(play.heap);
+    return share;
 }
 
 /* ---- what was asked before */
