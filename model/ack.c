@@ -5,7 +5,7 @@ void ack_init(AckMerge *ack, PacketKind kind, guint32 flits, guint16 src, guint1
     *ack = (AckMerge){.kind = (guint8)kind, .flits = (guint8)flits, .src = src, .dst = dst};
 }
 
-static Packet ack_packet(const AckMerge *ack)
+static inline Packet ack_packet(const AckMerge *ack)
 {
     return (Packet){.txn = ack->head, .src = ack->src & 0x1ffu, .dst = ack->dst & 0x3ffu, .kind = ack->kind & 0xfu,
                     .flits = ack->flits & 0x1fu, .hold = HOLD_NONE};
@@ -18,27 +18,35 @@ static inline void ack_settle(Link *link)
         link_settle_now(link, sim_now_ps(link->sim));
 }
 
-void ack_flush(AckMerge *ack, Link *link)
+static inline void ack_send(AckMerge *ack, Link *link, gboolean train)
 {
-    ack_settle(link);
-    if (ack->count == 0)
-        return;
     Packet packet = ack_packet(ack);
+    packet.train = train & 1u;
+    packet.flits = (packet.flits << packet.train) & 0x1fu;
     ack->count = 0;
     ack->head = 0;
     link_push(link, packet, 0);
 }
 
-void ack_add(AckMerge *ack, Link *link, guint32 txn, guint32 *next, guint64 merge_max, SimTime timer_ps, SimTime at_ps)
+void ack_flush(AckMerge *ack, Link *link)
+{
+    ack_settle(link);
+    if (ack->count != 0)
+        ack_send(ack, link, FALSE);
+}
+
+void ack_add(AckMerge *ack, Link *link, Packet request, guint32 *next, guint64 merge_max, SimTime timer_ps,
+             SimTime at_ps)
 {
     ack_settle(link);
     if (ack->head) /* nothing follows the first one */
         *next = ack->head;
-    ack->head = txn;
-    ack->count++;
+    gboolean first = ack->count == 0;
+    ack->head = request.txn;
+    ack->count += packet_count(request);
     if (ack->count >= merge_max) {
-        ack_flush(ack, link);
-    } else if (ack->count == 1) {
+        ack_send(ack, link, request.train && merge_max == 1);
+    } else if (first) {
         ack->due = (guint32)(at_ps + timer_ps);
         link_push_timer(link, ack_packet(ack), at_ps + timer_ps);
     }

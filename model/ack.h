@@ -21,9 +21,10 @@ typedef struct {          /* four to a cache line: each port of each GPU has one
 G_STATIC_ASSERT(sizeof(AckMerge) == 16);
 
 void ack_init(AckMerge *ack, PacketKind kind, guint32 flits, guint16 src, guint16 dst);
-/* Adds one transaction that is acknowledged at at_ps, to leave by `link`; `next` is where its Txn keeps the
- * chain, which ends there. */
-void ack_add(AckMerge *ack, Link *link, guint32 txn, guint32 *next, guint64 merge_max, SimTime timer_ps, SimTime at_ps);
+/* Adds the transaction of a request that is acknowledged at at_ps, to leave by `link`; `next` is where its Txn keeps
+ * the chain, which ends there. */
+void ack_add(AckMerge *ack, Link *link, Packet request, guint32 *next, guint64 merge_max, SimTime timer_ps,
+             SimTime at_ps);
 void ack_flush(AckMerge *ack, Link *link);
 /* A timer of the link's lane is over at at_ps: its packet has the kind and the ends of `ack`. */
 void ack_expire(AckMerge *ack, Link *link, SimTime at_ps);

@@ -8,76 +8,6 @@
 #include "model/flow.h"
 #include "sim/domain.h"
 
-const ParamRow system_params[] = {
-    PARAM_STRING(SystemSpec, title, "what the system is called"),
-    PARAM_U64(SystemSpec, gpus, "", 1, VAS_GPUS_MAX, "GPUs"),
-    PARAM_LIST(SystemSpec, links_per_switch, "links", 1, 64,
-               "links of each GPU to each switch, one number a switch"),
-    PARAM_U64(SystemSpec, host_MBps, "MB/s", 1, 10000000, "link of a GPU to its host, one direction"),
-    PARAM_U64(SystemSpec, host_ps, "ps", 0, 100000000, "latency of that link"),
-    PARAM_END,
-};
-
-#define LAUNCH_ROW(field, text) PARAM_U64(LaunchSpec, field, "ps", 0, 1000000000, text)
-const ParamRow launch_params[] = {
-    LAUNCH_ROW(stream_nccl_ps, "at least, for each rank: NCCL, one process, back-to-back calls"),
-    LAUNCH_ROW(kernel_kernel_ps, "beside the kernel: hand-written kernels timed as kernels"),
-    LAUNCH_ROW(eager_kernel_ps, "beside the kernel: hand-written kernels launched one by one"),
-    LAUNCH_ROW(graph_nccl_sym_ps, "beside the kernel: NCCL's symmetric kernels in a CUDA graph"),
-    LAUNCH_ROW(eager_nccl_sym_ps, "at least: a process's turn round all its GPUs, symmetric kernels"),
-    LAUNCH_ROW(graph_nccl_ps, "beside the kernel: classic NCCL in a CUDA graph"),
-    LAUNCH_ROW(eager_nccl_ps, "beside the kernel: classic NCCL, launched back to back"),
-    LAUNCH_ROW(nvls_start_ps, "classic NCCL's NVLS kernel, before its first copy"),
-    LAUNCH_ROW(eager_torch_ps, "beside the kernel: classic NCCL by PyTorch, each call between events"),
-    PARAM_END,
-};
-
-void fabric_params(ParamSet *set, FabricSpec *spec)
-{
-    param_add(set, "system", system_params, &spec->system);
-    param_add(set, "link", link_params, &spec->link);
-    param_add(set, "switch", switch_params, &spec->sw);
-    param_add(set, "multicast", mctable_params, &spec->mctable);
-    param_add(set, "gpu", gpu_params, &spec->gpu);
-    param_add(set, "sm", sm_params, &spec->sm);
-    param_add(set, "fault", fault_params, &spec->fault);
-    param_add(set, "launch", launch_params, &spec->launch);
-}
-
-static gboolean fabric_check(const FabricSpec *spec, GError **error)
-{
-    guint32 links = 0;
-    for (guint32 s = 0; s < spec->system.links_per_switch.n; s++)
-        links += spec->system.links_per_switch.value[s];
-    if (spec->system.links_per_switch.n == 0 || links > 64) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
-                    "[system] links_per_switch: %u links a GPU; 1 to 64 can be built", links);
-        return FALSE;
-    }
-    for (guint32 s = 0; s < spec->system.links_per_switch.n; s++)
-        if (spec->system.gpus * spec->system.links_per_switch.value[s] >= HOLD_NONE) {
-            g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
-                        "[system] gpus, links_per_switch: %" G_GUINT64_FORMAT " ports on switch %u; at most %u",
-                        spec->system.gpus * spec->system.links_per_switch.value[s], s, HOLD_NONE - 1);
-            return FALSE;
-        }
-    if (spec->mctable.entries && spec->sw.reduction_hold == REDUCE_HOLD &&
-        spec->sw.reduction_buffer_bytes < spec->system.gpus * LINE_BYTES) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
-                    "[switch] reduction_buffer_bytes: %" G_GUINT64_FORMAT " B do not hold one line of each of "
-                    "%" G_GUINT64_FORMAT " members; give at least %" G_GUINT64_FORMAT,
-                    spec->sw.reduction_buffer_bytes, spec->system.gpus, spec->system.gpus * LINE_BYTES);
-        return FALSE;
-    }
-    if (spec->gpu.engine_packet_bytes % FLIT_BYTES) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
-                    "[gpu] engine_packet_bytes: %" G_GUINT64_FORMAT " is no multiple of %u",
-                    spec->gpu.engine_packet_bytes, FLIT_BYTES);
-        return FALSE;
-    }
-    return TRUE;
-}
-
 static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
 {
     const FabricSpec *spec = &fabric->spec;
@@ -337,7 +267,15 @@ void fabric_fault(Fabric *fabric, const FabricFault *fault)
         fabric->on_fault(&kept, fabric->on_fault_user);
 }
 
-static inline void fabric_count(OpTable *table, guint32 kind, guint32 bytes, SimTime start_ps, SimTime end_ps)
+/* A train is two operations. */
+static G_GNUC_NO_INLINE void fabric_count_again(OpStats *stats, SimTime latency_ps)
+{
+    stats->count++;
+    hist_add(&stats->latency_ps, latency_ps);
+}
+
+static inline __attribute__((always_inline)) void fabric_count(OpTable *table, guint32 kind, guint32 bytes,
+                                                              gboolean train, SimTime start_ps, SimTime end_ps)
 {
     OpStats *stats = table->kind[kind];
     if (G_UNLIKELY(!stats)) {
@@ -349,6 +287,8 @@ static inline void fabric_count(OpTable *table, guint32 kind, guint32 bytes, Sim
     stats->first_ps = MIN(stats->first_ps, start_ps); /* completions overtake each other */
     stats->last_ps = MAX(stats->last_ps, end_ps);
     hist_add(&stats->latency_ps, end_ps - start_ps);
+    if (G_UNLIKELY(train))
+        fabric_count_again(stats, end_ps - start_ps);
 }
 
 void fabric_account(Fabric *fabric, guint16 gpu, const Txn *txn, gboolean local, SimTime now_ps)
@@ -356,7 +296,7 @@ void fabric_account(Fabric *fabric, guint16 gpu, const Txn *txn, gboolean local,
     OpTable *table = local ? &fabric->op_local : &fabric->op_remote;
     if (txn->kind >= PACKET_MC_WRITE)
         table = g_ptr_array_index(fabric->op_object, txn->object->id);
-    fabric_count(table, txn->kind, txn->bytes, txn->start_ps, now_ps);
+    fabric_count(table, txn->kind, txn->bytes, txn->train, txn->start_ps, now_ps);
     if (G_UNLIKELY(txn->state != TXN_OK)) {
         FabricFault fault = {.kind = txn->state == TXN_TIMEOUT ? FAULT_TIMEOUT : FAULT_UNBOUND,
                              .gpu = gpu, .va = txn->offset, .object = txn->object->id};
@@ -364,9 +304,9 @@ void fabric_account(Fabric *fabric, guint16 gpu, const Txn *txn, gboolean local,
     }
 }
 
-void fabric_account_plain(Fabric *fabric, guint32 kind, guint32 bytes, SimTime start_ps, SimTime end_ps)
+void fabric_account_plain(Fabric *fabric, const GpuRequest *request, SimTime start_ps, SimTime end_ps)
 {
-    fabric_count(&fabric->op_local, kind, bytes, start_ps, end_ps);
+    fabric_count(&fabric->op_local, request->kind, request->bytes, request->train, start_ps, end_ps);
 }
 
 gboolean fabric_is_quiet(const Fabric *fabric)

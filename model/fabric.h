@@ -128,6 +128,8 @@ typedef struct Fabric {
 } Fabric;
 #define FABRIC_FAULTS_KEPT 100
 
+/* Whether it can be built. GError: names section and key. */
+gboolean fabric_check(const FabricSpec *spec, GError **error);
 /* keep_bytes: FALSE for timing-only runs. GError: an impossible spec (names section and key). */
 Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError **error);
 void fabric_free(Fabric *fabric);
@@ -145,7 +147,7 @@ void fabric_fault(Fabric *fabric, const FabricFault *fault);
 /* `gpu`: who asked. */
 void fabric_account(Fabric *fabric, guint16 gpu, const Txn *txn, gboolean local, SimTime now_ps);
 /* The same of a plain access to the GPU's own memory, as soon as its end is known. */
-void fabric_account_plain(Fabric *fabric, guint32 kind, guint32 bytes, SimTime start_ps, SimTime end_ps);
+void fabric_account_plain(Fabric *fabric, const GpuRequest *request, SimTime start_ps, SimTime end_ps);
 gboolean fabric_is_quiet(const Fabric *fabric); /* nothing in flight, all credits at home */
 guint64 fabric_crossings(const Fabric *fabric); /* packets that crossed a link so far */
 

@@ -2,92 +2,8 @@
 
 #include <string.h>
 
-#include "model/copy.h"
 #include "model/fabric.h"
 #include "model/sm.h"
-
-const ParamRow gpu_params[] = {
-    PARAM_U64(GpuSpec, out_ps, "ps", 0, 10000000, "SM to NVLink port"),
-    PARAM_U64(GpuSpec, in_ps, "ps", 0, 10000000, "NVLink port to SM"),
-    PARAM_U64(GpuSpec, l2_ps, "ps", 0, 10000000, "request in to answer out at the home GPU, L2 hit"),
-    PARAM_U64(GpuSpec, dram_ps, "ps", 0, 10000000, "more when the line comes from HBM"),
-    PARAM_U64(GpuSpec, atomic_ps, "ps", 0, 10000000, "more for the answer of a remote atomic"),
-    PARAM_U64(GpuSpec, local_ps, "ps", 0, 10000000, "load from the GPU's own L2"),
-    PARAM_U64(GpuSpec, local_dram_ps, "ps", 0, 10000000, "more when the line comes from the own HBM"),
-    PARAM_U64(GpuSpec, local_atomic_ps, "ps", 0, 10000000, "more for an atomic in the own L2"),
-    PARAM_U64(GpuSpec, local_MBps, "MB/s", 1, 1000000000, "bandwidth of the GPU's own L2"),
-    PARAM_U64(GpuSpec, hbm_MBps, "MB/s", 1, 1000000000, "bandwidth of HBM"),
-    PARAM_U64(GpuSpec, l2_bytes, "B", 0, 1ull << 40, "L2 capacity: a sweep over more misses"),
-    PARAM_U64(GpuSpec, source_queue_packets, "packets", 1, 65536, "SM requests waiting at one port"),
-    PARAM_U64(GpuSpec, out_queues, "", 1, 1024, "queues between SMs and ports, each in order"),
-    PARAM_U64(GpuSpec, out_packets, "packets", 1, 1u << 20, "SM requests in each of them"),
-    PARAM_U64(GpuSpec, response_queue_packets, "packets", 1, 65536,
-              "answers waiting at one port before its requests are held up"),
-    PARAM_U64(GpuSpec, ack_merge_max, "", 1, 64, "writes answered by one packet at most"),
-    PARAM_U64(GpuSpec, ack_timer_ps, "ps", 1, 10000000, "how long an acknowledgement waits for more"),
-    PARAM_BOOL(GpuSpec, ack_flush_on_read, "a read response to the requester flushes its writes' ack"),
-    PARAM_U64(GpuSpec, ack_hold_off_ps, "ps", 0, 10000000,
-              "no merging for this long after a read response left by the same port (0: always merge)"),
-    PARAM_U64(GpuSpec, byte_enable_flits, "flits", 0, 4, "of a write of parts of 16 B units"),
-    PARAM_U64(GpuSpec, operation_flits, "flits", 0, 4, "of a red or atomic, beside a write's"),
-    PARAM_U64(GpuSpec, engine_packet_bytes, "B", 16, 256, "payload of a copy engine's packet"),
-    PARAM_U64(GpuSpec, engine_in_flight, "packets", 1, 65536, "of one copy"),
-    PARAM_U64(GpuSpec, engine_ps, "ps", 0, 1000000000, "before a copy engine's first packet"),
-    PARAM_U64(GpuSpec, engines, "", 1, 64, "copy engines"),
-    PARAM_BOOL(GpuSpec, hash_by_gpu, "the port of a line at its owner depends on which GPU asks"),
-    PARAM_END,
-};
-
-const StatRow gpu_stats[] = {
-    STAT_COUNTER(Gpu, requests, "packets", "requests sent into the fabric"),
-    STAT_COUNTER(Gpu, local_requests, "requests", "to the GPU's own memory or its host"),
-    STAT_COUNTER(Gpu, served, "packets", "requests of others served by L2 and HBM"),
-    STAT_COUNTER(Gpu, stalls, "packets", "requests held up by waiting answers"),
-    STAT_COUNTER(Gpu, dropped, "packets", "requests of others lost, the GPU being silent"),
-    STAT_COUNTER(Gpu, hbm_bytes, "B", "moved from and to HBM"),
-    STAT_COUNTER(Gpu, local_bytes, "B", "through the own L2"),
-    STAT_COUNTER(Gpu, host_in_bytes, "B", "from the host"),
-    STAT_COUNTER(Gpu, host_out_bytes, "B", "to the host"),
-    STAT_COUNTER(Gpu, engine_copies, "copies", "given to the copy engines"),
-    STAT_COUNTER(Gpu, engine_bytes, "B", "given to the copy engines"),
-    STAT_COUNTER(Gpu, engine_packets, "packets", "sent into the fabric by copy engines"),
-    STAT_END,
-};
-
-void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links)
-{
-    memset(gpu, 0, sizeof *gpu);
-    gpu->fabric = fabric;
-    gpu->sim = fabric->sim;
-    gpu->spec = &fabric->spec.gpu;
-    gpu->id = id;
-    gpu->links = links;
-    gpu->up = link_array_new(links);
-    gpu->down = link_array_new(links);
-    gpu->port = g_new0(GpuPort, links);
-    gpu->path = g_strdup_printf("gpu%u", id);
-    gpu->local_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->local_MBps;
-    hbm_init(&gpu->hbm, gpu->spec->hbm_MBps);
-    gpu->host_byte_time = (1000000ull << SIMFINE_SHIFT) / fabric->spec.system.host_MBps;
-    txn_pool_init(&gpu->txns);
-    gpu_target_init(gpu);
-    copy_init(gpu);
-}
-
-void gpu_clear(Gpu *gpu)
-{
-    copy_clear(gpu);
-    gpu_target_clear(gpu);
-    for (guint32 l = 0; l < gpu->links; l++) {
-        link_clear(&gpu->up[l]);
-        link_clear(&gpu->down[l]);
-    }
-    g_aligned_free(gpu->up);
-    g_aligned_free(gpu->down);
-    g_free(gpu->port);
-    txn_pool_clear(&gpu->txns);
-    g_free(gpu->path);
-}
 
 /* ---- requests */
 
@@ -105,7 +21,8 @@ static gboolean gpu_is_partial(const GpuRequest *request)
            (request->word_mask & full) != full;
 }
 
-guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request)
+/* Of one packet, the request's bytes being in one. */
+static guint32 gpu_packet_flits(const Gpu *gpu, const GpuRequest *request)
 {
     if (request->kind == PACKET_READ)
         return 1;
@@ -120,6 +37,16 @@ guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request)
     default:
         return 1 + (guint32)gpu->spec->operation_flits + enable + data;
     }
+}
+
+guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request)
+{
+    guint32 flits = gpu_packet_flits(gpu, request);
+    if (!request->train)
+        return flits;
+    /* the data's flits are all there already */
+    guint32 data = request->kind == PACKET_READ || request->kind == PACKET_MC_READ ? 0 : request->bytes / FLIT_BYTES;
+    return 2 * flits - data;
 }
 
 guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request)
@@ -149,7 +76,7 @@ void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter)
     else
         port->room_head = waiter;
     port->room_tail = waiter;
-    link_set_drained(&gpu->up[link], VC_CREQ, (guint32)gpu->spec->source_queue_packets);
+    link_set_drained(&gpu->up[link], VC_CREQ, gpu->limit.source_queue);
 }
 
 void gpu_drained(void *node, Link *link, Vc vc)
@@ -251,7 +178,7 @@ static void gpu_request_plain(Gpu *gpu, const GpuRequest *request, SimTime now_p
     SimTime at_ps = gpu_local_end(gpu, request->kind, request->region, request->bytes, now_ps, &pipe);
     GpuStep step = {.at_ps = at_ps, .owner = request->owner, .plain = request->plain, .link = GPU_LINK_LOCAL};
     at_ps = gpu_pipe_add(&gpu->pipe[pipe], &step);
-    fabric_account_plain(gpu->fabric, request->kind, request->bytes, now_ps, at_ps);
+    fabric_account_plain(gpu->fabric, request, now_ps, at_ps);
 }
 
 Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
@@ -270,11 +197,12 @@ Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
     txn->type = request->type & 0x3fu;
     txn->op = request->op;
     txn->acc = request->acc & 3u;
+    txn->train = request->train & 1u;
     txn->state = TXN_OK;
     txn->data = 0;
     *txn_next(&gpu->txns, index) = TXN_NONE;
-    Packet packet = {.txn = index, .src = gpu->id, .kind = (guint8)request->kind, .hold = HOLD_NONE,
-                     .flits = (guint8)gpu_request_flits(gpu, request)};
+    Packet packet = {.txn = index & PACKET_TXN_MAX, .src = gpu->id, .kind = (guint8)request->kind, .hold = HOLD_NONE,
+                     .train = request->train & 1u, .flits = (guint8)gpu_request_flits(gpu, request)};
     if (request->data) {
         txn->data = data_take(fabric->data);
         memcpy(data_at(fabric->data, txn->data), request->data,
@@ -282,7 +210,7 @@ Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
     }
     if (request->object) {
         txn->object = request->object;
-        guint32 flits = 1 + (request->bytes + FLIT_BYTES - 1u) / FLIT_BYTES;
+        guint32 flits = packet_count(packet) + (request->bytes + FLIT_BYTES - 1u) / FLIT_BYTES;
         ReplicaAnswer answer = request->bytes % FLIT_BYTES == 0 ? mcobject_answer(request->object) : REPLICA_BY_RECORD;
         packet.src = replica_pack((guint8)flits, answer); /* the switch knows who asks */
         packet.dst = (guint16)request->object->mcid;
@@ -296,7 +224,7 @@ Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
 
 void gpu_send(Gpu *gpu, Packet packet, guint32 link)
 {
-    gpu->requests++;
+    PACKET_ADD(gpu->requests, packet);
     PROBE_POINT(gpu->fabric, PROBE_REQUEST, gpu->path, &packet, sim_now_ps(gpu->sim));
     link_push(&gpu->up[link], packet, gpu->flows.wait_ps ? sim_now_ps(gpu->sim) + gpu->flows.wait_ps : 0);
 }
@@ -361,34 +289,4 @@ void gpu_take(Gpu *gpu, Link *from, guint32 link)
     link_set_sink(from, NULL, gpu, link);
     from->vc[VC_RSP].arrive.fire = gpu_on_answer;
     gpu_target_take(gpu, from, link);
-}
-
-gboolean gpu_is_quiet(const Gpu *gpu)
-{
-    for (guint32 l = 0; l < gpu->links; l++)
-        if (gpu->port[l].room_head)
-            return FALSE;
-    for (int p = 0; p < GPU_PIPES; p++)
-        if (gpu->pipe[p].ring.count)
-            return FALSE;
-    return gpu->txns.used == 0 && copy_is_quiet(gpu);
-}
-
-static gboolean gpu_anybody_waits(const Fabric *fabric)
-{
-    for (guint64 g = 0; g < fabric->spec.system.gpus; g++)
-        if (fabric->gpu[g].txns.used)
-            return TRUE;
-    return FALSE;
-}
-
-char *gpu_waiter_text(void *unit)
-{
-    const Gpu *gpu = unit;
-    if (gpu->dropped && gpu_anybody_waits(gpu->fabric)) /* it waits for nothing, but others for it */
-        return g_strdup_printf("%s: is silent (fault.gpu_silent), %" G_GUINT64_FORMAT " requests to it were lost",
-                               gpu->path, gpu->dropped);
-    if (gpu->txns.used == 0)
-        return NULL;
-    return g_strdup_printf("%s: %u requests wait for their answers", gpu->path, gpu->txns.used);
 }

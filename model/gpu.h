@@ -123,6 +123,11 @@ typedef struct {
     guint32 storing;            /* SMs with flows that store */
 } GpuOutQueue;
 
+/* Of the specs, in packets or, where link.train_packets makes two of them one, in trains. */
+typedef struct {
+    guint32 source_queue, response_queue, out, sm_out, loads, stores;
+} GpuLimits;
+
 struct Fabric;
 struct Sm;
 struct Cta;
@@ -130,6 +135,7 @@ typedef struct Gpu {
     struct Fabric *fabric;
     Sim *sim;
     const GpuSpec *spec;
+    GpuLimits limit;
     guint16 id;
     gboolean silent;           /* fault.gpu_silent: requests to it vanish */
     guint8 hash_turn;          /* hash.h: its own numbering of links */
@@ -140,7 +146,7 @@ typedef struct Gpu {
     GpuPipe pipe[GPU_PIPES];
     SimFine local_free_at, local_byte_time;
     Hbm hbm;
-    Packet replica_ack;        /* but for its McRecord */
+    Packet replica_ack[2];     /* but for its McRecord; [1]: of a train */
     SimFine host_free_at[2], host_byte_time; /* by GpuHostWay */
     struct CopyEngines *engines;             /* copy.h */
     struct Sm *sm;             /* sm.h */
@@ -160,6 +166,7 @@ typedef struct {
     McObject *object;         /* multicast */
     guint64 offset;           /* of the first byte touched; the span does not cross a 128 B line (256 B: engine) */
     guint16 bytes;
+    gboolean train;           /* two packets of 128 B */
     guint32 word_mask;        /* 4 B words touched from offset on; GPU_ALL_WORDS */
     guint8 type, op, acc;     /* numeric.h; atomics also TXN_ATOM_* */
     const guint8 *data;       /* what a write, red or atomic carries; NULL when timing-only or a read */
@@ -181,7 +188,7 @@ guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request);
 static inline gboolean gpu_has_room(const Gpu *gpu, guint32 link)
 {
     return link == GPU_LINK_LOCAL ||
-           link_has_room(&gpu->up[link], VC_CREQ, gpu->spec->source_queue_packets);
+           link_has_room(&gpu->up[link], VC_CREQ, gpu->limit.source_queue);
 }
 /* Queues the waiter for room at a link; fired once. */
 void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter);

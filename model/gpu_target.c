@@ -61,7 +61,8 @@ static void gpu_respond(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
         port->read_left_ps[packet.src] = now_ps + gpu->spec->l2_ps;
     Packet answer = {.txn = packet.txn, .src = packet.src, .dst = gpu->id, .hold = HOLD_NONE,
                      .kind = packet.kind == PACKET_ATOM ? PACKET_ATOM_RSP : PACKET_READ_RSP,
-                     .flits = (guint8)(1 + (last - first + 1) * (SECTOR_BYTES / FLIT_BYTES))};
+                     .train = packet.train,
+                     .flits = (guint8)(packet_count(packet) + (last - first + 1) * (SECTOR_BYTES / FLIT_BYTES))};
     link_push(&gpu->up[link], answer, now_ps);
 }
 
@@ -87,7 +88,7 @@ static void gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_p
     guint32 *next = txn_next(txns, packet.txn);
     while (G_UNLIKELY(*next)) /* stores that merged with it at its SM */
         next = txn_next(txns, *next);
-    ack_add(ack, &gpu->up[link], packet.txn, next, merge_max, gpu->spec->ack_timer_ps, now_ps);
+    ack_add(ack, &gpu->up[link], packet, next, merge_max, gpu->spec->ack_timer_ps, now_ps);
 }
 
 /* The answer to a replica goes into the port's queue, TRUE, or will later, FALSE. */
@@ -106,7 +107,9 @@ static inline gboolean gpu_answer_replica(Gpu *gpu, guint32 link, Packet answer,
 static inline gboolean gpu_answer_plain(Gpu *gpu, guint32 link, Packet packet, SimTime at_ps, Packet *answer)
 {
     guint8 flits = replica_answer_flits(packet.src);
-    *answer = gpu->replica_ack;
+    *answer = gpu->replica_ack[0];
+    if (G_UNLIKELY(packet.train))
+        *answer = gpu->replica_ack[1];
     answer->txn = packet.txn;
     if (packet.kind == PACKET_MC_READ) {
         answer->kind = PACKET_MC_OPERAND;
@@ -114,7 +117,7 @@ static inline gboolean gpu_answer_plain(Gpu *gpu, guint32 link, Packet packet, S
     }
     if (G_LIKELY(replica_answer(packet.src) != REPLICA_FROM_HBM))
         return TRUE;
-    return gpu_answer_replica(gpu, link, *answer, (flits - 1u) * FLIT_BYTES, at_ps);
+    return gpu_answer_replica(gpu, link, *answer, (flits - packet_count(packet)) * FLIT_BYTES, at_ps);
 }
 
 /* A replica of a multicast request: this GPU's own mapping says where in its memory it goes. */
@@ -132,7 +135,7 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
     McRecord *record = &sw->record[packet.txn];
     const McDetail *detail = &sw->detail[packet.txn];
     const McBind *bind = mcobject_lookup(detail->object, gpu->id, detail->offset);
-    Packet answer = gpu->replica_ack;
+    Packet answer = gpu->replica_ack[packet.train];
     answer.txn = packet.txn;
     gboolean read = packet.kind == PACKET_MC_READ;
     guint32 slot = read && bind && bind->region->host ? data_take(fabric->data) : 0;
@@ -158,7 +161,7 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
 
 static inline __attribute__((always_inline)) void gpu_serve(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
-    gpu->served++;
+    PACKET_ADD(gpu->served, packet);
     PROBE_POINT(gpu->fabric, PROBE_SERVE, gpu->path, &packet, now_ps);
     link_credit(&gpu->down[link], VC_CREQ, packet.flits, now_ps);
     if (packet.kind >= PACKET_MC_WRITE) {
@@ -185,7 +188,7 @@ static inline __attribute__((always_inline)) void gpu_serve(Gpu *gpu, guint32 li
 
 static inline gboolean gpu_target_has_room(const Gpu *gpu, guint32 link)
 {
-    return link_has_room(&gpu->up[link], VC_RSP, gpu->spec->response_queue_packets);
+    return link_has_room(&gpu->up[link], VC_RSP, gpu->limit.response_queue);
 }
 
 /* Fetches what a request will need: its own memory is read while the link is seen to. */
@@ -203,7 +206,7 @@ static inline void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimT
     Link *up = &gpu->up[link];
     if (G_UNLIKELY(gpu->silent)) {
         link_credit(&gpu->down[link], VC_CREQ, packet.flits, now_ps);
-        gpu->dropped++;
+        PACKET_ADD(gpu->dropped, packet);
         return;
     }
     if (G_LIKELY(gpu_target_has_room(gpu, link) && up->lane[LINK_LANE_REQUESTS].count == 0))
@@ -251,7 +254,7 @@ static ALWAYS_INLINE gboolean gpu_target_serve_here(void *node, Link *up, const 
         gpu_serve(gpu, link, packet, at_ps);
         return FALSE;
     }
-    gpu->served++;
+    PACKET_ADD(gpu->served, packet);
     link_credit(&gpu->down[link], VC_CREQ, packet.flits, at_ps);
     if (packet.kind >= PACKET_MC_WRITE)
         return gpu_answer_plain(gpu, link, packet, at_ps, answer);
@@ -279,7 +282,7 @@ void gpu_target_take(Gpu *gpu, Link *from, guint32 link)
     from->vc[VC_CREQ].arrive.fire = gpu_target_on_request;
     link_set_early(from, gpu_target_early, GPU_TARGET_EARLY);
     link_set_answers(from, up);
-    link_set_lanes(up, gpu_target_serve, (guint32)gpu->spec->response_queue_packets, from);
+    link_set_lanes(up, gpu_target_serve, gpu->limit.response_queue, from);
     up->settle = gpu_target_settle;
 }
 
@@ -336,8 +339,9 @@ static void gpu_pipe_on_head(Event *event, SimTime now_ps)
 
 void gpu_target_init(Gpu *gpu)
 {
-    gpu->replica_ack = (Packet){.dst = gpu->id, .hold = HOLD_NONE, .kind = PACKET_MC_ACK,
-                                .flits = (guint8)gpu->fabric->spec.sw.replica_ack_flits};
+    for (guint t = 0; t < G_N_ELEMENTS(gpu->replica_ack); t++)
+        gpu->replica_ack[t] = (Packet){.dst = gpu->id, .hold = HOLD_NONE, .kind = PACKET_MC_ACK, .train = t & 1u,
+                                       .flits = (gpu->fabric->spec.sw.replica_ack_flits << t) & 0x1fu};
     for (int p = 0; p < GPU_PIPES; p++) {
         gpu->pipe[p].gpu = gpu;
         event_init(&gpu->pipe[p].head, gpu_pipe_on_head);

@@ -15,7 +15,7 @@ static void gpu_touch_atomic(const Txn *txn, guint8 *memory, const guint8 *data)
 {
     guint32 words = gpu_element_words(txn), bytes = words * 4;
     for (guint32 w = 0; w * 4 < txn->bytes; w += words) {
-        if (!(txn->word_mask >> w & 1))
+        if (!(txn->word_mask >> w % 32 & 1)) /* of more than a line: all words */
             continue;
         guint8 *at = memory + w * 4;
         const guint8 *with = data + w * 4;

@@ -37,6 +37,7 @@ typedef struct {
     guint64 replay_ps;          /* time lost until the packet is sent again */
     guint64 commit_ahead_ps;    /* decisions are made so long before their time; 0: exact */
     guint64 drain_ps;           /* arrivals of one channel are handled together over so long; 0: exact */
+    guint64 train_packets;      /* of one instruction that are handled as one; 1: exact */
 } LinkSpec;
 extern const ParamRow link_params[];
 
@@ -99,6 +100,7 @@ typedef gboolean (*LinkServe)(void *node, Link *link, const LinkReady *request, 
 
 #define LINK_WATCHED 1u /* bit errors, or an observer */
 #define LINK_LEAVES 2u  /* to another domain */
+#define LINK_TRAINS 4u  /* one packet may be a train of two */
 #define LINK_DRAINS 1u /* drain_ps is not 0 */
 #define LINK_FAR 2u    /* the far end is in another domain */
 typedef void (*LinkSettle)(Link *link, SimTime now_ps);
@@ -143,7 +145,7 @@ struct Link {
     guint8 someone_waits;    /* drained_below of some channel is set */
     guint8 sending;          /* `send` is pending */
     guint8 blocked;          /* the wire is free, but what waits has no credits (or the link is down) */
-    guint8 rare;             /* LINK_WATCHED, LINK_LEAVES: link_wire() looks closer */
+    guint8 rare;             /* LINK_WATCHED, LINK_LEAVES, LINK_TRAINS: link_wire() looks closer */
     guint8 ready;            /* bit for each VC that something in a lane or the inbox may join */
     guint64 queue_peak;      /* packets */
 

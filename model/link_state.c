@@ -18,6 +18,8 @@ const ParamRow link_params[] = {
               "arbiters decide so long before their time, to save events (0: exact)"),
     PARAM_U64(LinkSpec, drain_ps, "ps", 0, 100000,
               "arrivals of a channel are handled together over so long, to save events (0: exact)"),
+    PARAM_U64(LinkSpec, train_packets, "packets", 1, 2,
+              "of one instruction to one chunk of 256 B that all stages handle as one (1: exact)"),
     PARAM_END,
 };
 
@@ -46,6 +48,7 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     link->ahead_ps = MIN(spec->commit_ahead_ps, spec->flight_ps / 2); /* credits need time to come back */
     link->drain_ps = MIN(spec->drain_ps, spec->flight_ps / 2);
     link->odd = link->drain_ps ? LINK_DRAINS : 0;
+    link->rare = spec->train_packets > 1 ? LINK_TRAINS : 0;
     link->ready_ps = SIMTIME_NEVER;
     link->settle = link_settle_lanes;
     rng_init(&link->rng, sim_seed(sim), path);
@@ -114,17 +117,22 @@ void link_clear(Link *link)
     g_free(link->path);
 }
 
+static void link_note_watched(Link *link)
+{
+    link->rare = (link->rare & ~LINK_WATCHED) | (link->error_ppb || link->probe ? LINK_WATCHED : 0);
+}
+
 void link_set_errors(Link *link, guint64 error_ppb)
 {
     link->error_ppb = error_ppb;
-    link->rare = (link->rare & LINK_LEAVES) | (error_ppb || link->probe ? LINK_WATCHED : 0);
+    link_note_watched(link);
 }
 
 void link_observe(Link *link, Probe probe, void *user)
 {
     link->probe = probe;
     link->probe_user = user;
-    link->rare = (link->rare & LINK_LEAVES) | (link->error_ppb || probe ? LINK_WATCHED : 0);
+    link_note_watched(link);
 }
 
 static const char *const kind_names[PACKET_KINDS] = {

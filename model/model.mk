@@ -9,6 +9,7 @@ libfanout_core_la_SOURCES += \
 	model/exchange.c \
 	model/exchange.h \
 	model/fabric.c \
+	model/fabric_spec.c \
 	model/fabric.h \
 	model/fault.c \
 	model/fault.h \
@@ -16,6 +17,7 @@ libfanout_core_la_SOURCES += \
 	model/flow.c \
 	model/flow.h \
 	model/gpu.c \
+	model/gpu_state.c \
 	model/gpu.h \
 	model/gpu_target.c model/gpu_touch.c \
 	model/guest.c \

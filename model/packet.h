@@ -38,24 +38,26 @@ typedef enum {
 typedef enum { VC_CREQ, VC_RSP, VCS } Vc;
 
 #define HOLD_NONE 0xfffu
+#define PACKET_FLITS_BITS 5u
 
 /* 8 bytes, since what costs most in a long run is packets leaving the processor's cache. Data in flight
  * is not here: the Txn (or McRecord) names its slot. */
 typedef union Packet {
     struct {
-        guint64 txn : 23;  /* requester's Txn; of replicas and their answers: the switch's McRecord */
+        guint64 txn : 22;  /* requester's Txn; of replicas and their answers: the switch's McRecord */
+        guint64 train : 1; /* two packets of one 256 B chunk, one behind the other (link.train_packets) */
         guint64 plain : 1; /* unicast requests: of memory in L2, and no bytes move: only the time matters */
         guint64 src : 9;   /* GPU that asked; of multicast requests: replica_pack() */
         guint64 dst : 10;  /* GPU that is asked; of multicast requests: the multicast ID */
         guint64 kind : 4;  /* PacketKind */
-        guint64 flits : 5;
+        guint64 flits : PACKET_FLITS_BITS;
         guint64 hold : 12; /* ingress port whose buffer it occupies, HOLD_NONE */
     };
     guint64 bits;          /* all of it */
 } Packet;
 
 G_STATIC_ASSERT(sizeof(Packet) == 8 && PACKET_KINDS <= 16);
-#define PACKET_TXN_MAX ((1u << 23) - 1)
+#define PACKET_TXN_MAX ((1u << 22) - 1)
 #define PACKET_MCID_MAX ((1u << 10) - 1)
 
 static inline Vc packet_vc(const Packet *packet)
@@ -63,6 +65,14 @@ static inline Vc packet_vc(const Packet *packet)
     return packet->kind >= PACKET_READ_RSP ? VC_RSP : VC_CREQ;
 }
 const char *packet_kind_name(PacketKind kind);
+static inline guint32 packet_count(Packet packet) { return 1u + packet.train; }
+/* Counts it, or both of a train, which mostly nobody runs. */
+#define PACKET_ADD(counter, packet)        \
+    do {                                   \
+        (counter)++;                       \
+        if (G_UNLIKELY((packet).train))    \
+            (counter)++;                   \
+    } while (0)
 
 /* Whether a member can answer a replica without looking at its record. */
 typedef enum {

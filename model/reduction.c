@@ -71,11 +71,13 @@ static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
             data_give(sw->data, sw->detail[index].data);
             txn->data = 0;
         }
-        ack_add(&sw->port[record->port].done, out, record->txn, txn_next(txns, record->txn),
+        Packet request = {.txn = record->txn & PACKET_TXN_MAX, .train = record->train};
+        ack_add(&sw->port[record->port].done, out, request, txn_next(txns, record->txn),
                 sw->spec->done_merge_max, sw->spec->done_timer_ps, now_ps);
         return;
     }
-    Packet packet = {.txn = record->txn, .src = record->src, .dst = record->src, .kind = PACKET_MC_RSP,
+    Packet packet = {.txn = record->txn & PACKET_TXN_MAX, .train = record->train, .src = record->src,
+                     .dst = record->src, .kind = PACKET_MC_RSP,
                      .flits = record->answer_flits,
                      .hold = HOLD_NONE};
     if (record->detailed && sw->detail[index].operands)

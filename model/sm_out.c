@@ -45,7 +45,7 @@ SmOutWay sm_out_queued_way(Sm *sm, const GpuRequest *request)
         if (sm->twin != TXN_NONE)
             return SM_OUT_MERGE;
     }
-    gboolean room = sm->out.count < gpu->fabric->spec.sm.out_packets && sm->queue->ring.count < gpu->spec->out_packets;
+    gboolean room = sm->out.count < gpu->limit.sm_out && sm->queue->ring.count < gpu->limit.out;
     return room ? SM_OUT_QUEUE : SM_OUT_FULL;
 }
 
@@ -56,7 +56,8 @@ void sm_out_merge(Sm *sm, const GpuRequest *request)
     Txn *txn = txn_at(&gpu->txns, index), *twin = txn_at(&gpu->txns, sm->twin);
     *txn = (Txn){.offset = request->offset, .region = request->region, .start_ps = sim_now_ps(gpu->sim),
                  .done = request->done, .owner = request->owner, .tag = request->tag,
-                 .word_mask = request->word_mask, .bytes = request->bytes & 0x1ffu, .kind = PACKET_WRITE};
+                 .word_mask = request->word_mask, .bytes = request->bytes & 0x1ffu, .kind = PACKET_WRITE,
+                 .train = request->train & 1u};
     *txn_next(&gpu->txns, index) = *txn_next(&gpu->txns, sm->twin);
     *txn_next(&gpu->txns, sm->twin) = index;
     sm->merged++;
@@ -109,7 +110,7 @@ void sm_out_wait(Sm *sm)
 {
     sm->stalled = TRUE;
     sm->stalls_port++;
-    if (sm->out.count < sm->gpu->fabric->spec.sm.out_packets) /* else its own next packet to leave makes room */
+    if (sm->out.count < sm->gpu->limit.sm_out) /* else its own next packet to leave makes room */
         sm_out_list(sm);
 }
 

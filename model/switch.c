@@ -140,28 +140,29 @@ static guint32 switch_record_take(Switch *sw)
 
 /* ---- multicast: tags, records, rounds */
 
-static guint64 switch_reduction_need(const Switch *sw, const McEntry *entry)
+static guint64 switch_reduction_need(const Switch *sw, guint32 members, guint32 packets)
 {
-    return sw->spec->reduction_hold == REDUCE_HOLD ? (guint64)entry->n_members * LINE_BYTES : LINE_BYTES;
+    return (guint64)(sw->spec->reduction_hold == REDUCE_HOLD ? members : 1) * packets * LINE_BYTES;
 }
 
 /* Takes the tag (and buffer) a request needs at its requester's port; FALSE: it must wait. */
 static gboolean switch_reserve(Switch *sw, SwitchPort *port, const Packet *packet, const McEntry *entry)
 {
+    guint32 tags = packet_count(*packet);
     if (packet->kind != PACKET_MC_READ) {
-        if (port->multicast_tags == 0) {
+        if (port->multicast_tags < tags) {
             port->stalls_tag++;
             return FALSE;
         }
-        port->multicast_tags--;
+        port->multicast_tags -= tags;
         return TRUE;
     }
-    guint64 need = switch_reduction_need(sw, entry);
-    if (port->reduction_tags == 0 || port->reduction_bytes < need) {
-        *(port->reduction_tags == 0 ? &port->stalls_tag : &port->stalls_buffer) += 1;
+    guint64 need = switch_reduction_need(sw, entry->n_members, tags);
+    if (port->reduction_tags < tags || port->reduction_bytes < need) {
+        *(port->reduction_tags < tags ? &port->stalls_tag : &port->stalls_buffer) += 1;
         return FALSE;
     }
-    port->reduction_tags--;
+    port->reduction_tags -= tags;
     port->reduction_bytes -= need;
     port->reduction_peak_bytes =
         MAX(port->reduction_peak_bytes, sw->spec->reduction_buffer_bytes - port->reduction_bytes);
@@ -187,7 +188,7 @@ static Packet switch_open(Switch *sw, guint32 p, Packet packet, const McEntry *e
     gboolean detailed = replica_answer(packet.src) == REPLICA_BY_RECORD;
     *record = (McRecord){.txn = packet.txn, .expected = (guint16)entry->n_members, .src = (guint16)(p / sw->links),
                          .port = (guint16)p, .kind = packet.kind, .answer_flits = replica_answer_flits(packet.src),
-                         .detailed = detailed};
+                         .detailed = detailed & 1u, .train = packet.train};
     if (G_UNLIKELY(sw->fabric->n_silent)) {
         record->missing = fault_missing(sw->fabric, entry->member, entry->n_members);
         record->expected -= record->missing;
@@ -200,7 +201,7 @@ static Packet switch_open(Switch *sw, guint32 p, Packet packet, const McEntry *e
         sw->detail[index] = (McDetail){.offset = txn->offset, .object = txn->object, .data = txn->data,
                                        .bytes = txn->bytes};
     }
-    packet.txn = index;
+    packet.txn = index & PACKET_TXN_MAX;
     packet.hold = HOLD_NONE;
     return packet;
 }
@@ -210,13 +211,13 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
                              SimTime now_ps)
 {
     guint32 k = sw->port_k[p], per_round = (guint32)sw->table.spec->round_directives;
-    SimTime round_ps = sw->beats[packet->flits] * sw->spec->cycle_ps;
+    SimTime round_ps = packet_count(*packet) * sw->beats[packet->flits >> packet->train] * sw->spec->cycle_ps;
     SimTime start_ps = now_ps;
     LinkLog *log = switch_log(sw, entry, k);
     link_log_add(log, switch_open(sw, p, *packet, entry));
     PROBE_POINT(sw->fabric, PROBE_TABLE, sw->path, packet, now_ps);
-    sw->multicast_requests++;
-    sw->replicated += entry->n_members;
+    sw->multicast_requests += packet_count(*packet);
+    sw->replicated += entry->n_members * packet_count(*packet);
     Link *last = NULL; /* the queue with the most packets before the replica, */
     guint32 most = 1;  /* and how many they are, itself included: nobody could predict whose it is */
     for (guint32 m = 0, left = per_round; m < entry->n_members; m++) {
@@ -355,16 +356,14 @@ void switch_finish(Switch *sw, guint32 index, SimTime now_ps)
 {
     McRecord *record = &sw->record[index];
     SwitchPort *port = &sw->port[record->port];
-    guint32 p = record->port;
+    guint32 p = record->port, tags = 1u + record->train;
     if (record->kind == PACKET_MC_READ) {
-        port->reduction_tags++;
-        port->reduction_bytes += sw->spec->reduction_hold == REDUCE_HOLD
-                                     ? (guint64)(record->expected + record->missing) * LINE_BYTES
-                                     : LINE_BYTES;
+        port->reduction_tags += tags;
+        port->reduction_bytes += switch_reduction_need(sw, record->expected + record->missing, tags);
     } else {
-        port->multicast_tags++;
+        port->multicast_tags += tags;
     }
-    sw->reduced++;
+    sw->reduced += tags;
     record->txn = sw->record_free;
     sw->record_free = index;
     sw->records_used--;

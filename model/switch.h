@@ -50,7 +50,8 @@ typedef struct {
     guint8 kind;
     guint8 state;        /* worst TxnFault of a replica */
     guint8 answer_flits;
-    guint8 detailed;     /* members look into McDetail */
+    guint8 detailed : 1; /* members look into McDetail */
+    guint8 train : 1;    /* two packets: as many tags and buffers */
 } McRecord;
 typedef struct {
     SimTime last_ps;     /* the latest arrival of those known ahead (switch_early), */

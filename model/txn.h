@@ -31,6 +31,7 @@ struct Txn { /* one cache line */
     guint32 op : 8;      /* NumericOp, TXN_ATOM_* */
     guint32 acc : 2;     /* NumericAcc: precision of the sum */
     guint32 state : 2;   /* 0: in order; else a TxnFault */
+    guint32 train : 1;   /* two packets */
 };
 G_STATIC_ASSERT(sizeof(Txn) == 64);
 

@@ -202,8 +202,8 @@ static gboolean warp_translate(Warp *warp, guint64 va, guint32 bytes, GpuRequest
 static gboolean warp_at_limit(Warp *warp, const Uop *uop)
 {
     Sm *sm = warp->sm;
-    const SmSpec *spec = &sm->gpu->fabric->spec.sm;
-    if (uop_is_load(uop) ? sm->loads < spec->loads_max : sm->stores < spec->stores_max)
+    const GpuLimits *limit = &sm->gpu->limit;
+    if (uop_is_load(uop) ? sm->loads < limit->loads : sm->stores < limit->stores)
         return FALSE;
     sm->stalls_limit++;
     sm->limited = TRUE;
@@ -232,7 +232,7 @@ static gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
         request->plain = warp_on_plain_load;
         request->owner = uop->dst;
         sm->loads++;
-        *cost_ps += spec->load_ps;
+        *cost_ps += spec->load_ps << request->train;
         uop->dst->pending++;
     } else {
         request->done = warp_on_stored;
@@ -241,11 +241,11 @@ static gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
         request->tag = link == GPU_LINK_LOCAL ? FENCE_LOCAL : fence_tag(gpu);
         sm->stores++;
         warp->stores++;
-        *cost_ps += way == SM_OUT_MERGE ? spec->merge_ps
-                    : link == GPU_LINK_LOCAL ? spec->local_store_ps
-                                             : spec->store_ps;
+        *cost_ps += (way == SM_OUT_MERGE ? spec->merge_ps
+                     : link == GPU_LINK_LOCAL ? spec->local_store_ps
+                                              : spec->store_ps) << request->train;
     }
-    sm->packets++;
+    sm->packets += 1u + (guint32)request->train;
     if (G_UNLIKELY(gpu->fabric->probe)) {
         Packet packet = {.kind = (guint8)request->kind, .flits = (guint8)gpu_request_flits(gpu, request),
                          .src = gpu->id, .hold = HOLD_NONE};
@@ -266,10 +266,13 @@ static IssueResult warp_issue_contiguous(Warp *warp, SimTime *cost_ps)
 {
     const Uop *uop = &warp->current;
     guint32 span = (guint32)uop->lanes * uop->width;
+    gboolean trains = warp->sm->gpu->fabric->spec.link.train_packets > 1 && uop->kind != UOP_ATOM;
     while (warp->done_bytes < span) {
         guint64 va = uop->va + warp->done_bytes;
         guint32 bytes = MIN(span - warp->done_bytes, LINE_BYTES - (guint32)(va % LINE_BYTES));
-        GpuRequest request = {.bytes = (guint16)bytes, .word_mask = GPU_ALL_WORDS,
+        gboolean train = trains && va % (2 * LINE_BYTES) == 0 && span - warp->done_bytes >= 2 * LINE_BYTES;
+        bytes <<= train;
+        GpuRequest request = {.bytes = (guint16)bytes, .train = train, .word_mask = GPU_ALL_WORDS,
                               .tag = warp->done_bytes};
         if (warp_at_limit(warp, uop))
             return ISSUE_STALLED;

@@ -274,7 +274,7 @@ static void test_ack(void **state)
     static const SimTime at_ps[] = {1000, 2000, 3000, 4000, 50000};
     for (guint32 w = 0; w < 5; w++) {
         sim_run(merge.ends.sim, at_ps[w]);
-        ack_add(&merge.ack, &merge.ends.link, w + 1, &merge.next[w + 1], 3, 20000, at_ps[w]);
+        ack_add(&merge.ack, &merge.ends.link, (Packet){.txn = w + 1}, &merge.next[w + 1], 3, 20000, at_ps[w]);
     }
     sim_run(merge.ends.sim, SIMTIME_NEVER);
     assert_int_equal(merge.ends.n, 3);
@@ -301,9 +301,9 @@ static void test_ack_late(void **state)
     (void)state;
     Merge merge;
     merge_open(&merge);
-    ack_add(&merge.ack, &merge.ends.link, 1, &merge.next[1], 3, 20000, 5000);
+    ack_add(&merge.ack, &merge.ends.link, (Packet){.txn = 1}, &merge.next[1], 3, 20000, 5000);
     ack_flush(&merge.ack, &merge.ends.link);
-    ack_add(&merge.ack, &merge.ends.link, 2, &merge.next[2], 3, 20000, 1000);
+    ack_add(&merge.ack, &merge.ends.link, (Packet){.txn = 2}, &merge.next[2], 3, 20000, 1000);
     sim_run(merge.ends.sim, SIMTIME_NEVER);
     assert_int_equal(merge.ends.n, 2);
     assert_int_equal(merge.ends.got[1].txn, 2);

@@ -122,6 +122,7 @@ check_PROGRAMS += \
 	tests/test_trace_replay \
 	tests/test_trace_simai \
 	tests/test_trace_text \
+	tests/test_train \
 	tests/test_two_runs \
 	tests/test_usage \
 	tests/test_vas \
