@@ -15,13 +15,12 @@ bench-growth: fanout
 	./fanout bench growth --runs 1 --html growth.html
 CLEANFILES += growth.html
 
-# Every shared reference file, simulated and compared; fails when a group is worse than recorded. Memory in huge pages (glibc
-# 2.35 and later; others ignore it) takes 4 to 15 % less time and gives the same bytes.
+# Every shared reference file, simulated and compared; fails when a group is worse than recorded.
 VALIDATE_FLAGS =
 .PHONY: validate
 validate: fanout
 	shared="$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared}/reference"; \
-	GLIBC_TUNABLES=glibc.malloc.hugetlb=1 ./fanout validate $(VALIDATE_FLAGS) --record $(top_srcdir)/tests/validate.recorded \
+	./fanout validate $(VALIDATE_FLAGS) --record $(top_srcdir)/tests/validate.recorded \
 	  --html validate.html "$$shared"/h200/bandwidth.csv "$$shared"/h200/contention.csv \
 	  "$$shared"/h200/mixed.csv "$$shared"/h200/footprint.csv "$$shared"/h200/latency.csv \
 	  "$$shared"/h200/loaded_latency.csv "$$shared"/h200/collectives.csv "$$shared"/h200/nccl.csv \

@@ -25,7 +25,6 @@ static inline int link_arbitrate_short(Link *link, SimTime at_ps, SimTime *retry
 
 void link_wire_watched(Link *link, Packet packet, SimFine start)
 {
-    link->count[packet.kind].packets += packet.train;
     if (link->probe)
         link->probe(link->probe_user, PROBE_WIRE, __FILE__, link->path, &packet, simfine_to_ps(start));
     if (link->error_ppb && rng_below(&link->rng, 1000000000) < link->error_ppb) {

@@ -100,7 +100,6 @@ typedef gboolean (*LinkServe)(void *node, Link *link, const LinkReady *request, 
 
 #define LINK_WATCHED 1u /* bit errors, or an observer */
 #define LINK_LEAVES 2u  /* to another domain */
-#define LINK_TRAINS 4u  /* one packet may be a train of two */
 #define LINK_DRAINS 1u /* drain_ps is not 0 */
 #define LINK_FAR 2u    /* the far end is in another domain */
 typedef void (*LinkSettle)(Link *link, SimTime now_ps);
@@ -145,7 +144,7 @@ struct Link {
     guint8 someone_waits;    /* drained_below of some channel is set */
     guint8 sending;          /* `send` is pending */
     guint8 blocked;          /* the wire is free, but what waits has no credits (or the link is down) */
-    guint8 rare;             /* LINK_WATCHED, LINK_LEAVES, LINK_TRAINS: link_wire() looks closer */
+    guint8 rare;             /* LINK_WATCHED, LINK_LEAVES: link_wire() looks closer */
     guint8 ready;            /* bit for each VC that something in a lane or the inbox may join */
     guint64 queue_peak;      /* packets */
 

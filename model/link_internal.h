@@ -38,7 +38,7 @@ static inline guint64 link_batch_first(const LinkCredits *credit)
 
 /* link_credit.c: credits that have come back by at_ps are the sender's. */
 void link_collect_credits(Link *link, Vc v, SimTime at_ps);
-/* link.c: a packet that somebody looks at, or that bit errors may hit, or a train. */
+/* link.c: a packet that somebody looks at, or that bit errors may hit. */
 void link_wire_watched(Link *link, Packet packet, SimFine start);
 /* Who goes when the one whose turn it is lacks credits; -1: nobody. */
 int link_serve_short(Link *link, SimFine start, SimFine at, SimTime now_ps);
@@ -102,11 +102,11 @@ static ALWAYS_INLINE gboolean link_wire(Link *link, unsigned v, Packet packet, g
     link->last_vc = (guint8)v;
     link->free_at = start + flits * link->flit_time;
     LinkCount *count = &link->count[packet.kind];
-    count->packets++;
+    PACKET_ADD(count->packets, packet);
     count->flits += flits;
     if (packet.hold != HOLD_NONE) /* it leaves the buffer where it arrived */
         link_credit(link->ingress[packet.hold], (Vc)v, flits, simfine_to_ps(start));
-    if (G_UNLIKELY(link->rare & (LINK_WATCHED | LINK_TRAINS)))
+    if (G_UNLIKELY(link->rare & LINK_WATCHED))
         link_wire_watched(link, packet, start);
     *at_ps = simfine_to_ps(link->free_at) + link->delay_ps[v];
     if (link->rare & LINK_LEAVES) {
@@ -114,7 +114,7 @@ static ALWAYS_INLINE gboolean link_wire(Link *link, unsigned v, Packet packet, g
         return TRUE;
     }
     if (ring->wire == ring->head) {
-        if (!(link->rare & LINK_WATCHED) &&
+        if (!link->rare &&
             (logged ? link_tell_replica(link, packet, *at_ps) : link_tell_early(link, packet, *at_ps)))
             return TRUE;
         sim_at_key(link->sim, &link->vc[v].arrive, *at_ps);

@@ -65,15 +65,6 @@ void link_serve_logged(Link *link, SimFine start, SimFine at, SimTime now_ps)
     link_decide(link, TRUE, start, at, now_ps);
 }
 
-static G_GNUC_NO_INLINE void link_run_rare(Link *link, Packet packet, SimTime at_ps)
-{
-    link->count[packet.kind].packets += packet.train;
-    if (link->rare & LINK_LEAVES)
-        exchange_packet(link->domain, link, packet, at_ps);
-    else
-        link_tell_replica(link, packet, at_ps);
-}
-
 /* Replicas one after the other, as link_decide() sends them when nothing else waits: with the port's state in
  * registers. It ends where another decision is due, or anything is out of the ordinary. */
 static void link_run_log(Link *link, SimFine until)
@@ -91,14 +82,14 @@ static void link_run_log(Link *link, SimFine until)
         if (credits < (gint32)flits || replica_answer(packet.src) == REPLICA_BY_RECORD)
             break;
         credits -= (gint32)flits;
-        link->count[packet.kind].packets++;
+        PACKET_ADD(link->count[packet.kind].packets, packet);
         link->count[packet.kind].flits += flits;
         if (packet.hold != HOLD_NONE)
             link_credit(link->ingress[packet.hold], VC_CREQ, flits, simfine_to_ps(free_at));
         free_at += flits * link->flit_time;
         SimTime at_ps = simfine_to_ps(free_at) + link->delay_ps[VC_CREQ];
-        if (G_UNLIKELY(link->rare))
-            link_run_rare(link, packet, at_ps);
+        if (link->rare)
+            exchange_packet(link->domain, link, packet, at_ps);
         else
             link_tell_replica(link, packet, at_ps);
         link->last_vc = VC_CREQ;

@@ -48,7 +48,6 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     link->ahead_ps = MIN(spec->commit_ahead_ps, spec->flight_ps / 2); /* credits need time to come back */
     link->drain_ps = MIN(spec->drain_ps, spec->flight_ps / 2);
     link->odd = link->drain_ps ? LINK_DRAINS : 0;
-    link->rare = spec->train_packets > 1 ? LINK_TRAINS : 0;
     link->ready_ps = SIMTIME_NEVER;
     link->settle = link_settle_lanes;
     rng_init(&link->rng, sim_seed(sim), path);
