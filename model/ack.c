@@ -7,8 +7,7 @@ void ack_init(AckMerge *ack, PacketKind kind, guint32 flits, guint16 src, guint1
 
 static inline Packet ack_packet(const AckMerge *ack)
 {
-    return (Packet){.txn = ack->head, .src = ack->src & 0x1ffu, .dst = ack->dst & 0x3ffu, .kind = ack->kind & 0xfu,
-                    .flits = ack->flits & 0x1fu, .hold = HOLD_NONE};
+    return packet_new((PacketKind)ack->kind, ack->head, 0, ack->src, ack->dst, ack->flits);
 }
 
 /* Timers that are over by now come before what happens now. */
@@ -21,8 +20,10 @@ static inline void ack_settle(Link *link)
 static inline void ack_send(AckMerge *ack, Link *link, gboolean train)
 {
     Packet packet = ack_packet(ack);
-    packet.train = train & 1u;
-    packet.flits = (packet.flits << packet.train) & 0x1fu;
+    if (G_UNLIKELY(train)) {
+        packet.train = 1;
+        packet.flits = (packet.flits * 2u) & 0x1fu;
+    }
     ack->count = 0;
     ack->head = 0;
     link_push(link, packet, 0);

@@ -184,7 +184,7 @@ static void gpu_request_plain(Gpu *gpu, const GpuRequest *request, SimTime now_p
 Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
 {
     Fabric *fabric = gpu->fabric;
-    guint32 index = txn_take(&gpu->txns);
+    guint32 index = txn_take(&gpu->txns), flits = gpu_request_flits(gpu, request), train = request->train & 1u;
     Txn *txn = txn_at(&gpu->txns, index);
     txn->offset = request->offset;
     txn->start_ps = sim_now_ps(gpu->sim);
@@ -197,12 +197,11 @@ Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
     txn->type = request->type & 0x3fu;
     txn->op = request->op;
     txn->acc = request->acc & 3u;
-    txn->train = request->train & 1u;
+    txn->train = train & 1u;
+    txn->spare = 0;
     txn->state = TXN_OK;
     txn->data = 0;
     *txn_next(&gpu->txns, index) = TXN_NONE;
-    Packet packet = {.txn = index & PACKET_TXN_MAX, .src = gpu->id, .kind = (guint8)request->kind, .hold = HOLD_NONE,
-                     .train = request->train & 1u, .flits = (guint8)gpu_request_flits(gpu, request)};
     if (request->data) {
         txn->data = data_take(fabric->data);
         memcpy(data_at(fabric->data, txn->data), request->data,
@@ -210,15 +209,15 @@ Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
     }
     if (request->object) {
         txn->object = request->object;
-        guint32 flits = packet_count(packet) + (request->bytes + FLIT_BYTES - 1u) / FLIT_BYTES;
+        guint32 back = 1u + train + (request->bytes + FLIT_BYTES - 1u) / FLIT_BYTES;
         ReplicaAnswer answer = request->bytes % FLIT_BYTES == 0 ? mcobject_answer(request->object) : REPLICA_BY_RECORD;
-        packet.src = replica_pack((guint8)flits, answer); /* the switch knows who asks */
-        packet.dst = (guint16)request->object->mcid;
-    } else {
-        txn->region = request->region;
-        packet.dst = request->region->gpu;
-        packet.plain = !request->region->host && request->region->cached && !request->data;
+        guint16 src = replica_pack((guint8)back, answer); /* the switch knows who asks */
+        return packet_new(request->kind, index, train, src, request->object->mcid, flits);
     }
+    const MemRegion *region = txn->region = request->region;
+    Packet packet = packet_new(request->kind, index, train, gpu->id, region->gpu, flits);
+    gboolean plain = !region->host && region->cached && !request->data;
+    packet.bits |= (guint32)plain * PACKET_ONE(plain);
     return packet;
 }
 

@@ -59,11 +59,9 @@ static void gpu_respond(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
         ack_flush(&port->ack[packet.src], &gpu->up[link]);
     if (G_UNLIKELY(port->read_left_ps != NULL))
         port->read_left_ps[packet.src] = now_ps + gpu->spec->l2_ps;
-    Packet answer = {.txn = packet.txn, .src = packet.src, .dst = gpu->id, .hold = HOLD_NONE,
-                     .kind = packet.kind == PACKET_ATOM ? PACKET_ATOM_RSP : PACKET_READ_RSP,
-                     .train = packet.train,
-                     .flits = (guint8)(packet_count(packet) + (last - first + 1) * (SECTOR_BYTES / FLIT_BYTES))};
-    link_push(&gpu->up[link], answer, now_ps);
+    guint32 flits = packet_count(packet) + (guint32)(last - first + 1) * (SECTOR_BYTES / FLIT_BYTES);
+    PacketKind kind = packet.kind == PACKET_ATOM ? PACKET_ATOM_RSP : PACKET_READ_RSP;
+    link_push(&gpu->up[link], packet_new(kind, packet.txn, packet.train, packet.src, gpu->id, flits), now_ps);
 }
 
 static void gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)

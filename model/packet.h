@@ -60,6 +60,18 @@ G_STATIC_ASSERT(sizeof(Packet) == 8 && PACKET_KINDS <= 16);
 #define PACKET_TXN_MAX ((1u << 22) - 1)
 #define PACKET_MCID_MAX ((1u << 10) - 1)
 
+/* What a field's 1 is in all of the bits; products with it are shifts. */
+#define PACKET_ONE(field) ((Packet){.field = 1}.bits)
+
+/* One that occupies no ingress buffer; every value fits its field. In one word: compilers write bit-fields one by one
+ * into memory and read them back at once, for which a processor waits. */
+static inline Packet packet_new(PacketKind kind, guint32 txn, guint32 train, guint32 src, guint32 dst, guint32 flits)
+{
+    return (Packet){.bits = txn * PACKET_ONE(txn) | train * PACKET_ONE(train) | src * PACKET_ONE(src) |
+                            dst * PACKET_ONE(dst) | kind * PACKET_ONE(kind) | flits * PACKET_ONE(flits) |
+                            HOLD_NONE * PACKET_ONE(hold)};
+}
+
 static inline Vc packet_vc(const Packet *packet)
 {
     return packet->kind >= PACKET_READ_RSP ? VC_RSP : VC_CREQ;

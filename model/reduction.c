@@ -71,15 +71,13 @@ static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
             data_give(sw->data, sw->detail[index].data);
             txn->data = 0;
         }
-        Packet request = {.txn = record->txn & PACKET_TXN_MAX, .train = record->train};
+        Packet request = packet_new(PACKET_MC_WRITE, record->txn, record->train, 0, 0, 0);
         ack_add(&sw->port[record->port].done, out, request, txn_next(txns, record->txn),
                 sw->spec->done_merge_max, sw->spec->done_timer_ps, now_ps);
         return;
     }
-    Packet packet = {.txn = record->txn & PACKET_TXN_MAX, .train = record->train, .src = record->src,
-                     .dst = record->src, .kind = PACKET_MC_RSP,
-                     .flits = record->answer_flits,
-                     .hold = HOLD_NONE};
+    Packet packet =
+        packet_new(PACKET_MC_RSP, record->txn, record->train, record->src, record->src, record->answer_flits);
     if (record->detailed && sw->detail[index].operands)
         txn->data = reduction_finish_data(sw, index, txn);
     link_push(out, packet, now_ps + sw->spec->reduction_ps);

@@ -32,6 +32,7 @@ struct Txn { /* one cache line */
     guint32 acc : 2;     /* NumericAcc: precision of the sum */
     guint32 state : 2;   /* 0: in order; else a TxnFault */
     guint32 train : 1;   /* two packets */
+    guint32 spare : 1;
 };
 G_STATIC_ASSERT(sizeof(Txn) == 64);
 
