@@ -51,6 +51,8 @@ libfanout_core_la_SOURCES += \
 	model/poll.c \
 	model/load_share.c \
 	model/load_share.h \
+	model/port_play.c \
+	model/port_play.h \
 	model/port_share.c \
 	model/port_share.h \
 	model/probe.h \
