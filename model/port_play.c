@@ -10,7 +10,8 @@
 #define PORT_UNITS 24576u         /* played */
 #define PORT_UNITS_BEFORE 4096u   /* not counted: queues fill */
 #define PORT_ARRAY_LINES 32768u   /* from one SM's array to the next one's: NCCL's slots of 4 MiB */
-#define PORT_WINDOW_PS 1000000u
+#define PORT_SPREAD_PS 1000000u   /* in which the SMs begin */
+#define PORT_LOOK_PS 500000u
 #define PORT_NOBODY G_MAXUINT32
 #define PORT_WARP_LINES 4u        /* that a warp stores at once: 16 B a lane; */
 #define PORT_WARP_UNITS (PORT_WARP_LINES / PORT_CHUNK_LINES)
@@ -62,8 +63,8 @@ typedef struct {
     guint32 free_entry;
     guint64 now_ps;
     guint32 sent;
-    guint64 wait_ps, worst_ps; /* of all packets; of the last microsecond */
-    guint64 worsts_ps, window, windows;
+    guint64 wait_ps;        /* of all units */
+    GArray *still_ps;       /* guint64, by instant n * PORT_LOOK_PS: what the last of those that wait then still waits */
 } PortPlay;
 
 /* The line of an SM's next instruction. */
@@ -93,23 +94,35 @@ static guint64 port_room_ps(const PortPlay *play, guint32 link)
     return play->port[link].room_ps;
 }
 
-static void port_count(PortPlay *play, guint64 at_ps, guint64 wait_ps)
+static void port_count(PortPlay *play, guint64 issued_ps, guint64 start_ps)
 {
-    play->wait_ps += wait_ps;
-    if (at_ps / PORT_WINDOW_PS != play->window) {
-        play->window = at_ps / PORT_WINDOW_PS;
-        play->worsts_ps += play->worst_ps;
-        play->worst_ps = 0;
-        play->windows++;
+    play->wait_ps += start_ps - issued_ps;
+    for (guint64 n = (issued_ps + PORT_LOOK_PS - 1) / PORT_LOOK_PS; n * PORT_LOOK_PS < start_ps; n++) {
+        if (n >= play->still_ps->len)
+            g_array_set_size(play->still_ps, (guint)n + 1);
+        guint64 *still_ps = &g_array_index(play->still_ps, guint64, n);
+        *still_ps = MAX(*still_ps, start_ps - n * PORT_LOOK_PS);
     }
-    play->worst_ps = MAX(play->worst_ps, wait_ps);
+}
+
+/* The mean of what those that wait at an instant still have to wait; of instants since from_ps whose units have all
+ * been sent. */
+static guint64 port_still_ps(const PortPlay *play, guint64 from_ps)
+{
+    guint64 until_ps = play->now_ps, first = from_ps / PORT_LOOK_PS + 1, sum_ps = 0, n = first;
+    for (guint32 q = 0; q < play->n_queues; q++)
+        if (play->queue[q].count)
+            until_ps = MIN(until_ps, play->waiting[play->queue[q].head].issued_ps);
+    for (; n * PORT_LOOK_PS <= until_ps && n < play->still_ps->len; n++)
+        sum_ps += g_array_index(play->still_ps, guint64, n);
+    return sum_ps / MAX(n - first, 1);
 }
 
 static void port_send(PortPlay *play, guint32 link, guint64 issued_ps, guint64 at_ps)
 {
     PortLink *port = &play->port[link];
     guint64 start_ps = MAX(at_ps, port->free_ps);
-    port_count(play, at_ps, start_ps - issued_ps + (PORT_CHUNK_LINES - 1) * play->kind->packet_ps / 2);
+    port_count(play, issued_ps, start_ps);
     port->free_ps = start_ps + PORT_CHUNK_LINES * play->kind->packet_ps;
     port->left_ps[port->next] = start_ps;
     port->next = port->next + 1 == play->depth ? 0 : port->next + 1;
@@ -296,14 +309,15 @@ static guint32 port_spread(const PortPlay *play, const guint32 *before)
     return (guint32)(1000 * sqrt(fmax(squares, 0) / mean));
 }
 
-static PortShare port_result(const PortPlay *play, const guint32 *before, guint64 past_ps)
+static PortShare port_result(const PortPlay *play, const guint32 *before, guint64 begin_ps)
 {
+    guint64 past_ps = play->now_ps - begin_ps, inside_ps = (PORT_CHUNK_LINES - 1) * play->kind->packet_ps;
     double counted = (double)PORT_CHUNK_LINES * (PORT_UNITS - PORT_UNITS_BEFORE);
     double sms_ps = (double)play->issue_ps / play->sms, links_ps = play->kind->packet_ps / (double)play->fabric->links;
     double per_mille = counted * MAX(sms_ps, links_ps) / (double)MAX(past_ps, 1) * 1000;
     PortShare share = {.per_mille = (guint32)CLAMP(per_mille, 1, 1000),
-                       .wait_ps = play->wait_ps / (PORT_UNITS - PORT_UNITS_BEFORE),
-                       .worst_ps = play->worsts_ps / MAX(play->windows, 1)};
+                       .wait_ps = play->wait_ps / (PORT_UNITS - PORT_UNITS_BEFORE) + inside_ps / 2,
+                       .worst_ps = port_still_ps(play, begin_ps) + inside_ps};
     share.spread_per_mille = port_spread(play, before);
     return share;
 }
@@ -317,7 +331,7 @@ static void port_begin(PortPlay *play, const FabricSpec *spec, guint32 entries)
         play->queue[q].sms = play->queue[q].first = PORT_NOBODY;
     for (guint32 s = 0; s < play->sms; s++) {
         play->sm[s].queue = sm_gpc(spec, s);
-        play->sm[s].ready_ps = hash_mix(s + 1) % PORT_WINDOW_PS;
+        play->sm[s].ready_ps = hash_mix(s + 1) % PORT_SPREAD_PS;
         play->sm[s].next = play->queue[play->sm[s].queue].sms;
         play->queue[play->sm[s].queue].sms = s;
         port_next(play, s);
@@ -346,7 +360,8 @@ PortShare port_play(const Fabric *fabric, guint32 sms, guint64 issue_ps, const P
     g_autofree PortWaiting *waiting = g_new0(PortWaiting, entries);
     PortPlay play = {.kind = kind, .fabric = fabric, .sms = sms, .n_queues = queues, .issue_ps = issue_ps,
                      .depth = depth, .out = port_units(spec->gpu.out_packets), .sm_out = sm_out, .port = port,
-                     .sm = sm, .queue = queue, .waiting = waiting};
+                     .sm = sm, .queue = queue, .waiting = waiting,
+                     .still_ps = g_array_new(FALSE, TRUE, sizeof(guint64))};
     for (guint32 l = 0; l < fabric->links; l++)
         port[l].left_ps = &left[l * depth];
     g_assert(sms > 0);
@@ -354,11 +369,13 @@ PortShare port_play(const Fabric *fabric, guint32 sms, guint64 issue_ps, const P
     while (play.sent < PORT_UNITS) {
         if (play.sent == PORT_UNITS_BEFORE && begin_ps == 0) {
             begin_ps = play.now_ps;
-            play.wait_ps = play.worsts_ps = play.windows = 0;
+            play.wait_ps = 0;
             for (guint32 s = 0; s < sms; s++)
                 before[s] = sm[s].issued;
         }
         port_step(&play);
     }
-    return port_result(&play, before, play.now_ps - begin_ps);
+    PortShare share = port_result(&play, before, begin_ps);
+    g_array_free(play.still_ps, TRUE);
+    return share;
 }

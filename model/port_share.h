@@ -30,7 +30,7 @@ typedef struct {
     guint32 spread_per_mille; /* standard deviation of packets, over the square root of their number, among SMs that
                                * share their queue with equally many others */
     guint64 wait_ps;          /* from a packet's issue to its link, in the mean, */
-    guint64 worst_ps;         /* and of those of a microsecond the one that waits longest */
+    guint64 worst_ps;         /* and what the last of those that wait at an instant still has to wait */
 } PortShare;
 
 /* Remembers what it was asked before. */
