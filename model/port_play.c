@@ -64,7 +64,7 @@ typedef struct {
     guint64 now_ps;
     guint32 sent;
     guint64 wait_ps;        /* of all units */
-    GArray *still_ps;       /* guint64, by instant n * PORT_LOOK_PS: what the last of those that wait then still waits */
+    GArray *still_ps;       /* guint64, by instant n * PORT_LOOK_PS: what the last to wait then still waits */
 } PortPlay;
 
 /* The line of an SM's next instruction. */
