@@ -166,16 +166,29 @@ static ALWAYS_INLINE void link_wire_logged(Link *link, SimFine start)
     link_wire_other(link, VC_CREQ, packet, TRUE, start);
 }
 
+/* The one whose turn it is lacks credits, and none have come; the other one has some: what link_serve_short() finds. */
+static inline gboolean link_yields(const Link *link, unsigned v, gboolean logs, SimFine at)
+{
+    return v != link->last_vc && link->waiting[v ^ 1u] && !link->down &&
+           link->credit[v].due_ps > simfine_to_ps(at) &&
+           link->credits[v ^ 1u] >= link_front_flits(link, v ^ 1u, logs);
+}
+
 /* One decision of the arbiter, at `at`: round robin, the VC that was not served last goes first, from `start` on.
  * logs: there may be packets of a log. */
 static ALWAYS_INLINE void link_decide(Link *link, gboolean logs, SimFine start, SimFine at, SimTime now_ps)
 {
     unsigned v = link->last_vc ^ (link->waiting[link->last_vc ^ 1u] != 0);
     if (G_UNLIKELY((link->credits[v] < link_front_flits(link, v, logs)) | link->down)) {
-        int other = link_serve_short(link, start, at, now_ps);
-        if (other < 0)
-            return;
-        v = (unsigned)other;
+        if (link_yields(link, v, logs, at)) {
+            link->starved = (guint8)(1u << v);
+            v ^= 1u;
+        } else {
+            int other = link_serve_short(link, start, at, now_ps);
+            if (other < 0)
+                return;
+            v = (unsigned)other;
+        }
     }
     gboolean logged = logs && link_is_logged(link, v);
     link->waiting[v]--;
