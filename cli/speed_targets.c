@@ -52,7 +52,7 @@ static double targets_heap_per_s(void)
 
 /* Two ways to save work by deciding ahead: see docs/performance.md. */
 static const char *const ahead[] = {"link.commit_ahead_ps=48000", "link.drain_ps=8000", NULL};
-static const char *const trains[] = {"link.train_packets=2", NULL};
+static const char *const trains[] = {"link.train_packets=2", "link.commit_ahead_ps=48000", NULL};
 
 /* ---- uniform traffic */
 
@@ -120,7 +120,7 @@ static gboolean targets_of_collectives(Targets *targets)
     double difference = fabs((double)early.time_ps / (double)exact.time_ps - 1);
     targets_row(targets, "1 GiB NVLS all_reduce, dgx-h100, every packet", exact.cpu_s, "s", FALSE, 30);
     targets_row(targets, "the same: memory of the process", (double)exact.memory_bytes / 1e6, "MB", FALSE, 300);
-    targets_row(targets, "the same, links commit trains of two packets", early.cpu_s, "s", FALSE, 15);
+    targets_row(targets, "the same, links commit trains 48 ns ahead", early.cpu_s, "s", FALSE, 15);
     targets_row(targets, "its result, off", difference * 100, "%", FALSE, 0.4);
     targets_row(targets, "the same in flows: times faster", exact.cpu_s / flow.cpu_s, "", TRUE, 200);
     targets_row(targets, "the same by --fidelity auto: times faster", exact.cpu_s / automatic.cpu_s, "", TRUE, 200);

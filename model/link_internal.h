@@ -154,8 +154,15 @@ static inline void link_open_gate(Link *link, unsigned v, SimTime at_ps)
 {
     if (v != VC_RSP || !(link->ready >> VC_RSP & 1))
         return;
+    const LinkReadyRing *lane = link->lane, *requests = &lane[LINK_LANE_REQUESTS];
     link->gate_open_ps = at_ps;
-    link_note_ready(link);
+    if (G_UNLIKELY(link->inbox.n | lane[LINK_LANE_ANSWERS].count | lane[LINK_LANE_TIMERS].count) || !requests->count) {
+        link_note_ready(link);
+        return;
+    }
+    SimTime first_ps = requests->at[requests->head].at_ps; /* what link_note() finds then */
+    link->ready_ps = MAX(first_ps, at_ps);
+    link->ready_order = first_ps > at_ps ? link->request_order : 0;
 }
 
 static ALWAYS_INLINE void link_wire_logged(Link *link, SimFine start)
