@@ -26,6 +26,10 @@ same all_reduce -a twoshot -s dgx-h100 -b 256K --warmup 1 --iters 2
 same all_gather -a push -s dgx-h100 -b 256K
 same all_to_all -s dgx-h100 -b 1M
 same broadcast -a nvls -s teach-4gpu -b 64K
+# Two packets as one.
+same all_reduce -a nvls -s dgx-h100 -b 256K --data full --set link.train_packets=2
+same all_reduce -a twoshot -s dgx-h100 -b 256K --data off --set link.train_packets=2 --set switch.multicast_tags=3 \
+    --set link.credits_switch_flits=57 --set gpu.source_queue_packets=3
 # Little room, so that credits and tags hold everything up; damaged packets; answers that do not merge; a lost link.
 same all_reduce -a nvls -s dgx-h100 -b 128K --set link.credits_switch_flits=32 --set link.credits_gpu_flits=40 \
     --set switch.multicast_tags=3 --set switch.reduction_tags=2
