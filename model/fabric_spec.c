@@ -37,18 +37,15 @@ void fabric_params(ParamSet *set, FabricSpec *spec)
     param_add(set, "launch", launch_params, &spec->launch);
 }
 
-/* A train is one packet in all stages: there must be room for both of what it stands for. */
+/* A train is one packet in all stages: both of what it stands for need a tag, and their flits one field. */
 static gboolean fabric_check_train(const FabricSpec *spec, GError **error)
 {
     guint64 train = spec->link.train_packets, flits_max = (1u << PACKET_FLITS_BITS) - 1;
-    guint64 members = spec->sw.reduction_hold == REDUCE_HOLD ? spec->system.gpus : 1;
     const struct {
         const char *name;
         guint64 value, least, most;
     } rules[] = {{"[switch] multicast_tags", spec->sw.multicast_tags, train, G_MAXUINT64},
                  {"[switch] reduction_tags", spec->sw.reduction_tags, train, G_MAXUINT64},
-                 {"[switch] reduction_buffer_bytes", spec->sw.reduction_buffer_bytes, train * members * LINE_BYTES,
-                  G_MAXUINT64},
                  {"[switch] request_flits", spec->sw.request_flits, 0, flits_max / train},
                  {"[switch] replica_ack_flits", spec->sw.replica_ack_flits, 0, flits_max / train},
                  {"[switch] done_flits", spec->sw.done_flits, 0, flits_max / train}};
@@ -81,12 +78,13 @@ gboolean fabric_check(const FabricSpec *spec, GError **error)
                         spec->system.gpus * spec->system.links_per_switch.value[s], s, HOLD_NONE - 1);
             return FALSE;
         }
+    guint64 lines = spec->link.train_packets, held_bytes = spec->system.gpus * lines * LINE_BYTES;
     if (spec->mctable.entries && spec->sw.reduction_hold == REDUCE_HOLD &&
-        spec->sw.reduction_buffer_bytes < spec->system.gpus * LINE_BYTES) {
+        spec->sw.reduction_buffer_bytes < held_bytes) {
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
-                    "[switch] reduction_buffer_bytes: %" G_GUINT64_FORMAT " B do not hold one line of each of "
+                    "[switch] reduction_buffer_bytes: %" G_GUINT64_FORMAT " B do not hold %s of each of "
                     "%" G_GUINT64_FORMAT " members; give at least %" G_GUINT64_FORMAT,
-                    spec->sw.reduction_buffer_bytes, spec->system.gpus, spec->system.gpus * LINE_BYTES);
+                    spec->sw.reduction_buffer_bytes, lines > 1 ? "a train" : "one line", spec->system.gpus, held_bytes);
         return FALSE;
     }
     if (spec->gpu.engine_packet_bytes % FLIT_BYTES) {

@@ -164,7 +164,7 @@ typedef struct {
     PacketKind kind;          /* of the request */
     MemRegion *region;        /* unicast */
     McObject *object;         /* multicast */
-    guint64 offset;           /* of the first byte touched; the span does not cross a 128 B line (256 B: engine) */
+    guint64 offset;           /* of the first byte touched; its span stays in a 128 B line (256 B: engine, train) */
     guint16 bytes;
     gboolean train;           /* two packets of 128 B */
     guint32 word_mask;        /* 4 B words touched from offset on; GPU_ALL_WORDS */

@@ -338,8 +338,8 @@ static void gpu_pipe_on_head(Event *event, SimTime now_ps)
 void gpu_target_init(Gpu *gpu)
 {
     for (guint t = 0; t < G_N_ELEMENTS(gpu->replica_ack); t++)
-        gpu->replica_ack[t] = (Packet){.dst = gpu->id, .hold = HOLD_NONE, .kind = PACKET_MC_ACK, .train = t & 1u,
-                                       .flits = (gpu->fabric->spec.sw.replica_ack_flits << t) & 0x1fu};
+        gpu->replica_ack[t] =
+            packet_new(PACKET_MC_ACK, 0, t, 0, gpu->id, (guint32)gpu->fabric->spec.sw.replica_ack_flits << t);
     for (int p = 0; p < GPU_PIPES; p++) {
         gpu->pipe[p].gpu = gpu;
         event_init(&gpu->pipe[p].head, gpu_pipe_on_head);

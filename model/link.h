@@ -8,7 +8,8 @@
  * Decisions are made when somebody looks, in order and each as of its time. A far end that has nothing to decide when a
  * packet arrives is told as the packet goes on the wire (link_set_early), and what it answers or passes on waits in
  * lanes and the inbox of its own port (link_set_lanes, link_push_coming): neither changes what happens when.
- * Two bounds trade exactness for speed, 0 (exact) by default: `commit_ahead_ps`: the arbiter decides that
+ * Three knobs trade exactness for speed, exact by default. `train_packets`: two packets of one instruction to one
+ * chunk are one packet everywhere, with the flits of both. `commit_ahead_ps`: the arbiter decides that
  * much before the wire is free, on what waits by then; `drain_ps`: an arrival takes along what arrives on the
  * same channel that much later. What is handled early keeps its own time.
  * Left out: training, power states, the flits of the data-link layer (their cost is in the flit rate).

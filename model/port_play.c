@@ -11,10 +11,10 @@
 #define PORT_UNITS_BEFORE 4096u   /* not counted: queues fill */
 #define PORT_ARRAY_LINES 32768u   /* from one SM's array to the next one's: NCCL's slots of 4 MiB */
 #define PORT_SPREAD_PS 1000000u   /* in which the SMs begin */
-#define PORT_LOOK_PS 500000u
-#define PORT_NOBODY G_MAXUINT32
-#define PORT_WARP_LINES 4u        /* that a warp stores at once: 16 B a lane; */
+#define PORT_LOOK_PS 500000u      /* from one look at what still waits, as a fence has, to the next */
+#define PORT_WARP_LINES 4u        /* that a warp stores at once: 16 B a lane */
 #define PORT_WARP_UNITS (PORT_WARP_LINES / PORT_CHUNK_LINES)
+#define PORT_NOBODY G_MAXUINT32
 
 typedef struct {
     guint16 sm, link;

@@ -25,7 +25,7 @@ struct Txn { /* one cache line */
     guint64 tag;         /* the owner's */
     guint32 data;        /* slot of the data pool, 0: none (timing-only, or no data) */
     guint32 word_mask;   /* which 4 B words of the line are touched, from `offset`'s line on */
-    guint32 bytes : 9;   /* span from `offset`: a line's part, or up to 256 B from a copy engine */
+    guint32 bytes : 9;   /* span from `offset`: a line's part, or up to 256 B from a copy engine or of a train */
     guint32 kind : 3;    /* PacketKind of the request */
     guint32 type : 6;    /* NumericType of reductions and atomics */
     guint32 op : 8;      /* NumericOp, TXN_ATOM_* */

@@ -247,8 +247,7 @@ static gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
     }
     sm->packets += 1u + (guint32)request->train;
     if (G_UNLIKELY(gpu->fabric->probe)) {
-        Packet packet = {.kind = (guint8)request->kind, .flits = (guint8)gpu_request_flits(gpu, request),
-                         .src = gpu->id, .hold = HOLD_NONE};
+        Packet packet = packet_new(request->kind, 0, request->train & 1u, gpu->id, 0, gpu_request_flits(gpu, request));
         g_autofree char *path = g_strdup_printf("%s.sm%u", gpu->path, sm->id);
         PROBE_POINT(gpu->fabric, PROBE_COALESCE, path, &packet, sim_now_ps(gpu->sim));
     }
