@@ -3,6 +3,8 @@
  * one CTA can go. */
 #include "api/device_cost.h"
 
+#include "model/port_hold.h"
+
 /* ---- what a line costs */
 
 static void cost_add(DeviceCost *cost, guint32 gpu, guint32 resource, guint64 amount)
@@ -63,17 +65,14 @@ static void cost_local(DeviceCost *cost, const MemRegion *region, gboolean load)
 static guint64 cost_acks(const DeviceCost *cost, guint64 flits)
 {
     const GpuSpec *gpu = &cost->fabric->spec.gpu;
-    guint64 every_ps =
-        flits * FLIT_BYTES * 1000000u / cost->fabric->spec.link.rate_MBps * cost->targets;
-    guint64 merged = 1000 + gpu->ack_timer_ps * 1000 / MAX(every_ps, 1);
-    guint64 acks = cost->packets * 1000 / MIN(merged, gpu->ack_merge_max * 1000);
+    guint64 packet_ps = flits * FLIT_BYTES * 1000000u / cost->fabric->spec.link.rate_MBps;
+    guint64 acks = cost->packets * 1000 / port_acks_merged(&cost->fabric->spec, packet_ps * cost->targets);
     if (cost->remote_loads && gpu->ack_flush_on_read)
         acks = MAX(acks, cost->packets * 2 / 5);
     return acks;
 }
 
-/* A store that leaves by this GPU's ports. Where one GPU stores, others mostly store to it: as many flits of
- * acknowledgements take turns with its packets as come back for them. */
+/* A store that leaves by this GPU's ports. */
 static void cost_store(DeviceCost *cost, guint64 flits)
 {
     cost->remote_stores += (guint32)cost->packets;
@@ -101,7 +100,7 @@ static void cost_unicast(DeviceCost *cost, const MemRegion *region, UopKind kind
     flits += cost->packets * ((cost->partial ? gpu->byte_enable_flits : 0) +
                               (kind == UOP_RED ? gpu->operation_flits : 0));
     guint64 acks = cost_acks(cost, flits / cost->packets);
-    cost_store(cost, flits + acks);
+    cost_store(cost, flits);
     cost_cross(cost, cost->gpu, region->gpu, kind == UOP_RED ? PACKET_RED : PACKET_WRITE,
                cost->packets, flits);
     cost_cross(cost, region->gpu, cost->gpu, PACKET_ACK, acks, acks);

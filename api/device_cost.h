@@ -33,7 +33,7 @@ typedef struct {
                                                     * loads and stores of the own memory */
     guint32 remote_stores; /* thousandths of packets that queue at this GPU's ports, */
     guint64 ingress_ps;    /* of a stored packet at the switch's port */
-    guint64 out_flits;     /* and of their flits, with the acknowledgements that come back */
+    guint64 out_flits;     /* and of their flits */
     SimTime head_ps, tail_ps;
 } DeviceCost;
 

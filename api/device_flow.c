@@ -7,12 +7,13 @@
  * Everything else of a program (barriers, flags, LL lines) stays packets; where a GPU's ports are full of flows these
  * wait as the flows' own do, else they do not feel the flows. Loops that share an SM share its LSU, and SMs that share
  * a queue to the ports have so much less of these. Costs are the model's own: flits of requests, data and answers of
- * each kind, merged acknowledgements; queues: device_queue.h. Left out: queues behind the ports, where links down are
- * full. What that is worth: docs/performance.md. */
+ * each kind, merged acknowledgements; queues: device_queue.h. Left out: queues behind the ports of multicasts and of
+ * loops that also load from others. What that is worth: docs/performance.md. */
 #include <string.h>
 
 #include "api/device_queue.h"
 #include "model/load_share.h"
+#include "model/port_hold.h"
 #include "model/port_share.h"
 
 /* Of a link's flits, what packets reach at full load: the hash loads links unevenly for a while,
@@ -45,6 +46,7 @@ void device_flow_begin(Fabric *fabric)
     fabric->flow = flow_new(fabric->sim, (guint32)gpus * FLOW_RESOURCES);
     fabric->ports = port_shares_new(fabric);
     fabric->loads = load_shares_new(fabric);
+    fabric->holds = port_holds_new(fabric);
     flow_set_share(fabric->flow, device_queue_share, device_queue_solved, fabric);
     guint64 flits = fabric->spec.link.rate_MBps * 1000000u / FLIT_BYTES * fabric->links;
     for (guint32 g = 0; g < gpus; g++) {
@@ -65,6 +67,7 @@ void device_flow_end(Fabric *fabric)
     g_clear_pointer(&fabric->flow, flow_free);
     g_clear_pointer(&fabric->ports, port_shares_free);
     g_clear_pointer(&fabric->loads, load_shares_free);
+    g_clear_pointer(&fabric->holds, port_holds_free);
 }
 
 static void flow_unref(DeviceFlow *flow)
@@ -138,14 +141,25 @@ static void flow_adjust(const Sm *sm)
 /* Of all SMs that share this one's queue. */
 static void flow_adjust_queue(const Sm *sm)
 {
-    for (guint64 i = 0; i < sm->gpu->fabric->spec.sm.count; i++)
-        if (sm->gpu->sm[i].queue == sm->queue && sm->gpu->sm[i].flows)
-            flow_adjust(&sm->gpu->sm[i]);
+    for (const Sm *other = sm->queue->flow_head; other; other = other->flow_next)
+        flow_adjust(other);
+}
+
+static Sm **flow_place(const Sm *sm)
+{
+    Sm **at = &sm->queue->flow_head;
+    while (*at && *at < sm)
+        at = &(*at)->flow_next;
+    return at;
 }
 
 static void flow_enter_sm(DeviceFlow *flow)
 {
-    Sm *sm = flow->warp->sm;
+    Sm *sm = flow->warp->sm, **at = flow_place(sm);
+    if (!sm->flows) {
+        sm->flow_next = *at;
+        *at = sm;
+    }
     flow->sm_next = sm->flows;
     sm->flows = flow;
 }
@@ -156,6 +170,8 @@ static void flow_leave_sm(DeviceFlow *flow)
     DeviceFlow *before = sm->flows;
     if (before == flow) {
         sm->flows = flow->sm_next;
+        if (!sm->flows)
+            *flow_place(sm) = sm->flow_next;
         return;
     }
     while (before->sm_next != flow)

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "model/load_share.h"
+#include "model/port_hold.h"
 #include "model/port_share.h"
 
 guint32 device_queue_sms(const FoCta *cta)
@@ -24,24 +25,61 @@ guint32 device_queue_share(guint32 resource, guint32 flows, guint32 issue_ps, gu
     const Fabric *fabric = user;
     if (issue_ps == QUEUE_LOADS)
         return load_share_links(fabric->loads, flows, kind);
-    return port_share_links(fabric->ports, MAX(fabric->gpu[resource / FLOW_RESOURCES].flows.sms, 1), issue_ps, kind);
+    guint32 gpu = resource / FLOW_RESOURCES, sms = MAX(fabric->gpu[gpu].flows.sms, 1);
+    guint32 most = port_share_links(fabric->ports, sms, issue_ps, kind);
+    return port_holds_share(fabric->holds, gpu, most, sim_now_ps(fabric->sim));
 }
 
-/* Where ports are full, packets beside flows wait as theirs do; fences wait for the slowest of these. */
-void device_queue_solved(gpointer user)
+/* A second, of so many lines a second. */
+static guint64 queue_flits(const FlowUse *use, guint64 lines)
+{
+    guint64 product;
+    if (__builtin_mul_overflow((guint64)use->amount, lines, &product))
+        return (guint64)((__uint128_t)use->amount * lines / 1000);
+    return product / 1000;
+}
+
+/* What a class's stores bring to others' links down. */
+static void queue_see(const FlowUse *use, guint32 n, guint64 lines, gpointer user)
 {
     Fabric *fabric = user;
+    guint64 acks = 0;
+    guint32 from = 0, packet_ps = 1, targets = 0;
+    for (guint32 u = 0; u < n; u++)
+        if (use[u].way == FLOW_BEHIND) {
+            targets++;
+        } else if (use[u].way == FLOW_RIDES && use[u].resource % FLOW_RESOURCES == FLOW_DOWN) {
+            acks += queue_flits(&use[u], lines);
+        } else if (use[u].issue_ps > QUEUE_LOADS) {
+            from = use[u].resource / FLOW_RESOURCES;
+            packet_ps = port_kind_of(fabric->ports, use[u].kind)->link_ps;
+        }
+    for (guint32 u = 0; u < n && targets; u++)
+        if (use[u].way == FLOW_BEHIND && flow_is_behind(fabric->flow, use[u].resource))
+            port_holds_send(fabric->holds, from, use[u].resource / FLOW_RESOURCES, queue_flits(&use[u], lines),
+                            packet_ps, acks / targets);
+}
+
+/* Where ports are full, packets beside flows wait as theirs do; fences wait for the slowest of these, and for what
+ * waits in the switches. */
+SimTime device_queue_solved(gpointer user)
+{
+    Fabric *fabric = user;
+    port_holds_begin(fabric->holds, sim_now_ps(fabric->sim));
+    flow_see(fabric->flow, queue_see, fabric);
+    SimTime again_ps = port_holds_end(fabric->holds);
     for (guint32 g = 0; g < fabric->spec.system.gpus; g++) {
         Gpu *gpu = &fabric->gpu[g];
         GpuFlows *flows = &gpu->flows;
         flows->wait_ps = 0;
-        gpu->fence.flow_ps = flows->storing ? flows->trip_ps : 0;
+        gpu->fence.flow_ps = flows->storing ? flows->trip_ps + port_holds_wait_ps(fabric->holds, g) : 0;
         if (!flows->storing || !flow_is_full(fabric->flow, g * FLOW_RESOURCES + FLOW_OUT))
             continue;
         PortShare port = port_share(fabric->ports, flows->sms, flows->issue_ps / flows->storing, flows->kind);
         flows->wait_ps = port.wait_ps;
         gpu->fence.flow_ps += port.worst_ps;
     }
+    return again_ps;
 }
 
 /* LSU time between two packets for the links. */
@@ -108,7 +146,11 @@ FlowClass *device_queue_class(const FoCta *cta, const DeviceCost *cost, const Lo
     gboolean waits = queue_loads(cta, cost, spec, &loads);
     guint32 issue_ps = cost->remote_stores ? (guint32)device_queue_ps(cost) : 0;
     for (guint32 r = 0; r < all; r++) {
-        FlowUse one = {.resource = r, .amount = (guint32)(cost->amount[r] + cost->rides[r]), .rides = !cost->amount[r]};
+        FlowUse one = {.resource = r, .amount = (guint32)(cost->amount[r] + cost->rides[r])};
+        if (!cost->amount[r])
+            one.way = FLOW_RIDES;
+        else if (issue_ps && !cost->multicast_stores && r != down && r % FLOW_RESOURCES == FLOW_DOWN)
+            one.way = FLOW_BEHIND;
         if (r == out) {
             one.issue_ps = issue_ps;
             one.kind = kind;

@@ -1,5 +1,5 @@
 /* Queues that flows know nothing of: what the plays of model/port_share.h and model/load_share.h say of a loop's stores
- * and loads, for device_flow.c. Internal. */
+ * and loads, and what model/port_hold.h says of full links down, for device_flow.c. Internal. */
 #ifndef API_DEVICE_QUEUE_H
 #define API_DEVICE_QUEUE_H
 
@@ -8,8 +8,8 @@
 
 /* A FlowShare; user: the Fabric. */
 guint32 device_queue_share(guint32 resource, guint32 flows, guint32 issue_ps, guint32 kind, gpointer user);
-/* After each solving: what packets beside flows, and fences, wait for. */
-void device_queue_solved(gpointer user);
+/* After each solving: what packets beside flows, and fences, wait for; when shares change by themselves. */
+SimTime device_queue_solved(gpointer user);
 /* SMs that the CTA's launch takes. */
 guint32 device_queue_sms(const FoCta *cta);
 /* LSU time between two of a loop's packets for the links. */

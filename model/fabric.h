@@ -119,6 +119,7 @@ typedef struct Fabric {
     struct FlowNet *flow;       /* bulk loops are flows (api/device_flow.c); NULL: every packet is simulated */
     struct PortShares *ports;   /* likewise, */
     struct LoadShares *loads;
+    struct PortHolds *holds;
     GArray *faults;             /* FabricFault: the first FABRIC_FAULTS_KEPT */
     guint64 n_faults;
     void (*on_fault)(const FabricFault *fault, void *user);

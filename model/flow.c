@@ -1,43 +1,7 @@
 /* See flow.h. */
-#include "model/flow.h"
+#include "model/flow_internal.h"
 
 #define FLOW_UNITS_SECOND (PS_PER_S / FLOW_LINE) /* ps x lines/s in a unit of work */
-
-struct FlowClass {
-    FlowUse *use;
-    guint32 n, first, last; /* those that queue are among first to last - 1 */
-    guint64 limit;
-    guint32 weight;
-    guint32 grows;    /* while solving: with this weight, */
-    guint64 most;     /* and to this level, that of its limit */
-    guint64 rate;     /* of each flow, lines a second */
-    guint64 served;   /* to each flow, since the class was last idle */
-    FlowItem *head;   /* by target */
-    guint32 count;    /* flows under way */
-    guint32 position; /* in net->active */
-    gboolean frozen;  /* while solving */
-};
-
-/* Who queues at a resource. */
-typedef struct {
-    guint32 flows, kind, most; /* most: of one class, whose kind it is */
-    guint64 issue_ps; /* of all */
-} FlowQueue;
-
-struct FlowNet {
-    Sim *sim;
-    Event event;   /* the next flow's end, or now: something changed */
-    SimTime at_ps; /* to which the classes are served */
-    guint64 *capacity;
-    FlowShare share;
-    void (*solved)(gpointer user);
-    gpointer share_user;
-    FlowQueue *queue;     /* while solving */
-    guint64 *left, *load, *full; /* while solving: what is free, what flows take, and at which level that is all */
-    guint32 resources;
-    GHashTable *classes;
-    GPtrArray *active;
-};
 
 static guint flow_class_hash(gconstpointer key)
 {
@@ -61,6 +25,7 @@ static void flow_class_free(gpointer data)
 {
     FlowClass *class = data;
     g_free(class->use);
+    g_free(class->place);
     g_free(class);
 }
 
@@ -71,11 +36,11 @@ FlowNet *flow_new(Sim *sim, guint32 resources)
     FlowNet *net = g_new0(FlowNet, 1);
     net->sim = sim;
     net->resources = resources;
-    net->capacity = g_new0(guint64, resources);
-    net->queue = g_new0(FlowQueue, resources);
-    net->left = g_new0(guint64, 3 * (gsize)resources);
-    net->load = net->left + resources;
-    net->full = net->load + resources;
+    net->resource = g_new0(FlowResource, resources);
+    for (guint32 r = 0; r < resources; r++)
+        net->resource[r].users = g_array_new(FALSE, FALSE, sizeof(FlowUser));
+    net->used = g_array_new(FALSE, FALSE, sizeof(guint32));
+    net->by_full = g_array_new(FALSE, FALSE, sizeof(FlowNext));
     net->classes = g_hash_table_new_full(flow_class_hash, flow_class_equal, flow_class_free, NULL);
     net->active = g_ptr_array_new();
     event_init(&net->event, flow_on_event);
@@ -87,13 +52,15 @@ void flow_free(FlowNet *net)
     sim_cancel(net->sim, &net->event);
     g_hash_table_destroy(net->classes);
     g_ptr_array_free(net->active, TRUE);
-    g_free(net->capacity);
-    g_free(net->queue);
-    g_free(net->left);
+    for (guint32 r = 0; r < net->resources; r++)
+        g_array_free(net->resource[r].users, TRUE);
+    g_free(net->resource);
+    g_array_free(net->used, TRUE);
+    g_array_free(net->by_full, TRUE);
     g_free(net);
 }
 
-void flow_set_share(FlowNet *net, FlowShare share, void (*solved)(gpointer user), gpointer user)
+void flow_set_share(FlowNet *net, FlowShare share, SimTime (*solved)(gpointer user), gpointer user)
 {
     net->share = share;
     net->solved = solved;
@@ -103,7 +70,7 @@ void flow_set_share(FlowNet *net, FlowShare share, void (*solved)(gpointer user)
 void flow_set_capacity(FlowNet *net, guint32 resource, guint64 capacity)
 {
     g_assert(resource < net->resources && capacity > 0);
-    net->capacity[resource] = capacity;
+    net->resource[resource].capacity = net->resource[resource].left = capacity;
 }
 
 static FlowClass *flow_class_weighted(FlowNet *net, const FlowUse *use, guint32 n, guint64 limit, guint32 weight)
@@ -115,6 +82,7 @@ static FlowClass *flow_class_weighted(FlowNet *net, const FlowUse *use, guint32 
         return class;
     class = g_new0(FlowClass, 1);
     class->use = g_memdup2(use, n * sizeof *use);
+    class->place = g_new(guint32, n);
     class->n = class->first = n;
     for (guint32 u = n; u-- > 0;)
         if (use[u].issue_ps) {
@@ -139,143 +107,14 @@ FlowClass *flow_class_like(FlowNet *net, FlowClass *class, guint64 limit, guint3
     return flow_class_weighted(net, class->use, class->n, limit, weight);
 }
 
-/* ---- rates */
-
-/* A flow's rate at a level, which is that of weight FLOW_WEIGHT. */
-static guint64 flow_at(const FlowClass *class, guint64 level) { return level * class->grows / FLOW_WEIGHT; }
-
-/* What growing flows can reach before a resource is full or one of them is at its limit. */
-static guint64 flow_level(FlowNet *net)
-{
-    guint64 level = G_MAXUINT64;
-    for (guint32 r = 0; r < net->resources; r++) {
-        net->full[r] = net->load[r] ? net->left[r] * FLOW_WEIGHT / net->load[r] : G_MAXUINT64;
-        level = MIN(level, net->full[r]);
-    }
-    for (guint i = 0; i < net->active->len; i++) {
-        const FlowClass *class = g_ptr_array_index(net->active, i);
-        if (!class->frozen)
-            level = MIN(level, class->most);
-    }
-    return level;
-}
-
-static gboolean flow_is_held_up(const FlowNet *net, const FlowClass *class, guint64 level)
-{
-    if (class->most <= level)
-        return TRUE;
-    for (guint32 i = 0; i < class->n; i++)
-        if (net->full[class->use[i].resource] <= level && !class->use[i].rides)
-            return TRUE;
-    return FALSE;
-}
-
-static void flow_freeze(FlowNet *net, FlowClass *class, guint64 level)
-{
-    class->frozen = TRUE;
-    class->rate = MAX(MIN(flow_at(class, level), class->limit), 1);
-    for (guint32 i = 0; i < class->n; i++) {
-        guint32 r = class->use[i].resource;
-        guint64 amount = (guint64) class->use[i].amount * class->count;
-        net->left[r] -= MIN(amount * class->rate, net->left[r]);
-        net->load[r] -= MIN(amount * class->grows, net->load[r]);
-    }
-}
-
-/* Whoever rides goes on. */
-static void flow_close(FlowNet *net, guint64 level)
-{
-    for (guint32 r = 0; r < net->resources; r++)
-        if (net->full[r] <= level)
-            net->load[r] = 0;
-}
-
-static void flow_queue(FlowNet *net, const FlowClass *class)
-{
-    for (guint32 u = class->first; u < class->last; u++) {
-        FlowQueue *queue = &net->queue[class->use[u].resource];
-        if (class->use[u].issue_ps == 0)
-            continue;
-        queue->flows += class->count;
-        queue->issue_ps += (guint64) class->use[u].issue_ps * class->count;
-        if (class->count > queue->most) {
-            queue->most = class->count;
-            queue->kind = class->use[u].kind;
-        }
-    }
-}
-
-/* What queues leave of a resource. */
-static void flow_share(FlowNet *net, guint32 r)
-{
-    const FlowQueue *queue = &net->queue[r];
-    guint32 issue_ps = (guint32)(queue->issue_ps / queue->flows);
-    net->left[r] = net->left[r] / FLOW_ALL * net->share(r, queue->flows, issue_ps, queue->kind, net->share_user);
-}
-
-/* Progressive filling. Who is held up is decided for all classes before any of them is taken out.
- */
-static void flow_fill(FlowNet *net)
-{
-    g_autofree FlowClass **held = g_new(FlowClass *, net->active->len + 1);
-    guint growing = net->active->len;
-    memcpy(net->left, net->capacity, net->resources * sizeof *net->left);
-    memset(net->load, 0, net->resources * sizeof *net->load);
-    memset(net->queue, 0, net->resources * sizeof *net->queue);
-    for (guint i = 0; i < net->active->len; i++) {
-        FlowClass *class = g_ptr_array_index(net->active, i);
-        class->frozen = FALSE;
-        class->most = (class->limit * FLOW_WEIGHT + class->grows - 1) / class->grows;
-        for (guint32 u = 0; u < class->n; u++)
-            net->load[class->use[u].resource] += (guint64) class->use[u].amount * class->count * class->grows;
-        if (net->share)
-            flow_queue(net, class);
-    }
-    for (guint32 r = 0; r < net->resources; r++)
-        if (net->queue[r].flows)
-            flow_share(net, r);
-    while (growing) {
-        guint64 level = flow_level(net);
-        guint n = 0;
-        for (guint i = 0; i < net->active->len; i++) {
-            FlowClass *class = g_ptr_array_index(net->active, i);
-            if (!class->frozen && flow_is_held_up(net, class, level))
-                held[n++] = class;
-        }
-        for (guint i = 0; i < n; i++)
-            flow_freeze(net, held[i], level);
-        flow_close(net, level);
-        growing -= n;
-    }
-}
-
-/* It queues where all is used: there weights count. */
-static gboolean flow_is_weighed(const FlowNet *net, const FlowClass *class)
-{
-    for (guint32 u = class->first; class->weight != FLOW_WEIGHT && u < class->last; u++)
-        if (class->use[u].issue_ps && flow_is_full(net, class->use[u].resource))
-            return TRUE;
-    return FALSE;
-}
-
-static void flow_solve(FlowNet *net)
-{
-    guint weighed = 0;
-    for (guint i = 0; i < net->active->len; i++)
-        ((FlowClass *)g_ptr_array_index(net->active, i))->grows = FLOW_WEIGHT;
-    flow_fill(net);
-    for (guint i = 0; i < net->active->len; i++) {
-        FlowClass *class = g_ptr_array_index(net->active, i);
-        if (!flow_is_weighed(net, class))
-            continue;
-        class->grows = class->weight;
-        weighed++;
-    }
-    if (weighed)
-        flow_fill(net);
-}
-
 /* ---- progress */
+
+static guint64 flow_times(guint64 rate, SimTime past_ps)
+{
+    if (past_ps && rate > G_MAXUINT64 / past_ps)
+        return (guint64)((__uint128_t)rate * past_ps / FLOW_UNITS_SECOND);
+    return rate * past_ps / FLOW_UNITS_SECOND;
+}
 
 static void flow_serve(FlowNet *net, SimTime now_ps)
 {
@@ -285,7 +124,7 @@ static void flow_serve(FlowNet *net, SimTime now_ps)
         return;
     for (guint i = 0; i < net->active->len; i++) {
         FlowClass *class = g_ptr_array_index(net->active, i);
-        class->served += (guint64)((__uint128_t) class->rate * past_ps / FLOW_UNITS_SECOND);
+        class->served += flow_times(class->rate, past_ps);
     }
 }
 
@@ -297,14 +136,54 @@ static void flow_schedule(FlowNet *net, SimTime at_ps)
     sim_at(net->sim, &net->event, at_ps, EVENT_PRIORITY_LAST);
 }
 
+static void flow_join(FlowNet *net, FlowClass *class, guint32 u)
+{
+    guint32 r = class->use[u].resource;
+    FlowResource *resource = &net->resource[r];
+    FlowUser user = {class, u};
+    if (resource->users->len == 0) {
+        resource->position = net->used->len;
+        g_array_append_val(net->used, r);
+    }
+    class->place[u] = resource->users->len;
+    g_array_append_val(resource->users, user);
+    resource->held += class->use[u].way == FLOW_HELD;
+    resource->queues += class->use[u].issue_ps > 0;
+}
+
+static void flow_leave(FlowNet *net, const FlowClass *class, guint32 u)
+{
+    FlowResource *resource = &net->resource[class->use[u].resource];
+    guint32 place = class->place[u];
+    g_array_remove_index_fast(resource->users, place);
+    if (place < resource->users->len) {
+        const FlowUser *moved = &g_array_index(resource->users, FlowUser, place);
+        moved->class->place[moved->use] = place;
+    }
+    resource->held -= class->use[u].way == FLOW_HELD;
+    resource->queues -= class->use[u].issue_ps > 0;
+    if (resource->users->len)
+        return;
+    resource->left = resource->capacity;
+    g_array_remove_index_fast(net->used, resource->position);
+    if (resource->position < net->used->len)
+        net->resource[g_array_index(net->used, guint32, resource->position)].position = resource->position;
+}
+
+static void flow_activate(FlowNet *net, FlowClass *class)
+{
+    class->served = class->rate = 0;
+    class->position = net->active->len;
+    g_ptr_array_add(net->active, class);
+    for (guint32 u = 0; u < class->n; u++)
+        flow_join(net, class, u);
+}
+
 /* All are served up to now. */
 static void flow_enter(FlowNet *net, FlowClass *class, FlowItem *item, guint64 work)
 {
-    if (class->count++ == 0) {
-        class->served = class->rate = 0;
-        class->position = net->active->len;
-        g_ptr_array_add(net->active, class);
-    }
+    if (class->count++ == 0)
+        flow_activate(net, class);
     item->class = class;
     item->target = class->served + work;
     FlowItem **at = &class->head;
@@ -328,6 +207,8 @@ static void flow_deactivate(FlowNet *net, FlowClass *class)
         FlowClass *moved = g_ptr_array_index(net->active, class->position);
         moved->position = class->position;
     }
+    for (guint32 u = 0; u < class->n; u++)
+        flow_leave(net, class, u);
 }
 
 void flow_change(FlowNet *net, FlowItem *item, FlowClass *class)
@@ -367,13 +248,21 @@ static FlowItem *flow_take_done(FlowNet *net)
     return done;
 }
 
+/* Of the flow of a class that is through first. */
+static SimTime flow_left_ps(const FlowClass *class)
+{
+    guint64 left = class->head->target - class->served;
+    if (left > (G_MAXUINT64 - class->rate) / FLOW_UNITS_SECOND)
+        return (SimTime)(((__uint128_t)left * FLOW_UNITS_SECOND + class->rate - 1) / class->rate);
+    return (left * FLOW_UNITS_SECOND + class->rate - 1) / class->rate;
+}
+
 static SimTime flow_next_end_ps(const FlowNet *net, SimTime now_ps)
 {
     SimTime next_ps = SIMTIME_NEVER;
     for (guint i = 0; i < net->active->len; i++) {
         const FlowClass *class = g_ptr_array_index(net->active, i);
-        __uint128_t left = (__uint128_t)(class->head->target - class->served) * FLOW_UNITS_SECOND;
-        next_ps = MIN(next_ps, now_ps + (SimTime)((left + class->rate - 1) / class->rate));
+        next_ps = MIN(next_ps, now_ps + flow_left_ps(class));
     }
     return next_ps;
 }
@@ -388,13 +277,22 @@ static void flow_on_event(Event *event, SimTime now_ps)
         item = next;
     }
     flow_solve(net);
-    if (net->solved)
-        net->solved(net->share_user);
+    SimTime again_ps = net->solved ? net->solved(net->share_user) : SIMTIME_NEVER;
     if (net->active->len)
-        flow_schedule(net, MAX(flow_next_end_ps(net, now_ps), now_ps + 1));
+        flow_schedule(net, MAX(MIN(flow_next_end_ps(net, now_ps), again_ps), now_ps + 1));
 }
+
+void flow_see(const FlowNet *net, FlowSeen seen, gpointer user)
+{
+    for (guint i = 0; i < net->active->len; i++) {
+        const FlowClass *class = g_ptr_array_index(net->active, i);
+        seen(class->use, class->n, class->rate * class->count, user);
+    }
+}
+
+gboolean flow_is_behind(const FlowNet *net, guint32 resource) { return !net->resource[resource].held; }
 
 gboolean flow_is_full(const FlowNet *net, guint32 resource)
 {
-    return net->left[resource] < net->capacity[resource] / 200; /* what rounding leaves */
+    return net->resource[resource].left < net->resource[resource].capacity / 200; /* what rounding leaves */
 }

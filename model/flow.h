@@ -16,12 +16,17 @@
 
 #include "sim/sim.h"
 
+/* How a flow is held up by a resource that is full. HELD: it waits. BEHIND: what queues elsewhere goes on to it, and
+ * waits between the two: what it has where it queues sees to that (FlowShare), unless others are HELD there. RIDES: it
+ * takes what it takes (acknowledgements, on a channel of their own), only others wait. */
+typedef enum { FLOW_HELD, FLOW_BEHIND, FLOW_RIDES } FlowWay;
+
 typedef struct {
     guint32 resource;
     guint32 amount;   /* > 0 */
     guint32 issue_ps; /* > 0: one that queues there and takes so long to issue; the resource is shared */
     guint32 kind;     /* of queuing, for FlowShare */
-    gboolean rides;   /* it takes what it takes (acknowledgements, on a channel of their own): only others wait */
+    FlowWay way;
 } FlowUse;
 
 /* Millionths of its capacity that this resource has while `flows` queue there that take `issue_ps` each
@@ -44,8 +49,14 @@ struct FlowItem { /* embedded in its owner */
 typedef struct FlowNet FlowNet;
 FlowNet *flow_new(Sim *sim, guint32 resources);
 void flow_free(FlowNet *net); /* nothing may be under way, or its owners are gone with it */
-/* share: NULL: all of it, always; solved: called whenever rates have changed. */
-void flow_set_share(FlowNet *net, FlowShare share, void (*solved)(gpointer user), gpointer user);
+/* share: NULL: all of it, always; solved: called whenever rates have changed, says when shares will by themselves, or
+ * SIMTIME_NEVER. */
+void flow_set_share(FlowNet *net, FlowShare share, SimTime (*solved)(gpointer user), gpointer user);
+/* Of every class under way what it uses, and the lines a second of all its flows. */
+typedef void (*FlowSeen)(const FlowUse *use, guint32 n, guint64 lines, gpointer user);
+void flow_see(const FlowNet *net, FlowSeen seen, gpointer user);
+/* Whether nobody is held up by a resource but those behind others' queues. */
+gboolean flow_is_behind(const FlowNet *net, guint32 resource);
 /* All that flows could have of a resource is used, as solved last. */
 gboolean flow_is_full(const FlowNet *net, guint32 resource);
 void flow_set_capacity(FlowNet *net, guint32 resource, guint64 capacity);

@@ -120,7 +120,8 @@ typedef struct {
     GpuRoomWaiter room;         /* of its head */
     struct Gpu *gpu;
     struct Sm *sm_head, *sm_tail; /* waiting for room in it */
-    guint32 storing;            /* SMs with flows that store */
+    struct Sm *flow_head;       /* SMs with flows, by number (Sm.flow_next), */
+    guint32 storing;            /* and with flows that store */
 } GpuOutQueue;
 
 /* Of the specs, in packets or, where link.train_packets makes two of them one, in trains. */

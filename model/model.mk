@@ -16,6 +16,8 @@ libfanout_core_la_SOURCES += \
 	model/fence.c \
 	model/flow.c \
 	model/flow.h \
+	model/flow_fill.c \
+	model/flow_internal.h \
 	model/gpu.c \
 	model/gpu_state.c \
 	model/gpu.h \
@@ -51,6 +53,8 @@ libfanout_core_la_SOURCES += \
 	model/poll.c \
 	model/load_share.c \
 	model/load_share.h \
+	model/port_hold.c \
+	model/port_hold.h \
 	model/port_play.c \
 	model/port_play.h \
 	model/port_share.c \

@@ -4,13 +4,14 @@
 #include <string.h>
 
 typedef struct {
-    guint32 kind, sms, steps;
+    guint64 asked; /* kind, SMs and steps */
     PortShare share;
 } PortKnown;
 
 struct PortShares {
     const Fabric *fabric;
-    GArray *kinds, *known;
+    GArray *kinds;
+    GHashTable *known; /* PortKnown, by what was asked */
 };
 
 PortShares *port_shares_new(const Fabric *fabric)
@@ -18,14 +19,14 @@ PortShares *port_shares_new(const Fabric *fabric)
     PortShares *shares = g_new0(PortShares, 1);
     shares->fabric = fabric;
     shares->kinds = g_array_new(FALSE, FALSE, sizeof(PortKind));
-    shares->known = g_array_new(FALSE, FALSE, sizeof(PortKnown));
+    shares->known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     return shares;
 }
 
 void port_shares_free(PortShares *shares)
 {
     g_array_free(shares->kinds, TRUE);
-    g_array_free(shares->known, TRUE);
+    g_hash_table_destroy(shares->known);
     g_free(shares);
 }
 
@@ -38,21 +39,26 @@ guint32 port_kind(PortShares *shares, const PortKind *kind)
     return shares->kinds->len - 1;
 }
 
+const PortKind *port_kind_of(const PortShares *shares, guint32 kind)
+{
+    return &g_array_index(shares->kinds, PortKind, kind);
+}
+
 PortShare port_share(PortShares *shares, guint32 sms, guint64 issue_ps, guint32 kind)
 {
     const PortKind *how = &g_array_index(shares->kinds, PortKind, kind);
     guint64 steps = MAX((issue_ps + PORT_ISSUE_STEP_PS / 2) / PORT_ISSUE_STEP_PS, 1);
-    PortKnown asked = {.kind = kind, .sms = sms, .steps = (guint32)steps, .share.per_mille = 1000};
+    guint64 asked = (guint64)kind << 40 | (guint64)sms << 20 | steps;
     if ((guint64)sms * how->packet_ps * 4 < issue_ps * shares->fabric->links * 3) /* far from filling the ports */
-        return asked.share;
-    for (guint i = 0; i < shares->known->len; i++) {
-        const PortKnown *known = &g_array_index(shares->known, PortKnown, i);
-        if (known->sms == sms && known->steps == asked.steps && known->kind == kind)
-            return known->share;
+        return (PortShare){.per_mille = 1000};
+    g_assert(sms < 1u << 20 && steps < 1u << 20);
+    PortKnown *known = g_hash_table_lookup(shares->known, &asked);
+    if (!known) {
+        known = g_new(PortKnown, 1);
+        *known = (PortKnown){asked, port_play(shares->fabric, sms, steps * PORT_ISSUE_STEP_PS, how)};
+        g_hash_table_add(shares->known, known);
     }
-    asked.share = port_play(shares->fabric, sms, steps * PORT_ISSUE_STEP_PS, how);
-    g_array_append_val(shares->known, asked);
-    return asked.share;
+    return known->share;
 }
 
 guint32 port_share_links(PortShares *shares, guint32 sms, guint64 issue_ps, guint32 kind)

@@ -15,7 +15,7 @@
 
 /* How the SMs store. All of it counts as the same or as something else: no holes between the members. */
 typedef struct {
-    guint32 link_ps;   /* of a packet on its link, with what comes back for it, */
+    guint32 link_ps;   /* of a packet on its link, */
     guint32 packet_ps; /* and in the switch, if that takes longer: there so many wait before the link does */
     guint32 behind;
     guint32 warps;     /* of a CTA: they take turns, */
@@ -38,6 +38,7 @@ typedef struct PortShares PortShares;
 PortShares *port_shares_new(const Fabric *fabric);
 void port_shares_free(PortShares *shares);
 guint32 port_kind(PortShares *shares, const PortKind *kind); /* its number */
+const PortKind *port_kind_of(const PortShares *shares, guint32 kind);
 /* sms: that store, 1 or more; issue_ps: LSU time of one store's packet, with the loads that go with it (in steps of
  * PORT_ISSUE_STEP_PS). */
 PortShare port_share(PortShares *shares, guint32 sms, guint64 issue_ps, guint32 kind);

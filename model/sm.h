@@ -197,6 +197,7 @@ struct Sm {
     guint32 twin;            /* Txn that the store at hand merges with */
     Sm *out_next;            /* waits for a place in its queue */
     gboolean out_listed;
+    struct Sm *flow_next;    /* of its queue */
     void *flows;             /* the first of its loops that are flows (api/device_flow.c), */
     guint32 storing;         /* and how many of them store to other GPUs */
     guint32 id, loads, stores, ctas, warps;

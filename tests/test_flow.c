@@ -36,7 +36,8 @@ static void test_shares_are_max_min_fair(void **state)
     (void)state;
     Sim *sim = sim_new(&(SimSpec){.seed = 1}, NULL);
     FlowNet *net = flow_new(sim, 2);
-    const FlowUse both[] = {{0, UNIT, 0, 0, FALSE}, {1, UNIT, 0, 0, FALSE}}, one[] = {{0, UNIT, 0, 0, FALSE}};
+    const FlowUse one[] = {{0, UNIT, 0, 0, FLOW_HELD}};
+    const FlowUse both[] = {{0, UNIT, 0, 0, FLOW_HELD}, {1, UNIT, 0, 0, FLOW_HELD}};
     Work slow = {.item.done = on_done}, fast = {.item.done = on_done};
     flow_set_capacity(net, 0, 1000000000ull * UNIT);
     flow_set_capacity(net, 1, 200000000ull * UNIT);
@@ -58,7 +59,7 @@ static void test_rates_change_when_a_flow_ends(void **state)
     (void)state;
     Sim *sim = sim_new(&(SimSpec){.seed = 1}, NULL);
     FlowNet *net = flow_new(sim, 1);
-    const FlowUse use[] = {{0, 2 * UNIT, 0, 0, FALSE}};
+    const FlowUse use[] = {{0, 2 * UNIT, 0, 0, FLOW_HELD}};
     Work later = {.item.done = on_done}, lone = {.item.done = on_done};
     flow_set_capacity(net, 0, 1000000000ull * UNIT); /* half a line a ns for all together */
     FlowClass *class = flow_class(net, use, 1, G_MAXUINT32);
@@ -80,7 +81,7 @@ static void test_a_limited_flow_leaves_room(void **state)
     (void)state;
     Sim *sim = sim_new(&(SimSpec){.seed = 1}, NULL);
     FlowNet *net = flow_new(sim, 1);
-    const FlowUse use[] = {{0, UNIT, 0, 0, FALSE}};
+    const FlowUse use[] = {{0, UNIT, 0, 0, FLOW_HELD}};
     Work slow = {.item.done = on_done}, fast = {.item.done = on_done};
     flow_set_capacity(net, 0, 1000000000ull * UNIT);
     flow_begin(net, flow_class(net, use, 1, 100000000), &slow.item, 100ull * FLOW_LINE);
@@ -99,7 +100,7 @@ static void test_weights(void **state)
     (void)state;
     Sim *sim = sim_new(&(SimSpec){.seed = 1}, NULL);
     FlowNet *net = flow_new(sim, 1);
-    const FlowUse use[] = {{0, UNIT, 1, 0, FALSE}};
+    const FlowUse use[] = {{0, UNIT, 1, 0, FLOW_HELD}};
     Work light = {.item.done = on_done}, heavy = {.item.done = on_done};
     flow_set_capacity(net, 0, 1000000000ull * UNIT);
     FlowClass *class = flow_class(net, use, 1, G_MAXUINT32);
@@ -124,7 +125,8 @@ static void test_riders_are_not_held_up(void **state)
     (void)state;
     Sim *sim = sim_new(&(SimSpec){.seed = 1}, NULL);
     FlowNet *net = flow_new(sim, 2);
-    const FlowUse data[] = {{0, UNIT, 0, 0, FALSE}}, other[] = {{0, UNIT / 10, 0, 0, TRUE}, {1, UNIT, 0, 0, FALSE}};
+    const FlowUse data[] = {{0, UNIT, 0, 0, FLOW_HELD}};
+    const FlowUse other[] = {{0, UNIT / 10, 0, 0, FLOW_RIDES}, {1, UNIT, 0, 0, FLOW_HELD}};
     Work one = {.item.done = on_done}, two = {.item.done = on_done};
     flow_set_capacity(net, 0, 100000000ull * UNIT); /* 0.1 lines a ns */
     flow_set_capacity(net, 1, 1000000000ull * UNIT);
@@ -133,6 +135,30 @@ static void test_riders_are_not_held_up(void **state)
     assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
     assert_near(two.end_ps, 500000);
     assert_in_range(one.end_ps, 1000000, 1100000);
+    flow_free(net);
+    sim_free(sim);
+}
+
+/* What goes on from where it queues to a resource of half its capacity is not held up there, unless others are who do
+ * not queue: then as they are. */
+static void test_behind_is_held_up_where_it_queues(void **state)
+{
+    (void)state;
+    Sim *sim = sim_new(&(SimSpec){.seed = 1}, NULL);
+    FlowNet *net = flow_new(sim, 2);
+    const FlowUse stored[] = {{0, UNIT, 1, 0, FLOW_HELD}, {1, UNIT, 0, 0, FLOW_BEHIND}};
+    const FlowUse other[] = {{1, UNIT, 0, 0, FLOW_HELD}};
+    Work one = {.item.done = on_done}, two = {.item.done = on_done};
+    flow_set_capacity(net, 0, 1000000000ull * UNIT); /* a line a ns */
+    flow_set_capacity(net, 1, 500000000ull * UNIT);
+    flow_begin(net, flow_class(net, stored, 2, G_MAXUINT32), &one.item, 1000ull * FLOW_LINE);
+    sim_run(sim, 400000);
+    assert_true(flow_is_behind(net, 1));
+    flow_begin(net, flow_class(net, other, 1, G_MAXUINT32), &two.item, 100ull * FLOW_LINE);
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_near(two.end_ps, 400000 + 400000); /* a quarter of a line a ns */
+    assert_near(one.end_ps, 800000 + 500000);
+    assert_false(flow_is_full(net, 1));
     flow_free(net);
     sim_free(sim);
 }
@@ -266,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_a_limited_flow_leaves_room),
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_riders_are_not_held_up),
+        cmocka_unit_test(test_behind_is_held_up_where_it_queues),
         cmocka_unit_test(test_collectives_agree_with_their_packets),
         cmocka_unit_test(test_auto_is_packets_when_small),
         cmocka_unit_test(test_auto_is_flows_when_large),
