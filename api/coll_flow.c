@@ -11,7 +11,7 @@
  * So nothing is tuned: the flows give the shape (rounds, chunks, tails of loops), the packets the scale.
  * 4A is COLL_ANCHOR_BYTES a rank: with less, what packets take from one size to the next still varies by
  * 4 % (loads), and rings, whose CTAs wait for each other, have not come to their steady state. Pipelines that
- * move much at once (trees, NCCL's own NVLS) have 4 and 8 of their turns instead when that is more; all_gather
+ * move much at once (NCCL's own NVLS) have 4 and 8 of their turns instead when that is more; all_gather
  * by NCCL's own NVLS 16 and 32, its CTAs coming out of step late.
  * The short runs have simulations of their own, and packets are trains of two in them; the counters tell of
  * the run in flows alone. With more than COLL_ANCHOR_RANKS ranks what can be afforded is too short to have a

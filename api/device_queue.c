@@ -60,8 +60,8 @@ static void queue_see(const FlowUse *use, guint32 n, guint64 lines, gpointer use
                             packet_ps, acks / targets);
 }
 
-/* Where ports are full, packets beside flows wait as theirs do; fences wait for the slowest of these, and for what
- * waits in the switches. */
+/* Where ports have something to do, packets beside flows wait as theirs do; fences wait for the slowest of these, and
+ * for what waits in the switches. */
 SimTime device_queue_solved(gpointer user)
 {
     Fabric *fabric = user;
@@ -71,13 +71,12 @@ SimTime device_queue_solved(gpointer user)
     for (guint32 g = 0; g < fabric->spec.system.gpus; g++) {
         Gpu *gpu = &fabric->gpu[g];
         GpuFlows *flows = &gpu->flows;
-        flows->wait_ps = 0;
-        gpu->fence.flow_ps = flows->storing ? flows->trip_ps + port_holds_wait_ps(fabric->holds, g) : 0;
-        if (!flows->storing || !flow_is_full(fabric->flow, g * FLOW_RESOURCES + FLOW_OUT))
+        flows->wait_ps = gpu->fence.flow_ps = 0;
+        if (!flows->storing)
             continue;
         PortShare port = port_share(fabric->ports, flows->sms, flows->issue_ps / flows->storing, flows->kind);
         flows->wait_ps = port.wait_ps;
-        gpu->fence.flow_ps += port.worst_ps;
+        gpu->fence.flow_ps = flows->trip_ps + port.worst_ps + port_holds_wait_ps(fabric->holds, g);
     }
     return again_ps;
 }

@@ -49,7 +49,7 @@ PortShare port_share(PortShares *shares, guint32 sms, guint64 issue_ps, guint32 
     const PortKind *how = &g_array_index(shares->kinds, PortKind, kind);
     guint64 steps = MAX((issue_ps + PORT_ISSUE_STEP_PS / 2) / PORT_ISSUE_STEP_PS, 1);
     guint64 asked = (guint64)kind << 40 | (guint64)sms << 20 | steps;
-    if ((guint64)sms * how->packet_ps * 4 < issue_ps * shares->fabric->links * 3) /* far from filling the ports */
+    if ((guint64)sms * how->packet_ps * 4 < issue_ps * shares->fabric->links) /* ports have little to do */
         return (PortShare){.per_mille = 1000};
     g_assert(sms < 1u << 20 && steps < 1u << 20);
     PortKnown *known = g_hash_table_lookup(shares->known, &asked);

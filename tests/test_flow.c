@@ -244,9 +244,9 @@ static int compare_errors(const void *a, const void *b)
 
 #define FLOW_SMALL 4u /* cases that are always run */
 
-/* The first four always, all with FANOUT_FLOW_ALL (make check-flow). Beyond its crossings auto is flows, of trees with
- * measured rates: within 4 % of the packets, of the large ones 1 % in the median, with all their flits but
- * acknowledgements on the links, and the flows in fewer than a hundredth of their events. */
+/* The first four always, all with FANOUT_FLOW_ALL (make check-flow). Beyond its crossings auto is flows: within 4 % of
+ * the packets, of the large ones 1 % in the median, with all their flits but acknowledgements on the links, and the
+ * flows in fewer than a hundredth of their events. */
 static void test_auto_is_flows_when_large(void **state)
 {
     static const struct {

@@ -62,6 +62,22 @@ static void test_depth(void **state)
     assert_true(share[1].worst_ps > share[1].wait_ps);
 }
 
+/* Proves that packets wait for others at ports that are not full either: 12 SMs that take two thirds of the links' time
+ * get all they want, their packets wait, and less than those of SMs that fill the ports. */
+static void test_partly_busy(void **state)
+{
+    Bed bed;
+    PortShares *shares = shares_open(&bed, NULL);
+    PortKind kind = kind_of(PACKET_PS, PACKET_PS);
+    guint32 k = port_kind(shares, &kind);
+    (void)state;
+    PortShare part = port_share(shares, 12, 6000, k), full = port_share(shares, 36, 3000, k);
+    assert_in_range(part.per_mille, 990, 1000);
+    assert_in_range(part.wait_ps, 1, full.wait_ps / 4);
+    assert_in_range(part.worst_ps, part.wait_ps, full.worst_ps / 2);
+    shares_close(&bed, shares);
+}
+
 /* Proves that where the switch takes longer than the link, links are busy for so much less. */
 static void test_slow_switch(void **state)
 {
@@ -109,6 +125,7 @@ static void test_turns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_few), cmocka_unit_test(test_depth),
+                                       cmocka_unit_test(test_partly_busy),
                                        cmocka_unit_test(test_slow_switch), cmocka_unit_test(test_spread),
                                        cmocka_unit_test(test_turns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
