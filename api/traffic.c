@@ -30,7 +30,7 @@ static void traffic_on_done(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now
     traffic->end_ps = now_ps;
 }
 
-static void source_schedule(Source *source)
+static inline void source_schedule(Source *source)
 {
     sim_after(source->traffic->fabric->sim, &source->next,
               rng_exponential_ps(&source->rng, source->traffic->gap_ps), EVENT_PRIORITY_DEVICE);

@@ -39,7 +39,14 @@ static guint32 gpu_packet_flits(const Gpu *gpu, const GpuRequest *request)
     }
 }
 
-guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request)
+/* A store of whole units is most of what there is. */
+static inline gboolean gpu_is_whole_store(const GpuRequest *request)
+{
+    return request->kind == PACKET_WRITE && !request->train && request->word_mask == GPU_ALL_WORDS &&
+           (request->offset | request->bytes) % FLIT_BYTES == 0;
+}
+
+static G_GNUC_NO_INLINE guint32 gpu_other_flits(const Gpu *gpu, const GpuRequest *request)
 {
     guint32 flits = gpu_packet_flits(gpu, request);
     if (!request->train)
@@ -48,6 +55,13 @@ guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request)
     guint32 data = request->kind == PACKET_READ || request->kind == PACKET_MC_READ ? 0 : request->bytes / FLIT_BYTES;
     return 2 * flits - data;
 }
+
+static inline guint32 gpu_flits(const Gpu *gpu, const GpuRequest *request)
+{
+    return gpu_is_whole_store(request) ? 1 + request->bytes / FLIT_BYTES : gpu_other_flits(gpu, request);
+}
+
+guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request) { return gpu_flits(gpu, request); }
 
 guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request)
 {
@@ -181,38 +195,42 @@ static void gpu_request_plain(Gpu *gpu, const GpuRequest *request, SimTime now_p
     fabric_account_plain(gpu->fabric, request, now_ps, at_ps);
 }
 
-Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
+static G_GNUC_NO_INLINE guint32 gpu_take_data(const Gpu *gpu, const GpuRequest *request)
 {
-    Fabric *fabric = gpu->fabric;
-    guint32 index = txn_take(&gpu->txns), flits = gpu_request_flits(gpu, request), train = request->train & 1u;
+    DataPool *pool = gpu->fabric->data;
+    guint32 slot = data_take(pool);
+    memcpy(data_at(pool, slot), request->data, request->op == TXN_ATOM_CAS ? DATA_SLOT_BYTES : request->bytes);
+    return slot;
+}
+
+/* The switch knows who asks: a multicast request says how it is answered instead. */
+static Packet gpu_multicast(const GpuRequest *request, guint32 index, guint32 flits)
+{
+    guint32 train = request->train & 1u, back = 1u + train + (request->bytes + FLIT_BYTES - 1u) / FLIT_BYTES;
+    ReplicaAnswer answer = request->bytes % FLIT_BYTES == 0 ? mcobject_answer(request->object) : REPLICA_BY_RECORD;
+    guint16 src = replica_pack((guint8)back, answer);
+    return packet_new(request->kind, index, train, src, request->object->mcid, flits);
+}
+
+static inline __attribute__((always_inline)) Packet gpu_prepare_here(Gpu *gpu, const GpuRequest *request)
+{
+    guint32 index = txn_take(&gpu->txns), flits = gpu_flits(gpu, request), train = request->train & 1u;
     Txn *txn = txn_at(&gpu->txns, index);
+    *txn_next(&gpu->txns, index) = TXN_NONE;
     txn->offset = request->offset;
     txn->start_ps = sim_now_ps(gpu->sim);
     txn->done = request->done;
     txn->owner = request->owner;
     txn->tag = request->tag;
     txn->word_mask = request->word_mask;
-    txn->bytes = request->bytes & 0x1ffu;
-    txn->kind = (guint8)request->kind & 7u;
-    txn->type = request->type & 0x3fu;
-    txn->op = request->op;
-    txn->acc = request->acc & 3u;
-    txn->train = train & 1u;
-    txn->spare = 0;
-    txn->state = TXN_OK;
     txn->data = 0;
-    *txn_next(&gpu->txns, index) = TXN_NONE;
-    if (request->data) {
-        txn->data = data_take(fabric->data);
-        memcpy(data_at(fabric->data, txn->data), request->data,
-               request->op == TXN_ATOM_CAS ? DATA_SLOT_BYTES : request->bytes);
-    }
+    txn->what = request->bytes * TXN_ONE(bytes) | request->kind * TXN_ONE(kind) | request->type * TXN_ONE(type) |
+                request->op * TXN_ONE(op) | request->acc * TXN_ONE(acc) | train * TXN_ONE(train);
+    if (G_UNLIKELY(request->data != NULL))
+        txn->data = gpu_take_data(gpu, request);
     if (request->object) {
         txn->object = request->object;
-        guint32 back = 1u + train + (request->bytes + FLIT_BYTES - 1u) / FLIT_BYTES;
-        ReplicaAnswer answer = request->bytes % FLIT_BYTES == 0 ? mcobject_answer(request->object) : REPLICA_BY_RECORD;
-        guint16 src = replica_pack((guint8)back, answer); /* the switch knows who asks */
-        return packet_new(request->kind, index, train, src, request->object->mcid, flits);
+        return gpu_multicast(request, index, flits);
     }
     const MemRegion *region = txn->region = request->region;
     Packet packet = packet_new(request->kind, index, train, gpu->id, region->gpu, flits);
@@ -221,24 +239,36 @@ Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
     return packet;
 }
 
-void gpu_send(Gpu *gpu, Packet packet, guint32 link)
+Packet gpu_prepare(Gpu *gpu, const GpuRequest *request) { return gpu_prepare_here(gpu, request); }
+
+static inline void gpu_send_now(Gpu *gpu, Packet packet, guint32 link, SimTime not_before_ps)
 {
     PACKET_ADD(gpu->requests, packet);
     PROBE_POINT(gpu->fabric, PROBE_REQUEST, gpu->path, &packet, sim_now_ps(gpu->sim));
-    link_push(&gpu->up[link], packet, gpu->flows.wait_ps ? sim_now_ps(gpu->sim) + gpu->flows.wait_ps : 0);
+    link_push(&gpu->up[link], packet, not_before_ps);
 }
 
-void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
+void gpu_send(Gpu *gpu, Packet packet, guint32 link)
 {
-    if (link == GPU_LINK_LOCAL && gpu_is_plain(gpu, request)) {
+    gpu_send_now(gpu, packet, link, gpu->flows.wait_ps ? sim_now_ps(gpu->sim) + gpu->flows.wait_ps : 0);
+}
+
+static G_GNUC_NO_INLINE void gpu_request_own(Gpu *gpu, const GpuRequest *request)
+{
+    if (gpu_is_plain(gpu, request)) {
         gpu_request_plain(gpu, request, sim_now_ps(gpu->sim));
         return;
     }
     Packet packet = gpu_prepare(gpu, request);
+    gpu_request_local(gpu, packet, txn_at(&gpu->txns, packet.txn), sim_now_ps(gpu->sim));
+}
+
+void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
+{
     if (link == GPU_LINK_LOCAL)
-        gpu_request_local(gpu, packet, txn_at(&gpu->txns, packet.txn), sim_now_ps(gpu->sim));
+        gpu_request_own(gpu, request);
     else
-        gpu_send(gpu, packet, link);
+        gpu_send(gpu, gpu_prepare_here(gpu, request), link);
 }
 
 /* ---- answers */

@@ -162,18 +162,18 @@ typedef struct Gpu {
 extern const StatRow gpu_stats[];
 
 typedef struct {
-    PacketKind kind;          /* of the request */
+    guint64 offset;           /* of the first byte touched; its span stays in a 128 B line (256 B: engine, train) */
     MemRegion *region;        /* unicast */
     McObject *object;         /* multicast */
-    guint64 offset;           /* of the first byte touched; its span stays in a 128 B line (256 B: engine, train) */
-    guint16 bytes;
-    gboolean train;           /* two packets of 128 B */
-    guint32 word_mask;        /* 4 B words touched from offset on; GPU_ALL_WORDS */
-    guint8 type, op, acc;     /* numeric.h; atomics also TXN_ATOM_* */
-    const guint8 *data;       /* what a write, red or atomic carries; NULL when timing-only or a read */
     TxnDone done;
     void *owner;
     guint64 tag;
+    const guint8 *data;       /* what a write, red or atomic carries; NULL when timing-only or a read */
+    PacketKind kind;          /* of the request */
+    gboolean train;           /* two packets of 128 B */
+    guint32 word_mask;        /* 4 B words touched from offset on; GPU_ALL_WORDS */
+    guint16 bytes;
+    guint8 type, op, acc;     /* numeric.h; atomics also TXN_ATOM_* */
     GpuPlainDone plain;       /* instead of `done` where nothing but the time matters: see gpu_request(); or NULL */
 } GpuRequest;
 #define GPU_ALL_WORDS 0xffffffffu

@@ -25,16 +25,22 @@ struct Txn { /* one cache line */
     guint64 tag;         /* the owner's */
     guint32 data;        /* slot of the data pool, 0: none (timing-only, or no data) */
     guint32 word_mask;   /* which 4 B words of the line are touched, from `offset`'s line on */
-    guint32 bytes : 9;   /* span from `offset`: a line's part, or up to 256 B from a copy engine or of a train */
-    guint32 kind : 3;    /* PacketKind of the request */
-    guint32 type : 6;    /* NumericType of reductions and atomics */
-    guint32 op : 8;      /* NumericOp, TXN_ATOM_* */
-    guint32 acc : 2;     /* NumericAcc: precision of the sum */
-    guint32 state : 2;   /* 0: in order; else a TxnFault */
-    guint32 train : 1;   /* two packets */
-    guint32 spare : 1;
+    union {
+        struct {
+            guint32 bytes : 9; /* span from `offset`: a line's part, or up to 256 B from a copy engine or of a train */
+            guint32 kind : 3;  /* PacketKind of the request */
+            guint32 type : 6;  /* NumericType of reductions and atomics */
+            guint32 op : 8;    /* NumericOp, TXN_ATOM_* */
+            guint32 acc : 2;   /* NumericAcc: precision of the sum */
+            guint32 state : 2; /* 0: in order; else a TxnFault */
+            guint32 train : 1; /* two packets */
+            guint32 spare : 1;
+        };
+        guint32 what;          /* all of these */
+    };
 };
 G_STATIC_ASSERT(sizeof(Txn) == 64);
+#define TXN_ONE(field) ((Txn){.field = 1}.what) /* as PACKET_ONE() */
 
 typedef enum { TXN_OK, TXN_UNBOUND, TXN_TIMEOUT } TxnFault;
 

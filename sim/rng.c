@@ -45,8 +45,7 @@ guint64 rng_below(Rng *rng, guint64 bound)
     return product >> 64;
 }
 
-/* ln(1 + i / 64), times 2^32. */
-static const guint32 ln_table[] = {
+const guint32 rng_ln_table[] = {
     0u, 66589974u, 132163268u, 196750459u, 260380768u, 323082134u, 384881291u, 445803834u,
     505874286u, 565116154u, 623551984u, 681203418u, 738091233u, 794235396u, 849655098u, 904368797u,
     958394255u, 1011748572u, 1064448219u, 1116509066u, 1167946415u, 1218775023u, 1269009132u, 1318662486u,
@@ -55,20 +54,5 @@ static const guint32 ln_table[] = {
     2085240191u, 2126340670u, 2167051565u, 2207380193u, 2247333665u, 2286918897u, 2326142616u, 2365011363u,
     2403531508u, 2441709246u, 2479550612u, 2517061482u, 2554247578u, 2591114477u, 2627667611u, 2663912276u,
     2699853634u, 2735496721u, 2770846446u, 2805907598u, 2840684851u, 2875182766u, 2909405794u, 2943358281u,
-    2977044472u,
+    RNG_LN2,
 };
-#define LN2_FIXED 2977044472u /* ln 2, times 2^32 */
-
-/* -ln(u), u being uniform in (0, 1): whole powers of two from its leading zeros, the rest from the table
- * with straight lines between its points. Never short, and too long by 1 in 30,000 of the mean at most. */
-guint64 rng_exponential_ps(Rng *rng, guint64 mean_ps)
-{
-    guint64 draw = rng_next(rng) | 1;
-    int zeros = __builtin_clzll(draw);
-    guint64 rest = draw << zeros << 1; /* u = (1 + rest / 2^64) / 2^(zeros + 1) */
-    guint index = (guint)(rest >> 58);
-    guint64 between = rest >> 26 & 0xffffffffu;
-    guint64 step = ln_table[index + 1] - ln_table[index];
-    guint64 means = (guint64)(zeros + 1) * LN2_FIXED - ln_table[index] - (step * between >> 32);
-    return (guint64)((unsigned __int128)mean_ps * means >> 32);
-}
