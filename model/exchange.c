@@ -47,7 +47,7 @@ void exchange_credit_first(Link *link, Vc v, guint32 flits, guint64 batch)
 static void exchange_arrive(Link *link, Packet packet, SimTime at_ps)
 {
     Vc v = packet_vc(&packet);
-    LinkRing *ring = &link->vc[v].far;
+    LinkRing *ring = &link->far[v];
     if (ring->wire == ring->head) {
         gboolean replica = packet.kind >= PACKET_MC_WRITE && packet.kind <= PACKET_MC_READ;
         if (replica ? link_tell_replica(link, packet, at_ps) : link_tell_early(link, packet, at_ps))

@@ -64,29 +64,39 @@ static void gpu_respond(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
     link_push(&gpu->up[link], packet_new(kind, packet.txn, packet.train, packet.src, gpu->id, flits), now_ps);
 }
 
-static void gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
+/* The bytes of a write, which are read or watched, are there. */
+static G_GNUC_NO_INLINE void gpu_write_bytes(Gpu *gpu, Packet packet, SimTime now_ps)
 {
     Fabric *fabric = gpu->fabric;
-    const TxnPool *txns = &fabric->gpu[packet.src].txns;
-    if (!packet.plain) {
-        Txn *txn = txn_at(txns, packet.txn);
-        if (txn->region->host || memory_watches(fabric->memory))
-            gpu_touch(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL,
-                      NULL, now_ps + gpu->spec->l2_ps);
-        if (txn->data)
-            data_give(fabric->data, txn->data);
-        txn->data = 0;
-    }
-    AckMerge *ack = &gpu->port[link].ack[packet.src];
+    Txn *txn = gpu_requester_txn(gpu, &packet);
+    if (txn->region->host || memory_watches(fabric->memory))
+        gpu_touch(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL,
+                  NULL, now_ps + gpu->spec->l2_ps);
+    if (txn->data)
+        data_give(fabric->data, txn->data);
+    txn->data = 0;
+}
+
+/* How many writes one packet answers: one by one for a while after a read. */
+static inline guint64 gpu_merge_max(const Gpu *gpu, guint32 link, guint32 src, SimTime now_ps)
+{
     const SimTime *read_left_ps = gpu->port[link].read_left_ps;
-    guint64 merge_max = gpu->spec->ack_merge_max;
-    if (G_UNLIKELY(read_left_ps != NULL) && read_left_ps[packet.src] != 0 &&
-        read_left_ps[packet.src] + gpu->spec->ack_hold_off_ps > now_ps)
-        merge_max = 1;
-    guint32 *next = txn_next(txns, packet.txn);
+    if (G_UNLIKELY(read_left_ps != NULL) && read_left_ps[src] != 0 &&
+        read_left_ps[src] + gpu->spec->ack_hold_off_ps > now_ps)
+        return 1;
+    return gpu->spec->ack_merge_max;
+}
+
+/* TRUE: *answer leaves. Whatever was due at the port before has been done. */
+static inline gboolean gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps, Packet *answer)
+{
+    guint32 src = packet.src, *next = txn_next(&gpu->fabric->gpu[src].txns, packet.txn);
+    if (!packet.plain)
+        gpu_write_bytes(gpu, packet, now_ps);
     while (G_UNLIKELY(*next)) /* stores that merged with it at its SM */
-        next = txn_next(txns, *next);
-    ack_add(ack, &gpu->up[link], packet, next, merge_max, gpu->spec->ack_timer_ps, now_ps);
+        next = txn_next(&gpu->fabric->gpu[src].txns, *next);
+    return ack_take(&gpu->port[link].ack[src], &gpu->up[link], packet, next, gpu_merge_max(gpu, link, src, now_ps),
+                    gpu->spec->ack_timer_ps, now_ps, answer);
 }
 
 /* The answer to a replica goes into the port's queue, TRUE, or will later, FALSE. */
@@ -157,7 +167,7 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
 
 /* ---- service */
 
-static inline __attribute__((always_inline)) void gpu_serve(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
+static void gpu_serve(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
     PACKET_ADD(gpu->served, packet);
     PROBE_POINT(gpu->fabric, PROBE_SERVE, gpu->path, &packet, now_ps);
@@ -178,10 +188,14 @@ static inline __attribute__((always_inline)) void gpu_serve(Gpu *gpu, guint32 li
             return;
         }
     }
-    if (packet.kind == PACKET_READ)
+    Packet answer;
+    if (packet.kind == PACKET_READ) {
         gpu_respond(gpu, link, packet, now_ps);
-    else
-        gpu_acknowledge(gpu, link, packet, now_ps);
+        return;
+    }
+    ack_settle(&gpu->up[link]);
+    if (gpu_acknowledge(gpu, link, packet, now_ps, &answer))
+        link_push(&gpu->up[link], answer, 0);
 }
 
 static inline gboolean gpu_target_has_room(const Gpu *gpu, guint32 link)
@@ -243,10 +257,8 @@ static ALWAYS_INLINE gboolean gpu_target_serve_here(void *node, Link *up, const 
     Gpu *gpu = node;
     guint32 link = up->source_port;
     Packet packet = request->packet;
-    if (packet.kind == PACKET_ACK) {
-        ack_expire(&gpu->port[link].ack[packet.src], up, at_ps);
-        return FALSE;
-    }
+    if (packet.kind == PACKET_ACK)
+        return ack_expire(&gpu->port[link].ack[packet.src], at_ps, answer);
     gpu->stalls += at_ps > request->at_ps;
     if (packet.hold == LINK_IN_TIME) {
         gpu_serve(gpu, link, packet, at_ps);
@@ -256,10 +268,9 @@ static ALWAYS_INLINE gboolean gpu_target_serve_here(void *node, Link *up, const 
     link_credit(&gpu->down[link], VC_CREQ, packet.flits, at_ps);
     if (packet.kind >= PACKET_MC_WRITE)
         return gpu_answer_plain(gpu, link, packet, at_ps, answer);
-    if (packet.kind == PACKET_READ)
-        gpu_respond(gpu, link, packet, at_ps);
-    else
-        gpu_acknowledge(gpu, link, packet, at_ps);
+    if (packet.kind != PACKET_READ)
+        return gpu_acknowledge(gpu, link, packet, at_ps, answer);
+    gpu_respond(gpu, link, packet, at_ps);
     return FALSE;
 }
 
@@ -268,7 +279,11 @@ static gboolean gpu_target_serve(void *node, Link *up, const LinkReady *request,
 {
     return gpu_target_serve_here(node, up, request, at_ps, answer);
 }
-static void gpu_target_settle(Link *up, SimTime now_ps) { link_settle_lanes_by(up, gpu_target_serve_here, now_ps); }
+static void gpu_target_settle(Link *up, SimTime now_ps)
+{
+    if (!up->serving)
+        link_settle_lanes_by(up, gpu_target_serve_here, link_early_asked, now_ps);
+}
 
 #define GPU_TARGET_EARLY                                                                                        \
     (1u << PACKET_READ | 1u << PACKET_WRITE | 1u << PACKET_RED | 1u << PACKET_MC_WRITE | 1u << PACKET_MC_RED |   \

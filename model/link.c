@@ -10,11 +10,11 @@ static inline int link_arbitrate_short(Link *link, SimTime at_ps, SimTime *retry
     link->starved = 0;
     for (unsigned i = 1; i <= VCS; i++) {
         unsigned v = (link->last_vc + i) % VCS;
-        if (link->waiting[v] == 0)
+        if (link->ring[v].waiting == 0)
             continue;
         if (link->credit[v].due_ps <= at_ps)
             link_collect_credits(link, (Vc)v, at_ps);
-        if (link->credits[v] >= link_front_flits(link, v, TRUE))
+        if (link->ring[v].credits >= link_front_flits(link, v, TRUE))
             return (int)v;
         *retry_ps = MIN(*retry_ps, link->credit[v].due_ps);
         link->starved |= (guint8)(1u << v);
@@ -23,7 +23,7 @@ static inline int link_arbitrate_short(Link *link, SimTime at_ps, SimTime *retry
     return -1;
 }
 
-void link_wire_watched(Link *link, Packet packet, SimFine start)
+static void link_wire_watched(Link *link, Packet packet, SimFine start)
 {
     if (link->probe)
         link->probe(link->probe_user, PROBE_WIRE, __FILE__, link->path, &packet, simfine_to_ps(start));
@@ -31,6 +31,16 @@ void link_wire_watched(Link *link, Packet packet, SimFine start)
         link->replays++;
         link->free_at += simfine_from_ps(link->replay_ps) + packet.flits * link->flit_time;
     }
+}
+
+gboolean link_wire_rare(Link *link, unsigned v, Packet packet, SimFine start, SimTime *at_ps)
+{
+    if (link->rare & LINK_WATCHED)
+        link_wire_watched(link, packet, start);
+    *at_ps = simfine_to_ps(link->free_at) + link->ring[v].delay_ps;
+    if (link->rare & LINK_LEAVES)
+        exchange_packet(link->domain, link, packet, *at_ps);
+    return (link->rare & LINK_LEAVES) != 0;
 }
 
 /* Nothing can go at the instant `at`: the link is blocked until credits come (or it comes up). */
@@ -59,7 +69,7 @@ static ALWAYS_INLINE void link_settle_all(Link *link, SimTime now_ps)
     if (link->ready)
         link->settle(link, now_ps);
     else
-        link_settle(link, now_ps + link->ahead_ps);
+        link_settle(link, link_early_asked, now_ps + link->ahead_ps);
 }
 
 /* ---- who sees to being called */
@@ -148,7 +158,7 @@ Packet link_arrive_unsettled(Link *link, Vc v, SimTime now_ps)
     Packet packet = link_slot(ring, ring->head)->packet;
     if (++ring->head != ring->wire)
         sim_at_key(link->sim, &link->vc[v].arrive, link_due_ps(link_slot(ring, ring->head), now_ps));
-    link_ring_lap(ring, link->waiting[v]);
+    link_ring_lap(ring, link->ring[v].waiting);
     if (settles)
         link_follow_up(link);
     return packet;
@@ -177,7 +187,7 @@ guint32 link_queued(Link *link, Vc vc)
 {
     if (link_is_unsettled(link))
         link_settle_now(link, sim_now_ps(link->sim));
-    return link->waiting[vc];
+    return link->ring[vc].waiting;
 }
 
 void link_set_drained(Link *link, Vc vc, guint32 below)

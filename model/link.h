@@ -62,14 +62,18 @@ typedef struct {
     guint32 due; /* low half of the ps when it arrives, once it is on the wire: nothing flies for 4 ms */
 } __attribute__((packed, aligned(4))) LinkSlot;
 
-/* The packets of one channel, but for those of a log, each written once: those in flight, from `head` on, and behind
- * them those that wait for the wire, from `wire` on. Both count on and on: back to 0 when nothing is left, so that a
- * short queue stays in the same few cache lines. */
+/* One channel, half a cache line: its packets, but for those of a log, each written once. Those in flight, from `head`
+ * on, and behind them those that wait for the wire, from `wire` on. Both count on and on: back to 0 when nothing is
+ * left, so that a short queue stays in the same few cache lines. */
 typedef struct {
     LinkSlot *at;
     guint32 head, wire;
     guint32 mask;       /* size, a power of two or 0, less 1 */
+    guint32 waiting;    /* packets that wait for the wire, those of a log among them */
+    gint32 credits;     /* flits the far buffer has room for */
+    guint32 delay_ps;   /* from the end of serialization to arrival, all fixed stages included */
 } LinkRing;
+G_STATIC_ASSERT(sizeof(LinkRing) == 32);
 static inline LinkSlot *link_slot(const LinkRing *ring, guint32 n) { return &ring->at[n & ring->mask]; }
 void link_ring_grow(LinkRing *ring);
 static inline gboolean link_ring_is_full(const LinkRing *ring, guint32 waiting)
@@ -108,7 +112,6 @@ typedef void (*LinkSettle)(Link *link, SimTime now_ps);
 /* A virtual channel at its far end. */
 typedef struct {
     Event arrive;
-    LinkRing far;       /* in flight to another domain, whose letters bring them here */
 } LinkVc;
 
 typedef struct {
@@ -129,16 +132,14 @@ typedef struct {
     LinkReturnRing far; /* those of batches out of reach, in order of time */
 } LinkCredits;
 
-/* What a crossing touches lies in the first lines: two of the sender, one for each channel's arrivals, the
- * receiver's. */
+/* What a crossing touches lies in the first lines: two of the sender, two of who receives. */
 struct Link {
     SimFine free_at;         /* end of the last serialization */
     SimFine flit_time;
     Sim *sim;
+    SimTime ahead_ps;        /* commit_ahead_ps */
     guint32 logged;          /* the last ones that wait in VC_CREQ's queue are in `log`, */
     guint32 log_next;        /* from there on */
-    guint32 waiting[VCS];    /* packets that wait for the wire */
-    gint32 credits[VCS];     /* flits the far buffer has room for */
     guint8 last_vc;          /* served last: the other one goes first */
     guint8 starved;          /* bit for each VC that lacked credits: the next ones may wake a blocked link */
     guint8 down;
@@ -148,58 +149,56 @@ struct Link {
     guint8 rare;             /* LINK_WATCHED, LINK_LEAVES: link_wire() looks closer */
     guint8 ready;            /* bit for each VC that something in a lane or the inbox may join */
     guint64 queue_peak;      /* packets */
+    struct Link **ingress;   /* of the sending switch, by port: whose credits departing packets free */
 
     LinkRing ring[VCS];
-    guint32 delay_ps[VCS];   /* from the end of serialization to arrival, all fixed stages included */
-    SimTime ahead_ps;        /* commit_ahead_ps */
 
     LinkVc vc[VCS];
-
     void *sink_node;
     guint32 sink_port;       /* number of this link at the receiving node */
     guint16 odd;             /* LINK_DRAINS, LINK_FAR: link_arrive() looks closer */
     guint16 more;            /* the packet after the one just taken comes along with it: link_goes_on() */
     guint32 credit_shift;    /* LinkCredits.shift, */
     LinkCredits *freed[VCS]; /* where the receiver puts what it frees: `credit`, or its domain's book */
-    SimTime credit_delay_ps; /* and delay_ps, where the receiver looks */
     struct Link *answers;    /* see link_set_answers() */
-    Sim *far_sim;
-
-    guint32 drained_below[VCS];  /* call `drained` when the queue gets shorter than this; 0: never */
-    LinkDrained drained;
-
-    Event send;              /* only where no arrival would bring us back in time: see link_settle() */
-    SimTime retry_ps;        /* blocked: when the first credit comes, as far as known */
 
     /* what both ends look at and nothing changes, so that it may lie in the caches of two processors */
     void *source_node;
-    guint32 source_port;     /* number of this link at the sending node */
-    guint32 switch_port;     /* at whichever end is a switch: addressee of letters between domains */
-    struct LinkDomain *domain; /* where the sender is, and the far end is not */
-    struct LinkDomain *far_domain; /* where the far end is, and the sender is not; NULL: both are in one */
     LinkEarly early;         /* and the kinds of packets for it, a bit each */
     guint16 early_kinds;
     guint16 log_gpu;         /* whose packets of the log leave here */
     guint32 slack_ps;        /* a decision may be made later than it was due, but not by so much */
     LinkLog *log;            /* see model/link_log.h; NULL: none */
-    struct Link **ingress;   /* of the sending switch, by port: whose credits departing packets free */
+    struct LinkDomain *domain; /* where the sender is, and the far end is not */
+    struct LinkDomain *far_domain; /* where the far end is, and the sender is not; NULL: both are in one */
+    guint32 source_port;     /* number of this link at the sending node */
+    guint32 switch_port;     /* at whichever end is a switch: addressee of letters between domains */
 
     SimTime ready_ps __attribute__((aligned(64))); /* when the first of them joins its queue, as far as known, */
     guint64 ready_order;     /* and its place among what happens at that instant */
-    Inbox inbox;             /* packets of many other links that will join */
+    guint32 gate;            /* answers in the queue that hold requests up */
+    guint32 in_time;         /* requests in the lane that must be served when it is time */
     guint8 late;             /* in its domain's list of links that decide at the end of a window */
     guint8 serving;          /* something of a lane, */
-    guint32 in_time;         /* requests in the lane that must be served when it is time */
     SimTime serving_ps;      /* at that time */
     SimTime gate_open_ps;    /* when the last answer left a queue that held requests up */
-    LinkReadyRing lane[LINK_LANES];
-    guint32 gate;            /* answers in the queue that hold requests up */
     guint64 request_order;   /* of a request among what happens when it arrives */
+    Inbox inbox;             /* packets of many other links that will join */
+    SimTime first_ps[LINK_LANES]; /* of each lane; SIMTIME_NEVER: it is empty */
+    LinkReadyRing lane[LINK_LANES];
     LinkServe serve;
     LinkSettle settle;       /* link_settle_lanes(), or one that has `serve` in it */
 
+    Event send __attribute__((aligned(64))); /* only where no arrival would bring us back in time: link_settle() */
+    SimTime retry_ps;        /* blocked: when the first credit comes, as far as known */
+    guint32 drained_below[VCS];  /* call `drained` when the queue gets shorter than this; 0: never */
+    LinkDrained drained;
+
     LinkCount count[PACKET_KINDS] __attribute__((aligned(64))); /* by the sender */
     LinkCredits credit[VCS] __attribute__((aligned(64)));
+    LinkRing far[VCS] __attribute__((aligned(64))); /* in flight to another domain, whose letters bring them here */
+    SimTime credit_delay_ps; /* LinkCredits.delay_ps, where the receiver looks */
+    Sim *far_sim;
     LinkCredits (*book)[VCS]; /* two, for the domain of the far end: one to write, one on its way */
     SimTime drain_ps;
     LinkSink sink;
@@ -211,9 +210,8 @@ struct Link {
     Rng rng;
     char *path;              /* "gpu0.link3.up" */
 } __attribute__((aligned(64)));
-G_STATIC_ASSERT(sizeof(LinkVc) == 64 && G_STRUCT_OFFSET(Link, ring) == 64 && G_STRUCT_OFFSET(Link, vc) == 128);
-G_STATIC_ASSERT(G_STRUCT_OFFSET(Link, sink_node) == 256 && G_STRUCT_OFFSET(Link, drained_below) == 320);
-G_STATIC_ASSERT(G_STRUCT_OFFSET(Link, source_node) == 384 && G_STRUCT_OFFSET(Link, ready_ps) == 448);
+G_STATIC_ASSERT(G_STRUCT_OFFSET(Link, ring) == 64 && G_STRUCT_OFFSET(Link, vc) == 128);
+G_STATIC_ASSERT(G_STRUCT_OFFSET(Link, source_node) == 256 && G_STRUCT_OFFSET(Link, ready_ps) == 320);
 extern const StatRow link_stats[];
 
 /* number: of this link among all, which fixes the order of what happens at one instant. */
@@ -244,7 +242,7 @@ void link_push_coming(Link *link, Packet packet, SimTime at_ps, const Link *from
 /* In its ring, the others are in a log. */
 static inline guint32 link_in_ring(const Link *link, unsigned v)
 {
-    return link->waiting[v] - (v == VC_CREQ ? link->logged : 0);
+    return link->ring[v].waiting - (v == VC_CREQ ? link->logged : 0);
 }
 static inline void link_count_peak(Link *link, guint32 waiting)
 {
@@ -253,18 +251,18 @@ static inline void link_count_peak(Link *link, guint32 waiting)
 }
 static inline gboolean link_waits(const Link *link)
 {
-    return (link->waiting[VC_CREQ] | link->waiting[VC_RSP]) != 0;
+    return (link->ring[VC_CREQ].waiting | link->ring[VC_RSP].waiting) != 0;
 }
 /* There may be something to decide. */
 static inline gboolean link_is_unsettled(const Link *link)
 {
-    return (link->waiting[VC_CREQ] | link->waiting[VC_RSP] | link->ready) != 0;
+    return (link->ring[VC_CREQ].waiting | link->ring[VC_RSP].waiting | link->ready) != 0;
 }
 /* Packets that wait in a channel's queue at this instant. */
 guint32 link_queued(Link *link, Vc vc);
 static inline gboolean link_has_room(Link *link, Vc vc, guint64 packets)
 {
-    gboolean short_now = link->waiting[vc] < packets && !(link->ready >> vc & 1);
+    gboolean short_now = link->ring[vc].waiting < packets && !(link->ready >> vc & 1);
     return short_now || link_queued(link, vc) < packets; /* settling only shortens it, but for lanes */
 }
 /* All fixed stages from the end of serialization to arrival. */
@@ -294,7 +292,7 @@ static inline gboolean link_goes_on(const Link *link) { return G_UNLIKELY(link->
 /* The ring of what arrives. */
 static inline LinkRing *link_flight(Link *link, Vc v)
 {
-    return G_UNLIKELY(link->odd) && link->far_domain ? &link->vc[v].far : &link->ring[v];
+    return G_UNLIKELY(link->odd) && link->far_domain ? &link->far[v] : &link->ring[v];
 }
 static inline gboolean link_flies(Link *link, Vc v)
 {

@@ -17,12 +17,12 @@ void link_collect_credits(Link *link, Vc v, SimTime at_ps)
             credit->due_ps = link_batch_ps(credit, n);
             break;
         }
-        link->credits[v] += (gint32)credit->flits[n % LINK_BATCHES];
+        link->ring[v].credits += (gint32)credit->flits[n % LINK_BATCHES];
         credit->full &= ~((guint64)1 << n % LINK_BATCHES);
     }
     credit->next = MAX(credit->next, end);
     while (credit->far.count && link_return_peek(&credit->far)->at_ps <= at_ps) {
-        link->credits[v] += (gint32)link_return_peek(&credit->far)->flits;
+        link->ring[v].credits += (gint32)link_return_peek(&credit->far)->flits;
         link_return_drop(&credit->far);
     }
     if (G_UNLIKELY(credit->far.count))

@@ -38,16 +38,12 @@ static inline guint64 link_batch_first(const LinkCredits *credit)
 
 /* link_credit.c: credits that have come back by at_ps are the sender's. */
 void link_collect_credits(Link *link, Vc v, SimTime at_ps);
-/* link.c: a packet that somebody looks at, or that bit errors may hit. */
-void link_wire_watched(Link *link, Packet packet, SimFine start);
-/* Who goes when the one whose turn it is lacks credits; -1: nobody. */
+/* link.c: who goes when the one whose turn it is lacks credits; -1: nobody. */
 int link_serve_short(Link *link, SimFine start, SimFine at, SimTime now_ps);
 /* link_log.c: where packets of a log may wait. */
 void link_serve_logged(Link *link, SimFine start, SimFine at, SimTime now_ps);
 void link_settle_logged(Link *link, SimTime until_ps);
-/* link_lane.c: when the next one of lanes and inbox joins a queue, as far as known now, for what leaves the queue may
- * let it in. */
-void link_note_ready(Link *link);
+/* link_lane.c. */
 void link_settle_lanes(Link *link, SimTime now_ps);
 /* Something has come into a lane or the inbox that may be the next one, or has to be served when it is due. */
 void link_note_more(Link *link, gboolean in_time);
@@ -61,8 +57,10 @@ void link_join(Link *link, unsigned v, Packet packet, SimTime at_ps);
 /* Behind another one it changes nothing yet. */
 static ALWAYS_INLINE void link_push_lane(Link *link, LinkLane lane, Packet packet, SimTime at_ps)
 {
-    gboolean first = link->lane[lane].count == 0;
+    gboolean first = link->first_ps[lane] == SIMTIME_NEVER;
     *link_ready_push(&link->lane[lane]) = (LinkReady){at_ps, packet};
+    if (first)
+        link->first_ps[lane] = at_ps;
     if (G_UNLIKELY(first || link->in_time))
         link_note_more(link, link->in_time != 0);
 }
@@ -70,7 +68,7 @@ static ALWAYS_INLINE void link_push_lane(Link *link, LinkLane lane, Packet packe
 /* The first packet that waits in a channel is in the log. */
 static inline gboolean link_is_logged(const Link *link, unsigned v)
 {
-    return v == VC_CREQ && link->logged && link->logged == link->waiting[VC_CREQ];
+    return v == VC_CREQ && link->logged && link->logged == link->ring[VC_CREQ].waiting;
 }
 
 /* Flits of the first packet that waits in a channel; logs: it may be one of a log. */
@@ -91,46 +89,56 @@ static ALWAYS_INLINE gboolean link_tell_replica(Link *link, Packet packet, SimTi
     return TRUE;
 }
 
+/* What is out of the ordinary: a packet that somebody looks at or that bit errors may hit, or leaves the domain. TRUE:
+ * the other domain has it. */
+gboolean link_wire_rare(Link *link, unsigned v, Packet packet, SimFine start, SimTime *at_ps);
+
+/* A LinkEarly that asks the link. */
+static inline gboolean link_early_asked(void *node, Link *link, Packet packet, SimTime at_ps)
+{
+    return link->early(node, link, packet, at_ps);
+}
+
 /* A packet goes on the wire. TRUE: the far end knows of it; else it arrives at *at_ps, and is the ring's next one in
  * flight. */
-static ALWAYS_INLINE gboolean link_wire(Link *link, unsigned v, Packet packet, gboolean logged, SimFine start,
-                                        SimTime *at_ps)
+static ALWAYS_INLINE gboolean link_wire(Link *link, LinkRing *ring, unsigned v, Packet packet, gboolean logged,
+                                        LinkEarly tell, SimFine start, SimTime *at_ps)
 {
-    const LinkRing *ring = &link->ring[v];
     guint32 flits = packet.flits;
-    link->credits[v] -= (gint32)flits;
+    SimFine end = start + flits * link->flit_time;
+    ring->credits -= (gint32)flits;
     link->last_vc = (guint8)v;
-    link->free_at = start + flits * link->flit_time;
+    link->free_at = end;
     LinkCount *count = &link->count[packet.kind];
     PACKET_ADD(count->packets, packet);
     count->flits += flits;
     if (packet.hold != HOLD_NONE) /* it leaves the buffer where it arrived */
         link_credit(link->ingress[packet.hold], (Vc)v, flits, simfine_to_ps(start));
-    if (G_UNLIKELY(link->rare & LINK_WATCHED))
-        link_wire_watched(link, packet, start);
-    *at_ps = simfine_to_ps(link->free_at) + link->delay_ps[v];
-    if (link->rare & LINK_LEAVES) {
-        exchange_packet(link->domain, link, packet, *at_ps);
-        return TRUE;
-    }
-    if (ring->wire == ring->head) {
-        if (!link->rare &&
-            (logged ? link_tell_replica(link, packet, *at_ps) : link_tell_early(link, packet, *at_ps)))
+    *at_ps = simfine_to_ps(end) + ring->delay_ps;
+    if (G_UNLIKELY(link->rare)) {
+        if (link_wire_rare(link, v, packet, start, at_ps))
             return TRUE;
-        sim_at_key(link->sim, &link->vc[v].arrive, *at_ps);
+    } else if (ring->wire == ring->head) {
+        if (logged ? link_tell_replica(link, packet, *at_ps)
+                   : (link->early_kinds >> packet.kind & 1) && tell(link->sink_node, link, packet, *at_ps))
+            return TRUE;
     }
+    if (ring->wire == ring->head)
+        sim_at_key(link->sim, &link->vc[v].arrive, *at_ps);
     return FALSE;
 }
 
 /* The first one that waits in the ring. */
-static ALWAYS_INLINE void link_wire_first(Link *link, unsigned v, SimFine start)
+static ALWAYS_INLINE void link_wire_first(Link *link, LinkRing *ring, unsigned v, LinkEarly tell, SimFine start)
 {
-    LinkRing *ring = &link->ring[v];
     LinkSlot *slot = link_slot(ring, ring->wire);
     SimTime at_ps;
-    if (link_wire(link, v, slot->packet, FALSE, start, &at_ps)) {
-        ring->head = ++ring->wire;
-        link_ring_lap(ring, link_in_ring(link, v));
+    if (link_wire(link, ring, v, slot->packet, FALSE, tell, start, &at_ps)) {
+        guint32 next = ring->wire + 1;
+        ring->head = next;
+        ring->wire = next;
+        if (G_UNLIKELY((next & ring->mask) == 0))
+            link_ring_lap(ring, link_in_ring(link, v));
         return;
     }
     slot->due = (guint32)at_ps;
@@ -142,11 +150,42 @@ static ALWAYS_INLINE void link_wire_other(Link *link, unsigned v, Packet packet,
 {
     LinkRing *ring = &link->ring[v];
     SimTime at_ps;
-    if (link_wire(link, v, packet, logged, start, &at_ps))
+    if (link_wire(link, ring, v, packet, logged, link_early_asked, start, &at_ps))
         return;
     if (G_UNLIKELY(link_ring_is_full(ring, 0)))
         link_ring_grow(ring);
     *link_slot(ring, ring->wire++) = (LinkSlot){packet, (guint32)at_ps};
+}
+
+/* Among what happens at that instant. */
+static inline guint64 link_inbox_order(const InboxEntry *entry) { return SIM_ORDER_KEYED | entry->order; }
+
+/* When the next one of lanes and inbox joins a queue, as far as known now: what leaves a queue may let it in. */
+static inline void link_note(Link *link)
+{
+    const LinkReadyRing *lane = link->lane;
+    const SimTime *first_ps = link->first_ps;
+    guint32 any = lane[LINK_LANE_REQUESTS].count | lane[LINK_LANE_ANSWERS].count | lane[LINK_LANE_TIMERS].count;
+    SimTime at_ps = link->ring[VC_RSP].waiting < link->gate ? first_ps[LINK_LANE_REQUESTS] : SIMTIME_NEVER;
+    guint64 order = link->request_order;
+    guint8 ready = (guint8)((any != 0) << VC_RSP);
+    if (at_ps <= link->gate_open_ps) {
+        at_ps = link->gate_open_ps;
+        order = 0;
+    }
+    if (link->inbox.n) {
+        at_ps = inbox_first(&link->inbox)->at_ps;
+        order = link_inbox_order(inbox_first(&link->inbox));
+        ready = 1u << VC_CREQ | 1u << VC_RSP;
+    }
+    at_ps = MIN(at_ps, first_ps[LINK_LANE_ANSWERS]);
+    if (first_ps[LINK_LANE_TIMERS] <= at_ps) {
+        at_ps = first_ps[LINK_LANE_TIMERS];
+        order = 0;
+    }
+    link->ready_ps = at_ps;
+    link->ready_order = order;
+    link->ready = ready;
 }
 
 /* A queue is as short as the gate lets requests in: if an answer has left it, and requests wait, one may go on. */
@@ -154,15 +193,8 @@ static inline void link_open_gate(Link *link, unsigned v, SimTime at_ps)
 {
     if (v != VC_RSP || !(link->ready >> VC_RSP & 1))
         return;
-    const LinkReadyRing *lane = link->lane, *requests = &lane[LINK_LANE_REQUESTS];
     link->gate_open_ps = at_ps;
-    if (G_UNLIKELY(link->inbox.n | lane[LINK_LANE_ANSWERS].count | lane[LINK_LANE_TIMERS].count) || !requests->count) {
-        link_note_ready(link);
-        return;
-    }
-    SimTime first_ps = requests->at[requests->head].at_ps; /* what link_note() finds then */
-    link->ready_ps = MAX(first_ps, at_ps);
-    link->ready_order = first_ps > at_ps ? link->request_order : 0;
+    link_note(link);
 }
 
 static ALWAYS_INLINE void link_wire_logged(Link *link, SimFine start)
@@ -176,17 +208,19 @@ static ALWAYS_INLINE void link_wire_logged(Link *link, SimFine start)
 /* The one whose turn it is lacks credits, and none have come; the other one has some: what link_serve_short() finds. */
 static inline gboolean link_yields(const Link *link, unsigned v, gboolean logs, SimFine at)
 {
-    return v != link->last_vc && link->waiting[v ^ 1u] && !link->down &&
+    return v != link->last_vc && link->ring[v ^ 1u].waiting && !link->down &&
            link->credit[v].due_ps > simfine_to_ps(at) &&
-           link->credits[v ^ 1u] >= link_front_flits(link, v ^ 1u, logs);
+           link->ring[v ^ 1u].credits >= link_front_flits(link, v ^ 1u, logs);
 }
 
 /* One decision of the arbiter, at `at`: round robin, the VC that was not served last goes first, from `start` on.
- * logs: there may be packets of a log. */
-static ALWAYS_INLINE void link_decide(Link *link, gboolean logs, SimFine start, SimFine at, SimTime now_ps)
+ * logs: there may be packets of a log. tell: the link's `early`, or one that asks it. */
+static ALWAYS_INLINE void link_decide(Link *link, gboolean logs, LinkEarly tell, SimFine start, SimFine at,
+                                      SimTime now_ps)
 {
-    unsigned v = link->last_vc ^ (link->waiting[link->last_vc ^ 1u] != 0);
-    if (G_UNLIKELY((link->credits[v] < link_front_flits(link, v, logs)) | link->down)) {
+    unsigned v = link->last_vc ^ (link->ring[link->last_vc ^ 1u].waiting != 0);
+    LinkRing *ring = &link->ring[v];
+    if (G_UNLIKELY((ring->credits < link_front_flits(link, v, logs)) | link->down)) {
         if (link_yields(link, v, logs, at)) {
             link->starved = (guint8)(1u << v);
             v ^= 1u;
@@ -196,25 +230,26 @@ static ALWAYS_INLINE void link_decide(Link *link, gboolean logs, SimFine start, 
                 return;
             v = (unsigned)other;
         }
+        ring = &link->ring[v];
     }
     gboolean logged = logs && link_is_logged(link, v);
-    link->waiting[v]--;
-    if (G_UNLIKELY(link->waiting[v] == link->gate - 1)) /* rarely so, whichever channel it is */
+    guint32 waiting = --ring->waiting;
+    if (G_UNLIKELY(waiting == link->gate - 1)) /* rarely so, whichever channel it is */
         link_open_gate(link, v, simfine_to_ps(at));
     if (logged)
         link_wire_logged(link, start);
     else
-        link_wire_first(link, v, start);
-    if (link->someone_waits && link->waiting[v] < link->drained_below[v])
+        link_wire_first(link, ring, v, tell, start);
+    if (G_UNLIKELY(link->someone_waits) && ring->waiting < link->drained_below[v])
         link->drained(link->source_node, link, (Vc)v);
 }
 
-static ALWAYS_INLINE void link_serve(Link *link, SimFine start, SimFine at, SimTime now_ps)
+static ALWAYS_INLINE void link_serve(Link *link, LinkEarly tell, SimFine start, SimFine at, SimTime now_ps)
 {
     if (G_UNLIKELY(link->logged))
         link_serve_logged(link, start, at, now_ps);
     else
-        link_decide(link, FALSE, start, at, now_ps);
+        link_decide(link, FALSE, tell, start, at, now_ps);
 }
 
 static inline void link_unblock(Link *link, SimTime at_ps)
@@ -226,7 +261,7 @@ static inline void link_unblock(Link *link, SimTime at_ps)
 /* Makes every decision whose instant (the wire gets free, or credits come) is not after now (plus ahead_ps). It
  * sees just what was queued before that instant, since link_push() settles first: so nothing depends on when it is
  * made, and no event is needed for it as long as a packet in flight will call us before the next arrival is due. */
-static ALWAYS_INLINE void link_settle(Link *link, SimTime until_ps)
+static ALWAYS_INLINE void link_settle(Link *link, LinkEarly tell, SimTime until_ps)
 {
     SimFine until = simfine_from_ps(until_ps);
     if (G_UNLIKELY(link->blocked) && link->retry_ps <= until_ps)
@@ -236,20 +271,20 @@ static ALWAYS_INLINE void link_settle(Link *link, SimTime until_ps)
         return;
     }
     while (link_waits(link) && link->free_at <= until && !link->blocked)
-        link_decide(link, FALSE, link->free_at, link->free_at, until_ps);
+        link_decide(link, FALSE, tell, link->free_at, link->free_at, until_ps);
 }
 
 /* A packet can go into a channel's ring. */
 static inline gboolean link_has_slot(const Link *link, unsigned v)
 {
-    return (v == VC_RSP || link->logged == 0) && !link_ring_is_full(&link->ring[v], link->waiting[v]);
+    return (v == VC_RSP || link->logged == 0) && !link_ring_is_full(&link->ring[v], link->ring[v].waiting);
 }
 
 static inline void link_make_room(Link *link, unsigned v)
 {
     if (v == VC_CREQ && G_UNLIKELY(link->logged))
         link_log_copy(link);
-    if (G_UNLIKELY(link_ring_is_full(&link->ring[v], link->waiting[v])))
+    if (G_UNLIKELY(link_ring_is_full(&link->ring[v], link->ring[v].waiting)))
         link_ring_grow(&link->ring[v]);
 }
 
@@ -257,8 +292,8 @@ static inline void link_make_room(Link *link, unsigned v)
 static inline void link_enqueue(Link *link, unsigned v, Packet packet)
 {
     LinkRing *ring = &link->ring[v];
-    link_slot(ring, ring->wire + link->waiting[v])->packet = packet;
-    link_count_peak(link, ++link->waiting[v]);
+    link_slot(ring, ring->wire + link->ring[v].waiting)->packet = packet;
+    link_count_peak(link, ++link->ring[v].waiting);
 }
 
 /* A packet has come into the queue when all decisions before it are made: it, or what was there, may go at once, if the
@@ -268,7 +303,8 @@ static inline gboolean link_go_on(Link *link, gboolean waited, SimFine start, Si
     if (link->free_at > simfine_from_ps(until_ps))
         return !waited;
     link->blocked = FALSE; /* the other channel may have credits */
-    link_serve(link, MAX(start, link->free_at), MAX(simfine_from_ps(now_ps), link->free_at), until_ps);
+    link_serve(link, link_early_asked, MAX(start, link->free_at), MAX(simfine_from_ps(now_ps), link->free_at),
+               until_ps);
     return TRUE;
 }
 
@@ -285,7 +321,7 @@ static ALWAYS_INLINE gboolean link_enter(Link *link, unsigned v, Packet packet, 
                                          SimTime until_ps)
 {
     LinkRing *ring = &link->ring[v];
-    if (link_waits(link) || link->free_at > simfine_from_ps(until_ps) || link->credits[v] < (gint32)packet.flits ||
+    if (link_waits(link) || link->free_at > simfine_from_ps(until_ps) || link->ring[v].credits < (gint32)packet.flits ||
         link->down || link->someone_waits)
         return link_enter_contended(link, v, packet, start, now_ps, until_ps);
     if (ring->wire == ring->head)

@@ -3,8 +3,6 @@
  * the port makes all decisions up to then in order, each as of its time. */
 #include "model/link_settle.h"
 
-void link_note_ready(Link *link) { link_note(link); }
-
 void link_join_free(Link *link, unsigned v, Packet packet, SimTime at_ps)
 {
     link_enter(link, v, packet, simfine_from_ps(at_ps), at_ps, at_ps);
@@ -12,7 +10,11 @@ void link_join_free(Link *link, unsigned v, Packet packet, SimTime at_ps)
 
 void link_join(Link *link, unsigned v, Packet packet, SimTime at_ps) { link_join_now(link, v, packet, at_ps); }
 
-void link_settle_lanes(Link *link, SimTime now_ps) { link_settle_lanes_by(link, link->serve, now_ps); }
+void link_settle_lanes(Link *link, SimTime now_ps)
+{
+    if (!link->serving)
+        link_settle_inbox_by(link, link->serve, link_early_asked, now_ps);
+}
 
 /* ---- what is told */
 

@@ -62,7 +62,7 @@ void link_log_copy(Link *link)
 
 void link_serve_logged(Link *link, SimFine start, SimFine at, SimTime now_ps)
 {
-    link_decide(link, TRUE, start, at, now_ps);
+    link_decide(link, TRUE, link_early_asked, start, at, now_ps);
 }
 
 /* Replicas one after the other, as link_decide() sends them when nothing else waits: with the port's state in
@@ -75,7 +75,7 @@ static void link_run_log(Link *link, SimFine until)
         return;
     guint32 n = link->log_next, end = n + link->logged;
     SimFine free_at = link->free_at;
-    gint32 credits = link->credits[VC_CREQ];
+    gint32 credits = link->ring[VC_CREQ].credits;
     for (; n != end && free_at <= until; n++) {
         Packet packet = link_log_packet(link, log->at[n & log->mask]);
         guint32 flits = packet.flits;
@@ -87,16 +87,16 @@ static void link_run_log(Link *link, SimFine until)
         if (packet.hold != HOLD_NONE)
             link_credit(link->ingress[packet.hold], VC_CREQ, flits, simfine_to_ps(free_at));
         free_at += flits * link->flit_time;
-        SimTime at_ps = simfine_to_ps(free_at) + link->delay_ps[VC_CREQ];
+        SimTime at_ps = simfine_to_ps(free_at) + link->ring[VC_CREQ].delay_ps;
         if (link->rare)
             exchange_packet(link->domain, link, packet, at_ps);
         else
             link_tell_replica(link, packet, at_ps);
         link->last_vc = VC_CREQ;
     }
-    link->waiting[VC_CREQ] = link->logged = end - n;
+    link->ring[VC_CREQ].waiting = link->logged = end - n;
     link->log_next = n;
-    link->credits[VC_CREQ] = credits;
+    link->ring[VC_CREQ].credits = credits;
     link->free_at = free_at;
 }
 
@@ -104,12 +104,12 @@ void link_settle_logged(Link *link, SimTime until_ps)
 {
     SimFine until = simfine_from_ps(until_ps);
     while (link_waits(link) && link->free_at <= until && !link->blocked) {
-        if (link->waiting[VC_RSP] == 0 && link->logged == link->waiting[VC_CREQ]) {
+        if (link->ring[VC_RSP].waiting == 0 && link->logged == link->ring[VC_CREQ].waiting) {
             link_run_log(link, until);
             if (!link_waits(link) || link->free_at > until)
                 return;
         }
-        link_decide(link, TRUE, link->free_at, link->free_at, until_ps);
+        link_decide(link, TRUE, link_early_asked, link->free_at, link->free_at, until_ps);
     }
 }
 
@@ -126,7 +126,7 @@ void link_log_push_slow(LinkLog *log, Link *link, SimTime not_before_ps)
     }
     gboolean waited = link_waits(link);
     link->log_next = log->next - ++link->logged;
-    link_count_peak(link, ++link->waiting[VC_CREQ]);
+    link_count_peak(link, ++link->ring[VC_CREQ].waiting);
     if (link_go_on(link, waited, simfine_from_ps(MAX(now_ps, not_before_ps)), now_ps, until_ps))
         link_see_to(link);
 }

@@ -60,7 +60,7 @@ static inline void link_log_push(LinkLog *log, Link *link, SimTime now_ps, SimTi
         return;
     }
     link->logged++;
-    link_count_peak(link, ++link->waiting[VC_CREQ]);
+    link_count_peak(link, ++link->ring[VC_CREQ].waiting);
 }
 
 /* The last packet of the log, which waits at this link, holds a place in that ingress buffer until it leaves there. */

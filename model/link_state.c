@@ -50,17 +50,19 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     link->odd = link->drain_ps ? LINK_DRAINS : 0;
     link->ready_ps = SIMTIME_NEVER;
     link->settle = link_settle_lanes;
+    for (int lane = 0; lane < LINK_LANES; lane++)
+        link->first_ps[lane] = SIMTIME_NEVER;
     rng_init(&link->rng, sim_seed(sim), path);
     link_set_errors(link, spec->error_ppb);
     event_init(&link->send, link_on_send);
     sim_set_key(&link->send, number * LINK_KEYS + LINK_KEY_SEND);
     for (int v = 0; v < VCS; v++) {
-        link->credits[v] = (gint32)credit_flits;
+        link->ring[v].credits = (gint32)credit_flits;
         link->credit[v].due_ps = SIMTIME_NEVER;
         link->credit[v].shift = link->credit_shift;
         link->credit[v].delay_ps = link->credit_delay_ps;
         link->freed[v] = &link->credit[v];
-        link->ring[v].mask = link->vc[v].far.mask = G_MAXUINT32;
+        link->ring[v].mask = link->far[v].mask = G_MAXUINT32;
         link_set_delay(link, (Vc)v, spec->flight_ps);
         sim_set_key(&link->vc[v].arrive, number * LINK_KEYS + LINK_KEY_ARRIVE + (guint32)v);
     }
@@ -70,8 +72,8 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps)
 {
     g_assert(delay_ps < G_MAXUINT32 / 2); /* see LinkSlot.due */
-    link->delay_ps[vc] = (guint32)delay_ps;
-    guint32 least_ps = MIN(link->delay_ps[VC_CREQ], link->delay_ps[VC_RSP]);
+    link->ring[vc].delay_ps = (guint32)delay_ps;
+    guint32 least_ps = MIN(link->ring[VC_CREQ].delay_ps, link->ring[VC_RSP].delay_ps);
     /* at least 2: what joins at an instant does so behind this link's own event of it */
     link->slack_ps = (guint32)CLAMP(link->credit_delay_ps, 2, MAX(least_ps, 2));
 }
@@ -106,7 +108,7 @@ void link_clear(Link *link)
 {
     for (int v = 0; v < VCS; v++) {
         g_free(link->ring[v].at);
-        g_free(link->vc[v].far.at);
+        g_free(link->far[v].at);
         link_return_clear(&link->credit[v].far);
     }
     for (int lane = 0; lane < LINK_LANES; lane++)
@@ -145,9 +147,9 @@ gboolean link_is_quiet(const Link *link, guint64 credit_flits)
     if (link->ready)
         return FALSE;
     for (int v = 0; v < VCS; v++) {
-        const LinkRing *ring = &link->ring[v], *far = &link->vc[v].far;
-        guint64 credits = (guint64)link->credits[v] + link_credits_flying(link, (Vc)v);
-        if (link->waiting[v] || ring->wire != ring->head || far->wire != far->head || credits != credit_flits)
+        const LinkRing *ring = &link->ring[v], *far = &link->far[v];
+        guint64 credits = (guint64)link->ring[v].credits + link_credits_flying(link, (Vc)v);
+        if (link->ring[v].waiting || ring->wire != ring->head || far->wire != far->head || credits != credit_flits)
             return FALSE;
     }
     return TRUE;
@@ -174,6 +176,6 @@ char *link_waiter_text(void *unit)
     const Link *link = unit;
     if (!link_waits(link))
         return NULL;
-    return g_strdup_printf("%s: %u packets wait for %s", link->path, link->waiting[VC_CREQ] + link->waiting[VC_RSP],
+    return g_strdup_printf("%s: %u packets wait for %s", link->path, link->ring[VC_CREQ].waiting + link->ring[VC_RSP].waiting,
                            link->down ? "the link to come up" : "credits of the far end");
 }

@@ -223,7 +223,7 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
     for (guint32 m = 0, left = per_round; m < entry->n_members; m++) {
         Link *out = sw->out[entry->member[m] * sw->links + k];
         link_log_push(log, out, now_ps, start_ps);
-        guint32 waiting = out->waiting[VC_CREQ];
+        guint32 waiting = out->ring[VC_CREQ].waiting;
         last = waiting >= most ? out : last;
         most = MAX(most, waiting);
         if (--left == 0) {

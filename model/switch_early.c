@@ -24,7 +24,7 @@ gboolean switch_early(void *node, Link *from, Packet packet, SimTime at_ps)
         return switch_route_early(sw, from, packet, at_ps);
     McAwait *await = &sw->await[packet.txn];
     guint32 key = (guint32)from->vc[VC_RSP].arrive.order;
-    if (!from->domain && from->waiting[VC_RSP]) { /* another domain's queue is not to be looked at */
+    if (!from->domain && from->ring[VC_RSP].waiting) { /* another domain's queue is not to be looked at */
         const LinkRing *ring = &from->ring[VC_RSP]; /* what the next one needs */
         __builtin_prefetch(&sw->await[link_slot(ring, ring->wire + 1)->packet.txn], 1);
     }
@@ -44,7 +44,5 @@ gboolean switch_on_timer(void *node, Link *out, const LinkReady *timer, SimTime 
 {
     Switch *sw = node;
     (void)timer;
-    (void)answer;
-    ack_expire(&sw->port[out->source_port].done, out, at_ps);
-    return FALSE;
+    return ack_expire(&sw->port[out->source_port].done, at_ps, answer);
 }

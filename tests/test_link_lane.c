@@ -249,10 +249,9 @@ typedef struct {
 static gboolean merge_serve(void *node, Link *link, const LinkReady *timer, SimTime at_ps, Packet *answer)
 {
     Merge *merge = node;
-    (void)answer;
+    (void)link;
     assert_int_equal(timer->packet.kind, PACKET_ACK);
-    ack_expire(&merge->ack, link, at_ps);
-    return FALSE;
+    return ack_expire(&merge->ack, at_ps, answer);
 }
 
 static void merge_open(Merge *merge)

@@ -87,7 +87,7 @@ static void log_replicate(LogRun *run, guint32 l, Packet replica, SimTime now_ps
         else
             link_push(port, replica, now_ps + 500 * p);
         run->followed += port->logged;
-        if (port->waiting[VC_CREQ] >= (last ? last->waiting[VC_CREQ] : 1))
+        if (port->ring[VC_CREQ].waiting >= (last ? last->ring[VC_CREQ].waiting : 1))
             last = port;
     }
     if (last && run->logs)
