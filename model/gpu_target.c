@@ -6,9 +6,7 @@
  * advance: HBM and atomics take longer, through fixed-latency FIFOs.
  * depart: read responses, replica answers, merged acknowledgements.
  * The L2's own latency is part of the up link's response delay (fabric.c), so a hit costs no event. */
-#include "model/fabric.h"
-#include "model/gpu.h"
-#include "model/link_settle.h"
+#include "model/early.h"
 
 SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps)
 {
@@ -88,7 +86,7 @@ static inline guint64 gpu_merge_max(const Gpu *gpu, guint32 link, guint32 src, S
 }
 
 /* TRUE: *answer leaves. Whatever was due at the port before has been done. */
-static inline gboolean gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps, Packet *answer)
+static ALWAYS_INLINE gboolean gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps, Packet *answer)
 {
     guint32 src = packet.src, *next = txn_next(&gpu->fabric->gpu[src].txns, packet.txn);
     if (!packet.plain)
@@ -203,16 +201,6 @@ static inline gboolean gpu_target_has_room(const Gpu *gpu, guint32 link)
     return link_has_room(&gpu->up[link], VC_RSP, gpu->limit.response_queue);
 }
 
-/* Fetches what a request will need: its own memory is read while the link is seen to. */
-static inline void gpu_target_prefetch(const Gpu *gpu, guint32 link, Packet packet)
-{
-    if (packet.kind >= PACKET_MC_WRITE)
-        return;
-    if (!packet.plain || packet.kind != PACKET_WRITE)
-        __builtin_prefetch(gpu_requester_txn(gpu, &packet), 1);
-    __builtin_prefetch(&gpu->port[link].ack[packet.src], 1);
-}
-
 static inline void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
     Link *up = &gpu->up[link];
@@ -237,17 +225,9 @@ static void gpu_target_on_request(Event *event, SimTime now_ps)
     } while (link_goes_on(from));
 }
 
-/* What depends on nothing but the port makes no event when it arrives: replicas, and loads and stores of memory in L2
- * that move no bytes. */
 static gboolean gpu_target_early(void *node, Link *from, Packet packet, SimTime at_ps)
 {
-    Gpu *gpu = node;
-    gboolean plain = packet.kind < PACKET_MC_WRITE ? packet.plain : replica_answer(packet.src) != REPLICA_BY_RECORD;
-    if (!plain)
-        return FALSE;
-    gpu_target_prefetch(gpu, from->sink_port, packet);
-    link_push_request(&gpu->up[from->sink_port], packet, at_ps, FALSE);
-    return TRUE;
+    return gpu_early_here(node, from, packet, at_ps);
 }
 
 /* Requests that came early, those that answers held up, and acknowledgements that have waited long enough. */
@@ -282,7 +262,7 @@ static gboolean gpu_target_serve(void *node, Link *up, const LinkReady *request,
 static void gpu_target_settle(Link *up, SimTime now_ps)
 {
     if (!up->serving)
-        link_settle_lanes_by(up, gpu_target_serve_here, link_early_asked, now_ps);
+        link_settle_lanes_by(up, gpu_target_serve_here, switch_early_here, now_ps);
 }
 
 #define GPU_TARGET_EARLY                                                                                        \

@@ -13,15 +13,16 @@
 typedef struct {
     SimTime at_ps;
     Packet packet;
-    guint32 order;  /* among those of the same time */
     guint32 next;   /* in its bucket, or free; 0: none */
+    guint32 order;  /* among those of the same time */
 } InboxEntry;
 typedef struct {
     InboxEntry *entry;  /* [0] is none */
     guint32 *head;      /* by bucket */
     guint64 full;       /* bit for each bucket with entries */
     guint64 turn;       /* (at_ps >> shift) of the earliest bucket that may have some */
-    guint32 n, first;   /* entries, the earliest one */
+    SimTime first_ps;   /* of the earliest entry, */
+    guint32 n, first;   /* how many there are, and which it is */
     guint32 free, size;
     guint32 shift;
 } Inbox;
@@ -63,11 +64,14 @@ static inline gboolean inbox_push(Inbox *inbox, Packet packet, SimTime at_ps, gu
     guint32 index = inbox->free;
     InboxEntry *entry = &inbox->entry[index];
     inbox->free = entry->next;
-    *entry = (InboxEntry){.at_ps = at_ps, .packet = packet, .order = order};
+    entry->at_ps = at_ps;
+    entry->packet = packet;
+    entry->order = order;
     inbox_insert(inbox, index);
-    if (inbox->n++ && !inbox_is_before(entry, inbox_first(inbox)))
+    if (inbox->n++ && (at_ps > inbox->first_ps || !inbox_is_before(entry, inbox_first(inbox))))
         return FALSE;
     inbox->first = index;
+    inbox->first_ps = at_ps;
     return TRUE;
 }
 
@@ -86,6 +90,7 @@ static inline Packet inbox_pop(Inbox *inbox)
     if (inbox->n) {
         guint64 later = inbox->full >> bucket | inbox->full << (-bucket % INBOX_BUCKETS);
         inbox->first = inbox->head[(bucket + (guint32)__builtin_ctzll(later)) % INBOX_BUCKETS];
+        inbox->first_ps = inbox_first(inbox)->at_ps;
     }
     return packet;
 }

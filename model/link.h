@@ -232,7 +232,31 @@ void link_push(Link *link, Packet packet, SimTime not_before_ps);
 void link_set_lanes(Link *link, LinkServe serve, guint32 gate, const Link *request_link);
 void link_push_request(Link *link, Packet request, SimTime at_ps, gboolean in_time);
 void link_push_later(Link *link, Packet answer, SimTime at_ps); /* not before the one before it */
-void link_push_timer(Link *link, Packet packet, SimTime at_ps); /* likewise */
+static inline void link_push_timer(Link *link, Packet packet, SimTime at_ps); /* likewise */
+/* Something has come into a lane or the inbox that may be the next one, or has to be served when it is due. */
+void link_note_more(Link *link, gboolean in_time);
+/* Behind another one it changes nothing yet. */
+static inline __attribute__((always_inline)) void link_push_lane(Link *link, LinkLane lane, Packet packet,
+                                                                SimTime at_ps)
+{
+    gboolean first = link->first_ps[lane] == SIMTIME_NEVER;
+    *link_ready_push(&link->lane[lane]) = (LinkReady){at_ps, packet};
+    if (first)
+        link->first_ps[lane] = at_ps;
+    if (G_UNLIKELY(first || link->in_time))
+        link_note_more(link, link->in_time != 0);
+}
+static inline __attribute__((always_inline)) void link_push_behind(Link *link, LinkLane lane, Packet packet,
+                                                                  SimTime at_ps)
+{
+    LinkReadyRing *ring = &link->lane[lane];
+    SimTime last_ps = ring->count ? link_ready_nth(ring, ring->count - 1)->at_ps : 0;
+    link_push_lane(link, lane, packet, MAX(at_ps, last_ps));
+}
+static inline void link_push_timer(Link *link, Packet packet, SimTime at_ps)
+{
+    link_push_behind(link, LINK_LANE_TIMERS, packet, at_ps);
+}
 /* Replicas on `link` whose member needs no look at their record are told to the lane of requests of `answers`, the
  * member's port back, and to nobody else; NULL: to whom link_set_early() says. */
 static inline void link_set_answers(Link *link, Link *answers) { link->answers = answers; }

@@ -45,25 +45,12 @@ void link_serve_logged(Link *link, SimFine start, SimFine at, SimTime now_ps);
 void link_settle_logged(Link *link, SimTime until_ps);
 /* link_lane.c. */
 void link_settle_lanes(Link *link, SimTime now_ps);
-/* Something has come into a lane or the inbox that may be the next one, or has to be served when it is due. */
-void link_note_more(Link *link, gboolean in_time);
 void link_join_free(Link *link, unsigned v, Packet packet, SimTime at_ps);
 /* An answer to something of a lane, while it is served. */
 void link_join(Link *link, unsigned v, Packet packet, SimTime at_ps);
 
 /* All of a packet's way through a port in one function: calls would cost more than what they do. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
-
-/* Behind another one it changes nothing yet. */
-static ALWAYS_INLINE void link_push_lane(Link *link, LinkLane lane, Packet packet, SimTime at_ps)
-{
-    gboolean first = link->first_ps[lane] == SIMTIME_NEVER;
-    *link_ready_push(&link->lane[lane]) = (LinkReady){at_ps, packet};
-    if (first)
-        link->first_ps[lane] = at_ps;
-    if (G_UNLIKELY(first || link->in_time))
-        link_note_more(link, link->in_time != 0);
-}
 
 /* The first packet that waits in a channel is in the log. */
 static inline gboolean link_is_logged(const Link *link, unsigned v)
@@ -92,6 +79,13 @@ static ALWAYS_INLINE gboolean link_tell_replica(Link *link, Packet packet, SimTi
 /* What is out of the ordinary: a packet that somebody looks at or that bit errors may hit, or leaves the domain. TRUE:
  * the other domain has it. */
 gboolean link_wire_rare(Link *link, unsigned v, Packet packet, SimFine start, SimTime *at_ps);
+
+/* link_push_coming() as part of who tells. */
+static ALWAYS_INLINE void link_push_coming_here(Link *link, Packet packet, SimTime at_ps, const LinkVc *from)
+{
+    if (inbox_push(&link->inbox, packet, at_ps, (guint32)from->arrive.order, sim_now_ps(link->sim)))
+        link_note_more(link, FALSE);
+}
 
 /* A LinkEarly that asks the link. */
 static inline gboolean link_early_asked(void *node, Link *link, Packet packet, SimTime at_ps)

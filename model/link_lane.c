@@ -26,14 +26,6 @@ void link_note_more(Link *link, gboolean in_time)
         link_see_to(link);
 }
 
-/* Not before the one before it. */
-static inline void link_push_behind(Link *link, LinkLane lane, Packet packet, SimTime at_ps)
-{
-    LinkReadyRing *ring = &link->lane[lane];
-    SimTime last_ps = ring->count ? link_ready_nth(ring, ring->count - 1)->at_ps : 0;
-    link_push_lane(link, lane, packet, MAX(at_ps, last_ps));
-}
-
 void link_push_request(Link *link, Packet request, SimTime at_ps, gboolean in_time)
 {
     request.hold = in_time ? LINK_IN_TIME : HOLD_NONE;
@@ -46,14 +38,7 @@ void link_push_later(Link *link, Packet answer, SimTime at_ps)
     link_push_behind(link, LINK_LANE_ANSWERS, answer, at_ps);
 }
 
-void link_push_timer(Link *link, Packet packet, SimTime at_ps)
-{
-    link_push_behind(link, LINK_LANE_TIMERS, packet, at_ps);
-}
-
 void link_push_coming(Link *link, Packet packet, SimTime at_ps, const Link *from)
 {
-    guint32 order = (guint32)from->vc[packet_vc(&packet)].arrive.order;
-    if (inbox_push(&link->inbox, packet, at_ps, order, sim_now_ps(link->sim)))
-        link_note_more(link, FALSE);
+    link_push_coming_here(link, packet, at_ps, &from->vc[packet_vc(&packet)]);
 }

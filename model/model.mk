@@ -6,6 +6,7 @@ libfanout_core_la_SOURCES += \
 	model/copy.h \
 	model/copy_internal.h \
 	model/copy_packets.c \
+	model/early.h \
 	model/exchange.c \
 	model/exchange.h \
 	model/fabric.c \

@@ -99,6 +99,7 @@ void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 l
     for (guint32 p = 0; p < sw->ports; p++) {
         sw->port_k[p] = (guint8)(p % links);
         sw->port[p].sw = sw;
+        sw->port[p].route = sw->out + p % links;
         event_init(&sw->port[p].advance, switch_on_advance);
         sw->port[p].advance.spare = p;
         sw->port[p].multicast_tags = (guint32)sw->spec->multicast_tags;
@@ -348,6 +349,7 @@ void switch_send(Switch *sw, Link *to, guint32 port)
     to->source_port = port;
     to->ingress = sw->in;
     link_set_lanes(to, switch_on_timer, 0, to);
+    to->settle = switch_settle;
 }
 
 /* ---- the end of a multicast request */

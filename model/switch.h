@@ -80,6 +80,7 @@ typedef struct McEnd {
 
 typedef struct {
     struct Switch *sw;
+    Link **route;         /* of its number k among its GPU's: GPU g's at g * links */
     PacketRing wait;      /* requests that a replication or a missing tag holds up, in order */
     SimTime busy_until_ps;
     Event advance;
@@ -127,6 +128,7 @@ gboolean switch_early(void *sw, Link *from, Packet packet, SimTime at_ps);
 #define SWITCH_EARLY                                                                                            \
     (1u << PACKET_READ | 1u << PACKET_WRITE | 1u << PACKET_RED | 1u << PACKET_ATOM | 1u << PACKET_READ_RSP |   \
      1u << PACKET_ATOM_RSP | 1u << PACKET_ACK | 1u << PACKET_MC_ACK | 1u << PACKET_MC_OPERAND)
+void switch_settle(Link *out, SimTime now_ps); /* a LinkSettle */
 /* A LinkServe: merged acknowledgements have waited long enough for others. */
 gboolean switch_on_timer(void *sw, Link *out, const LinkReady *timer, SimTime at_ps, Packet *answer);
 void switch_finish(Switch *sw, guint32 record, SimTime now_ps); /* frees record and tag */

@@ -1,27 +1,21 @@
 /* What a switch needs no event for: it is told as a packet goes on the wire to it (link_set_early). */
-#include "model/fabric.h"
-#include "model/switch.h"
+#include "model/early.h"
 
-/* A packet for one GPU goes to its egress, which takes it in when it is time; but a request behind others that wait, or
- * while a replication goes on, has to wait itself. */
-static inline gboolean switch_route_early(Switch *sw, Link *from, Packet packet, SimTime at_ps)
+gboolean switch_early(void *node, Link *from, Packet packet, SimTime at_ps)
 {
-    guint32 p = from->sink_port;
-    gboolean request = packet_vc(&packet) == VC_CREQ; /* nobody could predict it */
-    guint32 to = request ? packet.dst : packet.src;
-    if (G_UNLIKELY(sw->port[p].wait.count || sw->port[p].busy_until_ps > at_ps) && request)
-        return FALSE;
-    packet.hold = p & HOLD_NONE;
-    link_push_coming(sw->out[to * sw->links + sw->port_k[p]], packet, at_ps, from);
-    return TRUE;
+    return switch_early_here(node, from, packet, at_ps);
+}
+
+/* A LinkSettle: the GPUs are told. */
+void switch_settle(Link *out, SimTime now_ps)
+{
+    if (!out->serving)
+        link_settle_inbox_by(out, switch_on_timer, gpu_early_here, now_ps);
 }
 
 /* An answer that is only counted needs no event, but for the last one. */
-gboolean switch_early(void *node, Link *from, Packet packet, SimTime at_ps)
+gboolean switch_count_early(Switch *sw, Link *from, Packet packet, SimTime at_ps)
 {
-    Switch *sw = node;
-    if (packet.kind != PACKET_MC_ACK && packet.kind != PACKET_MC_OPERAND)
-        return switch_route_early(sw, from, packet, at_ps);
     McAwait *await = &sw->await[packet.txn];
     guint32 key = (guint32)from->vc[VC_RSP].arrive.order;
     if (!from->domain && from->ring[VC_RSP].waiting) { /* another domain's queue is not to be looked at */

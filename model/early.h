@@ -1,0 +1,53 @@
+/* Who is told as a packet goes on the wire to it (link_set_early), and needs no event when it arrives: what GPUs and
+ * switches do then, inline, for the ports at the other end make it one with their own loops (link_settle.h). */
+#ifndef MODEL_EARLY_H
+#define MODEL_EARLY_H
+
+#include "model/fabric.h"
+#include "model/link_settle.h"
+
+/* switch_early.c: an answer of a replica. */
+gboolean switch_count_early(Switch *sw, Link *from, Packet packet, SimTime at_ps);
+
+/* A packet for one GPU goes to its egress, which takes it in when it is time; but a request behind others that wait, or
+ * while a replication goes on, has to wait itself. A LinkEarly, as the next one. */
+static ALWAYS_INLINE gboolean switch_early_here(void *node, Link *from, Packet packet, SimTime at_ps)
+{
+    Switch *sw = node;
+    if (packet.kind == PACKET_MC_ACK || packet.kind == PACKET_MC_OPERAND)
+        return switch_count_early(sw, from, packet, at_ps);
+    guint32 p = from->sink_port;
+    const SwitchPort *port = &sw->port[p];
+    gboolean request = packet_vc(&packet) == VC_CREQ; /* nobody could predict it */
+    guint32 to = request ? packet.dst : packet.src;
+    if (G_UNLIKELY(port->wait.count || port->busy_until_ps > at_ps) && request)
+        return FALSE;
+    packet.bits = (packet.bits & ~(HOLD_NONE * PACKET_ONE(hold))) | p * PACKET_ONE(hold);
+    link_push_coming_here(port->route[to * sw->links], packet, at_ps, &from->vc[!request]);
+    return TRUE;
+}
+
+/* Fetches what a request will need: its own memory is read while the link is seen to. */
+static inline void gpu_target_prefetch(const Gpu *gpu, guint32 link, Packet packet)
+{
+    if (packet.kind >= PACKET_MC_WRITE)
+        return;
+    if (!packet.plain || packet.kind != PACKET_WRITE)
+        __builtin_prefetch(txn_at(&gpu->fabric->gpu[packet.src].txns, packet.txn), 1);
+    __builtin_prefetch(&gpu->port[link].ack[packet.src], 1);
+}
+
+/* What depends on nothing but the port makes no event when it arrives: replicas, and loads and stores of memory in L2
+ * that move no bytes. */
+static ALWAYS_INLINE gboolean gpu_early_here(void *node, Link *from, Packet packet, SimTime at_ps)
+{
+    gboolean plain = packet.kind < PACKET_MC_WRITE ? packet.plain : replica_answer(packet.src) != REPLICA_BY_RECORD;
+    if (!plain)
+        return FALSE;
+    gpu_target_prefetch(node, from->sink_port, packet);
+    packet.bits |= HOLD_NONE * PACKET_ONE(hold); /* not LINK_IN_TIME */
+    link_push_lane(from->answers, LINK_LANE_REQUESTS, packet, at_ps);
+    return TRUE;
+}
+
+#endif
