@@ -57,8 +57,9 @@ static inline gboolean ack_expire(AckMerge *ack, SimTime at_ps, Packet *answer)
 }
 
 /* ack_add() for a LinkServe: TRUE: *answer leaves. */
-static inline gboolean ack_take(AckMerge *ack, Link *link, Packet request, guint32 *next, guint64 merge_max,
-                                SimTime timer_ps, SimTime at_ps, Packet *answer)
+static inline __attribute__((always_inline)) gboolean
+ack_take(AckMerge *ack, Link *link, Packet request, guint32 *next, guint64 merge_max, SimTime timer_ps,
+         SimTime at_ps, Packet *answer)
 {
     guint32 count = ack->count, head = ack->packet.txn;
     if (head) /* nothing follows the first one */

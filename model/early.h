@@ -13,17 +13,15 @@ gboolean switch_count_early(Switch *sw, Link *from, Packet packet, SimTime at_ps
  * while a replication goes on, has to wait itself. A LinkEarly, as the next one. */
 static ALWAYS_INLINE gboolean switch_early_here(void *node, Link *from, Packet packet, SimTime at_ps)
 {
-    Switch *sw = node;
+    const SwitchPort *port = node;
     if (packet.kind == PACKET_MC_ACK || packet.kind == PACKET_MC_OPERAND)
-        return switch_count_early(sw, from, packet, at_ps);
-    guint32 p = from->sink_port;
-    const SwitchPort *port = &sw->port[p];
+        return switch_count_early(port->sw, from, packet, at_ps);
     gboolean request = packet_vc(&packet) == VC_CREQ; /* nobody could predict it */
     guint32 to = request ? packet.dst : packet.src;
     if (G_UNLIKELY(port->wait.count || port->busy_until_ps > at_ps) && request)
         return FALSE;
-    packet.bits = (packet.bits & ~(HOLD_NONE * PACKET_ONE(hold))) | p * PACKET_ONE(hold);
-    link_push_coming_here(port->route[to * sw->links], packet, at_ps, &from->vc[!request]);
+    packet.bits = (packet.bits & ~(HOLD_NONE * PACKET_ONE(hold))) | from->sink_port * PACKET_ONE(hold);
+    link_push_coming_here(port->route[to * port->step], packet, at_ps, &from->vc[!request]);
     return TRUE;
 }
 

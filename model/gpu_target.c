@@ -262,7 +262,7 @@ static gboolean gpu_target_serve(void *node, Link *up, const LinkReady *request,
 static void gpu_target_settle(Link *up, SimTime now_ps)
 {
     if (!up->serving)
-        link_settle_lanes_by(up, gpu_target_serve_here, switch_early_here, now_ps);
+        link_settle_lanes_by(up, FALSE, gpu_target_serve_here, switch_early_here, now_ps);
 }
 
 #define GPU_TARGET_EARLY                                                                                        \

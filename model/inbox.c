@@ -24,9 +24,9 @@ void inbox_grow(Inbox *inbox)
     inbox->size = size;
 }
 
-void inbox_widen(Inbox *inbox, SimTime at_ps, SimTime from_ps)
+static void inbox_widen(Inbox *inbox, SimTime at_ps, SimTime from_ps)
 {
-    SimTime first_ps = MIN(at_ps, from_ps), last_ps = at_ps;
+    SimTime first_ps = from_ps, last_ps = at_ps;
     guint32 all = 0; /* one list */
     for (guint32 b = 0; b < INBOX_BUCKETS; b++)
         while (inbox->head[b]) {
@@ -47,4 +47,14 @@ void inbox_widen(Inbox *inbox, SimTime at_ps, SimTime from_ps)
         all = inbox->entry[index].next;
         inbox_insert(inbox, index);
     }
+}
+
+void inbox_reach(Inbox *inbox, SimTime at_ps, SimTime from_ps)
+{
+    SimTime first_ps = MIN(at_ps, from_ps);
+    if (inbox->n)
+        first_ps = MIN(first_ps, inbox->first_ps);
+    inbox->turn = first_ps >> inbox->shift;
+    if ((at_ps >> inbox->shift) - inbox->turn >= INBOX_BUCKETS)
+        inbox_widen(inbox, at_ps, first_ps);
 }

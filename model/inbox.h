@@ -20,7 +20,7 @@ typedef struct {
     InboxEntry *entry;  /* [0] is none */
     guint32 *head;      /* by bucket */
     guint64 full;       /* bit for each bucket with entries */
-    guint64 turn;       /* (at_ps >> shift) of the earliest bucket that may have some */
+    guint64 turn;       /* (at_ps >> shift) of a bucket before which none has some; 64 from there on are in reach */
     SimTime first_ps;   /* of the earliest entry, */
     guint32 n, first;   /* how many there are, and which it is */
     guint32 free, size;
@@ -29,8 +29,8 @@ typedef struct {
 
 void inbox_clear(Inbox *inbox);
 void inbox_grow(Inbox *inbox);
-/* Wider buckets, so that at_ps fits in; nothing will come before from_ps. */
-void inbox_widen(Inbox *inbox, SimTime at_ps, SimTime from_ps);
+/* Later buckets, and if need be wider ones, so that at_ps fits in; nothing will come before from_ps. */
+void inbox_reach(Inbox *inbox, SimTime at_ps, SimTime from_ps);
 
 static inline const InboxEntry *inbox_first(const Inbox *inbox) { return &inbox->entry[inbox->first]; }
 
@@ -57,10 +57,8 @@ static inline gboolean inbox_push(Inbox *inbox, Packet packet, SimTime at_ps, gu
 {
     if (G_UNLIKELY(inbox->free == 0))
         inbox_grow(inbox);
-    if (inbox->n == 0)
-        inbox->turn = MIN(now_ps, at_ps) >> inbox->shift;
     if (G_UNLIKELY((at_ps >> inbox->shift) - inbox->turn >= INBOX_BUCKETS))
-        inbox_widen(inbox, at_ps, now_ps);
+        inbox_reach(inbox, at_ps, now_ps);
     guint32 index = inbox->free;
     InboxEntry *entry = &inbox->entry[index];
     inbox->free = entry->next;
@@ -79,13 +77,11 @@ static inline Packet inbox_pop(Inbox *inbox)
 {
     InboxEntry *entry = &inbox->entry[inbox->first];
     Packet packet = entry->packet;
-    guint64 turn = entry->at_ps >> inbox->shift;
-    guint32 bucket = (guint32)turn % INBOX_BUCKETS, next = entry->next;
+    guint32 bucket = (guint32)(entry->at_ps >> inbox->shift) % INBOX_BUCKETS, next = entry->next;
     inbox->head[bucket] = next;
     inbox->full &= ~((guint64)(next == 0) << bucket);
     entry->next = inbox->free;
     inbox->free = inbox->first;
-    inbox->turn = turn;
     inbox->n--;
     if (inbox->n) {
         guint64 later = inbox->full >> bucket | inbox->full << (-bucket % INBOX_BUCKETS);

@@ -64,6 +64,11 @@ int link_serve_short(Link *link, SimFine start, SimFine at, SimTime now_ps)
     return v;
 }
 
+void link_decide_short(Link *link, SimFine start, SimFine at, SimTime now_ps)
+{
+    link_decide_any(link, FALSE, start, at, now_ps);
+}
+
 static ALWAYS_INLINE void link_settle_all(Link *link, SimTime now_ps)
 {
     if (link->ready)
@@ -198,13 +203,11 @@ void link_set_drained(Link *link, Vc vc, guint32 below)
         link_follow_up(link);
 }
 
-/* The wire is free. */
-static G_GNUC_NO_INLINE void link_push_free(Link *link, unsigned v, Packet packet, SimTime not_before_ps,
-                                            SimTime now_ps)
+/* The wire is free, and all decisions are made. */
+static G_GNUC_NO_INLINE void link_push_free(Link *link, unsigned v, Packet packet, SimTime not_before_ps)
 {
+    SimTime now_ps = sim_now_ps(link->sim);
     SimFine start = simfine_from_ps(MAX(now_ps, not_before_ps));
-    if (link_is_unsettled(link))
-        link_settle_now(link, now_ps);
     if (link_enter(link, v, packet, start, now_ps, now_ps + link->ahead_ps))
         link_follow_up(link);
 }
@@ -219,19 +222,25 @@ static G_GNUC_NO_INLINE void link_push_first(Link *link, unsigned v, Packet pack
         link_follow_up(link);
 }
 
+/* When others are in front of it, or the wire may be free by now. */
+static inline void link_push_settle(Link *link, unsigned v, SimTime now_ps, SimFine until)
+{
+    if ((link->ready >> v & 1) || (link->free_at <= until && link_is_unsettled(link)))
+        link_settle_now(link, now_ps);
+}
+
 void link_push(Link *link, Packet packet, SimTime not_before_ps)
 {
     unsigned v = packet_vc(&packet);
     SimTime now_ps = sim_now_ps(link->sim);
-    if (G_UNLIKELY(link->ready >> v & 1)) {
-        if (link->serving) {
-            link_join(link, v, packet, link->serving_ps);
-            return;
-        }
-        link_settle_now(link, now_ps); /* others are in front of it */
+    SimFine until = simfine_from_ps(now_ps + link->ahead_ps);
+    if (G_UNLIKELY(link->serving) && (link->ready >> v & 1)) {
+        link_join(link, v, packet, link->serving_ps);
+        return;
     }
-    if (link->free_at <= simfine_from_ps(now_ps + link->ahead_ps))
-        link_push_free(link, v, packet, not_before_ps, now_ps);
+    link_push_settle(link, v, now_ps, until);
+    if (link->free_at <= until)
+        link_push_free(link, v, packet, not_before_ps);
     else if (link_waits(link) && link_has_slot(link, v))
         link_enqueue(link, v, packet);
     else

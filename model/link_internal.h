@@ -40,6 +40,7 @@ static inline guint64 link_batch_first(const LinkCredits *credit)
 void link_collect_credits(Link *link, Vc v, SimTime at_ps);
 /* link.c: who goes when the one whose turn it is lacks credits; -1: nobody. */
 int link_serve_short(Link *link, SimFine start, SimFine at, SimTime now_ps);
+void link_decide_short(Link *link, SimFine start, SimFine at, SimTime now_ps);
 /* link_log.c: where packets of a log may wait. */
 void link_serve_logged(Link *link, SimFine start, SimFine at, SimTime now_ps);
 void link_settle_logged(Link *link, SimTime until_ps);
@@ -122,10 +123,10 @@ static ALWAYS_INLINE gboolean link_wire(Link *link, LinkRing *ring, unsigned v, 
     return FALSE;
 }
 
-/* The first one that waits in the ring. */
-static ALWAYS_INLINE void link_wire_first(Link *link, LinkRing *ring, unsigned v, LinkEarly tell, SimFine start)
+/* The first one that waits in the ring, which is `slot`. */
+static ALWAYS_INLINE void link_wire_first(Link *link, LinkRing *ring, unsigned v, LinkSlot *slot, LinkEarly tell,
+                                          SimFine start)
 {
-    LinkSlot *slot = link_slot(ring, ring->wire);
     SimTime at_ps;
     if (link_wire(link, ring, v, slot->packet, FALSE, tell, start, &at_ps)) {
         guint32 next = ring->wire + 1;
@@ -155,7 +156,7 @@ static ALWAYS_INLINE void link_wire_other(Link *link, unsigned v, Packet packet,
 static inline guint64 link_inbox_order(const InboxEntry *entry) { return SIM_ORDER_KEYED | entry->order; }
 
 /* When the next one of lanes and inbox joins a queue, as far as known now: what leaves a queue may let it in. */
-static inline void link_note(Link *link)
+static ALWAYS_INLINE void link_note_of(Link *link, gboolean inbox)
 {
     const LinkReadyRing *lane = link->lane;
     const SimTime *first_ps = link->first_ps;
@@ -167,8 +168,8 @@ static inline void link_note(Link *link)
         at_ps = link->gate_open_ps;
         order = 0;
     }
-    if (link->inbox.n) {
-        at_ps = inbox_first(&link->inbox)->at_ps;
+    if (inbox && link->inbox.n) {
+        at_ps = link->inbox.first_ps;
         order = link_inbox_order(inbox_first(&link->inbox));
         ready = 1u << VC_CREQ | 1u << VC_RSP;
     }
@@ -181,6 +182,7 @@ static inline void link_note(Link *link)
     link->ready_order = order;
     link->ready = ready;
 }
+static inline void link_note(Link *link) { link_note_of(link, TRUE); }
 
 /* A queue is as short as the gate lets requests in: if an answer has left it, and requests wait, one may go on. */
 static inline void link_open_gate(Link *link, unsigned v, SimTime at_ps)
@@ -207,14 +209,19 @@ static inline gboolean link_yields(const Link *link, unsigned v, gboolean logs, 
            link->ring[v ^ 1u].credits >= link_front_flits(link, v ^ 1u, logs);
 }
 
+/* A packet has left the queue: who waits for that. */
+static ALWAYS_INLINE void link_left(Link *link, LinkRing *ring, unsigned v)
+{
+    if (G_UNLIKELY(link->someone_waits) && ring->waiting < link->drained_below[v])
+        link->drained(link->source_node, link, (Vc)v);
+}
+
 /* One decision of the arbiter, at `at`: round robin, the VC that was not served last goes first, from `start` on.
- * logs: there may be packets of a log. tell: the link's `early`, or one that asks it. */
-static ALWAYS_INLINE void link_decide(Link *link, gboolean logs, LinkEarly tell, SimFine start, SimFine at,
-                                      SimTime now_ps)
+ * logs: there may be packets of a log. */
+static ALWAYS_INLINE void link_decide_any(Link *link, gboolean logs, SimFine start, SimFine at, SimTime now_ps)
 {
     unsigned v = link->last_vc ^ (link->ring[link->last_vc ^ 1u].waiting != 0);
-    LinkRing *ring = &link->ring[v];
-    if (G_UNLIKELY((ring->credits < link_front_flits(link, v, logs)) | link->down)) {
+    if (G_UNLIKELY((link->ring[v].credits < link_front_flits(link, v, logs)) | link->down)) {
         if (link_yields(link, v, logs, at)) {
             link->starved = (guint8)(1u << v);
             v ^= 1u;
@@ -224,18 +231,37 @@ static ALWAYS_INLINE void link_decide(Link *link, gboolean logs, LinkEarly tell,
                 return;
             v = (unsigned)other;
         }
-        ring = &link->ring[v];
     }
+    LinkRing *ring = &link->ring[v];
     gboolean logged = logs && link_is_logged(link, v);
-    guint32 waiting = --ring->waiting;
-    if (G_UNLIKELY(waiting == link->gate - 1)) /* rarely so, whichever channel it is */
+    ring->waiting--;
+    if (G_UNLIKELY(ring->waiting == link->gate - 1)) /* rarely so, whichever channel it is */
         link_open_gate(link, v, simfine_to_ps(at));
     if (logged)
         link_wire_logged(link, start);
     else
-        link_wire_first(link, ring, v, tell, start);
-    if (G_UNLIKELY(link->someone_waits) && ring->waiting < link->drained_below[v])
-        link->drained(link->source_node, link, (Vc)v);
+        link_wire_first(link, ring, v, link_slot(ring, ring->wire), link_early_asked, start);
+    link_left(link, ring, v);
+}
+
+/* Likewise where nothing of a log waits, for the most part: the one whose turn it is has credits. tell: the link's
+ * `early`, or one that asks it. */
+static ALWAYS_INLINE void link_decide(Link *link, LinkEarly tell, SimFine start, SimFine at, SimTime now_ps)
+{
+    gsize v = link->last_vc;
+    v ^= link->ring[v ^ 1u].waiting != 0;
+    LinkRing *ring = &link->ring[v];
+    LinkSlot *slot = link_slot(ring, ring->wire);
+    if (G_UNLIKELY(ring->credits < slot->packet.flits || link->down)) {
+        link_decide_short(link, start, at, now_ps);
+        return;
+    }
+    guint32 waiting = ring->waiting - 1;
+    ring->waiting = waiting;
+    if (G_UNLIKELY(waiting == link->gate - 1)) /* rarely so, whichever channel it is */
+        link_open_gate(link, (unsigned)v, simfine_to_ps(at));
+    link_wire_first(link, ring, (unsigned)v, slot, tell, start);
+    link_left(link, ring, (unsigned)v);
 }
 
 static ALWAYS_INLINE void link_serve(Link *link, LinkEarly tell, SimFine start, SimFine at, SimTime now_ps)
@@ -243,7 +269,7 @@ static ALWAYS_INLINE void link_serve(Link *link, LinkEarly tell, SimFine start, 
     if (G_UNLIKELY(link->logged))
         link_serve_logged(link, start, at, now_ps);
     else
-        link_decide(link, FALSE, tell, start, at, now_ps);
+        link_decide(link, tell, start, at, now_ps);
 }
 
 static inline void link_unblock(Link *link, SimTime at_ps)
@@ -265,7 +291,7 @@ static ALWAYS_INLINE void link_settle(Link *link, LinkEarly tell, SimTime until_
         return;
     }
     while (link_waits(link) && link->free_at <= until && !link->blocked)
-        link_decide(link, FALSE, tell, link->free_at, link->free_at, until_ps);
+        link_decide(link, tell, link->free_at, link->free_at, until_ps);
 }
 
 /* A packet can go into a channel's ring. */

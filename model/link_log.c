@@ -62,7 +62,7 @@ void link_log_copy(Link *link)
 
 void link_serve_logged(Link *link, SimFine start, SimFine at, SimTime now_ps)
 {
-    link_decide(link, TRUE, link_early_asked, start, at, now_ps);
+    link_decide_any(link, TRUE, start, at, now_ps);
 }
 
 /* Replicas one after the other, as link_decide() sends them when nothing else waits: with the port's state in
@@ -109,7 +109,7 @@ void link_settle_logged(Link *link, SimTime until_ps)
             if (!link_waits(link) || link->free_at > until)
                 return;
         }
-        link_decide(link, TRUE, link_early_asked, link->free_at, link->free_at, until_ps);
+        link_decide_any(link, TRUE, link->free_at, link->free_at, until_ps);
     }
 }
 

@@ -28,7 +28,8 @@ static ALWAYS_INLINE void link_join_served(Link *link, LinkLane lane, LinkServe 
 {
     LinkReady request = link_lane_pop(link, lane);
     Packet answer;
-    link->in_time -= request.packet.hold == LINK_IN_TIME; /* none of the timers is */
+    if (G_UNLIKELY(link->in_time))
+        link->in_time -= request.packet.hold == LINK_IN_TIME; /* none of the timers is */
     link->serving = TRUE;
     link->serving_ps = at_ps;
     gboolean answered = serve(link->source_node, link, &request, at_ps, &answer);
@@ -38,10 +39,10 @@ static ALWAYS_INLINE void link_join_served(Link *link, LinkLane lane, LinkServe 
 }
 
 /* The first one, at ready_ps. */
-static ALWAYS_INLINE void link_join_next(Link *link, LinkServe serve, SimTime at_ps)
+static ALWAYS_INLINE void link_join_next(Link *link, gboolean inbox, LinkServe serve, SimTime at_ps)
 {
     gboolean timer = link->first_ps[LINK_LANE_TIMERS] == at_ps;
-    if (G_UNLIKELY(link->inbox.n) && !timer) {
+    if (inbox && G_UNLIKELY(link->inbox.n) && !timer) {
         Packet packet = inbox_pop(&link->inbox);
         link_join(link, packet_vc(&packet), packet, at_ps);
     } else if (G_UNLIKELY(link->first_ps[LINK_LANE_ANSWERS] == at_ps) && !timer) {
@@ -49,7 +50,7 @@ static ALWAYS_INLINE void link_join_next(Link *link, LinkServe serve, SimTime at
     } else {
         link_join_served(link, timer ? LINK_LANE_TIMERS : LINK_LANE_REQUESTS, serve, at_ps);
     }
-    link_note(link);
+    link_note_of(link, inbox);
 }
 
 /* All of the inbox up to until_ps, at that instant up to `order`. */
@@ -70,8 +71,9 @@ static ALWAYS_INLINE void link_settle_inbox(Link *link, LinkEarly tell, SimTime 
 }
 
 /* Everything up to now in order: each decision of the arbiter, each one that joins a queue. `serve` and `tell` are the
- * link's, or ask it; who serves or tells most names his, so that it is part of the loop. */
-static ALWAYS_INLINE void link_settle_lanes_by(Link *link, LinkServe serve, LinkEarly tell, SimTime now_ps)
+ * link's, or ask it; who serves or tells most names his, so that it is part of the loop. inbox: it has one. */
+static ALWAYS_INLINE void link_settle_lanes_by(Link *link, gboolean inbox, LinkServe serve, LinkEarly tell,
+                                               SimTime now_ps)
 {
     SimTime until_ps = now_ps + link->ahead_ps;
     guint64 order = sim_order(link->sim, until_ps);
@@ -82,7 +84,7 @@ static ALWAYS_INLINE void link_settle_lanes_by(Link *link, LinkServe serve, Link
         if (link_waits(link) && link->free_at <= simfine_from_ps(at_ps) && !link->blocked)
             link_serve(link, tell, link->free_at, link->free_at, at_ps);
         else if (link->ready_ps < until_ps || (link->ready_ps == until_ps && link->ready_order < order))
-            link_join_next(link, serve, at_ps);
+            link_join_next(link, inbox, serve, at_ps);
         else
             break;
     }
@@ -97,7 +99,7 @@ static ALWAYS_INLINE void link_settle_inbox_by(Link *link, LinkServe serve, Link
     if (link->inbox.n && link->lane[LINK_LANE_TIMERS].count == 0)
         link_settle_inbox(link, tell, until_ps, sim_order(link->sim, until_ps));
     else
-        link_settle_lanes_by(link, serve, tell, now_ps);
+        link_settle_lanes_by(link, TRUE, serve, tell, now_ps);
 }
 
 #endif

@@ -100,6 +100,7 @@ void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 l
         sw->port_k[p] = (guint8)(p % links);
         sw->port[p].sw = sw;
         sw->port[p].route = sw->out + p % links;
+        sw->port[p].step = links;
         event_init(&sw->port[p].advance, switch_on_advance);
         sw->port[p].advance.spare = p;
         sw->port[p].multicast_tags = (guint32)sw->spec->multicast_tags;
@@ -322,7 +323,7 @@ static void switch_on_request(Event *event, SimTime now_ps)
     Link *from = LINK_OF_ARRIVAL(event, VC_CREQ);
     do {
         Packet packet = link_arrive(from, VC_CREQ, &now_ps);
-        switch_accept_request(from->sink_node, from->sink_port, packet, now_ps);
+        switch_accept_request(((SwitchPort *)from->sink_node)->sw, from->sink_port, packet, now_ps);
     } while (link_goes_on(from));
 }
 
@@ -331,13 +332,13 @@ static void switch_on_answer(Event *event, SimTime now_ps)
     Link *from = LINK_OF_ARRIVAL(event, VC_RSP);
     do {
         Packet packet = link_arrive(from, VC_RSP, &now_ps);
-        switch_accept_answer(from->sink_node, from, packet, now_ps);
+        switch_accept_answer(((SwitchPort *)from->sink_node)->sw, from, packet, now_ps);
     } while (link_goes_on(from));
 }
 
 void switch_take(Switch *sw, Link *from, guint32 port)
 {
-    link_set_sink(from, NULL, sw, port);
+    link_set_sink(from, NULL, &sw->port[port], port);
     link_set_early(from, switch_early, SWITCH_EARLY);
     from->vc[VC_CREQ].arrive.fire = switch_on_request;
     from->vc[VC_RSP].arrive.fire = switch_on_answer;

@@ -80,7 +80,8 @@ typedef struct McEnd {
 
 typedef struct {
     struct Switch *sw;
-    Link **route;         /* of its number k among its GPU's: GPU g's at g * links */
+    Link **route;         /* of the same number among their GPUs': GPU g's at g * step */
+    guint32 step;
     PacketRing wait;      /* requests that a replication or a missing tag holds up, in order */
     SimTime busy_until_ps;
     Event advance;
