@@ -267,41 +267,24 @@ void fabric_fault(Fabric *fabric, const FabricFault *fault)
         fabric->on_fault(&kept, fabric->on_fault_user);
 }
 
-/* A train is two operations. */
-static G_GNUC_NO_INLINE void fabric_count_again(OpStats *stats, SimTime latency_ps)
+OpStats *fabric_count_first(OpTable *table, guint32 kind, SimTime start_ps)
+{
+    OpStats *stats = table->kind[kind] = g_new0(OpStats, 1);
+    stats->first_ps = start_ps;
+    return stats;
+}
+
+void fabric_count_again(OpStats *stats, SimTime latency_ps)
 {
     stats->count++;
     hist_add(&stats->latency_ps, latency_ps);
 }
 
-static inline __attribute__((always_inline)) void fabric_count(OpTable *table, guint32 kind, guint32 bytes,
-                                                              gboolean train, SimTime start_ps, SimTime end_ps)
+void fabric_account_fault(Fabric *fabric, guint16 gpu, const Txn *txn)
 {
-    OpStats *stats = table->kind[kind];
-    if (G_UNLIKELY(!stats)) {
-        stats = table->kind[kind] = g_new0(OpStats, 1);
-        stats->first_ps = start_ps;
-    }
-    stats->count++;
-    stats->bytes += bytes;
-    stats->first_ps = MIN(stats->first_ps, start_ps); /* completions overtake each other */
-    stats->last_ps = MAX(stats->last_ps, end_ps);
-    hist_add(&stats->latency_ps, end_ps - start_ps);
-    if (G_UNLIKELY(train))
-        fabric_count_again(stats, end_ps - start_ps);
-}
-
-void fabric_account(Fabric *fabric, guint16 gpu, const Txn *txn, gboolean local, SimTime now_ps)
-{
-    OpTable *table = local ? &fabric->op_local : &fabric->op_remote;
-    if (txn->kind >= PACKET_MC_WRITE)
-        table = g_ptr_array_index(fabric->op_object, txn->object->id);
-    fabric_count(table, txn->kind, txn->bytes, txn->train, txn->start_ps, now_ps);
-    if (G_UNLIKELY(txn->state != TXN_OK)) {
-        FabricFault fault = {.kind = txn->state == TXN_TIMEOUT ? FAULT_TIMEOUT : FAULT_UNBOUND,
-                             .gpu = gpu, .va = txn->offset, .object = txn->object->id};
-        fabric_fault(fabric, &fault);
-    }
+    FabricFault fault = {.kind = txn->state == TXN_TIMEOUT ? FAULT_TIMEOUT : FAULT_UNBOUND,
+                         .gpu = gpu, .va = txn->offset, .object = txn->object->id};
+    fabric_fault(fabric, &fault);
 }
 
 void fabric_account_plain(Fabric *fabric, const GpuRequest *request, SimTime start_ps, SimTime end_ps)

@@ -145,8 +145,34 @@ McObject *fabric_mc_object(Fabric *fabric, guint32 n_gpus, guint64 bytes);
 void fabric_observe(Fabric *fabric, Probe probe, void *user);
 
 void fabric_fault(Fabric *fabric, const FabricFault *fault);
+OpStats *fabric_count_first(OpTable *table, guint32 kind, SimTime start_ps); /* of its kind */
+void fabric_count_again(OpStats *stats, SimTime latency_ps);                 /* a train is two operations */
+static inline __attribute__((always_inline)) void fabric_count(OpTable *table, guint32 kind, guint32 bytes,
+                                                              gboolean train, SimTime start_ps, SimTime end_ps)
+{
+    OpStats *stats = table->kind[kind];
+    if (G_UNLIKELY(!stats))
+        stats = fabric_count_first(table, kind, start_ps);
+    stats->count++;
+    stats->bytes += bytes;
+    stats->first_ps = MIN(stats->first_ps, start_ps); /* completions overtake each other */
+    stats->last_ps = MAX(stats->last_ps, end_ps);
+    hist_add(&stats->latency_ps, end_ps - start_ps);
+    if (G_UNLIKELY(train))
+        fabric_count_again(stats, end_ps - start_ps);
+}
+void fabric_account_fault(Fabric *fabric, guint16 gpu, const Txn *txn);
 /* `gpu`: who asked. */
-void fabric_account(Fabric *fabric, guint16 gpu, const Txn *txn, gboolean local, SimTime now_ps);
+static inline __attribute__((always_inline)) void fabric_account(Fabric *fabric, guint16 gpu, const Txn *txn,
+                                                                gboolean local, SimTime now_ps)
+{
+    OpTable *table = local ? &fabric->op_local : &fabric->op_remote;
+    if (txn->kind >= PACKET_MC_WRITE)
+        table = g_ptr_array_index(fabric->op_object, txn->object->id);
+    fabric_count(table, txn->kind, txn->bytes, txn->train, txn->start_ps, now_ps);
+    if (G_UNLIKELY(txn->state != TXN_OK))
+        fabric_account_fault(fabric, gpu, txn);
+}
 /* The same of a plain access to the GPU's own memory, as soon as its end is known. */
 void fabric_account_plain(Fabric *fabric, const GpuRequest *request, SimTime start_ps, SimTime end_ps);
 gboolean fabric_is_quiet(const Fabric *fabric); /* nothing in flight, all credits at home */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/fabric.h"
+#include "model/link_internal.h"
 #include "model/sm.h"
 
 /* ---- requests */
@@ -63,7 +64,7 @@ static inline guint32 gpu_flits(const Gpu *gpu, const GpuRequest *request)
 
 guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request) { return gpu_flits(gpu, request); }
 
-guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request)
+guint32 gpu_link_among(const Gpu *gpu, const GpuRequest *request)
 {
     const Fabric *fabric = gpu->fabric;
     if (request->object) {
@@ -212,7 +213,7 @@ static Packet gpu_multicast(const GpuRequest *request, guint32 index, guint32 fl
     return packet_new(request->kind, index, train, src, request->object->mcid, flits);
 }
 
-static inline __attribute__((always_inline)) Packet gpu_prepare_here(Gpu *gpu, const GpuRequest *request)
+static ALWAYS_INLINE Packet gpu_prepare_here(Gpu *gpu, const GpuRequest *request)
 {
     guint32 index = txn_take(&gpu->txns), flits = gpu_flits(gpu, request), train = request->train & 1u;
     Txn *txn = txn_at(&gpu->txns, index);
@@ -241,17 +242,15 @@ static inline __attribute__((always_inline)) Packet gpu_prepare_here(Gpu *gpu, c
 
 Packet gpu_prepare(Gpu *gpu, const GpuRequest *request) { return gpu_prepare_here(gpu, request); }
 
-static inline void gpu_send_now(Gpu *gpu, Packet packet, guint32 link, SimTime not_before_ps)
+static ALWAYS_INLINE void gpu_send_here(Gpu *gpu, Packet packet, guint32 link)
 {
+    SimTime wait_ps = gpu->flows.wait_ps;
     PACKET_ADD(gpu->requests, packet);
     PROBE_POINT(gpu->fabric, PROBE_REQUEST, gpu->path, &packet, sim_now_ps(gpu->sim));
-    link_push(&gpu->up[link], packet, not_before_ps);
+    link_push_here(&gpu->up[link], VC_CREQ, packet, wait_ps ? sim_now_ps(gpu->sim) + wait_ps : 0);
 }
 
-void gpu_send(Gpu *gpu, Packet packet, guint32 link)
-{
-    gpu_send_now(gpu, packet, link, gpu->flows.wait_ps ? sim_now_ps(gpu->sim) + gpu->flows.wait_ps : 0);
-}
+void gpu_send(Gpu *gpu, Packet packet, guint32 link) { gpu_send_here(gpu, packet, link); }
 
 static G_GNUC_NO_INLINE void gpu_request_own(Gpu *gpu, const GpuRequest *request)
 {
@@ -268,7 +267,7 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
     if (link == GPU_LINK_LOCAL)
         gpu_request_own(gpu, request);
     else
-        gpu_send(gpu, gpu_prepare_here(gpu, request), link);
+        gpu_send_here(gpu, gpu_prepare_here(gpu, request), link);
 }
 
 /* ---- answers */

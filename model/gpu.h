@@ -185,7 +185,13 @@ typedef struct {
 void gpu_init(Gpu *gpu, struct Fabric *fabric, guint16 id, guint32 links);
 void gpu_clear(Gpu *gpu);
 /* The link a request would take; GPU_LINK_LOCAL: it stays in this GPU or goes to its host. */
-guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request);
+guint32 gpu_link_among(const Gpu *gpu, const GpuRequest *request); /* of several */
+static inline guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request)
+{
+    const MemRegion *region = request->region;
+    gboolean far = !request->object && region->gpu != gpu->id && region->gpu != MEMORY_HOST;
+    return far && gpu->links == 1 ? 0 : gpu_link_among(gpu, request);
+}
 static inline gboolean gpu_has_room(const Gpu *gpu, guint32 link)
 {
     return link == GPU_LINK_LOCAL ||

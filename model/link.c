@@ -69,14 +69,6 @@ void link_decide_short(Link *link, SimFine start, SimFine at, SimTime now_ps)
     link_decide_any(link, FALSE, start, at, now_ps);
 }
 
-static ALWAYS_INLINE void link_settle_all(Link *link, SimTime now_ps)
-{
-    if (link->ready)
-        link->settle(link, now_ps);
-    else
-        link_settle(link, link_early_asked, now_ps + link->ahead_ps);
-}
-
 /* ---- who sees to being called */
 
 /* The arbiter's next decision, and when the link has to do anything next, as far as is known. */
@@ -204,7 +196,7 @@ void link_set_drained(Link *link, Vc vc, guint32 below)
 }
 
 /* The wire is free, and all decisions are made. */
-static G_GNUC_NO_INLINE void link_push_free(Link *link, unsigned v, Packet packet, SimTime not_before_ps)
+static void link_push_free(Link *link, unsigned v, Packet packet, SimTime not_before_ps)
 {
     SimTime now_ps = sim_now_ps(link->sim);
     SimFine start = simfine_from_ps(MAX(now_ps, not_before_ps));
@@ -213,7 +205,7 @@ static G_GNUC_NO_INLINE void link_push_free(Link *link, unsigned v, Packet packe
 }
 
 /* Nobody waits yet: somebody has to see to being called; or the ring is full. */
-static G_GNUC_NO_INLINE void link_push_first(Link *link, unsigned v, Packet packet)
+static void link_push_first(Link *link, unsigned v, Packet packet)
 {
     gboolean waiting = link_waits(link);
     link_make_room(link, v);
@@ -222,29 +214,17 @@ static G_GNUC_NO_INLINE void link_push_first(Link *link, unsigned v, Packet pack
         link_follow_up(link);
 }
 
-/* When others are in front of it, or the wire may be free by now. */
-static inline void link_push_settle(Link *link, unsigned v, SimTime now_ps, SimFine until)
+void link_push_alone(Link *link, unsigned v, Packet packet, SimTime not_before_ps)
 {
-    if ((link->ready >> v & 1) || (link->free_at <= until && link_is_unsettled(link)))
-        link_settle_now(link, now_ps);
+    if (link->free_at <= simfine_from_ps(sim_now_ps(link->sim) + link->ahead_ps))
+        link_push_free(link, v, packet, not_before_ps);
+    else
+        link_push_first(link, v, packet);
 }
 
 void link_push(Link *link, Packet packet, SimTime not_before_ps)
 {
-    unsigned v = packet_vc(&packet);
-    SimTime now_ps = sim_now_ps(link->sim);
-    SimFine until = simfine_from_ps(now_ps + link->ahead_ps);
-    if (G_UNLIKELY(link->serving) && (link->ready >> v & 1)) {
-        link_join(link, v, packet, link->serving_ps);
-        return;
-    }
-    link_push_settle(link, v, now_ps, until);
-    if (link->free_at <= until)
-        link_push_free(link, v, packet, not_before_ps);
-    else if (link_waits(link) && link_has_slot(link, v))
-        link_enqueue(link, v, packet);
-    else
-        link_push_first(link, v, packet);
+    link_push_here(link, packet_vc(&packet), packet, not_before_ps);
 }
 
 void link_set_down(Link *link, gboolean down)

@@ -350,4 +350,33 @@ static ALWAYS_INLINE gboolean link_enter(Link *link, unsigned v, Packet packet, 
     return FALSE;
 }
 
+static ALWAYS_INLINE void link_settle_all(Link *link, SimTime now_ps)
+{
+    if (link->ready)
+        link->settle(link, now_ps);
+    else
+        link_settle(link, link_early_asked, now_ps + link->ahead_ps);
+}
+
+/* link.c: what nothing waits before, all decisions being made. */
+void link_push_alone(Link *link, unsigned v, Packet packet, SimTime not_before_ps);
+
+/* link_push() as part of who pushes. */
+static ALWAYS_INLINE void link_push_here(Link *link, unsigned v, Packet packet, SimTime not_before_ps)
+{
+    SimTime now_ps = sim_now_ps(link->sim);
+    SimFine until = simfine_from_ps(now_ps + link->ahead_ps);
+    gboolean others = link->ready >> v & 1; /* may be in front of it */
+    if (G_UNLIKELY(link->serving) && others) {
+        link_join(link, v, packet, link->serving_ps);
+        return;
+    }
+    if (others || (link->free_at <= until && link_is_unsettled(link)))
+        link_settle_all(link, now_ps);
+    if (link->free_at > until && link_waits(link) && link_has_slot(link, v))
+        link_enqueue(link, v, packet);
+    else
+        link_push_alone(link, v, packet, not_before_ps);
+}
+
 #endif
