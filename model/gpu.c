@@ -272,30 +272,28 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
 
 /* ---- answers */
 
-static inline void gpu_complete(Gpu *gpu, guint32 index, SimTime now_ps)
+static ALWAYS_INLINE void gpu_complete(Gpu *gpu, Txn *txn, SimTime now_ps)
 {
-    Txn *txn = txn_at(&gpu->txns, index);
     guint32 data = txn->data;
     DataPool *pool = gpu->fabric->data;
     fabric_account(gpu->fabric, gpu->id, txn, FALSE, now_ps);
     txn->done(gpu, txn, data ? data_at(pool, data) : NULL, now_ps);
     if (data)
         data_give(pool, data);
-    txn_give(&gpu->txns, index);
 }
 
 static void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_ps)
 {
+    gboolean many = packet.kind == PACKET_ACK || packet.kind == PACKET_MC_DONE; /* one answer for several writes */
     PROBE_POINT(gpu->fabric, PROBE_ANSWER, gpu->path, &packet, now_ps);
     link_credit(from, VC_RSP, packet.flits, now_ps);
-    if (packet.kind != PACKET_ACK && packet.kind != PACKET_MC_DONE) {
-        gpu_complete(gpu, packet.txn, now_ps);
-        return;
-    }
-    for (guint32 index = packet.txn; index != TXN_NONE;) { /* one answer for several writes */
-        guint32 next = *txn_next(&gpu->txns, index);
-        __builtin_prefetch(txn_at(&gpu->txns, next), 1);
-        gpu_complete(gpu, index, now_ps);
+    for (guint32 index = packet.txn; index != TXN_NONE;) {
+        TxnChunk *chunk = gpu->txns.chunk[index / TXN_CHUNK];
+        guint32 next = many ? chunk->next[index % TXN_CHUNK] : TXN_NONE;
+        if (next)
+            __builtin_prefetch(txn_at(&gpu->txns, next), 1);
+        gpu_complete(gpu, &chunk->txn[index % TXN_CHUNK], now_ps);
+        txn_give(&gpu->txns, index);
         index = next;
     }
 }

@@ -86,12 +86,26 @@ static inline void link_credit_add(Link *link, Vc v, guint32 flits, guint64 n)
     link_credit_wake(link, v, link_batch_ps(credit, n));
 }
 
-void link_credit_first(Link *link, Vc v, guint32 flits, SimTime at_ps)
+static G_GNUC_NO_INLINE void link_credit_odd(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
     if (link->far_domain)
         exchange_credit_first(link, v, flits, at_ps >> link->credit_shift);
     else
         link_credit_add(link, v, flits, at_ps >> link->credit_shift);
+}
+
+void link_credit_first(Link *link, Vc v, guint32 flits, SimTime at_ps)
+{
+    guint64 n = at_ps >> link->credit_shift;
+    LinkCredits *credit = link->freed[v];
+    if (G_UNLIKELY(n - credit->next >= LINK_BATCHES || link->far_domain || link->starved)) {
+        link_credit_odd(link, v, flits, at_ps);
+        return;
+    }
+    SimTime due_ps = link_batch_ps(credit, n);
+    credit->flits[n % LINK_BATCHES] = flits; /* it had none */
+    credit->full |= (guint64)1 << n % LINK_BATCHES;
+    credit->due_ps = MIN(credit->due_ps, due_ps);
 }
 
 void link_credit_return(Link *link, Vc v, guint32 flits, SimTime at_ps)
