@@ -62,8 +62,7 @@ ack_take(AckMerge *ack, Link *link, Packet request, guint32 *next, guint64 merge
          SimTime at_ps, Packet *answer)
 {
     guint32 count = ack->count, head = ack->packet.txn;
-    if (head) /* nothing follows the first one */
-        *next = head;
+    *next = head; /* nothing follows the first one */
     ack->packet.bits += (guint64)request.txn - head;
     ack->count = count + packet_count(request);
     if (ack->count >= merge_max) {

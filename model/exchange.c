@@ -38,7 +38,7 @@ void exchange_credit_first(Link *link, Vc v, guint32 flits, guint64 batch)
         exchange_credit(domain, link, v, flits, 0, link_batch_ps(&link->credit[v], batch));
         return;
     }
-    book->flits[batch % LINK_BATCHES] = flits;
+    book->flits[batch % LINK_BATCHES] += flits;
     book->full |= (guint64)1 << batch % LINK_BATCHES;
 }
 

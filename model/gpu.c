@@ -290,8 +290,7 @@ static void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_p
     for (guint32 index = packet.txn; index != TXN_NONE;) {
         TxnChunk *chunk = gpu->txns.chunk[index / TXN_CHUNK];
         guint32 next = many ? chunk->next[index % TXN_CHUNK] : TXN_NONE;
-        if (next)
-            __builtin_prefetch(txn_at(&gpu->txns, next), 1);
+        __builtin_prefetch(txn_at(&gpu->txns, next), 1); /* whether there is one, nobody could predict */
         gpu_complete(gpu, &chunk->txn[index % TXN_CHUNK], now_ps);
         txn_give(&gpu->txns, index);
         index = next;

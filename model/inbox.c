@@ -1,6 +1,8 @@
 #include "model/inbox.h"
 
-#define INBOX_SHIFT 12 /* of the narrowest buckets: 4 ns */
+#include <string.h>
+
+#define INBOX_SHIFT 11 /* of the narrowest buckets: 2 ns */
 
 void inbox_clear(Inbox *inbox)
 {
@@ -41,7 +43,7 @@ static void inbox_widen(Inbox *inbox, SimTime at_ps, SimTime from_ps)
     while ((last_ps >> inbox->shift) - (first_ps >> inbox->shift) >= INBOX_BUCKETS)
         inbox->shift++;
     inbox->turn = first_ps >> inbox->shift;
-    inbox->full = 0;
+    memset(inbox->full, 0, sizeof inbox->full);
     while (all) {
         guint32 index = all;
         all = inbox->entry[index].next;

@@ -1,15 +1,16 @@
 /* Packets that will join a port at times known beforehand, in order of (time, order): a calendar of the port's own.
  *
- * 64 buckets of 2^shift ps each, the entries of a bucket in a list kept in order; a bit for each bucket that has some.
- * A port has some dozens of entries within a flight and a window, so that a bucket has one or none, and a heap's way
- * through its levels is saved. Buckets get wider when times lie further apart than all of them. */
+ * 256 buckets of 2^shift ps each, and a bit for each that has some. A port has some dozens of entries within a flight
+ * and a window, so that most buckets have one or none; the entries of a bucket stand in no order, and whoever takes the
+ * first one looks for it among them. Buckets get wider when times lie further apart than all of them. */
 #ifndef MODEL_INBOX_H
 #define MODEL_INBOX_H
 
 #include "model/packet.h"
 #include "sim/simtime.h"
 
-#define INBOX_BUCKETS 64u
+#define INBOX_BUCKETS 256u
+#define INBOX_WORDS (INBOX_BUCKETS / 64)
 typedef struct {
     SimTime at_ps;
     Packet packet;
@@ -19,12 +20,12 @@ typedef struct {
 typedef struct {
     InboxEntry *entry;  /* [0] is none */
     guint32 *head;      /* by bucket */
-    guint64 full;       /* bit for each bucket with entries */
-    guint64 turn;       /* (at_ps >> shift) of a bucket before which none has some; 64 from there on are in reach */
+    guint64 turn;       /* (at_ps >> shift) of a bucket before which none has some; all from there on are in reach */
     SimTime first_ps;   /* of the earliest entry, */
     guint32 n, first;   /* how many there are, and which it is */
     guint32 free, size;
     guint32 shift;
+    guint64 full[INBOX_WORDS]; /* bit for each bucket with entries */
 } Inbox;
 
 void inbox_clear(Inbox *inbox);
@@ -39,17 +40,19 @@ static inline gboolean inbox_is_before(const InboxEntry *a, const InboxEntry *b)
     return (a->at_ps < b->at_ps) | ((a->at_ps == b->at_ps) & (a->order < b->order)); /* nobody could predict it */
 }
 
+static inline guint32 inbox_bucket(const Inbox *inbox, SimTime at_ps)
+{
+    return (guint32)(at_ps >> inbox->shift) % INBOX_BUCKETS;
+}
+
 /* Into its bucket, which is within reach. */
 static inline void inbox_insert(Inbox *inbox, guint32 index)
 {
     InboxEntry *entry = &inbox->entry[index];
-    guint32 bucket = (guint32)(entry->at_ps >> inbox->shift) % INBOX_BUCKETS;
-    guint32 *at = &inbox->head[bucket];
-    while (*at && inbox_is_before(&inbox->entry[*at], entry))
-        at = &inbox->entry[*at].next;
-    entry->next = *at;
-    *at = index;
-    inbox->full |= (guint64)1 << bucket;
+    guint32 bucket = inbox_bucket(inbox, entry->at_ps);
+    entry->next = inbox->head[bucket];
+    inbox->head[bucket] = index;
+    inbox->full[bucket / 64] |= (guint64)1 << bucket % 64;
 }
 
 /* now_ps: nothing comes earlier. TRUE: it is the first one now. */
@@ -73,22 +76,40 @@ static inline gboolean inbox_push(Inbox *inbox, Packet packet, SimTime at_ps, gu
     return TRUE;
 }
 
+/* The earliest of a bucket's list. */
+static inline guint32 inbox_least(const Inbox *inbox, guint32 index)
+{
+    for (guint32 next = inbox->entry[index].next; G_UNLIKELY(next); next = inbox->entry[next].next)
+        index = inbox_is_before(&inbox->entry[next], &inbox->entry[index]) ? next : index;
+    return index;
+}
+
+/* The first bucket with entries, from `bucket` on and round; there is one. */
+static inline guint32 inbox_find(const Inbox *inbox, guint32 bucket)
+{
+    guint32 word = bucket / 64;
+    guint64 full = inbox->full[word] >> bucket % 64 << bucket % 64;
+    while (G_UNLIKELY(full == 0))
+        full = inbox->full[word = (word + 1) % INBOX_WORDS];
+    return word * 64 + (guint32)__builtin_ctzll(full);
+}
+
 static inline Packet inbox_pop(Inbox *inbox)
 {
-    InboxEntry *entry = &inbox->entry[inbox->first];
-    Packet packet = entry->packet;
-    guint32 bucket = (guint32)(entry->at_ps >> inbox->shift) % INBOX_BUCKETS, next = entry->next;
-    inbox->head[bucket] = next;
-    inbox->full &= ~((guint64)(next == 0) << bucket);
+    guint32 index = inbox->first, *at;
+    InboxEntry *entry = &inbox->entry[index];
+    guint32 bucket = inbox_bucket(inbox, entry->at_ps), next = entry->next;
+    for (at = &inbox->head[bucket]; G_UNLIKELY(*at != index); at = &inbox->entry[*at].next) {
+    }
+    *at = next;
+    inbox->full[bucket / 64] &= ~((guint64)(inbox->head[bucket] == 0) << bucket % 64);
     entry->next = inbox->free;
-    inbox->free = inbox->first;
-    inbox->n--;
-    if (inbox->n) {
-        guint64 later = inbox->full >> bucket | inbox->full << (-bucket % INBOX_BUCKETS);
-        inbox->first = inbox->head[(bucket + (guint32)__builtin_ctzll(later)) % INBOX_BUCKETS];
+    inbox->free = index;
+    if (--inbox->n) {
+        inbox->first = inbox_least(inbox, inbox->head[inbox_find(inbox, bucket)]);
         inbox->first_ps = inbox_first(inbox)->at_ps;
     }
-    return packet;
+    return entry->packet;
 }
 
 #endif

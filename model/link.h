@@ -128,7 +128,7 @@ typedef struct {
     SimTime delay_ps;   /* from the end of a batch to the sender */
     guint32 shift;
     guint64 full;       /* bit for each batch (modulo LINK_BATCHES) with credits, */
-    guint32 flits[LINK_BATCHES]; /* and how many */
+    guint32 flits[LINK_BATCHES]; /* and how many; 0 where there are none */
     LinkReturnRing far; /* those of batches out of reach, in order of time */
 } LinkCredits;
 
@@ -293,17 +293,23 @@ static inline gboolean link_has_room(Link *link, Vc vc, guint64 packets)
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps);
 /* From now on `drained` is called whenever a packet leaves and the queue is shorter than this; 0: no more. */
 void link_set_drained(Link *link, Vc vc, guint32 below);
-void link_credit_first(Link *link, Vc vc, guint32 flits, SimTime at_ps);
+void link_credit_odd(Link *link, Vc vc, guint32 flits, SimTime at_ps);
+void link_credit_earlier(Link *link, Vc vc, SimTime due_ps);
 /* The receiver freed `flits` of its VC buffer at at_ps (now, before or after). They are the sender's one flight after
  * the end of the batch of time in which at_ps lies, whichever order the calls come in. */
 static inline void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
     guint64 n = at_ps >> link->credit_shift;
     LinkCredits *credit = link->freed[v];
-    if (G_LIKELY(n - credit->next < LINK_BATCHES && (credit->full >> n % LINK_BATCHES & 1)))
-        credit->flits[n % LINK_BATCHES] += flits;
-    else
-        link_credit_first(link, v, flits, at_ps);
+    if (G_UNLIKELY(n - credit->next >= LINK_BATCHES)) {
+        link_credit_odd(link, v, flits, at_ps);
+        return;
+    }
+    credit->flits[n % LINK_BATCHES] += flits;
+    credit->full |= (guint64)1 << n % LINK_BATCHES;
+    SimTime due_ps = ((n + 1) << link->credit_shift) + credit->delay_ps;
+    if (G_UNLIKELY(due_ps < credit->due_ps)) /* never so of a book */
+        link_credit_earlier(link, v, due_ps);
 }
 /* What the Events vc[v].arrive of a stage do: take one packet after the other,
  *     do { packet = link_arrive(link, v, &at_ps); ... at at_ps ... } while (link_goes_on(link));

@@ -18,6 +18,7 @@ void link_collect_credits(Link *link, Vc v, SimTime at_ps)
             break;
         }
         link->ring[v].credits += (gint32)credit->flits[n % LINK_BATCHES];
+        credit->flits[n % LINK_BATCHES] = 0;
         credit->full &= ~((guint64)1 << n % LINK_BATCHES);
     }
     credit->next = MAX(credit->next, end);
@@ -68,9 +69,8 @@ static void link_collect_ahead(Link *link, Vc v)
 /* Into a batch in reach. */
 static inline void link_credit_note(LinkCredits *credit, guint32 flits, guint64 n)
 {
-    guint64 at = n % LINK_BATCHES, bit = (guint64)1 << at;
-    credit->flits[at] = flits + (credit->full & bit ? credit->flits[at] : 0);
-    credit->full |= bit;
+    credit->flits[n % LINK_BATCHES] += flits;
+    credit->full |= (guint64)1 << n % LINK_BATCHES;
 }
 
 static inline void link_credit_add(Link *link, Vc v, guint32 flits, guint64 n)
@@ -86,7 +86,7 @@ static inline void link_credit_add(Link *link, Vc v, guint32 flits, guint64 n)
     link_credit_wake(link, v, link_batch_ps(credit, n));
 }
 
-static G_GNUC_NO_INLINE void link_credit_odd(Link *link, Vc v, guint32 flits, SimTime at_ps)
+void link_credit_odd(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
     if (link->far_domain)
         exchange_credit_first(link, v, flits, at_ps >> link->credit_shift);
@@ -94,18 +94,11 @@ static G_GNUC_NO_INLINE void link_credit_odd(Link *link, Vc v, guint32 flits, Si
         link_credit_add(link, v, flits, at_ps >> link->credit_shift);
 }
 
-void link_credit_first(Link *link, Vc v, guint32 flits, SimTime at_ps)
+/* Nobody waits for credits but for the first ones. */
+void link_credit_earlier(Link *link, Vc v, SimTime due_ps)
 {
-    guint64 n = at_ps >> link->credit_shift;
-    LinkCredits *credit = link->freed[v];
-    if (G_UNLIKELY(n - credit->next >= LINK_BATCHES || link->far_domain || link->starved)) {
-        link_credit_odd(link, v, flits, at_ps);
-        return;
-    }
-    SimTime due_ps = link_batch_ps(credit, n);
-    credit->flits[n % LINK_BATCHES] = flits; /* it had none */
-    credit->full |= (guint64)1 << n % LINK_BATCHES;
-    credit->due_ps = MIN(credit->due_ps, due_ps);
+    link->credit[v].due_ps = due_ps;
+    link_credit_wake(link, v, due_ps);
 }
 
 void link_credit_return(Link *link, Vc v, guint32 flits, SimTime at_ps)
@@ -124,6 +117,7 @@ void link_credit_merge(Link *link, Vc v, LinkCredits *book)
             link_credit_add(link, v, book->flits[n % LINK_BATCHES], n);
         else
             link_credit_note(credit, book->flits[n % LINK_BATCHES], n);
+        book->flits[n % LINK_BATCHES] = 0;
         book->full &= ~((guint64)1 << n % LINK_BATCHES);
     }
     book->next = LINK_BOOK_CLOSED;
@@ -135,7 +129,7 @@ static guint64 link_credits_noted(const LinkCredits *credit)
 {
     guint64 flits = 0;
     for (guint32 n = 0; n < LINK_BATCHES; n++)
-        flits += credit->full >> n & 1 ? credit->flits[n] : 0;
+        flits += credit->flits[n];
     return flits;
 }
 

@@ -34,7 +34,7 @@ static inline guint64 link_batch_first(const LinkCredits *credit)
 }
 
 /* LinkCredits.next of a book with nothing in it: no batch is in reach. */
-#define LINK_BOOK_CLOSED (~(guint64)0)
+#define LINK_BOOK_CLOSED ((guint64)1 << 63)
 
 /* link_credit.c: credits that have come back by at_ps are the sender's. */
 void link_collect_credits(Link *link, Vc v, SimTime at_ps);
@@ -174,10 +174,8 @@ static ALWAYS_INLINE void link_note_of(Link *link, gboolean inbox)
         ready = 1u << VC_CREQ | 1u << VC_RSP;
     }
     at_ps = MIN(at_ps, first_ps[LINK_LANE_ANSWERS]);
-    if (first_ps[LINK_LANE_TIMERS] <= at_ps) {
-        at_ps = first_ps[LINK_LANE_TIMERS];
-        order = 0;
-    }
+    order &= -(guint64)(first_ps[LINK_LANE_TIMERS] > at_ps); /* nobody could predict it */
+    at_ps = MIN(at_ps, first_ps[LINK_LANE_TIMERS]);
     link->ready_ps = at_ps;
     link->ready_order = order;
     link->ready = ready;
@@ -297,7 +295,7 @@ static ALWAYS_INLINE void link_settle(Link *link, LinkEarly tell, SimTime until_
 /* A packet can go into a channel's ring. */
 static inline gboolean link_has_slot(const Link *link, unsigned v)
 {
-    return (v == VC_RSP || link->logged == 0) && !link_ring_is_full(&link->ring[v], link->ring[v].waiting);
+    return ((v == VC_RSP) | (link->logged == 0)) && !link_ring_is_full(&link->ring[v], link->ring[v].waiting);
 }
 
 static inline void link_make_room(Link *link, unsigned v)

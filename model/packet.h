@@ -76,6 +76,12 @@ static inline Vc packet_vc(const Packet *packet)
 {
     return packet->kind >= PACKET_READ_RSP ? VC_RSP : VC_CREQ;
 }
+/* Where a unicast packet goes: `dst` of a request, `src` of an answer, without a branch. */
+static inline guint32 packet_target(Packet packet, gboolean request)
+{
+    guint64 dst = packet.dst, src = packet.src, chosen = -(guint64)(request != 0);
+    return (guint32)((dst & chosen) | (src & ~chosen));
+}
 const char *packet_kind_name(PacketKind kind);
 static inline guint32 packet_count(Packet packet) { return 1u + packet.train; }
 /* Counts it, or both of a train, which mostly nobody runs. */
