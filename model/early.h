@@ -16,7 +16,7 @@ static ALWAYS_INLINE gboolean switch_early_here(void *node, Link *from, Packet p
     const SwitchPort *port = node;
     if (packet.kind == PACKET_MC_ACK || packet.kind == PACKET_MC_OPERAND)
         return switch_count_early(port->sw, from, packet, at_ps);
-    gboolean request = packet_vc(&packet) == VC_CREQ, held = port->wait.count != 0 || port->busy_until_ps > at_ps;
+    gboolean request = packet_vc(&packet) == VC_CREQ, held = (port->wait.count != 0) | (port->busy_until_ps > at_ps);
     if (G_UNLIKELY(request & held))
         return FALSE;
     guint32 to = packet_target(packet, request); /* nobody could predict whose it is */

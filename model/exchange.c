@@ -263,7 +263,7 @@ static void exchange_link(ExchangePair *pair, Link *link, guint near)
 {
     link->domain = &pair->side[near];
     link->far_domain = &pair->side[!near];
-    link->sim = link->domain->sim;
+    link_set_clock(link, link->domain->sim);
     link->far_sim = link->far_domain->sim;
     link->rare |= LINK_LEAVES;
     link->odd |= LINK_FAR;

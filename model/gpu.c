@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "model/fabric.h"
-#include "model/link_internal.h"
+#include "model/link_push.h"
 #include "model/sm.h"
 
 /* ---- requests */
@@ -247,7 +247,7 @@ static ALWAYS_INLINE void gpu_send_here(Gpu *gpu, Packet packet, guint32 link)
     SimTime wait_ps = gpu->flows.wait_ps;
     PACKET_ADD(gpu->requests, packet);
     PROBE_POINT(gpu->fabric, PROBE_REQUEST, gpu->path, &packet, sim_now_ps(gpu->sim));
-    link_push_here(&gpu->up[link], VC_CREQ, packet, wait_ps ? sim_now_ps(gpu->sim) + wait_ps : 0);
+    link_push_here(&gpu->up[link], VC_CREQ, packet, wait_ps ? sim_now_ps(gpu->sim) + wait_ps : 0, TRUE);
 }
 
 void gpu_send(Gpu *gpu, Packet packet, guint32 link) { gpu_send_here(gpu, packet, link); }

@@ -259,10 +259,23 @@ static gboolean gpu_target_serve(void *node, Link *up, const LinkReady *request,
 {
     return gpu_target_serve_here(node, up, request, at_ps, answer);
 }
+/* Timers, and writes that move no bytes. */
+static ALWAYS_INLINE gboolean gpu_target_is_simple(const LinkReady *request)
+{
+    const guint32 kinds = 1u << PACKET_ACK | 1u << PACKET_WRITE | 1u << PACKET_RED;
+    return kinds >> request->packet.kind & 1;
+}
+
+/* Replicas give an answer each: nothing is gained by taking them in first. */
 static void gpu_target_settle(Link *up, SimTime now_ps)
 {
-    if (!up->serving)
+    const LinkReadyRing *requests = &up->lane[LINK_LANE_REQUESTS];
+    if (up->serving)
+        return;
+    if (requests->count && requests->at[requests->head].packet.kind >= PACKET_MC_WRITE)
         link_settle_lanes_by(up, FALSE, gpu_target_serve_here, switch_early_here, now_ps);
+    else
+        link_settle_simple_by(up, gpu_target_is_simple, gpu_target_serve_here, switch_early_here, now_ps);
 }
 
 #define GPU_TARGET_EARLY                                                                                        \

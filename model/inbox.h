@@ -55,13 +55,13 @@ static inline void inbox_insert(Inbox *inbox, guint32 index)
     inbox->full[bucket / 64] |= (guint64)1 << bucket % 64;
 }
 
-/* now_ps: nothing comes earlier. TRUE: it is the first one now. */
-static inline gboolean inbox_push(Inbox *inbox, Packet packet, SimTime at_ps, guint32 order, SimTime now_ps)
+/* *now_ps: nothing comes earlier; it is looked at where need be. TRUE: it is the first one now. */
+static inline gboolean inbox_push(Inbox *inbox, Packet packet, SimTime at_ps, guint32 order, const SimTime *now_ps)
 {
     if (G_UNLIKELY(inbox->free == 0))
         inbox_grow(inbox);
     if (G_UNLIKELY((at_ps >> inbox->shift) - inbox->turn >= INBOX_BUCKETS))
-        inbox_reach(inbox, at_ps, now_ps);
+        inbox_reach(inbox, at_ps, *now_ps);
     guint32 index = inbox->free;
     InboxEntry *entry = &inbox->entry[index];
     inbox->free = entry->next;
@@ -94,7 +94,7 @@ static inline guint32 inbox_find(const Inbox *inbox, guint32 bucket)
     return word * 64 + (guint32)__builtin_ctzll(full);
 }
 
-static inline Packet inbox_pop(Inbox *inbox)
+static inline __attribute__((always_inline)) Packet inbox_pop(Inbox *inbox)
 {
     guint32 index = inbox->first, *at;
     InboxEntry *entry = &inbox->entry[index];

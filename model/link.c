@@ -1,4 +1,4 @@
-#include "model/link_internal.h"
+#include "model/link_push.h"
 
 /* ---- arbitration and serialization */
 
@@ -224,7 +224,7 @@ void link_push_alone(Link *link, unsigned v, Packet packet, SimTime not_before_p
 
 void link_push(Link *link, Packet packet, SimTime not_before_ps)
 {
-    link_push_here(link, packet_vc(&packet), packet, not_before_ps);
+    link_push_here(link, packet_vc(&packet), packet, not_before_ps, FALSE);
 }
 
 void link_set_down(Link *link, gboolean down)

@@ -7,7 +7,9 @@
  * VC-wise arrival in order, optional bit errors with replay, link down and degraded.
  * Decisions are made when somebody looks, in order and each as of its time. A far end that has nothing to decide when a
  * packet arrives is told as the packet goes on the wire (link_set_early), and what it answers or passes on waits in
- * lanes and the inbox of its own port (link_set_lanes, link_push_coming): neither changes what happens when.
+ * lanes and the inbox of its own port (link_set_lanes, link_push_coming): neither changes what happens when. Nor does
+ * it that a look takes in first what has joined by now, and then makes the decisions, each of what had joined before it
+ * (link_settle.h), or that a GPU's own requests wait for the next look (link_push.h).
  * Three knobs trade exactness for speed, exact by default. `train_packets`: two packets of one instruction to one
  * chunk are one packet everywhere, with the flits of both. `commit_ahead_ps`: the arbiter decides that
  * much before the wire is free, on what waits by then; `drain_ps`: an arrival takes along what arrives on the
@@ -98,7 +100,8 @@ typedef struct {
     Packet packet;
 } LinkReady;
 RING_DEFINE(LinkReadyRing, link_ready, LinkReady)
-typedef enum { LINK_LANE_REQUESTS, LINK_LANE_ANSWERS, LINK_LANE_TIMERS, LINK_LANES } LinkLane;
+/* Pushes: requests of a GPU's own, each since its time, that wait for somebody to look (link_push.h). */
+typedef enum { LINK_LANE_PUSHES, LINK_LANE_REQUESTS, LINK_LANE_TIMERS, LINK_LANE_ANSWERS, LINK_LANES } LinkLane;
 /* Serves what a lane of requests or timers holds at at_ps; TRUE: *answer goes into VC_RSP's queue (others may, by
  * link_push()). It may be called later than that. */
 typedef gboolean (*LinkServe)(void *node, Link *link, const LinkReady *request, SimTime at_ps, Packet *answer);
@@ -183,11 +186,13 @@ struct Link {
     SimTime serving_ps;      /* at that time */
     SimTime gate_open_ps;    /* when the last answer left a queue that held requests up */
     guint64 request_order;   /* of a request among what happens when it arrives */
-    Inbox inbox;             /* packets of many other links that will join */
-    SimTime first_ps[LINK_LANES]; /* of each lane; SIMTIME_NEVER: it is empty */
-    LinkReadyRing lane[LINK_LANES];
-    LinkServe serve;
     LinkSettle settle;       /* link_settle_lanes(), or one that has `serve` in it */
+    SimTime first_ps[LINK_LANES]; /* of each lane; SIMTIME_NEVER: it is empty */
+    LinkServe serve;
+    LinkReadyRing lane[LINK_LANES];
+
+    Inbox inbox __attribute__((aligned(64))); /* packets of many other links that will join */
+    const SimTime *now_ps;   /* the clock of `sim`, beside what is told */
 
     Event send __attribute__((aligned(64))); /* only where no arrival would bring us back in time: link_settle() */
     SimTime retry_ps;        /* blocked: when the first credit comes, as far as known */
@@ -217,6 +222,7 @@ extern const StatRow link_stats[];
 /* number: of this link among all, which fixes the order of what happens at one instant. */
 void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits, guint32 number,
                const char *path);
+void link_set_clock(Link *link, Sim *sim); /* of the sender */
 void link_clear(Link *link);
 Link *link_array_new(guint32 n); /* zeroed; g_aligned_free */
 /* Who takes what arrives, all of it when it arrives. A stage that has own arrival functions (link_arrive) sets them
@@ -286,8 +292,10 @@ static inline gboolean link_is_unsettled(const Link *link)
 guint32 link_queued(Link *link, Vc vc);
 static inline gboolean link_has_room(Link *link, Vc vc, guint64 packets)
 {
-    gboolean short_now = link->ring[vc].waiting < packets && !(link->ready >> vc & 1);
-    return short_now || link_queued(link, vc) < packets; /* settling only shortens it, but for lanes */
+    guint32 pushed = vc == VC_CREQ ? link->lane[LINK_LANE_PUSHES].count : 0;
+    gboolean known = (pushed != 0) | !(link->ready >> vc & 1); /* nobody could predict which */
+    gboolean short_now = link->ring[vc].waiting + pushed < packets && known;
+    return short_now || link_queued(link, vc) < packets; /* settling only shortens it, but for the other lanes */
 }
 /* All fixed stages from the end of serialization to arrival. */
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps);

@@ -47,6 +47,11 @@ void link_settle_logged(Link *link, SimTime until_ps);
 /* link_lane.c. */
 void link_settle_lanes(Link *link, SimTime now_ps);
 void link_join_free(Link *link, unsigned v, Packet packet, SimTime at_ps);
+/* The decision at `at` lacks credits: TRUE if they have come by then. */
+gboolean link_stage_collect(Link *link, unsigned v, SimFine at);
+/* It does so for good: what has been taken in of each channel, and joins no earlier than that, joins one by one. */
+void link_unstage(Link *link, const guint32 *staged, SimFine at, SimTime limit_ps);
+void link_join_inbox(Link *link, SimTime at_ps); /* its first one */
 /* An answer to something of a lane, while it is served. */
 void link_join(Link *link, unsigned v, Packet packet, SimTime at_ps);
 
@@ -84,7 +89,7 @@ gboolean link_wire_rare(Link *link, unsigned v, Packet packet, SimFine start, Si
 /* link_push_coming() as part of who tells. */
 static ALWAYS_INLINE void link_push_coming_here(Link *link, Packet packet, SimTime at_ps, const LinkVc *from)
 {
-    if (inbox_push(&link->inbox, packet, at_ps, (guint32)from->arrive.order, sim_now_ps(link->sim)))
+    if (inbox_push(&link->inbox, packet, at_ps, (guint32)from->arrive.order, link->now_ps))
         link_note_more(link, FALSE);
 }
 
@@ -155,27 +160,43 @@ static ALWAYS_INLINE void link_wire_other(Link *link, unsigned v, Packet packet,
 /* Among what happens at that instant. */
 static inline guint64 link_inbox_order(const InboxEntry *entry) { return SIM_ORDER_KEYED | entry->order; }
 
-/* When the next one of lanes and inbox joins a queue, as far as known now: what leaves a queue may let it in. */
+/* Of what is pushed late (link_push_here), by an event of a device: behind all of the fabric's at that instant. */
+#define LINK_ORDER_PUSHED (((guint64)EVENT_PRIORITY_DEVICE << SIM_ORDER_PRIORITY_SHIFT) - 1)
+
+/* When the next one of the lanes but LINK_LANE_PUSHES joins VC_RSP's queue, as far as known now: what leaves the queue
+ * may let it in. */
+static ALWAYS_INLINE SimTime link_next_join(const Link *link, guint64 *order)
+{
+    const SimTime *first_ps = link->first_ps;
+    SimTime at_ps = link->ring[VC_RSP].waiting < link->gate ? first_ps[LINK_LANE_REQUESTS] : SIMTIME_NEVER;
+    *order = link->request_order;
+    if (at_ps <= link->gate_open_ps) {
+        at_ps = link->gate_open_ps;
+        *order = 0;
+    }
+    at_ps = MIN(at_ps, first_ps[LINK_LANE_ANSWERS]);
+    *order &= -(guint64)(first_ps[LINK_LANE_TIMERS] > at_ps); /* nobody could predict it */
+    return MIN(at_ps, first_ps[LINK_LANE_TIMERS]);
+}
+
+/* Notes when the next one of lanes and inbox joins a queue. */
 static ALWAYS_INLINE void link_note_of(Link *link, gboolean inbox)
 {
     const LinkReadyRing *lane = link->lane;
-    const SimTime *first_ps = link->first_ps;
     guint32 any = lane[LINK_LANE_REQUESTS].count | lane[LINK_LANE_ANSWERS].count | lane[LINK_LANE_TIMERS].count;
-    SimTime at_ps = link->ring[VC_RSP].waiting < link->gate ? first_ps[LINK_LANE_REQUESTS] : SIMTIME_NEVER;
-    guint64 order = link->request_order;
-    guint8 ready = (guint8)((any != 0) << VC_RSP);
-    if (at_ps <= link->gate_open_ps) {
-        at_ps = link->gate_open_ps;
-        order = 0;
-    }
+    guint64 order;
+    SimTime at_ps = link_next_join(link, &order);
+    guint8 ready = (guint8)((any != 0) << VC_RSP | (lane[LINK_LANE_PUSHES].count != 0) << VC_CREQ);
     if (inbox && link->inbox.n) {
-        at_ps = link->inbox.first_ps;
-        order = link_inbox_order(inbox_first(&link->inbox));
+        gboolean timer = link->first_ps[LINK_LANE_TIMERS] <= link->inbox.first_ps;
+        at_ps = timer ? link->first_ps[LINK_LANE_TIMERS] : link->inbox.first_ps;
+        order = timer ? 0 : link_inbox_order(inbox_first(&link->inbox));
         ready = 1u << VC_CREQ | 1u << VC_RSP;
     }
-    at_ps = MIN(at_ps, first_ps[LINK_LANE_ANSWERS]);
-    order &= -(guint64)(first_ps[LINK_LANE_TIMERS] > at_ps); /* nobody could predict it */
-    at_ps = MIN(at_ps, first_ps[LINK_LANE_TIMERS]);
+    if (link->first_ps[LINK_LANE_PUSHES] < at_ps) {
+        at_ps = link->first_ps[LINK_LANE_PUSHES];
+        order = LINK_ORDER_PUSHED;
+    }
     link->ready_ps = at_ps;
     link->ready_order = order;
     link->ready = ready;
@@ -346,35 +367,6 @@ static ALWAYS_INLINE gboolean link_enter(Link *link, unsigned v, Packet packet, 
         ring->wire = ring->head = 0;
     link_wire_other(link, v, packet, FALSE, MAX(start, link->free_at)); /* straight through an idle port */
     return FALSE;
-}
-
-static ALWAYS_INLINE void link_settle_all(Link *link, SimTime now_ps)
-{
-    if (link->ready)
-        link->settle(link, now_ps);
-    else
-        link_settle(link, link_early_asked, now_ps + link->ahead_ps);
-}
-
-/* link.c: what nothing waits before, all decisions being made. */
-void link_push_alone(Link *link, unsigned v, Packet packet, SimTime not_before_ps);
-
-/* link_push() as part of who pushes. */
-static ALWAYS_INLINE void link_push_here(Link *link, unsigned v, Packet packet, SimTime not_before_ps)
-{
-    SimTime now_ps = sim_now_ps(link->sim);
-    SimFine until = simfine_from_ps(now_ps + link->ahead_ps);
-    gboolean others = link->ready >> v & 1; /* may be in front of it */
-    if (G_UNLIKELY(link->serving) && others) {
-        link_join(link, v, packet, link->serving_ps);
-        return;
-    }
-    if (others || (link->free_at <= until && link_is_unsettled(link)))
-        link_settle_all(link, now_ps);
-    if (link->free_at > until && link_waits(link) && link_has_slot(link, v))
-        link_enqueue(link, v, packet);
-    else
-        link_push_alone(link, v, packet, not_before_ps);
 }
 
 #endif

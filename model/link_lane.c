@@ -8,7 +8,61 @@ void link_join_free(Link *link, unsigned v, Packet packet, SimTime at_ps)
     link_enter(link, v, packet, simfine_from_ps(at_ps), at_ps, at_ps);
 }
 
+void link_join_inbox(Link *link, SimTime at_ps)
+{
+    Packet packet = inbox_pop(&link->inbox);
+    link_join_now(link, packet_vc(&packet), packet, at_ps);
+}
+
 void link_join(Link *link, unsigned v, Packet packet, SimTime at_ps) { link_join_now(link, v, packet, at_ps); }
+
+gboolean link_stage_collect(Link *link, unsigned v, SimFine at)
+{
+    SimTime at_ps = simfine_to_ps(at);
+    if (link->credit[v].due_ps > at_ps)
+        return FALSE;
+    link->starved = 0; /* as link_serve_short() leaves it */
+    link_collect_credits(link, (Vc)v, at_ps);
+    return link->ring[v].credits >= link_front_flits(link, v, FALSE);
+}
+
+static SimTime link_slot_joins_ps(const LinkSlot *slot, SimTime limit_ps)
+{
+    return limit_ps - (guint32)((guint32)limit_ps - slot->due);
+}
+
+/* Packets at the end of a channel's queue that join no earlier than `at` leave it. */
+static guint32 link_unstage_channel(Link *link, unsigned v, guint32 staged, SimFine at, SimTime limit_ps,
+                                    LinkReady *coming)
+{
+    LinkRing *ring = &link->ring[v];
+    guint32 n = MIN(staged, ring->waiting);
+    const LinkSlot *slot;
+    while (n > 0 && (slot = link_slot(ring, ring->wire + ring->waiting - n),
+                     simfine_from_ps(link_slot_joins_ps(slot, limit_ps)) < at))
+        n--;
+    for (guint32 i = 0; i < n; i++) {
+        slot = link_slot(ring, ring->wire + ring->waiting - n + i);
+        coming[i] = (LinkReady){link_slot_joins_ps(slot, limit_ps), slot->packet};
+    }
+    ring->waiting -= n;
+    return n;
+}
+
+void link_unstage(Link *link, const guint32 *staged, SimFine at, SimTime limit_ps)
+{
+    g_autofree LinkReady *requests = g_new(LinkReady, staged[VC_CREQ] + 1);
+    g_autofree LinkReady *answers = g_new(LinkReady, staged[VC_RSP] + 1);
+    guint32 n = link_unstage_channel(link, VC_CREQ, staged[VC_CREQ], at, limit_ps, requests);
+    guint32 m = link_unstage_channel(link, VC_RSP, staged[VC_RSP], at, limit_ps, answers);
+    for (guint32 i = 0, k = 0; i < n || k < m;) {
+        gboolean request = k == m || (i < n && requests[i].at_ps < answers[k].at_ps); /* late ones go behind answers */
+        LinkReady next = request ? requests[i++] : answers[k++];
+        link_settle(link, link_early_asked, next.at_ps);
+        link_join_now(link, request ? VC_CREQ : VC_RSP, next.packet, next.at_ps);
+    }
+    link_settle(link, link_early_asked, limit_ps);
+}
 
 void link_settle_lanes(Link *link, SimTime now_ps)
 {

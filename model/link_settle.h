@@ -1,5 +1,5 @@
-/* How a port takes in what is known to join its queues, and decides: the loops of link_lane.c, for stages that make them
- * one with what they serve and whom they tell. */
+/* How a port takes in what is known to join its queues, and decides: the loops of link_lane.c, for stages that make
+ * them one with what they serve and whom they tell. */
 #ifndef MODEL_LINK_SETTLE_H
 #define MODEL_LINK_SETTLE_H
 
@@ -24,48 +24,132 @@ static ALWAYS_INLINE LinkReady link_lane_pop(Link *link, LinkLane which)
     return first;
 }
 
-static ALWAYS_INLINE void link_join_served(Link *link, LinkLane lane, LinkServe serve, SimTime at_ps)
+static ALWAYS_INLINE gboolean link_serve_first(Link *link, LinkLane lane, LinkServe serve, SimTime at_ps,
+                                               Packet *answer)
 {
     LinkReady request = link_lane_pop(link, lane);
-    Packet answer;
     if (G_UNLIKELY(link->in_time))
         link->in_time -= request.packet.hold == LINK_IN_TIME; /* none of the timers is */
     link->serving = TRUE;
     link->serving_ps = at_ps;
-    gboolean answered = serve(link->source_node, link, &request, at_ps, &answer);
+    gboolean answered = serve(link->source_node, link, &request, at_ps, answer);
     link->serving = FALSE;
-    if (answered)
-        link_join_now(link, VC_RSP, answer, at_ps);
+    return answered;
 }
 
 /* The first one, at ready_ps. */
 static ALWAYS_INLINE void link_join_next(Link *link, gboolean inbox, LinkServe serve, SimTime at_ps)
 {
     gboolean timer = link->first_ps[LINK_LANE_TIMERS] == at_ps;
+    if (link->ready_order == LINK_ORDER_PUSHED) {
+        link_join(link, VC_CREQ, link_lane_pop(link, LINK_LANE_PUSHES).packet, at_ps);
+        link_note_of(link, inbox);
+        return;
+    }
     if (inbox && G_UNLIKELY(link->inbox.n) && !timer) {
-        Packet packet = inbox_pop(&link->inbox);
-        link_join(link, packet_vc(&packet), packet, at_ps);
+        link_join_inbox(link, at_ps);
     } else if (G_UNLIKELY(link->first_ps[LINK_LANE_ANSWERS] == at_ps) && !timer) {
         link_join(link, VC_RSP, link_lane_pop(link, LINK_LANE_ANSWERS).packet, at_ps);
     } else {
-        link_join_served(link, timer ? LINK_LANE_TIMERS : LINK_LANE_REQUESTS, serve, at_ps);
+        Packet answer;
+        if (link_serve_first(link, timer ? LINK_LANE_TIMERS : LINK_LANE_REQUESTS, serve, at_ps, &answer))
+            link_join_now(link, VC_RSP, answer, at_ps);
     }
     link_note_of(link, inbox);
 }
 
-/* All of the inbox up to until_ps, at that instant up to `order`. */
+/* ---- what joins is taken in before the decisions are made */
+
+/* Some decisions fall before each packet that joins, or none, and nobody could predict how many; nor does it matter
+ * here: what joins is taken in first, each with its time, and the arbiter looks at packets that have joined before its
+ * decision. That holds as long as there are credits, as the queue gets no longer than it has ever been (its length
+ * would not be known), and as answers stay below the gate. `staged` says how many of the last ones in each queue have
+ * their time of joining in LinkSlot.due. */
+
+static ALWAYS_INLINE gboolean link_can_stage(const Link *link)
+{
+    return (link->blocked | link->down | link->someone_waits) == 0 && (link->logged | link->in_time) == 0 &&
+           link->ahead_ps == 0;
+}
+
+static ALWAYS_INLINE gboolean link_stage_has_room(const Link *link, unsigned v)
+{
+    const LinkRing *ring = &link->ring[v];
+    return (ring->waiting < link->queue_peak) & !link_ring_is_full(ring, ring->waiting);
+}
+
+static ALWAYS_INLINE void link_stage(Link *link, guint32 *staged, unsigned v, Packet packet, SimTime at_ps)
+{
+    LinkRing *ring = &link->ring[v];
+    LinkSlot *slot = link_slot(ring, ring->wire + ring->waiting++);
+    slot->packet = packet;
+    slot->due = (guint32)at_ps;
+    staged[v]++;
+}
+
+/* When the first packet of a channel has joined: long ago, or not later than limit_ps. */
+static ALWAYS_INLINE SimFine link_stage_joins(const LinkRing *ring, guint32 staged, SimTime limit_ps)
+{
+    SimTime at_ps = limit_ps - (guint32)((guint32)limit_ps - link_slot(ring, ring->wire)->due);
+    guint64 none = -(guint64)(ring->waiting == 0), before = -(guint64)(ring->waiting > staged); /* no branch */
+    return (simfine_from_ps(at_ps) & ~before) | none;
+}
+
+/* All decisions up to limit_ps. */
+static ALWAYS_INLINE void link_decide_staged(Link *link, guint32 *staged, LinkEarly tell, SimTime limit_ps)
+{
+    SimFine limit = simfine_from_ps(limit_ps), joins[VCS];
+    for (unsigned v = 0; v < VCS; v++)
+        joins[v] = link->ring[v].waiting ? link_stage_joins(&link->ring[v], staged[v], limit_ps) : G_MAXUINT64;
+    for (;;) {
+        SimFine first = MIN(joins[VC_CREQ], joins[VC_RSP]), at = MAX(link->free_at, first);
+        if (at > limit)
+            break;
+        gsize v = link->last_vc;
+        v ^= joins[v ^ 1u] < MAX(link->free_at, first + 1);
+        if (G_UNLIKELY((joins[VC_CREQ] == joins[VC_RSP]) & (first >= link->free_at)))
+            v = VC_RSP; /* late pushes go behind answers */
+        LinkRing *ring = &link->ring[v];
+        LinkSlot *slot = link_slot(ring, ring->wire);
+        if (G_UNLIKELY(ring->credits < slot->packet.flits) && !link_stage_collect(link, (unsigned)v, at)) {
+            link_unstage(link, staged, at, limit_ps);
+            break;
+        }
+        ring->waiting--;
+        link_wire_first(link, ring, (unsigned)v, slot, tell, at);
+        joins[v] = link_stage_joins(ring, staged[v], limit_ps);
+    }
+    staged[VC_CREQ] = staged[VC_RSP] = 0;
+}
+
+/* All of the inbox up to until_ps, at that instant up to `order`. Two packets that join at one instant may be of two
+ * channels: the second one comes when all decisions before it are made. */
 static ALWAYS_INLINE void link_settle_inbox(Link *link, LinkEarly tell, SimTime until_ps, guint64 order)
 {
     Inbox *inbox = &link->inbox;
+    guint32 staged[VCS] = {0, 0};
+    SimTime last_ps = SIMTIME_NEVER; /* when the one before joined */
     for (;;) {
-        const InboxEntry *entry = inbox_first(inbox);
-        SimTime at_ps = entry->at_ps;
-        gboolean joins = inbox->n && (at_ps < until_ps || (at_ps == until_ps && link_inbox_order(entry) < order));
-        link_settle(link, tell, joins ? at_ps : until_ps);
+        gboolean joins = FALSE, stages = link_can_stage(link);
+        while (inbox->n) {
+            SimTime at_ps = inbox->first_ps;
+            joins = at_ps < until_ps || (at_ps == until_ps && link_inbox_order(inbox_first(inbox)) < order);
+            unsigned v = packet_vc(&inbox_first(inbox)->packet);
+            if (!joins || at_ps == last_ps || !stages || !link_stage_has_room(link, v))
+                break;
+            last_ps = at_ps;
+            link_stage(link, staged, v, inbox_pop(inbox), at_ps);
+            joins = FALSE;
+        }
+        SimTime at_ps = joins ? inbox->first_ps : until_ps;
+        if (stages)
+            link_decide_staged(link, staged, tell, at_ps);
+        else
+            link_settle(link, link_early_asked, at_ps);
         if (!joins)
             break;
-        Packet packet = inbox_pop(inbox);
-        link_join_now(link, packet_vc(&packet), packet, at_ps);
+        last_ps = at_ps;
+        link_join_inbox(link, at_ps);
     }
     link_note(link);
 }
@@ -100,6 +184,53 @@ static ALWAYS_INLINE void link_settle_inbox_by(Link *link, LinkServe serve, Link
         link_settle_inbox(link, tell, until_ps, sim_order(link->sim, until_ps));
     else
         link_settle_lanes_by(link, TRUE, serve, tell, now_ps);
+}
+
+/* Likewise where most of what is served gives an answer now and then, which goes into VC_RSP's queue, and does nothing
+ * else at the port: `simple` tells. Until the first one that is not, FALSE, or all: TRUE. */
+typedef gboolean (*LinkSimple)(const LinkReady *request);
+static ALWAYS_INLINE gboolean link_settle_simple(Link *link, LinkSimple simple, LinkServe serve, LinkEarly tell,
+                                                 SimTime until_ps)
+{
+    guint64 until_order = sim_order(link->sim, until_ps), order;
+    guint32 staged[VCS] = {0, 0};
+    SimTime at_ps;
+    gboolean joins;
+    Packet answer;
+    for (;;) {
+        at_ps = link_next_join(link, &order);
+        joins = at_ps < until_ps || (at_ps == until_ps && order < until_order);
+        if (!joins)
+            break;
+        gsize lane = link->first_ps[LINK_LANE_TIMERS] == at_ps ? LINK_LANE_TIMERS : LINK_LANE_REQUESTS;
+        if (!link_stage_has_room(link, VC_RSP) || link->ring[VC_RSP].waiting + 1 >= link->gate ||
+            !simple(&link->lane[lane].at[link->lane[lane].head]))
+            break;
+        if (link_serve_first(link, (LinkLane)lane, serve, at_ps, &answer))
+            link_stage(link, staged, VC_RSP, answer, at_ps);
+    }
+    SimTime limit_ps = joins ? at_ps : until_ps + (LINK_ORDER_PUSHED < until_order);
+    while (link->first_ps[LINK_LANE_PUSHES] < limit_ps) {
+        LinkReady push = link_lane_pop(link, LINK_LANE_PUSHES);
+        if (G_UNLIKELY(link_ring_is_full(&link->ring[VC_CREQ], link->ring[VC_CREQ].waiting)))
+            link_ring_grow(&link->ring[VC_CREQ]);
+        link_stage(link, staged, VC_CREQ, push.packet, push.at_ps);
+    }
+    link_decide_staged(link, staged, tell, joins ? at_ps : until_ps);
+    link_note_of(link, FALSE);
+    return !joins;
+}
+
+static ALWAYS_INLINE void link_settle_simple_by(Link *link, LinkSimple simple, LinkServe serve, LinkEarly tell,
+                                                SimTime now_ps)
+{
+    while (link_can_stage(link) && link->lane[LINK_LANE_ANSWERS].count == 0 &&
+           link->ring[VC_RSP].waiting < link->gate) {
+        if (link_settle_simple(link, simple, serve, tell, now_ps + link->ahead_ps))
+            return;
+        link_join_next(link, FALSE, link->serve, link->ready_ps);
+    }
+    link_settle_lanes_by(link, FALSE, link->serve, tell, now_ps);
 }
 
 #endif

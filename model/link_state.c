@@ -38,7 +38,8 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
                const char *path)
 {
     memset(link, 0, sizeof *link);
-    link->sim = link->far_sim = sim;
+    link_set_clock(link, sim);
+    link->far_sim = sim;
     link->path = g_strdup(path);
     /* 16 B at rate_MBps * 1e6 B/s, in 1/65536 ps */
     link->flit_time = ((SimFine)FLIT_BYTES * 1000000u << SIMFINE_SHIFT) / spec->rate_MBps;
@@ -67,6 +68,12 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
         sim_set_key(&link->vc[v].arrive, number * LINK_KEYS + LINK_KEY_ARRIVE + (guint32)v);
     }
     link_set_sink(link, NULL, NULL, 0);
+}
+
+void link_set_clock(Link *link, Sim *sim)
+{
+    link->sim = sim;
+    link->now_ps = &((const SimHot *)(const void *)sim)->now_ps;
 }
 
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps)
@@ -176,6 +183,7 @@ char *link_waiter_text(void *unit)
     const Link *link = unit;
     if (!link_waits(link))
         return NULL;
-    return g_strdup_printf("%s: %u packets wait for %s", link->path, link->ring[VC_CREQ].waiting + link->ring[VC_RSP].waiting,
+    return g_strdup_printf("%s: %u packets wait for %s", link->path,
+                           link->ring[VC_CREQ].waiting + link->ring[VC_RSP].waiting,
                            link->down ? "the link to come up" : "credits of the far end");
 }
