@@ -1,0 +1,82 @@
+/* What ports are told ahead, take in before they decide, or leave for the next look, against what they do step by step:
+ * an observer wants each step as it happens, so that a watched fabric does none of it. */
+#include "tests/model_test.h"
+
+#include "api/traffic.h"
+#include "sim/rng.h"
+
+static void told_visit(const char *path, const StatRow *row, const void *value, void *user)
+{
+    if (row->type != STAT_HIST_T)
+        g_string_append_printf(user, "%s.%s %" G_GUINT64_FORMAT "\n", path, row->name, *(const guint64 *)value);
+}
+
+static void told_probe(void *user, ProbeStage stage, const char *file, const char *path, const Packet *packet,
+                       SimTime at_ps)
+{
+    (void)stage;
+    (void)file;
+    (void)path;
+    (void)packet;
+    (void)at_ps;
+    ++*(guint64 *)user;
+}
+
+/* End of the traffic and every statistic. */
+static char *told_run(const char *const *sets, guint64 seed, guint32 load, gboolean watched)
+{
+    Bed bed;
+    guint64 steps = 0;
+    GString *text = g_string_new("");
+    bed_open(&bed, "dgx-h100", sets, &(SimSpec){.seed = seed});
+    if (watched)
+        fabric_observe(bed.fabric, told_probe, &steps);
+    Traffic *traffic = traffic_new(bed.fabric, &(TrafficSpec){.packets = 4000, .load_per_mille = load, .bytes = 128});
+    assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_true(fabric_is_quiet(bed.fabric));
+    assert_int_equal(steps > 0, watched);
+    g_string_append_printf(text, "end %" G_GUINT64_FORMAT "\n", traffic_end_ps(traffic));
+    stat_visit(bed.fabric->stats, told_visit, text);
+    traffic_free(traffic);
+    bed_close(&bed);
+    return g_string_free(text, FALSE);
+}
+
+/* A setting drawn among from..from + range - 1, or every other time none. */
+static void told_draw(GPtrArray *sets, Rng *rng, const char *name, guint64 from, guint64 range)
+{
+    guint64 value = from + rng_below(rng, range);
+    if (rng_below(rng, 2))
+        g_ptr_array_add(sets, g_strdup_printf("%s=%" G_GUINT64_FORMAT, name, value));
+}
+
+/* Proves that ends and statistics are the same with much room and little, at any load, with any merging of
+ * acknowledgements. */
+static void test_told(void **state)
+{
+    (void)state;
+    for (guint64 seed = 1; seed <= 40; seed++) {
+        Rng rng;
+        rng_init(&rng, seed, "told");
+        g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func(g_free);
+        g_ptr_array_add(sets, g_strdup("system.links_per_switch=1"));
+        told_draw(sets, &rng, "system.gpus", 2, 7);
+        told_draw(sets, &rng, "link.credits_switch_flits", 32, 100);
+        told_draw(sets, &rng, "link.credits_gpu_flits", 32, 100);
+        told_draw(sets, &rng, "gpu.source_queue_packets", 1, 10);
+        told_draw(sets, &rng, "gpu.response_queue_packets", 1, 4);
+        told_draw(sets, &rng, "gpu.ack_merge_max", 1, 8);
+        told_draw(sets, &rng, "gpu.ack_timer_ps", 1000, 100000);
+        g_ptr_array_add(sets, NULL);
+        guint32 load = 100 + (guint32)rng_below(&rng, 1100);
+        g_autofree char *told = told_run((const char *const *)sets->pdata, seed, load, FALSE);
+        g_autofree char *watched = told_run((const char *const *)sets->pdata, seed, load, TRUE);
+        assert_string_equal(told, watched);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_told)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
