@@ -191,10 +191,25 @@ static void cost_shape(DeviceCost *cost, const LoopSpec *spec, const LoopPart *p
     cost->partial = part->base % FLIT_BYTES || span % FLIT_BYTES;
 }
 
-gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part)
+/* A step of each warp: the LSU's time of an instruction, or other work. */
+static void cost_step(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part)
 {
-    if (part->kind == UOP_ARITH || part->kind == UOP_DELAY || part->kind == UOP_WORK)
-        return TRUE;
+    const SmSpec *sm = &cost->fabric->spec.sm;
+    SmStep step = {.kind = part->kind, .reg = part->reg, .with = part->with, .after_ps = part->after_ps};
+    if (part->kind == UOP_DELAY || part->kind == UOP_WORK) {
+        step.value_ps = part->base;
+    } else if (part->kind != UOP_ARITH) {
+        const VasMapping *mapping = vas_find(cost->cta->launch->vas, part->base);
+        gboolean own = mapping->region && mapping->region->gpu == cost->gpu;
+        gboolean load = part->kind == UOP_LOAD || part->kind == UOP_MC_LOAD;
+        guint64 packets = cost->packets * MIN(WARP_LANES, cost->cta->count) * spec->width / LINE_BYTES;
+        step.value_ps = packets * (load ? sm->load_ps : own ? sm->local_store_ps : sm->store_ps) / 1000;
+    }
+    cost->play.step[cost->play.steps++] = step;
+}
+
+static gboolean cost_memory_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part)
+{
     if (part->kind == UOP_ATOM)
         return FALSE;
     const VasMapping *mapping = cost_mapping(cost, spec, part);
@@ -214,6 +229,15 @@ gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart
     return TRUE;
 }
 
+gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part)
+{
+    gboolean memory = part->kind != UOP_ARITH && part->kind != UOP_DELAY && part->kind != UOP_WORK;
+    if (memory && !cost_memory_part(cost, spec, part))
+        return FALSE;
+    cost_step(cost, spec, part);
+    return TRUE;
+}
+
 guint64 device_cost_issue_ps(const DeviceCost *cost)
 {
     const SmSpec *sm = &cost->fabric->spec.sm;
@@ -222,43 +246,31 @@ guint64 device_cost_issue_ps(const DeviceCost *cost)
     return MAX((cost->loads * sm->load_ps + away_ps + local_ps) / 1000, 1);
 }
 
-/* From a warp's first load to its next, part by part: instructions to memory are a gap apart, what uses a load waits
- * for it, and what the loop computes meanwhile costs nothing. */
-static guint64 cost_window_ps(const DeviceCost *cost, const LoopSpec *spec)
+/* Until all of a CTA's instructions have been issued, as its SM plays it. */
+static guint64 cost_play_ps(const DeviceCost *cost, const LoopSpec *spec, guint64 lines)
 {
-    guint64 gap_ps = cost->fabric->spec.sm.warp_issue_ps, all_ps = gap_ps * spec->unroll;
-    guint64 now_ps = 0, loaded_ps = 0; /* of the first of a part's loads */
-    for (guint32 p = 0; p < spec->n_parts; p++) {
-        UopKind kind = (UopKind)spec->part[p].kind;
-        if (kind == UOP_LOAD || kind == UOP_MC_LOAD) {
-            loaded_ps = now_ps + cost->head_ps;
-            now_ps += all_ps;
-        } else if (kind == UOP_WORK) { /* since the last instruction to memory */
-            now_ps += MAX(spec->part[p].base, gap_ps) - gap_ps;
-        } else if (kind == UOP_DELAY) {
-            now_ps += spec->part[p].base;
-        } else if (kind == UOP_ARITH) {
-            now_ps = MAX(now_ps, loaded_ps);
-        } else {
-            now_ps = MAX(now_ps, loaded_ps) + all_ps;
-        }
-    }
-    return MAX(MAX(now_ps, loaded_ps + (loaded_ps ? all_ps - gap_ps : 0)), 1);
+    SmPlayKind kind = cost->play;
+    kind.warps = (cost->cta->count + WARP_LANES - 1) / WARP_LANES;
+    kind.unroll = spec->unroll;
+    kind.regs = spec->n_regs;
+    kind.answer_ps = cost->head_ps;
+    guint64 turn_bytes = (guint64)kind.warps * spec->unroll * MIN(WARP_LANES, cost->cta->count) * spec->width;
+    return sm_play_ps(cost->fabric->plays, &kind, lines * LINE_BYTES * 1000 / turn_bytes);
 }
 
-/* Lines a second that one CTA can do alone. The first window's lines need no turn of their own:
- * their time is in head_ps already. */
+/* Lines a second that one CTA can do alone, once the first load's time, head_ps, is past. */
 guint64 device_cost_limit(const DeviceCost *cost, const LoopSpec *spec, guint64 lines)
 {
     const SmSpec *sm = &cost->fabric->spec.sm;
-    guint64 limit = PS_PER_S / device_cost_issue_ps(cost);
+    guint64 limit = PS_PER_S / device_cost_issue_ps(cost), all_ps = cost_play_ps(cost, spec, lines);
     guint64 warps = (cost->cta->count + WARP_LANES - 1) / WARP_LANES, span = WARP_LANES * spec->width;
     guint64 window = MAX(warps * spec->unroll * span / LINE_BYTES, 1);
-    if (cost->loads)
-        window = MIN(window, MAX(sm->loads_max * 1000 / cost->loads, 1));
-    guint64 first = cost->loads ? window : 0;
-    if (lines > first)
-        limit = MIN(limit, window * PS_PER_S / cost_window_ps(cost, spec) * lines / (lines - first));
+    if (cost->loads && all_ps > cost->head_ps)
+        limit = MIN(limit, lines * PS_PER_S / (all_ps - cost->head_ps));
+    else if (!cost->loads)
+        limit = MIN(limit, lines * PS_PER_S / MAX(all_ps, 1));
+    if (cost->loads && window > sm->loads_max * 1000 / cost->loads)
+        limit = limit * MAX(sm->loads_max * 1000 / cost->loads, 1) / window;
     if (cost->stores)
         limit = MIN(limit, sm->stores_max * 1000 / cost->stores * PS_PER_S / cost->tail_ps);
     return MAX(limit, 1);

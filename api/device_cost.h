@@ -3,6 +3,7 @@
 #define API_DEVICE_COST_H
 
 #include "api/device.h"
+#include "model/sm_play.h"
 
 /* Resources of each GPU; OUT: its up links, as far as its own SMs' stores get there (model/port_share.h);
  * INGRESS: the switch ports behind its up links, which a replication holds for rounds. */
@@ -34,6 +35,7 @@ typedef struct {
     guint32 remote_stores; /* thousandths of packets that queue at this GPU's ports, */
     guint64 ingress_ps;    /* of a stored packet at the switch's port */
     guint64 out_flits;     /* and of their flits */
+    SmPlayKind play;       /* its steps */
     SimTime head_ps, tail_ps;
 } DeviceCost;
 

@@ -15,6 +15,7 @@
 #include "model/load_share.h"
 #include "model/port_hold.h"
 #include "model/port_share.h"
+#include "model/sm_play.h"
 
 /* Of a link's flits, what packets reach at full load: the hash loads links unevenly for a while,
  * and queues run empty. Calibrated against packet fidelity on all_gather and reduce_scatter
@@ -47,6 +48,7 @@ void device_flow_begin(Fabric *fabric)
     fabric->ports = port_shares_new(fabric);
     fabric->loads = load_shares_new(fabric);
     fabric->holds = port_holds_new(fabric);
+    fabric->plays = sm_plays_new(&fabric->spec.sm);
     flow_set_share(fabric->flow, device_queue_share, device_queue_solved, fabric);
     guint64 flits = fabric->spec.link.rate_MBps * 1000000u / FLIT_BYTES * fabric->links;
     for (guint32 g = 0; g < gpus; g++) {
@@ -68,6 +70,7 @@ void device_flow_end(Fabric *fabric)
     g_clear_pointer(&fabric->ports, port_shares_free);
     g_clear_pointer(&fabric->loads, load_shares_free);
     g_clear_pointer(&fabric->holds, port_holds_free);
+    g_clear_pointer(&fabric->plays, sm_plays_free);
 }
 
 static void flow_unref(DeviceFlow *flow)

@@ -120,6 +120,7 @@ typedef struct Fabric {
     struct PortShares *ports;   /* likewise, */
     struct LoadShares *loads;
     struct PortHolds *holds;
+    struct SmPlays *plays;
     GArray *faults;             /* FabricFault: the first FABRIC_FAULTS_KEPT */
     guint64 n_faults;
     void (*on_fault)(const FabricFault *fault, void *user);

@@ -65,6 +65,8 @@ libfanout_core_la_SOURCES += \
 	model/sm.c \
 	model/sm.h \
 	model/sm_out.c \
+	model/sm_play.c \
+	model/sm_play.h \
 	model/switch.c \
 	model/switch_early.c \
 	model/switch.h \

@@ -108,6 +108,7 @@ check_PROGRAMS += \
 	tests/test_sim \
 	tests/test_size \
 	tests/test_sm \
+	tests/test_sm_play \
 	tests/test_stat \
 	tests/test_switch \
 	tests/test_timeline \

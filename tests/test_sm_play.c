@@ -1,0 +1,112 @@
+/* model/sm_play: warps on one LSU, against cases solved by hand; and loops of one CTA as flows, against their
+ * packets. */
+#include <math.h>
+
+#include "tests/model_test.h"
+
+#include "api/coll.h"
+#include "model/sm_play.h"
+
+#define GAP_PS 20000u
+
+static SmPlays *plays_of(SmSpec *spec)
+{
+    *spec = (SmSpec){.warp_issue_ps = GAP_PS, .arbitration = SM_ROUND_ROBIN};
+    return sm_plays_new(spec);
+}
+
+/* Proves that stores which keep the LSU busy take its time, whoever's they are, and that of a part of a turn. */
+static void test_lsu_bound(void **state)
+{
+    SmSpec spec;
+    SmPlays *plays = plays_of(&spec);
+    SmPlayKind kind = {.warps = 16, .unroll = 4, .steps = 1,
+                       .step[0] = {.kind = UOP_STORE, .reg = LOOP_NO_REG, .value_ps = 10000}};
+    (void)state;
+    for (guint64 turns = 1; turns <= 100; turns += 33)
+        assert_int_equal(sm_play_ps(plays, &kind, turns * 1000), turns * 16 * 4 * 10000);
+    assert_int_equal(sm_play_ps(plays, &kind, 2500), 5 * 16 * 2 * 10000);
+    sm_plays_free(plays);
+}
+
+/* Proves that one warp waits for what it loads, and loads a gap after its stores; that with few warps each goes its own
+ * way, and with many the LSU takes them one after the other. */
+static void test_waits(void **state)
+{
+    SmSpec spec;
+    SmPlays *plays = plays_of(&spec);
+    SmPlayKind kind = {.warps = 1, .unroll = 1, .regs = 1, .steps = 2, .answer_ps = 500000,
+                       .step = {{.kind = UOP_LOAD, .reg = 0, .value_ps = 2000},
+                                {.kind = UOP_STORE, .reg = 0, .value_ps = 10000}}};
+    (void)state;
+    SimTime one_ps = sm_play_ps(plays, &kind, 10000);
+    assert_int_equal(sm_play_ps(plays, &kind, 11000) - one_ps, 500000 + GAP_PS);
+    kind.warps = 4;
+    SimTime few_ps = sm_play_ps(plays, &kind, 30000) - sm_play_ps(plays, &kind, 29000);
+    assert_in_range(few_ps, 500000 + GAP_PS, 500000 + GAP_PS + 4 * 12000);
+    kind.warps = 32;
+    kind.unroll = 4;
+    SimTime many_ps = sm_play_ps(plays, &kind, 30000) - sm_play_ps(plays, &kind, 29000);
+    assert_in_range(many_ps, 32 * 4 * 12000, 32 * 4 * 12000 + 100000);
+    sm_plays_free(plays);
+}
+
+/* Proves that work goes on while the LSU is waited for, unless it begins behind what waits there. */
+static void test_work(void **state)
+{
+    SmSpec spec;
+    SmPlays *plays = plays_of(&spec);
+    SmPlayKind kind = {.warps = 8, .unroll = 1, .steps = 2,
+                       .step = {{.kind = UOP_STORE, .reg = LOOP_NO_REG, .value_ps = 50000},
+                                {.kind = UOP_WORK, .value_ps = 300000}}};
+    (void)state;
+    SimTime lsu_ps = sm_play_ps(plays, &kind, 30000) - sm_play_ps(plays, &kind, 29000);
+    assert_int_equal(lsu_ps, 8 * 50000); /* 300 ns of work fit between */
+    kind.step[1].after_ps = 600000;
+    SimTime work_ps = sm_play_ps(plays, &kind, 30000) - sm_play_ps(plays, &kind, 29000);
+    assert_in_range(work_ps, 600000, 600000 + 2 * 50000);
+    sm_plays_free(plays);
+}
+
+static SimTime push_ps(guint32 threads, CollFidelity fidelity)
+{
+    Bed bed;
+    CollSpec spec = coll_spec_default(COLL_ALL_GATHER);
+    CollResult result;
+    bed_spec(&bed, "dgx-h100", NULL);
+    bed.sim = sim_new(&(SimSpec){.seed = 1}, NULL);
+    bed.fabric = fabric_new(bed.sim, &bed.spec, FALSE, NULL);
+    bed.objects = g_ptr_array_new();
+    CollGroup *group = coll_group_new(bed.fabric, NULL, 2, NULL);
+    spec.algo = COLL_PUSH;
+    spec.bytes = 1u << 20;
+    spec.ctas = 1;
+    spec.threads = threads;
+    spec.fidelity = fidelity;
+    assert_true(coll_run(group, &spec, &result, NULL));
+    coll_group_free(group);
+    bed_close(&bed);
+    return result.time_ps;
+}
+
+/* Proves that a loop that loads, and stores here and there, takes as a flow of one CTA what its packets take, within
+ * 1 %, where warps wait (64 threads), where the LSU is busy (512) and in between, where neither bound is reached (by
+ * 7 %). */
+static void test_one_cta(void **state)
+{
+    static const guint32 threads[] = {64, 128, 192, 256, 512};
+    (void)state;
+    for (guint i = 0; i < G_N_ELEMENTS(threads); i++) {
+        double packets_ps = (double)push_ps(threads[i], COLL_PACKET);
+        double off = (double)push_ps(threads[i], COLL_FLOW) / packets_ps - 1;
+        print_message("%u threads: %.1f us, %.2f %%\n", threads[i], packets_ps * 1e-6, off * 100);
+        assert_true(fabs(off) < 0.01);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lsu_bound), cmocka_unit_test(test_waits),
+                                       cmocka_unit_test(test_work), cmocka_unit_test(test_one_cta)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
