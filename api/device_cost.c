@@ -205,7 +205,7 @@ static void cost_step(DeviceCost *cost, const LoopSpec *spec, const LoopPart *pa
         guint64 packets = cost->packets * MIN(WARP_LANES, cost->cta->count) * spec->width / LINE_BYTES;
         step.value_ps = packets * (load ? sm->load_ps : own ? sm->local_store_ps : sm->store_ps) / 1000;
     }
-    cost->play.step[cost->play.steps++] = step;
+    cost->play->step[cost->play->steps++] = step;
 }
 
 static gboolean cost_memory_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part)
@@ -249,13 +249,13 @@ guint64 device_cost_issue_ps(const DeviceCost *cost)
 /* Until all of a CTA's instructions have been issued, as its SM plays it. */
 static guint64 cost_play_ps(const DeviceCost *cost, const LoopSpec *spec, guint64 lines)
 {
-    SmPlayKind kind = cost->play;
-    kind.warps = (cost->cta->count + WARP_LANES - 1) / WARP_LANES;
-    kind.unroll = spec->unroll;
-    kind.regs = spec->n_regs;
-    kind.answer_ps = cost->head_ps;
-    guint64 turn_bytes = (guint64)kind.warps * spec->unroll * MIN(WARP_LANES, cost->cta->count) * spec->width;
-    return sm_play_ps(cost->fabric->plays, &kind, lines * LINE_BYTES * 1000 / turn_bytes);
+    SmPlayKind *kind = cost->play;
+    kind->warps = (cost->cta->count + WARP_LANES - 1) / WARP_LANES;
+    kind->unroll = spec->unroll;
+    kind->regs = spec->n_regs;
+    kind->answer_ps = cost->head_ps;
+    guint64 turn_bytes = (guint64)kind->warps * spec->unroll * MIN(WARP_LANES, cost->cta->count) * spec->width;
+    return sm_play_ps(cost->fabric->plays, kind, lines * LINE_BYTES * 1000 / turn_bytes);
 }
 
 /* Lines a second that one CTA can do alone, once the first load's time, head_ps, is past. */

@@ -260,11 +260,13 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     if (elements == 0)
         return TRUE;
     g_autofree guint64 *amount = g_new0(guint64, 2 * (gsize)all);
+    g_autofree SmPlayKind *play = g_new0(SmPlayKind, 1); /* CTAs' stacks are small */
     DeviceCost cost = {.fabric = fabric,
                        .cta = cta,
                        .gpu = cta->launch->gpu->id,
                        .amount = amount,
                        .rides = amount + all,
+                       .play = play,
                        .charges = g_array_new(FALSE, FALSE, sizeof(DeviceCharge))};
     for (guint32 p = 0; p < spec->n_parts; p++) {
         const VasMapping *to = vas_find(cta->launch->vas, spec->part[p].base);

@@ -151,19 +151,22 @@ typedef struct {
 static void play_run(const SmSpec *spec, SmPlayed *played)
 {
     const SmPlayKind *kind = &played->kind;
-    SmPlay play = {.kind = kind, .spec = spec, .n_ready = kind->warps};
+    g_autofree SmPlay *play = g_new0(SmPlay, 1);
     guint32 regs = kind->regs * kind->unroll, done = 0;
     g_autofree SimTime *there_ps = g_new0(SimTime, kind->warps * regs + 1);
+    play->kind = kind;
+    play->spec = spec;
+    play->n_ready = kind->warps;
     g_assert(kind->warps >= 1 && kind->warps <= SM_WARPS_MAX && kind->steps >= 1);
     for (guint32 w = 0; w < kind->warps; w++) {
-        play.warp[w].there_ps = &there_ps[w * regs];
-        play.warp[w].wake_ps = SIMTIME_NEVER;
-        play.ready[w] = w;
+        play->warp[w].there_ps = &there_ps[w * regs];
+        play->warp[w].wake_ps = SIMTIME_NEVER;
+        play->ready[w] = w;
     }
     while (done < SM_TURNS) {
-        play_step(&play);
-        while (done < SM_TURNS && play.turns >= (done + 1) * kind->warps)
-            played->done_ps[++done] = play.now_ps;
+        play_step(play);
+        while (done < SM_TURNS && play->turns >= (done + 1) * kind->warps)
+            played->done_ps[++done] = play->now_ps;
     }
 }
 
