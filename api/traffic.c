@@ -1,6 +1,13 @@
 #include "api/traffic.h"
 
 #define TRAFFIC_REGION_BYTES (4u << 20)
+/* A source tells its port of what it sends next, too: so many, within so many mean gaps, as long as so many for each
+ * source are left. What the others send meanwhile is far less than what is left, so that who sends the last ones
+ * depends on the times alone. */
+#define TRAFFIC_AHEAD 16u
+#define TRAFFIC_AHEAD_GAPS 32u
+#define TRAFFIC_LEFT 64u
+#define TRAFFIC_BINS 128u
 
 typedef struct {
     Event next;
@@ -8,6 +15,7 @@ typedef struct {
     GpuRoomWaiter room;
     GpuRequest held; /* waits for room */
     guint32 held_link;
+    gboolean drawn; /* `held` is what goes next */
     Rng rng;
     guint16 gpu;
 } Source;
@@ -19,55 +27,95 @@ struct Traffic {
     MemRegion **region;
     guint64 left, completed, peak;
     SimTime gap_ps, end_ps;
+    /* how many are issued in each span of 2^shift ps from `span` on, and `issued` before, known or not when told */
+    guint64 issued, span;
+    guint32 shift, bin[TRAFFIC_BINS];
 };
+
+/* Before what happens now. */
+static inline void traffic_look(Traffic *traffic, SimTime now_ps)
+{
+    for (guint64 span = now_ps >> traffic->shift; G_UNLIKELY(traffic->span < span); traffic->span++) {
+        guint32 *bin = &traffic->bin[traffic->span % TRAFFIC_BINS];
+        traffic->issued += *bin;
+        *bin = 0;
+        traffic->peak = MAX(traffic->peak, traffic->issued - traffic->completed);
+    }
+}
+
+static inline void traffic_issue(Traffic *traffic, SimTime at_ps)
+{
+    traffic->left--;
+    traffic->bin[(at_ps >> traffic->shift) % TRAFFIC_BINS]++;
+}
 
 static void traffic_on_done(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps)
 {
     (void)gpu;
     (void)bytes;
     Traffic *traffic = txn->owner;
+    traffic_look(traffic, now_ps);
     traffic->completed++;
     traffic->end_ps = now_ps;
 }
 
-static inline void source_schedule(Source *source)
+/* What it sends next. */
+static inline void source_draw(Source *source)
 {
-    sim_after(source->traffic->fabric->sim, &source->next,
-              rng_exponential_ps(&source->rng, source->traffic->gap_ps), EVENT_PRIORITY_DEVICE);
-}
-
-static void source_on_room(GpuRoomWaiter *waiter, SimTime now_ps)
-{
-    (void)now_ps;
-    Source *source = EVENT_OWNER(waiter, Source, room);
-    gpu_request(&source->traffic->fabric->gpu[source->gpu], &source->held, source->held_link);
-    source_schedule(source);
-}
-
-static void source_on_next(Event *event, SimTime now_ps)
-{
-    (void)now_ps;
-    Source *source = EVENT_OWNER(event, Source, next);
-    Traffic *traffic = source->traffic;
+    const Traffic *traffic = source->traffic;
     guint32 gpus = (guint32)traffic->fabric->spec.system.gpus;
-    if (traffic->left == 0)
-        return;
-    traffic->left--;
-    traffic->peak = MAX(traffic->peak, traffic->spec.packets - traffic->left - traffic->completed);
     guint64 draw = rng_next(&source->rng);
     guint32 to = (guint32)((draw & 0xffffffffu) * (gpus - 1) >> 32);
     guint64 line = (draw >> 32) % (TRAFFIC_REGION_BYTES / LINE_BYTES);
     source->held.offset = line * LINE_BYTES;
     source->held.region = traffic->region[to + (to >= source->gpu)];
+    source->held_link = gpu_link_of(&traffic->fabric->gpu[source->gpu], &source->held);
+}
+
+static inline void source_schedule(Source *source, SimTime now_ps)
+{
+    Traffic *traffic = source->traffic;
     Gpu *gpu = &traffic->fabric->gpu[source->gpu];
-    guint32 link = gpu_link_of(gpu, &source->held);
-    if (!gpu_has_room(gpu, link)) {
-        source->held_link = link;
-        gpu_wait_room(gpu, link, &source->room);
+    SimTime at_ps = now_ps + rng_exponential_ps(&source->rng, traffic->gap_ps);
+    SimTime end_ps = now_ps + TRAFFIC_AHEAD_GAPS * traffic->gap_ps;
+    source->drawn = FALSE;
+    for (guint i = 0; i < TRAFFIC_AHEAD && at_ps < end_ps; i++) {
+        if (traffic->left <= TRAFFIC_LEFT * traffic->fabric->spec.system.gpus)
+            break;
+        source_draw(source);
+        source->drawn = !gpu_request_ahead(gpu, &source->held, source->held_link, at_ps);
+        if (source->drawn)
+            break;
+        traffic_issue(traffic, at_ps);
+        at_ps += rng_exponential_ps(&source->rng, traffic->gap_ps);
+    }
+    sim_at(traffic->fabric->sim, &source->next, at_ps, EVENT_PRIORITY_DEVICE);
+}
+
+static void source_on_room(GpuRoomWaiter *waiter, SimTime now_ps)
+{
+    Source *source = EVENT_OWNER(waiter, Source, room);
+    gpu_request(&source->traffic->fabric->gpu[source->gpu], &source->held, source->held_link);
+    source_schedule(source, now_ps);
+}
+
+static void source_on_next(Event *event, SimTime now_ps)
+{
+    Source *source = EVENT_OWNER(event, Source, next);
+    Traffic *traffic = source->traffic;
+    traffic_look(traffic, now_ps);
+    if (traffic->left == 0)
+        return;
+    traffic_issue(traffic, now_ps);
+    if (!source->drawn)
+        source_draw(source);
+    Gpu *gpu = &traffic->fabric->gpu[source->gpu];
+    if (!gpu_has_room(gpu, source->held_link)) {
+        gpu_wait_room(gpu, source->held_link, &source->room);
         return;
     }
-    gpu_request(gpu, &source->held, link);
-    source_schedule(source);
+    gpu_request(gpu, &source->held, source->held_link);
+    source_schedule(source, now_ps);
 }
 
 Traffic *traffic_new(Fabric *fabric, const TrafficSpec *spec)
@@ -85,6 +133,8 @@ Traffic *traffic_new(Fabric *fabric, const TrafficSpec *spec)
     /* ps of a packet on all links of a GPU at once, over the load */
     traffic->gap_ps = flits * FLIT_BYTES * 1000000u / fabric->spec.link.rate_MBps * 1000 /
                       ((guint64)spec->load_per_mille * fabric->links);
+    while ((traffic->gap_ps >> traffic->shift) != 0)
+        traffic->shift++;
     for (guint32 g = 0; g < gpus; g++) {
         g_autofree char *name = g_strdup_printf("traffic/gpu%u", g);
         traffic->region[g] = memory_region_new(fabric->memory, (guint16)g, TRAFFIC_REGION_BYTES, NULL);
@@ -95,7 +145,8 @@ Traffic *traffic_new(Fabric *fabric, const TrafficSpec *spec)
                                     .word_mask = GPU_ALL_WORDS, .done = traffic_on_done, .owner = traffic};
         event_init(&source->next, source_on_next);
         rng_init(&source->rng, sim_seed(fabric->sim), name);
-        source_schedule(source);
+        sim_after(fabric->sim, &source->next, rng_exponential_ps(&source->rng, traffic->gap_ps),
+                  EVENT_PRIORITY_DEVICE);
     }
     return traffic;
 }

@@ -19,7 +19,7 @@ typedef struct Traffic Traffic;
 Traffic *traffic_new(Fabric *fabric, const TrafficSpec *spec);
 void traffic_free(Traffic *traffic);
 guint64 traffic_completed(const Traffic *traffic);
-guint64 traffic_peak(const Traffic *traffic);    /* most packets between issue and completion so far */
+guint64 traffic_peak(const Traffic *traffic);    /* most packets between issue and completion, seen about once a gap */
 SimTime traffic_end_ps(const Traffic *traffic); /* when the last answer came */
 
 #endif

@@ -270,6 +270,22 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
         gpu_send_here(gpu, gpu_prepare_here(gpu, request), link);
 }
 
+/* Its queue has room then as well: only requests make it longer. */
+gboolean gpu_request_ahead(Gpu *gpu, const GpuRequest *request, guint32 link, SimTime at_ps)
+{
+    if (link == GPU_LINK_LOCAL || gpu->flows.wait_ps || gpu->fabric->probe || gpu->fabric->alive || request->data)
+        return FALSE;
+    Link *up = &gpu->up[link];
+    guint32 waiting = up->ring[VC_CREQ].waiting + up->lane[LINK_LANE_PUSHES].count;
+    if (!link_takes_late(up) || waiting >= gpu->limit.source_queue)
+        return FALSE;
+    Packet packet = gpu_prepare_here(gpu, request);
+    txn_at(&gpu->txns, packet.txn)->start_ps = at_ps;
+    PACKET_ADD(gpu->requests, packet);
+    link_push_lane(up, LINK_LANE_PUSHES, packet, at_ps);
+    return TRUE;
+}
+
 /* ---- answers */
 
 static ALWAYS_INLINE void gpu_complete(Gpu *gpu, Txn *txn, SimTime now_ps)

@@ -202,6 +202,9 @@ void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter);
 /* Sends it on `link` (from gpu_link_of). Room is the caller's duty. A load or store of the GPU's own memory that
  * moves no bytes needs no transaction: `plain` is called with `owner`. */
 void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link);
+/* The same of a request to come at at_ps, behind those told before: FALSE if what would happen by then could change
+ * anything, so that it has to be sent when it is time. */
+gboolean gpu_request_ahead(Gpu *gpu, const GpuRequest *request, guint32 link, SimTime at_ps);
 /* The same in two steps, for requests into the fabric. */
 Packet gpu_prepare(Gpu *gpu, const GpuRequest *request);
 void gpu_send(Gpu *gpu, Packet packet, guint32 link);
