@@ -27,19 +27,21 @@ struct Traffic {
     MemRegion **region;
     guint64 left, completed, peak;
     SimTime gap_ps, end_ps;
-    /* how many are issued in each span of 2^shift ps from `span` on, and `issued` before, known or not when told */
-    guint64 issued, span;
-    guint32 shift, bin[TRAFFIC_BINS];
+    /* how many more are issued than completed in each span of 2^shift ps from `span` on, known or not when told, and
+     * how many are under way before */
+    guint64 under_way, span;
+    guint64 bin[TRAFFIC_BINS];
+    guint32 shift;
 };
 
 /* Before what happens now. */
 static inline void traffic_look(Traffic *traffic, SimTime now_ps)
 {
     for (guint64 span = now_ps >> traffic->shift; G_UNLIKELY(traffic->span < span); traffic->span++) {
-        guint32 *bin = &traffic->bin[traffic->span % TRAFFIC_BINS];
-        traffic->issued += *bin;
+        guint64 *bin = &traffic->bin[traffic->span % TRAFFIC_BINS];
+        traffic->under_way += *bin;
         *bin = 0;
-        traffic->peak = MAX(traffic->peak, traffic->issued - traffic->completed);
+        traffic->peak = MAX(traffic->peak, traffic->under_way);
     }
 }
 
@@ -54,9 +56,16 @@ static void traffic_on_done(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now
     (void)gpu;
     (void)bytes;
     Traffic *traffic = txn->owner;
-    traffic_look(traffic, now_ps);
+    traffic_look(traffic, sim_now_ps(traffic->fabric->sim));
+    traffic->bin[(now_ps >> traffic->shift) % TRAFFIC_BINS]--;
     traffic->completed++;
-    traffic->end_ps = now_ps;
+    traffic->end_ps = MAX(traffic->end_ps, now_ps);
+}
+
+static void traffic_set_early(Traffic *traffic, gboolean early)
+{
+    for (guint64 g = 0; g < traffic->fabric->spec.system.gpus; g++)
+        gpu_set_answers_early(&traffic->fabric->gpu[g], early);
 }
 
 /* What it sends next. */
@@ -107,6 +116,8 @@ static void source_on_next(Event *event, SimTime now_ps)
     if (traffic->left == 0)
         return;
     traffic_issue(traffic, now_ps);
+    if (traffic->left == 0) /* the run ends with the last answers, each when it comes */
+        traffic_set_early(traffic, FALSE);
     if (!source->drawn)
         source_draw(source);
     Gpu *gpu = &traffic->fabric->gpu[source->gpu];
@@ -133,7 +144,8 @@ Traffic *traffic_new(Fabric *fabric, const TrafficSpec *spec)
     /* ps of a packet on all links of a GPU at once, over the load */
     traffic->gap_ps = flits * FLIT_BYTES * 1000000u / fabric->spec.link.rate_MBps * 1000 /
                       ((guint64)spec->load_per_mille * fabric->links);
-    while ((traffic->gap_ps >> traffic->shift) != 0)
+    SimTime told_ps = MAX(TRAFFIC_AHEAD_GAPS * traffic->gap_ps, 2 * fabric->gpu[0].down[0].ring[VC_RSP].delay_ps);
+    while (told_ps >> traffic->shift >= TRAFFIC_BINS / 2)
         traffic->shift++;
     for (guint32 g = 0; g < gpus; g++) {
         g_autofree char *name = g_strdup_printf("traffic/gpu%u", g);
@@ -148,6 +160,7 @@ Traffic *traffic_new(Fabric *fabric, const TrafficSpec *spec)
         sim_after(fabric->sim, &source->next, rng_exponential_ps(&source->rng, traffic->gap_ps),
                   EVENT_PRIORITY_DEVICE);
     }
+    traffic_set_early(traffic, traffic->left > 0);
     return traffic;
 }
 

@@ -36,9 +36,13 @@ static inline void gpu_target_prefetch(const Gpu *gpu, guint32 link, Packet pack
 }
 
 /* What depends on nothing but the port makes no event when it arrives: replicas, and loads and stores of memory in L2
- * that move no bytes. */
+ * that move no bytes; and acknowledgements whose time alone matters (gpu_set_answers_early). */
 static ALWAYS_INLINE gboolean gpu_early_here(void *node, Link *from, Packet packet, SimTime at_ps)
 {
+    if (packet.kind == PACKET_ACK) {
+        gpu_answer_early(node, from, packet, at_ps);
+        return TRUE;
+    }
     gboolean plain = packet.kind < PACKET_MC_WRITE ? packet.plain : replica_answer(packet.src) != REPLICA_BY_RECORD;
     if (!plain)
         return FALSE;

@@ -313,6 +313,21 @@ static void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_p
     }
 }
 
+void gpu_answer_early(Gpu *gpu, Link *from, Packet packet, SimTime at_ps)
+{
+    gpu_accept_answer(gpu, from, packet, at_ps);
+}
+
+void gpu_set_answers_early(Gpu *gpu, gboolean early)
+{
+    for (guint32 l = 0; l < gpu->links; l++) {
+        Link *down = &gpu->down[l];
+        guint32 others = down->early_kinds & ~(1u << PACKET_ACK);
+        if (down->early)
+            down->early_kinds = (guint16)(others | (guint32)early << PACKET_ACK);
+    }
+}
+
 static void gpu_on_answer(Event *event, SimTime now_ps)
 {
     Link *from = LINK_OF_ARRIVAL(event, VC_RSP);

@@ -205,6 +205,11 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link);
 /* The same of a request to come at at_ps, behind those told before: FALSE if what would happen by then could change
  * anything, so that it has to be sent when it is time. */
 gboolean gpu_request_ahead(Gpu *gpu, const GpuRequest *request, guint32 link, SimTime at_ps);
+/* Acknowledgements complete what they answer as they go on the wire to the GPU, with the time when they arrive: for
+ * who asks for nothing else of all his requests, as long as something else goes on. Not across domains, nor where
+ * somebody observes. */
+void gpu_set_answers_early(Gpu *gpu, gboolean early);
+void gpu_answer_early(Gpu *gpu, Link *from, Packet packet, SimTime at_ps);
 /* The same in two steps, for requests into the fabric. */
 Packet gpu_prepare(Gpu *gpu, const GpuRequest *request);
 void gpu_send(Gpu *gpu, Packet packet, guint32 link);
