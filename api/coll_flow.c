@@ -18,6 +18,8 @@
  * steady state, and flows stand alone. */
 #include "api/coll_internal.h"
 
+#include "model/flow.h"
+
 #define COLL_ANCHOR_BYTES (16ull << 20)
 #define COLL_ANCHOR_RANKS 16u
 
@@ -106,11 +108,6 @@ static gboolean coll_run_anchor(const CollGroup *group, const CollSpec *spec, Co
            coll_run_apart(group, spec, TRUE, &anchor->flows, error);
 }
 
-static guint64 coll_scale(guint64 more, guint64 times, guint64 over)
-{
-    return (guint64)((__uint128_t)more * times / over);
-}
-
 static gboolean coll_run_anchored(CollGroup *group, const CollSpec *spec, CollResult *result,
                                   GError **error)
 {
@@ -130,8 +127,8 @@ static gboolean coll_run_anchored(CollGroup *group, const CollSpec *spec, CollRe
     if (!coll_run_anchor(group, &anchor, &small, error))
         return FALSE;
     if (large.packets.time_ps > small.packets.time_ps && large.flows.time_ps > small.flows.time_ps)
-        more_ps = coll_scale(more_ps, large.packets.time_ps - small.packets.time_ps,
-                             large.flows.time_ps - small.flows.time_ps);
+        more_ps = flow_part(more_ps, large.packets.time_ps - small.packets.time_ps,
+                            large.flows.time_ps - small.flows.time_ps);
     coll_rate(group, spec, result, large.packets.time_ps + more_ps, large.packets.kernel_ps + more_ps);
     return TRUE;
 }

@@ -33,10 +33,7 @@ guint32 device_queue_share(guint32 resource, guint32 flows, guint32 issue_ps, gu
 /* A second, of so many lines a second. */
 static guint64 queue_flits(const FlowUse *use, guint64 lines)
 {
-    guint64 product;
-    if (__builtin_mul_overflow((guint64)use->amount, lines, &product))
-        return (guint64)((__uint128_t)use->amount * lines / 1000);
-    return product / 1000;
+    return flow_part(use->amount, lines, 1000);
 }
 
 /* What a class's stores bring to others' links down. */

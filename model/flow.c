@@ -109,13 +109,6 @@ FlowClass *flow_class_like(FlowNet *net, FlowClass *class, guint64 limit, guint3
 
 /* ---- progress */
 
-static guint64 flow_times(guint64 rate, SimTime past_ps)
-{
-    if (past_ps && rate > G_MAXUINT64 / past_ps)
-        return (guint64)((__uint128_t)rate * past_ps / FLOW_UNITS_SECOND);
-    return rate * past_ps / FLOW_UNITS_SECOND;
-}
-
 static void flow_serve(FlowNet *net, SimTime now_ps)
 {
     SimTime past_ps = now_ps - net->at_ps;
@@ -124,7 +117,7 @@ static void flow_serve(FlowNet *net, SimTime now_ps)
         return;
     for (guint i = 0; i < net->active->len; i++) {
         FlowClass *class = g_ptr_array_index(net->active, i);
-        class->served += flow_times(class->rate, past_ps);
+        class->served += flow_part(class->rate, past_ps, FLOW_UNITS_SECOND);
     }
 }
 

@@ -36,6 +36,17 @@ typedef guint32 (*FlowShare)(guint32 resource, guint32 flows, guint32 issue_ps, 
 
 #define FLOW_LINE 1000000u /* one line, in the unit of work */
 
+/* all * part / of, rounded down, however large the product; 0 of nothing. */
+static inline guint64 flow_part(guint64 all, guint64 part, guint64 of)
+{
+    guint64 product;
+    if (of == 0)
+        return 0;
+    if (__builtin_mul_overflow(all, part, &product))
+        return (guint64)((__uint128_t)all * part / of);
+    return product / of;
+}
+
 typedef struct FlowClass FlowClass;
 typedef struct FlowItem FlowItem;
 typedef void (*FlowDone)(FlowItem *item, SimTime now_ps);

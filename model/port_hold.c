@@ -1,6 +1,8 @@
 /* See port_hold.h. */
 #include "model/port_hold.h"
 
+#include "model/flow.h"
+
 /* Looks at queues that change: so many while a flit goes on and another one takes its place. */
 #define HOLD_LOOKS 4u
 #define HOLD_LOOKS_FULL 16u /* after a buffer got full */
@@ -44,16 +46,6 @@ struct PortHolds {
     gboolean queues;  /* something waits or will */
 };
 
-static guint64 hold_part(guint64 all, guint64 part, guint64 of)
-{
-    guint64 product;
-    if (of == 0)
-        return 0;
-    if (__builtin_mul_overflow(all, part, &product))
-        return (guint64)((__uint128_t)all * part / of);
-    return product / of;
-}
-
 PortHolds *port_holds_new(const Fabric *fabric)
 {
     PortHolds *holds = g_new0(PortHolds, 1);
@@ -62,7 +54,7 @@ PortHolds *port_holds_new(const Fabric *fabric)
     holds->gpus = (guint32)fabric->spec.system.gpus;
     holds->flits = link->rate_MBps * 1000000u / FLIT_BYTES * fabric->links;
     holds->turn_ps = 2 * link->flight_ps + link->credit_batch_ps / 2 + fabric->spec.sw.latency_ps;
-    guint64 under_way = hold_part(holds->flits, holds->turn_ps, PS_PER_S);
+    guint64 under_way = flow_part(holds->flits, holds->turn_ps, PS_PER_S);
     guint64 credits = link->credits_switch_flits * fabric->links;
     holds->credits = credits * 1000;
     holds->room = (credits - MIN(under_way, credits)) * 1000;
@@ -88,10 +80,10 @@ static void hold_pass_pair(PortHolds *holds, HoldPair *pair, SimTime past_ps)
     HoldGpu *down = &holds->gpu[pair->to];
     if (down->queued == 0 && down->comes <= down->served)
         return;
-    guint64 more = hold_part(pair->flits, past_ps, PS_PER_S / 1000), before = pair->waiting;
+    guint64 more = flow_part(pair->flits, past_ps, PS_PER_S / 1000), before = pair->waiting;
     guint64 first = MIN(down->served, down->queued), rest = down->served - first;
-    pair->waiting -= MIN(hold_part(first, before, down->queued), before);
-    pair->waiting += more - MIN(hold_part(rest, more, down->comes), more);
+    pair->waiting -= MIN(flow_part(first, before, down->queued), before);
+    pair->waiting += more - MIN(flow_part(rest, more, down->comes), more);
     holds->gpu[pair->from].waiting += pair->waiting - before;
     down->queue += pair->waiting - before;
 }
@@ -104,8 +96,8 @@ static void hold_pass(PortHolds *holds, SimTime now_ps)
         return;
     for (guint32 g = 0; g < holds->gpus; g++) {
         HoldGpu *down = &holds->gpu[g];
-        down->served = hold_part(down->serves, past_ps, PS_PER_S / 1000);
-        down->comes = hold_part(down->coming, past_ps, PS_PER_S / 1000);
+        down->served = flow_part(down->serves, past_ps, PS_PER_S / 1000);
+        down->comes = flow_part(down->coming, past_ps, PS_PER_S / 1000);
         down->queued = down->queue;
     }
     for (guint p = 0; p < holds->listed->len; p++)
@@ -139,7 +131,7 @@ void port_holds_send(PortHolds *holds, guint32 from, guint32 to, guint64 flits, 
         g_ptr_array_add(holds->listed, pair);
     }
     pair->flits += flits;
-    pair->packets += hold_part(PS_PER_S / packet_ps * holds->fabric->links, flits, holds->flits);
+    pair->packets += flow_part(PS_PER_S / packet_ps * holds->fabric->links, flits, holds->flits);
     pair->acks += acks;
     holds->gpu[from].flits += flits;
     holds->gpu[to].coming += flits;
@@ -170,11 +162,11 @@ static void hold_look(PortHolds *holds, const HoldPair *pair)
     const HoldGpu *down = &holds->gpu[pair->to];
     if (!down->queue && down->coming <= down->serves)
         return;
-    guint64 served = down->queue ? hold_part(down->serves, pair->waiting, down->queue)
-                                 : hold_part(down->serves, pair->flits, down->coming);
+    guint64 served = down->queue ? flow_part(down->serves, pair->waiting, down->queue)
+                                 : flow_part(down->serves, pair->flits, down->coming);
     guint64 apart = MAX(down->coming, down->serves) - MIN(down->coming, down->serves);
     up->more += (gint64)pair->flits - (gint64)served;
-    up->wait_ps = MAX(up->wait_ps, hold_part(down->queue, PS_PER_S / 1000, down->serves));
+    up->wait_ps = MAX(up->wait_ps, flow_part(down->queue, PS_PER_S / 1000, down->serves));
     up->changes = up->changes || apart > holds->flits / 100;
     holds->queues = TRUE;
 }
@@ -187,7 +179,7 @@ static SimTime hold_next_ps(const PortHolds *holds, const HoldGpu *up)
     if (up->flits && apart > holds->flits / 1000)
         next_ps = holds->turn_ps;
     if (up->flits && up->waiting < holds->room && up->more > 0)
-        next_ps = MIN(next_ps, hold_part(holds->room - up->waiting, PS_PER_S / 1000, (guint64)up->more) +
+        next_ps = MIN(next_ps, flow_part(holds->room - up->waiting, PS_PER_S / 1000, (guint64)up->more) +
                                    holds->turn_ps / HOLD_LOOKS_FULL);
     else if (up->waiting >= holds->room && up->changes)
         next_ps = MIN(next_ps, holds->turn_ps / HOLD_LOOKS);
@@ -219,12 +211,12 @@ guint32 port_holds_share(PortHolds *holds, guint32 gpu, guint32 most, SimTime no
     HoldGpu *up = &holds->gpu[gpu];
     hold_pass(holds, now_ps);
     up->acks = up->next_acks;
-    most = (guint32)hold_part(most, holds->flits - MIN(up->acks, holds->flits / 2), holds->flits);
+    most = (guint32)flow_part(most, holds->flits - MIN(up->acks, holds->flits / 2), holds->flits);
     if (up->waiting <= holds->room)
         return MAX(most, 1);
     guint64 under_way = holds->credits - MIN(up->waiting, holds->credits);
-    guint64 flits = hold_part(under_way, PS_PER_S / 1000, holds->turn_ps);
-    return MAX(MIN(most, (guint32)hold_part(PORT_FREE, flits, holds->flits)), 1);
+    guint64 flits = flow_part(under_way, PS_PER_S / 1000, holds->turn_ps);
+    return MAX(MIN(most, (guint32)flow_part(PORT_FREE, flits, holds->flits)), 1);
 }
 
 SimTime port_holds_wait_ps(const PortHolds *holds, guint32 gpu)
