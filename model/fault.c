@@ -165,18 +165,17 @@ typedef struct {
 static void fault_on_timeout(Event *event, SimTime now_ps)
 {
     FaultTimer *timer = EVENT_OWNER(event, FaultTimer, event);
-    McRecord *record = &timer->sw->record[timer->record];
-    *(record->kind == PACKET_MC_READ ? &timer->sw->crumbstore_rto_err : &timer->sw->crumbstore_mcto_err) += 1;
-    record->state = TXN_TIMEOUT;
-    reduction_end(timer->sw, timer->record, now_ps);
+    Switch *sw = timer->sw;
+    *(sw->record[timer->record].read ? &sw->crumbstore_rto_err : &sw->crumbstore_mcto_err) += 1;
+    sw->detail[timer->record].state = TXN_TIMEOUT;
+    reduction_end(sw, timer->record, now_ps);
     g_free(timer);
 }
 
 void fault_wait(Switch *sw, guint32 index)
 {
     const FaultSpec *spec = &sw->fabric->spec.fault;
-    const McRecord *record = &sw->record[index];
-    guint64 timeout_ps = record->kind == PACKET_MC_READ ? spec->reduction_timeout_ps : spec->multicast_timeout_ps;
+    guint64 timeout_ps = sw->record[index].read ? spec->reduction_timeout_ps : spec->multicast_timeout_ps;
     if (timeout_ps == 0)
         return; /* for ever: the run gets stuck, and the switch says so */
     FaultTimer *timer = g_new0(FaultTimer, 1);

@@ -138,26 +138,25 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
     }
     Link *down = &gpu->down[link];
     Switch *sw = down->source_node;
-    McRecord *record = &sw->record[packet.txn];
-    const McDetail *detail = &sw->detail[packet.txn];
+    McDetail *detail = &sw->detail[packet.txn];
     const McBind *bind = mcobject_lookup(detail->object, gpu->id, detail->offset);
     Packet answer = gpu->replica_ack[packet.train];
     answer.txn = packet.txn;
     gboolean read = packet.kind == PACKET_MC_READ;
     guint32 slot = read && bind && bind->region->host ? data_take(fabric->data) : 0;
     if (bind && (bind->region->host || memory_watches(fabric->memory))) {
-        const Txn *txn = txn_at(&fabric->gpu[record->src].txns, record->txn);
+        const Txn *txn = txn_at(&fabric->gpu[detail->src].txns, detail->txn);
         gpu_touch(fabric, bind->region, bind->region_offset + (detail->offset - bind->offset), txn,
                   detail->data ? data_at(fabric->data, detail->data) : NULL,
                   slot ? data_at(fabric->data, slot) : NULL, now_ps + gpu->spec->l2_ps);
     } else if (!bind) {
-        record->state = TXN_UNBOUND; /* the member answers with an error; nothing is touched */
+        detail->state = TXN_UNBOUND; /* the member answers with an error; nothing is touched */
     }
     if (read) {
         answer.kind = PACKET_MC_OPERAND;
         if (slot)
             reduction_operand(sw, packet.txn, gpu->id, slot);
-        answer.flits = record->answer_flits;
+        answer.flits = detail->answer_flits & 0x1fu;
     }
     if (gpu_answer_replica(gpu, link, answer, bind && !bind->region->cached ? detail->bytes : 0, now_ps))
         link_push(&gpu->up[link], answer, now_ps);

@@ -82,11 +82,12 @@ static inline gboolean link_ring_is_full(const LinkRing *ring, guint32 waiting)
 {
     return ring->wire + waiting - ring->head == ring->mask + 1;
 }
-/* After each time that the head moves on: laps as short as may be. */
+/* After each time that the head moves on: half of the array is enough where a quarter is used, so that laps are short. */
 static inline void link_ring_lap(LinkRing *ring, guint32 waiting)
 {
-    if (G_UNLIKELY((ring->head & ring->mask) == 0))
-        ring->mask = ring_lap(ring->wire + waiting - ring->head, ring->mask + 1) - 1;
+    if (G_UNLIKELY((ring->head & ring->mask) == 0) && ring->mask > 16 &&
+        ring->wire + waiting - ring->head <= ring->mask / 4)
+        ring->mask /= 2;
 }
 /* When a packet in flight arrives; it is not earlier than now. */
 static inline SimTime link_due_ps(const LinkSlot *slot, SimTime now_ps)

@@ -140,6 +140,6 @@ guint64 link_credits_flying(const Link *link, Vc v)
     for (guint i = 0; link->book && i < 2; i++)
         flits += link_credits_noted(&link->book[i][v]);
     for (guint32 i = 0; i < credit->far.count; i++)
-        flits += credit->far.at[(credit->far.head + i) & (credit->far.capacity - 1)].flits;
+        flits += link_return_nth(&credit->far, i)->flits;
     return flits;
 }

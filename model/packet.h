@@ -10,6 +10,7 @@
 #define MODEL_PACKET_H
 
 #include <glib.h>
+#include <string.h>
 
 #define FLIT_BYTES 16u
 #define LINE_BYTES 128u
@@ -108,50 +109,57 @@ static inline guint16 replica_pack(guint8 answer_flits, ReplicaAnswer answer)
 static inline guint8 replica_answer_flits(guint16 src) { return src & 0x1fu; }
 static inline ReplicaAnswer replica_answer(guint16 src) { return (ReplicaAnswer)(src >> 5); }
 
-/* A FIFO of fixed-size entries in one power-of-two array. It starts over at the array's head whenever it runs empty, so
- * that a short queue stays in the same few cache lines, and goes round in half of the array when a quarter is enough:
- * a lap touches all that it goes round in. */
+/* A FIFO of fixed-size entries in one array. It starts over at the array's head whenever it runs empty, so that a short
+ * queue stays in the same few cache lines, and each lap goes round in little more than what the one before left: a lap
+ * touches all that it goes round in. */
 static inline guint32 ring_lap(guint32 count, guint32 capacity)
 {
-    return count <= capacity / 4 && capacity > 16 ? capacity / 2 : capacity;
+    guint32 enough = count + count / 4 + 16;
+    return MIN(enough, capacity);
 }
 
 #define RING_DEFINE(Name, prefix, Type)                                                               \
     typedef struct {                                                                                  \
         Type *at;                                                                                     \
-        guint32 head, count, capacity;                                                                \
+        guint32 head, count;                                                                          \
+        guint32 capacity, size; /* of this lap, and of the array */                                   \
     } Name;                                                                                           \
     static G_GNUC_NO_INLINE G_GNUC_UNUSED void prefix##_grow(Name *ring)                              \
     {                                                                                                 \
-        guint32 capacity = MAX(16, ring->capacity * 2);                                               \
-        ring->at = g_renew(Type, ring->at, capacity);                                                 \
-        for (guint32 i = 0; i < ring->head; i++) /* it was full */                                    \
-            ring->at[ring->capacity + i] = ring->at[i];                                               \
+        guint32 capacity = ring->capacity + ring->capacity / 2 + 16, last = ring->capacity - ring->head; \
+        if (capacity > ring->size)                                                                    \
+            ring->at = g_renew(Type, ring->at, ring->size = MAX(capacity, 2 * ring->size));           \
+        if (ring->head) { /* it is full: these go on before those at the array's head */              \
+            memmove(&ring->at[capacity - last], &ring->at[ring->head], last * sizeof(Type));          \
+            ring->head = capacity - last;                                                             \
+        }                                                                                             \
         ring->capacity = capacity;                                                                    \
+    }                                                                                                 \
+    static inline Type *prefix##_nth(const Name *ring, guint32 n)                                     \
+    {                                                                                                 \
+        guint32 at = ring->head + n;                                                                  \
+        return &ring->at[at - (at >= ring->capacity ? ring->capacity : 0)];                           \
     }                                                                                                 \
     static inline Type *prefix##_push(Name *ring)                                                     \
     {                                                                                                 \
         if (G_UNLIKELY(ring->count == ring->capacity))                                                \
             prefix##_grow(ring);                                                                      \
         ring->head &= -(guint32)(ring->count != 0); /* no branch: nobody could predict it */           \
-        return &ring->at[(ring->head + ring->count++) & (ring->capacity - 1)];                        \
+        return prefix##_nth(ring, ring->count++);                                                     \
     }                                                                                                 \
     static inline Type *prefix##_peek(Name *ring) { return &ring->at[ring->head]; }                   \
-    static inline Type *prefix##_nth(Name *ring, guint32 n)                                           \
-    {                                                                                                 \
-        return &ring->at[(ring->head + n) & (ring->capacity - 1)];                                    \
-    }                                                                                                 \
     static inline void prefix##_drop(Name *ring)                                                      \
     {                                                                                                 \
-        ring->head = (ring->head + 1) & (ring->capacity - 1);                                         \
         ring->count--;                                                                                \
-        if (G_UNLIKELY(ring->head == 0))                                                              \
+        if (G_UNLIKELY(++ring->head == ring->capacity)) {                                             \
+            ring->head = 0;                                                                           \
             ring->capacity = ring_lap(ring->count, ring->capacity);                                   \
+        }                                                                                             \
     }                                                                                                 \
     static inline void prefix##_clear(Name *ring)                                                     \
     {                                                                                                 \
         g_free(ring->at);                                                                             \
-        *ring = (Name){NULL, 0, 0, 0};                                                                \
+        *ring = (Name){NULL, 0, 0, 0, 0};                                                             \
     }
 
 RING_DEFINE(PacketRing, packet_ring, Packet)

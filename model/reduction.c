@@ -38,7 +38,7 @@ static guint32 reduction_finish_data(Switch *sw, guint32 index, const Txn *txn)
     const McRecord *record = &sw->record[index];
     const McDetail *detail = &sw->detail[index];
     guint32 *slot = &sw->operand[(gsize)index * sw->gpus], result = 0;
-    if (detail->operands == record->expected + record->missing) {
+    if (detail->operands == record->members) {
         result = data_take(sw->data);
         reduction_sum(sw, index, txn, data_at(sw->data, result));
     }
@@ -57,30 +57,38 @@ void reduction_operand(Switch *sw, guint32 index, guint16 gpu, guint32 slot)
     sw->detail[index].operands++;
 }
 
+/* What a record of few says: a fault of a replica, and the sum's data. */
+static G_GNUC_NO_INLINE void reduction_respond_detailed(Switch *sw, guint32 index, Txn *txn)
+{
+    const McDetail *detail = &sw->detail[index];
+    if (detail->state > txn->state)
+        txn->state = detail->state & 3u;
+    if (sw->record[index].read) {
+        if (detail->operands)
+            txn->data = reduction_finish_data(sw, index, txn);
+    } else if (detail->data) {
+        data_give(sw->data, detail->data);
+        txn->data = 0;
+    }
+}
+
 static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
 {
     McRecord *record = &sw->record[index];
-    Fabric *fabric = sw->fabric;
-    const TxnPool *txns = &fabric->gpu[record->src].txns;
-    Txn *txn = txn_at(txns, record->txn); /* not looked at without need: it is far away */
+    SwitchPort *port = &sw->port[record->port];
+    guint32 src = port->gpu, txn = record->txn, train = record->train;
+    TxnPool *txns = &sw->fabric->gpu[src].txns;
     Link *out = sw->out[record->port];
-    if (G_UNLIKELY(record->state && record->state > txn->state))
-        txn->state = record->state & 3u;
-    if (record->kind != PACKET_MC_READ) {
-        if (record->detailed && sw->detail[index].data) {
-            data_give(sw->data, sw->detail[index].data);
-            txn->data = 0;
-        }
-        Packet request = packet_new(PACKET_MC_WRITE, record->txn, record->train, 0, 0, 0);
-        ack_add(&sw->port[record->port].done, out, request, txn_next(txns, record->txn),
-                sw->spec->done_merge_max, sw->spec->done_timer_ps, now_ps);
+    if (record->detailed) /* the Txn is not looked at without need: it is far away */
+        reduction_respond_detailed(sw, index, txn_at(txns, txn));
+    if (!record->read) {
+        Packet request = packet_new(PACKET_MC_WRITE, txn, train, 0, 0, 0);
+        ack_add(&port->done, out, request, txn_next(txns, txn), sw->spec->done_merge_max,
+                sw->spec->done_timer_ps, now_ps);
         return;
     }
-    Packet packet =
-        packet_new(PACKET_MC_RSP, record->txn, record->train, record->src, record->src, record->answer_flits);
-    if (record->detailed && sw->detail[index].operands)
-        txn->data = reduction_finish_data(sw, index, txn);
-    link_push(out, packet, now_ps + sw->spec->reduction_ps);
+    link_push(out, packet_new(PACKET_MC_RSP, txn, train, src, src, record->answer_flits),
+              now_ps + sw->spec->reduction_ps);
 }
 
 void reduction_end(Switch *sw, guint32 index, SimTime now_ps)
@@ -107,37 +115,51 @@ static McEnd *reduction_end_new(Switch *sw)
     return end;
 }
 
+/* Of a record's last answer that is known ahead. */
+static SimTime reduction_last_ps(const Switch *sw, guint32 index)
+{
+    SimTime now_ps = sim_now_ps(sw->sim);
+    gint64 later = (gint64)(sw->record[index].last - RECORD_LAST(now_ps, 0)) >> 16;
+    return (SimTime)((gint64)now_ps + later);
+}
+
 void reduction_end_later(Switch *sw, guint32 index)
 {
-    const McAwait *await = &sw->await[index];
     McEnd *end = sw->end_free ? sw->end_free : reduction_end_new(sw);
+    const Link *in = sw->in[sw->record[index].last & 0xffffu];
     sw->end_free = end->next_free;
     end->record = index;
-    __builtin_prefetch(&sw->record[index], 1);
-    sim_set_key(&end->arrive, await->last_key);
-    sim_at_key(sw->sim, &end->arrive, await->last_ps);
+    sim_set_key(&end->arrive, (guint32)in->vc[VC_RSP].arrive.order);
+    sim_at_key(sw->sim, &end->arrive, reduction_last_ps(sw, index));
+}
+
+/* An answer that arrives now, and of which none was known ahead that comes later. */
+static gboolean reduction_is_last(const Switch *sw, guint32 index, SimTime now_ps)
+{
+    guint64 last = sw->record[index].last;
+    const Link *in = sw->in[last & 0xffffu];
+    gint64 later = (gint64)(last - RECORD_LAST(now_ps, 0)) >> 16;
+    return later < 0 || (later == 0 && (guint32)in->vc[VC_RSP].arrive.order < (guint32)sim_order(sw->sim, now_ps));
 }
 
 void reduction_gather(Switch *sw, Packet packet, SimTime now_ps)
 {
     guint32 index = packet.txn;
-    McAwait *await = &sw->await[index];
-    const McRecord *record = &sw->record[index];
-    g_assert(await->count != 0); /* MCRSP_CNT_ERR, RBRSP_CNT_ERR in hardware */
-    await->count--;
-    if (await->has_data)
-        sw->operand_gpu[(gsize)index * sw->gpus + sw->detail[index].got++] = packet.dst;
+    McRecord *record = &sw->record[index];
+    McDetail *detail = &sw->detail[index];
+    g_assert(record->count != 0); /* MCRSP_CNT_ERR, RBRSP_CNT_ERR in hardware */
+    record->count--;
+    if (record->read && record->detailed)
+        sw->operand_gpu[(gsize)index * sw->gpus + detail->got++] = packet.dst;
     PROBE_POINT(sw->fabric, PROBE_GATHER, sw->path, &packet, now_ps);
-    if (await->count)
+    if (record->count)
         return;
-    if (G_UNLIKELY(record->missing)) {
+    if (G_UNLIKELY(record->detailed && detail->missing)) {
         fault_wait(sw, index);
         return;
     }
     PROBE_POINT(sw->fabric, PROBE_RESULT, sw->path, &packet, now_ps);
-    gboolean last = await->last_ps < now_ps || (await->last_ps == now_ps &&
-                                                await->last_key < (guint32)sim_order(sw->sim, now_ps));
-    if (last)
+    if (reduction_is_last(sw, index, now_ps))
         reduction_end(sw, index, now_ps);
     else
         reduction_end_later(sw, index); /* one that is known ahead comes after it */

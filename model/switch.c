@@ -69,7 +69,6 @@ static void switch_map_records(Switch *sw)
     sw->record = switch_map(sw->record_max * sizeof *sw->record);
     sw->operand = switch_map(switch_operands(sw) * sizeof *sw->operand);
     sw->operand_gpu = switch_map(switch_operands(sw) * sizeof *sw->operand_gpu);
-    sw->await = switch_map(sw->record_max * sizeof *sw->await);
     sw->detail = switch_map(sw->record_max * sizeof *sw->detail);
 }
 
@@ -101,6 +100,7 @@ void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 l
         sw->port[p].sw = sw;
         sw->port[p].route = sw->out + p % links;
         sw->port[p].step = links;
+        sw->port[p].gpu = p / links;
         event_init(&sw->port[p].advance, switch_on_advance);
         sw->port[p].advance.spare = p;
         sw->port[p].multicast_tags = (guint32)sw->spec->multicast_tags;
@@ -122,7 +122,6 @@ void switch_clear(Switch *sw)
     munmap(sw->record, sw->record_max * sizeof *sw->record);
     munmap(sw->operand, switch_operands(sw) * sizeof *sw->operand);
     munmap(sw->operand_gpu, switch_operands(sw) * sizeof *sw->operand_gpu);
-    munmap(sw->await, sw->record_max * sizeof *sw->await);
     munmap(sw->detail, sw->record_max * sizeof *sw->detail);
     g_ptr_array_free(sw->ends, TRUE);
     g_free(sw->path);
@@ -182,27 +181,33 @@ static LinkLog *switch_log(Switch *sw, const McEntry *entry, guint32 k)
     return log;
 }
 
-/* Opens a record for a request: its replicas, which carry what a member needs to know (gpu_prepare). */
-static Packet switch_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry)
+/* What a record has no place for. */
+static G_GNUC_NO_INLINE void switch_open_detail(Switch *sw, guint32 index, guint32 silent)
 {
-    guint32 index = switch_record_take(sw);
     McRecord *record = &sw->record[index];
-    gboolean detailed = replica_answer(packet.src) == REPLICA_BY_RECORD;
-    *record = (McRecord){.txn = packet.txn, .expected = (guint16)entry->n_members, .src = (guint16)(p / sw->links),
-                         .port = (guint16)p, .kind = packet.kind, .answer_flits = replica_answer_flits(packet.src),
-                         .detailed = detailed & 1u, .train = packet.train};
-    if (G_UNLIKELY(sw->fabric->n_silent)) {
-        record->missing = fault_missing(sw->fabric, entry->member, entry->n_members);
-        record->expected -= record->missing;
-        if (record->expected == 0)
-            fault_wait(sw, index);
-    }
-    sw->await[index] = (McAwait){.count = record->expected, .has_data = detailed && packet.kind == PACKET_MC_READ};
-    if (detailed) {
-        const Txn *txn = txn_at(&sw->fabric->gpu[record->src].txns, packet.txn);
-        sw->detail[index] = (McDetail){.offset = txn->offset, .object = txn->object, .data = txn->data,
-                                       .bytes = txn->bytes};
-    }
+    guint16 src = (guint16)sw->port[record->port].gpu;
+    const Txn *txn = txn_at(&sw->fabric->gpu[src].txns, record->txn);
+    sw->detail[index] = (McDetail){.offset = txn->offset, .object = txn->object, .data = txn->data, .txn = record->txn,
+                                   .src = src, .bytes = txn->bytes, .missing = (guint16)silent,
+                                   .answer_flits = record->answer_flits};
+    record->what -= silent * RECORD_ONE(count);
+    if (record->count == 0)
+        fault_wait(sw, index);
+}
+
+/* Opens a record for a request: its replicas, which carry what a member needs to know (gpu_prepare). */
+static Packet switch_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry, SimTime now_ps)
+{
+    guint32 index = switch_record_take(sw), members = entry->n_members, read = packet.kind == PACKET_MC_READ;
+    guint32 detailed = replica_answer(packet.src) == REPLICA_BY_RECORD, silent = sw->fabric->n_silent != 0;
+    McRecord *record = &sw->record[index];
+    record->last = RECORD_LAST(now_ps, 0);
+    record->what = members * (RECORD_ONE(count) | RECORD_ONE(members)) | packet.txn * RECORD_ONE(txn) |
+                   p * RECORD_ONE(port) | replica_answer_flits(packet.src) * RECORD_ONE(answer_flits) |
+                   packet.train * RECORD_ONE(train) | read * RECORD_ONE(read) |
+                   (detailed | silent) * RECORD_ONE(detailed) | ((detailed & read) | silent) * RECORD_ONE(odd);
+    if (G_UNLIKELY(detailed || silent))
+        switch_open_detail(sw, index, silent ? fault_missing(sw->fabric, entry->member, members) : 0);
     packet.txn = index & PACKET_TXN_MAX;
     packet.hold = HOLD_NONE;
     return packet;
@@ -216,7 +221,7 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
     SimTime round_ps = packet_count(*packet) * sw->beats[packet->flits >> packet->train] * sw->spec->cycle_ps;
     SimTime start_ps = now_ps;
     LinkLog *log = switch_log(sw, entry, k);
-    link_log_add(log, switch_open(sw, p, *packet, entry));
+    link_log_add(log, switch_open(sw, p, *packet, entry, now_ps));
     PROBE_POINT(sw->fabric, PROBE_TABLE, sw->path, packet, now_ps);
     sw->multicast_requests += packet_count(*packet);
     sw->replicated += entry->n_members * packet_count(*packet);
@@ -358,16 +363,16 @@ void switch_send(Switch *sw, Link *to, guint32 port)
 void switch_finish(Switch *sw, guint32 index, SimTime now_ps)
 {
     McRecord *record = &sw->record[index];
-    SwitchPort *port = &sw->port[record->port];
     guint32 p = record->port, tags = 1u + record->train;
-    if (record->kind == PACKET_MC_READ) {
+    SwitchPort *port = &sw->port[p];
+    if (record->read) {
         port->reduction_tags += tags;
-        port->reduction_bytes += switch_reduction_need(sw, record->expected + record->missing, tags);
+        port->reduction_bytes += switch_reduction_need(sw, record->members, tags);
     } else {
         port->multicast_tags += tags;
     }
     sw->reduced += tags;
-    record->txn = sw->record_free;
+    record->txn = sw->record_free & PACKET_TXN_MAX;
     sw->record_free = index;
     sw->records_used--;
     if (port->wait.count && port->busy_until_ps <= now_ps)

@@ -39,36 +39,46 @@ typedef struct {
 } SwitchSpec;
 extern const ParamRow switch_params[];
 
-/* A multicast request in progress: what its end needs. Thousands are open at once, so it is small, and what each
- * answer touches lies apart. */
+/* A multicast request in progress. Tens of thousands are open at once, and each of their answers touches one, so four
+ * share a cache line. */
 typedef struct {
-    guint32 txn;         /* of the requester; of a free record: the next free one */
-    guint16 expected;    /* answers; not those of silent members */
-    guint16 missing;     /* silent members */
-    guint16 src;         /* requester */
-    guint16 port;        /* its port here */
-    guint8 kind;
-    guint8 state;        /* worst TxnFault of a replica */
-    guint8 answer_flits;
-    guint8 detailed : 1; /* members look into McDetail */
-    guint8 train : 1;    /* two packets: as many tags and buffers */
+    guint64 last;          /* the latest arrival of those answers that are known ahead (switch_early): RECORD_LAST() */
+    union {
+        struct {
+            guint64 count : 10;   /* answers still to come; not those of silent members */
+            guint64 members : 10; /* silent ones, too */
+            guint64 txn : 22;     /* of the requester; of a free record: the next free one */
+            guint64 port : 12;    /* its port here */
+            guint64 answer_flits : 5;
+            guint64 spare : 1;
+            guint64 train : 1;    /* two packets: as many tags and buffers */
+            guint64 read : 1;     /* ld_reduce */
+            guint64 detailed : 1; /* members look into McDetail */
+            guint64 odd : 1;      /* answers are more than counted: they bring data, or members are silent */
+        };
+        guint64 what;             /* all of these */
+    };
 } McRecord;
-typedef struct {
-    SimTime last_ps;     /* the latest arrival of those known ahead (switch_early), */
-    guint32 last_key;    /* and its place among what happens at that instant */
-    guint16 count;       /* of answers still to come */
-    guint16 has_data;    /* more to do for each than to count */
-} McAwait;
-G_STATIC_ASSERT(sizeof(McRecord) == 16 && sizeof(McAwait) == 16);
+G_STATIC_ASSERT(sizeof(McRecord) == 16);
+#define RECORD_ONE(field) ((McRecord){.field = 1}.what) /* as PACKET_ONE() */
+/* Times and, at one instant, the order of what arrives, in one number: the answers of one record come on links of one
+ * plane, which are in the order of their ports. To compare two: as a difference, for the 280 s that 48 bits hold go
+ * round. */
+#define RECORD_LAST(at_ps, port) ((at_ps) << 16 | (port))
 
-/* The rest of it, where bytes move, a part is not bound, or members differ (REPLICA_BY_RECORD). */
+/* The rest of it, where bytes move, a part is not bound, or members differ (REPLICA_BY_RECORD), or are silent. */
 typedef struct {
     guint64 offset;
     McObject *object;
     guint32 data;        /* slot of a store's data, shared by the replicas */
+    guint32 txn;         /* of the requester, for the members: what a record says is the switch's alone */
+    guint16 src;         /* requester */
     guint16 bytes;       /* of the request, so that replicas need not look at the Txn */
     guint16 got;         /* answers noted in operand_gpu: all, once one brings data */
     guint16 operands;    /* with data */
+    guint16 missing;     /* silent members */
+    guint8 answer_flits;
+    guint8 state;        /* worst TxnFault of a replica */
 } McDetail;
 /* The last answer of a record is on its way, and no other will be told of. Few at a time, used again and again. */
 typedef struct McEnd {
@@ -85,6 +95,7 @@ typedef struct {
     PacketRing wait;      /* requests that a replication or a missing tag holds up, in order */
     SimTime busy_until_ps;
     Event advance;
+    guint32 gpu;          /* at its other end */
     guint32 multicast_tags, reduction_tags; /* free */
     guint64 reduction_bytes;                /* free */
     AckMerge done;
@@ -106,8 +117,7 @@ typedef struct Switch {
     GPtrArray *logs;                /* LinkLogs of replicas, by team and link: at team * links + k */
     DataPool *data;
     McRecord *record;               /* [0] unused */
-    McAwait *await;                 /* by record, */
-    McDetail *detail;               /* likewise */
+    McDetail *detail;               /* by record */
     McEnd *end_free;
     GPtrArray *ends;                /* all of them */
     guint32 record_max, record_size, record_free, records_used;
@@ -137,12 +147,12 @@ gboolean switch_is_quiet(const Switch *sw);
 char *switch_waiter_text(void *sw);
 
 /* One answer of a replica that does nothing but count; FALSE: there is more to do (reduction_gather). */
-static inline gboolean switch_count(Switch *sw, guint32 record)
+static inline gboolean switch_count(Switch *sw, guint32 index)
 {
-    McAwait *await = &sw->await[record];
-    if (await->count < 2 || await->has_data)
+    McRecord *record = &sw->record[index];
+    if (record->count < 2 || record->odd)
         return FALSE;
-    await->count--;
+    record->what -= RECORD_ONE(count);
     return TRUE;
 }
 

@@ -16,20 +16,18 @@ void switch_settle(Link *out, SimTime now_ps)
 /* An answer that is only counted needs no event, but for the last one. */
 gboolean switch_count_early(Switch *sw, Link *from, Packet packet, SimTime at_ps)
 {
-    McAwait *await = &sw->await[packet.txn];
-    guint32 key = (guint32)from->vc[VC_RSP].arrive.order;
+    McRecord *record = &sw->record[packet.txn];
     if (!from->domain && from->ring[VC_RSP].waiting) { /* another domain's queue is not to be looked at */
         const LinkRing *ring = &from->ring[VC_RSP]; /* what the next one needs */
-        __builtin_prefetch(&sw->await[link_slot(ring, ring->wire + 1)->packet.txn], 1);
+        __builtin_prefetch(&sw->record[link_slot(ring, ring->wire + 1)->packet.txn], 1);
     }
-    if (await->has_data || sw->fabric->n_silent)
+    if (record->odd)
         return FALSE;
     link_credit(from, VC_RSP, packet.flits, at_ps);
-    if (at_ps > await->last_ps || (at_ps == await->last_ps && key > await->last_key)) {
-        await->last_ps = at_ps;
-        await->last_key = key;
-    }
-    if (--await->count == 0)
+    guint64 last = RECORD_LAST(at_ps, from->sink_port);
+    record->last = (gint64)(last - record->last) > 0 ? last : record->last;
+    record->what -= RECORD_ONE(count);
+    if (record->count == 0)
         reduction_end_later(sw, packet.txn);
     return TRUE;
 }
