@@ -106,7 +106,7 @@ static inline gboolean gpu_answer_replica(Gpu *gpu, guint32 link, Packet answer,
     gpu->hbm_bytes += hbm_bytes;
     if (answer.kind != PACKET_MC_OPERAND)
         return TRUE;
-    link_push_later(&gpu->up[link], answer, hbm_ps + gpu->spec->dram_ps);
+    link_push_behind(&gpu->up[link], LINK_LANE_ANSWERS, answer, hbm_ps + gpu->spec->dram_ps);
     return FALSE;
 }
 

@@ -17,12 +17,9 @@ static void hbm_end_epoch(Hbm *hbm)
     hbm->epoch++;
 }
 
-/* Ends each epoch when the next one is over. Of a long idle time only the last ones matter. */
-static inline void hbm_roll(Hbm *hbm, SimTime now_ps)
+/* Of a long idle time only the last ones matter. */
+void hbm_roll_on(Hbm *hbm, guint64 epoch)
 {
-    guint64 now = now_ps >> HBM_EPOCH_SHIFT, epoch = now - MIN(now, 1);
-    if (G_LIKELY(hbm->epoch >= epoch))
-        return;
     for (guint i = 0; i < HBM_EPOCHS && hbm->epoch < epoch; i++)
         hbm_end_epoch(hbm);
     hbm->epoch = MAX(hbm->epoch, epoch - MIN(epoch, HBM_EPOCHS));
@@ -35,13 +32,4 @@ SimTime hbm_serve(Hbm *hbm, guint32 bytes, SimTime now_ps)
     hbm_roll(hbm, now_ps);
     hbm->free_at = MAX(hbm->free_at, simfine_from_ps(now_ps)) + bytes * hbm->byte_time;
     return simfine_to_ps(hbm->free_at);
-}
-
-SimTime hbm_serve_about(Hbm *hbm, guint32 bytes, SimTime at_ps)
-{
-    guint64 epoch = at_ps >> HBM_EPOCH_SHIFT;
-    hbm_roll(hbm, at_ps);
-    hbm->about_bytes[epoch % HBM_EPOCHS] += bytes;
-    SimTime wait_ps = epoch >= 3 ? hbm->wait_ps[(epoch - 3) % HBM_EPOCHS] : 0;
-    return at_ps + wait_ps + simfine_to_ps(bytes * hbm->byte_time);
 }

@@ -26,9 +26,24 @@ typedef struct {
 } Hbm;
 
 void hbm_init(Hbm *hbm, guint64 rate_MBps);
+/* Ends each epoch when the next one is over. */
+void hbm_roll_on(Hbm *hbm, guint64 epoch);
+static inline void hbm_roll(Hbm *hbm, SimTime now_ps)
+{
+    guint64 now = now_ps >> HBM_EPOCH_SHIFT, epoch = now - MIN(now, 1);
+    if (G_UNLIKELY(hbm->epoch < epoch))
+        hbm_roll_on(hbm, epoch);
+}
 /* When HBM has moved them. now_ps does not go back. */
 SimTime hbm_serve(Hbm *hbm, guint32 bytes, SimTime now_ps);
 /* The same for what comes at at_ps, at most an epoch before any other that was told of. */
-SimTime hbm_serve_about(Hbm *hbm, guint32 bytes, SimTime at_ps);
+static inline SimTime hbm_serve_about(Hbm *hbm, guint32 bytes, SimTime at_ps)
+{
+    guint64 epoch = at_ps >> HBM_EPOCH_SHIFT;
+    hbm_roll(hbm, at_ps);
+    hbm->about_bytes[epoch % HBM_EPOCHS] += bytes;
+    SimTime wait_ps = epoch >= 3 ? hbm->wait_ps[(epoch - 3) % HBM_EPOCHS] : 0;
+    return at_ps + wait_ps + simfine_to_ps(bytes * hbm->byte_time);
+}
 
 #endif

@@ -271,9 +271,14 @@ static ALWAYS_INLINE void link_decide(Link *link, LinkEarly tell, SimFine start,
     v ^= link->ring[v ^ 1u].waiting != 0;
     LinkRing *ring = &link->ring[v];
     LinkSlot *slot = link_slot(ring, ring->wire);
-    if (G_UNLIKELY(ring->credits < slot->packet.flits || link->down)) {
-        link_decide_short(link, start, at, now_ps);
-        return;
+    if (ring->credits < slot->packet.flits || link->down) {
+        if (G_UNLIKELY(!link_yields(link, (unsigned)v, FALSE, at))) {
+            link_decide_short(link, start, at, now_ps);
+            return;
+        }
+        link->starved = (guint8)(1u << v);
+        ring = &link->ring[v ^= 1u];
+        slot = link_slot(ring, ring->wire);
     }
     guint32 waiting = ring->waiting - 1;
     ring->waiting = waiting;
