@@ -10,7 +10,38 @@ void letter_box_grow(LetterBox *box)
     box->at = g_renew(Letter, box->at, box->size);
 }
 
+void replica_box_grow(ReplicaBox *box)
+{
+    box->size = MAX(32, 2 * box->size);
+    box->at = g_renew(LinkReady, box->at, box->size);
+}
+
 /* ---- what leaves a domain */
+
+void replica_box_open(LinkDomain *domain, ReplicaBox *box, guint32 port, SimTime at_ps)
+{
+    domain->first_ps = MIN(domain->first_ps, at_ps);
+    if (!box->listed)
+        g_array_append_val(domain->writing->ports, port);
+    box->listed = TRUE;
+}
+
+void exchange_leave(const Link *link, Vc v, Packet packet, SimTime at_ps)
+{
+    if (v == VC_CREQ && link->answers) {
+        gboolean plain = packet.kind >= PACKET_MC_WRITE && replica_answer(packet.src) != REPLICA_BY_RECORD;
+        ReplicaBox *box = exchange_replicas(link);
+        if (box && plain) {
+            exchange_replica(box, link, packet, at_ps);
+            return;
+        }
+        if (box) {
+            replica_box_open(link->domain, box, link->switch_port, at_ps);
+            box->closed = TRUE;
+        }
+    }
+    exchange_packet(link->domain, link, packet, at_ps);
+}
 
 static void exchange_credit(LinkDomain *domain, const Link *link, Vc vc, guint32 flits, guint book, SimTime at_ps)
 {
@@ -60,6 +91,25 @@ static void exchange_arrive(Link *link, Packet packet, SimTime at_ps)
     *link_slot(ring, ring->wire++) = (LinkSlot){packet, (guint32)at_ps};
 }
 
+/* What a link's far ring holds goes before them. */
+static void exchange_deliver_replicas(ExchangePair *pair, Outbox *out)
+{
+    for (guint i = 0; i < out->ports->len; i++) {
+        guint32 port = g_array_index(out->ports, guint32, i);
+        ReplicaBox *box = &out->replicas[port];
+        Link *link = pair->link[EXCHANGE_SWITCH][port];
+        const LinkRing *far = &link->far[VC_CREQ];
+        if (box->n && far->wire == far->head)
+            link_push_lane_all(link->answers, LINK_LANE_REQUESTS, box->at, box->n);
+        else
+            for (guint32 r = 0; r < box->n; r++)
+                exchange_arrive(link, box->at[r].packet, box->at[r].at_ps);
+        box->n = 0;
+        box->listed = box->closed = FALSE;
+    }
+    g_array_set_size(out->ports, 0);
+}
+
 #define DATA_KEPT 64 /* slots that the switches keep for their sums */
 
 static void pair_deliver(ExchangePair *pair, guint side)
@@ -67,6 +117,8 @@ static void pair_deliver(ExchangePair *pair, guint side)
     guint which = (pair->side[side].window + 1) & 1; /* what the other one wrote before this window */
     Outbox *out = &pair->side[!side].out[which];
     const LetterBox packets = out->packets, credits = out->credits;
+    if (side == EXCHANGE_GPUS)
+        exchange_deliver_replicas(pair, out);
     for (guint32 i = 0; i < packets.n; i++) {
         const Letter *letter = &packets.at[i];
         exchange_arrive(pair->link[!side][letter->port], letter->packet, packets.first_ps + (SimTime)letter->later_ps);
@@ -200,8 +252,10 @@ static void pair_init(ExchangePair *pair, Fabric *fabric, guint32 sw, Sim *far)
         pair->side[i] = (LinkDomain){.sim = i == EXCHANGE_GPUS ? fabric->sim : far, .first_ps = SIMTIME_NEVER,
                                      .open = g_array_new(FALSE, FALSE, sizeof(OpenBook))};
         pair->side[i].writing = pair->side[i].out;
-        for (guint w = 0; w < 2; w++)
+        for (guint w = 0; w < 2; w++) {
             pair->side[i].out[w].slots = g_array_new(FALSE, FALSE, sizeof(guint32));
+            pair->side[i].out[w].ports = g_array_new(FALSE, FALSE, sizeof(guint32));
+        }
     }
 }
 
@@ -238,12 +292,16 @@ gboolean exchange_check(const Fabric *fabric, GError **error)
     return TRUE;
 }
 
-static void domain_clear(LinkDomain *domain)
+static void domain_clear(LinkDomain *domain, guint32 ports)
 {
     for (guint w = 0; w < 2; w++) {
         g_free(domain->out[w].packets.at);
         g_free(domain->out[w].credits.at);
         g_array_free(domain->out[w].slots, TRUE);
+        g_array_free(domain->out[w].ports, TRUE);
+        for (guint32 p = 0; domain->out[w].replicas && p < ports; p++)
+            g_free(domain->out[w].replicas[p].at);
+        g_free(domain->out[w].replicas);
     }
     g_array_free(domain->open, TRUE);
 }
@@ -252,7 +310,7 @@ void exchange_free(Exchange *exchange)
 {
     for (guint32 s = 0; s < exchange->n; s++) {
         for (guint i = 0; i < EXCHANGE_SIDES; i++)
-            domain_clear(&exchange->pair[s].side[i]);
+            domain_clear(&exchange->pair[s].side[i], exchange->pair[s].ports);
         g_ptr_array_free(exchange->pair[s].switch_late.link, TRUE);
     }
     g_ptr_array_free(exchange->gpus_late.link, TRUE);
@@ -278,6 +336,9 @@ void exchange_take(Exchange *exchange, const Switch *sw, guint32 port, Link *up,
 {
     up->switch_port = down->switch_port = port;
     ExchangePair *pair = &exchange->pair[sw->id];
+    for (guint w = 0; w < 2 && pair->ports == 0; w++)
+        pair->side[EXCHANGE_SWITCH].out[w].replicas = g_new0(ReplicaBox, sw->ports);
+    pair->ports = sw->ports;
     pair->link[EXCHANGE_GPUS] = sw->in;
     pair->link[EXCHANGE_SWITCH] = sw->out;
     exchange_link(pair, up, EXCHANGE_GPUS);

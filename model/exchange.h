@@ -34,6 +34,15 @@ typedef struct {
     SimTime first_ps;   /* of the first one */
 } LetterBox;
 
+/* Replicas on one link that their member answers without a look at anything else: they go into the lane of the
+ * answering port all at once, before the window's letters. So none is behind a letter of its channel. */
+typedef struct {
+    LinkReady *at;
+    guint32 n, size;
+    gboolean listed;
+    gboolean closed;    /* there is such a letter: what else comes in this window goes by letters, too */
+} ReplicaBox;
+
 /* Links that have packets to decide on, and no event. A decision of one may be a push to another, so that there is
  * one list for all links of the GPUs. */
 typedef struct {
@@ -44,6 +53,8 @@ typedef struct {
 /* What one side has written in a window: a cache line, for the other side reads it while this one writes the next. */
 typedef struct {
     LetterBox packets, credits;
+    ReplicaBox *replicas;    /* of a switch, by port; */
+    GArray *ports;           /* guint32: those that have some, or are closed */
     GArray *slots;           /* guint32: of the data pool, given back */
 } __attribute__((aligned(64))) Outbox;
 
@@ -68,6 +79,7 @@ typedef struct {
     LinkDomain side[EXCHANGE_SIDES];
     DataPool *data[EXCHANGE_SIDES];
     Link **link[EXCHANGE_SIDES]; /* by port: those that this side sends on */
+    guint32 ports;
     LateList switch_late;
 } ExchangePair;
 
@@ -108,6 +120,25 @@ static inline void exchange_packet(LinkDomain *domain, const Link *link, Packet 
 {
     letter_box_add(&domain->writing->packets, link->switch_port, at_ps)->packet = packet;
     domain->first_ps = MIN(domain->first_ps, at_ps);
+}
+/* A packet leaves for the other domain: by letter, or in a box of replicas. */
+void exchange_leave(const Link *link, Vc vc, Packet packet, SimTime at_ps);
+void replica_box_open(LinkDomain *domain, ReplicaBox *box, guint32 port, SimTime at_ps);
+void replica_box_grow(ReplicaBox *box);
+/* Where replicas of the link go in this window; NULL: by letters. */
+static inline ReplicaBox *exchange_replicas(const Link *link)
+{
+    ReplicaBox *box = &link->domain->writing->replicas[link->switch_port];
+    return G_LIKELY(!box->closed) ? box : NULL;
+}
+static inline void exchange_replica(ReplicaBox *box, const Link *link, Packet packet, SimTime at_ps)
+{
+    if (G_UNLIKELY(box->n == 0))
+        replica_box_open(link->domain, box, link->switch_port, at_ps);
+    if (G_UNLIKELY(box->n == box->size))
+        replica_box_grow(box);
+    packet.bits |= (Packet){.hold = HOLD_NONE}.bits; /* not LINK_IN_TIME */
+    box->at[box->n++] = (LinkReady){at_ps, packet};
 }
 void exchange_credit_first(Link *link, Vc vc, guint32 flits, guint64 batch); /* of a batch that has none */
 void exchange_list_late(LinkDomain *domain, Link *link);

@@ -39,7 +39,7 @@ gboolean link_wire_rare(Link *link, unsigned v, Packet packet, SimFine start, Si
         link_wire_watched(link, packet, start);
     *at_ps = simfine_to_ps(link->free_at) + link->ring[v].delay_ps;
     if (link->rare & LINK_LEAVES)
-        exchange_packet(link->domain, link, packet, *at_ps);
+        exchange_leave(link, (Vc)v, packet, *at_ps);
     return (link->rare & LINK_LEAVES) != 0;
 }
 

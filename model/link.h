@@ -253,6 +253,16 @@ static inline __attribute__((always_inline)) void link_push_lane(Link *link, Lin
     if (G_UNLIKELY(first || link->in_time))
         link_note_more(link, link->in_time != 0);
 }
+/* Several, in order of time. */
+static inline void link_push_lane_all(Link *link, LinkLane lane, const LinkReady *ready, guint32 n)
+{
+    gboolean first = link->first_ps[lane] == SIMTIME_NEVER;
+    link_ready_append(&link->lane[lane], ready, n);
+    if (first)
+        link->first_ps[lane] = ready->at_ps;
+    if (first || link->in_time)
+        link_note_more(link, link->in_time != 0);
+}
 static inline __attribute__((always_inline)) void link_push_behind(Link *link, LinkLane lane, Packet packet,
                                                                   SimTime at_ps)
 {

@@ -74,6 +74,7 @@ static void link_run_log(Link *link, SimFine until)
     if ((link->rare & LINK_WATCHED) | link->down | link->someone_waits || !link->answers || ring->wire != ring->head)
         return;
     guint32 n = link->log_next, end = n + link->logged;
+    ReplicaBox *box = link->rare ? exchange_replicas(link) : NULL;
     SimFine free_at = link->free_at;
     gint32 credits = link->ring[VC_CREQ].credits;
     for (; n != end && free_at <= until; n++) {
@@ -88,7 +89,9 @@ static void link_run_log(Link *link, SimFine until)
             link_credit(link->ingress[packet.hold], VC_CREQ, flits, simfine_to_ps(free_at));
         free_at += flits * link->flit_time;
         SimTime at_ps = simfine_to_ps(free_at) + link->ring[VC_CREQ].delay_ps;
-        if (link->rare)
+        if (box)
+            exchange_replica(box, link, packet, at_ps);
+        else if (link->rare)
             exchange_packet(link->domain, link, packet, at_ps);
         else
             link_tell_replica(link, packet, at_ps);

@@ -129,7 +129,7 @@ static inline guint32 ring_lap(guint32 count, guint32 capacity)
         guint32 capacity = ring->capacity + ring->capacity / 2 + 16, last = ring->capacity - ring->head; \
         if (capacity > ring->size)                                                                    \
             ring->at = g_renew(Type, ring->at, ring->size = MAX(capacity, 2 * ring->size));           \
-        if (ring->head) { /* it is full: these go on before those at the array's head */              \
+        if (ring->head) { /* these go on before those at the array's head */                          \
             memmove(&ring->at[capacity - last], &ring->at[ring->head], last * sizeof(Type));          \
             ring->head = capacity - last;                                                             \
         }                                                                                             \
@@ -146,6 +146,17 @@ static inline guint32 ring_lap(guint32 count, guint32 capacity)
             prefix##_grow(ring);                                                                      \
         ring->head &= -(guint32)(ring->count != 0); /* no branch: nobody could predict it */           \
         return prefix##_nth(ring, ring->count++);                                                     \
+    }                                                                                                 \
+    static inline G_GNUC_UNUSED void prefix##_append(Name *ring, const Type *from, guint32 n)         \
+    {                                                                                                 \
+        while (G_UNLIKELY(ring->count + n > ring->capacity))                                          \
+            prefix##_grow(ring);                                                                      \
+        ring->head &= -(guint32)(ring->count != 0);                                                   \
+        Type *at = prefix##_nth(ring, ring->count);                                                   \
+        guint32 left = ring->capacity - (guint32)(at - ring->at), first = MIN(n, left);               \
+        memcpy(at, from, first * sizeof(Type));                                                       \
+        memcpy(ring->at, from + first, (n - first) * sizeof(Type));                                   \
+        ring->count += n;                                                                             \
     }                                                                                                 \
     static inline Type *prefix##_peek(Name *ring) { return &ring->at[ring->head]; }                   \
     static inline void prefix##_drop(Name *ring)                                                      \
