@@ -116,6 +116,10 @@ static ALWAYS_INLINE gboolean link_wire(Link *link, LinkRing *ring, unsigned v, 
         link_credit(link->ingress[packet.hold], (Vc)v, flits, simfine_to_ps(start));
     *at_ps = simfine_to_ps(end) + ring->delay_ps;
     if (G_UNLIKELY(link->rare)) {
+        if (link->rare == LINK_LEAVES && v == VC_RSP) {
+            exchange_packet(link->domain, link, packet, *at_ps);
+            return TRUE;
+        }
         if (link_wire_rare(link, v, packet, start, at_ps))
             return TRUE;
     } else if (ring->wire == ring->head) {
