@@ -214,8 +214,7 @@ static Packet switch_open(Switch *sw, guint32 p, Packet packet, const McEntry *e
 }
 
 /* Replicates one request: the ports of its spray group, round after round. */
-static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const McEntry *entry,
-                             SimTime now_ps)
+static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const McEntry *entry, SimTime now_ps)
 {
     guint32 k = sw->port_k[p], per_round = (guint32)sw->table.spec->round_directives;
     SimTime round_ps = packet_count(*packet) * sw->beats[packet->flits >> packet->train] * sw->spec->cycle_ps;
