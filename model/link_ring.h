@@ -29,7 +29,7 @@ static inline gboolean link_ring_is_full(const LinkRing *ring, guint32 waiting)
 {
     return ring->wire + waiting - ring->head == ring->mask + 1;
 }
-/* After each time that the head moves on: half of the array is enough where a quarter is used, for laps are short then. */
+/* After each time that the head moves on: half of the array is enough where a quarter is used, and laps are short. */
 static inline void link_ring_lap(LinkRing *ring, guint32 waiting)
 {
     if (G_UNLIKELY((ring->head & ring->mask) == 0) && ring->mask > 16 &&
