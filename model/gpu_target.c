@@ -7,6 +7,7 @@
  * depart: read responses, replica answers, merged acknowledgements.
  * The L2's own latency is part of the up link's response delay (fabric.c), so a hit costs no event. */
 #include "model/early.h"
+#include "model/gpu_replicas.h"
 
 SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps)
 {
@@ -95,35 +96,6 @@ static ALWAYS_INLINE gboolean gpu_acknowledge(Gpu *gpu, guint32 link, Packet pac
         next = txn_next(&gpu->fabric->gpu[src].txns, *next);
     return ack_take(&gpu->port[link].ack[src], &gpu->up[link], packet, next, gpu_merge_max(gpu, link, src, now_ps),
                     gpu->spec->ack_timer_ps, now_ps, answer);
-}
-
-/* The answer to a replica goes into the port's queue, TRUE, or will later, FALSE. */
-static inline gboolean gpu_answer_replica(Gpu *gpu, guint32 link, Packet answer, guint32 hbm_bytes, SimTime at_ps)
-{
-    if (hbm_bytes == 0)
-        return TRUE;
-    SimTime hbm_ps = hbm_serve_about(&gpu->hbm, hbm_bytes, at_ps);
-    gpu->hbm_bytes += hbm_bytes;
-    if (answer.kind != PACKET_MC_OPERAND)
-        return TRUE;
-    link_push_behind(&gpu->up[link], LINK_LANE_ANSWERS, answer, hbm_ps + gpu->spec->dram_ps);
-    return FALSE;
-}
-
-static inline gboolean gpu_answer_plain(Gpu *gpu, guint32 link, Packet packet, SimTime at_ps, Packet *answer)
-{
-    guint8 flits = replica_answer_flits(packet.src);
-    *answer = gpu->replica_ack[0];
-    if (G_UNLIKELY(packet.train))
-        *answer = gpu->replica_ack[1];
-    answer->txn = packet.txn;
-    if (packet.kind == PACKET_MC_READ) {
-        answer->kind = PACKET_MC_OPERAND;
-        answer->flits = flits & 0x1fu;
-    }
-    if (G_LIKELY(replica_answer(packet.src) != REPLICA_FROM_HBM))
-        return TRUE;
-    return gpu_answer_replica(gpu, link, *answer, (flits - packet_count(packet)) * FLIT_BYTES, at_ps);
 }
 
 /* A replica of a multicast request: this GPU's own mapping says where in its memory it goes. */
@@ -265,16 +237,18 @@ static ALWAYS_INLINE gboolean gpu_target_is_simple(const LinkReady *request)
     return kinds >> request->packet.kind & 1;
 }
 
-/* Replicas give an answer each: nothing is gained by taking them in first. */
+/* Replicas give an answer each: nothing is gained by taking them in first, but they have a loop of their own. */
 static void gpu_target_settle(Link *up, SimTime now_ps)
 {
     const LinkReadyRing *requests = &up->lane[LINK_LANE_REQUESTS];
     if (up->serving)
         return;
-    if (requests->count && requests->at[requests->head].packet.kind >= PACKET_MC_WRITE)
+    if (requests->count && requests->at[requests->head].packet.kind >= PACKET_MC_WRITE) {
+        gpu_settle_replicas(up, now_ps);
         link_settle_lanes_by(up, FALSE, gpu_target_serve_here, switch_early_here, now_ps);
-    else
+    } else {
         link_settle_simple_by(up, gpu_target_is_simple, gpu_target_serve_here, switch_early_here, now_ps);
+    }
 }
 
 #define GPU_TARGET_EARLY                                                                                        \

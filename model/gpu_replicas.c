@@ -1,0 +1,178 @@
+/* The port of a GPU that answers replicas, and does little else: what link_settle_lanes() does, decision by decision and
+ * replica by replica, without what only others need. In the steady state of a multicast that is most of what a fabric
+ * does. Anything else ends it, and goes the usual way. */
+#include "model/gpu_replicas.h"
+
+#include "model/early.h"
+
+typedef struct {
+    Gpu *gpu;
+    Link *up, *down;
+    LinkRing *ring;           /* of answers */
+    SwitchPort *to;           /* where they arrive */
+    guint64 credit_n;         /* a batch of time (LinkCredits), */
+    guint32 credit_flits;     /* and what was freed in it, of the buffer for requests */
+    guint32 served;
+} Replicas;
+
+/* Nobody looks, nothing is broken, and no timer or request that has to be in time is in a lane. */
+static gboolean replicas_can_run(const Link *up, const Gpu *gpu)
+{
+    gboolean odd = (up->rare & LINK_WATCHED) != 0 || gpu->fabric->probe || gpu->silent || up->ahead_ps;
+    guint32 others = up->down | up->blocked | up->in_time | up->logged | up->lane[LINK_LANE_TIMERS].count;
+    return !odd && others == 0 && up->ring[VC_RSP].wire == up->ring[VC_RSP].head && up->drained_below[VC_RSP] == 0;
+}
+
+static ALWAYS_INLINE void replicas_give_credits(Replicas *run)
+{
+    if (run->credit_flits)
+        link_credit(run->down, VC_CREQ, run->credit_flits, run->credit_n << run->down->credit_shift);
+    run->credit_flits = 0;
+}
+
+static ALWAYS_INLINE void replicas_credit(Replicas *run, guint32 flits, SimTime at_ps)
+{
+    guint64 n = at_ps >> run->down->credit_shift;
+    if (n != run->credit_n) {
+        replicas_give_credits(run);
+        run->credit_n = n;
+    }
+    run->credit_flits += flits;
+}
+
+/* The first one in the lane is answered: TRUE: by *answer, now. */
+static ALWAYS_INLINE gboolean replicas_serve(Replicas *run, SimTime at_ps, Packet *answer)
+{
+    LinkReady request = link_lane_pop(run->up, LINK_LANE_REQUESTS);
+    run->gpu->stalls += at_ps > request.at_ps;
+    run->served += packet_count(request.packet);
+    replicas_credit(run, request.packet.flits, at_ps);
+    return gpu_answer_plain(run->gpu, run->up->source_port, request.packet, at_ps, answer);
+}
+
+/* What the loop does next: to go on; to look at what joins next once more; to end. */
+typedef enum { REPLICAS_GO_ON, REPLICAS_LOOK, REPLICAS_END } ReplicasNext;
+
+/* Nobody else finds anything half done. */
+static void replicas_settle(Replicas *run)
+{
+    replicas_give_credits(run);
+    link_note_of(run->up, FALSE);
+}
+
+/* A decision up to limit_ps that is not to send the answer of a replica. */
+static G_GNUC_NO_INLINE ReplicasNext replicas_decide_other(Replicas *run, SimTime limit_ps)
+{
+    Link *up = run->up;
+    replicas_settle(run);
+    link_decide_short(up, up->free_at, up->free_at, limit_ps);
+    return replicas_can_run(up, run->gpu) ? REPLICAS_LOOK : REPLICAS_END;
+}
+
+/* A packet that the far end has not been told of flies. */
+static G_GNUC_NO_INLINE void replicas_fly(Link *up, LinkRing *ring, SimTime at_ps)
+{
+    link_slot(ring, ring->wire++)->due = (guint32)at_ps;
+    sim_at_key(up->sim, &up->vc[VC_RSP].arrive, at_ps);
+}
+
+/* One decision. */
+static ALWAYS_INLINE ReplicasNext replicas_send(Replicas *run, SimTime limit_ps)
+{
+    Link *up = run->up;
+    LinkRing *ring = run->ring, *own = &up->ring[VC_CREQ];
+    SimFine start = up->free_at;
+    if (own->waiting && (ring->waiting == 0 || up->last_vc == VC_RSP)) { /* it is the requests' turn */
+        if (own->credits >= link_front_flits(up, VC_CREQ, FALSE) || !link_yields(up, VC_CREQ, FALSE, start))
+            return replicas_decide_other(run, limit_ps);
+        up->starved = 1u << VC_CREQ;
+    }
+    Packet packet = link_slot(ring, ring->wire)->packet;
+    guint32 flits = packet.flits, kind = packet.kind;
+    if (G_UNLIKELY(ring->credits < (gint32)flits || kind < PACKET_MC_ACK || kind > PACKET_MC_OPERAND))
+        return replicas_decide_other(run, limit_ps);
+    SimFine end = start + flits * up->flit_time;
+    SimTime at_ps = simfine_to_ps(end) + ring->delay_ps;
+    LinkCount *count = &up->count[kind];
+    gboolean opens = --ring->waiting == up->gate - 1;
+    ring->credits -= (gint32)flits;
+    up->last_vc = VC_RSP;
+    up->free_at = end;
+    count->packets += packet_count(packet);
+    count->flits += flits;
+    if (opens && (up->lane[LINK_LANE_REQUESTS].count | up->lane[LINK_LANE_ANSWERS].count))
+        up->gate_open_ps = simfine_to_ps(start);
+    if (up->rare) {
+        exchange_packet(up->domain, up, packet, at_ps);
+    } else if (!switch_count_early(run->to->sw, up, packet, at_ps)) {
+        replicas_fly(up, ring, at_ps);
+        return REPLICAS_END;
+    }
+    ring->head = ++ring->wire;
+    link_ring_lap(ring, ring->waiting);
+    return opens ? REPLICAS_LOOK : REPLICAS_GO_ON;
+}
+
+/* An answer joins its queue: behind others, or it goes at once. */
+static ALWAYS_INLINE ReplicasNext replicas_join(Replicas *run, Packet packet, SimTime at_ps)
+{
+    Link *up = run->up;
+    if (up->free_at > simfine_from_ps(at_ps) && !link_ring_is_full(run->ring, run->ring->waiting)) {
+        link_enqueue(up, VC_RSP, packet);
+        return REPLICAS_GO_ON;
+    }
+    replicas_settle(run);
+    link_join_free(up, VC_RSP, packet, at_ps);
+    return replicas_can_run(up, run->gpu) ? REPLICAS_GO_ON : REPLICAS_END;
+}
+
+/* What joins next does. */
+static ALWAYS_INLINE ReplicasNext replicas_take(Replicas *run, SimTime at_ps)
+{
+    Link *up = run->up;
+    Packet answer;
+    if (up->first_ps[LINK_LANE_ANSWERS] == at_ps)
+        return replicas_join(run, link_lane_pop(up, LINK_LANE_ANSWERS).packet, at_ps);
+    if (link_ready_peek(&up->lane[LINK_LANE_REQUESTS])->packet.kind < PACKET_MC_WRITE)
+        return REPLICAS_END;
+    return replicas_serve(run, at_ps, &answer) ? replicas_join(run, answer, at_ps) : REPLICAS_GO_ON;
+}
+
+/* When the next one of requests and answers joins, as link_next_join() says where there are no timers. */
+static ALWAYS_INLINE SimTime replicas_join_ps(const Link *up, const LinkRing *ring)
+{
+    SimTime opened_ps = MAX(up->first_ps[LINK_LANE_REQUESTS], up->gate_open_ps);
+    SimTime at_ps = ring->waiting < up->gate ? opened_ps : SIMTIME_NEVER;
+    return MIN(at_ps, up->first_ps[LINK_LANE_ANSWERS]);
+}
+
+/* What joins at this instant does so behind what happens now. */
+static G_GNUC_NO_INLINE gboolean replicas_join_after(const Link *up)
+{
+    guint64 order;
+    SimTime at_ps = link_next_join(up, &order);
+    return order >= sim_order(up->sim, at_ps);
+}
+
+void gpu_settle_replicas(Link *up, SimTime now_ps)
+{
+    Gpu *gpu = up->source_node;
+    if (!replicas_can_run(up, gpu))
+        return;
+    Replicas run = {.gpu = gpu, .up = up, .down = &gpu->down[up->source_port], .ring = &up->ring[VC_RSP],
+                    .to = up->sink_node};
+    for (ReplicasNext next = REPLICAS_GO_ON; next != REPLICAS_END;) {
+        SimTime join_ps = replicas_join_ps(up, run.ring), push_ps = up->first_ps[LINK_LANE_PUSHES];
+        SimTime first_ps = MIN(join_ps, push_ps), limit_ps = MIN(first_ps, now_ps);
+        SimFine limit = simfine_from_ps(limit_ps);
+        for (next = REPLICAS_GO_ON; next == REPLICAS_GO_ON && up->free_at <= limit && link_waits(up);)
+            next = replicas_send(&run, limit_ps);
+        if (next != REPLICAS_GO_ON)
+            continue;
+        if (first_ps > now_ps || push_ps < join_ps || (G_UNLIKELY(join_ps == now_ps) && replicas_join_after(up)))
+            break;
+        next = replicas_take(&run, join_ps);
+    }
+    replicas_settle(&run);
+    gpu->served += run.served;
+}
