@@ -359,10 +359,13 @@ static inline gboolean link_go_on(Link *link, gboolean waited, SimFine start, Si
 static G_GNUC_UNUSED G_GNUC_NO_INLINE gboolean link_enter_contended(Link *link, unsigned v, Packet packet,
                                                                    SimFine start, SimTime now_ps, SimTime until_ps)
 {
-    gboolean waited = link_waits(link);
+    gboolean waited = link_waits(link), first = link->queue_peak == 0, late = link->free_at > simfine_from_ps(until_ps);
     link_make_room(link, v);
     link_enqueue(link, v, packet);
-    return link_go_on(link, waited, start, now_ps, until_ps);
+    gboolean follow_up = link_go_on(link, waited, start, now_ps, until_ps);
+    if (first && !late && !link_waits(link))
+        link->queue_peak = 0; /* it never waited: its credits were there, and nobody had looked */
+    return follow_up;
 }
 
 static ALWAYS_INLINE gboolean link_enter(Link *link, unsigned v, Packet packet, SimFine start, SimTime now_ps,

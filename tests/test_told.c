@@ -2,6 +2,7 @@
  * an observer wants each step as it happens, so that a watched fabric does none of it. */
 #include "tests/model_test.h"
 
+#include "api/coll.h"
 #include "api/traffic.h"
 #include "sim/rng.h"
 
@@ -42,6 +43,34 @@ static char *told_run(const char *const *sets, guint64 seed, guint32 load, gbool
     return g_string_free(text, FALSE);
 }
 
+/* The same of a collective by multicast: its time and every statistic. */
+static char *told_coll(const char *const *sets, const CollSpec *spec, gboolean watched)
+{
+    Bed bed;
+    GError *error = NULL;
+    guint64 steps = 0;
+    CollResult result;
+    GString *text = g_string_new("");
+    bed_spec(&bed, "dgx-h100", sets);
+    Sim *sim = sim_new(&(SimSpec){.seed = 1}, &error);
+    Fabric *fabric = fabric_new(sim, &bed.spec, FALSE, &error);
+    assert_non_null(fabric);
+    if (watched)
+        fabric_observe(fabric, told_probe, &steps);
+    CollGroup *group = coll_group_new(fabric, NULL, (guint32)bed.spec.system.gpus, &error);
+    if (!group || !coll_run(group, spec, &result, &error))
+        fail_msg("%s", error->message);
+    assert_true(fabric_is_quiet(fabric));
+    assert_int_equal(steps > 0, watched);
+    g_string_append_printf(text, "time %" G_GUINT64_FORMAT "\n", result.time_ps);
+    stat_visit(fabric->stats, told_visit, text);
+    coll_group_free(group);
+    fabric_free(fabric);
+    sim_free(sim);
+    param_set_free(bed.set);
+    return g_string_free(text, FALSE);
+}
+
 /* A setting drawn among from..from + range - 1, or every other time none. */
 static void told_draw(GPtrArray *sets, Rng *rng, const char *name, guint64 from, guint64 range)
 {
@@ -75,8 +104,43 @@ static void test_told(void **state)
     }
 }
 
+/* Proves that replicas are answered as step by step, whether answers or requests of a port's own hold them up, come
+ * from L2 or HBM, fill the queue of answers, or pass through an idle port. */
+static void test_told_replicas(void **state)
+{
+    (void)state;
+    static const struct {
+        CollOp op;
+        CollAlgo algo;
+    } kinds[] = {{COLL_ALL_REDUCE, COLL_NVLS},   {COLL_ALL_REDUCE, COLL_NVLS_BUFFERED}, {COLL_REDUCE_SCATTER, COLL_NVLS},
+                 {COLL_BROADCAST, COLL_NVLS},    {COLL_ALL_GATHER, COLL_NVLS},          {COLL_ALL_REDUCE, COLL_SYM_LSA},
+                 {COLL_ALL_REDUCE, COLL_NVLS_ONESHOT}};
+    for (guint64 seed = 1; seed <= 42; seed++) {
+        Rng rng;
+        rng_init(&rng, seed, "replicas");
+        g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func(g_free);
+        told_draw(sets, &rng, "system.gpus", 2, 7);
+        told_draw(sets, &rng, "link.credits_switch_flits", 32, 100);
+        told_draw(sets, &rng, "link.credits_gpu_flits", 32, 100);
+        told_draw(sets, &rng, "gpu.source_queue_packets", 1, 10);
+        told_draw(sets, &rng, "gpu.response_queue_packets", 1, 40);
+        told_draw(sets, &rng, "switch.reduction_tags", 4, 100);
+        told_draw(sets, &rng, "switch.multicast_tags", 4, 100);
+        told_draw(sets, &rng, "link.train_packets", 1, 2);
+        g_ptr_array_add(sets, NULL);
+        CollSpec spec = coll_spec_default(kinds[seed % G_N_ELEMENTS(kinds)].op);
+        spec.algo = kinds[seed % G_N_ELEMENTS(kinds)].algo;
+        spec.bytes = 840 << (6 + rng_below(&rng, 4)); /* for 2 to 8 GPUs */
+        spec.as_bytes = rng_below(&rng, 2) ? (guint64)1 << 30 : 0;
+        spec.check = FALSE;
+        g_autofree char *told = told_coll((const char *const *)sets->pdata, &spec, FALSE);
+        g_autofree char *watched = told_coll((const char *const *)sets->pdata, &spec, TRUE);
+        assert_string_equal(told, watched);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_told), cmocka_unit_test(test_told_replicas)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
