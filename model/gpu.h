@@ -147,6 +147,7 @@ typedef struct Gpu {
     GpuPipe pipe[GPU_PIPES];
     SimFine local_free_at, local_byte_time;
     Hbm hbm;
+    Packet ack;                /* but for its requester and txn */
     Packet replica_ack[2];     /* but for its McRecord; [1]: of a train */
     SimFine host_free_at[2], host_byte_time; /* by GpuHostWay */
     struct CopyEngines *engines;             /* copy.h */

@@ -72,7 +72,9 @@ static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
             txn->data = 0;
         }
         Packet request = packet_new(PACKET_MC_WRITE, record->txn, record->train, 0, 0, 0);
-        ack_add(&sw->port[record->port].done, out, request, txn_next(txns, record->txn),
+        Packet done =
+            packet_new(PACKET_MC_DONE, 0, 0, record->src, record->src, (guint32)sw->spec->done_flits);
+        ack_add(&sw->port[record->port].done, done, out, request, txn_next(txns, record->txn),
                 sw->spec->done_merge_max, sw->spec->done_timer_ps, now_ps);
         return;
     }
