@@ -51,15 +51,21 @@ static inline void traffic_issue(Traffic *traffic, SimTime at_ps)
     traffic->bin[(at_ps >> traffic->shift) % TRAFFIC_BINS]++;
 }
 
+/* So many are done. */
+static void traffic_complete(void *owner, guint32 n, SimTime now_ps)
+{
+    Traffic *traffic = owner;
+    traffic_look(traffic, sim_now_ps(traffic->fabric->sim));
+    traffic->bin[(now_ps >> traffic->shift) % TRAFFIC_BINS] -= n;
+    traffic->completed += n;
+    traffic->end_ps = MAX(traffic->end_ps, now_ps);
+}
+
 static void traffic_on_done(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps)
 {
     (void)gpu;
     (void)bytes;
-    Traffic *traffic = txn->owner;
-    traffic_look(traffic, sim_now_ps(traffic->fabric->sim));
-    traffic->bin[(now_ps >> traffic->shift) % TRAFFIC_BINS]--;
-    traffic->completed++;
-    traffic->end_ps = MAX(traffic->end_ps, now_ps);
+    traffic_complete(txn->owner, 1, now_ps);
 }
 
 static void traffic_set_early(Traffic *traffic, gboolean early)
@@ -154,7 +160,9 @@ Traffic *traffic_new(Fabric *fabric, const TrafficSpec *spec)
         Source *source = &traffic->source[g];
         *source = (Source){.traffic = traffic, .gpu = (guint16)g, .room.fire = source_on_room};
         source->held = (GpuRequest){.kind = PACKET_WRITE, .bytes = (guint16)spec->bytes,
-                                    .word_mask = GPU_ALL_WORDS, .done = traffic_on_done, .owner = traffic};
+                                    .word_mask = GPU_ALL_WORDS, .done = traffic_on_done, .owner = traffic,
+                                    .brief = TRUE};
+        gpu_set_brief(&fabric->gpu[g], &(TxnBrief){traffic_complete, traffic, spec->bytes});
         event_init(&source->next, source_on_next);
         rng_init(&source->rng, sim_seed(fabric->sim), name);
         sim_after(fabric->sim, &source->next, rng_exponential_ps(&source->rng, traffic->gap_ps),
@@ -169,6 +177,8 @@ void traffic_free(Traffic *traffic)
     for (guint64 g = 0; g < traffic->fabric->spec.system.gpus; g++) {
         sim_cancel(traffic->fabric->sim, &traffic->source[g].next);
         memory_region_unref(traffic->fabric->memory, traffic->region[g]);
+        if (traffic->fabric->gpu[g].txns.used == 0) /* it was not cut short */
+            gpu_set_brief(&traffic->fabric->gpu[g], NULL);
     }
     g_free(traffic->region);
     g_free(traffic->source);

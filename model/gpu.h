@@ -175,6 +175,7 @@ typedef struct {
     guint32 word_mask;        /* 4 B words touched from offset on; GPU_ALL_WORDS */
     guint16 bytes;
     guint8 type, op, acc;     /* numeric.h; atomics also TXN_ATOM_* */
+    gboolean brief;           /* see gpu_set_brief() */
     GpuPlainDone plain;       /* instead of `done` where nothing but the time matters: see gpu_request(); or NULL */
 } GpuRequest;
 #define GPU_ALL_WORDS 0xffffffffu
@@ -206,6 +207,9 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link);
 /* The same of a request to come at at_ps, behind those told before: FALSE if what would happen by then could change
  * anything, so that it has to be sent when it is time. */
 gboolean gpu_request_ahead(Gpu *gpu, const GpuRequest *request, guint32 link, SimTime at_ps);
+/* From now on, no request being under way, stores of so many bytes with that owner and `brief` set keep nothing but
+ * their time where they move no bytes and their lines are in L2; `done` of the others is called as ever. NULL: none. */
+void gpu_set_brief(Gpu *gpu, const TxnBrief *brief);
 /* Acknowledgements complete what they answer as they go on the wire to the GPU, with the time when they arrive: for
  * who asks for nothing else of all his requests, as long as something else goes on. Not across domains, nor where
  * somebody observes. */
