@@ -46,7 +46,7 @@ static ALWAYS_INLINE void link_join_next(Link *link, gboolean inbox, LinkServe s
         link_note_of(link, inbox);
         return;
     }
-    if (inbox && G_UNLIKELY(link->inbox.n) && !timer) {
+    if (inbox && G_UNLIKELY(inbox_has_any(&link->inbox)) && !timer) {
         link_join_inbox(link, at_ps);
     } else if (G_UNLIKELY(link->first_ps[LINK_LANE_ANSWERS] == at_ps) && !timer) {
         link_join(link, VC_RSP, link_lane_pop(link, LINK_LANE_ANSWERS).packet, at_ps);
@@ -131,9 +131,9 @@ static ALWAYS_INLINE void link_settle_inbox(Link *link, LinkEarly tell, SimTime 
     SimTime last_ps = SIMTIME_NEVER; /* when the one before joined */
     for (;;) {
         gboolean joins = FALSE, stages = link_can_stage(link);
-        while (inbox->n) {
+        while (inbox_has_any(inbox)) {
             SimTime at_ps = inbox->first_ps;
-            joins = at_ps < until_ps || (at_ps == until_ps && link_inbox_order(inbox_first(inbox)) < order);
+            joins = at_ps < until_ps || (at_ps == until_ps && link_inbox_order(inbox) < order);
             unsigned v = packet_vc(&inbox_first(inbox)->packet);
             if (!joins || at_ps == last_ps || !stages || !link_stage_has_room(link, v))
                 break;
@@ -180,7 +180,7 @@ static ALWAYS_INLINE void link_settle_lanes_by(Link *link, gboolean inbox, LinkS
 static ALWAYS_INLINE void link_settle_inbox_by(Link *link, LinkServe serve, LinkEarly tell, SimTime now_ps)
 {
     SimTime until_ps = now_ps + link->ahead_ps;
-    if (link->inbox.n && link->lane[LINK_LANE_TIMERS].count == 0)
+    if (inbox_has_any(&link->inbox) && link->lane[LINK_LANE_TIMERS].count == 0)
         link_settle_inbox(link, tell, until_ps, sim_order(link->sim, until_ps));
     else
         link_settle_lanes_by(link, TRUE, serve, tell, now_ps);

@@ -51,6 +51,7 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     link->odd = link->drain_ps ? LINK_DRAINS : 0;
     link->ready_ps = SIMTIME_NEVER;
     link->settle = link_settle_lanes;
+    inbox_init(&link->inbox);
     for (int lane = 0; lane < LINK_LANES; lane++)
         link->first_ps[lane] = SIMTIME_NEVER;
     rng_init(&link->rng, sim_seed(sim), path);
