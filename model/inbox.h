@@ -63,12 +63,12 @@ static inline void inbox_add(Inbox *inbox, InboxEntry entry, guint32 slot)
     inbox->entry[slot * inbox->size + inbox->n[slot]++] = entry;
 }
 
-/* *now_ps: nothing comes earlier; it is looked at where need be. TRUE: it is the first one now. */
-static inline gboolean inbox_push(Inbox *inbox, Packet packet, SimTime at_ps, guint32 order, const SimTime *now_ps)
+/* Nothing comes earlier than from_ps. TRUE: it is the first one now. */
+static inline gboolean inbox_push(Inbox *inbox, Packet packet, SimTime at_ps, guint32 order, SimTime from_ps)
 {
     InboxEntry entry = {packet, at_ps << 32 | order};
     if (G_UNLIKELY((at_ps >> inbox->shift) - inbox->turn >= INBOX_SPANS))
-        inbox_reach(inbox, at_ps, *now_ps);
+        inbox_reach(inbox, at_ps, from_ps);
     if (G_UNLIKELY(at_ps >> inbox->shift <= inbox->first_ps >> inbox->shift))
         return inbox_push_first(inbox, entry, at_ps);
     inbox_add(inbox, entry, inbox_slot(inbox, at_ps));

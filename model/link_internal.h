@@ -86,10 +86,11 @@ static ALWAYS_INLINE gboolean link_tell_replica(Link *link, Packet packet, SimTi
  * the other domain has it. */
 gboolean link_wire_rare(Link *link, unsigned v, Packet packet, SimFine start, SimTime *at_ps);
 
-/* link_push_coming() as part of who tells. */
-static ALWAYS_INLINE void link_push_coming_here(Link *link, Packet packet, SimTime at_ps, const LinkVc *from)
+/* link_push_coming() as part of who tells. Both links have one clock; that of `from` is at hand. */
+static ALWAYS_INLINE void link_push_coming_here(Link *link, Packet packet, SimTime at_ps, const Link *from,
+                                                unsigned v)
 {
-    if (inbox_push(&link->inbox, packet, at_ps, (guint32)from->arrive.order, link->now_ps))
+    if (inbox_push(&link->inbox, packet, at_ps, (guint32)from->vc[v].arrive.order, sim_now_ps(from->sim)))
         link_note_more(link, FALSE);
 }
 

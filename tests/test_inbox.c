@@ -29,7 +29,7 @@ static void run_against_sorting(guint64 seed, SimTime reach_ps, guint32 most)
         /* two at one instant have different orders, as two links have */
         Due due = {now_ps + rng_below(&rng, reach_ps), number * 7919 % 4001, number};
         gboolean first = sorted->len == 0 || due_compare(&due, &g_array_index(sorted, Due, 0)) < 0;
-        assert_int_equal(inbox_push(&inbox, (Packet){.txn = number}, due.at_ps, due.order, &now_ps), first);
+        assert_int_equal(inbox_push(&inbox, (Packet){.txn = number}, due.at_ps, due.order, now_ps), first);
         g_array_append_val(sorted, due);
         g_array_sort(sorted, due_compare);
         while (sorted->len > most || (sorted->len && rng_below(&rng, 2))) {
@@ -63,7 +63,7 @@ static void test_empty(void **state)
     inbox_init(&inbox);
     static const SimTime at_ps[] = {1000000, 500000, 500001, 9000000000, 12};
     for (guint i = 0; i < G_N_ELEMENTS(at_ps); i++) {
-        assert_true(inbox_push(&inbox, (Packet){.txn = i}, at_ps[i], 0, &at_ps[i]));
+        assert_true(inbox_push(&inbox, (Packet){.txn = i}, at_ps[i], 0, at_ps[i]));
         assert_int_equal(inbox_pop(&inbox).txn, i);
         assert_false(inbox_has_any(&inbox));
     }
