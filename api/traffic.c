@@ -1,12 +1,12 @@
 #include "api/traffic.h"
 
 #define TRAFFIC_REGION_BYTES (4u << 20)
-/* A source tells its port of what it sends next, too: so many, within so many mean gaps, as long as so many for each
- * source are left. What the others send meanwhile is far less than what is left, so that who sends the last ones
- * depends on the times alone. */
+/* A source tells its port of what it sends next, too: so many, within so many mean gaps, as long as what all sources
+ * send within that is less than what is left, so that who sends the last ones depends on the times alone: a packet a
+ * gap and source, and eight times what that may vary by, or more. */
 #define TRAFFIC_AHEAD 16u
-#define TRAFFIC_AHEAD_GAPS 32u
-#define TRAFFIC_LEFT 64u
+#define TRAFFIC_AHEAD_GAPS 24u
+#define TRAFFIC_LEFT(sources) ((TRAFFIC_AHEAD_GAPS + 4u) * (sources) + 96u)
 #define TRAFFIC_BINS 128u
 
 typedef struct {
@@ -95,7 +95,7 @@ static inline void source_schedule(Source *source, SimTime now_ps)
     SimTime end_ps = now_ps + TRAFFIC_AHEAD_GAPS * traffic->gap_ps;
     source->drawn = FALSE;
     for (guint i = 0; i < TRAFFIC_AHEAD && at_ps < end_ps; i++) {
-        if (traffic->left <= TRAFFIC_LEFT * traffic->fabric->spec.system.gpus)
+        if (traffic->left <= TRAFFIC_LEFT(traffic->fabric->spec.system.gpus))
             break;
         source_draw(source);
         source->drawn = !gpu_request_ahead(gpu, &source->held, source->held_link, at_ps);
