@@ -219,20 +219,11 @@ static ALWAYS_INLINE gboolean gpu_is_brief(const GpuRequest *request)
     return request->brief && !request->region->host && request->region->cached;
 }
 
-static ALWAYS_INLINE Packet gpu_prepare_brief(Gpu *gpu, const GpuRequest *request, SimTime start_ps)
+Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
 {
-    guint32 index = txn_take(&gpu->txns);
-    *txn_next(&gpu->txns, index) = TXN_NONE;
-    *txn_brief_ps(&gpu->txns, index) = start_ps;
-    Packet packet = packet_new(PACKET_WRITE, index, 0, gpu->id, request->region->gpu, gpu_flits(gpu, request));
-    packet.bits |= PACKET_ONE(plain);
-    return packet;
-}
-
-static ALWAYS_INLINE Packet gpu_prepare_here(Gpu *gpu, const GpuRequest *request, SimTime start_ps)
-{
+    SimTime start_ps = sim_now_ps(gpu->sim);
     if (gpu_is_brief(request))
-        return gpu_prepare_brief(gpu, request, start_ps);
+        return gpu_brief(gpu, request->region->gpu, start_ps);
     guint32 index = txn_take(&gpu->txns), flits = gpu_flits(gpu, request), train = request->train & 1u;
     Txn *txn = txn_at(&gpu->txns, index);
     *txn_next(&gpu->txns, index) = TXN_NONE;
@@ -256,11 +247,6 @@ static ALWAYS_INLINE Packet gpu_prepare_here(Gpu *gpu, const GpuRequest *request
     gboolean plain = !region->host && region->cached && !request->data;
     packet.bits |= (guint32)plain * PACKET_ONE(plain);
     return packet;
-}
-
-Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
-{
-    return gpu_prepare_here(gpu, request, sim_now_ps(gpu->sim));
 }
 
 static ALWAYS_INLINE void gpu_send_here(Gpu *gpu, Packet packet, guint32 link)
@@ -292,18 +278,14 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
 }
 
 /* Its queue has room then as well: only requests make it longer. */
-gboolean gpu_request_ahead(Gpu *gpu, const GpuRequest *request, guint32 link, SimTime at_ps)
+guint32 gpu_room_ahead(const Gpu *gpu, guint32 link)
 {
-    if (link == GPU_LINK_LOCAL || gpu->flows.wait_ps || gpu->fabric->probe || gpu->fabric->alive || request->data)
-        return FALSE;
-    Link *up = &gpu->up[link];
+    const Link *up = &gpu->up[link];
+    if (gpu->flows.wait_ps || gpu->fabric->probe || gpu->fabric->alive || !link_takes_late(up))
+        return 0;
     guint32 waiting = up->ring[VC_CREQ].waiting + up->lane[LINK_LANE_PUSHES].count;
-    if (!link_takes_late(up) || waiting >= gpu->limit.source_queue)
-        return FALSE;
-    Packet packet = gpu_prepare_here(gpu, request, at_ps);
-    PACKET_ADD(gpu->requests, packet);
-    link_push_lane(up, LINK_LANE_PUSHES, packet, at_ps);
-    return TRUE;
+    guint32 most = (guint32)MIN(gpu->limit.source_queue, up->queue_peak);
+    return most > waiting ? most - waiting : 0;
 }
 
 /* ---- answers */
@@ -318,10 +300,12 @@ static ALWAYS_INLINE void gpu_complete(Gpu *gpu, Txn *txn, SimTime now_ps)
         data_give(pool, data);
 }
 
-void gpu_set_brief(Gpu *gpu, const TxnBrief *brief)
+void gpu_set_brief(Gpu *gpu, const GpuRequest *like, TxnBriefDone done)
 {
     g_assert(gpu->txns.used == 0);
-    gpu->txns.brief = brief ? *brief : (TxnBrief){NULL, NULL, 0};
+    gpu->txns.brief = (TxnBrief){.done = NULL};
+    if (like)
+        gpu->txns.brief = (TxnBrief){done, like->owner, like->bytes, gpu_flits(gpu, like)};
 }
 
 /* Of an acknowledgement, where there are brief stores. */
