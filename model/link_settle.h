@@ -186,36 +186,60 @@ static ALWAYS_INLINE void link_settle_inbox_by(Link *link, LinkServe serve, Link
         link_settle_lanes_by(link, TRUE, serve, tell, now_ps);
 }
 
+/* How many more answers can be taken in. */
+static ALWAYS_INLINE guint32 link_stage_room(const Link *link, unsigned v)
+{
+    const LinkRing *ring = &link->ring[v];
+    guint32 waiting = ring->waiting, slots = ring->mask + 1 - (ring->wire + waiting - ring->head);
+    guint32 most = (guint32)MIN(link->queue_peak, link->gate - 1);
+    return most > waiting ? MIN(most - waiting, slots) : 0;
+}
+
+/* Late pushes before limit_ps are taken in. */
+static ALWAYS_INLINE void link_stage_pushes(Link *link, guint32 *staged, SimTime limit_ps)
+{
+    LinkReadyRing *lane = &link->lane[LINK_LANE_PUSHES];
+    LinkRing *ring = &link->ring[VC_CREQ];
+    guint32 n = 0;
+    for (const LinkReady *push; n < lane->count && (push = link_ready_nth(lane, n))->at_ps < limit_ps; n++) {
+        if (G_UNLIKELY(link_ring_is_full(ring, ring->waiting)))
+            link_ring_grow(ring);
+        link_stage(link, staged, VC_CREQ, push->packet, push->at_ps);
+    }
+    link_ready_drop_many(lane, n);
+    link->first_ps[LINK_LANE_PUSHES] = lane->count ? link_ready_peek(lane)->at_ps : SIMTIME_NEVER;
+}
+
 /* Likewise where most of what is served gives an answer now and then, which goes into VC_RSP's queue, and does nothing
- * else at the port: `simple` tells. Until the first one that is not, FALSE, or all: TRUE. */
+ * else at the port: `simple` tells. Until the first one that is not, FALSE, or all: TRUE. The lane of answers is empty,
+ * and the gate is open. */
 typedef gboolean (*LinkSimple)(const LinkReady *request);
 static ALWAYS_INLINE gboolean link_settle_simple(Link *link, LinkSimple simple, LinkServe serve, LinkEarly tell,
                                                  SimTime until_ps)
 {
     guint64 until_order = sim_order(link->sim, until_ps), order;
-    guint32 staged[VCS] = {0, 0};
-    SimTime at_ps;
+    guint32 staged[VCS] = {0, 0}, room = link_stage_room(link, VC_RSP);
+    SimTime at_ps, open_ps = link->gate_open_ps;
     gboolean joins;
     Packet answer;
+    link->serving = TRUE;
     for (;;) {
-        at_ps = link_next_join(link, &order);
-        joins = at_ps < until_ps || (at_ps == until_ps && order < until_order);
+        SimTime request_ps = MAX(link->first_ps[LINK_LANE_REQUESTS], open_ps);
+        at_ps = MIN(link->first_ps[LINK_LANE_TIMERS], request_ps); /* as link_next_join() */
+        joins = at_ps < until_ps || (at_ps == until_ps && link_next_join(link, &order) == at_ps && order < until_order);
         if (!joins)
             break;
         gsize lane = link->first_ps[LINK_LANE_TIMERS] == at_ps ? LINK_LANE_TIMERS : LINK_LANE_REQUESTS;
-        if (!link_stage_has_room(link, VC_RSP) || link->ring[VC_RSP].waiting + 1 >= link->gate ||
-            !simple(&link->lane[lane].at[link->lane[lane].head]))
+        if (room == 0 || !simple(&link->lane[lane].at[link->lane[lane].head]))
             break;
-        if (link_serve_first(link, (LinkLane)lane, serve, at_ps, &answer))
+        LinkReady first = link_lane_pop(link, (LinkLane)lane);
+        if (serve(link->source_node, link, &first, at_ps, &answer)) {
             link_stage(link, staged, VC_RSP, answer, at_ps);
+            room--;
+        }
     }
-    SimTime limit_ps = joins ? at_ps : until_ps + (LINK_ORDER_PUSHED < until_order);
-    while (link->first_ps[LINK_LANE_PUSHES] < limit_ps) {
-        LinkReady push = link_lane_pop(link, LINK_LANE_PUSHES);
-        if (G_UNLIKELY(link_ring_is_full(&link->ring[VC_CREQ], link->ring[VC_CREQ].waiting)))
-            link_ring_grow(&link->ring[VC_CREQ]);
-        link_stage(link, staged, VC_CREQ, push.packet, push.at_ps);
-    }
+    link->serving = FALSE;
+    link_stage_pushes(link, staged, joins ? at_ps : until_ps + (LINK_ORDER_PUSHED < until_order));
     link_decide_staged(link, staged, tell, joins ? at_ps : until_ps);
     link_note_of(link, FALSE);
     return !joins;

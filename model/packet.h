@@ -148,6 +148,11 @@ static inline guint32 ring_lap(guint32 count, guint32 capacity)
         if (G_UNLIKELY(ring->head == 0))                                                              \
             ring->capacity = ring_lap(ring->count, ring->capacity);                                   \
     }                                                                                                 \
+    static inline G_GNUC_UNUSED void prefix##_drop_many(Name *ring, guint32 n)                        \
+    {                                                                                                 \
+        ring->head = (ring->head + n) & (ring->capacity - 1);                                         \
+        ring->count -= n;                                                                             \
+    }                                                                                                 \
     static inline void prefix##_clear(Name *ring)                                                     \
     {                                                                                                 \
         g_free(ring->at);                                                                             \
