@@ -47,7 +47,6 @@ static inline const InboxEntry *inbox_first(const Inbox *inbox)
     guint32 slot = inbox_slot(inbox, inbox->first_ps);
     return &inbox->entry[slot * inbox->size + inbox->n[slot] - 1];
 }
-static inline guint32 inbox_first_order(const Inbox *inbox) { return (guint32)inbox_first(inbox)->key; }
 
 /* Of an entry not before from_ps. */
 static inline SimTime inbox_entry_ps(const InboxEntry *entry, SimTime from_ps)

@@ -159,7 +159,7 @@ static ALWAYS_INLINE void link_wire_other(Link *link, unsigned v, Packet packet,
 }
 
 /* Among what happens at that instant. */
-static inline guint64 link_inbox_order(const Inbox *inbox) { return SIM_ORDER_KEYED | inbox_first_order(inbox); }
+static inline guint64 link_entry_order(const InboxEntry *entry) { return SIM_ORDER_KEYED | (guint32)entry->key; }
 
 /* Of what is pushed late (link_push_here), by an event of a device: behind all of the fabric's at that instant. */
 #define LINK_ORDER_PUSHED (((guint64)EVENT_PRIORITY_DEVICE << SIM_ORDER_PRIORITY_SHIFT) - 1)
@@ -191,7 +191,7 @@ static ALWAYS_INLINE void link_note_of(Link *link, gboolean inbox)
     if (inbox && inbox_has_any(&link->inbox)) {
         gboolean timer = link->first_ps[LINK_LANE_TIMERS] <= link->inbox.first_ps;
         at_ps = timer ? link->first_ps[LINK_LANE_TIMERS] : link->inbox.first_ps;
-        order = timer ? 0 : link_inbox_order(&link->inbox);
+        order = timer ? 0 : link_entry_order(inbox_first(&link->inbox));
         ready = 1u << VC_CREQ | 1u << VC_RSP;
     }
     if (link->first_ps[LINK_LANE_PUSHES] < at_ps) {

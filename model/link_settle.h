@@ -72,12 +72,6 @@ static ALWAYS_INLINE gboolean link_can_stage(const Link *link)
            link->ahead_ps == 0;
 }
 
-static ALWAYS_INLINE gboolean link_stage_has_room(const Link *link, unsigned v)
-{
-    const LinkRing *ring = &link->ring[v];
-    return (ring->waiting < link->queue_peak) & !link_ring_is_full(ring, ring->waiting);
-}
-
 static ALWAYS_INLINE void link_stage(Link *link, guint32 *staged, unsigned v, Packet packet, SimTime at_ps)
 {
     LinkRing *ring = &link->ring[v];
@@ -122,6 +116,53 @@ static ALWAYS_INLINE void link_decide_staged(Link *link, guint32 *staged, LinkEa
     staged[VC_CREQ] = staged[VC_RSP] = 0;
 }
 
+/* How many more packets of a channel can be taken in: the gate is 0 or for VC_RSP. */
+static ALWAYS_INLINE guint32 link_stage_room(const Link *link, unsigned v)
+{
+    const LinkRing *ring = &link->ring[v];
+    guint32 waiting = ring->waiting, slots = ring->mask + 1 - (ring->wire + waiting - ring->head);
+    guint32 most = (guint32)MIN(link->queue_peak, link->gate - 1);
+    return most > waiting ? MIN(most - waiting, slots) : 0;
+}
+
+/* An entry that joins at at_ps does so by until_ps, at that instant up to `order`. */
+static ALWAYS_INLINE gboolean link_entry_joins(const InboxEntry *entry, SimTime at_ps, SimTime until_ps, guint64 order)
+{
+    return at_ps < until_ps || (at_ps == until_ps && link_entry_order(entry) < order);
+}
+
+/* All of the inbox up to then, but no two of one instant, is taken in. TRUE: the first one that is left joins by then,
+ * but there is no room for it, or another one has joined at its instant, *last_ps. */
+static ALWAYS_INLINE gboolean link_stage_inbox(Link *link, guint32 *staged, SimTime until_ps, guint64 order,
+                                               SimTime *last_ps)
+{
+    Inbox *inbox = &link->inbox;
+    guint32 room[VCS] = {link_stage_room(link, VC_CREQ), link_stage_room(link, VC_RSP)};
+    while (inbox_has_any(inbox)) {
+        SimTime at_ps = inbox->first_ps;
+        guint32 slot = inbox_slot(inbox, at_ps), left = inbox->n[slot];
+        const InboxEntry *entry = inbox_first(inbox);
+        for (;; entry--) {
+            unsigned v = packet_vc(&entry->packet);
+            gboolean joins = link_entry_joins(entry, at_ps, until_ps, order);
+            if (!joins || at_ps == *last_ps || room[v] == 0) {
+                inbox->n[slot] = left;
+                inbox->first_ps = at_ps;
+                return joins;
+            }
+            room[v]--;
+            *last_ps = at_ps;
+            link_stage(link, staged, v, entry->packet, at_ps);
+            if (--left == 0)
+                break;
+            at_ps = inbox_entry_ps(entry - 1, at_ps);
+        }
+        inbox->n[slot] = 0;
+        inbox_go_on(inbox);
+    }
+    return FALSE;
+}
+
 /* All of the inbox up to until_ps, at that instant up to `order`. Two packets that join at one instant may be of two
  * channels: the second one comes when all decisions before it are made. */
 static ALWAYS_INLINE void link_settle_inbox(Link *link, LinkEarly tell, SimTime until_ps, guint64 order)
@@ -130,17 +171,11 @@ static ALWAYS_INLINE void link_settle_inbox(Link *link, LinkEarly tell, SimTime 
     guint32 staged[VCS] = {0, 0};
     SimTime last_ps = SIMTIME_NEVER; /* when the one before joined */
     for (;;) {
-        gboolean joins = FALSE, stages = link_can_stage(link);
-        while (inbox_has_any(inbox)) {
-            SimTime at_ps = inbox->first_ps;
-            joins = at_ps < until_ps || (at_ps == until_ps && link_inbox_order(inbox) < order);
-            unsigned v = packet_vc(&inbox_first(inbox)->packet);
-            if (!joins || at_ps == last_ps || !stages || !link_stage_has_room(link, v))
-                break;
-            last_ps = at_ps;
-            link_stage(link, staged, v, inbox_pop(inbox), at_ps);
-            joins = FALSE;
-        }
+        gboolean stages = link_can_stage(link), joins;
+        if (stages)
+            joins = link_stage_inbox(link, staged, until_ps, order, &last_ps);
+        else
+            joins = inbox_has_any(inbox) && link_entry_joins(inbox_first(inbox), inbox->first_ps, until_ps, order);
         SimTime at_ps = joins ? inbox->first_ps : until_ps;
         if (stages)
             link_decide_staged(link, staged, tell, at_ps);
@@ -184,15 +219,6 @@ static ALWAYS_INLINE void link_settle_inbox_by(Link *link, LinkServe serve, Link
         link_settle_inbox(link, tell, until_ps, sim_order(link->sim, until_ps));
     else
         link_settle_lanes_by(link, TRUE, serve, tell, now_ps);
-}
-
-/* How many more answers can be taken in. */
-static ALWAYS_INLINE guint32 link_stage_room(const Link *link, unsigned v)
-{
-    const LinkRing *ring = &link->ring[v];
-    guint32 waiting = ring->waiting, slots = ring->mask + 1 - (ring->wire + waiting - ring->head);
-    guint32 most = (guint32)MIN(link->queue_peak, link->gate - 1);
-    return most > waiting ? MIN(most - waiting, slots) : 0;
 }
 
 /* Late pushes before limit_ps are taken in. */
