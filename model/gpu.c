@@ -219,10 +219,10 @@ static ALWAYS_INLINE gboolean gpu_is_brief(const GpuRequest *request)
     return request->brief && !request->region->host && request->region->cached;
 }
 
-Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
+static ALWAYS_INLINE Packet gpu_prepare_here(Gpu *gpu, const GpuRequest *request)
 {
     SimTime start_ps = sim_now_ps(gpu->sim);
-    if (gpu_is_brief(request))
+    if (G_UNLIKELY(gpu_is_brief(request)))
         return gpu_brief(gpu, request->region->gpu, start_ps);
     guint32 index = txn_take(&gpu->txns), flits = gpu_flits(gpu, request), train = request->train & 1u;
     Txn *txn = txn_at(&gpu->txns, index);
@@ -249,6 +249,8 @@ Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
     return packet;
 }
 
+Packet gpu_prepare(Gpu *gpu, const GpuRequest *request) { return gpu_prepare_here(gpu, request); }
+
 static ALWAYS_INLINE void gpu_send_here(Gpu *gpu, Packet packet, guint32 link)
 {
     SimTime wait_ps = gpu->flows.wait_ps;
@@ -274,7 +276,7 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
     if (link == GPU_LINK_LOCAL)
         gpu_request_own(gpu, request);
     else
-        gpu_send_here(gpu, gpu_prepare(gpu, request), link);
+        gpu_send_here(gpu, gpu_prepare_here(gpu, request), link);
 }
 
 /* Its queue has room then as well: only requests make it longer. */
