@@ -1,12 +1,12 @@
 #include "api/traffic.h"
 
 #define TRAFFIC_REGION_BYTES (4u << 20)
-/* A source tells its port of what it sends next, too: so many, within so many mean gaps, as long as so many for each
- * source are left. What the others send meanwhile is far less than what is left, so that who sends the last ones
- * depends on the times alone. */
+/* A source tells its port of what it sends next, too: so many, within so many mean gaps, as long as what all sources
+ * send within that is less than what is left, so that who sends the last ones depends on the times alone: a packet a
+ * gap and source, and eight times what that may vary by, or more. */
 #define TRAFFIC_AHEAD 16u
-#define TRAFFIC_AHEAD_GAPS 32u
-#define TRAFFIC_LEFT 64u
+#define TRAFFIC_AHEAD_GAPS 24u
+#define TRAFFIC_LEFT(sources) ((TRAFFIC_AHEAD_GAPS + 4u) * (sources) + 96u)
 #define TRAFFIC_BINS 128u
 
 typedef struct {
@@ -32,6 +32,7 @@ struct Traffic {
     guint64 under_way, span;
     guint64 bin[TRAFFIC_BINS];
     guint32 shift;
+    gboolean ahead; /* stores are brief, and ports are told of them ahead */
 };
 
 /* Before what happens now. */
@@ -51,15 +52,21 @@ static inline void traffic_issue(Traffic *traffic, SimTime at_ps)
     traffic->bin[(at_ps >> traffic->shift) % TRAFFIC_BINS]++;
 }
 
+/* So many are done. */
+static void traffic_complete(void *owner, guint32 n, SimTime now_ps)
+{
+    Traffic *traffic = owner;
+    traffic_look(traffic, sim_now_ps(traffic->fabric->sim));
+    traffic->bin[(now_ps >> traffic->shift) % TRAFFIC_BINS] -= n;
+    traffic->completed += n;
+    traffic->end_ps = MAX(traffic->end_ps, now_ps);
+}
+
 static void traffic_on_done(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps)
 {
     (void)gpu;
     (void)bytes;
-    Traffic *traffic = txn->owner;
-    traffic_look(traffic, sim_now_ps(traffic->fabric->sim));
-    traffic->bin[(now_ps >> traffic->shift) % TRAFFIC_BINS]--;
-    traffic->completed++;
-    traffic->end_ps = MAX(traffic->end_ps, now_ps);
+    traffic_complete(txn->owner, 1, now_ps);
 }
 
 static void traffic_set_early(Traffic *traffic, gboolean early)
@@ -68,36 +75,55 @@ static void traffic_set_early(Traffic *traffic, gboolean early)
         gpu_set_answers_early(&traffic->fabric->gpu[g], early);
 }
 
-/* What it sends next. */
-static inline void source_draw(Source *source)
+/* What it sends next; the GPU that it goes to. */
+static inline guint32 source_draw(Source *source, Rng *rng)
 {
     const Traffic *traffic = source->traffic;
+    const Gpu *gpu = &traffic->fabric->gpu[source->gpu];
     guint32 gpus = (guint32)traffic->fabric->spec.system.gpus;
-    guint64 draw = rng_next(&source->rng);
+    guint64 draw = rng_next(rng);
     guint32 to = (guint32)((draw & 0xffffffffu) * (gpus - 1) >> 32);
     guint64 line = (draw >> 32) % (TRAFFIC_REGION_BYTES / LINE_BYTES);
+    to += to >= source->gpu;
     source->held.offset = line * LINE_BYTES;
-    source->held.region = traffic->region[to + (to >= source->gpu)];
-    source->held_link = gpu_link_of(&traffic->fabric->gpu[source->gpu], &source->held);
+    source->held.region = traffic->region[to];
+    source->held_link = gpu->links == 1 ? 0 : gpu_link_of(gpu, &source->held);
+    return to;
 }
 
-static inline void source_schedule(Source *source, SimTime now_ps)
+/* From at_ps on; when the first one comes that the port was not told of. */
+static SimTime source_tell(Source *source, SimTime at_ps, SimTime end_ps)
 {
     Traffic *traffic = source->traffic;
     Gpu *gpu = &traffic->fabric->gpu[source->gpu];
-    SimTime at_ps = now_ps + rng_exponential_ps(&source->rng, traffic->gap_ps);
-    SimTime end_ps = now_ps + TRAFFIC_AHEAD_GAPS * traffic->gap_ps;
-    source->drawn = FALSE;
-    for (guint i = 0; i < TRAFFIC_AHEAD && at_ps < end_ps; i++) {
-        if (traffic->left <= TRAFFIC_LEFT * traffic->fabric->spec.system.gpus)
+    guint64 least = TRAFFIC_LEFT(traffic->fabric->spec.system.gpus);
+    guint64 n = traffic->left > least ? MIN(traffic->left - least, TRAFFIC_AHEAD) : 0;
+    guint32 asked = G_MAXUINT32, room = 0;
+    Rng rng = source->rng;
+    while (n-- > 0 && at_ps < end_ps) {
+        guint32 to = source_draw(source, &rng);
+        if (source->held_link != asked)
+            room = gpu_room_ahead(gpu, asked = source->held_link);
+        if (room == 0) {
+            source->drawn = TRUE;
             break;
-        source_draw(source);
-        source->drawn = !gpu_request_ahead(gpu, &source->held, source->held_link, at_ps);
-        if (source->drawn)
-            break;
+        }
+        room--;
+        gpu_store_ahead(gpu, to, asked, at_ps);
         traffic_issue(traffic, at_ps);
-        at_ps += rng_exponential_ps(&source->rng, traffic->gap_ps);
+        at_ps += rng_exponential_ps(&rng, traffic->gap_ps);
     }
+    source->rng = rng;
+    return at_ps;
+}
+
+static void source_schedule(Source *source, SimTime now_ps)
+{
+    Traffic *traffic = source->traffic;
+    SimTime at_ps = now_ps + rng_exponential_ps(&source->rng, traffic->gap_ps);
+    source->drawn = FALSE;
+    if (traffic->ahead)
+        at_ps = source_tell(source, at_ps, now_ps + TRAFFIC_AHEAD_GAPS * traffic->gap_ps);
     sim_at(traffic->fabric->sim, &source->next, at_ps, EVENT_PRIORITY_DEVICE);
 }
 
@@ -119,7 +145,7 @@ static void source_on_next(Event *event, SimTime now_ps)
     if (traffic->left == 0) /* the run ends with the last answers, each when it comes */
         traffic_set_early(traffic, FALSE);
     if (!source->drawn)
-        source_draw(source);
+        source_draw(source, &source->rng);
     Gpu *gpu = &traffic->fabric->gpu[source->gpu];
     if (!gpu_has_room(gpu, source->held_link)) {
         gpu_wait_room(gpu, source->held_link, &source->room);
@@ -154,12 +180,15 @@ Traffic *traffic_new(Fabric *fabric, const TrafficSpec *spec)
         Source *source = &traffic->source[g];
         *source = (Source){.traffic = traffic, .gpu = (guint16)g, .room.fire = source_on_room};
         source->held = (GpuRequest){.kind = PACKET_WRITE, .bytes = (guint16)spec->bytes,
-                                    .word_mask = GPU_ALL_WORDS, .done = traffic_on_done, .owner = traffic};
+                                    .word_mask = GPU_ALL_WORDS, .done = traffic_on_done, .owner = traffic,
+                                    .brief = TRUE};
+        gpu_set_brief(&fabric->gpu[g], &source->held, traffic_complete);
         event_init(&source->next, source_on_next);
         rng_init(&source->rng, sim_seed(fabric->sim), name);
         sim_after(fabric->sim, &source->next, rng_exponential_ps(&source->rng, traffic->gap_ps),
                   EVENT_PRIORITY_DEVICE);
     }
+    traffic->ahead = !traffic->region[0]->host && traffic->region[0]->cached; /* they all are alike */
     traffic_set_early(traffic, traffic->left > 0);
     return traffic;
 }
@@ -169,6 +198,8 @@ void traffic_free(Traffic *traffic)
     for (guint64 g = 0; g < traffic->fabric->spec.system.gpus; g++) {
         sim_cancel(traffic->fabric->sim, &traffic->source[g].next);
         memory_region_unref(traffic->fabric->memory, traffic->region[g]);
+        if (traffic->fabric->gpu[g].txns.used == 0) /* it was not cut short */
+            gpu_set_brief(&traffic->fabric->gpu[g], NULL, NULL);
     }
     g_free(traffic->region);
     g_free(traffic->source);

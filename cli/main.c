@@ -77,7 +77,7 @@ static ExitCode main_run_verb(const Verb *verb, int argc, char **argv)
  * backs by them what is touched, if it has some; nothing depends on it. */
 static void main_large_pages(void)
 {
-    enum { LARGE_PAGE = 2 << 20, HEAP = 64 << 20, FIRST = 256 << 10 };
+    enum { LARGE_PAGE = 2 << 20, HEAP = 256 << 20, FIRST = 256 << 10 };
     guintptr before = (guintptr)sbrk(0);
     mallopt(M_MMAP_THRESHOLD, 2 * FIRST);
     mallopt(M_TOP_PAD, HEAP);

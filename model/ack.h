@@ -10,20 +10,20 @@
 
 #include "model/link.h"
 
-typedef struct {          /* four to a cache line: each port of each GPU has one for every other GPU */
-    Packet packet;        /* to send; its txn is the head of a chain of the requester's Txns, 0: none */
-    guint32 due;          /* low half of the ps when the timer is over, while count is not 0 */
-    guint32 count;
+typedef struct {    /* eight to a cache line: each port of each GPU has one for every other GPU */
+    guint32 due;    /* low half of the ps when the timer is over, while anything is held */
+    guint32 held;   /* ACK_ONE for each write, and the head of a chain of the requester's Txns; 0: none */
 } AckMerge;
-G_STATIC_ASSERT(sizeof(AckMerge) == 16);
+G_STATIC_ASSERT(sizeof(AckMerge) == 8);
+#define ACK_ONE (PACKET_TXN_MAX + 1)
 
-/* kind: PACKET_ACK or PACKET_MC_DONE. */
-void ack_init(AckMerge *ack, PacketKind kind, guint32 flits, guint16 src, guint16 dst);
-/* Adds the transaction of a request that is acknowledged at at_ps, to leave by `link`; `next` is where its Txn keeps
- * the chain, which ends there. */
-void ack_add(AckMerge *ack, Link *link, Packet request, guint32 *next, guint64 merge_max, SimTime timer_ps,
+static inline guint32 ack_head(const AckMerge *ack) { return ack->held & PACKET_TXN_MAX; }
+
+/* `as`, here and below: the packet it leaves as, but for its txn. Adds the transaction of a request that is
+ * acknowledged at at_ps, to leave by `link`; `next` is where its Txn keeps the chain, which ends there. */
+void ack_add(AckMerge *ack, Packet as, Link *link, Packet request, guint32 *next, guint64 merge_max, SimTime timer_ps,
              SimTime at_ps);
-void ack_flush(AckMerge *ack, Link *link);
+void ack_flush(AckMerge *ack, Packet as, Link *link);
 
 /* Timers that are over by now come before what happens now. */
 static inline void ack_settle(Link *link)
@@ -33,45 +33,43 @@ static inline void ack_settle(Link *link)
 }
 
 /* What has been added up leaves. */
-static inline Packet ack_close(AckMerge *ack, gboolean train)
+static inline Packet ack_close(AckMerge *ack, Packet as, gboolean train)
 {
-    Packet packet = ack->packet;
-    ack->count = 0;
-    ack->packet.bits &= ~(Packet){.txn = PACKET_TXN_MAX}.bits;
+    as.bits += ack_head(ack) * PACKET_ONE(txn);
+    ack->held = 0;
     if (G_UNLIKELY(train)) {
-        packet.train = 1;
-        packet.flits = (packet.flits * 2u) & 0x1fu;
+        as.train = 1;
+        as.flits = (as.flits * 2u) & 0x1fu;
     }
-    return packet;
+    return as;
 }
 
-/* For a LinkServe. A timer of the link's lane is over at at_ps: its packet has the kind and the ends of `ack`. TRUE:
- * *answer leaves. Timers are not taken back: one whose writes have been answered finds others, or none. A timer is late
- * where one that ends later was told of before it (links that decide ahead). */
-static inline gboolean ack_expire(AckMerge *ack, SimTime at_ps, Packet *answer)
+/* For a LinkServe. A timer of the link's lane is over at at_ps: its packet is `as`. TRUE: *answer leaves. Timers are
+ * not taken back: one whose writes have been answered finds others, or none. A timer is late where one that ends later
+ * was told of before it (links that decide ahead). */
+static inline gboolean ack_expire(AckMerge *ack, Packet as, SimTime at_ps, Packet *answer)
 {
-    if ((gint32)((guint32)at_ps - ack->due) < 0 || ack->count == 0) /* timers are 10 us at most */
+    if ((gint32)((guint32)at_ps - ack->due) < 0 || ack->held == 0) /* timers are 10 us at most */
         return FALSE;
-    *answer = ack_close(ack, FALSE);
+    *answer = ack_close(ack, as, FALSE);
     return TRUE;
 }
 
-/* ack_add() for a LinkServe: TRUE: *answer leaves. */
+/* ack_add() for a LinkServe: TRUE: *answer leaves. If anything is held, the chain that the request's Txn ends has been
+ * made to go on with ack_head(); else it ends with TXN_NONE, as it has since it was made, and nobody needs to look. */
 static inline __attribute__((always_inline)) gboolean
-ack_take(AckMerge *ack, Link *link, Packet request, guint32 *next, guint64 merge_max, SimTime timer_ps,
-         SimTime at_ps, Packet *answer)
+ack_take(AckMerge *ack, Packet as, Link *link, Packet request, guint64 merge_max, SimTime timer_ps, SimTime at_ps,
+         Packet *answer)
 {
-    guint32 count = ack->count, head = ack->packet.txn;
-    *next = head; /* nothing follows the first one */
-    ack->packet.bits += (guint64)request.txn - head;
-    ack->count = count + packet_count(request);
-    if (ack->count >= merge_max) {
-        *answer = ack_close(ack, request.train && merge_max == 1);
+    gboolean first = ack->held == 0;
+    ack->held += packet_count(request) * ACK_ONE + request.txn - ack_head(ack);
+    if (ack->held / ACK_ONE >= merge_max) {
+        *answer = ack_close(ack, as, request.train && merge_max == 1);
         return TRUE;
     }
-    if (count == 0) {
+    if (first) {
         ack->due = (guint32)(at_ps + timer_ps);
-        link_push_timer(link, ack->packet, at_ps + timer_ps);
+        link_push_timer(link, as, at_ps + timer_ps);
     }
     return FALSE;
 }

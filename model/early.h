@@ -21,7 +21,7 @@ static ALWAYS_INLINE gboolean switch_early_here(void *node, Link *from, Packet p
         return FALSE;
     guint32 to = packet_target(packet, request); /* nobody could predict whose it is */
     packet.bits = (packet.bits & ~(HOLD_NONE * PACKET_ONE(hold))) | from->sink_port * PACKET_ONE(hold);
-    link_push_coming_here(port->route[to * port->step], packet, at_ps, &from->vc[!request]);
+    link_push_coming_here(port->route[to * port->step], packet, at_ps, from, !request);
     return TRUE;
 }
 

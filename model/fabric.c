@@ -34,9 +34,6 @@ static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
     gpu_take(gpu, down, l);
     sw->in[p] = up;
     sw->out[p] = down;
-    ack_init(&sw->port[p].done, PACKET_MC_DONE, (guint32)spec->sw.done_flits, g, g);
-    for (guint16 r = 0; r < spec->system.gpus; r++)
-        ack_init(&gpu->port[l].ack[r], PACKET_ACK, 1, r, g);
     stat_add(fabric->stats, up_path, link_stats, up);
     stat_add(fabric->stats, down_path, link_stats, down);
     sim_add_waiter(fabric->sim, link_waiter_text, up);

@@ -213,13 +213,22 @@ static Packet gpu_multicast(const GpuRequest *request, guint32 index, guint32 fl
     return packet_new(request->kind, index, train, src, request->object->mcid, flits);
 }
 
+/* As gpu_set_brief() says. */
+static ALWAYS_INLINE gboolean gpu_is_brief(const GpuRequest *request)
+{
+    return request->brief && !request->region->host && request->region->cached;
+}
+
 static ALWAYS_INLINE Packet gpu_prepare_here(Gpu *gpu, const GpuRequest *request)
 {
+    SimTime start_ps = sim_now_ps(gpu->sim);
+    if (G_UNLIKELY(gpu_is_brief(request)))
+        return gpu_brief(gpu, request->region->gpu, start_ps);
     guint32 index = txn_take(&gpu->txns), flits = gpu_flits(gpu, request), train = request->train & 1u;
     Txn *txn = txn_at(&gpu->txns, index);
     *txn_next(&gpu->txns, index) = TXN_NONE;
     txn->offset = request->offset;
-    txn->start_ps = sim_now_ps(gpu->sim);
+    txn->start_ps = start_ps;
     txn->done = request->done;
     txn->owner = request->owner;
     txn->tag = request->tag;
@@ -271,19 +280,14 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
 }
 
 /* Its queue has room then as well: only requests make it longer. */
-gboolean gpu_request_ahead(Gpu *gpu, const GpuRequest *request, guint32 link, SimTime at_ps)
+guint32 gpu_room_ahead(const Gpu *gpu, guint32 link)
 {
-    if (link == GPU_LINK_LOCAL || gpu->flows.wait_ps || gpu->fabric->probe || gpu->fabric->alive || request->data)
-        return FALSE;
-    Link *up = &gpu->up[link];
+    const Link *up = &gpu->up[link];
+    if (gpu->flows.wait_ps || gpu->fabric->probe || gpu->fabric->alive || !link_takes_late(up))
+        return 0;
     guint32 waiting = up->ring[VC_CREQ].waiting + up->lane[LINK_LANE_PUSHES].count;
-    if (!link_takes_late(up) || waiting >= gpu->limit.source_queue)
-        return FALSE;
-    Packet packet = gpu_prepare_here(gpu, request);
-    txn_at(&gpu->txns, packet.txn)->start_ps = at_ps;
-    PACKET_ADD(gpu->requests, packet);
-    link_push_lane(up, LINK_LANE_PUSHES, packet, at_ps);
-    return TRUE;
+    guint32 most = (guint32)MIN(gpu->limit.source_queue, up->queue_peak);
+    return most > waiting ? most - waiting : 0;
 }
 
 /* ---- answers */
@@ -298,11 +302,44 @@ static ALWAYS_INLINE void gpu_complete(Gpu *gpu, Txn *txn, SimTime now_ps)
         data_give(pool, data);
 }
 
+void gpu_set_brief(Gpu *gpu, const GpuRequest *like, TxnBriefDone done)
+{
+    g_assert(gpu->txns.used == 0);
+    gpu->txns.brief = (TxnBrief){.done = NULL};
+    if (like)
+        gpu->txns.brief = (TxnBrief){done, like->owner, like->bytes, gpu_flits(gpu, like)};
+}
+
+/* Of an acknowledgement, where there are brief stores. */
+static void gpu_complete_brief(Gpu *gpu, guint32 index, SimTime now_ps)
+{
+    TxnPool *pool = &gpu->txns;
+    guint32 n = 0;
+    while (index != TXN_NONE) {
+        TxnChunk *chunk = pool->chunk[index / TXN_CHUNK];
+        guint32 i = index % TXN_CHUNK, next = chunk->next[i];
+        if (G_LIKELY(chunk->brief_ps[i] != SIMTIME_NEVER)) {
+            fabric_count(&gpu->fabric->op_remote, PACKET_WRITE, pool->brief.bytes, FALSE, chunk->brief_ps[i], now_ps);
+            n++;
+        } else {
+            gpu_complete(gpu, &chunk->txn[i], now_ps);
+        }
+        txn_give(pool, index);
+        index = next;
+    }
+    if (n)
+        pool->brief.done(pool->brief.owner, n, now_ps);
+}
+
 static void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_ps)
 {
     gboolean many = packet.kind == PACKET_ACK || packet.kind == PACKET_MC_DONE; /* one answer for several writes */
     PROBE_POINT(gpu->fabric, PROBE_ANSWER, gpu->path, &packet, now_ps);
     link_credit(from, VC_RSP, packet.flits, now_ps);
+    if (gpu->txns.brief.done && packet.kind == PACKET_ACK) {
+        gpu_complete_brief(gpu, packet.txn, now_ps);
+        return;
+    }
     for (guint32 index = packet.txn; index != TXN_NONE;) {
         TxnChunk *chunk = gpu->txns.chunk[index / TXN_CHUNK];
         guint32 next = many ? chunk->next[index % TXN_CHUNK] : TXN_NONE;

@@ -147,6 +147,7 @@ typedef struct Gpu {
     GpuPipe pipe[GPU_PIPES];
     SimFine local_free_at, local_byte_time;
     Hbm hbm;
+    Packet ack;                /* but for its requester and txn */
     Packet replica_ack[2];     /* but for its McRecord; [1]: of a train */
     SimFine host_free_at[2], host_byte_time; /* by GpuHostWay */
     struct CopyEngines *engines;             /* copy.h */
@@ -174,6 +175,7 @@ typedef struct {
     guint32 word_mask;        /* 4 B words touched from offset on; GPU_ALL_WORDS */
     guint16 bytes;
     guint8 type, op, acc;     /* numeric.h; atomics also TXN_ATOM_* */
+    gboolean brief;           /* see gpu_set_brief() */
     GpuPlainDone plain;       /* instead of `done` where nothing but the time matters: see gpu_request(); or NULL */
 } GpuRequest;
 #define GPU_ALL_WORDS 0xffffffffu
@@ -202,9 +204,23 @@ void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter);
 /* Sends it on `link` (from gpu_link_of). Room is the caller's duty. A load or store of the GPU's own memory that
  * moves no bytes needs no transaction: `plain` is called with `owner`. */
 void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link);
-/* The same of a request to come at at_ps, behind those told before: FALSE if what would happen by then could change
- * anything, so that it has to be sent when it is time. */
-gboolean gpu_request_ahead(Gpu *gpu, const GpuRequest *request, guint32 link, SimTime at_ps);
+/* From now on, no request being under way, stores with `brief` set, all alike but for where they go, keep nothing but
+ * their time where they move no bytes and their lines are in L2; `done` of the others is called as ever. NULL: none. */
+void gpu_set_brief(Gpu *gpu, const GpuRequest *like, TxnBriefDone done);
+/* A port may be told of so many brief stores now that are to come, each behind those before it: 0 if what happens by
+ * then could change anything, so that they have to be sent when it is time. */
+guint32 gpu_room_ahead(const Gpu *gpu, guint32 link);
+static inline Packet gpu_brief(Gpu *gpu, guint32 to, SimTime start_ps)
+{
+    guint32 index = txn_take_brief(&gpu->txns, start_ps);
+    Packet packet = packet_new(PACKET_WRITE, index, 0, gpu->id, to, gpu->txns.brief.flits);
+    return (Packet){.bits = packet.bits | PACKET_ONE(plain)};
+}
+static inline void gpu_store_ahead(Gpu *gpu, guint32 to, guint32 link, SimTime at_ps)
+{
+    gpu->requests++;
+    link_push_lane(&gpu->up[link], LINK_LANE_PUSHES, gpu_brief(gpu, to, at_ps), at_ps);
+}
 /* Acknowledgements complete what they answer as they go on the wire to the GPU, with the time when they arrive: for
  * who asks for nothing else of all his requests, as long as something else goes on. Not across domains, nor where
  * somebody observes. */

@@ -1,6 +1,6 @@
-/* The port of a GPU that answers replicas, and does little else: what link_settle_lanes() does, decision by decision and
- * replica by replica, without what only others need. In the steady state of a multicast that is most of what a fabric
- * does. Anything else ends it, and goes the usual way. */
+/* The port of a GPU that answers replicas, and does little else: what link_settle_lanes() does, decision by decision
+ * and replica by replica, without what only others need. In the steady state of a multicast that is most of what a
+ * fabric does. Anything else ends it, and goes the usual way. */
 #include "model/gpu_replicas.h"
 
 #include "model/early.h"

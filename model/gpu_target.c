@@ -41,6 +41,12 @@ static Txn *gpu_requester_txn(const Gpu *gpu, const Packet *packet)
     return txn_at(&gpu->fabric->gpu[packet->src].txns, packet->txn);
 }
 
+/* What answers writes of that requester, but for its txn. */
+static inline Packet gpu_ack(const Gpu *gpu, guint32 src)
+{
+    return (Packet){.bits = gpu->ack.bits + src * PACKET_ONE(src)};
+}
+
 /* A read's or atomic's answer, leaving by the link that the request came by. */
 static void gpu_respond(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
@@ -55,7 +61,7 @@ static void gpu_respond(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
     txn->data = slot;
     GpuPort *port = &gpu->port[link];
     if (gpu->spec->ack_flush_on_read)
-        ack_flush(&port->ack[packet.src], &gpu->up[link]);
+        ack_flush(&port->ack[packet.src], gpu_ack(gpu, packet.src), &gpu->up[link]);
     if (G_UNLIKELY(port->read_left_ps != NULL))
         port->read_left_ps[packet.src] = now_ps + gpu->spec->l2_ps;
     guint32 flits = packet_count(packet) + (guint32)(last - first + 1) * (SECTOR_BYTES / FLIT_BYTES);
@@ -86,15 +92,26 @@ static inline guint64 gpu_merge_max(const Gpu *gpu, guint32 link, guint32 src, S
     return gpu->spec->ack_merge_max;
 }
 
+/* Where the chain of a write ends: with it, or with stores that merged with it at its SM. */
+static inline guint32 *gpu_chain_end(const Gpu *gpu, Packet packet)
+{
+    const TxnPool *pool = &gpu->fabric->gpu[packet.src].txns;
+    guint32 *next = txn_next(pool, packet.txn);
+    while (G_UNLIKELY(*next))
+        next = txn_next(pool, *next);
+    return next;
+}
+
 /* TRUE: *answer leaves. Whatever was due at the port before has been done. */
 static ALWAYS_INLINE gboolean gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps, Packet *answer)
 {
-    guint32 src = packet.src, *next = txn_next(&gpu->fabric->gpu[src].txns, packet.txn);
+    guint32 src = packet.src;
+    AckMerge *ack = &gpu->port[link].ack[src];
     if (!packet.plain)
         gpu_write_bytes(gpu, packet, now_ps);
-    while (G_UNLIKELY(*next)) /* stores that merged with it at its SM */
-        next = txn_next(&gpu->fabric->gpu[src].txns, *next);
-    return ack_take(&gpu->port[link].ack[src], &gpu->up[link], packet, next, gpu_merge_max(gpu, link, src, now_ps),
+    if (ack->held != 0)
+        *gpu_chain_end(gpu, packet) = ack_head(ack);
+    return ack_take(ack, gpu_ack(gpu, src), &gpu->up[link], packet, gpu_merge_max(gpu, link, src, now_ps),
                     gpu->spec->ack_timer_ps, now_ps, answer);
 }
 
@@ -209,7 +226,7 @@ static ALWAYS_INLINE gboolean gpu_target_serve_here(void *node, Link *up, const 
     guint32 link = up->source_port;
     Packet packet = request->packet;
     if (packet.kind == PACKET_ACK)
-        return ack_expire(&gpu->port[link].ack[packet.src], at_ps, answer);
+        return ack_expire(&gpu->port[link].ack[packet.src], packet, at_ps, answer);
     gpu->stalls += at_ps > request->at_ps;
     if (packet.hold == LINK_IN_TIME) {
         gpu_serve(gpu, link, packet, at_ps);
@@ -318,6 +335,7 @@ static void gpu_pipe_on_head(Event *event, SimTime now_ps)
 
 void gpu_target_init(Gpu *gpu)
 {
+    gpu->ack = packet_new(PACKET_ACK, 0, 0, 0, gpu->id, 1);
     for (guint t = 0; t < G_N_ELEMENTS(gpu->replica_ack); t++)
         gpu->replica_ack[t] =
             packet_new(PACKET_MC_ACK, 0, t, 0, gpu->id, (guint32)gpu->fabric->spec.sw.replica_ack_flits << t);

@@ -157,7 +157,6 @@ struct Link {
     LinkReadyRing lane[LINK_LANES];
 
     Inbox inbox __attribute__((aligned(64))); /* packets of many other links that will join */
-    const SimTime *now_ps;   /* the clock of `sim`, beside what is told */
 
     Event send __attribute__((aligned(64))); /* only where no arrival would bring us back in time: link_settle() */
     SimTime retry_ps;        /* blocked: when the first credit comes, as far as known */

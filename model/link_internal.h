@@ -86,10 +86,11 @@ static ALWAYS_INLINE gboolean link_tell_replica(Link *link, Packet packet, SimTi
  * the other domain has it. */
 gboolean link_wire_rare(Link *link, unsigned v, Packet packet, SimFine start, SimTime *at_ps);
 
-/* link_push_coming() as part of who tells. */
-static ALWAYS_INLINE void link_push_coming_here(Link *link, Packet packet, SimTime at_ps, const LinkVc *from)
+/* link_push_coming() as part of who tells. Both links have one clock; that of `from` is at hand. */
+static ALWAYS_INLINE void link_push_coming_here(Link *link, Packet packet, SimTime at_ps, const Link *from,
+                                                unsigned v)
 {
-    if (inbox_push(&link->inbox, packet, at_ps, (guint32)from->arrive.order, link->now_ps))
+    if (inbox_push(&link->inbox, packet, at_ps, (guint32)from->vc[v].arrive.order, sim_now_ps(from->sim)))
         link_note_more(link, FALSE);
 }
 
@@ -162,7 +163,7 @@ static ALWAYS_INLINE void link_wire_other(Link *link, unsigned v, Packet packet,
 }
 
 /* Among what happens at that instant. */
-static inline guint64 link_inbox_order(const InboxEntry *entry) { return SIM_ORDER_KEYED | entry->order; }
+static inline guint64 link_entry_order(const InboxEntry *entry) { return SIM_ORDER_KEYED | (guint32)entry->key; }
 
 /* Of what is pushed late (link_push_here), by an event of a device: behind all of the fabric's at that instant. */
 #define LINK_ORDER_PUSHED (((guint64)EVENT_PRIORITY_DEVICE << SIM_ORDER_PRIORITY_SHIFT) - 1)
@@ -191,10 +192,10 @@ static ALWAYS_INLINE void link_note_of(Link *link, gboolean inbox)
     guint64 order;
     SimTime at_ps = link_next_join(link, &order);
     guint8 ready = (guint8)((any != 0) << VC_RSP | (lane[LINK_LANE_PUSHES].count != 0) << VC_CREQ);
-    if (inbox && link->inbox.n) {
+    if (inbox && inbox_has_any(&link->inbox)) {
         gboolean timer = link->first_ps[LINK_LANE_TIMERS] <= link->inbox.first_ps;
         at_ps = timer ? link->first_ps[LINK_LANE_TIMERS] : link->inbox.first_ps;
-        order = timer ? 0 : link_inbox_order(inbox_first(&link->inbox));
+        order = timer ? 0 : link_entry_order(inbox_first(&link->inbox));
         ready = 1u << VC_CREQ | 1u << VC_RSP;
     }
     if (link->first_ps[LINK_LANE_PUSHES] < at_ps) {

@@ -94,5 +94,5 @@ void link_push_later(Link *link, Packet answer, SimTime at_ps)
 
 void link_push_coming(Link *link, Packet packet, SimTime at_ps, const Link *from)
 {
-    link_push_coming_here(link, packet, at_ps, &from->vc[packet_vc(&packet)]);
+    link_push_coming_here(link, packet, at_ps, from, packet_vc(&packet));
 }

@@ -46,7 +46,7 @@ static ALWAYS_INLINE void link_join_next(Link *link, gboolean inbox, LinkServe s
         link_note_of(link, inbox);
         return;
     }
-    if (inbox && G_UNLIKELY(link->inbox.n) && !timer) {
+    if (inbox && G_UNLIKELY(inbox_has_any(&link->inbox)) && !timer) {
         link_join_inbox(link, at_ps);
     } else if (G_UNLIKELY(link->first_ps[LINK_LANE_ANSWERS] == at_ps) && !timer) {
         link_join(link, VC_RSP, link_lane_pop(link, LINK_LANE_ANSWERS).packet, at_ps);
@@ -70,12 +70,6 @@ static ALWAYS_INLINE gboolean link_can_stage(const Link *link)
 {
     return (link->blocked | link->down | link->someone_waits) == 0 && (link->logged | link->in_time) == 0 &&
            link->ahead_ps == 0;
-}
-
-static ALWAYS_INLINE gboolean link_stage_has_room(const Link *link, unsigned v)
-{
-    const LinkRing *ring = &link->ring[v];
-    return (ring->waiting < link->queue_peak) & !link_ring_is_full(ring, ring->waiting);
 }
 
 static ALWAYS_INLINE void link_stage(Link *link, guint32 *staged, unsigned v, Packet packet, SimTime at_ps)
@@ -122,6 +116,53 @@ static ALWAYS_INLINE void link_decide_staged(Link *link, guint32 *staged, LinkEa
     staged[VC_CREQ] = staged[VC_RSP] = 0;
 }
 
+/* How many more packets of a channel can be taken in: the gate is 0 or for VC_RSP. */
+static ALWAYS_INLINE guint32 link_stage_room(const Link *link, unsigned v)
+{
+    const LinkRing *ring = &link->ring[v];
+    guint32 waiting = ring->waiting, slots = ring->mask + 1 - (ring->wire + waiting - ring->head);
+    guint32 most = (guint32)MIN(link->queue_peak, link->gate - 1);
+    return most > waiting ? MIN(most - waiting, slots) : 0;
+}
+
+/* An entry that joins at at_ps does so by until_ps, at that instant up to `order`. */
+static ALWAYS_INLINE gboolean link_entry_joins(const InboxEntry *entry, SimTime at_ps, SimTime until_ps, guint64 order)
+{
+    return at_ps < until_ps || (at_ps == until_ps && link_entry_order(entry) < order);
+}
+
+/* All of the inbox up to then, but no two of one instant, is taken in. TRUE: the first one that is left joins by then,
+ * but there is no room for it, or another one has joined at its instant, *last_ps. */
+static ALWAYS_INLINE gboolean link_stage_inbox(Link *link, guint32 *staged, SimTime until_ps, guint64 order,
+                                               SimTime *last_ps)
+{
+    Inbox *inbox = &link->inbox;
+    guint32 room[VCS] = {link_stage_room(link, VC_CREQ), link_stage_room(link, VC_RSP)};
+    while (inbox_has_any(inbox)) {
+        SimTime at_ps = inbox->first_ps;
+        guint32 slot = inbox_slot(inbox, at_ps), left = inbox->n[slot];
+        const InboxEntry *entry = inbox_first(inbox);
+        for (;; entry--) {
+            unsigned v = packet_vc(&entry->packet);
+            gboolean joins = link_entry_joins(entry, at_ps, until_ps, order);
+            if (!joins || at_ps == *last_ps || room[v] == 0) {
+                inbox->n[slot] = left;
+                inbox->first_ps = at_ps;
+                return joins;
+            }
+            room[v]--;
+            *last_ps = at_ps;
+            link_stage(link, staged, v, entry->packet, at_ps);
+            if (--left == 0)
+                break;
+            at_ps = inbox_entry_ps(entry - 1, at_ps);
+        }
+        inbox->n[slot] = 0;
+        inbox_go_on(inbox);
+    }
+    return FALSE;
+}
+
 /* All of the inbox up to until_ps, at that instant up to `order`. Two packets that join at one instant may be of two
  * channels: the second one comes when all decisions before it are made. */
 static ALWAYS_INLINE void link_settle_inbox(Link *link, LinkEarly tell, SimTime until_ps, guint64 order)
@@ -130,17 +171,11 @@ static ALWAYS_INLINE void link_settle_inbox(Link *link, LinkEarly tell, SimTime 
     guint32 staged[VCS] = {0, 0};
     SimTime last_ps = SIMTIME_NEVER; /* when the one before joined */
     for (;;) {
-        gboolean joins = FALSE, stages = link_can_stage(link);
-        while (inbox->n) {
-            SimTime at_ps = inbox->first_ps;
-            joins = at_ps < until_ps || (at_ps == until_ps && link_inbox_order(inbox_first(inbox)) < order);
-            unsigned v = packet_vc(&inbox_first(inbox)->packet);
-            if (!joins || at_ps == last_ps || !stages || !link_stage_has_room(link, v))
-                break;
-            last_ps = at_ps;
-            link_stage(link, staged, v, inbox_pop(inbox), at_ps);
-            joins = FALSE;
-        }
+        gboolean stages = link_can_stage(link), joins;
+        if (stages)
+            joins = link_stage_inbox(link, staged, until_ps, order, &last_ps);
+        else
+            joins = inbox_has_any(inbox) && link_entry_joins(inbox_first(inbox), inbox->first_ps, until_ps, order);
         SimTime at_ps = joins ? inbox->first_ps : until_ps;
         if (stages)
             link_decide_staged(link, staged, tell, at_ps);
@@ -180,42 +215,57 @@ static ALWAYS_INLINE void link_settle_lanes_by(Link *link, gboolean inbox, LinkS
 static ALWAYS_INLINE void link_settle_inbox_by(Link *link, LinkServe serve, LinkEarly tell, SimTime now_ps)
 {
     SimTime until_ps = now_ps + link->ahead_ps;
-    if (link->inbox.n && link->lane[LINK_LANE_TIMERS].count == 0)
+    if (inbox_has_any(&link->inbox) && link->lane[LINK_LANE_TIMERS].count == 0)
         link_settle_inbox(link, tell, until_ps, sim_order(link->sim, until_ps));
     else
         link_settle_lanes_by(link, TRUE, serve, tell, now_ps);
 }
 
+/* Late pushes before limit_ps are taken in. */
+static ALWAYS_INLINE void link_stage_pushes(Link *link, guint32 *staged, SimTime limit_ps)
+{
+    LinkReadyRing *lane = &link->lane[LINK_LANE_PUSHES];
+    LinkRing *ring = &link->ring[VC_CREQ];
+    guint32 n = 0;
+    for (const LinkReady *push; n < lane->count && (push = link_ready_nth(lane, n))->at_ps < limit_ps; n++) {
+        if (G_UNLIKELY(link_ring_is_full(ring, ring->waiting)))
+            link_ring_grow(ring);
+        link_stage(link, staged, VC_CREQ, push->packet, push->at_ps);
+    }
+    link_ready_drop_many(lane, n);
+    link->first_ps[LINK_LANE_PUSHES] = lane->count ? link_ready_peek(lane)->at_ps : SIMTIME_NEVER;
+}
+
 /* Likewise where most of what is served gives an answer now and then, which goes into VC_RSP's queue, and does nothing
- * else at the port: `simple` tells. Until the first one that is not, FALSE, or all: TRUE. */
+ * else at the port: `simple` tells. Until the first one that is not, FALSE, or all: TRUE. The lane of answers is empty,
+ * and the gate is open. */
 typedef gboolean (*LinkSimple)(const LinkReady *request);
 static ALWAYS_INLINE gboolean link_settle_simple(Link *link, LinkSimple simple, LinkServe serve, LinkEarly tell,
                                                  SimTime until_ps)
 {
     guint64 until_order = sim_order(link->sim, until_ps), order;
-    guint32 staged[VCS] = {0, 0};
-    SimTime at_ps;
+    guint32 staged[VCS] = {0, 0}, room = link_stage_room(link, VC_RSP);
+    SimTime at_ps, open_ps = link->gate_open_ps;
     gboolean joins;
     Packet answer;
+    link->serving = TRUE;
     for (;;) {
-        at_ps = link_next_join(link, &order);
-        joins = at_ps < until_ps || (at_ps == until_ps && order < until_order);
+        SimTime request_ps = MAX(link->first_ps[LINK_LANE_REQUESTS], open_ps);
+        at_ps = MIN(link->first_ps[LINK_LANE_TIMERS], request_ps); /* as link_next_join() */
+        joins = at_ps < until_ps || (at_ps == until_ps && link_next_join(link, &order) == at_ps && order < until_order);
         if (!joins)
             break;
         gsize lane = link->first_ps[LINK_LANE_TIMERS] == at_ps ? LINK_LANE_TIMERS : LINK_LANE_REQUESTS;
-        if (!link_stage_has_room(link, VC_RSP) || link->ring[VC_RSP].waiting + 1 >= link->gate ||
-            !simple(&link->lane[lane].at[link->lane[lane].head]))
+        if (room == 0 || !simple(&link->lane[lane].at[link->lane[lane].head]))
             break;
-        if (link_serve_first(link, (LinkLane)lane, serve, at_ps, &answer))
+        LinkReady first = link_lane_pop(link, (LinkLane)lane);
+        if (serve(link->source_node, link, &first, at_ps, &answer)) {
             link_stage(link, staged, VC_RSP, answer, at_ps);
+            room--;
+        }
     }
-    SimTime limit_ps = joins ? at_ps : until_ps + (LINK_ORDER_PUSHED < until_order);
-    while (link->first_ps[LINK_LANE_PUSHES] < limit_ps) {
-        LinkReady push = link_lane_pop(link, LINK_LANE_PUSHES);
-        if (G_UNLIKELY(link_ring_is_full(&link->ring[VC_CREQ], link->ring[VC_CREQ].waiting)))
-            link_ring_grow(&link->ring[VC_CREQ]);
-        link_stage(link, staged, VC_CREQ, push.packet, push.at_ps);
-    }
+    link->serving = FALSE;
+    link_stage_pushes(link, staged, joins ? at_ps : until_ps + (LINK_ORDER_PUSHED < until_order));
     link_decide_staged(link, staged, tell, joins ? at_ps : until_ps);
     link_note_of(link, FALSE);
     return !joins;

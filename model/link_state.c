@@ -51,6 +51,7 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     link->odd = link->drain_ps ? LINK_DRAINS : 0;
     link->ready_ps = SIMTIME_NEVER;
     link->settle = link_settle_lanes;
+    inbox_init(&link->inbox);
     for (int lane = 0; lane < LINK_LANES; lane++)
         link->first_ps[lane] = SIMTIME_NEVER;
     rng_init(&link->rng, sim_seed(sim), path);
@@ -70,11 +71,7 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     link_set_sink(link, NULL, NULL, 0);
 }
 
-void link_set_clock(Link *link, Sim *sim)
-{
-    link->sim = sim;
-    link->now_ps = &((const SimHot *)(const void *)sim)->now_ps;
-}
+void link_set_clock(Link *link, Sim *sim) { link->sim = sim; }
 
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps)
 {

@@ -167,6 +167,12 @@ static inline guint32 ring_lap(guint32 count, guint32 capacity)
             ring->capacity = ring_lap(ring->count, ring->capacity);                                   \
         }                                                                                             \
     }                                                                                                 \
+    static inline G_GNUC_UNUSED void prefix##_drop_many(Name *ring, guint32 n)                        \
+    {                                                                                                 \
+        guint32 at = ring->head + n;                                                                  \
+        ring->head = at - (at >= ring->capacity ? ring->capacity : 0);                                \
+        ring->count -= n;                                                                             \
+    }                                                                                                 \
     static inline void prefix##_clear(Name *ring)                                                     \
     {                                                                                                 \
         g_free(ring->at);                                                                             \

@@ -83,7 +83,8 @@ static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
         reduction_respond_detailed(sw, index, txn_at(txns, txn));
     if (!record->read) {
         Packet request = packet_new(PACKET_MC_WRITE, txn, train, 0, 0, 0);
-        ack_add(&port->done, out, request, txn_next(txns, txn), sw->spec->done_merge_max,
+        Packet done = packet_new(PACKET_MC_DONE, 0, 0, src, src, (guint32)sw->spec->done_flits);
+        ack_add(&port->done, done, out, request, txn_next(txns, txn), sw->spec->done_merge_max,
                 sw->spec->done_timer_ps, now_ps);
         return;
     }

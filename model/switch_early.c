@@ -35,6 +35,5 @@ gboolean switch_count_early(Switch *sw, Link *from, Packet packet, SimTime at_ps
 gboolean switch_on_timer(void *node, Link *out, const LinkReady *timer, SimTime at_ps, Packet *answer)
 {
     Switch *sw = node;
-    (void)timer;
-    return ack_expire(&sw->port[out->source_port].done, at_ps, answer);
+    return ack_expire(&sw->port[out->source_port].done, timer->packet, at_ps, answer);
 }

@@ -51,10 +51,20 @@ typedef enum { TXN_OK, TXN_UNBOUND, TXN_TIMEOUT } TxnFault;
 typedef struct {
     Txn txn[TXN_CHUNK];
     guint32 next[TXN_CHUNK]; /* free list; acknowledgements merged into one packet: who chains need not see the Txn */
+    SimTime brief_ps[TXN_CHUNK]; /* see TxnBrief: when it began; SIMTIME_NEVER: it has a Txn */
 } TxnChunk;
+/* Stores that are all alike but for where they go and when, and move no bytes: of each nothing is kept but when it
+ * began, and its Txn is not touched. */
+typedef void (*TxnBriefDone)(void *owner, guint32 n, SimTime now_ps); /* n of them are */
+typedef struct {
+    TxnBriefDone done;   /* NULL: no store of the pool is brief */
+    void *owner;
+    guint32 bytes, flits; /* of each */
+} TxnBrief;
 typedef struct {
     TxnChunk **chunk;
     guint32 free_head, used, size;
+    TxnBrief brief;
 } TxnPool;
 
 static inline Txn *txn_at(const TxnPool *pool, guint32 index)
@@ -65,16 +75,34 @@ static inline guint32 *txn_next(const TxnPool *pool, guint32 index)
 {
     return &pool->chunk[index / TXN_CHUNK]->next[index % TXN_CHUNK];
 }
+static inline SimTime *txn_brief_ps(const TxnPool *pool, guint32 index)
+{
+    return &pool->chunk[index / TXN_CHUNK]->brief_ps[index % TXN_CHUNK];
+}
 void txn_pool_init(TxnPool *pool);
 void txn_pool_clear(TxnPool *pool);
 void txn_pool_grow(TxnPool *pool);
-static inline guint32 txn_take(TxnPool *pool)
+static inline guint32 txn_take_any(TxnPool *pool)
 {
     if (G_UNLIKELY(pool->free_head == TXN_NONE))
         txn_pool_grow(pool);
     guint32 index = pool->free_head;
     pool->free_head = *txn_next(pool, index);
     pool->used++;
+    return index;
+}
+static inline guint32 txn_take(TxnPool *pool)
+{
+    guint32 index = txn_take_any(pool);
+    if (G_UNLIKELY(pool->brief.done != NULL))
+        *txn_brief_ps(pool, index) = SIMTIME_NEVER;
+    return index;
+}
+static inline __attribute__((always_inline)) guint32 txn_take_brief(TxnPool *pool, SimTime start_ps)
+{
+    guint32 index = txn_take_any(pool);
+    *txn_next(pool, index) = TXN_NONE;
+    *txn_brief_ps(pool, index) = start_ps;
     return index;
 }
 static inline void txn_give(TxnPool *pool, guint32 index)

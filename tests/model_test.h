@@ -29,18 +29,23 @@ static inline void bed_spec(Bed *bed, const char *system, const char *const *set
             fail_msg("%s", error->message);
 }
 
-static inline void bed_open(Bed *bed, const char *system, const char *const *sets,
-                            const SimSpec *sim_spec)
+static inline void bed_open_with(Bed *bed, const char *system, const char *const *sets, const SimSpec *sim_spec,
+                                 gboolean keep_bytes)
 {
     GError *error = NULL;
     SimSpec plain = {.seed = 1};
     bed_spec(bed, system, sets);
     bed->sim = sim_new(sim_spec ? sim_spec : &plain, &error);
     assert_non_null(bed->sim);
-    bed->fabric = fabric_new(bed->sim, &bed->spec, TRUE, &error);
+    bed->fabric = fabric_new(bed->sim, &bed->spec, keep_bytes, &error);
     if (!bed->fabric)
         fail_msg("%s", error->message);
     bed->objects = g_ptr_array_new();
+}
+
+static inline void bed_open(Bed *bed, const char *system, const char *const *sets, const SimSpec *sim_spec)
+{
+    bed_open_with(bed, system, sets, sim_spec, TRUE);
 }
 
 static inline void bed_close(Bed *bed)

@@ -23,13 +23,23 @@ static void told_probe(void *user, ProbeStage stage, const char *file, const cha
     ++*(guint64 *)user;
 }
 
-/* End of the traffic and every statistic. */
-static char *told_run(const char *const *sets, guint64 seed, guint32 load, gboolean watched)
+static void told_count(GString *text, const OpStats *stats)
+{
+    const Hist *hist = &stats->latency_ps;
+    const guint64 value[] = {stats->count, stats->bytes, stats->first_ps, stats->last_ps,
+                             hist->count, hist->sum, hist->min, hist->max,
+                             hist_percentile(hist, 500), hist_percentile(hist, 990)};
+    for (guint i = 0; i < G_N_ELEMENTS(value); i++)
+        g_string_append_printf(text, "writes %" G_GUINT64_FORMAT "\n", value[i]);
+}
+
+/* End of the traffic, what requesters saw, and every statistic. */
+static char *told_run(const char *const *sets, guint64 seed, guint32 load, gboolean watched, gboolean bytes)
 {
     Bed bed;
     guint64 steps = 0;
     GString *text = g_string_new("");
-    bed_open(&bed, "dgx-h100", sets, &(SimSpec){.seed = seed});
+    bed_open_with(&bed, "dgx-h100", sets, &(SimSpec){.seed = seed}, bytes);
     if (watched)
         fabric_observe(bed.fabric, told_probe, &steps);
     Traffic *traffic = traffic_new(bed.fabric, &(TrafficSpec){.packets = 4000, .load_per_mille = load, .bytes = 128});
@@ -37,6 +47,7 @@ static char *told_run(const char *const *sets, guint64 seed, guint32 load, gbool
     assert_true(fabric_is_quiet(bed.fabric));
     assert_int_equal(steps > 0, watched);
     g_string_append_printf(text, "end %" G_GUINT64_FORMAT "\n", traffic_end_ps(traffic));
+    told_count(text, bed.fabric->op_remote.kind[PACKET_WRITE]);
     stat_visit(bed.fabric->stats, told_visit, text);
     traffic_free(traffic);
     bed_close(&bed);
@@ -80,7 +91,7 @@ static void told_draw(GPtrArray *sets, Rng *rng, const char *name, guint64 from,
 }
 
 /* Proves that ends and statistics are the same with much room and little, at any load, with any merging of
- * acknowledgements. */
+ * acknowledgements, and whether bytes are kept, so that each store has its transaction, or only its time. */
 static void test_told(void **state)
 {
     (void)state;
@@ -98,9 +109,11 @@ static void test_told(void **state)
         told_draw(sets, &rng, "gpu.ack_timer_ps", 1000, 100000);
         g_ptr_array_add(sets, NULL);
         guint32 load = 100 + (guint32)rng_below(&rng, 1100);
-        g_autofree char *told = told_run((const char *const *)sets->pdata, seed, load, FALSE);
-        g_autofree char *watched = told_run((const char *const *)sets->pdata, seed, load, TRUE);
+        g_autofree char *watched = told_run((const char *const *)sets->pdata, seed, load, TRUE, TRUE);
+        g_autofree char *told = told_run((const char *const *)sets->pdata, seed, load, FALSE, TRUE);
+        g_autofree char *brief = told_run((const char *const *)sets->pdata, seed, load, FALSE, FALSE);
         assert_string_equal(told, watched);
+        assert_string_equal(brief, watched);
     }
 }
 
@@ -112,9 +125,9 @@ static void test_told_replicas(void **state)
     static const struct {
         CollOp op;
         CollAlgo algo;
-    } kinds[] = {{COLL_ALL_REDUCE, COLL_NVLS},   {COLL_ALL_REDUCE, COLL_NVLS_BUFFERED}, {COLL_REDUCE_SCATTER, COLL_NVLS},
-                 {COLL_BROADCAST, COLL_NVLS},    {COLL_ALL_GATHER, COLL_NVLS},          {COLL_ALL_REDUCE, COLL_SYM_LSA},
-                 {COLL_ALL_REDUCE, COLL_NVLS_ONESHOT}};
+    } kinds[] = {{COLL_ALL_REDUCE, COLL_NVLS}, {COLL_ALL_REDUCE, COLL_NVLS_BUFFERED},
+                 {COLL_REDUCE_SCATTER, COLL_NVLS}, {COLL_BROADCAST, COLL_NVLS}, {COLL_ALL_GATHER, COLL_NVLS},
+                 {COLL_ALL_REDUCE, COLL_SYM_LSA}, {COLL_ALL_REDUCE, COLL_NVLS_ONESHOT}};
     for (guint64 seed = 1; seed <= 42; seed++) {
         Rng rng;
         rng_init(&rng, seed, "replicas");
