@@ -4,6 +4,7 @@
 #include "model/gpu_replicas.h"
 
 #include "model/early.h"
+#include "model/link_settle.h"
 
 typedef struct {
     Gpu *gpu;
@@ -13,6 +14,7 @@ typedef struct {
     guint64 credit_n;         /* a batch of time (LinkCredits), */
     guint32 credit_flits;     /* and what was freed in it, of the buffer for requests */
     guint32 served;
+    SimTime short_until_ps;   /* the port's own requests lack credits, and none come before */
 } Replicas;
 
 /* Nobody looks, nothing is broken, and no timer or request that has to be in time is in a lane. */
@@ -60,13 +62,27 @@ static void replicas_settle(Replicas *run)
     link_note_of(run->up, FALSE);
 }
 
+/* Nobody collects credits meanwhile. */
+static ALWAYS_INLINE void replicas_note_credits(Replicas *run)
+{
+    const Link *up = run->up;
+    gboolean waits = up->ring[VC_CREQ].waiting && up->ring[VC_CREQ].credits < link_front_flits(up, VC_CREQ, FALSE);
+    run->short_until_ps = waits ? up->credit[VC_CREQ].due_ps : 0;
+}
+
+/* Anything else has been done; whether it may go on. */
+static ALWAYS_INLINE gboolean replicas_again(Replicas *run)
+{
+    replicas_note_credits(run);
+    return replicas_can_run(run->up, run->gpu);
+}
+
 /* A decision up to limit_ps that is not to send the answer of a replica. */
 static G_GNUC_NO_INLINE ReplicasNext replicas_decide_other(Replicas *run, SimTime limit_ps)
 {
-    Link *up = run->up;
     replicas_settle(run);
-    link_decide_short(up, up->free_at, up->free_at, limit_ps);
-    return replicas_can_run(up, run->gpu) ? REPLICAS_LOOK : REPLICAS_END;
+    link_decide_short(run->up, run->up->free_at, run->up->free_at, limit_ps);
+    return replicas_again(run) ? REPLICAS_LOOK : REPLICAS_END;
 }
 
 /* A packet that the far end has not been told of flies. */
@@ -83,9 +99,9 @@ static ALWAYS_INLINE ReplicasNext replicas_send(Replicas *run, SimTime limit_ps)
     LinkRing *ring = run->ring, *own = &up->ring[VC_CREQ];
     SimFine start = up->free_at;
     if (own->waiting && (ring->waiting == 0 || up->last_vc == VC_RSP)) { /* it is the requests' turn */
-        if (own->credits >= link_front_flits(up, VC_CREQ, FALSE) || !link_yields(up, VC_CREQ, FALSE, start))
+        if (ring->waiting == 0 || simfine_to_ps(start) >= run->short_until_ps)
             return replicas_decide_other(run, limit_ps);
-        up->starved = 1u << VC_CREQ;
+        up->starved = 1u << VC_CREQ; /* as link_yields() */
     }
     Packet packet = link_slot(ring, ring->wire)->packet;
     guint32 flits = packet.flits, kind = packet.kind;
@@ -113,17 +129,22 @@ static ALWAYS_INLINE ReplicasNext replicas_send(Replicas *run, SimTime limit_ps)
     return opens ? REPLICAS_LOOK : REPLICAS_GO_ON;
 }
 
+/* A packet joins its queue, and may go at once. */
+static G_GNUC_NO_INLINE ReplicasNext replicas_join_free(Replicas *run, unsigned v, Packet packet, SimTime at_ps)
+{
+    replicas_settle(run);
+    link_join_now(run->up, v, packet, at_ps);
+    return replicas_again(run) ? REPLICAS_GO_ON : REPLICAS_END;
+}
+
 /* An answer joins its queue: behind others, or it goes at once. */
 static ALWAYS_INLINE ReplicasNext replicas_join(Replicas *run, Packet packet, SimTime at_ps)
 {
     Link *up = run->up;
-    if (up->free_at > simfine_from_ps(at_ps) && !link_ring_is_full(run->ring, run->ring->waiting)) {
-        link_enqueue(up, VC_RSP, packet);
-        return REPLICAS_GO_ON;
-    }
-    replicas_settle(run);
-    link_join_free(up, VC_RSP, packet, at_ps);
-    return replicas_can_run(up, run->gpu) ? REPLICAS_GO_ON : REPLICAS_END;
+    if (up->free_at <= simfine_from_ps(at_ps) || link_ring_is_full(run->ring, run->ring->waiting))
+        return replicas_join_free(run, VC_RSP, packet, at_ps);
+    link_enqueue(up, VC_RSP, packet);
+    return REPLICAS_GO_ON;
 }
 
 /* What joins next does. */
@@ -154,14 +175,24 @@ static G_GNUC_NO_INLINE gboolean replicas_join_after(const Link *up)
     return order >= sim_order(up->sim, at_ps);
 }
 
-void gpu_settle_replicas(Link *up, SimTime now_ps)
+/* The device's first push joins as its time has come. */
+static ReplicasNext replicas_push(Replicas *run, SimTime at_ps)
+{
+    Packet request = link_lane_pop(run->up, LINK_LANE_PUSHES).packet;
+    return replicas_join_free(run, VC_CREQ, request, at_ps);
+}
+
+gboolean gpu_settle_replicas(Link *up, SimTime now_ps)
 {
     Gpu *gpu = up->source_node;
     if (!replicas_can_run(up, gpu))
-        return;
+        return FALSE;
     Replicas run = {.gpu = gpu, .up = up, .down = &gpu->down[up->source_port], .ring = &up->ring[VC_RSP],
                     .to = up->sink_node};
-    for (ReplicasNext next = REPLICAS_GO_ON; next != REPLICAS_END;) {
+    gboolean pushed_order = LINK_ORDER_PUSHED < sim_order(up->sim, now_ps);
+    ReplicasNext next = REPLICAS_GO_ON;
+    replicas_note_credits(&run);
+    while (next != REPLICAS_END) {
         SimTime join_ps = replicas_join_ps(up, run.ring), push_ps = up->first_ps[LINK_LANE_PUSHES];
         SimTime first_ps = MIN(join_ps, push_ps), limit_ps = MIN(first_ps, now_ps);
         SimFine limit = simfine_from_ps(limit_ps);
@@ -169,10 +200,19 @@ void gpu_settle_replicas(Link *up, SimTime now_ps)
             next = replicas_send(&run, limit_ps);
         if (next != REPLICAS_GO_ON)
             continue;
-        if (first_ps > now_ps || push_ps < join_ps || (G_UNLIKELY(join_ps == now_ps) && replicas_join_after(up)))
+        if (first_ps > now_ps)
             break;
-        next = replicas_take(&run, join_ps);
+        if (G_UNLIKELY(push_ps < join_ps)) {
+            if (push_ps == now_ps && !pushed_order)
+                break;
+            next = replicas_push(&run, push_ps);
+        } else {
+            if (G_UNLIKELY(join_ps == now_ps) && replicas_join_after(up))
+                break;
+            next = replicas_take(&run, join_ps);
+        }
     }
     replicas_settle(&run);
     gpu->served += run.served;
+    return next != REPLICAS_END;
 }

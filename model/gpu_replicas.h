@@ -34,7 +34,7 @@ static inline gboolean gpu_answer_plain(Gpu *gpu, guint32 link, Packet packet, S
     return gpu_answer_replica(gpu, link, *answer, (flits - packet_count(packet)) * FLIT_BYTES, at_ps);
 }
 
-/* Serves replicas and sends their answers up to now_ps, or until anything else is due at the port. */
-void gpu_settle_replicas(Link *up, SimTime now_ps);
+/* Serves replicas and sends their answers up to now_ps, or, FALSE, until anything else is due at the port. */
+gboolean gpu_settle_replicas(Link *up, SimTime now_ps);
 
 #endif

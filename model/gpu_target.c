@@ -261,8 +261,10 @@ static void gpu_target_settle(Link *up, SimTime now_ps)
     if (up->serving)
         return;
     if (requests->count && requests->at[requests->head].packet.kind >= PACKET_MC_WRITE) {
-        gpu_settle_replicas(up, now_ps);
-        link_settle_lanes_by(up, FALSE, gpu_target_serve_here, switch_early_here, now_ps);
+        if (!gpu_settle_replicas(up, now_ps))
+            link_settle_lanes_by(up, FALSE, gpu_target_serve_here, switch_early_here, now_ps);
+        else if (up->someone_waits)
+            link_see_to(up);
     } else {
         link_settle_simple_by(up, gpu_target_is_simple, gpu_target_serve_here, switch_early_here, now_ps);
     }
