@@ -266,19 +266,18 @@ static guint64 cost_play_ps(const DeviceCost *cost, const LoopSpec *spec, guint6
     return less_ps + (sm_play_ps(plays, kind, 1000) - less_ps) * (elements % 1000) / 1000;
 }
 
-/* Lines a second that one CTA can do alone, once the first load's time, head_ps, is past. */
+/* Lines a second that one CTA can do alone, once the first load's time, head_ps, is past; an SM's places for loads and
+ * stores are taken for a round trip each. */
 guint64 device_cost_limit(const DeviceCost *cost, const LoopSpec *spec, guint64 lines)
 {
     const SmSpec *sm = &cost->fabric->spec.sm;
     guint64 limit = PS_PER_S / device_cost_issue_ps(cost), all_ps = cost_play_ps(cost, spec, lines);
-    guint64 warps = (cost->cta->count + WARP_LANES - 1) / WARP_LANES, span = WARP_LANES * spec->width;
-    guint64 window = MAX(warps * spec->unroll * span / LINE_BYTES, 1);
     if (cost->loads && all_ps > cost->head_ps)
         limit = MIN(limit, lines * PS_PER_S / (all_ps - cost->head_ps));
     else if (!cost->loads)
         limit = MIN(limit, lines * PS_PER_S / MAX(all_ps, 1));
-    if (cost->loads && window > sm->loads_max * 1000 / cost->loads)
-        limit = limit * MAX(sm->loads_max * 1000 / cost->loads, 1) / window;
+    if (cost->loads && cost->head_ps)
+        limit = MIN(limit, sm->loads_max * 1000 / cost->loads * PS_PER_S / cost->head_ps);
     if (cost->stores)
         limit = MIN(limit, sm->stores_max * 1000 / cost->stores * PS_PER_S / cost->tail_ps);
     return MAX(limit, 1);

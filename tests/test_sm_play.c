@@ -106,28 +106,33 @@ static void test_one_cta(void **state)
 }
 
 typedef struct {
-    FoAddress to, from;
+    FoAddress to, from[2]; /* from[1] 0: one source */
     guint64 bytes;
 } CopyArgs;
 
 static void copy_program(FoCta *cta, const void *args)
 {
     const CopyArgs *a = args;
-    FoLoop loop = {.bytes = a->bytes, .width = 16, .unroll = 8, .sources = 1, .destinations = 1};
-    loop.source[0].base = a->from;
+    FoLoop loop = {.bytes = a->bytes, .width = 16, .unroll = 8, .destinations = 1, .type = FO_F32};
+    while (loop.sources < 2 && a->from[loop.sources]) {
+        loop.source[loop.sources].base = a->from[loop.sources];
+        loop.sources++;
+    }
     loop.destination[0] = (FoStream){FO_ST, a->to};
     fo_loop(cta, &loop);
 }
 
-static SimTime copy_ps(guint64 bytes, gboolean flows)
+static SimTime copy_ps(guint64 bytes, guint32 sources, guint32 threads, gboolean flows)
 {
     Bed bed;
     const BenchRequest request = {.test = "copy"};
     bed_open(&bed, "dgx-h100", NULL, NULL);
     const BenchSetup setup = {.spec = &bed.fabric->spec, .seed = 1};
     BenchWorld *world = bench_world_new(&setup, &request, bytes, flows, NULL);
-    CopyArgs args = {bench_memory(world, 1, bytes, 1u << 20), bench_memory(world, 0, bytes, 1u << 20), bytes};
-    bench_launch(world, 0, "", copy_program, &args, sizeof args, 1, 512, bytes);
+    CopyArgs args = {.to = bench_memory(world, 1, bytes, 1u << 20), .bytes = bytes};
+    for (guint32 s = 0; s < sources; s++)
+        args.from[s] = bench_memory(world, 0, bytes, 1u << 20);
+    bench_launch(world, 0, "", copy_program, &args, sizeof args, 1, threads, bytes);
     assert_true(bench_go(world, NULL));
     const BenchFlow *flow = g_ptr_array_index(world->flows, 0);
     SimTime past_ps = flow->end_ps - flow->begin_ps;
@@ -142,16 +147,29 @@ static void test_less_than_a_turn(void **state)
 {
     (void)state;
     for (guint64 bytes = 8u << 10; bytes <= 64u << 10; bytes += 8u << 10) {
-        double packets_ps = (double)copy_ps(bytes, FALSE), off_ps = (double)copy_ps(bytes, TRUE) - packets_ps;
+        double packets_ps = (double)copy_ps(bytes, 1, 512, FALSE);
+        double off_ps = (double)copy_ps(bytes, 1, 512, TRUE) - packets_ps;
         print_message("%u KiB: %.2f us, %.3f us more\n", (guint)(bytes >> 10), packets_ps * 1e-6, off_ps * 1e-6);
         assert_true(fabs(off_ps) < 150e3);
     }
+}
+
+/* Proves that warps which could ask for more loads than an SM has places for are held up by that only if answers take
+ * so long: 20 warps that sum two arrays of their own GPU, 1280 loads of which an answer takes 0.15 us, are as fast as
+ * the LSU, within 2 % of their packets. */
+static void test_places_of_loads(void **state)
+{
+    (void)state;
+    double packets_ps = (double)copy_ps(1u << 20, 2, 640, FALSE);
+    double off = (double)copy_ps(1u << 20, 2, 640, TRUE) / packets_ps - 1;
+    print_message("%.2f us, %.2f %%\n", packets_ps * 1e-6, off * 100);
+    assert_true(fabs(off) < 0.02);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_lsu_bound), cmocka_unit_test(test_waits),
                                        cmocka_unit_test(test_work), cmocka_unit_test(test_one_cta),
-                                       cmocka_unit_test(test_less_than_a_turn)};
+                                       cmocka_unit_test(test_less_than_a_turn), cmocka_unit_test(test_places_of_loads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
