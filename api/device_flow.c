@@ -105,7 +105,7 @@ static void flow_on_issued(Event *event, SimTime now_ps)
 static void flow_on_passed(FlowItem *item, SimTime now_ps)
 {
     DeviceFlow *flow = EVENT_OWNER(item, DeviceFlow, item);
-    SimTime issued_ps = flow->begin_ps + flow_part(flow->lines, PS_PER_S, flow->limit);
+    SimTime issued_ps = flow->begin_ps + flow_part(flow->lines, PS_PER_S, flow_limit(item));
     sim_at(flow->fabric->sim, &flow->issued, MAX(issued_ps, now_ps), EVENT_PRIORITY_DEVICE);
 }
 

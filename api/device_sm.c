@@ -116,7 +116,8 @@ void device_sm_store(const DeviceFlow *flow, gboolean begins)
 static guint64 sm_waiting(const DeviceFlow *flow, SimTime now_ps)
 {
     guint64 left = flow->under_way ? flow_left(flow->fabric->flow, &flow->item) : flow->work;
-    guint64 issued = flow_part(flow->limit, now_ps - flow->begin_ps, PS_PER_S / FLOW_LINE);
+    guint64 limit = flow->under_way ? flow_limit(&flow->item) : flow->limit;
+    guint64 issued = flow_part(limit, now_ps - flow->begin_ps, PS_PER_S / FLOW_LINE);
     if (flow->released)
         return left;
     return MIN(MIN(issued, flow->work) - MIN(flow->work - left, issued), flow->room);
