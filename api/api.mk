@@ -46,6 +46,8 @@ libfanout_core_la_SOURCES += \
 	api/device_flow.c \
 	api/device_queue.c \
 	api/device_queue.h \
+	api/device_sm.c \
+	api/device_sm.h \
 	api/device_ll.c \
 	api/device_loop.c \
 	api/device_op.c \

@@ -246,31 +246,38 @@ guint64 device_cost_issue_ps(const DeviceCost *cost)
     return MAX((cost->loads * sm->load_ps + away_ps + local_ps) / 1000, 1);
 }
 
-/* Until all of a CTA's instructions have been issued, as its SM plays it. */
+/* Until all of a CTA's instructions have been issued, as its SM plays it; of a loop of less than a turn each warp's one
+ * group has as many elements as there are. */
 static guint64 cost_play_ps(const DeviceCost *cost, const LoopSpec *spec, guint64 lines)
 {
     SmPlayKind *kind = cost->play;
+    SmPlays *plays = cost->fabric->plays;
     kind->warps = (cost->cta->count + WARP_LANES - 1) / WARP_LANES;
     kind->unroll = spec->unroll;
     kind->regs = spec->n_regs;
     kind->answer_ps = cost->head_ps;
-    guint64 turn_bytes = (guint64)kind->warps * spec->unroll * MIN(WARP_LANES, cost->cta->count) * spec->width;
-    return sm_play_ps(cost->fabric->plays, kind, lines * LINE_BYTES * 1000 / turn_bytes);
+    guint64 row_bytes = (guint64)kind->warps * MIN(WARP_LANES, cost->cta->count) * spec->width;
+    guint64 elements = lines * LINE_BYTES * 1000 / row_bytes;
+    if (elements >= spec->unroll * 1000u || elements < 1000 || spec->unroll_step)
+        return sm_play_ps(plays, kind, elements / spec->unroll);
+    kind->unroll = (guint32)(elements / 1000);
+    SimTime less_ps = sm_play_ps(plays, kind, 1000);
+    kind->unroll++;
+    return less_ps + (sm_play_ps(plays, kind, 1000) - less_ps) * (elements % 1000) / 1000;
 }
 
-/* Lines a second that one CTA can do alone, once the first load's time, head_ps, is past. */
+/* Lines a second that one CTA can do alone, once the first load's time, head_ps, is past; an SM's places for loads and
+ * stores are taken for a round trip each. */
 guint64 device_cost_limit(const DeviceCost *cost, const LoopSpec *spec, guint64 lines)
 {
     const SmSpec *sm = &cost->fabric->spec.sm;
     guint64 limit = PS_PER_S / device_cost_issue_ps(cost), all_ps = cost_play_ps(cost, spec, lines);
-    guint64 warps = (cost->cta->count + WARP_LANES - 1) / WARP_LANES, span = WARP_LANES * spec->width;
-    guint64 window = MAX(warps * spec->unroll * span / LINE_BYTES, 1);
     if (cost->loads && all_ps > cost->head_ps)
         limit = MIN(limit, lines * PS_PER_S / (all_ps - cost->head_ps));
     else if (!cost->loads)
         limit = MIN(limit, lines * PS_PER_S / MAX(all_ps, 1));
-    if (cost->loads && window > sm->loads_max * 1000 / cost->loads)
-        limit = limit * MAX(sm->loads_max * 1000 / cost->loads, 1) / window;
+    if (cost->loads && cost->head_ps)
+        limit = MIN(limit, sm->loads_max * 1000 / cost->loads * PS_PER_S / cost->head_ps);
     if (cost->stores)
         limit = MIN(limit, sm->stores_max * 1000 / cost->stores * PS_PER_S / cost->tail_ps);
     return MAX(limit, 1);

@@ -26,7 +26,7 @@ guint32 device_queue_share(guint32 resource, guint32 flows, guint32 issue_ps, gu
     if (issue_ps == QUEUE_LOADS)
         return load_share_links(fabric->loads, flows, kind);
     guint32 gpu = resource / FLOW_RESOURCES, sms = MAX(fabric->gpu[gpu].flows.sms, 1);
-    guint32 most = port_share_links(fabric->ports, sms, issue_ps, kind);
+    guint32 most = MIN(port_share_links(fabric->ports, sms, issue_ps, kind), PORT_ALL / 1000 * FLOW_LINK_PER_MILLE);
     return port_holds_share(fabric->holds, gpu, most, sim_now_ps(fabric->sim));
 }
 
@@ -66,14 +66,14 @@ SimTime device_queue_solved(gpointer user)
     flow_see(fabric->flow, queue_see, fabric);
     SimTime again_ps = port_holds_end(fabric->holds);
     for (guint32 g = 0; g < fabric->spec.system.gpus; g++) {
-        Gpu *gpu = &fabric->gpu[g];
-        GpuFlows *flows = &gpu->flows;
-        flows->wait_ps = gpu->fence.flow_ps = 0;
+        GpuFlows *flows = &fabric->gpu[g].flows;
+        flows->wait_ps = flows->worst_ps = 0;
         if (!flows->storing)
             continue;
         PortShare port = port_share(fabric->ports, flows->sms, flows->issue_ps / flows->storing, flows->kind);
         flows->wait_ps = port.wait_ps;
-        gpu->fence.flow_ps = flows->trip_ps + port.worst_ps + port_holds_wait_ps(fabric->holds, g);
+        flows->worst_ps = port.worst_ps;
+        flows->hold_ps = port_holds_wait_ps(fabric->holds, g);
     }
     return again_ps;
 }
@@ -99,6 +99,22 @@ guint64 device_queue_work(const FoCta *cta, const DeviceCost *cost, const LoopSp
     double packets = (double)lines * cost->remote_stores / 1000;
     double times = 1 + sigmas * port.spread_per_mille / 1000 / sqrt(packets);
     return (guint64)(MAX(times, 0.5) * (double)lines * FLOW_LINE);
+}
+
+/* As much as gets to a link while a packet waits, shared as queues share ports: evenly, and each among its SMs. */
+guint64 device_queue_room(const FoCta *cta, const DeviceCost *cost, guint32 kind)
+{
+    const Fabric *fabric = cost->fabric;
+    guint32 sms = device_queue_sms(cta), mine = sm_gpc(&fabric->spec, cta->cta->sm->id), sharing = 1;
+    if (!cost->remote_stores || cost->remote_loads)
+        return 0;
+    guint32 most = port_share_links(fabric->ports, sms, device_queue_ps(cost), kind);
+    for (guint32 s = 0; s < sms; s++)
+        sharing += sm_gpc(&fabric->spec, s) == mine && s != cta->cta->sm->id;
+    SimTime wait_ps = port_share(fabric->ports, sms, device_queue_ps(cost), kind).wait_ps;
+    guint64 flits = flow_part(fabric->spec.link.rate_MBps * 1000000u / FLIT_BYTES * fabric->links, wait_ps, PS_PER_S);
+    guint64 all = flow_part(flits * 1000, most, PORT_ALL) * FLOW_LINE / cost->out_flits;
+    return cost->multicast_stores ? all / sms : all / (MIN(sms, (guint32)fabric->spec.gpu.out_queues) * sharing);
 }
 
 /* How this loop's stores get to the ports. */

@@ -6,6 +6,11 @@
 #include "api/device_cost.h"
 #include "model/flow.h"
 
+/* Of a link's flits, what packets reach at full load: the hash loads links unevenly for a while,
+ * and queues run empty. Calibrated against packet fidelity on all_gather and reduce_scatter
+ * (docs/performance.md). */
+#define FLOW_LINK_PER_MILLE 994u
+
 /* A FlowShare; user: the Fabric. */
 guint32 device_queue_share(guint32 resource, guint32 flows, guint32 issue_ps, guint32 kind, gpointer user);
 /* After each solving: what packets beside flows, and fences, wait for; when shares change by themselves. */
@@ -18,6 +23,8 @@ guint64 device_queue_ps(const DeviceCost *cost);
 guint32 device_queue_kind(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec);
 /* Its lines as work: CTAs that store are not equally fast. */
 guint64 device_queue_work(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint32 kind, guint64 lines);
+/* Of its work, what finds room in the queues before the ports when all of the launch store as fast as they can. */
+guint64 device_queue_room(const FoCta *cta, const DeviceCost *cost, guint32 kind);
 /* Its class. *limit: lines a second of one CTA; less if its warps' loads wait for each other. */
 FlowClass *device_queue_class(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint64 *limit,
                               guint32 kind);

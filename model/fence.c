@@ -139,9 +139,10 @@ static void fence_begin_round(Gpu *gpu, SimTime now_ps)
     round->local_ps = fence->local_ps;
     fence->waiting = NULL;
     fence->busy = TRUE;
-    if (fence->flow_ps) {
+    SimTime flow_ps = gpu->flows.storing ? gpu->flows.stored_ps(gpu) : 0;
+    if (flow_ps) {
         fence->flow_tag = fence_tag(gpu);
-        sim_at(gpu->sim, &fence->flow, now_ps + fence->flow_ps, EVENT_PRIORITY_DEVICE);
+        sim_at(gpu->sim, &fence->flow, now_ps + flow_ps, EVENT_PRIORITY_DEVICE);
     }
     *fence_epoch_push(&fence->open) = 0;
     fence_advance(gpu, now_ps);

@@ -43,6 +43,7 @@ FlowNet *flow_new(Sim *sim, guint32 resources)
     net->by_full = g_array_new(FALSE, FALSE, sizeof(FlowNext));
     net->classes = g_hash_table_new_full(flow_class_hash, flow_class_equal, flow_class_free, NULL);
     net->active = g_ptr_array_new();
+    net->passed = g_ptr_array_new();
     event_init(&net->event, flow_on_event);
     return net;
 }
@@ -52,6 +53,7 @@ void flow_free(FlowNet *net)
     sim_cancel(net->sim, &net->event);
     g_hash_table_destroy(net->classes);
     g_ptr_array_free(net->active, TRUE);
+    g_ptr_array_free(net->passed, TRUE);
     for (guint32 r = 0; r < net->resources; r++)
         g_array_free(net->resource[r].users, TRUE);
     g_free(net->resource);
@@ -172,25 +174,42 @@ static void flow_activate(FlowNet *net, FlowClass *class)
         flow_join(net, class, u);
 }
 
-/* All are served up to now. */
+static void flow_place(FlowClass *class, FlowItem *item)
+{
+    FlowItem **at = &class->head;
+    while (*at && (*at)->target <= item->target)
+        at = &(*at)->next;
+    item->next = *at;
+    *at = item;
+}
+
+/* All are served up to now. work: until its target. */
 static void flow_enter(FlowNet *net, FlowClass *class, FlowItem *item, guint64 work)
 {
     if (class->count++ == 0)
         flow_activate(net, class);
     item->class = class;
     item->target = class->served + work;
-    FlowItem **at = &class->head;
-    while (*at && (*at)->target <= item->target)
-        at = &(*at)->next;
-    item->next = *at;
-    *at = item;
+    flow_place(class, item);
+    net->changed = TRUE;
     flow_schedule(net, net->at_ps);
 }
 
 void flow_begin(FlowNet *net, FlowClass *class, FlowItem *item, guint64 work)
 {
+    g_assert(item->rest <= work);
     flow_serve(net, sim_now_ps(net->sim));
-    flow_enter(net, class, item, work);
+    flow_enter(net, class, item, work - item->rest);
+}
+
+guint64 flow_rate(const FlowItem *item) { return item->class->rate; }
+guint64 flow_limit(const FlowItem *item) { return item->class->limit; }
+
+guint64 flow_left(const FlowNet *net, const FlowItem *item)
+{
+    guint64 more = flow_part(item->class->rate, sim_now_ps(net->sim) - net->at_ps, FLOW_UNITS_SECOND);
+    guint64 served = item->class->served + more;
+    return item->target - MIN(served, item->target) + item->rest;
 }
 
 static void flow_deactivate(FlowNet *net, FlowClass *class)
@@ -219,6 +238,17 @@ void flow_change(FlowNet *net, FlowItem *item, FlowClass *class)
     flow_enter(net, class, item, item->target - MIN(before->served, item->target));
 }
 
+/* It goes on with its rest. */
+static void flow_pass(FlowNet *net, FlowClass *class)
+{
+    FlowItem *item = class->head;
+    class->head = item->next;
+    item->target += item->rest;
+    item->rest = 0;
+    flow_place(class, item);
+    g_ptr_array_add(net->passed, item);
+}
+
 /* Everybody who is through, in the order of the active classes. */
 static FlowItem *flow_take_done(FlowNet *net)
 {
@@ -226,6 +256,11 @@ static FlowItem *flow_take_done(FlowNet *net)
     for (guint i = 0; i < net->active->len;) {
         FlowClass *class = g_ptr_array_index(net->active, i);
         while (class->head && class->head->target <= class->served) {
+            if (class->head->rest) {
+                flow_pass(net, class);
+                continue;
+            }
+            net->changed = TRUE;
             *tail = class->head;
             class->head = class->head->next;
             (*tail)->next = NULL;
@@ -264,15 +299,24 @@ static void flow_on_event(Event *event, SimTime now_ps)
 {
     FlowNet *net = EVENT_OWNER(event, FlowNet, event);
     flow_serve(net, now_ps);
-    for (FlowItem *item = flow_take_done(net); item;) {
+    FlowItem *done = flow_take_done(net);
+    for (guint i = 0; i < net->passed->len; i++) {
+        FlowItem *item = g_ptr_array_index(net->passed, i);
+        item->passed(item, now_ps);
+    }
+    g_ptr_array_set_size(net->passed, 0);
+    for (FlowItem *item = done; item;) {
         FlowItem *next = item->next;
         item->done(item, now_ps); /* may begin others */
         item = next;
     }
-    flow_solve(net);
-    SimTime again_ps = net->solved ? net->solved(net->share_user) : SIMTIME_NEVER;
+    if (net->changed || now_ps >= net->again_ps) {
+        flow_solve(net);
+        net->again_ps = net->solved ? net->solved(net->share_user) : SIMTIME_NEVER;
+        net->changed = FALSE;
+    }
     if (net->active->len)
-        flow_schedule(net, MAX(MIN(flow_next_end_ps(net, now_ps), again_ps), now_ps + 1));
+        flow_schedule(net, MAX(MIN(flow_next_end_ps(net, now_ps), net->again_ps), now_ps + 1));
 }
 
 void flow_see(const FlowNet *net, FlowSeen seen, gpointer user)

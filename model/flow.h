@@ -54,7 +54,9 @@ struct FlowItem { /* embedded in its owner */
     FlowItem *next;
     FlowClass *class; /* while it is under way */
     guint64 target;   /* of what its class has served */
-    FlowDone done;  /* called once, the item is out by then */
+    guint64 rest;     /* of its work; 0: none. When no more than that is left */
+    FlowDone passed;  /* is called once, and the item goes on; may begin others, but not at once */
+    FlowDone done;    /* called once, the item is out by then */
 };
 
 typedef struct FlowNet FlowNet;
@@ -80,6 +82,10 @@ FlowClass *flow_class(FlowNet *net, const FlowUse *use, guint32 n, guint64 limit
 FlowClass *flow_class_like(FlowNet *net, FlowClass *class, guint64 limit, guint32 weight);
 /* From now on `work` is done at the class's rate. */
 void flow_begin(FlowNet *net, FlowClass *class, FlowItem *item, guint64 work);
+/* Of an item under way: what is left of its work now, and its rate, lines a second as solved last. */
+guint64 flow_left(const FlowNet *net, const FlowItem *item);
+guint64 flow_rate(const FlowItem *item);
+guint64 flow_limit(const FlowItem *item); /* of its class */
 /* From now on it goes on at another class's rate; nothing if it is over. */
 void flow_change(FlowNet *net, FlowItem *item, FlowClass *class);
 

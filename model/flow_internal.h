@@ -53,6 +53,9 @@ struct FlowNet {
     guint32 resources;
     GHashTable *classes;
     GPtrArray *active;
+    GPtrArray *passed;   /* FlowItem: at this event */
+    gboolean changed;    /* flows, since rates were solved */
+    SimTime again_ps;    /* when shares change by themselves */
     GArray *used;        /* guint32: resources that have users */
     GArray *by_full;     /* FlowNext: a heap of resources */
 };

@@ -253,7 +253,7 @@ Packet gpu_prepare(Gpu *gpu, const GpuRequest *request) { return gpu_prepare_her
 
 static ALWAYS_INLINE void gpu_send_here(Gpu *gpu, Packet packet, guint32 link)
 {
-    SimTime wait_ps = gpu->flows.wait_ps;
+    SimTime wait_ps = gpu->flows.wait_ps ? gpu->flows.packet_ps(gpu) : 0;
     PACKET_ADD(gpu->requests, packet);
     PROBE_POINT(gpu->fabric, PROBE_REQUEST, gpu->path, &packet, sim_now_ps(gpu->sim));
     link_push_here(&gpu->up[link], VC_CREQ, packet, wait_ps ? sim_now_ps(gpu->sim) + wait_ps : 0, TRUE);

@@ -95,7 +95,6 @@ typedef struct {
     gboolean busy;             /* a round goes on, or its least time */
     FenceFlush *waiting;       /* for its end */
     Event free;                /* when the next one may begin */
-    SimTime flow_ps;           /* what stores of flows take, the slowest of those under way; 0: none are */
     Event flow;                /* those that a round waits for are answered */
     guint64 flow_tag;
 } FenceState;
@@ -106,7 +105,11 @@ typedef struct {
     guint32 kind;              /* of port_share.h */
     guint64 issue_ps;          /* of all of them */
     SimTime trip_ps;           /* of a store that meets no other */
-    SimTime wait_ps;           /* of a packet on its way to a port */
+    SimTime wait_ps;           /* of a packet on its way to a port when these are full, */
+    SimTime worst_ps;          /* and of the last of those that wait then, */
+    SimTime hold_ps;           /* and then in the switches */
+    SimTime (*packet_ps)(const struct Gpu *gpu); /* what a packet would wait now, */
+    SimTime (*stored_ps)(const struct Gpu *gpu); /* and what of stores is not performed will take; 0: none is */
 } GpuFlows;
 
 /* What waits between the SMs and the ports (sm_out.c). */

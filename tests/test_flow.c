@@ -10,7 +10,8 @@
 
 typedef struct {
     FlowItem item;
-    SimTime end_ps;
+    SimTime end_ps, passed_ps;
+    guint64 left;    /* then */
     FlowNet *net;    /* of `then` */
     FlowClass *next; /* begun when this one ends */
     FlowItem *then;
@@ -89,6 +90,37 @@ static void test_a_limited_flow_leaves_room(void **state)
     assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
     assert_near(slow.end_ps, 1000000);
     assert_near(fast.end_ps, 1000000);
+    flow_free(net);
+    sim_free(sim);
+}
+
+static void on_passed(FlowItem *item, SimTime now_ps)
+{
+    Work *work = (Work *)(void *)item;
+    work->passed_ps = now_ps;
+    work->left = flow_left(work->net, item);
+}
+
+/* A flow tells when no more than the rest of it is left, at whatever rate it got there, and then goes on to its end. */
+static void test_tells_of_the_rest(void **state)
+{
+    (void)state;
+    Sim *sim = sim_new(&(SimSpec){.seed = 1}, NULL);
+    FlowNet *net = flow_new(sim, 1);
+    const FlowUse use[] = {{0, UNIT, 0, 0, FLOW_HELD}};
+    Work brief = {.item.done = on_done};
+    Work lone = {.net = net, .item = {.done = on_done, .passed = on_passed, .rest = 300ull * FLOW_LINE}};
+    flow_set_capacity(net, 0, 1000000000ull * UNIT);
+    FlowClass *class = flow_class(net, use, 1, G_MAXUINT32);
+    flow_begin(net, class, &lone.item, 1000ull * FLOW_LINE);
+    flow_begin(net, class, &brief.item, 100ull * FLOW_LINE);
+    sim_run(sim, 100000); /* half a line a ns for each */
+    assert_in_range(flow_left(net, &lone.item), 949ull * FLOW_LINE, 951ull * FLOW_LINE);
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_near(brief.end_ps, 200000);
+    assert_near(lone.passed_ps, 200000 + 600000);
+    assert_in_range(lone.left, 299ull * FLOW_LINE, 300ull * FLOW_LINE);
+    assert_near(lone.end_ps, 200000 + 900000);
     flow_free(net);
     sim_free(sim);
 }
@@ -290,7 +322,7 @@ int main(void)
         cmocka_unit_test(test_shares_are_max_min_fair),
         cmocka_unit_test(test_rates_change_when_a_flow_ends),
         cmocka_unit_test(test_a_limited_flow_leaves_room),
-        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_tells_of_the_rest), cmocka_unit_test(test_weights),
         cmocka_unit_test(test_riders_are_not_held_up),
         cmocka_unit_test(test_behind_is_held_up_where_it_queues),
         cmocka_unit_test(test_collectives_agree_with_their_packets),

@@ -97,6 +97,7 @@ check_PROGRAMS += \
 	tests/test_options \
 	tests/test_param \
 	tests/test_poll \
+	tests/test_device_sm \
 	tests/test_port_hold \
 	tests/test_port_share \
 	tests/test_preset \
