@@ -93,12 +93,26 @@ static inline gboolean link_has_reminder(const Link *link, SimTime due_ps)
            (ring[VC_RSP].wire != ring[VC_RSP].head && link->vc[VC_RSP].arrive.time_ps <= due_ps);
 }
 
+/* The next decision that somebody waits for, as far as known: requests of a queue that is to get shorter leave no
+ * earlier than they have credits. SIMTIME_NEVER: link_credit_wake() will tell. */
+static inline SimTime link_wanted_ps(const Link *link)
+{
+    const LinkRing *ring = &link->ring[VC_CREQ];
+    SimTime decision_ps = link_decision_ps(link);
+    gboolean any = link->in_time || ring->waiting == 0 || link->drained_below[VC_RSP];
+    if (any || ring->credits >= link_front_flits(link, VC_CREQ, TRUE))
+        return decision_ps;
+    return MAX(decision_ps, link->credit[VC_CREQ].due_ps);
+}
+
 /* Another domain looks at the end of each window; what needs an event of its own, or credits to wait for, has it. */
 static G_GNUC_NO_INLINE void link_follow_up_domain(Link *link, gboolean in_time)
 {
-    SimTime decision_ps = link_decision_ps(link);
-    if ((in_time || link->blocked) && decision_ps != SIMTIME_NEVER)
-        link_send_by(link, decision_ps);
+    SimTime decision_ps = link_decision_ps(link), wanted_ps = in_time ? link_wanted_ps(link) : decision_ps;
+    SimTime event_ps = link->blocked ? decision_ps : wanted_ps;
+    if ((in_time || link->blocked) && event_ps != SIMTIME_NEVER)
+        link_send_by(link, event_ps);
+    in_time = in_time && wanted_ps == decision_ps;
     if (link->late || (!link->ready && (in_time || link->blocked)))
         return;
     exchange_list_late(link->domain, link);
@@ -119,9 +133,9 @@ static inline void link_follow_up(Link *link)
     SimTime next_ps = link_next_ps(link);
     if (next_ps == SIMTIME_NEVER)
         return;
-    SimTime due_ps = next_ps + link->slack_ps;
-    if (in_time)
-        due_ps = MIN(due_ps, link_decision_ps(link) + 1);
+    SimTime due_ps = next_ps + link->slack_ps, wanted_ps = in_time ? link_wanted_ps(link) : SIMTIME_NEVER;
+    if (wanted_ps < due_ps)
+        due_ps = wanted_ps + 1;
     else if (link_has_reminder(link, due_ps))
         return;
     link_send_by(link, due_ps - 1);

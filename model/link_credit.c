@@ -30,9 +30,11 @@ void link_collect_credits(Link *link, Vc v, SimTime at_ps)
         credit->due_ps = MIN(credit->due_ps, link_return_peek(&credit->far)->at_ps);
 }
 
-/* The sender may wait for credits that come at at_ps. */
+/* The sender may wait for credits that come at at_ps, or somebody for what it sends with them. */
 static inline void link_credit_wake(Link *link, Vc v, SimTime at_ps)
 {
+    if (link->someone_waits && v == VC_CREQ)
+        link_send_by(link, at_ps);
     if (!(link->starved >> v & 1))
         return;
     if (!link->blocked) {
