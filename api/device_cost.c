@@ -191,25 +191,10 @@ static void cost_shape(DeviceCost *cost, const LoopSpec *spec, const LoopPart *p
     cost->partial = part->base % FLIT_BYTES || span % FLIT_BYTES;
 }
 
-/* A step of each warp: the LSU's time of an instruction, or other work. */
-static void cost_step(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part)
+/* *lsu_ps: what an instruction of a warp takes of the LSU. */
+static gboolean cost_memory_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part, SimTime *lsu_ps)
 {
     const SmSpec *sm = &cost->fabric->spec.sm;
-    SmStep step = {.kind = part->kind, .reg = part->reg, .with = part->with, .after_ps = part->after_ps};
-    if (part->kind == UOP_DELAY || part->kind == UOP_WORK) {
-        step.value_ps = part->base;
-    } else if (part->kind != UOP_ARITH) {
-        const VasMapping *mapping = vas_find(cost->cta->launch->vas, part->base);
-        gboolean own = mapping->region && mapping->region->gpu == cost->gpu;
-        gboolean load = part->kind == UOP_LOAD || part->kind == UOP_MC_LOAD;
-        guint64 packets = cost->packets * MIN(WARP_LANES, cost->cta->count) * spec->width / LINE_BYTES;
-        step.value_ps = packets * (load ? sm->load_ps : own ? sm->local_store_ps : sm->store_ps) / 1000;
-    }
-    cost->play->step[cost->play->steps++] = step;
-}
-
-static gboolean cost_memory_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part)
-{
     if (part->kind == UOP_ATOM)
         return FALSE;
     const VasMapping *mapping = cost_mapping(cost, spec, part);
@@ -217,24 +202,29 @@ static gboolean cost_memory_part(DeviceCost *cost, const LoopSpec *spec, const L
         return FALSE;
     cost_shape(cost, spec, part);
     gboolean load = part->kind == UOP_LOAD || part->kind == UOP_MC_LOAD;
+    gboolean own = mapping->region && mapping->region->gpu == cost->gpu;
+    guint64 packets = cost->packets * MIN(WARP_LANES, cost->cta->count) * spec->width / LINE_BYTES;
+    *lsu_ps = packets * (load ? sm->load_ps : own ? sm->local_store_ps : sm->store_ps) / 1000;
     *(load ? &cost->loads : &cost->stores) += (guint32)cost->packets;
-    if (!load && mapping->region && mapping->region->gpu == cost->gpu)
+    if (!load && own)
         cost->local_stores += (guint32)cost->packets;
     if (mapping->object)
         cost_multicast(cost, mapping->object, (UopKind)part->kind);
     else
         cost_unicast(cost, mapping->region, (UopKind)part->kind);
-    if (load && !(mapping->region && mapping->region->gpu == cost->gpu))
+    if (load && !own)
         cost->remote_loads = TRUE;
     return TRUE;
 }
 
 gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part)
 {
-    gboolean memory = part->kind != UOP_ARITH && part->kind != UOP_DELAY && part->kind != UOP_WORK;
-    if (memory && !cost_memory_part(cost, spec, part))
+    SmStep step = {.kind = part->kind, .reg = part->reg, .with = part->with, .after_ps = part->after_ps};
+    if (part->kind == UOP_DELAY || part->kind == UOP_WORK)
+        step.value_ps = part->base;
+    else if (part->kind != UOP_ARITH && !cost_memory_part(cost, spec, part, &step.value_ps))
         return FALSE;
-    cost_step(cost, spec, part);
+    cost->play->step[cost->play->steps++] = step;
     return TRUE;
 }
 

@@ -18,12 +18,10 @@ void replica_box_grow(ReplicaBox *box)
 
 /* ---- what leaves a domain */
 
-void replica_box_open(LinkDomain *domain, ReplicaBox *box, guint32 port, SimTime at_ps)
+void replica_box_open(LinkDomain *domain, guint32 port, SimTime at_ps)
 {
     domain->first_ps = MIN(domain->first_ps, at_ps);
-    if (!box->listed)
-        g_array_append_val(domain->writing->ports, port);
-    box->listed = TRUE;
+    g_array_append_val(domain->writing->ports, port);
 }
 
 void exchange_leave(const Link *link, Vc v, Packet packet, SimTime at_ps)
@@ -35,10 +33,10 @@ void exchange_leave(const Link *link, Vc v, Packet packet, SimTime at_ps)
             exchange_replica(box, link, packet, at_ps);
             return;
         }
-        if (box) {
-            replica_box_open(link->domain, box, link->switch_port, at_ps);
+        if (box && box->n == 0)
+            replica_box_open(link->domain, link->switch_port, at_ps);
+        if (box)
             box->closed = TRUE;
-        }
     }
     exchange_packet(link->domain, link, packet, at_ps);
 }
@@ -105,7 +103,7 @@ static void exchange_deliver_replicas(ExchangePair *pair, Outbox *out)
             for (guint32 r = 0; r < box->n; r++)
                 exchange_arrive(link, box->at[r].packet, box->at[r].at_ps);
         box->n = 0;
-        box->listed = box->closed = FALSE;
+        box->closed = FALSE;
     }
     g_array_set_size(out->ports, 0);
 }
@@ -321,7 +319,7 @@ static void exchange_link(ExchangePair *pair, Link *link, guint near)
 {
     link->domain = &pair->side[near];
     link->far_domain = &pair->side[!near];
-    link_set_clock(link, link->domain->sim);
+    link->sim = link->domain->sim;
     link->far_sim = link->far_domain->sim;
     link->rare |= LINK_LEAVES;
     link->odd |= LINK_FAR;

@@ -39,7 +39,6 @@ typedef struct {
 typedef struct {
     LinkReady *at;
     guint32 n, size;
-    gboolean listed;
     gboolean closed;    /* there is such a letter: what else comes in this window goes by letters, too */
 } ReplicaBox;
 
@@ -123,7 +122,8 @@ static inline void exchange_packet(LinkDomain *domain, const Link *link, Packet 
 }
 /* A packet leaves for the other domain: by letter, or in a box of replicas. */
 void exchange_leave(const Link *link, Vc vc, Packet packet, SimTime at_ps);
-void replica_box_open(LinkDomain *domain, ReplicaBox *box, guint32 port, SimTime at_ps);
+/* The first of a port's box, or of its letters, in this window. */
+void replica_box_open(LinkDomain *domain, guint32 port, SimTime at_ps);
 void replica_box_grow(ReplicaBox *box);
 /* Where replicas of the link go in this window; NULL: by letters. */
 static inline ReplicaBox *exchange_replicas(const Link *link)
@@ -134,7 +134,7 @@ static inline ReplicaBox *exchange_replicas(const Link *link)
 static inline void exchange_replica(ReplicaBox *box, const Link *link, Packet packet, SimTime at_ps)
 {
     if (G_UNLIKELY(box->n == 0))
-        replica_box_open(link->domain, box, link->switch_port, at_ps);
+        replica_box_open(link->domain, link->switch_port, at_ps);
     if (G_UNLIKELY(box->n == box->size))
         replica_box_grow(box);
     packet.bits |= (Packet){.hold = HOLD_NONE}.bits; /* not LINK_IN_TIME */

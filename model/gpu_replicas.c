@@ -10,7 +10,6 @@ typedef struct {
     Gpu *gpu;
     Link *up, *down;
     LinkRing *ring;           /* of answers */
-    SwitchPort *to;           /* where they arrive */
     guint64 credit_n;         /* a batch of time (LinkCredits), */
     guint32 credit_flits;     /* and what was freed in it, of the buffer for requests */
     guint32 served;
@@ -85,11 +84,10 @@ static G_GNUC_NO_INLINE ReplicasNext replicas_decide_other(Replicas *run, SimTim
     return replicas_again(run) ? REPLICAS_LOOK : REPLICAS_END;
 }
 
-/* A packet that the far end has not been told of flies. */
-static G_GNUC_NO_INLINE void replicas_fly(Link *up, LinkRing *ring, SimTime at_ps)
+/* A LinkEarly: all that this loop sends is an answer of a replica. */
+static ALWAYS_INLINE gboolean replicas_tell(void *node, Link *up, Packet packet, SimTime at_ps)
 {
-    link_slot(ring, ring->wire++)->due = (guint32)at_ps;
-    sim_at_key(up->sim, &up->vc[VC_RSP].arrive, at_ps);
+    return switch_count_early(((SwitchPort *)node)->sw, up, packet, at_ps);
 }
 
 /* One decision. */
@@ -103,29 +101,16 @@ static ALWAYS_INLINE ReplicasNext replicas_send(Replicas *run, SimTime limit_ps)
             return replicas_decide_other(run, limit_ps);
         up->starved = 1u << VC_CREQ; /* as link_yields() */
     }
-    Packet packet = link_slot(ring, ring->wire)->packet;
-    guint32 flits = packet.flits, kind = packet.kind;
-    if (G_UNLIKELY(ring->credits < (gint32)flits || kind < PACKET_MC_ACK || kind > PACKET_MC_OPERAND))
+    LinkSlot *slot = link_slot(ring, ring->wire);
+    guint32 kind = slot->packet.kind;
+    if (G_UNLIKELY(ring->credits < (gint32)slot->packet.flits || kind < PACKET_MC_ACK || kind > PACKET_MC_OPERAND))
         return replicas_decide_other(run, limit_ps);
-    SimFine end = start + flits * up->flit_time;
-    SimTime at_ps = simfine_to_ps(end) + ring->delay_ps;
-    LinkCount *count = &up->count[kind];
     gboolean opens = --ring->waiting == up->gate - 1;
-    ring->credits -= (gint32)flits;
-    up->last_vc = VC_RSP;
-    up->free_at = end;
-    count->packets += packet_count(packet);
-    count->flits += flits;
     if (opens && (up->lane[LINK_LANE_REQUESTS].count | up->lane[LINK_LANE_ANSWERS].count))
         up->gate_open_ps = simfine_to_ps(start);
-    if (up->rare) {
-        exchange_packet(up->domain, up, packet, at_ps);
-    } else if (!switch_count_early(run->to->sw, up, packet, at_ps)) {
-        replicas_fly(up, ring, at_ps);
+    link_wire_first(up, ring, VC_RSP, slot, replicas_tell, start);
+    if (G_UNLIKELY(ring->wire != ring->head)) /* the far end was not told of it */
         return REPLICAS_END;
-    }
-    ring->head = ++ring->wire;
-    link_ring_lap(ring, ring->waiting);
     return opens ? REPLICAS_LOOK : REPLICAS_GO_ON;
 }
 
@@ -187,8 +172,7 @@ gboolean gpu_settle_replicas(Link *up, SimTime now_ps)
     Gpu *gpu = up->source_node;
     if (!replicas_can_run(up, gpu))
         return FALSE;
-    Replicas run = {.gpu = gpu, .up = up, .down = &gpu->down[up->source_port], .ring = &up->ring[VC_RSP],
-                    .to = up->sink_node};
+    Replicas run = {.gpu = gpu, .up = up, .down = &gpu->down[up->source_port], .ring = &up->ring[VC_RSP]};
     gboolean pushed_order = LINK_ORDER_PUSHED < sim_order(up->sim, now_ps);
     ReplicasNext next = REPLICAS_GO_ON;
     replicas_note_credits(&run);

@@ -186,7 +186,6 @@ extern const StatRow link_stats[];
 /* number: of this link among all, which fixes the order of what happens at one instant. */
 void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits, guint32 number,
                const char *path);
-void link_set_clock(Link *link, Sim *sim); /* of the sender */
 void link_clear(Link *link);
 Link *link_array_new(guint32 n); /* zeroed; g_aligned_free */
 /* Who takes what arrives, all of it when it arrives. A stage that has own arrival functions (link_arrive) sets them
@@ -201,8 +200,7 @@ void link_push(Link *link, Packet packet, SimTime not_before_ps);
  * it is due. */
 void link_set_lanes(Link *link, LinkServe serve, guint32 gate, const Link *request_link);
 void link_push_request(Link *link, Packet request, SimTime at_ps, gboolean in_time);
-void link_push_later(Link *link, Packet answer, SimTime at_ps); /* not before the one before it */
-static inline void link_push_timer(Link *link, Packet packet, SimTime at_ps); /* likewise */
+static inline void link_push_timer(Link *link, Packet packet, SimTime at_ps); /* not before the one before it */
 /* Something has come into a lane or the inbox that may be the next one, or has to be served when it is due. */
 void link_note_more(Link *link, gboolean in_time);
 /* Behind another one it changes nothing yet. */

@@ -87,11 +87,6 @@ void link_push_request(Link *link, Packet request, SimTime at_ps, gboolean in_ti
     link_push_lane(link, LINK_LANE_REQUESTS, request, at_ps);
 }
 
-void link_push_later(Link *link, Packet answer, SimTime at_ps)
-{
-    link_push_behind(link, LINK_LANE_ANSWERS, answer, at_ps);
-}
-
 void link_push_coming(Link *link, Packet packet, SimTime at_ps, const Link *from)
 {
     link_push_coming_here(link, packet, at_ps, from, packet_vc(&packet));

@@ -38,8 +38,7 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
                const char *path)
 {
     memset(link, 0, sizeof *link);
-    link_set_clock(link, sim);
-    link->far_sim = sim;
+    link->sim = link->far_sim = sim;
     link->path = g_strdup(path);
     /* 16 B at rate_MBps * 1e6 B/s, in 1/65536 ps */
     link->flit_time = ((SimFine)FLIT_BYTES * 1000000u << SIMFINE_SHIFT) / spec->rate_MBps;
@@ -70,8 +69,6 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     }
     link_set_sink(link, NULL, NULL, 0);
 }
-
-void link_set_clock(Link *link, Sim *sim) { link->sim = sim; }
 
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps)
 {

@@ -124,23 +124,27 @@ static SimTime reduction_last_ps(const Switch *sw, guint32 index)
     return (SimTime)((gint64)now_ps + later);
 }
 
+/* And its place among what happens at that instant. */
+static guint32 reduction_last_key(const Switch *sw, guint32 index)
+{
+    return (guint32)sw->in[sw->record[index].last & 0xffffu]->vc[VC_RSP].arrive.order;
+}
+
 void reduction_end_later(Switch *sw, guint32 index)
 {
     McEnd *end = sw->end_free ? sw->end_free : reduction_end_new(sw);
-    const Link *in = sw->in[sw->record[index].last & 0xffffu];
     sw->end_free = end->next_free;
     end->record = index;
-    sim_set_key(&end->arrive, (guint32)in->vc[VC_RSP].arrive.order);
+    sim_set_key(&end->arrive, reduction_last_key(sw, index));
     sim_at_key(sw->sim, &end->arrive, reduction_last_ps(sw, index));
 }
 
 /* An answer that arrives now, and of which none was known ahead that comes later. */
 static gboolean reduction_is_last(const Switch *sw, guint32 index, SimTime now_ps)
 {
-    guint64 last = sw->record[index].last;
-    const Link *in = sw->in[last & 0xffffu];
-    gint64 later = (gint64)(last - RECORD_LAST(now_ps, 0)) >> 16;
-    return later < 0 || (later == 0 && (guint32)in->vc[VC_RSP].arrive.order < (guint32)sim_order(sw->sim, now_ps));
+    SimTime last_ps = reduction_last_ps(sw, index);
+    return last_ps < now_ps ||
+           (last_ps == now_ps && reduction_last_key(sw, index) < (guint32)sim_order(sw->sim, now_ps));
 }
 
 void reduction_gather(Switch *sw, Packet packet, SimTime now_ps)

@@ -19,7 +19,7 @@ static gboolean port_serve(void *node, Link *link, const LinkReady *request, Sim
     *answer = packet_of(PACKET_ACK, request->packet.txn, 4);
     if (!port->later_ps)
         return TRUE;
-    link_push_later(link, *answer, at_ps + port->later_ps);
+    link_push_behind(link, LINK_LANE_ANSWERS, *answer, at_ps + port->later_ps);
     return FALSE;
 }
 

@@ -74,10 +74,7 @@ static SimTime push_ps(guint32 threads, guint64 bytes, CollFidelity fidelity)
     Bed bed;
     CollSpec spec = coll_spec_default(COLL_ALL_GATHER);
     CollResult result;
-    bed_spec(&bed, "dgx-h100", NULL);
-    bed.sim = sim_new(&(SimSpec){.seed = 1}, NULL);
-    bed.fabric = fabric_new(bed.sim, &bed.spec, FALSE, NULL);
-    bed.objects = g_ptr_array_new();
+    bed_open_with(&bed, "dgx-h100", NULL, NULL, FALSE);
     CollGroup *group = coll_group_new(bed.fabric, NULL, 2, NULL);
     spec.algo = COLL_PUSH;
     spec.bytes = bytes;

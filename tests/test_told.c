@@ -62,23 +62,18 @@ static char *told_coll(const char *const *sets, const CollSpec *spec, gboolean w
     guint64 steps = 0;
     CollResult result;
     GString *text = g_string_new("");
-    bed_spec(&bed, "dgx-h100", sets);
-    Sim *sim = sim_new(&(SimSpec){.seed = 1}, &error);
-    Fabric *fabric = fabric_new(sim, &bed.spec, FALSE, &error);
-    assert_non_null(fabric);
+    bed_open_with(&bed, "dgx-h100", sets, NULL, FALSE);
     if (watched)
-        fabric_observe(fabric, told_probe, &steps);
-    CollGroup *group = coll_group_new(fabric, NULL, (guint32)bed.spec.system.gpus, &error);
+        fabric_observe(bed.fabric, told_probe, &steps);
+    CollGroup *group = coll_group_new(bed.fabric, NULL, (guint32)bed.spec.system.gpus, &error);
     if (!group || !coll_run(group, spec, &result, &error))
         fail_msg("%s", error->message);
-    assert_true(fabric_is_quiet(fabric));
+    assert_true(fabric_is_quiet(bed.fabric));
     assert_int_equal(steps > 0, watched);
     g_string_append_printf(text, "time %" G_GUINT64_FORMAT "\n", result.time_ps);
-    stat_visit(fabric->stats, told_visit, text);
+    stat_visit(bed.fabric->stats, told_visit, text);
     coll_group_free(group);
-    fabric_free(fabric);
-    sim_free(sim);
-    param_set_free(bed.set);
+    bed_close(&bed);
     return g_string_free(text, FALSE);
 }
 
@@ -90,6 +85,18 @@ static void told_draw(GPtrArray *sets, Rng *rng, const char *name, guint64 from,
         g_ptr_array_add(sets, g_strdup_printf("%s=%" G_GUINT64_FORMAT, name, value));
 }
 
+/* Of GPUs, credits and queues; room: of the queue of answers. */
+static GPtrArray *told_sets(Rng *rng, guint64 room)
+{
+    GPtrArray *sets = g_ptr_array_new_with_free_func(g_free);
+    told_draw(sets, rng, "system.gpus", 2, 7);
+    told_draw(sets, rng, "link.credits_switch_flits", 32, 100);
+    told_draw(sets, rng, "link.credits_gpu_flits", 32, 100);
+    told_draw(sets, rng, "gpu.source_queue_packets", 1, 10);
+    told_draw(sets, rng, "gpu.response_queue_packets", 1, room);
+    return sets;
+}
+
 /* Proves that ends and statistics are the same with much room and little, at any load, with any merging of
  * acknowledgements, and whether bytes are kept, so that each store has its transaction, or only its time. */
 static void test_told(void **state)
@@ -98,13 +105,8 @@ static void test_told(void **state)
     for (guint64 seed = 1; seed <= 40; seed++) {
         Rng rng;
         rng_init(&rng, seed, "told");
-        g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func(g_free);
+        g_autoptr(GPtrArray) sets = told_sets(&rng, 4);
         g_ptr_array_add(sets, g_strdup("system.links_per_switch=1"));
-        told_draw(sets, &rng, "system.gpus", 2, 7);
-        told_draw(sets, &rng, "link.credits_switch_flits", 32, 100);
-        told_draw(sets, &rng, "link.credits_gpu_flits", 32, 100);
-        told_draw(sets, &rng, "gpu.source_queue_packets", 1, 10);
-        told_draw(sets, &rng, "gpu.response_queue_packets", 1, 4);
         told_draw(sets, &rng, "gpu.ack_merge_max", 1, 8);
         told_draw(sets, &rng, "gpu.ack_timer_ps", 1000, 100000);
         g_ptr_array_add(sets, NULL);
@@ -131,12 +133,7 @@ static void test_told_replicas(void **state)
     for (guint64 seed = 1; seed <= 42; seed++) {
         Rng rng;
         rng_init(&rng, seed, "replicas");
-        g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func(g_free);
-        told_draw(sets, &rng, "system.gpus", 2, 7);
-        told_draw(sets, &rng, "link.credits_switch_flits", 32, 100);
-        told_draw(sets, &rng, "link.credits_gpu_flits", 32, 100);
-        told_draw(sets, &rng, "gpu.source_queue_packets", 1, 10);
-        told_draw(sets, &rng, "gpu.response_queue_packets", 1, 40);
+        g_autoptr(GPtrArray) sets = told_sets(&rng, 40);
         told_draw(sets, &rng, "switch.reduction_tags", 4, 100);
         told_draw(sets, &rng, "switch.multicast_tags", 4, 100);
         told_draw(sets, &rng, "link.train_packets", 1, 2);
