@@ -51,6 +51,8 @@ static void link_block(Link *link, SimFine start, SimTime retry_ps, SimTime now_
         return; /* the credit has come meanwhile: decide again at that instant */
     link->blocked = TRUE;
     link->retry_ps = retry_ps;
+    if (link->log) /* who is blocked has to look at each packet that joins */
+        link->log->member[link->log_member].behind = 0;
     if (retry_ps != SIMTIME_NEVER)
         link_send_by(link, retry_ps);
 }

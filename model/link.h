@@ -134,7 +134,8 @@ struct Link {
     void *source_node;
     LinkEarly early;         /* and the kinds of packets for it, a bit each */
     guint16 early_kinds;
-    guint16 log_gpu;         /* whose packets of the log leave here */
+    guint16 log_gpu;         /* whose packets of the log leave here, */
+    guint16 log_member;      /* and which one of those who follow it this is */
     guint32 slack_ps;        /* a decision may be made later than it was due, but not by so much */
     LinkLog *log;            /* see model/link_log.h; NULL: none */
     struct LinkDomain *domain; /* where the sender is, and the far end is not */
@@ -203,26 +204,26 @@ void link_push_request(Link *link, Packet request, SimTime at_ps, gboolean in_ti
 static inline void link_push_timer(Link *link, Packet packet, SimTime at_ps); /* not before the one before it */
 /* Something has come into a lane or the inbox that may be the next one, or has to be served when it is due. */
 void link_note_more(Link *link, gboolean in_time);
-/* Behind another one it changes nothing yet. */
-static inline __attribute__((always_inline)) void link_push_lane(Link *link, LinkLane lane, Packet packet,
-                                                                SimTime at_ps)
+/* Some have come into a lane, the first one of them at at_ps: behind others it changes nothing yet. */
+static inline __attribute__((always_inline)) void link_lane_more(Link *link, LinkLane lane, SimTime at_ps)
 {
     gboolean first = link->first_ps[lane] == SIMTIME_NEVER;
-    *link_ready_push(&link->lane[lane]) = (LinkReady){at_ps, packet};
     if (first)
         link->first_ps[lane] = at_ps;
     if (G_UNLIKELY(first || link->in_time))
         link_note_more(link, link->in_time != 0);
 }
+static inline __attribute__((always_inline)) void link_push_lane(Link *link, LinkLane lane, Packet packet,
+                                                                SimTime at_ps)
+{
+    *link_ready_push(&link->lane[lane]) = (LinkReady){at_ps, packet};
+    link_lane_more(link, lane, at_ps);
+}
 /* Several, in order of time. */
 static inline void link_push_lane_all(Link *link, LinkLane lane, const LinkReady *ready, guint32 n)
 {
-    gboolean first = link->first_ps[lane] == SIMTIME_NEVER;
     link_ready_append(&link->lane[lane], ready, n);
-    if (first)
-        link->first_ps[lane] = ready->at_ps;
-    if (first || link->in_time)
-        link_note_more(link, link->in_time != 0);
+    link_lane_more(link, lane, ready->at_ps);
 }
 static inline __attribute__((always_inline)) void link_push_behind(Link *link, LinkLane lane, Packet packet,
                                                                   SimTime at_ps)

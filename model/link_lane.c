@@ -75,6 +75,8 @@ void link_settle_lanes(Link *link, SimTime now_ps)
 void link_note_more(Link *link, gboolean in_time)
 {
     SimTime before_ps = link->ready_ps;
+    if (G_UNLIKELY(link_log_is_behind(link))) /* what joins later comes behind all that has */
+        link_log_take(link);
     link_note(link);
     if ((link->ready_ps < before_ps || in_time) && !link->serving)
         link_see_to(link);

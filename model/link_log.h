@@ -9,28 +9,53 @@
 
 #include "model/link.h"
 
+/* A packet of the log joins all queues at one time, but a port need not look then: while it has packets of the log to
+ * send, it is left behind, and takes in what has joined meanwhile, each as of its time, when somebody looks at it. */
+typedef struct {
+    SimTime at_ps;      /* when it joined, */
+    guint32 round_ps;   /* and how much later it may leave by each next round */
+} LinkLogJoin;
+#define LINK_LOG_JOINS 128u
+
 /* Of an entry, `dst` and `hold` are for the one port whose GPU is `dst`: it frees that ingress buffer. */
 struct LinkLog {
     Packet *at;
     guint32 mask;       /* slots, a power of two, less 1 */
     guint32 next, end;  /* of the next packet, and of the first one that there may be no room for */
-    GPtrArray *link;    /* who follows it */
+    guint32 taken;      /* all have taken in what is before it: no more than LINK_LOG_JOINS */
+    guint32 members, followers;
+    struct LinkLogMember {
+        Link *link;     /* NULL: it follows another log now */
+        guint32 round;
+        guint32 behind; /* all bits: it is, */
+        guint32 base;   /* and next - base is its queue if nothing has left it since it was looked at */
+    } *member;
+    LinkLogJoin join[LINK_LOG_JOINS]; /* of the last ones, by position */
 };
 
 LinkLog *link_log_new(void);
 void link_log_free(LinkLog *log);
 /* Room for one more packet, which all who follow still need. */
 void link_log_make_room(LinkLog *log);
-/* From the next packet on; it may follow another log now. */
-void link_log_follow(LinkLog *log, Link *link, guint32 gpu);
+void link_log_take_all(LinkLog *log, SimTime now_ps);
+/* As its n-th member, from the next packet on; it may follow another log now. round: of a replication. */
+void link_log_follow(LinkLog *log, Link *link, guint32 n, guint32 round, guint32 gpu);
 /* Copies of what waits into the link's own queue: it is up to date with its log. */
 void link_log_copy(Link *link);
 
-static inline void link_log_add(LinkLog *log, Packet packet)
+static inline void link_log_add(LinkLog *log, Packet packet, SimTime now_ps, SimTime round_ps)
 {
     if (G_UNLIKELY(log->next == log->end))
         link_log_make_room(log);
+    if (G_UNLIKELY(log->next - log->taken == LINK_LOG_JOINS))
+        link_log_take_all(log, now_ps);
+    log->join[log->next % LINK_LOG_JOINS] = (LinkLogJoin){now_ps, (guint32)round_ps};
     log->at[log->next++ & log->mask] = packet;
+}
+
+static inline gboolean link_log_is_behind(const Link *link)
+{
+    return link->log && link->log->member[link->log_member].behind;
 }
 
 /* The first one that waits at the link. */
@@ -49,19 +74,11 @@ static inline Packet link_log_packet(const Link *link, Packet entry)
 
 static inline Packet *link_log_last(const LinkLog *log) { return &log->at[(log->next - 1) & log->mask]; }
 
-void link_log_push_slow(LinkLog *log, Link *link, SimTime not_before_ps);
-/* The last packet of the log joins a link that follows it, as by link_push(). A port that is busy with others of the
- * log has nothing to decide. */
-static inline void link_log_push(LinkLog *log, Link *link, SimTime now_ps, SimTime not_before_ps)
-{
-    if ((link->logged == 0) | (link->ready >> VC_CREQ & 1) |
-        (link->free_at <= simfine_from_ps(now_ps + link->ahead_ps))) {
-        link_log_push_slow(log, link, not_before_ps);
-        return;
-    }
-    link->logged++;
-    link_count_peak(link, ++link->ring[VC_CREQ].waiting);
-}
+/* The last packet of the log joins the queues of all who follow it, as by link_push() one after the other. The one with
+ * the longest queue, itself included, the last one of several; NULL: it is on all wires. */
+Link *link_log_push(LinkLog *log, SimTime now_ps);
+/* Whoever is behind is no more. */
+void link_log_take(Link *link);
 
 /* The last packet of the log, which waits at this link, holds a place in that ingress buffer until it leaves there. */
 static inline void link_log_hold(LinkLog *log, Link *link, guint32 hold)

@@ -176,8 +176,9 @@ static LinkLog *switch_log(Switch *sw, const McEntry *entry, guint32 k)
     while (G_UNLIKELY(sw->logs->len <= entry->team * sw->links + k))
         g_ptr_array_add(sw->logs, link_log_new());
     LinkLog *log = sw->logs->pdata[entry->team * sw->links + k];
-    for (guint32 m = 0; G_UNLIKELY(log->link->len < entry->n_members) && m < entry->n_members; m++)
-        link_log_follow(log, sw->out[entry->member[m] * sw->links + k], entry->member[m]);
+    guint32 per_round = (guint32)sw->table.spec->round_directives;
+    for (guint32 m = 0; G_UNLIKELY(log->followers < entry->n_members) && m < entry->n_members; m++)
+        link_log_follow(log, sw->out[entry->member[m] * sw->links + k], m, m / per_round, entry->member[m]);
     return log;
 }
 
@@ -216,31 +217,18 @@ static Packet switch_open(Switch *sw, guint32 p, Packet packet, const McEntry *e
 /* Replicates one request: the ports of its spray group, round after round. */
 static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const McEntry *entry, SimTime now_ps)
 {
-    guint32 k = sw->port_k[p], per_round = (guint32)sw->table.spec->round_directives;
     SimTime round_ps = packet_count(*packet) * sw->beats[packet->flits >> packet->train] * sw->spec->cycle_ps;
-    SimTime start_ps = now_ps;
-    LinkLog *log = switch_log(sw, entry, k);
-    link_log_add(log, switch_open(sw, p, *packet, entry, now_ps));
+    LinkLog *log = switch_log(sw, entry, sw->port_k[p]);
+    link_log_add(log, switch_open(sw, p, *packet, entry, now_ps), now_ps, round_ps);
     PROBE_POINT(sw->fabric, PROBE_TABLE, sw->path, packet, now_ps);
     sw->multicast_requests += packet_count(*packet);
     sw->replicated += entry->n_members * packet_count(*packet);
-    Link *last = NULL; /* the queue with the most packets before the replica, */
-    guint32 most = 1;  /* and how many they are, itself included: nobody could predict whose it is */
-    for (guint32 m = 0, left = per_round; m < entry->n_members; m++) {
-        Link *out = sw->out[entry->member[m] * sw->links + k];
-        link_log_push(log, out, now_ps, start_ps);
-        guint32 waiting = out->ring[VC_CREQ].waiting;
-        last = waiting >= most ? out : last;
-        most = MAX(most, waiting);
-        if (--left == 0) {
-            start_ps += round_ps;
-            left = per_round;
-        }
-    }
+    Link *last = link_log_push(log, now_ps);
     if (last) /* the ingress buffer is free when the last replica has left */
         link_log_hold(log, last, p);
     else
-        link_credit(sw->in[p], VC_CREQ, packet->flits, start_ps);
+        link_credit(sw->in[p], VC_CREQ, packet->flits,
+                    now_ps + entry->n_members / (guint32)sw->table.spec->round_directives * round_ps);
     sw->port[p].busy_until_ps = now_ps + entry->rounds * round_ps;
 }
 
