@@ -6,7 +6,25 @@
 #include "model/fabric.h"
 #include "model/link_settle.h"
 
-/* switch_early.c: an answer of a replica. */
+/* An answer that is only counted needs no event, but for the last one. */
+static ALWAYS_INLINE gboolean switch_count_here(Switch *sw, Link *from, Packet packet, SimTime at_ps)
+{
+    McRecord *record = &sw->record[packet.txn];
+    if (!from->domain && from->ring[VC_RSP].waiting) { /* another domain's queue is not to be looked at */
+        const LinkRing *ring = &from->ring[VC_RSP]; /* what the next one needs */
+        __builtin_prefetch(&sw->record[link_slot(ring, ring->wire + 1)->packet.txn], 1);
+    }
+    if (record->odd)
+        return FALSE;
+    link_credit(from, VC_RSP, packet.flits, at_ps);
+    guint64 last = RECORD_LAST(at_ps, from->sink_port);
+    record->last = (gint64)(last - record->last) > 0 ? last : record->last;
+    record->what -= RECORD_ONE(count);
+    if (record->count == 0)
+        reduction_end_later(sw, packet.txn);
+    return TRUE;
+}
+/* switch_early.c: the same, where it is rare. */
 gboolean switch_count_early(Switch *sw, Link *from, Packet packet, SimTime at_ps);
 
 /* A packet for one GPU goes to its egress, which takes it in when it is time; but a request behind others that wait, or
@@ -48,6 +66,7 @@ static ALWAYS_INLINE gboolean gpu_early_here(void *node, Link *from, Packet pack
         return FALSE;
     gpu_target_prefetch(node, from->sink_port, packet);
     packet.bits |= HOLD_NONE * PACKET_ONE(hold); /* not LINK_IN_TIME */
+    from->answers->mixed |= packet.kind < PACKET_MC_WRITE;
     link_push_lane(from->answers, LINK_LANE_REQUESTS, packet, at_ps);
     return TRUE;
 }

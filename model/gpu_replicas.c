@@ -6,60 +6,61 @@
 #include "model/early.h"
 #include "model/link_settle.h"
 
+/* What is sent at most before it is looked at what has joined meanwhile. */
+#define REPLICAS_RUN 64u
+
 typedef struct {
     Gpu *gpu;
     Link *up, *down;
     LinkRing *ring;           /* of answers */
-    guint64 credit_n;         /* a batch of time (LinkCredits), */
-    guint32 credit_flits;     /* and what was freed in it, of the buffer for requests */
     guint32 served;
+    gboolean told;            /* something has come into the lane of answers, which was empty */
     SimTime short_until_ps;   /* the port's own requests lack credits, and none come before */
+    guint32 waited, sent;     /* answers: when a run began, and those that have left in it, */
+    SimTime sent_ps[REPLICAS_RUN + 1]; /* when, from 1 on; 0: when the gate opened before */
 } Replicas;
 
-/* Nobody looks, nothing is broken, and no timer or request that has to be in time is in a lane. */
+/* Nobody looks, nothing is broken, and no timer, request of another kind or one that has to be in time is in a lane. */
 static gboolean replicas_can_run(const Link *up, const Gpu *gpu)
 {
     gboolean odd = (up->rare & LINK_WATCHED) != 0 || gpu->fabric->probe || gpu->silent || up->ahead_ps;
-    guint32 others = up->down | up->blocked | up->in_time | up->logged | up->lane[LINK_LANE_TIMERS].count;
+    guint32 others = up->down | up->blocked | up->in_time | up->mixed | up->lane[LINK_LANE_TIMERS].count;
     return !odd && others == 0 && up->ring[VC_RSP].wire == up->ring[VC_RSP].head && up->drained_below[VC_RSP] == 0;
 }
 
-static ALWAYS_INLINE void replicas_give_credits(Replicas *run)
+/* An answer from HBM comes into its lane if it is an operand, TRUE: no branch, nobody could predict whether. */
+static ALWAYS_INLINE gboolean replicas_ask_hbm(Replicas *run, Packet answer, guint32 bytes, SimTime at_ps)
 {
-    if (run->credit_flits)
-        link_credit(run->down, VC_CREQ, run->credit_flits, run->credit_n << run->down->credit_shift);
-    run->credit_flits = 0;
-}
-
-static ALWAYS_INLINE void replicas_credit(Replicas *run, guint32 flits, SimTime at_ps)
-{
-    guint64 n = at_ps >> run->down->credit_shift;
-    if (n != run->credit_n) {
-        replicas_give_credits(run);
-        run->credit_n = n;
-    }
-    run->credit_flits += flits;
+    Link *up = run->up;
+    LinkReadyRing *lane = &up->lane[LINK_LANE_ANSWERS];
+    guint32 operand = (answer.kind == PACKET_MC_OPERAND) & (bytes != 0), first = operand & (lane->count == 0);
+    run->gpu->hbm_bytes += bytes;
+    SimTime ready_ps = hbm_serve_about(&run->gpu->hbm, bytes, at_ps) + run->gpu->spec->dram_ps;
+    SimTime last_ps = G_LIKELY(lane->count) ? link_ready_nth(lane, lane->count - 1)->at_ps : 0;
+    *link_ready_push(lane) = (LinkReady){MAX(ready_ps, last_ps), answer};
+    lane->count -= 1 - operand;
+    run->told |= (gboolean)first;
+    up->first_ps[LINK_LANE_ANSWERS] = first ? ready_ps : up->first_ps[LINK_LANE_ANSWERS];
+    return (gboolean)operand;
 }
 
 /* The first one in the lane is answered: TRUE: by *answer, now. */
 static ALWAYS_INLINE gboolean replicas_serve(Replicas *run, SimTime at_ps, Packet *answer)
 {
     LinkReady request = link_lane_pop(run->up, LINK_LANE_REQUESTS);
+    Packet packet = request.packet;
     run->gpu->stalls += at_ps > request.at_ps;
-    run->served += packet_count(request.packet);
-    replicas_credit(run, request.packet.flits, at_ps);
-    return gpu_answer_plain(run->gpu, run->up->source_port, request.packet, at_ps, answer);
+    run->served += packet_count(packet);
+    link_credit(run->down, VC_CREQ, packet.flits, at_ps);
+    *answer = gpu_replica_answer(run->gpu, packet);
+    if (replica_answer(packet.src) != REPLICA_FROM_HBM)
+        return TRUE;
+    return !replicas_ask_hbm(run, *answer, gpu_replica_hbm_bytes(packet), at_ps);
 }
 
-/* What the loop does next: to go on; to look at what joins next once more; to end. */
-typedef enum { REPLICAS_GO_ON, REPLICAS_LOOK, REPLICAS_END } ReplicasNext;
-
-/* Nobody else finds anything half done. */
-static void replicas_settle(Replicas *run)
-{
-    replicas_give_credits(run);
-    link_note_of(run->up, FALSE);
-}
+/* What the loop does next: to go on; to decide something that is not to send the answer of a replica; nothing, since
+ * all is done; to leave the rest to others. */
+typedef enum { REPLICAS_GO_ON, REPLICAS_OTHER, REPLICAS_DONE, REPLICAS_END } ReplicasNext;
 
 /* Nobody collects credits meanwhile. */
 static ALWAYS_INLINE void replicas_note_credits(Replicas *run)
@@ -70,101 +71,150 @@ static ALWAYS_INLINE void replicas_note_credits(Replicas *run)
 }
 
 /* Anything else has been done; whether it may go on. */
-static ALWAYS_INLINE gboolean replicas_again(Replicas *run)
+static ALWAYS_INLINE ReplicasNext replicas_again(Replicas *run)
 {
     replicas_note_credits(run);
-    return replicas_can_run(run->up, run->gpu);
-}
-
-/* A decision up to limit_ps that is not to send the answer of a replica. */
-static G_GNUC_NO_INLINE ReplicasNext replicas_decide_other(Replicas *run, SimTime limit_ps)
-{
-    replicas_settle(run);
-    link_decide_short(run->up, run->up->free_at, run->up->free_at, limit_ps);
-    return replicas_again(run) ? REPLICAS_LOOK : REPLICAS_END;
+    return replicas_can_run(run->up, run->gpu) ? REPLICAS_GO_ON : REPLICAS_END;
 }
 
 /* A LinkEarly: all that this loop sends is an answer of a replica. */
 static ALWAYS_INLINE gboolean replicas_tell(void *node, Link *up, Packet packet, SimTime at_ps)
 {
-    return switch_count_early(((SwitchPort *)node)->sw, up, packet, at_ps);
+    return switch_count_here(((SwitchPort *)node)->sw, up, packet, at_ps);
 }
 
-/* One decision. */
+/* Decisions up to limit_ps, of what waits now: what joins meanwhile does so behind it. */
 static ALWAYS_INLINE ReplicasNext replicas_send(Replicas *run, SimTime limit_ps)
 {
     Link *up = run->up;
-    LinkRing *ring = run->ring, *own = &up->ring[VC_CREQ];
-    SimFine start = up->free_at;
-    if (own->waiting && (ring->waiting == 0 || up->last_vc == VC_RSP)) { /* it is the requests' turn */
-        if (ring->waiting == 0 || simfine_to_ps(start) >= run->short_until_ps)
-            return replicas_decide_other(run, limit_ps);
-        up->starved = 1u << VC_CREQ; /* as link_yields() */
+    LinkRing *ring = run->ring;
+    gboolean own = up->ring[VC_CREQ].waiting != 0, first = own && up->last_vc == VC_CREQ;
+    SimFine limit = simfine_from_ps(limit_ps), yields = simfine_from_ps(MAX(run->short_until_ps, 1) - 1);
+    SimFine last = own && !first ? MIN(limit, yields) : limit; /* then it is the requests' turn, with credits */
+    run->waited = ring->waiting;
+    run->sent_ps[0] = up->gate_open_ps;
+    guint32 sent = 0, most = MIN(run->waited, REPLICAS_RUN);
+    gboolean odd = FALSE;
+    for (; sent < most && up->free_at <= last; last = own ? MIN(limit, yields) : limit) {
+        SimFine start = up->free_at;
+        LinkSlot *slot = link_slot(ring, ring->wire);
+        guint32 kind = slot->packet.kind;
+        odd = ring->credits < (gint32)slot->packet.flits || kind < PACKET_MC_ACK || kind > PACKET_MC_OPERAND;
+        if (G_UNLIKELY(odd))
+            break;
+        ring->waiting--;
+        run->sent_ps[++sent] = simfine_to_ps(start);
+        link_wire_first(up, ring, VC_RSP, slot, replicas_tell, start);
+        if (G_UNLIKELY(ring->wire != ring->head)) /* the far end was not told of it */
+            break;
     }
-    LinkSlot *slot = link_slot(ring, ring->wire);
-    guint32 kind = slot->packet.kind;
-    if (G_UNLIKELY(ring->credits < (gint32)slot->packet.flits || kind < PACKET_MC_ACK || kind > PACKET_MC_OPERAND))
-        return replicas_decide_other(run, limit_ps);
-    gboolean opens = --ring->waiting == up->gate - 1;
-    if (opens && (up->lane[LINK_LANE_REQUESTS].count | up->lane[LINK_LANE_ANSWERS].count))
-        up->gate_open_ps = simfine_to_ps(start);
-    link_wire_first(up, ring, VC_RSP, slot, replicas_tell, start);
-    if (G_UNLIKELY(ring->wire != ring->head)) /* the far end was not told of it */
+    run->sent = sent;
+    if (own && sent > (guint32)first)
+        up->starved = 1u << VC_CREQ; /* as link_yields() */
+    if (G_UNLIKELY(ring->wire != ring->head))
         return REPLICAS_END;
-    return opens ? REPLICAS_LOOK : REPLICAS_GO_ON;
+    gboolean turn = own && (ring->waiting == 0 || up->free_at > last);
+    return odd || (turn && up->free_at <= limit) ? REPLICAS_OTHER : REPLICAS_GO_ON;
+}
+
+/* The queue as it was at at_ps, when an answer had joined: `joined` of them since the run began. */
+static ALWAYS_INLINE void replicas_count_peak(const Replicas *run, guint32 joined, SimTime at_ps)
+{
+    guint64 most = run->waited + joined, left = 0;
+    if (G_LIKELY(most <= run->up->queue_peak ||
+                 (most - run->up->queue_peak <= run->sent && run->sent_ps[most - run->up->queue_peak] <= at_ps)))
+        return;
+    while (left < run->sent && run->sent_ps[left + 1] <= at_ps)
+        left++;
+    run->up->queue_peak = most - left;
+}
+
+/* When the gate opens to one more request: as soon as so many answers have left that joined ones leave room. */
+static ALWAYS_INLINE SimTime replicas_open_ps(const Replicas *run, gint32 leave)
+{
+    if (leave <= 0)
+        return run->sent_ps[0];
+    return leave <= (gint32)run->sent ? run->sent_ps[leave] : SIMTIME_NEVER;
+}
+
+/* What joins the queue up to until_ps: requests are served, answers come from HBM. */
+static ALWAYS_INLINE void replicas_join_run(Replicas *run, SimTime until_ps)
+{
+    Link *up = run->up;
+    LinkRing *ring = run->ring;
+    guint32 joined = 0;
+    gint32 leave = (gint32)(run->waited + 1 - up->gate); /* before the gate opens */
+    for (;;) {
+        SimTime request_ps = MAX(up->first_ps[LINK_LANE_REQUESTS], replicas_open_ps(run, leave + (gint32)joined));
+        SimTime answer_ps = up->first_ps[LINK_LANE_ANSWERS], at_ps = MIN(request_ps, answer_ps);
+        Packet answer;
+        guint32 now = 1;
+        if (at_ps > until_ps)
+            break;
+        if (G_UNLIKELY(link_ring_is_full(ring, ring->waiting)))
+            link_ring_grow(ring);
+        if (answer_ps == at_ps)
+            answer = link_lane_pop(up, LINK_LANE_ANSWERS).packet;
+        else
+            now = (guint32)replicas_serve(run, at_ps, &answer);
+        link_slot(ring, ring->wire + ring->waiting)->packet = answer;
+        ring->waiting += now;
+        joined += now;
+        replicas_count_peak(run, joined, at_ps);
+    }
+    leave += (gint32)joined;
+    if (leave >= 0 && leave <= (gint32)run->sent)
+        up->gate_open_ps = run->sent_ps[leave];
 }
 
 /* A packet joins its queue, and may go at once. */
 static G_GNUC_NO_INLINE ReplicasNext replicas_join_free(Replicas *run, unsigned v, Packet packet, SimTime at_ps)
 {
-    replicas_settle(run);
+    link_note_of(run->up, FALSE);
     link_join_now(run->up, v, packet, at_ps);
-    return replicas_again(run) ? REPLICAS_GO_ON : REPLICAS_END;
+    return replicas_again(run);
 }
 
-/* An answer joins its queue: behind others, or it goes at once. */
-static ALWAYS_INLINE ReplicasNext replicas_join(Replicas *run, Packet packet, SimTime at_ps)
-{
-    Link *up = run->up;
-    if (up->free_at <= simfine_from_ps(at_ps) || link_ring_is_full(run->ring, run->ring->waiting))
-        return replicas_join_free(run, VC_RSP, packet, at_ps);
-    link_enqueue(up, VC_RSP, packet);
-    return REPLICAS_GO_ON;
-}
-
-/* What joins next does. */
-static ALWAYS_INLINE ReplicasNext replicas_take(Replicas *run, SimTime at_ps)
+/* What joins next, as link_next_join() says where there are no timers: an answer joins its queue when all decisions
+ * before that are made. */
+static G_GNUC_NO_INLINE ReplicasNext replicas_join_one(Replicas *run, SimTime at_ps)
 {
     Link *up = run->up;
     Packet answer;
     if (up->first_ps[LINK_LANE_ANSWERS] == at_ps)
-        return replicas_join(run, link_lane_pop(up, LINK_LANE_ANSWERS).packet, at_ps);
-    if (link_ready_peek(&up->lane[LINK_LANE_REQUESTS])->packet.kind < PACKET_MC_WRITE)
-        return REPLICAS_END;
-    return replicas_serve(run, at_ps, &answer) ? replicas_join(run, answer, at_ps) : REPLICAS_GO_ON;
+        answer = link_lane_pop(up, LINK_LANE_ANSWERS).packet;
+    else if (!replicas_serve(run, at_ps, &answer))
+        return REPLICAS_GO_ON;
+    return replicas_join_free(run, VC_RSP, answer, at_ps);
 }
 
-/* When the next one of requests and answers joins, as link_next_join() says where there are no timers. */
-static ALWAYS_INLINE SimTime replicas_join_ps(const Link *up, const LinkRing *ring)
+/* The next decision is not to send the answer of a replica. */
+static G_GNUC_NO_INLINE ReplicasNext replicas_decide_other(Replicas *run, SimTime now_ps)
 {
-    SimTime opened_ps = MAX(up->first_ps[LINK_LANE_REQUESTS], up->gate_open_ps);
-    SimTime at_ps = ring->waiting < up->gate ? opened_ps : SIMTIME_NEVER;
-    return MIN(at_ps, up->first_ps[LINK_LANE_ANSWERS]);
-}
-
-/* What joins at this instant does so behind what happens now. */
-static G_GNUC_NO_INLINE gboolean replicas_join_after(const Link *up)
-{
+    Link *up = run->up;
     guint64 order;
-    SimTime at_ps = link_next_join(up, &order);
-    return order >= sim_order(up->sim, at_ps);
+    SimTime join_ps = link_next_join(up, &order), limit_ps = MIN(MIN(join_ps, up->first_ps[LINK_LANE_PUSHES]), now_ps);
+    link_note_of(up, FALSE);
+    link_decide_short(up, up->free_at, up->free_at, limit_ps);
+    return replicas_again(run);
 }
 
-/* The device's first push joins as its time has come. */
-static ReplicasNext replicas_push(Replicas *run, SimTime at_ps)
+/* Whatever is next, if anything is up to now_ps; all that could be done in runs has been. */
+static ReplicasNext replicas_go_on(Replicas *run, SimTime now_ps)
 {
-    Packet request = link_lane_pop(run->up, LINK_LANE_PUSHES).packet;
-    return replicas_join_free(run, VC_CREQ, request, at_ps);
+    Link *up = run->up;
+    guint64 order, now_order = sim_order(up->sim, now_ps);
+    SimTime join_ps = link_next_join(up, &order), push_ps = up->first_ps[LINK_LANE_PUSHES];
+    SimTime first_ps = MIN(join_ps, push_ps);
+    if (up->free_at <= simfine_from_ps(MIN(first_ps, now_ps)) && link_waits(up))
+        return REPLICAS_GO_ON;
+    if (push_ps < join_ps)
+        order = LINK_ORDER_PUSHED;
+    if (first_ps > now_ps || (first_ps == now_ps && order >= now_order))
+        return REPLICAS_DONE;
+    if (push_ps < join_ps)
+        return replicas_join_free(run, VC_CREQ, link_lane_pop(up, LINK_LANE_PUSHES).packet, push_ps);
+    return replicas_join_one(run, join_ps);
 }
 
 gboolean gpu_settle_replicas(Link *up, SimTime now_ps)
@@ -172,31 +222,28 @@ gboolean gpu_settle_replicas(Link *up, SimTime now_ps)
     Gpu *gpu = up->source_node;
     if (!replicas_can_run(up, gpu))
         return FALSE;
-    Replicas run = {.gpu = gpu, .up = up, .down = &gpu->down[up->source_port], .ring = &up->ring[VC_RSP]};
-    gboolean pushed_order = LINK_ORDER_PUSHED < sim_order(up->sim, now_ps);
+    Replicas run;
+    run.gpu = gpu;
+    run.up = up;
+    run.down = &gpu->down[up->source_port];
+    run.ring = &up->ring[VC_RSP];
+    run.served = 0;
+    run.told = FALSE;
     ReplicasNext next = REPLICAS_GO_ON;
     replicas_note_credits(&run);
-    while (next != REPLICAS_END) {
-        SimTime join_ps = replicas_join_ps(up, run.ring), push_ps = up->first_ps[LINK_LANE_PUSHES];
-        SimTime first_ps = MIN(join_ps, push_ps), limit_ps = MIN(first_ps, now_ps);
-        SimFine limit = simfine_from_ps(limit_ps);
-        for (next = REPLICAS_GO_ON; next == REPLICAS_GO_ON && up->free_at <= limit && link_waits(up);)
-            next = replicas_send(&run, limit_ps);
-        if (next != REPLICAS_GO_ON)
-            continue;
-        if (first_ps > now_ps)
-            break;
-        if (G_UNLIKELY(push_ps < join_ps)) {
-            if (push_ps == now_ps && !pushed_order)
-                break;
-            next = replicas_push(&run, push_ps);
-        } else {
-            if (G_UNLIKELY(join_ps == now_ps) && replicas_join_after(up))
-                break;
-            next = replicas_take(&run, join_ps);
-        }
+    while (next == REPLICAS_GO_ON) {
+        SimTime limit_ps = MIN(up->first_ps[LINK_LANE_PUSHES], now_ps);
+        next = replicas_send(&run, limit_ps);
+        SimTime before_ps = (MAX(up->free_at, 1) - 1) >> SIMFINE_SHIFT; /* the next decision */
+        replicas_join_run(&run, MIN(MIN(limit_ps, before_ps), MAX(now_ps, 1) - 1));
+        if (next == REPLICAS_OTHER)
+            next = replicas_decide_other(&run, now_ps);
+        else if (next == REPLICAS_GO_ON)
+            next = replicas_go_on(&run, now_ps);
     }
-    replicas_settle(&run);
+    link_note_of(up, FALSE);
+    if (run.told)
+        link_see_to(up);
     gpu->served += run.served;
     return next != REPLICAS_END;
 }

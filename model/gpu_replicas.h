@@ -18,20 +18,28 @@ static inline gboolean gpu_answer_replica(Gpu *gpu, guint32 link, Packet answer,
     return FALSE;
 }
 
+/* What answers a replica, without a branch: nobody could predict whether it is a read. */
+static ALWAYS_INLINE Packet gpu_replica_answer(const Gpu *gpu, Packet packet)
+{
+    const guint64 differs = (Packet){.kind = 0xf, .flits = 0x1f}.bits;
+    guint64 read = -(guint64)(packet.kind == PACKET_MC_READ);
+    guint64 operand = PACKET_MC_OPERAND * PACKET_ONE(kind) + replica_answer_flits(packet.src) * PACKET_ONE(flits);
+    guint64 answer = gpu->replica_ack[packet.train].bits + packet.txn * PACKET_ONE(txn);
+    return (Packet){.bits = answer ^ ((answer ^ operand) & differs & read)};
+}
+
+/* What HBM moves for a replica that says that it is not in L2. */
+static ALWAYS_INLINE guint32 gpu_replica_hbm_bytes(Packet packet)
+{
+    return (replica_answer_flits(packet.src) - packet_count(packet)) * FLIT_BYTES;
+}
+
 static inline gboolean gpu_answer_plain(Gpu *gpu, guint32 link, Packet packet, SimTime at_ps, Packet *answer)
 {
-    guint8 flits = replica_answer_flits(packet.src);
-    *answer = gpu->replica_ack[0];
-    if (G_UNLIKELY(packet.train))
-        *answer = gpu->replica_ack[1];
-    answer->txn = packet.txn;
-    if (packet.kind == PACKET_MC_READ) {
-        answer->kind = PACKET_MC_OPERAND;
-        answer->flits = flits & 0x1fu;
-    }
+    *answer = gpu_replica_answer(gpu, packet);
     if (G_LIKELY(replica_answer(packet.src) != REPLICA_FROM_HBM))
         return TRUE;
-    return gpu_answer_replica(gpu, link, *answer, (flits - packet_count(packet)) * FLIT_BYTES, at_ps);
+    return gpu_answer_replica(gpu, link, *answer, gpu_replica_hbm_bytes(packet), at_ps);
 }
 
 /* Serves replicas and sends their answers up to now_ps, or, FALSE, until anything else is due at the port. */

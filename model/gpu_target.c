@@ -260,6 +260,7 @@ static void gpu_target_settle(Link *up, SimTime now_ps)
     const LinkReadyRing *requests = &up->lane[LINK_LANE_REQUESTS];
     if (up->serving)
         return;
+    up->mixed &= requests->count != 0;
     if (requests->count && requests->at[requests->head].packet.kind >= PACKET_MC_WRITE) {
         if (!gpu_settle_replicas(up, now_ps))
             link_settle_lanes_by(up, FALSE, gpu_target_serve_here, switch_early_here, now_ps);

@@ -148,6 +148,7 @@ struct Link {
     guint32 gate;            /* answers in the queue that hold requests up */
     guint32 in_time;         /* requests in the lane that must be served when it is time */
     guint8 late;             /* in its domain's list of links that decide at the end of a window */
+    guint8 mixed;            /* since its lane was empty, requests other than replicas have come into it */
     guint8 serving;          /* something of a lane, */
     SimTime serving_ps;      /* at that time */
     SimTime gate_open_ps;    /* when the last answer left a queue that held requests up */

@@ -86,6 +86,7 @@ void link_push_request(Link *link, Packet request, SimTime at_ps, gboolean in_ti
 {
     request.hold = in_time ? LINK_IN_TIME : HOLD_NONE;
     link->in_time += in_time;
+    link->mixed |= request.kind < PACKET_MC_WRITE;
     link_push_lane(link, LINK_LANE_REQUESTS, request, at_ps);
 }
 
