@@ -81,7 +81,7 @@ struct GpuRoomWaiter {
 typedef enum { GPU_ACK_NONE, GPU_ACK_ONE, GPU_ACK_TRAIN, GPU_ACK_MORE } GpuAckState; /* what it holds */
 typedef struct {         /* what has joined its first write */
     guint32 end;         /* of the chain of the requester's Txns, but for the first write's */
-    guint32 what;        /* head of that chain, and GPU_ACK_ONE_WRITE for each write, the first one, too */
+    guint32 what;        /* that chain's head, and GPU_ACK_ONE_WRITE for each write, the first one, too */
 } GpuAckMore;
 #define GPU_ACK_ONE_WRITE (PACKET_TXN_MAX + 1)
 typedef struct {
@@ -91,8 +91,8 @@ typedef struct {
 
 typedef struct {
     GpuAcks acks;
-    SimTime *read_left_ps;    /* by requester: when the last read response to it was handed to the port, 0: none was; NULL
-                               * where nobody asks (ack_hold_off_ps) */
+    SimTime *read_left_ps;    /* by requester: when the last read response to it was handed to the port, 0: none was;
+                               * NULL where nobody asks (ack_hold_off_ps) */
     GpuRoomWaiter *room_head, *room_tail;
 } __attribute__((aligned(64))) GpuPort;
 
