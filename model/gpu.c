@@ -286,8 +286,7 @@ guint32 gpu_room_ahead(const Gpu *gpu, guint32 link)
     if (gpu->flows.wait_ps || gpu->fabric->probe || gpu->fabric->alive || !link_takes_late(up))
         return 0;
     guint32 waiting = up->ring[VC_CREQ].waiting + up->lane[LINK_LANE_PUSHES].count;
-    guint32 most = (guint32)MIN(gpu->limit.source_queue, up->queue_peak);
-    return most > waiting ? most - waiting : 0;
+    return gpu->limit.source_queue > waiting ? gpu->limit.source_queue - waiting : 0;
 }
 
 /* ---- answers */
