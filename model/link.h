@@ -275,26 +275,21 @@ void link_set_delay(Link *link, Vc vc, SimTime delay_ps);
 void link_set_drained(Link *link, Vc vc, guint32 below);
 void link_credit_odd(Link *link, Vc vc, guint32 flits, SimTime at_ps);
 void link_credit_earlier(Link *link, Vc vc, SimTime due_ps);
-/* link_credit() where the place for it and its credit_shift are known: `link` itself is not looked at. */
-static inline __attribute__((always_inline)) void link_credit_into(Link *link, LinkCredits *credit, guint32 shift, Vc v,
-                                                                  guint32 flits, SimTime at_ps)
+/* The receiver freed `flits` of its VC buffer at at_ps (now, before or after). They are the sender's one flight after
+ * the end of the batch of time in which at_ps lies, whichever order the calls come in. */
+static inline void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
-    guint64 n = at_ps >> shift;
+    guint64 n = at_ps >> link->credit_shift;
+    LinkCredits *credit = link->freed[v];
     if (G_UNLIKELY(n - credit->next >= LINK_BATCHES)) {
         link_credit_odd(link, v, flits, at_ps);
         return;
     }
     credit->flits[n % LINK_BATCHES] += flits;
     credit->full |= (guint64)1 << n % LINK_BATCHES;
-    SimTime due_ps = ((n + 1) << shift) + credit->delay_ps;
+    SimTime due_ps = ((n + 1) << link->credit_shift) + credit->delay_ps;
     if (G_UNLIKELY(due_ps < credit->due_ps)) /* never so of a book */
         link_credit_earlier(link, v, due_ps);
-}
-/* The receiver freed `flits` of its VC buffer at at_ps (now, before or after). They are the sender's one flight after
- * the end of the batch of time in which at_ps lies, whichever order the calls come in. */
-static inline void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
-{
-    link_credit_into(link, link->freed[v], link->credit_shift, v, flits, at_ps);
 }
 /* What the Events vc[v].arrive of a stage do: take one packet after the other,
  *     do { packet = link_arrive(link, v, &at_ps); ... at at_ps ... } while (link_goes_on(link));

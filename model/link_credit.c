@@ -88,8 +88,6 @@ static inline void link_credit_add(Link *link, Vc v, guint32 flits, guint64 n)
     link_credit_wake(link, v, link_batch_ps(credit, n));
 }
 
-void link_credit_freed(Link *link, Vc v, guint32 flits, SimTime at_ps) { link_credit(link, v, flits, at_ps); }
-
 void link_credit_odd(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
     if (link->far_domain)

@@ -36,9 +36,8 @@ static inline guint64 link_batch_first(const LinkCredits *credit)
 /* LinkCredits.next of a book with nothing in it: no batch is in reach. */
 #define LINK_BOOK_CLOSED ((guint64)1 << 63)
 
-/* link_credit.c: credits that have come back by at_ps are the sender's; link_credit(). */
+/* link_credit.c: credits that have come back by at_ps are the sender's. */
 void link_collect_credits(Link *link, Vc v, SimTime at_ps);
-void link_credit_freed(Link *link, Vc v, guint32 flits, SimTime at_ps);
 /* link.c: who goes when the one whose turn it is lacks credits; -1: nobody. */
 int link_serve_short(Link *link, SimFine start, SimFine at, SimTime now_ps);
 void link_decide_short(Link *link, SimFine start, SimFine at, SimTime now_ps);
@@ -114,23 +113,19 @@ static ALWAYS_INLINE gboolean link_wire(Link *link, LinkRing *ring, unsigned v, 
     LinkCount *count = &link->count[packet.kind];
     PACKET_ADD(count->packets, packet);
     count->flits += flits;
+    if (packet.hold != HOLD_NONE) /* it leaves the buffer where it arrived */
+        link_credit(link->ingress[packet.hold], (Vc)v, flits, simfine_to_ps(start));
     *at_ps = simfine_to_ps(end) + ring->delay_ps;
-    Link *ingress = packet.hold != HOLD_NONE ? link->ingress[packet.hold] : NULL; /* it leaves the buffer there */
     if (G_UNLIKELY(link->rare)) {
-        if (ingress)
-            link_credit_freed(ingress, (Vc)v, flits, simfine_to_ps(start));
         if (link->rare == LINK_LEAVES && v == VC_RSP) {
             exchange_packet(link->domain, link, packet, *at_ps);
             return TRUE;
         }
         if (link_wire_rare(link, v, packet, start, at_ps))
             return TRUE;
-    } else {
-        if (ingress) /* in the same domain, as what is sent stays in it; and all links have one credit_shift */
-            link_credit_into(ingress, &ingress->credit[v], link->credit_shift, (Vc)v, flits, simfine_to_ps(start));
-        if (ring->wire == ring->head &&
-            (logged ? link_tell_replica(link, packet, *at_ps)
-                    : (link->early_kinds >> packet.kind & 1) && tell(link->sink_node, link, packet, *at_ps)))
+    } else if (ring->wire == ring->head) {
+        if (logged ? link_tell_replica(link, packet, *at_ps)
+                   : (link->early_kinds >> packet.kind & 1) && tell(link->sink_node, link, packet, *at_ps))
             return TRUE;
     }
     if (ring->wire == ring->head)
