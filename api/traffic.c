@@ -3,10 +3,11 @@
 #define TRAFFIC_REGION_BYTES (4u << 20)
 /* A source tells its port of what it sends next, too: so many, within so many mean gaps, as long as what all sources
  * send within that is less than what is left, so that who sends the last ones depends on the times alone: a packet a
- * gap and source, and eight times what that may vary by, or more. */
+ * gap and source, and eight times what that may vary by, or more. Towards the end it does so within fewer gaps. */
 #define TRAFFIC_AHEAD 16u
 #define TRAFFIC_AHEAD_GAPS 24u
-#define TRAFFIC_LEFT(sources) ((TRAFFIC_AHEAD_GAPS + 4u) * (sources) + 96u)
+#define TRAFFIC_LAST_GAPS 3u
+#define TRAFFIC_LEFT(sources, gaps) (((gaps) + 4u) * (sources) + 96u)
 #define TRAFFIC_BINS 128u
 
 typedef struct {
@@ -32,6 +33,7 @@ struct Traffic {
     guint64 under_way, span;
     guint64 bin[TRAFFIC_BINS];
     guint32 shift;
+    Event end;
     gboolean ahead; /* stores are brief, and ports are told of them ahead */
 };
 
@@ -60,6 +62,13 @@ static void traffic_complete(void *owner, guint32 n, SimTime now_ps)
     traffic->bin[(now_ps >> traffic->shift) % TRAFFIC_BINS] -= n;
     traffic->completed += n;
     traffic->end_ps = MAX(traffic->end_ps, now_ps);
+    if (G_UNLIKELY(traffic->completed == traffic->spec.packets)) /* the run ends with the last answer, when it comes */
+        sim_at(traffic->fabric->sim, &traffic->end, traffic->end_ps, EVENT_PRIORITY_DEVICE);
+}
+
+static void traffic_on_end(Event *event, SimTime now_ps)
+{
+    traffic_look(EVENT_OWNER(event, Traffic, end), now_ps);
 }
 
 static void traffic_on_done(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps)
@@ -91,13 +100,24 @@ static inline guint32 source_draw(Source *source, Rng *rng)
     return to;
 }
 
+/* Of the packets that are left, so many may be told of that come within *gaps. */
+static inline guint64 traffic_ahead(const Traffic *traffic, guint32 *gaps)
+{
+    guint64 sources = traffic->fabric->spec.system.gpus, left = traffic->left;
+    for (*gaps = TRAFFIC_AHEAD_GAPS; *gaps >= TRAFFIC_LAST_GAPS; *gaps /= 2)
+        if (G_LIKELY(left > TRAFFIC_LEFT(sources, *gaps)))
+            return MIN(left - TRAFFIC_LEFT(sources, *gaps), TRAFFIC_AHEAD);
+    return 0;
+}
+
 /* From at_ps on; when the first one comes that the port was not told of. */
-static SimTime source_tell(Source *source, SimTime at_ps, SimTime end_ps)
+static SimTime source_tell(Source *source, SimTime now_ps, SimTime at_ps)
 {
     Traffic *traffic = source->traffic;
     Gpu *gpu = &traffic->fabric->gpu[source->gpu];
-    guint64 least = TRAFFIC_LEFT(traffic->fabric->spec.system.gpus);
-    guint64 n = traffic->left > least ? MIN(traffic->left - least, TRAFFIC_AHEAD) : 0;
+    guint32 gaps;
+    guint64 n = traffic_ahead(traffic, &gaps);
+    SimTime end_ps = now_ps + gaps * traffic->gap_ps;
     guint32 asked = G_MAXUINT32, room = 0;
     Rng rng = source->rng;
     while (n-- > 0 && at_ps < end_ps) {
@@ -123,7 +143,7 @@ static void source_schedule(Source *source, SimTime now_ps)
     SimTime at_ps = now_ps + rng_exponential_ps(&source->rng, traffic->gap_ps);
     source->drawn = FALSE;
     if (traffic->ahead)
-        at_ps = source_tell(source, at_ps, now_ps + TRAFFIC_AHEAD_GAPS * traffic->gap_ps);
+        at_ps = source_tell(source, now_ps, at_ps);
     sim_at(traffic->fabric->sim, &source->next, at_ps, EVENT_PRIORITY_DEVICE);
 }
 
@@ -142,8 +162,6 @@ static void source_on_next(Event *event, SimTime now_ps)
     if (traffic->left == 0)
         return;
     traffic_issue(traffic, now_ps);
-    if (traffic->left == 0) /* the run ends with the last answers, each when it comes */
-        traffic_set_early(traffic, FALSE);
     if (!source->drawn)
         source_draw(source, &source->rng);
     Gpu *gpu = &traffic->fabric->gpu[source->gpu];
@@ -166,6 +184,7 @@ Traffic *traffic_new(Fabric *fabric, const TrafficSpec *spec)
     traffic->left = spec->packets;
     traffic->source = g_new0(Source, gpus);
     traffic->region = g_new0(MemRegion *, gpus);
+    event_init(&traffic->end, traffic_on_end);
     guint64 flits = 1 + (spec->bytes + FLIT_BYTES - 1) / FLIT_BYTES;
     /* ps of a packet on all links of a GPU at once, over the load */
     traffic->gap_ps = flits * FLIT_BYTES * 1000000u / fabric->spec.link.rate_MBps * 1000 /
@@ -195,6 +214,8 @@ Traffic *traffic_new(Fabric *fabric, const TrafficSpec *spec)
 
 void traffic_free(Traffic *traffic)
 {
+    traffic_set_early(traffic, FALSE);
+    sim_cancel(traffic->fabric->sim, &traffic->end);
     for (guint64 g = 0; g < traffic->fabric->spec.system.gpus; g++) {
         sim_cancel(traffic->fabric->sim, &traffic->source[g].next);
         memory_region_unref(traffic->fabric->memory, traffic->region[g]);

@@ -44,13 +44,10 @@ static ALWAYS_INLINE gboolean switch_early_here(void *node, Link *from, Packet p
 }
 
 /* Fetches what a request will need: its own memory is read while the link is seen to. */
-static inline void gpu_target_prefetch(const Gpu *gpu, guint32 link, Packet packet)
+static inline void gpu_target_prefetch(const Gpu *gpu, Packet packet)
 {
-    if (packet.kind >= PACKET_MC_WRITE)
-        return;
-    if (!packet.plain || packet.kind != PACKET_WRITE)
+    if (packet.kind < PACKET_MC_WRITE && (!packet.plain || packet.kind != PACKET_WRITE))
         __builtin_prefetch(txn_at(&gpu->fabric->gpu[packet.src].txns, packet.txn), 1);
-    __builtin_prefetch(&gpu->port[link].ack[packet.src], 1);
 }
 
 /* What depends on nothing but the port makes no event when it arrives: replicas, and loads and stores of memory in L2
@@ -64,7 +61,7 @@ static ALWAYS_INLINE gboolean gpu_early_here(void *node, Link *from, Packet pack
     gboolean plain = packet.kind < PACKET_MC_WRITE ? packet.plain : replica_answer(packet.src) != REPLICA_BY_RECORD;
     if (!plain)
         return FALSE;
-    gpu_target_prefetch(node, from->sink_port, packet);
+    gpu_target_prefetch(node, packet);
     packet.bits |= HOLD_NONE * PACKET_ONE(hold); /* not LINK_IN_TIME */
     from->answers->mixed |= packet.kind < PACKET_MC_WRITE;
     link_push_lane(from->answers, LINK_LANE_REQUESTS, packet, at_ps);

@@ -286,8 +286,7 @@ guint32 gpu_room_ahead(const Gpu *gpu, guint32 link)
     if (gpu->flows.wait_ps || gpu->fabric->probe || gpu->fabric->alive || !link_takes_late(up))
         return 0;
     guint32 waiting = up->ring[VC_CREQ].waiting + up->lane[LINK_LANE_PUSHES].count;
-    guint32 most = (guint32)MIN(gpu->limit.source_queue, up->queue_peak);
-    return most > waiting ? most - waiting : 0;
+    return gpu->limit.source_queue > waiting ? gpu->limit.source_queue - waiting : 0;
 }
 
 /* ---- answers */
@@ -305,9 +304,11 @@ static ALWAYS_INLINE void gpu_complete(Gpu *gpu, Txn *txn, SimTime now_ps)
 void gpu_set_brief(Gpu *gpu, const GpuRequest *like, TxnBriefDone done)
 {
     g_assert(gpu->txns.used == 0);
-    gpu->txns.brief = (TxnBrief){.done = NULL};
-    if (like)
-        gpu->txns.brief = (TxnBrief){done, like->owner, like->bytes, gpu_flits(gpu, like)};
+    TxnBrief *brief = &gpu->txns.brief;
+    brief->done = done;
+    brief->owner = like ? like->owner : NULL;
+    brief->bytes = like ? like->bytes : 0;
+    brief->flits = like ? gpu_flits(gpu, like) : 0;
 }
 
 /* Of an acknowledgement, where there are brief stores. */
@@ -318,15 +319,18 @@ static void gpu_complete_brief(Gpu *gpu, guint32 index, SimTime now_ps)
     while (index != TXN_NONE) {
         TxnChunk *chunk = pool->chunk[index / TXN_CHUNK];
         guint32 i = index % TXN_CHUNK, next = chunk->next[i];
-        if (G_LIKELY(chunk->brief_ps[i] != SIMTIME_NEVER)) {
+        if (G_LIKELY(txn_is_brief(index))) {
             fabric_count(&gpu->fabric->op_remote, PACKET_WRITE, pool->brief.bytes, FALSE, chunk->brief_ps[i], now_ps);
+            chunk->next[i] = TXN_NONE;
+            chunk->brief_ps[i] = SIMTIME_NEVER;
             n++;
         } else {
             gpu_complete(gpu, &chunk->txn[i], now_ps);
+            txn_give(pool, index);
         }
-        txn_give(pool, index);
         index = next;
     }
+    pool->used -= n;
     if (n)
         pool->brief.done(pool->brief.owner, n, now_ps);
 }

@@ -76,12 +76,25 @@ struct GpuRoomWaiter {
     gboolean queued;
 };
 
+/* Acknowledgement accumulators of a port, by requester (gpu_acks.h). */
+#define GPU_ACK_REQUESTERS 256u
+typedef enum { GPU_ACK_NONE, GPU_ACK_ONE, GPU_ACK_TRAIN, GPU_ACK_MORE } GpuAckState; /* what it holds */
+typedef struct {         /* what has joined its first write */
+    guint32 end;         /* of the chain of the requester's Txns, but for the first write's */
+    guint32 what;        /* that chain's head, and GPU_ACK_ONE_WRITE for each write, the first one, too */
+} GpuAckMore;
+#define GPU_ACK_ONE_WRITE (PACKET_TXN_MAX + 1)
 typedef struct {
-    AckMerge *ack;            /* by requester, */
-    SimTime *read_left_ps;    /* and when the last read response to it was handed to the port, 0: none was; NULL
-                               * where nobody asks (ack_hold_off_ps) */
+    guint64 state[GPU_ACK_REQUESTERS / 32]; /* GpuAckState, two bits each */
+    GpuAckMore *more;
+} GpuAcks;
+
+typedef struct {
+    GpuAcks acks;
+    SimTime *read_left_ps;    /* by requester: when the last read response to it was handed to the port, 0: none was;
+                               * NULL where nobody asks (ack_hold_off_ps) */
     GpuRoomWaiter *room_head, *room_tail;
-} GpuPort;
+} __attribute__((aligned(64))) GpuPort;
 
 typedef struct FenceFlush FenceFlush;
 

@@ -81,7 +81,7 @@ void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links)
     gpu->links = links;
     gpu->up = link_array_new(links);
     gpu->down = link_array_new(links);
-    gpu->port = g_new0(GpuPort, links);
+    gpu->port = g_aligned_alloc0(links, sizeof(GpuPort), G_ALIGNOF(GpuPort));
     gpu->path = g_strdup_printf("gpu%u", id);
     gpu->local_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->local_MBps;
     hbm_init(&gpu->hbm, gpu->spec->hbm_MBps);
@@ -102,7 +102,7 @@ void gpu_clear(Gpu *gpu)
     }
     g_aligned_free(gpu->up);
     g_aligned_free(gpu->down);
-    g_free(gpu->port);
+    g_aligned_free(gpu->port);
     txn_pool_clear(&gpu->txns);
     g_free(gpu->path);
 }

@@ -7,6 +7,7 @@
  * depart: read responses, replica answers, merged acknowledgements.
  * The L2's own latency is part of the up link's response delay (fabric.c), so a hit costs no event. */
 #include "model/early.h"
+#include "model/gpu_acks.h"
 #include "model/gpu_replicas.h"
 
 SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps)
@@ -41,12 +42,6 @@ static Txn *gpu_requester_txn(const Gpu *gpu, const Packet *packet)
     return txn_at(&gpu->fabric->gpu[packet->src].txns, packet->txn);
 }
 
-/* What answers writes of that requester, but for its txn. */
-static inline Packet gpu_ack(const Gpu *gpu, guint32 src)
-{
-    return (Packet){.bits = gpu->ack.bits + src * PACKET_ONE(src)};
-}
-
 /* A read's or atomic's answer, leaving by the link that the request came by. */
 static void gpu_respond(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
@@ -61,7 +56,7 @@ static void gpu_respond(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
     txn->data = slot;
     GpuPort *port = &gpu->port[link];
     if (gpu->spec->ack_flush_on_read)
-        ack_flush(&port->ack[packet.src], gpu_ack(gpu, packet.src), &gpu->up[link]);
+        gpu_acks_flush(gpu, link, packet.src);
     if (G_UNLIKELY(port->read_left_ps != NULL))
         port->read_left_ps[packet.src] = now_ps + gpu->spec->l2_ps;
     guint32 flits = packet_count(packet) + (guint32)(last - first + 1) * (SECTOR_BYTES / FLIT_BYTES);
@@ -92,27 +87,12 @@ static inline guint64 gpu_merge_max(const Gpu *gpu, guint32 link, guint32 src, S
     return gpu->spec->ack_merge_max;
 }
 
-/* Where the chain of a write ends: with it, or with stores that merged with it at its SM. */
-static inline guint32 *gpu_chain_end(const Gpu *gpu, Packet packet)
-{
-    const TxnPool *pool = &gpu->fabric->gpu[packet.src].txns;
-    guint32 *next = txn_next(pool, packet.txn);
-    while (G_UNLIKELY(*next))
-        next = txn_next(pool, *next);
-    return next;
-}
-
 /* TRUE: *answer leaves. Whatever was due at the port before has been done. */
 static ALWAYS_INLINE gboolean gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps, Packet *answer)
 {
-    guint32 src = packet.src;
-    AckMerge *ack = &gpu->port[link].ack[src];
     if (!packet.plain)
         gpu_write_bytes(gpu, packet, now_ps);
-    if (ack->held != 0)
-        *gpu_chain_end(gpu, packet) = ack_head(ack);
-    return ack_take(ack, gpu_ack(gpu, src), &gpu->up[link], packet, gpu_merge_max(gpu, link, src, now_ps),
-                    gpu->spec->ack_timer_ps, now_ps, answer);
+    return gpu_acks_take(gpu, link, packet, gpu_merge_max(gpu, link, packet.src, now_ps), now_ps, answer);
 }
 
 /* A replica of a multicast request: this GPU's own mapping says where in its memory it goes. */
@@ -206,7 +186,7 @@ static inline void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimT
 static void gpu_target_on_request(Event *event, SimTime now_ps)
 {
     Link *from = LINK_OF_ARRIVAL(event, VC_CREQ);
-    gpu_target_prefetch(from->sink_node, from->sink_port, link_next(from, VC_CREQ));
+    gpu_target_prefetch(from->sink_node, link_next(from, VC_CREQ));
     do {
         Packet packet = link_arrive(from, VC_CREQ, &now_ps);
         gpu_target_accept(from->sink_node, from->sink_port, packet, now_ps);
@@ -226,7 +206,7 @@ static ALWAYS_INLINE gboolean gpu_target_serve_here(void *node, Link *up, const 
     guint32 link = up->source_port;
     Packet packet = request->packet;
     if (packet.kind == PACKET_ACK)
-        return ack_expire(&gpu->port[link].ack[packet.src], packet, at_ps, answer);
+        return gpu_acks_expire(gpu, link, packet, answer);
     gpu->stalls += at_ps > request->at_ps;
     if (packet.hold == LINK_IN_TIME) {
         gpu_serve(gpu, link, packet, at_ps);
@@ -348,7 +328,7 @@ void gpu_target_init(Gpu *gpu)
     }
     for (guint32 l = 0; l < gpu->links; l++) {
         gsize gpus = gpu->fabric->spec.system.gpus;
-        gpu->port[l].ack = g_aligned_alloc0(gpus, sizeof(AckMerge), sizeof(AckMerge));
+        gpu->port[l].acks.more = g_new0(GpuAckMore, gpus);
         gpu->port[l].read_left_ps = gpu->spec->ack_hold_off_ps ? g_new0(SimTime, gpus) : NULL;
     }
 }
@@ -358,7 +338,7 @@ void gpu_target_clear(Gpu *gpu)
     for (int p = 0; p < GPU_PIPES; p++)
         gpu_step_clear(&gpu->pipe[p].ring);
     for (guint32 l = 0; l < gpu->links; l++) {
-        g_aligned_free(gpu->port[l].ack);
+        g_free(gpu->port[l].acks.more);
         g_free(gpu->port[l].read_left_ps);
     }
 }

@@ -26,11 +26,6 @@ gboolean link_stage_collect(Link *link, unsigned v, SimFine at)
     return link->ring[v].credits >= link_front_flits(link, v, FALSE);
 }
 
-static SimTime link_slot_joins_ps(const LinkSlot *slot, SimTime limit_ps)
-{
-    return limit_ps - (guint32)((guint32)limit_ps - slot->due);
-}
-
 /* Packets at the end of a channel's queue that join no earlier than `at` leave it. */
 static guint32 link_unstage_channel(Link *link, unsigned v, guint32 staged, SimFine at, SimTime limit_ps,
                                     LinkReady *coming)
@@ -55,6 +50,7 @@ void link_unstage(Link *link, const guint32 *staged, SimFine at, SimTime limit_p
     g_autofree LinkReady *answers = g_new(LinkReady, staged[VC_RSP] + 1);
     guint32 n = link_unstage_channel(link, VC_CREQ, staged[VC_CREQ], at, limit_ps, requests);
     guint32 m = link_unstage_channel(link, VC_RSP, staged[VC_RSP], at, limit_ps, answers);
+    link_count_peak(link, MAX(link->ring[VC_CREQ].waiting, link->ring[VC_RSP].waiting));
     for (guint32 i = 0, k = 0; i < n || k < m;) {
         gboolean request = k == m || (i < n && requests[i].at_ps < answers[k].at_ps); /* late ones go behind answers */
         LinkReady next = request ? requests[i++] : answers[k++];

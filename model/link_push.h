@@ -15,14 +15,12 @@ static ALWAYS_INLINE void link_settle_all(Link *link, SimTime now_ps)
 /* link.c: what nothing waits before, all decisions being made. */
 void link_push_alone(Link *link, unsigned v, Packet packet, SimTime not_before_ps);
 
-/* Pushes of a device wait in their lane, and nothing that anybody looks at is lost: neither events nor the length that
- * the queue has ever had. */
+/* Pushes of a device wait in their lane, and nothing that anybody looks at is lost. */
 static ALWAYS_INLINE gboolean link_takes_late(const Link *link)
 {
-    guint32 waiting = link->ring[VC_CREQ].waiting + link->lane[LINK_LANE_PUSHES].count;
     gboolean odd = (link->rare | link->blocked | link->down | link->someone_waits | link->serving) != 0 ||
                    (link->logged | link->in_time) != 0;
-    return !odd && link->ring[VC_RSP].waiting < link->gate && waiting < link->queue_peak && link->ahead_ps == 0;
+    return !odd && link->ring[VC_RSP].waiting < link->gate && link->ahead_ps == 0;
 }
 
 /* A device's push into the queue of VC_CREQ, where decisions before it have yet to be made, waits in a lane till they

@@ -67,9 +67,8 @@ static ALWAYS_INLINE void link_join_next(Link *link, gboolean inbox, LinkServe s
 
 /* Some decisions fall before each packet that joins, or none, and nobody could predict how many; nor does it matter
  * here: what joins is taken in first, each with its time, and the arbiter looks at packets that have joined before its
- * decision. That holds as long as there are credits, as the queue gets no longer than it has ever been (its length
- * would not be known), and as answers stay below the gate. `staged` says how many of the last ones in each queue have
- * their time of joining in LinkSlot.due. */
+ * decision. That holds as long as there are credits, and as answers stay below the gate. `staged` says how many of the
+ * last ones in each queue have their time of joining in LinkSlot.due, which also tells how many there were at once. */
 
 static ALWAYS_INLINE gboolean link_can_stage(const Link *link)
 {
@@ -86,12 +85,27 @@ static ALWAYS_INLINE void link_stage(Link *link, guint32 *staged, unsigned v, Pa
     staged[v]++;
 }
 
+/* When one that is staged joins. */
+static inline SimTime link_slot_joins_ps(const LinkSlot *slot, SimTime limit_ps)
+{
+    return limit_ps - (guint32)((guint32)limit_ps - slot->due);
+}
+
 /* When the first packet of a channel has joined: long ago, or not later than limit_ps. */
 static ALWAYS_INLINE SimFine link_stage_joins(const LinkRing *ring, guint32 staged, SimTime limit_ps)
 {
-    SimTime at_ps = limit_ps - (guint32)((guint32)limit_ps - link_slot(ring, ring->wire)->due);
+    SimTime at_ps = link_slot_joins_ps(link_slot(ring, ring->wire), limit_ps);
     guint64 none = -(guint64)(ring->waiting == 0), before = -(guint64)(ring->waiting > staged); /* no branch */
     return (simfine_from_ps(at_ps) & ~before) | none;
+}
+
+/* A packet of a channel leaves at `at`: how many were in its queue before, if there have never been more. What is not
+ * staged has been counted. */
+static ALWAYS_INLINE void link_stage_peak(Link *link, const LinkRing *ring, SimFine at, SimTime limit_ps)
+{
+    while (G_UNLIKELY(ring->waiting > link->queue_peak) &&
+           simfine_from_ps(link_slot_joins_ps(link_slot(ring, ring->wire + (guint32)link->queue_peak), limit_ps)) < at)
+        link->queue_peak++;
 }
 
 /* All decisions up to limit_ps. */
@@ -114,10 +128,12 @@ static ALWAYS_INLINE void link_decide_staged(Link *link, guint32 *staged, LinkEa
             link_unstage(link, staged, at, limit_ps);
             break;
         }
+        link_stage_peak(link, ring, at, limit_ps);
         ring->waiting--;
         link_wire_first(link, ring, (unsigned)v, slot, tell, at);
         joins[v] = link_stage_joins(ring, staged[v], limit_ps);
     }
+    link_count_peak(link, MAX(link->ring[VC_CREQ].waiting, link->ring[VC_RSP].waiting));
     staged[VC_CREQ] = staged[VC_RSP] = 0;
 }
 
@@ -126,7 +142,7 @@ static ALWAYS_INLINE guint32 link_stage_room(const Link *link, unsigned v)
 {
     const LinkRing *ring = &link->ring[v];
     guint32 waiting = ring->waiting, slots = ring->mask + 1 - (ring->wire + waiting - ring->head);
-    guint32 most = (guint32)MIN(link->queue_peak, link->gate - 1);
+    guint32 most = link->gate - 1;
     return most > waiting ? MIN(most - waiting, slots) : 0;
 }
 

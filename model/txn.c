@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#define TXN_BRIEFS_MIN 64u
+
 void txn_pool_init(TxnPool *pool)
 {
     /* switches read it: it never moves */
@@ -12,13 +14,15 @@ void txn_pool_clear(TxnPool *pool)
 {
     for (guint32 i = 0; i < pool->size / TXN_CHUNK; i++)
         g_aligned_free(pool->chunk[i]);
+    for (guint32 i = 0; i < pool->brief.size; i += TXN_CHUNK)
+        g_aligned_free(pool->chunk[(TXN_BRIEF + i) / TXN_CHUNK]);
     g_free(pool->chunk);
 }
 
 void txn_pool_grow(TxnPool *pool)
 {
     guint32 first = pool->size;
-    g_assert(first + TXN_CHUNK <= PACKET_TXN_MAX);
+    g_assert(first + TXN_CHUNK <= TXN_BRIEF);
     pool->chunk[first / TXN_CHUNK] = g_aligned_alloc(1, sizeof(TxnChunk), sizeof(Txn)); /* who takes one, fills it */
     pool->size += TXN_CHUNK;
     /* the lowest index ends up at the head of the free list; index 0 stays out */
@@ -26,6 +30,20 @@ void txn_pool_grow(TxnPool *pool)
         *txn_next(pool, i) = pool->free_head;
         pool->free_head = i;
     }
+}
+
+void txn_pool_grow_brief(TxnPool *pool)
+{
+    guint32 size = MAX(TXN_BRIEFS_MIN, 2 * pool->brief.size);
+    g_assert(size < TXN_BRIEF);
+    for (guint32 i = pool->brief.size; i < size; i++) {
+        TxnChunk **chunk = &pool->chunk[(TXN_BRIEF + i) / TXN_CHUNK];
+        if (i % TXN_CHUNK == 0)
+            *chunk = g_aligned_alloc(1, G_STRUCT_OFFSET(TxnChunk, txn) + sizeof (*chunk)->brief_ps, sizeof(Txn));
+        (*chunk)->next[i % TXN_CHUNK] = TXN_NONE;
+        (*chunk)->brief_ps[i % TXN_CHUNK] = SIMTIME_NEVER;
+    }
+    pool->brief.size = size;
 }
 
 #define DATA_SLOTS_MAX (1u << 24) /* 4 GiB of address space, none of it touched before use */

@@ -49,17 +49,22 @@ typedef enum { TXN_OK, TXN_UNBOUND, TXN_TIMEOUT } TxnFault;
 /* Pools hand out indices and never move what they gave out: chunks, in a table of full length. */
 #define TXN_CHUNK 512u /* at most PACKET_TXN_MAX transactions of one GPU are outstanding */
 typedef struct {
-    Txn txn[TXN_CHUNK];
     guint32 next[TXN_CHUNK]; /* free list; acknowledgements merged into one packet: who chains need not see the Txn */
-    SimTime brief_ps[TXN_CHUNK]; /* see TxnBrief: when it began; SIMTIME_NEVER: it has a Txn */
+    union {
+        Txn txn[TXN_CHUNK];
+        SimTime brief_ps[TXN_CHUNK]; /* see TxnBrief: when it began; SIMTIME_NEVER: it is free, and `next` TXN_NONE */
+    };
 } TxnChunk;
 /* Stores that are all alike but for where they go and when, and move no bytes: of each nothing is kept but when it
- * began, and its Txn is not touched. */
+ * began. They have indices of their own, TXN_BRIEF and more, which are given out in turn: what is taken and given back
+ * at about one time lies together. */
+#define TXN_BRIEF ((PACKET_TXN_MAX + 1) / 2)
 typedef void (*TxnBriefDone)(void *owner, guint32 n, SimTime now_ps); /* n of them are */
 typedef struct {
     TxnBriefDone done;   /* NULL: no store of the pool is brief */
     void *owner;
     guint32 bytes, flits; /* of each */
+    guint32 at, size;     /* the next index but for TXN_BRIEF, of so many: a power of two, or 0 */
 } TxnBrief;
 typedef struct {
     TxnChunk **chunk;
@@ -82,7 +87,9 @@ static inline SimTime *txn_brief_ps(const TxnPool *pool, guint32 index)
 void txn_pool_init(TxnPool *pool);
 void txn_pool_clear(TxnPool *pool);
 void txn_pool_grow(TxnPool *pool);
-static inline guint32 txn_take_any(TxnPool *pool)
+void txn_pool_grow_brief(TxnPool *pool);
+static inline gboolean txn_is_brief(guint32 index) { return index >= TXN_BRIEF; }
+static inline guint32 txn_take(TxnPool *pool)
 {
     if (G_UNLIKELY(pool->free_head == TXN_NONE))
         txn_pool_grow(pool);
@@ -91,19 +98,18 @@ static inline guint32 txn_take_any(TxnPool *pool)
     pool->used++;
     return index;
 }
-static inline guint32 txn_take(TxnPool *pool)
-{
-    guint32 index = txn_take_any(pool);
-    if (G_UNLIKELY(pool->brief.done != NULL))
-        *txn_brief_ps(pool, index) = SIMTIME_NEVER;
-    return index;
-}
 static inline __attribute__((always_inline)) guint32 txn_take_brief(TxnPool *pool, SimTime start_ps)
 {
-    guint32 index = txn_take_any(pool);
-    *txn_next(pool, index) = TXN_NONE;
-    *txn_brief_ps(pool, index) = start_ps;
-    return index;
+    TxnBrief *brief = &pool->brief;
+    if (G_UNLIKELY(pool->used >= brief->size - brief->size / 4)) /* few are in use where its turn comes again */
+        txn_pool_grow_brief(pool);
+    guint32 at = brief->at & (brief->size - 1);
+    while (G_UNLIKELY(*txn_brief_ps(pool, TXN_BRIEF + at) != SIMTIME_NEVER))
+        at = (at + 1) & (brief->size - 1);
+    *txn_brief_ps(pool, TXN_BRIEF + at) = start_ps;
+    brief->at = at + 1;
+    pool->used++;
+    return TXN_BRIEF + at;
 }
 static inline void txn_give(TxnPool *pool, guint32 index)
 {
