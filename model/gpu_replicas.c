@@ -17,6 +17,7 @@ typedef struct {
     gboolean told;            /* something has come into the lane of answers, which was empty */
     SimTime short_until_ps;   /* the port's own requests lack credits, and none come before */
     guint32 waited, sent;     /* answers: when a run began, and those that have left in it, */
+    guint32 left;             /* those of them that replicas_count_peak() has counted */
     SimTime sent_ps[REPLICAS_RUN + 1]; /* when, from 1 on; 0: when the gate opened before */
 } Replicas;
 
@@ -109,6 +110,7 @@ static ALWAYS_INLINE ReplicasNext replicas_send(Replicas *run, SimTime limit_ps)
             break;
     }
     run->sent = sent;
+    run->left = 0;
     if (own && sent > (guint32)first)
         up->starved = 1u << VC_CREQ; /* as link_yields() */
     if (G_UNLIKELY(ring->wire != ring->head))
@@ -118,15 +120,15 @@ static ALWAYS_INLINE ReplicasNext replicas_send(Replicas *run, SimTime limit_ps)
 }
 
 /* The queue as it was at at_ps, when an answer had joined: `joined` of them since the run began. */
-static ALWAYS_INLINE void replicas_count_peak(const Replicas *run, guint32 joined, SimTime at_ps)
+static ALWAYS_INLINE void replicas_count_peak(Replicas *run, guint32 joined, SimTime at_ps)
 {
-    guint64 most = run->waited + joined, left = 0;
+    guint64 most = run->waited + joined;
     if (G_LIKELY(most <= run->up->queue_peak ||
                  (most - run->up->queue_peak <= run->sent && run->sent_ps[most - run->up->queue_peak] <= at_ps)))
         return;
-    while (left < run->sent && run->sent_ps[left + 1] <= at_ps)
-        left++;
-    run->up->queue_peak = most - left;
+    while (run->left < run->sent && run->sent_ps[run->left + 1] <= at_ps)
+        run->left++;
+    run->up->queue_peak = most - run->left;
 }
 
 /* When the gate opens to one more request: as soon as so many answers have left that joined ones leave room. */

@@ -178,6 +178,11 @@ static G_GNUC_NO_INLINE void link_log_join_each(Link *link)
     gboolean sees = FALSE;
     for (guint32 n; (n = link->log_next + link->logged) != log->next;) {
         const LinkLogJoin *join = &log->join[n % LINK_LOG_JOINS];
+        if (link_waits(link) && link->free_at > simfine_from_ps(join->at_ps)) { /* the wire is busy */
+            link->logged++;
+            link_count_peak(link, ++link->ring[VC_CREQ].waiting);
+            continue;
+        }
         link_decide_logged(link, join->at_ps, FALSE);
         sees |= link_log_join(link, join);
     }
@@ -254,15 +259,30 @@ static void link_log_push_one(LinkLog *log, Link *link, SimTime now_ps)
 static inline guint64 link_log_key(guint32 m, guint32 waiting) { return (guint64)waiting << 32 | (m + 1); }
 #define LINK_LOG_NONE ((guint64)1 << 32) /* less than of any queue with a packet */
 
+/* The key of a member that is behind, or a greater one; 0 of one that is not. */
+static inline guint64 link_log_bound(const LinkLog *log, guint32 m)
+{
+    return link_log_key(m, log->next - log->member[m].base) & -(guint64)(log->member[m].behind & 1);
+}
+
 /* Of those behind, the one that may have the longest queue. */
 static inline guint64 link_log_guess(const LinkLog *log)
 {
     guint64 guess = 0;
     for (guint32 m = 0; m < log->members; m++) {
-        guint64 key = link_log_key(m, (log->next - log->member[m].base) & log->member[m].behind);
-        guess = MAX(guess, key);
+        guint64 bound = link_log_bound(log, m);
+        guess = MAX(guess, bound);
     }
     return guess;
+}
+
+/* A member that is behind is looked at: the longest queue, as far as known. */
+static guint64 link_log_look(LinkLog *log, guint32 m, guint64 longest, SimTime now_ps)
+{
+    Link *link = log->member[m].link;
+    link_settle_logged(link, now_ps);
+    guint64 key = link_log_key(m, link->ring[VC_CREQ].waiting);
+    return MAX(longest, key);
 }
 
 /* Those that are not behind: the key of the longest queue. */
@@ -274,19 +294,20 @@ static inline guint64 link_log_push_all(LinkLog *log, SimTime now_ps)
         if (log->member[m].behind || !link)
             continue;
         link_log_push_one(log, link, now_ps);
-        longest = MAX(longest, link_log_key(m, link->ring[VC_CREQ].waiting));
+        guint64 key = link_log_key(m, link->ring[VC_CREQ].waiting);
+        longest = MAX(longest, key);
     }
     return longest;
 }
 
 Link *link_log_push(LinkLog *log, SimTime now_ps)
 {
-    guint64 longest = link_log_push_all(log, now_ps), guess;
-    while ((guess = link_log_guess(log)) > longest) {
-        guint32 m = (guint32)guess - 1;
-        Link *link = log->member[m].link;
-        link_settle_logged(link, now_ps);
-        longest = MAX(longest, link_log_key(m, link->ring[VC_CREQ].waiting));
+    guint64 longest = link_log_push_all(log, now_ps), guess = link_log_guess(log);
+    if (guess > longest) {
+        longest = link_log_look(log, (guint32)guess - 1, longest, now_ps);
+        for (guint32 m = log->members; guess > longest && m-- > 0;)
+            if (link_log_bound(log, m) > longest)
+                longest = link_log_look(log, m, longest, now_ps);
     }
     return longest > LINK_LOG_NONE ? log->member[(guint32)longest - 1].link : NULL;
 }
