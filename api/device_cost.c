@@ -54,7 +54,7 @@ static void cost_local(DeviceCost *cost, const MemRegion *region, gboolean load)
     const GpuSpec *gpu = &cost->fabric->spec.gpu;
     cost_add(cost, cost->gpu, FLOW_L2, 1000u * LINE_BYTES);
     cost_memory(cost, region);
-    SimTime latency_ps = gpu->local_ps + (load && !region->cached ? gpu->dram_ps : 0);
+    SimTime latency_ps = gpu->local_ps + (load && !region->cached ? gpu->local_dram_ps : 0);
     *(load ? &cost->head_ps : &cost->tail_ps) =
         MAX(load ? cost->head_ps : cost->tail_ps, latency_ps);
 }
