@@ -3,7 +3,8 @@
  * Each warp goes through the same steps again and again: memory instructions that the LSU takes one at a time and that
  * are a gap apart, waits for what was loaded, other work. Where the LSU's time and the warps' waits are about as long,
  * warps meet at the LSU while it is idle at other times: neither of the two bounds is reached.
- * Found by playing it: warps and LSU as in sm.c and warp.c, answers that come after a time. Tens of microseconds. */
+ * Found by playing it: warps and LSU as in sm.c and warp.c, answers that come after a time. Tens of microseconds,
+ * of long loops a millisecond. */
 #ifndef MODEL_SM_PLAY_H
 #define MODEL_SM_PLAY_H
 
