@@ -220,7 +220,7 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     flow->room = device_queue_room(cta, &cost, kind);
     flow->limit = device_cost_limit(&cost, spec, flow->lines);
     flow->line_ps = device_cost_issue_ps(&cost);
-    flow->class = device_queue_class(cta, &cost, spec, &flow->limit, kind);
+    flow->class = device_queue_class(cta, &cost, spec, &flow->limit, kind, flow->lines);
     Uop reach = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_reached, .arg = flow};
     Uop leave = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_left, .arg = flow};
     device_push(cta, first, &reach);
