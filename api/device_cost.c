@@ -219,11 +219,13 @@ static gboolean cost_memory_part(DeviceCost *cost, const LoopSpec *spec, const L
 
 gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part)
 {
+    guint32 away = cost->remote_stores;
     SmStep step = {.kind = part->kind, .reg = part->reg, .with = part->with, .after_ps = part->after_ps};
     if (part->kind == UOP_DELAY || part->kind == UOP_WORK)
         step.value_ps = part->base;
     else if (part->kind != UOP_ARITH && !cost_memory_part(cost, spec, part, &step.value_ps))
         return FALSE;
+    step.away = cost->remote_stores > away;
     cost->play->step[cost->play->steps++] = step;
     return TRUE;
 }
@@ -271,6 +273,14 @@ guint64 device_cost_limit(const DeviceCost *cost, const LoopSpec *spec, guint64 
     if (cost->stores)
         limit = MIN(limit, sm->stores_max * 1000 / cost->stores * PS_PER_S / cost->tail_ps);
     return MAX(limit, 1);
+}
+
+/* How much later than its first answers a loop's first store to others is issued: all warps' stores to the own memory
+ * that come before it, when many warps take turns. */
+SimTime device_cost_lead_ps(const DeviceCost *cost)
+{
+    SimTime away_ps = cost->remote_stores ? sm_play_away_ps(cost->fabric->plays, cost->play) : 0;
+    return away_ps - MIN(cost->head_ps, away_ps);
 }
 
 /* Sums are pulled ahead of the stores that send them on, by about 3/4 of what the ports' queues

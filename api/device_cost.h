@@ -45,6 +45,8 @@ gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart
 guint64 device_cost_issue_ps(const DeviceCost *cost);
 /* Lines a second that one CTA can do alone, when it has so many. */
 guint64 device_cost_limit(const DeviceCost *cost, const LoopSpec *spec, guint64 lines);
+/* Once that is known: time from its first answers to its first store to others. */
+SimTime device_cost_lead_ps(const DeviceCost *cost);
 /* Time that is lost while sums are pulled ahead of their stores. */
 SimTime device_cost_ahead_ps(const DeviceCost *cost, guint64 lines);
 

@@ -166,6 +166,17 @@ static void flow_on_left(void *arg, SimTime now_ps)
     flow_unref(flow);
 }
 
+/* Links have nothing to do with it before its first store to others, and the more in what is left of its time. */
+static void flow_lead(DeviceFlow *flow, SimTime lead_ps)
+{
+    SimTime all_ps = flow_part(flow->lines, PS_PER_S, flow->limit);
+    if (lead_ps == 0 || lead_ps >= all_ps)
+        return;
+    flow->head_ps += lead_ps;
+    flow->limit = flow_part(flow->lines, PS_PER_S, all_ps - lead_ps);
+    flow->line_ps = flow_part(flow->line_ps, all_ps - lead_ps, all_ps);
+}
+
 gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
 {
     const LoopSpec *spec = &loop->spec;
@@ -220,6 +231,7 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     flow->room = device_queue_room(cta, &cost, kind);
     flow->limit = device_cost_limit(&cost, spec, flow->lines);
     flow->line_ps = device_cost_issue_ps(&cost);
+    flow_lead(flow, device_cost_lead_ps(&cost));
     flow->class = device_queue_class(cta, &cost, spec, &flow->limit, kind, flow->lines);
     Uop reach = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_reached, .arg = flow};
     Uop leave = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_left, .arg = flow};

@@ -24,7 +24,7 @@ typedef struct {
     guint32 ready[SM_WARPS_MAX], n_ready; /* in order */
     guint32 last;      /* that issued */
     guint32 turns;     /* of all warps */
-    SimTime now_ps;
+    SimTime now_ps, away_ps;
 } SmPlay;
 
 static void play_wake(SmPlay *play)
@@ -115,6 +115,8 @@ static SimTime play_issue(SmPlay *play, SmPlayWarp *warp)
     }
     if (step->kind == UOP_LOAD || step->kind == UOP_MC_LOAD)
         warp->there_ps[step->reg * play->kind->unroll + warp->k] = play->now_ps + play->kind->answer_ps;
+    if (step->away && play->away_ps == 0)
+        play->away_ps = play->now_ps;
     warp->asked_ps = MAX(warp->front_ps, warp->not_before_ps);
     warp->issued_ps = warp->front_ps = play->now_ps;
     warp->not_before_ps = play->now_ps + play->spec->warp_issue_ps;
@@ -149,6 +151,7 @@ static void play_step(SmPlay *play)
 typedef struct {
     SmPlayKind kind;
     guint32 turns;
+    SimTime away_ps;
     SimTime done_ps[SM_TURNS + 1]; /* by turns of all warps */
 } SmPlayed;
 
@@ -172,6 +175,7 @@ static void play_run(const SmSpec *spec, SmPlayed *played)
         while (done < played->turns && play->turns >= (done + 1) * kind->warps)
             played->done_ps[++done] = play->now_ps;
     }
+    played->away_ps = play->away_ps;
 }
 
 /* ---- what was asked before */
@@ -215,7 +219,7 @@ void sm_plays_free(SmPlays *plays)
     g_free(plays);
 }
 
-SimTime sm_play_ps(SmPlays *plays, const SmPlayKind *kind, guint64 turns)
+static const SmPlayed *played_of(SmPlays *plays, const SmPlayKind *kind, guint64 turns)
 {
     SmPlayed *played = g_hash_table_lookup(plays->played, kind);
     if (!played) {
@@ -227,7 +231,14 @@ SimTime sm_play_ps(SmPlays *plays, const SmPlayKind *kind, guint64 turns)
         played->turns = turns < SM_TURNS_FEW * 1000 ? SM_TURNS_FEW : SM_TURNS;
         play_run(plays->spec, played);
     }
-    const SimTime *done_ps = played->done_ps;
+    return played;
+}
+
+SimTime sm_play_away_ps(SmPlays *plays, const SmPlayKind *kind) { return played_of(plays, kind, 0)->away_ps; }
+
+SimTime sm_play_ps(SmPlays *plays, const SmPlayKind *kind, guint64 turns)
+{
+    const SimTime *done_ps = played_of(plays, kind, turns)->done_ps;
     guint64 whole = turns / 1000, rest = turns % 1000;
     if (whole == 0)
         return done_ps[1];

@@ -69,6 +69,24 @@ static void test_work(void **state)
     sm_plays_free(plays);
 }
 
+/* Proves that the first store to others waits until its warp and the others, taking turns, have made the own stores
+ * that come before it; 0 says that there is none. */
+static void test_first_store_away(void **state)
+{
+    SmSpec spec;
+    SmPlays *plays = plays_of(&spec);
+    SmPlayKind kind = {.warps = 8, .unroll = 4, .regs = 1, .steps = 3, .answer_ps = 500000,
+                       .step = {{.kind = UOP_LOAD, .reg = 0, .value_ps = 1000},
+                                {.kind = UOP_STORE, .reg = 0, .value_ps = 10000},
+                                {.kind = UOP_STORE, .reg = 0, .value_ps = 10000}}};
+    (void)state;
+    assert_int_equal(sm_play_away_ps(plays, &kind), 0);
+    kind.step[2].away = TRUE;
+    SimTime away_ps = sm_play_away_ps(plays, &kind);
+    assert_in_range(away_ps, 500000 + 8 * 3 * 10000, 500000 + 8 * 4 * 10000); /* of the first warp to get there */
+    sm_plays_free(plays);
+}
+
 static SimTime push_ps(guint32 threads, guint64 bytes, CollFidelity fidelity)
 {
     Bed bed;
@@ -191,7 +209,8 @@ static void test_many_turns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_lsu_bound), cmocka_unit_test(test_waits),
-                                       cmocka_unit_test(test_work), cmocka_unit_test(test_one_cta),
+                                       cmocka_unit_test(test_work), cmocka_unit_test(test_first_store_away),
+                                       cmocka_unit_test(test_one_cta),
                                        cmocka_unit_test(test_less_than_a_turn), cmocka_unit_test(test_places_of_loads),
                                        cmocka_unit_test(test_own_hbm), cmocka_unit_test(test_many_turns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
