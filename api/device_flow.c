@@ -96,9 +96,14 @@ static void flow_release(DeviceFlow *flow, SimTime now_ps)
         warp_end_load(&flow->reg[w], now_ps);
 }
 
+/* What is left of it waits before the ports: the LSU has no more to do with it. */
 static void flow_on_issued(Event *event, SimTime now_ps)
 {
-    flow_release(EVENT_OWNER(event, DeviceFlow, issued), now_ps);
+    DeviceFlow *flow = EVENT_OWNER(event, DeviceFlow, issued);
+    flow_release(flow, now_ps);
+    flow->limit = MAX(flow->limit, flow->ports);
+    flow->line_ps = 0;
+    device_sm_adjust(flow->warp->sm);
 }
 
 /* The rest has room before the ports, once the LSU has come to it. */
@@ -231,6 +236,7 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     flow->room = device_queue_room(cta, &cost, kind);
     flow->limit = device_cost_limit(&cost, spec, flow->lines);
     flow->line_ps = device_cost_issue_ps(&cost);
+    flow->ports = device_queue_ports(&cost);
     flow_lead(flow, device_cost_lead_ps(&cost));
     flow->class = device_queue_class(cta, &cost, spec, &flow->limit, kind, flow->lines);
     Uop reach = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_reached, .arg = flow};

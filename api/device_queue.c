@@ -117,6 +117,13 @@ guint64 device_queue_room(const FoCta *cta, const DeviceCost *cost, guint32 kind
     return cost->multicast_stores ? all / sms : all / (MIN(sms, (guint32)fabric->spec.gpu.out_queues) * sharing);
 }
 
+guint64 device_queue_ports(const DeviceCost *cost)
+{
+    const Fabric *fabric = cost->fabric;
+    guint64 flits = fabric->spec.link.rate_MBps * 1000000u / FLIT_BYTES * fabric->links;
+    return cost->out_flits ? flow_part(flits, 1000, cost->out_flits) : 0;
+}
+
 /* How this loop's stores get to the ports. */
 guint32 device_queue_kind(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec)
 {
