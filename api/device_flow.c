@@ -96,13 +96,17 @@ static void flow_release(DeviceFlow *flow, SimTime now_ps)
         warp_end_load(&flow->reg[w], now_ps);
 }
 
-/* What is left of it waits before the ports: the LSU has no more to do with it. */
+/* What is left of it waits before the ports, which send it as fast as they can, unless others' full links
+ * hold them up.
+ * Its LSU stands still for other loops as often as before while there is no room. */
 static void flow_on_issued(Event *event, SimTime now_ps)
 {
     DeviceFlow *flow = EVENT_OWNER(event, DeviceFlow, issued);
     flow_release(flow, now_ps);
-    flow->limit = MAX(flow->limit, flow->ports);
-    flow->line_ps = 0;
+    if (port_holds_full(flow->fabric->holds, flow->warp->sm->gpu->id) || flow->ports <= flow->limit)
+        return;
+    flow->line_ps = MAX(flow_part(flow->line_ps, flow->limit, flow->ports), 1);
+    flow->limit = flow->ports;
     device_sm_adjust(flow->warp->sm);
 }
 
