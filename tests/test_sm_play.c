@@ -6,6 +6,7 @@
 
 #include "api/bench_world.h"
 #include "api/coll.h"
+#include "api/device_cost.h"
 #include "model/sm_play.h"
 
 #define GAP_PS 20000u
@@ -170,6 +171,37 @@ static void test_less_than_a_turn(void **state)
     }
 }
 
+static SimTime lead_ps(const Fabric *fabric, FoCta *cta, guint32 unroll, guint64 lines)
+{
+    LoopSpec spec = {.width = 16, .unroll = unroll, .n_regs = 1};
+    SmPlayKind kind = {.steps = 3,
+                       .step = {{.kind = UOP_LOAD, .reg = 0, .value_ps = 2000},
+                                {.kind = UOP_STORE, .reg = 0, .value_ps = 10000},
+                                {.kind = UOP_STORE, .reg = 0, .value_ps = 10000, .away = TRUE}}};
+    DeviceCost cost = {.fabric = fabric, .cta = cta, .play = &kind, .loads = 1000, .stores = 2000,
+                       .local_stores = 1000, .remote_stores = 1000, .head_ps = 150000, .tail_ps = 850000};
+    device_cost_limit(&cost, &spec, lines);
+    return device_cost_lead_ps(&cost);
+}
+
+/* Proves that the first store to others of such a loop waits for its own elements' stores and not for those of one
+ * more: 4 elements a warp of a loop of 8 as one of 4, and 4.5 of them in the middle between 4 and 5. */
+static void test_lead_of_less_than_a_turn(void **state)
+{
+    Bed bed;
+    FoCta cta = {.count = 512};
+    const guint64 row = 16 * WARP_LANES * 16 / LINE_BYTES; /* lines of an element of each of 16 warps */
+    (void)state;
+    bed_open(&bed, "dgx-h100", NULL, NULL);
+    bed.fabric->plays = sm_plays_new(&bed.fabric->spec.sm);
+    SimTime less_ps = lead_ps(bed.fabric, &cta, 4, 4 * row), more_ps = lead_ps(bed.fabric, &cta, 5, 5 * row);
+    assert_true(more_ps > less_ps + 100000);
+    assert_int_equal(lead_ps(bed.fabric, &cta, 8, 4 * row), less_ps);
+    assert_int_equal(lead_ps(bed.fabric, &cta, 8, 4 * row + row / 2), (less_ps + more_ps) / 2);
+    g_clear_pointer(&bed.fabric->plays, sm_plays_free);
+    bed_close(&bed);
+}
+
 /* Proves that warps which could ask for more loads than an SM has places for are held up by that only if answers take
  * so long: 20 warps that sum two arrays of their own GPU, 1280 loads of which an answer takes 0.15 us, are as fast as
  * the LSU, within 2 % of their packets. */
@@ -211,7 +243,9 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_lsu_bound), cmocka_unit_test(test_waits),
                                        cmocka_unit_test(test_work), cmocka_unit_test(test_first_store_away),
                                        cmocka_unit_test(test_one_cta),
-                                       cmocka_unit_test(test_less_than_a_turn), cmocka_unit_test(test_places_of_loads),
-                                       cmocka_unit_test(test_own_hbm), cmocka_unit_test(test_many_turns)};
+                                       cmocka_unit_test(test_less_than_a_turn),
+                                       cmocka_unit_test(test_lead_of_less_than_a_turn),
+                                       cmocka_unit_test(test_places_of_loads), cmocka_unit_test(test_own_hbm),
+                                       cmocka_unit_test(test_many_turns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
