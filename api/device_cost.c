@@ -54,7 +54,7 @@ static void cost_local(DeviceCost *cost, const MemRegion *region, gboolean load)
     const GpuSpec *gpu = &cost->fabric->spec.gpu;
     cost_add(cost, cost->gpu, FLOW_L2, 1000u * LINE_BYTES);
     cost_memory(cost, region);
-    SimTime latency_ps = gpu->local_ps + (load && !region->cached ? gpu->dram_ps : 0);
+    SimTime latency_ps = gpu->local_ps + (load && !region->cached ? gpu->local_dram_ps : 0);
     *(load ? &cost->head_ps : &cost->tail_ps) =
         MAX(load ? cost->head_ps : cost->tail_ps, latency_ps);
 }
@@ -219,11 +219,13 @@ static gboolean cost_memory_part(DeviceCost *cost, const LoopSpec *spec, const L
 
 gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part)
 {
+    guint32 away = cost->remote_stores;
     SmStep step = {.kind = part->kind, .reg = part->reg, .with = part->with, .after_ps = part->after_ps};
     if (part->kind == UOP_DELAY || part->kind == UOP_WORK)
         step.value_ps = part->base;
     else if (part->kind != UOP_ARITH && !cost_memory_part(cost, spec, part, &step.value_ps))
         return FALSE;
+    step.away = cost->remote_stores > away;
     cost->play->step[cost->play->steps++] = step;
     return TRUE;
 }
@@ -236,9 +238,14 @@ guint64 device_cost_issue_ps(const DeviceCost *cost)
     return MAX((cost->loads * sm->load_ps + away_ps + local_ps) / 1000, 1);
 }
 
-/* Until all of a CTA's instructions have been issued, as its SM plays it; of a loop of less than a turn each warp's one
- * group has as many elements as there are. */
-static guint64 cost_play_ps(const DeviceCost *cost, const LoopSpec *spec, guint64 lines)
+static SimTime cost_between_ps(SimTime less_ps, SimTime more_ps, guint64 per_mille)
+{
+    return (less_ps * (1000 - per_mille) + more_ps * per_mille) / 1000;
+}
+
+/* Until all of a CTA's instructions have been issued, as its SM plays it, and until the first store to others is; of a
+ * loop of less than a turn each warp's one group has as many elements as there are. */
+static SimTime cost_play_ps(DeviceCost *cost, const LoopSpec *spec, guint64 lines)
 {
     SmPlayKind *kind = cost->play;
     SmPlays *plays = cost->fabric->plays;
@@ -247,18 +254,24 @@ static guint64 cost_play_ps(const DeviceCost *cost, const LoopSpec *spec, guint6
     kind->regs = spec->n_regs;
     kind->answer_ps = cost->head_ps;
     guint64 row_bytes = (guint64)kind->warps * MIN(WARP_LANES, cost->cta->count) * spec->width;
-    guint64 elements = lines * LINE_BYTES * 1000 / row_bytes;
-    if (elements >= spec->unroll * 1000u || elements < 1000 || spec->unroll_step)
-        return sm_play_ps(plays, kind, elements / spec->unroll);
-    kind->unroll = (guint32)(elements / 1000);
-    SimTime less_ps = sm_play_ps(plays, kind, 1000);
+    guint64 elements = lines * LINE_BYTES * 1000 / row_bytes, turns = 1000, more = elements % 1000;
+    gboolean whole = elements >= spec->unroll * 1000u || elements < 1000 || spec->unroll_step;
+    if (whole)
+        turns = elements / spec->unroll;
+    else
+        kind->unroll = (guint32)(elements / 1000);
+    SimTime all_ps = sm_play_ps(plays, kind, turns);
+    cost->away_ps = sm_play_away_ps(plays, kind);
+    if (whole || more == 0)
+        return all_ps;
     kind->unroll++;
-    return less_ps + (sm_play_ps(plays, kind, 1000) - less_ps) * (elements % 1000) / 1000;
+    cost->away_ps = cost_between_ps(cost->away_ps, sm_play_away_ps(plays, kind), more);
+    return cost_between_ps(all_ps, sm_play_ps(plays, kind, turns), more);
 }
 
 /* Lines a second that one CTA can do alone, once the first load's time, head_ps, is past; an SM's places for loads and
  * stores are taken for a round trip each. */
-guint64 device_cost_limit(const DeviceCost *cost, const LoopSpec *spec, guint64 lines)
+guint64 device_cost_limit(DeviceCost *cost, const LoopSpec *spec, guint64 lines)
 {
     const SmSpec *sm = &cost->fabric->spec.sm;
     guint64 limit = PS_PER_S / device_cost_issue_ps(cost), all_ps = cost_play_ps(cost, spec, lines);
@@ -271,6 +284,13 @@ guint64 device_cost_limit(const DeviceCost *cost, const LoopSpec *spec, guint64 
     if (cost->stores)
         limit = MIN(limit, sm->stores_max * 1000 / cost->stores * PS_PER_S / cost->tail_ps);
     return MAX(limit, 1);
+}
+
+/* How much later than its first answers a loop's first store to others is issued: all warps' stores to the own memory
+ * that come before it, when many warps take turns. */
+SimTime device_cost_lead_ps(const DeviceCost *cost)
+{
+    return cost->away_ps - MIN(cost->head_ps, cost->away_ps);
 }
 
 /* Sums are pulled ahead of the stores that send them on, by about 3/4 of what the ports' queues

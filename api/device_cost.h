@@ -37,6 +37,7 @@ typedef struct {
     guint64 out_flits;     /* and of their flits */
     SmPlayKind *play;      /* its steps */
     SimTime head_ps, tail_ps;
+    SimTime away_ps; /* to its first store to others: device_cost_limit */
 } DeviceCost;
 
 /* Adds what a part of the loop costs; FALSE: flows do not have it. */
@@ -44,7 +45,9 @@ gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart
 /* LSU time of a line. */
 guint64 device_cost_issue_ps(const DeviceCost *cost);
 /* Lines a second that one CTA can do alone, when it has so many. */
-guint64 device_cost_limit(const DeviceCost *cost, const LoopSpec *spec, guint64 lines);
+guint64 device_cost_limit(DeviceCost *cost, const LoopSpec *spec, guint64 lines);
+/* Once that is known: time from its first answers to its first store to others. */
+SimTime device_cost_lead_ps(const DeviceCost *cost);
 /* Time that is lost while sums are pulled ahead of their stores. */
 SimTime device_cost_ahead_ps(const DeviceCost *cost, guint64 lines);
 

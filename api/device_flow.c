@@ -96,9 +96,18 @@ static void flow_release(DeviceFlow *flow, SimTime now_ps)
         warp_end_load(&flow->reg[w], now_ps);
 }
 
+/* What is left of it waits before the ports, which send it as fast as they can, unless others' full links
+ * hold them up.
+ * Its LSU stands still for other loops as often as before while there is no room. */
 static void flow_on_issued(Event *event, SimTime now_ps)
 {
-    flow_release(EVENT_OWNER(event, DeviceFlow, issued), now_ps);
+    DeviceFlow *flow = EVENT_OWNER(event, DeviceFlow, issued);
+    flow_release(flow, now_ps);
+    if (port_holds_full(flow->fabric->holds, flow->warp->sm->gpu->id) || flow->ports <= flow->limit)
+        return;
+    flow->line_ps = MAX(flow_part(flow->line_ps, flow->limit, flow->ports), 1);
+    flow->limit = flow->ports;
+    device_sm_adjust(flow->warp->sm);
 }
 
 /* The rest has room before the ports, once the LSU has come to it. */
@@ -166,6 +175,17 @@ static void flow_on_left(void *arg, SimTime now_ps)
     flow_unref(flow);
 }
 
+/* Links have nothing to do with it before its first store to others, and the more in what is left of its time. */
+static void flow_lead(DeviceFlow *flow, SimTime lead_ps)
+{
+    SimTime all_ps = flow_part(flow->lines, PS_PER_S, flow->limit);
+    if (lead_ps == 0 || lead_ps >= all_ps)
+        return;
+    flow->head_ps += lead_ps;
+    flow->limit = flow_part(flow->lines, PS_PER_S, all_ps - lead_ps);
+    flow->line_ps = flow_part(flow->line_ps, all_ps - lead_ps, all_ps);
+}
+
 gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
 {
     const LoopSpec *spec = &loop->spec;
@@ -220,7 +240,9 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     flow->room = device_queue_room(cta, &cost, kind);
     flow->limit = device_cost_limit(&cost, spec, flow->lines);
     flow->line_ps = device_cost_issue_ps(&cost);
-    flow->class = device_queue_class(cta, &cost, spec, &flow->limit, kind);
+    flow->ports = device_queue_ports(&cost);
+    flow_lead(flow, device_cost_lead_ps(&cost));
+    flow->class = device_queue_class(cta, &cost, spec, &flow->limit, kind, flow->lines);
     Uop reach = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_reached, .arg = flow};
     Uop leave = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_left, .arg = flow};
     device_push(cta, first, &reach);

@@ -117,6 +117,13 @@ guint64 device_queue_room(const FoCta *cta, const DeviceCost *cost, guint32 kind
     return cost->multicast_stores ? all / sms : all / (MIN(sms, (guint32)fabric->spec.gpu.out_queues) * sharing);
 }
 
+guint64 device_queue_ports(const DeviceCost *cost)
+{
+    const Fabric *fabric = cost->fabric;
+    guint64 flits = fabric->spec.link.rate_MBps * 1000000u / FLIT_BYTES * fabric->links;
+    return cost->out_flits ? flow_part(flits, 1000, cost->out_flits) : 0;
+}
+
 /* How this loop's stores get to the ports. */
 guint32 device_queue_kind(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec)
 {
@@ -133,12 +140,34 @@ guint32 device_queue_kind(const FoCta *cta, const DeviceCost *cost, const LoopSp
     return port_kind(cost->fabric->ports, &kind);
 }
 
+/* Work beside memory instructions, as far as it is longer than the gap between two of these: before the turn's last
+ * load, until the first part that waits for what was loaded, and from there on. */
+static void queue_work(const LoopSpec *spec, guint64 gap_ps, LoadKind *how)
+{
+    guint32 last = 0, waits = spec->n_parts;
+    for (guint32 p = 0; p < spec->n_parts; p++)
+        if (spec->part[p].kind == UOP_LOAD)
+            last = p;
+    for (guint32 p = spec->n_parts; p-- > last + 1;)
+        if (spec->part[p].kind != UOP_WORK && spec->part[p].kind != UOP_DELAY)
+            waits = p;
+    for (guint32 p = 0; p < spec->n_parts; p++) {
+        const LoopPart *part = &spec->part[p];
+        guint64 *work_ps = p < last ? &how->work_ps : p < waits ? &how->meanwhile_ps : &how->then_ps;
+        if (part->kind == UOP_WORK)
+            *work_ps += part->base - MIN(part->base, gap_ps);
+        else if (part->kind == UOP_DELAY)
+            *work_ps += part->base;
+    }
+}
+
 /* Whether this loop's loads wait for each other as load_share.h says, and how. */
 static gboolean queue_loads(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint32 *kind)
 {
     LoadKind how = {.trip_ps = cost->head_ps, .ctas = device_queue_sms(cta), .warps = queue_warps(cta),
                     .unroll = spec->unroll, .peers = cost->peers, .own = cost->own_loads,
                     .stores = cost->own_stores, .strided = (guint32)queue_is_strided(cta, spec)};
+    queue_work(spec, cost->fabric->spec.sm.warp_issue_ps, &how);
     gboolean whole = spec->width * WARP_LANES % LINE_BYTES == 0 && cost->packets == 1000 && !cost->partial;
     gboolean plain = !spec->unroll_step && !spec->warp_step;
     for (guint32 p = 1; p < spec->n_parts; p++) /* it waits once, for all */
@@ -149,8 +178,15 @@ static gboolean queue_loads(const FoCta *cta, const DeviceCost *cost, const Loop
     return TRUE;
 }
 
+/* Turns take so long from the first instruction on, but a flow begins only when the first load is back. */
+static guint64 queue_behind_head(const DeviceCost *cost, guint64 limit, guint64 lines)
+{
+    guint64 all_ps = flow_part(lines, PS_PER_S, limit);
+    return all_ps > cost->head_ps ? MAX(flow_part(lines, PS_PER_S, all_ps - cost->head_ps), 1) : G_MAXUINT64;
+}
+
 FlowClass *device_queue_class(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint64 *limit,
-                              guint32 kind)
+                              guint32 kind, guint64 lines)
 {
     guint32 n = 0, all = (guint32)cost->fabric->spec.system.gpus * FLOW_RESOURCES;
     g_autofree FlowUse *use = g_new(FlowUse, all);
@@ -174,6 +210,6 @@ FlowClass *device_queue_class(const FoCta *cta, const DeviceCost *cost, const Lo
             use[n++] = one;
     }
     if (waits)
-        *limit = MIN(*limit, MAX(load_share_limit(cost->fabric->loads, loads), 1));
+        *limit = MIN(*limit, queue_behind_head(cost, load_share_limit(cost->fabric->loads, loads), lines));
     return flow_class(cost->fabric->flow, use, n, *limit);
 }

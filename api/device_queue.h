@@ -25,8 +25,10 @@ guint32 device_queue_kind(const FoCta *cta, const DeviceCost *cost, const LoopSp
 guint64 device_queue_work(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint32 kind, guint64 lines);
 /* Of its work, what finds room in the queues before the ports when all of the launch store as fast as they can. */
 guint64 device_queue_room(const FoCta *cta, const DeviceCost *cost, guint32 kind);
-/* Its class. *limit: lines a second of one CTA; less if its warps' loads wait for each other. */
+/* Lines a second that its GPU's ports can send. */
+guint64 device_queue_ports(const DeviceCost *cost);
+/* Its class, for so many lines. *limit: lines a second of one CTA; less if its warps' loads wait for each other. */
 FlowClass *device_queue_class(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint64 *limit,
-                              guint32 kind);
+                              guint32 kind, guint64 lines);
 
 #endif

@@ -15,7 +15,8 @@ typedef struct DeviceFlow {
     Fabric *fabric;
     Warp *warp;
     FlowClass *class;       /* when it has its SM for itself, */
-    guint64 limit, line_ps; /* with that limit, and its lines' time of the LSU */
+    guint64 limit, line_ps; /* with that limit, and its lines' time of the LSU; */
+    guint64 ports;          /* lines a second that all of the GPU's ports can send, once it is issued */
     struct DeviceFlow *sm_next, *behind; /* behind: of the same warps, issued while this one still waits for ports */
     guint64 lines, work, tag;
     guint64 room;             /* work that finds room before the ports: its warps go on when no more is left */

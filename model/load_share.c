@@ -62,6 +62,7 @@ typedef struct {
     guint64 packet_ps;         /* of an answer, and of a request that shares its link down */
     guint64 there_ps;          /* half of what a load takes beside its flits */
     guint64 back_ps;           /* of credits */
+    guint64 then_ps;           /* when all is there, to the next instruction */
     guint32 depth;             /* of a port's queue, in chunks */
     LoadUp *up;                /* by GPU and link */
     LoadOut *out;              /* by GPU and queue, from 1 on */
@@ -231,8 +232,14 @@ static void load_issue(LoadPlay *play, guint32 w, guint64 at_ps)
     warp->ready_ps = at_ps + spec->warp_issue_ps;
     if (warp->step >= own && warp->step < loads)
         load_ask(play, w, warp->step % kind->unroll, 1 + (warp->step - own) / kind->unroll, at_ps);
-    if (++warp->step != loads || warp->pending == 0)
+    if (++warp->step == loads)
+        warp->ready_ps += kind->meanwhile_ps;
+    else if (warp->step == loads + kind->stores * kind->unroll)
+        warp->ready_ps += kind->work_ps;
+    if (warp->step != loads)
         load_push(play, warp->ready_ps, LOAD_ISSUE, w);
+    else if (warp->pending == 0)
+        load_push(play, warp->ready_ps + play->then_ps, LOAD_ISSUE, w);
 }
 
 static void load_come_down(LoadPlay *play, guint32 number, guint64 now_ps)
@@ -245,7 +252,7 @@ static void load_come_down(LoadPlay *play, guint32 number, guint64 now_ps)
     play->packets += LOAD_PAIR;
     play->now_ps = now_ps;
     if (--warp->pending == 0 && warp->step == (play->kind->peers + play->kind->own) * play->kind->unroll)
-        load_push(play, MAX(warp->ready_ps, end_ps), LOAD_ISSUE, chunk->warp);
+        load_push(play, MAX(warp->ready_ps, end_ps) + play->then_ps, LOAD_ISSUE, chunk->warp);
     chunk->next = play->spare;
     play->spare = number;
 }
@@ -301,6 +308,7 @@ static guint32 load_play(const Fabric *fabric, guint32 ctas, const LoadKind *kin
     LoadPlay play = {.fabric = fabric, .kind = kind, .gpus = gpus, .ctas = ctas, .warps = warps,
                      .depth = MAX((guint32)spec->gpu.source_queue_packets / LOAD_PAIR, 1),
                      .flit_fs = FLIT_BYTES * 1000000000ull / spec->link.rate_MBps};
+    play.then_ps = kind->then_ps + (kind->stores ? 0 : kind->work_ps);
     play.packet_ps = load_flits_ps(&play, LOAD_ANSWER_FLITS + 1);
     play.there_ps = (kind->trip_ps - MIN(2 * play.packet_ps, kind->trip_ps)) / 2;
     play.back_ps = spec->link.flight_ps + spec->link.credit_batch_ps / 2;
@@ -374,16 +382,19 @@ static const LoadKnown *load_known(LoadShares *shares, guint32 kind)
     return known;
 }
 
+static gboolean load_is_far(const LoadKnown *known) { return known->all < LOAD_ALL / 100 * LOAD_FAR_PERCENT; }
+
 guint32 load_share_links(LoadShares *shares, guint32 ctas, guint32 kind)
 {
     const LoadKnown *known = load_known(shares, kind);
     guint64 alone = (guint64)ctas * known->one;
-    return alone < known->all || known->all < LOAD_ALL / 100 * LOAD_FAR_PERCENT ? LOAD_ALL : known->all;
+    return alone < known->all || load_is_far(known) ? LOAD_ALL : known->all;
 }
 
 guint64 load_share_limit(LoadShares *shares, guint32 kind)
 {
     const LoadKnown *known = load_known(shares, kind);
     guint64 flits = shares->fabric->spec.link.rate_MBps * 1000000u / FLIT_BYTES * shares->fabric->links; /* a second */
-    return flits / (LOAD_ANSWER_FLITS + 1) * known->one / LOAD_ALL / known->kind.peers;
+    guint32 share = load_is_far(known) ? MIN(known->one, known->all / known->kind.ctas) : known->one;
+    return flits / (LOAD_ANSWER_FLITS + 1) * share / LOAD_ALL / known->kind.peers;
 }

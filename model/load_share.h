@@ -15,7 +15,10 @@
 
 /* What a CTA's warps do again and again: whole lines, 512 B with each instruction. Compared as memory: no holes. */
 typedef struct {
-    guint64 trip_ps;   /* of a load that meets no other */
+    guint64 trip_ps;      /* of a load that meets no other */
+    guint64 work_ps;      /* a warp's other work of a turn: before the last load, */
+    guint64 meanwhile_ps; /* while it waits for what it loads, */
+    guint64 then_ps;      /* and when that is there */
     guint32 ctas;      /* of each GPU, when all of them load, */
     guint32 warps;     /* and of each CTA */
     guint32 unroll;    /* elements of a turn: so many instructions for each source and destination */
@@ -32,7 +35,8 @@ guint32 load_kind(LoadShares *shares, const LoadKind *kind); /* its number */
 /* The share of its links' time that so many CTAs of each GPU can use, in millionths; all of it while they are far from
  * that. Played for all of them: fewer, as when they end one after the other, are no better. */
 guint32 load_share_links(LoadShares *shares, guint32 ctas, guint32 kind);
-/* Elements of 128 B a second that one CTA gets by itself, likewise. */
+/* Elements of 128 B a second that one CTA gets, turn after turn: by itself, or, if all together are far from the links'
+ * time, among the others, whose packets its own still meet. */
 guint64 load_share_limit(LoadShares *shares, guint32 kind);
 #define LOAD_ALL 1000000u
 

@@ -223,3 +223,5 @@ SimTime port_holds_wait_ps(const PortHolds *holds, guint32 gpu)
 {
     return holds->queues ? holds->gpu[gpu].wait_ps : 0;
 }
+
+gboolean port_holds_full(const PortHolds *holds, guint32 gpu) { return holds->gpu[gpu].waiting > holds->room; }

@@ -32,6 +32,8 @@ guint32 port_holds_share(PortHolds *holds, guint32 gpu, guint32 most, SimTime no
 #define PORT_FREE 1000000u
 /* How long what a GPU sends waits in the switch at most, as of port_holds_end. */
 SimTime port_holds_wait_ps(const PortHolds *holds, guint32 gpu);
+/* Whether its ports stand still for others' full links: its buffers in the switches are full. */
+gboolean port_holds_full(const PortHolds *holds, guint32 gpu);
 /* How many writes, in thousandths, one acknowledgement answers when they come so long after each other. */
 guint64 port_acks_merged(const FabricSpec *spec, SimTime every_ps);
 

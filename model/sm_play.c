@@ -3,8 +3,11 @@
 
 #include <string.h>
 
-#define SM_TURNS 32u       /* played, of each warp; */
-#define SM_TURNS_BEFORE 8u /* of which so many get warps out of step: all later ones take what the rest takes */
+#include "model/flow.h"
+
+#define SM_TURNS_FEW 32u /* of each warp, played for loops that have no more; */
+#define SM_TURNS 512u    /* for others: those beyond take what the last three quarters take. Warps that meet at the LSU
+                          * take a hundred turns to get out of step, if they ever do */
 #define SM_WARPS_MAX 32u
 
 typedef struct {
@@ -21,7 +24,7 @@ typedef struct {
     guint32 ready[SM_WARPS_MAX], n_ready; /* in order */
     guint32 last;      /* that issued */
     guint32 turns;     /* of all warps */
-    SimTime now_ps;
+    SimTime now_ps, away_ps;
 } SmPlay;
 
 static void play_wake(SmPlay *play)
@@ -112,6 +115,8 @@ static SimTime play_issue(SmPlay *play, SmPlayWarp *warp)
     }
     if (step->kind == UOP_LOAD || step->kind == UOP_MC_LOAD)
         warp->there_ps[step->reg * play->kind->unroll + warp->k] = play->now_ps + play->kind->answer_ps;
+    if (step->away && play->away_ps == 0)
+        play->away_ps = play->now_ps;
     warp->asked_ps = MAX(warp->front_ps, warp->not_before_ps);
     warp->issued_ps = warp->front_ps = play->now_ps;
     warp->not_before_ps = play->now_ps + play->spec->warp_issue_ps;
@@ -145,6 +150,8 @@ static void play_step(SmPlay *play)
 
 typedef struct {
     SmPlayKind kind;
+    guint32 turns;
+    SimTime away_ps;
     SimTime done_ps[SM_TURNS + 1]; /* by turns of all warps */
 } SmPlayed;
 
@@ -163,11 +170,12 @@ static void play_run(const SmSpec *spec, SmPlayed *played)
         play->warp[w].wake_ps = SIMTIME_NEVER;
         play->ready[w] = w;
     }
-    while (done < SM_TURNS) {
+    while (done < played->turns) {
         play_step(play);
-        while (done < SM_TURNS && play->turns >= (done + 1) * kind->warps)
+        while (done < played->turns && play->turns >= (done + 1) * kind->warps)
             played->done_ps[++done] = play->now_ps;
     }
+    played->away_ps = play->away_ps;
 }
 
 /* ---- what was asked before */
@@ -211,22 +219,31 @@ void sm_plays_free(SmPlays *plays)
     g_free(plays);
 }
 
-SimTime sm_play_ps(SmPlays *plays, const SmPlayKind *kind, guint64 turns)
+static const SmPlayed *played_of(SmPlays *plays, const SmPlayKind *kind, guint64 turns)
 {
     SmPlayed *played = g_hash_table_lookup(plays->played, kind);
     if (!played) {
         played = g_new0(SmPlayed, 1);
         memcpy(&played->kind, kind, played_bytes(kind));
-        play_run(plays->spec, played);
         g_hash_table_add(plays->played, played);
     }
-    const SimTime *done_ps = played->done_ps;
+    if (turns >= played->turns * 1000 && played->turns < SM_TURNS) {
+        played->turns = turns < SM_TURNS_FEW * 1000 ? SM_TURNS_FEW : SM_TURNS;
+        play_run(plays->spec, played);
+    }
+    return played;
+}
+
+SimTime sm_play_away_ps(SmPlays *plays, const SmPlayKind *kind) { return played_of(plays, kind, 0)->away_ps; }
+
+SimTime sm_play_ps(SmPlays *plays, const SmPlayKind *kind, guint64 turns)
+{
+    const SimTime *done_ps = played_of(plays, kind, turns)->done_ps;
     guint64 whole = turns / 1000, rest = turns % 1000;
     if (whole == 0)
         return done_ps[1];
     if (whole < SM_TURNS)
         return done_ps[whole] + (done_ps[whole + 1] - done_ps[whole]) * rest / 1000;
-    SimTime steady_ps = done_ps[SM_TURNS] - done_ps[SM_TURNS_BEFORE];
-    return done_ps[SM_TURNS] + (SimTime)((__uint128_t)steady_ps * (turns - SM_TURNS * 1000) /
-                                         ((SM_TURNS - SM_TURNS_BEFORE) * 1000));
+    SimTime steady_ps = done_ps[SM_TURNS] - done_ps[SM_TURNS / 4];
+    return done_ps[SM_TURNS] + flow_part(steady_ps, turns - SM_TURNS * 1000, SM_TURNS / 4 * 3000);
 }

@@ -53,8 +53,44 @@ static void test_more(void **state)
     assert_int_equal(share_of(2, &kind, &same), LOAD_ALL);
 }
 
+/* Proves that a warp's other work is part of its turn: before the loads and when they are there in full, meanwhile only
+ * as far as it takes longer than they do. */
+static void test_other_work(void **state)
+{
+    guint64 plain, limit;
+    LoadKind kind = {.trip_ps = TRIP_PS, .ctas = 1, .warps = 1, .unroll = 1, .peers = 1, .own = 1, .stores = 1,
+                     .strided = TRUE};
+    (void)state;
+    share_of(1, &kind, &plain);
+    guint64 turn_ps = 4 * PS_PER_S / plain;
+    kind.meanwhile_ps = TRIP_PS / 2;
+    share_of(1, &kind, &limit);
+    assert_int_equal(limit, plain);
+    kind.work_ps = 200000;
+    kind.then_ps = 100000;
+    share_of(1, &kind, &limit);
+    assert_in_range(4 * PS_PER_S / limit, turn_ps + 299000, turn_ps + 301000);
+    kind.meanwhile_ps = TRIP_PS + 300000;
+    share_of(1, &kind, &limit);
+    assert_in_range(4 * PS_PER_S / limit, turn_ps + 600000, turn_ps + 620000);
+}
+
+/* Proves that many CTAs which links do not hold up are a little slower each than one, for their packets still meet. */
+static void test_far_from_full(void **state)
+{
+    guint64 one, limit;
+    LoadKind kind = {.trip_ps = TRIP_PS, .ctas = 1, .warps = 16, .unroll = 1, .peers = 1, .own = 1, .stores = 1,
+                     .work_ps = 300000, .strided = TRUE};
+    (void)state;
+    share_of(1, &kind, &one);
+    kind.ctas = 36;
+    assert_int_equal(share_of(36, &kind, &limit), LOAD_ALL);
+    assert_in_range(limit, one * 95 / 100, one * 99 / 100);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_warp), cmocka_unit_test(test_more)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_warp), cmocka_unit_test(test_more),
+                                       cmocka_unit_test(test_other_work), cmocka_unit_test(test_far_from_full)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
