@@ -21,10 +21,11 @@ typedef struct {
     SimTime sent_ps[REPLICAS_RUN + 1]; /* when, from 1 on; 0: when the gate opened before */
 } Replicas;
 
-/* Nobody looks, nothing is broken, and no timer, request of another kind or one that has to be in time is in a lane. */
+/* Nobody looks, nothing is broken, and no timer, request of another kind or one that has to be in time is in a lane.
+ * Answers that leave the domain go one by one: a run of letters waits for lines that another processor has. */
 static gboolean replicas_can_run(const Link *up, const Gpu *gpu)
 {
-    gboolean odd = (up->rare & LINK_WATCHED) != 0 || gpu->fabric->probe || gpu->silent || up->ahead_ps;
+    gboolean odd = up->rare || gpu->fabric->probe || gpu->silent || up->ahead_ps;
     guint32 others = up->down | up->blocked | up->in_time | up->mixed | up->lane[LINK_LANE_TIMERS].count;
     return !odd && others == 0 && up->ring[VC_RSP].wire == up->ring[VC_RSP].head && up->drained_below[VC_RSP] == 0;
 }
