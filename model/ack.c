@@ -1,19 +1,17 @@
 #include "model/ack.h"
 
-void ack_flush(AckMerge *ack, Packet as, Link *link)
-{
-    ack_settle(link);
-    if (ack->held != 0)
-        link_push(link, ack_close(ack, as, FALSE), 0);
-}
-
 void ack_add(AckMerge *ack, Packet as, Link *link, Packet request, guint32 *next, guint64 merge_max, SimTime timer_ps,
              SimTime at_ps)
 {
-    Packet packet;
     ack_settle(link);
-    if (ack->held != 0)
+    gboolean first = ack->held == 0;
+    if (!first) /* else the chain ends with TXN_NONE, as it has since it was made, and nobody needs to look */
         *next = ack_head(ack);
-    if (ack_take(ack, as, link, request, merge_max, timer_ps, at_ps, &packet))
-        link_push(link, packet, 0);
+    ack->held += packet_count(request) * ACK_ONE + request.txn - ack_head(ack);
+    if (ack->held / ACK_ONE >= merge_max) {
+        link_push(link, ack_close(ack, as, request.train && merge_max == 1), 0);
+    } else if (first) {
+        ack->due = (guint32)(at_ps + timer_ps);
+        link_push_timer(link, as, at_ps + timer_ps);
+    }
 }

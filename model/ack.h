@@ -23,7 +23,6 @@ static inline guint32 ack_head(const AckMerge *ack) { return ack->held & PACKET_
  * acknowledged at at_ps, to leave by `link`; `next` is where its Txn keeps the chain, which ends there. */
 void ack_add(AckMerge *ack, Packet as, Link *link, Packet request, guint32 *next, guint64 merge_max, SimTime timer_ps,
              SimTime at_ps);
-void ack_flush(AckMerge *ack, Packet as, Link *link);
 
 /* Timers that are over by now come before what happens now. */
 static inline void ack_settle(Link *link)
@@ -37,11 +36,7 @@ static inline Packet ack_close(AckMerge *ack, Packet as, gboolean train)
 {
     as.bits += ack_head(ack) * PACKET_ONE(txn);
     ack->held = 0;
-    if (G_UNLIKELY(train)) {
-        as.train = 1;
-        as.flits = (as.flits * 2u) & 0x1fu;
-    }
-    return as;
+    return G_UNLIKELY(train) ? packet_as_train(as) : as;
 }
 
 /* For a LinkServe. A timer of the link's lane is over at at_ps: its packet is `as`. TRUE: *answer leaves. Timers are
@@ -53,25 +48,6 @@ static inline gboolean ack_expire(AckMerge *ack, Packet as, SimTime at_ps, Packe
         return FALSE;
     *answer = ack_close(ack, as, FALSE);
     return TRUE;
-}
-
-/* ack_add() for a LinkServe: TRUE: *answer leaves. If anything is held, the chain that the request's Txn ends has been
- * made to go on with ack_head(); else it ends with TXN_NONE, as it has since it was made, and nobody needs to look. */
-static inline __attribute__((always_inline)) gboolean
-ack_take(AckMerge *ack, Packet as, Link *link, Packet request, guint64 merge_max, SimTime timer_ps, SimTime at_ps,
-         Packet *answer)
-{
-    gboolean first = ack->held == 0;
-    ack->held += packet_count(request) * ACK_ONE + request.txn - ack_head(ack);
-    if (ack->held / ACK_ONE >= merge_max) {
-        *answer = ack_close(ack, as, request.train && merge_max == 1);
-        return TRUE;
-    }
-    if (first) {
-        ack->due = (guint32)(at_ps + timer_ps);
-        link_push_timer(link, as, at_ps + timer_ps);
-    }
-    return FALSE;
 }
 
 #endif

@@ -62,9 +62,8 @@ static ALWAYS_INLINE gboolean gpu_early_here(void *node, Link *from, Packet pack
     if (!plain)
         return FALSE;
     gpu_target_prefetch(node, packet);
-    packet.bits |= HOLD_NONE * PACKET_ONE(hold); /* not LINK_IN_TIME */
     from->answers->mixed |= packet.kind < PACKET_MC_WRITE;
-    link_push_lane(from->answers, LINK_LANE_REQUESTS, packet, at_ps);
+    link_push_lane(from->answers, LINK_LANE_REQUESTS, packet_unheld(packet), at_ps); /* not LINK_IN_TIME */
     return TRUE;
 }
 

@@ -137,8 +137,7 @@ static inline void exchange_replica(ReplicaBox *box, const Link *link, Packet pa
         replica_box_open(link->domain, link->switch_port, at_ps);
     if (G_UNLIKELY(box->n == box->size))
         replica_box_grow(box);
-    packet.bits |= (Packet){.hold = HOLD_NONE}.bits; /* not LINK_IN_TIME */
-    box->at[box->n++] = (LinkReady){at_ps, packet};
+    box->at[box->n++] = (LinkReady){at_ps, packet_unheld(packet)}; /* not LINK_IN_TIME */
 }
 void exchange_credit_first(Link *link, Vc vc, guint32 flits, guint64 batch); /* of a batch that has none */
 void exchange_list_late(LinkDomain *domain, Link *link);

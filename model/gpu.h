@@ -17,6 +17,7 @@
 #include "model/hbm.h"
 #include "model/link.h"
 #include "model/txn.h"
+#include "model/vas.h"
 
 typedef struct {
     guint64 out_ps;              /* SM to NVLink port */
@@ -77,7 +78,6 @@ struct GpuRoomWaiter {
 };
 
 /* Acknowledgement accumulators of a port, by requester (gpu_acks.h). */
-#define GPU_ACK_REQUESTERS 256u
 typedef enum { GPU_ACK_NONE, GPU_ACK_ONE, GPU_ACK_TRAIN, GPU_ACK_MORE } GpuAckState; /* what it holds */
 typedef struct {         /* what has joined its first write */
     guint32 end;         /* of the chain of the requester's Txns, but for the first write's */
@@ -85,7 +85,7 @@ typedef struct {         /* what has joined its first write */
 } GpuAckMore;
 #define GPU_ACK_ONE_WRITE (PACKET_TXN_MAX + 1)
 typedef struct {
-    guint64 state[GPU_ACK_REQUESTERS / 32]; /* GpuAckState, two bits each */
+    guint64 state[VAS_GPUS_MAX / 32]; /* GpuAckState, two bits each */
     GpuAckMore *more;
 } GpuAcks;
 

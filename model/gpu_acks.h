@@ -45,11 +45,7 @@ static inline guint32 gpu_chain_end(const TxnPool *pool, guint32 index)
 static inline Packet gpu_acks_answer(const Gpu *gpu, guint32 src, guint32 head, gboolean train)
 {
     Packet answer = {.bits = gpu_ack(gpu, src).bits + head * PACKET_ONE(txn)};
-    if (G_UNLIKELY(train)) {
-        answer.train = 1;
-        answer.flits = (answer.flits * 2u) & 0x1fu;
-    }
-    return answer;
+    return G_UNLIKELY(train) ? packet_as_train(answer) : answer;
 }
 
 /* A write joins others: TRUE: these are `merge_max` with it, and *answer leaves. */

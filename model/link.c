@@ -52,7 +52,7 @@ static void link_block(Link *link, SimFine start, SimTime retry_ps, SimTime now_
     link->blocked = TRUE;
     link->retry_ps = retry_ps;
     if (link->log) /* who is blocked has to look at each packet that joins */
-        link->log->member[link->log_member].behind = 0;
+        link_log_keep_up(link);
     if (retry_ps != SIMTIME_NEVER)
         link_send_by(link, retry_ps);
 }

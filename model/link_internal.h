@@ -72,19 +72,12 @@ static inline gint32 link_front_flits(const Link *link, unsigned v, gboolean log
     return link_slot(&link->ring[v], link->ring[v].wire)->packet.flits;
 }
 
-/* As the port that answers has it in its lane of requests. */
-static inline LinkReady link_told_replica(Packet packet, SimTime at_ps)
-{
-    packet.bits |= (Packet){.hold = HOLD_NONE}.bits; /* not LINK_IN_TIME */
-    return (LinkReady){at_ps, packet};
-}
-
 /* A replica that its GPU can answer without a look at anything else goes into the lane of the answering port. */
 static ALWAYS_INLINE gboolean link_tell_replica(Link *link, Packet packet, SimTime at_ps)
 {
     if (G_UNLIKELY(!link->answers || replica_answer(packet.src) == REPLICA_BY_RECORD))
         return link_tell_early(link, packet, at_ps);
-    link_push_lane(link->answers, LINK_LANE_REQUESTS, link_told_replica(packet, at_ps).packet, at_ps);
+    link_push_lane(link->answers, LINK_LANE_REQUESTS, packet_unheld(packet), at_ps); /* not LINK_IN_TIME */
     return TRUE;
 }
 
@@ -229,7 +222,7 @@ static ALWAYS_INLINE void link_wire_logged(Link *link, SimFine start)
     link->logged--;
     link->log_next++;
     if (link->logged == 0)
-        link->log->member[link->log_member].behind = FALSE;
+        link_log_keep_up(link);
     link_wire_other(link, VC_CREQ, packet, TRUE, start);
 }
 

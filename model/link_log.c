@@ -31,11 +31,10 @@ void link_log_make_room(LinkLog *log)
 
 static void link_log_leave(Link *link)
 {
-    struct LinkLogMember *member = &link->log->member[link->log_member];
     link_log_copy(link);
+    link_log_keep_up(link);
     link->log->followers--;
-    member->link = NULL;
-    member->behind = FALSE;
+    link->log->member[link->log_member].link = NULL;
 }
 
 void link_log_follow(LinkLog *log, Link *link, guint32 n, guint32 round, guint32 gpu)
@@ -106,7 +105,7 @@ static void link_run_log(Link *link, SimFine until)
         } else if (!lane) {
             exchange_packet(link->domain, link, packet, at_ps);
         } else {
-            *link_ready_push(lane) = link_told_replica(packet, at_ps);
+            *link_ready_push(lane) = (LinkReady){at_ps, packet_unheld(packet)};
             first_ps = n == first ? at_ps : first_ps;
         }
     }
@@ -214,7 +213,7 @@ static inline void link_log_lag(Link *link)
     const LinkLog *log = link->log;
     struct LinkLogMember *member = &log->member[link->log_member];
     guint32 odd = (link->rare & LINK_WATCHED) | link->blocked | link->someone_waits | link->ready;
-    member->behind = -(guint32)(odd == 0 && link->logged && link->ahead_ps == 0);
+    member->behind = odd == 0 && link->logged && link->ahead_ps == 0;
     member->base = log->next - link->ring[VC_CREQ].waiting;
 }
 
@@ -231,7 +230,7 @@ void link_settle_logged(Link *link, SimTime until_ps)
 void link_log_take(Link *link)
 {
     link_settle_logged(link, sim_now_ps(link->sim));
-    link->log->member[link->log_member].behind = FALSE;
+    link_log_keep_up(link);
 }
 
 void link_log_take_all(LinkLog *log, SimTime now_ps)
@@ -262,7 +261,7 @@ static inline guint64 link_log_key(guint32 m, guint32 waiting) { return (guint64
 /* The key of a member that is behind, or a greater one; 0 of one that is not. */
 static inline guint64 link_log_bound(const LinkLog *log, guint32 m)
 {
-    return link_log_key(m, log->next - log->member[m].base) & -(guint64)(log->member[m].behind & 1);
+    return link_log_key(m, log->next - log->member[m].base) & -(guint64)log->member[m].behind;
 }
 
 /* Of those behind, the one that may have the longest queue. */

@@ -27,7 +27,7 @@ struct LinkLog {
     struct LinkLogMember {
         Link *link;     /* NULL: it follows another log now */
         guint32 round;
-        guint32 behind; /* all bits: it is, */
+        guint32 behind; /* 1: it is, */
         guint32 base;   /* and next - base is its queue if nothing has left it since it was looked at */
     } *member;
     LinkLogJoin join[LINK_LOG_JOINS]; /* of the last ones, by position */
@@ -57,6 +57,9 @@ static inline gboolean link_log_is_behind(const Link *link)
 {
     return link->log && link->log->member[link->log_member].behind;
 }
+
+/* From now on it looks at each packet that joins. */
+static inline void link_log_keep_up(Link *link) { link->log->member[link->log_member].behind = 0; }
 
 /* The first one that waits at the link. */
 static inline const Packet *link_log_first(const Link *link)

@@ -15,17 +15,12 @@ static ALWAYS_INLINE void link_join_now(Link *link, unsigned v, Packet packet, S
 }
 
 /* The first one leaves its lane. */
-static ALWAYS_INLINE void link_lane_drop(Link *link, LinkLane which)
-{
-    LinkReadyRing *lane = &link->lane[which];
-    link_ready_drop(lane);
-    link->first_ps[which] = lane->count ? link_ready_peek(lane)->at_ps : SIMTIME_NEVER;
-}
-
 static ALWAYS_INLINE LinkReady link_lane_pop(Link *link, LinkLane which)
 {
-    LinkReady first = *link_ready_peek(&link->lane[which]);
-    link_lane_drop(link, which);
+    LinkReadyRing *lane = &link->lane[which];
+    LinkReady first = *link_ready_peek(lane);
+    link_ready_drop(lane);
+    link->first_ps[which] = lane->count ? link_ready_peek(lane)->at_ps : SIMTIME_NEVER;
     return first;
 }
 

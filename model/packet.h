@@ -85,6 +85,18 @@ static inline guint32 packet_target(Packet packet, gboolean request)
 }
 const char *packet_kind_name(PacketKind kind);
 static inline guint32 packet_count(Packet packet) { return 1u + packet.train; }
+/* An acknowledgement of a single train, as two. */
+static inline Packet packet_as_train(Packet packet)
+{
+    packet.train = 1;
+    packet.flits = (packet.flits * 2u) & 0x1fu;
+    return packet;
+}
+/* It occupies no ingress buffer. */
+static inline Packet packet_unheld(Packet packet)
+{
+    return (Packet){.bits = packet.bits | HOLD_NONE * PACKET_ONE(hold)};
+}
 /* Counts it, or both of a train, which mostly nobody runs. */
 #define PACKET_ADD(counter, packet)        \
     do {                                   \

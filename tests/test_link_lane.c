@@ -303,7 +303,7 @@ static void test_ack_late(void **state)
     Merge merge;
     merge_open(&merge);
     ack_add(&merge.ack, merge.as, &merge.ends.link, (Packet){.txn = 1}, &merge.next[1], 3, 20000, 5000);
-    ack_flush(&merge.ack, merge.as, &merge.ends.link);
+    link_push(&merge.ends.link, ack_close(&merge.ack, merge.as, FALSE), 0);
     ack_add(&merge.ack, merge.as, &merge.ends.link, (Packet){.txn = 2}, &merge.next[2], 3, 20000, 1000);
     sim_run(merge.ends.sim, SIMTIME_NEVER);
     assert_int_equal(merge.ends.n, 2);

@@ -158,6 +158,15 @@ static SimTime copy_ps(guint64 bytes, guint64 footprint, guint32 sources, guint3
     return past_ps;
 }
 
+/* Flows against packets. */
+static double copy_off(guint64 bytes, guint64 footprint, guint32 sources, guint32 threads)
+{
+    double packets_ps = (double)copy_ps(bytes, footprint, sources, threads, FALSE);
+    double off = (double)copy_ps(bytes, footprint, sources, threads, TRUE) / packets_ps - 1;
+    print_message("%u threads: %.2f us, %.2f %%\n", threads, packets_ps * 1e-6, off * 100);
+    return off;
+}
+
 /* Proves that a loop of less than a turn of all its warps takes what its elements take, within 0.15 us of its packets;
  * the whole turn would be up to 1.3 us more. */
 static void test_less_than_a_turn(void **state)
@@ -208,10 +217,7 @@ static void test_lead_of_less_than_a_turn(void **state)
 static void test_places_of_loads(void **state)
 {
     (void)state;
-    double packets_ps = (double)copy_ps(1u << 20, 1u << 20, 2, 640, FALSE);
-    double off = (double)copy_ps(1u << 20, 1u << 20, 2, 640, TRUE) / packets_ps - 1;
-    print_message("%.2f us, %.2f %%\n", packets_ps * 1e-6, off * 100);
-    assert_true(fabs(off) < 0.02);
+    assert_true(fabs(copy_off(1u << 20, 1u << 20, 2, 640)) < 0.02);
 }
 
 /* Proves that warps which wait for their own GPU's memory wait as long as its own HBM takes, and not as others' loads
@@ -219,10 +225,7 @@ static void test_places_of_loads(void **state)
 static void test_own_hbm(void **state)
 {
     (void)state;
-    double packets_ps = (double)copy_ps(1u << 20, 1u << 30, 1, 128, FALSE);
-    double off = (double)copy_ps(1u << 20, 1u << 30, 1, 128, TRUE) / packets_ps - 1;
-    print_message("%.2f us, %.2f %%\n", packets_ps * 1e-6, off * 100);
-    assert_true(fabs(off) < 0.01);
+    assert_true(fabs(copy_off(1u << 20, 1u << 30, 1, 128)) < 0.01);
 }
 
 /* Proves that warps which meet at the LSU for many turns before they get out of step are played until they have: 8 and
@@ -230,12 +233,8 @@ static void test_own_hbm(void **state)
 static void test_many_turns(void **state)
 {
     (void)state;
-    for (guint32 threads = 256; threads <= 512; threads += 128) {
-        double packets_ps = (double)copy_ps(8u << 20, 1u << 30, 1, threads, FALSE);
-        double off = (double)copy_ps(8u << 20, 1u << 30, 1, threads, TRUE) / packets_ps - 1;
-        print_message("%u threads: %.2f us, %.2f %%\n", threads, packets_ps * 1e-6, off * 100);
-        assert_true(fabs(off) < 0.03);
-    }
+    for (guint32 threads = 256; threads <= 512; threads += 128)
+        assert_true(fabs(copy_off(8u << 20, 1u << 30, 1, threads)) < 0.03);
 }
 
 int main(void)
