@@ -5,7 +5,8 @@
  * other ends of its links: switches never meet but through GPUs. A letter written in one window is delivered as the
  * next one begins: each side fills one outbox while the other one empties the one before. A link that decides late
  * (link_settle) stands in a list and decides at the end of each window; credits freed in
- * a window go in a book (LinkCredits), of which the other side hears by one letter. */
+ * a window go in a book (LinkCredits), of which the other side hears by one letter. Ports of the GPUs that only answer
+ * replicas then are shared out by switch (gpu_settle_replicas_apart). */
 #ifndef MODEL_EXCHANGE_H
 #define MODEL_EXCHANGE_H
 
@@ -42,11 +43,13 @@ typedef struct {
     gboolean closed;    /* there is such a letter: what else comes in this window goes by letters, too */
 } ReplicaBox;
 
-/* Links that have packets to decide on, and no event. A decision of one may be a push to another, so that there is
- * one list for all links of the GPUs. */
+/* Links that have packets to decide on, and no event. A decision of one may be a push to another, so that more may come
+ * in while the list is gone through. */
 typedef struct {
     GPtrArray *link;
-    guint kept;              /* how many were left by the last window */
+    GPtrArray *rest;         /* those that cannot be done apart */
+    guint at, kept;          /* at a window's end: gone through so far, and of these stay; else all that were there */
+    SimTime next_ps;         /* when the first of these goes on */
 } LateList;
 
 /* What one side has written in a window: a cache line, for the other side reads it while this one writes the next. */
@@ -69,7 +72,7 @@ typedef struct LinkDomain {
     Sim *sim;
     guint32 window;
     SimTime first_ps;        /* the earliest letter of this window takes effect */
-    LateList *late;          /* of all links that decide on its clock */
+    LateList late;           /* of this side's links */
     GArray *open;            /* OpenBook: of credits freed in this window */
 } LinkDomain;
 
@@ -79,11 +82,14 @@ typedef struct {
     DataPool *data[EXCHANGE_SIDES];
     Link **link[EXCHANGE_SIDES]; /* by port: those that this side sends on */
     guint32 ports;
-    LateList switch_late;
+    struct Switch *sw;
+    struct GpuShare *share;  /* by GPU: of their ports to this switch */
+    _Atomic guint32 closed;  /* windows that the switch is through with */
 } ExchangePair;
 
 typedef struct Exchange {
-    LateList gpus_late;
+    struct Fabric *fabric;
+    gboolean is_shared;  /* ports of the GPUs are in this window's end */
     guint32 n;
     ExchangePair pair[]; /* by switch */
 } Exchange;
@@ -98,7 +104,7 @@ static inline Sim *exchange_sim(const Exchange *exchange, guint32 sw)
 {
     return exchange->pair[sw].side[EXCHANGE_SWITCH].sim;
 }
-void exchange_take(Exchange *exchange, const struct Switch *sw, guint32 port, Link *up, Link *down);
+void exchange_take(Exchange *exchange, struct Switch *sw, guint32 port, Link *up, Link *down);
 /* Data slots on their way from the switches to the GPUs. */
 guint32 exchange_slots(const Exchange *exchange);
 
@@ -111,6 +117,8 @@ static inline Letter *letter_box_add(LetterBox *box, guint32 port, SimTime at_ps
     if (box->n == 0)
         box->first_ps = at_ps;
     Letter *letter = &box->at[box->n++];
+
+
     letter->later_ps = (gint32)(at_ps - box->first_ps); /* a window and what delays differ by: under 2 ms */
     letter->port = port;
     return letter;
@@ -140,6 +148,10 @@ static inline void exchange_replica(ReplicaBox *box, const Link *link, Packet pa
     box->at[box->n++] = (LinkReady){at_ps, packet_unheld(packet)}; /* not LINK_IN_TIME */
 }
 void exchange_credit_first(Link *link, Vc vc, guint32 flits, guint64 batch); /* of a batch that has none */
+void exchange_credit(LinkDomain *domain, const Link *link, Vc vc, guint32 flits, guint book, SimTime at_ps);
 void exchange_list_late(LinkDomain *domain, Link *link);
+
+/* exchange_window.c */
+extern const struct SimExchange exchange_calls;
 
 #endif

@@ -8,12 +8,14 @@
 
 /* What is sent at most before it is looked at what has joined meanwhile. */
 #define REPLICAS_RUN 64u
+#define REPLICAS_AHEAD 12u /* a packet is fetched while so many before it are sent */
 
 typedef struct {
     Gpu *gpu;
     Link *up, *down;
     LinkRing *ring;           /* of answers */
-    guint32 served;
+    GpuShare *share;          /* NULL: this thread has the GPU */
+    guint32 served, stalls;
     gboolean told;            /* something has come into the lane of answers, which was empty */
     SimTime short_until_ps;   /* the port's own requests lack credits, and none come before */
     guint32 waited, sent;     /* answers: when a run began, and those that have left in it, */
@@ -22,12 +24,35 @@ typedef struct {
 } Replicas;
 
 /* Nobody looks, nothing is broken, and no timer, request of another kind or one that has to be in time is in a lane.
- * Answers that leave the domain go one by one: a run of letters waits for lines that another processor has. */
-static gboolean replicas_can_run(const Link *up, const Gpu *gpu)
+ * Answers that leave the domain go in runs at the end of a window (apart): nobody waits for the port then. */
+static ALWAYS_INLINE gboolean replicas_can_run(const Link *up, const Gpu *gpu, gboolean apart)
 {
-    gboolean odd = up->rare || gpu->fabric->probe || gpu->silent || up->ahead_ps;
+    gboolean odd = up->rare & ~LINK_LEAVES || gpu->fabric->probe || gpu->silent || up->ahead_ps;
     guint32 others = up->down | up->blocked | up->in_time | up->mixed | up->lane[LINK_LANE_TIMERS].count;
-    return !odd && others == 0 && up->ring[VC_RSP].wire == up->ring[VC_RSP].head && up->drained_below[VC_RSP] == 0;
+    guint32 waits = apart ? up->someone_waits : up->drained_below[VC_RSP];
+    return !odd && (others | waits) == 0 && up->ring[VC_RSP].wire == up->ring[VC_RSP].head;
+}
+
+/* A packet of that channel may find the wire free, and no credits: that needs an event. */
+static ALWAYS_INLINE gboolean replicas_may_block(const Replicas *run, unsigned v, SimTime at_ps)
+{
+    Link *up = run->up;
+    const gint32 most = 1 << PACKET_FLITS_BITS;
+    if (!run->share || up->free_at > simfine_from_ps(at_ps))
+        return FALSE;
+    if (up->ring[v].credits < most)
+        link_stage_collect(up, v, simfine_from_ps(at_ps));
+    return up->ring[v].credits < most;
+}
+
+static ALWAYS_INLINE SimTime replicas_hbm_ps(Replicas *run, guint32 bytes, SimTime at_ps)
+{
+    if (run->share) {
+        run->share->hbm_bytes[at_ps >> HBM_EPOCH_SHIFT & 1] += bytes;
+        return hbm_about_ps(&run->gpu->hbm, bytes, at_ps);
+    }
+    run->gpu->hbm_bytes += bytes;
+    return hbm_serve_about(&run->gpu->hbm, bytes, at_ps);
 }
 
 /* An answer from HBM comes into its lane if it is an operand, TRUE: no branch, nobody could predict whether. */
@@ -36,8 +61,7 @@ static ALWAYS_INLINE gboolean replicas_ask_hbm(Replicas *run, Packet answer, gui
     Link *up = run->up;
     LinkReadyRing *lane = &up->lane[LINK_LANE_ANSWERS];
     guint32 operand = (answer.kind == PACKET_MC_OPERAND) & (bytes != 0), first = operand & (lane->count == 0);
-    run->gpu->hbm_bytes += bytes;
-    SimTime ready_ps = hbm_serve_about(&run->gpu->hbm, bytes, at_ps) + run->gpu->spec->dram_ps;
+    SimTime ready_ps = replicas_hbm_ps(run, bytes, at_ps) + run->gpu->spec->dram_ps;
     SimTime last_ps = G_LIKELY(lane->count) ? link_ready_nth(lane, lane->count - 1)->at_ps : 0;
     *link_ready_push(lane) = (LinkReady){MAX(ready_ps, last_ps), answer};
     lane->count -= 1 - operand;
@@ -51,7 +75,7 @@ static ALWAYS_INLINE gboolean replicas_serve(Replicas *run, SimTime at_ps, Packe
 {
     LinkReady request = link_lane_pop(run->up, LINK_LANE_REQUESTS);
     Packet packet = request.packet;
-    run->gpu->stalls += at_ps > request.at_ps;
+    run->stalls += at_ps > request.at_ps;
     run->served += packet_count(packet);
     link_credit(run->down, VC_CREQ, packet.flits, at_ps);
     *answer = gpu_replica_answer(run->gpu, packet);
@@ -76,7 +100,7 @@ static ALWAYS_INLINE void replicas_note_credits(Replicas *run)
 static ALWAYS_INLINE ReplicasNext replicas_again(Replicas *run)
 {
     replicas_note_credits(run);
-    return replicas_can_run(run->up, run->gpu) ? REPLICAS_GO_ON : REPLICAS_END;
+    return replicas_can_run(run->up, run->gpu, run->share != NULL) ? REPLICAS_GO_ON : REPLICAS_END;
 }
 
 /* A LinkEarly: all that this loop sends is an answer of a replica. */
@@ -104,6 +128,7 @@ static ALWAYS_INLINE ReplicasNext replicas_send(Replicas *run, SimTime limit_ps)
         odd = ring->credits < (gint32)slot->packet.flits || kind < PACKET_MC_ACK || kind > PACKET_MC_OPERAND;
         if (G_UNLIKELY(odd))
             break;
+        __builtin_prefetch(link_slot(ring, ring->wire + REPLICAS_AHEAD));
         ring->waiting--;
         run->sent_ps[++sent] = simfine_to_ps(start);
         link_wire_first(up, ring, VC_RSP, slot, replicas_tell, start);
@@ -184,6 +209,8 @@ static G_GNUC_NO_INLINE ReplicasNext replicas_join_one(Replicas *run, SimTime at
 {
     Link *up = run->up;
     Packet answer;
+    if (replicas_may_block(run, VC_RSP, at_ps))
+        return REPLICAS_END;
     if (up->first_ps[LINK_LANE_ANSWERS] == at_ps)
         answer = link_lane_pop(up, LINK_LANE_ANSWERS).packet;
     else if (!replicas_serve(run, at_ps, &answer))
@@ -191,10 +218,20 @@ static G_GNUC_NO_INLINE ReplicasNext replicas_join_one(Replicas *run, SimTime at
     return replicas_join_free(run, VC_RSP, answer, at_ps);
 }
 
+/* The next decision may find that nothing that waits has credits. */
+static gboolean replicas_lack_credits(Link *up)
+{
+    unsigned v = up->last_vc ^ (up->ring[up->last_vc ^ 1u].waiting != 0);
+    return up->ring[v].credits < link_front_flits(up, v, FALSE) && !link_yields(up, v, FALSE, up->free_at) &&
+           !link_stage_collect(up, v, up->free_at);
+}
+
 /* The next decision is not to send the answer of a replica. */
 static G_GNUC_NO_INLINE ReplicasNext replicas_decide_other(Replicas *run, SimTime now_ps)
 {
     Link *up = run->up;
+    if (run->share && replicas_lack_credits(up))
+        return REPLICAS_END;
     guint64 order;
     SimTime join_ps = link_next_join(up, &order), limit_ps = MIN(MIN(join_ps, up->first_ps[LINK_LANE_PUSHES]), now_ps);
     link_note_of(up, FALSE);
@@ -215,22 +252,26 @@ static ReplicasNext replicas_go_on(Replicas *run, SimTime now_ps)
         order = LINK_ORDER_PUSHED;
     if (first_ps > now_ps || (first_ps == now_ps && order >= now_order))
         return REPLICAS_DONE;
+    if (push_ps < join_ps && replicas_may_block(run, VC_CREQ, push_ps))
+        return REPLICAS_END;
     if (push_ps < join_ps)
         return replicas_join_free(run, VC_CREQ, link_lane_pop(up, LINK_LANE_PUSHES).packet, push_ps);
     return replicas_join_one(run, join_ps);
 }
 
-gboolean gpu_settle_replicas(Link *up, SimTime now_ps)
+static ALWAYS_INLINE gboolean replicas_settle(Link *up, SimTime now_ps, GpuShare *share)
 {
     Gpu *gpu = up->source_node;
-    if (!replicas_can_run(up, gpu))
+    if (!replicas_can_run(up, gpu, share != NULL))
         return FALSE;
     Replicas run;
     run.gpu = gpu;
     run.up = up;
     run.down = &gpu->down[up->source_port];
     run.ring = &up->ring[VC_RSP];
+    run.share = share;
     run.served = 0;
+    run.stalls = 0;
     run.told = FALSE;
     ReplicasNext next = REPLICAS_GO_ON;
     replicas_note_credits(&run);
@@ -245,8 +286,41 @@ gboolean gpu_settle_replicas(Link *up, SimTime now_ps)
             next = replicas_go_on(&run, now_ps);
     }
     link_note_of(up, FALSE);
-    if (run.told)
+    if (run.told && !share) /* a window's end looks anyway */
         link_see_to(up);
-    gpu->served += run.served;
+    *(share ? &share->served : &gpu->served) += run.served;
+    *(share ? &share->stalls : &gpu->stalls) += run.stalls;
     return next != REPLICAS_END;
+}
+
+void gpu_replicas_fetch(const Link *up)
+{
+    const LinkRing *ring = &up->ring[VC_RSP];
+    const LinkReadyRing *lane = &up->lane[LINK_LANE_REQUESTS];
+    const char *slot = (const char *)link_slot(ring, ring->wire), *request = (const char *)&lane->at[lane->head];
+    for (guint line = 0; line < 3; line++) {
+        __builtin_prefetch(slot + 64 * line);
+        __builtin_prefetch(request + 64 * line);
+    }
+}
+
+gboolean gpu_settle_replicas(Link *up, SimTime now_ps) { return replicas_settle(up, now_ps, NULL); }
+
+gboolean gpu_settle_replicas_apart(Link *up, SimTime last_ps, GpuShare *share)
+{
+    return replicas_settle(up, last_ps, share);
+}
+
+void gpu_share_open(Gpu *gpu, SimTime last_ps) { hbm_roll(&gpu->hbm, last_ps); }
+
+void gpu_share_close(Gpu *gpu, GpuShare *share, SimTime last_ps)
+{
+    guint64 epoch = last_ps >> HBM_EPOCH_SHIFT;
+    for (guint64 e = epoch - MIN(epoch, 1); e <= epoch; e++) {
+        hbm_tell_about(&gpu->hbm, share->hbm_bytes[e & 1], e);
+        gpu->hbm_bytes += share->hbm_bytes[e & 1];
+    }
+    gpu->served += share->served;
+    gpu->stalls += share->stalls;
+    *share = (GpuShare){.served = 0};
 }

@@ -45,4 +45,19 @@ static inline gboolean gpu_answer_plain(Gpu *gpu, guint32 link, Packet packet, S
 /* Serves replicas and sends their answers up to now_ps, or, FALSE, until anything else is due at the port. */
 gboolean gpu_settle_replicas(Link *up, SimTime now_ps);
 
+/* What ports of one GPU have done on a thread of their own, while others of its ports do likewise on others: it is
+ * told of it afterwards. */
+typedef struct GpuShare {
+    guint64 served, stalls;
+    guint64 hbm_bytes[2]; /* by epoch, modulo 2 */
+} GpuShare;
+/* Likewise for a port whose answers leave the domain, at the end of a window: it touches nothing but the port, its
+ * switch's letters and `share`. FALSE, too, where anything else would be touched. */
+gboolean gpu_settle_replicas_apart(Link *up, SimTime last_ps, GpuShare *share);
+/* What it will read first of a port whose own lines are at hand. */
+void gpu_replicas_fetch(const Link *up);
+/* Before and after: of one GPU. */
+void gpu_share_open(Gpu *gpu, SimTime last_ps);
+void gpu_share_close(Gpu *gpu, GpuShare *share, SimTime last_ps);
+
 #endif

@@ -36,14 +36,23 @@ static inline void hbm_roll(Hbm *hbm, SimTime now_ps)
 }
 /* When HBM has moved them. now_ps does not go back. */
 SimTime hbm_serve(Hbm *hbm, guint32 bytes, SimTime now_ps);
-/* The same for what comes at at_ps, at most an epoch before any other that was told of. */
-static inline SimTime hbm_serve_about(Hbm *hbm, guint32 bytes, SimTime at_ps)
+/* The same for what comes at at_ps, at most an epoch before any other that was told of: in two steps, */
+static inline SimTime hbm_about_ps(const Hbm *hbm, guint32 bytes, SimTime at_ps)
 {
     guint64 epoch = at_ps >> HBM_EPOCH_SHIFT;
-    hbm_roll(hbm, at_ps);
-    hbm->about_bytes[epoch % HBM_EPOCHS] += bytes;
     SimTime wait_ps = epoch >= 3 ? hbm->wait_ps[(epoch - 3) % HBM_EPOCHS] : 0;
     return at_ps + wait_ps + simfine_to_ps(bytes * hbm->byte_time);
+}
+static inline void hbm_tell_about(Hbm *hbm, guint64 bytes, guint64 epoch)
+{
+    hbm->about_bytes[epoch % HBM_EPOCHS] += bytes;
+}
+/* or in one. */
+static inline SimTime hbm_serve_about(Hbm *hbm, guint32 bytes, SimTime at_ps)
+{
+    hbm_roll(hbm, at_ps);
+    hbm_tell_about(hbm, bytes, at_ps >> HBM_EPOCH_SHIFT);
+    return hbm_about_ps(hbm, bytes, at_ps);
 }
 
 #endif

@@ -189,6 +189,11 @@ SimTime link_close(Link *link, SimTime last_ps)
 {
     if (link_is_unsettled(link))
         link_settle_now(link, last_ps);
+    return link_closed_ps(link);
+}
+
+SimTime link_closed_ps(Link *link)
+{
     SimTime next_ps = link_next_ps(link);
     if (!link->ready && (link->blocked || (link->sending && link->send.time_ps <= next_ps)))
         next_ps = SIMTIME_NEVER; /* it has an event */

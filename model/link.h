@@ -351,6 +351,7 @@ void link_credit_return(Link *link, Vc vc, guint32 flits, SimTime at_ps);
 /* and the end of a window: all decisions up to last_ps. When the next one is due, SIMTIME_NEVER when the link needs
  * no more care. */
 SimTime link_close(Link *link, SimTime last_ps);
+SimTime link_closed_ps(Link *link); /* the same when these have been made */
 void link_set_down(Link *link, gboolean down);
 void link_set_errors(Link *link, guint64 error_ppb);
 void link_observe(Link *link, Probe probe, void *user); /* NULL: nobody */

@@ -9,6 +9,7 @@ libfanout_core_la_SOURCES += \
 	model/early.h \
 	model/exchange.c \
 	model/exchange.h \
+	model/exchange_window.c \
 	model/fabric.c \
 	model/fabric_spec.c \
 	model/fabric.h \

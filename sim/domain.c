@@ -1,6 +1,7 @@
-/* See domain.h. Workers sleep on `go` between windows, the caller's thread on `done` at their end; both look for a
- * while before they ask the kernel to wake them. Workers take the other domains from the first on, the caller's thread
- * from the last on, so that most stay with the processor that has them in its cache. */
+/* See domain.h. Workers sleep on `go` between windows and on `shared` till the Sim's own domain has pieces for them,
+ * the caller's thread on `done` at a window's end; all look for a while before they ask the kernel to wake them.
+ * Workers take the other domains, and the pieces, from the first on, the caller's thread from the last on, so that both
+ * stay with the processor that has them in its cache. */
 #include "sim/domain.h"
 
 #include <limits.h>
@@ -33,12 +34,13 @@ struct SimSplit {
     gboolean open;      /* the window is not closed on all sides */
     gboolean quit;
     guint32 window;
-    guint32 from_last;  /* domains that the caller's thread has taken in this window */
+    _Atomic guint32 *domain, *piece; /* by number: the last window in which somebody has taken it */
+    gboolean is_shared; /* the own domain has said whether there are pieces in this window, */
+    gboolean pieces;    /* and there are */
     guint workers;      /* 0: all domains are the caller's thread's, by turns */
     GThread **worker;
-    _Atomic guint32 taken __attribute__((aligned(64))); /* domains of this window, and those by workers */
-    _Atomic guint32 from_first;
     Gate go __attribute__((aligned(64)));
+    Gate shared __attribute__((aligned(64)));
     Gate done __attribute__((aligned(64))); /* windows that workers are through with, all together */
 };
 
@@ -70,19 +72,46 @@ static void gate_wait(Gate *gate, guint32 value)
     atomic_fetch_sub(&gate->sleepers, 1);
 }
 
+/* Nobody else has it in this window. */
+static gboolean split_claim(const SimSplit *split, _Atomic guint32 *of)
+{
+    return atomic_load_explicit(of, memory_order_relaxed) != split->window &&
+           atomic_exchange(of, split->window) != split->window;
+}
+
 /* One window of one of the other domains. */
 static void split_work_once(SimSplit *split, guint32 d)
 {
+    if (!split_claim(split, &split->domain[d]))
+        return;
     split->exchange->deliver(split->user, d);
     sim_drain(split->far[d - 1], split->end_ps - 1);
     split->next_ps[d] = split->exchange->close(split->user, d, split->end_ps - 1);
 }
 
-/* One that nobody has taken yet in this window. */
-static gboolean split_take(SimSplit *split)
+static void split_share_once(SimSplit *split, guint32 d)
 {
-    return atomic_load_explicit(&split->taken, memory_order_relaxed) < split->n &&
-           atomic_fetch_add(&split->taken, 1) < split->n;
+    if (split->pieces && split_claim(split, &split->piece[d]))
+        split->exchange->share(split->user, d, split->end_ps - 1);
+}
+
+/* What nobody else takes of a window's domains and pieces: a piece, as soon as there are any, goes behind the domain of
+ * its number, while what both touch is in the cache. */
+static void split_take_all(SimSplit *split, gboolean from_last)
+{
+    const guint32 n = split->n;
+    for (guint32 domains = 0, pieces = 0; pieces < n;) {
+        if (domains == n)
+            gate_wait(&split->shared, split->window);
+        gboolean told = atomic_load_explicit(&split->shared.value, memory_order_acquire) == split->window;
+        if (told && pieces < domains) {
+            split_share_once(split, from_last ? n - pieces : pieces + 1);
+            pieces++;
+        } else {
+            split_work_once(split, from_last ? n - domains : domains + 1);
+            domains++;
+        }
+    }
 }
 
 static gpointer split_work(gpointer user)
@@ -93,17 +122,22 @@ static gpointer split_work(gpointer user)
         gate_wait(&split->go, window);
         if (split->quit)
             return NULL;
-        while (split_take(split))
-            split_work_once(split, 1 + atomic_fetch_add(&split->from_first, 1));
+        split_take_all(split, FALSE);
         atomic_fetch_add(&split->done.value, 1);
         gate_wake(&split->done);
     }
 }
 
-static void split_help(SimSplit *split)
+/* The Sim's own domain is through with its events, or stops among them: everybody takes what is left. */
+static void split_share(SimSplit *split, gboolean pieces)
 {
-    while (split_take(split))
-        split_work_once(split, split->n - split->from_last++);
+    split->pieces = pieces;
+    if (!split->is_shared) {
+        split->is_shared = TRUE;
+        atomic_store(&split->shared.value, split->window);
+        gate_wake(&split->shared);
+    }
+    split_take_all(split, TRUE);
 }
 
 static void split_wait(SimSplit *split)
@@ -160,6 +194,8 @@ gboolean sim_split(Sim *sim, guint n, Sim *far[], SimTime lookahead_ps, const Si
         split->far[d - 1] = far[d - 1] = split_far_new(sim);
         split->next_ps[d] = SIMTIME_NEVER;
     }
+    split->domain = g_new0(_Atomic guint32, n + 1);
+    split->piece = g_new0(_Atomic guint32, n + 1);
     split->worker = g_new(GThread *, split->workers);
     for (guint w = 0; w < split->workers; w++)
         split->worker[w] = g_thread_new("fanout-domain", split_work, split);
@@ -186,6 +222,8 @@ void split_free(SimSplit *split)
     g_free(split->worker);
     g_free(split->far);
     g_free(split->next_ps);
+    g_free(split->domain);
+    g_free(split->piece);
     g_aligned_free(split);
 }
 
@@ -209,21 +247,19 @@ static void split_open(SimSplit *split, SimTime from_ps)
 
     split->end_ps = MIN(end_ps, split->sim->until_ps + 1);
     split->open = TRUE;
-    split->from_last = 0;
-    atomic_store(&split->from_first, 0);
-    atomic_store(&split->taken, 0);
+    split->is_shared = FALSE;
     atomic_store(&split->go.value, ++split->window);
     gate_wake(&split->go);
-    if (split->workers == 0)
-        split_help(split);
     split->exchange->deliver(split->user, 0);
 }
 
 static void split_close(SimSplit *split)
 {
-    split->next_ps[0] = split->exchange->close(split->user, 0, split->end_ps - 1);
-    split_help(split);
+    const SimExchange *exchange = split->exchange;
+    SimTime last_ps = split->end_ps - 1;
+    split_share(split, exchange->share_out && exchange->share_out(split->user, last_ps));
     split_wait(split);
+    split->next_ps[0] = exchange->close(split->user, 0, last_ps);
     split->open = FALSE;
 }
 
@@ -247,8 +283,10 @@ void split_drain(SimSplit *split, SimTime limit_ps)
 
 void split_settle(SimSplit *split)
 {
-    if (split != NULL && split->open)
-        split_wait(split);
+    if (split == NULL || !split->open)
+        return;
+    split_share(split, FALSE);
+    split_wait(split);
 }
 
 SimTime split_now_ps(const SimSplit *split)

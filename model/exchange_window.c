@@ -1,0 +1,335 @@
+/* What is done as a window begins and ends, for each domain: see exchange.h. */
+#include <stdatomic.h>
+
+#include "model/early.h"
+#include "model/exchange.h"
+#include "model/gpu_replicas.h"
+#include "sim/domain.h"
+
+/* ---- its begin: what the other side wrote in the one before */
+
+static inline void fetch_lines(const void *from, guint lines)
+{
+    for (guint line = 0; line < lines; line++)
+        __builtin_prefetch((const char *)from + 64 * line, 1);
+}
+
+static void exchange_arrive(Link *link, Packet packet, SimTime at_ps)
+{
+    Vc v = packet_vc(&packet);
+    LinkRing *ring = &link->far[v];
+    if (ring->wire == ring->head) {
+        gboolean replica = packet.kind >= PACKET_MC_WRITE && packet.kind <= PACKET_MC_READ;
+        if (replica ? link_tell_replica(link, packet, at_ps) : link_tell_early(link, packet, at_ps))
+            return;
+        ring->wire = ring->head = 0;
+        sim_at_key(link->far_sim, &link->vc[v].arrive, at_ps);
+    }
+    if (G_UNLIKELY(link_ring_is_full(ring, 0)))
+        link_ring_grow(ring);
+    *link_slot(ring, ring->wire++) = (LinkSlot){packet, (guint32)at_ps};
+}
+
+/* What comes to it before a window begins changes nothing but the port: it needs no event. */
+static gboolean exchange_is_apart(const Link *link)
+{
+    return link->late && (link->blocked | link->someone_waits) == 0 && link->in_time == 0;
+}
+
+/* What a link's far ring holds goes before them. apart: those to ports for which nothing else is touched. */
+static void exchange_deliver_replicas(ExchangePair *pair, Outbox *out, gboolean apart)
+{
+    guint32 *ports = (guint32 *)(gpointer)out->ports->data, left = 0;
+    for (guint i = 0; i < out->ports->len; i++) {
+        ReplicaBox *box = &out->replicas[ports[i]];
+        Link *link = pair->link[EXCHANGE_SWITCH][ports[i]];
+        const LinkRing *far = &link->far[VC_CREQ];
+        gboolean lane = box->n && far->wire == far->head;
+        if (apart && !(lane && exchange_is_apart(link->answers))) {
+            ports[left++] = ports[i];
+            continue;
+        }
+        if (lane)
+            link_push_lane_all(link->answers, LINK_LANE_REQUESTS, box->at, box->n);
+        else
+            for (guint32 r = 0; r < box->n; r++)
+                exchange_arrive(link, box->at[r].packet, box->at[r].at_ps);
+        box->n = 0;
+        box->closed = FALSE;
+    }
+    g_array_set_size(out->ports, left);
+}
+
+#define LINES_AHEAD 4u /* what another processor may have is asked for so many links before */
+
+/* What a letter of credits changes: the link's own account, and the book. */
+static void exchange_fetch_credits(const ExchangePair *pair, guint side, const LetterBox *box, guint32 i)
+{
+    if (i + 2 * LINES_AHEAD < box->n) {
+        const Letter *letter = &box->at[i + 2 * LINES_AHEAD];
+        const Link *link = pair->link[side][letter->port];
+        fetch_lines(&link->book, 1);
+        fetch_lines(&link->credit[letter->credit.vc], 2);
+    }
+    if (i + LINES_AHEAD < box->n) {
+        const Letter *letter = &box->at[i + LINES_AHEAD];
+        fetch_lines(&pair->link[side][letter->port]->book[letter->credit.book][letter->credit.vc], 2);
+    }
+}
+
+static void exchange_deliver_credits(ExchangePair *pair, guint side, LetterBox *box, gboolean apart)
+{
+    guint32 left = 0;
+    for (guint32 i = 0; i < box->n; i++) {
+        const Letter *letter = &box->at[i];
+        Link *link = pair->link[side][letter->port];
+        Vc v = (Vc)letter->credit.vc;
+        exchange_fetch_credits(pair, side, box, i);
+        if (apart && !exchange_is_apart(link))
+            box->at[left++] = *letter;
+        else if (G_UNLIKELY(letter->credit.flits))
+            link_credit_return(link, v, letter->credit.flits, box->first_ps + (SimTime)letter->later_ps);
+        else
+            link_credit_merge(link, v, &link->book[letter->credit.book][v]);
+    }
+    box->n = left;
+}
+
+/* What the other one wrote in a window. */
+static inline Outbox *exchange_outbox(ExchangePair *pair, guint side, guint32 window)
+{
+    return &pair->side[!side].out[window & 1];
+}
+
+static inline void exchange_deliver_packet(ExchangePair *pair, guint side, const LetterBox *box, guint32 i)
+{
+    const Letter *letter = &box->at[i];
+    exchange_arrive(pair->link[!side][letter->port], letter->packet, box->first_ps + (SimTime)letter->later_ps);
+}
+
+#define RECORDS_AHEAD 8u
+
+/* To a switch: most letters are answers to replicas, which are only counted. */
+static void exchange_deliver_answers(ExchangePair *pair, const LetterBox *box)
+{
+    Switch *sw = pair->sw;
+    for (guint32 i = 0; i < box->n; i++) {
+        const Letter *letter = &box->at[i];
+        Link *up = pair->link[EXCHANGE_GPUS][letter->port];
+        const LinkRing *far = &up->far[VC_RSP];
+        guint32 kind = letter->packet.kind;
+        gboolean counts = (kind == PACKET_MC_ACK || kind == PACKET_MC_OPERAND) && (up->early_kinds >> kind & 1);
+        if (i + RECORDS_AHEAD < box->n)
+            __builtin_prefetch(&sw->record[letter[RECORDS_AHEAD].packet.txn], 1);
+        if (!counts || far->wire != far->head ||
+            !switch_count_here(sw, up, letter->packet, box->first_ps + (SimTime)letter->later_ps))
+            exchange_deliver_packet(pair, EXCHANGE_SWITCH, box, i);
+    }
+}
+
+#define DATA_KEPT 64 /* slots that the switches keep for their sums */
+
+static void pair_deliver(ExchangePair *pair, guint side)
+{
+    Outbox *out = exchange_outbox(pair, side, pair->side[side].window - 1);
+    const LetterBox packets = out->packets;
+    if (side == EXCHANGE_GPUS)
+        exchange_deliver_replicas(pair, out, FALSE);
+    if (side == EXCHANGE_SWITCH)
+        exchange_deliver_answers(pair, &packets);
+    else
+        for (guint32 i = 0; i < packets.n; i++)
+            exchange_deliver_packet(pair, side, &packets, i);
+    exchange_deliver_credits(pair, side, &out->credits, FALSE);
+    for (guint i = 0; i < out->slots->len; i++)
+        data_give(pair->data[side], g_array_index(out->slots, guint32, i));
+    out->packets.n = 0;
+    g_array_set_size(out->slots, 0);
+}
+
+/* ---- links that decide late */
+
+static void late_begin(LateList *late)
+{
+    late->at = late->kept = 0;
+    late->next_ps = SIMTIME_NEVER;
+}
+
+/* It has decided, up to then; due_ps: and goes on. */
+static void late_keep(LateList *late, Link *link, SimTime due_ps)
+{
+    if (due_ps == SIMTIME_NEVER)
+        return;
+    late->next_ps = MIN(late->next_ps, due_ps);
+    late->link->pdata[late->kept++] = link;
+}
+
+/* Those that are left, up to last_ps. */
+static void late_go_through(LateList *late, SimTime last_ps)
+{
+    for (; late->at < late->link->len; late->at++) {
+        Link *link = late->link->pdata[late->at];
+        late_keep(late, link, link_close(link, last_ps));
+    }
+}
+
+static SimTime late_end(LateList *late)
+{
+    g_ptr_array_set_size(late->link, (gint)late->kept);
+    return late->next_ps;
+}
+
+/* If the switch is through with the window, what it has written for such ports. */
+static void exchange_deliver_apart(ExchangePair *pair)
+{
+    guint32 window = pair->side[EXCHANGE_GPUS].window;
+    if (atomic_load_explicit(&pair->closed, memory_order_acquire) != window + 1)
+        return;
+    Outbox *out = exchange_outbox(pair, EXCHANGE_GPUS, window);
+    exchange_deliver_replicas(pair, out, TRUE);
+    exchange_deliver_credits(pair, EXCHANGE_GPUS, &out->credits, TRUE);
+}
+
+/* Ports of the GPUs, of one switch: what they can do on any thread. */
+static void exchange_share(void *user, guint d, SimTime last_ps)
+{
+    Exchange *exchange = user;
+    ExchangePair *pair = &exchange->pair[d - 1];
+    LateList *late = &pair->side[EXCHANGE_GPUS].late;
+    for (guint i = 0; i < late->link->len; i++) {
+        Link *link = late->link->pdata[i];
+        const Gpu *gpu = link->source_node;
+        if (i + 2 < late->link->len)
+            fetch_lines(late->link->pdata[i + 2], 8);
+        if (i + 1 < late->link->len)
+            gpu_replicas_fetch(late->link->pdata[i + 1]);
+        if (gpu_settle_replicas_apart(link, last_ps, &pair->share[gpu->id]))
+            late_keep(late, link, link_closed_ps(link));
+        else
+            g_ptr_array_add(late->rest, link);
+    }
+    late->at = late->kept;
+    for (guint i = 0; i < late->rest->len; i++)
+        late->link->pdata[late->kept + i] = late->rest->pdata[i];
+    g_ptr_array_set_size(late->link, (gint)(late->kept + late->rest->len));
+    g_ptr_array_set_size(late->rest, 0);
+    exchange_deliver_apart(pair);
+}
+
+/* Not where a window may be longer than what HBM takes for about one time. */
+static gboolean exchange_share_out(void *user, SimTime last_ps)
+{
+    Exchange *exchange = user;
+    Fabric *fabric = exchange->fabric;
+    guint late = 0;
+    for (guint32 s = 0; s < exchange->n; s++) {
+        LateList *list = &exchange->pair[s].side[EXCHANGE_GPUS].late;
+        late_begin(list);
+        late += list->link->len;
+    }
+    exchange->is_shared = late != 0 && fabric->spec.link.flight_ps >> HBM_EPOCH_SHIFT == 0;
+    if (!exchange->is_shared)
+        return FALSE;
+    for (guint32 g = 0; g < fabric->spec.system.gpus; g++)
+        gpu_share_open(&fabric->gpu[g], last_ps);
+    return TRUE;
+}
+
+static SimTime exchange_close_gpus(Exchange *exchange, SimTime last_ps)
+{
+    Fabric *fabric = exchange->fabric;
+    SimTime next_ps = SIMTIME_NEVER;
+    for (gboolean more = TRUE; more;) {
+        more = FALSE;
+        for (guint32 s = 0; s < exchange->n; s++) {
+            LateList *late = &exchange->pair[s].side[EXCHANGE_GPUS].late;
+            more = more || late->at < late->link->len;
+            late_go_through(late, last_ps);
+        }
+    }
+    for (guint32 s = 0; s < exchange->n; s++) {
+        ExchangePair *pair = &exchange->pair[s];
+        next_ps = MIN(next_ps, late_end(&pair->side[EXCHANGE_GPUS].late));
+        for (guint32 g = 0; exchange->is_shared && g < fabric->spec.system.gpus; g++)
+            gpu_share_close(&fabric->gpu[g], &pair->share[g], last_ps);
+    }
+    return next_ps;
+}
+
+/* The other side empties it while this one writes the next. */
+static void exchange_close_book(LinkDomain *domain, Link *link, Vc v)
+{
+    LinkCredits *book = link->freed[v];
+    guint which = book == &link->book[1][v];
+    if (book->full == 0) { /* all that was freed went by letters of its own */
+        book->next = LINK_BOOK_CLOSED;
+        return;
+    }
+    exchange_credit(domain, link, v, 0, which, link_batch_ps(&link->credit[v], link_batch_first(book)));
+    link->freed[v] = &link->book[!which][v];
+}
+
+/* All decisions are made: when the earliest letter takes effect. */
+static SimTime pair_close(ExchangePair *pair, guint side)
+{
+    LinkDomain *domain = &pair->side[side];
+    for (guint i = 0; i < domain->open->len; i++) {
+        const OpenBook *open = &g_array_index(domain->open, OpenBook, i);
+        if (i + LINES_AHEAD < domain->open->len)
+            fetch_lines(open[LINES_AHEAD].link->freed[open[LINES_AHEAD].vc], 1);
+        exchange_close_book(domain, open->link, open->vc);
+    }
+    g_array_set_size(domain->open, 0);
+    for (DataPool *data = pair->data[side]; side == EXCHANGE_SWITCH && data->n_free > DATA_KEPT;)
+        g_array_append_val(domain->writing->slots, data->free[--data->n_free]);
+    SimTime first_ps = domain->first_ps;
+    domain->first_ps = SIMTIME_NEVER;
+    domain->writing = &domain->out[++domain->window & 1];
+    return first_ps;
+}
+
+static void exchange_deliver(void *user, guint d)
+{
+    Exchange *exchange = user;
+    if (d != 0) {
+        pair_deliver(&exchange->pair[d - 1], EXCHANGE_SWITCH);
+        return;
+    }
+    for (guint32 s = 0; s < exchange->n; s++)
+        pair_deliver(&exchange->pair[s], EXCHANGE_GPUS);
+}
+
+static SimTime exchange_close(void *user, guint d, SimTime last_ps)
+{
+    Exchange *exchange = user;
+    if (d != 0) {
+        ExchangePair *pair = &exchange->pair[d - 1];
+        LateList *late = &pair->side[EXCHANGE_SWITCH].late;
+        late_begin(late);
+        late_go_through(late, last_ps);
+        SimTime next_ps = late_end(late), first_ps = pair_close(pair, EXCHANGE_SWITCH);
+        atomic_store_explicit(&pair->closed, pair->side[EXCHANGE_SWITCH].window, memory_order_release);
+        return MIN(next_ps, first_ps);
+    }
+    SimTime next_ps = exchange_close_gpus(exchange, last_ps);
+    for (guint32 s = 0; s < exchange->n; s++) {
+        SimTime first_ps = pair_close(&exchange->pair[s], EXCHANGE_GPUS);
+        next_ps = MIN(next_ps, first_ps);
+    }
+    return next_ps;
+}
+
+static gboolean exchange_is_busy(void *user)
+{
+    const Exchange *exchange = user;
+    gboolean busy = FALSE;
+    for (guint32 s = 0; s < exchange->n && !busy; s++) {
+        const LinkDomain *domain = &exchange->pair[s].side[EXCHANGE_GPUS];
+        busy = domain->first_ps != SIMTIME_NEVER || domain->open->len || domain->late.link->len > domain->late.kept;
+    }
+    return busy;
+}
+
+const SimExchange exchange_calls = {
+    .deliver = exchange_deliver, .share_out = exchange_share_out, .share = exchange_share, .close = exchange_close,
+    .is_busy = exchange_is_busy};
