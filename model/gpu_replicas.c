@@ -40,8 +40,10 @@ static ALWAYS_INLINE gboolean replicas_may_block(const Replicas *run, unsigned v
     const gint32 most = 1 << PACKET_FLITS_BITS;
     if (!run->share || up->free_at > simfine_from_ps(at_ps))
         return FALSE;
-    if (up->ring[v].credits < most)
-        link_stage_collect(up, v, simfine_from_ps(at_ps));
+    if (up->ring[v].credits < most && up->credit[v].due_ps <= at_ps) {
+        up->starved = 0; /* as link_serve_short() leaves it */
+        link_collect_credits(up, (Vc)v, at_ps);
+    }
     return up->ring[v].credits < most;
 }
 

@@ -33,6 +33,7 @@ same all_reduce -a twoshot -s dgx-h100 -b 256K --data off --set link.train_packe
 # Little room, so that credits and tags hold everything up; damaged packets; answers that do not merge; a lost link.
 same all_reduce -a nvls -s dgx-h100 -b 128K --set link.credits_switch_flits=32 --set link.credits_gpu_flits=40 \
     --set switch.multicast_tags=3 --set switch.reduction_tags=2
+same reduce_scatter -a nvls -s dgx-h100 -b 64K --data off --set link.credits_switch_flits=40
 same all_to_all -s dgx-h100 -b 256K --set gpu.response_queue_packets=2 --set gpu.source_queue_packets=2 \
     --set link.credit_batch_ps=1
 same all_reduce -a oneshot -s dgx-h100 -b 183K --set gpu.source_queue_packets=1 --set link.credits_switch_flits=57
