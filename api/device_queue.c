@@ -5,7 +5,6 @@
 
 #include "model/load_share.h"
 #include "model/port_hold.h"
-#include "model/port_share.h"
 
 guint32 device_queue_sms(const FoCta *cta)
 {
@@ -20,6 +19,29 @@ static gboolean queue_is_strided(const FoCta *cta, const LoopSpec *spec) { retur
 G_STATIC_ASSERT(FLOW_ALL == PORT_ALL && FLOW_ALL == LOAD_ALL);
 /* kind: of stores, or of loads, whose issue_ps is QUEUE_LOADS. */
 #define QUEUE_LOADS 1u
+
+/* Few different ones are enough: the same in each queue, unless there are very few. */
+static guint32 queue_about(const Gpu *gpu, guint32 sms)
+{
+    guint32 step = MIN(MAX(sms / 4, 1), (guint32)gpu->spec->out_queues);
+    return (sms + step / 2) / step * step;
+}
+
+PortShare device_queue_port(const Gpu *gpu)
+{
+    const GpuFlows *flows = &gpu->flows;
+    PortShares *ports = gpu->fabric->ports;
+    PortSide stores = {0, (guint32)(flows->issue_ps / flows->storing), flows->kind};
+    PortSide loads = {0, flows->ask_ps, flows->ask_kind};
+    if (flows->asking == 0)
+        return port_share(ports, flows->sms, stores.issue_ps, stores.kind);
+    for (guint32 q = 0; q < gpu->spec->out_queues; q++)
+        loads.sms += gpu->out[q].asking;
+    stores.sms = queue_about(gpu, flows->sms);
+    loads.sms = queue_about(gpu, loads.sms);
+    return port_share_mixed(ports, &stores, &loads);
+}
+
 guint32 device_queue_share(guint32 resource, guint32 flows, guint32 issue_ps, guint32 kind, gpointer user)
 {
     const Fabric *fabric = user;
@@ -27,6 +49,8 @@ guint32 device_queue_share(guint32 resource, guint32 flows, guint32 issue_ps, gu
         return load_share_links(fabric->loads, flows, kind);
     guint32 gpu = resource / FLOW_RESOURCES, sms = MAX(fabric->gpu[gpu].flows.sms, 1);
     guint32 most = MIN(port_share_links(fabric->ports, sms, issue_ps, kind), PORT_ALL / 1000 * FLOW_LINK_PER_MILLE);
+    if (fabric->gpu[gpu].flows.asking)
+        most = device_queue_port(&fabric->gpu[gpu]).per_mille * (PORT_ALL / 1000);
     return port_holds_share(fabric->holds, gpu, most, sim_now_ps(fabric->sim));
 }
 
@@ -70,7 +94,7 @@ SimTime device_queue_solved(gpointer user)
         flows->wait_ps = flows->worst_ps = 0;
         if (!flows->storing)
             continue;
-        PortShare port = port_share(fabric->ports, flows->sms, flows->issue_ps / flows->storing, flows->kind);
+        PortShare port = device_queue_port(&fabric->gpu[g]);
         flows->wait_ps = port.wait_ps;
         flows->worst_ps = port.worst_ps;
         flows->hold_ps = port_holds_wait_ps(fabric->holds, g);
@@ -140,6 +164,22 @@ guint32 device_queue_kind(const FoCta *cta, const DeviceCost *cost, const LoopSp
     return port_kind(cost->fabric->ports, &kind);
 }
 
+guint32 device_queue_asks(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint32 *ask_ps)
+{
+    const FabricSpec *fabric = &cost->fabric->spec;
+    guint32 packet_ps = (guint32)(FLIT_BYTES * 1000000u / fabric->link.rate_MBps);
+    PortKind kind = {.link_ps = packet_ps, .packet_ps = packet_ps, .warps = queue_warps(cta), .unroll = spec->unroll,
+                     .copies = MAX(cost->peers, 1), .strided = (guint32)queue_is_strided(cta, spec),
+                     .answer_ps = (guint32)((cost->packets + cost->flits) * packet_ps / MAX(cost->packets, 1))};
+    guint64 window = (guint64)cost->peers * spec->unroll * cta->count * spec->width / LINE_BYTES;
+    kind.window = (guint32)MIN(window, fabric->sm.loads_max);
+    *ask_ps = 0;
+    if (!cost->peers || cost->remote_stores)
+        return 0;
+    *ask_ps = (guint32)(device_cost_issue_ps(cost) / cost->peers);
+    return port_kind(cost->fabric->ports, &kind);
+}
+
 /* Work beside memory instructions, as far as it is longer than the gap between two of these: before the turn's last
  * load, until the first part that waits for what was loaded, and from there on. */
 static void queue_work(const LoopSpec *spec, guint64 gap_ps, LoadKind *how)
@@ -193,6 +233,7 @@ FlowClass *device_queue_class(const FoCta *cta, const DeviceCost *cost, const Lo
     guint32 out = cost->gpu * FLOW_RESOURCES + FLOW_OUT, down = cost->gpu * FLOW_RESOURCES + FLOW_DOWN, loads = 0;
     gboolean waits = queue_loads(cta, cost, spec, &loads);
     guint32 issue_ps = cost->remote_stores ? (guint32)device_queue_ps(cost) : 0;
+    gboolean asks = cost->peers && !cost->remote_stores;
     for (guint32 r = 0; r < all; r++) {
         FlowUse one = {.resource = r, .amount = (guint32)(cost->amount[r] + cost->rides[r])};
         if (!cost->amount[r])
@@ -205,6 +246,10 @@ FlowClass *device_queue_class(const FoCta *cta, const DeviceCost *cost, const Lo
         } else if (r == down && waits) {
             one.issue_ps = QUEUE_LOADS;
             one.kind = loads;
+        }
+        if (asks && r == out) {
+            one.amount = 1000 * cost->peers;
+            one.way = FLOW_TURNS;
         }
         if (one.amount)
             use[n++] = one;

@@ -5,6 +5,7 @@
 
 #include "api/device_cost.h"
 #include "model/flow.h"
+#include "model/port_share.h"
 
 /* Of a link's flits, what packets reach at full load: the hash loads links unevenly for a while,
  * and queues run empty. Calibrated against packet fidelity on all_gather and reduce_scatter
@@ -13,6 +14,11 @@
 
 /* A FlowShare; user: the Fabric. */
 guint32 device_queue_share(guint32 resource, guint32 flows, guint32 issue_ps, guint32 kind, gpointer user);
+/* What a GPU's stores get now of its ports, beside requests of loads if there are any. */
+PortShare device_queue_port(const Gpu *gpu);
+/* How requests of its loads get to the ports, a number of port_share.h; *ask_ps: the LSU's time of one, 0: it does not
+ * load from others, or it stores to them, too. */
+guint32 device_queue_asks(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint32 *ask_ps);
 /* After each solving: what packets beside flows, and fences, wait for; when shares change by themselves. */
 SimTime device_queue_solved(gpointer user);
 /* SMs that the CTA's launch takes. */

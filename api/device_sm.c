@@ -1,6 +1,8 @@
 /* See device_sm.h. */
 #include "api/device_sm.h"
 
+#include "api/device_queue.h"
+
 /* ---- the LSU of an SM */
 
 /* Flows of one SM share its LSU: each gets as much of a second of it as the others, or as it can use. */
@@ -23,14 +25,19 @@ static guint64 sm_lsu_level(const Sm *sm)
     }
 }
 
-/* Ports take turns among the queues that SMs store through, whoever shares one has so much less of it; and a loop's
- * weight is that of its SM, shared with the SM's others. */
+/* Ports take turns among the queues that SMs store and load through, whoever shares one has so much less of it; and a
+ * loop's weight is that of its SM, shared with the SM's others. */
 static guint32 sm_weight(const DeviceFlow *flow, const Sm *sm)
 {
-    guint64 usual = MAX(flow->sms / flow->fabric->spec.gpu.out_queues, 1);
-    if (!flow->issue_ps)
+    const GpuOutQueue *queue = sm->queue;
+    guint64 usual = MAX(flow->sms / flow->fabric->spec.gpu.out_queues, 1), loads = FLOW_WEIGHT;
+    if (!flow->issue_ps && (!flow->ask_ps || !sm->gpu->flows.storing))
         return FLOW_WEIGHT;
-    return (guint32)MAX(FLOW_WEIGHT * usual / MAX(sm->queue->storing * sm->storing, 1), 1);
+    if (sm->gpu->flows.asking && sm->gpu->flows.storing)
+        loads = device_queue_port(sm->gpu).loads_per_mille;
+    guint64 sharing = queue->storing * FLOW_WEIGHT + queue->asking * loads;
+    guint64 weight = flow->issue_ps ? FLOW_WEIGHT : loads, loops = flow->issue_ps ? sm->storing : sm->asking;
+    return (guint32)MAX(FLOW_WEIGHT * usual * weight / MAX(sharing * loops, 1), 1);
 }
 
 static void sm_adjust(const Sm *sm)
@@ -93,10 +100,24 @@ DeviceFlow *device_sm_before(const DeviceFlow *flow)
     return before;
 }
 
+static void sm_ask(const DeviceFlow *flow, gboolean begins)
+{
+    Sm *sm = flow->warp->sm;
+    GpuFlows *flows = &sm->gpu->flows;
+    flows->asking += begins ? 1u : -1u;
+    flows->ask_kind = flow->ask_kind;
+    flows->ask_ps = flow->ask_ps;
+    sm->asking += begins ? 1u : -1u;
+    if (sm->asking == (begins ? 1u : 0u))
+        sm->queue->asking += begins ? 1u : -1u;
+}
+
 void device_sm_store(const DeviceFlow *flow, gboolean begins)
 {
     Sm *sm = flow->warp->sm;
     GpuFlows *flows = &sm->gpu->flows;
+    if (flow->ask_ps)
+        sm_ask(flow, begins);
     if (flow->issue_ps == 0)
         return;
     flows->storing += begins ? 1u : -1u;

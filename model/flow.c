@@ -85,12 +85,15 @@ static FlowClass *flow_class_weighted(FlowNet *net, const FlowUse *use, guint32 
     class = g_new0(FlowClass, 1);
     class->use = g_memdup2(use, n * sizeof *use);
     class->place = g_new(guint32, n);
-    class->n = class->first = n;
-    for (guint32 u = n; u-- > 0;)
+    class->n = class->first = class->turns = n;
+    for (guint32 u = n; u-- > 0;) {
+        if (use[u].way == FLOW_TURNS)
+            class->turns = u;
         if (use[u].issue_ps) {
             class->first = u;
             class->last = MAX(class->last, u + 1);
         }
+    }
     class->limit = limit;
     class->weight = weight;
     g_hash_table_add(net->classes, class);

@@ -18,8 +18,9 @@
 
 /* How a flow is held up by a resource that is full. HELD: it waits. BEHIND: what queues elsewhere goes on to it, and
  * waits between the two: what it has where it queues sees to that (FlowShare), unless others are HELD there. RIDES: it
- * takes what it takes (acknowledgements, on a channel of their own), only others wait. */
-typedef enum { FLOW_HELD, FLOW_BEHIND, FLOW_RIDES } FlowWay;
+ * takes what it takes (acknowledgements, on a channel of their own), only others wait. TURNS: it waits, and where it is
+ * this that holds it up it takes turns with those that queue there: its weight counts (others' wherever they queue). */
+typedef enum { FLOW_HELD, FLOW_BEHIND, FLOW_RIDES, FLOW_TURNS } FlowWay;
 
 typedef struct {
     guint32 resource;

@@ -48,7 +48,7 @@ static guint64 fill_full(const FlowResource *resource)
 
 static gboolean fill_is_held(const FlowResource *resource, const FlowUse *use)
 {
-    return use->way == FLOW_HELD || (use->way == FLOW_BEHIND && resource->held);
+    return use->way == FLOW_HELD || use->way == FLOW_TURNS || (use->way == FLOW_BEHIND && resource->held);
 }
 
 static void fill_freeze(FlowNet *net, FlowClass *class, guint64 level)
@@ -73,6 +73,7 @@ static guint fill_stop(FlowNet *net, const FlowResource *resource, guint64 level
         if (class->frozen || !(all || class->most <= level) || !fill_is_held(resource, &class->use[user->use]))
             continue;
         fill_freeze(net, class, MIN(level, class->most));
+        class->stopped = (guint32)(resource - net->resource);
         stopped++;
     }
     return stopped;
@@ -154,17 +155,25 @@ static void flow_fill(FlowNet *net)
 /* It queues where all is used: there weights count. */
 static gboolean flow_is_weighed(const FlowNet *net, const FlowClass *class)
 {
+    if (class->turns < class->n)
+        return class->weight != FLOW_WEIGHT && class->stopped == class->use[class->turns].resource;
     for (guint32 u = class->first; class->weight != FLOW_WEIGHT && u < class->last; u++)
         if (class->use[u].issue_ps && flow_is_full(net, class->use[u].resource))
             return TRUE;
     return FALSE;
 }
 
+static void flow_grows(FlowClass *class)
+{
+    class->grows = FLOW_WEIGHT;
+    class->stopped = G_MAXUINT32;
+}
+
 void flow_solve(FlowNet *net)
 {
     guint weighed = 0;
     for (guint i = 0; i < net->active->len; i++)
-        ((FlowClass *)g_ptr_array_index(net->active, i))->grows = FLOW_WEIGHT;
+        flow_grows(g_ptr_array_index(net->active, i));
     flow_fill(net);
     for (guint i = 0; i < net->active->len; i++) {
         FlowClass *class = g_ptr_array_index(net->active, i);

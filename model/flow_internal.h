@@ -8,6 +8,8 @@ struct FlowClass {
     FlowUse *use;
     guint32 *place;   /* of each use, among its resource's users, while flows are under way */
     guint32 n, first, last; /* those that queue are among first to last - 1 */
+    guint32 turns;    /* the one that takes turns; n: none */
+    guint32 stopped;  /* while solving: the resource that holds it up */
     guint64 limit;
     guint32 weight;
     guint32 grows;    /* while solving: with this weight, */

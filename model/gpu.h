@@ -116,6 +116,8 @@ typedef struct {
 typedef struct {
     guint32 storing, sms;      /* loops, on so many SMs */
     guint32 kind;              /* of port_share.h */
+    guint32 asking;            /* loops that load from others, */
+    guint32 ask_kind, ask_ps;  /* likewise, and of a packet */
     guint64 issue_ps;          /* of all of them */
     SimTime trip_ps;           /* of a store that meets no other */
     SimTime wait_ps;           /* of a packet on its way to a port when these are full, */
@@ -137,7 +139,7 @@ typedef struct {
     struct Gpu *gpu;
     struct Sm *sm_head, *sm_tail; /* waiting for room in it */
     struct Sm *flow_head;       /* SMs with flows, by number (Sm.flow_next), */
-    guint32 storing;            /* and with flows that store */
+    guint32 storing, asking;    /* and with flows that store, and load from others */
 } GpuOutQueue;
 
 /* Of the specs, in packets or, where link.train_packets makes two of them one, in trains. */

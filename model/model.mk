@@ -59,8 +59,10 @@ libfanout_core_la_SOURCES += \
 	model/load_share.h \
 	model/port_hold.c \
 	model/port_hold.h \
+	model/port_internal.h \
 	model/port_play.c \
 	model/port_play.h \
+	model/port_result.c \
 	model/port_share.c \
 	model/port_share.h \
 	model/probe.h \

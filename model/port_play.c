@@ -1,82 +1,31 @@
 /* See port_play.h. */
-#include "model/port_play.h"
-
-#include <math.h>
+#include "model/port_internal.h"
 
 #include "model/sm.h"
 
-/* A chunk's packets take one link one behind the other, so that they are played as one unit (as link.train_packets). */
-#define PORT_CHUNK_LINES 2u
-#define PORT_UNITS 24576u         /* played */
+#define PORT_UNITS 24576u         /* played; */
+#define PORT_UNITS_MIXED 98304u   /* what loads and stores get of each other takes longer to tell */
 #define PORT_UNITS_BEFORE 4096u   /* not counted: queues fill */
 #define PORT_ARRAY_LINES 32768u   /* from one SM's array to the next one's: NCCL's slots of 4 MiB */
+#define PORT_LOADED_LINE ((guint64)1 << 40) /* what is loaded is elsewhere */
 #define PORT_SPREAD_PS 1000000u   /* in which the SMs begin */
-#define PORT_LOOK_PS 500000u      /* from one look at what still waits, as a fence has, to the next */
 #define PORT_WARP_LINES 4u        /* that a warp stores at once: 16 B a lane */
 #define PORT_WARP_UNITS (PORT_WARP_LINES / PORT_CHUNK_LINES)
 #define PORT_NOBODY G_MAXUINT32
 
-typedef struct {
-    guint16 sm, link;
-    guint32 next; /* in its queue */
-    guint64 issued_ps;
-} PortWaiting;
-
-/* As in sm_out.c: first in, first out. */
-typedef struct {
-    guint32 head, tail, count;
-    guint64 head_ps; /* since when the first one is the first */
-    guint32 sms;     /* that use it: a list by PortSm.next */
-    guint64 sm_ps;   /* when the first of them issues, */
-    guint32 sm;      /* and which; G_MAXUINT64: all stand still */
-    guint32 first, last; /* that waits for a place: a list by PortSm.behind */
-} PortQueue;
-
-typedef struct {
-    guint64 ready_ps, turn; /* among those ready at that instant: who was so first */
-    guint32 issued, out;    /* units so far, and those in its queue */
-    guint32 queue, next;    /* next: PORT_NOBODY: the last */
-    guint64 line;           /* the first of its instruction */
-    guint32 link;           /* of its next unit */
-    guint32 at_once;        /* units issued without a pause */
-    gboolean stalled, listed; /* it stands still; it is in its queue's list of those that wait for a place, */
-    guint32 behind;         /* before this one; PORT_NOBODY: the last */
-} PortSm;
-
-typedef struct {
-    guint64 room_ps;        /* when its queue has room */
-    guint64 free_ps;        /* when the link is free */
-    guint64 *left_ps;       /* when the last `depth` units left, or will leave, the queue: a ring, */
-    guint32 next;           /* the oldest of them */
-} PortLink;
-
-typedef struct {
-    const PortKind *kind;
-    const Fabric *fabric;
-    guint32 sms, n_queues;
-    guint64 issue_ps, turn;
-    guint32 depth, out, sm_out; /* limits in units: of a port's queue, of a queue before it, of an SM in that */
-    PortLink *port;         /* by link */
-    PortSm *sm;
-    PortQueue *queue;
-    PortWaiting *waiting;   /* all queues' entries; 0: none */
-    guint32 free_entry;
-    guint64 now_ps;
-    guint32 sent;
-    guint64 wait_ps;        /* of all units */
-    GArray *still_ps;       /* guint64, by instant n * PORT_LOOK_PS: what the last to wait then still waits */
-} PortPlay;
-
 /* The line of an SM's next instruction. */
 static guint64 port_line(const PortPlay *play, guint32 s)
 {
-    const PortKind *kind = play->kind;
-    guint64 n = play->sm[s].issued / PORT_WARP_UNITS, cta = (guint64)kind->warps * PORT_WARP_LINES;
+    const PortSm *sm = &play->sm[s];
+    const PortKind *kind = sm->as->kind;
+    guint64 n = sm->issued / PORT_WARP_UNITS, cta = (guint64)kind->warps * PORT_WARP_LINES;
     guint64 warp = n % kind->warps, turn = n / kind->warps / kind->copies;
     if (kind->unroll > 1)
         turn = n / kind->warps / kind->unroll / kind->copies * kind->unroll + n / kind->warps % kind->unroll;
-    guint64 at = kind->strided ? (turn * play->sms + s) * cta : (guint64)s * PORT_ARRAY_LINES + turn * cta;
-    return at + warp * PORT_WARP_LINES;
+    guint64 at = turn * cta + (guint64)sm->number * PORT_ARRAY_LINES;
+    if (kind->strided)
+        at = (turn * sm->as->sms + sm->number) * cta;
+    return at + warp * PORT_WARP_LINES + (sm->as == play->loads ? PORT_LOADED_LINE : 0);
 }
 
 static void port_next(PortPlay *play, guint32 s)
@@ -94,36 +43,19 @@ static guint64 port_room_ps(const PortPlay *play, guint32 link)
     return play->port[link].room_ps;
 }
 
-static void port_count(PortPlay *play, guint64 issued_ps, guint64 start_ps)
+static void port_send(PortPlay *play, const PortWaiting *unit, guint64 at_ps)
 {
-    play->wait_ps += start_ps - issued_ps;
-    for (guint64 n = (issued_ps + PORT_LOOK_PS - 1) / PORT_LOOK_PS; n * PORT_LOOK_PS < start_ps; n++) {
-        if (n >= play->still_ps->len)
-            g_array_set_size(play->still_ps, (guint)n + 1);
-        guint64 *still_ps = &g_array_index(play->still_ps, guint64, n);
-        *still_ps = MAX(*still_ps, start_ps - n * PORT_LOOK_PS);
+    PortLink *port = &play->port[unit->link];
+    const PortKind *kind = play->sm[unit->sm].as->kind;
+    guint64 start_ps = MAX(at_ps, port->free_ps), unit_ps = PORT_CHUNK_LINES * kind->packet_ps;
+    if (play->ahead_ps && kind->answer_ps) {
+        start_ps = MAX(start_ps, port->answered_ps);
+        guint64 back_ps = start_ps - MIN(start_ps, play->ahead_ps);
+        port->answered_ps = MAX(port->answered_ps, back_ps) + PORT_CHUNK_LINES * kind->answer_ps;
     }
-}
-
-/* The mean of what those that wait at an instant still have to wait; of instants since from_ps whose units have all
- * been sent. */
-static guint64 port_still_ps(const PortPlay *play, guint64 from_ps)
-{
-    guint64 until_ps = play->now_ps, first = from_ps / PORT_LOOK_PS + 1, sum_ps = 0, n = first;
-    for (guint32 q = 0; q < play->n_queues; q++)
-        if (play->queue[q].count)
-            until_ps = MIN(until_ps, play->waiting[play->queue[q].head].issued_ps);
-    for (; n * PORT_LOOK_PS <= until_ps && n < play->still_ps->len; n++)
-        sum_ps += g_array_index(play->still_ps, guint64, n);
-    return sum_ps / MAX(n - first, 1);
-}
-
-static void port_send(PortPlay *play, guint32 link, guint64 issued_ps, guint64 at_ps)
-{
-    PortLink *port = &play->port[link];
-    guint64 start_ps = MAX(at_ps, port->free_ps);
-    port_count(play, issued_ps, start_ps);
-    port->free_ps = start_ps + PORT_CHUNK_LINES * play->kind->packet_ps;
+    port_count(play, unit->issued_ps, start_ps);
+    port->free_ps = start_ps + unit_ps;
+    play->busy_ps += unit_ps;
     port->left_ps[port->next] = start_ps;
     port->next = port->next + 1 == play->depth ? 0 : port->next + 1;
     port->room_ps = port->left_ps[port->next];
@@ -191,7 +123,7 @@ static void port_ready(PortPlay *play, PortSm *sm, guint64 at_ps)
 /* The LSU's time of what it has issued. */
 static void port_pause(PortPlay *play, PortSm *sm)
 {
-    port_ready(play, sm, sm->ready_ps + sm->at_once * PORT_CHUNK_LINES * play->issue_ps);
+    port_ready(play, sm, sm->ready_ps + sm->at_once * PORT_CHUNK_LINES * sm->as->issue_ps);
     sm->at_once = 0;
 }
 
@@ -202,7 +134,7 @@ static void port_issue(PortPlay *play, guint32 s)
     guint64 at_ps = sm->ready_ps;
     guint32 waiting = play->queue[sm->queue].count;
     if (waiting == 0 && port_room_ps(play, sm->link) <= at_ps) {
-        port_send(play, sm->link, at_ps, at_ps);
+        port_send(play, &(PortWaiting){(guint16)s, (guint16)sm->link, 0, at_ps}, at_ps);
     } else if (sm->out < play->sm_out && waiting < play->out) {
         port_enqueue(play, s, at_ps);
     } else {
@@ -255,7 +187,7 @@ static void port_leave(PortPlay *play, guint32 q, guint64 at_ps)
     waiting->next = play->free_entry;
     play->free_entry = entry;
     play->sm[waiting->sm].out--;
-    port_send(play, waiting->link, waiting->issued_ps, at_ps);
+    port_send(play, waiting, at_ps);
     port_freed(play, waiting->sm, at_ps);
 }
 
@@ -287,41 +219,6 @@ static void port_step(PortPlay *play)
     }
 }
 
-/* How much SMs differ beside what comes of sharing their queue with more others or fewer. */
-static guint32 port_spread(const PortPlay *play, const guint32 *before)
-{
-    g_autofree double *sum = g_new0(double, play->sms + 1);
-    g_autofree guint32 *sharing = g_new0(guint32, play->n_queues), *among = g_new0(guint32, play->sms + 1);
-    double mean = 0, squares = 0;
-    for (guint32 s = 0; s < play->sms; s++)
-        sharing[play->sm[s].queue]++;
-    for (guint32 s = 0; s < play->sms; s++) {
-        double n = (double)PORT_CHUNK_LINES * (play->sm[s].issued - before[s]);
-        guint32 alike = sharing[play->sm[s].queue];
-        sum[alike] += n;
-        among[alike]++;
-        mean += n / play->sms;
-        squares += n * n / play->sms;
-    }
-    for (guint32 alike = 1; alike <= play->sms; alike++)
-        if (among[alike])
-            squares -= sum[alike] * sum[alike] / among[alike] / play->sms;
-    return (guint32)(1000 * sqrt(fmax(squares, 0) / mean));
-}
-
-static PortShare port_result(const PortPlay *play, const guint32 *before, guint64 begin_ps)
-{
-    guint64 past_ps = play->now_ps - begin_ps, inside_ps = (PORT_CHUNK_LINES - 1) * play->kind->packet_ps;
-    double counted = (double)PORT_CHUNK_LINES * (PORT_UNITS - PORT_UNITS_BEFORE);
-    double sms_ps = (double)play->issue_ps / play->sms, links_ps = play->kind->packet_ps / (double)play->fabric->links;
-    double per_mille = counted * MAX(sms_ps, links_ps) / (double)MAX(past_ps, 1) * 1000;
-    PortShare share = {.per_mille = (guint32)CLAMP(per_mille, 1, 1000),
-                       .wait_ps = play->wait_ps / (PORT_UNITS - PORT_UNITS_BEFORE) + inside_ps / 2,
-                       .worst_ps = port_still_ps(play, begin_ps) + inside_ps};
-    share.spread_per_mille = port_spread(play, before);
-    return share;
-}
-
 static void port_begin(PortPlay *play, const FabricSpec *spec, guint32 entries)
 {
     for (guint32 entry = 1; entry < entries; entry++)
@@ -330,14 +227,31 @@ static void port_begin(PortPlay *play, const FabricSpec *spec, guint32 entries)
     for (guint32 q = 0; q < play->n_queues; q++)
         play->queue[q].sms = play->queue[q].first = PORT_NOBODY;
     for (guint32 s = 0; s < play->sms; s++) {
-        play->sm[s].queue = sm_gpc(spec, s);
-        play->sm[s].ready_ps = hash_mix(s + 1) % PORT_SPREAD_PS;
-        play->sm[s].next = play->queue[play->sm[s].queue].sms;
-        play->queue[play->sm[s].queue].sms = s;
+        PortSm *sm = &play->sm[s];
+        sm->as = s < play->stores->sms ? play->stores : play->loads;
+        sm->number = sm->as == play->stores ? s : s - play->stores->sms;
+        sm->queue = play->loads->sms ? sm->number % play->n_queues : sm_gpc(spec, s);
+        sm->ready_ps = hash_mix(s + 1) % PORT_SPREAD_PS;
+        sm->next = play->queue[sm->queue].sms;
+        play->queue[sm->queue].sms = s;
         port_next(play, s);
     }
     for (guint32 q = 0; q < play->n_queues; q++)
         port_look(play, &play->queue[q]);
+}
+
+/* What waits for links back waits where answers do, then, in order with stores, where requests come in; what SMs may
+ * have under way is more than all that, or it never gets there. */
+static guint64 port_ahead_ps(const PortPlay *play)
+{
+    const FabricSpec *spec = &play->fabric->spec;
+    const PortPlayed *loads = play->loads;
+    guint64 flits = spec->link.credits_switch_flits + spec->link.credits_gpu_flits, pair_ps;
+    if (loads->sms == 0)
+        return 0;
+    pair_ps = loads->kind->packet_ps + play->stores->kind->packet_ps; /* about as many of either kind */
+    guint64 ahead = spec->gpu.response_queue_packets + flits * loads->kind->packet_ps / pair_ps;
+    return (guint64)loads->sms * loads->kind->window > ahead * play->fabric->links ? ahead * loads->kind->answer_ps : 0;
 }
 
 static guint32 port_units(guint64 packets)
@@ -345,11 +259,12 @@ static guint32 port_units(guint64 packets)
     return (guint32)((packets + PORT_CHUNK_LINES - 1) / PORT_CHUNK_LINES);
 }
 
-PortShare port_play(const Fabric *fabric, guint32 sms, guint64 issue_ps, const PortKind *kind)
+PortShare port_play(const Fabric *fabric, const PortPlayed *stores, const PortPlayed *loads)
 {
     const FabricSpec *spec = &fabric->spec;
     guint64 begin_ps = 0;
-    guint32 depth = port_units(spec->gpu.source_queue_packets + kind->behind);
+    guint32 units = loads->sms ? PORT_UNITS_MIXED : PORT_UNITS;
+    guint32 depth = port_units(spec->gpu.source_queue_packets + stores->kind->behind), sms = stores->sms + loads->sms;
     guint32 sm_out = port_units(spec->sm.out_packets), entries = sms * sm_out + 2;
     guint32 queues = (guint32)spec->gpu.out_queues;
     g_autofree guint64 *left = g_new0(guint64, fabric->links * depth);
@@ -358,18 +273,19 @@ PortShare port_play(const Fabric *fabric, guint32 sms, guint64 issue_ps, const P
     g_autofree PortSm *sm = g_new0(PortSm, sms);
     g_autofree PortQueue *queue = g_new0(PortQueue, queues);
     g_autofree PortWaiting *waiting = g_new0(PortWaiting, entries);
-    PortPlay play = {.kind = kind, .fabric = fabric, .sms = sms, .n_queues = queues, .issue_ps = issue_ps,
+    PortPlay play = {.stores = stores, .loads = loads, .fabric = fabric, .sms = sms, .n_queues = queues,
                      .depth = depth, .out = port_units(spec->gpu.out_packets), .sm_out = sm_out, .port = port,
-                     .sm = sm, .queue = queue, .waiting = waiting,
+                     .sm = sm, .queue = queue, .waiting = waiting, .counted = units - PORT_UNITS_BEFORE,
                      .still_ps = g_array_new(FALSE, TRUE, sizeof(guint64))};
     for (guint32 l = 0; l < fabric->links; l++)
         port[l].left_ps = &left[l * depth];
-    g_assert(sms > 0);
+    play.ahead_ps = port_ahead_ps(&play);
+    g_assert(stores->sms > 0);
     port_begin(&play, spec, entries);
-    while (play.sent < PORT_UNITS) {
+    while (play.sent < units) {
         if (play.sent == PORT_UNITS_BEFORE && begin_ps == 0) {
             begin_ps = play.now_ps;
-            play.wait_ps = 0;
+            play.wait_ps = play.busy_ps = 0;
             for (guint32 s = 0; s < sms; s++)
                 before[s] = sm[s].issued;
         }

@@ -4,7 +4,12 @@
 
 #include "model/port_share.h"
 
-/* So many SMs of a GPU store, an LSU taking issue_ps for a packet. */
-PortShare port_play(const Fabric *fabric, guint32 sms, guint64 issue_ps, const PortKind *kind);
+typedef struct {
+    guint32 sms;
+    guint64 issue_ps; /* what an LSU takes for a packet */
+    const PortKind *kind;
+} PortPlayed;
+/* So many SMs of a GPU store, and load if `loads` has any: in equal parts of all queues then. */
+PortShare port_play(const Fabric *fabric, const PortPlayed *stores, const PortPlayed *loads);
 
 #endif

@@ -6,8 +6,11 @@
  * are never all busy, and SMs that could just fill them do not. Flows (model/flow.h) know nothing of queues; this
  * tells them.
  *
+ * Requests of loads take the same way, in turns with stores; when links back are full of their answers, all room before
+ * these fills up, and stores wait behind requests.
+ *
  * Found by playing that one stage: SMs, hash, queues and ports as in sm.c, sm_out.c and gpu.c, links that never wait
- * for credits. Some ten thousand packets, milliseconds of computing. */
+ * for credits but for answers. Some ten thousand packets, milliseconds of computing; with loads ten times that. */
 #ifndef MODEL_PORT_SHARE_H
 #define MODEL_PORT_SHARE_H
 
@@ -23,6 +26,8 @@ typedef struct {
     guint32 copies;    /* and the same for so many GPUs one after the other, by the same links (their memory is laid out
                         * alike) */
     guint32 strided;   /* the CTAs take turns in one array, else each has an array of its own */
+    guint32 answer_ps; /* of loads: of an answer on the way back, */
+    guint32 window;    /* and how many an SM has under way at most */
 } PortKind;
 
 typedef struct {
@@ -31,7 +36,13 @@ typedef struct {
                                * share their queue with equally many others */
     guint64 wait_ps;          /* from a packet's issue to its link, in the mean, */
     guint64 worst_ps;         /* and what the last of those that wait at an instant still has to wait */
+    guint32 loads_per_mille; /* packets of an SM that loads over those of one that stores */
 } PortShare;
+
+/* SMs that do the same. */
+typedef struct {
+    guint32 sms, issue_ps, kind; /* issue_ps: LSU time of a packet; kind: a number of port_kind() */
+} PortSide;
 
 /* Remembers what it was asked before. */
 typedef struct PortShares PortShares;
@@ -45,6 +56,9 @@ PortShare port_share(PortShares *shares, guint32 sms, guint64 issue_ps, guint32 
 /* What so many SMs get of the links' time, in millionths; all of it: it is not the ports that hold them up. */
 guint32 port_share_links(PortShares *shares, guint32 sms, guint64 issue_ps, guint32 kind);
 #define PORT_ALL 1000000u
+/* What some SMs' stores and others' requests of loads get together, as many through each queue; per_mille is of the
+ * links' time. */
+PortShare port_share_mixed(PortShares *shares, const PortSide *stores, const PortSide *loads);
 #define PORT_ISSUE_STEP_PS 500u
 
 #endif

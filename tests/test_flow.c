@@ -151,6 +151,29 @@ static void test_weights(void **state)
     sim_free(sim);
 }
 
+/* Who takes turns with those that queue does so by its weight where it is this that holds it up, and by none where
+ * something else does. */
+static void test_turns(void **state)
+{
+    (void)state;
+    for (guint32 other = 0; other < 2; other++) {
+        Sim *sim = sim_new(&(SimSpec){.seed = 1}, NULL);
+        FlowNet *net = flow_new(sim, 2);
+        const FlowUse queues[] = {{0, UNIT, 1, 0, FLOW_HELD}};
+        const FlowUse turns[] = {{0, UNIT, 0, 0, FLOW_TURNS}, {1, UNIT, 0, 0, FLOW_HELD}};
+        Work store = {.item.done = on_done}, load = {.item.done = on_done};
+        flow_set_capacity(net, 0, 1000000000ull * UNIT);
+        flow_set_capacity(net, 1, (other ? 250000000ull : 1000000000ull) * UNIT);
+        flow_begin(net, flow_class(net, queues, 1, G_MAXUINT32), &store.item, 750ull * FLOW_LINE);
+        FlowClass *class = flow_class(net, turns, 2, G_MAXUINT32);
+        flow_begin(net, flow_class_like(net, class, G_MAXUINT32, FLOW_WEIGHT / 4), &load.item, 200ull * FLOW_LINE);
+        assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
+        assert_near(store.end_ps, other ? 950000 : 937500); /* 0.75 and 0.25 lines a ns; 0.8 and 0.2 */
+        flow_free(net);
+        sim_free(sim);
+    }
+}
+
 /* An acknowledgement takes of a full link what it takes, and its flow is not held up; all others share the rest. */
 static void test_riders_are_not_held_up(void **state)
 {
@@ -322,7 +345,7 @@ int main(void)
         cmocka_unit_test(test_shares_are_max_min_fair),
         cmocka_unit_test(test_rates_change_when_a_flow_ends),
         cmocka_unit_test(test_a_limited_flow_leaves_room),
-        cmocka_unit_test(test_tells_of_the_rest), cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_tells_of_the_rest), cmocka_unit_test(test_weights), cmocka_unit_test(test_turns),
         cmocka_unit_test(test_riders_are_not_held_up),
         cmocka_unit_test(test_behind_is_held_up_where_it_queues),
         cmocka_unit_test(test_collectives_agree_with_their_packets),

@@ -122,11 +122,37 @@ static void test_turns(void **state)
     shares_close(&bed, shares);
 }
 
+/* 32 SMs that load, so many packets at once, and 32 that store. */
+static PortShare mixed(PortShares *shares, guint32 ask_ps, guint32 window)
+{
+    PortKind write = kind_of(6115, 6115), read = kind_of(679, 679);
+    read.answer_ps = 6115;
+    read.window = window;
+    PortSide stores = {32, 2500, port_kind(shares, &write)}, loads = {32, ask_ps, port_kind(shares, &read)};
+    return port_share_mixed(shares, &stores, &loads);
+}
+
+/* Proves that SMs that load and SMs that store get as many packets through a queue, more of them who need the LSU less
+ * for a packet; and that stores wait behind loads whose answers fill the links back and all room before these. */
+static void test_mixed(void **state)
+{
+    Bed bed;
+    PortShares *shares = shares_open(&bed, NULL);
+    (void)state;
+    PortShare alike = mixed(shares, 2500, 64), fast = mixed(shares, 500, 64), full = mixed(shares, 500, 1024);
+    assert_in_range(alike.loads_per_mille, 930, 1070);
+    assert_in_range(fast.loads_per_mille, 1200, 2500);
+    assert_in_range(alike.per_mille, 930, 1000);
+    assert_in_range(fast.per_mille, 930, 1000);
+    assert_in_range(full.per_mille, 500, 800); /* links back are full of 32 SMs' answers */
+    shares_close(&bed, shares);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_few), cmocka_unit_test(test_depth),
                                        cmocka_unit_test(test_partly_busy),
                                        cmocka_unit_test(test_slow_switch), cmocka_unit_test(test_spread),
-                                       cmocka_unit_test(test_turns)};
+                                       cmocka_unit_test(test_turns), cmocka_unit_test(test_mixed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
