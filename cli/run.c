@@ -3,10 +3,6 @@
 
 #include <string.h>
 
-#include "sim/domain.h"
-
-#define RUN_TURNS_GPUS 32
-
 static Log *run_new_log(const Options *options, GError **error)
 {
     const char *spec = options->log ? options->log : g_getenv("FANOUT_LOG");
@@ -18,22 +14,10 @@ static Log *run_new_log(const Options *options, GError **error)
     return NULL;
 }
 
-/* GPUs and switches by turns, window by window: each leaves less in the processor's cache than both together, which
- * pays for the letters between them in large systems. Not where somebody looks on. */
-static gboolean run_takes_turns(const System *system, const Options *options, gboolean flows)
+gboolean run_open(Run *run, const System *system, const Options *options, guint64 data_bytes, GError **error)
 {
-    return options->cores == 0 && !flows && !options->vcd && !options->perfetto &&
-           options->calendar == SIM_CALENDAR_WHEEL && system->spec.system.gpus >= RUN_TURNS_GPUS;
-}
-
-gboolean run_open(Run *run, const System *system, const Options *options, guint64 data_bytes, gboolean flows,
-                  GError **error)
-{
-    gboolean turns = run_takes_turns(system, options, flows);
-    const SimSpec spec = {
-        .seed = options->seed, .calendar = options->calendar, .vcd_path = options->vcd,
-        .threads = options->cores, .one_thread = turns};
-    const SimSpec plain = {.seed = options->seed, .calendar = options->calendar};
+    const SimSpec spec = {.seed = options->seed, .calendar = options->calendar, .vcd_path = options->vcd,
+                          .threads = options->cores};
     gboolean keep = options->data == DATA_FULL ||
                     (options->data == DATA_AUTO && data_bytes <= options->max_memory);
     GError *why = NULL;
@@ -41,12 +25,6 @@ gboolean run_open(Run *run, const System *system, const Options *options, guint6
     run->log = run_new_log(options, &why);
     run->sim = run->log ? sim_new(&spec, &why) : NULL;
     run->fabric = run->sim ? fabric_new(run->sim, &system->spec, keep, &why) : NULL;
-    if (turns && g_error_matches(why, SIM_ERROR, SIM_ERROR_DOMAINS)) { /* this system cannot, and nobody asked for it */
-        g_clear_error(&why);
-        sim_free(run->sim);
-        run->sim = sim_new(&plain, &why);
-        run->fabric = fabric_new(run->sim, &system->spec, keep, &why);
-    }
     if (!run->fabric) {
         run_close(run);
         g_propagate_error(error, why);

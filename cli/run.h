@@ -13,13 +13,11 @@ typedef struct {
     Fabric *fabric;
 } Run;
 
-/* flows: not in packets. Packets of a large system run as domains by turns, with the same results,
- * unless --cores says otherwise. data_bytes: the simulated memory that the workload touches, over all
+/* data_bytes: the simulated memory that the workload touches, over all
  * GPUs: `--data auto` keeps the bytes when they fit --max-memory. Whether they are kept:
  * run->fabric->keep_bytes. GError: a log that is no log, a VCD that cannot be written, an impossible
  * system. Nothing to close after FALSE. */
-gboolean run_open(Run *run, const System *system, const Options *options, guint64 data_bytes, gboolean flows,
-                  GError **error);
+gboolean run_open(Run *run, const System *system, const Options *options, guint64 data_bytes, GError **error);
 void run_close(Run *run);
 
 /* What a run that got stuck reports: EXIT_WRONG, and an error that tells who waits for what. */

@@ -216,8 +216,7 @@ static ExitCode coll_one_row(CollRows *rows, CollSpec *spec, guint a, GError **e
                     "--cores: flows need no second core; write --fidelity packet, or leave --cores away");
         return EXIT_USER;
     }
-    if (!run_open(&run, rows->system, rows->options, flows ? G_MAXUINT64 : spec->bytes * 2 * gpus, flows,
-                  error))
+    if (!run_open(&run, rows->system, rows->options, flows ? G_MAXUINT64 : spec->bytes * 2 * gpus, error))
         return EXIT_USER;
     ExitCode code = EXIT_USER;
     CollResult result = {0};

@@ -37,7 +37,7 @@ struct SimSplit {
     _Atomic guint32 *domain, *piece; /* by number: the last window in which somebody has taken it */
     gboolean is_shared; /* the own domain has said whether there are pieces in this window, */
     gboolean pieces;    /* and there are */
-    guint workers;      /* 0: all domains are the caller's thread's, by turns */
+    guint workers;
     GThread **worker;
     Gate go __attribute__((aligned(64)));
     Gate shared __attribute__((aligned(64)));
@@ -142,13 +142,12 @@ static void split_share(SimSplit *split, gboolean pieces)
 
 static void split_wait(SimSplit *split)
 {
-    if (split->workers != 0)
-        gate_wait(&split->done, split->window * split->workers);
+    gate_wait(&split->done, split->window * split->workers);
 }
 
 gboolean sim_wants_domains(const Sim *sim)
 {
-    return sim->threads > 1 || sim->one_thread;
+    return sim->threads > 1;
 }
 
 static gboolean split_check(const Sim *sim, SimTime lookahead_ps, GError **error)
@@ -186,7 +185,7 @@ gboolean sim_split(Sim *sim, guint n, Sim *far[], SimTime lookahead_ps, const Si
         return FALSE;
     SimSplit *split = g_aligned_alloc0(1, sizeof *split, G_ALIGNOF(SimSplit));
     *split = (SimSplit){.sim = sim, .n = n, .exchange = exchange, .user = user, .lookahead_ps = lookahead_ps,
-                        .workers = sim->one_thread ? 0 : MIN(sim->threads - 1, n)};
+                        .workers = MIN(sim->threads - 1, n)};
     split->far = g_new(Sim *, n);
     split->next_ps = g_new(SimTime, n + 1);
     split->next_ps[0] = SIMTIME_NEVER;

@@ -6,7 +6,7 @@
  * concern anybody. All run through a window at once, the Sim's own domain on the thread of sim_run() with its
  * processes, each of the others on whichever thread has nothing else to do: the workers, and that of sim_run()
  * when it is through with its own. What its own has to do at a window's end may be shared out likewise, in pieces. Then
- * they meet, and letters are delivered as the next window begins. With SimSpec.one_thread they take turns instead.
+ * they meet, and letters are delivered as the next window begins.
  *
  * Whatever order letters come in, and whoever runs which domain, results are those of one domain as long as
  * events of one domain at one instant have an order of their own: see sim_at_key(). */

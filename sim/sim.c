@@ -25,7 +25,6 @@ Sim *sim_new(const SimSpec *spec, GError **error)
     sim->order = UINT64_MAX;
     sim->seed = spec->seed;
     sim->threads = spec->threads;
-    sim->one_thread = spec->one_thread;
     sim->vcd = vcd;
     sim->settled_ps = SIMTIME_NEVER;
     sim->waiters = g_array_new(FALSE, FALSE, sizeof(Waiter));

@@ -32,7 +32,6 @@ typedef struct {
     SimCalendar calendar;
     const char *vcd_path; /* NULL: no waveform; else written, and no running ahead */
     guint threads;        /* 0 or 1: one domain; more: see domain.h */
-    gboolean one_thread;  /* domains by turns, for what each leaves in the processor's cache */
 } SimSpec;
 
 typedef enum {

@@ -62,7 +62,6 @@ struct Sim {
 
     guint64 seed;
     guint threads;
-    gboolean one_thread;
     struct SimSplit *split; /* other domains; NULL: there is one */
     GThread *thread;
     Vcd *vcd;
