@@ -199,7 +199,6 @@ static void device_cta_main(void *arg)
             cta->cta->warp[w].on_idle = device_on_idle;
             sim_block(cta->sim, "its warps' end");
         }
-    launch->stack_used_max = MAX(launch->stack_used_max, sim_process_stack_used(cta->process));
     g_ptr_array_free(cta->regs, TRUE);
     for (guint32 w = 0; w < cta->cta->n_warps; w++)
         device_op_clear(&cta->warp[w].ring);

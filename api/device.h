@@ -36,7 +36,6 @@ struct DeviceLaunch {
     SimTime submitted_ps, start_ps, end_ps; /* start: first CTA placed */
     SimTime issued_ps;       /* all warps have issued their last instruction, */
     SimTime drained_ps;      /* and their stores are performed */
-    gsize stack_used_max;    /* bytes, of any CTA */
     gsize stack_bytes;
     Event start, end;
     DeviceDone done;
