@@ -108,20 +108,50 @@ guint64 device_queue_ps(const DeviceCost *cost)
     return MAX(device_cost_issue_ps(cost) * 1000 / MAX(cost->remote_stores, 1), 1);
 }
 
-/* Queues treat CTAs that store unlike: a random walk, whose steps the ports' play has measured. Without it all would
- * come to their fences at the same time, and links would idle. So many different ones are enough: the fewer, the fewer
- * times at which flows end and rates are solved. */
-#define QUEUE_STEPS 32u
-guint64 device_queue_work(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint32 kind, guint64 lines)
+/* A random walk's step of one of so many, of whom so many others are before it, in standard deviations. All steps
+ * together are none: what one has more of the ports another has less. */
+static double queue_step(guint32 many, guint32 before)
+{
+    return many > 1 ? (2.0 * before / (many - 1) - 1) * sqrt(3.0 * (many - 1) / (many + 1)) : 0;
+}
+
+/* Of this loop's packets, how many more or less than others' its SM gets through in the same time, over the square root
+ * of their number: ports treat queues unlike, and queues, much less so, their SMs, as the ports' play has measured.
+ * Who is before whom changes from loop to loop. */
+static double queue_steps(const FoCta *cta, const DeviceCost *cost, const PortShare *port)
+{
+    const FabricSpec *spec = &cost->fabric->spec;
+    Sm *sm = cta->cta->sm;
+    guint32 queues = (guint32)spec->gpu.out_queues, mine = sm_gpc(spec, sm->id), sms = 1, alike = 0;
+    guint32 sms_before = 0, queues_before = 0, launch = device_queue_sms(cta), numbers = MAX(launch, sm->id + 1);
+    guint64 turn = (guint64)cost->gpu << 32 | sm->loops++;
+    g_autofree guint32 *sharing = g_new0(guint32, queues);
+    sharing[mine] = 1;
+    for (guint32 s = 0; s < launch; s++) {
+        guint32 queue = sm_gpc(spec, s);
+        if (s == sm->id)
+            continue;
+        sharing[queue]++;
+        sms += queue == mine;
+        sms_before += queue == mine && hash_mix(turn * numbers + s) < hash_mix(turn * numbers + sm->id);
+    }
+    for (guint32 q = 0; q < queues; q++) {
+        alike += sharing[q] == sharing[mine];
+        queues_before += sharing[q] == sharing[mine] && hash_mix(turn * queues + q) < hash_mix(turn * queues + mine);
+    }
+    return (queue_step(alike, queues_before) * port->queues_per_mille +
+            queue_step(sms, sms_before) * port->spread_per_mille) / 1000;
+}
+
+/* CTAs that store are not equally fast. Without that all would come to their fences at the same time, and links would
+ * idle. */
+guint64 device_queue_work(const FoCta *cta, const DeviceCost *cost, guint32 kind, guint64 lines)
 {
     if (!cost->remote_stores)
         return lines * FLOW_LINE;
     PortShare port = port_share(cost->fabric->ports, device_queue_sms(cta), device_queue_ps(cost), kind);
-    guint64 mix = hash_mix((spec->part[spec->n_parts - 1].base * 131 + cost->gpu) * 131 + cta->cta->index);
-    double step = (double)(mix % QUEUE_STEPS) * 2 / (QUEUE_STEPS - 1) - 1;
-    double sigmas = step * sqrt(3.0 * (QUEUE_STEPS - 1) / (QUEUE_STEPS + 1)); /* their standard deviation is 1 */
     double packets = (double)lines * cost->remote_stores / 1000;
-    double times = 1 + sigmas * port.spread_per_mille / 1000 / sqrt(packets);
+    double times = 1 + queue_steps(cta, cost, &port) / sqrt(packets);
     return (guint64)(MAX(times, 0.5) * (double)lines * FLOW_LINE);
 }
 

@@ -28,7 +28,7 @@ guint64 device_queue_ps(const DeviceCost *cost);
 /* How its stores get to the ports: a number of port_share.h; 0 if they do not. */
 guint32 device_queue_kind(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec);
 /* Its lines as work: CTAs that store are not equally fast. */
-guint64 device_queue_work(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint32 kind, guint64 lines);
+guint64 device_queue_work(const FoCta *cta, const DeviceCost *cost, guint32 kind, guint64 lines);
 /* Of its work, what finds room in the queues before the ports when all of the launch store as fast as they can. */
 guint64 device_queue_room(const FoCta *cta, const DeviceCost *cost, guint32 kind);
 /* Lines a second that its GPU's ports can send. */

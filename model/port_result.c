@@ -29,26 +29,30 @@ static guint64 port_still_ps(const PortPlay *play, guint64 from_ps)
     return sum_ps / MAX(n - first, 1);
 }
 
-/* How much SMs differ beside what comes of sharing their queue with more others or fewer. */
-static guint32 port_spread(const PortPlay *play, const guint32 *before)
+/* How much queues that equally many SMs share differ in what one SM gets, and how much SMs of one queue do. */
+static void port_spread(const PortPlay *play, const guint32 *before, PortShare *share)
 {
-    g_autofree double *sum = g_new0(double, play->sms + 1);
+    g_autofree double *sum = g_new0(double, play->n_queues), *all = g_new0(double, play->sms + 1);
     g_autofree guint32 *sharing = g_new0(guint32, play->n_queues), *among = g_new0(guint32, play->sms + 1);
-    double mean = 0, squares = 0;
-    for (guint32 s = 0; s < play->sms; s++)
-        sharing[play->sm[s].queue]++;
+    double total = 0, apart = 0, queues = 0;
     for (guint32 s = 0; s < play->sms; s++) {
         double n = (double)PORT_CHUNK_LINES * (play->sm[s].issued - before[s]);
-        guint32 alike = sharing[play->sm[s].queue];
-        sum[alike] += n;
-        among[alike]++;
-        mean += n / play->sms;
-        squares += n * n / play->sms;
+        sharing[play->sm[s].queue]++;
+        sum[play->sm[s].queue] += n;
+        apart += n * n;
+        total += n;
+    }
+    for (guint32 q = 0; q < play->n_queues; q++) {
+        double square = sharing[q] ? sum[q] * sum[q] / sharing[q] : 0;
+        all[sharing[q]] += sum[q];
+        among[sharing[q]] += sharing[q];
+        apart -= square;
+        queues += square;
     }
     for (guint32 alike = 1; alike <= play->sms; alike++)
-        if (among[alike])
-            squares -= sum[alike] * sum[alike] / among[alike] / play->sms;
-    return (guint32)(1000 * sqrt(fmax(squares, 0) / mean));
+        queues -= among[alike] ? all[alike] * all[alike] / among[alike] : 0;
+    share->queues_per_mille = (guint32)(1000 * sqrt(fmax(queues, 0) / total));
+    share->spread_per_mille = (guint32)(1000 * sqrt(fmax(apart, 0) / total));
 }
 
 /* Packets of an SM that loads, in thousandths of those of one that stores. */
@@ -72,6 +76,6 @@ PortShare port_result(const PortPlay *play, const guint32 *before, guint64 begin
     PortShare share = {.per_mille = (guint32)CLAMP(per_mille, 1, 1000), .loads_per_mille = port_loads(play, before),
                        .wait_ps = play->wait_ps / play->counted + inside_ps / 2,
                        .worst_ps = port_still_ps(play, begin_ps) + inside_ps};
-    share.spread_per_mille = port_spread(play, before);
+    port_spread(play, before, &share);
     return share;
 }

@@ -32,8 +32,9 @@ typedef struct {
 
 typedef struct {
     guint32 per_mille; /* of what SMs or links could do, whichever is less: 1 to 1000, once in the steady state */
-    guint32 spread_per_mille; /* standard deviation of packets, over the square root of their number, among SMs that
-                               * share their queue with equally many others */
+    guint32 queues_per_mille; /* standard deviation of an SM's packets, over the square root of their number, among
+                               * queues that equally many SMs share, */
+    guint32 spread_per_mille; /* and among SMs of one queue */
     guint64 wait_ps;          /* from a packet's issue to its link, in the mean, */
     guint64 worst_ps;         /* and what the last of those that wait at an instant still has to wait */
     guint32 loads_per_mille; /* packets of an SM that loads over those of one that stores */

@@ -199,7 +199,8 @@ struct Sm {
     gboolean out_listed;
     struct Sm *flow_next;    /* of its queue */
     void *flows;             /* the first of its loops that are flows (api/device_flow.c), */
-    guint32 storing, asking; /* and how many of them store to other GPUs, and load from them */
+    guint32 storing, asking; /* and how many of them store to other GPUs, and load from them; */
+    guint32 loops;           /* and how many stored to others so far, or are about to */
     guint32 id, loads, stores, ctas, warps;
     guint64 packets, merged, stalls_port, stalls_limit;
 };

@@ -90,8 +90,15 @@ static void test_slow_switch(void **state)
     shares_close(&bed, shares);
 }
 
+/* Of so many packets, how much SMs that share their queue with equally many others differ. */
+static double apart(const PortShare *share, double packets)
+{
+    return hypot(share->queues_per_mille, share->spread_per_mille) / 1000 * sqrt(packets) / packets;
+}
+
 /* Proves that SMs which share their queue with others differ less among themselves the more packets they have sent:
- * the figure is of a random walk, not of those in fuller queues falling behind. */
+ * the figure is of a random walk, not of those in fuller queues falling behind; and that it is the queues that differ,
+ * by ten times as much as SMs of one queue do. */
 static void test_spread(void **state)
 {
     Bed bed;
@@ -102,7 +109,9 @@ static void test_spread(void **state)
     /* 12 SMs: 4 of 8 queues have two; as one group these would be 30 % and more apart */
     PortShare share = port_share(shares, 12, 3000, k);
     double sms_packets = 40960.0 / 12;
-    assert_true(share.spread_per_mille / 1000.0 * sqrt(sms_packets) < 0.15 * sms_packets);
+    assert_true(apart(&share, sms_packets) < 0.15);
+    assert_true(share.spread_per_mille > 0);
+    assert_true(share.spread_per_mille * 10 < share.queues_per_mille);
     shares_close(&bed, shares);
 }
 
@@ -118,7 +127,7 @@ static void test_turns(void **state)
     (void)state;
     PortShare share = port_share(shares, 36, 3000, port_kind(shares, &kind));
     double sms_packets = 40960.0 / 36;
-    assert_true(share.spread_per_mille / 1000.0 * sqrt(sms_packets) < 0.1 * sms_packets);
+    assert_true(apart(&share, sms_packets) < 0.1);
     shares_close(&bed, shares);
 }
 
