@@ -24,7 +24,7 @@ typedef struct {
 } Replicas;
 
 /* Nobody looks, nothing is broken, and no timer, request of another kind or one that has to be in time is in a lane.
- * Answers that leave the domain go in runs at the end of a window (apart): nobody waits for the port then. */
+ * apart: nor does anybody wait for what leaves it. */
 static ALWAYS_INLINE gboolean replicas_can_run(const Link *up, const Gpu *gpu, gboolean apart)
 {
     gboolean odd = up->rare & ~LINK_LEAVES || gpu->fabric->probe || gpu->silent || up->ahead_ps;
