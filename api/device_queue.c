@@ -48,9 +48,11 @@ guint32 device_queue_share(guint32 resource, guint32 flows, guint32 issue_ps, gu
     if (issue_ps == QUEUE_LOADS)
         return load_share_links(fabric->loads, flows, kind);
     guint32 gpu = resource / FLOW_RESOURCES, sms = MAX(fabric->gpu[gpu].flows.sms, 1);
-    guint32 most = MIN(port_share_links(fabric->ports, sms, issue_ps, kind), PORT_ALL / 1000 * FLOW_LINK_PER_MILLE);
-    if (fabric->gpu[gpu].flows.asking)
+    guint32 most;
+    if (device_queue_meets(&fabric->gpu[gpu]))
         most = device_queue_port(&fabric->gpu[gpu]).per_mille * (PORT_ALL / 1000);
+    else
+        most = MIN(port_share_links(fabric->ports, sms, issue_ps, kind), PORT_ALL / 1000 * FLOW_LINK_PER_MILLE);
     return port_holds_share(fabric->holds, gpu, most, sim_now_ps(fabric->sim));
 }
 
@@ -122,7 +124,7 @@ static double queue_steps(const FoCta *cta, const DeviceCost *cost, const PortSh
 {
     const FabricSpec *spec = &cost->fabric->spec;
     Sm *sm = cta->cta->sm;
-    guint32 queues = (guint32)spec->gpu.out_queues, mine = sm_gpc(spec, sm->id), sms = 1, alike = 0;
+    guint32 queues = (guint32)spec->gpu.out_queues, mine = sm_gpc(spec, sm->id), alike = 0;
     guint32 sms_before = 0, queues_before = 0, launch = device_queue_sms(cta), numbers = MAX(launch, sm->id + 1);
     guint64 turn = (guint64)cost->gpu << 32 | sm->loops++;
     g_autofree guint32 *sharing = g_new0(guint32, queues);
@@ -132,7 +134,6 @@ static double queue_steps(const FoCta *cta, const DeviceCost *cost, const PortSh
         if (s == sm->id)
             continue;
         sharing[queue]++;
-        sms += queue == mine;
         sms_before += queue == mine && hash_mix(turn * numbers + s) < hash_mix(turn * numbers + sm->id);
     }
     for (guint32 q = 0; q < queues; q++) {
@@ -140,7 +141,7 @@ static double queue_steps(const FoCta *cta, const DeviceCost *cost, const PortSh
         queues_before += sharing[q] == sharing[mine] && hash_mix(turn * queues + q) < hash_mix(turn * queues + mine);
     }
     return (queue_step(alike, queues_before) * port->queues_per_mille +
-            queue_step(sms, sms_before) * port->spread_per_mille) / 1000;
+            queue_step(sharing[mine], sms_before) * port->spread_per_mille) / 1000;
 }
 
 /* CTAs that store are not equally fast. Without that all would come to their fences at the same time, and links would

@@ -16,6 +16,8 @@
 guint32 device_queue_share(guint32 resource, guint32 flows, guint32 issue_ps, guint32 kind, gpointer user);
 /* What a GPU's stores get now of its ports, beside requests of loads if there are any. */
 PortShare device_queue_port(const Gpu *gpu);
+/* Some of its loops store to others, and some load from them. */
+static inline gboolean device_queue_meets(const Gpu *gpu) { return gpu->flows.asking && gpu->flows.storing; }
 /* How requests of its loads get to the ports, a number of port_share.h; *ask_ps: the LSU's time of one, 0: it does not
  * load from others, or it stores to them, too. */
 guint32 device_queue_asks(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint32 *ask_ps);

@@ -33,7 +33,7 @@ static guint32 sm_weight(const DeviceFlow *flow, const Sm *sm)
     guint64 usual = MAX(flow->sms / flow->fabric->spec.gpu.out_queues, 1), loads = FLOW_WEIGHT;
     if (!flow->issue_ps && (!flow->ask_ps || !sm->gpu->flows.storing))
         return FLOW_WEIGHT;
-    if (sm->gpu->flows.asking && sm->gpu->flows.storing)
+    if (device_queue_meets(sm->gpu))
         loads = device_queue_port(sm->gpu).loads_per_mille;
     guint64 sharing = queue->storing * FLOW_WEIGHT + queue->asking * loads;
     guint64 weight = flow->issue_ps ? FLOW_WEIGHT : loads, loops = flow->issue_ps ? sm->storing : sm->asking;

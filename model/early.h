@@ -32,7 +32,7 @@ gboolean switch_count_early(Switch *sw, Link *from, Packet packet, SimTime at_ps
 static ALWAYS_INLINE gboolean switch_early_here(void *node, Link *from, Packet packet, SimTime at_ps)
 {
     const SwitchPort *port = node;
-    if (packet.kind == PACKET_MC_ACK || packet.kind == PACKET_MC_OPERAND)
+    if (packet_is_counted(packet))
         return switch_count_early(port->sw, from, packet, at_ps);
     gboolean request = packet_vc(&packet) == VC_CREQ, held = (port->wait.count != 0) | (port->busy_until_ps > at_ps);
     if (G_UNLIKELY(request & held))

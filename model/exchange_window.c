@@ -14,13 +14,23 @@ static inline void fetch_lines(const void *from, guint lines)
         __builtin_prefetch((const char *)from + 64 * line, 1);
 }
 
-static void exchange_arrive(Link *link, Packet packet, SimTime at_ps)
+/* An answer that is only counted is so in line. */
+static ALWAYS_INLINE gboolean exchange_tell(Link *link, Packet packet, SimTime at_ps)
+{
+    if (packet.kind >= PACKET_MC_WRITE && packet.kind <= PACKET_MC_READ)
+        return link_tell_replica(link, packet, at_ps);
+    if (!packet_is_counted(packet))
+        return link_tell_early(link, packet, at_ps);
+    return (link->early_kinds >> packet.kind & 1) &&
+           switch_count_here(((SwitchPort *)link->sink_node)->sw, link, packet, at_ps);
+}
+
+static ALWAYS_INLINE void exchange_arrive(Link *link, Packet packet, SimTime at_ps)
 {
     Vc v = packet_vc(&packet);
     LinkRing *ring = &link->far[v];
     if (ring->wire == ring->head) {
-        gboolean replica = packet.kind >= PACKET_MC_WRITE && packet.kind <= PACKET_MC_READ;
-        if (replica ? link_tell_replica(link, packet, at_ps) : link_tell_early(link, packet, at_ps))
+        if (exchange_tell(link, packet, at_ps))
             return;
         ring->wire = ring->head = 0;
         sim_at_key(link->far_sim, &link->vc[v].arrive, at_ps);
@@ -101,29 +111,16 @@ static inline Outbox *exchange_outbox(ExchangePair *pair, guint side, guint32 wi
     return &pair->side[!side].out[window & 1];
 }
 
-static inline void exchange_deliver_packet(ExchangePair *pair, guint side, const LetterBox *box, guint32 i)
-{
-    const Letter *letter = &box->at[i];
-    exchange_arrive(pair->link[!side][letter->port], letter->packet, box->first_ps + (SimTime)letter->later_ps);
-}
-
 #define RECORDS_AHEAD 8u
 
-/* To a switch: most letters are answers to replicas, which are only counted. */
-static void exchange_deliver_answers(ExchangePair *pair, const LetterBox *box)
+/* side: who gets them. Most letters to a switch are answers to replicas, each of which needs its record. */
+static ALWAYS_INLINE void exchange_deliver_packets(ExchangePair *pair, guint side, const LetterBox *box)
 {
-    Switch *sw = pair->sw;
     for (guint32 i = 0; i < box->n; i++) {
         const Letter *letter = &box->at[i];
-        Link *up = pair->link[EXCHANGE_GPUS][letter->port];
-        const LinkRing *far = &up->far[VC_RSP];
-        guint32 kind = letter->packet.kind;
-        gboolean counts = (kind == PACKET_MC_ACK || kind == PACKET_MC_OPERAND) && (up->early_kinds >> kind & 1);
-        if (i + RECORDS_AHEAD < box->n)
-            __builtin_prefetch(&sw->record[letter[RECORDS_AHEAD].packet.txn], 1);
-        if (!counts || far->wire != far->head ||
-            !switch_count_here(sw, up, letter->packet, box->first_ps + (SimTime)letter->later_ps))
-            exchange_deliver_packet(pair, EXCHANGE_SWITCH, box, i);
+        if (side == EXCHANGE_SWITCH && i + RECORDS_AHEAD < box->n)
+            __builtin_prefetch(&pair->sw->record[letter[RECORDS_AHEAD].packet.txn], 1);
+        exchange_arrive(pair->link[!side][letter->port], letter->packet, box->first_ps + (SimTime)letter->later_ps);
     }
 }
 
@@ -132,14 +129,9 @@ static void exchange_deliver_answers(ExchangePair *pair, const LetterBox *box)
 static void pair_deliver(ExchangePair *pair, guint side)
 {
     Outbox *out = exchange_outbox(pair, side, pair->side[side].window - 1);
-    const LetterBox packets = out->packets;
     if (side == EXCHANGE_GPUS)
         exchange_deliver_replicas(pair, out, FALSE);
-    if (side == EXCHANGE_SWITCH)
-        exchange_deliver_answers(pair, &packets);
-    else
-        for (guint32 i = 0; i < packets.n; i++)
-            exchange_deliver_packet(pair, side, &packets, i);
+    exchange_deliver_packets(pair, side, &out->packets);
     exchange_deliver_credits(pair, side, &out->credits, FALSE);
     for (guint i = 0; i < out->slots->len; i++)
         data_give(pair->data[side], g_array_index(out->slots, guint32, i));

@@ -40,11 +40,7 @@ static ALWAYS_INLINE gboolean replicas_may_block(const Replicas *run, unsigned v
     const gint32 most = 1 << PACKET_FLITS_BITS;
     if (!run->share || up->free_at > simfine_from_ps(at_ps))
         return FALSE;
-    if (up->ring[v].credits < most && up->credit[v].due_ps <= at_ps) {
-        up->starved = 0; /* as link_serve_short() leaves it */
-        link_collect_credits(up, (Vc)v, at_ps);
-    }
-    return up->ring[v].credits < most;
+    return up->ring[v].credits < most && (!link_collect_due(up, v, at_ps) || up->ring[v].credits < most);
 }
 
 static ALWAYS_INLINE SimTime replicas_hbm_ps(Replicas *run, guint32 bytes, SimTime at_ps)
@@ -126,8 +122,7 @@ static ALWAYS_INLINE ReplicasNext replicas_send(Replicas *run, SimTime limit_ps)
     for (; sent < most && up->free_at <= last; last = own ? MIN(limit, yields) : limit) {
         SimFine start = up->free_at;
         LinkSlot *slot = link_slot(ring, ring->wire);
-        guint32 kind = slot->packet.kind;
-        odd = ring->credits < (gint32)slot->packet.flits || kind < PACKET_MC_ACK || kind > PACKET_MC_OPERAND;
+        odd = ring->credits < (gint32)slot->packet.flits || !packet_is_counted(slot->packet);
         if (G_UNLIKELY(odd))
             break;
         __builtin_prefetch(link_slot(ring, ring->wire + REPLICAS_AHEAD));

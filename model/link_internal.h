@@ -47,6 +47,8 @@ void link_settle_logged(Link *link, SimTime until_ps);
 /* link_lane.c. */
 void link_settle_lanes(Link *link, SimTime now_ps);
 void link_join_free(Link *link, unsigned v, Packet packet, SimTime at_ps);
+/* TRUE: credits of the channel have come by then, and are the sender's. */
+gboolean link_collect_due(Link *link, unsigned v, SimTime at_ps);
 /* The decision at `at` lacks credits: TRUE if they have come by then. */
 gboolean link_stage_collect(Link *link, unsigned v, SimFine at);
 /* It does so for good: what has been taken in of each channel, and joins no earlier than that, joins one by one. */

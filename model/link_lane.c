@@ -16,14 +16,18 @@ void link_join_inbox(Link *link, SimTime at_ps)
 
 void link_join(Link *link, unsigned v, Packet packet, SimTime at_ps) { link_join_now(link, v, packet, at_ps); }
 
-gboolean link_stage_collect(Link *link, unsigned v, SimFine at)
+gboolean link_collect_due(Link *link, unsigned v, SimTime at_ps)
 {
-    SimTime at_ps = simfine_to_ps(at);
     if (link->credit[v].due_ps > at_ps)
         return FALSE;
     link->starved = 0; /* as link_serve_short() leaves it */
     link_collect_credits(link, (Vc)v, at_ps);
-    return link->ring[v].credits >= link_front_flits(link, v, FALSE);
+    return TRUE;
+}
+
+gboolean link_stage_collect(Link *link, unsigned v, SimFine at)
+{
+    return link_collect_due(link, v, simfine_to_ps(at)) && link->ring[v].credits >= link_front_flits(link, v, FALSE);
 }
 
 /* Packets at the end of a channel's queue that join no earlier than `at` leave it. */

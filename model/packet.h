@@ -77,6 +77,11 @@ static inline Vc packet_vc(const Packet *packet)
 {
     return packet->kind >= PACKET_READ_RSP ? VC_RSP : VC_CREQ;
 }
+/* An answer to a replica, which the switch counts. */
+static inline gboolean packet_is_counted(Packet packet)
+{
+    return packet.kind == PACKET_MC_ACK || packet.kind == PACKET_MC_OPERAND;
+}
 /* Where a unicast packet goes: `dst` of a request, `src` of an answer, without a branch. */
 static inline guint32 packet_target(Packet packet, gboolean request)
 {

@@ -84,7 +84,7 @@ PortShare port_share(PortShares *shares, guint32 sms, guint64 issue_ps, guint32 
 guint32 port_share_links(PortShares *shares, guint32 sms, guint64 issue_ps, guint32 kind)
 {
     guint32 per_mille = port_share(shares, sms, issue_ps, kind).per_mille;
-    const PortKind *how = &g_array_index(shares->kinds, PortKind, kind);
+    const PortKind *how = port_kind_of(shares, kind);
     guint64 wanted = (guint64)sms * how->packet_ps * 1000 / (issue_ps * shares->fabric->links); /* of ports */
     if (per_mille >= 999 && wanted < 1000)
         return PORT_ALL;

@@ -289,7 +289,7 @@ static void switch_on_advance(Event *event, SimTime now_ps)
 static inline void switch_accept_answer(Switch *sw, Link *from, Packet packet, SimTime now_ps)
 {
     PROBE_POINT(sw->fabric, PROBE_INGRESS, sw->path, &packet, now_ps);
-    if (packet.kind == PACKET_MC_ACK || packet.kind == PACKET_MC_OPERAND) {
+    if (packet_is_counted(packet)) {
         link_credit(from, VC_RSP, packet.flits, now_ps); /* into the tag's own store */
         if (G_UNLIKELY(sw->fabric->probe) || !switch_count(sw, packet.txn))
             reduction_gather(sw, packet, now_ps);

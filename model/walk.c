@@ -72,7 +72,7 @@ static gboolean walk_is_replica(const WalkRaw *raw, gboolean replicated)
 {
     if (raw->step.stage == PROBE_GATHER)
         return TRUE;
-    if (raw->packet.kind == PACKET_MC_ACK || raw->packet.kind == PACKET_MC_OPERAND)
+    if (packet_is_counted(raw->packet))
         return raw->step.stage != PROBE_RESULT;
     return replicated && raw->packet.kind >= PACKET_MC_WRITE && raw->packet.kind <= PACKET_MC_READ &&
            raw->step.stage != PROBE_TABLE;

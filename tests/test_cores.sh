@@ -3,7 +3,7 @@
 # data and without, and that what they cannot do is refused with one line.
 . "$TOP_SRCDIR/tests/cli_test.sh"
 
-# same ARG...: the whole report, in one domain, on two and three threads.
+# same ARG...: the whole report, in one domain, on two and three threads, and by default.
 same() {
     "$FANOUT" coll "$@" --format json --cores 1 >one 2>err || complain "$*: exit $?: $(cat err)"
     for threads in 2 3; do
@@ -11,6 +11,8 @@ same() {
         cmp one two || complain "$*: $threads threads differ: $(diff one two | head -n 4)"
     done
     grep -q '"link_rows"' one || complain "$*: no statistics of links to compare"
+    "$FANOUT" coll "$@" --format json >two 2>err || complain "$* without --cores: exit $?: $(cat err)"
+    cmp one two || complain "$*: without --cores it differs: $(diff one two | head -n 4)"
 }
 same all_reduce -a nvls -s dgx-h100 -b 256K --data full
 same all_reduce -a nvls -s dgx-h100 -b 1M --data off
@@ -38,6 +40,9 @@ same all_reduce -a oneshot -s dgx-h100 -b 183K --set gpu.source_queue_packets=1 
 same all_reduce -a nvls -s dgx-h100 -b 256K --data off --set link.flight_ps=2000 --set gpu.response_queue_packets=5
 same all_reduce -a ring -s dgx-h100 -b 128K --set link.error_ppb=20000000 --seed 7
 same all_reduce -a nvls -s dgx-h100 -b 128K --set fault.link_down=gpu1.link2 --set fault.link_degraded=gpu0.link3
+
+# What cannot be several domains is one, where nobody asks for more.
+says "all_reduce" coll all_reduce -s gb200-nvl72 -n 8 -b 8K --fidelity packet --set link.drain_ps=1000
 
 coll="coll all_reduce -s teach-4gpu -b 8K"
 # shellcheck disable=SC2086
