@@ -144,6 +144,8 @@ guint64 coll_buffered_slots(const Coll *coll);
 guint64 coll_buffered_control(guint32 n);
 /* coll_plan.c */
 guint32 coll_channels(const CollGroup *group, const CollRow *row); /* that NCCL opens for it; 0: it has none */
+guint32 coll_resident(const CollGroup *group, guint32 threads);    /* CTAs of so many threads that a GPU holds */
+guint32 coll_threads_fit(const CollGroup *group, guint32 threads); /* cut to what a CTA can have */
 guint32 coll_threads(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto);
 guint32 coll_ctas(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto);
 gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo algo, CollProto proto,

@@ -164,9 +164,10 @@ static void buffered_post_all(const Buffered *b, const BufferedGroup *group, gui
 
 /* ---- one turn of each group; bytes_of: of head h's chunk */
 
+/* Heads share an all_reduce's `total`; of the others each has so many. */
 static guint64 buffered_bytes(const Buffered *b, guint64 total, guint32 head)
 {
-    guint64 start = MIN(head * b->chunk, total);
+    guint64 start = b->coll->spec.op == COLL_ALL_REDUCE ? MIN(head * b->chunk, total) : 0;
     return MIN(b->chunk, total - start);
 }
 
@@ -179,7 +180,7 @@ static void buffered_scatter(const Buffered *b, guint64 at, guint64 apart, guint
     for (guint32 h = 0; h < b->n; h++)
         buffered_copy(b, &b->scatter, (FoStream){FO_LD, coll->in.va[b->rank] + at + h * apart},
                       (FoStream){FO_ST, coll->scratch.va[b->rank] + buffered_slot(b, h, 0)},
-                      apart == b->chunk ? buffered_bytes(b, total, h) : MIN(b->chunk, total));
+                      buffered_bytes(b, total, h));
     buffered_post_own(b, &b->scatter, FLAG_SCATTERED, TRUE);
 }
 
@@ -192,7 +193,7 @@ static void buffered_gather(const Buffered *b, guint64 at, guint64 apart, guint6
         buffered_copy(b, &b->gather,
                       (FoStream){FO_LD, coll->scratch.va[b->rank] + buffered_slot(b, h, 1)},
                       (FoStream){FO_ST, coll->out.va[b->rank] + at + h * apart},
-                      apart == b->chunk ? buffered_bytes(b, total, h) : MIN(b->chunk, total));
+                      buffered_bytes(b, total, h));
     buffered_post_own(b, &b->gather, FLAG_GATHERED, FALSE);
 }
 

@@ -64,15 +64,19 @@ static gboolean coll_check_switch(const CollGroup *group, const CollSpec *spec, 
     return ptx_check(&form, &target, error);
 }
 
+guint32 coll_threads_fit(const CollGroup *group, guint32 threads)
+{
+    guint32 least = (group->n + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
+    guint32 most = (guint32)group->fabric->spec.sm.warps_max * WARP_LANES;
+    return MAX(least, MIN(threads, most));
+}
+
 /* What was asked for, or the algorithm's default, cut to what the GPUs can hold at once. */
 guint32 coll_threads(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto)
 {
     if (spec->threads)
         return spec->threads;
-    guint32 least = (group->n + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
-    guint32 most = (guint32)group->fabric->spec.sm.warps_max * WARP_LANES;
-    guint32 usual = coll_is_tuned(row) ? coll_tune(group, spec, row, proto).threads : row->threads;
-    return MAX(least, MIN(usual, most));
+    return coll_is_tuned(row) ? coll_tune(group, spec, row, proto).threads : coll_threads_fit(group, row->threads);
 }
 
 guint32 coll_channels(const CollGroup *group, const CollRow *row)
@@ -84,17 +88,18 @@ guint32 coll_channels(const CollGroup *group, const CollRow *row)
     return row->ctas;
 }
 
-static guint64 coll_resident(const CollGroup *group, guint32 threads)
+guint32 coll_resident(const CollGroup *group, guint32 threads)
 {
     const SmSpec *sm = &group->fabric->spec.sm;
-    return sm->count * MIN(sm->ctas_max, sm->warps_max / MAX(threads / WARP_LANES, 1));
+    guint64 resident = sm->count * MIN(sm->ctas_max, sm->warps_max / MAX(threads / WARP_LANES, 1));
+    return (guint32)MIN(resident, 65535);
 }
 
 guint32 coll_ctas(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto)
 {
     if (spec->ctas)
         return spec->ctas;
-    guint32 most = (guint32)MIN(coll_resident(group, coll_threads(group, spec, row, proto)), 65535);
+    guint32 most = coll_resident(group, coll_threads(group, spec, row, proto));
     if (row->buffered)
         return MIN(coll_channels(group, row), most);
     if (coll_is_tuned(row))
@@ -118,7 +123,7 @@ gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo 
         return FALSE;
     }
     guint32 ctas = coll_ctas(group, spec, row, proto), threads = coll_threads(group, spec, row, proto);
-    guint64 resident = coll_resident(group, threads);
+    guint32 resident = coll_resident(group, threads);
     if (proto > COLL_SIMPLE && (!row->protocols || (algo == COLL_P2P && proto == COLL_LL128)))
         return coll_refuse(error, "%s with %s has no protocol '%s'; rings and trees have it",
                            coll_op_name(spec->op), coll_algo_name(algo), coll_proto_name(proto));
@@ -152,7 +157,7 @@ gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo 
                            "most %u, is right", threads, most);
     if (ctas == 0 || ctas > resident)
         return coll_refuse(error, "%u CTAs cannot be resident at once, and waiting for each other they would "
-                           "never end; 1 to %" G_GUINT64_FORMAT " is right", ctas, resident);
+                           "never end; 1 to %u is right", ctas, resident);
     if (spec->root >= group->n)
         return coll_refuse(error, "root %u: there are ranks 0 to %u", spec->root, group->n - 1);
     return coll_check_size(group, spec, error) && coll_check_switch(group, spec, algo, row, error);

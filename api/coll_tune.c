@@ -2,7 +2,8 @@
  * scheduleCollTasksToPlan).
  *
  * Channels, and then threads, are taken away until each thread has its threshold of bytes; a channel has
- * whole cells, of 16 KiB of traffic each. What the caller asked for (spec->ctas, spec->threads) stays. */
+ * whole cells, of 16 KiB of traffic each. There are no more channels than a GPU can hold CTAs of so many threads:
+ * the parts are of what runs. What the caller asked for (spec->ctas, spec->threads) stays. */
 #include "api/coll_prim.h"
 
 #define TUNE_CELL_TRAFFIC 16384u   /* MinTrafficPerChannel */
@@ -52,8 +53,8 @@ CollTuning coll_tune(const CollGroup *group, const CollSpec *spec, const CollRow
     tuning.threads = MAX(tuning.threads + (proto == COLL_SIMPLE ? WARP_LANES : 0), TUNE_THREADS_MIN);
     if (row->algo == COLL_TREE)
         tuning.threads = TUNE_THREADS_TREE;
-    if (spec->threads)
-        tuning.threads = spec->threads;
+    tuning.threads = spec->threads ? spec->threads : coll_threads_fit(group, tuning.threads);
+    channels = MAX(MIN(channels, coll_resident(group, tuning.threads)), 1);
     gboolean sliced = spec->op == COLL_ALL_GATHER || spec->op == COLL_REDUCE_SCATTER;
     guint64 total = MAX(sliced ? spec->bytes / n : spec->bytes, 1); /* sizes are checked later */
     if (spec->ctas || bytes != spec->bytes) {

@@ -11,17 +11,23 @@ typedef struct {
     Fabric *fabric;
 } World;
 
-static World *world_new_on(const char *preset, gboolean keep_bytes)
+static World *world_new_with(const char *preset, gboolean keep_bytes, guint64 sms)
 {
     World *world = g_new0(World, 1);
     const SimSpec sim = {.seed = 1};
     world->set = param_set_new();
     fabric_params(world->set, &world->spec);
     assert_true(preset_load(world->set, preset, NULL));
+    world->spec.sm.count = sms ? sms : world->spec.sm.count;
     world->sim = sim_new(&sim, NULL);
     world->fabric = fabric_new(world->sim, &world->spec, keep_bytes, NULL);
     assert_non_null(world->fabric);
     return world;
+}
+
+static World *world_new_on(const char *preset, gboolean keep_bytes)
+{
+    return world_new_with(preset, keep_bytes, 0);
 }
 
 static World *world_new(gboolean keep_bytes) { return world_new_on("dgx-h100", keep_bytes); }
@@ -116,6 +122,33 @@ static void test_moves(void **state)
     all_of(COLL_BROADCAST);
     all_of(COLL_ALL_TO_ALL);
     all_of(COLL_SENDRECV);
+}
+
+/* Proves that every algorithm moves all data where a GPU holds fewer CTAs than NCCL opens channels, and one alone:
+ * what a channel is given is shared among those that run. */
+static void test_few_ctas(void **state)
+{
+    (void)state;
+    static const CollOp ops[] = {COLL_ALL_REDUCE, COLL_ALL_GATHER, COLL_REDUCE_SCATTER, COLL_BROADCAST,
+                                 COLL_ALL_TO_ALL, COLL_SENDRECV};
+    static const guint64 sms[] = {1, 4};
+    for (guint s = 0; s < G_N_ELEMENTS(sms); s++) {
+        World *world = world_new_with("teach-4gpu", TRUE, sms[s]);
+        CollGroup *group = coll_group_new(world->fabric, NULL, 4, NULL);
+        guint ran = 0, asked = 0;
+        for (guint o = 0; o < G_N_ELEMENTS(ops); o++)
+            for (const CollAlgo *algo = coll_algos_of(ops[o]); *algo != COLL_ALGOS; algo++)
+                for (guint p = COLL_SIMPLE; p < COLL_PROTOS; p++, asked++) {
+                    CollSpec spec = coll_spec_default(ops[o]);
+                    spec.bytes = 1u << 18;
+                    spec.algo = *algo;
+                    spec.proto = (CollProto)p;
+                    ran += run_or_refuse(group, &spec);
+                }
+        assert_true(ran * 3 >= asked); /* LL and LL128 are not for all of them */
+        coll_group_free(group);
+        world_free(world);
+    }
 }
 
 /* Proves that a wrong byte is found: the check is not blind. */
@@ -327,6 +360,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_reduce),      cmocka_unit_test(test_all_gather),
         cmocka_unit_test(test_reduce_scatter),  cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_few_ctas),
         cmocka_unit_test(test_check_sees_a_wrong_element),
         cmocka_unit_test(test_timing_only),     cmocka_unit_test(test_several_at_once),
         cmocka_unit_test(test_other_systems),
