@@ -27,10 +27,29 @@ static void device_begin_loop(DeviceWarp *queue, Warp *warp, DeviceLoopSpec *spe
         loop_fill(queue->loop, spec->fill);
 }
 
+static void device_uop_unref(DeviceUop *shared)
+{
+    if (--shared->refs)
+        return;
+    g_free((void *)shared->uop.lane_va);
+    g_free(shared);
+}
+
+static void device_take_uop(DeviceUop *shared, Uop *uop)
+{
+    guint64 *store = uop->lane_store;
+    *uop = shared->uop;
+    uop->lane_store = store;
+    if (uop->lane_va) {
+        memcpy(store, uop->lane_va, WARP_LANES * sizeof *store);
+        uop->lane_va = store;
+    }
+    device_uop_unref(shared);
+}
+
 static gboolean device_next(Warp *warp, Uop *uop)
 {
     DeviceWarp *queue = warp->generator;
-    guint64 *store = uop->lane_store;
     while (queue->loop || queue->ll || queue->exchange || queue->ring.count) {
         if (queue->loop) {
             if (loop_next(queue->loop, uop))
@@ -55,52 +74,60 @@ static gboolean device_next(Warp *warp, Uop *uop)
         device_op_drop(&queue->ring);
         if (queue->ring.count < DEVICE_QUEUE_MAX / 2)
             device_wake_for_room(queue->cta);
-        if (op.loop) {
+        switch (op.kind) {
+        case DEVICE_LOOP:
             device_begin_loop(queue, warp, op.loop);
-            continue;
-        }
-        if (op.ll) {
+            break;
+        case DEVICE_LL:
             queue->ll = op.ll;
-            continue;
-        }
-        if (op.exchange) {
+            break;
+        case DEVICE_EXCHANGE:
             queue->exchange = op.exchange;
-            continue;
+            break;
+        case DEVICE_UOP:
+            device_take_uop(op.uop, uop);
+            return TRUE;
         }
-        *uop = op.uop;
-        uop->lane_store = store;
-        if (op.uop.lane_va) {
-            memcpy(store, op.uop.lane_va, WARP_LANES * sizeof *store);
-            g_free((void *)op.uop.lane_va);
-            uop->lane_va = store;
-        }
-        return TRUE;
     }
     return FALSE;
 }
 
-static void device_append(FoCta *cta, guint32 warp, const DeviceOp *op)
+static void device_append(FoCta *cta, guint32 warp, DeviceOp op)
 {
     DeviceWarp *queue = &cta->warp[warp];
     while (queue->ring.count >= DEVICE_QUEUE_MAX) {
         cta->wants_room = TRUE;
         sim_block(cta->sim, "room in a warp's queue");
     }
-    *device_op_push(&queue->ring) = *op;
+    *device_op_push(&queue->ring) = op;
     if (!cta->cta->warp[warp].generate)
         warp_generate(&cta->cta->warp[warp], device_next, queue);
 }
 
 void device_push(FoCta *cta, guint32 warp, const Uop *uop)
 {
-    DeviceOp op = {.uop = *uop};
-    device_append(cta, warp, &op);
+    if (!cta->last || uop->lane_va || memcmp(&cta->last->uop, uop, sizeof *uop) != 0) {
+        g_clear_pointer(&cta->last, device_uop_unref);
+        cta->last = g_new(DeviceUop, 1);
+        *cta->last = (DeviceUop){*uop, 1};
+    }
+    cta->last->refs++;
+    device_append(cta, warp, (DeviceOp){DEVICE_UOP, {.uop = cta->last}});
 }
 
 void device_push_loop(FoCta *cta, guint32 warp, DeviceLoopSpec *loop)
 {
-    DeviceOp op = {.loop = loop};
-    device_append(cta, warp, &op);
+    device_append(cta, warp, (DeviceOp){DEVICE_LOOP, {.loop = loop}});
+}
+
+void device_push_ll(FoCta *cta, guint32 warp, DeviceLl *ll)
+{
+    device_append(cta, warp, (DeviceOp){DEVICE_LL, {.ll = ll}});
+}
+
+void device_push_exchange(FoCta *cta, guint32 warp, DeviceExchange *exchange)
+{
+    device_append(cta, warp, (DeviceOp){DEVICE_EXCHANGE, {.exchange = exchange}});
 }
 
 static void device_on_marker(void *arg, SimTime now_ps)
@@ -109,18 +136,6 @@ static void device_on_marker(void *arg, SimTime now_ps)
     (void)now_ps;
     if (--cta->calls == 0)
         sim_wake(cta->sim, cta->process);
-}
-
-void device_push_ll(FoCta *cta, guint32 warp, DeviceLl *ll)
-{
-    DeviceOp op = {.ll = ll};
-    device_append(cta, warp, &op);
-}
-
-void device_push_exchange(FoCta *cta, guint32 warp, DeviceExchange *exchange)
-{
-    DeviceOp op = {.exchange = exchange};
-    device_append(cta, warp, &op);
 }
 
 void device_drain(FoCta *cta, guint32 from, guint32 to, const char *why)
@@ -202,6 +217,7 @@ static void device_cta_main(void *arg)
     g_ptr_array_free(cta->regs, TRUE);
     for (guint32 w = 0; w < cta->cta->n_warps; w++)
         device_op_clear(&cta->warp[w].ring);
+    g_clear_pointer(&cta->last, device_uop_unref);
     g_free(cta->warp);
     cta_free(cta->cta);
     g_free(cta);

@@ -84,11 +84,22 @@ typedef struct DeviceExchange DeviceExchange; /* one warp's part of an fo_exchan
 gboolean device_exchange_next(DeviceExchange *run, Uop *uop);
 void device_exchange_free(DeviceExchange *run);
 
+/* An operation that several warps of a CTA have alike, as barriers, is kept once. */
 typedef struct {
-    Uop uop;              /* uop.lane_va is owned by the operation */
-    DeviceLoopSpec *loop; /* instead of uop */
-    DeviceLl *ll;         /* likewise */
-    DeviceExchange *exchange;
+    Uop uop;              /* owns its lane_va */
+    guint32 refs;
+} DeviceUop;
+
+/* One entry of a warp's queue: thousands of warps have several each at a time. */
+typedef enum { DEVICE_UOP, DEVICE_LOOP, DEVICE_LL, DEVICE_EXCHANGE } DeviceOpKind;
+typedef struct {
+    DeviceOpKind kind;
+    union {
+        DeviceUop *uop;
+        DeviceLoopSpec *loop;
+        DeviceLl *ll;
+        DeviceExchange *exchange;
+    };
 } DeviceOp;
 RING_DEFINE(DeviceOpRing, device_op, DeviceOp)
 
@@ -113,6 +124,7 @@ struct FoCta {
     Sim *sim;
     SimProcess *process;
     DeviceWarp *warp;
+    DeviceUop *last;       /* operation that was pushed, or NULL */
     GPtrArray *regs;       /* FoReg */
     FoReg *cas;            /* staging of compare-and-swap */
     guint32 first, count;  /* active threads */

@@ -111,6 +111,7 @@ typedef struct {
     guint8 lanes;            /* active: 1..32 */
     guint8 type, op, acc;    /* numeric.h; TXN_ATOM_* */
     guint8 test;             /* PollTest */
+    guint8 spare;            /* all bytes of it are written: they are compared */
     gboolean acquire;        /* of a poll or load */
     gboolean seen;           /* of a poll: done at once if what dst holds from the last one is enough */
     guint64 va;              /* of lane 0 */
