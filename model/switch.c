@@ -62,11 +62,15 @@ static gpointer switch_map(gsize bytes)
 
 static gsize switch_operands(const Switch *sw) { return (gsize)sw->record_max * sw->gpus; }
 
+#define RECORDS_MIN 64u
 static void switch_map_records(Switch *sw)
 {
     guint64 tags = sw->ports * (sw->spec->multicast_tags + sw->spec->reduction_tags);
-    sw->record_max = (guint32)MIN(tags, PACKET_TXN_MAX) + 1;
+    sw->record_size = RECORDS_MIN;
+    while (sw->record_max < tags + tags / 3 + 1 && sw->record_max <= PACKET_TXN_MAX / 2)
+        sw->record_max = MAX(RECORDS_MIN, 2 * sw->record_max);
     sw->record = switch_map(sw->record_max * sizeof *sw->record);
+    sw->record[0].members = 1; /* never given out */
     sw->operand = switch_map(switch_operands(sw) * sizeof *sw->operand);
     sw->operand_gpu = switch_map(switch_operands(sw) * sizeof *sw->operand_gpu);
     sw->detail = switch_map(sw->record_max * sizeof *sw->detail);
@@ -127,14 +131,18 @@ void switch_clear(Switch *sw)
     g_free(sw->path);
 }
 
+/* In turn: answers of what was asked at about one time come at about one time, and share cache lines. As given back
+ * last, they would soon lie anywhere. */
 static guint32 switch_record_take(Switch *sw)
 {
-    guint32 index = sw->record_free;
-    if (index)
-        sw->record_free = sw->record[index].txn;
-    else
-        index = ++sw->record_size;
-    g_assert(index < sw->record_max); /* a tag for each */
+    guint32 size = sw->record_size, index = sw->record_at;
+    if (G_UNLIKELY(sw->records_used >= size - size / 4) && size < sw->record_max)
+        sw->record_size = size = 2 * size; /* few are in use where its turn comes again */
+    g_assert(sw->records_used < size - 1);     /* a tag for each */
+    do
+        index = (index + 1) & (size - 1);
+    while (G_UNLIKELY(sw->record[index].what != 0));
+    sw->record_at = index;
     sw->records_used++;
     return index;
 }
@@ -359,8 +367,7 @@ void switch_finish(Switch *sw, guint32 index, SimTime now_ps)
         port->multicast_tags += tags;
     }
     sw->reduced += tags;
-    record->txn = sw->record_free & PACKET_TXN_MAX;
-    sw->record_free = index;
+    record->what = 0;
     sw->records_used--;
     if (port->wait.count && port->busy_until_ps <= now_ps)
         switch_advance(sw, p, now_ps);

@@ -47,7 +47,7 @@ typedef struct {
         struct {
             guint64 count : 10;   /* answers still to come; not those of silent members */
             guint64 members : 10; /* silent ones, too */
-            guint64 txn : 22;     /* of the requester; of a free record: the next free one */
+            guint64 txn : 22;     /* of the requester */
             guint64 port : 12;    /* its port here */
             guint64 answer_flits : 5;
             guint64 spare : 1;
@@ -56,7 +56,7 @@ typedef struct {
             guint64 detailed : 1; /* members look into McDetail */
             guint64 odd : 1;      /* answers are more than counted: they bring data, or members are silent */
         };
-        guint64 what;             /* all of these */
+        guint64 what;             /* all of these; 0: it is free */
     };
 } McRecord;
 G_STATIC_ASSERT(sizeof(McRecord) == 16);
@@ -120,7 +120,7 @@ typedef struct Switch {
     McDetail *detail;               /* by record */
     McEnd *end_free;
     GPtrArray *ends;                /* all of them */
-    guint32 record_max, record_size, record_free, records_used;
+    guint32 record_max, record_size, record_at, records_used; /* size: so many in turn, a power of two */
     guint32 *operand;               /* with data: slot of GPU g's operand of record r at r * gpus + g */
     guint16 *operand_gpu;           /* from r * gpus on: GPUs in order of arrival */
     guint64 replicated, reduced, multicast_requests, invalid_mcid;
