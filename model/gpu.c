@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/fabric.h"
+#include "model/gpu_brief.h"
 #include "model/link_push.h"
 #include "model/sm.h"
 
@@ -204,27 +205,9 @@ static G_GNUC_NO_INLINE guint32 gpu_take_data(const Gpu *gpu, const GpuRequest *
     return slot;
 }
 
-/* The switch knows who asks: a multicast request says how it is answered instead. */
-static Packet gpu_multicast(const GpuRequest *request, guint32 index, guint32 flits)
+static ALWAYS_INLINE guint32 gpu_take_txn(Gpu *gpu, const GpuRequest *request, SimTime start_ps)
 {
-    guint32 train = request->train & 1u, back = 1u + train + (request->bytes + FLIT_BYTES - 1u) / FLIT_BYTES;
-    ReplicaAnswer answer = request->bytes % FLIT_BYTES == 0 ? mcobject_answer(request->object) : REPLICA_BY_RECORD;
-    guint16 src = replica_pack((guint8)back, answer);
-    return packet_new(request->kind, index, train, src, request->object->mcid, flits);
-}
-
-/* As gpu_set_brief() says. */
-static ALWAYS_INLINE gboolean gpu_is_brief(const GpuRequest *request)
-{
-    return request->brief && !request->region->host && request->region->cached;
-}
-
-static ALWAYS_INLINE Packet gpu_prepare_here(Gpu *gpu, const GpuRequest *request)
-{
-    SimTime start_ps = sim_now_ps(gpu->sim);
-    if (G_UNLIKELY(gpu_is_brief(request)))
-        return gpu_brief(gpu, request->region->gpu, start_ps);
-    guint32 index = txn_take(&gpu->txns), flits = gpu_flits(gpu, request), train = request->train & 1u;
+    guint32 index = txn_take(&gpu->txns), train = request->train & 1u;
     Txn *txn = txn_at(&gpu->txns, index);
     *txn_next(&gpu->txns, index) = TXN_NONE;
     txn->offset = request->offset;
@@ -238,12 +221,35 @@ static ALWAYS_INLINE Packet gpu_prepare_here(Gpu *gpu, const GpuRequest *request
                 request->op * TXN_ONE(op) | request->acc * TXN_ONE(acc) | train * TXN_ONE(train);
     if (G_UNLIKELY(request->data != NULL))
         txn->data = gpu_take_data(gpu, request);
-    if (request->object) {
+    if (request->object)
         txn->object = request->object;
-        return gpu_multicast(request, index, flits);
-    }
-    const MemRegion *region = txn->region = request->region;
-    Packet packet = packet_new(request->kind, index, train, gpu->id, region->gpu, flits);
+    else
+        txn->region = request->region;
+    return index;
+}
+
+/* The switch knows who asks: a multicast request says how it is answered instead. */
+static ALWAYS_INLINE Packet gpu_prepare_multicast(Gpu *gpu, const GpuRequest *request, SimTime start_ps)
+{
+    guint32 train = request->train & 1u, back = 1u + train + (request->bytes + FLIT_BYTES - 1u) / FLIT_BYTES;
+    ReplicaAnswer answer = request->bytes % FLIT_BYTES == 0 ? mcobject_answer(request->object) : REPLICA_BY_RECORD;
+    guint32 index = gpu_take_brief(gpu, request, answer, start_ps);
+    if (G_UNLIKELY(index == TXN_NONE))
+        index = gpu_take_txn(gpu, request, start_ps);
+    return packet_new(request->kind, index, train, replica_pack((guint8)back, answer), request->object->mcid,
+                      gpu_flits(gpu, request));
+}
+
+static ALWAYS_INLINE Packet gpu_prepare_here(Gpu *gpu, const GpuRequest *request)
+{
+    SimTime start_ps = sim_now_ps(gpu->sim);
+    if (request->object)
+        return gpu_prepare_multicast(gpu, request, start_ps);
+    if (G_UNLIKELY(gpu_is_brief(request)))
+        return gpu_brief(gpu, request->region->gpu, start_ps);
+    const MemRegion *region = request->region;
+    Packet packet = packet_new(request->kind, gpu_take_txn(gpu, request, start_ps), request->train & 1u, gpu->id,
+                               region->gpu, gpu_flits(gpu, request));
     gboolean plain = !region->host && region->cached && !request->data;
     packet.bits |= (guint32)plain * PACKET_ONE(plain);
     return packet;
@@ -291,48 +297,15 @@ guint32 gpu_room_ahead(const Gpu *gpu, guint32 link)
 
 /* ---- answers */
 
-static ALWAYS_INLINE void gpu_complete(Gpu *gpu, Txn *txn, SimTime now_ps)
-{
-    guint32 data = txn->data;
-    DataPool *pool = gpu->fabric->data;
-    fabric_account(gpu->fabric, gpu->id, txn, FALSE, now_ps);
-    txn->done(gpu, txn, data ? data_at(pool, data) : NULL, now_ps);
-    if (data)
-        data_give(pool, data);
-}
-
 void gpu_set_brief(Gpu *gpu, const GpuRequest *like, TxnBriefDone done)
 {
     g_assert(gpu->txns.used == 0);
     TxnBrief *brief = &gpu->txns.brief;
+    txn_pool_clear_brief(&gpu->txns);
     brief->done = done;
     brief->owner = like ? like->owner : NULL;
     brief->bytes = like ? like->bytes : 0;
     brief->flits = like ? gpu_flits(gpu, like) : 0;
-}
-
-/* Of an acknowledgement, where there are brief stores. */
-static void gpu_complete_brief(Gpu *gpu, guint32 index, SimTime now_ps)
-{
-    TxnPool *pool = &gpu->txns;
-    guint32 n = 0;
-    while (index != TXN_NONE) {
-        TxnChunk *chunk = pool->chunk[index / TXN_CHUNK];
-        guint32 i = index % TXN_CHUNK, next = chunk->next[i];
-        if (G_LIKELY(txn_is_brief(index))) {
-            fabric_count(&gpu->fabric->op_remote, PACKET_WRITE, pool->brief.bytes, FALSE, chunk->brief_ps[i], now_ps);
-            chunk->next[i] = TXN_NONE;
-            chunk->brief_ps[i] = SIMTIME_NEVER;
-            n++;
-        } else {
-            gpu_complete(gpu, &chunk->txn[i], now_ps);
-            txn_give(pool, index);
-        }
-        index = next;
-    }
-    pool->used -= n;
-    if (n)
-        pool->brief.done(pool->brief.owner, n, now_ps);
 }
 
 static void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_ps)
@@ -341,16 +314,21 @@ static void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_p
     PROBE_POINT(gpu->fabric, PROBE_ANSWER, gpu->path, &packet, now_ps);
     link_credit(from, VC_RSP, packet.flits, now_ps);
     if (gpu->txns.brief.done && packet.kind == PACKET_ACK) {
-        gpu_complete_brief(gpu, packet.txn, now_ps);
+        gpu_complete_stores(gpu, packet.txn, now_ps);
         return;
     }
-    for (guint32 index = packet.txn; index != TXN_NONE;) {
-        TxnChunk *chunk = gpu->txns.chunk[index / TXN_CHUNK];
-        guint32 next = many ? chunk->next[index % TXN_CHUNK] : TXN_NONE;
-        __builtin_prefetch(txn_at(&gpu->txns, next), 1); /* whether there is one, nobody could predict */
-        gpu_complete(gpu, &chunk->txn[index % TXN_CHUNK], now_ps);
-        txn_give(&gpu->txns, index);
-        index = next;
+    TxnPool *pool = &gpu->txns;
+    for (guint32 index = packet.txn, next; index != TXN_NONE; index = next) {
+        if (txn_is_brief(index)) {
+            TxnMulticast *multicast = txn_multicast(pool, index);
+            next = many ? multicast->next : TXN_NONE;
+            gpu_complete_like(gpu, multicast, now_ps);
+            continue;
+        }
+        next = many ? *txn_next(pool, index) : TXN_NONE;
+        __builtin_prefetch(txn_at(pool, next), 1); /* whether there is one, nobody could predict */
+        gpu_complete(gpu, txn_at(pool, index), now_ps);
+        txn_give(pool, index);
     }
 }
 
@@ -376,7 +354,7 @@ static void gpu_on_answer(Event *event, SimTime now_ps)
     do {
         Packet packet = link_arrive(from, VC_RSP, &now_ps);
         if (link_flies(from, VC_RSP)) /* what the next one will need */
-            __builtin_prefetch(txn_at(&requester->txns, link_next(from, VC_RSP).txn), 1);
+            __builtin_prefetch(txn_line(&requester->txns, link_next(from, VC_RSP).txn), 1);
         gpu_accept_answer(from->sink_node, from, packet, now_ps);
     } while (link_goes_on(from));
 }

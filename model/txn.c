@@ -1,5 +1,6 @@
 #include "model/txn.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 #define TXN_BRIEFS_MIN 64u
@@ -14,9 +15,15 @@ void txn_pool_clear(TxnPool *pool)
 {
     for (guint32 i = 0; i < pool->size / TXN_CHUNK; i++)
         g_aligned_free(pool->chunk[i]);
+    txn_pool_clear_brief(pool);
+    g_free(pool->chunk);
+}
+
+void txn_pool_clear_brief(TxnPool *pool)
+{
     for (guint32 i = 0; i < pool->brief.size; i += TXN_CHUNK)
         g_aligned_free(pool->chunk[(TXN_BRIEF + i) / TXN_CHUNK]);
-    g_free(pool->chunk);
+    pool->brief = (TxnBrief){.size = 0};
 }
 
 void txn_pool_grow(TxnPool *pool)
@@ -36,14 +43,37 @@ void txn_pool_grow_brief(TxnPool *pool)
 {
     guint32 size = MAX(TXN_BRIEFS_MIN, 2 * pool->brief.size);
     g_assert(size < TXN_BRIEF);
+    gboolean stores = pool->brief.done != NULL;
     for (guint32 i = pool->brief.size; i < size; i++) {
         TxnChunk **chunk = &pool->chunk[(TXN_BRIEF + i) / TXN_CHUNK];
         if (i % TXN_CHUNK == 0)
-            *chunk = g_aligned_alloc(1, G_STRUCT_OFFSET(TxnChunk, txn) + sizeof (*chunk)->brief_ps, sizeof(Txn));
-        (*chunk)->next[i % TXN_CHUNK] = TXN_NONE;
-        (*chunk)->brief_ps[i % TXN_CHUNK] = SIMTIME_NEVER;
+            *chunk = g_aligned_alloc(1, stores ? G_STRUCT_OFFSET(TxnChunk, txn) + sizeof (*chunk)->brief_ps
+                                               : sizeof (*chunk)->multicast, sizeof(Txn));
+        if (stores) {
+            (*chunk)->next[i % TXN_CHUNK] = TXN_NONE;
+            (*chunk)->brief_ps[i % TXN_CHUNK] = SIMTIME_NEVER;
+        } else {
+            (*chunk)->multicast[i % TXN_CHUNK] = (TxnMulticast){.start_ps = SIMTIME_NEVER, .next = TXN_NONE};
+        }
     }
     pool->brief.size = size;
+}
+
+guint32 txn_like_new(TxnPool *pool, const TxnLike *like)
+{
+    TxnBrief *brief = &pool->brief;
+    if (pool->used == 0) {
+        memset(brief->like, 0, sizeof brief->like);
+        brief->n_likes = 0;
+    }
+    for (guint32 i = 0; i < brief->n_likes; i++)
+        if (brief->like[i].done == like->done && brief->like[i].object == like->object &&
+            brief->like[i].what == like->what)
+            return i;
+    if (brief->n_likes == TXN_LIKES)
+        return TXN_LIKES;
+    brief->like[brief->n_likes] = *like;
+    return brief->n_likes++;
 }
 
 #define DATA_SLOTS_MAX (1u << 24) /* 4 GiB of address space, none of it touched before use */

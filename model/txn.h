@@ -48,23 +48,43 @@ typedef enum { TXN_OK, TXN_UNBOUND, TXN_TIMEOUT } TxnFault;
 
 /* Pools hand out indices and never move what they gave out: chunks, in a table of full length. */
 #define TXN_CHUNK 512u /* at most PACKET_TXN_MAX transactions of one GPU are outstanding */
-typedef struct {
-    guint32 next[TXN_CHUNK]; /* free list; acknowledgements merged into one packet: who chains need not see the Txn */
-    union {
-        Txn txn[TXN_CHUNK];
-        SimTime brief_ps[TXN_CHUNK]; /* see TxnBrief: when it began; SIMTIME_NEVER: it is free, and `next` TXN_NONE */
+typedef struct { /* see TxnBrief; all that is kept of a multicast request is in one place */
+    SimTime start_ps;   /* SIMTIME_NEVER: it is free, and `next` TXN_NONE */
+    void *owner;
+    guint32 tag : 28, like : 4;
+    guint32 next;
+} TxnMulticast;
+typedef union {
+    struct {
+        guint32 next[TXN_CHUNK]; /* free list; writes that one packet acknowledges, without a look at their Txns */
+        union {
+            Txn txn[TXN_CHUNK];
+            SimTime brief_ps[TXN_CHUNK]; /* a brief store's begin; SIMTIME_NEVER: it is free, and `next` TXN_NONE */
+        };
     };
+    TxnMulticast multicast[TXN_CHUNK];
 } TxnChunk;
-/* Stores that are all alike but for where they go and when, and move no bytes: of each nothing is kept but when it
- * began. They have indices of their own, TXN_BRIEF and more, which are given out in turn: what is taken and given back
- * at about one time lies together. */
+/* What moves no bytes and is like many others needs no Txn. They have indices of their own, TXN_BRIEF and more, which
+ * are given out in turn: what is taken and given back at about one time lies together.
+ *
+ * Either stores that are all alike but for where they go and when: of each nothing is kept but when it began. Or
+ * multicast requests that members answer without a look at them, like one of a few. */
 #define TXN_BRIEF ((PACKET_TXN_MAX + 1) / 2)
+#define TXN_LIKES 16u
+#define TXN_TAG_MAX ((1u << 28) - 1) /* of a TxnMulticast */
 typedef void (*TxnBriefDone)(void *owner, guint32 n, SimTime now_ps); /* n of them are */
 typedef struct {
-    TxnBriefDone done;   /* NULL: no store of the pool is brief */
+    TxnDone done;
+    guint32 object, what; /* its id; and Txn.what: bytes, kind, train */
+} TxnLike;
+typedef struct {
+    TxnBriefDone done;   /* stores; NULL: multicasts */
     void *owner;
-    guint32 bytes, flits; /* of each */
+    guint32 bytes, flits; /* of each store */
     guint32 at, size;     /* the next index but for TXN_BRIEF, of so many: a power of two, or 0 */
+    guint32 n_likes;
+    guint8 last[PACKET_KINDS]; /* of a request's kind, the last one of it */
+    TxnLike like[TXN_LIKES];
 } TxnBrief;
 typedef struct {
     TxnChunk **chunk;
@@ -88,7 +108,34 @@ void txn_pool_init(TxnPool *pool);
 void txn_pool_clear(TxnPool *pool);
 void txn_pool_grow(TxnPool *pool);
 void txn_pool_grow_brief(TxnPool *pool);
+void txn_pool_clear_brief(TxnPool *pool); /* none is in use: from now on they may be of the other kind */
 static inline gboolean txn_is_brief(guint32 index) { return index >= TXN_BRIEF; }
+static inline TxnMulticast *txn_multicast(const TxnPool *pool, guint32 index)
+{
+    return &pool->chunk[index / TXN_CHUNK]->multicast[index % TXN_CHUNK];
+}
+/* Where a multicast request keeps the chain. */
+static inline guint32 *txn_multicast_next(const TxnPool *pool, guint32 index)
+{
+    return txn_is_brief(index) ? &txn_multicast(pool, index)->next : txn_next(pool, index);
+}
+/* To fetch what is kept of what waits for an answer, not being a brief store. */
+static inline const void *txn_line(const TxnPool *pool, guint32 index)
+{
+    return txn_is_brief(index) ? (const void *)txn_multicast(pool, index) : txn_at(pool, index);
+}
+/* A multicast request that is to be brief: what it is like, or TXN_LIKES: there are too many others. */
+guint32 txn_like_new(TxnPool *pool, const TxnLike *like);
+static inline guint32 txn_like(TxnPool *pool, guint32 kind, const TxnLike *like)
+{
+    guint32 last = pool->brief.last[kind];
+    const TxnLike *known = &pool->brief.like[last];
+    if (G_LIKELY(known->done == like->done && known->object == like->object && known->what == like->what))
+        return last;
+    guint32 index = txn_like_new(pool, like);
+    pool->brief.last[kind] = (guint8)(index % TXN_LIKES);
+    return index;
+}
 static inline guint32 txn_take(TxnPool *pool)
 {
     if (G_UNLIKELY(pool->free_head == TXN_NONE))
@@ -110,6 +157,25 @@ static inline __attribute__((always_inline)) guint32 txn_take_brief(TxnPool *poo
     brief->at = at + 1;
     pool->used++;
     return TXN_BRIEF + at;
+}
+static inline __attribute__((always_inline)) guint32 txn_take_multicast(TxnPool *pool, TxnMulticast multicast)
+{
+    TxnBrief *brief = &pool->brief;
+    if (G_UNLIKELY(pool->used >= brief->size - brief->size / 4))
+        txn_pool_grow_brief(pool);
+    guint32 at = brief->at & (brief->size - 1);
+    while (G_UNLIKELY(txn_multicast(pool, TXN_BRIEF + at)->start_ps != SIMTIME_NEVER))
+        at = (at + 1) & (brief->size - 1);
+    *txn_multicast(pool, TXN_BRIEF + at) = multicast;
+    brief->at = at + 1;
+    pool->used++;
+    return TXN_BRIEF + at;
+}
+static inline void txn_give_multicast(TxnPool *pool, TxnMulticast *multicast)
+{
+    multicast->start_ps = SIMTIME_NEVER;
+    multicast->next = TXN_NONE;
+    pool->used--;
 }
 static inline void txn_give(TxnPool *pool, guint32 index)
 {

@@ -114,6 +114,7 @@ check_PROGRAMS += \
 	tests/test_switch \
 	tests/test_timeline \
 	tests/test_told \
+	tests/test_txn \
 	tests/test_tlm_port \
 	tests/test_trace_chakra \
 	tests/test_trace_convert \
