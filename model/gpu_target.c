@@ -177,7 +177,7 @@ static inline void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimT
         PACKET_ADD(gpu->dropped, packet);
         return;
     }
-    if (G_LIKELY(gpu_target_has_room(gpu, link) && up->lane[LINK_LANE_REQUESTS].count == 0))
+    if (G_LIKELY(gpu_target_has_room(gpu, link) && up->first_ps[LINK_LANE_REQUESTS] > now_ps))
         gpu_serve(gpu, link, packet, now_ps);
     else
         link_push_request(up, packet, now_ps, TRUE);

@@ -199,7 +199,7 @@ void link_push(Link *link, Packet packet, SimTime not_before_ps);
  * in order, each when it arrives or, while `gate` answers wait at the port, when one of these has left. So are answers
  * that need some more time, which wait for nothing, and timers (of ack.h), which go before all else of their instant.
  * At one instant a request counts as what arrives on request_link's VC_CREQ. in_time: it may not be served later than
- * it is due. */
+ * it is due. It goes before those that come later and are known already. */
 void link_set_lanes(Link *link, LinkServe serve, guint32 gate, const Link *request_link);
 void link_push_request(Link *link, Packet request, SimTime at_ps, gboolean in_time);
 static inline void link_push_timer(Link *link, Packet packet, SimTime at_ps); /* not before the one before it */

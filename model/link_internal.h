@@ -74,11 +74,12 @@ static inline gint32 link_front_flits(const Link *link, unsigned v, gboolean log
     return link_slot(&link->ring[v], link->ring[v].wire)->packet.flits;
 }
 
-/* A replica that its GPU can answer without a look at anything else goes into the lane of the answering port. */
+/* A replica that its GPU can answer without a look at anything else goes into the lane of the answering port. Others
+ * that still fly, and arrive by an event, find their place there. */
 static ALWAYS_INLINE gboolean link_tell_replica(Link *link, Packet packet, SimTime at_ps)
 {
     if (G_UNLIKELY(!link->answers || replica_answer(packet.src) == REPLICA_BY_RECORD))
-        return link_tell_early(link, packet, at_ps);
+        return FALSE;
     link_push_lane(link->answers, LINK_LANE_REQUESTS, packet_unheld(packet), at_ps); /* not LINK_IN_TIME */
     return TRUE;
 }
@@ -124,9 +125,11 @@ static ALWAYS_INLINE gboolean link_wire(Link *link, LinkRing *ring, unsigned v, 
         }
         if (link_wire_rare(link, v, packet, start, at_ps))
             return TRUE;
+    } else if (logged) {
+        if (link_tell_replica(link, packet, *at_ps))
+            return TRUE;
     } else if (ring->wire == ring->head) {
-        if (logged ? link_tell_replica(link, packet, *at_ps)
-                   : (link->early_kinds >> packet.kind & 1) && tell(link->sink_node, link, packet, *at_ps))
+        if ((link->early_kinds >> packet.kind & 1) && tell(link->sink_node, link, packet, *at_ps))
             return TRUE;
     }
     if (ring->wire == ring->head)

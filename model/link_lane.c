@@ -87,7 +87,15 @@ void link_push_request(Link *link, Packet request, SimTime at_ps, gboolean in_ti
     request.hold = in_time ? LINK_IN_TIME : HOLD_NONE;
     link->in_time += in_time;
     link->mixed |= request.kind < PACKET_MC_WRITE;
-    link_push_lane(link, LINK_LANE_REQUESTS, request, at_ps);
+    LinkReadyRing *lane = &link->lane[LINK_LANE_REQUESTS];
+    LinkReady *at = link_ready_push(lane), *before;
+    for (guint32 n = lane->count - 1; n > 0 && (before = link_ready_nth(lane, n - 1))->at_ps > at_ps; n--) {
+        *at = *before;
+        at = before;
+    }
+    *at = (LinkReady){at_ps, request};
+    link->first_ps[LINK_LANE_REQUESTS] = link_ready_peek(lane)->at_ps;
+    link_note_more(link, link->in_time != 0);
 }
 
 void link_push_coming(Link *link, Packet packet, SimTime at_ps, const Link *from)

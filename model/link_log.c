@@ -79,8 +79,7 @@ void link_serve_logged(Link *link, SimFine start, SimFine at, SimTime now_ps)
 static void link_run_log(Link *link, SimFine until)
 {
     const LinkLog *log = link->log;
-    const LinkRing *ring = &link->ring[VC_CREQ];
-    if ((link->rare & LINK_WATCHED) | link->down | link->someone_waits || !link->answers || ring->wire != ring->head)
+    if ((link->rare & LINK_WATCHED) | link->down | link->someone_waits || !link->answers)
         return;
     guint32 first = link->log_next, n = first, end = n + link->logged;
     ReplicaBox *box = link->rare ? exchange_replicas(link) : NULL;

@@ -58,6 +58,29 @@ static void test_lane(void **state)
     ends_close(&port.ends);
 }
 
+/* Proves that a request which comes before others that are known already is served before them, and behind those that
+ * came earlier and wait. */
+static void test_lane_order(void **state)
+{
+    (void)state;
+    Port port;
+    port_open(&port, 1);
+    Link *link = &port.ends.link;
+    static const SimTime at_ps[] = {1000, 1001, 9000, 20000};
+    static const guint32 told[] = {0, 1, 3, 2}; /* the last one is told of too late */
+    for (guint i = 0; i < 4; i++)
+        link_push_request(link, packet_of(PACKET_MC_WRITE, told[i], 9), at_ps[told[i]], FALSE);
+    sim_run(port.ends.sim, SIMTIME_NEVER);
+    assert_int_equal(port.ends.n, 4);
+    static const SimTime end_ps[] = {5000, 9000, 13000, 24000};
+    for (guint i = 0; i < 4; i++) {
+        assert_int_equal(port.ends.got[i].txn, i);
+        assert_int_equal(port.ends.at_ps[i], end_ps[i] + 100000);
+    }
+    assert_true(link_is_quiet(link, 1024));
+    ends_close(&port.ends);
+}
+
 /* Proves that a full queue holds requests up, each until an answer has left. */
 static void test_lane_gate(void **state)
 {
@@ -315,7 +338,8 @@ static void test_ack_late(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lane),  cmocka_unit_test(test_lane_gate),  cmocka_unit_test(test_lane_later),
+        cmocka_unit_test(test_lane),      cmocka_unit_test(test_lane_order),
+        cmocka_unit_test(test_lane_gate), cmocka_unit_test(test_lane_later),
         cmocka_unit_test(test_early), cmocka_unit_test(test_inbox),      cmocka_unit_test(test_inbox_long),
         cmocka_unit_test(test_ack),   cmocka_unit_test(test_ack_late),
     };
