@@ -107,39 +107,63 @@ static ALWAYS_INLINE gboolean replicas_tell(void *node, Link *up, Packet packet,
     return switch_count_here(((SwitchPort *)node)->sw, up, packet, at_ps);
 }
 
+/* The port's own request goes, whose turn it is, if nobody waits for that. */
+static ALWAYS_INLINE gboolean replicas_send_own(Replicas *run)
+{
+    Link *up = run->up;
+    LinkRing *own = &up->ring[VC_CREQ];
+    LinkSlot *slot = link_slot(own, own->wire);
+    if (up->someone_waits || own->credits < slot->packet.flits)
+        return FALSE;
+    own->waiting--;
+    link_wire_first(up, own, VC_CREQ, slot, link_early_asked, up->free_at);
+    replicas_note_credits(run);
+    return TRUE;
+}
+
+/* The answer that waits first goes; FALSE: it lacks credits, or is no answer of a replica. */
+static ALWAYS_INLINE gboolean replicas_send_answer(Replicas *run)
+{
+    Link *up = run->up;
+    LinkRing *ring = run->ring;
+    SimFine start = up->free_at;
+    LinkSlot *slot = link_slot(ring, ring->wire);
+    if (G_UNLIKELY(ring->credits < (gint32)slot->packet.flits || !packet_is_counted(slot->packet)))
+        return FALSE;
+    __builtin_prefetch(link_slot(ring, ring->wire + REPLICAS_AHEAD));
+    ring->waiting--;
+    run->sent_ps[++run->sent] = simfine_to_ps(start);
+    link_wire_first(up, ring, VC_RSP, slot, replicas_tell, start);
+    return TRUE;
+}
+
 /* Decisions up to limit_ps, of what waits now: what joins meanwhile does so behind it. */
 static ALWAYS_INLINE ReplicasNext replicas_send(Replicas *run, SimTime limit_ps)
 {
     Link *up = run->up;
     LinkRing *ring = run->ring;
-    gboolean own = up->ring[VC_CREQ].waiting != 0, first = own && up->last_vc == VC_CREQ;
-    SimFine limit = simfine_from_ps(limit_ps), yields = simfine_from_ps(MAX(run->short_until_ps, 1) - 1);
-    SimFine last = own && !first ? MIN(limit, yields) : limit; /* then it is the requests' turn, with credits */
+    SimFine limit = simfine_from_ps(limit_ps);
     run->waited = ring->waiting;
     run->sent_ps[0] = up->gate_open_ps;
-    guint32 sent = 0, most = MIN(run->waited, REPLICAS_RUN);
-    gboolean odd = FALSE;
-    for (; sent < most && up->free_at <= last; last = own ? MIN(limit, yields) : limit) {
-        SimFine start = up->free_at;
-        LinkSlot *slot = link_slot(ring, ring->wire);
-        odd = ring->credits < (gint32)slot->packet.flits || !packet_is_counted(slot->packet);
-        if (G_UNLIKELY(odd))
-            break;
-        __builtin_prefetch(link_slot(ring, ring->wire + REPLICAS_AHEAD));
-        ring->waiting--;
-        run->sent_ps[++sent] = simfine_to_ps(start);
-        link_wire_first(up, ring, VC_RSP, slot, replicas_tell, start);
-        if (G_UNLIKELY(ring->wire != ring->head)) /* the far end was not told of it */
-            break;
-    }
-    run->sent = sent;
+    run->sent = 0;
     run->left = 0;
-    if (own && sent > (guint32)first)
-        up->starved = 1u << VC_CREQ; /* as link_yields() */
-    if (G_UNLIKELY(ring->wire != ring->head))
-        return REPLICAS_END;
-    gboolean turn = own && (ring->waiting == 0 || up->free_at > last);
-    return odd || (turn && up->free_at <= limit) ? REPLICAS_OTHER : REPLICAS_GO_ON;
+    while (up->free_at <= limit && run->sent < REPLICAS_RUN) {
+        gboolean own = up->ring[VC_CREQ].waiting != 0;
+        if (ring->waiting == 0) /* what joins by then goes first */
+            return own ? REPLICAS_OTHER : REPLICAS_GO_ON;
+        own &= up->last_vc != VC_CREQ;
+        if (own && up->free_at > simfine_from_ps(MAX(run->short_until_ps, 1) - 1)) { /* it does not yield */
+            if (!replicas_send_own(run))
+                return REPLICAS_OTHER;
+            continue;
+        }
+        if (!replicas_send_answer(run))
+            return REPLICAS_OTHER;
+        up->starved = own ? 1u << VC_CREQ : up->starved; /* as link_yields(), without a branch */
+        if (G_UNLIKELY(ring->wire != ring->head)) /* the far end was not told of it */
+            return REPLICAS_END;
+    }
+    return REPLICAS_GO_ON;
 }
 
 /* The queue as it was at at_ps, when an answer had joined: `joined` of them since the run began. */
