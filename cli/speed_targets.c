@@ -209,6 +209,22 @@ static double targets_spread(const double *values, guint n)
     return (most / least - 1) * 100;
 }
 
+/* A hop's cost, in holds of the heap that ran beside it: the median of several runs, since short ones differ. */
+static gboolean targets_nvls_hop(Targets *targets, guint64 bytes, double *hop)
+{
+    SpeedColl what = {.system = "dgx-h100", .op = COLL_ALL_REDUCE, .algo = COLL_NVLS, .bytes = bytes};
+    double holds[RUNS_MAX];
+    for (guint r = 0; r < targets->runs; r++) {
+        SpeedCost one;
+        double heap_per_s = targets_heap_per_s();
+        if (!speed_cost_coll(targets->options, &what, &one, targets->error))
+            return FALSE;
+        holds[r] = one.cpu_s / (double)one.hops * heap_per_s;
+    }
+    *hop = speed_median(holds, targets->runs);
+    return TRUE;
+}
+
 static gboolean targets_of_growth(Targets *targets)
 {
     double cost[16];
@@ -222,14 +238,9 @@ static gboolean targets_of_growth(Targets *targets)
     }
     targets_row(targets, "a hop from 2 to 256 endpoints: most over least", targets_spread(cost, n), "%", FALSE, 20);
     n = 0;
-    for (guint64 bytes = MIB; bytes < GIB; bytes *= 4, n++) {
-        SpeedColl what = {.system = "dgx-h100", .op = COLL_ALL_REDUCE, .algo = COLL_NVLS, .bytes = bytes};
-        SpeedCost one;
-        double heap_per_s = targets_heap_per_s();
-        if (!speed_cost_coll(targets->options, &what, &one, targets->error))
+    for (guint64 bytes = MIB; bytes < GIB; bytes *= 4, n++)
+        if (!targets_nvls_hop(targets, bytes, &cost[n]))
             return FALSE;
-        cost[n] = one.cpu_s / (double)one.hops * heap_per_s;
-    }
     cost[n++] = targets->nvls_gib_hop;
     targets_row(targets, "a hop of NVLS from 1 MiB to 1 GiB: likewise", targets_spread(cost, n), "%", FALSE, 20);
     return TRUE;
