@@ -90,6 +90,8 @@ static void flow_on_stored(Event *event, SimTime now_ps)
 static void flow_release(DeviceFlow *flow, SimTime now_ps)
 {
     flow->released = TRUE;
+    flow->warp->sm->gpu->flows.draining -= (guint32)flow->drains;
+    flow->drains = FALSE;
     if (flow->tail_ps)
         flow->tag = warp_begin_store(flow->warp);
     for (guint32 w = 0; w < flow->warps; w++)
@@ -114,16 +116,14 @@ static void flow_on_issued(Event *event, SimTime now_ps)
 static void flow_on_passed(FlowItem *item, SimTime now_ps)
 {
     DeviceFlow *flow = EVENT_OWNER(item, DeviceFlow, item);
-    SimTime issued_ps = flow->begin_ps + flow_part(flow->lines, PS_PER_S, flow_limit(item));
-    sim_at(flow->fabric->sim, &flow->issued, MAX(issued_ps, now_ps), EVENT_PRIORITY_DEVICE);
+    sim_at(flow->fabric->sim, &flow->issued, now_ps + device_sm_issue_ps(flow), EVENT_PRIORITY_DEVICE);
 }
 
 static void flow_serve(DeviceFlow *flow)
 {
-    Sm *sm = flow->warp->sm;
-    flow->under_way = TRUE;
+    device_sm_serve(flow);
     device_sm_store(flow, TRUE);
-    flow->item.rest = MIN(flow->room / MAX(sm->storing, 1), flow->work);
+    flow->item.rest = MIN(flow->room / MAX(flow->warp->sm->storing, 1), flow->work);
     flow_begin(flow->fabric->flow, flow->class, &flow->item, flow->work);
     device_sm_enter(flow);
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "api/device_sm.h"
 #include "model/load_share.h"
 #include "model/port_hold.h"
 
@@ -99,6 +100,7 @@ SimTime device_queue_solved(gpointer user)
         PortShare port = device_queue_port(&fabric->gpu[g]);
         flows->wait_ps = port.wait_ps;
         flows->worst_ps = port.worst_ps;
+        again_ps = MIN(again_ps, device_sm_solved(&fabric->gpu[g]));
         flows->hold_ps = port_holds_wait_ps(fabric->holds, g);
     }
     return again_ps;

@@ -2,6 +2,7 @@
 #include "api/device_sm.h"
 
 #include "api/device_queue.h"
+#include "model/port_hold.h"
 
 /* ---- the LSU of an SM */
 
@@ -40,6 +41,34 @@ static guint32 sm_weight(const DeviceFlow *flow, const Sm *sm)
     return (guint32)MAX(FLOW_WEIGHT * usual * weight / MAX(sharing * loops, 1), 1);
 }
 
+/* Of its work; it may be served, and not told so yet. */
+static guint64 sm_left(const DeviceFlow *flow)
+{
+    if (!flow->under_way)
+        return flow->work;
+    return flow->item.class ? flow_left(flow->fabric->flow, &flow->item) : 0;
+}
+
+/* What of a flow is issued and not sent, in units of work: as fast as its LSU can, until there is no more room. */
+static guint64 sm_waiting(const DeviceFlow *flow, SimTime now_ps)
+{
+    if (!flow->under_way)
+        return MIN(flow_part(flow->limit, now_ps - flow->begin_ps, PS_PER_S / FLOW_LINE), MIN(flow->room, flow->work));
+    guint64 left = sm_left(flow), sent = flow->left_at - MIN(left, flow->left_at);
+    guint64 issued = flow->waiting + flow_part(flow->lsu, now_ps - flow->at_ps, PS_PER_S / FLOW_LINE);
+    if (flow->released)
+        return left;
+    return MIN(issued - MIN(sent, issued), MIN(flow->room, left));
+}
+
+static void sm_settle(DeviceFlow *flow)
+{
+    SimTime now_ps = sim_now_ps(flow->fabric->sim);
+    flow->waiting = sm_waiting(flow, now_ps);
+    flow->left_at = sm_left(flow);
+    flow->at_ps = now_ps;
+}
+
 static void sm_adjust(const Sm *sm)
 {
     guint64 level = sm_lsu_level(sm);
@@ -47,6 +76,12 @@ static void sm_adjust(const Sm *sm)
         guint64 limit = flow->limit;
         if (limit * flow->line_ps > level)
             limit = MAX(level / flow->line_ps, 1);
+        if (limit != flow->lsu) {
+            sm_settle(flow);
+            flow->lsu = limit;
+        }
+        if (flow->drains)
+            limit = MAX(limit, flow->ports);
         flow_change(flow->fabric->flow, &flow->item,
                     flow_class_like(flow->fabric->flow, flow->class, limit, sm_weight(flow, sm)));
     }
@@ -133,15 +168,65 @@ void device_sm_store(const DeviceFlow *flow, gboolean begins)
 
 /* ---- what waits before a GPU's ports */
 
-/* What of a flow is issued and not sent, in units of work: as fast as its LSU can, until there is no more room. */
-static guint64 sm_waiting(const DeviceFlow *flow, SimTime now_ps)
+void device_sm_serve(DeviceFlow *flow)
 {
-    guint64 left = flow->under_way ? flow_left(flow->fabric->flow, &flow->item) : flow->work;
-    guint64 limit = flow->under_way ? flow_limit(&flow->item) : flow->limit;
-    guint64 issued = flow_part(limit, now_ps - flow->begin_ps, PS_PER_S / FLOW_LINE);
-    if (flow->released)
-        return left;
-    return MIN(MIN(issued, flow->work) - MIN(flow->work - left, issued), flow->room);
+    sm_settle(flow);
+    flow->lsu = flow->limit;
+    flow->under_way = TRUE;
+    if (flow->waiting)
+        flow->warp->sm->gpu->flows.stalled = TRUE;
+}
+
+SimTime device_sm_issue_ps(const DeviceFlow *flow)
+{
+    guint64 issued = flow->work - sm_left(flow) + sm_waiting(flow, sim_now_ps(flow->fabric->sim));
+    guint64 all = flow->lines * FLOW_LINE; /* ports that are slower or faster for it make no difference to its LSU */
+    return flow_part(all - MIN(issued, all), PS_PER_S / FLOW_LINE, flow->lsu);
+}
+
+/* room: ports have some. Whether it drains from now on, or no more. */
+static gboolean sm_turns(DeviceFlow *flow, gboolean room)
+{
+    gboolean before = flow->drains;
+    if (!flow->issue_ps || flow->released)
+        return FALSE;
+    sm_settle(flow);
+    flow->drains = flow->waiting >= FLOW_LINE && (before ? flow_rate(&flow->item) > flow->lsu : room);
+    flow->warp->sm->gpu->flows.draining += (guint32)flow->drains - (guint32)before;
+    return flow->drains != before;
+}
+
+/* Until nothing of it waits, as it drains now. */
+static SimTime sm_drained_ps(const DeviceFlow *flow)
+{
+    guint64 rate = flow_rate(&flow->item);
+    if (!flow->drains || rate <= flow->lsu)
+        return SIMTIME_NEVER;
+    return sim_now_ps(flow->fabric->sim) + 1 + flow_part(flow->waiting, PS_PER_S / FLOW_LINE, rate - flow->lsu);
+}
+
+/* What waited while ports were full goes as fast as these can when they are not any more. Others' full links do not
+ * let it. */
+SimTime device_sm_solved(Gpu *gpu)
+{
+    GpuFlows *flows = &gpu->flows;
+    gboolean full = flow_is_full(gpu->fabric->flow, gpu->id * FLOW_RESOURCES + FLOW_OUT);
+    SimTime again_ps = SIMTIME_NEVER;
+    gboolean room = !full && flows->stalled && !port_holds_full(gpu->fabric->holds, gpu->id);
+    flows->stalled = full || (flows->stalled && !room);
+    if (!room && flows->draining == 0)
+        return again_ps;
+    for (guint32 q = 0; q < gpu->spec->out_queues; q++)
+        for (const Sm *sm = gpu->out[q].flow_head; sm; sm = sm->flow_next) {
+            gboolean turns = FALSE;
+            for (DeviceFlow *flow = sm->flows; flow; flow = flow->sm_next) {
+                turns |= sm_turns(flow, room);
+                again_ps = MIN(again_ps, sm_drained_ps(flow));
+            }
+            if (turns)
+                sm_adjust(sm);
+        }
+    return again_ps;
 }
 
 typedef struct {

@@ -21,7 +21,11 @@ typedef struct DeviceFlow {
     struct DeviceFlow *sm_next, *behind; /* behind: of the same warps, issued while this one still waits for ports */
     guint64 lines, work, tag;
     guint64 room;             /* work that finds room before the ports: its warps go on when no more is left */
-    SimTime begin_ps;         /* since when it issues */
+    SimTime begin_ps;         /* since when it issues: */
+    guint64 lsu;              /* so many lines a second, while there is room; */
+    guint64 waiting, left_at; /* what was issued and not sent, and what was left of its work, at that time */
+    SimTime at_ps;
+    gboolean drains;          /* ports have room: what waits goes as fast as they can */
     Event issued;             /* its LSU is through with it */
     gboolean under_way, released; /* it is served; its warps went on */
     SimTime head_ps, tail_ps; /* before the first line, behind the last one */
@@ -37,6 +41,12 @@ void device_sm_enter(DeviceFlow *flow);
 void device_sm_leave(DeviceFlow *flow);
 /* Limits and weights of the flows of all SMs that share this one's queue. */
 void device_sm_adjust(const Sm *sm);
+/* Its work begins to be done. */
+void device_sm_serve(DeviceFlow *flow);
+/* What is still to be issued takes its LSU so long, if there is room. */
+SimTime device_sm_issue_ps(const DeviceFlow *flow);
+/* When rates were solved: who is served faster than its LSU issues. When to look at it again. */
+SimTime device_sm_solved(Gpu *gpu);
 /* The flow of the same warps that still waits for ports; NULL: there is none. */
 DeviceFlow *device_sm_before(const DeviceFlow *flow);
 

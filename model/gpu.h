@@ -119,6 +119,8 @@ typedef struct {
     guint32 asking;            /* loops that load from others, */
     guint32 ask_kind, ask_ps;  /* likewise, and of a packet */
     guint64 issue_ps;          /* of all of them */
+    guint32 draining;          /* loops of which more is sent than issued: ports have room for what waited there, */
+    gboolean stalled;          /* and have been full since somebody was looked for who could */
     SimTime trip_ps;           /* of a store that meets no other */
     SimTime wait_ps;           /* of a packet on its way to a port when these are full, */
     SimTime worst_ps;          /* and of the last of those that wait then, */
