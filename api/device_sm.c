@@ -184,16 +184,21 @@ SimTime device_sm_issue_ps(const DeviceFlow *flow)
     return flow_part(all - MIN(issued, all), PS_PER_S / FLOW_LINE, flow->lsu);
 }
 
-/* room: ports have some. Whether it drains from now on, or no more. */
+/* room: ports have some. Whether it drains from now on, or no more; once at an instant, since others may make room by
+ * it that it takes in turn. */
 static gboolean sm_turns(DeviceFlow *flow, gboolean room)
 {
     gboolean before = flow->drains;
-    if (!flow->issue_ps || flow->released)
+    SimTime now_ps = sim_now_ps(flow->fabric->sim);
+    if (!flow->issue_ps || flow->released || flow->turned_ps == now_ps)
         return FALSE;
     sm_settle(flow);
     flow->drains = flow->waiting >= FLOW_LINE && (before ? flow_rate(&flow->item) > flow->lsu : room);
     flow->warp->sm->gpu->flows.draining += (guint32)flow->drains - (guint32)before;
-    return flow->drains != before;
+    if (flow->drains == before)
+        return FALSE;
+    flow->turned_ps = now_ps;
+    return TRUE;
 }
 
 /* Until nothing of it waits, as it drains now. */

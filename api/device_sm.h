@@ -26,6 +26,7 @@ typedef struct DeviceFlow {
     guint64 waiting, left_at; /* what was issued and not sent, and what was left of its work, at that time */
     SimTime at_ps;
     gboolean drains;          /* ports have room: what waits goes as fast as they can */
+    SimTime turned_ps;        /* when that was last found otherwise */
     Event issued;             /* its LSU is through with it */
     gboolean under_way, released; /* it is served; its warps went on */
     SimTime head_ps, tail_ps; /* before the first line, behind the last one */

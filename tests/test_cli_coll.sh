@@ -108,4 +108,9 @@ refuses "multiple of 32" coll all_reduce --threads 100
 refuses "resident" coll all_reduce --ctas 5000
 refuses "does not go with" coll all_reduce -o xor -d float -a ring
 
+# Rates of flows, of which one makes room for another in turn, are not solved for ever at one instant.
+timeout 60 "$FANOUT" coll all_gather -a ring -s gb200-nvl72 -n 8 -b 64M --fidelity flow --data off >flow ||
+    complain "flows of a ring: exit $?"
+grep -q '^  all_gather .* flow$' flow || complain "flows of a ring: no row"
+
 finish
