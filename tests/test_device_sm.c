@@ -67,11 +67,12 @@ static void compare(gboolean fenced, guint64 work_ps, double bound)
 }
 
 /* Proves that fences wait for what waits before the ports when they begin: rounds of loops and fences take what their
- * packets take, within 5 %; if queues were always full, up to 20 % more. */
+ * packets take, within 5.5 % (the most is 5.2, 8 CTAs of 64 KiB; 4.8 while what waits did not go faster once ports have
+ * room); if queues were always full, up to 20 % more. */
 static void test_rounds_with_fences(void **state)
 {
     (void)state;
-    compare(TRUE, 0, 0.05);
+    compare(TRUE, 0, 0.055);
 }
 
 /* Proves that warps go on when the rest of their loop has room before the ports: they have done their work when it has
@@ -90,8 +91,9 @@ static void test_rounds(void **state)
     compare(FALSE, 0, 0.03);
 }
 
-/* Proves that what waits before the ports is sent as fast as these can, and not only as fast as its LSU issued it: 12
- * CTAs whose loops end one after the other, those that share a queue with two last, within 1.5 % of packets (3 %). */
+/* Proves that what waits before the ports is sent as fast as these can as soon as they have room, and not only as fast
+ * as its LSU issued it: 12 CTAs whose loops end one after the other, those that share a queue with two last, within
+ * 0.5 % of packets (0.6 to 1.5 % if it waits until all of a loop is issued, 3 % if even then). */
 static void test_ends(void **state)
 {
     (void)state;
@@ -99,7 +101,7 @@ static void test_ends(void **state)
         double packets_ps = (double)store_ps(12, bytes, FALSE, 0, FALSE);
         double off = (double)store_ps(12, bytes, FALSE, 0, TRUE) / packets_ps - 1;
         print_message("%u KiB: %.2f us, %.2f %%\n", (guint)(bytes >> 10), packets_ps * 1e-6, off * 100);
-        assert_true(fabs(off) < 0.015);
+        assert_true(fabs(off) < 0.005);
     }
 }
 
