@@ -206,7 +206,6 @@ void flow_begin(FlowNet *net, FlowClass *class, FlowItem *item, guint64 work)
 }
 
 guint64 flow_rate(const FlowItem *item) { return item->class->rate; }
-guint64 flow_limit(const FlowItem *item) { return item->class->limit; }
 
 guint64 flow_left(const FlowNet *net, const FlowItem *item)
 {

@@ -86,7 +86,6 @@ void flow_begin(FlowNet *net, FlowClass *class, FlowItem *item, guint64 work);
 /* Of an item under way: what is left of its work now, and its rate, lines a second as solved last. */
 guint64 flow_left(const FlowNet *net, const FlowItem *item);
 guint64 flow_rate(const FlowItem *item);
-guint64 flow_limit(const FlowItem *item); /* of its class */
 /* From now on it goes on at another class's rate; nothing if it is over. */
 void flow_change(FlowNet *net, FlowItem *item, FlowClass *class);
 

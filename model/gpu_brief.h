@@ -26,7 +26,7 @@ static ALWAYS_INLINE guint32 gpu_take_brief(Gpu *gpu, const GpuRequest *request,
     if (G_UNLIKELY(known == TXN_LIKES))
         return TXN_NONE;
     return txn_take_multicast(pool, (TxnMulticast){.start_ps = start_ps, .owner = request->owner,
-                                                   .tag = request->tag & TXN_TAG_MAX, .like = known & 15u});
+                                                   .tag = request->tag & TXN_TAG_MAX, .like = known & (TXN_LIKES - 1)});
 }
 
 /* A multicast request's answer. */

@@ -159,7 +159,8 @@ static ALWAYS_INLINE ReplicasNext replicas_send(Replicas *run, SimTime limit_ps)
         }
         if (!replicas_send_answer(run))
             return REPLICAS_OTHER;
-        up->starved = own ? 1u << VC_CREQ : up->starved; /* as link_yields(), without a branch */
+        if (own)
+            up->starved = 1u << VC_CREQ; /* as link_yields() */
         if (G_UNLIKELY(ring->wire != ring->head)) /* the far end was not told of it */
             return REPLICAS_END;
     }

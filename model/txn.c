@@ -67,8 +67,7 @@ guint32 txn_like_new(TxnPool *pool, const TxnLike *like)
         brief->n_likes = 0;
     }
     for (guint32 i = 0; i < brief->n_likes; i++)
-        if (brief->like[i].done == like->done && brief->like[i].object == like->object &&
-            brief->like[i].what == like->what)
+        if (txn_like_same(&brief->like[i], like))
             return i;
     if (brief->n_likes == TXN_LIKES)
         return TXN_LIKES;

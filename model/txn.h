@@ -124,13 +124,16 @@ static inline const void *txn_line(const TxnPool *pool, guint32 index)
 {
     return txn_is_brief(index) ? (const void *)txn_multicast(pool, index) : txn_at(pool, index);
 }
+static inline gboolean txn_like_same(const TxnLike *a, const TxnLike *b)
+{
+    return a->done == b->done && a->object == b->object && a->what == b->what;
+}
 /* A multicast request that is to be brief: what it is like, or TXN_LIKES: there are too many others. */
 guint32 txn_like_new(TxnPool *pool, const TxnLike *like);
 static inline guint32 txn_like(TxnPool *pool, guint32 kind, const TxnLike *like)
 {
     guint32 last = pool->brief.last[kind];
-    const TxnLike *known = &pool->brief.like[last];
-    if (G_LIKELY(known->done == like->done && known->object == like->object && known->what == like->what))
+    if (G_LIKELY(txn_like_same(&pool->brief.like[last], like)))
         return last;
     guint32 index = txn_like_new(pool, like);
     pool->brief.last[kind] = (guint8)(index % TXN_LIKES);
@@ -145,31 +148,35 @@ static inline guint32 txn_take(TxnPool *pool)
     pool->used++;
     return index;
 }
-static inline __attribute__((always_inline)) guint32 txn_take_brief(TxnPool *pool, SimTime start_ps)
+/* When the brief one began; multicasts: the pool's are. */
+static inline SimTime *txn_began_ps(const TxnPool *pool, guint32 index, gboolean multicasts)
+{
+    return multicasts ? &txn_multicast(pool, index)->start_ps : txn_brief_ps(pool, index);
+}
+/* The next one whose turn it is, which is filled at once. */
+static inline __attribute__((always_inline)) guint32 txn_take_turn(TxnPool *pool, gboolean multicasts)
 {
     TxnBrief *brief = &pool->brief;
     if (G_UNLIKELY(pool->used >= brief->size - brief->size / 4)) /* few are in use where its turn comes again */
         txn_pool_grow_brief(pool);
     guint32 at = brief->at & (brief->size - 1);
-    while (G_UNLIKELY(*txn_brief_ps(pool, TXN_BRIEF + at) != SIMTIME_NEVER))
+    while (G_UNLIKELY(*txn_began_ps(pool, TXN_BRIEF + at, multicasts) != SIMTIME_NEVER))
         at = (at + 1) & (brief->size - 1);
-    *txn_brief_ps(pool, TXN_BRIEF + at) = start_ps;
     brief->at = at + 1;
     pool->used++;
     return TXN_BRIEF + at;
 }
+static inline __attribute__((always_inline)) guint32 txn_take_brief(TxnPool *pool, SimTime start_ps)
+{
+    guint32 index = txn_take_turn(pool, FALSE);
+    *txn_brief_ps(pool, index) = start_ps;
+    return index;
+}
 static inline __attribute__((always_inline)) guint32 txn_take_multicast(TxnPool *pool, TxnMulticast multicast)
 {
-    TxnBrief *brief = &pool->brief;
-    if (G_UNLIKELY(pool->used >= brief->size - brief->size / 4))
-        txn_pool_grow_brief(pool);
-    guint32 at = brief->at & (brief->size - 1);
-    while (G_UNLIKELY(txn_multicast(pool, TXN_BRIEF + at)->start_ps != SIMTIME_NEVER))
-        at = (at + 1) & (brief->size - 1);
-    *txn_multicast(pool, TXN_BRIEF + at) = multicast;
-    brief->at = at + 1;
-    pool->used++;
-    return TXN_BRIEF + at;
+    guint32 index = txn_take_turn(pool, TRUE);
+    *txn_multicast(pool, index) = multicast;
+    return index;
 }
 static inline void txn_give_multicast(TxnPool *pool, TxnMulticast *multicast)
 {
