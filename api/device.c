@@ -35,15 +35,11 @@ static void device_uop_unref(DeviceUop *shared)
     g_free(shared);
 }
 
-static void device_take_uop(DeviceUop *shared, Uop *uop)
+static void device_take_uop(DeviceUop *shared, Warp *warp, Uop *uop)
 {
-    guint64 *store = uop->lane_store;
     *uop = shared->uop;
-    uop->lane_store = store;
-    if (uop->lane_va) {
-        memcpy(store, uop->lane_va, WARP_LANES * sizeof *store);
-        uop->lane_va = store;
-    }
+    if (uop->lane_va)
+        uop->lane_va = memcpy(warp_lanes(warp), uop->lane_va, WARP_LANES * sizeof *uop->lane_va);
     device_uop_unref(shared);
 }
 
@@ -65,7 +61,7 @@ static gboolean device_next(Warp *warp, Uop *uop)
             continue;
         }
         if (queue->exchange) {
-            if (device_exchange_next(queue->exchange, uop))
+            if (device_exchange_next(queue->exchange, warp, uop))
                 return TRUE;
             g_clear_pointer(&queue->exchange, device_exchange_free);
             continue;
@@ -85,7 +81,7 @@ static gboolean device_next(Warp *warp, Uop *uop)
             queue->exchange = op.exchange;
             break;
         case DEVICE_UOP:
-            device_take_uop(op.uop, uop);
+            device_take_uop(op.uop, warp, uop);
             return TRUE;
         }
     }

@@ -81,7 +81,7 @@ gboolean device_ll_next(DeviceLl *run, Uop *uop);
 void device_ll_free(DeviceLl *run);
 
 typedef struct DeviceExchange DeviceExchange; /* one warp's part of an fo_exchange */
-gboolean device_exchange_next(DeviceExchange *run, Uop *uop);
+gboolean device_exchange_next(DeviceExchange *run, Warp *warp, Uop *uop);
 void device_exchange_free(DeviceExchange *run);
 
 /* An operation that several warps of a CTA have alike, as barriers, is kept once. */

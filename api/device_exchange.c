@@ -150,10 +150,9 @@ static gboolean exchange_send(DeviceExchange *run, Uop *uop)
     return TRUE;
 }
 
-gboolean device_exchange_next(DeviceExchange *run, Uop *uop)
+gboolean device_exchange_next(DeviceExchange *run, Warp *warp, Uop *uop)
 {
     const FoExchange *exchange = &run->exchange;
-    guint64 *store = uop->lane_store;
     gboolean made = FALSE;
     if (!run->data[0])
         for (guint32 i = 0; i < EXCHANGE_GROUP; i++) {
@@ -167,7 +166,7 @@ gboolean device_exchange_next(DeviceExchange *run, Uop *uop)
         } else if (run->phase == EXCHANGE_POLL) {
             if (run->first >= exchange->ranks)
                 break;
-            exchange_poll_uop(run, uop, store);
+            exchange_poll_uop(run, uop, warp_lanes(warp));
             run->phase = EXCHANGE_TAKE;
             made = TRUE;
         } else if (run->phase == EXCHANGE_TAKE) {
@@ -189,7 +188,6 @@ gboolean device_exchange_next(DeviceExchange *run, Uop *uop)
             }
         }
     }
-    uop->lane_store = store;
     return made;
 }
 

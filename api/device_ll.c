@@ -147,7 +147,6 @@ static void ll_send_uop(const DeviceLl *run, Uop *uop)
 
 gboolean device_ll_next(DeviceLl *run, Uop *uop)
 {
-    guint64 *store = uop->lane_store;
     gboolean made = FALSE;
     if (!run->input) {
         run->input = reg_new(16, TRUE);
@@ -193,7 +192,6 @@ gboolean device_ll_next(DeviceLl *run, Uop *uop)
             break;
         }
     }
-    uop->lane_store = store;
     return made;
 }
 

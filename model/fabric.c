@@ -178,6 +178,14 @@ static gboolean fabric_link_serves(const Fabric *fabric, const McObject *object,
     return TRUE;
 }
 
+static const Hash *fabric_hash_of(Fabric *fabric, guint32 links)
+{
+    Hash *hash = links == fabric->links ? &fabric->hash : &fabric->mc_hash[links];
+    if (hash->links == 0)
+        hash_init(hash, links);
+    return hash;
+}
+
 gboolean fabric_mc_attach(Fabric *fabric, McObject *object)
 {
     g_assert(object->members->len == object->n_gpus && object->mcid == MC_MCID_NONE);
@@ -206,9 +214,7 @@ gboolean fabric_mc_attach(Fabric *fabric, McObject *object)
         g_free(route.link);
         return FALSE;
     }
-    if (fabric->mc_hash[route.n].links == 0)
-        hash_init(&fabric->mc_hash[route.n], route.n);
-    route.hash = &fabric->mc_hash[route.n];
+    route.hash = fabric_hash_of(fabric, route.n);
     fabric->mc_route[mcid] = route;
     g_array_set_size(fabric->mcid_free, fabric->mcid_free->len - 1);
     object->mcid = mcid;

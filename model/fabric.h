@@ -107,7 +107,7 @@ typedef struct Fabric {
     DataPool *data;             /* of the GPUs; of each switch, where it is a domain of its own */
     struct Exchange *exchange;  /* between these (exchange.h); NULL: there is one domain */
     Hash hash;
-    Hash *mc_hash;              /* by number of links carrying a team; [0] unused */
+    Hash *mc_hash;              /* by number of links carrying a team, where not all do; [0] unused */
     McRoute *mc_route;          /* by MCID */
     GArray *mcid_free;
     GPtrArray *objects;         /* McObject by id, [0] NULL; not owned */

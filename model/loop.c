@@ -64,8 +64,9 @@ static gboolean loop_drain(Loop *loop, Uop *uop)
 
 /* A warp whose lanes lie on several segments has one address a lane (a constant stride if only one lane
  * a segment). */
-static void loop_lanes(const LoopSpec *spec, guint64 base, guint64 element, Uop *uop)
+static void loop_lanes(const Loop *loop, guint64 base, guint64 element, Uop *uop)
 {
+    const LoopSpec *spec = loop->spec;
     uop->va = loop_address(spec, base, element);
     uop->lane_stride = spec->width;
     if (spec->per_segment == 0 || uop->lanes == 1)
@@ -77,9 +78,10 @@ static void loop_lanes(const LoopSpec *spec, guint64 base, guint64 element, Uop 
         uop->lane_stride = (gint64)spec->segment_stride;
         return;
     }
-    uop->lane_va = uop->lane_store;
+    guint64 *lane_va = warp_lanes(loop->warp);
     for (guint32 l = 0; l < uop->lanes; l++)
-        uop->lane_store[l] = loop_address(spec, base, element + l);
+        lane_va[l] = loop_address(spec, base, element + l);
+    uop->lane_va = lane_va;
 }
 
 static guint64 loop_first(const LoopSpec *spec, guint32 warp)
@@ -134,7 +136,7 @@ gboolean loop_next(Loop *loop, Uop *uop)
             uop->dst = reg;
         else if (part->reg != LOOP_NO_REG)
             uop->src = reg;
-        loop_lanes(spec, part->base, element, uop);
+        loop_lanes(loop, part->base, element, uop);
     }
     if (++loop->k == loop->unroll) {
         loop->k = 0;

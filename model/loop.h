@@ -48,8 +48,7 @@ void loop_start(Warp *warp, const LoopSpec *spec, void (*done)(Warp *warp, void 
                 void *user);
 
 /* The same step by step, for generators that run several loops one after another. The spec must outlive
- * the Loop. loop_next gives the next micro-operation (uop->lane_store must be set); FALSE: at its end, all
- * registers awaited; then free it. */
+ * the Loop. loop_next gives the next micro-operation; FALSE: at its end, all registers awaited; then free it. */
 Loop *loop_new(Warp *warp, const LoopSpec *spec);
 gboolean loop_next(Loop *loop, Uop *uop);
 void loop_free(Loop *loop);

@@ -107,12 +107,15 @@ static void reduction_on_end(Event *event, SimTime now_ps)
     reduction_end(sw, end->record, now_ps);
 }
 
-static McEnd *reduction_end_new(Switch *sw)
+static McEnd *reduction_ends_new(Switch *sw)
 {
-    McEnd *end = g_new0(McEnd, 1);
+    McEnd *end = g_new0(McEnd, MC_ENDS);
     g_ptr_array_add(sw->ends, end);
-    end->sw = sw;
-    event_init(&end->arrive, reduction_on_end);
+    for (guint i = 0; i < MC_ENDS; i++) {
+        end[i].sw = sw;
+        end[i].next_free = i + 1 < MC_ENDS ? &end[i + 1] : NULL;
+        event_init(&end[i].arrive, reduction_on_end);
+    }
     return end;
 }
 
@@ -132,7 +135,7 @@ static guint32 reduction_last_key(const Switch *sw, guint32 index)
 
 void reduction_end_later(Switch *sw, guint32 index)
 {
-    McEnd *end = sw->end_free ? sw->end_free : reduction_end_new(sw);
+    McEnd *end = sw->end_free ? sw->end_free : reduction_ends_new(sw);
     sw->end_free = end->next_free;
     end->record = index;
     sim_set_key(&end->arrive, reduction_last_key(sw, index));

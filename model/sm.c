@@ -295,7 +295,7 @@ void cta_free(Cta *cta)
     Gpu *gpu = cta->gpu;
     for (guint32 w = 0; w < cta->n_warps; w++) {
         g_assert(cta->warp[w].state == WARP_IDLE && cta->warp[w].stores == 0);
-        uop_ring_clear(&cta->warp[w].queue);
+        warp_clear(&cta->warp[w]);
     }
     if (cta->sm) {
         cta->sm->ctas--;

@@ -117,7 +117,6 @@ typedef struct {
     guint64 va;              /* of lane 0 */
     gint64 lane_stride;      /* to the next lane; == width: contiguous */
     const guint64 *lane_va;  /* scattered: 32 addresses that live until the uop is issued; else NULL */
-    guint64 *lane_store;     /* room for 32 addresses that a generator may fill (the warp's own) */
     Reg *dst, *src;
     guint64 value;           /* poll reference; delay in ps; barrier */
     guint32 rtt_ps;          /* of a poll: what its reads take; 0: the GPU's own memory */
@@ -137,30 +136,31 @@ typedef gboolean (*WarpNext)(Warp *warp, Uop *uop);
 
 typedef enum { WARP_IDLE, WARP_READY, WARP_BLOCKED } WarpState;
 
+/* What each packet and each answer looks at comes first: a thousand warps are more than a cache holds. */
 struct Warp {
     Warp *next;              /* in the SM's ready queue */
     Sm *sm;
     Cta *cta;
     guint32 index;           /* in its CTA */
     WarpState state;
-    gboolean have;           /* `current` is being executed */
-    Uop current;
+    gboolean have;           /* `current` is being executed, */
+    gboolean begun;          /* and dst was marked pending for the whole micro-operation */
     guint32 done_bytes;      /* contiguous: progress in the lanes' span; scattered: next lane */
     guint32 done_lanes;      /* scattered: mask of lanes issued */
-    guint64 lane_va[WARP_LANES]; /* of a generated scattered micro-operation */
-    gboolean begun;          /* dst was marked pending for the whole micro-operation */
-    UopRing queue;
-    WarpNext generate;       /* bulk loop, or NULL */
-    void *generator;
     guint32 stores;          /* outstanding */
+    gboolean fencing;
     SimTime not_before_ps;   /* of its next memory instruction */
     SimTime front_ps;        /* since when it is ready */
     SimTime asked_ps, issued_ps; /* when its last memory instruction was ready, and when the LSU took it */
-    Warp *fence_next;        /* the next one that waits (fence.c) */
-    gboolean fence_issuing;
-    gboolean fencing;
-    SimTime fence_at_ps;
+    WarpNext generate;       /* bulk loop, or NULL */
+    void *generator;
+    UopRing queue;
+    Uop current;
+    guint64 *lane_va;        /* of a generated scattered micro-operation (warp_lanes), or NULL */
     Event timer;
+    Warp *fence_next;        /* the next one that waits (fence.c) */
+    SimTime fence_at_ps;
+    gboolean fence_issuing;
     MemWatch watch;
     SimTime poll_start_ps;
     void (*on_idle)(Warp *warp, SimTime now_ps); /* queue and generator are at their end */
@@ -185,25 +185,25 @@ struct Sm {
     const Warp *last;        /* that issued; only compared */
     Event issue;
     SimTime free_ps;         /* of the LSU */
+    gboolean stalled;        /* the LSU waits for room before the ports */
+    gboolean limited;        /* or for an answer, its in-flight limit being reached */
+    GpuOutQueue *queue;      /* its way to the ports */
+    SmOutRing out;           /* what waits there, in order, */
+    struct Sm *out_next;     /* waits for a place in its queue */
+    gboolean out_listed;
+    guint32 twin;            /* Txn that the store at hand merges with */
+    guint32 id, loads, stores, ctas, warps;
+    guint64 packets, merged, stalls_port, stalls_limit;
     SimTime fence_issue_ps[SM_SCHEDULERS]; /* of the next fence */
     FenceFlush *flush;       /* the one that goes on, until what it waits for is known */
     gboolean flushing;
     Warp *fence_waiting;     /* for the next flush */
     Event fence_free;        /* when that may begin */
-    gboolean stalled;        /* the LSU waits for room before the ports */
-    gboolean limited;        /* or for an answer, its in-flight limit being reached */
-    GpuOutQueue *queue;      /* its way to the ports */
-    SmOutRing out;           /* what waits there, in order, */
-    guint32 out_keys[SM_OUT_KEYS]; /* and how many of it have such a key, modulo: mostly none has */
-    guint32 twin;            /* Txn that the store at hand merges with */
-    Sm *out_next;            /* waits for a place in its queue */
-    gboolean out_listed;
     struct Sm *flow_next;    /* of its queue */
     void *flows;             /* the first of its loops that are flows (api/device_flow.c), */
     guint32 storing, asking; /* and how many of them store to other GPUs, and load from them; */
     guint32 loops;           /* and how many stored to others so far, or are about to */
-    guint32 id, loads, stores, ctas, warps;
-    guint64 packets, merged, stalls_port, stalls_limit;
+    guint32 out_keys[SM_OUT_KEYS]; /* how many of `out` have such a key, modulo: mostly none has */
 };
 extern const StatRow sm_stats[];
 
@@ -236,6 +236,8 @@ void warp_end_store(Warp *warp, guint64 tag, SimTime now_ps);
 
 /* warp.c */
 void warp_init(Warp *warp, Cta *cta, guint32 index);
+void warp_clear(Warp *warp);
+guint64 *warp_lanes(Warp *warp);      /* room for 32 addresses that a generator may fill: the warp's */
 gboolean warp_fetch(Warp *warp);      /* makes `current` valid; FALSE: nothing to do */
 void warp_ready(Warp *warp);          /* into the SM's ready queue */
 gboolean warp_block_poll(Warp *warp, SimTime now_ps); /* FALSE: nothing to wait for */

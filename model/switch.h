@@ -80,6 +80,7 @@ typedef struct {
     guint8 answer_flits;
     guint8 state;        /* worst TxnFault of a replica */
 } McDetail;
+#define MC_ENDS 32u
 /* The last answer of a record is on its way, and no other will be told of. Few at a time, used again and again. */
 typedef struct McEnd {
     Event arrive;
@@ -119,7 +120,7 @@ typedef struct Switch {
     McRecord *record;               /* [0] unused */
     McDetail *detail;               /* by record */
     McEnd *end_free;
-    GPtrArray *ends;                /* all of them */
+    GPtrArray *ends;                /* all of them, MC_ENDS each */
     guint32 record_max, record_size, record_at, records_used; /* size: so many in turn, a power of two */
     guint32 *operand;               /* with data: slot of GPU g's operand of record r at r * gpus + g */
     guint16 *operand_gpu;           /* from r * gpus on: GPUs in order of arrival */

@@ -16,6 +16,19 @@ void warp_init(Warp *warp, Cta *cta, guint32 index)
     event_init(&warp->timer, warp_on_timer);
 }
 
+void warp_clear(Warp *warp)
+{
+    uop_ring_clear(&warp->queue);
+    g_free(warp->lane_va);
+}
+
+guint64 *warp_lanes(Warp *warp)
+{
+    if (!warp->lane_va)
+        warp->lane_va = g_new(guint64, WARP_LANES);
+    return warp->lane_va;
+}
+
 void warp_free_run(Warp *warp)
 {
     if (warp->sm && warp->state == WARP_IDLE && (warp->queue.count || warp->generate))
@@ -51,7 +64,6 @@ gboolean warp_fetch(Warp *warp)
     }
     if (!warp->generate)
         return FALSE;
-    warp->current.lane_store = warp->lane_va;
     if (warp->generate(warp, &warp->current)) {
         warp->have = TRUE;
         return TRUE;
