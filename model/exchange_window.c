@@ -208,7 +208,6 @@ static void exchange_share(void *user, guint d, SimTime last_ps)
     exchange_deliver_apart(pair);
 }
 
-/* Not where a window may be longer than what HBM takes for about one time. */
 static gboolean exchange_share_out(void *user, SimTime last_ps)
 {
     Exchange *exchange = user;
@@ -219,7 +218,7 @@ static gboolean exchange_share_out(void *user, SimTime last_ps)
         late_begin(list);
         late += list->link->len;
     }
-    exchange->is_shared = late != 0 && fabric->spec.link.flight_ps >> HBM_EPOCH_SHIFT == 0;
+    exchange->is_shared = late != 0;
     if (!exchange->is_shared)
         return FALSE;
     for (guint32 g = 0; g < fabric->spec.system.gpus; g++)

@@ -46,7 +46,7 @@ static ALWAYS_INLINE gboolean replicas_may_block(const Replicas *run, unsigned v
 static ALWAYS_INLINE SimTime replicas_hbm_ps(Replicas *run, guint32 bytes, SimTime at_ps)
 {
     if (run->share) {
-        run->share->hbm_bytes[at_ps >> HBM_EPOCH_SHIFT & 1] += bytes;
+        run->share->hbm_bytes[at_ps >> run->gpu->hbm.shift & 1] += bytes;
         return hbm_about_ps(&run->gpu->hbm, bytes, at_ps);
     }
     run->gpu->hbm_bytes += bytes;
@@ -337,7 +337,7 @@ void gpu_share_open(Gpu *gpu, SimTime last_ps) { hbm_roll(&gpu->hbm, last_ps); }
 
 void gpu_share_close(Gpu *gpu, GpuShare *share, SimTime last_ps)
 {
-    guint64 epoch = last_ps >> HBM_EPOCH_SHIFT;
+    guint64 epoch = last_ps >> gpu->hbm.shift;
     for (guint64 e = epoch - MIN(epoch, 1); e <= epoch; e++) {
         hbm_tell_about(&gpu->hbm, share->hbm_bytes[e & 1], e);
         gpu->hbm_bytes += share->hbm_bytes[e & 1];

@@ -84,7 +84,7 @@ void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links)
     gpu->port = g_aligned_alloc0(links, sizeof(GpuPort), G_ALIGNOF(GpuPort));
     gpu->path = g_strdup_printf("gpu%u", id);
     gpu->local_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->local_MBps;
-    hbm_init(&gpu->hbm, gpu->spec->hbm_MBps);
+    hbm_init(&gpu->hbm, gpu->spec->hbm_MBps, fabric->spec.link.flight_ps);
     gpu->host_byte_time = (1000000ull << SIMFINE_SHIFT) / fabric->spec.system.host_MBps;
     gpu_limits(gpu);
     txn_pool_init(&gpu->txns);

@@ -177,7 +177,9 @@ static inline void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimT
         PACKET_ADD(gpu->dropped, packet);
         return;
     }
-    if (G_LIKELY(gpu_target_has_room(gpu, link) && up->first_ps[LINK_LANE_REQUESTS] > now_ps))
+    const SimTime *first_ps = up->first_ps;
+    if (G_LIKELY(gpu_target_has_room(gpu, link) &&
+                 MIN(first_ps[LINK_LANE_REQUESTS], first_ps[LINK_LANE_ANSWERS]) > now_ps)) /* which go first */
         gpu_serve(gpu, link, packet, now_ps);
     else
         link_push_request(up, packet, now_ps, TRUE);

@@ -1,14 +1,15 @@
 #include "model/hbm.h"
 
-void hbm_init(Hbm *hbm, guint64 rate_MBps)
+void hbm_init(Hbm *hbm, guint64 rate_MBps, SimTime ahead_ps)
 {
-    *hbm = (Hbm){.byte_time = ((SimFine)1000000u << SIMFINE_SHIFT) / rate_MBps};
+    *hbm = (Hbm){.byte_time = ((SimFine)1000000u << SIMFINE_SHIFT) / rate_MBps,
+                 .shift = MAX(HBM_EPOCH_SHIFT, g_bit_storage(ahead_ps))};
 }
 
 static void hbm_end_epoch(Hbm *hbm)
 {
     guint64 *about_bytes = &hbm->about_bytes[hbm->epoch % HBM_EPOCHS];
-    SimTime start_ps = hbm->epoch << HBM_EPOCH_SHIFT, end_ps = (hbm->epoch + 2) << HBM_EPOCH_SHIFT;
+    SimTime start_ps = hbm->epoch << hbm->shift, end_ps = (hbm->epoch + 2) << hbm->shift;
     if (*about_bytes)
         hbm->free_at = MAX(hbm->free_at, simfine_from_ps(start_ps)) + *about_bytes * hbm->byte_time;
     *about_bytes = 0;

@@ -15,22 +15,24 @@
 
 #include "sim/simtime.h"
 
-#define HBM_EPOCH_SHIFT 18 /* 262 ns: a link's flight and more */
+#define HBM_EPOCH_SHIFT 18 /* 262 ns at least, and more than a link's flight: hbm_init() */
 #define HBM_EPOCHS 8u
 
 typedef struct {
     SimFine free_at, byte_time;
+    guint32 shift;                  /* of an epoch */
     guint64 epoch;                  /* the first one that is not done with */
     guint64 about_bytes[HBM_EPOCHS]; /* by epoch, modulo: of those not in order of time */
     SimTime wait_ps[HBM_EPOCHS];     /* by epoch: the queue at the end of the next one */
 } Hbm;
 
-void hbm_init(Hbm *hbm, guint64 rate_MBps);
+/* ahead_ps: how far those not in order of time may be apart. */
+void hbm_init(Hbm *hbm, guint64 rate_MBps, SimTime ahead_ps);
 /* Ends each epoch when the next one is over. */
 void hbm_roll_on(Hbm *hbm, guint64 epoch);
 static inline void hbm_roll(Hbm *hbm, SimTime now_ps)
 {
-    guint64 now = now_ps >> HBM_EPOCH_SHIFT, epoch = now - MIN(now, 1);
+    guint64 now = now_ps >> hbm->shift, epoch = now - MIN(now, 1);
     if (G_UNLIKELY(hbm->epoch < epoch))
         hbm_roll_on(hbm, epoch);
 }
@@ -39,7 +41,7 @@ SimTime hbm_serve(Hbm *hbm, guint32 bytes, SimTime now_ps);
 /* The same for what comes at at_ps, at most an epoch before any other that was told of: in two steps, */
 static inline SimTime hbm_about_ps(const Hbm *hbm, guint32 bytes, SimTime at_ps)
 {
-    guint64 epoch = at_ps >> HBM_EPOCH_SHIFT;
+    guint64 epoch = at_ps >> hbm->shift;
     SimTime wait_ps = epoch >= 3 ? hbm->wait_ps[(epoch - 3) % HBM_EPOCHS] : 0;
     return at_ps + wait_ps + simfine_to_ps(bytes * hbm->byte_time);
 }
@@ -51,7 +53,7 @@ static inline void hbm_tell_about(Hbm *hbm, guint64 bytes, guint64 epoch)
 static inline SimTime hbm_serve_about(Hbm *hbm, guint32 bytes, SimTime at_ps)
 {
     hbm_roll(hbm, at_ps);
-    hbm_tell_about(hbm, bytes, at_ps >> HBM_EPOCH_SHIFT);
+    hbm_tell_about(hbm, bytes, at_ps >> hbm->shift);
     return hbm_about_ps(hbm, bytes, at_ps);
 }
 

@@ -40,6 +40,18 @@ same all_reduce -a oneshot -s dgx-h100 -b 183K --set gpu.source_queue_packets=1 
 same all_reduce -a nvls -s dgx-h100 -b 256K --data off --set link.flight_ps=2000 --set gpu.response_queue_packets=5
 same all_reduce -a ring -s dgx-h100 -b 128K --set link.error_ppb=20000000 --seed 7
 same all_reduce -a nvls -s dgx-h100 -b 128K --set fault.link_down=gpu1.link2 --set fault.link_degraded=gpu0.link3
+# Credits so finely cut that not all are in reach; a flight longer than HBM's shortest epoch; a packet that comes again
+# when operands come from HBM, at one instant.
+tight="--data off --set gpu.response_queue_packets=1 --set switch.multicast_tags=2"
+slow="--data off --set gpu.l2_bytes=65536"
+# shellcheck disable=SC2086
+{
+    same all_reduce -a nvls_oneshot -s teach-4gpu -b 64K $tight --set switch.reduction_tags=2 \
+        --set link.train_packets=2 --set link.credit_batch_ps=1000
+    same all_reduce -a nvls_oneshot -s dgx-h100 -b 256K $slow --set gpu.hbm_MBps=100000 --set link.flight_ps=428987
+    same all_reduce -a nvls_oneshot -s teach-4gpu -b 128K $tight $slow --set gpu.hbm_MBps=1500000 \
+        --set link.error_ppb=1000000
+}
 
 # What cannot be several domains is one, where nobody asks for more.
 says "all_reduce" coll all_reduce -s gb200-nvl72 -n 8 -b 8K --fidelity packet --set link.drain_ps=1000
