@@ -6,6 +6,17 @@
 #include "model/fabric.h"
 #include "model/link_settle.h"
 
+/* An answer of a record that is not odd is counted, on its way; the last one of all needs an event. */
+static ALWAYS_INLINE void switch_count_record(Switch *sw, McRecord *record, const Link *from, Packet packet,
+                                              SimTime at_ps)
+{
+    guint64 last = RECORD_LAST(at_ps, from->sink_port);
+    record->last = (gint64)(last - record->last) > 0 ? last : record->last;
+    record->what -= RECORD_ONE(count);
+    if (record->count == 0)
+        reduction_end_later(sw, packet.txn);
+}
+
 /* An answer that is only counted needs no event, but for the last one. */
 static ALWAYS_INLINE gboolean switch_count_here(Switch *sw, Link *from, Packet packet, SimTime at_ps)
 {
@@ -17,11 +28,7 @@ static ALWAYS_INLINE gboolean switch_count_here(Switch *sw, Link *from, Packet p
     if (record->odd)
         return FALSE;
     link_credit(from, VC_RSP, packet.flits, at_ps);
-    guint64 last = RECORD_LAST(at_ps, from->sink_port);
-    record->last = (gint64)(last - record->last) > 0 ? last : record->last;
-    record->what -= RECORD_ONE(count);
-    if (record->count == 0)
-        reduction_end_later(sw, packet.txn);
+    switch_count_record(sw, record, from, packet, at_ps);
     return TRUE;
 }
 /* switch_early.c: the same, where it is rare. */

@@ -168,7 +168,7 @@ typedef struct Gpu {
     SimFine local_free_at, local_byte_time;
     Hbm hbm;
     Packet ack;                /* but for its requester and txn */
-    Packet replica_ack[2];     /* but for its McRecord; [1]: of a train */
+    Packet replica_answer[2][2]; /* [read][train], but for its McRecord, and the flits of what is read */
     SimFine host_free_at[2], host_byte_time; /* by GpuHostWay */
     struct CopyEngines *engines;             /* copy.h */
     struct Sm *sm;             /* sm.h */

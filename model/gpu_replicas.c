@@ -1,33 +1,17 @@
 /* The port of a GPU that answers replicas, and does little else: what link_settle_lanes() does, decision by decision
  * and replica by replica, without what only others need. In the steady state of a multicast that is most of what a
  * fabric does. Anything else ends it, and goes the usual way. */
-#include "model/gpu_replicas.h"
+#include "model/gpu_replicas_join.h"
 
 #include "model/early.h"
-#include "model/link_settle.h"
-
-/* What is sent at most before it is looked at what has joined meanwhile. */
-#define REPLICAS_RUN 64u
-#define REPLICAS_AHEAD 12u /* a packet is fetched while so many before it are sent */
-
-typedef struct {
-    Gpu *gpu;
-    Link *up, *down;
-    LinkRing *ring;           /* of answers */
-    GpuShare *share;          /* NULL: this thread has the GPU */
-    guint32 served, stalls;
-    gboolean told;            /* something has come into the lane of answers, which was empty */
-    SimTime short_until_ps;   /* the port's own requests lack credits, and none come before */
-    guint32 waited, sent;     /* answers: when a run began, and those that have left in it, */
-    guint32 left;             /* those of them that replicas_count_peak() has counted */
-    SimTime sent_ps[REPLICAS_RUN + 1]; /* when, from 1 on; 0: when the gate opened before */
-} Replicas;
 
 /* Nobody looks, nothing is broken, and no timer, request of another kind or one that has to be in time is in a lane.
  * apart: nor does anybody wait for what leaves it. */
 static ALWAYS_INLINE gboolean replicas_can_run(const Link *up, const Gpu *gpu, gboolean apart)
 {
-    gboolean odd = up->rare & ~LINK_LEAVES || gpu->fabric->probe || gpu->silent || up->ahead_ps;
+    const guint32 told = 1u << PACKET_MC_ACK | 1u << PACKET_MC_OPERAND;
+    gboolean odd = up->rare & ~LINK_LEAVES || gpu->fabric->probe || gpu->silent || up->ahead_ps ||
+                   (~up->early_kinds & told);
     guint32 others = up->down | up->blocked | up->in_time | up->mixed | up->lane[LINK_LANE_TIMERS].count;
     guint32 waits = apart ? up->someone_waits : up->drained_below[VC_RSP];
     return !odd && (others | waits) == 0 && up->ring[VC_RSP].wire == up->ring[VC_RSP].head;
@@ -41,45 +25,6 @@ static ALWAYS_INLINE gboolean replicas_may_block(const Replicas *run, unsigned v
     if (!run->share || up->free_at > simfine_from_ps(at_ps))
         return FALSE;
     return up->ring[v].credits < most && (!link_collect_due(up, v, at_ps) || up->ring[v].credits < most);
-}
-
-static ALWAYS_INLINE SimTime replicas_hbm_ps(Replicas *run, guint32 bytes, SimTime at_ps)
-{
-    if (run->share) {
-        run->share->hbm_bytes[at_ps >> run->gpu->hbm.shift & 1] += bytes;
-        return hbm_about_ps(&run->gpu->hbm, bytes, at_ps);
-    }
-    run->gpu->hbm_bytes += bytes;
-    return hbm_serve_about(&run->gpu->hbm, bytes, at_ps);
-}
-
-/* An answer from HBM comes into its lane if it is an operand, TRUE: no branch, nobody could predict whether. */
-static ALWAYS_INLINE gboolean replicas_ask_hbm(Replicas *run, Packet answer, guint32 bytes, SimTime at_ps)
-{
-    Link *up = run->up;
-    LinkReadyRing *lane = &up->lane[LINK_LANE_ANSWERS];
-    guint32 operand = (answer.kind == PACKET_MC_OPERAND) & (bytes != 0), first = operand & (lane->count == 0);
-    SimTime ready_ps = replicas_hbm_ps(run, bytes, at_ps) + run->gpu->spec->dram_ps;
-    SimTime last_ps = G_LIKELY(lane->count) ? link_ready_nth(lane, lane->count - 1)->at_ps : 0;
-    *link_ready_push(lane) = (LinkReady){MAX(ready_ps, last_ps), answer};
-    lane->count -= 1 - operand;
-    run->told |= (gboolean)first;
-    up->first_ps[LINK_LANE_ANSWERS] = first ? ready_ps : up->first_ps[LINK_LANE_ANSWERS];
-    return (gboolean)operand;
-}
-
-/* The first one in the lane is answered: TRUE: by *answer, now. */
-static ALWAYS_INLINE gboolean replicas_serve(Replicas *run, SimTime at_ps, Packet *answer)
-{
-    LinkReady request = link_lane_pop(run->up, LINK_LANE_REQUESTS);
-    Packet packet = request.packet;
-    run->stalls += at_ps > request.at_ps;
-    run->served += packet_count(packet);
-    link_credit(run->down, VC_CREQ, packet.flits, at_ps);
-    *answer = gpu_replica_answer(run->gpu, packet);
-    if (replica_answer(packet.src) != REPLICA_FROM_HBM)
-        return TRUE;
-    return !replicas_ask_hbm(run, *answer, gpu_replica_hbm_bytes(packet), at_ps);
 }
 
 /* What the loop does next: to go on; to decide something that is not to send the answer of a replica; nothing, since
@@ -107,14 +52,22 @@ static ALWAYS_INLINE gboolean replicas_tell(void *node, Link *up, Packet packet,
     return switch_count_here(((SwitchPort *)node)->sw, up, packet, at_ps);
 }
 
-/* The port's own request goes, whose turn it is, if nobody waits for that. */
+/* It is the turn of the port's own requests: one goes, if nobody waits for that; or they yield from now on, since no
+ * more credits have come. */
 static ALWAYS_INLINE gboolean replicas_send_own(Replicas *run)
 {
     Link *up = run->up;
     LinkRing *own = &up->ring[VC_CREQ];
     LinkSlot *slot = link_slot(own, own->wire);
-    if (up->someone_waits || own->credits < slot->packet.flits)
+    if (up->someone_waits)
         return FALSE;
+    if (own->credits < slot->packet.flits) { /* as link_serve_short() */
+        if (up->ring[VC_RSP].waiting == 0 || !link_collect_due(up, VC_CREQ, simfine_to_ps(up->free_at)))
+            return FALSE;
+        replicas_note_credits(run);
+        if (own->credits < slot->packet.flits)
+            return TRUE;
+    }
     own->waiting--;
     link_wire_first(up, own, VC_CREQ, slot, link_early_asked, up->free_at);
     replicas_note_credits(run);
@@ -122,19 +75,62 @@ static ALWAYS_INLINE gboolean replicas_send_own(Replicas *run)
 }
 
 /* The answer that waits first goes; FALSE: it lacks credits, or is no answer of a replica. */
-static ALWAYS_INLINE gboolean replicas_send_answer(Replicas *run)
+static gboolean replicas_send_one(Replicas *run)
 {
     Link *up = run->up;
     LinkRing *ring = run->ring;
     SimFine start = up->free_at;
     LinkSlot *slot = link_slot(ring, ring->wire);
-    if (G_UNLIKELY(ring->credits < (gint32)slot->packet.flits || !packet_is_counted(slot->packet)))
+    if (ring->credits < (gint32)slot->packet.flits || !packet_is_counted(slot->packet))
         return FALSE;
-    __builtin_prefetch(link_slot(ring, ring->wire + REPLICAS_AHEAD));
     ring->waiting--;
     run->sent_ps[++run->sent] = simfine_to_ps(start);
     link_wire_first(up, ring, VC_RSP, slot, replicas_tell, start);
     return TRUE;
+}
+
+/* Answers that stay in the domain go one after the other, `most` of them up to `until` (the first one: first_until):
+ * replicas_send_one() with the port's state in registers. It ends where anything is out of the ordinary. How many. */
+static ALWAYS_INLINE guint32 replicas_send_run(Replicas *run, guint32 most, SimFine first_until, SimFine until)
+{
+    Link *up = run->up;
+    LinkRing *ring = run->ring;
+    Switch *sw = ((SwitchPort *)up->sink_node)->sw;
+    SimTime *sent_ps = &run->sent_ps[run->sent + 1];
+    SimFine free_at = up->free_at;
+    gint32 credits = ring->credits;
+    guint32 n = 0, wire = ring->wire;
+    for (SimFine limit = first_until; n < most && free_at <= limit; limit = until) {
+        Packet packet = link_slot(ring, wire + n)->packet;
+        McRecord *record = &sw->record[packet.txn];
+        guint32 flits = packet.flits;
+        SimFine end = free_at + flits * up->flit_time;
+        SimTime at_ps = simfine_to_ps(end) + ring->delay_ps;
+        if (G_UNLIKELY(credits < (gint32)flits || !packet_is_counted(packet) || record->odd) ||
+            !link_credit_reaches(up, VC_RSP, at_ps))
+            break;
+        sent_ps[n++] = simfine_to_ps(free_at);
+        __builtin_prefetch(&sw->record[link_slot(ring, wire + n)->packet.txn], 1);
+        free_at = end;
+        credits -= (gint32)flits;
+        up->count[packet.kind].packets += packet_count(packet);
+        up->count[packet.kind].flits += flits;
+        link_credit_note(up, VC_RSP, flits, at_ps);
+        switch_count_record(sw, record, up, packet, at_ps);
+    }
+    if (n == 0)
+        return 0;
+    guint32 first = link_slot(ring, wire)->packet.flits;
+    link_credit_announce(up, VC_RSP, simfine_to_ps(up->free_at + first * up->flit_time) + ring->delay_ps);
+    up->free_at = free_at;
+    up->last_vc = VC_RSP;
+    ring->credits = credits;
+    ring->waiting -= n;
+    ring->head = ring->wire = wire + n;
+    if (G_UNLIKELY((wire ^ (wire + n)) & ~ring->mask))
+        link_ring_lap(ring, ring->waiting);
+    run->sent += n;
+    return n;
 }
 
 /* Decisions up to limit_ps, of what waits now: what joins meanwhile does so behind it. */
@@ -142,79 +138,36 @@ static ALWAYS_INLINE ReplicasNext replicas_send(Replicas *run, SimTime limit_ps)
 {
     Link *up = run->up;
     LinkRing *ring = run->ring;
-    SimFine limit = simfine_from_ps(limit_ps);
+    const SimFine limit = simfine_from_ps(limit_ps);
     run->waited = ring->waiting;
     run->sent_ps[0] = up->gate_open_ps;
     run->sent = 0;
     run->left = 0;
-    while (up->free_at <= limit && run->sent < REPLICAS_RUN) {
-        gboolean own = up->ring[VC_CREQ].waiting != 0;
+    for (;;) {
+        gboolean own = up->ring[VC_CREQ].waiting != 0, turn = own && up->last_vc != VC_CREQ;
+        SimFine own_from = own ? simfine_from_ps(MAX(run->short_until_ps, 1) - 1) : G_MAXUINT64; /* does not yield */
+        guint32 most = MIN(ring->waiting, REPLICAS_RUN - run->sent), sent = 0;
+        if (up->rare == 0)
+            sent = replicas_send_run(run, most, turn ? MIN(limit, own_from) : limit, MIN(limit, own_from));
+        if (own && sent + turn >= 2)
+            up->starved = 1u << VC_CREQ; /* as link_yields() */
+        if (up->free_at > limit || run->sent == REPLICAS_RUN)
+            return REPLICAS_GO_ON;
         if (ring->waiting == 0) /* what joins by then goes first */
             return own ? REPLICAS_OTHER : REPLICAS_GO_ON;
-        own &= up->last_vc != VC_CREQ;
-        if (own && up->free_at > simfine_from_ps(MAX(run->short_until_ps, 1) - 1)) { /* it does not yield */
+        turn = own && up->last_vc != VC_CREQ;
+        if (turn && up->free_at > own_from) {
             if (!replicas_send_own(run))
                 return REPLICAS_OTHER;
             continue;
         }
-        if (!replicas_send_answer(run))
+        if (!replicas_send_one(run))
             return REPLICAS_OTHER;
-        if (own)
-            up->starved = 1u << VC_CREQ; /* as link_yields() */
-        if (G_UNLIKELY(ring->wire != ring->head)) /* the far end was not told of it */
+        if (turn)
+            up->starved = 1u << VC_CREQ;
+        if (ring->wire != ring->head) /* the far end was not told of it */
             return REPLICAS_END;
     }
-    return REPLICAS_GO_ON;
-}
-
-/* The queue as it was at at_ps, when an answer had joined: `joined` of them since the run began. */
-static ALWAYS_INLINE void replicas_count_peak(Replicas *run, guint32 joined, SimTime at_ps)
-{
-    guint64 most = run->waited + joined;
-    if (G_LIKELY(most <= run->up->queue_peak ||
-                 (most - run->up->queue_peak <= run->sent && run->sent_ps[most - run->up->queue_peak] <= at_ps)))
-        return;
-    while (run->left < run->sent && run->sent_ps[run->left + 1] <= at_ps)
-        run->left++;
-    run->up->queue_peak = most - run->left;
-}
-
-/* When the gate opens to one more request: as soon as so many answers have left that joined ones leave room. */
-static ALWAYS_INLINE SimTime replicas_open_ps(const Replicas *run, gint32 leave)
-{
-    if (leave <= 0)
-        return run->sent_ps[0];
-    return leave <= (gint32)run->sent ? run->sent_ps[leave] : SIMTIME_NEVER;
-}
-
-/* What joins the queue up to until_ps: requests are served, answers come from HBM. */
-static ALWAYS_INLINE void replicas_join_run(Replicas *run, SimTime until_ps)
-{
-    Link *up = run->up;
-    LinkRing *ring = run->ring;
-    guint32 joined = 0;
-    gint32 leave = (gint32)(run->waited + 1 - up->gate); /* before the gate opens */
-    for (;;) {
-        SimTime request_ps = MAX(up->first_ps[LINK_LANE_REQUESTS], replicas_open_ps(run, leave + (gint32)joined));
-        SimTime answer_ps = up->first_ps[LINK_LANE_ANSWERS], at_ps = MIN(request_ps, answer_ps);
-        Packet answer;
-        guint32 now = 1;
-        if (at_ps > until_ps)
-            break;
-        if (G_UNLIKELY(link_ring_is_full(ring, ring->waiting)))
-            link_ring_grow(ring);
-        if (answer_ps == at_ps)
-            answer = link_lane_pop(up, LINK_LANE_ANSWERS).packet;
-        else
-            now = (guint32)replicas_serve(run, at_ps, &answer);
-        link_slot(ring, ring->wire + ring->waiting)->packet = answer;
-        ring->waiting += now;
-        joined += now;
-        replicas_count_peak(run, joined, at_ps);
-    }
-    leave += (gint32)joined;
-    if (leave >= 0 && leave <= (gint32)run->sent)
-        up->gate_open_ps = run->sent_ps[leave];
 }
 
 /* A packet joins its queue, and may go at once. */
@@ -256,6 +209,9 @@ static G_GNUC_NO_INLINE ReplicasNext replicas_decide_other(Replicas *run, SimTim
         return REPLICAS_END;
     guint64 order;
     SimTime join_ps = link_next_join(up, &order), limit_ps = MIN(MIN(join_ps, up->first_ps[LINK_LANE_PUSHES]), now_ps);
+    if (up->ring[VC_RSP].waiting == 0 && up->ring[VC_CREQ].waiting && up->free_at <= simfine_from_ps(limit_ps) &&
+        replicas_send_own(run))
+        return REPLICAS_GO_ON;
     link_note_of(up, FALSE);
     link_decide_short(up, up->free_at, up->free_at, limit_ps);
     return replicas_again(run);
@@ -295,6 +251,9 @@ static ALWAYS_INLINE gboolean replicas_settle(Link *up, SimTime now_ps, GpuShare
     run.served = 0;
     run.stalls = 0;
     run.told = FALSE;
+    run.hbm = (ReplicasHbm){.end_ps = 0};
+    const LinkReadyRing *answers = &up->lane[LINK_LANE_ANSWERS];
+    run.last_ps = answers->count ? link_ready_nth(answers, answers->count - 1)->at_ps : 0;
     ReplicasNext next = REPLICAS_GO_ON;
     replicas_note_credits(&run);
     while (next == REPLICAS_GO_ON) {

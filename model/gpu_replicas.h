@@ -19,13 +19,14 @@ static inline gboolean gpu_answer_replica(Gpu *gpu, guint32 link, Packet answer,
 }
 
 /* What answers a replica, without a branch: nobody could predict whether it is a read. */
+G_STATIC_ASSERT((PACKET_MC_READ & 2) && !((PACKET_MC_WRITE | PACKET_MC_RED) & 2));
 static ALWAYS_INLINE Packet gpu_replica_answer(const Gpu *gpu, Packet packet)
 {
-    const guint64 differs = (Packet){.kind = 0xf, .flits = 0x1f}.bits;
-    guint64 read = -(guint64)(packet.kind == PACKET_MC_READ);
-    guint64 operand = PACKET_MC_OPERAND * PACKET_ONE(kind) + replica_answer_flits(packet.src) * PACKET_ONE(flits);
-    guint64 answer = gpu->replica_ack[packet.train].bits + packet.txn * PACKET_ONE(txn);
-    return (Packet){.bits = answer ^ ((answer ^ operand) & differs & read)};
+    const guint64 kept = (Packet){.txn = PACKET_TXN_MAX}.bits;
+    guint64 read = packet.kind >> 1 & 1;
+    guint64 flits = replica_answer_flits(packet.src) & -read;
+    return (Packet){.bits = gpu->replica_answer[read][packet.train].bits | (packet.bits & kept) |
+                            flits * PACKET_ONE(flits)};
 }
 
 /* What HBM moves for a replica that says that it is not in L2. */

@@ -109,7 +109,7 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
     Switch *sw = down->source_node;
     McDetail *detail = &sw->detail[packet.txn];
     const McBind *bind = mcobject_lookup(detail->object, gpu->id, detail->offset);
-    Packet answer = gpu->replica_ack[packet.train];
+    Packet answer = gpu->replica_answer[FALSE][packet.train];
     answer.txn = packet.txn;
     gboolean read = packet.kind == PACKET_MC_READ;
     guint32 slot = read && bind && bind->region->host ? data_take(fabric->data) : 0;
@@ -179,7 +179,7 @@ static inline void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimT
     }
     const SimTime *first_ps = up->first_ps;
     if (G_LIKELY(gpu_target_has_room(gpu, link) &&
-                 MIN(first_ps[LINK_LANE_REQUESTS], first_ps[LINK_LANE_ANSWERS]) > now_ps)) /* which go first */
+                 MIN(first_ps[LINK_LANE_REQUESTS], first_ps[LINK_LANE_ANSWERS]) > now_ps)) /* which goes first */
         gpu_serve(gpu, link, packet, now_ps);
     else
         link_push_request(up, packet, now_ps, TRUE);
@@ -321,9 +321,11 @@ static void gpu_pipe_on_head(Event *event, SimTime now_ps)
 void gpu_target_init(Gpu *gpu)
 {
     gpu->ack = packet_new(PACKET_ACK, 0, 0, 0, gpu->id, 1);
-    for (guint t = 0; t < G_N_ELEMENTS(gpu->replica_ack); t++)
-        gpu->replica_ack[t] =
-            packet_new(PACKET_MC_ACK, 0, t, 0, gpu->id, (guint32)gpu->fabric->spec.sw.replica_ack_flits << t);
+    for (guint train = 0; train < 2; train++) {
+        guint32 flits = (guint32)gpu->fabric->spec.sw.replica_ack_flits << train;
+        gpu->replica_answer[FALSE][train] = packet_new(PACKET_MC_ACK, 0, train, 0, gpu->id, flits);
+        gpu->replica_answer[TRUE][train] = packet_new(PACKET_MC_OPERAND, 0, train, 0, gpu->id, 0);
+    }
     for (int p = 0; p < GPU_PIPES; p++) {
         gpu->pipe[p].gpu = gpu;
         event_init(&gpu->pipe[p].head, gpu_pipe_on_head);

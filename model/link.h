@@ -293,6 +293,26 @@ static inline void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
     if (G_UNLIKELY(due_ps < credit->due_ps)) /* never so of a book */
         link_credit_earlier(link, v, due_ps);
 }
+/* The same in steps, for who frees several in order of time: each one that link_credit_reaches() says may be noted,
+ * and afterwards the first time of all. Any other is for link_credit(), when those before are announced. */
+static inline gboolean link_credit_reaches(const Link *link, Vc v, SimTime at_ps)
+{
+    return G_LIKELY((at_ps >> link->credit_shift) - link->freed[v]->next < LINK_BATCHES);
+}
+static inline void link_credit_note(Link *link, Vc v, guint32 flits, SimTime at_ps)
+{
+    guint64 n = at_ps >> link->credit_shift;
+    LinkCredits *credit = link->freed[v];
+    credit->flits[n % LINK_BATCHES] += flits;
+    credit->full |= (guint64)1 << n % LINK_BATCHES;
+}
+static inline void link_credit_announce(Link *link, Vc v, SimTime first_ps)
+{
+    const LinkCredits *credit = link->freed[v];
+    SimTime due_ps = (((first_ps >> link->credit_shift) + 1) << link->credit_shift) + credit->delay_ps;
+    if (G_UNLIKELY(due_ps < credit->due_ps))
+        link_credit_earlier(link, v, due_ps);
+}
 /* What the Events vc[v].arrive of a stage do: take one packet after the other,
  *     do { packet = link_arrive(link, v, &at_ps); ... at at_ps ... } while (link_goes_on(link));
  * mostly one; the next one is scheduled, or else it is due within drain_ps and comes right away. */

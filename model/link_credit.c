@@ -69,7 +69,7 @@ static void link_collect_ahead(Link *link, Vc v)
 }
 
 /* Into a batch in reach. */
-static inline void link_credit_note(LinkCredits *credit, guint32 flits, guint64 n)
+static inline void link_credit_into(LinkCredits *credit, guint32 flits, guint64 n)
 {
     credit->flits[n % LINK_BATCHES] += flits;
     credit->full |= (guint64)1 << n % LINK_BATCHES;
@@ -83,7 +83,7 @@ static inline void link_credit_add(Link *link, Vc v, guint32 flits, guint64 n)
     if (G_UNLIKELY(n - credit->next >= LINK_BATCHES))
         link_credit_far(&credit->far, flits, link_batch_ps(credit, n));
     else
-        link_credit_note(credit, flits, n);
+        link_credit_into(credit, flits, n);
     credit->due_ps = MIN(credit->due_ps, link_batch_ps(credit, n));
     link_credit_wake(link, v, link_batch_ps(credit, n));
 }
@@ -118,7 +118,7 @@ void link_credit_merge(Link *link, Vc v, LinkCredits *book)
         if (G_UNLIKELY(n - credit->next >= LINK_BATCHES))
             link_credit_add(link, v, book->flits[n % LINK_BATCHES], n);
         else
-            link_credit_note(credit, book->flits[n % LINK_BATCHES], n);
+            link_credit_into(credit, book->flits[n % LINK_BATCHES], n);
         book->flits[n % LINK_BATCHES] = 0;
         book->full &= ~((guint64)1 << n % LINK_BATCHES);
     }

@@ -74,6 +74,15 @@ void link_serve_logged(Link *link, SimFine start, SimFine at, SimTime now_ps)
     link_decide_any(link, TRUE, start, at, now_ps);
 }
 
+/* To another domain. */
+static inline void link_log_leaves(Link *link, ReplicaBox *box, Packet packet, SimTime at_ps)
+{
+    if (box)
+        exchange_replica(box, link, packet, at_ps);
+    else
+        exchange_packet(link->domain, link, packet, at_ps);
+}
+
 /* Replicas one after the other, as link_decide() sends them when nothing else waits: with the port's state in
  * registers. It ends where another decision is due, or anything is out of the ordinary. */
 static void link_run_log(Link *link, SimFine until)
@@ -84,34 +93,37 @@ static void link_run_log(Link *link, SimFine until)
     guint32 first = link->log_next, n = first, end = n + link->logged;
     ReplicaBox *box = link->rare ? exchange_replicas(link) : NULL;
     LinkReadyRing *lane = link->rare ? NULL : &link->answers->lane[LINK_LANE_REQUESTS];
+    LinkReady *put_end = NULL, *put_first = lane ? link_ready_room(lane, &put_end) : NULL, *put = put_first;
     SimFine free_at = link->free_at;
-    SimTime first_ps = 0;
     gint32 credits = link->ring[VC_CREQ].credits;
     for (; n != end && free_at <= until; n++) {
-        Packet packet = link_log_packet(link, log->at[n & log->mask]);
+        Packet entry = log->at[n & log->mask], packet = packet_unheld(link_log_packet_to(link, entry));
         guint32 flits = packet.flits;
         if (credits < (gint32)flits || replica_answer(packet.src) == REPLICA_BY_RECORD)
             break;
         credits -= (gint32)flits;
-        PACKET_ADD(link->count[packet.kind].packets, packet);
+        link->count[packet.kind].packets += packet_count(packet);
         link->count[packet.kind].flits += flits;
-        if (packet.hold != HOLD_NONE)
-            link_credit(link->ingress[packet.hold], VC_CREQ, flits, simfine_to_ps(free_at));
+        if (link_log_frees(link, entry))
+            link_credit(link->ingress[entry.hold], VC_CREQ, flits, simfine_to_ps(free_at));
         free_at += flits * link->flit_time;
         SimTime at_ps = simfine_to_ps(free_at) + link->ring[VC_CREQ].delay_ps;
-        if (box) {
-            exchange_replica(box, link, packet, at_ps);
-        } else if (!lane) {
-            exchange_packet(link->domain, link, packet, at_ps);
-        } else {
-            *link_ready_push(lane) = (LinkReady){at_ps, packet_unheld(packet)};
-            first_ps = n == first ? at_ps : first_ps;
+        if (G_UNLIKELY(!lane)) {
+            link_log_leaves(link, box, packet, at_ps);
+            continue;
         }
+        if (G_UNLIKELY(put == put_end)) {
+            lane->count += (guint32)(put - put_first);
+            put = put_first = link_ready_room(lane, &put_end);
+        }
+        *put++ = (LinkReady){at_ps, packet};
     }
     if (n == first)
         return;
-    if (lane)
-        link_lane_more(link->answers, LINK_LANE_REQUESTS, first_ps);
+    if (lane) {
+        lane->count += (guint32)(put - put_first);
+        link_lane_more(link->answers, LINK_LANE_REQUESTS, link_ready_peek(lane)->at_ps);
+    }
     link->last_vc = VC_CREQ;
     link->ring[VC_CREQ].waiting = link->logged = end - n;
     link->log_next = n;

@@ -67,12 +67,21 @@ static inline const Packet *link_log_first(const Link *link)
     return &link->log->at[link->log_next & link->log->mask];
 }
 
-/* An entry as the link sends it: only one of them frees the ingress buffer. In one word, as registers hold it. */
-static inline Packet link_log_packet(const Link *link, Packet entry)
+/* An entry as the link sends it. In one word, as registers hold it. */
+static inline Packet link_log_packet_to(const Link *link, Packet entry)
 {
     guint64 own = (Packet){.dst = link->log_gpu & 0x3ffu}.bits, dst = (Packet){.dst = 0x3ffu}.bits;
-    guint64 others = -(guint64)((entry.bits & dst) != own) & (Packet){.hold = HOLD_NONE}.bits;
-    return (Packet){.bits = (entry.bits & ~dst) | own | others};
+    return (Packet){.bits = (entry.bits & ~dst) | own};
+}
+/* Only one of those who send it frees the ingress buffer, if it holds one. */
+static inline gboolean link_log_frees(const Link *link, Packet entry)
+{
+    return (entry.dst == link->log_gpu) & (entry.hold != HOLD_NONE);
+}
+static inline Packet link_log_packet(const Link *link, Packet entry)
+{
+    Packet packet = link_log_packet_to(link, entry);
+    return link_log_frees(link, entry) ? packet : packet_unheld(packet);
 }
 
 static inline Packet *link_log_last(const LinkLog *log) { return &log->at[(log->next - 1) & log->mask]; }

@@ -164,6 +164,16 @@ static inline guint32 ring_lap(guint32 count, guint32 capacity)
         ring->head &= -(guint32)(ring->count != 0); /* no branch: nobody could predict it */           \
         return prefix##_nth(ring, ring->count++);                                                     \
     }                                                                                                 \
+    /* Room behind the last one, *end is where it ends: for who writes several, and adds them to `count`. */ \
+    static inline G_GNUC_UNUSED Type *prefix##_room(Name *ring, Type **end)                           \
+    {                                                                                                 \
+        if (G_UNLIKELY(ring->count == ring->capacity))                                                \
+            prefix##_grow(ring);                                                                      \
+        ring->head &= -(guint32)(ring->count != 0);                                                   \
+        Type *room = prefix##_nth(ring, ring->count), *head = &ring->at[ring->head];                  \
+        *end = room < head ? head : ring->at + ring->capacity;                                        \
+        return room;                                                                                  \
+    }                                                                                                 \
     static inline G_GNUC_UNUSED void prefix##_append(Name *ring, const Type *from, guint32 n)         \
     {                                                                                                 \
         while (G_UNLIKELY(ring->count + n > ring->capacity))                                          \

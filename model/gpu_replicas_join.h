@@ -1,0 +1,173 @@
+/* The half of the loop for replicas (gpu_replicas.c) that serves them: what joins the port's queue, from L2 as requests
+ * are served, and what has come from HBM. */
+#ifndef MODEL_GPU_REPLICAS_JOIN_H
+#define MODEL_GPU_REPLICAS_JOIN_H
+
+#include "model/gpu_replicas.h"
+#include "model/link_settle.h"
+
+/* What is sent at most before it is looked at what has joined meanwhile. */
+#define REPLICAS_RUN 64u
+
+/* Of an epoch of HBM: the wait and the way of all answers that it begins with, and what it has moved. */
+typedef struct {
+    SimTime end_ps, wait_ps;
+    guint64 epoch, bytes;
+} ReplicasHbm;
+
+typedef struct {
+    Gpu *gpu;
+    Link *up, *down;
+    LinkRing *ring;           /* of answers */
+    GpuShare *share;          /* NULL: this thread has the GPU */
+    guint32 served, stalls;
+    gboolean told;            /* something has come into the lane of answers, which was empty */
+    SimTime last_ps;          /* when the last one in that lane joins */
+    ReplicasHbm hbm;
+    SimTime short_until_ps;   /* the port's own requests lack credits, and none come before */
+    guint32 waited, sent;     /* answers: when a run began, and those that have left in it, */
+    guint32 left;             /* those of them that replicas_count_peak() has counted */
+    SimTime sent_ps[REPLICAS_RUN + 1]; /* when, from 1 on; 0: when the gate opened before */
+} Replicas;
+
+/* HBM is told of what it has moved. */
+static ALWAYS_INLINE void replicas_hbm_tell(Replicas *run)
+{
+    ReplicasHbm *hbm = &run->hbm;
+    if (run->share) {
+        run->share->hbm_bytes[hbm->epoch & 1] += hbm->bytes;
+    } else {
+        run->gpu->hbm_bytes += hbm->bytes;
+        hbm_tell_about(&run->gpu->hbm, hbm->bytes, hbm->epoch);
+    }
+    hbm->bytes = 0;
+}
+
+/* The epoch of at_ps begins: no earlier one has any more. */
+static G_GNUC_NO_INLINE void replicas_hbm_epoch(Replicas *run, SimTime at_ps)
+{
+    ReplicasHbm *hbm = &run->hbm;
+    replicas_hbm_tell(run);
+    if (!run->share)
+        hbm_roll(&run->gpu->hbm, at_ps);
+    hbm->epoch = at_ps >> run->gpu->hbm.shift;
+    hbm->end_ps = (hbm->epoch + 1) << run->gpu->hbm.shift;
+    hbm->wait_ps = hbm_about_ps(&run->gpu->hbm, 0, at_ps) - at_ps + run->gpu->spec->dram_ps;
+}
+
+/* An answer from HBM comes into its lane if it is an operand, TRUE: no branch, nobody could predict whether. */
+static ALWAYS_INLINE gboolean replicas_ask_hbm(Replicas *run, Packet answer, guint32 bytes, SimTime at_ps)
+{
+    Link *up = run->up;
+    LinkReadyRing *lane = &up->lane[LINK_LANE_ANSWERS];
+    if (G_UNLIKELY(at_ps >= run->hbm.end_ps))
+        replicas_hbm_epoch(run, at_ps);
+    run->hbm.bytes += bytes;
+    guint32 operand = (answer.kind == PACKET_MC_OPERAND) & (bytes != 0), first = operand & (lane->count == 0);
+    SimTime ready_ps = MAX(at_ps + run->hbm.wait_ps + simfine_to_ps(bytes * run->gpu->hbm.byte_time), run->last_ps);
+    *link_ready_push(lane) = (LinkReady){ready_ps, answer};
+    lane->count -= 1 - operand;
+    run->last_ps += (ready_ps - run->last_ps) & -(guint64)operand;
+    run->told |= (gboolean)first;
+    up->first_ps[LINK_LANE_ANSWERS] = first ? ready_ps : up->first_ps[LINK_LANE_ANSWERS];
+    return (gboolean)operand;
+}
+
+/* The first one in the lane is answered: TRUE: by *answer, now. */
+static gboolean replicas_serve(Replicas *run, SimTime at_ps, Packet *answer)
+{
+    LinkReady request = link_lane_pop(run->up, LINK_LANE_REQUESTS);
+    Packet packet = request.packet;
+    run->stalls += at_ps > request.at_ps;
+    run->served += packet_count(packet);
+    link_credit(run->down, VC_CREQ, packet.flits, at_ps);
+    *answer = gpu_replica_answer(run->gpu, packet);
+    if (replica_answer(packet.src) != REPLICA_FROM_HBM)
+        return TRUE;
+    gboolean later = replicas_ask_hbm(run, *answer, gpu_replica_hbm_bytes(packet), at_ps);
+    replicas_hbm_tell(run);
+    return !later;
+}
+
+/* The queue as it was at at_ps, when an answer had joined: `joined` of them since the run began. */
+static ALWAYS_INLINE void replicas_count_peak(Replicas *run, guint32 joined, SimTime at_ps)
+{
+    guint64 most = run->waited + joined;
+    if (G_LIKELY(most <= run->up->queue_peak ||
+                 (most - run->up->queue_peak <= run->sent && run->sent_ps[most - run->up->queue_peak] <= at_ps)))
+        return;
+    while (run->left < run->sent && run->sent_ps[run->left + 1] <= at_ps)
+        run->left++;
+    run->up->queue_peak = most - run->left;
+}
+
+/* When the gate opens to one more request: as soon as so many answers have left that joined ones leave room. */
+static ALWAYS_INLINE SimTime replicas_open_ps(const Replicas *run, gint32 leave)
+{
+    if (leave <= 0)
+        return run->sent_ps[0];
+    return leave <= (gint32)run->sent ? run->sent_ps[leave] : SIMTIME_NEVER;
+}
+
+/* What joins the queue up to until_ps: requests are served, answers come from HBM. */
+static ALWAYS_INLINE void replicas_join_run(Replicas *run, SimTime until_ps)
+{
+    Link *up = run->up;
+    LinkRing *ring = run->ring;
+    LinkReadyRing *requests = &up->lane[LINK_LANE_REQUESTS];
+    SimTime first_ps = up->first_ps[LINK_LANE_REQUESTS];
+    guint32 joined = 0, room = ring->at ? ring->mask + 1 - ring->waiting : 0, tail = ring->wire + ring->waiting;
+    guint32 served = 0;
+    SimTime freed_ps = 0; /* the first one of those whose credits are not announced; 0: none */
+    gint32 leave = (gint32)(run->waited + 1 - up->gate); /* before the gate opens */
+    for (;;) {
+        SimTime request_ps = MAX(first_ps, replicas_open_ps(run, leave + (gint32)joined));
+        SimTime answer_ps = up->first_ps[LINK_LANE_ANSWERS], at_ps = MIN(request_ps, answer_ps);
+        guint32 now = 1;
+        Packet answer;
+        if (at_ps > until_ps)
+            break;
+        if (G_UNLIKELY(joined == room)) {
+            ring->waiting += joined;
+            link_ring_grow(ring);
+            ring->waiting -= joined;
+            room = ring->mask + 1 - ring->waiting;
+            tail = ring->wire + ring->waiting;
+        }
+        if (answer_ps == at_ps) {
+            answer = link_lane_pop(up, LINK_LANE_ANSWERS).packet;
+        } else {
+            Packet packet = link_ready_peek(requests)->packet;
+            run->stalls += at_ps > first_ps;
+            served += packet_count(packet);
+            link_ready_drop(requests);
+            first_ps = requests->count ? link_ready_peek(requests)->at_ps : SIMTIME_NEVER;
+            if (link_credit_reaches(run->down, VC_CREQ, at_ps)) {
+                link_credit_note(run->down, VC_CREQ, packet.flits, at_ps);
+                freed_ps = freed_ps ? freed_ps : at_ps;
+            } else {
+                if (freed_ps)
+                    link_credit_announce(run->down, VC_CREQ, freed_ps);
+                link_credit(run->down, VC_CREQ, packet.flits, at_ps);
+                freed_ps = 0;
+            }
+            answer = gpu_replica_answer(run->gpu, packet);
+            if (replica_answer(packet.src) == REPLICA_FROM_HBM)
+                now = !replicas_ask_hbm(run, answer, gpu_replica_hbm_bytes(packet), at_ps);
+        }
+        link_slot(ring, tail + joined)->packet = answer;
+        joined += now;
+        replicas_count_peak(run, joined, at_ps);
+    }
+    replicas_hbm_tell(run);
+    if (freed_ps)
+        link_credit_announce(run->down, VC_CREQ, freed_ps);
+    up->first_ps[LINK_LANE_REQUESTS] = first_ps;
+    ring->waiting += joined;
+    run->served += served;
+    leave += (gint32)joined;
+    if (leave >= 0 && leave <= (gint32)run->sent)
+        up->gate_open_ps = run->sent_ps[leave];
+}
+
+#endif
