@@ -134,36 +134,66 @@ static gboolean one_engine(const Options *options, guint64 pending, SpeedCost *c
     return TRUE;
 }
 
-/* Runs it several times, each beside the yardsticks, and adds a row. */
+/* A row, and what its runs measured. */
+typedef struct {
+    const char *bench;
+    SpeedOne one;
+    guint64 what;
+    double target;
+    double heap[RUNS_MAX], wheel[RUNS_MAX], cpu_s[RUNS_MAX];
+    SpeedCost cost;
+} SpeedRow;
+
+/* One round of a row beside the yardsticks: so many runs that they take as long as these, or one. */
+static gboolean speed_round(Speed *speed, SpeedRow *row, guint r, GError **error)
+{
+    guint pending = row->one == one_engine ? (guint)row->what : SPEED_PENDING, runs = 0;
+    guint64 unused;
+    double heap_per_s = speed_heap_holds_per_s(pending, SPEED_HOLDS, &unused), cpu_s = 0;
+    double wheel_per_s = speed_wheel_holds_per_s(pending, SPEED_HOLDS, &unused);
+    for (; runs == 0 || cpu_s < SPEED_ROUND_S; runs++) {
+        if (!row->one(speed->options, row->what, &row->cost, error))
+            return FALSE;
+        cpu_s += row->cost.cpu_s;
+    }
+    row->cpu_s[r] = cpu_s / runs;
+    double per_s = (double)(row->cost.hops ? row->cost.hops : row->cost.events) / row->cpu_s[r];
+    row->heap[r] = per_s / heap_per_s;
+    row->wheel[r] = per_s / wheel_per_s;
+    return TRUE;
+}
+
+/* Rows that are compared with each other: in rounds of them all, since a machine with others on it is slower and faster
+ * by the second. */
+static gboolean speed_rows(Speed *speed, SpeedRow *rows, guint n, GError **error)
+{
+    for (guint r = 0; r < speed->runs; r++)
+        for (guint i = 0; i < n; i++)
+            if (!speed_round(speed, &rows[i], r, error))
+                return FALSE;
+    for (SpeedRow *row = rows; row < rows + n; row++)
+        speed_add(speed, row->bench, row->what, &row->cost, row->heap, row->wheel, row->cpu_s, row->target);
+    return TRUE;
+}
+
 static gboolean speed_row(Speed *speed, const char *bench, SpeedOne one, guint64 what, double target, GError **error)
 {
-    double heap[RUNS_MAX], wheel[RUNS_MAX], cpu_s[RUNS_MAX];
-    guint pending = one == one_engine ? (guint)what : SPEED_PENDING;
-    guint64 unused;
-    SpeedCost cost;
-    for (guint r = 0; r < speed->runs; r++) {
-        double heap_per_s = speed_heap_holds_per_s(pending, SPEED_HOLDS, &unused);
-        double wheel_per_s = speed_wheel_holds_per_s(pending, SPEED_HOLDS, &unused);
-        if (!one(speed->options, what, &cost, error))
-            return FALSE;
-        double per_s = (double)(cost.hops ? cost.hops : cost.events) / cost.cpu_s;
-        heap[r] = per_s / heap_per_s;
-        wheel[r] = per_s / wheel_per_s;
-        cpu_s[r] = cost.cpu_s;
-    }
-    speed_add(speed, bench, what, &cost, heap, wheel, cpu_s, target);
-    return TRUE;
+    SpeedRow row = {.bench = bench, .one = one, .what = what, .target = target};
+    return speed_rows(speed, &row, 1, error);
 }
 
 static gboolean speed_growth(Speed *speed, GError **error)
 {
+    SpeedRow rows[8];
+    guint n = 0;
     for (guint64 endpoints = 2; endpoints <= 256; endpoints *= 2)
-        if (!speed_row(speed, "uniform", one_uniform, endpoints, 0, error))
-            return FALSE;
+        rows[n++] = (SpeedRow){.bench = "uniform", .one = one_uniform, .what = endpoints};
+    if (!speed_rows(speed, rows, n, error))
+        return FALSE;
+    n = 0;
     for (guint64 bytes = 1 << 20; bytes <= 1 << 30; bytes *= 4)
-        if (!speed_row(speed, "nvls", one_nvls, bytes, 0, error))
-            return FALSE;
-    return TRUE;
+        rows[n++] = (SpeedRow){.bench = "nvls", .one = one_nvls, .what = bytes};
+    return speed_rows(speed, rows, n, error);
 }
 
 static gboolean speed_bench(Speed *speed, const char *name, GError **error)

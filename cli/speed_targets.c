@@ -13,6 +13,7 @@
 #define PEERS_HEAP_NS 58.3
 #define MIB (1ull << 20)
 #define GIB (1ull << 30)
+#define TARGETS_ROUNDS 3u
 
 static const Column row_columns[] = {
     COLUMN_TEXT(what, "what", "the figure"),
@@ -28,7 +29,6 @@ typedef struct {
     const Options *options;
     Table *table;
     guint runs;
-    double nvls_gib_hop; /* what a hop of 1 GiB costs, in holds of the heap */
     GError **error;
 } Targets;
 
@@ -103,10 +103,8 @@ static gboolean targets_of_collectives(Targets *targets)
 {
     SpeedColl what = {.system = "dgx-h100", .op = COLL_ALL_REDUCE, .algo = COLL_NVLS, .bytes = GIB};
     SpeedCost exact, early, flow, automatic, large;
-    double heap_per_s = targets_heap_per_s();
     if (!speed_cost_coll(targets->options, &what, &exact, targets->error))
         return FALSE;
-    targets->nvls_gib_hop = exact.cpu_s / (double)exact.hops * heap_per_s;
     what.sets = trains;
     if (!speed_cost_coll(targets->options, &what, &early, targets->error))
         return FALSE;
@@ -199,51 +197,59 @@ static gboolean targets_of_cores(Targets *targets)
     return TRUE;
 }
 
-static double targets_spread(const double *values, guint n)
+typedef gboolean (*TargetsRun)(Targets *targets, guint64 what, SpeedCost *cost);
+
+static gboolean targets_run_uniform(Targets *targets, guint64 endpoints, SpeedCost *cost)
 {
-    double least = values[0], most = values[0];
-    for (guint i = 1; i < n; i++) {
-        least = MIN(least, values[i]);
-        most = MAX(most, values[i]);
-    }
-    return (most / least - 1) * 100;
+    return speed_cost_uniform(targets->options, (guint)endpoints, SPEED_PACKETS, NULL, cost, targets->error);
 }
 
-/* A hop's cost, in holds of the heap that ran beside it: the median of several runs, since short ones differ. */
-static gboolean targets_nvls_hop(Targets *targets, guint64 bytes, double *hop)
+static gboolean targets_run_nvls(Targets *targets, guint64 bytes, SpeedCost *cost)
 {
     SpeedColl what = {.system = "dgx-h100", .op = COLL_ALL_REDUCE, .algo = COLL_NVLS, .bytes = bytes};
-    double holds[RUNS_MAX];
-    for (guint r = 0; r < targets->runs; r++) {
-        SpeedCost one;
-        double heap_per_s = targets_heap_per_s();
-        if (!speed_cost_coll(targets->options, &what, &one, targets->error))
+    return speed_cost_coll(targets->options, &what, cost, targets->error);
+}
+
+/* CPU time of a hop: of so many runs that they take SPEED_ROUND_S, or of one. */
+static gboolean targets_hop_s(Targets *targets, TargetsRun run, guint64 what, double *hop_s)
+{
+    double cpu_s = 0, hops = 0;
+    while (cpu_s < SPEED_ROUND_S) {
+        SpeedCost cost;
+        if (!run(targets, what, &cost))
             return FALSE;
-        holds[r] = one.cpu_s / (double)one.hops * heap_per_s;
+        cpu_s += cost.cpu_s;
+        hops += (double)cost.hops;
     }
-    *hop = speed_median(holds, targets->runs);
+    *hop_s = cpu_s / hops;
+    return TRUE;
+}
+
+/* How much more a hop of the dearest costs than one of the cheapest, from `least` on, `by` times as much each: in
+ * rounds of them all, since a machine with others on it is slower and faster by the second; the median of each. */
+static gboolean targets_growth(Targets *targets, const char *what, TargetsRun run, guint64 least, guint64 by, guint n)
+{
+    double hop_s[16][TARGETS_ROUNDS], first = INFINITY, last = 0;
+    guint rounds = MIN(targets->runs, TARGETS_ROUNDS);
+    for (guint r = 0; r < rounds; r++) {
+        guint64 at = least;
+        for (guint i = 0; i < n; i++, at *= by)
+            if (!targets_hop_s(targets, run, at, &hop_s[i][r]))
+                return FALSE;
+    }
+    for (guint i = 0; i < n; i++) {
+        double median = speed_median(hop_s[i], rounds);
+        first = MIN(first, median);
+        last = MAX(last, median);
+    }
+    targets_row(targets, what, (last / first - 1) * 100, "%", FALSE, 20);
     return TRUE;
 }
 
 static gboolean targets_of_growth(Targets *targets)
 {
-    double cost[16];
-    guint n = 0;
-    for (guint endpoints = 2; endpoints <= 256; endpoints *= 2, n++) {
-        double hops;
-        SpeedCost last;
-        if (!targets_uniform(targets, endpoints, MIN(targets->runs, 3), &hops, &last))
-            return FALSE;
-        cost[n] = 1 / hops;
-    }
-    targets_row(targets, "a hop from 2 to 256 endpoints: most over least", targets_spread(cost, n), "%", FALSE, 20);
-    n = 0;
-    for (guint64 bytes = MIB; bytes < GIB; bytes *= 4, n++)
-        if (!targets_nvls_hop(targets, bytes, &cost[n]))
-            return FALSE;
-    cost[n++] = targets->nvls_gib_hop;
-    targets_row(targets, "a hop of NVLS from 1 MiB to 1 GiB: likewise", targets_spread(cost, n), "%", FALSE, 20);
-    return TRUE;
+    return targets_growth(targets, "a hop from 2 to 256 endpoints: most over least", targets_run_uniform, 2, 2, 8) &&
+           targets_growth(targets, "a hop of NVLS from 1 MiB to 1 GiB: likewise", targets_run_nvls, MIB, 4, 6);
 }
 
 ExitCode speed_targets(const Options *options, guint runs, GError **error)
