@@ -89,9 +89,10 @@ static gboolean replicas_send_one(Replicas *run)
     return TRUE;
 }
 
-/* Answers that stay in the domain go one after the other, `most` of them up to `until` (the first one: first_until):
- * replicas_send_one() with the port's state in registers. It ends where anything is out of the ordinary. How many. */
-static ALWAYS_INLINE guint32 replicas_send_run(Replicas *run, guint32 most, SimFine first_until, SimFine until)
+/* Answers go one after the other, `most` of them up to `until` (the first one: first_until): replicas_send_one() with
+ * the port's state in registers. It ends where anything is out of the ordinary. leaves: the domain. How many. */
+static ALWAYS_INLINE guint32 replicas_send_run(Replicas *run, gboolean leaves, guint32 most, SimFine first_until,
+                                               SimFine until)
 {
     Link *up = run->up;
     LinkRing *ring = run->ring;
@@ -106,22 +107,27 @@ static ALWAYS_INLINE guint32 replicas_send_run(Replicas *run, guint32 most, SimF
         guint32 flits = packet.flits;
         SimFine end = free_at + flits * up->flit_time;
         SimTime at_ps = simfine_to_ps(end) + ring->delay_ps;
-        if (G_UNLIKELY(credits < (gint32)flits || !packet_is_counted(packet) || record->odd) ||
-            !link_credit_reaches(up, VC_RSP, at_ps))
+        if (G_UNLIKELY(credits < (gint32)flits || !packet_is_counted(packet)) ||
+            (!leaves && (record->odd || !link_credit_reaches(up, VC_RSP, at_ps))))
             break;
         sent_ps[n++] = simfine_to_ps(free_at);
-        __builtin_prefetch(&sw->record[link_slot(ring, wire + n)->packet.txn], 1);
         free_at = end;
         credits -= (gint32)flits;
         up->count[packet.kind].packets += packet_count(packet);
         up->count[packet.kind].flits += flits;
-        link_credit_note(up, VC_RSP, flits, at_ps);
-        switch_count_record(sw, record, up, packet, at_ps);
+        if (leaves) {
+            exchange_packet(up->domain, up, packet, at_ps);
+        } else {
+            __builtin_prefetch(&sw->record[link_slot(ring, wire + n)->packet.txn], 1);
+            link_credit_note(up, VC_RSP, flits, at_ps);
+            switch_count_record(sw, record, up, packet, at_ps);
+        }
     }
     if (n == 0)
         return 0;
     guint32 first = link_slot(ring, wire)->packet.flits;
-    link_credit_announce(up, VC_RSP, simfine_to_ps(up->free_at + first * up->flit_time) + ring->delay_ps);
+    if (!leaves)
+        link_credit_announce(up, VC_RSP, simfine_to_ps(up->free_at + first * up->flit_time) + ring->delay_ps);
     up->free_at = free_at;
     up->last_vc = VC_RSP;
     ring->credits = credits;
@@ -146,9 +152,12 @@ static ALWAYS_INLINE ReplicasNext replicas_send(Replicas *run, SimTime limit_ps)
     for (;;) {
         gboolean own = up->ring[VC_CREQ].waiting != 0, turn = own && up->last_vc != VC_CREQ;
         SimFine own_from = own ? simfine_from_ps(MAX(run->short_until_ps, 1) - 1) : G_MAXUINT64; /* does not yield */
-        guint32 most = MIN(ring->waiting, REPLICAS_RUN - run->sent), sent = 0;
-        if (up->rare == 0)
-            sent = replicas_send_run(run, most, turn ? MIN(limit, own_from) : limit, MIN(limit, own_from));
+        SimFine until = MIN(limit, own_from), first_until = turn ? until : limit;
+        guint32 most = MIN(ring->waiting, REPLICAS_RUN - run->sent), sent;
+        if (up->rare)
+            sent = replicas_send_run(run, TRUE, most, first_until, until);
+        else
+            sent = replicas_send_run(run, FALSE, most, first_until, until);
         if (own && sent + turn >= 2)
             up->starved = 1u << VC_CREQ; /* as link_yields() */
         if (up->free_at > limit || run->sent == REPLICAS_RUN)
