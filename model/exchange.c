@@ -66,8 +66,7 @@ void exchange_credit_first(Link *link, Vc v, guint32 flits, guint64 batch)
         exchange_credit(domain, link, v, flits, 0, link_batch_ps(&link->credit[v], batch));
         return;
     }
-    book->flits[batch % LINK_BATCHES] += flits;
-    book->full |= (guint64)1 << batch % LINK_BATCHES;
+    link_credits_add(book, flits, batch);
 }
 
 guint32 exchange_slots(const Exchange *exchange)

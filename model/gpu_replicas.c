@@ -9,9 +9,7 @@
  * apart: nor does anybody wait for what leaves it. */
 static ALWAYS_INLINE gboolean replicas_can_run(const Link *up, const Gpu *gpu, gboolean apart)
 {
-    const guint32 told = 1u << PACKET_MC_ACK | 1u << PACKET_MC_OPERAND;
-    gboolean odd = up->rare & ~LINK_LEAVES || gpu->fabric->probe || gpu->silent || up->ahead_ps ||
-                   (~up->early_kinds & told);
+    gboolean odd = up->rare & ~LINK_LEAVES || gpu->fabric->probe || gpu->silent || up->ahead_ps;
     guint32 others = up->down | up->blocked | up->in_time | up->mixed | up->lane[LINK_LANE_TIMERS].count;
     guint32 waits = apart ? up->someone_waits : up->drained_below[VC_RSP];
     return !odd && (others | waits) == 0 && up->ring[VC_RSP].wire == up->ring[VC_RSP].head;
@@ -133,8 +131,7 @@ static ALWAYS_INLINE guint32 replicas_send_run(Replicas *run, gboolean leaves, g
     ring->credits = credits;
     ring->waiting -= n;
     ring->head = ring->wire = wire + n;
-    if (G_UNLIKELY((wire ^ (wire + n)) & ~ring->mask))
-        link_ring_lap(ring, ring->waiting);
+    link_ring_lap(ring, ring->waiting);
     run->sent += n;
     return n;
 }
@@ -154,6 +151,7 @@ static ALWAYS_INLINE ReplicasNext replicas_send(Replicas *run, SimTime limit_ps)
         SimFine own_from = own ? simfine_from_ps(MAX(run->short_until_ps, 1) - 1) : G_MAXUINT64; /* does not yield */
         SimFine until = MIN(limit, own_from), first_until = turn ? until : limit;
         guint32 most = MIN(ring->waiting, REPLICAS_RUN - run->sent), sent;
+        most = MIN(most, ring->mask + 1 - (ring->wire & ring->mask)); /* link_ring_lap() looks at the array's end */
         if (up->rare)
             sent = replicas_send_run(run, TRUE, most, first_until, until);
         else
@@ -193,13 +191,16 @@ static G_GNUC_NO_INLINE ReplicasNext replicas_join_one(Replicas *run, SimTime at
 {
     Link *up = run->up;
     Packet answer;
+    guint32 now = 1;
     if (replicas_may_block(run, VC_RSP, at_ps))
         return REPLICAS_END;
-    if (up->first_ps[LINK_LANE_ANSWERS] == at_ps)
+    if (up->first_ps[LINK_LANE_ANSWERS] == at_ps) {
         answer = link_lane_pop(up, LINK_LANE_ANSWERS).packet;
-    else if (!replicas_serve(run, at_ps, &answer))
-        return REPLICAS_GO_ON;
-    return replicas_join_free(run, VC_RSP, answer, at_ps);
+    } else {
+        now = replicas_serve(run, &up->first_ps[LINK_LANE_REQUESTS], at_ps, &answer);
+        replicas_tell_served(run);
+    }
+    return now ? replicas_join_free(run, VC_RSP, answer, at_ps) : REPLICAS_GO_ON;
 }
 
 /* The next decision may find that nothing that waits has credits. */
@@ -260,6 +261,7 @@ static ALWAYS_INLINE gboolean replicas_settle(Link *up, SimTime now_ps, GpuShare
     run.served = 0;
     run.stalls = 0;
     run.told = FALSE;
+    run.freed_ps = 0;
     run.hbm = (ReplicasHbm){.end_ps = 0};
     const LinkReadyRing *answers = &up->lane[LINK_LANE_ANSWERS];
     run.last_ps = answers->count ? link_ready_nth(answers, answers->count - 1)->at_ps : 0;

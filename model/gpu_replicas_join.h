@@ -24,6 +24,7 @@ typedef struct {
     gboolean told;            /* something has come into the lane of answers, which was empty */
     SimTime last_ps;          /* when the last one in that lane joins */
     ReplicasHbm hbm;
+    SimTime freed_ps;         /* the first credits of requests that are not announced; 0: none */
     SimTime short_until_ps;   /* the port's own requests lack credits, and none come before */
     guint32 waited, sent;     /* answers: when a run began, and those that have left in it, */
     guint32 left;             /* those of them that replicas_count_peak() has counted */
@@ -73,20 +74,36 @@ static ALWAYS_INLINE gboolean replicas_ask_hbm(Replicas *run, Packet answer, gui
     return (gboolean)operand;
 }
 
-/* The first one in the lane is answered: TRUE: by *answer, now. */
-static gboolean replicas_serve(Replicas *run, SimTime at_ps, Packet *answer)
+/* What requests that were served have freed and moved is told. */
+static ALWAYS_INLINE void replicas_tell_served(Replicas *run)
 {
-    LinkReady request = link_lane_pop(run->up, LINK_LANE_REQUESTS);
-    Packet packet = request.packet;
-    run->stalls += at_ps > request.at_ps;
+    replicas_hbm_tell(run);
+    if (run->freed_ps)
+        link_credit_announce(run->down, VC_CREQ, run->freed_ps);
+    run->freed_ps = 0;
+}
+
+/* The first request in the lane, of *first_ps, is served; who is done with serving calls replicas_tell_served(). How
+ * many answers it gives now: 0, if it comes from HBM. */
+static ALWAYS_INLINE guint32 replicas_serve(Replicas *run, SimTime *first_ps, SimTime at_ps, Packet *answer)
+{
+    LinkReadyRing *requests = &run->up->lane[LINK_LANE_REQUESTS];
+    Packet packet = link_ready_peek(requests)->packet;
+    run->stalls += at_ps > *first_ps;
     run->served += packet_count(packet);
-    link_credit(run->down, VC_CREQ, packet.flits, at_ps);
+    link_ready_drop(requests);
+    *first_ps = requests->count ? link_ready_peek(requests)->at_ps : SIMTIME_NEVER;
+    if (link_credit_reaches(run->down, VC_CREQ, at_ps)) {
+        link_credit_note(run->down, VC_CREQ, packet.flits, at_ps);
+        run->freed_ps = run->freed_ps ? run->freed_ps : at_ps;
+    } else {
+        replicas_tell_served(run);
+        link_credit(run->down, VC_CREQ, packet.flits, at_ps);
+    }
     *answer = gpu_replica_answer(run->gpu, packet);
     if (replica_answer(packet.src) != REPLICA_FROM_HBM)
-        return TRUE;
-    gboolean later = replicas_ask_hbm(run, *answer, gpu_replica_hbm_bytes(packet), at_ps);
-    replicas_hbm_tell(run);
-    return !later;
+        return 1;
+    return !replicas_ask_hbm(run, *answer, gpu_replica_hbm_bytes(packet), at_ps);
 }
 
 /* The queue as it was at at_ps, when an answer had joined: `joined` of them since the run began. */
@@ -114,11 +131,8 @@ static ALWAYS_INLINE void replicas_join_run(Replicas *run, SimTime until_ps)
 {
     Link *up = run->up;
     LinkRing *ring = run->ring;
-    LinkReadyRing *requests = &up->lane[LINK_LANE_REQUESTS];
     SimTime first_ps = up->first_ps[LINK_LANE_REQUESTS];
-    guint32 joined = 0, room = ring->at ? ring->mask + 1 - ring->waiting : 0, tail = ring->wire + ring->waiting;
-    guint32 served = 0;
-    SimTime freed_ps = 0; /* the first one of those whose credits are not announced; 0: none */
+    guint32 joined = 0;
     gint32 leave = (gint32)(run->waited + 1 - up->gate); /* before the gate opens */
     for (;;) {
         SimTime request_ps = MAX(first_ps, replicas_open_ps(run, leave + (gint32)joined));
@@ -127,44 +141,19 @@ static ALWAYS_INLINE void replicas_join_run(Replicas *run, SimTime until_ps)
         Packet answer;
         if (at_ps > until_ps)
             break;
-        if (G_UNLIKELY(joined == room)) {
-            ring->waiting += joined;
+        if (G_UNLIKELY(link_ring_is_full(ring, ring->waiting)))
             link_ring_grow(ring);
-            ring->waiting -= joined;
-            room = ring->mask + 1 - ring->waiting;
-            tail = ring->wire + ring->waiting;
-        }
-        if (answer_ps == at_ps) {
+        if (answer_ps == at_ps)
             answer = link_lane_pop(up, LINK_LANE_ANSWERS).packet;
-        } else {
-            Packet packet = link_ready_peek(requests)->packet;
-            run->stalls += at_ps > first_ps;
-            served += packet_count(packet);
-            link_ready_drop(requests);
-            first_ps = requests->count ? link_ready_peek(requests)->at_ps : SIMTIME_NEVER;
-            if (link_credit_reaches(run->down, VC_CREQ, at_ps)) {
-                link_credit_note(run->down, VC_CREQ, packet.flits, at_ps);
-                freed_ps = freed_ps ? freed_ps : at_ps;
-            } else {
-                if (freed_ps)
-                    link_credit_announce(run->down, VC_CREQ, freed_ps);
-                link_credit(run->down, VC_CREQ, packet.flits, at_ps);
-                freed_ps = 0;
-            }
-            answer = gpu_replica_answer(run->gpu, packet);
-            if (replica_answer(packet.src) == REPLICA_FROM_HBM)
-                now = !replicas_ask_hbm(run, answer, gpu_replica_hbm_bytes(packet), at_ps);
-        }
-        link_slot(ring, tail + joined)->packet = answer;
+        else
+            now = replicas_serve(run, &first_ps, at_ps, &answer);
+        link_slot(ring, ring->wire + ring->waiting)->packet = answer;
+        ring->waiting += now;
         joined += now;
         replicas_count_peak(run, joined, at_ps);
     }
-    replicas_hbm_tell(run);
-    if (freed_ps)
-        link_credit_announce(run->down, VC_CREQ, freed_ps);
     up->first_ps[LINK_LANE_REQUESTS] = first_ps;
-    ring->waiting += joined;
-    run->served += served;
+    replicas_tell_served(run);
     leave += (gint32)joined;
     if (leave >= 0 && leave <= (gint32)run->sent)
         up->gate_open_ps = run->sent_ps[leave];

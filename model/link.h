@@ -277,41 +277,38 @@ void link_set_delay(Link *link, Vc vc, SimTime delay_ps);
 void link_set_drained(Link *link, Vc vc, guint32 below);
 void link_credit_odd(Link *link, Vc vc, guint32 flits, SimTime at_ps);
 void link_credit_earlier(Link *link, Vc vc, SimTime due_ps);
-/* The receiver freed `flits` of its VC buffer at at_ps (now, before or after). They are the sender's one flight after
- * the end of the batch of time in which at_ps lies, whichever order the calls come in. */
-static inline void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
+static inline void link_credits_add(LinkCredits *credit, guint32 flits, guint64 n) /* to a batch in reach */
 {
-    guint64 n = at_ps >> link->credit_shift;
-    LinkCredits *credit = link->freed[v];
-    if (G_UNLIKELY(n - credit->next >= LINK_BATCHES)) {
-        link_credit_odd(link, v, flits, at_ps);
-        return;
-    }
     credit->flits[n % LINK_BATCHES] += flits;
     credit->full |= (guint64)1 << n % LINK_BATCHES;
-    SimTime due_ps = ((n + 1) << link->credit_shift) + credit->delay_ps;
-    if (G_UNLIKELY(due_ps < credit->due_ps)) /* never so of a book */
-        link_credit_earlier(link, v, due_ps);
 }
-/* The same in steps, for who frees several in order of time: each one that link_credit_reaches() says may be noted,
- * and afterwards the first time of all. Any other is for link_credit(), when those before are announced. */
+/* What link_credit() does, in steps, for who frees several in order of time: those that link_credit_reaches() says may
+ * be noted, and afterwards the first time of all is announced. Others are for link_credit(), once that is done. */
 static inline gboolean link_credit_reaches(const Link *link, Vc v, SimTime at_ps)
 {
     return G_LIKELY((at_ps >> link->credit_shift) - link->freed[v]->next < LINK_BATCHES);
 }
 static inline void link_credit_note(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
-    guint64 n = at_ps >> link->credit_shift;
-    LinkCredits *credit = link->freed[v];
-    credit->flits[n % LINK_BATCHES] += flits;
-    credit->full |= (guint64)1 << n % LINK_BATCHES;
+    link_credits_add(link->freed[v], flits, at_ps >> link->credit_shift);
 }
 static inline void link_credit_announce(Link *link, Vc v, SimTime first_ps)
 {
     const LinkCredits *credit = link->freed[v];
     SimTime due_ps = (((first_ps >> link->credit_shift) + 1) << link->credit_shift) + credit->delay_ps;
-    if (G_UNLIKELY(due_ps < credit->due_ps))
+    if (G_UNLIKELY(due_ps < credit->due_ps)) /* never so of a book */
         link_credit_earlier(link, v, due_ps);
+}
+/* The receiver freed `flits` of its VC buffer at at_ps (now, before or after). They are the sender's one flight after
+ * the end of the batch of time in which at_ps lies, whichever order the calls come in. */
+static inline void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
+{
+    if (!link_credit_reaches(link, v, at_ps)) {
+        link_credit_odd(link, v, flits, at_ps);
+        return;
+    }
+    link_credit_note(link, v, flits, at_ps);
+    link_credit_announce(link, v, at_ps);
 }
 /* What the Events vc[v].arrive of a stage do: take one packet after the other,
  *     do { packet = link_arrive(link, v, &at_ps); ... at at_ps ... } while (link_goes_on(link));

@@ -68,13 +68,6 @@ static void link_collect_ahead(Link *link, Vc v)
     link_collect_credits(link, v, link_is_unsettled(link) ? free_ps : MAX(free_ps, sim_now_ps(link->sim)));
 }
 
-/* Into a batch in reach. */
-static inline void link_credit_into(LinkCredits *credit, guint32 flits, guint64 n)
-{
-    credit->flits[n % LINK_BATCHES] += flits;
-    credit->full |= (guint64)1 << n % LINK_BATCHES;
-}
-
 static inline void link_credit_add(Link *link, Vc v, guint32 flits, guint64 n)
 {
     LinkCredits *credit = &link->credit[v];
@@ -83,7 +76,7 @@ static inline void link_credit_add(Link *link, Vc v, guint32 flits, guint64 n)
     if (G_UNLIKELY(n - credit->next >= LINK_BATCHES))
         link_credit_far(&credit->far, flits, link_batch_ps(credit, n));
     else
-        link_credit_into(credit, flits, n);
+        link_credits_add(credit, flits, n);
     credit->due_ps = MIN(credit->due_ps, link_batch_ps(credit, n));
     link_credit_wake(link, v, link_batch_ps(credit, n));
 }
@@ -118,7 +111,7 @@ void link_credit_merge(Link *link, Vc v, LinkCredits *book)
         if (G_UNLIKELY(n - credit->next >= LINK_BATCHES))
             link_credit_add(link, v, book->flits[n % LINK_BATCHES], n);
         else
-            link_credit_into(credit, book->flits[n % LINK_BATCHES], n);
+            link_credits_add(credit, book->flits[n % LINK_BATCHES], n);
         book->flits[n % LINK_BATCHES] = 0;
         book->full &= ~((guint64)1 << n % LINK_BATCHES);
     }

@@ -189,7 +189,7 @@ struct Sm {
     gboolean limited;        /* or for an answer, its in-flight limit being reached */
     GpuOutQueue *queue;      /* its way to the ports */
     SmOutRing out;           /* what waits there, in order, */
-    struct Sm *out_next;     /* waits for a place in its queue */
+    Sm *out_next;            /* waits for a place in its queue */
     gboolean out_listed;
     guint32 twin;            /* Txn that the store at hand merges with */
     guint32 id, loads, stores, ctas, warps;
