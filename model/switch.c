@@ -67,28 +67,13 @@ static void switch_map_records(Switch *sw)
 {
     guint64 tags = sw->ports * (sw->spec->multicast_tags + sw->spec->reduction_tags);
     sw->record_size = RECORDS_MIN;
-    while (sw->record_size < 2 * RECORDS_LINE * sw->links)
-        sw->record_size *= 2;
-    sw->record_max = sw->record_size;
-    while (sw->record_max < tags + tags / 3 + 2 * RECORDS_LINE * sw->links && sw->record_max <= PACKET_TXN_MAX / 2)
-        sw->record_max *= 2;
+    while (sw->record_max < tags + tags / 3 + 1 && sw->record_max <= PACKET_TXN_MAX / 2)
+        sw->record_max = MAX(RECORDS_MIN, 2 * sw->record_max);
     sw->record = switch_map(sw->record_max * sizeof *sw->record);
     sw->record[0].members = 1; /* never given out */
     sw->operand = switch_map(switch_operands(sw) * sizeof *sw->operand);
     sw->operand_gpu = switch_map(switch_operands(sw) * sizeof *sw->operand_gpu);
     sw->detail = switch_map(sw->record_max * sizeof *sw->detail);
-    sw->record_skip = (sw->links - 1) * RECORDS_LINE;
-    sw->turn = g_new0(struct SwitchTurn, sw->links);
-    for (guint32 k = 0; k < sw->links; k++)
-        sw->turn[k].at = k * RECORDS_LINE - sw->record_skip - 1; /* so that the first one is next */
-}
-
-static guint32 switch_records_used(const Switch *sw)
-{
-    guint32 used = 0;
-    for (guint32 k = 0; k < sw->links; k++)
-        used += sw->turn[k].used;
-    return used;
 }
 
 void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 links)
@@ -138,7 +123,6 @@ void switch_clear(Switch *sw)
     g_free(sw->in);
     g_free(sw->port);
     g_free(sw->port_k);
-    g_free(sw->turn);
     munmap(sw->record, sw->record_max * sizeof *sw->record);
     munmap(sw->operand, switch_operands(sw) * sizeof *sw->operand);
     munmap(sw->operand_gpu, switch_operands(sw) * sizeof *sw->operand_gpu);
@@ -147,31 +131,19 @@ void switch_clear(Switch *sw)
     g_free(sw->path);
 }
 
-/* The k-th links' turn has come to the end of what is in use. */
-static G_GNUC_NO_INLINE guint32 switch_record_lap(Switch *sw, guint32 k, guint32 index)
+/* In turn: answers of what was asked at about one time come at about one time, and share cache lines. As given back
+ * last, they would soon lie anywhere. */
+static guint32 switch_record_take(Switch *sw)
 {
-    struct SwitchTurn *turn = &sw->turn[k];
-    if (turn->used >= sw->record_size / sw->links / 4 * 3 && sw->record_size < sw->record_max)
-        sw->record_size *= 2; /* few are in use where its turn comes again */
-    if (index < sw->record_size)
-        return index;
-    g_assert(turn->used < (sw->record_size / sw->links & ~(RECORDS_LINE - 1)) - 1); /* a tag for each */
-    return k * RECORDS_LINE;
-}
-
-/* In turn, those of links of one number by themselves: they are in one log, members answer them one after the other,
- * and find them in the same cache lines. As given back last, they would soon lie anywhere. */
-static guint32 switch_record_take(Switch *sw, guint32 k)
-{
-    struct SwitchTurn *turn = &sw->turn[k];
-    guint32 index = turn->at;
-    do {
-        index += 1 + (index % RECORDS_LINE == RECORDS_LINE - 1) * sw->record_skip;
-        if (G_UNLIKELY(index >= sw->record_size))
-            index = switch_record_lap(sw, k, index);
-    } while (G_UNLIKELY(sw->record[index].what != 0));
-    turn->at = index;
-    turn->used++;
+    guint32 size = sw->record_size, index = sw->record_at;
+    if (G_UNLIKELY(sw->records_used >= size - size / 4) && size < sw->record_max)
+        sw->record_size = size = 2 * size; /* few are in use where its turn comes again */
+    g_assert(sw->records_used < size - 1);     /* a tag for each */
+    do
+        index = (index + 1) & (size - 1);
+    while (G_UNLIKELY(sw->record[index].what != 0));
+    sw->record_at = index;
+    sw->records_used++;
     return index;
 }
 
@@ -235,7 +207,7 @@ static G_GNUC_NO_INLINE void switch_open_detail(Switch *sw, guint32 index, guint
 /* Opens a record for a request: its replicas, which carry what a member needs to know (gpu_prepare). */
 static Packet switch_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry, SimTime now_ps)
 {
-    guint32 index = switch_record_take(sw, sw->port_k[p]), members = entry->n_members, read = packet.kind == PACKET_MC_READ;
+    guint32 index = switch_record_take(sw), members = entry->n_members, read = packet.kind == PACKET_MC_READ;
     guint32 detailed = replica_answer(packet.src) == REPLICA_BY_RECORD, silent = sw->fabric->n_silent != 0;
     McRecord *record = &sw->record[index];
     record->last = RECORD_LAST(now_ps, 0);
@@ -396,14 +368,14 @@ void switch_finish(Switch *sw, guint32 index, SimTime now_ps)
     }
     sw->reduced += tags;
     record->what = 0;
-    sw->turn[sw->port_k[p]].used--;
+    sw->records_used--;
     if (port->wait.count && port->busy_until_ps <= now_ps)
         switch_advance(sw, p, now_ps);
 }
 
 gboolean switch_is_quiet(const Switch *sw)
 {
-    if (switch_records_used(sw))
+    if (sw->records_used)
         return FALSE;
     for (guint32 p = 0; p < sw->ports; p++)
         if (sw->port[p].wait.count || sw->port[p].multicast_tags != sw->spec->multicast_tags ||
@@ -416,8 +388,8 @@ gboolean switch_is_quiet(const Switch *sw)
 char *switch_waiter_text(void *unit)
 {
     const Switch *sw = unit;
-    guint32 used = switch_records_used(sw);
-    if (used == 0)
+    if (sw->records_used == 0)
         return NULL;
-    return g_strdup_printf("%s: %u multicast requests wait for answers of their members", sw->path, used);
+    return g_strdup_printf("%s: %u multicast requests wait for answers of their members", sw->path,
+                           sw->records_used);
 }

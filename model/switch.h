@@ -60,7 +60,6 @@ typedef struct {
     };
 } McRecord;
 G_STATIC_ASSERT(sizeof(McRecord) == 16);
-#define RECORDS_LINE 4u /* in a cache line */
 #define RECORD_ONE(field) ((McRecord){.field = 1}.what) /* as PACKET_ONE() */
 /* Times and, at one instant, the order of what arrives, in one number: the answers of one record come on links of one
  * plane, which are in the order of their ports. To compare two: as a difference, for the 280 s that 48 bits hold go
@@ -81,7 +80,7 @@ typedef struct {
     guint8 answer_flits;
     guint8 state;        /* worst TxnFault of a replica */
 } McDetail;
-#define MC_ENDS 32u /* are made at a time */
+#define MC_ENDS 32u
 /* The last answer of a record is on its way, and no other will be told of. Few at a time, used again and again. */
 typedef struct McEnd {
     Event arrive;
@@ -122,12 +121,7 @@ typedef struct Switch {
     McDetail *detail;               /* by record */
     McEnd *end_free;
     GPtrArray *ends;                /* all of them, MC_ENDS each */
-    struct SwitchTurn {
-        guint32 at;                 /* the last one given out */
-        guint32 used;
-    } *turn;                        /* of records, by link number k: every links-th cache line of them is its own */
-    guint32 record_max, record_size; /* size: so many are in use, a power of two */
-    guint32 record_skip;            /* from the end of a line to the next one of the same turn */
+    guint32 record_max, record_size, record_at, records_used; /* size: so many in turn, a power of two */
     guint32 *operand;               /* with data: slot of GPU g's operand of record r at r * gpus + g */
     guint16 *operand_gpu;           /* from r * gpus on: GPUs in order of arrival */
     guint64 replicated, reduced, multicast_requests, invalid_mcid;
