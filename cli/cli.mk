@@ -13,6 +13,7 @@ fanout_SOURCES = \
 	cli/speed_cost.c \
 	cli/speed_cost.h \
 	cli/speed_cores.c \
+	cli/speed_sides.c \
 	cli/speed_targets.c \
 	cli/speed_yardstick.c \
 	cli/system.c \

@@ -76,11 +76,11 @@ static void speed_fixed_over(Table *table, double value, double over)
 
 /* The median run's figures. ratio and of_wheel are medians of their own: yardsticks run beside each run. */
 static void speed_add(Speed *speed, const char *bench, guint64 what, const SpeedCost *cost, double *heap,
-                      double *wheel, double *cpu_s, double target)
+                      double *wheel, double *cpu_s, guint runs, double target)
 {
     Table *table = speed->table;
-    double s = speed_median(cpu_s, speed->runs), work = (double)(cost->hops ? cost->hops : cost->events);
-    double ratio = speed_median(heap, speed->runs);
+    double s = speed_median(cpu_s, runs), work = (double)(cost->hops ? cost->hops : cost->events);
+    double ratio = speed_median(heap, runs);
     table_text(table, bench);
     table_u64(table, what);
     speed_fixed_over(table, (double)cost->packets / 1e6, cost->packets ? s : 0);
@@ -91,7 +91,7 @@ static void speed_add(Speed *speed, const char *bench, guint64 what, const Speed
     table_fixed(table, s / work * 1e9);
     speed_fixed_over(table, (double)cost->memory_bytes, (double)cost->peak_packets);
     table_fixed(table, ratio);
-    table_fixed(table, speed_median(wheel, speed->runs));
+    table_fixed(table, speed_median(wheel, runs));
     table_fixed(table, target > 0 ? target : NAN);
     if (target > 0)
         table_bool(table, ratio >= target);
@@ -99,8 +99,6 @@ static void speed_add(Speed *speed, const char *bench, guint64 what, const Speed
         table_null(table);
     speed_compare(speed, bench, what, ratio);
 }
-
-typedef gboolean (*SpeedOne)(const Options *options, guint64 what, SpeedCost *cost, GError **error);
 
 static gboolean one_uniform(const Options *options, guint64 endpoints, SpeedCost *cost, GError **error)
 {
@@ -163,37 +161,57 @@ static gboolean speed_round(Speed *speed, SpeedRow *row, guint r, GError **error
     return TRUE;
 }
 
-/* Rows that are compared with each other: in rounds of them all, since a machine with others on it is slower and faster
- * by the second. */
-static gboolean speed_rows(Speed *speed, SpeedRow *rows, guint n, GError **error)
-{
-    for (guint r = 0; r < speed->runs; r++)
-        for (guint i = 0; i < n; i++)
-            if (!speed_round(speed, &rows[i], r, error))
-                return FALSE;
-    for (SpeedRow *row = rows; row < rows + n; row++)
-        speed_add(speed, row->bench, row->what, &row->cost, row->heap, row->wheel, row->cpu_s, row->target);
-    return TRUE;
-}
-
 static gboolean speed_row(Speed *speed, const char *bench, SpeedOne one, guint64 what, double target, GError **error)
 {
     SpeedRow row = {.bench = bench, .one = one, .what = what, .target = target};
-    return speed_rows(speed, &row, 1, error);
+    for (guint r = 0; r < speed->runs; r++)
+        if (!speed_round(speed, &row, r, error))
+            return FALSE;
+    speed_add(speed, bench, what, &row.cost, row.heap, row.wheel, row.cpu_s, speed->runs, target);
+    return TRUE;
+}
+
+static gboolean one_heap(const Options *options, guint64 pending, SpeedCost *cost, GError **error)
+{
+    guint64 unused;
+    (void)options, (void)error;
+    *cost = (SpeedCost){.cpu_s = SPEED_HOLDS / speed_heap_holds_per_s((guint)pending, SPEED_HOLDS, &unused)};
+    return TRUE;
+}
+
+static gboolean one_wheel(const Options *options, guint64 pending, SpeedCost *cost, GError **error)
+{
+    guint64 unused;
+    (void)options, (void)error;
+    *cost = (SpeedCost){.cpu_s = SPEED_HOLDS / speed_wheel_holds_per_s((guint)pending, SPEED_HOLDS, &unused)};
+    return TRUE;
+}
+
+/* Rows that are compared with each other, side by side with the yardsticks. */
+static gboolean speed_grow(Speed *speed, const char *bench, SpeedOne one, guint64 least, guint64 by, guint n,
+                           GError **error)
+{
+    enum { HEAP, WHEEL, ROWS };
+    SpeedSide side[16] = {[HEAP] = {.one = one_heap, .what = SPEED_PENDING},
+                          [WHEEL] = {.one = one_wheel, .what = SPEED_PENDING}};
+    for (guint i = 0; i < n; i++, least *= by)
+        side[ROWS + i] = (SpeedSide){.one = one, .what = least};
+    if (!speed_sides(speed->options, side, ROWS + n, speed->runs * SPEED_ROUND_S, error))
+        return FALSE;
+    double heap_s = side[HEAP].cpu_s / side[HEAP].runs / SPEED_HOLDS;
+    double wheel_s = side[WHEEL].cpu_s / side[WHEEL].runs / SPEED_HOLDS;
+    for (const SpeedSide *row = side + ROWS; row < side + ROWS + n; row++) {
+        double cpu_s = row->cpu_s / row->runs, hop_s = cpu_s / row->cost.hops;
+        double heap = heap_s / hop_s, wheel = wheel_s / hop_s;
+        speed_add(speed, bench, row->what, &row->cost, &heap, &wheel, &cpu_s, 1, 0);
+    }
+    return TRUE;
 }
 
 static gboolean speed_growth(Speed *speed, GError **error)
 {
-    SpeedRow rows[8];
-    guint n = 0;
-    for (guint64 endpoints = 2; endpoints <= 256; endpoints *= 2)
-        rows[n++] = (SpeedRow){.bench = "uniform", .one = one_uniform, .what = endpoints};
-    if (!speed_rows(speed, rows, n, error))
-        return FALSE;
-    n = 0;
-    for (guint64 bytes = 1 << 20; bytes <= 1 << 30; bytes *= 4)
-        rows[n++] = (SpeedRow){.bench = "nvls", .one = one_nvls, .what = bytes};
-    return speed_rows(speed, rows, n, error);
+    return speed_grow(speed, "uniform", one_uniform, 2, 2, 8, error) &&
+           speed_grow(speed, "nvls", one_nvls, 1 << 20, 4, 6, error);
 }
 
 static gboolean speed_bench(Speed *speed, const char *name, GError **error)
@@ -239,8 +257,11 @@ ExitCode speed_run(const Options *options, const char *name, guint runs, const c
     report_add_u64(speed.report, "runs", speed.runs, "");
     speed.table = report_add_table(speed.report, "rows", "", row_columns, 0);
     report_add_chart(speed.report, speed.table, "cost of a hop", "what", "hop_ns", "bench", CHART_LINES | CHART_LOG_X);
-    report_add_note(speed.report, "CPU time of one core; medians; yardsticks: the hold model on a plain binary heap "
-                    "and on a bare timing wheel, %u pending, run beside each run", SPEED_PENDING);
+    gboolean growth = strcmp(name, "growth") == 0;
+    report_add_note(speed.report, "CPU time of one core; %s; yardsticks: the hold model on a plain binary heap "
+                    "and on a bare timing wheel, %u pending, run beside %s",
+                    growth ? "means of runs that go on by turns of 0.1 s" : "medians", SPEED_PENDING,
+                    growth ? "them" : "each run");
     ExitCode code = EXIT_USER;
     if (speed_benches_run(&speed, name, error)) {
         code = options_write(options, speed.report, error);

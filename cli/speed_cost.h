@@ -15,6 +15,20 @@ typedef struct {
     SimTime time_ps;      /* of a collective */
 } SpeedCost;
 
+/* One run of something. */
+typedef gboolean (*SpeedOne)(const Options *options, guint64 what, SpeedCost *cost, GError **error);
+
+/* speed_sides.c: runs of n different things at once, by turns, until each has run once and taken least_s of CPU time.
+ * cpu_s, runs: of all that ended; cost: of the last one. GError: of a run, or there cannot be so many processes. */
+typedef struct {
+    SpeedOne one;
+    guint64 what;
+    SpeedCost cost;
+    double cpu_s;
+    guint64 runs;
+} SpeedSide;
+gboolean speed_sides(const Options *options, SpeedSide *side, guint n, double least_s, GError **error);
+
 /* Uniform random unicast of 128 B at 0.8 load among so many endpoints on one switch level. sets: "section.name=value",
  * ends with NULL. GError: the options' system or a set is wrong. */
 gboolean speed_cost_uniform(const Options *options, guint endpoints, guint64 packets, const char *const *sets,

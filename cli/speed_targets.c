@@ -13,7 +13,6 @@
 #define PEERS_HEAP_NS 58.3
 #define MIB (1ull << 20)
 #define GIB (1ull << 30)
-#define TARGETS_ROUNDS 3u
 
 static const Column row_columns[] = {
     COLUMN_TEXT(what, "what", "the figure"),
@@ -197,50 +196,30 @@ static gboolean targets_of_cores(Targets *targets)
     return TRUE;
 }
 
-typedef gboolean (*TargetsRun)(Targets *targets, guint64 what, SpeedCost *cost);
-
-static gboolean targets_run_uniform(Targets *targets, guint64 endpoints, SpeedCost *cost)
+static gboolean one_uniform(const Options *options, guint64 endpoints, SpeedCost *cost, GError **error)
 {
-    return speed_cost_uniform(targets->options, (guint)endpoints, SPEED_PACKETS, NULL, cost, targets->error);
+    return speed_cost_uniform(options, (guint)endpoints, SPEED_PACKETS, NULL, cost, error);
 }
 
-static gboolean targets_run_nvls(Targets *targets, guint64 bytes, SpeedCost *cost)
+static gboolean one_nvls(const Options *options, guint64 bytes, SpeedCost *cost, GError **error)
 {
     SpeedColl what = {.system = "dgx-h100", .op = COLL_ALL_REDUCE, .algo = COLL_NVLS, .bytes = bytes};
-    return speed_cost_coll(targets->options, &what, cost, targets->error);
+    return speed_cost_coll(options, &what, cost, error);
 }
 
-/* CPU time of a hop: of so many runs that they take SPEED_ROUND_S, or of one. */
-static gboolean targets_hop_s(Targets *targets, TargetsRun run, guint64 what, double *hop_s)
+/* How much more a hop of the dearest costs than one of the cheapest, from `least` on, `by` times as much each. */
+static gboolean targets_growth(Targets *targets, const char *what, SpeedOne one, guint64 least, guint64 by, guint n)
 {
-    double cpu_s = 0, hops = 0;
-    while (cpu_s < SPEED_ROUND_S) {
-        SpeedCost cost;
-        if (!run(targets, what, &cost))
-            return FALSE;
-        cpu_s += cost.cpu_s;
-        hops += (double)cost.hops;
-    }
-    *hop_s = cpu_s / hops;
-    return TRUE;
-}
-
-/* How much more a hop of the dearest costs than one of the cheapest, from `least` on, `by` times as much each: in
- * rounds of them all, since a machine with others on it is slower and faster by the second; the median of each. */
-static gboolean targets_growth(Targets *targets, const char *what, TargetsRun run, guint64 least, guint64 by, guint n)
-{
-    double hop_s[16][TARGETS_ROUNDS], first = INFINITY, last = 0;
-    guint rounds = MIN(targets->runs, TARGETS_ROUNDS);
-    for (guint r = 0; r < rounds; r++) {
-        guint64 at = least;
-        for (guint i = 0; i < n; i++, at *= by)
-            if (!targets_hop_s(targets, run, at, &hop_s[i][r]))
-                return FALSE;
-    }
+    SpeedSide side[16];
+    double first = INFINITY, last = 0;
+    for (guint i = 0; i < n; i++, least *= by)
+        side[i] = (SpeedSide){.one = one, .what = least};
+    if (!speed_sides(targets->options, side, n, targets->runs * SPEED_ROUND_S, targets->error))
+        return FALSE;
     for (guint i = 0; i < n; i++) {
-        double median = speed_median(hop_s[i], rounds);
-        first = MIN(first, median);
-        last = MAX(last, median);
+        double hop_s = side[i].cpu_s / side[i].runs / side[i].cost.hops;
+        first = MIN(first, hop_s);
+        last = MAX(last, hop_s);
     }
     targets_row(targets, what, (last / first - 1) * 100, "%", FALSE, 20);
     return TRUE;
@@ -248,8 +227,8 @@ static gboolean targets_growth(Targets *targets, const char *what, TargetsRun ru
 
 static gboolean targets_of_growth(Targets *targets)
 {
-    return targets_growth(targets, "a hop from 2 to 256 endpoints: most over least", targets_run_uniform, 2, 2, 8) &&
-           targets_growth(targets, "a hop of NVLS from 1 MiB to 1 GiB: likewise", targets_run_nvls, MIB, 4, 6);
+    return targets_growth(targets, "a hop from 2 to 256 endpoints: most over least", one_uniform, 2, 2, 8) &&
+           targets_growth(targets, "a hop of NVLS from 1 MiB to 1 GiB: likewise", one_nvls, MIB, 4, 6);
 }
 
 ExitCode speed_targets(const Options *options, guint runs, GError **error)
@@ -259,8 +238,9 @@ ExitCode speed_targets(const Options *options, guint runs, GError **error)
     report_add_u64(report, "runs", runs, "");
     Targets targets = {.options = options, .runs = runs, .error = error,
                        .table = report_add_table(report, "rows", "", row_columns, 0)};
-    report_add_note(report, "CPU time, two cores wall time; medians of runs where it is short; yardsticks run beside; "
-                    "other programs on this machine count. docs/performance.md says what was reached on a quiet one");
+    report_add_note(report, "CPU time, two cores wall time; medians of runs where it is short; growth by turns of "
+                    "0.1 s; yardsticks run beside; other programs on this machine count. docs/performance.md says what "
+                    "was reached on a quiet one");
     static const struct {
         const char *what;
         gboolean (*run)(Targets *targets);

@@ -180,7 +180,8 @@ static ExitCode bench_run_verb(int argc, char **argv, GError **error)
         {"bytes", 'b', 0, G_OPTION_ARG_STRING, &own.bytes, "size of the test", "SIZE[,SIZE...]"},
         {"crossings", 0, 0, G_OPTION_ARG_INT64, &own.crossings,
          "beyond so many link crossings: three smaller sizes, extrapolated", "N"},
-        {"runs", 0, 0, G_OPTION_ARG_INT, &own.runs, "engine to growth: runs to take the median of (5)", "N"},
+        {"runs", 0, 0, G_OPTION_ARG_INT, &own.runs,
+         "engine to nvls: runs to take the median of (5); growth: 0.3 s of CPU time for each", "N"},
         {"record", 0, 0, G_OPTION_ARG_FILENAME, &own.record,
          "engine to growth: lines 'BENCH/WHAT RATIO': exit with 2 when a ratio to the heap lost 15 %", "FILE"},
         {NULL}};

@@ -80,7 +80,7 @@ typedef struct {
     guint8 answer_flits;
     guint8 state;        /* worst TxnFault of a replica */
 } McDetail;
-#define MC_ENDS 32u
+#define MC_ENDS 32u /* are made at a time */
 /* The last answer of a record is on its way, and no other will be told of. Few at a time, used again and again. */
 typedef struct McEnd {
     Event arrive;

@@ -82,5 +82,7 @@ says '^engine,10000,' bench engine --runs 1 --format csv
 says '"of_heap": [0-9]' bench nvls --runs 1 --format json
 refuses 'no/such/file' bench nvls --runs 1 --record no/such/file
 refuses 'runs: at least 1' bench nvls --runs 0
+# What goes wrong in a process of its own is said by the one that was called.
+refuses 'gpu.no_such' bench growth --runs 1 --set gpu.no_such=1
 
 finish
