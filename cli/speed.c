@@ -100,11 +100,6 @@ static void speed_add(Speed *speed, const char *bench, guint64 what, const Speed
     speed_compare(speed, bench, what, ratio);
 }
 
-static gboolean one_uniform(const Options *options, guint64 endpoints, SpeedCost *cost, GError **error)
-{
-    return speed_cost_uniform(options, (guint)endpoints, SPEED_PACKETS, NULL, cost, error);
-}
-
 static gboolean one_all_reduce(const Options *options, CollAlgo algo, guint64 bytes, SpeedCost *cost, GError **error)
 {
     SpeedColl what = {.op = COLL_ALL_REDUCE, .algo = algo, .bytes = bytes};
@@ -132,42 +127,28 @@ static gboolean one_engine(const Options *options, guint64 pending, SpeedCost *c
     return TRUE;
 }
 
-/* A row, and what its runs measured. */
-typedef struct {
-    const char *bench;
-    SpeedOne one;
-    guint64 what;
-    double target;
-    double heap[RUNS_MAX], wheel[RUNS_MAX], cpu_s[RUNS_MAX];
-    SpeedCost cost;
-} SpeedRow;
-
-/* One round of a row beside the yardsticks: so many runs that they take as long as these, or one. */
-static gboolean speed_round(Speed *speed, SpeedRow *row, guint r, GError **error)
-{
-    guint pending = row->one == one_engine ? (guint)row->what : SPEED_PENDING, runs = 0;
-    guint64 unused;
-    double heap_per_s = speed_heap_holds_per_s(pending, SPEED_HOLDS, &unused), cpu_s = 0;
-    double wheel_per_s = speed_wheel_holds_per_s(pending, SPEED_HOLDS, &unused);
-    for (; runs == 0 || cpu_s < SPEED_ROUND_S; runs++) {
-        if (!row->one(speed->options, row->what, &row->cost, error))
-            return FALSE;
-        cpu_s += row->cost.cpu_s;
-    }
-    row->cpu_s[r] = cpu_s / runs;
-    double per_s = (double)(row->cost.hops ? row->cost.hops : row->cost.events) / row->cpu_s[r];
-    row->heap[r] = per_s / heap_per_s;
-    row->wheel[r] = per_s / wheel_per_s;
-    return TRUE;
-}
-
+/* Runs it in rounds, each beside the yardsticks: so many runs a round that they take as long as these, or one. */
 static gboolean speed_row(Speed *speed, const char *bench, SpeedOne one, guint64 what, double target, GError **error)
 {
-    SpeedRow row = {.bench = bench, .one = one, .what = what, .target = target};
-    for (guint r = 0; r < speed->runs; r++)
-        if (!speed_round(speed, &row, r, error))
-            return FALSE;
-    speed_add(speed, bench, what, &row.cost, row.heap, row.wheel, row.cpu_s, speed->runs, target);
+    double heap[RUNS_MAX], wheel[RUNS_MAX], cpu_s[RUNS_MAX];
+    guint pending = one == one_engine ? (guint)what : SPEED_PENDING;
+    guint64 unused;
+    SpeedCost cost;
+    for (guint r = 0; r < speed->runs; r++) {
+        double heap_per_s = speed_heap_holds_per_s(pending, SPEED_HOLDS, &unused), sum_s = 0;
+        double wheel_per_s = speed_wheel_holds_per_s(pending, SPEED_HOLDS, &unused);
+        guint runs = 0;
+        for (; runs == 0 || sum_s < SPEED_ROUND_S; runs++) {
+            if (!one(speed->options, what, &cost, error))
+                return FALSE;
+            sum_s += cost.cpu_s;
+        }
+        cpu_s[r] = sum_s / runs;
+        double per_s = (double)(cost.hops ? cost.hops : cost.events) / cpu_s[r];
+        heap[r] = per_s / heap_per_s;
+        wheel[r] = per_s / wheel_per_s;
+    }
+    speed_add(speed, bench, what, &cost, heap, wheel, cpu_s, speed->runs, target);
     return TRUE;
 }
 
@@ -198,10 +179,9 @@ static gboolean speed_grow(Speed *speed, const char *bench, SpeedOne one, guint6
         side[ROWS + i] = (SpeedSide){.one = one, .what = least};
     if (!speed_sides(speed->options, side, ROWS + n, speed->runs * SPEED_ROUND_S, error))
         return FALSE;
-    double heap_s = side[HEAP].cpu_s / side[HEAP].runs / SPEED_HOLDS;
-    double wheel_s = side[WHEEL].cpu_s / side[WHEEL].runs / SPEED_HOLDS;
+    double heap_s = speed_side_s(&side[HEAP]) / SPEED_HOLDS, wheel_s = speed_side_s(&side[WHEEL]) / SPEED_HOLDS;
     for (const SpeedSide *row = side + ROWS; row < side + ROWS + n; row++) {
-        double cpu_s = row->cpu_s / row->runs, hop_s = cpu_s / row->cost.hops;
+        double cpu_s = speed_side_s(row), hop_s = cpu_s / (double)row->cost.hops;
         double heap = heap_s / hop_s, wheel = wheel_s / hop_s;
         speed_add(speed, bench, row->what, &row->cost, &heap, &wheel, &cpu_s, 1, 0);
     }
@@ -210,7 +190,7 @@ static gboolean speed_grow(Speed *speed, const char *bench, SpeedOne one, guint6
 
 static gboolean speed_growth(Speed *speed, GError **error)
 {
-    return speed_grow(speed, "uniform", one_uniform, 2, 2, 8, error) &&
+    return speed_grow(speed, "uniform", speed_one_uniform, 2, 2, 8, error) &&
            speed_grow(speed, "nvls", one_nvls, 1 << 20, 4, 6, error);
 }
 
@@ -221,8 +201,8 @@ static gboolean speed_bench(Speed *speed, const char *name, GError **error)
                speed_row(speed, name, one_engine, 1000, 0, error) &&
                speed_row(speed, name, one_engine, SPEED_PENDING, 1 / 0.6, error);
     if (strcmp(name, "uniform") == 0)
-        return speed_row(speed, name, one_uniform, 8, 0.75, error) &&
-               speed_row(speed, name, one_uniform, 72, 0.75, error);
+        return speed_row(speed, name, speed_one_uniform, 8, 0.75, error) &&
+               speed_row(speed, name, speed_one_uniform, 72, 0.75, error);
     if (strcmp(name, "ring") == 0)
         return speed_row(speed, name, one_ring, 16 << 20, 0, error);
     if (strcmp(name, "nvls") == 0)

@@ -65,6 +65,11 @@ gboolean speed_cost_uniform(const Options *options, guint endpoints, guint64 pac
     return fabric != NULL;
 }
 
+gboolean speed_one_uniform(const Options *options, guint64 endpoints, SpeedCost *cost, GError **error)
+{
+    return speed_cost_uniform(options, (guint)endpoints, SPEED_PACKETS, NULL, cost, error);
+}
+
 static guint64 cost_count_requests(const Fabric *fabric)
 {
     guint64 n = 0;

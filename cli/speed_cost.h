@@ -28,11 +28,14 @@ typedef struct {
     guint64 runs;
 } SpeedSide;
 gboolean speed_sides(const Options *options, SpeedSide *side, guint n, double least_s, GError **error);
+double speed_side_s(const SpeedSide *side); /* CPU time of a run, the mean */
 
 /* Uniform random unicast of 128 B at 0.8 load among so many endpoints on one switch level. sets: "section.name=value",
  * ends with NULL. GError: the options' system or a set is wrong. */
 gboolean speed_cost_uniform(const Options *options, guint endpoints, guint64 packets, const char *const *sets,
                             SpeedCost *cost, GError **error);
+/* A SpeedOne: that with SPEED_PACKETS. */
+gboolean speed_one_uniform(const Options *options, guint64 endpoints, SpeedCost *cost, GError **error);
 
 typedef struct {
     const char *system;      /* NULL: that of the options, or the usual one */

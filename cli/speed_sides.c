@@ -91,14 +91,17 @@ static gboolean sides_turn(SideRun *run, GError **error)
     kill(run->pid, SIGSTOP);
     if (waitpid(run->pid, &status, WUNTRACED) != run->pid)
         return sides_fail(error, "a process is lost");
+    if (!WIFSTOPPED(status))
+        run->pid = 0; /* it is no more: another one may get its number */
     if (!sides_hear(run, error))
         return FALSE;
-    if (WIFSTOPPED(status))
+    if (run->pid)
         return TRUE;
-    run->pid = 0;
-    g_set_error(error, CLI_ERROR, CLI_ERROR_STUCK, "runs side by side: one ended by signal %d", WTERMSIG(status));
+    g_set_error(error, CLI_ERROR, CLI_ERROR_STUCK, "runs side by side: one ended early, with status 0x%x", status);
     return FALSE;
 }
+
+double speed_side_s(const SpeedSide *side) { return side->cpu_s / (double)side->runs; }
 
 static gboolean sides_are_done(const SideRun *run, guint n, double least_s)
 {

@@ -56,16 +56,16 @@ static const char *const trains[] = {"link.train_packets=2", "link.commit_ahead_
 /* ---- uniform traffic */
 
 /* Hops over the heap's holds, the median; *cost: of the last run, whose counts are those of all. */
-static gboolean targets_uniform(Targets *targets, guint endpoints, guint runs, double *hops, SpeedCost *cost)
+static gboolean targets_uniform(Targets *targets, guint endpoints, double *hops, SpeedCost *cost)
 {
     double of_heap[RUNS_MAX];
-    for (guint r = 0; r < runs; r++) {
+    for (guint r = 0; r < targets->runs; r++) {
         double heap_per_s = targets_heap_per_s();
         if (!speed_cost_uniform(targets->options, endpoints, SPEED_PACKETS, NULL, cost, targets->error))
             return FALSE;
         of_heap[r] = (double)cost->hops / cost->cpu_s / heap_per_s;
     }
-    *hops = speed_median(of_heap, runs);
+    *hops = speed_median(of_heap, targets->runs);
     return TRUE;
 }
 
@@ -78,8 +78,8 @@ static gboolean targets_of_packets(Targets *targets)
 {
     double hops8, hops72;
     SpeedCost exact, large, early;
-    if (!targets_uniform(targets, 8, targets->runs, &hops8, &exact) ||
-        !targets_uniform(targets, 72, targets->runs, &hops72, &large) ||
+    if (!targets_uniform(targets, 8, &hops8, &exact) ||
+        !targets_uniform(targets, 72, &hops72, &large) ||
         !speed_cost_uniform(targets->options, 8, SPEED_PACKETS, ahead, &early, targets->error))
         return FALSE;
     double packets8 = hops8 * (double)exact.packets / (double)exact.hops;
@@ -196,11 +196,6 @@ static gboolean targets_of_cores(Targets *targets)
     return TRUE;
 }
 
-static gboolean one_uniform(const Options *options, guint64 endpoints, SpeedCost *cost, GError **error)
-{
-    return speed_cost_uniform(options, (guint)endpoints, SPEED_PACKETS, NULL, cost, error);
-}
-
 static gboolean one_nvls(const Options *options, guint64 bytes, SpeedCost *cost, GError **error)
 {
     SpeedColl what = {.system = "dgx-h100", .op = COLL_ALL_REDUCE, .algo = COLL_NVLS, .bytes = bytes};
@@ -217,7 +212,7 @@ static gboolean targets_growth(Targets *targets, const char *what, SpeedOne one,
     if (!speed_sides(targets->options, side, n, targets->runs * SPEED_ROUND_S, targets->error))
         return FALSE;
     for (guint i = 0; i < n; i++) {
-        double hop_s = side[i].cpu_s / side[i].runs / side[i].cost.hops;
+        double hop_s = speed_side_s(&side[i]) / (double)side[i].cost.hops;
         first = MIN(first, hop_s);
         last = MAX(last, hop_s);
     }
@@ -227,7 +222,7 @@ static gboolean targets_growth(Targets *targets, const char *what, SpeedOne one,
 
 static gboolean targets_of_growth(Targets *targets)
 {
-    return targets_growth(targets, "a hop from 2 to 256 endpoints: most over least", one_uniform, 2, 2, 8) &&
+    return targets_growth(targets, "a hop from 2 to 256 endpoints: most over least", speed_one_uniform, 2, 2, 8) &&
            targets_growth(targets, "a hop of NVLS from 1 MiB to 1 GiB: likewise", one_nvls, MIB, 4, 6);
 }
 

@@ -157,20 +157,24 @@ static inline guint32 ring_lap(guint32 count, guint32 capacity)
         guint32 at = ring->head + n;                                                                  \
         return &ring->at[at - (at >= ring->capacity ? ring->capacity : 0)];                           \
     }                                                                                                 \
-    static inline Type *prefix##_push(Name *ring)                                                     \
+    /* Where the next one goes; there is room. */                                                     \
+    static inline Type *prefix##_tail(Name *ring)                                                     \
     {                                                                                                 \
         if (G_UNLIKELY(ring->count == ring->capacity))                                                \
             prefix##_grow(ring);                                                                      \
         ring->head &= -(guint32)(ring->count != 0); /* no branch: nobody could predict it */           \
-        return prefix##_nth(ring, ring->count++);                                                     \
+        return prefix##_nth(ring, ring->count);                                                       \
+    }                                                                                                 \
+    static inline Type *prefix##_push(Name *ring)                                                     \
+    {                                                                                                 \
+        Type *at = prefix##_tail(ring);                                                               \
+        ring->count++;                                                                                \
+        return at;                                                                                    \
     }                                                                                                 \
     /* Room behind the last one, *end is where it ends: for who writes several, and adds them to `count`. */ \
     static inline G_GNUC_UNUSED Type *prefix##_room(Name *ring, Type **end)                           \
     {                                                                                                 \
-        if (G_UNLIKELY(ring->count == ring->capacity))                                                \
-            prefix##_grow(ring);                                                                      \
-        ring->head &= -(guint32)(ring->count != 0);                                                   \
-        Type *room = prefix##_nth(ring, ring->count), *head = &ring->at[ring->head];                  \
+        Type *room = prefix##_tail(ring), *head = &ring->at[ring->head];                              \
         *end = room < head ? head : ring->at + ring->capacity;                                        \
         return room;                                                                                  \
     }                                                                                                 \
