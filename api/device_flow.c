@@ -72,8 +72,9 @@ static void flow_charge(const DeviceFlow *flow)
         Gpu *gpu = &fabric->gpu[charge->gpu];
         for (guint32 l = 0; l < fabric->links; l++) {
             Link *link = charge->down ? &gpu->down[l] : &gpu->up[l];
-            link->count[charge->kind].packets += packets * (l + 1) / n - packets * l / n;
-            link->count[charge->kind].flits += flits * (l + 1) / n - flits * l / n;
+            LinkCount *count = link_count(link, charge->kind);
+            count->packets += packets * (l + 1) / n - packets * l / n;
+            count->flits += flits * (l + 1) / n - flits * l / n;
         }
     }
 }

@@ -56,17 +56,18 @@ void exchange_credit_first(Link *link, Vc v, guint32 flits, guint64 batch)
 {
     LinkDomain *domain = link->far_domain;
     LinkCredits *book = link->freed[v];
-    if (book->next == LINK_BOOK_CLOSED) {
+    guint64 *next = &book->vc[v].next;
+    if (*next == LINK_BOOK_CLOSED) {
         guint64 now = sim_now_ps(link->far_sim) >> link->credit_shift; /* some were freed a little before */
-        book->next = now > LINK_BATCHES / 4 ? now - LINK_BATCHES / 4 : 0;
+        *next = now > LINK_BATCHES / 4 ? now - LINK_BATCHES / 4 : 0;
         OpenBook open = {link, v};
         g_array_append_val(domain->open, open);
     }
-    if (G_UNLIKELY(batch - book->next >= LINK_BATCHES)) {
-        exchange_credit(domain, link, v, flits, 0, link_batch_ps(&link->credit[v], batch));
+    if (G_UNLIKELY(batch - *next >= LINK_BATCHES)) {
+        exchange_credit(domain, link, v, flits, 0, link_batch_ps(&link->credit.vc[v], batch));
         return;
     }
-    link_credits_add(book, flits, batch);
+    link_credits_add(book, v, flits, batch);
 }
 
 guint32 exchange_slots(const Exchange *exchange)
@@ -166,11 +167,14 @@ static void exchange_link(ExchangePair *pair, Link *link, guint near)
     link->far_sim = link->far_domain->sim;
     link->rare |= LINK_LEAVES;
     link->odd |= LINK_FAR;
-    link->book = g_malloc0(2 * sizeof *link->book);
-    for (guint i = 0; i < 2 * VCS; i++)
-        link->book[i / VCS][i % VCS].next = LINK_BOOK_CLOSED;
+    link->book = g_aligned_alloc0(2, sizeof *link->book, G_ALIGNOF(LinkCredits));
+    for (guint i = 0; i < 2; i++) {
+        link->book[i].link = link;
+        for (unsigned v = 0; v < VCS; v++)
+            link->book[i].vc[v] = (LinkCredit){.next = LINK_BOOK_CLOSED, .shift = link->credit_shift};
+    }
     for (unsigned v = 0; v < VCS; v++)
-        link->freed[v] = &link->book[0][v];
+        link_set_freed(link, (Vc)v, link->book);
 }
 
 void exchange_take(Exchange *exchange, Switch *sw, guint32 port, Link *up, Link *down)

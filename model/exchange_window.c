@@ -79,11 +79,11 @@ static void exchange_fetch_credits(const ExchangePair *pair, guint side, const L
         const Letter *letter = &box->at[i + 2 * LINES_AHEAD];
         const Link *link = pair->link[side][letter->port];
         fetch_lines(&link->book, 1);
-        fetch_lines(&link->credit[letter->credit.vc], 2);
+        fetch_lines(&link->credit, 2);
     }
     if (i + LINES_AHEAD < box->n) {
         const Letter *letter = &box->at[i + LINES_AHEAD];
-        fetch_lines(&pair->link[side][letter->port]->book[letter->credit.book][letter->credit.vc], 2);
+        fetch_lines(&pair->link[side][letter->port]->book[letter->credit.book], 2);
     }
 }
 
@@ -100,7 +100,7 @@ static void exchange_deliver_credits(ExchangePair *pair, guint side, LetterBox *
         else if (G_UNLIKELY(letter->credit.flits))
             link_credit_return(link, v, letter->credit.flits, box->first_ps + (SimTime)letter->later_ps);
         else
-            link_credit_merge(link, v, &link->book[letter->credit.book][v]);
+            link_credit_merge(link, v, &link->book[letter->credit.book]);
     }
     box->n = left;
 }
@@ -250,14 +250,14 @@ static SimTime exchange_close_gpus(Exchange *exchange, SimTime last_ps)
 /* The other side empties it while this one writes the next. */
 static void exchange_close_book(LinkDomain *domain, Link *link, Vc v)
 {
-    LinkCredits *book = link->freed[v];
-    guint which = book == &link->book[1][v];
+    LinkCredit *book = &link->freed[v]->vc[v];
+    guint which = link->freed[v] == &link->book[1];
     if (book->full == 0) { /* all that was freed went by letters of its own */
         book->next = LINK_BOOK_CLOSED;
         return;
     }
-    exchange_credit(domain, link, v, 0, which, link_batch_ps(&link->credit[v], link_batch_first(book)));
-    link->freed[v] = &link->book[!which][v];
+    exchange_credit(domain, link, v, 0, which, link_batch_ps(&link->credit.vc[v], link_batch_first(book)));
+    link_set_freed(link, v, &link->book[!which]);
 }
 
 /* All decisions are made: when the earliest letter takes effect. */

@@ -34,7 +34,7 @@ static ALWAYS_INLINE void replicas_note_credits(Replicas *run)
 {
     const Link *up = run->up;
     gboolean waits = up->ring[VC_CREQ].waiting && up->ring[VC_CREQ].credits < link_front_flits(up, VC_CREQ, FALSE);
-    run->short_until_ps = waits ? up->credit[VC_CREQ].due_ps : 0;
+    run->short_until_ps = waits ? up->credit.vc[VC_CREQ].due_ps : 0;
 }
 
 /* Anything else has been done; whether it may go on. */
@@ -96,6 +96,7 @@ static ALWAYS_INLINE guint32 replicas_send_run(Replicas *run, gboolean leaves, g
     LinkRing *ring = run->ring;
     Switch *sw = ((SwitchPort *)up->sink_node)->sw;
     SimTime *sent_ps = &run->sent_ps[run->sent + 1];
+    LinkCredits *freed = &up->credit;
     SimFine free_at = up->free_at;
     gint32 credits = ring->credits;
     guint32 n = 0, wire = ring->wire;
@@ -106,18 +107,19 @@ static ALWAYS_INLINE guint32 replicas_send_run(Replicas *run, gboolean leaves, g
         SimFine end = free_at + flits * up->flit_time;
         SimTime at_ps = simfine_to_ps(end) + ring->delay_ps;
         if (G_UNLIKELY(credits < (gint32)flits || !packet_is_counted(packet)) ||
-            (!leaves && (record->odd || !link_credit_reaches(up, VC_RSP, at_ps))))
+            (!leaves && (record->odd || !link_credits_reach(freed, VC_RSP, at_ps))))
             break;
         sent_ps[n++] = simfine_to_ps(free_at);
         free_at = end;
         credits -= (gint32)flits;
-        up->count[packet.kind].packets += packet_count(packet);
-        up->count[packet.kind].flits += flits;
+        LinkCount *count = link_count(up, packet.kind);
+        count->packets += packet_count(packet);
+        count->flits += flits;
         if (leaves) {
             exchange_packet(up->domain, up, packet, at_ps);
         } else {
             __builtin_prefetch(&sw->record[link_slot(ring, wire + n)->packet.txn], 1);
-            link_credit_note(up, VC_RSP, flits, at_ps);
+            link_credits_note(freed, VC_RSP, flits, at_ps);
             switch_count_record(sw, record, up, packet, at_ps);
         }
     }
@@ -125,7 +127,7 @@ static ALWAYS_INLINE guint32 replicas_send_run(Replicas *run, gboolean leaves, g
         return 0;
     guint32 first = link_slot(ring, wire)->packet.flits;
     if (!leaves)
-        link_credit_announce(up, VC_RSP, simfine_to_ps(up->free_at + first * up->flit_time) + ring->delay_ps);
+        link_credits_announce(freed, VC_RSP, simfine_to_ps(up->free_at + first * up->flit_time) + ring->delay_ps);
     up->free_at = free_at;
     up->last_vc = VC_RSP;
     ring->credits = credits;
@@ -255,7 +257,7 @@ static ALWAYS_INLINE gboolean replicas_settle(Link *up, SimTime now_ps, GpuShare
     Replicas run;
     run.gpu = gpu;
     run.up = up;
-    run.down = &gpu->down[up->source_port];
+    run.freed = link_freed(&gpu->down[up->source_port], VC_CREQ);
     run.ring = &up->ring[VC_RSP];
     run.share = share;
     run.served = 0;

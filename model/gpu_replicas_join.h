@@ -17,7 +17,8 @@ typedef struct {
 
 typedef struct {
     Gpu *gpu;
-    Link *up, *down;
+    Link *up;
+    LinkCredits *freed;        /* of the link down */
     LinkRing *ring;           /* of answers */
     GpuShare *share;          /* NULL: this thread has the GPU */
     guint32 served, stalls;
@@ -79,7 +80,7 @@ static ALWAYS_INLINE void replicas_tell_served(Replicas *run)
 {
     replicas_hbm_tell(run);
     if (run->freed_ps)
-        link_credit_announce(run->down, VC_CREQ, run->freed_ps);
+        link_credits_announce(run->freed, VC_CREQ, run->freed_ps);
     run->freed_ps = 0;
 }
 
@@ -93,12 +94,12 @@ static ALWAYS_INLINE guint32 replicas_serve(Replicas *run, SimTime *first_ps, Si
     run->served += packet_count(packet);
     link_ready_drop(requests);
     *first_ps = requests->count ? link_ready_peek(requests)->at_ps : SIMTIME_NEVER;
-    if (link_credit_reaches(run->down, VC_CREQ, at_ps)) {
-        link_credit_note(run->down, VC_CREQ, packet.flits, at_ps);
+    if (link_credits_reach(run->freed, VC_CREQ, at_ps)) {
+        link_credits_note(run->freed, VC_CREQ, packet.flits, at_ps);
         run->freed_ps = run->freed_ps ? run->freed_ps : at_ps;
     } else {
         replicas_tell_served(run);
-        link_credit(run->down, VC_CREQ, packet.flits, at_ps);
+        link_credits_free(run->freed, VC_CREQ, packet.flits, at_ps);
     }
     *answer = gpu_replica_answer(run->gpu, packet);
     if (replica_answer(packet.src) != REPLICA_FROM_HBM)

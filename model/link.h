@@ -23,6 +23,7 @@
 #define MODEL_LINK_H
 
 #include "model/inbox.h"
+#include "model/link_credit.h"
 #include "model/link_ring.h"
 #include "model/packet.h"
 #include "model/probe.h"
@@ -85,29 +86,21 @@ typedef struct {
 typedef struct {
     guint64 packets, flits;
 } LinkCount;
+/* Four to a cache line: reads and writes and their answers, those that switches replicate and reduce, the rest. */
+#define LINK_COUNTS 16u
+extern const guint8 link_count_at[LINK_COUNTS]; /* by PacketKind */
 
-/* Credits of a channel on their way back, by the batch of time in which they were freed: batch n ends at
- * (n + 1) << shift. Of the sender's domain alone; a receiver in another one writes what it frees in a window into a
- * book of the same form. */
-#define LINK_BATCHES 64u
-typedef struct {
-    SimTime due_ps;     /* when the next ones come, as far as known; SIMTIME_NEVER: none are on their way */
-    guint64 next;       /* the first batch that is not the sender's yet */
-    SimTime delay_ps;   /* from the end of a batch to the sender */
-    guint32 shift;
-    guint64 full;       /* bit for each batch (modulo LINK_BATCHES) with credits, */
-    guint32 flits[LINK_BATCHES]; /* and how many; 0 where there are none */
-    LinkReturnRing far; /* those of batches out of reach, in order of time */
-} LinkCredits;
-
-/* What a crossing touches lies in the first lines: two of the sender, two of who receives. */
+/* What a look at a port touches lies in few cache lines, since there may be thousands of ports, and lines that one end
+ * writes apart from what the other one looks at. */
 struct Link {
     SimFine free_at;         /* end of the last serialization */
     SimFine flit_time;
     Sim *sim;
-    SimTime ahead_ps;        /* commit_ahead_ps */
+    LinkFreed *ingress;      /* of the sending switch, by port: whose credits departing packets free */
+    guint64 queue_peak;      /* packets */
     guint32 logged;          /* the last ones that wait in VC_CREQ's queue are in `log`, */
     guint32 log_next;        /* from there on */
+    guint32 ahead_ps;        /* commit_ahead_ps */
     guint8 last_vc;          /* served last: the other one goes first */
     guint8 starved;          /* bit for each VC that lacked credits: the next ones may wake a blocked link */
     guint8 down;
@@ -116,61 +109,62 @@ struct Link {
     guint8 blocked;          /* the wire is free, but what waits has no credits (or the link is down) */
     guint8 rare;             /* LINK_WATCHED, LINK_LEAVES: link_wire() looks closer */
     guint8 ready;            /* bit for each VC that something in a lane or the inbox may join */
-    guint64 queue_peak;      /* packets */
-    struct Link **ingress;   /* of the sending switch, by port: whose credits departing packets free */
+    guint8 late;             /* in its domain's list of links that decide at the end of a window */
+    guint8 mixed;            /* since its lane was empty, requests other than replicas have come into it */
+    guint8 serving;          /* something of a lane, at serving_ps */
 
     LinkRing ring[VCS];
 
-    LinkVc vc[VCS];
-    void *sink_node;
-    guint32 sink_port;       /* number of this link at the receiving node */
-    guint16 odd;             /* LINK_DRAINS, LINK_FAR: link_arrive() looks closer */
-    guint16 more;            /* the packet after the one just taken comes along with it: link_goes_on() */
-    guint32 credit_shift;    /* LinkCredits.shift, */
-    LinkCredits *freed[VCS]; /* where the receiver puts what it frees: `credit`, or its domain's book */
-    struct Link *answers;    /* see link_set_answers() */
-
     /* what both ends look at and nothing changes, so that it may lie in the caches of two processors */
-    void *source_node;
+    void *source_node, *sink_node;
     LinkEarly early;         /* and the kinds of packets for it, a bit each */
-    guint16 early_kinds;
-    guint16 log_gpu;         /* whose packets of the log leave here, */
-    guint16 log_member;      /* and which one of those who follow it this is */
-    guint32 slack_ps;        /* a decision may be made later than it was due, but not by so much */
-    LinkLog *log;            /* see model/link_log.h; NULL: none */
+    struct Link *answers;    /* see link_set_answers() */
+    LinkSettle settle;       /* link_settle_lanes(), or one that has `serve` in it */
     struct LinkDomain *domain; /* where the sender is, and the far end is not */
     struct LinkDomain *far_domain; /* where the far end is, and the sender is not; NULL: both are in one */
-    guint32 source_port;     /* number of this link at the sending node */
-    guint32 switch_port;     /* at whichever end is a switch: addressee of letters between domains */
+    guint32 slack_ps;        /* a decision may be made later than it was due, but not by so much */
+    guint16 early_kinds;
+    guint16 sink_port;       /* number of this link at the receiving node */
 
-    SimTime ready_ps __attribute__((aligned(64))); /* when the first of them joins its queue, as far as known, */
+    SimTime ready_ps;        /* when the first of them joins its queue, as far as known, */
     guint64 ready_order;     /* and its place among what happens at that instant */
+    SimTime first_ps[LINK_LANES]; /* of each lane; SIMTIME_NEVER: it is empty */
+    SimTime gate_open_ps;    /* when the last answer left a queue that held requests up */
     guint32 gate;            /* answers in the queue that hold requests up */
     guint32 in_time;         /* requests in the lane that must be served when it is time */
-    guint8 late;             /* in its domain's list of links that decide at the end of a window */
-    guint8 mixed;            /* since its lane was empty, requests other than replicas have come into it */
-    guint8 serving;          /* something of a lane, */
-    SimTime serving_ps;      /* at that time */
-    SimTime gate_open_ps;    /* when the last answer left a queue that held requests up */
-    guint64 request_order;   /* of a request among what happens when it arrives */
-    LinkSettle settle;       /* link_settle_lanes(), or one that has `serve` in it */
-    SimTime first_ps[LINK_LANES]; /* of each lane; SIMTIME_NEVER: it is empty */
-    LinkServe serve;
+
     LinkReadyRing lane[LINK_LANES];
+    guint64 request_order;   /* of a request among what happens when it arrives */
+    LinkServe serve;
+    SimTime serving_ps;
+    guint32 source_port;     /* number of this link at the sending node */
+    guint16 log_gpu;         /* whose packets of the log leave here, */
+    guint16 log_member;      /* and which one of those who follow it this is */
 
-    Inbox inbox __attribute__((aligned(64))); /* packets of many other links that will join */
+    Inbox inbox;             /* packets of many other links that will join */
 
-    Event send __attribute__((aligned(64))); /* only where no arrival would bring us back in time: link_settle() */
+    Event send;              /* only where no arrival would bring us back in time: link_settle() */
     SimTime retry_ps;        /* blocked: when the first credit comes, as far as known */
     guint32 drained_below[VCS];  /* call `drained` when the queue gets shorter than this; 0: never */
-    LinkDrained drained;
+    LinkLog *log;            /* see model/link_log.h; NULL: none */
 
-    LinkCount count[PACKET_KINDS] __attribute__((aligned(64))); /* by the sender */
-    LinkCredits credit[VCS] __attribute__((aligned(64)));
+    LinkCount count[LINK_COUNTS]; /* by the sender: see link_count() */
+    LinkCredits credit;
+
+    LinkVc vc[VCS];          /* of who receives */
+    LinkFreed freed;
+    LinkFreed *listed;       /* where switches look for that, or NULL */
+    guint32 credit_shift;    /* LinkCredit.shift */
+    guint32 switch_port;     /* at whichever end is a switch: addressee of letters between domains */
+    guint16 odd;             /* LINK_DRAINS, LINK_FAR: link_arrive() looks closer */
+    guint16 more;            /* the packet after the one just taken comes along with it: link_goes_on() */
+
+    LinkReturnRing credit_far[VCS]; /* those of batches out of reach, in order of time */
+    LinkDrained drained;
     LinkRing far[VCS] __attribute__((aligned(64))); /* in flight to another domain, whose letters bring them here */
-    SimTime credit_delay_ps; /* LinkCredits.delay_ps, where the receiver looks */
+    SimTime credit_delay_ps; /* LinkCredit.delay_ps, where the receiver looks */
     Sim *far_sim;
-    LinkCredits (*book)[VCS]; /* two, for the domain of the far end: one to write, one on its way */
+    LinkCredits *book;       /* two, for the domain of the far end: one to write, one on its way */
     SimTime drain_ps;
     LinkSink sink;
     guint64 error_ppb, replay_ps;
@@ -181,8 +175,16 @@ struct Link {
     Rng rng;
     char *path;              /* "gpu0.link3.up" */
 } __attribute__((aligned(64)));
-G_STATIC_ASSERT(G_STRUCT_OFFSET(Link, ring) == 64 && G_STRUCT_OFFSET(Link, vc) == 128);
-G_STATIC_ASSERT(G_STRUCT_OFFSET(Link, source_node) == 256 && G_STRUCT_OFFSET(Link, ready_ps) == 320);
+#define LINK_LINE(member, n) G_STATIC_ASSERT(G_STRUCT_OFFSET(Link, member) == (n) * 64)
+LINK_LINE(ring, 1);
+LINK_LINE(source_node, 2);
+LINK_LINE(ready_ps, 3);
+LINK_LINE(lane, 4);
+LINK_LINE(inbox, 6);
+LINK_LINE(send, 7);
+LINK_LINE(count, 8);
+LINK_LINE(credit, 12);
+LINK_LINE(vc, 22);
 extern const StatRow link_stats[];
 
 /* number: of this link among all, which fixes the order of what happens at one instant. */
@@ -243,6 +245,7 @@ static inline void link_set_answers(Link *link, Link *answers) { link->answers =
 #define LINK_IN_TIME 0u /* Packet.hold of such a request in its lane */
 /* A packet joins its channel's queue at at_ps, as if it were pushed then by what happens on `from`'s channel. */
 void link_push_coming(Link *link, Packet packet, SimTime at_ps, const Link *from);
+static inline LinkCount *link_count(Link *link, guint32 kind) { return &link->count[link_count_at[kind]]; }
 /* In its ring, the others are in a log. */
 static inline guint32 link_in_ring(const Link *link, unsigned v)
 {
@@ -275,40 +278,16 @@ static inline gboolean link_has_room(Link *link, Vc vc, guint64 packets)
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps);
 /* From now on `drained` is called whenever a packet leaves and the queue is shorter than this; 0: no more. */
 void link_set_drained(Link *link, Vc vc, guint32 below);
-void link_credit_odd(Link *link, Vc vc, guint32 flits, SimTime at_ps);
-void link_credit_earlier(Link *link, Vc vc, SimTime due_ps);
-static inline void link_credits_add(LinkCredits *credit, guint32 flits, guint64 n) /* to a batch in reach */
+/* Where the receiver of a link puts what it frees of a channel's buffer: no look at what that end writes, if both are
+ * in one domain. */
+static inline LinkCredits *link_freed(Link *link, Vc v)
 {
-    credit->flits[n % LINK_BATCHES] += flits;
-    credit->full |= (guint64)1 << n % LINK_BATCHES;
+    return G_UNLIKELY(link->far_domain != NULL) ? link->freed[v] : &link->credit;
 }
-/* What link_credit() does, in steps, for who frees several in order of time: those that link_credit_reaches() says may
- * be noted, and afterwards the first time of all is announced. Others are for link_credit(), once that is done. */
-static inline gboolean link_credit_reaches(const Link *link, Vc v, SimTime at_ps)
-{
-    return G_LIKELY((at_ps >> link->credit_shift) - link->freed[v]->next < LINK_BATCHES);
-}
-static inline void link_credit_note(Link *link, Vc v, guint32 flits, SimTime at_ps)
-{
-    link_credits_add(link->freed[v], flits, at_ps >> link->credit_shift);
-}
-static inline void link_credit_announce(Link *link, Vc v, SimTime first_ps)
-{
-    const LinkCredits *credit = link->freed[v];
-    SimTime due_ps = (((first_ps >> link->credit_shift) + 1) << link->credit_shift) + credit->delay_ps;
-    if (G_UNLIKELY(due_ps < credit->due_ps)) /* never so of a book */
-        link_credit_earlier(link, v, due_ps);
-}
-/* The receiver freed `flits` of its VC buffer at at_ps (now, before or after). They are the sender's one flight after
- * the end of the batch of time in which at_ps lies, whichever order the calls come in. */
+void link_set_freed(Link *link, Vc v, LinkCredits *credits);
 static inline void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
-    if (!link_credit_reaches(link, v, at_ps)) {
-        link_credit_odd(link, v, flits, at_ps);
-        return;
-    }
-    link_credit_note(link, v, flits, at_ps);
-    link_credit_announce(link, v, at_ps);
+    link_credits_free(link_freed(link, v), v, flits, at_ps);
 }
 /* What the Events vc[v].arrive of a stage do: take one packet after the other,
  *     do { packet = link_arrive(link, v, &at_ps); ... at at_ps ... } while (link_goes_on(link));
@@ -363,7 +342,7 @@ static inline void link_hold_last(Link *link, Vc v, guint32 hold)
 #define LINK_OF_ARRIVAL(event, v) EVENT_OWNER(event, Link, vc[v].arrive)
 void link_on_send(Event *event, SimTime now_ps); /* of Link.send */
 /* For exchange.c: credits that come from the other domain, in a book that is empty afterwards, or one by one, */
-void link_credit_merge(Link *link, Vc vc, LinkCredits *book);
+void link_credit_merge(Link *link, Vc vc, LinkCredits *book); /* of one channel */
 void link_credit_return(Link *link, Vc vc, guint32 flits, SimTime at_ps);
 /* and the end of a window: all decisions up to last_ps. When the next one is due, SIMTIME_NEVER when the link needs
  * no more care. */

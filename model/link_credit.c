@@ -6,9 +6,19 @@
 
 #include "model/link_internal.h"
 
+/* Those of a batch. */
+static inline guint32 link_credits_take(LinkCredits *credits, Vc v, guint64 n)
+{
+    guint32 *at = &credits->flits[n % LINK_BATCHES][v], flits = *at;
+    *at = 0;
+    credits->vc[v].full &= ~((guint64)1 << n % LINK_BATCHES);
+    return flits;
+}
+
 void link_collect_credits(Link *link, Vc v, SimTime at_ps)
 {
-    LinkCredits *credit = &link->credit[v];
+    LinkCredit *credit = &link->credit.vc[v];
+    LinkReturnRing *far = &link->credit_far[v];
     guint64 end = at_ps > credit->delay_ps ? (at_ps - credit->delay_ps) >> credit->shift : 0;
     credit->due_ps = SIMTIME_NEVER;
     while (credit->full) {
@@ -17,17 +27,15 @@ void link_collect_credits(Link *link, Vc v, SimTime at_ps)
             credit->due_ps = link_batch_ps(credit, n);
             break;
         }
-        link->ring[v].credits += (gint32)credit->flits[n % LINK_BATCHES];
-        credit->flits[n % LINK_BATCHES] = 0;
-        credit->full &= ~((guint64)1 << n % LINK_BATCHES);
+        link->ring[v].credits += (gint32)link_credits_take(&link->credit, v, n);
     }
     credit->next = MAX(credit->next, end);
-    while (credit->far.count && link_return_peek(&credit->far)->at_ps <= at_ps) {
-        link->ring[v].credits += (gint32)link_return_peek(&credit->far)->flits;
-        link_return_drop(&credit->far);
+    while (G_UNLIKELY(far->count) && link_return_peek(far)->at_ps <= at_ps) {
+        link->ring[v].credits += (gint32)link_return_peek(far)->flits;
+        link_return_drop(far);
     }
-    if (G_UNLIKELY(credit->far.count))
-        credit->due_ps = MIN(credit->due_ps, link_return_peek(&credit->far)->at_ps);
+    if (G_UNLIKELY(far->count))
+        credit->due_ps = MIN(credit->due_ps, link_return_peek(far)->at_ps);
 }
 
 /* The sender may wait for credits that come at at_ps, or somebody for what it sends with them. */
@@ -70,13 +78,13 @@ static void link_collect_ahead(Link *link, Vc v)
 
 static inline void link_credit_add(Link *link, Vc v, guint32 flits, guint64 n)
 {
-    LinkCredits *credit = &link->credit[v];
+    LinkCredit *credit = &link->credit.vc[v];
     if (G_UNLIKELY(n - credit->next >= LINK_BATCHES))
         link_collect_ahead(link, v);
     if (G_UNLIKELY(n - credit->next >= LINK_BATCHES))
-        link_credit_far(&credit->far, flits, link_batch_ps(credit, n));
+        link_credit_far(&link->credit_far[v], flits, link_batch_ps(credit, n));
     else
-        link_credits_add(credit, flits, n);
+        link_credits_add(&link->credit, v, flits, n);
     credit->due_ps = MIN(credit->due_ps, link_batch_ps(credit, n));
     link_credit_wake(link, v, link_batch_ps(credit, n));
 }
@@ -92,49 +100,55 @@ void link_credit_odd(Link *link, Vc v, guint32 flits, SimTime at_ps)
 /* Nobody waits for credits but for the first ones. */
 void link_credit_earlier(Link *link, Vc v, SimTime due_ps)
 {
-    link->credit[v].due_ps = due_ps;
+    link->credit.vc[v].due_ps = due_ps;
     link_credit_wake(link, v, due_ps);
 }
 
 void link_credit_return(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
-    const LinkCredits *credit = &link->credit[v];
+    const LinkCredit *credit = &link->credit.vc[v];
     link_credit_add(link, v, flits, ((at_ps - credit->delay_ps) >> credit->shift) - 1);
 }
 
 void link_credit_merge(Link *link, Vc v, LinkCredits *book)
 {
-    LinkCredits *credit = &link->credit[v];
-    SimTime due_ps = link_batch_ps(credit, link_batch_first(book));
-    while (book->full) {
-        guint64 n = link_batch_first(book);
+    LinkCredit *credit = &link->credit.vc[v], *from = &book->vc[v];
+    SimTime due_ps = link_batch_ps(credit, link_batch_first(from));
+    while (from->full) {
+        guint64 n = link_batch_first(from);
+        guint32 flits = link_credits_take(book, v, n);
         if (G_UNLIKELY(n - credit->next >= LINK_BATCHES))
-            link_credit_add(link, v, book->flits[n % LINK_BATCHES], n);
+            link_credit_add(link, v, flits, n);
         else
-            link_credits_add(credit, book->flits[n % LINK_BATCHES], n);
-        book->flits[n % LINK_BATCHES] = 0;
-        book->full &= ~((guint64)1 << n % LINK_BATCHES);
+            link_credits_add(&link->credit, v, flits, n);
     }
-    book->next = LINK_BOOK_CLOSED;
+    from->next = LINK_BOOK_CLOSED;
     credit->due_ps = MIN(credit->due_ps, due_ps);
     link_credit_wake(link, v, due_ps);
 }
 
-static guint64 link_credits_noted(const LinkCredits *credit)
+void link_set_freed(Link *link, Vc v, LinkCredits *credits)
+{
+    link->freed[v] = credits;
+    if (link->listed)
+        (*link->listed)[v] = credits;
+}
+
+static guint64 link_credits_noted(const LinkCredits *credits, Vc v)
 {
     guint64 flits = 0;
     for (guint32 n = 0; n < LINK_BATCHES; n++)
-        flits += credit->flits[n];
+        flits += credits->flits[n][v];
     return flits;
 }
 
 guint64 link_credits_flying(const Link *link, Vc v)
 {
-    const LinkCredits *credit = &link->credit[v];
-    guint64 flits = link_credits_noted(credit);
+    const LinkReturnRing *far = &link->credit_far[v];
+    guint64 flits = link_credits_noted(&link->credit, v);
     for (guint i = 0; link->book && i < 2; i++)
-        flits += link_credits_noted(&link->book[i][v]);
-    for (guint32 i = 0; i < credit->far.count; i++)
-        flits += link_return_nth(&credit->far, i)->flits;
+        flits += link_credits_noted(&link->book[i], v);
+    for (guint32 i = 0; i < far->count; i++)
+        flits += link_return_nth(far, i)->flits;
     return flits;
 }

@@ -21,19 +21,19 @@ static inline void link_send_by(Link *link, SimTime due_ps)
 }
 
 /* When those of batch n are there. */
-static inline SimTime link_batch_ps(const LinkCredits *credit, guint64 n)
+static inline SimTime link_batch_ps(const LinkCredit *credit, guint64 n)
 {
     return ((n + 1) << credit->shift) + credit->delay_ps;
 }
 
 /* The first batch that has some; there is one. */
-static inline guint64 link_batch_first(const LinkCredits *credit)
+static inline guint64 link_batch_first(const LinkCredit *credit)
 {
     guint32 at = (guint32)credit->next % LINK_BATCHES;
     return credit->next + (guint32)__builtin_ctzll(credit->full >> at | credit->full << (-at % LINK_BATCHES));
 }
 
-/* LinkCredits.next of a book with nothing in it: no batch is in reach. */
+/* LinkCredit.next of a book with nothing in it: no batch is in reach. */
 #define LINK_BOOK_CLOSED ((guint64)1 << 63)
 
 /* link_credit.c: credits that have come back by at_ps are the sender's. */
@@ -112,11 +112,11 @@ static ALWAYS_INLINE gboolean link_wire(Link *link, LinkRing *ring, unsigned v, 
     ring->credits -= (gint32)flits;
     link->last_vc = (guint8)v;
     link->free_at = end;
-    LinkCount *count = &link->count[packet.kind];
+    LinkCount *count = link_count(link, packet.kind);
     PACKET_ADD(count->packets, packet);
     count->flits += flits;
     if (packet.hold != HOLD_NONE) /* it leaves the buffer where it arrived */
-        link_credit(link->ingress[packet.hold], (Vc)v, flits, simfine_to_ps(start));
+        link_credits_free(link->ingress[packet.hold][v], (Vc)v, flits, simfine_to_ps(start));
     *at_ps = simfine_to_ps(end) + ring->delay_ps;
     if (G_UNLIKELY(link->rare)) {
         if (link->rare == LINK_LEAVES && v == VC_RSP) {
@@ -178,7 +178,7 @@ static ALWAYS_INLINE SimTime link_next_join(const Link *link, guint64 *order)
 {
     const SimTime *first_ps = link->first_ps;
     SimTime at_ps = link->ring[VC_RSP].waiting < link->gate ? first_ps[LINK_LANE_REQUESTS] : SIMTIME_NEVER;
-    *order = link->request_order;
+    *order = at_ps == SIMTIME_NEVER ? 0 : link->request_order;
     if (at_ps <= link->gate_open_ps) {
         at_ps = link->gate_open_ps;
         *order = 0;
@@ -191,11 +191,12 @@ static ALWAYS_INLINE SimTime link_next_join(const Link *link, guint64 *order)
 /* Notes when the next one of lanes and inbox joins a queue. */
 static ALWAYS_INLINE void link_note_of(Link *link, gboolean inbox)
 {
-    const LinkReadyRing *lane = link->lane;
-    guint32 any = lane[LINK_LANE_REQUESTS].count | lane[LINK_LANE_ANSWERS].count | lane[LINK_LANE_TIMERS].count;
+    const SimTime *first_ps = link->first_ps; /* and not the lanes themselves: another cache line */
+    SimTime any_ps = first_ps[LINK_LANE_REQUESTS] & first_ps[LINK_LANE_ANSWERS] & first_ps[LINK_LANE_TIMERS];
     guint64 order;
     SimTime at_ps = link_next_join(link, &order);
-    guint8 ready = (guint8)((any != 0) << VC_RSP | (lane[LINK_LANE_PUSHES].count != 0) << VC_CREQ);
+    guint8 ready = (guint8)((any_ps != SIMTIME_NEVER) << VC_RSP |
+                            (first_ps[LINK_LANE_PUSHES] != SIMTIME_NEVER) << VC_CREQ);
     if (inbox && inbox_has_any(&link->inbox)) {
         gboolean timer = link->first_ps[LINK_LANE_TIMERS] <= link->inbox.first_ps;
         at_ps = timer ? link->first_ps[LINK_LANE_TIMERS] : link->inbox.first_ps;
@@ -235,7 +236,7 @@ static ALWAYS_INLINE void link_wire_logged(Link *link, SimFine start)
 static inline gboolean link_yields(const Link *link, unsigned v, gboolean logs, SimFine at)
 {
     return v != link->last_vc && link->ring[v ^ 1u].waiting && !link->down &&
-           link->credit[v].due_ps > simfine_to_ps(at) &&
+           link->credit.vc[v].due_ps > simfine_to_ps(at) &&
            link->ring[v ^ 1u].credits >= link_front_flits(link, v ^ 1u, logs);
 }
 

@@ -18,7 +18,7 @@ void link_join(Link *link, unsigned v, Packet packet, SimTime at_ps) { link_join
 
 gboolean link_collect_due(Link *link, unsigned v, SimTime at_ps)
 {
-    if (link->credit[v].due_ps > at_ps)
+    if (link->credit.vc[v].due_ps > at_ps)
         return FALSE;
     link->starved = 0; /* as link_serve_short() leaves it */
     link_collect_credits(link, (Vc)v, at_ps);

@@ -102,10 +102,11 @@ static void link_run_log(Link *link, SimFine until)
         if (credits < (gint32)flits || replica_answer(packet.src) == REPLICA_BY_RECORD)
             break;
         credits -= (gint32)flits;
-        link->count[packet.kind].packets += packet_count(packet);
-        link->count[packet.kind].flits += flits;
+        LinkCount *count = link_count(link, packet.kind);
+        count->packets += packet_count(packet);
+        count->flits += flits;
         if (link_log_frees(link, entry))
-            link_credit(link->ingress[entry.hold], VC_CREQ, flits, simfine_to_ps(free_at));
+            link_credits_free(link->ingress[entry.hold][VC_CREQ], VC_CREQ, flits, simfine_to_ps(free_at));
         free_at += flits * link->flit_time;
         SimTime at_ps = simfine_to_ps(free_at) + link->ring[VC_CREQ].delay_ps;
         if (G_UNLIKELY(!lane)) {
@@ -138,7 +139,7 @@ static inline gboolean link_lacks_credits(Link *link)
     SimTime at_ps = simfine_to_ps(link->free_at);
     if (link->ring[v].credits >= link_front_flits(link, v, TRUE))
         return FALSE;
-    if (link->credit[v].due_ps > at_ps)
+    if (link->credit.vc[v].due_ps > at_ps)
         return TRUE;
     link->starved = 0; /* as link_serve_short() leaves it */
     link_collect_credits(link, (Vc)v, at_ps);

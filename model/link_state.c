@@ -30,6 +30,13 @@ const StatRow link_stats[] = {
     STAT_END,
 };
 
+const guint8 link_count_at[LINK_COUNTS] = {
+    [PACKET_READ] = 0, [PACKET_WRITE] = 1, [PACKET_READ_RSP] = 2, [PACKET_ACK] = 3,
+    [PACKET_MC_WRITE] = 4, [PACKET_MC_READ] = 5, [PACKET_MC_ACK] = 6, [PACKET_MC_OPERAND] = 7,
+    [PACKET_MC_RSP] = 8, [PACKET_MC_DONE] = 9, [PACKET_RED] = 10, [PACKET_ATOM] = 11, [PACKET_ATOM_RSP] = 12,
+    [PACKET_MC_RED] = 13,
+};
+
 /* At one instant links go behind other hardware, in the order of their numbers, whoever scheduled them: so that
  * it makes no difference whether the two ends of a link share a calendar. */
 enum { LINK_KEY_ARRIVE = 0, LINK_KEY_SEND = VCS, LINK_KEYS = VCS + 1 };
@@ -45,7 +52,7 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     link->credit_delay_ps = spec->flight_ps;
     link->credit_shift = g_bit_storage(spec->credit_batch_ps) - 1;
     link->replay_ps = spec->replay_ps;
-    link->ahead_ps = MIN(spec->commit_ahead_ps, spec->flight_ps / 2); /* credits need time to come back */
+    link->ahead_ps = (guint32)MIN(spec->commit_ahead_ps, spec->flight_ps / 2); /* credits need time to come back */
     link->drain_ps = MIN(spec->drain_ps, spec->flight_ps / 2);
     link->odd = link->drain_ps ? LINK_DRAINS : 0;
     link->ready_ps = SIMTIME_NEVER;
@@ -57,12 +64,12 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     link_set_errors(link, spec->error_ppb);
     event_init(&link->send, link_on_send);
     sim_set_key(&link->send, number * LINK_KEYS + LINK_KEY_SEND);
+    link->credit.link = link;
     for (int v = 0; v < VCS; v++) {
         link->ring[v].credits = (gint32)credit_flits;
-        link->credit[v].due_ps = SIMTIME_NEVER;
-        link->credit[v].shift = link->credit_shift;
-        link->credit[v].delay_ps = link->credit_delay_ps;
-        link->freed[v] = &link->credit[v];
+        link->credit.vc[v] = (LinkCredit){.due_ps = SIMTIME_NEVER, .shift = link->credit_shift,
+                                          .delay_ps = (guint32)link->credit_delay_ps};
+        link->freed[v] = &link->credit;
         link->ring[v].mask = link->far[v].mask = G_MAXUINT32;
         link_set_delay(link, (Vc)v, spec->flight_ps);
         sim_set_key(&link->vc[v].arrive, number * LINK_KEYS + LINK_KEY_ARRIVE + (guint32)v);
@@ -110,12 +117,12 @@ void link_clear(Link *link)
     for (int v = 0; v < VCS; v++) {
         g_free(link->ring[v].at);
         g_free(link->far[v].at);
-        link_return_clear(&link->credit[v].far);
+        link_return_clear(&link->credit_far[v]);
     }
     for (int lane = 0; lane < LINK_LANES; lane++)
         link_ready_clear(&link->lane[lane]);
     inbox_clear(&link->inbox);
-    g_free(link->book);
+    g_aligned_free(link->book);
     g_free(link->path);
 }
 
@@ -159,7 +166,7 @@ gboolean link_is_quiet(const Link *link, guint64 credit_flits)
 guint64 link_flits_total(const Link *link)
 {
     guint64 sum = 0;
-    for (int k = 0; k < PACKET_KINDS; k++)
+    for (guint k = 0; k < G_N_ELEMENTS(link->count); k++)
         sum += link->count[k].flits;
     return sum;
 }
@@ -167,7 +174,7 @@ guint64 link_flits_total(const Link *link)
 guint64 link_packets_total(const Link *link)
 {
     guint64 sum = 0;
-    for (int k = 0; k < PACKET_KINDS; k++)
+    for (guint k = 0; k < G_N_ELEMENTS(link->count); k++)
         sum += link->count[k].packets;
     return sum;
 }

@@ -40,7 +40,7 @@ libfanout_core_la_SOURCES += \
 	model/link_arrive.c \
 	model/link_credit.c model/link_log.c \
 	model/link_lane.c \
-	model/link_internal.h model/link_log.h model/link_push.h model/link_ring.h model/link_settle.h \
+	model/link_credit.h model/link_internal.h model/link_log.h model/link_push.h model/link_ring.h model/link_settle.h \
 	model/link_state.c \
 	model/loop.c \
 	model/loop.h \

@@ -90,6 +90,7 @@ void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 l
     g_assert(sw->ports < HOLD_NONE);
     sw->out = g_new0(Link *, sw->ports);
     sw->in = g_new0(Link *, sw->ports);
+    sw->freed = g_new0(LinkFreed, sw->ports);
     sw->port = g_new0(SwitchPort, sw->ports);
     sw->port_k = g_new0(guint8, sw->ports);
     for (guint32 f = 0; f < G_N_ELEMENTS(sw->beats); f++)
@@ -121,6 +122,7 @@ void switch_clear(Switch *sw)
     g_ptr_array_free(sw->logs, TRUE);
     g_free(sw->out);
     g_free(sw->in);
+    g_free(sw->freed);
     g_free(sw->port);
     g_free(sw->port_k);
     munmap(sw->record, sw->record_max * sizeof *sw->record);
@@ -340,6 +342,9 @@ void switch_take(Switch *sw, Link *from, guint32 port)
 {
     link_set_sink(from, NULL, &sw->port[port], port);
     link_set_early(from, switch_early, SWITCH_EARLY);
+    from->listed = &sw->freed[port];
+    for (unsigned v = 0; v < VCS; v++)
+        link_set_freed(from, (Vc)v, from->freed[v]);
     from->vc[VC_CREQ].arrive.fire = switch_on_request;
     from->vc[VC_RSP].arrive.fire = switch_on_answer;
 }
@@ -348,7 +353,7 @@ void switch_send(Switch *sw, Link *to, guint32 port)
 {
     to->source_node = sw;
     to->source_port = port;
-    to->ingress = sw->in;
+    to->ingress = sw->freed;
     link_set_lanes(to, switch_on_timer, 0, to);
     to->settle = switch_settle;
 }

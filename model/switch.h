@@ -111,6 +111,7 @@ typedef struct Switch {
     const SwitchSpec *spec;
     guint32 id, gpus, links, ports; /* links: of each GPU here; port = gpu * links + k */
     Link **out, **in;               /* by port */
+    LinkFreed *freed;               /* likewise: what leaves frees the buffers of `in` */
     guint8 *port_k;                 /* by port: its number among the links of its GPU here */
     guint16 beats[32];              /* crossbar cycles of a packet, by flits */
     SwitchPort *port;

@@ -19,7 +19,8 @@ typedef struct {
     Event event;
     Sim *sim;
     LinkSpec spec;
-    Link port[PORTS], back[PORTS], *ingress[1], in;
+    Link port[PORTS], back[PORTS], in;
+    LinkFreed ingress[1];
     GArray *got[PORTS], *answered[PORTS]; /* at the far end, and back again */
     LinkLog *log[LOGS];
     gboolean logs, answers;
@@ -134,7 +135,7 @@ static void log_run(LogRun *run, guint64 seed, gboolean logs)
     rng_init(&run->rng, seed, "log");
     guint32 credits = 36 + (guint32)rng_below(&run->rng, 100);
     link_init(&run->in, run->sim, &run->spec, 100000, PORTS, "test.in");
-    run->ingress[0] = &run->in;
+    memcpy(run->ingress[0], run->in.freed, sizeof run->ingress[0]);
     for (guint32 l = 0; l < LOGS; l++)
         run->log[l] = link_log_new();
     for (guint32 p = 0; p < PORTS; p++) {

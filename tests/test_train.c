@@ -22,9 +22,10 @@ static void trace_counts(Trace *trace, const Stand *stand)
         trace->served += gpu->served;
         trace->issued += gpu->requests;
         for (guint32 l = 0; l < fabric->links; l++)
-            for (int k = 0; k < PACKET_KINDS; k++) {
-                trace->packets[k] += gpu->up[l].count[k].packets + gpu->down[l].count[k].packets;
-                trace->flits[k] += gpu->up[l].count[k].flits + gpu->down[l].count[k].flits;
+            for (guint32 k = 0; k < PACKET_KINDS; k++) {
+                const LinkCount *up = link_count(&gpu->up[l], k), *down = link_count(&gpu->down[l], k);
+                trace->packets[k] += up->packets + down->packets;
+                trace->flits[k] += up->flits + down->flits;
             }
     }
     const OpTable *multicast = g_ptr_array_index(fabric->op_object, stand->object->id);

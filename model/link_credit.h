@@ -1,0 +1,68 @@
+/* Credits of a link on their way back to its sender. */
+#ifndef MODEL_LINK_CREDIT_H
+#define MODEL_LINK_CREDIT_H
+
+#include "model/packet.h"
+#include "sim/simtime.h"
+
+struct Link;
+
+/* By the batch of time in which they were freed: batch n ends at (n + 1) << shift. Of the sender's domain alone; a
+ * receiver in another one writes what it frees in a window into a book of the same form. Whoever frees some touches two
+ * cache lines of it, whichever the channel. */
+#define LINK_BATCHES 64u
+typedef struct { /* of a channel */
+    SimTime due_ps;     /* when the next ones come, as far as known; SIMTIME_NEVER: none are on their way */
+    guint64 next;       /* the first batch that is not the sender's yet */
+    guint64 full;       /* bit for each batch (modulo LINK_BATCHES) with credits */
+    guint32 delay_ps;   /* from the end of a batch to the sender */
+    guint32 shift;
+} LinkCredit;
+typedef struct {
+    LinkCredit vc[VCS];
+    guint32 flits[LINK_BATCHES][VCS]; /* 0 where there are none */
+    struct Link *link;                /* whose they are */
+} __attribute__((aligned(64))) LinkCredits;
+typedef LinkCredits *LinkFreed[VCS];  /* where a receiver puts what it frees: Link.credit, or its domain's book */
+
+/* link_credit.c: what is rare. A batch out of reach, or the first of a window in another domain; credits that come
+ * before all others known. */
+void link_credit_odd(struct Link *link, Vc vc, guint32 flits, SimTime at_ps);
+void link_credit_earlier(struct Link *link, Vc vc, SimTime due_ps);
+
+static inline void link_credits_add(LinkCredits *credits, Vc v, guint32 flits, guint64 n) /* to a batch in reach */
+{
+    credits->flits[n % LINK_BATCHES][v] += flits;
+    credits->vc[v].full |= (guint64)1 << n % LINK_BATCHES;
+}
+static inline gboolean link_credits_reach(const LinkCredits *credits, Vc v, SimTime at_ps)
+{
+    const LinkCredit *credit = &credits->vc[v];
+    return G_LIKELY((at_ps >> credit->shift) - credit->next < LINK_BATCHES);
+}
+/* The receiver freed `flits` of its buffer of a channel at at_ps (now, before or after). They are the sender's one
+ * flight after the end of the batch of time in which at_ps lies, whichever order the calls come in. In steps, for who
+ * frees several in order of time: those that link_credits_reach() may be noted, and afterwards the first time of all is
+ * announced. Others are for link_credits_free(), once that is done. */
+static inline void link_credits_note(LinkCredits *credits, Vc v, guint32 flits, SimTime at_ps)
+{
+    link_credits_add(credits, v, flits, at_ps >> credits->vc[v].shift);
+}
+static inline void link_credits_announce(const LinkCredits *credits, Vc v, SimTime first_ps)
+{
+    const LinkCredit *credit = &credits->vc[v];
+    SimTime due_ps = (((first_ps >> credit->shift) + 1) << credit->shift) + credit->delay_ps;
+    if (G_UNLIKELY(due_ps < credit->due_ps)) /* never so of a book */
+        link_credit_earlier(credits->link, v, due_ps);
+}
+static inline void link_credits_free(LinkCredits *credits, Vc v, guint32 flits, SimTime at_ps)
+{
+    if (!link_credits_reach(credits, v, at_ps)) {
+        link_credit_odd(credits->link, v, flits, at_ps);
+        return;
+    }
+    link_credits_note(credits, v, flits, at_ps);
+    link_credits_announce(credits, v, at_ps);
+}
+
+#endif
