@@ -56,15 +56,13 @@ static void gpu_complete_stores(Gpu *gpu, guint32 index, SimTime now_ps)
     TxnPool *pool = &gpu->txns;
     guint32 n = 0;
     while (index != TXN_NONE) {
-        TxnChunk *chunk = pool->chunk[index / TXN_CHUNK];
-        guint32 i = index % TXN_CHUNK, next = chunk->next[i];
+        guint32 next = txn_chained(pool, index);
         if (G_LIKELY(txn_is_brief(index))) {
-            fabric_count(&gpu->fabric->op_remote, PACKET_WRITE, pool->brief.bytes, FALSE, chunk->brief_ps[i], now_ps);
-            chunk->next[i] = TXN_NONE;
-            chunk->brief_ps[i] = SIMTIME_NEVER;
+            SimTime start_ps = txn_give_store(txn_store(pool, index), now_ps);
+            fabric_count(&gpu->fabric->op_remote, PACKET_WRITE, pool->brief.bytes, FALSE, start_ps, now_ps);
             n++;
         } else {
-            gpu_complete(gpu, &chunk->txn[i], now_ps);
+            gpu_complete(gpu, txn_at(pool, index), now_ps);
             txn_give(pool, index);
         }
         index = next;

@@ -21,8 +21,9 @@ void txn_pool_clear(TxnPool *pool)
 
 void txn_pool_clear_brief(TxnPool *pool)
 {
-    for (guint32 i = 0; i < pool->brief.size; i += TXN_CHUNK)
+    for (guint32 i = 0; !pool->brief.done && i < pool->brief.size; i += TXN_CHUNK)
         g_aligned_free(pool->chunk[(TXN_BRIEF + i) / TXN_CHUNK]);
+    g_free(pool->brief.store);
     pool->brief = (TxnBrief){.size = 0};
 }
 
@@ -44,17 +45,17 @@ void txn_pool_grow_brief(TxnPool *pool)
     guint32 size = MAX(TXN_BRIEFS_MIN, 2 * pool->brief.size);
     g_assert(size < TXN_BRIEF);
     gboolean stores = pool->brief.done != NULL;
+    if (stores)
+        pool->brief.store = g_renew(TxnStore, pool->brief.store, size);
     for (guint32 i = pool->brief.size; i < size; i++) {
         TxnChunk **chunk = &pool->chunk[(TXN_BRIEF + i) / TXN_CHUNK];
-        if (i % TXN_CHUNK == 0)
-            *chunk = g_aligned_alloc(1, stores ? G_STRUCT_OFFSET(TxnChunk, txn) + sizeof (*chunk)->brief_ps
-                                               : sizeof (*chunk)->multicast, sizeof(Txn));
         if (stores) {
-            (*chunk)->next[i % TXN_CHUNK] = TXN_NONE;
-            (*chunk)->brief_ps[i % TXN_CHUNK] = SIMTIME_NEVER;
-        } else {
-            (*chunk)->multicast[i % TXN_CHUNK] = (TxnMulticast){.start_ps = SIMTIME_NEVER, .next = TXN_NONE};
+            pool->brief.store[i].bits = TXN_STORE_FREE;
+            continue;
         }
+        if (i % TXN_CHUNK == 0)
+            *chunk = g_aligned_alloc(1, sizeof (*chunk)->multicast, sizeof(Txn));
+        (*chunk)->multicast[i % TXN_CHUNK] = (TxnMulticast){.start_ps = SIMTIME_NEVER, .next = TXN_NONE};
     }
     pool->brief.size = size;
 }

@@ -57,13 +57,20 @@ typedef struct { /* see TxnBrief; all that is kept of a multicast request is in 
 typedef union {
     struct {
         guint32 next[TXN_CHUNK]; /* free list; writes that one packet acknowledges, without a look at their Txns */
-        union {
-            Txn txn[TXN_CHUNK];
-            SimTime brief_ps[TXN_CHUNK]; /* a brief store's begin; SIMTIME_NEVER: it is free, and `next` TXN_NONE */
-        };
+        Txn txn[TXN_CHUNK];
     };
     TxnMulticast multicast[TXN_CHUNK];
 } TxnChunk;
+typedef union { /* of a brief store */
+    struct {
+        guint64 next : 22;     /* TXN_STORE_FREE: it is not in use */
+        guint64 start_ps : 42; /* the low bits: none is under way for 4 s */
+    };
+    guint64 bits;
+} TxnStore;
+G_STATIC_ASSERT(sizeof(TxnStore) == 8);
+#define TXN_STORE_FREE PACKET_TXN_MAX /* never given out */
+#define TXN_STORE_PS_MASK (((guint64)1 << 42) - 1)
 /* What moves no bytes and is like many others needs no Txn. They have indices of their own, TXN_BRIEF and more, which
  * are given out in turn: what is taken and given back at about one time lies together.
  *
@@ -82,6 +89,7 @@ typedef struct {
     void *owner;
     guint32 bytes, flits; /* of each store */
     guint32 at, size;     /* the next index but for TXN_BRIEF, of so many: a power of two, or 0 */
+    TxnStore *store;      /* by index but for TXN_BRIEF, in one piece: few pages, since there may be many GPUs */
     guint32 n_likes;
     guint8 last[PACKET_KINDS]; /* of a request's kind, the last one of it */
     TxnLike like[TXN_LIKES];
@@ -100,16 +108,25 @@ static inline guint32 *txn_next(const TxnPool *pool, guint32 index)
 {
     return &pool->chunk[index / TXN_CHUNK]->next[index % TXN_CHUNK];
 }
-static inline SimTime *txn_brief_ps(const TxnPool *pool, guint32 index)
-{
-    return &pool->chunk[index / TXN_CHUNK]->brief_ps[index % TXN_CHUNK];
-}
+static inline TxnStore *txn_store(const TxnPool *pool, guint32 index) { return &pool->brief.store[index - TXN_BRIEF]; }
 void txn_pool_init(TxnPool *pool);
 void txn_pool_clear(TxnPool *pool);
 void txn_pool_grow(TxnPool *pool);
 void txn_pool_grow_brief(TxnPool *pool);
 void txn_pool_clear_brief(TxnPool *pool); /* none is in use: from now on they may be of the other kind */
 static inline gboolean txn_is_brief(guint32 index) { return index >= TXN_BRIEF; }
+/* The chain of unicast writes that one packet acknowledges, brief ones among them. */
+static inline guint32 txn_chained(const TxnPool *pool, guint32 index)
+{
+    return txn_is_brief(index) ? (guint32)txn_store(pool, index)->next : *txn_next(pool, index);
+}
+static inline void txn_chain(const TxnPool *pool, guint32 index, guint32 next)
+{
+    if (txn_is_brief(index))
+        txn_store(pool, index)->next = next & PACKET_TXN_MAX;
+    else
+        *txn_next(pool, index) = next;
+}
 static inline TxnMulticast *txn_multicast(const TxnPool *pool, guint32 index)
 {
     return &pool->chunk[index / TXN_CHUNK]->multicast[index % TXN_CHUNK];
@@ -148,10 +165,11 @@ static inline guint32 txn_take(TxnPool *pool)
     pool->used++;
     return index;
 }
-/* When the brief one began; multicasts: the pool's are. */
-static inline SimTime *txn_began_ps(const TxnPool *pool, guint32 index, gboolean multicasts)
+/* A brief one is in use; multicasts: the pool's are. */
+static inline gboolean txn_is_used(const TxnPool *pool, guint32 index, gboolean multicasts)
 {
-    return multicasts ? &txn_multicast(pool, index)->start_ps : txn_brief_ps(pool, index);
+    return multicasts ? txn_multicast(pool, index)->start_ps != SIMTIME_NEVER
+                      : txn_store(pool, index)->next != TXN_STORE_FREE;
 }
 /* The next one whose turn it is, which is filled at once. */
 static inline __attribute__((always_inline)) guint32 txn_take_turn(TxnPool *pool, gboolean multicasts)
@@ -160,7 +178,7 @@ static inline __attribute__((always_inline)) guint32 txn_take_turn(TxnPool *pool
     if (G_UNLIKELY(pool->used >= brief->size - brief->size / 4)) /* few are in use where its turn comes again */
         txn_pool_grow_brief(pool);
     guint32 at = brief->at & (brief->size - 1);
-    while (G_UNLIKELY(*txn_began_ps(pool, TXN_BRIEF + at, multicasts) != SIMTIME_NEVER))
+    while (G_UNLIKELY(txn_is_used(pool, TXN_BRIEF + at, multicasts)))
         at = (at + 1) & (brief->size - 1);
     brief->at = at + 1;
     pool->used++;
@@ -169,8 +187,15 @@ static inline __attribute__((always_inline)) guint32 txn_take_turn(TxnPool *pool
 static inline __attribute__((always_inline)) guint32 txn_take_brief(TxnPool *pool, SimTime start_ps)
 {
     guint32 index = txn_take_turn(pool, FALSE);
-    *txn_brief_ps(pool, index) = start_ps;
+    txn_store(pool, index)->bits = (start_ps & TXN_STORE_PS_MASK) << 22 | TXN_NONE;
     return index;
+}
+/* When it began, and it is free. */
+static inline SimTime txn_give_store(TxnStore *store, SimTime now_ps)
+{
+    SimTime start_ps = now_ps - ((now_ps - store->start_ps) & TXN_STORE_PS_MASK);
+    store->bits = TXN_STORE_FREE;
+    return start_ps;
 }
 static inline __attribute__((always_inline)) guint32 txn_take_multicast(TxnPool *pool, TxnMulticast multicast)
 {
