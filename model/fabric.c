@@ -57,6 +57,8 @@ static void fabric_build(Fabric *fabric)
     guint32 gpus = (guint32)spec->system.gpus;
     fabric->gpu = g_new0(Gpu, gpus);
     fabric->sw = g_new0(Switch, per->n);
+    fabric->link = link_array_new(2 * gpus * fabric->links);
+    fabric->port = g_aligned_alloc0(gpus * fabric->links, sizeof(GpuPort), G_ALIGNOF(GpuPort));
     for (guint32 s = 0; s < per->n; s++) {
         switch_init(&fabric->sw[s], fabric, s, gpus, per->value[s]);
         stat_add(fabric->stats, fabric->sw[s].path, switch_stats, &fabric->sw[s]);
@@ -144,6 +146,8 @@ void fabric_free(Fabric *fabric)
     g_array_free(fabric->faults, TRUE);
     g_free(fabric->mc_route);
     g_free(fabric->mc_hash);
+    g_aligned_free(fabric->link);
+    g_aligned_free(fabric->port);
     g_free(fabric->gpu);
     g_free(fabric->sw);
     g_free(fabric->link_switch);

@@ -100,6 +100,8 @@ typedef struct Fabric {
     Memory *memory;
     Gpu *gpu;
     Switch *sw;
+    Link *link;                 /* of all GPUs, one after the other: those up, then those down */
+    GpuPort *port;              /* likewise */
     guint32 n_switches, links;  /* links of a GPU */
     guint8 *link_switch, *link_k; /* of link l: its switch, and its number among the GPU's links there */
     guint64 *alive;             /* by GPU: bit for each link that is up; NULL: all are */

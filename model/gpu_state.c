@@ -79,9 +79,9 @@ void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links)
     gpu->spec = &fabric->spec.gpu;
     gpu->id = id;
     gpu->links = links;
-    gpu->up = link_array_new(links);
-    gpu->down = link_array_new(links);
-    gpu->port = g_aligned_alloc0(links, sizeof(GpuPort), G_ALIGNOF(GpuPort));
+    gpu->up = &fabric->link[2 * id * links];
+    gpu->down = gpu->up + links;
+    gpu->port = &fabric->port[id * links];
     gpu->path = g_strdup_printf("gpu%u", id);
     gpu->local_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->local_MBps;
     hbm_init(&gpu->hbm, gpu->spec->hbm_MBps, fabric->spec.link.flight_ps);
@@ -100,9 +100,6 @@ void gpu_clear(Gpu *gpu)
         link_clear(&gpu->up[l]);
         link_clear(&gpu->down[l]);
     }
-    g_aligned_free(gpu->up);
-    g_aligned_free(gpu->down);
-    g_aligned_free(gpu->port);
     txn_pool_clear(&gpu->txns);
     g_free(gpu->path);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define INBOX_SHIFT 17  /* of the shortest spans: 131 ns */
-#define INBOX_SIZE 64u
+#define INBOX_SIZE 32u
 #define PARTS_SHIFT 7   /* a span is put in order by this many parts of it, */
 #define PARTS (1u << PARTS_SHIFT)
 #define SORT_MAX 128u   /* if it has no more entries */

@@ -231,7 +231,7 @@ static ALWAYS_INLINE void link_settle_lanes_by(Link *link, gboolean inbox, LinkS
 static ALWAYS_INLINE void link_settle_inbox_by(Link *link, LinkServe serve, LinkEarly tell, SimTime now_ps)
 {
     SimTime until_ps = now_ps + link->ahead_ps;
-    if (inbox_has_any(&link->inbox) && link->lane[LINK_LANE_TIMERS].count == 0)
+    if (inbox_has_any(&link->inbox) && link->first_ps[LINK_LANE_TIMERS] == SIMTIME_NEVER)
         link_settle_inbox(link, tell, until_ps, sim_order(link->sim, until_ps));
     else
         link_settle_lanes_by(link, TRUE, serve, tell, now_ps);
