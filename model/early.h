@@ -21,7 +21,7 @@ static ALWAYS_INLINE void switch_count_record(Switch *sw, McRecord *record, cons
 static ALWAYS_INLINE gboolean switch_count_here(Switch *sw, Link *from, Packet packet, SimTime at_ps)
 {
     McRecord *record = &sw->record[packet.txn];
-    if (!from->domain && from->ring[VC_RSP].waiting) { /* another domain's queue is not to be looked at */
+    if (!(from->rare & LINK_LEAVES) && from->ring[VC_RSP].waiting) { /* another domain's queue is not to be looked at */
         const LinkRing *ring = &from->ring[VC_RSP]; /* what the next one needs */
         __builtin_prefetch(&sw->record[link_slot(ring, ring->wire + 1)->packet.txn], 1);
     }
@@ -46,7 +46,8 @@ static ALWAYS_INLINE gboolean switch_early_here(void *node, Link *from, Packet p
         return FALSE;
     guint32 to = packet_target(packet, request); /* nobody could predict whose it is */
     packet.bits = (packet.bits & ~(HOLD_NONE * PACKET_ONE(hold))) | from->sink_port * PACKET_ONE(hold);
-    link_push_coming_here(port->route[to * port->step], packet, at_ps, from, !request);
+    guint32 at = to * port->step;
+    link_push_coming_here(port->route[at], &port->inbox[at], packet, at_ps, from, !request);
     return TRUE;
 }
 

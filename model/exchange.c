@@ -64,7 +64,7 @@ void exchange_credit_first(Link *link, Vc v, guint32 flits, guint64 batch)
         g_array_append_val(domain->open, open);
     }
     if (G_UNLIKELY(batch - *next >= LINK_BATCHES)) {
-        exchange_credit(domain, link, v, flits, 0, link_batch_ps(&link->credit.vc[v], batch));
+        exchange_credit(domain, link, v, flits, 0, link_batch_ps(link->credit, batch));
         return;
     }
     link_credits_add(book, v, flits, batch);
@@ -167,11 +167,10 @@ static void exchange_link(ExchangePair *pair, Link *link, guint near)
     link->far_sim = link->far_domain->sim;
     link->rare |= LINK_LEAVES;
     link->odd |= LINK_FAR;
-    link->book = g_aligned_alloc0(2, sizeof *link->book, G_ALIGNOF(LinkCredits));
+    link->book = link_credits_new(link, 2);
     for (guint i = 0; i < 2; i++) {
-        link->book[i].link = link;
-        for (unsigned v = 0; v < VCS; v++)
-            link->book[i].vc[v] = (LinkCredit){.next = LINK_BOOK_CLOSED, .shift = link->credit_shift};
+        link->book[i].shift = link->credit_shift;
+        link->book[i].vc[VC_CREQ].next = link->book[i].vc[VC_RSP].next = LINK_BOOK_CLOSED;
     }
     for (unsigned v = 0; v < VCS; v++)
         link_set_freed(link, (Vc)v, link->book);

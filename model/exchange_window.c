@@ -79,11 +79,13 @@ static void exchange_fetch_credits(const ExchangePair *pair, guint side, const L
         const Letter *letter = &box->at[i + 2 * LINES_AHEAD];
         const Link *link = pair->link[side][letter->port];
         fetch_lines(&link->book, 1);
-        fetch_lines(&link->credit, 2);
+        fetch_lines(link->credit, 1);
     }
     if (i + LINES_AHEAD < box->n) {
         const Letter *letter = &box->at[i + LINES_AHEAD];
-        fetch_lines(&pair->link[side][letter->port]->book[letter->credit.book], 2);
+        const Link *link = pair->link[side][letter->port];
+        fetch_lines(&link->book[letter->credit.book], 1);
+        fetch_lines(link->credit->batches, 2);
     }
 }
 
@@ -256,7 +258,7 @@ static void exchange_close_book(LinkDomain *domain, Link *link, Vc v)
         book->next = LINK_BOOK_CLOSED;
         return;
     }
-    exchange_credit(domain, link, v, 0, which, link_batch_ps(&link->credit.vc[v], link_batch_first(book)));
+    exchange_credit(domain, link, v, 0, which, link_batch_ps(link->credit, link_batch_first(book)));
     link_set_freed(link, v, &link->book[!which]);
 }
 

@@ -20,6 +20,10 @@ static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
     guint32 number = (l * (guint32)spec->system.gpus + g) * 2; /* a plane after the other */
     link_init(up, fabric->sim, &spec->link, spec->link.credits_switch_flits, number, up_path);
     link_init(down, sw->sim, &spec->link, spec->link.credits_gpu_flits, number + 1, down_path);
+    guint32 at = (guint32)spec->system.gpus * (l - fabric->link_k[l]) + p; /* a switch after the other */
+    guint32 back = at + (guint32)spec->system.gpus * fabric->links;
+    link_place_credits(up, &fabric->credit[at], &fabric->batches[at]);
+    link_place_credits(down, &fabric->credit[back], &fabric->batches[back]);
     if (fabric->exchange)
         exchange_take(fabric->exchange, sw, p, up, down);
     /* constant stages before and behind a port are part of the flight, so that they cost no event */
@@ -58,6 +62,8 @@ static void fabric_build(Fabric *fabric)
     fabric->gpu = g_new0(Gpu, gpus);
     fabric->sw = g_new0(Switch, per->n);
     fabric->link = link_array_new(2 * gpus * fabric->links);
+    fabric->credit = g_aligned_alloc0(2 * gpus * fabric->links, sizeof(LinkCredits), G_ALIGNOF(LinkCredits));
+    fabric->batches = g_aligned_alloc0(2 * gpus * fabric->links, sizeof(LinkBatches), G_ALIGNOF(LinkBatches));
     fabric->port = g_aligned_alloc0(gpus * fabric->links, sizeof(GpuPort), G_ALIGNOF(GpuPort));
     for (guint32 s = 0; s < per->n; s++) {
         switch_init(&fabric->sw[s], fabric, s, gpus, per->value[s]);
@@ -147,6 +153,8 @@ void fabric_free(Fabric *fabric)
     g_free(fabric->mc_route);
     g_free(fabric->mc_hash);
     g_aligned_free(fabric->link);
+    g_aligned_free(fabric->credit);
+    g_aligned_free(fabric->batches);
     g_aligned_free(fabric->port);
     g_free(fabric->gpu);
     g_free(fabric->sw);

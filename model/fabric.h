@@ -101,7 +101,9 @@ typedef struct Fabric {
     Gpu *gpu;
     Switch *sw;
     Link *link;                 /* of all GPUs, one after the other: those up, then those down */
-    GpuPort *port;              /* likewise */
+    LinkCredits *credit;        /* their accounts: of all links up, a switch after the other, then of those down */
+    LinkBatches *batches;
+    GpuPort *port;              /* of all GPUs */
     guint32 n_switches, links;  /* links of a GPU */
     guint8 *link_switch, *link_k; /* of link l: its switch, and its number among the GPU's links there */
     guint64 *alive;             /* by GPU: bit for each link that is up; NULL: all are */

@@ -34,7 +34,7 @@ static ALWAYS_INLINE void replicas_note_credits(Replicas *run)
 {
     const Link *up = run->up;
     gboolean waits = up->ring[VC_CREQ].waiting && up->ring[VC_CREQ].credits < link_front_flits(up, VC_CREQ, FALSE);
-    run->short_until_ps = waits ? up->credit.vc[VC_CREQ].due_ps : 0;
+    run->short_until_ps = waits ? up->credit->vc[VC_CREQ].due_ps : 0;
 }
 
 /* Anything else has been done; whether it may go on. */
@@ -96,7 +96,7 @@ static ALWAYS_INLINE guint32 replicas_send_run(Replicas *run, gboolean leaves, g
     LinkRing *ring = run->ring;
     Switch *sw = ((SwitchPort *)up->sink_node)->sw;
     SimTime *sent_ps = &run->sent_ps[run->sent + 1];
-    LinkCredits *freed = &up->credit;
+    LinkCredits *freed = up->credit;
     SimFine free_at = up->free_at;
     gint32 credits = ring->credits;
     guint32 n = 0, wire = ring->wire;

@@ -12,11 +12,11 @@ static inline int link_arbitrate_short(Link *link, SimTime at_ps, SimTime *retry
         unsigned v = (link->last_vc + i) % VCS;
         if (link->ring[v].waiting == 0)
             continue;
-        if (link->credit.vc[v].due_ps <= at_ps)
+        if (link->credit->vc[v].due_ps <= at_ps)
             link_collect_credits(link, (Vc)v, at_ps);
         if (link->ring[v].credits >= link_front_flits(link, v, TRUE))
             return (int)v;
-        *retry_ps = MIN(*retry_ps, link->credit.vc[v].due_ps);
+        *retry_ps = MIN(*retry_ps, link->credit->vc[v].due_ps);
         link->starved |= (guint8)(1u << v);
     }
     link->credit_stalls++;
@@ -104,7 +104,7 @@ static inline SimTime link_wanted_ps(const Link *link)
     gboolean any = link->in_time || ring->waiting == 0 || link->drained_below[VC_RSP];
     if (any || ring->credits >= link_front_flits(link, VC_CREQ, TRUE))
         return decision_ps;
-    return MAX(decision_ps, link->credit.vc[VC_CREQ].due_ps);
+    return MAX(decision_ps, link->credit->vc[VC_CREQ].due_ps);
 }
 
 /* Another domain looks at the end of each window; what needs an event of its own, or credits to wait for, has it. */

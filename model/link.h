@@ -120,7 +120,7 @@ struct Link {
     LinkEarly early;         /* and the kinds of packets for it, a bit each */
     struct Link *answers;    /* see link_set_answers() */
     LinkSettle settle;       /* link_settle_lanes(), or one that has `serve` in it */
-    struct LinkDomain *domain; /* where the sender is, and the far end is not */
+    LinkCredits *credit;     /* the sender's */
     struct LinkDomain *far_domain; /* where the far end is, and the sender is not; NULL: both are in one */
     guint32 slack_ps;        /* a decision may be made later than it was due, but not by so much */
     guint16 early_kinds;
@@ -141,15 +141,12 @@ struct Link {
     guint16 log_gpu;         /* whose packets of the log leave here, */
     guint16 log_member;      /* and which one of those who follow it this is */
 
-    Inbox inbox;             /* packets of many other links that will join */
-
     Event send;              /* only where no arrival would bring us back in time: link_settle() */
-    SimTime retry_ps;        /* blocked: when the first credit comes, as far as known */
+    Inbox *inbox;            /* packets of many other links that will join */
     guint32 drained_below[VCS];  /* call `drained` when the queue gets shorter than this; 0: never */
     LinkLog *log;            /* see model/link_log.h; NULL: none */
 
     LinkCount count[LINK_COUNTS]; /* by the sender: see link_count() */
-    LinkCredits credit;
 
     LinkVc vc[VCS];          /* of who receives */
     LinkFreed freed;
@@ -159,12 +156,16 @@ struct Link {
     guint16 odd;             /* LINK_DRAINS, LINK_FAR: link_arrive() looks closer */
     guint16 more;            /* the packet after the one just taken comes along with it: link_goes_on() */
 
+    SimTime retry_ps;        /* blocked: when the first credit comes, as far as known */
+    struct LinkDomain *domain; /* where the sender is, and the far end is not */
     LinkReturnRing credit_far[VCS]; /* those of batches out of reach, in order of time */
     LinkDrained drained;
     LinkRing far[VCS] __attribute__((aligned(64))); /* in flight to another domain, whose letters bring them here */
     SimTime credit_delay_ps; /* LinkCredit.delay_ps, where the receiver looks */
     Sim *far_sim;
     LinkCredits *book;       /* two, for the domain of the far end: one to write, one on its way */
+    LinkCredits *own_credit; /* unless they lie together with others' */
+    Inbox own_inbox;
     SimTime drain_ps;
     LinkSink sink;
     guint64 error_ppb, replay_ps;
@@ -180,11 +181,9 @@ LINK_LINE(ring, 1);
 LINK_LINE(source_node, 2);
 LINK_LINE(ready_ps, 3);
 LINK_LINE(lane, 4);
-LINK_LINE(inbox, 6);
-LINK_LINE(send, 7);
-LINK_LINE(count, 8);
-LINK_LINE(credit, 12);
-LINK_LINE(vc, 22);
+LINK_LINE(send, 6);
+LINK_LINE(count, 7);
+LINK_LINE(vc, 11);
 extern const StatRow link_stats[];
 
 /* number: of this link among all, which fixes the order of what happens at one instant. */
@@ -282,9 +281,12 @@ void link_set_drained(Link *link, Vc vc, guint32 below);
  * in one domain. */
 static inline LinkCredits *link_freed(Link *link, Vc v)
 {
-    return G_UNLIKELY(link->far_domain != NULL) ? link->freed[v] : &link->credit;
+    return G_UNLIKELY(link->far_domain != NULL) ? link->freed[v] : link->credit;
 }
 void link_set_freed(Link *link, Vc v, LinkCredits *credits);
+void link_list_freed(Link *link, LinkFreed *listed); /* from now on there, too */
+/* Right after link_init(): its credits are kept in `credit` and `batches`, side by side with others'. */
+void link_place_credits(Link *link, LinkCredits *credit, LinkBatches *batches);
 static inline void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
     link_credits_free(link_freed(link, v), v, flits, at_ps);

@@ -6,10 +6,12 @@
 
 #include "model/link_internal.h"
 
+#include <string.h>
+
 /* Those of a batch. */
 static inline guint32 link_credits_take(LinkCredits *credits, Vc v, guint64 n)
 {
-    guint32 *at = &credits->flits[n % LINK_BATCHES][v], flits = *at;
+    guint32 *at = &credits->batches->flits[n % LINK_BATCHES][v], flits = *at;
     *at = 0;
     credits->vc[v].full &= ~((guint64)1 << n % LINK_BATCHES);
     return flits;
@@ -17,17 +19,18 @@ static inline guint32 link_credits_take(LinkCredits *credits, Vc v, guint64 n)
 
 void link_collect_credits(Link *link, Vc v, SimTime at_ps)
 {
-    LinkCredit *credit = &link->credit.vc[v];
+    LinkCredit *credit = &link->credit->vc[v];
     LinkReturnRing *far = &link->credit_far[v];
-    guint64 end = at_ps > credit->delay_ps ? (at_ps - credit->delay_ps) >> credit->shift : 0;
+    const LinkCredits *credits = link->credit;
+    guint64 end = at_ps > credits->delay_ps ? (at_ps - credits->delay_ps) >> credits->shift : 0;
     credit->due_ps = SIMTIME_NEVER;
     while (credit->full) {
         guint64 n = link_batch_first(credit);
         if (n >= end) {
-            credit->due_ps = link_batch_ps(credit, n);
+            credit->due_ps = link_batch_ps(credits, n);
             break;
         }
-        link->ring[v].credits += (gint32)link_credits_take(&link->credit, v, n);
+        link->ring[v].credits += (gint32)link_credits_take(link->credit, v, n);
     }
     credit->next = MAX(credit->next, end);
     while (G_UNLIKELY(far->count) && link_return_peek(far)->at_ps <= at_ps) {
@@ -78,15 +81,16 @@ static void link_collect_ahead(Link *link, Vc v)
 
 static inline void link_credit_add(Link *link, Vc v, guint32 flits, guint64 n)
 {
-    LinkCredit *credit = &link->credit.vc[v];
+    LinkCredit *credit = &link->credit->vc[v];
+    SimTime due_ps = link_batch_ps(link->credit, n);
     if (G_UNLIKELY(n - credit->next >= LINK_BATCHES))
         link_collect_ahead(link, v);
     if (G_UNLIKELY(n - credit->next >= LINK_BATCHES))
-        link_credit_far(&link->credit_far[v], flits, link_batch_ps(credit, n));
+        link_credit_far(&link->credit_far[v], flits, due_ps);
     else
-        link_credits_add(&link->credit, v, flits, n);
-    credit->due_ps = MIN(credit->due_ps, link_batch_ps(credit, n));
-    link_credit_wake(link, v, link_batch_ps(credit, n));
+        link_credits_add(link->credit, v, flits, n);
+    credit->due_ps = MIN(credit->due_ps, due_ps);
+    link_credit_wake(link, v, due_ps);
 }
 
 void link_credit_odd(Link *link, Vc v, guint32 flits, SimTime at_ps)
@@ -100,27 +104,27 @@ void link_credit_odd(Link *link, Vc v, guint32 flits, SimTime at_ps)
 /* Nobody waits for credits but for the first ones. */
 void link_credit_earlier(Link *link, Vc v, SimTime due_ps)
 {
-    link->credit.vc[v].due_ps = due_ps;
+    link->credit->vc[v].due_ps = due_ps;
     link_credit_wake(link, v, due_ps);
 }
 
 void link_credit_return(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
-    const LinkCredit *credit = &link->credit.vc[v];
-    link_credit_add(link, v, flits, ((at_ps - credit->delay_ps) >> credit->shift) - 1);
+    const LinkCredits *credits = link->credit;
+    link_credit_add(link, v, flits, ((at_ps - credits->delay_ps) >> credits->shift) - 1);
 }
 
 void link_credit_merge(Link *link, Vc v, LinkCredits *book)
 {
-    LinkCredit *credit = &link->credit.vc[v], *from = &book->vc[v];
-    SimTime due_ps = link_batch_ps(credit, link_batch_first(from));
+    LinkCredit *credit = &link->credit->vc[v], *from = &book->vc[v];
+    SimTime due_ps = link_batch_ps(link->credit, link_batch_first(from));
     while (from->full) {
         guint64 n = link_batch_first(from);
         guint32 flits = link_credits_take(book, v, n);
         if (G_UNLIKELY(n - credit->next >= LINK_BATCHES))
             link_credit_add(link, v, flits, n);
         else
-            link_credits_add(&link->credit, v, flits, n);
+            link_credits_add(link->credit, v, flits, n);
     }
     from->next = LINK_BOOK_CLOSED;
     credit->due_ps = MIN(credit->due_ps, due_ps);
@@ -134,18 +138,45 @@ void link_set_freed(Link *link, Vc v, LinkCredits *credits)
         (*link->listed)[v] = credits;
 }
 
+void link_list_freed(Link *link, LinkFreed *listed)
+{
+    link->listed = listed;
+    memcpy(listed, link->freed, sizeof *listed);
+}
+
+LinkCredits *link_credits_new(Link *link, guint n)
+{
+    LinkCredits *credits = g_aligned_alloc0(n, sizeof *credits + sizeof(LinkBatches), 64);
+    LinkBatches *batches = (LinkBatches *)(credits + n);
+    for (guint i = 0; i < n; i++) {
+        credits[i].batches = &batches[i];
+        batches[i].link = link;
+    }
+    return credits;
+}
+
+void link_place_credits(Link *link, LinkCredits *credit, LinkBatches *batches)
+{
+    *credit = *link->credit;
+    *batches = *link->credit->batches;
+    credit->batches = batches;
+    g_aligned_free(link->own_credit);
+    link->own_credit = NULL;
+    link->credit = link->freed[VC_CREQ] = link->freed[VC_RSP] = credit;
+}
+
 static guint64 link_credits_noted(const LinkCredits *credits, Vc v)
 {
     guint64 flits = 0;
     for (guint32 n = 0; n < LINK_BATCHES; n++)
-        flits += credits->flits[n][v];
+        flits += credits->batches->flits[n][v];
     return flits;
 }
 
 guint64 link_credits_flying(const Link *link, Vc v)
 {
     const LinkReturnRing *far = &link->credit_far[v];
-    guint64 flits = link_credits_noted(&link->credit, v);
+    guint64 flits = link_credits_noted(link->credit, v);
     for (guint i = 0; link->book && i < 2; i++)
         flits += link_credits_noted(&link->book[i], v);
     for (guint32 i = 0; i < far->count; i++)

@@ -8,21 +8,26 @@
 struct Link;
 
 /* By the batch of time in which they were freed: batch n ends at (n + 1) << shift. Of the sender's domain alone; a
- * receiver in another one writes what it frees in a window into a book of the same form. Whoever frees some touches two
- * cache lines of it, whichever the channel. */
+ * receiver in another one writes what it frees in a window into a book of the same form. Whoever frees some touches a
+ * cache line of either part, whichever the channel; those of many links lie side by side, since a switch frees them at
+ * random: a processor finds its way to a few dozens of pages at once. */
 #define LINK_BATCHES 64u
 typedef struct { /* of a channel */
     SimTime due_ps;     /* when the next ones come, as far as known; SIMTIME_NEVER: none are on their way */
     guint64 next;       /* the first batch that is not the sender's yet */
     guint64 full;       /* bit for each batch (modulo LINK_BATCHES) with credits */
-    guint32 delay_ps;   /* from the end of a batch to the sender */
-    guint32 shift;
 } LinkCredit;
 typedef struct {
-    LinkCredit vc[VCS];
     guint32 flits[LINK_BATCHES][VCS]; /* 0 where there are none */
     struct Link *link;                /* whose they are */
+} __attribute__((aligned(64))) LinkBatches;
+typedef struct {
+    LinkCredit vc[VCS];
+    guint32 delay_ps;   /* from the end of a batch to the sender */
+    guint32 shift;
+    LinkBatches *batches;
 } __attribute__((aligned(64))) LinkCredits;
+G_STATIC_ASSERT(sizeof(LinkCredits) == 64);
 typedef LinkCredits *LinkFreed[VCS];  /* where a receiver puts what it frees: Link.credit, or its domain's book */
 
 /* link_credit.c: what is rare. A batch out of reach, or the first of a window in another domain; credits that come
@@ -32,13 +37,12 @@ void link_credit_earlier(struct Link *link, Vc vc, SimTime due_ps);
 
 static inline void link_credits_add(LinkCredits *credits, Vc v, guint32 flits, guint64 n) /* to a batch in reach */
 {
-    credits->flits[n % LINK_BATCHES][v] += flits;
+    credits->batches->flits[n % LINK_BATCHES][v] += flits;
     credits->vc[v].full |= (guint64)1 << n % LINK_BATCHES;
 }
 static inline gboolean link_credits_reach(const LinkCredits *credits, Vc v, SimTime at_ps)
 {
-    const LinkCredit *credit = &credits->vc[v];
-    return G_LIKELY((at_ps >> credit->shift) - credit->next < LINK_BATCHES);
+    return G_LIKELY((at_ps >> credits->shift) - credits->vc[v].next < LINK_BATCHES);
 }
 /* The receiver freed `flits` of its buffer of a channel at at_ps (now, before or after). They are the sender's one
  * flight after the end of the batch of time in which at_ps lies, whichever order the calls come in. In steps, for who
@@ -46,19 +50,18 @@ static inline gboolean link_credits_reach(const LinkCredits *credits, Vc v, SimT
  * announced. Others are for link_credits_free(), once that is done. */
 static inline void link_credits_note(LinkCredits *credits, Vc v, guint32 flits, SimTime at_ps)
 {
-    link_credits_add(credits, v, flits, at_ps >> credits->vc[v].shift);
+    link_credits_add(credits, v, flits, at_ps >> credits->shift);
 }
 static inline void link_credits_announce(const LinkCredits *credits, Vc v, SimTime first_ps)
 {
-    const LinkCredit *credit = &credits->vc[v];
-    SimTime due_ps = (((first_ps >> credit->shift) + 1) << credit->shift) + credit->delay_ps;
-    if (G_UNLIKELY(due_ps < credit->due_ps)) /* never so of a book */
-        link_credit_earlier(credits->link, v, due_ps);
+    SimTime due_ps = (((first_ps >> credits->shift) + 1) << credits->shift) + credits->delay_ps;
+    if (G_UNLIKELY(due_ps < credits->vc[v].due_ps)) /* never so of a book */
+        link_credit_earlier(credits->batches->link, v, due_ps);
 }
 static inline void link_credits_free(LinkCredits *credits, Vc v, guint32 flits, SimTime at_ps)
 {
     if (!link_credits_reach(credits, v, at_ps)) {
-        link_credit_odd(credits->link, v, flits, at_ps);
+        link_credit_odd(credits->batches->link, v, flits, at_ps);
         return;
     }
     link_credits_note(credits, v, flits, at_ps);

@@ -21,7 +21,7 @@ static inline void link_send_by(Link *link, SimTime due_ps)
 }
 
 /* When those of batch n are there. */
-static inline SimTime link_batch_ps(const LinkCredit *credit, guint64 n)
+static inline SimTime link_batch_ps(const LinkCredits *credit, guint64 n)
 {
     return ((n + 1) << credit->shift) + credit->delay_ps;
 }
@@ -36,7 +36,9 @@ static inline guint64 link_batch_first(const LinkCredit *credit)
 /* LinkCredit.next of a book with nothing in it: no batch is in reach. */
 #define LINK_BOOK_CLOSED ((guint64)1 << 63)
 
-/* link_credit.c: credits that have come back by at_ps are the sender's. */
+/* link_credit.c: n accounts of the link's, all empty (g_aligned_free); credits that have come back by at_ps are the
+ * sender's. */
+LinkCredits *link_credits_new(Link *link, guint n);
 void link_collect_credits(Link *link, Vc v, SimTime at_ps);
 /* link.c: who goes when the one whose turn it is lacks credits; -1: nobody. */
 int link_serve_short(Link *link, SimFine start, SimFine at, SimTime now_ps);
@@ -88,11 +90,12 @@ static ALWAYS_INLINE gboolean link_tell_replica(Link *link, Packet packet, SimTi
  * the other domain has it. */
 gboolean link_wire_rare(Link *link, unsigned v, Packet packet, SimFine start, SimTime *at_ps);
 
-/* link_push_coming() as part of who tells. Both links have one clock; that of `from` is at hand. */
-static ALWAYS_INLINE void link_push_coming_here(Link *link, Packet packet, SimTime at_ps, const Link *from,
-                                                unsigned v)
+/* link_push_coming() as part of who tells; inbox: the link's, which is mostly all that is looked at. Both links have
+ * one clock; that of `from` is at hand. */
+static ALWAYS_INLINE void link_push_coming_here(Link *link, Inbox *inbox, Packet packet, SimTime at_ps,
+                                                const Link *from, unsigned v)
 {
-    if (inbox_push(&link->inbox, packet, at_ps, (guint32)from->vc[v].arrive.order, sim_now_ps(from->sim)))
+    if (inbox_push(inbox, packet, at_ps, (guint32)from->vc[v].arrive.order, sim_now_ps(from->sim)))
         link_note_more(link, FALSE);
 }
 
@@ -197,10 +200,10 @@ static ALWAYS_INLINE void link_note_of(Link *link, gboolean inbox)
     SimTime at_ps = link_next_join(link, &order);
     guint8 ready = (guint8)((any_ps != SIMTIME_NEVER) << VC_RSP |
                             (first_ps[LINK_LANE_PUSHES] != SIMTIME_NEVER) << VC_CREQ);
-    if (inbox && inbox_has_any(&link->inbox)) {
-        gboolean timer = link->first_ps[LINK_LANE_TIMERS] <= link->inbox.first_ps;
-        at_ps = timer ? link->first_ps[LINK_LANE_TIMERS] : link->inbox.first_ps;
-        order = timer ? 0 : link_entry_order(inbox_first(&link->inbox));
+    if (inbox && inbox_has_any(link->inbox)) {
+        gboolean timer = link->first_ps[LINK_LANE_TIMERS] <= link->inbox->first_ps;
+        at_ps = timer ? link->first_ps[LINK_LANE_TIMERS] : link->inbox->first_ps;
+        order = timer ? 0 : link_entry_order(inbox_first(link->inbox));
         ready = 1u << VC_CREQ | 1u << VC_RSP;
     }
     if (link->first_ps[LINK_LANE_PUSHES] < at_ps) {
@@ -236,7 +239,7 @@ static ALWAYS_INLINE void link_wire_logged(Link *link, SimFine start)
 static inline gboolean link_yields(const Link *link, unsigned v, gboolean logs, SimFine at)
 {
     return v != link->last_vc && link->ring[v ^ 1u].waiting && !link->down &&
-           link->credit.vc[v].due_ps > simfine_to_ps(at) &&
+           link->credit->vc[v].due_ps > simfine_to_ps(at) &&
            link->ring[v ^ 1u].credits >= link_front_flits(link, v ^ 1u, logs);
 }
 

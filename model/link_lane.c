@@ -10,7 +10,7 @@ void link_join_free(Link *link, unsigned v, Packet packet, SimTime at_ps)
 
 void link_join_inbox(Link *link, SimTime at_ps)
 {
-    Packet packet = inbox_pop(&link->inbox);
+    Packet packet = inbox_pop(link->inbox);
     link_join_now(link, packet_vc(&packet), packet, at_ps);
 }
 
@@ -18,7 +18,7 @@ void link_join(Link *link, unsigned v, Packet packet, SimTime at_ps) { link_join
 
 gboolean link_collect_due(Link *link, unsigned v, SimTime at_ps)
 {
-    if (link->credit.vc[v].due_ps > at_ps)
+    if (link->credit->vc[v].due_ps > at_ps)
         return FALSE;
     link->starved = 0; /* as link_serve_short() leaves it */
     link_collect_credits(link, (Vc)v, at_ps);
@@ -100,5 +100,5 @@ void link_push_request(Link *link, Packet request, SimTime at_ps, gboolean in_ti
 
 void link_push_coming(Link *link, Packet packet, SimTime at_ps, const Link *from)
 {
-    link_push_coming_here(link, packet, at_ps, from, packet_vc(&packet));
+    link_push_coming_here(link, link->inbox, packet, at_ps, from, packet_vc(&packet));
 }

@@ -139,7 +139,7 @@ static inline gboolean link_lacks_credits(Link *link)
     SimTime at_ps = simfine_to_ps(link->free_at);
     if (link->ring[v].credits >= link_front_flits(link, v, TRUE))
         return FALSE;
-    if (link->credit.vc[v].due_ps > at_ps)
+    if (link->credit->vc[v].due_ps > at_ps)
         return TRUE;
     link->starved = 0; /* as link_serve_short() leaves it */
     link_collect_credits(link, (Vc)v, at_ps);

@@ -46,7 +46,7 @@ static ALWAYS_INLINE void link_join_next(Link *link, gboolean inbox, LinkServe s
         link_note_of(link, inbox);
         return;
     }
-    if (inbox && G_UNLIKELY(inbox_has_any(&link->inbox)) && !timer) {
+    if (inbox && G_UNLIKELY(inbox_has_any(link->inbox)) && !timer) {
         link_join_inbox(link, at_ps);
     } else if (G_UNLIKELY(link->first_ps[LINK_LANE_ANSWERS] == at_ps) && !timer) {
         link_join(link, VC_RSP, link_lane_pop(link, LINK_LANE_ANSWERS).packet, at_ps);
@@ -152,7 +152,7 @@ static ALWAYS_INLINE gboolean link_entry_joins(const InboxEntry *entry, SimTime 
 static ALWAYS_INLINE gboolean link_stage_inbox(Link *link, guint32 *staged, SimTime until_ps, guint64 order,
                                                SimTime *last_ps)
 {
-    Inbox *inbox = &link->inbox;
+    Inbox *inbox = link->inbox;
     guint32 room[VCS] = {link_stage_room(link, VC_CREQ), link_stage_room(link, VC_RSP)};
     while (inbox_has_any(inbox)) {
         SimTime at_ps = inbox->first_ps;
@@ -183,7 +183,7 @@ static ALWAYS_INLINE gboolean link_stage_inbox(Link *link, guint32 *staged, SimT
  * channels: the second one comes when all decisions before it are made. */
 static ALWAYS_INLINE void link_settle_inbox(Link *link, LinkEarly tell, SimTime until_ps, guint64 order)
 {
-    Inbox *inbox = &link->inbox;
+    Inbox *inbox = link->inbox;
     guint32 staged[VCS] = {0, 0};
     SimTime last_ps = SIMTIME_NEVER; /* when the one before joined */
     for (;;) {
@@ -231,7 +231,7 @@ static ALWAYS_INLINE void link_settle_lanes_by(Link *link, gboolean inbox, LinkS
 static ALWAYS_INLINE void link_settle_inbox_by(Link *link, LinkServe serve, LinkEarly tell, SimTime now_ps)
 {
     SimTime until_ps = now_ps + link->ahead_ps;
-    if (inbox_has_any(&link->inbox) && link->first_ps[LINK_LANE_TIMERS] == SIMTIME_NEVER)
+    if (inbox_has_any(link->inbox) && link->first_ps[LINK_LANE_TIMERS] == SIMTIME_NEVER)
         link_settle_inbox(link, tell, until_ps, sim_order(link->sim, until_ps));
     else
         link_settle_lanes_by(link, TRUE, serve, tell, now_ps);

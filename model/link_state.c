@@ -57,19 +57,21 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     link->odd = link->drain_ps ? LINK_DRAINS : 0;
     link->ready_ps = SIMTIME_NEVER;
     link->settle = link_settle_lanes;
-    inbox_init(&link->inbox);
+    link->inbox = &link->own_inbox;
+    inbox_init(link->inbox);
     for (int lane = 0; lane < LINK_LANES; lane++)
         link->first_ps[lane] = SIMTIME_NEVER;
     rng_init(&link->rng, sim_seed(sim), path);
     link_set_errors(link, spec->error_ppb);
     event_init(&link->send, link_on_send);
     sim_set_key(&link->send, number * LINK_KEYS + LINK_KEY_SEND);
-    link->credit.link = link;
+    link->credit = link->own_credit = link_credits_new(link, 1);
+    link->credit->shift = link->credit_shift;
+    link->credit->delay_ps = (guint32)link->credit_delay_ps;
     for (int v = 0; v < VCS; v++) {
         link->ring[v].credits = (gint32)credit_flits;
-        link->credit.vc[v] = (LinkCredit){.due_ps = SIMTIME_NEVER, .shift = link->credit_shift,
-                                          .delay_ps = (guint32)link->credit_delay_ps};
-        link->freed[v] = &link->credit;
+        link->credit->vc[v].due_ps = SIMTIME_NEVER;
+        link->freed[v] = link->credit;
         link->ring[v].mask = link->far[v].mask = G_MAXUINT32;
         link_set_delay(link, (Vc)v, spec->flight_ps);
         sim_set_key(&link->vc[v].arrive, number * LINK_KEYS + LINK_KEY_ARRIVE + (guint32)v);
@@ -121,7 +123,8 @@ void link_clear(Link *link)
     }
     for (int lane = 0; lane < LINK_LANES; lane++)
         link_ready_clear(&link->lane[lane]);
-    inbox_clear(&link->inbox);
+    inbox_clear(link->inbox);
+    g_aligned_free(link->own_credit);
     g_aligned_free(link->book);
     g_free(link->path);
 }

@@ -91,6 +91,7 @@ void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 l
     sw->out = g_new0(Link *, sw->ports);
     sw->in = g_new0(Link *, sw->ports);
     sw->freed = g_new0(LinkFreed, sw->ports);
+    sw->inbox = g_aligned_alloc0(sw->ports, sizeof(Inbox), 64);
     sw->port = g_new0(SwitchPort, sw->ports);
     sw->port_k = g_new0(guint8, sw->ports);
     for (guint32 f = 0; f < G_N_ELEMENTS(sw->beats); f++)
@@ -102,15 +103,13 @@ void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 l
     sw->ends = g_ptr_array_new_with_free_func(g_free);
     for (guint32 p = 0; p < sw->ports; p++) {
         sw->port_k[p] = (guint8)(p % links);
-        sw->port[p].sw = sw;
-        sw->port[p].route = sw->out + p % links;
-        sw->port[p].step = links;
-        sw->port[p].gpu = p / links;
+        sw->port[p] = (SwitchPort){.sw = sw, .route = sw->out + p % links, .inbox = sw->inbox + p % links,
+                                   .step = links, .gpu = p / links,
+                                   .multicast_tags = (guint32)sw->spec->multicast_tags,
+                                   .reduction_tags = (guint32)sw->spec->reduction_tags,
+                                   .reduction_bytes = sw->spec->reduction_buffer_bytes};
         event_init(&sw->port[p].advance, switch_on_advance);
         sw->port[p].advance.spare = p;
-        sw->port[p].multicast_tags = (guint32)sw->spec->multicast_tags;
-        sw->port[p].reduction_tags = (guint32)sw->spec->reduction_tags;
-        sw->port[p].reduction_bytes = sw->spec->reduction_buffer_bytes;
     }
 }
 
@@ -123,6 +122,7 @@ void switch_clear(Switch *sw)
     g_free(sw->out);
     g_free(sw->in);
     g_free(sw->freed);
+    g_aligned_free(sw->inbox);
     g_free(sw->port);
     g_free(sw->port_k);
     munmap(sw->record, sw->record_max * sizeof *sw->record);
@@ -342,9 +342,7 @@ void switch_take(Switch *sw, Link *from, guint32 port)
 {
     link_set_sink(from, NULL, &sw->port[port], port);
     link_set_early(from, switch_early, SWITCH_EARLY);
-    from->listed = &sw->freed[port];
-    for (unsigned v = 0; v < VCS; v++)
-        link_set_freed(from, (Vc)v, from->freed[v]);
+    link_list_freed(from, &sw->freed[port]);
     from->vc[VC_CREQ].arrive.fire = switch_on_request;
     from->vc[VC_RSP].arrive.fire = switch_on_answer;
 }
@@ -354,6 +352,8 @@ void switch_send(Switch *sw, Link *to, guint32 port)
     to->source_node = sw;
     to->source_port = port;
     to->ingress = sw->freed;
+    to->inbox = &sw->inbox[port];
+    inbox_init(to->inbox);
     link_set_lanes(to, switch_on_timer, 0, to);
     to->settle = switch_settle;
 }

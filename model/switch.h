@@ -91,7 +91,8 @@ typedef struct McEnd {
 
 typedef struct {
     struct Switch *sw;
-    Link **route;         /* of the same number among their GPUs': GPU g's at g * step */
+    Link **route;         /* of the same number among their GPUs': GPU g's at g * step, */
+    Inbox *inbox;         /* and theirs */
     guint32 step;
     PacketRing wait;      /* requests that a replication or a missing tag holds up, in order */
     SimTime busy_until_ps;
@@ -112,6 +113,7 @@ typedef struct Switch {
     guint32 id, gpus, links, ports; /* links: of each GPU here; port = gpu * links + k */
     Link **out, **in;               /* by port */
     LinkFreed *freed;               /* likewise: what leaves frees the buffers of `in` */
+    Inbox *inbox;                   /* likewise, of `out` */
     guint8 *port_k;                 /* by port: its number among the links of its GPU here */
     guint16 beats[32];              /* crossbar cycles of a packet, by flits */
     SwitchPort *port;
