@@ -144,9 +144,9 @@ static guint32 switch_record_take(Switch *sw)
     do
         index = (index + 1) & (size - 1);
     while (G_UNLIKELY(sw->record[index].what != 0));
-    sw->record_at = index;
+    __builtin_prefetch(&sw->record[(index + 16) & (size - 1)], 1); /* it was used long ago */
     sw->records_used++;
-    return index;
+    return sw->record_at = index;
 }
 
 /* ---- multicast: tags, records, rounds */

@@ -180,6 +180,8 @@ static inline __attribute__((always_inline)) guint32 txn_take_turn(TxnPool *pool
     guint32 at = brief->at & (brief->size - 1);
     while (G_UNLIKELY(txn_is_used(pool, TXN_BRIEF + at, multicasts)))
         at = (at + 1) & (brief->size - 1);
+    if (!multicasts) /* with many GPUs it was used long ago */
+        __builtin_prefetch(txn_store(pool, TXN_BRIEF + ((at + 8) & (brief->size - 1))), 1);
     brief->at = at + 1;
     pool->used++;
     return TXN_BRIEF + at;
