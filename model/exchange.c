@@ -58,7 +58,7 @@ void exchange_credit_first(Link *link, Vc v, guint32 flits, guint64 batch)
     LinkCredits *book = link->freed[v];
     guint64 *next = &book->vc[v].next;
     if (*next == LINK_BOOK_CLOSED) {
-        guint64 now = sim_now_ps(link->far_sim) >> link->credit_shift; /* some were freed a little before */
+        guint64 now = sim_now_ps(link->far_sim) >> book->shift; /* some were freed a little before */
         *next = now > LINK_BATCHES / 4 ? now - LINK_BATCHES / 4 : 0;
         OpenBook open = {link, v};
         g_array_append_val(domain->open, open);
@@ -169,7 +169,7 @@ static void exchange_link(ExchangePair *pair, Link *link, guint near)
     link->odd |= LINK_FAR;
     link->book = link_credits_new(link, 2);
     for (guint i = 0; i < 2; i++) {
-        link->book[i].shift = link->credit_shift;
+        link->book[i].shift = link->credit->shift;
         link->book[i].vc[VC_CREQ].next = link->book[i].vc[VC_RSP].next = LINK_BOOK_CLOSED;
     }
     for (unsigned v = 0; v < VCS; v++)

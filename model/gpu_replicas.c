@@ -112,9 +112,7 @@ static ALWAYS_INLINE guint32 replicas_send_run(Replicas *run, gboolean leaves, g
         sent_ps[n++] = simfine_to_ps(free_at);
         free_at = end;
         credits -= (gint32)flits;
-        LinkCount *count = link_count(up, packet.kind);
-        count->packets += packet_count(packet);
-        count->flits += flits;
+        link_count_packet(up, packet);
         if (leaves) {
             exchange_packet(up->domain, up, packet, at_ps);
         } else {

@@ -151,7 +151,6 @@ struct Link {
     LinkVc vc[VCS];          /* of who receives */
     LinkFreed freed;
     LinkFreed *listed;       /* where switches look for that, or NULL */
-    guint32 credit_shift;    /* LinkCredit.shift */
     guint32 switch_port;     /* at whichever end is a switch: addressee of letters between domains */
     guint16 odd;             /* LINK_DRAINS, LINK_FAR: link_arrive() looks closer */
     guint16 more;            /* the packet after the one just taken comes along with it: link_goes_on() */
@@ -161,7 +160,6 @@ struct Link {
     LinkReturnRing credit_far[VCS]; /* those of batches out of reach, in order of time */
     LinkDrained drained;
     LinkRing far[VCS] __attribute__((aligned(64))); /* in flight to another domain, whose letters bring them here */
-    SimTime credit_delay_ps; /* LinkCredit.delay_ps, where the receiver looks */
     Sim *far_sim;
     LinkCredits *book;       /* two, for the domain of the far end: one to write, one on its way */
     LinkCredits *own_credit; /* unless they lie together with others' */
@@ -245,6 +243,12 @@ static inline void link_set_answers(Link *link, Link *answers) { link->answers =
 /* A packet joins its channel's queue at at_ps, as if it were pushed then by what happens on `from`'s channel. */
 void link_push_coming(Link *link, Packet packet, SimTime at_ps, const Link *from);
 static inline LinkCount *link_count(Link *link, guint32 kind) { return &link->count[link_count_at[kind]]; }
+static inline void link_count_packet(Link *link, Packet packet)
+{
+    LinkCount *count = link_count(link, packet.kind);
+    count->packets += packet_count(packet);
+    count->flits += packet.flits;
+}
 /* In its ring, the others are in a log. */
 static inline guint32 link_in_ring(const Link *link, unsigned v)
 {
@@ -285,7 +289,7 @@ static inline LinkCredits *link_freed(Link *link, Vc v)
 }
 void link_set_freed(Link *link, Vc v, LinkCredits *credits);
 void link_list_freed(Link *link, LinkFreed *listed); /* from now on there, too */
-/* Right after link_init(): its credits are kept in `credit` and `batches`, side by side with others'. */
+/* Right after link_init(): its credits are kept in `credit` and `batches` (zeroed), side by side with others'. */
 void link_place_credits(Link *link, LinkCredits *credit, LinkBatches *batches);
 static inline void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {

@@ -95,10 +95,11 @@ static inline void link_credit_add(Link *link, Vc v, guint32 flits, guint64 n)
 
 void link_credit_odd(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
+    guint64 n = at_ps >> link->freed[v]->shift;
     if (link->far_domain)
-        exchange_credit_first(link, v, flits, at_ps >> link->credit_shift);
+        exchange_credit_first(link, v, flits, n);
     else
-        link_credit_add(link, v, flits, at_ps >> link->credit_shift);
+        link_credit_add(link, v, flits, n);
 }
 
 /* Nobody waits for credits but for the first ones. */
@@ -146,7 +147,7 @@ void link_list_freed(Link *link, LinkFreed *listed)
 
 LinkCredits *link_credits_new(Link *link, guint n)
 {
-    LinkCredits *credits = g_aligned_alloc0(n, sizeof *credits + sizeof(LinkBatches), 64);
+    LinkCredits *credits = g_aligned_alloc0(n, sizeof *credits + sizeof(LinkBatches), G_ALIGNOF(LinkCredits));
     LinkBatches *batches = (LinkBatches *)(credits + n);
     for (guint i = 0; i < n; i++) {
         credits[i].batches = &batches[i];
@@ -158,8 +159,8 @@ LinkCredits *link_credits_new(Link *link, guint n)
 void link_place_credits(Link *link, LinkCredits *credit, LinkBatches *batches)
 {
     *credit = *link->credit;
-    *batches = *link->credit->batches;
     credit->batches = batches;
+    batches->link = link;
     g_aligned_free(link->own_credit);
     link->own_credit = NULL;
     link->credit = link->freed[VC_CREQ] = link->freed[VC_RSP] = credit;

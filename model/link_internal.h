@@ -181,7 +181,7 @@ static ALWAYS_INLINE SimTime link_next_join(const Link *link, guint64 *order)
 {
     const SimTime *first_ps = link->first_ps;
     SimTime at_ps = link->ring[VC_RSP].waiting < link->gate ? first_ps[LINK_LANE_REQUESTS] : SIMTIME_NEVER;
-    *order = at_ps == SIMTIME_NEVER ? 0 : link->request_order;
+    *order = at_ps == SIMTIME_NEVER ? 0 : link->request_order; /* in a line that a look without requests leaves alone */
     if (at_ps <= link->gate_open_ps) {
         at_ps = link->gate_open_ps;
         *order = 0;
@@ -201,13 +201,13 @@ static ALWAYS_INLINE void link_note_of(Link *link, gboolean inbox)
     guint8 ready = (guint8)((any_ps != SIMTIME_NEVER) << VC_RSP |
                             (first_ps[LINK_LANE_PUSHES] != SIMTIME_NEVER) << VC_CREQ);
     if (inbox && inbox_has_any(link->inbox)) {
-        gboolean timer = link->first_ps[LINK_LANE_TIMERS] <= link->inbox->first_ps;
-        at_ps = timer ? link->first_ps[LINK_LANE_TIMERS] : link->inbox->first_ps;
+        gboolean timer = first_ps[LINK_LANE_TIMERS] <= link->inbox->first_ps;
+        at_ps = timer ? first_ps[LINK_LANE_TIMERS] : link->inbox->first_ps;
         order = timer ? 0 : link_entry_order(inbox_first(link->inbox));
         ready = 1u << VC_CREQ | 1u << VC_RSP;
     }
-    if (link->first_ps[LINK_LANE_PUSHES] < at_ps) {
-        at_ps = link->first_ps[LINK_LANE_PUSHES];
+    if (first_ps[LINK_LANE_PUSHES] < at_ps) {
+        at_ps = first_ps[LINK_LANE_PUSHES];
         order = LINK_ORDER_PUSHED;
     }
     link->ready_ps = at_ps;

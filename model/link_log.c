@@ -102,9 +102,7 @@ static void link_run_log(Link *link, SimFine until)
         if (credits < (gint32)flits || replica_answer(packet.src) == REPLICA_BY_RECORD)
             break;
         credits -= (gint32)flits;
-        LinkCount *count = link_count(link, packet.kind);
-        count->packets += packet_count(packet);
-        count->flits += flits;
+        link_count_packet(link, packet);
         if (link_log_frees(link, entry))
             link_credits_free(link->ingress[entry.hold][VC_CREQ], VC_CREQ, flits, simfine_to_ps(free_at));
         free_at += flits * link->flit_time;

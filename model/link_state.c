@@ -49,8 +49,6 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     link->path = g_strdup(path);
     /* 16 B at rate_MBps * 1e6 B/s, in 1/65536 ps */
     link->flit_time = ((SimFine)FLIT_BYTES * 1000000u << SIMFINE_SHIFT) / spec->rate_MBps;
-    link->credit_delay_ps = spec->flight_ps;
-    link->credit_shift = g_bit_storage(spec->credit_batch_ps) - 1;
     link->replay_ps = spec->replay_ps;
     link->ahead_ps = (guint32)MIN(spec->commit_ahead_ps, spec->flight_ps / 2); /* credits need time to come back */
     link->drain_ps = MIN(spec->drain_ps, spec->flight_ps / 2);
@@ -66,8 +64,8 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     event_init(&link->send, link_on_send);
     sim_set_key(&link->send, number * LINK_KEYS + LINK_KEY_SEND);
     link->credit = link->own_credit = link_credits_new(link, 1);
-    link->credit->shift = link->credit_shift;
-    link->credit->delay_ps = (guint32)link->credit_delay_ps;
+    link->credit->shift = g_bit_storage(spec->credit_batch_ps) - 1;
+    link->credit->delay_ps = (guint32)spec->flight_ps;
     for (int v = 0; v < VCS; v++) {
         link->ring[v].credits = (gint32)credit_flits;
         link->credit->vc[v].due_ps = SIMTIME_NEVER;
@@ -85,7 +83,7 @@ void link_set_delay(Link *link, Vc vc, SimTime delay_ps)
     link->ring[vc].delay_ps = (guint32)delay_ps;
     guint32 least_ps = MIN(link->ring[VC_CREQ].delay_ps, link->ring[VC_RSP].delay_ps);
     /* at least 2: what joins at an instant does so behind this link's own event of it */
-    link->slack_ps = (guint32)CLAMP(link->credit_delay_ps, 2, MAX(least_ps, 2));
+    link->slack_ps = CLAMP(link->credit->delay_ps, 2, MAX(least_ps, 2));
 }
 
 void link_set_lanes(Link *link, LinkServe serve, guint32 gate, const Link *request_link)

@@ -70,6 +70,7 @@ typedef union { /* of a brief store */
 } TxnStore;
 G_STATIC_ASSERT(sizeof(TxnStore) == 8);
 #define TXN_STORE_FREE PACKET_TXN_MAX /* never given out */
+#define TXN_STORE_ONE(field) ((TxnStore){.field = 1}.bits) /* as PACKET_ONE() */
 #define TXN_STORE_PS_MASK (((guint64)1 << 42) - 1)
 /* What moves no bytes and is like many others needs no Txn. They have indices of their own, TXN_BRIEF and more, which
  * are given out in turn: what is taken and given back at about one time lies together.
@@ -189,7 +190,7 @@ static inline __attribute__((always_inline)) guint32 txn_take_turn(TxnPool *pool
 static inline __attribute__((always_inline)) guint32 txn_take_brief(TxnPool *pool, SimTime start_ps)
 {
     guint32 index = txn_take_turn(pool, FALSE);
-    txn_store(pool, index)->bits = (start_ps & TXN_STORE_PS_MASK) << 22 | TXN_NONE;
+    txn_store(pool, index)->bits = (start_ps & TXN_STORE_PS_MASK) * TXN_STORE_ONE(start_ps) | TXN_NONE;
     return index;
 }
 /* When it began, and it is free. */
