@@ -5,14 +5,9 @@
 #include "model/exchange.h"
 #include "model/gpu_replicas.h"
 #include "sim/domain.h"
+#include "sim/fetch.h"
 
 /* ---- its begin: what the other side wrote in the one before */
-
-static inline void fetch_lines(const void *from, guint lines)
-{
-    for (guint line = 0; line < lines; line++)
-        __builtin_prefetch((const char *)from + 64 * line, 1);
-}
 
 /* An answer that is only counted is so in line. */
 static ALWAYS_INLINE gboolean exchange_tell(Link *link, Packet packet, SimTime at_ps)

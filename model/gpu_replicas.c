@@ -4,6 +4,7 @@
 #include "model/gpu_replicas_join.h"
 
 #include "model/early.h"
+#include "sim/fetch.h"
 
 /* Nobody looks, nothing is broken, and no timer, request of another kind or one that has to be in time is in a lane.
  * apart: nor does anybody wait for what leaves it. */
@@ -289,11 +290,8 @@ void gpu_replicas_fetch(const Link *up)
 {
     const LinkRing *ring = &up->ring[VC_RSP];
     const LinkReadyRing *lane = &up->lane[LINK_LANE_REQUESTS];
-    const char *slot = (const char *)link_slot(ring, ring->wire), *request = (const char *)&lane->at[lane->head];
-    for (guint line = 0; line < 3; line++) {
-        __builtin_prefetch(slot + 64 * line);
-        __builtin_prefetch(request + 64 * line);
-    }
+    fetch_lines(link_slot(ring, ring->wire), 3);
+    fetch_lines(&lane->at[lane->head], 3);
 }
 
 gboolean gpu_settle_replicas(Link *up, SimTime now_ps) { return replicas_settle(up, now_ps, NULL); }
