@@ -59,7 +59,7 @@ static void fabric_build(Fabric *fabric)
             fabric->link_k[l] = (guint8)k;
         }
     guint32 gpus = (guint32)spec->system.gpus;
-    fabric->gpu = g_new0(Gpu, gpus);
+    fabric->gpu = g_aligned_alloc0(gpus, sizeof(Gpu), G_ALIGNOF(Gpu));
     fabric->sw = g_new0(Switch, per->n);
     fabric->link = link_array_new(2 * gpus * fabric->links);
     fabric->credit = g_aligned_alloc0(2 * gpus * fabric->links, sizeof(LinkCredits), G_ALIGNOF(LinkCredits));
@@ -156,7 +156,7 @@ void fabric_free(Fabric *fabric)
     g_aligned_free(fabric->credit);
     g_aligned_free(fabric->batches);
     g_aligned_free(fabric->port);
-    g_free(fabric->gpu);
+    g_aligned_free(fabric->gpu);
     g_free(fabric->sw);
     g_free(fabric->link_switch);
     g_free(fabric->link_k);

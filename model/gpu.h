@@ -152,34 +152,41 @@ typedef struct {
 struct Fabric;
 struct Sm;
 struct Cta;
+/* What packets look at lies in the first lines: fabrics may have hundreds. */
 typedef struct Gpu {
     struct Fabric *fabric;
     Sim *sim;
     const GpuSpec *spec;
-    GpuLimits limit;
-    guint16 id;
-    gboolean silent;           /* fault.gpu_silent: requests to it vanish */
-    guint8 hash_turn;          /* hash.h: its own numbering of links */
-    guint32 links;
     Link *up, *down;           /* by link: to and from the switches */
     GpuPort *port;             /* by link */
-    TxnPool txns;
-    GpuPipe pipe[GPU_PIPES];
-    SimFine local_free_at, local_byte_time;
-    Hbm hbm;
     Packet ack;                /* but for its requester and txn */
+    guint16 id;
+    gboolean silent;           /* fault.gpu_silent: requests to it vanish */
+
+    guint64 requests, served, stalls, hbm_bytes;
     Packet replica_answer[2][2]; /* [read][train], but for its McRecord, and the flits of what is read */
+
+    GpuLimits limit;
+    guint32 links;
+    guint8 hash_turn;          /* hash.h: its own numbering of links */
+    Hbm hbm;
+
+    TxnPool txns;
+    SimFine local_free_at, local_byte_time;
     SimFine host_free_at[2], host_byte_time; /* by GpuHostWay */
+    GpuPipe pipe[GPU_PIPES];
     struct CopyEngines *engines;             /* copy.h */
     struct Sm *sm;             /* sm.h */
     struct Cta *cta_head, *cta_tail; /* waiting for an SM */
     GpuOutQueue *out;                /* by SM modulo out_queues */
     FenceState fence;
     GpuFlows flows;
-    guint64 requests, local_requests, served, stalls, hbm_bytes, local_bytes;
-    guint64 dropped, host_in_bytes, host_out_bytes, engine_copies, engine_bytes, engine_packets;
+    guint64 local_requests, local_bytes, dropped, host_in_bytes, host_out_bytes;
+    guint64 engine_copies, engine_bytes, engine_packets;
     char *path;
-} Gpu;
+} __attribute__((aligned(64))) Gpu;
+G_STATIC_ASSERT(G_STRUCT_OFFSET(Gpu, requests) == 64 && G_STRUCT_OFFSET(Gpu, limit) == 128 &&
+                G_STRUCT_OFFSET(Gpu, txns) == 320);
 extern const StatRow gpu_stats[];
 
 typedef struct {

@@ -9,9 +9,11 @@
 #define MODEL_INBOX_H
 
 #include "model/packet.h"
+#include "sim/fetch.h"
 #include "sim/simtime.h"
 
 #define INBOX_SPANS 8u
+#define INBOX_FETCH_LINES 8u
 typedef struct {
     Packet packet;
     guint64 key; /* the low half of the ps, and then the order among those of the same time */
@@ -52,6 +54,12 @@ static inline const InboxEntry *inbox_first(const Inbox *inbox)
 static inline SimTime inbox_entry_ps(const InboxEntry *entry, SimTime from_ps)
 {
     return from_ps + (guint32)((guint32)(entry->key >> 32) - (guint32)from_ps);
+}
+
+/* The span behind that of the first one is put in order soon: it, or most of it. */
+static inline void inbox_fetch(const Inbox *inbox)
+{
+    fetch_lines(&inbox->entry[(inbox_slot(inbox, inbox->first_ps) + 1) % INBOX_SPANS * inbox->size], INBOX_FETCH_LINES);
 }
 
 /* Behind the others of its span, which is in reach. */

@@ -133,6 +133,11 @@ struct Link {
     guint32 gate;            /* answers in the queue that hold requests up */
     guint32 in_time;         /* requests in the lane that must be served when it is time */
 
+    Event send;              /* only where no arrival would bring us back in time: link_settle() */
+    Inbox *inbox;            /* packets of many other links that will join */
+    guint32 drained_below[VCS];  /* call `drained` when the queue gets shorter than this; 0: never */
+    LinkLog *log;            /* see model/link_log.h; NULL: none */
+
     LinkReadyRing lane[LINK_LANES];
     guint64 request_order;   /* of a request among what happens when it arrives */
     LinkServe serve;
@@ -140,11 +145,6 @@ struct Link {
     guint32 source_port;     /* number of this link at the sending node */
     guint16 log_gpu;         /* whose packets of the log leave here, */
     guint16 log_member;      /* and which one of those who follow it this is */
-
-    Event send;              /* only where no arrival would bring us back in time: link_settle() */
-    Inbox *inbox;            /* packets of many other links that will join */
-    guint32 drained_below[VCS];  /* call `drained` when the queue gets shorter than this; 0: never */
-    LinkLog *log;            /* see model/link_log.h; NULL: none */
 
     LinkCount count[LINK_COUNTS]; /* by the sender: see link_count() */
 
@@ -178,8 +178,8 @@ struct Link {
 LINK_LINE(ring, 1);
 LINK_LINE(source_node, 2);
 LINK_LINE(ready_ps, 3);
-LINK_LINE(lane, 4);
-LINK_LINE(send, 6);
+LINK_LINE(send, 4); /* as CALENDAR_FETCH_LINES says */
+LINK_LINE(lane, 5);
 LINK_LINE(count, 7);
 LINK_LINE(vc, 11);
 extern const StatRow link_stats[];

@@ -231,10 +231,12 @@ static ALWAYS_INLINE void link_settle_lanes_by(Link *link, gboolean inbox, LinkS
 static ALWAYS_INLINE void link_settle_inbox_by(Link *link, LinkServe serve, LinkEarly tell, SimTime now_ps)
 {
     SimTime until_ps = now_ps + link->ahead_ps;
-    if (inbox_has_any(link->inbox) && link->first_ps[LINK_LANE_TIMERS] == SIMTIME_NEVER)
+    if (inbox_has_any(link->inbox) && link->first_ps[LINK_LANE_TIMERS] == SIMTIME_NEVER) {
+        inbox_fetch(link->inbox);
         link_settle_inbox(link, tell, until_ps, sim_order(link->sim, until_ps));
-    else
+    } else {
         link_settle_lanes_by(link, TRUE, serve, tell, now_ps);
+    }
 }
 
 /* Late pushes before limit_ps are taken in. */
