@@ -51,13 +51,6 @@ static ALWAYS_INLINE gboolean switch_early_here(void *node, Link *from, Packet p
     return TRUE;
 }
 
-/* Fetches what a request will need: its own memory is read while the link is seen to. */
-static inline void gpu_target_prefetch(const Gpu *gpu, Packet packet)
-{
-    if (packet.kind < PACKET_MC_WRITE && (!packet.plain || packet.kind != PACKET_WRITE))
-        __builtin_prefetch(txn_at(&gpu->fabric->gpu[packet.src].txns, packet.txn), 1);
-}
-
 /* What depends on nothing but the port makes no event when it arrives: replicas, and loads and stores of memory in L2
  * that move no bytes; and acknowledgements whose time alone matters (gpu_set_answers_early). */
 static ALWAYS_INLINE gboolean gpu_early_here(void *node, Link *from, Packet packet, SimTime at_ps)
@@ -69,7 +62,6 @@ static ALWAYS_INLINE gboolean gpu_early_here(void *node, Link *from, Packet pack
     gboolean plain = packet.kind < PACKET_MC_WRITE ? packet.plain : replica_answer(packet.src) != REPLICA_BY_RECORD;
     if (!plain)
         return FALSE;
-    gpu_target_prefetch(node, packet);
     from->answers->mixed |= packet.kind < PACKET_MC_WRITE;
     link_push_lane(from->answers, LINK_LANE_REQUESTS, packet_unheld(packet), at_ps); /* not LINK_IN_TIME */
     return TRUE;

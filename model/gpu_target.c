@@ -9,6 +9,7 @@
 #include "model/early.h"
 #include "model/gpu_acks.h"
 #include "model/gpu_replicas.h"
+#include "sim/fetch.h"
 
 SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps)
 {
@@ -183,6 +184,13 @@ static inline void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimT
         gpu_serve(gpu, link, packet, now_ps);
     else
         link_push_request(up, packet, now_ps, TRUE);
+}
+
+/* Fetches what a request will need: its own memory is read while the link is seen to. */
+static inline void gpu_target_prefetch(const Gpu *gpu, Packet packet)
+{
+    if (packet.kind < PACKET_MC_WRITE && (!packet.plain || packet.kind != PACKET_WRITE))
+        fetch_lines(txn_at(&gpu->fabric->gpu[packet.src].txns, packet.txn), 1);
 }
 
 static void gpu_target_on_request(Event *event, SimTime now_ps)

@@ -19,9 +19,9 @@ static inline guint32 link_credits_take(LinkCredits *credits, Vc v, guint64 n)
 
 void link_collect_credits(Link *link, Vc v, SimTime at_ps)
 {
-    LinkCredit *credit = &link->credit->vc[v];
+    LinkCredits *credits = link->credit;
+    LinkCredit *credit = &credits->vc[v];
     LinkReturnRing *far = &link->credit_far[v];
-    const LinkCredits *credits = link->credit;
     guint64 end = at_ps > credits->delay_ps ? (at_ps - credits->delay_ps) >> credits->shift : 0;
     credit->due_ps = SIMTIME_NEVER;
     while (credit->full) {
@@ -30,7 +30,7 @@ void link_collect_credits(Link *link, Vc v, SimTime at_ps)
             credit->due_ps = link_batch_ps(credits, n);
             break;
         }
-        link->ring[v].credits += (gint32)link_credits_take(link->credit, v, n);
+        link->ring[v].credits += (gint32)link_credits_take(credits, v, n);
     }
     credit->next = MAX(credit->next, end);
     while (G_UNLIKELY(far->count) && link_return_peek(far)->at_ps <= at_ps) {

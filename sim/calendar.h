@@ -22,9 +22,9 @@
 #define CALENDAR_BUCKETS_SHIFT 14
 #define CALENDAR_BUCKETS (1u << CALENDAR_BUCKETS_SHIFT) /* 1.05 us: most of a fabric's delays */
 #define CALENDAR_MASK (CALENDAR_BUCKETS - 1)
-#define CALENDAR_FETCH_LINES 5u
 #define CALENDAR_WORDS (CALENDAR_BUCKETS / 64)
 #define CALENDAR_SUMMARY (CALENDAR_WORDS / 64)
+#define CALENDAR_FETCH_LINES 5u /* of what an event is about, its own the last one */
 
 /* Event.place */
 #define CALENDAR_PLACE_IDLE 0u

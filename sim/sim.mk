@@ -4,7 +4,8 @@ libfanout_core_la_SOURCES += \
 	sim/calendar.h \
 	sim/domain.c \
 	sim/domain.h \
-	sim/event.h sim/fetch.h \
+	sim/event.h \
+	sim/fetch.h \
 	sim/foreign.h \
 	sim/kernel.h \
 	sim/kernel_systemc.cpp \
