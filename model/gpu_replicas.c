@@ -1,18 +1,19 @@
 /* The port of a GPU that answers replicas, and does little else: what link_settle_lanes() does, decision by decision
  * and replica by replica, without what only others need. In the steady state of a multicast that is most of what a
  * fabric does. Anything else ends it, and goes the usual way. */
-#include "model/gpu_replicas_join.h"
+#include "model/gpu_replicas_send.h"
 
-#include "model/early.h"
 #include "sim/fetch.h"
 
-/* Nobody looks, nothing is broken, and no timer, request of another kind or one that has to be in time is in a lane.
+/* Nobody looks, nothing is broken, and no timer, request of another kind or one that has to be in time is in a lane;
+ * and if the port is blocked, it is its own requests alone that lack credits.
  * apart: nor does anybody wait for what leaves it. */
 static ALWAYS_INLINE gboolean replicas_can_run(const Link *up, const Gpu *gpu, gboolean apart)
 {
     gboolean odd = up->rare & ~LINK_LEAVES || gpu->fabric->probe || gpu->silent || up->ahead_ps;
-    guint32 others = up->down | up->blocked | up->in_time | up->mixed | up->lane[LINK_LANE_TIMERS].count;
-    guint32 waits = apart ? up->someone_waits : up->drained_below[VC_RSP];
+    guint32 others = up->down | up->in_time | up->mixed | up->lane[LINK_LANE_TIMERS].count;
+    guint32 waits = apart ? up->someone_waits | up->blocked : up->drained_below[VC_RSP];
+    odd |= up->blocked && up->ring[VC_RSP].waiting;
     return !odd && (others | waits) == 0 && up->ring[VC_RSP].wire == up->ring[VC_RSP].head;
 }
 
@@ -30,14 +31,6 @@ static ALWAYS_INLINE gboolean replicas_may_block(const Replicas *run, unsigned v
  * all is done; to leave the rest to others. */
 typedef enum { REPLICAS_GO_ON, REPLICAS_OTHER, REPLICAS_DONE, REPLICAS_END } ReplicasNext;
 
-/* Nobody collects credits meanwhile. */
-static ALWAYS_INLINE void replicas_note_credits(Replicas *run)
-{
-    const Link *up = run->up;
-    gboolean waits = up->ring[VC_CREQ].waiting && up->ring[VC_CREQ].credits < link_front_flits(up, VC_CREQ, FALSE);
-    run->short_until_ps = waits ? up->credit->vc[VC_CREQ].due_ps : 0;
-}
-
 /* Anything else has been done; whether it may go on. */
 static ALWAYS_INLINE ReplicasNext replicas_again(Replicas *run)
 {
@@ -45,99 +38,7 @@ static ALWAYS_INLINE ReplicasNext replicas_again(Replicas *run)
     return replicas_can_run(run->up, run->gpu, run->share != NULL) ? REPLICAS_GO_ON : REPLICAS_END;
 }
 
-/* A LinkEarly: all that this loop sends is an answer of a replica. */
-static ALWAYS_INLINE gboolean replicas_tell(void *node, Link *up, Packet packet, SimTime at_ps)
-{
-    return switch_count_here(((SwitchPort *)node)->sw, up, packet, at_ps);
-}
-
-/* It is the turn of the port's own requests: one goes, if nobody waits for that; or they yield from now on, since no
- * more credits have come. */
-static ALWAYS_INLINE gboolean replicas_send_own(Replicas *run)
-{
-    Link *up = run->up;
-    LinkRing *own = &up->ring[VC_CREQ];
-    LinkSlot *slot = link_slot(own, own->wire);
-    if (up->someone_waits)
-        return FALSE;
-    if (own->credits < slot->packet.flits) { /* as link_serve_short() */
-        if (up->ring[VC_RSP].waiting == 0 || !link_collect_due(up, VC_CREQ, simfine_to_ps(up->free_at)))
-            return FALSE;
-        replicas_note_credits(run);
-        if (own->credits < slot->packet.flits)
-            return TRUE;
-    }
-    own->waiting--;
-    link_wire_first(up, own, VC_CREQ, slot, link_early_asked, up->free_at);
-    replicas_note_credits(run);
-    return TRUE;
-}
-
-/* The answer that waits first goes; FALSE: it lacks credits, or is no answer of a replica. */
-static gboolean replicas_send_one(Replicas *run)
-{
-    Link *up = run->up;
-    LinkRing *ring = run->ring;
-    SimFine start = up->free_at;
-    LinkSlot *slot = link_slot(ring, ring->wire);
-    if (ring->credits < (gint32)slot->packet.flits || !packet_is_counted(slot->packet))
-        return FALSE;
-    ring->waiting--;
-    run->sent_ps[++run->sent] = simfine_to_ps(start);
-    link_wire_first(up, ring, VC_RSP, slot, replicas_tell, start);
-    return TRUE;
-}
-
-/* Answers go one after the other, `most` of them up to `until` (the first one: first_until): replicas_send_one() with
- * the port's state in registers. It ends where anything is out of the ordinary. leaves: the domain. How many. */
-static ALWAYS_INLINE guint32 replicas_send_run(Replicas *run, gboolean leaves, guint32 most, SimFine first_until,
-                                               SimFine until)
-{
-    Link *up = run->up;
-    LinkRing *ring = run->ring;
-    Switch *sw = ((SwitchPort *)up->sink_node)->sw;
-    SimTime *sent_ps = &run->sent_ps[run->sent + 1];
-    LinkCredits *freed = up->credit;
-    SimFine free_at = up->free_at;
-    gint32 credits = ring->credits;
-    guint32 n = 0, wire = ring->wire;
-    for (SimFine limit = first_until; n < most && free_at <= limit; limit = until) {
-        Packet packet = link_slot(ring, wire + n)->packet;
-        McRecord *record = &sw->record[packet.txn];
-        guint32 flits = packet.flits;
-        SimFine end = free_at + flits * up->flit_time;
-        SimTime at_ps = simfine_to_ps(end) + ring->delay_ps;
-        if (G_UNLIKELY(credits < (gint32)flits || !packet_is_counted(packet)) ||
-            (!leaves && (record->odd || !link_credits_reach(freed, VC_RSP, at_ps))))
-            break;
-        sent_ps[n++] = simfine_to_ps(free_at);
-        free_at = end;
-        credits -= (gint32)flits;
-        link_count_packet(up, packet);
-        if (leaves) {
-            exchange_packet(up->domain, up, packet, at_ps);
-        } else {
-            __builtin_prefetch(&sw->record[link_slot(ring, wire + n)->packet.txn], 1);
-            link_credits_note(freed, VC_RSP, flits, at_ps);
-            switch_count_record(sw, record, up, packet, at_ps);
-        }
-    }
-    if (n == 0)
-        return 0;
-    guint32 first = link_slot(ring, wire)->packet.flits;
-    if (!leaves)
-        link_credits_announce(freed, VC_RSP, simfine_to_ps(up->free_at + first * up->flit_time) + ring->delay_ps);
-    up->free_at = free_at;
-    up->last_vc = VC_RSP;
-    ring->credits = credits;
-    ring->waiting -= n;
-    ring->head = ring->wire = wire + n;
-    link_ring_lap(ring, ring->waiting);
-    run->sent += n;
-    return n;
-}
-
-/* Decisions up to limit_ps, of what waits now: what joins meanwhile does so behind it. */
+/* Decisions up to limit_ps, of what waits now: what joins meanwhile, but for what is staged, does so behind it. */
 static ALWAYS_INLINE ReplicasNext replicas_send(Replicas *run, SimTime limit_ps)
 {
     Link *up = run->up;
@@ -150,32 +51,65 @@ static ALWAYS_INLINE ReplicasNext replicas_send(Replicas *run, SimTime limit_ps)
     for (;;) {
         gboolean own = up->ring[VC_CREQ].waiting != 0, turn = own && up->last_vc != VC_CREQ;
         SimFine own_from = own ? simfine_from_ps(MAX(run->short_until_ps, 1) - 1) : G_MAXUINT64; /* does not yield */
-        SimFine until = MIN(limit, own_from), first_until = turn ? until : limit;
-        guint32 most = MIN(ring->waiting, REPLICAS_RUN - run->sent), sent;
-        most = MIN(most, ring->mask + 1 - (ring->wire & ring->mask)); /* link_ring_lap() looks at the array's end */
-        if (up->rare)
-            sent = replicas_send_run(run, TRUE, most, first_until, until);
-        else
-            sent = replicas_send_run(run, FALSE, most, first_until, until);
-        if (own && sent + turn >= 2)
-            up->starved = 1u << VC_CREQ; /* as link_yields() */
-        if (up->free_at > limit || run->sent == REPLICAS_RUN)
+        SimFine until = MIN(limit, own_from), first_until = turn || replicas_joins_later(run) ? until : limit;
+        guint32 idle, sent = replicas_send_some(run, first_until, until, &idle);
+        if (own && sent) {
+            if (sent + turn >= 2 || idle)
+                up->starved = 1u << VC_CREQ; /* as link_yields() */
+            up->credit_stalls += idle - (idle && up->blocked);
+            up->blocked = FALSE;
+        }
+        if (up->free_at > limit)
             return REPLICAS_GO_ON;
         if (ring->waiting == 0) /* what joins by then goes first */
             return own ? REPLICAS_OTHER : REPLICAS_GO_ON;
+        if (run->sent == REPLICAS_RUN) {
+            if (!run->stages)
+                return REPLICAS_GO_ON;
+            run->sent = 0;
+        }
         turn = own && up->last_vc != VC_CREQ;
+        if (own && replicas_joins_later(run) &&
+            replicas_staged_joins(run, link_slot(ring, ring->wire)) > own_from) {
+            if (!replicas_own_alone(run))
+                return REPLICAS_OTHER;
+            continue;
+        }
         if (turn && up->free_at > own_from) {
             if (!replicas_send_own(run))
                 return REPLICAS_OTHER;
             continue;
         }
+        if (sent && run->stages) /* what is staged follows, or the array begins anew */
+            continue;
+        if (replicas_joins_later(run))
+            return REPLICAS_OTHER;
+        if (run->stages && ring->credits < (gint32)link_slot(ring, ring->wire)->packet.flits &&
+            link_stage_collect(up, VC_RSP, up->free_at))
+            continue;
         if (!replicas_send_one(run))
             return REPLICAS_OTHER;
+        run->staged = MIN(run->staged, ring->waiting);
         if (turn)
             up->starved = 1u << VC_CREQ;
         if (ring->wire != ring->head) /* the far end was not told of it */
             return REPLICAS_END;
     }
+}
+
+/* What is staged and has not joined by the next decision, which others make, joins one by one. */
+static ReplicasNext replicas_unstage(Replicas *run, ReplicasNext next, SimTime limit_ps)
+{
+    Link *up = run->up;
+    LinkRing *ring = run->ring;
+    guint32 staged[VCS] = {[VC_RSP] = run->staged};
+    run->staged = 0;
+    if (replicas_staged_joins(run, link_slot(ring, ring->wire + ring->waiting - 1)) < up->free_at)
+        return next;
+    link_note_of(up, FALSE); /* who is told that a request has left may look at the port */
+    link_unstage(up, staged, up->free_at, limit_ps);
+    link_note_of(up, FALSE);
+    return next == REPLICAS_END ? next : replicas_again(run);
 }
 
 /* A packet joins its queue, and may go at once. */
@@ -235,7 +169,11 @@ static ReplicasNext replicas_go_on(Replicas *run, SimTime now_ps)
     guint64 order, now_order = sim_order(up->sim, now_ps);
     SimTime join_ps = link_next_join(up, &order), push_ps = up->first_ps[LINK_LANE_PUSHES];
     SimTime first_ps = MIN(join_ps, push_ps);
-    if (up->free_at <= simfine_from_ps(MIN(first_ps, now_ps)) && link_waits(up))
+    if (up->blocked && up->retry_ps <= MIN(first_ps, now_ps)) {
+        link_unblock(up, up->retry_ps);
+        return REPLICAS_GO_ON;
+    }
+    if (!up->blocked && up->free_at <= simfine_from_ps(MIN(first_ps, now_ps)) && link_waits(up))
         return REPLICAS_GO_ON;
     if (push_ps < join_ps)
         order = LINK_ORDER_PUSHED;
@@ -246,6 +184,43 @@ static ReplicasNext replicas_go_on(Replicas *run, SimTime now_ps)
     if (push_ps < join_ps)
         return replicas_join_free(run, VC_CREQ, link_lane_pop(up, LINK_LANE_PUSHES).packet, push_ps);
     return replicas_join_one(run, join_ps);
+}
+
+/* Up to limit_ps: what joins, what leaves. As long as answers are too few to hold up requests, what joins is taken in
+ * first, since it joins whatever leaves; else what waits leaves first, since that lets requests in. */
+static ALWAYS_INLINE ReplicasNext replicas_round(Replicas *run, SimTime limit_ps, SimTime now_ps)
+{
+    Link *up = run->up;
+    LinkRing *ring = run->ring;
+    SimTime before_now_ps = MAX(now_ps, 1) - 1;
+    guint32 room = replicas_stage_room(run);
+    run->staged = 0;
+    run->stages = room != 0;
+    if (room) {
+        run->staged_ps = MIN(limit_ps, before_now_ps);
+        run->staged = replicas_stage(run, room, run->staged_ps);
+        gboolean all = run->staged < room;
+        if (!all) {
+            limit_ps = link_slot_joins_ps(link_slot(ring, ring->wire + ring->waiting - 1), run->staged_ps);
+            run->staged_ps = limit_ps;
+        }
+        if (up->blocked && run->staged == 0)
+            return replicas_go_on(run, now_ps);
+        ReplicasNext next = replicas_send(run, limit_ps);
+        if (run->staged)
+            next = replicas_unstage(run, next, limit_ps);
+        if (next == REPLICAS_OTHER)
+            return replicas_decide_other(run, now_ps);
+        return next == REPLICAS_GO_ON && all ? replicas_go_on(run, now_ps) : next;
+    }
+    if (up->blocked)
+        return replicas_go_on(run, now_ps);
+    ReplicasNext next = replicas_send(run, limit_ps);
+    SimTime before_ps = (MAX(up->free_at, 1) - 1) >> SIMFINE_SHIFT; /* the next decision */
+    replicas_join_run(run, MIN(MIN(limit_ps, before_ps), before_now_ps));
+    if (next == REPLICAS_OTHER)
+        return replicas_decide_other(run, now_ps);
+    return next == REPLICAS_GO_ON ? replicas_go_on(run, now_ps) : next;
 }
 
 static ALWAYS_INLINE gboolean replicas_settle(Link *up, SimTime now_ps, GpuShare *share)
@@ -261,25 +236,17 @@ static ALWAYS_INLINE gboolean replicas_settle(Link *up, SimTime now_ps, GpuShare
     run.share = share;
     run.served = 0;
     run.stalls = 0;
-    run.told = FALSE;
     run.freed_ps = 0;
     run.hbm = (ReplicasHbm){.end_ps = 0};
     const LinkReadyRing *answers = &up->lane[LINK_LANE_ANSWERS];
-    run.last_ps = answers->count ? link_ready_nth(answers, answers->count - 1)->at_ps : 0;
+    const SimTime last_ps = answers->count ? link_ready_nth(answers, answers->count - 1)->at_ps : 0;
+    run.last_ps = last_ps;
     ReplicasNext next = REPLICAS_GO_ON;
     replicas_note_credits(&run);
-    while (next == REPLICAS_GO_ON) {
-        SimTime limit_ps = MIN(up->first_ps[LINK_LANE_PUSHES], now_ps);
-        next = replicas_send(&run, limit_ps);
-        SimTime before_ps = (MAX(up->free_at, 1) - 1) >> SIMFINE_SHIFT; /* the next decision */
-        replicas_join_run(&run, MIN(MIN(limit_ps, before_ps), MAX(now_ps, 1) - 1));
-        if (next == REPLICAS_OTHER)
-            next = replicas_decide_other(&run, now_ps);
-        else if (next == REPLICAS_GO_ON)
-            next = replicas_go_on(&run, now_ps);
-    }
+    while (next == REPLICAS_GO_ON)
+        next = replicas_round(&run, MIN(up->first_ps[LINK_LANE_PUSHES], now_ps), now_ps);
     link_note_of(up, FALSE);
-    if (run.told && !share) /* a window's end looks anyway */
+    if (answers->count && link_ready_nth(answers, 0)->at_ps >= last_ps && !share) /* a window's end looks anyway */
         link_see_to(up);
     *(share ? &share->served : &gpu->served) += run.served;
     *(share ? &share->stalls : &gpu->stalls) += run.stalls;

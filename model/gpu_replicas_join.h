@@ -22,11 +22,13 @@ typedef struct {
     LinkRing *ring;           /* of answers */
     GpuShare *share;          /* NULL: this thread has the GPU */
     guint32 served, stalls;
-    gboolean told;            /* something has come into the lane of answers, which was empty */
     SimTime last_ps;          /* when the last one in that lane joins */
     ReplicasHbm hbm;
     SimTime freed_ps;         /* the first credits of requests that are not announced; 0: none */
     SimTime short_until_ps;   /* the port's own requests lack credits, and none come before */
+    gboolean stages;          /* what joins is taken in first, and then sent: replicas_stage() */
+    guint32 staged;           /* so many of the last ones in the queue: LinkSlot.due says when each joins, */
+    SimTime staged_ps;        /* none later than then */
     guint32 waited, sent;     /* answers: when a run began, and those that have left in it, */
     guint32 left;             /* those of them that replicas_count_peak() has counted */
     SimTime sent_ps[REPLICAS_RUN + 1]; /* when, from 1 on; 0: when the gate opened before */
@@ -65,13 +67,13 @@ static ALWAYS_INLINE gboolean replicas_ask_hbm(Replicas *run, Packet answer, gui
     if (G_UNLIKELY(at_ps >= run->hbm.end_ps))
         replicas_hbm_epoch(run, at_ps);
     run->hbm.bytes += bytes;
-    guint32 operand = (answer.kind == PACKET_MC_OPERAND) & (bytes != 0), first = operand & (lane->count == 0);
+    guint32 operand = (answer.kind == PACKET_MC_OPERAND) & (bytes != 0);
+    guint64 none = (guint64)operand - 1;
     SimTime ready_ps = MAX(at_ps + run->hbm.wait_ps + simfine_to_ps(bytes * run->gpu->hbm.byte_time), run->last_ps);
     *link_ready_push(lane) = (LinkReady){ready_ps, answer};
     lane->count -= 1 - operand;
-    run->last_ps += (ready_ps - run->last_ps) & -(guint64)operand;
-    run->told |= (gboolean)first;
-    up->first_ps[LINK_LANE_ANSWERS] = first ? ready_ps : up->first_ps[LINK_LANE_ANSWERS];
+    run->last_ps = MAX(run->last_ps, ready_ps & ~none);
+    up->first_ps[LINK_LANE_ANSWERS] = MIN(up->first_ps[LINK_LANE_ANSWERS], ready_ps | none);
     return (gboolean)operand;
 }
 
@@ -125,6 +127,46 @@ static ALWAYS_INLINE SimTime replicas_open_ps(const Replicas *run, gint32 leave)
     if (leave <= 0)
         return run->sent_ps[0];
     return leave <= (gint32)run->sent ? run->sent_ps[leave] : SIMTIME_NEVER;
+}
+
+/* Answers that the queue can take, whenever others leave: none of them holds up requests, lacks credits, or makes it
+ * longer than ever. */
+static ALWAYS_INLINE guint32 replicas_stage_room(const Replicas *run)
+{
+    const Link *up = run->up;
+    const LinkRing *ring = run->ring;
+    guint32 credits = !run->share ? G_MAXUINT32 : ring->credits > 0 ? (guint32)ring->credits >> PACKET_FLITS_BITS : 0;
+    guint32 most = MIN(MIN(up->gate - 1, credits), (guint32)MIN(up->queue_peak, G_MAXUINT32));
+    guint32 slots = ring->mask + 1 - (ring->wire + ring->waiting - ring->head);
+    return most > ring->waiting ? MIN(most - ring->waiting, slots) : 0;
+}
+
+/* What joins the queue up to until_ps, `room` at most, is taken in, each with its time: decisions before that are made
+ * afterwards. How many. */
+static ALWAYS_INLINE guint32 replicas_stage(Replicas *run, guint32 room, SimTime until_ps)
+{
+    Link *up = run->up;
+    LinkRing *ring = run->ring;
+    SimTime first_ps = up->first_ps[LINK_LANE_REQUESTS], open_ps = up->gate_open_ps;
+    guint32 joined = 0;
+    while (joined < room) {
+        SimTime request_ps = MAX(first_ps, open_ps);
+        SimTime answer_ps = up->first_ps[LINK_LANE_ANSWERS], at_ps = MIN(request_ps, answer_ps);
+        guint32 now = 1;
+        Packet answer;
+        if (at_ps > until_ps)
+            break;
+        if (answer_ps == at_ps)
+            answer = link_lane_pop(up, LINK_LANE_ANSWERS).packet;
+        else
+            now = replicas_serve(run, &first_ps, at_ps, &answer);
+        *link_slot(ring, ring->wire + ring->waiting) = (LinkSlot){answer, (guint32)at_ps};
+        ring->waiting += now;
+        joined += now;
+    }
+    up->first_ps[LINK_LANE_REQUESTS] = first_ps;
+    replicas_tell_served(run);
+    return joined;
 }
 
 /* What joins the queue up to until_ps: requests are served, answers come from HBM. */

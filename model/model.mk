@@ -25,7 +25,7 @@ libfanout_core_la_SOURCES += \
 	model/gpu.h \
 	model/gpu_acks.c \
 	model/gpu_acks.h model/gpu_brief.h \
-	model/gpu_replicas.c model/gpu_replicas.h model/gpu_replicas_join.h \
+	model/gpu_replicas.c model/gpu_replicas.h model/gpu_replicas_join.h model/gpu_replicas_send.h \
 	model/gpu_target.c model/gpu_touch.c \
 	model/guest.c \
 	model/guest.h \
