@@ -194,33 +194,30 @@ static ALWAYS_INLINE ReplicasNext replicas_round(Replicas *run, SimTime limit_ps
     LinkRing *ring = run->ring;
     SimTime before_now_ps = MAX(now_ps, 1) - 1;
     guint32 room = replicas_stage_room(run);
+    gboolean all = TRUE; /* that joins up to limit_ps has been taken in */
     run->staged = 0;
     run->stages = room != 0;
     if (room) {
         run->staged_ps = MIN(limit_ps, before_now_ps);
         run->staged = replicas_stage(run, room, run->staged_ps);
-        gboolean all = run->staged < room;
+        all = run->staged < room;
         if (!all) {
             limit_ps = link_slot_joins_ps(link_slot(ring, ring->wire + ring->waiting - 1), run->staged_ps);
             run->staged_ps = limit_ps;
         }
-        if (up->blocked && run->staged == 0)
-            return replicas_go_on(run, now_ps);
-        ReplicasNext next = replicas_send(run, limit_ps);
-        if (run->staged)
-            next = replicas_unstage(run, next, limit_ps);
-        if (next == REPLICAS_OTHER)
-            return replicas_decide_other(run, now_ps);
-        return next == REPLICAS_GO_ON && all ? replicas_go_on(run, now_ps) : next;
     }
-    if (up->blocked)
+    if (up->blocked && run->staged == 0)
         return replicas_go_on(run, now_ps);
     ReplicasNext next = replicas_send(run, limit_ps);
-    SimTime before_ps = (MAX(up->free_at, 1) - 1) >> SIMFINE_SHIFT; /* the next decision */
-    replicas_join_run(run, MIN(MIN(limit_ps, before_ps), before_now_ps));
+    if (room == 0) {
+        SimTime before_ps = (MAX(up->free_at, 1) - 1) >> SIMFINE_SHIFT; /* the next decision */
+        replicas_join_run(run, MIN(MIN(limit_ps, before_ps), before_now_ps));
+    } else if (run->staged) {
+        next = replicas_unstage(run, next, limit_ps);
+    }
     if (next == REPLICAS_OTHER)
         return replicas_decide_other(run, now_ps);
-    return next == REPLICAS_GO_ON ? replicas_go_on(run, now_ps) : next;
+    return next == REPLICAS_GO_ON && all ? replicas_go_on(run, now_ps) : next;
 }
 
 static ALWAYS_INLINE gboolean replicas_settle(Link *up, SimTime now_ps, GpuShare *share)
@@ -246,7 +243,7 @@ static ALWAYS_INLINE gboolean replicas_settle(Link *up, SimTime now_ps, GpuShare
     while (next == REPLICAS_GO_ON)
         next = replicas_round(&run, MIN(up->first_ps[LINK_LANE_PUSHES], now_ps), now_ps);
     link_note_of(up, FALSE);
-    if (answers->count && link_ready_nth(answers, 0)->at_ps >= last_ps && !share) /* a window's end looks anyway */
+    if (answers->count && up->first_ps[LINK_LANE_ANSWERS] >= last_ps && !share) /* a window's end looks anyway */
         link_see_to(up);
     *(share ? &share->served : &gpu->served) += run.served;
     *(share ? &share->stalls : &gpu->stalls) += run.stalls;
