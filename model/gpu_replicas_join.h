@@ -13,6 +13,7 @@
 typedef struct {
     SimTime end_ps, wait_ps;
     guint64 epoch, bytes;
+    SimFine byte_time;
 } ReplicasHbm;
 
 typedef struct {
@@ -59,21 +60,28 @@ static G_GNUC_NO_INLINE void replicas_hbm_epoch(Replicas *run, SimTime at_ps)
     hbm->wait_ps = hbm_about_ps(&run->gpu->hbm, 0, at_ps) - at_ps + run->gpu->spec->dram_ps;
 }
 
-/* An answer from HBM comes into its lane if it is an operand, TRUE: no branch, nobody could predict whether. */
-static ALWAYS_INLINE gboolean replicas_ask_hbm(Replicas *run, Packet answer, guint32 bytes, SimTime at_ps)
+/* The answer to a replica comes from HBM: into its lane if it is an operand, TRUE; no branch, nobody could predict
+ * whether. The lane is hardly ever empty. */
+static ALWAYS_INLINE gboolean replicas_ask_hbm(Replicas *run, Packet packet, Packet answer, SimTime at_ps)
 {
     Link *up = run->up;
     LinkReadyRing *lane = &up->lane[LINK_LANE_ANSWERS];
+    const guint32 bytes = gpu_replica_hbm_bytes(packet);
     if (G_UNLIKELY(at_ps >= run->hbm.end_ps))
         replicas_hbm_epoch(run, at_ps);
     run->hbm.bytes += bytes;
-    guint32 operand = (answer.kind == PACKET_MC_OPERAND) & (bytes != 0);
-    guint64 none = (guint64)operand - 1;
-    SimTime ready_ps = MAX(at_ps + run->hbm.wait_ps + simfine_to_ps(bytes * run->gpu->hbm.byte_time), run->last_ps);
-    *link_ready_push(lane) = (LinkReady){ready_ps, answer};
-    lane->count -= 1 - operand;
-    run->last_ps = MAX(run->last_ps, ready_ps & ~none);
-    up->first_ps[LINK_LANE_ANSWERS] = MIN(up->first_ps[LINK_LANE_ANSWERS], ready_ps | none);
+    guint32 operand = packet.kind >> 1 & (bytes != 0); /* as gpu_replica_answer() knows a read */
+    SimTime last_ps = run->last_ps;
+    SimTime ready_ps = MAX(at_ps + run->hbm.wait_ps + simfine_to_ps(bytes * run->hbm.byte_time), last_ps);
+    if (G_UNLIKELY(lane->count == 0)) { /* as link_ready_push() */
+        lane->head = 0;
+        up->first_ps[LINK_LANE_ANSWERS] = operand ? ready_ps : SIMTIME_NEVER;
+    }
+    if (G_UNLIKELY(lane->count == lane->capacity))
+        link_ready_grow(lane);
+    *link_ready_nth(lane, lane->count) = (LinkReady){ready_ps, answer};
+    lane->count += operand;
+    run->last_ps = operand ? ready_ps : last_ps;
     return (gboolean)operand;
 }
 
@@ -106,7 +114,7 @@ static ALWAYS_INLINE guint32 replicas_serve(Replicas *run, SimTime *first_ps, Si
     *answer = gpu_replica_answer(run->gpu, packet);
     if (replica_answer(packet.src) != REPLICA_FROM_HBM)
         return 1;
-    return !replicas_ask_hbm(run, *answer, gpu_replica_hbm_bytes(packet), at_ps);
+    return !replicas_ask_hbm(run, packet, *answer, at_ps);
 }
 
 /* The queue as it was at at_ps, when an answer had joined: `joined` of them since the run began. */
@@ -148,8 +156,9 @@ static ALWAYS_INLINE guint32 replicas_stage(Replicas *run, guint32 room, SimTime
     Link *up = run->up;
     LinkRing *ring = run->ring;
     SimTime first_ps = up->first_ps[LINK_LANE_REQUESTS], open_ps = up->gate_open_ps;
-    guint32 joined = 0;
-    while (joined < room) {
+    const guint32 behind = ring->wire + ring->waiting, end = behind + room;
+    guint32 at = behind;
+    while (at != end) {
         SimTime request_ps = MAX(first_ps, open_ps);
         SimTime answer_ps = up->first_ps[LINK_LANE_ANSWERS], at_ps = MIN(request_ps, answer_ps);
         guint32 now = 1;
@@ -160,13 +169,13 @@ static ALWAYS_INLINE guint32 replicas_stage(Replicas *run, guint32 room, SimTime
             answer = link_lane_pop(up, LINK_LANE_ANSWERS).packet;
         else
             now = replicas_serve(run, &first_ps, at_ps, &answer);
-        *link_slot(ring, ring->wire + ring->waiting) = (LinkSlot){answer, (guint32)at_ps};
-        ring->waiting += now;
-        joined += now;
+        *link_slot(ring, at) = (LinkSlot){answer, (guint32)at_ps};
+        at += now;
     }
+    ring->waiting += at - behind;
     up->first_ps[LINK_LANE_REQUESTS] = first_ps;
     replicas_tell_served(run);
-    return joined;
+    return at - behind;
 }
 
 /* What joins the queue up to until_ps: requests are served, answers come from HBM. */
