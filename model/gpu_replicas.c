@@ -234,7 +234,7 @@ static ALWAYS_INLINE gboolean replicas_settle(Link *up, SimTime now_ps, GpuShare
     run.served = 0;
     run.stalls = 0;
     run.freed_ps = 0;
-    run.hbm = (ReplicasHbm){.byte_time = gpu->hbm.byte_time};
+    run.hbm = (ReplicasHbm){.end_ps = 0};
     const LinkReadyRing *answers = &up->lane[LINK_LANE_ANSWERS];
     const SimTime last_ps = answers->count ? link_ready_nth(answers, answers->count - 1)->at_ps : 0;
     run.last_ps = last_ps;

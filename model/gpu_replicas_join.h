@@ -13,7 +13,6 @@
 typedef struct {
     SimTime end_ps, wait_ps;
     guint64 epoch, bytes;
-    SimFine byte_time;
 } ReplicasHbm;
 
 typedef struct {
@@ -72,14 +71,12 @@ static ALWAYS_INLINE gboolean replicas_ask_hbm(Replicas *run, Packet packet, Pac
     run->hbm.bytes += bytes;
     guint32 operand = packet.kind >> 1 & (bytes != 0); /* as gpu_replica_answer() knows a read */
     SimTime last_ps = run->last_ps;
-    SimTime ready_ps = MAX(at_ps + run->hbm.wait_ps + simfine_to_ps(bytes * run->hbm.byte_time), last_ps);
-    if (G_UNLIKELY(lane->count == 0)) { /* as link_ready_push() */
+    SimTime ready_ps = MAX(at_ps + run->hbm.wait_ps + simfine_to_ps(bytes * run->gpu->hbm.byte_time), last_ps);
+    if (G_UNLIKELY(lane->count == 0)) { /* and so no link_ready_push(), which asks that without a branch */
         lane->head = 0;
         up->first_ps[LINK_LANE_ANSWERS] = operand ? ready_ps : SIMTIME_NEVER;
     }
-    if (G_UNLIKELY(lane->count == lane->capacity))
-        link_ready_grow(lane);
-    *link_ready_nth(lane, lane->count) = (LinkReady){ready_ps, answer};
+    *link_ready_behind(lane) = (LinkReady){ready_ps, answer};
     lane->count += operand;
     run->last_ps = operand ? ready_ps : last_ps;
     return (gboolean)operand;

@@ -157,13 +157,18 @@ static inline guint32 ring_lap(guint32 count, guint32 capacity)
         guint32 at = ring->head + n;                                                                  \
         return &ring->at[at - (at >= ring->capacity ? ring->capacity : 0)];                           \
     }                                                                                                 \
-    /* Where the next one goes; there is room. */                                                     \
-    static inline Type *prefix##_tail(Name *ring)                                                     \
+    /* Behind the last one; if there is none, the head is the array's. */                             \
+    static inline Type *prefix##_behind(Name *ring)                                                   \
     {                                                                                                 \
         if (G_UNLIKELY(ring->count == ring->capacity))                                                \
             prefix##_grow(ring);                                                                      \
-        ring->head &= -(guint32)(ring->count != 0); /* no branch: nobody could predict it */           \
         return prefix##_nth(ring, ring->count);                                                       \
+    }                                                                                                 \
+    /* Where the next one goes; there is room. */                                                     \
+    static inline Type *prefix##_tail(Name *ring)                                                     \
+    {                                                                                                 \
+        ring->head &= -(guint32)(ring->count != 0); /* no branch: nobody could predict it */          \
+        return prefix##_behind(ring);                                                                 \
     }                                                                                                 \
     static inline Type *prefix##_push(Name *ring)                                                     \
     {                                                                                                 \
