@@ -52,7 +52,7 @@ static inline Packet gpu_acks_answer(const Gpu *gpu, guint32 src, guint32 head, 
 static ALWAYS_INLINE gboolean gpu_acks_join(Gpu *gpu, guint32 link, Packet request, guint64 merge_max,
                                             GpuAckState state, Packet *answer)
 {
-    guint32 src = request.src;
+    guint32 src = packet_src(request);
     GpuAcks *acks = &gpu->port[link].acks;
     GpuAckMore *more = &acks->more[src];
     const TxnPool *pool = &gpu->fabric->gpu[src].txns;
@@ -79,7 +79,7 @@ static ALWAYS_INLINE gboolean gpu_acks_join(Gpu *gpu, guint32 link, Packet reque
 static ALWAYS_INLINE gboolean gpu_acks_take(Gpu *gpu, guint32 link, Packet request, guint64 merge_max, SimTime at_ps,
                                             Packet *answer)
 {
-    guint32 src = request.src;
+    guint32 src = packet_src(request);
     GpuAcks *acks = &gpu->port[link].acks;
     GpuAckState state = gpu_acks_state(acks, src);
     if (state != GPU_ACK_NONE)
@@ -99,7 +99,7 @@ static ALWAYS_INLINE gboolean gpu_acks_expire(Gpu *gpu, guint32 link, Packet tim
     if (G_UNLIKELY(timer.txn == TXN_NONE))
         return FALSE;
     GpuAcks *acks = &gpu->port[link].acks;
-    guint32 src = timer.src, first = timer.txn;
+    guint32 src = packet_src(timer), first = timer.txn;
     GpuAckState state = gpu_acks_state(acks, src);
     gpu_acks_change(acks, src, state, GPU_ACK_NONE);
     if (state == GPU_ACK_MORE) {

@@ -258,6 +258,8 @@ void gpu_replicas_fetch(const Link *up)
     fetch_lines(&lane->at[lane->head], 3);
 }
 
+/* At the begin of a cache line, or, wherever other code puts it, large multicasts take up to 3 % longer. */
+__attribute__((aligned(64)))
 gboolean gpu_settle_replicas(Link *up, SimTime now_ps) { return replicas_settle(up, now_ps, NULL); }
 
 gboolean gpu_settle_replicas_apart(Link *up, SimTime last_ps, GpuShare *share)

@@ -93,7 +93,7 @@ static ALWAYS_INLINE gboolean gpu_acknowledge(Gpu *gpu, guint32 link, Packet pac
 {
     if (!packet.plain)
         gpu_write_bytes(gpu, packet, now_ps);
-    return gpu_acks_take(gpu, link, packet, gpu_merge_max(gpu, link, packet.src, now_ps), now_ps, answer);
+    return gpu_acks_take(gpu, link, packet, gpu_merge_max(gpu, link, packet_src(packet), now_ps), now_ps, answer);
 }
 
 /* A replica of a multicast request: this GPU's own mapping says where in its memory it goes. */

@@ -73,6 +73,11 @@ static inline Packet packet_new(PacketKind kind, guint32 txn, guint32 train, gui
                             HOLD_NONE * PACKET_ONE(hold)};
 }
 
+/* `src` and `dst`, for who has many of them: of fields of 9 and 10 bits compilers make 16-bit words, with constants
+ * that processors take long to decode. */
+static inline guint32 packet_src(Packet packet) { return (guint32)(packet.bits / PACKET_ONE(src)) & 0x1ffu; }
+static inline guint32 packet_dst(Packet packet) { return (guint32)(packet.bits / PACKET_ONE(dst)) & 0x3ffu; }
+
 static inline Vc packet_vc(const Packet *packet)
 {
     return packet->kind >= PACKET_READ_RSP ? VC_RSP : VC_CREQ;
@@ -85,7 +90,7 @@ static inline gboolean packet_is_counted(Packet packet)
 /* Where a unicast packet goes: `dst` of a request, `src` of an answer, without a branch. */
 static inline guint32 packet_target(Packet packet, gboolean request)
 {
-    guint64 dst = packet.dst, src = packet.src, chosen = -(guint64)(request != 0);
+    guint64 dst = packet_dst(packet), src = packet_src(packet), chosen = -(guint64)(request != 0);
     return (guint32)((dst & chosen) | (src & ~chosen));
 }
 const char *packet_kind_name(PacketKind kind);
@@ -123,8 +128,13 @@ static inline guint16 replica_pack(guint8 answer_flits, ReplicaAnswer answer)
 {
     return (guint16)(answer_flits | (guint32)answer << 5);
 }
-static inline guint8 replica_answer_flits(guint16 src) { return src & 0x1fu; }
-static inline ReplicaAnswer replica_answer(guint16 src) { return (ReplicaAnswer)(src >> 5); }
+static inline guint32 replica_answer_flits(guint32 src) { return src & 0x1fu; }
+static inline ReplicaAnswer replica_answer(guint32 src) { return (ReplicaAnswer)(src >> 5); }
+/* Of a replica that is not answered by its record. */
+static inline gboolean replica_from_hbm(Packet packet)
+{
+    return (packet.bits & ((guint64)REPLICA_FROM_HBM << 5) * PACKET_ONE(src)) != 0;
+}
 
 /* A FIFO of fixed-size entries in one array. It starts over at the array's head whenever it runs empty, so that a short
  * queue stays in the same few cache lines, and each lap goes round in little more than what the one before left: a lap

@@ -263,7 +263,7 @@ static gboolean switch_serve(Switch *sw, guint32 p, Packet packet, SimTime now_p
         switch_route(sw, p, packet, now_ps);
         return TRUE;
     }
-    guint32 mcid = packet.dst; /* multicast requests carry their MCID as destination */
+    guint32 mcid = packet_dst(packet); /* multicast requests carry their MCID as destination */
     const McEntry *entry = mcid < sw->table.spec->entries ? &sw->table.entry[mcid] : NULL;
     if (!entry || !entry->valid) {
         sw->invalid_mcid++; /* INVALID_MCRID_ERR: never sent by a fabric that checks its objects */

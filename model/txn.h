@@ -27,7 +27,6 @@ struct Txn { /* one cache line */
     guint32 word_mask;   /* which 4 B words of the line are touched, from `offset`'s line on */
     union {
         struct {
-            guint32 bytes : 9; /* span from `offset`: a line's part, or up to 256 B from a copy engine or of a train */
             guint32 kind : 3;  /* PacketKind of the request */
             guint32 type : 6;  /* NumericType of reductions and atomics */
             guint32 op : 8;    /* NumericOp, TXN_ATOM_* */
@@ -35,6 +34,7 @@ struct Txn { /* one cache line */
             guint32 state : 2; /* 0: in order; else a TxnFault */
             guint32 train : 1; /* two packets */
             guint32 spare : 1;
+            guint32 bytes : 9; /* span from `offset`: a line's part, or up to 256 B from a copy engine or of a train */
         };
         guint32 what;          /* all of these */
     };
