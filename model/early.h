@@ -59,7 +59,7 @@ static ALWAYS_INLINE gboolean gpu_early_here(void *node, Link *from, Packet pack
         gpu_answer_early(node, from, packet, at_ps);
         return TRUE;
     }
-    gboolean plain = packet.kind < PACKET_MC_WRITE ? packet.plain : replica_answer(packet.src) != REPLICA_BY_RECORD;
+    gboolean plain = packet.kind < PACKET_MC_WRITE ? packet.plain : replica_answer(packet) != REPLICA_BY_RECORD;
     if (!plain)
         return FALSE;
     from->answers->mixed |= packet.kind < PACKET_MC_WRITE;

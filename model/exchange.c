@@ -26,7 +26,7 @@ void replica_box_open(LinkDomain *domain, guint32 port, SimTime at_ps)
 void exchange_leave(const Link *link, Vc v, Packet packet, SimTime at_ps)
 {
     if (v == VC_CREQ && link->answers) {
-        gboolean plain = packet.kind >= PACKET_MC_WRITE && replica_answer(packet.src) != REPLICA_BY_RECORD;
+        gboolean plain = packet.kind >= PACKET_MC_WRITE && replica_answer(packet) != REPLICA_BY_RECORD;
         ReplicaBox *box = exchange_replicas(link);
         if (box && plain) {
             exchange_replica(box, link, packet, at_ps);

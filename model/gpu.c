@@ -232,6 +232,7 @@ static ALWAYS_INLINE guint32 gpu_take_txn(Gpu *gpu, const GpuRequest *request, S
 static ALWAYS_INLINE Packet gpu_prepare_multicast(Gpu *gpu, const GpuRequest *request, SimTime start_ps)
 {
     guint32 train = request->train & 1u, back = 1u + train + (request->bytes + FLIT_BYTES - 1u) / FLIT_BYTES;
+    g_assert(request->bytes); /* as the loop for replicas takes for granted */
     ReplicaAnswer answer = request->bytes % FLIT_BYTES == 0 ? mcobject_answer(request->object) : REPLICA_BY_RECORD;
     guint32 index = gpu_take_brief(gpu, request, answer, start_ps);
     if (G_UNLIKELY(index == TXN_NONE))

@@ -5,7 +5,7 @@
 #include "model/fabric.h"
 #include "model/link_internal.h"
 
-/* The answer to a replica goes into the port's queue, TRUE, or will later, FALSE. */
+/* The answer to a replica goes into the port's queue, TRUE, or will later, FALSE. hbm_bytes: 0 from L2. */
 static inline gboolean gpu_answer_replica(Gpu *gpu, guint32 link, Packet answer, guint32 hbm_bytes, SimTime at_ps)
 {
     if (hbm_bytes == 0)
@@ -18,13 +18,16 @@ static inline gboolean gpu_answer_replica(Gpu *gpu, guint32 link, Packet answer,
     return FALSE;
 }
 
-/* What answers a replica, without a branch: nobody could predict whether it is a read. */
+/* 1 or 0, without a branch: nobody could predict whether a replica is a read. */
 G_STATIC_ASSERT((PACKET_MC_READ & 2) && !((PACKET_MC_WRITE | PACKET_MC_RED) & 2));
+static ALWAYS_INLINE guint32 gpu_replica_is_read(Packet packet) { return packet.kind >> 1 & 1; }
+
+/* What answers a replica. */
 static ALWAYS_INLINE Packet gpu_replica_answer(const Gpu *gpu, Packet packet)
 {
     const guint64 kept = (Packet){.txn = PACKET_TXN_MAX}.bits;
-    guint64 read = packet.kind >> 1 & 1;
-    guint64 flits = replica_answer_flits(packet.src) & -read;
+    guint64 read = gpu_replica_is_read(packet);
+    guint64 flits = replica_answer_flits(packet) & -read;
     return (Packet){.bits = gpu->replica_answer[read][packet.train].bits | (packet.bits & kept) |
                             flits * PACKET_ONE(flits)};
 }
@@ -32,13 +35,13 @@ static ALWAYS_INLINE Packet gpu_replica_answer(const Gpu *gpu, Packet packet)
 /* What HBM moves for a replica that says that it is not in L2. */
 static ALWAYS_INLINE guint32 gpu_replica_hbm_bytes(Packet packet)
 {
-    return (replica_answer_flits(packet.src) - packet_count(packet)) * FLIT_BYTES;
+    return (replica_answer_flits(packet) - packet_count(packet)) * FLIT_BYTES;
 }
 
 static inline gboolean gpu_answer_plain(Gpu *gpu, guint32 link, Packet packet, SimTime at_ps, Packet *answer)
 {
     *answer = gpu_replica_answer(gpu, packet);
-    if (G_LIKELY(replica_answer(packet.src) != REPLICA_FROM_HBM))
+    if (G_LIKELY(replica_answer(packet) != REPLICA_FROM_HBM))
         return TRUE;
     return gpu_answer_replica(gpu, link, *answer, gpu_replica_hbm_bytes(packet), at_ps);
 }

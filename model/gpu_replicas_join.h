@@ -69,7 +69,7 @@ static ALWAYS_INLINE gboolean replicas_ask_hbm(Replicas *run, Packet packet, Pac
     if (G_UNLIKELY(at_ps >= run->hbm.end_ps))
         replicas_hbm_epoch(run, at_ps);
     run->hbm.bytes += bytes;
-    guint32 operand = packet.kind >> 1 & 1; /* as gpu_replica_answer() knows a read */
+    guint32 operand = gpu_replica_is_read(packet);
     SimTime last_ps = run->last_ps;
     SimTime ready_ps = MAX(at_ps + run->hbm.wait_ps + simfine_to_ps(bytes * run->gpu->hbm.byte_time), last_ps);
     if (G_UNLIKELY(lane->count == 0)) { /* and so no link_ready_push(), which asks that without a branch */
@@ -109,7 +109,7 @@ static ALWAYS_INLINE guint32 replicas_serve(Replicas *run, SimTime *first_ps, Si
         link_credits_free(run->freed, VC_CREQ, packet.flits, at_ps);
     }
     *answer = gpu_replica_answer(run->gpu, packet);
-    if (!replica_from_hbm(packet))
+    if (replica_answer(packet) != REPLICA_FROM_HBM)
         return 1;
     return !replicas_ask_hbm(run, packet, *answer, at_ps);
 }
@@ -155,9 +155,10 @@ static ALWAYS_INLINE guint32 replicas_stage(Replicas *run, guint32 room, SimTime
     SimTime first_ps = up->first_ps[LINK_LANE_REQUESTS], open_ps = up->gate_open_ps;
     const guint32 behind = ring->wire + ring->waiting, end = behind + room;
     guint32 at = behind;
-    if (run->hbm.end_ps == 0 && first_ps <= until_ps &&
-        replica_from_hbm(link_ready_peek(&up->lane[LINK_LANE_REQUESTS])->packet))
-        replicas_hbm_epoch(run, MAX(first_ps, open_ps)); /* here it can be predicted */
+    const SimTime begin_ps = MAX(first_ps, open_ps);
+    if (run->hbm.end_ps == 0 && begin_ps <= until_ps &&
+        replica_answer(link_ready_peek(&up->lane[LINK_LANE_REQUESTS])->packet) == REPLICA_FROM_HBM)
+        replicas_hbm_epoch(run, begin_ps); /* here it can be predicted */
     while (at != end) {
         SimTime request_ps = MAX(first_ps, open_ps);
         SimTime answer_ps = up->first_ps[LINK_LANE_ANSWERS], at_ps = MIN(request_ps, answer_ps);

@@ -100,7 +100,7 @@ static ALWAYS_INLINE gboolean gpu_acknowledge(Gpu *gpu, guint32 link, Packet pac
 static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
     Fabric *fabric = gpu->fabric;
-    if (replica_answer(packet.src) != REPLICA_BY_RECORD) {
+    if (replica_answer(packet) != REPLICA_BY_RECORD) {
         Packet plain;
         if (gpu_answer_plain(gpu, link, packet, now_ps, &plain))
             link_push(&gpu->up[link], plain, now_ps);

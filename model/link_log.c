@@ -99,7 +99,7 @@ static void link_run_log(Link *link, SimFine until)
     for (; n != end && free_at <= until; n++) {
         Packet entry = log->at[n & log->mask], packet = packet_unheld(link_log_packet_to(link, entry));
         guint32 flits = packet.flits;
-        if (credits < (gint32)flits || replica_answer(packet.src) == REPLICA_BY_RECORD)
+        if (credits < (gint32)flits || replica_answer(packet) == REPLICA_BY_RECORD)
             break;
         credits -= (gint32)flits;
         link_count_packet(link, packet);

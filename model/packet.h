@@ -128,13 +128,8 @@ static inline guint16 replica_pack(guint8 answer_flits, ReplicaAnswer answer)
 {
     return (guint16)(answer_flits | (guint32)answer << 5);
 }
-static inline guint32 replica_answer_flits(guint32 src) { return src & 0x1fu; }
-static inline ReplicaAnswer replica_answer(guint32 src) { return (ReplicaAnswer)(src >> 5); }
-/* Of a replica that is not answered by its record. */
-static inline gboolean replica_from_hbm(Packet packet)
-{
-    return (packet.bits & ((guint64)REPLICA_FROM_HBM << 5) * PACKET_ONE(src)) != 0;
-}
+static inline guint32 replica_answer_flits(Packet packet) { return packet_src(packet) & 0x1fu; }
+static inline ReplicaAnswer replica_answer(Packet packet) { return (ReplicaAnswer)(packet_src(packet) >> 5); }
 
 /* A FIFO of fixed-size entries in one array. It starts over at the array's head whenever it runs empty, so that a short
  * queue stays in the same few cache lines, and each lap goes round in little more than what the one before left: a lap

@@ -210,11 +210,11 @@ static G_GNUC_NO_INLINE void switch_open_detail(Switch *sw, guint32 index, guint
 static Packet switch_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry, SimTime now_ps)
 {
     guint32 index = switch_record_take(sw), members = entry->n_members, read = packet.kind == PACKET_MC_READ;
-    guint32 detailed = replica_answer(packet.src) == REPLICA_BY_RECORD, silent = sw->fabric->n_silent != 0;
+    guint32 detailed = replica_answer(packet) == REPLICA_BY_RECORD, silent = sw->fabric->n_silent != 0;
     McRecord *record = &sw->record[index];
     record->last = RECORD_LAST(now_ps, 0);
     record->what = members * (RECORD_ONE(count) | RECORD_ONE(members)) | packet.txn * RECORD_ONE(txn) |
-                   p * RECORD_ONE(port) | replica_answer_flits(packet.src) * RECORD_ONE(answer_flits) |
+                   p * RECORD_ONE(port) | replica_answer_flits(packet) * RECORD_ONE(answer_flits) |
                    packet.train * RECORD_ONE(train) | read * RECORD_ONE(read) |
                    (detailed | silent) * RECORD_ONE(detailed) | ((detailed & read) | silent) * RECORD_ONE(odd);
     if (G_UNLIKELY(detailed || silent))
@@ -244,7 +244,7 @@ static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const 
 
 static inline void switch_route(Switch *sw, guint32 p, Packet packet, SimTime now_ps)
 {
-    guint32 to = packet_vc(&packet) == VC_CREQ ? packet.dst : packet.src;
+    guint32 to = packet_target(packet, packet_vc(&packet) == VC_CREQ);
     PROBE_POINT(sw->fabric, PROBE_ROUTE, sw->path, &packet, now_ps);
     packet.hold = p & HOLD_NONE;
     link_push(sw->out[to * sw->links + sw->port_k[p]], packet, now_ps);

@@ -40,7 +40,7 @@ static void log_take(LogRun *run, guint32 p, Packet packet, SimTime at_ps)
 static Packet log_answer(Packet packet)
 {
     return (Packet){.txn = packet.txn, .kind = PACKET_MC_OPERAND, .hold = HOLD_NONE,
-                    .flits = replica_answer_flits(packet.src) & 0x1fu};
+                    .flits = replica_answer_flits(packet) & 0x1fu};
 }
 
 static void log_accept(void *node, Link *link, Packet packet, SimTime now_ps)
