@@ -29,10 +29,12 @@ static inline gboolean link_ring_is_full(const LinkRing *ring, guint32 waiting)
 {
     return ring->wire + waiting - ring->head == ring->mask + 1;
 }
-/* After each time that the head moves on: half of the array is enough where a quarter is used, and laps are short. */
+/* After each time that the head moves on: half of the array is enough where a quarter is used, and laps are short. But
+ * a port takes in ahead (replicas_stage()) no more than there are slots, and 16 would end many a round early. */
+#define LINK_RING_LEAST_SLOTS 64u
 static inline void link_ring_lap(LinkRing *ring, guint32 waiting)
 {
-    if (G_UNLIKELY((ring->head & ring->mask) == 0) && ring->mask > 16 &&
+    if (G_UNLIKELY((ring->head & ring->mask) == 0) && ring->mask >= LINK_RING_LEAST_SLOTS &&
         ring->wire + waiting - ring->head <= ring->mask / 4)
         ring->mask /= 2;
 }
