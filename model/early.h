@@ -17,11 +17,12 @@ static ALWAYS_INLINE void switch_count_record(Switch *sw, McRecord *record, cons
         reduction_end_later(sw, packet.txn);
 }
 
-/* An answer that is only counted needs no event, but for the last one. */
-static ALWAYS_INLINE gboolean switch_count_here(Switch *sw, Link *from, Packet packet, SimTime at_ps)
+/* An answer that is only counted needs no event, but for the last one. far: it comes from another domain, whose queue
+ * is not to be looked at. */
+static ALWAYS_INLINE gboolean switch_count_here(Switch *sw, Link *from, Packet packet, SimTime at_ps, gboolean far)
 {
     McRecord *record = &sw->record[packet.txn];
-    if (!(from->rare & LINK_LEAVES) && from->ring[VC_RSP].waiting) { /* another domain's queue is not to be looked at */
+    if (!far && from->ring[VC_RSP].waiting) {
         const LinkRing *ring = &from->ring[VC_RSP]; /* what the next one needs */
         __builtin_prefetch(&sw->record[link_slot(ring, ring->wire + 1)->packet.txn], 1);
     }

@@ -60,7 +60,7 @@ void exchange_credit_first(Link *link, Vc v, guint32 flits, guint64 batch)
     if (*next == LINK_BOOK_CLOSED) {
         guint64 now = sim_now_ps(link->far_sim) >> book->shift; /* some were freed a little before */
         *next = now > LINK_BATCHES / 4 ? now - LINK_BATCHES / 4 : 0;
-        OpenBook open = {link, v};
+        OpenBook open = {link, book, v};
         g_array_append_val(domain->open, open);
     }
     if (G_UNLIKELY(batch - *next >= LINK_BATCHES)) {

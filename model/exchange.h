@@ -62,6 +62,7 @@ typedef struct {
 
 typedef struct {
     Link *link;
+    LinkCredits *book;
     Vc vc;
 } OpenBook;
 
@@ -73,7 +74,8 @@ typedef struct LinkDomain {
     guint32 window;
     SimTime first_ps;        /* the earliest letter of this window takes effect */
     LateList late;           /* of this side's links */
-    GArray *open;            /* OpenBook: of credits freed in this window */
+    GArray *open;            /* OpenBook: of credits freed in this window, */
+    gboolean is_closed;      /* and their letters are written, for those freed so far */
 } LinkDomain;
 
 enum { EXCHANGE_GPUS, EXCHANGE_SWITCH, EXCHANGE_SIDES };

@@ -4,6 +4,7 @@
 #include "model/early.h"
 #include "model/exchange.h"
 #include "model/gpu_replicas.h"
+#include "model/link_internal.h"
 #include "sim/domain.h"
 #include "sim/fetch.h"
 
@@ -17,7 +18,7 @@ static ALWAYS_INLINE gboolean exchange_tell(Link *link, Packet packet, SimTime a
     if (!packet_is_counted(packet))
         return link_tell_early(link, packet, at_ps);
     return (link->early_kinds >> packet.kind & 1) &&
-           switch_count_here(((SwitchPort *)link->sink_node)->sw, link, packet, at_ps);
+           switch_count_here(((SwitchPort *)link->sink_node)->sw, link, packet, at_ps, TRUE);
 }
 
 static ALWAYS_INLINE void exchange_arrive(Link *link, Packet packet, SimTime at_ps)
@@ -65,22 +66,31 @@ static void exchange_deliver_replicas(ExchangePair *pair, Outbox *out, gboolean 
     g_array_set_size(out->ports, left);
 }
 
-#define LINES_AHEAD 4u /* what another processor may have is asked for so many links before */
+#define LINES_AHEAD 8u /* what another processor may have is asked for so many links before */
 
 /* What a letter of credits changes: the link's own account, and the book. */
 static void exchange_fetch_credits(const ExchangePair *pair, guint side, const LetterBox *box, guint32 i)
 {
+    if (i + 3 * LINES_AHEAD < box->n) {
+        const Link *link = pair->link[side][box->at[i + 3 * LINES_AHEAD].port];
+        fetch_lines(&link->source_node, 1);
+        fetch_lines(&link->book, 1);
+    }
     if (i + 2 * LINES_AHEAD < box->n) {
         const Letter *letter = &box->at[i + 2 * LINES_AHEAD];
         const Link *link = pair->link[side][letter->port];
-        fetch_lines(&link->book, 1);
+        fetch_lines(&link->book[letter->credit.book], 1);
         fetch_lines(link->credit, 1);
     }
     if (i + LINES_AHEAD < box->n) {
         const Letter *letter = &box->at[i + LINES_AHEAD];
         const Link *link = pair->link[side][letter->port];
-        fetch_lines(&link->book[letter->credit.book], 1);
-        fetch_lines(link->credit->batches, 2);
+        const LinkCredits *book = &link->book[letter->credit.book];
+        if (letter->credit.flits == 0) { /* its first batches, there and here */
+            guint32 batch = (guint32)link_batch_first(&book->vc[letter->credit.vc]) % LINK_BATCHES;
+            fetch_lines(book->batches->flits[batch], 2);
+            fetch_lines(link->credit->batches->flits[batch], 2);
+        }
     }
 }
 
@@ -109,12 +119,40 @@ static inline Outbox *exchange_outbox(ExchangePair *pair, guint side, guint32 wi
 }
 
 #define RECORDS_AHEAD 8u
+#define LINKS_AHEAD 16u
+
+static inline const Link *exchange_next_link(Link *const *link, const Letter *letter, guint32 left, guint32 ahead)
+{
+    gboolean other = left > ahead && letter[ahead].port != letter[ahead - 1].port;
+    return G_UNLIKELY(other) ? link[letter[ahead].port] : NULL;
+}
+
+/* What the letters of the next port need, each look for what the one before has brought: the link, the book that its
+ * credits go in, and of that the batch. */
+static ALWAYS_INLINE void exchange_fetch_links(Link *const *links, const Letter *letter, guint32 left, SimTime first_ps)
+{
+    const Link *link = exchange_next_link(links, letter, left, 3 * LINKS_AHEAD);
+    if (link) {
+        fetch_lines(&link->source_node, 1);
+        fetch_lines(&link->freed, 1);
+        fetch_lines(link->far, 1);
+    }
+    link = exchange_next_link(links, letter, left, 2 * LINKS_AHEAD);
+    if (link) {
+        fetch_lines(link->sink_node, 1);
+        fetch_lines(link->freed[VC_RSP], 1);
+    }
+    link = exchange_next_link(links, letter, left, LINKS_AHEAD);
+    if (link)
+        link_credits_fetch(link->freed[VC_RSP], first_ps + (SimTime)letter[LINKS_AHEAD].later_ps);
+}
 
 /* side: who gets them. Most letters to a switch are answers to replicas, each of which needs its record. */
 static ALWAYS_INLINE void exchange_deliver_packets(ExchangePair *pair, guint side, const LetterBox *box)
 {
     for (guint32 i = 0; i < box->n; i++) {
         const Letter *letter = &box->at[i];
+        exchange_fetch_links(pair->link[!side], letter, box->n - i, box->first_ps);
         if (side == EXCHANGE_SWITCH && i + RECORDS_AHEAD < box->n)
             __builtin_prefetch(&pair->sw->record[letter[RECORDS_AHEAD].packet.txn], 1);
         exchange_arrive(pair->link[!side][letter->port], letter->packet, box->first_ps + (SimTime)letter->later_ps);
@@ -168,6 +206,49 @@ static SimTime late_end(LateList *late)
     return late->next_ps;
 }
 
+/* One by one: a book has gone already in this window. */
+static void exchange_close_leaves(LinkDomain *domain, const OpenBook *open)
+{
+    LinkCredit *credit = &open->book->vc[open->vc];
+    while (credit->full) {
+        guint64 batch = link_batch_first(credit);
+        guint32 flits = link_credits_take(open->book, open->vc, batch);
+        exchange_credit(domain, open->link, open->vc, flits, 0, link_batch_ps(open->link->credit, batch));
+    }
+    credit->next = LINK_BOOK_CLOSED;
+}
+
+/* The other side empties it while this one writes the next, of both channels, which share cache lines. */
+static void exchange_close_book(LinkDomain *domain, const OpenBook *open)
+{
+    Link *link = open->link;
+    LinkCredit *credit = &open->book->vc[open->vc];
+    guint which = open->book == &link->book[1];
+    if (credit->full == 0) { /* all that was freed went by letters of its own */
+        credit->next = LINK_BOOK_CLOSED;
+        return;
+    }
+    exchange_credit(domain, link, open->vc, 0, which, link_batch_ps(link->credit, link_batch_first(credit)));
+    for (unsigned v = 0; v < VCS; v++)
+        link_set_freed(link, (Vc)v, &link->book[!which]);
+}
+
+/* Whoever frees some of a window's credits has done so. */
+static void exchange_close_books(LinkDomain *domain)
+{
+    for (guint i = 0; i < domain->open->len; i++) {
+        const OpenBook *open = &g_array_index(domain->open, OpenBook, i);
+        if (i + LINES_AHEAD < domain->open->len)
+            fetch_lines(open[LINES_AHEAD].book, 1);
+        if (G_UNLIKELY(domain->is_closed))
+            exchange_close_leaves(domain, open);
+        else
+            exchange_close_book(domain, open);
+    }
+    g_array_set_size(domain->open, 0);
+    domain->is_closed = TRUE;
+}
+
 /* If the switch is through with the window, what it has written for such ports. */
 static void exchange_deliver_apart(ExchangePair *pair)
 {
@@ -188,10 +269,8 @@ static void exchange_share(void *user, guint d, SimTime last_ps)
     for (guint i = 0; i < late->link->len; i++) {
         Link *link = late->link->pdata[i];
         const Gpu *gpu = link->source_node;
-        if (i + 2 < late->link->len)
-            fetch_lines(late->link->pdata[i + 2], 8);
-        if (i + 1 < late->link->len)
-            gpu_replicas_fetch(late->link->pdata[i + 1]);
+        for (guint ahead = 1; ahead <= GPU_REPLICAS_FETCHES && i + ahead < late->link->len; ahead++)
+            gpu_replicas_fetch(late->link->pdata[i + ahead], ahead);
         if (gpu_settle_replicas_apart(link, last_ps, &pair->share[gpu->id]))
             late_keep(late, link, link_closed_ps(link));
         else
@@ -201,6 +280,8 @@ static void exchange_share(void *user, guint d, SimTime last_ps)
     for (guint i = 0; i < late->rest->len; i++)
         late->link->pdata[late->kept + i] = late->rest->pdata[i];
     g_ptr_array_set_size(late->link, (gint)(late->kept + late->rest->len));
+    if (late->rest->len == 0) /* nobody else frees any in this window, or hardly */
+        exchange_close_books(&pair->side[EXCHANGE_GPUS]);
     g_ptr_array_set_size(late->rest, 0);
     exchange_deliver_apart(pair);
 }
@@ -244,32 +325,14 @@ static SimTime exchange_close_gpus(Exchange *exchange, SimTime last_ps)
     return next_ps;
 }
 
-/* The other side empties it while this one writes the next. */
-static void exchange_close_book(LinkDomain *domain, Link *link, Vc v)
-{
-    LinkCredit *book = &link->freed[v]->vc[v];
-    guint which = link->freed[v] == &link->book[1];
-    if (book->full == 0) { /* all that was freed went by letters of its own */
-        book->next = LINK_BOOK_CLOSED;
-        return;
-    }
-    exchange_credit(domain, link, v, 0, which, link_batch_ps(link->credit, link_batch_first(book)));
-    link_set_freed(link, v, &link->book[!which]);
-}
-
 /* All decisions are made: when the earliest letter takes effect. */
 static SimTime pair_close(ExchangePair *pair, guint side)
 {
     LinkDomain *domain = &pair->side[side];
-    for (guint i = 0; i < domain->open->len; i++) {
-        const OpenBook *open = &g_array_index(domain->open, OpenBook, i);
-        if (i + LINES_AHEAD < domain->open->len)
-            fetch_lines(open[LINES_AHEAD].link->freed[open[LINES_AHEAD].vc], 1);
-        exchange_close_book(domain, open->link, open->vc);
-    }
-    g_array_set_size(domain->open, 0);
+    exchange_close_books(domain);
     for (DataPool *data = pair->data[side]; side == EXCHANGE_SWITCH && data->n_free > DATA_KEPT;)
         g_array_append_val(domain->writing->slots, data->free[--data->n_free]);
+    domain->is_closed = FALSE;
     SimTime first_ps = domain->first_ps;
     domain->first_ps = SIMTIME_NEVER;
     domain->writing = &domain->out[++domain->window & 1];

@@ -250,12 +250,28 @@ static ALWAYS_INLINE gboolean replicas_settle(Link *up, SimTime now_ps, GpuShare
     return next != REPLICAS_END;
 }
 
-void gpu_replicas_fetch(const Link *up)
+void gpu_replicas_fetch(const Link *up, guint ahead)
 {
-    const LinkRing *ring = &up->ring[VC_RSP];
+    if (ahead == GPU_REPLICAS_FETCHES) {
+        fetch_lines(up, 8);
+        fetch_lines(&up->freed, 2);
+        return;
+    }
+    const Link *down = &((const Gpu *)up->source_node)->down[up->source_port];
     const LinkReadyRing *lane = &up->lane[LINK_LANE_REQUESTS];
-    fetch_lines(link_slot(ring, ring->wire), 3);
-    fetch_lines(&lane->at[lane->head], 3);
+    if (ahead == 3) {
+        fetch_lines(&down->freed, 1);
+        fetch_lines(up->credit, 1);
+    } else if (ahead == 2) {
+        const LinkRing *ring = &up->ring[VC_RSP];
+        fetch_lines(link_slot(ring, ring->wire), 3);
+        fetch_lines(&lane->at[lane->head], MIN(lane->count / 4 + 1, 16));
+        fetch_lines(down->freed[VC_CREQ], 1);
+    } else {
+        fetch_lines(up->credit->batches->flits[up->credit->vc[VC_RSP].next % LINK_BATCHES], 2);
+        if (lane->count)
+            link_credits_fetch(down->freed[VC_CREQ], link_ready_nth(lane, 0)->at_ps);
+    }
 }
 
 /* At the begin of a cache line, or, wherever other code puts it, large multicasts take up to 3 % longer. */

@@ -58,8 +58,10 @@ typedef struct GpuShare {
 /* Likewise for a port whose answers leave the domain, at the end of a window: it touches nothing but the port, its
  * switch's letters and `share`. FALSE, too, where anything else would be touched. */
 gboolean gpu_settle_replicas_apart(Link *up, SimTime last_ps, GpuShare *share);
-/* What it will read first of a port whose own lines are at hand. */
-void gpu_replicas_fetch(const Link *up);
+/* What it will read first of a port whose turn comes `ahead` ports later: asked for from GPU_REPLICAS_FETCHES down to
+ * 1, each time what the time before has led to. */
+#define GPU_REPLICAS_FETCHES 4u
+void gpu_replicas_fetch(const Link *up, guint ahead);
 /* Before and after: of one GPU. */
 void gpu_share_open(Gpu *gpu, SimTime last_ps);
 void gpu_share_close(Gpu *gpu, GpuShare *share, SimTime last_ps);

@@ -8,15 +8,6 @@
 
 #include <string.h>
 
-/* Those of a batch. */
-static inline guint32 link_credits_take(LinkCredits *credits, Vc v, guint64 n)
-{
-    guint32 *at = &credits->batches->flits[n % LINK_BATCHES][v], flits = *at;
-    *at = 0;
-    credits->vc[v].full &= ~((guint64)1 << n % LINK_BATCHES);
-    return flits;
-}
-
 void link_collect_credits(Link *link, Vc v, SimTime at_ps)
 {
     LinkCredits *credits = link->credit;
@@ -117,15 +108,27 @@ void link_credit_return(Link *link, Vc v, guint32 flits, SimTime at_ps)
 
 void link_credit_merge(Link *link, Vc v, LinkCredits *book)
 {
-    LinkCredit *credit = &link->credit->vc[v], *from = &book->vc[v];
-    SimTime due_ps = link_batch_ps(link->credit, link_batch_first(from));
+    LinkCredits *credits = link->credit;
+    LinkCredit *credit = &credits->vc[v], *from = &book->vc[v];
+    guint64 first = link_batch_first(from);
+    SimTime due_ps = link_batch_ps(credits, first);
+    if (G_LIKELY(first >= credit->next && link_batch_last(from) - credit->next < LINK_BATCHES)) {
+        guint32(*to)[VCS] = credits->batches->flits, (*at)[VCS] = book->batches->flits;
+        for (guint64 full = from->full; full; full &= full - 1) {
+            guint n = (guint)__builtin_ctzll(full);
+            to[n][v] += at[n][v];
+            at[n][v] = 0;
+        }
+        credit->full |= from->full;
+        from->full = 0;
+    }
     while (from->full) {
         guint64 n = link_batch_first(from);
         guint32 flits = link_credits_take(book, v, n);
         if (G_UNLIKELY(n - credit->next >= LINK_BATCHES))
             link_credit_add(link, v, flits, n);
         else
-            link_credits_add(link->credit, v, flits, n);
+            link_credits_add(credits, v, flits, n);
     }
     from->next = LINK_BOOK_CLOSED;
     credit->due_ps = MIN(credit->due_ps, due_ps);

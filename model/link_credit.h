@@ -3,6 +3,7 @@
 #define MODEL_LINK_CREDIT_H
 
 #include "model/packet.h"
+#include "sim/fetch.h"
 #include "sim/simtime.h"
 
 struct Link;
@@ -39,6 +40,20 @@ static inline void link_credits_add(LinkCredits *credits, Vc v, guint32 flits, g
 {
     credits->batches->flits[n % LINK_BATCHES][v] += flits;
     credits->vc[v].full |= (guint64)1 << n % LINK_BATCHES;
+}
+/* Those of a batch. */
+static inline guint32 link_credits_take(LinkCredits *credits, Vc v, guint64 n)
+{
+    guint32 *at = &credits->batches->flits[n % LINK_BATCHES][v], flits = *at;
+    *at = 0;
+    credits->vc[v].full &= ~((guint64)1 << n % LINK_BATCHES);
+    return flits;
+}
+/* What some that are freed at about at_ps, the first of a window, will change. */
+static inline void link_credits_fetch(const LinkCredits *credits, SimTime at_ps)
+{
+    fetch_lines(credits->batches->flits[(at_ps >> credits->shift) % LINK_BATCHES], 2);
+    fetch_lines(&credits->batches->link, 1);
 }
 static inline gboolean link_credits_reach(const LinkCredits *credits, Vc v, SimTime at_ps)
 {

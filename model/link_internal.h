@@ -32,6 +32,11 @@ static inline guint64 link_batch_first(const LinkCredit *credit)
     guint32 at = (guint32)credit->next % LINK_BATCHES;
     return credit->next + (guint32)__builtin_ctzll(credit->full >> at | credit->full << (-at % LINK_BATCHES));
 }
+static inline guint64 link_batch_last(const LinkCredit *credit)
+{
+    guint32 at = (guint32)credit->next % LINK_BATCHES;
+    return credit->next + 63 - (guint32)__builtin_clzll(credit->full >> at | credit->full << (-at % LINK_BATCHES));
+}
 
 /* LinkCredit.next of a book with nothing in it: no batch is in reach. */
 #define LINK_BOOK_CLOSED ((guint64)1 << 63)
