@@ -280,8 +280,7 @@ static void exchange_share(void *user, guint d, SimTime last_ps)
     for (guint i = 0; i < late->rest->len; i++)
         late->link->pdata[late->kept + i] = late->rest->pdata[i];
     g_ptr_array_set_size(late->link, (gint)(late->kept + late->rest->len));
-    if (late->rest->len == 0) /* nobody else frees any in this window, or hardly */
-        exchange_close_books(&pair->side[EXCHANGE_GPUS]);
+    exchange_close_books(&pair->side[EXCHANGE_GPUS]); /* what the rest may free goes one by one */
     g_ptr_array_set_size(late->rest, 0);
     exchange_deliver_apart(pair);
 }
