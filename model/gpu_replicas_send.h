@@ -17,7 +17,7 @@ static ALWAYS_INLINE void replicas_note_credits(Replicas *run)
 /* A LinkEarly: all that this loop sends is an answer of a replica. */
 static ALWAYS_INLINE gboolean replicas_tell(void *node, Link *up, Packet packet, SimTime at_ps)
 {
-    return switch_count_here(((SwitchPort *)node)->sw, up, packet, at_ps, (up->rare & LINK_LEAVES) != 0);
+    return switch_count_here(((SwitchPort *)node)->sw, up, packet, at_ps, link_leaves(up));
 }
 
 /* It is the turn of the port's own requests: one goes, if nobody waits for that; or they yield from now on, since no

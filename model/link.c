@@ -38,9 +38,9 @@ gboolean link_wire_rare(Link *link, unsigned v, Packet packet, SimFine start, Si
     if (link->rare & LINK_WATCHED)
         link_wire_watched(link, packet, start);
     *at_ps = simfine_to_ps(link->free_at) + link->ring[v].delay_ps;
-    if (link->rare & LINK_LEAVES)
+    if (link_leaves(link))
         exchange_leave(link, (Vc)v, packet, *at_ps);
-    return (link->rare & LINK_LEAVES) != 0;
+    return link_leaves(link);
 }
 
 /* Nothing can go at the instant `at`: the link is blocked until credits come (or it comes up). */
@@ -128,7 +128,7 @@ static inline void link_follow_up(Link *link)
     if (!link_is_unsettled(link))
         return;
     gboolean in_time = (link->someone_waits || link->in_time) && link_waits(link);
-    if (G_UNLIKELY(link->rare & LINK_LEAVES)) {
+    if (G_UNLIKELY(link_leaves(link))) {
         link_follow_up_domain(link, in_time);
         return;
     }

@@ -263,6 +263,8 @@ static inline gboolean link_waits(const Link *link)
 {
     return (link->ring[VC_CREQ].waiting | link->ring[VC_RSP].waiting) != 0;
 }
+/* To another domain: its far end is told by letters. */
+static inline gboolean link_leaves(const Link *link) { return (link->rare & LINK_LEAVES) != 0; }
 /* There may be something to decide. */
 static inline gboolean link_is_unsettled(const Link *link)
 {

@@ -15,7 +15,7 @@ void switch_settle(Link *out, SimTime now_ps)
 
 gboolean switch_count_early(Switch *sw, Link *from, Packet packet, SimTime at_ps)
 {
-    return switch_count_here(sw, from, packet, at_ps, (from->rare & LINK_LEAVES) != 0);
+    return switch_count_here(sw, from, packet, at_ps, link_leaves(from));
 }
 
 gboolean switch_on_timer(void *node, Link *out, const LinkReady *timer, SimTime at_ps, Packet *answer)
