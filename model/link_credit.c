@@ -124,11 +124,7 @@ void link_credit_merge(Link *link, Vc v, LinkCredits *book)
     }
     while (from->full) {
         guint64 n = link_batch_first(from);
-        guint32 flits = link_credits_take(book, v, n);
-        if (G_UNLIKELY(n - credit->next >= LINK_BATCHES))
-            link_credit_add(link, v, flits, n);
-        else
-            link_credits_add(credits, v, flits, n);
+        link_credit_add(link, v, link_credits_take(book, v, n), n);
     }
     from->next = LINK_BOOK_CLOSED;
     credit->due_ps = MIN(credit->due_ps, due_ps);
