@@ -119,8 +119,6 @@ static inline Letter *letter_box_add(LetterBox *box, guint32 port, SimTime at_ps
     if (box->n == 0)
         box->first_ps = at_ps;
     Letter *letter = &box->at[box->n++];
-
-
     letter->later_ps = (gint32)(at_ps - box->first_ps); /* a window and what delays differ by: under 2 ms */
     letter->port = port;
     return letter;

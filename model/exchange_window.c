@@ -8,6 +8,12 @@
 #include "sim/domain.h"
 #include "sim/fetch.h"
 
+/* What another processor may have is asked for so many books, records or letters before its turn, and so many more
+ * where that is but the way to what is needed: a letter is read in less time than it takes to come by a line. */
+#define BOOKS_AHEAD 8u
+#define RECORDS_AHEAD 8u
+#define LETTERS_AHEAD 16u
+
 /* ---- its begin: what the other side wrote in the one before */
 
 /* An answer that is only counted is so in line. */
@@ -66,24 +72,22 @@ static void exchange_deliver_replicas(ExchangePair *pair, Outbox *out, gboolean 
     g_array_set_size(out->ports, left);
 }
 
-#define LINES_AHEAD 8u /* what another processor may have is asked for so many links before */
-
 /* What a letter of credits changes: the link's own account, and the book. */
 static void exchange_fetch_credits(const ExchangePair *pair, guint side, const LetterBox *box, guint32 i)
 {
-    if (i + 3 * LINES_AHEAD < box->n) {
-        const Link *link = pair->link[side][box->at[i + 3 * LINES_AHEAD].port];
+    if (i + 3 * BOOKS_AHEAD < box->n) {
+        const Link *link = pair->link[side][box->at[i + 3 * BOOKS_AHEAD].port];
         fetch_lines(&link->source_node, 1);
         fetch_lines(&link->book, 1);
     }
-    if (i + 2 * LINES_AHEAD < box->n) {
-        const Letter *letter = &box->at[i + 2 * LINES_AHEAD];
+    if (i + 2 * BOOKS_AHEAD < box->n) {
+        const Letter *letter = &box->at[i + 2 * BOOKS_AHEAD];
         const Link *link = pair->link[side][letter->port];
         fetch_lines(&link->book[letter->credit.book], 1);
         fetch_lines(link->credit, 1);
     }
-    if (i + LINES_AHEAD < box->n) {
-        const Letter *letter = &box->at[i + LINES_AHEAD];
+    if (i + BOOKS_AHEAD < box->n) {
+        const Letter *letter = &box->at[i + BOOKS_AHEAD];
         const Link *link = pair->link[side][letter->port];
         const LinkCredits *book = &link->book[letter->credit.book];
         if (letter->credit.flits == 0) { /* its first batches, there and here */
@@ -118,9 +122,6 @@ static inline Outbox *exchange_outbox(ExchangePair *pair, guint side, guint32 wi
     return &pair->side[!side].out[window & 1];
 }
 
-#define RECORDS_AHEAD 8u
-#define LINKS_AHEAD 16u
-
 static inline const Link *exchange_next_link(Link *const *link, const Letter *letter, guint32 left, guint32 ahead)
 {
     gboolean other = left > ahead && letter[ahead].port != letter[ahead - 1].port;
@@ -131,20 +132,20 @@ static inline const Link *exchange_next_link(Link *const *link, const Letter *le
  * credits go in, and of that the batch. */
 static ALWAYS_INLINE void exchange_fetch_links(Link *const *links, const Letter *letter, guint32 left, SimTime first_ps)
 {
-    const Link *link = exchange_next_link(links, letter, left, 3 * LINKS_AHEAD);
+    const Link *link = exchange_next_link(links, letter, left, 3 * LETTERS_AHEAD);
     if (link) {
         fetch_lines(&link->source_node, 1);
         fetch_lines(&link->freed, 1);
         fetch_lines(link->far, 1);
     }
-    link = exchange_next_link(links, letter, left, 2 * LINKS_AHEAD);
+    link = exchange_next_link(links, letter, left, 2 * LETTERS_AHEAD);
     if (link) {
         fetch_lines(link->sink_node, 1);
         fetch_lines(link->freed[VC_RSP], 1);
     }
-    link = exchange_next_link(links, letter, left, LINKS_AHEAD);
+    link = exchange_next_link(links, letter, left, LETTERS_AHEAD);
     if (link)
-        link_credits_fetch(link->freed[VC_RSP], first_ps + (SimTime)letter[LINKS_AHEAD].later_ps);
+        link_credits_fetch(link->freed[VC_RSP], first_ps + (SimTime)letter[LETTERS_AHEAD].later_ps);
 }
 
 /* side: who gets them. Most letters to a switch are answers to replicas, each of which needs its record. */
@@ -206,7 +207,7 @@ static SimTime late_end(LateList *late)
     return late->next_ps;
 }
 
-/* One by one: a book has gone already in this window. */
+/* Batch by batch: the window's letter for a whole book of that link may have gone already. */
 static void exchange_close_leaves(LinkDomain *domain, const OpenBook *open)
 {
     LinkCredit *credit = &open->book->vc[open->vc];
@@ -233,13 +234,14 @@ static void exchange_close_book(LinkDomain *domain, const OpenBook *open)
         link_set_freed(link, (Vc)v, &link->book[!which]);
 }
 
-/* Whoever frees some of a window's credits has done so. */
+/* Of all credits freed so far. What is freed after that, by ports that could not be settled apart, goes batch by batch,
+ * as the books are closed once more. */
 static void exchange_close_books(LinkDomain *domain)
 {
     for (guint i = 0; i < domain->open->len; i++) {
         const OpenBook *open = &g_array_index(domain->open, OpenBook, i);
-        if (i + LINES_AHEAD < domain->open->len)
-            fetch_lines(open[LINES_AHEAD].book, 1);
+        if (i + BOOKS_AHEAD < domain->open->len)
+            fetch_lines(open[BOOKS_AHEAD].book, 1);
         if (G_UNLIKELY(domain->is_closed))
             exchange_close_leaves(domain, open);
         else

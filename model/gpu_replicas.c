@@ -252,25 +252,30 @@ static ALWAYS_INLINE gboolean replicas_settle(Link *up, SimTime now_ps, GpuShare
 
 void gpu_replicas_fetch(const Link *up, guint ahead)
 {
-    if (ahead == GPU_REPLICAS_FETCHES) {
+    const Link *down = &((const Gpu *)up->source_node)->down[up->source_port];
+    const LinkReadyRing *lane = &up->lane[LINK_LANE_REQUESTS];
+    const LinkRing *ring = &up->ring[VC_RSP];
+    switch (ahead) {
+    case GPU_REPLICAS_FETCHES: /* the port itself */
         fetch_lines(up, 8);
         fetch_lines(&up->freed, 2);
         return;
-    }
-    const Link *down = &((const Gpu *)up->source_node)->down[up->source_port];
-    const LinkReadyRing *lane = &up->lane[LINK_LANE_REQUESTS];
-    if (ahead == 3) {
+    case 3: /* its accounts */
         fetch_lines(&down->freed, 1);
         fetch_lines(up->credit, 1);
-    } else if (ahead == 2) {
-        const LinkRing *ring = &up->ring[VC_RSP];
+        return;
+    case 2: /* what waits, what has come, and the account it frees credits in */
         fetch_lines(link_slot(ring, ring->wire), 3);
         fetch_lines(&lane->at[lane->head], MIN(lane->count / 4 + 1, 16));
         fetch_lines(down->freed[VC_CREQ], 1);
-    } else {
+        return;
+    case 1: /* the batches of both accounts */
         fetch_lines(up->credit->batches->flits[up->credit->vc[VC_RSP].next % LINK_BATCHES], 2);
         if (lane->count)
             link_credits_fetch(down->freed[VC_CREQ], link_ready_nth(lane, 0)->at_ps);
+        return;
+    default:
+        g_assert_not_reached();
     }
 }
 
