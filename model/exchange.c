@@ -19,7 +19,7 @@ void replica_box_grow(ReplicaBox *box)
 
 void replica_box_open(LinkDomain *domain, guint32 port, SimTime at_ps)
 {
-    domain->first_ps = MIN(domain->first_ps, at_ps);
+    exchange_note(domain, at_ps);
     g_array_append_val(domain->writing->ports, port);
 }
 
@@ -46,7 +46,7 @@ void exchange_credit(LinkDomain *domain, const Link *link, Vc vc, guint32 flits,
     letter->credit.flits = flits;
     letter->credit.vc = (guint16)vc;
     letter->credit.book = (guint16)book;
-    domain->first_ps = MIN(domain->first_ps, at_ps);
+    exchange_note(domain, at_ps);
 }
 
 void exchange_list_late(LinkDomain *domain, Link *link) { g_ptr_array_add(domain->late.link, link); }

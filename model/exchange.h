@@ -123,10 +123,12 @@ static inline Letter *letter_box_add(LetterBox *box, guint32 port, SimTime at_ps
     letter->port = port;
     return letter;
 }
+/* Something that is no letter takes effect in the other domain. */
+static inline void exchange_note(LinkDomain *domain, SimTime at_ps) { domain->first_ps = MIN(domain->first_ps, at_ps); }
 static inline void exchange_packet(LinkDomain *domain, const Link *link, Packet packet, SimTime at_ps)
 {
     letter_box_add(&domain->writing->packets, link->switch_port, at_ps)->packet = packet;
-    domain->first_ps = MIN(domain->first_ps, at_ps);
+    exchange_note(domain, at_ps);
 }
 /* A packet leaves for the other domain: by letter, or in a box of replicas. */
 void exchange_leave(const Link *link, Vc vc, Packet packet, SimTime at_ps);

@@ -251,13 +251,16 @@ static void exchange_close_books(LinkDomain *domain)
     domain->is_closed = TRUE;
 }
 
-/* If the switch is through with the window, what it has written for such ports. */
+/* The switch is through with the window: */
+static gboolean exchange_is_at_rest(ExchangePair *pair)
+{
+    return atomic_load_explicit(&pair->closed, memory_order_acquire) == pair->side[EXCHANGE_GPUS].window + 1;
+}
+
+/* what it has written for such ports. */
 static void exchange_deliver_apart(ExchangePair *pair)
 {
-    guint32 window = pair->side[EXCHANGE_GPUS].window;
-    if (atomic_load_explicit(&pair->closed, memory_order_acquire) != window + 1)
-        return;
-    Outbox *out = exchange_outbox(pair, EXCHANGE_GPUS, window);
+    Outbox *out = exchange_outbox(pair, EXCHANGE_GPUS, pair->side[EXCHANGE_GPUS].window);
     exchange_deliver_replicas(pair, out, TRUE);
     exchange_deliver_credits(pair, EXCHANGE_GPUS, &out->credits, TRUE);
 }
@@ -268,12 +271,13 @@ static void exchange_share(void *user, guint d, SimTime last_ps)
     Exchange *exchange = user;
     ExchangePair *pair = &exchange->pair[d - 1];
     LateList *late = &pair->side[EXCHANGE_GPUS].late;
+    gboolean at_rest = exchange_is_at_rest(pair);
     for (guint i = 0; i < late->link->len; i++) {
         Link *link = late->link->pdata[i];
         const Gpu *gpu = link->source_node;
         for (guint ahead = 1; ahead <= GPU_REPLICAS_FETCHES && i + ahead < late->link->len; ahead++)
-            gpu_replicas_fetch(late->link->pdata[i + ahead], ahead);
-        if (gpu_settle_replicas_apart(link, last_ps, &pair->share[gpu->id]))
+            gpu_replicas_fetch(late->link->pdata[i + ahead], ahead, at_rest);
+        if (gpu_settle_replicas_apart(link, last_ps, &pair->share[gpu->id], at_rest))
             late_keep(late, link, link_closed_ps(link));
         else
             g_ptr_array_add(late->rest, link);
@@ -284,7 +288,8 @@ static void exchange_share(void *user, guint d, SimTime last_ps)
     g_ptr_array_set_size(late->link, (gint)(late->kept + late->rest->len));
     exchange_close_books(&pair->side[EXCHANGE_GPUS]); /* what the rest may free goes one by one */
     g_ptr_array_set_size(late->rest, 0);
-    exchange_deliver_apart(pair);
+    if (at_rest || exchange_is_at_rest(pair))
+        exchange_deliver_apart(pair);
 }
 
 static gboolean exchange_share_out(void *user, SimTime last_ps)

@@ -220,7 +220,14 @@ static ALWAYS_INLINE ReplicasNext replicas_round(Replicas *run, SimTime limit_ps
     return next == REPLICAS_GO_ON && all ? replicas_go_on(run, now_ps) : next;
 }
 
-static ALWAYS_INLINE gboolean replicas_settle(Link *up, SimTime now_ps, GpuShare *share)
+/* Where it puts what it frees of the link down. */
+static inline LinkCredits *replicas_freed(const Link *up, gboolean at_rest)
+{
+    Link *down = &((Gpu *)up->source_node)->down[up->source_port];
+    return at_rest ? down->credit : link_freed(down, VC_CREQ);
+}
+
+static ALWAYS_INLINE gboolean replicas_settle(Link *up, SimTime now_ps, GpuShare *share, gboolean at_rest)
 {
     Gpu *gpu = up->source_node;
     if (!replicas_can_run(up, gpu, share != NULL))
@@ -228,7 +235,8 @@ static ALWAYS_INLINE gboolean replicas_settle(Link *up, SimTime now_ps, GpuShare
     Replicas run;
     run.gpu = gpu;
     run.up = up;
-    run.freed = link_freed(&gpu->down[up->source_port], VC_CREQ);
+    run.freed = replicas_freed(up, at_rest);
+    run.at_rest = at_rest;
     run.ring = &up->ring[VC_RSP];
     run.share = share;
     run.served = 0;
@@ -250,7 +258,7 @@ static ALWAYS_INLINE gboolean replicas_settle(Link *up, SimTime now_ps, GpuShare
     return next != REPLICAS_END;
 }
 
-void gpu_replicas_fetch(const Link *up, guint ahead)
+void gpu_replicas_fetch(const Link *up, guint ahead, gboolean at_rest)
 {
     const Link *down = &((const Gpu *)up->source_node)->down[up->source_port];
     const LinkReadyRing *lane = &up->lane[LINK_LANE_REQUESTS];
@@ -261,18 +269,18 @@ void gpu_replicas_fetch(const Link *up, guint ahead)
         fetch_lines(&up->freed, 2);
         return;
     case 3: /* its accounts */
-        fetch_lines(&down->freed, 1);
+        fetch_lines(at_rest ? (const void *)&down->credit : &down->freed, 1);
         fetch_lines(up->credit, 1);
         return;
     case 2: /* what waits, what has come, and the account it frees credits in */
         fetch_lines(link_slot(ring, ring->wire), 3);
         fetch_lines(&lane->at[lane->head], MIN(lane->count / 4 + 1, 16));
-        fetch_lines(down->freed[VC_CREQ], 1);
+        fetch_lines(replicas_freed(up, at_rest), 1);
         return;
     case 1: /* the batches of both accounts */
         fetch_lines(up->credit->batches->flits[up->credit->vc[VC_RSP].next % LINK_BATCHES], 2);
         if (lane->count)
-            link_credits_fetch(down->freed[VC_CREQ], link_ready_nth(lane, 0)->at_ps);
+            link_credits_fetch(replicas_freed(up, at_rest), link_ready_nth(lane, 0)->at_ps);
         return;
     default:
         g_assert_not_reached();
@@ -281,11 +289,11 @@ void gpu_replicas_fetch(const Link *up, guint ahead)
 
 /* At the begin of a cache line, or, wherever other code puts it, large multicasts take up to 3 % longer. */
 __attribute__((aligned(64)))
-gboolean gpu_settle_replicas(Link *up, SimTime now_ps) { return replicas_settle(up, now_ps, NULL); }
+gboolean gpu_settle_replicas(Link *up, SimTime now_ps) { return replicas_settle(up, now_ps, NULL, FALSE); }
 
-gboolean gpu_settle_replicas_apart(Link *up, SimTime last_ps, GpuShare *share)
+gboolean gpu_settle_replicas_apart(Link *up, SimTime last_ps, GpuShare *share, gboolean at_rest)
 {
-    return replicas_settle(up, last_ps, share);
+    return replicas_settle(up, last_ps, share, at_rest);
 }
 
 void gpu_share_open(Gpu *gpu, SimTime last_ps) { hbm_roll(&gpu->hbm, last_ps); }

@@ -56,12 +56,13 @@ typedef struct GpuShare {
     guint64 hbm_bytes[2]; /* by epoch, modulo 2 */
 } GpuShare;
 /* Likewise for a port whose answers leave the domain, at the end of a window: it touches nothing but the port, its
- * switch's letters and `share`. FALSE, too, where anything else would be touched. */
-gboolean gpu_settle_replicas_apart(Link *up, SimTime last_ps, GpuShare *share);
+ * switch's letters and `share`. FALSE, too, where anything else would be touched. at_rest: the switch is through with
+ * the window, so that its records and the accounts of its links are touched instead of letters and books. */
+gboolean gpu_settle_replicas_apart(Link *up, SimTime last_ps, GpuShare *share, gboolean at_rest);
 /* What it will read first of a port whose turn comes `ahead` ports later: asked for from GPU_REPLICAS_FETCHES down to
  * 1, each time what the time before has led to. */
 #define GPU_REPLICAS_FETCHES 4u
-void gpu_replicas_fetch(const Link *up, guint ahead);
+void gpu_replicas_fetch(const Link *up, guint ahead, gboolean at_rest);
 /* Before and after: of one GPU. */
 void gpu_share_open(Gpu *gpu, SimTime last_ps);
 void gpu_share_close(Gpu *gpu, GpuShare *share, SimTime last_ps);

@@ -19,6 +19,7 @@ typedef struct {
     Gpu *gpu;
     Link *up;
     LinkCredits *freed;        /* of the link down */
+    gboolean at_rest;          /* so is the switch, and its records and accounts are at hand */
     LinkRing *ring;           /* of answers */
     GpuShare *share;          /* NULL: this thread has the GPU */
     guint32 served, stalls;
@@ -88,6 +89,8 @@ static ALWAYS_INLINE void replicas_tell_served(Replicas *run)
     replicas_hbm_tell(run);
     if (run->freed_ps)
         link_credits_announce(run->freed, VC_CREQ, run->freed_ps);
+    if (run->freed_ps && run->at_rest)
+        exchange_note(run->up->domain, link_credits_due_ps(run->freed, run->freed_ps));
     run->freed_ps = 0;
 }
 

@@ -63,10 +63,24 @@ static ALWAYS_INLINE SimFine replicas_staged_joins(const Replicas *run, const Li
     return simfine_from_ps(link_slot_joins_ps(slot, run->staged_ps));
 }
 
+/* Who hears of an answer: its record; that of another domain, which rests meanwhile, and a letter where there is more
+ * to do than to count; a letter. */
+typedef enum { REPLICAS_HERE, REPLICAS_AT_REST, REPLICAS_LETTERS } ReplicasWay;
+
+/* The first credits that come back of what a run sent, at_ps; 0: none. */
+static ALWAYS_INLINE void replicas_announce(Replicas *run, LinkCredits *freed, ReplicasWay way, SimTime at_ps)
+{
+    if (at_ps == 0)
+        return;
+    link_credits_announce(freed, VC_RSP, at_ps);
+    if (way == REPLICAS_AT_REST)
+        exchange_note(run->up->domain, at_ps);
+}
+
 /* Answers go one after the other, `most` of them up to `until` (the first one: first_until): replicas_send_one() with
- * the port's state in registers. It ends where anything is out of the ordinary. leaves: the domain. staged: no earlier
- * than each joins; *idle counts those that found the wire free. How many. */
-static ALWAYS_INLINE guint32 replicas_send_run(Replicas *run, gboolean leaves, gboolean staged, guint32 most,
+ * the port's state in registers. It ends where anything is out of the ordinary. staged: no earlier than each joins;
+ * *idle counts those that found the wire free. How many. */
+static ALWAYS_INLINE guint32 replicas_send_run(Replicas *run, ReplicasWay way, gboolean staged, guint32 most,
                                                SimFine first_until, SimFine until, guint32 *idle)
 {
     Link *up = run->up;
@@ -74,7 +88,8 @@ static ALWAYS_INLINE guint32 replicas_send_run(Replicas *run, gboolean leaves, g
     Switch *sw = ((SwitchPort *)up->sink_node)->sw;
     SimTime *sent_ps = &run->sent_ps[run->sent + 1];
     LinkCredits *freed = up->credit;
-    SimFine free_at = up->free_at, begin = free_at;
+    SimFine free_at = up->free_at;
+    SimTime first_ps = 0;
     gint32 credits = ring->credits;
     guint32 n = 0, wire = ring->wire, found = 0;
     for (SimFine limit = first_until; n < most; limit = until) {
@@ -87,32 +102,29 @@ static ALWAYS_INLINE guint32 replicas_send_run(Replicas *run, gboolean leaves, g
         guint32 flits = packet.flits;
         SimFine end = start + flits * up->flit_time;
         SimTime at_ps = simfine_to_ps(end) + ring->delay_ps;
-        if (G_UNLIKELY(credits < (gint32)flits || !packet_is_counted(packet)) ||
-            (!leaves && (record->odd || !link_credits_reach(freed, VC_RSP, at_ps))))
+        gboolean letter = way == REPLICAS_LETTERS || record->odd || !link_credits_reach(freed, VC_RSP, at_ps);
+        if (G_UNLIKELY(credits < (gint32)flits || !packet_is_counted(packet)) || (way == REPLICAS_HERE && letter))
             break;
-        if (staged) {
+        if (staged)
             found += free_at <= joins;
-            begin = n ? begin : start;
-        } else {
+        else
             sent_ps[n] = simfine_to_ps(start);
-        }
         n++;
         free_at = end;
         credits -= (gint32)flits;
         link_count_packet(up, packet);
-        if (leaves) {
+        if (letter) {
             exchange_packet(up->domain, up, packet, at_ps);
         } else {
             __builtin_prefetch(&sw->record[link_slot(ring, wire + n)->packet.txn], 1);
+            first_ps = first_ps ? first_ps : at_ps;
             link_credits_note(freed, VC_RSP, flits, at_ps);
             switch_count_record(sw, record, up, packet, at_ps);
         }
     }
     if (n == 0)
         return 0;
-    guint32 first = link_slot(ring, wire)->packet.flits;
-    if (!leaves)
-        link_credits_announce(freed, VC_RSP, simfine_to_ps(begin + first * up->flit_time) + ring->delay_ps);
+    replicas_announce(run, freed, way, first_ps);
     up->free_at = free_at;
     up->last_vc = VC_RSP;
     ring->credits = credits;
@@ -128,20 +140,25 @@ static ALWAYS_INLINE guint32 replicas_send_run(Replicas *run, gboolean leaves, g
     return n;
 }
 
+static ALWAYS_INLINE guint32 replicas_send_by(Replicas *run, gboolean staged, guint32 most, SimFine first_until,
+                                              SimFine until, guint32 *idle)
+{
+    if (!run->up->rare)
+        return replicas_send_run(run, REPLICAS_HERE, staged, most, first_until, until, idle);
+    return run->at_rest ? replicas_send_run(run, REPLICAS_AT_REST, staged, most, first_until, until, idle)
+                        : replicas_send_run(run, REPLICAS_LETTERS, staged, most, first_until, until, idle);
+}
+
 /* What waits before what is staged goes, or that. */
 static ALWAYS_INLINE guint32 replicas_send_some(Replicas *run, SimFine first_until, SimFine until, guint32 *idle)
 {
     LinkRing *ring = run->ring;
     guint32 before = ring->waiting - run->staged, array = ring->mask + 1 - (ring->wire & ring->mask);
     *idle = 0;
-    if (before) { /* link_ring_lap() looks at the array's end */
-        guint32 most = MIN(MIN(before, REPLICAS_RUN - run->sent), array);
-        return run->up->rare ? replicas_send_run(run, TRUE, FALSE, most, first_until, until, idle)
-                             : replicas_send_run(run, FALSE, FALSE, most, first_until, until, idle);
-    }
-    guint32 most = MIN(run->staged, array);
-    return run->up->rare ? replicas_send_run(run, TRUE, TRUE, most, first_until, until, idle)
-                         : replicas_send_run(run, FALSE, TRUE, most, first_until, until, idle);
+    guint32 most = before ? MIN(before, REPLICAS_RUN - run->sent) : run->staged;
+    most = MIN(most, array); /* link_ring_lap() looks at the array's end */
+    return before ? replicas_send_by(run, FALSE, most, first_until, until, idle)
+                  : replicas_send_by(run, TRUE, most, first_until, until, idle);
 }
 
 /* The first answer has not joined when the wire is free. */

@@ -67,9 +67,13 @@ static inline void link_credits_note(LinkCredits *credits, Vc v, guint32 flits, 
 {
     link_credits_add(credits, v, flits, at_ps >> credits->shift);
 }
+static inline SimTime link_credits_due_ps(const LinkCredits *credits, SimTime at_ps)
+{
+    return (((at_ps >> credits->shift) + 1) << credits->shift) + credits->delay_ps;
+}
 static inline void link_credits_announce(const LinkCredits *credits, Vc v, SimTime first_ps)
 {
-    SimTime due_ps = (((first_ps >> credits->shift) + 1) << credits->shift) + credits->delay_ps;
+    SimTime due_ps = link_credits_due_ps(credits, first_ps);
     if (G_UNLIKELY(due_ps < credits->vc[v].due_ps)) /* never so of a book */
         link_credit_earlier(credits->batches->link, v, due_ps);
 }
