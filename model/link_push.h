@@ -18,8 +18,8 @@ void link_push_alone(Link *link, unsigned v, Packet packet, SimTime not_before_p
 /* Pushes of a device wait in their lane, and nothing that anybody looks at is lost. */
 static ALWAYS_INLINE gboolean link_takes_late(const Link *link)
 {
-    gboolean odd = (link->rare | link->blocked | link->down | link->someone_waits | link->serving) != 0 ||
-                   (link->logged | link->in_time) != 0;
+    gboolean odd = ((link->rare & ~LINK_LEAVES) | link->blocked | link->down | link->someone_waits) != 0 ||
+                   (link->serving | link->logged | link->in_time) != 0;
     return !odd && link->ring[VC_RSP].waiting < link->gate && link->ahead_ps == 0;
 }
 
