@@ -95,12 +95,13 @@ static ALWAYS_INLINE gboolean link_tell_replica(Link *link, Packet packet, SimTi
  * the other domain has it. */
 gboolean link_wire_rare(Link *link, unsigned v, Packet packet, SimFine start, SimTime *at_ps);
 
-/* link_push_coming() as part of who tells; inbox: the link's, which is mostly all that is looked at. Both links have
- * one clock; that of `from` is at hand. */
+/* link_push_coming() as part of who tells; inbox: the link's, which is mostly all that is looked at. The clock is that
+ * of the far end of `from`, which is at hand. */
 static ALWAYS_INLINE void link_push_coming_here(Link *link, Inbox *inbox, Packet packet, SimTime at_ps,
                                                 const Link *from, unsigned v)
 {
-    if (inbox_push(inbox, packet, at_ps, (guint32)from->vc[v].arrive.order, sim_now_ps(from->sim)))
+    const Sim *sim = G_UNLIKELY(from->far_domain != NULL) ? from->far_sim : from->sim;
+    if (inbox_push(inbox, packet, at_ps, (guint32)from->vc[v].arrive.order, sim_now_ps(sim)))
         link_note_more(link, FALSE);
 }
 
