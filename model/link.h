@@ -340,7 +340,7 @@ static inline __attribute__((always_inline)) Packet link_arrive(Link *link, Vc v
 void link_set_early(Link *link, LinkEarly early, guint16 kinds);
 static inline gboolean link_tell_early(Link *link, Packet packet, SimTime at_ps)
 {
-    return (link->early_kinds >> packet.kind & 1) && link->early(link->sink_node, link, packet, at_ps);
+    return (link->early_kinds >> packet_kind(packet) & 1) && link->early(link->sink_node, link, packet, at_ps);
 }
 /* The last of the packets that wait in a channel, which is in no log, holds a place in that ingress buffer. */
 static inline void link_hold_last(Link *link, Vc v, guint32 hold)

@@ -121,7 +121,8 @@ static ALWAYS_INLINE gboolean link_wire(Link *link, LinkRing *ring, unsigned v, 
     ring->credits -= (gint32)flits;
     link->last_vc = (guint8)v;
     link->free_at = end;
-    LinkCount *count = link_count(link, packet.kind);
+    const guint32 kind = packet_kind(packet);
+    LinkCount *count = link_count(link, kind);
     PACKET_ADD(count->packets, packet);
     count->flits += flits;
     if (packet.hold != HOLD_NONE) /* it leaves the buffer where it arrived */
@@ -138,7 +139,7 @@ static ALWAYS_INLINE gboolean link_wire(Link *link, LinkRing *ring, unsigned v, 
         if (link_tell_replica(link, packet, *at_ps))
             return TRUE;
     } else if (ring->wire == ring->head) {
-        if ((link->early_kinds >> packet.kind & 1) && tell(link->sink_node, link, packet, *at_ps))
+        if ((link->early_kinds >> kind & 1) && tell(link->sink_node, link, packet, *at_ps))
             return TRUE;
     }
     if (ring->wire == ring->head)
