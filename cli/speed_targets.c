@@ -184,7 +184,7 @@ static gboolean targets_of_flows(Targets *targets)
 static gboolean targets_of_cores(Targets *targets)
 {
     double ratio[RUNS_MAX];
-    guint runs = MIN(targets->runs, 3);
+    guint runs = MAX(targets->runs, 5); /* each of a second or two: one in a busy moment says little */
     for (guint r = 0; r < runs; r++) {
         SpeedCost cost[2];
         if (!speed_cores_pair(targets->options, "gb200-nvl72", cost, targets->error))

@@ -314,7 +314,7 @@ static ExitCode coll_all_rows(CollRows *rows, GError **error)
                         "runs in packets; --fidelity packet simulates every packet");
     if (rows->flows)
         report_add_note(rows->report, "fidelity flow: time is that of flows with max-min fair rates; how far off "
-                        "they are: docs/performance.md. --fidelity packet simulates every packet");
+                        "they are: docs/flows.md. --fidelity packet simulates every packet");
     return rows->wrong ? EXIT_WRONG : EXIT_DONE;
 }
 

@@ -289,6 +289,11 @@ static inline LinkCredits *link_freed(Link *link, Vc v)
 {
     return G_UNLIKELY(link->far_domain != NULL) ? link->freed[v] : link->credit;
 }
+/* The clock at that end; both have one, if they are in one domain. */
+static inline Sim *link_far_sim(const Link *link)
+{
+    return G_UNLIKELY(link->far_domain != NULL) ? link->far_sim : link->sim;
+}
 void link_set_freed(Link *link, Vc v, LinkCredits *credits);
 void link_list_freed(Link *link, LinkFreed *listed); /* from now on there, too */
 /* Right after link_init(): its credits are kept in `credit` and `batches` (zeroed), side by side with others'. */

@@ -100,8 +100,7 @@ gboolean link_wire_rare(Link *link, unsigned v, Packet packet, SimFine start, Si
 static ALWAYS_INLINE void link_push_coming_here(Link *link, Inbox *inbox, Packet packet, SimTime at_ps,
                                                 const Link *from, unsigned v)
 {
-    const Sim *sim = G_UNLIKELY(from->far_domain != NULL) ? from->far_sim : from->sim;
-    if (inbox_push(inbox, packet, at_ps, (guint32)from->vc[v].arrive.order, sim_now_ps(sim)))
+    if (inbox_push(inbox, packet, at_ps, (guint32)from->vc[v].arrive.order, sim_now_ps(link_far_sim(from))))
         link_note_more(link, FALSE);
 }
 
@@ -116,12 +115,11 @@ static inline gboolean link_early_asked(void *node, Link *link, Packet packet, S
 static ALWAYS_INLINE gboolean link_wire(Link *link, LinkRing *ring, unsigned v, Packet packet, gboolean logged,
                                         LinkEarly tell, SimFine start, SimTime *at_ps)
 {
-    guint32 flits = packet.flits;
+    const guint32 flits = packet.flits, kind = packet_kind(packet);
     SimFine end = start + flits * link->flit_time;
     ring->credits -= (gint32)flits;
     link->last_vc = (guint8)v;
     link->free_at = end;
-    const guint32 kind = packet_kind(packet);
     LinkCount *count = link_count(link, kind);
     PACKET_ADD(count->packets, packet);
     count->flits += flits;
