@@ -86,8 +86,10 @@ void sm_init(Gpu *gpu)
 void sm_clear(Gpu *gpu)
 {
     fence_clear(gpu);
-    for (guint64 i = 0; i < gpu->fabric->spec.sm.count; i++)
+    for (guint64 i = 0; i < gpu->fabric->spec.sm.count; i++) {
         sm_out_clear(&gpu->sm[i].out);
+        g_free(gpu->sm[i].out_keys);
+    }
     for (guint64 q = 0; q < gpu->spec->out_queues; q++)
         gpu_out_clear(&gpu->out[q].ring);
     g_free(gpu->out);

@@ -203,7 +203,7 @@ struct Sm {
     void *flows;             /* the first of its loops that are flows (api/device_flow.c), */
     guint32 storing, asking; /* and how many of them store to other GPUs, and load from them; */
     guint32 loops;           /* and how many stored to others so far, or are about to */
-    guint32 out_keys[SM_OUT_KEYS]; /* how many of `out` have such a key, modulo: mostly none has */
+    guint32 *out_keys;       /* SM_OUT_KEYS: how many of `out` have such a key, modulo; NULL: none has had one yet */
 };
 extern const StatRow sm_stats[];
 

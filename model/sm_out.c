@@ -24,7 +24,9 @@ static guint32 sm_out_key(const GpuRequest *request)
 /* The newest entry of the same line decides: an older one must not be overtaken. */
 static guint32 sm_out_twin(Sm *sm, const GpuRequest *request, guint32 key)
 {
-    for (guint32 n = sm->out_keys[key / 2 % SM_OUT_KEYS] ? sm->out.count : 0; n-- > 0;) {
+    if (!sm->out_keys || !sm->out_keys[key / 2 % SM_OUT_KEYS]) /* mostly so */
+        return TXN_NONE;
+    for (guint32 n = sm->out.count; n-- > 0;) {
         const SmOut *entry = sm_out_nth(&sm->out, n);
         if (entry->key != key)
             continue;
@@ -76,6 +78,8 @@ void sm_out_queue(Sm *sm, const GpuRequest *request, guint32 link)
     *gpu_out_push(&sm->queue->ring) = (GpuOut){packet, (guint16)(sm - gpu->sm), (guint16)link};
     SmOut entry = {sm_out_key(request), packet.txn};
     *sm_out_push(&sm->out) = entry;
+    if (entry.key && !sm->out_keys)
+        sm->out_keys = g_new0(guint32, SM_OUT_KEYS);
     if (entry.key)
         sm->out_keys[entry.key / 2 % SM_OUT_KEYS]++;
     if (sm->queue->ring.count == 1)
