@@ -64,7 +64,8 @@ static ALWAYS_INLINE SimFine replicas_staged_joins(const Replicas *run, const Li
 }
 
 /* Who hears of an answer: its record; that of another domain, which rests meanwhile, and a letter where there is more
- * to do than to count; a letter. */
+ * to do than to count; a letter. What is only counted may overtake letters of its channel: a record keeps the latest
+ * time of its answers, in whatever order it hears of them. */
 typedef enum { REPLICAS_HERE, REPLICAS_AT_REST, REPLICAS_LETTERS } ReplicasWay;
 
 /* The first credits that come back of what a run sent, at_ps; 0: none. */
@@ -102,8 +103,10 @@ static ALWAYS_INLINE guint32 replicas_send_run(Replicas *run, ReplicasWay way, g
         guint32 flits = packet.flits;
         SimFine end = start + flits * up->flit_time;
         SimTime at_ps = simfine_to_ps(end) + ring->delay_ps;
+        if (G_UNLIKELY(credits < (gint32)flits || !packet_is_counted(packet))) /* others have no record */
+            break;
         gboolean letter = way == REPLICAS_LETTERS || record->odd || !link_credits_reach(freed, VC_RSP, at_ps);
-        if (G_UNLIKELY(credits < (gint32)flits || !packet_is_counted(packet)) || (way == REPLICAS_HERE && letter))
+        if (way == REPLICAS_HERE && letter)
             break;
         if (staged)
             found += free_at <= joins;
@@ -143,7 +146,7 @@ static ALWAYS_INLINE guint32 replicas_send_run(Replicas *run, ReplicasWay way, g
 static ALWAYS_INLINE guint32 replicas_send_by(Replicas *run, gboolean staged, guint32 most, SimFine first_until,
                                               SimFine until, guint32 *idle)
 {
-    if (!run->up->rare)
+    if (!link_leaves(run->up))
         return replicas_send_run(run, REPLICAS_HERE, staged, most, first_until, until, idle);
     return run->at_rest ? replicas_send_run(run, REPLICAS_AT_REST, staged, most, first_until, until, idle)
                         : replicas_send_run(run, REPLICAS_LETTERS, staged, most, first_until, until, idle);
