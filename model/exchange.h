@@ -6,7 +6,8 @@
  * next one begins: each side fills one outbox while the other one empties the one before. A link that decides late
  * (link_settle) stands in a list and decides at the end of each window; credits freed in
  * a window go in a book (LinkCredits), of which the other side hears by one letter. Ports of the GPUs that only answer
- * replicas then are shared out by switch (gpu_settle_replicas_apart). */
+ * replicas then are shared out by switch (gpu_settle_replicas_apart); where that switch is through with the window
+ * itself, it needs no letters of theirs. */
 #ifndef MODEL_EXCHANGE_H
 #define MODEL_EXCHANGE_H
 

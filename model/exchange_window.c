@@ -251,13 +251,13 @@ static void exchange_close_books(LinkDomain *domain)
     domain->is_closed = TRUE;
 }
 
-/* The switch is through with the window: */
+/* The switch is through with the window, and nobody touches it before the next one. */
 static gboolean exchange_is_at_rest(ExchangePair *pair)
 {
     return atomic_load_explicit(&pair->closed, memory_order_acquire) == pair->side[EXCHANGE_GPUS].window + 1;
 }
 
-/* what it has written for such ports. */
+/* What a switch at rest has written in this window for ports that are apart. */
 static void exchange_deliver_apart(ExchangePair *pair)
 {
     Outbox *out = exchange_outbox(pair, EXCHANGE_GPUS, pair->side[EXCHANGE_GPUS].window);

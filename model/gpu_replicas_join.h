@@ -87,10 +87,11 @@ static ALWAYS_INLINE gboolean replicas_ask_hbm(Replicas *run, Packet packet, Pac
 static ALWAYS_INLINE void replicas_tell_served(Replicas *run)
 {
     replicas_hbm_tell(run);
-    if (run->freed_ps)
+    if (run->freed_ps) {
         link_credits_announce(run->freed, VC_CREQ, run->freed_ps);
-    if (run->freed_ps && run->at_rest)
-        exchange_note(run->up->domain, link_credits_due_ps(run->freed, run->freed_ps));
+        if (run->at_rest)
+            exchange_note(run->up->domain, link_credits_due_ps(run->freed, run->freed_ps));
+    }
     run->freed_ps = 0;
 }
 

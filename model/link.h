@@ -263,7 +263,7 @@ static inline gboolean link_waits(const Link *link)
 {
     return (link->ring[VC_CREQ].waiting | link->ring[VC_RSP].waiting) != 0;
 }
-/* To another domain: its far end is told by letters. */
+/* To another domain. */
 static inline gboolean link_leaves(const Link *link) { return (link->rare & LINK_LEAVES) != 0; }
 /* There may be something to decide. */
 static inline gboolean link_is_unsettled(const Link *link)
@@ -289,7 +289,7 @@ static inline LinkCredits *link_freed(Link *link, Vc v)
 {
     return G_UNLIKELY(link->far_domain != NULL) ? link->freed[v] : link->credit;
 }
-/* The clock at that end; both have one, if they are in one domain. */
+/* The clock at that end: far_sim, without a look at that line where both ends have one clock. */
 static inline Sim *link_far_sim(const Link *link)
 {
     return G_UNLIKELY(link->far_domain != NULL) ? link->far_sim : link->sim;

@@ -36,6 +36,16 @@ typedef LinkCredits *LinkFreed[VCS];  /* where a receiver puts what it frees: Li
 void link_credit_odd(struct Link *link, Vc vc, guint32 flits, SimTime at_ps);
 void link_credit_earlier(struct Link *link, Vc vc, SimTime due_ps);
 
+/* When the sender has those of batch n, and those that are freed at at_ps. */
+static inline SimTime link_batch_ps(const LinkCredits *credits, guint64 n)
+{
+    return ((n + 1) << credits->shift) + credits->delay_ps;
+}
+static inline SimTime link_credits_due_ps(const LinkCredits *credits, SimTime at_ps)
+{
+    return link_batch_ps(credits, at_ps >> credits->shift);
+}
+
 static inline void link_credits_add(LinkCredits *credits, Vc v, guint32 flits, guint64 n) /* to a batch in reach */
 {
     credits->batches->flits[n % LINK_BATCHES][v] += flits;
@@ -66,10 +76,6 @@ static inline gboolean link_credits_reach(const LinkCredits *credits, Vc v, SimT
 static inline void link_credits_note(LinkCredits *credits, Vc v, guint32 flits, SimTime at_ps)
 {
     link_credits_add(credits, v, flits, at_ps >> credits->shift);
-}
-static inline SimTime link_credits_due_ps(const LinkCredits *credits, SimTime at_ps)
-{
-    return (((at_ps >> credits->shift) + 1) << credits->shift) + credits->delay_ps;
 }
 static inline void link_credits_announce(const LinkCredits *credits, Vc v, SimTime first_ps)
 {

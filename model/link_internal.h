@@ -20,12 +20,6 @@ static inline void link_send_by(Link *link, SimTime due_ps)
         link_send_at(link, due_ps);
 }
 
-/* When those of batch n are there. */
-static inline SimTime link_batch_ps(const LinkCredits *credit, guint64 n)
-{
-    return ((n + 1) << credit->shift) + credit->delay_ps;
-}
-
 /* The first batch that has some; there is one. */
 static inline guint64 link_batch_first(const LinkCredit *credit)
 {

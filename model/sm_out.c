@@ -78,10 +78,11 @@ void sm_out_queue(Sm *sm, const GpuRequest *request, guint32 link)
     *gpu_out_push(&sm->queue->ring) = (GpuOut){packet, (guint16)(sm - gpu->sm), (guint16)link};
     SmOut entry = {sm_out_key(request), packet.txn};
     *sm_out_push(&sm->out) = entry;
-    if (entry.key && !sm->out_keys)
-        sm->out_keys = g_new0(guint32, SM_OUT_KEYS);
-    if (entry.key)
+    if (entry.key) {
+        if (!sm->out_keys)
+            sm->out_keys = g_new0(guint32, SM_OUT_KEYS);
         sm->out_keys[entry.key / 2 % SM_OUT_KEYS]++;
+    }
     if (sm->queue->ring.count == 1)
         gpu_wait_room(gpu, link, &sm->queue->room);
 }
