@@ -68,6 +68,12 @@ static ALWAYS_INLINE SimFine replicas_staged_joins(const Replicas *run, const Li
  * time of its answers, in whatever order it hears of them. */
 typedef enum { REPLICAS_HERE, REPLICAS_AT_REST, REPLICAS_LETTERS } ReplicasWay;
 
+/* There is more to do for an answer than to count it and to note its credits. */
+static ALWAYS_INLINE gboolean replicas_needs_more(const McRecord *record, const LinkCredits *freed, SimTime at_ps)
+{
+    return record->odd || !link_credits_reach(freed, VC_RSP, at_ps);
+}
+
 /* The first credits that come back of what a run sent, at_ps; 0: none. */
 static ALWAYS_INLINE void replicas_announce(Replicas *run, LinkCredits *freed, ReplicasWay way, SimTime at_ps)
 {
@@ -103,11 +109,11 @@ static ALWAYS_INLINE guint32 replicas_send_run(Replicas *run, ReplicasWay way, g
         guint32 flits = packet.flits;
         SimFine end = start + flits * up->flit_time;
         SimTime at_ps = simfine_to_ps(end) + ring->delay_ps;
-        if (G_UNLIKELY(credits < (gint32)flits || !packet_is_counted(packet))) /* others have no record */
+        if (G_UNLIKELY(credits < (gint32)flits || !packet_is_counted(packet)) || /* others have no record */
+            (way == REPLICAS_HERE && replicas_needs_more(record, freed, at_ps)))
             break;
-        gboolean letter = way == REPLICAS_LETTERS || record->odd || !link_credits_reach(freed, VC_RSP, at_ps);
-        if (way == REPLICAS_HERE && letter)
-            break;
+        gboolean letter = way == REPLICAS_LETTERS ||
+                          (way == REPLICAS_AT_REST && replicas_needs_more(record, freed, at_ps));
         if (staged)
             found += free_at <= joins;
         else
