@@ -1,4 +1,4 @@
-# cli/: the fanout command. A verb is one file here and one line in cli/verbs.h.
+# cli/: the fanout command. A verb is one file here and one line in cli/verb/verbs.h.
 bin_PROGRAMS += fanout
 fanout_SOURCES = \
 	cli/main.c \
@@ -8,28 +8,28 @@ fanout_SOURCES = \
 	cli/progress.h \
 	cli/run.c \
 	cli/run.h \
-	cli/speed.c \
-	cli/speed.h \
-	cli/speed_cost.c \
-	cli/speed_cost.h \
-	cli/speed_cores.c \
-	cli/speed_sides.c \
-	cli/speed_targets.c \
-	cli/speed_yardstick.c \
+	cli/self/cores.c \
+	cli/self/cost.c \
+	cli/self/cost.h \
+	cli/self/sides.c \
+	cli/self/speed.c \
+	cli/self/speed.h \
+	cli/self/targets.c \
+	cli/self/yardstick.c \
 	cli/system.c \
 	cli/system.h \
 	cli/trace_args.c \
 	cli/trace_args.h \
-	cli/verb_coll.c \
-	cli/verb_bench.c \
-	cli/verb_exec.c \
-	cli/verb_convert.c \
-	cli/verb_replay.c \
-	cli/verb_systems.c \
-	cli/verb_validate.c \
-	cli/verb_walk.c \
-	cli/verb.h \
-	cli/verbs.h
+	cli/verb/bench.c \
+	cli/verb/coll.c \
+	cli/verb/convert.c \
+	cli/verb/exec.c \
+	cli/verb/replay.c \
+	cli/verb/systems.c \
+	cli/verb/validate.c \
+	cli/verb/verb.h \
+	cli/verb/verbs.h \
+	cli/verb/walk.c
 fanout_LDADD = libfanout_core.la
 
 # What README.md shows: the first result, in one minute.

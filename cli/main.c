@@ -8,12 +8,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/verb.h"
-#include "sim/nearest.h"
+#include "cli/verb/verb.h"
+#include "sim/param/nearest.h"
 
 static const Verb *const verbs[] = {
 #define VERB(name) &verb_##name,
-#include "cli/verbs.h"
+#include "cli/verb/verbs.h"
 #undef VERB
     NULL,
 };

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/nearest.h"
-#include "sim/size.h"
+#include "sim/param/nearest.h"
+#include "sim/param/size.h"
 
 static const char *const fidelity_names[] = {"packet", "flow", "auto", NULL};
 static const char *const calendar_names[] = {"wheel", "systemc", NULL};

@@ -17,10 +17,10 @@
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
-#include "api/coll.h"
-#include "cli/verb.h"
-#include "sim/report.h"
-#include "sim/sim.h"
+#include "cli/verb/verb.h"
+#include "coll/coll.h"
+#include "sim/engine/sim.h"
+#include "sim/report/report.h"
 
 #define CORES_MAX 64
 

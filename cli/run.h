@@ -4,7 +4,7 @@
 
 #include "cli/options.h"
 #include "cli/system.h"
-#include "model/fabric.h"
+#include "model/fabric/fabric.h"
 #include "sim/log.h"
 
 typedef struct {

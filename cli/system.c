@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "model/preset.h"
+#include "model/presets/preset.h"
 
 static gboolean system_apply(System *system, const Options *options, GError **error)
 {

@@ -4,8 +4,8 @@
 #define CLI_SYSTEM_H
 
 #include "cli/options.h"
-#include "model/fabric.h"
-#include "sim/param.h"
+#include "model/fabric/fabric.h"
+#include "sim/param/param.h"
 
 #define SYSTEM_DEFAULT "dgx-h100"
 

@@ -4,9 +4,9 @@
 
 #include "cli/options.h"
 #include "cli/progress.h"
-#include "sim/nearest.h"
-#include "sim/size.h"
-#include "traces/words.h"
+#include "sim/param/nearest.h"
+#include "sim/param/size.h"
+#include "traces/format/words.h"
 
 static gboolean args_bad(GError **error, const char *option, const char *text, const char *right)
 {

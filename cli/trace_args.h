@@ -4,8 +4,8 @@
 
 #include <glib.h>
 
-#include "traces/reader.h"
-#include "traces/select.h"
+#include "traces/format/reader.h"
+#include "traces/record/select.h"
 
 typedef struct {
     gboolean lenient;

@@ -31,7 +31,7 @@ examples_twoshot_allreduce_LDADD = libcuda.la
 noinst_PROGRAMS += examples/multicast_allreduce
 examples_multicast_allreduce_SOURCES = examples/multicast_allreduce.c
 examples_multicast_allreduce_LDADD = libcuda.la
-# One process for each GPU; tests/test_cuda_ranks.sh runs it.
+# One process for each GPU; tests/api/test_cuda_ranks.sh runs it.
 noinst_PROGRAMS += examples/multicast_ranks
 examples_multicast_ranks_SOURCES = examples/multicast_ranks.c
 examples_multicast_ranks_LDADD = libcuda.la

@@ -14,15 +14,15 @@
 #include <tlm_utils/simple_initiator_socket.h>
 
 extern "C" {
-#include "model/guest.h"
-#include "model/preset.h"
+#include "model/gpu/external_initiator.h"
+#include "model/presets/preset.h"
 }
 
 #include <cstdio>
 #include <cstring>
 #include <vector>
 
-#include "sim/tlm_port.h"
+#include "sim/engine/tlm_port.h"
 
 static const guint64 source_va = 0x10000000, target_va = 0x20000000;
 static const guint32 total_bytes = 1 << 20, block_bytes = 4096;

@@ -1,95 +1,105 @@
 # model/: the hardware, in the order a packet meets it.
 libfanout_core_la_SOURCES += \
-	model/ack.c \
-	model/ack.h \
-	model/copy.c \
-	model/copy.h \
-	model/copy_internal.h \
-	model/copy_packets.c \
-	model/early.h \
-	model/exchange.c \
-	model/exchange.h \
-	model/exchange_window.c \
-	model/fabric.c \
-	model/fabric_spec.c \
-	model/fabric.h \
-	model/fault.c \
-	model/fault.h \
-	model/fence.c \
-	model/flow.c \
-	model/flow.h \
-	model/flow_fill.c \
-	model/flow_internal.h \
-	model/gpu.c \
-	model/gpu_state.c \
-	model/gpu.h \
-	model/gpu_acks.c \
-	model/gpu_acks.h model/gpu_brief.h \
-	model/gpu_replicas.c model/gpu_replicas.h model/gpu_replicas_join.h model/gpu_replicas_send.h \
-	model/gpu_target.c model/gpu_touch.c \
-	model/guest.c \
-	model/guest.h \
-	model/hash.c \
-	model/hash.h \
-	model/hbm.c \
-	model/hbm.h \
-	model/inbox.c \
-	model/inbox.h \
-	model/link.c \
-	model/link.h \
-	model/link_arrive.c \
-	model/link_credit.c model/link_log.c \
-	model/link_lane.c \
-	model/link_credit.h model/link_internal.h model/link_log.h model/link_push.h model/link_ring.h model/link_settle.h \
-	model/link_state.c \
-	model/loop.c \
-	model/loop.h \
-	model/mcobject.c \
-	model/mcobject.h \
-	model/mctable.c \
-	model/mctable.h \
-	model/memory.c \
-	model/memory.h \
-	model/numeric.c \
-	model/numeric.h \
-	model/numeric_convert.c \
-	model/numeric_convert.h \
-	model/packet.h \
-	model/poll.c \
-	model/load_share.c \
-	model/load_share.h \
-	model/port_hold.c \
-	model/port_hold.h \
-	model/port_internal.h \
-	model/port_play.c \
-	model/port_play.h \
-	model/port_result.c \
-	model/port_share.c \
-	model/port_share.h \
-	model/probe.h \
-	model/reduction.c \
-	model/sm.c \
-	model/sm.h \
-	model/sm_out.c \
-	model/sm_play.c \
-	model/sm_play.h \
-	model/switch.c \
-	model/switch_early.c \
-	model/switch.h \
-	model/txn.c \
-	model/txn.h \
-	model/usage.c \
-	model/usage.h \
-	model/vas.c \
-	model/vas.h \
-	model/walk.c \
-	model/walk.h \
-	model/walk_text.c \
-	model/warp.c
-libfanout_core_la_SOURCES += \
-	model/preset.c \
-	model/preset.h
-nodist_libfanout_core_la_SOURCES = model/presets.c model/presets.h
+	model/fabric/fabric.c \
+	model/fabric/fabric.h \
+	model/fabric/fault.c \
+	model/fabric/fault.h \
+	model/fabric/spec.c \
+	model/fabric/usage.c \
+	model/fabric/usage.h \
+	model/fastpath/early.h \
+	model/fastpath/gpu_acks.c \
+	model/fastpath/gpu_acks.h \
+	model/fastpath/gpu_brief.h \
+	model/fastpath/gpu_replicas.c \
+	model/fastpath/gpu_replicas.h \
+	model/fastpath/gpu_replicas_join.h \
+	model/fastpath/gpu_replicas_send.h \
+	model/fastpath/inbox.c \
+	model/fastpath/inbox.h \
+	model/fastpath/link_lane.c \
+	model/fastpath/link_log.c \
+	model/fastpath/link_log.h \
+	model/fastpath/link_push.h \
+	model/fastpath/link_settle.h \
+	model/fastpath/switch_early.c \
+	model/flow/egress_internal.h \
+	model/flow/egress_replay.c \
+	model/flow/egress_replay.h \
+	model/flow/egress_result.c \
+	model/flow/egress_share.c \
+	model/flow/egress_share.h \
+	model/flow/fill.c \
+	model/flow/head_of_line.c \
+	model/flow/head_of_line.h \
+	model/flow/internal.h \
+	model/flow/issue_rate.c \
+	model/flow/issue_rate.h \
+	model/flow/load_rate.c \
+	model/flow/load_rate.h \
+	model/flow/rates.c \
+	model/flow/rates.h \
+	model/gpu/copy_engine.c \
+	model/gpu/copy_engine.h \
+	model/gpu/copy_engine_internal.h \
+	model/gpu/copy_engine_packets.c \
+	model/gpu/data.c \
+	model/gpu/external_initiator.c \
+	model/gpu/external_initiator.h \
+	model/gpu/gpu.h \
+	model/gpu/hbm.c \
+	model/gpu/hbm.h \
+	model/gpu/requester.c \
+	model/gpu/state.c \
+	model/gpu/target.c \
+	model/link/ack_merge.c \
+	model/link/ack_merge.h \
+	model/link/arrive.c \
+	model/link/credit.c \
+	model/link/credit.h \
+	model/link/internal.h \
+	model/link/link.c \
+	model/link/link.h \
+	model/link/packet.h \
+	model/link/ring.h \
+	model/link/state.c \
+	model/memory/address_hash.c \
+	model/memory/address_hash.h \
+	model/memory/address_space.c \
+	model/memory/address_space.h \
+	model/memory/memory.c \
+	model/memory/memory.h \
+	model/memory/multicast_object.c \
+	model/memory/multicast_object.h \
+	model/memory/numeric.c \
+	model/memory/numeric.h \
+	model/memory/numeric_convert.c \
+	model/memory/numeric_convert.h \
+	model/parallel/mailbox.c \
+	model/parallel/mailbox.h \
+	model/parallel/window.c \
+	model/presets/preset.c \
+	model/presets/preset.h \
+	model/shared/probe.h \
+	model/shared/txn.c \
+	model/shared/txn.h \
+	model/sm/egress_queue.c \
+	model/sm/fence.c \
+	model/sm/loop.c \
+	model/sm/loop.h \
+	model/sm/poll.c \
+	model/sm/sm.c \
+	model/sm/sm.h \
+	model/sm/warp.c \
+	model/switch/multicast_table.c \
+	model/switch/multicast_table.h \
+	model/switch/reduction.c \
+	model/switch/switch.c \
+	model/switch/switch.h \
+	model/walk/text.c \
+	model/walk/walk.c \
+	model/walk/walk.h
+nodist_libfanout_core_la_SOURCES = model/presets/presets.c model/presets/presets.h
 
 PRESETS = \
 	model/presets/dgx-a100.ini \
@@ -101,14 +111,14 @@ PRESETS = \
 	model/presets/hgx-b300.ini \
 	model/presets/teach-4gpu.ini
 EXTRA_DIST += $(PRESETS) model/presets/presets.gresource.xml
-BUILT_SOURCES += model/presets.c model/presets.h
-model/preset.lo: model/presets.h
-CLEANFILES += model/presets.c model/presets.h
-model/presets.c: model/presets/presets.gresource.xml $(PRESETS)
-	$(AM_V_GEN)$(MKDIR_P) model && $(GLIB_COMPILE_RESOURCES) --target=$@ --generate-source \
+BUILT_SOURCES += model/presets/presets.c model/presets/presets.h
+model/presets/preset.lo: model/presets/presets.h
+CLEANFILES += model/presets/presets.c model/presets/presets.h
+model/presets/presets.c: model/presets/presets.gresource.xml $(PRESETS)
+	$(AM_V_GEN)$(MKDIR_P) model/presets && $(GLIB_COMPILE_RESOURCES) --target=$@ --generate-source \
 	  --internal --c-name presets --sourcedir=$(srcdir)/model/presets \
 	  $(srcdir)/model/presets/presets.gresource.xml
-model/presets.h: model/presets/presets.gresource.xml $(PRESETS)
-	$(AM_V_GEN)$(MKDIR_P) model && $(GLIB_COMPILE_RESOURCES) --target=$@ --generate-header \
+model/presets/presets.h: model/presets/presets.gresource.xml $(PRESETS)
+	$(AM_V_GEN)$(MKDIR_P) model/presets && $(GLIB_COMPILE_RESOURCES) --target=$@ --generate-header \
 	  --internal --c-name presets --sourcedir=$(srcdir)/model/presets \
 	  $(srcdir)/model/presets/presets.gresource.xml

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sim/nearest.h"
+#include "sim/param/nearest.h"
 
 /* In the order of the enums. */
 static const char *const category_names[] = {"sim",  "gpu",   "link", "switch", "mc", "cuda",

@@ -6,7 +6,7 @@
 
 #include <glib.h>
 
-#include "sim/simtime.h"
+#include "sim/engine/simtime.h"
 
 typedef enum { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG, LOG_SPEW } LogLevel;
 typedef enum {

@@ -1,48 +1,48 @@
 # sim/: the engine. What a GPU is, it never knows.
 libfanout_core_la_SOURCES += \
-	sim/calendar.c \
-	sim/calendar.h \
-	sim/domain.c \
-	sim/domain.h \
-	sim/event.h \
-	sim/fetch.h \
-	sim/foreign.h \
-	sim/kernel.h \
-	sim/kernel_systemc.cpp \
+	sim/engine/calendar.c \
+	sim/engine/calendar.h \
+	sim/engine/domain.c \
+	sim/engine/domain.h \
+	sim/engine/event.h \
+	sim/engine/foreign.h \
+	sim/engine/internal.h \
+	sim/engine/kernel.h \
+	sim/engine/kernel_systemc.cpp \
+	sim/engine/prefetch.h \
+	sim/engine/process.c \
+	sim/engine/sim.c \
+	sim/engine/sim.h \
+	sim/engine/simtime.h \
+	sim/engine/stack.c \
+	sim/engine/stack.h \
+	sim/engine/systemc_calendar.c \
+	sim/engine/tlm_port.cpp \
+	sim/engine/tlm_port.h \
 	sim/log.c \
 	sim/log.h \
-	sim/nearest.c \
-	sim/nearest.h \
-	sim/param.c \
-	sim/param.h \
-	sim/param_ini.c \
-	sim/param_internal.h \
-	sim/param_value.c \
-	sim/process.c \
-	sim/reference.c \
-	sim/report.c \
-	sim/report.h \
-	sim/report_chart.c \
-	sim/report_csv.c \
-	sim/report_html.c \
-	sim/report_json.c \
-	sim/report_parts.h \
-	sim/report_text.c \
+	sim/param/ini.c \
+	sim/param/internal.h \
+	sim/param/nearest.c \
+	sim/param/nearest.h \
+	sim/param/param.c \
+	sim/param/param.h \
+	sim/param/size.c \
+	sim/param/size.h \
+	sim/param/value.c \
+	sim/report/chart.c \
+	sim/report/csv.c \
+	sim/report/html.c \
+	sim/report/json.c \
+	sim/report/parts.h \
+	sim/report/report.c \
+	sim/report/report.h \
+	sim/report/text.c \
+	sim/report/timeline.c \
+	sim/report/timeline.h \
+	sim/report/vcd.c \
+	sim/report/vcd.h \
 	sim/rng.c \
 	sim/rng.h \
-	sim/sim.c \
-	sim/sim.h \
-	sim/sim_internal.h \
-	sim/simtime.h \
-	sim/size.c \
-	sim/size.h \
-	sim/stack.c \
-	sim/stack.h \
 	sim/stat.c \
-	sim/stat.h \
-	sim/timeline.c \
-	sim/timeline.h \
-	sim/tlm_port.cpp \
-	sim/tlm_port.h \
-	sim/vcd.c \
-	sim/vcd.h
+	sim/stat.h

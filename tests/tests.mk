@@ -1,48 +1,49 @@
-# tests/: CMocka programs, one per file under test.
+# tests/: CMocka programs, one per file under test, in folders like those of the sources.
 TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
 EXTRA_DIST += tests/summary.sh
-noinst_HEADERS = tests/cuda_bad.h tests/cuda_test.h tests/link_ends.h tests/model_test.h tests/test.h tests/trace_test.h tests/warp_test.h
+noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_test.h tests/model/link_ends.h tests/model/model_test.h \
+	tests/model/warp_test.h tests/test.h tests/traces/trace_test.h
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
 dist_check_SCRIPTS = \
-	tests/golden.sh \
-	tests/test_cli.sh \
-	tests/test_cli_coll.sh \
-	tests/test_cuda_abi.sh \
-	tests/test_cuda_bindings.sh \
-	tests/test_cuda_clients.sh \
-	tests/test_cuda_example.sh \
-	tests/test_cuda_probe.sh \
-	tests/test_cuda_ranks.sh \
-	tests/test_cuda_report.sh \
-	tests/test_cores.sh \
-	tests/test_globals.sh \
-	tests/test_replay.sh \
-	tests/test_summary.sh \
-	tests/test_validate.sh \
-	tests/tidy.sh \
-	tests/tidy_selftest.sh
+	tests/api/test_cuda_abi.sh \
+	tests/api/test_cuda_bindings.sh \
+	tests/api/test_cuda_clients.sh \
+	tests/api/test_cuda_example.sh \
+	tests/api/test_cuda_probe.sh \
+	tests/api/test_cuda_ranks.sh \
+	tests/api/test_cuda_report.sh \
+	tests/cli/test_cli.sh \
+	tests/cli/test_cli_coll.sh \
+	tests/cli/test_cores.sh \
+	tests/golden/golden.sh \
+	tests/style/test_globals.sh \
+	tests/style/test_summary.sh \
+	tests/style/tidy.sh \
+	tests/style/tidy_selftest.sh \
+	tests/traces/test_replay.sh \
+	tests/validate/test_validate.sh
 TESTS += $(dist_check_SCRIPTS)
-EXTRA_DIST += tests/cli_test.sh tests/tidy.allow tests/validate.recorded
+EXTRA_DIST += tests/cli/cli_test.sh tests/style/tidy.allow tests/validate/validate.recorded
 
 # Flow against packet fidelity, every collective.
 .PHONY: check-flow
-check-flow: tests/test_flow
-	FANOUT_FLOW_ALL=1 tests/test_flow
+check-flow: tests/model/test_flow
+	FANOUT_FLOW_ALL=1 tests/model/test_flow
 
 # How fast the simulator is: alone, when nothing else runs.
-EXTRA_DIST += tests/test_speed.sh tests/speed.recorded
+EXTRA_DIST += tests/bench/test_speed.sh tests/bench/speed.recorded
 .PHONY: check-speed
-speed_test = tests/test_speed.sh
+speed_test = tests/bench/test_speed.sh
 check-speed: fanout
-	@$(MKDIR_P) tests; $(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/build-aux/test-driver --test-name $(speed_test) \
+	@$(MKDIR_P) tests/bench; $(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/build-aux/test-driver --test-name $(speed_test) \
 	  --log-file $(speed_test).log --trs-file $(speed_test).trs --color-tests no --expect-failure no -- \
 	  $(SHELL) $(top_srcdir)/$(speed_test); grep -q '^:test-result: PASS' $(speed_test).trs || \
 	  { cat $(speed_test).log; exit 1; }
 CLEANFILES += $(speed_test).log $(speed_test).trs
-EXTRA_DIST += tests/cuda_errors.list tests/cuda_undefined.c
+EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_undefined.c
 
 # Tests find the shared reference files here, and skip with a message where there are none.
 AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared}"; \
@@ -54,103 +55,103 @@ AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../sha
 check-summary:
 	@$(SHELL) $(top_srcdir)/tests/summary.sh $(TEST_LOGS) $$(ls $(speed_test).log 2>/dev/null)
 
-# The CMocka programs, sorted, one a line: tests/test_x is made of tests/test_x.c and linked with $(LDADD)
+# The CMocka programs, sorted, one a line: tests/ROOM/test_x is made of tests/ROOM/test_x.c and linked with $(LDADD)
 # unless it says otherwise below.
 check_PROGRAMS += \
-	tests/fuzz_trace \
-	tests/test_analytic \
-	tests/test_calendars \
-	tests/test_coll \
-	tests/test_conservation \
-	tests/test_copy \
-	tests/test_cuda_bad_input \
-	tests/test_cuda_bad_memory \
-	tests/test_cuda_bad_work \
-	tests/test_cuda_errors \
-	tests/test_cuda_rules_1 \
-	tests/test_cuda_rules_2 \
-	tests/test_cuda_rules_3 \
-	tests/test_cuda_rules_4 \
-	tests/test_cuda_rules_5 \
-	tests/test_cuda_streams \
-	tests/test_device \
-	tests/test_domains \
-	tests/test_event \
-	tests/test_fault \
-	tests/test_gpu \
-	tests/test_guest \
-	tests/test_flow \
-	tests/test_hash \
-	tests/test_hbm \
-	tests/test_inbox \
-	tests/test_link \
-	tests/test_link_lane \
-	tests/test_link_log \
-	tests/test_load_share \
-	tests/test_log \
-	tests/test_loop \
-	tests/test_mcobject \
-	tests/test_mctable \
-	tests/test_memory \
-	tests/test_nearest \
-	tests/test_numeric \
-	tests/test_options \
-	tests/test_param \
-	tests/test_poll \
-	tests/test_device_sm \
-	tests/test_port_hold \
-	tests/test_port_share \
-	tests/test_preset \
-	tests/test_process \
-	tests/test_ptx \
-	tests/test_reduction \
-	tests/test_report \
-	tests/test_rng \
-	tests/test_sim \
-	tests/test_size \
-	tests/test_sm \
-	tests/test_sm_play \
-	tests/test_stat \
-	tests/test_switch \
-	tests/test_timeline \
-	tests/test_told \
-	tests/test_txn \
-	tests/test_tlm_port \
-	tests/test_trace_chakra \
-	tests/test_trace_convert \
-	tests/test_trace_goal \
-	tests/test_trace_kineto \
-	tests/test_trace_match \
-	tests/test_trace_nccl_log \
-	tests/test_trace_plan \
-	tests/test_trace_pytorch_et \
-	tests/test_trace_replay \
-	tests/test_trace_simai \
-	tests/test_trace_text \
-	tests/test_train \
-	tests/test_two_runs \
-	tests/test_usage \
-	tests/test_vas \
-	tests/test_vcd \
-	tests/test_walk \
-	tests/test_warp
+	tests/api/test_cuda_bad_input \
+	tests/api/test_cuda_bad_memory \
+	tests/api/test_cuda_bad_work \
+	tests/api/test_cuda_errors \
+	tests/api/test_cuda_rules_1 \
+	tests/api/test_cuda_rules_2 \
+	tests/api/test_cuda_rules_3 \
+	tests/api/test_cuda_rules_4 \
+	tests/api/test_cuda_rules_5 \
+	tests/api/test_cuda_streams \
+	tests/api/test_device \
+	tests/api/test_device_sm \
+	tests/api/test_ptx \
+	tests/cli/test_options \
+	tests/coll/test_coll \
+	tests/model/test_analytic \
+	tests/model/test_conservation \
+	tests/model/test_copy \
+	tests/model/test_domains \
+	tests/model/test_fault \
+	tests/model/test_flow \
+	tests/model/test_gpu \
+	tests/model/test_guest \
+	tests/model/test_hash \
+	tests/model/test_hbm \
+	tests/model/test_inbox \
+	tests/model/test_link \
+	tests/model/test_link_lane \
+	tests/model/test_link_log \
+	tests/model/test_load_share \
+	tests/model/test_loop \
+	tests/model/test_mcobject \
+	tests/model/test_mctable \
+	tests/model/test_memory \
+	tests/model/test_numeric \
+	tests/model/test_poll \
+	tests/model/test_port_hold \
+	tests/model/test_port_share \
+	tests/model/test_preset \
+	tests/model/test_reduction \
+	tests/model/test_sm \
+	tests/model/test_sm_play \
+	tests/model/test_switch \
+	tests/model/test_told \
+	tests/model/test_train \
+	tests/model/test_txn \
+	tests/model/test_usage \
+	tests/model/test_vas \
+	tests/model/test_walk \
+	tests/model/test_warp \
+	tests/sim/test_calendars \
+	tests/sim/test_event \
+	tests/sim/test_log \
+	tests/sim/test_nearest \
+	tests/sim/test_param \
+	tests/sim/test_process \
+	tests/sim/test_report \
+	tests/sim/test_rng \
+	tests/sim/test_sim \
+	tests/sim/test_size \
+	tests/sim/test_stat \
+	tests/sim/test_timeline \
+	tests/sim/test_tlm_port \
+	tests/sim/test_two_runs \
+	tests/sim/test_vcd \
+	tests/traces/fuzz_trace \
+	tests/traces/test_trace_chakra \
+	tests/traces/test_trace_convert \
+	tests/traces/test_trace_goal \
+	tests/traces/test_trace_kineto \
+	tests/traces/test_trace_match \
+	tests/traces/test_trace_nccl_log \
+	tests/traces/test_trace_plan \
+	tests/traces/test_trace_pytorch_et \
+	tests/traces/test_trace_replay \
+	tests/traces/test_trace_simai \
+	tests/traces/test_trace_text
 
-tests_fuzz_trace_SOURCES = tests/fuzz_trace.c
-tests_test_options_SOURCES = tests/test_options.c cli/options.c
-tests_test_tlm_port_SOURCES = tests/test_tlm_port.cpp
+tests_traces_fuzz_trace_SOURCES = tests/traces/fuzz_trace.c
+tests_cli_test_options_SOURCES = tests/cli/test_options.c cli/options.c
+tests_sim_test_tlm_port_SOURCES = tests/sim/test_tlm_port.cpp
 
 # The CUDA front end: against the shared library, as its users meet it.
 CUDA_TEST_LDADD = libcuda.la $(GLIB_LIBS) $(CMOCKA_LIBS)
-tests_test_cuda_bad_input_LDADD = $(CUDA_TEST_LDADD)
-tests_test_cuda_bad_memory_LDADD = $(CUDA_TEST_LDADD)
-tests_test_cuda_bad_work_LDADD = $(CUDA_TEST_LDADD)
-tests_test_cuda_errors_LDADD = $(CUDA_TEST_LDADD)
-tests_test_cuda_rules_1_LDADD = $(CUDA_TEST_LDADD)
-tests_test_cuda_rules_2_LDADD = $(CUDA_TEST_LDADD)
-tests_test_cuda_rules_3_LDADD = $(CUDA_TEST_LDADD)
-tests_test_cuda_rules_4_LDADD = $(CUDA_TEST_LDADD)
-tests_test_cuda_rules_5_LDADD = $(CUDA_TEST_LDADD)
-tests_test_cuda_streams_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_bad_input_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_bad_memory_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_bad_work_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_errors_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_rules_1_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_rules_2_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_rules_3_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_rules_4_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_rules_5_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_streams_LDADD = $(CUDA_TEST_LDADD)
 
 # What fanout prints, byte for byte; golden-update rewrites the files after a change that was meant.
 GOLDEN = \
@@ -165,7 +166,7 @@ GOLDEN = \
 EXTRA_DIST += $(GOLDEN:=.args) $(GOLDEN:=.expected)
 .PHONY: golden-update
 golden-update: fanout
-	@cd $(srcdir) && UPDATE=1 TOP_SRCDIR=. FANOUT=$(abs_top_builddir)/fanout $(SHELL) tests/golden.sh
+	@cd $(srcdir) && UPDATE=1 TOP_SRCDIR=. FANOUT=$(abs_top_builddir)/fanout $(SHELL) tests/golden/golden.sh
 EXTRA_DIST += \
 	tests/clients/bindings.py \
 	tests/clients/client.h \
@@ -181,11 +182,11 @@ EXTRA_DIST += \
 	tests/clients/torchcomms.c \
 	tests/clients/ucc.c
 
-check_PROGRAMS += tests/test_cuda_launch
-tests_test_cuda_launch_SOURCES = tests/test_cuda_launch.c tests/cuda_test.h tests/test.h
-tests_test_cuda_launch_LDADD = $(CUDA_TEST_LDADD)
+check_PROGRAMS += tests/api/test_cuda_launch
+tests_api_test_cuda_launch_SOURCES = tests/api/test_cuda_launch.c tests/api/cuda_test.h tests/test.h
+tests_api_test_cuda_launch_LDADD = $(CUDA_TEST_LDADD)
 
-# What tests/test_cuda_bindings.sh installs once for a build folder.
+# What tests/api/test_cuda_bindings.sh installs once for a build folder.
 distclean-local:
 	rm -rf cuda-bindings-venv tsan asan
 
@@ -193,7 +194,7 @@ distclean-local:
 # make one from a copy of the sources, since a source folder that is configured cannot be built elsewhere.
 .PHONY: check-cuda tsan asan
 check-cuda: $(BUILT_SOURCES)
-	@programs=`echo $(check_PROGRAMS) | tr ' ' '\n' | grep -E '^tests/test_(cuda_|domains)' | tr '\n' ' '`; \
+	@programs=`echo $(check_PROGRAMS) | tr ' ' '\n' | grep -E '^tests/[a-z]*/test_(cuda_|domains)' | tr '\n' ' '`; \
 	$(MAKE) $(AM_MAKEFLAGS) $$programs && $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS="$$programs"
 SANITIZED = rm -rf $@ && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=$@ && cd $@ && \
 	FANOUT_SHARED=$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared} && export FANOUT_SHARED && \

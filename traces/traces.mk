@@ -1,86 +1,87 @@
-# traces/: readers of trace formats, one a file; the internal record; replay.
+# traces/: readers of trace formats; the internal record; replay.
 libfanout_core_la_SOURCES += \
-	traces/arena.c \
-	traces/arena.h \
-	traces/chakra.c \
-	traces/chakra.h \
-	traces/episode.c \
-	traces/episode.h \
-	traces/episode_work.c \
-	traces/finish.c \
-	traces/graph.c \
-	traces/graph.h \
-	traces/input.c \
-	traces/input.h \
-	traces/json.c \
-	traces/json.h \
-	traces/json_value.c \
-	traces/kineto.h \
-	traces/kineto_build.c \
-	traces/match.c \
-	traces/match.h \
-	traces/match_end.c \
-	traces/match_parts.h \
-	traces/mscclpp.h \
-	traces/nccl_log.h \
-	traces/nccl_log_build.c \
-	traces/plan.c \
-	traces/plan.h \
-	traces/plan_program.c \
-	traces/plan_run.c \
-	traces/plan_run.h \
-	traces/read_chakra.c \
-	traces/read_chakra_json.c \
-	traces/read_goal.c \
-	traces/read_kineto.c \
-	traces/read_mscclpp.c \
-	traces/read_mscclpp_op.c \
-	traces/read_nccl_log.c \
-	traces/read_pytorch_et.c \
-	traces/read_simai.c \
-	traces/read_text.c \
-	traces/reader.c \
-	traces/reader.h \
-	traces/reader_util.c \
-	traces/record.c \
-	traces/record.h \
-	traces/record_coll.c \
-	traces/record_coll.h \
-	traces/replay.c \
-	traces/replay.h \
-	traces/replay_algo.c \
-	traces/replay_busy.c \
-	traces/replay_report.c \
-	traces/replay_report.h \
-	traces/replay_report_fabric.c \
-	traces/replay_report_jobs.c \
-	traces/replay_report_parts.h \
-	traces/replay_timeline.c \
-	traces/replay_timeline.h \
-	traces/replicate.c \
-	traces/replicate.h \
-	traces/select.c \
-	traces/select.h \
-	traces/steps.c \
-	traces/steps.h \
-	traces/transfer.c \
-	traces/words.c \
-	traces/words.h \
-	traces/write.c \
-	traces/write.h \
-	traces/write_chakra.c \
-	traces/write_goal.c \
-	traces/write_text.c
+	traces/format/arena.c \
+	traces/format/arena.h \
+	traces/format/chakra/chakra.c \
+	traces/format/chakra/chakra.h \
+	traces/format/chakra/read.c \
+	traces/format/chakra/read_json.c \
+	traces/format/chakra/read_pytorch.c \
+	traces/format/chakra/write.c \
+	traces/format/goal/read.c \
+	traces/format/goal/write.c \
+	traces/format/input.c \
+	traces/format/input.h \
+	traces/format/json.c \
+	traces/format/json.h \
+	traces/format/json_value.c \
+	traces/format/kineto/build.c \
+	traces/format/kineto/kineto.h \
+	traces/format/kineto/read.c \
+	traces/format/mscclpp/mscclpp.h \
+	traces/format/mscclpp/read.c \
+	traces/format/mscclpp/read_op.c \
+	traces/format/nccl_log/build.c \
+	traces/format/nccl_log/nccl_log.h \
+	traces/format/nccl_log/read.c \
+	traces/format/reader.c \
+	traces/format/reader.h \
+	traces/format/simai.c \
+	traces/format/text/read.c \
+	traces/format/text/write.c \
+	traces/format/util.c \
+	traces/format/words.c \
+	traces/format/words.h \
+	traces/format/write.c \
+	traces/format/write.h \
+	traces/record/finish.c \
+	traces/record/from_coll.c \
+	traces/record/from_coll.h \
+	traces/record/graph.c \
+	traces/record/graph.h \
+	traces/record/match.c \
+	traces/record/match.h \
+	traces/record/match_end.c \
+	traces/record/match_parts.h \
+	traces/record/plan.c \
+	traces/record/plan.h \
+	traces/record/record.c \
+	traces/record/record.h \
+	traces/record/replicate.c \
+	traces/record/replicate.h \
+	traces/record/select.c \
+	traces/record/select.h \
+	traces/replay/algo.c \
+	traces/replay/busy.c \
+	traces/replay/episode.c \
+	traces/replay/episode.h \
+	traces/replay/episode_work.c \
+	traces/replay/plan_program.c \
+	traces/replay/plan_run.c \
+	traces/replay/plan_run.h \
+	traces/replay/replay.c \
+	traces/replay/replay.h \
+	traces/replay/report.c \
+	traces/replay/report.h \
+	traces/replay/report_fabric.c \
+	traces/replay/report_jobs.c \
+	traces/replay/report_parts.h \
+	traces/replay/steps.c \
+	traces/replay/steps.h \
+	traces/replay/timeline.c \
+	traces/replay/timeline.h \
+	traces/replay/transfer.c
 
 # Generated from the schema's field numbers, in the build tree.
 nodist_libfanout_core_la_SOURCES += \
-	traces/chakra.pb-c.c \
-	traces/chakra.pb-c.h
-EXTRA_DIST += traces/chakra.proto
-BUILT_SOURCES += traces/chakra.pb-c.h
-traces/read_chakra.lo traces/write_chakra.lo: traces/chakra.pb-c.h
-CLEANFILES += traces/chakra.pb-c.c traces/chakra.pb-c.h
-traces/chakra.pb-c.h: traces/chakra.proto
-	$(AM_V_GEN)$(MKDIR_P) traces && $(PROTOC_C) --proto_path=$(srcdir)/traces --c_out=traces \
-		$(srcdir)/traces/chakra.proto
-traces/chakra.pb-c.c: traces/chakra.pb-c.h
+	traces/format/chakra/chakra.pb-c.c \
+	traces/format/chakra/chakra.pb-c.h
+EXTRA_DIST += traces/format/chakra/chakra.proto
+BUILT_SOURCES += traces/format/chakra/chakra.pb-c.h
+traces/format/chakra/read.lo traces/format/chakra/write.lo: traces/format/chakra/chakra.pb-c.h
+CLEANFILES += traces/format/chakra/chakra.pb-c.c traces/format/chakra/chakra.pb-c.h
+traces/format/chakra/chakra.pb-c.h: traces/format/chakra/chakra.proto
+	$(AM_V_GEN)$(MKDIR_P) traces/format/chakra && \
+	$(PROTOC_C) --proto_path=$(srcdir)/traces/format/chakra --c_out=traces/format/chakra \
+		$(srcdir)/traces/format/chakra/chakra.proto
+traces/format/chakra/chakra.pb-c.c: traces/format/chakra/chakra.pb-c.h

@@ -1,5 +1,5 @@
 /* Attributes that the CUDA driver API answers: of devices, pointers, peers and pools.
- * Source: the toolkit's ABI (checked by tests/test_cuda_abi.sh where a toolkit is installed). */
+ * Source: the toolkit's ABI (checked by tests/api/test_cuda_abi.sh where a toolkit is installed). */
 #ifndef FANOUT_CUDA_ATTRIBUTE_H
 #define FANOUT_CUDA_ATTRIBUTE_H
 

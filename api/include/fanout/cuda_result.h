@@ -1,5 +1,5 @@
 /* Result codes of the CUDA driver API: names and values of 13.2.
- * Source: the toolkit's ABI (checked by tests/test_cuda_abi.sh where a toolkit is installed). */
+ * Source: the toolkit's ABI (checked by tests/api/test_cuda_abi.sh where a toolkit is installed). */
 #ifndef FANOUT_CUDA_RESULT_H
 #define FANOUT_CUDA_RESULT_H
 

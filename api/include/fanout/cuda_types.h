@@ -2,7 +2,7 @@
  *
  * Names, values and layouts are those of the published ABI (x86-64 and aarch64, LP64), so that a
  * program compiled against NVIDIA's cuda.h runs on the library and the other way round;
- * tests/test_cuda_abi.sh compares every one of them with a toolkit's header where there is one. */
+ * tests/api/test_cuda_abi.sh compares every one of them with a toolkit's header where there is one. */
 #ifndef FANOUT_CUDA_TYPES_H
 #define FANOUT_CUDA_TYPES_H
 

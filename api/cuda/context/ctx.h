@@ -1,0 +1,71 @@
+/* Contexts, streams and events of the front end, and the thread's stack of current contexts. */
+#ifndef API_CUDA_CONTEXT_CTX_H
+#define API_CUDA_CONTEXT_CTX_H
+
+#include "api/cuda/context/process.h"
+
+struct Context {
+    guint64 handle;
+    guint64 id;
+    int device; /* ordinal */
+    unsigned int flags;
+    gboolean primary;
+    guint refs;     /* retains of a primary context; attach count of others */
+    guint32 legacy; /* the engine's number of its default stream */
+    CUfunc_cache cache;
+    size_t limit[CU_LIMIT_MAX];
+    gboolean peer[CUDA_DEVICES_MAX]; /* by ordinal: cuCtxEnablePeerAccess */
+};
+
+typedef struct {
+    guint64 handle;
+    guint64 id;
+    Context *context;
+    unsigned int flags;
+    int priority;
+    guint32 stream; /* the engine's number */
+} Stream;
+
+typedef struct {
+    guint64 handle;
+    Context *context;
+    unsigned int flags;
+    guint32 event; /* the engine's number */
+    gboolean recorded;
+} EventHandle;
+
+#define CONTEXT_FLAGS_KNOWN CU_CTX_FLAGS_MASK
+
+/* The calling thread's current context, or NULL; a destroyed one counts as none, *destroyed tells.
+ */
+Context *context_current(Call *call, gboolean *destroyed);
+/* The same, or the error that calls without one answer. */
+CUresult context_need(Call *call, Context **context);
+Context *context_get(Call *call, CUcontext handle); /* NULL: not a live context */
+CUresult context_new(Call *call, int device, unsigned int flags, Context **context);
+void context_free(Call *call, Context *context); /* its streams, events and memory too */
+void context_push(Context *context);
+
+/* The engine's stream behind a handle: 0 and CU_STREAM_LEGACY are the context's default stream,
+ * CU_STREAM_PER_THREAD the thread's own. `standard` is what 0 means in this call. */
+CUresult stream_get(Call *call, CUstream handle, CUstream standard, Stream *stream);
+EventHandle *event_get(Call *call, CUevent handle);
+
+/* A function of a stream, and its twin whose stream 0 is the thread's own. `parameters` and
+ * `arguments` begin behind the call, the stream and the standard. */
+#define STREAM_TWINS(name, parameters, made, arguments)                                            \
+    CUresult name parameters                                                                       \
+    {                                                                                              \
+        const CUstream standard = CU_STREAM_LEGACY;                                                \
+        CUDA_BEGIN(call);                                                                          \
+        CUDA_RETURN(call, made arguments);                                                         \
+    }                                                                                              \
+    CUDA_TWIN CUresult name##_ptsz parameters;                                                     \
+    CUresult name##_ptsz parameters                                                                \
+    {                                                                                              \
+        const CUstream standard = CU_STREAM_PER_THREAD;                                            \
+        CUDA_BEGIN(call);                                                                          \
+        CUDA_RETURN(call, made arguments);                                                         \
+    }
+
+#endif

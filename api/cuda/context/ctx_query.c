@@ -1,0 +1,213 @@
+/* Properties of contexts: flags, limits, peers; waiting for all of a context's work. */
+#include "api/cuda/context/ctx.h"
+
+#include "api/cuda/stream/copy.h"
+
+/* Opens functions that need a current context: the pointers, then the context. */
+#define CONTEXT_OR_RETURN(call, context, sound)                                                    \
+    Context *context;                                                                              \
+    CUresult need_##context = context_need(&(call), &context);                                     \
+    if (!(sound))                                                                                  \
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);                                               \
+    if (need_##context != CUDA_SUCCESS)                                                            \
+    CUDA_RETURN(call, need_##context)
+
+CUresult cuCtxGetDevice(CUdevice *device)
+{
+    CUDA_BEGIN(call);
+    CONTEXT_OR_RETURN(call, context, device != NULL);
+    *device = context->device;
+    CUDA_RETURN(call, CUDA_SUCCESS);
+}
+
+/* NULL is the current context. */
+static CUresult context_or_current(Call *call, CUcontext handle, Context **context)
+{
+    if (handle == NULL)
+        return context_need(call, context);
+    *context = context_get(call, handle);
+    return *context != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext handle)
+{
+    Context *context;
+    CUDA_BEGIN(call);
+
+    if (device == NULL)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    CUresult result = context_or_current(&call, handle, &context);
+    if (result == CUDA_SUCCESS)
+        *device = context->device;
+    CUDA_RETURN(call, result);
+}
+
+CUresult cuCtxGetFlags(unsigned int *flags)
+{
+    CUDA_BEGIN(call);
+    CONTEXT_OR_RETURN(call, context, flags != NULL);
+    *flags = context->flags;
+    CUDA_RETURN(call, CUDA_SUCCESS);
+}
+
+CUresult cuCtxSetFlags(unsigned int flags)
+{
+    CUDA_BEGIN(call);
+    CONTEXT_OR_RETURN(call, context, (flags & ~(unsigned)CONTEXT_FLAGS_KNOWN) == 0);
+    context->flags = flags;
+    CUDA_RETURN(call, CUDA_SUCCESS);
+}
+
+CUresult cuCtxGetId(CUcontext handle, unsigned long long *id)
+{
+    Context *context;
+    CUDA_BEGIN(call);
+
+    if (id == NULL)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    CUresult result = context_or_current(&call, handle, &context);
+    if (result == CUDA_SUCCESS)
+        *id = context->id;
+    CUDA_RETURN(call, result);
+}
+
+static CUresult synchronize(Call *call, const Context *context)
+{
+    EngineRequest request = {.op = ENGINE_WAIT_CONTEXT, .object = (guint32)context->id};
+    return engine_wait(call, &request);
+}
+
+CUresult cuCtxSynchronize(void)
+{
+    CUDA_BEGIN(call);
+    CONTEXT_OR_RETURN(call, context, TRUE);
+    CUDA_RETURN(call, synchronize(&call, context));
+}
+
+CUresult cuCtxSynchronize_v2(CUcontext handle)
+{
+    Context *context;
+    CUDA_BEGIN(call);
+    CUresult result = context_or_current(&call, handle, &context);
+    CUDA_RETURN(call, result == CUDA_SUCCESS ? synchronize(&call, context) : result);
+}
+
+CUresult cuCtxGetApiVersion(CUcontext handle, unsigned int *version)
+{
+    Context *context;
+    CUDA_BEGIN(call);
+
+    if (version == NULL)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    CUresult result = context_or_current(&call, handle, &context);
+    if (result == CUDA_SUCCESS)
+        *version = 3020;
+    CUDA_RETURN(call, result);
+}
+
+CUresult cuCtxGetLimit(size_t *value, CUlimit limit)
+{
+    CUDA_BEGIN(call);
+    CONTEXT_OR_RETURN(call, context, value != NULL);
+    if ((unsigned)limit >= CU_LIMIT_MAX)
+        CUDA_RETURN(call, CUDA_ERROR_UNSUPPORTED_LIMIT);
+    *value = context->limit[limit];
+    CUDA_RETURN(call, CUDA_SUCCESS);
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    CUDA_BEGIN(call);
+    CONTEXT_OR_RETURN(call, context, TRUE);
+    if ((unsigned)limit >= CU_LIMIT_MAX)
+        CUDA_RETURN(call, CUDA_ERROR_UNSUPPORTED_LIMIT);
+    context->limit[limit] = value;
+    CUDA_RETURN(call, CUDA_SUCCESS);
+}
+
+CUresult cuCtxGetCacheConfig(CUfunc_cache *config)
+{
+    CUDA_BEGIN(call);
+    CONTEXT_OR_RETURN(call, context, config != NULL);
+    *config = context->cache;
+    CUDA_RETURN(call, CUDA_SUCCESS);
+}
+
+CUresult cuCtxSetCacheConfig(CUfunc_cache config)
+{
+    CUDA_BEGIN(call);
+    CONTEXT_OR_RETURN(call, context, (unsigned)config <= CU_FUNC_CACHE_PREFER_EQUAL);
+    context->cache = config;
+    CUDA_RETURN(call, CUDA_SUCCESS);
+}
+
+CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+    CUDA_BEGIN(call);
+    CONTEXT_OR_RETURN(call, context, context != NULL);
+    if (least != NULL)
+        *least = 0;
+    if (greatest != NULL)
+        *greatest = -5;
+    CUDA_RETURN(call, CUDA_SUCCESS);
+}
+
+CUresult cuCtxResetPersistingL2Cache(void)
+{
+    CUDA_BEGIN(call);
+    CONTEXT_OR_RETURN(call, context, context != NULL);
+    CUDA_RETURN(call, CUDA_SUCCESS);
+}
+
+CUresult cuCtxAttach(CUcontext *handle, unsigned int flags)
+{
+    CUDA_BEGIN(call);
+    CONTEXT_OR_RETURN(call, context, handle != NULL && flags == 0);
+    context->refs++;
+    *handle = (CUcontext)context->handle;
+    CUDA_RETURN(call, CUDA_SUCCESS);
+}
+
+CUresult cuCtxDetach(CUcontext handle)
+{
+    CUDA_BEGIN(call);
+    Context *context = context_get(&call, handle);
+
+    if (context == NULL || context->primary)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_CONTEXT);
+    if (--context->refs == 0)
+        context_free(&call, context);
+    CUDA_RETURN(call, CUDA_SUCCESS);
+}
+
+CUresult cuCtxEnablePeerAccess(CUcontext handle, unsigned int flags)
+{
+    CUDA_BEGIN(call);
+    CONTEXT_OR_RETURN(call, context, flags == 0);
+    Context *peer = context_get(&call, handle);
+
+    if (peer == NULL || peer == context)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_CONTEXT);
+    if (peer->device == context->device)
+        CUDA_RETURN(call, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+    if (context->peer[peer->device])
+        CUDA_RETURN(call, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+    context->peer[peer->device] = TRUE;
+    memory_peer_access(&call, peer->device, context->device, TRUE);
+    CUDA_RETURN(call, CUDA_SUCCESS);
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext handle)
+{
+    CUDA_BEGIN(call);
+    CONTEXT_OR_RETURN(call, context, TRUE);
+    Context *peer = context_get(&call, handle);
+
+    if (peer == NULL)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_CONTEXT);
+    if (!context->peer[peer->device])
+        CUDA_RETURN(call, CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
+    context->peer[peer->device] = FALSE;
+    memory_peer_access(&call, peer->device, context->device, FALSE);
+    CUDA_RETURN(call, CUDA_SUCCESS);
+}

@@ -1,0 +1,381 @@
+/* See process.h. The record is made by the first call of any thread; cuInit starts the engine.
+ *
+ * Options come from the environment, where `fanout exec` puts them: FANOUT_SYSTEM, FANOUT_CONFIG,
+ * FANOUT_SET (one assignment a line), FANOUT_SEED, FANOUT_LOG, FANOUT_DATA. */
+#include "api/cuda/context/process.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "api/cuda/context/class.h"
+#include "api/cuda/context/report.h"
+#include "api/cuda/memory/phys.h"
+#include "api/cuda/memory/range.h"
+#include "api/cuda/multicast/team.h"
+#include "api/cuda/symbols.h"
+
+/* The front end's process record: the one global that the driver API's shape asks for. */
+static Cuda *process;
+static gint forked;  /* atomic: this is a child that did not exec */
+static gint exiting; /* atomic: exit handlers are running */
+
+static void on_fork_child(void)
+{
+    g_atomic_int_set(&forked, 1);
+}
+static void on_exit_handler(void)
+{
+    if (g_atomic_int_get(&forked))
+        return;
+    cuda_report_write(process, "exit");
+    g_atomic_int_set(&exiting, 1);
+}
+
+static void on_hard_exit(void)
+{
+    cuda_report_write(process, "_exit");
+}
+
+/* libfanout_exit.so, when `fanout exec` preloaded it. */
+static void hook_hard_exit(void)
+{
+    void (*set)(void (*)(void));
+    void *symbol = dlsym(RTLD_DEFAULT, "fo_exit_hook");
+
+    memcpy(&set, &symbol, sizeof set);
+    if (set != NULL)
+        set(on_hard_exit);
+}
+
+static Cuda *process_new(void)
+{
+    Cuda *cuda = g_new0(Cuda, 1);
+    GError *error = NULL;
+    const char *spec = g_getenv("FANOUT_LOG");
+
+    pthread_mutex_init(&cuda->lock, NULL);
+    pthread_mutex_init(&cuda->report_lock, NULL);
+    cuda->log = log_new();
+    if (spec != NULL && !log_parse(cuda->log, spec, &error)) {
+        log_line(cuda->log, LOG_CUDA, LOG_ERROR, 0, "FANOUT_LOG: %s", error->message);
+        g_clear_error(&error);
+    }
+    cuda->handles = handle_table_new();
+    cuda->ranges = ranges_new();
+    cuda->phys = phys_table_new();
+    cuda->teams = team_table_new();
+    cuda->calls = g_hash_table_new(g_str_hash, g_str_equal);
+    cuda->diagnostics = g_array_new(FALSE, FALSE, sizeof(Diagnostic));
+    cuda->slabs = g_ptr_array_new();
+    cuda->next_id = 1;
+    pthread_atfork(NULL, NULL, on_fork_child);
+    atexit(on_exit_handler);
+    hook_hard_exit();
+    return cuda;
+}
+
+static void process_make(void)
+{
+    process = process_new();
+}
+
+Cuda *cuda_get(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, process_make);
+    return process;
+}
+
+gboolean cuda_exiting(void)
+{
+    return g_atomic_int_get(&exiting);
+}
+
+/* One identity per GPU of the system, the same in every process. */
+static void device_uuid(CUuuid *uuid, const char *system, guint gpu)
+{
+    g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_MD5);
+    g_autofree char *text = g_strdup_printf("fanout/%s/gpu%u", system, gpu);
+    guint8 digest[16];
+    gsize n = sizeof digest;
+
+    g_checksum_update(sum, (const guchar *)text, -1);
+    g_checksum_get_digest(sum, digest, &n);
+    memcpy(uuid->bytes, digest, sizeof digest);
+}
+
+/* CUDA_VISIBLE_DEVICES: ordinals up to the first that does not exist, as the real driver reads it.
+ */
+static guint visible_devices(const Cuda *cuda, guint gpus, guint16 *chosen)
+{
+    const char *list = g_getenv("CUDA_VISIBLE_DEVICES");
+    guint n = 0;
+    guint limit =
+        cuda->spec.devices != 0 && cuda->spec.devices < gpus ? (guint)cuda->spec.devices : gpus;
+
+    if (list == NULL) {
+        for (n = 0; n < limit; n++)
+            chosen[n] = (guint16)n;
+        return n;
+    }
+    g_auto(GStrv) parts = g_strsplit(list, ",", -1);
+    for (guint i = 0; parts[i] != NULL && n < limit; i++) {
+        char *end;
+        guint64 gpu = g_ascii_strtoull(g_strstrip(parts[i]), &end, 10);
+        if (end == parts[i] || *end != '\0' || gpu >= limit)
+            break;
+        chosen[n++] = (guint16)gpu;
+    }
+    return n;
+}
+
+static void devices_make(Cuda *cuda, guint gpus)
+{
+    guint16 chosen[CUDA_DEVICES_MAX];
+
+    cuda->n_devices = visible_devices(cuda, MIN(gpus, CUDA_DEVICES_MAX), chosen);
+    for (guint i = 0; i < CUDA_DEVICES_MAX; i++)
+        cuda->ordinal[i] = -1;
+    for (guint i = 0; i < cuda->n_devices; i++) {
+        CudaDevice *device = &cuda->device[i];
+        device->gpu = chosen[i];
+        cuda->ordinal[chosen[i]] = (gint16)i;
+        device->kind = cuda_class((CudaGpu)cuda->spec.gpu);
+        device->total_bytes =
+            cuda->spec.memory_bytes != 0 ? cuda->spec.memory_bytes : device->kind->memory_bytes;
+        device_uuid(&device->uuid, cuda->system, chosen[i]);
+    }
+}
+
+static const char *env_or(const char *name, const char *otherwise)
+{
+    const char *value = g_getenv(name);
+    return value != NULL && value[0] != '\0' ? value : otherwise;
+}
+
+static gboolean load(Cuda *cuda, GError **error)
+{
+    g_auto(GStrv) sets = g_strsplit(env_or("FANOUT_SET", ""), "\n", -1);
+
+    cuda->system = g_strdup(env_or("FANOUT_SYSTEM", "dgx-h100"));
+    cuda->params = param_set_new();
+    if (!cuda_spec_load(cuda->params, &cuda->spec, &cuda->fabric, cuda->system,
+                        env_or("FANOUT_CONFIG", NULL), sets, error))
+        return FALSE;
+    cuda->fails = cuda_fails_new(cuda->spec.fail, NULL); /* it was checked */
+    const char *unknown = cuda_fails_unknown(cuda->fails, cuda_symbols_know);
+    if (unknown != NULL)
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                    "cuda.fail: '%s' is no function of the driver API", unknown);
+    return unknown == NULL;
+}
+
+static void say_wrong(Cuda *cuda, const GError *error)
+{
+    log_line(cuda->log, LOG_CUDA, LOG_ERROR, 0, "%s", error->message);
+    cuda_report_wrong();
+}
+
+/* Lock held. Wrong options are said once; everything then fails with INVALID_VALUE. */
+static gboolean configure(Cuda *cuda)
+{
+    g_autoptr(GError) error = NULL;
+
+    if (g_atomic_int_get(&cuda->configured) != 0)
+        return cuda->configured > 0;
+    if (!load(cuda, &error))
+        say_wrong(cuda, error);
+    g_atomic_int_set(&cuda->configured, error == NULL ? 1 : -1);
+    return error == NULL;
+}
+
+guint64 cuda_configured_version(Cuda *cuda)
+{
+    if (g_atomic_int_get(&cuda->configured) == 0) {
+        pthread_mutex_lock(&cuda->lock);
+        configure(cuda);
+        pthread_mutex_unlock(&cuda->lock);
+    }
+    return cuda->configured > 0 ? cuda->spec.driver_version : FANOUT_CUDA_VERSION;
+}
+
+/* Every allocation takes descriptors: as many as this process may have. */
+static void raise_descriptors(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static gboolean start(Cuda *cuda, GError **error)
+{
+    EngineSpec spec = {
+        .fabric = &cuda->fabric,
+        .seed = g_ascii_strtoull(env_or("FANOUT_SEED", "1"), NULL, 10),
+        .keep_bytes = !g_str_equal(env_or("FANOUT_DATA", "auto"), "off"),
+        .reference_calendar = g_str_equal(env_or("FANOUT_CALENDAR", "wheel"), "systemc"),
+        .flow = g_str_equal(env_or("FANOUT_FIDELITY", "packet"), "flow"),
+        .timeline = env_or("FANOUT_PERFETTO", NULL) != NULL,
+        .ordinal = cuda->ordinal,
+        .others = team_others_live,
+        .others_user = cuda,
+        .vcd_path = env_or("FANOUT_VCD", NULL),
+        .query_quantum_ps = cuda->spec.query_quantum_ns * PS_PER_NS,
+        .sticky_faults = cuda->spec.sticky_faults,
+        .watchdog_us = cuda->spec.watchdog_ms * 1000,
+        .log = cuda->log,
+    };
+
+    raise_descriptors();
+    spec.flow = spec.flow && !spec.keep_bytes; /* flows move no bytes */
+    devices_make(cuda, (guint)cuda->fabric.system.gpus);
+    cuda->engine = engine_new(&spec, error);
+    return cuda->engine != NULL;
+}
+
+CUresult cuda_start(Cuda *cuda)
+{
+    g_autoptr(GError) error = NULL;
+
+    if (g_atomic_int_get(&forked))
+        return CUDA_ERROR_NOT_INITIALIZED;
+    if (cuda_exiting())
+        return CUDA_ERROR_DEINITIALIZED;
+    pthread_mutex_lock(&cuda->lock);
+    if (!g_atomic_int_get(&cuda->ready)) {
+        if (!configure(cuda) || !start(cuda, &error)) {
+            if (error != NULL)
+                say_wrong(cuda, error);
+            pthread_mutex_unlock(&cuda->lock);
+            return CUDA_ERROR_INVALID_VALUE;
+        }
+        g_atomic_int_set(&cuda->ready, 1);
+    }
+    pthread_mutex_unlock(&cuda->lock);
+    return cuda->n_devices > 0 ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+}
+
+CUresult cuda_fail_now(Cuda *cuda, const char *function)
+{
+    CUresult code = CUDA_SUCCESS;
+
+    pthread_mutex_lock(&cuda->lock);
+    if (configure(cuda))
+        code = cuda_fails_take(cuda->fails, function);
+    pthread_mutex_unlock(&cuda->lock);
+    return code;
+}
+
+CUresult cuda_begin(Call *call)
+{
+    Cuda *cuda = cuda_get();
+
+    if (cuda_exiting())
+        return call->result = CUDA_ERROR_DEINITIALIZED;
+    if (!g_atomic_int_get(&cuda->ready) || g_atomic_int_get(&forked))
+        return call->result = CUDA_ERROR_NOT_INITIALIZED;
+    pthread_mutex_lock(&cuda->lock);
+    call->cuda = cuda;
+    call->locked = TRUE;
+    return call->result = cuda_fails_take(cuda->fails, call->name);
+}
+
+static void pay_host_cost(const Call *call)
+{
+    EngineRequest request = {.op = ENGINE_SLEEP, .time_ps = cuda_host_cost_ps(call->name)};
+    EngineReply reply;
+
+    if (request.time_ps != 0)
+        engine_call(call->cuda->engine, &request, &reply);
+}
+
+static void log_error(const Call *call)
+{
+    const char *name = NULL;
+
+    cuGetErrorName(call->result, &name);
+    log_line(call->cuda->log, LOG_CUDA, LOG_DEBUG, 0, "%s: %s", call->name, name);
+}
+
+void cuda_end(Call *call)
+{
+    if (call->cuda == NULL)
+        return;
+    if (!call->locked)
+        cuda_relock(call);
+    CallCount *count = g_hash_table_lookup(call->cuda->calls, call->name);
+    if (count == NULL) {
+        count = g_new0(CallCount, 1);
+        g_hash_table_insert(call->cuda->calls, (char *)call->name, count);
+    }
+    count->calls++;
+    count->errors += call->result != CUDA_SUCCESS && call->result != CUDA_ERROR_NOT_READY;
+    cuda_unlock(call);
+    if (call->result != CUDA_SUCCESS)
+        log_error(call);
+    if (call->cuda->spec.host_cost)
+        pay_host_cost(call);
+}
+
+void cuda_unlock(Call *call)
+{
+    g_assert(call->locked);
+    call->locked = FALSE;
+    pthread_mutex_unlock(&call->cuda->lock);
+}
+
+void cuda_relock(Call *call)
+{
+    g_assert(!call->locked);
+    pthread_mutex_lock(&call->cuda->lock);
+    call->locked = TRUE;
+}
+
+int cuda_ordinal_of_gpu(const Cuda *cuda, guint16 gpu)
+{
+    return gpu < CUDA_DEVICES_MAX ? cuda->ordinal[gpu] : -1;
+}
+
+static void log_diagnostic(const Call *call, const Diagnostic *d)
+{
+    g_autoptr(GString) line = g_string_new(NULL);
+
+    g_string_append_printf(line, "%s: %s", d->call, d->text);
+    if (d->handle != 0)
+        g_string_append_printf(line, "; handle 0x%" G_GINT64_MODIFIER "x", d->handle);
+    if (d->device >= 0)
+        g_string_append_printf(line, "; device %d", d->device);
+    if (d->address != 0)
+        g_string_append_printf(line, "; address 0x%" G_GINT64_MODIFIER "x", d->address);
+    log_line(call->cuda->log, LOG_CUDA, LOG_WARN, 0, "%s", line->str);
+}
+
+void cuda_diagnose(Call *call, guint64 handle, int device, guint64 address, const char *format, ...)
+{
+    Diagnostic d = {call->name, NULL, handle, address != 0 ? address : call->address,
+                    device >= 0 ? device : call->device};
+    va_list args;
+
+    va_start(args, format);
+    d.text = g_strdup_vprintf(format, args);
+    va_end(args);
+    log_diagnostic(call, &d);
+    call->cuda->n_diagnostics++;
+    if (call->cuda->diagnostics->len < CUDA_DIAGNOSTICS_MAX)
+        g_array_append_val(call->cuda->diagnostics, d);
+    else
+        g_free(d.text);
+}
+
+gboolean cuda_engine(Call *call, const EngineRequest *request, EngineReply *reply)
+{
+    EngineReply unused;
+    return engine_call(call->cuda->engine, request, reply ? reply : &unused) == ENGINE_OK;
+}

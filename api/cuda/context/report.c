@@ -1,0 +1,175 @@
+/* See report.h. */
+#include "api/cuda/context/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "api/cuda/multicast/team.h"
+
+static ReportStatus *status_map(void)
+{
+    const char *text = g_getenv("FANOUT_STATUS_FD");
+
+    if (text == NULL)
+        return NULL;
+    void *at = mmap(NULL, sizeof(ReportStatus), PROT_READ | PROT_WRITE, MAP_SHARED,
+                    (int)g_ascii_strtoll(text, NULL, 10), 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+void cuda_report_wrong(void)
+{
+    ReportStatus *status = status_map();
+    if (status != NULL)
+        g_atomic_int_set(&status->wrong, 1);
+}
+
+static const Column call_columns[] = {
+    COLUMN_TEXT(call, "call", "function of the driver API"),
+    COLUMN_U64(count, "count", "", "how often it was called"),
+    COLUMN_U64(errors, "errors", "", "how often it answered an error"),
+    COLUMN_END,
+};
+
+static gint compare_names(gconstpointer a, gconstpointer b)
+{
+    return g_strcmp0(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void add_calls(const Cuda *cuda, Report *report)
+{
+    guint n;
+    g_autofree gpointer *names = g_hash_table_get_keys_as_array(cuda->calls, &n);
+    Table *table = report_add_table(report, "calls", "Calls of the driver API", call_columns, 0);
+
+    qsort(names, n, sizeof *names, compare_names);
+    for (guint i = 0; i < n; i++) {
+        const CallCount *count = g_hash_table_lookup(cuda->calls, names[i]);
+        table_text(table, names[i]);
+        table_u64(table, count->calls);
+        table_u64(table, count->errors);
+    }
+}
+
+static const Column diagnostic_columns[] = {
+    COLUMN_TEXT(diagnostic, "diagnostic", "what CUDA leaves undefined, or a use of a dead object"),
+    COLUMN_TEXT(call, "call", "that met it"),
+    COLUMN_U64(device, "device", "", "its ordinal"),
+    COLUMN_TEXT(handle, "handle", "that it is about"),
+    COLUMN_TEXT(address, "address", "that it is about"),
+    COLUMN_END,
+};
+
+static void add_diagnostics(const Cuda *cuda, Report *report)
+{
+    report_add_u64(report, "diagnostics_count", cuda->n_diagnostics, "");
+    if (cuda->diagnostics->len == 0)
+        return;
+    Table *table = report_add_table(report, "diagnostics", "Diagnostics", diagnostic_columns, 0);
+    for (guint i = 0; i < cuda->diagnostics->len; i++) {
+        const Diagnostic *d = &g_array_index(cuda->diagnostics, Diagnostic, i);
+        table_text(table, d->text);
+        table_text(table, d->call);
+        if (d->device >= 0)
+            table_u64(table, (guint64)d->device);
+        else
+            table_null(table);
+        engine_table_hex(table, d->handle);
+        engine_table_hex(table, d->address);
+    }
+}
+
+static Report *build(Cuda *cuda, const char *why)
+{
+    g_autofree char *title =
+        g_strdup_printf("%s on %s", program_invocation_short_name, cuda->system);
+    Report *report = report_new("exec", title);
+    EngineRequest request = {.op = ENGINE_REPORT, .argument = (guint64)(guintptr)report};
+    EngineReply reply;
+
+    report_add_text(report, "system", cuda->system);
+    report_add_u64(report, "driver_version", cuda->spec.driver_version, "");
+    report_add_u64(report, "gpus", cuda->n_devices, "");
+    report_add_text(report, "ended_by", why);
+    engine_call(cuda->engine, &request, &reply);
+    add_calls(cuda, report);
+    add_diagnostics(cuda, report);
+    return report;
+}
+
+/* Of several processes of a program the first to end has the file's plain name. */
+static char *own_path(const char *path, gint n)
+{
+    return n > 0 ? g_strdup_printf("%s.%d", path, (int)getpid()) : g_strdup(path);
+}
+
+static void write_file(Cuda *cuda, const Report *report, const char *path, ReportFormat format,
+                       gint n)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *own = own_path(path, n);
+
+    if (g_str_has_prefix(path, "/dev/")) {
+        GString *text = report_format(report, format);
+        FILE *file = fopen(path, "a");
+        if (file != NULL) {
+            fputs(text->str, file);
+            fclose(file);
+        }
+        g_string_free(text, TRUE);
+        return;
+    }
+    if (!report_save(report, format, own, &error))
+        log_line(cuda->log, LOG_CUDA, LOG_ERROR, 0, "%s", error->message);
+}
+
+static void write_timeline(Cuda *cuda, const char *path, gint n)
+{
+    g_autofree char *own = own_path(path, n);
+    EngineRequest request = {.op = ENGINE_TIMELINE, .argument = (guint64)(guintptr)own};
+    EngineReply reply;
+
+    engine_call(cuda->engine, &request, &reply);
+}
+
+static ReportFormat wanted_format(void)
+{
+    const char *name = g_getenv("FANOUT_FORMAT");
+
+    for (guint i = 0; name != NULL && report_formats[i] != NULL; i++)
+        if (g_str_equal(report_formats[i], name))
+            return (ReportFormat)i;
+    return REPORT_TEXT;
+}
+
+void cuda_report_write(Cuda *cuda, const char *why)
+{
+    const char *path = g_getenv("FANOUT_REPORT"), *html = g_getenv("FANOUT_HTML"),
+               *timeline = g_getenv("FANOUT_PERFETTO");
+    ReportStatus *status = status_map();
+
+    if (cuda == NULL || !g_atomic_int_get(&cuda->ready))
+        return;
+    pthread_mutex_lock(&cuda->report_lock);
+    gboolean first = !cuda->reported;
+    cuda->reported = TRUE;
+    pthread_mutex_unlock(&cuda->report_lock);
+    if (!first)
+        return;
+    if (status != NULL && engine_is_stuck(cuda->engine))
+        g_atomic_int_set(&status->stuck, 1);
+    if (path == NULL && html == NULL && timeline == NULL)
+        return;
+    gint n = status != NULL ? g_atomic_int_add(&status->reports, 1) : 0;
+    Report *report = build(cuda, why);
+    if (path != NULL)
+        write_file(cuda, report, path, wanted_format(), n);
+    if (html != NULL)
+        write_file(cuda, report, html, REPORT_HTML, n);
+    if (timeline != NULL)
+        write_timeline(cuda, timeline, n);
+    report_free(report);
+}

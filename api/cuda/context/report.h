@@ -1,0 +1,15 @@
+/* The report of a program that ran on the simulated fabric, and what `fanout exec` learns of it. */
+#ifndef API_CUDA_CONTEXT_REPORT_H
+#define API_CUDA_CONTEXT_REPORT_H
+
+#include "api/cuda/context/process.h"
+#include "api/cuda/context/report_status.h"
+#include "sim/report/report.h"
+
+/* Where FANOUT_REPORT and FANOUT_HTML say, once; no-op without them. `why`: what ended the program.
+ */
+void cuda_report_write(Cuda *cuda, const char *why);
+/* Tells `fanout exec` at once that options were wrong. */
+void cuda_report_wrong(void);
+
+#endif

@@ -1,0 +1,15 @@
+/* What `fanout exec` learns of the simulations behind the program that it started. */
+#ifndef API_CUDA_CONTEXT_REPORT_STATUS_H
+#define API_CUDA_CONTEXT_REPORT_STATUS_H
+
+#include <glib.h>
+
+/* In a memfd that the program inherits (FANOUT_STATUS_FD): several processes of one program may use
+ * the fabric, each its own. */
+typedef struct {
+    gint reports; /* atomic: processes that wrote one; the first has the file's plain name */
+    gint stuck;   /* atomic: some simulation got stuck */
+    gint wrong;   /* atomic: options were wrong */
+} ReportStatus;
+
+#endif

@@ -1,0 +1,302 @@
+/* Binding memory to multicast objects, and unbinding it.
+ *
+ * The four binds are one: the v1 calls take the device from the memory, the v2 calls name it; by
+ * address they find the memory behind it. All wait until the team is complete. The binding is to
+ * the memory: it survives the handle and the mapping that named it. */
+#include <unistd.h>
+
+#include "api/cuda/multicast/multicast.h"
+
+#define DEVICE_OF_MEMORY (-1) /* v1: no device is named */
+
+typedef struct {
+    guint64 handle; /* of the object */
+    int device;     /* ordinal or DEVICE_OF_MEMORY */
+    guint64 offset; /* in the object */
+    Phys *phys;
+    guint64 memory_offset;
+    guint64 bytes;
+} Bind;
+
+static CUresult check_sizes(const Cuda *cuda, const Team *team, const Bind *bind)
+{
+    guint64 granularity = cuda->spec.multicast_min_bytes;
+
+    if (bind->bytes == 0 || !aligned(bind->bytes, granularity) ||
+        !aligned(bind->offset, granularity) || !aligned(bind->memory_offset, granularity) ||
+        !fits(bind->offset, bind->bytes, team->page->bytes) ||
+        !fits(bind->memory_offset, bind->bytes, bind->phys->page.bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+/* Whose copy the memory becomes, as a GPU of the system. */
+static CUresult bound_gpu(const Cuda *cuda, const Bind *bind, guint16 *gpu)
+{
+    const PhysPage *page = &bind->phys->page;
+    int numa;
+
+    if (bind->device == DEVICE_OF_MEMORY) {
+        if (page->location_type != CU_MEM_LOCATION_TYPE_DEVICE)
+            return CUDA_ERROR_INVALID_VALUE;
+        *gpu = (guint16)page->location_id;
+        return CUDA_SUCCESS;
+    }
+    const CudaDevice *device = &cuda->device[bind->device];
+    *gpu = device->gpu;
+    if (page->location_type == CU_MEM_LOCATION_TYPE_DEVICE)
+        return page->location_id == device->gpu ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (page->location_type != CU_MEM_LOCATION_TYPE_HOST_NUMA)
+        return CUDA_ERROR_INVALID_VALUE;
+    cuda_class_attribute(device->kind, device->gpu, CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID,
+                         (int)cuda->spec.driver_version, &numa);
+    return page->location_id == numa ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static gboolean is_member(Team *team, guint16 gpu)
+{
+    team_lock(team);
+    gboolean member = team_has(team, gpu);
+    team_unlock(team);
+    return member;
+}
+
+/* Everything that can be said before waiting. Membership is final only when the team is complete,
+ * but a v1 or v2 bind for a device that is not a member yet is an error at once, as the kernel
+ * module has it. */
+static CUresult check_bind(Call *call, Team *team, const Bind *bind, guint16 *gpu)
+{
+    CUresult result = bound_gpu(call->cuda, bind, gpu);
+
+    if (result == CUDA_SUCCESS && !is_member(team, *gpu))
+        result = CUDA_ERROR_INVALID_DEVICE;
+    if (result == CUDA_SUCCESS)
+        result = check_sizes(call->cuda, team, bind);
+    if (result == CUDA_SUCCESS && (team->page->handle_types != 0 || team->imported) &&
+        bind->phys->page.handle_types == 0)
+        result = CUDA_ERROR_INVALID_VALUE;
+    return result;
+}
+
+static gboolean overlaps(const TeamBind *b, guint16 gpu, guint64 offset, guint64 bytes)
+{
+    return b->gpu == gpu && b->offset < offset + bytes && offset < b->offset + b->bytes;
+}
+
+/* Drops the binds that a new one lies over; FALSE: not allowed. Page locked. */
+static gboolean make_room(Call *call, Team *team, const Bind *bind, guint16 gpu)
+{
+    TeamPage *page = team->page;
+
+    for (guint32 i = 0; i < page->n_binds; i++) {
+        const TeamBind *b = &page->bind[i];
+        if (!overlaps(b, gpu, bind->offset, bind->bytes))
+            continue;
+        cuda_diagnose(call, bind->handle, cuda_ordinal_of_gpu(call->cuda, gpu), 0,
+                      "bind over a bind: offset 0x%" G_GINT64_MODIFIER
+                      "x overlaps the one at 0x%" G_GINT64_MODIFIER "x",
+                      bind->offset, b->offset);
+        if (call->cuda->spec.overlapping_binds == CUDA_OVERLAP_REJECT || b->offset == bind->offset)
+            return FALSE;
+        page->bind[i--] = page->bind[--page->n_binds];
+    }
+    return TRUE;
+}
+
+static CUresult enter_bind(Call *call, Team *team, const Bind *bind, guint16 gpu)
+{
+    TeamPage *page = team->page;
+    CUresult result = CUDA_SUCCESS;
+
+    team_lock(team);
+    if (page->n_binds == TEAM_BINDS_MAX)
+        result = CUDA_ERROR_OUT_OF_MEMORY;
+    else if (!make_room(call, team, bind, gpu))
+        result = CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS) {
+        page->bind[page->n_binds++] =
+            (TeamBind){.offset = bind->offset,
+                       .bytes = bind->bytes,
+                       .memory_offset = bind->memory_offset,
+                       .identity = {bind->phys->identity[0], bind->phys->identity[1]},
+                       .pid = getpid(),
+                       .fd = bind->phys->fd,
+                       .gpu = gpu,
+                       .serial = ++page->serials};
+        team_changed(team);
+    }
+    team_unlock(team);
+    team_sync(call, team);
+    return result;
+}
+
+static CUresult bind_any(Call *call, Team *team, const Bind *bind)
+{
+    guint16 gpu;
+    CUresult result = check_bind(call, team, bind, &gpu);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    team_ref(team);
+    phys_ref(bind->phys);
+    result = team_wait_ready(call, team);
+    if (result == CUDA_SUCCESS && vmm_team(call, bind->handle) != team)
+        result = CUDA_ERROR_INVALID_VALUE; /* released by another thread while this one waited */
+    if (result == CUDA_SUCCESS)
+        result = enter_bind(call, team, bind, gpu);
+    phys_unref(call, bind->phys);
+    team_unref(call, team);
+    return result;
+}
+
+static CUresult check_head(Call *call, guint64 object, int device, unsigned long long flags,
+                           Team **team)
+{
+    if (!multicast_anywhere(call->cuda))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    *team = vmm_team(call, object);
+    if (*team == NULL || flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (device == DEVICE_OF_MEMORY)
+        return CUDA_SUCCESS;
+    if (cuda_device(call->cuda, device) == NULL)
+        return CUDA_ERROR_INVALID_DEVICE;
+    return multicast_supported(call->cuda, &call->cuda->device[device]) ? CUDA_SUCCESS
+                                                                        : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult bind_memory(Call *call, Bind bind, guint64 memory_handle, unsigned long long flags)
+{
+    Team *team;
+    CUresult result = check_head(call, bind.handle, bind.device, flags, &team);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    MemoryHandle *memory = vmm_memory(call, memory_handle);
+    if (memory == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    bind.phys = memory->phys;
+    return bind_any(call, team, &bind);
+}
+
+static CUresult bind_address(Call *call, Bind bind, guint64 address, unsigned long long flags)
+{
+    Team *team;
+    CUresult result = check_head(call, bind.handle, bind.device, flags, &team);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    Range *range = range_find(call->cuda->ranges, address);
+    if (range == NULL || (range->kind != RANGE_VMM && range->kind != RANGE_POOL) ||
+        range->phys == NULL || range->freed ||
+        !aligned(address, call->cuda->spec.multicast_min_bytes) ||
+        !fits(address - range->va, bind.bytes, range->bytes)) {
+        cuda_diagnose(call, bind.handle, bind.device, address,
+                      "the address is not within one mapping of bindable memory");
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    bind.phys = range->phys;
+    bind.memory_offset = range->offset + (address - range->va);
+    return bind_any(call, team, &bind);
+}
+
+CUresult cuMulticastBindMem(CUmemGenericAllocationHandle object, size_t object_offset,
+                            CUmemGenericAllocationHandle memory, size_t memory_offset, size_t bytes,
+                            unsigned long long flags)
+{
+    CUDA_BEGIN(call);
+    Bind bind = {object, DEVICE_OF_MEMORY, object_offset, NULL, memory_offset, bytes};
+    CUDA_RETURN(call, bind_memory(&call, bind, memory, flags));
+}
+
+CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle object, CUdevice device,
+                               size_t object_offset, CUmemGenericAllocationHandle memory,
+                               size_t memory_offset, size_t bytes, unsigned long long flags)
+{
+    CUDA_BEGIN(call);
+    call.device = device;
+    Bind bind = {object,        device == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : device,
+                 object_offset, NULL,
+                 memory_offset, bytes};
+    CUDA_RETURN(call, bind_memory(&call, bind, memory, flags));
+}
+
+CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle object, size_t object_offset,
+                             CUdeviceptr address, size_t bytes, unsigned long long flags)
+{
+    CUDA_BEGIN(call);
+    call.address = address;
+    Bind bind = {object, DEVICE_OF_MEMORY, object_offset, NULL, 0, bytes};
+    CUDA_RETURN(call, bind_address(&call, bind, address, flags));
+}
+
+CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle object, CUdevice device,
+                                size_t object_offset, CUdeviceptr address, size_t bytes,
+                                unsigned long long flags)
+{
+    CUDA_BEGIN(call);
+    call.device = device;
+    call.address = address;
+    Bind bind = {
+        object, device == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : device, object_offset, NULL, 0,
+        bytes};
+    CUDA_RETURN(call, bind_address(&call, bind, address, flags));
+}
+
+/* The bind that an unbind means: the same range, or with the knob the same start. Page locked. */
+static gint find_bind(Call *call, Team *team, guint16 gpu, guint64 offset, guint64 bytes)
+{
+    TeamPage *page = team->page;
+
+    for (guint32 i = 0; i < page->n_binds; i++) {
+        const TeamBind *b = &page->bind[i];
+        if (b->gpu == gpu && b->offset == offset && b->bytes == bytes)
+            return (gint)i;
+    }
+    for (guint32 i = 0; i < page->n_binds; i++) {
+        const TeamBind *b = &page->bind[i];
+        if (!overlaps(b, gpu, offset, bytes))
+            continue;
+        cuda_diagnose(call, team->handle, cuda_ordinal_of_gpu(call->cuda, gpu), 0,
+                      "UB: unbind mismatch: [0x%" G_GINT64_MODIFIER "x, +0x%" G_GINT64_MODIFIER
+                      "x) was asked, [0x%" G_GINT64_MODIFIER "x, +0x%" G_GINT64_MODIFIER
+                      "x) is bound",
+                      offset, bytes, b->offset, b->bytes);
+        if (call->cuda->spec.unbind_mismatch == CUDA_UNBIND_BY_OFFSET && b->offset == offset)
+            return (gint)i;
+        return -1;
+    }
+    cuda_diagnose(call, team->handle, cuda_ordinal_of_gpu(call->cuda, gpu), 0,
+                  "UB: nothing is bound at [0x%" G_GINT64_MODIFIER "x, +0x%" G_GINT64_MODIFIER "x)",
+                  offset, bytes);
+    return -1;
+}
+
+CUresult cuMulticastUnbind(CUmemGenericAllocationHandle object, CUdevice ordinal,
+                           size_t object_offset, size_t bytes)
+{
+    Team *team;
+    CUDA_BEGIN(call);
+    call.device = ordinal;
+    guint64 granularity = call.cuda->spec.multicast_min_bytes;
+    CUresult result = check_head(
+        &call, object, ordinal == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : ordinal, 0, &team);
+
+    if (result != CUDA_SUCCESS)
+        CUDA_RETURN(call, result);
+    guint16 gpu = call.cuda->device[ordinal].gpu;
+    if (!is_member(team, gpu))
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
+    if (bytes == 0 || !aligned(bytes, granularity) || !aligned(object_offset, granularity) ||
+        !fits(object_offset, bytes, team->page->bytes))
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    team_lock(team);
+    gint at = find_bind(&call, team, gpu, object_offset, bytes);
+    if (at >= 0) {
+        team->page->bind[at] = team->page->bind[--team->page->n_binds];
+        team_changed(team);
+    }
+    team_unlock(team);
+    team_sync(&call, team);
+    CUDA_RETURN(call, at >= 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+}

@@ -1,0 +1,146 @@
+/* Waiting for a multicast team: for its members (host time, no bound, no lock held), then for the
+ * fabric manager to set it up (simulated time, bounded). See team.h.
+ *
+ * The last device that is added sends one request to the fabric manager; what it answers is seen by
+ * whoever binds or maps first, and a failure stays with the object for good.
+ * Source: open-gpu-kernel-modules mem_multicast_fabric.c; the time-out as users observed it. */
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api/cuda/multicast/team.h"
+
+#define LOOK_AGAIN_MS 50 /* how often a waiter looks whether the process is ending */
+
+void team_give_slot_back(Call *call, Team *team)
+{
+    if (team->has_slot)
+        call->cuda->teams_ready--;
+    team->has_slot = FALSE;
+}
+
+static void fail(Team *team, CUresult error)
+{
+    team_lock(team);
+    team->page->state = TEAM_FAILED;
+    team->page->error = error;
+    team_unlock(team);
+}
+
+static gboolean take_slot(Call *call, Team *team)
+{
+    EngineRequest request = {.op = ENGINE_OBJECT_READY, .object = team->object};
+    Cuda *cuda = call->cuda;
+
+    team_sweep(call);
+    if ((cuda->spec.multicast_slots != 0 && cuda->teams_ready >= cuda->spec.multicast_slots) ||
+        !cuda_engine(call, &request, NULL))
+        return FALSE;
+    cuda->teams_ready++;
+    team->has_slot = TRUE;
+    return TRUE;
+}
+
+void team_ask_manager(Call *call, Team *team)
+{
+    const CudaSpec *spec = &call->cuda->spec;
+    EngineRequest now = {.op = ENGINE_NOW};
+    EngineReply reply = {0};
+
+    if (team->asked)
+        return;
+    team->asked = TRUE;
+    team_sync(call, team);
+    cuda_engine(call, &now, &reply);
+    team->ready_ps = reply.time_ps + spec->fm_latency_us * PS_PER_US;
+    if (spec->fm_state != CUDA_FM_OK)
+        fail(team, CUDA_ERROR_ILLEGAL_STATE);
+    else if (!take_slot(call, team))
+        fail(team, CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+static void say_who_is_missing(Call *call, Team *team)
+{
+    g_autoptr(GString) missing = g_string_new(NULL);
+    guint32 n;
+
+    team_lock(team);
+    n = team->page->n_members;
+    for (guint i = 0; i < call->cuda->n_devices; i++)
+        if (!team_has(team, call->cuda->device[i].gpu))
+            g_string_append_printf(missing, "%s%u", missing->len > 0 ? ", " : "", i);
+    team_unlock(team);
+    cuda_diagnose(call, team->handle, -1, 0,
+                  "watchdog: waiting for team members: %u of %u were added; not added: device %s",
+                  n, team->page->n_devices, missing->len > 0 ? missing->str : "of another process");
+}
+
+/* Sleeps until the page changes; the caller holds no lock but has a reference. */
+static void wait_for_change(Team *team, gint sequence)
+{
+    struct timespec slice = {.tv_nsec = LOOK_AGAIN_MS * 1000000L};
+    syscall(SYS_futex, &team->page->sequence, FUTEX_WAIT, sequence, &slice, NULL, 0);
+}
+
+static gboolean complete(Team *team, gint *sequence)
+{
+    team_lock(team);
+    gboolean all = team->page->n_members >= team->page->n_devices;
+    *sequence = g_atomic_int_get(&team->page->sequence);
+    team_unlock(team);
+    return all;
+}
+
+static CUresult wait_for_members(Call *call, Team *team)
+{
+    gint64 start = g_get_monotonic_time();
+    guint64 watchdog_us = call->cuda->spec.watchdog_ms * 1000;
+    gboolean said = watchdog_us == 0;
+    CUresult result = CUDA_SUCCESS;
+    gint sequence;
+
+    if (complete(team, &sequence))
+        return CUDA_SUCCESS;
+    while (!complete(team, &sequence) && result == CUDA_SUCCESS) {
+        cuda_unlock(call);
+        wait_for_change(team, sequence);
+        cuda_relock(call);
+        if (cuda_exiting())
+            result = CUDA_ERROR_DEINITIALIZED;
+        if (!said && (guint64)(g_get_monotonic_time() - start) >= watchdog_us) {
+            say_who_is_missing(call, team);
+            said = TRUE;
+        }
+    }
+    return result;
+}
+
+static CUresult wait_for_manager(Call *call, Team *team)
+{
+    guint64 timeout_ps = call->cuda->spec.fm_timeout_us * PS_PER_US;
+    EngineRequest request = {.op = ENGINE_NOW};
+    EngineReply reply = {0};
+
+    cuda_engine(call, &request, &reply);
+    if (reply.time_ps >= team->ready_ps)
+        return CUDA_SUCCESS;
+    guint64 left_ps = team->ready_ps - reply.time_ps;
+    request = (EngineRequest){.op = ENGINE_SLEEP, .time_ps = MIN(left_ps, timeout_ps)};
+    cuda_unlock(call);
+    engine_call(call->cuda->engine, &request, &reply);
+    cuda_relock(call);
+    return left_ps > timeout_ps ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
+}
+
+CUresult team_wait_ready(Call *call, Team *team)
+{
+    CUresult result = wait_for_members(call, team);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    team_ask_manager(call, team);
+    if (team->page->state == TEAM_FAILED)
+        return (CUresult)team->page->error;
+    return wait_for_manager(call, team);
+}

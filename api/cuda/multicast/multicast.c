@@ -1,0 +1,121 @@
+/* Multicast objects: granularity, creation, members. Binding is in bind.c. */
+#include "api/cuda/multicast/multicast.h"
+
+gboolean multicast_supported(const Cuda *cuda, const CudaDevice *device)
+{
+    int value;
+
+    cuda_class_attribute(device->kind, device->gpu, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED,
+                         (int)cuda->spec.driver_version, &value);
+    return cuda->spec.multicast && cuda->fabric.mctable.entries > 0 && value != 0;
+}
+
+gboolean multicast_anywhere(const Cuda *cuda)
+{
+    for (guint i = 0; i < cuda->n_devices; i++)
+        if (multicast_supported(cuda, &cuda->device[i]))
+            return TRUE;
+    return FALSE;
+}
+
+#define KNOWN_TYPES                                                                                \
+    (CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 |                         \
+     CU_MEM_HANDLE_TYPE_WIN32_KMT | CU_MEM_HANDLE_TYPE_FABRIC)
+
+/* What both calls that take properties look at. The padding of the structure is never read. */
+static CUresult check_properties(const Cuda *cuda, const CUmulticastObjectProp *prop)
+{
+    if (prop->flags != 0 || (prop->handleTypes & ~(unsigned long long)KNOWN_TYPES) != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (prop->numDevices == 0 || (prop->numDevices < 2 && !cuda->spec.multicast_single_member))
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectProp *prop,
+                                   CUmulticastGranularity_flags option)
+{
+    CUDA_BEGIN(call);
+    const CudaSpec *spec = &call.cuda->spec;
+
+    if (!multicast_anywhere(call.cuda))
+        CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
+    if (granularity == NULL || prop == NULL ||
+        (unsigned)option > CU_MULTICAST_GRANULARITY_RECOMMENDED || prop->numDevices == 0 ||
+        prop->flags != 0 || (prop->handleTypes & ~(unsigned long long)KNOWN_TYPES) != 0)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    if (option == CU_MULTICAST_GRANULARITY_MINIMUM)
+        *granularity = spec->multicast_min_bytes;
+    else
+        *granularity = prop->size >= spec->multicast_large_bytes
+                           ? spec->multicast_large_bytes
+                           : spec->multicast_recommended_bytes;
+    CUDA_RETURN(call, CUDA_SUCCESS);
+}
+
+CUresult cuMulticastCreate(CUmemGenericAllocationHandle *object, const CUmulticastObjectProp *prop)
+{
+    Team *team;
+    CUDA_BEGIN(call);
+
+    if (!multicast_anywhere(call.cuda))
+        CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
+    if (object == NULL || prop == NULL)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    CUresult result = check_properties(call.cuda, prop);
+    if (result != CUDA_SUCCESS)
+        CUDA_RETURN(call, result);
+    if (prop->size == 0 || !aligned(prop->size, call.cuda->spec.multicast_min_bytes) ||
+        prop->numDevices > TEAM_MEMBERS_MAX)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    result = vmm_check_fabric(call.cuda, NULL, prop->handleTypes);
+    if (result != CUDA_SUCCESS)
+        CUDA_RETURN(call, result);
+    result = team_new(&call, prop, &team);
+    if (result != CUDA_SUCCESS)
+        CUDA_RETURN(call, result);
+    *object = team->creator_handle = handle_new(call.cuda->handles, HANDLE_MULTICAST, team);
+    team_name(&call, team, *object);
+    CUDA_RETURN(call, CUDA_SUCCESS);
+}
+
+/* The slot is taken for good: no call gives it back. */
+static CUresult add_member(Team *team, guint16 gpu, gboolean *complete)
+{
+    TeamPage *page = team->page;
+    CUresult result = CUDA_ERROR_INVALID_VALUE;
+
+    team_lock(team);
+    if (!team_has(team, gpu) && page->n_members < page->n_devices) {
+        page->member[page->n_members++] = gpu;
+        team_changed(team);
+        result = CUDA_SUCCESS;
+    }
+    *complete = page->n_members == page->n_devices;
+    team_unlock(team);
+    return result;
+}
+
+CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle object, CUdevice ordinal)
+{
+    gboolean complete;
+    CUDA_BEGIN(call);
+
+    if (!multicast_anywhere(call.cuda))
+        CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
+    call.device = ordinal;
+    Team *team = vmm_team(&call, object);
+    if (team == NULL)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    CudaDevice *device = cuda_device(call.cuda, ordinal);
+    if (device == NULL)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
+    if (!multicast_supported(call.cuda, device))
+        CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
+    CUresult result = add_member(team, device->gpu, &complete);
+    if (result == CUDA_SUCCESS)
+        team_sync(&call, team);
+    if (result == CUDA_SUCCESS && complete)
+        team_ask_manager(&call, team); /* one request, answered later: adding never waits */
+    CUDA_RETURN(call, result);
+}

@@ -1,0 +1,116 @@
+/* Multicast objects of the front end: their shared state, and this process's view of it.
+ *
+ * What is common to all processes of a team (properties, members, binds, what the fabric manager
+ * said) lives in one memfd page block with a robust lock; the shareable handle is a descriptor of
+ * it. A change counts up `sequence`, on which waiters sleep (a futex, so that no lock is held while
+ * waiting and a process that dies leaves nobody stuck). Each process mirrors members and binds into
+ * its engine. Source of the rules: open-gpu-kernel-modules mem_multicast_fabric.c; API.md
+ * section 2. */
+#ifndef API_CUDA_MULTICAST_TEAM_H
+#define API_CUDA_MULTICAST_TEAM_H
+
+#include <pthread.h>
+
+#include "api/cuda/memory/phys.h"
+
+#define TEAM_MAGIC 0x30435453414c4e46ull
+#define TEAM_MEMBERS_MAX CUDA_DEVICES_MAX
+#define TEAM_HOLDERS_MAX 1024
+#define TEAM_BINDS_MAX 65536
+
+typedef struct {
+    guint64 offset; /* in the object */
+    guint64 bytes;
+    guint64 memory_offset;
+    guint64 identity[2]; /* of the memory */
+    gint32 pid;          /* who bound it, and its descriptor of the memory */
+    gint32 fd;
+    guint32 gpu;
+    guint32 serial; /* differs for every bind of an object */
+} TeamBind;
+
+typedef enum { TEAM_FORMING, TEAM_FAILED } TeamState;
+
+typedef struct {
+    guint64 magic;
+    guint64 bytes;
+    guint64 handle_types;
+    guint32 n_devices; /* the team's size */
+    gint32 creator_pid;
+    pthread_mutex_t lock; /* process-shared, robust */
+    gint sequence;        /* atomic; a futex: +1 at every change */
+    guint32 closed;       /* the creator gave its reference back */
+    guint32 state;        /* TeamState */
+    guint32 error;        /* CUresult of a failed set-up, for good */
+    guint32 n_members;
+    guint32 n_holders;
+    guint32 n_binds;
+    guint32 serials;
+    guint16 member[TEAM_MEMBERS_MAX]; /* GPUs of the system, in order of addition */
+    gint32 holder[TEAM_HOLDERS_MAX];  /* processes that hold the object */
+    TeamBind bind[TEAM_BINDS_MAX];
+} TeamPage;
+
+typedef struct {
+    guint32 serial;
+    guint16 gpu;
+    guint64 offset, bytes;
+    Phys *phys; /* holds a reference */
+} TeamMirror;
+
+typedef struct Team {
+    TeamPage *page;
+    guint64 identity[2];
+    int fd;
+    guint32 refs;           /* handles, mappings, waiting calls */
+    guint64 creator_handle; /* 0: created by another process, or by import */
+    guint64 handle;         /* this process's first, for diagnostics */
+    gboolean imported;
+    gboolean by_fabric; /* imported by a fabric handle */
+    guint32 object;     /* the engine's number */
+    gint seen;          /* sequence of the page that the mirror shows */
+    guint32 members_seen;
+    GArray *mirror;    /* TeamMirror */
+    gboolean asked;    /* the fabric manager was asked to set the team up */
+    gboolean has_slot; /* an entry of the multicast table */
+    guint64 ready_ps;  /* when it will have answered */
+} Team;
+
+GHashTable *team_table_new(void);
+CUresult team_new(Call *call, const CUmulticastObjectProp *prop, Team **team);
+gboolean team_is_fd(int fd);
+CUresult team_import(Call *call, int fd, Team **team);
+/* The handle that diagnostics and the report name the object by: the first stays. */
+void team_name(Call *call, Team *team, guint64 handle);
+void team_ref(Team *team);
+void team_unref(Call *call, Team *team);
+gboolean team_held_elsewhere(Team *team); /* by another process that lives */
+/* Ends teams that this process released but kept, with the memory that it bound, for other holders
+ * who have released them since. Nobody tells it: called before memory and slots are counted. */
+void team_sweep(Call *call);
+
+/* Drops every bind of memory that the user has freed, with a diagnostic for each. */
+void team_detach(Call *call, const Phys *phys);
+
+void team_shared_lock_init(pthread_mutex_t *lock); /* robust, for several processes */
+void team_lock(Team *team);
+void team_unlock(Team *team); /* after changes: team_changed first */
+void team_changed(Team *team);
+gboolean team_has(const Team *team, guint16 gpu); /* page locked */
+
+/* Brings the engine's object up to the page: other processes' members and binds too. */
+void team_sync(Call *call, Team *team);
+void team_sync_all(Call *call);
+/* Another process that lives holds a multicast object or memory of this one. The record's lock is
+ * free, or somebody acts: then TRUE. */
+gboolean team_others_live(void *cuda);
+
+/* Waits, without any lock, until all devices were added and the fabric manager answered: SUCCESS,
+ * or SYSTEM_NOT_READY (too slow), ILLEGAL_STATE (absent or broken), OUT_OF_MEMORY (table full). The
+ * caller holds a reference of its own, and looks again whether its handles are live. */
+CUresult team_wait_ready(Call *call, Team *team);
+/* Asks the fabric manager once the team is complete; never waits. */
+void team_ask_manager(Call *call, Team *team);
+void team_give_slot_back(Call *call, Team *team);
+
+#endif

@@ -1,0 +1,60 @@
+/* Parameters of the CUDA front end: section [cuda] of presets, --config and --set. */
+#ifndef API_CUDA_SPEC_H
+#define API_CUDA_SPEC_H
+
+#include "model/fabric/fabric.h"
+#include "sim/param/param.h"
+
+typedef enum { CUDA_OVERLAP_REJECT, CUDA_OVERLAP_LAST_WINS } CudaOverlap;
+typedef enum { CUDA_LATE_IMPORT_REFUSE, CUDA_LATE_IMPORT_FRESH } CudaLateImport;
+typedef enum { CUDA_UNBIND_EXACT, CUDA_UNBIND_BY_OFFSET } CudaUnbind;
+typedef enum { CUDA_FREED_BIND_DETACH, CUDA_FREED_BIND_HOLD } CudaFreedBind;
+typedef enum { CUDA_FM_OK, CUDA_FM_ABSENT, CUDA_FM_BROKEN } CudaFmState;
+typedef enum {
+    CUDA_GPU_AUTO,
+    CUDA_GPU_A100,
+    CUDA_GPU_H100,
+    CUDA_GPU_H200,
+    CUDA_GPU_B200,
+    CUDA_GPU_GB200,
+    CUDA_GPUS
+} CudaGpu;
+
+typedef struct {
+    guint64 driver_version;
+    int gpu; /* CudaGpu */
+    guint64 devices;
+    gboolean multicast;
+    gboolean imex_channel;
+    gboolean multicast_single_member;
+    guint64 multicast_min_bytes;
+    guint64 multicast_recommended_bytes;
+    guint64 multicast_large_bytes;
+    guint64 multicast_slots;
+    int overlapping_binds; /* CudaOverlap */
+    int late_import;       /* CudaLateImport */
+    int unbind_mismatch;   /* CudaUnbind */
+    int freed_bind;        /* CudaFreedBind */
+    int fm_state;          /* CudaFmState */
+    guint64 fm_latency_us;
+    guint64 fm_timeout_us;
+    guint64 watchdog_ms;
+    guint64 query_quantum_ns;
+    gboolean sticky_faults;
+    gboolean host_cost;
+    char *fail;           /* api/cuda/context/fail.h; belongs to the ParamSet */
+    guint64 memory_bytes; /* 0: as the GPU's model has */
+} CudaSpec;
+
+extern const ParamRow cuda_spec_rows[];
+/* INI text with the default of every row and where it comes from. */
+extern const char cuda_spec_defaults[];
+
+/* Options of a program on the simulated fabric: the defaults above, then the system (a preset's
+ * name or an INI file), then config (may be NULL), then each of sets ("section.key=value"; may be
+ * NULL). Errors name file, line and key. `params` gets the rows of both specs and must live as long
+ * as they. */
+gboolean cuda_spec_load(ParamSet *params, CudaSpec *spec, FabricSpec *fabric, const char *system,
+                        const char *config, char **sets, GError **error);
+
+#endif

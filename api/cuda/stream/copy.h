@@ -1,0 +1,41 @@
+/* Work for the engine: what copies, fills, streams and events share. */
+#ifndef API_CUDA_STREAM_COPY_H
+#define API_CUDA_STREAM_COPY_H
+
+#include "api/cuda/context/ctx.h"
+#include "api/cuda/memory/range.h"
+
+/* What an engine's answer means to a caller of the driver API. */
+CUresult engine_result(EngineStatus status);
+/* Posts a request that may take simulated time: the record's lock is given up meanwhile. */
+CUresult engine_wait(Call *call, const EngineRequest *request);
+/* Queues work; never waits. */
+CUresult engine_submit(Call *call, const EngineRequest *request);
+
+typedef enum { SIDE_HOST, SIDE_DEVICE, SIDE_ANY } CopySide;
+typedef struct {
+    guint64 destination, source, bytes;
+    CopySide destination_side, source_side;
+    CUstream stream;   /* as given */
+    CUstream standard; /* what stream 0 means here */
+    gboolean asynchronous;
+    guint64 pitch, source_pitch, height; /* 2D: bytes is the width; height 0: 1D */
+    int peer;                            /* ordinals of cuMemcpyPeer's contexts, or -1 */
+    int source_peer;
+} Copy;
+CUresult copy_any(Call *call, const Copy *copy);
+/* Checks a copy of at least one byte; the request lacks only its stream. Queues nothing. */
+CUresult copy_prepare(Call *call, const Copy *copy, const Context *context, EngineRequest *request);
+
+/* Both sides of a copy and the destination of a fill: mapped, accessible, not freed. *gpu_device
+ * gets the ordinal whose engine does the work. */
+CUresult check_device_span(Call *call, guint64 va, guint64 bytes, gboolean write, int device,
+                           int *engine_device);
+
+/* Peer access to everything allocated on `home`, now and later. */
+void memory_peer_access(Call *call, int home, int accessor, gboolean on);
+void memory_free_of_context(Call *call, guint64 context);
+/* The end of stream-ordered frees whose stream has come that far. */
+void pool_sweep(Call *call);
+
+#endif

@@ -1,0 +1,173 @@
+/* Events: points in streams, whose times are simulated time. */
+#include "api/cuda/stream/copy.h"
+
+EventHandle *event_get(Call *call, CUevent handle)
+{
+    HandleState state;
+    EventHandle *event = handle_get(call->cuda->handles, HANDLE_EVENT, (guint64)handle, &state);
+
+    if (event == NULL)
+        cuda_diagnose(call, (guint64)handle, -1, 0,
+                      state == HANDLE_STALE ? "use of a destroyed event" : "not an event");
+    return event;
+}
+
+CUresult cuEventCreate(CUevent *handle, unsigned int flags)
+{
+    Context *context;
+    EngineRequest request = {.op = ENGINE_EVENT_NEW};
+    EngineReply reply;
+    CUDA_BEGIN(call);
+
+    if (handle == NULL || (flags & ~(unsigned)(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |
+                                               CU_EVENT_INTERPROCESS)))
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    if ((flags & CU_EVENT_INTERPROCESS) && !(flags & CU_EVENT_DISABLE_TIMING))
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    CUresult result = context_need(&call, &context);
+    if (result != CUDA_SUCCESS)
+        CUDA_RETURN(call, result);
+    if (!cuda_engine(&call, &request, &reply))
+        CUDA_RETURN(call, CUDA_ERROR_OUT_OF_MEMORY);
+    EventHandle *event = g_new0(EventHandle, 1);
+    *event = (EventHandle){.context = context, .flags = flags, .event = (guint32)reply.value};
+    event->handle = handle_new(call.cuda->handles, HANDLE_EVENT, event);
+    *handle = (CUevent)event->handle;
+    CUDA_RETURN(call, CUDA_SUCCESS);
+}
+
+static CUresult record(Call *call, CUevent handle, CUstream stream_handle, CUstream standard,
+                       unsigned int flags)
+{
+    Stream stream;
+    EventHandle *event = event_get(call, handle);
+
+    if (event == NULL)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if ((flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL) != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = stream_get(call, stream_handle, standard, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (stream.context != event->context)
+        return CUDA_ERROR_INVALID_HANDLE;
+    EngineRequest request = {.op = ENGINE_RECORD, .stream = stream.stream, .event = event->event};
+    result = engine_submit(call, &request);
+    event->recorded |= result == CUDA_SUCCESS;
+    return result;
+}
+
+#define RECORD_TWINS(name, parameters, flags)                                                      \
+    CUresult name parameters                                                                       \
+    {                                                                                              \
+        CUDA_BEGIN(call);                                                                          \
+        CUDA_RETURN(call, record(&call, event, stream, CU_STREAM_LEGACY, flags));                  \
+    }                                                                                              \
+    CUDA_TWIN CUresult name##_ptsz parameters;                                                     \
+    CUresult name##_ptsz parameters                                                                \
+    {                                                                                              \
+        CUDA_BEGIN(call);                                                                          \
+        CUDA_RETURN(call, record(&call, event, stream, CU_STREAM_PER_THREAD, flags));              \
+    }
+RECORD_TWINS(cuEventRecord, (CUevent event, CUstream stream), 0)
+RECORD_TWINS(cuEventRecordWithFlags, (CUevent event, CUstream stream, unsigned int flags), flags)
+
+CUresult cuEventQuery(CUevent handle)
+{
+    EngineReply reply;
+    CUDA_BEGIN(call);
+    EventHandle *event = event_get(&call, handle);
+
+    if (event == NULL)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
+    EngineRequest request = {.op = ENGINE_QUERY_EVENT, .event = event->event};
+    CUresult result = engine_result(engine_call(call.cuda->engine, &request, &reply));
+    if (result != CUDA_SUCCESS)
+        CUDA_RETURN(call, result);
+    CUDA_RETURN(call, reply.value ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
+}
+
+CUresult cuEventSynchronize(CUevent handle)
+{
+    CUDA_BEGIN(call);
+    EventHandle *event = event_get(&call, handle);
+
+    if (event == NULL)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
+    EngineRequest request = {.op = ENGINE_WAIT_RECORD, .event = event->event};
+    CUDA_RETURN(call, engine_wait(&call, &request));
+}
+
+static CUresult destroy(Call *call, CUevent handle)
+{
+    EventHandle *event = event_get(call, handle);
+
+    if (event == NULL)
+        return CUDA_ERROR_INVALID_HANDLE;
+    EngineRequest request = {.op = ENGINE_EVENT_FREE, .event = event->event};
+    cuda_engine(call, &request, NULL);
+    handle_unref(call->cuda->handles, event->handle);
+    g_free(event);
+    return CUDA_SUCCESS;
+}
+
+#undef cuEventDestroy
+CUDA_TWIN CUresult cuEventDestroy(CUevent event);
+CUresult cuEventDestroy(CUevent event)
+{
+    CUDA_BEGIN(call);
+    CUDA_RETURN(call, destroy(&call, event));
+}
+
+CUresult cuEventDestroy_v2(CUevent event)
+{
+    CUDA_BEGIN(call);
+    CUDA_RETURN(call, destroy(&call, event));
+}
+
+/* The time of a completed record without letting time pass. */
+static CUresult time_of(Call *call, const EventHandle *event, guint64 *time_ps)
+{
+    EngineRequest request = {.op = ENGINE_QUERY_EVENT, .event = event->event, .access = 1};
+    EngineReply reply;
+
+    if (!event->recorded || (event->flags & CU_EVENT_DISABLE_TIMING))
+        return CUDA_ERROR_INVALID_HANDLE;
+    CUresult result = engine_result(engine_call(call->cuda->engine, &request, &reply));
+    if (result == CUDA_SUCCESS && !reply.value)
+        result = CUDA_ERROR_NOT_READY;
+    *time_ps = reply.time_ps;
+    return result;
+}
+
+static CUresult elapsed(Call *call, float *milliseconds, CUevent start_handle, CUevent end_handle)
+{
+    guint64 start_ps, end_ps;
+    EventHandle *start = event_get(call, start_handle);
+    EventHandle *end = event_get(call, end_handle);
+
+    if (start == NULL || end == NULL)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (milliseconds == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = time_of(call, start, &start_ps);
+    if (result == CUDA_SUCCESS)
+        result = time_of(call, end, &end_ps);
+    if (result == CUDA_SUCCESS)
+        *milliseconds = (float)((double)(gint64)(end_ps - start_ps) / (double)PS_PER_MS);
+    return result;
+}
+
+#undef cuEventElapsedTime
+CUDA_TWIN CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end);
+CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
+{
+    CUDA_BEGIN(call);
+    CUDA_RETURN(call, elapsed(&call, milliseconds, start, end));
+}
+
+CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
+{
+    CUDA_BEGIN(call);
+    CUDA_RETURN(call, elapsed(&call, milliseconds, start, end));
+}

@@ -1,0 +1,225 @@
+/* Streams. The default streams are not objects of the table: the context owns the legacy one, and
+ * each thread gets its own per context at the first use. */
+#include "api/cuda/stream/copy.h"
+
+/* The calling thread's own streams: engine numbers by context id. Freed with the process only. */
+static _Thread_local GHashTable *own_streams;
+
+static gboolean stream_make(Call *call, const Context *context, unsigned int flags, guint32 *number)
+{
+    EngineRequest request = {.op = ENGINE_STREAM_NEW,
+                             .object = (guint32)context->id,
+                             .access = flags & CU_STREAM_NON_BLOCKING ? 1 : 0,
+                             .gpu = call->cuda->device[context->device].gpu};
+    EngineReply reply;
+
+    if (!cuda_engine(call, &request, &reply))
+        return FALSE;
+    *number = (guint32)reply.value;
+    return TRUE;
+}
+
+static CUresult own_stream(Call *call, Context *context, guint32 *number)
+{
+    if (own_streams == NULL)
+        own_streams = g_hash_table_new(NULL, NULL);
+    *number = GPOINTER_TO_UINT(g_hash_table_lookup(own_streams, GUINT_TO_POINTER(context->id)));
+    if (*number != 0)
+        return CUDA_SUCCESS;
+    if (!stream_make(call, context, 0, number))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    g_hash_table_insert(own_streams, GUINT_TO_POINTER(context->id), GUINT_TO_POINTER(*number));
+    return CUDA_SUCCESS;
+}
+
+CUresult stream_get(Call *call, CUstream handle, CUstream standard, Stream *stream)
+{
+    HandleState state;
+    CUstream which = handle == NULL ? standard : handle;
+
+    *stream = (Stream){0};
+    if (which == CU_STREAM_LEGACY || which == CU_STREAM_PER_THREAD) {
+        CUresult result = context_need(call, &stream->context);
+        if (result != CUDA_SUCCESS)
+            return result;
+        stream->stream = stream->context->legacy;
+        stream->id = which == CU_STREAM_LEGACY ? 1 : 2;
+        return which == CU_STREAM_PER_THREAD ? own_stream(call, stream->context, &stream->stream)
+                                             : CUDA_SUCCESS;
+    }
+    Stream *found = handle_get(call->cuda->handles, HANDLE_STREAM, (guint64)handle, &state);
+    if (found == NULL) {
+        cuda_diagnose(call, (guint64)handle, -1, 0,
+                      state == HANDLE_STALE ? "use of a destroyed stream" : "not a stream");
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    *stream = *found;
+    return CUDA_SUCCESS;
+}
+
+static CUresult create(Call *call, CUstream *handle, unsigned int flags, int priority)
+{
+    Context *context;
+    guint32 number;
+
+    if (handle == NULL || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING) != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = context_need(call, &context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!stream_make(call, context, flags, &number))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    Stream *stream = g_new0(Stream, 1);
+    *stream = (Stream){.id = call->cuda->next_id++,
+                       .context = context,
+                       .flags = flags,
+                       .priority = CLAMP(priority, -5, 0),
+                       .stream = number};
+    stream->handle = handle_new(call->cuda->handles, HANDLE_STREAM, stream);
+    *handle = (CUstream)stream->handle;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
+{
+    CUDA_BEGIN(call);
+    CUDA_RETURN(call, create(&call, stream, flags, 0));
+}
+
+CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
+{
+    CUDA_BEGIN(call);
+    CUDA_RETURN(call, create(&call, stream, flags, priority));
+}
+
+static CUresult destroy(Call *call, CUstream handle)
+{
+    Stream *stream = handle_get(call->cuda->handles, HANDLE_STREAM, (guint64)handle, NULL);
+
+    if (stream == NULL)
+        return CUDA_ERROR_INVALID_HANDLE;
+    EngineRequest request = {.op = ENGINE_STREAM_FREE, .stream = stream->stream};
+    cuda_engine(call, &request, NULL);
+    handle_unref(call->cuda->handles, stream->handle);
+    g_free(stream);
+    return CUDA_SUCCESS;
+}
+
+#undef cuStreamDestroy
+CUDA_TWIN CUresult cuStreamDestroy(CUstream stream);
+CUresult cuStreamDestroy(CUstream stream)
+{
+    CUDA_BEGIN(call);
+    CUDA_RETURN(call, destroy(&call, stream));
+}
+
+CUresult cuStreamDestroy_v2(CUstream stream)
+{
+    CUDA_BEGIN(call);
+    CUDA_RETURN(call, destroy(&call, stream));
+}
+
+static CUresult synchronize(Call *call, CUstream handle, CUstream standard)
+{
+    Stream stream;
+    CUresult result = stream_get(call, handle, standard, &stream);
+    EngineRequest request = {.op = ENGINE_WAIT_STREAM, .stream = stream.stream};
+
+    return result == CUDA_SUCCESS ? engine_wait(call, &request) : result;
+}
+
+static CUresult query(Call *call, CUstream handle, CUstream standard)
+{
+    Stream stream;
+    EngineReply reply;
+    CUresult result = stream_get(call, handle, standard, &stream);
+    EngineRequest request = {.op = ENGINE_QUERY_STREAM, .stream = stream.stream};
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = engine_result(engine_call(call->cuda->engine, &request, &reply));
+    return result != CUDA_SUCCESS ? result : reply.value ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+static CUresult wait_event(Call *call, CUstream handle, CUstream standard, CUevent event_handle,
+                           unsigned int flags)
+{
+    Stream stream;
+    CUresult result = stream_get(call, handle, standard, &stream);
+    EventHandle *event = event_get(call, event_handle);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (event == NULL)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if ((flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL) != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    EngineRequest request = {
+        .op = ENGINE_WAIT_EVENT, .stream = stream.stream, .event = event->event};
+    return engine_submit(call, &request);
+}
+
+typedef enum { GET_FLAGS, GET_PRIORITY, GET_CONTEXT, GET_ID, GET_DEVICE, GET_CAPTURE } Get;
+
+static CUresult get(Call *call, CUstream handle, CUstream standard, Get what, void *value)
+{
+    Stream stream;
+
+    if (value == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = stream_get(call, handle, standard, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    switch (what) {
+    case GET_FLAGS:
+        *(unsigned int *)value = stream.flags;
+        break;
+    case GET_PRIORITY:
+        *(int *)value = stream.priority;
+        break;
+    case GET_CONTEXT:
+        *(CUcontext *)value = (CUcontext)stream.context->handle;
+        break;
+    case GET_ID:
+        *(unsigned long long *)value = stream.id;
+        break;
+    case GET_DEVICE:
+        *(CUdevice *)value = stream.context->device;
+        break;
+    case GET_CAPTURE:
+        *(CUstreamCaptureStatus *)value = CU_STREAM_CAPTURE_STATUS_NONE;
+        break;
+    }
+    return CUDA_SUCCESS;
+}
+
+STREAM_TWINS(cuStreamSynchronize, (CUstream stream), synchronize, (&call, stream, standard))
+STREAM_TWINS(cuStreamQuery, (CUstream stream), query, (&call, stream, standard))
+STREAM_TWINS(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned int flags), wait_event,
+             (&call, stream, standard, event, flags))
+STREAM_TWINS(cuStreamGetFlags, (CUstream stream, unsigned int *flags), get,
+             (&call, stream, standard, GET_FLAGS, flags))
+STREAM_TWINS(cuStreamGetPriority, (CUstream stream, int *priority), get,
+             (&call, stream, standard, GET_PRIORITY, priority))
+STREAM_TWINS(cuStreamGetCtx, (CUstream stream, CUcontext *context), get,
+             (&call, stream, standard, GET_CONTEXT, context))
+STREAM_TWINS(cuStreamGetId, (CUstream stream, unsigned long long *id), get,
+             (&call, stream, standard, GET_ID, id))
+STREAM_TWINS(cuStreamGetDevice, (CUstream stream, CUdevice *device), get,
+             (&call, stream, standard, GET_DEVICE, device))
+STREAM_TWINS(cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus *status), get,
+             (&call, stream, standard, GET_CAPTURE, status))
+
+/* No green contexts here: the context itself. */
+static CUresult get_context(Call *call, CUstream handle, CUstream standard, CUcontext *context,
+                            CUgreenCtx *green)
+{
+    CUresult result = green != NULL ? get(call, handle, standard, GET_CONTEXT, context)
+                                    : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS)
+        *green = NULL;
+    return result;
+}
+
+STREAM_TWINS(cuStreamGetCtx_v2, (CUstream stream, CUcontext *context, CUgreenCtx *green),
+             get_context, (&call, stream, standard, context, green))

@@ -1,0 +1,155 @@
+/* Running device programs: launches, CTAs as processes, and the queues between a CTA's function and
+ * its warps. The functions that programs call are in fanout/device.h (operations.c, loop.c).
+ *
+ * A launch happens on the engine's thread, from an event or between runs:
+ *
+ *     device_launch(fabric, gpu, vas, &kernel, on_done, user, &error);
+ *
+ * After sm.launch_ps the CTAs are placed on SMs in order; each runs as a SimProcess from its placement to
+ * its return; the kernel is done sm.exit_ps after the last instruction of any warp and no earlier than
+ * sm.exit_drain_ps after its last store is performed; on_done is then called from an event. */
+#ifndef API_DEVICE_DEVICE_H
+#define API_DEVICE_DEVICE_H
+
+#include <glib.h>
+
+#include "api/device/ptx.h"
+#include "fanout/device.h"
+#include "model/fabric/fabric.h"
+#include "model/sm/loop.h"
+
+typedef struct DeviceLaunch DeviceLaunch;
+typedef void (*DeviceDone)(const DeviceLaunch *launch, void *user);
+
+struct DeviceLaunch {
+    Fabric *fabric;
+    Gpu *gpu;
+    Vas *vas;
+    const char *name;
+    FoProgram program;
+    void *args;              /* the launch's copy */
+    guint32 ctas, threads;
+    guint32 next_cta;        /* the next one to create */
+    guint32 done_ctas;
+    gboolean waiting;        /* a created CTA has no SM yet */
+    gboolean placing;
+    SimTime submitted_ps, start_ps, end_ps; /* start: first CTA placed */
+    SimTime issued_ps;       /* all warps have issued their last instruction, */
+    SimTime drained_ps;      /* and their stores are performed */
+    gsize stack_bytes;
+    Event start, end;
+    DeviceDone done;
+    void *user;
+};
+
+/* Starts a kernel now. kernel->args is copied. GError (DEVICE_ERROR): an impossible grid. The launch is
+ * freed after on_done (may be NULL) returned; until then it may be read. */
+DeviceLaunch *device_launch(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel,
+                            DeviceDone done, void *user, GError **error);
+/* The same with so long from now to the first instruction instead of sm.launch_ps. */
+DeviceLaunch *device_launch_after(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel,
+                                  guint64 delay_ps, DeviceDone done, void *user, GError **error);
+
+#define DEVICE_ERROR (device_error_quark())
+GQuark device_error_quark(void);
+typedef enum { DEVICE_ERROR_GRID } DeviceErrorCode;
+
+/* From now on the bulk loops of this fabric's kernels are flows (model/flow/rates.h), for --fidelity flow; and back
+ * to packets. Between runs only, with nothing under way. A timing-only fabric. */
+void device_flow_begin(Fabric *fabric);
+void device_flow_end(Fabric *fabric);
+
+/* ---- inside */
+
+#define DEVICE_QUEUE_MAX 64u /* operations a warp's queue holds before the function waits */
+
+/* What the warps of one fo_loop share. */
+typedef struct {
+    LoopSpec spec;
+    guint32 refs;
+    gboolean constant; /* no source: `fill` is stored */
+    guint32 fill[4];
+} DeviceLoopSpec;
+void device_loop_spec_unref(DeviceLoopSpec *spec);
+
+/* api/device/flow/loop_flow.c: the loop as one flow of its CTA, on its first warp; FALSE: packets it must be (an access
+ * that is not allowed, or of a kind that flows do not have). */
+gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop);
+
+typedef struct DeviceLl DeviceLl; /* one warp's part of an fo_ll */
+gboolean device_ll_next(DeviceLl *run, Uop *uop);
+void device_ll_free(DeviceLl *run);
+
+typedef struct DeviceExchange DeviceExchange; /* one warp's part of an fo_exchange */
+gboolean device_exchange_next(DeviceExchange *run, Warp *warp, Uop *uop);
+void device_exchange_free(DeviceExchange *run);
+
+/* An operation that several warps of a CTA have alike, as barriers, is kept once. */
+typedef struct {
+    Uop uop;              /* owns its lane_va */
+    guint32 refs;
+} DeviceUop;
+
+/* One entry of a warp's queue: thousands of warps have several each at a time. */
+typedef enum { DEVICE_UOP, DEVICE_LOOP, DEVICE_LL, DEVICE_EXCHANGE } DeviceOpKind;
+typedef struct {
+    DeviceOpKind kind;
+    union {
+        DeviceUop *uop;
+        DeviceLoopSpec *loop;
+        DeviceLl *ll;
+        DeviceExchange *exchange;
+    };
+} DeviceOp;
+RING_DEFINE(DeviceOpRing, device_op, DeviceOp)
+
+typedef struct {
+    DeviceOpRing ring;
+    FoCta *cta;
+    DeviceLoopSpec *spec; /* of the running loop */
+    Loop *loop;
+    DeviceLl *ll;
+    DeviceExchange *exchange;
+} DeviceWarp;
+
+struct FoReg {
+    Reg **warp;          /* NULL until that warp uses it */
+    guint32 n_warps, width;
+    gboolean keep_bytes;
+};
+
+struct FoCta {
+    DeviceLaunch *launch;
+    Cta *cta;
+    Sim *sim;
+    SimProcess *process;
+    DeviceWarp *warp;
+    DeviceUop *last;       /* operation that was pushed, or NULL */
+    GPtrArray *regs;       /* FoReg */
+    FoReg *cas;            /* staging of compare-and-swap */
+    guint32 first, count;  /* active threads */
+    guint32 calls;         /* UOP_CALL markers that have not fired */
+    gboolean wants_room;
+};
+
+void device_push(FoCta *cta, guint32 warp, const Uop *uop);
+void device_push_loop(FoCta *cta, guint32 warp, DeviceLoopSpec *loop);
+/* The loop on all active warps that it concerns, or as a flow; takes the caller's reference. */
+void device_push_loops(FoCta *cta, DeviceLoopSpec *shared);
+void device_push_ll(FoCta *cta, guint32 warp, DeviceLl *ll);
+void device_push_exchange(FoCta *cta, guint32 warp, DeviceExchange *exchange);
+/* Waits until every operation queued so far in the warps from..to-1 is done. */
+void device_drain(FoCta *cta, guint32 from, guint32 to, const char *why);
+/* A warp's part of a register, made at its first use. */
+Reg *device_reg(const FoReg *reg, guint32 warp);
+/* Active threads of a warp: 0 when none. */
+guint32 device_lanes(const FoCta *cta, guint32 warp);
+void device_fault(FoCta *cta, guint64 va, int uop_kind, FaultKind kind, const char *text);
+
+/* The same elements in the form that a thread's whole access takes: f16, 16 bytes -> f16x2.v4. */
+void device_widen_form(FoMultimem *form, guint32 width);
+/* FALSE: illegal or misaligned, and reported. */
+gboolean device_check_form(FoCta *cta, PtxInstruction instruction, FoAddress address,
+                           const FoMultimem *form, guint32 width);
+
+#endif

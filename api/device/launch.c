@@ -1,0 +1,319 @@
+/* Launches and CTAs: from a kernel to processes that feed warps.
+ *
+ * Each warp has a queue here; its generator (sm.h) takes operations from it, so that a fine-grained
+ * operation and one of a loop reach the SM by the same path. The CTA's function runs ahead of the
+ * queues and sleeps when one is full. */
+#include "api/device/device.h"
+
+#include <string.h>
+
+G_DEFINE_QUARK(device-error-quark, device_error)
+
+/* ---- queues */
+
+static void device_wake_for_room(FoCta *cta)
+{
+    if (cta->wants_room) {
+        cta->wants_room = FALSE;
+        sim_wake(cta->sim, cta->process);
+    }
+}
+
+static void device_begin_loop(DeviceWarp *queue, Warp *warp, DeviceLoopSpec *spec)
+{
+    queue->spec = spec;
+    queue->loop = loop_new(warp, &spec->spec);
+    if (spec->constant)
+        loop_fill(queue->loop, spec->fill);
+}
+
+static void device_uop_unref(DeviceUop *shared)
+{
+    if (--shared->refs)
+        return;
+    g_free((void *)shared->uop.lane_va);
+    g_free(shared);
+}
+
+static void device_take_uop(DeviceUop *shared, Warp *warp, Uop *uop)
+{
+    *uop = shared->uop;
+    if (uop->lane_va)
+        uop->lane_va = memcpy(warp_lanes(warp), uop->lane_va, WARP_LANES * sizeof *uop->lane_va);
+    device_uop_unref(shared);
+}
+
+static gboolean device_next(Warp *warp, Uop *uop)
+{
+    DeviceWarp *queue = warp->generator;
+    while (queue->loop || queue->ll || queue->exchange || queue->ring.count) {
+        if (queue->loop) {
+            if (loop_next(queue->loop, uop))
+                return TRUE;
+            g_clear_pointer(&queue->loop, loop_free);
+            g_clear_pointer(&queue->spec, device_loop_spec_unref);
+            continue;
+        }
+        if (queue->ll) {
+            if (device_ll_next(queue->ll, uop))
+                return TRUE;
+            g_clear_pointer(&queue->ll, device_ll_free);
+            continue;
+        }
+        if (queue->exchange) {
+            if (device_exchange_next(queue->exchange, warp, uop))
+                return TRUE;
+            g_clear_pointer(&queue->exchange, device_exchange_free);
+            continue;
+        }
+        DeviceOp op = *device_op_peek(&queue->ring);
+        device_op_drop(&queue->ring);
+        if (queue->ring.count < DEVICE_QUEUE_MAX / 2)
+            device_wake_for_room(queue->cta);
+        switch (op.kind) {
+        case DEVICE_LOOP:
+            device_begin_loop(queue, warp, op.loop);
+            break;
+        case DEVICE_LL:
+            queue->ll = op.ll;
+            break;
+        case DEVICE_EXCHANGE:
+            queue->exchange = op.exchange;
+            break;
+        case DEVICE_UOP:
+            device_take_uop(op.uop, warp, uop);
+            return TRUE;
+        }
+    }
+    return FALSE;
+}
+
+static void device_append(FoCta *cta, guint32 warp, DeviceOp op)
+{
+    DeviceWarp *queue = &cta->warp[warp];
+    while (queue->ring.count >= DEVICE_QUEUE_MAX) {
+        cta->wants_room = TRUE;
+        sim_block(cta->sim, "room in a warp's queue");
+    }
+    *device_op_push(&queue->ring) = op;
+    if (!cta->cta->warp[warp].generate)
+        warp_generate(&cta->cta->warp[warp], device_next, queue);
+}
+
+void device_push(FoCta *cta, guint32 warp, const Uop *uop)
+{
+    if (!cta->last || uop->lane_va || memcmp(&cta->last->uop, uop, sizeof *uop) != 0) {
+        g_clear_pointer(&cta->last, device_uop_unref);
+        cta->last = g_new(DeviceUop, 1);
+        *cta->last = (DeviceUop){*uop, 1};
+    }
+    cta->last->refs++;
+    device_append(cta, warp, (DeviceOp){DEVICE_UOP, {.uop = cta->last}});
+}
+
+void device_push_loop(FoCta *cta, guint32 warp, DeviceLoopSpec *loop)
+{
+    device_append(cta, warp, (DeviceOp){DEVICE_LOOP, {.loop = loop}});
+}
+
+void device_push_ll(FoCta *cta, guint32 warp, DeviceLl *ll)
+{
+    device_append(cta, warp, (DeviceOp){DEVICE_LL, {.ll = ll}});
+}
+
+void device_push_exchange(FoCta *cta, guint32 warp, DeviceExchange *exchange)
+{
+    device_append(cta, warp, (DeviceOp){DEVICE_EXCHANGE, {.exchange = exchange}});
+}
+
+static void device_on_marker(void *arg, SimTime now_ps)
+{
+    FoCta *cta = arg;
+    (void)now_ps;
+    if (--cta->calls == 0)
+        sim_wake(cta->sim, cta->process);
+}
+
+void device_drain(FoCta *cta, guint32 from, guint32 to, const char *why)
+{
+    Uop marker = {.kind = UOP_CALL, .lanes = 1, .call = device_on_marker, .arg = cta};
+    cta->calls++; /* not before all markers are queued */
+    for (guint32 w = from; w < to; w++) {
+        cta->calls++;
+        device_push(cta, w, &marker);
+    }
+    cta->calls--;
+    while (cta->calls > 0)
+        sim_block(cta->sim, why);
+}
+
+guint32 device_lanes(const FoCta *cta, guint32 warp)
+{
+    guint32 low = warp * WARP_LANES, end = MIN(cta->first + cta->count, cta->cta->threads);
+    if (low < cta->first || low >= end)
+        return 0;
+    return MIN(WARP_LANES, end - low);
+}
+
+/* ---- a CTA's life */
+
+static void device_reg_free(void *data)
+{
+    FoReg *reg = data;
+    for (guint32 w = 0; w < reg->n_warps; w++)
+        if (reg->warp[w])
+            reg_free(reg->warp[w]);
+    g_free(reg->warp);
+    g_free(reg);
+}
+
+static void device_place_next(DeviceLaunch *launch);
+
+static void device_on_idle(Warp *warp, SimTime now_ps)
+{
+    FoCta *cta = warp->cta->user;
+    (void)now_ps;
+    sim_wake(cta->sim, cta->process);
+}
+
+static void device_on_issued(void *arg, SimTime now_ps)
+{
+    DeviceLaunch *launch = arg;
+    launch->issued_ps = MAX(launch->issued_ps, now_ps);
+}
+
+/* The kernel's end takes its time while the last stores are still on their way. */
+static void device_finish(DeviceLaunch *launch)
+{
+    Sim *sim = launch->fabric->sim;
+    launch->drained_ps = sim_now_ps(sim);
+    const SmSpec *spec = &launch->fabric->spec.sm;
+    SimTime end_ps = MAX(launch->drained_ps + spec->exit_drain_ps, launch->issued_ps + spec->exit_ps);
+    sim_at(sim, &launch->end, end_ps, EVENT_PRIORITY_DEVICE);
+}
+
+static void device_cta_main(void *arg)
+{
+    FoCta *cta = arg;
+    DeviceLaunch *launch = cta->launch;
+    launch->program(cta, launch->args);
+    Uop issued = {.kind = UOP_CALL, .lanes = 1, .call = device_on_issued, .arg = launch};
+    Uop drain = {.kind = UOP_DRAIN, .lanes = 1};
+    for (guint32 w = 0; w < cta->cta->n_warps; w++) {
+        device_push(cta, w, &issued);
+        device_push(cta, w, &drain);
+    }
+    device_drain(cta, 0, cta->cta->n_warps, "the CTA's last operations");
+    /* The markers fire inside the warps' generators; those come to their end at their next turn. */
+    for (guint32 w = 0; w < cta->cta->n_warps; w++)
+        while (cta->cta->warp[w].state != WARP_IDLE) {
+            cta->cta->warp[w].on_idle = device_on_idle;
+            sim_block(cta->sim, "its warps' end");
+        }
+    g_ptr_array_free(cta->regs, TRUE);
+    for (guint32 w = 0; w < cta->cta->n_warps; w++)
+        device_op_clear(&cta->warp[w].ring);
+    g_clear_pointer(&cta->last, device_uop_unref);
+    g_free(cta->warp);
+    cta_free(cta->cta);
+    g_free(cta);
+    if (++launch->done_ctas == launch->ctas)
+        device_finish(launch);
+}
+
+static void device_on_placed(Cta *placed, SimTime now_ps)
+{
+    FoCta *cta = placed->user;
+    DeviceLaunch *launch = cta->launch;
+    (void)now_ps;
+    launch->waiting = FALSE;
+    char name[96];
+    g_snprintf(name, sizeof name, "%s gpu%u cta%u", launch->name, launch->gpu->id, placed->index);
+    cta->process = sim_spawn(cta->sim, name, device_cta_main, cta, launch->stack_bytes);
+    device_place_next(launch);
+}
+
+static void device_make_cta(DeviceLaunch *launch)
+{
+    Cta *made = cta_new(launch->gpu, launch->vas, launch->next_cta++, launch->threads, launch->name);
+    FoCta *cta = g_new0(FoCta, 1);
+    cta->launch = launch;
+    cta->cta = made;
+    cta->sim = launch->fabric->sim;
+    cta->count = launch->threads;
+    cta->warp = g_new0(DeviceWarp, made->n_warps);
+    for (guint32 w = 0; w < made->n_warps; w++)
+        cta->warp[w].cta = cta;
+    cta->regs = g_ptr_array_new_with_free_func(device_reg_free);
+    made->user = cta;
+    launch->waiting = TRUE;
+    cta_place(made, device_on_placed);
+}
+
+/* Creates CTAs as long as SMs take them at once; the first that has to wait is the last for now, so that a
+ * grid of 65,535 CTAs never exists as a whole. device_on_placed comes back here when an SM has room. */
+static void device_place_next(DeviceLaunch *launch)
+{
+    if (launch->placing)
+        return;
+    launch->placing = TRUE;
+    while (!launch->waiting && launch->next_cta < launch->ctas)
+        device_make_cta(launch);
+    launch->placing = FALSE;
+}
+
+/* ---- launches */
+
+static void device_on_start(Event *event, SimTime now_ps)
+{
+    DeviceLaunch *launch = EVENT_OWNER(event, DeviceLaunch, start);
+    launch->start_ps = now_ps;
+    device_place_next(launch);
+}
+
+static void device_on_end(Event *event, SimTime now_ps)
+{
+    DeviceLaunch *launch = EVENT_OWNER(event, DeviceLaunch, end);
+    launch->end_ps = now_ps;
+    if (launch->done)
+        launch->done(launch, launch->user);
+    g_free(launch->args);
+    g_free(launch);
+}
+
+DeviceLaunch *device_launch(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel,
+                            DeviceDone done, void *user, GError **error)
+{
+    return device_launch_after(fabric, gpu, vas, kernel, fabric->spec.sm.launch_ps, done, user, error);
+}
+
+DeviceLaunch *device_launch_after(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel,
+                                  guint64 delay_ps, DeviceDone done, void *user, GError **error)
+{
+    const SmSpec *spec = &fabric->spec.sm;
+    guint32 warps = (kernel->threads + WARP_LANES - 1) / WARP_LANES;
+    if (kernel->ctas == 0 || kernel->ctas > 65535 || kernel->threads == 0 || kernel->threads > 1024 ||
+        warps > spec->warps_max) {
+        g_set_error(error, DEVICE_ERROR, DEVICE_ERROR_GRID,
+                    "kernel '%s': a grid of %u CTAs x %u threads is impossible; 1 to 65535 CTAs of 1 to %u "
+                    "threads are right", kernel->name ? kernel->name : "?", kernel->ctas,
+                    kernel->threads, (guint)MIN(1024, spec->warps_max * WARP_LANES));
+        return NULL;
+    }
+    DeviceLaunch *launch = g_new0(DeviceLaunch, 1);
+    launch->fabric = fabric;
+    launch->gpu = &fabric->gpu[gpu];
+    launch->vas = vas;
+    launch->name = g_intern_string(kernel->name ? kernel->name : "kernel"); /* reports keep it */
+    launch->program = kernel->program;
+    launch->args = g_memdup2(kernel->args, kernel->args_bytes);
+    launch->ctas = kernel->ctas;
+    launch->threads = kernel->threads;
+    launch->submitted_ps = sim_now_ps(fabric->sim);
+    launch->done = done;
+    launch->user = user;
+    event_init(&launch->start, device_on_start);
+    event_init(&launch->end, device_on_end);
+    sim_after(fabric->sim, &launch->start, delay_ps, EVENT_PRIORITY_DEVICE);
+    return launch;
+}

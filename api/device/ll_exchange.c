@@ -1,0 +1,219 @@
+/* fo_exchange: LL lines between all ranks at once, as generators of warp operations.
+ *
+ * Each warp does the part of its 32 threads, a pack of 8 B each: it loads packs and stores them as lines of
+ * 16 B to every rank (or once to a multicast address), polls the lines that come from eight ranks at a
+ * time, and stores their sum or each rank's part. A packet of lines is seen whole, so that its last flag
+ * stands for all of them. As in fo_ll, packing and unpacking cost no time of their own. */
+#include <string.h>
+
+#include "api/device/device.h"
+
+#define EXCHANGE_UNIT 256u                   /* bytes of data of a warp */
+#define EXCHANGE_LINES (2 * EXCHANGE_UNIT)   /* of its lines */
+#define EXCHANGE_GROUP 8u                    /* ranks polled, or parts loaded, at a time */
+#define EXCHANGE_PACKET_LINES (LINE_BYTES / 16u)
+
+typedef enum {
+    EXCHANGE_LOAD, EXCHANGE_AWAIT, EXCHANGE_PACK, EXCHANGE_SEND, EXCHANGE_POLL, EXCHANGE_TAKE,
+    EXCHANGE_OUTPUT
+} ExchangePhase;
+
+struct DeviceExchange {
+    FoExchange exchange;
+    FoAddress *to, *input; /* copies */
+    Vas *vas;
+    guint32 warp, bytes;   /* of data, of this warp */
+    ExchangePhase phase;
+    guint32 first, k;      /* group of destinations or sources, and which one of it */
+    Reg *data[EXCHANGE_GROUP], *lines[EXCHANGE_GROUP];
+};
+
+static guint32 exchange_packs(const DeviceExchange *run) { return (run->bytes + 7) / 8; }
+
+static guint32 exchange_group(const DeviceExchange *run, guint32 all)
+{
+    return MIN(EXCHANGE_GROUP, all - run->first);
+}
+
+static FoAddress exchange_lines(const DeviceExchange *run, guint32 rank)
+{
+    return run->exchange.from + rank * run->exchange.from_stride + run->warp * EXCHANGE_LINES;
+}
+
+/* ---- bytes */
+
+static void exchange_on_pack(void *arg, SimTime now_ps)
+{
+    DeviceExchange *run = arg;
+    guint32 flag = run->exchange.flag;
+    (void)now_ps;
+    for (guint32 i = 0; i < exchange_group(run, run->exchange.n_in); i++)
+        for (guint32 p = 0; p < exchange_packs(run); p++) {
+            guint8 *line = run->lines[i]->bytes + p * 16;
+            const guint8 *data = run->data[i]->bytes + p * 8;
+            memcpy(line, data, 4);
+            memcpy(line + 4, &flag, 4);
+            memcpy(line + 8, data + 4, 4);
+            memcpy(line + 12, &flag, 4);
+        }
+}
+
+static void exchange_unpack(const DeviceExchange *run, guint32 rank, guint8 *data)
+{
+    FoAddress va = exchange_lines(run, rank);
+    VasMapping *mapping = vas_find(run->vas, va);
+    g_assert(mapping && mapping->region && mapping->region->host); /* the poll has seen flags there */
+    const guint8 *lines = mapping->region->host + mapping->offset + (va - mapping->va);
+    for (guint32 p = 0; p < exchange_packs(run); p++) {
+        memcpy(data + p * 8, lines + p * 16, 4);
+        memcpy(data + p * 8 + 4, lines + p * 16 + 8, 4);
+    }
+}
+
+static void exchange_on_take(void *arg, SimTime now_ps)
+{
+    DeviceExchange *run = arg;
+    const FoExchange *exchange = &run->exchange;
+    guint8 data[EXCHANGE_UNIT];
+    (void)now_ps;
+    for (guint32 i = 0; i < exchange_group(run, exchange->ranks); i++) {
+        guint32 rank = run->first + i;
+        if (exchange->output_stride || rank == 0) {
+            exchange_unpack(run, rank, run->data[exchange->output_stride ? i : 0]->bytes);
+            continue;
+        }
+        exchange_unpack(run, rank, data);
+        numeric_apply((NumericType)exchange->type, (NumericOp)exchange->op, run->data[0]->bytes, data,
+                      exchange_packs(run) * 8);
+    }
+}
+
+/* ---- operations */
+
+static void exchange_data_uop(const DeviceExchange *run, Uop *uop, UopKind kind, FoAddress base)
+{
+    *uop = (Uop){.kind = (guint8)kind, .width = 8, .lane_stride = 8,
+                 .lanes = (guint8)exchange_packs(run), .va = base + run->warp * EXCHANGE_UNIT};
+}
+
+static void exchange_poll_uop(const DeviceExchange *run, Uop *uop, guint64 *lane_va)
+{
+    guint32 packs = exchange_packs(run), lanes = 0;
+    for (guint32 i = 0; i < exchange_group(run, run->exchange.ranks); i++)
+        for (guint32 at = 0; at < packs; at += EXCHANGE_PACKET_LINES)
+            lane_va[lanes++] = exchange_lines(run, run->first + i) +
+                               (MIN(at + EXCHANGE_PACKET_LINES, packs) - 1) * 16 + 12;
+    *uop = (Uop){.kind = UOP_POLL, .width = 4, .lanes = (guint8)lanes, .test = POLL_EQ,
+                 .va = lane_va[0], .lane_va = lane_va, .value = run->exchange.flag};
+}
+
+/* The sending half; FALSE: this step made no operation. */
+static gboolean exchange_send(DeviceExchange *run, Uop *uop)
+{
+    const FoExchange *exchange = &run->exchange;
+    guint32 parts = exchange_group(run, exchange->n_in), i = run->k++;
+    switch (run->phase) {
+    case EXCHANGE_LOAD:
+    case EXCHANGE_AWAIT:
+        if (i == parts) {
+            run->phase++;
+            run->k = 0;
+            return FALSE;
+        }
+        if (run->phase == EXCHANGE_AWAIT) {
+            *uop = (Uop){.kind = UOP_ARITH, .lanes = 1, .width = 8, .src = run->data[i]};
+            return TRUE;
+        }
+        exchange_data_uop(run, uop, UOP_LOAD, run->input[run->first + i]);
+        uop->dst = run->data[i];
+        return TRUE;
+    case EXCHANGE_PACK:
+        *uop = (Uop){.kind = UOP_CALL, .lanes = 1, .call = exchange_on_pack, .arg = run};
+        run->phase = EXCHANGE_SEND;
+        run->k = 0;
+        return TRUE;
+    default:
+        break;
+    }
+    if (i == (exchange->n_in == 1 ? exchange->n_to : parts)) {
+        run->first += exchange->n_in == 1 ? exchange->n_to : parts;
+        run->phase = run->first == exchange->n_to ? EXCHANGE_POLL : EXCHANGE_LOAD;
+        if (run->phase == EXCHANGE_POLL)
+            run->first = 0;
+        run->k = 0;
+        return FALSE;
+    }
+    *uop = (Uop){.kind = exchange->multimem ? UOP_MC_STORE : UOP_STORE, .width = 16, .lane_stride = 16,
+                 .lanes = (guint8)exchange_packs(run), .type = NUMERIC_F32,
+                 .va = run->to[run->first + i] + run->warp * EXCHANGE_LINES,
+                 .src = run->lines[exchange->n_in == 1 ? 0 : i]};
+    return TRUE;
+}
+
+gboolean device_exchange_next(DeviceExchange *run, Warp *warp, Uop *uop)
+{
+    const FoExchange *exchange = &run->exchange;
+    gboolean made = FALSE;
+    if (!run->data[0])
+        for (guint32 i = 0; i < EXCHANGE_GROUP; i++) {
+            run->data[i] = reg_new(8, TRUE);
+            run->lines[i] = reg_new(16, TRUE);
+        }
+    while (!made && run->first < exchange->ranks + exchange->n_to) {
+        guint32 group = exchange_group(run, exchange->ranks);
+        if (run->phase <= EXCHANGE_SEND) {
+            made = exchange_send(run, uop);
+        } else if (run->phase == EXCHANGE_POLL) {
+            if (run->first >= exchange->ranks)
+                break;
+            exchange_poll_uop(run, uop, warp_lanes(warp));
+            run->phase = EXCHANGE_TAKE;
+            made = TRUE;
+        } else if (run->phase == EXCHANGE_TAKE) {
+            *uop = (Uop){.kind = UOP_CALL, .lanes = 1, .call = exchange_on_take, .arg = run};
+            run->phase = EXCHANGE_OUTPUT;
+            run->k = 0;
+            made = TRUE;
+        } else { /* a sum is stored once, behind the last group */
+            gboolean last = run->first + group == exchange->ranks;
+            guint32 outputs = exchange->output_stride ? group : last ? 1 : 0;
+            made = run->k < outputs;
+            if (made) {
+                guint32 part = exchange->output_stride ? run->first + run->k : 0;
+                exchange_data_uop(run, uop, UOP_STORE, exchange->output + part * exchange->output_stride);
+                uop->src = run->data[run->k++];
+            } else {
+                run->first += group;
+                run->phase = EXCHANGE_POLL;
+            }
+        }
+    }
+    return made;
+}
+
+void device_exchange_free(DeviceExchange *run)
+{
+    for (guint32 i = 0; run->data[0] && i < EXCHANGE_GROUP; i++) {
+        reg_free(run->data[i]);
+        reg_free(run->lines[i]);
+    }
+    g_free(run->to);
+    g_free(run->input);
+    g_free(run);
+}
+
+void fo_exchange(FoCta *cta, const FoExchange *exchange)
+{
+    g_assert(exchange->n_in == 1 || exchange->n_in == exchange->n_to);
+    g_assert(exchange->bytes <= (uint64_t)cta->cta->threads * 8 && exchange->bytes % 4 == 0);
+    for (guint32 w = 0; w < cta->cta->n_warps && w * EXCHANGE_UNIT < exchange->bytes; w++) {
+        DeviceExchange *run = g_new0(DeviceExchange, 1);
+        run->exchange = *exchange;
+        run->to = g_memdup2(exchange->to, exchange->n_to * sizeof *run->to);
+        run->input = g_memdup2(exchange->input, exchange->n_in * sizeof *run->input);
+        run->vas = cta->cta->vas;
+        run->warp = w;
+        run->bytes = (guint32)MIN(EXCHANGE_UNIT, exchange->bytes - w * EXCHANGE_UNIT);
+        device_push_exchange(cta, w, run);
+    }
+}

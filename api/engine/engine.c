@@ -1,0 +1,338 @@
+/* See engine.h: the thread, its calls, and when simulated time may run. */
+#include "api/engine/internal.h"
+
+#include <dirent.h>
+#include <time.h>
+
+#define SLICE_PS (100 * PS_PER_US) /* how long time runs before new calls are looked at */
+#define STUCK_LOOK_US 20000        /* how often a quiet engine asks whether anybody can still act */
+#define SHARED_LOOK_US 1000        /* the same where another process may write to watched memory */
+#define STUCK_AFTER_US 500000      /* how long nobody can before it says so */
+
+#ifdef __SANITIZE_THREAD__
+#define TASKS_BESIDE 2u /* this thread, and the one that the race checker runs */
+#else
+#define TASKS_BESIDE 1u
+#endif
+
+static _Thread_local gboolean on_engine_thread;
+
+void engine_answer(EngineCall *call, EngineStatus status)
+{
+    call->reply.status = status;
+    call->done = TRUE;
+    pthread_cond_signal(&call->cond);
+}
+
+EngineStatus engine_call(Engine *engine, const EngineRequest *request, EngineReply *reply)
+{
+    EngineCall call = {.request = *request};
+
+    if (on_engine_thread)
+        return ENGINE_STUCK;
+    pthread_cond_init(&call.cond, NULL);
+    pthread_mutex_lock(&engine->lock);
+    g_atomic_int_inc(&engine->waiting);
+    g_queue_push_tail(&engine->calls, &call);
+    pthread_cond_signal(&engine->posted);
+    while (!call.done)
+        pthread_cond_wait(&call.cond, &engine->lock);
+    g_atomic_int_add(&engine->waiting, -1);
+    pthread_mutex_unlock(&engine->lock);
+    pthread_cond_destroy(&call.cond);
+    *reply = call.reply;
+    return (EngineStatus)reply->status;
+}
+
+static void query_pass_time(Engine *engine)
+{
+    sim_run(engine->sim, sim_now_ps(engine->sim) + engine->spec.query_quantum_ps);
+}
+
+static void save_timeline(Engine *engine, EngineCall *call)
+{
+    g_autoptr(GError) error = NULL;
+    const char *path = (const char *)(guintptr)call->request.argument;
+
+    call->reply.value = engine->slices != NULL && engine_timeline_save(engine, path, &error);
+    if (error != NULL)
+        log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, 0, "--perfetto: %s", error->message);
+}
+
+/* TRUE: the call is answered; otherwise a Work holds it. Called with the lock held, given up
+ * inside. */
+static gboolean handle(Engine *engine, EngineCall *call)
+{
+    const EngineRequest *request = &call->request;
+
+    switch (request->op) {
+    case ENGINE_NOW:
+        call->reply.time_ps = sim_now_ps(engine->sim);
+        return TRUE;
+    case ENGINE_REPORT:
+        engine_stats_report(engine, (Report *)(guintptr)request->argument);
+        return TRUE;
+    case ENGINE_SHARED:
+        engine->shared = TRUE;
+        return TRUE;
+    case ENGINE_TIMELINE:
+        save_timeline(engine, call);
+        return TRUE;
+    case ENGINE_QUERY_STREAM:
+    case ENGINE_QUERY_EVENT:
+        if (request->access == 0)
+            query_pass_time(engine);
+        break;
+    default:
+        break;
+    }
+    if (engine_memory_request(engine, request, &call->reply))
+        return TRUE;
+    return engine_work_request(engine, call);
+}
+
+/* Answers what was posted, and completes host calls that came back. Lock held. */
+static void serve(Engine *engine)
+{
+    for (;;) {
+        Work *returned = g_queue_pop_head(&engine->returned);
+        EngineCall *call = returned == NULL ? g_queue_pop_head(&engine->calls) : NULL;
+        if (returned == NULL && call == NULL)
+            return;
+        pthread_mutex_unlock(&engine->lock);
+        engine->nobody_us = engine->quiet_us = 0;
+        gboolean answered = FALSE;
+        if (returned != NULL)
+            engine_work_done(returned, FAULT_NONE, sim_now_ps(engine->sim));
+        else
+            answered = handle(engine, call);
+        pthread_mutex_lock(&engine->lock);
+        if (answered)
+            engine_answer(call, (EngineStatus)call->reply.status);
+    }
+}
+
+static guint count_tasks(void)
+{
+    DIR *dir = opendir("/proc/self/task");
+    guint n = 0;
+
+    if (dir == NULL)
+        return G_MAXUINT;
+    for (struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir))
+        n += entry->d_name[0] != '.';
+    closedir(dir);
+    return n;
+}
+
+/* Every thread but this one sleeps in a call: nobody is left who could change anything. */
+static gboolean nobody_can_act(Engine *engine)
+{
+    return g_atomic_int_get(&engine->callbacks) == 0 &&
+           count_tasks() <= (guint)g_atomic_int_get(&engine->waiting) + TASKS_BESIDE +
+                                (engine->has_caller ? 1 : 0);
+}
+
+/* Lock held. The waits are answered with ENGINE_STUCK; the report says who waited for what. */
+static void declare_stuck(Engine *engine)
+{
+    g_auto(GStrv) waiters = sim_waiters(engine->sim);
+
+    engine->stuck = TRUE;
+    log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim),
+             "stuck: nothing is due, and every thread of the process waits");
+    for (guint i = 0; waiters != NULL && waiters[i] != NULL; i++) {
+        log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "%s", waiters[i]);
+        engine_faults_add_stuck(engine, waiters[i]);
+    }
+    while (engine->sleepers->len > 0) {
+        Work *work = g_ptr_array_steal_index(engine->sleepers, 0);
+        engine_answer(work->call, ENGINE_STUCK);
+        work->call = NULL;
+        engine_work_unref(work);
+    }
+}
+
+/* Sleeps for a moment, or until something is posted. Lock held. */
+static void look_later(Engine *engine, guint64 look_us)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += (long)look_us * 1000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    pthread_cond_timedwait(&engine->posted, &engine->lock, &until);
+}
+
+/* Another process may have written what is waited for here. Lock held, given up inside. */
+static void look_at_shared(Engine *engine)
+{
+    pthread_mutex_unlock(&engine->lock);
+    memory_poke(engine->fabric->memory, sim_now_ps(engine->sim));
+    pthread_mutex_lock(&engine->lock);
+}
+
+/* Lock held, given up inside: the answer may need locks of those who wait for it. */
+static gboolean others_may_act(Engine *engine)
+{
+    if (!engine->shared || engine->spec.others == NULL)
+        return FALSE;
+    pthread_mutex_unlock(&engine->lock);
+    gboolean may = engine->spec.others(engine->spec.others_user);
+    pthread_mutex_lock(&engine->lock);
+    return may;
+}
+
+/* Somebody waits: lets time run, or sleeps when nothing is due. Lock held, given up inside. */
+static void advance(Engine *engine)
+{
+    pthread_mutex_unlock(&engine->lock);
+    SimStatus status = sim_run(engine->sim, sim_now_ps(engine->sim) + SLICE_PS);
+    pthread_mutex_lock(&engine->lock);
+    if (status == SIM_LIMIT || status == SIM_STOPPED || !g_queue_is_empty(&engine->calls) ||
+        !g_queue_is_empty(&engine->returned) || engine->sleepers->len == 0) {
+        engine->nobody_us = engine->quiet_us = 0;
+        return;
+    }
+    gboolean watching = engine->shared && memory_watches(engine->fabric->memory) > 0;
+    guint64 look_us = watching ? SHARED_LOOK_US : STUCK_LOOK_US;
+    look_later(engine, look_us);
+    if (!g_queue_is_empty(&engine->calls) || !g_queue_is_empty(&engine->returned))
+        return;
+    if (watching)
+        look_at_shared(engine);
+    engine->quiet_us += look_us;
+    engine->nobody_us = nobody_can_act(engine) ? engine->nobody_us + look_us : 0;
+    if (engine->nobody_us >= STUCK_AFTER_US && others_may_act(engine))
+        engine->nobody_us = 0;
+    if (engine->nobody_us >= STUCK_AFTER_US ||
+        (engine->spec.watchdog_us != 0 && engine->quiet_us >= engine->spec.watchdog_us))
+        declare_stuck(engine);
+}
+
+/* Host calls run beside the engine, one after another, so that they may take their time. */
+static void *caller_main(void *data)
+{
+    Engine *engine = data;
+
+    pthread_mutex_lock(&engine->lock);
+    for (;;) {
+        Work *work = g_queue_pop_head(&engine->to_call);
+        if (work == NULL) {
+            pthread_cond_wait(&engine->call_posted, &engine->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&engine->lock);
+        void (*function)(void *) = (void (*)(void *))(guintptr)work->request.function;
+        function((void *)(guintptr)work->request.argument);
+        pthread_mutex_lock(&engine->lock);
+        g_queue_push_tail(&engine->returned, work);
+        g_atomic_int_add(&engine->callbacks, -1);
+        pthread_cond_signal(&engine->posted);
+    }
+    return NULL;
+}
+
+void engine_host_call(Engine *engine, Work *work)
+{
+    pthread_t thread;
+
+    pthread_mutex_lock(&engine->lock);
+    if (!engine->has_caller && pthread_create(&thread, NULL, caller_main, engine) == 0) {
+        pthread_detach(thread);
+        engine->has_caller = TRUE;
+    }
+    g_atomic_int_inc(&engine->callbacks);
+    g_queue_push_tail(&engine->to_call, work);
+    pthread_cond_signal(&engine->call_posted);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+static gboolean build(Engine *engine)
+{
+    SimSpec spec = {.seed = engine->spec.seed,
+                    .calendar =
+                        engine->spec.reference_calendar ? SIM_CALENDAR_SYSTEMC : SIM_CALENDAR_WHEEL,
+                    .vcd_path = engine->spec.vcd_path};
+
+    engine->sim = sim_new(&spec, &engine->start_error);
+    if (engine->sim == NULL)
+        return FALSE;
+    engine->fabric =
+        fabric_new(engine->sim, engine->spec.fabric, engine->spec.keep_bytes, &engine->start_error);
+    if (engine->fabric == NULL)
+        return FALSE;
+    engine->fabric->log = engine->spec.log;
+    engine->fabric->on_fault = engine_faults_add;
+    engine->fabric->on_fault_user = engine;
+    engine->vas = vas_new(engine->fabric->memory);
+    engine->mark = usage_mark(engine->fabric);
+    if (engine->spec.flow)
+        device_flow_begin(engine->fabric);
+    return TRUE;
+}
+
+static gpointer engine_main(gpointer data)
+{
+    Engine *engine = data;
+
+    on_engine_thread = TRUE;
+    gboolean ok = build(engine);
+    pthread_mutex_lock(&engine->lock);
+    engine->started = TRUE;
+    pthread_cond_broadcast(&engine->posted);
+    while (ok) {
+        serve(engine);
+        if (engine->sleepers->len > 0)
+            advance(engine);
+        else if (g_queue_is_empty(&engine->calls) && g_queue_is_empty(&engine->returned))
+            pthread_cond_wait(&engine->posted, &engine->lock);
+    }
+    pthread_mutex_unlock(&engine->lock);
+    return NULL;
+}
+
+Engine *engine_new(const EngineSpec *spec, GError **error)
+{
+    Engine *engine = g_new0(Engine, 1);
+
+    engine->spec = *spec;
+    pthread_mutex_init(&engine->lock, NULL);
+    pthread_cond_init(&engine->posted, NULL);
+    pthread_cond_init(&engine->call_posted, NULL);
+    g_queue_init(&engine->to_call);
+    g_queue_init(&engine->calls);
+    g_queue_init(&engine->returned);
+    engine->objects = g_ptr_array_new();
+    engine->contexts = g_hash_table_new(NULL, NULL);
+    engine->streams = g_ptr_array_new();
+    engine->events = g_ptr_array_new();
+    engine->sleepers = g_ptr_array_new();
+    engine->stats = g_ptr_array_new();
+    engine->faults = engine_faults_new();
+    engine->slices = spec->timeline ? engine_timeline_new() : NULL;
+    engine->graveyard = g_ptr_array_new();
+    engine->active = g_ptr_array_new();
+    engine->notes = g_array_new(FALSE, TRUE, sizeof(ObjectNote));
+    engine->windows = g_array_new(FALSE, FALSE, sizeof(ObjectWindow));
+    g_ptr_array_add(engine->objects, NULL);
+    g_ptr_array_add(engine->streams, NULL);
+    g_ptr_array_add(engine->events, NULL);
+    engine->thread = g_thread_new("fanout-engine", engine_main, engine);
+    pthread_mutex_lock(&engine->lock);
+    while (!engine->started)
+        pthread_cond_wait(&engine->posted, &engine->lock);
+    pthread_mutex_unlock(&engine->lock);
+    if (engine->start_error == NULL)
+        return engine;
+    g_propagate_error(error, engine->start_error);
+    g_thread_join(engine->thread);
+    g_free(engine);
+    return NULL;
+}
+
+gboolean engine_is_stuck(const Engine *engine)
+{
+    return engine->stuck;
+}

@@ -1,0 +1,156 @@
+/* The engine: the one thread that owns the simulation behind the CUDA front end.
+ *
+ * API threads post requests and sleep until the answer; nothing else is shared. A request and its
+ * answer are plain numbers without pointers, so that the fabric can later live in another process
+ * (memory travels as file descriptors, host addresses as numbers of this process).
+ *
+ * Time. Simulated time stands still while every API thread is free to act. It runs while somebody
+ * waits (ENGINE_WAIT_*), until what is waited for has happened; a query lets one quantum pass;
+ * ENGINE_SLEEP a given time. Work queued in streams starts no earlier than it was submitted.
+ *
+ * Stuck. When nothing is due and all threads of the process wait, the waiters get ENGINE_STUCK,
+ * unless another process shares memory with this one and may still write to it: then watched memory
+ * is looked at again and again. */
+#ifndef API_ENGINE_ENGINE_H
+#define API_ENGINE_ENGINE_H
+
+#include <glib.h>
+
+#include "model/fabric/fabric.h"
+#include "sim/engine/simtime.h"
+#include "sim/log.h"
+#include "sim/report/report.h"
+
+typedef enum {
+    /* memory: fd, bytes, gpu (or MEMORY_HOST), argument: the lock of its atomics in shared memory ->
+       value = region; region */
+    ENGINE_REGION_NEW,
+    ENGINE_REGION_FREE,
+    /* address space: address, bytes, and region + offset or object + offset; gpu + access */
+    ENGINE_MAP,
+    ENGINE_UNMAP,
+    ENGINE_ACCESS,
+    /* multicast objects: members in value, bytes -> value = object; object (+ gpu, offset, bytes,
+       region) */
+    ENGINE_OBJECT_NEW,
+    ENGINE_OBJECT_FREE,
+    ENGINE_OBJECT_HANDLE, /* value: what the program calls it, for reports */
+    ENGINE_OBJECT_MEMBER,
+    ENGINE_OBJECT_READY, /* the team is complete: takes an entry of the multicast table; ENGINE_FULL
+                          */
+    ENGINE_OBJECT_BIND,
+    ENGINE_OBJECT_UNBIND,
+    /* streams and events: -> value = number; context in object, flags in access (1: non-blocking,
+     * 2: the context's legacy default stream) */
+    ENGINE_STREAM_NEW,
+    ENGINE_STREAM_FREE, /* its queued work still runs */
+    ENGINE_EVENT_NEW,
+    ENGINE_EVENT_FREE,
+    /* queued work: stream + the fields named */
+    ENGINE_COPY,       /* address, source, bytes, gpu (whose copy engine); access: EngineHostSide */
+    ENGINE_COPY_2D,    /* the same with width, height, pitch (destination) and source_pitch */
+    ENGINE_FILL,       /* address, value, width (1, 2, 4), bytes, pitch and height for 2D, gpu */
+    ENGINE_RECORD,     /* event */
+    ENGINE_WAIT_EVENT, /* event: the stream waits for its latest record */
+    ENGINE_HOST_CALL,  /* function, argument, as numbers of this process */
+    ENGINE_WRITE_VALUE, /* address, value, width */
+    ENGINE_WAIT_VALUE,  /* address, value, width, access: 0 >=, 1 ==, 2 &, 3 nor */
+    ENGINE_LAUNCH, /* argument: the FoKernel, copied before the call returns (same process only) */
+    ENGINE_SHARED, /* from now on other processes may write to this one's memory */
+    /* waits and queries */
+    ENGINE_WAIT_STREAM,  /* stream */
+    ENGINE_WAIT_RECORD,  /* event */
+    ENGINE_WAIT_CONTEXT, /* object: context */
+    ENGINE_SLEEP,        /* time_ps more */
+    ENGINE_QUERY_STREAM, /* value = 1 when idle */
+    ENGINE_QUERY_EVENT,  /* value = 1 when complete or never recorded, time_ps its time */
+    ENGINE_NOW,          /* time_ps */
+    ENGINE_REPORT, /* argument: the Report to add the simulation's tables to (same process only) */
+    ENGINE_TIMELINE, /* argument: the file's name (same process only) -> value = 1: it was written
+                      */
+} EngineOp;
+
+typedef enum {
+    ENGINE_HOST_NONE,
+    ENGINE_HOST_SOURCE,
+    ENGINE_HOST_DESTINATION,
+    ENGINE_HOST_BOTH
+} EngineHostSide;
+
+typedef enum {
+    ENGINE_OK,
+    ENGINE_NO_MEMORY,    /* the host gave none */
+    ENGINE_FULL,         /* the multicast table is full */
+    ENGINE_FAULT,        /* a host address is not readable or writable */
+    ENGINE_STUCK,        /* no thread of the process can act any more */
+    ENGINE_INVALID,      /* a launch that cannot be: grid, threads */
+    ENGINE_DEVICE_FAULT, /* earlier work of the context went to memory that is not there: sticky */
+} EngineStatus;
+
+typedef struct {
+    guint32 op;
+    guint32 gpu;
+    gint32 fd;
+    guint32 region;
+    guint32 object;
+    guint32 stream;
+    guint32 event;
+    guint32 access;
+    guint32 width;
+    guint32 spare;
+    guint64 address; /* destination */
+    guint64 source;
+    guint64 offset;
+    guint64 bytes;
+    guint64 value;
+    guint64 pitch;
+    guint64 source_pitch;
+    guint64 height;
+    guint64 function;
+    guint64 argument;
+    guint64 time_ps;
+    char call[48]; /* of queued work: the function that was called, for reports */
+} EngineRequest;
+
+typedef struct {
+    guint32 status; /* EngineStatus */
+    guint32 spare;
+    guint64 value;
+    guint64 time_ps;
+} EngineReply;
+
+typedef struct Engine Engine;
+
+typedef struct {
+    const FabricSpec *fabric; /* must outlive the engine */
+    guint64 seed;
+    guint64 query_quantum_ps;
+    gboolean reference_calendar;
+    gboolean keep_bytes;
+    gboolean flow;          /* bulk loops of kernels as flows; without keep_bytes only */
+    gboolean timeline;      /* remember when work ran, for ENGINE_TIMELINE */
+    const gint16 *ordinal;  /* of each GPU of the system, for reports; -1: not seen. NULL: none */
+    gboolean sticky_faults; /* a fault stays with its context, as in CUDA */
+    guint64 watchdog_us;    /* host time of standstill after which waits end; 0: only when sure */
+    /* Whether another process that lives could still act; asked from the engine's thread. NULL:
+     * none. */
+    gboolean (*others)(void *user);
+    void *others_user;
+    const char *vcd_path; /* NULL: none */
+    Log *log;
+} EngineSpec;
+
+/* Starts the thread; GError: the system cannot be built. Never freed: threads may still wait in it.
+ */
+Engine *engine_new(const EngineSpec *spec, GError **error);
+
+/* Posts a request and sleeps until it is answered. From the engine's own thread: ENGINE_STUCK at
+ * once. */
+EngineStatus engine_call(Engine *engine, const EngineRequest *request, EngineReply *reply);
+
+/* A cell with an address or handle; 0: null. */
+void engine_table_hex(Table *table, guint64 value);
+
+gboolean engine_is_stuck(const Engine *engine); /* it happened; for the exit code */
+
+#endif

@@ -1,0 +1,169 @@
+/* Inside the engine: everything here belongs to its thread. */
+#ifndef API_ENGINE_INTERNAL_H
+#define API_ENGINE_INTERNAL_H
+
+#include "api/device/device.h"
+#include "api/engine/engine.h"
+#include "model/fabric/fabric.h"
+#include "model/fabric/usage.h"
+#include "model/gpu/copy_engine.h"
+#include "model/memory/address_space.h"
+#include "sim/engine/sim.h"
+#include "sim/report/report.h"
+
+#include <pthread.h>
+
+#define FAULT_HOST                                                                                 \
+    ((FaultKind)FAULT_KINDS) /* a host address cannot be written: no device's fault */
+
+typedef struct Work Work;
+typedef struct EngineStream EngineStream;
+
+/* A call that an API thread sleeps on; it lives on that thread's stack. */
+typedef struct EngineCall {
+    EngineRequest request;
+    EngineReply reply;
+    gboolean done;
+    pthread_cond_t cond;
+} EngineCall;
+
+typedef struct {
+    guint32 id;
+    guint16 gpu;
+    FaultKind fault;    /* FAULT_NONE, or why work of it failed */
+    guint32 legacy;     /* stream number */
+    GPtrArray *streams; /* EngineStream that have not been freed */
+} EngineContext;
+
+struct EngineStream {
+    guint32 id;
+    EngineContext *context;
+    gboolean blocking; /* waits for the legacy stream, and the other way round */
+    Work *tail;        /* the last work queued, a reference; NULL: never any */
+};
+
+/* One piece of work. It starts when everything it waits for is done. */
+struct Work {
+    Engine *engine;
+    EngineRequest request;
+    EngineContext *context; /* NULL: of nobody (a wait) */
+    guint32 refs;
+    guint32 waits_for;    /* works that are not done yet, +1 while it is being queued */
+    GPtrArray *followers; /* works that wait for this one; each a reference */
+    gboolean done;
+    FaultKind fault;
+    SimTime submit_ps, start_ps, end_ps;
+    EngineCall *call; /* a wait: whom to wake */
+    guint8 *staging;  /* bytes of pageable host memory */
+    FoKernel kernel;  /* of a launch: name and args are owned */
+    guint64 at, row;  /* progress of copies and fills: bytes of the row, rows */
+    MemWatch watch;   /* ENGINE_WAIT_VALUE */
+    Event timer;      /* ENGINE_SLEEP */
+};
+
+typedef struct {
+    guint32 id;
+    Work *record; /* the latest record, a reference; NULL: never */
+} EngineEvent;
+
+/* What work cost, by what it was: rows of the report. */
+typedef struct {
+    char *name;
+    guint64 count, bytes, faults;
+    SimTime first_ps, last_ps, busy_ps;
+    Hist latency_ps;
+} WorkStats;
+
+/* What the report says of a multicast object, also when it is gone. */
+typedef struct {
+    guint64 handle; /* in the program; 0: not told */
+    guint64 bytes;
+    guint64 binds; /* that were made */
+    guint32 team;  /* GPUs asked for */
+    GString *members;
+} ObjectNote;
+
+/* A multicast object's address range. */
+typedef struct {
+    guint64 va, bytes, offset;
+    guint32 object;
+} ObjectWindow;
+
+struct Engine {
+    EngineSpec spec;
+    GThread *thread;
+    pthread_mutex_t lock; /* of the two below only */
+    pthread_cond_t posted;
+    GQueue calls;   /* EngineCall */
+    gint waiting;   /* atomic: API threads asleep in a call */
+    gint callbacks; /* atomic: host calls that run */
+    GQueue to_call; /* Work: host calls that wait for the calling thread; under lock */
+    pthread_cond_t call_posted;
+    gboolean has_caller;
+    GQueue returned; /* Work whose host call returned; under lock */
+    Sim *sim;
+    Fabric *fabric;
+    Vas *vas;
+    GPtrArray *objects;   /* McObject by number, which is its id too; [0] NULL */
+    GArray *notes;        /* ObjectNote by object */
+    GArray *windows;      /* ObjectWindow that are mapped */
+    GHashTable *contexts; /* id -> EngineContext */
+    GPtrArray *streams;   /* EngineStream by number */
+    GPtrArray *events;    /* EngineEvent by number */
+    GPtrArray *sleepers;  /* Work: waits that are not answered */
+    GPtrArray *stats;     /* WorkStats in order of first use */
+    GPtrArray *faults;    /* faults.c */
+    GArray *slices;       /* timeline.c; NULL: nobody wants one */
+    guint64 n_faults;
+    UsageMark *mark;
+    guint64 nobody_us; /* host time that nothing was due and no thread could act */
+    guint64 quiet_us;
+    gboolean shared;      /* other processes may write to watched memory */
+    guint32 running;      /* works started and not done */
+    GPtrArray *active;    /* Work that runs */
+    GPtrArray *graveyard; /* McObject to free when nothing runs any more */
+    gboolean stuck;
+    GError *start_error;
+    gboolean started;
+};
+
+/* engine.c */
+void engine_host_call(Engine *engine, Work *work);
+
+/* memory.c */
+void engine_bury(Engine *engine); /* frees what waited for the end of running work */
+gboolean engine_memory_request(Engine *engine, const EngineRequest *request, EngineReply *reply);
+McObject *engine_object(Engine *engine, guint32 number);
+guint64 engine_handle(const Engine *engine, guint32 object); /* 0: not told */
+void engine_objects_report(Engine *engine, Report *report);
+
+/* work.c: streams, events, order */
+gboolean engine_work_request(Engine *engine, EngineCall *call); /* TRUE: answered now */
+void engine_work_done(Work *work, FaultKind fault, SimTime now_ps);
+Work *engine_work_ref(Work *work);
+void engine_work_unref(Work *work);
+EngineStream *engine_stream(Engine *engine, guint32 number);
+
+/* work_run.c: what a piece of work does when its time has come */
+EngineStatus
+engine_run_prepare(Work *work); /* at submission: snapshots, checks of host addresses */
+void engine_run_start(Work *work);
+void engine_run_clear(Work *work);
+void engine_answer(EngineCall *call, EngineStatus status);
+
+/* stats.c */
+void engine_stats_add(Engine *engine, const Work *work);
+void engine_stats_report(Engine *engine, Report *report);
+
+/* faults.c */
+GPtrArray *engine_faults_new(void);
+void engine_faults_add(const FabricFault *fault, void *engine);
+void engine_faults_add_stuck(Engine *engine, const char *waiter);
+void engine_faults_report(Engine *engine, Report *report);
+
+/* timeline.c */
+GArray *engine_timeline_new(void);
+void engine_timeline_add(Engine *engine, const Work *work, const char *name);
+gboolean engine_timeline_save(Engine *engine, const char *path, GError **error);
+
+#endif

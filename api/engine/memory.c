@@ -1,0 +1,188 @@
+/* The engine's part of memory and multicast objects: regions, address space, members and binds. */
+#include "api/engine/internal.h"
+
+#include <gio/gio.h>
+
+McObject *engine_object(Engine *engine, guint32 number)
+{
+    return number < engine->objects->len ? g_ptr_array_index(engine->objects, number) : NULL;
+}
+
+static ObjectNote *note_of(Engine *engine, guint32 object)
+{
+    if (object >= engine->notes->len)
+        g_array_set_size(engine->notes, object + 1);
+    return &g_array_index(engine->notes, ObjectNote, object);
+}
+
+guint64 engine_handle(const Engine *engine, guint32 object)
+{
+    return object < engine->notes->len ? g_array_index(engine->notes, ObjectNote, object).handle
+                                       : 0;
+}
+
+static void region_new(Engine *engine, const EngineRequest *request, EngineReply *reply)
+{
+    g_autoptr(GError) error = NULL;
+    MemRegion *region = memory_region_from_fd(engine->fabric->memory, (guint16)request->gpu,
+                                              request->bytes, request->fd, &error);
+
+    reply->status = region != NULL ? ENGINE_OK : ENGINE_NO_MEMORY;
+    if (region == NULL)
+        log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "%s",
+                 error->message);
+    else
+        reply->value = region->id;
+    if (region != NULL)
+        region->lock = (pthread_mutex_t *)(guintptr)request->argument;
+}
+
+static void map(Engine *engine, const EngineRequest *request)
+{
+    MemRegion *region =
+        request->region != 0 ? memory_region(engine->fabric->memory, request->region) : NULL;
+    McObject *object = engine_object(engine, request->object);
+
+    vas_map(engine->vas, request->address, request->bytes, region, object, request->offset);
+    if (object != NULL) {
+        ObjectWindow window = {request->address, request->bytes, request->offset, object->id};
+        g_array_append_val(engine->windows, window);
+    }
+}
+
+static void unmap(Engine *engine, const EngineRequest *request)
+{
+    vas_unmap(engine->vas, request->address, request->bytes);
+    for (guint i = 0; i < engine->windows->len; i++)
+        if (g_array_index(engine->windows, ObjectWindow, i).va == request->address)
+            g_array_remove_index(engine->windows, i--);
+}
+
+static void object_new(Engine *engine, const EngineRequest *request, EngineReply *reply)
+{
+    McObject *object = fabric_mc_object(engine->fabric, (guint32)request->value, request->bytes);
+
+    g_assert(object->id == engine->objects->len);
+    reply->value = object->id;
+    g_ptr_array_add(engine->objects, object);
+    *note_of(engine, object->id) = (ObjectNote){
+        .bytes = request->bytes, .team = (guint32)request->value, .members = g_string_new(NULL)};
+}
+
+static void object_member(Engine *engine, const EngineRequest *request)
+{
+    GString *members = note_of(engine, request->object)->members;
+
+    mcobject_add_member(engine_object(engine, request->object), (guint16)request->gpu);
+    g_string_append_printf(members, "%s%u", members->len > 0 ? " " : "", request->gpu);
+}
+
+void engine_bury(Engine *engine)
+{
+    for (guint i = 0; i < engine->graveyard->len; i++) {
+        McObject *object = g_ptr_array_index(engine->graveyard, i);
+        if (object->mcid != MC_MCID_NONE)
+            fabric_mc_detach(engine->fabric, object);
+        mcobject_free(object);
+    }
+    g_ptr_array_set_size(engine->graveyard, 0);
+}
+
+/* Work under way may still write to it. */
+static void object_free(Engine *engine, guint32 number)
+{
+    g_ptr_array_add(engine->graveyard, engine_object(engine, number));
+    engine->objects->pdata[number] = NULL;
+    if (engine->running == 0)
+        engine_bury(engine);
+}
+
+static void object_bind(Engine *engine, const EngineRequest *request, EngineReply *reply)
+{
+    McObject *object = engine_object(engine, request->object);
+    MemRegion *region = memory_region(engine->fabric->memory, request->region);
+
+    if (!mcobject_bind(object, (guint16)request->gpu, request->address, region, request->offset,
+                       request->bytes))
+        reply->status = ENGINE_INVALID;
+    else
+        note_of(engine, request->object)->binds++;
+}
+
+gboolean engine_memory_request(Engine *engine, const EngineRequest *request, EngineReply *reply)
+{
+    VasMapping *mapping;
+
+    switch (request->op) {
+    case ENGINE_REGION_NEW:
+        region_new(engine, request, reply);
+        return TRUE;
+    case ENGINE_REGION_FREE:
+        memory_region_unref(engine->fabric->memory,
+                            memory_region(engine->fabric->memory, request->region));
+        return TRUE;
+    case ENGINE_MAP:
+        map(engine, request);
+        return TRUE;
+    case ENGINE_UNMAP:
+        unmap(engine, request);
+        return TRUE;
+    case ENGINE_ACCESS:
+        mapping = vas_find(engine->vas, request->address);
+        vas_set_access(mapping, (guint16)request->gpu, (VasAccess)request->access);
+        return TRUE;
+    case ENGINE_OBJECT_NEW:
+        object_new(engine, request, reply);
+        return TRUE;
+    case ENGINE_OBJECT_FREE:
+        object_free(engine, request->object);
+        return TRUE;
+    case ENGINE_OBJECT_HANDLE:
+        note_of(engine, request->object)->handle = request->value;
+        return TRUE;
+    case ENGINE_OBJECT_MEMBER:
+        object_member(engine, request);
+        return TRUE;
+    case ENGINE_OBJECT_READY:
+        if (!fabric_mc_attach(engine->fabric, engine_object(engine, request->object)))
+            reply->status = ENGINE_FULL;
+        return TRUE;
+    case ENGINE_OBJECT_BIND:
+        object_bind(engine, request, reply);
+        return TRUE;
+    case ENGINE_OBJECT_UNBIND:
+        mcobject_unbind(engine_object(engine, request->object), (guint16)request->gpu,
+                        request->address, request->bytes);
+        return TRUE;
+    default:
+        return FALSE;
+    }
+}
+
+static const Column object_columns[] = {
+    COLUMN_TEXT(target, "target", "as operations name it"),
+    COLUMN_TEXT(handle, "handle", "in the program: the first of this process"),
+    COLUMN_U64(bytes, "bytes", "B", "of the object"),
+    COLUMN_U64(team, "team", "GPUs", "that it was created for"),
+    COLUMN_TEXT(members, "members", "GPUs that were added, in order"),
+    COLUMN_U64(binds, "binds", "", "that were made, of all processes"),
+    COLUMN_END,
+};
+
+void engine_objects_report(Engine *engine, Report *report)
+{
+    if (engine->notes->len <= 1)
+        return;
+    Table *table =
+        report_add_table(report, "multicast_objects", "Multicast objects", object_columns, 0);
+    for (guint i = 1; i < engine->notes->len; i++) {
+        const ObjectNote *note = &g_array_index(engine->notes, ObjectNote, i);
+        g_autofree char *target = g_strdup_printf("multicast %u", i);
+        table_text(table, target);
+        engine_table_hex(table, note->handle);
+        table_u64(table, note->bytes);
+        table_u64(table, note->team);
+        table_text(table, note->members->str);
+        table_u64(table, note->binds);
+    }
+}

@@ -1,0 +1,129 @@
+/* What work cost, for the report: one row for each kind of copy, fill and kernel. */
+#include "api/engine/internal.h"
+
+static const char *copy_name(Engine *engine, const Work *work)
+{
+    const EngineRequest *r = &work->request;
+    const VasMapping *to = NULL, *from = NULL;
+
+    if (!(r->access & ENGINE_HOST_DESTINATION))
+        to = vas_find(engine->vas, r->address);
+    if (!(r->access & ENGINE_HOST_SOURCE))
+        from = vas_find(engine->vas, r->source);
+    if (to != NULL && to->object != NULL)
+        return r->op == ENGINE_FILL ? "memset multicast" : "memcpy multicast";
+    if (r->op == ENGINE_FILL)
+        return "memset";
+    gboolean to_host = to == NULL || to->region->gpu == MEMORY_HOST;
+    gboolean from_host = from == NULL || from->region == NULL || from->region->gpu == MEMORY_HOST;
+    if (to_host)
+        return from_host ? "memcpy HtoH" : "memcpy DtoH";
+    if (from_host)
+        return "memcpy HtoD";
+    return to->region->gpu == from->region->gpu ? "memcpy DtoD" : "memcpy peer";
+}
+
+static WorkStats *stats_of(Engine *engine, const char *name)
+{
+    for (guint i = 0; i < engine->stats->len; i++) {
+        WorkStats *stats = g_ptr_array_index(engine->stats, i);
+        if (g_str_equal(stats->name, name))
+            return stats;
+    }
+    WorkStats *stats = g_new0(WorkStats, 1);
+    stats->name = g_strdup(name);
+    hist_init(&stats->latency_ps);
+    g_ptr_array_add(engine->stats, stats);
+    return stats;
+}
+
+void engine_stats_add(Engine *engine, const Work *work)
+{
+    const EngineRequest *r = &work->request;
+    const char *name;
+    guint64 rows = r->pitch != 0 && r->height != 0 ? r->height : 1;
+
+    switch (r->op) {
+    case ENGINE_COPY:
+    case ENGINE_COPY_2D:
+    case ENGINE_FILL:
+        name = copy_name(engine, work);
+        break;
+    case ENGINE_LAUNCH:
+        name = work->kernel.name;
+        rows = 0;
+        break;
+    default:
+        return;
+    }
+    engine_timeline_add(engine, work, name);
+    WorkStats *stats = stats_of(engine, name);
+    if (stats->count++ == 0)
+        stats->first_ps = work->start_ps;
+    stats->bytes += rows * r->bytes;
+    stats->faults += work->fault != FAULT_NONE;
+    stats->last_ps = MAX(stats->last_ps, work->end_ps);
+    stats->busy_ps += work->end_ps - work->start_ps;
+    hist_add(&stats->latency_ps, work->end_ps - work->start_ps);
+}
+
+static const Column work_columns[] = {
+    COLUMN_TEXT(work, "work", "kind of copy or fill, or a kernel's name"),
+    COLUMN_U64(count, "count", "", "how many ended"),
+    COLUMN_U64(bytes, "bytes", "B", "that they moved; of kernels see operations"),
+    COLUMN_U64(faults, "faults", "", "how many failed"),
+    COLUMN_FIXED(min_ns, "min", "ns", 1, "shortest, start to end"),
+    COLUMN_FIXED(p50_ns, "p50", "ns", 1, "median"),
+    COLUMN_FIXED(p99_ns, "p99", "ns", 1, "99th percentile"),
+    COLUMN_FIXED(max_ns, "max", "ns", 1, "longest"),
+    COLUMN_FIXED(throughput_GBps, "rate", "GB/s", 3,
+                 "bytes over the time that they took, one after another"),
+    COLUMN_END,
+};
+
+static double ns(guint64 ps)
+{
+    return (double)ps / 1000.0;
+}
+
+static void add_work(Engine *engine, Report *report)
+{
+    Table *table = report_add_table(report, "work", "Work of streams", work_columns, 0);
+
+    for (guint i = 0; i < engine->stats->len; i++) {
+        const WorkStats *s = g_ptr_array_index(engine->stats, i);
+        table_text(table, s->name);
+        table_u64(table, s->count);
+        table_u64(table, s->bytes);
+        table_u64(table, s->faults);
+        table_fixed(table, ns(s->latency_ps.min));
+        table_fixed(table, ns(hist_percentile(&s->latency_ps, 500)));
+        table_fixed(table, ns(hist_percentile(&s->latency_ps, 990)));
+        table_fixed(table, ns(s->latency_ps.max));
+        if (s->bytes == 0 || s->busy_ps == 0)
+            table_null(table);
+        else
+            table_fixed(table, (double)s->bytes * 1000.0 / (double)s->busy_ps);
+    }
+}
+
+void engine_stats_report(Engine *engine, Report *report)
+{
+    report_add_fixed(report, "simulated_us", (double)sim_now_ps(engine->sim) / (double)PS_PER_US, 3,
+                     "us");
+    report_add_bool(report, "stuck", engine->stuck);
+    report_add_u64(report, "unfinished_work", engine->running, "");
+    report_add_u64(report, "device_faults", engine->n_faults, "");
+    add_work(engine, report);
+    engine_objects_report(engine, report);
+    usage_add_operations(engine->fabric, report);
+    usage_add_links(engine->fabric, engine->mark, report);
+    usage_add_switches(engine->fabric, report);
+    engine_faults_report(engine, report);
+}
+
+void engine_table_hex(Table *table, guint64 value)
+{
+    g_autofree char *text = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", value);
+    table_text(table, value != 0 ? text : NULL);
+}

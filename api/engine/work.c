@@ -1,0 +1,332 @@
+/* Streams, events and the order of work.
+ *
+ * A piece of work waits for the work before it in its stream; for the record an event wait names;
+ * and, as CUDA's legacy default stream has it, between that stream and the blocking streams of its
+ * context both ways. A wait of an API thread is a piece of work in no stream, which waits for what
+ * was queued when it was posted. Work starts when the last it waits for is done: order is given by
+ * the program, not by time. */
+#include "api/engine/internal.h"
+
+static Work *work_new(Engine *engine, const EngineRequest *request, EngineContext *context)
+{
+    Work *work = g_new0(Work, 1);
+
+    work->engine = engine;
+    work->request = *request;
+    work->context = context;
+    work->refs = 1;
+    work->waits_for = 1;
+    work->followers = g_ptr_array_new();
+    work->submit_ps = sim_now_ps(engine->sim);
+    return work;
+}
+
+Work *engine_work_ref(Work *work)
+{
+    work->refs++;
+    return work;
+}
+
+void engine_work_unref(Work *work)
+{
+    g_assert(work->refs > 0);
+    if (--work->refs > 0)
+        return;
+    engine_run_clear(work);
+    g_ptr_array_unref(work->followers);
+    g_free(work);
+}
+
+static void follow(Work *work, Work *before)
+{
+    if (before == NULL || before->done || before == work)
+        return;
+    g_ptr_array_add(before->followers, engine_work_ref(work));
+    work->waits_for++;
+}
+
+static void wake(Work *wait)
+{
+    Engine *engine = wait->engine;
+    EngineStatus status = ENGINE_OK;
+
+    if (wait->context != NULL && wait->context->fault != FAULT_NONE)
+        status = wait->context->fault == FAULT_HOST ? ENGINE_FAULT : ENGINE_DEVICE_FAULT;
+    if (wait->context != NULL && (!engine->spec.sticky_faults || status == ENGINE_FAULT))
+        wait->context->fault = FAULT_NONE;
+    wait->call->reply.time_ps = sim_now_ps(engine->sim);
+    g_ptr_array_remove(engine->sleepers, wait);
+    pthread_mutex_lock(&engine->lock);
+    engine_answer(wait->call, status);
+    pthread_mutex_unlock(&engine->lock);
+    wait->call = NULL;
+    wait->done = TRUE;
+    sim_stop(engine->sim);
+    engine_work_unref(wait);
+}
+
+/* One thing less to wait for. */
+static void advance(Work *work)
+{
+    g_assert(work->waits_for > 0);
+    if (--work->waits_for > 0)
+        return;
+    work->start_ps = sim_now_ps(work->engine->sim);
+    if (work->call != NULL) {
+        wake(work);
+        return;
+    }
+    work->engine->running++;
+    g_ptr_array_add(work->engine->active, work);
+    engine_run_start(work);
+}
+
+void engine_work_done(Work *work, FaultKind fault, SimTime now_ps)
+{
+    Engine *engine = work->engine;
+
+    g_assert(!work->done);
+    work->done = TRUE;
+    work->fault = fault;
+    work->end_ps = now_ps;
+    engine->running--;
+    g_ptr_array_remove(engine->active, work);
+    if (fault != FAULT_NONE && work->context->fault == FAULT_NONE)
+        work->context->fault = fault;
+    engine_stats_add(engine, work);
+    if (engine->running == 0)
+        engine_bury(engine);
+    for (guint i = 0; i < work->followers->len; i++) {
+        Work *next = g_ptr_array_index(work->followers, i);
+        if (next->call != NULL || !next->done)
+            advance(next);
+        engine_work_unref(next);
+    }
+    g_ptr_array_set_size(work->followers, 0);
+    engine_work_unref(work); /* the reference of its being under way */
+}
+
+EngineStream *engine_stream(Engine *engine, guint32 number)
+{
+    return number < engine->streams->len ? g_ptr_array_index(engine->streams, number) : NULL;
+}
+
+static EngineContext *context_of(Engine *engine, guint32 id, guint16 gpu)
+{
+    EngineContext *context = g_hash_table_lookup(engine->contexts, GUINT_TO_POINTER(id));
+
+    if (context == NULL) {
+        context = g_new0(EngineContext, 1);
+        context->id = id;
+        context->gpu = gpu;
+        context->streams = g_ptr_array_new();
+        g_hash_table_insert(engine->contexts, GUINT_TO_POINTER(id), context);
+    }
+    return context;
+}
+
+static guint32 stream_new(Engine *engine, const EngineRequest *request)
+{
+    EngineStream *stream = g_new0(EngineStream, 1);
+
+    stream->id = engine->streams->len;
+    stream->context = context_of(engine, request->object, (guint16)request->gpu);
+    stream->blocking = request->access == 0;
+    if (request->access == 2)
+        stream->context->legacy = stream->id;
+    g_ptr_array_add(engine->streams, stream);
+    g_ptr_array_add(stream->context->streams, stream);
+    return stream->id;
+}
+
+/* What was queued still runs: the stream leaves its context's list when its tail is replaced by
+ * nothing. */
+static void stream_free(Engine *engine, guint32 number)
+{
+    EngineStream *stream = engine_stream(engine, number);
+
+    engine->streams->pdata[number] = NULL;
+    if (stream->tail == NULL || stream->tail->done)
+        g_ptr_array_remove(stream->context->streams, stream);
+    else
+        return; /* a wait for the context must still see its work */
+    if (stream->tail != NULL)
+        engine_work_unref(stream->tail);
+    g_free(stream);
+}
+
+/* Both directions of the legacy default stream's order. */
+static void follow_legacy(Engine *engine, Work *work, const EngineStream *stream)
+{
+    EngineContext *context = stream->context;
+
+    if (stream->id == context->legacy) {
+        for (guint i = 0; i < context->streams->len; i++) {
+            EngineStream *other = g_ptr_array_index(context->streams, i);
+            if (other->blocking)
+                follow(work, other->tail);
+        }
+        return;
+    }
+    EngineStream *legacy = stream->blocking ? engine_stream(engine, context->legacy) : NULL;
+    if (legacy != NULL)
+        follow(work, legacy->tail);
+}
+
+static void replace(Work **place, Work *work)
+{
+    if (*place != NULL)
+        engine_work_unref(*place);
+    *place = engine_work_ref(work);
+}
+
+static EngineStatus queue(Engine *engine, const EngineRequest *request)
+{
+    EngineStream *stream = engine_stream(engine, request->stream);
+
+    if (stream->context->fault != FAULT_NONE && stream->context->fault != FAULT_HOST)
+        return ENGINE_DEVICE_FAULT;
+    Work *work = work_new(engine, request, stream->context);
+    EngineStatus status = engine_run_prepare(work);
+    if (status != ENGINE_OK) {
+        engine_work_unref(work);
+        return status;
+    }
+    follow(work, stream->tail);
+    follow_legacy(engine, work, stream);
+    if (request->op == ENGINE_WAIT_EVENT || request->op == ENGINE_RECORD) {
+        EngineEvent *event = g_ptr_array_index(engine->events, request->event);
+        if (request->op == ENGINE_WAIT_EVENT)
+            follow(work, event->record);
+        else
+            replace(&event->record, work);
+    }
+    replace(&stream->tail, work);
+    advance(work);
+    return ENGINE_OK;
+}
+
+static void wait_context(Engine *engine, Work *wait, guint32 id)
+{
+    GHashTableIter iter;
+    gpointer value;
+
+    g_hash_table_iter_init(&iter, engine->contexts);
+    while (g_hash_table_iter_next(&iter, NULL, &value)) {
+        EngineContext *context = value;
+        if (id != 0 && context->id != id)
+            continue;
+        for (guint i = 0; i < context->streams->len; i++)
+            follow(wait, ((EngineStream *)g_ptr_array_index(context->streams, i))->tail);
+    }
+}
+
+static void sleep_over(Event *event, SimTime now_ps)
+{
+    (void)now_ps;
+    advance(EVENT_OWNER(event, Work, timer));
+}
+
+static void wait_call(Engine *engine, EngineCall *call)
+{
+    const EngineRequest *request = &call->request;
+    Work *wait = work_new(engine, request, NULL);
+
+    wait->call = call;
+    g_ptr_array_add(engine->sleepers, wait);
+    switch (request->op) {
+    case ENGINE_WAIT_STREAM: {
+        EngineStream *stream = engine_stream(engine, request->stream);
+        wait->context = stream->context;
+        follow(wait, stream->tail);
+        break;
+    }
+    case ENGINE_WAIT_RECORD: {
+        EngineEvent *event = g_ptr_array_index(engine->events, request->event);
+        if (event->record != NULL)
+            wait->context = event->record->context;
+        follow(wait, event->record);
+        break;
+    }
+    case ENGINE_WAIT_CONTEXT:
+        wait->context = g_hash_table_lookup(engine->contexts, GUINT_TO_POINTER(request->object));
+        wait_context(engine, wait, request->object);
+        break;
+    default:
+        event_init(&wait->timer, sleep_over);
+        wait->waits_for++;
+        sim_after(engine->sim, &wait->timer, request->time_ps, EVENT_PRIORITY_PROCESS);
+        break;
+    }
+    advance(wait);
+}
+
+static guint32 event_new(Engine *engine)
+{
+    EngineEvent *event = g_new0(EngineEvent, 1);
+
+    event->id = engine->events->len;
+    g_ptr_array_add(engine->events, event);
+    return event->id;
+}
+
+static void event_free(Engine *engine, guint32 number)
+{
+    EngineEvent *event = g_ptr_array_index(engine->events, number);
+
+    engine->events->pdata[number] = NULL;
+    if (event->record != NULL)
+        engine_work_unref(event->record);
+    g_free(event);
+}
+
+static void query(Engine *engine, const EngineRequest *request, EngineReply *reply)
+{
+    const EngineContext *context = NULL;
+
+    if (request->op == ENGINE_QUERY_STREAM) {
+        const EngineStream *stream = engine_stream(engine, request->stream);
+        context = stream->context;
+        reply->value = stream->tail == NULL || stream->tail->done;
+    } else {
+        const EngineEvent *event = g_ptr_array_index(engine->events, request->event);
+        context = event->record != NULL ? event->record->context : NULL;
+        reply->value = event->record == NULL || event->record->done;
+        reply->time_ps = event->record != NULL ? event->record->end_ps : 0;
+    }
+    if (context != NULL && context->fault != FAULT_NONE && context->fault != FAULT_HOST)
+        reply->status = ENGINE_DEVICE_FAULT;
+}
+
+gboolean engine_work_request(Engine *engine, EngineCall *call)
+{
+    const EngineRequest *request = &call->request;
+
+    switch (request->op) {
+    case ENGINE_STREAM_NEW:
+        call->reply.value = stream_new(engine, request);
+        return TRUE;
+    case ENGINE_STREAM_FREE:
+        stream_free(engine, request->stream);
+        return TRUE;
+    case ENGINE_EVENT_NEW:
+        call->reply.value = event_new(engine);
+        return TRUE;
+    case ENGINE_EVENT_FREE:
+        event_free(engine, request->event);
+        return TRUE;
+    case ENGINE_QUERY_STREAM:
+    case ENGINE_QUERY_EVENT:
+        query(engine, request, &call->reply);
+        return TRUE;
+    case ENGINE_WAIT_STREAM:
+    case ENGINE_WAIT_RECORD:
+    case ENGINE_WAIT_CONTEXT:
+    case ENGINE_SLEEP:
+        wait_call(engine, call);
+        return FALSE;
+    default:
+        call->reply.status = queue(engine, request);
+        return TRUE;
+    }
+}

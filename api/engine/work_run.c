@@ -1,0 +1,315 @@
+/* What each kind of work does: copies and fills through the model's copy engines, launches on its
+ * SMs, flags in memory, calls of host functions.
+ *
+ * Pageable host memory is read when the copy is queued (the source may be changed afterwards, as
+ * with a real driver's staging) and written when it ends. Host addresses are touched through the
+ * kernel, so that a bad one is an answer and not a crash. */
+#include "api/engine/internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static gboolean host_read(guint8 *into, guint64 address, guint64 bytes)
+{
+    struct iovec local = {into, bytes}, remote = {(void *)(guintptr)address, bytes};
+    gssize n = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+
+    if (n < 0 && (errno == EPERM || errno == ENOSYS)) {
+        memcpy(into, (const void *)(guintptr)address, bytes);
+        return TRUE;
+    }
+    return n == (gssize)bytes;
+}
+
+static gboolean host_write(guint64 address, const guint8 *from, guint64 bytes)
+{
+    struct iovec local = {(void *)(guintptr)from, bytes},
+                 remote = {(void *)(guintptr)address, bytes};
+    gssize n = process_vm_writev(getpid(), &local, 1, &remote, 1, 0);
+
+    if (n < 0 && (errno == EPERM || errno == ENOSYS)) {
+        memcpy((void *)(guintptr)address, from, bytes);
+        return TRUE;
+    }
+    return n == (gssize)bytes;
+}
+
+static guint64 work_rows(const EngineRequest *request)
+{
+    return request->pitch != 0 && request->height != 0 ? request->height : 1;
+}
+
+static EngineStatus prepare_copy(Work *work)
+{
+    const EngineRequest *r = &work->request;
+    guint64 rows = r->op == ENGINE_COPY_2D ? r->height : 1;
+
+    if (r->access == ENGINE_HOST_NONE || !work->engine->spec.keep_bytes)
+        return ENGINE_OK;
+    work->staging = g_try_malloc(rows * r->bytes);
+    if (work->staging == NULL)
+        return ENGINE_NO_MEMORY;
+    if (!(r->access & ENGINE_HOST_SOURCE))
+        return ENGINE_OK;
+    for (guint64 row = 0; row < rows; row++)
+        if (!host_read(work->staging + row * r->bytes, r->source + row * r->source_pitch, r->bytes))
+            return ENGINE_FAULT;
+    return ENGINE_OK;
+}
+
+static EngineStatus prepare_launch(Work *work)
+{
+    const FoKernel *kernel = (const FoKernel *)(guintptr)work->request.argument;
+
+    if (kernel->program == NULL || kernel->ctas == 0 || kernel->ctas > 65535 ||
+        kernel->threads == 0 || kernel->threads > 1024 ||
+        (kernel->args == NULL && kernel->args_bytes != 0))
+        return ENGINE_INVALID;
+    work->kernel = *kernel;
+    work->kernel.name = g_strdup(kernel->name != NULL ? kernel->name : "kernel");
+    work->kernel.args = g_memdup2(kernel->args, kernel->args_bytes);
+    return ENGINE_OK;
+}
+
+EngineStatus engine_run_prepare(Work *work)
+{
+    switch (work->request.op) {
+    case ENGINE_COPY:
+    case ENGINE_COPY_2D:
+        return prepare_copy(work);
+    case ENGINE_LAUNCH:
+        return prepare_launch(work);
+    default:
+        return ENGINE_OK;
+    }
+}
+
+void engine_run_clear(Work *work)
+{
+    g_free(work->staging);
+    if (work->request.op == ENGINE_LAUNCH) {
+        g_free((char *)work->kernel.name);
+        g_free((void *)work->kernel.args);
+    }
+}
+
+/* One end of a copy at an address; *room gets how far the mapping goes on. */
+static gboolean end_at(Engine *engine, guint64 va, CopyEnd *end, guint64 *room)
+{
+    VasMapping *mapping = vas_find(engine->vas, va);
+
+    if (mapping == NULL)
+        return FALSE;
+    *room = MIN(*room, mapping->va + mapping->bytes - va);
+    *end = (CopyEnd){.place = mapping->object != NULL ? COPY_OBJECT : COPY_REGION,
+                     .region = mapping->region,
+                     .object = mapping->object,
+                     .offset = mapping->offset + (va - mapping->va)};
+    return TRUE;
+}
+
+static void fault_at(Work *work, guint64 va)
+{
+    FabricFault fault = {.kind = FAULT_UNMAPPED,
+                         .gpu = (guint16)work->request.gpu,
+                         .who = "copy engine",
+                         .va = va,
+                         .time_ps = sim_now_ps(work->engine->sim)};
+    fabric_fault(work->engine->fabric, &fault);
+}
+
+static gboolean fill_pattern(const EngineRequest *request, CopyEnd *source)
+{
+    *source = (CopyEnd){.place = COPY_PATTERN, .pattern_bytes = (guint8)request->width};
+    memcpy(source->pattern, &request->value, request->width);
+    return TRUE;
+}
+
+static void step(Work *work);
+
+static void step_done(void *user, FaultKind fault, SimTime now_ps)
+{
+    Work *work = user;
+
+    if (fault != FAULT_NONE)
+        engine_work_done(work, fault, now_ps);
+    else
+        step(work);
+}
+
+/* Pageable destinations get their bytes at the end. */
+static FaultKind copy_out(Work *work)
+{
+    const EngineRequest *r = &work->request;
+    guint64 rows = r->op == ENGINE_COPY_2D ? r->height : 1;
+
+    if (work->staging == NULL || !(r->access & ENGINE_HOST_DESTINATION))
+        return FAULT_NONE;
+    for (guint64 row = 0; row < rows; row++)
+        if (!host_write(r->address + row * r->pitch, work->staging + row * r->bytes, r->bytes))
+            return FAULT_HOST;
+    return FAULT_NONE;
+}
+
+/* The next stretch of a copy or fill that stays within one mapping on either side and within a row.
+ */
+static void step(Work *work)
+{
+    Engine *engine = work->engine;
+    const EngineRequest *r = &work->request;
+    guint64 room = r->bytes - work->at;
+    CopyEnd to, from,
+        host = {
+            .place = COPY_HOST, .host = work->staging, .offset = work->row * r->bytes + work->at};
+
+    if (room == 0 && ++work->row < work_rows(r)) {
+        work->at = 0;
+        room = r->bytes;
+        host.offset = work->row * r->bytes;
+    }
+    if (room == 0 || r->access == ENGINE_HOST_BOTH) {
+        engine_work_done(work, copy_out(work), sim_now_ps(engine->sim));
+        return;
+    }
+    guint64 destination = r->address + work->row * r->pitch + work->at;
+    guint64 source = r->source + work->row * r->source_pitch + work->at;
+    to = from = host;
+    if (!(r->access & ENGINE_HOST_DESTINATION) && !end_at(engine, destination, &to, &room)) {
+        fault_at(work, destination);
+        engine_work_done(work, FAULT_UNMAPPED, sim_now_ps(engine->sim));
+        return;
+    }
+    if (r->op == ENGINE_FILL) {
+        fill_pattern(r, &from);
+    } else if (!(r->access & ENGINE_HOST_SOURCE) && !end_at(engine, source, &from, &room)) {
+        fault_at(work, source);
+        engine_work_done(work, FAULT_UNMAPPED, sim_now_ps(engine->sim));
+        return;
+    }
+    work->at += room;
+    copy_start(engine->fabric, (guint16)r->gpu, &to, &from, room,
+               r->op == ENGINE_FILL ? "memset" : "memcpy", step_done, work);
+}
+
+static void launch_done(const DeviceLaunch *launch, void *user)
+{
+    Work *work = user;
+    (void)launch;
+    engine_work_done(work, work->fault, sim_now_ps(work->engine->sim));
+}
+
+static void launch(Work *work)
+{
+    Engine *engine = work->engine;
+    g_autoptr(GError) error = NULL;
+
+    if (device_launch(engine->fabric, (guint16)work->request.gpu, engine->vas, &work->kernel,
+                      launch_done, work, &error) != NULL)
+        return;
+    log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "%s", error->message);
+    engine_work_done(work, FAULT_ILLEGAL_FORM, sim_now_ps(engine->sim));
+}
+
+/* The word that a value operation is about, or NULL when bytes are not kept. */
+static guint8 *word_at(Work *work, MemRegion **region, guint64 *offset)
+{
+    VasMapping *mapping = vas_find(work->engine->vas, work->request.address);
+
+    if (mapping == NULL || mapping->region == NULL)
+        return NULL;
+    *region = mapping->region;
+    *offset = mapping->offset + (work->request.address - mapping->va);
+    return mapping->region->host != NULL ? mapping->region->host + *offset : NULL;
+}
+
+static void write_value(Work *work)
+{
+    Engine *engine = work->engine;
+    const EngineRequest *r = &work->request;
+    MemRegion *region = NULL;
+    guint64 offset = 0;
+    guint8 *word = word_at(work, &region, &offset);
+
+    if (region == NULL) {
+        fault_at(work, r->address);
+        engine_work_done(work, FAULT_UNMAPPED, sim_now_ps(engine->sim));
+        return;
+    }
+    if (word != NULL)
+        memcpy(word, &r->value, r->width);
+    memory_written(engine->fabric->memory, region->id, offset, r->width, sim_now_ps(engine->sim));
+    engine_work_done(work, FAULT_NONE, sim_now_ps(engine->sim));
+}
+
+static gboolean value_holds(const EngineRequest *r, const guint8 *word)
+{
+    guint64 value = 0;
+
+    memcpy(&value, word, r->width);
+    switch (r->access & 3) {
+    case 0: /* GEQ, cyclic */
+        return r->width == 4 ? (gint32)((guint32)value - (guint32)r->value) >= 0
+                             : (gint64)(value - r->value) >= 0;
+    case 1:
+        return value == r->value;
+    case 2:
+        return (value & r->value) != 0;
+    default:
+        return ~(value | r->value) << (64 - 8 * r->width) != 0;
+    }
+}
+
+static void watch_value(Work *work);
+
+static void watch_fired(MemWatch *watch, SimTime now_ps)
+{
+    (void)now_ps;
+    watch_value(EVENT_OWNER(watch, Work, watch));
+}
+
+/* A poll of memory is a watch on it: time need not pass for it, and nobody spins. */
+static void watch_value(Work *work)
+{
+    Engine *engine = work->engine;
+    MemRegion *region = NULL;
+    guint64 offset = 0;
+    guint8 *word = word_at(work, &region, &offset);
+
+    if (region == NULL) {
+        fault_at(work, work->request.address);
+        engine_work_done(work, FAULT_UNMAPPED, sim_now_ps(engine->sim));
+    } else if (word == NULL || value_holds(&work->request, word)) {
+        engine_work_done(work, FAULT_NONE, sim_now_ps(engine->sim));
+    } else {
+        memory_watch(engine->fabric->memory, &work->watch, region, offset, work->request.width,
+                     watch_fired);
+    }
+}
+
+void engine_run_start(Work *work)
+{
+    switch (work->request.op) {
+    case ENGINE_COPY:
+    case ENGINE_COPY_2D:
+    case ENGINE_FILL:
+        step(work);
+        break;
+    case ENGINE_LAUNCH:
+        launch(work);
+        break;
+    case ENGINE_HOST_CALL:
+        engine_host_call(work->engine, work);
+        break;
+    case ENGINE_WRITE_VALUE:
+        write_value(work);
+        break;
+    case ENGINE_WAIT_VALUE:
+        watch_value(work);
+        break;
+    default: /* RECORD, WAIT_EVENT: a point in the stream */
+        engine_work_done(work, FAULT_NONE, sim_now_ps(work->engine->sim));
+        break;
+    }
+}

@@ -1,0 +1,137 @@
+/* The list of tests, and one run: at its own size, or extrapolated from three smaller ones. */
+#include "bench/bench.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bench/world.h"
+
+G_DEFINE_QUARK(bench-error-quark, bench_error)
+
+const BenchTest *const bench_tests[] = {
+    &bench_load_latency, &bench_dram_latency, &bench_atomic_latency, &bench_pingpong, &bench_message,
+    &bench_stream, &bench_by_size, &bench_sparse, &bench_copy_engine, &bench_footprint,
+    &bench_contention, &bench_loaded, &bench_loaded_bg, &bench_mixed_single, &bench_mixed_ring,
+    &bench_copy_kernel, &bench_atomics, &bench_hot_lines, &bench_barrier, &bench_oneshot,
+    &bench_twoshot, &bench_push, &bench_multicast_bw, &bench_multicast_latency,
+    &bench_multicast_barrier, &bench_nccl_all_reduce, &bench_nccl_all_gather, &bench_nccl_reduce_scatter,
+    &bench_nccl_broadcast, &bench_nccl_sendrecv, &bench_nccl_alltoall, NULL,
+};
+
+const BenchTest *bench_find(const char *name)
+{
+    for (const BenchTest *const *test = bench_tests; *test; test++)
+        if (strcmp((*test)->name, name) == 0)
+            return *test;
+    return NULL;
+}
+
+double bench_row_value(const BenchRow *row)
+{
+    double time_ns = (double)row->time_ps / 1e3 / (double)MAX(row->repeats, 1);
+    if (row->amount)
+        return (double)row->amount / ((double)row->time_ps / 1e3);
+    return strcmp(row->unit, "us") == 0 ? time_ns / 1e3 : time_ns;
+}
+
+static double bench_row_ps(const BenchRow *row) { return (double)row->time_ps / (double)MAX(row->repeats, 1); }
+
+static GArray *bench_run_size(const BenchTest *test, const BenchSetup *setup,
+                              const BenchRequest *request, guint64 bytes, gboolean flows, GError **error)
+{
+    BenchWorld *world = bench_world_new(setup, request, bytes, flows, error);
+    if (!world)
+        return NULL;
+    GArray *rows = NULL;
+    if (test->run(world, error))
+        rows = g_steal_pointer(&world->rows);
+    bench_world_free(world);
+    return rows;
+}
+
+/* ---- larger ones from smaller ones */
+
+#define BENCH_LOOP_SHARE 4 /* of crossings_max is enough for loops without steps */
+
+/* One size of them. */
+typedef struct {
+    guint64 bytes;
+    GArray *rows;
+} BenchPart;
+
+static gboolean bench_run_parts(const BenchTest *test, const BenchSetup *setup, const BenchRequest *request,
+                                BenchPart *part, guint n, GError **error)
+{
+    for (guint i = 0; i < n; i++) {
+        part[i].rows = bench_run_size(test, setup, request, part[i].bytes, FALSE, error);
+        if (!part[i].rows)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static void bench_free_parts(BenchPart *part, guint n)
+{
+    for (guint i = 0; i < n; i++)
+        if (part[i].rows)
+            g_array_free(part[i].rows, TRUE);
+}
+
+static double bench_part_ps(const BenchPart *part, guint r)
+{
+    return bench_row_ps(&g_array_index(part->rows, BenchRow, r));
+}
+
+/* The row of size b as one of the size that was asked for. */
+static void bench_enlarge(BenchRow *row, const BenchRequest *request, guint64 b, double time_ps)
+{
+    row->extrapolated = TRUE;
+    row->time_ps = (SimTime)time_ps;
+    row->amount = (guint64)((double)row->amount * ((double)request->bytes / (double)b));
+    row->repeats = 1;
+}
+
+/* Sizes at b/2, 3b/4 and b; the time at the full size follows the line through the outer two. */
+static GArray *bench_extrapolate(const BenchTest *test, const BenchSetup *setup,
+                                 const BenchRequest *request, guint64 b, GError **error)
+{
+    BenchPart part[3] = {{b / 2, NULL}, {b / 4 * 3, NULL}, {b, NULL}};
+    GArray *rows = NULL;
+    if (bench_run_parts(test, setup, request, part, 3, error)) {
+        rows = g_steal_pointer(&part[2].rows);
+        for (guint r = 0; r < rows->len; r++) {
+            BenchRow *row = &g_array_index(rows, BenchRow, r);
+            double t[3] = {bench_part_ps(&part[0], r), bench_part_ps(&part[1], r), bench_row_ps(row)};
+            double slope = (t[2] - t[0]) / (double)(b - b / 2);
+            row->check_pct = fabs(t[1] - (t[0] + t[2]) / 2) / t[1] * 100;
+            bench_enlarge(row, request, b, t[2] + slope * (double)(request->bytes - b));
+        }
+    }
+    bench_free_parts(part, 3);
+    return rows;
+}
+
+GArray *bench_run(const BenchSetup *setup, const BenchRequest *request, GError **error)
+{
+    const BenchTest *test = bench_find(request->test);
+    if (!test) {
+        g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST, "no test '%s'; 'fanout bench' lists them",
+                    request->test);
+        return NULL;
+    }
+    guint64 crossings = test->crossings ? test->crossings(setup, request) : 0;
+    gboolean large = crossings > setup->crossings_max;
+    gboolean flows = setup->fidelity == COLL_FLOW || (setup->fidelity == COLL_FIDELITY_AUTO && large);
+    if (large && !flows) {
+        /* whole rounds of the grid, so that the last round is as full at each size */
+        guint64 grid = (guint64)MAX(request->ctas, 1) * MAX(request->threads, 1) * LINE_BYTES;
+        guint64 granule = MAX(grid, 1u << 20) * 4;
+        gboolean steps = g_str_has_prefix(test->name, "nccl_");
+        double all = (double)request->bytes * (double)setup->crossings_max / (double)crossings;
+        guint64 b = (guint64)(all / 2.25 / (steps ? 1 : BENCH_LOOP_SHARE));
+        b = MAX(b / granule, 1) * granule;
+        if (b < request->bytes)
+            return bench_extrapolate(test, setup, request, b, error);
+    }
+    return bench_run_size(test, setup, request, request->bytes, flows, error);
+}

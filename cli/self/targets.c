@@ -1,0 +1,257 @@
+/* Every figure of the simulator's own speed that has a target, with the target beside it.
+ *
+ * Other simulators' figures are of another machine: each is divided by what that machine's binary heap holds a second,
+ * as ours is by this machine's, run beside it. Sources: shared/reference/PEERS.md, 1 (packets/s) and 5b (the heap,
+ * 10,000 pending, 58.3 ns). */
+#include "cli/self/speed.h"
+
+#include <math.h>
+
+#include "cli/progress.h"
+#include "cli/self/cost.h"
+
+#define PEERS_HEAP_NS 58.3
+#define MIB (1ull << 20)
+#define GIB (1ull << 30)
+
+static const Column row_columns[] = {
+    COLUMN_TEXT(what, "what", "the figure"),
+    COLUMN_FIXED(figure, "figure", "", 3, "here and now"),
+    COLUMN_TEXT(unit, "unit", "of figure and target"),
+    COLUMN_TEXT(bound, "bound", "at least, or at most"),
+    COLUMN_FIXED(target, "target", "", 2, "of the figure"),
+    COLUMN_BOOL(met, "met", "the target"),
+    COLUMN_END,
+};
+
+typedef struct {
+    const Options *options;
+    Table *table;
+    guint runs;
+    GError **error;
+} Targets;
+
+static void targets_row(Targets *targets, const char *what, double figure, const char *unit, gboolean at_least,
+                        double target)
+{
+    Table *table = targets->table;
+    table_text(table, what);
+    table_fixed(table, figure);
+    table_text(table, unit);
+    table_text(table, at_least ? "at least" : "at most");
+    table_fixed(table, target);
+    table_bool(table, at_least ? figure >= target : figure <= target);
+}
+
+static double targets_heap_per_s(void)
+{
+    guint64 unused;
+    return speed_heap_holds_per_s(SPEED_PENDING, SPEED_HOLDS, &unused);
+}
+
+/* Two ways to save work by deciding ahead: see docs/performance.md. */
+static const char *const ahead[] = {"link.commit_ahead_ps=48000", "link.drain_ps=8000", NULL};
+static const char *const trains[] = {"link.train_packets=2", "link.commit_ahead_ps=48000", NULL};
+
+/* ---- uniform traffic */
+
+/* Hops over the heap's holds, the median; *cost: of the last run, whose counts are those of all. */
+static gboolean targets_uniform(Targets *targets, guint endpoints, double *hops, SpeedCost *cost)
+{
+    double of_heap[RUNS_MAX];
+    for (guint r = 0; r < targets->runs; r++) {
+        double heap_per_s = targets_heap_per_s();
+        if (!speed_cost_uniform(targets->options, endpoints, SPEED_PACKETS, NULL, cost, targets->error))
+            return FALSE;
+        of_heap[r] = (double)cost->hops / cost->cpu_s / heap_per_s;
+    }
+    *hops = speed_median(of_heap, targets->runs);
+    return TRUE;
+}
+
+static double targets_peer(double packets, double peer_Mpackets_per_s)
+{
+    return packets / (peer_Mpackets_per_s * 1e6 * PEERS_HEAP_NS * 1e-9);
+}
+
+static gboolean targets_of_packets(Targets *targets)
+{
+    double hops8, hops72;
+    SpeedCost exact, large, early;
+    if (!targets_uniform(targets, 8, &hops8, &exact) ||
+        !targets_uniform(targets, 72, &hops72, &large) ||
+        !speed_cost_uniform(targets->options, 8, SPEED_PACKETS, ahead, &early, targets->error))
+        return FALSE;
+    double packets8 = hops8 * (double)exact.packets / (double)exact.hops;
+    double packets72 = hops72 * (double)large.packets / (double)large.hops;
+    targets_row(targets, "uniform, 8 endpoints: hops over the heap's holds", hops8, "", TRUE, 0.75);
+    targets_row(targets, "uniform, 72 endpoints: likewise", hops72, "", TRUE, 0.75);
+    targets_row(targets, "loss from 8 to 72 endpoints", (1 - hops72 / hops8) * 100, "%", FALSE, 35);
+    targets_row(targets, "events of a hop, exact", (double)exact.events / (double)exact.hops, "", FALSE, 2.1);
+    targets_row(targets, "events of a hop, links ahead", (double)early.events / (double)early.hops, "", FALSE, 1.2);
+    targets_row(targets, "packets over htsim's, 8 endpoints", targets_peer(packets8, 2.287), "", TRUE, 2);
+    targets_row(targets, "packets over htsim's, 72", targets_peer(packets72, 1.312), "", TRUE, 2);
+    targets_row(targets, "packets over SST merlin's, 8", targets_peer(packets8, 0.583), "", TRUE, 8);
+    targets_row(targets, "packets over SST merlin's, 72", targets_peer(packets72, 0.506), "", TRUE, 8);
+    return TRUE;
+}
+
+/* ---- large collectives */
+
+static gboolean targets_of_collectives(Targets *targets)
+{
+    SpeedColl what = {.system = "dgx-h100", .op = COLL_ALL_REDUCE, .algo = COLL_NVLS, .bytes = GIB};
+    SpeedCost exact, early, flow, automatic, large;
+    if (!speed_cost_coll(targets->options, &what, &exact, targets->error))
+        return FALSE;
+    what.sets = trains;
+    if (!speed_cost_coll(targets->options, &what, &early, targets->error))
+        return FALSE;
+    what.sets = NULL;
+    what.fidelity = COLL_FLOW;
+    if (!speed_cost_coll(targets->options, &what, &flow, targets->error))
+        return FALSE;
+    what.fidelity = COLL_FIDELITY_AUTO;
+    if (!speed_cost_coll(targets->options, &what, &automatic, targets->error))
+        return FALSE;
+    double difference = fabs((double)early.time_ps / (double)exact.time_ps - 1);
+    targets_row(targets, "1 GiB NVLS all_reduce, dgx-h100, every packet", exact.cpu_s, "s", FALSE, 30);
+    targets_row(targets, "the same: memory of the process", (double)exact.memory_bytes / 1e6, "MB", FALSE, 300);
+    targets_row(targets, "the same, links commit trains 48 ns ahead", early.cpu_s, "s", FALSE, 15);
+    targets_row(targets, "its result, off", difference * 100, "%", FALSE, 0.4);
+    targets_row(targets, "the same in flows: times faster", exact.cpu_s / flow.cpu_s, "", TRUE, 200);
+    targets_row(targets, "the same by --fidelity auto: times faster", exact.cpu_s / automatic.cpu_s, "", TRUE, 200);
+    what = (SpeedColl){.system = "gb200-nvl72", .op = COLL_ALL_REDUCE, .algo = COLL_NVLS, .bytes = 64 * MIB};
+    if (!speed_cost_coll(targets->options, &what, &large, targets->error))
+        return FALSE;
+    targets_row(targets, "64 MiB NVLS all_reduce, gb200-nvl72", large.cpu_s, "s", FALSE, 30);
+    what.bytes = 16 * GIB;
+    what.fidelity = COLL_FIDELITY_AUTO;
+    if (!speed_cost_coll(targets->options, &what, &flow, targets->error))
+        return FALSE;
+    targets_row(targets, "16 GiB in flows, gb200-nvl72", flow.cpu_s, "s", FALSE, 1);
+    return TRUE;
+}
+
+/* ---- flows against packets */
+
+static const struct {
+    CollOp op;
+    CollAlgo algo;
+} flow_cases[] = {
+    {COLL_ALL_REDUCE, COLL_NVLS},      {COLL_ALL_REDUCE, COLL_TWOSHOT},   {COLL_ALL_REDUCE, COLL_RING},
+    {COLL_ALL_REDUCE, COLL_TREE},      {COLL_ALL_GATHER, COLL_NVLS},      {COLL_ALL_GATHER, COLL_PUSH},
+    {COLL_ALL_GATHER, COLL_RING},      {COLL_REDUCE_SCATTER, COLL_NVLS},  {COLL_REDUCE_SCATTER, COLL_PULL},
+    {COLL_REDUCE_SCATTER, COLL_RING},  {COLL_BROADCAST, COLL_NVLS},       {COLL_BROADCAST, COLL_RING},
+    {COLL_ALL_TO_ALL, COLL_DIRECT},    {COLL_SENDRECV, COLL_DIRECT},
+};
+#define FLOW_CASES G_N_ELEMENTS(flow_cases)
+
+/* The median and the largest of what so many are off, sorted in place. */
+static void targets_off(Targets *targets, const char *median, const char *maximum, double *off, guint n)
+{
+    speed_sort(off, n);
+    targets_row(targets, median, (off[(n - 1) / 2] + off[n / 2]) / 2, "%", FALSE, 1);
+    targets_row(targets, maximum, off[n - 1], "%", FALSE, 4);
+}
+
+/* 1: of whatever is larger, auto makes flows. */
+static gboolean targets_of_flows(Targets *targets)
+{
+    static const CollFidelity fidelity[] = {COLL_FIDELITY_AUTO, COLL_FLOW};
+    double off[G_N_ELEMENTS(fidelity)][FLOW_CASES];
+    for (gsize i = 0; i < FLOW_CASES; i++) {
+        SpeedColl what = {.system = "dgx-h100", .op = flow_cases[i].op, .algo = flow_cases[i].algo,
+                          .bytes = 256 * MIB, .ranks = 4, .crossings = 1};
+        SpeedCost packets, flows;
+        if (!speed_cost_coll(targets->options, &what, &packets, targets->error))
+            return FALSE;
+        for (gsize f = 0; f < G_N_ELEMENTS(fidelity); f++) {
+            what.fidelity = fidelity[f];
+            if (!speed_cost_coll(targets->options, &what, &flows, targets->error))
+                return FALSE;
+            off[f][i] = fabs((double)flows.time_ps / (double)packets.time_ps - 1) * 100;
+        }
+    }
+    targets_off(targets, "14 collectives of 256 MiB, --fidelity auto off packets: median", "the same: maximum", off[0],
+                FLOW_CASES);
+    targets_off(targets, "the same, flows alone: median", "the same: maximum", off[1], FLOW_CASES);
+    return TRUE;
+}
+
+/* ---- two cores, growth */
+
+static gboolean targets_of_cores(Targets *targets)
+{
+    double ratio[RUNS_MAX];
+    guint runs = MAX(targets->runs, 5); /* each of a second or two: one in a busy moment says little */
+    for (guint r = 0; r < runs; r++) {
+        SpeedCost cost[2];
+        if (!speed_cores_pair(targets->options, "gb200-nvl72", cost, targets->error))
+            return FALSE;
+        ratio[r] = cost[0].wall_s / cost[1].wall_s;
+    }
+    targets_row(targets, "two cores over one, gb200-nvl72, wall time", speed_median(ratio, runs), "", TRUE,
+                SPEED_CORES_TARGET);
+    return TRUE;
+}
+
+static gboolean one_nvls(const Options *options, guint64 bytes, SpeedCost *cost, GError **error)
+{
+    SpeedColl what = {.system = "dgx-h100", .op = COLL_ALL_REDUCE, .algo = COLL_NVLS, .bytes = bytes};
+    return speed_cost_coll(options, &what, cost, error);
+}
+
+/* How much more a hop of the dearest costs than one of the cheapest, from `least` on, `by` times as much each. */
+static gboolean targets_growth(Targets *targets, const char *what, SpeedOne one, guint64 least, guint64 by, guint n)
+{
+    SpeedSide side[16];
+    double first = INFINITY, last = 0;
+    for (guint i = 0; i < n; i++, least *= by)
+        side[i] = (SpeedSide){.one = one, .what = least};
+    if (!speed_sides(targets->options, side, n, targets->runs * SPEED_ROUND_S, targets->error))
+        return FALSE;
+    for (guint i = 0; i < n; i++) {
+        double hop_s = speed_side_s(&side[i]) / (double)side[i].cost.hops;
+        first = MIN(first, hop_s);
+        last = MAX(last, hop_s);
+    }
+    targets_row(targets, what, (last / first - 1) * 100, "%", FALSE, 20);
+    return TRUE;
+}
+
+static gboolean targets_of_growth(Targets *targets)
+{
+    return targets_growth(targets, "a hop from 2 to 256 endpoints: most over least", speed_one_uniform, 2, 2, 8) &&
+           targets_growth(targets, "a hop of NVLS from 1 MiB to 1 GiB: likewise", one_nvls, MIB, 4, 6);
+}
+
+ExitCode speed_targets(const Options *options, guint runs, GError **error)
+{
+    Report *report = report_new("bench", "figures with a target");
+    options_describe(options, report);
+    report_add_u64(report, "runs", runs, "");
+    Targets targets = {.options = options, .runs = runs, .error = error,
+                       .table = report_add_table(report, "rows", "", row_columns, 0)};
+    report_add_note(report, "CPU time, two cores wall time; medians of runs where it is short; growth by turns of "
+                    "0.1 s; yardsticks run beside; other programs on this machine count. docs/performance.md says what "
+                    "was reached on a quiet one");
+    static const struct {
+        const char *what;
+        gboolean (*run)(Targets *targets);
+    } parts[] = {{"growth", targets_of_growth}, /* it forks: while this process's memory is as fresh as any run's */
+                 {"uniform traffic", targets_of_packets},
+                 {"collectives of 64 MiB to 16 GiB", targets_of_collectives},
+                 {"flows against packets", targets_of_flows},
+                 {"two cores", targets_of_cores}};
+    Progress *progress = progress_new(G_N_ELEMENTS(parts));
+    gboolean good = TRUE;
+    for (gsize p = 0; good && p < G_N_ELEMENTS(parts); p++) {
+        progress_step(progress, "%s", parts[p].what);
+        good = parts[p].run(&targets);
+    }
+    progress_free(progress);
+    ExitCode code = good ? options_write(options, report, error) : EXIT_USER;
+    report_free(report);
+    return code;
+}

@@ -1,0 +1,213 @@
+/* fanout bench: micro-benchmarks of the fabric.
+ *
+ * Without a test it lists them. A test runs with its usual parameters unless others are given; several
+ * sizes, CTA and thread counts may be given as lists, and every combination is run. */
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/bench.h"
+#include "cli/options.h"
+#include "cli/self/speed.h"
+#include "cli/system.h"
+#include "sim/param/size.h"
+
+static const Column list_columns[] = {
+    COLUMN_TEXT(test, "test", "what `fanout bench` takes"),
+    COLUMN_TEXT(variants, "variants", "for --variant"),
+    COLUMN_TEXT(text, "what it does", "for people"),
+    COLUMN_END,
+};
+
+static const Column row_columns[] = {
+    COLUMN_TEXT(test, "test", "name"),
+    COLUMN_TEXT(variant, "variant", "of the test"),
+    COLUMN_TEXT(gpus, "gpus", "who acts on whose memory, or how many"),
+    COLUMN_U64(ctas, "ctas", "", "of the kernel"),
+    COLUMN_U64(threads, "threads", "", "of a CTA"),
+    COLUMN_U64(bytes, "bytes", "B", "size of the test"),
+    {"value", "value", "", CELL_FIXED, 3, "the result"},
+    COLUMN_TEXT(unit, "unit", "of the value"),
+    COLUMN_FLAG(extrapolated, "extrapolated", "from three smaller sizes"),
+    COLUMN_END,
+};
+
+typedef struct {
+    char *variant, *gpus, *ctas, *threads, *bytes;
+    gint64 crossings;
+    char *record; /* of the simulator's own speed */
+    gint runs;
+} BenchOwn;
+
+static ExitCode bench_list(const Options *options, GError **error)
+{
+    Report *report = report_new("bench", "the micro-benchmarks");
+    Table *table = report_add_table(report, "rows", "", list_columns, 0);
+    for (const BenchTest *const *test = bench_tests; *test; test++) {
+        table_text(table, (*test)->name);
+        table_text(table, (*test)->variants);
+        table_text(table, (*test)->text);
+    }
+    for (const SpeedBench *bench = speed_benches; bench->name; bench++) {
+        table_text(table, bench->name);
+        table_text(table, "");
+        table_text(table, bench->text);
+    }
+    ExitCode code = options_write(options, report, error);
+    report_free(report);
+    return code;
+}
+
+/* "1,4,16" into numbers; `usual` alone when there is no text. */
+static GArray *bench_numbers(const char *what, const char *text, guint64 usual, guint64 max,
+                             gboolean size, GError **error)
+{
+    GArray *numbers = g_array_new(FALSE, FALSE, sizeof(guint64));
+    g_auto(GStrv) words = g_strsplit(text ? text : "", ",", 0);
+    for (char **word = words; *word; word++) {
+        guint64 value = 0;
+        gboolean good = size ? size_parse(what, *word, &value, error)
+                             : options_parse_u64(what, *word, 0, max, &value, error);
+        if (!good) {
+            g_array_free(numbers, TRUE);
+            return NULL;
+        }
+        g_array_append_val(numbers, value);
+    }
+    if (numbers->len == 0)
+        g_array_append_val(numbers, usual);
+    return numbers;
+}
+
+static gboolean bench_add(Table *table, const BenchSetup *setup, const BenchRequest *request,
+                          GError **error)
+{
+    GArray *rows = bench_run(setup, request, error);
+    if (!rows)
+        return FALSE;
+    for (guint r = 0; r < rows->len; r++) {
+        const BenchRow *row = &g_array_index(rows, BenchRow, r);
+        table_text(table, row->test);
+        table_text(table, request->variant);
+        table_text(table, row->gpus);
+        table_u64(table, row->ctas);
+        table_u64(table, request->threads);
+        table_u64(table, request->bytes);
+        table_fixed(table, bench_row_value(row));
+        table_text(table, row->unit);
+        table_bool(table, row->extrapolated);
+    }
+    g_array_free(rows, TRUE);
+    return TRUE;
+}
+
+static gboolean bench_check_grid(const BenchRequest *request, GError **error)
+{
+    if (request->threads > 1024 || request->ctas > 65535 || request->bytes >= 1ull << 40) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "%u CTAs x %u threads over %" G_GUINT64_FORMAT " bytes: at most 65535 x 1024 over less "
+                    "than 1 TiB are possible", request->ctas, request->threads, request->bytes);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean bench_all(Table *table, const BenchSetup *setup, const BenchTest *test,
+                          const BenchOwn *own, GError **error)
+{
+    BenchRequest request = test->usual;
+    request.variant = own->variant ? own->variant : request.variant;
+    request.gpus = own->gpus ? own->gpus : request.gpus;
+    g_autoptr(GArray) ctas = bench_numbers("--ctas", own->ctas, request.ctas, 65535, FALSE, error);
+    g_autoptr(GArray) threads =
+        ctas ? bench_numbers("--threads", own->threads, request.threads, 1024, FALSE, error) : NULL;
+    g_autoptr(GArray) bytes =
+        threads ? bench_numbers("--bytes", own->bytes, request.bytes, 0, TRUE, error) : NULL;
+    if (!bytes)
+        return FALSE;
+    for (guint b = 0; b < bytes->len; b++)
+        for (guint c = 0; c < ctas->len; c++)
+            for (guint t = 0; t < threads->len; t++) {
+                request.bytes = g_array_index(bytes, guint64, b);
+                request.ctas = (guint32)g_array_index(ctas, guint64, c);
+                request.threads = (guint32)g_array_index(threads, guint64, t);
+                if (!bench_check_grid(&request, error) || !bench_add(table, setup, &request, error))
+                    return FALSE;
+            }
+    return TRUE;
+}
+
+static ExitCode bench_one(const Options *options, const char *name, const BenchOwn *own, GError **error)
+{
+    System system;
+    const BenchTest *test = bench_find(name);
+    if (!test && speed_find(name)) {
+        if (options->fidelity == COLL_PACKET)
+            return speed_run(options, name, (guint)own->runs, own->record, error);
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--fidelity: %s measures the speed of packets", name);
+        return EXIT_USER;
+    }
+    if (!test) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "no test '%s'; 'fanout bench' lists them", name);
+        return EXIT_USER;
+    }
+    if (!system_load(&system, NULL, options, error))
+        return EXIT_USER;
+    BenchSetup setup = {.spec = &system.spec, .seed = options->seed, .calendar = options->calendar,
+                        .crossings_max = (guint64)own->crossings, .fidelity = options->fidelity};
+    g_autofree char *title = g_strdup_printf("%s: %s", test->name, test->text);
+    Report *report = report_new("bench", title);
+    system_describe(&system, report);
+    options_describe(options, report);
+    Table *table = report_add_table(report, "rows", "", row_columns, 0);
+    ExitCode code = EXIT_DONE;
+    if (!bench_all(table, &setup, test, own, error))
+        code = g_error_matches(*error, BENCH_ERROR, BENCH_ERROR_STUCK) ? EXIT_WRONG : EXIT_USER;
+    else
+        code = options_write(options, report, error);
+    report_free(report);
+    system_clear(&system);
+    return code;
+}
+
+static ExitCode bench_run_verb(int argc, char **argv, GError **error)
+{
+    BenchOwn own = {.crossings = BENCH_CROSSINGS, .runs = 5};
+    const GOptionEntry entries[] = {
+        {"variant", 0, 0, G_OPTION_ARG_STRING, &own.variant, "variant of the test", "NAME"},
+        {"gpus", 'n', 0, G_OPTION_ARG_STRING, &own.gpus, "who acts on whose memory (0>1), or how many", "GPUS"},
+        {"ctas", 0, 0, G_OPTION_ARG_STRING, &own.ctas, "CTAs of the kernel", "N[,N...]"},
+        {"threads", 0, 0, G_OPTION_ARG_STRING, &own.threads, "threads of a CTA", "N[,N...]"},
+        {"bytes", 'b', 0, G_OPTION_ARG_STRING, &own.bytes, "size of the test", "SIZE[,SIZE...]"},
+        {"crossings", 0, 0, G_OPTION_ARG_INT64, &own.crossings,
+         "beyond so many link crossings: three smaller sizes, extrapolated", "N"},
+        {"runs", 0, 0, G_OPTION_ARG_INT, &own.runs,
+         "engine to nvls: runs to take the median of (5); growth: 0.3 s of CPU time for each", "N"},
+        {"record", 0, 0, G_OPTION_ARG_FILENAME, &own.record,
+         "engine to growth: lines 'BENCH/WHAT RATIO': exit with 2 when a ratio to the heap lost 15 %", "FILE"},
+        {NULL}};
+    Options options;
+    ExitCode code;
+    if (options_parse(&options, &verb_bench, entries, &argc, &argv, &code, error)) {
+        code = EXIT_USER;
+        if (own.crossings < 1 || own.runs < 1)
+            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--%s: at least 1", own.runs < 1 ? "runs" : "crossings");
+        else if (options_check_args(&verb_bench, argc, argv, 0, 1, error))
+            code = argc > 1 ? bench_one(&options, argv[1], &own, error) : bench_list(&options, error);
+        options_clear(&options);
+    }
+    g_free(own.variant);
+    g_free(own.gpus);
+    g_free(own.ctas);
+    g_free(own.threads);
+    g_free(own.bytes);
+    g_free(own.record);
+    return code;
+}
+
+const Verb verb_bench = {
+    .name = "bench",
+    .usage = "[TEST]",
+    .text = "micro-benchmarks: latency, bandwidth, contention, multicast, own speed",
+    .flags = VERB_FLOWS,
+    .run = bench_run_verb,
+};

@@ -1,0 +1,278 @@
+/* fanout exec: runs an unmodified driver-API program on the simulated fabric.
+ *
+ * The program finds Fanout's libcuda.so.1 first (LD_LIBRARY_PATH) and its options in the
+ * environment; a small preloaded library sees to the report of programs that leave by _exit. What
+ * became of the simulation comes back through a shared page. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "api/cuda/context/report_status.h"
+#include "api/cuda/spec.h"
+#include "cli/options.h"
+#include "cli/system.h"
+
+static pid_t exec_child; /* for the signal handler alone */
+
+static void exec_forward(int number)
+{
+    if (exec_child > 0)
+        kill(exec_child, number);
+}
+
+/* Wrong options are said here, before the program starts, rather than by every call of it. */
+static gboolean exec_check(const char *system, const Options *options, GError **error)
+{
+    ParamSet *params = param_set_new();
+    CudaSpec spec;
+    FabricSpec fabric;
+
+    memset(&spec, 0, sizeof spec);
+    memset(&fabric, 0, sizeof fabric);
+    gboolean good =
+        cuda_spec_load(params, &spec, &fabric, system, options->config, options->sets, error);
+    param_set_free(params);
+    return good;
+}
+
+/* Programs look at their bytes, which flows do not move. */
+static gboolean exec_check_fidelity(const Options *options, GError **error)
+{
+    if (options->fidelity == COLL_FIDELITY_AUTO)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--fidelity auto: programs run in packets, or with --data off as flows; write "
+                    "--fidelity packet or flow");
+    else if (options->fidelity == COLL_FLOW && options->data != DATA_OFF)
+        g_set_error(
+            error, CLI_ERROR, CLI_ERROR_USAGE,
+            "--fidelity flow: flows move no bytes; add --data off, or write --fidelity packet");
+    else
+        return TRUE;
+    return FALSE;
+}
+
+/* Beside the program in a build tree, else where it was installed. */
+static char *exec_library_dir(GError **error)
+{
+    g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
+    g_autofree char *top = self != NULL ? g_path_get_dirname(self) : g_strdup(".");
+    char *places[] = {g_strdup(g_getenv("FANOUT_LIBDIR")), g_build_filename(top, ".libs", NULL),
+                      g_build_filename(top, "..", ".libs", NULL), g_strdup(FO_LIBDIR)};
+    char *found = NULL;
+
+    for (guint i = 0; i < G_N_ELEMENTS(places); i++) {
+        g_autofree char *library =
+            places[i] != NULL ? g_build_filename(places[i], "libcuda.so.1", NULL) : NULL;
+        if (found == NULL && library != NULL && g_file_test(library, G_FILE_TEST_EXISTS))
+            found = g_strdup(places[i]);
+        g_free(places[i]);
+    }
+    if (found == NULL)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_FILE,
+                    "libcuda.so.1 is neither beside the program nor in %s: install it, or set "
+                    "FANOUT_LIBDIR",
+                    FO_LIBDIR);
+    return found;
+}
+
+static void exec_prepend(const char *name, const char *value, const char *between)
+{
+    const char *old = g_getenv(name);
+    g_autofree char *both =
+        old != NULL && *old != '\0' ? g_strconcat(value, between, old, NULL) : g_strdup(value);
+    g_setenv(name, both, TRUE);
+}
+
+static void exec_setenv(const char *name, const char *value)
+{
+    if (value != NULL)
+        g_setenv(name, value, TRUE);
+    else
+        g_unsetenv(name);
+}
+
+/* --format, or what the file's name ends in. */
+static const char *exec_format(const Options *options, const char *report)
+{
+    if (options->format == REPORT_TEXT && report != NULL)
+        for (guint i = 0; report_formats[i] != NULL; i++) {
+            g_autofree char *ending = g_strconcat(".", report_formats[i], NULL);
+            if (g_str_has_suffix(report, ending))
+                return report_formats[i];
+        }
+    return report_formats[options->format];
+}
+
+/* A path that stays right when the program changes its directory. */
+static char *exec_absolute(const char *path)
+{
+    if (path == NULL || g_path_is_absolute(path))
+        return g_strdup(path);
+    g_autofree char *here = g_get_current_dir();
+    return g_build_filename(here, path, NULL);
+}
+
+static void exec_environment(const Options *options, const char *system, const char *report,
+                             const char *libraries, int status_fd)
+{
+    static const char *const data_names[] = {"auto", "full", "off"};
+    g_autofree char *sets = options->sets != NULL ? g_strjoinv("\n", options->sets) : NULL;
+    g_autofree char *config = exec_absolute(options->config);
+    g_autofree char *file = report == NULL             ? g_strdup("/dev/stderr")
+                            : g_str_equal(report, "-") ? g_strdup("/dev/stdout")
+                                                       : exec_absolute(report);
+    g_autofree char *html = exec_absolute(options->html), *vcd = exec_absolute(options->vcd),
+                    *perfetto = exec_absolute(options->perfetto);
+    g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, options->seed);
+    g_autofree char *fd = g_strdup_printf("%d", status_fd);
+    g_autofree char *preload = g_build_filename(libraries, "libfanout_exit.so", NULL);
+
+    exec_prepend("LD_LIBRARY_PATH", libraries, ":");
+    exec_prepend("LD_PRELOAD", preload, ":");
+    exec_setenv("FANOUT_SYSTEM", system);
+    exec_setenv("FANOUT_SET", sets);
+    exec_setenv("FANOUT_CONFIG", config);
+    exec_setenv("FANOUT_REPORT", file);
+    exec_setenv("FANOUT_FORMAT", exec_format(options, report));
+    exec_setenv("FANOUT_HTML", html);
+    exec_setenv("FANOUT_VCD", vcd);
+    exec_setenv("FANOUT_PERFETTO", perfetto);
+    exec_setenv("FANOUT_SEED", seed);
+    exec_setenv("FANOUT_DATA", data_names[options->data]);
+    exec_setenv("FANOUT_FIDELITY", coll_fidelity_name(options->fidelity));
+    exec_setenv("FANOUT_CALENDAR", options->calendar == SIM_CALENDAR_SYSTEMC ? "systemc" : "wheel");
+    exec_setenv("FANOUT_STATUS_FD", fd);
+    if (options->log != NULL)
+        exec_setenv("FANOUT_LOG", options->log);
+}
+
+static ReportStatus *exec_status(int *fd)
+{
+    *fd = memfd_create("fanout-status", 0); /* inherited */
+    if (*fd < 0 || ftruncate(*fd, sizeof(ReportStatus)) != 0)
+        return NULL;
+    void *at = mmap(NULL, sizeof(ReportStatus), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+/* The program's own exit code, unless the simulation has worse to say. */
+static ExitCode exec_wait(const ReportStatus *status, const char *program, GError **error)
+{
+    int how;
+
+    while (waitpid(exec_child, &how, 0) < 0 && errno == EINTR)
+        continue;
+    if (g_atomic_int_get(&status->stuck) != 0) {
+        g_set_error(
+            error, CLI_ERROR, CLI_ERROR_STUCK,
+            "the simulated fabric got stuck while '%s' ran; the report says who waited for what",
+            program);
+        return EXIT_WRONG;
+    }
+    if (WIFSIGNALED(how)) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "'%s' was ended by signal %d (%s)", program,
+                    WTERMSIG(how), strsignal(WTERMSIG(how)));
+        return (ExitCode)(128 + WTERMSIG(how));
+    }
+    return (ExitCode)WEXITSTATUS(how);
+}
+
+static ExitCode exec_start(char **program, const ReportStatus *status, GError **error)
+{
+    int pipe_fds[2], failure = 0;
+
+    if (pipe2(pipe_fds, O_CLOEXEC) != 0)
+        g_error("pipe: %s", g_strerror(errno));
+    fflush(stdout);
+    exec_child = fork();
+    if (exec_child == 0) {
+        execvp(program[0], program);
+        failure = errno;
+        if (write(pipe_fds[1], &failure, sizeof failure) < 0)
+            _exit(126);
+        _exit(127);
+    }
+    close(pipe_fds[1]);
+    signal(SIGTERM, exec_forward);
+    signal(SIGINT, exec_forward);
+    signal(SIGHUP, exec_forward);
+    gboolean failed = read(pipe_fds[0], &failure, sizeof failure) == sizeof failure;
+    close(pipe_fds[0]);
+    if (failed) {
+        waitpid(exec_child, NULL, 0);
+        g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "'%s' cannot be started: %s", program[0],
+                    g_strerror(failure));
+        return EXIT_USER;
+    }
+    return exec_wait(status, program[0], error);
+}
+
+/* The options of this verb end at "--", or before the first word that is no option: the program's
+ * own options are not ours to read. */
+static int exec_split(int argc, char **argv)
+{
+    static const char *const takes_value[] = {
+        "-s",         "--system", "--set",        "--config", "--seed", "--fidelity",
+        "--calendar", "--data",   "--max-memory", "--format", "--html", "--perfetto",
+        "--vcd",      "--log",    "--report",     NULL};
+
+    for (int i = 1; i < argc; i++) {
+        if (g_str_equal(argv[i], "--"))
+            return i;
+        if (argv[i][0] != '-')
+            return i;
+        if (g_strv_contains(takes_value, argv[i]))
+            i++;
+    }
+    return argc;
+}
+
+static ExitCode exec_run(int argc, char **argv, GError **error)
+{
+    g_autofree char *report = NULL;
+    const GOptionEntry own[] = {
+        {"report", 0, 0, G_OPTION_ARG_FILENAME, &report,
+         "where the report goes, by its ending text, JSON, CSV or HTML; -: standard output",
+         "FILE"},
+        {NULL}};
+    int split = exec_split(argc, argv), own_argc = split, status_fd;
+    char **program = argv + split;
+    Options options;
+    ExitCode code;
+
+    if (split < argc && g_str_equal(*program, "--"))
+        program++;
+    char *end = argv[split];
+    argv[split] = NULL;
+    char **own_argv = argv;
+    if (!options_parse(&options, &verb_exec, own, &own_argc, &own_argv, &code, error))
+        return code;
+    argv[split] = end;
+    const char *system = options.system != NULL ? options.system : SYSTEM_DEFAULT;
+    g_autofree char *libraries = exec_library_dir(error);
+    ReportStatus *status = exec_status(&status_fd);
+    code = EXIT_USER;
+    if (split >= argc || *program == NULL)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "no program: fanout exec [OPTION...] -- PROGRAM");
+    else if (libraries != NULL && status != NULL && exec_check_fidelity(&options, error) &&
+             exec_check(system, &options, error)) {
+        exec_environment(&options, system, report, libraries, status_fd);
+        code = exec_start(program, status, error);
+    }
+    options_clear(&options);
+    return code;
+}
+
+const Verb verb_exec = {
+    .name = "exec",
+    .usage = "-- PROGRAM [ARGS...]",
+    .text = "run a program of the CUDA driver API on the simulated fabric",
+    .flags = VERB_WAVEFORM | VERB_TIMELINE | VERB_FLOWS,
+    .run = exec_run,
+};

@@ -1,0 +1,313 @@
+/* fanout replay: what an application's trace does on a simulated system, with multicast and
+ * without. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/system.h"
+#include "cli/trace_args.h"
+#include "traces/format/json.h"
+#include "traces/replay/report.h"
+#include "traces/replay/timeline.h"
+
+typedef struct {
+    TraceArgs traces;
+    char *algos, *scale;
+    char **place;
+    gboolean no_memo, no_compare;
+} ReplayWords;
+
+typedef struct {
+    const Options *options;
+    const System *system;
+    const ReplayWords *words;
+    GPtrArray *traces; /* Trace */
+    ReplayJob *jobs;
+    guint n;
+    ReplaySpec spec;
+    ReplayResult *result, *other;
+} ReplayVerb;
+
+static gboolean replay_bad(GError **error, const char *option, const char *text, const char *right)
+{
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: '%s' should be %s", option, text, right);
+    return FALSE;
+}
+
+/* "nvls", or "all_reduce=nvls,broadcast=ring". */
+static gboolean replay_parse_algos(ReplaySpec *spec, const char *text, GError **error)
+{
+    g_auto(GStrv) words = g_strsplit(text, ",", -1);
+    for (char **word = words; *word; word++) {
+        char *equals = strchr(*word, '=');
+        CollOp op = COLL_OPS;
+        CollAlgo algo;
+        if (equals)
+            *equals = 0;
+        if ((equals && !coll_op_parse(*word, &op)) ||
+            !coll_algo_parse(equals ? equals + 1 : *word, &algo) || algo == COLL_BEST)
+            return replay_bad(error, "-a", equals ? equals + 1 : *word,
+                              "auto, nvls, nvls_oneshot, ring, tree, oneshot, twoshot, push, pull "
+                              "or direct, alone or "
+                              "behind an operation: all_reduce=nvls,broadcast=ring");
+        for (int o = 0; o < COLL_OPS; o++)
+            if (!equals || o == (int)op)
+                spec->algo[o] = algo;
+    }
+    return TRUE;
+}
+
+static gboolean replay_parse(ReplayVerb *verb, GError **error)
+{
+    const ReplayWords *words = verb->words;
+    ReplaySpec *spec = &verb->spec;
+    *spec = (ReplaySpec){
+        .fabric = &verb->system->spec, .memo = !words->no_memo, .compute_ppm = 1000000};
+    spec->sim = (SimSpec){.seed = verb->options->seed, .calendar = verb->options->calendar};
+    for (int o = 0; o < COLL_OPS; o++)
+        spec->algo[o] = COLL_AUTO;
+    gint64 ppm;
+    if (verb->options->fidelity == COLL_FIDELITY_AUTO)
+        return replay_bad(error, "--fidelity", "auto", "packet or flow: a replay is simulated as one thing");
+    spec->flow = verb->options->fidelity == COLL_FLOW;
+    if (words->scale && (!json_decimal_text(words->scale, 6, FALSE, &ppm) || ppm < 0 ||
+                         ppm > (gint64)1000000000000))
+        return replay_bad(error, "--compute-scale", words->scale,
+                          "a number from 0 to 1000000, like 0.5");
+    if (words->scale)
+        spec->compute_ppm = (guint64)ppm;
+    return !words->algos || replay_parse_algos(spec, words->algos, error);
+}
+
+/* ---- where ranks go */
+
+static gboolean replay_place_list(ReplayVerb *verb, guint j, const char *text, GError **error)
+{
+    GArray *list = g_array_new(FALSE, FALSE, sizeof(guint32));
+    guint64 gpus = verb->system->spec.system.gpus;
+    gboolean ok = reader_parse_ranks(text, list) && list->len > 0;
+    for (guint i = 0; i < list->len && ok; i++)
+        ok = g_array_index(list, guint32, i) < gpus;
+    guint32 world = ((Trace *)verb->traces->pdata[j])->world;
+    for (guint32 r = 0; ok && r < world; r++)
+        verb->jobs[j].gpu[r] = (guint16)g_array_index(list, guint32, r % list->len);
+    g_array_free(list, TRUE);
+    return ok ||
+           replay_bad(
+               error, "--place", text,
+               "fold, same, or GPUs of the system like 0-3,8, the k-th --place for the k-th job");
+}
+
+static gboolean replay_place(ReplayVerb *verb, GError **error)
+{
+    guint64 gpus = verb->system->spec.system.gpus, next = 0;
+    guint lists = 0;
+    gboolean fold = FALSE, same = FALSE;
+    char **place = verb->words->place;
+    for (char **word = place; word && *word; word++) {
+        fold |= strcmp(*word, "fold") == 0;
+        same |= strcmp(*word, "same") == 0;
+    }
+    for (guint j = 0; j < verb->n; j++) {
+        Trace *trace = verb->traces->pdata[j];
+        while (place && place[lists] &&
+               (strcmp(place[lists], "fold") == 0 || strcmp(place[lists], "same") == 0))
+            lists++;
+        verb->jobs[j].gpu = g_new0(guint16, trace->world + 1);
+        if (place && place[lists]) {
+            if (!replay_place_list(verb, j, place[lists++], error))
+                return FALSE;
+            continue;
+        }
+        next = same ? 0 : next;
+        if (next + trace->world > gpus && !fold) {
+            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                        "%s has %u ranks, but %s has %" G_GUINT64_FORMAT
+                        " GPUs%s; take a larger system (-s), some ranks (--ranks), "
+                        "or fold several ranks onto one GPU (--place fold)",
+                        trace->name, trace->world, verb->system->name, gpus,
+                        next > 0 ? " and earlier jobs hold some" : "");
+            return FALSE;
+        }
+        for (guint32 r = 0; r < trace->world; r++)
+            verb->jobs[j].gpu[r] = (guint16)((next + r) % gpus);
+        next += trace->world;
+    }
+    return TRUE;
+}
+
+/* ---- running */
+
+typedef struct {
+    Progress *progress;
+    const char *what;
+    guint64 percent;
+} ReplayProgress;
+
+static void replay_progress(void *user, guint64 done, guint64 all)
+{
+    ReplayProgress *state = user;
+    guint64 percent = done * 100 / MAX(all, 1);
+    if (percent != state->percent) {
+        state->percent = percent;
+        progress_step(state->progress, "%s, %" G_GUINT64_FORMAT " %%", state->what, percent);
+    }
+}
+
+static ReplayResult *replay_once(ReplayVerb *verb, const ReplaySpec *spec, const char *what,
+                                 GError **error)
+{
+    ReplayProgress state = {progress_new(0), what, 1000};
+    ReplaySpec own = *spec;
+    own.progress = replay_progress;
+    own.user = &state;
+    ReplayResult *result = replay_run(&own, verb->jobs, verb->n, error);
+    progress_free(state.progress);
+    return result;
+}
+
+/* With multicast where there was none, and without where there was; NULL without error: it makes no
+ * difference. */
+static ReplayResult *replay_compare(ReplayVerb *verb, gboolean *multicast, GError **error)
+{
+    gboolean collective = FALSE;
+    *multicast = FALSE;
+    for (guint j = 0; j < verb->n; j++)
+        for (guint i = 0; i < verb->jobs[j].match->items->len; i++) {
+            *multicast |= verb->result->job[j].item[i].multicast;
+            RecordOp op = g_array_index(verb->jobs[j].match->items, MatchItem, i).op;
+            collective |= op == RECORD_ALL_REDUCE || op == RECORD_ALL_GATHER ||
+                          op == RECORD_REDUCE_SCATTER || op == RECORD_BROADCAST ||
+                          op == RECORD_REDUCE || op == RECORD_BARRIER;
+        }
+    if (!collective || verb->words->no_compare || verb->system->spec.mctable.entries == 0)
+        return NULL;
+    ReplaySpec spec = verb->spec;
+    for (int o = 0; o < COLL_OPS; o++)
+        spec.algo[o] = *multicast ? coll_algos_of(o)[0] : COLL_NVLS;
+    return replay_once(
+        verb, &spec, *multicast ? "the same without multicast" : "the same with multicast", error);
+}
+
+static ExitCode replay_write(ReplayVerb *verb, Options *options, gboolean multicast, GError **error)
+{
+    const Trace *first = verb->traces->pdata[0];
+    g_autofree char *title = g_strdup_printf("%s%s on %s", first->name,
+                                             verb->n > 1 ? " and others" : "", verb->system->name);
+    Report *report = report_new("replay", title);
+    options_describe(options, report);
+    system_describe(verb->system, report);
+    ReplayPair pair = {multicast ? verb->result : verb->other,
+                       multicast ? verb->other : verb->result};
+    replay_report_add(report, &verb->spec, verb->jobs, verb->n, verb->result, &pair);
+    ExitCode code = EXIT_DONE;
+    if (options->perfetto) {
+        code = replay_timeline_save(options->perfetto, verb->jobs, verb->result, error) ? EXIT_DONE
+                                                                                        : EXIT_USER;
+        g_clear_pointer(&options->perfetto, g_free);
+    }
+    if (options->html && code == EXIT_DONE) {
+        GString *html = report_format(report, REPORT_HTML), *strip = g_string_new(NULL);
+        char *end = strstr(html->str, "</body>");
+        replay_timeline_svg(strip, verb->jobs, verb->result);
+        g_string_insert(html, end ? end - html->str : -1, strip->str);
+        code = g_file_set_contents(options->html, html->str, (gssize)html->len, error) ? EXIT_DONE
+                                                                                       : EXIT_USER;
+        g_string_free(html, TRUE);
+        g_string_free(strip, TRUE);
+        g_clear_pointer(&options->html, g_free);
+    }
+    code = code == EXIT_DONE ? options_write(options, report, error) : code;
+    report_free(report);
+    return code;
+}
+
+static ExitCode replay_all(ReplayVerb *verb, Options *options, GError **error)
+{
+    verb->n = verb->traces->len;
+    verb->jobs = g_new0(ReplayJob, verb->n);
+    if (!replay_parse(verb, error) || !replay_place(verb, error))
+        return EXIT_USER;
+    for (guint j = 0; j < verb->n; j++) {
+        verb->jobs[j].trace = verb->traces->pdata[j];
+        verb->jobs[j].match = match_new(verb->traces->pdata[j], verb->words->traces.lenient, error);
+        if (!verb->jobs[j].match)
+            return EXIT_USER;
+    }
+    GError *why = NULL;
+    gboolean multicast = FALSE;
+    verb->result = replay_once(verb, &verb->spec, "replaying", &why);
+    if (verb->result)
+        verb->other = replay_compare(verb, &multicast, &why);
+    if (why) {
+        ExitCode code = g_error_matches(why, COLL_ERROR, COLL_ERROR_STUCK) ? EXIT_WRONG : EXIT_USER;
+        g_propagate_error(error, why);
+        return code;
+    }
+    return replay_write(verb, options, multicast, error);
+}
+
+static void replay_clear(ReplayVerb *verb)
+{
+    for (guint j = 0; j < verb->n; j++) {
+        match_free(verb->jobs[j].match);
+        g_free(verb->jobs[j].gpu);
+    }
+    g_free(verb->jobs);
+    replay_result_free(verb->result);
+    replay_result_free(verb->other);
+    if (verb->traces)
+        g_ptr_array_free(verb->traces, TRUE);
+}
+
+static ExitCode replay_run_verb(int argc, char **argv, GError **error)
+{
+    ReplayWords words = {0};
+    const GOptionEntry own[] = {
+        {"algo", 'a', 0, G_OPTION_ARG_STRING, &words.algos,
+         "auto, nvls, ring, ...; or all_reduce=nvls,broadcast=ring", "ALGO"},
+        {"place", 0, 0, G_OPTION_ARG_STRING_ARRAY, &words.place,
+         "GPUs of the k-th job's ranks (0-3,8), same (every job from GPU 0), or fold (several "
+         "ranks a GPU)",
+         "WHERE"},
+        {"compute-scale", 0, 0, G_OPTION_ARG_STRING, &words.scale,
+         "computations last X times as recorded (1)", "X"},
+        {"to", 0, 0, G_OPTION_ARG_STRING, &words.traces.to, "recorded TIME to end at", "TIME"},
+        {"no-compare", 0, 0, G_OPTION_ARG_NONE, &words.no_compare,
+         "do not replay again with or without multicast", NULL},
+        {"no-memo", 0, 0, G_OPTION_ARG_NONE, &words.no_memo,
+         "simulate equal communications each time", NULL},
+        TRACE_ARGS_ENTRIES(words.traces),
+        {NULL, 0, 0, 0, NULL, NULL, NULL}};
+    Options options;
+    ExitCode code;
+    System system;
+    if (options_parse(&options, &verb_replay, own, &argc, &argv, &code, error)) {
+        code = EXIT_USER;
+        ReplayVerb verb = {.options = &options, .system = &system, .words = &words};
+        if (options_check_args(&verb_replay, argc, argv, 1, 1000000, error) &&
+            system_load(&system, NULL, &options, error)) {
+            verb.traces = trace_args_read(&words.traces, words.traces.to,
+                                          (const char *const *)argv + 1, (guint)argc - 1, error);
+            if (verb.traces)
+                code = replay_all(&verb, &options, error);
+            replay_clear(&verb);
+            system_clear(&system);
+        }
+        options_clear(&options);
+    }
+    trace_args_clear(&words.traces);
+    g_free(words.algos);
+    g_free(words.scale);
+    g_strfreev(words.place);
+    return code;
+}
+
+const Verb verb_replay = {
+    .name = "replay",
+    .usage = "TRACE...",
+    .text = "replay traces of applications: PyTorch, Chakra, NCCL logs, mscclpp plans, GOAL, SimAI",
+    .flags = VERB_TIMELINE | VERB_FLOWS,
+    .run = replay_run_verb,
+};

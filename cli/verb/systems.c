@@ -1,0 +1,147 @@
+/* fanout systems: which systems come with Fanout, and what one of them is made of.
+ *
+ * One system's text form is an INI file: saved, changed and given back with -s, it is a system of
+ * one's own. Every value keeps the comment that says where it comes from. */
+#include <stdio.h>
+
+#include "cli/options.h"
+#include "cli/system.h"
+#include "model/presets/preset.h"
+
+static const Column list_columns[] = {
+    COLUMN_TEXT(name, "name", "what -s takes"),
+    COLUMN_U64(gpus, "GPUs", "", "that share the fabric"),
+    COLUMN_U64(switches, "switches", "", "planes of the fabric"),
+    COLUMN_U64(links, "links", "", "of each GPU"),
+    COLUMN_FIXED(link_GBps, "per link", "GB/s", 2, "flits of one link, one direction"),
+    COLUMN_FIXED(gpu_GBps, "per GPU", "GB/s", 1, "flits of all its links, one direction"),
+    COLUMN_U64(multicast_ids, "multicast", "IDs",
+               "main entries of a switch's multicast table; 0: none"),
+    COLUMN_TEXT(title, "what it is", "for people"),
+    COLUMN_END,
+};
+
+static gboolean systems_add_row(Table *table, const char *name, const Options *options,
+                                GError **error)
+{
+    System system;
+    if (!system_load(&system, name, options, error))
+        return FALSE;
+    const ParamList *per_switch = &system.spec.system.links_per_switch;
+    guint64 links = 0;
+    for (guint i = 0; i < per_switch->n; i++)
+        links += per_switch->value[i];
+    double link_GBps = (double)system.spec.link.rate_MBps / 1000;
+    table_text(table, name);
+    table_u64(table, system.spec.system.gpus);
+    table_u64(table, per_switch->n);
+    table_u64(table, links);
+    table_fixed(table, link_GBps);
+    table_fixed(table, link_GBps * (double)links);
+    table_u64(table, system.spec.mctable.entries);
+    table_text(table, system.spec.system.title);
+    system_clear(&system);
+    return TRUE;
+}
+
+static ExitCode systems_list(const Options *options, GError **error)
+{
+    Report *report = report_new("systems", "the systems that come with Fanout");
+    Table *table = report_add_table(report, "rows", "", list_columns, 0);
+    char **names = preset_names();
+    gboolean good = TRUE;
+    for (char **name = names; *name && good; name++)
+        good = systems_add_row(table, *name, options, error);
+    report_add_note(report, "'fanout systems NAME' prints every parameter with its source");
+    ExitCode code = good ? options_write(options, report, error) : EXIT_USER;
+    g_strfreev(names);
+    report_free(report);
+    return code;
+}
+
+/* "1 to 1000000 MB/s", "one of hold, stream". */
+static char *systems_bounds(const ParamRow *row)
+{
+    if (row->type == PARAM_ENUM_T) {
+        char *list = g_strjoinv(", ", (char **)row->enums);
+        char *text = g_strdup_printf("one of %s", list);
+        g_free(list);
+        return text;
+    }
+    if (row->type == PARAM_BOOL_T)
+        return g_strdup("true or false");
+    if (row->type == PARAM_STRING_T)
+        return g_strdup("text");
+    return g_strdup_printf("%s%" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT "%s%s",
+                           row->type == PARAM_LIST_T ? "list of numbers from " : "", row->min,
+                           row->max, *row->unit ? " " : "", row->unit);
+}
+
+static void systems_print_ini(const System *system)
+{
+    GArray *rows = param_dump(system->params);
+    const char *section = "";
+    printf("# %s as fanout runs it. Save it, change it, and use it with -s FILE.ini.\n",
+           system->name);
+    for (guint i = 0; i < rows->len; i++) {
+        const ParamDumpRow *row = &g_array_index(rows, ParamDumpRow, i);
+        if (g_strcmp0(section, row->section) != 0) {
+            section = row->section;
+            printf("\n[%s]\n", section);
+        }
+        char *bounds = systems_bounds(row->row);
+        printf("# %s (%s)\n", row->row->text, bounds);
+        if (row->origin)
+            printf("# %s\n", row->origin);
+        printf("%s = %s\n", row->row->name, row->value);
+        g_free(bounds);
+    }
+    param_dump_free(rows);
+}
+
+static ExitCode systems_show(const char *name, const Options *options, GError **error)
+{
+    System system;
+    if (!system_load(&system, name, options, error))
+        return EXIT_USER;
+    Report *report = report_new("systems", name);
+    system_describe(&system, report);
+    system_add_parameters(&system, report, 0);
+    ExitCode code = EXIT_DONE;
+    if (options->format == REPORT_TEXT) {
+        if (options->html && !report_save(report, REPORT_HTML, options->html, error))
+            code = EXIT_USER;
+        else
+            systems_print_ini(&system);
+    } else {
+        code = options_write(options, report, error);
+    }
+    report_free(report);
+    system_clear(&system);
+    return code;
+}
+
+static ExitCode systems_run(int argc, char **argv, GError **error)
+{
+    static const GOptionEntry own[] = {{NULL, 0, 0, 0, NULL, NULL, NULL}};
+    Options options;
+    ExitCode code;
+    if (!options_parse(&options, &verb_systems, own, &argc, &argv, &code, error))
+        return code;
+    const char *name = argc > 1 ? argv[1] : options.system;
+    if (!options_check_args(&verb_systems, argc, argv, 0, 1, error))
+        code = EXIT_USER;
+    else if (name)
+        code = systems_show(name, &options, error);
+    else
+        code = systems_list(&options, error);
+    options_clear(&options);
+    return code;
+}
+
+const Verb verb_systems = {
+    .name = "systems",
+    .usage = "[NAME]",
+    .text = "list the systems, or print one with every parameter and its source",
+    .run = systems_run,
+};

@@ -1,0 +1,243 @@
+/* fanout validate: every row of reference CSV files, simulated and compared. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/options.h"
+#include "cli/system.h"
+#include "validate/validate.h"
+
+static const Column row_columns[] = {
+    COLUMN_TEXT(file, "file", "that the row stands in"),
+    COLUMN_U64(line, "line", "", "in the file"),
+    COLUMN_TEXT(group, "group", "that it belongs to"),
+    COLUMN_TEXT(name, "row", "what is simulated"),
+    {"measured", "measured", "", CELL_FIXED, 3, "the reference"},
+    {"simulated", "simulated", "", CELL_FIXED, 3, "ours"},
+    COLUMN_TEXT(unit, "unit", "of both"),
+    COLUMN_FIXED(error_pct, "error", "%", 2, "(simulated - measured) / measured"),
+    COLUMN_FLAG(extrapolated, "extrapolated", "from smaller sizes"),
+    COLUMN_FIXED(check_pct, "check", "%", 2, "how far the middle size is off the line"),
+    COLUMN_TEXT(skipped, "skipped", "why it was not simulated"),
+    COLUMN_END,
+};
+
+static const Column summary_columns[] = {
+    COLUMN_TEXT(name, "name", "of the file or group"),
+    COLUMN_U64(rows, "rows", "", "in it"),
+    COLUMN_U64(skipped, "skipped", "", "of them not simulated"),
+    COLUMN_FIXED(median_abs_pct, "median", "%", 2, "of the absolute errors"),
+    COLUMN_FIXED(p90_abs_pct, "p90", "%", 2, "of the absolute errors"),
+    COLUMN_FIXED(max_abs_pct, "max", "%", 2, "of the absolute errors"),
+    COLUMN_FIXED(mean_pct, "mean", "%", 2, "of the signed errors"),
+    COLUMN_END,
+};
+
+static const Column target_columns[] = {
+    COLUMN_TEXT(name, "groups", "that one target is for"),
+    COLUMN_U64(rows, "rows", "", "in them"),
+    COLUMN_U64(skipped, "skipped", "", "of them not simulated"),
+    COLUMN_FIXED(median_abs_pct, "median", "%", 2, "reached"),
+    COLUMN_FIXED(median_target_pct, "target", "%", 0, "aimed at"),
+    COLUMN_FIXED(p90_abs_pct, "p90", "%", 2, "reached"),
+    COLUMN_FIXED(p90_target_pct, "target", "%", 0, "aimed at"),
+    COLUMN_BOOL(met, "met", "both targets"),
+    COLUMN_END,
+};
+
+typedef struct {
+    const Options *options;
+    gboolean terminal;
+} ValidateUser;
+
+static ParamSet *validate_system(const char *preset, FabricSpec *spec, void *user, GError **error)
+{
+    const ValidateUser *with = user;
+    System *system = g_new0(System, 1); /* lives as long as the worker */
+    if (!system_load(system, with->options->system ? NULL : preset, with->options, error)) {
+        g_free(system);
+        return NULL;
+    }
+    *spec = system->spec;
+    return system->params;
+}
+
+static void validate_progress(guint done, guint all, void *user)
+{
+    const ValidateUser *with = user;
+    if (with->terminal)
+        fprintf(stderr, "\r%u of %u rows%s", done, all, done == all ? "\n" : "");
+}
+
+static void validate_add_rows(Report *report, const GPtrArray *rows)
+{
+    Table *table = report_add_table(report, "rows", "", row_columns, 0);
+    for (guint i = 0; i < rows->len; i++) {
+        const ValidateRow *row = g_ptr_array_index(rows, i);
+        table_text(table, row->file);
+        table_u64(table, row->line);
+        table_text(table, row->group);
+        table_text(table, row->name);
+        table_fixed(table, row->measured);
+        table_fixed(table, row->simulated);
+        table_text(table, row->unit);
+        table_fixed(table, row->error_pct);
+        table_bool(table, row->extrapolated);
+        table_fixed(table, row->extrapolated ? row->check_pct : NAN);
+        table_text(table, row->skipped);
+    }
+    report_add_chart(report, table, "parity by group: a point on the diagonal agrees", "measured",
+                     "simulated", "group", CHART_LOG_X | CHART_LOG_Y | CHART_DIAGONAL);
+    report_add_chart(report, table, "parity by unit", "measured", "simulated", "unit",
+                     CHART_LOG_X | CHART_LOG_Y | CHART_DIAGONAL);
+}
+
+static void validate_add_summary(Report *report, const GPtrArray *rows, ValidateBy by, const char *key,
+                                 const char *title, TableFlags flags)
+{
+    GPtrArray *all = validate_summarize(rows, by);
+    Table *table = report_add_table(report, key, title, summary_columns, flags);
+    for (guint i = 0; i < all->len; i++) {
+        const ValidateSummary *summary = g_ptr_array_index(all, i);
+        table_text(table, summary->name);
+        table_u64(table, summary->rows);
+        table_u64(table, summary->skipped);
+        table_fixed(table, summary->median_abs_pct);
+        table_fixed(table, summary->p90_abs_pct);
+        table_fixed(table, summary->max_abs_pct);
+        table_fixed(table, summary->mean_pct);
+    }
+    g_ptr_array_free(all, TRUE);
+}
+
+static void validate_add_targets(Report *report, const GPtrArray *rows)
+{
+    GPtrArray *all = validate_summarize(rows, VALIDATE_BY_TARGET);
+    Table *table = report_add_table(report, "targets", "targets and figures reached", target_columns, 0);
+    for (guint i = 0; i < all->len; i++) {
+        const ValidateSummary *summary = g_ptr_array_index(all, i);
+        const ValidateTarget *target = &validate_targets[i];
+        if (summary->rows == 0)
+            continue;
+        table_text(table, summary->name);
+        table_u64(table, summary->rows);
+        table_u64(table, summary->skipped);
+        table_fixed(table, summary->median_abs_pct);
+        table_fixed(table, target->median_pct > 0 ? target->median_pct : NAN);
+        table_fixed(table, summary->p90_abs_pct);
+        table_fixed(table, target->p90_pct > 0 ? target->p90_pct : NAN);
+        if (target->median_pct > 0 && !isnan(summary->median_abs_pct))
+            table_bool(table, summary->median_abs_pct <= target->median_pct &&
+                                  summary->p90_abs_pct <= target->p90_pct);
+        else
+            table_null(table);
+    }
+    g_ptr_array_free(all, TRUE);
+}
+
+#define RECORD_SLACK_PCT 0.3
+
+static gboolean validate_is_worse(const GPtrArray *groups, const char *line, GString *worse)
+{
+    g_auto(GStrv) words = g_strsplit(line, " ", 3); /* name, median, p90 */
+    if (g_strv_length(words) != 3)
+        return FALSE;
+    for (guint i = 0; i < groups->len; i++) {
+        const ValidateSummary *group = g_ptr_array_index(groups, i);
+        if (strcmp(group->name, words[0]) != 0 || isnan(group->median_abs_pct))
+            continue;
+        if (group->median_abs_pct <= g_ascii_strtod(words[1], NULL) + RECORD_SLACK_PCT &&
+            group->p90_abs_pct <= g_ascii_strtod(words[2], NULL) + RECORD_SLACK_PCT)
+            return FALSE;
+        g_string_append_printf(worse, "%s%s: median %.2f %%, p90 %.2f %%; recorded %s and %s",
+                               worse->len ? "; " : "", group->name, group->median_abs_pct,
+                               group->p90_abs_pct, words[1], words[2]);
+        return TRUE;
+    }
+    return FALSE;
+}
+
+/* Compares the groups with a file of lines "NAME MEDIAN P90"; FALSE: one is worse than recorded there. */
+static gboolean validate_check_record(const GPtrArray *rows, const char *path, GError **error)
+{
+    g_autofree char *text = NULL;
+    if (!g_file_get_contents(path, &text, NULL, error))
+        return FALSE;
+    GPtrArray *groups = validate_summarize(rows, VALIDATE_BY_GROUP);
+    g_auto(GStrv) lines = g_strsplit(text, "\n", 0);
+    g_autoptr(GString) worse = g_string_new(NULL);
+    gboolean good = TRUE;
+    for (char **line = lines; *line; line++)
+        good = (**line == '#' || !validate_is_worse(groups, *line, worse)) && good;
+    g_ptr_array_free(groups, TRUE);
+    if (!good)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "worse than recorded in %s: %s", path, worse->str);
+    return good;
+}
+
+static ExitCode validate_files(const Options *options, ValidateSetup *setup, const char *record,
+                               char **files, GError **error)
+{
+    GPtrArray *rows = validate_rows_new();
+    ExitCode code = EXIT_USER;
+    for (; *files; files++)
+        if (!validate_load(rows, *files, error))
+            goto out;
+    if (!validate_run(setup, rows, error))
+        goto out;
+    Report *report = report_new("validate", "simulated against measured");
+    options_describe(options, report);
+    validate_add_rows(report, rows);
+    validate_add_summary(report, rows, VALIDATE_BY_FILE, "files", "by file", 0);
+    validate_add_summary(report, rows, VALIDATE_BY_GROUP, "groups", "by group", 0);
+    validate_add_summary(report, rows, VALIDATE_OVERALL, "overall", "", TABLE_ONE_ROW);
+    validate_add_targets(report, rows);
+    code = options_write(options, report, error);
+    if (code == EXIT_DONE && record && !validate_check_record(rows, record, error))
+        code = EXIT_WRONG;
+    report_free(report);
+out:
+    g_ptr_array_free(rows, TRUE);
+    return code;
+}
+
+static ExitCode validate_run_verb(int argc, char **argv, GError **error)
+{
+    gint64 crossings = BENCH_CROSSINGS;
+    gint jobs = (gint)g_get_num_processors();
+    char *record = NULL;
+    const GOptionEntry own[] = {
+        {"jobs", 'j', 0, G_OPTION_ARG_INT, &jobs, "worker processes at a time", "N"},
+        {"crossings", 0, 0, G_OPTION_ARG_INT64, &crossings,
+         "beyond so many link crossings a row is extrapolated from smaller sizes", "N"},
+        {"record", 0, 0, G_OPTION_ARG_FILENAME, &record,
+         "lines 'GROUP MEDIAN P90': exit with 2 when a group has become worse", "FILE"},
+        {NULL}};
+    Options options;
+    ExitCode code;
+    if (!options_parse(&options, &verb_validate, own, &argc, &argv, &code, error))
+        return code;
+    ValidateUser user = {&options, isatty(STDERR_FILENO)};
+    ValidateSetup setup = {.system = validate_system, .user = &user, .measured_preset = "dgx-h200",
+                           .seed = options.seed, .calendar = options.calendar,
+                           .crossings_max = (guint64)crossings, .jobs = (guint)MAX(jobs, 1),
+                           .progress = validate_progress,
+                           .fidelity = options.fidelity};
+    code = EXIT_USER;
+    if (crossings < 1 || jobs < 1)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--jobs and --crossings: at least 1");
+    else if (options_check_args(&verb_validate, argc, argv, 1, G_MAXINT, error))
+        code = validate_files(&options, &setup, record, argv + 1, error);
+    options_clear(&options);
+    g_free(record);
+    return code;
+}
+
+const Verb verb_validate = {
+    .name = "validate",
+    .usage = "FILE.csv...",
+    .text = "simulate every row of reference measurements and print the errors",
+    .flags = VERB_FLOWS,
+    .run = validate_run_verb,
+};

@@ -1,0 +1,122 @@
+/* fanout walk: one packet's path through the fabric, step by step, with times and the file that models each
+ * stage. docs/packet-walk.md follows the same path in the source. */
+#include <stdio.h>
+
+#include "cli/options.h"
+#include "cli/system.h"
+#include "model/walk/walk.h"
+
+static const Column columns[] = {
+    COLUMN_FIXED(time_ns, "time", "ns", 1, "since the instruction was issued"),
+    COLUMN_U64(depth, "depth", "", "1: a replica or its answer"),
+    COLUMN_TEXT(unit, "where", "which part of the fabric"),
+    COLUMN_TEXT(text, "what", "happens there"),
+    COLUMN_TEXT(file, "file", "that models it"),
+    COLUMN_END,
+};
+
+static void walk_print(const Report *report, const GArray *steps, const char *op)
+{
+    const WalkStep *last = &g_array_index(steps, WalkStep, steps->len - 1);
+    (void)report;
+    printf("%10s  %-16s  %-24s  what happens\n", "time ns", "where", "modelled in");
+    for (guint i = 0; i < steps->len; i++) {
+        const WalkStep *step = &g_array_index(steps, WalkStep, i);
+        printf("%10.1f  %-16s  %-24s  %*s%s\n", (double)step->at_ps / 1000, step->unit, step->file,
+               (int)step->depth * 4, "", step->text);
+    }
+    printf("%s took %.1f ns\n", op, (double)last->at_ps / 1000);
+}
+
+static ExitCode walk_report(const Options *options, const System *system, WalkOp op, const GArray *steps,
+                            gboolean right, GError **error)
+{
+    g_autofree char *title = g_strdup_printf("%s: %s", walk_ops[op], walk_meanings[op]);
+    Report *report = report_new("walk", title);
+    ExitCode code = EXIT_DONE;
+    system_describe(system, report);
+    options_describe(options, report);
+    report_add_text(report, "op", walk_ops[op]);
+    report_add_bool(report, "verified", right);
+    Table *table = report_add_table(report, "steps", "", columns, 0);
+    for (guint i = 0; i < steps->len; i++) {
+        const WalkStep *step = &g_array_index(steps, WalkStep, i);
+        table_fixed(table, (double)step->at_ps / 1000);
+        table_u64(table, step->depth);
+        table_text(table, step->unit);
+        table_text(table, step->text);
+        table_text(table, step->file);
+    }
+    if (options->format == REPORT_TEXT) {
+        printf("%s on %s (%s)\n", title, system->name, system->spec.system.title);
+        walk_print(report, steps, walk_ops[op]);
+        if (options->html && !report_save(report, REPORT_HTML, options->html, error))
+            code = EXIT_USER;
+    } else {
+        code = options_write(options, report, error);
+    }
+    report_free(report);
+    if (code == EXIT_DONE && !right) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_STUCK, "%s left wrong bytes, or something behind in the fabric",
+                    walk_ops[op]);
+        code = EXIT_WRONG;
+    }
+    return code;
+}
+
+static ExitCode walk_one(const Options *options, WalkOp op, gint gpus, GError **error)
+{
+    System system;
+    if (!system_load(&system, NULL, options, error))
+        return EXIT_USER;
+    ExitCode code = EXIT_USER;
+    SimSpec spec = {.seed = options->seed, .calendar = options->calendar, .vcd_path = options->vcd};
+    Sim *sim = sim_new(&spec, error);
+    Fabric *fabric = sim ? fabric_new(sim, &system.spec, TRUE, error) : NULL;
+    if (fabric) {
+        gboolean right = FALSE;
+        guint32 n = gpus ? (guint32)gpus : (guint32)system.spec.system.gpus;
+        GArray *steps = walk_run(fabric, op, n, &right, error);
+        if (steps) {
+            code = walk_report(options, &system, op, steps, right, error);
+            walk_free(steps);
+        }
+        fabric_free(fabric);
+    }
+    if (sim)
+        sim_free(sim);
+    system_clear(&system);
+    return code;
+}
+
+static ExitCode walk_run_verb(int argc, char **argv, GError **error)
+{
+    gint gpus = 0;
+    const GOptionEntry own[] = {
+        {"gpus", 'n', 0, G_OPTION_ARG_INT, &gpus, "members of the multicast team (default: all)", "N"},
+        {NULL, 0, 0, 0, NULL, NULL, NULL},
+    };
+    Options options;
+    ExitCode code;
+    int op = 0;
+    if (!options_parse(&options, &verb_walk, own, &argc, &argv, &code, error))
+        return code;
+    code = EXIT_USER;
+    if (options_check_args(&verb_walk, argc, argv, 1, 1, error) &&
+        options_parse_name("walk", argv[1], walk_ops, &op, error)) {
+        if (gpus < 0)
+            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--gpus: %d is no number of GPUs", gpus);
+        else
+            code = walk_one(&options, (WalkOp)op, gpus, error);
+    }
+    options_clear(&options);
+    return code;
+}
+
+const Verb verb_walk = {
+    .name = "walk",
+    .usage = "OP",
+    .text = "follow one packet: store, load, atomic, multimem.st, multimem.red, multimem.ld_reduce",
+    .flags = VERB_WAVEFORM,
+    .run = walk_run_verb,
+};

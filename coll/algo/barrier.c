@@ -1,0 +1,54 @@
+/* Barriers among the ranks: over unicast flags, and over one multimem.red. */
+#include "coll/internal.h"
+
+/* What all warps stored before is performed before any flag is: __syncthreads() and a release by the first n
+ * threads, a fence being cumulative; where it is not (sm.fence_gpu_wide), every warp fences its own stores. */
+static void coll_arrive(FoCta *cta, const Coll *coll, guint32 n)
+{
+    if (!coll_fence_is_wide(coll))
+        fo_fence(cta);
+    fo_sync(cta);
+    fo_only(cta, 0, n);
+    if (coll_fence_is_wide(coll))
+        fo_fence(cta);
+}
+
+/* Thread t tells rank t with st.release.sys and waits for rank t's flag with ld.acquire.sys: the usual
+ * barrier of custom all-reduce kernels. */
+void coll_barrier_flags(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *flag)
+{
+    FoAddress theirs[VAS_GPUS_MAX], mine[VAS_GPUS_MAX];
+    guint32 c = fo_cta(cta);
+    for (guint32 r = 0; r < coll->n; r++) {
+        theirs[r] = coll_control(coll, r, c) + CONTROL_BARRIER + rank * 16;
+        mine[r] = coll_control(coll, rank, c) + CONTROL_BARRIER + r * 16;
+    }
+    coll_arrive(cta, coll, coll->n);
+    fo_set_u64(cta, flag, gen);
+    fo_st_at(cta, theirs, flag);
+    fo_poll_at(cta, mine, coll->n, 8, FO_GE, gen, FO_ACQUIRE);
+    fo_all(cta);
+    fo_sync(cta);
+}
+
+/* One multimem.red.release.sys.add a rank; the counters, one on each rank, are never reset. */
+void coll_barrier_multimem(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *one)
+{
+    const FoMultimem add = {.type = FO_U64, .op = FO_ADD, .order = FO_RELAXED, .scope = FO_SCOPE_SYS};
+    guint64 offset = fo_cta(cta) * coll->control_stride + CONTROL_MC_FLAG;
+    coll_arrive(cta, coll, 1);
+    fo_set_u64(cta, one, 1);
+    fo_multimem_red(cta, coll->control.mc_va + offset, one, &add);
+    fo_poll(cta, coll->control.va[rank] + offset, 8, FO_GE, gen * coll->n, FO_ACQUIRE);
+    fo_all(cta);
+    fo_sync(cta);
+}
+
+void coll_program_barrier(FoCta *cta, const void *args)
+{
+    const CollArgs *a = args;
+    if (a->coll->algo == COLL_NVLS)
+        coll_barrier_multimem(cta, a->coll, a->rank, 1, fo_reg(cta, 8));
+    else
+        coll_barrier_flags(cta, a->coll, a->rank, 1, fo_reg(cta, 8));
+}

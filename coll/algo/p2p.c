@@ -1,0 +1,115 @@
+/* Send and receive as NCCL does them (sendrecv.h, enqueue.cc): all-to-all and sendrecv.
+ *
+ * A message between two ranks is cut into parts, one CTA each; of a CTA's warps about half send a part and the
+ * others receive one from the opposite rank, chunk by chunk through slots. The rounds of an all-to-all (to the
+ * r-th next rank, from the r-th last) run on different CTAs at the same time; a rank's part for itself is
+ * copied. */
+#include "coll/algo/primitives.h"
+
+#define P2P_CHANNELS 32u          /* p2pnChannels: NCCL's 24 channels for 18 links, rounded up */
+#define P2P_THREADS 640u          /* NCCL_MAX_NTHREADS */
+#define P2P_PART_UNIT (4u << 10)
+#define P2P_LL_THRESHOLD 16384u   /* NCCL_P2P_LL_THRESHOLD, for each channel */
+
+static guint32 p2p_rounds(CollOp op, guint32 n) { return op == COLL_ALL_TO_ALL ? n : 1; }
+
+guint64 coll_p2p_message(const CollSpec *spec, guint32 n)
+{
+    return spec->op == COLL_ALL_TO_ALL ? spec->bytes / n : spec->bytes;
+}
+
+CollProto coll_p2p_proto(const CollSpec *spec, guint32 n)
+{
+    guint64 bytes = coll_p2p_message(spec, n);
+    return bytes <= P2P_CHANNELS * P2P_LL_THRESHOLD && bytes % 16 == 0 ? COLL_LL : COLL_SIMPLE;
+}
+
+/* All peers' parts fit the channels, as if there were as many peers as ranks; a part is an eighth of a step to 32
+ * steps. */
+guint32 coll_p2p_ctas(const CollSpec *spec, CollProto proto, guint32 n)
+{
+    CollSpec as = *spec;
+    as.bytes = spec->as_bytes ? spec->as_bytes : spec->bytes;
+    guint64 bytes = coll_p2p_message(&as, n), parts = P2P_CHANNELS, step = prim_step_bytes(proto);
+    while (parts * n > P2P_CHANNELS && parts > 1)
+        parts /= 2;
+    parts = MAX(MIN(parts, (bytes + step / 8 - 1) / (step / 8)), 1);
+    while ((bytes + parts - 1) / parts > step * 32 && parts <= P2P_CHANNELS / 2)
+        parts *= 2;
+    return (guint32)parts * p2p_rounds(spec->op, n);
+}
+
+guint64 coll_p2p_turn(guint32 ctas) { return ctas * prim_step_data(COLL_SIMPLE); }
+
+/* What one CTA does of it. */
+typedef struct {
+    guint32 rank, to, from;
+    guint64 in, out;    /* of the part in the rank's buffers */
+    guint64 bytes;
+} P2p;
+
+static P2p p2p_of(const FoCta *cta, const Coll *coll, guint32 rank)
+{
+    guint32 n = coll->n, rounds = p2p_rounds(coll->spec.op, n), c = fo_cta(cta);
+    guint32 parts = fo_ctas(cta) / rounds, round = rounds == 1 ? 1 : c / parts, part = c % parts;
+    guint64 message = coll_p2p_message(&coll->spec, n), unit = (guint64)parts * P2P_PART_UNIT;
+    guint64 each = (message + unit - 1) / unit * P2P_PART_UNIT, start = MIN(part * each, message);
+    P2p p2p = {.rank = rank, .to = (rank + round) % n, .from = (rank + n - round % n) % n, .in = start,
+               .out = start, .bytes = MIN(each, message - start)};
+    if (rounds > 1) {
+        p2p.in += p2p.to * message;
+        p2p.out += p2p.from * message;
+    }
+    return p2p;
+}
+
+static void p2p_copy(FoCta *cta, const Coll *coll, const P2p *p2p)
+{
+    FoLoop loop = {.bytes = p2p->bytes, .width = 16, .unroll = 8, .step = fo_threads(cta),
+                   .sources = 1, .destinations = 1,
+                   .source[0].base = coll->in.va[p2p->rank] + p2p->in,
+                   .destination[0] = {FO_ST, coll->out.va[p2p->rank] + p2p->out}};
+    while (loop.source[0].base % loop.width || loop.destination[0].base % loop.width)
+        loop.width /= 2;
+    if (p2p->bytes)
+        fo_loop(cta, &loop);
+}
+
+/* A CTA's warps: about half receive, the others send (the last of them posts). */
+static guint32 p2p_receivers(guint32 threads)
+{
+    guint32 warps = threads / WARP_LANES;
+    return (warps <= 4 ? warps / 2 : (warps - 1) / 2) * WARP_LANES;
+}
+
+void coll_program_p2p(FoCta *cta, const void *args)
+{
+    const CollArgs *a = args;
+    const Coll *coll = a->coll;
+    if (fo_cta(cta) >= fo_ctas(cta) / p2p_rounds(coll->spec.op, coll->n) * p2p_rounds(coll->spec.op, coll->n))
+        return; /* more CTAs than the rounds can share */
+    P2p p2p = p2p_of(cta, coll, a->rank);
+    if (p2p.to == a->rank) {
+        p2p_copy(cta, coll, &p2p);
+        return;
+    }
+    guint32 c = fo_cta(cta), receivers = p2p_receivers(fo_threads(cta));
+    guint32 senders = MIN(receivers + (receivers >= 2 * WARP_LANES ? WARP_LANES : 0),
+                          fo_threads(cta) - receivers);
+    Prim receive, send;
+    prim_init(&receive, cta, coll, 0, 0, receivers, FALSE);
+    prim_init(&send, cta, coll, 1, receivers, senders, TRUE);
+    receive.n_from = send.n_to = 1;
+    receive.from[0] = prim_from(coll, c, p2p.from, 0, a->rank, 0);
+    send.to[0] = prim_to(coll, c, a->rank, 0, p2p.to, 0);
+    guint64 chunk = prim_step_data(coll->proto);
+    for (guint64 at = 0; at < p2p.bytes; at += chunk) {
+        guint64 bytes = MIN(chunk, p2p.bytes - at);
+        PrimMove out = {.send = TRUE, .input = coll->in.va[a->rank] + p2p.in + at, .bytes = bytes};
+        PrimMove in = {.receive = TRUE, .output = coll->out.va[a->rank] + p2p.out + at, .bytes = bytes};
+        prim_move(&send, &out);
+        prim_move(&receive, &in);
+    }
+    prim_end(&send);
+    prim_end(&receive);
+}

@@ -1,0 +1,228 @@
+/* See primitives.h. */
+#include "coll/algo/primitives.h"
+
+#define PRIM_UNROLL 8u                /* ncclCollUnroll, compute capability 8.0 and later */
+#define PRIM_SIMPLE_STEP (512u << 10) /* NCCL_BUFFSIZE 4 MiB / NCCL_STEPS; NCCL_P2P_NVL_CHUNKSIZE */
+#define PRIM_SLICE_PARTS 32u          /* a slice is not cut finer than 1/32 of its steps */
+#define LL_LINES_THREAD 8u            /* NCCL_LL_LINES_PER_THREAD */
+#define LL_THREADS 512u               /* NCCL_LL_MAX_NTHREADS */
+#define LL128_THREADS 640u            /* NCCL_LL128_MAX_NTHREADS */
+#define LL128_LINES_THREAD 120u       /* NCCL_LL128_ELEMS_PER_THREAD, of 8 B */
+
+/* KiB of machine code of one primitive that a call runs through: NCCL expands each of them for its sources and
+ * destinations. LL128: the functions for sm_90 in the library of NCCL 2.28.9 are 46, 34 and 30 KB for 5, 4 and 3
+ * primitives, of which a call runs a part (assumed); LL's are 22 and 13, Simple's 179, 159 and 86. Simple's unrolled
+ * loop, which only whole hunks of a warp reach, comes apart. */
+#define PRIM_CODE_SIMPLE 7u
+#define PRIM_CODE_UNROLLED 2u
+#define PRIM_CODE_LL 1u
+#define PRIM_CODE_LL128 8u
+#define PRIM_HUNK_BYTES (PRIM_UNROLL * WARP_LANES * 16u)
+
+guint64 prim_step_bytes(CollProto proto)
+{
+    if (proto == COLL_LL)
+        return (guint64)LL_LINES_THREAD * LL_THREADS * 16;
+    if (proto == COLL_LL128)
+        return (guint64)LL128_LINES_THREAD * LL128_THREADS * 8;
+    return PRIM_SIMPLE_STEP;
+}
+
+guint64 prim_step_data(CollProto proto)
+{
+    guint64 bytes = prim_step_bytes(proto);
+    return proto == COLL_LL ? bytes / 2 : proto == COLL_LL128 ? bytes / 128 * 120 : bytes;
+}
+
+static PrimPeer prim_peer(const Coll *coll, guint32 cta, guint32 sender, guint32 sender_k, guint32 receiver,
+                          guint32 receiver_k)
+{
+    gboolean read = coll->read && coll->proto == COLL_SIMPLE;
+    guint64 slot = (guint64)cta * coll->connections + (read ? sender_k : receiver_k);
+    return (PrimPeer){.slots = coll->scratch.va[read ? sender : receiver] + slot * PRIM_STEPS * coll->step_bytes,
+                      .tail = coll_control(coll, receiver, cta) + CONTROL_TAIL + receiver_k * 128,
+                      .head = coll_control(coll, sender, cta) + CONTROL_HEAD + sender_k * 128};
+}
+
+static void prim_restore(PrimPeer *peer, const Coll *coll, guint32 rank, guint32 cta, guint32 way, guint32 k)
+{
+    peer->saved = &coll->steps[(((guint64)rank * coll->ctas + cta) * 2 + way) * coll->connections + k];
+    peer->step = *peer->saved;
+}
+
+PrimPeer prim_to(const Coll *coll, guint32 cta, guint32 sender, guint32 sender_k, guint32 receiver,
+                 guint32 receiver_k)
+{
+    PrimPeer peer = prim_peer(coll, cta, sender, sender_k, receiver, receiver_k);
+    prim_restore(&peer, coll, sender, cta, 0, sender_k);
+    return peer;
+}
+
+PrimPeer prim_from(const Coll *coll, guint32 cta, guint32 sender, guint32 sender_k, guint32 receiver,
+                   guint32 receiver_k)
+{
+    PrimPeer peer = prim_peer(coll, cta, sender, sender_k, receiver, receiver_k);
+    prim_restore(&peer, coll, receiver, cta, 1, receiver_k);
+    return peer;
+}
+
+void prim_end(Prim *prim)
+{
+    for (guint32 i = 0; i < prim->n_to; i++)
+        *prim->to[i].saved = prim->to[i].step;
+    for (guint32 i = 0; i < prim->n_from; i++)
+        *prim->from[i].saved = prim->from[i].step;
+    fo_all(prim->cta);
+}
+
+void prim_init(Prim *prim, FoCta *cta, const Coll *coll, guint32 group, guint32 first, guint32 threads,
+               gboolean sends)
+{
+    gboolean posts = coll->proto == COLL_SIMPLE && sends && threads >= PRIM_POST_THREADS;
+    *prim = (Prim){.cta = cta, .coll = coll, .first = first, .threads = threads, .slice_steps = 1, .slices = 1,
+                   .workers = threads - (posts ? WARP_LANES : 0), .barrier = 1 + 2 * group};
+    prim->step_bytes = coll->step_bytes;
+    for (guint32 i = 0; i < 2 * PRIM_PEERS; i++) {
+        prim->flag[i] = fo_reg(cta, 8);
+        prim->seen[i] = fo_reg(cta, 8);
+    }
+}
+
+static FoAddress prim_slot(const Prim *prim, const PrimPeer *peer)
+{
+    return peer->slots + peer->step % PRIM_STEPS * prim->step_bytes;
+}
+
+static void prim_all(const Prim *prim) { fo_only(prim->cta, prim->first, prim->threads); }
+
+/* Waits, one warp for each peer at the same time, for data (Simple) and for room. NCCL polls with volatile loads. */
+static void prim_wait(Prim *prim, const PrimMove *move, gboolean tails)
+{
+    FoCta *cta = prim->cta;
+    guint32 warps = (prim->workers + WARP_LANES - 1) / WARP_LANES, turn = 0;
+    for (guint32 i = 0; tails && move->receive && i < prim->n_from; i++) {
+        fo_only(cta, prim->first + turn++ % warps * WARP_LANES, 1);
+        fo_poll_seen(cta, prim->seen[PRIM_PEERS + i], prim->from[i].tail, FO_GE,
+                     prim->from[i].step + prim->slice_steps, FO_RELAXED);
+    }
+    for (guint32 i = 0; move->send && i < prim->n_to; i++) {
+        PrimPeer *to = &prim->to[i];
+        if (to->step + prim->slice_steps <= PRIM_STEPS)
+            continue;
+        fo_only(cta, prim->first + turn++ % warps * WARP_LANES, 1);
+        fo_poll_seen(cta, prim->seen[i], to->head, FO_GE, to->step + prim->slice_steps - PRIM_STEPS,
+                     FO_RELAXED);
+    }
+    fo_only(cta, prim->first, prim->workers);
+    if (tails || move->send)
+        fo_sync_active(cta, prim->barrier);
+}
+
+/* The code of a primitive that this CTA has not run before comes from memory. */
+static void prim_fetch(Prim *prim, const PrimMove *move, guint64 bytes)
+{
+    CollProto proto = prim->coll->proto;
+    guint32 kind = (guint32)move->receive | (guint32)move->send << 1 | (guint32)(move->input != 0) << 2 |
+                   (guint32)(move->output != 0) << 3;
+    gboolean unrolled = proto == COLL_SIMPLE && bytes >= PRIM_HUNK_BYTES;
+    guint32 kib = proto == COLL_SIMPLE ? PRIM_CODE_SIMPLE : proto == COLL_LL ? PRIM_CODE_LL : PRIM_CODE_LL128;
+    kib = prim->ran & 1u << kind ? 0 : kib;
+    if (unrolled && !(prim->ran & 1u << (16 + kind)))
+        kib += PRIM_CODE_UNROLLED;
+    prim->ran |= 1u << kind | (guint32)unrolled << (16 + kind);
+    if (kib && bytes)
+        fo_sleep_ps(prim->cta, kib * prim->coll->fabric->spec.sm.code_ps);
+}
+
+/* By the group's last warp, after all its warps have met. `fence`: data went out that the tails announce. */
+static void prim_post(Prim *prim, const PrimMove *move, gboolean tails, gboolean fence)
+{
+    FoCta *cta = prim->cta;
+    guint32 last = prim->first + (prim->threads - 1) / WARP_LANES * WARP_LANES;
+    gboolean told = tails && move->send;
+    prim_all(prim);
+    if (told && fence && !coll_fence_is_wide(prim->coll))
+        fo_fence(cta);
+    if (tails || move->receive)
+        fo_sync_active(cta, prim->barrier + 1);
+    fo_only(cta, last, 1);
+    if (told && fence && coll_fence_is_wide(prim->coll))
+        fo_fence(cta);
+    for (guint32 i = 0; move->send && i < prim->n_to; i++) {
+        prim->to[i].step += prim->slice_steps;
+        if (!tails)
+            continue;
+        fo_set_u64(cta, prim->flag[i], prim->to[i].step);
+        fo_st_sys_at(cta, &prim->to[i].tail, prim->flag[i], FO_RELAXED);
+    }
+    for (guint32 i = 0; move->receive && i < prim->n_from; i++) {
+        FoReg *flag = prim->flag[PRIM_PEERS + i];
+        prim->from[i].step += prim->slice_steps;
+        fo_set_u64(cta, flag, prim->from[i].step);
+        fo_st_sys_at(cta, &prim->from[i].head, flag, FO_RELAXED);
+    }
+    prim_all(prim);
+}
+
+static void prim_slice_simple(Prim *prim, const PrimMove *move, guint64 offset, guint64 bytes)
+{
+    const Coll *coll = prim->coll;
+    FoLoop loop = {.bytes = bytes, .width = 16, .unroll = PRIM_UNROLL, .type = (FoType)coll->spec.type,
+                   .op = (FoOp)coll->spec.reduce, .step = prim->workers};
+    prim_wait(prim, move, TRUE);
+    prim_fetch(prim, move, bytes);
+    for (guint32 i = 0; move->receive && i < prim->n_from; i++)
+        loop.source[loop.sources++].base = prim_slot(prim, &prim->from[i]);
+    if (move->input)
+        loop.source[loop.sources++].base = move->input + offset;
+    if (move->output)
+        loop.destination[loop.destinations++] = (FoStream){FO_ST, move->output + offset};
+    for (guint32 i = 0; move->send && i < prim->n_to; i++)
+        loop.destination[loop.destinations++] = (FoStream){FO_ST, prim_slot(prim, &prim->to[i])};
+    for (guint32 i = 0; i < loop.sources + loop.destinations; i++) {
+        guint64 base = i < loop.sources ? loop.source[i].base : loop.destination[i - loop.sources].base;
+        while (base % loop.width)
+            loop.width /= 2;
+    }
+    if (bytes && loop.destinations)
+        fo_loop(prim->cta, &loop);
+    prim_post(prim, move, TRUE, bytes > 0);
+}
+
+/* One step of LL or LL128. Flags are step numbers, so that old lines are never taken for new ones. */
+static void prim_step_ll(Prim *prim, const PrimMove *move)
+{
+    const Coll *coll = prim->coll;
+    FoLl ll = {.kind = coll->proto == COLL_LL ? FO_LL : FO_LL128, .bytes = (move->bytes + 3) / 4 * 4,
+               .input = move->input, .output = move->output, .type = (FoType)coll->spec.type,
+               .op = (FoOp)coll->spec.reduce};
+    prim_wait(prim, move, FALSE);
+    prim_fetch(prim, move, move->bytes);
+    for (guint32 i = 0; move->receive && i < prim->n_from; i++) {
+        ll.from_flag = (guint32)prim->from[i].step + 1;
+        ll.from[ll.n_from++] = prim_slot(prim, &prim->from[i]);
+    }
+    for (guint32 i = 0; move->send && i < prim->n_to; i++) {
+        ll.to_flag = (guint32)prim->to[i].step + 1;
+        ll.to[ll.n_to++] = prim_slot(prim, &prim->to[i]);
+    }
+    if (move->bytes)
+        fo_ll(prim->cta, &ll);
+    prim_post(prim, move, FALSE, FALSE);
+}
+
+/* A short or empty chunk has all its slices all the same, so that counters agree. */
+void prim_move(Prim *prim, const PrimMove *move)
+{
+    if (prim->coll->proto != COLL_SIMPLE) {
+        prim_step_ll(prim, move);
+        return;
+    }
+    guint64 slice = (move->bytes + prim->slices * 16 - 1) / (prim->slices * 16) * 16, done = 0;
+    slice = MAX(slice, prim->slice_steps * prim->step_bytes / PRIM_SLICE_PARTS);
+    for (guint32 s = 0; s < prim->slices; s++) {
+        guint64 bytes = MIN(slice, move->bytes - done);
+        prim_slice_simple(prim, move, done, bytes);
+        done += bytes;
+    }
+}

@@ -1,0 +1,85 @@
+/* Buffers of collectives: memory on every rank, mapped for all, and a multicast window over it. */
+#include "coll/internal.h"
+
+static void coll_map(CollGroup *group, FoAddress va, guint64 bytes, MemRegion *region, McObject *object)
+{
+    VasMapping *mapping = vas_map(group->vas, va, bytes, region, object, 0);
+    for (guint32 r = 0; r < group->n; r++)
+        vas_set_access(mapping, group->gpu[r], VAS_ACCESS_READWRITE);
+}
+
+static gboolean coll_window(CollGroup *group, CollBuffer *buffer, GError **error)
+{
+    Fabric *fabric = group->fabric;
+    McObject *object = fabric_mc_object(fabric, group->n, buffer->bytes);
+    for (guint32 r = 0; r < group->n; r++) {
+        mcobject_add_member(object, group->gpu[r]);
+        gboolean bound = mcobject_bind(object, group->gpu[r], 0, buffer->region[r], 0, buffer->bytes);
+        g_assert(bound);
+    }
+    if (!fabric_mc_attach(fabric, object)) {
+        g_set_error(error, COLL_ERROR, COLL_ERROR_SYSTEM,
+                    "the switches' multicast tables have no room for a team of %u GPUs", group->n);
+        g_ptr_array_index(fabric->objects, object->id) = NULL;
+        mcobject_free(object);
+        return FALSE;
+    }
+    buffer->object = object;
+    buffer->mc_va = vas_choose(group->vas, buffer->bytes, 2u << 20);
+    coll_map(group, buffer->mc_va, buffer->bytes, NULL, object);
+    return TRUE;
+}
+
+gboolean coll_buffer_new(CollGroup *group, CollBuffer *buffer, guint64 bytes, gboolean control,
+                         gboolean window, GError **error)
+{
+    Memory *memory = group->fabric->memory;
+    buffer->bytes = MAX((bytes + 255) / 256 * 256, 256);
+    buffer->region = g_new0(MemRegion *, group->n);
+    buffer->va = g_new0(FoAddress, group->n);
+    for (guint32 r = 0; r < group->n; r++) {
+        buffer->region[r] = control
+                                ? memory_control_region_new(memory, group->gpu[r], buffer->bytes, error)
+                                : memory_region_new(memory, group->gpu[r], buffer->bytes, error);
+        if (!buffer->region[r])
+            return FALSE;
+        memory_set_cached(memory, buffer->region[r],
+                          buffer->bytes <= group->fabric->spec.gpu.l2_bytes);
+        buffer->va[r] = vas_choose(group->vas, buffer->bytes, 2u << 20);
+        coll_map(group, buffer->va[r], buffer->bytes, buffer->region[r], NULL);
+    }
+    return !window || coll_window(group, buffer, error);
+}
+
+gboolean coll_is_cached(const CollGroup *group, const CollSpec *spec, guint64 bytes)
+{
+    double times = spec->as_bytes ? (double)spec->as_bytes / (double)spec->bytes : 1;
+    return (double)bytes * times <= (double)group->fabric->spec.gpu.l2_bytes;
+}
+
+void coll_buffers_set_cached(const Coll *coll)
+{
+    Memory *memory = coll->fabric->memory;
+    for (guint32 r = 0; r < coll->n; r++) {
+        memory_set_cached(memory, coll->in.region[r], coll_is_cached(coll->group, &coll->spec, coll->in_bytes));
+        memory_set_cached(memory, coll->out.region[r], coll_is_cached(coll->group, &coll->spec, coll->out_bytes));
+    }
+}
+
+void coll_buffer_free(CollGroup *group, CollBuffer *buffer)
+{
+    if (buffer->object) {
+        vas_unmap(group->vas, buffer->mc_va, buffer->bytes);
+        fabric_mc_detach(group->fabric, buffer->object);
+        g_ptr_array_index(group->fabric->objects, buffer->object->id) = NULL;
+        mcobject_free(buffer->object);
+    }
+    for (guint32 r = 0; buffer->region && r < group->n && buffer->region[r]; r++) {
+        if (buffer->va[r])
+            vas_unmap(group->vas, buffer->va[r], buffer->bytes);
+        memory_region_unref(group->fabric->memory, buffer->region[r]);
+    }
+    g_free(buffer->region);
+    g_free(buffer->va);
+    *buffer = (CollBuffer){0};
+}

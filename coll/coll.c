@@ -1,0 +1,380 @@
+/* One collective from its spec to its result: buffers, launches on all ranks, time, verification. */
+#include "coll/algo/primitives.h"
+
+#include <string.h>
+
+G_DEFINE_QUARK(coll-error-quark, coll_error)
+
+CollSpec coll_spec_default(CollOp op)
+{
+    return (CollSpec){.op = op, .algo = COLL_AUTO, .proto = COLL_PROTO_AUTO, .bytes = 1u << 20,
+                      .type = NUMERIC_F32, .reduce = NUMERIC_ADD, .check = TRUE, .iterations = 1};
+}
+
+CollGroup *coll_group_new(Fabric *fabric, const guint16 *gpu, guint32 n, GError **error)
+{
+    guint64 gpus = fabric->spec.system.gpus;
+    for (guint32 r = 0; gpu && r < n; r++)
+        if (gpu[r] >= gpus) {
+            g_set_error(error, COLL_ERROR, COLL_ERROR_SYSTEM,
+                        "rank %u: there is no GPU %u; the system has GPUs 0 to %u", r, gpu[r],
+                        (guint)gpus - 1);
+            return NULL;
+        }
+    if (n < 2 || n > gpus) {
+        g_set_error(error, COLL_ERROR, COLL_ERROR_SYSTEM,
+                    "%u GPUs cannot take part; the system has %u, and a collective needs 2 or more", n,
+                    (guint)gpus);
+        return NULL;
+    }
+    CollGroup *group = g_new0(CollGroup, 1);
+    group->fabric = fabric;
+    group->vas = vas_new(fabric->memory);
+    group->n = n;
+    group->gpu = g_new(guint16, n);
+    for (guint32 r = 0; r < n; r++)
+        group->gpu[r] = gpu ? gpu[r] : (guint16)r;
+    return group;
+}
+
+void coll_group_free(CollGroup *group)
+{
+    g_assert(group->under_way == 0);
+    vas_free(group->vas);
+    g_free(group->gpu);
+    g_free(group);
+}
+
+guint32 coll_group_ranks(const CollGroup *group) { return group->n; }
+
+/* ---- one under way */
+
+static void coll_free(Coll *coll)
+{
+    coll_buffer_free(coll->group, &coll->in);
+    coll_buffer_free(coll->group, &coll->out);
+    coll_buffer_free(coll->group, &coll->scratch);
+    coll_buffer_free(coll->group, &coll->control);
+    g_free(coll->steps);
+    g_free(coll->stream);
+    g_free(coll);
+}
+
+/* What goes through slots is read soon after it was written, so in the L2, whatever they are together. */
+static gboolean coll_scratch_new(Coll *coll, guint64 bytes, gboolean window, GError **error)
+{
+    if (!coll_buffer_new(coll->group, &coll->scratch, bytes, coll->flags, window, error))
+        return FALSE;
+    for (guint32 r = 0; coll->connections && r < coll->n; r++)
+        memory_set_cached(coll->fabric->memory, coll->scratch.region[r], TRUE);
+    return TRUE;
+}
+
+static gboolean coll_prepare(Coll *coll, GError **error)
+{
+    CollGroup *group = coll->group;
+    const CollRow *row = coll_row(coll->spec.op, coll->algo);
+    guint64 bytes = coll->spec.bytes, slice = bytes / coll->n;
+    coll->in_bytes = coll->spec.op == COLL_ALL_GATHER ? slice : bytes;
+    coll->out_bytes = coll->spec.op == COLL_REDUCE_SCATTER ? slice : bytes;
+    coll->ctas = coll_ctas(group, &coll->spec, row, coll->proto);
+    coll->threads = coll_threads(group, &coll->spec, row, coll->proto);
+    coll->read = group->fabric->spec.sm.arch == 80; /* NCCL reads there, and writes on all other GPUs */
+    guint64 control = CONTROL_FLAGS(coll->n) + (row->buffered ? coll_buffered_control(coll->n) : 0);
+    coll->control_stride = (control + 127) / 128 * 128;
+    coll->program = row->program;
+    gboolean window = row->multicast_in || row->multicast_out || row->buffered || coll->algo == COLL_NVLS;
+    coll->flags = coll->proto != COLL_SIMPLE || row->lines;
+    coll->connections = row->connections;
+    coll->part_bytes = coll_is_tuned(row) ? coll_tune(group, &coll->spec, row, coll->proto).part : 0;
+    coll->step_bytes = prim_step_bytes(coll->proto);
+    coll->steps = g_new0(guint64, (gsize)coll->n * coll->ctas * 2 * MAX(row->connections, 1));
+    guint64 scratch = (guint64)coll->ctas * row->connections * PRIM_STEPS * coll->step_bytes;
+    if (row->twoshot)
+        scratch = slice + 256;
+    if (row->lines)
+        scratch = coll->ctas * coll_sym_slots(coll);
+    if (row->buffered)
+        scratch = coll->ctas * coll_buffered_slots(coll);
+    if (!coll_buffer_new(group, &coll->control, coll->ctas * coll->control_stride, TRUE, window, error) ||
+        !coll_buffer_new(group, &coll->in, coll->in_bytes, FALSE, row->multicast_in, error) ||
+        !coll_buffer_new(group, &coll->out, coll->out_bytes, FALSE, row->multicast_out, error) ||
+        (scratch && !coll_scratch_new(coll, scratch, row->multicast_lines, error)))
+        return FALSE;
+    if (coll->spec.as_bytes)
+        coll_buffers_set_cached(coll);
+    return TRUE;
+}
+
+static Coll *coll_new(CollGroup *group, const CollSpec *spec, GError **error)
+{
+    CollAlgo algo;
+    CollProto proto;
+    coll_choice(group, spec, &algo, &proto);
+    if (!coll_check_algo(group, spec, algo, proto, error))
+        return NULL;
+    Coll *coll = g_new0(Coll, 1);
+    coll->group = group;
+    coll->fabric = group->fabric;
+    coll->spec = *spec;
+    coll->algo = algo;
+    coll->proto = proto;
+    coll->n = group->n;
+    if (!coll_prepare(coll, error)) {
+        coll_free(coll);
+        return NULL;
+    }
+    if (spec->check)
+        coll_fill(coll);
+    return coll;
+}
+
+/* nccl-tests' factors: what the busiest link must carry, relative to bytes / time. */
+static guint64 coll_busbw(CollOp op, guint32 n, guint64 algbw_MBps)
+{
+    switch (op) {
+    case COLL_ALL_REDUCE:
+        return algbw_MBps * 2 * (n - 1) / n;
+    case COLL_ALL_GATHER:
+    case COLL_REDUCE_SCATTER:
+    case COLL_ALL_TO_ALL:
+        return algbw_MBps * (n - 1) / n;
+    default:
+        return algbw_MBps;
+    }
+}
+
+void coll_rate(const CollGroup *group, const CollSpec *spec, CollResult *result, guint64 time_ps,
+               guint64 kernel_ps)
+{
+    result->time_ps = time_ps;
+    result->kernel_ps = kernel_ps;
+    result->algbw_MBps = (guint64)((__uint128_t)spec->bytes * PS_PER_US / MAX(time_ps, 1));
+    result->busbw_MBps = coll_busbw(spec->op, group->n, result->algbw_MBps);
+}
+
+static void coll_account(Coll *coll, guint64 time_ps, guint64 kernel_ps)
+{
+    CollResult *result = &coll->result;
+    result->algo = coll->algo;
+    result->proto = coll->proto;
+    result->ctas = coll->ctas;
+    result->threads = coll->threads;
+    coll_rate(coll->group, &coll->spec, result, time_ps, kernel_ps);
+}
+
+static void coll_on_launch_done(const DeviceLaunch *launch, void *user)
+{
+    Coll *coll = user;
+    SimTime last_ps = launch->drained_ps;
+    coll->first_ps = MIN(coll->first_ps, launch->start_ps);
+    coll->last_ps = MAX(coll->last_ps, last_ps);
+    coll->end_ps = MAX(coll->end_ps, launch->end_ps);
+    if (--coll->running)
+        return;
+    coll->finished = TRUE;
+    if (!coll->done)
+        return; /* coll_run looks */
+    coll_account(coll, coll->end_ps - coll->begin_ps, coll->last_ps - coll->first_ps);
+    coll_verify(coll);
+    coll->group->under_way--;
+    coll->done(coll, &coll->result, coll->user);
+    coll_free(coll);
+}
+
+static void coll_launch_rank(Coll *coll, guint32 rank, guint64 delay_ps, DeviceDone done, void *user)
+{
+    FoKernel kernel = {.name = coll_op_name(coll->spec.op), .program = coll->program,
+                       .args_bytes = sizeof(CollArgs), .ctas = coll->ctas, .threads = coll->threads};
+    CollArgs args = {coll, rank};
+    kernel.args = &args;
+    DeviceLaunch *launch =
+        device_launch_after(coll->fabric, coll->group->gpu[rank], coll->group->vas, &kernel, delay_ps, done,
+                            user, NULL);
+    g_assert(launch); /* coll_check_algo saw to the grid */
+}
+
+/* ---- calls that follow each other on each rank's stream */
+
+/* The host launches call by call, rank by rank, and a kernel waits for the one before it on its stream. */
+static void coll_next_call(CollStream *stream)
+{
+    const Coll *coll = stream->coll;
+    const SmSpec *sm = &coll->fabric->spec.sm;
+    SimTime now_ps = sim_now_ps(coll->fabric->sim);
+    SimTime first_ps = coll->begin_ps + sm->launch_ps +
+                       ((guint64)stream->calls * coll->n + stream->rank) * coll->spec.host_ps;
+    if (stream->calls)
+        first_ps = MAX(first_ps, stream->last_ps + sm->next_ps);
+    sim_after(coll->fabric->sim, &stream->next, first_ps - MIN(first_ps, now_ps), EVENT_PRIORITY_DEVICE);
+}
+
+static void coll_on_call_done(const DeviceLaunch *launch, void *user)
+{
+    CollStream *stream = user;
+    Coll *coll = stream->coll;
+    stream->last_ps = launch->drained_ps;
+    if (stream->calls++ == 0)
+        stream->first_ps = stream->last_ps;
+    if (stream->calls < coll->spec.calls)
+        coll_next_call(stream);
+    else if (--coll->running == 0)
+        coll->finished = TRUE;
+}
+
+static void coll_on_next_call(Event *event, SimTime now_ps)
+{
+    CollStream *stream = EVENT_OWNER(event, CollStream, next);
+    (void)now_ps;
+    coll_launch_rank(stream->coll, stream->rank, 0, coll_on_call_done, stream);
+}
+
+static void coll_stream(Coll *coll)
+{
+    coll->stream = g_new0(CollStream, coll->n);
+    coll->begin_ps = sim_now_ps(coll->fabric->sim);
+    coll->finished = FALSE;
+    coll->running = coll->n;
+    for (guint32 r = 0; r < coll->n; r++) {
+        coll->stream[r].coll = coll;
+        coll->stream[r].rank = r;
+        event_init(&coll->stream[r].next, coll_on_next_call);
+        coll_next_call(&coll->stream[r]);
+    }
+}
+
+/* From the slowest rank's first end to the slowest's last. */
+static SimTime coll_period_ps(const Coll *coll)
+{
+    SimTime first_ps = 0, last_ps = 0;
+    for (guint32 r = 0; r < coll->n; r++) {
+        first_ps = MAX(first_ps, coll->stream[r].first_ps);
+        last_ps = MAX(last_ps, coll->stream[r].last_ps);
+    }
+    return (last_ps - first_ps) / (coll->spec.calls - 1);
+}
+
+static void coll_launch(Coll *coll)
+{
+    coll->begin_ps = sim_now_ps(coll->fabric->sim);
+    coll->first_ps = SIMTIME_NEVER;
+    coll->last_ps = coll->end_ps = 0;
+    coll->finished = FALSE;
+    coll->running = coll->n;
+    for (guint32 r = 0; r < coll->n; r++)
+        coll_launch_rank(coll, r, coll->fabric->spec.sm.launch_ps, coll_on_launch_done, coll);
+}
+
+Coll *coll_start(CollGroup *group, const CollSpec *spec, CollDone done, void *user, GError **error)
+{
+    g_assert(spec->algo != COLL_BEST);
+    Coll *coll = coll_new(group, spec, error);
+    if (!coll)
+        return NULL;
+    coll->done = done;
+    coll->user = user;
+    group->under_way++;
+    coll_launch(coll);
+    return coll;
+}
+
+/* ---- measured alone */
+
+static gboolean coll_run_once(Coll *coll, GError **error)
+{
+    Sim *sim = coll->fabric->sim;
+    if (coll->spec.calls > 1 && coll->connections)
+        coll_stream(coll);
+    else
+        coll_launch(coll);
+    while (!coll->finished) {
+        SimStatus status = sim_run(sim, SIMTIME_NEVER);
+        if (coll->finished || status == SIM_STOPPED)
+            continue;
+        g_autofree char *lines = sim_waiters_text(sim);
+        g_set_error(error, COLL_ERROR, COLL_ERROR_STUCK, "%s with %s got stuck; who waits:%s",
+                    coll_op_name(coll->spec.op), coll_algo_name(coll->algo), lines);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static void coll_clear_control(Coll *coll)
+{
+    memset(coll->steps, 0, sizeof *coll->steps * coll->n * coll->ctas * 2 * MAX(coll->connections, 1));
+    for (guint32 r = 0; r < coll->n; r++) {
+        memset(coll->control.region[r]->host, 0, coll->control.bytes);
+        if (coll->flags && coll->scratch.region && coll->end_ps)
+            memset(coll->scratch.region[r]->host, 0, coll->scratch.bytes);
+    }
+}
+
+gboolean coll_run_one(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
+{
+    Coll *coll = coll_new(group, spec, error);
+    if (!coll)
+        return FALSE;
+    if (spec->calls > 1 && coll->connections) {
+        if (!coll_run_once(coll, error))
+            return FALSE;
+        SimTime period_ps = coll_period_ps(coll);
+        coll_account(coll, period_ps, period_ps);
+        *result = coll->result;
+        coll_free(coll);
+        return TRUE;
+    }
+    guint64 time_ps = 0, kernel_ps = 0;
+    guint32 times = MAX(spec->iterations, 1);
+    for (guint32 i = 0; i < spec->warmup + times; i++) {
+        coll_clear_control(coll);
+        if (!coll_run_once(coll, error))
+            return FALSE; /* kernels are still running: what they use stays */
+        if (i >= spec->warmup) {
+            time_ps += coll->end_ps - coll->begin_ps;
+            kernel_ps += coll->last_ps - coll->first_ps;
+        }
+    }
+    coll_account(coll, time_ps / times, kernel_ps / times);
+    coll_verify(coll);
+    *result = coll->result;
+    coll_free(coll);
+    return TRUE;
+}
+
+/* Every algorithm that can do it, in every protocol it has (or the one asked for). The reason of the last
+ * refusal is the answer when there is none. */
+static gboolean coll_run_best(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
+{
+    GError *why = NULL;
+    gboolean any = FALSE;
+    CollFidelity fidelity = coll_fidelity(group->n, spec); /* the same for all */
+    for (const CollAlgo *algo = coll_algos_of(spec->op); *algo != COLL_ALGOS; algo++)
+        for (guint proto = COLL_SIMPLE; proto < COLL_PROTOS; proto++) {
+            CollSpec candidate = *spec;
+            CollResult one;
+            if (spec->proto != COLL_PROTO_AUTO && spec->proto != (CollProto)proto)
+                continue;
+            candidate.algo = *algo;
+            candidate.proto = (CollProto)proto;
+            candidate.fidelity = fidelity;
+            g_clear_error(&why);
+            if (!coll_check(group, &candidate, &why))
+                continue;
+            if (!coll_run_fidelity(group, &candidate, &one, error))
+                return FALSE;
+            if (!any || one.time_ps < result->time_ps)
+                *result = one;
+            any = TRUE;
+        }
+    if (!any)
+        g_propagate_error(error, why);
+    else
+        g_clear_error(&why);
+    return any;
+}
+
+gboolean coll_run(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
+{
+    return spec->algo == COLL_BEST ? coll_run_best(group, spec, result, error)
+                                   : coll_run_fidelity(group, spec, result, error);
+}

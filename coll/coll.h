@@ -1,0 +1,138 @@
+/* Collectives on a simulated fabric: buffers, algorithms as device programs, verification.
+ *
+ *     CollGroup *group = coll_group_new(fabric, NULL, 8, &error);      // GPUs 0..7
+ *     CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+ *     spec.bytes = 64 << 20; spec.algo = COLL_NVLS;
+ *     CollResult result;
+ *     if (coll_run(group, &spec, &result, &error)) ... result.busbw_MBps, result.verified
+ *     coll_group_free(group);
+ *
+ * coll_run drives the simulation itself (sim_run) and is what `fanout coll` uses. coll_start is for
+ * replays: it starts the collective's kernels at the current simulated time, from any event or between
+ * runs, and calls back when the last rank is done; many may be under way at once.
+ *
+ * Sizes are nccl-tests': `bytes` is the total: the whole buffer of all_reduce and broadcast, the gathered
+ * result of all_gather, the whole input of reduce_scatter, all_to_all (n parts) and sendrecv. */
+#ifndef COLL_COLL_H
+#define COLL_COLL_H
+
+#include <glib.h>
+
+#include "model/fabric/fabric.h"
+#include "model/memory/numeric.h"
+
+typedef enum {
+    COLL_ALL_REDUCE, COLL_ALL_GATHER, COLL_REDUCE_SCATTER, COLL_BROADCAST, COLL_ALL_TO_ALL,
+    COLL_SENDRECV, COLL_BARRIER, COLL_OPS
+} CollOp;
+typedef enum {
+    COLL_AUTO,  /* NCCL's published choice by size and ranks */
+    COLL_BEST,  /* simulates the candidates, takes the fastest (coll_run only) */
+    COLL_RING, COLL_TREE, COLL_ONESHOT, COLL_TWOSHOT, COLL_NVLS, COLL_NVLS_ONESHOT, COLL_PUSH,
+    COLL_PULL, COLL_DIRECT, /* all_to_all and sendrecv: every rank stores to its peers */
+    COLL_P2P,   /* the same as NCCL does it */
+    COLL_SYM_LL, COLL_SYM_LLMC, COLL_SYM_LSA, COLL_SYM_MC, /* NCCL's symmetric-memory kernels (coll/algo/symmetric.c) */
+    COLL_NVLS_BUFFERED, /* classic NCCL's, with copies through its own buffers (coll/algo/nvls_buffered.c) */
+    COLL_SYM, COLL_SYM_UNICAST, /* which of them NCCL would take, with and without multicast */
+    COLL_ALGOS
+} CollAlgo;
+typedef enum { COLL_PROTO_AUTO, COLL_SIMPLE, COLL_LL, COLL_LL128, COLL_PROTOS } CollProto;
+
+/* How bulk loops are simulated: every packet; as flows (model/flow/rates.h); or AUTO: packets up to so many link
+ * crossings, and above flows, of some algorithms with the rates of short runs in packets (flow.c). */
+typedef enum { COLL_PACKET, COLL_FLOW, COLL_FIDELITY_AUTO } CollFidelity;
+
+typedef struct {
+    CollOp op;
+    CollAlgo algo;
+    CollFidelity fidelity; /* coll_run only; flows need a timing-only fabric */
+    guint64 crossings;     /* of links that AUTO simulates one by one; 0: COLL_AUTO_CROSSINGS */
+    CollProto proto;      /* ring and tree only; AUTO: NCCL's choice, Simple when algo is pinned */
+    guint64 bytes;
+    NumericType type;     /* element type of reductions; sizes are whole elements */
+    NumericOp reduce;
+    NumericPrecision acc; /* of in-switch sums */
+    gboolean unicast;     /* AUTO takes nothing that needs multicast */
+    guint32 root;         /* rank, of broadcast */
+    guint32 ctas;         /* 0: the algorithm's default (NCCL's channels) */
+    guint32 threads;      /* of a CTA; 0: the algorithm's default */
+    gboolean check;       /* fill with numbers and verify; needs a fabric that keeps bytes */
+    gboolean corrupt;     /* for tests: one element is changed before the check */
+    guint64 as_bytes;     /* chunks and CTAs are chosen, and L2 hits or misses are, as for so many bytes; 0: for
+                           * `bytes` */
+    guint64 nvls_chunk_bytes; /* NCCL_NVLS_CHUNKSIZE, the most that nvls_buffered moves at once; 0: 128 KiB. A run that
+                           * stands for a larger one (as_bytes) takes no more than 128 KiB */
+    guint32 warmup, iterations; /* coll_run: repeats inside; time is the mean of `iterations` */
+    guint32 calls;        /* coll_run, ring, tree and p2p: 2 or more calls on each rank's stream, a rank not waiting for
+                           * the others between them; times are then from one call's end to the next's */
+    guint64 host_ps;      /* of such calls: what the one host thread takes for each rank's launch */
+} CollSpec;
+CollSpec coll_spec_default(CollOp op); /* f32 add, auto, one iteration, no warm-up, checked */
+
+typedef enum { COLL_NOT_CHECKED, COLL_VERIFIED, COLL_WRONG } CollCheck;
+typedef struct {
+    CollAlgo algo;        /* what ran: never AUTO or BEST */
+    CollProto proto;
+    CollFidelity fidelity; /* how; AUTO: extrapolated */
+    guint32 ctas, threads;
+    guint64 time_ps;      /* submission of the kernels to the end of the last one */
+    guint64 kernel_ps;    /* the same without launch and exit: first CTA placed to last CTA done */
+    guint64 algbw_MBps;   /* bytes / time */
+    guint64 busbw_MBps;   /* with nccl-tests' factor for the operation */
+    CollCheck check;
+    char wrong[160];      /* first wrong element: rank, index, got, want */
+} CollResult;
+
+typedef struct CollGroup CollGroup;
+/* Ranks 0..n-1 are GPUs gpu[0..n-1], or 0..n-1 when gpu is NULL. GError: no such GPU, fewer than two
+ * ranks, the multicast tables are full (only when a multicast algorithm is then asked for). */
+CollGroup *coll_group_new(Fabric *fabric, const guint16 *gpu, guint32 n, GError **error);
+void coll_group_free(CollGroup *group); /* nothing may be under way */
+guint32 coll_group_ranks(const CollGroup *group);
+
+/* FALSE with a reason (COLL_ERROR) when this combination cannot run: unknown pair of operation and
+ * algorithm, size no multiple of element or ranks, no multicast on the system, type not of the switch. */
+gboolean coll_check(const CollGroup *group, const CollSpec *spec, GError **error);
+/* What coll_run would take: `auto` and `sym` resolved, without running anything. Not for COLL_BEST. */
+void coll_choice(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto);
+/* Bytes after which `algo` does the same again: what to step by when larger sizes are extrapolated. */
+#define COLL_TURN_LEAST (4ull << 20)
+guint64 coll_turn_bytes(const CollGroup *group, const CollSpec *spec, CollAlgo algo);
+/* What is chosen by size: runs of one operation of which this and the size are equal are the same; where only the
+ * sizes differ, the larger one does more of the same. Not for COLL_BEST, nor for a spec that coll_check refuses. */
+typedef struct {
+    CollAlgo algo;
+    CollProto proto;
+    guint32 ctas, threads;
+    guint64 turn_bytes;
+    gboolean in_cached, out_cached; /* user's buffers in the L2 */
+} CollShape;
+CollShape coll_shape(const CollGroup *group, const CollSpec *spec);
+gboolean coll_shape_equal(const CollShape *a, const CollShape *b);
+gboolean coll_run(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
+
+/* What coll_run makes of spec->fidelity: COLL_PACKET, COLL_FLOW, or COLL_FIDELITY_AUTO for flows with
+ * measured rates (spec->algo: not COLL_AUTO). Other than packets need a timing-only fabric. */
+CollFidelity coll_fidelity(guint32 ranks, const CollSpec *spec);
+#define COLL_AUTO_CROSSINGS 100000000u
+const char *coll_fidelity_name(CollFidelity fidelity);
+
+typedef struct Coll Coll;
+typedef void (*CollDone)(Coll *coll, const CollResult *result, void *user);
+/* Starts one at the current time; `done` is called once from an event, then the Coll is gone. */
+Coll *coll_start(CollGroup *group, const CollSpec *spec, CollDone done, void *user, GError **error);
+
+const char *coll_op_name(CollOp op);       /* "all_reduce" */
+const char *coll_algo_name(CollAlgo algo); /* "ring" */
+const char *coll_proto_name(CollProto proto);
+gboolean coll_op_parse(const char *name, CollOp *op);
+gboolean coll_algo_parse(const char *name, CollAlgo *algo);
+gboolean coll_proto_parse(const char *name, CollProto *proto);
+/* The algorithms that an operation has, in order; ends with COLL_ALGOS. */
+const CollAlgo *coll_algos_of(CollOp op);
+
+#define COLL_ERROR (coll_error_quark())
+GQuark coll_error_quark(void);
+typedef enum { COLL_ERROR_SPEC, COLL_ERROR_SYSTEM, COLL_ERROR_STUCK } CollErrorCode;
+
+#endif

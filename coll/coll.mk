@@ -1,0 +1,23 @@
+# coll/: collectives on device programs; coll/algo/ has one algorithm a file.
+libfanout_core_la_SOURCES += \
+	coll/algo/barrier.c \
+	coll/algo/direct.c \
+	coll/algo/nvls.c \
+	coll/algo/nvls_buffered.c \
+	coll/algo/p2p.c \
+	coll/algo/primitives.c \
+	coll/algo/primitives.h \
+	coll/algo/ring.c \
+	coll/algo/symmetric.c \
+	coll/algo/symmetric_choice.c \
+	coll/algo/tree.c \
+	coll/buffer.c \
+	coll/check.c \
+	coll/choice.c \
+	coll/coll.c \
+	coll/coll.h \
+	coll/flow.c \
+	coll/internal.h \
+	coll/plan.c \
+	coll/table.c \
+	coll/tune.c

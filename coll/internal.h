@@ -1,0 +1,169 @@
+/* What the files of the collectives share: one collective under way, and its device programs. */
+#ifndef COLL_INTERNAL_H
+#define COLL_INTERNAL_H
+
+#include "api/device/device.h"
+#include "coll/coll.h"
+
+/* One buffer on every rank, and the multicast window over all of them. */
+typedef struct {
+    guint64 bytes;
+    MemRegion **region;  /* by rank; NULL array: not there */
+    FoAddress *va;       /* by rank */
+    McObject *object;    /* NULL: no window */
+    FoAddress mc_va;
+} CollBuffer;
+
+struct CollGroup {
+    Fabric *fabric;
+    Vas *vas;
+    guint32 n;
+    guint16 *gpu;        /* by rank */
+    guint32 under_way;
+};
+
+/* How the control page of a CTA is laid out, in bytes from its start. */
+#define CONTROL_MC_FLAG 0u    /* u64 counter of the multimem barrier */
+#define CONTROL_EPOCH 64u    /* u64: what a symmetric kernel leaves for the next one */
+#define CONTROL_TAIL 128u     /* u64 by connection, a line each: steps put into our slots */
+#define CONTROL_HEAD 640u     /* u64 by connection: steps taken out of the next rank's slots */
+#define CONTROL_BARRIER 1152u /* u64 by rank: unicast barrier */
+#define CONTROL_FLAGS(n) (CONTROL_BARRIER + (n) * 16u + 128u)
+
+/* A rank's stream of calls. */
+typedef struct {
+    Coll *coll;
+    guint32 rank, calls;         /* calls done */
+    SimTime first_ps, last_ps;   /* end of the first and of the last call's kernel */
+    Event next;
+} CollStream;
+
+struct Coll {
+    CollGroup *group;
+    Fabric *fabric;
+    CollSpec spec;
+    CollAlgo algo;
+    CollProto proto;
+    guint32 n, ctas, threads;
+    guint64 in_bytes, out_bytes; /* of a rank */
+    CollBuffer in, out, scratch, control;
+    guint64 control_stride;      /* of a CTA */
+    guint32 connections;         /* of a CTA that have slots, 4 at most: ring 1, tree 4 */
+    gboolean read;               /* Simple: slots are at the sender, who is read from */
+    guint64 part_bytes;          /* ring, tree: of a channel */
+    guint64 step_bytes;          /* of a slot */
+    guint64 *steps;              /* by rank, CTA, way and connection: what its last kernel left (algo/primitives.c) */
+    CollStream *stream;          /* by rank, or NULL: calls that follow each other */
+    gboolean flags;              /* scratch holds flags in its lines: it is polled */
+    FoProgram program;
+    guint32 running;             /* launches */
+    SimTime begin_ps, first_ps, last_ps, end_ps;
+    CollDone done;
+    void *user;
+    gboolean finished;
+    CollResult result;
+};
+
+/* A rank's kernel arguments. */
+typedef struct {
+    const Coll *coll;
+    guint32 rank;
+} CollArgs;
+
+static inline FoAddress coll_control(const Coll *coll, guint32 rank, guint32 cta)
+{
+    return coll->control.va[rank] + cta * coll->control_stride;
+}
+
+/* Whether one thread's fence covers what others of its CTA stored before they met. */
+static inline gboolean coll_fence_is_wide(const Coll *coll) { return coll->fabric->spec.sm.fence_gpu_wide; }
+
+/* What an algorithm needs and does; one row for each (operation, algorithm) pair (table.c). */
+typedef struct {
+    CollOp op;
+    CollAlgo algo;
+    FoProgram program;
+    guint32 ctas, threads;       /* defaults (ctas 0: by size, coll_p2p_ctas; threads: of Simple) */
+    gboolean multicast_in, multicast_out; /* windows over the buffers */
+    gboolean reduces_in_switch;
+    gboolean twoshot;            /* has a slice of scratch on each rank */
+    guint32 connections;         /* with slots, of each CTA */
+    gboolean protocols;          /* has LL and LL128 */
+    gboolean symmetric;          /* ctas 0: what NCCL's cost model says for the size */
+    gboolean lines, multicast_lines; /* LL lines in scratch; a window over scratch */
+    gboolean buffered;           /* slots of all heads in scratch */
+    gboolean anchored;           /* flows are more than 4 % off: auto measures their rates (flow.c) */
+} CollRow;
+const CollRow *coll_row(CollOp op, CollAlgo algo);
+
+/* buffer.c: whether `bytes` of a rank's buffer stay in the L2 when the whole has the size of `spec` */
+gboolean coll_is_cached(const CollGroup *group, const CollSpec *spec, guint64 bytes);
+void coll_buffers_set_cached(const Coll *coll); /* in and out, by spec.as_bytes */
+/* coll.c: one algorithm, at the fidelity that the fabric has now */
+gboolean coll_run_one(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
+/* flow.c: the same at spec->fidelity */
+gboolean coll_run_fidelity(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
+/* coll.c: what follows from a time, with the size of `spec` */
+void coll_rate(const CollGroup *group, const CollSpec *spec, CollResult *result, guint64 time_ps,
+               guint64 kernel_ps);
+/* buffer.c */
+gboolean coll_buffer_new(CollGroup *group, CollBuffer *buffer, guint64 bytes, gboolean control,
+                         gboolean window, GError **error);
+void coll_buffer_free(CollGroup *group, CollBuffer *buffer);
+/* check.c */
+void coll_fill(Coll *coll);
+void coll_verify(Coll *coll);
+/* coll/algo/barrier.c: all ranks' CTAs of one number wait for each other. gen counts from 1; the register is
+ * the caller's, of 8 bytes. */
+void coll_barrier_flags(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *flag);
+void coll_barrier_multimem(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *one);
+/* coll/algo/ring.c, coll/algo/direct.c, coll/algo/nvls.c, coll/algo/tree.c: programs */
+void coll_program_nvls(FoCta *cta, const void *args);
+void coll_program_nvls_oneshot(FoCta *cta, const void *args);
+void coll_program_direct(FoCta *cta, const void *args);
+void coll_program_barrier(FoCta *cta, const void *args);
+void coll_program_ring(FoCta *cta, const void *args);
+void coll_program_tree(FoCta *cta, const void *args);
+void coll_program_p2p(FoCta *cta, const void *args);
+/* coll/algo/p2p.c: what NCCL takes for a message between each pair of n ranks */
+guint64 coll_p2p_message(const CollSpec *spec, guint32 n);
+CollProto coll_p2p_proto(const CollSpec *spec, guint32 n);
+guint32 coll_p2p_ctas(const CollSpec *spec, CollProto proto, guint32 n);
+/* Bytes that give each CTA one chunk: with less there is nothing to overlap a copy out with. */
+guint64 coll_p2p_turn(guint32 ctas);
+/* coll/algo/symmetric.c: NCCL's symmetric-memory kernels, and the scratch of one CTA that sym_ll and sym_llmc need */
+void coll_program_sym_ll(FoCta *cta, const void *args);
+void coll_program_sym_lsa(FoCta *cta, const void *args);
+void coll_program_sym_mc(FoCta *cta, const void *args);
+guint64 coll_sym_slots(const Coll *coll);
+/* coll/algo/nvls_buffered.c: NCCL's NVLS with its own buffers; its scratch and its counters of one CTA */
+void coll_program_nvls_buffered(FoCta *cta, const void *args);
+guint64 coll_buffered_chunk(const Coll *coll);
+guint64 coll_buffered_turn(const CollSpec *spec, guint32 ctas, guint32 n);
+guint64 coll_buffered_slots(const Coll *coll);
+guint64 coll_buffered_control(guint32 n);
+/* plan.c */
+guint32 coll_channels(const CollGroup *group, const CollRow *row); /* that NCCL opens for it; 0: it has none */
+guint32 coll_resident(const CollGroup *group, guint32 threads);    /* CTAs of so many threads that a GPU holds */
+guint32 coll_threads_fit(const CollGroup *group, guint32 threads); /* cut to what a CTA can have */
+guint32 coll_threads(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto);
+guint32 coll_ctas(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto);
+gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo algo, CollProto proto,
+                         GError **error);
+/* tune.c: what NCCL takes for a ring or tree; `part` are the bytes of a rank's data that a channel has */
+typedef struct {
+    guint32 ctas, threads;
+    guint64 part;
+} CollTuning;
+CollTuning coll_tune(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto);
+static inline gboolean coll_is_tuned(const CollRow *row)
+{
+    return row->algo == COLL_RING || row->algo == COLL_TREE;
+}
+/* choice.c: what AUTO takes */
+void coll_choose(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto);
+/* coll/algo/symmetric_choice.c: which symmetric kernel, and how many CTAs a given one gets */
+void coll_sym_choose(const CollGroup *group, const CollSpec *spec, gboolean multicast, CollAlgo *algo);
+guint32 coll_sym_ctas(const CollGroup *group, const CollSpec *spec, CollAlgo algo);
+
+#endif

@@ -1,0 +1,218 @@
+/* What is possible: whether a system, a group and a spec go together, and with how many CTAs. */
+#include "coll/algo/primitives.h"
+#include "coll/internal.h"
+
+/* "32 coll channels, 24 nvls channels": what NCCL 2.27 to 2.29 reports on B200, B300 and GB200. 16 rings of
+ * 45 GB/s, each twice; nvls.cc takes 24 inside one NVLink domain. */
+#define BLACKWELL_CHANNELS 32u
+#define BLACKWELL_NVLS_CHANNELS 24u
+
+static gboolean coll_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static gboolean coll_refuse(GError **error, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    g_set_error_literal(error, COLL_ERROR, COLL_ERROR_SPEC, text);
+    return FALSE;
+}
+
+static gboolean coll_is_sliced(CollOp op)
+{
+    return op == COLL_ALL_GATHER || op == COLL_REDUCE_SCATTER || op == COLL_ALL_TO_ALL;
+}
+
+static gboolean coll_check_size(const CollGroup *group, const CollSpec *spec, GError **error)
+{
+    guint64 element = numeric_type_bytes(spec->type);
+    if (spec->op == COLL_BARRIER)
+        return TRUE;
+    if (spec->bytes == 0)
+        return coll_refuse(error, "a size of 0 bytes moves nothing; %u or more is right",
+                           (guint)element);
+    if (spec->bytes % element)
+        return coll_refuse(error, "%" G_GUINT64_FORMAT " bytes are no whole number of %s elements of %u bytes",
+                           spec->bytes, numeric_type_name(spec->type), (guint)element);
+    if (coll_is_sliced(spec->op) && spec->bytes % (group->n * element))
+        return coll_refuse(error, "%" G_GUINT64_FORMAT " bytes cannot be divided among %u ranks in whole %s "
+                           "elements", spec->bytes, group->n, numeric_type_name(spec->type));
+    if (coll_is_sliced(spec->op) && spec->bytes / group->n % 4)
+        return coll_refuse(error, "a part of %" G_GUINT64_FORMAT " bytes a rank is no multiple of 4 bytes, "
+                           "the smallest access that the model moves", spec->bytes / group->n);
+    return TRUE;
+}
+
+static gboolean coll_check_switch(const CollGroup *group, const CollSpec *spec, CollAlgo algo,
+                                  const CollRow *row, GError **error)
+{
+    const FabricSpec *fabric = &group->fabric->spec;
+    gboolean multicast = row->multicast_in || row->multicast_out || row->multicast_lines || algo == COLL_NVLS;
+    if (multicast && fabric->mctable.entries == 0)
+        return coll_refuse(error, "%s needs multicast, which the switches of this system do not have",
+                           coll_algo_name(algo));
+    if (!row->reduces_in_switch)
+        return TRUE;
+    PtxMultimem form = {.instruction = PTX_LD_REDUCE, .op = spec->reduce, .type = spec->type};
+    FoMultimem wide = {.type = (FoType)spec->type};
+    gboolean vector = numeric_is_float(spec->type) && spec->type != NUMERIC_F64;
+    device_widen_form(&wide, vector ? 16 : numeric_type_bytes(spec->type));
+    form.type = (NumericType)wide.type;
+    form.vec = wide.vec;
+    form.acc = (PtxAcc)spec->acc;
+    const PtxTarget target = {(guint)fabric->sm.arch, TRUE};
+    return ptx_check(&form, &target, error);
+}
+
+guint32 coll_threads_fit(const CollGroup *group, guint32 threads)
+{
+    guint32 least = (group->n + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
+    guint32 most = (guint32)group->fabric->spec.sm.warps_max * WARP_LANES;
+    return MAX(least, MIN(threads, most));
+}
+
+/* What was asked for, or the algorithm's default, cut to what the GPUs can hold at once. */
+guint32 coll_threads(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto)
+{
+    if (spec->threads)
+        return spec->threads;
+    return coll_is_tuned(row) ? coll_tune(group, spec, row, proto).threads : coll_threads_fit(group, row->threads);
+}
+
+guint32 coll_channels(const CollGroup *group, const CollRow *row)
+{
+    if (group->fabric->spec.sm.arch >= 100 && coll_is_tuned(row))
+        return BLACKWELL_CHANNELS;
+    if (group->fabric->spec.sm.arch >= 100 && (row->buffered || row->algo == COLL_NVLS))
+        return BLACKWELL_NVLS_CHANNELS;
+    return row->ctas;
+}
+
+guint32 coll_resident(const CollGroup *group, guint32 threads)
+{
+    const SmSpec *sm = &group->fabric->spec.sm;
+    guint64 resident = sm->count * MIN(sm->ctas_max, sm->warps_max / MAX(threads / WARP_LANES, 1));
+    return (guint32)MIN(resident, 65535);
+}
+
+guint32 coll_ctas(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto)
+{
+    if (spec->ctas)
+        return spec->ctas;
+    guint32 most = coll_resident(group, coll_threads(group, spec, row, proto));
+    if (row->buffered)
+        return MIN(coll_channels(group, row), most);
+    if (coll_is_tuned(row))
+        return MIN(coll_tune(group, spec, row, proto).ctas, most);
+    if (row->symmetric)
+        return MIN(coll_sym_ctas(group, spec, row->algo), most);
+    return MIN(row->ctas ? row->ctas : coll_p2p_ctas(spec, proto, group->n), most);
+}
+
+gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo algo,
+                                CollProto proto, GError **error)
+{
+    const CollRow *row = coll_row(spec->op, algo);
+    if (!row) {
+        GString *names = g_string_new(NULL);
+        for (const CollAlgo *a = coll_algos_of(spec->op); *a != COLL_ALGOS; a++)
+            g_string_append_printf(names, "%s%s", names->len ? ", " : "", coll_algo_name(*a));
+        coll_refuse(error, "%s has no algorithm '%s'; it has %s, auto, best", coll_op_name(spec->op),
+                    coll_algo_name(algo), names->str);
+        g_string_free(names, TRUE);
+        return FALSE;
+    }
+    guint32 ctas = coll_ctas(group, spec, row, proto), threads = coll_threads(group, spec, row, proto);
+    guint32 resident = coll_resident(group, threads);
+    if (proto > COLL_SIMPLE && (!row->protocols || (algo == COLL_P2P && proto == COLL_LL128)))
+        return coll_refuse(error, "%s with %s has no protocol '%s'; rings and trees have it",
+                           coll_op_name(spec->op), coll_algo_name(algo), coll_proto_name(proto));
+    if (proto > COLL_SIMPLE && coll_is_sliced(spec->op) && spec->bytes / group->n % 16)
+        return coll_refuse(error, "%s moves parts of whole 16 bytes; a rank's part is %" G_GUINT64_FORMAT
+                           " bytes here: simple can do that", coll_proto_name(proto),
+                           spec->bytes / group->n);
+    if ((algo == COLL_TREE || algo == COLL_P2P) && threads < 2 * WARP_LANES)
+        return coll_refuse(error, "%s has two groups of warps in each CTA: %u threads are too few, 64 or more are "
+                           "right", coll_algo_name(algo), threads);
+    if (algo == COLL_P2P && spec->op == COLL_ALL_TO_ALL && ctas < group->n)
+        return coll_refuse(error, "all_to_all with p2p needs a CTA for each rank: %u or more, not %u", group->n,
+                           ctas);
+    if (row->lines && coll_is_sliced(spec->op) && spec->bytes / group->n % 8)
+        return coll_refuse(error, "%s moves parts of whole 8 bytes; a rank's part is %" G_GUINT64_FORMAT
+                           " bytes here: sym_lsa can do that", coll_algo_name(algo),
+                           spec->bytes / group->n);
+    if (algo == COLL_SYM_LSA && group->n > FO_LOOP_MAX)
+        return coll_refuse(error, "%s sums up to %u ranks, not %u", coll_algo_name(algo), FO_LOOP_MAX,
+                           group->n);
+    if (row->buffered && (threads < 4 * WARP_LANES || group->n > WARP_LANES))
+        return coll_refuse(error, "%s needs warps that scatter, reduce and gather, 128 threads or more, and "
+                           "has flags for up to %u ranks", coll_algo_name(algo), WARP_LANES);
+    if (!numeric_allows(spec->type, spec->reduce) &&
+        (spec->op == COLL_ALL_REDUCE || spec->op == COLL_REDUCE_SCATTER))
+        return coll_refuse(error, "the operation %s does not go with the type %s",
+                           numeric_op_name(spec->reduce), numeric_type_name(spec->type));
+    guint32 most = MIN(1024, (guint32)group->fabric->spec.sm.warps_max * WARP_LANES);
+    if (threads % WARP_LANES || threads < group->n || threads > most)
+        return coll_refuse(error, "%u threads a CTA: a multiple of 32, at least the number of ranks and at "
+                           "most %u, is right", threads, most);
+    if (ctas == 0 || ctas > resident)
+        return coll_refuse(error, "%u CTAs cannot be resident at once, and waiting for each other they would "
+                           "never end; 1 to %u is right", ctas, resident);
+    if (spec->root >= group->n)
+        return coll_refuse(error, "root %u: there are ranks 0 to %u", spec->root, group->n - 1);
+    return coll_check_size(group, spec, error) && coll_check_switch(group, spec, algo, row, error);
+}
+
+void coll_choice(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto)
+{
+    *algo = spec->algo;
+    *proto = spec->proto;
+    if (spec->algo == COLL_AUTO)
+        coll_choose(group, spec, algo, proto);
+    if (*algo == COLL_P2P && spec->proto == COLL_PROTO_AUTO)
+        *proto = coll_p2p_proto(spec, group->n);
+    if (spec->algo == COLL_SYM || spec->algo == COLL_SYM_UNICAST)
+        coll_sym_choose(group, spec, spec->algo == COLL_SYM, algo);
+    if (*proto == COLL_PROTO_AUTO)
+        *proto = COLL_SIMPLE;
+}
+
+gboolean coll_check(const CollGroup *group, const CollSpec *spec, GError **error)
+{
+    CollAlgo algo;
+    CollProto proto;
+    if (spec->algo == COLL_BEST)
+        return TRUE;
+    coll_choice(group, spec, &algo, &proto);
+    return coll_check_algo(group, spec, algo, proto, error);
+}
+
+guint64 coll_turn_bytes(const CollGroup *group, const CollSpec *spec, CollAlgo algo)
+{
+    const CollRow *row = coll_row(spec->op, algo);
+    if (!row || (algo != COLL_TREE && !row->buffered))
+        return COLL_TURN_LEAST;
+    guint32 ctas = coll_ctas(group, spec, row, COLL_SIMPLE);
+    return row->buffered ? coll_buffered_turn(spec, ctas, group->n)
+                         : ctas * prim_step_data(COLL_SIMPLE); /* a step of all channels */
+}
+
+CollShape coll_shape(const CollGroup *group, const CollSpec *spec)
+{
+    CollShape shape;
+    coll_choice(group, spec, &shape.algo, &shape.proto);
+    const CollRow *row = coll_row(spec->op, shape.algo);
+    guint64 slice = spec->bytes / group->n;
+    shape.ctas = coll_ctas(group, spec, row, shape.proto);
+    shape.threads = coll_threads(group, spec, row, shape.proto);
+    shape.turn_bytes = shape.algo == COLL_P2P ? coll_p2p_turn(shape.ctas) : coll_turn_bytes(group, spec, shape.algo);
+    shape.in_cached = coll_is_cached(group, spec, spec->op == COLL_ALL_GATHER ? slice : spec->bytes);
+    shape.out_cached = coll_is_cached(group, spec, spec->op == COLL_REDUCE_SCATTER ? slice : spec->bytes);
+    return shape;
+}
+
+gboolean coll_shape_equal(const CollShape *a, const CollShape *b)
+{
+    return a->algo == b->algo && a->proto == b->proto && a->ctas == b->ctas && a->threads == b->threads &&
+           a->turn_bytes == b->turn_bytes && a->in_cached == b->in_cached && a->out_cached == b->out_cached;
+}

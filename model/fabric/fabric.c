@@ -1,0 +1,335 @@
+#include "model/fabric/fabric.h"
+
+#include <gio/gio.h>
+#include <string.h>
+
+#include "model/flow/rates.h"
+#include "model/gpu/copy_engine.h"
+#include "model/parallel/mailbox.h"
+#include "sim/engine/domain.h"
+
+static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
+{
+    const FabricSpec *spec = &fabric->spec;
+    Gpu *gpu = &fabric->gpu[g];
+    Switch *sw = &fabric->sw[fabric->link_switch[l]];
+    guint32 p = g * sw->links + fabric->link_k[l];
+    Link *up = &gpu->up[l], *down = &gpu->down[l];
+    g_autofree char *up_path = g_strdup_printf("gpu%u.link%u.up", g, l);
+    g_autofree char *down_path = g_strdup_printf("gpu%u.link%u.down", g, l);
+    guint32 number = (l * (guint32)spec->system.gpus + g) * 2; /* a plane after the other */
+    link_init(up, fabric->sim, &spec->link, spec->link.credits_switch_flits, number, up_path);
+    link_init(down, sw->sim, &spec->link, spec->link.credits_gpu_flits, number + 1, down_path);
+    guint32 at = (guint32)spec->system.gpus * (l - fabric->link_k[l]) + p; /* a switch after the other */
+    guint32 back = at + (guint32)spec->system.gpus * fabric->links;
+    link_place_credits(up, &fabric->credit[at], &fabric->batches[at]);
+    link_place_credits(down, &fabric->credit[back], &fabric->batches[back]);
+    if (fabric->exchange)
+        exchange_take(fabric->exchange, sw, p, up, down);
+    /* constant stages before and behind a port are part of the flight, so that they cost no event */
+    link_set_delay(up, VC_CREQ, spec->link.flight_ps + spec->gpu.out_ps + spec->sw.latency_ps);
+    link_set_delay(up, VC_RSP, spec->link.flight_ps + spec->gpu.l2_ps + spec->sw.latency_ps);
+    link_set_delay(down, VC_RSP, spec->link.flight_ps + spec->gpu.in_ps);
+    up->source_node = gpu;
+    up->source_port = l;
+    up->drained = gpu_drained;
+    switch_take(sw, up, p);
+    switch_send(sw, down, p);
+    gpu_take(gpu, down, l);
+    sw->in[p] = up;
+    sw->out[p] = down;
+    stat_add(fabric->stats, up_path, link_stats, up);
+    stat_add(fabric->stats, down_path, link_stats, down);
+    sim_add_waiter(fabric->sim, link_waiter_text, up);
+    sim_add_waiter(fabric->sim, link_waiter_text, down);
+}
+
+static void fabric_build(Fabric *fabric)
+{
+    const FabricSpec *spec = &fabric->spec;
+    const ParamList *per = &spec->system.links_per_switch;
+    fabric->n_switches = per->n;
+    for (guint32 s = 0; s < per->n; s++)
+        fabric->links += per->value[s];
+    fabric->link_switch = g_new(guint8, fabric->links);
+    fabric->link_k = g_new(guint8, fabric->links);
+    for (guint32 s = 0, l = 0; s < per->n; s++)
+        for (guint32 k = 0; k < per->value[s]; k++, l++) {
+            fabric->link_switch[l] = (guint8)s;
+            fabric->link_k[l] = (guint8)k;
+        }
+    guint32 gpus = (guint32)spec->system.gpus;
+    fabric->gpu = g_aligned_alloc0(gpus, sizeof(Gpu), G_ALIGNOF(Gpu));
+    fabric->sw = g_new0(Switch, per->n);
+    fabric->link = link_array_new(2 * gpus * fabric->links);
+    fabric->credit = g_aligned_alloc0(2 * gpus * fabric->links, sizeof(LinkCredits), G_ALIGNOF(LinkCredits));
+    fabric->batches = g_aligned_alloc0(2 * gpus * fabric->links, sizeof(LinkBatches), G_ALIGNOF(LinkBatches));
+    fabric->port = g_aligned_alloc0(gpus * fabric->links, sizeof(GpuPort), G_ALIGNOF(GpuPort));
+    for (guint32 s = 0; s < per->n; s++) {
+        switch_init(&fabric->sw[s], fabric, s, gpus, per->value[s]);
+        stat_add(fabric->stats, fabric->sw[s].path, switch_stats, &fabric->sw[s]);
+        for (guint32 p = 0; p < fabric->sw[s].ports; p++) {
+            g_autofree char *path = g_strdup_printf("switch%u.port%u", s, p);
+            stat_add(fabric->stats, path, switch_port_stats, &fabric->sw[s].port[p]);
+        }
+        sim_add_waiter(fabric->sim, switch_waiter_text, &fabric->sw[s]);
+    }
+    for (guint32 g = 0; g < gpus; g++) {
+        gpu_init(&fabric->gpu[g], fabric, (guint16)g, fabric->links);
+        stat_add(fabric->stats, fabric->gpu[g].path, gpu_stats, &fabric->gpu[g]);
+        sim_add_waiter(fabric->sim, gpu_waiter_text, &fabric->gpu[g]);
+        sim_add_waiter(fabric->sim, copy_waiter_text, &fabric->gpu[g]);
+        sm_init(&fabric->gpu[g]);
+        for (guint32 l = 0; l < fabric->links; l++)
+            fabric_connect(fabric, (guint16)g, l);
+    }
+}
+
+Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError **error)
+{
+    if (!fabric_check(spec, error))
+        return NULL;
+    Fabric *fabric = g_new0(Fabric, 1);
+    fabric->sim = sim;
+    fabric->spec = *spec;
+    fabric->keep_bytes = keep_bytes;
+    fabric->memory = memory_new(sim, keep_bytes);
+    fabric->stats = stat_registry_new();
+    fabric->faults = g_array_new(FALSE, FALSE, sizeof(FabricFault));
+    fabric->objects = g_ptr_array_new();
+    g_ptr_array_add(fabric->objects, NULL);
+    fabric->op_object = g_ptr_array_new();
+    g_ptr_array_add(fabric->op_object, NULL);
+    fabric->data = data_pools_new(1 + spec->system.links_per_switch.n);
+    if (sim_wants_domains(sim) && !exchange_split(fabric, error)) {
+        fabric_free(fabric);
+        return NULL;
+    }
+    fabric_build(fabric);
+    hash_init(&fabric->hash, fabric->links);
+    for (guint32 g = 0; spec->gpu.hash_by_gpu && g < spec->system.gpus; g++)
+        fabric->gpu[g].hash_turn = hash_gpu_turn(&fabric->hash, g);
+    fabric->mc_hash = g_new0(Hash, fabric->links + 1);
+    fabric->mc_route = g_new0(McRoute, spec->mctable.entries);
+    fabric->mcid_free = g_array_new(FALSE, FALSE, sizeof(guint32));
+    for (guint32 id = (guint32)spec->mctable.entries; id-- > 0;)
+        g_array_append_val(fabric->mcid_free, id);
+    if (!fault_apply(fabric, error) || (fabric->exchange && !exchange_check(fabric, error))) {
+        fabric_free(fabric);
+        return NULL;
+    }
+    return fabric;
+}
+
+static void op_table_clear(OpTable *table)
+{
+    for (int k = 0; k <= PACKET_MC_READ; k++)
+        g_free(table->kind[k]);
+}
+
+void fabric_free(Fabric *fabric)
+{
+    if (fabric->flow)
+        flow_free(fabric->flow);
+    for (guint64 g = 0; fabric->gpu && g < fabric->spec.system.gpus; g++) {
+        sm_clear(&fabric->gpu[g]);
+        gpu_clear(&fabric->gpu[g]);
+    }
+    for (guint32 s = 0; s < fabric->n_switches; s++)
+        switch_clear(&fabric->sw[s]);
+    for (guint64 id = 0; fabric->mc_route && id < fabric->spec.mctable.entries; id++)
+        g_free(fabric->mc_route[id].link);
+    for (guint i = 1; i < fabric->op_object->len; i++) {
+        op_table_clear(g_ptr_array_index(fabric->op_object, i));
+        g_free(g_ptr_array_index(fabric->op_object, i));
+    }
+    op_table_clear(&fabric->op_remote);
+    op_table_clear(&fabric->op_local);
+    g_ptr_array_free(fabric->op_object, TRUE);
+    g_ptr_array_free(fabric->objects, TRUE);
+    if (fabric->mcid_free)
+        g_array_free(fabric->mcid_free, TRUE);
+    g_array_free(fabric->faults, TRUE);
+    g_free(fabric->mc_route);
+    g_free(fabric->mc_hash);
+    g_aligned_free(fabric->link);
+    g_aligned_free(fabric->credit);
+    g_aligned_free(fabric->batches);
+    g_aligned_free(fabric->port);
+    g_aligned_free(fabric->gpu);
+    g_free(fabric->sw);
+    g_free(fabric->link_switch);
+    g_free(fabric->link_k);
+    g_free(fabric->alive);
+    data_pools_free(fabric->data, 1 + fabric->spec.system.links_per_switch.n);
+    if (fabric->exchange)
+        exchange_free(fabric->exchange);
+    stat_registry_free(fabric->stats);
+    memory_free(fabric->memory);
+    g_free(fabric);
+}
+
+/* ---- multicast teams */
+
+McObject *fabric_mc_object(Fabric *fabric, guint32 n_gpus, guint64 bytes)
+{
+    McObject *object = mcobject_new(fabric->memory, fabric->objects->len, n_gpus, bytes,
+                                    (guint16)fabric->spec.system.gpus);
+    object->address = fabric->object_top;
+    fabric->object_top += MEMORY_PAGES(bytes);
+    g_ptr_array_add(fabric->objects, object);
+    g_ptr_array_add(fabric->op_object, g_new0(OpTable, 1));
+    return object;
+}
+
+static gboolean fabric_link_serves(const Fabric *fabric, const McObject *object, guint32 link)
+{
+    for (guint i = 0; fabric->alive && i < object->members->len; i++)
+        if (!(fabric->alive[g_array_index(object->members, guint16, i)] >> link & 1))
+            return FALSE;
+    return TRUE;
+}
+
+static const Hash *fabric_hash_of(Fabric *fabric, guint32 links)
+{
+    Hash *hash = links == fabric->links ? &fabric->hash : &fabric->mc_hash[links];
+    if (hash->links == 0)
+        hash_init(hash, links);
+    return hash;
+}
+
+gboolean fabric_mc_attach(Fabric *fabric, McObject *object)
+{
+    g_assert(object->members->len == object->n_gpus && object->mcid == MC_MCID_NONE);
+    if (fabric->mcid_free->len == 0)
+        return FALSE;
+    guint32 mcid = g_array_index(fabric->mcid_free, guint32, fabric->mcid_free->len - 1);
+    const guint16 *member = (const guint16 *)(void *)object->members->data;
+    McRoute route = {.link = g_new(guint8, fabric->links)};
+    for (guint32 s = 0, l = 0; s < fabric->n_switches; s++) {
+        Switch *sw = &fabric->sw[s];
+        guint32 carried = mctable_program(&sw->table, mcid, member, object->members->len, sw->links);
+        if (carried == 0) {
+            while (s-- > 0)
+                mctable_release(&fabric->sw[s].table, mcid);
+            g_free(route.link);
+            return FALSE;
+        }
+        for (guint32 k = 0; k < carried; k++)
+            if (fabric_link_serves(fabric, object, l + k))
+                route.link[route.n++] = (guint8)(l + k);
+        l += sw->links;
+    }
+    if (route.n == 0) { /* every link number is lost to some member */
+        for (guint32 s = 0; s < fabric->n_switches; s++)
+            mctable_release(&fabric->sw[s].table, mcid);
+        g_free(route.link);
+        return FALSE;
+    }
+    route.hash = fabric_hash_of(fabric, route.n);
+    fabric->mc_route[mcid] = route;
+    g_array_set_size(fabric->mcid_free, fabric->mcid_free->len - 1);
+    object->mcid = mcid;
+    return TRUE;
+}
+
+void fabric_mc_detach(Fabric *fabric, McObject *object)
+{
+    if (object->mcid == MC_MCID_NONE)
+        return;
+    for (guint32 s = 0; s < fabric->n_switches; s++)
+        mctable_release(&fabric->sw[s].table, object->mcid);
+    g_clear_pointer(&fabric->mc_route[object->mcid].link, g_free);
+    g_array_append_val(fabric->mcid_free, object->mcid);
+    object->mcid = MC_MCID_NONE;
+}
+
+void fabric_observe(Fabric *fabric, Probe probe, void *user)
+{
+    g_assert(!fabric->exchange); /* an observer wants things in order */
+    fabric->probe = probe;
+    fabric->probe_user = user;
+    for (guint64 g = 0; g < fabric->spec.system.gpus; g++)
+        for (guint32 l = 0; l < fabric->links; l++) {
+            link_observe(&fabric->gpu[g].up[l], probe, user);
+            link_observe(&fabric->gpu[g].down[l], probe, user);
+        }
+}
+
+/* ---- faults and accounts */
+
+static const char *const fault_texts[FAULT_KINDS] = {
+    "no fault",
+    "no memory is mapped at this address",
+    "this GPU has no access right to this address (cuMemSetAccess)",
+    "a plain access to a multicast address is undefined behaviour (PTX ISA, multimem)",
+    "a multimem operation on a unicast address is undefined behaviour (PTX ISA, multimem)",
+    "the multicast object's team is not complete (cuMulticastAddDevice)",
+    "a team member has no memory bound there (cuMulticastBindMem)",
+    "a team member did not answer in time (CRUMBSTORE_MCTO_ERR or CRUMBSTORE_RTO_ERR)",
+    "the address is no multiple of the access's width",
+    "this form of multimem is not legal",
+};
+const char *fault_kind_text(FaultKind kind) { return fault_texts[kind]; }
+
+void fabric_fault(Fabric *fabric, const FabricFault *fault)
+{
+    FabricFault kept = *fault;
+    kept.time_ps = sim_now_ps(fabric->sim);
+    if (fabric->n_faults++ < FABRIC_FAULTS_KEPT)
+        g_array_append_val(fabric->faults, kept);
+    if (fabric->on_fault)
+        fabric->on_fault(&kept, fabric->on_fault_user);
+}
+
+OpStats *fabric_count_first(OpTable *table, guint32 kind, SimTime start_ps)
+{
+    OpStats *stats = table->kind[kind] = g_new0(OpStats, 1);
+    stats->first_ps = start_ps;
+    return stats;
+}
+
+void fabric_count_again(OpStats *stats, SimTime latency_ps)
+{
+    stats->count++;
+    hist_add(&stats->latency_ps, latency_ps);
+}
+
+void fabric_account_fault(Fabric *fabric, guint16 gpu, const Txn *txn)
+{
+    FabricFault fault = {.kind = txn->state == TXN_TIMEOUT ? FAULT_TIMEOUT : FAULT_UNBOUND,
+                         .gpu = gpu, .va = txn->offset, .object = txn->object->id};
+    fabric_fault(fabric, &fault);
+}
+
+void fabric_account_plain(Fabric *fabric, const GpuRequest *request, SimTime start_ps, SimTime end_ps)
+{
+    fabric_count(&fabric->op_local, request->kind, request->bytes, request->train, start_ps, end_ps);
+}
+
+gboolean fabric_is_quiet(const Fabric *fabric)
+{
+    for (guint64 g = 0; g < fabric->spec.system.gpus; g++) {
+        const Gpu *gpu = &fabric->gpu[g];
+        if (!gpu_is_quiet(gpu))
+            return FALSE;
+        for (guint32 l = 0; l < fabric->links; l++)
+            if (!link_is_quiet(&gpu->up[l], fabric->spec.link.credits_switch_flits) ||
+                !link_is_quiet(&gpu->down[l], fabric->spec.link.credits_gpu_flits))
+                return FALSE;
+    }
+    for (guint32 s = 0; s < fabric->n_switches; s++)
+        if (!switch_is_quiet(&fabric->sw[s]))
+            return FALSE;
+    return data_used(fabric->data, 1 + fabric->n_switches) == (fabric->exchange ? exchange_slots(fabric->exchange) : 0);
+}
+
+guint64 fabric_crossings(const Fabric *fabric)
+{
+    guint64 sum = 0;
+    for (guint64 g = 0; g < fabric->spec.system.gpus; g++)
+        for (guint32 l = 0; l < fabric->links; l++)
+            sum += link_packets_total(&fabric->gpu[g].up[l]) +
+                   link_packets_total(&fabric->gpu[g].down[l]);
+    return sum;
+}

@@ -1,0 +1,43 @@
+/* Faults: parts of the fabric that are broken from the start of a run.
+ *
+ * What hardware it stands for: links that did not train or lost lanes, a switch that is off, a GPU that hangs,
+ * and the switches' multicast and reduction time-outs (CRUMBSTORE_MCTO_ERR, CRUMBSTORE_RTO_ERR).
+ * Modelled: links down in both directions, links at a part of their rate, a switch down (all its links
+ * are), silent GPUs, whose requests vanish. What then happens:
+ * - unicast: chunks whose hash picks a lost link are spread over the links that both GPUs still have
+ *   to the same switch port; the others stay where they were;
+ * - multicast: a link number that any member has lost carries nothing of that team (its spray group is
+ *   dropped), so that copies and operands still meet in one switch;
+ * - a silent member: once all others have answered, the request ends with an error when its time is over;
+ *   without a time-out (0) the run gets stuck and says who waits. A slow member is never timed out.
+ * Left out: parts that break or recover during a run, Fabric Manager's reaction.
+ * Sources: error names HARDWARE.md 2.4; the times are not published. */
+#ifndef MODEL_FABRIC_FAULT_H
+#define MODEL_FABRIC_FAULT_H
+
+#include "model/link/packet.h"
+#include "sim/param/param.h"
+
+typedef struct {
+    char *link_down;         /* "gpu0.link3,gpu1.link0"; "none" */
+    char *link_degraded;     /* likewise */
+    guint64 degraded_percent; /* of the rate that a degraded link keeps */
+    char *switch_down;       /* "switch0,switch2"; "none" */
+    char *gpu_silent;        /* "gpu3"; "none" */
+    guint64 multicast_timeout_ps, reduction_timeout_ps; /* 0: never */
+} FaultSpec;
+extern const ParamRow fault_params[];
+
+struct Fabric;
+struct Switch;
+/* Breaks what the spec says; called while the fabric is built. GError: a name that the system has not, or two
+ * GPUs left without a common link. */
+gboolean fault_apply(struct Fabric *fabric, GError **error);
+/* The link that carries a chunk between two GPUs when some are lost; `link` is the hash's choice. */
+guint32 fault_link(const struct Fabric *fabric, guint16 a, guint16 b, guint32 link, guint64 address);
+/* How many of an entry's members never answer. */
+guint16 fault_missing(const struct Fabric *fabric, const guint16 *member, guint32 n);
+/* All members that can answer a request have: its time runs until the time-out. */
+void fault_wait(struct Switch *sw, guint32 record);
+
+#endif

@@ -1,0 +1,97 @@
+/* What a fabric is built of: the parameters of a system and its launches, and which specs can be built. */
+#include "model/fabric/fabric.h"
+
+const ParamRow system_params[] = {
+    PARAM_STRING(SystemSpec, title, "what the system is called"),
+    PARAM_U64(SystemSpec, gpus, "", 1, VAS_GPUS_MAX, "GPUs"),
+    PARAM_LIST(SystemSpec, links_per_switch, "links", 1, 64,
+               "links of each GPU to each switch, one number a switch"),
+    PARAM_U64(SystemSpec, host_MBps, "MB/s", 1, 10000000, "link of a GPU to its host, one direction"),
+    PARAM_U64(SystemSpec, host_ps, "ps", 0, 100000000, "latency of that link"),
+    PARAM_END,
+};
+
+#define LAUNCH_ROW(field, text) PARAM_U64(LaunchSpec, field, "ps", 0, 1000000000, text)
+const ParamRow launch_params[] = {
+    LAUNCH_ROW(stream_nccl_ps, "at least, for each rank: NCCL, one process, back-to-back calls"),
+    LAUNCH_ROW(kernel_kernel_ps, "beside the kernel: hand-written kernels timed as kernels"),
+    LAUNCH_ROW(eager_kernel_ps, "beside the kernel: hand-written kernels launched one by one"),
+    LAUNCH_ROW(graph_nccl_sym_ps, "beside the kernel: NCCL's symmetric kernels in a CUDA graph"),
+    LAUNCH_ROW(eager_nccl_sym_ps, "at least: a process's turn round all its GPUs, symmetric kernels"),
+    LAUNCH_ROW(graph_nccl_ps, "beside the kernel: classic NCCL in a CUDA graph"),
+    LAUNCH_ROW(eager_nccl_ps, "beside the kernel: classic NCCL, launched back to back"),
+    LAUNCH_ROW(nvls_start_ps, "classic NCCL's NVLS kernel, before its first copy"),
+    LAUNCH_ROW(eager_torch_ps, "beside the kernel: classic NCCL by PyTorch, each call between events"),
+    PARAM_END,
+};
+
+void fabric_params(ParamSet *set, FabricSpec *spec)
+{
+    param_add(set, "system", system_params, &spec->system);
+    param_add(set, "link", link_params, &spec->link);
+    param_add(set, "switch", switch_params, &spec->sw);
+    param_add(set, "multicast", mctable_params, &spec->mctable);
+    param_add(set, "gpu", gpu_params, &spec->gpu);
+    param_add(set, "sm", sm_params, &spec->sm);
+    param_add(set, "fault", fault_params, &spec->fault);
+    param_add(set, "launch", launch_params, &spec->launch);
+}
+
+/* A train is one packet in all stages: both of what it stands for need a tag, and their flits one field. */
+static gboolean fabric_check_train(const FabricSpec *spec, GError **error)
+{
+    guint64 train = spec->link.train_packets, flits_max = (1u << PACKET_FLITS_BITS) - 1;
+    const struct {
+        const char *name;
+        guint64 value, least, most;
+    } rules[] = {{"[switch] multicast_tags", spec->sw.multicast_tags, train, G_MAXUINT64},
+                 {"[switch] reduction_tags", spec->sw.reduction_tags, train, G_MAXUINT64},
+                 {"[switch] request_flits", spec->sw.request_flits, 0, flits_max / train},
+                 {"[switch] replica_ack_flits", spec->sw.replica_ack_flits, 0, flits_max / train},
+                 {"[switch] done_flits", spec->sw.done_flits, 0, flits_max / train}};
+    for (gsize r = 0; train > 1 && r < G_N_ELEMENTS(rules); r++)
+        if (rules[r].value < rules[r].least || rules[r].value > rules[r].most) {
+            gboolean low = rules[r].value < rules[r].least;
+            g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                        "%s: %" G_GUINT64_FORMAT "; with [link] train_packets = %" G_GUINT64_FORMAT " at %s %"
+                        G_GUINT64_FORMAT, rules[r].name, rules[r].value, train, low ? "least" : "most",
+                        low ? rules[r].least : rules[r].most);
+            return FALSE;
+        }
+    return TRUE;
+}
+
+gboolean fabric_check(const FabricSpec *spec, GError **error)
+{
+    guint32 links = 0;
+    for (guint32 s = 0; s < spec->system.links_per_switch.n; s++)
+        links += spec->system.links_per_switch.value[s];
+    if (spec->system.links_per_switch.n == 0 || links > 64) {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                    "[system] links_per_switch: %u links a GPU; 1 to 64 can be built", links);
+        return FALSE;
+    }
+    for (guint32 s = 0; s < spec->system.links_per_switch.n; s++)
+        if (spec->system.gpus * spec->system.links_per_switch.value[s] >= HOLD_NONE) {
+            g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                        "[system] gpus, links_per_switch: %" G_GUINT64_FORMAT " ports on switch %u; at most %u",
+                        spec->system.gpus * spec->system.links_per_switch.value[s], s, HOLD_NONE - 1);
+            return FALSE;
+        }
+    guint64 lines = spec->link.train_packets, held_bytes = spec->system.gpus * lines * LINE_BYTES;
+    if (spec->mctable.entries && spec->sw.reduction_hold == REDUCE_HOLD &&
+        spec->sw.reduction_buffer_bytes < held_bytes) {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                    "[switch] reduction_buffer_bytes: %" G_GUINT64_FORMAT " B do not hold %s of each of "
+                    "%" G_GUINT64_FORMAT " members; give at least %" G_GUINT64_FORMAT,
+                    spec->sw.reduction_buffer_bytes, lines > 1 ? "a train" : "one line", spec->system.gpus, held_bytes);
+        return FALSE;
+    }
+    if (spec->gpu.engine_packet_bytes % FLIT_BYTES) {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                    "[gpu] engine_packet_bytes: %" G_GUINT64_FORMAT " is no multiple of %u",
+                    spec->gpu.engine_packet_bytes, FLIT_BYTES);
+        return FALSE;
+    }
+    return fabric_check_train(spec, error);
+}

@@ -1,0 +1,206 @@
+#include "model/fabric/usage.h"
+
+#include <math.h>
+
+struct UsageMark {
+    SimTime at_ps;
+    guint64 *packets, *flits; /* by GPU, link and direction */
+};
+
+static const Link *usage_link(const Fabric *fabric, guint64 gpu, guint32 link,
+                              UsageDirection direction)
+{
+    const Gpu *g = &fabric->gpu[gpu];
+    return direction == USAGE_UP ? &g->up[link] : &g->down[link];
+}
+
+static gsize usage_index(const Fabric *fabric, guint64 gpu, guint32 link, UsageDirection direction)
+{
+    return (gpu * fabric->links + link) * USAGE_DIRECTIONS + direction;
+}
+
+UsageMark *usage_mark(const Fabric *fabric)
+{
+    guint64 gpus = fabric->spec.system.gpus;
+    gsize n = usage_index(fabric, gpus, 0, USAGE_UP);
+    UsageMark *mark = g_new0(UsageMark, 1);
+    mark->at_ps = sim_now_ps(fabric->sim);
+    mark->packets = g_new0(guint64, n);
+    mark->flits = g_new0(guint64, n);
+    for (guint64 g = 0; g < gpus; g++)
+        for (guint32 l = 0; l < fabric->links; l++)
+            for (int d = 0; d < USAGE_DIRECTIONS; d++) {
+                const Link *link = usage_link(fabric, g, l, (UsageDirection)d);
+                gsize i = usage_index(fabric, g, l, (UsageDirection)d);
+                mark->packets[i] = link_packets_total(link);
+                mark->flits[i] = link_flits_total(link);
+            }
+    return mark;
+}
+
+void usage_mark_free(UsageMark *mark)
+{
+    if (!mark)
+        return;
+    g_free(mark->packets);
+    g_free(mark->flits);
+    g_free(mark);
+}
+
+/* One link since the mark. */
+static Usage usage_one(const Fabric *fabric, const UsageMark *since, guint64 gpu, guint32 l,
+                       UsageDirection direction)
+{
+    const Link *link = usage_link(fabric, gpu, l, direction);
+    gsize i = usage_index(fabric, gpu, l, direction);
+    SimTime passed_ps = sim_now_ps(fabric->sim) - since->at_ps;
+    Usage usage = {.packets = link_packets_total(link) - since->packets[i],
+                   .flits = link_flits_total(link) - since->flits[i]};
+    double busy_ps = (double)usage.flits * (double)link->flit_time / (double)(1u << SIMFINE_SHIFT);
+    usage.mean_pct = passed_ps ? 100 * busy_ps / (double)passed_ps : 0;
+    usage.min_pct = usage.max_pct = usage.mean_pct;
+    return usage;
+}
+
+Usage usage_of(const Fabric *fabric, const UsageMark *since, UsageDirection direction,
+               const guint16 *gpu, guint32 n)
+{
+    Usage sum = {.min_pct = INFINITY};
+    guint32 gpus = gpu ? n : (guint32)fabric->spec.system.gpus;
+    for (guint32 g = 0; g < gpus; g++)
+        for (guint32 l = 0; l < fabric->links; l++) {
+            Usage one = usage_one(fabric, since, gpu ? gpu[g] : g, l, direction);
+            sum.packets += one.packets;
+            sum.flits += one.flits;
+            sum.mean_pct += one.mean_pct;
+            sum.min_pct = MIN(sum.min_pct, one.min_pct);
+            sum.max_pct = MAX(sum.max_pct, one.max_pct);
+        }
+    g_assert(gpus > 0);
+    sum.mean_pct /= (double)gpus * fabric->links;
+    return sum;
+}
+
+/* ---- tables */
+
+static const char *const direction_names[] = {"up", "down"};
+
+static const Column link_columns[] = {
+    COLUMN_TEXT(direction, "direction", "up: GPU to switch; down: switch to GPU"),
+    COLUMN_FIXED(mean_pct, "mean", "%", 1, "share of the time in which a link carried flits"),
+    COLUMN_FIXED(min_pct, "least", "%", 1, "of the link that carried least"),
+    COLUMN_FIXED(max_pct, "most", "%", 1, "of the link that carried most"),
+    COLUMN_U64(packets, "packets", "", "over all links"),
+    COLUMN_U64(flits, "flits", "16 B", "over all links, headers included"),
+    COLUMN_END,
+};
+
+static const Column link_row_columns[] = {
+    COLUMN_TEXT(link, "link", "gpu0.link3.up"),
+    COLUMN_FIXED(utilisation_pct, "busy", "%", 2, "share of the time in which it carried flits"),
+    COLUMN_U64(packets, "packets", "", "sent"),
+    COLUMN_U64(flits, "flits", "16 B", "sent, headers included"),
+    COLUMN_END,
+};
+
+void usage_add_links(const Fabric *fabric, const UsageMark *since, Report *report)
+{
+    Table *table = report_add_table(report, "links", "links", link_columns, 0);
+    for (int d = 0; d < USAGE_DIRECTIONS; d++) {
+        Usage usage = usage_of(fabric, since, (UsageDirection)d, NULL, 0);
+        table_text(table, direction_names[d]);
+        table_fixed(table, usage.mean_pct);
+        table_fixed(table, usage.min_pct);
+        table_fixed(table, usage.max_pct);
+        table_u64(table, usage.packets);
+        table_u64(table, usage.flits);
+    }
+    table = report_add_table(report, "link_rows", "each link", link_row_columns, TABLE_NO_TEXT);
+    for (guint64 g = 0; g < fabric->spec.system.gpus; g++)
+        for (guint32 l = 0; l < fabric->links; l++)
+            for (int d = 0; d < USAGE_DIRECTIONS; d++) {
+                Usage usage = usage_one(fabric, since, g, l, (UsageDirection)d);
+                table_text(table, usage_link(fabric, g, l, (UsageDirection)d)->path);
+                table_fixed(table, usage.mean_pct);
+                table_u64(table, usage.packets);
+                table_u64(table, usage.flits);
+            }
+}
+
+static const Column operation_columns[] = {
+    COLUMN_TEXT(target, "target", "the GPU's own memory, other GPUs, or a multicast object"),
+    COLUMN_TEXT(op, "op", "what was asked"),
+    COLUMN_U64(count, "count", "", "requests, of one packet each"),
+    COLUMN_U64(bytes, "bytes", "", "that they touched"),
+    COLUMN_FIXED(latency_min_ns, "min", "ns", 1, "latency: request at the SM to answer at the SM"),
+    COLUMN_FIXED(latency_p50_ns, "p50", "ns", 1, "median latency"),
+    COLUMN_FIXED(latency_p99_ns, "p99", "ns", 1, "of a hundred, the slowest but one"),
+    COLUMN_FIXED(latency_max_ns, "max", "ns", 1, "the slowest"),
+    COLUMN_FIXED(GBps, "rate", "GB/s", 2,
+                 "bytes over the time from the first request to the last answer"),
+    COLUMN_END,
+};
+
+static void usage_add_table(const OpTable *ops, const char *target, Table *table)
+{
+    for (int k = 0; k <= PACKET_MC_READ; k++) {
+        const OpStats *stats = ops->kind[k];
+        if (!stats || stats->count == 0)
+            continue;
+        const Hist *hist = &stats->latency_ps;
+        SimTime passed_ps = stats->last_ps - stats->first_ps;
+        table_text(table, target);
+        table_text(table, packet_kind_name((PacketKind)k));
+        table_u64(table, stats->count);
+        table_u64(table, stats->bytes);
+        table_fixed(table, (double)hist->min / PS_PER_NS);
+        table_fixed(table, (double)hist_percentile(hist, 500) / PS_PER_NS);
+        table_fixed(table, (double)hist_percentile(hist, 990) / PS_PER_NS);
+        table_fixed(table, (double)hist->max / PS_PER_NS);
+        /* bytes a picosecond are TB/s */
+        table_fixed(table, passed_ps ? (double)stats->bytes * 1000 / (double)passed_ps : NAN);
+    }
+}
+
+void usage_add_operations(const Fabric *fabric, Report *report)
+{
+    Table *table = report_add_table(report, "operations", "operations", operation_columns, 0);
+    usage_add_table(&fabric->op_local, "own memory", table);
+    usage_add_table(&fabric->op_remote, "other GPUs", table);
+    for (guint i = 1; i < fabric->op_object->len; i++) {
+        char *target = g_strdup_printf("multicast %u", i);
+        usage_add_table(g_ptr_array_index(fabric->op_object, i), target, table);
+        g_free(target);
+    }
+}
+
+static const Column switch_columns[] = {
+    COLUMN_TEXT(name, "switch", "which"),
+    COLUMN_U64(multicast_requests, "multicast", "requests", "that it replicated"),
+    COLUMN_U64(replicas, "replicas", "packets", "that it made of them"),
+    COLUMN_U64(tag_stalls, "tag", "stalls", "requests that found no tag free at their port"),
+    COLUMN_U64(buffer_stalls, "buffer", "stalls",
+               "ld_reduce requests that found no room for operands"),
+    COLUMN_U64(round_stalls, "round", "stalls", "requests behind a replication under way"),
+    COLUMN_END,
+};
+
+void usage_add_switches(const Fabric *fabric, Report *report)
+{
+    Table *table = report_add_table(report, "switches", "switches", switch_columns, 0);
+    for (guint32 s = 0; s < fabric->n_switches; s++) {
+        const Switch *sw = &fabric->sw[s];
+        guint64 tag = 0, buffer = 0, rounds = 0;
+        for (guint32 p = 0; p < sw->ports; p++) {
+            tag += sw->port[p].stalls_tag;
+            buffer += sw->port[p].stalls_buffer;
+            rounds += sw->port[p].stalls_rounds;
+        }
+        table_text(table, sw->path);
+        table_u64(table, sw->multicast_requests);
+        table_u64(table, sw->replicated);
+        table_u64(table, tag);
+        table_u64(table, buffer);
+        table_u64(table, rounds);
+    }
+}

@@ -1,0 +1,34 @@
+/* What a fabric did, as tables of a report: operations with their latencies, how busy links were,
+ * what the switches replicated and summed.
+ *
+ * Utilisation is the time for which flits were on the wire, over the time that passed since a mark.
+ */
+#ifndef MODEL_FABRIC_USAGE_H
+#define MODEL_FABRIC_USAGE_H
+
+#include "model/fabric/fabric.h"
+#include "sim/report/report.h"
+
+/* The links' counters at one time. */
+typedef struct UsageMark UsageMark;
+UsageMark *usage_mark(const Fabric *fabric);
+void usage_mark_free(UsageMark *mark);
+
+typedef enum { USAGE_UP, USAGE_DOWN, USAGE_DIRECTIONS } UsageDirection; /* seen from the GPUs */
+typedef struct {
+    double mean_pct, min_pct, max_pct; /* over the links of one direction; 0 when no time passed */
+    guint64 packets, flits;
+} Usage;
+/* From `since` until now, over all links of the GPUs `gpu[0..n-1]` (NULL: all GPUs). */
+Usage usage_of(const Fabric *fabric, const UsageMark *since, UsageDirection direction,
+               const guint16 *gpu, guint32 n);
+
+/* Tables "operations" (one row for each kind of operation and target class: the GPU's own memory,
+ * other GPUs, each multicast object), "links" (one row a direction), "link_rows" (one row a link,
+ * not in text) and "switches". `since` bounds the links' tables; operations count from the start.
+ */
+void usage_add_operations(const Fabric *fabric, Report *report);
+void usage_add_links(const Fabric *fabric, const UsageMark *since, Report *report);
+void usage_add_switches(const Fabric *fabric, Report *report);
+
+#endif

@@ -1,0 +1,58 @@
+/* What requests do to a GPU's memory, where bytes are kept. */
+#include <string.h>
+
+#include "model/fabric/fabric.h"
+#include "model/gpu/gpu.h"
+#include "model/memory/numeric.h"
+
+static guint32 gpu_element_words(const Txn *txn)
+{
+    guint32 bytes = numeric_type_bytes((NumericType)txn->type);
+    return bytes > 4 ? bytes / 4 : 1;
+}
+
+static void gpu_touch_atomic(const Txn *txn, guint8 *memory, const guint8 *data)
+{
+    guint32 words = gpu_element_words(txn), bytes = words * 4;
+    for (guint32 w = 0; w * 4 < txn->bytes; w += words) {
+        if (!(txn->word_mask >> w % 32 & 1)) /* of more than a line: all words */
+            continue;
+        guint8 *at = memory + w * 4;
+        const guint8 *with = data + w * 4;
+        if (txn->op == TXN_ATOM_EXCH)
+            memcpy(at, with, bytes);
+        else if (txn->op != TXN_ATOM_CAS)
+            numeric_apply((NumericType)txn->type, (NumericOp)txn->op, at, with, bytes);
+        else if (memcmp(at, with, bytes) == 0)
+            memcpy(at, with + DATA_SLOT_BYTES / 2, bytes);
+    }
+}
+
+void gpu_touch(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn, const guint8 *data,
+               guint8 *answer, SimTime visible_ps)
+{
+    g_assert(offset + txn->bytes <= region->bytes);
+    guint8 *memory = region->host ? region->host + offset : NULL;
+    pthread_mutex_t *lock = txn->kind == PACKET_RED || txn->kind == PACKET_ATOM ||
+                                    txn->kind == PACKET_MC_RED ? region->lock : NULL;
+    if (G_UNLIKELY(lock != NULL))
+        memory_lock(lock);
+    if (answer && memory)
+        memcpy(answer, memory, txn->bytes);
+    if (txn->kind == PACKET_READ || txn->kind == PACKET_MC_READ)
+        return;
+    if (memory && data) {
+        if (txn->kind != PACKET_WRITE && txn->kind != PACKET_MC_WRITE) {
+            gpu_touch_atomic(txn, memory, data);
+        } else if (txn->word_mask == GPU_ALL_WORDS) {
+            memcpy(memory, data, txn->bytes);
+        } else {
+            for (guint32 w = 0; w * 4 < txn->bytes; w++)
+                if (txn->word_mask >> w & 1)
+                    memcpy(memory + w * 4, data + w * 4, 4);
+        }
+    }
+    if (G_UNLIKELY(lock != NULL))
+        pthread_mutex_unlock(lock);
+    memory_written(fabric->memory, region->id, offset, txn->bytes, visible_ps);
+}

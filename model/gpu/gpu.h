@@ -1,0 +1,285 @@
+/* One GPU as the fabric sees it: a requester (what its SMs and copy engines ask for) and a target (its L2
+ * and HBM, which answer). The SMs themselves stand in sm.h.
+ *
+ * Requests: gpu_request() makes a transaction, picks the link by the address hash and hands a packet to
+ * that link's port; the transaction's `done` is called when its answer is back.
+ * Requests to host memory go over the GPU's link to its host: a bandwidth server a direction and its latency.
+ * Target: target.c takes requests from its links in order, reads or writes memory, and answers on the
+ * link that the request came by.
+ * Modelled: fixed stages SM -> port and port -> SM, L2 hit and HBM latency, HBM and local bandwidth, bounded
+ * response queues that push back on requests, merged acknowledgements, byte-enable and extension flits.
+ * Left out: L2 slices and their crossbar, DRAM banks and refresh, TLBs.
+ * Sources: latency split PROTOTYPE.md A1, flits h200/README.md. */
+#ifndef MODEL_GPU_GPU_H
+#define MODEL_GPU_GPU_H
+
+#include "model/gpu/hbm.h"
+#include "model/link/ack_merge.h"
+#include "model/link/link.h"
+#include "model/memory/address_space.h"
+#include "model/shared/txn.h"
+
+typedef struct {
+    guint64 out_ps;              /* SM to NVLink port */
+    guint64 in_ps;               /* NVLink port to SM */
+    guint64 l2_ps;               /* request at the home GPU to answer at its port, L2 hit */
+    guint64 dram_ps;             /* more than that when the line comes from HBM */
+    guint64 atomic_ps;           /* more than that for an atomic's answer; */
+    guint64 local_ps;            /* load from the GPU's own L2 */
+    guint64 local_dram_ps;       /* more than that when the line comes from HBM */
+    guint64 local_atomic_ps;     /* more than that for an atomic */
+    guint64 local_MBps;          /* own L2 */
+    guint64 hbm_MBps;
+    guint64 l2_bytes;            /* a sweep over more than this misses */
+    guint64 source_queue_packets; /* requests of SMs waiting at one port */
+    guint64 out_queues;          /* between SMs and ports, each in order */
+    guint64 out_packets;         /* in each */
+    guint64 response_queue_packets; /* answers waiting at one port before its requests are held up */
+    guint64 ack_merge_max;       /* writes answered by one packet */
+    guint64 ack_timer_ps;
+    gboolean ack_flush_on_read;  /* a read response to the same requester flushes the accumulator */
+    guint64 ack_hold_off_ps;     /* do not merge for this long after a read response; 0: merge always */
+    guint64 byte_enable_flits;   /* of a write that is not whole 16 B units */
+    guint64 operation_flits;     /* of a red or atomic, beside a write's */
+    guint64 engine_packet_bytes; /* copy engine payload */
+    guint64 engine_in_flight;    /* packets of one copy */
+    guint64 engine_ps;           /* start of a copy engine's work */
+    guint64 engines;
+    gboolean hash_by_gpu;        /* the owner's port of a line depends on which GPU asks */
+} GpuSpec;
+extern const ParamRow gpu_params[];
+
+/* Fixed-latency FIFOs inside the GPU: only the head is in the calendar. */
+typedef void (*GpuPlainDone)(void *owner, SimTime now_ps);
+typedef struct {
+    SimTime at_ps;
+    union {
+        Packet packet;
+        void *owner;     /* of a plain access */
+    };
+    GpuPlainDone plain;  /* NULL: it is a packet */
+    guint32 link;
+} GpuStep;
+RING_DEFINE(GpuStepRing, gpu_step, GpuStep)
+typedef struct {
+    GpuStepRing ring;
+    Event head;
+    struct Gpu *gpu;
+} GpuPipe;
+typedef enum { GPU_PIPE_DRAM, GPU_PIPE_ATOMIC, GPU_PIPE_LOCAL, GPU_PIPE_LOCAL_DRAM, GPU_PIPE_LOCAL_ATOMIC,
+               GPU_PIPE_HOST, GPU_PIPES } GpuPipeKind;
+
+/* Woken in order when a port's request queue has room again. */
+typedef struct GpuRoomWaiter GpuRoomWaiter;
+struct GpuRoomWaiter {
+    GpuRoomWaiter *next;
+    void (*fire)(GpuRoomWaiter *waiter, SimTime now_ps);
+    gboolean queued;
+};
+
+/* Acknowledgement accumulators of a port, by requester (gpu_acks.h). */
+typedef enum { GPU_ACK_NONE, GPU_ACK_ONE, GPU_ACK_TRAIN, GPU_ACK_MORE } GpuAckState; /* what it holds */
+typedef struct {         /* what has joined its first write */
+    guint32 end;         /* of the chain of the requester's Txns, but for the first write's */
+    guint32 what;        /* that chain's head, and GPU_ACK_ONE_WRITE for each write, the first one, too */
+} GpuAckMore;
+#define GPU_ACK_ONE_WRITE (PACKET_TXN_MAX + 1)
+typedef struct {
+    guint64 state[VAS_GPUS_MAX / 32]; /* GpuAckState, two bits each */
+    GpuAckMore *more;
+} GpuAcks;
+
+typedef struct {
+    GpuAcks acks;
+    SimTime *read_left_ps;    /* by requester: when the last read response to it was handed to the port, 0: none was;
+                               * NULL where nobody asks (ack_hold_off_ps) */
+    GpuRoomWaiter *room_head, *room_tail;
+} __attribute__((aligned(64))) GpuPort;
+
+typedef struct FenceFlush FenceFlush;
+
+/* Stores under way by epoch, and the fences that wait for them (fence.c). */
+RING_DEFINE(FenceEpochRing, fence_epoch, guint32)
+typedef struct {
+    FenceEpochRing open; /* of epochs oldest, oldest + 1, ...; the last one is the present */
+    guint64 oldest;
+    SimTime local_ps;          /* when the last store to the GPU's own or its host's memory is performed */
+    gpointer round;
+    gboolean busy;             /* a round goes on, or its least time */
+    FenceFlush *waiting;       /* for its end */
+    Event free;                /* when the next one may begin */
+    Event flow;                /* those that a round waits for are answered */
+    guint64 flow_tag;
+} FenceState;
+
+/* Of flows, at --fidelity flow (api/device/flow/loop_flow.c): who stores now, and how packets beside them fare. */
+typedef struct {
+    guint32 storing, sms;      /* loops, on so many SMs */
+    guint32 kind;              /* of model/flow/egress_share.h */
+    guint32 asking;            /* loops that load from others, */
+    guint32 ask_kind, ask_ps;  /* likewise, and of a packet */
+    guint64 issue_ps;          /* of all of them */
+    guint32 draining;          /* loops of which more is sent than issued: ports have room for what waited there, */
+    gboolean stalled;          /* and have been full since somebody was looked for who could */
+    SimTime trip_ps;           /* of a store that meets no other */
+    SimTime wait_ps;           /* of a packet on its way to a port when these are full, */
+    SimTime worst_ps;          /* and of the last of those that wait then, */
+    SimTime hold_ps;           /* and then in the switches */
+    SimTime (*packet_ps)(const struct Gpu *gpu); /* what a packet would wait now, */
+    SimTime (*stored_ps)(const struct Gpu *gpu); /* and what of stores is not performed will take; 0: none is */
+} GpuFlows;
+
+/* What waits between the SMs and the ports (model/sm/egress_queue.c). */
+typedef struct {
+    Packet packet;
+    guint16 sm, link;
+} GpuOut;
+RING_DEFINE(GpuOutRing, gpu_out, GpuOut)
+typedef struct {
+    GpuOutRing ring;
+    GpuRoomWaiter room;         /* of its head */
+    struct Gpu *gpu;
+    struct Sm *sm_head, *sm_tail; /* waiting for room in it */
+    struct Sm *flow_head;       /* SMs with flows, by number (Sm.flow_next), */
+    guint32 storing, asking;    /* and with flows that store, and load from others */
+} GpuOutQueue;
+
+/* Of the specs, in packets or, where link.train_packets makes two of them one, in trains. */
+typedef struct {
+    guint32 source_queue, response_queue, out, sm_out, loads, stores;
+} GpuLimits;
+
+struct Fabric;
+struct Sm;
+struct Cta;
+/* What packets look at lies in the first lines: fabrics may have hundreds. */
+typedef struct Gpu {
+    struct Fabric *fabric;
+    Sim *sim;
+    const GpuSpec *spec;
+    Link *up, *down;           /* by link: to and from the switches */
+    GpuPort *port;             /* by link */
+    Packet ack;                /* but for its requester and txn */
+    guint16 id;
+    gboolean silent;           /* fault.gpu_silent: requests to it vanish */
+
+    guint64 requests, served, stalls, hbm_bytes;
+    Packet replica_answer[2][2]; /* [read][train], but for its McRecord, and the flits of what is read */
+
+    GpuLimits limit;
+    guint32 links;
+    guint8 hash_turn;          /* model/memory/address_hash.h: its own numbering of links */
+    Hbm hbm;
+
+    TxnPool txns;
+    SimFine local_free_at, local_byte_time;
+    SimFine host_free_at[2], host_byte_time; /* by GpuHostWay */
+    GpuPipe pipe[GPU_PIPES];
+    struct CopyEngines *engines;             /* copy_engine.h */
+    struct Sm *sm;             /* sm.h */
+    struct Cta *cta_head, *cta_tail; /* waiting for an SM */
+    GpuOutQueue *out;                /* by SM modulo out_queues */
+    FenceState fence;
+    GpuFlows flows;
+    guint64 local_requests, local_bytes, dropped, host_in_bytes, host_out_bytes;
+    guint64 engine_copies, engine_bytes, engine_packets;
+    char *path;
+} __attribute__((aligned(64))) Gpu;
+G_STATIC_ASSERT(G_STRUCT_OFFSET(Gpu, requests) == 64 && G_STRUCT_OFFSET(Gpu, limit) == 128 &&
+                G_STRUCT_OFFSET(Gpu, txns) == 320);
+extern const StatRow gpu_stats[];
+
+typedef struct {
+    guint64 offset;           /* of the first byte touched; its span stays in a 128 B line (256 B: engine, train) */
+    MemRegion *region;        /* unicast */
+    McObject *object;         /* multicast */
+    TxnDone done;
+    void *owner;
+    guint64 tag;
+    const guint8 *data;       /* what a write, red or atomic carries; NULL when timing-only or a read */
+    PacketKind kind;          /* of the request */
+    gboolean train;           /* two packets of 128 B */
+    guint32 word_mask;        /* 4 B words touched from offset on; GPU_ALL_WORDS */
+    guint16 bytes;
+    guint8 type, op, acc;     /* numeric.h; atomics also TXN_ATOM_* */
+    gboolean brief;           /* see gpu_set_brief() */
+    GpuPlainDone plain;       /* instead of `done` where nothing but the time matters: see gpu_request(); or NULL */
+} GpuRequest;
+#define GPU_ALL_WORDS 0xffffffffu
+#define TXN_ATOM_EXCH 64u
+#define TXN_ATOM_CAS 65u /* data: compare values, then new values at DATA_SLOT_BYTES / 2 */
+
+#define GPU_LINK_LOCAL 0xffffu /* this GPU's own memory, or its host's */
+
+void gpu_init(Gpu *gpu, struct Fabric *fabric, guint16 id, guint32 links);
+void gpu_clear(Gpu *gpu);
+/* The link a request would take; GPU_LINK_LOCAL: it stays in this GPU or goes to its host. */
+guint32 gpu_link_among(const Gpu *gpu, const GpuRequest *request); /* of several */
+static inline guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request)
+{
+    const MemRegion *region = request->region;
+    gboolean far = !request->object && region->gpu != gpu->id && region->gpu != MEMORY_HOST;
+    return far && gpu->links == 1 ? 0 : gpu_link_among(gpu, request);
+}
+static inline gboolean gpu_has_room(const Gpu *gpu, guint32 link)
+{
+    return link == GPU_LINK_LOCAL ||
+           link_has_room(&gpu->up[link], VC_CREQ, gpu->limit.source_queue);
+}
+/* Queues the waiter for room at a link; fired once. */
+void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter);
+/* Sends it on `link` (from gpu_link_of). Room is the caller's duty. A load or store of the GPU's own memory that
+ * moves no bytes needs no transaction: `plain` is called with `owner`. */
+void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link);
+/* From now on, no request being under way, stores with `brief` set, all alike but for where they go, keep nothing but
+ * their time where they move no bytes and their lines are in L2; `done` of the others is called as ever. NULL: none. */
+void gpu_set_brief(Gpu *gpu, const GpuRequest *like, TxnBriefDone done);
+/* A port may be told of so many brief stores now that are to come, each behind those before it: 0 if what happens by
+ * then could change anything, so that they have to be sent when it is time. */
+guint32 gpu_room_ahead(const Gpu *gpu, guint32 link);
+static inline Packet gpu_brief(Gpu *gpu, guint32 to, SimTime start_ps)
+{
+    guint32 index = txn_take_brief(&gpu->txns, start_ps);
+    Packet packet = packet_new(PACKET_WRITE, index, 0, gpu->id, to, gpu->txns.brief.flits);
+    return (Packet){.bits = packet.bits | PACKET_ONE(plain)};
+}
+static inline void gpu_store_ahead(Gpu *gpu, guint32 to, guint32 link, SimTime at_ps)
+{
+    gpu->requests++;
+    link_push_lane(&gpu->up[link], LINK_LANE_PUSHES, gpu_brief(gpu, to, at_ps), at_ps);
+}
+/* Acknowledgements complete what they answer as they go on the wire to the GPU, with the time when they arrive: for
+ * who asks for nothing else of all his requests, as long as something else goes on. Not across domains, nor where
+ * somebody observes. */
+void gpu_set_answers_early(Gpu *gpu, gboolean early);
+void gpu_answer_early(Gpu *gpu, Link *from, Packet packet, SimTime at_ps);
+/* The same in two steps, for requests into the fabric. */
+Packet gpu_prepare(Gpu *gpu, const GpuRequest *request);
+void gpu_send(Gpu *gpu, Packet packet, guint32 link);
+/* Flits of a request and of its answer (unicast kinds and multicast ones). */
+guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request);
+
+void gpu_take(Gpu *gpu, Link *from, guint32 link); /* what arrives on `from`, its link of that number */
+void gpu_drained(void *gpu, Link *link, Vc vc);                       /* a LinkDrained */
+gboolean gpu_is_quiet(const Gpu *gpu);
+char *gpu_waiter_text(void *gpu);
+
+/* When so many bytes are through the GPU's own L2, or its link to the host (without its latency). */
+typedef enum { GPU_FROM_HOST, GPU_TO_HOST } GpuHostWay;
+SimTime gpu_l2_serve(Gpu *gpu, guint32 bytes, SimTime now_ps);
+SimTime gpu_host_serve(Gpu *gpu, GpuHostWay way, guint32 bytes, SimTime now_ps);
+
+/* target.c */
+void gpu_target_init(Gpu *gpu);
+void gpu_target_clear(Gpu *gpu);
+void gpu_target_take(Gpu *gpu, Link *from, guint32 link); /* gpu_take() of requests */
+void gpu_target_silence(Gpu *gpu);                        /* fault.gpu_silent */
+SimTime gpu_pipe_add(GpuPipe *pipe, const GpuStep *step); /* when it gets out */
+void gpu_pipe_push(GpuPipe *pipe, SimTime at_ps, guint32 link, const Packet *packet);
+SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps); /* when HBM has moved them */
+
+/* data.c: reads or changes the bytes behind a transaction; answers of reads and atomics go to `answer`. */
+void gpu_touch(struct Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn,
+               const guint8 *data, guint8 *answer, SimTime visible_ps);
+
+#endif

@@ -1,0 +1,369 @@
+/* The requester: see gpu.h. */
+#include "model/gpu/gpu.h"
+
+#include <string.h>
+
+#include "model/fabric/fabric.h"
+#include "model/fastpath/gpu_brief.h"
+#include "model/fastpath/link_push.h"
+#include "model/sm/sm.h"
+
+/* ---- requests */
+
+static guint32 gpu_data_flits(guint64 offset, guint32 bytes)
+{
+    guint64 first = offset / FLIT_BYTES, last = (offset + bytes - 1) / FLIT_BYTES;
+    return (guint32)(last - first + 1);
+}
+
+static gboolean gpu_is_partial(const GpuRequest *request)
+{
+    guint32 words = (request->bytes + 3u) / 4u;
+    guint32 full = words >= 32 ? GPU_ALL_WORDS : (1u << words) - 1;
+    return request->offset % FLIT_BYTES || request->bytes % FLIT_BYTES ||
+           (request->word_mask & full) != full;
+}
+
+/* Of one packet, the request's bytes being in one. */
+static guint32 gpu_packet_flits(const Gpu *gpu, const GpuRequest *request)
+{
+    if (request->kind == PACKET_READ)
+        return 1;
+    guint32 data = gpu_data_flits(request->offset, request->bytes);
+    guint32 enable = gpu_is_partial(request) ? (guint32)gpu->spec->byte_enable_flits : 0;
+    switch (request->kind) {
+    case PACKET_MC_READ:
+        return (guint32)gpu->fabric->spec.sw.request_flits;
+    case PACKET_WRITE:
+    case PACKET_MC_WRITE:
+        return 1 + enable + data;
+    default:
+        return 1 + (guint32)gpu->spec->operation_flits + enable + data;
+    }
+}
+
+/* A store of whole units is most of what there is. */
+static inline gboolean gpu_is_whole_store(const GpuRequest *request)
+{
+    return request->kind == PACKET_WRITE && !request->train && request->word_mask == GPU_ALL_WORDS &&
+           (request->offset | request->bytes) % FLIT_BYTES == 0;
+}
+
+static G_GNUC_NO_INLINE guint32 gpu_other_flits(const Gpu *gpu, const GpuRequest *request)
+{
+    guint32 flits = gpu_packet_flits(gpu, request);
+    if (!request->train)
+        return flits;
+    /* the data's flits are all there already */
+    guint32 data = request->kind == PACKET_READ || request->kind == PACKET_MC_READ ? 0 : request->bytes / FLIT_BYTES;
+    return 2 * flits - data;
+}
+
+static inline guint32 gpu_flits(const Gpu *gpu, const GpuRequest *request)
+{
+    return gpu_is_whole_store(request) ? 1 + request->bytes / FLIT_BYTES : gpu_other_flits(gpu, request);
+}
+
+guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request) { return gpu_flits(gpu, request); }
+
+guint32 gpu_link_among(const Gpu *gpu, const GpuRequest *request)
+{
+    const Fabric *fabric = gpu->fabric;
+    if (request->object) {
+        const McRoute *route = &fabric->mc_route[request->object->mcid];
+        return route->link[hash_link(route->hash, request->object->address + request->offset, 0)];
+    }
+    if (request->region->gpu == gpu->id || request->region->gpu == MEMORY_HOST)
+        return GPU_LINK_LOCAL;
+    if (gpu->links == 1)
+        return 0;
+    guint64 address = request->region->address + request->offset;
+    guint32 link = hash_link(&fabric->hash, address, gpu->hash_turn);
+    return G_UNLIKELY(fabric->alive) ? fault_link(fabric, gpu->id, request->region->gpu, link, address) : link;
+}
+
+void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter)
+{
+    GpuPort *port = &gpu->port[link];
+    g_assert(!waiter->queued);
+    waiter->next = NULL;
+    waiter->queued = TRUE;
+    if (port->room_tail)
+        port->room_tail->next = waiter;
+    else
+        port->room_head = waiter;
+    port->room_tail = waiter;
+    link_set_drained(&gpu->up[link], VC_CREQ, gpu->limit.source_queue);
+}
+
+void gpu_drained(void *node, Link *link, Vc vc)
+{
+    Gpu *gpu = node;
+    guint32 l = link->source_port;
+    GpuPort *port = &gpu->port[l];
+    SimTime now_ps = sim_now_ps(gpu->sim);
+    g_assert(vc == VC_CREQ);
+    GpuRoomWaiter *waiter = port->room_head;
+    port->room_head = waiter->next;
+    if (!port->room_head) {
+        port->room_tail = NULL;
+        link_set_drained(link, VC_CREQ, 0);
+    }
+    waiter->queued = FALSE;
+    waiter->fire(waiter, now_ps);
+}
+
+static SimTime gpu_serve_at(SimFine *free_at, SimFine byte_time, guint32 bytes, SimTime now_ps)
+{
+    *free_at = MAX(*free_at, simfine_from_ps(now_ps)) + bytes * byte_time;
+    return simfine_to_ps(*free_at);
+}
+
+SimTime gpu_l2_serve(Gpu *gpu, guint32 bytes, SimTime now_ps)
+{
+    gpu->local_bytes += bytes;
+    return gpu_serve_at(&gpu->local_free_at, gpu->local_byte_time, bytes, now_ps);
+}
+
+SimTime gpu_host_serve(Gpu *gpu, GpuHostWay way, guint32 bytes, SimTime now_ps)
+{
+    *(way == GPU_FROM_HOST ? &gpu->host_in_bytes : &gpu->host_out_bytes) += bytes;
+    return gpu_serve_at(&gpu->host_free_at[way], gpu->host_byte_time, bytes, now_ps);
+}
+
+/* Host memory: a request goes there and an answer comes back; either may carry the data. */
+static void gpu_request_host(Gpu *gpu, Packet packet, const Txn *txn, SimTime now_ps)
+{
+    SimTime host_ps = gpu->fabric->spec.system.host_ps;
+    guint32 bytes = MAX(txn->bytes, SECTOR_BYTES);
+    SimTime at_ps = now_ps;
+    if (txn->kind != PACKET_READ)
+        at_ps = gpu_host_serve(gpu, GPU_TO_HOST, bytes, at_ps);
+    at_ps += host_ps;
+    if (txn->kind != PACKET_READ)
+        gpu->fence.local_ps = MAX(gpu->fence.local_ps, at_ps + host_ps);
+    if (txn->kind == PACKET_READ || txn->kind == PACKET_ATOM)
+        at_ps = gpu_host_serve(gpu, GPU_FROM_HOST, bytes, at_ps);
+    gpu_pipe_push(&gpu->pipe[GPU_PIPE_HOST], at_ps + host_ps, GPU_LINK_LOCAL, &packet);
+}
+
+/* When an access to the GPU's own memory is done, by a bandwidth server and a fixed latency, and through which FIFO. */
+static SimTime gpu_local_end(Gpu *gpu, PacketKind kind, const MemRegion *region, guint32 bytes, SimTime now_ps,
+                             GpuPipeKind *pipe)
+{
+    bytes = MAX(bytes, SECTOR_BYTES);
+    SimTime at_ps = gpu_l2_serve(gpu, bytes, now_ps) + gpu->spec->local_ps;
+    *pipe = GPU_PIPE_LOCAL;
+    if (kind == PACKET_ATOM) {
+        *pipe = GPU_PIPE_LOCAL_ATOMIC;
+        at_ps += gpu->spec->local_atomic_ps;
+    } else if (!region->cached) {
+        SimTime hbm_ps = gpu_hbm_serve(gpu, bytes, now_ps);
+        if (kind == PACKET_READ) { /* writes stay in the L2 until evicted */
+            *pipe = GPU_PIPE_LOCAL_DRAM;
+            at_ps = MAX(at_ps, hbm_ps + gpu->spec->local_ps) + gpu->spec->local_dram_ps;
+        }
+    }
+    if (kind != PACKET_READ)
+        gpu->fence.local_ps = MAX(gpu->fence.local_ps, at_ps);
+    return at_ps;
+}
+
+static void gpu_request_local(Gpu *gpu, Packet packet, const Txn *txn, SimTime now_ps)
+{
+    GpuPipeKind pipe;
+    gpu->local_requests++;
+    if (txn->region->gpu == MEMORY_HOST) {
+        gpu_request_host(gpu, packet, txn, now_ps);
+        return;
+    }
+    SimTime at_ps = gpu_local_end(gpu, (PacketKind)txn->kind, txn->region, txn->bytes, now_ps, &pipe);
+    gpu_pipe_push(&gpu->pipe[pipe], at_ps, GPU_LINK_LOCAL, &packet);
+}
+
+/* Memory without bytes is polled by nobody. */
+static gboolean gpu_is_plain(const Gpu *gpu, const GpuRequest *request)
+{
+    return request->plain && request->kind <= PACKET_WRITE && !request->region->host &&
+           request->region->gpu == gpu->id;
+}
+
+static void gpu_request_plain(Gpu *gpu, const GpuRequest *request, SimTime now_ps)
+{
+    GpuPipeKind pipe;
+    gpu->local_requests++;
+    SimTime at_ps = gpu_local_end(gpu, request->kind, request->region, request->bytes, now_ps, &pipe);
+    GpuStep step = {.at_ps = at_ps, .owner = request->owner, .plain = request->plain, .link = GPU_LINK_LOCAL};
+    at_ps = gpu_pipe_add(&gpu->pipe[pipe], &step);
+    fabric_account_plain(gpu->fabric, request, now_ps, at_ps);
+}
+
+static G_GNUC_NO_INLINE guint32 gpu_take_data(const Gpu *gpu, const GpuRequest *request)
+{
+    DataPool *pool = gpu->fabric->data;
+    guint32 slot = data_take(pool);
+    memcpy(data_at(pool, slot), request->data, request->op == TXN_ATOM_CAS ? DATA_SLOT_BYTES : request->bytes);
+    return slot;
+}
+
+static ALWAYS_INLINE guint32 gpu_take_txn(Gpu *gpu, const GpuRequest *request, SimTime start_ps)
+{
+    guint32 index = txn_take(&gpu->txns), train = request->train & 1u;
+    Txn *txn = txn_at(&gpu->txns, index);
+    *txn_next(&gpu->txns, index) = TXN_NONE;
+    txn->offset = request->offset;
+    txn->start_ps = start_ps;
+    txn->done = request->done;
+    txn->owner = request->owner;
+    txn->tag = request->tag;
+    txn->word_mask = request->word_mask;
+    txn->data = 0;
+    txn->what = request->bytes * TXN_ONE(bytes) | request->kind * TXN_ONE(kind) | request->type * TXN_ONE(type) |
+                request->op * TXN_ONE(op) | request->acc * TXN_ONE(acc) | train * TXN_ONE(train);
+    if (G_UNLIKELY(request->data != NULL))
+        txn->data = gpu_take_data(gpu, request);
+    if (request->object)
+        txn->object = request->object;
+    else
+        txn->region = request->region;
+    return index;
+}
+
+/* The switch knows who asks: a multicast request says how it is answered instead. */
+static ALWAYS_INLINE Packet gpu_prepare_multicast(Gpu *gpu, const GpuRequest *request, SimTime start_ps)
+{
+    guint32 train = request->train & 1u, back = 1u + train + (request->bytes + FLIT_BYTES - 1u) / FLIT_BYTES;
+    g_assert(request->bytes); /* as the loop for replicas takes for granted */
+    ReplicaAnswer answer = request->bytes % FLIT_BYTES == 0 ? mcobject_answer(request->object) : REPLICA_BY_RECORD;
+    guint32 index = gpu_take_brief(gpu, request, answer, start_ps);
+    if (G_UNLIKELY(index == TXN_NONE))
+        index = gpu_take_txn(gpu, request, start_ps);
+    return packet_new(request->kind, index, train, replica_pack((guint8)back, answer), request->object->mcid,
+                      gpu_flits(gpu, request));
+}
+
+static ALWAYS_INLINE Packet gpu_prepare_here(Gpu *gpu, const GpuRequest *request)
+{
+    SimTime start_ps = sim_now_ps(gpu->sim);
+    if (request->object)
+        return gpu_prepare_multicast(gpu, request, start_ps);
+    if (G_UNLIKELY(gpu_is_brief(request)))
+        return gpu_brief(gpu, request->region->gpu, start_ps);
+    const MemRegion *region = request->region;
+    Packet packet = packet_new(request->kind, gpu_take_txn(gpu, request, start_ps), request->train & 1u, gpu->id,
+                               region->gpu, gpu_flits(gpu, request));
+    gboolean plain = !region->host && region->cached && !request->data;
+    packet.bits |= (guint32)plain * PACKET_ONE(plain);
+    return packet;
+}
+
+Packet gpu_prepare(Gpu *gpu, const GpuRequest *request) { return gpu_prepare_here(gpu, request); }
+
+static ALWAYS_INLINE void gpu_send_here(Gpu *gpu, Packet packet, guint32 link)
+{
+    SimTime wait_ps = gpu->flows.wait_ps ? gpu->flows.packet_ps(gpu) : 0;
+    PACKET_ADD(gpu->requests, packet);
+    PROBE_POINT(gpu->fabric, PROBE_REQUEST, gpu->path, &packet, sim_now_ps(gpu->sim));
+    link_push_here(&gpu->up[link], VC_CREQ, packet, wait_ps ? sim_now_ps(gpu->sim) + wait_ps : 0, TRUE);
+}
+
+void gpu_send(Gpu *gpu, Packet packet, guint32 link) { gpu_send_here(gpu, packet, link); }
+
+static G_GNUC_NO_INLINE void gpu_request_own(Gpu *gpu, const GpuRequest *request)
+{
+    if (gpu_is_plain(gpu, request)) {
+        gpu_request_plain(gpu, request, sim_now_ps(gpu->sim));
+        return;
+    }
+    Packet packet = gpu_prepare(gpu, request);
+    gpu_request_local(gpu, packet, txn_at(&gpu->txns, packet.txn), sim_now_ps(gpu->sim));
+}
+
+void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
+{
+    if (link == GPU_LINK_LOCAL)
+        gpu_request_own(gpu, request);
+    else
+        gpu_send_here(gpu, gpu_prepare_here(gpu, request), link);
+}
+
+/* Its queue has room then as well: only requests make it longer. */
+guint32 gpu_room_ahead(const Gpu *gpu, guint32 link)
+{
+    const Link *up = &gpu->up[link];
+    if (gpu->flows.wait_ps || gpu->fabric->probe || gpu->fabric->alive || !link_takes_late(up))
+        return 0;
+    guint32 waiting = up->ring[VC_CREQ].waiting + up->lane[LINK_LANE_PUSHES].count;
+    return gpu->limit.source_queue > waiting ? gpu->limit.source_queue - waiting : 0;
+}
+
+/* ---- answers */
+
+void gpu_set_brief(Gpu *gpu, const GpuRequest *like, TxnBriefDone done)
+{
+    g_assert(gpu->txns.used == 0);
+    TxnBrief *brief = &gpu->txns.brief;
+    txn_pool_clear_brief(&gpu->txns);
+    brief->done = done;
+    brief->owner = like ? like->owner : NULL;
+    brief->bytes = like ? like->bytes : 0;
+    brief->flits = like ? gpu_flits(gpu, like) : 0;
+}
+
+static void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_ps)
+{
+    gboolean many = packet.kind == PACKET_ACK || packet.kind == PACKET_MC_DONE; /* one answer for several writes */
+    PROBE_POINT(gpu->fabric, PROBE_ANSWER, gpu->path, &packet, now_ps);
+    link_credit(from, VC_RSP, packet.flits, now_ps);
+    if (gpu->txns.brief.done && packet.kind == PACKET_ACK) {
+        gpu_complete_stores(gpu, packet.txn, now_ps);
+        return;
+    }
+    TxnPool *pool = &gpu->txns;
+    for (guint32 index = packet.txn, next; index != TXN_NONE; index = next) {
+        if (txn_is_brief(index)) {
+            TxnMulticast *multicast = txn_multicast(pool, index);
+            next = many ? multicast->next : TXN_NONE;
+            gpu_complete_like(gpu, multicast, now_ps);
+            continue;
+        }
+        next = many ? *txn_next(pool, index) : TXN_NONE;
+        __builtin_prefetch(txn_at(pool, next), 1); /* whether there is one, nobody could predict */
+        gpu_complete(gpu, txn_at(pool, index), now_ps);
+        txn_give(pool, index);
+    }
+}
+
+void gpu_answer_early(Gpu *gpu, Link *from, Packet packet, SimTime at_ps)
+{
+    gpu_accept_answer(gpu, from, packet, at_ps);
+}
+
+void gpu_set_answers_early(Gpu *gpu, gboolean early)
+{
+    for (guint32 l = 0; l < gpu->links; l++) {
+        Link *down = &gpu->down[l];
+        guint32 others = down->early_kinds & ~(1u << PACKET_ACK);
+        if (down->early)
+            down->early_kinds = (guint16)(others | (guint32)early << PACKET_ACK);
+    }
+}
+
+static void gpu_on_answer(Event *event, SimTime now_ps)
+{
+    Link *from = LINK_OF_ARRIVAL(event, VC_RSP);
+    const Gpu *requester = from->sink_node;
+    do {
+        Packet packet = link_arrive(from, VC_RSP, &now_ps);
+        if (link_flies(from, VC_RSP)) /* what the next one will need */
+            __builtin_prefetch(txn_line(&requester->txns, link_next(from, VC_RSP).txn), 1);
+        gpu_accept_answer(from->sink_node, from, packet, now_ps);
+    } while (link_goes_on(from));
+}
+
+void gpu_take(Gpu *gpu, Link *from, guint32 link)
+{
+    link_set_sink(from, NULL, gpu, link);
+    from->vc[VC_RSP].arrive.fire = gpu_on_answer;
+    gpu_target_take(gpu, from, link);
+}

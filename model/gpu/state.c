@@ -1,0 +1,135 @@
+/* A GPU as others look at it: life, parameters, statistics, whether it is idle, what it waits for. */
+#include <string.h>
+
+#include "model/fabric/fabric.h"
+#include "model/gpu/copy_engine.h"
+#include "model/sm/sm.h"
+
+const ParamRow gpu_params[] = {
+    PARAM_U64(GpuSpec, out_ps, "ps", 0, 10000000, "SM to NVLink port"),
+    PARAM_U64(GpuSpec, in_ps, "ps", 0, 10000000, "NVLink port to SM"),
+    PARAM_U64(GpuSpec, l2_ps, "ps", 0, 10000000, "request in to answer out at the home GPU, L2 hit"),
+    PARAM_U64(GpuSpec, dram_ps, "ps", 0, 10000000, "more when the line comes from HBM"),
+    PARAM_U64(GpuSpec, atomic_ps, "ps", 0, 10000000, "more for the answer of a remote atomic"),
+    PARAM_U64(GpuSpec, local_ps, "ps", 0, 10000000, "load from the GPU's own L2"),
+    PARAM_U64(GpuSpec, local_dram_ps, "ps", 0, 10000000, "more when the line comes from the own HBM"),
+    PARAM_U64(GpuSpec, local_atomic_ps, "ps", 0, 10000000, "more for an atomic in the own L2"),
+    PARAM_U64(GpuSpec, local_MBps, "MB/s", 1, 1000000000, "bandwidth of the GPU's own L2"),
+    PARAM_U64(GpuSpec, hbm_MBps, "MB/s", 1, 1000000000, "bandwidth of HBM"),
+    PARAM_U64(GpuSpec, l2_bytes, "B", 0, 1ull << 40, "L2 capacity: a sweep over more misses"),
+    PARAM_U64(GpuSpec, source_queue_packets, "packets", 1, 65536, "SM requests waiting at one port"),
+    PARAM_U64(GpuSpec, out_queues, "", 1, 1024, "queues between SMs and ports, each in order"),
+    PARAM_U64(GpuSpec, out_packets, "packets", 1, 1u << 20, "SM requests in each of them"),
+    PARAM_U64(GpuSpec, response_queue_packets, "packets", 1, 65536,
+              "answers waiting at one port before its requests are held up"),
+    PARAM_U64(GpuSpec, ack_merge_max, "", 1, 64, "writes answered by one packet at most"),
+    PARAM_U64(GpuSpec, ack_timer_ps, "ps", 1, 10000000, "how long an acknowledgement waits for more"),
+    PARAM_BOOL(GpuSpec, ack_flush_on_read, "a read response to the requester flushes its writes' ack"),
+    PARAM_U64(GpuSpec, ack_hold_off_ps, "ps", 0, 10000000,
+              "no merging for this long after a read response left by the same port (0: always merge)"),
+    PARAM_U64(GpuSpec, byte_enable_flits, "flits", 0, 4, "of a write of parts of 16 B units"),
+    PARAM_U64(GpuSpec, operation_flits, "flits", 0, 4, "of a red or atomic, beside a write's"),
+    PARAM_U64(GpuSpec, engine_packet_bytes, "B", 16, 256, "payload of a copy engine's packet"),
+    PARAM_U64(GpuSpec, engine_in_flight, "packets", 1, 65536, "of one copy"),
+    PARAM_U64(GpuSpec, engine_ps, "ps", 0, 1000000000, "before a copy engine's first packet"),
+    PARAM_U64(GpuSpec, engines, "", 1, 64, "copy engines"),
+    PARAM_BOOL(GpuSpec, hash_by_gpu, "the port of a line at its owner depends on which GPU asks"),
+    PARAM_END,
+};
+
+const StatRow gpu_stats[] = {
+    STAT_COUNTER(Gpu, requests, "packets", "requests sent into the fabric"),
+    STAT_COUNTER(Gpu, local_requests, "requests", "to the GPU's own memory or its host"),
+    STAT_COUNTER(Gpu, served, "packets", "requests of others served by L2 and HBM"),
+    STAT_COUNTER(Gpu, stalls, "packets", "requests held up by waiting answers"),
+    STAT_COUNTER(Gpu, dropped, "packets", "requests of others lost, the GPU being silent"),
+    STAT_COUNTER(Gpu, hbm_bytes, "B", "moved from and to HBM"),
+    STAT_COUNTER(Gpu, local_bytes, "B", "through the own L2"),
+    STAT_COUNTER(Gpu, host_in_bytes, "B", "from the host"),
+    STAT_COUNTER(Gpu, host_out_bytes, "B", "to the host"),
+    STAT_COUNTER(Gpu, engine_copies, "copies", "given to the copy engines"),
+    STAT_COUNTER(Gpu, engine_bytes, "B", "given to the copy engines"),
+    STAT_COUNTER(Gpu, engine_packets, "packets", "sent into the fabric by copy engines"),
+    STAT_END,
+};
+
+/* Rounded up: one train fits at least. */
+static guint32 gpu_limit(const Gpu *gpu, guint64 packets)
+{
+    guint64 train = gpu->fabric->spec.link.train_packets;
+    return (guint32)((packets + train - 1) / train);
+}
+
+static void gpu_limits(Gpu *gpu)
+{
+    const SmSpec *sm = &gpu->fabric->spec.sm;
+    gpu->limit = (GpuLimits){.source_queue = gpu_limit(gpu, gpu->spec->source_queue_packets),
+                             .response_queue = gpu_limit(gpu, gpu->spec->response_queue_packets),
+                             .out = gpu_limit(gpu, gpu->spec->out_packets),
+                             .sm_out = gpu_limit(gpu, sm->out_packets),
+                             .loads = gpu_limit(gpu, sm->loads_max),
+                             .stores = gpu_limit(gpu, sm->stores_max)};
+}
+
+void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links)
+{
+    memset(gpu, 0, sizeof *gpu);
+    gpu->fabric = fabric;
+    gpu->sim = fabric->sim;
+    gpu->spec = &fabric->spec.gpu;
+    gpu->id = id;
+    gpu->links = links;
+    gpu->up = &fabric->link[2 * id * links];
+    gpu->down = gpu->up + links;
+    gpu->port = &fabric->port[id * links];
+    gpu->path = g_strdup_printf("gpu%u", id);
+    gpu->local_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->local_MBps;
+    hbm_init(&gpu->hbm, gpu->spec->hbm_MBps, fabric->spec.link.flight_ps);
+    gpu->host_byte_time = (1000000ull << SIMFINE_SHIFT) / fabric->spec.system.host_MBps;
+    gpu_limits(gpu);
+    txn_pool_init(&gpu->txns);
+    gpu_target_init(gpu);
+    copy_init(gpu);
+}
+
+void gpu_clear(Gpu *gpu)
+{
+    copy_clear(gpu);
+    gpu_target_clear(gpu);
+    for (guint32 l = 0; l < gpu->links; l++) {
+        link_clear(&gpu->up[l]);
+        link_clear(&gpu->down[l]);
+    }
+    txn_pool_clear(&gpu->txns);
+    g_free(gpu->path);
+}
+
+gboolean gpu_is_quiet(const Gpu *gpu)
+{
+    for (guint32 l = 0; l < gpu->links; l++)
+        if (gpu->port[l].room_head)
+            return FALSE;
+    for (int p = 0; p < GPU_PIPES; p++)
+        if (gpu->pipe[p].ring.count)
+            return FALSE;
+    return gpu->txns.used == 0 && copy_is_quiet(gpu);
+}
+
+static gboolean gpu_anybody_waits(const Fabric *fabric)
+{
+    for (guint64 g = 0; g < fabric->spec.system.gpus; g++)
+        if (fabric->gpu[g].txns.used)
+            return TRUE;
+    return FALSE;
+}
+
+char *gpu_waiter_text(void *unit)
+{
+    const Gpu *gpu = unit;
+    if (gpu->dropped && gpu_anybody_waits(gpu->fabric)) /* it waits for nothing, but others for it */
+        return g_strdup_printf("%s: is silent (fault.gpu_silent), %" G_GUINT64_FORMAT " requests to it were lost",
+                               gpu->path, gpu->dropped);
+    if (gpu->txns.used == 0)
+        return NULL;
+    return g_strdup_printf("%s: %u requests wait for their answers", gpu->path, gpu->txns.used);
+}

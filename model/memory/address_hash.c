@@ -1,0 +1,106 @@
+#include "model/memory/address_hash.h"
+
+#define HASH_A_XOR 4u
+#define HASH_B_XOR 2u
+
+/* How a number of links is split: links = a * b * low. */
+typedef struct {
+    guint32 a, b, low;
+} HashSplit;
+
+/* Bits of i whose XOR is bits 1 to 4 of A, bits 0 and 1 of B, and low.
+ * measured: solved from h200_link_of_chunk.csv up to bit 32 of the address; no chunk contradicts. */
+static const guint32 hash_xor[HASH_XOR_BITS] = {
+    0x8fded2, 0x5eb558, 0x727c94, 0xe527a0, 0x4e927d, 0x69dbda, 0xf4ed34,
+};
+
+/* Bits of i that are bits of A or B as they are: bit 0 and, from bit 7 on, bits 5, 6... of A; bits 2, 3... of B. */
+static guint32 hash_plain_a(guint32 i)
+{
+    return (i & 1) + (i >> 7 << 5);
+}
+static guint32 hash_plain_b(guint32 i)
+{
+    return i & ~3u;
+}
+
+static HashSplit hash_split(guint32 links)
+{
+    HashSplit split = {.low = links % 2 ? 1 : 2};
+    split.a = links / split.low % 3 ? 1 : 3;
+    split.b = links / split.low / split.a;
+    return split;
+}
+
+static guint32 hash_join(HashSplit split, guint32 a, guint32 b, guint32 low)
+{
+    return (a % split.a * split.b + b % split.b) * split.low + low % split.low;
+}
+
+/* i of a chunk's number: pairs of chunks share it, if the number of links is even. */
+static guint32 hash_i(HashSplit split, guint32 chunk)
+{
+    return chunk / split.low;
+}
+
+static guint32 hash_bits(guint32 i)
+{
+    guint32 bits = 0;
+    for (guint32 k = 0; k < HASH_XOR_BITS; k++)
+        bits |= (guint32)__builtin_parity(i & hash_xor[k]) << k;
+    return bits;
+}
+
+static guint16 hash_chunk(HashSplit split, guint32 chunk)
+{
+    guint32 i = hash_i(split, chunk), bits = hash_bits(i);
+    if (split.low == 2)
+        bits ^= (chunk & 1) << (HASH_XOR_BITS - 1);
+    guint32 plain = hash_plain_a(i) % split.a * split.b + hash_plain_b(i) % split.b;
+    return (guint16)(plain << HASH_XOR_BITS | bits);
+}
+
+static HashPage hash_page(HashSplit split, guint32 page)
+{
+    guint32 i = hash_i(split, page << (HASH_PAGE_SHIFT - HASH_CHUNK_SHIFT));
+    return (HashPage){.bits = (guint8)hash_bits(i),
+                      .turn = (guint8)hash_join(split, hash_plain_a(i), hash_plain_b(i), 0)};
+}
+
+static guint8 hash_base(HashSplit split, guint32 at)
+{
+    guint32 plain = at >> HASH_XOR_BITS, a_bits = at & ((1u << HASH_A_XOR) - 1);
+    guint32 b_bits = at >> HASH_A_XOR & ((1u << HASH_B_XOR) - 1);
+    return (guint8)hash_join(split, plain / split.b + (a_bits << 1), plain % split.b + b_bits,
+                             at >> (HASH_XOR_BITS - 1) & 1);
+}
+
+static guint8 hash_turn(HashSplit split, guint32 x, guint32 y)
+{
+    guint32 pairs = split.b * split.low;
+    return (guint8)hash_join(split, x / pairs + y / pairs, x % pairs / split.low + y % pairs / split.low,
+                             x % split.low + y % split.low);
+}
+
+void hash_init(Hash *hash, guint32 links)
+{
+    g_assert(links >= 1 && links <= HASH_LINKS_MAX);
+    HashSplit split = hash_split(links);
+    hash->links = links;
+    for (guint32 c = 0; c < HASH_CHUNKS; c++)
+        hash->chunk[c] = hash_chunk(split, c);
+    for (guint32 p = 0; p < G_N_ELEMENTS(hash->page); p++)
+        hash->page[p] = hash_page(split, p);
+    for (guint32 at = 0; at < split.a * split.b << HASH_XOR_BITS; at++)
+        hash->link[at] = hash_base(split, at);
+    for (guint32 x = 0; x < links; x++)
+        for (guint32 y = 0; y < links; y++)
+            hash->turn[x][y] = hash_turn(split, x, y);
+}
+
+guint8 hash_gpu_turn(const Hash *hash, guint32 gpu)
+{
+    HashSplit split = hash_split(hash->links);
+    guint32 a = gpu % split.a, rest = gpu / split.a;
+    return (guint8)hash_join(split, a, rest / split.low + a, rest);
+}

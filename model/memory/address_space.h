@@ -1,0 +1,41 @@
+/* Virtual address spaces: what a device address leads to.
+ *
+ * What hardware it stands for: the GPUs' page tables (GMMU) of one context group, which map an address
+ * to memory of some GPU, to host memory, or to a multicast object's window.
+ * Modelled: mappings, access rights for each GPU. Left out: page sizes, TLB misses, page faults as
+ * anything but a report. */
+#ifndef MODEL_MEMORY_ADDRESS_SPACE_H
+#define MODEL_MEMORY_ADDRESS_SPACE_H
+
+#include <glib.h>
+
+#include "model/memory/memory.h"
+#include "model/memory/multicast_object.h"
+
+#define VAS_GPUS_MAX 256
+typedef enum { VAS_ACCESS_NONE = 0, VAS_ACCESS_READ = 1, VAS_ACCESS_READWRITE = 3 } VasAccess;
+
+typedef struct VasMapping {
+    guint64 va;
+    guint64 bytes;
+    MemRegion *region;  /* unicast: holds a reference; NULL for multicast */
+    McObject *object;   /* multicast: not owned; the owner unmaps before freeing it */
+    guint64 offset;     /* of va in the region or object */
+    guint8 access[VAS_GPUS_MAX]; /* VasAccess by GPU */
+} VasMapping;
+
+typedef struct Vas Vas;
+
+Vas *vas_new(Memory *memory);
+void vas_free(Vas *vas);
+/* The range must be unmapped; starts without access rights (as cuMemMap). Exactly one of region, object. */
+VasMapping *vas_map(Vas *vas, guint64 va, guint64 bytes, MemRegion *region, McObject *object,
+                    guint64 offset);
+gboolean vas_unmap(Vas *vas, guint64 va, guint64 bytes); /* whole mappings; FALSE: cuts one or leaves a gap */
+/* The mapping that holds va, or NULL. The fast path of every access: remembers the last hit. */
+VasMapping *vas_find(Vas *vas, guint64 va);
+void vas_set_access(VasMapping *mapping, guint16 gpu, VasAccess access);
+/* A free range of the given size for tools that do not choose their own addresses. */
+guint64 vas_choose(Vas *vas, guint64 bytes, guint64 alignment);
+
+#endif

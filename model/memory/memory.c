@@ -1,0 +1,307 @@
+#include "model/memory/memory.h"
+
+#include <errno.h>
+#include <gio/gio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct Memory {
+    MemoryHot hot;
+    Sim *sim;
+    gboolean keep_bytes;
+    GPtrArray *regions;  /* by id; [0] is NULL */
+    GArray *top[2];      /* guint64 by GPU: pages handed out to large and to small regions */
+    MemWatchList due;    /* written, to be fired */
+    gboolean draining;
+};
+
+#define WATCH_LINE 128u
+#define WATCH_CHUNK 512u /* lines: 64 KiB of memory */
+
+gboolean memory_keeps_bytes(const Memory *memory) { return memory->keep_bytes; }
+
+Memory *memory_new(Sim *sim, gboolean keep_bytes)
+{
+    Memory *memory = g_new0(Memory, 1);
+    memory->sim = sim;
+    memory->keep_bytes = keep_bytes;
+    memory->regions = g_ptr_array_new();
+    g_ptr_array_add(memory->regions, NULL);
+    for (int small = 0; small < 2; small++)
+        memory->top[small] = g_array_new(FALSE, TRUE, sizeof(guint64));
+    return memory;
+}
+
+/* Nobody will write there any more: who watches is forgotten. */
+static void memory_watches_free(Memory *memory, MemRegion *region)
+{
+    guint64 lines = (region->bytes + WATCH_LINE - 1) / WATCH_LINE;
+    for (guint64 line = 0; region->watch && line < lines; line += WATCH_CHUNK) {
+        MemWatchList *chunk = region->watch[line / WATCH_CHUNK];
+        for (guint i = 0; chunk && region->watches && i < WATCH_CHUNK; i++)
+            for (MemWatch *watch = chunk[i].head; watch; watch = watch->next) {
+                watch->armed = FALSE;
+                region->watches--;
+                memory->hot.watches--;
+            }
+        g_free(chunk);
+    }
+    g_free(region->watch);
+}
+
+static void memory_region_free(Memory *memory, MemRegion *region)
+{
+    memory_watches_free(memory, region);
+    if (region->host)
+        munmap(region->host, region->bytes);
+    if (region->fd >= 0)
+        close(region->fd);
+    g_free(region);
+}
+
+void memory_free(Memory *memory)
+{
+    for (guint i = 1; i < memory->regions->len; i++) {
+        MemRegion *region = g_ptr_array_index(memory->regions, i);
+        if (!region)
+            continue;
+        region->watches = 0; /* who watches may be gone */
+        memory_region_free(memory, region);
+    }
+    g_ptr_array_free(memory->regions, TRUE);
+    for (int small = 0; small < 2; small++)
+        g_array_free(memory->top[small], TRUE);
+    g_free(memory);
+}
+
+static guint64 memory_address(Memory *memory, guint16 gpu, guint64 bytes)
+{
+    if (gpu == MEMORY_HOST)
+        return 0; /* the hash does not ask */
+    gboolean small = bytes < MEMORY_PAGES(1);
+    if (memory->top[small]->len <= gpu)
+        g_array_set_size(memory->top[small], gpu + 1u);
+    guint64 *top = &g_array_index(memory->top[small], guint64, gpu), address = *top;
+    *top += MEMORY_PAGES(bytes);
+    return small ? MEMORY_SMALL_ADDRESS + address : address;
+}
+
+static MemRegion *memory_region_add(Memory *memory, guint16 gpu, guint64 bytes, int fd, GError **error)
+{
+    guint8 *host = NULL;
+    if (fd >= 0) {
+        host = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+        if (host == MAP_FAILED) {
+            g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno),
+                        "%" G_GUINT64_FORMAT " bytes of GPU %u's memory cannot be mapped: %s", bytes,
+                        gpu, g_strerror(errno));
+            close(fd);
+            return NULL;
+        }
+    }
+    MemRegion *region = g_new0(MemRegion, 1);
+    *region = (MemRegion){.id = memory->regions->len, .gpu = gpu, .bytes = bytes,
+                          .address = memory_address(memory, gpu, bytes), .host = host,
+                          .fd = fd, .refs = 1, .cached = TRUE};
+    g_ptr_array_add(memory->regions, region);
+    return region;
+}
+
+static MemRegion *memory_region_make(Memory *memory, guint16 gpu, guint64 bytes, gboolean keep,
+                                     GError **error)
+{
+    g_assert(bytes > 0);
+    int fd = -1;
+    if (keep) {
+        fd = memfd_create("fanout-memory", MFD_CLOEXEC);
+        if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0) {
+            g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno),
+                        "no memory file of %" G_GUINT64_FORMAT " bytes for GPU %u: %s", bytes, gpu,
+                        g_strerror(errno));
+            if (fd >= 0)
+                close(fd);
+            return NULL;
+        }
+    }
+    return memory_region_add(memory, gpu, bytes, fd, error);
+}
+
+MemRegion *memory_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error)
+{
+    return memory_region_make(memory, gpu, bytes, memory->keep_bytes, error);
+}
+
+MemRegion *memory_control_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error)
+{
+    return memory_region_make(memory, gpu, bytes, TRUE, error);
+}
+
+MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int fd, GError **error)
+{
+    int own = -1;
+    if (memory->keep_bytes) {
+        own = dup(fd);
+        if (own < 0) {
+            g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno),
+                        "memory file %d cannot be shared: %s", fd, g_strerror(errno));
+            return NULL;
+        }
+    }
+    return memory_region_add(memory, gpu, bytes, own, error);
+}
+
+MemRegion *memory_region(Memory *memory, guint32 id)
+{
+    return id < memory->regions->len ? g_ptr_array_index(memory->regions, id) : NULL;
+}
+
+void memory_lock(pthread_mutex_t *lock)
+{
+    if (pthread_mutex_lock(lock) == EOWNERDEAD)
+        pthread_mutex_consistent(lock);
+}
+
+void memory_region_ref(MemRegion *region)
+{
+    g_assert(region->refs > 0);
+    region->refs++;
+}
+
+void memory_region_unref(Memory *memory, MemRegion *region)
+{
+    g_assert(region->refs > 0);
+    if (--region->refs > 0)
+        return;
+    g_ptr_array_index(memory->regions, region->id) = NULL; /* ids are never used twice */
+    memory_region_free(memory, region);
+}
+
+void memory_set_cached(Memory *memory, MemRegion *region, gboolean cached)
+{
+    memory->hot.epoch++;
+    region->cached = cached;
+}
+
+static void watch_append(MemWatchList *list, MemWatch *watch)
+{
+    watch->prev = list->tail;
+    watch->next = NULL;
+    *(list->tail ? &list->tail->next : &list->head) = watch;
+    list->tail = watch;
+}
+
+static void watch_remove(MemWatchList *list, MemWatch *watch)
+{
+    *(watch->prev ? &watch->prev->next : &list->head) = watch->next;
+    *(watch->next ? &watch->next->prev : &list->tail) = watch->prev;
+    watch->next = watch->prev = NULL;
+}
+
+/* A watch lives on the first line of its range; ranges do not cross a line (a flag is <= 16 B). NULL: nobody ever
+ * watched there. */
+static MemWatchList *watch_line(const MemRegion *region, guint64 line)
+{
+    MemWatchList *chunk = region->watch ? region->watch[line / WATCH_CHUNK] : NULL;
+    return chunk ? &chunk[line % WATCH_CHUNK] : NULL;
+}
+
+static void watch_make_line(MemRegion *region, guint64 line)
+{
+    if (!region->watch)
+        region->watch = g_new0(MemWatchList *, region->bytes / (WATCH_LINE * WATCH_CHUNK) + 1);
+    region->watch[line / WATCH_CHUNK] = g_new0(MemWatchList, WATCH_CHUNK);
+}
+
+void memory_watch(Memory *memory, MemWatch *watch, MemRegion *region, guint64 offset, guint32 bytes,
+                  MemWatchFire fire)
+{
+    g_assert(!watch->armed && bytes > 0 && offset % WATCH_LINE + bytes <= WATCH_LINE);
+    guint64 line = offset / WATCH_LINE;
+    if (!watch_line(region, line))
+        watch_make_line(region, line);
+    *watch = (MemWatch){.region = region->id, .bytes = bytes, .offset = offset, .fire = fire,
+                        .armed = TRUE};
+    watch_append(watch_line(region, line), watch); /* fired in the order of arming */
+    region->watches++;
+    memory->hot.watches++;
+}
+
+static void memory_watch_unlink(Memory *memory, MemRegion *region, MemWatch *watch)
+{
+    watch_remove(watch_line(region, watch->offset / WATCH_LINE), watch);
+    region->watches--;
+    memory->hot.watches--;
+}
+
+void memory_unwatch(Memory *memory, MemWatch *watch)
+{
+    if (!watch->armed)
+        return;
+    if (watch->due)
+        watch_remove(&memory->due, watch);
+    else
+        memory_watch_unlink(memory, memory_region(memory, watch->region), watch);
+    watch->armed = watch->due = FALSE;
+}
+
+/* Takes the watches that a write concerns off their line, so that one armed again from its own `fire` waits
+ * for the next write. */
+static void memory_collect_due(Memory *memory, MemRegion *region, guint64 line, guint64 offset, guint64 end,
+                               SimTime visible_ps)
+{
+    const MemWatchList *list = watch_line(region, line);
+    for (MemWatch *watch = list ? list->head : NULL, *next; watch; watch = next) {
+        next = watch->next;
+        if (watch->offset >= end || watch->offset + watch->bytes <= offset)
+            continue;
+        memory_watch_unlink(memory, region, watch);
+        watch->due = TRUE;
+        watch->visible_ps = visible_ps;
+        watch_append(&memory->due, watch);
+    }
+}
+
+void memory_written_slow(Memory *memory, guint32 id, guint64 offset, guint32 bytes, SimTime now_ps)
+{
+    MemRegion *region = memory_region(memory, id);
+    guint64 end = offset + bytes;
+    if (!region || region->watches == 0)
+        return;
+    for (guint64 line = offset / WATCH_LINE; line * WATCH_LINE < end; line++)
+        memory_collect_due(memory, region, line, offset, end, now_ps);
+    if (memory->draining) /* a write from inside a `fire`: the outer loop goes on with what is due now */
+        return;
+    memory->draining = TRUE;
+    while (memory->due.head) {
+        MemWatch *watch = memory->due.head;
+        watch_remove(&memory->due, watch);
+        watch->armed = watch->due = FALSE;
+        watch->fire(watch, watch->visible_ps);
+    }
+    memory->draining = FALSE;
+}
+void memory_poke(Memory *memory, SimTime now_ps)
+{
+    struct {
+        guint32 region;
+        guint64 line;
+    } key;
+    GArray *keys = g_array_new(FALSE, FALSE, sizeof key); /* first all, since what fires may arm others */
+    for (key.region = 1; key.region < memory->regions->len; key.region++) {
+        const MemRegion *region = memory_region(memory, key.region);
+        guint64 lines = region && region->watches ? (region->bytes + WATCH_LINE - 1) / WATCH_LINE : 0;
+        for (key.line = 0; key.line < lines; key.line++) {
+            const MemWatchList *list = watch_line(region, key.line);
+            if (!list)
+                key.line |= WATCH_CHUNK - 1; /* nor in all of the chunk */
+            else if (list->head)
+                g_array_append_val(keys, key);
+        }
+    }
+    for (guint i = 0; i < keys->len; i++) {
+        memcpy(&key, keys->data + i * sizeof key, sizeof key);
+        memory_written_slow(memory, key.region, key.line * WATCH_LINE, WATCH_LINE, now_ps);
+    }
+    g_array_unref(keys);
+}

@@ -1,0 +1,107 @@
+/* GPU memory: the bytes behind physical addresses, and the watches of programs that poll them.
+ *
+ * What hardware it stands for: HBM as seen through the L2 of its home GPU. Remote data is cached in
+ * the home GPU's L2 only, so one copy of the bytes is enough.
+ * Modelled: regions (physical allocations) backed by one sparse memfd each, so that memory costs the
+ * host only what is touched; which region's lines are in L2 (by footprint: the region, or the part of
+ * it in use, fits or does not); watches. Left out: ECC, compression, page tables (see address_space.h).
+ * Timing is in model/gpu/requester.c; this file only holds state. */
+#ifndef MODEL_MEMORY_MEMORY_H
+#define MODEL_MEMORY_MEMORY_H
+
+#include <glib.h>
+#include <pthread.h>
+
+#include "sim/engine/sim.h"
+
+#define MEMORY_HOST 0xffffu /* "gpu" of regions in host memory */
+
+typedef struct MemWatch MemWatch;
+/* Who watches a line, in the order of arming. */
+typedef struct {
+    MemWatch *head, *tail;
+} MemWatchList;
+
+typedef struct MemRegion {
+    guint32 id;        /* index in the Memory, from 1 */
+    guint16 gpu;       /* home GPU or MEMORY_HOST */
+    guint16 numa;      /* of host regions */
+    guint64 bytes;
+    guint64 address;   /* of its first byte in the home GPU's memory: what the link hash sees */
+    guint8 *host;      /* mapping of the memfd, or NULL when timing-only */
+    int fd;            /* -1 when timing-only */
+    guint32 refs;
+    gboolean cached;   /* lines are taken to be in the home L2 (see memory_set_cached) */
+    pthread_mutex_t *lock; /* of read-modify-writes, where another process may do some too; NULL: none does */
+    guint32 watches;       /* armed on its lines, */
+    MemWatchList **watch;  /* by line, in chunks; NULL: none yet */
+} MemRegion;
+
+/* Physical pages, 2 MiB each, are handed out in order and never again; regions below that size come from an
+ * area of their own, so that equal large allocations have equal addresses in all GPUs. */
+#define MEMORY_PAGES(bytes) (((bytes) + 0x1fffff) & ~(guint64)0x1fffff)
+#define MEMORY_SMALL_ADDRESS (1ull << 44)
+
+typedef struct Memory Memory;
+
+/* keep_bytes FALSE: timing-only, no region has bytes. */
+Memory *memory_new(Sim *sim, gboolean keep_bytes);
+void memory_free(Memory *memory);
+gboolean memory_keeps_bytes(const Memory *memory);
+
+/* A new region with one reference; bytes > 0. GError (GIO): the host has no memory for it. */
+MemRegion *memory_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error);
+/* The same for flags and counters that programs poll: keeps its bytes even in a timing-only run. */
+MemRegion *memory_control_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error);
+/* The same around a memfd that another process made (the fd is duplicated). */
+MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int fd, GError **error);
+MemRegion *memory_region(Memory *memory, guint32 id); /* NULL: no such region */
+void memory_region_ref(MemRegion *region);
+void memory_lock(pthread_mutex_t *lock); /* a robust one: a dead owner's changes stand as they are */
+void memory_region_unref(Memory *memory, MemRegion *region); /* frees at 0 */
+/* A program that sweeps more than the L2 holds says so here; the default is TRUE. */
+void memory_set_cached(Memory *memory, MemRegion *region, gboolean cached);
+
+/* Watches: `fire` is called (once, then the watch is gone) with the time at which a write that touches
+ * [offset, offset + bytes) became visible. The caller embeds the watch and owns it. Watches of one line are
+ * fired in the order of arming; `fire` may arm its own watch again (for the next write) and unwatch others. */
+typedef void (*MemWatchFire)(MemWatch *watch, SimTime now_ps);
+struct MemWatch {
+    MemWatch *next, *prev;
+    guint32 region;
+    guint32 bytes;
+    guint64 offset;
+    MemWatchFire fire;
+    SimTime visible_ps;  /* of the write, once due */
+    gboolean armed, due; /* due: written, `fire` comes next */
+};
+void memory_watch(Memory *memory, MemWatch *watch, MemRegion *region, guint64 offset, guint32 bytes,
+                  MemWatchFire fire);
+void memory_unwatch(Memory *memory, MemWatch *watch);
+
+/* Called by the hardware after bytes changed; cheap when nobody watches. */
+void memory_written_slow(Memory *memory, guint32 id, guint64 offset, guint32 bytes, SimTime now_ps);
+/* Fires every watch, in address order: bytes may have changed behind the hardware's back, as when
+ * another process shares the memory. */
+void memory_poke(Memory *memory, SimTime now_ps);
+/* The first members of every Memory: asked for with every packet. */
+typedef struct {
+    guint32 watches; /* on lines */
+    guint32 epoch;
+} MemoryHot;
+static inline guint32 memory_watches(const Memory *memory)
+{
+    return ((const MemoryHot *)(const void *)memory)->watches;
+}
+/* Changes whenever a region's properties do. */
+static inline guint32 memory_epoch(const Memory *memory)
+{
+    return ((const MemoryHot *)(const void *)memory)->epoch;
+}
+#define memory_written(memory, region, offset, bytes, now)                                            \
+    do {                                                                                               \
+        if (G_UNLIKELY(memory_watches(memory) > 0))                                                    \
+            memory_written_slow(memory, region, offset, bytes, now);                                   \
+    } while (0)
+
+#endif

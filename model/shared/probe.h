@@ -1,0 +1,35 @@
+/* Probe points: where the stages tell an observer what packet they have in hand. `fanout walk` is one.
+ *
+ * Probes observe, they never act. Each point names the source file it stands in, so that what is printed
+ * from them cannot drift away from the code. Without an observer a point costs one predicted branch. */
+#ifndef MODEL_SHARED_PROBE_H
+#define MODEL_SHARED_PROBE_H
+
+#include "model/link/packet.h"
+#include "sim/engine/simtime.h"
+
+typedef enum {
+    PROBE_COALESCE, /* an SM made a packet out of a warp's lanes */
+    PROBE_REQUEST,  /* the requester opened a transaction */
+    PROBE_WIRE,     /* serialization begins */
+    PROBE_INGRESS,  /* through a switch's pipeline, at its crossbar */
+    PROBE_ROUTE,    /* unicast: on to the port of one GPU */
+    PROBE_TABLE,    /* multicast: replicated to the ports of its entry */
+    PROBE_SERVE,    /* a target's L2 has it */
+    PROBE_GATHER,   /* a replica's answer, at the requester's port */
+    PROBE_RESULT,   /* the last one came: one answer goes to the requester */
+    PROBE_ANSWER,   /* back at the requester: the transaction ends */
+    PROBE_STAGES
+} ProbeStage;
+
+/* at_ps may lie before now: links decide late (see link.c). file: as the compiler was given it. */
+typedef void (*Probe)(void *user, ProbeStage stage, const char *file, const char *path,
+                      const Packet *packet, SimTime at_ps);
+
+#define PROBE_POINT(fabric, stage, path, packet, at_ps)                                                \
+    do {                                                                                               \
+        if (G_UNLIKELY((fabric)->probe))                                                               \
+            (fabric)->probe((fabric)->probe_user, stage, __FILE__, path, packet, at_ps);               \
+    } while (0)
+
+#endif

@@ -1,0 +1,125 @@
+#include "model/shared/txn.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define TXN_BRIEFS_MIN 64u
+
+void txn_pool_init(TxnPool *pool)
+{
+    /* switches read it: it never moves */
+    *pool = (TxnPool){.chunk = g_new0(TxnChunk *, PACKET_TXN_MAX / TXN_CHUNK + 1)};
+}
+
+void txn_pool_clear(TxnPool *pool)
+{
+    for (guint32 i = 0; i < pool->size / TXN_CHUNK; i++)
+        g_aligned_free(pool->chunk[i]);
+    txn_pool_clear_brief(pool);
+    g_free(pool->chunk);
+}
+
+void txn_pool_clear_brief(TxnPool *pool)
+{
+    for (guint32 i = 0; !pool->brief.done && i < pool->brief.size; i += TXN_CHUNK)
+        g_aligned_free(pool->chunk[(TXN_BRIEF + i) / TXN_CHUNK]);
+    g_free(pool->brief.store);
+    pool->brief = (TxnBrief){.size = 0};
+}
+
+void txn_pool_grow(TxnPool *pool)
+{
+    guint32 first = pool->size;
+    g_assert(first + TXN_CHUNK <= TXN_BRIEF);
+    pool->chunk[first / TXN_CHUNK] = g_aligned_alloc(1, sizeof(TxnChunk), sizeof(Txn)); /* who takes one, fills it */
+    pool->size += TXN_CHUNK;
+    /* the lowest index ends up at the head of the free list; index 0 stays out */
+    for (guint32 i = pool->size - 1; i >= MAX(first, 1); i--) {
+        *txn_next(pool, i) = pool->free_head;
+        pool->free_head = i;
+    }
+}
+
+void txn_pool_grow_brief(TxnPool *pool)
+{
+    guint32 size = MAX(TXN_BRIEFS_MIN, 2 * pool->brief.size);
+    g_assert(size < TXN_BRIEF);
+    gboolean stores = pool->brief.done != NULL;
+    if (stores)
+        pool->brief.store = g_renew(TxnStore, pool->brief.store, size);
+    for (guint32 i = pool->brief.size; i < size; i++) {
+        TxnChunk **chunk = &pool->chunk[(TXN_BRIEF + i) / TXN_CHUNK];
+        if (stores) {
+            pool->brief.store[i].bits = TXN_STORE_FREE;
+            continue;
+        }
+        if (i % TXN_CHUNK == 0)
+            *chunk = g_aligned_alloc(1, sizeof (*chunk)->multicast, sizeof(Txn));
+        (*chunk)->multicast[i % TXN_CHUNK] = (TxnMulticast){.start_ps = SIMTIME_NEVER, .next = TXN_NONE};
+    }
+    pool->brief.size = size;
+}
+
+guint32 txn_like_new(TxnPool *pool, const TxnLike *like)
+{
+    TxnBrief *brief = &pool->brief;
+    if (pool->used == 0) {
+        memset(brief->like, 0, sizeof brief->like);
+        brief->n_likes = 0;
+    }
+    for (guint32 i = 0; i < brief->n_likes; i++)
+        if (txn_like_same(&brief->like[i], like))
+            return i;
+    if (brief->n_likes == TXN_LIKES)
+        return TXN_LIKES;
+    brief->like[brief->n_likes] = *like;
+    return brief->n_likes++;
+}
+
+#define DATA_SLOTS_MAX (1u << 24) /* 4 GiB of address space, none of it touched before use */
+
+DataPool *data_pools_new(guint32 n)
+{
+    gsize bytes = (gsize)DATA_SLOTS_MAX * DATA_SLOT_BYTES;
+    guint8 *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED)
+        g_error("txn: no %zu B of address space for data in flight; is it limited (ulimit -v)?", bytes);
+    DataPool *pool = g_aligned_alloc0(n, sizeof *pool, G_ALIGNOF(DataPool));
+    guint32 half = DATA_SLOTS_MAX / 2;
+    for (guint32 i = 0; i < n; i++) {
+        guint32 each = i == 0 ? half : half / (n - 1), first = i == 0 ? 0 : half + (i - 1) * each;
+        pool[i] = (DataPool){.base = base, .first = MAX(first, 1), .next = MAX(first, 1), .end = first + each};
+    }
+    return pool;
+}
+
+void data_pools_free(DataPool *pool, guint32 n)
+{
+    munmap(pool[0].base, (gsize)DATA_SLOTS_MAX * DATA_SLOT_BYTES);
+    for (guint32 i = 0; i < n; i++)
+        g_free(pool[i].free);
+    g_aligned_free(pool);
+}
+
+guint32 data_used(const DataPool *pool, guint32 n)
+{
+    guint32 used = 0;
+    for (guint32 i = 0; i < n; i++)
+        used += pool[i].next - pool[i].first - pool[i].n_free;
+    return used;
+}
+
+void data_pool_grow(DataPool *pool)
+{
+    pool->size = pool->size ? pool->size * 2 : 4096;
+    pool->free = g_renew(guint32, pool->free, pool->size);
+}
+
+guint32 data_take(DataPool *pool)
+{
+    if (G_LIKELY(pool->n_free))
+        return pool->free[--pool->n_free];
+    g_assert(pool->next < pool->end);
+    return pool->next++;
+}

@@ -1,0 +1,126 @@
+/* Polling: a warp that spins on a flag in its own GPU's memory.
+ *
+ * What hardware it stands for: a loop of dependent loads, each taking `local_ps`, whose value is read in the
+ * L2 half-way.
+ * Modelled: the loop is not run; a watch on the flag tells when it changed, and the loop sees it after the
+ * mean of its possible waits (phases would lock otherwise, which real ones do not). Polls of other GPUs'
+ * memory are real loads (the device side repeats them).
+ * A poll of all members of a multicast object is a watch on each one's memory, its reads being as long as
+ * to a remote L2. Left out: the polls' own load on links and L2. */
+#include <string.h>
+
+#include "model/fabric/fabric.h"
+#include "model/sm/sm.h"
+
+static gboolean poll_holds(const Uop *uop, const guint8 *bytes)
+{
+    guint64 value = 0;
+    memcpy(&value, bytes, uop->width == 4 ? 4 : 8);
+    guint64 mask = uop->width == 4 ? 0xffffffffu : G_MAXUINT64;
+    guint64 ref = uop->value & mask;
+    switch ((PollTest)uop->test) {
+    case POLL_EQ:
+        return value == ref;
+    case POLL_NE:
+        return value != ref;
+    case POLL_GE:
+        return value >= ref;
+    case POLL_DIFF_GE:
+        return uop->width == 4 ? (gint32)(guint32)(value - ref) >= 0 : (gint64)(value - ref) >= 0;
+    }
+    return FALSE;
+}
+
+static const guint8 *poll_bytes(Warp *warp, guint32 lane, MemRegion **region, guint64 *offset)
+{
+    guint64 va = uop_lane_va(&warp->current, lane);
+    VasMapping *mapping = vas_find(warp->cta->vas, va);
+    if (!mapping || !mapping->region)
+        return NULL;
+    *region = mapping->region;
+    *offset = mapping->offset + (va - mapping->va);
+    return mapping->region->host ? mapping->region->host + *offset : NULL;
+}
+
+/* What stands around each lane's flag comes with the read that sees it. */
+static void poll_copy(Warp *warp)
+{
+    const Uop *uop = &warp->current;
+    MemRegion *region = NULL;
+    guint64 offset = 0;
+    if (!uop->dst || !uop->dst->bytes)
+        return;
+    for (guint32 l = 0; l < uop->lanes; l++) {
+        const guint8 *bytes = poll_bytes(warp, l, &region, &offset);
+        if (bytes)
+            memcpy(uop->dst->bytes + l * uop->dst->width, bytes - offset % uop->dst->width, uop->dst->width);
+    }
+}
+
+/* Where in its period a loop of long reads is: any place is as likely, and not the same in all CTAs, or they
+ * would stay in step and leave links idle together. A hash of who waits and for when. */
+static SimTime poll_phase(const Warp *warp, SimTime visible_ps, SimTime period_ps)
+{
+    guint64 x = visible_ps ^ (guint64)warp->cta->gpu->id << 48 ^ (guint64)warp->cta->index << 32;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return (x ^ x >> 31) % period_ps;
+}
+
+/* The first read of the loop after `visible_ps` sees it; the loop ends when that read is back. */
+static void poll_finish(Warp *warp, SimTime visible_ps)
+{
+    Gpu *gpu = warp->cta->gpu;
+    SimTime local_ps = warp->current.rtt_ps ? warp->current.rtt_ps : gpu->spec->local_ps;
+    SimTime period_ps = local_ps + gpu->fabric->spec.sm.poll_ps;
+    if (warp->current.acquire)
+        period_ps += gpu->fabric->spec.sm.acquire_ps;
+    SimTime read_ps = warp->poll_start_ps + local_ps / 2, at_ps = read_ps;
+    if (visible_ps > read_ps) /* the mean over all phases of the loop: half a period until the next read */
+        at_ps = visible_ps + (warp->current.rtt_ps ? poll_phase(warp, visible_ps, period_ps) : period_ps / 2);
+    at_ps += local_ps / 2;
+    if (warp->current.acquire)
+        at_ps += gpu->fabric->spec.sm.acquire_ps;
+    poll_copy(warp);
+    sim_at(gpu->sim, &warp->timer, MAX(at_ps, sim_now_ps(gpu->sim)), EVENT_PRIORITY_DEVICE);
+}
+
+static void poll_on_written(MemWatch *watch, SimTime visible_ps);
+
+/* Goes on with the first lane whose flag has not been seen yet; all lanes' reads go out together, so the
+ * last flag to come decides. */
+static void poll_continue(Warp *warp, SimTime visible_ps)
+{
+    Gpu *gpu = warp->cta->gpu;
+    const Uop *uop = &warp->current;
+    for (; warp->done_lanes < uop->lanes; warp->done_lanes++) {
+        MemRegion *region = NULL;
+        guint64 offset = 0;
+        const guint8 *bytes = poll_bytes(warp, warp->done_lanes, &region, &offset);
+        if (!bytes) {
+            FabricFault fault = {.kind = FAULT_UNMAPPED, .gpu = gpu->id, .who = warp->cta->name,
+                                 .cta = warp->cta->index, .va = uop_lane_va(uop, warp->done_lanes),
+                                 .uop = UOP_POLL};
+            fabric_fault(gpu->fabric, &fault);
+        } else if (!poll_holds(uop, bytes)) {
+            memory_watch(gpu->fabric->memory, &warp->watch, region, offset, uop->width, poll_on_written);
+            return;
+        }
+    }
+    poll_finish(warp, visible_ps);
+}
+
+static void poll_on_written(MemWatch *watch, SimTime visible_ps)
+{
+    poll_continue(EVENT_OWNER(watch, Warp, watch), visible_ps);
+}
+
+gboolean warp_block_poll(Warp *warp, SimTime now_ps)
+{
+    if (warp->current.seen && poll_holds(&warp->current, warp->current.dst->bytes))
+        return FALSE;
+    warp->poll_start_ps = now_ps;
+    warp->done_lanes = 0; /* here: how many lanes' flags have been seen */
+    poll_continue(warp, now_ps);
+    return TRUE;
+}

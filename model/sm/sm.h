@@ -1,0 +1,272 @@
+/* Streaming multiprocessors: warps with in-order micro-operations, and the load/store unit that turns them
+ * into packets.
+ *
+ * What hardware it stands for: an SM's warp scheduler as far as memory is concerned, its LSU, the coalescer
+ * (a warp's lanes -> 32 B sectors -> packets of at most 128 B) and the limits on what it keeps in flight.
+ * Modelled: issue time for each packet, loads and stores in flight, a full port queue stalls the LSU,
+ * in-order warps that wait for registers, fences, CTA barriers, polling as a watch.
+ * Left out: arithmetic pipelines, instruction fetch, shared memory, L1.
+ * Sources: one SM stores 50 GB/s, loads 104 GB/s with 128 KiB asked for: h200/README.md, PROTOTYPE.md A1.
+ *
+ * A warp gets its micro-operations (Uop) from a queue (fine-grained device code: warp_push) or from a
+ * generator (bulk loops: loop.h); both take the same path, so they cost the same. */
+#ifndef MODEL_SM_SM_H
+#define MODEL_SM_SM_H
+
+#include "model/gpu/gpu.h"
+#include "model/memory/address_space.h"
+
+#define WARP_LANES 32u
+#define SM_SCHEDULERS 4u
+#define REG_BYTES 512u /* 32 lanes x 16 B */
+
+typedef enum { SM_ROUND_ROBIN, SM_GREEDY } SmArbitration;
+
+typedef struct {
+    guint64 count;           /* SMs of a GPU */
+    guint64 tpc_sms;         /* SMs of a TPC */
+    guint64 ctas_max;        /* resident on one SM */
+    guint64 warps_max;
+    guint64 load_ps;         /* LSU time of one load packet */
+    guint64 store_ps;        /* of one store packet that leaves the GPU */
+    guint64 local_store_ps;  /* of one to the GPU's own memory */
+    guint64 merge_ps;        /* of one that merges with a store that waits */
+    guint64 conflict_ps;     /* more for each 128 B of a store's lanes beyond the first to one line */
+    guint64 out_packets;     /* of one SM waiting for ports */
+    gboolean merge_stores;   /* with what waits there */
+    guint64 loads_max;       /* load packets in flight of one SM */
+    guint64 stores_max;      /* store packets in flight of one SM */
+    guint64 warp_issue_ps;   /* between two memory instructions of one warp */
+    guint64 fence_ps;        /* fence.sys with nothing outstanding */
+    guint64 fence_issue_ps;  /* between two fences of one of an SM's schedulers */
+    guint64 fence_join_ps;   /* how long after its start a flush takes others along */
+    guint64 fence_snapshot_ps; /* start of a flush to its look at what is outstanding */
+    guint64 fence_round_ps;  /* least time of a round of flushes of all SMs */
+    guint64 fence_return_ps; /* last answer to the flush's end */
+    guint64 fence_overlap_ps; /* before a flush's end its SM begins the next */
+    gboolean fence_gpu_wide; /* it waits for all stores of its GPU, not only of its warp */
+    guint64 poll_ps;         /* instructions of a polling loop, beside its load */
+    guint64 acquire_ps;      /* what an acquire adds to the load that made it */
+    guint64 barrier_ps;      /* bar.sync once the last warp is there */
+    guint64 launch_ps;       /* kernel launch to first instruction */
+    guint64 exit_ps;         /* last instruction to end of the kernel */
+    guint64 exit_drain_ps;   /* last store performed to end of the kernel, if that is later */
+    guint64 next_ps;         /* last instruction to the first of the next kernel on its stream */
+    guint64 code_ps;         /* fetch of 1 KiB of code that the CTA runs for the first time */
+    int arbitration;         /* SmArbitration */
+    guint64 arch;            /* compute capability times ten: 90 is sm_90 */
+} SmSpec;
+extern const ParamRow sm_params[];
+
+/* A request of this SM in its GpuOutQueue. */
+typedef struct {
+    guint32 key;             /* of its line; 0: a multicast request, whose like does not merge */
+    guint32 txn;
+} SmOut;
+RING_DEFINE(SmOutRing, sm_out, SmOut)
+#define SM_OUT_KEYS 1024u
+typedef enum { SM_OUT_DIRECT, SM_OUT_QUEUE, SM_OUT_MERGE, SM_OUT_FULL } SmOutWay;
+
+typedef struct Warp Warp;
+typedef struct Cta Cta;
+typedef struct Sm Sm;
+
+/* What a load brings into a warp: 32 lanes of `width` bytes, lane i at i * width. */
+typedef struct Reg {
+    guint32 pending;         /* packets still on their way */
+    Warp *waiter;            /* blocked on it */
+    Sm *sm;                  /* that issued the load */
+    guint8 *bytes;           /* REG_BYTES, or NULL when timing-only */
+    guint64 *lane_va;        /* of a scattered load: 32 addresses, else NULL */
+    guint8 width;
+} Reg;
+
+typedef enum {
+    UOP_LOAD, UOP_STORE, UOP_RED, UOP_ATOM,
+    UOP_MC_LOAD,             /* multimem.ld_reduce */
+    UOP_MC_STORE,            /* multimem.st */
+    UOP_MC_RED,              /* multimem.red */
+    UOP_ARITH,               /* waits for src (and dst); dst = dst op src when dst is given */
+    UOP_FENCE,               /* fence.sys: earlier stores of this warp are performed */
+    UOP_BARRIER,             /* bar.sync: value is UOP_BARRIER_VALUE */
+    UOP_DELAY,               /* value_ps of other work */
+    UOP_WORK,                /* instructions between two memory instructions: value_ps from where the last one was
+                              * ready to issue, or its answer came, and after_ps from where it left the warp */
+    UOP_DRAIN,               /* waits for the warp's stores without a fence's cost: the end of a kernel */
+    UOP_POLL,                /* spin on the GPU's own memory until the condition holds in every lane; dst, if
+                              * given, gets what stands around the flags (dst->width bytes a lane, aligned) */
+    UOP_CALL,                /* call(arg) when the warp gets here */
+    UOP_KINDS
+} UopKind;
+
+/* Barrier `id` (below CTA_BARRIERS) of so many warps; 0 warps: of all of the CTA's. */
+#define UOP_BARRIER_VALUE(id, warps) ((guint64)(id) | (guint64)(warps) << 8)
+#define CTA_BARRIERS 16u
+
+typedef enum { POLL_EQ, POLL_NE, POLL_GE /* unsigned */, POLL_DIFF_GE /* (value - ref) >= 0, wrapping */ } PollTest;
+
+typedef struct {
+    guint8 kind;             /* UopKind */
+    guint8 width;            /* bytes of a lane: 4, 8, 16 */
+    guint8 lanes;            /* active: 1..32 */
+    guint8 type, op, acc;    /* numeric.h; TXN_ATOM_* */
+    guint8 test;             /* PollTest */
+    guint8 spare;            /* all bytes of it are written: they are compared */
+    gboolean acquire;        /* of a poll or load */
+    gboolean seen;           /* of a poll: done at once if what dst holds from the last one is enough */
+    guint64 va;              /* of lane 0 */
+    gint64 lane_stride;      /* to the next lane; == width: contiguous */
+    const guint64 *lane_va;  /* scattered: 32 addresses that live until the uop is issued; else NULL */
+    Reg *dst, *src;
+    guint64 value;           /* poll reference; delay in ps; barrier */
+    guint32 rtt_ps;          /* of a poll: what its reads take; 0: the GPU's own memory */
+    guint32 after_ps;        /* of UOP_WORK */
+    void (*call)(void *arg, SimTime now_ps);
+    void *arg;
+} Uop;
+RING_DEFINE(UopRing, uop_ring, Uop)
+
+static inline guint64 uop_lane_va(const Uop *uop, guint32 lane)
+{
+    return uop->lane_va ? uop->lane_va[lane] : uop->va + (guint64)(uop->lane_stride * (gint64)lane);
+}
+
+/* Generators return FALSE at the end; the uop is taken exactly once. */
+typedef gboolean (*WarpNext)(Warp *warp, Uop *uop);
+
+typedef enum { WARP_IDLE, WARP_READY, WARP_BLOCKED } WarpState;
+
+/* What each packet and each answer looks at comes first: a thousand warps are more than a cache holds. */
+struct Warp {
+    Warp *next;              /* in the SM's ready queue */
+    Sm *sm;
+    Cta *cta;
+    guint32 index;           /* in its CTA */
+    WarpState state;
+    gboolean have;           /* `current` is being executed, */
+    gboolean begun;          /* and dst was marked pending for the whole micro-operation */
+    guint32 done_bytes;      /* contiguous: progress in the lanes' span; scattered: next lane */
+    guint32 done_lanes;      /* scattered: mask of lanes issued */
+    guint32 stores;          /* outstanding */
+    gboolean fencing;
+    SimTime not_before_ps;   /* of its next memory instruction */
+    SimTime front_ps;        /* since when it is ready */
+    SimTime asked_ps, issued_ps; /* when its last memory instruction was ready, and when the LSU took it */
+    WarpNext generate;       /* bulk loop, or NULL */
+    void *generator;
+    UopRing queue;
+    Uop current;
+    guint64 *lane_va;        /* of a generated scattered micro-operation (warp_lanes), or NULL */
+    Event timer;
+    Warp *fence_next;        /* the next one that waits (fence.c) */
+    SimTime fence_at_ps;
+    gboolean fence_issuing;
+    MemWatch watch;
+    SimTime poll_start_ps;
+    void (*on_idle)(Warp *warp, SimTime now_ps); /* queue and generator are at their end */
+};
+
+struct Cta {
+    struct Gpu *gpu;
+    Sm *sm;
+    Vas *vas;
+    guint32 index, threads, n_warps;
+    Warp *warp;
+    guint32 arrived[CTA_BARRIERS]; /* mask of the warps at each bar.sync */
+    const char *name;        /* for reports; not owned */
+    void *user;
+    Cta *next;               /* waiting for an SM */
+    void (*on_placed)(Cta *cta, SimTime now_ps);
+};
+
+struct Sm {
+    struct Gpu *gpu;
+    Warp *ready_head, *ready_tail;
+    const Warp *last;        /* that issued; only compared */
+    Event issue;
+    SimTime free_ps;         /* of the LSU */
+    gboolean stalled;        /* the LSU waits for room before the ports */
+    gboolean limited;        /* or for an answer, its in-flight limit being reached */
+    GpuOutQueue *queue;      /* its way to the ports */
+    SmOutRing out;           /* what waits there, in order, */
+    Sm *out_next;            /* waits for a place in its queue */
+    gboolean out_listed;
+    guint32 twin;            /* Txn that the store at hand merges with */
+    guint32 id, loads, stores, ctas, warps;
+    guint64 packets, merged, stalls_port, stalls_limit;
+    SimTime fence_issue_ps[SM_SCHEDULERS]; /* of the next fence */
+    FenceFlush *flush;       /* the one that goes on, until what it waits for is known */
+    gboolean flushing;
+    Warp *fence_waiting;     /* for the next flush */
+    Event fence_free;        /* when that may begin */
+    struct Sm *flow_next;    /* of its queue */
+    void *flows;             /* the first of its loops that are flows (api/device/flow/loop_flow.c), */
+    guint32 storing, asking; /* and how many of them store to other GPUs, and load from them; */
+    guint32 loops;           /* and how many stored to others so far, or are about to */
+    guint32 *out_keys;       /* SM_OUT_KEYS: how many of `out` have such a key, modulo; NULL: none has had one yet */
+};
+extern const StatRow sm_stats[];
+
+void sm_init(struct Gpu *gpu);
+void sm_clear(struct Gpu *gpu);
+struct FabricSpec;
+guint32 sm_gpc(const struct FabricSpec *spec, guint64 sm); /* whose queue its requests take */
+
+/* CTAs. cta_new makes the warps; cta_place finds an SM (in order; waits until one has room) and calls
+ * on_placed, at once or later. cta_free gives the SM back; all warps must be idle. */
+Cta *cta_new(struct Gpu *gpu, Vas *vas, guint32 index, guint32 threads, const char *name);
+void cta_place(Cta *cta, void (*on_placed)(Cta *cta, SimTime now_ps));
+void cta_free(Cta *cta);
+
+/* Appends a micro-operation to a warp's queue; starts the warp when it was idle. Uop.dst gets its pending
+ * count only when the warp issues: reg_begin() marks it busy from now on. */
+void warp_push(Warp *warp, const Uop *uop);
+void warp_generate(Warp *warp, WarpNext next, void *generator); /* runs when the queue is empty */
+void warp_free_run(Warp *warp); /* lets a warp run that has work; used after placing */
+
+/* keep_bytes FALSE: timing-only, nothing is carried. Flags and counters always keep theirs. */
+Reg *reg_new(guint32 width, gboolean keep_bytes);
+void reg_free(Reg *reg);
+
+/* For work that is done elsewhere than in packets (flows): a load or store of a warp begins and ends. */
+void warp_begin_load(Warp *warp, Reg *reg);
+void warp_end_load(Reg *reg, SimTime now_ps);
+guint64 warp_begin_store(Warp *warp); /* the tag for its end */
+void warp_end_store(Warp *warp, guint64 tag, SimTime now_ps);
+
+/* warp.c */
+void warp_init(Warp *warp, Cta *cta, guint32 index);
+void warp_clear(Warp *warp);
+guint64 *warp_lanes(Warp *warp);      /* room for 32 addresses that a generator may fill: the warp's */
+gboolean warp_fetch(Warp *warp);      /* makes `current` valid; FALSE: nothing to do */
+void warp_ready(Warp *warp);          /* into the SM's ready queue */
+gboolean warp_block_poll(Warp *warp, SimTime now_ps); /* FALSE: nothing to wait for */
+typedef enum { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_STALLED } IssueResult;
+/* Executes `current` as far as it goes; *cost_ps is the LSU time it took. */
+IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps);
+void sm_kick(Sm *sm, SimTime now_ps);
+
+/* egress_queue.c: how a request gets out; SM_OUT_MERGE notes with which one in Sm.twin. */
+SmOutWay sm_out_queued_way(Sm *sm, const GpuRequest *request);
+static inline SmOutWay sm_out_way(Sm *sm, const GpuRequest *request, guint32 link)
+{
+    if (link == GPU_LINK_LOCAL || (sm->queue->ring.count == 0 && gpu_has_room(sm->gpu, link)))
+        return SM_OUT_DIRECT;
+    return sm_out_queued_way(sm, request);
+}
+void sm_out_queue(Sm *sm, const GpuRequest *request, guint32 link);
+void sm_out_merge(Sm *sm, const GpuRequest *request);
+void sm_out_wait(Sm *sm);                                /* the LSU stalls until there is room */
+void sm_out_on_room(GpuRoomWaiter *waiter, SimTime now_ps); /* of a GpuOutQueue */
+
+/* fence.c */
+void fence_init(struct Gpu *gpu);
+void fence_clear(struct Gpu *gpu);
+void fence_join(Warp *warp, SimTime now_ps); /* the warp's timer tells when it is done */
+gboolean fence_issued(Warp *warp, SimTime now_ps); /* its timer: TRUE if that was the fence's issue */
+void fence_init_sm(Sm *sm);
+guint64 fence_tag(struct Gpu *gpu); /* of a remote store that is issued now */
+#define FENCE_LOCAL G_MAXUINT64     /* of others */
+void fence_answered(struct Gpu *gpu, guint64 tag, SimTime now_ps);
+
+#endif

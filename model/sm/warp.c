@@ -1,0 +1,506 @@
+/* One warp: takes micro-operations in order, coalesces its lanes' addresses into packets, waits for
+ * registers, fences, barriers and polled flags. See sm.h. */
+#include <string.h>
+
+#include "model/fabric/fabric.h"
+#include "model/memory/numeric.h"
+#include "model/sm/sm.h"
+
+static void warp_on_timer(Event *event, SimTime now_ps);
+
+void warp_init(Warp *warp, Cta *cta, guint32 index)
+{
+    warp->cta = cta;
+    warp->index = index;
+    warp->state = WARP_IDLE;
+    event_init(&warp->timer, warp_on_timer);
+}
+
+void warp_clear(Warp *warp)
+{
+    uop_ring_clear(&warp->queue);
+    g_free(warp->lane_va);
+}
+
+guint64 *warp_lanes(Warp *warp)
+{
+    if (!warp->lane_va)
+        warp->lane_va = g_new(guint64, WARP_LANES);
+    return warp->lane_va;
+}
+
+void warp_free_run(Warp *warp)
+{
+    if (warp->sm && warp->state == WARP_IDLE && (warp->queue.count || warp->generate))
+        warp_ready(warp);
+}
+
+void warp_push(Warp *warp, const Uop *uop)
+{
+    *uop_ring_push(&warp->queue) = *uop;
+    warp_free_run(warp);
+}
+
+void warp_generate(Warp *warp, WarpNext next, void *generator)
+{
+    g_assert(!warp->generate);
+    warp->generate = next;
+    warp->generator = generator;
+    warp_free_run(warp);
+}
+
+gboolean warp_fetch(Warp *warp)
+{
+    if (warp->have)
+        return TRUE;
+    warp->done_bytes = 0;
+    warp->done_lanes = 0;
+    warp->begun = FALSE;
+    if (warp->queue.count) {
+        warp->current = *uop_ring_peek(&warp->queue);
+        uop_ring_drop(&warp->queue);
+        warp->have = TRUE;
+        return TRUE;
+    }
+    if (!warp->generate)
+        return FALSE;
+    if (warp->generate(warp, &warp->current)) {
+        warp->have = TRUE;
+        return TRUE;
+    }
+    warp->generate = NULL;
+    return FALSE;
+}
+
+/* ---- answers */
+
+static void warp_loads_dropped(Sm *sm, Reg *reg, SimTime now_ps)
+{
+    if (--reg->pending == 0 && reg->waiter) {
+        Warp *waiter = reg->waiter;
+        reg->waiter = NULL;
+        warp_ready(waiter);
+    }
+    if (sm->limited) {
+        sm->limited = FALSE;
+        sm_kick(sm, now_ps);
+    }
+}
+
+static void warp_on_loaded(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps)
+{
+    (void)gpu;
+    Reg *reg = txn->owner;
+    Sm *sm = reg->sm;
+    sm->loads--;
+    if (reg->bytes && bytes) {
+        if (!reg->lane_va) {
+            memcpy(reg->bytes + txn->tag, bytes, txn->bytes);
+        } else {
+            guint32 lanes = (guint32)txn->tag;
+            guint64 base = G_MAXUINT64;
+            for (guint32 l = 0; l < WARP_LANES; l++)
+                if (lanes >> l & 1)
+                    base = MIN(base, reg->lane_va[l]);
+            for (guint32 l = 0; l < WARP_LANES; l++)
+                if (lanes >> l & 1)
+                    memcpy(reg->bytes + l * reg->width, bytes + (reg->lane_va[l] - base), reg->width);
+        }
+    }
+    warp_loads_dropped(sm, reg, now_ps);
+}
+
+static void warp_on_stored(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps)
+{
+    (void)gpu;
+    (void)bytes;
+    warp_end_store(txn->owner, txn->tag, now_ps);
+}
+
+void warp_end_store(Warp *warp, guint64 tag, SimTime now_ps)
+{
+    Sm *sm = warp->sm;
+    sm->stores--;
+    fence_answered(sm->gpu, tag, now_ps);
+    if (--warp->stores == 0 && warp->fencing) {
+        warp->fencing = FALSE;
+        sim_at(sm->gpu->sim, &warp->timer, MAX(now_ps, warp->fence_at_ps), EVENT_PRIORITY_DEVICE);
+    }
+    if (sm->limited) {
+        sm->limited = FALSE;
+        sm_kick(sm, now_ps);
+    }
+}
+
+guint64 warp_begin_store(Warp *warp)
+{
+    warp->sm->stores++;
+    warp->stores++;
+    return fence_tag(warp->sm->gpu);
+}
+
+void warp_begin_load(Warp *warp, Reg *reg)
+{
+    reg->sm = warp->sm;
+    reg->sm->loads++;
+    reg->pending++;
+}
+
+void warp_end_load(Reg *reg, SimTime now_ps)
+{
+    reg->sm->loads--;
+    warp_loads_dropped(reg->sm, reg, now_ps);
+}
+
+static void warp_on_plain_load(void *owner, SimTime now_ps) { warp_end_load(owner, now_ps); }
+static void warp_on_plain_store(void *owner, SimTime now_ps) { warp_end_store(owner, FENCE_LOCAL, now_ps); }
+
+static void warp_on_timer(Event *event, SimTime now_ps)
+{
+    Warp *warp = EVENT_OWNER(event, Warp, timer);
+    if (!fence_issued(warp, now_ps))
+        warp_ready(warp);
+}
+
+/* ---- memory operations */
+
+static gboolean uop_is_load(const Uop *uop)
+{
+    return uop->kind == UOP_LOAD || uop->kind == UOP_ATOM || uop->kind == UOP_MC_LOAD;
+}
+
+static gboolean uop_is_multicast(const Uop *uop)
+{
+    return uop->kind == UOP_MC_LOAD || uop->kind == UOP_MC_STORE || uop->kind == UOP_MC_RED;
+}
+
+static const PacketKind uop_packet[UOP_KINDS] = {
+    [UOP_LOAD] = PACKET_READ,       [UOP_STORE] = PACKET_WRITE,       [UOP_RED] = PACKET_RED,
+    [UOP_ATOM] = PACKET_ATOM,       [UOP_MC_LOAD] = PACKET_MC_READ,   [UOP_MC_STORE] = PACKET_MC_WRITE,
+    [UOP_MC_RED] = PACKET_MC_RED,
+};
+
+/* Looks the address up and checks the access; FALSE: reported, and the access does not happen. */
+static gboolean warp_translate(Warp *warp, guint64 va, guint32 bytes, GpuRequest *request)
+{
+    Cta *cta = warp->cta;
+    const Uop *uop = &warp->current;
+    Gpu *gpu = cta->gpu;
+    VasMapping *mapping = vas_find(cta->vas, va);
+    FabricFault fault = {.gpu = gpu->id, .who = cta->name, .cta = cta->index, .va = va,
+                         .uop = uop->kind};
+    VasAccess need = uop->kind == UOP_LOAD || uop->kind == UOP_MC_LOAD ? VAS_ACCESS_READ
+                                                                       : VAS_ACCESS_READWRITE;
+    if (!mapping || va + bytes > mapping->va + mapping->bytes)
+        fault.kind = FAULT_UNMAPPED;
+    else if ((mapping->access[gpu->id] & need) != need)
+        fault.kind = FAULT_ACCESS;
+    else if (mapping->object && !uop_is_multicast(uop))
+        fault.kind = FAULT_PLAIN_ON_MULTICAST;
+    else if (!mapping->object && uop_is_multicast(uop))
+        fault.kind = FAULT_MULTIMEM_ON_UNICAST;
+    else if (mapping->object && mapping->object->mcid == MC_MCID_NONE)
+        fault.kind = FAULT_TEAM_INCOMPLETE;
+    if (fault.kind != FAULT_NONE) {
+        fabric_fault(gpu->fabric, &fault);
+        return FALSE;
+    }
+    request->region = mapping->region;
+    request->object = mapping->object;
+    request->offset = mapping->offset + (va - mapping->va);
+    return TRUE;
+}
+
+static gboolean warp_at_limit(Warp *warp, const Uop *uop)
+{
+    Sm *sm = warp->sm;
+    const GpuLimits *limit = &sm->gpu->limit;
+    if (uop_is_load(uop) ? sm->loads < limit->loads : sm->stores < limit->stores)
+        return FALSE;
+    sm->stalls_limit++;
+    sm->limited = TRUE;
+    return TRUE;
+}
+
+/* Sends one packet; FALSE: there is no room before the ports, and the SM waits for it. */
+static gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
+{
+    const Uop *uop = &warp->current;
+    Sm *sm = warp->sm;
+    Gpu *gpu = sm->gpu;
+    const SmSpec *spec = &gpu->fabric->spec.sm;
+    guint32 link = gpu_link_of(gpu, request);
+    request->kind = uop_packet[uop->kind];
+    SmOutWay way = sm_out_way(sm, request, link);
+    if (way == SM_OUT_FULL) {
+        sm_out_wait(sm);
+        return FALSE;
+    }
+    request->type = uop->type;
+    request->op = uop->op;
+    request->acc = uop->acc;
+    if (uop_is_load(uop)) {
+        request->done = warp_on_loaded;
+        request->plain = warp_on_plain_load;
+        request->owner = uop->dst;
+        sm->loads++;
+        *cost_ps += spec->load_ps << request->train;
+        uop->dst->pending++;
+    } else {
+        request->done = warp_on_stored;
+        request->plain = warp_on_plain_store;
+        request->owner = warp;
+        request->tag = link == GPU_LINK_LOCAL ? FENCE_LOCAL : fence_tag(gpu);
+        sm->stores++;
+        warp->stores++;
+        *cost_ps += (way == SM_OUT_MERGE ? spec->merge_ps
+                     : link == GPU_LINK_LOCAL ? spec->local_store_ps
+                                              : spec->store_ps) << request->train;
+    }
+    sm->packets += 1u + (guint32)request->train;
+    if (G_UNLIKELY(gpu->fabric->probe)) {
+        Packet packet = packet_new(request->kind, 0, request->train & 1u, gpu->id, 0, gpu_request_flits(gpu, request));
+        g_autofree char *path = g_strdup_printf("%s.sm%u", gpu->path, sm->id);
+        PROBE_POINT(gpu->fabric, PROBE_COALESCE, path, &packet, sim_now_ps(gpu->sim));
+    }
+    if (G_LIKELY(way == SM_OUT_DIRECT))
+        gpu_request(gpu, request, link);
+    else if (way == SM_OUT_QUEUE)
+        sm_out_queue(sm, request, link);
+    else
+        sm_out_merge(sm, request);
+    return TRUE;
+}
+
+/* Lanes side by side: the span is cut at 128 B lines. */
+static IssueResult warp_issue_contiguous(Warp *warp, SimTime *cost_ps)
+{
+    const Uop *uop = &warp->current;
+    guint32 span = (guint32)uop->lanes * uop->width;
+    gboolean trains = warp->sm->gpu->fabric->spec.link.train_packets > 1 && uop->kind != UOP_ATOM;
+    while (warp->done_bytes < span) {
+        guint64 va = uop->va + warp->done_bytes;
+        guint32 bytes = MIN(span - warp->done_bytes, LINE_BYTES - (guint32)(va % LINE_BYTES));
+        gboolean train = trains && va % (2 * LINE_BYTES) == 0 && span - warp->done_bytes >= 2 * LINE_BYTES;
+        bytes <<= train;
+        GpuRequest request = {.bytes = (guint16)bytes, .train = train, .word_mask = GPU_ALL_WORDS,
+                              .tag = warp->done_bytes};
+        if (warp_at_limit(warp, uop))
+            return ISSUE_STALLED;
+        if (warp_translate(warp, va, bytes, &request)) {
+            if (uop->src && uop->src->bytes)
+                request.data = uop->src->bytes + warp->done_bytes;
+            if (!warp_send(warp, &request, cost_ps))
+                return ISSUE_STALLED;
+        }
+        warp->done_bytes += bytes;
+    }
+    return ISSUE_DONE;
+}
+
+/* The lanes that share the line of the first lane still to go, at most one a word for atomics. */
+static guint32 warp_gather(const Warp *warp, guint64 *first, guint64 *end, guint32 *word_mask)
+{
+    const Uop *uop = &warp->current;
+    gboolean atomic = uop->kind == UOP_RED || uop->kind == UOP_ATOM || uop->kind == UOP_MC_RED;
+    guint64 line = G_MAXUINT64;
+    guint32 lanes = 0, words = (uop->width + 3u) / 4u, mask = 0;
+    for (guint32 l = 0; l < uop->lanes; l++) {
+        if (warp->done_lanes >> l & 1)
+            continue;
+        guint64 va = uop_lane_va(uop, l);
+        if (line == G_MAXUINT64) {
+            line = va / LINE_BYTES;
+            *first = va;
+            *end = va + uop->width;
+        }
+        if (va / LINE_BYTES != line)
+            continue;
+        guint32 touched = (guint32)((((guint64)1 << words) - 1) << (va % LINE_BYTES / 4));
+        if (atomic && (mask & touched))
+            continue;
+        mask |= touched;
+        lanes |= 1u << l;
+        *first = MIN(*first, va);
+        *end = MAX(*end, va + uop->width);
+    }
+    *word_mask = mask >> (*first % LINE_BYTES / 4);
+    return lanes;
+}
+
+/* A line takes 128 B of a store's lanes at once. */
+static SimTime warp_conflict_ps(const Warp *warp, guint32 lanes)
+{
+    const Uop *uop = &warp->current;
+    guint32 bytes = (guint32)__builtin_popcount(lanes) * uop->width;
+    if (uop->kind != UOP_STORE || bytes <= LINE_BYTES)
+        return 0;
+    return (bytes - 1) / LINE_BYTES * warp->sm->gpu->fabric->spec.sm.conflict_ps;
+}
+
+static IssueResult warp_issue_scattered(Warp *warp, SimTime *cost_ps)
+{
+    const Uop *uop = &warp->current;
+    guint32 all = uop->lanes >= 32 ? 0xffffffffu : (1u << uop->lanes) - 1;
+    while (warp->done_lanes != all) {
+        guint64 first = 0, end = 0;
+        guint32 mask = 0, lanes = warp_gather(warp, &first, &end, &mask);
+        guint32 words = (guint32)(end - first + 3) / 4;
+        guint8 data[LINE_BYTES + 16] = {0};
+        GpuRequest request = {.bytes = (guint16)(end - first), .tag = lanes,
+                              .word_mask = words < 32 && mask == (1u << words) - 1 ? GPU_ALL_WORDS : mask};
+        if (warp_at_limit(warp, uop))
+            return ISSUE_STALLED;
+        if (warp_translate(warp, first, request.bytes, &request)) {
+            if (uop->src && uop->src->bytes) {
+                for (guint32 l = 0; l < uop->lanes; l++)
+                    if (lanes >> l & 1)
+                        memcpy(data + (uop_lane_va(uop, l) - first),
+                               uop->src->bytes + l * uop->width, uop->width);
+                request.data = data;
+            }
+            if (!warp_send(warp, &request, cost_ps))
+                return ISSUE_STALLED;
+            *cost_ps += warp_conflict_ps(warp, lanes);
+        }
+        warp->done_lanes |= lanes;
+    }
+    return ISSUE_DONE;
+}
+
+static gboolean warp_wait_reg(Warp *warp, Reg *reg)
+{
+    if (!reg || reg->pending == 0)
+        return FALSE;
+    g_assert(!reg->waiter);
+    reg->waiter = warp;
+    return TRUE;
+}
+
+static IssueResult warp_issue_memory(Warp *warp, SimTime now_ps, SimTime *cost_ps)
+{
+    Uop *uop = &warp->current;
+    if (!warp->begun) {
+        if (warp_wait_reg(warp, uop->src) || warp_wait_reg(warp, uop->dst))
+            return ISSUE_BLOCKED;
+        warp->begun = TRUE;
+        if (uop->dst) {
+            uop->dst->sm = warp->sm;
+            uop->dst->pending = 1; /* until all its packets are issued */
+            if (uop->lane_va || uop->lane_stride != uop->width) {
+                if (!uop->dst->lane_va)
+                    uop->dst->lane_va = g_new0(guint64, WARP_LANES);
+                for (guint32 l = 0; l < uop->lanes; l++)
+                    uop->dst->lane_va[l] = uop_lane_va(uop, l);
+            } else if (uop->dst->lane_va) {
+                g_clear_pointer(&uop->dst->lane_va, g_free);
+            }
+            uop->dst->width = uop->width;
+        }
+    }
+    gboolean contiguous = !uop->lane_va && uop->lane_stride == uop->width;
+    IssueResult result =
+        contiguous ? warp_issue_contiguous(warp, cost_ps) : warp_issue_scattered(warp, cost_ps);
+    if (result == ISSUE_DONE && uop->dst)
+        warp_loads_dropped(warp->sm, uop->dst, now_ps);
+    return result;
+}
+
+/* ---- the rest */
+
+static IssueResult warp_issue_barrier(Warp *warp, SimTime now_ps)
+{
+    Cta *cta = warp->cta;
+    SimTime at_ps = now_ps + cta->gpu->fabric->spec.sm.barrier_ps;
+    guint32 id = warp->current.value & 0xff, warps = (guint32)(warp->current.value >> 8);
+    g_assert(id < CTA_BARRIERS && warps <= cta->n_warps);
+    guint32 *arrived = &cta->arrived[id];
+    warp->have = FALSE;
+    warp->fencing = FALSE;
+    *arrived |= 1u << warp->index;
+    if ((guint32)__builtin_popcount(*arrived) < (warps ? warps : cta->n_warps))
+        return ISSUE_BLOCKED;
+    /* every warp that came, this one too, goes on after the barrier's latency */
+    for (guint32 w = 0; w < cta->n_warps; w++)
+        if (*arrived >> w & 1)
+            sim_at(cta->gpu->sim, &cta->warp[w].timer, at_ps, EVENT_PRIORITY_DEVICE);
+    *arrived = 0;
+    return ISSUE_BLOCKED;
+}
+
+static IssueResult warp_issue_fence(Warp *warp, SimTime now_ps)
+{
+    warp->have = FALSE;
+    if (warp->cta->gpu->fabric->spec.sm.fence_gpu_wide) {
+        fence_join(warp, now_ps);
+        return ISSUE_BLOCKED;
+    }
+    warp->fence_at_ps = now_ps + warp->cta->gpu->fabric->spec.sm.fence_ps;
+    if (warp->stores)
+        warp->fencing = TRUE;
+    else
+        sim_at(warp->sm->gpu->sim, &warp->timer, warp->fence_at_ps, EVENT_PRIORITY_DEVICE);
+    return ISSUE_BLOCKED;
+}
+
+static gboolean warp_wait_regs(Warp *warp)
+{
+    return warp_wait_reg(warp, warp->current.src) || warp_wait_reg(warp, warp->current.dst);
+}
+
+IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps)
+{
+    Uop *uop = &warp->current;
+    IssueResult result = ISSUE_DONE;
+    switch ((UopKind)uop->kind) {
+    case UOP_ARITH:
+        if (warp_wait_regs(warp))
+            return ISSUE_BLOCKED;
+        if (uop->dst && uop->dst->bytes && uop->src && uop->src->bytes)
+            numeric_apply((NumericType)uop->type, (NumericOp)uop->op, uop->dst->bytes, uop->src->bytes,
+                          (gsize)uop->lanes * uop->width);
+        break;
+    case UOP_FENCE:
+        return warp_issue_fence(warp, now_ps);
+    case UOP_BARRIER:
+        return warp_issue_barrier(warp, now_ps);
+    case UOP_DRAIN:
+        warp->have = FALSE;
+        if (warp->stores == 0)
+            return ISSUE_DONE;
+        warp->fence_at_ps = now_ps;
+        warp->fencing = TRUE;
+        return ISSUE_BLOCKED;
+    case UOP_DELAY:
+        warp->have = FALSE;
+        sim_at(warp->sm->gpu->sim, &warp->timer, now_ps + uop->value, EVENT_PRIORITY_DEVICE);
+        return ISSUE_BLOCKED;
+    case UOP_WORK: {
+        SimTime end_ps = MAX(warp->asked_ps + uop->value, warp->issued_ps + uop->after_ps);
+        warp->have = FALSE;
+        if (end_ps <= now_ps)
+            return ISSUE_DONE;
+        sim_at(warp->sm->gpu->sim, &warp->timer, end_ps, EVENT_PRIORITY_DEVICE);
+        return ISSUE_BLOCKED;
+    }
+    case UOP_POLL:
+        warp->have = FALSE;
+        if (!warp_block_poll(warp, now_ps))
+            return ISSUE_DONE;
+        if (uop->dst && !uop->seen) /* whole lines of data come with the flags */
+            *cost_ps = (guint64)uop->lanes * uop->dst->width / LINE_BYTES * warp->sm->gpu->fabric->spec.sm.load_ps;
+        return ISSUE_BLOCKED;
+    case UOP_CALL:
+        if (warp_wait_regs(warp))
+            return ISSUE_BLOCKED;
+        warp->have = FALSE;
+        uop->call(uop->arg, now_ps);
+        return ISSUE_DONE;
+    default:
+        result = warp_issue_memory(warp, now_ps, cost_ps);
+        break;
+    }
+    if (result == ISSUE_DONE)
+        warp->have = FALSE;
+    return result;
+}

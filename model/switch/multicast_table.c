@@ -1,0 +1,75 @@
+#include "model/switch/multicast_table.h"
+
+#include <string.h>
+
+#include "model/link/packet.h"
+
+static const char *const overflow_names[] = {"extended", "drop", NULL};
+const ParamRow mctable_params[] = {
+    PARAM_U64(McTableSpec, entries, "", 0, PACKET_MCID_MAX + 1, "multicast IDs (main entries) of a switch"),
+    PARAM_U64(McTableSpec, extended_entries, "", 0, 65536, "extended entries of a switch"),
+    PARAM_U64(McTableSpec, directives, "ports", 1, 4096, "ports over all spray groups of one entry"),
+    PARAM_U64(McTableSpec, spray_groups, "", 1, 256, "alternative port strings of one entry"),
+    PARAM_U64(McTableSpec, round_directives, "ports", 1, 256, "replicas sent in one crossbar round"),
+    PARAM_U64(McTableSpec, rounds, "", 1, 4096, "rounds that one replication may take"),
+    PARAM_ENUM(McTableSpec, overflow, overflow_names,
+               "a team with more ports than an entry holds: use extended entries, or drop links"),
+    PARAM_END,
+};
+
+void mctable_init(McTable *table, const McTableSpec *spec)
+{
+    *table = (McTable){.spec = spec, .entry = g_new0(McEntry, spec->entries ? spec->entries : 1),
+                       .teams = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref)};
+}
+
+void mctable_clear(McTable *table)
+{
+    g_ptr_array_free(table->teams, TRUE);
+    g_free(table->entry);
+}
+
+static guint32 mctable_team(McTable *table, const guint16 *member, guint32 n_members)
+{
+    for (guint t = 0; t < table->teams->len; t++) {
+        const GArray *team = table->teams->pdata[t];
+        if (team->len == n_members && memcmp(team->data, member, n_members * sizeof *member) == 0)
+            return t;
+    }
+    GArray *team = g_array_new(FALSE, FALSE, sizeof *member);
+    g_array_append_vals(team, member, n_members);
+    g_ptr_array_add(table->teams, team);
+    return table->teams->len - 1;
+}
+
+guint32 mctable_program(McTable *table, guint32 mcid, const guint16 *member, guint32 n_members,
+                        guint32 links)
+{
+    const McTableSpec *spec = table->spec;
+    g_assert(mcid < spec->entries && !table->entry[mcid].valid && n_members > 0);
+    guint32 rounds = (guint32)((n_members + spec->round_directives - 1) / spec->round_directives);
+    guint32 groups = MIN(links, (guint32)spec->spray_groups);
+    if (rounds > spec->rounds)
+        return 0;
+    gboolean may_extend =
+        spec->overflow == MC_OVERFLOW_EXTENDED && table->extended_used < spec->extended_entries;
+    guint64 ports = may_extend ? 2 * spec->directives : spec->directives;
+    groups = MIN(groups, (guint32)(ports / n_members));
+    if (groups == 0)
+        return 0;
+    gboolean extended = (guint64)groups * n_members > spec->directives;
+    table->extended_used += extended;
+    guint32 team = mctable_team(table, member, n_members);
+    const GArray *members = table->teams->pdata[team];
+    table->entry[mcid] = (McEntry){.valid = TRUE, .extended = extended, .spray_groups = groups,
+                                   .n_members = n_members, .rounds = rounds, .team = team,
+                                   .member = (const guint16 *)(const void *)members->data};
+    return groups;
+}
+
+void mctable_release(McTable *table, guint32 mcid)
+{
+    g_assert(table->entry[mcid].valid);
+    table->extended_used -= table->entry[mcid].extended;
+    table->entry[mcid] = (McEntry){0};
+}

@@ -1,0 +1,55 @@
+/* The multicast tables of one switch: which ports a multicast ID is replicated to.
+ *
+ * What hardware it stands for: MCRID main and extended entries of NVSwitch 3's ROUTE unit: spray groups
+ * (alternative port strings, one picked by the address hash), directives, rounds.
+ * Modelled: the number of entries, directives and spray groups, and what happens when a team does not
+ * fit (a knob); the rounds a replication takes. Left out: tile columns, VC hops, primary replica order.
+ * Sources: HARDWARE.md 2.2 (128 + 16 entries, 32 directives, 16 spray groups, 3 directives a round). */
+#ifndef MODEL_SWITCH_MULTICAST_TABLE_H
+#define MODEL_SWITCH_MULTICAST_TABLE_H
+
+#include <glib.h>
+
+#include "sim/param/param.h"
+
+typedef enum {
+    MC_OVERFLOW_EXTENDED, /* directives beyond a main entry's go to extended entries, while there are any */
+    MC_OVERFLOW_DROP,     /* use only as many spray groups (links of each GPU) as fit a main entry */
+} McOverflow;
+
+typedef struct {
+    guint64 entries;            /* main entries = multicast IDs */
+    guint64 extended_entries;
+    guint64 directives;         /* ports over all spray groups of an entry */
+    guint64 spray_groups;
+    guint64 round_directives;   /* directives served in one crossbar round */
+    guint64 rounds;
+    int overflow;               /* McOverflow */
+} McTableSpec;
+extern const ParamRow mctable_params[];
+
+typedef struct {
+    gboolean valid, extended;
+    guint32 spray_groups; /* links of each GPU on this switch that carry the team */
+    guint32 n_members;
+    const guint16 *member; /* GPU numbers */
+    guint32 team;         /* number of this list of members, among all that there ever were */
+    guint32 rounds;       /* of one replication */
+} McEntry;
+
+typedef struct {
+    const McTableSpec *spec;
+    McEntry *entry;       /* by multicast ID */
+    guint32 extended_used;
+    GPtrArray *teams;     /* lists of members: GArrays of guint16 */
+} McTable;
+
+void mctable_init(McTable *table, const McTableSpec *spec);
+void mctable_clear(McTable *table);
+/* Programs an entry for a team, `links` being the links of each GPU on this switch. The number of spray
+ * groups that carry it, 0 when it does not fit at all (nothing changed). */
+guint32 mctable_program(McTable *table, guint32 mcid, const guint16 *member, guint32 n_members,
+                        guint32 links);
+void mctable_release(McTable *table, guint32 mcid);
+
+#endif

@@ -1,0 +1,123 @@
+/* What `fanout walk` says about each step. See walk.h. */
+#include "model/walk/walk.h"
+
+static char *walk_ns(SimTime ps)
+{
+    return g_strdup_printf("%" G_GUINT64_FORMAT ".%" G_GUINT64_FORMAT " ns", ps / 1000, ps % 1000 / 100);
+}
+
+static const char *walk_vc_name(const Packet *packet)
+{
+    return packet_vc(packet) == VC_CREQ ? "CREQ0" : "RSP0";
+}
+
+static const char *walk_cargo(const Packet *packet)
+{
+    static const char *const cargo[PACKET_KINDS] = {
+        [PACKET_READ] = "read request",
+        [PACKET_WRITE] = "write",
+        [PACKET_RED] = "red",
+        [PACKET_ATOM] = "atomic",
+        [PACKET_MC_WRITE] = "multicast write",
+        [PACKET_MC_RED] = "multicast red",
+        [PACKET_MC_READ] = "ld_reduce request",
+        [PACKET_READ_RSP] = "read response",
+        [PACKET_ATOM_RSP] = "atomic's response",
+        [PACKET_ACK] = "acknowledgement",
+        [PACKET_MC_ACK] = "replica's acknowledgement",
+        [PACKET_MC_OPERAND] = "operand",
+        [PACKET_MC_RSP] = "sum",
+        [PACKET_MC_DONE] = "counted acknowledgement",
+    };
+    return cargo[packet->kind];
+}
+
+static char *walk_text_wire(const Fabric *fabric, const Packet *packet, const WalkCount *count)
+{
+    gboolean replica = count->expected && packet_vc(packet) == VC_CREQ;
+    g_autofree char *wire = walk_ns((SimTime)packet->flits * 16000000u / fabric->spec.link.rate_MBps);
+    g_autofree char *flight = walk_ns(fabric->spec.link.flight_ps);
+    return g_strdup_printf("%s%s onto the wire, VC %s: %u flit%s in %s, then %s of flight",
+                           replica ? "replica of the " : "", walk_cargo(packet), walk_vc_name(packet),
+                           packet->flits, packet->flits == 1 ? "" : "s", wire, flight);
+}
+
+static char *walk_text_table(const Fabric *fabric, const Packet *packet, WalkCount *count)
+{
+    const McEntry *entry = &fabric->sw[0].table.entry[packet->dst];
+    count->expected = entry->n_members;
+    count->got = 0;
+    return g_strdup_printf("%s tag taken; entry of multicast ID %u (model/switch/multicast_table.c): %u replicas in %u "
+                           "round%s of at most %" G_GUINT64_FORMAT,
+                           packet->kind == PACKET_MC_READ ? "reduction" : "multicast", packet->dst,
+                           entry->n_members, entry->rounds, entry->rounds == 1 ? "" : "s",
+                           fabric->spec.mctable.round_directives);
+}
+
+static char *walk_text_serve(const Fabric *fabric, const Packet *packet)
+{
+    g_autofree char *l2 = walk_ns(fabric->spec.gpu.l2_ps);
+    g_autofree char *wait = walk_ns(fabric->spec.gpu.ack_timer_ps);
+    switch (packet->kind) {
+    case PACKET_READ:
+        return g_strdup_printf("L2 reads the line; the response is at the port after %s", l2);
+    case PACKET_ATOM:
+        return g_strdup_printf("L2 changes the word; its old value is at the port after %s", l2);
+    case PACKET_MC_READ:
+        return g_strdup_printf("this member's mapping: L2 reads its copy, an operand, at the port after %s", l2);
+    case PACKET_MC_WRITE:
+        return g_strdup_printf("this member's mapping: L2 writes its copy, acknowledged at the port after %s", l2);
+    case PACKET_MC_RED:
+        return g_strdup_printf("this member's mapping: L2 adds to its copy, acknowledged at the port after %s", l2);
+    default:
+        return fabric->spec.gpu.ack_merge_max > 1
+                   ? g_strdup_printf("L2 writes; the acknowledgement waits up to %s for others, at the port %s later",
+                                     wait, l2)
+                   : g_strdup_printf("L2 writes; acknowledged at the port after %s", l2);
+    }
+}
+
+static char *walk_text_result(const Fabric *fabric, const Packet *packet, const WalkCount *count)
+{
+    if (packet->kind == PACKET_MC_ACK)
+        return g_strdup_printf("all %u acknowledged: tag freed, one acknowledgement goes on", count->expected);
+    return g_strdup_printf("all %u operands summed in order of %s: tag and buffer freed, one response goes on",
+                           count->expected, fabric->spec.sw.reduction_order == REDUCE_ORDER_RANK ? "rank" : "arrival");
+}
+
+char *walk_text(const Fabric *fabric, ProbeStage stage, const Packet *packet, WalkCount *count)
+{
+    g_autofree char *latency = walk_ns(fabric->spec.sw.latency_ps);
+    g_autofree char *out = walk_ns(fabric->spec.gpu.out_ps);
+    switch (stage) {
+    case PROBE_COALESCE:
+        return g_strdup_printf("the warp's lanes lie in one line of 128 B: one packet, a %s of %u flit%s",
+                               walk_cargo(packet), packet->flits, packet->flits == 1 ? "" : "s");
+    case PROBE_REQUEST:
+        return g_strdup_printf("transaction opened; the hash of the 256 B chunk (model/memory/address_hash.c) "
+                               "picks the link; port in %s",
+                               out);
+    case PROBE_WIRE:
+        return walk_text_wire(fabric, packet, count);
+    case PROBE_INGRESS:
+        return g_strdup_printf("%s at the crossbar, after %s of pipeline", walk_cargo(packet), latency);
+    case PROBE_ROUTE:
+        return g_strdup_printf("unicast route: egress port of GPU %u",
+                               packet_target(*packet, packet_vc(packet) == VC_CREQ));
+    case PROBE_TABLE:
+        return walk_text_table(fabric, packet, count);
+    case PROBE_SERVE:
+        return walk_text_serve(fabric, packet);
+    case PROBE_GATHER:
+        count->got++;
+        return g_strdup_printf("%s %u of %u, from GPU %u",
+                               packet->kind == PACKET_MC_ACK ? "acknowledgement" : "operand", count->got,
+                               count->expected, packet->dst);
+    case PROBE_RESULT:
+        return walk_text_result(fabric, packet, count);
+    case PROBE_ANSWER:
+        return g_strdup_printf("%s back at the SM: the transaction ends", walk_cargo(packet));
+    default:
+        return g_strdup("");
+    }
+}

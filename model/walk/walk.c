@@ -1,0 +1,235 @@
+#include "model/walk/walk.h"
+
+#include <gio/gio.h>
+#include <string.h>
+
+#include "model/memory/numeric.h"
+
+const char *const walk_ops[] = {"store",       "load",         "atomic", "multimem.st",
+                                "multimem.red", "multimem.ld_reduce", NULL};
+const char *const walk_meanings[] = {
+    "32 lanes store 4 B each to GPU 1's memory",
+    "32 lanes load 4 B each from GPU 1's memory",
+    "one lane adds to a word of GPU 1's memory and gets the old value",
+    "32 lanes store 4 B each to every team member's memory",
+    "32 lanes add f32 values to every team member's memory",
+    "32 lanes load the sum of every team member's f32 values",
+};
+
+#define WALK_VA 0x10000u
+#define WALK_BYTES 4096u
+
+typedef struct {
+    guint sequence;
+    WalkStep step;
+    Packet packet;
+} WalkRaw;
+
+typedef struct {
+    Fabric *fabric;
+    WalkOp op;
+    guint32 n_gpus;
+    gboolean multicast;
+    Vas *vas;
+    MemRegion *region[VAS_GPUS_MAX]; /* by GPU */
+    McObject *object;
+    Reg *reg;
+    Cta *cta;
+    SimTime start_ps;
+    GArray *raw; /* WalkRaw */
+} Walk;
+
+/* Where the wire is reached: after the stages that the model counts as part of the flight. */
+static SimTime walk_before_wire_ps(const Fabric *fabric, const char *path, const Packet *packet)
+{
+    if (!g_str_has_suffix(path, ".up"))
+        return 0;
+    return packet_vc(packet) == VC_CREQ ? fabric->spec.gpu.out_ps : fabric->spec.gpu.l2_ps;
+}
+
+static void walk_on_probe(void *user, ProbeStage stage, const char *file, const char *path, const Packet *packet,
+                          SimTime at_ps)
+{
+    Walk *walk = user;
+    const char *folder = g_strrstr(file, "model/");
+    WalkRaw raw = {.sequence = walk->raw->len, .packet = *packet};
+    raw.step = (WalkStep){.at_ps = at_ps - walk->start_ps, .stage = stage, .file = folder ? folder : file,
+                          .unit = g_strdup(path)};
+    if (stage == PROBE_WIRE)
+        raw.step.at_ps += walk_before_wire_ps(walk->fabric, path, packet);
+    g_array_append_val(walk->raw, raw);
+}
+
+static int walk_compare(const void *a, const void *b)
+{
+    const WalkRaw *x = a, *y = b;
+    if (x->step.at_ps != y->step.at_ps)
+        return x->step.at_ps < y->step.at_ps ? -1 : 1;
+    return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+}
+
+static gboolean walk_is_replica(const WalkRaw *raw, gboolean replicated)
+{
+    if (raw->step.stage == PROBE_GATHER)
+        return TRUE;
+    if (packet_is_counted(raw->packet))
+        return raw->step.stage != PROBE_RESULT;
+    return replicated && raw->packet.kind >= PACKET_MC_WRITE && raw->packet.kind <= PACKET_MC_READ &&
+           raw->step.stage != PROBE_TABLE;
+}
+
+/* Raw steps to finished ones: by time, indented, with their texts. */
+static GArray *walk_finish(Walk *walk)
+{
+    GArray *steps = g_array_new(FALSE, FALSE, sizeof(WalkStep));
+    WalkCount count = {0};
+    gboolean replicated = FALSE;
+    g_array_sort(walk->raw, walk_compare);
+    for (guint i = 0; i < walk->raw->len; i++) {
+        WalkRaw *raw = &g_array_index(walk->raw, WalkRaw, i);
+        raw->step.depth = walk_is_replica(raw, replicated);
+        replicated |= raw->step.stage == PROBE_TABLE;
+        raw->step.text = walk_text(walk->fabric, raw->step.stage, &raw->packet, &count);
+        g_array_append_val(steps, raw->step);
+    }
+    return steps;
+}
+
+/* ---- the operation */
+
+static float walk_value(guint32 gpu, guint32 lane) { return (float)(gpu + lane); }
+
+static void walk_on_placed(Cta *cta, SimTime now_ps)
+{
+    static const guint8 kind[WALK_OPS] = {UOP_STORE, UOP_LOAD, UOP_ATOM, UOP_MC_STORE, UOP_MC_RED, UOP_MC_LOAD};
+    Walk *walk = cta->user;
+    gboolean loads = walk->op == WALK_LOAD || walk->op == WALK_MC_LOAD_REDUCE || walk->op == WALK_ATOMIC;
+    Uop uop = {.kind = kind[walk->op], .width = 4, .lanes = walk->op == WALK_ATOMIC ? 1 : 32, .va = WALK_VA,
+               .lane_stride = 4, .op = NUMERIC_ADD,
+               .type = walk->op == WALK_ATOMIC ? NUMERIC_U32 : NUMERIC_F32};
+    if (loads)
+        uop.dst = walk->reg;
+    if (!loads || walk->op == WALK_ATOMIC)
+        uop.src = walk->reg;
+    walk->start_ps = now_ps;
+    warp_push(&cta->warp[0], &uop);
+}
+
+static gboolean walk_prepare(Walk *walk, GError **error)
+{
+    Fabric *fabric = walk->fabric;
+    guint32 n = walk->multicast ? walk->n_gpus : 2;
+    if (n < 2 || n > fabric->spec.system.gpus) {
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
+                    "%u GPUs: the system has %" G_GUINT64_FORMAT ", and a walk needs at least 2", n,
+                    fabric->spec.system.gpus);
+        return FALSE;
+    }
+    if (walk->multicast) {
+        walk->object = fabric_mc_object(fabric, n, WALK_BYTES);
+        for (guint32 g = 0; g < n; g++)
+            mcobject_add_member(walk->object, (guint16)g);
+        if (!fabric_mc_attach(fabric, walk->object)) {
+            g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
+                        "no team of %u GPUs can be made: %s", n,
+                        fabric->spec.mctable.entries ? "the switches' multicast tables do not hold it"
+                                                     : "this system's switches have no multicast");
+            return FALSE;
+        }
+    }
+    for (guint32 g = 0; g < n; g++) {
+        walk->region[g] = memory_region_new(fabric->memory, (guint16)g, WALK_BYTES, error);
+        if (!walk->region[g])
+            return FALSE;
+        for (guint32 lane = 0; lane < 32; lane++)
+            ((float *)(void *)walk->region[g]->host)[lane] = walk_value(g, lane);
+        if (walk->object)
+            mcobject_bind(walk->object, (guint16)g, 0, walk->region[g], 0, WALK_BYTES);
+    }
+    walk->vas = vas_new(fabric->memory);
+    VasMapping *mapping = vas_map(walk->vas, WALK_VA, WALK_BYTES, walk->object ? NULL : walk->region[1],
+                                  walk->object, 0);
+    vas_set_access(mapping, 0, VAS_ACCESS_READWRITE);
+    walk->reg = reg_new(4, TRUE);
+    for (guint32 lane = 0; lane < 32; lane++)
+        ((float *)(void *)walk->reg->bytes)[lane] = walk_value(1000, lane);
+    return TRUE;
+}
+
+/* What every lane should find: in the register of a load, in the memory of all others. */
+static gboolean walk_check(const Walk *walk)
+{
+    guint32 n = walk->multicast ? walk->n_gpus : 2;
+    for (guint32 lane = 0; lane < 32; lane++) {
+        float got = ((float *)(void *)walk->reg->bytes)[lane], sum = 0;
+        if (walk->op == WALK_ATOMIC) /* the register got lane 0's old bits; the word was changed */
+            return memcmp(&got, &(float){walk_value(1, 0)}, 4) == 0 &&
+                   ((float *)(void *)walk->region[1]->host)[0] != got;
+        for (guint32 g = 0; g < n; g++)
+            sum += walk_value(g, lane);
+        if ((walk->op == WALK_LOAD && got != walk_value(1, lane)) ||
+            (walk->op == WALK_MC_LOAD_REDUCE && got != sum))
+            return FALSE;
+        for (guint32 g = walk->multicast ? 0 : 1; g < n; g++) {
+            float there = ((float *)(void *)walk->region[g]->host)[lane], put = walk_value(1000, lane);
+            if (((walk->op == WALK_STORE || walk->op == WALK_MC_STORE) && there != put) ||
+                (walk->op == WALK_MC_RED && there != put + walk_value(g, lane)))
+                return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+static void walk_clear(Walk *walk)
+{
+    Fabric *fabric = walk->fabric;
+    if (walk->cta)
+        cta_free(walk->cta);
+    if (walk->reg)
+        reg_free(walk->reg);
+    if (walk->vas)
+        vas_free(walk->vas);
+    if (walk->object) {
+        fabric_mc_detach(fabric, walk->object);
+        mcobject_free(walk->object);
+    }
+    for (guint g = 0; g < VAS_GPUS_MAX; g++)
+        if (walk->region[g])
+            memory_region_unref(fabric->memory, walk->region[g]);
+    g_array_free(walk->raw, TRUE);
+    g_free(walk);
+}
+
+GArray *walk_run(Fabric *fabric, WalkOp op, guint32 n_gpus, gboolean *right, GError **error)
+{
+    g_assert(fabric->keep_bytes && op < WALK_OPS);
+    Walk *walk = g_new0(Walk, 1);
+    GArray *steps = NULL;
+    walk->fabric = fabric;
+    walk->op = op;
+    walk->n_gpus = n_gpus;
+    walk->multicast = op >= WALK_MC_STORE;
+    walk->raw = g_array_new(FALSE, TRUE, sizeof(WalkRaw));
+    if (walk_prepare(walk, error)) {
+        fabric_observe(fabric, walk_on_probe, walk);
+        walk->cta = cta_new(&fabric->gpu[0], walk->vas, 0, 32, "walk");
+        walk->cta->user = walk;
+        cta_place(walk->cta, walk_on_placed);
+        sim_run(fabric->sim, SIMTIME_NEVER);
+        fabric_observe(fabric, NULL, NULL);
+        *right = walk_check(walk) && fabric_is_quiet(fabric);
+        steps = walk_finish(walk);
+    }
+    walk_clear(walk);
+    return steps;
+}
+
+void walk_free(GArray *steps)
+{
+    for (guint i = 0; i < steps->len; i++) {
+        WalkStep *step = &g_array_index(steps, WalkStep, i);
+        g_free(step->unit);
+        g_free(step->text);
+    }
+    g_array_free(steps, TRUE);
+}

@@ -1,0 +1,40 @@
+/* One packet's path: a single operation is sent through an otherwise idle fabric, and every probe point it
+ * passes becomes a step with its time and the source file that models the stage.
+ *
+ * Stages of constant latency before and behind a port are part of a link's flight in the model (so that they
+ * cost no event); the steps show them where they happen in hardware: a packet is on the wire only after it
+ * has passed them. */
+#ifndef MODEL_WALK_WALK_H
+#define MODEL_WALK_WALK_H
+
+#include "model/fabric/fabric.h"
+
+typedef enum {
+    WALK_STORE, WALK_LOAD, WALK_ATOMIC, WALK_MC_STORE, WALK_MC_RED, WALK_MC_LOAD_REDUCE, WALK_OPS
+} WalkOp;
+extern const char *const walk_ops[]; /* "store", "load", ... "multimem.ld_reduce", NULL: by WalkOp */
+extern const char *const walk_meanings[]; /* a line about each */
+
+typedef struct {
+    SimTime at_ps;     /* since the instruction was issued */
+    guint depth;       /* 1: replicas and their answers */
+    ProbeStage stage;
+    const char *file;  /* "model/switch/switch.c" */
+    char *unit;        /* "switch1", "gpu0.link3.up" */
+    char *text;        /* what happens there, for a person */
+} WalkStep;
+
+/* Sends one warp's operation (32 lanes of 4 B; an atomic: one lane) from GPU 0, to GPU 1 or to a team of GPUs
+ * 0 .. n_gpus - 1, and returns the WalkSteps in the order of time; free with walk_free(). *right: the bytes
+ * it left behind, or brought, are what they should be. The fabric must be idle, with bytes, and is idle
+ * again. GError: no such team can be made (too few GPUs, no multicast). */
+GArray *walk_run(Fabric *fabric, WalkOp op, guint32 n_gpus, gboolean *right, GError **error);
+void walk_free(GArray *steps);
+
+/* text.c: what a person reads of one step. */
+typedef struct {
+    guint32 expected, got; /* replicas' answers */
+} WalkCount;
+char *walk_text(const Fabric *fabric, ProbeStage stage, const Packet *packet, WalkCount *count);
+
+#endif

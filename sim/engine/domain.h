@@ -1,0 +1,48 @@
+/* Further domains: parts of a simulation with clocks and calendars of their own, shared out among threads.
+ *
+ * The Sim's own domain (0) and each of the others (1 to n) may touch each other only by letters that take
+ * effect at least `lookahead` after they are written (the user's exchange carries them). So time is cut into
+ * windows: from the earliest thing that is due in any domain, for as long as nothing written meanwhile can
+ * concern anybody. All run through a window at once, the Sim's own domain on the thread of sim_run() with its
+ * processes, each of the others on whichever thread has nothing else to do: the workers, and that of sim_run()
+ * when it is through with its own. What its own has to do at a window's end may be shared out likewise, in pieces. Then
+ * they meet, and letters are delivered as the next window begins.
+ *
+ * Whatever order letters come in, and whoever runs which domain, results are those of one domain as long as
+ * events of one domain at one instant have an order of their own: see sim_at_key(). */
+#ifndef SIM_ENGINE_DOMAIN_H
+#define SIM_ENGINE_DOMAIN_H
+
+#include "sim/engine/sim.h"
+
+G_BEGIN_DECLS
+
+/* Called for each domain (0: the Sim's own, 1 to n: the others) on the thread that runs it in this window. */
+typedef struct SimExchange {
+    /* A window begins: take in what others wrote in the one before. */
+    void (*deliver)(void *user, guint domain);
+    /* All events of domain 0 up to last_ps have fired: TRUE if a part of what is to be finished can be done in pieces 1
+     * to n, by share(), on any thread each, while other domains still run; or NULL. */
+    gboolean (*share_out)(void *user, SimTime last_ps);
+    void (*share)(void *user, guint piece, SimTime last_ps);
+    /* All events up to last_ps have fired: finish what has no event. Returns when the earliest letter
+     * written takes effect, or something without an event is due; SIMTIME_NEVER: nothing. */
+    SimTime (*close)(void *user, guint domain, SimTime last_ps);
+    /* Domain 0 has done something since its last window, between runs: the next one begins at once. */
+    gboolean (*is_busy)(void *user);
+} SimExchange;
+
+#define SIM_ERROR (sim_error_quark())
+GQuark sim_error_quark(void);
+typedef enum { SIM_ERROR_DOMAINS } SimError;
+
+gboolean sim_wants_domains(const Sim *sim); /* SimSpec: several threads, or one by turns */
+/* Fills far[n] with the other domains, for sim_now_ps(), sim_at(), sim_after(), sim_cancel() and nothing else; they
+ * end with `sim`. Before the first sim_run(). FALSE with a GError (SIM_ERROR) where there can be but one: a VCD is
+ * open, the calendar is not the wheel, or the lookahead is under 1 ns. */
+gboolean sim_split(Sim *sim, guint n, Sim *far[], SimTime lookahead_ps, const SimExchange *exchange, void *user,
+                   GError **error);
+
+G_END_DECLS
+
+#endif

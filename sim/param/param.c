@@ -1,0 +1,211 @@
+/* Tables of parameters: finding rows, single assignments, the dump. */
+#include "sim/param/param.h"
+
+#include <string.h>
+
+#include "sim/param/internal.h"
+#include "sim/param/nearest.h"
+
+GQuark param_error_quark(void)
+{
+    return g_quark_from_static_string("fanout-param");
+}
+
+ParamSet *param_set_new(void)
+{
+    ParamSet *set = g_new0(ParamSet, 1);
+    set->slots = g_array_new(FALSE, FALSE, sizeof(ParamSlot));
+    set->others = g_ptr_array_new_with_free_func(g_free);
+    return set;
+}
+
+void param_set_free(ParamSet *set)
+{
+    if (set == NULL) {
+        return;
+    }
+    for (guint i = 0; i < set->slots->len; i++) {
+        ParamSlot *slot = param_slot(set, i);
+        if (slot->row->type == PARAM_STRING_T && slot->origin != NULL) {
+            g_clear_pointer((char **)G_STRUCT_MEMBER_P(slot->spec, slot->row->offset), g_free);
+        }
+        g_free(slot->origin);
+    }
+    g_array_unref(set->slots);
+    g_ptr_array_unref(set->others);
+    g_free(set);
+}
+
+void param_add(ParamSet *set, const char *section, const ParamRow *rows, void *spec)
+{
+    for (const ParamRow *row = rows; row->name != NULL; row++) {
+        ParamSlot slot = {.section = section, .row = row, .spec = spec};
+        g_array_append_val(set->slots, slot);
+    }
+}
+
+void param_allow(ParamSet *set, const char *section, const char *key)
+{
+    g_ptr_array_add(set->others, g_strdup_printf("%s.%s", section, key));
+}
+
+/* ---- finding rows ---- */
+
+ParamSlot *param_find(ParamSet *set, const char *section, const char *key)
+{
+    for (guint i = 0; i < set->slots->len; i++) {
+        ParamSlot *slot = param_slot(set, i);
+        if (strcmp(slot->section, section) == 0 && strcmp(slot->row->name, key) == 0) {
+            return slot;
+        }
+    }
+    return NULL;
+}
+
+gboolean param_is_allowed(const ParamSet *set, const char *section, const char *key)
+{
+    char *full = g_strdup_printf("%s.%s", section, key);
+    gboolean found = g_ptr_array_find_with_equal_func(set->others, full, g_str_equal, NULL);
+    g_free(full);
+    return found;
+}
+
+/* The sections (section NULL) or the keys of one section; NULL-terminated, g_free() the array. */
+static const char **known_names(const ParamSet *set, const char *section)
+{
+    GPtrArray *names = g_ptr_array_new();
+
+    for (guint i = 0; i < set->slots->len; i++) {
+        const ParamSlot *slot = param_slot(set, i);
+        const char *name = section == NULL ? slot->section : slot->row->name;
+        if ((section == NULL || strcmp(slot->section, section) == 0) &&
+            !g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL)) {
+            g_ptr_array_add(names, (gpointer)name);
+        }
+    }
+    g_ptr_array_add(names, NULL);
+    return (const char **)g_ptr_array_free(names, FALSE);
+}
+
+gboolean param_is_section(const ParamSet *set, const char *section)
+{
+    const char **names = known_names(set, NULL);
+    gboolean found = g_strv_contains(names, section);
+    char *prefix = g_strdup_printf("%s.", section);
+
+    for (guint i = 0; i < set->others->len; i++) {
+        found = found || g_str_has_prefix(g_ptr_array_index(set->others, i), prefix);
+    }
+    g_free(prefix);
+    g_free(names);
+    return found;
+}
+
+/* section NULL: name is an unknown section; else an unknown key of it. */
+void param_set_unknown(const ParamSet *set, const char *where, const char *section,
+                       const char *name, GError **error)
+{
+    const char **names = known_names(set, section);
+    char *hint = nearest_hint(name, names);
+
+    if (section == NULL) {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_UNKNOWN, "%s: unknown group [%s]%s", where,
+                    name, hint);
+    } else {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_UNKNOWN, "%s: unknown key '%s' in [%s]%s",
+                    where, name, section, hint);
+    }
+    g_free(hint);
+    g_free(names);
+}
+
+
+/* ---- single assignments ---- */
+
+/* "link.vcs=2"; a section's name may hold dots itself. */
+gboolean param_set_text(ParamSet *set, const char *assignment, GError **error)
+{
+    const char *equals = strchr(assignment, '=');
+    const char *dot = equals != NULL ? g_strrstr_len(assignment, equals - assignment, ".") : NULL;
+
+    if (dot == NULL || dot == assignment || dot + 1 == equals) {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX,
+                    "--set %s: write section.key=value", assignment);
+        return FALSE;
+    }
+    char *section = g_strndup(assignment, (gsize)(dot - assignment));
+    char *key = g_strndup(dot + 1, (gsize)(equals - dot - 1));
+    char *value = g_strdup(equals + 1);
+    char *where = g_strdup_printf("--set %s", assignment);
+    char *wrong = NULL;
+    ParamSlot *slot = param_find(set, g_strstrip(section), g_strstrip(key));
+
+    if (slot == NULL && !param_is_section(set, section)) {
+        param_set_unknown(set, where, NULL, section, error);
+    } else if (slot == NULL) {
+        param_set_unknown(set, where, section, key, error);
+    } else if (!param_value_parse(slot->row, slot->spec, g_strstrip(value), &wrong)) {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "%s: %s", where, wrong);
+        slot = NULL;
+    } else {
+        g_free(slot->origin);
+        slot->origin = g_strdup("--set");
+    }
+    g_free(wrong);
+    g_free(where);
+    g_free(value);
+    g_free(key);
+    g_free(section);
+    return slot != NULL;
+}
+
+gboolean param_check_complete(ParamSet *set, const char *name, GError **error)
+{
+    GString *missing = g_string_new(NULL);
+
+    for (guint i = 0; i < set->slots->len; i++) {
+        const ParamSlot *slot = param_slot(set, i);
+        if (slot->origin == NULL) {
+            g_string_append_printf(missing, "%s[%s] %s", missing->len > 0 ? ", " : "",
+                                   slot->section, slot->row->name);
+        }
+    }
+    gboolean complete = missing->len == 0;
+    if (!complete) {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_MISSING, "%s: no value for %s", name,
+                    missing->str);
+    }
+    g_string_free(missing, TRUE);
+    return complete;
+}
+
+/* ---- the dump ---- */
+
+static void dump_row_clear(gpointer row)
+{
+    g_free(((ParamDumpRow *)row)->value);
+}
+
+GArray *param_dump(const ParamSet *set)
+{
+    GArray *rows = g_array_new(FALSE, FALSE, sizeof(ParamDumpRow));
+
+    g_array_set_clear_func(rows, dump_row_clear);
+    for (guint i = 0; i < set->slots->len; i++) {
+        const ParamSlot *slot = param_slot(set, i);
+        ParamDumpRow row = {.section = slot->section, .row = slot->row, .origin = "unset"};
+        if (slot->origin != NULL) {
+            row.value = param_value_format(slot->row, slot->spec);
+            row.origin = slot->origin;
+        } else {
+            row.value = g_strdup("");
+        }
+        g_array_append_val(rows, row);
+    }
+    return rows;
+}
+
+void param_dump_free(GArray *rows)
+{
+    g_array_unref(rows);
+}

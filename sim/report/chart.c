@@ -1,0 +1,229 @@
+/* A chart as SVG: axes with round numbers, one colour for each series, a legend beside it. */
+#include "sim/param/size.h"
+#include "sim/report/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CHART_LEFT 70.0
+#define CHART_TOP 34.0
+#define CHART_WIDTH 560.0
+#define CHART_HEIGHT 300.0
+#define CHART_LEGEND 180.0
+#define CHART_TICKS 6
+
+static const char *const colours[] = {"#1b6ca8", "#d1495b", "#2f9e6e", "#edae49",
+                                      "#7b4fa3", "#5c6b73", "#c2678d", "#3a86a8"};
+
+typedef struct {
+    double min, max; /* of the values, or of their logarithms */
+    gboolean log;
+    const Column *column;
+} Axis;
+
+static void chart_append(GString *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = g_markup_vprintf_escaped(format, args);
+    va_end(args);
+    g_string_append(out, text);
+    g_free(text);
+}
+
+/* Coordinates with one decimal, in the C locale. */
+static void chart_number(GString *out, const char *name, double value)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    g_ascii_formatd(text, sizeof text, "%.1f", value);
+    g_string_append_printf(out, " %s=\"%s\"", name, text);
+}
+
+/* FALSE: the value does not exist, or has no logarithm. */
+static gboolean chart_value(const Table *table, guint row, guint column, gboolean log,
+                            double *value)
+{
+    const char *text = table_cell(table, row, column)->text;
+    if (!text)
+        return FALSE;
+    *value = g_ascii_strtod(text, NULL);
+    if (log && *value <= 0)
+        return FALSE;
+    *value = log ? log2(*value) : *value;
+    return TRUE;
+}
+
+static Axis chart_axis(const Chart *chart, guint column, gboolean log)
+{
+    Axis axis = {.min = INFINITY, .max = -INFINITY, .log = log};
+    axis.column = &chart->table->columns[column];
+    for (guint r = 0; r < table_rows(chart->table); r++) {
+        double value;
+        if (chart_value(chart->table, r, column, log, &value)) {
+            axis.min = MIN(axis.min, value);
+            axis.max = MAX(axis.max, value);
+        }
+    }
+    if (!log)
+        axis.min = MIN(axis.min, 0); /* lengths are compared from zero */
+    if (!(axis.max > axis.min)) {
+        axis.min = isfinite(axis.min) ? axis.min - 1 : 0;
+        axis.max = axis.min + 2;
+    }
+    return axis;
+}
+
+/* 1, 2 or 5 times a power of ten, about CHART_TICKS steps over the axis; whole powers of two on a
+ * logarithmic one. */
+static double chart_step(const Axis *axis)
+{
+    double rough = (axis->max - axis->min) / CHART_TICKS;
+    if (axis->log)
+        return MAX(1, ceil(rough));
+    double power = pow(10, floor(log10(rough)));
+    double part = rough / power;
+    return power * (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10);
+}
+
+static char *chart_label(const Axis *axis, double value)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    double plain = axis->log ? exp2(value) : value;
+    if (strcmp(axis->column->unit, "B") == 0 && plain >= 1 && plain == floor(plain))
+        return size_format((guint64)plain);
+    static const char *const thousands[] = {"", "k", "M", "G", "T"};
+    guint power = 0;
+    /* five digits would not fit */
+    for (; fabs(plain) >= (power ? 1000 : 10000) && power + 1 < G_N_ELEMENTS(thousands); power++)
+        plain /= 1000;
+    g_ascii_formatd(text, sizeof text, power ? "%.3g" : "%.4g", plain);
+    return g_strconcat(text, thousands[power], NULL);
+}
+
+static double chart_x(const Axis *axis, double value)
+{
+    return CHART_LEFT + CHART_WIDTH * (value - axis->min) / (axis->max - axis->min);
+}
+
+static double chart_y(const Axis *axis, double value)
+{
+    return CHART_TOP + CHART_HEIGHT * (1 - (value - axis->min) / (axis->max - axis->min));
+}
+
+static void chart_line(GString *out, double x1, double y1, double x2, double y2,
+                       const char *colour)
+{
+    g_string_append(out, "<line");
+    chart_number(out, "x1", x1);
+    chart_number(out, "y1", y1);
+    chart_number(out, "x2", x2);
+    chart_number(out, "y2", y2);
+    g_string_append_printf(out, " stroke=\"%s\"/>\n", colour);
+}
+
+static void chart_text(GString *out, double x, double y, const char *anchor, const char *text)
+{
+    g_string_append(out, "<text");
+    chart_number(out, "x", x);
+    chart_number(out, "y", y);
+    g_string_append_printf(out, " text-anchor=\"%s\">", anchor);
+    chart_append(out, "%s</text>\n", text);
+}
+
+static void chart_axes(const Chart *chart, const Axis *x, const Axis *y, GString *out)
+{
+    double bottom = CHART_TOP + CHART_HEIGHT, right = CHART_LEFT + CHART_WIDTH;
+    double step = chart_step(x);
+    for (double at = ceil(x->min / step) * step; at <= x->max + step / 1e6; at += step) {
+        char *label = chart_label(x, at);
+        chart_line(out, chart_x(x, at), CHART_TOP, chart_x(x, at), bottom, "#e6e6e6");
+        chart_text(out, chart_x(x, at), bottom + 16, "middle", label);
+        g_free(label);
+    }
+    step = chart_step(y);
+    for (double at = ceil(y->min / step) * step; at <= y->max + step / 1e6; at += step) {
+        char *label = chart_label(y, at);
+        chart_line(out, CHART_LEFT, chart_y(y, at), right, chart_y(y, at), "#e6e6e6");
+        chart_text(out, CHART_LEFT - 6, chart_y(y, at) + 4, "end", label);
+        g_free(label);
+    }
+    chart_line(out, CHART_LEFT, bottom, right, bottom, "#666");
+    chart_line(out, CHART_LEFT, CHART_TOP, CHART_LEFT, bottom, "#666");
+    if (chart->flags & CHART_DIAGONAL)
+        chart_line(out, CHART_LEFT, bottom, right, CHART_TOP, "#999");
+    char *name = g_strdup_printf("%s %s", x->column->head, x->column->unit);
+    chart_text(out, CHART_LEFT + CHART_WIDTH / 2, bottom + 34, "middle", g_strstrip(name));
+    g_free(name);
+    name = g_strdup_printf("%s %s", y->column->head, y->column->unit);
+    chart_text(out, CHART_LEFT, CHART_TOP - 12, "start", g_strstrip(name));
+    g_free(name);
+}
+
+static const char *chart_series(const Chart *chart, guint row)
+{
+    if (chart->series == chart->table->n_columns)
+        return "";
+    const char *text = table_cell(chart->table, row, chart->series)->text;
+    return text ? text : "-";
+}
+
+/* The points of one series, and the line that joins them. */
+static void chart_draw(const Chart *chart, const Axis *x, const Axis *y, const char *name,
+                       const char *colour, GString *out)
+{
+    GString *path = g_string_new(NULL);
+    for (guint r = 0; r < table_rows(chart->table); r++) {
+        double at_x, at_y;
+        if (strcmp(chart_series(chart, r), name) != 0 ||
+            !chart_value(chart->table, r, chart->x, x->log, &at_x) ||
+            !chart_value(chart->table, r, chart->y, y->log, &at_y))
+            continue;
+        char px[G_ASCII_DTOSTR_BUF_SIZE], py[G_ASCII_DTOSTR_BUF_SIZE];
+        g_ascii_formatd(px, sizeof px, "%.1f", chart_x(x, at_x));
+        g_ascii_formatd(py, sizeof py, "%.1f", chart_y(y, at_y));
+        g_string_append_printf(path, "%s%s,%s", path->len ? " " : "", px, py);
+        g_string_append_printf(out, "<circle cx=\"%s\" cy=\"%s\" r=\"3\" fill=\"%s\">", px, py,
+                               colour);
+        chart_append(out, "<title>%s %s, %s</title></circle>\n", name,
+                     table_cell(chart->table, r, chart->x)->text,
+                     table_cell(chart->table, r, chart->y)->text);
+    }
+    if (chart->flags & CHART_LINES)
+        g_string_append_printf(out,
+                               "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" "
+                               "stroke-width=\"1.5\"/>\n",
+                               path->str, colour);
+    g_string_free(path, TRUE);
+}
+
+void report_write_chart(const Chart *chart, GString *out)
+{
+    Axis x = chart_axis(chart, chart->x, (chart->flags & CHART_LOG_X) != 0);
+    Axis y = chart_axis(chart, chart->y, (chart->flags & CHART_LOG_Y) != 0);
+    if (chart->flags & CHART_DIAGONAL) {
+        x.min = y.min = MIN(x.min, y.min);
+        x.max = y.max = MAX(x.max, y.max);
+    }
+    g_string_append(out, "<figure><svg");
+    chart_number(out, "width", CHART_LEFT + CHART_WIDTH + CHART_LEGEND);
+    chart_number(out, "height", CHART_TOP + CHART_HEIGHT + 44);
+    chart_append(out, " role=\"img\"><title>%s</title>\n", chart->title);
+    chart_axes(chart, &x, &y, out);
+    GPtrArray *names = g_ptr_array_new();
+    for (guint r = 0; r < table_rows(chart->table); r++) {
+        const char *name = chart_series(chart, r);
+        if (g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+            continue;
+        const char *colour = colours[names->len % G_N_ELEMENTS(colours)];
+        double at = CHART_TOP + 8 + 18 * (double)names->len;
+        chart_draw(chart, &x, &y, name, colour, out);
+        if (*name) {
+            double left = CHART_LEFT + CHART_WIDTH + 14;
+            chart_line(out, left, at, left + 18, at, colour);
+            chart_text(out, left + 24, at + 4, "start", name);
+        }
+        g_ptr_array_add(names, (gpointer)name);
+    }
+    g_ptr_array_free(names, TRUE);
+    chart_append(out, "</svg><figcaption>%s</figcaption></figure>\n", chart->title);
+}

@@ -1,0 +1,85 @@
+/* HTML: one self-contained page, no script, no file beside it. */
+#include "config.h"
+
+#include "sim/report/parts.h"
+
+static const char html_style[] =
+    "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 "
+    "1em;color:#222}"
+    "table{border-collapse:collapse;margin:.6em 0 1.6em}"
+    "th,td{padding:.15em .8em;text-align:right;font-variant-numeric:tabular-nums}"
+    "th{border-bottom:2px solid #888;vertical-align:bottom}td{border-bottom:1px solid #ddd}"
+    "th.t,td.t{text-align:left}th small{display:block;font-weight:normal;color:#777}"
+    "td.no{color:#fff;background:#b00020}dt{float:left;clear:left;width:14em;color:#666}"
+    "dd{margin-left:15em}svg{max-width:100%;height:auto}svg text{font:12px system-ui,sans-serif}"
+    "h1{font-size:1.4em}h2{font-size:1.1em}";
+
+static void html_append(GString *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = g_markup_vprintf_escaped(format, args);
+    va_end(args);
+    g_string_append(out, text);
+    g_free(text);
+}
+
+static void html_cell(GString *out, const Cell *cell)
+{
+    gboolean is_no = cell->type == CELL_BOOL && cell->text && cell->text[0] == 'f';
+    const char *kind = is_no ? " class=\"no\"" : cell->type == CELL_TEXT ? " class=\"t\"" : "";
+    g_string_append_printf(out, "<td%s>", kind);
+    if (cell->type == CELL_BOOL && cell->text)
+        html_append(out, "%s", is_no ? "NO" : "yes");
+    else if (cell->type == CELL_FLAG && cell->text)
+        html_append(out, "%s", cell->text[0] == 't' ? "yes" : "");
+    else
+        html_append(out, "%s", cell->text ? cell->text : "\xe2\x80\x93");
+    g_string_append(out, "</td>");
+}
+
+static void html_table(GString *out, const Table *table)
+{
+    if (*table->title)
+        html_append(out, "<h2>%s</h2>\n", table->title);
+    g_string_append(out, "<table><thead><tr>");
+    for (guint c = 0; c < table->n_columns; c++) {
+        const Column *column = &table->columns[c];
+        html_append(out, column->type == CELL_TEXT ? "<th class=\"t\" title=\"%s\">%s" :
+                                                     "<th title=\"%s\">%s",
+                    column->text, column->head);
+        if (*column->unit)
+            html_append(out, "<small>%s</small>", column->unit);
+        g_string_append(out, "</th>");
+    }
+    g_string_append(out, "</tr></thead><tbody>\n");
+    for (guint r = 0; r < table_rows(table); r++) {
+        g_string_append(out, "<tr>");
+        for (guint c = 0; c < table->n_columns; c++)
+            html_cell(out, table_cell(table, r, c));
+        g_string_append(out, "</tr>\n");
+    }
+    g_string_append(out, "</tbody></table>\n");
+}
+
+void report_write_html(const Report *report, GString *out)
+{
+    g_string_append(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
+    html_append(out, "<title>fanout %s: %s</title>", report->kind, report->title);
+    g_string_append_printf(out, "<style>%s</style></head><body>\n", html_style);
+    html_append(out, "<h1>fanout %s: %s</h1>\n<dl>\n<dt>version</dt><dd>%s</dd>\n", report->kind,
+                report->title, PACKAGE_VERSION);
+    for (guint i = 0; i < report->facts->len; i++) {
+        const Fact *fact = &g_array_index(report->facts, Fact, i);
+        html_append(out, "<dt>%s</dt><dd>%s %s</dd>\n", fact->key,
+                    fact->cell.text ? fact->cell.text : "\xe2\x80\x93", fact->unit);
+    }
+    g_string_append(out, "</dl>\n");
+    for (guint i = 0; i < report->charts->len; i++)
+        report_write_chart(&g_array_index(report->charts, Chart, i), out);
+    for (guint i = 0; i < report->tables->len; i++)
+        html_table(out, g_ptr_array_index(report->tables, i));
+    for (guint i = 0; i < report->notes->len; i++)
+        html_append(out, "<p>%s</p>\n", (char *)g_ptr_array_index(report->notes, i));
+    g_string_append(out, "</body></html>\n");
+}

@@ -1,0 +1,52 @@
+/* What a report is made of, for its writers only: one file for each format. */
+#ifndef SIM_REPORT_PARTS_H
+#define SIM_REPORT_PARTS_H
+
+#include "sim/report/report.h"
+
+typedef struct {
+    char *text; /* as it is written, without quotes or escapes; NULL: the value does not exist */
+    CellType type;
+} Cell;
+
+typedef struct {
+    char *key;
+    Cell cell;
+    const char *unit;
+} Fact;
+
+struct Table {
+    char *key, *title;
+    const Column *columns;
+    guint n_columns;
+    TableFlags flags;
+    GArray *cells; /* Cell, row by row */
+};
+
+typedef struct {
+    const Table *table;
+    char *title;
+    guint x, y, series; /* columns; series: table->n_columns when there is none */
+    ChartFlags flags;
+} Chart;
+
+struct Report {
+    char *kind, *title;
+    GArray *facts;     /* Fact */
+    GPtrArray *tables; /* Table */
+    GArray *charts;    /* Chart */
+    GPtrArray *notes;  /* char */
+};
+
+static inline const Cell *table_cell(const Table *table, guint row, guint column)
+{
+    return &g_array_index(table->cells, Cell, row * table->n_columns + column);
+}
+
+void report_write_text(const Report *report, GString *out);
+void report_write_json(const Report *report, GString *out);
+void report_write_csv(const Report *report, GString *out);
+void report_write_html(const Report *report, GString *out);
+void report_write_chart(const Chart *chart, GString *out); /* SVG inside the page */
+
+#endif

@@ -1,0 +1,192 @@
+/* One JSON object with a list of events, one a line. Times are microseconds with six decimals, from
+ * integers: a picosecond is never lost to a double. */
+#include "sim/report/timeline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <yajl/yajl_gen.h>
+
+struct Timeline {
+    FILE *file;
+    char *path;
+    GArray *group_of; /* guint32 by track */
+    guint32 groups;
+    gboolean any;
+};
+
+Timeline *timeline_open(const char *path, GError **error)
+{
+    FILE *file = fopen(path, "w");
+    if (!file) {
+        int why = errno;
+        g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(why), "cannot write '%s': %s",
+                    path, g_strerror(why));
+        return NULL;
+    }
+    Timeline *timeline = g_new0(Timeline, 1);
+    timeline->file = file;
+    timeline->path = g_strdup(path);
+    timeline->group_of = g_array_new(FALSE, FALSE, sizeof(guint32));
+    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", file);
+    return timeline;
+}
+
+gboolean timeline_close(Timeline *timeline, GError **error)
+{
+    fputs("\n]}\n", timeline->file);
+    gboolean bad = ferror(timeline->file) != 0;
+    bad |= fclose(timeline->file) != 0;
+    if (bad)
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_IO, "'%s' could not be written completely",
+                    timeline->path);
+    g_array_free(timeline->group_of, TRUE);
+    g_free(timeline->path);
+    g_free(timeline);
+    return !bad;
+}
+
+/* ---- one event: begin, members, end */
+
+static void event_string(yajl_gen gen, const char *text)
+{
+    char *valid = g_utf8_make_valid(text, -1);
+    yajl_gen_string(gen, (const unsigned char *)valid, strlen(valid));
+    g_free(valid);
+}
+
+static void event_text(yajl_gen gen, const char *key, const char *text)
+{
+    event_string(gen, key);
+    event_string(gen, text);
+}
+
+static void event_number(yajl_gen gen, const char *key, guint64 value)
+{
+    char text[32];
+    g_snprintf(text, sizeof text, "%" G_GUINT64_FORMAT, value);
+    event_string(gen, key);
+    yajl_gen_number(gen, text, strlen(text));
+}
+
+static void event_time(yajl_gen gen, const char *key, SimTime time_ps)
+{
+    char text[40];
+    g_snprintf(text, sizeof text, "%" G_GUINT64_FORMAT ".%06" G_GUINT64_FORMAT,
+               time_ps / PS_PER_US, time_ps % PS_PER_US);
+    event_string(gen, key);
+    yajl_gen_number(gen, text, strlen(text));
+}
+
+static yajl_gen event_begin(const char *phase, const char *name, guint32 group, guint32 track)
+{
+    yajl_gen gen = yajl_gen_alloc(NULL);
+    yajl_gen_map_open(gen);
+    event_text(gen, "ph", phase);
+    event_text(gen, "name", name);
+    event_number(gen, "pid", group);
+    event_number(gen, "tid", track);
+    return gen;
+}
+
+static void event_end(Timeline *timeline, yajl_gen gen)
+{
+    const unsigned char *text;
+    size_t len;
+    yajl_gen_map_close(gen);
+    yajl_gen_get_buf(gen, &text, &len);
+    fputs(timeline->any ? ",\n" : "\n", timeline->file);
+    fwrite(text, 1, len, timeline->file);
+    timeline->any = TRUE;
+    yajl_gen_free(gen);
+}
+
+static void timeline_add_name(Timeline *timeline, const char *what, guint32 group, guint32 track,
+                              const char *name)
+{
+    yajl_gen gen = event_begin("M", what, group, track);
+    event_string(gen, "args");
+    yajl_gen_map_open(gen);
+    event_text(gen, "name", name);
+    yajl_gen_map_close(gen);
+    event_end(timeline, gen);
+}
+
+/* ---- groups, tracks and what is on them. Numbers begin with 1; 0 is "none" to viewers. */
+
+guint32 timeline_add_group(Timeline *timeline, const char *name)
+{
+    if (!timeline)
+        return 0;
+    timeline_add_name(timeline, "process_name", ++timeline->groups, 0, name);
+    return timeline->groups;
+}
+
+guint32 timeline_add_track(Timeline *timeline, guint32 group, const char *name)
+{
+    if (!timeline)
+        return 0;
+    g_assert(group >= 1 && group <= timeline->groups);
+    g_array_append_val(timeline->group_of, group);
+    timeline_add_name(timeline, "thread_name", group, timeline->group_of->len, name);
+    return timeline->group_of->len;
+}
+
+static guint32 timeline_group_of(const Timeline *timeline, guint32 track)
+{
+    g_assert(track >= 1 && track <= timeline->group_of->len);
+    return g_array_index(timeline->group_of, guint32, track - 1);
+}
+
+void timeline_add_slice_with(Timeline *timeline, guint32 track, const char *name, SimTime start_ps,
+                             SimTime end_ps, const char *const *facts)
+{
+    if (!timeline)
+        return;
+    g_assert(end_ps >= start_ps);
+    yajl_gen gen = event_begin("X", name, timeline_group_of(timeline, track), track);
+    event_time(gen, "ts", start_ps);
+    event_time(gen, "dur", end_ps - start_ps);
+    if (facts) {
+        event_string(gen, "args");
+        yajl_gen_map_open(gen);
+        for (; *facts; facts += 2)
+            event_text(gen, facts[0], facts[1]);
+        yajl_gen_map_close(gen);
+    }
+    event_end(timeline, gen);
+}
+
+void timeline_add_slice(Timeline *timeline, guint32 track, const char *name, SimTime start_ps,
+                        SimTime end_ps)
+{
+    timeline_add_slice_with(timeline, track, name, start_ps, end_ps, NULL);
+}
+
+void timeline_add_instant(Timeline *timeline, guint32 track, const char *name, SimTime at_ps)
+{
+    if (!timeline)
+        return;
+    yajl_gen gen = event_begin("i", name, timeline_group_of(timeline, track), track);
+    event_time(gen, "ts", at_ps);
+    event_text(gen, "s", "t");
+    event_end(timeline, gen);
+}
+
+void timeline_add_counter(Timeline *timeline, guint32 group, const char *name, SimTime at_ps,
+                          double value)
+{
+    if (!timeline)
+        return;
+    g_assert(group >= 1 && group <= timeline->groups);
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    yajl_gen gen = event_begin("C", name, group, 0);
+    event_time(gen, "ts", at_ps);
+    event_string(gen, "args");
+    yajl_gen_map_open(gen);
+    event_string(gen, "value");
+    g_ascii_formatd(text, sizeof text, "%.6g", value);
+    yajl_gen_number(gen, text, strlen(text));
+    yajl_gen_map_close(gen);
+    event_end(timeline, gen);
+}

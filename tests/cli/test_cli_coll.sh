@@ -1,0 +1,116 @@
+#!/bin/sh
+# Proves that `fanout coll` gives the same bytes twice and with both calendars, that its formats agree, that
+# every algorithm verifies, and that what cannot run is refused with one line.
+. "$TOP_SRCDIR/tests/cli/cli_test.sh"
+
+small="all_reduce -s teach-4gpu -a nvls,ring --ctas 2 -b 1K -e 64K -f 8"
+for format in text csv json; do
+    # shellcheck disable=SC2086
+    "$FANOUT" coll $small --format $format >one.$format || complain "$small: exit $?"
+    # shellcheck disable=SC2086
+    "$FANOUT" coll $small --format $format >two.$format || complain "$small: exit $?"
+    cmp one.$format two.$format || complain "two runs differ ($format)"
+    # shellcheck disable=SC2086
+    "$FANOUT" coll $small --format $format --calendar systemc >two.$format || complain "$small: exit $?"
+    cmp one.$format two.$format || complain "the calendars differ ($format)"
+done
+
+# Six rows, all verified, the same numbers in every format.
+[ "$(sed 1d one.csv | wc -l)" = 6 ] || complain "csv has not six rows"
+[ "$(cut -d , -f 16 one.csv | sed 1d | sort -u)" = true ] || complain "csv: not all verified"
+[ "$(grep -c '^  all_reduce .* yes  *packet$' one.text)" = 6 ] || complain "text has not six verified rows"
+grep -q '"schema": "fanout/1"' one.json || complain "json without schema"
+[ "$(grep -c '"busbw_GBps": ' one.json)" = 6 ] || complain "json has not six rows"
+for busbw in $(cut -d , -f 13 one.csv | sed 1d); do
+    grep -q "\"busbw_GBps\": $busbw," one.json || complain "json does not have the $busbw of csv"
+    grep -q " $busbw " one.text || complain "text does not have the $busbw of csv"
+done
+head -n 1 one.csv | grep -q -E '^op,bytes,.*,algo,.*,time_us,.*algbw_GBps,busbw_GBps,.*verified,fidelity$' ||
+    complain "csv: other columns: $(head -n 1 one.csv)"
+
+# Without data nothing is verified, and nothing claims to be; the time is the same.
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls --ctas 2 -b 8K --format csv >with
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls --ctas 2 -b 8K --format csv --data off >without
+[ "$(cut -d , -f 16 without | sed 1d)" = "" ] || complain "--data off: verified is $(sed 1d without)"
+[ "$(cut -d , -f 1-15 with)" = "$(cut -d , -f 1-15 without)" ] || complain "--data off changes the time"
+for proto in ll ll128; do # their lines carry flags in either case
+    for data in full off; do
+        "$FANOUT" coll all_reduce -s teach-4gpu -a ring -p $proto -b 40K --format csv --data $data | cut -d , -f 1-15 >$data
+    done
+    cmp -s full off || complain "--data off changes the time of $proto"
+done
+# With data every arrival is an event, without it most are not: all that is counted stays the same, whatever holds packets up.
+for op in all_reduce all_gather reduce_scatter broadcast; do
+    for set in link.flight_ps=0 link.flight_ps=1 gpu.response_queue_packets=3 link.credits_gpu_flits=40 gpu.l2_bytes=4096 \
+        switch.multicast_tags=3 switch.reduction_tags=3; do
+        for train in 1 2; do # trains stand for two packets wherever something can run out
+            for data in full off; do
+                "$FANOUT" coll $op -s dgx-h100 -a nvls -b 256K --format json --data $data --set $set \
+                    --set link.train_packets=$train >$data 2>&1 || complain "$op --set $set, trains of $train: exit $?"
+            done
+            grep -q 'verified": true' full || complain "$op --set $set, trains of $train: not verified"
+            [ "$(grep -v verified full)" = "$(grep -v verified off)" ] ||
+                complain "$op --set $set, trains of $train: --data off changes more than bytes"
+        done
+    done
+done
+
+# Another system is another result; a page is written.
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls --ctas 2 -b 8K --format csv \
+    --set link.flight_ps=500000 --html page.html >slow
+cmp -s with slow && complain "a longer flight changes nothing"
+grep -q '<svg' page.html || complain "no chart in the page"
+
+# Every operation and algorithm, verified.
+while read -r op algos; do
+    "$FANOUT" coll "$op" -a "$algos" -b 36K -n 6 -d half --format csv >out 2>err ||
+        complain "$op $algos: $(cat err)"
+    ! grep -q false out || complain "$op $algos: wrong: $(cat out)"
+    [ "$(wc -l <out)" = "$(echo "$algos" | tr , '\n' | wc -l | awk '{print $1 + 1}')" ] ||
+        complain "$op $algos: $(cat out)"
+done <<LIST
+all_reduce ring,tree,oneshot,twoshot,nvls,nvls_oneshot,auto
+all_gather ring,push,nvls,auto
+reduce_scatter ring,pull,nvls,auto
+broadcast ring,push,nvls,auto
+all_to_all direct,auto
+sendrecv direct,auto
+LIST
+"$FANOUT" coll all_reduce -a ring -p ll128 -b 36K -o max -d bfloat16 --format csv | grep -q 'ring,ll128.*true' ||
+    complain "ring with ll128"
+"$FANOUT" coll all_reduce -a best -b 8K -n 2 --format csv | grep -q true || complain "best"
+
+refuses "did you mean 'all_reduce'\|all_reduce, all_gather" coll all_reduc
+refuses 'usage: fanout coll' coll -n 4
+refuses "'extra' is too much" coll all_reduce extra
+refuses '9 GPUs cannot' coll all_reduce -n 9 -s dgx-h100
+refuses '1 GPUs cannot' coll all_reduce -n 1
+refuses 'no whole number of' coll all_reduce -b 1000001
+refuses 'less than -b' coll all_reduce -b 4M -e 1M
+refuses "-f: '1'" coll all_reduce -f 1 -b 1M -e 2M
+refuses "'nvsl' is unknown" coll all_reduce -a nvsl
+refuses 'needs multicast' coll all_reduce -s dgx-a100 -a nvls -b 1M
+refuses "'floot' is unknown" coll all_reduce -d floot
+refuses "'mul' is unknown" coll all_reduce -o mul
+refuses '100000 CTAs' coll all_reduce --ctas 100000
+refuses '2000 threads' coll all_reduce --threads 2000
+refuses '0 bytes' coll all_reduce -b 0
+refuses "'lots' is not a size" coll all_reduce -b lots
+refuses "no algorithm 'push'" coll all_reduce -a push
+refuses 'root 9' coll broadcast -a nvls --root 9 -b 1M
+refuses "no system 'dgx-h10'" coll all_reduce -s dgx-h10
+refuses 'no/such/dir' coll all_reduce -s teach-4gpu --ctas 2 -b 1K -a nvls --html no/such/dir/x.html
+refuses "is unknown; all_reduce has" coll all_reduce -a rong
+refuses "is unknown" coll all_reduce -d f7
+refuses "divided among 8" coll all_gather -b 100
+refuses "whole number" coll all_reduce -b 33
+refuses "multiple of 32" coll all_reduce --threads 100
+refuses "resident" coll all_reduce --ctas 5000
+refuses "does not go with" coll all_reduce -o xor -d float -a ring
+
+# Rates of flows, of which one makes room for another in turn, are not solved for ever at one instant.
+timeout 60 "$FANOUT" coll all_gather -a ring -s gb200-nvl72 -n 8 -b 64M --fidelity flow --data off >flow ||
+    complain "flows of a ring: exit $?"
+grep -q '^  all_gather .* flow$' flow || complain "flows of a ring: no row"
+
+finish

@@ -1,0 +1,131 @@
+#include "tests/model/model_test.h"
+
+#include "model/memory/numeric.h"
+
+/* Proves the flits of each request, as measured: 2 for 16 B, 9 for 128 B, 3 for a store of 4 B, 10
+ * for a red of 128 B, one for a load. */
+static void test_flits(void **state)
+{
+    (void)state;
+    Bed bed;
+    bed_open(&bed, "dgx-h200", NULL, NULL);
+    static const struct {
+        PacketKind kind;
+        guint64 offset;
+        guint16 bytes;
+        guint32 mask, flits;
+    } row[] = {
+        {PACKET_WRITE, 0, 16, GPU_ALL_WORDS, 2},    {PACKET_WRITE, 0, 128, GPU_ALL_WORDS, 9},
+        {PACKET_WRITE, 0, 4, GPU_ALL_WORDS, 3},     {PACKET_WRITE, 8, 16, GPU_ALL_WORDS, 4},
+        {PACKET_WRITE, 0, 128, 0x55555555, 10},     {PACKET_RED, 0, 128, GPU_ALL_WORDS, 10},
+        {PACKET_READ, 0, 128, GPU_ALL_WORDS, 1},    {PACKET_WRITE, 0, 256, GPU_ALL_WORDS, 17},
+        {PACKET_MC_WRITE, 0, 128, GPU_ALL_WORDS, 9}};
+    for (guint i = 0; i < G_N_ELEMENTS(row); i++) {
+        GpuRequest request = {.kind = row[i].kind,
+                              .offset = row[i].offset,
+                              .bytes = row[i].bytes,
+                              .word_mask = row[i].mask};
+        assert_int_equal(gpu_request_flits(&bed.fabric->gpu[0], &request), row[i].flits);
+    }
+    bed_close(&bed);
+}
+
+/* Proves that up to ack_merge_max writes of one requester share an acknowledgement, and that a lone
+ * one waits for the timer only. */
+static void test_merged_acks(void **state)
+{
+    (void)state;
+    static const struct {
+        guint writes, acks;
+    } row[] = {{1, 1}, {2, 1}, {4, 1}, {5, 2}, {8, 2}};
+    for (guint i = 0; i < G_N_ELEMENTS(row); i++) {
+        Bed bed;
+        bed_open(&bed, "teach-4gpu", NULL, NULL);
+        MemRegion *region = bed_region(&bed, 1, 4096);
+        Answer answer = {0};
+        GpuRequest write = {
+            .kind = PACKET_WRITE, .region = region, .bytes = 128}; /* one chunk: one link */
+        for (guint w = 0; w < row[i].writes; w++)
+            bed_send(&bed, 0, &write, &answer);
+        assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);
+        assert_int_equal(answer.times, row[i].writes);
+        guint64 acks = 0;
+        for (guint l = 0; l < 2; l++)
+            acks += link_packets_total(&bed.fabric->gpu[0].down[l]);
+        assert_true(acks == row[i].acks);
+        bed_close(&bed);
+    }
+}
+
+/* Proves that exchange and compare-and-swap bring the old value and change memory as they should,
+ * near and far. */
+static void test_exchange(void **state)
+{
+    (void)state;
+    for (guint16 home = 0; home < 2; home++) {
+        Bed bed;
+        bed_open(&bed, "teach-4gpu", NULL, NULL);
+        MemRegion *region = bed_region(&bed, home, 4096);
+        guint32 *word = (guint32 *)(void *)region->host;
+        guint32 data[64] = {[0] = 11, [32] = 77};
+        GpuRequest atom = {.kind = PACKET_ATOM,
+                           .region = region,
+                           .bytes = 4,
+                           .type = NUMERIC_U32,
+                           .op = TXN_ATOM_EXCH,
+                           .data = (guint8 *)data};
+        Answer answer = {0};
+        guint32 old;
+        word[0] = 5;
+        bed_send(&bed, 0, &atom, &answer);
+        sim_run(bed.sim, SIMTIME_NEVER);
+        memcpy(&old, answer.bytes, 4);
+        assert_int_equal(old, 5);
+        assert_int_equal(word[0], 11);
+        atom.op = TXN_ATOM_CAS; /* compares with 11, puts 77 */
+        bed_send(&bed, 0, &atom, &answer);
+        sim_run(bed.sim, SIMTIME_NEVER);
+        assert_int_equal(word[0], 77);
+        bed_send(&bed, 0, &atom, &answer); /* 77 is not 11: nothing happens */
+        sim_run(bed.sim, SIMTIME_NEVER);
+        memcpy(&old, answer.bytes, 4);
+        assert_int_equal(old, 77);
+        assert_int_equal(word[0], 77);
+        assert_true(fabric_is_quiet(bed.fabric));
+        bed_close(&bed);
+    }
+}
+
+/* Proves that answers which cannot leave hold up the requests behind them, and that all are
+ * answered in the end. */
+static void test_response_queue(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"gpu.response_queue_packets=2", NULL};
+    Bed bed;
+    bed_open(&bed, "teach-4gpu", sets, NULL);
+    MemRegion *region = bed_region(&bed, 3, 4096);
+    Answer answer = {0};
+    for (guint16 from = 0; from < 3;
+         from++) /* three readers of one chunk: its answers queue at one port */
+        for (guint i = 0; i < 20; i++) {
+            GpuRequest read = {.kind = PACKET_READ, .region = region, .bytes = 128};
+            bed_send(&bed, from, &read, &answer);
+        }
+    assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_int_equal(answer.times, 60);
+    assert_true(bed.fabric->gpu[3].stalls > 0);
+    assert_true(fabric_is_quiet(bed.fabric));
+    bed_close(&bed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_flits),
+        cmocka_unit_test(test_merged_acks),
+        cmocka_unit_test(test_exchange),
+        cmocka_unit_test(test_response_queue),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

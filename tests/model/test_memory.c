@@ -1,0 +1,242 @@
+#include "tests/model/model_test.h"
+
+
+typedef struct Watcher Watcher;
+struct Watcher {
+    MemWatch watch;
+    Memory *memory;
+    MemRegion *region;
+    guint32 times;
+    SimTime at_ps;
+    gboolean again;      /* arm again from inside `fire` */
+    Watcher *silence;    /* unwatch this one from inside `fire` */
+    gboolean write;      /* write the same line from inside `fire` */
+    GString *order;
+    char name;
+};
+
+static void watcher_fire(MemWatch *watch, SimTime now_ps)
+{
+    Watcher *watcher = EVENT_OWNER(watch, Watcher, watch);
+    watcher->times++;
+    watcher->at_ps = now_ps;
+    if (watcher->order)
+        g_string_append_c(watcher->order, watcher->name);
+    if (watcher->again)
+        memory_watch(watcher->memory, watch, watcher->region, 64, 4, watcher_fire);
+    if (watcher->silence)
+        memory_unwatch(watcher->memory, &watcher->silence->watch);
+    if (watcher->write)
+        memory_written(watcher->memory, watcher->region->id, 0, 128, now_ps + 5);
+}
+
+static void setup(Watcher *watcher, guint n, Memory **memory, MemRegion **region, GString *order)
+{
+    *memory = memory_new(NULL, TRUE);
+    *region = memory_region_new(*memory, 0, 4096, NULL);
+    assert_non_null(*region);
+    for (guint i = 0; i < n; i++)
+        watcher[i] = (Watcher){.memory = *memory, .region = *region, .order = order, .name = (char)('a' + i)};
+}
+
+/* Proves that a region keeps what is written, starts as zeros, and lives exactly as long as its references. */
+static void test_region(void **state)
+{
+    (void)state;
+    Memory *memory = memory_new(NULL, TRUE);
+    MemRegion *region = memory_region_new(memory, 3, 1 << 20, NULL);
+    assert_int_equal(region->gpu, 3);
+    assert_int_equal(region->host[12345], 0);
+    region->host[12345] = 7;
+    guint32 id = region->id;
+    memory_region_ref(region);
+    memory_region_unref(memory, region);
+    assert_ptr_equal(memory_region(memory, id), region);
+    assert_int_equal(region->host[12345], 7);
+    memory_region_unref(memory, region);
+    assert_null(memory_region(memory, id));
+    assert_null(memory_region(memory, 999));
+    MemRegion *next = memory_region_new(memory, 0, 64, NULL);
+    assert_int_not_equal(next->id, id); /* ids are never used twice */
+    memory_free(memory);
+}
+
+/* Proves that a timing-only memory has no bytes, save for control regions. */
+static void test_timing_only(void **state)
+{
+    (void)state;
+    Memory *memory = memory_new(NULL, FALSE);
+    MemRegion *plain = memory_region_new(memory, 0, 1ull << 40, NULL);
+    assert_null(plain->host);
+    MemRegion *flags = memory_control_region_new(memory, 0, 4096, NULL);
+    assert_non_null(flags->host);
+    memory_free(memory);
+}
+
+/* Proves that a region made around another's file shows the same bytes and survives the first one's end. */
+static void test_shared_file(void **state)
+{
+    (void)state;
+    Memory *memory = memory_new(NULL, TRUE);
+    MemRegion *one = memory_region_new(memory, 0, 8192, NULL);
+    MemRegion *two = memory_region_from_fd(memory, 1, 8192, one->fd, NULL);
+    assert_non_null(two);
+    one->host[8191] = 42;
+    memory_region_unref(memory, one);
+    assert_int_equal(two->host[8191], 42);
+    GError *error = NULL;
+    assert_null(memory_region_from_fd(memory, 1, 8192, -1, &error));
+    assert_non_null(error);
+    g_error_free(error);
+    memory_free(memory);
+}
+
+/* Proves that memory the host cannot give is an error that says how much, not a crash. */
+static void test_too_much(void **state)
+{
+    (void)state;
+    Memory *memory = memory_new(NULL, TRUE);
+    GError *error = NULL;
+    assert_null(memory_region_new(memory, 5, 1ull << 62, &error));
+    assert_non_null(strstr(error->message, "4611686018427387904"));
+    assert_non_null(strstr(error->message, "GPU 5"));
+    g_error_free(error);
+    memory_free(memory);
+}
+
+/* Proves that a watch fires once for a write that touches a byte of it, with that write's time, and not for
+ * its neighbours. */
+static void test_watch(void **state)
+{
+    (void)state;
+    Watcher w[1];
+    Memory *memory;
+    MemRegion *region;
+    setup(w, 1, &memory, &region, NULL);
+    MemRegion *other = memory_region_new(memory, 0, 4096, NULL);
+    memory_watch(memory, &w->watch, region, 64, 4, watcher_fire);
+    memory_written(memory, region->id, 60, 4, 1);
+    memory_written(memory, region->id, 68, 60, 2);
+    memory_written(memory, other->id, 64, 4, 3);
+    assert_int_equal(w->times, 0);
+    memory_written(memory, region->id, 0, 65, 4);
+    assert_int_equal(w->times, 1);
+    assert_true(w->at_ps == 4);
+    memory_written(memory, region->id, 64, 4, 5);
+    assert_int_equal(w->times, 1);
+    assert_int_equal(memory_watches(memory), 0);
+    memory_free(memory);
+}
+
+/* Proves that a write across many lines fires the watches of each of them. */
+static void test_watch_long_write(void **state)
+{
+    (void)state;
+    Watcher w[3];
+    Memory *memory;
+    MemRegion *region;
+    setup(w, 3, &memory, &region, NULL);
+    for (guint i = 0; i < 3; i++)
+        memory_watch(memory, &w[i].watch, region, 120 + i * 128, 8, watcher_fire);
+    memory_written(memory, region->id, 127, 258, 9); /* last byte 384: all but nothing of the third's start */
+    assert_int_equal(w[0].times + w[1].times + w[2].times, 3);
+    memory_free(memory);
+}
+
+/* Proves that several pollers of one flag, all of which wait on after a write, each see it exactly once. */
+static void test_watch_again(void **state)
+{
+    (void)state;
+    Watcher w[3];
+    Memory *memory;
+    MemRegion *region;
+    GString *order = g_string_new(NULL);
+    setup(w, 3, &memory, &region, order);
+    for (guint i = 0; i < 3; i++) {
+        w[i].again = TRUE;
+        memory_watch(memory, &w[i].watch, region, 64, 4, watcher_fire);
+    }
+    memory_written(memory, region->id, 64, 4, 1);
+    assert_string_equal(order->str, "abc");
+    memory_written(memory, region->id, 64, 4, 2);
+    assert_string_equal(order->str, "abcabc");
+    assert_int_equal(memory_watches(memory), 3);
+    memory_free(memory);
+    g_string_free(order, TRUE);
+}
+
+/* Proves that a watch taken back while its write is being told is not fired, and one not due stays. */
+static void test_unwatch_inside(void **state)
+{
+    (void)state;
+    Watcher w[3];
+    Memory *memory;
+    MemRegion *region;
+    setup(w, 3, &memory, &region, NULL);
+    w[0].silence = &w[1];
+    for (guint i = 0; i < 3; i++)
+        memory_watch(memory, &w[i].watch, region, 64, 4, watcher_fire);
+    memory_written(memory, region->id, 64, 4, 1);
+    assert_int_equal(w[0].times, 1);
+    assert_int_equal(w[1].times, 0);
+    assert_int_equal(w[2].times, 1);
+    assert_false(w[1].watch.armed);
+    memory_unwatch(memory, &w[1].watch); /* no-op */
+    memory_free(memory);
+}
+
+/* Proves that a write from inside `fire` reaches watches armed meanwhile, after those already due. */
+static void test_write_inside(void **state)
+{
+    (void)state;
+    Watcher w[2];
+    Memory *memory;
+    MemRegion *region;
+    GString *order = g_string_new(NULL);
+    setup(w, 2, &memory, &region, order);
+    w[0].write = TRUE;
+    w[1].again = TRUE;
+    memory_watch(memory, &w[1].watch, region, 64, 4, watcher_fire);
+    memory_watch(memory, &w[0].watch, region, 64, 4, watcher_fire);
+    memory_written(memory, region->id, 64, 4, 10);
+    assert_string_equal(order->str, "bab");
+    assert_true(w[1].at_ps == 15);
+    memory_free(memory);
+    g_string_free(order, TRUE);
+}
+
+/* Proves that memory which is freed forgets who watches it: a write that was on its way there wakes nobody, and
+ * another region's watch stays. */
+static void test_watch_freed(void **state)
+{
+    (void)state;
+    Watcher w[2];
+    Memory *memory;
+    MemRegion *region;
+    setup(w, 2, &memory, &region, NULL);
+    MemRegion *freed = memory_region_new(memory, 0, 1 << 20, NULL);
+    guint32 id = freed->id;
+    memory_watch(memory, &w[0].watch, freed, 900 * 1024, 4, watcher_fire);
+    memory_watch(memory, &w[1].watch, region, 64, 4, watcher_fire);
+    memory_region_unref(memory, freed);
+    assert_int_equal(memory_watches(memory), 1);
+    memory_written(memory, id, 900 * 1024, 4, 1);
+    memory_unwatch(memory, &w[0].watch);
+    memory_poke(memory, 2);
+    assert_int_equal(w[0].times, 0);
+    assert_int_equal(w[1].times, 1);
+    assert_int_equal(memory_watches(memory), 0);
+    memory_free(memory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_region),         cmocka_unit_test(test_timing_only),
+        cmocka_unit_test(test_shared_file),    cmocka_unit_test(test_too_much),
+        cmocka_unit_test(test_watch),          cmocka_unit_test(test_watch_long_write),
+        cmocka_unit_test(test_watch_again),    cmocka_unit_test(test_unwatch_inside),
+        cmocka_unit_test(test_write_inside),   cmocka_unit_test(test_watch_freed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,96 @@
+#include "tests/model/warp_test.h"
+
+static void note_time(void *arg, SimTime now_ps)
+{
+    *(SimTime *)arg = now_ps;
+}
+
+/* A poll of a flag that GPU 1 writes after `write_ps`; when it was seen. */
+static SimTime seen_at(SimTime write_ps, PollTest test, guint32 want, guint32 put)
+{
+    Stand stand;
+    stand_open(&stand, 64, NULL);
+    SimTime seen_ps = 0;
+    Uop poll = {.kind = UOP_POLL,
+                .va = NEAR_VA,
+                .width = 4,
+                .lanes = 1,
+                .test = (guint8)test,
+                .value = want};
+    Uop call = {.kind = UOP_CALL, .call = note_time, .arg = &seen_ps};
+    warp_push(&stand.cta->warp[0], &poll);
+    warp_push(&stand.cta->warp[0], &call);
+    sim_run(stand.bed.sim, write_ps);
+    assert_true(seen_ps == 0 || write_ps == 0);
+    Reg *reg = reg_new(4, TRUE);
+    memcpy(reg->bytes, &put, 4);
+    Uop delay = {.kind = UOP_DELAY, .value = write_ps};
+    Uop store = uop_of(UOP_STORE, NEAR_VA, 4, 4, reg);
+    store.lanes = 1;
+    warp_push(&stand.cta->warp[1], &delay);
+    warp_push(&stand.cta->warp[1], &store);
+    stand_run(&stand);
+    SimTime result_ps = seen_ps;
+    if (seen_ps == 0) { /* let the warp go, so that its CTA can end */
+        memcpy(stand.near->host, &want, 4);
+        memory_written(stand.bed.fabric->memory, stand.near->id, 0, 4, sim_now_ps(stand.bed.sim));
+        stand_run(&stand);
+    }
+    reg_free(reg);
+    stand_close(&stand);
+    return result_ps;
+}
+
+/* Proves that a poll ends after the write that makes its condition true, within one round of the
+ * loop, for each kind of condition. */
+static void test_conditions(void **state)
+{
+    (void)state;
+    static const struct {
+        PollTest test;
+        guint32 want, put;
+    } row[] = {
+        {POLL_EQ, 7, 7}, {POLL_NE, 0, 9}, {POLL_GE, 5, 6}, {POLL_DIFF_GE, 0x7fffffff, 0x80000001}};
+    for (guint i = 0; i < G_N_ELEMENTS(row); i++) {
+        SimTime seen_ps = seen_at(5000000, row[i].test, row[i].want, row[i].put);
+        assert_true(seen_ps > 5000000);
+        assert_true(seen_ps <
+                    5000000 + 200000 + 2 * 200000 + 10000); /* the store, then at most two rounds */
+    }
+}
+
+/* Proves that a poll whose condition never comes true leaves the warp waiting and the run without
+ * anything due. */
+static void test_never(void **state)
+{
+    (void)state;
+    assert_true(seen_at(1000000, POLL_EQ, 7, 8) == 0);
+}
+
+/* Proves that a flag already there costs one load. */
+static void test_at_once(void **state)
+{
+    (void)state;
+    Stand stand;
+    stand_open(&stand, 32, NULL);
+    SimTime seen_ps = 0;
+    stand.near->host[0] = 3;
+    Uop poll = {
+        .kind = UOP_POLL, .va = NEAR_VA, .width = 4, .lanes = 1, .test = POLL_EQ, .value = 3};
+    Uop call = {.kind = UOP_CALL, .call = note_time, .arg = &seen_ps};
+    warp_push(&stand.cta->warp[0], &poll);
+    warp_push(&stand.cta->warp[0], &call);
+    stand_run(&stand);
+    assert_true(seen_ps == stand.bed.spec.gpu.local_ps);
+    stand_close(&stand);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_never),
+        cmocka_unit_test(test_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

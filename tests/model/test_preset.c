@@ -1,0 +1,147 @@
+#include "tests/model/model_test.h"
+
+#include <glib/gstdio.h>
+
+/* Proves that the presets are listed by name, in order, with every promised system among them. */
+static void test_names(void **state)
+{
+    (void)state;
+    static const char *const promised[] = {"dgx-a100", "dgx-h100", "dgx-h200", "gb200-nvl72", "gb300-nvl72",
+                                           "hgx-b200", "hgx-b300", "teach-4gpu"};
+    g_auto(GStrv) names = preset_names();
+    for (gsize i = 0; i < G_N_ELEMENTS(promised); i++)
+        assert_true(g_strv_contains((const char *const *)names, promised[i]));
+    for (guint i = 1; names[i]; i++)
+        assert_true(strcmp(names[i - 1], names[i]) < 0);
+}
+
+/* Proves that every value of every preset says where it comes from, and that the fabric it describes is built and
+ * takes a team of all its GPUs on all links where it has multicast, and none where it has not. */
+static void test_every_preset_builds(void **state)
+{
+    (void)state;
+    g_auto(GStrv) names = preset_names();
+    for (guint i = 0; names[i]; i++) {
+        Bed bed;
+        bed_open(&bed, names[i], NULL, NULL);
+        GArray *rows = param_dump(bed.set);
+        for (guint r = 0; r < rows->len; r++) {
+            const ParamDumpRow *row = &g_array_index(rows, ParamDumpRow, r);
+            if (strcmp(row->section, "fault") == 0)
+                continue;
+            if (!g_str_has_prefix(row->origin, "source: ") && !g_str_has_prefix(row->origin, "calibrated: ") &&
+                !g_str_has_prefix(row->origin, "assumed"))
+                fail_msg("%s [%s] %s: origin '%s'", names[i], row->section, row->row->name, row->origin);
+        }
+        param_dump_free(rows);
+        guint32 gpus = (guint32)bed.spec.system.gpus;
+        McObject *object = fabric_mc_object(bed.fabric, gpus, 4096);
+        g_ptr_array_add(bed.objects, object);
+        for (guint32 g = 0; g < gpus; g++)
+            mcobject_add_member(object, (guint16)g);
+        gboolean attached = fabric_mc_attach(bed.fabric, object);
+        assert_int_equal(attached, strcmp(names[i], "dgx-a100") != 0);
+        if (attached && bed.fabric->mc_route[object->mcid].n != bed.fabric->links)
+            fail_msg("%s: %u of %u links carry a full team", names[i], bed.fabric->mc_route[object->mcid].n,
+                     bed.fabric->links);
+        bed_close(&bed);
+    }
+}
+
+/* Proves the shape of each system: GPUs, switches, links of a GPU as published. */
+static void test_shapes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        guint32 gpus, switches, links;
+    } shape[] = {{"dgx-a100", 8, 6, 12},    {"dgx-h100", 8, 4, 18},      {"dgx-h200", 8, 4, 18},
+                 {"hgx-b200", 8, 2, 18},    {"hgx-b300", 8, 2, 18},      {"gb200-nvl72", 72, 18, 18},
+                 {"gb300-nvl72", 72, 18, 18}, {"teach-4gpu", 4, 2, 2}};
+    for (gsize i = 0; i < G_N_ELEMENTS(shape); i++) {
+        Bed bed;
+        bed_open(&bed, shape[i].name, NULL, NULL);
+        assert_true(bed.spec.system.gpus == shape[i].gpus);
+        assert_int_equal(bed.fabric->n_switches, shape[i].switches);
+        assert_int_equal(bed.fabric->links, shape[i].links);
+        bed_close(&bed);
+    }
+}
+
+/* Proves that an unknown system is refused with the nearest name, and a missing file with its own. */
+static void test_unknown(void **state)
+{
+    (void)state;
+    GError *error = NULL;
+    assert_null(preset_text("dgx-h10", &error));
+    assert_non_null(strstr(error->message, "dgx-h100"));
+    assert_non_null(strstr(error->message, "teach-4gpu"));
+    g_clear_error(&error);
+    ParamSet *set = param_set_new();
+    FabricSpec spec = {0};
+    fabric_params(set, &spec);
+    assert_false(preset_load(set, "./no-such-system.ini", &error));
+    assert_non_null(strstr(error->message, "no-such-system.ini"));
+    g_clear_error(&error);
+    param_set_free(set);
+}
+
+/* Proves that a preset's text saved as a file and given by its path is the same system, and that a file
+ * without one of the keys is refused, naming it. */
+static void test_own_file(void **state)
+{
+    (void)state;
+    g_autofree char *dir = g_dir_make_tmp("fanout-preset-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(dir, "own.ini", NULL);
+    g_autofree char *text = preset_text("teach-4gpu", NULL);
+    assert_true(g_file_set_contents(path, text, -1, NULL));
+    Bed bed;
+    bed_open(&bed, path, NULL, NULL);
+    assert_true(bed.spec.link.rate_MBps == 16000);
+    bed_close(&bed);
+    char *cut = strstr(text, "flight_ps = ");
+    memmove(cut, strchr(cut, '\n'), strlen(strchr(cut, '\n')) + 1);
+    assert_true(g_file_set_contents(path, text, -1, NULL));
+    ParamSet *set = param_set_new();
+    FabricSpec spec = {0};
+    GError *error = NULL;
+    fabric_params(set, &spec);
+    assert_false(preset_load(set, path, &error));
+    assert_non_null(strstr(error->message, "flight_ps"));
+    g_clear_error(&error);
+    param_set_free(set);
+    g_remove(path);
+    g_rmdir(dir);
+}
+
+/* Proves that specs which no fabric can be built from are refused with section and key. */
+static void test_impossible(void **state)
+{
+    (void)state;
+    static const char *const bad[][2] = {{"system.links_per_switch=64,1", "links_per_switch"},
+                                         {"gpu.engine_packet_bytes=100", "engine_packet_bytes"},
+                                         {"switch.reduction_buffer_bytes=1024 system.gpus=9", "reduction_buffer_bytes"},
+                                         {"system.gpus=256 system.links_per_switch=32", "at most 4094"}};
+    for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
+        Bed bed;
+        g_auto(GStrv) sets = g_strsplit(bad[i][0], " ", -1);
+        GError *error = NULL;
+        bed_spec(&bed, "teach-4gpu", (const char *const *)sets);
+        bed.sim = sim_new(&(SimSpec){.seed = 1}, NULL);
+        assert_null(fabric_new(bed.sim, &bed.spec, TRUE, &error));
+        assert_non_null(strstr(error->message, bad[i][1]));
+        g_clear_error(&error);
+        sim_free(bed.sim);
+        param_set_free(bed.set);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),   cmocka_unit_test(test_every_preset_builds),
+        cmocka_unit_test(test_shapes),  cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_own_file), cmocka_unit_test(test_impossible),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

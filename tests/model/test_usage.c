@@ -1,0 +1,115 @@
+#include "tests/model/model_test.h"
+
+#include <math.h>
+
+#include "model/fabric/usage.h"
+
+/* The CSV of the table that `add` puts first into a report. */
+static char *csv_of(const Fabric *fabric, void (*add)(const Fabric *, Report *))
+{
+    Report *report = report_new("test", "");
+    add(fabric, report);
+    GString *out = report_format(report, REPORT_CSV);
+    report_free(report);
+    return g_string_free(out, FALSE);
+}
+
+static void send_and_run(Bed *bed, guint16 from, GpuRequest *request)
+{
+    Answer answer = {0};
+    bed_send(bed, from, request, &answer);
+    assert_int_equal(sim_run(bed->sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_int_equal(answer.times, 1);
+}
+
+/* Proves that one unicast write counts 9 flits each way up and down, its acknowledgement one, and
+ * that utilisation is their time on the wire over the time that passed. */
+static void test_one_write(void **state)
+{
+    (void)state;
+    Bed bed;
+    bed_open(&bed, "teach-4gpu", NULL, NULL);
+    UsageMark *mark = usage_mark(bed.fabric);
+    GpuRequest write = {.kind = PACKET_WRITE, .region = bed_region(&bed, 1, 4096), .bytes = 128};
+    send_and_run(&bed, 0, &write);
+    double flit_ps = 16.0 * 1e6 / (double)bed.spec.link.rate_MBps;
+    double passed_ps = (double)sim_now_ps(bed.sim), links = 4 * bed.fabric->links;
+    for (int d = 0; d < USAGE_DIRECTIONS; d++) {
+        Usage usage = usage_of(bed.fabric, mark, (UsageDirection)d, NULL, 0);
+        assert_int_equal(usage.packets, 2);
+        assert_int_equal(usage.flits, 10);
+        assert_true(fabs(usage.mean_pct - 100 * 10 * flit_ps / passed_ps / links) < 1e-4);
+        assert_true(usage.min_pct == 0);
+        assert_true(fabs(usage.max_pct - 100 * 9 * flit_ps / passed_ps) < 1e-3);
+    }
+    const guint16 only[] = {0};
+    assert_int_equal(usage_of(bed.fabric, mark, USAGE_UP, only, 1).flits, 9);
+    assert_int_equal(usage_of(bed.fabric, mark, USAGE_DOWN, only, 1).flits, 1);
+    usage_mark_free(mark);
+    bed_close(&bed);
+}
+
+/* Proves that a mark forgets what was before it, and that no time passed is no utilisation, not
+ * NaN. */
+static void test_mark(void **state)
+{
+    (void)state;
+    Bed bed;
+    bed_open(&bed, "teach-4gpu", NULL, NULL);
+    GpuRequest write = {.kind = PACKET_WRITE, .region = bed_region(&bed, 1, 4096), .bytes = 128};
+    send_and_run(&bed, 0, &write);
+    UsageMark *mark = usage_mark(bed.fabric);
+    Usage usage = usage_of(bed.fabric, mark, USAGE_UP, NULL, 0);
+    assert_int_equal(usage.packets + usage.flits, 0);
+    assert_true(usage.mean_pct == 0 && usage.max_pct == 0);
+    GpuRequest read = {.kind = PACKET_READ, .region = write.region, .bytes = 128};
+    send_and_run(&bed, 0, &read);
+    usage = usage_of(bed.fabric, mark, USAGE_UP, NULL, 0);
+    assert_int_equal(usage.packets, 2);
+    assert_int_equal(usage.flits, 10); /* one of request, nine of answer */
+    usage_mark_free(mark);
+    bed_close(&bed);
+}
+
+/* Proves that operations are told apart by target, with the latency the requester saw, and that the
+ * switch that replicated says so. */
+static void test_operations(void **state)
+{
+    (void)state;
+    Bed bed;
+    MemRegion *region[4];
+    bed_open(&bed, "teach-4gpu", NULL, NULL);
+    McObject *object = bed_team(&bed, 4, 4096, region);
+    GpuRequest store = {.kind = PACKET_MC_WRITE, .object = object, .bytes = 128};
+    send_and_run(&bed, 2, &store);
+    SimTime latency_ps = sim_now_ps(bed.sim);
+    GpuRequest read = {.kind = PACKET_READ, .region = region[1], .bytes = 32};
+    send_and_run(&bed, 1, &read);
+    char *csv = csv_of(bed.fabric, usage_add_operations);
+    char **lines = g_strsplit(csv, "\n", -1);
+    assert_true(g_str_has_prefix(lines[0], "target,op,count,bytes,latency_min_ns,"));
+    assert_true(g_str_has_prefix(lines[1], "own memory,read,1,32,"));
+    char *expected =
+        g_strdup_printf("multicast 1,multimem.st,1,128,%.1f,", (double)latency_ps / 1000);
+    if (!g_str_has_prefix(lines[2], expected))
+        fail_msg("'%s' does not begin with '%s'", lines[2], expected);
+    assert_string_equal(lines[3], "");
+    g_free(expected);
+    g_strfreev(lines);
+    g_free(csv);
+    csv = csv_of(bed.fabric, usage_add_switches);
+    assert_non_null(strstr(csv, ",1,4,0,0,0\n")); /* one request, four replicas */
+    assert_non_null(strstr(csv, ",0,0,0,0,0\n")); /* the other switch */
+    g_free(csv);
+    bed_close(&bed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_write),
+        cmocka_unit_test(test_mark),
+        cmocka_unit_test(test_operations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

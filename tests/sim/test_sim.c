@@ -1,0 +1,174 @@
+/* The engine's promises about time and order. */
+#include "tests/test.h"
+
+#include "sim/engine/sim.h"
+
+typedef struct {
+    Event event;
+    Sim *sim;
+    int id;
+} Mark;
+
+static GString *trail; /* one for the program: CMocka runs tests one after another */
+
+static void mark_fire(Event *event, SimTime now_ps)
+{
+    Mark *mark = EVENT_OWNER(event, Mark, event);
+    g_string_append_printf(trail, "%d@%" G_GUINT64_FORMAT " ", mark->id, now_ps);
+}
+
+static Sim *new_sim(SimCalendar calendar)
+{
+    trail = g_string_new(NULL);
+    return sim_new(&(SimSpec){.seed = 1, .calendar = calendar}, NULL);
+}
+
+static void done(Sim *sim)
+{
+    sim_free(sim);
+    g_string_free(trail, TRUE);
+}
+
+static void order_of_equal_times(SimCalendar calendar)
+{
+    Sim *sim = new_sim(calendar);
+    static const EventPriority priorities[] = {EVENT_PRIORITY_LAST, EVENT_PRIORITY_DEVICE,
+                                               EVENT_PRIORITY_FABRIC, EVENT_PRIORITY_DEVICE};
+    Mark marks[4];
+
+    for (int i = 0; i < 4; i++) {
+        marks[i] = (Mark){.sim = sim, .id = i};
+        event_init(&marks[i].event, mark_fire);
+        sim_at(sim, &marks[i].event, 1000, priorities[i]);
+    }
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_string_equal(trail->str, "2@1000 1@1000 3@1000 0@1000 ");
+    assert_int_equal(sim_now_ps(sim), 1000);
+    done(sim);
+}
+
+/* Proves that events of one picosecond fire in (priority, sequence) order on both calendars. */
+static void test_order_of_equal_times(void **state)
+{
+    (void)state;
+    order_of_equal_times(SIM_CALENDAR_WHEEL);
+    order_of_equal_times(SIM_CALENDAR_SYSTEMC);
+}
+
+typedef struct {
+    Sim *sim;
+    int id;
+} Walker;
+
+static void walk(void *arg)
+{
+    Walker *walker = arg;
+    for (int i = 0; i < 3; i++) {
+        g_string_append_printf(trail, "p%d@%" G_GUINT64_FORMAT " ", walker->id,
+                               sim_now_ps(walker->sim));
+        sim_wait_ps(walker->sim, 500);
+    }
+}
+
+static void events_before_processes(SimCalendar calendar)
+{
+    Sim *sim = new_sim(calendar);
+    Walker walkers[2] = {{sim, 0}, {sim, 1}};
+    Mark mark = {.sim = sim, .id = 7};
+
+    sim_spawn(sim, "first", walk, &walkers[0], 0);
+    sim_spawn(sim, "second", walk, &walkers[1], 0);
+    event_init(&mark.event, mark_fire);
+    sim_at(sim, &mark.event, 500, EVENT_PRIORITY_LAST);
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_string_equal(trail->str, "p0@0 p1@0 7@500 p0@500 p1@500 p0@1000 p1@1000 ");
+    assert_int_equal(sim_now_ps(sim), 1500);
+    done(sim);
+}
+
+/* Proves that at one picosecond all events come before the processes, which keep their order. */
+static void test_events_before_processes(void **state)
+{
+    (void)state;
+    events_before_processes(SIM_CALENDAR_WHEEL);
+    events_before_processes(SIM_CALENDAR_SYSTEMC);
+}
+
+static void wait_forever(void *arg)
+{
+    Walker *walker = arg;
+    sim_block(walker->sim, "a flag that nobody writes");
+}
+
+static void stuck(SimCalendar calendar)
+{
+    Sim *sim = new_sim(calendar);
+    Walker walker = {sim, 0};
+
+    sim_spawn(sim, "cta 3", wait_forever, &walker, 0);
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_STUCK);
+    char **lines = sim_waiters(sim);
+    assert_string_equal(lines[0], "cta 3 waits for a flag that nobody writes");
+    assert_null(lines[1]);
+    g_strfreev(lines);
+    char *text = sim_waiters_text(sim);
+    assert_string_equal(text, "\n  cta 3 waits for a flag that nobody writes");
+    g_free(text);
+    for (int i = 0; i < 20; i++)
+        sim_spawn(sim, "cta 4", wait_forever, &walker, 0);
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_STUCK);
+    text = sim_waiters_text(sim);
+    assert_true(g_str_has_suffix(text, "\n  and 13 more"));
+    g_free(text);
+    done(sim);
+}
+
+/* Proves that a run in which a process waits for nothing that will come is reported as stuck. */
+static void test_stuck(void **state)
+{
+    (void)state;
+    stuck(SIM_CALENDAR_WHEEL);
+    stuck(SIM_CALENDAR_SYSTEMC);
+}
+
+static void limit(SimCalendar calendar)
+{
+    Sim *sim = new_sim(calendar);
+    Mark marks[3];
+    static const SimTime times[] = {100, 200, 5000000000};
+
+    for (int i = 0; i < 3; i++) {
+        marks[i] = (Mark){.sim = sim, .id = i};
+        event_init(&marks[i].event, mark_fire);
+        sim_at(sim, &marks[i].event, times[i], EVENT_PRIORITY_FABRIC);
+    }
+    assert_int_equal(sim_run(sim, 200), SIM_LIMIT);
+    assert_string_equal(trail->str, "0@100 1@200 ");
+    assert_int_equal(sim_run(sim, 1000), SIM_LIMIT);
+    assert_int_equal(sim_now_ps(sim), 1000);
+    sim_at(sim, &marks[0].event, 1001, EVENT_PRIORITY_FABRIC);
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_string_equal(trail->str, "0@100 1@200 0@1001 2@5000000000 ");
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_int_equal(sim_now_ps(sim), 5000000000);
+    done(sim);
+}
+
+/* Proves that a run may stop at a time, go on, and be added to before what was due later. */
+static void test_limit(void **state)
+{
+    (void)state;
+    limit(SIM_CALENDAR_WHEEL);
+    limit(SIM_CALENDAR_SYSTEMC);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order_of_equal_times),
+        cmocka_unit_test(test_events_before_processes),
+        cmocka_unit_test(test_stuck),
+        cmocka_unit_test(test_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

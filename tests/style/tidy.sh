@@ -1,0 +1,242 @@
+#!/bin/sh
+# The house rules that a machine can check: tidy.sh [TOP]. Prints "file:line: what is wrong and what would
+# be right" and fails. Exceptions stand in tests/style/tidy.allow with their reasons; tests/style/tidy_selftest.sh
+# proves that each rule bites.
+set -eu
+cd "${1:-${TOP_SRCDIR:-.}}"
+complaints=$(mktemp)
+found=$(mktemp)
+trap 'rm -f "$complaints" "$found"' EXIT
+allow=tests/style/tidy.allow
+columns=120
+order="sim <- model <- api <- coll <- {traces, bench <- validate} <- explore <- cli"
+
+folders=
+for folder in sim model api coll traces bench validate explore cli tests examples; do
+    [ ! -d $folder ] || folders="$folders $folder"
+done
+
+# Sources people write. What tools generate beside them: *.gen.*, *.pb-c.*, model/presets/presets.[ch].
+sources() {
+    find $folders -type f \( -name '*.[ch]' -o -name '*.cpp' \) \
+        ! -name '*.gen.*' ! -name '*.pb-c.*' ! -path 'model/presets/presets.[ch]' | LC_ALL=C sort
+}
+texts() {
+    sources
+    find $folders docs .ci -type f \( -name '*.mk' -o -name '*.sh' -o -name '*.py' -o -name '*.md' \
+        -o -name '*.ini' -o -name run \) 2>/dev/null | LC_ALL=C sort
+    for file in README.md CONTRIBUTING.md bootstrap configure.ac Makefile.am .gitignore; do
+        [ ! -f $file ] || echo $file
+    done
+}
+
+# allowed RULE FILE: an exception that tests/style/tidy.allow states.
+allowed() { [ -f $allow ] && grep -q "^$1  *$2  *[^ ]" $allow; }
+
+# Rules about the text of one C or C++ file.
+# shellcheck disable=SC2086
+check_c() {
+    awk -v columns=$columns -v order="$order" '
+    function say(line, text) { printf "%s:%d: %s\n", FILENAME, line, text }
+    function folder(path,  part) {
+        split(path, part, "/")
+        return part[1]
+    }
+    # The code of a line, without strings, character constants and comments.
+    function strip(s,  out, i, c, two) {
+        gsub(/\\./, "", s)
+        out = ""
+        for (i = 1; i <= length(s); i++) {
+            c = substr(s, i, 1); two = substr(s, i, 2)
+            if (in_comment) { if (two == "*/") { in_comment = 0; i++ } continue }
+            if (quote != "") { if (c == quote) quote = ""; continue }
+            if (two == "/*") { in_comment = 1; i++; continue }
+            if (two == "//") break
+            if (c == "\"" || c == "\047") { quote = c; continue }
+            out = out c
+        }
+        quote = ""
+        return out
+    }
+    BEGIN {
+        # What a folder may include besides its own files.
+        below["sim"] = " "
+        below["model"] = " sim "
+        below["api"] = " sim model "
+        below["coll"] = " sim model api "
+        below["traces"] = below["bench"] = " sim model api coll "
+        below["validate"] = " sim model api coll bench "
+        below["explore"] = " sim model api coll traces bench validate "
+        below["cli"] = " sim model api coll traces bench validate explore "
+        n = split("rand srand random srandom drand48 lrand48 gets strcpy strcat sprintf vsprintf strtok " \
+                  "atoi atol atof g_random_int g_random_int_range g_random_double", list, " ")
+        for (i = 1; i <= n; i++) banned[list[i]] = "is banned (see CONTRIBUTING.md)"
+        n = split("time clock gettimeofday clock_gettime localtime g_get_real_time g_get_monotonic_time " \
+                  "g_date_time_new_now_local g_date_time_new_now_utc g_timer_new", list, " ")
+        for (i = 1; i <= n; i++) banned[list[i]] = "reads the wall clock: results must not depend on it"
+    }
+    FNR == 1 {
+        in_comment = 0; quote = ""; opened = 0; own = folder(FILENAME)
+        is_test = FILENAME ~ /^tests\/([a-z]+\/)*test_/; is_header = FILENAME ~ /\.h$/
+    }
+    { code = strip($0) }
+    length($0) > columns { say(FNR, "line of " length($0) " columns; at most " columns) }
+    /\t/ { say(FNR, "tab; indent with spaces") }
+    /[ \t]$/ { say(FNR, "space at the end of the line") }
+    /^ *# *include *"/ {
+        split($0, part, "\""); path = part[2]; used = folder(path)
+        if ((own in below) && (used in below) && used != own && !index(below[own], " " used " "))
+            say(FNR, "includes \"" path "\": dependency runs " order)
+        if ((own in below) && path ~ /^(tests|examples)\//)
+            say(FNR, "includes \"" path "\": nothing depends on tests or examples")
+        if (path !~ /\// && path != "config.h")
+            say(FNR, "includes \"" path "\": write it with its folder, as \"sim/" path "\"")
+    }
+    /^ *# *include *<(systemc|tlm|sysc)/ && FILENAME !~ /^sim\/engine\/[a-z_]*\.cpp$|tlm[a-z_]*\.(cpp|h)$/ {
+        say(FNR, "SystemC is seen in sim/engine/*.cpp only")
+    }
+    {
+        rest = code
+        while (match(rest, /[A-Za-z_][A-Za-z0-9_]* *\(/)) {
+            word = substr(rest, RSTART, RLENGTH - 1); sub(/ *$/, "", word)
+            before = substr(rest, 1, RSTART - 1)
+            rest = substr(rest, RSTART + RLENGTH)
+            if ((word in banned) && before !~ /(\.|->)$/) say(FNR, word "() " banned[word])
+        }
+    }
+    /^\{/ { opened = FNR; name = last }
+    /^\}/ {
+        if (opened && FNR - opened - 1 > 70)
+            say(opened, "function of " (FNR - opened - 1) " lines; at most 70: " name)
+        opened = 0
+    }
+    is_test && /^static void test_/ && last !~ /\*\/ *$/ {
+        say(FNR, "a test function opens with a comment that says what it proves")
+    }
+    { last = $0 }
+    ' $(sources)
+}
+
+# Tests are lists of cases, which nobody reads as one thing.
+longest() { case $1 in tests/*) echo 600 ;; *) echo 400 ;; esac; }
+check_lengths() {
+    for file in $(sources); do
+        lines=$(wc -l <"$file")
+        most=$(longest "$file")
+        [ "$lines" -le "$most" ] || allowed length "$file" ||
+            echo "$file:$((most + 1)): file of $lines lines; at most $most, or a reason in $allow"
+    done
+}
+
+check_languages() {
+    find $folders -type f \( -name '*.cpp' -o -name '*.cc' -o -name '*.cxx' -o -name '*.hpp' \) |
+        grep -v -x -e 'sim/engine/kernel_systemc\.cpp' -e '\(sim/engine\|tests/sim\|examples\)/[a-z_]*tlm[a-z_]*\.cpp' |
+        sed 's/$/:1: C++ lives in sim\/engine\/kernel_systemc.cpp and the TLM port alone/' || :
+}
+
+# A merge that kept both sides lists a thing twice, and one of them wins silently.
+check_twice() {
+    for makefile in Makefile.am ./*/*.mk; do
+        [ -f "$makefile" ] || continue
+        grep -E -o '^[a-zA-Z_]+ =|^[[:space:]][a-z]+/[A-Za-z_0-9./-]+' "$makefile" | LC_ALL=C sort | uniq -d |
+            sed "s#^[[:space:]]*\(.*\)#${makefile#./}:1: twice: \1#"
+    done
+}
+
+# A file that no makefile names is dead, or a test that never runs.
+check_listed() {
+    for file in $(sources); do
+        case $file in tests/*.c) name=${file%.c} ;; *) name=$file ;; esac
+        grep -q -s -w -F -e "$name" Makefile.am ./*/*.mk ||
+            echo "$file:1: no makefile names it: list it in ${file%%/*}/${file%%/*}.mk"
+    done
+    find tests -name 'test_*.sh' -o -name 'test_*.py' | while read -r file; do
+        grep -q -s -F -e "$file" tests/*.mk || echo "$file:1: no makefile names it: list it in tests/tests.mk"
+    done
+}
+
+# What a file stands for is said once: at the top of its header, or of the .c that has none.
+check_openings() {
+    for file in $(sources); do
+        case $file in
+        tests/*) continue ;;
+        *.c) [ ! -f "${file%.c}.h" ] || continue ;;
+        esac
+        head -n 1 "$file" | grep -q '^/\*' ||
+            echo "$file:1: a file opens with a comment that says what it stands for"
+    done
+}
+
+check_headers() {
+    sources | grep '\.h$' | while read -r file; do
+        grep -q -e '^#ifndef [A-Z0-9_]*_H_*$' -e 'hence no guard' "$file" ||
+            echo "$file:1: header without a guard like #ifndef SIM_EVENT_H"
+    done
+}
+
+# Nothing in the project depends on, or tells of, one person's machine.
+check_paths() {
+    # shellcheck disable=SC2046
+    grep -n -E -e '(^|[^A-Za-z0-9_.)}])/(home|Users|root|wor[k]|far[m])/' -e '/tm[p]/wt' $(texts) /dev/null |
+        sed 's/^\([^:]*:[0-9]*\):.*/\1: names a path of one machine/' || :
+}
+
+# What the documents name in `backquotes` exists: functions as `name()`, files with their folder.
+check_docs() {
+    for doc in README.md CONTRIBUTING.md docs/*.md; do
+        [ -f "$doc" ] || continue
+        grep -n -o -E '`[a-z_0-9]+\(\)`' "$doc" | tr -d '`()' | while IFS=: read -r line name; do
+            grep -q -E "(^|[ *(])$name\(" $(sources) /dev/null ||
+                echo "$doc:$line: no function is called $name()"
+        done
+        grep -n -o -E '`(sim|model|api|coll|traces|bench|validate|explore|cli|tests|docs|examples)/[A-Za-z0-9_./-]+`' "$doc" |
+            tr -d '`' | while IFS=: read -r line path; do
+            [ -e "$path" ] || echo "$doc:$line: there is no $path"
+        done
+    done
+}
+
+check_allow() {
+    [ -f $allow ] || return 0
+    awk '!/^#/ && NF && NF < 4 { printf "%s:%d: RULE FILE REASON, and the reason is a sentence\n", FILENAME, FNR }' $allow
+    grep -v -e '^#' -e '^ *$' $allow | while read -r rule file _; do
+        case $rule in
+        length) [ -f "$file" ] && [ "$(wc -l <"$file")" -gt "$(longest "$file")" ] ;;
+        clock | global) [ -f "$file" ] ;;
+        order) grep -q "^$file:.*dependency runs" "$found" ;;
+        *) false ;;
+        esac || echo "$allow:1: '$rule $file' allows nothing any more: remove it"
+    done
+}
+
+# Files that look at the host's clock, or include what stands above them, are listed with the reason.
+drop_allowed() {
+    while IFS= read -r line; do
+        file=${line%%:*}
+        case $line in
+        *"reads the wall clock"*) allowed clock "$file" || printf '%s\n' "$line" ;;
+        *"dependency runs"*) allowed order "$file" || printf '%s\n' "$line" ;;
+        *) printf '%s\n' "$line" ;;
+        esac
+    done
+}
+
+check_c >"$found"
+{
+    drop_allowed <"$found"
+    check_lengths
+    check_languages
+    check_twice
+    check_listed
+    check_openings
+    check_headers
+    check_paths
+    check_docs
+    check_allow
+} >"$complaints"
+cat "$complaints"
+if [ -s "$complaints" ]; then
+    echo "tidy: $(wc -l <"$complaints") complaints"
+    exit 1
+fi
+echo "tidy: $(sources | wc -l) files are as the house wants them"

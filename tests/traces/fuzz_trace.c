@@ -1,0 +1,219 @@
+/* Fuzz target of all trace readers: whatever the bytes, a reader gives a trace or an error, and
+ * never crashes, hangs or leaks; and a trace that it gives can be matched, selected from and
+ * written.
+ *
+ * With libFuzzer, the first byte choosing the reader, from the build tree after make:
+ *
+ *     clang -DFUZZ_LIBFUZZER -fsanitize=fuzzer -D_GNU_SOURCE -I$SRC -I$SRC/api/include -I. \
+ *         $SRC/tests/fuzz_trace.c -Wl,-u,sc_main .libs/libfanout_core.a -lstdc++ -lm -lpthread \
+ *         $(pkg-config --cflags --libs glib-2.0 gio-2.0 zlib yajl libprotobuf-c json-glib-1.0 systemc)
+ *
+ * Alone (make check): files named as arguments, else mutations of the built-in seeds from fixed
+ * random streams, FUZZ_ITERATIONS of them for each reader (300). */
+#include "tests/test.h"
+
+#include <stdlib.h>
+
+#include "sim/rng.h"
+#include "traces/format/reader.h"
+#include "traces/format/write.h"
+#include "traces/record/match.h"
+#include "traces/record/select.h"
+
+int LLVMFuzzerTestOneInput(const guint8 *data, gsize bytes);
+
+static void drive(const char *format, const guint8 *data, gsize bytes, gboolean lenient)
+{
+    TraceReadSpec spec = {.format = format, .lenient = lenient, .world = 4};
+    GError *error = NULL;
+    Trace *trace = trace_read_input(input_open_memory("fuzz.0.x", data, bytes), &spec, &error);
+    if ((trace == NULL) != (error != NULL)) {
+        g_error("%s: %s: %.*s", format, error != NULL ? error->message : "neither trace nor error", (int)bytes, data);
+    }
+    if (trace == NULL) {
+        g_assert(error->message[0] != 0 && g_utf8_validate(error->message, -1, NULL));
+        g_error_free(error);
+        return;
+    }
+    if (trace->world <= 64 && trace->records->len < 4096) {
+        char *text = write_text_string(trace);
+        g_free(text);
+        TraceSelection selection = {.limit = 3};
+        Match *match =
+            trace_select(trace, &selection, NULL) ? match_new(trace, lenient, &error) : NULL;
+        match_free(match);
+        g_clear_error(&error);
+    }
+    trace_free(trace);
+}
+
+int LLVMFuzzerTestOneInput(const guint8 *data, gsize bytes)
+{
+    guint formats = 0;
+    while (trace_formats()[formats] != NULL) {
+        formats++;
+    }
+    if (bytes > 0) {
+        drive(trace_formats()[data[0] % formats]->name, data + 1, bytes - 1, data[0] >= 128);
+    }
+    return 0;
+}
+
+#ifndef FUZZ_LIBFUZZER
+
+static const struct {
+    const char *format, *text;
+    gsize bytes; /* 0: a string */
+} seeds[] = {
+    {"text",
+     "fanout-trace 1\nworld 4\ngroup g 0-1\nrank 0\n1 compute 5us stream=1 name=\"a\"\n2 "
+     "all_reduce group=g bytes=64 "
+     "dtype=f32 reduction=sum gap=1us after=1\n3 send to=1 tag=2 bytes=8\nrank 1\n1 recv from=0 "
+     "tag=2 bytes=8\n",
+     0},
+    {"kineto",
+     "{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 0, \"world_size\": 2, \"pg_config\": "
+     "[{\"pg_name\": \"0\", "
+     "\"ranks\": [0, 1]}]}, \"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": "
+     "\"gemm\", \"ts\": 1.5, \"dur\": 2, "
+     "\"args\": {\"stream\": 7}}, {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": "
+     "\"ncclDevKernel_AllReduce_Sum_f32\", \"ts\": 4, "
+     "\"dur\": 3, \"args\": {\"stream\": 40, \"Collective name\": \"allreduce\", \"In msg "
+     "nelems\": 8, \"dtype\": \"Float\", "
+     "\"Group size\": 2, \"Process Group Name\": \"0\", \"Process Group Ranks\": \"[0, 1]\"}}]}",
+     0},
+    {"chakra",
+     "\x07\x0a\x05"
+     "0.0.4"
+     "\x35\x08\x01\x12\x01n\x18\x07\x52\x0e\x0a\x09is_cpu_op\xd8\x01\x00"
+     "\x52\x0d\x0a\x09"
+     "comm_typeH\x00\x52\x0d\x0a\x09"
+     "comm_sizeH\x40\x0a\x08\x02\x12\x01m\x18\x04\x2a\x01\x01",
+     73},
+    {"chakra-json",
+     "{\"workload_graph\": [{\"Id\": 1, \"Name\": \"a\", \"NodeType\": 7, \"is_cpu_op\": false, "
+     "\"data_deps\": [2], "
+     "\"comm_type\": 0, \"comm_size\": 64}, {\"Id\": 2, \"Name\": \"b\", \"NodeType\": 4, "
+     "\"runtime\": 3}]}",
+     0},
+    {"pytorch-et",
+     "{\"schema\": \"1.0.1\", \"nodes\": [{\"id\": 7, \"name\": \"record_param_comms\", "
+     "\"inputs\": {\"values\": [[[4,5,0,64,4,"
+     "\"cuda:1\"]], 33, [\"0\", \"pg\"], 1, \"allreduce\", [], [], 0, 1, 2]}, \"attrs\": "
+     "[{\"name\": \"dtype\", \"value\": "
+     "\"Float\"}, {\"name\": \"in_msg_nelems\", \"value\": 64}]}]}",
+     0},
+    {"nccl-log",
+     "h:1:2 [0] NCCL INFO ncclCommInitRank comm 0xa rank 0 nranks 2 cudaDev 0 commId 0xc - Init "
+     "COMPLETE\n"
+     "h:1:2 [0] NCCL INFO AllReduce: opCount 1f sendbuff 0x7f recvbuff (nil) count 64 datatype 7 "
+     "op 0 root 0 comm 0xa "
+     "[nranks=2] stream 0x5\nh:1:2 [0] NCCL INFO Send: opCount 20 sendbuff 0x7f recvbuff (nil) "
+     "count 64 datatype 7 op 0 "
+     "root 1 comm 0xa stream 0x5\n",
+     0},
+    {"mscclpp",
+     "{\"name\": \"p\", \"collective\": \"allreduce\", \"protocol\": \"LL\", \"gpus\": [{\"id\": "
+     "0, \"input_chunks\": 1, "
+     "\"output_chunks\": 1, \"scratch_chunks\": 1, \"threadblocks\": [{\"id\": 0, \"ops\": "
+     "[{\"name\": \"signal\", \"channel_ids\": "
+     "[0], \"channel_type\": \"memory\"}, {\"name\": \"glres\", \"src_buff\": "
+     "[{\"switch_channel_id\": 0, \"index\": 0, \"size\": 1}"
+     "], \"dst_buff\": [{\"switch_channel_id\": 0, \"index\": 0, \"size\": 1}]}], \"channels\": "
+     "[{\"channel_type\": \"memory\", "
+     "\"channel_ids\": [0]}, {\"channel_type\": \"switch\", \"channel_ids\": [0]}]}], "
+     "\"channels\": [{\"channel_type\": \"memory\", "
+     "\"connected_to\": [1]}, {\"channel_type\": \"switch\", \"buffer_type\": \"i\", "
+     "\"rank_groups\": [{\"ranks\": [0, 1]}]}]}, "
+     "{\"id\": 1, \"threadblocks\": []}]}",
+     0},
+    {"goal",
+     "num_ranks 4\nrank 0 {\na: calc 10 cpu 1\nb: send 8b to 1 tag 3\nb requires a\n}\nrank 1 "
+     "{\nrecv 8b from 0 tag 3\n}\n",
+     0},
+    {"simai",
+     "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 1 pp: 1 vpp: 1 ga: 1 "
+     "all_gpus: 4\n1\n"
+     "a -1 100 ALLGATHER 64 30 NONE 0 7 ALLREDUCE 16 1\n",
+     0},
+};
+
+/* Words and numbers that readers look for, to be strewn in. */
+static const char *const tokens[] = {"-1",       "0",       "99999999999999999999",
+                                     "1e309",    "\"",      "{",
+                                     "}",        "[",       "]",
+                                     ",",        ":",       "null",
+                                     "\xff\xfe", "\n",      "18446744073709551615",
+                                     "...",      "\\u0000", "rank",
+                                     "3ms"};
+
+static guint8 *mutate(Rng *rng, const guint8 *seed, gsize *bytes)
+{
+    GByteArray *data = g_byte_array_new();
+    g_byte_array_append(data, seed, *bytes);
+    for (guint64 changes = 1 + rng_below(rng, 4); changes > 0 && data->len > 0; changes--) {
+        guint at = rng_below(rng, data->len), n = 1 + rng_below(rng, 16);
+        n = MIN(n, data->len - at);
+        switch (rng_below(rng, 6)) {
+        case 0:
+            data->data[at] ^= 1u << rng_below(rng, 8);
+            break;
+        case 1:
+            data->data[at] = rng_next(rng);
+            break;
+        case 2:
+            g_byte_array_remove_range(data, at, n);
+            break;
+        case 3:
+            g_byte_array_set_size(data, at);
+            break;
+        default: {
+            const char *token = tokens[rng_below(rng, G_N_ELEMENTS(tokens))];
+            gsize length = strlen(token), tail = data->len - at;
+            guint8 *rest = g_memdup2(data->data + at, tail);
+            g_byte_array_set_size(data, at);
+            g_byte_array_append(data, (const guint8 *)token, length);
+            g_byte_array_append(data, rest, tail);
+            g_free(rest);
+        }
+        }
+    }
+    *bytes = data->len;
+    return g_byte_array_free(data, FALSE);
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        char *data;
+        gsize bytes;
+        if (g_file_get_contents(argv[i], &data, &bytes, NULL)) {
+            LLVMFuzzerTestOneInput((guint8 *)data, bytes);
+            g_free(data);
+        }
+    }
+    const char *wanted = g_getenv("FUZZ_ITERATIONS");
+    guint64 iterations = wanted != NULL ? g_ascii_strtoull(wanted, NULL, 10) : 300;
+    for (gsize s = 0; s < G_N_ELEMENTS(seeds) && argc == 1; s++) {
+        Rng rng;
+        rng_init(&rng, 1, seeds[s].format);
+        gsize whole = seeds[s].bytes > 0 ? seeds[s].bytes : strlen(seeds[s].text);
+        TraceReadSpec spec = {.format = seeds[s].format, .world = 4};
+        GError *error = NULL;
+        Trace *trace =
+            trace_read_input(input_open_memory("seed", seeds[s].text, whole), &spec, &error);
+        if (trace == NULL) {
+            g_error("the seed of %s is no trace: %s", seeds[s].format, error->message);
+        }
+        trace_free(trace);
+        for (guint64 i = 0; i < iterations; i++) {
+            gsize bytes = whole;
+            guint8 *data = mutate(&rng, (const guint8 *)seeds[s].text, &bytes);
+            drive(seeds[s].format, data, bytes, i % 2);
+            g_free(data);
+        }
+    }
+    return 0;
+}
+
+#endif

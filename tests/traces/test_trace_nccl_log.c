@@ -1,0 +1,112 @@
+#include "tests/traces/trace_test.h"
+
+#define CALL(pid, op, count, dtype, root, comm, more)                                              \
+    "node1:" pid ":" pid " [" pid "] NCCL INFO " op                                                \
+    ": opCount 1f sendbuff 0x7f10 recvbuff (nil) count " count " datatype " dtype                  \
+    " op 0 root " root " comm " comm more " stream 0x55aa\n"
+#define INIT(pid, comm, rank, n, id)                                                               \
+    "2026-01-01 node1:" pid ":9 [" pid "] NCCL INFO ncclCommInitRank comm " comm " rank " rank     \
+    " nranks " n " cudaDev 0 nvmlDev 0 busId 1000 commId " id " - Init COMPLETE\n"
+
+static Trace *read_text(const char *text)
+{
+    GError *error = NULL;
+    Trace *trace = trace_test_read("x.log", text, strlen(text), FALSE, &error);
+    if (trace == NULL) {
+        fail_msg("%s", error->message);
+    }
+    return trace;
+}
+
+/* Proves that calls of two processes are joined by their communicators, that a smaller
+ * communicator's ranks become ranks of the job, and that counts become bytes as NCCL counts them.
+ */
+static void test_communicators(void **state)
+{
+    (void)state;
+    Trace *trace =
+        read_text("node1:0:0 [0] NCCL INFO NCCL version 2.27\n" INIT("0", "0xa0", "1", "2", "0xc1")
+                      INIT("1", "0xa1", "0", "2", "0xc1") INIT("0", "0xb0", "0", "3", "0xc2")
+                          INIT("1", "0xb1", "2", "3", "0xc2") INIT("2", "0xb2", "1", "3", "0xc2")
+                              CALL("0", "AllReduce", "256", "7", "0", "0xa0", " [nranks=2]")
+                                  CALL("1", "AllReduce", "256", "7", "0", "0xa1", "")
+                                      CALL("0", "ReduceScatter", "100", "9", "0", "0xb0", "")
+                                          CALL("0", "AllGather", "10", "4", "0", "0xb0", ""));
+    assert_int_equal(trace->world, 3);
+    assert_int_equal(trace->records->len, 4);
+    const Record *r = trace_record(trace, 0);
+    const RecordGroup *group = trace_group_at(trace, r->group);
+    assert_true(r->op == RECORD_ALL_REDUCE && r->bytes_in == 1024 && r->dtype == RECORD_F32 &&
+                r->rank == 0);
+    assert_true(group->n == 2 && group->ranks[0] == 2 && group->ranks[1] == 0);
+    r = trace_record(trace, 1);
+    assert_true(r->op == RECORD_REDUCE_SCATTER && r->bytes_in == 600 && r->bytes_out == 200 &&
+                r->dep_count == 1);
+    r = trace_record(trace, 2);
+    assert_true(r->op == RECORD_ALL_GATHER && r->bytes_in == 80 && r->bytes_out == 240);
+    assert_int_equal(trace_record(trace, 3)->rank, 2);
+    trace_free(trace);
+}
+
+/* Proves that one process' log stands for all ranks, that sends of one group call run side by side,
+ * and that a rank's send to itself is no communication. */
+static void test_one_process(void **state)
+{
+    (void)state;
+    Trace *trace = read_text(INIT("0", "0xa0", "0", "4", "0xc1")
+                                 CALL("0", "Broadcast", "8", "0", "2", "0xa0", "")
+                                     CALL("0", "Send", "8", "0", "1", "0xa0", "")
+                                         CALL("0", "Send", "8", "0", "0", "0xa0", "")
+                                             CALL("0", "Recv", "8", "0", "3", "0xa0", "")
+                                                 CALL("0", "AllReduce", "8", "0", "0", "0xa0", ""));
+    assert_true(trace->replicate && trace->world == 4);
+    assert_int_equal(trace_record(trace, 0)->peer, 2);
+    assert_int_equal(trace_record(trace, 1)->dep_count, 1);
+    assert_int_equal(trace_record(trace, 2)->op, RECORD_COMPUTE);
+    assert_int_equal(trace_record(trace, 3)->dep_count, 1);
+    assert_int_equal(trace_record(trace, 4)->dep_count, 3);
+    trace_free(trace);
+}
+
+/* Proves that wrong lines are refused by line, and counted when lenient. */
+static void test_bad_lines(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+        guint64 skipped;
+    } cases[] = {
+        {CALL("0", "AllReduce", "0", "7", "0", "0xa0", ""), ":2: node 31: all_reduce of 0 bytes",
+         1},
+        {CALL("0", "AllShuffle", "8", "7", "0", "0xa0", ""), ":2: unknown collective 'AllShuffle'",
+         1},
+        {CALL("0", "AllReduce", "8", "17", "0", "0xa0", ""), "datatype 17 should be 0 (int8) to 11",
+         1},
+        {CALL("0", "AllReduce", "-8", "7", "0", "0xa0", ""),
+         "all_reduce should have 'count' with a number", 1},
+        {CALL("0", "AllReduce", "9000000000000", "7", "0", "0xa0", ""), "is over 1 TiB", 1},
+        {CALL("0", "Broadcast", "8", "7", "9", "0xa0", ""),
+         "root 9 should be below the communicator's 4 ranks", 1},
+        {CALL("5", "AllReduce", "8", "7", "0", "0xa0", ""),
+         "has no Init line of the largest communicator", 1},
+        {INIT("0", "0xa0", "7", "4", "0xc1"), "the rank below nranks", 1},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        char *text = g_strconcat(INIT("0", "0xa0", "0", "4", "0xc1"), cases[i].text,
+                                 CALL("0", "AllReduce", "8", "7", "0", "0xa0", ""), NULL);
+        trace_test_refused("x.log", text, strlen(text), cases[i].says, cases[i].skipped);
+        g_free(text);
+    }
+    const char *alone = CALL("0", "AllReduce", "8", "7", "0", "0xa0", "");
+    trace_test_refused("x.log", alone, strlen(alone), "says nowhere how many ranks there are", 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_communicators),
+        cmocka_unit_test(test_one_process),
+        cmocka_unit_test(test_bad_lines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

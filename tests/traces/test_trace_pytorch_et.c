@@ -1,0 +1,149 @@
+#include "tests/traces/trace_test.h"
+
+#include <zlib.h>
+
+#define HEAD "{\"schema\": \"1.1.0-chakra.0.0.4\", \"pid\": 1, \"nodes\": [\n"
+#define NODE(id, attrs)                                                                            \
+    "{\"id\": " id                                                                                 \
+    ", \"name\": \"record_param_comms\", \"inputs\": {\"values\": []}, \"attrs\": [" attrs "]},\n"
+#define A(name, value) "{\"name\": \"" name "\", \"type\": \"x\", \"value\": " value "}"
+#define GROUP                                                                                      \
+    A("global_rank_start", "0")                                                                    \
+    "," A("global_rank_stride", "2") "," A("pg_size", "4") "," A("pg_name", "\"1\"")
+#define END "{\"id\": 1, \"name\": \"x\"}]}"
+
+static Trace *read_text(const char *text)
+{
+    GError *error = NULL;
+    Trace *trace = trace_test_read("et.json", text, strlen(text), FALSE, &error);
+    if (trace == NULL) {
+        fail_msg("%s", error->message);
+    }
+    return trace;
+}
+
+/* Proves that named attributes give operation, sizes and a strided group, and that waits are no
+ * operations. */
+static void test_named(void **state)
+{
+    (void)state;
+    Trace *trace = read_text(HEAD NODE(
+        "5", A("collective_name", "\"_reduce_scatter_base\"") "," A("dtype", "\"Half\"") "," A(
+                 "in_msg_nelems", "64") "," A("out_msg_nelems", "16") "," GROUP)
+                                 NODE("6", A("collective_name", "\"wait\"")) END);
+    assert_int_equal(trace->records->len, 1);
+    const Record *r = trace_record(trace, 0);
+    const RecordGroup *group = trace_group_at(trace, r->group);
+    assert_true(r->op == RECORD_REDUCE_SCATTER && r->bytes_in == 128 && r->bytes_out == 32 &&
+                r->source.node == 5);
+    assert_true(group->n == 4 && group->ranks[3] == 6 && trace->world == 7);
+    trace_free(trace);
+}
+
+/* Proves that the positional forms before schema 1.1.0 give the same, the flat one too. */
+static void test_positional(void **state)
+{
+    (void)state;
+    static const char *const inputs[] = {"\"inputs\": {\"values\": ", "\"inputs\": "};
+    for (guint i = 0; i < 2; i++) {
+        char *text =
+            g_strdup_printf("%s{\"id\": 7, \"name\": \"record_param_comms\", %s"
+                            "[[[434,435,0,53120,4,\"cuda:1\"],[4,5,0,10,8,\"cuda:1\"]], 33, "
+                            "[\"0\", \"default_pg\"], 1, \"broadcast\", [], [], 0, 1, 2]%s},\n" END,
+                            HEAD, inputs[i], i == 0 ? "}" : "");
+        Trace *trace = read_text(text);
+        const Record *r = trace_record(trace, 0);
+        assert_true(r->op == RECORD_BROADCAST && r->bytes_in == 4 * 53120 + 80 && r->peer == 1 &&
+                    trace->world == 2);
+        trace_free(trace);
+        g_free(text);
+    }
+}
+
+/* Proves that wrong nodes are refused by line and id, and counted when lenient. */
+static void test_bad_nodes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+        guint64 skipped;
+    } cases[] = {
+        {HEAD NODE("5", A("collective_name", "\"allredo\"") "," GROUP) END,
+         ":2: node 5: unknown collective \"allredo\"", 1},
+        {HEAD NODE("5", A("collective_name", "\"allreduce\"") "," A("dtype", "\"Float\"") "," A(
+                            "in_msg_nelems", "0") "," GROUP) END,
+         "node 5: all_reduce of 0 bytes", 1},
+        {HEAD NODE("5", A("collective_name", "\"allreduce\"") "," A("dtype", "\"Float\"") "," A(
+                            "in_msg_nelems", "\"8\"") "," GROUP) END,
+         "\"in_msg_nelems\" is the string \"8\"", 1},
+        {HEAD NODE("5", A("collective_name", "\"allreduce\"") "," A("dtype", "\"Flo\"") "," A(
+                            "in_msg_nelems", "8") "," GROUP) END,
+         "unknown dtype \"Flo\"", 1},
+        {HEAD NODE("5", A("collective_name", "\"allreduce\"") "," A("dtype", "\"Float\"") "," A(
+                            "in_msg_nelems", "9e17") "," GROUP) END,
+         "over 1 TiB", 1},
+        {HEAD NODE("5", A("collective_name", "\"allreduce\"") "," A("dtype", "\"Float\"") "," A(
+                            "in_msg_nelems", "9")) END,
+         "the ranks of process group \"\" are not said", 1},
+        {HEAD NODE("5", A("collective_name", "\"wait\"")) "{\"id\"", "ends too early", 0},
+        {HEAD "{\"id\": 4, \"name\": \"## process_group:init ##\", \"inputs\": {\"values\": "
+              "[\"[{\"]}}" END,
+         "ends too early", 0},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        trace_test_refused("et.json", cases[i].text, strlen(cases[i].text), cases[i].says,
+                           cases[i].skipped);
+    }
+}
+
+/* Proves that the public trace has the collectives, bytes and group that a search through its text
+ * finds. */
+static void test_shared_counts(void **state)
+{
+    (void)state;
+    Trace *trace = trace_test_read_shared("pytorch-et/ddp_resnet_2gpu.json.gz");
+    if (trace == NULL) {
+        skip();
+    }
+    char *path = trace_test_shared("pytorch-et/ddp_resnet_2gpu.json.gz");
+    gzFile file = gzopen(path, "rb");
+    static char line[1 << 20];
+    guint counts[3] = {0}, own[3] = {0};
+    guint64 bytes = 0, own_bytes = 0;
+    guint size = 0;
+    while (gzgets(file, line, sizeof line) != NULL) { /* one attribute a line */
+        const char *value = strstr(line, "\"value\": ");
+        if (value != NULL && strstr(line, "\"collective_name\"") != NULL) {
+            counts[value[10] == 'a' ? 0 : value[10] == 'b' ? 1 : 2]++;
+        } else if (value != NULL && strstr(line, "\"dtype\"") != NULL) {
+            size = strstr(value, "Long") != NULL ? 8 : 4;
+        } else if (value != NULL && strstr(line, "\"in_msg_nelems\"") != NULL) {
+            bytes += size * g_ascii_strtoull(value + 9, NULL, 10);
+        }
+    }
+    gzclose(file);
+    for (guint i = 0; i < trace->records->len; i++) {
+        const Record *r = trace_record(trace, i);
+        own[r->op == RECORD_ALL_REDUCE ? 0 : r->op == RECORD_BROADCAST ? 1 : 2]++;
+        own_bytes += r->bytes_in;
+        assert_int_equal(trace_group_at(trace, r->group)->n, 2);
+    }
+    assert_int_equal(counts[0] + counts[1], 21);
+    assert_int_equal(counts[2], 6); /* waits */
+    assert_true(own[0] == counts[0] && own[1] == counts[1] && own[2] == 0 && own_bytes == bytes);
+    assert_true(trace->replicate && trace->world == 2 &&
+                trace_record(trace, 0)->rank == 1); /* from its tensors */
+    g_free(path);
+    trace_free(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_named),
+        cmocka_unit_test(test_positional),
+        cmocka_unit_test(test_bad_nodes),
+        cmocka_unit_test(test_shared_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

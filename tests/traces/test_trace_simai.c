@@ -1,0 +1,130 @@
+#include "tests/traces/trace_test.h"
+
+#include "traces/record/replicate.h"
+
+#define HEAD(tp, ep, all)                                                                          \
+    "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: " tp " ep: " ep                     \
+    " pp: 1 vpp: 1 ga: 1 all_gpus: " all " checkpoints: 0 checkpoint_initiates: 0\n"
+
+/* Proves that a step runs forward through the layers and backward through them, that weight
+ * gradients' communication has a stream of its own, and that each kind of communication is in its
+ * group. */
+static void test_step(void **state)
+{
+    (void)state;
+    const char *text =
+        HEAD("2", "2", "8") "2\n"
+                            "a -1 100 ALLGATHER 64 30 ALLTOALL_EP 32 7 ALLREDUCE 16 1\n"
+                            "b -1 200 NONE 0 40 REDUCESCATTER 0 8 REDUCESCATTER_DP_EP 8 1\n";
+    GError *error = NULL;
+    Trace *trace = trace_test_read("w.txt", text, strlen(text), FALSE, &error);
+    if (trace == NULL) {
+        fail_msg("%s", error->message);
+    }
+    static const struct {
+        RecordOp op;
+        guint32 n, second;
+        guint64 in, out, ps;
+    } want[] = {
+        {RECORD_COMPUTE, 0, 0, 0, 0, 100000},   {RECORD_ALL_GATHER, 2, 1, 32, 64, 0},
+        {RECORD_COMPUTE, 0, 0, 0, 0, 200000},   {RECORD_COMPUTE, 0, 0, 0, 0, 8000},
+        {RECORD_REDUCE_SCATTER, 2, 4, 8, 4, 0}, {RECORD_COMPUTE, 0, 0, 0, 0, 40000},
+        {RECORD_COMPUTE, 0, 0, 0, 0, 7000},     {RECORD_ALL_REDUCE, 4, 2, 16, 16, 0},
+        {RECORD_COMPUTE, 0, 0, 0, 0, 30000},    {RECORD_ALL_TO_ALL, 2, 2, 32, 32, 0},
+    };
+    assert_int_equal(trace->records->len, G_N_ELEMENTS(want));
+    for (guint i = 0; i < G_N_ELEMENTS(want); i++) {
+        const Record *r = trace_record(trace, i);
+        assert_int_equal(r->op, want[i].op);
+        assert_true(r->bytes_in == want[i].in && r->bytes_out == want[i].out &&
+                    r->duration_ps == want[i].ps);
+        assert_int_equal(r->stream, i == 4 || i == 7);
+        if (want[i].n > 0) {
+            const RecordGroup *group = trace_group_at(trace, r->group);
+            assert_true(group->n == want[i].n && group->ranks[1] == want[i].second);
+        }
+    }
+    /* replicated: rank 5 is in the tensor group 4,5 and the data group 1,3,5,7 */
+    assert_true(trace_replicate(trace, &error));
+    assert_int_equal(trace->records->len, 8 * G_N_ELEMENTS(want));
+    const Record *r = trace_record(trace, trace->rank_first[5] + 1);
+    const RecordGroup *group = trace_group_at(trace, r->group);
+    assert_true(group->ranks[0] == 4 && group->ranks[1] == 5);
+    group = trace_group_at(trace, trace_record(trace, trace->rank_first[5] + 7)->group);
+    assert_true(group->n == 4 && group->ranks[0] == 1 && group->ranks[3] == 7);
+    trace_free(trace);
+}
+
+/* Proves that wrong files are refused by line, and wrong layers counted when lenient. */
+static void test_bad_lines(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+        guint64 skipped;
+    } cases[] = {
+        {HEAD("2", "1", "8") "1\na -1 100 ALLREDO 64 30 NONE 0 7 NONE 0 1\n",
+         ":3: node 0: unknown communication 'ALLREDO'", 1},
+        {HEAD("2", "1", "8") "1\na -1 x NONE 64 30 NONE 0 7 NONE 0 1\n",
+         "compute time 'x' should be nanoseconds", 1},
+        {HEAD("2", "1", "8") "1\na -1 1 ALLREDUCE 99999999999999 30 NONE 0 7 NONE 0 1\n",
+         "up to 1 TiB", 1},
+        {HEAD("2", "1", "8") "1\na -1 1 ALLGATHER 7 30 NONE 0 7 NONE 0 1\n",
+         "should divide by the 2 ranks", 1},
+        {HEAD("2", "1", "8") "1\na 9 1 NONE 7 30 NONE 0 7 NONE 0 1\n",
+         "dependency '9' should be -1 or a layer", 1},
+        {HEAD("2", "1", "8") "1\na -1 1 NONE\n", "should have 12 columns", 1},
+        {HEAD("2", "1", "8") "2\na -1 1 NONE 7 30 NONE 0 7 NONE 0 1\n", "ends after 1 of 2 layers",
+         1},
+        {HEAD("2", "1", "8") "0\n", "should be the number of layers", 0},
+        {HEAD("2", "1", "8") "1\na -1 1 NONE 7 30 NONE 0 7 NONE 0 1\nb\n",
+         ":4: more layers than the 1", 0},
+        {HEAD("3", "1", "8") "1\n", "should be a multiple of", 0},
+        {HEAD("0", "1", "8") "1\n", "should be a number of 1 or more", 0},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        trace_test_refused("w.txt", cases[i].text, strlen(cases[i].text), cases[i].says,
+                           cases[i].skipped);
+    }
+}
+
+/* Proves that the public micro-benchmark has the two all-reduces that its text shows, over 8 ranks.
+ */
+static void test_shared_counts(void **state)
+{
+    (void)state;
+    Trace *trace = trace_test_read_shared("simai/microAllReduce.txt");
+    if (trace == NULL) {
+        skip();
+    }
+    char *path = trace_test_shared("simai/microAllReduce.txt"), *text;
+    assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    guint64 bytes = 0, own = 0;
+    guint count = 0, own_count = 0;
+    for (const char *at = text; (at = strstr(at, "ALLREDUCE")) != NULL; at++) {
+        count++;
+        bytes += g_ascii_strtoull(at + strlen("ALLREDUCE"), NULL, 10);
+    }
+    for (guint i = 0; i < trace->records->len; i++) {
+        const Record *r = trace_record(trace, i);
+        own_count += r->op == RECORD_ALL_REDUCE;
+        own += r->bytes_in;
+        assert_true(r->op == RECORD_COMPUTE || trace_group_at(trace, r->group)->n == 8);
+    }
+    assert_int_equal(count, 2);
+    assert_int_equal(own_count, count);
+    assert_int_equal(own, bytes);
+    g_free(path);
+    g_free(text);
+    trace_free(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_step),
+        cmocka_unit_test(test_bad_lines),
+        cmocka_unit_test(test_shared_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,32 @@
+/* Bytes of a trace file, gzip or plain, front to back, and how far they have been read. */
+#ifndef TRACES_FORMAT_INPUT_H
+#define TRACES_FORMAT_INPUT_H
+
+#include <glib.h>
+
+typedef struct Input Input;
+
+/* Told now and then: bytes of the file (compressed, if it is) read so far, and all of them. */
+typedef void (*InputProgress)(void *user, guint64 done_bytes, guint64 all_bytes);
+
+/* GError: TRACE_ERROR_OPEN. */
+Input *input_open(const char *path, InputProgress progress, void *user, GError **error);
+/* The same over memory, which must stay: for tests and fuzzing. Plain bytes only. */
+Input *input_open_memory(const char *name, const void *data, gsize bytes);
+void input_close(Input *input);
+const char *input_path(const Input *input);
+
+/* Up to `want` bytes; 0 at the end, -1 and TRACE_ERROR_CUT_OFF or _FORMAT when a gzip file is
+ * broken. */
+gssize input_read(Input *input, void *to, gsize want, GError **error);
+/* The first bytes, without consuming them (at most INPUT_PEEK); less only in a shorter file. */
+#define INPUT_PEEK 16384
+gssize input_peek(Input *input, const char **bytes, GError **error);
+guint64 input_offset(const Input *input); /* uncompressed bytes consumed so far */
+
+/* The next line without its end (\n or \r\n), valid until the next call; NULL at the end or on
+ * error. A line over 1 MiB is an error, and so is a 0 byte: text files have neither. */
+const char *input_line(Input *input, GError **error);
+guint32 input_line_number(const Input *input); /* of the line last given, from 1 */
+
+#endif

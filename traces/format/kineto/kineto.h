@@ -1,0 +1,68 @@
+/* What is kept of a PyTorch profiler (Kineto) trace between reading it and making records of it.
+ *
+ * Only GPU work, the launches and annotations that explain collectives, and profiler steps are
+ * kept, in small structs, so that memory stays far below the file's size. */
+#ifndef TRACES_FORMAT_KINETO_KINETO_H
+#define TRACES_FORMAT_KINETO_KINETO_H
+
+#include <glib.h>
+
+#include "traces/format/reader.h"
+
+/* What is known of one communication; from a kernel's args, a record_param_comms, or an nccl:
+ * annotation. */
+typedef struct {
+    gboolean has_op, has_size;
+    RecordOp op;
+    RecordReduction reduction;
+    RecordDtype dtype;
+    guint element_bytes;
+    guint64 in_elements, out_elements;
+    gint64 group_size;         /* -1: not said */
+    guint32 pg_name, pg_ranks; /* names; 0: not said */
+    gint64 start, stride;      /* of the global ranks; -1: not said */
+    gint64 peer;               /* rank in the group; -1 */
+    gint64 external, correlation;
+    guint32 name; /* of the kernel */
+    RecordSource where;
+    char *bad; /* what is wrong with it; NULL: nothing. Freed with the Kineto */
+    const char *reason;
+} KinetoComm;
+
+typedef struct {
+    gint64 start_ns, end_ns;
+    guint32 stream;
+    gint32 comm; /* index into comms; -1: a computation */
+    guint32 name, line;
+    guint64 byte;
+} KinetoKernel;
+
+typedef struct {
+    gint64 start_ns, end_ns;
+    gint64 thread;
+    guint32 info; /* of an annotation: index into annotated; of a step: its number */
+} KinetoSpan;
+
+typedef struct {
+    gint64 correlation, time_ns, thread;
+} KinetoLaunch;
+
+typedef struct {
+    Reader *reader;
+    GArray *kernels;                /* KinetoKernel */
+    GArray *comms;                  /* KinetoComm */
+    GArray *params;                 /* KinetoComm of record_param_comms */
+    GHashTable *param_of;           /* external id -> index into params + 1 */
+    GArray *annotated;              /* KinetoComm of nccl: annotations */
+    GArray *annotations;            /* KinetoSpan */
+    GArray *launches;               /* KinetoLaunch */
+    GArray *host_steps, *gpu_steps; /* KinetoSpan */
+    GHashTable *groups;             /* pg_name -> GArray of ranks (empty: all) */
+    gint64 rank, world;             /* -1: not said */
+    gint64 device;                  /* the first one seen; -1 */
+} Kineto;
+
+/* Adds the records. GError as reader_problem, and when ranks or groups do not fit. */
+gboolean kineto_build(Kineto *kineto, GError **error);
+
+#endif

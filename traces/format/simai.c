@@ -1,0 +1,320 @@
+/* SimAI (and ASTRA-sim 1) workload text: layers with computations and communications of one step.
+ *
+ * One rank's step is: forward through the layers, each computation and then its communication;
+ * backward from the last layer, weight gradient and its communication on a stream of its own, then
+ * input gradient and its communication; the step ends when all are done. All ranks do the same.
+ * Ranks are placed tensor parallel first, then data parallel (expert parallel within it), then
+ * pipeline stages. Compute columns are taken as nanoseconds.
+ *
+ * Not replayed: checkpoints' recomputation, and the transfers between pipeline stages (pp_comm). */
+#include <string.h>
+
+#include "traces/format/reader.h"
+#include "traces/format/words.h"
+
+typedef enum { PASS_FORWARD, PASS_INPUT, PASS_WEIGHT, PASSES } Pass;
+
+typedef struct {
+    guint64 compute_ns, bytes;
+    RecordOp op; /* RECORD_COMPUTE: NONE */
+    const char *suffix;
+} Work;
+
+typedef struct {
+    guint32 line;
+    guint32 name;
+    Work work[PASSES];
+    gboolean bad;
+} Layer;
+
+typedef struct {
+    Reader *reader;
+    guint64 tp, ep, pp, vpp, ga, all, layers;
+    GArray *layer; /* Layer */
+    guint64 empty; /* communications of 0 bytes */
+    guint32 last;  /* the compute stream's last record, plus 1 */
+} SimAi;
+
+static int simai_probe(const char *head, gsize n)
+{
+    (void)n;
+    gsize line = strcspn(head, "\n");
+    char *first = g_strndup(head, line);
+    gboolean ours = strstr(first, "model_parallel_NPU_group:") != NULL;
+    g_free(first);
+    return ours ? 90 : 0;
+}
+
+static gboolean simai_header(SimAi *simai, const char *line, GError **error)
+{
+    static const char *const keys[] = {
+        "model_parallel_NPU_group:", "ep:", "pp:", "vpp:", "ga:", "all_gpus:"};
+    guint64 *values[] = {&simai->tp, &simai->ep, &simai->pp, &simai->vpp, &simai->ga, &simai->all};
+    GPtrArray *words = words_split(line);
+    const char *path = input_path(simai->reader->input);
+    gboolean ok = words != NULL;
+    if (!ok) {
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
+                    "%s:1: a quote has no place in the header", path);
+    }
+    for (guint k = 0; k < G_N_ELEMENTS(keys) && ok; k++) {
+        *values[k] = k == 5 ? 0 : 1;
+        for (guint i = 0; i + 1 < words->len; i++) {
+            if (strcmp(words->pdata[i], keys[k]) == 0 &&
+                (!words_u64(words->pdata[i + 1], RECORD_WORLD_MAX, values[k]) || *values[k] == 0)) {
+                g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
+                            "%s:1: '%s %s' should be a number of 1 or more", path, keys[k],
+                            (char *)words->pdata[i + 1]);
+                ok = FALSE;
+                break;
+            }
+        }
+    }
+    if (words != NULL) {
+        for (guint i = 0; i + 1 < words->len; i++) {
+            if (strcmp(words->pdata[i], "pp_comm") == 0 ||
+                strcmp(words->pdata[i], "pp_comm:") == 0) {
+                trace_note(simai->reader->trace,
+                           "%s: pp_comm: transfers between pipeline stages are not replayed", path);
+            }
+        }
+        g_ptr_array_free(words, TRUE);
+    }
+    guint64 model = simai->tp * simai->pp;
+    if (ok &&
+        (simai->all == 0 || simai->all % model != 0 || (simai->all / model) % simai->ep != 0)) {
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
+                    "%s:1: all_gpus: should be a multiple of "
+                    "model_parallel_NPU_group times pp times ep",
+                    path);
+        ok = FALSE;
+    }
+    return ok && reader_set_world(simai->reader, simai->all, error);
+}
+
+/* "ALLGATHER_DP_EP" -> all-gather, "_DP_EP". */
+static gboolean simai_op(const char *word, Work *work)
+{
+    static const struct {
+        const char *name;
+        RecordOp op;
+    } ops[] = {{"NONE", RECORD_COMPUTE},
+               {"ALLREDUCE", RECORD_ALL_REDUCE},
+               {"ALLGATHER", RECORD_ALL_GATHER},
+               {"REDUCESCATTER", RECORD_REDUCE_SCATTER},
+               {"ALLTOALL", RECORD_ALL_TO_ALL}};
+    static const char *const suffixes[] = {"", "_EP", "_DP_EP"};
+    for (guint i = 0; i < G_N_ELEMENTS(ops); i++) {
+        for (guint s = 0; s < G_N_ELEMENTS(suffixes) && g_str_has_prefix(word, ops[i].name); s++) {
+            if (strcmp(word + strlen(ops[i].name), suffixes[s]) == 0) {
+                work->op = ops[i].op;
+                work->suffix = suffixes[s];
+                return TRUE;
+            }
+        }
+    }
+    return FALSE;
+}
+
+/* name dep fwd_ns fwd_comm fwd_bytes ig_ns ig_comm ig_bytes wg_ns wg_comm wg_bytes update */
+static gboolean simai_layer(SimAi *simai, const char *line, GError **error)
+{
+    static const Pass columns[] = {PASS_FORWARD, PASS_INPUT, PASS_WEIGHT};
+    GPtrArray *words = words_split(line);
+    RecordSource where =
+        reader_here(simai->reader, input_line_number(simai->reader->input), 0, simai->layer->len);
+    Layer layer = {.line = where.line};
+    char *wrong = NULL;
+    guint64 dep;
+    if (words == NULL || words->len < 12) {
+        wrong = g_strdup(
+            "a layer should have 12 columns: name, dependency, three times compute, communication "
+            "and bytes, update");
+    } else if (strcmp(words->pdata[1], "-1") != 0 &&
+               !words_u64(words->pdata[1], simai->layers - 1, &dep)) {
+        wrong =
+            g_strdup_printf("dependency '%.20s' should be -1 or a layer below %" G_GUINT64_FORMAT,
+                            (char *)words->pdata[1], simai->layers);
+    }
+    for (guint i = 0; i < PASSES && wrong == NULL; i++) {
+        Work *work = &layer.work[columns[i]];
+        char **word = (char **)&words->pdata[2 + 3 * i];
+        if (!words_u64(word[0], RECORD_PS_MAX / 1000, &work->compute_ns)) {
+            wrong = g_strdup_printf("compute time '%.20s' should be nanoseconds, at most a day",
+                                    word[0]);
+        } else if (!simai_op(word[1], work)) {
+            wrong = g_strdup_printf("unknown communication '%.40s'; known are NONE, ALLREDUCE, "
+                                    "ALLGATHER, REDUCESCATTER and "
+                                    "ALLTOALL, with _EP or _DP_EP",
+                                    word[1]);
+        } else if (!words_u64(word[2], RECORD_BYTES_MAX, &work->bytes)) {
+            wrong = g_strdup_printf("'%.24s' bytes should be a number up to 1 TiB", word[2]);
+        }
+    }
+    gboolean ok = TRUE;
+    if (wrong != NULL) {
+        ok = reader_problem(simai->reader, where, "wrong layer", error, "%s", wrong);
+        layer = (Layer){.line = where.line, .bad = TRUE};
+    } else {
+        layer.name = trace_name(simai->reader->trace, words->pdata[0]);
+    }
+    g_array_append_val(simai->layer, layer);
+    g_free(wrong);
+    if (words != NULL) {
+        g_ptr_array_free(words, TRUE);
+    }
+    return ok;
+}
+
+/* Rank 0's group: n ranks, `stride` apart. */
+static guint32 simai_group(SimAi *simai, const char *name, guint64 n, guint64 stride)
+{
+    guint32 *ranks = g_new(guint32, n);
+    for (guint64 i = 0; i < n; i++) {
+        ranks[i] = i * stride;
+    }
+    guint32 group = trace_group(simai->reader->trace, name, ranks, n);
+    g_free(ranks);
+    return group;
+}
+
+static gboolean simai_add_comm(SimAi *simai, const Layer *layer, Record *record, const Work *work,
+                               Pass pass, GError **error)
+{
+    guint64 dp = simai->all / simai->tp / simai->pp;
+    gboolean weights = pass == PASS_WEIGHT;
+    if (strcmp(work->suffix, "_EP") == 0) {
+        record->group = simai_group(simai, "ep", simai->ep, simai->tp);
+    } else if (strcmp(work->suffix, "_DP_EP") == 0) {
+        record->group = simai_group(simai, "dp_ep", dp / simai->ep, simai->tp * simai->ep);
+    } else {
+        record->group = weights ? simai_group(simai, "dp", dp, simai->tp)
+                                : simai_group(simai, "tp", simai->tp, 1);
+    }
+    record->op = work->op;
+    record->dtype = RECORD_BF16;
+    guint32 n = trace_group_at(simai->reader->trace, record->group)->n;
+    if (n == 1) {
+        trace_note(simai->reader->trace, "%s: communications in groups of one rank move nothing",
+                   input_path(simai->reader->input));
+        record->op = RECORD_COMPUTE;
+        record->group = RECORD_NO_GROUP;
+        return TRUE;
+    }
+    guint64 bytes = work->bytes; /* the whole buffer, of an all-gather too */
+    record->bytes_in = work->op == RECORD_ALL_GATHER ? bytes / n : bytes;
+    record->bytes_out = work->op == RECORD_REDUCE_SCATTER ? bytes / n : bytes;
+    gboolean good = FALSE;
+    gboolean divides = bytes % n == 0 || work->op == RECORD_ALL_REDUCE;
+    gboolean ok = divides ? reader_check(simai->reader, record, &good, error)
+                          : reader_problem(simai->reader, record->source, "wrong layer", error,
+                                           "%s of %" G_GUINT64_FORMAT
+                                           " bytes should divide by the %u ranks of its group",
+                                           record_op_name(work->op), bytes, n);
+    record->skipped = !good;
+    (void)layer;
+    return ok;
+}
+
+static gboolean simai_add(SimAi *simai, guint index, Pass pass, GError **error)
+{
+    static const char *const names[] = {"forward", "input gradient", "weight gradient"};
+    const Layer *layer = &g_array_index(simai->layer, Layer, index);
+    const Work *work = &layer->work[pass];
+    Trace *trace = simai->reader->trace;
+    Record record;
+    record_init(&record, 0, RECORD_COMPUTE);
+    char *name = g_strdup_printf("%s %s", (char *)trace->names->pdata[layer->name], names[pass]);
+    record.name = trace_name(trace, name);
+    g_free(name);
+    record.source = reader_here(simai->reader, layer->line, 0, index);
+    record.stream = 0;
+    record.step = 0;
+    record.skipped = layer->bad;
+    record.duration_ps = work->compute_ns * 1000;
+    if (record.duration_ps > 0 || layer->bad) {
+        simai->last = trace_add(trace, &record) + 1;
+    }
+    record.duration_ps = 0;
+    if (layer->bad || work->op == RECORD_COMPUTE || work->bytes == 0) {
+        simai->empty += !layer->bad && work->op != RECORD_COMPUTE;
+        return TRUE;
+    }
+    record.stream = pass == PASS_WEIGHT ? 1 : 0;
+    if (!simai_add_comm(simai, layer, &record, work, pass, error)) {
+        return FALSE;
+    }
+    guint32 at = trace_add(trace, &record);
+    if (pass == PASS_WEIGHT && simai->last > 0) {
+        trace_add_dep(trace, at, simai->last - 1);
+    }
+    simai->last = pass == PASS_WEIGHT ? simai->last : at + 1;
+    return TRUE;
+}
+
+static gboolean simai_lines(SimAi *simai, GError **error)
+{
+    Input *input = simai->reader->input;
+    GError *broken = NULL;
+    const char *line = input_line(input, &broken);
+    if (line == NULL && broken == NULL) {
+        g_set_error(&broken, TRACE_ERROR, TRACE_ERROR_CUT_OFF, "%s: is empty", input_path(input));
+    }
+    if (line == NULL) {
+        g_propagate_error(error, broken);
+        return FALSE;
+    }
+    gboolean ok = simai_header(simai, line, error);
+    line = ok ? input_line(input, &broken) : NULL;
+    char *count = g_strdup(line != NULL ? line : "");
+    g_strstrip(count);
+    if (ok && broken == NULL &&
+        (!words_u64(count, 1u << 24, &simai->layers) || simai->layers == 0)) {
+        g_set_error(&broken, TRACE_ERROR, TRACE_ERROR_VALUE,
+                    "%s:2: '%.20s' should be the number of layers", input_path(input), count);
+    }
+    g_free(count);
+    while (ok && broken == NULL && simai->layer->len < simai->layers) {
+        line = input_line(input, &broken);
+        if (line == NULL) {
+            break;
+        }
+        ok = line[strspn(line, " \t")] == 0 || simai_layer(simai, line, error);
+    }
+    if (ok && broken == NULL && simai->layer->len < simai->layers) {
+        g_set_error(&broken, TRACE_ERROR, TRACE_ERROR_CUT_OFF,
+                    "%s:%u: ends after %u of %" G_GUINT64_FORMAT " layers", input_path(input),
+                    input_line_number(input), simai->layer->len, simai->layers);
+    }
+    while (ok && broken == NULL && (line = input_line(input, &broken)) != NULL) {
+        if (line[strspn(line, " \t")] != 0) {
+            g_set_error(&broken, TRACE_ERROR, TRACE_ERROR_VALUE,
+                        "%s:%u: more layers than the %" G_GUINT64_FORMAT " that line 2 says",
+                        input_path(input), input_line_number(input), simai->layers);
+        }
+    }
+    return ok && (broken == NULL || reader_forgive(simai->reader, &broken, error));
+}
+
+static gboolean simai_read(Reader *reader, GError **error)
+{
+    SimAi simai = {.reader = reader, .layer = g_array_new(FALSE, FALSE, sizeof(Layer))};
+    gboolean ok = simai_lines(&simai, error);
+    for (guint i = 0; i < simai.layer->len && ok; i++) {
+        ok = simai_add(&simai, i, PASS_FORWARD, error);
+    }
+    for (guint i = simai.layer->len; i-- > 0 && ok;) {
+        ok = simai_add(&simai, i, PASS_WEIGHT, error) && simai_add(&simai, i, PASS_INPUT, error);
+    }
+    if (ok && simai.empty > 0) {
+        trace_note(reader->trace,
+                   "%s: %" G_GUINT64_FORMAT
+                   " communications of 0 bytes are not there, as in ASTRA-sim",
+                   input_path(reader->input), simai.empty);
+    }
+    reader->trace->replicate = simai.all > 1;
+    g_array_free(simai.layer, TRUE);
+    return ok;
+}
+
+const TraceFormat trace_format_simai = {"simai", "SimAI workload", simai_probe, simai_read, FALSE};

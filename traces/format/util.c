@@ -1,0 +1,287 @@
+/* What readers share: messages, checks, names and lists. */
+#include <string.h>
+
+#include "traces/format/reader.h"
+
+RecordSource reader_here(const Reader *reader, guint32 line, guint64 byte, gint64 node)
+{
+    return (RecordSource){reader->file, line, byte, node};
+}
+
+gboolean reader_problem(Reader *reader, RecordSource where, const char *reason, GError **error,
+                        const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    char *at = trace_where(reader->trace, &where);
+    char *message = g_strconcat(at, text, NULL);
+    char *valid = g_utf8_make_valid(message, -1);
+    if (reader->spec->lenient) {
+        trace_skip(reader->trace, reason, valid);
+    } else {
+        g_set_error_literal(error, TRACE_ERROR, TRACE_ERROR_VALUE, valid);
+    }
+    g_free(text);
+    g_free(at);
+    g_free(message);
+    g_free(valid);
+    return reader->spec->lenient;
+}
+
+gboolean reader_forgive(Reader *reader, GError **broken, GError **error)
+{
+    if (reader->spec->lenient && g_error_matches(*broken, TRACE_ERROR, TRACE_ERROR_CUT_OFF)) {
+        trace_skip(reader->trace, "file ends too early", (*broken)->message);
+        g_clear_error(broken);
+        return TRUE;
+    }
+    g_propagate_error(error, *broken);
+    *broken = NULL;
+    return FALSE;
+}
+
+gboolean reader_check(Reader *reader, const Record *record, gboolean *good, GError **error)
+{
+    const char *name = record_op_name(record->op);
+    *good = FALSE;
+    if (record->gap_ps > RECORD_PS_MAX || record->duration_ps > RECORD_PS_MAX) {
+        return reader_problem(reader, record->source, "absurd duration", error,
+                              "%s lasts over a day; durations should be at most 86400 s", name);
+    }
+    if (record->op == RECORD_COMPUTE) {
+        *good = TRUE;
+        return TRUE;
+    }
+    if (record_bytes(record) == 0 && record->op != RECORD_BARRIER) {
+        return reader_problem(reader, record->source, "0 bytes", error,
+                              "%s of 0 bytes; a communication should move at least 1 byte", name);
+    }
+    if (record_bytes(record) > RECORD_BYTES_MAX) {
+        return reader_problem(reader, record->source, "absurd size", error,
+                              "%s of %" G_GUINT64_FORMAT
+                              " bytes on one rank; sizes should be at most "
+                              "1 TiB",
+                              name, record_bytes(record));
+    }
+    if (record->op == RECORD_SEND || record->op == RECORD_RECV) {
+        if (record->peer < 0 || (guint32)record->peer == record->rank) {
+            return reader_problem(reader, record->source, "wrong peer", error,
+                                  "%s of rank %u with peer %d; the peer should be another rank",
+                                  name, record->rank, record->peer);
+        }
+        *good = TRUE;
+        return TRUE;
+    }
+    const RecordGroup *group = trace_group_at(reader->trace, record->group);
+    gboolean member = FALSE, root = !record_op_has_root(record->op) || record->peer < 0;
+    for (guint32 i = 0; i < group->n; i++) {
+        member |= group->ranks[i] == record->rank;
+        root |= group->ranks[i] == (guint32)record->peer;
+    }
+    if (!member || !root) {
+        return reader_problem(reader, record->source, member ? "wrong root" : "not in its group",
+                              error,
+                              "%s in group '%s' %s rank %d, which is not one of its %u members",
+                              name, group->name, member ? "has as root" : "is run by",
+                              member ? record->peer : (gint32)record->rank, group->n);
+    }
+    *good = TRUE;
+    return TRUE;
+}
+
+gboolean reader_parse_ranks(const char *text, GArray *ranks)
+{
+    const char *at = text;
+    while (*at == ' ' || *at == '[') {
+        at++;
+    }
+    while (g_ascii_isdigit(*at)) {
+        char *end;
+        guint64 from = g_ascii_strtoull(at, &end, 10), to = from;
+        if (*end == '-' && g_ascii_isdigit(end[1])) {
+            to = g_ascii_strtoull(end + 1, &end, 10);
+        }
+        if (to < from || to >= RECORD_WORLD_MAX || ranks->len + (to - from) >= RECORD_WORLD_MAX) {
+            return FALSE;
+        }
+        for (guint64 r = from; r <= to; r++) {
+            guint32 rank = r;
+            g_array_append_val(ranks, rank);
+        }
+        at = end;
+        while (*at == ' ') {
+            at++;
+        }
+        if (*at != ',') {
+            break;
+        }
+        at++;
+        while (*at == ' ') {
+            at++;
+        }
+        if (!g_ascii_isdigit(*at)) {
+            return FALSE;
+        }
+    }
+    at += *at == ']';
+    return *at == 0;
+}
+
+gboolean reader_set_world(Reader *reader, guint64 world, GError **error)
+{
+    Trace *trace = reader->trace;
+    const char *path = input_path(reader->input);
+    if (world == 0 || world > RECORD_WORLD_MAX) {
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
+                    "%s: %" G_GUINT64_FORMAT " ranks; a job should have 1 to %u", path, world,
+                    RECORD_WORLD_MAX);
+        return FALSE;
+    }
+    if (trace->world != 0 && trace->world != world) {
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH,
+                    "%s: says %" G_GUINT64_FORMAT
+                    " ranks, but %s says %u; files of one job should agree",
+                    path, world, (char *)trace->files->pdata[0], trace->world);
+        return FALSE;
+    }
+    trace->world = world;
+    return TRUE;
+}
+
+gint64 reader_name_rank(const char *path, guint *start, guint *end)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
+    const char *digits = NULL;
+    for (const char *at = base; *at != 0 && digits == NULL; at++) {
+        if (g_ascii_strncasecmp(at, "rank", 4) == 0) {
+            const char *after = at + 4 + (at[4] == '-' || at[4] == '_');
+            digits = g_ascii_isdigit(*after) ? after : NULL;
+        }
+    }
+    for (const char *at = base; *at != 0 && digits == NULL; at++) {
+        if (*at == '.' && g_ascii_isdigit(at[1])) {
+            const char *after = at + 1 + strspn(at + 1, "0123456789");
+            digits = *after == '.' && strchr(after + 1, '/') == NULL ? at + 1 : NULL;
+        }
+    }
+    if (digits == NULL || strspn(digits, "0123456789") > 7) {
+        return -1;
+    }
+    char *after;
+    gint64 rank = g_ascii_strtoll(digits, &after, 10);
+    if (start != NULL) {
+        *start = digits - path;
+        *end = after - path;
+    }
+    return rank;
+}
+
+static const struct {
+    const char *name;
+    RecordOp op;
+} torch_ops[] = {
+    {"allreduce", RECORD_ALL_REDUCE},
+    {"all_reduce", RECORD_ALL_REDUCE},
+    {"allreduce_coalesced", RECORD_ALL_REDUCE},
+    {"allgather", RECORD_ALL_GATHER},
+    {"all_gather", RECORD_ALL_GATHER},
+    {"_allgather_base", RECORD_ALL_GATHER},
+    {"allgather_base", RECORD_ALL_GATHER},
+    {"_all_gather_base", RECORD_ALL_GATHER},
+    {"allgather_coalesced", RECORD_ALL_GATHER},
+    {"allgather_into_tensor_coalesced", RECORD_ALL_GATHER},
+    {"all_gather_into_tensor", RECORD_ALL_GATHER},
+    {"reduce_scatter", RECORD_REDUCE_SCATTER},
+    {"_reduce_scatter_base", RECORD_REDUCE_SCATTER},
+    {"reduce_scatter_base", RECORD_REDUCE_SCATTER},
+    {"reduce_scatter_tensor", RECORD_REDUCE_SCATTER},
+    {"reduce_scatter_tensor_coalesced", RECORD_REDUCE_SCATTER},
+    {"broadcast", RECORD_BROADCAST},
+    {"_broadcast_oop", RECORD_BROADCAST},
+    {"reduce", RECORD_REDUCE},
+    {"_reduce_oop", RECORD_REDUCE},
+    {"alltoall", RECORD_ALL_TO_ALL},
+    {"all_to_all", RECORD_ALL_TO_ALL},
+    {"alltoall_base", RECORD_ALL_TO_ALL},
+    {"alltoallv", RECORD_ALL_TO_ALL},
+    {"all_to_allv", RECORD_ALL_TO_ALL},
+    {"all_to_all_single", RECORD_ALL_TO_ALL},
+    {"gather", RECORD_GATHER},
+    {"scatter", RECORD_SCATTER},
+    {"barrier", RECORD_BARRIER},
+    {"send", RECORD_SEND},
+    {"isend", RECORD_SEND},
+    {"recv", RECORD_RECV},
+    {"irecv", RECORD_RECV},
+};
+
+gboolean reader_torch_op(const char *name, RecordOp *op)
+{
+    if (g_str_has_prefix(name, "nccl:")) {
+        name += strlen("nccl:");
+    }
+    for (guint i = 0; i < G_N_ELEMENTS(torch_ops); i++) {
+        if (strcmp(name, torch_ops[i].name) == 0) {
+            *op = torch_ops[i].op;
+            return TRUE;
+        }
+    }
+    return FALSE;
+}
+
+static const struct {
+    const char *name; /* in lower case */
+    RecordDtype dtype;
+    guint bytes;
+} torch_dtypes[] = {
+    {"float", RECORD_F32, 4},
+    {"float32", RECORD_F32, 4},
+    {"half", RECORD_F16, 2},
+    {"float16", RECORD_F16, 2},
+    {"c10::half", RECORD_F16, 2},
+    {"bfloat16", RECORD_BF16, 2},
+    {"c10::bfloat16", RECORD_BF16, 2},
+    {"double", RECORD_F64, 8},
+    {"float64", RECORD_F64, 8},
+    {"long", RECORD_I64, 8},
+    {"long int", RECORD_I64, 8},
+    {"int64", RECORD_I64, 8},
+    {"int", RECORD_I32, 4},
+    {"int32", RECORD_I32, 4},
+    {"short", RECORD_I16, 2},
+    {"int16", RECORD_I16, 2},
+    {"char", RECORD_I8, 1},
+    {"signed char", RECORD_I8, 1},
+    {"int8", RECORD_I8, 1},
+    {"byte", RECORD_U8, 1},
+    {"unsigned char", RECORD_U8, 1},
+    {"uint8", RECORD_U8, 1},
+    {"bool", RECORD_U8, 1},
+    {"float8_e4m3fn", RECORD_E4M3, 1},
+    {"float8_e4m3fnuz", RECORD_E4M3, 1},
+    {"float8_e5m2", RECORD_E5M2, 1},
+    {"float8_e5m2fnuz", RECORD_E5M2, 1},
+    {"uint16", RECORD_I16, 2},
+    {"uint32", RECORD_U32, 4},
+    {"uint64", RECORD_U64, 8},
+    {"complexfloat", RECORD_F32, 8},
+    {"complexdouble", RECORD_F64, 16},
+};
+
+gboolean reader_torch_dtype(const char *name, RecordDtype *dtype, guint *bytes)
+{
+    char *lower = g_ascii_strdown(name, -1);
+    gboolean found = FALSE;
+    for (guint i = 0; i < G_N_ELEMENTS(torch_dtypes) && !found; i++) {
+        if (strcmp(lower, torch_dtypes[i].name) == 0) {
+            *dtype = torch_dtypes[i].dtype;
+            *bytes = torch_dtypes[i].bytes;
+            found = TRUE;
+        }
+    }
+    g_free(lower);
+    return found;
+}

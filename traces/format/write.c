@@ -1,0 +1,31 @@
+#include "traces/format/write.h"
+
+#include <string.h>
+
+const char *const write_formats[] = {"text", "chakra", "goal", NULL};
+
+static const char *format_of(const char *path)
+{
+    return g_str_has_suffix(path, ".et")                                        ? "chakra"
+           : g_str_has_suffix(path, ".goal")                                    ? "goal"
+           : g_str_has_suffix(path, ".trace") || g_str_has_suffix(path, ".txt") ? "text"
+                                                                                : NULL;
+}
+
+gboolean write_trace(Trace *trace, const char *path, const char *format, GError **error)
+{
+    format = format != NULL ? format : format_of(path);
+    if (format == NULL) {
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE,
+                    "%s: the name should end in .trace (text), .et (Chakra) or .goal", path);
+        return FALSE;
+    }
+    if (strcmp(format, "chakra") == 0) {
+        char *prefix = g_strndup(path, strlen(path) - (g_str_has_suffix(path, ".et") ? 3 : 0));
+        gboolean ok = write_chakra(trace, prefix, error);
+        g_free(prefix);
+        return ok;
+    }
+    return strcmp(format, "goal") == 0 ? write_goal(trace, path, error)
+                                       : write_text(trace, path, error);
+}

@@ -1,0 +1,27 @@
+/* Writers of traces: the project's text, Chakra .et files, GOAL. */
+#ifndef TRACES_FORMAT_WRITE_H
+#define TRACES_FORMAT_WRITE_H
+
+#include <glib.h>
+
+#include "traces/record/record.h"
+
+/* All three want a finished trace. GError: TRACE_ERROR_WRITE, naming the file, or what the format
+ * cannot say. */
+gboolean write_text(const Trace *trace, const char *path, GError **error);
+/* prefix.<rank>.et, one file a rank; a trace that stands for all ranks is replicated first
+ * (trace_replicate). */
+gboolean write_chakra(Trace *trace, const char *prefix, GError **error);
+/* Point to point only: collectives are expanded (ring all-reduce, all-gather and reduce-scatter;
+ * binomial tree for rooted ones; direct all-to-all; dissemination barrier). */
+gboolean write_goal(Trace *trace, const char *path, GError **error);
+
+/* One of the three, by name ("text", "chakra", "goal"), or by the end of the path (.trace or .txt,
+ * .et, .goal) where format is NULL. "run.et" becomes run.0.et, run.1.et, ... */
+gboolean write_trace(Trace *trace, const char *path, const char *format, GError **error);
+extern const char *const write_formats[]; /* ends with NULL */
+
+/* The text that write_text writes, for tests. Caller frees. */
+char *write_text_string(const Trace *trace);
+
+#endif

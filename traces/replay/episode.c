@@ -1,0 +1,368 @@
+#include "traces/replay/episode.h"
+
+#include <string.h>
+
+#include "api/device/device.h"
+#include "traces/record/plan.h"
+
+typedef struct {
+    Episode *episode;
+    guint64 tag;
+    CollAlgo algo;
+    EpisodeWork work; /* gpu is a copy */
+    guint16 *gpu;
+    CollGroup *group;
+    gboolean second; /* of two phases */
+} Piece;
+
+struct Episode {
+    const ReplaySpec *spec;
+    Sim *sim;
+    Fabric *fabric;
+    EpisodeDone done;
+    void *user;
+    GPtrArray *notes;
+    GHashTable *groups; /* GPU list as text -> CollGroup */
+    guint32 active;
+    gboolean ended;
+    GError *error; /* from inside a callback */
+};
+
+static void group_free(gpointer group)
+{
+    coll_group_free(group);
+}
+
+Episode *episode_open(const ReplaySpec *spec, EpisodeDone done, void *user, GPtrArray *notes,
+                      GError **error)
+{
+    Episode *episode = g_new0(Episode, 1);
+    episode->spec = spec;
+    episode->done = done;
+    episode->user = user;
+    episode->notes = notes;
+    episode->sim = sim_new(&spec->sim, error);
+    episode->fabric =
+        episode->sim != NULL ? fabric_new(episode->sim, spec->fabric, FALSE, error) : NULL;
+    if (episode->fabric == NULL) {
+        if (episode->sim != NULL) {
+            sim_free(episode->sim);
+        }
+        g_free(episode);
+        return NULL;
+    }
+    episode->fabric->log = spec->log;
+    if (spec->flow)
+        device_flow_begin(episode->fabric);
+    episode->groups = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, group_free);
+    return episode;
+}
+
+static void usage_take(const Fabric *fabric, ReplayUsage *usage)
+{
+    for (guint32 g = 0; g < usage->gpus; g++) {
+        for (guint32 l = 0; l < usage->links; l++) {
+            for (guint d = 0; d < 2; d++) {
+                const Link *link = d == 0 ? &fabric->gpu[g].up[l] : &fabric->gpu[g].down[l];
+                gsize at = ((gsize)g * usage->links + l) * 2 + d;
+                guint64 flits = link_flits_total(link);
+                usage->flits[at] += flits;
+                usage->busy_ps[at] +=
+                    (guint64)(((__uint128_t)flits * link->flit_time) >> SIMFINE_SHIFT);
+            }
+        }
+    }
+    for (guint32 s = 0; s < usage->switches; s++) {
+        const Switch *sw = &fabric->sw[s];
+        usage->multicast[s] += sw->multicast_requests;
+        usage->replicas[s] += sw->replicated;
+        for (guint32 p = 0; p < sw->ports; p++) {
+            usage->stalls[s] +=
+                sw->port[p].stalls_tag + sw->port[p].stalls_buffer + sw->port[p].stalls_rounds;
+        }
+    }
+}
+
+void episode_close(Episode *episode, ReplayUsage *usage)
+{
+    if (usage != NULL) {
+        usage_take(episode->fabric, usage);
+    }
+    if (episode->active == 0) {
+        g_hash_table_destroy(episode->groups);
+    } else { /* stuck: kernels still hold the groups' memory */
+        g_hash_table_steal_all(episode->groups);
+        g_hash_table_destroy(episode->groups);
+    }
+    if (episode->spec->flow)
+        device_flow_end(episode->fabric);
+    fabric_free(episode->fabric);
+    sim_free(episode->sim);
+    g_clear_error(&episode->error);
+    g_free(episode);
+}
+
+SimTime episode_now_ps(const Episode *episode)
+{
+    return sim_now_ps(episode->sim);
+}
+guint32 episode_active(const Episode *episode)
+{
+    return episode->active;
+}
+
+static void note(Episode *episode, char *text)
+{
+    for (guint i = 0; i < episode->notes->len; i++) {
+        if (strcmp(episode->notes->pdata[i], text) == 0) {
+            g_free(text);
+            return;
+        }
+    }
+    g_ptr_array_add(episode->notes, text);
+}
+
+static CollGroup *group_of(Episode *episode, const guint16 *gpu, guint32 n, GError **error)
+{
+    GString *key = g_string_new(NULL);
+    for (guint32 i = 0; i < n; i++) {
+        g_string_append_printf(key, "%u,", gpu[i]);
+    }
+    CollGroup *group = g_hash_table_lookup(episode->groups, key->str);
+    if (group == NULL) {
+        group = coll_group_new(episode->fabric, gpu, n, error);
+        if (group != NULL) {
+            g_hash_table_insert(episode->groups, g_strdup(key->str), group);
+        }
+    }
+    g_string_free(key, TRUE);
+    return group;
+}
+
+static void piece_end(Piece *piece)
+{
+    Episode *episode = piece->episode;
+    episode->active--;
+    episode->ended = TRUE;
+    episode->done(episode->user, piece->tag, piece->algo);
+    sim_stop(episode->sim);
+    g_free(piece->gpu);
+    g_free(piece);
+}
+
+static void on_transfer(void *user)
+{
+    piece_end(user);
+}
+
+static gboolean start_parts(Piece *piece, GError **error)
+{
+    const EpisodeWork *work = &piece->work;
+    guint64 part = MAX(work->bytes / work->n, 1);
+    TransferPart *parts = g_new0(TransferPart, work->n);
+    guint32 n = 0;
+    for (guint32 i = 0; i < work->n; i++) {
+        guint16 root = work->gpu[work->root], other = work->gpu[i];
+        if (i != work->root) {
+            gboolean out = work->op == RECORD_SCATTER;
+            parts[n++] = (TransferPart){out ? root : other, out ? other : root, part};
+        }
+    }
+    gboolean ok = transfer_start(piece->episode->fabric, parts, n, on_transfer, piece, error);
+    g_free(parts);
+    return ok;
+}
+
+static void on_coll(Coll *coll, const CollResult *result, void *user)
+{
+    (void)coll;
+    Piece *piece = user;
+    piece->algo = result->algo;
+    if (piece->work.op == RECORD_REDUCE &&
+        !piece->second) { /* reduced slices; now they meet at the root */
+        piece->second = TRUE;
+        GError *error = NULL;
+        if (!start_parts(piece, &error)) {
+            piece->episode->error = error;
+            sim_stop(piece->episode->sim);
+        }
+        return;
+    }
+    piece_end(piece);
+}
+
+static const struct {
+    RecordDtype record;
+    NumericType numeric;
+} types[] = {
+    {RECORD_I32, NUMERIC_S32},   {RECORD_U32, NUMERIC_U32}, {RECORD_I64, NUMERIC_S64},
+    {RECORD_U64, NUMERIC_U64},   {RECORD_F16, NUMERIC_F16}, {RECORD_BF16, NUMERIC_BF16},
+    {RECORD_F32, NUMERIC_F32},   {RECORD_F64, NUMERIC_F64}, {RECORD_E4M3, NUMERIC_E4M3},
+    {RECORD_E5M2, NUMERIC_E5M2},
+};
+
+/* Type and reduction of the library; what it does not have is replaced by what moves as many bytes.
+ */
+static void fill_type(Episode *episode, const EpisodeWork *work, CollSpec *spec)
+{
+    gboolean found = FALSE;
+    for (guint i = 0; i < G_N_ELEMENTS(types); i++) {
+        if (types[i].record == work->dtype) {
+            spec->type = types[i].numeric;
+            found = TRUE;
+        }
+    }
+    if (!record_op_reduces(work->op)) {
+        spec->type = NUMERIC_U32;
+        return;
+    }
+    if (!found) {
+        spec->type = NUMERIC_U32;
+        note(episode,
+             g_strdup_printf("reductions of %s run as u32: the switches sum nothing narrower",
+                             record_dtype_name(work->dtype)));
+    }
+    spec->reduce = work->reduction == RECORD_MAX   ? NUMERIC_MAX
+                   : work->reduction == RECORD_MIN ? NUMERIC_MIN
+                                                   : NUMERIC_ADD;
+    if (work->reduction == RECORD_PROD || work->reduction == RECORD_AVG) {
+        note(episode, g_strdup_printf("%s runs as sum: as many bytes and operations",
+                                      record_reduction_name(work->reduction)));
+    }
+}
+
+static CollOp coll_op_of(RecordOp op)
+{
+    switch (op) {
+    case RECORD_ALL_REDUCE:
+        return COLL_ALL_REDUCE;
+    case RECORD_ALL_GATHER:
+        return COLL_ALL_GATHER;
+    case RECORD_REDUCE:
+    case RECORD_REDUCE_SCATTER:
+        return COLL_REDUCE_SCATTER;
+    case RECORD_BROADCAST:
+        return COLL_BROADCAST;
+    case RECORD_ALL_TO_ALL:
+        return COLL_ALL_TO_ALL;
+    case RECORD_BARRIER:
+        return COLL_BARRIER;
+    default:
+        return COLL_OPS;
+    }
+}
+
+static gboolean start_coll(Piece *piece, CollOp op, GError **error)
+{
+    Episode *episode = piece->episode;
+    const EpisodeWork *work = &piece->work;
+    CollSpec spec = coll_spec_default(op);
+    spec.check = FALSE;
+    spec.root = work->root;
+    fill_type(episode, work, &spec);
+    gboolean sliced = op == COLL_ALL_GATHER || op == COLL_REDUCE_SCATTER || op == COLL_ALL_TO_ALL;
+    guint64 unit = 16 * (sliced ? work->n : 1);
+    spec.bytes = (MAX(work->bytes, 1) + unit - 1) / unit * unit;
+    if (spec.bytes != work->bytes && op != COLL_BARRIER) {
+        note(episode, g_strdup("sizes are rounded up to whole 16-byte accesses of each rank"));
+    }
+    piece->group = group_of(episode, work->gpu, work->n, error);
+    if (piece->group == NULL) {
+        return FALSE;
+    }
+    char *fallback = NULL;
+    spec.algo =
+        replay_algo(episode->spec->fabric, piece->group, &spec, episode->spec->algo[op], &fallback);
+    if (fallback != NULL) {
+        note(episode, fallback);
+    }
+    return coll_start(piece->group, &spec, on_coll, piece, error) != NULL;
+}
+
+gboolean episode_start(Episode *episode, const EpisodeWork *work, guint64 tag, GError **error)
+{
+    Piece *piece = g_new0(Piece, 1);
+    piece->episode = episode;
+    piece->tag = tag;
+    piece->algo = COLL_ALGOS;
+    piece->work = *work;
+    piece->gpu = g_memdup2(work->gpu, work->n * sizeof(guint16));
+    piece->work.gpu = piece->gpu;
+    episode->active++;
+    CollOp op = coll_op_of(work->op);
+    gboolean ok;
+    if (work->op == RECORD_PLAN) {
+        ok = plan_start(episode->fabric, work->plan, work->gpu, on_transfer, piece, error);
+    } else if (work->op == RECORD_SEND) {
+        TransferPart part = {work->gpu[0], work->gpu[1], work->bytes};
+        ok = transfer_start(episode->fabric, &part, 1, on_transfer, piece, error);
+    } else if (op == COLL_OPS) {
+        ok = start_parts(piece, error);
+    } else {
+        ok = start_coll(piece, op, error);
+    }
+    if (!ok) {
+        episode->active--;
+        g_free(piece->gpu);
+        g_free(piece);
+    }
+    return ok;
+}
+
+gboolean episode_run(Episode *episode, SimTime until_ps, gboolean *ended, GError **error)
+{
+    episode->ended = FALSE;
+    SimStatus status = SIM_STOPPED;
+    while (!episode->ended && episode->error == NULL && status == SIM_STOPPED) {
+        status = sim_run(episode->sim, until_ps);
+    }
+    *ended = episode->ended;
+    if (episode->error != NULL) {
+        g_propagate_error(error, g_steal_pointer(&episode->error));
+        return FALSE;
+    }
+    if (episode->ended || status == SIM_LIMIT) {
+        return TRUE;
+    }
+    g_autofree char *lines = sim_waiters_text(episode->sim);
+    g_set_error(error, COLL_ERROR, COLL_ERROR_STUCK, "the simulated fabric got stuck; who waits:%s", lines);
+    return FALSE;
+}
+
+void replay_usage_init(ReplayUsage *usage, const FabricSpec *fabric)
+{
+    guint32 links = 0;
+    for (guint i = 0; i < fabric->system.links_per_switch.n; i++) {
+        links += fabric->system.links_per_switch.value[i];
+    }
+    *usage = (ReplayUsage){
+        .gpus = fabric->system.gpus, .links = links, .switches = fabric->system.links_per_switch.n};
+    gsize n = (gsize)usage->gpus * links * 2;
+    usage->flits = g_new0(guint64, n + 1);
+    usage->busy_ps = g_new0(guint64, n + 1);
+    usage->multicast = g_new0(guint64, usage->switches + 1);
+    usage->replicas = g_new0(guint64, usage->switches + 1);
+    usage->stalls = g_new0(guint64, usage->switches + 1);
+}
+
+void replay_usage_add(ReplayUsage *to, const ReplayUsage *from)
+{
+    for (gsize i = 0; i < (gsize)to->gpus * to->links * 2; i++) {
+        to->flits[i] += from->flits[i];
+        to->busy_ps[i] += from->busy_ps[i];
+    }
+    for (guint32 s = 0; s < to->switches; s++) {
+        to->multicast[s] += from->multicast[s];
+        to->replicas[s] += from->replicas[s];
+        to->stalls[s] += from->stalls[s];
+    }
+}
+
+void replay_usage_clear(ReplayUsage *usage)
+{
+    g_free(usage->flits);
+    g_free(usage->busy_ps);
+    g_free(usage->multicast);
+    g_free(usage->replicas);
+    g_free(usage->stalls);
+}

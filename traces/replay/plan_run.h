@@ -1,0 +1,55 @@
+/* A plan under way: memory, multicast windows and flags of its ranks. Shared by plan_run.c, which
+ * sets them up, and plan_program.c, the device program. */
+#ifndef TRACES_REPLAY_PLAN_RUN_H
+#define TRACES_REPLAY_PLAN_RUN_H
+
+#include "api/device/device.h"
+#include "traces/record/plan.h"
+#include "traces/replay/episode.h"
+
+#define PLAN_CHANNELS_MAX 256u /* signal flags of a rank */
+#define PLAN_BARRIERS_MAX 64u
+
+/* Flags of a rank, u64 each, 16 bytes apart: signals by channel; barriers; then one for each chunk
+ * of packets. */
+#define PLAN_FLAG_BYTES 16u
+#define PLAN_FLAG_BARRIER PLAN_CHANNELS_MAX
+#define PLAN_FLAG_PACKET (PLAN_CHANNELS_MAX + PLAN_BARRIERS_MAX)
+
+typedef struct {
+    McObject *object;
+    FoAddress va;
+    PlanBuffer buffer;
+    GArray *ranks; /* of the plan; not owned */
+} PlanWindow;
+
+typedef struct {
+    MemRegion *region[PLAN_BUFFERS + 1]; /* the last one: flags */
+    FoAddress va[PLAN_BUFFERS + 1];
+    guint64 bytes[PLAN_BUFFERS + 1];
+    guint32 *windows; /* by switch channel */
+    guint32 *theirs;  /* by channel: its number at the peer */
+} PlanPlace;
+
+typedef struct {
+    Fabric *fabric;
+    const Plan *plan;
+    const guint16 *gpu; /* a copy */
+    Vas *vas;
+    PlanPlace *rank;
+    GArray *windows; /* PlanWindow */
+    guint64 chunk_bytes;
+    guint32 running;
+    TransferDone done;
+    void *user;
+} PlanRun;
+
+typedef struct {
+    const PlanRun *run;
+    guint32 rank;
+} PlanArgs;
+
+/* One thread block of one rank: fo_cta says which. */
+void plan_program(FoCta *cta, const void *args);
+
+#endif

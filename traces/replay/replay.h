@@ -1,0 +1,85 @@
+/* Replays matched traces on a simulated fabric: computations last as recorded (times a scale),
+ * communications are simulated, streams overlap, groups and jobs share the fabric.
+ *
+ * Two clocks. Recorded time runs here, in a queue of ends and arrivals; the fabric is simulated
+ * only while communication is under way (an episode, traces/replay/episode.h), in a simulation of its own
+ * that starts quiet. So an episode's result does not depend on what came before it, and one that
+ * was a single communication, overlapped by nothing, has the same result whenever it comes again:
+ * it is then taken from memory (`memo`) and not simulated anew. When something turns out to overlap
+ * it after all, it is simulated after all, from its start. The output is the same byte for byte as
+ * with memo off.
+ *
+ * What is not modelled: computations do not slow communications down (nor the other way round) by
+ * sharing SMs and HBM; a send ends when its bytes have arrived, whether or not the receive was
+ * posted. */
+#ifndef TRACES_REPLAY_REPLAY_H
+#define TRACES_REPLAY_REPLAY_H
+
+#include <glib.h>
+
+#include "coll/coll.h"
+#include "traces/record/match.h"
+#include "traces/record/record.h"
+
+typedef struct {
+    const FabricSpec *fabric;
+    SimSpec sim;
+    Log *log;
+    CollAlgo algo[COLL_OPS]; /* wanted; where an operation does not have it, what is nearest runs */
+    gboolean memo;
+    gboolean flow; /* bulk loops as flows (model/flow/rates.h) instead of packets */
+    guint64 compute_ppm; /* computations and gaps last this many millionths of what was recorded */
+    void (*progress)(void *user, guint64 done, guint64 all); /* records; NULL: none */
+    void *user;
+} ReplaySpec;
+
+typedef struct {
+    Trace *trace;
+    Match *match;
+    guint16 *gpu; /* of each rank */
+} ReplayJob;
+
+/* What became of a communication. */
+typedef struct {
+    SimTime first_ps, start_ps, end_ps; /* first rank there, all there, done */
+    guint32 last_rank;                  /* the last to come */
+    CollAlgo algo; /* COLL_ALGOS: moved nothing, or no collective of the library */
+    gboolean multicast;
+    gboolean memoised;
+} ReplayItem;
+
+typedef struct {
+    SimTime *start_ps, *end_ps; /* of each record; of a communication from its rank's arrival */
+    ReplayItem *item;           /* of each of the match */
+} ReplayJobResult;
+
+/* Sums over all episodes. */
+typedef struct {
+    guint32 gpus, links, switches;
+    guint64 *flits;                         /* [(gpu * links + link) * 2 + direction], 0: up */
+    guint64 *busy_ps;                       /* the same */
+    guint64 *multicast, *replicas, *stalls; /* by switch */
+} ReplayUsage;
+
+typedef struct {
+    SimTime total_ps;
+    guint32 jobs;
+    ReplayJobResult *job;
+    ReplayUsage usage;
+    guint64 simulated, memoised; /* communications */
+    guint64 overlapped;          /* simulated after all, because something came upon them */
+    GPtrArray *notes;            /* char *: fall-backs and roundings */
+} ReplayResult;
+
+/* GError: TRACE_ERROR_VALUE and COLL_ERROR as coll_start; REPLAY_STUCK (COLL_ERROR_STUCK): who
+ * waits for what. */
+ReplayResult *replay_run(const ReplaySpec *spec, const ReplayJob *jobs, guint n, GError **error);
+void replay_result_free(ReplayResult *result);
+
+/* The algorithm that runs for an operation when `wanted` is asked for on these GPUs; *fallback
+ * tells why it is another one (caller frees; NULL: it is the one). */
+CollAlgo replay_algo(const FabricSpec *fabric, CollGroup *group, CollSpec *spec, CollAlgo wanted,
+                     char **fallback);
+gboolean replay_algo_is_multicast(CollAlgo algo);
+
+#endif

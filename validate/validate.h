@@ -1,0 +1,91 @@
+/* Comparing the simulator with measurements: reference CSV files, row by row.
+ *
+ *     ValidateSetup setup = {...};
+ *     GPtrArray *rows = validate_rows_new();
+ *     validate_load(rows, "bandwidth.csv", &error);
+ *     validate_run(&setup, rows, &error);
+ *     validate_groups(rows) -> medians
+ *
+ * Two schemas: `test,variant,gpus,ctas,threads,bytes,value,unit` (our own measurements; each row names a
+ * micro-benchmark or an NCCL collective) and `id,group,preset,...,bytes,time_us,timing,...` (published
+ * figures). A third one, `kind,case,value,name` (answers of the CUDA driver), has nothing to simulate: its
+ * rows are counted as skipped.
+ *
+ * Rows run in worker processes, `jobs` at a time; rows that come from one run of a program (both
+ * flows of a pair) share one. Results do not depend on the number of jobs. */
+#ifndef VALIDATE_VALIDATE_H
+#define VALIDATE_VALIDATE_H
+
+#include "bench/bench.h"
+#include "sim/param/param.h"
+
+typedef enum { VALIDATE_MEASURED, VALIDATE_PUBLISHED, VALIDATE_DRIVER } ValidateSchema;
+
+typedef struct {
+    char *file;        /* last part of the path */
+    guint line;
+    ValidateSchema schema;
+    char *group;       /* "bandwidth", "nvls", ... */
+    char *name;        /* what the row is, for people */
+    /* measured schema */
+    char *test, *variant, *gpus;
+    guint32 ctas, threads;
+    guint64 bytes;
+    /* published schema */
+    char *preset, *op, *algo, *proto, *program, *timing;
+    gboolean torch; /* timed by PyTorch, each call alone */
+    guint64 nvls_chunk_bytes; /* that the site sets for NCCL; 0: NCCL's own */
+    double measured;
+    char *unit;
+    /* results */
+    double simulated;  /* NaN until simulated */
+    double error_pct;
+    char *skipped;     /* NULL, or why */
+    gboolean extrapolated;
+    double check_pct;
+} ValidateRow;
+
+/* Fills spec with a preset and whatever changes the user asked for. The ParamSet owns its strings. */
+typedef ParamSet *(*ValidateSystem)(const char *preset, FabricSpec *spec, void *user, GError **error);
+
+typedef struct {
+    ValidateSystem system;
+    void *user;
+    const char *measured_preset; /* what the measured schema's rows run on: "dgx-h200" */
+    guint64 seed;
+    SimCalendar calendar;
+    guint64 crossings_max;
+    CollFidelity fidelity; /* AUTO: rows beyond crossings_max are flows */
+    guint jobs;
+    void (*progress)(guint done, guint all, void *user); /* or NULL */
+} ValidateSetup;
+
+GPtrArray *validate_rows_new(void); /* of ValidateRow, which it frees */
+/* Adds a file's rows. GError naming file, line and field. */
+gboolean validate_load(GPtrArray *rows, const char *path, GError **error);
+/* Simulates all rows. FALSE: the system cannot be built, or a worker died; a row that cannot run is
+ * skipped with its reason instead. */
+gboolean validate_run(const ValidateSetup *setup, GPtrArray *rows, GError **error);
+
+typedef struct {
+    char *name;
+    guint rows, skipped;
+    double median_abs_pct, p90_abs_pct, max_abs_pct, mean_pct; /* NaN when nothing was simulated */
+} ValidateSummary;
+typedef enum { VALIDATE_BY_FILE, VALIDATE_BY_GROUP, VALIDATE_BY_TARGET, VALIDATE_OVERALL } ValidateBy;
+/* In order of first appearance (by target: in the order of the targets); of ValidateSummary, owned. */
+GPtrArray *validate_summarize(const GPtrArray *rows, ValidateBy by);
+
+/* What the project aims at, for sets of groups. */
+typedef struct {
+    const char *name;
+    const char *groups; /* space separated */
+    double median_pct, p90_pct; /* 0: no target yet */
+} ValidateTarget;
+extern const ValidateTarget validate_targets[]; /* ends with a NULL name */
+
+#define VALIDATE_ERROR (validate_error_quark())
+GQuark validate_error_quark(void);
+typedef enum { VALIDATE_ERROR_FILE, VALIDATE_ERROR_RUN } ValidateErrorCode;
+
+#endif
