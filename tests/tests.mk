@@ -3,7 +3,7 @@ TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
 EXTRA_DIST += tests/summary.sh
-noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_test.h tests/model/link_ends.h tests/model/model_test.h \
+noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_test.h tests/api/device_world.h tests/model/link_ends.h tests/model/model_test.h \
 	tests/model/warp_test.h tests/test.h tests/traces/trace_test.h
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
@@ -69,6 +69,7 @@ check_PROGRAMS += \
 	tests/api/test_cuda_rules_5 \
 	tests/api/test_cuda_streams \
 	tests/api/test_device \
+	tests/api/test_device_loads \
 	tests/api/test_device_sm \
 	tests/api/test_ptx \
 	tests/cli/test_options \

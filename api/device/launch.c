@@ -192,6 +192,24 @@ static void device_finish(DeviceLaunch *launch)
     sim_at(sim, &launch->end, end_ps, EVENT_PRIORITY_DEVICE);
 }
 
+/* Loads whose values nothing has used: they are made, and the CTA keeps their registers until they are back. */
+static void device_await_loads(FoCta *cta)
+{
+    gboolean any = FALSE;
+    for (guint i = 0; i < cta->regs->len; i++) {
+        const FoReg *reg = g_ptr_array_index(cta->regs, i);
+        for (guint32 w = 0; w < reg->n_warps; w++) {
+            Uop wait = {.kind = UOP_ARITH, .lanes = 1, .src = reg->warp[w]};
+            if (!reg->warp[w] || !reg->warp[w]->pending)
+                continue;
+            device_push(cta, w, &wait);
+            any = TRUE;
+        }
+    }
+    if (any)
+        device_drain(cta, 0, cta->cta->n_warps, "its last loads");
+}
+
 static void device_cta_main(void *arg)
 {
     FoCta *cta = arg;
@@ -204,6 +222,7 @@ static void device_cta_main(void *arg)
         device_push(cta, w, &drain);
     }
     device_drain(cta, 0, cta->cta->n_warps, "the CTA's last operations");
+    device_await_loads(cta);
     /* The markers fire inside the warps' generators; those come to their end at their next turn. */
     for (guint32 w = 0; w < cta->cta->n_warps; w++)
         while (cta->cta->warp[w].state != WARP_IDLE) {

@@ -15,21 +15,39 @@ static const Column columns[] = {
     COLUMN_END,
 };
 
-static void walk_print(const Report *report, const GArray *steps, const char *op)
+static void walk_print(const GArray *steps, const char *op, gboolean right)
 {
     const WalkStep *last = &g_array_index(steps, WalkStep, steps->len - 1);
-    (void)report;
     printf("%10s  %-16s  %-24s  what happens\n", "time ns", "where", "modelled in");
     for (guint i = 0; i < steps->len; i++) {
         const WalkStep *step = &g_array_index(steps, WalkStep, i);
         printf("%10.1f  %-16s  %-24s  %*s%s\n", (double)step->at_ps / 1000, step->unit, step->file,
                (int)step->depth * 4, "", step->text);
     }
-    printf("%s took %.1f ns\n", op, (double)last->at_ps / 1000);
+    if (right)
+        printf("%s took %.1f ns\n", op, (double)last->at_ps / 1000);
 }
 
+/* What kept it from its right end: who waits, and which GPUs answered nothing. */
+static char *walk_reason(Fabric *fabric)
+{
+    g_autofree char *waiters = sim_waiters_text(fabric->sim);
+    GString *text = g_string_new(NULL);
+    for (guint64 g = 0; g < fabric->spec.system.gpus; g++)
+        if (fabric->gpu[g].dropped)
+            g_string_append_printf(text, "%sgpu%" G_GUINT64_FORMAT, text->len ? ", " : "", g);
+    if (text->len)
+        g_string_append(text, " answered nothing (fault.gpu_silent)");
+    if (*waiters)
+        g_string_append_printf(text, "%swho waits:%s", text->len ? "; " : "", waiters);
+    if (text->len == 0)
+        g_string_append(text, "wrong bytes were left, or something is left in the fabric");
+    return g_string_free(text, FALSE);
+}
+
+/* `wrong`: what kept it from its right end, or NULL. */
 static ExitCode walk_report(const Options *options, const System *system, WalkOp op, const GArray *steps,
-                            gboolean right, GError **error)
+                            const char *wrong, GError **error)
 {
     g_autofree char *title = g_strdup_printf("%s: %s", walk_ops[op], walk_meanings[op]);
     Report *report = report_new("walk", title);
@@ -37,7 +55,7 @@ static ExitCode walk_report(const Options *options, const System *system, WalkOp
     system_describe(system, report);
     options_describe(options, report);
     report_add_text(report, "op", walk_ops[op]);
-    report_add_bool(report, "verified", right);
+    report_add_bool(report, "verified", wrong == NULL);
     Table *table = report_add_table(report, "steps", "", columns, 0);
     for (guint i = 0; i < steps->len; i++) {
         const WalkStep *step = &g_array_index(steps, WalkStep, i);
@@ -49,16 +67,15 @@ static ExitCode walk_report(const Options *options, const System *system, WalkOp
     }
     if (options->format == REPORT_TEXT) {
         printf("%s on %s (%s)\n", title, system->name, system->spec.system.title);
-        walk_print(report, steps, walk_ops[op]);
+        walk_print(steps, walk_ops[op], wrong == NULL);
         if (options->html && !report_save(report, REPORT_HTML, options->html, error))
             code = EXIT_USER;
     } else {
         code = options_write(options, report, error);
     }
     report_free(report);
-    if (code == EXIT_DONE && !right) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_STUCK, "%s left wrong bytes, or something behind in the fabric",
-                    walk_ops[op]);
+    if (code == EXIT_DONE && wrong) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_STUCK, "%s did not come to its right end: %s", walk_ops[op], wrong);
         code = EXIT_WRONG;
     }
     return code;
@@ -78,7 +95,8 @@ static ExitCode walk_one(const Options *options, WalkOp op, gint gpus, GError **
         guint32 n = gpus ? (guint32)gpus : (guint32)system.spec.system.gpus;
         GArray *steps = walk_run(fabric, op, n, &right, error);
         if (steps) {
-            code = walk_report(options, &system, op, steps, right, error);
+            g_autofree char *wrong = right ? NULL : walk_reason(fabric);
+            code = walk_report(options, &system, op, steps, wrong, error);
             walk_free(steps);
         }
         fabric_free(fabric);

@@ -292,19 +292,26 @@ void cta_place(Cta *cta, void (*on_placed)(Cta *cta, SimTime now_ps))
     gpu->cta_tail = cta;
 }
 
+static void cta_clear(Cta *cta)
+{
+    for (guint32 w = 0; w < cta->n_warps; w++)
+        warp_clear(&cta->warp[w]);
+    g_free(cta->warp);
+    g_free(cta);
+}
+
+void cta_drop(Cta *cta) { cta_clear(cta); }
+
 void cta_free(Cta *cta)
 {
     Gpu *gpu = cta->gpu;
-    for (guint32 w = 0; w < cta->n_warps; w++) {
+    for (guint32 w = 0; w < cta->n_warps; w++)
         g_assert(cta->warp[w].state == WARP_IDLE && cta->warp[w].stores == 0);
-        warp_clear(&cta->warp[w]);
-    }
     if (cta->sm) {
         cta->sm->ctas--;
         cta->sm->warps -= cta->n_warps;
     }
-    g_free(cta->warp);
-    g_free(cta);
+    cta_clear(cta);
     /* on_placed may queue the next one, so the queue is whole before each attempt */
     while (gpu->cta_head) {
         Cta *next = gpu->cta_head;
@@ -330,10 +337,15 @@ Reg *reg_new(guint32 width, gboolean keep_bytes)
     return reg;
 }
 
-void reg_free(Reg *reg)
+void reg_drop(Reg *reg)
 {
-    g_assert(reg->pending == 0);
     g_free(reg->bytes);
     g_free(reg->lane_va);
     g_free(reg);
+}
+
+void reg_free(Reg *reg)
+{
+    g_assert(reg->pending == 0);
+    reg_drop(reg);
 }

@@ -213,10 +213,12 @@ struct FabricSpec;
 guint32 sm_gpc(const struct FabricSpec *spec, guint64 sm); /* whose queue its requests take */
 
 /* CTAs. cta_new makes the warps; cta_place finds an SM (in order; waits until one has room) and calls
- * on_placed, at once or later. cta_free gives the SM back; all warps must be idle. */
+ * on_placed, at once or later. cta_free gives the SM back; all warps must be idle. cta_drop only frees memory: for
+ * a simulation that got stuck and never runs again, where warps may wait for answers that do not come. */
 Cta *cta_new(struct Gpu *gpu, Vas *vas, guint32 index, guint32 threads, const char *name);
 void cta_place(Cta *cta, void (*on_placed)(Cta *cta, SimTime now_ps));
 void cta_free(Cta *cta);
+void cta_drop(Cta *cta);
 
 /* Appends a micro-operation to a warp's queue; starts the warp when it was idle. Uop.dst gets its pending
  * count only when the warp issues: reg_begin() marks it busy from now on. */
@@ -226,7 +228,8 @@ void warp_free_run(Warp *warp); /* lets a warp run that has work; used after pla
 
 /* keep_bytes FALSE: timing-only, nothing is carried. Flags and counters always keep theirs. */
 Reg *reg_new(guint32 width, gboolean keep_bytes);
-void reg_free(Reg *reg);
+void reg_free(Reg *reg); /* no load into it may be under way */
+void reg_drop(Reg *reg); /* like cta_drop() */
 
 /* For work that is done elsewhere than in packets (flows): a load or store of a warp begins and ends. */
 void warp_begin_load(Warp *warp, Reg *reg);

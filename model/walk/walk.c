@@ -183,10 +183,12 @@ static gboolean walk_check(const Walk *walk)
 static void walk_clear(Walk *walk)
 {
     Fabric *fabric = walk->fabric;
+    gboolean stuck = walk->cta && walk->cta->warp[0].state != WARP_IDLE;
+    stuck = stuck || (walk->cta && (walk->cta->warp[0].stores || walk->reg->pending));
     if (walk->cta)
-        cta_free(walk->cta);
+        (stuck ? cta_drop : cta_free)(walk->cta);
     if (walk->reg)
-        reg_free(walk->reg);
+        (stuck ? reg_drop : reg_free)(walk->reg);
     if (walk->vas)
         vas_free(walk->vas);
     if (walk->object) {

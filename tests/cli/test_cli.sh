@@ -85,4 +85,12 @@ refuses 'runs: at least 1' bench nvls --runs 0
 # What goes wrong in a process of its own is said by the one that was called.
 refuses 'gpu.no_such' bench growth --runs 1 --set gpu.no_such=1
 
+# A GPU that answers nothing is named, whatever was asked of it.
+for op in store load atomic multimem.st multimem.red multimem.ld_reduce; do
+    status=0
+    "$FANOUT" walk $op --set fault.gpu_silent=gpu1 >out 2>err || status=$?
+    [ "$status" = 2 ] || complain "walk $op with a silent GPU: exit $status, not 2: $(cat err)"
+    grep -q 'gpu1 answered nothing' err || complain "walk $op: the silent GPU is not named in: $(cat err)"
+done
+
 finish
