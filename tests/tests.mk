@@ -125,6 +125,7 @@ check_PROGRAMS += \
 	tests/sim/test_two_runs \
 	tests/sim/test_vcd \
 	tests/traces/fuzz_trace \
+	tests/traces/test_plan_packets \
 	tests/traces/test_trace_chakra \
 	tests/traces/test_trace_convert \
 	tests/traces/test_trace_goal \

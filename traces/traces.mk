@@ -56,6 +56,7 @@ libfanout_core_la_SOURCES += \
 	traces/replay/episode.c \
 	traces/replay/episode.h \
 	traces/replay/episode_work.c \
+	traces/replay/plan_packets.c \
 	traces/replay/plan_program.c \
 	traces/replay/plan_run.c \
 	traces/replay/plan_run.h \

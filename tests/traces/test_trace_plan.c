@@ -76,6 +76,8 @@ static void test_bad_operations(void **state)
     } cases[] = {
         {"{\"name\": \"nop\"}, {\"name\": \"teleport\"}",
          ": gpu 0, thread block 0, operation 1: unknown operation \"teleport\""},
+        {"{\"name\": \"sem_acquire\", \"semaphore_ids\": [0]}",
+         "operation 0: 'sem_acquire': semaphores are not supported"},
         {"{\"name\": \"put\"}", "'put' should have src_buff and dst_buff"},
         {"{\"name\": \"signal\", \"channel_ids\": [1], \"channel_type\": \"memory\"}",
          "memory 1 is not in the thread block's"},

@@ -42,6 +42,8 @@ typedef struct {
 typedef struct {
     PlanKind kind;
     gboolean signal, packet; /* put with signal; packet forms carry flags beside the data */
+    guint32 packet_src;      /* sources from this one on are packets, waited for; n_src: none */
+    guint32 packet_dst;      /* destinations from this one on are packets; n_dst: none */
     guint32 n_src, n_dst, n_peers;
     PlanRef *src, *dst;
     guint32 *peers;    /* ranks signalled or waited for, in order of channel_ids */

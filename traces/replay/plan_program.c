@@ -1,7 +1,7 @@
 /* The device program that executes a plan's operations: one CTA a thread block.
  *
  * Packet forms (LL) store a flag beside each 8 bytes of data: twice the bytes, and no signal; here
- * the flag is one counter a chunk, raised after the data. */
+ * flags are raised after the data, one for each piece of a buffer (plan_packets.c). */
 #include "traces/replay/plan_run.h"
 
 typedef struct {
@@ -11,7 +11,6 @@ typedef struct {
     FoReg *one;
     guint64 waited[PLAN_CHANNELS_MAX]; /* signals consumed, by channel */
     guint64 met[PLAN_BARRIERS_MAX];
-    GHashTable *taken; /* packet flag -> how often this block read it */
 } Block;
 
 static FoAddress flag_at(const Block *block, guint32 rank, guint32 flag)
@@ -42,20 +41,10 @@ static void await_flag(Block *block, FoAddress flag, guint64 value)
     fo_sync(block->cta);
 }
 
-/* The part of a reference that this block moves. */
-static guint64 part_of(const Block *block, const PlanOp *op, const PlanRef *ref, guint64 *bytes)
-{
-    guint64 all = ref->size * block->run->chunk_bytes;
-    guint64 each = (all / op->parts + 15) / 16 * 16;
-    guint64 start = MIN(each * op->part, all);
-    *bytes = MIN(each, all - start);
-    return ref->index * block->run->chunk_bytes + start;
-}
-
 static FoAddress address_of(const Block *block, const PlanOp *op, const PlanRef *ref,
                             guint64 *bytes)
 {
-    guint64 offset = part_of(block, op, ref, bytes);
+    guint64 offset = plan_part(block->run, op, ref, bytes);
     if (ref->channel >= 0) {
         guint32 window = block->run->rank[block->rank].windows[ref->channel];
         return g_array_index(block->run->windows, PlanWindow, window).va + offset;
@@ -63,39 +52,50 @@ static FoAddress address_of(const Block *block, const PlanOp *op, const PlanRef 
     return block->run->rank[ref->rank].va[ref->buffer] + offset;
 }
 
-static guint32 packet_flag(const PlanRef *ref)
-{
-    return PLAN_FLAG_PACKET + ref->index;
-}
-
-/* Packets come from another rank's scratch puts: wait for as many as were read before, and these.
- */
 static void await_packets(Block *block, const PlanOp *op)
 {
-    for (guint32 i = 0; i < op->n_src; i++) {
-        if (!op->packet || op->src[i].buffer != PLAN_SCRATCH || op->src[i].rank != block->rank ||
-            op->kind == PLAN_PUT) {
-            continue;
+    for (guint32 i = op->packet_src; i < op->n_src; i++) {
+        const PlanRef *ref = &op->src[i];
+        guint64 bytes, offset = plan_part(block->run, op, ref, &bytes);
+        guint32 n = 0, flag = bytes > 0 ? plan_packets_flags(block->run, ref->rank, ref->buffer,
+                                                             offset, bytes, &n)
+                                        : 0;
+        for (guint32 k = 0; k < n; k++) {
+            await_flag(block, flag_at(block, ref->rank, flag + k), 1);
         }
-        gpointer key = GUINT_TO_POINTER(packet_flag(&op->src[i]));
-        guint32 times = GPOINTER_TO_UINT(g_hash_table_lookup(block->taken, key)) + 1;
-        g_hash_table_insert(block->taken, key, GUINT_TO_POINTER(times));
-        await_flag(block, flag_at(block, block->rank, packet_flag(&op->src[i])),
-                   (guint64)times * op->parts);
+    }
+}
+
+static void raise_packets(Block *block, guint32 rank, PlanBuffer buffer, guint64 offset,
+                          guint64 bytes)
+{
+    guint32 n, flag = plan_packets_flags(block->run, rank, buffer, offset, bytes, &n);
+    for (guint32 k = 0; k < n; k++) {
+        raise_flag(block, flag_at(block, rank, flag + k));
     }
 }
 
 static void send_packets(Block *block, const PlanOp *op)
 {
     gboolean any = FALSE;
-    for (guint32 i = 0; i < op->n_dst && op->packet; i++) {
-        if (op->dst[i].buffer == PLAN_SCRATCH &&
-            (op->dst[i].rank != block->rank || op->kind == PLAN_COPY)) {
-            if (!any) {
-                meet(block);
-                any = TRUE;
-            }
-            raise_flag(block, flag_at(block, op->dst[i].rank, packet_flag(&op->dst[i])));
+    for (guint32 i = op->packet_dst; i < op->n_dst; i++) {
+        const PlanRef *ref = &op->dst[i];
+        guint64 bytes, offset = plan_part(block->run, op, ref, &bytes);
+        if (bytes == 0) {
+            continue;
+        }
+        if (!any) {
+            meet(block);
+            any = TRUE;
+        }
+        if (ref->channel < 0) {
+            raise_packets(block, ref->rank, ref->buffer, offset, bytes);
+            continue;
+        }
+        guint32 window = block->run->rank[block->rank].windows[ref->channel];
+        const PlanWindow *to = &g_array_index(block->run->windows, PlanWindow, window);
+        for (guint k = 0; k < to->ranks->len; k++) {
+            raise_packets(block, g_array_index(to->ranks, guint32, k), to->buffer, offset, bytes);
         }
     }
 }
@@ -190,11 +190,9 @@ void plan_program(FoCta *cta, const void *args)
     block->run = a->run;
     block->rank = a->rank;
     block->one = fo_reg(cta, 8);
-    block->taken = g_hash_table_new(g_direct_hash, g_direct_equal);
     const GArray *ops = g_array_index(rank->blocks, PlanBlock, fo_cta(cta)).ops;
     for (guint i = 0; i < ops->len; i++) {
         run_op(block, &g_array_index(ops, PlanOp, i));
     }
-    g_hash_table_destroy(block->taken);
     g_free(block);
 }

@@ -7,19 +7,33 @@ static gboolean fail(const Plan *plan, const char *text, GError **error)
     return FALSE;
 }
 
-/* Limits of what is run, over all operations. */
-static gboolean check_op(const PlanRun *run, const PlanOp *op, GError **error)
+/* A reference ends within its buffer; through a switch channel, within that of each member. */
+static gboolean fits_buffers(const PlanRun *run, guint32 r, const PlanRef *ref)
 {
-    if (op->kind == PLAN_SEM_ACQUIRE || op->kind == PLAN_SEM_RELEASE) {
-        return fail(run->plan, "semaphores are not run", error);
+    const GArray *ranks = run->plan->ranks;
+    guint64 end = (guint64)ref->index + ref->size;
+    if (ref->channel < 0) {
+        return end <= g_array_index(ranks, PlanRank, ref->rank).chunks[ref->buffer];
     }
+    const PlanSwitch *channel =
+        &g_array_index(g_array_index(ranks, PlanRank, r).switches, PlanSwitch, ref->channel);
+    gboolean fits = TRUE;
+    for (guint i = 0; i < channel->ranks->len; i++) {
+        guint32 member = g_array_index(channel->ranks, guint32, i);
+        fits &= end <= g_array_index(ranks, PlanRank, member).chunks[channel->buffer];
+    }
+    return fits;
+}
+
+/* Limits of what is run, over all operations of rank r. */
+static gboolean check_op(const PlanRun *run, guint32 r, const PlanOp *op, GError **error)
+{
     if (op->barrier_id >= PLAN_BARRIERS_MAX || op->n_src > FO_LOOP_MAX || op->n_dst > FO_LOOP_MAX) {
         return fail(run->plan, "an operation of over 16 buffers, or over 64 barriers", error);
     }
     for (guint32 i = 0; i < op->n_src + op->n_dst; i++) {
         const PlanRef *ref = i < op->n_src ? &op->src[i] : &op->dst[i - op->n_src];
-        const PlanRank *rank = &g_array_index(run->plan->ranks, PlanRank, ref->rank);
-        if ((guint64)ref->index + ref->size > rank->chunks[ref->buffer]) {
+        if (!fits_buffers(run, r, ref)) {
             return fail(run->plan, "an operation reaches over the end of its buffer's chunks",
                         error);
         }
@@ -45,7 +59,7 @@ static gboolean check_plan(const PlanRun *run, GError **error)
         for (guint b = 0; b < rank->blocks->len; b++) {
             const GArray *ops = g_array_index(rank->blocks, PlanBlock, b).ops;
             for (guint i = 0; i < ops->len; i++) {
-                if (!check_op(run, &g_array_index(ops, PlanOp, i), error)) {
+                if (!check_op(run, r, &g_array_index(ops, PlanOp, i), error)) {
                     return FALSE;
                 }
             }
@@ -71,7 +85,7 @@ static gboolean make_buffers(PlanRun *run, guint32 r, GError **error)
     for (guint b = 0; b <= PLAN_BUFFERS; b++) {
         gboolean flags = b == PLAN_BUFFERS;
         guint64 bytes =
-            flags ? (PLAN_FLAG_PACKET + (guint64)rank->chunks[PLAN_SCRATCH] + 1) * PLAN_FLAG_BYTES
+            flags ? (PLAN_FLAG_PACKET + (guint64)place->packets.flags + 1) * PLAN_FLAG_BYTES
                   : 2 * run->chunk_bytes * MAX(rank->chunks[b], 1);
         bytes = (bytes + 255) / 256 * 256;
         place->region[b] =
@@ -157,6 +171,7 @@ static gboolean pair_channels(PlanRun *run, guint32 r, GError **error)
 static gboolean set_up(PlanRun *run, GError **error)
 {
     guint n = run->plan->ranks->len;
+    plan_packets_init(run);
     for (guint r = 0; r < n; r++) {
         if (!make_buffers(run, r, error) || !pair_channels(run, r, error)) {
             return FALSE;
@@ -190,6 +205,7 @@ static void run_free(PlanRun *run)
             vas_unmap(run->vas, place->va[b], place->bytes[b]);
             memory_region_unref(run->fabric->memory, place->region[b]);
         }
+        plan_packets_clear(&place->packets);
         g_free(place->windows);
         g_free(place->theirs);
     }

@@ -168,40 +168,45 @@ static gboolean read_peers(PlanReader *pr, const Json *json, const char *access,
     return TRUE;
 }
 
+#define NONE G_MAXUINT32
+/* Packet forms: from which source and which destination on operands are packets (as mscclpp's
+ * execution kernel has them). A put through a port channel has packets as its source, but does not
+ * wait for them. */
 static const struct {
     const char *name;
     PlanKind kind;
     gboolean signal, packet;
+    guint32 packet_src, packet_dst; /* of packet forms */
 } op_names[] = {
-    {"nop", PLAN_NOP, FALSE, FALSE},
-    {"barrier", PLAN_BARRIER, FALSE, FALSE},
-    {"put", PLAN_PUT, FALSE, FALSE},
-    {"pws", PLAN_PUT, TRUE, FALSE},
-    {"pwsf", PLAN_PUT, TRUE, FALSE},
-    {"get", PLAN_GET, FALSE, FALSE},
-    {"copy", PLAN_COPY, FALSE, FALSE},
-    {"signal", PLAN_SIGNAL, FALSE, FALSE},
-    {"wait", PLAN_WAIT, FALSE, FALSE},
-    {"rlxsignal", PLAN_SIGNAL, FALSE, FALSE},
-    {"rlxwait", PLAN_WAIT, FALSE, FALSE},
-    {"flush", PLAN_FLUSH, FALSE, FALSE},
-    {"re", PLAN_REDUCE, FALSE, FALSE},
-    {"res", PLAN_REDUCE, FALSE, FALSE},
-    {"rre", PLAN_REDUCE, FALSE, FALSE},
-    {"rres", PLAN_REDUCE, FALSE, FALSE},
-    {"ppkt", PLAN_PUT, FALSE, TRUE},
-    {"rppkt", PLAN_PUT, FALSE, TRUE},
-    {"respkt", PLAN_REDUCE, FALSE, TRUE},
-    {"cpkt", PLAN_COPY, FALSE, TRUE},
-    {"upkt", PLAN_COPY, FALSE, TRUE},
-    {"repkt", PLAN_REDUCE, FALSE, TRUE},
-    {"recpkt", PLAN_REDUCE, FALSE, TRUE},
-    {"recspkt", PLAN_REDUCE, FALSE, TRUE},
-    {"glres", PLAN_SWITCH_REDUCE_STORE, FALSE, FALSE},
-    {"gstore", PLAN_SWITCH_STORE, FALSE, FALSE},
-    {"gstorepkt", PLAN_SWITCH_STORE, FALSE, TRUE},
-    {"sem_acquire", PLAN_SEM_ACQUIRE, FALSE, FALSE},
-    {"sem_release", PLAN_SEM_RELEASE, FALSE, FALSE},
+    {"nop", PLAN_NOP, FALSE, FALSE, NONE, NONE},
+    {"barrier", PLAN_BARRIER, FALSE, FALSE, NONE, NONE},
+    {"put", PLAN_PUT, FALSE, FALSE, NONE, NONE},
+    {"pws", PLAN_PUT, TRUE, FALSE, NONE, NONE},
+    {"pwsf", PLAN_PUT, TRUE, FALSE, NONE, NONE},
+    {"get", PLAN_GET, FALSE, FALSE, NONE, NONE},
+    {"copy", PLAN_COPY, FALSE, FALSE, NONE, NONE},
+    {"signal", PLAN_SIGNAL, FALSE, FALSE, NONE, NONE},
+    {"wait", PLAN_WAIT, FALSE, FALSE, NONE, NONE},
+    {"rlxsignal", PLAN_SIGNAL, FALSE, FALSE, NONE, NONE},
+    {"rlxwait", PLAN_WAIT, FALSE, FALSE, NONE, NONE},
+    {"flush", PLAN_FLUSH, FALSE, FALSE, NONE, NONE},
+    {"re", PLAN_REDUCE, FALSE, FALSE, NONE, NONE},
+    {"res", PLAN_REDUCE, FALSE, FALSE, NONE, NONE},
+    {"rre", PLAN_REDUCE, FALSE, FALSE, NONE, NONE},
+    {"rres", PLAN_REDUCE, FALSE, FALSE, NONE, NONE},
+    {"ppkt", PLAN_PUT, FALSE, TRUE, NONE, 0},
+    {"rppkt", PLAN_PUT, FALSE, TRUE, 0, 0},
+    {"respkt", PLAN_REDUCE, FALSE, TRUE, 1, 1},
+    {"cpkt", PLAN_COPY, FALSE, TRUE, NONE, 0},
+    {"upkt", PLAN_COPY, FALSE, TRUE, 0, NONE},
+    {"repkt", PLAN_REDUCE, FALSE, TRUE, 1, 1},
+    {"recpkt", PLAN_REDUCE, FALSE, TRUE, 1, 1},
+    {"recspkt", PLAN_REDUCE, FALSE, TRUE, 1, 1},
+    {"glres", PLAN_SWITCH_REDUCE_STORE, FALSE, FALSE, NONE, NONE},
+    {"gstore", PLAN_SWITCH_STORE, FALSE, FALSE, NONE, NONE},
+    {"gstorepkt", PLAN_SWITCH_STORE, FALSE, TRUE, 0, 0},
+    {"sem_acquire", PLAN_SEM_ACQUIRE, FALSE, FALSE, NONE, NONE},
+    {"sem_release", PLAN_SEM_RELEASE, FALSE, FALSE, NONE, NONE},
 };
 
 static gboolean check_shape(PlanReader *pr, const char *name, const PlanOp *op)
@@ -262,6 +267,12 @@ gboolean mscclpp_op(PlanReader *pr, const Json *json, GArray *ops)
             name != NULL ? name : "");
     }
     op.kind = op_names[known].kind;
+    if (op.kind == PLAN_SEM_ACQUIRE || op.kind == PLAN_SEM_RELEASE) {
+        return mscclpp_fail(pr,
+                            "'%s': semaphores are not supported; the plan should let its thread "
+                            "blocks wait for each other with 'barrier', 'signal' and 'wait'",
+                            name);
+    }
     op.signal = op_names[known].signal;
     op.packet = op_names[known].packet;
     guint64 part = 0, parts = 1, barrier, blocks;
@@ -282,6 +293,8 @@ gboolean mscclpp_op(PlanReader *pr, const Json *json, GArray *ops)
         ok = mscclpp_fail(pr, "unknown reduce_op \"%.20s\"; known are sum, min, max", reduction);
     }
     ok = ok && check_shape(pr, name, &op);
+    op.packet_src = MIN(op_names[known].packet_src, op.n_src);
+    op.packet_dst = MIN(op_names[known].packet_dst, op.n_dst);
     op.part = part;
     op.parts = parts;
     op.barrier_id = ok ? barrier : 0;
