@@ -78,6 +78,7 @@ cuda_files = \
 	api/engine/internal.h \
 	api/engine/memory.c \
 	api/engine/stats.c \
+	api/engine/stream.c \
 	api/engine/timeline.c \
 	api/engine/work.c \
 	api/engine/work_run.c

@@ -67,7 +67,9 @@ check_PROGRAMS += \
 	tests/api/test_cuda_rules_3 \
 	tests/api/test_cuda_rules_4 \
 	tests/api/test_cuda_rules_5 \
+	tests/api/test_cuda_sizes \
 	tests/api/test_cuda_streams \
+	tests/api/test_cuda_sync \
 	tests/api/test_device \
 	tests/api/test_device_loads \
 	tests/api/test_device_sm \
@@ -153,7 +155,9 @@ tests_api_test_cuda_rules_2_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_rules_3_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_rules_4_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_rules_5_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_sizes_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_streams_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_sync_LDADD = $(CUDA_TEST_LDADD)
 
 # What fanout prints, byte for byte; golden-update rewrites the files after a change that was meant.
 GOLDEN = \

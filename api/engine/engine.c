@@ -147,8 +147,11 @@ static void declare_stuck(Engine *engine)
     }
     while (engine->sleepers->len > 0) {
         Work *work = g_ptr_array_steal_index(engine->sleepers, 0);
+        if (work->of != NULL)
+            work->of->dropped = TRUE;
         engine_answer(work->call, ENGINE_STUCK);
         work->call = NULL;
+        work->done = TRUE; /* what it waited for may yet come: nothing is left to do then */
         engine_work_unref(work);
     }
 }

@@ -47,9 +47,12 @@ typedef enum {
     ENGINE_EVENT_NEW,
     ENGINE_EVENT_FREE,
     /* queued work: stream + the fields named */
-    ENGINE_COPY,       /* address, source, bytes, gpu (whose copy engine); access: EngineHostSide */
+    ENGINE_COPY,       /* address, source, bytes, gpu (whose copy engine); access: EngineHostSide;
+                          wait: EngineWait; region + object: contexts that it waits for, and they for
+                          it, or 0 */
     ENGINE_COPY_2D,    /* the same with width, height, pitch (destination) and source_pitch */
-    ENGINE_FILL,       /* address, value, width (1, 2, 4), bytes, pitch and height for 2D, gpu */
+    ENGINE_FILL,       /* address, value, width (1, 2, 4), bytes, pitch and height for 2D, gpu, wait;
+                          access: ENGINE_HOST_DESTINATION for registered host memory */
     ENGINE_RECORD,     /* event */
     ENGINE_WAIT_EVENT, /* event: the stream waits for its latest record */
     ENGINE_HOST_CALL,  /* function, argument, as numbers of this process */
@@ -70,12 +73,23 @@ typedef enum {
                       */
 } EngineOp;
 
+/* Which sides are host memory that the fabric does not see. Its bytes are read when the work starts,
+ * with ENGINE_HOST_EARLY before the call is answered, and written before the work is done. */
 typedef enum {
     ENGINE_HOST_NONE,
     ENGINE_HOST_SOURCE,
     ENGINE_HOST_DESTINATION,
-    ENGINE_HOST_BOTH
+    ENGINE_HOST_BOTH,
+    ENGINE_HOST_EARLY
 } EngineHostSide;
+
+/* When a copy or fill is answered. A call that was answered with an error while it waited leaves no
+ * work behind that still touches host memory. */
+typedef enum {
+    ENGINE_ANSWER_QUEUED,  /* at once */
+    ENGINE_ANSWER_DONE,    /* when the work is done */
+    ENGINE_ANSWER_STARTED, /* when it is done if it can start at once; else at once */
+} EngineWait;
 
 typedef enum {
     ENGINE_OK,
@@ -97,7 +111,7 @@ typedef struct {
     guint32 event;
     guint32 access;
     guint32 width;
-    guint32 spare;
+    guint32 wait; /* EngineWait */
     guint64 address; /* destination */
     guint64 source;
     guint64 offset;

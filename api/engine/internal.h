@@ -33,6 +33,7 @@ typedef struct {
     FaultKind fault;    /* FAULT_NONE, or why work of it failed */
     guint32 legacy;     /* stream number */
     GPtrArray *streams; /* EngineStream that have not been freed */
+    Work *barrier;      /* a copy between contexts that all later work waits for: a reference, or NULL */
 } EngineContext;
 
 struct EngineStream {
@@ -54,7 +55,10 @@ struct Work {
     FaultKind fault;
     SimTime submit_ps, start_ps, end_ps;
     EngineCall *call; /* a wait: whom to wake */
-    guint8 *staging;  /* bytes of pageable host memory */
+    Work *of;         /* a wait for one piece of work: a reference */
+    gboolean guarded; /* a call waits for it, and is told of its faults */
+    gboolean dropped; /* that call was answered with an error: the work must not touch host memory */
+    guint8 *staging;  /* bytes of host memory that the fabric does not see */
     FoKernel kernel;  /* of a launch: name and args are owned */
     guint64 at, row;  /* progress of copies and fills: bytes of the row, rows */
     MemWatch watch;   /* ENGINE_WAIT_VALUE */
@@ -142,7 +146,13 @@ gboolean engine_work_request(Engine *engine, EngineCall *call); /* TRUE: answere
 void engine_work_done(Work *work, FaultKind fault, SimTime now_ps);
 Work *engine_work_ref(Work *work);
 void engine_work_unref(Work *work);
-EngineStream *engine_stream(Engine *engine, guint32 number);
+
+/* stream.c */
+EngineStream *engine_stream(Engine *engine, guint32 number); /* NULL: freed */
+guint32 engine_stream_new(Engine *engine, const EngineRequest *request);
+void engine_stream_free(Engine *engine, guint32 number); /* its queued work still runs */
+guint32 engine_event_new(Engine *engine);
+void engine_event_free(Engine *engine, guint32 number);
 
 /* work_run.c: what a piece of work does when its time has come */
 EngineStatus

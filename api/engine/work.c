@@ -33,6 +33,8 @@ void engine_work_unref(Work *work)
     if (--work->refs > 0)
         return;
     engine_run_clear(work);
+    if (work->of != NULL)
+        engine_work_unref(work->of);
     g_ptr_array_unref(work->followers);
     g_free(work);
 }
@@ -45,15 +47,23 @@ static void follow(Work *work, Work *before)
     work->waits_for++;
 }
 
+static EngineStatus status_of(FaultKind fault)
+{
+    return fault == FAULT_NONE   ? ENGINE_OK
+           : fault == FAULT_HOST ? ENGINE_FAULT
+                                 : ENGINE_DEVICE_FAULT;
+}
+
 static void wake(Work *wait)
 {
     Engine *engine = wait->engine;
-    EngineStatus status = ENGINE_OK;
+    EngineContext *context = wait->context;
+    EngineStatus status = context != NULL ? status_of(context->fault) : ENGINE_OK;
 
-    if (wait->context != NULL && wait->context->fault != FAULT_NONE)
-        status = wait->context->fault == FAULT_HOST ? ENGINE_FAULT : ENGINE_DEVICE_FAULT;
-    if (wait->context != NULL && (!engine->spec.sticky_faults || status == ENGINE_FAULT))
-        wait->context->fault = FAULT_NONE;
+    if (context != NULL && (!engine->spec.sticky_faults || context->fault == FAULT_HOST))
+        context->fault = FAULT_NONE;
+    if (wait->of != NULL && wait->of->fault == FAULT_HOST)
+        status = ENGINE_FAULT;
     wait->call->reply.time_ps = sim_now_ps(engine->sim);
     g_ptr_array_remove(engine->sleepers, wait);
     pthread_mutex_lock(&engine->lock);
@@ -91,9 +101,11 @@ void engine_work_done(Work *work, FaultKind fault, SimTime now_ps)
     work->end_ps = now_ps;
     engine->running--;
     g_ptr_array_remove(engine->active, work);
-    if (fault != FAULT_NONE && work->context->fault == FAULT_NONE)
+    if (fault != FAULT_NONE && work->context->fault == FAULT_NONE &&
+        !(fault == FAULT_HOST && work->guarded)) /* its own call is told */
         work->context->fault = fault;
     engine_stats_add(engine, work);
+    g_clear_pointer(&work->staging, g_free); /* its stream and events may remember the work for long */
     if (engine->running == 0)
         engine_bury(engine);
     for (guint i = 0; i < work->followers->len; i++) {
@@ -104,55 +116,6 @@ void engine_work_done(Work *work, FaultKind fault, SimTime now_ps)
     }
     g_ptr_array_set_size(work->followers, 0);
     engine_work_unref(work); /* the reference of its being under way */
-}
-
-EngineStream *engine_stream(Engine *engine, guint32 number)
-{
-    return number < engine->streams->len ? g_ptr_array_index(engine->streams, number) : NULL;
-}
-
-static EngineContext *context_of(Engine *engine, guint32 id, guint16 gpu)
-{
-    EngineContext *context = g_hash_table_lookup(engine->contexts, GUINT_TO_POINTER(id));
-
-    if (context == NULL) {
-        context = g_new0(EngineContext, 1);
-        context->id = id;
-        context->gpu = gpu;
-        context->streams = g_ptr_array_new();
-        g_hash_table_insert(engine->contexts, GUINT_TO_POINTER(id), context);
-    }
-    return context;
-}
-
-static guint32 stream_new(Engine *engine, const EngineRequest *request)
-{
-    EngineStream *stream = g_new0(EngineStream, 1);
-
-    stream->id = engine->streams->len;
-    stream->context = context_of(engine, request->object, (guint16)request->gpu);
-    stream->blocking = request->access == 0;
-    if (request->access == 2)
-        stream->context->legacy = stream->id;
-    g_ptr_array_add(engine->streams, stream);
-    g_ptr_array_add(stream->context->streams, stream);
-    return stream->id;
-}
-
-/* What was queued still runs: the stream leaves its context's list when its tail is replaced by
- * nothing. */
-static void stream_free(Engine *engine, guint32 number)
-{
-    EngineStream *stream = engine_stream(engine, number);
-
-    engine->streams->pdata[number] = NULL;
-    if (stream->tail == NULL || stream->tail->done)
-        g_ptr_array_remove(stream->context->streams, stream);
-    else
-        return; /* a wait for the context must still see its work */
-    if (stream->tail != NULL)
-        engine_work_unref(stream->tail);
-    g_free(stream);
 }
 
 /* Both directions of the legacy default stream's order. */
@@ -180,10 +143,29 @@ static void replace(Work **place, Work *work)
     *place = engine_work_ref(work);
 }
 
-static EngineStatus queue(Engine *engine, const EngineRequest *request)
+static EngineContext *context_named(Engine *engine, guint32 id)
+{
+    return id != 0 ? g_hash_table_lookup(engine->contexts, GUINT_TO_POINTER(id)) : NULL;
+}
+
+/* cuMemcpyPeer: behind everything queued in the context, and before everything that will be. */
+static void serialize(Work *work, EngineContext *context)
+{
+    if (context == NULL)
+        return;
+    for (guint i = 0; i < context->streams->len; i++)
+        follow(work, ((EngineStream *)g_ptr_array_index(context->streams, i))->tail);
+    follow(work, context->barrier);
+    replace(&context->barrier, work);
+}
+
+/* *queued: the work, which its stream keeps. */
+static EngineStatus queue(Engine *engine, const EngineRequest *request, Work **queued)
 {
     EngineStream *stream = engine_stream(engine, request->stream);
 
+    if (stream == NULL) /* destroyed by another thread while the call was on its way */
+        return ENGINE_INVALID;
     if (stream->context->fault != FAULT_NONE && stream->context->fault != FAULT_HOST)
         return ENGINE_DEVICE_FAULT;
     Work *work = work_new(engine, request, stream->context);
@@ -192,8 +174,14 @@ static EngineStatus queue(Engine *engine, const EngineRequest *request)
         engine_work_unref(work);
         return status;
     }
+    work->guarded = request->wait != ENGINE_ANSWER_QUEUED;
     follow(work, stream->tail);
+    follow(work, stream->context->barrier);
     follow_legacy(engine, work, stream);
+    if (request->op == ENGINE_COPY) {
+        serialize(work, context_named(engine, request->region));
+        serialize(work, context_named(engine, request->object));
+    }
     if (request->op == ENGINE_WAIT_EVENT || request->op == ENGINE_RECORD) {
         EngineEvent *event = g_ptr_array_index(engine->events, request->event);
         if (request->op == ENGINE_WAIT_EVENT)
@@ -202,8 +190,37 @@ static EngineStatus queue(Engine *engine, const EngineRequest *request)
             replace(&event->record, work);
     }
     replace(&stream->tail, work);
+    *queued = work;
     advance(work);
     return ENGINE_OK;
+}
+
+/* TRUE: the call is answered. */
+static gboolean queue_call(Engine *engine, EngineCall *call)
+{
+    const EngineRequest *request = &call->request;
+    Work *work = NULL;
+    EngineStatus status = queue(engine, request, &work);
+
+    call->reply.status = status;
+    if (status != ENGINE_OK || request->wait == ENGINE_ANSWER_QUEUED)
+        return TRUE;
+    if (request->wait == ENGINE_ANSWER_STARTED && work->waits_for > 0) {
+        work->guarded = FALSE;
+        return TRUE;
+    }
+    if (work->done) {
+        call->reply.status = status_of(work->fault);
+        return TRUE;
+    }
+    Work *wait = work_new(engine, request, work->context);
+    wait->request.op = ENGINE_WAIT_STREAM;
+    wait->call = call;
+    wait->of = engine_work_ref(work);
+    g_ptr_array_add(engine->sleepers, wait);
+    follow(wait, work);
+    advance(wait);
+    return FALSE;
 }
 
 static void wait_context(Engine *engine, Work *wait, guint32 id)
@@ -218,6 +235,7 @@ static void wait_context(Engine *engine, Work *wait, guint32 id)
             continue;
         for (guint i = 0; i < context->streams->len; i++)
             follow(wait, ((EngineStream *)g_ptr_array_index(context->streams, i))->tail);
+        follow(wait, context->barrier);
     }
 }
 
@@ -237,15 +255,18 @@ static void wait_call(Engine *engine, EngineCall *call)
     switch (request->op) {
     case ENGINE_WAIT_STREAM: {
         EngineStream *stream = engine_stream(engine, request->stream);
-        wait->context = stream->context;
-        follow(wait, stream->tail);
+        if (stream != NULL) {
+            wait->context = stream->context;
+            follow(wait, stream->tail);
+        }
         break;
     }
     case ENGINE_WAIT_RECORD: {
         EngineEvent *event = g_ptr_array_index(engine->events, request->event);
-        if (event->record != NULL)
+        if (event != NULL && event->record != NULL) {
             wait->context = event->record->context;
-        follow(wait, event->record);
+            follow(wait, event->record);
+        }
         break;
     }
     case ENGINE_WAIT_CONTEXT:
@@ -259,25 +280,6 @@ static void wait_call(Engine *engine, EngineCall *call)
         break;
     }
     advance(wait);
-}
-
-static guint32 event_new(Engine *engine)
-{
-    EngineEvent *event = g_new0(EngineEvent, 1);
-
-    event->id = engine->events->len;
-    g_ptr_array_add(engine->events, event);
-    return event->id;
-}
-
-static void event_free(Engine *engine, guint32 number)
-{
-    EngineEvent *event = g_ptr_array_index(engine->events, number);
-
-    engine->events->pdata[number] = NULL;
-    if (event->record != NULL)
-        engine_work_unref(event->record);
-    g_free(event);
 }
 
 static void query(Engine *engine, const EngineRequest *request, EngineReply *reply)
@@ -304,16 +306,16 @@ gboolean engine_work_request(Engine *engine, EngineCall *call)
 
     switch (request->op) {
     case ENGINE_STREAM_NEW:
-        call->reply.value = stream_new(engine, request);
+        call->reply.value = engine_stream_new(engine, request);
         return TRUE;
     case ENGINE_STREAM_FREE:
-        stream_free(engine, request->stream);
+        engine_stream_free(engine, request->stream);
         return TRUE;
     case ENGINE_EVENT_NEW:
-        call->reply.value = event_new(engine);
+        call->reply.value = engine_event_new(engine);
         return TRUE;
     case ENGINE_EVENT_FREE:
-        event_free(engine, request->event);
+        engine_event_free(engine, request->event);
         return TRUE;
     case ENGINE_QUERY_STREAM:
     case ENGINE_QUERY_EVENT:
@@ -326,7 +328,6 @@ gboolean engine_work_request(Engine *engine, EngineCall *call)
         wait_call(engine, call);
         return FALSE;
     default:
-        call->reply.status = queue(engine, request);
-        return TRUE;
+        return queue_call(engine, call);
     }
 }

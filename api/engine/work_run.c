@@ -1,9 +1,9 @@
 /* What each kind of work does: copies and fills through the model's copy engines, launches on its
  * SMs, flags in memory, calls of host functions.
  *
- * Pageable host memory is read when the copy is queued (the source may be changed afterwards, as
- * with a real driver's staging) and written when it ends. Host addresses are touched through the
- * kernel, so that a bad one is an answer and not a crash. */
+ * Host memory that the fabric does not see is read when the work starts, or before the call returns
+ * when the caller may change it then (as with a real driver's staging), and written when the work ends.
+ * Host addresses are touched through the kernel, so that a bad one is an answer and not a crash. */
 #include "api/engine/internal.h"
 
 #include <errno.h>
@@ -38,25 +38,35 @@ static gboolean host_write(guint64 address, const guint8 *from, guint64 bytes)
 
 static guint64 work_rows(const EngineRequest *request)
 {
-    return request->pitch != 0 && request->height != 0 ? request->height : 1;
+    return request->op == ENGINE_COPY || request->height == 0 ? 1 : request->height;
 }
 
-static EngineStatus prepare_copy(Work *work)
+static gboolean read_source(Work *work)
 {
     const EngineRequest *r = &work->request;
-    guint64 rows = r->op == ENGINE_COPY_2D ? r->height : 1;
+    guint64 rows = work_rows(r);
+
+    for (guint64 row = 0; row < rows; row++)
+        if (!host_read(work->staging + row * r->bytes, r->source + row * r->source_pitch, r->bytes))
+            return FALSE;
+    return TRUE;
+}
+
+static EngineStatus prepare_bytes(Work *work)
+{
+    const EngineRequest *r = &work->request;
+    guint64 all;
 
     if (r->access == ENGINE_HOST_NONE || !work->engine->spec.keep_bytes)
         return ENGINE_OK;
-    work->staging = g_try_malloc(rows * r->bytes);
+    if (!g_uint64_checked_mul(&all, work_rows(r), r->bytes))
+        return ENGINE_INVALID;
+    work->staging = g_try_malloc(all);
     if (work->staging == NULL)
         return ENGINE_NO_MEMORY;
-    if (!(r->access & ENGINE_HOST_SOURCE))
-        return ENGINE_OK;
-    for (guint64 row = 0; row < rows; row++)
-        if (!host_read(work->staging + row * r->bytes, r->source + row * r->source_pitch, r->bytes))
-            return ENGINE_FAULT;
-    return ENGINE_OK;
+    for (guint64 at = 0; r->op == ENGINE_FILL && at < all; at += r->width)
+        memcpy(work->staging + at, &r->value, r->width);
+    return !(r->access & ENGINE_HOST_EARLY) || read_source(work) ? ENGINE_OK : ENGINE_FAULT;
 }
 
 static EngineStatus prepare_launch(Work *work)
@@ -69,8 +79,15 @@ static EngineStatus prepare_launch(Work *work)
         return ENGINE_INVALID;
     work->kernel = *kernel;
     work->kernel.name = g_strdup(kernel->name != NULL ? kernel->name : "kernel");
-    work->kernel.args = g_memdup2(kernel->args, kernel->args_bytes);
-    return ENGINE_OK;
+    work->kernel.args = NULL;
+    if (kernel->args_bytes == 0)
+        return ENGINE_OK;
+    guint8 *args = g_try_malloc(kernel->args_bytes);
+    work->kernel.args = args;
+    if (args == NULL)
+        return ENGINE_NO_MEMORY;
+    return host_read(args, (guint64)(guintptr)kernel->args, kernel->args_bytes) ? ENGINE_OK
+                                                                                 : ENGINE_FAULT;
 }
 
 EngineStatus engine_run_prepare(Work *work)
@@ -78,7 +95,8 @@ EngineStatus engine_run_prepare(Work *work)
     switch (work->request.op) {
     case ENGINE_COPY:
     case ENGINE_COPY_2D:
-        return prepare_copy(work);
+    case ENGINE_FILL:
+        return prepare_bytes(work);
     case ENGINE_LAUNCH:
         return prepare_launch(work);
     default:
@@ -139,13 +157,13 @@ static void step_done(void *user, FaultKind fault, SimTime now_ps)
         step(work);
 }
 
-/* Pageable destinations get their bytes at the end. */
+/* Host destinations get their bytes at the end. */
 static FaultKind copy_out(Work *work)
 {
     const EngineRequest *r = &work->request;
-    guint64 rows = r->op == ENGINE_COPY_2D ? r->height : 1;
+    guint64 rows = work_rows(r);
 
-    if (work->staging == NULL || !(r->access & ENGINE_HOST_DESTINATION))
+    if (work->staging == NULL || work->dropped || !(r->access & ENGINE_HOST_DESTINATION))
         return FAULT_NONE;
     for (guint64 row = 0; row < rows; row++)
         if (!host_write(r->address + row * r->pitch, work->staging + row * r->bytes, r->bytes))
@@ -169,7 +187,9 @@ static void step(Work *work)
         room = r->bytes;
         host.offset = work->row * r->bytes;
     }
-    if (room == 0 || r->access == ENGINE_HOST_BOTH) {
+    gboolean on_host = (r->access & ENGINE_HOST_BOTH) == ENGINE_HOST_BOTH ||
+                       (r->op == ENGINE_FILL && (r->access & ENGINE_HOST_DESTINATION));
+    if (room == 0 || on_host) {
         engine_work_done(work, copy_out(work), sim_now_ps(engine->sim));
         return;
     }
@@ -288,13 +308,28 @@ static void watch_value(Work *work)
     }
 }
 
+/* A copy or fill; what nobody waits for any more touches no host memory. */
+static void transfer(Work *work)
+{
+    const EngineRequest *r = &work->request;
+    gboolean reads =
+        (r->access & ENGINE_HOST_SOURCE) && !(r->access & ENGINE_HOST_EARLY) && work->staging != NULL;
+
+    if (work->dropped && r->access != ENGINE_HOST_NONE)
+        engine_work_done(work, FAULT_NONE, sim_now_ps(work->engine->sim));
+    else if (reads && !read_source(work))
+        engine_work_done(work, FAULT_HOST, sim_now_ps(work->engine->sim));
+    else
+        step(work);
+}
+
 void engine_run_start(Work *work)
 {
     switch (work->request.op) {
     case ENGINE_COPY:
     case ENGINE_COPY_2D:
     case ENGINE_FILL:
-        step(work);
+        transfer(work);
         break;
     case ENGINE_LAUNCH:
         launch(work);

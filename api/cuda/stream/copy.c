@@ -1,4 +1,10 @@
-/* Copies: between host and devices, within and between devices, to multicast addresses. */
+/* Copies: between host and devices, within and between devices, to multicast addresses.
+ *
+ * When a call returns follows the driver API's page "API synchronization behavior": copies from or to host
+ * memory by the functions without Async, copies to pageable memory, and copies within host memory return
+ * when they are done. Copies within device memory never wait for what was queued before them; alone in
+ * their stream they are done when the call returns, which the page leaves open and which spares programs
+ * that forget to synchronize a difference from real machines, where such copies are over in no time. */
 #include "api/cuda/stream/copy.h"
 
 #include "api/cuda/multicast/team.h"
@@ -37,9 +43,15 @@ CUresult engine_submit(Call *call, const EngineRequest *request)
 {
     EngineRequest named = *request;
     EngineReply reply;
+    gboolean waits = request->wait != ENGINE_ANSWER_QUEUED;
 
     g_strlcpy(named.call, call->name, sizeof named.call);
-    return engine_result(engine_call(call->cuda->engine, &named, &reply));
+    if (waits)
+        cuda_unlock(call);
+    EngineStatus status = engine_call(call->cuda->engine, &named, &reply);
+    if (waits)
+        cuda_relock(call);
+    return engine_result(status);
 }
 
 /* May `device` (or the memory's home, whose engine could do it) touch the range? */
@@ -101,9 +113,50 @@ static CopySide resolve(Call *call, guint64 address, CopySide side)
     return SIDE_HOST;
 }
 
-static guint64 span(guint64 width, guint64 pitch, guint64 height)
+gboolean copy_span(guint64 width, guint64 pitch, guint64 height, guint64 *bytes)
 {
-    return height == 0 ? width : (height - 1) * pitch + width;
+    *bytes = width;
+    return height == 0 || (g_uint64_checked_mul(bytes, height - 1, pitch) &&
+                           g_uint64_checked_add(bytes, *bytes, width));
+}
+
+CopyMemory copy_memory(Call *call, guint64 address)
+{
+    const Range *range = range_find(call->cuda->ranges, address);
+
+    if (range == NULL)
+        return reservation_find(call->cuda->ranges, address) != NULL ? COPY_DEVICE : COPY_PAGEABLE;
+    return range->team == NULL && range->device < 0 ? COPY_PINNED : COPY_DEVICE;
+}
+
+gboolean copy_sync_memops(Call *call, guint64 address)
+{
+    const Range *range = range_find(call->cuda->ranges, address);
+    return range != NULL && range->sync_memops;
+}
+
+static EngineWait when_answered(Call *call, const Copy *copy, CopyMemory to, CopyMemory from)
+{
+    if (to != COPY_DEVICE && from != COPY_DEVICE)
+        return ENGINE_ANSWER_DONE;
+    if (copy->asynchronous)
+        return to == COPY_PAGEABLE ? ENGINE_ANSWER_DONE : ENGINE_ANSWER_QUEUED;
+    if (to != COPY_DEVICE || from != COPY_DEVICE || copy_sync_memops(call, copy->destination) ||
+        copy_sync_memops(call, copy->source))
+        return ENGINE_ANSWER_DONE;
+    return ENGINE_ANSWER_STARTED;
+}
+
+/* Nothing wraps around: neither the way through the rows nor the addresses. */
+static gboolean copy_fits(const Copy *copy)
+{
+    guint64 all, end;
+
+    return copy_span(copy->bytes, copy->pitch, copy->height, &all) &&
+           g_uint64_checked_add(&end, copy->destination, all) &&
+           copy_span(copy->bytes, copy->source_pitch, copy->height, &all) &&
+           g_uint64_checked_add(&end, copy->source, all) &&
+           (copy->height == 0 || g_uint64_checked_mul(&all, copy->bytes, copy->height));
 }
 
 CUresult copy_prepare(Call *call, const Copy *copy, const Context *context, EngineRequest *request)
@@ -112,16 +165,15 @@ CUresult copy_prepare(Call *call, const Copy *copy, const Context *context, Engi
     CopySide from = resolve(call, copy->source, copy->source_side);
     int device = copy->peer >= 0 ? copy->peer : context->device;
     int source_device = copy->source_peer >= 0 ? copy->source_peer : context->device;
-    CUresult result = CUDA_SUCCESS;
+    CUresult result = copy_fits(copy) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    guint64 bytes;
 
-    if (from == SIDE_DEVICE)
-        result = check_device_span(call, copy->source,
-                                   span(copy->bytes, copy->source_pitch, copy->height), FALSE,
-                                   source_device, &source_device);
-    if (result == CUDA_SUCCESS && to == SIDE_DEVICE)
-        result =
-            check_device_span(call, copy->destination, span(copy->bytes, copy->pitch, copy->height),
-                              TRUE, device, &device);
+    if (result == CUDA_SUCCESS && from == SIDE_DEVICE &&
+        copy_span(copy->bytes, copy->source_pitch, copy->height, &bytes))
+        result = check_device_span(call, copy->source, bytes, FALSE, source_device, &source_device);
+    if (result == CUDA_SUCCESS && to == SIDE_DEVICE &&
+        copy_span(copy->bytes, copy->pitch, copy->height, &bytes))
+        result = check_device_span(call, copy->destination, bytes, TRUE, device, &device);
     if (result == CUDA_SUCCESS &&
         ((to == SIDE_HOST && copy->destination == 0) || (from == SIDE_HOST && copy->source == 0)))
         result = CUDA_ERROR_INVALID_VALUE;
@@ -138,6 +190,14 @@ CUresult copy_prepare(Call *call, const Copy *copy, const Context *context, Engi
                                 ? (from == SIDE_HOST ? ENGINE_HOST_BOTH : ENGINE_HOST_DESTINATION)
                                 : (from == SIDE_HOST ? ENGINE_HOST_SOURCE : ENGINE_HOST_NONE)),
     };
+    CopyMemory to_memory = copy_memory(call, copy->destination);
+    CopyMemory from_memory = copy_memory(call, copy->source);
+    request->wait = when_answered(call, copy, to_memory, from_memory);
+    if (from == SIDE_HOST && from_memory == COPY_PAGEABLE && copy->asynchronous &&
+        !copy->stream_order && request->wait == ENGINE_ANSWER_QUEUED)
+        request->access |= ENGINE_HOST_EARLY; /* the caller may change it from now on */
+    for (guint i = 0; i < 2 && copy->between[i] != NULL; i++)
+        *(i == 0 ? &request->region : &request->object) = (guint32)copy->between[i]->id;
     return result;
 }
 
@@ -158,11 +218,7 @@ CUresult copy_any(Call *call, const Copy *copy)
     if (result != CUDA_SUCCESS)
         return result;
     request.stream = stream.stream;
-    result = engine_submit(call, &request);
-    if (result != CUDA_SUCCESS || copy->asynchronous)
-        return result;
-    request = (EngineRequest){.op = ENGINE_WAIT_STREAM, .stream = stream.stream};
-    return engine_wait(call, &request);
+    return engine_submit(call, &request);
 }
 
 /* Every call of this family exists twice: with stream 0 as the context's default stream, and with

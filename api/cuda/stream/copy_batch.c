@@ -30,6 +30,7 @@ static CUresult batch_copy(Call *call, const Batch *batch, CUstream handle, CUst
                            size_t *bad)
 {
     Stream stream;
+    size_t group = 0;
 
     *bad = batch->n;
     if (batch->to == NULL || batch->from == NULL || batch->bytes == NULL || batch->n == 0 ||
@@ -44,11 +45,16 @@ static CUresult batch_copy(Call *call, const Batch *batch, CUstream handle, CUst
     if (request == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0; i < batch->n; i++) {
+        while (group + 1 < batch->n_attributes && batch->first[group + 1] <= i)
+            group++;
         Copy copy = {.destination = batch->to[i],
                      .source = batch->from[i],
                      .bytes = batch->bytes[i],
                      .destination_side = SIDE_ANY,
                      .source_side = SIDE_ANY,
+                     .asynchronous = TRUE,
+                     .stream_order = batch->attributes[group].srcAccessOrder ==
+                                     CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
                      .peer = -1,
                      .source_peer = -1};
         result = copy.bytes > 0 ? copy_prepare(call, &copy, stream.context, &request[i])

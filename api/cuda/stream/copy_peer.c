@@ -26,6 +26,10 @@ static CUresult copy_peer(Call *call, const PeerCopy *peer)
                  .asynchronous = peer->asynchronous,
                  .peer = to->device,
                  .source_peer = from->device};
+    if (!peer->asynchronous) {
+        copy.between[0] = to;
+        copy.between[1] = from;
+    }
     return copy_any(call, &copy);
 }
 
@@ -57,23 +61,40 @@ PEER_TWINS(cuMemcpyPeerAsync, _ptsz,
             CUcontext source_context, size_t bytes, CUstream stream),
            .asynchronous = TRUE, .stream = stream)
 
-/* The side and first address of one end; FALSE: arrays, or a memory type that does not exist. */
-static gboolean end_2d(CUmemorytype type, const void *host, CUdeviceptr device, guint64 skip,
-                       CopySide *side, guint64 *address)
+/* One end of a two-dimensional copy, as CUDA_MEMCPY2D describes both. */
+typedef struct {
+    CUmemorytype type;
+    const void *host;
+    CUdeviceptr device;
+    guint64 x, y, pitch;
+} End2D;
+
+/* source: CUDA driver API, CU_DEVICE_ATTRIBUTE_MAX_PITCH, as every GPU reports it */
+#define PITCH_MAX ((guint64)G_MAXINT32)
+
+/* Its side, first address and pitch (0 as given: rows without gaps). FALSE: a pitch below the row or above
+ * what devices have, an address that wraps around, or a memory type that does not exist. */
+static gboolean end_2d(const End2D *end, guint64 width, CopySide *side, guint64 *address,
+                       guint64 *pitch)
 {
-    switch (type) {
+    guint64 row, skip;
+
+    if (!g_uint64_checked_add(&row, end->x, width))
+        return FALSE;
+    *pitch = end->pitch != 0 ? end->pitch : row;
+    if (*pitch < row || end->pitch > PITCH_MAX || !g_uint64_checked_mul(&skip, end->y, *pitch) ||
+        !g_uint64_checked_add(&skip, skip, end->x))
+        return FALSE;
+    switch (end->type) {
     case CU_MEMORYTYPE_HOST:
         *side = SIDE_HOST;
-        *address = (guint64)host + skip;
-        return host != NULL;
+        return end->host != NULL && g_uint64_checked_add(address, (guint64)end->host, skip);
     case CU_MEMORYTYPE_DEVICE:
         *side = SIDE_DEVICE;
-        *address = device + skip;
-        return TRUE;
+        return g_uint64_checked_add(address, end->device, skip);
     case CU_MEMORYTYPE_UNIFIED:
         *side = SIDE_ANY;
-        *address = device + skip;
-        return TRUE;
+        return g_uint64_checked_add(address, end->device, skip);
     default:
         return FALSE;
     }
@@ -82,29 +103,22 @@ static gboolean end_2d(CUmemorytype type, const void *host, CUdeviceptr device, 
 static CUresult copy_2d(Call *call, const CUDA_MEMCPY2D *d, CUstream stream, CUstream standard,
                         gboolean asynchronous)
 {
-    Copy copy = {.bytes = d ? d->WidthInBytes : 0,
-                 .height = d ? d->Height : 0,
+    if (d == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (d->dstMemoryType == CU_MEMORYTYPE_ARRAY || d->srcMemoryType == CU_MEMORYTYPE_ARRAY)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    const End2D to = {d->dstMemoryType, d->dstHost, d->dstDevice, d->dstXInBytes, d->dstY, d->dstPitch};
+    const End2D from = {d->srcMemoryType, d->srcHost, d->srcDevice, d->srcXInBytes, d->srcY, d->srcPitch};
+    Copy copy = {.bytes = d->Height != 0 ? d->WidthInBytes : 0,
+                 .height = d->Height,
                  .stream = stream,
                  .standard = standard,
                  .asynchronous = asynchronous,
                  .peer = -1,
                  .source_peer = -1};
-
-    if (d == NULL)
+    if (!end_2d(&to, d->WidthInBytes, &copy.destination_side, &copy.destination, &copy.pitch) ||
+        !end_2d(&from, d->WidthInBytes, &copy.source_side, &copy.source, &copy.source_pitch))
         return CUDA_ERROR_INVALID_VALUE;
-    copy.pitch = d->dstPitch != 0 ? d->dstPitch : d->dstXInBytes + d->WidthInBytes;
-    copy.source_pitch = d->srcPitch != 0 ? d->srcPitch : d->srcXInBytes + d->WidthInBytes;
-    if (d->dstMemoryType == CU_MEMORYTYPE_ARRAY || d->srcMemoryType == CU_MEMORYTYPE_ARRAY)
-        return CUDA_ERROR_NOT_SUPPORTED;
-    if (copy.pitch < d->dstXInBytes + d->WidthInBytes ||
-        copy.source_pitch < d->srcXInBytes + d->WidthInBytes ||
-        !end_2d(d->dstMemoryType, d->dstHost, d->dstDevice, d->dstY * copy.pitch + d->dstXInBytes,
-                &copy.destination_side, &copy.destination) ||
-        !end_2d(d->srcMemoryType, d->srcHost, d->srcDevice,
-                d->srcY * copy.source_pitch + d->srcXInBytes, &copy.source_side, &copy.source))
-        return CUDA_ERROR_INVALID_VALUE;
-    if (d->Height == 0)
-        copy.bytes = 0;
     return copy_any(call, &copy);
 }
 

@@ -6,49 +6,67 @@ typedef struct {
     guint64 value;
     guint32 width; /* of the value: 1, 2 or 4 bytes */
     guint64 n;     /* values in a row */
-    guint64 pitch; /* bytes from row to row; 0: one row */
-    guint64 height;
+    gboolean rows; /* several, of which these are the pitch and the number */
+    guint64 pitch, height;
     CUstream stream, standard;
     gboolean asynchronous;
 } Fill;
+
+/* The bytes of a row and of everything; FALSE: a size, an alignment or a pitch that cannot be. With one row
+ * the pitch is not looked at. source: CUDA driver API, cuMemsetD2D8 */
+static gboolean fill_sizes(const Fill *fill, guint64 *row, guint64 *all)
+{
+    guint64 pitch = fill->rows && fill->height > 1 ? fill->pitch : 0;
+
+    return fill->destination % fill->width == 0 && g_uint64_checked_mul(row, fill->n, fill->width) &&
+           (!fill->rows || fill->height <= 1 || (pitch >= *row && pitch % fill->width == 0)) &&
+           copy_span(*row, pitch, fill->rows ? fill->height : 0, all);
+}
+
+/* Memory of devices is set behind the caller's back, host memory before the call returns. */
+static EngineWait when_answered(Call *call, const Fill *fill)
+{
+    if (fill->asynchronous)
+        return ENGINE_ANSWER_QUEUED;
+    return copy_memory(call, fill->destination) != COPY_DEVICE ||
+                   copy_sync_memops(call, fill->destination)
+               ? ENGINE_ANSWER_DONE
+               : ENGINE_ANSWER_STARTED;
+}
 
 static CUresult fill_any(Call *call, const Fill *fill)
 {
     Context *context;
     Stream stream;
+    guint64 row, all;
     CUresult result = context_need(call, &context);
 
     if (result == CUDA_SUCCESS)
         result = stream_get(call, fill->stream, fill->standard, &stream);
     if (result != CUDA_SUCCESS)
         return result;
-    if (!(fill->destination % fill->width == 0) || fill->n > G_MAXUINT64 / fill->width ||
-        (fill->pitch != 0 &&
-         (fill->pitch < fill->n * fill->width || fill->pitch % fill->width != 0)))
+    if (!fill_sizes(fill, &row, &all))
         return CUDA_ERROR_INVALID_VALUE;
-    guint64 bytes = fill->n * fill->width;
-    if (bytes == 0 || (fill->pitch != 0 && fill->height == 0))
+    if (row == 0 || (fill->rows && fill->height == 0))
         return CUDA_SUCCESS;
     int device = context->device;
-    result = check_device_span(call, fill->destination,
-                               fill->pitch == 0 ? bytes : (fill->height - 1) * fill->pitch + bytes,
-                               TRUE, device, &device);
+    result = check_device_span(call, fill->destination, all, TRUE, device, &device);
     if (result != CUDA_SUCCESS)
         return result;
-    EngineRequest request = {.op = ENGINE_FILL,
-                             .stream = stream.stream,
-                             .address = fill->destination,
-                             .value = fill->value,
-                             .width = fill->width,
-                             .bytes = bytes,
-                             .pitch = fill->pitch,
-                             .height = fill->height,
-                             .gpu = call->cuda->device[device].gpu};
-    result = engine_submit(call, &request);
-    if (result != CUDA_SUCCESS || fill->asynchronous)
-        return result;
-    request = (EngineRequest){.op = ENGINE_WAIT_STREAM, .stream = stream.stream};
-    return engine_wait(call, &request);
+    const Range *range = range_find(call->cuda->ranges, fill->destination);
+    EngineRequest request = {
+        .op = ENGINE_FILL,
+        .stream = stream.stream,
+        .address = fill->destination,
+        .value = fill->value,
+        .width = fill->width,
+        .bytes = row,
+        .pitch = fill->rows ? fill->pitch : 0,
+        .height = fill->rows ? fill->height : 0,
+        .gpu = call->cuda->device[device].gpu,
+        .access = range->kind == RANGE_REGISTERED ? ENGINE_HOST_DESTINATION : ENGINE_HOST_NONE,
+        .wait = when_answered(call, fill)};
+    return engine_submit(call, &request);
 }
 
 #define FILL_TWINS(name, twin, parameters, ...)                                                    \
@@ -72,7 +90,7 @@ static CUresult fill_any(Call *call, const Fill *fill)
         CUDA_RETURN(call, fill_any(&call, &fill));                                                 \
     }
 #define ROW(w) .width = w, .n = n
-#define ROWS(w) .width = w, .n = width, .pitch = pitch, .height = height
+#define ROWS(w) .width = w, .n = width, .rows = TRUE, .pitch = pitch, .height = height
 #define ON_STREAM .stream = stream, .asynchronous = TRUE
 
 FILL_TWINS(cuMemsetD8_v2, _ptds, (CUdeviceptr destination, unsigned char value, size_t n), ROW(1))
