@@ -1,6 +1,7 @@
 /* The `fanout` command: finds the verb, runs it, turns its error into one line and an exit code. */
 #include "config.h"
 
+#include <fcntl.h>
 #include <locale.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -89,8 +90,19 @@ static void main_large_pages(void)
         madvise((void *)first, end - first, MADV_HUGEPAGE);
 }
 
+/* Of descriptors 0 to 2 that are closed: files opened later must not get their numbers, or what is printed would land
+ * in them. What takes their place is open the wrong way round, so that reading and writing fail as before. */
+static void main_fill_descriptors(void)
+{
+    static const int wrong_way[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", wrong_way[fd]) != fd)
+            _exit(EXIT_USER); /* no /dev/null, and nowhere to say so */
+}
+
 int main(int argc, char **argv)
 {
+    main_fill_descriptors();
     main_large_pages();
     /* Numbers are written and read with a point everywhere; only file names follow the locale. */
     setlocale(LC_CTYPE, "");

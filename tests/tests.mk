@@ -17,6 +17,7 @@ dist_check_SCRIPTS = \
 	tests/api/test_cuda_report.sh \
 	tests/cli/test_cli.sh \
 	tests/cli/test_cli_coll.sh \
+	tests/cli/test_closed.sh \
 	tests/cli/test_cores.sh \
 	tests/golden/golden.sh \
 	tests/style/test_globals.sh \

@@ -153,7 +153,7 @@ static void exec_environment(const Options *options, const char *system, const c
 
 static ReportStatus *exec_status(int *fd)
 {
-    *fd = memfd_create("fanout-status", 0); /* inherited */
+    *fd = memfd_create("fanout-status", 0); /* inherited; never 0 to 2, which main() keeps taken */
     if (*fd < 0 || ftruncate(*fd, sizeof(ReportStatus)) != 0)
         return NULL;
     void *at = mmap(NULL, sizeof(ReportStatus), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
@@ -257,7 +257,10 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
     g_autofree char *libraries = exec_library_dir(error);
     ReportStatus *status = exec_status(&status_fd);
     code = EXIT_USER;
-    if (split >= argc || *program == NULL)
+    gboolean printed = report != NULL && g_str_equal(report, "-");
+    if (printed && (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--report -: standard output is closed");
+    else if (split >= argc || *program == NULL)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "no program: fanout exec [OPTION...] -- PROGRAM");
     else if (libraries != NULL && status != NULL && exec_check_fidelity(&options, error) &&

@@ -1,6 +1,7 @@
 #include "model/memory/memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <gio/gio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -141,7 +142,7 @@ MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int
 {
     int own = -1;
     if (memory->keep_bytes) {
-        own = dup(fd);
+        own = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* never one that the program prints to, nor one for what it executes */
         if (own < 0) {
             g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno),
                         "memory file %d cannot be shared: %s", fd, g_strerror(errno));

@@ -5,6 +5,7 @@
 #include "api/cuda/context/process.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -336,6 +337,15 @@ void cuda_relock(Call *call)
     g_assert(!call->locked);
     pthread_mutex_lock(&call->cuda->lock);
     call->locked = TRUE;
+}
+
+int cuda_own_fd(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(fd);
+    return own;
 }
 
 int cuda_ordinal_of_gpu(const Cuda *cuda, guint16 gpu)

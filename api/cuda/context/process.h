@@ -117,6 +117,10 @@ gboolean cuda_exiting(void);
 guint64 cuda_host_cost_ps(const char *name); /* of a call; 0: not measured */
 guint64 cuda_configured_version(Cuda *cuda); /* loads the options when need be */
 
+/* A descriptor of our own, closed on exec, in place of a new one; -1 stays -1. Never 0 to 2: of a program
+ * that runs with these closed, what it prints would land in it. */
+int cuda_own_fd(int fd);
+
 /* The device of an ordinal, or NULL. */
 static inline CudaDevice *cuda_device(Cuda *cuda, CUdevice ordinal)
 {

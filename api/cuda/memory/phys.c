@@ -101,7 +101,7 @@ CUresult phys_new(Call *call, const PhysPage *page, Phys **phys)
     own.magic = PHYS_MAGIC;
     if (device != NULL && page->bytes > device->total_bytes - device->used_bytes)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    int fd = memfd_create("fanout-memory", MFD_CLOEXEC);
+    int fd = cuda_own_fd(memfd_create("fanout-memory", MFD_CLOEXEC));
     if (fd < 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (ftruncate(fd, (off_t)(page->bytes + SHARE_PAGE_BYTES)) != 0 ||

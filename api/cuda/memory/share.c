@@ -89,7 +89,7 @@ static CUresult open_fabric(const void *shareable, int *fd)
     if (name.magic != FABRIC_MAGIC)
         return CUDA_ERROR_INVALID_VALUE;
     g_autofree char *path = g_strdup_printf("/proc/%d/fd/%d", name.pid, name.fd);
-    *fd = open(path, O_RDWR | O_CLOEXEC);
+    *fd = cuda_own_fd(open(path, O_RDWR | O_CLOEXEC));
     if (*fd < 0)
         return errno == EACCES || errno == EPERM ? CUDA_ERROR_NOT_PERMITTED
                                                  : CUDA_ERROR_INVALID_VALUE;

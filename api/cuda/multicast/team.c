@@ -117,7 +117,7 @@ static gboolean engine_object(Call *call, Team *team)
 CUresult team_new(Call *call, const CUmulticastObjectProp *prop, Team **team)
 {
     guint64 identity[2], bytes;
-    int fd = memfd_create("fanout-multicast", MFD_CLOEXEC);
+    int fd = cuda_own_fd(memfd_create("fanout-multicast", MFD_CLOEXEC));
 
     if (fd < 0)
         return CUDA_ERROR_OUT_OF_MEMORY;

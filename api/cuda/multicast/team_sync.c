@@ -16,7 +16,7 @@ static Phys *bind_memory(Call *call, const TeamBind *bind)
         return phys;
     }
     g_autofree char *path = g_strdup_printf("/proc/%d/fd/%d", bind->pid, bind->fd);
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int fd = cuda_own_fd(open(path, O_RDWR | O_CLOEXEC));
     guint64 identity[2], bytes;
     if (fd >= 0 && identity_of_fd(fd, identity, &bytes) &&
         identity_equal(identity, bind->identity) && phys_import(call, fd, &phys) == CUDA_SUCCESS) {
