@@ -5,6 +5,7 @@ libfanout_core_la_SOURCES += \
 	api/cuda/context/fail.h \
 	api/cuda/spec.c \
 	api/cuda/spec.h \
+	api/device/check.c \
 	api/device/device.h \
 	api/device/flow/cost.c \
 	api/device/flow/cost.h \
@@ -20,7 +21,8 @@ libfanout_core_la_SOURCES += \
 	api/device/operations.c \
 	api/device/poll.c \
 	api/device/ptx.c \
-	api/device/ptx.h
+	api/device/ptx.h \
+	api/device/registers.c
 
 # The CUDA driver front end: everything in one convenience library, so that tests can see its inside.
 cuda_files = \

@@ -73,6 +73,7 @@ check_PROGRAMS += \
 	tests/api/test_cuda_sync \
 	tests/api/test_device \
 	tests/api/test_device_loads \
+	tests/api/test_device_misuse \
 	tests/api/test_device_sm \
 	tests/api/test_ptx \
 	tests/cli/test_options \

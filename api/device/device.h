@@ -114,8 +114,10 @@ typedef struct {
 
 struct FoReg {
     Reg **warp;          /* NULL until that warp uses it */
+    const FoCta *cta;    /* whose it is */
     guint32 n_warps, width;
     gboolean keep_bytes;
+    gboolean wrong;      /* its width: no call takes it */
 };
 
 struct FoCta {
@@ -144,11 +146,24 @@ void device_drain(FoCta *cta, guint32 from, guint32 to, const char *why);
 Reg *device_reg(const FoReg *reg, guint32 warp);
 /* Active threads of a warp: 0 when none. */
 guint32 device_lanes(const FoCta *cta, guint32 warp);
+
+/* check.c: what is wrong is reported; each check is FALSE then, and the call has no effect.
+ * `uop_kind`: what was asked. */
 void device_fault(FoCta *cta, guint64 va, int uop_kind, FaultKind kind, const char *text);
+void device_wrong(FoCta *cta, guint64 va, int uop_kind, const char *format, ...) G_GNUC_PRINTF(4, 5);
+gboolean device_check_given(FoCta *cta, const void *pointer, const char *what, int uop_kind); /* no NULL */
+gboolean device_check_reg(FoCta *cta, const FoReg *reg, guint64 va, int uop_kind);
+gboolean device_check_regs(FoCta *cta, const FoReg *d, const FoReg *s, guint64 va, int uop_kind); /* of one width */
+gboolean device_check_order(FoCta *cta, FoOrder order, FoOrder other, guint64 va, int uop_kind); /* relaxed or other */
+gboolean device_check_warps(FoCta *cta, int uop_kind); /* the active threads are whole warps; FALSE if there are none */
+gboolean device_check_numeric(FoCta *cta, int uop_kind, FoType type, FoOp op, guint32 width); /* of an ALU */
+gboolean device_check_atomic(FoCta *cta, int uop_kind, guint64 va, FoType type, FoOp op, guint32 width, FoOrder order);
+#define DEVICE_SLEEP_MAX_PS 1000000000000000u
+#define DEVICE_SIZE_MAX ((guint64)1 << 56) /* of a loop's sizes and distances: below it nothing wraps around */
 
 /* The same elements in the form that a thread's whole access takes: f16, 16 bytes -> f16x2.v4. */
 void device_widen_form(FoMultimem *form, guint32 width);
-/* FALSE: illegal or misaligned, and reported. */
+/* FALSE: illegal, misaligned or not of that width, and reported. */
 gboolean device_check_form(FoCta *cta, PtxInstruction instruction, FoAddress address,
                            const FoMultimem *form, guint32 width);
 

@@ -208,10 +208,45 @@ void device_ll_free(DeviceLl *run)
     g_free(run);
 }
 
+/* Addresses of one side, all multiples of 16. */
+static gboolean ll_check_addresses(FoCta *cta, const FoAddress *address, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (address[i] % 16) {
+            device_fault(cta, address[i], UOP_STORE, FAULT_MISALIGNED, NULL);
+            return FALSE;
+        }
+    return TRUE;
+}
+
+static gboolean ll_check(FoCta *cta, const FoLl *ll)
+{
+    gboolean sums = ll->n_from > (ll->input == 0);
+    if (ll->kind != FO_LL && ll->kind != FO_LL128)
+        device_wrong(cta, 0, UOP_CALL, "lines of kind %d; FO_LL and FO_LL128 are right", (int)ll->kind);
+    else if (ll->n_from > FO_LL_PEERS || ll->n_to > FO_LL_PEERS)
+        device_wrong(cta, 0, UOP_CALL, "lines from %u and to %u peers; at most %u each are right", ll->n_from, ll->n_to,
+                     FO_LL_PEERS);
+    else if (ll->bytes % 4 || ll->bytes > DEVICE_SIZE_MAX)
+        device_wrong(cta, 0, UOP_CALL,
+                     "lines of %" G_GUINT64_FORMAT " B; a multiple of 4 up to 2^56 is right",
+                     ll->bytes);
+    else if ((ll->n_from && !ll->from_flag) || (ll->n_to && !ll->to_flag))
+        device_wrong(cta, 0, UOP_CALL, "lines with flag 0, which memory has before they come; another one is right");
+    else
+        return ll_check_addresses(cta, ll->from, ll->n_from) &&
+               ll_check_addresses(cta, ll->to, ll->n_to) &&
+               ll_check_addresses(cta, &ll->input, 1) && ll_check_addresses(cta, &ll->output, 1) &&
+               (!sums || device_check_numeric(cta, UOP_ARITH, ll->type, ll->op, 8)) &&
+               device_check_warps(cta, UOP_CALL);
+    return FALSE;
+}
+
 void fo_ll(FoCta *cta, const FoLl *ll)
 {
+    if (!device_check_given(cta, ll, "lines", UOP_CALL) || !ll_check(cta, ll))
+        return;
     guint32 whole = ll->kind == FO_LL ? 256 : 480;
-    g_assert(ll->n_from <= FO_LL_PEERS && ll->n_to <= FO_LL_PEERS && ll->bytes % 4 == 0);
     guint32 first = cta->first / WARP_LANES, warps = (cta->count + WARP_LANES - 1) / WARP_LANES;
     for (guint32 w = 0; w < warps; w++) {
         guint64 units = (ll->bytes + whole - 1) / whole;

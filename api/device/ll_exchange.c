@@ -202,10 +202,51 @@ void device_exchange_free(DeviceExchange *run)
     g_free(run);
 }
 
+static gboolean exchange_check_addresses(FoCta *cta, const FoAddress *address, unsigned n, unsigned to)
+{
+    if (n && !device_check_given(cta, address, "addresses", UOP_CALL))
+        return FALSE;
+    for (unsigned i = 0; i < n; i++)
+        if (address[i] % to) {
+            device_fault(cta, address[i], UOP_STORE, FAULT_MISALIGNED, NULL);
+            return FALSE;
+        }
+    return TRUE;
+}
+
+static gboolean exchange_check(FoCta *cta, const FoExchange *exchange)
+{
+    guint64 most = (guint64)cta->cta->threads * 8;
+    gboolean sums = exchange->output_stride == 0 && exchange->ranks > 1;
+    if (exchange->n_in != 1 && exchange->n_in != exchange->n_to)
+        device_wrong(cta, 0, UOP_CALL,
+                     "an exchange of %u parts to %u ranks; 1 or as many parts are right",
+                     exchange->n_in, exchange->n_to);
+    else if (exchange->bytes > most || exchange->bytes % 4)
+        device_wrong(cta, 0, UOP_CALL,
+                     "an exchange of %" G_GUINT64_FORMAT
+                     " B; a multiple of 4 up to %" G_GUINT64_FORMAT ", 8 a thread, is right",
+                     exchange->bytes, most);
+    else if (exchange->ranks == 0)
+        device_wrong(cta, 0, UOP_CALL, "an exchange with lines of no rank; 1 and more are right");
+    else if (exchange->flag == 0)
+        device_wrong(cta, 0, UOP_CALL, "lines with flag 0, which memory has before they come; another one is right");
+    else if (exchange->from_stride % 16 || exchange->output_stride % 8)
+        device_wrong(cta, 0, UOP_CALL, "an exchange with lines %" G_GUINT64_FORMAT " B and outputs %" G_GUINT64_FORMAT
+                     " B apart; multiples of 16 and of 8 are right", exchange->from_stride, exchange->output_stride);
+    else
+        return exchange_check_addresses(cta, exchange->to, exchange->n_to, 16) &&
+               exchange_check_addresses(cta, exchange->input, exchange->n_in, 8) &&
+               exchange_check_addresses(cta, &exchange->from, 1, 16) &&
+               exchange_check_addresses(cta, &exchange->output, 1, 8) &&
+               (!sums || device_check_numeric(cta, UOP_ARITH, exchange->type, exchange->op, 8));
+    return FALSE;
+}
+
 void fo_exchange(FoCta *cta, const FoExchange *exchange)
 {
-    g_assert(exchange->n_in == 1 || exchange->n_in == exchange->n_to);
-    g_assert(exchange->bytes <= (uint64_t)cta->cta->threads * 8 && exchange->bytes % 4 == 0);
+    if (!device_check_given(cta, exchange, "exchange", UOP_CALL) || !exchange_check(cta, exchange))
+        return;
     for (guint32 w = 0; w < cta->cta->n_warps && w * EXCHANGE_UNIT < exchange->bytes; w++) {
         DeviceExchange *run = g_new0(DeviceExchange, 1);
         run->exchange = *exchange;

@@ -13,11 +13,31 @@ static guint32 device_remote_ps(const FoCta *cta)
                      2 * (2 * spec->link.flight_ps + spec->sw.latency_ps));
 }
 
+static gboolean poll_check(FoCta *cta, unsigned n, unsigned width, FoCompare compare, FoOrder order)
+{
+    if (width != 4 && width != 8)
+        device_wrong(cta, 0, UOP_POLL, "a poll of %u B; 4 or 8 are right", width);
+    else if ((guint)compare >= G_N_ELEMENTS(device_polls))
+        device_wrong(cta, 0, UOP_POLL, "comparison %d; FO_EQ, FO_NE and FO_GE are right", (int)compare);
+    else if (n > cta->count && cta->count)
+        device_wrong(cta, 0, UOP_POLL, "a poll by %u threads; at most the %u active ones are right", n, cta->count);
+    else
+        return device_check_order(cta, order, FO_ACQUIRE, 0, UOP_POLL) && cta->count;
+    return FALSE;
+}
+
 static void device_poll(FoCta *cta, const FoAddress *address, unsigned n, unsigned width, FoCompare compare,
                         uint64_t value, FoOrder order, guint32 rtt_ps)
 {
+    if (!poll_check(cta, n, width, compare, order) || !device_check_given(cta, address, "addresses", UOP_POLL))
+        return;
     Uop uop = {.kind = UOP_POLL, .width = (guint8)width, .test = (guint8)device_polls[compare],
                .value = value, .acquire = order == FO_ACQUIRE, .lane_stride = width, .rtt_ps = rtt_ps};
+    for (guint32 t = 0; t < n; t++)
+        if (address[t] % width) {
+            device_fault(cta, address[t], UOP_POLL, FAULT_MISALIGNED, NULL);
+            return;
+        }
     for (guint32 t = 0; t < n; t += WARP_LANES) {
         uop.lanes = (guint8)MIN(WARP_LANES, n - t);
         uop.va = address[t];
@@ -51,6 +71,12 @@ void fo_poll_seen(FoCta *cta, FoReg *seen, FoAddress address, FoCompare compare,
                   FoOrder order)
 {
     guint32 warp = cta->first / WARP_LANES;
+    if (!device_check_reg(cta, seen, address, UOP_POLL) || !poll_check(cta, 1, seen->width, compare, order))
+        return;
+    if (address % seen->width) {
+        device_fault(cta, address, UOP_POLL, FAULT_MISALIGNED, NULL);
+        return;
+    }
     seen->keep_bytes = TRUE;
     Uop uop = {.kind = UOP_POLL, .width = (guint8)seen->width, .test = (guint8)device_polls[compare],
                .value = value, .acquire = order == FO_ACQUIRE, .seen = TRUE, .lanes = 1, .va = address,

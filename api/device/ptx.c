@@ -171,6 +171,40 @@ gboolean ptx_check(const PtxMultimem *form, const PtxTarget *target, GError **er
     return TRUE;
 }
 
+/* Operations of a scalar, and of a vector of several. Of scalars of 2 B there are no registers here. */
+typedef struct {
+    guint scalar_ops, vector_ops;
+} AtomicRule;
+
+static const AtomicRule atomic_rules[NUMERIC_TYPES] = {
+    [NUMERIC_U32] = {ADD | MINMAX, 0}, [NUMERIC_U64] = {ADD | MINMAX, 0}, [NUMERIC_S32] = {ADD | MINMAX, 0},
+    [NUMERIC_S64] = {MINMAX, 0},       [NUMERIC_B32] = {BITS, 0},         [NUMERIC_B64] = {BITS, 0},
+    [NUMERIC_F16] = {0, ADD | MINMAX}, [NUMERIC_F16X2] = {ADD, ADD | MINMAX},
+    [NUMERIC_BF16] = {0, ADD | MINMAX}, [NUMERIC_BF16X2] = {ADD, ADD | MINMAX},
+    [NUMERIC_F32] = {ADD, ADD},        [NUMERIC_F64] = {ADD, 0},
+};
+
+gboolean ptx_check_atomic(gboolean returns, NumericType type, NumericOp op, guint width, GError **error)
+{
+    const AtomicRule *rule = &atomic_rules[type];
+    guint bytes = numeric_type_bytes(type), n = width / bytes;
+    const char *where = returns ? "atom" : "red", *broken = NULL;
+    g_assert(type < NUMERIC_TYPES && op < NUMERIC_OPS);
+    if (!rule->scalar_ops && !rule->vector_ops)
+        broken = "fp8 types have no atomic operations";
+    else if (width % bytes || n == 0 || (n > 1 && !rule->vector_ops))
+        broken = "the width is not the type's, and only f16, f16x2, bf16, bf16x2 and f32 have vectors";
+    else if (!((n > 1 ? rule->vector_ops : rule->scalar_ops) >> op & 1))
+        broken = BITS >> op & 1           ? "and, or, xor are for the types b32 and b64"
+                 : numeric_is_float(type) ? "of floating-point types, vectors of f16 and bf16 alone have min and max"
+                 : op == NUMERIC_ADD      ? "integer add is for the types u32, u64 and s32"
+                                          : "min and max on integers are for the types u32, s32, u64 and s64";
+    if (broken)
+        g_set_error(error, PTX_ERROR, PTX_ERROR_ILLEGAL, "%s.%s.%s of %u B: %s (PTX ISA 9.0, section \"%s\")", where,
+                    numeric_op_name(op), numeric_type_name(type), width, broken, where);
+    return !broken;
+}
+
 gboolean ptx_check_address(const PtxMultimem *form, guint64 address, GError **error)
 {
     if (address % ptx_bytes(form) == 0)

@@ -11,6 +11,7 @@ typedef struct {
     FaultKind kind;
     guint16 gpu;
     guint32 object; /* 0: none */
+    const char *about; /* the fault's own words; interned, or NULL */
     char *text, *call, *work;
     guint64 first, last; /* addresses */
     guint64 count;
@@ -109,8 +110,9 @@ static EngineFault *known(const Engine *engine, const EngineFault *like)
 {
     for (guint i = 0; i < engine->faults->len; i++) {
         EngineFault *f = g_ptr_array_index(engine->faults, i);
-        if (f->kind == like->kind && f->gpu == like->gpu && f->object == like->object &&
-            g_strcmp0(f->call, like->call) == 0 && g_strcmp0(f->work, like->work) == 0)
+        if (f->kind == like->kind && g_strcmp0(f->about, like->about) == 0 && f->gpu == like->gpu &&
+            f->object == like->object && g_strcmp0(f->call, like->call) == 0 &&
+            g_strcmp0(f->work, like->work) == 0)
             return f;
     }
     return NULL;
@@ -133,7 +135,8 @@ static void say(Engine *engine, const EngineFault *f, SimTime time_ps)
 
 static EngineFault *fault_new(Engine *engine, const EngineFault *like, const FabricFault *fault)
 {
-    g_autoptr(GString) text = g_string_new(fault_kind_text(fault->kind));
+    gboolean own_words = fault->kind == FAULT_ILLEGAL_FORM && fault->text != NULL;
+    g_autoptr(GString) text = g_string_new(own_words ? fault->text : fault_kind_text(fault->kind));
     EngineFault *f = g_new(EngineFault, 1);
 
     *f = *like;
@@ -141,7 +144,7 @@ static EngineFault *fault_new(Engine *engine, const EngineFault *like, const Fab
     f->work = g_strdup(like->work);
     if (fault->kind == FAULT_UNBOUND)
         append_missing(engine, text, fault);
-    if (fault->text != NULL)
+    if (fault->text != NULL && !own_words)
         g_string_append_printf(text, "; %s", fault->text);
     f->text = g_strdup(text->str);
     g_ptr_array_add(engine->faults, f);
@@ -170,6 +173,7 @@ void engine_faults_add(const FabricFault *fault, void *user)
                                 : g_strdup(fault->who);
     EngineFault like = {
         .kind = fault->kind,
+        .about = fault->text,
         .gpu = fault->gpu,
         .object = fault->object != 0 ? fault->object : object_at(engine, va),
         .call = work != NULL && work->request.call[0] != '\0' ? work->request.call : NULL,

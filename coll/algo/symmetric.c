@@ -13,6 +13,7 @@
 #define SYM_CELL 1024u         /* NCCL_SYM_KERNEL_CELL_SIZE: CTAs share LL data in cells */
 #define SYM_LSA_PACKS 4u       /* of 16 B in flight of a thread and peer */
 #define SYM_MC_BYTES 128u      /* in flight of a thread */
+#define SYM_UNROLL_MAX 16u
 
 /* ---- barriers */
 
@@ -170,7 +171,7 @@ static void sym_mc_move(FoCta *cta, const Coll *coll, guint32 rank, gboolean tur
     gboolean copies = loop->source[0].access == FO_LD;
     guint32 element = MAX(numeric_type_bytes(coll->spec.type), 4);
     loop->width = vector || copies ? 16 : element;
-    loop->unroll = MIN(SYM_MC_BYTES / loop->width, LOOP_UNROLL_MAX);
+    loop->unroll = MIN(SYM_MC_BYTES / loop->width, SYM_UNROLL_MAX);
     guint64 chunk = (guint64)loop->unroll * loop->width * WARP_LANES, whole = 0;
     if (sym_aligned(loop, loop->width))
         whole = bytes / chunk * chunk;

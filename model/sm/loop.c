@@ -187,8 +187,8 @@ void loop_fill(Loop *loop, const guint32 fill[4])
 {
     const LoopSpec *spec = loop->spec;
     for (guint32 r = 0; r < spec->n_regs * spec->unroll; r++)
-        for (guint32 at = 0; loop->reg[r].bytes && at < WARP_LANES * spec->width; at += spec->width)
-            memcpy(loop->reg[r].bytes + at, fill, spec->width);
+        for (guint32 at = 0; loop->reg[r].bytes && at < WARP_LANES * spec->width; at += 16)
+            memcpy(loop->reg[r].bytes + at, fill, 16);
 }
 
 /* A loop alone on its warp: a UOP_CALL tells of the end. */

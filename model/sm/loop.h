@@ -15,7 +15,7 @@
 #include "model/sm/sm.h"
 
 #define LOOP_PARTS_MAX 80
-#define LOOP_UNROLL_MAX 16
+#define LOOP_UNROLL_MAX 32
 
 typedef struct {
     guint8 kind;   /* UOP_LOAD, UOP_STORE, UOP_MC_*, UOP_RED, UOP_ATOM, UOP_ARITH; UOP_DELAY, UOP_WORK (once a group) */
@@ -52,7 +52,7 @@ void loop_start(Warp *warp, const LoopSpec *spec, void (*done)(Warp *warp, void 
 Loop *loop_new(Warp *warp, const LoopSpec *spec);
 gboolean loop_next(Loop *loop, Uop *uop);
 void loop_free(Loop *loop);
-/* Before the first step: what the stores of a loop without loads carry, repeated over all lanes. */
+/* Before the first step: what the stores of a loop without loads carry: 16 B, repeated over the bytes of all lanes. */
 void loop_fill(Loop *loop, const guint32 fill[4]);
 /* Whether this warp has any element of the loop. */
 gboolean loop_concerns(const Warp *warp, const LoopSpec *spec);

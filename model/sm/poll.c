@@ -31,11 +31,28 @@ static gboolean poll_holds(const Uop *uop, const guint8 *bytes)
     return FALSE;
 }
 
-static const guint8 *poll_bytes(Warp *warp, guint32 lane, MemRegion **region, guint64 *offset)
+/* What forbids a look at this address. A watch stands for reads of the GPU's own memory; with a read's time of its
+ * own, of any. */
+static FaultKind poll_fault(const Warp *warp, const VasMapping *mapping, guint64 va)
+{
+    const Uop *uop = &warp->current;
+    guint16 gpu = warp->cta->gpu->id;
+    if (!mapping || va + uop->width > mapping->va + mapping->bytes)
+        return FAULT_UNMAPPED;
+    if (!(mapping->access[gpu] & VAS_ACCESS_READ))
+        return FAULT_ACCESS;
+    if (!mapping->region)
+        return FAULT_PLAIN_ON_MULTICAST;
+    return mapping->region->gpu == gpu || uop->rtt_ps ? FAULT_NONE : FAULT_ILLEGAL_FORM;
+}
+
+/* NULL: not allowed, and *fault says why; or the region keeps no bytes. */
+static const guint8 *poll_bytes(Warp *warp, guint32 lane, MemRegion **region, guint64 *offset, FaultKind *fault)
 {
     guint64 va = uop_lane_va(&warp->current, lane);
     VasMapping *mapping = vas_find(warp->cta->vas, va);
-    if (!mapping || !mapping->region)
+    *fault = poll_fault(warp, mapping, va);
+    if (*fault != FAULT_NONE)
         return NULL;
     *region = mapping->region;
     *offset = mapping->offset + (va - mapping->va);
@@ -48,10 +65,11 @@ static void poll_copy(Warp *warp)
     const Uop *uop = &warp->current;
     MemRegion *region = NULL;
     guint64 offset = 0;
+    FaultKind fault;
     if (!uop->dst || !uop->dst->bytes)
         return;
     for (guint32 l = 0; l < uop->lanes; l++) {
-        const guint8 *bytes = poll_bytes(warp, l, &region, &offset);
+        const guint8 *bytes = poll_bytes(warp, l, &region, &offset, &fault);
         if (bytes)
             memcpy(uop->dst->bytes + l * uop->dst->width, bytes - offset % uop->dst->width, uop->dst->width);
     }
@@ -96,11 +114,14 @@ static void poll_continue(Warp *warp, SimTime visible_ps)
     for (; warp->done_lanes < uop->lanes; warp->done_lanes++) {
         MemRegion *region = NULL;
         guint64 offset = 0;
-        const guint8 *bytes = poll_bytes(warp, warp->done_lanes, &region, &offset);
+        FabricFault fault = {.gpu = gpu->id, .who = warp->cta->name, .cta = warp->cta->index,
+                             .va = uop_lane_va(uop, warp->done_lanes), .uop = UOP_POLL};
+        const guint8 *bytes = poll_bytes(warp, warp->done_lanes, &region, &offset, &fault.kind);
         if (!bytes) {
-            FabricFault fault = {.kind = FAULT_UNMAPPED, .gpu = gpu->id, .who = warp->cta->name,
-                                 .cta = warp->cta->index, .va = uop_lane_va(uop, warp->done_lanes),
-                                 .uop = UOP_POLL};
+            if (fault.kind == FAULT_NONE)
+                fault.kind = FAULT_UNMAPPED;
+            else if (fault.kind == FAULT_ILLEGAL_FORM)
+                fault.text = "a poll of memory that is not the GPU's own";
             fabric_fault(gpu->fabric, &fault);
         } else if (!poll_holds(uop, bytes)) {
             memory_watch(gpu->fabric->memory, &warp->watch, region, offset, uop->width, poll_on_written);

@@ -200,7 +200,7 @@ static void test_flag_of_another_process(void)
 
     start();
     use_device(0);
-    Handle mem = memory(0, GRAIN, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    Handle mem = memory(1, GRAIN, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR); /* of the one that polls */
     CUdeviceptr va = mapped(mem, GRAIN, 0);
     OK(cuMemsetD32(va, 0, 1024));
     OK(cuMemExportToShareableHandle(&fd, mem, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));

@@ -91,8 +91,47 @@ static void test_values_that_nothing_uses(void **state)
     }
 }
 
+static void vectors_program(FoCta *cta, const void *args)
+{
+    const FoAddress *at = args;
+    const float floats[4] = {1, 2, 3, 4};
+    const guint16 halves[4] = {0x4000, 0x3c00, 0x4200, 0xc000}; /* 2, 1, 3, -2 */
+    FoReg *f = fo_reg(cta, 16), *old = fo_reg(cta, 16), *h = fo_reg(cta, 8);
+    fo_only(cta, 0, 2);
+    fo_set(cta, f, floats);
+    fo_set(cta, h, halves);
+    fo_red(cta, *at, f, FO_F32, FO_ADD, FO_RELAXED);
+    fo_fence(cta);
+    fo_atom(cta, old, *at, f, FO_F32, FO_ADD, FO_RELAXED);
+    fo_st(cta, *at + 256, old);
+    fo_red(cta, *at + 512, h, FO_F16X2, FO_ADD, FO_RELAXED);
+    fo_fence(cta);
+    fo_red(cta, *at + 512, h, FO_F16, FO_MAX, FO_RELEASE);
+    fo_red(cta, *at + 512, h, FO_F16X2, FO_ADD, FO_RELEASE);
+}
+
+/* Proves that vectors of atomics, which PTX has of f32, f16 and bf16, act on each element, and give back what stood
+ * there. */
+static void test_vectors(void **state)
+{
+    (void)state;
+    World *world = world_new(WORLD_BYTES);
+    FoAddress at = world->va[1];
+    world_run(world, vectors_program, &at, sizeof at, 1, 32);
+    assert_int_equal(world->fabric->n_faults, 0);
+    const float *now = (const float *)(const void *)world->region[1]->host, *old = now + 64;
+    const guint16 *halves = (const guint16 *)(const void *)(now + 128);
+    static const guint16 sums[4] = {0x4400, 0x4000, 0x4600, 0xc400}; /* 4, 2, 6, -4 */
+    for (guint i = 0; i < 8; i++) {
+        assert_true(now[i] == (float)(2 * (i % 4 + 1)) && old[i] == (float)(i % 4 + 1));
+        assert_int_equal(halves[i], sums[i % 4]);
+    }
+    assert_true(now[8] == 0 && halves[8] == 0);
+    world_free(world);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values_that_nothing_uses)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_vectors), cmocka_unit_test(test_values_that_nothing_uses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

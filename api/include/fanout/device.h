@@ -23,7 +23,9 @@
  * Errors. What CUDA leaves undefined is reported, not silently done: a plain access to a multicast
  * address, a touch of a slot that a member has not bound, an address that is not mapped or without
  * access rights, a misaligned address, an illegal multimem form. The access then has no effect (loads
- * give 0), and the launch's report says who, where and when.
+ * give 0), and the launch's report says who, where and when. So is every parameter that cannot be: a width, a
+ * type, an operation, an order, a number of threads, a shape of a loop, a NULL. Such a call does nothing; a
+ * register of a wrong width does nothing wherever it is used; a wrong fo_only leaves no thread active.
  *
  * All names here are stable; shapes and units are in the comments. */
 #ifndef FANOUT_DEVICE_H
@@ -81,7 +83,8 @@ FO_API void fo_get(FoCta *cta, const FoReg *reg, unsigned thread, void *value);
 /* The same constant in every active thread: `bytes` (4, 8, 16: the register's width) at value. */
 FO_API void fo_set(FoCta *cta, FoReg *reg, const void *value);
 FO_API void fo_set_u64(FoCta *cta, FoReg *reg, uint64_t value); /* low bytes, by the width */
-/* d = d op s, elementwise. One ALU instruction of each warp. */
+/* d = d op s, elementwise, in registers of one width. One ALU instruction of each warp. Any operation but those of bits
+ * on floating-point types. */
 FO_API void fo_combine(FoCta *cta, FoReg *d, const FoReg *s, FoType type, FoOp op);
 
 /* ---- which threads act: [first, first + count), first a multiple of 32; fo_all: all of them */
@@ -97,8 +100,10 @@ FO_API void fo_st_at(FoCta *cta, const FoAddress *address, const FoReg *s);
 FO_API void fo_ld_sys(FoCta *cta, FoReg *d, FoAddress address, FoOrder order);
 FO_API void fo_st_sys(FoCta *cta, FoAddress address, const FoReg *s, FoOrder order);
 FO_API void fo_st_sys_at(FoCta *cta, const FoAddress *address, const FoReg *s, FoOrder order);
+/* As PTX has them: bits of b32 and b64; add, min and max of integers (no add of s64); add of floating-point types; a
+ * register wider than its type is a vector, of f32, f16(x2) and bf16(x2) only. order: relaxed or release. */
 FO_API void fo_red(FoCta *cta, FoAddress address, const FoReg *s, FoType type, FoOp op, FoOrder order);
-/* Returns the old value in d. */
+/* Returns the old value in d. order: relaxed, acquire or release. */
 FO_API void fo_atom(FoCta *cta, FoReg *d, FoAddress address, const FoReg *s, FoType type, FoOp op,
                     FoOrder order);
 FO_API void fo_atom_exch(FoCta *cta, FoReg *d, FoAddress address, const FoReg *s, FoOrder order);
@@ -126,7 +131,7 @@ FO_API void fo_sync(FoCta *cta);          /* __syncthreads(): all warps of the C
 FO_API void fo_sync_active(FoCta *cta, unsigned barrier);
 FO_API void fo_fence(FoCta *cta);         /* fence.acq_rel.sys in the active threads' warps */
 FO_API void fo_wait(FoCta *cta);          /* the function waits until all its warps are idle */
-FO_API void fo_sleep_ps(FoCta *cta, uint64_t delay_ps); /* __nanosleep of the whole CTA */
+FO_API void fo_sleep_ps(FoCta *cta, uint64_t delay_ps); /* __nanosleep of the active warps; at most 10^15 */
 
 /* ---- polling: `while (!(ld(address) cmp value));` by the first active thread, as a watch on the
  * memory, which must be the GPU's own: it sleeps until the line is written and then pays a load. It is
@@ -170,7 +175,7 @@ typedef struct {
     FoAddress base;
 } FoStream;
 typedef struct {
-    uint64_t bytes;    /* that the loop covers; a tail shorter than width is moved in 4 B units */
+    uint64_t bytes;    /* that the loop covers; a tail shorter than width is moved in 4 B units. Sizes: up to 2^56 */
     unsigned width;    /* of a thread's access: 4, 8, 16 */
     unsigned unroll;   /* elements of a thread in flight: 1 to 32 */
     unsigned tail_unroll; /* the same for the last, incomplete group; 0: all that is left */
@@ -187,7 +192,7 @@ typedef struct {
     FoType type; /* of op */
     FoOp op;
     FoAcc acc;
-    uint32_t fill[4];  /* stored when there is no source */
+    uint32_t fill[4];  /* stored when there is no source: its first `width` bytes, again and again */
 } FoLoop;
 FO_API void fo_loop(FoCta *cta, const FoLoop *loop);
 
