@@ -129,6 +129,7 @@ check_PROGRAMS += \
 	tests/sim/test_two_runs \
 	tests/sim/test_vcd \
 	tests/traces/fuzz_trace \
+	tests/traces/test_jobs \
 	tests/traces/test_plan_packets \
 	tests/traces/test_trace_chakra \
 	tests/traces/test_trace_convert \

@@ -8,10 +8,14 @@ libfanout_core_la_SOURCES += \
 	traces/format/chakra/read_json.c \
 	traces/format/chakra/read_pytorch.c \
 	traces/format/chakra/write.c \
+	traces/format/files.c \
+	traces/format/files.h \
 	traces/format/goal/read.c \
 	traces/format/goal/write.c \
 	traces/format/input.c \
 	traces/format/input.h \
+	traces/format/jobs.c \
+	traces/format/jobs.h \
 	traces/format/json.c \
 	traces/format/json.h \
 	traces/format/json_value.c \
@@ -21,6 +25,8 @@ libfanout_core_la_SOURCES += \
 	traces/format/mscclpp/mscclpp.h \
 	traces/format/mscclpp/read.c \
 	traces/format/mscclpp/read_op.c \
+	traces/format/names.c \
+	traces/format/names.h \
 	traces/format/nccl_log/build.c \
 	traces/format/nccl_log/nccl_log.h \
 	traces/format/nccl_log/read.c \

@@ -29,26 +29,31 @@ typedef struct {
     Trace *trace;
     Input *input;
     guint32 file;       /* index into trace->files */
-    gint64 name_rank;   /* the rank in the file's name; -1 */
+    gint64 name_rank;   /* the rank by the file's name or its place in the job (jobs.h); -1 */
     guint32 world_hint; /* ranks of the job as far as known before reading; 0 */
     guint32 job_files;
 } Reader;
+
+/* What a file says of itself before it is read. */
+typedef struct {
+    gint64 rank, world; /* -1: it does not say */
+    GPtrArray *ids;     /* char *: what it shares with other files of its job; NULL: nothing */
+} TraceIdentity;
 
 typedef struct {
     const char *name, *title;
     int (*probe)(const char *head, gsize n); /* 0: not this one; up to 100: surely */
     gboolean (*read)(Reader *reader, GError **error);
-    gboolean per_rank; /* a file holds one rank: files whose names differ in the rank alone are one
-                          job */
+    gboolean per_rank; /* a file holds one rank: files of one set of names are one job (jobs.h) */
+    void (*identify)(Input *input, TraceIdentity *identity); /* NULL: files say nothing */
 } TraceFormat;
 
 const TraceFormat *const *trace_formats(void); /* NULL-terminated */
 const TraceFormat *trace_format_by_name(const char *name);
 
 /* Reads the files (or folders of files) named into jobs: Trace *, finished but not yet matched.
- * Files of one job: those whose names differ in the rank alone ("x.0.et", "x.1.et"; one of them
- * stands for all that lie beside it), those in a folder, and those joined by commas. NULL and
- * error: nothing is left behind. Free with g_ptr_array_free. */
+ * jobs.h says which files are one job; of formats with a file a rank one stands for all that lie
+ * beside it. NULL and error: nothing is left behind. Free with g_ptr_array_free. */
 GPtrArray *trace_read_jobs(const char *const *paths, guint n, const TraceReadSpec *spec,
                            GError **error);
 /* One job from an open input, for tests and fuzzing. Takes the input. */
@@ -73,9 +78,8 @@ gboolean reader_check(Reader *reader, const Record *record, gboolean *good, GErr
 gboolean reader_parse_ranks(const char *text, GArray *ranks);
 /* Sets trace->world; an error when another file of the job said something else. */
 gboolean reader_set_world(Reader *reader, guint64 world, GError **error);
-/* The name's rank number: "x.3.et", "rank3", "rank-3", "rank_3"; -1: none. start and end of the
- * digits. */
-gint64 reader_name_rank(const char *path, guint *start, guint *end);
+/* The format by the input's first bytes, or the one that spec names. */
+const TraceFormat *reader_detect(Input *input, const TraceReadSpec *spec, GError **error);
 /* Operation and dtype from the names that PyTorch uses; FALSE: unknown. */
 gboolean reader_torch_op(const char *name, RecordOp *op);
 gboolean reader_torch_dtype(const char *name, RecordDtype *dtype, guint *bytes);

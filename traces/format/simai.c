@@ -317,4 +317,9 @@ static gboolean simai_read(Reader *reader, GError **error)
     return ok;
 }
 
-const TraceFormat trace_format_simai = {"simai", "SimAI workload", simai_probe, simai_read, FALSE};
+const TraceFormat trace_format_simai = {
+    .name = "simai",
+    .title = "SimAI workload",
+    .probe = simai_probe,
+    .read = simai_read,
+};

@@ -150,35 +150,6 @@ gboolean reader_set_world(Reader *reader, guint64 world, GError **error)
     return TRUE;
 }
 
-gint64 reader_name_rank(const char *path, guint *start, guint *end)
-{
-    const char *slash = strrchr(path, '/');
-    const char *base = slash != NULL ? slash + 1 : path;
-    const char *digits = NULL;
-    for (const char *at = base; *at != 0 && digits == NULL; at++) {
-        if (g_ascii_strncasecmp(at, "rank", 4) == 0) {
-            const char *after = at + 4 + (at[4] == '-' || at[4] == '_');
-            digits = g_ascii_isdigit(*after) ? after : NULL;
-        }
-    }
-    for (const char *at = base; *at != 0 && digits == NULL; at++) {
-        if (*at == '.' && g_ascii_isdigit(at[1])) {
-            const char *after = at + 1 + strspn(at + 1, "0123456789");
-            digits = *after == '.' && strchr(after + 1, '/') == NULL ? at + 1 : NULL;
-        }
-    }
-    if (digits == NULL || strspn(digits, "0123456789") > 7) {
-        return -1;
-    }
-    char *after;
-    gint64 rank = g_ascii_strtoll(digits, &after, 10);
-    if (start != NULL) {
-        *start = digits - path;
-        *end = after - path;
-    }
-    return rank;
-}
-
 static const struct {
     const char *name;
     RecordOp op;

@@ -255,5 +255,10 @@ static gboolean chakra_read(Reader *reader, GError **error)
     return ok;
 }
 
-const TraceFormat trace_format_chakra = {"chakra", "MLCommons Chakra (.et)", chakra_probe,
-                                         chakra_read, TRUE};
+const TraceFormat trace_format_chakra = {
+    .name = "chakra",
+    .title = "MLCommons Chakra (.et)",
+    .probe = chakra_probe,
+    .read = chakra_read,
+    .per_rank = TRUE,
+};

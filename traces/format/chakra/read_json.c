@@ -113,5 +113,10 @@ static gboolean chakra_json_read(Reader *reader, GError **error)
     return ok;
 }
 
-const TraceFormat trace_format_chakra_json = {"chakra-json", "MLCommons Chakra (JSON)",
-                                              chakra_json_probe, chakra_json_read, TRUE};
+const TraceFormat trace_format_chakra_json = {
+    .name = "chakra-json",
+    .title = "MLCommons Chakra (JSON)",
+    .probe = chakra_json_probe,
+    .read = chakra_json_read,
+    .per_rank = TRUE,
+};

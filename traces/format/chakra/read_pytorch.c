@@ -391,5 +391,10 @@ static gboolean et_read(Reader *reader, GError **error)
     return ok;
 }
 
-const TraceFormat trace_format_pytorch_et = {"pytorch-et", "PyTorch execution trace", et_probe,
-                                             et_read, TRUE};
+const TraceFormat trace_format_pytorch_et = {
+    .name = "pytorch-et",
+    .title = "PyTorch execution trace",
+    .probe = et_probe,
+    .read = et_read,
+    .per_rank = TRUE,
+};

@@ -329,4 +329,9 @@ static gboolean goal_read(Reader *reader, GError **error)
     return ok;
 }
 
-const TraceFormat trace_format_goal = {"goal", "GOAL schedule", goal_probe, goal_read, FALSE};
+const TraceFormat trace_format_goal = {
+    .name = "goal",
+    .title = "GOAL schedule",
+    .probe = goal_probe,
+    .read = goal_read,
+};

@@ -343,6 +343,41 @@ static gboolean kineto_member(void *user, const Json *info, GError **error)
     return TRUE;
 }
 
+/* distributedInfo stands before the events, as PyTorch writes it: reading stops where they begin. */
+static gboolean identify_item(void *user, const Json *item, GError **error)
+{
+    (void)user;
+    (void)item;
+    g_set_error_literal(error, TRACE_ERROR, TRACE_ERROR_VALUE, "the events begin");
+    return FALSE;
+}
+
+static gboolean identify_member(void *user, const Json *info, GError **error)
+{
+    (void)error;
+    TraceIdentity *identity = user;
+    gint64 rank, world;
+    if (json_i64(json_get(info, "rank"), &rank) && rank >= 0 && rank < RECORD_WORLD_MAX) {
+        identity->rank = rank;
+    }
+    if (json_i64(json_get(info, "world_size"), &world) && world >= 1 && world <= RECORD_WORLD_MAX) {
+        identity->world = world;
+    }
+    return TRUE;
+}
+
+static void kineto_identify(Input *input, TraceIdentity *identity)
+{
+    JsonHandler handler = {.array = "traceEvents",
+                           .item = identify_item,
+                           .wanted = kineto_wanted,
+                           .member = identify_member,
+                           .user = identity};
+    GError *broken = NULL;
+    json_stream(input, &handler, &broken); /* what is wrong in it, its reading will say */
+    g_clear_error(&broken);
+}
+
 static void kineto_clear(Kineto *kineto)
 {
     GArray *comms[] = {kineto->comms, kineto->params, kineto->annotated};
@@ -392,5 +427,11 @@ static gboolean kineto_read(Reader *reader, GError **error)
     return ok;
 }
 
-const TraceFormat trace_format_kineto = {"kineto", "PyTorch profiler (Kineto, chrome trace)",
-                                         kineto_probe, kineto_read, TRUE};
+const TraceFormat trace_format_kineto = {
+    .name = "kineto",
+    .title = "PyTorch profiler (Kineto, chrome trace)",
+    .probe = kineto_probe,
+    .read = kineto_read,
+    .per_rank = TRUE,
+    .identify = kineto_identify,
+};

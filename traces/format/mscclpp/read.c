@@ -196,5 +196,9 @@ static gboolean mscclpp_read(Reader *reader, GError **error)
     return ok;
 }
 
-const TraceFormat trace_format_mscclpp = {"mscclpp", "mscclpp execution plan", mscclpp_probe,
-                                          mscclpp_read, FALSE};
+const TraceFormat trace_format_mscclpp = {
+    .name = "mscclpp",
+    .title = "mscclpp execution plan",
+    .probe = mscclpp_probe,
+    .read = mscclpp_read,
+};

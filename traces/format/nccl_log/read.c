@@ -225,5 +225,9 @@ static gboolean log_read(Reader *reader, GError **error)
     return ok;
 }
 
-const TraceFormat trace_format_nccl_log = {"nccl-log", "NCCL debug log", log_probe, log_read,
-                                           FALSE};
+const TraceFormat trace_format_nccl_log = {
+    .name = "nccl-log",
+    .title = "NCCL debug log",
+    .probe = log_probe,
+    .read = log_read,
+};

@@ -395,5 +395,9 @@ static gboolean text_read(Reader *reader, GError **error)
     return ok;
 }
 
-const TraceFormat trace_format_text = {"text", "Fanout's text format", text_probe, text_read,
-                                       FALSE};
+const TraceFormat trace_format_text = {
+    .name = "text",
+    .title = "Fanout's text format",
+    .probe = text_probe,
+    .read = text_read,
+};
