@@ -135,6 +135,8 @@ check_PROGRAMS += \
 	tests/traces/test_trace_convert \
 	tests/traces/test_trace_goal \
 	tests/traces/test_trace_kineto \
+	tests/traces/test_trace_kineto_names \
+	tests/traces/test_trace_large \
 	tests/traces/test_trace_match \
 	tests/traces/test_trace_nccl_log \
 	tests/traces/test_trace_plan \

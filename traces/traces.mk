@@ -4,6 +4,8 @@ libfanout_core_la_SOURCES += \
 	traces/format/arena.h \
 	traces/format/chakra/chakra.c \
 	traces/format/chakra/chakra.h \
+	traces/format/chakra/pytorch.h \
+	traces/format/chakra/pytorch_comm.c \
 	traces/format/chakra/read.c \
 	traces/format/chakra/read_json.c \
 	traces/format/chakra/read_pytorch.c \
@@ -20,6 +22,9 @@ libfanout_core_la_SOURCES += \
 	traces/format/json.h \
 	traces/format/json_value.c \
 	traces/format/kineto/build.c \
+	traces/format/kineto/collect.c \
+	traces/format/kineto/comm.c \
+	traces/format/kineto/info.c \
 	traces/format/kineto/kineto.h \
 	traces/format/kineto/read.c \
 	traces/format/mscclpp/mscclpp.h \
@@ -33,7 +38,9 @@ libfanout_core_la_SOURCES += \
 	traces/format/reader.c \
 	traces/format/reader.h \
 	traces/format/simai.c \
+	traces/format/text/line.c \
 	traces/format/text/read.c \
+	traces/format/text/text.h \
 	traces/format/text/write.c \
 	traces/format/util.c \
 	traces/format/words.c \
@@ -45,6 +52,7 @@ libfanout_core_la_SOURCES += \
 	traces/record/from_coll.h \
 	traces/record/graph.c \
 	traces/record/graph.h \
+	traces/record/group.c \
 	traces/record/match.c \
 	traces/record/match.h \
 	traces/record/match_end.c \

@@ -6,8 +6,19 @@
 #include "cli/trace_args.h"
 #include "traces/format/write.h"
 
-static gboolean convert_write(Trace *trace, const char *out, const char *format, GError **error)
+#define CONVERT_FILES_MAX 4096
+
+static gboolean convert_write(Trace *trace, const char *out, const char *format, gint files_max,
+                              GError **error)
 {
+    guint32 files = write_files(trace, out, format);
+    if (strcmp(out, "-") != 0 && files > (guint32)files_max) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "%s: would be %u files, one for each rank; give --max-files %u if they are "
+                    "wanted, or write one file: text (.trace) or GOAL (.goal)",
+                    out, files, files);
+        return FALSE;
+    }
     if (strcmp(out, "-") != 0)
         return write_trace(trace, out, format, error);
     g_autofree char *text = write_text_string(trace);
@@ -15,7 +26,20 @@ static gboolean convert_write(Trace *trace, const char *out, const char *format,
     return TRUE;
 }
 
-static ExitCode convert_job(const TraceArgs *args, const char *in, const char *out, GError **error)
+/* What was assumed, not understood or left out goes to stderr: the formats have no place for it. */
+static void convert_say(const Trace *trace)
+{
+    for (guint i = 0; i < trace->notes->len; i++)
+        fprintf(stderr, "fanout convert: note: %s\n", (char *)trace->notes->pdata[i]);
+    for (guint i = 0; i < trace->skips->len; i++) {
+        const TraceSkip *skip = &g_array_index(trace->skips, TraceSkip, i);
+        fprintf(stderr, "fanout convert: skipped %" G_GUINT64_FORMAT ", %s; the first: %s\n",
+                skip->count, skip->reason, skip->first);
+    }
+}
+
+static ExitCode convert_job(const TraceArgs *args, const char *in, const char *out, gint files_max,
+                            GError **error)
 {
     int format;
     if (args->to && !options_parse_name("--to", args->to, write_formats, &format, error))
@@ -25,14 +49,9 @@ static ExitCode convert_job(const TraceArgs *args, const char *in, const char *o
     if (jobs && jobs->len > 1)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: holds %u jobs; name the files of one",
                     in, jobs->len);
-    else if (jobs && convert_write(jobs->pdata[0], out, args->to, error)) {
-        const Trace *trace = jobs->pdata[0];
+    else if (jobs && convert_write(jobs->pdata[0], out, args->to, files_max, error)) {
         code = EXIT_DONE;
-        for (guint i = 0; i < trace->skips->len; i++) {
-            const TraceSkip *skip = &g_array_index(trace->skips, TraceSkip, i);
-            fprintf(stderr, "fanout convert: skipped %" G_GUINT64_FORMAT ", %s; the first: %s\n",
-                    skip->count, skip->reason, skip->first);
-        }
+        convert_say(jobs->pdata[0]);
     }
     if (jobs)
         g_ptr_array_free(jobs, TRUE);
@@ -42,9 +61,12 @@ static ExitCode convert_job(const TraceArgs *args, const char *in, const char *o
 static ExitCode convert_run_verb(int argc, char **argv, GError **error)
 {
     TraceArgs args = {0};
+    gint files_max = CONVERT_FILES_MAX;
     const GOptionEntry own[] = {{"to", 0, 0, G_OPTION_ARG_STRING, &args.to,
                                  "text, chakra or goal (by OUT's name: .trace, .et, .goal)",
                                  "FORMAT"},
+                                {"max-files", 0, 0, G_OPTION_ARG_INT, &files_max,
+                                 "write up to N files of a rank each (4096)", "N"},
                                 TRACE_ARGS_ENTRIES(args),
                                 {NULL, 0, 0, 0, NULL, NULL, NULL}};
     Options options;
@@ -52,7 +74,7 @@ static ExitCode convert_run_verb(int argc, char **argv, GError **error)
     if (options_parse(&options, &verb_convert, own, &argc, &argv, &code, error)) {
         code = EXIT_USER;
         if (options_check_args(&verb_convert, argc, argv, 2, 2, error))
-            code = convert_job(&args, argv[1], argv[2], error);
+            code = convert_job(&args, argv[1], argv[2], MAX(files_max, 1), error);
         options_clear(&options);
     }
     trace_args_clear(&args);

@@ -82,6 +82,24 @@ static gboolean replay_parse(ReplayVerb *verb, GError **error)
 
 /* ---- where ranks go */
 
+/* A list that is not a GPU for each rank works, but says what it does. */
+static void replay_place_note(Trace *trace, const GArray *list, const char *text)
+{
+    GHashTable *used = g_hash_table_new(g_direct_hash, g_direct_equal);
+    for (guint i = 0; i < MIN(list->len, trace->world); i++)
+        g_hash_table_add(used, GUINT_TO_POINTER(g_array_index(list, guint32, i)));
+    guint gpus = g_hash_table_size(used);
+    g_hash_table_destroy(used);
+    if (gpus < trace->world)
+        trace_note(trace,
+                   "%s: --place %s folds its %u ranks onto %u GPUs: ranks of one GPU share it, and "
+                   "what they exchange crosses no link",
+                   trace->name, text, trace->world, gpus);
+    if (list->len > trace->world)
+        trace_note(trace, "%s: --place %s names %u GPUs, but there are %u ranks: the last %u idle",
+                   trace->name, text, list->len, trace->world, list->len - trace->world);
+}
+
 static gboolean replay_place_list(ReplayVerb *verb, guint j, const char *text, GError **error)
 {
     GArray *list = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -89,9 +107,11 @@ static gboolean replay_place_list(ReplayVerb *verb, guint j, const char *text, G
     gboolean ok = reader_parse_ranks(text, list) && list->len > 0;
     for (guint i = 0; i < list->len && ok; i++)
         ok = g_array_index(list, guint32, i) < gpus;
-    guint32 world = ((Trace *)verb->traces->pdata[j])->world;
-    for (guint32 r = 0; ok && r < world; r++)
+    Trace *trace = verb->traces->pdata[j];
+    for (guint32 r = 0; ok && r < trace->world; r++)
         verb->jobs[j].gpu[r] = (guint16)g_array_index(list, guint32, r % list->len);
+    if (ok)
+        replay_place_note(trace, list, text);
     g_array_free(list, TRUE);
     return ok ||
            replay_bad(
@@ -121,6 +141,11 @@ static gboolean replay_place(ReplayVerb *verb, GError **error)
             continue;
         }
         next = same ? 0 : next;
+        if (fold && trace->world > gpus)
+            trace_note(trace,
+                       "%s: --place fold puts its %u ranks on %" G_GUINT64_FORMAT
+                       " GPUs: ranks of one GPU share it, and what they exchange crosses no link",
+                       trace->name, trace->world, gpus);
         if (next + trace->world > gpus && !fold) {
             g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                         "%s has %u ranks, but %s has %" G_GUINT64_FORMAT
@@ -134,6 +159,11 @@ static gboolean replay_place(ReplayVerb *verb, GError **error)
             verb->jobs[j].gpu[r] = (guint16)((next + r) % gpus);
         next += trace->world;
     }
+    for (; place && place[lists]; lists++)
+        if (strcmp(place[lists], "fold") != 0 && strcmp(place[lists], "same") != 0)
+            return replay_bad(error, "--place", place[lists],
+                              "for one of the jobs, but there are fewer jobs than lists: files of "
+                              "one job have one list");
     return TRUE;
 }
 

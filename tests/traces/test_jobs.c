@@ -148,7 +148,7 @@ static const Case cases[] = {
      2},
 };
 
-static char *write_files(const Case *c)
+static char *make_files(const Case *c)
 {
     char *dir = g_dir_make_tmp("fanout-XXXXXX", NULL);
     for (guint i = 0; i < FILES_MAX && c->files[i].name != NULL; i++) {
@@ -195,7 +195,7 @@ static void test_grouping(void **state)
     (void)state;
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         const Case *c = &cases[i];
-        char *dir = write_files(c), *paths[FILES_MAX] = {NULL};
+        char *dir = make_files(c), *paths[FILES_MAX] = {NULL};
         guint n = 0;
         for (guint k = 0; k < FILES_MAX; k++) {
             const char *name = c->named[0] != NULL ? c->named[k] : c->files[k].name;
@@ -237,7 +237,7 @@ static void test_order(void **state)
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         c = g_str_has_prefix(cases[i].what, "ten ranks") ? &cases[i] : c;
     }
-    char *dir = write_files(c), *first = g_build_filename(dir, "e9.json", NULL),
+    char *dir = make_files(c), *first = g_build_filename(dir, "e9.json", NULL),
          *second = g_build_filename(dir, "e10.json", NULL);
     const char *paths[] = {second, first};
     TraceReadSpec spec = {0};

@@ -163,6 +163,31 @@ static void test_skipped_keeps_sequence(void **state)
     trace_free(trace);
 }
 
+/* Proves that 'rank *' stands alone, in either order, and that a --world that contradicts the file is
+ * said, while one that agrees is taken. */
+static void test_contradictions(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "fanout-trace 1\nworld 2\nrank *\n1 compute 1us\nrank 0\n1 compute 1us\n",
+        "fanout-trace 1\nworld 2\nrank 1\n1 compute 1us\nrank *\n1 compute 1us\n"};
+    for (guint i = 0; i < 2; i++) {
+        trace_test_refused("x", texts[i], strlen(texts[i]),
+                           ":5: 'rank *' says what every rank does, so no other rank line", 0);
+    }
+    const char *two = "fanout-trace 1\nworld 2\nrank 0\n1 compute 1us\n";
+    for (guint32 world = 1; world <= 3; world++) {
+        TraceReadSpec spec = {.world = world};
+        GError *error = NULL;
+        Trace *trace =
+            trace_read_input(input_open_memory("x", two, strlen(two)), &spec, &error);
+        assert_true((trace != NULL) == (world == 2));
+        assert_true(trace != NULL || strstr(error->message, "says 2 ranks, but --world says") != NULL);
+        g_clear_error(&error);
+        trace_free(trace);
+    }
+}
+
 /* Proves that a gzip file is read like a plain one, and that one cut off is refused by its name. */
 static void test_gzip(void **state)
 {
@@ -204,6 +229,7 @@ int main(void)
         cmocka_unit_test(test_rank_star),
         cmocka_unit_test(test_bad_lines),
         cmocka_unit_test(test_skipped_keeps_sequence),
+        cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_gzip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

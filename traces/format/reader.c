@@ -94,9 +94,17 @@ static gboolean read_file(Trace *trace, const TraceFormat *format, Input *input,
 /* What is left to check when all files of a job are in. */
 static gboolean finish_job(Trace *trace, const TraceReadSpec *spec, GError **error)
 {
-    for (guint i = 0; trace->world == 0 && i < trace->records->len; i++) {
-        trace->world = MAX(trace->world, trace_record(trace, i)->rank + 1);
+    guint32 ranks = 0;
+    for (guint i = 0; i < trace->records->len; i++) {
+        ranks = MAX(ranks, trace_record(trace, i)->rank + 1);
     }
+    if (spec->world != 0 && spec->world < MAX(ranks, trace->world)) {
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH,
+                    "%s: has %u ranks, but --world says %u", trace->name,
+                    MAX(ranks, trace->world), spec->world);
+        return FALSE;
+    }
+    trace->world = MAX(trace->world, MAX(ranks, spec->world));
     if (trace->records->len == 0) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE, "%s: holds no operation to replay%s",
                     trace->name, trace_skipped(trace) > 0 ? " (all were skipped)" : "");

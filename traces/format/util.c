@@ -75,11 +75,14 @@ gboolean reader_check(Reader *reader, const Record *record, gboolean *good, GErr
         return TRUE;
     }
     const RecordGroup *group = trace_group_at(reader->trace, record->group);
-    gboolean member = FALSE, root = !record_op_has_root(record->op) || record->peer < 0;
-    for (guint32 i = 0; i < group->n; i++) {
-        member |= group->ranks[i] == record->rank;
-        root |= group->ranks[i] == (guint32)record->peer;
+    if (group->twice) {
+        return reader_problem(reader, record->source, "wrong group", error,
+                              "%s in group '%s', which names a rank twice; each should be named once",
+                              name, group->name);
     }
+    gboolean member = record_group_place(group, record->rank) != RECORD_NO_PLACE;
+    gboolean root = !record_op_has_root(record->op) || record->peer < 0 ||
+                    record_group_place(group, record->peer) != RECORD_NO_PLACE;
     if (!member || !root) {
         return reader_problem(reader, record->source, member ? "wrong root" : "not in its group",
                               error,
@@ -139,6 +142,14 @@ gboolean reader_set_world(Reader *reader, guint64 world, GError **error)
                     RECORD_WORLD_MAX);
         return FALSE;
     }
+    guint32 given = reader->spec->world;
+    if (given != 0 && given != world) {
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH,
+                    "%s: says %" G_GUINT64_FORMAT
+                    " ranks, but --world says %u; leave --world out where the files say it",
+                    path, world, given);
+        return FALSE;
+    }
     if (trace->world != 0 && trace->world != world) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH,
                     "%s: says %" G_GUINT64_FORMAT
@@ -150,36 +161,44 @@ gboolean reader_set_world(Reader *reader, guint64 world, GError **error)
     return TRUE;
 }
 
+/* "nccl:_all_gather_into_tensor_coalesced", "c10d::allgather_", "allgather" -> "allgather": PyTorch has
+ * several names for one operation, which differ in who calls it and how tensors are handed over. */
+static char *torch_stem(const char *name)
+{
+    static const char *const ends[] = {"_coalesced", "_into_tensor", "_tensor", "_base", "_single",
+                                       "_oop",       "_out",         "_sparse", "_"};
+    const char *colon = strrchr(name, ':');
+    char *stem = g_ascii_strdown(colon != NULL ? colon + 1 : name, -1);
+    for (gboolean cut = TRUE; cut;) {
+        cut = FALSE;
+        for (guint i = 0; i < G_N_ELEMENTS(ends); i++) {
+            if (g_str_has_suffix(stem, ends[i])) {
+                stem[strlen(stem) - strlen(ends[i])] = 0;
+                cut = TRUE;
+            }
+        }
+    }
+    char *to = stem;
+    for (const char *from = stem; *from != 0; from++) {
+        if (*from != '_') {
+            *to++ = *from;
+        }
+    }
+    *to = 0;
+    return stem;
+}
+
 static const struct {
-    const char *name;
+    const char *stem;
     RecordOp op;
 } torch_ops[] = {
     {"allreduce", RECORD_ALL_REDUCE},
-    {"all_reduce", RECORD_ALL_REDUCE},
-    {"allreduce_coalesced", RECORD_ALL_REDUCE},
     {"allgather", RECORD_ALL_GATHER},
-    {"all_gather", RECORD_ALL_GATHER},
-    {"_allgather_base", RECORD_ALL_GATHER},
-    {"allgather_base", RECORD_ALL_GATHER},
-    {"_all_gather_base", RECORD_ALL_GATHER},
-    {"allgather_coalesced", RECORD_ALL_GATHER},
-    {"allgather_into_tensor_coalesced", RECORD_ALL_GATHER},
-    {"all_gather_into_tensor", RECORD_ALL_GATHER},
-    {"reduce_scatter", RECORD_REDUCE_SCATTER},
-    {"_reduce_scatter_base", RECORD_REDUCE_SCATTER},
-    {"reduce_scatter_base", RECORD_REDUCE_SCATTER},
-    {"reduce_scatter_tensor", RECORD_REDUCE_SCATTER},
-    {"reduce_scatter_tensor_coalesced", RECORD_REDUCE_SCATTER},
+    {"reducescatter", RECORD_REDUCE_SCATTER},
     {"broadcast", RECORD_BROADCAST},
-    {"_broadcast_oop", RECORD_BROADCAST},
     {"reduce", RECORD_REDUCE},
-    {"_reduce_oop", RECORD_REDUCE},
     {"alltoall", RECORD_ALL_TO_ALL},
-    {"all_to_all", RECORD_ALL_TO_ALL},
-    {"alltoall_base", RECORD_ALL_TO_ALL},
     {"alltoallv", RECORD_ALL_TO_ALL},
-    {"all_to_allv", RECORD_ALL_TO_ALL},
-    {"all_to_all_single", RECORD_ALL_TO_ALL},
     {"gather", RECORD_GATHER},
     {"scatter", RECORD_SCATTER},
     {"barrier", RECORD_BARRIER},
@@ -187,20 +206,19 @@ static const struct {
     {"isend", RECORD_SEND},
     {"recv", RECORD_RECV},
     {"irecv", RECORD_RECV},
+    {"recvanysource", RECORD_RECV},
 };
 
 gboolean reader_torch_op(const char *name, RecordOp *op)
 {
-    if (g_str_has_prefix(name, "nccl:")) {
-        name += strlen("nccl:");
+    char *stem = torch_stem(name);
+    gboolean found = FALSE;
+    for (guint i = 0; i < G_N_ELEMENTS(torch_ops) && !found; i++) {
+        found = strcmp(stem, torch_ops[i].stem) == 0;
+        *op = found ? torch_ops[i].op : *op;
     }
-    for (guint i = 0; i < G_N_ELEMENTS(torch_ops); i++) {
-        if (strcmp(name, torch_ops[i].name) == 0) {
-            *op = torch_ops[i].op;
-            return TRUE;
-        }
-    }
-    return FALSE;
+    g_free(stem);
+    return found;
 }
 
 static const struct {
@@ -235,9 +253,14 @@ static const struct {
     {"float8_e4m3fnuz", RECORD_E4M3, 1},
     {"float8_e5m2", RECORD_E5M2, 1},
     {"float8_e5m2fnuz", RECORD_E5M2, 1},
+    {"float8_e8m0fnu", RECORD_U8, 1},
+    {"c10::float8_e4m3fn", RECORD_E4M3, 1},
+    {"c10::float8_e5m2", RECORD_E5M2, 1},
+    {"float4_e2m1fn_x2", RECORD_U8, 1},
     {"uint16", RECORD_I16, 2},
     {"uint32", RECORD_U32, 4},
     {"uint64", RECORD_U64, 8},
+    {"complexhalf", RECORD_F16, 4},
     {"complexfloat", RECORD_F32, 8},
     {"complexdouble", RECORD_F64, 16},
 };

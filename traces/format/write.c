@@ -12,6 +12,12 @@ static const char *format_of(const char *path)
                                                                                 : NULL;
 }
 
+guint32 write_files(const Trace *trace, const char *path, const char *format)
+{
+    format = format != NULL ? format : format_of(path);
+    return format != NULL && strcmp(format, "chakra") == 0 ? trace->world : 1;
+}
+
 gboolean write_trace(Trace *trace, const char *path, const char *format, GError **error)
 {
     format = format != NULL ? format : format_of(path);

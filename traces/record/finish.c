@@ -283,8 +283,28 @@ static void number_sequences(Trace *trace)
     g_hash_table_destroy(next);
 }
 
+static void note_counts(Trace *trace)
+{
+    for (guint i = 0; i < trace->counts->len; i++) {
+        const TraceCount *count = &g_array_index(trace->counts, TraceCount, i);
+        char *time = count->time_ps > 0
+                         ? g_strdup_printf(", %.2f us in all", (double)count->time_ps / 1e6)
+                         : g_strdup("");
+        trace_note(trace, "%s: %" G_GUINT64_FORMAT " of %s%s", count->what, count->count,
+                   count->name, time);
+        g_free(time);
+    }
+    g_array_set_size(trace->counts, 0);
+}
+
 gboolean trace_finish(Trace *trace, gboolean lenient, GError **error)
 {
+    if (trace->crowded) {
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
+                    "%s: its groups have over %u members in all", trace->name,
+                    RECORD_MEMBERS_MAX);
+        return FALSE;
+    }
     guint32 *new_index = order_by_rank(trace);
     place_deps(trace, new_index);
     g_free(new_index);
@@ -292,5 +312,6 @@ gboolean trace_finish(Trace *trace, gboolean lenient, GError **error)
         return FALSE;
     }
     number_sequences(trace);
+    note_counts(trace);
     return TRUE;
 }

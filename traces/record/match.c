@@ -122,16 +122,28 @@ static const char *difference(const Record *a, const Record *b)
     return NULL;
 }
 
+/* Keys of one collective stand by rank. */
+static gboolean has_rank(const MatchKey *keys, guint n, guint32 rank)
+{
+    guint low = 0, high = n;
+    while (low < high) {
+        guint middle = low + (high - low) / 2;
+        if (keys[middle].order < rank) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < n && keys[low].order == rank;
+}
+
 static gboolean missing_member(Matcher *m, const MatchKey *keys, guint n, gboolean *skipped,
                                GError **error)
 {
     const RecordGroup *group = trace_group_at(m->trace, keys[0].group);
-    guint at = 0;
     for (guint32 p = 0; p < group->n; p++) {
-        for (at = 0; at < n && keys[at].order != group->ranks[p]; at++) {
-        }
-        if (at == n) {
-            guint32 rank = group->ranks[p];
+        const guint32 rank = group->ranks[p];
+        if (!has_rank(keys, n, rank)) {
             gboolean absent = rank >= m->trace->world ||
                               m->trace->rank_first[rank] == m->trace->rank_first[rank + 1];
             char *one = match_describe(m->trace, keys[0].record);

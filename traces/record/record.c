@@ -5,6 +5,8 @@
 
 #include "traces/record/plan.h"
 
+#define COUNT_NAMES_MAX 16
+
 GQuark trace_error_quark(void)
 {
     return g_quark_from_static_string("fanout-trace-error");
@@ -122,19 +124,18 @@ Record record_effective(const Record *record)
     return effective;
 }
 
-static void group_free(gpointer data)
-{
-    RecordGroup *group = data;
-    g_free(group->name);
-    g_free(group->ranks);
-    g_free(group);
-}
-
 static void skip_clear(gpointer data)
 {
     TraceSkip *skip = data;
     g_free(skip->reason);
     g_free(skip->first);
+}
+
+static void count_clear(gpointer data)
+{
+    TraceCount *count = data;
+    g_free(count->what);
+    g_free(count->name);
 }
 
 Trace *trace_new(const char *name)
@@ -144,14 +145,15 @@ Trace *trace_new(const char *name)
     trace->records = g_array_new(FALSE, FALSE, sizeof(Record));
     trace->deps = g_array_new(FALSE, FALSE, sizeof(guint32));
     trace->dep_pairs = g_array_new(FALSE, FALSE, 2 * sizeof(guint32));
-    trace->groups = g_ptr_array_new_with_free_func(group_free);
+    record_groups_init(trace);
     trace->files = g_ptr_array_new_with_free_func(g_free);
     trace->names = g_ptr_array_new_with_free_func(g_free);
     trace->notes = g_ptr_array_new_with_free_func(g_free);
     trace->skips = g_array_new(FALSE, FALSE, sizeof(TraceSkip));
     g_array_set_clear_func(trace->skips, skip_clear);
+    trace->counts = g_array_new(FALSE, FALSE, sizeof(TraceCount));
+    g_array_set_clear_func(trace->counts, count_clear);
     trace->name_index = g_hash_table_new(g_str_hash, g_str_equal);
-    trace->group_index = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     trace_name(trace, ""); /* index 0: no name */
     return trace;
 }
@@ -165,13 +167,14 @@ void trace_free(Trace *trace)
     g_array_free(trace->records, TRUE);
     g_array_free(trace->deps, TRUE);
     g_array_free(trace->dep_pairs, TRUE);
-    g_ptr_array_free(trace->groups, TRUE);
-    g_ptr_array_free(trace->files, TRUE);
     g_hash_table_destroy(trace->name_index);
     g_hash_table_destroy(trace->group_index);
+    g_ptr_array_free(trace->groups, TRUE);
+    g_ptr_array_free(trace->files, TRUE);
     g_ptr_array_free(trace->names, TRUE);
     g_ptr_array_free(trace->notes, TRUE);
     g_array_free(trace->skips, TRUE);
+    g_array_free(trace->counts, TRUE);
     g_free(trace->rank_first);
     plan_free(trace->plan);
     g_free(trace);
@@ -199,39 +202,6 @@ guint32 trace_file(Trace *trace, const char *path)
     }
     g_ptr_array_add(trace->files, g_strdup(path));
     return trace->files->len - 1;
-}
-
-guint32 trace_group(Trace *trace, const char *name, const guint32 *ranks, guint32 n)
-{
-    GString *key = g_string_new(name);
-    g_string_append_c(key, '\n');
-    for (guint32 i = 0; i < n; i++) {
-        g_string_append_printf(key, "%x,", ranks[i]);
-    }
-    gpointer found;
-    if (g_hash_table_lookup_extended(trace->group_index, key->str, NULL, &found)) {
-        g_string_free(key, TRUE);
-        return GPOINTER_TO_UINT(found);
-    }
-    RecordGroup *group = g_new0(RecordGroup, 1);
-    group->name = g_utf8_make_valid(name, -1);
-    group->n = n;
-    group->ranks = g_memdup2(ranks, n * sizeof(guint32));
-    g_ptr_array_add(trace->groups, group);
-    g_hash_table_insert(trace->group_index, g_string_free(key, FALSE),
-                        GUINT_TO_POINTER(trace->groups->len - 1));
-    return trace->groups->len - 1;
-}
-
-guint32 trace_group_world(Trace *trace, guint32 n)
-{
-    guint32 *ranks = g_new(guint32, n);
-    for (guint32 i = 0; i < n; i++) {
-        ranks[i] = i;
-    }
-    guint32 group = trace_group(trace, "world", ranks, n);
-    g_free(ranks);
-    return group;
 }
 
 const RecordGroup *trace_group_at(const Trace *trace, guint32 group)
@@ -284,6 +254,26 @@ void trace_note(Trace *trace, const char *format, ...)
         }
     }
     g_ptr_array_add(trace->notes, text);
+}
+
+void trace_count(Trace *trace, const char *what, const char *name, guint64 time_ps)
+{
+    TraceCount *count = NULL;
+    guint of_kind = 0;
+    for (guint i = 0; i < trace->counts->len && count == NULL; i++) {
+        TraceCount *at = &g_array_index(trace->counts, TraceCount, i);
+        gboolean kind = strcmp(at->what, what) == 0;
+        of_kind += kind;
+        count = kind && (strcmp(at->name, name) == 0 || of_kind > COUNT_NAMES_MAX) ? at : NULL;
+    }
+    if (count == NULL) {
+        const char *as = of_kind < COUNT_NAMES_MAX ? name : "others";
+        TraceCount new = {g_strdup(what), g_utf8_make_valid(as, -1), 0, 0};
+        g_array_append_val(trace->counts, new);
+        count = &g_array_index(trace->counts, TraceCount, trace->counts->len - 1);
+    }
+    count->count++;
+    count->time_ps = MIN(count->time_ps + time_ps, G_MAXUINT64 / 2);
 }
 
 void trace_skip(Trace *trace, const char *reason, const char *message)

@@ -101,7 +101,13 @@ typedef struct {
     char *name; /* "0", "tp1": as in the file */
     guint32 n;
     guint32 *ranks; /* of the job, in group order */
+    guint32 *order; /* places in ranks, by rank; NULL: ranks ascend */
+    gboolean twice; /* a rank is named more than once: no group that can be used */
 } RecordGroup;
+
+/* The place of a rank in a group; RECORD_NO_PLACE: it is no member. */
+#define RECORD_NO_PLACE G_MAXUINT32
+guint32 record_group_place(const RecordGroup *group, guint32 rank);
 
 /* What --lenient left out, by reason. */
 typedef struct {
@@ -109,6 +115,12 @@ typedef struct {
     char *first; /* the message of the first one */
     guint64 count;
 } TraceSkip;
+
+/* What was read, but not understood, and how it was taken: notes that are counted. */
+typedef struct {
+    char *what, *name; /* "WHAT: COUNT of NAME, TIME us in all" */
+    guint64 count, time_ps;
+} TraceCount;
 
 typedef struct Plan Plan;
 
@@ -128,9 +140,13 @@ typedef struct {
     GPtrArray *names;       /* char * */
     GPtrArray *notes; /* char *: what was assumed or left out, each a sentence for the report */
     GArray *skips;    /* TraceSkip */
+    GArray *counts;   /* TraceCount; notes after trace_finish */
     Plan *plan;
+    guint64 members; /* of all groups */
+    gboolean crowded;
     /* while reading */
     GHashTable *name_index, *group_index;
+    guint32 world_group; /* the last one that trace_group_world gave */
     GArray *dep_pairs;
 } Trace;
 
@@ -148,12 +164,17 @@ typedef enum {
 Trace *trace_new(const char *name);
 void trace_free(Trace *trace);
 
-/* Indices of an interned name, of a file, of a group (same name and same ranks: the same group). */
+#define RECORD_MEMBERS_MAX (1u << 25) /* of all groups of a job together: 128 MiB */
+
+/* Indices of an interned name, of a file, of a group (same name and same ranks: the same group; when
+ * all groups together have over RECORD_MEMBERS_MAX members: any, trace->crowded, and trace_finish
+ * says so). */
 guint32 trace_name(Trace *trace, const char *name);
 guint32 trace_file(Trace *trace, const char *path);
 guint32 trace_group(Trace *trace, const char *name, const guint32 *ranks, guint32 n);
 /* The group of all ranks 0 .. n-1, under the name "world". */
 guint32 trace_group_world(Trace *trace, guint32 n);
+void record_groups_init(Trace *trace); /* of trace_new */
 const RecordGroup *trace_group_at(const Trace *trace, guint32 group);
 
 /* A record with nothing set but what cannot be 0. */
@@ -165,6 +186,9 @@ void trace_add_dep(Trace *trace, guint32 record, guint32 on);
 Record *trace_record(const Trace *trace, guint32 index);
 /* Says something once, however often it is noted. */
 void trace_note(Trace *trace, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* Counts one of `name` (at most 16 differ; then "others") under `what`, for a note that says how many
+ * and, where time_ps is not 0, how long in all. */
+void trace_count(Trace *trace, const char *what, const char *name, guint64 time_ps);
 /* Counts something left out under `reason`; `message` is kept of the first. */
 void trace_skip(Trace *trace, const char *reason, const char *message);
 guint64 trace_skipped(const Trace *trace); /* all reasons together */

@@ -39,17 +39,22 @@ static gboolean map_group(Replicate *rep, guint32 index, GError **error)
     for (guint32 i = 0; i < n && ok && !whole; i++) {
         ok = ranks[i] == group->ranks[i];
     }
+    guint32 *to = &rep->groups[(gsize)index * trace->world];
     for (guint32 rank = 0; rank < trace->world && ok; rank++) {
-        guint32 *to = &rep->groups[(gsize)index * trace->world + rank];
-        if (whole) {
-            *to = index;
-            continue;
+        to[rank] = whole ? index : RECORD_NO_GROUP;
+    }
+    for (guint32 rank = 0; rank < trace->world && ok && !whole; rank++) {
+        if (to[rank] != RECORD_NO_GROUP) {
+            continue; /* a member of a group that is known by now */
         }
         coset(trace, group, rank, ranks);
         group = trace_group_at(trace, index);
         gboolean same = ranks[0] == group->ranks[0];
         char *name = same ? g_strdup(group->name) : g_strdup_printf("%s@%u", group->name, ranks[0]);
-        *to = same ? index : trace_group(trace, name, ranks, n);
+        guint32 known = same ? index : trace_group(trace, name, ranks, n);
+        for (guint32 i = 0; i < n; i++) {
+            to[ranks[i]] = known;
+        }
         g_free(name);
     }
     if (!ok) {
@@ -72,12 +77,10 @@ static void copy_rank(Replicate *rep, const GArray *from, GArray *to, guint32 ra
         Record record = g_array_index(from, Record, i);
         if (record.group != RECORD_NO_GROUP) {
             const RecordGroup *group = trace_group_at(trace, record.group);
-            guint32 place = 0;
-            while (place < group->n && (gint64)group->ranks[place] != record.peer) {
-                place++;
-            }
+            guint32 place = record.peer >= 0 ? record_group_place(group, record.peer)
+                                             : RECORD_NO_PLACE;
             record.group = rep->groups[(gsize)record.group * world + rank];
-            gboolean rooted = record_op_has_root(record.op) && record.peer >= 0 && place < group->n;
+            gboolean rooted = record_op_has_root(record.op) && place != RECORD_NO_PLACE;
             record.peer =
                 rooted ? (gint32)trace_group_at(trace, record.group)->ranks[place] : record.peer;
         }
@@ -127,6 +130,12 @@ gboolean trace_replicate(Trace *trace, GError **error)
     gboolean ok = TRUE;
     for (guint32 g = 0; g < rep.n_groups && ok; g++) {
         ok = !used[g] || map_group(&rep, g, error);
+    }
+    if (ok && trace->crowded) {
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH,
+                    "%s: the groups of all %u ranks have over %u members in all", trace->name,
+                    trace->world, RECORD_MEMBERS_MAX);
+        ok = FALSE;
     }
     if (ok) {
         GArray *from = trace->records, *to = g_array_new(FALSE, FALSE, sizeof(Record));

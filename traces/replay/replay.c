@@ -42,9 +42,12 @@ typedef struct {
     GError *error;
 } Replay;
 
+#define REPLAY_PS_MAX ((guint64)1 << 62) /* 53 days */
+
 static guint64 scaled(const Replay *r, guint64 ps)
 {
-    return (guint64)((__uint128_t)ps * r->spec->compute_ppm / PPM);
+    __uint128_t all_ps = (__uint128_t)ps * r->spec->compute_ppm / PPM;
+    return all_ps > REPLAY_PS_MAX ? REPLAY_PS_MAX : (guint64)all_ps;
 }
 
 /* All that a record waits for has ended: its gap begins. */
@@ -53,6 +56,15 @@ static void record_ready(Replay *r, guint32 job, guint32 index)
     Record record = record_effective(trace_record(r->job[job].job->trace, index));
     gboolean communicates = r->job[job].job->match->of_record[index] != MATCH_NONE;
     SimTime begin = r->now_ps + scaled(r, record.gap_ps);
+    if (begin > REPLAY_PS_MAX || scaled(r, record.duration_ps) > REPLAY_PS_MAX - begin) {
+        if (r->error == NULL) {
+            g_set_error(&r->error, TRACE_ERROR, TRACE_ERROR_VALUE,
+                        "%s: the replay would take over 53 simulated days; a smaller "
+                        "--compute-scale, or a part of the trace (--limit), should do",
+                        r->job[job].job->trace->name);
+        }
+        return;
+    }
     r->job[job].result->start_ps[index] = begin;
     Step step = {.at_ps = begin, .kind = STEP_ARRIVE, .job = job, .index = index};
     if (!communicates) {
@@ -281,7 +293,7 @@ static gboolean replay_loop(Replay *r)
             }
         }
         Step step = steps_pop(&r->steps);
-        if (!do_step(r, &step)) {
+        if (!do_step(r, &step) || r->error != NULL) {
             return FALSE;
         }
     }
@@ -357,7 +369,7 @@ ReplayResult *replay_run(const ReplaySpec *spec, const ReplayJob *jobs, guint n,
             }
         }
     }
-    gboolean ok = replay_loop(&r);
+    gboolean ok = r.error == NULL && replay_loop(&r) && r.error == NULL;
     g_assert(!ok || r.done == r.all); /* match_new saw to it that the traces come to an end */
     replay_clear(&r, n);
     if (!ok) {

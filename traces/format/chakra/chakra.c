@@ -188,6 +188,9 @@ static const char *fill_collective(Chakra *chakra, const ChakraNode *node, Recor
         return "comm_size should divide by the group's size, and stay below 1 TiB over all ranks";
     }
     if (node->has[CHAKRA_ROOT]) {
+        if (node->value[CHAKRA_ROOT] < 0 || node->value[CHAKRA_ROOT] >= RECORD_WORLD_MAX) {
+            return "root_rank should be a rank";
+        }
         record->peer = node->value[CHAKRA_ROOT];
     }
     return NULL;
@@ -206,6 +209,9 @@ static const char *fill_message(Chakra *chakra, const ChakraNode *node, Record *
     }
     if (node->value[peer] < 0 || node->value[peer] >= RECORD_WORLD_MAX) {
         return "the peer should be a rank";
+    }
+    if (node->value[CHAKRA_COMM_TAG] < G_MININT32 || node->value[CHAKRA_COMM_TAG] > G_MAXUINT32) {
+        return "comm_tag should be a number of 32 bits";
     }
     record->op = node->type == CHAKRA_SEND ? RECORD_SEND : RECORD_RECV;
     record->peer = node->value[peer];
@@ -227,7 +233,8 @@ static const char *fill_own(const ChakraNode *node, Record *record)
     }
     if (v[CHAKRA_DTYPE] < 0 || v[CHAKRA_DTYPE] >= RECORD_DTYPES || v[CHAKRA_REDUCTION] < 0 ||
         v[CHAKRA_REDUCTION] >= RECORD_REDUCTIONS || v[CHAKRA_STREAM] < 0 || v[CHAKRA_STEP] < 0 ||
-        v[CHAKRA_OUT_BYTES] < 0 || v[CHAKRA_DURATION_PS] < 0 || v[CHAKRA_GAP_PS] < 0) {
+        v[CHAKRA_STREAM] >= RECORD_NO_STREAM || v[CHAKRA_STEP] > G_MAXINT32 ||
+        v[CHAKRA_OUT_BYTES] < 0 || v[CHAKRA_START_PS] < 0 || v[CHAKRA_DURATION_PS] < 0 || v[CHAKRA_GAP_PS] < 0) {
         return "an attribute fanout_... is out of its range";
     }
     record->dtype = node->has[CHAKRA_DTYPE] ? (RecordDtype)v[CHAKRA_DTYPE] : RECORD_F32;

@@ -4,29 +4,10 @@
  * These traces have no durations: operations of one process group follow one another, groups run
  * side by side, and no computation is replayed. Sizes come from the named attributes (schema 1.1.0)
  * or, before that, from the tensors in the positional inputs. */
+#include "traces/format/chakra/pytorch.h"
+
 #include <string.h>
 
-#include "traces/format/reader.h"
-
-typedef struct {
-    RecordSource where;
-    RecordOp op;
-    RecordDtype dtype;
-    guint64 in_bytes, out_bytes;
-    gint64 start, stride, size; /* of the group's ranks; -1: not said */
-    gint64 rank; /* positional: the root of rooted operations, else the own rank; -1 */
-    guint32 pg_name;
-    char *wrong;
-} EtComm;
-
-typedef struct {
-    Reader *reader;
-    GArray *comms;
-    GHashTable *groups; /* pg_name -> GArray of ranks; empty: 0 .. size-1 */
-    GHashTable *sizes;  /* pg_name -> size */
-    gint64 own_rank;
-    guint64 waits;
-} Et;
 
 static int et_probe(const char *head, gsize n)
 {
@@ -40,185 +21,11 @@ static void free_ranks(gpointer ranks)
     g_array_free(ranks, TRUE);
 }
 
-static const Json *attribute(const Json *node, const char *name)
-{
-    const Json *attrs = json_get(node, "attrs");
-    for (const Json *at = attrs != NULL ? attrs->first : NULL; at != NULL; at = at->next) {
-        const char *own = json_string(json_get(at, "name"));
-        if (own != NULL && strcmp(own, name) == 0) {
-            return json_get(at, "value");
-        }
-    }
-    return NULL;
-}
-
-/* "inputs": {"values": [..]} since 1.0.2, "inputs": [..] before. */
-static const Json *values_of(const Json *node, const char *key)
-{
-    const Json *io = json_get(node, key);
-    return io != NULL && io->type == JSON_OBJECT ? json_get(io, "values") : io;
-}
-
-/* Bytes of the tensors in a value: a tensor is [id, storage, offset, elements, element bytes,
- * device]. */
-static guint64 tensor_bytes(const Json *value)
-{
-    if (value == NULL || value->type != JSON_ARRAY) {
-        return 0;
-    }
-    const Json *part[6] = {NULL};
-    guint i = 0;
-    for (const Json *at = value->first; at != NULL && i < 6; at = at->next) {
-        part[i++] = at;
-    }
-    guint64 elements, size, bytes = 0;
-    if (value->n == 6 && json_string(part[5]) != NULL && json_u64(part[3], &elements) &&
-        json_u64(part[4], &size)) {
-        return elements > RECORD_BYTES_MAX / MAX(size, 1) ? RECORD_BYTES_MAX + 1 : elements * size;
-    }
-    for (const Json *at = value->first; at != NULL; at = at->next) {
-        bytes = MIN(bytes + tensor_bytes(at), RECORD_BYTES_MAX + 1);
-    }
-    return bytes;
-}
-
-static gboolean is_no_collective(const char *name)
-{
-    static const char *const names[] = {"wait", "init", "wait_tensor", "startcoalescing",
-                                        "monitored_barrier"};
-    for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
-        if (strcmp(name, names[i]) == 0) {
-            return TRUE;
-        }
-    }
-    return FALSE;
-}
-
-/* The positional form: [tensors], seq, (pg_name, pg_desc), rank, "broadcast", in_split, out_split,
- * start, stride, size. Fields before the name and behind the splits are missing in older ones. */
-static const char *take_positions(Et *et, EtComm *comm, const Json *values)
-{
-    const Json *before[3] = {NULL}, *at = values != NULL ? values->first : NULL;
-    const char *name = NULL;
-    const Json *tensors = at;
-    for (; at != NULL && name == NULL; at = at->next) {
-        RecordOp op;
-        const char *text = json_string(at);
-        if (text != NULL && (reader_torch_op(text, &op) || is_no_collective(text))) {
-            name = text;
-            break;
-        }
-        before[2] = before[1];
-        before[1] = before[0];
-        before[0] = at;
-    }
-    if (name == NULL) {
-        return NULL;
-    }
-    json_i64(before[0], &comm->rank);
-    const Json *group =
-        before[1] != NULL && before[1]->type == JSON_ARRAY ? before[1]->first : NULL;
-    if (json_string(group) != NULL) {
-        comm->pg_name = trace_name(et->reader->trace, json_string(group));
-    }
-    comm->in_bytes = tensor_bytes(tensors);
-    gint64 last[3] = {-1, -1, -1};
-    for (at = at->next; at != NULL; at = at->next) {
-        if (at->type == JSON_NUMBER) {
-            last[0] = last[1];
-            last[1] = last[2];
-            json_i64(at, &last[2]);
-        }
-    }
-    comm->start = last[0];
-    comm->stride = last[1];
-    comm->size = last[2];
-    return name;
-}
-
-static void wrong(EtComm *comm, char *text)
-{
-    if (comm->wrong == NULL) {
-        comm->wrong = text;
-    } else {
-        g_free(text);
-    }
-}
-
-static void attribute_number(EtComm *comm, const Json *node, const char *name, gint64 *value)
-{
-    const Json *member = attribute(node, name);
-    if (member != NULL && (!json_i64(member, value) || *value < 0)) {
-        char *is = json_describe(member);
-        wrong(comm,
-              g_strdup_printf("\"%s\" is %s; it should be a whole number of 0 or more", name, is));
-        g_free(is);
-    }
-}
-
-/* The named form overrides. */
-static void take_attributes(Et *et, EtComm *comm, const Json *node)
-{
-    const char *dtype = json_string(attribute(node, "dtype")),
-               *pg = json_string(attribute(node, "pg_name"));
-    gint64 in = -1, out = -1;
-    guint bytes = 0;
-    attribute_number(comm, node, "in_msg_nelems", &in);
-    attribute_number(comm, node, "out_msg_nelems", &out);
-    attribute_number(comm, node, "global_rank_start", &comm->start);
-    attribute_number(comm, node, "global_rank_stride", &comm->stride);
-    attribute_number(comm, node, "pg_size", &comm->size);
-    if (dtype != NULL && !reader_torch_dtype(dtype, &comm->dtype, &bytes)) {
-        wrong(comm, g_strdup_printf(
-                        "unknown dtype \"%.60s\"; PyTorch's are Float, Half, BFloat16, Long, ...",
-                        dtype));
-    }
-    if (pg != NULL) {
-        comm->pg_name = trace_name(et->reader->trace, pg);
-    }
-    if (bytes > 0 && in >= 0) {
-        gboolean fits =
-            in <= (gint64)(RECORD_BYTES_MAX / bytes) && out <= (gint64)(RECORD_BYTES_MAX / bytes);
-        comm->in_bytes = fits ? (guint64)in * bytes : RECORD_BYTES_MAX + 1;
-        comm->out_bytes = fits && out > 0 ? (guint64)out * bytes : 0;
-    }
-}
-
-static gboolean take_comm(Et *et, const Json *node)
-{
-    EtComm comm = {.where = reader_here(et->reader, node->line, node->byte, -1),
-                   .start = -1,
-                   .stride = -1,
-                   .size = -1,
-                   .rank = -1};
-    json_i64(json_get(node, "id"), &comm.where.node);
-    const char *name = take_positions(et, &comm, values_of(node, "inputs"));
-    comm.out_bytes = tensor_bytes(values_of(node, "outputs"));
-    const char *named = json_string(attribute(node, "collective_name"));
-    name = named != NULL ? named : name;
-    if (name != NULL && is_no_collective(name)) {
-        et->waits++;
-        return TRUE;
-    }
-    take_attributes(et, &comm, node);
-    if (name == NULL || !reader_torch_op(name, &comm.op)) {
-        wrong(&comm, g_strdup_printf(
-                         "unknown collective \"%.60s\"; known are allreduce, broadcast, allgather, "
-                         "reduce_scatter, alltoall and their variants",
-                         name != NULL ? name : ""));
-    } else if (!record_op_has_root(comm.op) && comm.op != RECORD_SEND && comm.op != RECORD_RECV &&
-               comm.rank >= 0) {
-        et->own_rank = comm.rank;
-    }
-    g_array_append_val(et->comms, comm);
-    return TRUE;
-}
-
 /* "## process_group:init ##" holds JSON in its input: [{"pg_name": "0", "ranks": [], "group_size":
  * 2}] */
 static gboolean take_groups(Et *et, const Json *node, GError **error)
 {
-    const Json *values = values_of(node, "inputs");
+    const Json *values = pytorch_values(node, "inputs");
     const char *text = json_string(values != NULL ? values->first : NULL);
     if (text == NULL) {
         return TRUE;
@@ -256,7 +63,7 @@ static gboolean et_item(void *user, const Json *node, GError **error)
     if (strstr(name, "process_group:init") != NULL) {
         return take_groups(et, node, error);
     }
-    return strcmp(name, "record_param_comms") == 0 ? take_comm(et, node) : TRUE;
+    return strcmp(name, "record_param_comms") == 0 ? pytorch_take(et, node) : TRUE;
 }
 
 /* The ranks of a communication's group into `ranks`; FALSE: not known. */
@@ -274,7 +81,8 @@ static gboolean group_ranks(Et *et, const EtComm *comm, GArray *ranks)
     if (size <= 0 && listed == NULL) {
         size = et->reader->world_hint;
     }
-    gint64 start = MAX(comm->start, 0), stride = comm->stride > 0 ? comm->stride : 1;
+    gint64 start = CLAMP(comm->start, 0, RECORD_WORLD_MAX);
+    gint64 stride = comm->stride > 0 ? MIN(comm->stride, RECORD_WORLD_MAX) : 1;
     for (gint64 i = 0; i < size && start + i * stride < RECORD_WORLD_MAX; i++) {
         guint32 rank = start + i * stride;
         g_array_append_val(ranks, rank);
@@ -301,25 +109,40 @@ static gboolean et_world(Et *et, GError **error)
     return reader_set_world(et->reader, world, error);
 }
 
+/* Element types that nothing names: by their bytes. */
+static RecordDtype guess_dtype(Et *et, const EtComm *comm)
+{
+    static const RecordDtype by_bytes[] = {[1] = RECORD_U8, [2] = RECORD_BF16, [4] = RECORD_F32,
+                                           [8] = RECORD_I64};
+    gboolean known = comm->element_bytes == 1 || comm->element_bytes == 2 ||
+                     comm->element_bytes == 4 || comm->element_bytes == 8;
+    RecordDtype dtype = known ? by_bytes[comm->element_bytes] : RECORD_U8;
+    char *what = g_strdup_printf("communications whose element type is not said are taken as %s%s",
+                                 record_dtype_name(dtype), known ? ", by its bytes" : "");
+    trace_count(et->reader->trace, what, record_op_name(comm->op), 0);
+    g_free(what);
+    return dtype;
+}
+
 static gboolean et_add(Et *et, EtComm *comm, guint32 rank, GError **error)
 {
     Reader *reader = et->reader;
     Record record;
     record_init(&record, rank, RECORD_COMPUTE);
     record.source = comm->where;
-    record.dtype = comm->dtype;
+    record.dtype = comm->has_dtype ? comm->dtype : guess_dtype(et, comm);
     GArray *ranks = g_array_new(FALSE, FALSE, sizeof(guint32));
     if (comm->wrong == NULL && !group_ranks(et, comm, ranks)) {
-        wrong(comm, g_strdup_printf("the ranks of process group \"%s\" are not said; give --world "
+        pytorch_wrong(comm, g_strdup_printf("the ranks of process group \"%s\" are not said; give --world "
                                     "N if it is all of them",
                                     (char *)reader->trace->names->pdata[comm->pg_name]));
     }
     if (comm->wrong == NULL && MAX(comm->in_bytes, comm->out_bytes) > RECORD_BYTES_MAX) {
-        wrong(comm, g_strdup("a communication of over 1 TiB on one rank"));
+        pytorch_wrong(comm, g_strdup("a communication of over 1 TiB on one rank"));
     }
     gboolean message = comm->op == RECORD_SEND || comm->op == RECORD_RECV;
     if (comm->wrong == NULL && message && (comm->rank < 0 || comm->rank >= (gint64)ranks->len)) {
-        wrong(
+        pytorch_wrong(
             comm,
             g_strdup("a send or recv should name its peer, a rank of its group, before its name"));
     }
@@ -353,6 +176,14 @@ static gboolean et_build(Et *et, GError **error)
         return FALSE;
     }
     gint64 rank = reader->name_rank >= 0 ? reader->name_rank : et->own_rank;
+    if (reader->name_rank >= (gint64)reader->trace->world) {
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
+                    "%s: is of rank %" G_GINT64_FORMAT
+                    " by its name, but its groups are of %u ranks: give --world N, or the files "
+                    "of all ranks",
+                    input_path(reader->input), reader->name_rank, reader->trace->world);
+        return FALSE;
+    }
     if (rank < 0 || rank >= reader->trace->world) {
         rank = 0;
     }

@@ -126,169 +126,6 @@ static gint32 step_at(const Kineto *kineto, gint64 time_ns)
     return step;
 }
 
-static int launch_compare(const void *a, const void *b)
-{
-    const KinetoLaunch *x = a, *y = b;
-    return (x->correlation > y->correlation) - (x->correlation < y->correlation);
-}
-
-/* The annotation around the launch of a kernel (the innermost one), or NULL. Launches are sorted.
- */
-static const KinetoComm *annotation_of(const Kineto *kineto, const KinetoComm *comm)
-{
-    KinetoLaunch key = {.correlation = comm->correlation};
-    const KinetoLaunch *launch =
-        bsearch(&key, kineto->launches->data, kineto->launches->len, sizeof key, launch_compare);
-    const KinetoComm *found = NULL;
-    for (guint k = 0; launch != NULL && k < kineto->annotations->len; k++) {
-        const KinetoSpan *span = &g_array_index(kineto->annotations, KinetoSpan, k);
-        if (span->thread == launch->thread && span->start_ns <= launch->time_ns &&
-            launch->time_ns <= span->end_ns) {
-            found = &g_array_index(kineto->annotated, KinetoComm, span->info);
-        }
-    }
-    return found;
-}
-
-/* What a kernel's own args do not say, from its record_param_comms or its annotation. */
-static void fill_comm(Kineto *kineto, KinetoComm *comm)
-{
-    const KinetoComm *other = NULL;
-    guint param = comm->external < 0
-                      ? 0
-                      : GPOINTER_TO_UINT(g_hash_table_lookup(kineto->param_of, &comm->external));
-    if (param > 0) {
-        other = &g_array_index(kineto->params, KinetoComm, param - 1);
-        comm->start = other->start;
-        comm->stride = other->stride;
-    }
-    if (other == NULL && !comm->has_size && kineto->launches->len > 0) {
-        other = annotation_of(kineto, comm);
-    }
-    if (other == NULL || comm->has_size || comm->bad != NULL) {
-        return;
-    }
-    KinetoComm own = *comm;
-    *comm = *other;
-    comm->where = own.where;
-    comm->name = own.name;
-    comm->correlation = own.correlation;
-    comm->reduction = own.reduction;
-    comm->bad = g_strdup(other->bad);
-    comm->op = other->has_op ? other->op : own.op;
-    comm->has_op = other->has_op || own.has_op;
-}
-
-/* The communication's group, or a text that says what is wrong (the caller's to free). */
-static char *group_of(Kineto *kineto, const KinetoComm *comm, guint32 *group)
-{
-    Trace *trace = kineto->reader->trace;
-    const char *name = trace->names->pdata[comm->pg_name];
-    GArray *ranks = g_array_new(FALSE, FALSE, sizeof(guint32));
-    const GArray *config = comm->pg_name != 0 ? g_hash_table_lookup(kineto->groups, name) : NULL;
-    gint64 size = comm->group_size;
-    if (config != NULL && config->len > 0) {
-        g_array_append_vals(ranks, config->data, config->len);
-    } else if (comm->pg_ranks != 0 &&
-               reader_parse_ranks(trace->names->pdata[comm->pg_ranks], ranks) && ranks->len > 0) {
-        /* the list was whole */
-    } else {
-        g_array_set_size(ranks, 0);
-        gboolean spaced = comm->start >= 0 && comm->stride > 0 && size > 0;
-        size = size < 0 ? trace->world : size;
-        for (gint64 i = 0;
-             (spaced || size == trace->world) && i < MIN(size, (gint64)RECORD_WORLD_MAX); i++) {
-            guint32 rank = spaced ? comm->start + i * comm->stride : i;
-            g_array_append_val(ranks, rank);
-        }
-    }
-    char *wrong = NULL;
-    if (ranks->len == 0) {
-        wrong = g_strdup_printf(
-            "the ranks of process group \"%s\" are not said; distributedInfo should list them in "
-            "pg_config",
-            name);
-    } else if (comm->group_size >= 0 && comm->group_size != ranks->len) {
-        wrong = g_strdup_printf("process group \"%s\" has \"Group size\" %" G_GINT64_FORMAT
-                                " but lists %u ranks; the two "
-                                "should agree",
-                                name, comm->group_size, ranks->len);
-    }
-    for (guint i = 0; i < ranks->len && wrong == NULL; i++) {
-        guint32 rank = g_array_index(ranks, guint32, i);
-        if (rank >= trace->world) {
-            wrong = g_strdup_printf("process group \"%s\" lists rank %u, but the job has %u ranks",
-                                    name, rank, trace->world);
-        }
-    }
-    *group = wrong == NULL ? trace_group(trace, name[0] != 0 ? name : "world",
-                                         (guint32 *)(void *)ranks->data, ranks->len)
-                           : RECORD_NO_GROUP;
-    g_array_free(ranks, TRUE);
-    return wrong;
-}
-
-/* Sizes and peer; a text that says what is wrong, or NULL. */
-static char *fill_record(Kineto *kineto, const KinetoComm *comm, Record *record)
-{
-    Trace *trace = kineto->reader->trace;
-    if (!comm->has_op || (!comm->has_size && comm->op != RECORD_BARRIER)) {
-        return g_strdup_printf("no size is known of this %s kernel; it should have \"In msg "
-                               "nelems\" and \"dtype\" in its "
-                               "args, a record_param_comms of its \"External id\", or an nccl: "
-                               "annotation around its launch",
-                               (char *)trace->names->pdata[comm->name]);
-    }
-    char *wrong = group_of(kineto, comm, &record->group);
-    if (wrong != NULL) {
-        return wrong;
-    }
-    record->op = comm->op;
-    record->reduction = comm->reduction;
-    record->dtype = comm->dtype;
-    guint element = MAX(comm->element_bytes, 1);
-    if (comm->in_elements > RECORD_BYTES_MAX / element ||
-        comm->out_elements > RECORD_BYTES_MAX / element) {
-        return g_strdup_printf("%" G_GUINT64_FORMAT " elements on one rank are over 1 TiB",
-                               MAX(comm->in_elements, comm->out_elements));
-    }
-    const RecordGroup *group = trace_group_at(trace, record->group);
-    record_set_bytes_in(record, comm->in_elements * element, group->n);
-    if (comm->out_elements > 0) {
-        record->bytes_out = comm->out_elements * element;
-    }
-    gboolean message = comm->op == RECORD_SEND || comm->op == RECORD_RECV;
-    if (comm->peer >= 0 && comm->peer < group->n && (message || record_op_has_root(comm->op))) {
-        record->peer = group->ranks[comm->peer];
-    } else if (message) {
-        return g_strdup(
-            "a send should have \"Dst Rank\", a recv \"Src Rank\", each a rank of its group");
-    }
-    return NULL;
-}
-
-static gboolean add_comm(Kineto *kineto, Record *record, gint32 index, GError **error)
-{
-    Reader *reader = kineto->reader;
-    KinetoComm *comm = &g_array_index(kineto->comms, KinetoComm, index);
-    fill_comm(kineto, comm);
-    record->source = comm->where;
-    record->name = comm->name;
-    gboolean ok, good = FALSE;
-    char *wrong = comm->bad != NULL ? g_strdup(comm->bad) : fill_record(kineto, comm, record);
-    if (wrong != NULL) {
-        ok = reader_problem(reader, comm->where,
-                            comm->reason != NULL ? comm->reason : "wrong collective", error, "%s",
-                            wrong);
-        record->op = record->group == RECORD_NO_GROUP ? RECORD_COMPUTE : record->op;
-    } else {
-        ok = reader_check(reader, record, &good, error);
-    }
-    record->skipped = !good;
-    g_free(wrong);
-    return ok;
-}
-
 static Stream *stream_of(GArray *streams, GHashTable *index, guint32 number)
 {
     guint at = GPOINTER_TO_UINT(g_hash_table_lookup(index, GUINT_TO_POINTER(number)));
@@ -313,7 +150,7 @@ static gboolean add_segment(Kineto *kineto, GArray *segments, GArray *streams, g
     record.duration_ps = (guint64)(kernel->end_ns - kernel->start_ns) * 1000;
     record.start_ps = (guint64)(kernel->start_ns - first_ns) * 1000;
     record.step = step_at(kineto, kernel->start_ns);
-    if (kernel->comm >= 0 && !add_comm(kineto, &record, kernel->comm, error)) {
+    if (kernel->comm >= 0 && !kineto_add_comm(kineto, &record, kernel->comm, error)) {
         return FALSE;
     }
     gint64 ready = first_ns;
@@ -343,7 +180,16 @@ static gboolean add_records(Kineto *kineto, GError **error)
     GArray *segments = segments_of(kineto), *streams = g_array_new(FALSE, FALSE, sizeof(Stream));
     GHashTable *index = g_hash_table_new(g_direct_hash, g_direct_equal);
     gint64 first_ns = segments->len > 0 ? g_array_index(segments, Segment, 0).kernel.start_ns : 0;
-    gboolean ok = TRUE;
+    gint64 last_ns = first_ns;
+    for (guint i = 0; i < segments->len; i++) {
+        last_ns = MAX(last_ns, g_array_index(segments, Segment, i).kernel.end_ns);
+    }
+    gboolean ok = last_ns - first_ns <= (gint64)(RECORD_PS_MAX / 1000);
+    if (!ok) {
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
+                    "%s: GPU work over more than a day; all of it should lie within 86400 s",
+                    input_path(kineto->reader->input));
+    }
     for (guint i = 0; i < segments->len && ok; i++) {
         ok = add_segment(kineto, segments, streams, i, first_ns, error);
         Stream *stream =
@@ -374,6 +220,13 @@ gboolean kineto_build(Kineto *kineto, GError **error)
         return FALSE;
     }
     kineto->rank = kineto->rank >= 0 ? kineto->rank : MAX(reader->name_rank, 0);
+    if (kineto->rank >= world && kineto->world < 0 && reader->world_hint == 0) {
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
+                    "%s: is of rank %" G_GINT64_FORMAT
+                    ", but says nowhere of how many: give --world N, or the files of all ranks",
+                    input_path(reader->input), kineto->rank);
+        return FALSE;
+    }
     if (kineto->rank >= world) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
                     "%s: is of rank %" G_GINT64_FORMAT " in a job of %" G_GINT64_FORMAT
@@ -393,7 +246,8 @@ gboolean kineto_build(Kineto *kineto, GError **error)
         }
     }
     if (kineto->launches->len > 0) {
-        qsort(kineto->launches->data, kineto->launches->len, sizeof(KinetoLaunch), launch_compare);
+        qsort(kineto->launches->data, kineto->launches->len, sizeof(KinetoLaunch),
+              kineto_launch_compare);
     }
     reader->trace->replicate = reader->job_files == 1 && world > 1;
     return add_records(kineto, error);

@@ -23,7 +23,11 @@ typedef struct {
     gint64 start, stride;      /* of the global ranks; -1: not said */
     gint64 peer;               /* rank in the group; -1 */
     gint64 external, correlation;
-    guint32 name; /* of the kernel */
+    guint32 name;    /* of the kernel */
+    guint32 unknown; /* what it is called, where that says no operation that is known; 0 */
+    gboolean coalesced, taken; /* of an annotation: around a call with several tensors; a kernel has
+                                  its sizes */
+    gboolean further;          /* of a kernel: another one has the sizes of its coalesced call */
     RecordSource where;
     char *bad; /* what is wrong with it; NULL: nothing. Freed with the Kineto */
     const char *reason;
@@ -61,6 +65,28 @@ typedef struct {
     gint64 rank, world;             /* -1: not said */
     gint64 device;                  /* the first one seen; -1 */
 } Kineto;
+
+#define KINETO_NS_MAX ((gint64)1 << 62)
+
+/* comm.c */
+void kineto_comm_init(KinetoComm *comm);
+/* The members that record_param_comms and, since 2024, NCCL kernels have. */
+void kineto_comm_args(Kineto *kineto, KinetoComm *comm, const Json *args);
+void kineto_comm_annotation(Kineto *kineto, KinetoComm *comm, const char *name, const Json *args);
+/* Operation and reduction, as far as a kernel's name says them. */
+void kineto_comm_kernel_name(KinetoComm *comm, const char *name);
+/* Does the name of a kernel say that it communicates? */
+gboolean kineto_comm_is_kernel(const char *name);
+char *kineto_comm_bare_name(const char *name);
+
+/* info.c: distributedInfo. */
+gboolean kineto_wanted(void *user, const char *key);
+gboolean kineto_member(void *user, const Json *info, GError **error);
+void kineto_identify(Input *input, TraceIdentity *identity);
+
+/* collect.c: fills the record of a communication; launches are sorted. GError as reader_problem. */
+gboolean kineto_add_comm(Kineto *kineto, Record *record, gint32 index, GError **error);
+int kineto_launch_compare(const void *a, const void *b);
 
 /* Adds the records. GError as reader_problem, and when ranks or groups do not fit. */
 gboolean kineto_build(Kineto *kineto, GError **error);

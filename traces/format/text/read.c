@@ -1,25 +1,11 @@
 /* The project's own text format: one line an operation, described in docs/traces.md. */
+#include "traces/format/text/text.h"
+
 #include <string.h>
 
-#include "traces/format/reader.h"
 #include "traces/format/words.h"
 
 #define MAGIC "fanout-trace"
-
-typedef struct {
-    Reader *reader;
-    GHashTable *nodes;  /* number -> record index + 1, of the current rank */
-    GHashTable *groups; /* name -> group index + 1 */
-    GArray *pending;    /* PendingDep of the current rank */
-    gint64 rank;        /* -1: none yet */
-    guint8 *seen;       /* ranks that had their section */
-} Text;
-
-typedef struct {
-    guint32 record;
-    guint32 line;
-    gint64 node;
-} PendingDep;
 
 static int text_probe(const char *head, gsize n)
 {
@@ -54,20 +40,21 @@ static gboolean text_group(Text *text, GPtrArray *words, GError **error)
     gboolean ok = words->len == 3 && reader_parse_ranks(words->pdata[2], ranks) && ranks->len > 0;
     for (guint i = 0; i < ranks->len && ok; i++) {
         ok = g_array_index(ranks, guint32, i) < text->reader->trace->world;
-        for (guint j = 0; j < i && ok; j++) {
-            ok = g_array_index(ranks, guint32, i) != g_array_index(ranks, guint32, j);
-        }
     }
-    if (!ok) {
+    guint32 group = ok ? trace_group(text->reader->trace, words->pdata[1],
+                                     (guint32 *)(void *)ranks->data, ranks->len)
+                       : RECORD_NO_GROUP;
+    if (!ok || trace_group_at(text->reader->trace, group)->twice) {
         g_array_free(ranks, TRUE);
         return fail(text, error,
                     "a group should read 'group NAME RANKS', RANKS like 0-3,8, each below "
                     "%u and named once",
                     text->reader->trace->world);
     }
-    guint32 group = trace_group(text->reader->trace, words->pdata[1],
-                                (guint32 *)(void *)ranks->data, ranks->len);
     g_array_free(ranks, TRUE);
+    if (text->reader->trace->crowded) {
+        return fail(text, error, "the groups have over %u members in all", RECORD_MEMBERS_MAX);
+    }
     if (g_hash_table_contains(text->groups, words->pdata[1])) {
         return fail(text, error, "group '%s' is given twice", (char *)words->pdata[1]);
     }
@@ -84,7 +71,9 @@ static gboolean text_world(Text *text, GPtrArray *words, GError **error)
     if (text->reader->trace->world != 0) {
         return fail(text, error, "'world' is given twice");
     }
-    text->reader->trace->world = world;
+    if (!reader_set_world(text->reader, world, error)) {
+        return FALSE;
+    }
     text->seen = g_new0(guint8, world);
     guint32 group = trace_group_world(text->reader->trace, world);
     g_hash_table_insert(text->groups, g_strdup("world"), GUINT_TO_POINTER(group + 1));
@@ -126,9 +115,15 @@ static gboolean text_rank(Text *text, GPtrArray *words, GError **error)
     if (!all && (words->len != 2 || !words_u64(words->pdata[1], trace->world - 1, &rank))) {
         return fail(text, error, "should read 'rank R' with R below %u, or 'rank *'", trace->world);
     }
-    if (text->seen[rank] || trace->replicate) {
+    if (trace->replicate || (all && text->sections > 0)) {
+        return fail(text, error,
+                    "'rank *' says what every rank does, so no other rank line can stand beside it; "
+                    "either 'rank *' alone, or a line for each rank");
+    }
+    if (text->seen[rank]) {
         return fail(text, error, "rank %s is given twice", (char *)words->pdata[1]);
     }
+    text->sections++;
     text->seen[rank] = TRUE;
     trace->replicate = all;
     if (!text_end_rank(text, error)) {
@@ -138,157 +133,9 @@ static gboolean text_rank(Text *text, GPtrArray *words, GError **error)
     return TRUE;
 }
 
-typedef struct {
-    Record record;
-    guint64 bytes, out;
-    gboolean has_bytes, has_out, group_known;
-    char *after;
-} Line;
-
-/* One KEY=VALUE. FALSE: unknown, or not right; *right says what would be. */
-static gboolean line_attribute(Text *text, Line *line, const char *key, const char *value,
-                               const char **right)
-{
-    Record *r = &line->record;
-    guint64 n = 0;
-    if (strcmp(key, "group") == 0) {
-        guint group = GPOINTER_TO_UINT(g_hash_table_lookup(text->groups, value));
-        r->group = group - 1;
-        line->group_known = group != 0;
-        *right = "a group that a 'group' line gave";
-        return group != 0;
-    }
-    if (strcmp(key, "bytes") == 0 || strcmp(key, "out") == 0) {
-        *right = "a number of bytes up to 1 TiB";
-        gboolean in = key[0] == 'b';
-        *(in ? &line->has_bytes : &line->has_out) = TRUE;
-        return words_u64(value, RECORD_BYTES_MAX, in ? &line->bytes : &line->out);
-    }
-    if (strcmp(key, "gap") == 0 || strcmp(key, "duration") == 0 || strcmp(key, "start") == 0) {
-        *right = "a time with its unit: 12ps, 3.5us, 1ms, at most a day";
-        guint64 *to = key[0] == 'g' ? &r->gap_ps : key[0] == 'd' ? &r->duration_ps : &r->start_ps;
-        return words_time(value, to);
-    }
-    if (strcmp(key, "to") == 0 || strcmp(key, "from") == 0 || strcmp(key, "root") == 0) {
-        *right =
-            "a rank of this job (to= of a send, from= of a recv, root= of a rooted collective)";
-        gboolean fits = r->op == RECORD_SEND   ? key[0] == 't'
-                        : r->op == RECORD_RECV ? key[0] == 'f'
-                                               : key[0] == 'r' && record_op_has_root(r->op);
-        gboolean ok = fits && words_u64(value, text->reader->trace->world - 1, &n);
-        r->peer = n;
-        return ok;
-    }
-    if (strcmp(key, "tag") == 0 || strcmp(key, "stream") == 0 || strcmp(key, "step") == 0) {
-        *right = "a number below 2^31";
-        gboolean ok = words_u64(value, G_MAXINT32, &n);
-        *(key[0] == 't'                    ? &r->tag
-          : key[1] == 't' && key[2] == 'r' ? &r->stream
-                                           : (guint32 *)&r->step) = n;
-        return ok;
-    }
-    if (strcmp(key, "dtype") == 0) {
-        *right = "one of u8 i8 i16 i32 u32 i64 u64 f16 bf16 f32 f64 e4m3 e5m2";
-        return record_dtype_parse(value, &r->dtype);
-    }
-    if (strcmp(key, "reduction") == 0) {
-        *right = "one of sum prod max min avg";
-        return record_reduction_parse(value, &r->reduction);
-    }
-    if (strcmp(key, "name") == 0) {
-        r->name = trace_name(text->reader->trace, value);
-        return TRUE;
-    }
-    if (strcmp(key, "after") == 0) {
-        line->after = g_strdup(value);
-        return TRUE;
-    }
-    *right =
-        "one of group bytes out to from root tag stream gap duration start step dtype reduction "
-        "after name";
-    return FALSE;
-}
-
-static gboolean line_deps(Text *text, Line *line, guint32 index)
-{
-    char **parts = g_strsplit(line->after != NULL ? line->after : "", ",", -1);
-    gboolean ok = TRUE;
-    for (guint i = 0; parts[i] != NULL && ok; i++) {
-        guint64 node;
-        ok = words_u64(parts[i], G_MAXINT64, &node);
-        PendingDep dep = {index, input_line_number(text->reader->input), node};
-        if (ok) {
-            g_array_append_val(text->pending, dep);
-        }
-    }
-    g_strfreev(parts);
-    return ok;
-}
-
-/* What is wrong with a line's sizes as a whole; NULL: nothing. */
-static const char *line_complete(Text *text, Line *line)
-{
-    Record *r = &line->record;
-    if (r->op == RECORD_COMPUTE) {
-        return line->has_bytes || line->group_known ? "compute has neither bytes nor group" : NULL;
-    }
-    if (r->op == RECORD_SEND || r->op == RECORD_RECV) {
-        if (r->peer < 0) {
-            return r->op == RECORD_SEND ? "a send needs to=RANK" : "a recv needs from=RANK";
-        }
-        if (!line->group_known) {
-            r->group = RECORD_NO_GROUP;
-        }
-    } else if (!line->group_known) {
-        r->group = GPOINTER_TO_UINT(g_hash_table_lookup(text->groups, "world")) - 1;
-    }
-    if (!line->has_bytes && r->op != RECORD_BARRIER) {
-        return "a communication needs bytes=N, what one rank puts in";
-    }
-    guint32 n = r->group == RECORD_NO_GROUP ? 2 : trace_group_at(text->reader->trace, r->group)->n;
-    if (!record_set_bytes_in(r, line->bytes, n) && !line->has_out) {
-        return "bytes= should divide by the group's size and stay below 1 TiB in and out";
-    }
-    if (line->has_out) {
-        r->bytes_out = line->out;
-    }
-    return NULL;
-}
-
-/* Fills the line from its words; NULL, or the word that is wrong, with what would be right. */
-static const char *line_parse(Text *text, GPtrArray *words, Line *line, const char **right)
-{
-    guint first = 2;
-    if (words->len < 2 || !record_op_parse(words->pdata[1], &line->record.op) ||
-        line->record.op == RECORD_PLAN) {
-        line->record.op = RECORD_COMPUTE;
-        *right =
-            "an operation: compute, all_reduce, all_gather, reduce_scatter, broadcast, reduce, "
-            "all_to_all, gather, scatter, barrier, send or recv";
-        return words->len < 2 ? "" : words->pdata[1];
-    }
-    if (line->record.op == RECORD_COMPUTE) {
-        first = 3;
-        if (words->len < 3 || !words_time(words->pdata[2], &line->record.duration_ps)) {
-            *right = "a time with its unit: 'compute 12.5us'";
-            return words->len < 3 ? "" : words->pdata[2];
-        }
-    }
-    for (guint i = first; i < words->len; i++) {
-        const char *word = words->pdata[i], *equals = strchr(word, '=');
-        char *key = g_strndup(word, equals != NULL ? (gsize)(equals - word) : strlen(word));
-        gboolean good = line_attribute(text, line, key, equals != NULL ? equals + 1 : "", right);
-        g_free(key);
-        if (!good) {
-            return word;
-        }
-    }
-    return NULL;
-}
-
 /* Adds the operation, also a skipped one: it keeps its place in the order, and in its group's
  * sequence where the group is known. */
-static gboolean line_keep(Text *text, Line *line, GError **error)
+static gboolean line_keep(Text *text, TextLine *line, GError **error)
 {
     Record *record = &line->record;
     if (record->skipped && !line->group_known) {
@@ -301,7 +148,7 @@ static gboolean line_keep(Text *text, Line *line, GError **error)
         *key = record->source.node;
         g_hash_table_insert(text->nodes, key, GUINT_TO_POINTER(index + 1));
     }
-    if (line->after == NULL || line_deps(text, line, index)) {
+    if (line->after == NULL || text_line_deps(text, line, index)) {
         return TRUE;
     }
     trace_record(text->reader->trace, index)->skipped = TRUE;
@@ -322,11 +169,11 @@ static gboolean text_operation(Text *text, GPtrArray *words, GError **error)
         return fail(text, error, "operation before the first 'rank' line");
     }
     RecordSource here = reader_here(reader, input_line_number(reader->input), 0, node);
-    Line line = {0};
+    TextLine line = {0};
     record_init(&line.record, text->rank, RECORD_COMPUTE);
     line.record.source = here;
-    const char *right = NULL, *wrong = line_parse(text, words, &line, &right);
-    const char *whole = wrong == NULL ? line_complete(text, &line) : NULL;
+    const char *right = NULL, *wrong = text_line_parse(text, words, &line, &right);
+    const char *whole = wrong == NULL ? text_line_complete(text, &line) : NULL;
     gboolean ok, good = FALSE;
     if (g_hash_table_contains(text->nodes, &line.record.source.node)) {
         ok = reader_problem(reader, here, "doubled node", error,
