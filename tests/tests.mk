@@ -139,6 +139,7 @@ check_PROGRAMS += \
 	tests/traces/test_trace_large \
 	tests/traces/test_trace_match \
 	tests/traces/test_trace_nccl_log \
+	tests/traces/test_trace_nccl_ranks \
 	tests/traces/test_trace_plan \
 	tests/traces/test_trace_pytorch_et \
 	tests/traces/test_trace_replay \

@@ -5,11 +5,12 @@
 #include "cli/options.h"
 #include "cli/trace_args.h"
 #include "traces/format/write.h"
+#include "traces/record/match.h"
 
 #define CONVERT_FILES_MAX 4096
 
 static gboolean convert_write(Trace *trace, const char *out, const char *format, gint files_max,
-                              GError **error)
+                              gboolean lenient, GError **error)
 {
     guint32 files = write_files(trace, out, format);
     if (strcmp(out, "-") != 0 && files > (guint32)files_max) {
@@ -19,11 +20,21 @@ static gboolean convert_write(Trace *trace, const char *out, const char *format,
                     out, files, files);
         return FALSE;
     }
-    if (strcmp(out, "-") != 0)
-        return write_trace(trace, out, format, error);
-    g_autofree char *text = write_text_string(trace);
-    fputs(text, stdout);
-    return TRUE;
+    if (!write_possible(trace, error))
+        return FALSE;
+    gboolean terminal = strcmp(out, "-") == 0;
+    gboolean is_text = terminal || write_is_text(out, format);
+    g_autofree char *text = is_text ? write_text_string(trace) : NULL; /* before it is replicated */
+    if (!is_text || !trace->replicate) { /* of which each rank does the same */
+        Match *match = match_new(trace, lenient, error); /* what replay refuses is not converted */
+        match_free(match);
+        if (!match)
+            return FALSE;
+    }
+    if (terminal)
+        fputs(text, stdout);
+    return terminal || (is_text ? g_file_set_contents(out, text, -1, error)
+                                : write_trace(trace, out, format, error));
 }
 
 /* What was assumed, not understood or left out goes to stderr: the formats have no place for it. */
@@ -49,7 +60,8 @@ static ExitCode convert_job(const TraceArgs *args, const char *in, const char *o
     if (jobs && jobs->len > 1)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: holds %u jobs; name the files of one",
                     in, jobs->len);
-    else if (jobs && convert_write(jobs->pdata[0], out, args->to, files_max, error)) {
+    else if (jobs && convert_write(jobs->pdata[0], out, args->to, files_max, args->lenient,
+                                   error)) {
         code = EXIT_DONE;
         convert_say(jobs->pdata[0]);
     }

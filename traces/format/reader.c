@@ -75,8 +75,8 @@ const TraceFormat *reader_detect(Input *input, const TraceReadSpec *spec, GError
 }
 
 static gboolean read_file(Trace *trace, const TraceFormat *format, Input *input, gint64 rank,
-                          guint32 world_hint, guint32 job_files, const TraceReadSpec *spec,
-                          GError **error)
+                          guint32 world_hint, guint32 job_files, gpointer *state, gboolean last,
+                          const TraceReadSpec *spec, GError **error)
 {
     Reader reader = {
         .spec = spec,
@@ -86,9 +86,16 @@ static gboolean read_file(Trace *trace, const TraceFormat *format, Input *input,
         .name_rank = rank,
         .world_hint = world_hint,
         .job_files = job_files,
+        .state = state,
     };
     trace->format = format->name;
-    return format->read(&reader, error);
+    gboolean ok = format->read(&reader, error) &&
+                  (!last || format->end == NULL || format->end(&reader, error));
+    if ((last || !ok) && *state != NULL) {
+        format->state_free(*state);
+        *state = NULL;
+    }
+    return ok;
 }
 
 /* What is left to check when all files of a job are in. */
@@ -123,6 +130,7 @@ static Trace *read_job(const TraceJob *job, const TraceReadSpec *spec, GError **
         world_hint = last < 0 ? 0 : MIN(last + 1, RECORD_WORLD_MAX);
     }
     Trace *trace = trace_new(job->name);
+    gpointer state = NULL;
     gboolean ok = TRUE;
     for (guint i = 0; i < files->len && ok; i++) {
         const TraceFile *file = files->pdata[i];
@@ -130,12 +138,15 @@ static Trace *read_job(const TraceJob *job, const TraceReadSpec *spec, GError **
             g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT,
                         "%s is %s but %s is %s: files of one job have one format", first->path,
                         first->format->title, file->path, file->format->title);
+            if (state != NULL) {
+                first->format->state_free(state);
+            }
             ok = FALSE;
             break;
         }
         Input *input = input_open(file->path, spec->progress, spec->user, error);
         ok = input != NULL && read_file(trace, file->format, input, file->rank, world_hint,
-                                        files->len, spec, error);
+                                        files->len, &state, i + 1 == files->len, spec, error);
         input_close(input);
     }
     if (ok && job->note != NULL) {
@@ -193,10 +204,11 @@ Trace *trace_read_input(Input *input, const TraceReadSpec *spec, GError **error)
 {
     Trace *trace = trace_new(input_path(input));
     const TraceFormat *format = reader_detect(input, spec, error);
+    gpointer state = NULL;
     gint64 rank;
     names_rank(input_path(input), &rank);
     gboolean ok = format != NULL &&
-                  read_file(trace, format, input, rank, spec->world, 1, spec, error) &&
+                  read_file(trace, format, input, rank, spec->world, 1, &state, TRUE, spec, error) &&
                   finish_job(trace, spec, error);
     input_close(input);
     if (!ok) {

@@ -32,6 +32,7 @@ typedef struct {
     gint64 name_rank;   /* the rank by the file's name or its place in the job (jobs.h); -1 */
     guint32 world_hint; /* ranks of the job as far as known before reading; 0 */
     guint32 job_files;
+    gpointer *state; /* the format's own, from the job's first file to its last */
 } Reader;
 
 /* What a file says of itself before it is read. */
@@ -44,6 +45,8 @@ typedef struct {
     const char *name, *title;
     int (*probe)(const char *head, gsize n); /* 0: not this one; up to 100: surely */
     gboolean (*read)(Reader *reader, GError **error);
+    gboolean (*end)(Reader *reader, GError **error); /* behind the job's last file; NULL: nothing */
+    void (*state_free)(gpointer state);
     gboolean per_rank; /* a file holds one rank: files of one set of names are one job (jobs.h) */
     void (*identify)(Input *input, TraceIdentity *identity); /* NULL: files say nothing */
 } TraceFormat;

@@ -12,6 +12,23 @@ static const char *format_of(const char *path)
                                                                                 : NULL;
 }
 
+gboolean write_possible(const Trace *trace, GError **error)
+{
+    if (trace->plan != NULL) {
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE,
+                    "%s: an execution plan is a device program; no other format has operations for "
+                    "it: replay the plan itself",
+                    trace->name);
+    }
+    return trace->plan == NULL;
+}
+
+gboolean write_is_text(const char *path, const char *format)
+{
+    format = format != NULL ? format : format_of(path);
+    return format != NULL && strcmp(format, "text") == 0;
+}
+
 guint32 write_files(const Trace *trace, const char *path, const char *format)
 {
     format = format != NULL ? format : format_of(path);
@@ -24,6 +41,9 @@ gboolean write_trace(Trace *trace, const char *path, const char *format, GError 
     if (format == NULL) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE,
                     "%s: the name should end in .trace (text), .et (Chakra) or .goal", path);
+        return FALSE;
+    }
+    if (!write_possible(trace, error)) {
         return FALSE;
     }
     if (strcmp(format, "chakra") == 0) {

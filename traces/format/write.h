@@ -19,6 +19,10 @@ gboolean write_goal(Trace *trace, const char *path, GError **error);
 /* One of the three, by name ("text", "chakra", "goal"), or by the end of the path (.trace or .txt,
  * .et, .goal) where format is NULL. "run.et" becomes run.0.et, run.1.et, ... */
 gboolean write_trace(Trace *trace, const char *path, const char *format, GError **error);
+/* FALSE and TRACE_ERROR_WRITE: the trace is an execution plan. */
+gboolean write_possible(const Trace *trace, GError **error);
+/* Does write_trace write text? */
+gboolean write_is_text(const char *path, const char *format);
 /* How many files write_trace would write. */
 guint32 write_files(const Trace *trace, const char *path, const char *format);
 extern const char *const write_formats[]; /* ends with NULL */

@@ -226,7 +226,13 @@ void record_init(Record *record, guint32 rank, RecordOp op)
 
 guint32 trace_add(Trace *trace, const Record *record)
 {
-    g_array_append_val(trace->records, *record);
+    Record own = *record;
+    if (own.op == RECORD_COMPUTE) { /* also what was to become a communication */
+        own.group = RECORD_NO_GROUP;
+        own.peer = RECORD_NO_PEER;
+        own.bytes_in = own.bytes_out = 0;
+    }
+    g_array_append_val(trace->records, own);
     return trace->records->len - 1;
 }
 

@@ -254,12 +254,6 @@ static gboolean write_rank(const Trace *trace, guint32 rank, const char *prefix,
 
 gboolean write_chakra(Trace *trace, const char *prefix, GError **error)
 {
-    if (trace->plan != NULL) {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE,
-                    "%s: an execution plan is a device program; Chakra has no operations for it",
-                    trace->name);
-        return FALSE;
-    }
     if (!trace_replicate(trace, error)) {
         return FALSE;
     }

@@ -233,13 +233,6 @@ static gboolean write_rank(Goal *goal, guint32 rank, GError **error)
 
 gboolean write_goal(Trace *trace, const char *path, GError **error)
 {
-    if (trace->plan != NULL) {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE,
-                    "%s: an execution plan is a device program; GOAL has no operations "
-                    "for it",
-                    trace->name);
-        return FALSE;
-    }
     Match *match = match_new(trace, FALSE, error);
     if (match == NULL) {
         return FALSE;

@@ -1,4 +1,5 @@
-/* What is kept of an NCCL log between reading its lines and making records of them. */
+/* What is kept of NCCL logs between reading their lines and making records of them. The logs of one
+ * job are read into one NcclLog, as a communicator's ranks may have written one log or many. */
 #ifndef TRACES_FORMAT_NCCL_LOG_NCCL_LOG_H
 #define TRACES_FORMAT_NCCL_LOG_NCCL_LOG_H
 
@@ -6,32 +7,44 @@
 
 #include "traces/format/reader.h"
 
+/* One rank's communicator: a pointer in a process. */
 typedef struct {
-    char *key;     /* "process comm-pointer" */
-    char *process; /* host:pid and device */
-    char *id;      /* commId; what ranks of one communicator share */
-    gint64 rank;   /* in the communicator; -1: no INIT line */
-    guint32 n;
+    char *host;       /* as the log names it */
+    char *process;    /* "host:pid" */
+    gint64 device;    /* by its Init line, else by the first call's "[dev]"; -1 */
+    char *id;         /* commId; what ranks of one communicator share. NULL: no Init line */
+    gint64 rank;      /* in the communicator; -1: no Init line */
+    guint32 n;        /* its ranks; 0: no Init line */
+    guint32 nranks;   /* the most that a call's [nranks=] says; 0: none does */
+    gint64 global;    /* the rank of the job that a call says (globalrank); -1 */
+    gint64 job_rank;  /* -1: not known. Set by nccl_log_ranks */
+    gboolean grouped; /* the next two are set */
+    guint32 group;
+    char *wrong;      /* why it has no group; NULL: it has */
+    guint calls;
 } LogComm;
 
 typedef struct {
-    guint32 comm, line;
+    guint32 comm;
+    RecordSource where;
     RecordOp op;
     guint64 count, dtype, reduction, op_count;
     gint64 root;
     char *stream;
-    guint64 nranks; /* 0: the line does not say */
 } LogCall;
 
 typedef struct {
-    Reader *reader;
-    GArray *comms; /* LogComm */
-    GHashTable *comm_of;
+    Reader *reader; /* of the file being read */
+    GArray *comms;  /* LogComm */
+    GHashTable *comm_of; /* "host:pid pointer" -> index + 1, of the last Init line of that pointer */
     GArray *calls;       /* LogCall */
-    GHashTable *rank_of; /* process -> rank of the job + 1 */
-    guint32 world_comm;
 } NcclLog;
 
+/* Sets the job's number of ranks, and which rank each communicator's process is. GError: not said. */
+gboolean nccl_log_ranks(NcclLog *log, GError **error);
+/* The job's ranks of a communicator as a group; a text that says what is wrong, owned by the
+ * communicator, or NULL. */
+const char *nccl_log_group(NcclLog *log, LogComm *comm, guint32 *group);
 /* Ranks from the communicators, then a record for each call. GError as reader_problem, and when the
  * number of ranks is not said. */
 gboolean nccl_log_build(NcclLog *log, GError **error);

@@ -36,9 +36,10 @@ static int log_probe(const char *head, gsize n)
 static void comm_clear(gpointer data)
 {
     LogComm *comm = data;
-    g_free(comm->key);
+    g_free(comm->host);
     g_free(comm->process);
     g_free(comm->id);
+    g_free(comm->wrong);
 }
 
 static void call_clear(gpointer data)
@@ -69,25 +70,61 @@ static gboolean number_after(const char *line, const char *key, guint base, guin
     return ok;
 }
 
-static guint32 comm_index(NcclLog *log, const char *process, const char *pointer)
+/* Who wrote a line. */
+typedef struct {
+    char *host, *process; /* "host:pid" */
+    gint64 device;        /* of "[dev]"; -1 */
+} LogLine;
+
+static guint32 comm_new(NcclLog *log, const LogLine *who, const char *pointer)
 {
-    char *key = g_strconcat(process, " ", pointer, NULL);
-    guint found = GPOINTER_TO_UINT(g_hash_table_lookup(log->comm_of, key));
-    if (found != 0) {
-        g_free(key);
-        return found - 1;
-    }
-    LogComm comm = {key, g_strdup(process), NULL, -1, 0};
+    LogComm comm = {.host = g_strdup(who->host),
+                    .process = g_strdup(who->process),
+                    .device = who->device,
+                    .rank = -1,
+                    .global = -1,
+                    .job_rank = -1};
     g_array_append_val(log->comms, comm);
-    g_hash_table_insert(log->comm_of, key, GUINT_TO_POINTER(log->comms->len));
+    g_hash_table_insert(log->comm_of, g_strconcat(who->process, " ", pointer, NULL),
+                        GUINT_TO_POINTER(log->comms->len));
     return log->comms->len - 1;
 }
 
-/* "ncclCommInitRank comm 0x5.. rank 0 nranks 8 cudaDev 0 ... commId 0x.. - Init COMPLETE" */
-static gboolean take_init(NcclLog *log, const char *process, const char *text, GError **error)
+/* A communicator is a pointer in its process, whatever device is current when it is used. */
+static gboolean comm_find(const NcclLog *log, const LogLine *who, const char *pointer,
+                          guint32 *index)
 {
-    char *pointer = word_after(text, "comm "), *id = word_after(text, "commId ");
-    guint64 rank, n;
+    char *key = g_strconcat(who->process, " ", pointer, NULL);
+    guint found = GPOINTER_TO_UINT(g_hash_table_lookup(log->comm_of, key));
+    g_free(key);
+    *index = found - 1;
+    return found != 0;
+}
+
+/* What the ranks of a communicator share: its commId; of a split without one, which it is of its
+ * parent. Caller frees. */
+static char *comm_id(const NcclLog *log, const LogLine *who, const char *text)
+{
+    char *id = word_after(text, "commId "), *parent = word_after(text, "parent ");
+    guint32 index;
+    guint64 split = 0, color = 0;
+    if (id == NULL && parent != NULL && comm_find(log, who, parent, &index)) {
+        number_after(text, "splitCount ", 10, &split);
+        number_after(text, " color ", 10, &color);
+        const char *whole = g_array_index(log->comms, LogComm, index).id;
+        id = g_strdup_printf("%s/%" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT,
+                             whole != NULL ? whole : "?", split, color);
+    }
+    g_free(parent);
+    return id != NULL ? id : g_strdup("?");
+}
+
+/* "ncclCommInitRank comm 0x5.. rank 0 nranks 8 cudaDev 0 ... commId 0x.. - Init COMPLETE". A pointer
+ * that had an Init line before was given back in between, and is another communicator. */
+static gboolean take_init(NcclLog *log, const LogLine *who, const char *text, GError **error)
+{
+    char *pointer = word_after(text, "comm ");
+    guint64 rank, n, device;
     gboolean ok = TRUE;
     if (pointer == NULL || !number_after(text, " rank ", 10, &rank) ||
         !number_after(text, " nranks ", 10, &n) || n == 0 || n > RECORD_WORLD_MAX || rank >= n) {
@@ -96,24 +133,30 @@ static gboolean take_init(NcclLog *log, const char *process, const char *text, G
                             "wrong line", error,
                             "an Init line should say comm, rank and nranks, the rank below nranks");
     } else {
-        guint32 index = comm_index(log, process, pointer);
+        guint32 index;
+        char *id = comm_id(log, who, text);
+        if (!comm_find(log, who, pointer, &index) ||
+            g_array_index(log->comms, LogComm, index).id != NULL) {
+            index = comm_new(log, who, pointer);
+        }
         LogComm *comm = &g_array_index(log->comms, LogComm, index);
         comm->rank = rank;
         comm->n = n;
-        g_free(comm->id);
-        comm->id = g_strdup(id != NULL ? id : "?");
+        comm->id = id;
+        if (number_after(text, " cudaDev ", 10, &device)) {
+            comm->device = device;
+        }
     }
     g_free(pointer);
-    g_free(id);
     return ok;
 }
 
-static gboolean take_call(NcclLog *log, const char *process, const char *text, RecordOp op,
+static gboolean take_call(NcclLog *log, const LogLine *who, const char *text, RecordOp op,
                           GError **error)
 {
-    LogCall call = {.op = op, .line = input_line_number(log->reader->input)};
+    LogCall call = {.op = op};
     char *pointer = word_after(text, " comm ");
-    guint64 root = 0;
+    guint64 root = 0, nranks, global;
     const char *missing = pointer == NULL                                       ? "comm"
                           : !number_after(text, "opCount ", 16, &call.op_count) ? "opCount"
                           : !number_after(text, " count ", 10, &call.count)     ? "count"
@@ -122,17 +165,26 @@ static gboolean take_call(NcclLog *log, const char *process, const char *text, R
                           : !number_after(text, " root ", 10, &root)            ? "root"
                                                                                 : NULL;
     gboolean ok = TRUE;
-    RecordSource where = reader_here(log->reader, call.line, 0, -1);
+    RecordSource where = reader_here(log->reader, input_line_number(log->reader->input), 0, -1);
     if (missing != NULL) {
         ok = reader_problem(log->reader, where, "wrong line", error,
                             "%s should have '%s' with a number, as NCCL writes it",
                             record_op_name(op), missing);
     } else {
-        call.comm = comm_index(log, process, pointer);
+        if (!comm_find(log, who, pointer, &call.comm)) {
+            call.comm = comm_new(log, who, pointer);
+        }
+        call.where = where;
+        call.where.node = call.op_count;
         call.root = root;
         call.stream = word_after(text, " stream ");
-        if (strstr(text, "[nranks=") != NULL && !number_after(text, "[nranks=", 10, &call.nranks)) {
-            call.nranks = 0;
+        LogComm *comm = &g_array_index(log->comms, LogComm, call.comm);
+        comm->calls++;
+        if (number_after(text, "[nranks=", 10, &nranks)) {
+            comm->nranks = MAX(comm->nranks, MIN(nranks, RECORD_WORLD_MAX));
+        }
+        if (number_after(text, " globalrank ", 10, &global) && global < RECORD_WORLD_MAX) {
+            comm->global = global;
         }
         g_array_append_val(log->calls, call);
     }
@@ -155,8 +207,8 @@ static gboolean log_line(NcclLog *log, const char *line, GError **error)
         return TRUE;
     }
     const char *open = mark;
-    while (open > line && *open != '[') {
-        open--;
+    while (mark > line && mark[-1] == ']' && open > line && *open != '[') {
+        open--; /* before "[dev]", where there is one */
     }
     const char *start = open; /* back over "host:pid:tid " */
     while (start > line && start[-1] == ' ') {
@@ -166,12 +218,16 @@ static gboolean log_line(NcclLog *log, const char *line, GError **error)
     while (start > line && start[-1] != ' ') {
         start--;
     }
-    char *who = g_strndup(start, end - start), *dev = g_strndup(open, mark - open);
-    char *last = strrchr(who, ':');
+    LogLine who = {.process = g_strndup(start, end - start), .device = -1};
+    char *last = strrchr(who.process, ':');
     if (last != NULL) {
         *last = 0; /* the thread does not matter */
     }
-    char *process = g_strconcat(who, dev, NULL);
+    last = strrchr(who.process, ':');
+    who.host = g_strndup(who.process, last != NULL ? (gsize)(last - who.process) : strlen(who.process));
+    if (*open == '[' && g_ascii_isdigit(open[1])) {
+        who.device = g_ascii_strtoll(open + 1, NULL, 10) & G_MAXINT32;
+    }
     gboolean ok = TRUE, known = init;
     for (guint i = 0; i < G_N_ELEMENTS(log_ops) && colls != NULL && !init; i++) {
         if ((gsize)(colls - text) == strlen(log_ops[i].name) &&
@@ -181,9 +237,9 @@ static gboolean log_line(NcclLog *log, const char *line, GError **error)
         }
     }
     if (init) {
-        ok = take_init(log, process, text, error);
+        ok = take_init(log, &who, text, error);
     } else if (known) {
-        ok = take_call(log, process, text, op, error);
+        ok = take_call(log, &who, text, op, error);
     } else {
         ok = reader_problem(log->reader,
                             reader_here(log->reader, input_line_number(log->reader->input), 0, -1),
@@ -192,37 +248,69 @@ static gboolean log_line(NcclLog *log, const char *line, GError **error)
                             "AllGather, ReduceScatter, AllToAll, Gather, Scatter, Send and Recv",
                             (int)MIN(colls - text, 40), text);
     }
-    g_free(who);
-    g_free(dev);
-    g_free(process);
+    g_free(who.host);
+    g_free(who.process);
     return ok;
+}
+
+static void log_free(gpointer data)
+{
+    NcclLog *log = data;
+    g_hash_table_destroy(log->comm_of);
+    g_array_free(log->comms, TRUE);
+    g_array_free(log->calls, TRUE);
+    g_free(log);
+}
+
+static NcclLog *log_new(void)
+{
+    NcclLog *log = g_new0(NcclLog, 1);
+    log->comms = g_array_new(FALSE, FALSE, sizeof(LogComm));
+    log->comm_of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    log->calls = g_array_new(FALSE, FALSE, sizeof(LogCall));
+    g_array_set_clear_func(log->comms, comm_clear);
+    g_array_set_clear_func(log->calls, call_clear);
+    return log;
 }
 
 static gboolean log_read(Reader *reader, GError **error)
 {
-    NcclLog log = {
-        .reader = reader,
-        .comms = g_array_new(FALSE, FALSE, sizeof(LogComm)),
-        .comm_of = g_hash_table_new(g_str_hash, g_str_equal),
-        .calls = g_array_new(FALSE, FALSE, sizeof(LogCall)),
-        .rank_of = g_hash_table_new(g_str_hash, g_str_equal),
-    };
-    g_array_set_clear_func(log.comms, comm_clear);
-    g_array_set_clear_func(log.calls, call_clear);
+    NcclLog *log = *reader->state != NULL ? *reader->state : log_new();
+    *reader->state = log;
+    log->reader = reader;
     GError *broken = NULL;
     gboolean ok = TRUE;
     for (const char *line; ok && (line = input_line(reader->input, &broken)) != NULL;) {
-        ok = log_line(&log, line, error);
+        ok = log_line(log, line, error);
     }
     if (ok && broken != NULL) {
         ok = reader_forgive(reader, &broken, error);
     }
-    ok = ok && nccl_log_build(&log, error);
-    g_hash_table_destroy(log.comm_of);
-    g_hash_table_destroy(log.rank_of);
-    g_array_free(log.comms, TRUE);
-    g_array_free(log.calls, TRUE);
+    g_clear_error(&broken);
     return ok;
+}
+
+static gboolean log_end(Reader *reader, GError **error)
+{
+    NcclLog *log = *reader->state;
+    log->reader = reader;
+    return nccl_log_build(log, error);
+}
+
+/* The communicators that a log has Init lines of. */
+static void log_identify(Input *input, TraceIdentity *identity)
+{
+    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    identity->ids = g_ptr_array_new_with_free_func(g_free);
+    for (const char *line; (line = input_line(input, NULL)) != NULL;) {
+        char *id = strstr(line, "Init COMPLETE") != NULL ? word_after(line, "commId ") : NULL;
+        if (id != NULL && g_hash_table_add(seen, id)) {
+            g_ptr_array_add(identity->ids, id);
+        } else {
+            g_free(id);
+        }
+    }
+    g_hash_table_destroy(seen);
 }
 
 const TraceFormat trace_format_nccl_log = {
@@ -230,4 +318,7 @@ const TraceFormat trace_format_nccl_log = {
     .title = "NCCL debug log",
     .probe = log_probe,
     .read = log_read,
+    .end = log_end,
+    .state_free = log_free,
+    .identify = log_identify,
 };
