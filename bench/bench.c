@@ -36,6 +36,48 @@ double bench_row_value(const BenchRow *row)
 
 static double bench_row_ps(const BenchRow *row) { return (double)row->time_ps / (double)MAX(row->repeats, 1); }
 
+BenchRequest bench_usual(const BenchTest *test, const FabricSpec *spec, char *buffer)
+{
+    BenchRequest request = test->usual;
+    guint64 count;
+    if (g_ascii_string_to_unsigned(request.gpus, 10, 2, 65535, &count, NULL) && count > spec->system.gpus) {
+        g_snprintf(buffer, 16, "%" G_GUINT64_FORMAT, spec->system.gpus);
+        request.gpus = buffer;
+    }
+    return request;
+}
+
+static gboolean bench_refuse(const BenchRequest *request, GError **error, const char *what, const char *right)
+{
+    g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST, "%s: %s; %s", request->test, what, right);
+    return FALSE;
+}
+
+/* Grids and sizes that no kernel has; those that one test alone cannot have are its own to refuse. */
+static gboolean bench_check(const BenchTest *test, const BenchRequest *request, GError **error)
+{
+    gboolean background = g_str_has_prefix(test->name, "loaded_latency_"); /* of 0 CTAs: an idle fabric */
+    if (request->ctas == 0 && test->usual.ctas && !background)
+        return bench_refuse(request, error, "0 CTAs run nothing", "1 to 65535 are right");
+    if (request->threads == 0 && test->usual.threads)
+        return bench_refuse(request, error, "CTAs of 0 threads run nothing", "1 to 1024 are right");
+    if (request->bytes == 0 && test->usual.bytes)
+        return bench_refuse(request, error, "a size of 0 bytes moves nothing", "give one, as --bytes 1M");
+    return TRUE;
+}
+
+/* A rate of nothing, or no row at all, is no result. */
+static gboolean bench_check_rows(const BenchRequest *request, const GArray *rows, GError **error)
+{
+    gboolean good = rows->len > 0;
+    for (guint r = 0; r < rows->len; r++) {
+        const BenchRow *row = &g_array_index(rows, BenchRow, r);
+        good = good && (row->amount || !g_str_has_suffix(row->unit, "/s"));
+    }
+    return good || bench_refuse(request, error, "so small a grid or size moves nothing that could be measured",
+                                "take more --bytes, or more --ctas and --threads");
+}
+
 static GArray *bench_run_size(const BenchTest *test, const BenchSetup *setup,
                               const BenchRequest *request, guint64 bytes, gboolean flows, GError **error)
 {
@@ -43,7 +85,7 @@ static GArray *bench_run_size(const BenchTest *test, const BenchSetup *setup,
     if (!world)
         return NULL;
     GArray *rows = NULL;
-    if (test->run(world, error))
+    if (test->run(world, error) && bench_check_rows(request, world->rows, error))
         rows = g_steal_pointer(&world->rows);
     bench_world_free(world);
     return rows;
@@ -119,6 +161,8 @@ GArray *bench_run(const BenchSetup *setup, const BenchRequest *request, GError *
                     request->test);
         return NULL;
     }
+    if (!bench_check(test, request, error))
+        return NULL;
     guint64 crossings = test->crossings ? test->crossings(setup, request) : 0;
     gboolean large = crossings > setup->crossings_max;
     gboolean flows = setup->fidelity == COLL_FLOW || (setup->fidelity == COLL_FIDELITY_AUTO && large);

@@ -63,8 +63,11 @@ typedef struct {
 extern const BenchTest *const bench_tests[]; /* ends with NULL */
 const BenchTest *bench_find(const char *name);
 
+/* What runs on a system when nothing else is asked for: test->usual, with as many GPUs as the system has where it
+ * has fewer. The text is the test's own, or `buffer` of 16 bytes. */
+BenchRequest bench_usual(const BenchTest *test, const FabricSpec *spec, char *buffer);
 /* The rows of one run; free with g_array_free. NULL with an error: unknown test or variant, GPUs that the
- * system does not have, a stuck fabric. */
+ * system does not have, a grid or a size that moves nothing, a stuck fabric, a GPU that answers nothing. */
 GArray *bench_run(const BenchSetup *setup, const BenchRequest *request, GError **error);
 
 #define BENCH_ERROR (bench_error_quark())

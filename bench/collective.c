@@ -8,6 +8,7 @@
 #define COLL_WARM 2u
 #define COLL_PUSH_ITERATIONS 3u
 #define COLL_FLAGS (1u << 20)
+#define COLL_FLAG_BYTES (RANKS_MAX * 16) /* of a CTA, all ranks */
 #define COLL_STAGGER_PS 1000000u
 #define COLL_CYCLE_PS 505u /* 1980 MHz */
 
@@ -24,7 +25,7 @@ typedef struct {
 
 static FoAddress coll_flag(const CollArgs *args, guint32 owner, guint32 cta, guint32 from)
 {
-    return args->flags[owner] + (cta * 8 + from) * 16;
+    return args->flags[owner] + cta * COLL_FLAG_BYTES + from * 16;
 }
 
 /* The kernel's table of pointers lies in local memory, and an acquire drops it from L1: the first use after a
@@ -164,8 +165,14 @@ static gboolean coll_run_body(BenchWorld *world, CollBody body, const char *vari
     SimTime mark[RANKS_MAX][3], worst_ps = 0;
     if (!bench_parse_count(world, &args.n, error))
         return FALSE;
-    if (strcmp(request->variant, variant) != 0 || args.n > RANKS_MAX)
+    if (strcmp(request->variant, variant) != 0)
         return bench_refuse_variant(world, error);
+    if (args.n > RANKS_MAX || request->threads < args.n || request->ctas > COLL_FLAGS / COLL_FLAG_BYTES) {
+        g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST, "%s: %u ranks with %u CTAs of %u threads: up to %u ranks, "
+                    "a thread for each, and up to %u CTAs are right", request->test, args.n, request->ctas,
+                    request->threads, RANKS_MAX, COLL_FLAGS / COLL_FLAG_BYTES);
+        return FALSE;
+    }
     args.bytes = body == COLL_PUSH_GATHER ? world->bytes / args.n : world->bytes;
     args.iterations = world->bytes > (16u << 20) ? 1 : world->bytes > (1u << 20) ? 2 : world->bytes > 65536 ? 6 : 40;
     if (body == COLL_PUSH_GATHER) /* CTAs' unequal shares of full links show after some */

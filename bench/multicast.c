@@ -6,6 +6,7 @@
 
 #define MC_GPUS_MAX 256u
 #define MC_ROUNDS 32u
+#define MC_BARRIERS 8192u /* counters, a line each */
 
 /* ---- bandwidth */
 
@@ -183,7 +184,12 @@ static gboolean mc_barrier_run(BenchWorld *world, GError **error)
         return FALSE;
     if (strcmp(world->request->variant, "multimem_red") != 0)
         return bench_refuse_variant(world, error);
-    mc.base = bench_multicast(world, mc.n, 1u << 20, 4096, TRUE, own, error);
+    if (world->request->ctas > MC_BARRIERS) {
+        g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST, "multicast_barrier: %u CTAs, each with a counter of its "
+                    "own; 1 to %u are right", world->request->ctas, MC_BARRIERS);
+        return FALSE;
+    }
+    mc.base = bench_multicast(world, mc.n, MC_BARRIERS * 128, 4096, TRUE, own, error);
     if (mc.base == 0)
         return FALSE;
     for (guint32 g = 0; g < mc.n; g++) {

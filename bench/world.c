@@ -137,16 +137,29 @@ void bench_launch(BenchWorld *world, guint32 gpu, const char *gpus, FoProgram pr
         g_error("%s", error->message); /* requests were checked */
 }
 
+/* "gpu1, gpu2": those that dropped what came for them. Switches answer for a GPU that is silent, after a time-out, and
+ * a kernel ends well then: but what was timed is the time-out. NULL: none. */
+static char *bench_silent(const Fabric *fabric)
+{
+    GString *text = g_string_new(NULL);
+    for (guint64 g = 0; g < fabric->spec.system.gpus; g++)
+        if (fabric->gpu[g].dropped)
+            g_string_append_printf(text, "%sgpu%" G_GUINT64_FORMAT, text->len ? ", " : "", g);
+    return g_string_free(text, text->len == 0);
+}
+
 gboolean bench_go(BenchWorld *world, GError **error)
 {
     SimStatus status = sim_run(world->sim, SIMTIME_NEVER);
-    if (status == SIM_STUCK) {
-        g_auto(GStrv) waiters = sim_waiters(world->sim);
-        g_set_error(error, BENCH_ERROR, BENCH_ERROR_STUCK, "%s: the fabric is stuck: %s",
-                    world->request->test, waiters[0] ? waiters[0] : "nobody says why");
-        return FALSE;
-    }
-    return TRUE;
+    g_autofree char *silent = bench_silent(world->fabric);
+    if (status != SIM_STUCK && !silent)
+        return TRUE;
+    g_autofree char *waiters = sim_waiters_text(world->sim);
+    g_set_error(error, BENCH_ERROR, BENCH_ERROR_STUCK, "%s: %s%s%s%s%s", world->request->test,
+                silent ? silent : "", silent ? " answered nothing (fault.gpu_silent)" : "",
+                silent && status == SIM_STUCK ? "; " : "", status == SIM_STUCK ? "the fabric is stuck, who waits:" : "",
+                status == SIM_STUCK ? waiters : "");
+    return FALSE;
 }
 
 BenchRow *bench_add_row(BenchWorld *world, const char *gpus, guint64 amount, guint64 repeats,

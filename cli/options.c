@@ -122,7 +122,7 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
         const char *dot = strchr(*set, '.'), *equals = strchr(*set, '=');
         if (!dot || !equals || dot == *set || equals < dot + 2 || !equals[1]) {
             g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                        "--set: '%s' is not section.key=value, as link.flit_ps=700", *set);
+                        "--set: '%s' is not section.key=value, as link.flight_ps=200000", *set);
             return FALSE;
         }
     }

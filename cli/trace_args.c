@@ -14,6 +14,14 @@ static gboolean args_bad(GError **error, const char *option, const char *text, c
     return FALSE;
 }
 
+static gboolean args_count(const char *option, gint value, GError **error)
+{
+    if (value >= 1 || value == TRACE_ARGS_NONE)
+        return TRUE;
+    g_autofree char *text = g_strdup_printf("%d", value);
+    return args_bad(error, option, text, "1 or more");
+}
+
 static gboolean args_from(const TraceArgs *args, TraceReadSpec *spec, TraceSelection *selection,
                           GError **error)
 {
@@ -64,8 +72,8 @@ GPtrArray *trace_args_read(const TraceArgs *args, const char *until, const char 
     gboolean ok = args_from(args, &spec, &selection, error);
     if (ok && until && !words_time(until, &selection.to_ps))
         ok = args_bad(error, "--to", until, "a time with its unit, like 3ms");
-    if (ok && (args->world < 0 || args->limit < 0))
-        ok = args_bad(error, args->world < 0 ? "--world" : "--limit", "-", "1 or more");
+    if (ok)
+        ok = args_count("--world", args->world, error) && args_count("--limit", args->limit, error);
     spec.world = (guint32)MAX(args->world, 0);
     if (ok && args->plan_bytes)
         ok = size_parse("--plan-bytes", args->plan_bytes, &spec.plan_bytes, error);

@@ -7,6 +7,9 @@
 #include "traces/format/reader.h"
 #include "traces/record/select.h"
 
+#define TRACE_ARGS_NONE G_MININT /* of a number that was not given */
+#define TRACE_ARGS_INIT {.world = TRACE_ARGS_NONE, .limit = TRACE_ARGS_NONE}
+
 typedef struct {
     gboolean lenient;
     char *groups, *plan_bytes, *ranks;

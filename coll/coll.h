@@ -93,6 +93,10 @@ guint32 coll_group_ranks(const CollGroup *group);
 /* FALSE with a reason (COLL_ERROR) when this combination cannot run: unknown pair of operation and
  * algorithm, size no multiple of element or ranks, no multicast on the system, type not of the switch. */
 gboolean coll_check(const CollGroup *group, const CollSpec *spec, GError **error);
+/* The largest size of a collective: a rank's buffer of it is all the memory that a GPU of today has beside the other
+ * buffer. coll_check refuses more, naming the largest that is whole elements on every rank, coll_bytes_max(). */
+#define COLL_BYTES_MAX (64ull << 30)
+guint64 coll_bytes_max(CollOp op, guint32 ranks, NumericType type);
 /* What coll_run would take: `auto` and `sym` resolved, without running anything. Not for COLL_BEST. */
 void coll_choice(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto);
 /* Bytes after which `algo` does the same again: what to step by when larger sizes are extrapolated. */
@@ -122,6 +126,8 @@ typedef void (*CollDone)(Coll *coll, const CollResult *result, void *user);
 /* Starts one at the current time; `done` is called once from an event, then the Coll is gone. */
 Coll *coll_start(CollGroup *group, const CollSpec *spec, CollDone done, void *user, GError **error);
 
+/* NULL-terminated, in the order of their numbers: for lists and suggestions. */
+extern const char *const coll_op_names[], *const coll_algo_names[], *const coll_proto_names[];
 const char *coll_op_name(CollOp op);       /* "all_reduce" */
 const char *coll_algo_name(CollAlgo algo); /* "ring" */
 const char *coll_proto_name(CollProto proto);

@@ -1,6 +1,7 @@
 /* What is possible: whether a system, a group and a spec go together, and with how many CTAs. */
 #include "coll/algo/primitives.h"
 #include "coll/internal.h"
+#include "sim/param/size.h"
 
 /* "32 coll channels, 24 nvls channels": what NCCL 2.27 to 2.29 reports on B200, B300 and GB200. 16 rings of
  * 45 GB/s, each twice; nvls.cc takes 24 inside one NVLink domain. */
@@ -23,11 +24,25 @@ static gboolean coll_is_sliced(CollOp op)
     return op == COLL_ALL_GATHER || op == COLL_REDUCE_SCATTER || op == COLL_ALL_TO_ALL;
 }
 
+guint64 coll_bytes_max(CollOp op, guint32 ranks, NumericType type)
+{
+    guint64 whole = numeric_type_bytes(type) * (coll_is_sliced(op) ? ranks : 1);
+    if (coll_is_sliced(op)) /* parts of 16 bytes suit every protocol */
+        whole = MAX(whole, 16ull * ranks);
+    return COLL_BYTES_MAX / whole * whole;
+}
+
 static gboolean coll_check_size(const CollGroup *group, const CollSpec *spec, GError **error)
 {
     guint64 element = numeric_type_bytes(spec->type);
     if (spec->op == COLL_BARRIER)
         return TRUE;
+    guint64 most = coll_bytes_max(spec->op, group->n, spec->type);
+    if (spec->bytes > most) {
+        g_autofree char *size = size_format(spec->bytes), *right = size_format(most);
+        return coll_refuse(error, "%s are more than a simulated GPU holds; the largest size that fits is %s", size,
+                           right);
+    }
     if (spec->bytes == 0)
         return coll_refuse(error, "a size of 0 bytes moves nothing; %u or more is right",
                            (guint)element);

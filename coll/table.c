@@ -70,17 +70,18 @@ static const CollRow rows[] = {
     {.op = COLL_BARRIER, .algo = COLL_NVLS, .program = coll_program_barrier, .ctas = 1, .threads = 64},
 };
 
-static const char *const op_names[COLL_OPS] = {"all_reduce", "all_gather", "reduce_scatter",
-                                               "broadcast",  "all_to_all", "sendrecv", "barrier"};
-static const char *const algo_names[COLL_ALGOS] = {
+const char *const coll_op_names[COLL_OPS + 1] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
+                                                 "all_to_all", "sendrecv",   "barrier",        NULL};
+const char *const coll_algo_names[COLL_ALGOS + 1] = {
     "auto", "best", "ring", "tree", "oneshot", "twoshot", "nvls", "nvls_oneshot", "push", "pull",
-    "direct", "p2p", "sym_ll", "sym_llmc", "sym_lsa", "sym_mc", "nvls_buffered", "sym", "sym_unicast"};
+    "direct", "p2p", "sym_ll", "sym_llmc", "sym_lsa", "sym_mc", "nvls_buffered", "sym", "sym_unicast",
+    NULL};
 static const char *const fidelity_names[] = {"packet", "flow", "auto"};
-static const char *const proto_names[COLL_PROTOS] = {"auto", "simple", "ll", "ll128"};
+const char *const coll_proto_names[COLL_PROTOS + 1] = {"auto", "simple", "ll", "ll128", NULL};
 
-const char *coll_op_name(CollOp op) { return op_names[op]; }
-const char *coll_algo_name(CollAlgo algo) { return algo_names[algo]; }
-const char *coll_proto_name(CollProto proto) { return proto_names[proto]; }
+const char *coll_op_name(CollOp op) { return coll_op_names[op]; }
+const char *coll_algo_name(CollAlgo algo) { return coll_algo_names[algo]; }
+const char *coll_proto_name(CollProto proto) { return coll_proto_names[proto]; }
 const char *coll_fidelity_name(CollFidelity fidelity) { return fidelity_names[fidelity]; }
 
 static int coll_index(const char *const *names, int n, const char *name)
@@ -93,7 +94,7 @@ static int coll_index(const char *const *names, int n, const char *name)
 
 gboolean coll_op_parse(const char *name, CollOp *op)
 {
-    int i = coll_index(op_names, COLL_OPS, strcmp(name, "alltoall") == 0 ? "all_to_all" : name);
+    int i = coll_index(coll_op_names, COLL_OPS, strcmp(name, "alltoall") == 0 ? "all_to_all" : name);
     if (i >= 0)
         *op = (CollOp)i;
     return i >= 0;
@@ -101,7 +102,7 @@ gboolean coll_op_parse(const char *name, CollOp *op)
 
 gboolean coll_algo_parse(const char *name, CollAlgo *algo)
 {
-    int i = coll_index(algo_names, COLL_ALGOS, name);
+    int i = coll_index(coll_algo_names, COLL_ALGOS, name);
     if (i >= 0)
         *algo = (CollAlgo)i;
     return i >= 0;
@@ -109,7 +110,7 @@ gboolean coll_algo_parse(const char *name, CollAlgo *algo)
 
 gboolean coll_proto_parse(const char *name, CollProto *proto)
 {
-    int i = coll_index(proto_names, COLL_PROTOS, name);
+    int i = coll_index(coll_proto_names, COLL_PROTOS, name);
     if (i >= 0)
         *proto = (CollProto)i;
     return i >= 0;

@@ -18,6 +18,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli.sh \
 	tests/cli/test_cli_coll.sh \
 	tests/cli/test_closed.sh \
+	tests/cli/test_cli_words.sh \
 	tests/cli/test_cores.sh \
 	tests/golden/golden.sh \
 	tests/style/test_globals.sh \

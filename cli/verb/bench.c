@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/self/speed.h"
 #include "cli/system.h"
+#include "sim/param/nearest.h"
 #include "sim/param/size.h"
 
 static const Column list_columns[] = {
@@ -47,7 +48,8 @@ static ExitCode bench_list(const Options *options, GError **error)
         table_text(table, (*test)->variants);
         table_text(table, (*test)->text);
     }
-    for (const SpeedBench *bench = speed_benches; bench->name; bench++) {
+    const SpeedBench *all = speed_find("speed");
+    for (const SpeedBench *bench = all; bench->name; bench = bench == all ? speed_benches : bench + 1) {
         table_text(table, bench->name);
         table_text(table, "");
         table_text(table, bench->text);
@@ -114,7 +116,8 @@ static gboolean bench_check_grid(const BenchRequest *request, GError **error)
 static gboolean bench_all(Table *table, const BenchSetup *setup, const BenchTest *test,
                           const BenchOwn *own, GError **error)
 {
-    BenchRequest request = test->usual;
+    char gpus[16];
+    BenchRequest request = bench_usual(test, setup->spec, gpus);
     request.variant = own->variant ? own->variant : request.variant;
     request.gpus = own->gpus ? own->gpus : request.gpus;
     g_autoptr(GArray) ctas = bench_numbers("--ctas", own->ctas, request.ctas, 65535, FALSE, error);
@@ -136,6 +139,20 @@ static gboolean bench_all(Table *table, const BenchSetup *setup, const BenchTest
     return TRUE;
 }
 
+static void bench_refuse_name(const char *name, GError **error)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (const BenchTest *const *test = bench_tests; *test; test++)
+        g_ptr_array_add(names, (gpointer)(*test)->name);
+    for (const SpeedBench *bench = speed_benches; bench->name; bench++)
+        g_ptr_array_add(names, (gpointer)bench->name);
+    g_ptr_array_add(names, (gpointer) "speed");
+    g_ptr_array_add(names, NULL);
+    const char *near = nearest_name(name, (const char *const *)names->pdata);
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "no test '%s'%s%s%s 'fanout bench' lists them", name,
+                near ? "; did you mean '" : ";", near ? near : "", near ? "'?" : "");
+}
+
 static ExitCode bench_one(const Options *options, const char *name, const BenchOwn *own, GError **error)
 {
     System system;
@@ -147,7 +164,7 @@ static ExitCode bench_one(const Options *options, const char *name, const BenchO
         return EXIT_USER;
     }
     if (!test) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "no test '%s'; 'fanout bench' lists them", name);
+        bench_refuse_name(name, error);
         return EXIT_USER;
     }
     if (!system_load(&system, NULL, options, error))
@@ -161,7 +178,8 @@ static ExitCode bench_one(const Options *options, const char *name, const BenchO
     Table *table = report_add_table(report, "rows", "", row_columns, 0);
     ExitCode code = EXIT_DONE;
     if (!bench_all(table, &setup, test, own, error))
-        code = g_error_matches(*error, BENCH_ERROR, BENCH_ERROR_STUCK) ? EXIT_WRONG : EXIT_USER;
+        code = g_error_matches(*error, BENCH_ERROR, BENCH_ERROR_STUCK) ||
+                       g_error_matches(*error, COLL_ERROR, COLL_ERROR_STUCK) ? EXIT_WRONG : EXIT_USER;
     else
         code = options_write(options, report, error);
     report_free(report);

@@ -38,7 +38,7 @@ static const Column coll_columns[] = {
 };
 
 /* The verb's own options as text, and what they mean. */
-#define COLL_ALL_GPUS G_MININT /* -n was not given */
+#define COLL_NOT_GIVEN G_MININT /* of a number: its default stands */
 typedef struct {
     char *min, *max, *factor, *algos, *type, *reduce, *proto, *record;
     gint gpus, ctas, threads, root, warmup, iterations;
@@ -52,9 +52,13 @@ typedef struct {
     guint32 gpus; /* 0: all */
 } CollPlan;
 
-static gboolean coll_bad(GError **error, const char *option, const char *text, const char *right)
+/* names: to guess from, NULL-terminated; right: all that can be said, or what is usual. */
+static gboolean coll_bad(GError **error, const char *option, const char *text, const char *const *names,
+                         const char *right)
 {
-    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: '%s' is unknown; %s", option, text, right);
+    const char *near = *text ? nearest_name(text, names) : NULL;
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: '%s' is unknown; %s%s%s%s", option, text, right,
+                near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return FALSE;
 }
 
@@ -69,16 +73,16 @@ static char *coll_names_of(CollOp op)
 
 static gboolean coll_parse_algos(CollPlan *plan, const char *text, GError **error)
 {
-    g_auto(GStrv) words = g_strsplit(text, ",", COLL_ALGOS_MAX);
+    g_auto(GStrv) words = g_strsplit(*text ? text : ",", ",", COLL_ALGOS_MAX);
     for (char **word = words; *word; word++) {
         if (!coll_algo_parse(g_strstrip(*word), &plan->algo[plan->algos])) {
             g_autofree char *names = coll_names_of(plan->spec.op);
             g_autofree char *right = g_strdup_printf("%s has %s", coll_op_name(plan->spec.op), names);
-            return coll_bad(error, "-a", *word, right);
+            return coll_bad(error, "-a", *word, coll_algo_names, right);
         }
         plan->algos++;
     }
-    return plan->algos > 0;
+    return TRUE;
 }
 
 static gboolean coll_parse_sizes(CollPlan *plan, const CollWords *words, GError **error)
@@ -101,6 +105,8 @@ static gboolean coll_parse_sizes(CollPlan *plan, const CollWords *words, GError 
 
 static gboolean coll_parse_number(const char *option, gint value, gint least, guint32 *to, GError **error)
 {
+    if (value == COLL_NOT_GIVEN)
+        return TRUE; /* what stands there is right */
     if (value < least) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: %d is too small; %d or more is right", option,
                     value, least);
@@ -110,11 +116,16 @@ static gboolean coll_parse_number(const char *option, gint value, gint least, gu
     return TRUE;
 }
 
+/* What people write, for guesses; more is understood (numeric_type_parse). */
+static const char *const coll_types[] = {"float", "half", "bfloat16", "double", "int32", "uint32", "int64", "uint64",
+                                         "fp8_e4m3", "fp8_e5m2", "f32", "f16", "bf16", "f64", NULL};
+static const char *const coll_reductions[] = {"sum", "min", "max", "and", "or", "xor", NULL};
+
 static gboolean coll_parse(CollPlan *plan, const char *op_name, const CollWords *words, GError **error)
 {
     CollOp op;
     if (!coll_op_parse(op_name, &op))
-        return coll_bad(error, "OP", op_name,
+        return coll_bad(error, "OP", op_name, coll_op_names,
                         "all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, sendrecv or "
                         "barrier is right");
     plan->spec = coll_spec_default(op);
@@ -123,13 +134,13 @@ static gboolean coll_parse(CollPlan *plan, const char *op_name, const CollWords 
         return FALSE;
     }
     if (words->type && !numeric_type_parse(words->type, &plan->spec.type))
-        return coll_bad(error, "-d", words->type,
+        return coll_bad(error, "-d", words->type, coll_types,
                         "float, half, bfloat16, double, int32, uint32, int64, uint64, fp8_e4m3 or "
                         "fp8_e5m2 is right");
     if (words->reduce && !numeric_op_parse(words->reduce, &plan->spec.reduce))
-        return coll_bad(error, "-o", words->reduce, "sum, min, max, and, or or xor is right");
+        return coll_bad(error, "-o", words->reduce, coll_reductions, "sum, min, max, and, or or xor is right");
     if (words->proto && !coll_proto_parse(words->proto, &plan->spec.proto))
-        return coll_bad(error, "-p", words->proto, "simple, ll, ll128 or auto is right");
+        return coll_bad(error, "-p", words->proto, coll_proto_names, "simple, ll, ll128 or auto is right");
     if (words->crossings < 1) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--crossings: at least 1");
         return FALSE;
@@ -137,9 +148,9 @@ static gboolean coll_parse(CollPlan *plan, const char *op_name, const CollWords 
     plan->spec.crossings = (guint64)words->crossings;
     return coll_parse_algos(plan, words->algos ? words->algos : "auto", error) &&
            coll_parse_sizes(plan, words, error) &&
-           (words->gpus == COLL_ALL_GPUS || coll_parse_number("-n", words->gpus, 1, &plan->gpus, error)) &&
-           coll_parse_number("--ctas", words->ctas, 0, &plan->spec.ctas, error) &&
-           coll_parse_number("--threads", words->threads, 0, &plan->spec.threads, error) &&
+           coll_parse_number("-n", words->gpus, 1, &plan->gpus, error) &&
+           coll_parse_number("--ctas", words->ctas, 1, &plan->spec.ctas, error) &&
+           coll_parse_number("--threads", words->threads, 1, &plan->spec.threads, error) &&
            coll_parse_number("--root", words->root, 0, &plan->spec.root, error) &&
            coll_parse_number("-w", words->warmup, 0, &plan->spec.warmup, error) &&
            coll_parse_number("--iters", words->iterations, 1, &plan->spec.iterations, error);
@@ -346,11 +357,12 @@ static ExitCode coll_report(const System *system, const Options *options, const 
 
 static ExitCode coll_run_verb(int argc, char **argv, GError **error)
 {
-    CollWords words = {.gpus = COLL_ALL_GPUS, .iterations = 1,
+    CollWords words = {.gpus = COLL_NOT_GIVEN, .ctas = COLL_NOT_GIVEN, .threads = COLL_NOT_GIVEN, .iterations = 1,
                        .crossings = COLL_AUTO_CROSSINGS};
     const GOptionEntry own[] = {
         {"gpus", 'n', 0, G_OPTION_ARG_INT, &words.gpus, "ranks: GPUs 0 to N-1 (all)", "N"},
         {"minbytes", 'b', 0, G_OPTION_ARG_STRING, &words.min, "first size (1M)", "SIZE"},
+        {"bytes", 0, 0, G_OPTION_ARG_STRING, &words.min, "the same as -b: one size, unless -e is given", "SIZE"},
         {"maxbytes", 'e', 0, G_OPTION_ARG_STRING, &words.max, "last size (the first)", "SIZE"},
         {"stepfactor", 'f', 0, G_OPTION_ARG_STRING, &words.factor, "from size to size (2)", "F"},
         {"algo", 'a', 0, G_OPTION_ARG_STRING, &words.algos,
@@ -360,7 +372,7 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         {"datatype", 'd', 0, G_OPTION_ARG_STRING, &words.type, "element type (float)", "DTYPE"},
         {"op", 'o', 0, G_OPTION_ARG_STRING, &words.reduce, "sum, min, max, and, or, xor (sum)", "OP"},
         {"ctas", 0, 0, G_OPTION_ARG_INT, &words.ctas, "CTAs of a rank (the algorithm's own)", "N"},
-        {"threads", 0, 0, G_OPTION_ARG_INT, &words.threads, "threads of a CTA (likewise)", "N"},
+        {"threads", 0, 0, G_OPTION_ARG_INT, &words.threads, "threads of a CTA (the algorithm's own)", "N"},
         {"root", 0, 0, G_OPTION_ARG_INT, &words.root, "root rank of broadcast (0)", "R"},
         {"crossings", 0, 0, G_OPTION_ARG_INT64, &words.crossings,
          "with --fidelity auto: beyond so many link crossings rows are flows (100000000)", "N"},

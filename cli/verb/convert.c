@@ -72,7 +72,7 @@ static ExitCode convert_job(const TraceArgs *args, const char *in, const char *o
 
 static ExitCode convert_run_verb(int argc, char **argv, GError **error)
 {
-    TraceArgs args = {0};
+    TraceArgs args = TRACE_ARGS_INIT;
     gint files_max = CONVERT_FILES_MAX;
     const GOptionEntry own[] = {{"to", 0, 0, G_OPTION_ARG_STRING, &args.to,
                                  "text, chakra or goal (by OUT's name: .trace, .et, .goal)",

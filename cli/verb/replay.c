@@ -38,7 +38,7 @@ static gboolean replay_bad(GError **error, const char *option, const char *text,
 /* "nvls", or "all_reduce=nvls,broadcast=ring". */
 static gboolean replay_parse_algos(ReplaySpec *spec, const char *text, GError **error)
 {
-    g_auto(GStrv) words = g_strsplit(text, ",", -1);
+    g_auto(GStrv) words = g_strsplit(*text ? text : ",", ",", -1);
     for (char **word = words; *word; word++) {
         char *equals = strchr(*word, '=');
         CollOp op = COLL_OPS;
@@ -293,7 +293,7 @@ static void replay_clear(ReplayVerb *verb)
 
 static ExitCode replay_run_verb(int argc, char **argv, GError **error)
 {
-    ReplayWords words = {0};
+    ReplayWords words = {.traces = TRACE_ARGS_INIT};
     const GOptionEntry own[] = {
         {"algo", 'a', 0, G_OPTION_ARG_STRING, &words.algos,
          "auto, nvls, ring, ...; or all_reduce=nvls,broadcast=ring", "ALGO"},

@@ -15,6 +15,8 @@ static const Column columns[] = {
     COLUMN_END,
 };
 
+#define WALK_ALL G_MININT /* -n was not given */
+
 static void walk_print(const GArray *steps, const char *op, gboolean right)
 {
     const WalkStep *last = &g_array_index(steps, WalkStep, steps->len - 1);
@@ -92,7 +94,7 @@ static ExitCode walk_one(const Options *options, WalkOp op, gint gpus, GError **
     Fabric *fabric = sim ? fabric_new(sim, &system.spec, TRUE, error) : NULL;
     if (fabric) {
         gboolean right = FALSE;
-        guint32 n = gpus ? (guint32)gpus : (guint32)system.spec.system.gpus;
+        guint32 n = gpus != WALK_ALL ? (guint32)gpus : (guint32)system.spec.system.gpus;
         GArray *steps = walk_run(fabric, op, n, &right, error);
         if (steps) {
             g_autofree char *wrong = right ? NULL : walk_reason(fabric);
@@ -109,7 +111,7 @@ static ExitCode walk_one(const Options *options, WalkOp op, gint gpus, GError **
 
 static ExitCode walk_run_verb(int argc, char **argv, GError **error)
 {
-    gint gpus = 0;
+    gint gpus = WALK_ALL;
     const GOptionEntry own[] = {
         {"gpus", 'n', 0, G_OPTION_ARG_INT, &gpus, "members of the multicast team (default: all)", "N"},
         {NULL, 0, 0, 0, NULL, NULL, NULL},
@@ -122,8 +124,8 @@ static ExitCode walk_run_verb(int argc, char **argv, GError **error)
     code = EXIT_USER;
     if (options_check_args(&verb_walk, argc, argv, 1, 1, error) &&
         options_parse_name("walk", argv[1], walk_ops, &op, error)) {
-        if (gpus < 0)
-            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--gpus: %d is no number of GPUs", gpus);
+        if (gpus < 1 && gpus != WALK_ALL)
+            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--gpus: %d is no number of GPUs; 1 or more is right", gpus);
         else
             code = walk_one(&options, (WalkOp)op, gpus, error);
     }
