@@ -1,6 +1,8 @@
 # cli/: the fanout command. A verb is one file here and one line in cli/verb/verbs.h.
 bin_PROGRAMS += fanout
 fanout_SOURCES = \
+	cli/coll_args.c \
+	cli/coll_args.h \
 	cli/main.c \
 	cli/options.c \
 	cli/options.h \

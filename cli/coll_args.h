@@ -1,0 +1,30 @@
+/* The options of `fanout coll` and what they mean: words in, a plan of rows out. */
+#ifndef CLI_COLL_ARGS_H
+#define CLI_COLL_ARGS_H
+
+#include "cli/options.h"
+#include "coll/coll.h"
+
+#define COLL_ALGOS_MAX 16
+
+/* As they stand on the command line. */
+#define COLL_NOT_GIVEN G_MININT /* of a number: its default stands */
+typedef struct {
+    char *min, *max, *factor, *algos, *type, *reduce, *proto, *record;
+    gint gpus, ctas, threads, root, warmup, iterations;
+    gint64 crossings;
+} CollWords;
+typedef struct {
+    CollSpec spec;
+    guint64 min, max, factor;
+    CollAlgo algo[COLL_ALGOS_MAX];
+    guint algos;
+    guint32 gpus; /* 0: all */
+} CollPlan;
+
+
+/* Fills *plan, which is zero. FALSE: something is unknown or out of its bounds. */
+gboolean coll_args_parse(CollPlan *plan, const char *op, const CollWords *words, GError **error);
+void coll_args_clear(CollWords *words);
+
+#endif
