@@ -10,7 +10,6 @@ libfanout_core_la_SOURCES += \
 	model/fastpath/early.h \
 	model/fastpath/gpu_acks.c \
 	model/fastpath/gpu_acks.h \
-	model/fastpath/gpu_brief.h \
 	model/fastpath/gpu_replicas.c \
 	model/fastpath/gpu_replicas.h \
 	model/fastpath/gpu_replicas_join.h \

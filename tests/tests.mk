@@ -109,7 +109,6 @@ check_PROGRAMS += \
 	tests/model/test_switch \
 	tests/model/test_told \
 	tests/model/test_train \
-	tests/model/test_txn \
 	tests/model/test_usage \
 	tests/model/test_vas \
 	tests/model/test_walk \

@@ -53,13 +53,9 @@ static ALWAYS_INLINE gboolean switch_early_here(void *node, Link *from, Packet p
 }
 
 /* What depends on nothing but the port makes no event when it arrives: replicas, and loads and stores of memory in L2
- * that move no bytes; and acknowledgements whose time alone matters (gpu_set_answers_early). */
-static ALWAYS_INLINE gboolean gpu_early_here(void *node, Link *from, Packet packet, SimTime at_ps)
+ * that move no bytes. */
+static ALWAYS_INLINE gboolean gpu_early_here(G_GNUC_UNUSED void *node, Link *from, Packet packet, SimTime at_ps)
 {
-    if (packet.kind == PACKET_ACK) {
-        gpu_answer_early(node, from, packet, at_ps);
-        return TRUE;
-    }
     gboolean plain = packet.kind < PACKET_MC_WRITE ? packet.plain : replica_answer(packet) != REPLICA_BY_RECORD;
     if (!plain)
         return FALSE;

@@ -25,7 +25,7 @@ void gpu_acks_flush(Gpu *gpu, guint32 link, guint32 src)
     guint32 first = gpu_acks_first(up, src), head = first;
     if (state == GPU_ACK_MORE) {
         head = gpu_acks_head(&acks->more[src]);
-        txn_chain(&gpu->fabric->gpu[src].txns, acks->more[src].end, first);
+        *txn_next(&gpu->fabric->gpu[src].txns, acks->more[src].end) = first;
     }
     gpu_acks_change(acks, src, state, GPU_ACK_NONE);
     link_push(up, gpu_acks_answer(gpu, src, head, FALSE), 0);

@@ -36,7 +36,7 @@ static inline Packet gpu_ack(const Gpu *gpu, guint32 src)
 /* The last write of a chain: it, or those that merged with it at its SM. */
 static inline guint32 gpu_chain_end(const TxnPool *pool, guint32 index)
 {
-    for (guint32 next; G_UNLIKELY((next = txn_chained(pool, index)) != TXN_NONE);)
+    for (guint32 next; G_UNLIKELY((next = *txn_next(pool, index)) != TXN_NONE);)
         index = next;
     return index;
 }
@@ -62,14 +62,14 @@ static ALWAYS_INLINE gboolean gpu_acks_join(Gpu *gpu, guint32 link, Packet reque
     guint32 was_end = more->end, was = more->what;
     head = others ? was & PACKET_TXN_MAX : head;
     writes = others ? was / GPU_ACK_ONE_WRITE : writes;
-    txn_chain(pool, end, head);
+    *txn_next(pool, end) = head;
     more->end = others ? was_end : end;
     writes += packet_count(request);
     more->what = writes * GPU_ACK_ONE_WRITE + request.txn;
     acks->state[src / 32] |= (guint64)GPU_ACK_MORE << src % 32 * 2;
     if (writes < merge_max)
         return FALSE;
-    txn_chain(pool, more->end, gpu_acks_first(&gpu->up[link], src));
+    *txn_next(pool, more->end) = gpu_acks_first(&gpu->up[link], src);
     *answer = gpu_acks_answer(gpu, src, gpu_acks_head(more), request.train && merge_max == 1);
     gpu_acks_change(acks, src, GPU_ACK_MORE, GPU_ACK_NONE);
     return TRUE;
@@ -104,7 +104,7 @@ static ALWAYS_INLINE gboolean gpu_acks_expire(Gpu *gpu, guint32 link, Packet tim
     gpu_acks_change(acks, src, state, GPU_ACK_NONE);
     if (state == GPU_ACK_MORE) {
         const GpuAckMore *more = &acks->more[src];
-        txn_chain(&gpu->fabric->gpu[src].txns, more->end, first);
+        *txn_next(&gpu->fabric->gpu[src].txns, more->end) = first;
         timer.bits += gpu_acks_head(more) * PACKET_ONE(txn) - first * PACKET_ONE(txn);
     }
     *answer = timer;

@@ -202,7 +202,6 @@ typedef struct {
     guint32 word_mask;        /* 4 B words touched from offset on; GPU_ALL_WORDS */
     guint16 bytes;
     guint8 type, op, acc;     /* numeric.h; atomics also TXN_ATOM_* */
-    gboolean brief;           /* see gpu_set_brief() */
     GpuPlainDone plain;       /* instead of `done` where nothing but the time matters: see gpu_request(); or NULL */
 } GpuRequest;
 #define GPU_ALL_WORDS 0xffffffffu
@@ -231,28 +230,6 @@ void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter);
 /* Sends it on `link` (from gpu_link_of). Room is the caller's duty. A load or store of the GPU's own memory that
  * moves no bytes needs no transaction: `plain` is called with `owner`. */
 void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link);
-/* From now on, no request being under way, stores with `brief` set, all alike but for where they go, keep nothing but
- * their time where they move no bytes and their lines are in L2; `done` of the others is called as ever. NULL: none. */
-void gpu_set_brief(Gpu *gpu, const GpuRequest *like, TxnBriefDone done);
-/* A port may be told of so many brief stores now that are to come, each behind those before it: 0 if what happens by
- * then could change anything, so that they have to be sent when it is time. */
-guint32 gpu_room_ahead(const Gpu *gpu, guint32 link);
-static inline Packet gpu_brief(Gpu *gpu, guint32 to, SimTime start_ps)
-{
-    guint32 index = txn_take_brief(&gpu->txns, start_ps);
-    Packet packet = packet_new(PACKET_WRITE, index, 0, gpu->id, to, gpu->txns.brief.flits);
-    return (Packet){.bits = packet.bits | PACKET_ONE(plain)};
-}
-static inline void gpu_store_ahead(Gpu *gpu, guint32 to, guint32 link, SimTime at_ps)
-{
-    gpu->requests++;
-    link_push_lane(&gpu->up[link], LINK_LANE_PUSHES, gpu_brief(gpu, to, at_ps), at_ps);
-}
-/* Acknowledgements complete what they answer as they go on the wire to the GPU, with the time when they arrive: for
- * who asks for nothing else of all his requests, as long as something else goes on. Not across domains, nor where
- * somebody observes. */
-void gpu_set_answers_early(Gpu *gpu, gboolean early);
-void gpu_answer_early(Gpu *gpu, Link *from, Packet packet, SimTime at_ps);
 /* The same in two steps, for requests into the fabric. */
 Packet gpu_prepare(Gpu *gpu, const GpuRequest *request);
 void gpu_send(Gpu *gpu, Packet packet, guint32 link);

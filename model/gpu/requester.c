@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "model/fabric/fabric.h"
-#include "model/fastpath/gpu_brief.h"
 #include "model/fastpath/link_push.h"
 #include "model/sm/sm.h"
 
@@ -235,9 +234,7 @@ static ALWAYS_INLINE Packet gpu_prepare_multicast(Gpu *gpu, const GpuRequest *re
     guint32 train = request->train & 1u, back = 1u + train + (request->bytes + FLIT_BYTES - 1u) / FLIT_BYTES;
     g_assert(request->bytes); /* as the loop for replicas takes for granted */
     ReplicaAnswer answer = request->bytes % FLIT_BYTES == 0 ? mcobject_answer(request->object) : REPLICA_BY_RECORD;
-    guint32 index = gpu_take_brief(gpu, request, answer, start_ps);
-    if (G_UNLIKELY(index == TXN_NONE))
-        index = gpu_take_txn(gpu, request, start_ps);
+    guint32 index = gpu_take_txn(gpu, request, start_ps);
     return packet_new(request->kind, index, train, replica_pack((guint8)back, answer), request->object->mcid,
                       gpu_flits(gpu, request));
 }
@@ -247,8 +244,6 @@ static ALWAYS_INLINE Packet gpu_prepare_here(Gpu *gpu, const GpuRequest *request
     SimTime start_ps = sim_now_ps(gpu->sim);
     if (request->object)
         return gpu_prepare_multicast(gpu, request, start_ps);
-    if (G_UNLIKELY(gpu_is_brief(request)))
-        return gpu_brief(gpu, request->region->gpu, start_ps);
     const MemRegion *region = request->region;
     Packet packet = packet_new(request->kind, gpu_take_txn(gpu, request, start_ps), request->train & 1u, gpu->id,
                                region->gpu, gpu_flits(gpu, request));
@@ -287,27 +282,16 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
         gpu_send_here(gpu, gpu_prepare_here(gpu, request), link);
 }
 
-/* Its queue has room then as well: only requests make it longer. */
-guint32 gpu_room_ahead(const Gpu *gpu, guint32 link)
-{
-    const Link *up = &gpu->up[link];
-    if (gpu->flows.wait_ps || gpu->fabric->probe || gpu->fabric->alive || !link_takes_late(up))
-        return 0;
-    guint32 waiting = up->ring[VC_CREQ].waiting + up->lane[LINK_LANE_PUSHES].count;
-    return gpu->limit.source_queue > waiting ? gpu->limit.source_queue - waiting : 0;
-}
-
 /* ---- answers */
 
-void gpu_set_brief(Gpu *gpu, const GpuRequest *like, TxnBriefDone done)
+static ALWAYS_INLINE void gpu_complete(Gpu *gpu, Txn *txn, SimTime now_ps)
 {
-    g_assert(gpu->txns.used == 0);
-    TxnBrief *brief = &gpu->txns.brief;
-    txn_pool_clear_brief(&gpu->txns);
-    brief->done = done;
-    brief->owner = like ? like->owner : NULL;
-    brief->bytes = like ? like->bytes : 0;
-    brief->flits = like ? gpu_flits(gpu, like) : 0;
+    guint32 data = txn->data;
+    DataPool *pool = gpu->fabric->data;
+    fabric_account(gpu->fabric, gpu->id, txn, FALSE, now_ps);
+    txn->done(gpu, txn, data ? data_at(pool, data) : NULL, now_ps);
+    if (data)
+        data_give(pool, data);
 }
 
 static void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_ps)
@@ -315,48 +299,19 @@ static void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_p
     gboolean many = packet.kind == PACKET_ACK || packet.kind == PACKET_MC_DONE; /* one answer for several writes */
     PROBE_POINT(gpu->fabric, PROBE_ANSWER, gpu->path, &packet, now_ps);
     link_credit(from, VC_RSP, packet.flits, now_ps);
-    if (gpu->txns.brief.done && packet.kind == PACKET_ACK) {
-        gpu_complete_stores(gpu, packet.txn, now_ps);
-        return;
-    }
     TxnPool *pool = &gpu->txns;
     for (guint32 index = packet.txn, next; index != TXN_NONE; index = next) {
-        if (txn_is_brief(index)) {
-            TxnMulticast *multicast = txn_multicast(pool, index);
-            next = many ? multicast->next : TXN_NONE;
-            gpu_complete_like(gpu, multicast, now_ps);
-            continue;
-        }
         next = many ? *txn_next(pool, index) : TXN_NONE;
-        __builtin_prefetch(txn_at(pool, next), 1); /* whether there is one, nobody could predict */
         gpu_complete(gpu, txn_at(pool, index), now_ps);
         txn_give(pool, index);
-    }
-}
-
-void gpu_answer_early(Gpu *gpu, Link *from, Packet packet, SimTime at_ps)
-{
-    gpu_accept_answer(gpu, from, packet, at_ps);
-}
-
-void gpu_set_answers_early(Gpu *gpu, gboolean early)
-{
-    for (guint32 l = 0; l < gpu->links; l++) {
-        Link *down = &gpu->down[l];
-        guint32 others = down->early_kinds & ~(1u << PACKET_ACK);
-        if (down->early)
-            down->early_kinds = (guint16)(others | (guint32)early << PACKET_ACK);
     }
 }
 
 static void gpu_on_answer(Event *event, SimTime now_ps)
 {
     Link *from = LINK_OF_ARRIVAL(event, VC_RSP);
-    const Gpu *requester = from->sink_node;
     do {
         Packet packet = link_arrive(from, VC_RSP, &now_ps);
-        if (link_flies(from, VC_RSP)) /* what the next one will need */
-            __builtin_prefetch(txn_line(&requester->txns, link_next(from, VC_RSP).txn), 1);
         gpu_accept_answer(from->sink_node, from, packet, now_ps);
     } while (link_goes_on(from));
 }

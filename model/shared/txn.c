@@ -3,8 +3,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define TXN_BRIEFS_MIN 64u
-
 void txn_pool_init(TxnPool *pool)
 {
     /* switches read it: it never moves */
@@ -15,22 +13,13 @@ void txn_pool_clear(TxnPool *pool)
 {
     for (guint32 i = 0; i < pool->size / TXN_CHUNK; i++)
         g_aligned_free(pool->chunk[i]);
-    txn_pool_clear_brief(pool);
     g_free(pool->chunk);
-}
-
-void txn_pool_clear_brief(TxnPool *pool)
-{
-    for (guint32 i = 0; !pool->brief.done && i < pool->brief.size; i += TXN_CHUNK)
-        g_aligned_free(pool->chunk[(TXN_BRIEF + i) / TXN_CHUNK]);
-    g_free(pool->brief.store);
-    pool->brief = (TxnBrief){.size = 0};
 }
 
 void txn_pool_grow(TxnPool *pool)
 {
     guint32 first = pool->size;
-    g_assert(first + TXN_CHUNK <= TXN_BRIEF);
+    g_assert(first + TXN_CHUNK <= PACKET_TXN_MAX + 1);
     pool->chunk[first / TXN_CHUNK] = g_aligned_alloc(1, sizeof(TxnChunk), sizeof(Txn)); /* who takes one, fills it */
     pool->size += TXN_CHUNK;
     /* the lowest index ends up at the head of the free list; index 0 stays out */
@@ -38,42 +27,6 @@ void txn_pool_grow(TxnPool *pool)
         *txn_next(pool, i) = pool->free_head;
         pool->free_head = i;
     }
-}
-
-void txn_pool_grow_brief(TxnPool *pool)
-{
-    guint32 size = MAX(TXN_BRIEFS_MIN, 2 * pool->brief.size);
-    g_assert(size < TXN_BRIEF);
-    gboolean stores = pool->brief.done != NULL;
-    if (stores)
-        pool->brief.store = g_renew(TxnStore, pool->brief.store, size);
-    for (guint32 i = pool->brief.size; i < size; i++) {
-        TxnChunk **chunk = &pool->chunk[(TXN_BRIEF + i) / TXN_CHUNK];
-        if (stores) {
-            pool->brief.store[i].bits = TXN_STORE_FREE;
-            continue;
-        }
-        if (i % TXN_CHUNK == 0)
-            *chunk = g_aligned_alloc(1, sizeof (*chunk)->multicast, sizeof(Txn));
-        (*chunk)->multicast[i % TXN_CHUNK] = (TxnMulticast){.start_ps = SIMTIME_NEVER, .next = TXN_NONE};
-    }
-    pool->brief.size = size;
-}
-
-guint32 txn_like_new(TxnPool *pool, const TxnLike *like)
-{
-    TxnBrief *brief = &pool->brief;
-    if (pool->used == 0) {
-        memset(brief->like, 0, sizeof brief->like);
-        brief->n_likes = 0;
-    }
-    for (guint32 i = 0; i < brief->n_likes; i++)
-        if (txn_like_same(&brief->like[i], like))
-            return i;
-    if (brief->n_likes == TXN_LIKES)
-        return TXN_LIKES;
-    brief->like[brief->n_likes] = *like;
-    return brief->n_likes++;
 }
 
 #define DATA_SLOTS_MAX (1u << 24) /* 4 GiB of address space, none of it touched before use */

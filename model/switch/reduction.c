@@ -84,7 +84,7 @@ static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
     if (!record->read) {
         Packet request = packet_new(PACKET_MC_WRITE, txn, train, 0, 0, 0);
         Packet done = packet_new(PACKET_MC_DONE, 0, 0, src, src, (guint32)sw->spec->done_flits);
-        ack_add(&port->done, done, out, request, txn_multicast_next(txns, txn), sw->spec->done_merge_max,
+        ack_add(&port->done, done, out, request, txn_next(txns, txn), sw->spec->done_merge_max,
                 sw->spec->done_timer_ps, now_ps);
         return;
     }
