@@ -23,6 +23,7 @@ typedef struct {
     const FabricSpec *spec;
     guint64 seed;
     SimCalendar calendar;
+    SimEngine engine;
     guint64 crossings_max;
     CollFidelity fidelity;
 } BenchSetup;

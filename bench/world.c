@@ -8,7 +8,7 @@
 BenchWorld *bench_world_new(const BenchSetup *setup, const BenchRequest *request, guint64 bytes,
                             gboolean flows, GError **error)
 {
-    SimSpec sim_spec = {.seed = setup->seed, .calendar = setup->calendar};
+    SimSpec sim_spec = {.seed = setup->seed, .calendar = setup->calendar, .engine = setup->engine};
     Sim *sim = sim_new(&sim_spec, error);
     if (!sim)
         return NULL;

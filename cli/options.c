@@ -9,13 +9,14 @@
 
 static const char *const fidelity_names[] = {"packet", "flow", "auto", NULL};
 static const char *const calendar_names[] = {"wheel", "systemc", NULL};
+static const char *const engine_names[] = {"fast", "reference", NULL};
 static const char *const data_names[] = {"auto", "full", "off", NULL};
 
 G_DEFINE_QUARK(fanout-cli-error, cli_error)
 
 /* What GOption fills as text, parsed further afterwards. */
 typedef struct {
-    char *format, *seed, *fidelity, *calendar, *cores, *data, *max_memory;
+    char *format, *seed, *fidelity, *calendar, *engine, *cores, *data, *max_memory;
     gboolean help;
 } RawOptions;
 
@@ -93,7 +94,7 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
                                 GError **error)
 {
     int fidelity = verb->flags & VERB_FIDELITY ? COLL_FIDELITY_AUTO : COLL_PACKET;
-    int format = REPORT_TEXT, calendar = SIM_CALENDAR_WHEEL;
+    int format = REPORT_TEXT, calendar = SIM_CALENDAR_WHEEL, engine = SIM_ENGINE_FAST;
     int data = DATA_AUTO;
     /* HTML has an option of its own, with a file's name. */
     static const char *const formats[] = {"text", "json", "csv", NULL};
@@ -105,6 +106,7 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
          !options_parse_name("--fidelity", raw->fidelity, fidelity_names, &fidelity, error)) ||
         (raw->calendar &&
          !options_parse_name("--calendar", raw->calendar, calendar_names, &calendar, error)) ||
+        (raw->engine && !options_parse_name("--engine", raw->engine, engine_names, &engine, error)) ||
         (raw->cores &&
          !options_parse_u64("--cores", raw->cores, 1, CORES_MAX, &cores, error)) ||
         (raw->data && !options_parse_name("--data", raw->data, data_names, &data, error)) ||
@@ -116,6 +118,7 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
     options->format = (ReportFormat)format;
     options->fidelity = (CollFidelity)fidelity;
     options->calendar = (SimCalendar)calendar;
+    options->engine = (SimEngine)engine;
     options->cores = (guint)cores;
     options->data = (DataMode)data;
     for (char **set = options->sets; set && *set; set++) {
@@ -151,6 +154,7 @@ static void options_clear_raw(RawOptions *raw)
     g_free(raw->seed);
     g_free(raw->fidelity);
     g_free(raw->calendar);
+    g_free(raw->engine);
     g_free(raw->cores);
     g_free(raw->data);
     g_free(raw->max_memory);
@@ -188,6 +192,9 @@ gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *o
          "WHICH"},
         {"calendar", 0, 0, G_OPTION_ARG_STRING, &raw.calendar,
          "wheel (default), or systemc: slow, and the same bytes", "WHICH"},
+        {"engine", 0, 0, G_OPTION_ARG_STRING, &raw.engine,
+         "how packets are simulated: fast (default), or reference, with an event for every step; the same results",
+         "ENGINE"},
         {"cores", 0, 0, G_OPTION_ARG_STRING, &raw.cores,
          "coll: GPUs and switches on so many cores, and the same bytes (default 1)", "N"},
         {"data", 0, 0, G_OPTION_ARG_STRING, &raw.data,

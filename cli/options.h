@@ -33,6 +33,7 @@ typedef struct {
     guint64 seed;        /* 1 unless given */
     CollFidelity fidelity;
     SimCalendar calendar;
+    SimEngine engine;
     guint cores;         /* for GPUs and switches; 0: not said */
     DataMode data;
     guint64 max_memory;  /* bytes of simulated memory that --data auto keeps */

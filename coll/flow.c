@@ -13,9 +13,8 @@
  * 4 % (loads), and rings, whose CTAs wait for each other, have not come to their steady state. Pipelines that
  * move much at once (NCCL's own NVLS) have 4 and 8 of their turns instead when that is more; all_gather
  * by NCCL's own NVLS 16 and 32, its CTAs coming out of step late.
- * The short runs have simulations of their own, and packets are trains of two in them; the counters tell of
- * the run in flows alone. With more than COLL_ANCHOR_RANKS ranks what can be afforded is too short to have a
- * steady state, and flows stand alone. */
+ * The short runs have simulations of their own; the counters tell of the run in flows alone. With more than
+ * COLL_ANCHOR_RANKS ranks what can be afforded is too short to have a steady state, and flows stand alone. */
 #include "coll/internal.h"
 
 #include "model/flow/rates.h"
@@ -58,24 +57,13 @@ static gboolean coll_run_flows(CollGroup *group, const CollSpec *spec, CollResul
     return TRUE;
 }
 
-/* The fabric's, with trains, which take half the time; not for kernels that load and store in turns, where they are 4 %
- * off, nor where they do not fit. */
-static FabricSpec coll_anchor_fabric(const CollGroup *group, const CollSpec *spec)
-{
-    FabricSpec trains = group->fabric->spec;
-    const CollRow *row = coll_row(spec->op, spec->algo);
-    trains.link.train_packets = MAX(trains.link.train_packets, 2);
-    return row->symmetric || !fabric_check(&trains, NULL) ? group->fabric->spec : trains;
-}
-
 /* On a fabric of its own, so that the caller's counters know nothing of it. */
 static gboolean coll_run_apart(const CollGroup *group, const CollSpec *spec, gboolean flows,
                                CollResult *result, GError **error)
 {
-    const SimSpec sim_spec = {.seed = sim_seed(group->fabric->sim)};
-    const FabricSpec what = flows ? group->fabric->spec : coll_anchor_fabric(group, spec);
+    const SimSpec sim_spec = {.seed = sim_seed(group->fabric->sim), .engine = sim_engine(group->fabric->sim)};
     Sim *sim = sim_new(&sim_spec, error);
-    Fabric *fabric = sim ? fabric_new(sim, &what, FALSE, error) : NULL;
+    Fabric *fabric = sim ? fabric_new(sim, &group->fabric->spec, FALSE, error) : NULL;
     CollGroup *apart = fabric ? coll_group_new(fabric, group->gpu, group->n, error) : NULL;
     if (!apart || !(flows ? coll_run_flows : coll_run_one)(apart, spec, result, error))
         return FALSE; /* of a spec that runs elsewhere; if stuck, what still runs stays */

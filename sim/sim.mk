@@ -43,6 +43,7 @@ libfanout_core_la_SOURCES += \
 	sim/report/vcd.c \
 	sim/report/vcd.h \
 	sim/rng.c \
+	sim/ring.h \
 	sim/rng.h \
 	sim/stat.c \
 	sim/stat.h

@@ -89,10 +89,7 @@ check_PROGRAMS += \
 	tests/model/test_guest \
 	tests/model/test_hash \
 	tests/model/test_hbm \
-	tests/model/test_inbox \
 	tests/model/test_link \
-	tests/model/test_link_lane \
-	tests/model/test_link_log \
 	tests/model/test_load_share \
 	tests/model/test_loop \
 	tests/model/test_mcobject \
@@ -107,8 +104,8 @@ check_PROGRAMS += \
 	tests/model/test_sm \
 	tests/model/test_sm_play \
 	tests/model/test_switch \
-	tests/model/test_told \
-	tests/model/test_train \
+	tests/model/test_arrival_queue \
+	tests/model/test_engines \
 	tests/model/test_usage \
 	tests/model/test_vas \
 	tests/model/test_walk \

@@ -61,7 +61,8 @@ typedef struct {
 static gboolean run_open(CollRun *run, const CollTiming *timing, guint64 bytes, guint64 as_bytes, GError **error)
 {
     const CollRequest *request = timing->request;
-    SimSpec sim_spec = {.seed = timing->setup->seed, .calendar = timing->setup->calendar};
+    SimSpec sim_spec = {.seed = timing->setup->seed, .calendar = timing->setup->calendar,
+                        .engine = timing->setup->engine};
     run->sim = sim_new(&sim_spec, error);
     run->fabric = run->sim ? fabric_new(run->sim, timing->spec, FALSE, error) : NULL;
     run->group = run->fabric ? coll_group_new(run->fabric, NULL, request->n, error) : NULL;

@@ -54,6 +54,7 @@ typedef struct {
     const char *measured_preset; /* what the measured schema's rows run on: "dgx-h200" */
     guint64 seed;
     SimCalendar calendar;
+    SimEngine engine;
     guint64 crossings_max;
     CollFidelity fidelity; /* AUTO: rows beyond crossings_max are flows */
     guint jobs;

@@ -255,6 +255,7 @@ void engine_host_call(Engine *engine, Work *work)
 static gboolean build(Engine *engine)
 {
     SimSpec spec = {.seed = engine->spec.seed,
+                    .engine = engine->spec.reference_engine ? SIM_ENGINE_REFERENCE : SIM_ENGINE_FAST,
                     .calendar =
                         engine->spec.reference_calendar ? SIM_CALENDAR_SYSTEMC : SIM_CALENDAR_WHEEL,
                     .vcd_path = engine->spec.vcd_path};

@@ -140,6 +140,7 @@ typedef struct {
     guint64 seed;
     guint64 query_quantum_ps;
     gboolean reference_calendar;
+    gboolean reference_engine;
     gboolean keep_bytes;
     gboolean flow;          /* bulk loops of kernels as flows; without keep_bytes only */
     gboolean timeline;      /* remember when work ran, for ENGINE_TIMELINE */

@@ -45,7 +45,8 @@ gboolean speed_cost_uniform(const Options *options, guint endpoints, guint64 pac
     if (!system_load(&system, NULL, options, error) || !cost_set(&system, star, error) ||
         !cost_set(&system, sets, error))
         return FALSE;
-    Sim *sim = sim_new(&(SimSpec){.seed = options->seed, .calendar = options->calendar}, NULL);
+    Sim *sim = sim_new(&(SimSpec){.seed = options->seed, .calendar = options->calendar,
+                                  .engine = options->engine}, NULL);
     Fabric *fabric = fabric_new(sim, &system.spec, FALSE, error);
     if (fabric) {
         guint64 before = cost_heap_bytes();
@@ -96,7 +97,8 @@ gboolean speed_cost_coll(const Options *options, const SpeedColl *what, SpeedCos
     spec.fidelity = what->fidelity;
     spec.crossings = what->crossings;
     spec.check = FALSE;
-    Sim *sim = sim_new(&(SimSpec){.seed = options->seed, .calendar = options->calendar, .threads = what->cores},
+    Sim *sim = sim_new(&(SimSpec){.seed = options->seed, .calendar = options->calendar,
+                                  .engine = options->engine, .threads = what->cores},
                        error);
     Fabric *fabric = sim ? fabric_new(sim, &system.spec, FALSE, error) : NULL;
     guint32 ranks = what->ranks ? what->ranks : (guint32)system.spec.system.gpus;

@@ -170,6 +170,7 @@ static ExitCode bench_one(const Options *options, const char *name, const BenchO
     if (!system_load(&system, NULL, options, error))
         return EXIT_USER;
     BenchSetup setup = {.spec = &system.spec, .seed = options->seed, .calendar = options->calendar,
+                        .engine = options->engine,
                         .crossings_max = (guint64)own->crossings, .fidelity = options->fidelity};
     g_autofree char *title = g_strdup_printf("%s: %s", test->name, test->text);
     Report *report = report_new("bench", title);

@@ -145,6 +145,7 @@ static void exec_environment(const Options *options, const char *system, const c
     exec_setenv("FANOUT_SEED", seed);
     exec_setenv("FANOUT_DATA", data_names[options->data]);
     exec_setenv("FANOUT_FIDELITY", coll_fidelity_name(options->fidelity));
+    exec_setenv("FANOUT_ENGINE", options->engine == SIM_ENGINE_REFERENCE ? "reference" : "fast");
     exec_setenv("FANOUT_CALENDAR", options->calendar == SIM_CALENDAR_SYSTEMC ? "systemc" : "wheel");
     exec_setenv("FANOUT_STATUS_FD", fd);
     if (options->log != NULL)
@@ -218,7 +219,7 @@ static int exec_split(int argc, char **argv)
 {
     static const char *const takes_value[] = {
         "-s",         "--system", "--set",        "--config", "--seed", "--fidelity",
-        "--calendar", "--data",   "--max-memory", "--format", "--html", "--perfetto",
+        "--calendar", "--engine", "--data",   "--max-memory", "--format", "--html", "--perfetto",
         "--vcd",      "--log",    "--report",     NULL};
 
     for (int i = 1; i < argc; i++) {

@@ -64,7 +64,8 @@ static gboolean replay_parse(ReplayVerb *verb, GError **error)
     ReplaySpec *spec = &verb->spec;
     *spec = (ReplaySpec){
         .fabric = &verb->system->spec, .memo = !words->no_memo, .compute_ppm = 1000000};
-    spec->sim = (SimSpec){.seed = verb->options->seed, .calendar = verb->options->calendar};
+    spec->sim = (SimSpec){.seed = verb->options->seed, .calendar = verb->options->calendar,
+                          .engine = verb->options->engine};
     for (int o = 0; o < COLL_OPS; o++)
         spec->algo[o] = COLL_AUTO;
     gint64 ppm;

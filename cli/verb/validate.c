@@ -220,7 +220,7 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
         return code;
     ValidateUser user = {&options, isatty(STDERR_FILENO)};
     ValidateSetup setup = {.system = validate_system, .user = &user, .measured_preset = "dgx-h200",
-                           .seed = options.seed, .calendar = options.calendar,
+                           .seed = options.seed, .calendar = options.calendar, .engine = options.engine,
                            .crossings_max = (guint64)crossings, .jobs = (guint)MAX(jobs, 1),
                            .progress = validate_progress,
                            .fidelity = options.fidelity};

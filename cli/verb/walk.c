@@ -89,7 +89,8 @@ static ExitCode walk_one(const Options *options, WalkOp op, gint gpus, GError **
     if (!system_load(&system, NULL, options, error))
         return EXIT_USER;
     ExitCode code = EXIT_USER;
-    SimSpec spec = {.seed = options->seed, .calendar = options->calendar, .vcd_path = options->vcd};
+    SimSpec spec = {.seed = options->seed, .calendar = options->calendar,
+                    .engine = SIM_ENGINE_REFERENCE, .vcd_path = options->vcd};
     Sim *sim = sim_new(&spec, error);
     Fabric *fabric = sim ? fabric_new(sim, &system.spec, TRUE, error) : NULL;
     if (fabric) {

@@ -5,8 +5,19 @@
 
 #include "model/flow/rates.h"
 #include "model/gpu/copy_engine.h"
-#include "model/parallel/mailbox.h"
+#include "model/fastpath/fastpath.h"
+#include "model/parallel/parallel.h"
 #include "sim/engine/domain.h"
+
+/* The fast engine takes the ports over; a pair of links between two domains is a boundary. */
+static void fabric_speed_up(Fabric *fabric, guint32 g, guint32 l)
+{
+    guint32 s = fabric->link_switch[l], p = g * fabric->sw[s].links + fabric->link_k[l];
+    fast_gpu_attach(&fabric->gpu[g], l);
+    fast_switch_attach(&fabric->sw[s], p);
+    if (fabric->parallel)
+        parallel_take(fabric->parallel, s, &fabric->gpu[g].up[l], &fabric->gpu[g].down[l]);
+}
 
 static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
 {
@@ -20,12 +31,6 @@ static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
     guint32 number = (l * (guint32)spec->system.gpus + g) * 2; /* a plane after the other */
     link_init(up, fabric->sim, &spec->link, spec->link.credits_switch_flits, number, up_path);
     link_init(down, sw->sim, &spec->link, spec->link.credits_gpu_flits, number + 1, down_path);
-    guint32 at = (guint32)spec->system.gpus * (l - fabric->link_k[l]) + p; /* a switch after the other */
-    guint32 back = at + (guint32)spec->system.gpus * fabric->links;
-    link_place_credits(up, &fabric->credit[at], &fabric->batches[at]);
-    link_place_credits(down, &fabric->credit[back], &fabric->batches[back]);
-    if (fabric->exchange)
-        exchange_take(fabric->exchange, sw, p, up, down);
     /* constant stages before and behind a port are part of the flight, so that they cost no event */
     link_set_delay(up, VC_CREQ, spec->link.flight_ps + spec->gpu.out_ps + spec->sw.latency_ps);
     link_set_delay(up, VC_RSP, spec->link.flight_ps + spec->gpu.l2_ps + spec->sw.latency_ps);
@@ -35,9 +40,7 @@ static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
     up->drained = gpu_drained;
     switch_take(sw, up, p);
     switch_send(sw, down, p);
-    gpu_take(gpu, down, l);
-    sw->in[p] = up;
-    sw->out[p] = down;
+    gpu_take(gpu, down, l, sw->requests);
     stat_add(fabric->stats, up_path, link_stats, up);
     stat_add(fabric->stats, down_path, link_stats, down);
     sim_add_waiter(fabric->sim, link_waiter_text, up);
@@ -59,14 +62,15 @@ static void fabric_build(Fabric *fabric)
             fabric->link_k[l] = (guint8)k;
         }
     guint32 gpus = (guint32)spec->system.gpus;
-    fabric->gpu = g_aligned_alloc0(gpus, sizeof(Gpu), G_ALIGNOF(Gpu));
+    fabric->gpu = g_new0(Gpu, gpus);
+    fabric->txns = g_new0(TxnPool, gpus);
+    fabric->requests = g_new0(McRequests, per->n);
     fabric->sw = g_new0(Switch, per->n);
-    fabric->link = link_array_new(2 * gpus * fabric->links);
-    fabric->credit = g_aligned_alloc0(2 * gpus * fabric->links, sizeof(LinkCredits), G_ALIGNOF(LinkCredits));
-    fabric->batches = g_aligned_alloc0(2 * gpus * fabric->links, sizeof(LinkBatches), G_ALIGNOF(LinkBatches));
-    fabric->port = g_aligned_alloc0(gpus * fabric->links, sizeof(GpuPort), G_ALIGNOF(GpuPort));
+    fabric->link = g_new0(Link, 2 * gpus * fabric->links);
     for (guint32 s = 0; s < per->n; s++) {
-        switch_init(&fabric->sw[s], fabric, s, gpus, per->value[s]);
+        Sim *sim = fabric->parallel ? parallel_sim(fabric->parallel, s) : fabric->sim;
+        DataPool *data = fabric->parallel ? parallel_data(fabric->parallel, s) : fabric->data;
+        switch_init(&fabric->sw[s], fabric, sim, data, s, per->value[s]);
         stat_add(fabric->stats, fabric->sw[s].path, switch_stats, &fabric->sw[s]);
         for (guint32 p = 0; p < fabric->sw[s].ports; p++) {
             g_autofree char *path = g_strdup_printf("switch%u.port%u", s, p);
@@ -75,6 +79,7 @@ static void fabric_build(Fabric *fabric)
         sim_add_waiter(fabric->sim, switch_waiter_text, &fabric->sw[s]);
     }
     for (guint32 g = 0; g < gpus; g++) {
+        txn_pool_init(&fabric->txns[g]);
         gpu_init(&fabric->gpu[g], fabric, (guint16)g, fabric->links);
         stat_add(fabric->stats, fabric->gpu[g].path, gpu_stats, &fabric->gpu[g]);
         sim_add_waiter(fabric->sim, gpu_waiter_text, &fabric->gpu[g]);
@@ -83,6 +88,9 @@ static void fabric_build(Fabric *fabric)
         for (guint32 l = 0; l < fabric->links; l++)
             fabric_connect(fabric, (guint16)g, l);
     }
+    for (guint32 g = 0; sim_engine(fabric->sim) == SIM_ENGINE_FAST && g < gpus; g++)
+        for (guint32 l = 0; l < fabric->links; l++)
+            fabric_speed_up(fabric, g, l);
 }
 
 Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError **error)
@@ -101,7 +109,7 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
     fabric->op_object = g_ptr_array_new();
     g_ptr_array_add(fabric->op_object, NULL);
     fabric->data = data_pools_new(1 + spec->system.links_per_switch.n);
-    if (sim_wants_domains(sim) && !exchange_split(fabric, error)) {
+    if (sim_wants_domains(sim) && !parallel_split(fabric, error)) {
         fabric_free(fabric);
         return NULL;
     }
@@ -114,7 +122,7 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
     fabric->mcid_free = g_array_new(FALSE, FALSE, sizeof(guint32));
     for (guint32 id = (guint32)spec->mctable.entries; id-- > 0;)
         g_array_append_val(fabric->mcid_free, id);
-    if (!fault_apply(fabric, error) || (fabric->exchange && !exchange_check(fabric, error))) {
+    if (!fault_apply(fabric, error) || (fabric->parallel && !parallel_check(fabric, error))) {
         fabric_free(fabric);
         return NULL;
     }
@@ -131,9 +139,14 @@ void fabric_free(Fabric *fabric)
 {
     if (fabric->flow)
         flow_free(fabric->flow);
+    for (guint32 i = 0; fabric->link && i < 2 * fabric->spec.system.gpus * fabric->links; i++) {
+        parallel_detach(&fabric->link[i]);
+        fast_detach(&fabric->link[i]);
+    }
     for (guint64 g = 0; fabric->gpu && g < fabric->spec.system.gpus; g++) {
         sm_clear(&fabric->gpu[g]);
         gpu_clear(&fabric->gpu[g]);
+        txn_pool_clear(&fabric->txns[g]);
     }
     for (guint32 s = 0; s < fabric->n_switches; s++)
         switch_clear(&fabric->sw[s]);
@@ -152,18 +165,18 @@ void fabric_free(Fabric *fabric)
     g_array_free(fabric->faults, TRUE);
     g_free(fabric->mc_route);
     g_free(fabric->mc_hash);
-    g_aligned_free(fabric->link);
-    g_aligned_free(fabric->credit);
-    g_aligned_free(fabric->batches);
-    g_aligned_free(fabric->port);
-    g_aligned_free(fabric->gpu);
+    g_free(fabric->link);
+    g_free(fabric->gpu);
+    g_free(fabric->txns);
+    g_free(fabric->requests);
+    g_free(fabric->silent);
     g_free(fabric->sw);
     g_free(fabric->link_switch);
     g_free(fabric->link_k);
     g_free(fabric->alive);
     data_pools_free(fabric->data, 1 + fabric->spec.system.links_per_switch.n);
-    if (fabric->exchange)
-        exchange_free(fabric->exchange);
+    if (fabric->parallel)
+        parallel_free(fabric->parallel);
     stat_registry_free(fabric->stats);
     memory_free(fabric->memory);
     g_free(fabric);
@@ -246,7 +259,7 @@ void fabric_mc_detach(Fabric *fabric, McObject *object)
 
 void fabric_observe(Fabric *fabric, Probe probe, void *user)
 {
-    g_assert(!fabric->exchange); /* an observer wants things in order */
+    g_assert(sim_engine(fabric->sim) == SIM_ENGINE_REFERENCE); /* an observer wants things in order */
     fabric->probe = probe;
     fabric->probe_user = user;
     for (guint64 g = 0; g < fabric->spec.system.gpus; g++)
@@ -254,57 +267,6 @@ void fabric_observe(Fabric *fabric, Probe probe, void *user)
             link_observe(&fabric->gpu[g].up[l], probe, user);
             link_observe(&fabric->gpu[g].down[l], probe, user);
         }
-}
-
-/* ---- faults and accounts */
-
-static const char *const fault_texts[FAULT_KINDS] = {
-    "no fault",
-    "no memory is mapped at this address",
-    "this GPU has no access right to this address (cuMemSetAccess)",
-    "a plain access to a multicast address is undefined behaviour (PTX ISA, multimem)",
-    "a multimem operation on a unicast address is undefined behaviour (PTX ISA, multimem)",
-    "the multicast object's team is not complete (cuMulticastAddDevice)",
-    "a team member has no memory bound there (cuMulticastBindMem)",
-    "a team member did not answer in time (CRUMBSTORE_MCTO_ERR or CRUMBSTORE_RTO_ERR)",
-    "the address is no multiple of the access's width",
-    "this form of multimem is not legal",
-};
-const char *fault_kind_text(FaultKind kind) { return fault_texts[kind]; }
-
-void fabric_fault(Fabric *fabric, const FabricFault *fault)
-{
-    FabricFault kept = *fault;
-    kept.time_ps = sim_now_ps(fabric->sim);
-    if (fabric->n_faults++ < FABRIC_FAULTS_KEPT)
-        g_array_append_val(fabric->faults, kept);
-    if (fabric->on_fault)
-        fabric->on_fault(&kept, fabric->on_fault_user);
-}
-
-OpStats *fabric_count_first(OpTable *table, guint32 kind, SimTime start_ps)
-{
-    OpStats *stats = table->kind[kind] = g_new0(OpStats, 1);
-    stats->first_ps = start_ps;
-    return stats;
-}
-
-void fabric_count_again(OpStats *stats, SimTime latency_ps)
-{
-    stats->count++;
-    hist_add(&stats->latency_ps, latency_ps);
-}
-
-void fabric_account_fault(Fabric *fabric, guint16 gpu, const Txn *txn)
-{
-    FabricFault fault = {.kind = txn->state == TXN_TIMEOUT ? FAULT_TIMEOUT : FAULT_UNBOUND,
-                         .gpu = gpu, .va = txn->offset, .object = txn->object->id};
-    fabric_fault(fabric, &fault);
-}
-
-void fabric_account_plain(Fabric *fabric, const GpuRequest *request, SimTime start_ps, SimTime end_ps)
-{
-    fabric_count(&fabric->op_local, request->kind, request->bytes, request->train, start_ps, end_ps);
 }
 
 gboolean fabric_is_quiet(const Fabric *fabric)
@@ -321,7 +283,7 @@ gboolean fabric_is_quiet(const Fabric *fabric)
     for (guint32 s = 0; s < fabric->n_switches; s++)
         if (!switch_is_quiet(&fabric->sw[s]))
             return FALSE;
-    return data_used(fabric->data, 1 + fabric->n_switches) == (fabric->exchange ? exchange_slots(fabric->exchange) : 0);
+    return data_used(fabric->data, 1 + fabric->n_switches) == (fabric->parallel ? parallel_slots(fabric->parallel) : 0);
 }
 
 guint64 fabric_crossings(const Fabric *fabric)

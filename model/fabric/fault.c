@@ -91,10 +91,10 @@ static gboolean fault_apply_name(Fabric *fabric, FaultKey key, const char *name,
         break;
     case FAULT_GPU_SILENT:
         good = fault_scan(name, "gpu", NULL, number) && number[0] < gpus;
-        if (good && !fabric->gpu[number[0]].silent) {
-            gpu_target_silence(&fabric->gpu[number[0]]);
-            fabric->n_silent++;
-        }
+        if (good && !fabric->silent)
+            fabric->silent = g_new0(guint8, gpus);
+        if (good)
+            fabric->silent[number[0]] = TRUE;
         break;
     }
     return good || fault_name_error(fabric, fault_keys[key], name, error);
@@ -133,54 +133,4 @@ gboolean fault_apply(Fabric *fabric, GError **error)
            fault_apply_list(fabric, FAULT_SWITCH_DOWN, spec->switch_down, error) &&
            fault_apply_list(fabric, FAULT_GPU_SILENT, spec->gpu_silent, error) &&
            fault_check_paths(fabric, error);
-}
-
-guint32 fault_link(const Fabric *fabric, guint16 a, guint16 b, guint32 link, guint64 address)
-{
-    guint64 both = fabric->alive[a] & fabric->alive[b];
-    if (both >> link & 1)
-        return link;
-    guint32 skip = (guint32)(hash_mix(address >> HASH_CHUNK_SHIFT) % (guint64)__builtin_popcountll(both));
-    for (; skip > 0; skip--)
-        both &= both - 1;
-    return (guint32)__builtin_ctzll(both);
-}
-
-guint16 fault_missing(const Fabric *fabric, const guint16 *member, guint32 n)
-{
-    guint16 missing = 0;
-    for (guint32 i = 0; i < n; i++)
-        missing += fabric->gpu[member[i]].silent;
-    return missing;
-}
-
-/* ---- time-outs */
-
-typedef struct {
-    Event event;
-    Switch *sw;
-    guint32 record;
-} FaultTimer;
-
-static void fault_on_timeout(Event *event, SimTime now_ps)
-{
-    FaultTimer *timer = EVENT_OWNER(event, FaultTimer, event);
-    Switch *sw = timer->sw;
-    *(sw->record[timer->record].read ? &sw->crumbstore_rto_err : &sw->crumbstore_mcto_err) += 1;
-    sw->detail[timer->record].state = TXN_TIMEOUT;
-    reduction_end(sw, timer->record, now_ps);
-    g_free(timer);
-}
-
-void fault_wait(Switch *sw, guint32 index)
-{
-    const FaultSpec *spec = &sw->fabric->spec.fault;
-    guint64 timeout_ps = sw->record[index].read ? spec->reduction_timeout_ps : spec->multicast_timeout_ps;
-    if (timeout_ps == 0)
-        return; /* for ever: the run gets stuck, and the switch says so */
-    FaultTimer *timer = g_new0(FaultTimer, 1);
-    timer->sw = sw;
-    timer->record = index;
-    event_init(&timer->event, fault_on_timeout);
-    sim_after(sw->sim, &timer->event, timeout_ps, EVENT_PRIORITY_FABRIC);
 }

@@ -15,29 +15,13 @@
 #ifndef MODEL_FABRIC_FAULT_H
 #define MODEL_FABRIC_FAULT_H
 
-#include "model/link/packet.h"
-#include "sim/param/param.h"
+#include "model/shared/spec.h"
 
-typedef struct {
-    char *link_down;         /* "gpu0.link3,gpu1.link0"; "none" */
-    char *link_degraded;     /* likewise */
-    guint64 degraded_percent; /* of the rate that a degraded link keeps */
-    char *switch_down;       /* "switch0,switch2"; "none" */
-    char *gpu_silent;        /* "gpu3"; "none" */
-    guint64 multicast_timeout_ps, reduction_timeout_ps; /* 0: never */
-} FaultSpec;
-extern const ParamRow fault_params[];
+
 
 struct Fabric;
-struct Switch;
 /* Breaks what the spec says; called while the fabric is built. GError: a name that the system has not, or two
  * GPUs left without a common link. */
 gboolean fault_apply(struct Fabric *fabric, GError **error);
-/* The link that carries a chunk between two GPUs when some are lost; `link` is the hash's choice. */
-guint32 fault_link(const struct Fabric *fabric, guint16 a, guint16 b, guint32 link, guint64 address);
-/* How many of an entry's members never answer. */
-guint16 fault_missing(const struct Fabric *fabric, const guint16 *member, guint32 n);
-/* All members that can answer a request have: its time runs until the time-out. */
-void fault_wait(struct Switch *sw, guint32 record);
 
 #endif

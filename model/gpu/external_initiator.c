@@ -37,7 +37,7 @@ Guest *guest_new(Fabric *fabric, Vas *vas, guint16 gpu)
 {
     Guest *guest = g_new0(Guest, 1);
     g_assert(gpu < fabric->spec.system.gpus);
-    g_assert(!fabric->exchange); /* SystemC components want one domain */
+    g_assert(!fabric->parallel); /* SystemC components want one domain */
     guest->fabric = fabric;
     guest->vas = vas;
     guest->gpu = &fabric->gpu[gpu];

@@ -14,40 +14,12 @@
 #define MODEL_GPU_GPU_H
 
 #include "model/gpu/hbm.h"
-#include "model/link/ack_merge.h"
+#include "model/link/ack.h"
 #include "model/link/link.h"
 #include "model/memory/address_space.h"
-#include "model/shared/txn.h"
+#include "model/shared/fabric.h"
 
-typedef struct {
-    guint64 out_ps;              /* SM to NVLink port */
-    guint64 in_ps;               /* NVLink port to SM */
-    guint64 l2_ps;               /* request at the home GPU to answer at its port, L2 hit */
-    guint64 dram_ps;             /* more than that when the line comes from HBM */
-    guint64 atomic_ps;           /* more than that for an atomic's answer; */
-    guint64 local_ps;            /* load from the GPU's own L2 */
-    guint64 local_dram_ps;       /* more than that when the line comes from HBM */
-    guint64 local_atomic_ps;     /* more than that for an atomic */
-    guint64 local_MBps;          /* own L2 */
-    guint64 hbm_MBps;
-    guint64 l2_bytes;            /* a sweep over more than this misses */
-    guint64 source_queue_packets; /* requests of SMs waiting at one port */
-    guint64 out_queues;          /* between SMs and ports, each in order */
-    guint64 out_packets;         /* in each */
-    guint64 response_queue_packets; /* answers waiting at one port before its requests are held up */
-    guint64 ack_merge_max;       /* writes answered by one packet */
-    guint64 ack_timer_ps;
-    gboolean ack_flush_on_read;  /* a read response to the same requester flushes the accumulator */
-    guint64 ack_hold_off_ps;     /* do not merge for this long after a read response; 0: merge always */
-    guint64 byte_enable_flits;   /* of a write that is not whole 16 B units */
-    guint64 operation_flits;     /* of a red or atomic, beside a write's */
-    guint64 engine_packet_bytes; /* copy engine payload */
-    guint64 engine_in_flight;    /* packets of one copy */
-    guint64 engine_ps;           /* start of a copy engine's work */
-    guint64 engines;
-    gboolean hash_by_gpu;        /* the owner's port of a line depends on which GPU asks */
-} GpuSpec;
-extern const ParamRow gpu_params[];
+
 
 /* Fixed-latency FIFOs inside the GPU: only the head is in the calendar. */
 typedef void (*GpuPlainDone)(void *owner, SimTime now_ps);
@@ -77,24 +49,15 @@ struct GpuRoomWaiter {
     gboolean queued;
 };
 
-/* Acknowledgement accumulators of a port, by requester (gpu_acks.h). */
-typedef enum { GPU_ACK_NONE, GPU_ACK_ONE, GPU_ACK_TRAIN, GPU_ACK_MORE } GpuAckState; /* what it holds */
-typedef struct {         /* what has joined its first write */
-    guint32 end;         /* of the chain of the requester's Txns, but for the first write's */
-    guint32 what;        /* that chain's head, and GPU_ACK_ONE_WRITE for each write, the first one, too */
-} GpuAckMore;
-#define GPU_ACK_ONE_WRITE (PACKET_TXN_MAX + 1)
+/* What a GPU keeps for one of its links. */
 typedef struct {
-    guint64 state[VAS_GPUS_MAX / 32]; /* GpuAckState, two bits each */
-    GpuAckMore *more;
-} GpuAcks;
-
-typedef struct {
-    GpuAcks acks;
+    GpuRoomWaiter *room_head, *room_tail; /* requests that wait for room in the port's queue */
+    AckMerge *acks;           /* by requester */
     SimTime *read_left_ps;    /* by requester: when the last read response to it was handed to the port, 0: none was;
-                               * NULL where nobody asks (ack_hold_off_ps) */
-    GpuRoomWaiter *room_head, *room_tail;
-} __attribute__((aligned(64))) GpuPort;
+                               * NULL where nothing depends on it (ack_hold_off_ps is 0) */
+    TimedPacketRing held;     /* requests held up by answers, and when they came */
+    McRequests *requests;     /* of the switch at the other end */
+} GpuPort;
 
 typedef struct FenceFlush FenceFlush;
 
@@ -144,53 +107,43 @@ typedef struct {
     guint32 storing, asking;    /* and with flows that store, and load from others */
 } GpuOutQueue;
 
-/* Of the specs, in packets or, where link.train_packets makes two of them one, in trains. */
+/* Of the specs, in packets. */
 typedef struct {
     guint32 source_queue, response_queue, out, sm_out, loads, stores;
 } GpuLimits;
 
-struct Fabric;
 struct Sm;
 struct Cta;
-/* What packets look at lies in the first lines: fabrics may have hundreds. */
 typedef struct Gpu {
-    struct Fabric *fabric;
+    Fabric *fabric;
     Sim *sim;
     const GpuSpec *spec;
+    guint16 id;
+    guint32 links;
+    guint8 hash_turn;          /* address_hash.h: its own numbering of links */
+    GpuLimits limit;
     Link *up, *down;           /* by link: to and from the switches */
     GpuPort *port;             /* by link */
-    Packet ack;                /* but for its requester and txn */
-    guint16 id;
-    gboolean silent;           /* fault.gpu_silent: requests to it vanish */
-
-    guint64 requests, served, stalls, hbm_bytes;
-    Packet replica_answer[2][2]; /* [read][train], but for its McRecord, and the flits of what is read */
-
-    GpuLimits limit;
-    guint32 links;
-    guint8 hash_turn;          /* model/memory/address_hash.h: its own numbering of links */
+    TxnPool *txns;             /* its outstanding transactions, in fabric->txns */
     Hbm hbm;
-
-    TxnPool txns;
     SimFine local_free_at, local_byte_time;
     SimFine host_free_at[2], host_byte_time; /* by GpuHostWay */
     GpuPipe pipe[GPU_PIPES];
     struct CopyEngines *engines;             /* copy_engine.h */
     struct Sm *sm;             /* sm.h */
     struct Cta *cta_head, *cta_tail; /* waiting for an SM */
-    GpuOutQueue *out;                /* by SM modulo out_queues */
+    GpuOutQueue *out;          /* by SM modulo out_queues */
     FenceState fence;
     GpuFlows flows;
+    guint64 requests, served, stalls, hbm_bytes;
     guint64 local_requests, local_bytes, dropped, host_in_bytes, host_out_bytes;
     guint64 engine_copies, engine_bytes, engine_packets;
     char *path;
-} __attribute__((aligned(64))) Gpu;
-G_STATIC_ASSERT(G_STRUCT_OFFSET(Gpu, requests) == 64 && G_STRUCT_OFFSET(Gpu, limit) == 128 &&
-                G_STRUCT_OFFSET(Gpu, txns) == 320);
+} Gpu;
 extern const StatRow gpu_stats[];
 
 typedef struct {
-    guint64 offset;           /* of the first byte touched; its span stays in a 128 B line (256 B: engine, train) */
+    guint64 offset;           /* of the first byte touched; its span stays in a 128 B line (256 B: engine) */
     MemRegion *region;        /* unicast */
     McObject *object;         /* multicast */
     TxnDone done;
@@ -198,7 +151,6 @@ typedef struct {
     guint64 tag;
     const guint8 *data;       /* what a write, red or atomic carries; NULL when timing-only or a read */
     PacketKind kind;          /* of the request */
-    gboolean train;           /* two packets of 128 B */
     guint32 word_mask;        /* 4 B words touched from offset on; GPU_ALL_WORDS */
     guint16 bytes;
     guint8 type, op, acc;     /* numeric.h; atomics also TXN_ATOM_* */
@@ -210,16 +162,10 @@ typedef struct {
 
 #define GPU_LINK_LOCAL 0xffffu /* this GPU's own memory, or its host's */
 
-void gpu_init(Gpu *gpu, struct Fabric *fabric, guint16 id, guint32 links);
+void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links);
 void gpu_clear(Gpu *gpu);
 /* The link a request would take; GPU_LINK_LOCAL: it stays in this GPU or goes to its host. */
-guint32 gpu_link_among(const Gpu *gpu, const GpuRequest *request); /* of several */
-static inline guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request)
-{
-    const MemRegion *region = request->region;
-    gboolean far = !request->object && region->gpu != gpu->id && region->gpu != MEMORY_HOST;
-    return far && gpu->links == 1 ? 0 : gpu_link_among(gpu, request);
-}
+guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request);
 static inline gboolean gpu_has_room(const Gpu *gpu, guint32 link)
 {
     return link == GPU_LINK_LOCAL ||
@@ -236,8 +182,11 @@ void gpu_send(Gpu *gpu, Packet packet, guint32 link);
 /* Flits of a request and of its answer (unicast kinds and multicast ones). */
 guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request);
 
-void gpu_take(Gpu *gpu, Link *from, guint32 link); /* what arrives on `from`, its link of that number */
-void gpu_drained(void *gpu, Link *link, Vc vc);                       /* a LinkDrained */
+/* `from` is its link of that number from a switch, whose multicast requests stand in that table. */
+void gpu_take(Gpu *gpu, Link *from, guint32 link, McRequests *requests);
+void gpu_accept(void *gpu, Link *from, Packet packet, SimTime now_ps);  /* a LinkSink */
+void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_ps);
+void gpu_drained(void *gpu, Link *link, Vc vc);                         /* a LinkDrained */
 gboolean gpu_is_quiet(const Gpu *gpu);
 char *gpu_waiter_text(void *gpu);
 
@@ -249,14 +198,27 @@ SimTime gpu_host_serve(Gpu *gpu, GpuHostWay way, guint32 bytes, SimTime now_ps);
 /* target.c */
 void gpu_target_init(Gpu *gpu);
 void gpu_target_clear(Gpu *gpu);
-void gpu_target_take(Gpu *gpu, Link *from, guint32 link); /* gpu_take() of requests */
-void gpu_target_silence(Gpu *gpu);                        /* fault.gpu_silent */
+/* A request of another GPU, which came by that link: served at once, or held up while too many answers wait. */
+void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps);
+/* The queue of answers at that link's port is shorter than its limit: requests that were held up go on. */
+void gpu_target_drained(Gpu *gpu, guint32 link);
+/* Serves a request at now_ps: moves its bytes, and answers on the link that it came by. */
+void gpu_serve(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps);
+/* A request to a GPU that answers none is lost; only its credits go back. */
+void gpu_target_drop(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps);
+/* The answer of a read or an atomic leaves by the link that the request came by. */
+void gpu_respond(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps);
+gboolean gpu_target_on_timer(void *gpu, Link *up, Packet timer, SimTime now_ps, Packet *answer); /* a LinkExpire */
+
+/* pipe.c */
+void gpu_pipes_init(Gpu *gpu);
+void gpu_pipes_clear(Gpu *gpu);
 SimTime gpu_pipe_add(GpuPipe *pipe, const GpuStep *step); /* when it gets out */
-void gpu_pipe_push(GpuPipe *pipe, SimTime at_ps, guint32 link, const Packet *packet);
+void gpu_pipe_push(GpuPipe *pipe, SimTime at_ps, guint32 link, Packet packet);
 SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps); /* when HBM has moved them */
 
 /* data.c: reads or changes the bytes behind a transaction; answers of reads and atomics go to `answer`. */
-void gpu_touch(struct Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn,
-               const guint8 *data, guint8 *answer, SimTime visible_ps);
+void gpu_touch(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn, const guint8 *data, guint8 *answer,
+               SimTime visible_ps);
 
 #endif

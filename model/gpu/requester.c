@@ -3,10 +3,6 @@
 
 #include <string.h>
 
-#include "model/fabric/fabric.h"
-#include "model/fastpath/link_push.h"
-#include "model/sm/sm.h"
-
 /* ---- requests */
 
 static guint32 gpu_data_flits(guint64 offset, guint32 bytes)
@@ -23,8 +19,7 @@ static gboolean gpu_is_partial(const GpuRequest *request)
            (request->word_mask & full) != full;
 }
 
-/* Of one packet, the request's bytes being in one. */
-static guint32 gpu_packet_flits(const Gpu *gpu, const GpuRequest *request)
+guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request)
 {
     if (request->kind == PACKET_READ)
         return 1;
@@ -41,44 +36,13 @@ static guint32 gpu_packet_flits(const Gpu *gpu, const GpuRequest *request)
     }
 }
 
-/* A store of whole units is most of what there is. */
-static inline gboolean gpu_is_whole_store(const GpuRequest *request)
+guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request)
 {
-    return request->kind == PACKET_WRITE && !request->train && request->word_mask == GPU_ALL_WORDS &&
-           (request->offset | request->bytes) % FLIT_BYTES == 0;
-}
-
-static G_GNUC_NO_INLINE guint32 gpu_other_flits(const Gpu *gpu, const GpuRequest *request)
-{
-    guint32 flits = gpu_packet_flits(gpu, request);
-    if (!request->train)
-        return flits;
-    /* the data's flits are all there already */
-    guint32 data = request->kind == PACKET_READ || request->kind == PACKET_MC_READ ? 0 : request->bytes / FLIT_BYTES;
-    return 2 * flits - data;
-}
-
-static inline guint32 gpu_flits(const Gpu *gpu, const GpuRequest *request)
-{
-    return gpu_is_whole_store(request) ? 1 + request->bytes / FLIT_BYTES : gpu_other_flits(gpu, request);
-}
-
-guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request) { return gpu_flits(gpu, request); }
-
-guint32 gpu_link_among(const Gpu *gpu, const GpuRequest *request)
-{
-    const Fabric *fabric = gpu->fabric;
-    if (request->object) {
-        const McRoute *route = &fabric->mc_route[request->object->mcid];
-        return route->link[hash_link(route->hash, request->object->address + request->offset, 0)];
-    }
+    if (request->object)
+        return route_multicast(gpu->fabric, request->object, request->offset);
     if (request->region->gpu == gpu->id || request->region->gpu == MEMORY_HOST)
         return GPU_LINK_LOCAL;
-    if (gpu->links == 1)
-        return 0;
-    guint64 address = request->region->address + request->offset;
-    guint32 link = hash_link(&fabric->hash, address, gpu->hash_turn);
-    return G_UNLIKELY(fabric->alive) ? fault_link(fabric, gpu->id, request->region->gpu, link, address) : link;
+    return route_unicast(gpu->fabric, gpu->id, gpu->hash_turn, request->region, request->offset);
 }
 
 void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter)
@@ -92,7 +56,7 @@ void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter)
     else
         port->room_head = waiter;
     port->room_tail = waiter;
-    link_set_drained(&gpu->up[link], VC_CREQ, gpu->limit.source_queue);
+    link_set_low_water(&gpu->up[link], VC_CREQ, gpu->limit.source_queue);
 }
 
 void gpu_drained(void *node, Link *link, Vc vc)
@@ -101,12 +65,15 @@ void gpu_drained(void *node, Link *link, Vc vc)
     guint32 l = link->source_port;
     GpuPort *port = &gpu->port[l];
     SimTime now_ps = sim_now_ps(gpu->sim);
-    g_assert(vc == VC_CREQ);
+    if (vc == VC_RSP) {
+        gpu_target_drained(gpu, l);
+        return;
+    }
     GpuRoomWaiter *waiter = port->room_head;
     port->room_head = waiter->next;
     if (!port->room_head) {
         port->room_tail = NULL;
-        link_set_drained(link, VC_CREQ, 0);
+        link_set_low_water(link, VC_CREQ, 0);
     }
     waiter->queued = FALSE;
     waiter->fire(waiter, now_ps);
@@ -143,7 +110,7 @@ static void gpu_request_host(Gpu *gpu, Packet packet, const Txn *txn, SimTime no
         gpu->fence.local_ps = MAX(gpu->fence.local_ps, at_ps + host_ps);
     if (txn->kind == PACKET_READ || txn->kind == PACKET_ATOM)
         at_ps = gpu_host_serve(gpu, GPU_FROM_HOST, bytes, at_ps);
-    gpu_pipe_push(&gpu->pipe[GPU_PIPE_HOST], at_ps + host_ps, GPU_LINK_LOCAL, &packet);
+    gpu_pipe_push(&gpu->pipe[GPU_PIPE_HOST], at_ps + host_ps, GPU_LINK_LOCAL, packet);
 }
 
 /* When an access to the GPU's own memory is done, by a bandwidth server and a fixed latency, and through which FIFO. */
@@ -177,7 +144,7 @@ static void gpu_request_local(Gpu *gpu, Packet packet, const Txn *txn, SimTime n
         return;
     }
     SimTime at_ps = gpu_local_end(gpu, (PacketKind)txn->kind, txn->region, txn->bytes, now_ps, &pipe);
-    gpu_pipe_push(&gpu->pipe[pipe], at_ps, GPU_LINK_LOCAL, &packet);
+    gpu_pipe_push(&gpu->pipe[pipe], at_ps, GPU_LINK_LOCAL, packet);
 }
 
 /* Memory without bytes is polled by nobody. */
@@ -194,10 +161,10 @@ static void gpu_request_plain(Gpu *gpu, const GpuRequest *request, SimTime now_p
     SimTime at_ps = gpu_local_end(gpu, request->kind, request->region, request->bytes, now_ps, &pipe);
     GpuStep step = {.at_ps = at_ps, .owner = request->owner, .plain = request->plain, .link = GPU_LINK_LOCAL};
     at_ps = gpu_pipe_add(&gpu->pipe[pipe], &step);
-    fabric_account_plain(gpu->fabric, request, now_ps, at_ps);
+    fabric_count(&gpu->fabric->op_local, request->kind, request->bytes, now_ps, at_ps);
 }
 
-static G_GNUC_NO_INLINE guint32 gpu_take_data(const Gpu *gpu, const GpuRequest *request)
+static guint32 gpu_take_data(const Gpu *gpu, const GpuRequest *request)
 {
     DataPool *pool = gpu->fabric->data;
     guint32 slot = data_take(pool);
@@ -205,21 +172,15 @@ static G_GNUC_NO_INLINE guint32 gpu_take_data(const Gpu *gpu, const GpuRequest *
     return slot;
 }
 
-static ALWAYS_INLINE guint32 gpu_take_txn(Gpu *gpu, const GpuRequest *request, SimTime start_ps)
+static guint32 gpu_take_txn(Gpu *gpu, const GpuRequest *request, SimTime start_ps)
 {
-    guint32 index = txn_take(&gpu->txns), train = request->train & 1u;
-    Txn *txn = txn_at(&gpu->txns, index);
-    *txn_next(&gpu->txns, index) = TXN_NONE;
-    txn->offset = request->offset;
-    txn->start_ps = start_ps;
-    txn->done = request->done;
-    txn->owner = request->owner;
-    txn->tag = request->tag;
-    txn->word_mask = request->word_mask;
-    txn->data = 0;
-    txn->what = request->bytes * TXN_ONE(bytes) | request->kind * TXN_ONE(kind) | request->type * TXN_ONE(type) |
-                request->op * TXN_ONE(op) | request->acc * TXN_ONE(acc) | train * TXN_ONE(train);
-    if (G_UNLIKELY(request->data != NULL))
+    guint32 index = txn_take(gpu->txns);
+    Txn *txn = txn_at(gpu->txns, index);
+    *txn_next(gpu->txns, index) = TXN_NONE;
+    *txn = (Txn){.offset = request->offset, .start_ps = start_ps, .done = request->done, .owner = request->owner,
+                 .tag = request->tag, .word_mask = request->word_mask, .kind = (guint8)request->kind,
+                 .type = request->type, .op = request->op, .acc = request->acc, .bytes = request->bytes};
+    if (request->data)
         txn->data = gpu_take_data(gpu, request);
     if (request->object)
         txn->object = request->object;
@@ -228,50 +189,42 @@ static ALWAYS_INLINE guint32 gpu_take_txn(Gpu *gpu, const GpuRequest *request, S
     return index;
 }
 
-/* The switch knows who asks: a multicast request says how it is answered instead. */
-static ALWAYS_INLINE Packet gpu_prepare_multicast(Gpu *gpu, const GpuRequest *request, SimTime start_ps)
+/* A multicast request says itself how each member answers it, if all answer alike. */
+static Packet gpu_prepare_multicast(Gpu *gpu, const GpuRequest *request, guint32 index)
 {
-    guint32 train = request->train & 1u, back = 1u + train + (request->bytes + FLIT_BYTES - 1u) / FLIT_BYTES;
-    g_assert(request->bytes); /* as the loop for replicas takes for granted */
-    ReplicaAnswer answer = request->bytes % FLIT_BYTES == 0 ? mcobject_answer(request->object) : REPLICA_BY_RECORD;
-    guint32 index = gpu_take_txn(gpu, request, start_ps);
-    return packet_new(request->kind, index, train, replica_pack((guint8)back, answer), request->object->mcid,
-                      gpu_flits(gpu, request));
-}
-
-static ALWAYS_INLINE Packet gpu_prepare_here(Gpu *gpu, const GpuRequest *request)
-{
-    SimTime start_ps = sim_now_ps(gpu->sim);
-    if (request->object)
-        return gpu_prepare_multicast(gpu, request, start_ps);
-    const MemRegion *region = request->region;
-    Packet packet = packet_new(request->kind, gpu_take_txn(gpu, request, start_ps), request->train & 1u, gpu->id,
-                               region->gpu, gpu_flits(gpu, request));
-    gboolean plain = !region->host && region->cached && !request->data;
-    packet.bits |= (guint32)plain * PACKET_ONE(plain);
+    Packet packet = packet_new(request->kind, index, gpu->id, request->object->mcid, gpu_request_flits(gpu, request));
+    packet.answer_flits = (guint8)(1u + (request->bytes + FLIT_BYTES - 1u) / FLIT_BYTES);
+    packet.place = request->bytes % FLIT_BYTES == 0 ? (guint8)mcobject_place(request->object) : MEMORY_LOOK_UP;
     return packet;
 }
 
-Packet gpu_prepare(Gpu *gpu, const GpuRequest *request) { return gpu_prepare_here(gpu, request); }
-
-static ALWAYS_INLINE void gpu_send_here(Gpu *gpu, Packet packet, guint32 link)
+Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
 {
-    SimTime wait_ps = gpu->flows.wait_ps ? gpu->flows.packet_ps(gpu) : 0;
-    PACKET_ADD(gpu->requests, packet);
-    PROBE_POINT(gpu->fabric, PROBE_REQUEST, gpu->path, &packet, sim_now_ps(gpu->sim));
-    link_push_here(&gpu->up[link], VC_CREQ, packet, wait_ps ? sim_now_ps(gpu->sim) + wait_ps : 0, TRUE);
+    guint32 index = gpu_take_txn(gpu, request, sim_now_ps(gpu->sim));
+    if (request->object)
+        return gpu_prepare_multicast(gpu, request, index);
+    const MemRegion *region = request->region;
+    Packet packet = packet_new(request->kind, index, gpu->id, region->gpu, gpu_request_flits(gpu, request));
+    packet.place = !region->host && region->cached && !request->data ? MEMORY_IN_L2 : MEMORY_LOOK_UP;
+    return packet;
 }
 
-void gpu_send(Gpu *gpu, Packet packet, guint32 link) { gpu_send_here(gpu, packet, link); }
+void gpu_send(Gpu *gpu, Packet packet, guint32 link)
+{
+    SimTime wait_ps = gpu->flows.wait_ps ? gpu->flows.packet_ps(gpu) : 0;
+    gpu->requests++;
+    PROBE_POINT(gpu->fabric, PROBE_REQUEST, gpu->path, &packet, sim_now_ps(gpu->sim));
+    link_push(&gpu->up[link], packet, wait_ps ? sim_now_ps(gpu->sim) + wait_ps : 0);
+}
 
-static G_GNUC_NO_INLINE void gpu_request_own(Gpu *gpu, const GpuRequest *request)
+static void gpu_request_own(Gpu *gpu, const GpuRequest *request)
 {
     if (gpu_is_plain(gpu, request)) {
         gpu_request_plain(gpu, request, sim_now_ps(gpu->sim));
         return;
     }
     Packet packet = gpu_prepare(gpu, request);
-    gpu_request_local(gpu, packet, txn_at(&gpu->txns, packet.txn), sim_now_ps(gpu->sim));
+    gpu_request_local(gpu, packet, txn_at(gpu->txns, packet.txn), sim_now_ps(gpu->sim));
 }
 
 void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
@@ -279,12 +232,12 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
     if (link == GPU_LINK_LOCAL)
         gpu_request_own(gpu, request);
     else
-        gpu_send_here(gpu, gpu_prepare_here(gpu, request), link);
+        gpu_send(gpu, gpu_prepare(gpu, request), link);
 }
 
 /* ---- answers */
 
-static ALWAYS_INLINE void gpu_complete(Gpu *gpu, Txn *txn, SimTime now_ps)
+static void gpu_complete(Gpu *gpu, Txn *txn, SimTime now_ps)
 {
     guint32 data = txn->data;
     DataPool *pool = gpu->fabric->data;
@@ -294,12 +247,12 @@ static ALWAYS_INLINE void gpu_complete(Gpu *gpu, Txn *txn, SimTime now_ps)
         data_give(pool, data);
 }
 
-static void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_ps)
+void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_ps)
 {
     gboolean many = packet.kind == PACKET_ACK || packet.kind == PACKET_MC_DONE; /* one answer for several writes */
     PROBE_POINT(gpu->fabric, PROBE_ANSWER, gpu->path, &packet, now_ps);
     link_credit(from, VC_RSP, packet.flits, now_ps);
-    TxnPool *pool = &gpu->txns;
+    TxnPool *pool = gpu->txns;
     for (guint32 index = packet.txn, next; index != TXN_NONE; index = next) {
         next = many ? *txn_next(pool, index) : TXN_NONE;
         gpu_complete(gpu, txn_at(pool, index), now_ps);
@@ -307,18 +260,17 @@ static void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_p
     }
 }
 
-static void gpu_on_answer(Event *event, SimTime now_ps)
+void gpu_accept(void *node, Link *from, Packet packet, SimTime now_ps)
 {
-    Link *from = LINK_OF_ARRIVAL(event, VC_RSP);
-    do {
-        Packet packet = link_arrive(from, VC_RSP, &now_ps);
-        gpu_accept_answer(from->sink_node, from, packet, now_ps);
-    } while (link_goes_on(from));
+    if (packet_vc(&packet) == VC_CREQ)
+        gpu_target_accept(node, from->sink_port, packet, now_ps);
+    else
+        gpu_accept_answer(node, from, packet, now_ps);
 }
 
-void gpu_take(Gpu *gpu, Link *from, guint32 link)
+void gpu_take(Gpu *gpu, Link *from, guint32 link, McRequests *requests)
 {
-    link_set_sink(from, NULL, gpu, link);
-    from->vc[VC_RSP].arrive.fire = gpu_on_answer;
-    gpu_target_take(gpu, from, link);
+    gpu->port[link].requests = requests;
+    gpu->up[link].expire = gpu_target_on_timer;
+    link_set_sink(from, gpu_accept, gpu, link);
 }

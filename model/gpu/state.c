@@ -1,7 +1,6 @@
 /* A GPU as others look at it: life, parameters, statistics, whether it is idle, what it waits for. */
 #include <string.h>
 
-#include "model/fabric/fabric.h"
 #include "model/gpu/copy_engine.h"
 #include "model/sm/sm.h"
 
@@ -53,22 +52,15 @@ const StatRow gpu_stats[] = {
     STAT_END,
 };
 
-/* Rounded up: one train fits at least. */
-static guint32 gpu_limit(const Gpu *gpu, guint64 packets)
-{
-    guint64 train = gpu->fabric->spec.link.train_packets;
-    return (guint32)((packets + train - 1) / train);
-}
-
 static void gpu_limits(Gpu *gpu)
 {
     const SmSpec *sm = &gpu->fabric->spec.sm;
-    gpu->limit = (GpuLimits){.source_queue = gpu_limit(gpu, gpu->spec->source_queue_packets),
-                             .response_queue = gpu_limit(gpu, gpu->spec->response_queue_packets),
-                             .out = gpu_limit(gpu, gpu->spec->out_packets),
-                             .sm_out = gpu_limit(gpu, sm->out_packets),
-                             .loads = gpu_limit(gpu, sm->loads_max),
-                             .stores = gpu_limit(gpu, sm->stores_max)};
+    gpu->limit = (GpuLimits){.source_queue = (guint32)gpu->spec->source_queue_packets,
+                             .response_queue = (guint32)gpu->spec->response_queue_packets,
+                             .out = (guint32)gpu->spec->out_packets,
+                             .sm_out = (guint32)sm->out_packets,
+                             .loads = (guint32)sm->loads_max,
+                             .stores = (guint32)sm->stores_max};
 }
 
 void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links)
@@ -81,13 +73,14 @@ void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links)
     gpu->links = links;
     gpu->up = &fabric->link[2 * id * links];
     gpu->down = gpu->up + links;
-    gpu->port = &fabric->port[id * links];
+    gpu->port = g_new0(GpuPort, links);
+    gpu->txns = &fabric->txns[id];
     gpu->path = g_strdup_printf("gpu%u", id);
     gpu->local_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->local_MBps;
-    hbm_init(&gpu->hbm, gpu->spec->hbm_MBps, fabric->spec.link.flight_ps);
+    hbm_init(&gpu->hbm, gpu->spec->hbm_MBps);
     gpu->host_byte_time = (1000000ull << SIMFINE_SHIFT) / fabric->spec.system.host_MBps;
     gpu_limits(gpu);
-    txn_pool_init(&gpu->txns);
+    gpu_pipes_init(gpu);
     gpu_target_init(gpu);
     copy_init(gpu);
 }
@@ -96,29 +89,30 @@ void gpu_clear(Gpu *gpu)
 {
     copy_clear(gpu);
     gpu_target_clear(gpu);
+    gpu_pipes_clear(gpu);
     for (guint32 l = 0; l < gpu->links; l++) {
         link_clear(&gpu->up[l]);
         link_clear(&gpu->down[l]);
     }
-    txn_pool_clear(&gpu->txns);
+    g_free(gpu->port);
     g_free(gpu->path);
 }
 
 gboolean gpu_is_quiet(const Gpu *gpu)
 {
     for (guint32 l = 0; l < gpu->links; l++)
-        if (gpu->port[l].room_head)
+        if (gpu->port[l].room_head || gpu->port[l].held.count)
             return FALSE;
     for (int p = 0; p < GPU_PIPES; p++)
         if (gpu->pipe[p].ring.count)
             return FALSE;
-    return gpu->txns.used == 0 && copy_is_quiet(gpu);
+    return gpu->txns->used == 0 && copy_is_quiet(gpu);
 }
 
 static gboolean gpu_anybody_waits(const Fabric *fabric)
 {
     for (guint64 g = 0; g < fabric->spec.system.gpus; g++)
-        if (fabric->gpu[g].txns.used)
+        if (fabric->txns[g].used)
             return TRUE;
     return FALSE;
 }
@@ -129,7 +123,7 @@ char *gpu_waiter_text(void *unit)
     if (gpu->dropped && gpu_anybody_waits(gpu->fabric)) /* it waits for nothing, but others for it */
         return g_strdup_printf("%s: is silent (fault.gpu_silent), %" G_GUINT64_FORMAT " requests to it were lost",
                                gpu->path, gpu->dropped);
-    if (gpu->txns.used == 0)
+    if (gpu->txns->used == 0)
         return NULL;
-    return g_strdup_printf("%s: %u requests wait for their answers", gpu->path, gpu->txns.used);
+    return g_strdup_printf("%s: %u requests wait for their answers", gpu->path, gpu->txns->used);
 }

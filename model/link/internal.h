@@ -79,7 +79,7 @@ static inline gint32 link_front_flits(const Link *link, unsigned v, gboolean log
  * that still fly, and arrive by an event, find their place there. */
 static ALWAYS_INLINE gboolean link_tell_replica(Link *link, Packet packet, SimTime at_ps)
 {
-    if (G_UNLIKELY(!link->answers || replica_answer(packet) == REPLICA_BY_RECORD))
+    if (G_UNLIKELY(!link->answers || replica_answer(packet) != REPLICA_FROM_L2))
         return FALSE;
     link_push_lane(link->answers, LINK_LANE_REQUESTS, packet_unheld(packet), at_ps); /* not LINK_IN_TIME */
     return TRUE;

@@ -1,5 +1,5 @@
 /* A link as others look at it: life, parameters, statistics, whether it is idle, what it waits for. */
-#include "model/link/internal.h"
+#include "model/link/link.h"
 
 #include <string.h>
 
@@ -14,12 +14,6 @@ const ParamRow link_params[] = {
               "credits freed within so long travel back together (rounded down to a power of two)"),
     PARAM_U64(LinkSpec, error_ppb, "1e-9", 0, 1000000000, "packets hit by a bit error and replayed"),
     PARAM_U64(LinkSpec, replay_ps, "ps", 0, 1000000000, "time a replay costs the link"),
-    PARAM_U64(LinkSpec, commit_ahead_ps, "ps", 0, 100000,
-              "arbiters decide so long before their time, to save events (0: exact)"),
-    PARAM_U64(LinkSpec, drain_ps, "ps", 0, 100000,
-              "arrivals of a channel are handled together over so long, to save events (0: exact)"),
-    PARAM_U64(LinkSpec, train_packets, "packets", 1, 2,
-              "of one instruction to one chunk of 256 B that all stages handle as one (1: exact)"),
     PARAM_END,
 };
 
@@ -30,107 +24,71 @@ const StatRow link_stats[] = {
     STAT_END,
 };
 
-const guint8 link_count_at[LINK_COUNTS] = {
-    [PACKET_READ] = 0, [PACKET_WRITE] = 1, [PACKET_READ_RSP] = 2, [PACKET_ACK] = 3,
-    [PACKET_MC_WRITE] = 4, [PACKET_MC_READ] = 5, [PACKET_MC_ACK] = 6, [PACKET_MC_OPERAND] = 7,
-    [PACKET_MC_RSP] = 8, [PACKET_MC_DONE] = 9, [PACKET_RED] = 10, [PACKET_ATOM] = 11, [PACKET_ATOM_RSP] = 12,
-    [PACKET_MC_RED] = 13,
-};
-
-/* At one instant links go behind other hardware, in the order of their numbers, whoever scheduled them: so that
- * it makes no difference whether the two ends of a link share a calendar. */
+/* At one instant the links' events go behind other hardware, in the order of the links' numbers and not of their
+ * scheduling: so it makes no difference whether the two ends of a link share a calendar. */
 enum { LINK_KEY_ARRIVE = 0, LINK_KEY_SEND = VCS, LINK_KEYS = VCS + 1 };
 
-void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits, guint32 number,
-               const char *path)
+void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits, guint32 number, const char *path)
 {
     memset(link, 0, sizeof *link);
+    link->ops = &link_reference_ops;
     link->sim = link->far_sim = sim;
     link->path = g_strdup(path);
     /* 16 B at rate_MBps * 1e6 B/s, in 1/65536 ps */
     link->flit_time = ((SimFine)FLIT_BYTES * 1000000u << SIMFINE_SHIFT) / spec->rate_MBps;
     link->replay_ps = spec->replay_ps;
-    link->ahead_ps = (guint32)MIN(spec->commit_ahead_ps, spec->flight_ps / 2); /* credits need time to come back */
-    link->drain_ps = MIN(spec->drain_ps, spec->flight_ps / 2);
-    link->odd = link->drain_ps ? LINK_DRAINS : 0;
-    link->ready_ps = SIMTIME_NEVER;
-    link->settle = link_settle_lanes;
-    link->inbox = &link->own_inbox;
-    inbox_init(link->inbox);
-    for (int lane = 0; lane < LINK_LANES; lane++)
-        link->first_ps[lane] = SIMTIME_NEVER;
+    link->credit_shift = g_bit_storage(spec->credit_batch_ps) - 1;
+    link->credit_delay_ps = (guint32)spec->flight_ps;
     rng_init(&link->rng, sim_seed(sim), path);
-    link_set_errors(link, spec->error_ppb);
     event_init(&link->send, link_on_send);
     sim_set_key(&link->send, number * LINK_KEYS + LINK_KEY_SEND);
-    link->credit = link->own_credit = link_credits_new(link, 1);
-    link->credit->shift = g_bit_storage(spec->credit_batch_ps) - 1;
-    link->credit->delay_ps = (guint32)spec->flight_ps;
+    event_init(&link->timer, link_reference_on_timer);
+    sim_set_key_first(&link->timer, number);
     for (int v = 0; v < VCS; v++) {
-        link->ring[v].credits = (gint32)credit_flits;
-        link->credit->vc[v].due_ps = SIMTIME_NEVER;
-        link->freed[v] = link->credit;
-        link->ring[v].mask = link->far[v].mask = G_MAXUINT32;
+        link->credits[v] = (gint32)credit_flits;
         link_set_delay(link, (Vc)v, spec->flight_ps);
-        sim_set_key(&link->vc[v].arrive, number * LINK_KEYS + LINK_KEY_ARRIVE + (guint32)v);
+        sim_set_key(&link->arrival[v], number * LINK_KEYS + LINK_KEY_ARRIVE + (guint32)v);
     }
     link_set_sink(link, NULL, NULL, 0);
+    link_set_errors(link, spec->error_ppb);
 }
 
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps)
 {
-    g_assert(delay_ps < G_MAXUINT32 / 2); /* see LinkSlot.due */
-    link->ring[vc].delay_ps = (guint32)delay_ps;
-    guint32 least_ps = MIN(link->ring[VC_CREQ].delay_ps, link->ring[VC_RSP].delay_ps);
-    /* at least 2: what joins at an instant does so behind this link's own event of it */
-    link->slack_ps = CLAMP(link->credit->delay_ps, 2, MAX(least_ps, 2));
+    g_assert(delay_ps <= G_MAXUINT32);
+    link->delay_ps[vc] = (guint32)delay_ps;
 }
 
-void link_set_lanes(Link *link, LinkServe serve, guint32 gate, const Link *request_link)
+void link_set_low_water(Link *link, Vc vc, guint32 below)
 {
-    link->serve = serve;
-    link->gate = gate;
-    link->request_order = request_link->vc[VC_CREQ].arrive.order;
+    link->low_water[vc] = below;
+    if (below)
+        link->ops->follow_up(link);
 }
 
-void link_set_early(Link *link, LinkEarly early, guint16 kinds)
+void link_set_down(Link *link, gboolean down)
 {
-    link->early = early;
-    link->early_kinds = kinds;
-}
-
-Link *link_array_new(guint32 n) { return g_aligned_alloc0(n, sizeof(Link), _Alignof(Link)); }
-
-void link_ring_grow(LinkRing *ring)
-{
-    guint32 slots = ring->at ? ring->mask + 1 : 0, first = ring->head & ring->mask;
-    guint32 grown = MAX(16, slots * 2);
-    ring->at = g_renew(LinkSlot, ring->at, grown);
-    memcpy(ring->at + slots, ring->at, first * sizeof *ring->at); /* it was full */
-    ring->wire = first + (ring->wire - ring->head);
-    ring->head = first;
-    ring->mask = grown - 1;
+    SimTime now_ps = sim_now_ps(link->sim);
+    link_advance(link, now_ps);
+    link->down = down != 0;
+    if (!down && link->blocked) {
+        link->retry_ps = now_ps;
+        link_send_by(link, now_ps);
+    }
 }
 
 void link_clear(Link *link)
 {
     for (int v = 0; v < VCS; v++) {
-        g_free(link->ring[v].at);
-        g_free(link->far[v].at);
-        link_return_clear(&link->credit_far[v]);
+        packet_ring_clear(&link->queue[v]);
+        timed_packet_clear(&link->flight[v]);
+        link_return_clear(&link->returning[v]);
     }
-    for (int lane = 0; lane < LINK_LANES; lane++)
-        link_ready_clear(&link->lane[lane]);
-    inbox_clear(link->inbox);
-    g_aligned_free(link->own_credit);
-    g_aligned_free(link->book);
+    timed_packet_clear(&link->timers);
     g_free(link->path);
 }
 
-static void link_note_watched(Link *link)
-{
-    link->rare = (link->rare & ~LINK_WATCHED) | (link->error_ppb || link->probe ? LINK_WATCHED : 0);
-}
+static void link_note_watched(Link *link) { link->watched = link->probe || link->error_ppb; }
 
 void link_set_errors(Link *link, guint64 error_ppb)
 {
@@ -153,12 +111,9 @@ const char *packet_kind_name(PacketKind kind) { return kind_names[kind]; }
 
 gboolean link_is_quiet(const Link *link, guint64 credit_flits)
 {
-    if (link->ready)
-        return FALSE;
     for (int v = 0; v < VCS; v++) {
-        const LinkRing *ring = &link->ring[v], *far = &link->far[v];
-        guint64 credits = (guint64)link->ring[v].credits + link_credits_flying(link, (Vc)v);
-        if (link->ring[v].waiting || ring->wire != ring->head || far->wire != far->head || credits != credit_flits)
+        guint64 credits = (guint64)link->credits[v] + link_credits_flying(link, (Vc)v);
+        if (link->queue[v].count || link->flight[v].count || credits != credit_flits)
             return FALSE;
     }
     return TRUE;
@@ -167,7 +122,7 @@ gboolean link_is_quiet(const Link *link, guint64 credit_flits)
 guint64 link_flits_total(const Link *link)
 {
     guint64 sum = 0;
-    for (guint k = 0; k < G_N_ELEMENTS(link->count); k++)
+    for (guint k = 0; k < PACKET_KINDS; k++)
         sum += link->count[k].flits;
     return sum;
 }
@@ -175,7 +130,7 @@ guint64 link_flits_total(const Link *link)
 guint64 link_packets_total(const Link *link)
 {
     guint64 sum = 0;
-    for (guint k = 0; k < G_N_ELEMENTS(link->count); k++)
+    for (guint k = 0; k < PACKET_KINDS; k++)
         sum += link->count[k].packets;
     return sum;
 }
@@ -185,7 +140,7 @@ char *link_waiter_text(void *unit)
     const Link *link = unit;
     if (!link_waits(link))
         return NULL;
-    return g_strdup_printf("%s: %u packets wait for %s", link->path,
-                           link->ring[VC_CREQ].waiting + link->ring[VC_RSP].waiting,
+    guint32 waiting = link->queue[VC_CREQ].count + link->queue[VC_RSP].count;
+    return g_strdup_printf("%s: %u packets wait for %s", link->path, waiting,
                            link->down ? "the link to come up" : "credits of the far end");
 }

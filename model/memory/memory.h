@@ -16,6 +16,13 @@
 
 #define MEMORY_HOST 0xffffu /* "gpu" of regions in host memory */
 
+/* What a request says of the memory that it is for, so that who serves it need not look it up. */
+typedef enum {
+    MEMORY_LOOK_UP, /* bytes move, or a part is not bound, or a team's members differ */
+    MEMORY_IN_L2,   /* timing-only, and its lines are in L2 (of all members) */
+    MEMORY_IN_HBM,  /* timing-only, and its lines are in no L2 */
+} MemoryPlace;
+
 typedef struct MemWatch MemWatch;
 /* Who watches a line, in the order of arming. */
 typedef struct {

@@ -55,7 +55,7 @@ gboolean mcobject_bind(McObject *object, guint16 gpu, guint64 offset, MemRegion 
         if (before->offset + before->bytes > offset)
             return FALSE;
     }
-    object->answer_known = FALSE;
+    object->place_known = FALSE;
     McBind bind = {.offset = offset, .bytes = bytes, .region_offset = region_offset, .region = region};
     memory_region_ref(region);
     g_array_insert_val(binds, at, bind);
@@ -68,7 +68,7 @@ gboolean mcobject_unbind(McObject *object, guint16 gpu, guint64 offset, guint64 
     for (guint i = 0; binds && i < binds->len; i++) {
         McBind *bind = &g_array_index(binds, McBind, i);
         if (bind->offset == offset && bind->bytes == bytes) {
-            object->answer_known = FALSE;
+            object->place_known = FALSE;
             memory_region_unref(object->memory, bind->region);
             g_array_remove_index(binds, i);
             return TRUE;
@@ -96,7 +96,7 @@ const McBind *mcobject_lookup(const McObject *object, guint16 gpu, guint64 offse
     return NULL;
 }
 
-static ReplicaAnswer mcobject_member_answer(const McObject *object, guint16 gpu)
+static MemoryPlace mcobject_member_answer(const McObject *object, guint16 gpu)
 {
     const GArray *binds = object->binds[gpu];
     guint64 at = 0;
@@ -104,27 +104,27 @@ static ReplicaAnswer mcobject_member_answer(const McObject *object, guint16 gpu)
     for (guint i = 0; binds && i < binds->len; i++) {
         const McBind *bind = &g_array_index(binds, McBind, i);
         if (bind->offset != at || bind->region->host)
-            return REPLICA_BY_RECORD;
+            return MEMORY_LOOK_UP;
         at += bind->bytes;
         cached += bind->region->cached != 0;
     }
     if (at != object->bytes || (cached && cached < binds->len))
-        return REPLICA_BY_RECORD;
-    return cached ? REPLICA_FROM_L2 : REPLICA_FROM_HBM;
+        return MEMORY_LOOK_UP;
+    return cached ? MEMORY_IN_L2 : MEMORY_IN_HBM;
 }
 
-ReplicaAnswer mcobject_look(McObject *object)
+MemoryPlace mcobject_look(McObject *object)
 {
-    object->answer_known = TRUE;
-    object->answer_epoch = memory_epoch(object->memory);
-    object->answer = REPLICA_BY_RECORD;
+    object->place_known = TRUE;
+    object->place_epoch = memory_epoch(object->memory);
+    object->place = MEMORY_LOOK_UP;
     for (guint i = 0; i < object->members->len; i++) {
-        ReplicaAnswer one = mcobject_member_answer(object, g_array_index(object->members, guint16, i));
-        if (one == REPLICA_BY_RECORD || (i > 0 && one != object->answer)) {
-            object->answer = REPLICA_BY_RECORD;
+        MemoryPlace one = mcobject_member_answer(object, g_array_index(object->members, guint16, i));
+        if (one == MEMORY_LOOK_UP || (i > 0 && one != object->place)) {
+            object->place = MEMORY_LOOK_UP;
             break;
         }
-        object->answer = one;
+        object->place = one;
     }
-    return object->answer;
+    return object->place;
 }

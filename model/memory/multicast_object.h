@@ -10,7 +10,6 @@
 
 #include <glib.h>
 
-#include "model/link/packet.h"
 #include "model/memory/memory.h"
 
 #define MC_MCID_NONE 0xffffffffu
@@ -32,9 +31,9 @@ typedef struct McObject {
     GArray **binds;     /* by GPU number: McBind sorted by offset, or NULL */
     guint16 gpus_max;   /* length of binds */
     Memory *memory;
-    guint32 answer_epoch; /* of the memory when mcobject_answer looked */
-    gboolean answer_known;
-    ReplicaAnswer answer; /* what it found */
+    guint32 place_epoch; /* of the memory when mcobject_place looked */
+    gboolean place_known;
+    MemoryPlace place; /* what it found */
 } McObject;
 
 McObject *mcobject_new(Memory *memory, guint32 id, guint32 n_gpus, guint64 bytes, guint16 gpus_max);
@@ -48,13 +47,13 @@ gboolean mcobject_unbind(McObject *object, guint16 gpu, guint64 offset, guint64 
 /* The bind of a member behind an offset of the object; NULL: unbound. */
 const McBind *mcobject_lookup(const McObject *object, guint16 gpu, guint64 offset);
 
-/* Not REPLICA_BY_RECORD: every member has memory bound behind the whole object, none of it keeps bytes, and
+/* Not MEMORY_LOOK_UP: every member has memory bound behind the whole object, none of it keeps bytes, and
  * all of it is in L2 or none: then a member's answer does not depend on where in the object a request goes. */
-ReplicaAnswer mcobject_look(McObject *object);
-static inline ReplicaAnswer mcobject_answer(McObject *object)
+MemoryPlace mcobject_look(McObject *object);
+static inline MemoryPlace mcobject_place(McObject *object)
 {
-    if (G_LIKELY(object->answer_known && object->answer_epoch == memory_epoch(object->memory)))
-        return object->answer;
+    if (G_LIKELY(object->place_known && object->place_epoch == memory_epoch(object->memory)))
+        return object->place;
     return mcobject_look(object);
 }
 

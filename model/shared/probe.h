@@ -5,7 +5,7 @@
 #ifndef MODEL_SHARED_PROBE_H
 #define MODEL_SHARED_PROBE_H
 
-#include "model/link/packet.h"
+#include "model/shared/packet.h"
 #include "sim/engine/simtime.h"
 
 typedef enum {

@@ -2,7 +2,7 @@
 #ifndef MODEL_SHARED_TXN_H
 #define MODEL_SHARED_TXN_H
 
-#include "model/link/packet.h"
+#include "model/shared/packet.h"
 #include "model/memory/memory.h"
 #include "model/memory/multicast_object.h"
 
@@ -13,7 +13,7 @@ struct Gpu;
  * values of an atomic) at the same offset in its line as in memory; NULL when timing-only. */
 typedef void (*TxnDone)(struct Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps);
 
-struct Txn { /* one cache line */
+struct Txn {
     guint64 offset;      /* in the region or multicast object */
     union {
         MemRegion *region; /* unicast */
@@ -25,23 +25,13 @@ struct Txn { /* one cache line */
     guint64 tag;         /* the owner's */
     guint32 data;        /* slot of the data pool, 0: none (timing-only, or no data) */
     guint32 word_mask;   /* which 4 B words of the line are touched, from `offset`'s line on */
-    union {
-        struct {
-            guint32 kind : 3;  /* PacketKind of the request */
-            guint32 type : 6;  /* NumericType of reductions and atomics */
-            guint32 op : 8;    /* NumericOp, TXN_ATOM_* */
-            guint32 acc : 2;   /* NumericAcc: precision of the sum */
-            guint32 state : 2; /* 0: in order; else a TxnFault */
-            guint32 train : 1; /* two packets */
-            guint32 spare : 1;
-            guint32 bytes : 9; /* span from `offset`: a line's part, or up to 256 B from a copy engine or of a train */
-        };
-        guint32 what;          /* all of these */
-    };
+    guint16 bytes;       /* span from `offset`: a part of a line, or up to 256 B from a copy engine */
+    guint8 kind;         /* PacketKind of the request */
+    guint8 type;         /* NumericType of reductions and atomics */
+    guint8 op;           /* NumericOp, TXN_ATOM_* */
+    guint8 acc;          /* NumericAcc: precision of the sum */
+    guint8 state;        /* TxnFault */
 };
-G_STATIC_ASSERT(sizeof(Txn) == 64);
-#define TXN_ONE(field) ((Txn){.field = 1}.what) /* as PACKET_ONE() */
-
 typedef enum { TXN_OK, TXN_UNBOUND, TXN_TIMEOUT } TxnFault;
 
 #define TXN_NONE 0u /* index 0 is never given out */

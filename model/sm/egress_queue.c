@@ -30,7 +30,7 @@ static guint32 sm_out_twin(Sm *sm, const GpuRequest *request, guint32 key)
         const SmOut *entry = sm_out_nth(&sm->out, n);
         if (entry->key != key)
             continue;
-        const Txn *txn = txn_at(&sm->gpu->txns, entry->txn);
+        const Txn *txn = txn_at(sm->gpu->txns, entry->txn);
         gboolean same = txn->kind == PACKET_WRITE && txn->region == request->region &&
                         txn->offset == request->offset && txn->bytes == request->bytes &&
                         txn->word_mask == request->word_mask;
@@ -54,14 +54,13 @@ SmOutWay sm_out_queued_way(Sm *sm, const GpuRequest *request)
 void sm_out_merge(Sm *sm, const GpuRequest *request)
 {
     Gpu *gpu = sm->gpu;
-    guint32 index = txn_take(&gpu->txns);
-    Txn *txn = txn_at(&gpu->txns, index), *twin = txn_at(&gpu->txns, sm->twin);
+    guint32 index = txn_take(gpu->txns);
+    Txn *txn = txn_at(gpu->txns, index), *twin = txn_at(gpu->txns, sm->twin);
     *txn = (Txn){.offset = request->offset, .region = request->region, .start_ps = sim_now_ps(gpu->sim),
                  .done = request->done, .owner = request->owner, .tag = request->tag,
-                 .word_mask = request->word_mask, .bytes = request->bytes & 0x1ffu, .kind = PACKET_WRITE,
-                 .train = request->train & 1u};
-    *txn_next(&gpu->txns, index) = *txn_next(&gpu->txns, sm->twin);
-    *txn_next(&gpu->txns, sm->twin) = index;
+                 .word_mask = request->word_mask, .bytes = request->bytes & 0x1ffu, .kind = PACKET_WRITE};
+    *txn_next(gpu->txns, index) = *txn_next(gpu->txns, sm->twin);
+    *txn_next(gpu->txns, sm->twin) = index;
     sm->merged++;
     if (!request->data)
         return;

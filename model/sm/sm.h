@@ -20,43 +20,7 @@
 #define SM_SCHEDULERS 4u
 #define REG_BYTES 512u /* 32 lanes x 16 B */
 
-typedef enum { SM_ROUND_ROBIN, SM_GREEDY } SmArbitration;
 
-typedef struct {
-    guint64 count;           /* SMs of a GPU */
-    guint64 tpc_sms;         /* SMs of a TPC */
-    guint64 ctas_max;        /* resident on one SM */
-    guint64 warps_max;
-    guint64 load_ps;         /* LSU time of one load packet */
-    guint64 store_ps;        /* of one store packet that leaves the GPU */
-    guint64 local_store_ps;  /* of one to the GPU's own memory */
-    guint64 merge_ps;        /* of one that merges with a store that waits */
-    guint64 conflict_ps;     /* more for each 128 B of a store's lanes beyond the first to one line */
-    guint64 out_packets;     /* of one SM waiting for ports */
-    gboolean merge_stores;   /* with what waits there */
-    guint64 loads_max;       /* load packets in flight of one SM */
-    guint64 stores_max;      /* store packets in flight of one SM */
-    guint64 warp_issue_ps;   /* between two memory instructions of one warp */
-    guint64 fence_ps;        /* fence.sys with nothing outstanding */
-    guint64 fence_issue_ps;  /* between two fences of one of an SM's schedulers */
-    guint64 fence_join_ps;   /* how long after its start a flush takes others along */
-    guint64 fence_snapshot_ps; /* start of a flush to its look at what is outstanding */
-    guint64 fence_round_ps;  /* least time of a round of flushes of all SMs */
-    guint64 fence_return_ps; /* last answer to the flush's end */
-    guint64 fence_overlap_ps; /* before a flush's end its SM begins the next */
-    gboolean fence_gpu_wide; /* it waits for all stores of its GPU, not only of its warp */
-    guint64 poll_ps;         /* instructions of a polling loop, beside its load */
-    guint64 acquire_ps;      /* what an acquire adds to the load that made it */
-    guint64 barrier_ps;      /* bar.sync once the last warp is there */
-    guint64 launch_ps;       /* kernel launch to first instruction */
-    guint64 exit_ps;         /* last instruction to end of the kernel */
-    guint64 exit_drain_ps;   /* last store performed to end of the kernel, if that is later */
-    guint64 next_ps;         /* last instruction to the first of the next kernel on its stream */
-    guint64 code_ps;         /* fetch of 1 KiB of code that the CTA runs for the first time */
-    int arbitration;         /* SmArbitration */
-    guint64 arch;            /* compute capability times ten: 90 is sm_90 */
-} SmSpec;
-extern const ParamRow sm_params[];
 
 /* A request of this SM in its GpuOutQueue. */
 typedef struct {

@@ -244,7 +244,7 @@ static gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
         request->plain = warp_on_plain_load;
         request->owner = uop->dst;
         sm->loads++;
-        *cost_ps += spec->load_ps << request->train;
+        *cost_ps += spec->load_ps;
         uop->dst->pending++;
     } else {
         request->done = warp_on_stored;
@@ -255,11 +255,11 @@ static gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
         warp->stores++;
         *cost_ps += (way == SM_OUT_MERGE ? spec->merge_ps
                      : link == GPU_LINK_LOCAL ? spec->local_store_ps
-                                              : spec->store_ps) << request->train;
+                                              : spec->store_ps);
     }
-    sm->packets += 1u + (guint32)request->train;
+    sm->packets++;
     if (G_UNLIKELY(gpu->fabric->probe)) {
-        Packet packet = packet_new(request->kind, 0, request->train & 1u, gpu->id, 0, gpu_request_flits(gpu, request));
+        Packet packet = packet_new(request->kind, 0, gpu->id, 0, gpu_request_flits(gpu, request));
         g_autofree char *path = g_strdup_printf("%s.sm%u", gpu->path, sm->id);
         PROBE_POINT(gpu->fabric, PROBE_COALESCE, path, &packet, sim_now_ps(gpu->sim));
     }
@@ -277,13 +277,10 @@ static IssueResult warp_issue_contiguous(Warp *warp, SimTime *cost_ps)
 {
     const Uop *uop = &warp->current;
     guint32 span = (guint32)uop->lanes * uop->width;
-    gboolean trains = warp->sm->gpu->fabric->spec.link.train_packets > 1 && uop->kind != UOP_ATOM;
     while (warp->done_bytes < span) {
         guint64 va = uop->va + warp->done_bytes;
         guint32 bytes = MIN(span - warp->done_bytes, LINE_BYTES - (guint32)(va % LINE_BYTES));
-        gboolean train = trains && va % (2 * LINE_BYTES) == 0 && span - warp->done_bytes >= 2 * LINE_BYTES;
-        bytes <<= train;
-        GpuRequest request = {.bytes = (guint16)bytes, .train = train, .word_mask = GPU_ALL_WORDS,
+        GpuRequest request = {.bytes = (guint16)bytes, .word_mask = GPU_ALL_WORDS,
                               .tag = warp->done_bytes};
         if (warp_at_limit(warp, uop))
             return ISSUE_STALLED;

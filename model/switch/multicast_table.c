@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "model/link/packet.h"
+#include "model/shared/packet.h"
 
 static const char *const overflow_names[] = {"extended", "drop", NULL};
 const ParamRow mctable_params[] = {

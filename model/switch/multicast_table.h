@@ -10,23 +10,9 @@
 
 #include <glib.h>
 
-#include "sim/param/param.h"
+#include "model/shared/spec.h"
 
-typedef enum {
-    MC_OVERFLOW_EXTENDED, /* directives beyond a main entry's go to extended entries, while there are any */
-    MC_OVERFLOW_DROP,     /* use only as many spray groups (links of each GPU) as fit a main entry */
-} McOverflow;
 
-typedef struct {
-    guint64 entries;            /* main entries = multicast IDs */
-    guint64 extended_entries;
-    guint64 directives;         /* ports over all spray groups of an entry */
-    guint64 spray_groups;
-    guint64 round_directives;   /* directives served in one crossbar round */
-    guint64 rounds;
-    int overflow;               /* McOverflow */
-} McTableSpec;
-extern const ParamRow mctable_params[];
 
 typedef struct {
     gboolean valid, extended;

@@ -1,11 +1,6 @@
 #include "model/switch/switch.h"
 
 #include <string.h>
-#include <sys/mman.h>
-
-#include "model/fabric/fabric.h"
-#include "model/fastpath/link_log.h"
-#include "model/parallel/mailbox.h"
 
 static const char *const hold_names[] = {"hold", "accumulate", NULL};
 static const char *const order_names[] = {"arrival", "rank", NULL};
@@ -46,70 +41,40 @@ const StatRow switch_port_stats[] = {
 
 static void switch_on_advance(Event *event, SimTime now_ps);
 
-static guint16 switch_beats(const SwitchSpec *spec, guint32 flits)
+/* ---- life */
+
+static void switch_init_records(Switch *sw)
 {
-    return (guint16)((flits * FLIT_BYTES + spec->crossbar_bytes - 1) / spec->crossbar_bytes);
+    sw->record_max = (guint32)(sw->ports * (sw->spec->multicast_tags + sw->spec->reduction_tags)) + 1;
+    sw->requests = &sw->fabric->requests[sw->id];
+    mcrequests_init(sw->requests, sw->record_max, sw->gpus);
+    sw->record = g_new0(McRecord, sw->record_max);
 }
 
-/* Memory that is touched as far as it is used, and never moves: members read records while others are taken. */
-static gpointer switch_map(gsize bytes)
-{
-    gpointer at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED)
-        g_error("switch: no %zu B of address space for the records of its tags", bytes);
-    return at;
-}
-
-static gsize switch_operands(const Switch *sw) { return (gsize)sw->record_max * sw->gpus; }
-
-#define RECORDS_MIN 64u
-static void switch_map_records(Switch *sw)
-{
-    guint64 tags = sw->ports * (sw->spec->multicast_tags + sw->spec->reduction_tags);
-    sw->record_size = RECORDS_MIN;
-    while (sw->record_max < tags + tags / 3 + 1 && sw->record_max <= PACKET_TXN_MAX / 2)
-        sw->record_max = MAX(RECORDS_MIN, 2 * sw->record_max);
-    sw->record = switch_map(sw->record_max * sizeof *sw->record);
-    sw->record[0].members = 1; /* never given out */
-    sw->operand = switch_map(switch_operands(sw) * sizeof *sw->operand);
-    sw->operand_gpu = switch_map(switch_operands(sw) * sizeof *sw->operand_gpu);
-    sw->detail = switch_map(sw->record_max * sizeof *sw->detail);
-}
-
-void switch_init(Switch *sw, Fabric *fabric, guint32 id, guint32 gpus, guint32 links)
+void switch_init(Switch *sw, Fabric *fabric, Sim *sim, DataPool *data, guint32 id, guint32 links)
 {
     memset(sw, 0, sizeof *sw);
     sw->fabric = fabric;
-    sw->sim = fabric->exchange ? exchange_sim(fabric->exchange, id) : fabric->sim;
-    sw->data = &fabric->data[fabric->exchange ? 1 + id : 0];
+    sw->sim = sim;
+    sw->data = data;
     sw->spec = &fabric->spec.sw;
     sw->id = id;
-    sw->gpus = gpus;
+    sw->gpus = (guint32)fabric->spec.system.gpus;
     sw->links = links;
-    sw->ports = gpus * links;
+    sw->ports = sw->gpus * links;
     g_assert(sw->ports < HOLD_NONE);
     sw->out = g_new0(Link *, sw->ports);
     sw->in = g_new0(Link *, sw->ports);
-    sw->freed = g_new0(LinkFreed, sw->ports);
-    sw->inbox = g_aligned_alloc0(sw->ports, sizeof(Inbox), 64);
     sw->port = g_new0(SwitchPort, sw->ports);
-    sw->port_k = g_new0(guint8, sw->ports);
-    for (guint32 f = 0; f < G_N_ELEMENTS(sw->beats); f++)
-        sw->beats[f] = switch_beats(sw->spec, f);
     sw->path = g_strdup_printf("switch%u", id);
     mctable_init(&sw->table, &fabric->spec.mctable);
-    switch_map_records(sw);
-    sw->logs = g_ptr_array_new_with_free_func((GDestroyNotify)link_log_free);
-    sw->ends = g_ptr_array_new_with_free_func(g_free);
+    switch_init_records(sw);
     for (guint32 p = 0; p < sw->ports; p++) {
-        sw->port_k[p] = (guint8)(p % links);
-        sw->port[p] = (SwitchPort){.sw = sw, .route = sw->out + p % links, .inbox = sw->inbox + p % links,
-                                   .step = links, .gpu = p / links,
+        sw->port[p] = (SwitchPort){.sw = sw, .number = p, .gpu = p / links, .k = p % links,
                                    .multicast_tags = (guint32)sw->spec->multicast_tags,
                                    .reduction_tags = (guint32)sw->spec->reduction_tags,
                                    .reduction_bytes = sw->spec->reduction_buffer_bytes};
         event_init(&sw->port[p].advance, switch_on_advance);
-        sw->port[p].advance.spare = p;
     }
 }
 
@@ -118,136 +83,135 @@ void switch_clear(Switch *sw)
     for (guint32 p = 0; p < sw->ports; p++)
         packet_ring_clear(&sw->port[p].wait);
     mctable_clear(&sw->table);
-    g_ptr_array_free(sw->logs, TRUE);
     g_free(sw->out);
     g_free(sw->in);
-    g_free(sw->freed);
-    g_aligned_free(sw->inbox);
     g_free(sw->port);
-    g_free(sw->port_k);
-    munmap(sw->record, sw->record_max * sizeof *sw->record);
-    munmap(sw->operand, switch_operands(sw) * sizeof *sw->operand);
-    munmap(sw->operand_gpu, switch_operands(sw) * sizeof *sw->operand_gpu);
-    munmap(sw->detail, sw->record_max * sizeof *sw->detail);
-    g_ptr_array_free(sw->ends, TRUE);
+    g_free(sw->record);
+    mcrequests_clear(sw->requests);
     g_free(sw->path);
-}
-
-/* In turn: answers of what was asked at about one time come at about one time, and share cache lines. As given back
- * last, they would soon lie anywhere. */
-static guint32 switch_record_take(Switch *sw)
-{
-    guint32 size = sw->record_size, index = sw->record_at;
-    if (G_UNLIKELY(sw->records_used >= size - size / 4) && size < sw->record_max)
-        sw->record_size = size = 2 * size; /* few are in use where its turn comes again */
-    g_assert(sw->records_used < size - 1);     /* a tag for each */
-    do
-        index = (index + 1) & (size - 1);
-    while (G_UNLIKELY(sw->record[index].what != 0));
-    __builtin_prefetch(&sw->record[(index + 16) & (size - 1)], 1); /* it was used long ago */
-    sw->records_used++;
-    return sw->record_at = index;
 }
 
 /* ---- multicast: tags, records, rounds */
 
-static guint64 switch_reduction_need(const Switch *sw, guint32 members, guint32 packets)
+static guint64 switch_reduction_need(const Switch *sw, guint32 members)
 {
-    return (guint64)(sw->spec->reduction_hold == REDUCE_HOLD ? members : 1) * packets * LINE_BYTES;
+    return (guint64)(sw->spec->reduction_hold == REDUCE_HOLD ? members : 1) * LINE_BYTES;
 }
 
 /* Takes the tag (and buffer) a request needs at its requester's port; FALSE: it must wait. */
-static gboolean switch_reserve(Switch *sw, SwitchPort *port, const Packet *packet, const McEntry *entry)
+static gboolean switch_reserve(Switch *sw, SwitchPort *port, Packet packet, const McEntry *entry)
 {
-    guint32 tags = packet_count(*packet);
-    if (packet->kind != PACKET_MC_READ) {
-        if (port->multicast_tags < tags) {
+    if (packet.kind != PACKET_MC_READ) {
+        if (port->multicast_tags == 0) {
             port->stalls_tag++;
             return FALSE;
         }
-        port->multicast_tags -= tags;
+        port->multicast_tags--;
         return TRUE;
     }
-    guint64 need = switch_reduction_need(sw, entry->n_members, tags);
-    if (port->reduction_tags < tags || port->reduction_bytes < need) {
-        *(port->reduction_tags < tags ? &port->stalls_tag : &port->stalls_buffer) += 1;
+    guint64 need = switch_reduction_need(sw, entry->n_members);
+    if (port->reduction_tags == 0 || port->reduction_bytes < need) {
+        *(port->reduction_tags == 0 ? &port->stalls_tag : &port->stalls_buffer) += 1;
         return FALSE;
     }
-    port->reduction_tags -= tags;
+    port->reduction_tags--;
     port->reduction_bytes -= need;
     port->reduction_peak_bytes =
         MAX(port->reduction_peak_bytes, sw->spec->reduction_buffer_bytes - port->reduction_bytes);
     return TRUE;
 }
 
-/* The log of a team's replicas on the members' k-th links. */
-static LinkLog *switch_log(Switch *sw, const McEntry *entry, guint32 k)
+/* A free record: the one that was given back last, since it is in the processor's cache. */
+static guint32 switch_take_record(Switch *sw)
 {
-    while (G_UNLIKELY(sw->logs->len <= entry->team * sw->links + k))
-        g_ptr_array_add(sw->logs, link_log_new());
-    LinkLog *log = sw->logs->pdata[entry->team * sw->links + k];
-    guint32 per_round = (guint32)sw->table.spec->round_directives;
-    for (guint32 m = 0; G_UNLIKELY(log->followers < entry->n_members) && m < entry->n_members; m++)
-        link_log_follow(log, sw->out[entry->member[m] * sw->links + k], m, m / per_round, entry->member[m]);
-    return log;
+    guint32 index = sw->record_free;
+    if (index)
+        sw->record_free = sw->record[index].txn;
+    else
+        index = ++sw->record_top;
+    g_assert(index < sw->record_max); /* there is one for each tag */
+    sw->records_used++;
+    return index;
 }
 
-/* What a record has no place for. */
-static G_GNUC_NO_INLINE void switch_open_detail(Switch *sw, guint32 index, guint32 silent)
+/* How many of an entry's members never answer. */
+static guint16 switch_missing(const Switch *sw, const McEntry *entry)
+{
+    guint16 missing = 0;
+    for (guint32 m = 0; m < entry->n_members; m++)
+        missing += fabric_is_silent(sw->fabric, entry->member[m]);
+    return missing;
+}
+
+/* Fills the entry of the shared table, for members that have to look the request up. */
+static void switch_open_request(Switch *sw, guint32 index, guint16 missing)
 {
     McRecord *record = &sw->record[index];
     guint16 src = (guint16)sw->port[record->port].gpu;
-    const Txn *txn = txn_at(&sw->fabric->gpu[src].txns, record->txn);
-    sw->detail[index] = (McDetail){.offset = txn->offset, .object = txn->object, .data = txn->data, .txn = record->txn,
-                                   .src = src, .bytes = txn->bytes, .missing = (guint16)silent,
-                                   .answer_flits = record->answer_flits};
-    record->what -= silent * RECORD_ONE(count);
+    const Txn *txn = txn_at(&sw->fabric->txns[src], record->txn);
+    sw->requests->request[index] = (McRequest){.offset = txn->offset, .object = txn->object, .data = txn->data,
+                                               .txn = record->txn, .src = src, .bytes = txn->bytes,
+                                               .missing = missing, .answer_flits = record->answer_flits};
+    record->count -= missing;
     if (record->count == 0)
-        fault_wait(sw, index);
+        timeout_start(sw, index);
 }
 
-/* Opens a record for a request: its replicas, which carry what a member needs to know (gpu_prepare). */
-static Packet switch_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry, SimTime now_ps)
+/* Opens a record for a request; returns its replicas, but for the member that each goes to. */
+static Packet switch_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry)
 {
-    guint32 index = switch_record_take(sw), members = entry->n_members, read = packet.kind == PACKET_MC_READ;
-    guint32 detailed = replica_answer(packet) == REPLICA_BY_RECORD, silent = sw->fabric->n_silent != 0;
-    McRecord *record = &sw->record[index];
-    record->last = RECORD_LAST(now_ps, 0);
-    record->what = members * (RECORD_ONE(count) | RECORD_ONE(members)) | packet.txn * RECORD_ONE(txn) |
-                   p * RECORD_ONE(port) | replica_answer_flits(packet) * RECORD_ONE(answer_flits) |
-                   packet.train * RECORD_ONE(train) | read * RECORD_ONE(read) |
-                   (detailed | silent) * RECORD_ONE(detailed) | ((detailed & read) | silent) * RECORD_ONE(odd);
-    if (G_UNLIKELY(detailed || silent))
-        switch_open_detail(sw, index, silent ? fault_missing(sw->fabric, entry->member, members) : 0);
-    packet.txn = index & PACKET_TXN_MAX;
+    guint32 index = switch_take_record(sw);
+    gboolean look_up = packet.place == MEMORY_LOOK_UP, silent = sw->fabric->silent != NULL;
+    gboolean read = packet.kind == PACKET_MC_READ;
+    sw->record[index] = (McRecord){.txn = packet.txn, .members = (guint16)entry->n_members,
+                                   .count = (guint16)entry->n_members, .port = (guint16)p,
+                                   .answer_flits = packet.answer_flits, .read = read, .detailed = look_up || silent,
+                                   .odd = (look_up && read) || silent};
+    if (look_up || silent)
+        switch_open_request(sw, index, silent ? switch_missing(sw, entry) : 0);
+    packet.txn = index;
     packet.hold = HOLD_NONE;
     return packet;
 }
 
-/* Replicates one request: the ports of its spray group, round after round. */
-static void switch_replicate(Switch *sw, guint32 p, const Packet *packet, const McEntry *entry, SimTime now_ps)
+/* Time that the crossbar takes for one round of a replication. */
+static SimTime switch_round_ps(const Switch *sw, Packet packet)
 {
-    SimTime round_ps = packet_count(*packet) * sw->beats[packet->flits >> packet->train] * sw->spec->cycle_ps;
-    LinkLog *log = switch_log(sw, entry, sw->port_k[p]);
-    link_log_add(log, switch_open(sw, p, *packet, entry, now_ps), now_ps, round_ps);
-    PROBE_POINT(sw->fabric, PROBE_TABLE, sw->path, packet, now_ps);
-    sw->multicast_requests += packet_count(*packet);
-    sw->replicated += entry->n_members * packet_count(*packet);
-    Link *last = link_log_push(log, now_ps);
-    if (last) /* the ingress buffer is free when the last replica has left */
-        link_log_hold(log, last, p);
-    else
-        link_credit(sw->in[p], VC_CREQ, packet->flits,
-                    now_ps + entry->n_members / (guint32)sw->table.spec->round_directives * round_ps);
+    guint64 bytes = packet.flits * FLIT_BYTES;
+    return (bytes + sw->spec->crossbar_bytes - 1) / sw->spec->crossbar_bytes * sw->spec->cycle_ps;
+}
+
+/* Replicates one request to the ports of its spray group, round after round. The request keeps its place in the ingress
+ * buffer until its last replica leaves, taken to be the one with the most packets before it. */
+static void switch_replicate(Switch *sw, guint32 p, Packet packet, const McEntry *entry, SimTime now_ps)
+{
+    const guint32 per_round = (guint32)sw->table.spec->round_directives;
+    const SimTime round_ps = switch_round_ps(sw, packet);
+    Packet replica = switch_open(sw, p, packet, entry);
+    PROBE_POINT(sw->fabric, PROBE_TABLE, sw->path, &packet, now_ps);
+    sw->multicast_requests++;
+    sw->replicated += entry->n_members;
+    PacketRing *longest = NULL;
+    for (guint32 m = 0; m < entry->n_members; m++) {
+        Link *out = sw->out[entry->member[m] * sw->links + sw->port[p].k];
+        PacketRing *queue = &out->queue[VC_CREQ];
+        replica.dst = entry->member[m];
+        link_push(out, replica, now_ps + m / per_round * round_ps);
+        if (queue->count && (!longest || queue->count >= longest->count))
+            longest = queue;
+    }
+    if (longest)
+        packet_ring_last(longest)->hold = (guint16)p;
+    else /* all are on the wires */
+        link_credit(sw->in[p], VC_CREQ, packet.flits, now_ps + entry->n_members / per_round * round_ps);
     sw->port[p].busy_until_ps = now_ps + entry->rounds * round_ps;
 }
 
-static inline void switch_route(Switch *sw, guint32 p, Packet packet, SimTime now_ps)
+void switch_route(Switch *sw, guint32 p, Packet packet, SimTime now_ps)
 {
-    guint32 to = packet_target(packet, packet_vc(&packet) == VC_CREQ);
     PROBE_POINT(sw->fabric, PROBE_ROUTE, sw->path, &packet, now_ps);
-    packet.hold = p & HOLD_NONE;
-    link_push(sw->out[to * sw->links + sw->port_k[p]], packet, now_ps);
+    packet.hold = (guint16)p;
+    link_push(sw->out[switch_egress(&sw->port[p], packet)], packet, now_ps);
 }
 
 /* One request at the head of an ingress; FALSE: it must wait (and `wake_ps` says when, if time helps). */
@@ -263,15 +227,15 @@ static gboolean switch_serve(Switch *sw, guint32 p, Packet packet, SimTime now_p
         switch_route(sw, p, packet, now_ps);
         return TRUE;
     }
-    guint32 mcid = packet_dst(packet); /* multicast requests carry their MCID as destination */
+    guint32 mcid = packet.dst; /* multicast requests carry their MCID as destination */
     const McEntry *entry = mcid < sw->table.spec->entries ? &sw->table.entry[mcid] : NULL;
     if (!entry || !entry->valid) {
         sw->invalid_mcid++; /* INVALID_MCRID_ERR: never sent by a fabric that checks its objects */
         g_error("%s: multicast ID %u has no entry", sw->path, mcid);
     }
-    if (!switch_reserve(sw, port, &packet, entry))
+    if (!switch_reserve(sw, port, packet, entry))
         return FALSE; /* the tag's return wakes us */
-    switch_replicate(sw, p, &packet, entry, now_ps);
+    switch_replicate(sw, p, packet, entry, now_ps);
     return TRUE;
 }
 
@@ -292,26 +256,12 @@ static void switch_advance(Switch *sw, guint32 p, SimTime now_ps)
 static void switch_on_advance(Event *event, SimTime now_ps)
 {
     SwitchPort *port = EVENT_OWNER(event, SwitchPort, advance);
-    guint32 p = event->spare;
-    switch_advance(port->sw, p, now_ps);
+    switch_advance(port->sw, port->number, now_ps);
 }
 
-static inline void switch_accept_answer(Switch *sw, Link *from, Packet packet, SimTime now_ps)
-{
-    PROBE_POINT(sw->fabric, PROBE_INGRESS, sw->path, &packet, now_ps);
-    if (packet_is_counted(packet)) {
-        link_credit(from, VC_RSP, packet.flits, now_ps); /* into the tag's own store */
-        if (G_UNLIKELY(sw->fabric->probe) || !switch_count(sw, packet.txn))
-            reduction_gather(sw, packet, now_ps);
-    } else {
-        switch_route(sw, from->sink_port, packet, now_ps);
-    }
-}
-
-static inline void switch_accept_request(Switch *sw, guint32 p, Packet packet, SimTime now_ps)
+static void switch_accept_request(Switch *sw, guint32 p, Packet packet, SimTime now_ps)
 {
     SwitchPort *port = &sw->port[p];
-    PROBE_POINT(sw->fabric, PROBE_INGRESS, sw->path, &packet, now_ps);
     SimTime wake_ps = SIMTIME_NEVER;
     if (port->wait.count == 0 && switch_serve(sw, p, packet, now_ps, &wake_ps))
         return;
@@ -320,42 +270,41 @@ static inline void switch_accept_request(Switch *sw, guint32 p, Packet packet, S
         sim_at(sw->sim, &port->advance, wake_ps, EVENT_PRIORITY_FABRIC);
 }
 
-static void switch_on_request(Event *event, SimTime now_ps)
+void switch_accept(void *node, Link *from, Packet packet, SimTime now_ps)
 {
-    Link *from = LINK_OF_ARRIVAL(event, VC_CREQ);
-    do {
-        Packet packet = link_arrive(from, VC_CREQ, &now_ps);
-        switch_accept_request(((SwitchPort *)from->sink_node)->sw, from->sink_port, packet, now_ps);
-    } while (link_goes_on(from));
+    Switch *sw = ((SwitchPort *)node)->sw;
+    PROBE_POINT(sw->fabric, PROBE_INGRESS, sw->path, &packet, now_ps);
+    if (packet_vc(&packet) == VC_CREQ) {
+        switch_accept_request(sw, from->sink_port, packet, now_ps);
+    } else if (packet_is_counted(packet)) {
+        link_credit(from, VC_RSP, packet.flits, now_ps); /* it is taken into the tag's own store */
+        if (reduction_count(sw, packet, now_ps))
+            reduction_end(sw, packet.txn, now_ps);
+    } else {
+        switch_route(sw, from->sink_port, packet, now_ps);
+    }
 }
 
-static void switch_on_answer(Event *event, SimTime now_ps)
+/* Merged acknowledgements have waited long enough for others. */
+static gboolean switch_on_timer(void *node, Link *out, Packet timer, SimTime now_ps, Packet *answer)
 {
-    Link *from = LINK_OF_ARRIVAL(event, VC_RSP);
-    do {
-        Packet packet = link_arrive(from, VC_RSP, &now_ps);
-        switch_accept_answer(((SwitchPort *)from->sink_node)->sw, from, packet, now_ps);
-    } while (link_goes_on(from));
+    Switch *sw = node;
+    return ack_expire(&sw->port[out->source_port].done, timer, now_ps, answer);
 }
 
 void switch_take(Switch *sw, Link *from, guint32 port)
 {
-    link_set_sink(from, NULL, &sw->port[port], port);
-    link_set_early(from, switch_early, SWITCH_EARLY);
-    link_list_freed(from, &sw->freed[port]);
-    from->vc[VC_CREQ].arrive.fire = switch_on_request;
-    from->vc[VC_RSP].arrive.fire = switch_on_answer;
+    sw->in[port] = from;
+    link_set_sink(from, switch_accept, &sw->port[port], port);
 }
 
 void switch_send(Switch *sw, Link *to, guint32 port)
 {
+    sw->out[port] = to;
     to->source_node = sw;
     to->source_port = port;
-    to->ingress = sw->freed;
-    to->inbox = &sw->inbox[port];
-    inbox_init(to->inbox);
-    link_set_lanes(to, switch_on_timer, 0, to);
-    to->settle = switch_settle;
+    to->ingress = sw->in;
+    to->expire = switch_on_timer;
 }
 
 /* ---- the end of a multicast request */
@@ -363,16 +312,18 @@ void switch_send(Switch *sw, Link *to, guint32 port)
 void switch_finish(Switch *sw, guint32 index, SimTime now_ps)
 {
     McRecord *record = &sw->record[index];
-    guint32 p = record->port, tags = 1u + record->train;
+    guint32 p = record->port;
     SwitchPort *port = &sw->port[p];
     if (record->read) {
-        port->reduction_tags += tags;
-        port->reduction_bytes += switch_reduction_need(sw, record->members, tags);
+        port->reduction_tags++;
+        port->reduction_bytes += switch_reduction_need(sw, record->members);
     } else {
-        port->multicast_tags += tags;
+        port->multicast_tags++;
     }
-    sw->reduced += tags;
-    record->what = 0;
+    sw->reduced++;
+    record->members = 0;
+    record->txn = sw->record_free;
+    sw->record_free = index;
     sw->records_used--;
     if (port->wait.count && port->busy_until_ps <= now_ps)
         switch_advance(sw, p, now_ps);

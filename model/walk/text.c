@@ -103,7 +103,7 @@ char *walk_text(const Fabric *fabric, ProbeStage stage, const Packet *packet, Wa
         return g_strdup_printf("%s at the crossbar, after %s of pipeline", walk_cargo(packet), latency);
     case PROBE_ROUTE:
         return g_strdup_printf("unicast route: egress port of GPU %u",
-                               packet_target(*packet, packet_vc(packet) == VC_CREQ));
+                               packet_target(*packet));
     case PROBE_TABLE:
         return walk_text_table(fabric, packet, count);
     case PROBE_SERVE:

@@ -1,7 +1,6 @@
-/* See domain.h. Workers sleep on `go` between windows and on `shared` till the Sim's own domain has pieces for them,
- * the caller's thread on `done` at a window's end; all look for a while before they ask the kernel to wake them.
- * Workers take the other domains, and the pieces, from the first on, the caller's thread from the last on, so that both
- * stay with the processor that has them in its cache. */
+/* See domain.h. Workers sleep on `go` between windows, the caller's thread on `done` at a window's end; both look
+ * for a while before they ask the kernel to wake them. Workers take the other domains from the first on, the caller's
+ * thread from the last on, so that each domain mostly stays with the processor that has it in its cache. */
 #include "sim/engine/domain.h"
 
 #include <limits.h>
@@ -34,13 +33,10 @@ struct SimSplit {
     gboolean open;      /* the window is not closed on all sides */
     gboolean quit;
     guint32 window;
-    _Atomic guint32 *domain, *piece; /* by number: the last window in which somebody has taken it */
-    gboolean is_shared; /* the own domain has said whether there are pieces in this window, */
-    gboolean pieces;    /* and there are */
+    _Atomic guint32 *domain; /* by number: the last window in which a thread has taken it */
     guint workers;
     GThread **worker;
     Gate go __attribute__((aligned(64)));
-    Gate shared __attribute__((aligned(64)));
     Gate done __attribute__((aligned(64))); /* windows that workers are through with, all together */
 };
 
@@ -89,29 +85,11 @@ static void split_work_once(SimSplit *split, guint32 d)
     split->next_ps[d] = split->exchange->close(split->user, d, split->end_ps - 1);
 }
 
-static void split_share_once(SimSplit *split, guint32 d)
-{
-    if (split->pieces && split_claim(split, &split->piece[d]))
-        split->exchange->share(split->user, d, split->end_ps - 1);
-}
-
-/* What nobody else takes of a window's domains and pieces: a piece, as soon as there are any, goes behind the domain of
- * its number, while what both touch is in the cache. */
+/* The window of each of the other domains that no other thread has taken. */
 static void split_take_all(SimSplit *split, gboolean from_last)
 {
-    const guint32 n = split->n;
-    for (guint32 domains = 0, pieces = 0; pieces < n;) {
-        if (domains == n)
-            gate_wait(&split->shared, split->window);
-        gboolean told = atomic_load_explicit(&split->shared.value, memory_order_acquire) == split->window;
-        if (told && pieces < domains) {
-            split_share_once(split, from_last ? n - pieces : pieces + 1);
-            pieces++;
-        } else {
-            split_work_once(split, from_last ? n - domains : domains + 1);
-            domains++;
-        }
-    }
+    for (guint32 i = 0; i < split->n; i++)
+        split_work_once(split, from_last ? split->n - i : i + 1);
 }
 
 static gpointer split_work(gpointer user)
@@ -126,18 +104,6 @@ static gpointer split_work(gpointer user)
         atomic_fetch_add(&split->done.value, 1);
         gate_wake(&split->done);
     }
-}
-
-/* The Sim's own domain is through with its events, or stops among them: everybody takes what is left. */
-static void split_share(SimSplit *split, gboolean pieces)
-{
-    split->pieces = pieces;
-    if (!split->is_shared) {
-        split->is_shared = TRUE;
-        atomic_store(&split->shared.value, split->window);
-        gate_wake(&split->shared);
-    }
-    split_take_all(split, TRUE);
 }
 
 static void split_wait(SimSplit *split)
@@ -171,6 +137,7 @@ static gboolean split_check(const Sim *sim, SimTime lookahead_ps, GError **error
 static Sim *split_far_new(const Sim *sim)
 {
     Sim *far = g_new0(Sim, 1);
+    far->sequence = SIM_ORDER_FIRST;
     far->seed = sim->seed;
     far->wheel = calendar_new();
     far->order = UINT64_MAX;
@@ -194,7 +161,6 @@ gboolean sim_split(Sim *sim, guint n, Sim *far[], SimTime lookahead_ps, const Si
         split->next_ps[d] = SIMTIME_NEVER;
     }
     split->domain = g_new0(_Atomic guint32, n + 1);
-    split->piece = g_new0(_Atomic guint32, n + 1);
     split->worker = g_new(GThread *, split->workers);
     for (guint w = 0; w < split->workers; w++)
         split->worker[w] = g_thread_new("fanout-domain", split_work, split);
@@ -222,7 +188,6 @@ void split_free(SimSplit *split)
     g_free(split->far);
     g_free(split->next_ps);
     g_free(split->domain);
-    g_free(split->piece);
     g_aligned_free(split);
 }
 
@@ -246,7 +211,6 @@ static void split_open(SimSplit *split, SimTime from_ps)
 
     split->end_ps = MIN(end_ps, split->sim->until_ps + 1);
     split->open = TRUE;
-    split->is_shared = FALSE;
     atomic_store(&split->go.value, ++split->window);
     gate_wake(&split->go);
     split->exchange->deliver(split->user, 0);
@@ -256,7 +220,7 @@ static void split_close(SimSplit *split)
 {
     const SimExchange *exchange = split->exchange;
     SimTime last_ps = split->end_ps - 1;
-    split_share(split, exchange->share_out && exchange->share_out(split->user, last_ps));
+    split_take_all(split, TRUE);
     split_wait(split);
     split->next_ps[0] = exchange->close(split->user, 0, last_ps);
     split->open = FALSE;
@@ -284,7 +248,7 @@ void split_settle(SimSplit *split)
 {
     if (split == NULL || !split->open)
         return;
-    split_share(split, FALSE);
+    split_take_all(split, TRUE);
     split_wait(split);
 }
 

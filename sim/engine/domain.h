@@ -5,7 +5,7 @@
  * windows: from the earliest thing that is due in any domain, for as long as nothing written meanwhile can
  * concern anybody. All run through a window at once, the Sim's own domain on the thread of sim_run() with its
  * processes, each of the others on whichever thread has nothing else to do: the workers, and that of sim_run()
- * when it is through with its own. What its own has to do at a window's end may be shared out likewise, in pieces. Then
+ * when it is through with its own. Then
  * they meet, and letters are delivered as the next window begins.
  *
  * Whatever order letters come in, and whoever runs which domain, results are those of one domain as long as
@@ -21,10 +21,6 @@ G_BEGIN_DECLS
 typedef struct SimExchange {
     /* A window begins: take in what others wrote in the one before. */
     void (*deliver)(void *user, guint domain);
-    /* All events of domain 0 up to last_ps have fired: TRUE if a part of what is to be finished can be done in pieces 1
-     * to n, by share(), on any thread each, while other domains still run; or NULL. */
-    gboolean (*share_out)(void *user, SimTime last_ps);
-    void (*share)(void *user, guint piece, SimTime last_ps);
     /* All events up to last_ps have fired: finish what has no event. Returns when the earliest letter
      * written takes effect, or something without an event is due; SIMTIME_NEVER: nothing. */
     SimTime (*close)(void *user, guint domain, SimTime last_ps);

@@ -61,6 +61,7 @@ struct Sim {
     SimTime settled_ps;  /* SystemC's time whose notifications have all come */
 
     guint64 seed;
+    SimEngine engine;
     guint threads;
     struct SimSplit *split; /* other domains; NULL: there is one */
     GThread *thread;

@@ -22,8 +22,10 @@ Sim *sim_new(const SimSpec *spec, GError **error)
         return NULL;
     }
     Sim *sim = g_new0(Sim, 1);
+    sim->sequence = SIM_ORDER_FIRST;
     sim->order = UINT64_MAX;
     sim->seed = spec->seed;
+    sim->engine = spec->engine;
     sim->threads = spec->threads;
     sim->vcd = vcd;
     sim->settled_ps = SIMTIME_NEVER;
@@ -56,6 +58,11 @@ void sim_free(Sim *sim)
     g_array_unref(sim->waiters);
     g_free(sim->failure);
     g_free(sim);
+}
+
+SimEngine sim_engine(const Sim *sim)
+{
+    return sim->engine;
 }
 
 guint64 sim_seed(const Sim *sim)

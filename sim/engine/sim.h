@@ -26,10 +26,14 @@ typedef struct Sim Sim;
 typedef struct SimProcess SimProcess;
 
 typedef enum { SIM_CALENDAR_WHEEL, SIM_CALENDAR_SYSTEMC } SimCalendar;
+/* For models that can run in two ways: the fast one does as much as it can without events; the reference has an event
+ * for every step, and the same results. */
+typedef enum { SIM_ENGINE_FAST, SIM_ENGINE_REFERENCE } SimEngine;
 
 typedef struct {
     guint64 seed;         /* of every named random stream */
     SimCalendar calendar;
+    SimEngine engine;
     const char *vcd_path; /* NULL: no waveform; else written, and no running ahead */
     guint threads;        /* 0 or 1: one domain; more: see domain.h */
 } SimSpec;
@@ -50,6 +54,7 @@ void sim_free(Sim *sim);
 
 static inline SimTime sim_now_ps(const Sim *sim);
 guint64 sim_seed(const Sim *sim);
+SimEngine sim_engine(const Sim *sim);
 guint64 sim_events_fired(const Sim *sim);
 
 /* Runs until nothing is due, sim_stop(), or the clock would pass until_ps (then it stands at
@@ -65,6 +70,8 @@ static inline void sim_after(Sim *sim, Event *event, SimTime delay_ps, EventPrio
 /* An event of the hardware that goes behind the others of its instant (EVENT_PRIORITY_FABRIC), in the order of
  * its key: an order that does not depend on who scheduled them when. The key is set once; no sim_at() then. */
 static inline void sim_set_key(Event *event, uint32_t key);
+/* The same for one that goes before all others of its instant. */
+static inline void sim_set_key_first(Event *event, uint32_t key);
 static inline void sim_at_key(Sim *sim, Event *event, SimTime time_ps);
 void sim_cancel(Sim *sim, Event *event); /* no-op when it is not pending */
 
@@ -112,6 +119,7 @@ typedef struct {
 } SimHot;
 #define SIM_ORDER_PRIORITY_SHIFT 62
 #define SIM_ORDER_KEYED ((uint64_t)1 << 61) /* behind every sequence */
+#define SIM_ORDER_FIRST ((uint64_t)1 << 32) /* where sequences begin: behind every first key */
 void sim_at_reference(Sim *sim, Event *event);
 
 static inline SimTime sim_now_ps(const Sim *sim)
@@ -141,6 +149,7 @@ static inline __attribute__((always_inline)) void sim_at(Sim *sim, Event *event,
 }
 
 static inline void sim_set_key(Event *event, uint32_t key) { event->order = SIM_ORDER_KEYED | key; }
+static inline void sim_set_key_first(Event *event, uint32_t key) { event->order = key; }
 
 static inline __attribute__((always_inline)) void sim_at_key(Sim *sim, Event *event,
                                                             SimTime time_ps)

@@ -26,9 +26,7 @@ same all_reduce -a twoshot -s dgx-h100 -b 256K --warmup 1 --iters 2
 same all_gather -a push -s dgx-h100 -b 256K
 same all_to_all -s dgx-h100 -b 1M
 same broadcast -a nvls -s teach-4gpu -b 64K
-# Two packets as one.
-same all_reduce -a nvls -s dgx-h100 -b 256K --data full --set link.train_packets=2
-same all_reduce -a twoshot -s dgx-h100 -b 256K --data off --set link.train_packets=2 --set switch.multicast_tags=3 \
+same all_reduce -a twoshot -s dgx-h100 -b 256K --data off --set switch.multicast_tags=3 \
     --set link.credits_switch_flits=57 --set gpu.source_queue_packets=3
 # Little room, so that credits and tags hold everything up; damaged packets; answers that do not merge; a lost link.
 same all_reduce -a nvls -s dgx-h100 -b 128K --set link.credits_switch_flits=32 --set link.credits_gpu_flits=40 \
@@ -47,22 +45,21 @@ slow="--data off --set gpu.l2_bytes=65536"
 # shellcheck disable=SC2086
 {
     same all_reduce -a nvls_oneshot -s teach-4gpu -b 64K $tight --set switch.reduction_tags=2 \
-        --set link.train_packets=2 --set link.credit_batch_ps=1000
+        --set link.credit_batch_ps=1000
     same all_reduce -a nvls_oneshot -s dgx-h100 -b 256K $slow --set gpu.hbm_MBps=100000 --set link.flight_ps=428987
     same all_reduce -a nvls_oneshot -s teach-4gpu -b 128K $tight $slow --set gpu.hbm_MBps=1500000 \
         --set link.error_ppb=1000000
 }
 
 # What cannot be several domains is one, where nobody asks for more.
-says "all_reduce" coll all_reduce -s gb200-nvl72 -n 8 -b 8K --fidelity packet --set link.drain_ps=1000
+says "all_reduce" coll all_reduce -s gb200-nvl72 -n 8 -b 8K --fidelity packet --set link.flight_ps=999
 
 coll="coll all_reduce -s teach-4gpu -b 8K"
 # shellcheck disable=SC2086
 {
     refuses "waveforms" $coll --cores 2 --vcd x.vcd
     refuses "several domains.*--calendar" $coll --cores 2 --calendar systemc
-    refuses "commit_ahead_ps: several domains are exact" $coll --cores 2 --set link.commit_ahead_ps=1000
-    refuses "drain_ps: several domains are exact" $coll --cores 2 --set link.drain_ps=1000
+    refuses "several domains.*--engine" $coll --cores 2 --engine reference
     refuses "gpu_silent: several domains have no time-outs" $coll --cores 2 --set fault.gpu_silent=gpu1
     refuses "999 ps apart; at least 1000" $coll --cores 2 --set link.flight_ps=999
     refuses "flows" $coll -a nvls --cores 2 --fidelity flow

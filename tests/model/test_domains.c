@@ -145,21 +145,22 @@ static void test_team(void **state)
 static void test_refused(void **state)
 {
     (void)state;
-    static const char *const ahead[] = {"link.commit_ahead_ps=100", NULL}, *const close[] = {"link.flight_ps=10", NULL},
-                             *const silent[] = {"fault.gpu_silent=gpu0", NULL};
+    static const char *const close[] = {"link.flight_ps=10", NULL}, *const silent[] = {"fault.gpu_silent=gpu0", NULL};
     const struct {
         const char *const *sets;
         SimCalendar calendar;
+        SimEngine engine;
         const char *says;
-    } cases[] = {{ahead, SIM_CALENDAR_WHEEL, "commit_ahead_ps"},
-                 {close, SIM_CALENDAR_WHEEL, "at least 1000"},
-                 {silent, SIM_CALENDAR_WHEEL, "gpu_silent"},
-                 {NULL, SIM_CALENDAR_SYSTEMC, "--calendar"}};
+    } cases[] = {{close, SIM_CALENDAR_WHEEL, SIM_ENGINE_FAST, "at least 1000"},
+                 {silent, SIM_CALENDAR_WHEEL, SIM_ENGINE_FAST, "gpu_silent"},
+                 {NULL, SIM_CALENDAR_SYSTEMC, SIM_ENGINE_FAST, "--calendar"},
+                 {NULL, SIM_CALENDAR_WHEEL, SIM_ENGINE_REFERENCE, "--engine"}};
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         Bed bed;
         GError *error = NULL;
         bed_spec(&bed, "teach-4gpu", cases[i].sets);
-        Sim *sim = sim_new(&(SimSpec){.seed = 1, .threads = 2, .calendar = cases[i].calendar}, NULL);
+        Sim *sim = sim_new(&(SimSpec){.seed = 1, .threads = 2,
+                                      .calendar = cases[i].calendar, .engine = cases[i].engine}, NULL);
         assert_null(fabric_new(sim, &bed.spec, FALSE, &error));
         assert_true(g_error_matches(error, SIM_ERROR, SIM_ERROR_DOMAINS));
         assert_non_null(strstr(error->message, cases[i].says));

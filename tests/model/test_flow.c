@@ -245,8 +245,8 @@ static guint64 time_among(guint32 gpus, CollOp op, CollAlgo algo, guint64 bytes,
         for (guint32 l = 0; l < fabric->links; l++)
             for (guint32 k = 0; k < PACKET_KINDS; k++)
                 if (k != PACKET_ACK && k != PACKET_MC_DONE) /* these merge as they come */
-                    *flits += link_count(&fabric->gpu[g].up[l], k)->flits +
-                              link_count(&fabric->gpu[g].down[l], k)->flits;
+                    *flits += fabric->gpu[g].up[l].count[k].flits +
+                              fabric->gpu[g].down[l].count[k].flits;
     coll_group_free(group);
     fabric_free(fabric);
     sim_free(sim);

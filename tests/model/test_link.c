@@ -44,7 +44,7 @@ static void test_credits(void **state)
         for (guint64 batch = 1; batch <= 65536; batch *= 256) {
             Ends ends;
             ends_open(&ends, 16000, credits[c]);
-            ends.link.credit->shift = g_bit_storage(batch) - 1;
+            ends.link.credit_shift = g_bit_storage(batch) - 1;
             ends.hold_ps = 5000;
             for (guint i = 0; i < 200; i++)
                 link_push(&ends.link, packet_of(i % 3 ? PACKET_WRITE : PACKET_READ_RSP, i, (guint8)(1 + i % 18)), 0);
@@ -145,7 +145,7 @@ static void test_drained(void **state)
     (void)state;
     Ends ends;
     ends_open(&ends, 16000, 10000);
-    link_set_drained(&ends.link, VC_CREQ, 3);
+    link_set_low_water(&ends.link, VC_CREQ, 3);
     for (guint i = 0; i < 10; i++)
         link_push(&ends.link, packet_of(PACKET_WRITE, i, 9), 0);
     guint before = ends.drained[VC_CREQ];

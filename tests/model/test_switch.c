@@ -28,7 +28,7 @@ static void caught_accept(void *node, Link *link, Packet packet, SimTime now_ps)
 static void caught_open(Caught *caught, const char *const *sets)
 {
     memset(caught, 0, sizeof *caught);
-    bed_open(&caught->bed, "teach-4gpu", sets, NULL);
+    bed_open(&caught->bed, "teach-4gpu", sets, &(SimSpec){.seed = 1, .engine = SIM_ENGINE_REFERENCE});
     for (guint g = 0; g < 4; g++)
         for (guint l = 0; l < 2; l++) {
             Link *down = &caught->bed.fabric->gpu[g].down[l];

@@ -12,7 +12,7 @@ static void test_every_op(void **state)
     static const char *const systems[] = {"teach-4gpu", "dgx-h100"};
     for (guint s = 0; s < G_N_ELEMENTS(systems); s++) {
         Bed bed;
-        bed_open(&bed, systems[s], NULL, NULL);
+        bed_open(&bed, systems[s], NULL, &(SimSpec){.seed = 1, .engine = SIM_ENGINE_REFERENCE});
         for (guint op = 0; op < WALK_OPS; op++) {
             gboolean right = FALSE;
             GError *error = NULL;
@@ -43,7 +43,7 @@ static void test_replicas(void **state)
 {
     (void)state;
     Bed bed;
-    bed_open(&bed, "teach-4gpu", NULL, NULL);
+    bed_open(&bed, "teach-4gpu", NULL, &(SimSpec){.seed = 1, .engine = SIM_ENGINE_REFERENCE});
     for (guint32 n = 2; n <= 4; n++) {
         gboolean right = FALSE;
         GArray *steps = walk_run(bed.fabric, WALK_MC_LOAD_REDUCE, n, &right, NULL);
@@ -69,7 +69,7 @@ static void test_observes_only(void **state)
 {
     (void)state;
     Bed bed;
-    bed_open(&bed, "teach-4gpu", NULL, NULL);
+    bed_open(&bed, "teach-4gpu", NULL, &(SimSpec){.seed = 1, .engine = SIM_ENGINE_REFERENCE});
     gboolean right = FALSE;
     GArray *steps = walk_run(bed.fabric, WALK_LOAD, 4, &right, NULL);
     SimTime took_ps = g_array_index(steps, WalkStep, steps->len - 1).at_ps;
@@ -91,14 +91,14 @@ static void test_refused(void **state)
     Bed bed;
     gboolean right;
     GError *error = NULL;
-    bed_open(&bed, "teach-4gpu", NULL, NULL);
+    bed_open(&bed, "teach-4gpu", NULL, &(SimSpec){.seed = 1, .engine = SIM_ENGINE_REFERENCE});
     assert_null(walk_run(bed.fabric, WALK_MC_STORE, 5, &right, &error));
     assert_non_null(strstr(error->message, "5 GPUs: the system has 4"));
     g_clear_error(&error);
     assert_null(walk_run(bed.fabric, WALK_MC_STORE, 1, &right, &error));
     g_clear_error(&error);
     bed_close(&bed);
-    bed_open(&bed, "dgx-a100", NULL, NULL);
+    bed_open(&bed, "dgx-a100", NULL, &(SimSpec){.seed = 1, .engine = SIM_ENGINE_REFERENCE});
     assert_null(walk_run(bed.fabric, WALK_MC_STORE, 8, &right, &error));
     assert_non_null(strstr(error->message, "no multicast"));
     g_clear_error(&error);

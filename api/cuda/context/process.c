@@ -221,6 +221,7 @@ static gboolean start(Cuda *cuda, GError **error)
         .fabric = &cuda->fabric,
         .seed = g_ascii_strtoull(env_or("FANOUT_SEED", "1"), NULL, 10),
         .keep_bytes = !g_str_equal(env_or("FANOUT_DATA", "auto"), "off"),
+        .reference_engine = g_str_equal(env_or("FANOUT_ENGINE", "fast"), "reference"),
         .reference_calendar = g_str_equal(env_or("FANOUT_CALENDAR", "wheel"), "systemc"),
         .flow = g_str_equal(env_or("FANOUT_FIDELITY", "packet"), "flow"),
         .timeline = env_or("FANOUT_PERFETTO", NULL) != NULL,

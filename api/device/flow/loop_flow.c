@@ -72,7 +72,7 @@ static void flow_charge(const DeviceFlow *flow)
         Gpu *gpu = &fabric->gpu[charge->gpu];
         for (guint32 l = 0; l < fabric->links; l++) {
             Link *link = charge->down ? &gpu->down[l] : &gpu->up[l];
-            LinkCount *count = link_count(link, charge->kind);
+            LinkCount *count = &link->count[charge->kind];
             count->packets += packets * (l + 1) / n - packets * l / n;
             count->flits += flits * (l + 1) / n - flits * l / n;
         }

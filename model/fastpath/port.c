@@ -1,0 +1,86 @@
+/* What the fast engine's two kinds of ports share: when they are looked at, and joining. */
+#include "model/fastpath/fastpath.h"
+
+void fast_port_init(FastPort *port, Link *link)
+{
+    *port = (FastPort){.link = link, .next_ps = SIMTIME_NEVER};
+    guint32 least_ps = MIN(link->delay_ps[VC_CREQ], link->delay_ps[VC_RSP]);
+    /* Not later than the earliest arrival of what a decision sends, nor than credits that it frees are back; at least
+     * 2, since what joins at an instant does so behind this port's own event. */
+    port->slack_ps = CLAMP(link->credit_delay_ps, 2, MAX(least_ps, 2));
+    link->fast = port;
+}
+
+void fast_port_clear(FastPort *port)
+{
+    arrival_queue_clear(&port->arrivals);
+    timed_packet_clear(&port->pending);
+}
+
+SimTime fast_port_in_time_ps(const FastPort *port)
+{
+    SimTime decision_ps = link_decision_ps(port->link);
+    if (port->link->low_water[VC_CREQ] == 0 && port->pending_in_time == 0)
+        return SIMTIME_NEVER;
+    return port->next_order == 0 ? MIN(decision_ps, port->next_ps) : decision_ps;
+}
+
+/* An event sees to it that somebody looks in time: before what goes or joins next would reach the far end. */
+void fast_port_follow_up(Link *link)
+{
+    FastPort *port = fast_port(link);
+    SimTime decision_ps = link_decision_ps(link), next_ps = MIN(decision_ps, port->next_ps);
+    if (next_ps == SIMTIME_NEVER)
+        return;
+    SimTime in_time_ps = fast_port_in_time_ps(port);
+    link_send_by(link, MIN(in_time_ps, next_ps + port->slack_ps - 1));
+}
+
+void fast_port_note(FastPort *port)
+{
+    SimTime before_ps = port->next_ps;
+    port->refresh(port);
+    if (!port->serving && (port->next_ps < before_ps || port->pending_in_time))
+        port->link->ops->follow_up(port->link);
+}
+
+void fast_port_push(Link *link, Packet packet, SimTime not_before_ps)
+{
+    FastPort *port = fast_port(link);
+    if (port->serving) {
+        link_join(link, packet, port->serving_ps, simfine_from_ps(port->serving_ps));
+        return;
+    }
+    SimTime now_ps = sim_now_ps(link->sim);
+    link->ops->advance(link, now_ps);
+    gboolean is_busy = link_waits(link) && link->free_at > simfine_from_ps(now_ps);
+    guint32 answers = link->queue[VC_RSP].count;
+    link_join(link, packet, now_ps, simfine_from_ps(MAX(now_ps, not_before_ps)));
+    if (answers >= port->response_limit && link->queue[VC_RSP].count < port->response_limit) { /* an answer left */
+        port->room_ps = now_ps;
+        port->refresh(port);
+    }
+    if (!is_busy) /* else it has an event for what waited before */
+        link->ops->follow_up(link);
+}
+
+void fast_port_timer(Link *link) { fast_port_note(fast_port(link)); }
+
+void fast_port_expire(FastPort *port, SimTime at_ps)
+{
+    Link *link = port->link;
+    Packet timer = timed_packet_peek(&link->timers)->packet, answer;
+    timed_packet_drop(&link->timers);
+    if (link->expire(link->source_node, link, timer, at_ps, &answer))
+        link_join(link, answer, at_ps, simfine_from_ps(at_ps));
+}
+
+void fast_detach(Link *link)
+{
+    if (!link->fast)
+        return;
+    fast_port_clear(link->fast);
+    g_free(link->fast);
+    link->fast = NULL;
+    link->ops = &link_reference_ops;
+}

@@ -1,0 +1,68 @@
+/* The fast engine's port: lazy evaluation of the same port that the reference engine runs event by event.
+ *
+ * Two ideas, both of which leave every result as it is (docs/fast-path.md):
+ * - Lazy evaluation. A decision of the arbiter sees what had joined its queues before it, and nothing depends on when
+ *   it is made, as long as it is made before the packet that it sends would arrive. So decisions have no events:
+ *   whatever looks at the port (link_advance) makes all those that are due, each as of its own time, and one event per
+ *   flight time and port is enough to see that something looks.
+ * - Scheduled arrivals. A packet is put into the receiver's hands as it goes on the wire, with the time at which it
+ *   will arrive, where the receiver can wait for that time without an event: a switch's egress port takes in packets
+ *   that only pass through the switch (arrival queue), a GPU's port the requests that its GPU answers from the packet
+ *   alone (pending queue).
+ * A port takes everything up to a time in order: its decisions, what joins, its timers. Everything of one instant has
+ * the order that its events would have had in the reference engine. */
+#ifndef MODEL_FASTPATH_PORT_H
+#define MODEL_FASTPATH_PORT_H
+
+#include "model/fastpath/arrival_queue.h"
+#include "model/link/link.h"
+
+typedef struct FastPort FastPort;
+struct FastPort {
+    Link *link;
+    /* The next thing other than a decision: its time, its place within the instant, and what it is. */
+    SimTime next_ps;
+    guint64 next_order;
+    gboolean serving;         /* a pending request is being served, as of */
+    SimTime serving_ps;       /* this time; what it pushes joins at that time */
+    guint32 slack_ps;         /* a decision may be made so much later than it is due */
+    void (*refresh)(FastPort *port); /* works next_ps and next_order out anew */
+
+    /* a switch's egress port */
+    ArrivalQueue arrivals;    /* packets that pass through the switch */
+
+    /* a GPU's port */
+    TimedPacketRing pending;  /* requests to be served, in order of time */
+    guint32 pending_in_time;  /* those that must be served when it is time */
+    guint32 response_limit;   /* requests are held up while so many answers wait */
+    guint64 request_order;    /* of a request within the instant of its arrival */
+    SimTime room_ps;          /* when the last answer left a queue that held requests up */
+};
+
+static inline FastPort *fast_port(const Link *link) { return link->fast; }
+
+void fast_port_init(FastPort *port, Link *link);
+void fast_port_clear(FastPort *port);
+/* LinkOps. */
+void fast_port_push(Link *link, Packet packet, SimTime not_before_ps);
+void fast_port_follow_up(Link *link);
+void fast_port_timer(Link *link);
+/* When it must be looked at because something else depends on it at that very time: requests wait for room in its
+ * queue, or a pending request concerns others than this port. SIMTIME_NEVER: nothing does. */
+SimTime fast_port_in_time_ps(const FastPort *port);
+/* Something new comes next, or may do so. */
+void fast_port_note(FastPort *port);
+
+/* Whether the next thing happens up to until_ps, and at that instant before `order`. */
+static inline gboolean fast_port_is_due(const FastPort *port, SimTime until_ps, guint64 order)
+{
+    return port->next_ps < until_ps || (port->next_ps == until_ps && port->next_order < order);
+}
+static inline SimTime fast_port_timer_ps(const Link *link)
+{
+    return link->timers.count ? link->timers.at[link->timers.head].at_ps : SIMTIME_NEVER;
+}
+/* The first timer is due at at_ps. */
+void fast_port_expire(FastPort *port, SimTime at_ps);
+
+#endif

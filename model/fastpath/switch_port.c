@@ -1,0 +1,163 @@
+/* A switch's egress port in the fast engine, and the switch as a receiver that needs no events.
+ *
+ * The receiver of an up link is the switch. A packet for one GPU goes into the arrival queue of its egress port as it
+ * is sent, unless it might have to wait in the ingress: behind another request, or while a replication goes on. An
+ * answer of a replica that does nothing but count is counted as it is sent; when none is missing any more, the end of
+ * the request is an event at the time at which the last of them arrives. */
+#include "model/fastpath/fastpath.h"
+#include "model/switch/switch.h"
+
+/* ---- the egress port */
+
+static void switch_port_refresh(FastPort *port)
+{
+    SimTime timer_ps = fast_port_timer_ps(port->link);
+    port->next_ps = SIMTIME_NEVER;
+    if (port->arrivals.count) {
+        port->next_ps = arrival_queue_first(&port->arrivals)->at_ps;
+        port->next_order = arrival_queue_first(&port->arrivals)->order;
+    }
+    if (timer_ps <= port->next_ps) {
+        port->next_ps = timer_ps;
+        port->next_order = 0;
+    }
+}
+
+static void switch_port_next(FastPort *port)
+{
+    SimTime at_ps = port->next_ps;
+    if (fast_port_timer_ps(port->link) == at_ps) {
+        fast_port_expire(port, at_ps);
+    } else {
+        Packet packet = arrival_queue_first(&port->arrivals)->packet;
+        arrival_queue_drop(&port->arrivals);
+        link_join(port->link, packet, at_ps, simfine_from_ps(at_ps));
+    }
+    switch_port_refresh(port);
+}
+
+static void switch_port_advance(Link *down, SimTime now_ps)
+{
+    FastPort *port = fast_port(down);
+    const guint64 order = sim_order(down->sim, now_ps);
+    for (;;) {
+        SimTime until_ps = MIN(port->next_ps, now_ps);
+        if (link_decision_is_due(down, until_ps) && link_decide_next(down, until_ps))
+            continue;
+        if (!fast_port_is_due(port, now_ps, order))
+            break;
+        switch_port_next(port);
+    }
+}
+
+static gboolean switch_port_arrive(Link *down, Packet packet, SimTime at_ps)
+{
+    return fast_gpu_schedule(down, packet, at_ps);
+}
+
+const LinkOps fast_switch_ops = {
+    .push = fast_port_push,
+    .advance = switch_port_advance,
+    .arrive = switch_port_arrive,
+    .credit = link_credit_return,
+    .follow_up = fast_port_follow_up,
+    .timer = fast_port_timer,
+};
+
+/* ---- answers that are only counted */
+
+/* The end of a request, at the time at which the last answer that is known ahead arrives. */
+typedef struct {
+    Event event;
+    Switch *sw;
+    guint32 record;
+} FastEnd;
+
+static void fast_end_on_event(Event *event, SimTime now_ps)
+{
+    FastEnd *end = EVENT_OWNER(event, FastEnd, event);
+    Switch *sw = end->sw;
+    guint32 record = end->record;
+    g_slice_free(FastEnd, end);
+    reduction_end(sw, record, now_ps);
+}
+
+static void fast_end_schedule(Switch *sw, guint32 index)
+{
+    const McRecord *record = &sw->record[index];
+    FastEnd *end = g_slice_new(FastEnd);
+    end->sw = sw;
+    end->record = index;
+    event_init(&end->event, fast_end_on_event);
+    end->event.order = sw->in[record->last_port]->arrival[VC_RSP].order;
+    sim_at_key(sw->sim, &end->event, record->last_ps);
+}
+
+static void fast_count(Switch *sw, const Link *from, guint32 index, SimTime at_ps)
+{
+    McRecord *record = &sw->record[index];
+    if (at_ps > record->last_ps || (at_ps == record->last_ps && from->sink_port > record->last_port)) {
+        record->last_ps = at_ps;
+        record->last_port = (guint16)from->sink_port;
+    }
+    if (--record->count == 0)
+        fast_end_schedule(sw, index);
+}
+
+/* An answer that arrives by an event: the last one ends the request, unless one that was counted ahead comes later. */
+static void fast_accept_counted(Switch *sw, Link *from, Packet packet, SimTime now_ps)
+{
+    const McRecord *record = &sw->record[packet.txn];
+    link_credit(from, VC_RSP, packet.flits, now_ps);
+    if (!reduction_count(sw, packet, now_ps))
+        return;
+    if (record->last_ps > now_ps || (record->last_ps == now_ps && record->last_port > from->sink_port))
+        fast_end_schedule(sw, packet.txn);
+    else
+        reduction_end(sw, packet.txn, now_ps);
+}
+
+/* ---- the receiving end of the up link */
+
+gboolean fast_switch_schedule(Link *up, Packet packet, SimTime at_ps)
+{
+    const SwitchPort *port = up->sink_node;
+    Switch *sw = port->sw;
+    Vc vc = packet_vc(&packet);
+    if (link_flies(up, vc) || packet_is_multicast(packet))
+        return FALSE;
+    if (packet_is_counted(packet)) {
+        if (sw->record[packet.txn].odd)
+            return FALSE;
+        link_credit(up, VC_RSP, packet.flits, at_ps);
+        fast_count(sw, up, packet.txn, at_ps);
+        return TRUE;
+    }
+    if (vc == VC_CREQ && (port->wait.count || port->busy_until_ps > at_ps))
+        return FALSE;
+    g_assert(at_ps >= sim_now_ps(sw->sim));
+    FastPort *egress = fast_port(sw->out[switch_egress(port, packet)]);
+    packet.hold = (guint16)up->sink_port;
+    arrival_queue_push(&egress->arrivals, (Arrival){at_ps, up->arrival[vc].order, packet});
+    if (at_ps <= egress->next_ps)
+        fast_port_note(egress);
+    return TRUE;
+}
+
+static void switch_port_accept(void *node, Link *up, Packet packet, SimTime now_ps)
+{
+    Switch *sw = ((SwitchPort *)node)->sw;
+    if (packet_is_counted(packet))
+        fast_accept_counted(sw, up, packet, now_ps);
+    else
+        switch_accept(node, up, packet, now_ps);
+}
+
+void fast_switch_attach(Switch *sw, guint32 p)
+{
+    FastPort *port = g_new0(FastPort, 1);
+    fast_port_init(port, sw->out[p]);
+    port->refresh = switch_port_refresh;
+    sw->out[p]->ops = &fast_switch_ops;
+    sw->in[p]->sink = switch_port_accept;
+}

@@ -1,0 +1,77 @@
+/* Fixed-latency FIFOs inside a GPU: HBM reads, atomics, accesses to the GPU's own and its host's memory. What enters
+ * one leaves it in order; only the first is in the calendar. */
+#include "model/gpu/gpu.h"
+
+SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps)
+{
+    gpu->hbm_bytes += bytes;
+    return hbm_serve(&gpu->hbm, bytes, now_ps);
+}
+
+SimTime gpu_pipe_add(GpuPipe *pipe, const GpuStep *step)
+{
+    SimTime last_ps = pipe->ring.count ? gpu_step_last(&pipe->ring)->at_ps : 0;
+    GpuStep *added = gpu_step_push(&pipe->ring);
+    *added = *step;
+    added->at_ps = MAX(step->at_ps, last_ps);
+    if (pipe->ring.count == 1)
+        sim_at(pipe->gpu->sim, &pipe->head, added->at_ps, EVENT_PRIORITY_FABRIC);
+    return added->at_ps;
+}
+
+void gpu_pipe_push(GpuPipe *pipe, SimTime at_ps, guint32 link, Packet packet)
+{
+    GpuStep step = {.at_ps = at_ps, .packet = packet, .link = link};
+    gpu_pipe_add(pipe, &step);
+}
+
+/* An access to the GPU's own or its host's memory is done. */
+static void gpu_pipe_complete(Gpu *gpu, guint32 index, SimTime now_ps)
+{
+    Fabric *fabric = gpu->fabric;
+    Txn *txn = txn_at(gpu->txns, index);
+    gboolean answers = txn->kind == PACKET_READ || txn->kind == PACKET_ATOM;
+    guint32 slot = answers && txn->region->host ? data_take(fabric->data) : 0;
+    guint8 *answer = slot ? data_at(fabric->data, slot) : NULL;
+    gpu_touch(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL, answer,
+              now_ps);
+    fabric_account(fabric, gpu->id, txn, TRUE, now_ps);
+    txn->done(gpu, txn, answer, now_ps);
+    if (slot)
+        data_give(fabric->data, slot);
+    if (txn->data)
+        data_give(fabric->data, txn->data);
+    txn_give(gpu->txns, index);
+}
+
+static void gpu_pipe_on_head(Event *event, SimTime now_ps)
+{
+    GpuPipe *pipe = EVENT_OWNER(event, GpuPipe, head);
+    Gpu *gpu = pipe->gpu;
+    GpuStep step = *gpu_step_peek(&pipe->ring);
+    gpu_step_drop(&pipe->ring);
+    if (pipe->ring.count)
+        sim_at(gpu->sim, &pipe->head, gpu_step_peek(&pipe->ring)->at_ps, EVENT_PRIORITY_FABRIC);
+    if (step.plain)
+        step.plain(step.owner, now_ps);
+    else if (step.link == GPU_LINK_LOCAL)
+        gpu_pipe_complete(gpu, step.packet.txn, now_ps);
+    else if (packet_is_counted(step.packet))
+        link_push(&gpu->up[step.link], step.packet, now_ps);
+    else
+        gpu_respond(gpu, step.link, step.packet, now_ps);
+}
+
+void gpu_pipes_init(Gpu *gpu)
+{
+    for (int p = 0; p < GPU_PIPES; p++) {
+        gpu->pipe[p].gpu = gpu;
+        event_init(&gpu->pipe[p].head, gpu_pipe_on_head);
+    }
+}
+
+void gpu_pipes_clear(Gpu *gpu)
+{
+    for (int p = 0; p < GPU_PIPES; p++)
+        gpu_step_clear(&gpu->pipe[p].ring);
+}

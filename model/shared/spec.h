@@ -1,0 +1,183 @@
+/* Specs: the parameters of every stage, as a preset, --config and --set fill them in.
+ *
+ * They stand in one header, below all stages, because some are needed by several of them. A spec never changes during a
+ * run. Units are the last part of each name. The rows with bounds and descriptions (ParamRow) are in the source file of
+ * the stage that a spec belongs to; the sources of the values stand in the presets. */
+#ifndef MODEL_SHARED_SPEC_H
+#define MODEL_SHARED_SPEC_H
+
+#include <glib.h>
+
+#include "sim/param/param.h"
+
+/* [system]: what a fabric is made of. */
+typedef struct {
+    char *title;                /* for people; belongs to the ParamSet */
+    guint64 gpus;
+    ParamList links_per_switch; /* of each GPU: one number for each switch */
+    guint64 host_MBps;          /* link between a GPU and its host, one direction */
+    guint64 host_ps;            /* its latency */
+} SystemSpec;
+extern const ParamRow system_params[];
+
+/* [link]: one direction of one NVLink; model/link. */
+typedef struct {
+    guint64 rate_MBps;            /* flits of one direction */
+    guint64 flight_ps;            /* port to port */
+    guint64 credits_switch_flits; /* buffer of each VC at a switch ingress */
+    guint64 credits_gpu_flits;    /* buffer of each VC at a GPU ingress */
+    guint64 credit_batch_ps;      /* credits freed within so long travel back together */
+    guint64 error_ppb;            /* packets hit by a bit error, per 10^9 */
+    guint64 replay_ps;            /* time lost until the packet is sent again */
+} LinkSpec;
+extern const ParamRow link_params[];
+
+/* [switch]: model/switch. */
+typedef enum { REDUCE_ORDER_ARRIVAL, REDUCE_ORDER_RANK } ReduceOrder;
+typedef enum { REDUCE_HOLD, REDUCE_ACCUMULATE } ReduceHold;
+
+typedef struct {
+    guint64 latency_ps;           /* ingress to egress */
+    guint64 cycle_ps;             /* of the switch core */
+    guint64 crossbar_bytes;       /* a cycle and port */
+    guint64 multicast_tags;       /* outstanding multicast writes of a requester's port */
+    guint64 reduction_tags;       /* outstanding ld_reduce of a requester's port */
+    guint64 reduction_buffer_bytes;
+    int reduction_hold;           /* ReduceHold: keep all operands, or sum on arrival */
+    int reduction_order;          /* ReduceOrder: of the operands of a sum */
+    guint64 reduction_ps;         /* last operand to result */
+    guint64 request_flits;        /* multimem.ld_reduce request: header + operation */
+    guint64 replica_ack_flits;
+    guint64 done_flits;           /* merged acknowledgement to the requester */
+    guint64 done_merge_max;       /* merged acknowledgements in one packet; 1: none */
+    guint64 done_timer_ps;
+} SwitchSpec;
+extern const ParamRow switch_params[];
+
+/* [multicast]: the multicast tables of a switch; model/switch/multicast_table.h. */
+typedef enum {
+    MC_OVERFLOW_EXTENDED, /* directives beyond a main entry's go to extended entries, while there are any */
+    MC_OVERFLOW_DROP,     /* use only as many spray groups (links of each GPU) as fit a main entry */
+} McOverflow;
+
+typedef struct {
+    guint64 entries;            /* main entries = multicast IDs */
+    guint64 extended_entries;
+    guint64 directives;         /* ports over all spray groups of an entry */
+    guint64 spray_groups;
+    guint64 round_directives;   /* directives served in one crossbar round */
+    guint64 rounds;
+    int overflow;               /* McOverflow */
+} McTableSpec;
+extern const ParamRow mctable_params[];
+
+/* [gpu]: model/gpu. */
+typedef struct {
+    guint64 out_ps;              /* SM to NVLink port */
+    guint64 in_ps;               /* NVLink port to SM */
+    guint64 l2_ps;               /* request at the home GPU to answer at its port, L2 hit */
+    guint64 dram_ps;             /* more than that when the line comes from HBM */
+    guint64 atomic_ps;           /* more than that for an atomic's answer; */
+    guint64 local_ps;            /* load from the GPU's own L2 */
+    guint64 local_dram_ps;       /* more than that when the line comes from HBM */
+    guint64 local_atomic_ps;     /* more than that for an atomic */
+    guint64 local_MBps;          /* own L2 */
+    guint64 hbm_MBps;
+    guint64 l2_bytes;            /* a sweep over more than this misses */
+    guint64 source_queue_packets; /* requests of SMs waiting at one port */
+    guint64 out_queues;          /* between SMs and ports, each in order */
+    guint64 out_packets;         /* in each */
+    guint64 response_queue_packets; /* answers waiting at one port before its requests are held up */
+    guint64 ack_merge_max;       /* writes answered by one packet */
+    guint64 ack_timer_ps;
+    gboolean ack_flush_on_read;  /* a read response to the same requester flushes the accumulator */
+    guint64 ack_hold_off_ps;     /* do not merge for this long after a read response; 0: merge always */
+    guint64 byte_enable_flits;   /* of a write that is not whole 16 B units */
+    guint64 operation_flits;     /* of a red or atomic, beside a write's */
+    guint64 engine_packet_bytes; /* copy engine payload */
+    guint64 engine_in_flight;    /* packets of one copy */
+    guint64 engine_ps;           /* start of a copy engine's work */
+    guint64 engines;
+    gboolean hash_by_gpu;        /* the owner's port of a line depends on which GPU asks */
+} GpuSpec;
+extern const ParamRow gpu_params[];
+
+/* [sm]: model/sm. */
+typedef enum { SM_ROUND_ROBIN, SM_GREEDY } SmArbitration;
+
+typedef struct {
+    guint64 count;           /* SMs of a GPU */
+    guint64 tpc_sms;         /* SMs of a TPC */
+    guint64 ctas_max;        /* resident on one SM */
+    guint64 warps_max;
+    guint64 load_ps;         /* LSU time of one load packet */
+    guint64 store_ps;        /* of one store packet that leaves the GPU */
+    guint64 local_store_ps;  /* of one to the GPU's own memory */
+    guint64 merge_ps;        /* of one that merges with a store that waits */
+    guint64 conflict_ps;     /* more for each 128 B of a store's lanes beyond the first to one line */
+    guint64 out_packets;     /* of one SM waiting for ports */
+    gboolean merge_stores;   /* with what waits there */
+    guint64 loads_max;       /* load packets in flight of one SM */
+    guint64 stores_max;      /* store packets in flight of one SM */
+    guint64 warp_issue_ps;   /* between two memory instructions of one warp */
+    guint64 fence_ps;        /* fence.sys with nothing outstanding */
+    guint64 fence_issue_ps;  /* between two fences of one of an SM's schedulers */
+    guint64 fence_join_ps;   /* how long after its start a flush takes others along */
+    guint64 fence_snapshot_ps; /* start of a flush to its look at what is outstanding */
+    guint64 fence_round_ps;  /* least time of a round of flushes of all SMs */
+    guint64 fence_return_ps; /* last answer to the flush's end */
+    guint64 fence_overlap_ps; /* before a flush's end its SM begins the next */
+    gboolean fence_gpu_wide; /* it waits for all stores of its GPU, not only of its warp */
+    guint64 poll_ps;         /* instructions of a polling loop, beside its load */
+    guint64 acquire_ps;      /* what an acquire adds to the load that made it */
+    guint64 barrier_ps;      /* bar.sync once the last warp is there */
+    guint64 launch_ps;       /* kernel launch to first instruction */
+    guint64 exit_ps;         /* last instruction to end of the kernel */
+    guint64 exit_drain_ps;   /* last store performed to end of the kernel, if that is later */
+    guint64 next_ps;         /* last instruction to the first of the next kernel on its stream */
+    guint64 code_ps;         /* fetch of 1 KiB of code that the CTA runs for the first time */
+    int arbitration;         /* SmArbitration */
+    guint64 arch;            /* compute capability times ten: 90 is sm_90 */
+} SmSpec;
+extern const ParamRow sm_params[];
+
+/* [fault]: what is broken from the start of a run; model/fabric/fault.h. */
+typedef struct {
+    char *link_down;         /* "gpu0.link3,gpu1.link0"; "none" */
+    char *link_degraded;     /* likewise */
+    guint64 degraded_percent; /* of the rate that a degraded link keeps */
+    char *switch_down;       /* "switch0,switch2"; "none" */
+    char *gpu_silent;        /* "gpu3"; "none" */
+    guint64 multicast_timeout_ps, reduction_timeout_ps; /* 0: never */
+} FaultSpec;
+extern const ParamRow fault_params[];
+
+/* [launch]. */
+/* What a measured time contains beside the kernel: one constant for each way of timing and program. The
+ * fabric itself never uses them; comparisons with published figures do. */
+typedef struct {
+    guint64 stream_nccl_ps;    /* NCCL, one process: its thread's time for each rank's launch */
+    guint64 kernel_kernel_ps;  /* hand-written kernel, timed as a kernel */
+    guint64 eager_kernel_ps;   /* hand-written kernel, launched one by one */
+    guint64 graph_nccl_sym_ps; /* NCCL's symmetric kernels in a CUDA graph: from one kernel to the next */
+    guint64 eager_nccl_sym_ps; /* one by one, one process: its turn round all GPUs, beside which kernels run */
+    guint64 graph_nccl_ps;     /* classic NCCL in a CUDA graph */
+    guint64 eager_nccl_ps;     /* classic NCCL, back to back */
+    guint64 nvls_start_ps;     /* classic NCCL's NVLS kernel, before its first copy */
+    guint64 eager_torch_ps;    /* classic NCCL by PyTorch, each call alone between two events */
+} LaunchSpec;
+extern const ParamRow launch_params[];
+
+/* All of a system. */
+typedef struct FabricSpec {
+    SystemSpec system;
+    LinkSpec link;
+    SwitchSpec sw;
+    McTableSpec mctable;
+    GpuSpec gpu;
+    SmSpec sm;
+    FaultSpec fault;
+    LaunchSpec launch;
+} FabricSpec;
+
+#endif

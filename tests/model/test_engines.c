@@ -1,0 +1,160 @@
+/* The fast engine against the reference engine: the same end, the same statistics, the same operations as their
+ * requesters saw them, of loads drawn at random. FANOUT_ENGINE_RUNS says how many; make check-engines runs many more.
+ * */
+#include "tests/model/model_test.h"
+
+#include "bench/traffic.h"
+#include "coll/coll.h"
+#include "sim/rng.h"
+
+static void engines_visit(const char *path, const StatRow *row, const void *value, void *user)
+{
+    if (row->type != STAT_HIST_T)
+        g_string_append_printf(user, "%s.%s %" G_GUINT64_FORMAT "\n", path, row->name, *(const guint64 *)value);
+}
+
+static void engines_count(GString *text, const OpStats *stats)
+{
+    const Hist *hist = &stats->latency_ps;
+    const guint64 value[] = {stats->count, stats->bytes, stats->first_ps, stats->last_ps,
+                             hist->count, hist->sum, hist->min, hist->max,
+                             hist_percentile(hist, 500), hist_percentile(hist, 990)};
+    for (guint i = 0; i < G_N_ELEMENTS(value); i++)
+        g_string_append_printf(text, "writes %" G_GUINT64_FORMAT "\n", value[i]);
+}
+
+/* End of the traffic, what requesters saw, and every statistic. */
+static char *engines_run(const char *const *sets, guint64 seed, guint32 load, SimEngine engine, gboolean bytes)
+{
+    Bed bed;
+    GString *text = g_string_new("");
+    bed_open_with(&bed, "dgx-h100", sets, &(SimSpec){.seed = seed, .engine = engine}, bytes);
+    Traffic *traffic = traffic_new(bed.fabric, &(TrafficSpec){.packets = 4000, .load_per_mille = load, .bytes = 128});
+    assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_true(fabric_is_quiet(bed.fabric));
+    g_string_append_printf(text, "end %" G_GUINT64_FORMAT "\n", traffic_end_ps(traffic));
+    engines_count(text, bed.fabric->op_remote.kind[PACKET_WRITE]);
+    stat_visit(bed.fabric->stats, engines_visit, text);
+    traffic_free(traffic);
+    bed_close(&bed);
+    return g_string_free(text, FALSE);
+}
+
+/* The same of a collective by multicast: its time and every statistic. */
+static char *engines_coll(const char *const *sets, const CollSpec *spec, SimEngine engine, gboolean bytes)
+{
+    Bed bed;
+    GError *error = NULL;
+    CollResult result;
+    GString *text = g_string_new("");
+    bed_open_with(&bed, "dgx-h100", sets, &(SimSpec){.seed = 1, .engine = engine}, bytes);
+    CollGroup *group = coll_group_new(bed.fabric, NULL, (guint32)bed.spec.system.gpus, &error);
+    if (!group || !coll_run(group, spec, &result, &error))
+        fail_msg("%s", error->message);
+    assert_true(fabric_is_quiet(bed.fabric));
+    g_string_append_printf(text, "time %" G_GUINT64_FORMAT "\n", result.time_ps);
+    stat_visit(bed.fabric->stats, engines_visit, text);
+    coll_group_free(group);
+    bed_close(&bed);
+    return g_string_free(text, FALSE);
+}
+
+/* A setting drawn among from..from + range - 1, or every other time none. */
+static void engines_draw(GPtrArray *sets, Rng *rng, const char *name, guint64 from, guint64 range)
+{
+    guint64 value = from + rng_below(rng, range);
+    if (rng_below(rng, 2))
+        g_ptr_array_add(sets, g_strdup_printf("%s=%" G_GUINT64_FORMAT, name, value));
+}
+
+/* Of GPUs, credits and queues; room: of the queue of answers. */
+static GPtrArray *engines_sets(Rng *rng, guint64 room)
+{
+    GPtrArray *sets = g_ptr_array_new_with_free_func(g_free);
+    engines_draw(sets, rng, "system.gpus", 2, 7);
+    engines_draw(sets, rng, "link.credits_switch_flits", 32, 100);
+    engines_draw(sets, rng, "link.credits_gpu_flits", 32, 100);
+    engines_draw(sets, rng, "gpu.source_queue_packets", 1, 10);
+    engines_draw(sets, rng, "gpu.response_queue_packets", 1, room);
+    return sets;
+}
+
+static guint64 engines_runs(void)
+{
+    const char *runs = g_getenv("FANOUT_ENGINE_RUNS");
+    return runs ? g_ascii_strtoull(runs, NULL, 10) : 40;
+}
+
+/* Proves that unicast traffic ends at the same time with the same statistics under both engines, with much room and
+ * little, at any load, with any merging of acknowledgements, whether bytes are kept or not, and with bit errors. */
+static void test_traffic(void **state)
+{
+    (void)state;
+    for (guint64 seed = 1; seed <= engines_runs(); seed++) {
+        Rng rng;
+        rng_init(&rng, seed, "traffic");
+        g_autoptr(GPtrArray) sets = engines_sets(&rng, 4);
+        if (rng_below(&rng, 2))
+            g_ptr_array_add(sets, g_strdup("system.links_per_switch=1"));
+        engines_draw(sets, &rng, "gpu.ack_merge_max", 1, 8);
+        engines_draw(sets, &rng, "gpu.ack_timer_ps", 1000, 100000);
+        engines_draw(sets, &rng, "link.error_ppb", 1, 20000000);
+        engines_draw(sets, &rng, "link.credit_batch_ps", 1, 40000);
+        g_ptr_array_add(sets, NULL);
+        guint32 load = 100 + (guint32)rng_below(&rng, 1100);
+        gboolean bytes = rng_below(&rng, 2) != 0;
+        const char *const *set = (const char *const *)sets->pdata;
+        g_autofree char *reference = engines_run(set, seed, load, SIM_ENGINE_REFERENCE, bytes);
+        g_autofree char *fast = engines_run(set, seed, load, SIM_ENGINE_FAST, bytes);
+        assert_string_equal(fast, reference);
+    }
+}
+
+static const struct {
+    CollOp op;
+    CollAlgo algo;
+} engines_kinds[] = {
+    {COLL_ALL_REDUCE, COLL_NVLS},     {COLL_ALL_REDUCE, COLL_NVLS_BUFFERED}, {COLL_REDUCE_SCATTER, COLL_NVLS},
+    {COLL_BROADCAST, COLL_NVLS},      {COLL_ALL_GATHER, COLL_NVLS},          {COLL_ALL_REDUCE, COLL_SYM_LSA},
+    {COLL_ALL_REDUCE, COLL_NVLS_ONESHOT}, {COLL_ALL_REDUCE, COLL_RING},      {COLL_ALL_REDUCE, COLL_TREE},
+    {COLL_ALL_REDUCE, COLL_TWOSHOT},
+};
+
+/* Proves that collectives take the same time with the same statistics under both engines: by multicast and reduction in
+ * the switch or by unicast, with operands from L2 or HBM, with bytes or without, whatever holds them up, with links
+ * lost or degraded. */
+static void test_collectives(void **state)
+{
+    (void)state;
+    for (guint64 seed = 1; seed <= engines_runs(); seed++) {
+        Rng rng;
+        rng_init(&rng, seed, "collectives");
+        g_autoptr(GPtrArray) sets = engines_sets(&rng, 40);
+        engines_draw(sets, &rng, "switch.reduction_tags", 4, 100);
+        engines_draw(sets, &rng, "switch.multicast_tags", 4, 100);
+        engines_draw(sets, &rng, "switch.done_merge_max", 1, 8);
+        engines_draw(sets, &rng, "link.error_ppb", 1, 2000000);
+        engines_draw(sets, &rng, "gpu.hbm_MBps", 50000, 3000000);
+        if (rng_below(&rng, 4) == 0)
+            g_ptr_array_add(sets, g_strdup(rng_below(&rng, 2) ? "fault.link_down=gpu0.link3"
+                                                              : "fault.link_degraded=gpu1.link0"));
+        g_ptr_array_add(sets, NULL);
+        gsize kind = (gsize)rng_below(&rng, G_N_ELEMENTS(engines_kinds));
+        CollSpec spec = coll_spec_default(engines_kinds[kind].op);
+        spec.algo = engines_kinds[kind].algo;
+        spec.bytes = 840 << (6 + rng_below(&rng, 4)); /* for 2 to 8 GPUs */
+        spec.as_bytes = rng_below(&rng, 2) ? (guint64)1 << 30 : 0;
+        spec.check = FALSE;
+        gboolean bytes = rng_below(&rng, 4) == 0;
+        const char *const *set = (const char *const *)sets->pdata;
+        g_autofree char *reference = engines_coll(set, &spec, SIM_ENGINE_REFERENCE, bytes);
+        g_autofree char *fast = engines_coll(set, &spec, SIM_ENGINE_FAST, bytes);
+        assert_string_equal(fast, reference);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_traffic), cmocka_unit_test(test_collectives)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
