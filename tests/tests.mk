@@ -21,6 +21,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_words.sh \
 	tests/cli/test_cores.sh \
 	tests/golden/golden.sh \
+	tests/install/test_install.sh \
 	tests/style/test_globals.sh \
 	tests/style/test_summary.sh \
 	tests/style/tidy.sh \
@@ -29,6 +30,8 @@ dist_check_SCRIPTS = \
 	tests/validate/test_validate.sh
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += tests/cli/cli_test.sh tests/style/tidy.allow tests/validate/validate.recorded
+
+EXTRA_DIST += tests/install/device_program.c tests/install/driver_program.c tests/install/installcheck.sh
 
 # Flow against packet fidelity, every collective.
 .PHONY: check-flow

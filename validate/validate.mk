@@ -8,14 +8,23 @@ libfanout_core_la_SOURCES += \
 	validate/validate.c \
 	validate/validate.h
 
-# Every shared reference file, simulated and compared; fails when a group is worse than recorded.
+# The reference tables that come with Fanout, in the order of the README's table.
+REFERENCE = \
+	validate/reference/h200/bandwidth.csv \
+	validate/reference/h200/contention.csv \
+	validate/reference/h200/mixed.csv \
+	validate/reference/h200/footprint.csv \
+	validate/reference/h200/latency.csv \
+	validate/reference/h200/loaded_latency.csv \
+	validate/reference/h200/collectives.csv \
+	validate/reference/h200/nccl.csv \
+	validate/reference/published/validate.csv
+EXTRA_DIST += $(REFERENCE) validate/reference/README.md
+
+# Every row of them simulated and compared; fails when a group is worse than recorded.
 VALIDATE_FLAGS =
 .PHONY: validate
 validate: fanout
-	shared="$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared}/reference"; \
 	./fanout validate $(VALIDATE_FLAGS) --record $(top_srcdir)/tests/validate/validate.recorded \
-	  --html validate.html "$$shared"/h200/bandwidth.csv "$$shared"/h200/contention.csv \
-	  "$$shared"/h200/mixed.csv "$$shared"/h200/footprint.csv "$$shared"/h200/latency.csv \
-	  "$$shared"/h200/loaded_latency.csv "$$shared"/h200/collectives.csv "$$shared"/h200/nccl.csv \
-	  "$$shared"/published/validate.csv
+	  --html validate.html $(REFERENCE:%=$(top_srcdir)/%)
 CLEANFILES += validate.html

@@ -56,13 +56,31 @@ static gboolean exec_check_fidelity(const Options *options, GError **error)
     return FALSE;
 }
 
+/* FO_LIBDIR as it lies from `bin`, the folder of the program: the installed tree may have another prefix than was
+ * configured, or be a copy somewhere else. */
+static char *exec_moved_libdir(const char *bin)
+{
+    g_auto(GStrv) from = g_strsplit(FO_BINDIR, "/", 0), to = g_strsplit(FO_LIBDIR, "/", 0);
+    guint same = 0;
+    while (from[same] && to[same] && g_str_equal(from[same], to[same]))
+        same++;
+    GString *path = g_string_new(bin);
+    for (guint i = same; from[i]; i++)
+        g_string_append(path, "/..");
+    for (guint i = same; to[i]; i++)
+        g_string_append_printf(path, "/%s", to[i]);
+    g_autofree char *whole = g_string_free(path, FALSE);
+    return g_canonicalize_filename(whole, NULL);
+}
+
 /* Beside the program in a build tree, else where it was installed. */
 static char *exec_library_dir(GError **error)
 {
     g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
     g_autofree char *top = self != NULL ? g_path_get_dirname(self) : g_strdup(".");
     char *places[] = {g_strdup(g_getenv("FANOUT_LIBDIR")), g_build_filename(top, ".libs", NULL),
-                      g_build_filename(top, "..", ".libs", NULL), g_strdup(FO_LIBDIR)};
+                      g_build_filename(top, "..", ".libs", NULL), exec_moved_libdir(top),
+                      g_strdup(FO_LIBDIR)};
     char *found = NULL;
 
     for (guint i = 0; i < G_N_ELEMENTS(places); i++) {

@@ -2,10 +2,19 @@
 # Proves that the simulator still agrees with the latencies and messages measured on real hardware as well
 # as recorded, that a group that gets worse is noticed, and that a wrong file is refused with its line.
 set -u
-csv="$FANOUT_SHARED/reference/h200/latency.csv"
+csv="$TOP_SRCDIR/validate/reference/h200/latency.csv"
 record="$TOP_SRCDIR/tests/validate/validate.recorded"
-[ -f "$csv" ] || { echo "skipped: no $csv (set FANOUT_SHARED)"; exit 77; }
 dir=$(mktemp -d) || exit 99
+# Proves that `make validate` needs nothing that is not in the project: each file that its rule names is there, and
+# every row of it can be read.
+tables=$(sed -n '/^REFERENCE = /,/[^\\]$/p' "$TOP_SRCDIR/validate/validate.mk" | grep -o 'validate/.*csv')
+[ "$(echo "$tables" | wc -l)" = 9 ] || { echo "FAIL: not nine reference tables"; exit 1; }
+! grep -n -i 'shared' "$TOP_SRCDIR/validate/validate.mk" || { echo "FAIL: make validate looks outside"; exit 1; }
+for table in $tables; do
+    grep -q '^# source: ' "$TOP_SRCDIR/$table" || { echo "FAIL: $table does not say where it comes from"; exit 1; }
+    sed '/^#/d' "$TOP_SRCDIR/$table" | head -n 2 >"$dir/two.csv"
+    "$FANOUT" validate --fidelity flow "$dir/two.csv" >/dev/null 2>"$dir/err" || { cat "$dir/err"; exit 1; }
+done
 trap 'rm -rf "$dir"' EXIT
 
 "$FANOUT" validate --jobs 2 --record "$record" "$csv" >"$dir/out" 2>"$dir/err" || {

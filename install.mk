@@ -1,0 +1,31 @@
+# What `make install` puts where, beside the command, the libraries and the headers: a pkg-config file, the systems, the
+# reference tables, the examples and the documents. `make install prefix=X` may name another prefix than configure did:
+# what must know its place is written then.
+pkgconfigdir = $(libdir)/pkgconfig
+presetsdir = $(pkgdatadir)/presets
+presets_DATA = $(PRESETS)
+referencedir = $(pkgdatadir)
+nobase_reference_DATA = $(REFERENCE) validate/reference/README.md
+dist_doc_DATA = README.md CONTRIBUTING.md
+EXTRA_DIST += fanout.pc.in examples/README.md
+
+# Each folder whole, so that none of its files is forgotten: examples/*.[ch], docs/*.
+INSTALL_EXAMPLES = cd $(srcdir) && for file in examples/README.md examples/*.[ch]; do \
+	  $(INSTALL_DATA) $$file "$(DESTDIR)$(pkgdatadir)/examples/" || exit 1; done
+INSTALL_DOCUMENTS = cd $(srcdir) && find docs -type f | while read -r file; do \
+	  $(MKDIR_P) "$(DESTDIR)$(docdir)/$${file%/*}" && $(INSTALL_DATA) $$file "$(DESTDIR)$(docdir)/$$file" || exit 1; done
+install-data-local:
+	@$(MKDIR_P) "$(DESTDIR)$(pkgconfigdir)" "$(DESTDIR)$(pkgdatadir)/examples"
+	@sed -e 's|%prefix%|$(prefix)|' -e 's|%exec_prefix%|$(exec_prefix)|' -e 's|%includedir%|$(includedir)|' \
+	  -e 's|%pkglibdir%|$(pkglibdir)|' -e 's|%pkgdatadir%|$(pkgdatadir)|' \
+	  -e 's|%PACKAGE_VERSION%|$(PACKAGE_VERSION)|' $(srcdir)/fanout.pc.in >"$(DESTDIR)$(pkgconfigdir)/fanout.pc"
+	@$(INSTALL_EXAMPLES)
+	@$(INSTALL_DOCUMENTS)
+
+uninstall-local:
+	rm -rf "$(DESTDIR)$(pkgconfigdir)/fanout.pc" "$(DESTDIR)$(pkgdatadir)/examples" "$(DESTDIR)$(docdir)/docs"
+
+# Programs built and run from the installed tree alone.
+installcheck-local:
+	CC='$(CC)' CXX='$(CXX)' DESTDIR='$(DESTDIR)' bindir='$(bindir)' pkgdatadir='$(pkgdatadir)' docdir='$(docdir)' \
+	  pkgconfigdir='$(pkgconfigdir)' $(SHELL) $(srcdir)/tests/install/installcheck.sh $(abs_srcdir)/tests/install
