@@ -3,7 +3,7 @@ TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
 EXTRA_DIST += tests/summary.sh
-noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_test.h tests/api/device_world.h tests/model/link_ends.h tests/model/model_test.h \
+noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_test.h tests/api/device_world.h tests/api/ptx/flat_host.h tests/model/link_ends.h tests/model/model_test.h \
 	tests/model/warp_test.h tests/test.h tests/traces/trace_test.h
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
@@ -79,6 +79,10 @@ check_PROGRAMS += \
 	tests/api/test_device_loads \
 	tests/api/test_device_misuse \
 	tests/api/test_device_sm \
+	tests/api/ptx/fuzz_ptx \
+	tests/api/ptx/test_ptx_golden \
+	tests/api/ptx/test_ptx_load \
+	tests/api/ptx/test_ptx_run \
 	tests/api/test_ptx \
 	tests/cli/test_options \
 	tests/coll/test_coll \
@@ -149,6 +153,11 @@ check_PROGRAMS += \
 tests_traces_fuzz_trace_SOURCES = tests/traces/fuzz_trace.c
 tests_cli_test_options_SOURCES = tests/cli/test_options.c cli/options.c
 tests_sim_test_tlm_port_SOURCES = tests/sim/test_tlm_port.cpp
+
+# The PTX executor on flat memory.
+tests_api_ptx_fuzz_ptx_SOURCES = tests/api/ptx/fuzz_ptx.c tests/api/ptx/flat_host.c
+tests_api_ptx_test_ptx_golden_SOURCES = tests/api/ptx/test_ptx_golden.c tests/api/ptx/flat_host.c
+tests_api_ptx_test_ptx_run_SOURCES = tests/api/ptx/test_ptx_run.c tests/api/ptx/flat_host.c
 
 # The CUDA front end: against the shared library, as its users meet it.
 CUDA_TEST_LDADD = libcuda.la $(GLIB_LIBS) $(CMOCKA_LIBS)

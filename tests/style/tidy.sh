@@ -136,7 +136,7 @@ check_languages() {
 
 # A merge that kept both sides lists a thing twice, and one of them wins silently.
 check_twice() {
-    for makefile in Makefile.am ./*/*.mk; do
+    for makefile in Makefile.am ./*/*.mk ./*/*/*.mk; do
         [ -f "$makefile" ] || continue
         grep -E -o '^[a-zA-Z_]+ =|^[[:space:]][a-z]+/[A-Za-z_0-9./-]+' "$makefile" | LC_ALL=C sort | uniq -d |
             sed "s#^[[:space:]]*\(.*\)#${makefile#./}:1: twice: \1#"
@@ -147,7 +147,7 @@ check_twice() {
 check_listed() {
     for file in $(sources); do
         case $file in tests/*.c) name=${file%.c} ;; *) name=$file ;; esac
-        grep -q -s -w -F -e "$name" Makefile.am ./*/*.mk ||
+        grep -q -s -w -F -e "$name" Makefile.am ./*/*.mk ./*/*/*.mk ||
             echo "$file:1: no makefile names it: list it in ${file%%/*}/${file%%/*}.mk"
     done
     find tests -name 'test_*.sh' -o -name 'test_*.py' | while read -r file; do
