@@ -55,6 +55,8 @@ cuda_files = \
 	api/cuda/memory/range.c \
 	api/cuda/memory/range.h \
 	api/cuda/memory/share.c \
+	api/cuda/memory/trust.c \
+	api/cuda/memory/trust.h \
 	api/cuda/memory/vmm.c \
 	api/cuda/memory/vmm.h \
 	api/cuda/multicast/bind.c \

@@ -23,6 +23,7 @@ dist_check_SCRIPTS = \
 	tests/golden/golden.sh \
 	tests/install/test_install.sh \
 	tests/style/test_globals.sh \
+	tests/style/test_hardening.sh \
 	tests/style/test_summary.sh \
 	tests/style/tidy.sh \
 	tests/style/tidy_selftest.sh \
@@ -75,6 +76,7 @@ check_PROGRAMS += \
 	tests/api/test_cuda_sizes \
 	tests/api/test_cuda_streams \
 	tests/api/test_cuda_sync \
+	tests/api/test_cuda_trust \
 	tests/api/test_device \
 	tests/api/test_device_loads \
 	tests/api/test_device_misuse \
@@ -173,6 +175,7 @@ tests_api_test_cuda_rules_5_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_sizes_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_streams_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_sync_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_trust_LDADD = $(CUDA_TEST_LDADD)
 
 # What fanout prints, byte for byte; golden-update rewrites the files after a change that was meant.
 GOLDEN = \

@@ -172,8 +172,9 @@ static void exec_environment(const Options *options, const char *system, const c
 
 static ReportStatus *exec_status(int *fd)
 {
-    *fd = memfd_create("fanout-status", 0); /* inherited; never 0 to 2, which main() keeps taken */
-    if (*fd < 0 || ftruncate(*fd, sizeof(ReportStatus)) != 0)
+    *fd = memfd_create("fanout-status", MFD_ALLOW_SEALING); /* inherited; never 0 to 2, which main() keeps taken */
+    if (*fd < 0 || ftruncate(*fd, sizeof(ReportStatus)) != 0 ||
+        fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) /* the program may do what it likes */
         return NULL;
     void *at = mmap(NULL, sizeof(ReportStatus), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
     return at == MAP_FAILED ? NULL : at;

@@ -5,7 +5,10 @@
 #include <gio/gio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
+
+#define MEMORY_LOCK_WAIT_S 2
 
 struct Memory {
     MemoryHot hot;
@@ -159,7 +162,14 @@ MemRegion *memory_region(Memory *memory, guint32 id)
 
 void memory_lock(pthread_mutex_t *lock)
 {
-    if (pthread_mutex_lock(lock) == EOWNERDEAD)
+    struct timespec until;
+    int rc = pthread_mutex_trylock(lock);
+    if (rc == EBUSY) { /* another process, which has it for a moment; or broke it */
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += MEMORY_LOCK_WAIT_S;
+        rc = pthread_mutex_timedlock(lock, &until);
+    }
+    if (rc == EOWNERDEAD)
         pthread_mutex_consistent(lock);
 }
 

@@ -64,7 +64,8 @@ MemRegion *memory_control_region_new(Memory *memory, guint16 gpu, guint64 bytes,
 MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int fd, GError **error);
 MemRegion *memory_region(Memory *memory, guint32 id); /* NULL: no such region */
 void memory_region_ref(MemRegion *region);
-void memory_lock(pthread_mutex_t *lock); /* a robust one: a dead owner's changes stand as they are */
+/* A robust one: a dead owner's changes stand as they are. One that is not to be had in seconds is gone past. */
+void memory_lock(pthread_mutex_t *lock);
 void memory_region_unref(Memory *memory, MemRegion *region); /* frees at 0 */
 /* A program that sweeps more than the L2 holds says so here; the default is TRUE. */
 void memory_set_cached(Memory *memory, MemRegion *region, gboolean cached);

@@ -15,8 +15,11 @@ static ReportStatus *status_map(void)
 
     if (text == NULL)
         return NULL;
-    void *at = mmap(NULL, sizeof(ReportStatus), PROT_READ | PROT_WRITE, MAP_SHARED,
-                    (int)g_ascii_strtoll(text, NULL, 10), 0);
+    int fd = (int)g_ascii_strtoll(text, NULL, 10);
+    guint64 identity[2], bytes;
+    if (!trust_file(fd) || !identity_of_fd(fd, identity, &bytes) || bytes != sizeof(ReportStatus))
+        return NULL; /* the program closed it, and has another file there */
+    void *at = mmap(NULL, sizeof(ReportStatus), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     return at == MAP_FAILED ? NULL : at;
 }
 

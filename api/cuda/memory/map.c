@@ -103,7 +103,7 @@ static CUresult map_team(Call *call, guint64 va, guint64 bytes, guint64 offset, 
 
     if (team == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!fits(offset, bytes, team->page->bytes))
+    if (!fits(offset, bytes, team->bytes))
         return CUDA_ERROR_INVALID_VALUE;
     if (offset != 0)
         return CUDA_ERROR_NOT_SUPPORTED;

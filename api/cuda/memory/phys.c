@@ -2,7 +2,6 @@
 #include "api/cuda/memory/phys.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -19,18 +18,6 @@ gboolean identity_equal(gconstpointer a, gconstpointer b)
 {
     const guint64 *x = a, *y = b;
     return x[0] == y[0] && x[1] == y[1];
-}
-
-gboolean identity_of_fd(int fd, guint64 identity[2], guint64 *bytes)
-{
-    struct stat st;
-
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-        return FALSE;
-    identity[0] = st.st_dev;
-    identity[1] = st.st_ino;
-    *bytes = (guint64)st.st_size;
-    return TRUE;
 }
 
 GHashTable *phys_table_new(void)
@@ -101,11 +88,10 @@ CUresult phys_new(Call *call, const PhysPage *page, Phys **phys)
     own.magic = PHYS_MAGIC;
     if (device != NULL && page->bytes > device->total_bytes - device->used_bytes)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    int fd = cuda_own_fd(memfd_create("fanout-memory", MFD_CLOEXEC));
+    int fd = trust_file_new("fanout-memory", page->bytes + SHARE_PAGE_BYTES);
     if (fd < 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    if (ftruncate(fd, (off_t)(page->bytes + SHARE_PAGE_BYTES)) != 0 ||
-        pwrite(fd, &own, sizeof own, (off_t)page->bytes) != sizeof own ||
+    if (pwrite(fd, &own, sizeof own, (off_t)page->bytes) != sizeof own ||
         !identity_of_fd(fd, identity, &bytes)) {
         close(fd);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -113,7 +99,7 @@ CUresult phys_new(Call *call, const PhysPage *page, Phys **phys)
     *phys = phys_around(call, &own, fd, identity);
     if (*phys == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    team_shared_lock_init(&(*phys)->shared->lock);
+    trust_lock_init(&(*phys)->shared->lock);
     if (device != NULL) {
         device->used_bytes += page->bytes;
         (*phys)->charged = page->bytes;
@@ -121,12 +107,26 @@ CUresult phys_new(Call *call, const PhysPage *page, Phys **phys)
     return CUDA_SUCCESS;
 }
 
+/* A page that a library like this one wrote: of a place that this system has, and of the file's size. */
+static gboolean page_is_sound(const Cuda *cuda, const PhysPage *page, guint64 file_bytes)
+{
+    guint32 types = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC;
+    guint64 places = page->location_type == CU_MEM_LOCATION_TYPE_DEVICE      ? cuda->fabric.system.gpus
+                     : page->location_type == CU_MEM_LOCATION_TYPE_HOST_NUMA ? CUDA_NUMA_NODES
+                                                                             : 0;
+
+    return page->magic == PHYS_MAGIC && page->bytes == file_bytes - SHARE_PAGE_BYTES &&
+           page->bytes != 0 && page->bytes % PHYS_GRAIN_BYTES == 0 && page->location_id >= 0 &&
+           (guint64)page->location_id < places && page->handle_types != 0 &&
+           (page->handle_types & ~types) == 0;
+}
+
 CUresult phys_import(Call *call, int fd, Phys **phys)
 {
     guint64 identity[2], bytes;
     PhysPage page;
 
-    if (!identity_of_fd(fd, identity, &bytes) || bytes < SHARE_PAGE_BYTES)
+    if (!identity_of_fd(fd, identity, &bytes) || bytes < SHARE_PAGE_BYTES || !trust_file(fd))
         return CUDA_ERROR_INVALID_VALUE;
     Phys *known = g_hash_table_lookup(call->cuda->phys, identity);
     if (known != NULL) {
@@ -135,7 +135,7 @@ CUresult phys_import(Call *call, int fd, Phys **phys)
         return CUDA_SUCCESS;
     }
     if (pread(fd, &page, sizeof page, (off_t)(bytes - SHARE_PAGE_BYTES)) != sizeof page ||
-        page.magic != PHYS_MAGIC || page.bytes + SHARE_PAGE_BYTES != bytes)
+        !page_is_sound(call->cuda, &page, bytes))
         return CUDA_ERROR_INVALID_VALUE;
     int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     if (own < 0)
@@ -143,6 +143,10 @@ CUresult phys_import(Call *call, int fd, Phys **phys)
     *phys = phys_around(call, &page, own, identity);
     if (*phys == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!trust_lock_sound(&(*phys)->shared->lock)) {
+        phys_unref(call, *phys);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     (*phys)->imported = TRUE;
     return CUDA_SUCCESS;
 }
@@ -182,7 +186,7 @@ gboolean phys_held_elsewhere(const Phys *phys)
 {
     for (guint i = 0; i < PHYS_HOLDERS_MAX; i++) {
         gint pid = g_atomic_int_get(&phys->shared->holder[i]);
-        if (pid != 0 && pid != getpid() && kill(pid, 0) == 0)
+        if (pid != getpid() && trust_lives(pid))
             return TRUE;
     }
     return FALSE;

@@ -6,11 +6,11 @@
 #ifndef API_CUDA_MEMORY_PHYS_H
 #define API_CUDA_MEMORY_PHYS_H
 
-#include <sys/stat.h>
-
 #include "api/cuda/context/process.h"
+#include "api/cuda/memory/trust.h"
 
 #define SHARE_PAGE_BYTES 4096
+#define PHYS_GRAIN_BYTES ((guint64)2 << 20) /* what can be shared comes in */
 #define PHYS_MAGIC 0x304d454d4f4e4146ull /* "FANOMEM0" */
 
 typedef struct {
@@ -63,6 +63,5 @@ gboolean phys_is_device(const Phys *phys);
 
 guint identity_hash(gconstpointer identity);
 gboolean identity_equal(gconstpointer a, gconstpointer b);
-gboolean identity_of_fd(int fd, guint64 identity[2], guint64 *bytes);
 
 #endif

@@ -61,7 +61,7 @@ static CUresult of_range(Call *call, void *data, CUpointer_attribute attribute, 
         return WRITE(unsigned int, 1);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
         return WRITE(guint64, range->phys != NULL   ? range->phys->page.handle_types
-                              : range->team != NULL ? range->team->page->handle_types
+                              : range->team != NULL ? range->team->handle_types
                                                     : 0);
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
         return WRITE(unsigned int, range->phys != NULL && range->phys->page.rdma);

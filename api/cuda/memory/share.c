@@ -32,7 +32,7 @@ static gboolean find_shared(Call *call, guint64 handle, Shared *shared)
 {
     if (handle_kind(call->cuda->handles, handle) == HANDLE_MULTICAST) {
         Team *team = vmm_team(call, handle);
-        *shared = (Shared){team->fd, team->identity, team->page->handle_types, team->by_fabric};
+        *shared = (Shared){team->fd, team->identity, team->handle_types, team->by_fabric};
         return TRUE;
     }
     MemoryHandle *memory = vmm_memory(call, handle);
@@ -83,29 +83,23 @@ CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHan
 static CUresult open_fabric(const void *shareable, int *fd)
 {
     FabricName name;
-    guint64 identity[2], bytes;
 
     memcpy(&name, shareable, sizeof name);
     if (name.magic != FABRIC_MAGIC)
         return CUDA_ERROR_INVALID_VALUE;
-    g_autofree char *path = g_strdup_printf("/proc/%d/fd/%d", name.pid, name.fd);
-    *fd = cuda_own_fd(open(path, O_RDWR | O_CLOEXEC));
-    if (*fd < 0)
-        return errno == EACCES || errno == EPERM ? CUDA_ERROR_NOT_PERMITTED
-                                                 : CUDA_ERROR_INVALID_VALUE;
-    if (identity_of_fd(*fd, identity, &bytes) && identity_equal(identity, name.identity))
+    *fd = trust_open(name.pid, name.fd, name.identity);
+    if (*fd >= 0)
         return CUDA_SUCCESS;
-    close(*fd);
-    return CUDA_ERROR_INVALID_VALUE;
+    return errno == EACCES || errno == EPERM ? CUDA_ERROR_NOT_PERMITTED : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* The creator gave its reference back: undefined. Refused, or the trap that PyTorch describes: a
  * new, empty object, on which every rank then waits for ever. */
 static CUresult late(Call *call, Team **team, int fd)
 {
-    CUmulticastObjectProp prop = {.numDevices = (*team)->page->n_devices,
-                                  .size = (*team)->page->bytes,
-                                  .handleTypes = (*team)->page->handle_types};
+    CUmulticastObjectProp prop = {.numDevices = (*team)->n_devices,
+                                  .size = (*team)->bytes,
+                                  .handleTypes = (*team)->handle_types};
 
     cuda_diagnose(call, (*team)->handle, -1, 0,
                   "import of a multicast object after its creator released it: descriptor %d", fd);
@@ -115,6 +109,11 @@ static CUresult late(Call *call, Team **team, int fd)
     return team_new(call, &prop, team);
 }
 
+static gboolean creator_lives(const Team *team)
+{
+    return team->creator_pid > 0 && (kill(team->creator_pid, 0) == 0 || errno != ESRCH);
+}
+
 static CUresult import_team(Call *call, int fd, int type, guint64 *handle)
 {
     Team *team;
@@ -122,11 +121,11 @@ static CUresult import_team(Call *call, int fd, int type, guint64 *handle)
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (!(team->page->handle_types & (guint64)type)) {
+    if (!(team->handle_types & (guint64)type)) {
         team_unref(call, team);
         return CUDA_ERROR_INVALID_VALUE;
     }
-    if (team->page->closed || (kill(team->page->creator_pid, 0) != 0 && errno == ESRCH))
+    if (team->page->closed || !creator_lives(team))
         result = late(call, &team, fd);
     if (result != CUDA_SUCCESS)
         return result;

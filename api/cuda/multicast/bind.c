@@ -24,7 +24,7 @@ static CUresult check_sizes(const Cuda *cuda, const Team *team, const Bind *bind
 
     if (bind->bytes == 0 || !aligned(bind->bytes, granularity) ||
         !aligned(bind->offset, granularity) || !aligned(bind->memory_offset, granularity) ||
-        !fits(bind->offset, bind->bytes, team->page->bytes) ||
+        !fits(bind->offset, bind->bytes, team->bytes) ||
         !fits(bind->memory_offset, bind->bytes, bind->phys->page.bytes))
         return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
@@ -72,7 +72,7 @@ static CUresult check_bind(Call *call, Team *team, const Bind *bind, guint16 *gp
         result = CUDA_ERROR_INVALID_DEVICE;
     if (result == CUDA_SUCCESS)
         result = check_sizes(call->cuda, team, bind);
-    if (result == CUDA_SUCCESS && (team->page->handle_types != 0 || team->imported) &&
+    if (result == CUDA_SUCCESS && (team->handle_types != 0 || team->imported) &&
         bind->phys->page.handle_types == 0)
         result = CUDA_ERROR_INVALID_VALUE;
     return result;
@@ -88,7 +88,7 @@ static gboolean make_room(Call *call, Team *team, const Bind *bind, guint16 gpu)
 {
     TeamPage *page = team->page;
 
-    for (guint32 i = 0; i < page->n_binds; i++) {
+    for (guint32 i = 0; i < team_binds(team); i++) {
         const TeamBind *b = &page->bind[i];
         if (!overlaps(b, gpu, bind->offset, bind->bytes))
             continue;
@@ -98,7 +98,7 @@ static gboolean make_room(Call *call, Team *team, const Bind *bind, guint16 gpu)
                       bind->offset, b->offset);
         if (call->cuda->spec.overlapping_binds == CUDA_OVERLAP_REJECT || b->offset == bind->offset)
             return FALSE;
-        page->bind[i--] = page->bind[--page->n_binds];
+        team_drop_bind(team, i--);
     }
     return TRUE;
 }
@@ -109,12 +109,13 @@ static CUresult enter_bind(Call *call, Team *team, const Bind *bind, guint16 gpu
     CUresult result = CUDA_SUCCESS;
 
     team_lock(team);
-    if (page->n_binds == TEAM_BINDS_MAX)
+    if (team_binds(team) == TEAM_BINDS_MAX)
         result = CUDA_ERROR_OUT_OF_MEMORY;
     else if (!make_room(call, team, bind, gpu))
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS) {
-        page->bind[page->n_binds++] =
+        guint32 n = team_binds(team);
+        page->bind[n] =
             (TeamBind){.offset = bind->offset,
                        .bytes = bind->bytes,
                        .memory_offset = bind->memory_offset,
@@ -123,6 +124,7 @@ static CUresult enter_bind(Call *call, Team *team, const Bind *bind, guint16 gpu
                        .fd = bind->phys->fd,
                        .gpu = gpu,
                        .serial = ++page->serials};
+        page->n_binds = n + 1;
         team_changed(team);
     }
     team_unlock(team);
@@ -248,12 +250,12 @@ static gint find_bind(Call *call, Team *team, guint16 gpu, guint64 offset, guint
 {
     TeamPage *page = team->page;
 
-    for (guint32 i = 0; i < page->n_binds; i++) {
+    for (guint32 i = 0; i < team_binds(team); i++) {
         const TeamBind *b = &page->bind[i];
         if (b->gpu == gpu && b->offset == offset && b->bytes == bytes)
             return (gint)i;
     }
-    for (guint32 i = 0; i < page->n_binds; i++) {
+    for (guint32 i = 0; i < team_binds(team); i++) {
         const TeamBind *b = &page->bind[i];
         if (!overlaps(b, gpu, offset, bytes))
             continue;
@@ -288,12 +290,12 @@ CUresult cuMulticastUnbind(CUmemGenericAllocationHandle object, CUdevice ordinal
     if (!is_member(team, gpu))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
     if (bytes == 0 || !aligned(bytes, granularity) || !aligned(object_offset, granularity) ||
-        !fits(object_offset, bytes, team->page->bytes))
+        !fits(object_offset, bytes, team->bytes))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     team_lock(team);
     gint at = find_bind(&call, team, gpu, object_offset, bytes);
     if (at >= 0) {
-        team->page->bind[at] = team->page->bind[--team->page->n_binds];
+        team_drop_bind(team, (guint32)at);
         team_changed(team);
     }
     team_unlock(team);

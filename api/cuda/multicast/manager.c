@@ -54,7 +54,7 @@ void team_ask_manager(Call *call, Team *team)
     team_sync(call, team);
     cuda_engine(call, &now, &reply);
     team->ready_ps = reply.time_ps + spec->fm_latency_us * PS_PER_US;
-    if (spec->fm_state != CUDA_FM_OK)
+    if (spec->fm_state != CUDA_FM_OK || team->members_seen < team->n_devices) /* or members that are none */
         fail(team, CUDA_ERROR_ILLEGAL_STATE);
     else if (!take_slot(call, team))
         fail(team, CUDA_ERROR_OUT_OF_MEMORY);
@@ -66,14 +66,14 @@ static void say_who_is_missing(Call *call, Team *team)
     guint32 n;
 
     team_lock(team);
-    n = team->page->n_members;
+    n = team_members(team);
     for (guint i = 0; i < call->cuda->n_devices; i++)
         if (!team_has(team, call->cuda->device[i].gpu))
             g_string_append_printf(missing, "%s%u", missing->len > 0 ? ", " : "", i);
     team_unlock(team);
     cuda_diagnose(call, team->handle, -1, 0,
                   "watchdog: waiting for team members: %u of %u were added; not added: device %s",
-                  n, team->page->n_devices, missing->len > 0 ? missing->str : "of another process");
+                  n, team->n_devices, missing->len > 0 ? missing->str : "of another process");
 }
 
 /* Sleeps until the page changes; the caller holds no lock but has a reference. */
@@ -86,7 +86,7 @@ static void wait_for_change(Team *team, gint sequence)
 static gboolean complete(Team *team, gint *sequence)
 {
     team_lock(team);
-    gboolean all = team->page->n_members >= team->page->n_devices;
+    gboolean all = team_members(team) >= team->n_devices;
     *sequence = g_atomic_int_get(&team->page->sequence);
     team_unlock(team);
     return all;
@@ -133,6 +133,13 @@ static CUresult wait_for_manager(Call *call, Team *team)
     return left_ps > timeout_ps ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
 }
 
+/* What the page says, if it is what a set-up can answer. */
+static CUresult why_failed(const Team *team)
+{
+    CUresult error = (CUresult)team->page->error;
+    return error == CUDA_ERROR_OUT_OF_MEMORY ? error : CUDA_ERROR_ILLEGAL_STATE;
+}
+
 CUresult team_wait_ready(Call *call, Team *team)
 {
     CUresult result = wait_for_members(call, team);
@@ -141,6 +148,6 @@ CUresult team_wait_ready(Call *call, Team *team)
         return result;
     team_ask_manager(call, team);
     if (team->page->state == TEAM_FAILED)
-        return (CUresult)team->page->error;
+        return why_failed(team);
     return wait_for_manager(call, team);
 }

@@ -86,12 +86,14 @@ static CUresult add_member(Team *team, guint16 gpu, gboolean *complete)
     CUresult result = CUDA_ERROR_INVALID_VALUE;
 
     team_lock(team);
-    if (!team_has(team, gpu) && page->n_members < page->n_devices) {
-        page->member[page->n_members++] = gpu;
+    guint32 n = team_members(team);
+    if (!team_has(team, gpu) && n < team->n_devices) {
+        page->member[n++] = gpu;
+        page->n_members = n;
         team_changed(team);
         result = CUDA_SUCCESS;
     }
-    *complete = page->n_members == page->n_devices;
+    *complete = n == team->n_devices;
     team_unlock(team);
     return result;
 }

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <signal.h>
 
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -18,17 +17,16 @@ GHashTable *team_table_new(void)
 
 void team_lock(Team *team)
 {
-    int rc = pthread_mutex_lock(&team->page->lock);
-
-    if (rc == EOWNERDEAD) /* every change is complete or harmless at any point */
-        pthread_mutex_consistent(&team->page->lock);
-    else
-        g_assert(rc == 0);
+    if (!team->unlockable)
+        team->locked = trust_lock(&team->page->lock);
+    team->unlockable = !team->locked;
 }
 
 void team_unlock(Team *team)
 {
-    pthread_mutex_unlock(&team->page->lock);
+    if (team->locked)
+        pthread_mutex_unlock(&team->page->lock);
+    team->locked = FALSE;
 }
 
 void team_changed(Team *team)
@@ -37,33 +35,56 @@ void team_changed(Team *team)
     syscall(SYS_futex, &team->page->sequence, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+guint32 team_members(const Team *team)
+{
+    guint32 n = *(volatile guint32 *)&team->page->n_members;
+    return MIN(n, team->n_devices);
+}
+
+guint32 team_binds(const Team *team)
+{
+    guint32 n = *(volatile guint32 *)&team->page->n_binds;
+    return MIN(n, TEAM_BINDS_MAX);
+}
+
+void team_drop_bind(Team *team, guint32 i)
+{
+    guint32 n = team_binds(team);
+
+    if (i >= n)
+        return;
+    team->page->bind[i] = team->page->bind[n - 1];
+    team->page->n_binds = n - 1;
+}
+
+static guint32 holders(const Team *team)
+{
+    guint32 n = *(volatile guint32 *)&team->page->n_holders;
+    return MIN(n, TEAM_HOLDERS_MAX);
+}
+
 gboolean team_has(const Team *team, guint16 gpu)
 {
-    for (guint32 i = 0; i < team->page->n_members; i++)
+    for (guint32 i = 0; i < team_members(team); i++)
         if (team->page->member[i] == gpu)
             return TRUE;
     return FALSE;
 }
 
-void team_shared_lock_init(pthread_mutex_t *lock)
+static gboolean page_write(int fd, const CUmulticastObjectProp *prop)
 {
-    pthread_mutexattr_t attr;
+    TeamPage *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-    pthread_mutexattr_init(&attr);
-    pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
-    pthread_mutex_init(lock, &attr);
-    pthread_mutexattr_destroy(&attr);
-}
-
-static void page_init(TeamPage *page, const CUmulticastObjectProp *prop)
-{
+    if (page == MAP_FAILED)
+        return FALSE;
     page->bytes = prop->size;
     page->handle_types = prop->handleTypes;
     page->n_devices = prop->numDevices;
     page->creator_pid = getpid();
-    team_shared_lock_init(&page->lock);
+    trust_lock_init(&page->lock);
     page->magic = TEAM_MAGIC;
+    munmap(page, sizeof *page);
+    return TRUE;
 }
 
 /* Enters this process among the holders; those that died are dropped. */
@@ -73,8 +94,8 @@ static void holder_enter(Team *team)
     guint32 n = 0;
 
     team_lock(team);
-    for (guint32 i = 0; i < page->n_holders; i++)
-        if (page->holder[i] != getpid() && kill(page->holder[i], 0) == 0)
+    for (guint32 i = 0; i < holders(team); i++)
+        if (page->holder[i] != getpid() && trust_lives(page->holder[i]))
             page->holder[n++] = page->holder[i];
     if (n < TEAM_HOLDERS_MAX)
         page->holder[n++] = getpid();
@@ -92,6 +113,10 @@ static Team *team_around(Call *call, int fd, const guint64 identity[2])
     }
     Team *team = g_new0(Team, 1);
     team->page = page;
+    team->bytes = page->bytes;
+    team->handle_types = page->handle_types;
+    team->n_devices = page->n_devices;
+    team->creator_pid = page->creator_pid;
     team->fd = fd;
     team->refs = 1;
     team->identity[0] = identity[0];
@@ -102,10 +127,26 @@ static Team *team_around(Call *call, int fd, const guint64 identity[2])
     return team;
 }
 
+static void team_end(Call *call, Team *team)
+{
+    EngineRequest request = {.op = ENGINE_OBJECT_FREE, .object = team->object};
+
+    team_give_slot_back(call, team);
+    if (team->object != 0)
+        cuda_engine(call, &request, NULL);
+    for (guint i = 0; i < team->mirror->len; i++)
+        phys_unref(call, g_array_index(team->mirror, TeamMirror, i).phys);
+    g_hash_table_remove(call->cuda->teams, team->identity);
+    g_array_unref(team->mirror);
+    munmap(team->page, sizeof *team->page);
+    close(team->fd);
+    g_free(team);
+}
+
 static gboolean engine_object(Call *call, Team *team)
 {
     EngineRequest request = {
-        .op = ENGINE_OBJECT_NEW, .bytes = team->page->bytes, .value = team->page->n_devices};
+        .op = ENGINE_OBJECT_NEW, .bytes = team->bytes, .value = team->n_devices};
     EngineReply reply;
 
     if (!cuda_engine(call, &request, &reply))
@@ -117,18 +158,17 @@ static gboolean engine_object(Call *call, Team *team)
 CUresult team_new(Call *call, const CUmulticastObjectProp *prop, Team **team)
 {
     guint64 identity[2], bytes;
-    int fd = cuda_own_fd(memfd_create("fanout-multicast", MFD_CLOEXEC));
+    int fd = trust_file_new("fanout-multicast", sizeof(TeamPage));
 
     if (fd < 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    if (ftruncate(fd, sizeof(TeamPage)) != 0 || !identity_of_fd(fd, identity, &bytes)) {
+    if (!page_write(fd, prop) || !identity_of_fd(fd, identity, &bytes)) {
         close(fd);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     *team = team_around(call, fd, identity);
     if (*team == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    page_init((*team)->page, prop);
     holder_enter(*team);
     return engine_object(call, *team) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -141,11 +181,22 @@ gboolean team_is_fd(int fd)
            pread(fd, &magic, sizeof magic, 0) == sizeof magic && magic == TEAM_MAGIC;
 }
 
+/* Properties that cuMulticastCreate would have taken. What stands behind them is checked where it is read. */
+static gboolean team_is_sound(const Cuda *cuda, const Team *team)
+{
+    guint64 types = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 |
+                    CU_MEM_HANDLE_TYPE_WIN32_KMT | CU_MEM_HANDLE_TYPE_FABRIC;
+
+    return team->n_devices >= 1 && team->n_devices <= TEAM_MEMBERS_MAX && team->bytes != 0 &&
+           team->bytes % cuda->spec.multicast_min_bytes == 0 && team->handle_types != 0 &&
+           (team->handle_types & ~types) == 0 && trust_lock_sound(&team->page->lock);
+}
+
 CUresult team_import(Call *call, int fd, Team **team)
 {
     guint64 identity[2], bytes;
 
-    if (!team_is_fd(fd) || !identity_of_fd(fd, identity, &bytes))
+    if (!team_is_fd(fd) || !identity_of_fd(fd, identity, &bytes) || !trust_file(fd))
         return CUDA_ERROR_INVALID_VALUE;
     Team *known = g_hash_table_lookup(call->cuda->teams, identity);
     if (known != NULL) {
@@ -162,6 +213,10 @@ CUresult team_import(Call *call, int fd, Team **team)
     if (*team == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
     (*team)->imported = TRUE;
+    if (!team_is_sound(call->cuda, *team)) {
+        team_end(call, *team);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     holder_enter(*team);
     if (!engine_object(call, *team))
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -190,8 +245,8 @@ gboolean team_held_elsewhere(Team *team)
     gboolean held = FALSE;
 
     team_lock(team);
-    for (guint32 i = 0; i < page->n_holders && !held; i++)
-        held = page->holder[i] != getpid() && kill(page->holder[i], 0) == 0;
+    for (guint32 i = 0; i < holders(team) && !held; i++)
+        held = page->holder[i] != getpid() && trust_lives(page->holder[i]);
     team_unlock(team);
     return held;
 }
@@ -201,9 +256,11 @@ static void leave(Team *team)
     TeamPage *page = team->page;
 
     team_lock(team);
-    for (guint32 i = 0; i < page->n_holders; i++)
-        if (page->holder[i] == getpid())
-            page->holder[i--] = page->holder[--page->n_holders];
+    guint32 n = holders(team), kept = 0;
+    for (guint32 i = 0; i < n; i++)
+        if (page->holder[i] != getpid())
+            page->holder[kept++] = page->holder[i];
+    page->n_holders = kept;
     team_unlock(team);
 }
 
@@ -212,26 +269,10 @@ static gboolean binds_are_ours(Team *team)
     gboolean ours = FALSE;
 
     team_lock(team);
-    for (guint32 i = 0; i < team->page->n_binds && !ours; i++)
+    for (guint32 i = 0; i < team_binds(team) && !ours; i++)
         ours = team->page->bind[i].pid == getpid();
     team_unlock(team);
     return ours;
-}
-
-static void team_end(Call *call, Team *team)
-{
-    EngineRequest request = {.op = ENGINE_OBJECT_FREE, .object = team->object};
-
-    team_give_slot_back(call, team);
-    if (team->object != 0)
-        cuda_engine(call, &request, NULL);
-    for (guint i = 0; i < team->mirror->len; i++)
-        phys_unref(call, g_array_index(team->mirror, TeamMirror, i).phys);
-    g_hash_table_remove(call->cuda->teams, team->identity);
-    g_array_unref(team->mirror);
-    munmap(team->page, sizeof *team->page);
-    close(team->fd);
-    g_free(team);
 }
 
 void team_sweep(Call *call)

@@ -59,7 +59,11 @@ typedef struct {
 } TeamMirror;
 
 typedef struct Team {
-    TeamPage *page;
+    TeamPage *page; /* any process of the team may write anything there: read it by team_members() and so on */
+    guint64 bytes, handle_types; /* as the page had them when this process met it: they never change */
+    guint32 n_devices;
+    gint32 creator_pid;
+    gboolean locked, unlockable; /* the page's lock is held; it is broken, and gone past */
     guint64 identity[2];
     int fd;
     guint32 refs;           /* handles, mappings, waiting calls */
@@ -69,7 +73,8 @@ typedef struct Team {
     gboolean by_fabric; /* imported by a fabric handle */
     guint32 object;     /* the engine's number */
     gint seen;          /* sequence of the page that the mirror shows */
-    guint32 members_seen;
+    guint32 members_seen; /* that the engine has, */
+    guint16 member[TEAM_MEMBERS_MAX]; /* and which */
     GArray *mirror;    /* TeamMirror */
     gboolean asked;    /* the fabric manager was asked to set the team up */
     gboolean has_slot; /* an entry of the multicast table */
@@ -92,11 +97,13 @@ void team_sweep(Call *call);
 /* Drops every bind of memory that the user has freed, with a diagnostic for each. */
 void team_detach(Call *call, const Phys *phys);
 
-void team_shared_lock_init(pthread_mutex_t *lock); /* robust, for several processes */
 void team_lock(Team *team);
 void team_unlock(Team *team); /* after changes: team_changed first */
 void team_changed(Team *team);
 gboolean team_has(const Team *team, guint16 gpu); /* page locked */
+guint32 team_members(const Team *team);           /* at most the team's size; page locked */
+guint32 team_binds(const Team *team);             /* at most TEAM_BINDS_MAX; page locked */
+void team_drop_bind(Team *team, guint32 i);       /* the last one takes its place; page locked */
 
 /* Brings the engine's object up to the page: other processes' members and binds too. */
 void team_sync(Call *call, Team *team);

@@ -1,9 +1,9 @@
 /* The engine's mirror of a team: members and binds of all processes; and what freed memory leaves
  * behind. See team.h. */
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "api/cuda/memory/vmm.h"
 #include "api/cuda/multicast/team.h"
 
 /* The memory of a bind: ours by identity, another process's through its descriptor. */
@@ -15,17 +15,38 @@ static Phys *bind_memory(Call *call, const TeamBind *bind)
         phys_ref(phys);
         return phys;
     }
-    g_autofree char *path = g_strdup_printf("/proc/%d/fd/%d", bind->pid, bind->fd);
-    int fd = cuda_own_fd(open(path, O_RDWR | O_CLOEXEC));
-    guint64 identity[2], bytes;
-    if (fd >= 0 && identity_of_fd(fd, identity, &bytes) &&
-        identity_equal(identity, bind->identity) && phys_import(call, fd, &phys) == CUDA_SUCCESS) {
-        close(fd);
-        return phys;
+    int fd = trust_open(bind->pid, bind->fd, bind->identity);
+    if (fd < 0)
+        return NULL;
+    CUresult result = phys_import(call, fd, &phys);
+    close(fd);
+    return result == CUDA_SUCCESS ? phys : NULL;
+}
+
+/* A bind that cuMulticastBindMem would have made: of a member, within the object. */
+static gboolean bind_is_sound(const Team *team, const TeamBind *bind)
+{
+    gboolean member = FALSE;
+
+    for (guint32 i = 0; i < team->members_seen && !member; i++)
+        member = team->member[i] == bind->gpu;
+    return member && bind->bytes != 0 && fits(bind->offset, bind->bytes, team->bytes);
+}
+
+/* The page's members that this system has, each once, in their order. */
+static void mirror_members(Call *call, Team *team, const guint16 *member, guint32 n)
+{
+    for (guint32 i = 0; i < n && team->members_seen < team->n_devices; i++) {
+        EngineRequest request = {
+            .op = ENGINE_OBJECT_MEMBER, .object = team->object, .gpu = member[i]};
+        gboolean known = member[i] >= call->cuda->fabric.system.gpus;
+        for (guint32 k = 0; k < team->members_seen && !known; k++)
+            known = team->member[k] == member[i];
+        if (known)
+            continue;
+        cuda_engine(call, &request, NULL);
+        team->member[team->members_seen++] = member[i];
     }
-    if (fd >= 0)
-        close(fd);
-    return NULL;
 }
 
 static void mirror_add(Call *call, Team *team, const TeamBind *bind)
@@ -36,17 +57,23 @@ static void mirror_add(Call *call, Team *team, const TeamBind *bind)
                              .address = bind->offset,
                              .bytes = bind->bytes,
                              .offset = bind->memory_offset};
-    Phys *phys = bind_memory(call, bind);
+    Phys *phys = bind_is_sound(team, bind) ? bind_memory(call, bind) : NULL;
     TeamMirror mirror = {bind->serial, (guint16)bind->gpu, bind->offset, bind->bytes, phys};
 
+    if (phys != NULL && !fits(bind->memory_offset, bind->bytes, phys->page.bytes)) {
+        phys_unref(call, phys);
+        phys = NULL;
+    }
     if (phys == NULL) {
         cuda_diagnose(call, team->handle, cuda_ordinal_of_gpu(call->cuda, (guint16)bind->gpu), 0,
                       "memory that process %d bound cannot be reached", bind->pid);
         return;
     }
     request.region = phys->region;
-    cuda_engine(call, &request, NULL);
-    g_array_append_val(team->mirror, mirror);
+    if (cuda_engine(call, &request, NULL))
+        g_array_append_val(team->mirror, mirror);
+    else
+        phys_unref(call, phys);
 }
 
 static gboolean page_has_serial(const TeamBind *binds, guint32 n, guint32 serial)
@@ -93,18 +120,12 @@ void team_sync(Call *call, Team *team)
     if (g_atomic_int_get(&page->sequence) == team->seen)
         return;
     team_lock(team);
-    guint32 n_members = page->n_members;
-    guint32 n_binds = page->n_binds;
+    guint32 n_members = team_members(team), n_binds = team_binds(team);
     memcpy(member, page->member, sizeof member);
     g_autofree TeamBind *binds = g_memdup2(page->bind, n_binds * sizeof *binds);
     team->seen = g_atomic_int_get(&page->sequence);
     team_unlock(team);
-    for (guint32 i = team->members_seen; i < n_members; i++) {
-        EngineRequest request = {
-            .op = ENGINE_OBJECT_MEMBER, .object = team->object, .gpu = member[i]};
-        cuda_engine(call, &request, NULL);
-    }
-    team->members_seen = n_members;
+    mirror_members(call, team, member, n_members);
     mirror_binds(call, team, binds, n_binds);
 }
 
@@ -113,7 +134,7 @@ static void detach_from(Call *call, Team *team, const Phys *phys)
     TeamPage *page = team->page;
 
     team_lock(team);
-    for (guint32 i = 0; i < page->n_binds; i++) {
+    for (guint32 i = 0; i < team_binds(team); i++) {
         const TeamBind *b = &page->bind[i];
         if (!identity_equal(b->identity, phys->identity))
             continue;
@@ -121,7 +142,7 @@ static void detach_from(Call *call, Team *team, const Phys *phys)
                       "bound memory was freed: [0x%" G_GINT64_MODIFIER "x, +0x%" G_GINT64_MODIFIER
                       "x) of the object is unbound now",
                       b->offset, b->bytes);
-        page->bind[i--] = page->bind[--page->n_binds];
+        team_drop_bind(team, i--);
         team_changed(team);
     }
     team_unlock(team);

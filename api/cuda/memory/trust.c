@@ -1,0 +1,118 @@
+/* See trust.h. */
+#include "api/cuda/memory/trust.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api/cuda/context/process.h"
+
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#define LOCK_WAIT_S 2 /* nobody keeps one for longer than some microseconds */
+
+int trust_file_new(const char *name, guint64 bytes)
+{
+    int fd = cuda_own_fd(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+
+    if (fd < 0)
+        return -1;
+    if (bytes <= G_MAXINT64 && ftruncate(fd, (off_t)bytes) == 0 &&
+        fcntl(fd, F_ADD_SEALS, SEALS) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+gboolean trust_file(int fd)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+    int mode = fcntl(fd, F_GETFL);
+    return seals >= 0 && (seals & SEALS) == SEALS && (seals & F_SEAL_WRITE) == 0 && mode >= 0 &&
+           (mode & O_ACCMODE) == O_RDWR;
+}
+
+gboolean identity_of_fd(int fd, guint64 identity[2], guint64 *bytes)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return FALSE;
+    identity[0] = st.st_dev;
+    identity[1] = st.st_ino;
+    *bytes = (guint64)st.st_size;
+    return TRUE;
+}
+
+/* It is looked at before it is opened: opening what is no file may wait, or do something. */
+int trust_open(gint32 pid, gint32 fd, const guint64 identity[2])
+{
+    g_autofree char *path = g_strdup_printf("/proc/%d/fd/%d", pid, fd);
+    guint64 found[2], bytes;
+    int opened = -1, look = open(path, O_PATH | O_CLOEXEC);
+
+    if (look < 0)
+        return -1;
+    if (identity_of_fd(look, found, &bytes) && found[0] == identity[0] && found[1] == identity[1]) {
+        g_autofree char *own = g_strdup_printf("/proc/self/fd/%d", look);
+        opened = cuda_own_fd(open(own, O_RDWR | O_CLOEXEC));
+    } else {
+        errno = ENOENT;
+    }
+    int error = errno;
+    close(look);
+    errno = error;
+    return opened;
+}
+
+gboolean trust_lives(gint32 pid)
+{
+    return pid > 0 && kill(pid, 0) == 0;
+}
+
+void trust_lock_init(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attr;
+
+    memset(lock, 0, sizeof *lock);
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(lock, &attr);
+    pthread_mutexattr_destroy(&attr);
+}
+
+/* The C library takes a lock's kind for granted, and asserts what follows from it. */
+gboolean trust_lock_sound(const pthread_mutex_t *lock)
+{
+#ifdef __GLIBC__
+    pthread_mutex_t fresh;
+
+    trust_lock_init(&fresh);
+    return lock->__data.__kind == fresh.__data.__kind;
+#else
+    (void)lock;
+    return TRUE;
+#endif
+}
+
+gboolean trust_lock(pthread_mutex_t *lock)
+{
+    struct timespec until;
+
+    if (!trust_lock_sound(lock))
+        return FALSE;
+    int rc = pthread_mutex_trylock(lock);
+    if (rc == EBUSY) {
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += LOCK_WAIT_S;
+        rc = pthread_mutex_timedlock(lock, &until);
+    }
+    if (rc == EOWNERDEAD) /* every change is complete or harmless at any point */
+        pthread_mutex_consistent(lock);
+    return rc == 0 || rc == EOWNERDEAD;
+}
