@@ -26,6 +26,7 @@ fanout_SOURCES = \
 	cli/verb/coll.c \
 	cli/verb/convert.c \
 	cli/verb/exec.c \
+	cli/verb/ptx.c \
 	cli/verb/replay.c \
 	cli/verb/systems.c \
 	cli/verb/validate.c \

@@ -19,6 +19,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_coll.sh \
 	tests/cli/test_closed.sh \
 	tests/cli/test_cli_words.sh \
+	tests/cli/test_cli_ptx.sh \
 	tests/cli/test_cores.sh \
 	tests/golden/golden.sh \
 	tests/install/test_install.sh \
@@ -82,6 +83,7 @@ check_PROGRAMS += \
 	tests/api/test_device_misuse \
 	tests/api/test_device_sm \
 	tests/api/ptx/fuzz_ptx \
+	tests/api/ptx/test_ptx_fatbin \
 	tests/api/ptx/test_ptx_golden \
 	tests/api/ptx/test_ptx_load \
 	tests/api/ptx/test_ptx_run \
@@ -158,6 +160,7 @@ tests_sim_test_tlm_port_SOURCES = tests/sim/test_tlm_port.cpp
 
 # The PTX executor on flat memory.
 tests_api_ptx_fuzz_ptx_SOURCES = tests/api/ptx/fuzz_ptx.c tests/api/ptx/flat_host.c
+tests_api_ptx_test_ptx_fatbin_LDADD = $(TEST_LDADD) $(LZ4_LIBS) $(ZSTD_LIBS)
 tests_api_ptx_test_ptx_golden_SOURCES = tests/api/ptx/test_ptx_golden.c tests/api/ptx/flat_host.c
 tests_api_ptx_test_ptx_run_SOURCES = tests/api/ptx/test_ptx_run.c tests/api/ptx/flat_host.c
 

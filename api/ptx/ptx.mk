@@ -13,6 +13,8 @@ libfanout_core_la_SOURCES += \
 	api/ptx/declare.c \
 	api/ptx/exec.h \
 	api/ptx/expression.c \
+	api/ptx/fatbin.c \
+	api/ptx/fatbin.h \
 	api/ptx/flow.c \
 	api/ptx/format.c \
 	api/ptx/grid.c \
