@@ -11,7 +11,7 @@ static const char *const overlap_names[] = {"reject", "last-wins", NULL};
 static const char *const late_import_names[] = {"refuse", "fresh", NULL};
 static const char *const unbind_names[] = {"exact", "by-offset", NULL};
 static const char *const freed_names[] = {"detach", "hold", NULL};
-static const char *const fm_names[] = {"ok", "absent", "broken", NULL};
+static const char *const fm_names[] = {"ok", "absent", "broken", "restarted", NULL};
 
 #define GIB ((guint64)1 << 30)
 
@@ -34,11 +34,12 @@ const ParamRow cuda_spec_rows[] = {
     PARAM_ENUM(CudaSpec, unbind_mismatch, unbind_names, "unbind of another range than was bound"),
     PARAM_ENUM(CudaSpec, freed_bind, freed_names,
                "bound memory whose handles and mappings are all gone"),
-    PARAM_ENUM(CudaSpec, fm_state, fm_names, "health of the fabric manager"),
+    PARAM_ENUM(CudaSpec, fm_state, fm_names,
+               "the fabric manager: not running, its fabric broken, or restarted without a reset of the GPUs"),
     PARAM_U64(CudaSpec, fm_latency_us, "us", 0, 1000000000, "time it takes to set up a team"),
     PARAM_U64(CudaSpec, fm_timeout_us, "us", 1, 1000000000, "time the driver waits for it"),
     PARAM_U64(CudaSpec, watchdog_ms, "ms", 0, 86400000,
-              "host time after which a wait for team members says who is missing; 0: never"),
+              "host time after which waits end for team members, and for what nothing brings about; 0: never"),
     PARAM_U64(CudaSpec, query_quantum_ns, "ns", 1, 1000000000,
               "simulated time that a query lets pass"),
     PARAM_BOOL(CudaSpec, sticky_faults,

@@ -9,7 +9,7 @@ typedef enum { CUDA_OVERLAP_REJECT, CUDA_OVERLAP_LAST_WINS } CudaOverlap;
 typedef enum { CUDA_LATE_IMPORT_REFUSE, CUDA_LATE_IMPORT_FRESH } CudaLateImport;
 typedef enum { CUDA_UNBIND_EXACT, CUDA_UNBIND_BY_OFFSET } CudaUnbind;
 typedef enum { CUDA_FREED_BIND_DETACH, CUDA_FREED_BIND_HOLD } CudaFreedBind;
-typedef enum { CUDA_FM_OK, CUDA_FM_ABSENT, CUDA_FM_BROKEN } CudaFmState;
+typedef enum { CUDA_FM_OK, CUDA_FM_ABSENT, CUDA_FM_BROKEN, CUDA_FM_RESTARTED } CudaFmState;
 typedef enum {
     CUDA_GPU_AUTO,
     CUDA_GPU_A100,

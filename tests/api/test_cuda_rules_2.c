@@ -255,8 +255,7 @@ static void test_rule_27_table(void)
     EXPECT(CUDA_ERROR_OUT_OF_MEMORY, cuMemMap(reserve(GRAIN), GRAIN, 0, object, 0));
 }
 
-/* A rank that never comes: the watchdog tells who is missing; the wait goes on until it does come.
- */
+/* A rank that never comes: without a watchdog the wait goes on until it does come. */
 static void test_rule_28(void)
 {
     start();
@@ -269,6 +268,37 @@ static void test_rule_28(void)
     OK(cuMulticastAddDevice(w.object, 5));
     g_thread_join(thread);
     OK(w.result);
+}
+
+/* The watchdog ends every call that waits for a rank that never comes, says who is missing, and leaves the object as
+ * it is: when the ranks do come, it works. */
+static void test_rule_28_watchdog(void)
+{
+    start();
+    Handle object = team(3, GRAIN, 0), mem = memory(0, GRAIN, 0);
+    CUdeviceptr va = mapped(mem, GRAIN, 0), mc = reserve(GRAIN);
+    OK(cuMulticastAddDevice(object, 0));
+    EXPECT(CUDA_ERROR_LAUNCH_TIMEOUT, cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
+    EXPECT(CUDA_ERROR_LAUNCH_TIMEOUT, cuMulticastBindMem_v2(object, 0, 0, mem, 0, GRAIN, 0));
+    EXPECT(CUDA_ERROR_LAUNCH_TIMEOUT, cuMulticastBindAddr(object, 0, va, GRAIN, 0));
+    EXPECT(CUDA_ERROR_LAUNCH_TIMEOUT, cuMulticastBindAddr_v2(object, 0, 0, va, GRAIN, 0));
+    EXPECT(CUDA_ERROR_LAUNCH_TIMEOUT, cuMemMap(mc, GRAIN, 0, object, 0));
+    OK(cuMulticastAddDevice(object, 4));
+    OK(cuMulticastAddDevice(object, 5));
+    OK(cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
+    OK(cuMemMap(mc, GRAIN, 0, object, 0));
+}
+
+/* A fabric manager that was restarted without a reset of the GPUs: objects can be made, and no device added. */
+static void test_fabric_manager_restarted(void)
+{
+    start();
+    Handle object = team(2, GRAIN, 0), mem = memory(0, GRAIN, 0);
+    for (int i = 0; i < 2; i++)
+        INVALID(cuMulticastAddDevice(object, i));
+    EXPECT(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
+    OK(cuMemRelease(object));
+    OK(cuMemMap(reserve(GRAIN), GRAIN, 0, mem, 0)); /* memory is as ever */
 }
 
 int main(int argc, char **argv)
@@ -288,7 +318,9 @@ int main(int argc, char **argv)
         CUDA_TEST(test_rule_26, "cuda.fm_latency_us=7000000"),
         CUDA_TEST(test_rule_27, "cuda.fm_state=absent"),
         CUDA_TEST(test_rule_27_table, ""),
-        CUDA_TEST(test_rule_28, "cuda.watchdog_ms=100"),
+        CUDA_TEST(test_rule_28, ""),
+        CUDA_TEST(test_rule_28_watchdog, "cuda.watchdog_ms=100"),
+        CUDA_TEST(test_fabric_manager_restarted, "cuda.fm_state=restarted"),
         CUDA_TEST_END,
     };
     return cuda_test_main(tests, argc, argv);

@@ -222,7 +222,10 @@ static CUresult check_access(Call *call, const Range *range, const CUmemAccessDe
             member = team_has(range->team, device->gpu);
             team_unlock(range->team);
         }
-        return member ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+        if (!member) /* source: what hardware answers, as users report it */
+            cuda_diagnose(call, range->handle, desc->location.id, range->va,
+                          "access to a multicast object for a device that is not in its team");
+        return member ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_STATE;
     }
     case CU_MEM_LOCATION_TYPE_HOST:
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:

@@ -1,4 +1,4 @@
-/* Waiting for a multicast team: for its members (host time, no bound, no lock held), then for the
+/* Waiting for a multicast team: for its members (host time, bounded by the watchdog alone, no lock held), then for the
  * fabric manager to set it up (simulated time, bounded). See team.h.
  *
  * The last device that is added sends one request to the fabric manager; what it answers is seen by
@@ -96,7 +96,6 @@ static CUresult wait_for_members(Call *call, Team *team)
 {
     gint64 start = g_get_monotonic_time();
     guint64 watchdog_us = call->cuda->spec.watchdog_ms * 1000;
-    gboolean said = watchdog_us == 0;
     CUresult result = CUDA_SUCCESS;
     gint sequence;
 
@@ -108,9 +107,10 @@ static CUresult wait_for_members(Call *call, Team *team)
         cuda_relock(call);
         if (cuda_exiting())
             result = CUDA_ERROR_DEINITIALIZED;
-        if (!said && (guint64)(g_get_monotonic_time() - start) >= watchdog_us) {
+        else if (watchdog_us != 0 && (guint64)(g_get_monotonic_time() - start) >= watchdog_us &&
+                 !complete(team, &sequence)) {
             say_who_is_missing(call, team);
-            said = TRUE;
+            result = CUDA_ERROR_LAUNCH_TIMEOUT;
         }
     }
     return result;

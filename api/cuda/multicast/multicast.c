@@ -114,6 +114,11 @@ CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle object, CUdevice ordi
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
     if (!multicast_supported(call.cuda, device))
         CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
+    if (call.cuda->spec.fm_state == CUDA_FM_RESTARTED) { /* source: users' reports; a reset of the GPUs mends it */
+        cuda_diagnose(&call, object, ordinal, 0,
+                      "the fabric manager was restarted without a reset of the GPUs (cuda.fm_state)");
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    }
     CUresult result = add_member(team, device->gpu, &complete);
     if (result == CUDA_SUCCESS)
         team_sync(&call, team);

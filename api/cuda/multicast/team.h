@@ -113,7 +113,8 @@ void team_sync_all(Call *call);
 gboolean team_others_live(void *cuda);
 
 /* Waits, without any lock, until all devices were added and the fabric manager answered: SUCCESS,
- * or SYSTEM_NOT_READY (too slow), ILLEGAL_STATE (absent or broken), OUT_OF_MEMORY (table full). The
+ * or SYSTEM_NOT_READY (too slow), ILLEGAL_STATE (absent or broken), OUT_OF_MEMORY (table full), and
+ * LAUNCH_TIMEOUT when the watchdog ends the wait for members. The
  * caller holds a reference of its own, and looks again whether its handles are live. */
 CUresult team_wait_ready(Call *call, Team *team);
 /* Asks the fabric manager once the team is complete; never waits. */
