@@ -3,6 +3,7 @@
  * One system's text form is an INI file: saved, changed and given back with -s, it is a system of
  * one's own. Every value keeps the comment that says where it comes from. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/options.h"
 #include "cli/system.h"
@@ -77,12 +78,22 @@ static char *systems_bounds(const ParamRow *row)
                            row->max, *row->unit ? " " : "", row->unit);
 }
 
+static gboolean systems_is_changed(const ParamDumpRow *row)
+{
+    return g_str_has_prefix(row->origin, "changed in ") || g_str_has_prefix(row->origin, "--");
+}
+
 static void systems_print_ini(const System *system)
 {
     GArray *rows = param_dump(system->params);
     const char *section = "";
-    printf("# %s as fanout runs it. Save it, change it, and use it with -s FILE.ini.\n",
-           system->name);
+    guint changed = 0;
+    for (guint i = 0; i < rows->len; i++)
+        changed += systems_is_changed(&g_array_index(rows, ParamDumpRow, i));
+    printf("# %s as fanout runs it. Save it, change it, and use it with -s FILE.ini; what a file leaves out,\n"
+           "# 'inherits = %s' under [system] takes from this one.\n", system->name, system->name);
+    if (changed)
+        printf("# Changed: %u of %u values, marked 'changed in', '--config' or '--set'.\n", changed, rows->len);
     for (guint i = 0; i < rows->len; i++) {
         const ParamDumpRow *row = &g_array_index(rows, ParamDumpRow, i);
         if (g_strcmp0(section, row->section) != 0) {
@@ -121,9 +132,68 @@ static ExitCode systems_show(const char *name, const Options *options, GError **
     return code;
 }
 
+/* ---- two systems side by side */
+
+static const Column diff_columns[] = {
+    COLUMN_TEXT(section, "section", "group of the INI file"),
+    COLUMN_TEXT(key, "key", "as in --set section.key=value"),
+    COLUMN_TEXT(a, "a", "the first system's value"),
+    COLUMN_TEXT(b, "b", "the second system's value"),
+    COLUMN_TEXT(unit, "unit", "of the values"),
+    COLUMN_TEXT(origin_a, "origin of a", "where the first value comes from"),
+    COLUMN_TEXT(origin_b, "origin of b", "where the second value comes from"),
+    COLUMN_END,
+};
+
+static void systems_add_diff(const System *a, const System *b, Report *report)
+{
+    Table *table = report_add_table(report, "rows", "", diff_columns, 0);
+    GArray *of_a = param_dump(a->params), *of_b = param_dump(b->params);
+    for (guint i = 0; i < of_a->len; i++) { /* the same rows in both */
+        const ParamDumpRow *row_a = &g_array_index(of_a, ParamDumpRow, i);
+        const ParamDumpRow *row_b = &g_array_index(of_b, ParamDumpRow, i);
+        if (strcmp(row_a->value, row_b->value) == 0)
+            continue;
+        table_text(table, row_a->section);
+        table_text(table, row_a->row->name);
+        table_text(table, row_a->value);
+        table_text(table, row_b->value);
+        table_text(table, row_a->row->unit);
+        table_text(table, row_a->origin);
+        table_text(table, row_b->origin);
+    }
+    report_add_note(report, "%u of %u parameters differ", table_rows(table), of_a->len);
+    param_dump_free(of_a);
+    param_dump_free(of_b);
+}
+
+static ExitCode systems_diff(const char *name, const char *other, const Options *options, GError **error)
+{
+    System a, b;
+    if (!system_load(&a, name, options, error))
+        return EXIT_USER;
+    if (!system_load(&b, other, options, error)) {
+        system_clear(&a);
+        return EXIT_USER;
+    }
+    g_autofree char *title = g_strdup_printf("%s beside %s", a.name, b.name);
+    Report *report = report_new("systems", title);
+    report_add_text(report, "a", a.name);
+    report_add_text(report, "b", b.name);
+    systems_add_diff(&a, &b, report);
+    ExitCode code = options_write(options, report, error);
+    report_free(report);
+    system_clear(&a);
+    system_clear(&b);
+    return code;
+}
+
 static ExitCode systems_run(int argc, char **argv, GError **error)
 {
-    static const GOptionEntry own[] = {{NULL, 0, 0, 0, NULL, NULL, NULL}};
+    g_autofree char *other = NULL;
+    const GOptionEntry own[] = {
+        {"diff", 0, 0, G_OPTION_ARG_STRING, &other, "what differs between NAME and this system", "NAME"},
+        {NULL, 0, 0, 0, NULL, NULL, NULL}};
     Options options;
     ExitCode code;
     if (!options_parse(&options, &verb_systems, own, &argc, &argv, &code, error))
@@ -131,6 +201,11 @@ static ExitCode systems_run(int argc, char **argv, GError **error)
     const char *name = argc > 1 ? argv[1] : options.system;
     if (!options_check_args(&verb_systems, argc, argv, 0, 1, error))
         code = EXIT_USER;
+    else if (other && !name) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--diff: name the first system too: fanout systems A --diff B");
+        code = EXIT_USER;
+    } else if (other)
+        code = systems_diff(name, other, &options, error);
     else if (name)
         code = systems_show(name, &options, error);
     else

@@ -13,6 +13,8 @@ typedef struct {
     ParamSet *set;
     const char *name;
     gboolean need_origin;
+    gboolean layer;    /* an own system's file: see param_load_layer() */
+    const char *under; /* the layer below, NULL */
     int line;
     char *section; /* NULL before the first */
     char *origin;  /* from the comment above, NULL */
@@ -21,7 +23,7 @@ typedef struct {
 /* "source: ...", "calibrated: ..." or "assumed..." behind a comment sign, else NULL. */
 static const char *origin_in(const char *comment)
 {
-    static const char *const openings[] = {"source:", "calibrated:", "assumed"};
+    static const char *const openings[] = {"source:", "calibrated:", "assumed", "changed in"};
 
     while (*comment == '#' || *comment == ';' || g_ascii_isspace(*comment)) {
         comment++;
@@ -52,10 +54,31 @@ static char *where(const Reader *reader)
     return g_strdup_printf("%s:%d", reader->name, reader->line);
 }
 
+/* What an own system's file says of a value, whose field has the new one already. `before` is the value of the layer
+ * below, NULL where there is none. Caller frees. */
+static char *layer_origin(const Reader *reader, const ParamSlot *slot, const char *before, const char *comment)
+{
+    if (before == NULL) {
+        return comment != NULL ? g_strdup(comment) : g_strdup_printf("%s:%d", reader->name, reader->line);
+    }
+    char *now = param_value_format(slot->row, slot->spec);
+    char *origin;
+    if (strcmp(now, before) == 0) {
+        origin = g_strdup(comment != NULL ? comment : slot->origin);
+    } else {
+        origin = g_strdup_printf("changed in %s:%d, %s has %s%s%s", reader->name, reader->line, reader->under,
+                                 *before != '\0' ? before : "nothing", comment != NULL ? "; " : "",
+                                 comment != NULL ? comment : "");
+    }
+    g_free(now);
+    return origin;
+}
+
 static gboolean store(Reader *reader, ParamSlot *slot, const char *value, const char *origin,
                       GError **error)
 {
     char *wrong = NULL;
+    char *before = NULL;
 
     if (slot->line != 0) {
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX,
@@ -63,15 +86,21 @@ static gboolean store(Reader *reader, ParamSlot *slot, const char *value, const 
                     slot->section, slot->row->name, slot->line);
         return FALSE;
     }
+    if (slot->origin != NULL && reader->under != NULL) {
+        before = param_value_format(slot->row, slot->spec);
+    }
     if (!param_value_parse(slot->row, slot->spec, value, &wrong)) {
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "%s:%d: [%s] %s: %s", reader->name,
                     reader->line, slot->section, slot->row->name, wrong);
         g_free(wrong);
+        g_free(before);
         return FALSE;
     }
     slot->line = reader->line;
+    char *told = reader->layer ? layer_origin(reader, slot, before, origin) : g_strdup(origin);
     g_free(slot->origin);
-    slot->origin = g_strdup(origin);
+    slot->origin = told;
+    g_free(before);
     return TRUE;
 }
 
@@ -100,9 +129,9 @@ static gboolean read_key(Reader *reader, char *key, char *value, GError **error)
                     "'# source: ...', '# calibrated: ...' or '# assumed ...'",
                     reader->name, reader->line, reader->section, key);
     } else {
-        loaded = reader->need_origin ? g_strdup(origin)
-                                     : g_strdup_printf("--config %s", reader->name);
-        fine = store(reader, slot, value, g_strchomp(loaded), error);
+        loaded = reader->need_origin || reader->layer ? g_strdup(origin)
+                                                      : g_strdup_printf("--config %s", reader->name);
+        fine = store(reader, slot, value, loaded != NULL ? g_strchomp(loaded) : NULL, error);
     }
     g_free(loaded);
     g_free(comment);
@@ -164,27 +193,38 @@ static gboolean read_line(Reader *reader, char *line, GError **error)
     return fine;
 }
 
-gboolean param_load_text(ParamSet *set, const char *name, const char *text, gboolean need_origin,
-                         GError **error)
+static gboolean read_text(Reader *reader, const char *text, GError **error)
 {
-    Reader reader = {.set = set, .name = name, .need_origin = need_origin};
     char **lines = g_strsplit(text, "\n", -1);
     gboolean fine = g_utf8_validate(text, -1, NULL);
 
     if (!fine) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX, "%s: not UTF-8 text", name);
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX, "%s: not UTF-8 text", reader->name);
     }
-    for (guint i = 0; i < set->slots->len; i++) {
-        param_slot(set, i)->line = 0;
+    for (guint i = 0; i < reader->set->slots->len; i++) {
+        param_slot(reader->set, i)->line = 0;
     }
     for (char **line = lines; *line != NULL && fine; line++) {
-        reader.line++;
-        fine = read_line(&reader, *line, error);
+        reader->line++;
+        fine = read_line(reader, *line, error);
     }
-    g_free(reader.section);
-    g_free(reader.origin);
+    g_free(reader->section);
+    g_free(reader->origin);
     g_strfreev(lines);
     return fine;
+}
+
+gboolean param_load_text(ParamSet *set, const char *name, const char *text, gboolean need_origin,
+                         GError **error)
+{
+    Reader reader = {.set = set, .name = name, .need_origin = need_origin};
+    return read_text(&reader, text, error);
+}
+
+gboolean param_load_layer(ParamSet *set, const char *name, const char *text, const char *under, GError **error)
+{
+    Reader reader = {.set = set, .name = name, .layer = TRUE, .under = under};
+    return read_text(&reader, text, error);
 }
 
 gboolean param_load_file(ParamSet *set, const char *path, GError **error)
@@ -205,7 +245,7 @@ gboolean param_load_file(ParamSet *set, const char *path, GError **error)
     return fine;
 }
 
-char *param_peek(const char *text, const char *group, const char *key)
+char *param_peek(const char *text, const char *group, const char *key, int *at)
 {
     char **lines = g_strsplit(text, "\n", -1);
     char *heading = g_strdup_printf("[%s]", group);
@@ -222,6 +262,9 @@ char *param_peek(const char *text, const char *group, const char *key)
             *equals = '\0';
             if (strcmp(g_strchomp(*line), key) == 0) {
                 found = g_strdup(g_strchug(equals + 1));
+                if (at != NULL) {
+                    *at = (int)(line - lines) + 1;
+                }
             }
         }
     }

@@ -46,7 +46,8 @@ void param_add(ParamSet *set, const char *section, const ParamRow *rows, void *s
 
 void param_allow(ParamSet *set, const char *section, const char *key)
 {
-    g_ptr_array_add(set->others, g_strdup_printf("%s.%s", section, key));
+    if (!param_is_allowed(set, section, key))
+        g_ptr_array_add(set->others, g_strdup_printf("%s.%s", section, key));
 }
 
 /* ---- finding rows ---- */
@@ -161,22 +162,26 @@ gboolean param_set_text(ParamSet *set, const char *assignment, GError **error)
 
 gboolean param_check_complete(ParamSet *set, const char *name, GError **error)
 {
+    enum { NAMED = 3 };
     GString *missing = g_string_new(NULL);
+    guint n = 0;
 
     for (guint i = 0; i < set->slots->len; i++) {
         const ParamSlot *slot = param_slot(set, i);
-        if (slot->origin == NULL) {
+        if (slot->origin == NULL && n++ < NAMED) {
             g_string_append_printf(missing, "%s[%s] %s", missing->len > 0 ? ", " : "",
                                    slot->section, slot->row->name);
         }
     }
-    gboolean complete = missing->len == 0;
-    if (!complete) {
+    if (n > NAMED) {
+        g_string_append_printf(missing, " and %u more", n - NAMED);
+    }
+    if (n > 0) {
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_MISSING, "%s: no value for %s", name,
                     missing->str);
     }
     g_string_free(missing, TRUE);
-    return complete;
+    return n == 0;
 }
 
 /* ---- the dump ---- */

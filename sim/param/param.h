@@ -51,8 +51,8 @@ void param_set_free(ParamSet *set); /* frees the strings it stored in specs */
 void param_add(ParamSet *set, const char *section, const ParamRow *rows, void *spec);
 
 /* Where a value comes from, shown by `fanout systems NAME`: the "# source: ...", "# calibrated:
- * ..." or "# assumed ..." comment on the line above the key or behind its value; or "--set",
- * "--config FILE". */
+ * ..." or "# assumed ..." comment on the line above the key or behind its value; "changed in FILE:LINE,
+ * NAME has VALUE" (param_load_layer); or "--set", "--config FILE". */
 typedef struct {
     const char *section;
     const ParamRow *row;
@@ -68,15 +68,20 @@ typedef struct {
  * MB/s, GB/s, TB/s; Hz ... GHz. The value must come out whole in the row's unit. */
 gboolean param_load_text(ParamSet *set, const char *name, const char *text, gboolean need_origin,
                          GError **error);
+/* The same for the file of an own system, which lies over the values that `under` (its name; NULL: nothing) has
+ * given. A value that is another than before says so in its origin: "changed in NAME:LINE, UNDER has VALUE", then the
+ * comment that it carries; one that is the same keeps its own comment or the origin below. */
+gboolean param_load_layer(ParamSet *set, const char *name, const char *text, const char *under, GError **error);
 gboolean param_load_file(ParamSet *set, const char *path, GError **error);
 /* A key that is no row but may stand in the text, for param_peek() ("system", "title"). */
 void param_allow(ParamSet *set, const char *section, const char *key);
 gboolean param_set_text(ParamSet *set, const char *assignment, GError **error); /* "link.vcs=2" */
-gboolean param_check_complete(ParamSet *set, const char *name, GError **error); /* no row unset */
+/* FALSE where a row has no value; the error names the first three and how many more there are. */
+gboolean param_check_complete(ParamSet *set, const char *name, GError **error);
 GArray *param_dump(const ParamSet *set); /* ParamDumpRow, in table order */
 void param_dump_free(GArray *rows);
-/* One key of an INI text that is no row (a preset's "system.title"): NULL when absent. */
-char *param_peek(const char *text, const char *group, const char *key);
+/* One key of an INI text that is no row (a preset's "system.inherits"): NULL when absent. at: its line; may be NULL. */
+char *param_peek(const char *text, const char *group, const char *key, int *at);
 
 #define PARAM_ERROR (param_error_quark())
 GQuark param_error_quark(void);

@@ -114,6 +114,89 @@ static void test_own_file(void **state)
     g_rmdir(dir);
 }
 
+/* The origin that the set tells for section.key; caller frees. */
+static char *origin_of(const ParamSet *set, const char *section, const char *key)
+{
+    GArray *rows = param_dump(set);
+    char *origin = NULL;
+    for (guint i = 0; i < rows->len && !origin; i++) {
+        const ParamDumpRow *row = &g_array_index(rows, ParamDumpRow, i);
+        if (strcmp(row->section, section) == 0 && strcmp(row->row->name, key) == 0)
+            origin = g_strdup(row->origin);
+    }
+    param_dump_free(rows);
+    return origin;
+}
+
+static char *own_file(const char *dir, const char *name, const char *text)
+{
+    char *path = g_build_filename(dir, name, NULL);
+    assert_true(g_file_set_contents(path, text, -1, NULL));
+    return path;
+}
+
+/* Proves that a file which inherits, over two files, states only what differs, that its values tell what they changed,
+ * and that all others keep the origin that they had. */
+static void test_inherits(void **state)
+{
+    (void)state;
+    g_autofree char *dir = g_dir_make_tmp("fanout-preset-XXXXXX", NULL);
+    g_autofree char *base = own_file(dir, "base.ini", "[system]\ninherits = teach-4gpu\n[link]\nflight_ps = 200 ns\n");
+    g_autofree char *own = own_file(dir, "own.ini", "[system]\ninherits = base.ini\n"
+                                    "[link]\n# source: a drawing\nrate_MBps = 32000\n"
+                                    "# assumed: as before\nreplay_ps = 300000\n");
+    Bed bed;
+    bed_open(&bed, own, NULL, NULL);
+    assert_true(bed.spec.link.rate_MBps == 32000);
+    assert_true(bed.spec.link.flight_ps == 200000);
+    assert_true(bed.spec.system.gpus == 4);
+    g_autofree char *rate = origin_of(bed.set, "link", "rate_MBps"), *flight = origin_of(bed.set, "link", "flight_ps"),
+                    *same = origin_of(bed.set, "link", "replay_ps"), *far = origin_of(bed.set, "system", "gpus");
+    g_autofree char *want_rate = g_strdup_printf("changed in %s:5, %s has 16000; source: a drawing", own, base);
+    g_autofree char *want_flight = g_strdup_printf("changed in %s:4, teach-4gpu has 100000", base);
+    assert_string_equal(rate, want_rate);
+    assert_string_equal(flight, want_flight);
+    assert_string_equal(same, "assumed: as before");
+    assert_string_equal(far, "assumed: a round number for teaching");
+    bed_close(&bed);
+    g_remove(own);
+    g_remove(base);
+    g_rmdir(dir);
+}
+
+/* Proves that parents that are unknown, missing, empty or go round in a circle are refused by name and line, and that a
+ * file without parents that lacks keys is told in a short line what would help. */
+static void test_bad_parents(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *wrong;
+    } bad[] = {{"[system]\ninherits = dgx-h10\n",
+                "a.ini:2: [system] inherits: no system 'dgx-h10' (did you mean dgx-h100?)"},
+               {"[system]\n\ninherits = gone.ini\n", "a.ini:3: [system] inherits: "},
+               {"[system]\ninherits =\n", "a.ini:2: [system] inherits: names no system"},
+               {"[system]\ninherits = a.ini\n", "this goes round in a circle: "},
+               {"[system]\ninherits = b.ini\n", "b.ini -> "},
+               {"[system]\ngpus = 4\n", "a.ini: no value for [system] title, [system] links_per_switch, "}};
+    g_autofree char *dir = g_dir_make_tmp("fanout-preset-XXXXXX", NULL);
+    g_autofree char *b = own_file(dir, "b.ini", "[system]\ninherits = ./a.ini\n");
+    for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
+        g_autofree char *a = own_file(dir, "a.ini", bad[i].text);
+        ParamSet *set = param_set_new();
+        FabricSpec spec = {0};
+        GError *error = NULL;
+        fabric_params(set, &spec);
+        assert_false(preset_load(set, a, &error));
+        assert_non_null(strstr(error->message, bad[i].wrong));
+        assert_true(strlen(error->message) < 400);
+        g_clear_error(&error);
+        param_set_free(set);
+        g_remove(a);
+    }
+    g_remove(b);
+    g_rmdir(dir);
+}
+
 /* Proves that specs which no fabric can be built from are refused with section and key. */
 static void test_impossible(void **state)
 {
@@ -141,7 +224,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),   cmocka_unit_test(test_every_preset_builds),
         cmocka_unit_test(test_shapes),  cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_own_file), cmocka_unit_test(test_impossible),
+        cmocka_unit_test(test_own_file),
+        cmocka_unit_test(test_inherits),
+        cmocka_unit_test(test_bad_parents), cmocka_unit_test(test_impossible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,9 +198,9 @@ static void test_peek(void **state)
     g_clear_error(&f.error);
     param_allow(f.set, "system", "title");
     assert_true(param_load_text(f.set, "p.ini", text, FALSE, &f.error));
-    char *title = param_peek(text, "system", "title");
+    char *title = param_peek(text, "system", "title", NULL);
     assert_string_equal(title, "A title");
-    assert_null(param_peek(text, "link", "title"));
+    assert_null(param_peek(text, "link", "title", NULL));
     assert_false(param_load_file(f.set, "/nonexistent/x.ini", &f.error));
     assert_non_null(strstr(f.error->message, "/nonexistent/x.ini"));
     g_free(title);
