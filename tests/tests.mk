@@ -40,6 +40,11 @@ EXTRA_DIST += tests/install/device_program.c tests/install/driver_program.c test
 check-flow: tests/model/test_flow
 	FANOUT_FLOW_ALL=1 tests/model/test_flow
 
+# The fast engine against the reference engine: two thousand drawn loads, some of them on two and three cores.
+.PHONY: check-engines
+check-engines: tests/model/test_engines
+	FANOUT_ENGINE_RUNS=1000 tests/model/test_engines
+
 # How fast the simulator is: alone, when nothing else runs.
 EXTRA_DIST += tests/bench/test_speed.sh tests/bench/speed.recorded
 .PHONY: check-speed

@@ -54,10 +54,11 @@ void fast_port_push(Link *link, Packet packet, SimTime not_before_ps)
     SimTime now_ps = sim_now_ps(link->sim);
     link->ops->advance(link, now_ps);
     gboolean is_busy = link_waits(link) && link->free_at > simfine_from_ps(now_ps);
-    guint32 answers = link->queue[VC_RSP].count;
+    gboolean had_room = link->queue[VC_RSP].count < port->response_limit;
     link_join(link, packet, now_ps, simfine_from_ps(MAX(now_ps, not_before_ps)));
-    if (answers >= port->response_limit && link->queue[VC_RSP].count < port->response_limit) { /* an answer left */
-        port->room_ps = now_ps;
+    gboolean has_room = link->queue[VC_RSP].count < port->response_limit;
+    if (has_room != had_room) { /* pending requests are held up from now on, or go on */
+        port->room_ps = has_room ? now_ps : port->room_ps;
         port->refresh(port);
     }
     if (!is_busy) /* else it has an event for what waited before */

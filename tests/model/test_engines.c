@@ -24,11 +24,11 @@ static void engines_count(GString *text, const OpStats *stats)
 }
 
 /* End of the traffic, what requesters saw, and every statistic. */
-static char *engines_run(const char *const *sets, guint64 seed, guint32 load, SimEngine engine, gboolean bytes)
+static char *engines_run(const char *const *sets, const SimSpec *sim, guint32 load, gboolean bytes)
 {
     Bed bed;
     GString *text = g_string_new("");
-    bed_open_with(&bed, "dgx-h100", sets, &(SimSpec){.seed = seed, .engine = engine}, bytes);
+    bed_open_with(&bed, "dgx-h100", sets, sim, bytes);
     Traffic *traffic = traffic_new(bed.fabric, &(TrafficSpec){.packets = 4000, .load_per_mille = load, .bytes = 128});
     assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);
     assert_true(fabric_is_quiet(bed.fabric));
@@ -41,13 +41,14 @@ static char *engines_run(const char *const *sets, guint64 seed, guint32 load, Si
 }
 
 /* The same of a collective by multicast: its time and every statistic. */
-static char *engines_coll(const char *const *sets, const CollSpec *spec, SimEngine engine, gboolean bytes)
+static char *engines_coll(const char *system, const char *const *sets, const SimSpec *sim, const CollSpec *spec,
+                          gboolean bytes)
 {
     Bed bed;
     GError *error = NULL;
     CollResult result;
     GString *text = g_string_new("");
-    bed_open_with(&bed, "dgx-h100", sets, &(SimSpec){.seed = 1, .engine = engine}, bytes);
+    bed_open_with(&bed, system, sets, sim, bytes);
     CollGroup *group = coll_group_new(bed.fabric, NULL, (guint32)bed.spec.system.gpus, &error);
     if (!group || !coll_run(group, spec, &result, &error))
         fail_msg("%s", error->message);
@@ -71,7 +72,7 @@ static void engines_draw(GPtrArray *sets, Rng *rng, const char *name, guint64 fr
 static GPtrArray *engines_sets(Rng *rng, guint64 room)
 {
     GPtrArray *sets = g_ptr_array_new_with_free_func(g_free);
-    engines_draw(sets, rng, "system.gpus", 2, 7);
+    g_ptr_array_add(sets, g_strdup_printf("system.gpus=%u", 2 + (guint)rng_below(rng, 7)));
     engines_draw(sets, rng, "link.credits_switch_flits", 32, 100);
     engines_draw(sets, rng, "link.credits_gpu_flits", 32, 100);
     engines_draw(sets, rng, "gpu.source_queue_packets", 1, 10);
@@ -85,8 +86,9 @@ static guint64 engines_runs(void)
     return runs ? g_ascii_strtoull(runs, NULL, 10) : 40;
 }
 
-/* Proves that unicast traffic ends at the same time with the same statistics under both engines, with much room and
- * little, at any load, with any merging of acknowledgements, whether bytes are kept or not, and with bit errors. */
+/* Proves that unicast traffic ends at the same time with the same statistics under both engines, the fast one on one to
+ * three cores, with much room and little, at any load, with any merging of acknowledgements, whether bytes are kept or
+ * not, and with bit errors. */
 static void test_traffic(void **state)
 {
     (void)state;
@@ -104,8 +106,10 @@ static void test_traffic(void **state)
         guint32 load = 100 + (guint32)rng_below(&rng, 1100);
         gboolean bytes = rng_below(&rng, 2) != 0;
         const char *const *set = (const char *const *)sets->pdata;
-        g_autofree char *reference = engines_run(set, seed, load, SIM_ENGINE_REFERENCE, bytes);
-        g_autofree char *fast = engines_run(set, seed, load, SIM_ENGINE_FAST, bytes);
+        const SimSpec sim = {.seed = seed, .engine = SIM_ENGINE_REFERENCE};
+        const SimSpec threads = {.seed = seed, .threads = 1 + (guint)rng_below(&rng, 3)};
+        g_autofree char *reference = engines_run(set, &sim, load, bytes);
+        g_autofree char *fast = engines_run(set, &threads, load, bytes);
         assert_string_equal(fast, reference);
     }
 }
@@ -136,7 +140,7 @@ static void test_collectives(void **state)
         engines_draw(sets, &rng, "link.error_ppb", 1, 2000000);
         engines_draw(sets, &rng, "gpu.hbm_MBps", 50000, 3000000);
         if (rng_below(&rng, 4) == 0)
-            g_ptr_array_add(sets, g_strdup(rng_below(&rng, 2) ? "fault.link_down=gpu0.link3"
+            g_ptr_array_add(sets, g_strdup(rng_below(&rng, 2) ? "fault.link_down=gpu0.link1"
                                                               : "fault.link_degraded=gpu1.link0"));
         g_ptr_array_add(sets, NULL);
         gsize kind = (gsize)rng_below(&rng, G_N_ELEMENTS(engines_kinds));
@@ -147,8 +151,12 @@ static void test_collectives(void **state)
         spec.check = FALSE;
         gboolean bytes = rng_below(&rng, 4) == 0;
         const char *const *set = (const char *const *)sets->pdata;
-        g_autofree char *reference = engines_coll(set, &spec, SIM_ENGINE_REFERENCE, bytes);
-        g_autofree char *fast = engines_coll(set, &spec, SIM_ENGINE_FAST, bytes);
+        static const char *const systems[] = {"dgx-h100", "hgx-b200", "gb200-nvl72", "teach-4gpu"};
+        const char *system = systems[rng_below(&rng, G_N_ELEMENTS(systems))];
+        const SimSpec sim = {.seed = seed, .engine = SIM_ENGINE_REFERENCE};
+        const SimSpec threads = {.seed = seed, .threads = 1 + (guint)rng_below(&rng, 3)};
+        g_autofree char *reference = engines_coll(system, set, &sim, &spec, bytes);
+        g_autofree char *fast = engines_coll(system, set, &threads, &spec, bytes);
         assert_string_equal(fast, reference);
     }
 }
