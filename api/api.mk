@@ -15,6 +15,7 @@ libfanout_core_la_SOURCES += \
 	api/device/flow/sm_share.c \
 	api/device/flow/sm_share.h \
 	api/device/launch.c \
+	api/device/queue.c \
 	api/device/ll.c \
 	api/device/ll_exchange.c \
 	api/device/loop.c \

@@ -24,9 +24,7 @@ libfanout_core_la_SOURCES += \
 	model/shared/txn.h \
 	model/link/ack.c \
 	model/link/ack.h \
-	model/link/arrive.c \
-	model/link/credit.c \
-	model/link/internal.h \
+	model/link/far_end.c \
 	model/link/link.c \
 	model/link/link.h \
 	model/link/reference.c \
@@ -41,21 +39,26 @@ libfanout_core_la_SOURCES += \
 	model/gpu/gpu.h \
 	model/gpu/hbm.c \
 	model/gpu/hbm.h \
+	model/gpu/own_memory.c \
 	model/gpu/pipe.c \
 	model/gpu/requester.c \
 	model/gpu/state.c \
 	model/gpu/target.c \
+	model/sm/cta.c \
 	model/sm/egress_queue.c \
 	model/sm/fence.c \
 	model/sm/loop.c \
 	model/sm/loop.h \
 	model/sm/poll.c \
+	model/sm/scattered.c \
 	model/sm/sm.c \
 	model/sm/sm.h \
+	model/sm/state.c \
 	model/sm/warp.c \
 	model/switch/multicast_table.c \
 	model/switch/multicast_table.h \
 	model/switch/reduction.c \
+	model/switch/state.c \
 	model/switch/switch.c \
 	model/switch/switch.h \
 	model/switch/timeout.c \

@@ -23,6 +23,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cores.sh \
 	tests/golden/golden.sh \
 	tests/install/test_install.sh \
+	tests/model/walk_count.sh \
 	tests/style/test_globals.sh \
 	tests/style/test_hardening.sh \
 	tests/style/test_summary.sh \

@@ -89,6 +89,7 @@ typedef struct {
     Uop uop;              /* owns its lane_va */
     guint32 refs;
 } DeviceUop;
+void device_uop_unref(DeviceUop *shared);
 
 /* One entry of a warp's queue: thousands of warps have several each at a time. */
 typedef enum { DEVICE_UOP, DEVICE_LOOP, DEVICE_LL, DEVICE_EXCHANGE } DeviceOpKind;
@@ -134,6 +135,7 @@ struct FoCta {
     gboolean wants_room;
 };
 
+/* queue.c */
 void device_push(FoCta *cta, guint32 warp, const Uop *uop);
 void device_push_loop(FoCta *cta, guint32 warp, DeviceLoopSpec *loop);
 /* The loop on all active warps that it concerns, or as a flow; takes the caller's reference. */

@@ -15,7 +15,7 @@
 #ifndef MODEL_FLOW_EGRESS_SHARE_H
 #define MODEL_FLOW_EGRESS_SHARE_H
 
-#include "model/fabric/fabric.h"
+#include "model/sm/sm.h"
 
 /* How the SMs store. All of it counts as the same or as something else: no holes between the members. */
 typedef struct {

@@ -13,7 +13,7 @@
 #ifndef MODEL_FLOW_HEAD_OF_LINE_H
 #define MODEL_FLOW_HEAD_OF_LINE_H
 
-#include "model/fabric/fabric.h"
+#include "model/sm/sm.h"
 
 typedef struct PortHolds PortHolds;
 PortHolds *port_holds_new(const Fabric *fabric);

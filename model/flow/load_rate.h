@@ -11,7 +11,7 @@
 #ifndef MODEL_FLOW_LOAD_RATE_H
 #define MODEL_FLOW_LOAD_RATE_H
 
-#include "model/fabric/fabric.h"
+#include "model/sm/sm.h"
 
 /* What a CTA's warps do again and again: whole lines, 512 B with each instruction. Compared as memory: no holes. */
 typedef struct {

@@ -13,7 +13,7 @@
 #ifndef MODEL_GPU_COPY_ENGINE_H
 #define MODEL_GPU_COPY_ENGINE_H
 
-#include "model/fabric/fabric.h"
+#include "model/gpu/gpu.h"
 
 #define COPY_BLOCK_BYTES 65536u
 

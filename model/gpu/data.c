@@ -1,7 +1,7 @@
 /* What requests do to a GPU's memory, where bytes are kept. */
 #include <string.h>
 
-#include "model/fabric/fabric.h"
+#include "model/gpu/gpu.h"
 #include "model/gpu/gpu.h"
 #include "model/memory/numeric.h"
 

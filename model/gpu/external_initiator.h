@@ -8,7 +8,7 @@
 #ifndef MODEL_GPU_EXTERNAL_INITIATOR_H
 #define MODEL_GPU_EXTERNAL_INITIATOR_H
 
-#include "model/fabric/fabric.h"
+#include "model/gpu/gpu.h"
 #include "model/memory/address_space.h"
 
 typedef struct Guest Guest;

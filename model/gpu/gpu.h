@@ -195,9 +195,10 @@ typedef enum { GPU_FROM_HOST, GPU_TO_HOST } GpuHostWay;
 SimTime gpu_l2_serve(Gpu *gpu, guint32 bytes, SimTime now_ps);
 SimTime gpu_host_serve(Gpu *gpu, GpuHostWay way, guint32 bytes, SimTime now_ps);
 
+/* own_memory.c: a request that stays in this GPU or goes to its host. */
+void gpu_request_own(Gpu *gpu, const GpuRequest *request);
+
 /* target.c */
-void gpu_target_init(Gpu *gpu);
-void gpu_target_clear(Gpu *gpu);
 /* A request of another GPU, which came by that link: served at once, or held up while too many answers wait. */
 void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps);
 /* The queue of answers at that link's port is shorter than its limit: requests that were held up go on. */

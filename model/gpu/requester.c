@@ -79,91 +79,6 @@ void gpu_drained(void *node, Link *link, Vc vc)
     waiter->fire(waiter, now_ps);
 }
 
-static SimTime gpu_serve_at(SimFine *free_at, SimFine byte_time, guint32 bytes, SimTime now_ps)
-{
-    *free_at = MAX(*free_at, simfine_from_ps(now_ps)) + bytes * byte_time;
-    return simfine_to_ps(*free_at);
-}
-
-SimTime gpu_l2_serve(Gpu *gpu, guint32 bytes, SimTime now_ps)
-{
-    gpu->local_bytes += bytes;
-    return gpu_serve_at(&gpu->local_free_at, gpu->local_byte_time, bytes, now_ps);
-}
-
-SimTime gpu_host_serve(Gpu *gpu, GpuHostWay way, guint32 bytes, SimTime now_ps)
-{
-    *(way == GPU_FROM_HOST ? &gpu->host_in_bytes : &gpu->host_out_bytes) += bytes;
-    return gpu_serve_at(&gpu->host_free_at[way], gpu->host_byte_time, bytes, now_ps);
-}
-
-/* Host memory: a request goes there and an answer comes back; either may carry the data. */
-static void gpu_request_host(Gpu *gpu, Packet packet, const Txn *txn, SimTime now_ps)
-{
-    SimTime host_ps = gpu->fabric->spec.system.host_ps;
-    guint32 bytes = MAX(txn->bytes, SECTOR_BYTES);
-    SimTime at_ps = now_ps;
-    if (txn->kind != PACKET_READ)
-        at_ps = gpu_host_serve(gpu, GPU_TO_HOST, bytes, at_ps);
-    at_ps += host_ps;
-    if (txn->kind != PACKET_READ)
-        gpu->fence.local_ps = MAX(gpu->fence.local_ps, at_ps + host_ps);
-    if (txn->kind == PACKET_READ || txn->kind == PACKET_ATOM)
-        at_ps = gpu_host_serve(gpu, GPU_FROM_HOST, bytes, at_ps);
-    gpu_pipe_push(&gpu->pipe[GPU_PIPE_HOST], at_ps + host_ps, GPU_LINK_LOCAL, packet);
-}
-
-/* When an access to the GPU's own memory is done, by a bandwidth server and a fixed latency, and through which FIFO. */
-static SimTime gpu_local_end(Gpu *gpu, PacketKind kind, const MemRegion *region, guint32 bytes, SimTime now_ps,
-                             GpuPipeKind *pipe)
-{
-    bytes = MAX(bytes, SECTOR_BYTES);
-    SimTime at_ps = gpu_l2_serve(gpu, bytes, now_ps) + gpu->spec->local_ps;
-    *pipe = GPU_PIPE_LOCAL;
-    if (kind == PACKET_ATOM) {
-        *pipe = GPU_PIPE_LOCAL_ATOMIC;
-        at_ps += gpu->spec->local_atomic_ps;
-    } else if (!region->cached) {
-        SimTime hbm_ps = gpu_hbm_serve(gpu, bytes, now_ps);
-        if (kind == PACKET_READ) { /* writes stay in the L2 until evicted */
-            *pipe = GPU_PIPE_LOCAL_DRAM;
-            at_ps = MAX(at_ps, hbm_ps + gpu->spec->local_ps) + gpu->spec->local_dram_ps;
-        }
-    }
-    if (kind != PACKET_READ)
-        gpu->fence.local_ps = MAX(gpu->fence.local_ps, at_ps);
-    return at_ps;
-}
-
-static void gpu_request_local(Gpu *gpu, Packet packet, const Txn *txn, SimTime now_ps)
-{
-    GpuPipeKind pipe;
-    gpu->local_requests++;
-    if (txn->region->gpu == MEMORY_HOST) {
-        gpu_request_host(gpu, packet, txn, now_ps);
-        return;
-    }
-    SimTime at_ps = gpu_local_end(gpu, (PacketKind)txn->kind, txn->region, txn->bytes, now_ps, &pipe);
-    gpu_pipe_push(&gpu->pipe[pipe], at_ps, GPU_LINK_LOCAL, packet);
-}
-
-/* Memory without bytes is polled by nobody. */
-static gboolean gpu_is_plain(const Gpu *gpu, const GpuRequest *request)
-{
-    return request->plain && request->kind <= PACKET_WRITE && !request->region->host &&
-           request->region->gpu == gpu->id;
-}
-
-static void gpu_request_plain(Gpu *gpu, const GpuRequest *request, SimTime now_ps)
-{
-    GpuPipeKind pipe;
-    gpu->local_requests++;
-    SimTime at_ps = gpu_local_end(gpu, request->kind, request->region, request->bytes, now_ps, &pipe);
-    GpuStep step = {.at_ps = at_ps, .owner = request->owner, .plain = request->plain, .link = GPU_LINK_LOCAL};
-    at_ps = gpu_pipe_add(&gpu->pipe[pipe], &step);
-    fabric_count(&gpu->fabric->op_local, request->kind, request->bytes, now_ps, at_ps);
-}
-
 static guint32 gpu_take_data(const Gpu *gpu, const GpuRequest *request)
 {
     DataPool *pool = gpu->fabric->data;
@@ -215,16 +130,6 @@ void gpu_send(Gpu *gpu, Packet packet, guint32 link)
     gpu->requests++;
     PROBE_POINT(gpu->fabric, PROBE_REQUEST, gpu->path, &packet, sim_now_ps(gpu->sim));
     link_push(&gpu->up[link], packet, wait_ps ? sim_now_ps(gpu->sim) + wait_ps : 0);
-}
-
-static void gpu_request_own(Gpu *gpu, const GpuRequest *request)
-{
-    if (gpu_is_plain(gpu, request)) {
-        gpu_request_plain(gpu, request, sim_now_ps(gpu->sim));
-        return;
-    }
-    Packet packet = gpu_prepare(gpu, request);
-    gpu_request_local(gpu, packet, txn_at(gpu->txns, packet.txn), sim_now_ps(gpu->sim));
 }
 
 void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)

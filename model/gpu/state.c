@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "model/gpu/copy_engine.h"
-#include "model/sm/sm.h"
 
 const ParamRow gpu_params[] = {
     PARAM_U64(GpuSpec, out_ps, "ps", 0, 10000000, "SM to NVLink port"),
@@ -61,6 +60,24 @@ static void gpu_limits(Gpu *gpu)
                              .sm_out = (guint32)sm->out_packets,
                              .loads = (guint32)sm->loads_max,
                              .stores = (guint32)sm->stores_max};
+}
+
+static void gpu_target_init(Gpu *gpu)
+{
+    gsize gpus = gpu->fabric->spec.system.gpus;
+    for (guint32 l = 0; l < gpu->links; l++) {
+        gpu->port[l].acks = g_new0(AckMerge, gpus);
+        gpu->port[l].read_left_ps = gpu->spec->ack_hold_off_ps ? g_new0(SimTime, gpus) : NULL;
+    }
+}
+
+static void gpu_target_clear(Gpu *gpu)
+{
+    for (guint32 l = 0; l < gpu->links; l++) {
+        g_free(gpu->port[l].acks);
+        g_free(gpu->port[l].read_left_ps);
+        timed_packet_clear(&gpu->port[l].held);
+    }
 }
 
 void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links)

@@ -194,23 +194,3 @@ void gpu_target_drained(Gpu *gpu, guint32 link)
         gpu_serve(gpu, link, request.packet, now_ps);
     }
 }
-
-/* ---- life */
-
-void gpu_target_init(Gpu *gpu)
-{
-    gsize gpus = gpu->fabric->spec.system.gpus;
-    for (guint32 l = 0; l < gpu->links; l++) {
-        gpu->port[l].acks = g_new0(AckMerge, gpus);
-        gpu->port[l].read_left_ps = gpu->spec->ack_hold_off_ps ? g_new0(SimTime, gpus) : NULL;
-    }
-}
-
-void gpu_target_clear(Gpu *gpu)
-{
-    for (guint32 l = 0; l < gpu->links; l++) {
-        g_free(gpu->port[l].acks);
-        g_free(gpu->port[l].read_left_ps);
-        timed_packet_clear(&gpu->port[l].held);
-    }
-}

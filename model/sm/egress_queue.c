@@ -10,7 +10,6 @@
  * for), stream_bw write16 with few CTAs; docs/fidelity.md. */
 #include <string.h>
 
-#include "model/fabric/fabric.h"
 #include "model/sm/sm.h"
 
 static guint32 sm_out_key(const GpuRequest *request)

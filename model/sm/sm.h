@@ -211,7 +211,14 @@ gboolean warp_block_poll(Warp *warp, SimTime now_ps); /* FALSE: nothing to wait 
 typedef enum { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_STALLED } IssueResult;
 /* Executes `current` as far as it goes; *cost_ps is the LSU time it took. */
 IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps);
+/* For a part of `current`: what its address means (FALSE: it is undefined, and reported); the SM has as much in flight
+ * as it may; its packet goes (FALSE: there is no room before the ports, and the SM waits for it). */
+gboolean warp_translate(Warp *warp, guint64 va, guint32 bytes, GpuRequest *request);
+gboolean warp_at_limit(Warp *warp, const Uop *uop);
+gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps);
+IssueResult warp_issue_scattered(Warp *warp, SimTime *cost_ps); /* scattered.c */
 void sm_kick(Sm *sm, SimTime now_ps);
+void sm_on_issue(Event *event, SimTime now_ps); /* of Sm.issue: the turn of a warp */
 
 /* egress_queue.c: how a request gets out; SM_OUT_MERGE notes with which one in Sm.twin. */
 SmOutWay sm_out_queued_way(Sm *sm, const GpuRequest *request);

@@ -2,7 +2,6 @@
  * registers, fences, barriers and polled flags. See sm.h. */
 #include <string.h>
 
-#include "model/fabric/fabric.h"
 #include "model/memory/numeric.h"
 #include "model/sm/sm.h"
 
@@ -181,7 +180,7 @@ static const PacketKind uop_packet[UOP_KINDS] = {
 };
 
 /* Looks the address up and checks the access; FALSE: reported, and the access does not happen. */
-static gboolean warp_translate(Warp *warp, guint64 va, guint32 bytes, GpuRequest *request)
+gboolean warp_translate(Warp *warp, guint64 va, guint32 bytes, GpuRequest *request)
 {
     Cta *cta = warp->cta;
     const Uop *uop = &warp->current;
@@ -211,7 +210,7 @@ static gboolean warp_translate(Warp *warp, guint64 va, guint32 bytes, GpuRequest
     return TRUE;
 }
 
-static gboolean warp_at_limit(Warp *warp, const Uop *uop)
+gboolean warp_at_limit(Warp *warp, const Uop *uop)
 {
     Sm *sm = warp->sm;
     const GpuLimits *limit = &sm->gpu->limit;
@@ -222,8 +221,7 @@ static gboolean warp_at_limit(Warp *warp, const Uop *uop)
     return TRUE;
 }
 
-/* Sends one packet; FALSE: there is no room before the ports, and the SM waits for it. */
-static gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
+gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
 {
     const Uop *uop = &warp->current;
     Sm *sm = warp->sm;
@@ -291,76 +289,6 @@ static IssueResult warp_issue_contiguous(Warp *warp, SimTime *cost_ps)
                 return ISSUE_STALLED;
         }
         warp->done_bytes += bytes;
-    }
-    return ISSUE_DONE;
-}
-
-/* The lanes that share the line of the first lane still to go, at most one a word for atomics. */
-static guint32 warp_gather(const Warp *warp, guint64 *first, guint64 *end, guint32 *word_mask)
-{
-    const Uop *uop = &warp->current;
-    gboolean atomic = uop->kind == UOP_RED || uop->kind == UOP_ATOM || uop->kind == UOP_MC_RED;
-    guint64 line = G_MAXUINT64;
-    guint32 lanes = 0, words = (uop->width + 3u) / 4u, mask = 0;
-    for (guint32 l = 0; l < uop->lanes; l++) {
-        if (warp->done_lanes >> l & 1)
-            continue;
-        guint64 va = uop_lane_va(uop, l);
-        if (line == G_MAXUINT64) {
-            line = va / LINE_BYTES;
-            *first = va;
-            *end = va + uop->width;
-        }
-        if (va / LINE_BYTES != line)
-            continue;
-        guint32 touched = (guint32)((((guint64)1 << words) - 1) << (va % LINE_BYTES / 4));
-        if (atomic && (mask & touched))
-            continue;
-        mask |= touched;
-        lanes |= 1u << l;
-        *first = MIN(*first, va);
-        *end = MAX(*end, va + uop->width);
-    }
-    *word_mask = mask >> (*first % LINE_BYTES / 4);
-    return lanes;
-}
-
-/* A line takes 128 B of a store's lanes at once. */
-static SimTime warp_conflict_ps(const Warp *warp, guint32 lanes)
-{
-    const Uop *uop = &warp->current;
-    guint32 bytes = (guint32)__builtin_popcount(lanes) * uop->width;
-    if (uop->kind != UOP_STORE || bytes <= LINE_BYTES)
-        return 0;
-    return (bytes - 1) / LINE_BYTES * warp->sm->gpu->fabric->spec.sm.conflict_ps;
-}
-
-static IssueResult warp_issue_scattered(Warp *warp, SimTime *cost_ps)
-{
-    const Uop *uop = &warp->current;
-    guint32 all = uop->lanes >= 32 ? 0xffffffffu : (1u << uop->lanes) - 1;
-    while (warp->done_lanes != all) {
-        guint64 first = 0, end = 0;
-        guint32 mask = 0, lanes = warp_gather(warp, &first, &end, &mask);
-        guint32 words = (guint32)(end - first + 3) / 4;
-        guint8 data[LINE_BYTES + 16] = {0};
-        GpuRequest request = {.bytes = (guint16)(end - first), .tag = lanes,
-                              .word_mask = words < 32 && mask == (1u << words) - 1 ? GPU_ALL_WORDS : mask};
-        if (warp_at_limit(warp, uop))
-            return ISSUE_STALLED;
-        if (warp_translate(warp, first, request.bytes, &request)) {
-            if (uop->src && uop->src->bytes) {
-                for (guint32 l = 0; l < uop->lanes; l++)
-                    if (lanes >> l & 1)
-                        memcpy(data + (uop_lane_va(uop, l) - first),
-                               uop->src->bytes + l * uop->width, uop->width);
-                request.data = data;
-            }
-            if (!warp_send(warp, &request, cost_ps))
-                return ISSUE_STALLED;
-            *cost_ps += warp_conflict_ps(warp, lanes);
-        }
-        warp->done_lanes |= lanes;
     }
     return ISSUE_DONE;
 }

@@ -1,96 +1,5 @@
 #include "model/switch/switch.h"
 
-#include <string.h>
-
-static const char *const hold_names[] = {"hold", "accumulate", NULL};
-static const char *const order_names[] = {"arrival", "rank", NULL};
-const ParamRow switch_params[] = {
-    PARAM_U64(SwitchSpec, latency_ps, "ps", 0, 10000000, "ingress to egress, unloaded"),
-    PARAM_U64(SwitchSpec, cycle_ps, "ps", 1, 100000, "period of the switch core's clock"),
-    PARAM_U64(SwitchSpec, crossbar_bytes, "B", 1, 4096, "crossbar width, a cycle and port"),
-    PARAM_U64(SwitchSpec, multicast_tags, "", 1, 65536, "outstanding multicast writes of a port"),
-    PARAM_U64(SwitchSpec, reduction_tags, "", 1, 65536, "outstanding ld_reduce of a port"),
-    PARAM_U64(SwitchSpec, reduction_buffer_bytes, "B", 1024, 1u << 30, "operand buffer of a port"),
-    PARAM_ENUM(SwitchSpec, reduction_hold, hold_names, "operands are all held, or summed on arrival"),
-    PARAM_ENUM(SwitchSpec, reduction_order, order_names, "in which order operands are summed"),
-    PARAM_U64(SwitchSpec, reduction_ps, "ps", 0, 10000000, "last operand to result"),
-    PARAM_U64(SwitchSpec, request_flits, "flits", 1, 16, "of a multimem.ld_reduce request"),
-    PARAM_U64(SwitchSpec, replica_ack_flits, "flits", 1, 16, "of a replica's acknowledgement"),
-    PARAM_U64(SwitchSpec, done_flits, "flits", 1, 16, "of the merged acknowledgement"),
-    PARAM_U64(SwitchSpec, done_merge_max, "", 1, 64, "merged acknowledgements in one packet"),
-    PARAM_U64(SwitchSpec, done_timer_ps, "ps", 1, 10000000, "how long they wait for each other"),
-    PARAM_END,
-};
-
-const StatRow switch_stats[] = {
-    STAT_COUNTER(Switch, multicast_requests, "packets", "multicast requests taken in"),
-    STAT_COUNTER(Switch, replicated, "packets", "replicas sent out"),
-    STAT_COUNTER(Switch, reduced, "packets", "sums and merged acknowledgements sent back"),
-    STAT_COUNTER(Switch, crumbstore_mcto_err, "packets", "multicast writes that timed out"),
-    STAT_COUNTER(Switch, crumbstore_rto_err, "packets", "ld_reduce requests that timed out"),
-    STAT_COUNTER(Switch, invalid_mcid, "packets", "requests with a multicast ID of no entry"),
-    STAT_END,
-};
-const StatRow switch_port_stats[] = {
-    STAT_COUNTER(SwitchPort, stalls_tag, "times", "a multicast request waited for a tag"),
-    STAT_COUNTER(SwitchPort, stalls_buffer, "times", "an ld_reduce waited for reduction buffer"),
-    STAT_COUNTER(SwitchPort, stalls_rounds, "times", "a request waited for a replication's rounds"),
-    STAT_PEAK(SwitchPort, reduction_peak_bytes, "B", "reduction buffer in use at most"),
-    STAT_END,
-};
-
-static void switch_on_advance(Event *event, SimTime now_ps);
-
-/* ---- life */
-
-static void switch_init_records(Switch *sw)
-{
-    sw->record_max = (guint32)(sw->ports * (sw->spec->multicast_tags + sw->spec->reduction_tags)) + 1;
-    sw->requests = &sw->fabric->requests[sw->id];
-    mcrequests_init(sw->requests, sw->record_max, sw->gpus);
-    sw->record = g_new0(McRecord, sw->record_max);
-}
-
-void switch_init(Switch *sw, Fabric *fabric, Sim *sim, DataPool *data, guint32 id, guint32 links)
-{
-    memset(sw, 0, sizeof *sw);
-    sw->fabric = fabric;
-    sw->sim = sim;
-    sw->data = data;
-    sw->spec = &fabric->spec.sw;
-    sw->id = id;
-    sw->gpus = (guint32)fabric->spec.system.gpus;
-    sw->links = links;
-    sw->ports = sw->gpus * links;
-    g_assert(sw->ports < HOLD_NONE);
-    sw->out = g_new0(Link *, sw->ports);
-    sw->in = g_new0(Link *, sw->ports);
-    sw->port = g_new0(SwitchPort, sw->ports);
-    sw->path = g_strdup_printf("switch%u", id);
-    mctable_init(&sw->table, &fabric->spec.mctable);
-    switch_init_records(sw);
-    for (guint32 p = 0; p < sw->ports; p++) {
-        sw->port[p] = (SwitchPort){.sw = sw, .number = p, .gpu = p / links, .k = p % links,
-                                   .multicast_tags = (guint32)sw->spec->multicast_tags,
-                                   .reduction_tags = (guint32)sw->spec->reduction_tags,
-                                   .reduction_bytes = sw->spec->reduction_buffer_bytes};
-        event_init(&sw->port[p].advance, switch_on_advance);
-    }
-}
-
-void switch_clear(Switch *sw)
-{
-    for (guint32 p = 0; p < sw->ports; p++)
-        packet_ring_clear(&sw->port[p].wait);
-    mctable_clear(&sw->table);
-    g_free(sw->out);
-    g_free(sw->in);
-    g_free(sw->port);
-    g_free(sw->record);
-    mcrequests_clear(sw->requests);
-    g_free(sw->path);
-}
-
 /* ---- multicast: tags, records, rounds */
 
 static guint64 switch_reduction_need(const Switch *sw, guint32 members)
@@ -253,7 +162,7 @@ static void switch_advance(Switch *sw, guint32 p, SimTime now_ps)
     }
 }
 
-static void switch_on_advance(Event *event, SimTime now_ps)
+void switch_on_advance(Event *event, SimTime now_ps)
 {
     SwitchPort *port = EVENT_OWNER(event, SwitchPort, advance);
     switch_advance(port->sw, port->number, now_ps);
@@ -327,25 +236,4 @@ void switch_finish(Switch *sw, guint32 index, SimTime now_ps)
     sw->records_used--;
     if (port->wait.count && port->busy_until_ps <= now_ps)
         switch_advance(sw, p, now_ps);
-}
-
-gboolean switch_is_quiet(const Switch *sw)
-{
-    if (sw->records_used)
-        return FALSE;
-    for (guint32 p = 0; p < sw->ports; p++)
-        if (sw->port[p].wait.count || sw->port[p].multicast_tags != sw->spec->multicast_tags ||
-            sw->port[p].reduction_tags != sw->spec->reduction_tags ||
-            sw->port[p].reduction_bytes != sw->spec->reduction_buffer_bytes)
-            return FALSE;
-    return TRUE;
-}
-
-char *switch_waiter_text(void *unit)
-{
-    const Switch *sw = unit;
-    if (sw->records_used == 0)
-        return NULL;
-    return g_strdup_printf("%s: %u multicast requests wait for answers of their members", sw->path,
-                           sw->records_used);
 }

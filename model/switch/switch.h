@@ -82,6 +82,7 @@ static inline guint32 switch_egress(const SwitchPort *port, Packet packet)
     return packet_target(packet) * port->sw->links + port->k;
 }
 void switch_finish(Switch *sw, guint32 record, SimTime now_ps); /* frees record and tag */
+void switch_on_advance(Event *event, SimTime now_ps); /* of SwitchPort.advance: requests that waited go on */
 gboolean switch_is_quiet(const Switch *sw);
 char *switch_waiter_text(void *sw);
 

@@ -196,6 +196,70 @@ check_docs() {
     done
 }
 
+# The rooms inside model/: CONTRIBUTING.md says, in a block behind "<!-- rooms of model -->", which room may include which,
+# each only rooms above it, so that rooms cannot form a circle. Within a room, modules (a header and its source) that
+# include each other in a circle are at most four.
+check_rooms() {
+    # shellcheck disable=SC2046
+    set -- $(sources | grep '^model/[a-z]*/' || :)
+    [ $# -gt 0 ] || return 0
+    awk '
+    function room(path,  part) { return split(path, part, "/") > 2 && part[1] == "model" ? part[2] : "" }
+    function module(path) { sub(/\.[ch]$/, "", path); return path }
+    FILENAME == "CONTRIBUTING.md" {
+        if (/^<!-- rooms of model -->/) { inside = 1; next }
+        if (inside && /^```/) { if (inside++ == 2) inside = 0; next }
+        if (inside == 2 && split($0, part, ":") == 2) {
+            name = part[1]; known[name] = 1; may[name] = " " name " "
+            n = split(part[2], list, " ")
+            for (i = 1; i <= n; i++) {
+                if (list[i] == "all") for (r in known) may[name] = may[name] r " "
+                else if (!(list[i] in known) || list[i] == name)
+                    printf "%s:%d: model/%s may include a room that stands below it: %s\n", FILENAME, FNR, name, list[i]
+                may[name] = may[name] list[i] " "
+            }
+        }
+        next
+    }
+    FNR == 1 {
+        own = room(FILENAME); me = module(FILENAME)
+        if (!(own in known) && !said[own]++)
+            printf "CONTRIBUTING.md:1: the rooms of model lack model/%s\n", own
+    }
+    /^ *# *include *"model\// {
+        split($0, part, "\""); used = room(part[2])
+        if (used != "" && (own in known) && !index(may[own], " " used " "))
+            printf "%s:%d: includes \"%s\": against the order of rooms in CONTRIBUTING.md\n", FILENAME, FNR, part[2]
+        if (used == own && module(part[2]) != me) { edge[me, module(part[2])] = 1; members[own, me]; members[own, module(part[2])] }
+    }
+    END {
+        for (m in members) { split(m, part, SUBSEP); of[part[2]] = part[1] }
+        for (k in of) for (i in of) if (of[i] == of[k] && ((i, k) in edge)) for (j in of)
+            if (of[j] == of[k] && ((k, j) in edge)) edge[i, j] = 1
+        for (i in of) {
+            n = 0; list0 = ""
+            for (j in of) if (i != j && ((i, j) in edge) && ((j, i) in edge)) { n++; list0 = list0 " " j }
+            if (n >= 4) printf "%s.h:1: in an include circle of %d modules; at most 4:%s\n", i, n + 1, list0
+        }
+    }' CONTRIBUTING.md "$@" | LC_ALL=C sort
+}
+
+# Documents are read in terminals, too: tables and prose are as narrow as code. What a program printed stays as it is:
+# a golden block, which tests/golden/golden.sh keeps.
+check_documents() {
+    # shellcheck disable=SC2046
+    set -- $(texts | grep '\.md$' || :)
+    [ $# -gt 0 ] || return 0
+    awk -v columns=$columns '
+    FNR == 1 { golden = 0 }
+    /^<!-- golden: / { golden = 1; next }
+    golden && /^```/ { if (golden++ == 2) golden = 0; next }
+    !golden {
+        n = $0; gsub(/[\200-\277]/, "", n) # a character beyond ASCII is one column
+        if (length(n) > columns) printf "%s:%d: line of %d columns; at most %d\n", FILENAME, FNR, length(n), columns
+    }' "$@"
+}
+
 check_allow() {
     [ -f $allow ] || return 0
     awk '!/^#/ && NF && NF < 4 { printf "%s:%d: RULE FILE REASON, and the reason is a sentence\n", FILENAME, FNR }' $allow
@@ -232,6 +296,7 @@ check_c >"$found"
     check_headers
     check_paths
     check_docs
+    check_rooms
     check_allow
 } >"$complaints"
 cat "$complaints"

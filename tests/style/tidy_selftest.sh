@@ -17,6 +17,7 @@ build_house() {
     printf '/* Time it. */\nint c(void)\n{\n    return clock();\n}\n' >bench/c.c
     printf '#include "sim/a.h"\n\n/* Proves that a runs. */\nstatic void test_a(void **state)\n{\n}\n' >tests/test_a.c
     echo 'clock bench/c.c it measures the host' >tests/style/tidy.allow
+    printf '# Contributing\n\n<!-- rooms of model -->\n```text\nmemory:\nlink:  memory\nwalk:  all\n```\n' >CONTRIBUTING.md
     echo 'sim/a.c sim/a.h' >sim/sim.mk
     echo 'model/b.c' >model/model.mk
     echo 'bench/c.c' >bench/bench.mk
@@ -93,6 +94,37 @@ sed -i /ifndef/d sim/a.h
 refuses "a header without guard" '^sim/a.h:1: header'
 echo '/* see /wor''k/main */' >>sim/a.c
 refuses "a path of one machine" '^sim/a.c:8: names a path'
+# Rooms of model/: m is in memory, l in link, five more beside it.
+build_rooms() {
+    mkdir -p model/memory model/link
+    printf '/* Bytes. */\n#ifndef M_H\n#define M_H\n#endif\n' >model/memory/m.h
+    printf '/* A wire. */\n#include "model/memory/m.h"\n' >model/link/l.c
+    echo 'model/memory/m.h model/link/l.c' >>model/model.mk
+}
+build_rooms
+if ! "$tidy" . >"$work/said" 2>&1; then
+    echo "good rooms were refused:"
+    cat "$work/said"
+    failures=$((failures + 1))
+fi
+printf '/* Up. */\n#include "model/link/l.h"\n' >model/memory/n.c
+echo 'model/memory/n.c' >>model/model.mk
+refuses "an include against the order of rooms" '^model/memory/n.c:2: includes "model/link/l.h": against the order'
+build_rooms
+mkdir model/odd
+echo '/* Odd. */' >model/odd/o.c
+echo 'model/odd/o.c' >>model/model.mk
+refuses "a room that the order does not have" 'lack model/odd'
+build_rooms
+sed -i 's/^memory:/memory: link/' CONTRIBUTING.md
+refuses "an order with a circle" '^CONTRIBUTING.md:5: model/memory may include a room that stands below it: link'
+build_rooms
+for pair in ab bc cd de ea; do
+    from=${pair%?} to=${pair#?}
+    printf '/* One of a circle. */\n#ifndef C_H\n#define C_H\n#include "model/link/%s.h"\n#endif\n' "$to" >"model/link/$from.h"
+    echo "model/link/$from.h" >>model/model.mk
+done
+refuses "five modules of a room in a circle" '^model/link/a.h:1: in an include circle of 5 modules'
 printf 'Read `sim/a.c` and `a_run()`,\nthen `sim/gone.c`\n' >README.md
 refuses "a document that names a file that is gone" '^README.md:2: there is no sim/gone.c'
 printf 'Read `sim/a.c` and `a_run()`,\nthen `a_gone()`\n' >README.md

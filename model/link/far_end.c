@@ -1,9 +1,51 @@
-/* Credits of a link on their way back to its sender.
+/* The far end of a link: packets arrive there, and credits for the buffer that they leave go back to the sender.
  *
+ * Packets in flight are in order within each channel, and only the first of each channel is in the calendar.
  * The owner of an ingress buffer collects what is freed within a batch of time; the sender has it one flight after the
  * batch's end. Ports that free credits may decide late, so credits are announced in any order; but a batch is complete
  * before the sender may use it, and its sum is the same in any order. */
 #include "model/link/link.h"
+
+/* ---- packets */
+
+void link_fly(Link *link, Packet packet, SimTime at_ps)
+{
+    TimedPacketRing *flight = &link->flight[packet_vc(&packet)];
+    *timed_packet_push(flight) = (TimedPacket){at_ps, packet};
+    if (flight->count == 1)
+        sim_at_key(link->far_sim, &link->arrival[packet_vc(&packet)], at_ps);
+}
+
+static void link_arrive(Link *link, Vc v, SimTime now_ps)
+{
+    TimedPacketRing *flight = &link->flight[v];
+    Packet packet = timed_packet_peek(flight)->packet;
+    timed_packet_drop(flight);
+    if (flight->count)
+        sim_at_key(link->far_sim, &link->arrival[v], timed_packet_peek(flight)->at_ps);
+    link->sink(link->sink_node, link, packet, now_ps);
+}
+
+static void link_on_arrive_creq(Event *event, SimTime now_ps)
+{
+    link_arrive(EVENT_OWNER(event, Link, arrival[VC_CREQ]), VC_CREQ, now_ps);
+}
+
+static void link_on_arrive_rsp(Event *event, SimTime now_ps)
+{
+    link_arrive(EVENT_OWNER(event, Link, arrival[VC_RSP]), VC_RSP, now_ps);
+}
+
+void link_set_sink(Link *link, LinkSink sink, void *node, guint32 port)
+{
+    link->sink = sink;
+    link->sink_node = node;
+    link->sink_port = port;
+    link->arrival[VC_CREQ].fire = link_on_arrive_creq;
+    link->arrival[VC_RSP].fire = link_on_arrive_rsp;
+}
+
+/* ---- credits */
 
 void link_collect_credits(Link *link, Vc v, SimTime at_ps)
 {

@@ -1,0 +1,120 @@
+/* CTAs, from their making to the SM that takes them in, and the registers of their warps. */
+#include "model/sm/sm.h"
+
+Cta *cta_new(Gpu *gpu, Vas *vas, guint32 index, guint32 threads, const char *name)
+{
+    g_assert(threads >= 1 && threads <= 1024);
+    Cta *cta = g_new0(Cta, 1);
+    cta->gpu = gpu;
+    cta->vas = vas;
+    cta->index = index;
+    cta->threads = threads;
+    cta->n_warps = (threads + WARP_LANES - 1) / WARP_LANES;
+    cta->name = name;
+    cta->warp = g_new0(Warp, cta->n_warps);
+    for (guint32 w = 0; w < cta->n_warps; w++)
+        warp_init(&cta->warp[w], cta, w);
+    return cta;
+}
+
+/* The SM with the fewest warps that has room; the lowest number among equals. */
+static Sm *sm_choose(Gpu *gpu, guint32 warps)
+{
+    const SmSpec *spec = &gpu->fabric->spec.sm;
+    Sm *best = NULL;
+    for (guint64 i = 0; i < spec->count; i++) {
+        Sm *sm = &gpu->sm[i];
+        if (sm->ctas >= spec->ctas_max || sm->warps + warps > spec->warps_max)
+            continue;
+        if (!best || sm->warps < best->warps)
+            best = sm;
+    }
+    return best;
+}
+
+static gboolean cta_try(Cta *cta)
+{
+    Sm *sm = sm_choose(cta->gpu, cta->n_warps);
+    if (!sm)
+        return FALSE;
+    cta->sm = sm;
+    sm->ctas++;
+    sm->warps += cta->n_warps;
+    for (guint32 w = 0; w < cta->n_warps; w++)
+        cta->warp[w].sm = sm;
+    cta->on_placed(cta, sim_now_ps(cta->gpu->sim));
+    return TRUE;
+}
+
+void cta_place(Cta *cta, void (*on_placed)(Cta *cta, SimTime now_ps))
+{
+    Gpu *gpu = cta->gpu;
+    cta->on_placed = on_placed;
+    if (!gpu->cta_head && cta_try(cta))
+        return;
+    if (gpu->cta_tail)
+        gpu->cta_tail->next = cta;
+    else
+        gpu->cta_head = cta;
+    gpu->cta_tail = cta;
+}
+
+static void cta_clear(Cta *cta)
+{
+    for (guint32 w = 0; w < cta->n_warps; w++)
+        warp_clear(&cta->warp[w]);
+    g_free(cta->warp);
+    g_free(cta);
+}
+
+void cta_drop(Cta *cta) { cta_clear(cta); }
+
+void cta_free(Cta *cta)
+{
+    Gpu *gpu = cta->gpu;
+    for (guint32 w = 0; w < cta->n_warps; w++)
+        g_assert(cta->warp[w].state == WARP_IDLE && cta->warp[w].stores == 0);
+    if (cta->sm) {
+        cta->sm->ctas--;
+        cta->sm->warps -= cta->n_warps;
+    }
+    cta_clear(cta);
+    /* on_placed may queue the next one, so the queue is whole before each attempt */
+    while (gpu->cta_head) {
+        Cta *next = gpu->cta_head;
+        gpu->cta_head = next->next;
+        next->next = NULL;
+        if (!gpu->cta_head)
+            gpu->cta_tail = NULL;
+        if (cta_try(next))
+            continue;
+        next->next = gpu->cta_head;
+        gpu->cta_head = next;
+        if (!gpu->cta_tail)
+            gpu->cta_tail = next;
+        break;
+    }
+}
+
+/* ---- registers */
+
+Reg *reg_new(guint32 width, gboolean keep_bytes)
+{
+    Reg *reg = g_new0(Reg, 1);
+    reg->width = (guint8)width;
+    reg->bytes = keep_bytes ? g_malloc0(REG_BYTES) : NULL;
+    return reg;
+}
+
+void reg_drop(Reg *reg)
+{
+    g_free(reg->bytes);
+    g_free(reg->lane_va);
+    g_free(reg);
+}
+
+void reg_free(Reg *reg)
+{
+    g_assert(reg->pending == 0);
+    reg_drop(reg);
+}

@@ -1,0 +1,72 @@
+/* Scattered lanes: a memory instruction of a warp whose lanes have an address each. */
+#include "model/sm/sm.h"
+
+/* The lanes that share the line of the first lane still to go, at most one a word for atomics. */
+static guint32 warp_gather(const Warp *warp, guint64 *first, guint64 *end, guint32 *word_mask)
+{
+    const Uop *uop = &warp->current;
+    gboolean atomic = uop->kind == UOP_RED || uop->kind == UOP_ATOM || uop->kind == UOP_MC_RED;
+    guint64 line = G_MAXUINT64;
+    guint32 lanes = 0, words = (uop->width + 3u) / 4u, mask = 0;
+    for (guint32 l = 0; l < uop->lanes; l++) {
+        if (warp->done_lanes >> l & 1)
+            continue;
+        guint64 va = uop_lane_va(uop, l);
+        if (line == G_MAXUINT64) {
+            line = va / LINE_BYTES;
+            *first = va;
+            *end = va + uop->width;
+        }
+        if (va / LINE_BYTES != line)
+            continue;
+        guint32 touched = (guint32)((((guint64)1 << words) - 1) << (va % LINE_BYTES / 4));
+        if (atomic && (mask & touched))
+            continue;
+        mask |= touched;
+        lanes |= 1u << l;
+        *first = MIN(*first, va);
+        *end = MAX(*end, va + uop->width);
+    }
+    *word_mask = mask >> (*first % LINE_BYTES / 4);
+    return lanes;
+}
+
+/* A line takes 128 B of a store's lanes at once. */
+static SimTime warp_conflict_ps(const Warp *warp, guint32 lanes)
+{
+    const Uop *uop = &warp->current;
+    guint32 bytes = (guint32)__builtin_popcount(lanes) * uop->width;
+    if (uop->kind != UOP_STORE || bytes <= LINE_BYTES)
+        return 0;
+    return (bytes - 1) / LINE_BYTES * warp->sm->gpu->fabric->spec.sm.conflict_ps;
+}
+
+IssueResult warp_issue_scattered(Warp *warp, SimTime *cost_ps)
+{
+    const Uop *uop = &warp->current;
+    guint32 all = uop->lanes >= 32 ? 0xffffffffu : (1u << uop->lanes) - 1;
+    while (warp->done_lanes != all) {
+        guint64 first = 0, end = 0;
+        guint32 mask = 0, lanes = warp_gather(warp, &first, &end, &mask);
+        guint32 words = (guint32)(end - first + 3) / 4;
+        guint8 data[LINE_BYTES + 16] = {0};
+        GpuRequest request = {.bytes = (guint16)(end - first), .tag = lanes,
+                              .word_mask = words < 32 && mask == (1u << words) - 1 ? GPU_ALL_WORDS : mask};
+        if (warp_at_limit(warp, uop))
+            return ISSUE_STALLED;
+        if (warp_translate(warp, first, request.bytes, &request)) {
+            if (uop->src && uop->src->bytes) {
+                for (guint32 l = 0; l < uop->lanes; l++)
+                    if (lanes >> l & 1)
+                        memcpy(data + (uop_lane_va(uop, l) - first),
+                               uop->src->bytes + l * uop->width, uop->width);
+                request.data = data;
+            }
+            if (!warp_send(warp, &request, cost_ps))
+                return ISSUE_STALLED;
+            *cost_ps += warp_conflict_ps(warp, lanes);
+        }
+        warp->done_lanes |= lanes;
+    }
+    return ISSUE_DONE;
+}

@@ -1,0 +1,90 @@
+/* The SMs of a GPU as others see them: parameters, statistics, their beginning and end. */
+#include "model/sm/sm.h"
+
+static const char *const arbitration_names[] = {"round_robin", "greedy", NULL};
+const ParamRow sm_params[] = {
+    PARAM_U64(SmSpec, count, "", 1, 1024, "SMs of a GPU"),
+    PARAM_U64(SmSpec, tpc_sms, "", 1, 16, "SMs of a TPC"),
+    PARAM_U64(SmSpec, ctas_max, "", 1, 1024, "CTAs resident on one SM"),
+    PARAM_U64(SmSpec, warps_max, "", 1, 1024, "warps resident on one SM"),
+    PARAM_U64(SmSpec, load_ps, "ps", 0, 1000000, "LSU time of one load packet"),
+    PARAM_U64(SmSpec, store_ps, "ps", 0, 1000000, "LSU time of one store packet that leaves the GPU"),
+    PARAM_U64(SmSpec, local_store_ps, "ps", 0, 1000000, "LSU time of one store packet to the GPU's own memory"),
+    PARAM_U64(SmSpec, merge_ps, "ps", 0, 1000000, "LSU time of a store that merges with one that waits"),
+    PARAM_U64(SmSpec, conflict_ps, "ps", 0, 1000000,
+              "more for each 128 B of a store's lanes beyond the first to one line"),
+    PARAM_U64(SmSpec, out_packets, "packets", 1, 65536, "of one SM waiting for ports"),
+    PARAM_BOOL(SmSpec, merge_stores, "a store merges with one to the same bytes that waits for its port"),
+    PARAM_U64(SmSpec, loads_max, "packets", 1, 1u << 20, "load packets in flight of one SM"),
+    PARAM_U64(SmSpec, stores_max, "packets", 1, 1u << 20, "store packets in flight of one SM"),
+    PARAM_U64(SmSpec, warp_issue_ps, "ps", 0, 1000000, "between two memory instructions of one warp"),
+    PARAM_U64(SmSpec, fence_ps, "ps", 0, 100000000, "fence.sys with nothing outstanding"),
+    PARAM_U64(SmSpec, fence_issue_ps, "ps", 0, 100000000, "between two fences of one of an SM's schedulers"),
+    PARAM_U64(SmSpec, fence_join_ps, "ps", 0, 100000000, "how long after its start a fence's flush takes others along"),
+    PARAM_U64(SmSpec, fence_snapshot_ps, "ps", 0, 100000000,
+              "start of a flush to its look at which stores are under way"),
+    PARAM_U64(SmSpec, fence_round_ps, "ps", 0, 100000000, "least time of a GPU's round of flushes: later ones wait"),
+    PARAM_U64(SmSpec, fence_return_ps, "ps", 0, 100000000, "last answer to the end of a flush"),
+    PARAM_U64(SmSpec, fence_overlap_ps, "ps", 0, 100000000, "before a flush's end its SM begins the next one"),
+    PARAM_BOOL(SmSpec, fence_gpu_wide, "a fence waits for all stores of its GPU, not only of its warp"),
+    PARAM_U64(SmSpec, poll_ps, "ps", 0, 10000000, "instructions of a polling loop, beside its load"),
+    PARAM_U64(SmSpec, acquire_ps, "ps", 0, 100000000, "what an acquire adds to its load"),
+    PARAM_U64(SmSpec, barrier_ps, "ps", 0, 100000000, "bar.sync once the last warp is there"),
+    PARAM_U64(SmSpec, launch_ps, "ps", 0, 1000000000000, "kernel launch to first instruction"),
+    PARAM_U64(SmSpec, exit_ps, "ps", 0, 1000000000000, "last instruction to end of the kernel"),
+    PARAM_U64(SmSpec, exit_drain_ps, "ps", 0, 1000000000000, "last store performed to end of the kernel, if later"),
+    PARAM_U64(SmSpec, next_ps, "ps", 0, 1000000000, "last instruction to the first of the stream's next kernel"),
+    PARAM_U64(SmSpec, code_ps, "ps", 0, 100000000, "fetch of 1 KiB of code that a CTA runs for the first time"),
+    PARAM_ENUM(SmSpec, arbitration, arbitration_names, "which ready warp issues next"),
+    PARAM_U64(SmSpec, arch, "", 70, 200, "compute capability times ten: which multimem forms are legal"),
+    PARAM_END,
+};
+
+const StatRow sm_stats[] = {
+    STAT_COUNTER(Sm, packets, "packets", "issued by the LSU"),
+    STAT_COUNTER(Sm, merged, "packets", "stores that merged with one waiting for its port"),
+    STAT_COUNTER(Sm, stalls_port, "times", "the LSU waited for requests to get out"),
+    STAT_COUNTER(Sm, stalls_limit, "times", "the LSU waited for its in-flight limits"),
+    STAT_END,
+};
+
+/* GPCs have equally many TPCs, the first ones one more where they do not come out even. SMs are numbered in the
+ * order in which CTAs get them: one of each TPC, of the GPC with most TPCs to give, then the TPCs' other SMs. */
+guint32 sm_gpc(const FabricSpec *spec, guint64 sm)
+{
+    guint64 gpcs = spec->gpu.out_queues, tpcs = MAX(spec->sm.count / spec->sm.tpc_sms, 1);
+    guint64 more = tpcs % gpcs, tpc = sm % tpcs;
+    return (guint32)(tpc < more ? tpc : (tpc - more) % gpcs);
+}
+
+void sm_init(Gpu *gpu)
+{
+    guint64 count = gpu->fabric->spec.sm.count;
+    fence_init(gpu);
+    gpu->sm = g_new0(Sm, count);
+    gpu->out = g_new0(GpuOutQueue, gpu->spec->out_queues);
+    for (guint64 q = 0; q < gpu->spec->out_queues; q++) {
+        gpu->out[q].gpu = gpu;
+        gpu->out[q].room.fire = sm_out_on_room;
+    }
+    for (guint64 i = 0; i < count; i++) {
+        gpu->sm[i].gpu = gpu;
+        gpu->sm[i].id = (guint32)i;
+        gpu->sm[i].queue = &gpu->out[sm_gpc(&gpu->fabric->spec, i)];
+        event_init(&gpu->sm[i].issue, sm_on_issue);
+        fence_init_sm(&gpu->sm[i]);
+    }
+}
+
+void sm_clear(Gpu *gpu)
+{
+    fence_clear(gpu);
+    for (guint64 i = 0; i < gpu->fabric->spec.sm.count; i++) {
+        sm_out_clear(&gpu->sm[i].out);
+        g_free(gpu->sm[i].out_keys);
+    }
+    for (guint64 q = 0; q < gpu->spec->out_queues; q++)
+        gpu_out_clear(&gpu->out[q].ring);
+    g_free(gpu->out);
+    g_free(gpu->sm);
+}
