@@ -38,7 +38,9 @@ libfanout_core_la_SOURCES += \
 	traces/format/nccl_log/read.c \
 	traces/format/reader.c \
 	traces/format/reader.h \
-	traces/format/simai.c \
+	traces/format/simai/header.c \
+	traces/format/simai/read.c \
+	traces/format/simai/simai.h \
 	traces/format/text/line.c \
 	traces/format/text/read.c \
 	traces/format/text/text.h \

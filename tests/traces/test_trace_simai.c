@@ -119,10 +119,102 @@ static void test_shared_counts(void **state)
     trace_free(trace);
 }
 
+/* Proves that workloads are read as ASTRA-sim ships them: with other first words, tabulators, carriage
+ * returns, and without a number of ranks, which --world gives; that each word's passes communicate
+ * with the ranks that they should; and that what a word does not have is counted. */
+static void test_policies(void **state)
+{
+    (void)state;
+#define LAYER "a\t-1\t5\tALLGATHER\t64\t6\tALLTOALL\t32\t7\tALLREDUCE\t16\t1\r\n"
+    static const struct {
+        const char *head;
+        guint32 world;
+        guint64 compute_ps;
+        const char *operations; /* each with its group's ranks */
+        guint notes;
+    } cases[] = {
+        {"MICRO", 4, 0, "all_reduce 4", 0},
+        {"MICRO\r", 8, 0, "all_reduce 8", 0},
+        {"DATA", 4, 18000, "all_reduce 4", 2},
+        {"MODEL", 4, 18000, "all_gather 4, all_to_all 4", 1},
+        {"DISTRIBUTED_INFERENCE", 4, 5000, "all_gather 4", 0},
+        {"HYBRID_DLRM DLRM_LAST_BOTTOM_LAYER: 1", 4, 18000, "all_gather 4, all_reduce 4, all_to_all 4",
+         0},
+        {"HYBRID_TRANSFORMER\tmodel_parallel_NPU_group: 2", 8, 18000,
+         "all_gather 2, all_reduce 4, all_to_all 2", 0},
+        {"HYBRID_MODEL_DATA model_parallel_NPU_group: 2", 8, 18000,
+         "all_gather 2, all_reduce 4, all_to_all 2", 0},
+        {"HYBRID_TRANSFORMER_FWD_IN_BCKWD\tmodel_parallel_NPU_group: 4 checkpoints: 2 1 0 "
+         "checkpoint_initiates: 1 0",
+         8, 18000, "all_gather 4, all_reduce 2, all_to_all 4", 1},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        char *text = g_strdup_printf("%s\n1\r\n" LAYER, cases[i].head);
+        TraceReadSpec spec = {.world = cases[i].world};
+        GError *error = NULL;
+        Trace *trace = trace_read_input(input_open_memory("w.txt", text, strlen(text)), &spec, &error);
+        if (trace == NULL) {
+            fail_msg("%s: %s", cases[i].head, error->message);
+        }
+        assert_string_equal(trace->format, "simai");
+        assert_int_equal(trace->world, cases[i].world);
+        GString *got = g_string_new(NULL);
+        guint64 compute_ps = 0;
+        for (guint k = 0; k < trace->records->len; k++) {
+            const Record *r = trace_record(trace, k);
+            compute_ps += r->duration_ps;
+            if (r->op != RECORD_COMPUTE) {
+                g_string_append_printf(got, "%s%s %u", got->len > 0 ? ", " : "",
+                                       record_op_name(r->op), trace_group_at(trace, r->group)->n);
+            }
+        }
+        if (g_str_has_prefix(cases[i].head, "HYBRID_MODEL_DATA")) { /* 0,4 share a model */
+            assert_int_equal(trace_group_at(trace, trace_record(trace, 1)->group)->ranks[1], 4);
+        }
+        assert_string_equal(got->str, cases[i].operations);
+        assert_int_equal(compute_ps, cases[i].compute_ps);
+        assert_int_equal(trace->notes->len, cases[i].notes);
+        g_string_free(got, TRUE);
+        trace_free(trace);
+        g_free(text);
+    }
+}
+
+/* Proves that a missing number of ranks names --world, and that sizes which do not fit are said. */
+static void test_heads(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        guint32 world;
+        const char *says;
+    } cases[] = {
+        {"MICRO\n1\n" LAYER, 0, "w.txt:1: says nowhere how many ranks there are; give --world N"},
+        {"HYBRID_TRANSFORMER\n1\n" LAYER, 4, "should say 'model_parallel_NPU_group: N'"},
+        {"HYBRID_CUSTOMIZED\n1\n" LAYER, 4, "'HYBRID_CUSTOMIZED' is not read; known are MICRO"},
+        {"HYBRID_TRANSFORMER model_parallel_NPU_group: 3\n1\n" LAYER, 4,
+         "--world: 4 should be a multiple of model_parallel_NPU_group"},
+        {HEAD("2", "1", "8") "1\n" LAYER, 4, "says 8 ranks, but --world says 4"},
+        {HEAD("1048576", "1048576", "8") "1\n" LAYER, 0, "all_gpus: 8 should be a multiple"},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        TraceReadSpec spec = {.world = cases[i].world};
+        GError *error = NULL;
+        assert_null(trace_read_input(input_open_memory("w.txt", cases[i].text, strlen(cases[i].text)),
+                                     &spec, &error));
+        if (strstr(error->message, cases[i].says) == NULL) {
+            fail_msg("'%s' should say '%s'", error->message, cases[i].says);
+        }
+        g_clear_error(&error);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_step),
+        cmocka_unit_test(test_policies),
+        cmocka_unit_test(test_heads),
         cmocka_unit_test(test_bad_lines),
         cmocka_unit_test(test_shared_counts),
     };

@@ -1,4 +1,4 @@
-/* SimAI (and ASTRA-sim 1) workload text: layers with computations and communications of one step.
+/* SimAI and ASTRA-sim 1 workload text: layers with computations and communications of one step.
  *
  * One rank's step is: forward through the layers, each computation and then its communication;
  * backward from the last layer, weight gradient and its communication on a stream of its own, then
@@ -7,90 +7,11 @@
  * pipeline stages. Compute columns are taken as nanoseconds.
  *
  * Not replayed: checkpoints' recomputation, and the transfers between pipeline stages (pp_comm). */
+#include "traces/format/simai/simai.h"
+
 #include <string.h>
 
-#include "traces/format/reader.h"
 #include "traces/format/words.h"
-
-typedef enum { PASS_FORWARD, PASS_INPUT, PASS_WEIGHT, PASSES } Pass;
-
-typedef struct {
-    guint64 compute_ns, bytes;
-    RecordOp op; /* RECORD_COMPUTE: NONE */
-    const char *suffix;
-} Work;
-
-typedef struct {
-    guint32 line;
-    guint32 name;
-    Work work[PASSES];
-    gboolean bad;
-} Layer;
-
-typedef struct {
-    Reader *reader;
-    guint64 tp, ep, pp, vpp, ga, all, layers;
-    GArray *layer; /* Layer */
-    guint64 empty; /* communications of 0 bytes */
-    guint32 last;  /* the compute stream's last record, plus 1 */
-} SimAi;
-
-static int simai_probe(const char *head, gsize n)
-{
-    (void)n;
-    gsize line = strcspn(head, "\n");
-    char *first = g_strndup(head, line);
-    gboolean ours = strstr(first, "model_parallel_NPU_group:") != NULL;
-    g_free(first);
-    return ours ? 90 : 0;
-}
-
-static gboolean simai_header(SimAi *simai, const char *line, GError **error)
-{
-    static const char *const keys[] = {
-        "model_parallel_NPU_group:", "ep:", "pp:", "vpp:", "ga:", "all_gpus:"};
-    guint64 *values[] = {&simai->tp, &simai->ep, &simai->pp, &simai->vpp, &simai->ga, &simai->all};
-    GPtrArray *words = words_split(line);
-    const char *path = input_path(simai->reader->input);
-    gboolean ok = words != NULL;
-    if (!ok) {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
-                    "%s:1: a quote has no place in the header", path);
-    }
-    for (guint k = 0; k < G_N_ELEMENTS(keys) && ok; k++) {
-        *values[k] = k == 5 ? 0 : 1;
-        for (guint i = 0; i + 1 < words->len; i++) {
-            if (strcmp(words->pdata[i], keys[k]) == 0 &&
-                (!words_u64(words->pdata[i + 1], RECORD_WORLD_MAX, values[k]) || *values[k] == 0)) {
-                g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
-                            "%s:1: '%s %s' should be a number of 1 or more", path, keys[k],
-                            (char *)words->pdata[i + 1]);
-                ok = FALSE;
-                break;
-            }
-        }
-    }
-    if (words != NULL) {
-        for (guint i = 0; i + 1 < words->len; i++) {
-            if (strcmp(words->pdata[i], "pp_comm") == 0 ||
-                strcmp(words->pdata[i], "pp_comm:") == 0) {
-                trace_note(simai->reader->trace,
-                           "%s: pp_comm: transfers between pipeline stages are not replayed", path);
-            }
-        }
-        g_ptr_array_free(words, TRUE);
-    }
-    guint64 model = simai->tp * simai->pp;
-    if (ok &&
-        (simai->all == 0 || simai->all % model != 0 || (simai->all / model) % simai->ep != 0)) {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
-                    "%s:1: all_gpus: should be a multiple of "
-                    "model_parallel_NPU_group times pp times ep",
-                    path);
-        ok = FALSE;
-    }
-    return ok && reader_set_world(simai->reader, simai->all, error);
-}
 
 /* "ALLGATHER_DP_EP" -> all-gather, "_DP_EP". */
 static gboolean simai_op(const char *word, Work *work)
@@ -178,18 +99,19 @@ static guint32 simai_group(SimAi *simai, const char *name, guint64 n, guint64 st
     return group;
 }
 
-static gboolean simai_add_comm(SimAi *simai, const Layer *layer, Record *record, const Work *work,
-                               Pass pass, GError **error)
+static gboolean simai_add_comm(SimAi *simai, Record *record, const Work *work, Dims dims,
+                               GError **error)
 {
+    gboolean inner = simai->policy->data_inner;
     guint64 dp = simai->all / simai->tp / simai->pp;
-    gboolean weights = pass == PASS_WEIGHT;
     if (strcmp(work->suffix, "_EP") == 0) {
         record->group = simai_group(simai, "ep", simai->ep, simai->tp);
     } else if (strcmp(work->suffix, "_DP_EP") == 0) {
         record->group = simai_group(simai, "dp_ep", dp / simai->ep, simai->tp * simai->ep);
     } else {
-        record->group = weights ? simai_group(simai, "dp", dp, simai->tp)
-                                : simai_group(simai, "tp", simai->tp, 1);
+        record->group = dims == DIMS_ALL    ? simai_group(simai, "world", simai->all, 1)
+                        : dims == DIMS_DATA ? simai_group(simai, "dp", dp, inner ? 1 : simai->tp)
+                                            : simai_group(simai, "tp", simai->tp, inner ? dp : 1);
     }
     record->op = work->op;
     record->dtype = RECORD_BF16;
@@ -212,7 +134,6 @@ static gboolean simai_add_comm(SimAi *simai, const Layer *layer, Record *record,
                                            " bytes should divide by the %u ranks of its group",
                                            record_op_name(work->op), bytes, n);
     record->skipped = !good;
-    (void)layer;
     return ok;
 }
 
@@ -231,7 +152,13 @@ static gboolean simai_add(SimAi *simai, guint index, Pass pass, GError **error)
     record.stream = 0;
     record.step = 0;
     record.skipped = layer->bad;
-    record.duration_ps = work->compute_ns * 1000;
+    const Policy *policy = simai->policy;
+    Dims dims = policy->first_all && index == 0 ? DIMS_ALL : policy->dims[pass];
+    if (!layer->bad && ((policy->weights_only && pass != PASS_WEIGHT) ||
+                        (policy->forward_only && pass != PASS_FORWARD))) {
+        return TRUE;
+    }
+    record.duration_ps = policy->weights_only ? 0 : work->compute_ns * 1000;
     if (record.duration_ps > 0 || layer->bad) {
         simai->last = trace_add(trace, &record) + 1;
     }
@@ -240,8 +167,15 @@ static gboolean simai_add(SimAi *simai, guint index, Pass pass, GError **error)
         simai->empty += !layer->bad && work->op != RECORD_COMPUTE;
         return TRUE;
     }
+    if (dims == DIMS_NONE) {
+        char *what = g_strdup_printf("communications of %ss, which %s does not have, are left out",
+                                     names[pass], policy->name);
+        trace_count(trace, what, record_op_name(work->op), 0);
+        g_free(what);
+        return TRUE;
+    }
     record.stream = pass == PASS_WEIGHT ? 1 : 0;
-    if (!simai_add_comm(simai, layer, &record, work, pass, error)) {
+    if (!simai_add_comm(simai, &record, work, dims, error)) {
         return FALSE;
     }
     guint32 at = trace_add(trace, &record);
