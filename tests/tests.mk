@@ -30,6 +30,7 @@ dist_check_SCRIPTS = \
 	tests/style/tidy.sh \
 	tests/style/tidy_selftest.sh \
 	tests/traces/test_replay.sh \
+	tests/traces/test_replay_best.sh \
 	tests/validate/test_validate.sh
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += tests/cli/cli_test.sh tests/style/tidy.allow tests/validate/validate.recorded

@@ -70,9 +70,12 @@ libfanout_core_la_SOURCES += \
 	traces/record/select.h \
 	traces/replay/algo.c \
 	traces/replay/busy.c \
+	traces/replay/choice.c \
 	traces/replay/episode.c \
 	traces/replay/episode.h \
 	traces/replay/episode_work.c \
+	traces/replay/memo.c \
+	traces/replay/memo.h \
 	traces/replay/plan_packets.c \
 	traces/replay/plan_program.c \
 	traces/replay/plan_run.c \
@@ -83,6 +86,7 @@ libfanout_core_la_SOURCES += \
 	traces/replay/report.h \
 	traces/replay/report_fabric.c \
 	traces/replay/report_jobs.c \
+	traces/replay/report_pair.c \
 	traces/replay/report_parts.h \
 	traces/replay/steps.c \
 	traces/replay/steps.h \

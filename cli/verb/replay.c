@@ -8,6 +8,7 @@
 #include "cli/system.h"
 #include "cli/trace_args.h"
 #include "traces/format/json.h"
+#include "traces/replay/episode.h"
 #include "traces/replay/report.h"
 #include "traces/replay/timeline.h"
 
@@ -26,7 +27,7 @@ typedef struct {
     ReplayJob *jobs;
     guint n;
     ReplaySpec spec;
-    ReplayResult *result, *other;
+    ReplayResult *result, *with, *without; /* with: result itself, or its own */
 } ReplayVerb;
 
 static gboolean replay_bad(GError **error, const char *option, const char *text, const char *right)
@@ -46,9 +47,9 @@ static gboolean replay_parse_algos(ReplaySpec *spec, const char *text, GError **
         if (equals)
             *equals = 0;
         if ((equals && !coll_op_parse(*word, &op)) ||
-            !coll_algo_parse(equals ? equals + 1 : *word, &algo) || algo == COLL_BEST)
+            !coll_algo_parse(equals ? equals + 1 : *word, &algo) )
             return replay_bad(error, "-a", equals ? equals + 1 : *word,
-                              "auto, nvls, nvls_oneshot, ring, tree, oneshot, twoshot, push, pull "
+                              "auto, best, nvls, nvls_oneshot, ring, tree, oneshot, twoshot, push, pull "
                               "or direct, alone or "
                               "behind an operation: all_reduce=nvls,broadcast=ring");
         for (int o = 0; o < COLL_OPS; o++)
@@ -198,30 +199,51 @@ static ReplayResult *replay_once(ReplayVerb *verb, const ReplaySpec *spec, const
     return result;
 }
 
-/* With multicast where there was none, and without where there was; NULL without error: it makes no
- * difference. */
-static ReplayResult *replay_compare(ReplayVerb *verb, gboolean *multicast, GError **error)
+/* What is fastest for each communication, where that is asked for. */
+static gboolean replay_choose_all(ReplayVerb *verb, const ReplaySpec *spec, GError **error)
 {
-    gboolean collective = FALSE;
-    *multicast = FALSE;
-    for (guint j = 0; j < verb->n; j++)
-        for (guint i = 0; i < verb->jobs[j].match->items->len; i++) {
-            *multicast |= verb->result->job[j].item[i].multicast;
-            RecordOp op = g_array_index(verb->jobs[j].match->items, MatchItem, i).op;
-            collective |= op == RECORD_ALL_REDUCE || op == RECORD_ALL_GATHER ||
-                          op == RECORD_REDUCE_SCATTER || op == RECORD_BROADCAST ||
-                          op == RECORD_REDUCE || op == RECORD_BARRIER;
-        }
-    if (!collective || verb->words->no_compare || verb->system->spec.mctable.entries == 0)
-        return NULL;
-    ReplaySpec spec = verb->spec;
+    gboolean wanted = FALSE;
     for (int o = 0; o < COLL_OPS; o++)
-        spec.algo[o] = *multicast ? coll_algos_of(o)[0] : COLL_NVLS;
-    return replay_once(
-        verb, &spec, *multicast ? "the same without multicast" : "the same with multicast", error);
+        wanted |= spec->algo[o] == COLL_BEST;
+    if (!wanted)
+        return TRUE;
+    ReplayProgress state = {progress_new(0), "choosing algorithms", 1000};
+    ReplaySpec own = *spec;
+    own.progress = replay_progress;
+    own.user = &state;
+    gboolean ok = replay_choose(&own, verb->jobs, verb->n, error);
+    progress_free(state.progress);
+    return ok;
 }
 
-static ExitCode replay_write(ReplayVerb *verb, Options *options, gboolean multicast, GError **error)
+/* The best with multicast and the best without, whatever was asked for; FALSE without error: there
+ * is nothing to compare. */
+static gboolean replay_compare(ReplayVerb *verb, GError **error)
+{
+    gboolean collective = FALSE, best = TRUE;
+    for (guint j = 0; j < verb->n; j++)
+        for (guint i = 0; i < verb->jobs[j].match->items->len; i++) {
+            const MatchItem *item = &g_array_index(verb->jobs[j].match->items, MatchItem, i);
+            collective |= !item->skipped && episode_coll_op(item->op) != COLL_OPS;
+        }
+    if (!collective || verb->words->no_compare || verb->system->spec.mctable.entries == 0)
+        return TRUE;
+    ReplaySpec spec = verb->spec;
+    for (int o = 0; o < COLL_OPS; o++) {
+        best &= spec.algo[o] == COLL_BEST;
+        spec.algo[o] = COLL_BEST;
+    }
+    if (!replay_choose_all(verb, &spec, error))
+        return FALSE;
+    verb->with = best ? verb->result
+                      : replay_once(verb, &spec, "the best with multicast", error);
+    spec.unicast = TRUE;
+    verb->without =
+        verb->with ? replay_once(verb, &spec, "the best without multicast", error) : NULL;
+    return verb->without != NULL;
+}
+
+static ExitCode replay_write(ReplayVerb *verb, Options *options, GError **error)
 {
     const Trace *first = verb->traces->pdata[0];
     g_autofree char *title = g_strdup_printf("%s%s on %s", first->name,
@@ -229,8 +251,7 @@ static ExitCode replay_write(ReplayVerb *verb, Options *options, gboolean multic
     Report *report = report_new("replay", title);
     options_describe(options, report);
     system_describe(verb->system, report);
-    ReplayPair pair = {multicast ? verb->result : verb->other,
-                       multicast ? verb->other : verb->result};
+    ReplayPair pair = {verb->with, verb->without};
     replay_report_add(report, &verb->spec, verb->jobs, verb->n, verb->result, &pair);
     ExitCode code = EXIT_DONE;
     if (options->perfetto) {
@@ -267,16 +288,18 @@ static ExitCode replay_all(ReplayVerb *verb, Options *options, GError **error)
             return EXIT_USER;
     }
     GError *why = NULL;
-    gboolean multicast = FALSE;
-    verb->result = replay_once(verb, &verb->spec, "replaying", &why);
+    verb->spec.choices = replay_choices_new();
+    verb->spec.known = verb->spec.memo ? replay_memo_new() : NULL;
+    if (replay_choose_all(verb, &verb->spec, &why))
+        verb->result = replay_once(verb, &verb->spec, "replaying", &why);
     if (verb->result)
-        verb->other = replay_compare(verb, &multicast, &why);
+        replay_compare(verb, &why);
     if (why) {
         ExitCode code = g_error_matches(why, COLL_ERROR, COLL_ERROR_STUCK) ? EXIT_WRONG : EXIT_USER;
         g_propagate_error(error, why);
         return code;
     }
-    return replay_write(verb, options, multicast, error);
+    return replay_write(verb, options, error);
 }
 
 static void replay_clear(ReplayVerb *verb)
@@ -286,8 +309,12 @@ static void replay_clear(ReplayVerb *verb)
         g_free(verb->jobs[j].gpu);
     }
     g_free(verb->jobs);
+    if (verb->with != verb->result)
+        replay_result_free(verb->with);
     replay_result_free(verb->result);
-    replay_result_free(verb->other);
+    replay_result_free(verb->without);
+    replay_choices_free(verb->spec.choices);
+    replay_memo_free(verb->spec.known);
     if (verb->traces)
         g_ptr_array_free(verb->traces, TRUE);
 }
@@ -297,7 +324,7 @@ static ExitCode replay_run_verb(int argc, char **argv, GError **error)
     ReplayWords words = {.traces = TRACE_ARGS_INIT};
     const GOptionEntry own[] = {
         {"algo", 'a', 0, G_OPTION_ARG_STRING, &words.algos,
-         "auto, nvls, ring, ...; or all_reduce=nvls,broadcast=ring", "ALGO"},
+         "auto, best, nvls, ring, ...; or all_reduce=nvls,broadcast=ring", "ALGO"},
         {"place", 0, 0, G_OPTION_ARG_STRING_ARRAY, &words.place,
          "GPUs of the k-th job's ranks (0-3,8), same (every job from GPU 0), or fold (several "
          "ranks a GPU)",
@@ -306,7 +333,7 @@ static ExitCode replay_run_verb(int argc, char **argv, GError **error)
          "computations last X times as recorded (1)", "X"},
         {"to", 0, 0, G_OPTION_ARG_STRING, &words.traces.to, "recorded TIME to end at", "TIME"},
         {"no-compare", 0, 0, G_OPTION_ARG_NONE, &words.no_compare,
-         "do not replay again with or without multicast", NULL},
+         "do not replay again with what is best with multicast and without", NULL},
         {"no-memo", 0, 0, G_OPTION_ARG_NONE, &words.no_memo,
          "simulate equal communications each time", NULL},
         TRACE_ARGS_ENTRIES(words.traces),

@@ -1,5 +1,5 @@
 /* Which algorithm runs when one is asked for. */
-#include "traces/replay/replay.h"
+#include "traces/replay/episode.h"
 
 gboolean replay_algo_is_multicast(CollAlgo algo)
 {
@@ -10,7 +10,7 @@ gboolean replay_algo_is_multicast(CollAlgo algo)
 /* CTAs of collectives wait for each other and must all be resident. On a GPU with few SMs a quarter
  * of the places is taken, so that a few collectives can run at once; 0: the algorithm's own number.
  */
-static guint32 fitting_ctas(const FabricSpec *fabric)
+guint32 replay_ctas(const FabricSpec *fabric)
 {
     const SmSpec *sm = &fabric->sm;
     guint64 resident = sm->count * MIN(sm->ctas_max, sm->warps_max / 16); /* of 512 threads */
@@ -40,8 +40,9 @@ CollAlgo replay_algo(const FabricSpec *fabric, CollGroup *group, CollSpec *spec,
                                     coll_algo_name(wanted), coll_algo_name(nearest));
     }
     spec->algo = nearest;
-    spec->ctas = fitting_ctas(fabric);
+    spec->ctas = replay_ctas(fabric);
     if (!coll_check(group, spec, &why)) {
+        spec->proto = COLL_PROTO_AUTO;
         CollAlgo unicast = coll_algos_of(spec->op)[0];
         g_free(*fallback);
         *fallback = g_strdup_printf("%s cannot run as %s (%s): %s runs", coll_op_name(spec->op),

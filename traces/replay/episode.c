@@ -9,6 +9,7 @@ typedef struct {
     Episode *episode;
     guint64 tag;
     CollAlgo algo;
+    CollProto proto;
     EpisodeWork work; /* gpu is a copy */
     guint16 *gpu;
     CollGroup *group;
@@ -144,7 +145,7 @@ static void piece_end(Piece *piece)
     Episode *episode = piece->episode;
     episode->active--;
     episode->ended = TRUE;
-    episode->done(episode->user, piece->tag, piece->algo);
+    episode->done(episode->user, piece->tag, piece->algo, piece->proto);
     sim_stop(episode->sim);
     g_free(piece->gpu);
     g_free(piece);
@@ -178,6 +179,7 @@ static void on_coll(Coll *coll, const CollResult *result, void *user)
     (void)coll;
     Piece *piece = user;
     piece->algo = result->algo;
+    piece->proto = result->proto;
     if (piece->work.op == RECORD_REDUCE &&
         !piece->second) { /* reduced slices; now they meet at the root */
         piece->second = TRUE;
@@ -191,64 +193,20 @@ static void on_coll(Coll *coll, const CollResult *result, void *user)
     piece_end(piece);
 }
 
-static const struct {
-    RecordDtype record;
-    NumericType numeric;
-} types[] = {
-    {RECORD_I32, NUMERIC_S32},   {RECORD_U32, NUMERIC_U32}, {RECORD_I64, NUMERIC_S64},
-    {RECORD_U64, NUMERIC_U64},   {RECORD_F16, NUMERIC_F16}, {RECORD_BF16, NUMERIC_BF16},
-    {RECORD_F32, NUMERIC_F32},   {RECORD_F64, NUMERIC_F64}, {RECORD_E4M3, NUMERIC_E4M3},
-    {RECORD_E5M2, NUMERIC_E5M2},
-};
-
-/* Type and reduction of the library; what it does not have is replaced by what moves as many bytes.
- */
-static void fill_type(Episode *episode, const EpisodeWork *work, CollSpec *spec)
+/* What of the type and the reduction is not as the trace says. */
+static void note_type(Episode *episode, const EpisodeWork *work, const CollSpec *spec)
 {
-    gboolean found = FALSE;
-    for (guint i = 0; i < G_N_ELEMENTS(types); i++) {
-        if (types[i].record == work->dtype) {
-            spec->type = types[i].numeric;
-            found = TRUE;
-        }
-    }
     if (!record_op_reduces(work->op)) {
-        spec->type = NUMERIC_U32;
         return;
     }
-    if (!found) {
-        spec->type = NUMERIC_U32;
+    if (spec->type == NUMERIC_U32 && work->dtype != RECORD_U32) {
         note(episode,
              g_strdup_printf("reductions of %s run as u32: the switches sum nothing narrower",
                              record_dtype_name(work->dtype)));
     }
-    spec->reduce = work->reduction == RECORD_MAX   ? NUMERIC_MAX
-                   : work->reduction == RECORD_MIN ? NUMERIC_MIN
-                                                   : NUMERIC_ADD;
     if (work->reduction == RECORD_PROD || work->reduction == RECORD_AVG) {
         note(episode, g_strdup_printf("%s runs as sum: as many bytes and operations",
                                       record_reduction_name(work->reduction)));
-    }
-}
-
-static CollOp coll_op_of(RecordOp op)
-{
-    switch (op) {
-    case RECORD_ALL_REDUCE:
-        return COLL_ALL_REDUCE;
-    case RECORD_ALL_GATHER:
-        return COLL_ALL_GATHER;
-    case RECORD_REDUCE:
-    case RECORD_REDUCE_SCATTER:
-        return COLL_REDUCE_SCATTER;
-    case RECORD_BROADCAST:
-        return COLL_BROADCAST;
-    case RECORD_ALL_TO_ALL:
-        return COLL_ALL_TO_ALL;
-    case RECORD_BARRIER:
-        return COLL_BARRIER;
-    default:
-        return COLL_OPS;
     }
 }
 
@@ -256,13 +214,8 @@ static gboolean start_coll(Piece *piece, CollOp op, GError **error)
 {
     Episode *episode = piece->episode;
     const EpisodeWork *work = &piece->work;
-    CollSpec spec = coll_spec_default(op);
-    spec.check = FALSE;
-    spec.root = work->root;
-    fill_type(episode, work, &spec);
-    gboolean sliced = op == COLL_ALL_GATHER || op == COLL_REDUCE_SCATTER || op == COLL_ALL_TO_ALL;
-    guint64 unit = 16 * (sliced ? work->n : 1);
-    spec.bytes = (MAX(work->bytes, 1) + unit - 1) / unit * unit;
+    CollSpec spec = episode_coll_spec(work);
+    note_type(episode, work, &spec);
     if (spec.bytes != work->bytes && op != COLL_BARRIER) {
         note(episode, g_strdup("sizes are rounded up to whole 16-byte accesses of each rank"));
     }
@@ -271,8 +224,9 @@ static gboolean start_coll(Piece *piece, CollOp op, GError **error)
         return FALSE;
     }
     char *fallback = NULL;
+    spec.proto = work->proto;
     spec.algo =
-        replay_algo(episode->spec->fabric, piece->group, &spec, episode->spec->algo[op], &fallback);
+        replay_algo(episode->spec->fabric, piece->group, &spec, work->algo, &fallback);
     if (fallback != NULL) {
         note(episode, fallback);
     }
@@ -289,7 +243,7 @@ gboolean episode_start(Episode *episode, const EpisodeWork *work, guint64 tag, G
     piece->gpu = g_memdup2(work->gpu, work->n * sizeof(guint16));
     piece->work.gpu = piece->gpu;
     episode->active++;
-    CollOp op = coll_op_of(work->op);
+    CollOp op = episode_coll_op(work->op);
     gboolean ok;
     if (work->op == RECORD_PLAN) {
         ok = plan_start(episode->fabric, work->plan, work->gpu, on_transfer, piece, error);

@@ -18,17 +18,29 @@ typedef struct {
     guint32 n;
     guint32 root;     /* place among the GPUs */
     const Plan *plan; /* of RECORD_PLAN; gpu and n are all its ranks */
+    CollAlgo algo;    /* wanted of collectives: never COLL_BEST */
+    CollProto proto;
 } EpisodeWork;
 
 /* The work of an item of the job's match: GPUs once each, in the group's order, into gpu, which has
  * room for all ranks. FALSE: all its ranks are on one GPU, and nothing crosses the fabric. */
 gboolean episode_work(const ReplayJob *job, guint32 item, EpisodeWork *work, guint16 *gpu);
+/* The operation of the library that it is; COLL_OPS: none. */
+CollOp episode_coll_op(RecordOp op);
+/* What is asked of the library, but for algorithm and protocol: type, reduction, and the size
+ * rounded up to whole accesses. */
+CollSpec episode_coll_spec(const EpisodeWork *work);
+/* The algorithm and protocol that a replay wants for the work. choice.c. */
+void replay_choice(const ReplaySpec *spec, const EpisodeWork *work, CollAlgo *algo,
+                   CollProto *proto);
+/* CTAs that a collective gets; 0: the algorithm's own number. */
+guint32 replay_ctas(const FabricSpec *fabric);
 /* Equal keys: the same work. Caller frees. */
 char *episode_work_key(const EpisodeWork *work);
 
 typedef struct Episode Episode;
-/* Called during episode_run when a piece of work has ended; algo as in ReplayItem. */
-typedef void (*EpisodeDone)(void *user, guint64 tag, CollAlgo algo);
+/* Called during episode_run when a piece of work has ended; algo and proto as in ReplayItem. */
+typedef void (*EpisodeDone)(void *user, guint64 tag, CollAlgo algo, CollProto proto);
 
 Episode *episode_open(const ReplaySpec *spec, EpisodeDone done, void *user, GPtrArray *notes,
                       GError **error);

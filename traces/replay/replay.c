@@ -5,6 +5,7 @@
 
 #include "traces/record/graph.h"
 #include "traces/replay/episode.h"
+#include "traces/replay/memo.h"
 #include "traces/replay/steps.h"
 
 #define PPM 1000000u
@@ -20,19 +21,14 @@ typedef struct {
 } JobState;
 
 typedef struct {
-    SimTime time_ps;
-    CollAlgo algo;
-    ReplayUsage usage;
-} Memo;
-
-typedef struct {
     const ReplaySpec *spec;
     ReplayResult *result;
     JobState *job;
     Steps steps;
     guint64 done, all;
     SimTime now_ps;
-    GHashTable *memo;                 /* text of the work -> Memo */
+    GHashTable *memo;                 /* text of the work -> Memo; spec->known's, or its own */
+    ReplayMemo *own;                  /* NULL: spec->known serves */
     Episode *episode;                 /* NULL: quiet, or tentative */
     SimTime base_ps;                  /* recorded time at the episode's 0 */
     guint64 pieces;                   /* started in the episode so far */
@@ -113,18 +109,29 @@ static guint64 tag_of(guint32 job, guint32 index)
     return (guint64)job << 32 | index;
 }
 
-static void on_done(void *user, guint64 tag, CollAlgo algo)
+/* The work of an item, with the algorithm that this replay wants for it; FALSE as episode_work. */
+static gboolean work_of(const Replay *r, const ReplayJob *job, guint32 index, EpisodeWork *work,
+                        guint16 *gpu)
+{
+    gboolean moves = episode_work(job, index, work, gpu);
+    replay_choice(r->spec, work, &work->algo, &work->proto);
+    return moves;
+}
+
+static void on_done(void *user, guint64 tag, CollAlgo algo, CollProto proto)
 {
     Replay *r = user;
     guint32 job = tag >> 32, index = (guint32)tag;
     r->now_ps = r->base_ps + episode_now_ps(r->episode);
     ReplayItem *item = &r->job[job].result->item[index];
     item->algo = algo;
+    item->proto = proto;
     item->multicast = replay_algo_is_multicast(algo);
     if (r->pieces == 1 && r->alone != NULL && r->spec->memo) {
         Memo *memo = g_new0(Memo, 1);
         memo->time_ps = r->now_ps - item->start_ps;
         memo->algo = algo;
+        memo->proto = proto;
         g_hash_table_insert(r->memo, g_strdup(r->alone), memo);
     }
     item_end(r, job, index);
@@ -159,7 +166,7 @@ static gboolean start_piece(Replay *r, guint64 tag)
     JobState *state = &r->job[tag >> 32];
     guint16 *gpu = g_new(guint16, state->job->trace->world + 2);
     EpisodeWork work;
-    episode_work(state->job, (guint32)tag, &work, gpu);
+    work_of(r, state->job, (guint32)tag, &work, gpu);
     g_clear_pointer(&r->alone, g_free);
     r->alone = r->pieces++ == 0 ? episode_work_key(&work) : NULL;
     r->result->simulated++;
@@ -197,7 +204,7 @@ static gboolean item_start(Replay *r, guint32 job, guint32 index)
     item->start_ps = r->now_ps;
     guint16 *gpu = g_new(guint16, state->job->trace->world + 2);
     EpisodeWork work;
-    gboolean moves = episode_work(state->job, index, &work, gpu);
+    gboolean moves = work_of(r, state->job, index, &work, gpu);
     char *key = moves ? episode_work_key(&work) : NULL;
     const Memo *memo = moves ? g_hash_table_lookup(r->memo, key) : NULL;
     gboolean ok = TRUE;
@@ -208,6 +215,7 @@ static gboolean item_start(Replay *r, guint32 job, guint32 index)
         r->tentative_ps = r->now_ps;
         item->memoised = TRUE;
         item->algo = memo->algo;
+        item->proto = memo->proto;
         item->multicast = replay_algo_is_multicast(memo->algo);
         r->result->memoised++;
         steps_push(&r->steps, (Step){.at_ps = r->now_ps + memo->time_ps,
@@ -260,7 +268,7 @@ static gboolean do_step(Replay *r, const Step *step)
         if (step->tentative == r->tentative && r->tentative_tag != NO_ITEM) {
             guint16 *gpu = g_new(guint16, r->job[step->job].job->trace->world + 2);
             EpisodeWork work;
-            episode_work(r->job[step->job].job, step->index, &work, gpu);
+            work_of(r, r->job[step->job].job, step->index, &work, gpu);
             char *key = episode_work_key(&work);
             const Memo *memo = g_hash_table_lookup(r->memo, key);
             replay_usage_add(&r->result->usage, &memo->usage);
@@ -336,13 +344,7 @@ static void replay_clear(Replay *r, guint n)
     g_free(r->job);
     g_free(r->alone);
     g_array_free(r->steps.heap, TRUE);
-    g_hash_table_destroy(r->memo);
-}
-
-static void memo_free(gpointer data)
-{
-    replay_usage_clear(&((Memo *)data)->usage);
-    g_free(data);
+    replay_memo_free(r->own);
 }
 
 ReplayResult *replay_run(const ReplaySpec *spec, const ReplayJob *jobs, guint n, GError **error)
@@ -352,9 +354,10 @@ ReplayResult *replay_run(const ReplaySpec *spec, const ReplayJob *jobs, guint n,
         .result = g_new0(ReplayResult, 1),
         .job = g_new0(JobState, n),
         .steps.heap = g_array_new(FALSE, FALSE, sizeof(Step)),
-        .memo = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, memo_free),
+        .own = spec->known == NULL ? replay_memo_new() : NULL,
         .tentative_tag = NO_ITEM,
     };
+    r.memo = (r.own != NULL ? r.own : spec->known)->by_key;
     r.result->jobs = n;
     r.result->job = g_new0(ReplayJobResult, n);
     r.result->notes = g_ptr_array_new_with_free_func(g_free);

@@ -21,11 +21,21 @@
 #include "traces/record/match.h"
 #include "traces/record/record.h"
 
+/* What is fastest for each communication (choice.c), and what has been simulated already; both may
+ * serve several replays on one fabric. */
+typedef struct ReplayChoices ReplayChoices;
+typedef struct ReplayMemo ReplayMemo;
+
 typedef struct {
     const FabricSpec *fabric;
     SimSpec sim;
     Log *log;
-    CollAlgo algo[COLL_OPS]; /* wanted; where an operation does not have it, what is nearest runs */
+    CollAlgo algo[COLL_OPS]; /* wanted; where an operation does not have it, what is nearest runs.
+                                COLL_BEST: by choices */
+    ReplayChoices *choices;  /* of replay_choose; NULL: nothing is COLL_BEST */
+    gboolean unicast;        /* COLL_BEST takes nothing that needs multicast */
+    ReplayMemo *known;       /* of replay_memo_new, of replays with the same fabric and flow; NULL:
+                                the replay's own */
     gboolean memo;
     gboolean flow; /* bulk loops as flows (model/flow/rates.h) instead of packets */
     guint64 compute_ppm; /* computations and gaps last this many millionths of what was recorded */
@@ -44,6 +54,7 @@ typedef struct {
     SimTime first_ps, start_ps, end_ps; /* first rank there, all there, done */
     guint32 last_rank;                  /* the last to come */
     CollAlgo algo; /* COLL_ALGOS: moved nothing, or no collective of the library */
+    CollProto proto;
     gboolean multicast;
     gboolean memoised;
 } ReplayItem;
@@ -75,6 +86,16 @@ typedef struct {
  * waits for what. */
 ReplayResult *replay_run(const ReplaySpec *spec, const ReplayJob *jobs, guint n, GError **error);
 void replay_result_free(ReplayResult *result);
+
+ReplayMemo *replay_memo_new(void);
+void replay_memo_free(ReplayMemo *memo); /* NULL: nothing */
+
+/* Finds the fastest algorithm and protocol of each communication in the jobs, with multicast and
+ * without, by simulating each kind alone: in packets while that is short, else as flows. What
+ * spec->choices has already stays. GError: as coll_run. */
+ReplayChoices *replay_choices_new(void);
+void replay_choices_free(ReplayChoices *choices); /* NULL: nothing */
+gboolean replay_choose(const ReplaySpec *spec, const ReplayJob *jobs, guint n, GError **error);
 
 /* The algorithm that runs for an operation when `wanted` is asked for on these GPUs; *fallback
  * tells why it is another one (caller frees; NULL: it is the one). */

@@ -6,7 +6,8 @@
 #include "sim/report/report.h"
 #include "traces/replay/replay.h"
 
-/* The same traces with other algorithms; NULL where there is none. */
+/* The same traces with what is fastest for each communication, multicast allowed or not; NULL where
+ * there is none. */
 typedef struct {
     const ReplayResult *multicast, *unicast;
 } ReplayPair;

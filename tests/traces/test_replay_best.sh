@@ -1,0 +1,49 @@
+#!/bin/sh
+# What a replay says that multicast would save is the best with it against the best without: the same whatever -a says,
+# never negative, and no other algorithm that -a can ask for is faster alone. "-a best" runs what the comparison found.
+set -eu
+fanout=${FANOUT:-./fanout}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+    echo "FAILED: $*"
+    exit 1
+}
+cat >"$work/t.trace" <<'TRACE'
+fanout-trace 1
+world 4
+rank *
+1 all_reduce bytes=1024 dtype=f32
+2 all_reduce bytes=524288 dtype=f32 after=1
+3 all_gather bytes=65536 dtype=f32 after=2
+4 all_to_all bytes=65536 dtype=f32 after=3
+TRACE
+total() { "$fanout" replay "$work/t.trace" -s dgx-h100 --no-compare "$@" | awk '$2 == "total_us" { print $3 }'; }
+saves() { "$fanout" replay "$work/t.trace" -s dgx-h100 "$@" | grep '^# multicast saves'; }
+
+saves -a auto >"$work/saves.auto"
+for algo in ring best; do
+    saves -a $algo >"$work/saves.$algo"
+    cmp "$work/saves.auto" "$work/saves.$algo" || fail "-a $algo: $(cat "$work/saves.$algo"), by itself $(cat "$work/saves.auto")"
+done
+grep -q 'saves [0-9.]* us of [0-9.]* us ([0-9.]* %) against the best without it' "$work/saves.auto" || fail "$(cat "$work/saves.auto")"
+best=$(total -a best)
+for algo in auto nvls ring twoshot; do
+    other=$(total -a $algo)
+    awk -v best="$best" -v other="$other" 'BEGIN { exit !(best > 0 && best <= other * 1.0001) }' ||
+        fail "best takes $best us, $algo $other us"
+done
+saved=$(awk '{ print $4 }' "$work/saves.auto") of=$(awk '{ print $7 }' "$work/saves.auto")
+awk -v s="$saved" -v of="$of" -v best="$best" 'BEGIN { d = of - s - best; exit !(s > 0 && d < 0.02 && d > -0.02) }' ||
+    fail "best takes $best us, but $saved us are saved of $of us"
+
+# Each kind of communication has its advice; what has no multicast algorithm says so.
+"$fanout" replay "$work/t.trace" -s dgx-h100 | sed -n '/which algorithm is best/,/links that carried/p' |
+    grep 't\.trace' >"$work/advice"
+awk '{ if ($10 > $8) bad = 1; seen[$2 " " $5] = $0 }
+    END { exit !(NR == 4 && !bad && seen["all_reduce 524288"] ~ /take (nvls|sym_mc)/ &&
+                 seen["all_to_all 65536"] ~ /there is no multicast algorithm/) }' "$work/advice" ||
+    fail "the advice: $(cat "$work/advice")"
+"$fanout" replay "$work/t.trace" -a bets 2>"$work/err" && fail "-a bets was taken"
+grep -q "'bets' should be auto, best" "$work/err" || fail "-a bets: $(cat "$work/err")"
+echo "the best with multicast is compared with the best without"
