@@ -36,11 +36,6 @@ fanout_SOURCES = \
 fanout_LDADD = libfanout_core.la
 
 # What README.md shows: the first result, in one minute.
-EXTRA_DIST += examples/demo.sh examples/update_readme.sh
+EXTRA_DIST += examples/demo.sh
 demo: fanout
 	@$(SHELL) $(srcdir)/examples/demo.sh ./fanout
-
-# After a change of the model that was meant.
-readme-update: fanout
-	@$(SHELL) $(srcdir)/examples/update_readme.sh ./fanout $(srcdir)/README.md
-.PHONY: readme-update

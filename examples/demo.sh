@@ -4,8 +4,8 @@
 set -eu
 fanout=$1
 
-echo '$ fanout coll all_reduce -s dgx-h100 -a nvls,ring -b 1M -e 64M -f 4'
-"$fanout" coll all_reduce -s dgx-h100 -a nvls,ring -b 1M -e 64M -f 4
+echo '$ fanout coll all_reduce -s dgx-h100 -a nvls,ring -b 1M -e 16M -f 4'
+"$fanout" coll all_reduce -s dgx-h100 -a nvls,ring -b 1M -e 16M -f 4
 echo
 echo '$ fanout walk multimem.st -s dgx-h100 -n 4'
 "$fanout" walk multimem.st -s dgx-h100 -n 4

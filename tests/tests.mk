@@ -189,6 +189,7 @@ tests_api_test_cuda_trust_LDADD = $(CUDA_TEST_LDADD)
 
 # What fanout prints, byte for byte; golden-update rewrites the files after a change that was meant.
 GOLDEN = \
+	tests/golden/coll-readme \
 	tests/golden/walk-atomic \
 	tests/golden/walk-csv \
 	tests/golden/walk-json \

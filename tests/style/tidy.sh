@@ -297,6 +297,7 @@ check_c >"$found"
     check_paths
     check_docs
     check_rooms
+    check_documents
     check_allow
 } >"$complaints"
 cat "$complaints"

@@ -129,6 +129,12 @@ printf 'Read `sim/a.c` and `a_run()`,\nthen `sim/gone.c`\n' >README.md
 refuses "a document that names a file that is gone" '^README.md:2: there is no sim/gone.c'
 printf 'Read `sim/a.c` and `a_run()`,\nthen `a_gone()`\n' >README.md
 refuses "a document that names a function that is gone" '^README.md:2: no function is called a_gone'
+mkdir docs
+{ echo '| a table |'; printf '| %0120d |\n' 0; } >docs/wide.md
+refuses "a document with a wide table" '^docs/wide.md:2: line of 124 columns'
+mkdir -p docs
+{ printf '<!-- golden: x -->\n```\n'; printf '%0140d\n' 0; printf '```\n%0121d\n' 0; } >docs/wide.md
+refuses "a wide line behind what a program printed" '^docs/wide.md:5: line of 121 columns'
 echo 'length model/b.c' >tests/style/tidy.allow
 refuses "an exception without reason" '^tests/style/tidy.allow:1: RULE'
 echo 'length model/b.c it was long once upon a time' >tests/style/tidy.allow
