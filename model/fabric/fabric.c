@@ -82,6 +82,7 @@ static void fabric_build(Fabric *fabric)
         txn_pool_init(&fabric->txns[g]);
         gpu_init(&fabric->gpu[g], fabric, (guint16)g, fabric->links);
         stat_add(fabric->stats, fabric->gpu[g].path, gpu_stats, &fabric->gpu[g]);
+        sim_add_cause(fabric->sim, gpu_silent_text, &fabric->gpu[g]);
         sim_add_waiter(fabric->sim, gpu_waiter_text, &fabric->gpu[g]);
         sim_add_waiter(fabric->sim, copy_waiter_text, &fabric->gpu[g]);
         sm_init(&fabric->gpu[g]);

@@ -189,6 +189,7 @@ void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_ps);
 void gpu_drained(void *gpu, Link *link, Vc vc);                         /* a LinkDrained */
 gboolean gpu_is_quiet(const Gpu *gpu);
 char *gpu_waiter_text(void *gpu);
+char *gpu_silent_text(void *gpu); /* a line about requests that it lost */
 
 /* When so many bytes are through the GPU's own L2, or its link to the host (without its latency). */
 typedef enum { GPU_FROM_HOST, GPU_TO_HOST } GpuHostWay;

@@ -126,20 +126,18 @@ gboolean gpu_is_quiet(const Gpu *gpu)
     return gpu->txns->used == 0 && copy_is_quiet(gpu);
 }
 
-static gboolean gpu_anybody_waits(const Fabric *fabric)
+char *gpu_silent_text(void *unit)
 {
-    for (guint64 g = 0; g < fabric->spec.system.gpus; g++)
-        if (fabric->txns[g].used)
-            return TRUE;
-    return FALSE;
+    const Gpu *gpu = unit;
+    if (gpu->dropped == 0)
+        return NULL;
+    return g_strdup_printf("%s: is silent (fault.gpu_silent), %" G_GUINT64_FORMAT " requests to it were lost", gpu->path,
+                           gpu->dropped);
 }
 
 char *gpu_waiter_text(void *unit)
 {
     const Gpu *gpu = unit;
-    if (gpu->dropped && gpu_anybody_waits(gpu->fabric)) /* it waits for nothing, but others for it */
-        return g_strdup_printf("%s: is silent (fault.gpu_silent), %" G_GUINT64_FORMAT " requests to it were lost",
-                               gpu->path, gpu->dropped);
     if (gpu->txns->used == 0)
         return NULL;
     return g_strdup_printf("%s: %u requests wait for their answers", gpu->path, gpu->txns->used);

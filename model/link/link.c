@@ -58,7 +58,7 @@ static void link_watch(Link *link, Packet packet, SimFine start)
 {
     if (link->probe)
         link->probe(link->probe_user, PROBE_WIRE, __FILE__, link->path, &packet, simfine_to_ps(start));
-    if (link->error_ppb && rng_below(&link->rng, 1000000000) < link->error_ppb) {
+    while (link->error_ppb && rng_below(&link->rng, 1000000000) < link->error_ppb) {
         link->replays++;
         link->free_at += simfine_from_ps(link->replay_ps) + packet.flits * link->flit_time;
     }

@@ -12,7 +12,8 @@ const ParamRow link_params[] = {
               "buffer of each virtual channel at a GPU ingress"),
     PARAM_U64(LinkSpec, credit_batch_ps, "ps", 1, 1000000,
               "credits freed within so long travel back together (rounded down to a power of two)"),
-    PARAM_U64(LinkSpec, error_ppb, "1e-9", 0, 1000000000, "packets hit by a bit error and replayed"),
+    PARAM_U64(LinkSpec, error_ppb, "1e-9", 0, 900000000,
+              "of a packet's transmissions, replays among them, that a bit error hits"),
     PARAM_U64(LinkSpec, replay_ps, "ps", 0, 1000000000, "time a replay costs the link"),
     PARAM_END,
 };

@@ -27,7 +27,7 @@ typedef struct {
     guint64 credits_switch_flits; /* buffer of each VC at a switch ingress */
     guint64 credits_gpu_flits;    /* buffer of each VC at a GPU ingress */
     guint64 credit_batch_ps;      /* credits freed within so long travel back together */
-    guint64 error_ppb;            /* packets hit by a bit error, per 10^9 */
+    guint64 error_ppb;            /* transmissions hit by a bit error, replays too, per 10^9 */
     guint64 replay_ps;            /* time lost until the packet is sent again */
 } LinkSpec;
 extern const ParamRow link_params[];

@@ -27,6 +27,7 @@ struct SimProcess {
 };
 
 typedef struct {
+    gboolean cause; /* others may wait because of it: it is named first */
     SimWaiterText text;
     void *unit;
 } Waiter;

@@ -269,7 +269,13 @@ SimTime sim_foreign_delay_ps(Sim *sim)
 
 void sim_add_waiter(Sim *sim, SimWaiterText text, void *unit)
 {
-    Waiter waiter = {text, unit};
+    Waiter waiter = {FALSE, text, unit};
+    g_array_append_val(sim->waiters, waiter);
+}
+
+void sim_add_cause(Sim *sim, SimWaiterText text, void *unit)
+{
+    Waiter waiter = {TRUE, text, unit};
     g_array_append_val(sim->waiters, waiter);
 }
 
@@ -297,14 +303,14 @@ static GPtrArray *waiting_processes(Sim *sim)
     return lines;
 }
 
-static GPtrArray *waiting_units(Sim *sim)
+static GPtrArray *waiting_units(Sim *sim, gboolean causes)
 {
     GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
     char *line;
 
     for (guint i = 0; i < sim->waiters->len; i++) {
         Waiter *waiter = &g_array_index(sim->waiters, Waiter, i);
-        if ((line = waiter->text(waiter->unit)) != NULL) {
+        if (waiter->cause == causes && (line = waiter->text(waiter->unit)) != NULL) {
             g_ptr_array_add(lines, line);
         }
     }
@@ -313,9 +319,10 @@ static GPtrArray *waiting_units(Sim *sim)
 
 char **sim_waiters(Sim *sim)
 {
-    GPtrArray *lines = waiting_processes(sim);
+    GPtrArray *lines = waiting_units(sim, TRUE);
 
-    g_ptr_array_extend_and_steal(lines, waiting_units(sim));
+    g_ptr_array_extend_and_steal(lines, waiting_processes(sim));
+    g_ptr_array_extend_and_steal(lines, waiting_units(sim, FALSE));
     g_ptr_array_add(lines, NULL);
     return (char **)g_ptr_array_free(lines, FALSE);
 }
@@ -335,16 +342,19 @@ char *sim_waiters_text(Sim *sim)
 {
     GString *text = g_string_new(NULL);
 
+    show_waiters(text, waiting_units(sim, TRUE));
     show_waiters(text, waiting_processes(sim));
-    show_waiters(text, waiting_units(sim));
+    show_waiters(text, waiting_units(sim, FALSE));
     return g_string_free(text, FALSE);
 }
 
 gboolean sim_nobody_waits(Sim *sim)
 {
-    char **lines = sim_waiters(sim);
-    gboolean nobody = lines[0] == NULL;
-    g_strfreev(lines);
+    GPtrArray *processes = waiting_processes(sim), *units = waiting_units(sim, FALSE);
+    gboolean nobody = processes->len == 0 && units->len == 0;
+
+    g_ptr_array_free(processes, TRUE);
+    g_ptr_array_free(units, TRUE);
     return nobody;
 }
 

@@ -96,6 +96,9 @@ void sim_wake(Sim *sim, SimProcess *process); /* from events, processes, or betw
  * registered itself and is not idle. Caller frees with g_strfreev. */
 typedef char *(*SimWaiterText)(void *unit); /* NULL: idle; else a line to free */
 void sim_add_waiter(Sim *sim, SimWaiterText text, void *unit);
+/* The same for a unit that waits for nothing itself, but that others may wait for, such as one that is broken: its line
+ * comes before all others. */
+void sim_add_cause(Sim *sim, SimWaiterText text, void *unit);
 char **sim_waiters(Sim *sim);
 /* The first of these lines, of processes and of units as many as a person wants to read, each behind a line break
  * and two blanks, and how many more there are. Caller frees. */
