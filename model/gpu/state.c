@@ -131,8 +131,8 @@ char *gpu_silent_text(void *unit)
     const Gpu *gpu = unit;
     if (gpu->dropped == 0)
         return NULL;
-    return g_strdup_printf("%s: is silent (fault.gpu_silent), %" G_GUINT64_FORMAT " requests to it were lost", gpu->path,
-                           gpu->dropped);
+    return g_strdup_printf("%s: is silent (fault.gpu_silent), %" G_GUINT64_FORMAT " requests to it were lost",
+                           gpu->path, gpu->dropped);
 }
 
 char *gpu_waiter_text(void *unit)

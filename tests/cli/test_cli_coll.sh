@@ -54,7 +54,8 @@ for op in all_reduce all_gather reduce_scatter broadcast; do
 done
 
 # A GPU that answers nothing is named before all who wait, however many these are.
-"$FANOUT" coll all_reduce -s dgx-h100 -a nvls -b 16K --set fault.gpu_silent=gpu1 >out 2>err && complain "a silent GPU: exit 0"
+"$FANOUT" coll all_reduce -s dgx-h100 -a nvls -b 16K --set fault.gpu_silent=gpu1 >out 2>err &&
+    complain "a silent GPU: exit 0"
 [ "$(sed -n 2p err)" = "$(grep '^  gpu1: is silent' err)" ] || complain "a silent GPU is not named first: $(head -n 3 err)"
 
 # Another system is another result; a page is written.

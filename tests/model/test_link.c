@@ -118,8 +118,8 @@ static void test_round_robin(void **state)
     ends_close(&ends);
 }
 
-/* Proves that each bit error costs a replay, that a replay may be hit again, that errors lose, double or reorder nothing,
- * and that they hit about as often as asked: at 50 % one replay a packet in the mean, at 25 % a third of one. */
+/* Proves that each bit error costs a replay, that a replay may be hit again, that errors lose, double or reorder
+ * nothing, and that they hit about as often as asked: at 50 % one replay a packet in the mean, at 25 % a third. */
 static void test_replay(void **state)
 {
     (void)state;
