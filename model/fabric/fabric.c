@@ -149,8 +149,10 @@ void fabric_free(Fabric *fabric)
         gpu_clear(&fabric->gpu[g]);
         txn_pool_clear(&fabric->txns[g]);
     }
-    for (guint32 s = 0; s < fabric->n_switches; s++)
+    for (guint32 s = 0; s < fabric->n_switches; s++) {
+        fast_switch_detach(&fabric->sw[s]);
         switch_clear(&fabric->sw[s]);
+    }
     for (guint64 id = 0; fabric->mc_route && id < fabric->spec.mctable.entries; id++)
         g_free(fabric->mc_route[id].link);
     for (guint i = 1; i < fabric->op_object->len; i++) {

@@ -13,8 +13,9 @@ struct Switch;
  * a switch. */
 void fast_gpu_attach(struct Gpu *gpu, guint32 link);
 void fast_switch_attach(struct Switch *sw, guint32 port);
-/* Gives a link's port back. */
+/* Gives a link's port back, and what the engine keeps of a switch. */
 void fast_detach(Link *link);
+void fast_switch_detach(struct Switch *sw);
 
 /* A packet is on the wire to the receiver of that link, and will arrive at at_ps. TRUE: the receiver has taken note and
  * needs no event; FALSE: it must arrive by one. */

@@ -66,29 +66,51 @@ const LinkOps fast_switch_ops = {
 
 /* ---- answers that are only counted */
 
-/* The end of a request, at the time at which the last answer that is known ahead arrives. */
-typedef struct {
+/* The end of a request, at the time at which the last answer that is known ahead arrives. They are used again and again;
+ * each switch has its own, since switches may be on several threads. */
+typedef struct FastEnd FastEnd;
+struct FastEnd {
     Event event;
     Switch *sw;
+    FastEnd *next_free;
     guint32 record;
-} FastEnd;
+};
+typedef struct {
+    FastEnd *free;
+    GPtrArray *all;
+} FastSwitch;
 
 static void fast_end_on_event(Event *event, SimTime now_ps)
 {
     FastEnd *end = EVENT_OWNER(event, FastEnd, event);
     Switch *sw = end->sw;
+    FastSwitch *fast = sw->fast;
     guint32 record = end->record;
-    g_slice_free(FastEnd, end);
+    end->next_free = fast->free;
+    fast->free = end;
     reduction_end(sw, record, now_ps);
+}
+
+static FastEnd *fast_end_take(Switch *sw)
+{
+    FastSwitch *fast = sw->fast;
+    FastEnd *end = fast->free;
+    if (end) {
+        fast->free = end->next_free;
+        return end;
+    }
+    end = g_new0(FastEnd, 1);
+    end->sw = sw;
+    event_init(&end->event, fast_end_on_event);
+    g_ptr_array_add(fast->all, end);
+    return end;
 }
 
 static void fast_end_schedule(Switch *sw, guint32 index)
 {
     const McRecord *record = &sw->record[index];
-    FastEnd *end = g_slice_new(FastEnd);
-    end->sw = sw;
+    FastEnd *end = fast_end_take(sw);
     end->record = index;
-    event_init(&end->event, fast_end_on_event);
     end->event.order = sw->in[record->last_port]->arrival[VC_RSP].order;
     sim_at_key(sw->sim, &end->event, record->last_ps);
 }
@@ -155,9 +177,23 @@ static void switch_port_accept(void *node, Link *up, Packet packet, SimTime now_
 
 void fast_switch_attach(Switch *sw, guint32 p)
 {
+    if (!sw->fast) {
+        FastSwitch *fast = sw->fast = g_new0(FastSwitch, 1);
+        fast->all = g_ptr_array_new_with_free_func(g_free);
+    }
     FastPort *port = g_new0(FastPort, 1);
     fast_port_init(port, sw->out[p]);
     port->refresh = switch_port_refresh;
     sw->out[p]->ops = &fast_switch_ops;
     sw->in[p]->sink = switch_port_accept;
+}
+
+void fast_switch_detach(Switch *sw)
+{
+    FastSwitch *fast = sw->fast;
+    if (!fast)
+        return;
+    g_ptr_array_free(fast->all, TRUE);
+    g_free(fast);
+    sw->fast = NULL;
 }

@@ -54,6 +54,7 @@ typedef struct Switch {
     const SwitchSpec *spec;
     guint32 id, gpus, links, ports; /* links: of each GPU here; port = gpu * links + k */
     Link **out, **in;               /* by port */
+    void *fast;                     /* the fast engine's state of this switch; NULL: the reference engine */
     SwitchPort *port;
     McTable table;
     McRequests *requests;           /* the shared side of the records */
