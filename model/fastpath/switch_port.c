@@ -66,8 +66,8 @@ const LinkOps fast_switch_ops = {
 
 /* ---- answers that are only counted */
 
-/* The end of a request, at the time at which the last answer that is known ahead arrives. They are used again and again;
- * each switch has its own, since switches may be on several threads. */
+/* The end of a request, at the time at which the last answer that is known ahead arrives. They are used again and
+ * again; each switch has its own, since switches may be on several threads. */
 typedef struct FastEnd FastEnd;
 struct FastEnd {
     Event event;
