@@ -9,6 +9,13 @@
 struct Gpu;
 struct Switch;
 
+/* What the fast engine keeps of a switch: Switch.fast. */
+typedef struct {
+    struct FastEnd *free_ends; /* ends of requests (switch_port.c) that are not in use, */
+    GPtrArray *ends;           /* and all of them */
+    GPtrArray *queues;         /* McQueue of team t at link number k at t * links + k; NULL: not yet */
+} FastSwitch;
+
 /* Takes a port over, once its links are connected to their ends: the port of a GPU to a switch, and the egress port of
  * a switch. */
 void fast_gpu_attach(struct Gpu *gpu, guint32 link);

@@ -29,7 +29,10 @@ struct FastPort {
     void (*refresh)(FastPort *port); /* works next_ps and next_order out anew */
 
     /* a switch's egress port */
-    ArrivalQueue arrivals;    /* packets that pass through the switch */
+    ArrivalQueue arrivals;    /* packets that pass through the switch, */
+    struct McQueue *replicas; /* and replicas of the team that it follows; NULL: of none. Its cursors there: */
+    guint32 joined, sent;     /* numbers of the first replica that has not joined its queue, and not left it */
+    guint32 member;           /* its place in that team */
 
     /* a GPU's port */
     TimedPacketRing pending;  /* requests to be served, in order of time */
@@ -53,10 +56,10 @@ SimTime fast_port_in_time_ps(const FastPort *port);
 /* Something new comes next, or may do so. */
 void fast_port_note(FastPort *port);
 
-/* Whether the next thing happens up to until_ps, and at that instant before `order`. */
+/* Whether the next thing happens up to until_ps, and at that instant not after `order`. */
 static inline gboolean fast_port_is_due(const FastPort *port, SimTime until_ps, guint64 order)
 {
-    return port->next_ps < until_ps || (port->next_ps == until_ps && port->next_order < order);
+    return port->next_ps < until_ps || (port->next_ps == until_ps && port->next_order <= order);
 }
 static inline SimTime fast_port_timer_ps(const Link *link)
 {

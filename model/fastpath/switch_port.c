@@ -5,7 +5,7 @@
  * answer of a replica that does nothing but count is counted as it is sent; when none is missing any more, the end of
  * the request is an event at the time at which the last of them arrives. */
 #include "model/fastpath/fastpath.h"
-#include "model/switch/switch.h"
+#include "model/fastpath/multicast_queue.h"
 
 /* ---- the egress port */
 
@@ -17,10 +17,26 @@ static void switch_port_refresh(FastPort *port)
         port->next_ps = arrival_queue_first(&port->arrivals)->at_ps;
         port->next_order = arrival_queue_first(&port->arrivals)->order;
     }
+    if (multicast_queue_waits(port)) {
+        const McArrival *replica = multicast_queue_next(port);
+        if (replica->at_ps < port->next_ps ||
+            (replica->at_ps == port->next_ps && replica->order < port->next_order)) {
+            port->next_ps = replica->at_ps;
+            port->next_order = replica->order;
+        }
+    }
     if (timer_ps <= port->next_ps) {
         port->next_ps = timer_ps;
         port->next_order = 0;
     }
+}
+
+static gboolean switch_port_replica_is_next(const FastPort *port)
+{
+    if (!multicast_queue_waits(port))
+        return FALSE;
+    const McArrival *replica = multicast_queue_next(port);
+    return replica->at_ps == port->next_ps && replica->order == port->next_order;
 }
 
 static void switch_port_next(FastPort *port)
@@ -28,6 +44,8 @@ static void switch_port_next(FastPort *port)
     SimTime at_ps = port->next_ps;
     if (fast_port_timer_ps(port->link) == at_ps) {
         fast_port_expire(port, at_ps);
+    } else if (switch_port_replica_is_next(port)) {
+        multicast_queue_join(port);
     } else {
         Packet packet = arrival_queue_first(&port->arrivals)->packet;
         arrival_queue_drop(&port->arrivals);
@@ -40,6 +58,8 @@ static void switch_port_advance(Link *down, SimTime now_ps)
 {
     FastPort *port = fast_port(down);
     const guint64 order = sim_order(down->sim, now_ps);
+    if (multicast_queue_waits(port)) /* they have come since somebody looked */
+        switch_port_refresh(port);
     for (;;) {
         SimTime until_ps = MIN(port->next_ps, now_ps);
         if (link_decision_is_due(down, until_ps) && link_decide_next(down, until_ps))
@@ -60,6 +80,7 @@ const LinkOps fast_switch_ops = {
     .advance = switch_port_advance,
     .arrive = switch_port_arrive,
     .credit = link_credit_return,
+    .release = multicast_queue_release,
     .follow_up = fast_port_follow_up,
     .timer = fast_port_timer,
 };
@@ -75,10 +96,6 @@ struct FastEnd {
     FastEnd *next_free;
     guint32 record;
 };
-typedef struct {
-    FastEnd *free;
-    GPtrArray *all;
-} FastSwitch;
 
 static void fast_end_on_event(Event *event, SimTime now_ps)
 {
@@ -86,23 +103,23 @@ static void fast_end_on_event(Event *event, SimTime now_ps)
     Switch *sw = end->sw;
     FastSwitch *fast = sw->fast;
     guint32 record = end->record;
-    end->next_free = fast->free;
-    fast->free = end;
+    end->next_free = fast->free_ends;
+    fast->free_ends = end;
     reduction_end(sw, record, now_ps);
 }
 
 static FastEnd *fast_end_take(Switch *sw)
 {
     FastSwitch *fast = sw->fast;
-    FastEnd *end = fast->free;
+    FastEnd *end = fast->free_ends;
     if (end) {
-        fast->free = end->next_free;
+        fast->free_ends = end->next_free;
         return end;
     }
     end = g_new0(FastEnd, 1);
     end->sw = sw;
     event_init(&end->event, fast_end_on_event);
-    g_ptr_array_add(fast->all, end);
+    g_ptr_array_add(fast->ends, end);
     return end;
 }
 
@@ -179,7 +196,9 @@ void fast_switch_attach(Switch *sw, guint32 p)
 {
     if (!sw->fast) {
         FastSwitch *fast = sw->fast = g_new0(FastSwitch, 1);
-        fast->all = g_ptr_array_new_with_free_func(g_free);
+        fast->ends = g_ptr_array_new_with_free_func(g_free);
+        fast->queues = g_ptr_array_new_with_free_func(multicast_queue_free);
+        sw->spread = multicast_queue_spread;
     }
     FastPort *port = g_new0(FastPort, 1);
     fast_port_init(port, sw->out[p]);
@@ -193,7 +212,8 @@ void fast_switch_detach(Switch *sw)
     FastSwitch *fast = sw->fast;
     if (!fast)
         return;
-    g_ptr_array_free(fast->all, TRUE);
+    g_ptr_array_free(fast->ends, TRUE);
+    g_ptr_array_free(fast->queues, TRUE);
     g_free(fast);
     sw->fast = NULL;
 }

@@ -78,7 +78,10 @@ static void link_transmit(Link *link, unsigned v, SimFine start)
     link->count[packet.kind].packets++;
     link->count[packet.kind].flits += flits;
     if (packet.hold != HOLD_NONE) {
-        link_credit(link->ingress[packet.hold], (Vc)v, flits, simfine_to_ps(start));
+        if (packet.hold == HOLD_SHARED)
+            link->ops->release(link, packet, simfine_to_ps(start));
+        else
+            link_credit(link->ingress[packet.hold], (Vc)v, flits, simfine_to_ps(start));
         packet.hold = HOLD_NONE;
     }
     if (G_UNLIKELY(link->watched))

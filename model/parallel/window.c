@@ -51,8 +51,8 @@ static gboolean side_decide(Side *side, SimTime last_ps)
         Link *link = side->deferred->pdata[side->done];
         link->ops->advance(link, last_ps);
         SimTime next_ps = boundary_next_ps(link);
-        link_boundary(link)->deferred = next_ps != SIMTIME_NEVER;
-        if (next_ps == SIMTIME_NEVER)
+        link_boundary(link)->deferred = next_ps != SIMTIME_NEVER || fast_port(link)->replicas;
+        if (!link_boundary(link)->deferred)
             continue;
         side->next_ps = MIN(side->next_ps, next_ps);
         side->deferred->pdata[side->kept++] = link;

@@ -42,6 +42,7 @@ typedef enum {
 typedef enum { VC_CREQ, VC_RSP, VCS } Vc;
 
 #define HOLD_NONE 0xffffu
+#define HOLD_SHARED 0xfffeu /* the fast engine's: the members of a multicast queue hold the buffer together */
 #define PACKET_MCID_MAX 1023u
 #define PACKET_TXN_MAX ((1u << 22) - 1) /* transactions of one GPU, or multicast requests of one switch, at a time */
 
@@ -50,7 +51,7 @@ typedef struct Packet {
                            * multicast request at the switch */
     guint16 src;          /* GPU that asked */
     guint16 dst;          /* GPU that is asked; of multicast requests on their way to the switch: the multicast ID */
-    guint16 hold;         /* port whose ingress buffer it occupies in the switch that it passes, or HOLD_NONE */
+    guint16 hold;         /* port whose ingress buffer it occupies in the switch that it passes, or HOLD_* */
     guint8 kind;          /* PacketKind */
     guint8 flits;
     guint8 answer_flits;  /* of multicast requests and replicas: of each member's answer */

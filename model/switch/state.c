@@ -59,11 +59,12 @@ void switch_init(Switch *sw, Fabric *fabric, Sim *sim, DataPool *data, guint32 i
     sw->gpus = (guint32)fabric->spec.system.gpus;
     sw->links = links;
     sw->ports = sw->gpus * links;
-    g_assert(sw->ports < HOLD_NONE);
+    g_assert(sw->ports < HOLD_SHARED);
     sw->out = g_new0(Link *, sw->ports);
     sw->in = g_new0(Link *, sw->ports);
     sw->port = g_new0(SwitchPort, sw->ports);
     sw->path = g_strdup_printf("switch%u", id);
+    sw->spread = switch_spread;
     mctable_init(&sw->table, &fabric->spec.mctable);
     switch_init_records(sw);
     for (guint32 p = 0; p < sw->ports; p++) {

@@ -83,23 +83,18 @@ static Packet switch_open(Switch *sw, guint32 p, Packet packet, const McEntry *e
     return packet;
 }
 
-/* Time that the crossbar takes for one round of a replication. */
-static SimTime switch_round_ps(const Switch *sw, Packet packet)
+SimTime switch_round_ps(const Switch *sw, Packet packet)
 {
     guint64 bytes = packet.flits * FLIT_BYTES;
     return (bytes + sw->spec->crossbar_bytes - 1) / sw->spec->crossbar_bytes * sw->spec->cycle_ps;
 }
 
-/* Replicates one request to the ports of its spray group, round after round. The request keeps its place in the ingress
- * buffer until its last replica leaves, taken to be the one with the most packets before it. */
-static void switch_replicate(Switch *sw, guint32 p, Packet packet, const McEntry *entry, SimTime now_ps)
+/* The replica with the most packets before it is taken to be the last one to leave: it holds the request's place in the
+ * ingress buffer. */
+void switch_spread(Switch *sw, guint32 p, Packet replica, const McEntry *entry, SimTime now_ps)
 {
     const guint32 per_round = (guint32)sw->table.spec->round_directives;
-    const SimTime round_ps = switch_round_ps(sw, packet);
-    Packet replica = switch_open(sw, p, packet, entry);
-    PROBE_POINT(sw->fabric, PROBE_TABLE, sw->path, &packet, now_ps);
-    sw->multicast_requests++;
-    sw->replicated += entry->n_members;
+    const SimTime round_ps = switch_round_ps(sw, replica);
     PacketRing *longest = NULL;
     for (guint32 m = 0; m < entry->n_members; m++) {
         Link *out = sw->out[entry->member[m] * sw->links + sw->port[p].k];
@@ -112,8 +107,18 @@ static void switch_replicate(Switch *sw, guint32 p, Packet packet, const McEntry
     if (longest)
         packet_ring_last(longest)->hold = (guint16)p;
     else /* all are on the wires */
-        link_credit(sw->in[p], VC_CREQ, packet.flits, now_ps + entry->n_members / per_round * round_ps);
-    sw->port[p].busy_until_ps = now_ps + entry->rounds * round_ps;
+        link_credit(sw->in[p], VC_CREQ, replica.flits, now_ps + entry->n_members / per_round * round_ps);
+}
+
+/* Replicates one request to the ports of its spray group, round after round. */
+static void switch_replicate(Switch *sw, guint32 p, Packet packet, const McEntry *entry, SimTime now_ps)
+{
+    Packet replica = switch_open(sw, p, packet, entry);
+    PROBE_POINT(sw->fabric, PROBE_TABLE, sw->path, &packet, now_ps);
+    sw->multicast_requests++;
+    sw->replicated += entry->n_members;
+    sw->spread(sw, p, replica, entry, now_ps);
+    sw->port[p].busy_until_ps = now_ps + entry->rounds * switch_round_ps(sw, packet);
 }
 
 void switch_route(Switch *sw, guint32 p, Packet packet, SimTime now_ps)

@@ -48,6 +48,10 @@ typedef struct {
     guint64 reduction_peak_bytes;
 } SwitchPort;
 
+/* Hands the replicas of a request that port p took in to the members' ports, and sees to it that the request's place in
+ * the ingress buffer is freed. `replica` is what all of them are, but for dst. */
+typedef void (*SwitchSpread)(struct Switch *sw, guint32 p, Packet replica, const McEntry *entry, SimTime now_ps);
+
 typedef struct Switch {
     Fabric *fabric;
     Sim *sim;
@@ -56,6 +60,7 @@ typedef struct Switch {
     Link **out, **in;               /* by port */
     void *fast;                     /* the fast engine's state of this switch; NULL: the reference engine */
     SwitchPort *port;
+    SwitchSpread spread;            /* switch_spread(), unless the fast engine does it */
     McTable table;
     McRequests *requests;           /* the shared side of the records */
     DataPool *data;
@@ -77,6 +82,10 @@ void switch_send(Switch *sw, Link *to, guint32 port);   /* what leaves there */
 void switch_accept(void *port, Link *from, Packet packet, SimTime now_ps); /* a LinkSink */
 /* A packet for one GPU joins the queue of its egress port. */
 void switch_route(Switch *sw, guint32 port, Packet packet, SimTime now_ps);
+/* The SwitchSpread that gives each member's port its replica at once. */
+void switch_spread(Switch *sw, guint32 p, Packet replica, const McEntry *entry, SimTime now_ps);
+/* Time that the crossbar takes for one round of a replication. */
+SimTime switch_round_ps(const Switch *sw, Packet packet);
 /* The egress port of a unicast packet that came in at a port: the same link number of the GPU that it is for. */
 static inline guint32 switch_egress(const SwitchPort *port, Packet packet)
 {
