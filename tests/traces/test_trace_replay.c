@@ -314,12 +314,55 @@ static void test_plans(void **state)
     }
 }
 
+/* Proves that sizes over what a GPU holds, and times over what the clock counts, are refused by their
+ * place in the trace, and never wrap around. */
+static void test_limits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+        guint64 compute_ppm;
+    } cases[] = {
+        {"rank 0\n1 send to=1 bytes=1099511627776\nrank 1\n1 recv from=0 bytes=1099511627776\n",
+         "r.trace:4: node 1: send: 1099511627776 bytes are more than a simulated GPU holds", 1000000},
+        {"rank *\n1 all_reduce bytes=1099511627776\n", "r.trace:4: node 1: all_reduce: ", 1000000},
+        {"rank *\n1 compute 86400s\n", "would take over 53 simulated days", (guint64)1 << 40},
+        {"rank *\n1 all_reduce bytes=16 gap=86400s\n", "would take over 53 simulated days",
+         (guint64)1 << 60},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        Case c;
+        open_case(&c, "teach-4gpu");
+        c.spec.compute_ppm = cases[i].compute_ppm;
+        c.spec.flow = TRUE;
+        char *text = g_strconcat("fanout-trace 1\nworld 2\n", cases[i].text, NULL);
+        add_text(&c, 0, text, 0);
+        GError *error = NULL;
+        assert_null(replay_run(&c.spec, c.job, 1, &error));
+        if (strstr(error->message, cases[i].says) == NULL) {
+            fail_msg("'%s' should say '%s'", error->message, cases[i].says);
+        }
+        g_clear_error(&error);
+        g_free(text);
+        close_case(&c);
+    }
+    Case c; /* a day many times over is a long time, not a short one */
+    open_case(&c, "teach-4gpu");
+    add_text(&c, 0, "fanout-trace 1\nworld 1\nrank 0\n1 compute 86400s stream=1\n"
+                    "2 compute 86400s gap=86400s stream=1\n", 0);
+    ReplayResult *result = run(&c, 1);
+    assert_int_equal(result->total_ps, 3 * RECORD_PS_MAX);
+    replay_result_free(result);
+    close_case(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_times),      cmocka_unit_test(test_memo_changes_nothing),
         cmocka_unit_test(test_contention), cmocka_unit_test(test_other_operations),
         cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

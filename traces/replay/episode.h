@@ -25,6 +25,8 @@ typedef struct {
 /* The work of an item of the job's match: GPUs once each, in the group's order, into gpu, which has
  * room for all ranks. FALSE: all its ranks are on one GPU, and nothing crosses the fabric. */
 gboolean episode_work(const ReplayJob *job, guint32 item, EpisodeWork *work, guint16 *gpu);
+/* Puts the item's place in the trace before an error. FALSE, for returning it. */
+gboolean episode_blame(const ReplayJob *job, guint32 item, GError **error);
 /* The operation of the library that it is; COLL_OPS: none. */
 CollOp episode_coll_op(RecordOp op);
 /* What is asked of the library, but for algorithm and protocol: type, reduction, and the size

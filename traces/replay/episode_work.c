@@ -104,3 +104,13 @@ char *episode_work_key(const EpisodeWork *work)
     }
     return g_string_free(key, FALSE);
 }
+
+gboolean episode_blame(const ReplayJob *job, guint32 index, GError **error)
+{
+    const MatchItem *item = &g_array_index(job->match->items, MatchItem, index);
+    guint32 first = g_array_index(job->match->members, guint32, item->first);
+    char *where = trace_where(job->trace, &trace_record(job->trace, first)->source);
+    g_prefix_error(error, "%s%s: ", where, record_op_name(item->op));
+    g_free(where);
+    return FALSE;
+}

@@ -41,6 +41,25 @@ static gboolean check_op(const PlanRun *run, guint32 r, const PlanOp *op, GError
     return TRUE;
 }
 
+/* Products of what the plan says stay within 64 bits: chunks are 2^20 of 2^40 bytes at most. */
+static gboolean check_buffers(const PlanRun *run, GError **error)
+{
+    for (guint r = 0; r < run->plan->ranks->len; r++) {
+        const PlanRank *rank = &g_array_index(run->plan->ranks, PlanRank, r);
+        for (guint b = 0; b < PLAN_BUFFERS; b++) {
+            if (run->chunk_bytes * rank->chunks[b] > COLL_BYTES_MAX) {
+                g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
+                            "%s: rank %u has a buffer of %u chunks of %" G_GUINT64_FORMAT
+                            " bytes, more than a simulated GPU holds; a smaller --plan-bytes should "
+                            "do",
+                            run->plan->name, r, rank->chunks[b], run->chunk_bytes);
+                return FALSE;
+            }
+        }
+    }
+    return TRUE;
+}
+
 static gboolean check_plan(const PlanRun *run, GError **error)
 {
     const Plan *plan = run->plan;
@@ -275,7 +294,7 @@ gboolean plan_start(Fabric *fabric, const Plan *plan, const guint16 *gpu, Transf
     run->chunk_bytes = (plan->bytes + chunks * 16ull - 1) / (chunks * 16ull) * 16;
     run->done = done;
     run->user = user;
-    if (!check_plan(run, error) || !set_up(run, error)) {
+    if (!check_buffers(run, error) || !check_plan(run, error) || !set_up(run, error)) {
         run_free(run);
         return FALSE;
     }

@@ -43,7 +43,7 @@ typedef struct {
 static guint64 scaled(const Replay *r, guint64 ps)
 {
     __uint128_t all_ps = (__uint128_t)ps * r->spec->compute_ppm / PPM;
-    return all_ps > REPLAY_PS_MAX ? REPLAY_PS_MAX : (guint64)all_ps;
+    return all_ps > REPLAY_PS_MAX ? REPLAY_PS_MAX + 1 : (guint64)all_ps;
 }
 
 /* All that a record waits for has ended: its gap begins. */
@@ -172,7 +172,7 @@ static gboolean start_piece(Replay *r, guint64 tag)
     r->result->simulated++;
     gboolean ok = episode_start(r->episode, &work, tag, &r->error);
     g_free(gpu);
-    return ok;
+    return ok || episode_blame(state->job, (guint32)tag, &r->error);
 }
 
 /* Something comes upon a remembered communication: from its start on it is simulated after all. */

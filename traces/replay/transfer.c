@@ -83,6 +83,16 @@ static MemRegion *buffer_new(Transfer *transfer, guint16 gpu, guint16 other, gui
 gboolean transfer_start(Fabric *fabric, const TransferPart *parts, guint32 n, TransferDone done,
                         void *user, GError **error)
 {
+    for (guint32 i = 0; i < n; i++) {
+        if (parts[i].bytes > COLL_BYTES_MAX) {
+            g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
+                        "%" G_GUINT64_FORMAT
+                        " bytes are more than a simulated GPU holds; the largest message that fits "
+                        "has %" G_GUINT64_FORMAT,
+                        parts[i].bytes, (guint64)COLL_BYTES_MAX);
+            return FALSE;
+        }
+    }
     Transfer *transfer = g_new0(Transfer, 1);
     transfer->fabric = fabric;
     transfer->vas = vas_new(fabric->memory);
