@@ -4,7 +4,7 @@ TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
 EXTRA_DIST += tests/summary.sh
 noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_test.h tests/api/device_world.h tests/api/ptx/flat_host.h tests/model/link_ends.h tests/model/model_test.h \
-	tests/model/warp_test.h tests/test.h tests/traces/trace_test.h
+	tests/fuzz.h tests/model/warp_test.h tests/test.h tests/traces/trace_test.h
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
 dist_check_SCRIPTS = \
@@ -159,9 +159,11 @@ check_PROGRAMS += \
 	tests/traces/test_trace_pytorch_et \
 	tests/traces/test_trace_replay \
 	tests/traces/test_trace_simai \
-	tests/traces/test_trace_text
+	tests/traces/test_trace_text \
+	tests/validate/fuzz_param
 
 tests_traces_fuzz_trace_SOURCES = tests/traces/fuzz_trace.c
+tests_validate_fuzz_param_SOURCES = tests/validate/fuzz_param.c
 tests_cli_test_options_SOURCES = tests/cli/test_options.c cli/options.c
 tests_sim_test_tlm_port_SOURCES = tests/sim/test_tlm_port.cpp
 
@@ -238,3 +240,11 @@ tsan:
 	$(SANITIZED) --enable-sanitize=thread && $(MAKE) $(AM_MAKEFLAGS) check-cuda
 asan:
 	$(SANITIZED) --enable-sanitize && $(MAKE) $(AM_MAKEFLAGS) check-cuda
+
+# Every parser FUZZ_SECONDS of processor time, from seeds and the files in FUZZ_CORPUS (tests/fuzz.h); make check has a few
+# hundred inputs of each.
+FUZZ_SECONDS = 600
+fuzz: tests/traces/fuzz_trace tests/validate/fuzz_param
+	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/traces/fuzz_trace
+	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/validate/fuzz_param
+.PHONY: fuzz

@@ -129,6 +129,12 @@ gboolean param_set_text(ParamSet *set, const char *assignment, GError **error)
     const char *equals = strchr(assignment, '=');
     const char *dot = equals != NULL ? g_strrstr_len(assignment, equals - assignment, ".") : NULL;
 
+    if (!g_utf8_validate(assignment, -1, NULL)) {
+        char *valid = g_utf8_make_valid(assignment, -1);
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX, "--set %s: not UTF-8 text", valid);
+        g_free(valid);
+        return FALSE;
+    }
     if (dot == NULL || dot == assignment || dot + 1 == equals) {
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX,
                     "--set %s: write section.key=value", assignment);

@@ -5,16 +5,16 @@
  * With libFuzzer, the first byte choosing the reader, from the build tree after make:
  *
  *     clang -DFUZZ_LIBFUZZER -fsanitize=fuzzer -D_GNU_SOURCE -I$SRC -I$SRC/api/include -I. \
- *         $SRC/tests/fuzz_trace.c -Wl,-u,sc_main .libs/libfanout_core.a -lstdc++ -lm -lpthread \
+ *         $SRC/tests/traces/fuzz_trace.c -Wl,-u,sc_main .libs/libfanout_core.a -lstdc++ -lm -lpthread \
  *         $(pkg-config --cflags --libs glib-2.0 gio-2.0 zlib yajl libprotobuf-c json-glib-1.0 systemc)
  *
- * Alone (make check): files named as arguments, else mutations of the built-in seeds from fixed
- * random streams, FUZZ_ITERATIONS of them for each reader (300). */
+ * Alone (make check, make fuzz): files named as arguments, else tests/fuzz.h's mutations of the built-in
+ * seeds. */
 #include "tests/test.h"
 
 #include <stdlib.h>
 
-#include "sim/rng.h"
+#include "tests/fuzz.h"
 #include "traces/format/reader.h"
 #include "traces/format/write.h"
 #include "traces/record/match.h"
@@ -66,10 +66,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize bytes)
 
 #ifndef FUZZ_LIBFUZZER
 
-static const struct {
-    const char *format, *text;
-    gsize bytes; /* 0: a string */
-} seeds[] = {
+static const FuzzSeed seeds[] = {
     {"text",
      "fanout-trace 1\nworld 4\ngroup g 0-1\nrank 0\n1 compute 5us stream=1 name=\"a\"\n2 "
      "all_reduce group=g bytes=64 "
@@ -132,10 +129,21 @@ static const struct {
      "\"rank_groups\": [{\"ranks\": [0, 1]}]}]}, "
      "{\"id\": 1, \"threadblocks\": []}]}",
      0},
+    {"mscclpp",
+     "{\"name\": \"p\", \"collective\": \"x\", \"protocol\": \"LL\", \"gpus\": [{\"id\": 0, "
+     "\"input_chunks\": 4, \"output_chunks\": 4, \"scratch_chunks\": 4, \"threadblocks\": [{\"id\": 0, "
+     "\"ops\": [{\"name\": \"ppkt\", \"src_buff\": [{\"type\": \"i\", \"index\": 0, \"size\": 2}], "
+     "\"dst_buff\": [{\"buffer_id\": 0, \"index\": 0, \"size\": 2}], \"channel_type\": \"memory\", "
+     "\"tbg_info\": {\"tb_id\": 0, \"tbg_size\": 2}}], \"channels\": [{\"channel_type\": \"memory\", "
+     "\"channel_ids\": [0]}], \"remote_buffer_refs\": [{\"access_channel_type\": \"memory\", "
+     "\"remote_buffer_ids\": [0]}]}], \"channels\": [{\"channel_type\": \"memory\", \"connected_to\": "
+     "[1]}], \"remote_buffers\": [{\"rank\": 1, \"type\": \"s\"}]}, {\"id\": 1, \"threadblocks\": []}]}",
+     0},
     {"goal",
      "num_ranks 4\nrank 0 {\na: calc 10 cpu 1\nb: send 8b to 1 tag 3\nb requires a\n}\nrank 1 "
      "{\nrecv 8b from 0 tag 3\n}\n",
      0},
+    {"simai", "MICRO\r\n1\r\na\t-1\t1\tNONE\t0\t1\tNONE\t0\t1\tALLREDUCE\t4096\t1\r\n", 0},
     {"simai",
      "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 1 pp: 1 vpp: 1 ga: 1 "
      "all_gpus: 4\n1\n"
@@ -143,48 +151,9 @@ static const struct {
      0},
 };
 
-/* Words and numbers that readers look for, to be strewn in. */
-static const char *const tokens[] = {"-1",       "0",       "99999999999999999999",
-                                     "1e309",    "\"",      "{",
-                                     "}",        "[",       "]",
-                                     ",",        ":",       "null",
-                                     "\xff\xfe", "\n",      "18446744073709551615",
-                                     "...",      "\\u0000", "rank",
-                                     "3ms"};
-
-static guint8 *mutate(Rng *rng, const guint8 *seed, gsize *bytes)
+static void one(const FuzzSeed *seed, const guint8 *data, gsize bytes, guint64 turn)
 {
-    GByteArray *data = g_byte_array_new();
-    g_byte_array_append(data, seed, *bytes);
-    for (guint64 changes = 1 + rng_below(rng, 4); changes > 0 && data->len > 0; changes--) {
-        guint at = rng_below(rng, data->len), n = 1 + rng_below(rng, 16);
-        n = MIN(n, data->len - at);
-        switch (rng_below(rng, 6)) {
-        case 0:
-            data->data[at] ^= 1u << rng_below(rng, 8);
-            break;
-        case 1:
-            data->data[at] = rng_next(rng);
-            break;
-        case 2:
-            g_byte_array_remove_range(data, at, n);
-            break;
-        case 3:
-            g_byte_array_set_size(data, at);
-            break;
-        default: {
-            const char *token = tokens[rng_below(rng, G_N_ELEMENTS(tokens))];
-            gsize length = strlen(token), tail = data->len - at;
-            guint8 *rest = g_memdup2(data->data + at, tail);
-            g_byte_array_set_size(data, at);
-            g_byte_array_append(data, (const guint8 *)token, length);
-            g_byte_array_append(data, rest, tail);
-            g_free(rest);
-        }
-        }
-    }
-    *bytes = data->len;
-    return g_byte_array_free(data, FALSE);
+    drive(seed->name, data, bytes, turn % 2);
 }
 
 int main(int argc, char **argv)
@@ -197,29 +166,20 @@ int main(int argc, char **argv)
             g_free(data);
         }
     }
-    const char *wanted = g_getenv("FUZZ_ITERATIONS");
-    guint64 iterations = wanted != NULL ? g_ascii_strtoull(wanted, NULL, 10) : 300;
     for (gsize s = 0; s < G_N_ELEMENTS(seeds) && argc == 1; s++) {
-        Rng rng;
-        rng_init(&rng, 1, seeds[s].format);
         gsize whole = seeds[s].bytes > 0 ? seeds[s].bytes : strlen(seeds[s].text);
-        gboolean chakra = g_str_has_prefix(seeds[s].format, "chakra"); /* which says no ranks */
-        TraceReadSpec spec = {.format = seeds[s].format, .world = chakra ? 4 : 0};
+        gboolean silent = g_str_has_prefix(seeds[s].name, "chakra") ||
+                          g_str_has_prefix(seeds[s].text, "MICRO"); /* which say no ranks */
+        TraceReadSpec spec = {.format = seeds[s].name, .world = silent ? 4 : 0};
         GError *error = NULL;
         Trace *trace =
             trace_read_input(input_open_memory("seed", seeds[s].text, whole), &spec, &error);
         if (trace == NULL) {
-            g_error("the seed of %s is no trace: %s", seeds[s].format, error->message);
+            g_error("the seed of %s is no trace: %s", seeds[s].name, error->message);
         }
         trace_free(trace);
-        for (guint64 i = 0; i < iterations; i++) {
-            gsize bytes = whole;
-            guint8 *data = mutate(&rng, (const guint8 *)seeds[s].text, &bytes);
-            drive(seeds[s].format, data, bytes, i % 2);
-            g_free(data);
-        }
     }
-    return 0;
+    return argc > 1 ? 0 : fuzz_run(seeds, G_N_ELEMENTS(seeds), one);
 }
 
 #endif
