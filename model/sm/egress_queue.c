@@ -141,6 +141,18 @@ static void sm_out_freed(Sm *sm, SimTime now_ps)
         sm_out_resume(sm, now_ps);
 }
 
+void sm_out_pass_on(Sm *sm, SimTime now_ps)
+{
+    GpuOutQueue *queue = sm->queue;
+    while (queue->ring.count == 0 && queue->sm_head) {
+        Sm *next = sm_out_unlist(queue);
+        if (next->stalled) {
+            sm_out_resume(next, now_ps);
+            return;
+        }
+    }
+}
+
 void sm_out_on_room(GpuRoomWaiter *waiter, SimTime now_ps)
 {
     GpuOutQueue *queue = EVENT_OWNER(waiter, GpuOutQueue, room);

@@ -94,9 +94,8 @@ static void sm_to_tail(Sm *sm)
 /* Instructions that do not use the LSU, nor registers of what waits there. */
 static gboolean warp_goes_on(const Uop *uop) { return uop->kind == UOP_WORK && uop->after_ps == 0; }
 
-void sm_on_issue(Event *event, SimTime now_ps)
+static void sm_issue(Sm *sm, SimTime now_ps)
 {
-    Sm *sm = EVENT_OWNER(event, Sm, issue);
     while (sm->ready_head) {
         SimTime when_ps;
         if (!sm_choose_warp(sm, now_ps, &when_ps)) {
@@ -137,4 +136,11 @@ void sm_on_issue(Event *event, SimTime now_ps)
             return;
         }
     }
+}
+
+void sm_on_issue(Event *event, SimTime now_ps)
+{
+    Sm *sm = EVENT_OWNER(event, Sm, issue);
+    sm_issue(sm, now_ps);
+    sm_out_pass_on(sm, now_ps);
 }
