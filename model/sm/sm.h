@@ -232,8 +232,8 @@ void sm_out_queue(Sm *sm, const GpuRequest *request, guint32 link);
 void sm_out_merge(Sm *sm, const GpuRequest *request);
 void sm_out_wait(Sm *sm);                                /* the LSU stalls until there is room */
 void sm_out_on_room(GpuRoomWaiter *waiter, SimTime now_ps); /* of a GpuOutQueue */
-/* After an SM's turn: if its queue is empty, and others still wait for a place in it, no departure would ever wake them,
- * since the SM that was woken for the last free place did not take it. The next one is woken. */
+/* After an SM's turn: if its queue is empty, and others still wait for a place in it, no departure would ever wake
+ * them, since the SM that was woken for the last free place did not take it. The next one is woken. */
 void sm_out_pass_on(Sm *sm, SimTime now_ps);
 
 /* fence.c */
