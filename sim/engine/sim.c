@@ -210,7 +210,7 @@ SimStatus sim_run(Sim *sim, SimTime until_ps)
     sim->stop = FALSE;
     sim->ended = FALSE;
     sim->status = SIM_IDLE;
-    sim->until_ps = until_ps;
+    sim->until_ps = MIN(until_ps, SIMTIME_LAST_PS);
     sim->base_ps = kernel_now_ps() - sim->now_ps;
     if (sim->wheel == NULL) {
         reference_enter(sim);
@@ -223,6 +223,15 @@ SimStatus sim_run(Sim *sim, SimTime until_ps)
     split_settle(sim->split);
     if (fine && kernel_now_ps() - sim->base_ps > sim->now_ps) {
         sim->now_ps = kernel_now_ps() - sim->base_ps; /* something foreign was last */
+    }
+    if (fine && sim->status == SIM_LIMIT && until_ps > SIMTIME_LAST_PS) {
+        sim->failure = g_strdup_printf("simulated time has passed %" G_GUINT64_FORMAT " s, the most that a run can take",
+                                       SIMTIME_LAST_PS / PS_PER_S);
+        fine = FALSE;
+    } else if (!fine) {
+        char *message = sim->failure;
+        sim->failure = g_strdup_printf("SystemC: %s", message);
+        g_free(message);
     }
     if (!fine) {
         sim->status = SIM_STUCK;
@@ -293,7 +302,7 @@ static GPtrArray *waiting_processes(Sim *sim)
     char *line;
 
     if (sim->failure != NULL) {
-        g_ptr_array_add(lines, g_strdup_printf("SystemC: %s", sim->failure));
+        g_ptr_array_add(lines, g_strdup(sim->failure));
     }
     for (GList *link = sim->alive.head; link != NULL; link = link->next) {
         if ((line = process_waiter_text(link->data)) != NULL) {

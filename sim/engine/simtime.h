@@ -19,6 +19,8 @@ typedef uint64_t SimTime; /* picoseconds since the start of the run */
  * servers keep the time at which they are free in 1/65536 ps. */
 typedef uint64_t SimFine;
 #define SIMFINE_SHIFT 16
+/* A run ends here at the latest, at 140 s: a server may be busy for as long again before its time does not fit. */
+#define SIMTIME_LAST_PS (((SimTime)1 << (63 - SIMFINE_SHIFT)) - 1)
 static inline SimFine simfine_from_ps(SimTime t) { return t << SIMFINE_SHIFT; }
 static inline SimTime simfine_to_ps(SimFine f)
 {

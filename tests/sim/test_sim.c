@@ -1,6 +1,8 @@
 /* The engine's promises about time and order. */
 #include "tests/test.h"
 
+#include <string.h>
+
 #include "sim/engine/sim.h"
 
 typedef struct {
@@ -162,6 +164,32 @@ static void test_limit(void **state)
     limit(SIM_CALENDAR_SYSTEMC);
 }
 
+static void last_time(SimCalendar calendar)
+{
+    Sim *sim = new_sim(calendar);
+    Mark early = {.sim = sim, .id = 1}, late = {.sim = sim, .id = 2};
+
+    event_init(&early.event, mark_fire);
+    event_init(&late.event, mark_fire);
+    sim_at(sim, &early.event, SIMTIME_LAST_PS, EVENT_PRIORITY_FABRIC);
+    sim_at(sim, &late.event, SIMTIME_LAST_PS + 1, EVENT_PRIORITY_FABRIC);
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_STUCK);
+    g_autofree char *expect = g_strdup_printf("1@%" G_GUINT64_FORMAT " ", SIMTIME_LAST_PS);
+    assert_string_equal(trail->str, expect);
+    g_auto(GStrv) lines = sim_waiters(sim);
+    assert_non_null(strstr(lines[0], "140 s"));
+    done(sim);
+}
+
+/* Proves that a run whose times no longer fit the servers' clocks ends, and says so, instead of going on with wrong
+ * times. */
+static void test_last_time(void **state)
+{
+    (void)state;
+    last_time(SIM_CALENDAR_WHEEL);
+    last_time(SIM_CALENDAR_SYSTEMC);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +197,7 @@ int main(void)
         cmocka_unit_test(test_events_before_processes),
         cmocka_unit_test(test_stuck),
         cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_last_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
