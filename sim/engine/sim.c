@@ -225,8 +225,8 @@ SimStatus sim_run(Sim *sim, SimTime until_ps)
         sim->now_ps = kernel_now_ps() - sim->base_ps; /* something foreign was last */
     }
     if (fine && sim->status == SIM_LIMIT && until_ps > SIMTIME_LAST_PS) {
-        sim->failure = g_strdup_printf("simulated time has passed %" G_GUINT64_FORMAT " s, the most that a run can take",
-                                       SIMTIME_LAST_PS / PS_PER_S);
+        sim->failure = g_strdup_printf("simulated time has passed %" G_GUINT64_FORMAT
+                                       " s, the most that a run can take", SIMTIME_LAST_PS / PS_PER_S);
         fine = FALSE;
     } else if (!fine) {
         char *message = sim->failure;
