@@ -47,6 +47,7 @@ libfanout_core_la_SOURCES += \
 	model/sm/cta.c \
 	model/sm/egress_queue.c \
 	model/sm/fence.c \
+	model/sm/internal.h \
 	model/sm/loop.c \
 	model/sm/loop.h \
 	model/sm/poll.c \

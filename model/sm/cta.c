@@ -1,5 +1,5 @@
 /* CTAs, from their making to the SM that takes them in, and the registers of their warps. */
-#include "model/sm/sm.h"
+#include "model/sm/internal.h"
 
 Cta *cta_new(Gpu *gpu, Vas *vas, guint32 index, guint32 threads, const char *name)
 {

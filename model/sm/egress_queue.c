@@ -10,7 +10,7 @@
  * for), stream_bw write16 with few CTAs; docs/fidelity.md. */
 #include <string.h>
 
-#include "model/sm/sm.h"
+#include "model/sm/internal.h"
 
 static guint32 sm_out_key(const GpuRequest *request)
 {

@@ -16,7 +16,7 @@
  *
  * Stores are tagged with the epoch in which they were issued; each round ends an epoch. Flows that store are one store
  * of each round, under way since it began. */
-#include "model/sm/sm.h"
+#include "model/sm/internal.h"
 
 /* One flush of an SM: a list of its warps. */
 struct FenceFlush {

@@ -9,7 +9,7 @@
  * to a remote L2. Left out: the polls' own load on links and L2. */
 #include <string.h>
 
-#include "model/sm/sm.h"
+#include "model/sm/internal.h"
 
 static gboolean poll_holds(const Uop *uop, const guint8 *bytes)
 {

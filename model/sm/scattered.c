@@ -1,5 +1,5 @@
 /* Scattered lanes: a memory instruction of a warp whose lanes have an address each. */
-#include "model/sm/sm.h"
+#include "model/sm/internal.h"
 
 /* The lanes that share the line of the first lane still to go, at most one a word for atomics. */
 static guint32 warp_gather(const Warp *warp, guint64 *first, guint64 *end, guint32 *word_mask)

@@ -1,5 +1,5 @@
 /* The warp scheduler of an SM: which warp issues next, and when. */
-#include "model/sm/sm.h"
+#include "model/sm/internal.h"
 
 static const SmSpec *sm_spec(const Sm *sm) { return &sm->gpu->fabric->spec.sm; }
 

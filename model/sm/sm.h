@@ -29,7 +29,6 @@ typedef struct {
 } SmOut;
 RING_DEFINE(SmOutRing, sm_out, SmOut)
 #define SM_OUT_KEYS 1024u
-typedef enum { SM_OUT_DIRECT, SM_OUT_QUEUE, SM_OUT_MERGE, SM_OUT_FULL } SmOutWay;
 
 typedef struct Warp Warp;
 typedef struct Cta Cta;
@@ -205,45 +204,6 @@ void warp_end_store(Warp *warp, guint64 tag, SimTime now_ps);
 void warp_init(Warp *warp, Cta *cta, guint32 index);
 void warp_clear(Warp *warp);
 guint64 *warp_lanes(Warp *warp);      /* room for 32 addresses that a generator may fill: the warp's */
-gboolean warp_fetch(Warp *warp);      /* makes `current` valid; FALSE: nothing to do */
 void warp_ready(Warp *warp);          /* into the SM's ready queue */
-gboolean warp_block_poll(Warp *warp, SimTime now_ps); /* FALSE: nothing to wait for */
-typedef enum { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_STALLED } IssueResult;
-/* Executes `current` as far as it goes; *cost_ps is the LSU time it took. */
-IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps);
-/* For a part of `current`: what its address means (FALSE: it is undefined, and reported); the SM has as much in flight
- * as it may; its packet goes (FALSE: there is no room before the ports, and the SM waits for it). */
-gboolean warp_translate(Warp *warp, guint64 va, guint32 bytes, GpuRequest *request);
-gboolean warp_at_limit(Warp *warp, const Uop *uop);
-gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps);
-IssueResult warp_issue_scattered(Warp *warp, SimTime *cost_ps); /* scattered.c */
-void sm_kick(Sm *sm, SimTime now_ps);
-void sm_on_issue(Event *event, SimTime now_ps); /* of Sm.issue: the turn of a warp */
-
-/* egress_queue.c: how a request gets out; SM_OUT_MERGE notes with which one in Sm.twin. */
-SmOutWay sm_out_queued_way(Sm *sm, const GpuRequest *request);
-static inline SmOutWay sm_out_way(Sm *sm, const GpuRequest *request, guint32 link)
-{
-    if (link == GPU_LINK_LOCAL || (sm->queue->ring.count == 0 && gpu_has_room(sm->gpu, link)))
-        return SM_OUT_DIRECT;
-    return sm_out_queued_way(sm, request);
-}
-void sm_out_queue(Sm *sm, const GpuRequest *request, guint32 link);
-void sm_out_merge(Sm *sm, const GpuRequest *request);
-void sm_out_wait(Sm *sm);                                /* the LSU stalls until there is room */
-void sm_out_on_room(GpuRoomWaiter *waiter, SimTime now_ps); /* of a GpuOutQueue */
-/* After an SM's turn: if its queue is empty, and others still wait for a place in it, no departure would ever wake
- * them, since the SM that was woken for the last free place did not take it. The next one is woken. */
-void sm_out_pass_on(Sm *sm, SimTime now_ps);
-
-/* fence.c */
-void fence_init(struct Gpu *gpu);
-void fence_clear(struct Gpu *gpu);
-void fence_join(Warp *warp, SimTime now_ps); /* the warp's timer tells when it is done */
-gboolean fence_issued(Warp *warp, SimTime now_ps); /* its timer: TRUE if that was the fence's issue */
-void fence_init_sm(Sm *sm);
-guint64 fence_tag(struct Gpu *gpu); /* of a remote store that is issued now */
-#define FENCE_LOCAL G_MAXUINT64     /* of others */
-void fence_answered(struct Gpu *gpu, guint64 tag, SimTime now_ps);
 
 #endif

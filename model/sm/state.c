@@ -1,5 +1,5 @@
 /* The SMs of a GPU as others see them: parameters, statistics, their beginning and end. */
-#include "model/sm/sm.h"
+#include "model/sm/internal.h"
 
 static const char *const arbitration_names[] = {"round_robin", "greedy", NULL};
 const ParamRow sm_params[] = {

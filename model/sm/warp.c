@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "model/memory/numeric.h"
-#include "model/sm/sm.h"
+#include "model/sm/internal.h"
 
 static void warp_on_timer(Event *event, SimTime now_ps);
 
