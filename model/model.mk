@@ -67,6 +67,7 @@ libfanout_core_la_SOURCES += \
 	model/fastpath/arrival_queue.h \
 	model/fastpath/fastpath.h \
 	model/fastpath/gpu_port.c \
+	model/fastpath/hbm.c \
 	model/fastpath/multicast_queue.c \
 	model/fastpath/multicast_queue.h \
 	model/fastpath/port.c \

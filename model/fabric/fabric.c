@@ -146,6 +146,7 @@ void fabric_free(Fabric *fabric)
     }
     for (guint64 g = 0; fabric->gpu && g < fabric->spec.system.gpus; g++) {
         sm_clear(&fabric->gpu[g]);
+        fast_gpu_detach(&fabric->gpu[g]);
         gpu_clear(&fabric->gpu[g]);
         txn_pool_clear(&fabric->txns[g]);
     }

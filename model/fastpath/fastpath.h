@@ -16,13 +16,19 @@ typedef struct {
     GPtrArray *queues;         /* McQueue of team t at link number k at t * links + k; NULL: not yet */
 } FastSwitch;
 
+/* HBM of a GPU (hbm.c): it is taken over, if it can be; a request that will ask it is pending; that one has asked. */
+void fast_hbm_attach(struct Gpu *gpu);
+void fast_hbm_expect(struct Gpu *gpu);
+void fast_hbm_expect_no_more(struct Gpu *gpu);
+
 /* Takes a port over, once its links are connected to their ends: the port of a GPU to a switch, and the egress port of
  * a switch. */
 void fast_gpu_attach(struct Gpu *gpu, guint32 link);
 void fast_switch_attach(struct Switch *sw, guint32 port);
-/* Gives a link's port back, and what the engine keeps of a switch. */
+/* Gives a link's port back, and what the engine keeps of a switch and a GPU. */
 void fast_detach(Link *link);
 void fast_switch_detach(struct Switch *sw);
+void fast_gpu_detach(struct Gpu *gpu);
 
 /* A packet is on the wire to the receiver of that link, and will arrive at at_ps. TRUE: the receiver has taken note and
  * needs no event; FALSE: it must arrive by one. */

@@ -1,8 +1,8 @@
 /* A GPU's port in the fast engine: its own requests, and a pending queue of requests that it will answer.
  *
- * The receiver of a down link is the GPU. What it can serve from the packet alone (MEMORY_IN_L2: no bytes move, and
- * what happens does not depend on any other port) goes into the pending queue of its up link as it is sent by the
- * switch. All else arrives by an event, and joins the pending queue if others wait there before it. */
+ * The receiver of a down link is the GPU. What it can serve from the packet alone (MEMORY_IN_L2, MEMORY_IN_HBM: no
+ * bytes move, and nothing else depends on when it is done) goes into the pending queue of its up link as it is sent by
+ * the switch. All else arrives by an event, and joins the pending queue if others wait there before it. */
 #include "model/fastpath/fastpath.h"
 #include "model/gpu/gpu.h"
 
@@ -19,10 +19,20 @@ static SimTime gpu_port_pending_ps(const FastPort *port, guint64 *order)
     return port->room_ps;
 }
 
+/* What HBM has read joins before what the links bring at that instant, and after timers. */
+#define ORDER_ANSWER 1u
+
 static void gpu_port_refresh(FastPort *port)
 {
     SimTime timer_ps = fast_port_timer_ps(port->link);
     port->next_ps = gpu_port_pending_ps(port, &port->next_order);
+    if (port->answers.count) {
+        SimTime answer_ps = timed_packet_peek(&port->answers)->at_ps;
+        if (answer_ps < port->next_ps || (answer_ps == port->next_ps && port->next_order > ORDER_ANSWER)) {
+            port->next_ps = answer_ps;
+            port->next_order = ORDER_ANSWER;
+        }
+    }
     if (timer_ps <= port->next_ps) {
         port->next_ps = timer_ps;
         port->next_order = 0;
@@ -37,6 +47,8 @@ static void gpu_port_serve(FastPort *port, SimTime at_ps)
     timed_packet_drop(&port->pending);
     if (request.packet.in_time)
         port->pending_in_time--;
+    if (request.packet.place == MEMORY_IN_HBM && gpu->fast)
+        fast_hbm_expect_no_more(gpu);
     gpu->stalls += at_ps > request.at_ps;
     port->serving = TRUE;
     port->serving_ps = at_ps;
@@ -44,11 +56,20 @@ static void gpu_port_serve(FastPort *port, SimTime at_ps)
     port->serving = FALSE;
 }
 
+static void gpu_port_join_answer(FastPort *port, SimTime at_ps)
+{
+    Packet answer = timed_packet_peek(&port->answers)->packet;
+    timed_packet_drop(&port->answers);
+    fast_port_join(port, answer, at_ps, at_ps);
+}
+
 static void gpu_port_next(FastPort *port)
 {
     SimTime at_ps = port->next_ps;
     if (fast_port_timer_ps(port->link) == at_ps)
         fast_port_expire(port, at_ps);
+    else if (port->next_order == ORDER_ANSWER)
+        gpu_port_join_answer(port, at_ps);
     else
         gpu_port_serve(port, at_ps);
     gpu_port_refresh(port);
@@ -96,6 +117,9 @@ static void gpu_port_add_pending(FastPort *port, Packet request, SimTime at_ps)
         *timed_packet_nth(pending, n) = *timed_packet_nth(pending, n - 1);
     *timed_packet_nth(pending, n) = (TimedPacket){at_ps, request};
     port->pending_in_time += request.in_time;
+    Gpu *gpu = port->link->source_node;
+    if (request.place == MEMORY_IN_HBM && gpu->fast)
+        fast_hbm_expect(gpu);
     if (n == 0 || port->pending_in_time)
         fast_port_note(port);
 }
@@ -103,8 +127,10 @@ static void gpu_port_add_pending(FastPort *port, Packet request, SimTime at_ps)
 gboolean fast_gpu_schedule(Link *down, Packet packet, SimTime at_ps)
 {
     Gpu *gpu = down->sink_node;
-    if (packet_vc(&packet) != VC_CREQ || packet.place != MEMORY_IN_L2 || packet.kind == PACKET_ATOM ||
+    if (packet_vc(&packet) != VC_CREQ || packet.place == MEMORY_LOOK_UP || packet.kind == PACKET_ATOM ||
         fabric_is_silent(gpu->fabric, gpu->id))
+        return FALSE;
+    if (packet.place == MEMORY_IN_HBM && !gpu->fast)
         return FALSE;
     gpu_port_add_pending(fast_port(&gpu->up[down->sink_port]), packet, at_ps);
     return TRUE;
@@ -156,6 +182,7 @@ void fast_gpu_attach(Gpu *gpu, guint32 link)
     fast_port_init(port, up);
     port->refresh = gpu_port_refresh;
     port->response_limit = gpu->limit.response_queue;
+    fast_hbm_attach(gpu);
     port->request_order = down->arrival[VC_CREQ].order;
     up->ops = &fast_gpu_ops;
     down->sink = gpu_port_accept;

@@ -15,6 +15,7 @@ void fast_port_clear(FastPort *port)
 {
     arrival_queue_clear(&port->arrivals);
     timed_packet_clear(&port->pending);
+    timed_packet_clear(&port->answers);
 }
 
 SimTime fast_port_in_time_ps(const FastPort *port)
@@ -44,6 +45,18 @@ void fast_port_note(FastPort *port)
         port->link->ops->follow_up(port->link);
 }
 
+void fast_port_join(FastPort *port, Packet packet, SimTime at_ps, SimTime not_before_ps)
+{
+    Link *link = port->link;
+    gboolean had_room = link->queue[VC_RSP].count < port->response_limit;
+    link_join(link, packet, at_ps, simfine_from_ps(MAX(at_ps, not_before_ps)));
+    gboolean has_room = link->queue[VC_RSP].count < port->response_limit;
+    if (has_room != had_room) { /* pending requests are held up from now on, or go on */
+        port->room_ps = has_room ? at_ps : port->room_ps;
+        port->refresh(port);
+    }
+}
+
 void fast_port_push(Link *link, Packet packet, SimTime not_before_ps)
 {
     FastPort *port = fast_port(link);
@@ -54,13 +67,7 @@ void fast_port_push(Link *link, Packet packet, SimTime not_before_ps)
     SimTime now_ps = sim_now_ps(link->sim);
     link->ops->advance(link, now_ps);
     gboolean is_busy = link_waits(link) && link->free_at > simfine_from_ps(now_ps);
-    gboolean had_room = link->queue[VC_RSP].count < port->response_limit;
-    link_join(link, packet, now_ps, simfine_from_ps(MAX(now_ps, not_before_ps)));
-    gboolean has_room = link->queue[VC_RSP].count < port->response_limit;
-    if (has_room != had_room) { /* pending requests are held up from now on, or go on */
-        port->room_ps = has_room ? now_ps : port->room_ps;
-        port->refresh(port);
-    }
+    fast_port_join(port, packet, now_ps, not_before_ps);
     if (!is_busy) /* else it has an event for what waited before */
         link->ops->follow_up(link);
 }

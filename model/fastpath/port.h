@@ -36,6 +36,7 @@ struct FastPort {
 
     /* a GPU's port */
     TimedPacketRing pending;  /* requests to be served, in order of time */
+    TimedPacketRing answers;  /* operands from HBM that will join its queue, in order of time */
     guint32 pending_in_time;  /* those that must be served when it is time */
     guint32 response_limit;   /* requests are held up while so many answers wait */
     guint64 request_order;    /* of a request within the instant of its arrival */
@@ -48,6 +49,8 @@ void fast_port_init(FastPort *port, Link *link);
 void fast_port_clear(FastPort *port);
 /* LinkOps. */
 void fast_port_push(Link *link, Packet packet, SimTime not_before_ps);
+/* A packet joins now; pending requests are held up, or go on, if that fills the queue of answers, or makes room. */
+void fast_port_join(FastPort *port, Packet packet, SimTime at_ps, SimTime not_before_ps);
 void fast_port_follow_up(Link *link);
 void fast_port_timer(Link *link);
 /* When it must be looked at because something else depends on it at that very time: requests wait for room in its

@@ -112,6 +112,15 @@ typedef struct {
     guint32 source_queue, response_queue, out, sm_out, loads, stores;
 } GpuLimits;
 
+/* How requests come to HBM in order of time is the engine's business. */
+typedef struct {
+    /* HBM moves `bytes` for a replica that is served at now_ps, and its answer leaves by that link. */
+    void (*answer)(struct Gpu *gpu, guint32 link, Packet answer, guint32 bytes, SimTime now_ps);
+    /* Another request comes to HBM now: those before it have their turn. NULL: they had. */
+    void (*catch_up)(struct Gpu *gpu);
+} GpuHbmOps;
+extern const GpuHbmOps gpu_hbm_reference_ops;
+
 struct Sm;
 struct Cta;
 typedef struct Gpu {
@@ -126,6 +135,8 @@ typedef struct Gpu {
     GpuPort *port;             /* by link */
     TxnPool *txns;             /* its outstanding transactions, in fabric->txns */
     Hbm hbm;
+    const GpuHbmOps *hbm_ops;
+    void *fast;                /* the fast engine's state of this GPU; NULL: the reference engine */
     SimFine local_free_at, local_byte_time;
     SimFine host_free_at[2], host_byte_time; /* by GpuHostWay */
     GpuPipe pipe[GPU_PIPES];

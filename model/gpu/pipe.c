@@ -4,6 +4,8 @@
 
 SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps)
 {
+    if (gpu->hbm_ops->catch_up)
+        gpu->hbm_ops->catch_up(gpu);
     gpu->hbm_bytes += bytes;
     return hbm_serve(&gpu->hbm, bytes, now_ps);
 }

@@ -95,6 +95,7 @@ void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links)
     gpu->path = g_strdup_printf("gpu%u", id);
     gpu->local_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->local_MBps;
     hbm_init(&gpu->hbm, gpu->spec->hbm_MBps);
+    gpu->hbm_ops = &gpu_hbm_reference_ops;
     gpu->host_byte_time = (1000000ull << SIMFINE_SHIFT) / fabric->spec.system.host_MBps;
     gpu_limits(gpu);
     gpu_pipes_init(gpu);

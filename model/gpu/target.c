@@ -80,16 +80,16 @@ gboolean gpu_target_on_timer(void *node, Link *up, Packet timer, SimTime now_ps,
     return ack_expire(&gpu->port[up->source_port].acks[timer.src], timer, now_ps, answer);
 }
 
-/* The answer to a replica leaves now, or, if it is data that HBM has to read first, when it is there. hbm_bytes: 0 if
- * its lines are in L2. */
-static void gpu_answer_replica(Gpu *gpu, guint32 link, Packet answer, guint32 hbm_bytes, SimTime now_ps)
+/* Data leaves when HBM has read it, acknowledgements at once. */
+static void gpu_hbm_answer(Gpu *gpu, guint32 link, Packet answer, guint32 bytes, SimTime now_ps)
 {
-    SimTime hbm_ps = hbm_bytes ? gpu_hbm_serve(gpu, hbm_bytes, now_ps) : now_ps;
-    if (hbm_bytes && answer.kind == PACKET_MC_OPERAND)
+    SimTime hbm_ps = gpu_hbm_serve(gpu, bytes, now_ps);
+    if (answer.kind == PACKET_MC_OPERAND)
         gpu_pipe_push(&gpu->pipe[GPU_PIPE_DRAM], hbm_ps + gpu->spec->dram_ps, link, answer);
     else
         link_push(&gpu->up[link], answer, now_ps);
 }
+const GpuHbmOps gpu_hbm_reference_ops = {.answer = gpu_hbm_answer};
 
 /* Moves the bytes of a replica: this member's own mapping says where in its memory they go. Returns the bytes that HBM
  * has to move. */
@@ -124,7 +124,10 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
         hbm_bytes = gpu_touch_replica(gpu, link, packet, now_ps);
     Packet answer = packet_new(read ? PACKET_MC_OPERAND : PACKET_MC_ACK, packet.txn, 0, gpu->id,
                                read ? packet.answer_flits : (guint32)gpu->fabric->spec.sw.replica_ack_flits);
-    gpu_answer_replica(gpu, link, answer, hbm_bytes, now_ps);
+    if (hbm_bytes)
+        gpu->hbm_ops->answer(gpu, link, answer, hbm_bytes, now_ps);
+    else /* its lines are in L2 */
+        link_push(&gpu->up[link], answer, now_ps);
 }
 
 /* ---- service */
