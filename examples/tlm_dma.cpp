@@ -3,7 +3,7 @@
  *     make examples/tlm_dma && examples/tlm_dma
  *
  * The engine knows nothing of Fanout: it is an ordinary TLM-2.0 initiator that reads blocks from one
- * address and writes them to another. A TLM port takes its accesses to a guest beside GPU 0's SMs, whose
+ * address and writes them to another. A TLM port takes its accesses to an external initiator beside GPU 0's SMs, whose
  * packets then share GPU 0's links and the switches with everything else. It copies from the memory of GPU 1
  * to a multicast object of all eight GPUs: each block is read once and lands eight times.
  *
@@ -69,7 +69,7 @@ struct Dma : sc_core::sc_module {
     }
 };
 
-/* From the port to the guest and back. */
+/* From the port to the initiator and back. */
 static void over(void *user, FaultKind fault)
 {
     TlmAccess *access = static_cast<TlmAccess *>(user);
@@ -78,7 +78,7 @@ static void over(void *user, FaultKind fault)
 
 static void serve(void *user, TlmAccess *access)
 {
-    guest_access(static_cast<Guest *>(user), access->kind == TLM_ACCESS_WRITE, access->address,
+    external_initiator_access(static_cast<ExternalInitiator *>(user), access->kind == TLM_ACCESS_WRITE, access->address,
                  access->data, access->bytes, over, access);
 }
 
@@ -117,8 +117,8 @@ int main()
     vas_set_access(vas_map(vas, target_va, total_bytes, nullptr, object, 0), 0,
                    VAS_ACCESS_READWRITE);
 
-    Guest *guest = guest_new(fabric, vas, 0);
-    tlm_port_attach(port, sim, serve, guest);
+    ExternalInitiator *initiator = external_initiator_new(fabric, vas, 0);
+    tlm_port_attach(port, sim, serve, initiator);
     SimStatus status = sim_run(sim, SIMTIME_NEVER);
     int wrong = status != SIM_IDLE || dma.failed > 0;
     for (MemRegion *region : copy) {
@@ -131,7 +131,7 @@ int main()
            wrong ? "WRONG" : "verified");
 
     tlm_port_attach(port, nullptr, nullptr, nullptr);
-    guest_free(guest);
+    external_initiator_free(initiator);
     vas_unmap(vas, source_va, total_bytes);
     vas_unmap(vas, target_va, total_bytes);
     vas_free(vas);

@@ -104,7 +104,7 @@ check_PROGRAMS += \
 	tests/model/test_fault \
 	tests/model/test_flow \
 	tests/model/test_gpu \
-	tests/model/test_guest \
+	tests/model/test_external_initiator \
 	tests/model/test_hash \
 	tests/model/test_hbm \
 	tests/model/test_link \

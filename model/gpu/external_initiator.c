@@ -3,68 +3,68 @@
 #include <string.h>
 
 typedef struct {
-    Guest *guest;
+    ExternalInitiator *initiator;
     gboolean write;
     guint64 va;
     guint8 *data;
     guint32 bytes, issued, answered;
     FaultKind fault;
-    GuestDone done;
+    ExternalInitiatorDone done;
     void *user;
-} GuestAccess;
+} InitiatorAccess;
 
-struct Guest {
+struct ExternalInitiator {
     Fabric *fabric;
     Vas *vas;
     Gpu *gpu;
-    GQueue waiting; /* GuestAccess not issued as a whole, in order of arrival */
+    GQueue waiting; /* InitiatorAccess not issued as a whole, in order of arrival */
     GpuRoomWaiter room;
     gboolean stalled; /* waits for room at a port */
     guint32 under_way;
 };
 
-static void guest_issue(Guest *guest);
+static void external_initiator_issue(ExternalInitiator *initiator);
 
-static void guest_on_room(GpuRoomWaiter *waiter, SimTime now_ps)
+static void external_initiator_on_room(GpuRoomWaiter *waiter, SimTime now_ps)
 {
-    Guest *guest = EVENT_OWNER(waiter, Guest, room);
+    ExternalInitiator *initiator = EVENT_OWNER(waiter, ExternalInitiator, room);
     (void)now_ps;
-    guest->stalled = FALSE;
-    guest_issue(guest);
+    initiator->stalled = FALSE;
+    external_initiator_issue(initiator);
 }
 
-Guest *guest_new(Fabric *fabric, Vas *vas, guint16 gpu)
+ExternalInitiator *external_initiator_new(Fabric *fabric, Vas *vas, guint16 gpu)
 {
-    Guest *guest = g_new0(Guest, 1);
+    ExternalInitiator *initiator = g_new0(ExternalInitiator, 1);
     g_assert(gpu < fabric->spec.system.gpus);
     g_assert(!fabric->parallel); /* SystemC components want one domain */
-    guest->fabric = fabric;
-    guest->vas = vas;
-    guest->gpu = &fabric->gpu[gpu];
-    guest->room.fire = guest_on_room;
-    g_queue_init(&guest->waiting);
-    return guest;
+    initiator->fabric = fabric;
+    initiator->vas = vas;
+    initiator->gpu = &fabric->gpu[gpu];
+    initiator->room.fire = external_initiator_on_room;
+    g_queue_init(&initiator->waiting);
+    return initiator;
 }
 
-void guest_free(Guest *guest)
+void external_initiator_free(ExternalInitiator *initiator)
 {
-    g_assert(guest->under_way == 0);
-    g_free(guest);
+    g_assert(initiator->under_way == 0);
+    g_free(initiator);
 }
 
-/* All of it issued and answered: tell who asked. */
-static void guest_finish_if_over(GuestAccess *access)
+/* The whole access has been issued and answered: its owner is called. */
+static void external_initiator_finish_if_over(InitiatorAccess *access)
 {
     if (access->answered == access->bytes) {
-        access->guest->under_way--;
+        access->initiator->under_way--;
         access->done(access->user, access->fault);
         g_free(access);
     }
 }
 
-static void guest_on_answer(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps)
+static void external_initiator_on_answer(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps)
 {
-    GuestAccess *access = txn->owner;
+    InitiatorAccess *access = txn->owner;
     (void)gpu;
     (void)now_ps;
     if (!access->write && bytes != NULL) {
@@ -74,18 +74,18 @@ static void guest_on_answer(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now
         access->fault = FAULT_UNBOUND;
     }
     access->answered += txn->bytes;
-    guest_finish_if_over(access);
+    external_initiator_finish_if_over(access);
 }
 
 /* What the access may not do at this address; FAULT_NONE: nothing. */
-static FaultKind guest_check(const GuestAccess *access, const VasMapping *mapping)
+static FaultKind external_initiator_check(const InitiatorAccess *access, const VasMapping *mapping)
 {
     VasAccess need = access->write ? VAS_ACCESS_READWRITE : VAS_ACCESS_READ;
 
     if (mapping == NULL) {
         return FAULT_UNMAPPED;
     }
-    if ((mapping->access[access->guest->gpu->id] & need) != need) {
+    if ((mapping->access[access->initiator->gpu->id] & need) != need) {
         return FAULT_ACCESS;
     }
     if (mapping->object != NULL && !access->write) {
@@ -98,17 +98,17 @@ static FaultKind guest_check(const GuestAccess *access, const VasMapping *mappin
 }
 
 /* One packet of the access; FALSE: its port has no room, or the access met a fault. */
-static gboolean guest_send(GuestAccess *access)
+static gboolean external_initiator_send(InitiatorAccess *access)
 {
-    Guest *guest = access->guest;
+    ExternalInitiator *initiator = access->initiator;
     guint64 va = access->va + access->issued;
-    VasMapping *mapping = vas_find(guest->vas, va);
+    VasMapping *mapping = vas_find(initiator->vas, va);
 
-    FaultKind kind = guest_check(access, mapping);
+    FaultKind kind = external_initiator_check(access, mapping);
     if (kind != FAULT_NONE) {
-        FabricFault fault = {.kind = kind, .gpu = guest->gpu->id, .who = "guest", .va = va,
-                             .time_ps = sim_now_ps(guest->fabric->sim)};
-        fabric_fault(guest->fabric, &fault);
+        FabricFault fault = {.kind = kind, .gpu = initiator->gpu->id, .who = "external initiator", .va = va,
+                             .time_ps = sim_now_ps(initiator->fabric->sim)};
+        fabric_fault(initiator->fabric, &fault);
         access->fault = kind;
         access->bytes = access->issued; /* the rest is given up */
         return FALSE;
@@ -121,45 +121,45 @@ static gboolean guest_send(GuestAccess *access)
                                                             : PACKET_WRITE,
                           .region = mapping->region, .object = mapping->object, .offset = offset,
                           .bytes = (guint16)bytes, .word_mask = GPU_ALL_WORDS,
-                          .done = guest_on_answer, .owner = access, .tag = access->issued};
-    if (access->write && guest->fabric->keep_bytes) {
+                          .done = external_initiator_on_answer, .owner = access, .tag = access->issued};
+    if (access->write && initiator->fabric->keep_bytes) {
         request.data = access->data + access->issued;
     }
-    guint32 link = gpu_link_of(guest->gpu, &request);
-    if (!gpu_has_room(guest->gpu, link)) {
-        guest->stalled = TRUE;
-        gpu_wait_room(guest->gpu, link, &guest->room);
+    guint32 link = gpu_link_of(initiator->gpu, &request);
+    if (!gpu_has_room(initiator->gpu, link)) {
+        initiator->stalled = TRUE;
+        gpu_wait_room(initiator->gpu, link, &initiator->room);
         return FALSE;
     }
     access->issued += (guint32)bytes;
-    gpu_request(guest->gpu, &request, link);
+    gpu_request(initiator->gpu, &request, link);
     return TRUE;
 }
 
-static void guest_issue(Guest *guest)
+static void external_initiator_issue(ExternalInitiator *initiator)
 {
-    GuestAccess *access;
+    InitiatorAccess *access;
 
-    while (!guest->stalled && (access = g_queue_peek_head(&guest->waiting)) != NULL) {
-        while (access->issued < access->bytes && guest_send(access)) {
+    while (!initiator->stalled && (access = g_queue_peek_head(&initiator->waiting)) != NULL) {
+        while (access->issued < access->bytes && external_initiator_send(access)) {
         }
-        if (guest->stalled) {
+        if (initiator->stalled) {
             return;
         }
-        g_queue_pop_head(&guest->waiting);
-        guest_finish_if_over(access);
+        g_queue_pop_head(&initiator->waiting);
+        external_initiator_finish_if_over(access);
     }
 }
 
-void guest_access(Guest *guest, gboolean write, guint64 va, guint8 *data, guint32 bytes,
-                  GuestDone done, void *user)
+void external_initiator_access(ExternalInitiator *initiator, gboolean write, guint64 va, guint8 *data, guint32 bytes,
+                  ExternalInitiatorDone done, void *user)
 {
-    GuestAccess *access = g_new0(GuestAccess, 1);
+    InitiatorAccess *access = g_new0(InitiatorAccess, 1);
 
     g_assert(bytes > 0);
-    *access = (GuestAccess){.guest = guest, .write = write, .va = va, .data = data, .bytes = bytes,
+    *access = (InitiatorAccess){.initiator = initiator, .write = write, .va = va, .data = data, .bytes = bytes,
                             .done = done, .user = user};
-    guest->under_way++;
-    g_queue_push_tail(&guest->waiting, access);
-    guest_issue(guest);
+    initiator->under_way++;
+    g_queue_push_tail(&initiator->waiting, access);
+    external_initiator_issue(initiator);
 }

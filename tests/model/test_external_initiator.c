@@ -1,4 +1,4 @@
-/* A guest requester among the GPUs of a real fabric. */
+/* An external initiator requester among the GPUs of a real fabric. */
 #include "tests/model/model_test.h"
 
 #include "model/gpu/external_initiator.h"
@@ -10,7 +10,7 @@
 typedef struct {
     Bed bed;
     Vas *vas;
-    Guest *guest;
+    ExternalInitiator *initiator;
     MemRegion *far;
     MemRegion *member[8];
     guint32 done;
@@ -26,7 +26,7 @@ static void stage_done(void *user, FaultKind fault)
     stage->at_ps = sim_now_ps(stage->bed.sim);
 }
 
-/* GPU 0's guest sees memory of GPU 3, and a multicast object of all eight, in one address space. */
+/* GPU 0's initiator sees memory of GPU 3, and a multicast object of all eight, in one address space. */
 static void stage_open(Stage *stage)
 {
     memset(stage, 0, sizeof *stage);
@@ -38,12 +38,12 @@ static void stage_open(Stage *stage)
     McObject *object = bed_team(&stage->bed, 8, WINDOW, stage->member);
     VasMapping *multicast = vas_map(stage->vas, VA_MULTICAST, WINDOW, NULL, object, 0);
     vas_set_access(multicast, 0, VAS_ACCESS_READWRITE);
-    stage->guest = guest_new(stage->bed.fabric, stage->vas, 0);
+    stage->initiator = external_initiator_new(stage->bed.fabric, stage->vas, 0);
 }
 
 static void stage_close(Stage *stage)
 {
-    guest_free(stage->guest);
+    external_initiator_free(stage->initiator);
     vas_unmap(stage->vas, VA_UNICAST, WINDOW);
     vas_unmap(stage->vas, VA_MULTICAST, WINDOW);
     vas_free(stage->vas);
@@ -70,20 +70,20 @@ static void test_write_and_read(void **state)
     stage_open(&stage);
 
     fill(out, sizeof out);
-    guest_access(stage.guest, TRUE, VA_UNICAST + 77, out, sizeof out, stage_done, &stage);
+    external_initiator_access(stage.initiator, TRUE, VA_UNICAST + 77, out, sizeof out, stage_done, &stage);
     assert_int_equal(sim_run(stage.bed.sim, SIMTIME_NEVER), SIM_IDLE);
     assert_int_equal(stage.done, 1);
     assert_int_equal(stage.fault, FAULT_NONE);
     assert_memory_equal(stage.far->host + 77, out, sizeof out);
     assert_int_equal(stage.far->host[76] + stage.far->host[77 + sizeof out], 0);
-    guest_access(stage.guest, FALSE, VA_UNICAST + 77, in, sizeof in, stage_done, &stage);
+    external_initiator_access(stage.initiator, FALSE, VA_UNICAST + 77, in, sizeof in, stage_done, &stage);
     assert_int_equal(sim_run(stage.bed.sim, SIMTIME_NEVER), SIM_IDLE);
     assert_memory_equal(in, out, sizeof out);
     assert_true(fabric_is_quiet(stage.bed.fabric));
     stage_close(&stage);
 }
 
-/* Proves that a guest's single packet takes exactly as long as the same request of an SM's. */
+/* Proves that an external initiator's single packet takes exactly as long as the same request of an SM's. */
 static void test_same_time_as_an_sm(void **state)
 {
     (void)state;
@@ -91,17 +91,17 @@ static void test_same_time_as_an_sm(void **state)
     guint8 word[4] = {1, 2, 3, 4};
     stage_open(&stage);
 
-    guest_access(stage.guest, FALSE, VA_UNICAST + 512, word, 4, stage_done, &stage);
+    external_initiator_access(stage.initiator, FALSE, VA_UNICAST + 512, word, 4, stage_done, &stage);
     sim_run(stage.bed.sim, SIMTIME_NEVER);
     SimTime start_ps = sim_now_ps(stage.bed.sim);
-    SimTime guest_ps = stage.at_ps;
+    SimTime initiator_ps = stage.at_ps;
     Answer answer = {0};
     GpuRequest request = {.kind = PACKET_READ, .region = stage.far, .offset = 512, .bytes = 4};
     bed_send(&stage.bed, 0, &request, &answer);
     sim_run(stage.bed.sim, SIMTIME_NEVER);
     assert_int_equal(answer.times, 1);
-    assert_true(guest_ps > 100000);
-    assert_int_equal(answer.at_ps - start_ps, guest_ps);
+    assert_true(initiator_ps > 100000);
+    assert_int_equal(answer.at_ps - start_ps, initiator_ps);
     stage_close(&stage);
 }
 
@@ -114,7 +114,7 @@ static void test_multicast_write(void **state)
     stage_open(&stage);
 
     fill(out, sizeof out);
-    guest_access(stage.guest, TRUE, VA_MULTICAST + 64, out, sizeof out, stage_done, &stage);
+    external_initiator_access(stage.initiator, TRUE, VA_MULTICAST + 64, out, sizeof out, stage_done, &stage);
     assert_int_equal(sim_run(stage.bed.sim, SIMTIME_NEVER), SIM_IDLE);
     assert_int_equal(stage.fault, FAULT_NONE);
     for (int i = 0; i < 8; i++) {
@@ -146,7 +146,7 @@ static void test_faults(void **state)
         if (cases[i].fault == FAULT_ACCESS) {
             vas_set_access(vas_find(stage.vas, VA_UNICAST), 0, VAS_ACCESS_READ);
         }
-        guest_access(stage.guest, cases[i].write, cases[i].va, out, sizeof out, stage_done, &stage);
+        external_initiator_access(stage.initiator, cases[i].write, cases[i].va, out, sizeof out, stage_done, &stage);
         sim_run(stage.bed.sim, SIMTIME_NEVER);
         assert_int_equal(stage.done, i + 1);
         assert_int_equal(stage.fault, cases[i].fault);
