@@ -263,7 +263,7 @@ void fabric_mc_detach(Fabric *fabric, McObject *object)
 
 void fabric_observe(Fabric *fabric, Probe probe, void *user)
 {
-    g_assert(sim_engine(fabric->sim) == SIM_ENGINE_REFERENCE); /* an observer wants things in order */
+    g_assert(sim_engine(fabric->sim) == SIM_ENGINE_REFERENCE); /* an observer is to see steps in order of time */
     fabric->probe = probe;
     fabric->probe_user = user;
     for (guint64 g = 0; g < fabric->spec.system.gpus; g++)

@@ -9,7 +9,7 @@
  * - multicast: a link number that any member has lost carries nothing of that team (its spray group is
  *   dropped), so that copies and operands still meet in one switch;
  * - a silent member: once all others have answered, the request ends with an error when its time is over;
- *   without a time-out (0) the run gets stuck and says who waits. A slow member is never timed out.
+ *   without a time-out (0) the run gets stuck and says which units wait. A slow member is never timed out.
  * Left out: parts that break or recover during a run, Fabric Manager's reaction.
  * Sources: error names HARDWARE.md 2.4; the times are not published. */
 #ifndef MODEL_FABRIC_FAULT_H

@@ -1,4 +1,4 @@
-/* What the fast engine's two kinds of ports share: when they are looked at, and joining. */
+/* What the fast engine's two kinds of ports share: when they are advanced, and how packets join. */
 #include "model/fastpath/fastpath.h"
 
 void fast_port_init(FastPort *port, Link *link)
@@ -26,7 +26,7 @@ SimTime fast_port_in_time_ps(const FastPort *port)
     return port->next_order == 0 ? MIN(decision_ps, port->next_ps) : decision_ps;
 }
 
-/* An event sees to it that somebody looks in time: before what goes or joins next would reach the far end. */
+/* An event advances the port in time: before what goes or joins next would reach the far end. */
 void fast_port_follow_up(Link *link)
 {
     FastPort *port = fast_port(link);

@@ -3,8 +3,8 @@
  * Two ideas, both of which leave every result as it is (docs/fast-path.md):
  * - Lazy evaluation. A decision of the arbiter sees what had joined its queues before it, and nothing depends on when
  *   it is made, as long as it is made before the packet that it sends would arrive. So decisions have no events:
- *   whatever looks at the port (link_advance) makes all those that are due, each as of its own time, and one event per
- *   flight time and port is enough to see that something looks.
+ *   link_advance(), which everything that needs the port calls first, makes all those that are due, each as of its own
+ *   time, and one event per flight time and port is enough to see that it is called.
  * - Scheduled arrivals. A packet is put into the receiver's hands as it goes on the wire, with the time at which it
  *   will arrive, where the receiver can wait for that time without an event: a switch's egress port takes in packets
  *   that only pass through the switch (arrival queue), a GPU's port the requests that its GPU answers from the packet
@@ -53,7 +53,7 @@ void fast_port_push(Link *link, Packet packet, SimTime not_before_ps);
 void fast_port_join(FastPort *port, Packet packet, SimTime at_ps, SimTime not_before_ps);
 void fast_port_follow_up(Link *link);
 void fast_port_timer(Link *link);
-/* When it must be looked at because something else depends on it at that very time: requests wait for room in its
+/* When it must be advanced because something else depends on it at that very time: requests wait for room in its
  * queue, or a pending request concerns others than this port. SIMTIME_NEVER: nothing does. */
 SimTime fast_port_in_time_ps(const FastPort *port);
 /* Something new comes next, or may do so. */

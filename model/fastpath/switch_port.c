@@ -58,7 +58,7 @@ static void switch_port_advance(Link *down, SimTime now_ps)
 {
     FastPort *port = fast_port(down);
     const guint64 order = sim_order(down->sim, now_ps);
-    if (multicast_queue_waits(port)) /* they have come since somebody looked */
+    if (multicast_queue_waits(port)) /* they have come since the port was last advanced */
         switch_port_refresh(port);
     for (;;) {
         SimTime until_ps = MIN(port->next_ps, now_ps);
@@ -166,7 +166,7 @@ gboolean fast_switch_schedule(Link *up, Packet packet, SimTime at_ps)
     if (link_flies(up, vc) || packet_is_multicast(packet))
         return FALSE;
     if (packet_is_counted(packet)) {
-        if (sw->record[packet.txn].odd)
+        if (sw->record[packet.txn].by_event)
             return FALSE;
         link_credit(up, VC_RSP, packet.flits, at_ps);
         fast_count(sw, up, packet.txn, at_ps);

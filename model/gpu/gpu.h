@@ -41,7 +41,7 @@ typedef struct {
 typedef enum { GPU_PIPE_DRAM, GPU_PIPE_ATOMIC, GPU_PIPE_LOCAL, GPU_PIPE_LOCAL_DRAM, GPU_PIPE_LOCAL_ATOMIC,
                GPU_PIPE_HOST, GPU_PIPES } GpuPipeKind;
 
-/* Woken in order when a port's request queue has room again. */
+/* Waiters are called in order when a port's request queue has room again. */
 typedef struct GpuRoomWaiter GpuRoomWaiter;
 struct GpuRoomWaiter {
     GpuRoomWaiter *next;
@@ -75,15 +75,16 @@ typedef struct {
     guint64 flow_tag;
 } FenceState;
 
-/* Of flows, at --fidelity flow (api/device/flow/loop_flow.c): who stores now, and how packets beside them fare. */
+/* Of flows, at --fidelity flow (api/device/flow/loop_flow.c): which loops store now, and how long packets beside them
+ * take. */
 typedef struct {
     guint32 storing, sms;      /* loops, on so many SMs */
     guint32 kind;              /* of model/flow/egress_share.h */
     guint32 asking;            /* loops that load from others, */
-    guint32 ask_kind, ask_ps;  /* likewise, and of a packet */
+    guint32 ask_kind, ask_ps;  /* their kind, and the time that a packet of theirs takes */
     guint64 issue_ps;          /* of all of them */
     guint32 draining;          /* loops of which more is sent than issued: ports have room for what waited there, */
-    gboolean stalled;          /* and have been full since somebody was looked for who could */
+    gboolean stalled;          /* and have been full since the last search for one that could go on */
     SimTime trip_ps;           /* of a store that meets no other */
     SimTime wait_ps;           /* of a packet on its way to a port when these are full, */
     SimTime worst_ps;          /* and of the last of those that wait then, */
@@ -182,7 +183,7 @@ static inline gboolean gpu_has_room(const Gpu *gpu, guint32 link)
     return link == GPU_LINK_LOCAL ||
            link_has_room(&gpu->up[link], VC_CREQ, gpu->limit.source_queue);
 }
-/* Queues the waiter for room at a link; fired once. */
+/* Puts a waiter into the queue for room at a link. It is called once. */
 void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter);
 /* Sends it on `link` (from gpu_link_of). Room is the caller's duty. A load or store of the GPU's own memory that
  * moves no bytes needs no transaction: `plain` is called with `owner`. */

@@ -71,7 +71,7 @@ static void gpu_request_local(Gpu *gpu, Packet packet, const Txn *txn, SimTime n
     gpu_pipe_push(&gpu->pipe[pipe], at_ps, GPU_LINK_LOCAL, packet);
 }
 
-/* Memory without bytes is polled by nobody. */
+/* No program polls memory that keeps no bytes, so such an access needs no transaction. */
 static gboolean gpu_is_plain(const Gpu *gpu, const GpuRequest *request)
 {
     return request->plain && request->kind <= PACKET_WRITE && !request->region->host &&

@@ -1,4 +1,4 @@
-/* The requester: see gpu.h. */
+/* The requester side of a GPU: requests become transactions and packets, and answers end them. See gpu.h. */
 #include "model/gpu/gpu.h"
 
 #include <string.h>
@@ -104,7 +104,7 @@ static guint32 gpu_take_txn(Gpu *gpu, const GpuRequest *request, SimTime start_p
     return index;
 }
 
-/* A multicast request says itself how each member answers it, if all answer alike. */
+/* If all members answer a multicast request alike, its packet says how. */
 static Packet gpu_prepare_multicast(Gpu *gpu, const GpuRequest *request, guint32 index)
 {
     Packet packet = packet_new(request->kind, index, gpu->id, request->object->mcid, gpu_request_flits(gpu, request));

@@ -1,4 +1,4 @@
-/* A GPU as others look at it: life, parameters, statistics, whether it is idle, what it waits for. */
+/* What a GPU shows to other files: its parameters, its statistics, its beginning and end, and what it waits for. */
 #include <string.h>
 
 #include "model/gpu/copy_engine.h"

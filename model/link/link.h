@@ -14,8 +14,8 @@
  * room, and it returns them with link_credit().
  *
  * How a port comes to do these things in time is the engine's business (LinkOps): the reference engine gives every step
- * an event of its own (model/link/reference.c); the fast engine makes decisions late and arrivals early
- * (model/fastpath/). */
+ * an event of its own (model/link/reference.c); the fast engine makes decisions lazily and schedules arrivals
+ * ahead (model/fastpath/). */
 #ifndef MODEL_LINK_LINK_H
 #define MODEL_LINK_LINK_H
 
@@ -63,7 +63,7 @@ typedef struct {
     guint64 packets, flits;
 } LinkCount;
 
-/* What every packet touches comes first. */
+/* The fields that every packet uses stand first. */
 struct Link {
     /* the sending port */
     const LinkOps *ops;
@@ -121,7 +121,7 @@ extern const StatRow link_stats[];
  * unless another one takes it over. */
 void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits, guint32 number, const char *path);
 void link_clear(Link *link);
-/* Who takes what arrives. */
+/* The receiver: `sink` is called for every packet that arrives. */
 void link_set_sink(Link *link, LinkSink sink, void *node, guint32 port);
 /* All fixed stages from the end of serialization to arrival. */
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps);
@@ -129,12 +129,12 @@ void link_set_delay(Link *link, Vc vc, SimTime delay_ps);
 void link_set_low_water(Link *link, Vc vc, guint32 below);
 void link_set_down(Link *link, gboolean down);
 void link_set_errors(Link *link, guint64 error_ppb);
-void link_observe(Link *link, Probe probe, void *user); /* NULL: nobody */
-/* Idle with all credits at home: what conservation tests ask after a run. */
+void link_observe(Link *link, Probe probe, void *user); /* NULL: no observer */
+/* The link is idle and all credits are at home, as conservation tests check after a run. */
 gboolean link_is_quiet(const Link *link, guint64 credit_flits);
 guint64 link_flits_total(const Link *link);
 guint64 link_packets_total(const Link *link);
-/* NULL or a line about packets that wait for credits here. */
+/* A line about packets that wait for credits here, to be freed; NULL: none wait. */
 char *link_waiter_text(void *link);
 
 /* ---- the sending port: link.c */
@@ -168,7 +168,7 @@ void link_add_timer(Link *link, Packet timer, SimTime at_ps);
 void link_join(Link *link, Packet packet, SimTime at_ps, SimFine start);
 /* Every decision up to now_ps on what waits in the queues. */
 void link_decide_due(Link *link, SimTime now_ps);
-/* The next one of them; FALSE: there is none. */
+/* The next of these decisions; FALSE: none is due. */
 gboolean link_decide_next(Link *link, SimTime now_ps);
 /* Whether it may make a decision up to until_ps: asked before link_decide_next() where speed matters. */
 static inline gboolean link_decision_is_due(const Link *link, SimTime until_ps)

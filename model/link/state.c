@@ -1,4 +1,4 @@
-/* A link as others look at it: life, parameters, statistics, whether it is idle, what it waits for. */
+/* What a link shows to other files: its parameters, its statistics, its beginning and end, and what it waits for. */
 #include "model/link/link.h"
 
 #include <string.h>

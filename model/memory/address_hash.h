@@ -7,7 +7,7 @@
  * where A and B are integers whose bits are bits of i, the lower ones each XORed with other bits of i, and
  * low is the XOR of some bits of i. Other numbers of links are split alike: an even number into 2 and the
  * rest, the rest into 3 and what remains, if 3 divides it; B is taken modulo what remains.
- * Every GPU applies it to the peer's physical address, whoever the peer is; but the GPUs' links of one number
+ * Every GPU applies it to the peer's physical address, the same for every peer; but the GPUs' links of one number
  * do not meet in one port of a peer (measured: the owner's port depends on the requester). Links are
  * numbered here by where they lead, so that each GPU turns the function's result by a constant of its own.
  * Left out: address bits beyond the 33 measured ones (they act as lower ones do), the true cabling.

@@ -37,7 +37,7 @@ Memory *memory_new(Sim *sim, gboolean keep_bytes)
     return memory;
 }
 
-/* Nobody will write there any more: who watches is forgotten. */
+/* No write will come there any more, so the watches of the region are forgotten. */
 static void memory_watches_free(Memory *memory, MemRegion *region)
 {
     guint64 lines = (region->bytes + WATCH_LINE - 1) / WATCH_LINE;
@@ -70,7 +70,7 @@ void memory_free(Memory *memory)
         MemRegion *region = g_ptr_array_index(memory->regions, i);
         if (!region)
             continue;
-        region->watches = 0; /* who watches may be gone */
+        region->watches = 0; /* the owner of a watch may be gone */
         memory_region_free(memory, region);
     }
     g_ptr_array_free(memory->regions, TRUE);
@@ -209,8 +209,8 @@ static void watch_remove(MemWatchList *list, MemWatch *watch)
     watch->next = watch->prev = NULL;
 }
 
-/* A watch lives on the first line of its range; ranges do not cross a line (a flag is <= 16 B). NULL: nobody ever
- * watched there. */
+/* A watch lives on the first line of its range; ranges do not cross a line (a flag is <= 16 B). NULL: none was ever
+ * armed there. */
 static MemWatchList *watch_line(const MemRegion *region, guint64 line)
 {
     MemWatchList *chunk = region->watch ? region->watch[line / WATCH_CHUNK] : NULL;

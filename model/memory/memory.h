@@ -16,7 +16,7 @@
 
 #define MEMORY_HOST 0xffffu /* "gpu" of regions in host memory */
 
-/* What a request says of the memory that it is for, so that who serves it need not look it up. */
+/* What a request says of the memory that it is for, so that the GPU that serves it need not look it up. */
 typedef enum {
     MEMORY_LOOK_UP, /* bytes move, or a part is not bound, or a team's members differ */
     MEMORY_IN_L2,   /* timing-only, and its lines are in L2 (of all members) */
@@ -24,7 +24,7 @@ typedef enum {
 } MemoryPlace;
 
 typedef struct MemWatch MemWatch;
-/* Who watches a line, in the order of arming. */
+/* The watches of a line, in the order of arming. */
 typedef struct {
     MemWatch *head, *tail;
 } MemWatchList;
@@ -64,7 +64,8 @@ MemRegion *memory_control_region_new(Memory *memory, guint16 gpu, guint64 bytes,
 MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int fd, GError **error);
 MemRegion *memory_region(Memory *memory, guint32 id); /* NULL: no such region */
 void memory_region_ref(MemRegion *region);
-/* A robust one: a dead owner's changes stand as they are. One that is not to be had in seconds is gone past. */
+/* The lock is robust: the changes of an owner that died stand as they are. If it cannot be locked within seconds, the
+ * access goes on without it. */
 void memory_lock(pthread_mutex_t *lock);
 void memory_region_unref(Memory *memory, MemRegion *region); /* frees at 0 */
 /* A program that sweeps more than the L2 holds says so here; the default is TRUE. */
@@ -87,7 +88,7 @@ void memory_watch(Memory *memory, MemWatch *watch, MemRegion *region, guint64 of
                   MemWatchFire fire);
 void memory_unwatch(Memory *memory, MemWatch *watch);
 
-/* Called by the hardware after bytes changed; cheap when nobody watches. */
+/* Called by the hardware after bytes changed; cheap while no watch is armed. */
 void memory_written_slow(Memory *memory, guint32 id, guint64 offset, guint32 bytes, SimTime now_ps);
 /* Fires every watch, in address order: bytes may have changed behind the hardware's back, as when
  * another process shares the memory. */

@@ -26,7 +26,7 @@ static void boundary_credit(Link *link, Vc vc, guint32 flits, SimTime due_ps)
     far->first_ps = MIN(far->first_ps, due_ps);
 }
 
-/* Every port is looked at when a window ends; only what must be in time, or waits for credits, has an event. */
+/* Every deferred port is advanced when a window ends; only what must be in time, or waits for credits, has an event. */
 static void boundary_follow_up(Link *link)
 {
     Boundary *boundary = link_boundary(link);

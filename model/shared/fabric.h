@@ -1,7 +1,7 @@
 /* What all stages share: the specs, the memory, the tables of requests, the statistics of operations, the faults.
  *
  * Stages hold a pointer to it and see each other only through it: a requester's transactions and a switch's multicast
- * requests stand in tables here, because others than their owner look them up. model/fabric/ builds it. */
+ * requests stand in tables here, because stages other than their owner need them. model/fabric/ builds it. */
 #ifndef MODEL_SHARED_FABRIC_H
 #define MODEL_SHARED_FABRIC_H
 
@@ -84,7 +84,7 @@ typedef struct Fabric {
     StatRegistry *stats;
     Log *log;                   /* may be NULL; not owned */
     struct FlowNet *flow;       /* bulk loops are flows (model/flow/rates.h); NULL: every packet is simulated */
-    struct PortShares *ports;   /* likewise, */
+    struct PortShares *ports;   /* used by flows alone, as are the next three */
     struct LoadShares *loads;
     struct PortHolds *holds;
     struct SmPlays *plays;
@@ -124,7 +124,7 @@ static inline void fabric_count(OpTable *table, guint32 kind, guint32 bytes, Sim
     hist_add(&stats->latency_ps, end_ps - start_ps);
 }
 void fabric_account_fault(Fabric *fabric, guint16 gpu, const Txn *txn);
-/* `gpu`: who asked. */
+/* `gpu` is the requester. */
 static inline void fabric_account(Fabric *fabric, guint16 gpu, const Txn *txn, gboolean local, SimTime now_ps)
 {
     OpTable *table = local ? &fabric->op_local : &fabric->op_remote;

@@ -49,13 +49,13 @@ typedef enum { VC_CREQ, VC_RSP, VCS } Vc;
 typedef struct Packet {
     guint32 txn;          /* number of the transaction at its requester; of replicas and their answers: number of the
                            * multicast request at the switch */
-    guint16 src;          /* GPU that asked */
-    guint16 dst;          /* GPU that is asked; of multicast requests on their way to the switch: the multicast ID */
+    guint16 src;          /* the requester, a GPU */
+    guint16 dst;          /* the target, a GPU; of multicast requests on their way to the switch: the multicast ID */
     guint16 hold;         /* port whose ingress buffer it occupies in the switch that it passes, or HOLD_* */
     guint8 kind;          /* PacketKind */
     guint8 flits;
     guint8 answer_flits;  /* of multicast requests and replicas: of each member's answer */
-    guint8 place;         /* of requests: MemoryPlace, what the GPU that is asked needs to know to serve it */
+    guint8 place;         /* of requests: MemoryPlace, what the target needs to know to serve it */
     guint8 in_time;       /* the fast engine's: it must be served just when it is due */
 } Packet;
 

@@ -1,4 +1,4 @@
-/* Probe points: where the stages tell an observer what packet they have in hand. `fanout walk` is one.
+/* Probe points: places where a stage shows an observer the packet that it handles. `fanout walk` is one.
  *
  * Probes observe, they never act. Each point names the source file it stands in, so that what is printed
  * from them cannot drift away from the code. Without an observer a point costs one predicted branch. */
@@ -22,7 +22,8 @@ typedef enum {
     PROBE_STAGES
 } ProbeStage;
 
-/* at_ps may lie before now: links decide late (see link.c). file: as the compiler was given it. */
+/* at_ps may lie before now, since ports may make decisions after their time (model/fastpath/port.h). file: its path, as
+ * the compiler was given it. */
 typedef void (*Probe)(void *user, ProbeStage stage, const char *file, const char *path,
                       const Packet *packet, SimTime at_ps);
 

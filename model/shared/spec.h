@@ -123,7 +123,7 @@ typedef struct {
     guint64 fence_ps;        /* fence.sys with nothing outstanding */
     guint64 fence_issue_ps;  /* between two fences of one of an SM's schedulers */
     guint64 fence_join_ps;   /* how long after its start a flush takes others along */
-    guint64 fence_snapshot_ps; /* start of a flush to its look at what is outstanding */
+    guint64 fence_snapshot_ps; /* from the start of a flush to when it notes what is outstanding */
     guint64 fence_round_ps;  /* least time of a round of flushes of all SMs */
     guint64 fence_return_ps; /* last answer to the flush's end */
     guint64 fence_overlap_ps; /* before a flush's end its SM begins the next */
@@ -144,7 +144,7 @@ extern const ParamRow sm_params[];
 /* [fault]: what is broken from the start of a run; model/fabric/fault.h. */
 typedef struct {
     char *link_down;         /* "gpu0.link3,gpu1.link0"; "none" */
-    char *link_degraded;     /* likewise */
+    char *link_degraded;     /* as link_down */
     guint64 degraded_percent; /* of the rate that a degraded link keeps */
     char *switch_down;       /* "switch0,switch2"; "none" */
     char *gpu_silent;        /* "gpu3"; "none" */

@@ -1,7 +1,7 @@
 /* fence.sys: earlier stores are performed everywhere.
  *
- * What hardware it stands for: MEMBAR.SYS. Each SM makes one flush at a time, and the GPU one round of them; who comes
- * late shares the next one.
+ * What hardware it stands for: MEMBAR.SYS. Each SM makes one flush at a time, and the GPU one round of them; a warp
+ * that comes late shares the next one.
  * Modelled, in the order of a fence's way:
  *   issue: a scheduler of the SM issues one fence every fence_issue_ps;
  *   flush of the SM: warps that come within fence_join_ps of its start share it, later ones share the next,

@@ -191,7 +191,7 @@ void loop_fill(Loop *loop, const guint32 fill[4])
             memcpy(loop->reg[r].bytes + at, fill, 16);
 }
 
-/* A loop alone on its warp: a UOP_CALL tells of the end. */
+/* The loop is alone on its warp: a UOP_CALL announces its end. */
 static gboolean loop_generate(Warp *warp, Uop *uop)
 {
     Loop *loop = warp->generator;

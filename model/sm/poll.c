@@ -2,7 +2,7 @@
  *
  * What hardware it stands for: a loop of dependent loads, each taking `local_ps`, whose value is read in the
  * L2 half-way.
- * Modelled: the loop is not run; a watch on the flag tells when it changed, and the loop sees it after the
+ * Modelled: the loop is not run; a watch on the flag is called when it changes, and the loop sees it after the
  * mean of its possible waits (phases would lock otherwise, which real ones do not). Polls of other GPUs'
  * memory are real loads (the device side repeats them).
  * A poll of all members of a multicast object is a watch on each one's memory, its reads being as long as
@@ -30,7 +30,7 @@ static gboolean poll_holds(const Uop *uop, const guint8 *bytes)
     return FALSE;
 }
 
-/* What forbids a look at this address. A watch stands for reads of the GPU's own memory; with a read's time of its
+/* What forbids a poll of this address. A watch stands for reads of the GPU's own memory; with a read's time of its
  * own, of any. */
 static FaultKind poll_fault(const Warp *warp, const VasMapping *mapping, guint64 va)
 {
@@ -75,7 +75,7 @@ static void poll_copy(Warp *warp)
 }
 
 /* Where in its period a loop of long reads is: any place is as likely, and not the same in all CTAs, or they
- * would stay in step and leave links idle together. A hash of who waits and for when. */
+ * would stay in step and leave links idle together. It is a hash of the waiting warp and the time. */
 static SimTime poll_phase(const Warp *warp, SimTime visible_ps, SimTime period_ps)
 {
     guint64 x = visible_ps ^ (guint64)warp->cta->gpu->id << 48 ^ (guint64)warp->cta->index << 32;

@@ -99,7 +99,7 @@ typedef gboolean (*WarpNext)(Warp *warp, Uop *uop);
 
 typedef enum { WARP_IDLE, WARP_READY, WARP_BLOCKED } WarpState;
 
-/* What each packet and each answer looks at comes first: a thousand warps are more than a cache holds. */
+/* The fields that each packet and each answer uses stand first: a thousand warps are more than a cache holds. */
 struct Warp {
     Warp *next;              /* in the SM's ready queue */
     Sm *sm;

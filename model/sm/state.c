@@ -1,4 +1,4 @@
-/* The SMs of a GPU as others see them: parameters, statistics, their beginning and end. */
+/* What the SMs of a GPU show to other files: their parameters, their statistics, their beginning and end. */
 #include "model/sm/internal.h"
 
 static const char *const arbitration_names[] = {"round_robin", "greedy", NULL};

@@ -179,7 +179,7 @@ static const PacketKind uop_packet[UOP_KINDS] = {
     [UOP_MC_RED] = PACKET_MC_RED,
 };
 
-/* Looks the address up and checks the access; FALSE: reported, and the access does not happen. */
+/* Finds what stands behind the address and checks the access; FALSE: it is reported and does not happen. */
 gboolean warp_translate(Warp *warp, guint64 va, guint32 bytes, GpuRequest *request)
 {
     Cta *cta = warp->cta;

@@ -1,4 +1,4 @@
-/* A switch as others see it: parameters, statistics, its beginning and end, whether it is idle, what it waits for. */
+/* What a switch shows to other files: its parameters, its statistics, its beginning and end, and what it waits for. */
 #include "model/switch/switch.h"
 
 #include <string.h>

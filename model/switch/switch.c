@@ -52,7 +52,7 @@ static guint16 switch_missing(const Switch *sw, const McEntry *entry)
     return missing;
 }
 
-/* Fills the entry of the shared table, for members that have to look the request up. */
+/* Fills the entry of the shared table, in which members find what they need to know of the request. */
 static void switch_open_request(Switch *sw, guint32 index, guint16 missing)
 {
     McRecord *record = &sw->record[index];
@@ -75,7 +75,7 @@ static Packet switch_open(Switch *sw, guint32 p, Packet packet, const McEntry *e
     sw->record[index] = (McRecord){.txn = packet.txn, .members = (guint16)entry->n_members,
                                    .count = (guint16)entry->n_members, .port = (guint16)p,
                                    .answer_flits = packet.answer_flits, .read = read, .detailed = look_up || silent,
-                                   .odd = (look_up && read) || silent};
+                                   .by_event = (look_up && read) || silent};
     if (look_up || silent)
         switch_open_request(sw, index, silent ? switch_missing(sw, entry) : 0);
     packet.txn = index;
@@ -148,7 +148,7 @@ static gboolean switch_serve(Switch *sw, guint32 p, Packet packet, SimTime now_p
         g_error("%s: multicast ID %u has no entry", sw->path, mcid);
     }
     if (!switch_reserve(sw, port, packet, entry))
-        return FALSE; /* the tag's return wakes us */
+        return FALSE; /* it goes on when a tag comes back */
     switch_replicate(sw, p, packet, entry, now_ps);
     return TRUE;
 }
@@ -191,7 +191,7 @@ void switch_accept(void *node, Link *from, Packet packet, SimTime now_ps)
     if (packet_vc(&packet) == VC_CREQ) {
         switch_accept_request(sw, from->sink_port, packet, now_ps);
     } else if (packet_is_counted(packet)) {
-        link_credit(from, VC_RSP, packet.flits, now_ps); /* it is taken into the tag's own store */
+        link_credit(from, VC_RSP, packet.flits, now_ps); /* the answer goes into the store of its tag */
         if (reduction_count(sw, packet, now_ps))
             reduction_end(sw, packet.txn, now_ps);
     } else {

@@ -30,7 +30,7 @@ typedef struct {
     guint8 answer_flits;
     guint8 read;         /* ld_reduce */
     guint8 detailed;     /* there is an entry in the shared table */
-    guint8 odd;          /* answers are more than counted: they bring data, or members are silent */
+    guint8 by_event;     /* answers arrive by events, since they bring data, or members are silent */
 } McRecord;
 
 typedef struct {
