@@ -96,11 +96,11 @@ gboolean speed_cost_coll(const Options *options, const SpeedColl *what, SpeedCos
     spec.bytes = what->bytes;
     spec.fidelity = what->fidelity;
     spec.crossings = what->crossings;
-    spec.check = FALSE;
+    spec.check = what->keep_bytes;
     Sim *sim = sim_new(&(SimSpec){.seed = options->seed, .calendar = options->calendar,
                                   .engine = options->engine, .threads = what->cores},
                        error);
-    Fabric *fabric = sim ? fabric_new(sim, &system.spec, FALSE, error) : NULL;
+    Fabric *fabric = sim ? fabric_new(sim, &system.spec, what->keep_bytes, error) : NULL;
     guint32 ranks = what->ranks ? what->ranks : (guint32)system.spec.system.gpus;
     CollGroup *group = fabric ? coll_group_new(fabric, NULL, ranks, error) : NULL;
     if (group) {
