@@ -4,7 +4,7 @@
 
 #include "model/flow/egress_replay.h"
 
-/* A chunk's packets take one link one behind the other, so that they are played as one unit (as link.train_packets). */
+/* A chunk's packets take one link one behind the other, so that they are played as one unit. */
 #define PORT_CHUNK_LINES 2u
 
 typedef struct {
