@@ -6,6 +6,7 @@
 #include "cli/self/speed.h"
 
 #include <math.h>
+#include <sys/resource.h>
 
 #include "cli/progress.h"
 #include "cli/self/cost.h"
@@ -115,7 +116,10 @@ static gboolean targets_wait(const Options *options, guint64 which, SpeedCost *c
     double start_s = speed_cpu_s();
     if (!speed_cost_coll(options, &coll, cost, error))
         return FALSE;
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
     cost->cpu_s = speed_cpu_s() - start_s;
+    cost->memory_bytes = (guint64)usage.ru_maxrss * 1024; /* at most, not at the end */
     return TRUE;
 }
 
