@@ -3,6 +3,10 @@ bin_PROGRAMS += fanout
 fanout_SOURCES = \
 	cli/coll_args.c \
 	cli/coll_args.h \
+	cli/coll_table.c \
+	cli/coll_table.h \
+	cli/live.c \
+	cli/live.h \
 	cli/main.c \
 	cli/options.c \
 	cli/options.h \

@@ -19,7 +19,7 @@ static char *coll_names_of(CollOp op)
     GString *names = g_string_new(NULL);
     for (const CollAlgo *algo = coll_algos_of(op); *algo != COLL_ALGOS; algo++)
         g_string_append_printf(names, "%s, ", coll_algo_name(*algo));
-    g_string_append(names, "auto or best");
+    g_string_append(names, "auto, best or unicast");
     return g_string_free(names, FALSE);
 }
 
@@ -98,6 +98,7 @@ gboolean coll_args_parse(CollPlan *plan, const char *op_name, const CollWords *w
         return FALSE;
     }
     plan->spec.crossings = (guint64)words->crossings;
+    plan->compare = !words->no_compare;
     return coll_parse_algos(plan, words->algos ? words->algos : "auto", error) &&
            coll_parse_sizes(plan, words, error) &&
            coll_parse_number("-n", words->gpus, 1, &plan->gpus, error) &&
@@ -106,6 +107,24 @@ gboolean coll_args_parse(CollPlan *plan, const char *op_name, const CollWords *w
            coll_parse_number("--root", words->root, 0, &plan->spec.root, error) &&
            coll_parse_number("-w", words->warmup, 0, &plan->spec.warmup, error) &&
            coll_parse_number("--iters", words->iterations, 1, &plan->spec.iterations, error);
+}
+
+static void coll_args_say(GString *text, const char *option, guint64 value, guint64 usual)
+{
+    if (value != usual)
+        g_string_append_printf(text, "%s%s %" G_GUINT64_FORMAT, text->len ? " " : "", option, value);
+}
+
+char *coll_args_settings(const CollPlan *plan, const Options *options)
+{
+    GString *text = g_string_new(NULL);
+    coll_args_say(text, "--threads", plan->spec.threads, 0);
+    coll_args_say(text, "--root", plan->spec.root, 0);
+    coll_args_say(text, "--warmup", plan->spec.warmup, 0);
+    coll_args_say(text, "--iters", plan->spec.iterations, 1);
+    if (options->data != DATA_AUTO)
+        g_string_append_printf(text, "%s--data %s", text->len ? " " : "", options->data == DATA_OFF ? "off" : "full");
+    return g_string_free(text, FALSE);
 }
 
 void coll_args_clear(CollWords *words)

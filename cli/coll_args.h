@@ -13,6 +13,7 @@ typedef struct {
     char *min, *max, *factor, *algos, *type, *reduce, *proto, *record;
     gint gpus, ctas, threads, root, warmup, iterations;
     gint64 crossings;
+    gboolean no_compare;
 } CollWords;
 typedef struct {
     CollSpec spec;
@@ -20,11 +21,14 @@ typedef struct {
     CollAlgo algo[COLL_ALGOS_MAX];
     guint algos;
     guint32 gpus; /* 0: all */
+    gboolean compare; /* with the fastest that needs no multicast */
 } CollPlan;
 
 
 /* Fills *plan, which is zero. FALSE: something is unknown or out of its bounds. */
 gboolean coll_args_parse(CollPlan *plan, const char *op, const CollWords *words, GError **error);
+/* "--threads 256 --iters 3": what changes results and no column says. Caller frees. */
+char *coll_args_settings(const CollPlan *plan, const Options *options);
 void coll_args_clear(CollWords *words);
 
 #endif

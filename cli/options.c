@@ -6,6 +6,7 @@
 
 #include "sim/param/nearest.h"
 #include "sim/param/size.h"
+#include "sim/report/file.h"
 
 static const char *const fidelity_names[] = {"packet", "flow", "auto", NULL};
 static const char *const calendar_names[] = {"wheel", "systemc", NULL};
@@ -132,12 +133,43 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
     return TRUE;
 }
 
+/* Before anything is simulated. */
+static gboolean options_check_files(const Options *options, GError **error)
+{
+    const char *const paths[] = {options->html, options->perfetto, options->vcd};
+    static const char *const names[] = {"--html", "--perfetto", "--vcd"};
+    for (guint i = 0; i < G_N_ELEMENTS(paths); i++) {
+        if (!paths[i])
+            continue;
+        if (strcmp(paths[i], "-") == 0) {
+            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: '-' is no file; standard output has --format",
+                        names[i]);
+            return FALSE;
+        }
+        for (guint j = 0; j < i; j++)
+            if (paths[j] && strcmp(paths[j], paths[i]) == 0) {
+                g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: '%s' is the file of %s, too", names[i], paths[i],
+                            names[j]);
+                return FALSE;
+            }
+        if (!file_check(names[i], paths[i], error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 static gboolean options_check_flags(const Options *options, const Verb *verb, GError **error)
 {
+    const char *why = verb->no_views ? verb->no_views : "";
     if (options->vcd && !(verb->flags & VERB_WAVEFORM))
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: this verb writes no waveforms");
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: %s writes no waveforms: %s", verb->name, why);
     else if (options->perfetto && !(verb->flags & VERB_TIMELINE))
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--perfetto: this verb writes no timeline");
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--perfetto: %s writes no timeline: %s", verb->name, why);
+    else if (verb->flags & VERB_NO_PAGE && (options->html || options->format != REPORT_TEXT))
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--%s: %s has no report: %s", options->html ? "html" : "format",
+                    verb->name, why);
+    else if (!options_check_files(options, error))
+        return FALSE;
     else if (options->cores > 1 && !(verb->flags & VERB_CORES))
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "--cores: this verb runs on one core; 'fanout coll' can use several");
@@ -274,9 +306,14 @@ void options_describe(const Options *options, Report *report)
     }
 }
 
+ExitCode options_write_files(const Options *options, const Report *report, GError **error)
+{
+    return options->html && !report_save(report, REPORT_HTML, options->html, error) ? EXIT_USER : EXIT_DONE;
+}
+
 ExitCode options_write(const Options *options, const Report *report, GError **error)
 {
-    if (options->html && !report_save(report, REPORT_HTML, options->html, error))
-        return EXIT_USER;
-    return report_save(report, options->format, "-", error) ? EXIT_DONE : EXIT_USER;
+    ExitCode code = report_save(report, options->format, "-", error) ? EXIT_DONE : EXIT_USER;
+    ExitCode files = options_write_files(options, report, code == EXIT_DONE ? error : NULL);
+    return code == EXIT_DONE ? files : code;
 }

@@ -7,6 +7,7 @@
 struct Progress {
     guint64 total, done;
     gboolean terminal;
+    char *step; /* what it said last */
 };
 
 Progress *progress_new(guint64 total)
@@ -17,6 +18,13 @@ Progress *progress_new(guint64 total)
     return progress;
 }
 
+/* Back to the start of the line, and over what stood there. */
+static void progress_draw(const Progress *progress, const char *more)
+{
+    fprintf(stderr, "\r\033[K%s%s%s", progress->step ? progress->step : "", *more ? "; " : "", more);
+    fflush(stderr);
+}
+
 void progress_step(Progress *progress, const char *format, ...)
 {
     progress->done++;
@@ -24,23 +32,41 @@ void progress_step(Progress *progress, const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
-    char *what = g_strdup_vprintf(format, args);
+    g_autofree char *what = g_strdup_vprintf(format, args);
     va_end(args);
-    /* back to the start of the line, and wipe what stood there */
+    g_free(progress->step);
     if (progress->total)
-        fprintf(stderr, "\r\033[K[%" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT "] %s", progress->done,
-                progress->total, what);
+        progress->step = g_strdup_printf("[%" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT "] %s", progress->done,
+                                         progress->total, what);
     else
-        fprintf(stderr, "\r\033[K[%" G_GUINT64_FORMAT "] %s", progress->done, what);
+        progress->step = g_strdup_printf("[%" G_GUINT64_FORMAT "] %s", progress->done, what);
+    progress_draw(progress, "");
+}
+
+void progress_note(Progress *progress, const char *format, ...)
+{
+    if (!progress->terminal)
+        return;
+    va_list args;
+    va_start(args, format);
+    g_autofree char *what = g_strdup_vprintf(format, args);
+    va_end(args);
+    progress_draw(progress, what);
+}
+
+void progress_wipe(Progress *progress)
+{
+    if (!progress->terminal)
+        return;
+    fputs("\r\033[K", stderr);
     fflush(stderr);
-    g_free(what);
 }
 
 void progress_free(Progress *progress)
 {
-    if (progress && progress->terminal) {
-        fputs("\r\033[K", stderr);
-        fflush(stderr);
-    }
+    if (!progress)
+        return;
+    progress_wipe(progress);
+    g_free(progress->step);
     g_free(progress);
 }

@@ -10,6 +10,10 @@ typedef struct Progress Progress;
 Progress *progress_new(guint64 total);
 /* Begins the next step and says which: "[3/8] nvls 4M". */
 void progress_step(Progress *progress, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* Takes the line away, until the next step or note: something else is to be printed. */
+void progress_wipe(Progress *progress);
+/* Says more about the step under way: "best: tree ll128, 7 of 14". */
+void progress_note(Progress *progress, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void progress_free(Progress *progress); /* wipes the line; NULL is fine */
 
 #endif

@@ -48,6 +48,32 @@ void system_describe(const System *system, Report *report)
     report_add_text(report, "title", system->spec.system.title);
 }
 
+static gboolean system_is_changed(const ParamDumpRow *row, const Options *options)
+{
+    g_autofree char *config = options->config ? g_strconcat("--config ", options->config, NULL) : NULL;
+    return g_strcmp0(row->origin, "--set") == 0 || (config && g_strcmp0(row->origin, config) == 0);
+}
+
+void system_describe_run(const System *system, const Options *options, const char *more, Report *report)
+{
+    GString *settings = g_string_new(NULL);
+    GArray *rows = param_dump(system->params);
+    for (guint i = 0; i < rows->len; i++) {
+        const ParamDumpRow *row = &g_array_index(rows, ParamDumpRow, i);
+        if (system_is_changed(row, options))
+            g_string_append_printf(settings, "%s%s.%s=%s", settings->len ? " " : "", row->section, row->row->name,
+                                   row->value);
+    }
+    param_dump_free(rows);
+    if (more && *more)
+        g_string_append_printf(settings, "%s%s", settings->len ? " " : "", more);
+    g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, options->seed);
+    report_add_run(report, "system", system->name);
+    report_add_run(report, "settings", settings->str);
+    report_add_run(report, "seed", seed);
+    g_string_free(settings, TRUE);
+}
+
 static const Column parameter_columns[] = {
     COLUMN_TEXT(section, "section", "group of the INI file"),
     COLUMN_TEXT(key, "key", "as in --set section.key=value"),

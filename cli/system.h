@@ -21,6 +21,9 @@ typedef struct {
 gboolean system_load(System *system, const char *name, const Options *options, GError **error);
 void system_clear(System *system);
 
+/* What tells a run from others in CSV: system (NULL: a column of the table says it), settings and seed. Settings are
+ * the parameters that --config and --set changed, with their values, and `more`, options that change results. */
+void system_describe_run(const System *system, const Options *options, const char *more, Report *report);
 /* Facts about the system, and its parameters as a table that text leaves out. */
 void system_describe(const System *system, Report *report);
 void system_add_parameters(const System *system, Report *report, TableFlags flags);

@@ -49,7 +49,7 @@ guint32 coll_group_ranks(const CollGroup *group) { return group->n; }
 
 /* ---- one under way */
 
-static void coll_free(Coll *coll)
+void coll_free(Coll *coll)
 {
     coll_buffer_free(coll->group, &coll->in);
     coll_buffer_free(coll->group, &coll->out);
@@ -267,7 +267,7 @@ static void coll_launch(Coll *coll)
 
 Coll *coll_start(CollGroup *group, const CollSpec *spec, CollDone done, void *user, GError **error)
 {
-    g_assert(spec->algo != COLL_BEST);
+    g_assert(!coll_is_search(spec->algo));
     Coll *coll = coll_new(group, spec, error);
     if (!coll)
         return NULL;
@@ -287,10 +287,17 @@ static gboolean coll_run_once(Coll *coll, GError **error)
         coll_stream(coll);
     else
         coll_launch(coll);
+    SimTime limit_ps = coll->group->limit_ps ? sim_now_ps(sim) + coll->group->limit_ps : SIMTIME_NEVER;
     while (!coll->finished) {
-        SimStatus status = sim_run(sim, SIMTIME_NEVER);
+        SimStatus status = sim_run(sim, limit_ps);
         if (coll->finished || status == SIM_STOPPED)
             continue;
+        if (status == SIM_LIMIT) {
+            g_set_error(error, COLL_ERROR, COLL_ERROR_LATE, "%s with %s is not done in time",
+                        coll_op_name(coll->spec.op), coll_algo_name(coll->algo));
+            coll->group->late = coll;
+            return FALSE;
+        }
         g_autofree char *lines = sim_waiters_text(sim);
         g_set_error(error, COLL_ERROR, COLL_ERROR_STUCK, "%s with %s got stuck; who waits:%s",
                     coll_op_name(coll->spec.op), coll_algo_name(coll->algo), lines);
@@ -341,40 +348,14 @@ gboolean coll_run_one(CollGroup *group, const CollSpec *spec, CollResult *result
     return TRUE;
 }
 
-/* Every algorithm that can do it, in every protocol it has (or the one asked for). The reason of the last
- * refusal is the answer when there is none. */
-static gboolean coll_run_best(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
-{
-    GError *why = NULL;
-    gboolean any = FALSE;
-    CollFidelity fidelity = coll_fidelity(group->n, spec); /* the same for all */
-    for (const CollAlgo *algo = coll_algos_of(spec->op); *algo != COLL_ALGOS; algo++)
-        for (guint proto = COLL_SIMPLE; proto < COLL_PROTOS; proto++) {
-            CollSpec candidate = *spec;
-            CollResult one;
-            if (spec->proto != COLL_PROTO_AUTO && spec->proto != (CollProto)proto)
-                continue;
-            candidate.algo = *algo;
-            candidate.proto = (CollProto)proto;
-            candidate.fidelity = fidelity;
-            g_clear_error(&why);
-            if (!coll_check(group, &candidate, &why))
-                continue;
-            if (!coll_run_fidelity(group, &candidate, &one, error))
-                return FALSE;
-            if (!any || one.time_ps < result->time_ps)
-                *result = one;
-            any = TRUE;
-        }
-    if (!any)
-        g_propagate_error(error, why);
-    else
-        g_clear_error(&why);
-    return any;
-}
-
 gboolean coll_run(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
 {
-    return spec->algo == COLL_BEST ? coll_run_best(group, spec, result, error)
-                                   : coll_run_fidelity(group, spec, result, error);
+    return coll_is_search(spec->algo) ? coll_run_best(group, spec, result, error)
+                                      : coll_run_fidelity(group, spec, result, error);
+}
+
+void coll_group_on_candidate(CollGroup *group, CollCandidate candidate, void *user)
+{
+    group->candidate = candidate;
+    group->candidate_user = user;
 }

@@ -34,6 +34,7 @@ typedef enum {
     COLL_SYM_LL, COLL_SYM_LLMC, COLL_SYM_LSA, COLL_SYM_MC, /* NCCL's symmetric-memory kernels (coll/algo/symmetric.c) */
     COLL_NVLS_BUFFERED, /* classic NCCL's, with copies through its own buffers (coll/algo/nvls_buffered.c) */
     COLL_SYM, COLL_SYM_UNICAST, /* which of them NCCL would take, with and without multicast */
+    COLL_UNICAST, /* as BEST, of those that need no multicast (coll_run only) */
     COLL_ALGOS
 } CollAlgo;
 typedef enum { COLL_PROTO_AUTO, COLL_SIMPLE, COLL_LL, COLL_LL128, COLL_PROTOS } CollProto;
@@ -71,7 +72,7 @@ CollSpec coll_spec_default(CollOp op); /* f32 add, auto, one iteration, no warm-
 
 typedef enum { COLL_NOT_CHECKED, COLL_VERIFIED, COLL_WRONG } CollCheck;
 typedef struct {
-    CollAlgo algo;        /* what ran: never AUTO or BEST */
+    CollAlgo algo;        /* what ran: never AUTO, BEST or UNICAST */
     CollProto proto;
     CollFidelity fidelity; /* how; AUTO: extrapolated */
     guint32 ctas, threads;
@@ -89,6 +90,9 @@ typedef struct CollGroup CollGroup;
 CollGroup *coll_group_new(Fabric *fabric, const guint16 *gpu, guint32 n, GError **error);
 void coll_group_free(CollGroup *group); /* nothing may be under way */
 guint32 coll_group_ranks(const CollGroup *group);
+/* Told before each candidate of COLL_BEST or COLL_UNICAST: which of how many ("tree", "ll128", 3, 14). */
+typedef void (*CollCandidate)(const char *algo, const char *proto, guint index, guint all, void *user);
+void coll_group_on_candidate(CollGroup *group, CollCandidate candidate, void *user);
 
 /* FALSE with a reason (COLL_ERROR) when this combination cannot run: unknown pair of operation and
  * algorithm, size no multiple of element or ranks, no multicast on the system, type not of the switch. */
@@ -134,11 +138,15 @@ const char *coll_proto_name(CollProto proto);
 gboolean coll_op_parse(const char *name, CollOp *op);
 gboolean coll_algo_parse(const char *name, CollAlgo *algo);
 gboolean coll_proto_parse(const char *name, CollProto *proto);
+/* BEST and UNICAST: several runs. */
+static inline gboolean coll_is_search(CollAlgo algo) { return algo == COLL_BEST || algo == COLL_UNICAST; }
+gboolean coll_has_protocols(CollOp op, CollAlgo algo); /* LL and LL128; AUTO, BEST and UNICAST find some that have */
+gboolean coll_needs_multicast(CollOp op, CollAlgo algo); /* of an algorithm that runs, not of AUTO */
 /* The algorithms that an operation has, in order; ends with COLL_ALGOS. */
 const CollAlgo *coll_algos_of(CollOp op);
 
 #define COLL_ERROR (coll_error_quark())
 GQuark coll_error_quark(void);
-typedef enum { COLL_ERROR_SPEC, COLL_ERROR_SYSTEM, COLL_ERROR_STUCK } CollErrorCode;
+typedef enum { COLL_ERROR_SPEC, COLL_ERROR_SYSTEM, COLL_ERROR_STUCK, COLL_ERROR_LATE } CollErrorCode;
 
 #endif

@@ -11,6 +11,7 @@ libfanout_core_la_SOURCES += \
 	coll/algo/symmetric.c \
 	coll/algo/symmetric_choice.c \
 	coll/algo/tree.c \
+	coll/best.c \
 	coll/buffer.c \
 	coll/check.c \
 	coll/choice.c \

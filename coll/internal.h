@@ -20,6 +20,10 @@ struct CollGroup {
     guint32 n;
     guint16 *gpu;        /* by rank */
     guint32 under_way;
+    SimTime limit_ps;    /* a run that takes longer ends with COLL_ERROR_LATE; 0: none */
+    Coll *late;          /* what such a run left; its simulation must go first */
+    CollCandidate candidate; /* told of each of a search, or NULL */
+    void *candidate_user;
 };
 
 /* How the control page of a CTA is laid out, in bytes from its start. */
@@ -101,6 +105,9 @@ gboolean coll_is_cached(const CollGroup *group, const CollSpec *spec, guint64 by
 void coll_buffers_set_cached(const Coll *coll); /* in and out, by spec.as_bytes */
 /* coll.c: one algorithm, at the fidelity that the fabric has now */
 gboolean coll_run_one(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
+void coll_free(Coll *coll);
+/* best.c: the candidates of COLL_BEST and COLL_UNICAST */
+gboolean coll_run_best(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
 /* flow.c: the same at spec->fidelity */
 gboolean coll_run_fidelity(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
 /* coll.c: what follows from a time, with the size of `spec` */

@@ -62,8 +62,7 @@ static gboolean coll_check_switch(const CollGroup *group, const CollSpec *spec, 
                                   const CollRow *row, GError **error)
 {
     const FabricSpec *fabric = &group->fabric->spec;
-    gboolean multicast = row->multicast_in || row->multicast_out || row->multicast_lines || algo == COLL_NVLS;
-    if (multicast && fabric->mctable.entries == 0)
+    if (coll_needs_multicast(spec->op, algo) && fabric->mctable.entries == 0)
         return coll_refuse(error, "%s needs multicast, which the switches of this system do not have",
                            coll_algo_name(algo));
     if (!row->reduces_in_switch)
@@ -132,7 +131,7 @@ gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo 
         GString *names = g_string_new(NULL);
         for (const CollAlgo *a = coll_algos_of(spec->op); *a != COLL_ALGOS; a++)
             g_string_append_printf(names, "%s%s", names->len ? ", " : "", coll_algo_name(*a));
-        coll_refuse(error, "%s has no algorithm '%s'; it has %s, auto, best", coll_op_name(spec->op),
+        coll_refuse(error, "%s has no algorithm '%s'; it has %s, auto, best, unicast", coll_op_name(spec->op),
                     coll_algo_name(algo), names->str);
         g_string_free(names, TRUE);
         return FALSE;
@@ -196,7 +195,7 @@ gboolean coll_check(const CollGroup *group, const CollSpec *spec, GError **error
 {
     CollAlgo algo;
     CollProto proto;
-    if (spec->algo == COLL_BEST)
+    if (coll_is_search(spec->algo))
         return TRUE;
     coll_choice(group, spec, &algo, &proto);
     return coll_check_algo(group, spec, algo, proto, error);

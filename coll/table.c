@@ -75,7 +75,7 @@ const char *const coll_op_names[COLL_OPS + 1] = {"all_reduce", "all_gather", "re
 const char *const coll_algo_names[COLL_ALGOS + 1] = {
     "auto", "best", "ring", "tree", "oneshot", "twoshot", "nvls", "nvls_oneshot", "push", "pull",
     "direct", "p2p", "sym_ll", "sym_llmc", "sym_lsa", "sym_mc", "nvls_buffered", "sym", "sym_unicast",
-    NULL};
+    "unicast", NULL};
 static const char *const fidelity_names[] = {"packet", "flow", "auto"};
 const char *const coll_proto_names[COLL_PROTOS + 1] = {"auto", "simple", "ll", "ll128", NULL};
 
@@ -122,6 +122,18 @@ const CollRow *coll_row(CollOp op, CollAlgo algo)
         if (rows[i].op == op && rows[i].algo == algo)
             return &rows[i];
     return NULL;
+}
+
+gboolean coll_has_protocols(CollOp op, CollAlgo algo)
+{
+    const CollRow *row = coll_row(op, algo);
+    return row ? row->protocols : algo == COLL_AUTO || coll_is_search(algo);
+}
+
+gboolean coll_needs_multicast(CollOp op, CollAlgo algo)
+{
+    const CollRow *row = coll_row(op, algo);
+    return row && (row->multicast_in || row->multicast_out || row->multicast_lines || algo == COLL_NVLS);
 }
 
 const CollAlgo *coll_algos_of(CollOp op)

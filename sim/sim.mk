@@ -32,11 +32,15 @@ libfanout_core_la_SOURCES += \
 	sim/param/value.c \
 	sim/report/chart.c \
 	sim/report/csv.c \
+	sim/report/file.c \
+	sim/report/file.h \
 	sim/report/html.c \
 	sim/report/json.c \
 	sim/report/parts.h \
 	sim/report/report.c \
 	sim/report/report.h \
+	sim/report/stream.c \
+	sim/report/stream.h \
 	sim/report/text.c \
 	sim/report/timeline.c \
 	sim/report/timeline.h \

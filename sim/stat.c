@@ -1,5 +1,7 @@
 #include "sim/stat.h"
 
+#include "sim/engine/sim.h"
+
 #include <string.h>
 
 G_STATIC_ASSERT(HIST_SUB == 1 << HIST_SUB_SHIFT);
@@ -124,4 +126,17 @@ void stat_reset(StatRegistry *registry)
             }
         }
     }
+}
+
+static void trace_row(const char *path, const StatRow *row, const void *value, void *user)
+{
+    if (row->type == STAT_HIST_T)
+        return;
+    g_autofree char *name = g_strdup_printf("%s.%s", path, row->name);
+    sim_trace_u64(user, name, value, 64);
+}
+
+void stat_trace(const StatRegistry *registry, struct Sim *sim)
+{
+    stat_visit(registry, trace_row, sim);
 }

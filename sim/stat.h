@@ -51,6 +51,11 @@ typedef void (*StatVisit)(const char *path, const StatRow *row, const void *valu
 /* In order of addition. */
 void stat_visit(const StatRegistry *registry, StatVisit visit, void *user);
 
+struct Sim;
+/* Every counter and peak as a signal of the waveform that `sim` writes, named by its path; before the first run.
+ * Without a waveform it does nothing. */
+void stat_trace(const StatRegistry *registry, struct Sim *sim);
+
 static inline guint hist_bucket_of(guint64 value)
 {
     if (value < HIST_SUB)

@@ -18,6 +18,8 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli.sh \
 	tests/cli/test_cli_coll.sh \
 	tests/cli/test_closed.sh \
+	tests/cli/test_cli_files.sh \
+	tests/cli/test_cli_live.sh \
 	tests/cli/test_cli_words.sh \
 	tests/cli/test_cli_ptx.sh \
 	tests/cli/test_cores.sh \

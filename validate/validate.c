@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,7 +19,6 @@
 typedef struct {
     char *key;
     GArray *row; /* guint: indices */
-    guint64 weight;
 } ValidateUnit;
 
 typedef struct {
@@ -44,16 +45,6 @@ static char *validate_key(const ValidateRow *row)
                            flows || loaded ? "" : row->gpus, flows ? 0 : row->ctas, row->threads, row->bytes);
 }
 
-/* About link crossings. */
-static guint64 validate_weight(const ValidateSetup *setup, const ValidateRow *row)
-{
-    if (validate_is_collective(row))
-        return MIN(validate_collective_crossings(row), setup->crossings_max);
-    if (g_str_has_prefix(row->test, "loaded_latency_"))
-        return 1ull << 30;
-    return row->bytes / 32;
-}
-
 static void validate_unit_free(gpointer data)
 {
     ValidateUnit *unit = data;
@@ -62,16 +53,8 @@ static void validate_unit_free(gpointer data)
     g_free(unit);
 }
 
-static int validate_compare_units(gconstpointer a, gconstpointer b)
-{
-    const ValidateUnit *x = *(const ValidateUnit *const *)a, *y = *(const ValidateUnit *const *)b;
-    if (x->weight != y->weight)
-        return x->weight < y->weight ? 1 : -1;
-    return (int)g_array_index(x->row, guint, 0) - (int)g_array_index(y->row, guint, 0);
-}
-
-/* The longest first, so that the last worker does not run alone for long. */
-static GPtrArray *validate_units(const ValidateSetup *setup, const GPtrArray *rows)
+/* In the order of the files, so that rows can be shown as they are done. */
+static GPtrArray *validate_units(const GPtrArray *rows)
 {
     GPtrArray *units = g_ptr_array_new_with_free_func(validate_unit_free);
     GHashTable *by_key = g_hash_table_new(g_str_hash, g_str_equal);
@@ -90,11 +73,9 @@ static GPtrArray *validate_units(const ValidateSetup *setup, const GPtrArray *ro
         } else {
             g_free(key);
         }
-        unit->weight += validate_weight(setup, row);
         g_array_append_val(unit->row, i);
     }
     g_hash_table_destroy(by_key);
-    g_ptr_array_sort(units, validate_compare_units);
     return units;
 }
 
@@ -192,6 +173,7 @@ static gboolean pool_start(const ValidateSetup *setup, GPtrArray *rows, Validate
                            ValidateWorker *worker, GError **error)
 {
     int fds[2];
+    pid_t parent = getpid();
     fflush(stdout);
     fflush(stderr);
     if (pipe(fds) != 0 || (worker->pid = fork()) < 0) {
@@ -199,6 +181,9 @@ static gboolean pool_start(const ValidateSetup *setup, GPtrArray *rows, Validate
         return FALSE;
     }
     if (worker->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* nothing is left running when the command is interrupted */
+        if (getppid() != parent) /* it was, before that was heard */
+            _exit(1);
         close(fds[0]);
         FILE *out = fdopen(fds[1], "w");
         worker_run(setup, rows, unit, out);
@@ -274,11 +259,13 @@ static gboolean pool_turn(GPtrArray *rows, ValidateWorker *workers, guint jobs, 
     return TRUE;
 }
 
+static gboolean validate_is_done(const ValidateRow *row) { return row->skipped || !isnan(row->simulated); }
+
 gboolean validate_run(const ValidateSetup *setup, GPtrArray *rows, GError **error)
 {
-    guint jobs = CLAMP(setup->jobs, 1, 64), next = 0, running = 0, done = 0, all = 0;
+    guint jobs = CLAMP(setup->jobs, 1, 64), next = 0, running = 0, done = 0, all = 0, first = 0;
     ValidateWorker *workers = g_new0(ValidateWorker, jobs);
-    GPtrArray *units = validate_units(setup, rows);
+    GPtrArray *units = validate_units(rows);
     gboolean good = TRUE;
     for (guint u = 0; u < units->len; u++)
         all += ((ValidateUnit *)g_ptr_array_index(units, u))->row->len;
@@ -287,8 +274,10 @@ gboolean validate_run(const ValidateSetup *setup, GPtrArray *rows, GError **erro
             if (!workers[w].pid)
                 good = pool_start(setup, rows, g_ptr_array_index(units, next++), &workers[w], error);
         good = good && pool_turn(rows, workers, jobs, &done, error);
+        while (first < rows->len && validate_is_done(g_ptr_array_index(rows, first)))
+            first++;
         if (good && setup->progress)
-            setup->progress(done, all, setup->user);
+            setup->progress(done, all, first, setup->user);
         running = 0;
         for (guint w = 0; w < jobs; w++)
             running += workers[w].pid > 0;

@@ -58,7 +58,8 @@ typedef struct {
     guint64 crossings_max;
     CollFidelity fidelity; /* AUTO: rows beyond crossings_max are flows */
     guint jobs;
-    void (*progress)(guint done, guint all, void *user); /* or NULL */
+    /* Told when more rows are done: how many of all, and of the first ones without a gap. NULL: nobody is told. */
+    void (*progress)(guint done, guint all, guint first, void *user);
 } ValidateSetup;
 
 GPtrArray *validate_rows_new(void); /* of ValidateRow, which it frees */

@@ -71,6 +71,7 @@ static gboolean handle(Engine *engine, EngineCall *call)
         return TRUE;
     case ENGINE_REPORT:
         engine_stats_report(engine, (Report *)(guintptr)request->argument);
+        sim_trace_end(engine->sim); /* the report is the last that a process asks for */
         return TRUE;
     case ENGINE_SHARED:
         engine->shared = TRUE;
@@ -267,6 +268,7 @@ static gboolean build(Engine *engine)
         fabric_new(engine->sim, engine->spec.fabric, engine->spec.keep_bytes, &engine->start_error);
     if (engine->fabric == NULL)
         return FALSE;
+    stat_trace(engine->fabric->stats, engine->sim);
     engine->fabric->log = engine->spec.log;
     engine->fabric->on_fault = engine_faults_add;
     engine->fabric->on_fault_user = engine;

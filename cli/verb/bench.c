@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "cli/live.h"
 #include "cli/options.h"
 #include "cli/self/speed.h"
 #include "cli/system.h"
@@ -80,12 +81,16 @@ static GArray *bench_numbers(const char *what, const char *text, guint64 usual, 
     return numbers;
 }
 
-static gboolean bench_add(Table *table, const BenchSetup *setup, const BenchRequest *request,
+static gboolean bench_add(Live *live, Table *table, const BenchSetup *setup, const BenchRequest *request,
                           GError **error)
 {
+    g_autofree char *size = size_format(request->bytes);
+    progress_step(live_progress(live), "%s %s %s, %u x %u", request->test, request->variant, size, request->ctas,
+                  request->threads);
     GArray *rows = bench_run(setup, request, error);
     if (!rows)
         return FALSE;
+    live_lock(live);
     for (guint r = 0; r < rows->len; r++) {
         const BenchRow *row = &g_array_index(rows, BenchRow, r);
         table_text(table, row->test);
@@ -98,6 +103,7 @@ static gboolean bench_add(Table *table, const BenchSetup *setup, const BenchRequ
         table_text(table, row->unit);
         table_bool(table, row->extrapolated);
     }
+    live_unlock(live, 1);
     g_array_free(rows, TRUE);
     return TRUE;
 }
@@ -113,10 +119,10 @@ static gboolean bench_check_grid(const BenchRequest *request, GError **error)
     return TRUE;
 }
 
-static gboolean bench_all(Table *table, const BenchSetup *setup, const BenchTest *test,
-                          const BenchOwn *own, GError **error)
+/* Every combination that was asked for, the grids checked before the first one runs. */
+static GArray *bench_requests(const BenchSetup *setup, const BenchTest *test, const BenchOwn *own, char *gpus,
+                              GError **error)
 {
-    char gpus[16];
     BenchRequest request = bench_usual(test, setup->spec, gpus);
     request.variant = own->variant ? own->variant : request.variant;
     request.gpus = own->gpus ? own->gpus : request.gpus;
@@ -125,18 +131,41 @@ static gboolean bench_all(Table *table, const BenchSetup *setup, const BenchTest
         ctas ? bench_numbers("--threads", own->threads, request.threads, 1024, FALSE, error) : NULL;
     g_autoptr(GArray) bytes =
         threads ? bench_numbers("--bytes", own->bytes, request.bytes, 0, TRUE, error) : NULL;
-    if (!bytes)
-        return FALSE;
-    for (guint b = 0; b < bytes->len; b++)
-        for (guint c = 0; c < ctas->len; c++)
-            for (guint t = 0; t < threads->len; t++) {
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(BenchRequest));
+    gboolean good = bytes != NULL;
+    for (guint b = 0; good && b < bytes->len; b++)
+        for (guint c = 0; good && c < ctas->len; c++)
+            for (guint t = 0; good && t < threads->len; t++) {
                 request.bytes = g_array_index(bytes, guint64, b);
                 request.ctas = (guint32)g_array_index(ctas, guint64, c);
                 request.threads = (guint32)g_array_index(threads, guint64, t);
-                if (!bench_check_grid(&request, error) || !bench_add(table, setup, &request, error))
-                    return FALSE;
+                g_array_append_val(all, request);
+                good = bench_check_grid(&request, error);
             }
-    return TRUE;
+    if (!good)
+        g_array_free(all, TRUE);
+    return good ? all : NULL;
+}
+
+static ExitCode bench_all(const Options *options, Report *report, const BenchSetup *setup, const GArray *all,
+                          GError **error)
+{
+    Table *table = report_add_table(report, "rows", "", row_columns, 0);
+    guint width[] = {0, 0, 4, 5, 7, 10, 10, 5, 0};
+    const BenchRequest *first = &g_array_index(all, BenchRequest, 0);
+    GError *why = NULL;
+    width[0] = (guint)strlen(first->test);
+    width[1] = (guint)strlen(first->variant);
+    Live *live = live_new(options, report, table, all->len, width);
+    for (guint i = 0; i < all->len && !why; i++)
+        bench_add(live, table, setup, &g_array_index(all, BenchRequest, i), &why);
+    if (!why)
+        return live_finish(live, error);
+    live_abandon(live);
+    gboolean stuck = g_error_matches(why, BENCH_ERROR, BENCH_ERROR_STUCK) ||
+                     g_error_matches(why, COLL_ERROR, COLL_ERROR_STUCK);
+    g_propagate_error(error, why);
+    return stuck ? EXIT_WRONG : EXIT_USER;
 }
 
 static void bench_refuse_name(const char *name, GError **error)
@@ -176,13 +205,12 @@ static ExitCode bench_one(const Options *options, const char *name, const BenchO
     Report *report = report_new("bench", title);
     system_describe(&system, report);
     options_describe(options, report);
-    Table *table = report_add_table(report, "rows", "", row_columns, 0);
-    ExitCode code = EXIT_DONE;
-    if (!bench_all(table, &setup, test, own, error))
-        code = g_error_matches(*error, BENCH_ERROR, BENCH_ERROR_STUCK) ||
-                       g_error_matches(*error, COLL_ERROR, COLL_ERROR_STUCK) ? EXIT_WRONG : EXIT_USER;
-    else
-        code = options_write(options, report, error);
+    g_autofree char *settings = own->crossings != BENCH_CROSSINGS
+                                    ? g_strdup_printf("--crossings %" G_GINT64_FORMAT, own->crossings) : NULL;
+    system_describe_run(&system, options, settings, report);
+    char gpus[16];
+    g_autoptr(GArray) all = bench_requests(&setup, test, own, gpus, error);
+    ExitCode code = all ? bench_all(options, report, &setup, all, error) : EXIT_USER;
     report_free(report);
     system_clear(&system);
     return code;
@@ -228,5 +256,6 @@ const Verb verb_bench = {
     .usage = "[TEST]",
     .text = "micro-benchmarks: latency, bandwidth, contention, multicast, own speed",
     .flags = VERB_FLOWS,
+    .no_views = "each of its rows is a simulation of its own; exec and walk write them",
     .run = bench_run_verb,
 };

@@ -4,65 +4,17 @@
 #include <string.h>
 
 #include "cli/coll_args.h"
+#include "cli/coll_table.h"
 #include "cli/options.h"
-#include "cli/progress.h"
+#include "cli/live.h"
 #include "cli/run.h"
 #include "cli/system.h"
 #include "coll/coll.h"
-#include "model/fabric/usage.h"
 #include "sim/param/size.h"
+#include "sim/report/file.h"
 #include "traces/record/from_coll.h"
 
 #define COLL_ROWS_MAX 4096
-
-static const Column coll_columns[] = {
-    COLUMN_TEXT(op, "op", "the collective"),
-    COLUMN_U64(bytes, "size", "B", "total size, as nccl-tests counts it"),
-    COLUMN_U64(count, "count", "elements", "elements in that size"),
-    COLUMN_TEXT(type, "type", "element type"),
-    COLUMN_TEXT(redop, "redop", "reduction, none for moves"),
-    COLUMN_TEXT(algo, "algo", "which algorithm ran"),
-    COLUMN_TEXT(proto, "proto", "which protocol"),
-    COLUMN_U64(gpus, "gpus", "", "ranks"),
-    COLUMN_U64(ctas, "ctas", "", "of each rank's kernel"),
-    COLUMN_FIXED(time_us, "time", "us", 2, "from the launch to the end of the last rank"),
-    COLUMN_FIXED(kernel_us, "kernel", "us", 2, "the same without launch and exit"),
-    COLUMN_FIXED(algbw_GBps, "algbw", "GB/s", 2, "size / time"),
-    COLUMN_FIXED(busbw_GBps, "busbw", "GB/s", 2, "algbw with nccl-tests' factor of the operation"),
-    COLUMN_FIXED(up_pct, "up", "%", 1, "time in which the links to the switches carried flits, mean"),
-    COLUMN_FIXED(down_pct, "down", "%", 1, "the same of the links from the switches"),
-    COLUMN_BOOL(verified, "verified", "every byte of every rank's result is right; - not checked"),
-    COLUMN_TEXT(fidelity, "fidelity", "packet: every packet; flow: rates; auto: rates of short runs in packets"),
-    COLUMN_END,
-};
-
-/* ---- rows */
-
-static void coll_add_row(Table *table, const CollSpec *spec, const CollResult *result, guint32 gpus,
-                         const Usage usage[USAGE_DIRECTIONS])
-{
-    gboolean sums = spec->op == COLL_ALL_REDUCE || spec->op == COLL_REDUCE_SCATTER;
-    table_text(table, coll_op_name(spec->op));
-    table_u64(table, spec->bytes);
-    table_u64(table, spec->bytes / numeric_type_bytes(spec->type));
-    table_text(table, numeric_type_name(spec->type));
-    table_text(table, sums ? numeric_op_name(spec->reduce) : "none");
-    table_text(table, coll_algo_name(result->algo));
-    table_text(table, coll_proto_name(result->proto));
-    table_u64(table, gpus);
-    table_u64(table, result->ctas);
-    table_fixed(table, (double)result->time_ps / 1e6);
-    table_fixed(table, (double)result->kernel_ps / 1e6);
-    table_fixed(table, (double)result->algbw_MBps / 1e3);
-    table_fixed(table, (double)result->busbw_MBps / 1e3);
-    table_fixed(table, usage[USAGE_UP].mean_pct);
-    table_fixed(table, usage[USAGE_DOWN].mean_pct);
-    if (result->check == COLL_NOT_CHECKED)
-        table_null(table);
-    else
-        table_bool(table, result->check == COLL_VERIFIED);
-    table_text(table, coll_fidelity_name(result->fidelity));
-}
 
 typedef struct {
     const System *system;
@@ -70,8 +22,8 @@ typedef struct {
     const CollPlan *plan;
     Report *report;
     Table *table;
-    guint64 best_ps[COLL_ALGOS_MAX]; /* of the last size, by position in -a */
-    CollAlgo took[COLL_ALGOS_MAX];
+    Live *live;
+    CollResult last[COLL_ALGOS_MAX]; /* of the last size, by position in -a */
     gboolean alone;                  /* one row: operations and links are told in full */
     guint wrong;
     gboolean extrapolated, flows;    /* some row is */
@@ -83,7 +35,7 @@ static guint32 coll_gpus(const CollRows *rows)
     return rows->plan->gpus ? rows->plan->gpus : (guint32)rows->system->spec.system.gpus;
 }
 
-/* Whoever wants all bytes wants packets. */
+/* Where all bytes are wanted, so are packets. */
 static CollFidelity coll_wanted(const Options *options)
 {
     if (options->fidelity == COLL_FIDELITY_AUTO && options->data == DATA_FULL)
@@ -91,51 +43,84 @@ static CollFidelity coll_wanted(const Options *options)
     return options->fidelity;
 }
 
-static ExitCode coll_one_row(CollRows *rows, CollSpec *spec, guint a, GError **error)
+static gboolean coll_check_options(const CollRows *rows, const CollSpec *spec, GError **error)
+{
+    if (coll_fidelity(coll_gpus(rows), spec) == COLL_PACKET)
+        return TRUE;
+    if (rows->options->data == DATA_FULL)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--data full: flows move no bytes; write --fidelity packet, or leave --data away");
+    else if (rows->options->cores > 1)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--cores: flows need no second core; write --fidelity packet, or leave --cores away");
+    else
+        return TRUE;
+    return FALSE;
+}
+
+static void coll_on_candidate(const char *algo, const char *proto, guint index, guint all, void *user)
+{
+    progress_note(live_progress(user), "%s %s, %u of %u", algo, proto, index, all);
+}
+
+static CollSpec coll_spec_of(const CollRows *rows, guint64 bytes, CollAlgo algo)
+{
+    CollSpec spec = rows->plan->spec;
+    spec.bytes = bytes;
+    spec.algo = algo;
+    spec.fidelity = coll_wanted(rows->options);
+    /* One protocol for several algorithms is that of those that have it; where none has, it is refused. */
+    gboolean any = FALSE;
+    for (guint a = 0; a < rows->plan->algos; a++)
+        any |= coll_has_protocols(spec.op, rows->plan->algo[a]);
+    if (any && !coll_has_protocols(spec.op, algo))
+        spec.proto = COLL_PROTO_AUTO;
+    return spec;
+}
+
+/* What a simulation gave, and its counters. */
+static void coll_take(CollRows *rows, Run *run, const UsageMark *mark, const CollSpec *spec, const CollResult *result)
+{
+    Usage usage[USAGE_DIRECTIONS];
+    for (guint d = 0; d < USAGE_DIRECTIONS; d++)
+        usage[d] = usage_of(run->fabric, mark, (UsageDirection)d, NULL, 0);
+    coll_table_add(rows->table, spec, result, coll_gpus(rows), usage);
+    rows->extrapolated |= result->fidelity == COLL_FIDELITY_AUTO;
+    rows->flows |= result->fidelity == COLL_FLOW;
+    if (rows->record)
+        record_coll_add(rows->record, spec, result);
+    if (rows->alone) {
+        usage_add_operations(run->fabric, rows->report);
+        usage_add_links(run->fabric, mark, rows->report);
+        usage_add_switches(run->fabric, rows->report);
+    }
+    if (result->check == COLL_WRONG) {
+        rows->wrong++;
+        report_add_note(rows->report, "%s, %" G_GUINT64_FORMAT " bytes: %s", coll_algo_name(result->algo), spec->bytes,
+                        result->wrong);
+    }
+}
+
+/* `row`: what it gave becomes one; else it is the caller's alone. */
+static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row, CollResult *result, GError **error)
 {
     Run run;
     guint32 gpus = coll_gpus(rows);
-    spec->fidelity = coll_wanted(rows->options);
-    gboolean flows = coll_fidelity(gpus, spec) != COLL_PACKET;
-    if (flows && rows->options->data == DATA_FULL) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "--data full: flows move no bytes; write --fidelity packet, or leave --data away");
-        return EXIT_USER;
-    }
-    if (flows && rows->options->cores > 1) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "--cores: flows need no second core; write --fidelity packet, or leave --cores away");
-        return EXIT_USER;
-    }
+    gboolean flows = !row || coll_fidelity(gpus, spec) != COLL_PACKET;
     if (!run_open(&run, rows->system, rows->options, flows ? G_MAXUINT64 : spec->bytes * 2 * gpus, error))
         return EXIT_USER;
     ExitCode code = EXIT_USER;
-    CollResult result = {0};
     GError *why = NULL;
     CollGroup *group = coll_group_new(run.fabric, NULL, gpus, &why);
     UsageMark *mark = usage_mark(run.fabric);
-    if (group && coll_run(group, spec, &result, &why)) {
-        Usage usage[USAGE_DIRECTIONS];
-        for (guint d = 0; d < USAGE_DIRECTIONS; d++)
-            usage[d] = usage_of(run.fabric, mark, (UsageDirection)d, NULL, 0);
-        coll_add_row(rows->table, spec, &result, gpus, usage);
-        rows->extrapolated |= result.fidelity == COLL_FIDELITY_AUTO;
-        rows->flows |= result.fidelity == COLL_FLOW;
-        if (rows->record)
-            record_coll_add(rows->record, spec, &result);
-        rows->best_ps[a] = result.time_ps;
-        rows->took[a] = result.algo;
-        if (rows->alone) {
-            usage_add_operations(run.fabric, rows->report);
-            usage_add_links(run.fabric, mark, rows->report);
-            usage_add_switches(run.fabric, rows->report);
-        }
+    if (group)
+        coll_group_on_candidate(group, coll_on_candidate, rows->live);
+    if (group && coll_run(group, spec, result, &why)) {
+        live_lock(rows->live);
+        if (row)
+            coll_take(rows, &run, mark, spec, result);
+        live_unlock(rows->live, 1);
         code = EXIT_DONE;
-        if (result.check == COLL_WRONG) {
-            rows->wrong++;
-            report_add_note(rows->report, "%s, %" G_GUINT64_FORMAT " bytes: %s",
-                            coll_algo_name(result.algo), spec->bytes, result.wrong);
-        }
         coll_group_free(group);
     } else if (g_error_matches(why, COLL_ERROR, COLL_ERROR_STUCK)) {
         code = EXIT_WRONG; /* what still runs is left to run_close */
@@ -149,88 +134,155 @@ static ExitCode coll_one_row(CollRows *rows, CollSpec *spec, guint a, GError **e
     return code;
 }
 
-static void coll_compare(CollRows *rows, guint64 bytes)
+/* ---- how much faster */
+
+static gboolean coll_same(const CollResult *a, const CollResult *b)
 {
-    guint best = 0;
+    return a->algo == b->algo && a->proto == b->proto;
+}
+
+/* Times as fast as what? As the fastest algorithm and protocol that needs no multicast, of that size; it is simulated
+ * where it is not among the rows. */
+static void coll_compare(CollRows *rows, guint64 bytes, const CollResult *base)
+{
     g_autofree char *size = size_format(bytes);
-    for (guint a = 1; a < rows->plan->algos; a++)
-        if (rows->best_ps[a] < rows->best_ps[best])
-            best = a;
-    for (guint a = 0; a < rows->plan->algos; a++)
-        if (a != best)
-            report_add_note(rows->report, "at %s %s is %.2f times as fast as %s", size,
-                            coll_algo_name(rows->took[best]),
-                            (double)rows->best_ps[a] / (double)rows->best_ps[best],
-                            coll_algo_name(rows->took[a]));
-}
-
-static guint coll_count_rows(const CollPlan *plan)
-{
-    guint n = 0;
-    for (guint64 bytes = plan->min; bytes <= plan->max && n < COLL_ROWS_MAX; bytes *= plan->factor) {
-        n += plan->algos;
-        if (bytes == 0)
-            break;
+    live_lock(rows->live);
+    for (guint a = 0; a < rows->plan->algos; a++) {
+        const CollResult *one = &rows->last[a];
+        if (!coll_same(one, base))
+            report_add_note(rows->report, "at %s %s %s is %.2f times as fast as %s %s, the fastest without multicast",
+                            size, coll_algo_name(one->algo), coll_proto_name(one->proto),
+                            (double)base->time_ps / (double)one->time_ps, coll_algo_name(base->algo),
+                            coll_proto_name(base->proto));
     }
-    return n;
+    live_unlock(rows->live, 0);
 }
 
-static ExitCode coll_all_rows(CollRows *rows, GError **error)
+static gboolean coll_wants_compare(const CollRows *rows)
+{
+    return rows->plan->compare && rows->plan->algos > 1;
+}
+
+static ExitCode coll_compare_size(CollRows *rows, guint64 bytes, GError **error)
+{
+    for (guint a = 0; a < rows->plan->algos; a++)
+        if (rows->plan->algo[a] == COLL_UNICAST && rows->plan->spec.proto == COLL_PROTO_AUTO) {
+            coll_compare(rows, bytes, &rows->last[a]);
+            return EXIT_DONE;
+        }
+    CollSpec spec = coll_spec_of(rows, bytes, COLL_UNICAST);
+    CollResult base;
+    GError *why = NULL;
+    spec.proto = COLL_PROTO_AUTO;
+    spec.check = FALSE;
+    progress_step(live_progress(rows->live), "the fastest without multicast");
+    ExitCode code = coll_simulate(rows, &spec, FALSE, &base, &why);
+    if (code == EXIT_DONE)
+        coll_compare(rows, bytes, &base);
+    if (g_error_matches(why, COLL_ERROR, COLL_ERROR_SPEC)) { /* all of them need it: nothing to compare with */
+        g_clear_error(&why);
+        code = EXIT_DONE;
+    }
+    if (why)
+        g_propagate_error(error, why);
+    return code;
+}
+
+/* ---- all of them */
+
+#define COLL_SIZES(plan, bytes, n)                                                                      \
+    for (guint64 bytes = (plan)->min, n = 0; n < COLL_ROWS_MAX && (n == 0 || (bytes && bytes <= (plan)->max)); \
+         bytes *= (plan)->factor, n++)
+
+/* Every row can run, before the first one does; n: how many there are. */
+static gboolean coll_check_rows(CollRows *rows, guint *n, guint64 *last, GError **error)
+{
+    Run run;
+    *n = 0;
+    Options none = *rows->options;
+    none.vcd = NULL;
+    if (!run_open(&run, rows->system, &none, G_MAXUINT64, error))
+        return FALSE;
+    CollGroup *group = coll_group_new(run.fabric, NULL, coll_gpus(rows), error);
+    gboolean good = group != NULL;
+    COLL_SIZES(rows->plan, bytes, i) {
+        *last = bytes;
+        for (guint a = 0; good && a < rows->plan->algos; a++, (*n)++) {
+            CollSpec spec = coll_spec_of(rows, bytes, rows->plan->algo[a]);
+            good = coll_check(group, &spec, error) && coll_check_options(rows, &spec, error);
+        }
+    }
+    if (group)
+        coll_group_free(group);
+    run_close(&run);
+    return good;
+}
+
+static ExitCode coll_all_rows(CollRows *rows, guint64 last, GError **error)
 {
     const CollPlan *plan = rows->plan;
-    guint64 last = plan->min;
-    guint n = 0;
     ExitCode code = EXIT_DONE;
-    Progress *progress = progress_new(coll_count_rows(plan));
-    rows->alone = plan->algos == 1 && (plan->min == 0 || plan->max / plan->factor < plan->min);
-    for (guint64 bytes = plan->min; bytes <= plan->max && n < COLL_ROWS_MAX; bytes *= plan->factor) {
-        last = bytes;
-        for (guint a = 0; a < plan->algos && code == EXIT_DONE; a++, n++) {
-            CollSpec spec = plan->spec;
-            spec.bytes = bytes;
-            spec.algo = plan->algo[a];
+    COLL_SIZES(plan, bytes, i) {
+        for (guint a = 0; a < plan->algos && code == EXIT_DONE; a++) {
+            CollSpec spec = coll_spec_of(rows, bytes, plan->algo[a]);
             g_autofree char *size = size_format(bytes);
-            progress_step(progress, "%s %s, %s", coll_op_name(spec.op), size, coll_algo_name(spec.algo));
-            code = coll_one_row(rows, &spec, a, error);
+            progress_step(live_progress(rows->live), "%s %s, %s", coll_op_name(spec.op), size,
+                          coll_algo_name(spec.algo));
+            code = coll_simulate(rows, &spec, TRUE, &rows->last[a], error);
         }
-        if (bytes == 0 || code != EXIT_DONE)
-            break;
     }
-    progress_free(progress);
-    if (code != EXIT_DONE)
-        return code;
-    coll_compare(rows, last);
+    if (code == EXIT_DONE && coll_wants_compare(rows))
+        code = coll_compare_size(rows, last, error);
+    return code == EXIT_DONE && rows->wrong ? EXIT_WRONG : code;
+}
+
+static void coll_add_notes(CollRows *rows)
+{
+    live_lock(rows->live);
     if (rows->extrapolated)
         report_add_note(rows->report, "fidelity auto: beyond --crossings time is that of flows at the rates of short "
                         "runs in packets; --fidelity packet simulates every packet");
     if (rows->flows)
         report_add_note(rows->report, "fidelity flow: time is that of flows with max-min fair rates; how far off "
                         "they are: docs/flows.md. --fidelity packet simulates every packet");
-    return rows->wrong ? EXIT_WRONG : EXIT_DONE;
+    system_add_parameters(rows->system, rows->report, TABLE_NO_TEXT);
+    live_unlock(rows->live, 0);
 }
 
 static ExitCode coll_report(const System *system, const Options *options, const CollPlan *plan,
                             const char *record, GError **error)
 {
+    guint n, width[COLL_COLUMNS];
+    guint64 last = plan->min;
     g_autofree char *title = g_strdup_printf("%s on %s", coll_op_name(plan->spec.op), system->name);
-    Report *report = report_new("coll", title);
-    CollRows rows = {.system = system, .options = options, .plan = plan, .report = report};
+    g_autofree char *settings = coll_args_settings(plan, options);
+    CollRows rows = {.system = system, .options = options, .plan = plan};
+    if ((record && !file_check("--record", record, error)) || !coll_check_rows(&rows, &n, &last, error))
+        return EXIT_USER;
+    rows.alone = n == 1;
+    Report *report = rows.report = report_new("coll", title);
     options_describe(options, report);
     system_describe(system, report);
-    rows.table = report_add_table(report, "rows", "", coll_columns, 0);
+    system_describe_run(system, options, settings, report);
+    rows.table = report_add_table(report, "rows", "", coll_table_columns, 0);
     report_add_chart(report, rows.table, "bus bandwidth", "bytes", "busbw_GBps", "algo",
                      CHART_LINES | CHART_LOG_X);
     if (record)
         rows.record = record_coll_new("coll", coll_gpus(&rows));
-    ExitCode code = coll_all_rows(&rows, error);
-    if (code == EXIT_DONE && record && !record_coll_save(rows.record, record, error))
-        code = EXIT_USER;
-    trace_free(rows.record);
-    if (code == EXIT_DONE || (code == EXIT_WRONG && (!error || !*error))) {
-        system_add_parameters(system, report, TABLE_NO_TEXT);
-        ExitCode written = options_write(options, report, error);
+    coll_table_widths(plan, width);
+    rows.live = live_new(options, report, rows.table, n + (coll_wants_compare(&rows) ? 1 : 0), width);
+    ExitCode code = coll_all_rows(&rows, last, error);
+    gboolean whole = code == EXIT_DONE || (code == EXIT_WRONG && (!error || !*error));
+    coll_add_notes(&rows);
+    if (whole) {
+        ExitCode written = live_finish(rows.live, error);
+        if (written == EXIT_DONE && record && !record_coll_save(rows.record, record, error))
+            written = EXIT_USER;
         code = written != EXIT_DONE ? written : code;
+    } else {
+        live_abandon(rows.live);
     }
+    trace_free(rows.record);
     report_free(report);
     return code;
 }
@@ -247,7 +299,10 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         {"stepfactor", 'f', 0, G_OPTION_ARG_STRING, &words.factor, "from size to size (2)", "F"},
         {"algo", 'a', 0, G_OPTION_ARG_STRING, &words.algos,
          "ring, tree, oneshot, twoshot, nvls, nvls_oneshot, nvls_buffered, push, pull, direct, p2p, "
-         "sym_ll, sym_llmc, sym_lsa, sym_mc, sym, sym_unicast, auto, best", "ALGO,..."},
+         "sym_ll, sym_llmc, sym_lsa, sym_mc, sym, sym_unicast; auto (NCCL's choice), best, unicast (the fastest, and "
+         "the fastest without multicast, of all)", "ALGO,..."},
+        {"no-compare", 0, 0, G_OPTION_ARG_NONE, &words.no_compare,
+         "with several ALGO: do not look for the fastest without multicast", NULL},
         {"proto", 'p', 0, G_OPTION_ARG_STRING, &words.proto, "of ring and tree: simple, ll, ll128", "P"},
         {"datatype", 'd', 0, G_OPTION_ARG_STRING, &words.type, "element type (float)", "DTYPE"},
         {"op", 'o', 0, G_OPTION_ARG_STRING, &words.reduce, "sum, min, max, and, or, xor (sum)", "OP"},
@@ -283,5 +338,6 @@ const Verb verb_coll = {
     .usage = "OP",
     .text = "run a collective: all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, sendrecv",
     .flags = VERB_FIDELITY | VERB_FLOWS | VERB_CORES,
+    .no_views = "each of its rows is a simulation of its own; exec and walk write them",
     .run = coll_run_verb,
 };

@@ -4,6 +4,7 @@
 
 #include "cli/options.h"
 #include "cli/trace_args.h"
+#include "sim/report/file.h"
 #include "traces/format/write.h"
 #include "traces/record/match.h"
 
@@ -33,7 +34,7 @@ static gboolean convert_write(Trace *trace, const char *out, const char *format,
     }
     if (terminal)
         fputs(text, stdout);
-    return terminal || (is_text ? g_file_set_contents(out, text, -1, error)
+    return terminal || (is_text ? file_write(out, text, strlen(text), error)
                                 : write_trace(trace, out, format, error));
 }
 
@@ -54,6 +55,8 @@ static ExitCode convert_job(const TraceArgs *args, const char *in, const char *o
 {
     int format;
     if (args->to && !options_parse_name("--to", args->to, write_formats, &format, error))
+        return EXIT_USER;
+    if (strcmp(out, "-") != 0 && !file_check("OUT", out, error))
         return EXIT_USER;
     GPtrArray *jobs = trace_args_read(args, NULL, &in, 1, error);
     ExitCode code = EXIT_USER;
@@ -98,5 +101,7 @@ const Verb verb_convert = {
     .usage = "IN OUT",
     .text = "rewrite a trace as text (.trace, - for standard output), Chakra (OUT.<rank>.et) or "
             "GOAL (.goal)",
+    .flags = VERB_NO_PAGE,
+    .no_views = "it simulates nothing; replay does, and has all of them but waveforms",
     .run = convert_run_verb,
 };

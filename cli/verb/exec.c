@@ -16,6 +16,7 @@
 #include "api/cuda/spec.h"
 #include "cli/options.h"
 #include "cli/system.h"
+#include "sim/report/file.h"
 
 static pid_t exec_child; /* for the signal handler alone */
 
@@ -163,7 +164,8 @@ static void exec_environment(const Options *options, const char *system, const c
     exec_setenv("FANOUT_SEED", seed);
     exec_setenv("FANOUT_DATA", data_names[options->data]);
     exec_setenv("FANOUT_FIDELITY", coll_fidelity_name(options->fidelity));
-    exec_setenv("FANOUT_ENGINE", options->engine == SIM_ENGINE_REFERENCE ? "reference" : "fast");
+    /* a waveform shows every packet at its own time */
+    exec_setenv("FANOUT_ENGINE", options->engine == SIM_ENGINE_REFERENCE || vcd ? "reference" : "fast");
     exec_setenv("FANOUT_CALENDAR", options->calendar == SIM_CALENDAR_SYSTEMC ? "systemc" : "wheel");
     exec_setenv("FANOUT_STATUS_FD", fd);
     if (options->log != NULL)
@@ -180,8 +182,8 @@ static ReportStatus *exec_status(int *fd)
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* The program's own exit code, unless the simulation has worse to say. */
-static ExitCode exec_wait(const ReportStatus *status, const char *program, GError **error)
+/* The program's own exit code, unless the simulation has worse to say. named: files were asked for. */
+static ExitCode exec_wait(const ReportStatus *status, const char *program, gboolean named, GError **error)
 {
     int how;
 
@@ -199,10 +201,22 @@ static ExitCode exec_wait(const ReportStatus *status, const char *program, GErro
                     WTERMSIG(how), strsignal(WTERMSIG(how)));
         return (ExitCode)(128 + WTERMSIG(how));
     }
-    return (ExitCode)WEXITSTATUS(how);
+    ExitCode code = (ExitCode)WEXITSTATUS(how);
+    if (code == EXIT_DONE && g_atomic_int_get(&status->unwritten) != 0) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "'%s' ended well, but what was to be written could not be",
+                    program);
+        return EXIT_USER;
+    }
+    if (code == EXIT_DONE && named && g_atomic_int_get(&status->reports) == 0) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "'%s' ended well, but made no call of the driver API after cuInit: there is nothing to write",
+                    program);
+        return EXIT_USER;
+    }
+    return code;
 }
 
-static ExitCode exec_start(char **program, const ReportStatus *status, GError **error)
+static ExitCode exec_start(char **program, const ReportStatus *status, gboolean named, GError **error)
 {
     int pipe_fds[2], failure = 0;
 
@@ -229,7 +243,7 @@ static ExitCode exec_start(char **program, const ReportStatus *status, GError **
                     g_strerror(failure));
         return EXIT_USER;
     }
-    return exec_wait(status, program[0], error);
+    return exec_wait(status, program[0], named, error);
 }
 
 /* The options of this verb end at "--", or before the first word that is no option: the program's
@@ -280,13 +294,16 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
     gboolean printed = report != NULL && g_str_equal(report, "-");
     if (printed && (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--report -: standard output is closed");
+    else if (report != NULL && !printed && !file_check("--report", report, error))
+        code = EXIT_USER;
     else if (split >= argc || *program == NULL)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "no program: fanout exec [OPTION...] -- PROGRAM");
     else if (libraries != NULL && status != NULL && exec_check_fidelity(&options, error) &&
              exec_check(system, &options, error)) {
         exec_environment(&options, system, report, libraries, status_fd);
-        code = exec_start(program, status, error);
+        gboolean named = report != NULL || options.html != NULL || options.perfetto != NULL || options.vcd != NULL;
+        code = exec_start(program, status, named, error);
     }
     options_clear(&options);
     return code;

@@ -200,5 +200,6 @@ const Verb verb_ptx = {
     .name = "ptx",
     .usage = "FILE [--sm N]",
     .text = "what a PTX file or fatbinary has, and what of it runs",
+    .no_views = "it simulates nothing",
     .run = ptx_run,
 };

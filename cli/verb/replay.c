@@ -7,6 +7,7 @@
 #include "cli/progress.h"
 #include "cli/system.h"
 #include "cli/trace_args.h"
+#include "sim/report/file.h"
 #include "traces/format/json.h"
 #include "traces/replay/episode.h"
 #include "traces/replay/report.h"
@@ -47,7 +48,7 @@ static gboolean replay_parse_algos(ReplaySpec *spec, const char *text, GError **
         if (equals)
             *equals = 0;
         if ((equals && !coll_op_parse(*word, &op)) ||
-            !coll_algo_parse(equals ? equals + 1 : *word, &algo) )
+            !coll_algo_parse(equals ? equals + 1 : *word, &algo) || algo == COLL_UNICAST)
             return replay_bad(error, "-a", equals ? equals + 1 : *word,
                               "auto, best, nvls, nvls_oneshot, ring, tree, oneshot, twoshot, push, pull "
                               "or direct, alone or "
@@ -243,6 +244,33 @@ static gboolean replay_compare(ReplayVerb *verb, GError **error)
     return verb->without != NULL;
 }
 
+/* What tells its rows from another run's. */
+static void replay_describe_run(const ReplayVerb *verb, Report *report)
+{
+    const ReplayWords *words = verb->words;
+    GString *more = g_string_new(NULL);
+    if (words->algos)
+        g_string_append_printf(more, "-a %s", words->algos);
+    for (char **place = words->place; place && *place; place++)
+        g_string_append_printf(more, "%s--place %s", more->len ? " " : "", *place);
+    if (words->scale)
+        g_string_append_printf(more, "%s--compute-scale %s", more->len ? " " : "", words->scale);
+    system_describe_run(verb->system, verb->options, more->str, report);
+    g_string_free(more, TRUE);
+}
+
+static gboolean replay_save_page(const ReplayVerb *verb, const Report *report, const char *path, GError **error)
+{
+    GString *html = report_format(report, REPORT_HTML), *strip = g_string_new(NULL);
+    char *end = strstr(html->str, "</body>");
+    replay_timeline_svg(strip, verb->jobs, verb->result);
+    g_string_insert(html, end ? end - html->str : -1, strip->str);
+    gboolean good = file_write(path, html->str, html->len, error);
+    g_string_free(html, TRUE);
+    g_string_free(strip, TRUE);
+    return good;
+}
+
 static ExitCode replay_write(ReplayVerb *verb, Options *options, GError **error)
 {
     const Trace *first = verb->traces->pdata[0];
@@ -251,26 +279,16 @@ static ExitCode replay_write(ReplayVerb *verb, Options *options, GError **error)
     Report *report = report_new("replay", title);
     options_describe(options, report);
     system_describe(verb->system, report);
+    replay_describe_run(verb, report);
     ReplayPair pair = {verb->with, verb->without};
     replay_report_add(report, &verb->spec, verb->jobs, verb->n, verb->result, &pair);
-    ExitCode code = EXIT_DONE;
-    if (options->perfetto) {
-        code = replay_timeline_save(options->perfetto, verb->jobs, verb->result, error) ? EXIT_DONE
-                                                                                        : EXIT_USER;
-        g_clear_pointer(&options->perfetto, g_free);
-    }
-    if (options->html && code == EXIT_DONE) {
-        GString *html = report_format(report, REPORT_HTML), *strip = g_string_new(NULL);
-        char *end = strstr(html->str, "</body>");
-        replay_timeline_svg(strip, verb->jobs, verb->result);
-        g_string_insert(html, end ? end - html->str : -1, strip->str);
-        code = g_file_set_contents(options->html, html->str, (gssize)html->len, error) ? EXIT_DONE
-                                                                                       : EXIT_USER;
-        g_string_free(html, TRUE);
-        g_string_free(strip, TRUE);
-        g_clear_pointer(&options->html, g_free);
-    }
-    code = code == EXIT_DONE ? options_write(options, report, error) : code;
+    /* Standard output first: what cannot be written into a file is not lost. */
+    ExitCode code = report_save(report, options->format, "-", error) ? EXIT_DONE : EXIT_USER;
+    if (options->perfetto &&
+        !replay_timeline_save(options->perfetto, verb->jobs, verb->result, code == EXIT_DONE ? error : NULL))
+        code = EXIT_USER;
+    if (options->html && !replay_save_page(verb, report, options->html, code == EXIT_DONE ? error : NULL))
+        code = EXIT_USER;
     report_free(report);
     return code;
 }
@@ -367,5 +385,6 @@ const Verb verb_replay = {
     .usage = "TRACE...",
     .text = "replay traces of applications: PyTorch, Chakra, NCCL logs, mscclpp plans, GOAL, SimAI",
     .flags = VERB_TIMELINE | VERB_FLOWS,
+    .no_views = "equal communications are simulated once; exec and walk write them",
     .run = replay_run_verb,
 };

@@ -120,10 +120,8 @@ static ExitCode systems_show(const char *name, const Options *options, GError **
     system_add_parameters(&system, report, 0);
     ExitCode code = EXIT_DONE;
     if (options->format == REPORT_TEXT) {
-        if (options->html && !report_save(report, REPORT_HTML, options->html, error))
-            code = EXIT_USER;
-        else
-            systems_print_ini(&system);
+        systems_print_ini(&system);
+        code = options_write_files(options, report, error);
     } else {
         code = options_write(options, report, error);
     }
@@ -218,5 +216,6 @@ const Verb verb_systems = {
     .name = "systems",
     .usage = "[NAME]",
     .text = "list the systems, or print one with every parameter and its source",
+    .no_views = "it simulates nothing",
     .run = systems_run,
 };

@@ -1,9 +1,8 @@
 /* fanout validate: every row of reference CSV files, simulated and compared. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "cli/live.h"
 #include "cli/options.h"
 #include "cli/system.h"
 #include "validate/validate.h"
@@ -20,6 +19,7 @@ static const Column row_columns[] = {
     COLUMN_FLAG(extrapolated, "extrapolated", "from smaller sizes"),
     COLUMN_FIXED(check_pct, "check", "%", 2, "how far the middle size is off the line"),
     COLUMN_TEXT(skipped, "skipped", "why it was not simulated"),
+    COLUMN_TEXT(system, "system", "that it was simulated on"),
     COLUMN_END,
 };
 
@@ -46,9 +46,16 @@ static const Column target_columns[] = {
     COLUMN_END,
 };
 
+#define MEASURED_PRESET "dgx-h200"
+
 typedef struct {
     const Options *options;
-    gboolean terminal;
+    GPtrArray *rows;   /* ValidateRow, as the files have them */
+    GPtrArray *done;   /* those that are simulated or skipped: they do not change any more */
+    guint shown;       /* rows of the table: the first of all without a gap */
+    Report *report;
+    Table *table;
+    Live *live;
 } ValidateUser;
 
 static ParamSet *validate_system(const char *preset, FabricSpec *spec, void *user, GError **error)
@@ -63,34 +70,47 @@ static ParamSet *validate_system(const char *preset, FabricSpec *spec, void *use
     return system->params;
 }
 
-static void validate_progress(guint done, guint all, void *user)
+static void validate_add_row(const ValidateUser *with, const ValidateRow *row)
 {
-    const ValidateUser *with = user;
-    if (with->terminal)
-        fprintf(stderr, "\r%u of %u rows%s", done, all, done == all ? "\n" : "");
+    Table *table = with->table;
+    const char *system = with->options->system;
+    table_text(table, row->file);
+    table_u64(table, row->line);
+    table_text(table, row->group);
+    table_text(table, row->name);
+    table_fixed(table, row->measured);
+    table_fixed(table, row->simulated);
+    table_text(table, row->unit);
+    table_fixed(table, row->error_pct);
+    table_bool(table, row->extrapolated);
+    table_fixed(table, row->extrapolated ? row->check_pct : NAN);
+    table_text(table, row->skipped);
+    table_text(table, system ? system : row->preset ? row->preset : MEASURED_PRESET);
 }
 
-static void validate_add_rows(Report *report, const GPtrArray *rows)
+static gboolean validate_is_new(const ValidateUser *with, const ValidateRow *row)
 {
-    Table *table = report_add_table(report, "rows", "", row_columns, 0);
-    for (guint i = 0; i < rows->len; i++) {
-        const ValidateRow *row = g_ptr_array_index(rows, i);
-        table_text(table, row->file);
-        table_u64(table, row->line);
-        table_text(table, row->group);
-        table_text(table, row->name);
-        table_fixed(table, row->measured);
-        table_fixed(table, row->simulated);
-        table_text(table, row->unit);
-        table_fixed(table, row->error_pct);
-        table_bool(table, row->extrapolated);
-        table_fixed(table, row->extrapolated ? row->check_pct : NAN);
-        table_text(table, row->skipped);
-    }
-    report_add_chart(report, table, "parity by group: a point on the diagonal agrees", "measured",
-                     "simulated", "group", CHART_LOG_X | CHART_LOG_Y | CHART_DIAGONAL);
-    report_add_chart(report, table, "parity by unit", "measured", "simulated", "unit",
-                     CHART_LOG_X | CHART_LOG_Y | CHART_DIAGONAL);
+    return (row->skipped || !isnan(row->simulated)) && !g_ptr_array_find(with->done, row, NULL);
+}
+
+/* Rows appear in the order of the files, whichever worker was first. */
+static void validate_progress(guint done, guint all, guint first, void *user)
+{
+    ValidateUser *with = user;
+    guint before = with->done->len;
+    (void)done;
+    (void)all;
+    live_lock(with->live);
+    for (guint i = 0; i < with->rows->len; i++)
+        if (validate_is_new(with, g_ptr_array_index(with->rows, i)))
+            g_ptr_array_add(with->done, g_ptr_array_index(with->rows, i));
+    for (; with->shown < first; with->shown++)
+        validate_add_row(with, g_ptr_array_index(with->rows, with->shown));
+    guint more = with->done->len - before;
+    live_unlock(with->live, more);
+    for (guint i = 0; i < more; i++)
+        progress_step(live_progress(with->live), "%s",
+                      ((ValidateRow *)g_ptr_array_index(with->done, before + i))->name);
 }
 
 static void validate_add_summary(Report *report, const GPtrArray *rows, ValidateBy by, const char *key,
@@ -176,29 +196,83 @@ static gboolean validate_check_record(const GPtrArray *rows, const char *path, G
     return good;
 }
 
-static ExitCode validate_files(const Options *options, ValidateSetup *setup, const char *record,
-                               char **files, GError **error)
+/* What is finished: rows behind a gap too, and the summaries of all of them. */
+static void validate_end(void *user)
 {
-    GPtrArray *rows = validate_rows_new();
-    ExitCode code = EXIT_USER;
-    for (; *files; files++)
-        if (!validate_load(rows, *files, error))
-            goto out;
-    if (!validate_run(setup, rows, error))
-        goto out;
-    Report *report = report_new("validate", "simulated against measured");
+    ValidateUser *with = user;
+    for (guint i = with->shown; i < with->rows->len; i++)
+        if (g_ptr_array_find(with->done, g_ptr_array_index(with->rows, i), NULL))
+            validate_add_row(with, g_ptr_array_index(with->rows, i));
+    validate_add_summary(with->report, with->done, VALIDATE_BY_FILE, "files", "by file", 0);
+    validate_add_summary(with->report, with->done, VALIDATE_BY_GROUP, "groups", "by group", 0);
+    if (with->done->len) /* of none there is no row */
+        validate_add_summary(with->report, with->done, VALIDATE_OVERALL, "overall", "", TABLE_ONE_ROW);
+    validate_add_targets(with->report, with->done);
+}
+
+static void validate_widths(const GPtrArray *rows, guint width[])
+{
+    static const guint usual[] = {0, 4, 0, 0, 12, 12, 6, 8, 0, 0, 7, 0};
+    memcpy(width, usual, sizeof usual);
+    for (guint i = 0; i < rows->len; i++) {
+        const ValidateRow *row = g_ptr_array_index(rows, i);
+        width[0] = MAX(width[0], (guint)strlen(row->file));
+        width[2] = MAX(width[2], (guint)strlen(row->group));
+        width[3] = MAX(width[3], (guint)strlen(row->name));
+    }
+}
+
+static void validate_describe(const Options *options, Report *report)
+{
+    g_autofree char *sets = options->sets ? g_strjoinv(" ", options->sets) : g_strdup("");
+    g_autofree char *settings = g_strdup_printf("%s%s%s%s", options->config ? "--config " : "",
+                                                options->config ? options->config : "",
+                                                options->config && *sets ? " " : "", sets);
+    g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, options->seed);
     options_describe(options, report);
-    validate_add_rows(report, rows);
-    validate_add_summary(report, rows, VALIDATE_BY_FILE, "files", "by file", 0);
-    validate_add_summary(report, rows, VALIDATE_BY_GROUP, "groups", "by group", 0);
-    validate_add_summary(report, rows, VALIDATE_OVERALL, "overall", "", TABLE_ONE_ROW);
-    validate_add_targets(report, rows);
-    code = options_write(options, report, error);
-    if (code == EXIT_DONE && record && !validate_check_record(rows, record, error))
-        code = EXIT_WRONG;
+    report_add_run(report, "settings", settings);
+    report_add_run(report, "seed", seed);
+}
+
+static ExitCode validate_all(ValidateUser *with, const ValidateSetup *setup, const char *record, GError **error)
+{
+    guint width[G_N_ELEMENTS(row_columns)];
+    Report *report = with->report = report_new("validate", "simulated against measured");
+    validate_describe(with->options, report);
+    with->table = report_add_table(report, "rows", "", row_columns, 0);
+    report_add_chart(report, with->table, "parity by group: a point on the diagonal agrees", "measured",
+                     "simulated", "group", CHART_LOG_X | CHART_LOG_Y | CHART_DIAGONAL);
+    report_add_chart(report, with->table, "parity by unit", "measured", "simulated", "unit",
+                     CHART_LOG_X | CHART_LOG_Y | CHART_DIAGONAL);
+    with->done = g_ptr_array_new();
+    validate_widths(with->rows, width);
+    with->live = live_new(with->options, report, with->table, with->rows->len, width);
+    live_on_end(with->live, validate_end, with);
+    ExitCode code = EXIT_USER;
+    if (validate_run(setup, with->rows, error)) {
+        validate_progress(0, 0, with->rows->len, with); /* where all were skipped nothing was run */
+        code = live_finish(with->live, error);
+        if (code == EXIT_DONE && record && !validate_check_record(with->rows, record, error))
+            code = EXIT_WRONG;
+    } else {
+        live_abandon(with->live);
+    }
+    g_ptr_array_free(with->done, TRUE);
     report_free(report);
-out:
-    g_ptr_array_free(rows, TRUE);
+    return code;
+}
+
+static ExitCode validate_files(ValidateUser *with, const ValidateSetup *setup, const char *record, char **files,
+                               GError **error)
+{
+    with->rows = validate_rows_new();
+    gboolean good = !record || g_file_test(record, G_FILE_TEST_EXISTS);
+    if (!good)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "--record: there is no file '%s'", record);
+    for (; good && *files; files++)
+        good = validate_load(with->rows, *files, error);
+    ExitCode code = good ? validate_all(with, setup, record, error) : EXIT_USER;
+    g_ptr_array_free(with->rows, TRUE);
     return code;
 }
 
@@ -218,8 +292,8 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
     ExitCode code;
     if (!options_parse(&options, &verb_validate, own, &argc, &argv, &code, error))
         return code;
-    ValidateUser user = {&options, isatty(STDERR_FILENO)};
-    ValidateSetup setup = {.system = validate_system, .user = &user, .measured_preset = "dgx-h200",
+    ValidateUser user = {.options = &options};
+    ValidateSetup setup = {.system = validate_system, .user = &user, .measured_preset = MEASURED_PRESET,
                            .seed = options.seed, .calendar = options.calendar, .engine = options.engine,
                            .crossings_max = (guint64)crossings, .jobs = (guint)MAX(jobs, 1),
                            .progress = validate_progress,
@@ -228,7 +302,7 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
     if (crossings < 1 || jobs < 1)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--jobs and --crossings: at least 1");
     else if (options_check_args(&verb_validate, argc, argv, 1, G_MAXINT, error))
-        code = validate_files(&options, &setup, record, argv + 1, error);
+        code = validate_files(&user, &setup, record, argv + 1, error);
     options_clear(&options);
     g_free(record);
     return code;
@@ -239,5 +313,6 @@ const Verb verb_validate = {
     .usage = "FILE.csv...",
     .text = "simulate every row of reference measurements and print the errors",
     .flags = VERB_FLOWS,
+    .no_views = "each of its rows is a simulation of its own; exec and walk write them",
     .run = validate_run_verb,
 };

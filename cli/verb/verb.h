@@ -19,6 +19,7 @@ typedef enum {
     VERB_FIDELITY = 1 << 2, /* --fidelity auto is the default; with VERB_FLOWS */
     VERB_CORES = 1 << 3,  /* --cores: it can use several */
     VERB_FLOWS = 1 << 4,    /* --fidelity: it knows others than packet */
+    VERB_NO_PAGE = 1 << 5,  /* no --html and no --format: it has no report */
 } VerbFlags;
 
 typedef struct {
@@ -26,6 +27,7 @@ typedef struct {
     const char *usage; /* what stands behind the name: "OP [-s SYSTEM] ..." */
     const char *text;  /* one line for the list of verbs */
     VerbFlags flags;
+    const char *no_views; /* why it has not all of --vcd, --perfetto and --html: "it simulates nothing" */
     /* argv[0] is the verb's name; both may be changed. The verb prints its results itself; on
      * failure it returns EXIT_USER or EXIT_WRONG and sets `error`, which main prints behind the
      * verb's name. A verb whose report says what is wrong may return EXIT_WRONG without an error. */

@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "cli/system.h"
 #include "model/walk/walk.h"
+#include "sim/report/timeline.h"
 
 static const Column columns[] = {
     COLUMN_FIXED(time_ns, "time", "ns", 1, "since the instruction was issued"),
@@ -47,6 +48,48 @@ static char *walk_reason(Fabric *fabric)
     return g_string_free(text, FALSE);
 }
 
+/* The first time after a step's at which anything happens: as long as it is shown. */
+static SimTime walk_next_ps(const GArray *steps, SimTime at_ps)
+{
+    SimTime next_ps = SIMTIME_NEVER;
+    for (guint i = 0; i < steps->len; i++) {
+        SimTime time_ps = g_array_index(steps, WalkStep, i).at_ps;
+        if (time_ps > at_ps)
+            next_ps = MIN(next_ps, time_ps);
+    }
+    return next_ps == SIMTIME_NEVER ? at_ps : next_ps;
+}
+
+/* A track for each part of the fabric, a slice for each step there. */
+static gboolean walk_save_timeline(const GArray *steps, const char *op, const char *path, GError **error)
+{
+    Timeline *timeline = timeline_open(path, error);
+    if (!timeline)
+        return FALSE;
+    guint32 group = timeline_add_group(timeline, op);
+    g_autoptr(GHashTable) tracks = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < steps->len; i++) {
+        const WalkStep *step = &g_array_index(steps, WalkStep, i);
+        if (!g_hash_table_contains(tracks, step->unit))
+            g_hash_table_insert(tracks, (gpointer)step->unit,
+                                GUINT_TO_POINTER(timeline_add_track(timeline, group, step->unit)));
+        const char *const facts[] = {"modelled in", step->file, NULL};
+        timeline_add_slice_with(timeline, GPOINTER_TO_UINT(g_hash_table_lookup(tracks, step->unit)), step->text,
+                                step->at_ps, walk_next_ps(steps, step->at_ps), facts);
+    }
+    return timeline_close(timeline, error);
+}
+
+static ExitCode walk_write_files(const Options *options, const Report *report, const GArray *steps, const char *op,
+                                 GError **error)
+{
+    ExitCode code = options_write_files(options, report, error);
+    if (options->perfetto &&
+        !walk_save_timeline(steps, op, options->perfetto, code == EXIT_DONE ? error : NULL))
+        code = EXIT_USER;
+    return code;
+}
+
 /* `wrong`: what kept it from its right end, or NULL. */
 static ExitCode walk_report(const Options *options, const System *system, WalkOp op, const GArray *steps,
                             const char *wrong, GError **error)
@@ -56,6 +99,7 @@ static ExitCode walk_report(const Options *options, const System *system, WalkOp
     ExitCode code = EXIT_DONE;
     system_describe(system, report);
     options_describe(options, report);
+    system_describe_run(system, options, NULL, report);
     report_add_text(report, "op", walk_ops[op]);
     report_add_bool(report, "verified", wrong == NULL);
     Table *table = report_add_table(report, "steps", "", columns, 0);
@@ -70,11 +114,11 @@ static ExitCode walk_report(const Options *options, const System *system, WalkOp
     if (options->format == REPORT_TEXT) {
         printf("%s on %s (%s)\n", title, system->name, system->spec.system.title);
         walk_print(steps, walk_ops[op], wrong == NULL);
-        if (options->html && !report_save(report, REPORT_HTML, options->html, error))
-            code = EXIT_USER;
     } else {
-        code = options_write(options, report, error);
+        code = report_save(report, options->format, "-", error) ? EXIT_DONE : EXIT_USER;
     }
+    ExitCode files = walk_write_files(options, report, steps, walk_ops[op], code == EXIT_DONE ? error : NULL);
+    code = code == EXIT_DONE ? files : code;
     report_free(report);
     if (code == EXIT_DONE && wrong) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_STUCK, "%s did not come to its right end: %s", walk_ops[op], wrong);
@@ -95,6 +139,7 @@ static ExitCode walk_one(const Options *options, WalkOp op, gint gpus, GError **
     Fabric *fabric = sim ? fabric_new(sim, &system.spec, TRUE, error) : NULL;
     if (fabric) {
         gboolean right = FALSE;
+        stat_trace(fabric->stats, sim);
         guint32 n = gpus != WALK_ALL ? (guint32)gpus : (guint32)system.spec.system.gpus;
         GArray *steps = walk_run(fabric, op, n, &right, error);
         if (steps) {
@@ -138,6 +183,6 @@ const Verb verb_walk = {
     .name = "walk",
     .usage = "OP",
     .text = "follow one packet: store, load, atomic, multimem.st, multimem.red, multimem.ld_reduce",
-    .flags = VERB_WAVEFORM,
+    .flags = VERB_WAVEFORM | VERB_TIMELINE,
     .run = walk_run_verb,
 };

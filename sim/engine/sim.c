@@ -47,9 +47,7 @@ void sim_free(Sim *sim)
     g_assert(!sim->running);
     split_free(sim->split);
     process_abandon_all(sim);
-    if (sim->vcd != NULL) {
-        vcd_close(sim->vcd, sim->vcd_base_ps);
-    }
+    sim_trace_end(sim);
     if (sim->wheel != NULL) {
         calendar_free(sim->wheel);
     } else {
@@ -368,6 +366,13 @@ gboolean sim_nobody_waits(Sim *sim)
 }
 
 /* ---- waveforms ---- */
+
+void sim_trace_end(Sim *sim)
+{
+    if (sim->vcd != NULL)
+        vcd_close(sim->vcd, sim->vcd_base_ps);
+    sim->vcd = NULL;
+}
 
 void sim_trace_u64(Sim *sim, const char *name, const guint64 *value, int bits)
 {

@@ -36,12 +36,22 @@ struct Report {
     GPtrArray *tables; /* Table */
     GArray *charts;    /* Chart */
     GPtrArray *notes;  /* char */
+    GArray *run;       /* Fact: what tells runs apart, in each row of CSV */
 };
 
 static inline const Cell *table_cell(const Table *table, guint row, guint column)
 {
     return &g_array_index(table->cells, Cell, row * table->n_columns + column);
 }
+
+/* Their pieces, for reports that grow (stream.h). width: one for each column, at least as wide as wanted. */
+void report_text_facts(const Report *report, GString *out);
+void report_text_widths(const Table *table, glong *width); /* widens them to heads and to the rows that are there */
+void report_text_head(const Table *table, const glong *width, GString *out);
+void report_text_row(const Table *table, const glong *width, guint row, GString *out);
+void report_text_rest(const Report *report, const Table *but, GString *out); /* other tables, and notes */
+void report_csv_head(const Report *report, GString *out);
+void report_csv_row(const Report *report, const Table *table, guint row, GString *out);
 
 void report_write_text(const Report *report, GString *out);
 void report_write_json(const Report *report, GString *out);

@@ -1,4 +1,5 @@
 /* Values become text once, here, so that no two formats can disagree about a digit. */
+#include "sim/report/file.h"
 #include "sim/report/parts.h"
 
 #include <math.h>
@@ -37,6 +38,8 @@ Report *report_new(const char *kind, const char *title)
     report->charts = g_array_new(FALSE, FALSE, sizeof(Chart));
     g_array_set_clear_func(report->charts, chart_clear);
     report->notes = g_ptr_array_new_with_free_func(g_free);
+    report->run = g_array_new(FALSE, FALSE, sizeof(Fact));
+    g_array_set_clear_func(report->run, fact_clear);
     return report;
 }
 
@@ -50,6 +53,7 @@ void report_free(Report *report)
     g_ptr_array_free(report->tables, TRUE);
     g_array_free(report->charts, TRUE);
     g_ptr_array_free(report->notes, TRUE);
+    g_array_free(report->run, TRUE);
     g_free(report);
 }
 
@@ -108,6 +112,12 @@ void report_add_fixed(Report *report, const char *key, double value, guint decim
 void report_add_bool(Report *report, const char *key, gboolean value)
 {
     report_add_fact(report, key, cell_bool(value), "");
+}
+
+void report_add_run(Report *report, const char *key, const char *value)
+{
+    Fact fact = {g_strdup(key), cell_text(value), ""};
+    g_array_append_val(report->run, fact);
 }
 
 void report_add_note(Report *report, const char *format, ...)
@@ -222,7 +232,7 @@ gboolean report_save(const Report *report, ReportFormat format, const char *path
         if (!good)
             g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_IO, "cannot write standard output");
     } else {
-        good = g_file_set_contents(path, out->str, (gssize)out->len, error);
+        good = file_write(path, out->str, out->len, error);
     }
     g_string_free(out, TRUE);
     return good;

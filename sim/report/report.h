@@ -55,6 +55,9 @@ void report_add_u64(Report *report, const char *key, guint64 value, const char *
 void report_add_fixed(Report *report, const char *key, double value, guint decimals,
                       const char *unit); /* NaN: null */
 void report_add_bool(Report *report, const char *key, gboolean value);
+/* What tells this run from others (system, settings, seed): a column behind those of the table in each row of CSV, so
+ * that files of several runs can be put together. Other formats have it among the facts. NULL: an empty field. */
+void report_add_run(Report *report, const char *key, const char *value);
 /* A line for people behind the tables ("# ..."); in JSON an element of "notes". */
 void report_add_note(Report *report, const char *format, ...) G_GNUC_PRINTF(2, 3);
 

@@ -42,45 +42,61 @@ static char *text_unit(const Column *column)
     return *column->unit ? g_strdup_printf("(%s)", column->unit) : g_strdup("");
 }
 
-static void text_table(const Table *table, GString *out)
+static gboolean text_has_units(const Table *table)
+{
+    for (guint c = 0; c < table->n_columns; c++)
+        if (*table->columns[c].unit)
+            return TRUE;
+    return FALSE;
+}
+
+void report_text_widths(const Table *table, glong *width)
 {
     guint rows = table_rows(table);
-    glong *width = g_new0(glong, table->n_columns);
-    gboolean has_units = FALSE;
     for (guint c = 0; c < table->n_columns; c++) {
-        char *unit = text_unit(&table->columns[c]);
-        has_units |= *unit != '\0';
-        width[c] = MAX(text_width(table->columns[c].head), text_width(unit));
-        g_free(unit);
+        g_autofree char *unit = text_unit(&table->columns[c]);
+        width[c] = MAX(width[c], MAX(text_width(table->columns[c].head), text_width(unit)));
         for (guint r = 0; r < rows; r++)
             width[c] = MAX(width[c], text_width(text_of(table_cell(table, r, c))));
     }
+}
+
+void report_text_head(const Table *table, const glong *width, GString *out)
+{
     g_string_append(out, "#\n");
     if (*table->title)
         g_string_append_printf(out, "# %s\n", table->title);
-    for (int line = 0; line < (has_units ? 2 : 1); line++) {
+    for (int line = 0; line < (text_has_units(table) ? 2 : 1); line++) {
         g_string_append(out, "#");
         for (guint c = 0; c < table->n_columns; c++) {
             const Column *column = &table->columns[c];
-            char *text = line ? text_unit(column) : g_strdup(column->head);
+            g_autofree char *text = line ? text_unit(column) : g_strdup(column->head);
             g_string_append(out, c ? "  " : " ");
             text_pad(out, text, width[c], column->type == CELL_TEXT);
-            g_free(text);
         }
         text_end_line(out);
     }
-    for (guint r = 0; r < rows; r++) {
-        for (guint c = 0; c < table->n_columns; c++) {
-            g_string_append(out, "  ");
-            text_pad(out, text_of(table_cell(table, r, c)), width[c],
-                     table->columns[c].type == CELL_TEXT);
-        }
-        text_end_line(out);
-    }
-    g_free(width);
 }
 
-void report_write_text(const Report *report, GString *out)
+void report_text_row(const Table *table, const glong *width, guint row, GString *out)
+{
+    for (guint c = 0; c < table->n_columns; c++) {
+        g_string_append(out, "  ");
+        text_pad(out, text_of(table_cell(table, row, c)), width[c], table->columns[c].type == CELL_TEXT);
+    }
+    text_end_line(out);
+}
+
+static void text_table(const Table *table, GString *out)
+{
+    g_autofree glong *width = g_new0(glong, table->n_columns);
+    report_text_widths(table, width);
+    report_text_head(table, width, out);
+    for (guint r = 0; r < table_rows(table); r++)
+        report_text_row(table, width, r, out);
+}
+
+void report_text_facts(const Report *report, GString *out)
 {
     glong width = 0;
     g_string_append_printf(out, "# fanout %s %s", PACKAGE_VERSION, report->kind);
@@ -97,13 +113,23 @@ void report_write_text(const Report *report, GString *out)
                                fact->cell.text ? fact->unit : "");
         text_end_line(out);
     }
+}
+
+void report_text_rest(const Report *report, const Table *but, GString *out)
+{
     for (guint i = 0; i < report->tables->len; i++) {
         const Table *table = g_ptr_array_index(report->tables, i);
-        if (!(table->flags & TABLE_NO_TEXT))
+        if (table != but && !(table->flags & TABLE_NO_TEXT))
             text_table(table, out);
     }
     if (report->notes->len)
         g_string_append(out, "#\n");
     for (guint i = 0; i < report->notes->len; i++)
         g_string_append_printf(out, "# %s\n", (char *)g_ptr_array_index(report->notes, i));
+}
+
+void report_write_text(const Report *report, GString *out)
+{
+    report_text_facts(report, out);
+    report_text_rest(report, NULL, out);
 }

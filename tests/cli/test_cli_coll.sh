@@ -25,7 +25,7 @@ for busbw in $(cut -d , -f 13 one.csv | sed 1d); do
     grep -q "\"busbw_GBps\": $busbw," one.json || complain "json does not have the $busbw of csv"
     grep -q " $busbw " one.text || complain "text does not have the $busbw of csv"
 done
-head -n 1 one.csv | grep -q -E '^op,bytes,.*,algo,.*,time_us,.*algbw_GBps,busbw_GBps,.*verified,fidelity$' ||
+head -n 1 one.csv | grep -q -E '^op,bytes,.*,algo,.*,time_us,.*algbw_GBps,busbw_GBps,.*verified,fidelity,system,settings,seed$' ||
     complain "csv: other columns: $(head -n 1 one.csv)"
 
 # Without data nothing is verified, and nothing claims to be; the time is the same.

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "api/cuda/multicast/team.h"
+#include "sim/report/file.h"
 
 static ReportStatus *status_map(void)
 {
@@ -85,6 +86,19 @@ static void add_diagnostics(const Cuda *cuda, Report *report)
     }
 }
 
+/* As other reports of one system have it: cli/system.c. */
+static void add_run(const Cuda *cuda, Report *report)
+{
+    const char *sets = g_getenv("FANOUT_SET"), *config = g_getenv("FANOUT_CONFIG"), *seed = g_getenv("FANOUT_SEED");
+    g_autofree char *changed = g_strdelimit(g_strdup(sets != NULL ? sets : ""), "\n", ' ');
+    g_autofree char *settings = g_strdup_printf("%s%s%s%s", config != NULL ? "--config " : "",
+                                                config != NULL ? config : "",
+                                                config != NULL && *changed ? " " : "", changed);
+    report_add_run(report, "system", cuda->system);
+    report_add_run(report, "settings", settings);
+    report_add_run(report, "seed", seed != NULL ? seed : "1");
+}
+
 static Report *build(Cuda *cuda, const char *why)
 {
     g_autofree char *title =
@@ -97,6 +111,7 @@ static Report *build(Cuda *cuda, const char *why)
     report_add_u64(report, "driver_version", cuda->spec.driver_version, "");
     report_add_u64(report, "gpus", cuda->n_devices, "");
     report_add_text(report, "ended_by", why);
+    add_run(cuda, report);
     engine_call(cuda->engine, &request, &reply);
     add_calls(cuda, report);
     add_diagnostics(cuda, report);
@@ -109,33 +124,31 @@ static char *own_path(const char *path, gint n)
     return n > 0 ? g_strdup_printf("%s.%d", path, (int)getpid()) : g_strdup(path);
 }
 
-static void write_file(Cuda *cuda, const Report *report, const char *path, ReportFormat format,
-                       gint n)
+static gboolean write_file(const Report *report, const char *path, ReportFormat format, gint n)
 {
     g_autoptr(GError) error = NULL;
     g_autofree char *own = own_path(path, n);
+    gboolean device = g_str_has_prefix(path, "/dev/"); /* of which there is one for all processes */
 
-    if (g_str_has_prefix(path, "/dev/")) {
-        GString *text = report_format(report, format);
-        FILE *file = fopen(path, "a");
-        if (file != NULL) {
-            fputs(text->str, file);
-            fclose(file);
-        }
-        g_string_free(text, TRUE);
-        return;
-    }
-    if (!report_save(report, format, own, &error))
-        log_line(cuda->log, LOG_CUDA, LOG_ERROR, 0, "%s", error->message);
+    GString *text = report_format(report, format);
+    gboolean good = device ? file_append(path, text->str, text->len, &error)
+                           : file_write(own, text->str, text->len, &error);
+    g_string_free(text, TRUE);
+    if (!good)
+        fprintf(stderr, "fanout: the report is lost: %s\n", error->message);
+    return good;
 }
 
-static void write_timeline(Cuda *cuda, const char *path, gint n)
+static gboolean write_timeline(Cuda *cuda, const char *path, gint n)
 {
     g_autofree char *own = own_path(path, n);
     EngineRequest request = {.op = ENGINE_TIMELINE, .argument = (guint64)(guintptr)own};
-    EngineReply reply;
+    EngineReply reply = {0};
 
     engine_call(cuda->engine, &request, &reply);
+    if (!reply.value)
+        fprintf(stderr, "fanout: the timeline is lost: '%s' cannot be written\n", own);
+    return reply.value != 0;
 }
 
 static ReportFormat wanted_format(void)
@@ -168,11 +181,12 @@ void cuda_report_write(Cuda *cuda, const char *why)
         return;
     gint n = status != NULL ? g_atomic_int_add(&status->reports, 1) : 0;
     Report *report = build(cuda, why);
-    if (path != NULL)
-        write_file(cuda, report, path, wanted_format(), n);
+    gboolean good = path == NULL || write_file(report, path, wanted_format(), n);
     if (html != NULL)
-        write_file(cuda, report, html, REPORT_HTML, n);
+        good = write_file(report, html, REPORT_HTML, n) && good;
     if (timeline != NULL)
-        write_timeline(cuda, timeline, n);
+        good = write_timeline(cuda, timeline, n) && good;
+    if (!good && status != NULL)
+        g_atomic_int_set(&status->unwritten, 1);
     report_free(report);
 }

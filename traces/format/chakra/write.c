@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "traces/format/chakra/chakra.h"
+#include "sim/report/file.h"
 #include "traces/format/chakra/chakra.pb-c.h"
 #include "traces/format/write.h"
 #include "traces/record/replicate.h"
@@ -241,7 +242,7 @@ static gboolean write_rank(const Trace *trace, guint32 rank, const char *prefix,
     }
     char *path = g_strdup_printf("%s.%u.et", prefix, rank);
     GError *inner = NULL;
-    gboolean ok = g_file_set_contents(path, (char *)bytes->data, bytes->len, &inner);
+    gboolean ok = file_write(path, (char *)bytes->data, bytes->len, &inner);
     if (!ok) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE, "%s", inner->message);
         g_clear_error(&inner);

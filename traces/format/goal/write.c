@@ -4,6 +4,7 @@
  * scatter, all-to-all: direct; barrier: dissemination. The bytes are those that the algorithm
  * moves; a compute gap is a calculation. */
 #include "traces/format/write.h"
+#include "sim/report/file.h"
 #include "traces/record/match.h"
 
 typedef struct {
@@ -252,7 +253,7 @@ gboolean write_goal(Trace *trace, const char *path, GError **error)
         ok = write_rank(&goal, rank, error);
     }
     GError *inner = NULL;
-    if (ok && !g_file_set_contents(path, goal.to->str, goal.to->len, &inner)) {
+    if (ok && !file_write(path, goal.to->str, goal.to->len, &inner)) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE, "%s", inner->message);
         g_clear_error(&inner);
         ok = FALSE;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "traces/format/write.h"
+#include "sim/report/file.h"
 
 static void append_time(GString *to, const char *key, guint64 ps)
 {
@@ -195,7 +196,7 @@ gboolean write_text(const Trace *trace, const char *path, GError **error)
 {
     char *text = write_text_string(trace);
     GError *inner = NULL;
-    gboolean ok = g_file_set_contents(path, text, -1, &inner);
+    gboolean ok = file_write(path, text, strlen(text), &inner);
     if (!ok) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE, "%s", inner->message);
         g_clear_error(&inner);

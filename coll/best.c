@@ -1,0 +1,169 @@
+/* The fastest of the algorithms and protocols that can do it: each is simulated, as long as it can still win.
+ *
+ * A candidate ends where it has taken longer than the best so far, and is not begun at all where the bytes that it
+ * moves over a GPU's links take longer. Those that move fewest come first, so that most others end early: 14
+ * candidates of 36 ranks cost little more than the two or three that are close. Candidates run in simulations of their
+ * own; the winner runs once more in the group's, whose counters know of nothing else. What else could differ among
+ * protocols (LL's lines have no loops that could be flows) stays out of a search in flows. */
+#include "coll/internal.h"
+
+typedef struct {
+    CollAlgo algo;
+    CollProto proto;
+    guint64 least_ps; /* it cannot be faster */
+} Candidate;
+
+/* Bytes that some GPU must receive or send, in bytes / ranks. */
+static guint64 best_parts(const CollSpec *spec, CollAlgo algo, guint64 n)
+{
+    gboolean sums_all = spec->op == COLL_ALL_REDUCE;
+    switch (algo) {
+    case COLL_ONESHOT:
+        return (n - 1) * n;
+    case COLL_SYM_LL:
+    case COLL_SYM_LLMC: /* lines of LL: flags take as much as data */
+        return sums_all ? 2 * (n - 1) * n : 2 * (n - 1);
+    case COLL_NVLS_ONESHOT: /* each GPU is read from by all */
+        return n * n;
+    case COLL_RING:
+    case COLL_TREE: /* all ranks together receive 2 (n - 1) times the data, so that some receive the mean or more */
+    case COLL_TWOSHOT:
+    case COLL_SYM_LSA:
+        return sums_all ? 2 * (n - 1) : n - 1;
+    default:
+        return coll_needs_multicast(spec->op, algo) && spec->op == COLL_REDUCE_SCATTER ? 1 : n - 1;
+    }
+}
+
+static guint64 best_least_ps(const CollGroup *group, const CollSpec *spec, CollAlgo algo, CollProto proto)
+{
+    const FabricSpec *fabric = &group->fabric->spec;
+    guint64 MBps = MAX(fabric->link.rate_MBps * group->fabric->links, 1);
+    double bytes = (double)spec->bytes / group->n * (double)best_parts(spec, algo, group->n);
+    double ll = proto == COLL_LL ? 2 : proto == COLL_LL128 ? 16.0 / 15 : 1;
+    return fabric->sm.launch_ps + (guint64)MIN(bytes * ll * 1e6 / (double)MBps, 1e18);
+}
+
+/* Of those that move as much, those with fewer steps are likely to win. */
+static guint best_place(CollAlgo algo)
+{
+    static const CollAlgo order[] = {COLL_SYM_MC, COLL_NVLS, COLL_NVLS_BUFFERED, COLL_TWOSHOT, COLL_PUSH, COLL_PULL,
+                                     COLL_DIRECT, COLL_SYM_LSA, COLL_P2P, COLL_RING, COLL_TREE};
+    guint i = 0;
+    while (i < G_N_ELEMENTS(order) && order[i] != algo)
+        i++;
+    return i;
+}
+
+static int best_compare(gconstpointer a, gconstpointer b)
+{
+    const Candidate *x = a, *y = b;
+    if (x->least_ps != y->least_ps)
+        return x->least_ps < y->least_ps ? -1 : 1;
+    guint i = best_place(x->algo), j = best_place(y->algo);
+    return i != j ? (int)i - (int)j : (int)x->proto - (int)y->proto;
+}
+
+/* NULL: none can do it; the reason of the last refusal is the answer. */
+static GArray *best_candidates(const CollGroup *group, const CollSpec *spec, gboolean flows, GError **error)
+{
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(Candidate));
+    GError *why = NULL;
+    for (const CollAlgo *algo = coll_algos_of(spec->op); *algo != COLL_ALGOS; algo++)
+        for (guint proto = COLL_SIMPLE; proto < COLL_PROTOS; proto++) {
+            CollSpec one = *spec;
+            one.algo = *algo;
+            one.proto = (CollProto)proto;
+            gboolean wanted = spec->proto == COLL_PROTO_AUTO || spec->proto == (CollProto)proto;
+            gboolean unicast = spec->algo == COLL_UNICAST || spec->unicast;
+            if (!wanted || (flows && proto != COLL_SIMPLE && spec->proto == COLL_PROTO_AUTO) ||
+                (unicast && coll_needs_multicast(spec->op, *algo)))
+                continue;
+            g_clear_error(&why);
+            if (!coll_check(group, &one, &why))
+                continue;
+            Candidate candidate = {*algo, (CollProto)proto, best_least_ps(group, spec, *algo, (CollProto)proto)};
+            g_array_append_val(all, candidate);
+        }
+    if (all->len) {
+        g_clear_error(&why);
+        g_array_sort(all, best_compare);
+        return all;
+    }
+    g_array_free(all, TRUE);
+    if (why)
+        g_propagate_error(error, why);
+    else
+        g_set_error(error, COLL_ERROR, COLL_ERROR_SPEC, "%s has no algorithm that needs no multicast",
+                    coll_op_name(spec->op));
+    return NULL;
+}
+
+/* In a simulation of its own, which goes whatever becomes of it. */
+static gboolean best_try(const CollGroup *group, const CollSpec *spec, guint64 limit_ps, CollResult *result,
+                         GError **error)
+{
+    const SimSpec sim_spec = {.seed = sim_seed(group->fabric->sim), .engine = sim_engine(group->fabric->sim)};
+    Sim *sim = sim_new(&sim_spec, error);
+    Fabric *fabric = sim ? fabric_new(sim, &group->fabric->spec, FALSE, error) : NULL;
+    CollGroup *apart = fabric ? coll_group_new(fabric, group->gpu, group->n, error) : NULL;
+    if (!apart)
+        return FALSE; /* what runs in the caller's group runs here */
+    apart->limit_ps = limit_ps;
+    gboolean good = coll_run_fidelity(apart, spec, result, error);
+    gboolean clean = good || apart->late;
+    if (apart->late) {
+        sim_free(sim); /* first: what is left of it points into the fabric */
+        coll_free(apart->late);
+    }
+    if (clean) {
+        coll_group_free(apart);
+        fabric_free(fabric);
+    }
+    if (clean && good)
+        sim_free(sim);
+    return good;
+}
+
+gboolean coll_run_best(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
+{
+    CollFidelity fidelity = coll_fidelity(group->n, spec); /* the same for all */
+    g_autoptr(GArray) all = best_candidates(group, spec, fidelity != COLL_PACKET, error);
+    if (!all)
+        return FALSE;
+    CollSpec best = *spec;
+    guint64 best_ps = 0;
+    for (guint i = 0; i < all->len && all->len > 1; i++) {
+        const Candidate *candidate = &g_array_index(all, Candidate, i);
+        if (best_ps && candidate->least_ps >= best_ps)
+            continue;
+        if (group->candidate)
+            group->candidate(coll_algo_name(candidate->algo), coll_proto_name(candidate->proto), i + 1, all->len,
+                             group->candidate_user);
+        CollSpec one = *spec;
+        CollResult took;
+        GError *why = NULL;
+        one.algo = candidate->algo;
+        one.proto = candidate->proto;
+        one.fidelity = fidelity;
+        one.warmup = 0;
+        one.iterations = 1;
+        gboolean good = best_try(group, &one, best_ps, &took, &why);
+        if (!good && !g_error_matches(why, COLL_ERROR, COLL_ERROR_LATE)) {
+            g_propagate_error(error, why);
+            return FALSE;
+        }
+        g_clear_error(&why);
+        if (good && (!best_ps || took.time_ps < best_ps)) {
+            best_ps = took.time_ps;
+            best.algo = one.algo;
+            best.proto = one.proto;
+        }
+    }
+    if (all->len == 1) {
+        best.algo = g_array_index(all, Candidate, 0).algo;
+        best.proto = g_array_index(all, Candidate, 0).proto;
+    }
+    best.fidelity = fidelity;
+    return coll_run_fidelity(group, &best, result, error);
+}

@@ -1,0 +1,151 @@
+#!/bin/sh
+# Proves, for every verb and every option that names a file, that the file is written, valid and not empty, or that the
+# option is refused by name with the reason; that a file that cannot be written is refused before anything is simulated;
+# that a result is never lost; and that rows of several runs can be told apart.
+. "$TOP_SRCDIR/tests/cli/cli_test.sh"
+programs=$(dirname "$FANOUT")/examples
+
+cat >two.csv <<CSV
+test,variant,gpus,ctas,threads,bytes,value,unit
+load_latency,remote,0>1,1,1,16384,855.57,ns
+atomic_latency,remote,0>1,1,1,8,900,ns
+CSV
+cat >kernel.ptx <<PTX
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry nothing() { ret; }
+PTX
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 8K --record one.trace >out || complain "--record: exit $?"
+
+# The command line of each verb, quick to run, without the options under test.
+line() {
+    case $1 in
+    systems) echo "systems teach-4gpu" ;;
+    coll) echo "coll all_reduce -s teach-4gpu -a nvls -b 4K" ;;
+    bench) echo "bench multicast_latency -s teach-4gpu" ;;
+    walk) echo "walk multimem.st -s teach-4gpu" ;;
+    validate) echo "validate two.csv" ;;
+    replay) echo "replay one.trace -s teach-4gpu" ;;
+    ptx) echo "ptx kernel.ptx" ;;
+    exec) echo "exec -s teach-4gpu" ;;
+    esac
+}
+run() { # LINE OPTION...: of exec the program comes last
+    case $1 in
+    exec*) command=$1; shift; "$FANOUT" $command "$@" -- "$programs/multicast_store" ;;
+    *) command=$1; shift; "$FANOUT" $command "$@" ;;
+    esac
+}
+valid() { # KIND FILE
+    case $1 in
+    html) head -c 15 "$2" | grep -q '<!DOCTYPE html>' && grep -q '</html>' "$2" ;;
+    perfetto) python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); assert any(e["ph"] == "X" for e in (d["traceEvents"] if isinstance(d, dict) else d))' "$2" ;;
+    vcd) grep -q '^\$var ' "$2" && grep -q '^#[0-9]' "$2" && [ "$(grep -c '^b' "$2")" -gt 10 ] ;;
+    json) python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["schema"] == "fanout/1"' "$2" ;;
+    csv) python3 -c 'import csv, sys; r = list(csv.reader(open(sys.argv[1]))); assert len(r) > 1 and len(set(map(len, r))) == 1' "$2" ;;
+    esac
+}
+# Whether a verb has a view. What it has not it refuses with the reason behind a colon.
+has() {
+    case $1.$2 in
+    *.html | exec.perfetto | replay.perfetto | walk.perfetto | exec.vcd | walk.vcd) return 0 ;;
+    *) return 1 ;;
+    esac
+}
+for verb in systems coll bench walk validate replay ptx exec; do
+    command=$(line $verb)
+    for view in html perfetto vcd; do
+        rm -f "view.$view"
+        status=0
+        # shellcheck disable=SC2086
+        run "$command" --$view view.$view >out 2>err || status=$?
+        if has $verb $view; then
+            [ "$status" = 0 ] || complain "$verb --$view: exit $status: $(cat err)"
+            [ -s "view.$view" ] && valid $view "view.$view" || complain "$verb --$view: no valid file"
+            [ -s out ] || [ -s err ] || complain "$verb --$view: nothing was printed"
+        else
+            [ "$status" = 1 ] && grep -q -e "--$view: $verb writes no .*: ...*" err ||
+                complain "$verb --$view: exit $status, not refused with a reason: $(cat err)"
+            [ ! -s out ] && [ ! -e "view.$view" ] || complain "$verb --$view: refused, but something was written"
+        fi
+    done
+    for format in json csv; do
+        if [ $verb = exec ]; then
+            run "$command" --report "view.$format" >out 2>err || complain "exec --report view.$format: $(cat err)"
+        else
+            # shellcheck disable=SC2086
+            "$FANOUT" $command --format $format >"view.$format" 2>err || complain "$verb --format $format: $(cat err)"
+        fi
+        valid $format "view.$format" || complain "$verb --format $format: not valid"
+    done
+    # Refused before anything is simulated: nothing is printed, and a program does not start.
+    : >read_only
+    for bad in no/such/dir/x /tmp '' "one.trace/x" -; do
+        status=0
+        run "$command" --html "$bad" >out 2>err || status=$?
+        [ "$status" = 1 ] && [ ! -s out ] && grep -q -e '--html' err && [ "$(wc -l <err)" = 1 ] ||
+            complain "$verb --html '$bad': exit $status: $(cat out err)"
+    done
+    # What turns out while writing: exit 1 and a line that says so, but what was printed is whole.
+    if [ -w /dev/full ]; then
+        status=0
+        run "$command" --html /dev/full >out 2>err || status=$?
+        [ "$status" = 1 ] && grep -q '/dev/full' err || complain "$verb --html /dev/full: exit $status: $(cat err)"
+        [ -c /dev/full ] || complain "$verb replaced the device"
+        [ -s out ] || complain "$verb --html /dev/full: the result is lost"
+        rm -f view.html
+        status=0
+        # shellcheck disable=SC2086
+        run "$command" --html view.html >/dev/full 2>err || status=$?
+        [ $verb = exec ] || [ "$status" = 1 ] || complain "$verb >/dev/full: exit $status"
+        valid html view.html || complain "$verb >/dev/full: the page is lost, too"
+    fi
+done
+refuses '--html: convert has no report: ' convert one.trace - --html view.html
+refuses '--format: convert has no report: ' convert one.trace - --format json
+refuses '--vcd: convert writes no waveforms: ' convert one.trace - --vcd view.vcd
+refuses "is the file of --html" exec -s teach-4gpu --html same --perfetto same -- "$programs/multicast_store"
+for out in no/such/dir/x.trace /tmp; do
+    refuses "'$out' cannot be written" convert one.trace $out
+    refuses "record: '$out' cannot be written" coll all_reduce -s teach-4gpu -b 4K --record $out
+    refuses "report: '$out' cannot be written" exec -s teach-4gpu --report $out -- "$programs/multicast_store"
+done
+status=0
+"$FANOUT" convert one.trace /dev/full >out 2>err || status=$?
+[ "$status" = 1 ] && [ -c /dev/full ] || complain "convert to a full device: exit $status: $(cat err)"
+
+# exec: a report that is lost is no success, and nothing to report is said.
+for report in '--report /dev/full' '--report -'; do
+    status=0
+    # shellcheck disable=SC2086
+    "$FANOUT" exec -s teach-4gpu $report -- "$programs/multicast_store" >/dev/full 2>err || status=$?
+    [ "$status" = 1 ] && grep -q 'report is lost' err || complain "exec $report >/dev/full: exit $status: $(cat err)"
+done
+refuses 'there is nothing to write' exec --report r.json -- true
+"$FANOUT" exec -- true || complain "exec -- true: exit $?"
+
+# Rows of several runs, put together, say which run they are of: another parameter, by --set or --config, another seed,
+# another system, and options that have no column.
+printf '[link]\nflight_ps = 150000\n' >c.ini
+for verb in coll bench walk replay exec; do
+    for run in '' '--set link.flight_ps=150000' '--config c.ini' '--seed 7'; do
+        if [ $verb = exec ]; then
+            # shellcheck disable=SC2086
+            run "$(line exec) $run" --report row.csv >out 2>err || complain "exec $run: $(cat err)"
+        else
+            # shellcheck disable=SC2046,SC2086
+            "$FANOUT" $(line $verb) $run --format csv >row.csv || complain "$verb $run: exit $?"
+        fi
+        head -n 1 row.csv | grep -q ',system,settings,seed$' || complain "$verb: csv does not tell its run"
+        sed -n 2p row.csv | tail -n 1 | grep -o ',teach-4gpu,.*$'
+    done >told
+    [ "$(sort -u told | wc -l)" -ge 3 ] && [ "$(sed -n 1p told)" = ',teach-4gpu,,1' ] &&
+        grep -q '7$' told && grep -q 'link.flight_ps=150000,1' told || complain "$verb: runs look alike: $(cat told)"
+done
+"$FANOUT" validate two.csv --format csv --set link.flight_ps=150000 >row.csv
+sed -n 2p row.csv | grep -q ',dgx-h200,link.flight_ps=150000,1$' || complain "validate: $(cat row.csv)"
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 4K --threads 128 --iters 2 --format csv | sed -n 2p |
+    grep -q ',teach-4gpu,--threads 128 --iters 2,1$' || complain "coll --threads has no place in csv"
+
+finish

@@ -1,0 +1,126 @@
+#!/bin/sh
+# Proves that rows appear as they are done; that Ctrl-C and SIGTERM print and write what is finished, marked incomplete,
+# with exit 130, and a second one ends at once; that an error keeps the rows before it; that progress is told on a
+# terminal alone; and that a search for the best ends early what cannot win, with the right winner.
+. "$TOP_SRCDIR/tests/cli/cli_test.sh"
+
+# Waits until `out` has so many lines like PATTERN, for a minute at most.
+wait_for() { # LINES PATTERN
+    for _ in $(seq 1200); do
+        [ "$(grep -c -e "$2" out)" -lt "$1" ] || return 0
+        sleep 0.05
+    done
+    complain "no $1 lines like $2: $(cat out err)"
+}
+# interrupt SIGNAL LINES PATTERN ARG...: starts, waits for rows, interrupts. The command takes far longer than that.
+interrupt() {
+    signal=$1 lines=$2 pattern=$3
+    shift 3
+    : >out
+    "$FANOUT" "$@" --html "$work/page.html" >out 2>err &
+    pid=$!
+    wait_for "$lines" "$pattern"
+    kill -s "$signal" $pid
+    status=0
+    wait $pid || status=$?
+    [ "$status" = 130 ] || complain "$1, $signal: exit $status, not 130: $(cat err)"
+    grep -q 'the report is incomplete' err || complain "$1, $signal: not said: $(cat err)"
+    grep -q '</html>' page.html && grep -q 'incomplete: ' page.html || complain "$1, $signal: no page of what was done"
+    sleep 0.2
+    ! pgrep -f "$work/page.html" >left 2>/dev/null || complain "$1, $signal: workers still run: $(cat left)"
+}
+sed '/^#/d' "$TOP_SRCDIR/validate/reference/h200/latency.csv" | head -n 8 >rows.csv
+for big in 1 2 3 4; do # minutes of work, behind what is done at once
+    echo "stream_bw,read16,0>1,$big,1024,1073741824,100,GB/s"
+done >>rows.csv
+for signal in INT TERM; do
+    interrupt $signal 2 '^  all_reduce' coll all_reduce -a ring -b 4K -e 512M -f 2 --fidelity packet
+    grep -q '^# incomplete: .* after [0-9]* of 18 steps' out || complain "coll: not marked: $(cat out)"
+    interrupt $signal 1 '^  multicast_bw' bench multicast_bw --bytes 64K,1G,2G,4G --crossings 100000000000
+    grep -q '^# incomplete: .* after 1 of 4 steps' out || complain "bench: not marked: $(cat out)"
+    interrupt $signal 3 '^  rows.csv' validate rows.csv --jobs 1 --crossings 100000000000
+    grep -q '^# incomplete: .* after [0-9]* of 11 steps' out || complain "validate: not marked: $(cat out)"
+    grep -q '^# by group' out || complain "validate: no summary of what was done"
+done
+# In JSON and CSV too; the rows are those of a run that was not interrupted.
+interrupt_to() { # FORMAT
+    : >out
+    "$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 4K -e 512M -f 2 --fidelity packet --format "$1" --html page.html >out 2>err &
+    pid=$!
+    sleep 2
+    kill -s INT $pid
+    status=0
+    wait $pid || status=$?
+    [ "$status" = 130 ] || complain "--format $1: exit $status"
+}
+interrupt_to json
+grep -q '"incomplete": true' out && grep -q '"bytes": 4096,' out || complain "json: $(cat out)"
+! command -v python3 >/dev/null || python3 -c 'import json; json.load(open("out"))' || complain "json: no object"
+interrupt_to csv
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 4K --fidelity packet --format csv >whole
+[ "$(head -n 2 out)" = "$(cat whole)" ] || complain "csv: other rows: $(head -n 2 out)"
+! grep -q incomplete out || complain "csv: a line that is no row"
+
+# A second one ends it at once, whatever the first is at: its output has nowhere to go.
+mkfifo pipe
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls,ring -b 4K -e 512M -f 2 --fidelity packet --format json >pipe 2>err &
+pid=$!
+exec 9<pipe
+sleep 1
+kill -s STOP $pid
+kill -s INT $pid
+kill -s CONT $pid
+sleep 1
+kill -s TERM $pid 2>/dev/null || true
+status=0
+wait $pid || status=$?
+[ "$status" = 130 ] || [ "$status" = 143 ] || complain "a second signal: exit $status"
+exec 9<&-
+
+# An error in the middle keeps what was before it, and is said. What can be known is said before anything runs.
+refuses "no algorithm 'push'" coll all_reduce -s teach-4gpu -a nvls,push -b 4K
+refuses 'more than a simulated' coll all_reduce -s teach-4gpu -a nvls -b 1M -e 1T -f 1048576
+status=0
+"$FANOUT" bench multicast_bw -s teach-4gpu --bytes 16K,1 >out 2>err || status=$?
+[ "$status" = 1 ] && grep -q '^  multicast_bw' out && grep -q '^# incomplete: an error' out && grep -q 'moves nothing' err ||
+    complain "bench: an error in the middle: exit $status: $(cat out err)"
+
+# Progress on a terminal, and none elsewhere.
+if command -v script >/dev/null; then
+    script -qec "'$FANOUT' coll all_reduce -s teach-4gpu -a best -b 4K" /dev/null >out </dev/null
+    grep -q '\[1/1\] all_reduce 4K, best' out && grep -q 'ring ll, [0-9]* of [0-9]*' out || complain "no progress: $(cat out)"
+fi
+"$FANOUT" coll all_reduce -s teach-4gpu -a best,nvls -b 4K >out 2>err
+[ ! -s err ] || complain "progress without a terminal: $(cat err)"
+
+# The best is what trying all finds, and the sentence about it says against what.
+for op in all_reduce all_gather; do
+    for size in 4K 256K; do
+        "$FANOUT" coll $op -s teach-4gpu -a best -b $size --format csv | sed -n 2p | cut -d , -f 10 >best
+        "$FANOUT" coll $op -s teach-4gpu -a unicast -b $size --format csv | sed -n 2p | cut -d , -f 10 >unicast
+        : >all
+        : >without
+        for algo in ring tree oneshot twoshot push nvls nvls_oneshot nvls_buffered sym_ll sym_llmc sym_lsa sym_mc; do
+            for proto in simple ll ll128; do
+                time=$("$FANOUT" coll $op -s teach-4gpu -a $algo -p $proto -b $size --format csv 2>/dev/null |
+                    sed -n 2p | cut -d , -f 10)
+                [ -n "$time" ] || continue
+                echo "$time" >>all
+                case $algo in nvls* | sym_llmc | sym_mc) ;; *) echo "$time" >>without ;; esac
+            done
+        done
+        [ "$(sort -n all | head -n 1)" = "$(cat best)" ] || complain "$op $size: best is $(cat best), not $(sort -n all | head -n 1)"
+        [ "$(sort -n without | head -n 1)" = "$(cat unicast)" ] || complain "$op $size: unicast is $(cat unicast)"
+    done
+done
+"$FANOUT" coll all_reduce -a nvls,ring -b 1M >out || complain "nvls,ring: exit $?"
+grep -q '^# at 1M nvls simple is 1.44 times as fast as ring ll, the fastest without multicast$' out ||
+    complain "against what? $(grep '^# at' out)"
+"$FANOUT" coll all_reduce -a nvls,ring -p ll -b 64K --no-compare --format csv >out || complain "nvls,ring -p ll: exit $?"
+[ "$(cut -d , -f 6,7 out | sed 1d | tr '\n' ' ')" = 'nvls,simple ring,ll ' ] || complain "-p ll: $(cat out)"
+refuses "no protocol 'll'" coll all_reduce -a nvls -p ll -b 64K
+# Of 36 ranks most candidates end early: all together cost a few times the winner's own run.
+timeout 300 "$FANOUT" coll all_reduce -n 36 -a best -b 1M -s gb200-nvl72 --format csv >out || complain "best of 36: exit $?"
+grep -q '^all_reduce,1048576,.*,36,.*,packet,' out || complain "best of 36: $(cat out)"
+
+finish
