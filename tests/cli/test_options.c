@@ -2,7 +2,8 @@
 
 #include "cli/options.h"
 
-static const Verb verb_try = {"try", "THING", "tries things", VERB_WAVEFORM | VERB_TIMELINE | VERB_FLOWS, NULL};
+static const Verb verb_try = {.name = "try", .usage = "THING", .text = "tries things",
+                              .flags = VERB_WAVEFORM | VERB_TIMELINE | VERB_FLOWS};
 
 /* Parses a command line written with blanks; returns what is left of it, to be freed with
  * g_strfreev. */
