@@ -100,9 +100,24 @@ static void main_fill_descriptors(void)
             _exit(EXIT_USER); /* no /dev/null, and nowhere to say so */
 }
 
+/* What ends the run though no input is wrong and no code: the host is out of memory, of address space or of threads,
+ * which the libraries take for fatal. One line and an exit code instead of a signal. */
+static void main_on_fatal(const char *domain, GLogLevelFlags level, const char *message, gpointer user)
+{
+    if (!(level & G_LOG_LEVEL_ERROR)) {
+        g_log_default_handler(domain, level, message, user);
+        return;
+    }
+    fflush(stdout);
+    fprintf(stderr, "fanout: the host has no more memory (%s): lower the number of GPUs, the size or --max-memory, or "
+            "raise its limits (ulimit -v, -u)\n", message);
+    _exit(EXIT_USER);
+}
+
 int main(int argc, char **argv)
 {
     main_fill_descriptors();
+    g_log_set_default_handler(main_on_fatal, NULL);
     main_large_pages();
     /* Numbers are written and read with a point everywhere; only file names follow the locale. */
     setlocale(LC_CTYPE, "");

@@ -18,6 +18,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli.sh \
 	tests/cli/test_cli_coll.sh \
 	tests/cli/test_closed.sh \
+	tests/cli/test_limits.sh \
 	tests/cli/test_cli_files.sh \
 	tests/cli/test_cli_live.sh \
 	tests/cli/test_cli_words.sh \

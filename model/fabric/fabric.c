@@ -110,6 +110,12 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
     fabric->op_object = g_ptr_array_new();
     g_ptr_array_add(fabric->op_object, NULL);
     fabric->data = data_pools_new(1 + spec->system.links_per_switch.n);
+    if (!fabric->data) {
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
+                    "the host gives no 4 GiB of address space for data in flight: raise its limit (ulimit -v)");
+        fabric_free(fabric);
+        return NULL;
+    }
     if (sim_wants_domains(sim) && !parallel_split(fabric, error)) {
         fabric_free(fabric);
         return NULL;
@@ -178,7 +184,8 @@ void fabric_free(Fabric *fabric)
     g_free(fabric->link_switch);
     g_free(fabric->link_k);
     g_free(fabric->alive);
-    data_pools_free(fabric->data, 1 + fabric->spec.system.links_per_switch.n);
+    if (fabric->data)
+        data_pools_free(fabric->data, 1 + fabric->spec.system.links_per_switch.n);
     if (fabric->parallel)
         parallel_free(fabric->parallel);
     stat_registry_free(fabric->stats);

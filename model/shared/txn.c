@@ -37,7 +37,7 @@ DataPool *data_pools_new(guint32 n)
     guint8 *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
-        g_error("txn: no %zu B of address space for data in flight; is it limited (ulimit -v)?", bytes);
+        return NULL;
     DataPool *pool = g_aligned_alloc0(n, sizeof *pool, G_ALIGNOF(DataPool));
     guint32 half = DATA_SLOTS_MAX / 2;
     for (guint32 i = 0; i < n; i++) {

@@ -84,7 +84,7 @@ typedef struct {
 } __attribute__((aligned(64))) DataPool; /* threads use theirs at once */
 #define DATA_SLOT_BYTES 256u
 /* n pools over one range, for as many domains; slots may be taken from one and given to another. The first one has
- * half of them. */
+ * half of them. NULL: the host gives no address space for them. */
 DataPool *data_pools_new(guint32 n);
 void data_pools_free(DataPool *pool, guint32 n);
 void data_pool_grow(DataPool *pool);

@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <gio/gio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -256,7 +257,9 @@ CUresult cuda_start(Cuda *cuda)
             if (error != NULL)
                 say_wrong(cuda, error);
             pthread_mutex_unlock(&cuda->lock);
-            return CUDA_ERROR_INVALID_VALUE;
+            return g_error_matches(error, G_IO_ERROR, G_IO_ERROR_NO_SPACE)
+                       ? CUDA_ERROR_OUT_OF_MEMORY
+                       : CUDA_ERROR_INVALID_VALUE;
         }
         g_atomic_int_set(&cuda->ready, 1);
     }
