@@ -29,7 +29,7 @@ static void main_print_help(void)
     printf("\n'fanout VERB --help' lists a verb's options; 'fanout --version' says which fanout "
            "this is.\n"
            "Exit codes: 0 done, 1 wrong input, 2 the simulated fabric got stuck or a result is "
-           "wrong.\n");
+           "wrong, 130 interrupted.\n");
 }
 
 static const Verb *main_find_verb(const char *name)

@@ -15,8 +15,8 @@
 
 static const Column list_columns[] = {
     COLUMN_TEXT(test, "test", "what `fanout bench` takes"),
-    COLUMN_TEXT(variants, "variants", "for --variant"),
     COLUMN_TEXT(text, "what it does", "for people"),
+    COLUMN_TEXT(variants, "variants", "for --variant"), /* last: some are long */
     COLUMN_END,
 };
 
@@ -46,14 +46,14 @@ static ExitCode bench_list(const Options *options, GError **error)
     Table *table = report_add_table(report, "rows", "", list_columns, 0);
     for (const BenchTest *const *test = bench_tests; *test; test++) {
         table_text(table, (*test)->name);
-        table_text(table, (*test)->variants);
         table_text(table, (*test)->text);
+        table_text(table, (*test)->variants);
     }
     const SpeedBench *all = speed_find("speed");
     for (const SpeedBench *bench = all; bench->name; bench = bench == all ? speed_benches : bench + 1) {
         table_text(table, bench->name);
-        table_text(table, "");
         table_text(table, bench->text);
+        table_text(table, "");
     }
     ExitCode code = options_write(options, report, error);
     report_free(report);

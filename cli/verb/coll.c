@@ -149,11 +149,13 @@ static void coll_compare(CollRows *rows, guint64 bytes, const CollResult *base)
     live_lock(rows->live);
     for (guint a = 0; a < rows->plan->algos; a++) {
         const CollResult *one = &rows->last[a];
-        if (!coll_same(one, base))
-            report_add_note(rows->report, "at %s %s %s is %.2f times as fast as %s %s, the fastest without multicast",
-                            size, coll_algo_name(one->algo), coll_proto_name(one->proto),
-                            (double)base->time_ps / (double)one->time_ps, coll_algo_name(base->algo),
-                            coll_proto_name(base->proto));
+        if (coll_same(one, base))
+            continue;
+        gboolean faster = one->time_ps <= base->time_ps;
+        double times = (double)MAX(one->time_ps, base->time_ps) / (double)MIN(one->time_ps, base->time_ps);
+        report_add_note(rows->report, "at %s %s %s %s %.2f times as %s as %s %s, the fastest without multicast", size,
+                        coll_algo_name(one->algo), coll_proto_name(one->proto), faster ? "is" : "takes", times,
+                        faster ? "fast" : "long", coll_algo_name(base->algo), coll_proto_name(base->proto));
     }
     live_unlock(rows->live, 0);
 }

@@ -93,4 +93,11 @@ for op in store load atomic multimem.st multimem.red multimem.ld_reduce; do
     grep -q 'gpu1 answered nothing' err || complain "walk $op: the silent GPU is not named in: $(cat err)"
 done
 
+# What an acquire costs is 0 in every system, since it was measured so; as a parameter it acts: a round trip of flags has
+# two polls that acquire, each later by it and by the half of a longer period.
+rtt() { "$FANOUT" bench flag_pingpong_rtt --variant "$1" --set sm.acquire_ps="$2" --format csv | sed -n 2p | cut -d , -f 7; }
+[ "$(rtt relaxed 100000)" = "$(rtt relaxed 0)" ] || complain "sm.acquire_ps changes what is relaxed"
+awk -v with="$(rtt release_acquire 100000)" -v without="$(rtt release_acquire 0)" \
+    'BEGIN { exit !((with - without - 300)^2 < 1) }' || complain "sm.acquire_ps: not 2 x 150 ns more"
+
 finish
