@@ -81,6 +81,8 @@ cuda_files = \
 	api/engine/engine.h \
 	api/engine/faults.c \
 	api/engine/internal.h \
+	api/engine/kernel.c \
+	api/engine/kernel.h \
 	api/engine/memory.c \
 	api/engine/stats.c \
 	api/engine/stream.c \

@@ -3,7 +3,7 @@ TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
 EXTRA_DIST += tests/summary.sh
-noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_test.h tests/api/device_world.h tests/api/ptx/flat_host.h tests/model/link_ends.h tests/model/model_test.h \
+noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_test.h tests/api/device_world.h tests/api/kernel/kernel_world.h tests/api/ptx/flat_host.h tests/model/link_ends.h tests/model/model_test.h \
 	tests/fuzz.h tests/model/warp_test.h tests/test.h tests/traces/trace_test.h
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
@@ -92,6 +92,7 @@ check_PROGRAMS += \
 	tests/api/test_device_loads \
 	tests/api/test_device_misuse \
 	tests/api/test_device_sm \
+	tests/api/kernel/test_kernel \
 	tests/api/ptx/fuzz_ptx \
 	tests/api/ptx/test_ptx_fatbin \
 	tests/api/ptx/test_ptx_golden \

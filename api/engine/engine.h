@@ -59,6 +59,7 @@ typedef enum {
     ENGINE_WRITE_VALUE, /* address, value, width */
     ENGINE_WAIT_VALUE,  /* address, value, width, access: 0 >=, 1 ==, 2 &, 3 nor */
     ENGINE_LAUNCH, /* argument: the FoKernel, copied before the call returns (same process only) */
+    ENGINE_LAUNCH_PTX, /* argument: a KernelSpec; kernel.h */
     ENGINE_SHARED, /* from now on other processes may write to this one's memory */
     /* waits and queries */
     ENGINE_WAIT_STREAM,  /* stream */
@@ -98,6 +99,8 @@ typedef enum {
     ENGINE_FAULT,        /* a host address is not readable or writable */
     ENGINE_STUCK,        /* no thread of the process can act any more */
     ENGINE_INVALID,      /* a launch that cannot be: grid, threads */
+    ENGINE_RESOURCES,    /* a kernel whose CTA does not fit on an SM */
+    ENGINE_COOPERATIVE,  /* a cooperative grid that does not fit at once */
     ENGINE_DEVICE_FAULT, /* earlier work of the context went to memory that is not there: sticky */
 } EngineStatus;
 
@@ -128,7 +131,7 @@ typedef struct {
 
 typedef struct {
     guint32 status; /* EngineStatus */
-    guint32 spare;
+    guint32 fault; /* FaultKind, with ENGINE_DEVICE_FAULT; else 0 */
     guint64 value;
     guint64 time_ps;
 } EngineReply;

@@ -48,6 +48,11 @@ static guint32 object_at(Engine *engine, guint64 va)
     return mapping != NULL && mapping->object != NULL ? mapping->object->id : 0;
 }
 
+static gboolean is_launch(const Work *work)
+{
+    return work->request.op == ENGINE_LAUNCH || work->request.op == ENGINE_LAUNCH_PTX;
+}
+
 static guint64 span(const EngineRequest *r, guint64 pitch)
 {
     return pitch != 0 && r->height != 0 ? (r->height - 1) * pitch + r->bytes : r->bytes;
@@ -72,7 +77,7 @@ static Work *culprit(const Engine *engine, const FabricFault *fault, guint64 va)
         Work *work = g_ptr_array_index(engine->active, i);
         if (work->request.gpu != fault->gpu)
             continue;
-        if (work->request.op != ENGINE_LAUNCH) {
+        if (!is_launch(work)) {
             if (touches(work, va))
                 return work;
         } else if (kernel == NULL &&
@@ -157,7 +162,7 @@ static void mark_kernels(const Engine *engine, const FabricFault *fault)
 {
     for (guint i = 0; i < engine->active->len; i++) {
         Work *work = g_ptr_array_index(engine->active, i);
-        if (work->request.op == ENGINE_LAUNCH && work->request.gpu == fault->gpu &&
+        if (is_launch(work) && work->request.gpu == fault->gpu &&
             work->fault == FAULT_NONE)
             work->fault = fault->kind;
     }
@@ -168,7 +173,7 @@ void engine_faults_add(const FabricFault *fault, void *user)
     Engine *engine = user;
     guint64 va = fault->object != 0 ? address_of(engine, fault->object, fault->va) : fault->va;
     Work *work = culprit(engine, fault, va);
-    g_autofree char *name = work != NULL && work->request.op == ENGINE_LAUNCH
+    g_autofree char *name = work != NULL && is_launch(work)
                                 ? g_strdup_printf("%s CTA %u", work->kernel.name, fault->cta)
                                 : g_strdup(fault->who);
     EngineFault like = {

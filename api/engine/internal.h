@@ -4,6 +4,7 @@
 
 #include "api/device/device.h"
 #include "api/engine/engine.h"
+#include "api/kernel/kernel.h"
 #include "model/fabric/fabric.h"
 #include "model/fabric/usage.h"
 #include "model/gpu/copy_engine.h"
@@ -60,6 +61,8 @@ struct Work {
     gboolean dropped; /* that call was answered with an error: the work must not touch host memory */
     guint8 *staging;  /* bytes of host memory that the fabric does not see */
     FoKernel kernel;  /* of a launch: name and args are owned */
+    KernelSpec ptx;   /* of a kernel of PTX: its param is owned; kernel.name is its name */
+    KernelLaunch *launch; /* while it runs */
     guint64 at, row;  /* progress of copies and fills: bytes of the row, rows */
     MemWatch watch;   /* ENGINE_WAIT_VALUE */
     Event timer;      /* ENGINE_SLEEP */
@@ -160,6 +163,11 @@ engine_run_prepare(Work *work); /* at submission: snapshots, checks of host addr
 void engine_run_start(Work *work);
 void engine_run_clear(Work *work);
 void engine_answer(EngineCall *call, EngineStatus status);
+
+/* kernel.c */
+EngineStatus engine_kernel_prepare(Work *work);
+void engine_kernel_start(Work *work);
+void engine_kernel_clear(Work *work);
 
 /* stats.c */
 void engine_stats_add(Engine *engine, const Work *work);

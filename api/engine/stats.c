@@ -50,6 +50,7 @@ void engine_stats_add(Engine *engine, const Work *work)
         name = copy_name(engine, work);
         break;
     case ENGINE_LAUNCH:
+    case ENGINE_LAUNCH_PTX:
         name = work->kernel.name;
         rows = 0;
         break;

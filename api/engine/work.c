@@ -59,11 +59,13 @@ static void wake(Work *wait)
     Engine *engine = wait->engine;
     EngineContext *context = wait->context;
     EngineStatus status = context != NULL ? status_of(context->fault) : ENGINE_OK;
+    guint32 fault = context != NULL ? (guint32)context->fault : 0;
 
     if (context != NULL && (!engine->spec.sticky_faults || context->fault == FAULT_HOST))
         context->fault = FAULT_NONE;
     if (wait->of != NULL && wait->of->fault == FAULT_HOST)
         status = ENGINE_FAULT;
+    wait->call->reply.fault = status == ENGINE_DEVICE_FAULT ? fault : 0;
     wait->call->reply.time_ps = sim_now_ps(engine->sim);
     g_ptr_array_remove(engine->sleepers, wait);
     pthread_mutex_lock(&engine->lock);
@@ -203,6 +205,8 @@ static gboolean queue_call(Engine *engine, EngineCall *call)
     EngineStatus status = queue(engine, request, &work);
 
     call->reply.status = status;
+    if (status == ENGINE_DEVICE_FAULT)
+        call->reply.fault = (guint32)engine_stream(engine, request->stream)->context->fault;
     if (status != ENGINE_OK || request->wait == ENGINE_ANSWER_QUEUED)
         return TRUE;
     if (request->wait == ENGINE_ANSWER_STARTED && work->waits_for > 0) {
@@ -211,6 +215,7 @@ static gboolean queue_call(Engine *engine, EngineCall *call)
     }
     if (work->done) {
         call->reply.status = status_of(work->fault);
+        call->reply.fault = call->reply.status == ENGINE_DEVICE_FAULT ? (guint32)work->fault : 0;
         return TRUE;
     }
     Work *wait = work_new(engine, request, work->context);
@@ -296,8 +301,10 @@ static void query(Engine *engine, const EngineRequest *request, EngineReply *rep
         reply->value = event->record == NULL || event->record->done;
         reply->time_ps = event->record != NULL ? event->record->end_ps : 0;
     }
-    if (context != NULL && context->fault != FAULT_NONE && context->fault != FAULT_HOST)
+    if (context != NULL && context->fault != FAULT_NONE && context->fault != FAULT_HOST) {
         reply->status = ENGINE_DEVICE_FAULT;
+        reply->fault = (guint32)context->fault;
+    }
 }
 
 gboolean engine_work_request(Engine *engine, EngineCall *call)

@@ -99,6 +99,8 @@ EngineStatus engine_run_prepare(Work *work)
         return prepare_bytes(work);
     case ENGINE_LAUNCH:
         return prepare_launch(work);
+    case ENGINE_LAUNCH_PTX:
+        return engine_kernel_prepare(work);
     default:
         return ENGINE_OK;
     }
@@ -110,6 +112,8 @@ void engine_run_clear(Work *work)
     if (work->request.op == ENGINE_LAUNCH) {
         g_free((char *)work->kernel.name);
         g_free((void *)work->kernel.args);
+    } else if (work->request.op == ENGINE_LAUNCH_PTX) {
+        engine_kernel_clear(work);
     }
 }
 
@@ -333,6 +337,9 @@ void engine_run_start(Work *work)
         break;
     case ENGINE_LAUNCH:
         launch(work);
+        break;
+    case ENGINE_LAUNCH_PTX:
+        engine_kernel_start(work);
         break;
     case ENGINE_HOST_CALL:
         engine_host_call(work->engine, work);

@@ -20,6 +20,7 @@ PtxAccess *ptx_access_new(PtxWarp *warp, PtxPath *path, const PtxIns *ins, PtxAc
     access->scope = ins->scope;
     access->noftz = (ins->flags & FLAG_NOFTZ) != 0;
     access->block = NULL;
+    access->parts = 0;
     access->target = TARGET_NONE;
     access->outstanding = TRUE;
     access->holds = FALSE;

@@ -65,6 +65,7 @@ struct PtxAccess {
                  PTX_ACCESS_BYTES]; /* lane l at l * width: stored, or operands; the answer of a load or atom */
     guint8 compare[PTX_LANES * 16];               /* of cas: what memory must hold; `bytes` is what is put there */
     guint8 *block;             /* of bulk copies */
+    guint32 parts;             /* the host's, which may split it; 0 at first */
     const PtxIns *ins;         /* for messages: its line */
     PtxWarp *warp;
     /* the executor's own */

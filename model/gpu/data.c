@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "model/gpu/gpu.h"
-#include "model/gpu/gpu.h"
 #include "model/memory/numeric.h"
 
 static guint32 gpu_element_words(const Txn *txn)
@@ -28,6 +27,31 @@ static void gpu_touch_atomic(const Txn *txn, guint8 *memory, const guint8 *data)
     }
 }
 
+/* Operations that another room gives: element after element. An element below a word stands alone in its request. */
+static void gpu_touch_call(const Fabric *fabric, const Txn *txn, guint8 *memory, const guint8 *data)
+{
+    guint32 bytes = fabric->atomic->bytes(txn->type), words = MAX(bytes / 4, 1u);
+    for (guint32 w = 0; w * 4 < txn->bytes; w += words)
+        if (txn->word_mask >> w % 32 & 1)
+            fabric->atomic->apply(txn->type, txn->acc, memory + w * 4, data + w * 4,
+                                  data + DATA_SLOT_BYTES / 2 + w * 4);
+}
+
+static void gpu_touch_write(const Txn *txn, guint8 *memory, const guint8 *data)
+{
+    if (txn->op == TXN_WRITE_BYTES) {
+        for (guint32 b = 0; b < txn->bytes; b++)
+            if (data[DATA_SLOT_BYTES / 2 + b])
+                memory[b] = data[b];
+    } else if (txn->word_mask == GPU_ALL_WORDS) {
+        memcpy(memory, data, txn->bytes);
+    } else {
+        for (guint32 w = 0; w * 4 < txn->bytes; w++)
+            if (txn->word_mask >> w & 1)
+                memcpy(memory + w * 4, data + w * 4, 4);
+    }
+}
+
 void gpu_touch(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn, const guint8 *data,
                guint8 *answer, SimTime visible_ps)
 {
@@ -42,15 +66,12 @@ void gpu_touch(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn
     if (txn->kind == PACKET_READ || txn->kind == PACKET_MC_READ)
         return;
     if (memory && data) {
-        if (txn->kind != PACKET_WRITE && txn->kind != PACKET_MC_WRITE) {
+        if (txn->kind == PACKET_WRITE || txn->kind == PACKET_MC_WRITE)
+            gpu_touch_write(txn, memory, data);
+        else if (txn->op == TXN_ATOM_CALL)
+            gpu_touch_call(fabric, txn, memory, data);
+        else
             gpu_touch_atomic(txn, memory, data);
-        } else if (txn->word_mask == GPU_ALL_WORDS) {
-            memcpy(memory, data, txn->bytes);
-        } else {
-            for (guint32 w = 0; w * 4 < txn->bytes; w++)
-                if (txn->word_mask >> w & 1)
-                    memcpy(memory + w * 4, data + w * 4, 4);
-        }
     }
     if (G_UNLIKELY(lock != NULL))
         pthread_mutex_unlock(lock);

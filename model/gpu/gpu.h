@@ -171,6 +171,8 @@ typedef struct {
 #define GPU_ALL_WORDS 0xffffffffu
 #define TXN_ATOM_EXCH 64u
 #define TXN_ATOM_CAS 65u /* data: compare values, then new values at DATA_SLOT_BYTES / 2 */
+#define TXN_ATOM_CALL 66u /* Fabric.atomic does it, with `type` and `acc` as its own; data as TXN_ATOM_CAS */
+#define TXN_WRITE_BYTES 67u /* of a write: at DATA_SLOT_BYTES / 2 a byte for each one of data: 0, it is not written */
 
 #define GPU_LINK_LOCAL 0xffffu /* this GPU's own memory, or its host's */
 

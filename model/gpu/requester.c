@@ -83,7 +83,7 @@ static guint32 gpu_take_data(const Gpu *gpu, const GpuRequest *request)
 {
     DataPool *pool = gpu->fabric->data;
     guint32 slot = data_take(pool);
-    memcpy(data_at(pool, slot), request->data, request->op == TXN_ATOM_CAS ? DATA_SLOT_BYTES : request->bytes);
+    memcpy(data_at(pool, slot), request->data, request->op >= TXN_ATOM_CAS ? DATA_SLOT_BYTES : request->bytes);
     return slot;
 }
 

@@ -12,6 +12,10 @@ static const char *const fault_texts[FAULT_KINDS] = {
     "a team member did not answer in time (CRUMBSTORE_MCTO_ERR or CRUMBSTORE_RTO_ERR)",
     "the address is no multiple of the access's width",
     "this form of multimem is not legal",
+    "the kernel ended itself (trap)",
+    "an assertion of the kernel failed",
+    "an instruction's operands are not allowed",
+    "the kernel cannot go on",
 };
 const char *fault_kind_text(FaultKind kind) { return fault_texts[kind]; }
 

@@ -26,6 +26,10 @@ typedef enum {
     FAULT_TIMEOUT,              /* a member did not answer: CRUMBSTORE_MCTO_ERR, CRUMBSTORE_RTO_ERR */
     FAULT_MISALIGNED,           /* no multiple of the access's width */
     FAULT_ILLEGAL_FORM,         /* a multimem form that PTX does not have; text says which rule */
+    FAULT_TRAP,                 /* a kernel ended itself: trap */
+    FAULT_ASSERT,               /* by a failed assertion */
+    FAULT_INSTRUCTION,          /* an instruction with operands that it does not take */
+    FAULT_CODE,                 /* a call of what is no function, or too deep, or a barrier used wrongly */
     FAULT_KINDS
 } FaultKind;
 typedef struct {
@@ -92,6 +96,7 @@ typedef struct Fabric {
     guint64 n_faults;
     void (*on_fault)(const FabricFault *fault, void *user);
     void *on_fault_user;
+    const TxnAtomic *atomic;    /* of TXN_ATOM_CALL; NULL: nothing uses it */
     Probe probe;                /* fabric_observe; NULL: off */
     void *probe_user;
 } Fabric;

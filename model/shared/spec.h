@@ -110,6 +110,9 @@ typedef struct {
     guint64 tpc_sms;         /* SMs of a TPC */
     guint64 ctas_max;        /* resident on one SM */
     guint64 warps_max;
+    guint64 clock_ps;        /* a cycle */
+    guint64 registers;       /* of 32 bits */
+    guint64 shared_bytes, shared_cta_bytes, shared_reserved; /* of an SM, of a CTA at most, by each beside */
     guint64 load_ps;         /* LSU time of one load packet */
     guint64 store_ps;        /* of one store packet that leaves the GPU */
     guint64 local_store_ps;  /* of one to the GPU's own memory */

@@ -34,6 +34,13 @@ struct Txn {
 };
 typedef enum { TXN_OK, TXN_UNBOUND, TXN_TIMEOUT } TxnFault;
 
+/* Atomic operations that numeric.h does not have, on one element: its bytes (1 to 16) by type, and what is done to it.
+ * They may run on any thread of the model. */
+typedef struct {
+    guint32 (*bytes)(guint8 type);
+    void (*apply)(guint8 type, guint8 op, guint8 *memory, const guint8 *operand, const guint8 *compare);
+} TxnAtomic;
+
 #define TXN_NONE 0u /* index 0 is never given out */
 
 /* Pools hand out indices and never move what they gave out: chunks, in a table of full length. At most PACKET_TXN_MAX

@@ -17,14 +17,20 @@ Cta *cta_new(Gpu *gpu, Vas *vas, guint32 index, guint32 threads, const char *nam
     return cta;
 }
 
+guint32 sm_shared_of_cta(const SmSpec *spec, guint32 bytes)
+{
+    return ((bytes + 127u) & ~127u) + (guint32)spec->shared_reserved;
+}
+
 /* The SM with the fewest warps that has room; the lowest number among equals. */
-static Sm *sm_choose(Gpu *gpu, guint32 warps)
+static Sm *sm_choose(Gpu *gpu, guint32 warps, guint32 registers, guint32 shared_bytes)
 {
     const SmSpec *spec = &gpu->fabric->spec.sm;
     Sm *best = NULL;
     for (guint64 i = 0; i < spec->count; i++) {
         Sm *sm = &gpu->sm[i];
-        if (sm->ctas >= spec->ctas_max || sm->warps + warps > spec->warps_max)
+        if (sm->ctas >= spec->ctas_max || sm->warps + warps > spec->warps_max ||
+            sm->registers + registers > spec->registers || sm->shared_bytes + shared_bytes > spec->shared_bytes)
             continue;
         if (!best || sm->warps < best->warps)
             best = sm;
@@ -34,12 +40,14 @@ static Sm *sm_choose(Gpu *gpu, guint32 warps)
 
 static gboolean cta_try(Cta *cta)
 {
-    Sm *sm = sm_choose(cta->gpu, cta->n_warps);
+    Sm *sm = sm_choose(cta->gpu, cta->n_warps, cta->registers, cta->shared_bytes);
     if (!sm)
         return FALSE;
     cta->sm = sm;
     sm->ctas++;
     sm->warps += cta->n_warps;
+    sm->registers += cta->registers;
+    sm->shared_bytes += cta->shared_bytes;
     for (guint32 w = 0; w < cta->n_warps; w++)
         cta->warp[w].sm = sm;
     cta->on_placed(cta, sim_now_ps(cta->gpu->sim));
@@ -77,6 +85,8 @@ void cta_free(Cta *cta)
     if (cta->sm) {
         cta->sm->ctas--;
         cta->sm->warps -= cta->n_warps;
+        cta->sm->registers -= cta->registers;
+        cta->sm->shared_bytes -= cta->shared_bytes;
     }
     cta_clear(cta);
     /* on_placed may queue the next one, so the queue is whole before each attempt */

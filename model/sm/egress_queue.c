@@ -32,7 +32,8 @@ static guint32 sm_out_twin(Sm *sm, const GpuRequest *request, guint32 key)
         const Txn *txn = txn_at(sm->gpu->txns, entry->txn);
         gboolean same = txn->kind == PACKET_WRITE && txn->region == request->region &&
                         txn->offset == request->offset && txn->bytes == request->bytes &&
-                        txn->word_mask == request->word_mask;
+                        txn->word_mask == request->word_mask && txn->op == request->op &&
+                        request->op != TXN_WRITE_BYTES;
         return same ? entry->txn : TXN_NONE;
     }
     return TXN_NONE;

@@ -1,7 +1,10 @@
 /* Scattered lanes: a memory instruction of a warp whose lanes have an address each. */
+#include <string.h>
+
 #include "model/sm/internal.h"
 
-/* The lanes that share the line of the first lane still to go, at most one a word for atomics. */
+/* The lanes that share the line of the first lane still to go, at most one a word for atomics, and a single one for
+ * those below a word. */
 static guint32 warp_gather(const Warp *warp, guint64 *first, guint64 *end, guint32 *word_mask)
 {
     const Uop *uop = &warp->current;
@@ -26,6 +29,8 @@ static guint32 warp_gather(const Warp *warp, guint64 *first, guint64 *end, guint
         lanes |= 1u << l;
         *first = MIN(*first, va);
         *end = MAX(*end, va + uop->width);
+        if (atomic && uop->width < 4)
+            break;
     }
     *word_mask = mask >> (*first % LINE_BYTES / 4);
     return lanes;
@@ -41,6 +46,22 @@ static SimTime warp_conflict_ps(const Warp *warp, guint32 lanes)
     return (bytes - 1) / LINE_BYTES * warp->sm->gpu->fabric->spec.sm.conflict_ps;
 }
 
+/* What the request carries of the lanes: values, and at DATA_SLOT_BYTES / 2 what atomics compare, or which bytes of a
+ * store below a word are written. */
+static void warp_fill(const Uop *uop, guint32 lanes, guint64 first, guint8 *data)
+{
+    for (guint32 l = 0; l < uop->lanes; l++) {
+        guint8 *at = data + (uop_lane_va(uop, l) - first);
+        if (!(lanes >> l & 1))
+            continue;
+        memcpy(at, uop->src->bytes + l * uop->width, uop->width);
+        if (uop->second)
+            memcpy(at + DATA_SLOT_BYTES / 2, uop->second + l * uop->width, uop->width);
+        else if (uop->op == TXN_WRITE_BYTES)
+            memset(at + DATA_SLOT_BYTES / 2, 1, uop->width);
+    }
+}
+
 IssueResult warp_issue_scattered(Warp *warp, SimTime *cost_ps)
 {
     const Uop *uop = &warp->current;
@@ -49,17 +70,15 @@ IssueResult warp_issue_scattered(Warp *warp, SimTime *cost_ps)
         guint64 first = 0, end = 0;
         guint32 mask = 0, lanes = warp_gather(warp, &first, &end, &mask);
         guint32 words = (guint32)(end - first + 3) / 4;
-        guint8 data[LINE_BYTES + 16] = {0};
+        guint8 data[DATA_SLOT_BYTES];
         GpuRequest request = {.bytes = (guint16)(end - first), .tag = lanes,
                               .word_mask = words < 32 && mask == (1u << words) - 1 ? GPU_ALL_WORDS : mask};
         if (warp_at_limit(warp, uop))
             return ISSUE_STALLED;
         if (warp_translate(warp, first, request.bytes, &request)) {
             if (uop->src && uop->src->bytes) {
-                for (guint32 l = 0; l < uop->lanes; l++)
-                    if (lanes >> l & 1)
-                        memcpy(data + (uop_lane_va(uop, l) - first),
-                               uop->src->bytes + l * uop->width, uop->width);
+                memset(data, 0, sizeof data);
+                warp_fill(uop, lanes, first, data);
                 request.data = data;
             }
             if (!warp_send(warp, &request, cost_ps))

@@ -41,6 +41,7 @@ typedef struct Reg {
     Sm *sm;                  /* that issued the load */
     guint8 *bytes;           /* REG_BYTES, or NULL when timing-only */
     guint64 *lane_va;        /* of a scattered load: 32 addresses, else NULL */
+    void (*loaded)(struct Reg *reg, SimTime now_ps); /* called when `pending` comes to 0, or NULL */
     guint8 width;
 } Reg;
 
@@ -59,6 +60,8 @@ typedef enum {
     UOP_POLL,                /* spin on the GPU's own memory until the condition holds in every lane; dst, if
                               * given, gets what stands around the flags (dst->width bytes a lane, aligned) */
     UOP_CALL,                /* call(arg) when the warp gets here */
+    UOP_PARK,                /* until warp_unpark(), or the time of value (0: none); of generators that know what they
+                              * wait for */
     UOP_KINDS
 } UopKind;
 
@@ -70,7 +73,7 @@ typedef enum { POLL_EQ, POLL_NE, POLL_GE /* unsigned */, POLL_DIFF_GE /* (value 
 
 typedef struct {
     guint8 kind;             /* UopKind */
-    guint8 width;            /* bytes of a lane: 4, 8, 16 */
+    guint8 width;            /* bytes of a lane: 1, 2, 4, 8, 16, 32; all of them at most REG_BYTES */
     guint8 lanes;            /* active: 1..32 */
     guint8 type, op, acc;    /* numeric.h; TXN_ATOM_* */
     guint8 test;             /* PollTest */
@@ -81,6 +84,7 @@ typedef struct {
     gint64 lane_stride;      /* to the next lane; == width: contiguous */
     const guint64 *lane_va;  /* scattered: 32 addresses that live until the uop is issued; else NULL */
     Reg *dst, *src;
+    const guint8 *second;    /* of TXN_ATOM_CALL: what lane i compares, at i * width; lives until the uop is issued */
     guint64 value;           /* poll reference; delay in ps; barrier */
     guint32 rtt_ps;          /* of a poll: what its reads take; 0: the GPU's own memory */
     guint32 after_ps;        /* of UOP_WORK */
@@ -112,6 +116,7 @@ struct Warp {
     guint32 done_lanes;      /* scattered: mask of lanes issued */
     guint32 stores;          /* outstanding */
     gboolean fencing;
+    gboolean parked, unparked; /* UOP_PARK: it waits; what it waits for came before it did */
     SimTime not_before_ps;   /* of its next memory instruction */
     SimTime front_ps;        /* since when it is ready */
     SimTime asked_ps, issued_ps; /* when its last memory instruction was ready, and when the LSU took it */
@@ -134,6 +139,7 @@ struct Cta {
     Sm *sm;
     Vas *vas;
     guint32 index, threads, n_warps;
+    guint32 shared_bytes, registers; /* that it takes of its SM */
     Warp *warp;
     guint32 arrived[CTA_BARRIERS]; /* mask of the warps at each bar.sync */
     const char *name;        /* for reports; not owned */
@@ -156,6 +162,7 @@ struct Sm {
     gboolean out_listed;
     guint32 twin;            /* Txn that the store at hand merges with */
     guint32 id, loads, stores, ctas, warps;
+    guint32 registers, shared_bytes; /* that CTAs hold */
     guint64 packets, merged, stalls_port, stalls_limit;
     SimTime fence_issue_ps[SM_SCHEDULERS]; /* of the next fence */
     FenceFlush *flush;       /* the one that goes on, until what it waits for is known */
@@ -183,10 +190,14 @@ void cta_place(Cta *cta, void (*on_placed)(Cta *cta, SimTime now_ps));
 void cta_free(Cta *cta);
 void cta_drop(Cta *cta);
 
+/* What a CTA with so much shared memory takes of its SM's: it is given out in units of 128 B. */
+guint32 sm_shared_of_cta(const SmSpec *spec, guint32 bytes);
+
 /* Appends a micro-operation to a warp's queue; starts the warp when it was idle. Uop.dst gets its pending
  * count only when the warp issues: reg_begin() marks it busy from now on. */
 void warp_push(Warp *warp, const Uop *uop);
 void warp_generate(Warp *warp, WarpNext next, void *generator); /* runs when the queue is empty */
+void warp_unpark(Warp *warp); /* what a UOP_PARK waits for, this one or the next, has come */
 void warp_free_run(Warp *warp); /* lets a warp run that has work; used after placing */
 
 /* keep_bytes FALSE: timing-only, nothing is carried. Flags and counters always keep theirs. */

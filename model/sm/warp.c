@@ -63,6 +63,7 @@ gboolean warp_fetch(Warp *warp)
     }
     if (!warp->generate)
         return FALSE;
+    warp->unparked = FALSE; /* the generator looks at all that came until now */
     if (warp->generate(warp, &warp->current)) {
         warp->have = TRUE;
         return TRUE;
@@ -75,10 +76,13 @@ gboolean warp_fetch(Warp *warp)
 
 static void warp_loads_dropped(Sm *sm, Reg *reg, SimTime now_ps)
 {
-    if (--reg->pending == 0 && reg->waiter) {
+    if (--reg->pending == 0) {
         Warp *waiter = reg->waiter;
         reg->waiter = NULL;
-        warp_ready(waiter);
+        if (waiter)
+            warp_ready(waiter);
+        if (reg->loaded)
+            reg->loaded(reg, now_ps);
     }
     if (sm->limited) {
         sm->limited = FALSE;
@@ -157,6 +161,7 @@ static void warp_on_plain_store(void *owner, SimTime now_ps) { warp_end_store(ow
 static void warp_on_timer(Event *event, SimTime now_ps)
 {
     Warp *warp = EVENT_OWNER(event, Warp, timer);
+    warp->parked = FALSE;
     if (!fence_issued(warp, now_ps))
         warp_ready(warp);
 }
@@ -373,6 +378,32 @@ static gboolean warp_wait_regs(Warp *warp)
     return warp_wait_reg(warp, warp->current.src) || warp_wait_reg(warp, warp->current.dst);
 }
 
+static IssueResult warp_issue_park(Warp *warp, SimTime now_ps)
+{
+    SimTime until_ps = warp->current.value;
+    warp->have = FALSE;
+    if (warp->unparked || (until_ps && until_ps <= now_ps)) {
+        warp->unparked = FALSE;
+        return ISSUE_DONE;
+    }
+    warp->parked = TRUE;
+    if (until_ps)
+        sim_at(warp->sm->gpu->sim, &warp->timer, until_ps, EVENT_PRIORITY_DEVICE);
+    return ISSUE_BLOCKED;
+}
+
+void warp_unpark(Warp *warp)
+{
+    if (!warp->parked) {
+        warp->unparked = TRUE;
+        return;
+    }
+    warp->parked = FALSE;
+    if (event_is_pending(&warp->timer))
+        sim_cancel(warp->sm->gpu->sim, &warp->timer);
+    warp_ready(warp);
+}
+
 IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps)
 {
     Uop *uop = &warp->current;
@@ -415,6 +446,8 @@ IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps)
         if (uop->dst && !uop->seen) /* whole lines of data come with the flags */
             *cost_ps = (guint64)uop->lanes * uop->dst->width / LINE_BYTES * warp->sm->gpu->fabric->spec.sm.load_ps;
         return ISSUE_BLOCKED;
+    case UOP_PARK:
+        return warp_issue_park(warp, now_ps);
     case UOP_CALL:
         if (warp_wait_regs(warp))
             return ISSUE_BLOCKED;

@@ -23,6 +23,10 @@ CUresult engine_result(EngineStatus status)
         return CUDA_ERROR_ILLEGAL_ADDRESS;
     case ENGINE_INVALID:
         return CUDA_ERROR_INVALID_VALUE;
+    case ENGINE_RESOURCES:
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    case ENGINE_COOPERATIVE:
+        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     case ENGINE_STUCK:
         return CUDA_ERROR_LAUNCH_TIMEOUT;
     }

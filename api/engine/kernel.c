@@ -1,0 +1,75 @@
+/* Kernels of PTX as work of streams. See kernel.h. */
+#include "api/engine/kernel.h"
+#include "api/engine/internal.h"
+
+EngineStatus engine_kernel_prepare(Work *work)
+{
+    const KernelSpec *spec = (const KernelSpec *)(guintptr)work->request.argument;
+
+    g_autoptr(GError) error = NULL;
+
+    if (!kernel_check(work->engine->fabric, spec, &error)) {
+        log_line(work->engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(work->engine->sim), "%s", error->message);
+        return g_error_matches(error, KERNEL_ERROR, KERNEL_ERROR_RESOURCES)     ? ENGINE_RESOURCES
+               : g_error_matches(error, KERNEL_ERROR, KERNEL_ERROR_COOPERATIVE) ? ENGINE_COOPERATIVE
+                                                                                : ENGINE_INVALID;
+    }
+    work->kernel.name = g_strdup(spec->entry->symbol->name);
+    work->ptx = *spec;
+    work->ptx.param = spec->param != NULL ? g_memdup2(spec->param, spec->entry->param_bytes) : NULL;
+    return ENGINE_OK;
+}
+
+void engine_kernel_clear(Work *work)
+{
+    g_free((char *)work->kernel.name);
+    g_free((void *)work->ptx.param);
+}
+
+/* What the report says of a kernel's own fault: where in its text it was. */
+static void tell_fault(const Work *work, const PtxFault *fault)
+{
+    g_autoptr(GString) text = g_string_new(fault->text);
+    const char *name = fault->function != NULL ? fault->function->symbol->name : work->kernel.name;
+
+    if (fault->line != 0)
+        g_string_append_printf(text, "; %s:%u in %s", fault->function->unit->file, fault->line, name);
+    if (fault->source_line != 0)
+        g_string_append_printf(text, " (source line %u)", fault->source_line);
+    g_string_append_printf(text, "; CTA (%u,%u,%u), warp %u, lane %u", fault->cta[0], fault->cta[1], fault->cta[2],
+                           fault->warp, fault->lane);
+    FabricFault told = {.kind = kernel_fault_kind(fault),
+                        .gpu = (guint16)work->request.gpu,
+                        .who = g_intern_string(work->kernel.name),
+                        .cta = fault->cta[0],
+                        .va = fault->va,
+                        .uop = UOP_CALL,
+                        .text = g_intern_string(text->str)};
+    fabric_fault(work->engine->fabric, &told);
+}
+
+static void kernel_done(const KernelLaunch *launch, void *user)
+{
+    Work *work = user;
+    const PtxFault *fault = kernel_fault(launch);
+
+    work->launch = NULL;
+    if (fault->kind != PTX_FAULT_NONE) {
+        work->fault = kernel_fault_kind(fault); /* the first of its context is the one that stays */
+        tell_fault(work, fault);
+    }
+    engine_work_done(work, work->fault, sim_now_ps(work->engine->sim));
+}
+
+void engine_kernel_start(Work *work)
+{
+    Engine *engine = work->engine;
+    g_autoptr(GError) error = NULL;
+
+    work->launch = kernel_launch(engine->fabric, (guint16)work->request.gpu, engine->vas, &work->ptx,
+                                 engine->fabric->spec.sm.launch_ps, kernel_done, work, &error);
+    if (work->launch != NULL)
+        return;
+    log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "%s", error->message);
+    engine_work_done(work, FAULT_ILLEGAL_FORM, sim_now_ps(engine->sim));
+}

@@ -1,0 +1,64 @@
+/* What the executor asks of the simulation: time, bytes that take none, and the system's services. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/kernel/internal.h"
+
+static guint64 host_now(void *user)
+{
+    KernelLaunch *launch = user;
+    SimTime now_ps = sim_now_ps(launch->fabric->sim);
+    if (launch->running)
+        now_ps = MAX(now_ps, launch->running->time_ps) + kernel_cost_ps(launch, launch->running->ptx);
+    return now_ps;
+}
+
+static void host_wake(void *user, PtxWarp *ptx)
+{
+    KernelWarp *warp = ptx->user;
+    (void)user;
+    if (warp) /* NULL: it has not begun */
+        warp_unpark(warp->warp);
+}
+
+static gboolean host_read(void *user, guint64 va, void *bytes, gsize n)
+{
+    KernelLaunch *launch = user;
+    const VasMapping *mapping = vas_find(launch->vas, va);
+    if (!mapping || !mapping->region || !mapping->region->host || va + n > mapping->va + mapping->bytes)
+        return FALSE;
+    memcpy(bytes, mapping->region->host + mapping->offset + (va - mapping->va), n);
+    return TRUE;
+}
+
+static void host_print(void *user, PtxCta *cta, const char *text)
+{
+    const KernelLaunch *launch = user;
+    (void)cta;
+    if (launch->spec.print)
+        launch->spec.print(launch->spec.print_user, text);
+    else
+        fputs(text, stdout);
+}
+
+static guint32 host_sm(void *user, PtxCta *cta, guint32 *count)
+{
+    const KernelLaunch *launch = user;
+    const KernelCta *of = cta->user;
+    *count = (guint32)launch->fabric->spec.sm.count;
+    return of->cta->sm->id;
+}
+
+const PtxHost kernel_host = {
+    .now_ps = host_now, .wake = host_wake, .read = host_read, .print = host_print, .sm = host_sm};
+
+/* ---- atomics in an L2 */
+
+static guint32 atomic_bytes(guint8 type) { return ptx_types[type].memory; }
+
+static void atomic_apply(guint8 type, guint8 op, guint8 *memory, const guint8 *operand, const guint8 *compare)
+{
+    ptx_atomic_apply((PtxType)type, (PtxWord)op, ptx_types[type].memory, memory, operand, compare, NULL, TRUE);
+}
+
+const TxnAtomic kernel_atomic = {.bytes = atomic_bytes, .apply = atomic_apply};

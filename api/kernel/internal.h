@@ -1,0 +1,95 @@
+/* Inside the room: launches, their CTAs and warps. */
+#ifndef API_KERNEL_INTERNAL_H
+#define API_KERNEL_INTERNAL_H
+
+#include "api/kernel/kernel.h"
+#include "api/ptx/exec.h"
+
+typedef struct KernelWarp KernelWarp;
+typedef struct KernelCta KernelCta;
+typedef struct KernelCluster KernelCluster;
+
+/* A load or atomic under way: its registers in the model. An access of 32 lanes of 32 B takes two. */
+typedef struct KernelLoad {
+    Reg reg;
+    KernelWarp *warp;
+    PtxAccess *access;
+    struct KernelLoad *next; /* of the warp's spare ones */
+    guint32 mask;            /* lanes that it brings, in the order of its lanes */
+    guint32 at;              /* of a bulk copy: where in the block its bytes go */
+} KernelLoad;
+
+typedef enum { KERNEL_RUNS, KERNEL_LAST_ISSUED, KERNEL_DRAINS, KERNEL_LOADS, KERNEL_ENDED } KernelStage;
+
+struct KernelWarp {
+    KernelCta *cta;
+    Warp *warp;              /* of the model */
+    PtxWarp *ptx;
+    SimTime time_ps;         /* its own: when its next instruction can issue */
+    guint8 stage;            /* KernelStage */
+    gboolean waited;         /* for its own time, before the access at hand */
+    PtxAccess *access;       /* being given to the LSU */
+    guint32 left;            /* its lanes that are not yet */
+    guint32 block_at;        /* the same of bulk copies */
+    guint32 loads;           /* KernelLoads under way */
+    KernelLoad *spare;
+    Reg out;                 /* what the micro-operation at hand stores */
+    guint8 out_bytes[REG_BYTES], second[REG_BYTES];
+};
+
+struct KernelCta {
+    KernelLaunch *launch;
+    KernelCluster *cluster;
+    Cta *cta;
+    PtxCta *ptx;
+    KernelWarp *warp;
+    guint32 running;         /* warps */
+    gboolean placed;
+    Event end;
+};
+
+struct KernelCluster {
+    KernelLaunch *launch;
+    PtxCluster *ptx;
+    guint32 size, placed, ended;
+    KernelCta *cta;
+    KernelCluster *next, *prev;
+};
+
+struct KernelLaunch {
+    Fabric *fabric;
+    Gpu *gpu;
+    Vas *vas;
+    KernelSpec spec;
+    PtxHost host;
+    const char *name;        /* interned */
+    PtxGrid *grid;
+    KernelWarp *running;     /* whose instructions are being executed */
+    KernelStats stats;
+    guint32 registers;       /* of a CTA, as they are given out */
+    guint64 next, clusters, done; /* clusters: to place next, of the grid, ended */
+    KernelCluster *live;
+    gboolean placing, waiting, told;
+    SimTime start_ps, end_ps, issued_ps, drained_ps;
+    Event start, end;
+    KernelDone on_done;
+    void *user;
+};
+
+/* warp.c: the generator, and what becomes of its warp when it ends. */
+gboolean kernel_next(Warp *warp, Uop *uop);
+void kernel_warp_start(KernelWarp *warp, KernelCta *cta, guint32 index, SimTime now_ps);
+void kernel_warp_clear(KernelWarp *warp);
+/* issue.c: the next micro-operation of the access at hand; FALSE: it has been given out as a whole. */
+gboolean kernel_issue_next(KernelWarp *warp, Uop *uop);
+gboolean kernel_issue_begin(KernelWarp *warp, PtxAccess *access); /* FALSE: a fault, and it is noted */
+/* launch.c */
+void kernel_warp_ended(KernelWarp *warp, SimTime now_ps);
+void kernel_stop(KernelLaunch *launch); /* a fault is noted: all warps come to their end */
+/* host.c: what the executor asks for. */
+extern const PtxHost kernel_host; /* without clock_ps */
+extern const TxnAtomic kernel_atomic;
+/* cost.c: what the instructions since the last call took, and the count begins anew. */
+SimTime kernel_cost_ps(const KernelLaunch *launch, PtxWarp *warp);
+
+#endif

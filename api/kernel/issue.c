@@ -1,0 +1,253 @@
+/* From an access of the executor to micro-operations of the model.
+ *
+ * The lanes that take part are put side by side: a micro-operation has the first n lanes of a warp. At most REG_BYTES
+ * go in one, so that 32 lanes of 32 B take two. Addresses are checked here, lane by lane, so that a fault names the
+ * lane; the model checks what is left of it (a multicast object that lacks memory of a member) when it gets there.
+ * Bulk copies go the same way, 512 B at a time. */
+#include <string.h>
+
+#include "api/kernel/internal.h"
+#include "model/memory/numeric.h"
+
+/* ---- addresses */
+
+static const char *wrong_at(const KernelWarp *warp, const PtxAccess *access, guint64 va, guint32 bytes)
+{
+    const KernelLaunch *launch = warp->cta->launch;
+    const VasMapping *mapping = vas_find(launch->vas, va);
+    gboolean multicast = access->kind == PTX_ACCESS_MC_LOAD || access->kind == PTX_ACCESS_MC_STORE ||
+                         access->kind == PTX_ACCESS_MC_RED || access->kind == PTX_ACCESS_BULK_MC_STORE ||
+                         access->kind == PTX_ACCESS_BULK_MC_RED;
+    gboolean reads = access->kind == PTX_ACCESS_LOAD || access->kind == PTX_ACCESS_MC_LOAD ||
+                     access->kind == PTX_ACCESS_BULK_LOAD;
+    VasAccess need = reads ? VAS_ACCESS_READ : VAS_ACCESS_READWRITE;
+    if (!mapping || va + bytes > mapping->va + mapping->bytes)
+        return fault_kind_text(FAULT_UNMAPPED);
+    if ((mapping->access[launch->gpu->id] & need) != need)
+        return fault_kind_text(FAULT_ACCESS);
+    if (mapping->object && !multicast)
+        return fault_kind_text(FAULT_PLAIN_ON_MULTICAST);
+    if (!mapping->object && multicast)
+        return fault_kind_text(FAULT_MULTIMEM_ON_UNICAST);
+    if (mapping->object && mapping->object->mcid == MC_MCID_NONE)
+        return fault_kind_text(FAULT_TEAM_INCOMPLETE);
+    return NULL;
+}
+
+static gboolean fault_at(KernelWarp *warp, const PtxAccess *access, guint lane, guint64 va, const char *text)
+{
+    ptx_fault(warp->ptx, access->ins, lane, PTX_FAULT_ILLEGAL_ADDRESS, va, "%s", text);
+    return FALSE;
+}
+
+static gboolean check_block(KernelWarp *warp, const PtxAccess *access)
+{
+    for (guint32 at = 0; at < access->block_bytes;) {
+        guint64 va = access->va[0] + at;
+        const VasMapping *mapping = vas_find(warp->cta->launch->vas, va);
+        guint64 room = mapping ? mapping->va + mapping->bytes - va : 16;
+        guint32 bytes = (guint32)MIN(access->block_bytes - at, room);
+        const char *text = wrong_at(warp, access, va, bytes);
+        if (text)
+            return fault_at(warp, access, (guint)__builtin_ctz(access->mask), va, text);
+        at += bytes;
+    }
+    return TRUE;
+}
+
+static gboolean check_lanes(KernelWarp *warp, const PtxAccess *access)
+{
+    guint64 good_from = 1, good_to = 0; /* the mapping of the lane before */
+    for (guint32 left = access->mask; left; left &= left - 1) {
+        guint lane = (guint)__builtin_ctz(left);
+        guint64 va = access->va[lane];
+        if (va >= good_from && va + access->width <= good_to)
+            continue;
+        const char *text = wrong_at(warp, access, va, access->width);
+        if (text)
+            return fault_at(warp, access, lane, va, text);
+        const VasMapping *mapping = vas_find(warp->cta->launch->vas, va);
+        good_from = mapping->va;
+        good_to = mapping->va + mapping->bytes;
+    }
+    return TRUE;
+}
+
+gboolean kernel_issue_begin(KernelWarp *warp, PtxAccess *access)
+{
+    warp->access = access;
+    warp->left = access->mask;
+    warp->block_at = 0;
+    warp->cta->launch->stats.accesses++;
+    if (access->kind == PTX_ACCESS_FENCE)
+        return TRUE;
+    return access->kind >= PTX_ACCESS_BULK_LOAD ? check_block(warp, access) : check_lanes(warp, access);
+}
+
+/* ---- loads */
+
+static void on_loaded(Reg *reg, SimTime now_ps)
+{
+    KernelLoad *load = (KernelLoad *)reg;
+    KernelWarp *warp = load->warp;
+    PtxAccess *access = load->access;
+    (void)now_ps;
+    if (access->block) {
+        memcpy(access->block + load->at, reg->bytes, MIN(access->block_bytes - load->at, REG_BYTES));
+    } else {
+        guint i = 0;
+        for (guint32 left = load->mask; left; left &= left - 1, i++)
+            memcpy(access->bytes + (guint)__builtin_ctz(left) * access->width, reg->bytes + i * access->width,
+                   access->width);
+    }
+    load->next = warp->spare;
+    warp->spare = load;
+    warp->loads--;
+    if (--access->parts == 0)
+        ptx_access_complete(access);
+    warp_unpark(warp->warp);
+}
+
+static Reg *load_begin(KernelWarp *warp, PtxAccess *access, guint32 mask, guint32 at)
+{
+    KernelLoad *load = warp->spare;
+    if (load) {
+        warp->spare = load->next;
+    } else {
+        load = g_new0(KernelLoad, 1);
+        load->reg.bytes = g_malloc0(REG_BYTES);
+        load->reg.loaded = on_loaded;
+        load->warp = warp;
+    }
+    load->access = access;
+    load->mask = mask;
+    load->at = at;
+    warp->loads++;
+    access->parts++;
+    return &load->reg;
+}
+
+/* ---- micro-operations */
+
+static NumericType numeric_type(PtxType type)
+{
+    static const guint8 types[T_COUNT] = {
+        [T_U32] = NUMERIC_U32, [T_U64] = NUMERIC_U64, [T_S32] = NUMERIC_S32, [T_S64] = NUMERIC_S64,
+        [T_B32] = NUMERIC_B32, [T_B64] = NUMERIC_B64, [T_F16] = NUMERIC_F16, [T_F16X2] = NUMERIC_F16X2,
+        [T_BF16] = NUMERIC_BF16, [T_BF16X2] = NUMERIC_BF16X2, [T_F32] = NUMERIC_F32, [T_F64] = NUMERIC_F64,
+        [T_E4M3] = NUMERIC_E4M3, [T_E4M3X2] = NUMERIC_E4M3X2, [T_E4M3X4] = NUMERIC_E4M3X4,
+        [T_E5M2] = NUMERIC_E5M2, [T_E5M2X2] = NUMERIC_E5M2X2, [T_E5M2X4] = NUMERIC_E5M2X4};
+    return (NumericType)types[type];
+}
+
+static NumericOp numeric_op(PtxWord op)
+{
+    return op == W_MIN   ? NUMERIC_MIN
+           : op == W_MAX ? NUMERIC_MAX
+           : op == W_AND ? NUMERIC_AND
+           : op == W_OR  ? NUMERIC_OR
+           : op == W_XOR ? NUMERIC_XOR
+                         : NUMERIC_ADD;
+}
+
+static const guint8 uop_kinds[] = {
+    [PTX_ACCESS_LOAD] = UOP_LOAD, [PTX_ACCESS_STORE] = UOP_STORE, [PTX_ACCESS_RED] = UOP_RED,
+    [PTX_ACCESS_ATOM] = UOP_ATOM, [PTX_ACCESS_MC_LOAD] = UOP_MC_LOAD, [PTX_ACCESS_MC_STORE] = UOP_MC_STORE,
+    [PTX_ACCESS_MC_RED] = UOP_MC_RED, [PTX_ACCESS_FENCE] = UOP_FENCE, [PTX_ACCESS_BULK_LOAD] = UOP_LOAD,
+    [PTX_ACCESS_BULK_STORE] = UOP_STORE, [PTX_ACCESS_BULK_RED] = UOP_RED, [PTX_ACCESS_BULK_MC_STORE] = UOP_MC_STORE,
+    [PTX_ACCESS_BULK_MC_RED] = UOP_MC_RED};
+
+static gboolean is_load(UopKind kind) { return kind == UOP_LOAD || kind == UOP_ATOM || kind == UOP_MC_LOAD; }
+
+/* What the unit that performs it has to know: the switch and the L2s for multicast, or an L2 for atomics. */
+static void set_operation(KernelWarp *warp, const PtxAccess *access, Uop *uop)
+{
+    if (uop->kind == UOP_MC_LOAD || uop->kind == UOP_MC_RED) {
+        uop->type = (guint8)numeric_type((PtxType)access->type);
+        uop->op = (guint8)numeric_op((PtxWord)access->op);
+        uop->acc = access->acc == W_ACC_F32 ? NUMERIC_ACC_F32 : access->acc == W_ACC_F16 ? NUMERIC_ACC_F16 : 0;
+    } else if (uop->kind == UOP_RED || uop->kind == UOP_ATOM) {
+        uop->type = access->type;
+        uop->op = TXN_ATOM_CALL;
+        uop->acc = access->op;
+        uop->second = warp->second;
+    }
+}
+
+static void next_block(KernelWarp *warp, Uop *uop)
+{
+    PtxAccess *access = warp->access;
+    guint32 at = warp->block_at, bytes = MIN(access->block_bytes - at, REG_BYTES);
+    uop->width = 16;
+    uop->lanes = (guint8)(bytes / 16);
+    uop->va = access->va[0] + at;
+    uop->lane_stride = 16;
+    warp->block_at += bytes;
+    if (uop->kind == UOP_RED) { /* by elements, as atomics are */
+        guint64 *lane_va = warp_lanes(warp->warp);
+        for (guint32 l = 0; l < uop->lanes; l++)
+            lane_va[l] = uop->va + l * 16;
+        uop->lane_va = lane_va;
+    }
+    if (is_load((UopKind)uop->kind)) {
+        uop->dst = load_begin(warp, access, 0, at);
+    } else {
+        memcpy(warp->out_bytes, access->block + at, bytes);
+        uop->src = &warp->out;
+    }
+}
+
+static void next_lanes(KernelWarp *warp, Uop *uop)
+{
+    PtxAccess *access = warp->access;
+    guint width = access->width, most = REG_BYTES / width, n = 0;
+    guint64 *lane_va = warp_lanes(warp->warp);
+    gboolean contiguous = TRUE, stores = !is_load((UopKind)uop->kind) || uop->kind == UOP_ATOM;
+    guint32 taken = 0;
+    for (; warp->left && n < most; warp->left &= warp->left - 1, n++) {
+        guint lane = (guint)__builtin_ctz(warp->left);
+        taken |= 1u << lane;
+        lane_va[n] = access->va[lane];
+        contiguous &= lane_va[n] == lane_va[0] + n * width;
+        if (stores)
+            memcpy(warp->out_bytes + n * width, access->bytes + lane * width, width);
+        if (uop->second)
+            memcpy(warp->second + n * width, access->compare + lane * 16, MIN(width, 16u));
+    }
+    uop->width = (guint8)width;
+    uop->lanes = (guint8)n;
+    uop->va = lane_va[0];
+    uop->lane_stride = (gint64)width;
+    if (!contiguous || uop->second)
+        uop->lane_va = lane_va;
+    if (uop->kind == UOP_STORE && !contiguous && width < 4)
+        uop->op = TXN_WRITE_BYTES;
+    if (stores)
+        uop->src = &warp->out;
+    if (is_load((UopKind)uop->kind))
+        uop->dst = load_begin(warp, access, taken, 0);
+}
+
+gboolean kernel_issue_next(KernelWarp *warp, Uop *uop)
+{
+    PtxAccess *access = warp->access;
+    gboolean bulk = access->kind >= PTX_ACCESS_BULK_LOAD;
+    if (bulk ? warp->block_at >= access->block_bytes : warp->left == 0) {
+        warp->access = NULL;
+        if (!is_load((UopKind)uop_kinds[access->kind]))
+            ptx_access_complete(access);
+        return FALSE;
+    }
+    *uop = (Uop){.kind = uop_kinds[access->kind]};
+    if (access->kind == PTX_ACCESS_FENCE) {
+        warp->left = 0;
+        uop->lanes = 1;
+        return TRUE;
+    }
+    set_operation(warp, access, uop);
+    if (bulk)
+        next_block(warp, uop);
+    else
+        next_lanes(warp, uop);
+    return TRUE;
+}

@@ -1,0 +1,75 @@
+/* Kernels of PTX on simulated SMs: the executor of api/ptx gives each warp's instructions, the model of model/sm their
+ * time and their memory.
+ *
+ *     kernel_launch(fabric, gpu, vas, &spec, delay_ps, on_done, user, &error);
+ *
+ * A CTA of the grid is a Cta of the model, with room on an SM by warps, shared memory and registers; the CTAs of a
+ * cluster are placed together. Each warp is a generator of micro-operations (WarpNext in model/sm/sm.h): it runs
+ * the executor until memory is asked for, and hands the access to the LSU, so that it takes the same way as one of a
+ * device program. Loads run ahead until their registers are used.
+ * Modelled: see docs/kernels.md. Left out: instruction caches, L1, TLBs.
+ *
+ * Bytes of an access are read and written when the model performs it, in its own order. Data are always kept: a
+ * timing-only fabric takes no kernel. */
+#ifndef API_KERNEL_KERNEL_H
+#define API_KERNEL_KERNEL_H
+
+#include "api/ptx/warp.h"
+#include "model/fabric/fabric.h"
+#include "model/sm/sm.h"
+
+typedef struct KernelLaunch KernelLaunch;
+typedef void (*KernelDone)(const KernelLaunch *launch, void *user);
+
+/* What is launched. Zero is right for what is not needed. */
+typedef struct {
+    PtxImage *image;         /* not owned; its banks are in memory that `vas` maps. It must outlive the launch */
+    PtxFunction *entry;      /* of the image's module */
+    guint32 grid[3], block[3];
+    guint32 cluster[3];      /* 0: what the kernel says, else 1 */
+    guint32 dynamic_shared;  /* bytes */
+    const void *param;       /* entry->param_bytes bytes (PtxParam.offset); copied */
+    gboolean cooperative;    /* all CTAs must fit at once, or the launch is refused */
+    guint64 heap, heap_bytes; /* memory for malloc in kernels, 0: none; every launch of a context gives the same */
+    void (*print)(void *user, const char *text); /* vprintf of one thread; NULL: to standard output */
+    void *print_user;
+} KernelSpec;
+
+typedef struct {
+    guint64 instructions;    /* of warps */
+    guint64 accesses;        /* that were asked of memory, of warps */
+    guint64 divergences, joins_given_up;
+    guint32 ctas;            /* that ran */
+} KernelStats;
+
+/* Starts a kernel so long from now (its first instruction). NULL: *error (KERNEL_ERROR) says why it cannot be.
+ * `done` is called from an event when all CTAs have ended and their stores are performed, or the kernel was ended by a
+ * fault. The launch is freed after it returned. */
+KernelLaunch *kernel_launch(Fabric *fabric, guint16 gpu, Vas *vas, const KernelSpec *spec, guint64 delay_ps,
+                            KernelDone done, void *user, GError **error);
+/* The same checks alone. */
+gboolean kernel_check(Fabric *fabric, const KernelSpec *spec, GError **error);
+/* Ends a launch early, with that fault (its kind and text); `done` comes when nothing of it is under way any more. */
+void kernel_abort(KernelLaunch *launch, PtxFaultKind kind, const char *text);
+
+/* Valid inside `done`, and before. */
+const PtxFault *kernel_fault(const KernelLaunch *launch);  /* kind PTX_FAULT_NONE: it went well */
+FaultKind kernel_fault_kind(const PtxFault *fault);        /* the same in the fabric's words */
+const KernelStats *kernel_stats(const KernelLaunch *launch);
+const char *kernel_name(const KernelLaunch *launch);
+SimTime kernel_start_ps(const KernelLaunch *launch), kernel_end_ps(const KernelLaunch *launch);
+
+/* How many CTAs of a kernel fit on one SM, by warps, CTAs, shared memory and registers; 0: not even one. */
+guint32 kernel_occupancy(const FabricSpec *spec, PtxFunction *entry, guint32 threads, guint32 dynamic_shared,
+                         GError **error);
+
+#define KERNEL_ERROR (kernel_error_quark())
+GQuark kernel_error_quark(void);
+typedef enum {
+    KERNEL_ERROR_SHAPE,      /* grid, block, cluster or shared memory that cannot be */
+    KERNEL_ERROR_RESOURCES,  /* one CTA does not fit on an SM */
+    KERNEL_ERROR_COOPERATIVE, /* more CTAs than fit at once */
+    KERNEL_ERROR_DATA        /* the fabric keeps no bytes */
+} KernelErrorCode;
+
+#endif

@@ -1,0 +1,9 @@
+# api/kernel/: kernels of PTX on simulated SMs.
+libfanout_core_la_SOURCES += \
+	api/kernel/cost.c \
+	api/kernel/host.c \
+	api/kernel/internal.h \
+	api/kernel/issue.c \
+	api/kernel/kernel.h \
+	api/kernel/launch.c \
+	api/kernel/warp.c

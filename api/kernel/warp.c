@@ -1,0 +1,134 @@
+/* A warp of a kernel as a generator of micro-operations.
+ *
+ * The executor runs ahead of simulated time until it asks for memory or must wait; `time_ps` is the warp's own time,
+ * to which the cost of the instructions is added. An access is given to the LSU when simulated time has come there. */
+#include "api/kernel/internal.h"
+
+#define SLICE_INSTRUCTIONS 1024u /* executed at most before time may pass: what other warps write to shared memory is
+                                  * seen no later than that */
+
+static void on_idle(Warp *warp, SimTime now_ps)
+{
+    kernel_warp_ended(warp->generator, now_ps);
+}
+
+void kernel_warp_start(KernelWarp *warp, KernelCta *cta, guint32 index, SimTime now_ps)
+{
+    warp->cta = cta;
+    warp->warp = &cta->cta->warp[index];
+    warp->ptx = &cta->ptx->warp[index];
+    warp->ptx->user = warp;
+    warp->time_ps = now_ps;
+    warp->out.bytes = warp->out_bytes;
+    warp->warp->on_idle = on_idle;
+    warp_generate(warp->warp, kernel_next, warp);
+}
+
+void kernel_warp_clear(KernelWarp *warp)
+{
+    while (warp->spare) {
+        KernelLoad *next = warp->spare->next;
+        g_free(warp->spare->reg.bytes);
+        g_free(warp->spare->reg.lane_va);
+        g_free(warp->spare);
+        warp->spare = next;
+    }
+}
+
+static void on_issued(void *arg, SimTime now_ps)
+{
+    KernelLaunch *launch = arg;
+    launch->issued_ps = MAX(launch->issued_ps, now_ps);
+}
+
+/* The end: its last instruction is issued, its stores are performed, its loads are back. FALSE: all that is so. */
+static gboolean next_of_end(KernelWarp *warp, Uop *uop, SimTime now_ps)
+{
+    *uop = (Uop){.lanes = 1};
+    switch ((KernelStage)warp->stage) {
+    case KERNEL_LAST_ISSUED:
+        if (warp->time_ps > now_ps) {
+            *uop = (Uop){.kind = UOP_DELAY, .lanes = 1, .value = warp->time_ps - now_ps};
+            return TRUE;
+        }
+        warp->stage = KERNEL_DRAINS;
+        uop->kind = UOP_CALL;
+        uop->call = on_issued;
+        uop->arg = warp->cta->launch;
+        return TRUE;
+    case KERNEL_DRAINS:
+        warp->stage = KERNEL_LOADS;
+        uop->kind = UOP_DRAIN;
+        return TRUE;
+    default:
+        if (warp->loads) {
+            uop->kind = UOP_PARK;
+            return TRUE;
+        }
+        warp->stage = KERNEL_ENDED;
+        return FALSE;
+    }
+}
+
+static PtxRun run(KernelWarp *warp, SimTime now_ps, PtxAccess **access)
+{
+    KernelLaunch *launch = warp->cta->launch;
+    warp->time_ps = MAX(warp->time_ps, now_ps);
+    launch->running = warp;
+    PtxRun state = ptx_warp_run(warp->ptx, SLICE_INSTRUCTIONS, access);
+    launch->running = NULL;
+    warp->time_ps += kernel_cost_ps(launch, warp->ptx);
+    memset(warp->ptx->issued, 0, sizeof warp->ptx->issued);
+    warp->ptx->shared_ways = 0;
+    return state;
+}
+
+/* Before the access at hand, the warp's own time. */
+static gboolean wait_own_time(const KernelWarp *warp, Uop *uop, SimTime now_ps)
+{
+    if (warp->time_ps <= now_ps)
+        return FALSE;
+    *uop = (Uop){.kind = UOP_DELAY, .lanes = 1, .value = warp->time_ps - now_ps};
+    return TRUE;
+}
+
+gboolean kernel_next(Warp *model, Uop *uop)
+{
+    KernelWarp *warp = model->generator;
+    SimTime now_ps = sim_now_ps(model->sm->gpu->sim);
+    PtxAccess *access = NULL;
+    for (;;) {
+        if (warp->access && kernel_issue_next(warp, uop))
+            return TRUE;
+        if (warp->stage != KERNEL_RUNS)
+            return next_of_end(warp, uop, now_ps);
+        switch (run(warp, now_ps, &access)) {
+        case PTX_RUN_ACCESS:
+            if (!kernel_issue_begin(warp, access)) {
+                kernel_stop(warp->cta->launch);
+                warp->access = NULL;
+                warp->stage = KERNEL_LAST_ISSUED;
+            } else if (wait_own_time(warp, uop, now_ps)) {
+                return TRUE;
+            }
+            break;
+        case PTX_RUN_SLICE:
+            if (wait_own_time(warp, uop, now_ps))
+                return TRUE;
+            break;
+        case PTX_RUN_WAIT:
+            *uop = (Uop){.kind = UOP_PARK, .lanes = 1};
+            return TRUE;
+        case PTX_RUN_SLEEP:
+            *uop = (Uop){.kind = UOP_PARK, .lanes = 1, .value = MAX(warp->ptx->wake_ps, now_ps + 1)};
+            return TRUE;
+        case PTX_RUN_FAULT:
+            kernel_stop(warp->cta->launch);
+            warp->stage = KERNEL_LAST_ISSUED;
+            break;
+        default:
+            warp->stage = KERNEL_LAST_ISSUED;
+            break;
+        }
+    }
+}

@@ -1,0 +1,164 @@
+/* api/kernel: kernels of PTX on simulated SMs: what they compute, what they take, and how they end. */
+#include "tests/api/kernel/kernel_world.h"
+
+#define HEAD ".version 8.6\n.target sm_90\n.address_size 64\n"
+
+static const char saxpy[] = HEAD
+    ".visible .entry saxpy(.param .f32 a, .param .u64 x, .param .u64 y, .param .u32 n)\n{\n"
+    ".reg .f32 %f<5>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<3>;\n"
+    "ld.param.f32 %f1, [a]; ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; ld.param.u32 %r1, [n];\n"
+    "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.s32 %r5, %r2, %r3, %r4;\n"
+    "mov.u32 %r6, %nctaid.x; mul.lo.s32 %r6, %r6, %r3;\n"
+    "$L: setp.ge.s32 %p1, %r5, %r1; @%p1 bra $E;\n"
+    "mul.wide.s32 %rd3, %r5, 4; add.s64 %rd4, %rd1, %rd3; add.s64 %rd5, %rd2, %rd3;\n"
+    "ld.global.f32 %f2, [%rd4]; ld.global.f32 %f3, [%rd5]; fma.rn.f32 %f4, %f1, %f2, %f3;\n"
+    "st.global.f32 [%rd5], %f4; add.s32 %r5, %r5, %r6; bra $L;\n"
+    "$E: ret;\n}\n";
+
+typedef struct {
+    float a;
+    guint64 x, y;
+    guint32 n;
+} Saxpy;
+
+static float *floats(const World *world, guint gpu) { return (float *)(void *)world->region[gpu]->host; }
+
+/* Proves that a kernel's loads and stores take the model's way and bring the right values, of its own GPU's memory and
+ * of another's, which takes longer; and that a grid bigger than the GPU holds runs to its end. */
+static void test_saxpy(void **state)
+{
+    (void)state;
+    SimTime took_ps[2];
+    for (guint peer = 0; peer < 2; peer++) {
+        World *world = world_new(WORLD_BYTES);
+        Loaded *loaded = world_load(world, 0, "saxpy.ptx", saxpy);
+        const guint32 n = 1000003;
+        const Saxpy param = {2, world->va[peer ? 1 : 0], world->va[peer ? 1 : 0] + (4u << 20), n};
+        float *x = floats(world, peer ? 1 : 0), *y = x + (1u << 20);
+        for (guint32 i = 0; i < n; i++) {
+            x[i] = (float)i;
+            y[i] = 1;
+        }
+        Ended ended = world_kernel(loaded, "saxpy", 2000, 256, 0, &param);
+        assert_int_equal(ended.fault, PTX_FAULT_NONE);
+        assert_int_equal(ended.stats.ctas, 2000);
+        for (guint32 i = 0; i < n; i++)
+            if (y[i] != 2.0f * (float)i + 1)
+                fail_msg("y[%u] is %g", i, (double)y[i]);
+        took_ps[peer] = ended.took_ps;
+        world_unload(loaded);
+        world_free(world);
+    }
+    print_message("own %.1f us, peer %.1f us\n", (double)took_ps[0] * 1e-6, (double)took_ps[1] * 1e-6);
+    assert_true(took_ps[1] > took_ps[0]);
+}
+
+static const char words_text[] = HEAD
+    ".global .align 4 .u32 counter = 7;\n.const .align 4 .u32 table[4] = {10, 20, 30, 40};\n"
+    /* each lane by itself: a byte at a stride of 3, a half at a stride of 6, a word at a stride of 132 */
+    ".visible .entry narrow(.param .u64 p)\n{\n.reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .b16 %h<5>;\n"
+    "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; cvt.u16.u32 %h1, %r1;\n"
+    "mul.wide.u32 %rd2, %r1, 3; add.s64 %rd2, %rd2, %rd1; st.global.u8 [%rd2], %h1;\n"
+    "mul.wide.u32 %rd3, %r1, 6; add.s64 %rd3, %rd3, %rd1; st.global.u16 [%rd3+256], %h1;\n"
+    "mul.wide.u32 %rd4, %r1, 132; add.s64 %rd4, %rd4, %rd1; ld.global.u32 %r2, [%rd4+4096]; "
+    "add.u32 %r2, %r2, %r1; st.global.u32 [%rd4+4096], %r2; ret;\n}\n"
+    /* every thread: an exchange chain is not needed; inc wraps at 9, cas by half words, adds to one word and to many */
+    ".visible .entry atomics(.param .u64 p)\n{\n.reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .b16 %h<5>; .reg .f32 %f<3>;\n"
+    "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x;\n"
+    "atom.global.add.u32 %r2, [%rd1], 1; atom.global.inc.u32 %r3, [%rd1+4], 9;\n"
+    "red.global.add.f32 [%rd1+8], 0f3F800000; atom.global.add.u32 %r4, [counter], 1;\n"
+    "mul.wide.u32 %rd2, %r2, 4; add.s64 %rd2, %rd2, %rd1; st.global.u32 [%rd2+256], %r3;\n"
+    "mov.b16 %h1, 5; cvt.u16.u32 %h2, %r1; atom.global.cas.b16 %h3, [%rd1+14], %h1, %h2;\n"
+    "and.b32 %r5, %r1, 3; mul.wide.u32 %rd3, %r5, 4; mov.u64 %rd4, table; add.s64 %rd4, %rd4, %rd3;\n"
+    "ld.const.u32 %r6, [%rd4]; red.global.max.u32 [%rd1+16], %r6; ret;\n}\n";
+
+/* Proves that lanes with bytes and halves of their own change no others, and that lanes may lie anywhere. */
+static void test_narrow(void **state)
+{
+    (void)state;
+    World *world = world_new(WORLD_BYTES);
+    Loaded *loaded = world_load(world, 0, "words.ptx", words_text);
+    guint8 *memory = world->region[0]->host;
+    memset(memory, 0xee, 16384);
+    for (guint l = 0; l < 32; l++)
+        *(guint32 *)(void *)(memory + 4096 + l * 132) = 1000;
+    Ended ended = world_kernel(loaded, "narrow", 1, 32, 0, &world->va[0]);
+    assert_int_equal(ended.fault, PTX_FAULT_NONE);
+    for (guint b = 0; b < 96; b++)
+        assert_int_equal(memory[b], b % 3 ? 0xee : b / 3);
+    for (guint b = 0; b < 192; b++)
+        assert_int_equal(memory[256 + b], b % 6 > 1 ? 0xee : b % 6 ? 0 : b / 6);
+    for (guint l = 0; l < 32; l++)
+        assert_int_equal(*(guint32 *)(void *)(memory + 4096 + l * 132), 1000 + l);
+    world_unload(loaded);
+    world_free(world);
+}
+
+/* Proves that atomics of all forms are done one after the other where the memory is, on variables of the module too. */
+static void test_atomics(void **state)
+{
+    (void)state;
+    World *world = world_new(WORLD_BYTES);
+    Loaded *loaded = world_load(world, 0, "words.ptx", words_text);
+    guint32 *words = (guint32 *)(void *)world->region[1]->host;
+    memset(words, 0, 65536);
+    ((guint16 *)words)[7] = 5;
+    guint32 times[10] = {0};
+    Ended ended = world_kernel(loaded, "atomics", 5, 100, 0, &world->va[1]);
+    assert_int_equal(ended.fault, PTX_FAULT_NONE);
+    assert_int_equal(words[0], 500);
+    assert_int_equal(words[1], 0); /* 500 times from 0 to 9 */
+    assert_true(*(float *)&words[2] == 500);
+    assert_int_equal(((guint16 *)words)[6], 0);
+    assert_true(((guint16 *)words)[7] != 5 || words[64] == 5);
+    assert_int_equal(words[4], 40);
+    for (guint i = 0; i < 500; i++) /* each thread had a number of its own, and wrote what its inc saw */
+        times[words[64 + i]]++;
+    for (guint i = 0; i < 10; i++)
+        assert_int_equal(times[i], 50);
+    assert_int_equal(*(guint32 *)(void *)loaded->bank[0]->host, 507);
+    world_unload(loaded);
+    world_free(world);
+}
+
+static const char bad[] = HEAD
+    ".visible .entry wild(.param .u64 p)\n{\n.reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred %p<3>;\n"
+    "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x;\n"
+    "setp.eq.u32 %p1, %r1, 37; setp.eq.and.u32 %p2, %r2, 3, %p1;\n"
+    "@%p2 mov.u64 %rd1, 64; bar.sync 0;\nst.global.u32 [%rd1], %r1;\n"
+    "$L: bra $L;\n}\n"
+    ".visible .entry trap(.param .u64 p)\n{\ntrap;\n}\n"
+    ".visible .entry odd(.param .u64 p)\n{\n.reg .b64 %rd<9>; .reg .b32 %r<9>;\n"
+    "ld.param.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1+2]; st.global.u32 [%rd1], %r1; ret;\n}\n";
+
+/* Proves that a fault ends the whole grid, also CTAs that would go on for ever, and says where it was. */
+static void test_faults(void **state)
+{
+    (void)state;
+    World *world = world_new(WORLD_BYTES);
+    Loaded *loaded = world_load(world, 0, "bad.ptx", bad);
+    Ended ended = world_kernel(loaded, "wild", 8, 64, 0, &world->va[0]);
+    assert_int_equal(ended.fault, PTX_FAULT_ILLEGAL_ADDRESS);
+    assert_int_equal(ended.cta, 3);
+    assert_int_equal(ended.warp, 1);
+    assert_int_equal(ended.lane, 5);
+    assert_int_equal(ended.va, 64);
+    assert_int_equal(ended.line, 10);
+    g_free(ended.text);
+    ended = world_kernel(loaded, "trap", 2, 64, 0, &world->va[0]);
+    assert_int_equal(ended.fault, PTX_FAULT_TRAP);
+    g_free(ended.text);
+    ended = world_kernel(loaded, "odd", 2, 64, 0, &world->va[0]);
+    assert_int_equal(ended.fault, PTX_FAULT_MISALIGNED);
+    g_free(ended.text);
+    world_unload(loaded);
+    world_free(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_saxpy), cmocka_unit_test(test_narrow), cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_faults)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
