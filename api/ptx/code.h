@@ -140,7 +140,7 @@ typedef struct PtxCode {
     guint32 statements;
 } PtxCode;
 
-/* The code of a function, made at the first call. NULL: *error, the same each time. */
+/* The code of a function, made at the first call, by any thread. NULL: *error, the same each time. */
 PtxCode *ptx_function_code(PtxFunction *function, GError **error);
 void ptx_code_free(PtxCode *code);
 

@@ -116,9 +116,10 @@ static gboolean walk_indirect(Walk *walk, const PtxCode *code, guint32 *deepest)
     const PtxModule *module = code->function->unit->module;
     walk->module_shared = walk->module_shared || module->shared_bytes > 0;
     for (guint i = 0; i < module->functions->len; i++) {
-        const PtxFunction *function = module->functions->pdata[i];
-        if (!function->entry && function->code)
-            *deepest = MAX(*deepest, function->code->local_bytes);
+        PtxFunction *function = module->functions->pdata[i];
+        const PtxCode *other = g_atomic_pointer_get(&function->code);
+        if (!function->entry && other)
+            *deepest = MAX(*deepest, other->local_bytes);
     }
     return TRUE;
 }

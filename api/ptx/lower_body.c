@@ -158,10 +158,16 @@ static PtxCode *code_make(PtxFunction *function, GError **error)
 
 PtxCode *ptx_function_code(PtxFunction *function, GError **error)
 {
+    PtxCode *code = g_atomic_pointer_get(&function->code);
+    if (code)
+        return code;
+    g_mutex_lock(&function->unit->module->lock);
     if (!function->code && !function->broken)
-        function->code = code_make(function, &function->broken);
-    if (function->code)
-        return function->code;
+        g_atomic_pointer_set(&function->code, code_make(function, &function->broken));
+    code = function->code;
+    g_mutex_unlock(&function->unit->module->lock);
+    if (code)
+        return code;
     if (error)
         *error = g_error_copy(function->broken);
     return NULL;

@@ -14,6 +14,7 @@ PtxModule *ptx_module_new(void)
     module->functions = g_ptr_array_new();
     module->names = g_hash_table_new(g_str_hash, g_str_equal);
     module->ops = ptx_optable_new();
+    g_mutex_init(&module->lock);
     return module;
 }
 
@@ -62,6 +63,7 @@ void ptx_module_free(PtxModule *module)
     g_ptr_array_unref(module->functions);
     g_hash_table_unref(module->names);
     ptx_optable_free(module->ops);
+    g_mutex_clear(&module->lock);
     g_free(module);
 }
 

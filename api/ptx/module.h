@@ -101,6 +101,7 @@ typedef struct PtxModule {
     guint64 global_bytes, const_bytes, global_align;
     guint32 shared_bytes;    /* of variables at module scope */
     gboolean linked;
+    GMutex lock;             /* of the making of code: by threads that ask, and the one that runs kernels */
 } PtxModule;
 
 PtxModule *ptx_module_new(void);
