@@ -56,6 +56,7 @@ void kernel_abort(KernelLaunch *launch, PtxFaultKind kind, const char *text);
 const PtxFault *kernel_fault(const KernelLaunch *launch);  /* kind PTX_FAULT_NONE: it went well */
 FaultKind kernel_fault_kind(const PtxFault *fault);        /* the same in the fabric's words */
 const KernelStats *kernel_stats(const KernelLaunch *launch);
+guint16 kernel_gpu(const KernelLaunch *launch);
 const char *kernel_name(const KernelLaunch *launch);
 SimTime kernel_start_ps(const KernelLaunch *launch), kernel_end_ps(const KernelLaunch *launch);
 

@@ -7,6 +7,7 @@ G_DEFINE_QUARK(kernel-error-quark, kernel_error)
 
 const PtxFault *kernel_fault(const KernelLaunch *launch) { return &launch->grid->fault; }
 const KernelStats *kernel_stats(const KernelLaunch *launch) { return &launch->stats; }
+guint16 kernel_gpu(const KernelLaunch *launch) { return launch->gpu->id; }
 const char *kernel_name(const KernelLaunch *launch) { return launch->name; }
 SimTime kernel_start_ps(const KernelLaunch *launch) { return launch->start_ps; }
 SimTime kernel_end_ps(const KernelLaunch *launch) { return launch->end_ps; }
