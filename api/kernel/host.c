@@ -52,6 +52,49 @@ static guint32 host_sm(void *user, PtxCta *cta, guint32 *count)
 const PtxHost kernel_host = {
     .now_ps = host_now, .wake = host_wake, .read = host_read, .print = host_print, .sm = host_sm};
 
+/* ---- who waits */
+
+/* Of a stuck run: the first warp of the oldest launch that waits, and how many more do. */
+static const KernelWarp *first_waiter(const KernelLaunch *launch, guint64 *waiting)
+{
+    const KernelWarp *first = NULL;
+    for (const KernelCluster *cluster = launch->live; cluster; cluster = cluster->next)
+        for (guint32 c = 0; c < cluster->size; c++)
+            for (guint32 w = launch->grid->n_warps; w-- > 0;) {
+                const KernelWarp *warp = &cluster->cta[c].warp[w];
+                if (!warp->warp || warp->stage != KERNEL_RUNS)
+                    continue;
+                ++*waiting;
+                if (!first || warp->cta->cta->index <= first->cta->cta->index)
+                    first = warp;
+            }
+    return first;
+}
+
+char *kernel_waiter_text(void *unit)
+{
+    const Gpu *gpu = unit;
+    const KernelLaunch *launch = gpu->kernels;
+    guint64 waiting = 0, va;
+    if (!launch)
+        return NULL;
+    const KernelWarp *warp = first_waiter(launch, &waiting);
+    if (!warp)
+        return g_strdup_printf("kernel %s on %s waits for a place on an SM", launch->name, gpu->path);
+    const PtxCta *cta = warp->cta->ptx;
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_string_append_printf(text, "kernel %s on %s: CTA (%u,%u,%u) warp %u ", launch->name, gpu->path, cta->index[0],
+                           cta->index[1], cta->index[2], warp->ptx->index);
+    if (kernel_poll_watches(warp, &va))
+        g_string_append_printf(text, "polls 0x%" G_GINT64_MODIFIER "x", va);
+    else
+        g_string_append(text, ptx_warp_state(warp->ptx));
+    g_string_append_printf(text, ", %s line %u", launch->grid->entry->unit->file, ptx_warp_line(warp->ptx));
+    if (waiting > 1)
+        g_string_append_printf(text, "; so do %" G_GUINT64_FORMAT " more warps", waiting - 1);
+    return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
 /* ---- atomics in an L2 */
 
 static guint32 atomic_bytes(guint8 type) { return ptx_types[type].memory; }

@@ -8,6 +8,7 @@
 typedef struct KernelWarp KernelWarp;
 typedef struct KernelCta KernelCta;
 typedef struct KernelCluster KernelCluster;
+typedef struct KernelPoll KernelPoll;
 
 /* A load or atomic under way: its registers in the model. An access of 32 lanes of 32 B takes two. */
 typedef struct KernelLoad {
@@ -32,6 +33,9 @@ struct KernelWarp {
     guint32 left;            /* its lanes that are not yet */
     guint32 block_at;        /* the same of bulk copies */
     guint32 loads;           /* KernelLoads under way */
+    guint64 accesses;        /* that it has asked for */
+    gboolean changed;        /* since its last poll it did more than arithmetic */
+    KernelPoll *poll;        /* NULL: it has not loaded yet */
     KernelLoad *spare;
     Reg out;                 /* what the micro-operation at hand stores */
     guint8 out_bytes[REG_BYTES], second[REG_BYTES];
@@ -72,6 +76,7 @@ struct KernelLaunch {
     gboolean placing, waiting, told;
     SimTime start_ps, end_ps, issued_ps, drained_ps;
     Event start, end;
+    KernelLaunch *next_launch; /* of the GPU */
     KernelDone on_done;
     void *user;
 };
@@ -83,12 +88,20 @@ void kernel_warp_clear(KernelWarp *warp);
 /* issue.c: the next micro-operation of the access at hand; FALSE: it has been given out as a whole. */
 gboolean kernel_issue_next(KernelWarp *warp, Uop *uop);
 gboolean kernel_issue_begin(KernelWarp *warp, PtxAccess *access); /* FALSE: a fault, and it is noted */
+/* poll.c: TRUE: the load at hand is one of a loop that polls, and is answered without packets. */
+gboolean kernel_poll_takes(KernelWarp *warp, PtxAccess *access);
+void kernel_poll_answered(KernelWarp *warp, const PtxAccess *access, SimTime now_ps); /* one in packets */
+gboolean kernel_poll_due(KernelWarp *warp, SimTime now_ps); /* TRUE: it was, and is answered now */
+SimTime kernel_poll_when(const KernelWarp *warp);           /* 0: nobody knows */
+gboolean kernel_poll_watches(const KernelWarp *warp, guint64 *va);
+void kernel_poll_clear(KernelWarp *warp);
 /* launch.c */
 void kernel_warp_ended(KernelWarp *warp, SimTime now_ps);
 void kernel_stop(KernelLaunch *launch); /* a fault is noted: all warps come to their end */
 /* host.c: what the executor asks for. */
 extern const PtxHost kernel_host; /* without clock_ps */
 extern const TxnAtomic kernel_atomic;
+char *kernel_waiter_text(void *gpu); /* a SimWaiterText */
 /* cost.c: what the instructions since the last call took, and the count begins anew. */
 SimTime kernel_cost_ps(const KernelLaunch *launch, PtxWarp *warp);
 

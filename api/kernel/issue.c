@@ -91,7 +91,6 @@ static void on_loaded(Reg *reg, SimTime now_ps)
     KernelLoad *load = (KernelLoad *)reg;
     KernelWarp *warp = load->warp;
     PtxAccess *access = load->access;
-    (void)now_ps;
     if (access->block) {
         memcpy(access->block + load->at, reg->bytes, MIN(access->block_bytes - load->at, REG_BYTES));
     } else {
@@ -103,8 +102,10 @@ static void on_loaded(Reg *reg, SimTime now_ps)
     load->next = warp->spare;
     warp->spare = load;
     warp->loads--;
-    if (--access->parts == 0)
+    if (--access->parts == 0) {
+        kernel_poll_answered(warp, access, now_ps);
         ptx_access_complete(access);
+    }
     warp_unpark(warp->warp);
 }
 

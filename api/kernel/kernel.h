@@ -38,6 +38,7 @@ typedef struct {
 typedef struct {
     guint64 instructions;    /* of warps */
     guint64 accesses;        /* that were asked of memory, of warps */
+    guint64 polls;           /* reads of loops that poll, beyond the first two: no packets go for them */
     guint64 divergences, joins_given_up;
     guint32 ctas;            /* that ran */
 } KernelStats;

@@ -6,4 +6,5 @@ libfanout_core_la_SOURCES += \
 	api/kernel/issue.c \
 	api/kernel/kernel.h \
 	api/kernel/launch.c \
+	api/kernel/poll.c \
 	api/kernel/warp.c

@@ -195,9 +195,30 @@ static void on_start(Event *event, SimTime now_ps)
     place_next(launch);
 }
 
+static void list_remove(KernelLaunch *launch)
+{
+    KernelLaunch **at = (KernelLaunch **)&launch->gpu->kernels;
+    while (*at != launch)
+        at = &(*at)->next_launch;
+    *at = launch->next_launch;
+}
+
+static void list_add(KernelLaunch *launch)
+{
+    Gpu *gpu = launch->gpu;
+    KernelLaunch **at = (KernelLaunch **)&gpu->kernels;
+    while (*at)
+        at = &(*at)->next_launch;
+    *at = launch;
+    if (!gpu->kernels_listed)
+        sim_add_waiter(launch->fabric->sim, kernel_waiter_text, gpu);
+    gpu->kernels_listed = TRUE;
+}
+
 static void on_end(Event *event, SimTime now_ps)
 {
     KernelLaunch *launch = EVENT_OWNER(event, KernelLaunch, end);
+    list_remove(launch);
     launch->end_ps = now_ps;
     launch->stats.instructions = launch->grid->instructions;
     launch->stats.divergences = launch->grid->divergences;
@@ -326,6 +347,7 @@ KernelLaunch *kernel_launch(Fabric *fabric, guint16 gpu, Vas *vas, const KernelS
     launch->spec.param = NULL; /* the grid has a copy */
     event_init(&launch->start, on_start);
     event_init(&launch->end, on_end);
+    list_add(launch);
     sim_after(fabric->sim, &launch->start, delay_ps, EVENT_PRIORITY_DEVICE);
     return launch;
 }

@@ -26,6 +26,7 @@ void kernel_warp_start(KernelWarp *warp, KernelCta *cta, guint32 index, SimTime 
 
 void kernel_warp_clear(KernelWarp *warp)
 {
+    kernel_poll_clear(warp);
     while (warp->spare) {
         KernelLoad *next = warp->spare->next;
         g_free(warp->spare->reg.bytes);
@@ -61,6 +62,7 @@ static gboolean next_of_end(KernelWarp *warp, Uop *uop, SimTime now_ps)
         uop->kind = UOP_DRAIN;
         return TRUE;
     default:
+        kernel_poll_clear(warp);
         if (warp->loads) {
             uop->kind = UOP_PARK;
             return TRUE;
@@ -68,6 +70,12 @@ static gboolean next_of_end(KernelWarp *warp, Uop *uop, SimTime now_ps)
         warp->stage = KERNEL_ENDED;
         return FALSE;
     }
+}
+
+/* Instructions that may change more than registers, or give another result each time. */
+static gboolean does_more(const PtxWarp *ptx)
+{
+    return (ptx->issued[COST_SHARED] | ptx->issued[COST_LOCAL] | ptx->issued[COST_SYNC] | ptx->issued[COST_CALL]) != 0;
 }
 
 static PtxRun run(KernelWarp *warp, SimTime now_ps, PtxAccess **access)
@@ -78,6 +86,7 @@ static PtxRun run(KernelWarp *warp, SimTime now_ps, PtxAccess **access)
     PtxRun state = ptx_warp_run(warp->ptx, SLICE_INSTRUCTIONS, access);
     launch->running = NULL;
     warp->time_ps += kernel_cost_ps(launch, warp->ptx);
+    warp->changed |= does_more(warp->ptx);
     memset(warp->ptx->issued, 0, sizeof warp->ptx->issued);
     warp->ptx->shared_ways = 0;
     return state;
@@ -98,12 +107,15 @@ gboolean kernel_next(Warp *model, Uop *uop)
     SimTime now_ps = sim_now_ps(model->sm->gpu->sim);
     PtxAccess *access = NULL;
     for (;;) {
+        kernel_poll_due(warp, now_ps);
         if (warp->access && kernel_issue_next(warp, uop))
             return TRUE;
         if (warp->stage != KERNEL_RUNS)
             return next_of_end(warp, uop, now_ps);
         switch (run(warp, now_ps, &access)) {
         case PTX_RUN_ACCESS:
+            if (kernel_poll_takes(warp, access))
+                break;
             if (!kernel_issue_begin(warp, access)) {
                 kernel_stop(warp->cta->launch);
                 warp->access = NULL;
@@ -117,10 +129,12 @@ gboolean kernel_next(Warp *model, Uop *uop)
                 return TRUE;
             break;
         case PTX_RUN_WAIT:
-            *uop = (Uop){.kind = UOP_PARK, .lanes = 1};
+            *uop = (Uop){.kind = UOP_PARK, .lanes = 1, .value = kernel_poll_when(warp)};
             return TRUE;
         case PTX_RUN_SLEEP:
             *uop = (Uop){.kind = UOP_PARK, .lanes = 1, .value = MAX(warp->ptx->wake_ps, now_ps + 1)};
+            if (kernel_poll_when(warp))
+                uop->value = MIN(uop->value, kernel_poll_when(warp));
             return TRUE;
         case PTX_RUN_FAULT:
             kernel_stop(warp->cta->launch);

@@ -146,6 +146,8 @@ typedef struct Gpu {
     struct Cta *cta_head, *cta_tail; /* waiting for an SM */
     GpuOutQueue *out;          /* by SM modulo out_queues */
     FenceState fence;
+    void *kernels;             /* launches of api/kernel under way */
+    gboolean kernels_listed;   /* among those that a stuck run is asked about */
     GpuFlows flows;
     guint64 requests, served, stalls, hbm_bytes;
     guint64 local_requests, local_bytes, dropped, host_in_bytes, host_out_bytes;

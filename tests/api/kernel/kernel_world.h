@@ -72,15 +72,19 @@ static inline void note_kernel(const KernelLaunch *launch, void *user)
                      fault->va, kernel_end_ps(launch) - kernel_start_ps(launch), *kernel_stats(launch)};
 }
 
-static inline void world_start(Loaded *loaded, const char *kernel, guint32 ctas, guint32 threads, guint32 shared,
-                               const void *param, Ended *ended)
+static inline KernelLaunch *world_start(Loaded *loaded, const char *kernel, guint32 ctas, guint32 threads,
+                                        guint32 shared, const void *param, Ended *ended)
 {
     GError *error = NULL;
     const KernelSpec spec = {.image = loaded->image, .entry = ptx_module_entry(loaded->module, kernel),
-                             .grid = {ctas, 1, 1}, .block = {threads, 1, 1}, .dynamic_shared = shared, .param = param};
+                             .grid = {ctas, 1, 1}, .block = {threads, 1, 1},
+                             .dynamic_shared = shared, .param = param};
     assert_non_null(spec.entry);
-    if (!kernel_launch(loaded->world->fabric, loaded->gpu, loaded->world->vas, &spec, 0, note_kernel, ended, &error))
+    KernelLaunch *launch =
+        kernel_launch(loaded->world->fabric, loaded->gpu, loaded->world->vas, &spec, 0, note_kernel, ended, &error);
+    if (!launch)
         fail_msg("%s", error->message);
+    return launch;
 }
 
 /* Starts and runs to the end of everything. */

@@ -155,10 +155,88 @@ static void test_faults(void **state)
     world_free(world);
 }
 
+static const char spin[] = HEAD
+    /* thread 0 waits for a word of the CTA's GPU, and stores to another; the count of its turns goes to [out] */
+    ".visible .entry wait(.param .u64 flag, .param .u64 next, .param .u64 out, .param .u32 count)\n{\n"
+    ".reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred %p<5>;\n"
+    "ld.param.u64 %rd1, [flag]; ld.param.u64 %rd2, [next]; ld.param.u64 %rd3, [out]; ld.param.u32 %r5, [count];\n"
+    "mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, 0; @%p1 bra $E; mov.u32 %r3, 0;\n"
+    "$L: ld.acquire.sys.global.u32 %r2, [%rd1]; add.u32 %r3, %r3, %r5; setp.eq.u32 %p2, %r2, 0; @%p2 bra $L;\n"
+    "fence.acq_rel.sys; st.global.u32 [%rd2], %r2; st.global.u32 [%rd3], %r3;\n$E: ret;\n}\n"
+    ".visible .entry late(.param .u64 flag, .param .u32 ns)\n{\n.reg .b64 %rd<9>; .reg .b32 %r<9>;\n"
+    "ld.param.u64 %rd1, [flag]; ld.param.u32 %r1, [ns]; nanosleep.u32 %r1; st.volatile.global.u32 [%rd1], 9; ret;\n}\n";
+
+typedef struct {
+    guint64 flag, next, out;
+    guint32 count;
+} Wait;
+typedef struct {
+    guint64 flag;
+    guint32 ns;
+} Late;
+
+/* Proves that a loop that polls sees a store at its time without a packet a poll, whether it counts its turns or not,
+ * and that the turns of one that does are those that the time allows. */
+static void test_poll(void **state)
+{
+    (void)state;
+    guint64 polls[2], turns = 0;
+    SimTime took_ps[2];
+    for (guint count = 0; count < 2; count++) {
+        World *world = world_new(WORLD_BYTES);
+        Loaded *waits = world_load(world, 0, "spin.ptx", spin), *stores = world_load(world, 1, "spin.ptx", spin);
+        const Wait wait = {world->va[0], world->va[0] + 64, world->va[0] + 128, count};
+        const Late late = {world->va[0], 500000};
+        Ended waited = {0}, stored = {0};
+        world_start(waits, "wait", 1, 32, 0, &wait, &waited);
+        world_start(stores, "late", 1, 1, 0, &late, &stored);
+        assert_int_equal(sim_run(world->sim, SIMTIME_NEVER), SIM_IDLE);
+        assert_true(waited.done && stored.done);
+        assert_int_equal(word_of(world, 0, 16), 9);
+        turns = word_of(world, 0, 32);
+        polls[count] = waited.stats.polls;
+        took_ps[count] = waited.took_ps;
+        assert_true(waited.stats.accesses < 10);
+        world_unload(waits);
+        world_unload(stores);
+        world_free(world);
+    }
+    print_message("polls %u, %u; turns %u; %u, %u ns\n", (guint)polls[0], (guint)polls[1], (guint)turns,
+                  (guint)(took_ps[0] / 1000), (guint)(took_ps[1] / 1000));
+    assert_true(polls[1] > 400 && polls[0] == polls[1]);
+    assert_int_equal(turns, polls[1] + 2);
+    assert_int_equal(took_ps[0], took_ps[1]);
+}
+
+/* Proves that a wait that nothing ends is said to be stuck, with the kernel, the line and the address; and that a
+ * launch can be ended from outside. */
+static void test_stuck(void **state)
+{
+    (void)state;
+    World *world = world_new(WORLD_BYTES);
+    Loaded *loaded = world_load(world, 0, "spin.ptx", spin);
+    const Wait wait = {world->va[0], world->va[0] + 64, world->va[0] + 128, 0};
+    Ended ended = {0};
+    KernelLaunch *launch = world_start(loaded, "wait", 2, 32, 0, &wait, &ended);
+    assert_int_equal(sim_run(world->sim, SIMTIME_NEVER), SIM_STUCK);
+    assert_false(ended.done);
+    g_autofree char *text = sim_waiters_text(world->sim);
+    print_message("%s\n", text);
+    assert_non_null(strstr(text, "wait"));
+    assert_non_null(strstr(text, "line 9"));
+    kernel_abort(launch, PTX_FAULT_TRAP, "the user has ended it");
+    assert_int_equal(sim_run(world->sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_true(ended.done);
+    assert_int_equal(ended.fault, PTX_FAULT_TRAP);
+    g_free(ended.text);
+    world_unload(loaded);
+    world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_saxpy), cmocka_unit_test(test_narrow), cmocka_unit_test(test_atomics),
-        cmocka_unit_test(test_faults)};
+        cmocka_unit_test(test_faults), cmocka_unit_test(test_poll), cmocka_unit_test(test_stuck)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
