@@ -14,6 +14,7 @@ libfanout_core_la_SOURCES += \
 	model/memory/numeric_convert.h \
 	model/shared/account.c \
 	model/shared/fabric.h \
+	model/shared/link_set.h \
 	model/shared/multicast_request.c \
 	model/shared/multicast_request.h \
 	model/shared/packet.h \
@@ -77,13 +78,21 @@ libfanout_core_la_SOURCES += \
 	model/parallel/mailbox.h \
 	model/parallel/parallel.h \
 	model/parallel/window.c \
+	model/fabric/expression.c \
+	model/fabric/expression.h \
 	model/fabric/fabric.c \
 	model/fabric/fabric.h \
 	model/fabric/fault.c \
 	model/fabric/fault.h \
 	model/fabric/spec.c \
+	model/fabric/switches.c \
+	model/fabric/switches.h \
+	model/fabric/topology.c \
+	model/fabric/topology.h \
 	model/fabric/usage.c \
 	model/fabric/usage.h \
+	model/fabric/wiring.c \
+	model/fabric/wiring.h \
 	model/flow/egress_internal.h \
 	model/flow/egress_replay.c \
 	model/flow/egress_replay.h \

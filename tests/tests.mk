@@ -127,6 +127,7 @@ check_PROGRAMS += \
 	tests/model/test_sm \
 	tests/model/test_sm_play \
 	tests/model/test_switch \
+	tests/model/test_topology \
 	tests/model/test_arrival_queue \
 	tests/model/test_engines \
 	tests/model/test_usage \

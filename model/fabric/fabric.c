@@ -3,6 +3,7 @@
 #include <gio/gio.h>
 #include <string.h>
 
+#include "model/fabric/switches.h"
 #include "model/flow/rates.h"
 #include "model/gpu/copy_engine.h"
 #include "model/fastpath/fastpath.h"
@@ -10,27 +11,37 @@
 #include "sim/engine/domain.h"
 
 /* The fast engine takes the ports over; a pair of links between two domains is a boundary. */
-static void fabric_speed_up(Fabric *fabric, guint32 g, guint32 l)
+static void fabric_speed_up(Fabric *fabric)
 {
-    guint32 s = fabric->link_switch[l], p = g * fabric->sw[s].links + fabric->link_k[l];
-    fast_gpu_attach(&fabric->gpu[g], l);
-    fast_switch_attach(&fabric->sw[s], p);
-    if (fabric->parallel)
-        parallel_take(fabric->parallel, s, &fabric->gpu[g].up[l], &fabric->gpu[g].down[l]);
+    for (guint32 g = 0; g < fabric->spec.system.gpus; g++)
+        for (guint32 l = 0; l < fabric->links; l++) {
+            Switch *sw = switches_of(fabric, g, l);
+            if (!sw)
+                continue;
+            fast_gpu_attach(&fabric->gpu[g], l);
+            fast_switch_attach(sw, switches_port(sw, g, l));
+            if (fabric->parallel)
+                parallel_take(fabric->parallel, sw->id, &fabric->gpu[g].up[l], &fabric->gpu[g].down[l]);
+        }
+    for (guint32 t = 0; t < fabric->n_trunks; t++) {
+        const Trunk *trunk = &g_array_index(fabric->topology->trunks, Trunk, t);
+        fast_switch_attach(&fabric->sw[trunk->leaf], fabric->trunk_port[2 * t]);
+        fast_switch_attach(&fabric->sw[trunk->spine], fabric->trunk_port[2 * t + 1]);
+    }
 }
 
+/* Both ways of a link of a GPU; one that is wired to no switch is down. */
 static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
 {
     const FabricSpec *spec = &fabric->spec;
     Gpu *gpu = &fabric->gpu[g];
-    Switch *sw = &fabric->sw[fabric->link_switch[l]];
-    guint32 p = g * sw->links + fabric->link_k[l];
+    Switch *sw = switches_of(fabric, g, l);
     Link *up = &gpu->up[l], *down = &gpu->down[l];
     g_autofree char *up_path = g_strdup_printf("gpu%u.link%u.up", g, l);
     g_autofree char *down_path = g_strdup_printf("gpu%u.link%u.down", g, l);
     guint32 number = (l * (guint32)spec->system.gpus + g) * 2; /* a plane after the other */
     link_init(up, fabric->sim, &spec->link, spec->link.credits_switch_flits, number, up_path);
-    link_init(down, sw->sim, &spec->link, spec->link.credits_gpu_flits, number + 1, down_path);
+    link_init(down, sw ? sw->sim : fabric->sim, &spec->link, spec->link.credits_gpu_flits, number + 1, down_path);
     /* constant stages before and behind a port are part of the flight, so that they cost no event */
     link_set_delay(up, VC_CREQ, spec->link.flight_ps + spec->gpu.out_ps + spec->sw.latency_ps);
     link_set_delay(up, VC_RSP, spec->link.flight_ps + spec->gpu.l2_ps + spec->sw.latency_ps);
@@ -38,46 +49,28 @@ static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
     up->source_node = gpu;
     up->source_port = l;
     up->drained = gpu_drained;
-    switch_take(sw, up, p);
-    switch_send(sw, down, p);
-    gpu_take(gpu, down, l, sw->requests);
     stat_add(fabric->stats, up_path, link_stats, up);
     stat_add(fabric->stats, down_path, link_stats, down);
     sim_add_waiter(fabric->sim, link_waiter_text, up);
     sim_add_waiter(fabric->sim, link_waiter_text, down);
+    gpu_take(gpu, down, l, sw ? sw->requests : NULL);
+    if (!sw) {
+        fault_lose_link(fabric, g, l);
+        return;
+    }
+    switch_take(sw, up, switches_port(sw, g, l));
+    switch_send(sw, down, switches_port(sw, g, l));
 }
 
 static void fabric_build(Fabric *fabric)
 {
     const FabricSpec *spec = &fabric->spec;
-    const ParamList *per = &spec->system.links_per_switch;
-    fabric->n_switches = per->n;
-    for (guint32 s = 0; s < per->n; s++)
-        fabric->links += per->value[s];
-    fabric->link_switch = g_new(guint8, fabric->links);
-    fabric->link_k = g_new(guint8, fabric->links);
-    for (guint32 s = 0, l = 0; s < per->n; s++)
-        for (guint32 k = 0; k < per->value[s]; k++, l++) {
-            fabric->link_switch[l] = (guint8)s;
-            fabric->link_k[l] = (guint8)k;
-        }
     guint32 gpus = (guint32)spec->system.gpus;
+    fabric->links = fabric->topology->links;
     fabric->gpu = g_new0(Gpu, gpus);
     fabric->txns = g_new0(TxnPool, gpus);
-    fabric->requests = g_new0(McRequests, per->n);
-    fabric->sw = g_new0(Switch, per->n);
     fabric->link = g_new0(Link, 2 * gpus * fabric->links);
-    for (guint32 s = 0; s < per->n; s++) {
-        Sim *sim = fabric->parallel ? parallel_sim(fabric->parallel, s) : fabric->sim;
-        DataPool *data = fabric->parallel ? parallel_data(fabric->parallel, s) : fabric->data;
-        switch_init(&fabric->sw[s], fabric, sim, data, s, per->value[s]);
-        stat_add(fabric->stats, fabric->sw[s].path, switch_stats, &fabric->sw[s]);
-        for (guint32 p = 0; p < fabric->sw[s].ports; p++) {
-            g_autofree char *path = g_strdup_printf("switch%u.port%u", s, p);
-            stat_add(fabric->stats, path, switch_port_stats, &fabric->sw[s].port[p]);
-        }
-        sim_add_waiter(fabric->sim, switch_waiter_text, &fabric->sw[s]);
-    }
+    switches_build(fabric);
     for (guint32 g = 0; g < gpus; g++) {
         txn_pool_init(&fabric->txns[g]);
         gpu_init(&fabric->gpu[g], fabric, (guint16)g, fabric->links);
@@ -89,16 +82,22 @@ static void fabric_build(Fabric *fabric)
         for (guint32 l = 0; l < fabric->links; l++)
             fabric_connect(fabric, (guint16)g, l);
     }
-    for (guint32 g = 0; sim_engine(fabric->sim) == SIM_ENGINE_FAST && g < gpus; g++)
-        for (guint32 l = 0; l < fabric->links; l++)
-            fabric_speed_up(fabric, g, l);
+    switches_join(fabric);
+    if (sim_engine(fabric->sim) == SIM_ENGINE_FAST)
+        fabric_speed_up(fabric);
 }
 
 Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError **error)
 {
     if (!fabric_check(spec, error))
         return NULL;
+    Topology *topology = topology_new(spec, error);
+    if (!topology)
+        return NULL;
     Fabric *fabric = g_new0(Fabric, 1);
+    fabric->topology = topology;
+    fabric->n_switches = topology_switches(topology);
+    fabric->n_trunks = topology->trunks->len;
     fabric->sim = sim;
     fabric->spec = *spec;
     fabric->keep_bytes = keep_bytes;
@@ -109,7 +108,7 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
     g_ptr_array_add(fabric->objects, NULL);
     fabric->op_object = g_ptr_array_new();
     g_ptr_array_add(fabric->op_object, NULL);
-    fabric->data = data_pools_new(1 + spec->system.links_per_switch.n);
+    fabric->data = data_pools_new(1 + fabric->n_switches);
     if (!fabric->data) {
         g_set_error(error, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
                     "the host gives no 4 GiB of address space for data in flight: raise its limit (ulimit -v)");
@@ -156,10 +155,11 @@ void fabric_free(Fabric *fabric)
         gpu_clear(&fabric->gpu[g]);
         txn_pool_clear(&fabric->txns[g]);
     }
-    for (guint32 s = 0; s < fabric->n_switches; s++) {
+    for (guint32 t = 0; fabric->trunk && t < 2 * fabric->n_trunks; t++)
+        fast_detach(&fabric->trunk[t]);
+    for (guint32 s = 0; fabric->sw && s < fabric->n_switches; s++)
         fast_switch_detach(&fabric->sw[s]);
-        switch_clear(&fabric->sw[s]);
-    }
+    switches_clear(fabric);
     for (guint64 id = 0; fabric->mc_route && id < fabric->spec.mctable.entries; id++)
         g_free(fabric->mc_route[id].link);
     for (guint i = 1; i < fabric->op_object->len; i++) {
@@ -178,14 +178,11 @@ void fabric_free(Fabric *fabric)
     g_free(fabric->link);
     g_free(fabric->gpu);
     g_free(fabric->txns);
-    g_free(fabric->requests);
     g_free(fabric->silent);
-    g_free(fabric->sw);
-    g_free(fabric->link_switch);
-    g_free(fabric->link_k);
+    topology_free(fabric->topology);
     g_free(fabric->alive);
     if (fabric->data)
-        data_pools_free(fabric->data, 1 + fabric->spec.system.links_per_switch.n);
+        data_pools_free(fabric->data, 1 + fabric->n_switches);
     if (fabric->parallel)
         parallel_free(fabric->parallel);
     stat_registry_free(fabric->stats);
@@ -209,7 +206,7 @@ McObject *fabric_mc_object(Fabric *fabric, guint32 n_gpus, guint64 bytes)
 static gboolean fabric_link_serves(const Fabric *fabric, const McObject *object, guint32 link)
 {
     for (guint i = 0; fabric->alive && i < object->members->len; i++)
-        if (!(fabric->alive[g_array_index(object->members, guint16, i)] >> link & 1))
+        if (!link_set_has(fabric->alive[g_array_index(object->members, guint16, i)], link))
             return FALSE;
     return TRUE;
 }
@@ -278,6 +275,8 @@ void fabric_observe(Fabric *fabric, Probe probe, void *user)
             link_observe(&fabric->gpu[g].up[l], probe, user);
             link_observe(&fabric->gpu[g].down[l], probe, user);
         }
+    for (guint32 t = 0; t < 2 * fabric->n_trunks; t++)
+        link_observe(&fabric->trunk[t], probe, user);
 }
 
 gboolean fabric_is_quiet(const Fabric *fabric)
@@ -291,6 +290,9 @@ gboolean fabric_is_quiet(const Fabric *fabric)
                 !link_is_quiet(&gpu->down[l], fabric->spec.link.credits_gpu_flits))
                 return FALSE;
     }
+    for (guint32 t = 0; t < 2 * fabric->n_trunks; t++)
+        if (!link_is_quiet(&fabric->trunk[t], fabric->spec.topology.trunk_credits_flits))
+            return FALSE;
     for (guint32 s = 0; s < fabric->n_switches; s++)
         if (!switch_is_quiet(&fabric->sw[s]))
             return FALSE;
@@ -304,5 +306,7 @@ guint64 fabric_crossings(const Fabric *fabric)
         for (guint32 l = 0; l < fabric->links; l++)
             sum += link_packets_total(&fabric->gpu[g].up[l]) +
                    link_packets_total(&fabric->gpu[g].down[l]);
+    for (guint32 t = 0; t < 2 * fabric->n_trunks; t++)
+        sum += link_packets_total(&fabric->trunk[t]);
     return sum;
 }

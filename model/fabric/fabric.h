@@ -2,12 +2,12 @@
  *
  * fabric_new() builds everything from a FabricSpec (a preset); stages meet only here: each link gets its sink. What the
  * stages share (struct Fabric) stands below them, in model/shared/fabric.h.
- * Topology: one level of switches; links_per_switch says how many links each GPU has to each switch, and
- * link l of every GPU goes to the same switch. */
+ * Which switch each link goes to, and what joins the switches, is data: model/fabric/topology.h. */
 #ifndef MODEL_FABRIC_FABRIC_H
 #define MODEL_FABRIC_FABRIC_H
 
 #include "model/fabric/fault.h"
+#include "model/fabric/topology.h"
 #include "model/gpu/gpu.h"
 #include "model/shared/fabric.h"
 #include "model/sm/sm.h"

@@ -40,24 +40,25 @@ static gboolean fault_scan(const char *name, const char *first, const char *seco
     return *name == '\0';
 }
 
-static void fault_lose_link(Fabric *fabric, guint64 g, guint32 l)
+void fault_lose_link(Fabric *fabric, guint32 g, guint32 l)
 {
     if (!fabric->alive) {
-        guint64 all = fabric->links == 64 ? G_MAXUINT64 : (1ull << fabric->links) - 1;
-        fabric->alive = g_new(guint64, fabric->spec.system.gpus);
+        fabric->alive = g_new0(LinkSet, fabric->spec.system.gpus);
         for (guint64 i = 0; i < fabric->spec.system.gpus; i++)
-            fabric->alive[i] = all;
+            for (guint32 k = 0; k < fabric->links; k++)
+                link_set_add(&fabric->alive[i], k);
     }
-    fabric->alive[g] &= ~(1ull << l);
+    link_set_remove(&fabric->alive[g], l);
     link_set_down(&fabric->gpu[g].up[l], TRUE);
     link_set_down(&fabric->gpu[g].down[l], TRUE);
 }
 
 static void fault_lose_switch(Fabric *fabric, guint64 s)
 {
-    for (guint32 l = 0; l < fabric->links; l++)
-        for (guint64 g = 0; fabric->link_switch[l] == s && g < fabric->spec.system.gpus; g++)
-            fault_lose_link(fabric, g, l);
+    for (guint32 g = 0; g < fabric->spec.system.gpus; g++)
+        for (guint32 l = 0; l < fabric->links; l++)
+            if (fabric->topology->leaf[(gsize)g * fabric->links + l] == s)
+                fault_lose_link(fabric, g, l);
 }
 
 static void fault_degrade(Fabric *fabric, guint64 g, guint64 l)
@@ -80,7 +81,7 @@ static gboolean fault_apply_name(Fabric *fabric, FaultKey key, const char *name,
     case FAULT_LINK_DEGRADED:
         good = fault_scan(name, "gpu", ".link", number) && number[0] < gpus && number[1] < fabric->links;
         if (good && key == FAULT_LINK_DOWN)
-            fault_lose_link(fabric, number[0], (guint32)number[1]);
+            fault_lose_link(fabric, (guint32)number[0], (guint32)number[1]);
         else if (good)
             fault_degrade(fabric, number[0], number[1]);
         break;
@@ -115,7 +116,7 @@ static gboolean fault_check_paths(const Fabric *fabric, GError **error)
 {
     for (guint64 a = 0; fabric->alive && a < fabric->spec.system.gpus; a++)
         for (guint64 b = a + 1; b < fabric->spec.system.gpus; b++)
-            if ((fabric->alive[a] & fabric->alive[b]) == 0) {
+            if (link_set_count(link_set_both(fabric->alive[a], fabric->alive[b])) == 0) {
                 g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
                             "[fault] link_down, switch_down: gpu%" G_GUINT64_FORMAT " and gpu%" G_GUINT64_FORMAT
                             " have no link left to a common switch port",

@@ -24,4 +24,7 @@ struct Fabric;
  * GPUs left without a common link. */
 gboolean fault_apply(struct Fabric *fabric, GError **error);
 
+/* Both directions of a GPU's link are down, and no chunk is sent by it. */
+void fault_lose_link(struct Fabric *fabric, guint32 gpu, guint32 link);
+
 #endif

@@ -28,6 +28,7 @@ const ParamRow launch_params[] = {
 void fabric_params(ParamSet *set, FabricSpec *spec)
 {
     param_add(set, "system", system_params, &spec->system);
+    param_add(set, "topology", topology_params, &spec->topology);
     param_add(set, "link", link_params, &spec->link);
     param_add(set, "switch", switch_params, &spec->sw);
     param_add(set, "multicast", mctable_params, &spec->mctable);
@@ -42,9 +43,9 @@ gboolean fabric_check(const FabricSpec *spec, GError **error)
     guint32 links = 0;
     for (guint32 s = 0; s < spec->system.links_per_switch.n; s++)
         links += spec->system.links_per_switch.value[s];
-    if (spec->system.links_per_switch.n == 0 || links > 64) {
+    if (spec->system.links_per_switch.n == 0 || links > HASH_LINKS_MAX) {
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
-                    "[system] links_per_switch: %u links a GPU; 1 to 64 can be built", links);
+                    "[system] links_per_switch: %u links a GPU; 1 to %u can be built", links, HASH_LINKS_MAX);
         return FALSE;
     }
     guint64 held_bytes = spec->system.gpus * LINE_BYTES;

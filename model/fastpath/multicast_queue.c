@@ -4,7 +4,7 @@
 
 static Link *multicast_queue_link(const McQueue *queue, guint32 m)
 {
-    return queue->sw->out[queue->member[m] * queue->sw->links + queue->k];
+    return queue->sw->out[switch_port_of(queue->sw, queue->member[m], queue->k)];
 }
 
 /* ---- who follows it */
@@ -82,7 +82,7 @@ void multicast_queue_free(gpointer of)
 
 void multicast_queue_spread(Switch *sw, guint32 p, Packet replica, const McEntry *entry, SimTime now_ps)
 {
-    McQueue *queue = multicast_queue_of(sw, entry, sw->port[p].k);
+    McQueue *queue = multicast_queue_of(sw, entry, switch_take_k(&sw->port[p], &replica));
     if (!queue->follows)
         multicast_queue_follow(queue);
     if (!queue->follows) {

@@ -175,13 +175,29 @@ gboolean fast_switch_schedule(Link *up, Packet packet, SimTime at_ps)
     if (vc == VC_CREQ && (port->wait.count || port->busy_until_ps > at_ps))
         return FALSE;
     g_assert(at_ps >= sim_now_ps(sw->sim));
-    FastPort *egress = fast_port(sw->out[switch_egress(port, packet)]);
+    FastPort *egress = fast_port(sw->out[switch_egress(port, &packet)]);
     packet.hold = (guint16)up->sink_port;
     arrival_queue_push(&egress->arrivals, (Arrival){at_ps, up->arrival[vc].order, packet});
     if (at_ps <= egress->next_ps)
         fast_port_note(egress);
     return TRUE;
 }
+
+/* A trunk's far end is a switch. */
+static gboolean trunk_port_arrive(Link *trunk, Packet packet, SimTime at_ps)
+{
+    return fast_switch_schedule(trunk, packet, at_ps);
+}
+
+static const LinkOps fast_trunk_ops = {
+    .push = fast_port_push,
+    .advance = switch_port_advance,
+    .arrive = trunk_port_arrive,
+    .credit = link_credit_return,
+    .release = multicast_queue_release,
+    .follow_up = fast_port_follow_up,
+    .timer = fast_port_timer,
+};
 
 static void switch_port_accept(void *node, Link *up, Packet packet, SimTime now_ps)
 {
@@ -203,7 +219,10 @@ void fast_switch_attach(Switch *sw, guint32 p)
     FastPort *port = g_new0(FastPort, 1);
     fast_port_init(port, sw->out[p]);
     port->refresh = switch_port_refresh;
-    sw->out[p]->ops = &fast_switch_ops;
+    sw->out[p]->ops = sw->port[p].far ? &fast_trunk_ops : &fast_switch_ops;
+    /* credits that a decision frees go to any of the links that come in, over the shortest of their flights */
+    for (guint32 i = 0; i < sw->ports; i++)
+        port->slack_ps = MIN(port->slack_ps, MAX(sw->in[i]->credit_delay_ps, 2));
     sw->in[p]->sink = switch_port_accept;
 }
 

@@ -21,7 +21,7 @@
 #define HASH_PAGE_SHIFT 21u   /* the tables' split: chunks of a 2 MiB page, and pages */
 #define HASH_CHUNKS (1u << (HASH_PAGE_SHIFT - HASH_CHUNK_SHIFT))
 #define HASH_PAGE_BITS 12u    /* of the page's number */
-#define HASH_LINKS_MAX 64u
+#define HASH_LINKS_MAX 128u
 #define HASH_XOR_BITS 7u      /* XORed bits: 4 of A, 2 of B, low */
 
 typedef struct {

@@ -79,12 +79,14 @@ static void side_clear(Side *side)
 
 gboolean parallel_split(Fabric *fabric, GError **error)
 {
-    guint32 n = fabric->spec.system.links_per_switch.n;
+    guint32 n = fabric->n_switches;
     if (sim_engine(fabric->sim) == SIM_ENGINE_REFERENCE) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_DOMAINS,
                     "several domains: the reference engine runs on one core; leave --engine away, or --cores");
         return FALSE;
     }
+    if (fabric->n_trunks)
+        return parallel_refuse(error, "[topology] kind", "several domains: switches that trunks join run on one core");
     Parallel *parallel = g_aligned_alloc0(1, sizeof *parallel + n * sizeof *parallel->pair, G_ALIGNOF(Parallel));
     g_autofree Sim **far = g_new(Sim *, n);
     if (!sim_split(fabric->sim, n, far, fabric->spec.link.flight_ps, &parallel_exchange, parallel, error)) {

@@ -7,6 +7,7 @@
 
 #include "model/memory/address_hash.h"
 #include "model/memory/memory.h"
+#include "model/shared/link_set.h"
 #include "model/shared/multicast_request.h"
 #include "model/shared/packet.h"
 #include "model/shared/probe.h"
@@ -69,11 +70,14 @@ typedef struct Fabric {
     struct Gpu *gpu;
     struct Switch *sw;
     struct Link *link;          /* of all GPUs, one after the other: those up, then those down */
+    struct Topology *topology;  /* model/fabric/topology.h: which switch each link goes to */
+    struct Link *trunk;         /* of trunk t: up at 2 * t, down at 2 * t + 1; */
+    guint16 *trunk_port;        /* and its port at the leaf, and at the spine */
+    guint32 n_trunks;
     TxnPool *txns;              /* by GPU: its outstanding transactions */
     McRequests *requests;       /* by switch: the multicast requests in progress there */
     guint32 n_switches, links;  /* links of a GPU */
-    guint8 *link_switch, *link_k; /* of link l: its switch, and its number among the GPU's links there */
-    guint64 *alive;             /* by GPU: bit for each link that is up; NULL: all are */
+    LinkSet *alive;             /* by GPU: its links that are up; NULL: all are */
     guint8 *silent;             /* by GPU: it answers nothing; NULL: all answer */
     DataPool *data;             /* of the GPUs; of each switch, where it is a domain of its own */
     struct Parallel *parallel;  /* several domains (model/parallel); NULL: there is one */

@@ -57,6 +57,7 @@ typedef struct Packet {
     guint8 answer_flits;  /* of multicast requests and replicas: of each member's answer */
     guint8 place;         /* of requests: MemoryPlace, what the target needs to know to serve it */
     guint8 in_time;       /* the fast engine's: it must be served just when it is due */
+    guint8 link;          /* of GPUs, by which it came to its first switch, and by which it reaches its GPU */
 } Packet;
 
 static inline Packet packet_new(PacketKind kind, guint32 txn, guint32 src, guint32 dst, guint32 flits)

@@ -10,13 +10,10 @@ guint32 route_multicast(const Fabric *fabric, const McObject *object, guint64 of
 /* Chunks of a lost link are spread over the links that both GPUs still have to the same switch port. */
 static guint32 route_around(const Fabric *fabric, guint16 a, guint16 b, guint32 link, guint64 address)
 {
-    guint64 both = fabric->alive[a] & fabric->alive[b];
-    if (both >> link & 1)
+    const LinkSet both = link_set_both(fabric->alive[a], fabric->alive[b]);
+    if (link_set_has(both, link))
         return link;
-    guint32 skip = (guint32)(hash_mix(address >> HASH_CHUNK_SHIFT) % (guint64)__builtin_popcountll(both));
-    for (; skip > 0; skip--)
-        both &= both - 1;
-    return (guint32)__builtin_ctzll(both);
+    return link_set_nth(both, (guint32)(hash_mix(address >> HASH_CHUNK_SHIFT) % link_set_count(both)));
 }
 
 guint32 route_unicast(const Fabric *fabric, guint16 gpu, guint8 hash_turn, const MemRegion *region, guint64 offset)

@@ -20,6 +20,22 @@ typedef struct {
 } SystemSpec;
 extern const ParamRow system_params[];
 
+/* [topology]: which switch each link goes to, and what joins the switches; model/fabric/topology.h. */
+typedef enum { TOPOLOGY_RAILS, TOPOLOGY_TWO_LEVEL, TOPOLOGY_RULES } TopologyKind;
+
+typedef struct {
+    int kind;                   /* TopologyKind */
+    guint64 leaf_gpus;          /* two_level: GPUs of a group, which have a set of leaf switches to themselves */
+    ParamList spines;           /* two_level: spine switches of each leaf of a group, by place in links_per_switch */
+    guint64 trunks;             /* two_level: links from a leaf to each of its spines */
+    guint64 trunk_MBps;         /* flits of one direction of a trunk */
+    guint64 trunk_flight_ps;
+    guint64 trunk_credits_flits; /* buffer of each VC at a trunk's end */
+    guint64 switch_ports;       /* that one switch has; 0: as many as are wired */
+    char *wire;                 /* rules: "gpu*.link[0-8] -> leaf{gpu/8}.port*; ..."; "none" */
+} TopologySpec;
+extern const ParamRow topology_params[];
+
 /* [link]: one direction of one NVLink; model/link. */
 typedef struct {
     guint64 rate_MBps;            /* flits of one direction */
@@ -174,6 +190,7 @@ extern const ParamRow launch_params[];
 /* All of a system. */
 typedef struct FabricSpec {
     SystemSpec system;
+    TopologySpec topology;
     LinkSpec link;
     SwitchSpec sw;
     McTableSpec mctable;

@@ -44,11 +44,11 @@ static void switch_init_records(Switch *sw)
 {
     sw->record_max = (guint32)(sw->ports * (sw->spec->multicast_tags + sw->spec->reduction_tags)) + 1;
     sw->requests = &sw->fabric->requests[sw->id];
-    mcrequests_init(sw->requests, sw->record_max, sw->gpus);
+    mcrequests_init(sw->requests, sw->record_max, (guint32)sw->fabric->spec.system.gpus);
     sw->record = g_new0(McRecord, sw->record_max);
 }
 
-void switch_init(Switch *sw, Fabric *fabric, Sim *sim, DataPool *data, guint32 id, guint32 links)
+void switch_init(Switch *sw, Fabric *fabric, Sim *sim, DataPool *data, guint32 id, guint32 ports, char *name)
 {
     memset(sw, 0, sizeof *sw);
     sw->fabric = fabric;
@@ -56,19 +56,17 @@ void switch_init(Switch *sw, Fabric *fabric, Sim *sim, DataPool *data, guint32 i
     sw->data = data;
     sw->spec = &fabric->spec.sw;
     sw->id = id;
-    sw->gpus = (guint32)fabric->spec.system.gpus;
-    sw->links = links;
-    sw->ports = sw->gpus * links;
+    sw->ports = ports;
     g_assert(sw->ports < HOLD_SHARED);
     sw->out = g_new0(Link *, sw->ports);
     sw->in = g_new0(Link *, sw->ports);
     sw->port = g_new0(SwitchPort, sw->ports);
-    sw->path = g_strdup_printf("switch%u", id);
+    sw->path = name;
     sw->spread = switch_spread;
     mctable_init(&sw->table, &fabric->spec.mctable);
     switch_init_records(sw);
     for (guint32 p = 0; p < sw->ports; p++) {
-        sw->port[p] = (SwitchPort){.sw = sw, .number = p, .gpu = p / links, .k = p % links,
+        sw->port[p] = (SwitchPort){.sw = sw, .number = p,
                                    .multicast_tags = (guint32)sw->spec->multicast_tags,
                                    .reduction_tags = (guint32)sw->spec->reduction_tags,
                                    .reduction_bytes = sw->spec->reduction_buffer_bytes};
@@ -81,6 +79,8 @@ void switch_clear(Switch *sw)
     for (guint32 p = 0; p < sw->ports; p++)
         packet_ring_clear(&sw->port[p].wait);
     mctable_clear(&sw->table);
+    g_free(sw->link_k);
+    g_free(sw->route);
     g_free(sw->out);
     g_free(sw->in);
     g_free(sw->port);

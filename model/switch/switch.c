@@ -95,9 +95,10 @@ void switch_spread(Switch *sw, guint32 p, Packet replica, const McEntry *entry, 
 {
     const guint32 per_round = (guint32)sw->table.spec->round_directives;
     const SimTime round_ps = switch_round_ps(sw, replica);
+    const guint32 k = switch_take_k(&sw->port[p], &replica);
     PacketRing *longest = NULL;
     for (guint32 m = 0; m < entry->n_members; m++) {
-        Link *out = sw->out[entry->member[m] * sw->links + sw->port[p].k];
+        Link *out = sw->out[switch_port_of(sw, entry->member[m], k)];
         PacketRing *queue = &out->queue[VC_CREQ];
         replica.dst = entry->member[m];
         link_push(out, replica, now_ps + m / per_round * round_ps);
@@ -125,7 +126,8 @@ void switch_route(Switch *sw, guint32 p, Packet packet, SimTime now_ps)
 {
     PROBE_POINT(sw->fabric, PROBE_ROUTE, sw->path, &packet, now_ps);
     packet.hold = (guint16)p;
-    link_push(sw->out[switch_egress(&sw->port[p], packet)], packet, now_ps);
+    guint32 egress = switch_egress(&sw->port[p], &packet);
+    link_push(sw->out[egress], packet, now_ps);
 }
 
 /* One request at the head of an ingress; FALSE: it must wait (and `wake_ps` says when, if time helps). */

@@ -18,6 +18,9 @@
 #include "model/shared/fabric.h"
 #include "model/switch/multicast_table.h"
 
+#define SWITCH_NO_ROUTE 0xffffu /* in Switch.route */
+#define SWITCH_NO_LINK 0xffu    /* in Switch.link_k: it does not pass here */
+
 /* Multicast tracking: the switch's own side of a multicast request in progress, which its tag stands for. What the
  * members need to know of it stands in the shared table under the same number (multicast_request.h). */
 typedef struct {
@@ -36,8 +39,9 @@ typedef struct {
 typedef struct {
     struct Switch *sw;
     guint32 number;       /* of this port */
-    guint32 gpu;          /* at its other end, */
-    guint32 k;            /* and its number among the links between the two */
+    struct Switch *far;   /* at its other end, a trunk's; NULL: a GPU, */
+    guint16 gpu;          /* this one, */
+    guint8 link, k;       /* by this link of it, which is number k of those that pass this switch */
     PacketRing wait;      /* requests that a replication or a missing tag holds up, in order */
     SimTime busy_until_ps;
     Event advance;
@@ -56,7 +60,11 @@ typedef struct Switch {
     Fabric *fabric;
     Sim *sim;
     const SwitchSpec *spec;
-    guint32 id, gpus, links, ports; /* links: of each GPU here; port = gpu * links + k */
+    guint32 id, ports;
+    guint32 links;                  /* of each GPU that pass this switch, */
+    guint8 *link_k;                 /* and of a link of a GPU, which of these it is */
+    guint16 *route;                 /* of GPU g and its link k here at g * links + k: the egress port */
+    gboolean spine;                 /* its ports are trunks, and it replicates to leaf switches */
     Link **out, **in;               /* by port */
     void *fast;                     /* the fast engine's state of this switch; NULL: the reference engine */
     SwitchPort *port;
@@ -75,7 +83,9 @@ typedef struct Switch {
 extern const StatRow switch_stats[];
 extern const StatRow switch_port_stats[];
 
-void switch_init(Switch *sw, Fabric *fabric, Sim *sim, DataPool *data, guint32 id, guint32 links);
+/* Its ports; what is there and where packets leave is the caller's to fill in (model/fabric/switches.c). `name` is
+ * taken. */
+void switch_init(Switch *sw, Fabric *fabric, Sim *sim, DataPool *data, guint32 id, guint32 ports, char *name);
 void switch_clear(Switch *sw);
 void switch_take(Switch *sw, Link *from, guint32 port); /* what arrives on `from`, at that port */
 void switch_send(Switch *sw, Link *to, guint32 port);   /* what leaves there */
@@ -86,10 +96,25 @@ void switch_route(Switch *sw, guint32 port, Packet packet, SimTime now_ps);
 void switch_spread(Switch *sw, guint32 p, Packet replica, const McEntry *entry, SimTime now_ps);
 /* Time that the crossbar takes for one round of a replication. */
 SimTime switch_round_ps(const Switch *sw, Packet packet);
-/* The egress port of a unicast packet that came in at a port: the same link number of the GPU that it is for. */
-static inline guint32 switch_egress(const SwitchPort *port, Packet packet)
+/* Which of the links that pass this switch a packet that came in at a port travels on. A packet from a GPU says so from
+ * now on. */
+static inline guint32 switch_take_k(const SwitchPort *port, Packet *packet)
 {
-    return packet_target(packet) * port->sw->links + port->k;
+    if (port->far)
+        return port->sw->link_k[packet->link];
+    packet->link = port->link;
+    return port->k;
+}
+/* The egress port towards link k of a GPU. */
+static inline guint32 switch_port_of(const Switch *sw, guint32 gpu, guint32 k)
+{
+    return sw->route[gpu * sw->links + k];
+}
+/* The egress port of a unicast packet that came in at a port: towards the same link of the GPU that it is for. */
+static inline guint32 switch_egress(const SwitchPort *port, Packet *packet)
+{
+    const guint32 k = switch_take_k(port, packet);
+    return switch_port_of(port->sw, packet_target(*packet), k);
 }
 void switch_finish(Switch *sw, guint32 record, SimTime now_ps); /* frees record and tag */
 void switch_on_advance(Event *event, SimTime now_ps); /* of SwitchPort.advance: requests that waited go on */

@@ -87,7 +87,7 @@ static void test_switch_down(void **state)
     all_read(&bed);
     for (guint g = 0; g < 8; g++)
         for (guint l = 0; l < 18; l++)
-            assert_int_equal(crossings(&bed, g, l) > 0, bed.fabric->link_switch[l] != 1);
+            assert_int_equal(crossings(&bed, g, l) > 0, bed.fabric->topology->leaf[l] != 1);
     MemRegion *region[8];
     McObject *object = bed_team(&bed, 8, 4096, region);
     assert_int_equal(bed.fabric->mc_route[object->mcid].n, 13);

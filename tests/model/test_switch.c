@@ -143,7 +143,7 @@ static void test_tags(void **state)
     link_push(&caught.bed.fabric->gpu[0].up[link], read, 0);
     sim_run(caught.bed.sim, SIMTIME_NEVER);
     assert_int_equal(caught.n, 4); /* the first write's replicas only */
-    Switch *sw = &caught.bed.fabric->sw[caught.bed.fabric->link_switch[link]];
+    Switch *sw = &caught.bed.fabric->sw[caught.bed.fabric->topology->leaf[link]];
     assert_true(sw->port[0].stalls_tag > 0);
     assert_int_equal(sw->port[0].wait.count, 2);
     g_autofree char *text = switch_waiter_text(sw);
@@ -174,7 +174,7 @@ static void test_reduction_buffer(void **state)
         ask(&caught, 0, PACKET_MC_READ, object, i % 2 * 128, &answer[i]);
     sim_run(caught.bed.sim, SIMTIME_NEVER);
     assert_int_equal(caught.n, 8);
-    Switch *sw = &caught.bed.fabric->sw[caught.bed.fabric->link_switch[caught.link[0]]];
+    Switch *sw = &caught.bed.fabric->sw[caught.bed.fabric->topology->leaf[caught.link[0]]];
     assert_true(sw->port[0].stalls_buffer > 0);
     assert_true(sw->port[0].reduction_peak_bytes == 1024);
     acknowledge(&caught, 0);
@@ -203,7 +203,7 @@ static void test_rounds_hold_ingress(void **state)
     assert_true(caught.at_ps[3] - caught.at_ps[0] == 18000);
     assert_true(caught.at_ps[4] - caught.at_ps[0] == 36000);
     guint link = caught.link[0];
-    assert_true(caught.bed.fabric->sw[caught.bed.fabric->link_switch[link]].port[0].stalls_rounds > 0);
+    assert_true(caught.bed.fabric->sw[caught.bed.fabric->topology->leaf[link]].port[0].stalls_rounds > 0);
     bed_close(&caught.bed);
 }
 
