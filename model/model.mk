@@ -59,6 +59,7 @@ libfanout_core_la_SOURCES += \
 	model/sm/warp.c \
 	model/switch/multicast_table.c \
 	model/switch/multicast_table.h \
+	model/switch/record.c \
 	model/switch/reduction.c \
 	model/switch/state.c \
 	model/switch/switch.c \

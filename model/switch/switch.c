@@ -1,6 +1,6 @@
 #include "model/switch/switch.h"
 
-/* ---- multicast: tags, records, rounds */
+/* ---- multicast: tags, rounds */
 
 static guint64 switch_reduction_need(const Switch *sw, guint32 members)
 {
@@ -28,59 +28,6 @@ static gboolean switch_reserve(Switch *sw, SwitchPort *port, Packet packet, cons
     port->reduction_peak_bytes =
         MAX(port->reduction_peak_bytes, sw->spec->reduction_buffer_bytes - port->reduction_bytes);
     return TRUE;
-}
-
-/* A free record: the one that was given back last, since it is in the processor's cache. */
-static guint32 switch_take_record(Switch *sw)
-{
-    guint32 index = sw->record_free;
-    if (index)
-        sw->record_free = sw->record[index].txn;
-    else
-        index = ++sw->record_top;
-    g_assert(index < sw->record_max); /* there is one for each tag */
-    sw->records_used++;
-    return index;
-}
-
-/* How many of an entry's members never answer. */
-static guint16 switch_missing(const Switch *sw, const McEntry *entry)
-{
-    guint16 missing = 0;
-    for (guint32 m = 0; m < entry->n_members; m++)
-        missing += fabric_is_silent(sw->fabric, entry->member[m]);
-    return missing;
-}
-
-/* Fills the entry of the shared table, in which members find what they need to know of the request. */
-static void switch_open_request(Switch *sw, guint32 index, guint16 missing)
-{
-    McRecord *record = &sw->record[index];
-    guint16 src = (guint16)sw->port[record->port].gpu;
-    const Txn *txn = txn_at(&sw->fabric->txns[src], record->txn);
-    sw->requests->request[index] = (McRequest){.offset = txn->offset, .object = txn->object, .data = txn->data,
-                                               .txn = record->txn, .src = src, .bytes = txn->bytes,
-                                               .missing = missing, .answer_flits = record->answer_flits};
-    record->count -= missing;
-    if (record->count == 0)
-        timeout_start(sw, index);
-}
-
-/* Opens a record for a request; returns its replicas, but for the member that each goes to. */
-static Packet switch_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry)
-{
-    guint32 index = switch_take_record(sw);
-    gboolean look_up = packet.place == MEMORY_LOOK_UP, silent = sw->fabric->silent != NULL;
-    gboolean read = packet.kind == PACKET_MC_READ;
-    sw->record[index] = (McRecord){.txn = packet.txn, .members = (guint16)entry->n_members,
-                                   .count = (guint16)entry->n_members, .port = (guint16)p,
-                                   .answer_flits = packet.answer_flits, .read = read, .detailed = look_up || silent,
-                                   .by_event = (look_up && read) || silent};
-    if (look_up || silent)
-        switch_open_request(sw, index, silent ? switch_missing(sw, entry) : 0);
-    packet.txn = index;
-    packet.hold = HOLD_NONE;
-    return packet;
 }
 
 SimTime switch_round_ps(const Switch *sw, Packet packet)
@@ -114,7 +61,7 @@ void switch_spread(Switch *sw, guint32 p, Packet replica, const McEntry *entry, 
 /* Replicates one request to the ports of its spray group, round after round. */
 static void switch_replicate(Switch *sw, guint32 p, Packet packet, const McEntry *entry, SimTime now_ps)
 {
-    Packet replica = switch_open(sw, p, packet, entry);
+    Packet replica = record_open(sw, p, packet, entry);
     PROBE_POINT(sw->fabric, PROBE_TABLE, sw->path, &packet, now_ps);
     sw->multicast_requests++;
     sw->replicated += entry->n_members;

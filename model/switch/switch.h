@@ -121,6 +121,10 @@ void switch_on_advance(Event *event, SimTime now_ps); /* of SwitchPort.advance: 
 gboolean switch_is_quiet(const Switch *sw);
 char *switch_waiter_text(void *sw);
 
+/* record.c: opens a record for a request that came in at port p; returns its replicas, but for the member that each
+ * goes to. */
+Packet record_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry);
+
 /* reduction.c */
 /* An answer of a replica arrives at the requester's port. TRUE: it was the last one, and no member is silent. */
 gboolean reduction_count(Switch *sw, Packet packet, SimTime now_ps);

@@ -1,0 +1,54 @@
+/* Tracking records: what a switch keeps of a multicast request from its replication to its last answer: switch.h. */
+#include "model/switch/switch.h"
+
+/* A free record: the one that was given back last, since it is in the processor's cache. */
+static guint32 record_take(Switch *sw)
+{
+    guint32 index = sw->record_free;
+    if (index)
+        sw->record_free = sw->record[index].txn;
+    else
+        index = ++sw->record_top;
+    g_assert(index < sw->record_max); /* there is one for each tag */
+    sw->records_used++;
+    return index;
+}
+
+/* How many of an entry's members never answer. */
+static guint16 record_missing(const Switch *sw, const McEntry *entry)
+{
+    guint16 missing = 0;
+    for (guint32 m = 0; m < entry->n_members; m++)
+        missing += fabric_is_silent(sw->fabric, entry->member[m]);
+    return missing;
+}
+
+/* Fills the entry of the shared table, in which members find what they need to know of the request. */
+static void record_describe(Switch *sw, guint32 index, guint16 missing)
+{
+    McRecord *record = &sw->record[index];
+    guint16 src = (guint16)sw->port[record->port].gpu;
+    const Txn *txn = txn_at(&sw->fabric->txns[src], record->txn);
+    sw->requests->request[index] = (McRequest){.offset = txn->offset, .object = txn->object, .data = txn->data,
+                                               .txn = record->txn, .src = src, .bytes = txn->bytes,
+                                               .missing = missing, .answer_flits = record->answer_flits};
+    record->count -= missing;
+    if (record->count == 0)
+        timeout_start(sw, index);
+}
+
+Packet record_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry)
+{
+    guint32 index = record_take(sw);
+    gboolean look_up = packet.place == MEMORY_LOOK_UP, silent = sw->fabric->silent != NULL;
+    gboolean read = packet.kind == PACKET_MC_READ;
+    sw->record[index] = (McRecord){.txn = packet.txn, .members = (guint16)entry->n_members,
+                                   .count = (guint16)entry->n_members, .port = (guint16)p,
+                                   .answer_flits = packet.answer_flits, .read = read, .detailed = look_up || silent,
+                                   .by_event = (look_up && read) || silent};
+    if (look_up || silent)
+        record_describe(sw, index, silent ? record_missing(sw, entry) : 0);
+    packet.txn = index;
+    packet.hold = HOLD_NONE;
+    return packet;
+}
