@@ -21,7 +21,7 @@ struct DeviceLl {
     LlPhase phase;
     guint32 k;
     Reg *input;                /* data; holds the sum afterwards */
-    Reg *word[2];              /* LL: each lane's two words of data, in and out */
+    Reg *word[2];              /* LL: each lane's two words of data, in and out; LL128: [0], the tail */
     Reg *line[FO_LL_PEERS];
     Reg *out;                  /* lines to send */
     gboolean flags_only;       /* a timing-only run: nobody reads the data */
@@ -71,10 +71,16 @@ static void ll_pack(const DeviceLl *run, const guint8 *data, guint8 *lines)
         }
 }
 
-/* LL's data between the words of lanes and 8 B a lane. */
+/* LL128's words of a unit that are no whole 16 B of a lane: they stand behind its others. */
+static guint32 ll_tail(const DeviceLl *run) { return run->ll.kind == FO_LL ? 0 : ll_bytes(run) % 16; }
+
+/* LL's data between the words of lanes and 8 B a lane, and LL128's last words. */
 static void ll_words(const DeviceLl *run, gboolean out)
 {
-    for (guint32 k = 0; run->word[0] && k < 2; k++)
+    guint8 *tail = run->input->bytes + ll_bytes(run) - ll_tail(run);
+    if (ll_tail(run))
+        memcpy(out ? run->word[0]->bytes : tail, out ? tail : run->word[0]->bytes, ll_tail(run));
+    for (guint32 k = 0; run->word[1] && k < 2; k++)
         for (guint32 lane = 0; lane < WARP_LANES; lane++)
             memcpy(out ? run->word[k]->bytes + lane * 4 : run->input->bytes + lane * 8 + k * 4,
                    out ? run->input->bytes + lane * 8 + k * 4 : run->word[k]->bytes + lane * 4, 4);
@@ -110,19 +116,25 @@ static void ll_on_sum(void *arg, SimTime now_ps)
     run->packed = TRUE;
 }
 
-/* Data from an address on: lanes of 16 B, or word k of lanes of 8 B. FALSE: there is no (more) such access. */
+/* Data from an address on: word k of lanes of 8 B, or lanes of 16 B and then the words behind them. FALSE: there is no
+ * (more) such access. */
 static gboolean ll_data_uop(DeviceLl *run, Uop *uop, UopKind kind, FoAddress base)
 {
-    guint32 words = run->ll.kind == FO_LL ? 2 : 1, width = run->ll.kind == FO_LL ? 4 : 16, k = run->k;
-    guint32 stride = words * width, bytes = ll_bytes(run);
-    if (!base || k == words || bytes <= k * width) {
+    gboolean ll = run->ll.kind == FO_LL;
+    guint32 bytes = ll_bytes(run), tail = ll_tail(run);
+    if (!ll && run->k == 0 && bytes == tail)
+        run->k = 1;
+    gboolean words = ll || run->k == 1;
+    guint32 width = words ? 4 : 16, stride = ll ? 8 : width, from = ll ? run->k * 4 : run->k ? bytes - tail : 0;
+    if (!base || run->k == 2 || bytes <= from) {
         run->k = 0;
         return FALSE;
     }
-    Reg *reg = words == 2 ? run->word[k] : run->input;
+    guint32 to = ll || run->k ? bytes : bytes - tail;
+    Reg *reg = ll ? run->word[run->k] : run->k ? run->word[0] : run->input;
     *uop = (Uop){.kind = (guint8)kind, .width = (guint8)width, .lane_stride = stride,
-                 .lanes = (guint8)((bytes - k * width + stride - 1) / stride),
-                 .va = base + run->unit * ll_unit_data(run) + k * width};
+                 .lanes = (guint8)((to - from + stride - 1) / stride),
+                 .va = base + run->unit * ll_unit_data(run) + from};
     *(kind == UOP_LOAD ? &uop->dst : &uop->src) = reg;
     run->k++;
     return TRUE;
@@ -151,7 +163,7 @@ gboolean device_ll_next(DeviceLl *run, Uop *uop)
     if (!run->input) {
         run->input = reg_new(16, TRUE);
         run->out = reg_new(16, TRUE);
-        for (guint32 k = 0; run->ll.kind == FO_LL && k < 2; k++)
+        for (guint32 k = 0; k < (run->ll.kind == FO_LL ? 2 : 1); k++)
             run->word[k] = reg_new(4, TRUE);
         for (guint32 i = 0; i < run->ll.n_from; i++)
             run->line[i] = reg_new(16, TRUE);
@@ -170,8 +182,8 @@ gboolean device_ll_next(DeviceLl *run, Uop *uop)
             run->phase = made ? LL_POLL : LL_SUM;
             break;
         case LL_SUM:
-            *uop = (Uop){.kind = UOP_CALL, .lanes = 1, .src = run->word[0] ? run->word[0] : run->input,
-                         .dst = run->word[1], .call = ll_on_sum, .arg = run};
+            *uop = (Uop){.kind = UOP_CALL, .lanes = 1, .src = run->word[1] ? run->word[1] : run->input,
+                         .dst = run->word[0], .call = ll_on_sum, .arg = run};
             made = TRUE;
             run->phase = LL_SEND;
             break;
@@ -200,7 +212,7 @@ void device_ll_free(DeviceLl *run)
     if (run->input) {
         reg_free(run->input);
         reg_free(run->out);
-        for (guint32 k = 0; run->word[0] && k < 2; k++)
+        for (guint32 k = 0; k < 2 && run->word[k]; k++)
             reg_free(run->word[k]);
         for (guint32 i = 0; i < run->ll.n_from; i++)
             reg_free(run->line[i]);
@@ -208,11 +220,11 @@ void device_ll_free(DeviceLl *run)
     g_free(run);
 }
 
-/* Addresses of one side, all multiples of 16. */
-static gboolean ll_check_addresses(FoCta *cta, const FoAddress *address, unsigned n)
+/* Addresses of one side, all multiples of what is said. */
+static gboolean ll_check_addresses(FoCta *cta, const FoAddress *address, unsigned n, guint32 multiple)
 {
     for (unsigned i = 0; i < n; i++)
-        if (address[i] % 16) {
+        if (address[i] % multiple) {
             device_fault(cta, address[i], UOP_STORE, FAULT_MISALIGNED, NULL);
             return FALSE;
         }
@@ -222,6 +234,7 @@ static gboolean ll_check_addresses(FoCta *cta, const FoAddress *address, unsigne
 static gboolean ll_check(FoCta *cta, const FoLl *ll)
 {
     gboolean sums = ll->n_from > (ll->input == 0);
+    guint32 line = ll->kind == FO_LL ? 16 : LL_FLAG_LINE; /* what one store makes visible at once */
     if (ll->kind != FO_LL && ll->kind != FO_LL128)
         device_wrong(cta, 0, UOP_CALL, "lines of kind %d; FO_LL and FO_LL128 are right", (int)ll->kind);
     else if (ll->n_from > FO_LL_PEERS || ll->n_to > FO_LL_PEERS)
@@ -234,9 +247,8 @@ static gboolean ll_check(FoCta *cta, const FoLl *ll)
     else if ((ll->n_from && !ll->from_flag) || (ll->n_to && !ll->to_flag))
         device_wrong(cta, 0, UOP_CALL, "lines with flag 0, which memory has before they come; another one is right");
     else
-        return ll_check_addresses(cta, ll->from, ll->n_from) &&
-               ll_check_addresses(cta, ll->to, ll->n_to) &&
-               ll_check_addresses(cta, &ll->input, 1) && ll_check_addresses(cta, &ll->output, 1) &&
+        return ll_check_addresses(cta, ll->from, ll->n_from, line) && ll_check_addresses(cta, ll->to, ll->n_to, line) &&
+               ll_check_addresses(cta, &ll->input, 1, 16) && ll_check_addresses(cta, &ll->output, 1, 16) &&
                (!sums || device_check_numeric(cta, UOP_ARITH, ll->type, ll->op, 8)) &&
                device_check_warps(cta, UOP_CALL);
     return FALSE;

@@ -130,8 +130,40 @@ static void test_vectors(void **state)
     world_free(world);
 }
 
+typedef struct {
+    FoAddress from, to, lines;
+} LinesArgs;
+
+static void lines_program(FoCta *cta, const void *args)
+{
+    const LinesArgs *a = args;
+    FoLl ll = {.kind = FO_LL128, .bytes = 232, .n_to = 1, .to = {a->lines}, .input = a->from, .to_flag = 7};
+    fo_ll(cta, &ll);
+    ll = (FoLl){.kind = FO_LL128, .bytes = 232, .n_from = 1, .from = {a->lines}, .output = a->to, .from_flag = 7};
+    fo_ll(cta, &ll);
+}
+
+/* Proves that lines of LL128 move as many bytes as they are told to, which end inside a thread's 16 B, and that lines
+ * that would not lie in one line of memory are reported. */
+static void test_lines(void **state)
+{
+    (void)state;
+    World *world = world_new(WORLD_BYTES);
+    LinesArgs args = {world->va[1], world->va[2], world->va[0] + 1024};
+    memset(world->region[1]->host, 0x5a, 512);
+    world_run(world, lines_program, &args, sizeof args, 1, 32);
+    assert_int_equal(world->fabric->n_faults, 0);
+    for (guint i = 0; i < 512; i++)
+        assert_int_equal(world->region[2]->host[i], i < 232 ? 0x5a : 0);
+    args.lines += 16;
+    world_run(world, lines_program, &args, sizeof args, 1, 32);
+    assert_int_equal(world->fabric->n_faults, 2);
+    world_free(world);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_vectors), cmocka_unit_test(test_values_that_nothing_uses)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines), cmocka_unit_test(test_vectors),
+                                       cmocka_unit_test(test_values_that_nothing_uses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

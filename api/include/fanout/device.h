@@ -201,7 +201,8 @@ FO_API void fo_loop(FoCta *cta, const FoLoop *loop);
  * LL: lines of 16 B, {data 4 B, flag 4 B, data 4 B, flag 4 B}. LL128: lines of 128 B, 120 B of data and
  * an 8 B flag. One call moves `bytes` of data: each active warp waits for the lines of its share in the CTA's
  * own buffers (`from`), adds up what came and the own input, stores the sum to the own output and as
- * lines to the peers' buffers (`to`). bytes is a multiple of 4; addresses are multiples of 16. */
+ * lines to the peers' buffers (`to`). bytes is a multiple of 4; addresses are multiples of 16, those of lines of
+ * LL128 of 128, since a line must lie in one line of memory. */
 #define FO_LL_PEERS 3
 typedef enum { FO_LL, FO_LL128 } FoLlKind;
 typedef struct {
