@@ -50,6 +50,11 @@ check-flow: tests/model/test_flow
 check-engines: tests/model/test_engines
 	FANOUT_ENGINE_RUNS=1000 tests/model/test_engines
 
+# Twenty thousand random device programs against their oracle.
+.PHONY: check-random
+check-random: tests/random/test_random_programs
+	FANOUT_PROGRAMS=20000 tests/random/test_random_programs
+
 # How fast the simulator is: alone, when nothing else runs.
 EXTRA_DIST += tests/bench/test_speed.sh tests/bench/speed.recorded
 .PHONY: check-speed
@@ -134,6 +139,7 @@ check_PROGRAMS += \
 	tests/model/test_vas \
 	tests/model/test_walk \
 	tests/model/test_warp \
+	tests/random/test_random_programs \
 	tests/sim/test_calendars \
 	tests/sim/test_event \
 	tests/sim/test_log \
@@ -168,6 +174,9 @@ check_PROGRAMS += \
 	tests/traces/test_trace_text \
 	tests/validate/fuzz_param
 
+random_programs = tests/random/child.c tests/random/draw.c tests/random/oracle.c tests/random/program.h tests/random/run.c
+tests_random_test_random_programs_SOURCES = tests/random/test_random_programs.c $(random_programs)
+tests_random_test_random_programs_LDADD = $(TEST_LDADD) -lm
 tests_traces_fuzz_trace_SOURCES = tests/traces/fuzz_trace.c
 tests_validate_fuzz_param_SOURCES = tests/validate/fuzz_param.c
 tests_cli_test_options_SOURCES = tests/cli/test_options.c cli/options.c
