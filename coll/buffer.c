@@ -19,7 +19,8 @@ static gboolean coll_window(CollGroup *group, CollBuffer *buffer, GError **error
     }
     if (!fabric_mc_attach(fabric, object)) {
         g_set_error(error, COLL_ERROR, COLL_ERROR_SYSTEM,
-                    "the switches' multicast tables have no room for a team of %u GPUs", group->n);
+                    "the switches' multicast tables have no room for a team of %u GPUs: see multicast.entries, "
+                    ".directives, .round_directives and .rounds", group->n);
         g_ptr_array_index(fabric->objects, object->id) = NULL;
         mcobject_free(object);
         return FALSE;

@@ -23,7 +23,7 @@ CollGroup *coll_group_new(Fabric *fabric, const guint16 *gpu, guint32 n, GError 
         }
     if (n < 2 || n > gpus) {
         g_set_error(error, COLL_ERROR, COLL_ERROR_SYSTEM,
-                    "%u GPUs cannot take part; the system has %u, and a collective needs 2 or more", n,
+                    "%u GPUs cannot take part; the system has %u (system.gpus), and a collective needs 2 or more", n,
                     (guint)gpus);
         return NULL;
     }

@@ -63,7 +63,8 @@ static gboolean coll_check_switch(const CollGroup *group, const CollSpec *spec, 
 {
     const FabricSpec *fabric = &group->fabric->spec;
     if (coll_needs_multicast(spec->op, algo) && fabric->mctable.entries == 0)
-        return coll_refuse(error, "%s needs multicast, which the switches of this system do not have",
+        return coll_refuse(error,
+                           "%s needs multicast, which the switches of this system do not have (multicast.entries is 0)",
                            coll_algo_name(algo));
     if (!row->reduces_in_switch)
         return TRUE;

@@ -55,6 +55,11 @@ check-engines: tests/model/test_engines
 check-random: tests/random/test_random_programs
 	FANOUT_PROGRAMS=20000 tests/random/test_random_programs
 
+# Every parameter at both bounds on every preset, with fifty programs each, and pairs of them.
+.PHONY: check-bounds
+check-bounds: tests/random/test_bounds
+	FANOUT_BOUNDS=50 tests/random/test_bounds
+
 # How fast the simulator is: alone, when nothing else runs.
 EXTRA_DIST += tests/bench/test_speed.sh tests/bench/speed.recorded
 .PHONY: check-speed
@@ -139,6 +144,7 @@ check_PROGRAMS += \
 	tests/model/test_vas \
 	tests/model/test_walk \
 	tests/model/test_warp \
+	tests/random/test_bounds \
 	tests/random/test_random_programs \
 	tests/sim/test_calendars \
 	tests/sim/test_event \
@@ -175,6 +181,8 @@ check_PROGRAMS += \
 	tests/validate/fuzz_param
 
 random_programs = tests/random/child.c tests/random/draw.c tests/random/oracle.c tests/random/program.h tests/random/run.c
+tests_random_test_bounds_SOURCES = tests/random/test_bounds.c $(random_programs)
+tests_random_test_bounds_LDADD = $(TEST_LDADD) -lm
 tests_random_test_random_programs_SOURCES = tests/random/test_random_programs.c $(random_programs)
 tests_random_test_random_programs_LDADD = $(TEST_LDADD) -lm
 tests_traces_fuzz_trace_SOURCES = tests/traces/fuzz_trace.c

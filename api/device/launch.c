@@ -163,8 +163,9 @@ DeviceLaunch *device_launch_after(Fabric *fabric, guint16 gpu, Vas *vas, const F
         warps > spec->warps_max) {
         g_set_error(error, DEVICE_ERROR, DEVICE_ERROR_GRID,
                     "kernel '%s': a grid of %u CTAs x %u threads is impossible; 1 to 65535 CTAs of 1 to %u "
-                    "threads are right", kernel->name ? kernel->name : "?", kernel->ctas,
-                    kernel->threads, (guint)MIN(1024, spec->warps_max * WARP_LANES));
+                    "threads are right%s", kernel->name ? kernel->name : "?", kernel->ctas,
+                    kernel->threads, (guint)MIN(1024, spec->warps_max * WARP_LANES),
+                    spec->warps_max * WARP_LANES < 1024 ? " (sm.warps_max)" : "");
         return NULL;
     }
     DeviceLaunch *launch = g_new0(DeviceLaunch, 1);

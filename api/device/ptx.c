@@ -163,8 +163,10 @@ gboolean ptx_check(const PtxMultimem *form, const PtxTarget *target, GError **er
         if (broken)
             return refuse(form, PTX_ERROR_ILLEGAL, error, broken);
     }
-    if (target->sm < 90)
-        return refuse(form, PTX_ERROR_TARGET, error, "multimem needs sm_90 or later");
+    if (target->sm < 90) {
+        g_autofree char *text = g_strdup_printf("multimem needs sm_90 or later, and sm.arch is %u", target->sm);
+        return refuse(form, PTX_ERROR_TARGET, error, text);
+    }
     if (type_rules[form->type].fp8 && !target_has_fp8(target))
         return refuse(form, PTX_ERROR_TARGET, error,
                       "fp8 types need sm_100a, sm_103a, sm_110, sm_120a or sm_121a");

@@ -109,7 +109,8 @@ static gboolean topology_check_ports(const Topology *topology, guint64 ports_max
         const guint64 max = ports_max ? ports_max : TOPOLOGY_PORTS_MAX;
         if (ports[s] > max) {
             g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
-                        "[topology] switch_ports: %s has %u links wired to it and %" G_GUINT64_FORMAT " ports", name,
+                        "[topology] switch_ports: %s has %u links (of system.gpus) wired to it and %" G_GUINT64_FORMAT
+                        " ports", name,
                         ports[s], max);
             return FALSE;
         }

@@ -204,7 +204,7 @@ static gboolean wiring_rule(Wiring *wiring, GError **error)
     char *arrow = strstr(text, "->");
     Half left, right;
     if (!arrow)
-        return wiring_fail(wiring, error, "no '->'; write what is wired, '->', and where it goes");
+        return wiring_fail(wiring, error, "no '->'; kind=rules needs what is wired, '->', and where it goes");
     *arrow = '\0';
     if (!wiring_parse_half(wiring, g_strstrip(text), TRUE, &left, error) ||
         !wiring_parse_half(wiring, g_strstrip(arrow + 2), FALSE, &right, error) ||

@@ -56,7 +56,7 @@ static void test_checker(void **state)
     assert_refused("gpu*.link* -> leaf[0-1].port*", "one number or {expression}");
     g_autofree char *ports = topology_error(
         "teach-4gpu", (const char *const[]){"topology.switch_ports=3", NULL});
-    assert_string_equal(ports, "[topology] switch_ports: switch0 has 4 links wired to it and 3 ports");
+    assert_string_equal(ports, "[topology] switch_ports: switch0 has 4 links (of system.gpus) wired to it and 3 ports");
     g_autofree char *spines = topology_error(
         "dgx-h100", (const char *const[]){"topology.kind=two_level", "topology.spines=1,1", NULL});
     assert_non_null(strstr(spines, "2 numbers; give one for each of the 4 numbers"));

@@ -318,7 +318,8 @@ static void draw_world(Draw *draw, Program *program, const char *system)
         s = strcmp(draw_systems[i].name, system) == 0 ? i : s;
     program->system = draw_systems[s].name;
     program->multicast = draw_systems[s].multicast;
-    program->gpus = 2 + draw_below(draw, MIN(draw_below(draw, 4) ? 3 : PROGRAM_GPUS, draw_systems[s].gpus) - 1);
+    guint32 most = draw_below(draw, 4) ? 3 : draw_systems[s].gpus;
+    program->gpus = 2 + draw_below(draw, most - 1);
     program->cores = engine ? 1 + draw_below(draw, 3) : 1;
     program->engine = engine ? SIM_ENGINE_FAST : SIM_ENGINE_REFERENCE;
     if (system) {

@@ -298,6 +298,10 @@ static gboolean run_open(Run *run, const Image *image, GError **error)
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "system.gpus: there are fewer than %u", program->gpus);
         return FALSE;
     }
+    if (program->multicast && run->spec.sm.arch < 90) {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "sm.arch: no multimem");
+        return FALSE;
+    }
     run->sim = sim_new(&sim, error);
     run->fabric = run->sim ? fabric_new(run->sim, &run->spec, TRUE, error) : NULL;
     if (!run->fabric)
@@ -318,7 +322,8 @@ static gboolean run_open(Run *run, const Image *image, GError **error)
         }
     }
     if (run->object && !fabric_mc_attach(run->fabric, run->object)) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "multicast tables are full");
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "multicast tables are full (multicast.entries, .directives, "
+                    ".round_directives, .rounds)");
         return FALSE;
     }
     if (run->object)
