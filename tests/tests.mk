@@ -3,7 +3,7 @@ TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
 EXTRA_DIST += tests/summary.sh
-noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_test.h tests/api/device_world.h tests/api/kernel/kernel_world.h tests/api/ptx/flat_host.h tests/model/link_ends.h tests/model/model_test.h \
+noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/api/device_world.h tests/api/kernel/kernel_world.h tests/api/ptx/flat_host.h tests/model/link_ends.h tests/model/model_test.h \
 	tests/fuzz.h tests/model/warp_test.h tests/test.h tests/traces/trace_test.h
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
@@ -55,6 +55,11 @@ check-engines: tests/model/test_engines
 check-random: tests/random/test_random_programs
 	FANOUT_PROGRAMS=20000 tests/random/test_random_programs
 
+# Random driver calls of four threads against a model.
+.PHONY: check-calls
+check-calls: tests/api/test_cuda_random
+	FANOUT_CALLS=200000 tests/api/test_cuda_random
+
 # Every parameter at both bounds on every preset, with fifty programs each, and pairs of them.
 .PHONY: check-bounds
 check-bounds: tests/random/test_bounds
@@ -89,6 +94,7 @@ check_PROGRAMS += \
 	tests/api/test_cuda_bad_memory \
 	tests/api/test_cuda_bad_work \
 	tests/api/test_cuda_errors \
+	tests/api/test_cuda_random \
 	tests/api/test_cuda_rules_1 \
 	tests/api/test_cuda_rules_2 \
 	tests/api/test_cuda_rules_3 \
@@ -202,6 +208,8 @@ tests_api_test_cuda_bad_input_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_bad_memory_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_bad_work_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_errors_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_random_SOURCES = tests/api/test_cuda_random.c tests/api/model_calls.c tests/api/model_copies.c
+tests_api_test_cuda_random_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_rules_1_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_rules_2_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_rules_3_LDADD = $(CUDA_TEST_LDADD)

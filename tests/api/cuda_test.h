@@ -64,7 +64,7 @@ static void cuda_test_outside(void **state)
     assert_int_equal(status, 0);
 }
 
-static int cuda_test_main(const CudaTest *tests, int argc, char **argv)
+static inline int cuda_test_main(const CudaTest *tests, int argc, char **argv)
 {
     struct CMUnitTest unit[128] = {{0}};
     gsize n = 0;
