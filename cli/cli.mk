@@ -5,11 +5,15 @@ fanout_SOURCES = \
 	cli/coll_args.h \
 	cli/coll_table.c \
 	cli/coll_table.h \
+	cli/frame_table.c \
+	cli/frame_table.h \
 	cli/live.c \
 	cli/live.h \
 	cli/main.c \
 	cli/options.c \
 	cli/options.h \
+	cli/pace.c \
+	cli/pace.h \
 	cli/progress.c \
 	cli/progress.h \
 	cli/run.c \
@@ -32,12 +36,13 @@ fanout_SOURCES = \
 	cli/verb/exec.c \
 	cli/verb/ptx.c \
 	cli/verb/replay.c \
+	cli/verb/sweep.c \
 	cli/verb/systems.c \
 	cli/verb/validate.c \
 	cli/verb/verb.h \
 	cli/verb/verbs.h \
 	cli/verb/walk.c
-fanout_LDADD = libfanout_core.la
+fanout_LDADD = libfanout_explore.la libfanout_core.la
 
 # What README.md shows: the first result, in one minute.
 EXTRA_DIST += examples/demo.sh

@@ -5,9 +5,10 @@
 
 #include "cli/options.h"
 #include "model/fabric/fabric.h"
+#include "model/presets/preset.h"
 #include "sim/param/param.h"
 
-#define SYSTEM_DEFAULT "dgx-h100"
+#define SYSTEM_DEFAULT PRESET_DEFAULT
 
 /* Filled in place by its parameter set: never copy one. */
 typedef struct {

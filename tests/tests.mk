@@ -24,6 +24,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_words.sh \
 	tests/cli/test_cli_ptx.sh \
 	tests/cli/test_cores.sh \
+	tests/explore/test_sweep.sh \
 	tests/golden/golden.sh \
 	tests/install/test_install.sh \
 	tests/model/walk_count.sh \
@@ -44,6 +45,11 @@ EXTRA_DIST += tests/install/device_program.c tests/install/driver_program.c test
 .PHONY: check-flow
 check-flow: tests/model/test_flow
 	FANOUT_FLOW_ALL=1 tests/model/test_flow
+
+# A sweep of a thousand points that is killed twenty times: minutes.
+.PHONY: check-sweep
+check-sweep: fanout
+	@$(AM_TESTS_ENVIRONMENT) SWEEP_POINTS=1000 $(SHELL) $(top_srcdir)/tests/explore/test_sweep.sh
 
 # The fast engine against the reference engine: two thousand drawn loads, some of them on two and three cores.
 .PHONY: check-engines
@@ -118,6 +124,7 @@ check_PROGRAMS += \
 	tests/api/test_ptx \
 	tests/cli/test_options \
 	tests/coll/test_coll \
+	tests/explore/test_explore \
 	tests/model/test_analytic \
 	tests/model/test_conservation \
 	tests/model/test_copy \
@@ -193,6 +200,7 @@ tests_random_test_random_programs_SOURCES = tests/random/test_random_programs.c 
 tests_random_test_random_programs_LDADD = $(TEST_LDADD) -lm
 tests_traces_fuzz_trace_SOURCES = tests/traces/fuzz_trace.c
 tests_validate_fuzz_param_SOURCES = tests/validate/fuzz_param.c
+tests_explore_test_explore_LDADD = libfanout_explore.la $(TEST_LDADD)
 tests_cli_test_options_SOURCES = tests/cli/test_options.c cli/options.c
 tests_sim_test_tlm_port_SOURCES = tests/sim/test_tlm_port.cpp
 

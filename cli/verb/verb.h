@@ -9,6 +9,7 @@ typedef enum {
     EXIT_DONE = 0,  /* it ran, and what it checked is right */
     EXIT_USER = 1,  /* the user's input is wrong; nothing was simulated, or not to the end */
     EXIT_WRONG = 2, /* the simulated fabric got stuck, or a result did not verify */
+    EXIT_INTERRUPTED = 130, /* SIGINT or SIGTERM; what was done is kept */
 } ExitCode;
 
 /* What a verb can write beside its report (an option for anything else is refused, not ignored),

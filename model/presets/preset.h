@@ -6,6 +6,9 @@
 #include "model/fabric/fabric.h"
 #include "sim/param/param.h"
 
+/* What is simulated where no system is named. */
+#define PRESET_DEFAULT "dgx-h100"
+
 /* Names in alphabetical order; free with g_strfreev. */
 char **preset_names(void);
 /* The text of a preset (caller frees), or NULL with an error that lists the names and the nearest one. */

@@ -166,6 +166,28 @@ gboolean param_set_text(ParamSet *set, const char *assignment, GError **error)
     return slot != NULL;
 }
 
+const ParamRow *param_row(const ParamSet *set, const char *name, GError **error)
+{
+    const char *dot = strrchr(name, '.');
+    char *section = g_strndup(name, dot != NULL ? (gsize)(dot - name) : strlen(name));
+    const char *key = dot != NULL ? dot + 1 : "";
+    const ParamRow *row = NULL;
+
+    for (guint i = 0; i < set->slots->len && row == NULL; i++) {
+        const ParamSlot *slot = param_slot(set, i);
+        if (strcmp(slot->section, section) == 0 && strcmp(slot->row->name, key) == 0)
+            row = slot->row;
+    }
+    if (row == NULL) {
+        char *where = g_strdup_printf("'%s'", name);
+        param_set_unknown(set, where, param_is_section(set, section) ? section : NULL,
+                          param_is_section(set, section) ? key : section, error);
+        g_free(where);
+    }
+    g_free(section);
+    return row;
+}
+
 gboolean param_check_complete(ParamSet *set, const char *name, GError **error)
 {
     enum { NAMED = 3 };

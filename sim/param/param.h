@@ -76,6 +76,13 @@ gboolean param_load_file(ParamSet *set, const char *path, GError **error);
 /* A key that is no row but may stand in the text, for param_peek() ("system", "title"). */
 void param_allow(ParamSet *set, const char *section, const char *key);
 gboolean param_set_text(ParamSet *set, const char *assignment, GError **error); /* "link.vcs=2" */
+/* The row that "link.flight_ps" names; NULL: none, and the error has a guess ("unknown key 'flight' in [link]; ...").
+ * */
+const ParamRow *param_row(const ParamSet *set, const char *name, GError **error);
+/* `text` as a value of the row, without storing it anywhere. TRUE: *number is a whole number's value in the row's unit
+ * (0 for other types), *normal the text in the row's own unit, to be freed. FALSE: *wrong says what was wrong and what
+ * would be right, to be freed. */
+gboolean param_row_parse(const ParamRow *row, const char *text, guint64 *number, char **normal, char **wrong);
 /* FALSE where a row has no value; the error names the first three and how many more there are. */
 gboolean param_check_complete(ParamSet *set, const char *name, GError **error);
 GArray *param_dump(const ParamSet *set); /* ParamDumpRow, in table order */

@@ -244,3 +244,27 @@ char *param_value_format(const ParamRow *row, const void *spec)
     }
     g_assert_not_reached();
 }
+
+gboolean param_row_parse(const ParamRow *row, const char *text, guint64 *number, char **normal, char **wrong)
+{
+    union {
+        guint64 u64;
+        gboolean boolean;
+        int number;
+        char *string;
+        ParamList list;
+    } field = {.u64 = 0};
+    ParamRow own = *row;
+
+    own.offset = 0;
+    *number = 0;
+    if (!param_value_parse(&own, &field, text, wrong)) {
+        return FALSE;
+    }
+    *number = row->type == PARAM_U64_T ? field.u64 : 0;
+    *normal = param_value_format(&own, &field);
+    if (row->type == PARAM_STRING_T) {
+        g_free(field.string);
+    }
+    return TRUE;
+}

@@ -1,0 +1,35 @@
+# explore/: sweeps, their databases, comparison and plots. Not in the core: libcuda.so.1 needs no database.
+noinst_LTLIBRARIES += libfanout_explore.la
+libfanout_explore_la_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+libfanout_explore_la_LIBADD = $(SQLITE_LIBS)
+libfanout_explore_la_SOURCES = \
+	explore/frame.c \
+	explore/frame.h \
+	explore/latin.c \
+	explore/latin.h \
+	explore/lines.c \
+	explore/lines.h \
+	explore/points.c \
+	explore/points.h \
+	explore/result.c \
+	explore/result.h \
+	explore/spec.c \
+	explore/spec.h \
+	explore/spec_load.c \
+	explore/spec_parts.h \
+	explore/spec_search.c \
+	explore/sql.c \
+	explore/sql.h \
+	explore/store.c \
+	explore/store.h \
+	explore/store_finish.c \
+	explore/store_parts.h \
+	explore/store_write.c \
+	explore/sweep.c \
+	explore/sweep.h \
+	explore/values.c \
+	explore/values.h \
+	explore/worker.c \
+	explore/worker.h \
+	explore/workload.c \
+	explore/workload.h

@@ -1,0 +1,74 @@
+/* See worker.h. */
+#include "explore/worker.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* In the child, before the program: no signal is blocked, and the child does not outlive a sweep that is killed. */
+static void worker_prepare(gpointer user)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != (pid_t)GPOINTER_TO_INT(user))
+        _exit(1); /* the parent died in between */
+}
+
+gboolean worker_start(Worker *worker, char **argv, GError **error)
+{
+    worker->out = memfd_create("fanout-out", MFD_CLOEXEC);
+    worker->err = memfd_create("fanout-err", MFD_CLOEXEC);
+    gboolean good = worker->out >= 0 && worker->err >= 0;
+    if (!good)
+        g_set_error(error, G_SPAWN_ERROR, G_SPAWN_ERROR_FORK, "no memory for a point's report");
+    else
+        good = g_spawn_async_with_fds(NULL, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD, worker_prepare,
+                                      GINT_TO_POINTER(getpid()), &worker->pid, -1, worker->out, worker->err, error);
+    if (good)
+        return TRUE;
+    if (worker->out >= 0)
+        close(worker->out);
+    if (worker->err >= 0)
+        close(worker->err);
+    worker->pid = 0;
+    return FALSE;
+}
+
+/* All of a memory file; caller frees. */
+static char *worker_read(int fd, gsize *n)
+{
+    off_t all = lseek(fd, 0, SEEK_END);
+    *n = all > 0 ? (gsize)all : 0;
+    char *text = g_malloc(*n + 1);
+    gsize got = 0;
+    for (gssize now = 1; got < *n && now > 0; got += (gsize)MAX(now, 0))
+        now = pread(fd, text + got, *n - got, (off_t)got);
+    *n = got;
+    text[got] = 0;
+    close(fd);
+    return text;
+}
+
+Result *worker_finish(Worker *worker, int status)
+{
+    gsize out_bytes, err_bytes;
+    g_autofree char *out = worker_read(worker->out, &out_bytes), *err = worker_read(worker->err, &err_bytes);
+    worker->pid = 0;
+    return result_new(status, out, out_bytes, err, err_bytes);
+}
+
+void worker_kill(Worker *worker)
+{
+    if (worker->pid == 0)
+        return;
+    kill(worker->pid, SIGKILL);
+    waitpid(worker->pid, NULL, 0);
+    close(worker->out);
+    close(worker->err);
+    worker->pid = 0;
+}

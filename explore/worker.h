@@ -1,0 +1,22 @@
+/* A child process that runs one point: its output and its messages go into memory, and it ends with its parent. */
+#ifndef EXPLORE_WORKER_H
+#define EXPLORE_WORKER_H
+
+#include <glib.h>
+#include <sys/types.h>
+
+#include "explore/result.h"
+
+typedef struct {
+    pid_t pid; /* 0: idle */
+    int out, err;
+} Worker;
+
+/* Starts argv (argv[0] is a path). GError: G_SPAWN_ERROR; the worker is idle then. */
+gboolean worker_start(Worker *worker, char **argv, GError **error);
+/* What it gave, once waitpid() has said `status` of it. The worker is idle then. Free with result_free(). */
+Result *worker_finish(Worker *worker, int status);
+/* Ends it and waits for it: what it was doing is lost. */
+void worker_kill(Worker *worker);
+
+#endif
