@@ -1,19 +1,42 @@
-/* What instructions take: a warp issues one after the other; each class has its cycles. */
+/* From the costs of instructions to time.
+ *
+ * A warp's instructions take as long as they do alone (their latencies), and no less than the units that they need
+ * have time for them: each unit of a quarter of an SM is a server that does what warps give it in the order in which
+ * they come, a turn at a time. */
 #include "api/kernel/internal.h"
 
-/* Cycles of a warp's instruction when another warp has the rest: 32 lanes over the lanes a cycle of a quarter of an SM.
- * Source: h100/classes.csv (throughput of one SM, 32 warps). */
-static const guint8 cycles[COST_COUNT] = {
-    [COST_FREE] = 0,   [COST_INT] = 2,    [COST_MUL] = 2,     [COST_MUL_HI] = 4, [COST_INT64] = 3, [COST_SHIFT] = 2,
-    [COST_FLOAT] = 1,  [COST_HALF] = 2,   [COST_DOUBLE] = 2,  [COST_SFU] = 8,    [COST_DIV] = 17,  [COST_CVT] = 4,
-    [COST_BITS] = 8,   [COST_SHUFFLE] = 4, [COST_VOTE] = 4,   [COST_MATCH] = 255, [COST_REDUX] = 8, [COST_CONTROL] = 4,
-    [COST_CALL] = 30,  [COST_SHARED] = 4, [COST_LOCAL] = 4,   [COST_BANK] = 2,   [COST_GLOBAL] = 4, [COST_SYNC] = 8,
-    [COST_VIDEO] = 4};
-
-SimTime kernel_cost_ps(const KernelLaunch *launch, PtxWarp *warp)
+static SimTime clk_ps(const KernelLaunch *launch, guint64 hundredths)
 {
-    guint64 sum = warp->shared_ways;
-    for (guint c = 0; c < COST_COUNT; c++)
-        sum += (guint64)warp->issued[c] * cycles[c];
-    return sum * launch->host.clock_ps;
+    return hundredths * launch->host.clock_ps / COST_CLK;
+}
+
+/* Each way of a bank conflict after the first adds two cycles of latency, and one of the pipe.
+ * Source: h100/memory.csv, ld.shared latency and throughput by ways. */
+#define WAY_LATENCY (2u * COST_CLK)
+
+SimTime kernel_cost_ps(const KernelLaunch *launch, const PtxWarp *warp)
+{
+    return clk_ps(launch, warp->costs.sum[COST_STALL] + (guint64)warp->shared_ways * WAY_LATENCY);
+}
+
+SimTime kernel_busy_until(KernelWarp *warp)
+{
+    const KernelLaunch *launch = warp->cta->launch;
+    const PtxWarp *ptx = warp->ptx;
+    Sm *sm = warp->warp->sm;
+    SimTime end_ps = warp->time_ps + kernel_cost_ps(launch, ptx);
+    for (guint unit = COST_SLOTS; unit <= COST_SHARED_PIPE; unit++) {
+        guint64 work = ptx->costs.sum[unit];
+        guint quarter = warp->ptx->index % SM_SCHEDULERS;
+        if (unit == COST_SHARED_PIPE) { /* one of the SM */
+            work += (guint64)ptx->shared_ways * COST_CLK;
+            quarter = 0;
+        }
+        if (work == 0)
+            continue;
+        SimTime *free_ps = &sm->unit_free_ps[quarter][unit];
+        *free_ps = MAX(*free_ps, warp->time_ps) + clk_ps(launch, work);
+        end_ps = MAX(end_ps, *free_ps);
+    }
+    return end_ps;
 }

@@ -102,7 +102,9 @@ void kernel_stop(KernelLaunch *launch); /* a fault is noted: all warps come to t
 extern const PtxHost kernel_host; /* without clock_ps */
 extern const TxnAtomic kernel_atomic;
 char *kernel_waiter_text(void *gpu); /* a SimWaiterText */
-/* cost.c: what the instructions since the last call took, and the count begins anew. */
-SimTime kernel_cost_ps(const KernelLaunch *launch, PtxWarp *warp);
+/* cost.c: what the instructions of a turn take a warp that is alone on its SM; and when they end, from its time on,
+ * beside what others have the SM do. */
+SimTime kernel_cost_ps(const KernelLaunch *launch, const PtxWarp *warp);
+SimTime kernel_busy_until(KernelWarp *warp);
 
 #endif

@@ -335,6 +335,7 @@ KernelLaunch *kernel_launch(Fabric *fabric, guint16 gpu, Vas *vas, const KernelS
     launch->spec = *spec;
     launch->name = g_intern_string(spec->entry->symbol->name); /* reports keep it */
     launch->host = kernel_host;
+    launch->host.keeps_time = TRUE;
     launch->host.clock_ps = fabric->spec.sm.clock_ps;
     launch->on_done = done;
     launch->user = user;

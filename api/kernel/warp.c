@@ -72,12 +72,6 @@ static gboolean next_of_end(KernelWarp *warp, Uop *uop, SimTime now_ps)
     }
 }
 
-/* Instructions that may change more than registers, or give another result each time. */
-static gboolean does_more(const PtxWarp *ptx)
-{
-    return (ptx->issued[COST_SHARED] | ptx->issued[COST_LOCAL] | ptx->issued[COST_SYNC] | ptx->issued[COST_CALL]) != 0;
-}
-
 static PtxRun run(KernelWarp *warp, SimTime now_ps, PtxAccess **access)
 {
     KernelLaunch *launch = warp->cta->launch;
@@ -85,9 +79,9 @@ static PtxRun run(KernelWarp *warp, SimTime now_ps, PtxAccess **access)
     launch->running = warp;
     PtxRun state = ptx_warp_run(warp->ptx, SLICE_INSTRUCTIONS, access);
     launch->running = NULL;
-    warp->time_ps += kernel_cost_ps(launch, warp->ptx);
-    warp->changed |= does_more(warp->ptx);
-    memset(warp->ptx->issued, 0, sizeof warp->ptx->issued);
+    warp->time_ps = kernel_busy_until(warp);
+    warp->changed |= warp->ptx->costs.sum[COST_EFFECTS] != 0;
+    warp->ptx->costs = (PtxCosts){0};
     warp->ptx->shared_ways = 0;
     return state;
 }

@@ -10,6 +10,7 @@
 #define API_PTX_CODE_H
 
 #include "api/ptx/body.h"
+#include "api/ptx/cost.h"
 
 #define PTX_LANES 32u
 #define PTX_FULL_MASK 0xffffffffu
@@ -81,6 +82,7 @@ struct PtxIns {
     guint16 n_uses;
     guint8 guard_negated;
     guint8 is_join;        /* some branch's paths meet here */
+    guint8 settles;        /* other warps know of it: it happens when its time has come */
     guint32 guard;         /* place, or PLACE_NONE */
     guint32 flags;
     guint32 dst, dst2;     /* places */
@@ -138,6 +140,7 @@ typedef struct PtxCode {
     guint32 *formal_place; /* of .reg formals, else PLACE_NONE */
     guint n_formals;
     guint32 statements;
+    PtxCosts *costs;       /* n_ins + 1 */
 } PtxCode;
 
 /* The code of a function, made at the first call, by any thread. NULL: *error, the same each time. */

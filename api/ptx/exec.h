@@ -30,6 +30,18 @@ static inline guint32 ptx_lane_u32(const PtxWarp *warp, guint32 place, guint lan
 /* Addresses of a memory operand: base and offset, 64 bits. */
 void ptx_addresses(const PtxWarp *warp, const PtxIns *ins, guint at, guint64 offset, guint64 va[PTX_LANES]);
 
+/* Adds what the instructions up to `ins`, itself not, cost and count. */
+static inline void ptx_account(PtxWarp *warp, const PtxIns *ins)
+{
+    const PtxFrame *frame = warp->current->frame;
+    const PtxIns *code = frame->code->ins;
+    const guint32 *from = frame->code->costs[warp->from - code].sum, *to = frame->code->costs[ins - code].sum;
+    for (guint i = 0; i < COST_SUMS; i++)
+        warp->costs.sum[i] += to[i] - from[i];
+    warp->cta->grid->instructions += (guint64)(ins - warp->from);
+    warp->from = ins;
+}
+
 /* access.c */
 PtxAccess *ptx_access_new(PtxWarp *warp, PtxPath *path, const PtxIns *ins, PtxAccessKind kind, guint32 mask);
 /* Bytes of lanes, each n_vec elements, into the registers of an instruction, and the way back. */

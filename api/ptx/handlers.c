@@ -54,6 +54,14 @@ static void collect(void *user, guint32 *place, gboolean write)
     uses->ins->uses |= (guint64)1 << (copy / 64 % 64);
 }
 
+/* Instructions by which warps learn of each other. */
+static gboolean settles(const PtxIns *ins)
+{
+    return (ins->op >= OP_MBAR_INIT && ins->op <= OP_MBAR_TRY) || (ins->op >= OP_BAR_SYNC && ins->op <= OP_BAR_RED) ||
+           ins->op == OP_BAR_CLUSTER_ARRIVE || ins->op == OP_BAR_CLUSTER_WAIT || ins->op == OP_GRIDDEP ||
+           ins->op == OP_EXIT || ins->op == OP_RET;
+}
+
 void ptx_bind(PtxCode *code)
 {
     Uses uses = {.places = g_array_new(FALSE, FALSE, sizeof(guint32))};
@@ -73,6 +81,7 @@ void ptx_bind(PtxCode *code)
             code->ins[i + 1].is_join = TRUE;
         if (ins->op >= OP_BULK_S2S && ins->op <= OP_BULK_MC)
             code->ins[i + 1].is_join = TRUE;
+        ins->settles = settles(ins);
         uses.ins = ins;
         ins->uses_at = uses.places->len;
         ptx_ins_visit(code, ins, collect, &uses);

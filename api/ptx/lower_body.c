@@ -116,6 +116,7 @@ static void finish(PtxLower *lower)
     ptx_allocate(code, &flow, (const guint8 *)body->registers->data, body->registers->len);
     ptx_flow_clear(&flow);
     ptx_bind(code);
+    ptx_costs_make(code);
 }
 
 static PtxCode *code_make(PtxFunction *function, GError **error)
@@ -190,5 +191,6 @@ void ptx_code_free(PtxCode *code)
     g_hash_table_unref(code->families);
     g_free(code->formal_offset);
     g_free(code->formal_place);
+    g_free(code->costs);
     g_free(code);
 }

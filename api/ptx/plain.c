@@ -180,6 +180,7 @@ static guint64 lane_sreg(const PtxWarp *warp, PtxSreg sreg, guint lane, guint64 
 
 void ptx_run_sreg(PtxWarp *warp, const PtxIns *ins, guint32 mask)
 {
+    ptx_account(warp, ins); /* the time is that of this instruction */
     PtxSreg sreg = ins->mode;
     guint64 uniform = 0;
     if (ins->space == SPACE_SHARED) /* where the dynamic part begins */

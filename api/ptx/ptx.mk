@@ -10,6 +10,8 @@ libfanout_core_la_SOURCES += \
 	api/ptx/bulk.c \
 	api/ptx/code.h \
 	api/ptx/control.c \
+	api/ptx/cost.c \
+	api/ptx/cost.h \
 	api/ptx/declare.c \
 	api/ptx/exec.h \
 	api/ptx/expression.c \

@@ -115,15 +115,23 @@ static inline guint32 guard_mask(const PtxPath *path, const PtxIns *ins)
     return path->mask & (ins->guard_negated ? ~predicate : predicate);
 }
 
+/* Before instructions of which others know: has the host let the time of those before pass? */
+static gboolean settled(PtxWarp *warp, const PtxIns *ins)
+{
+    ptx_account(warp, ins);
+    return !warp->cta->grid->host->keeps_time || warp->costs.sum[COST_STALL] == 0;
+}
+
 /* Runs the current path from its pc on. */
 static Go warp_run_path(PtxWarp *warp, PtxPath *path, guint32 *budget)
 {
-    PtxGrid *grid = warp->cta->grid;
     const PtxIns *code = path->frame->code->ins, *ins = code + path->pc;
+    warp->from = ins;
     for (;;) {
         if (G_UNLIKELY(ins->is_join) && path->join && path->join->pc == (guint32)(ins - code) &&
             path->join->frame == path->frame) {
             path->pc = (guint32)(ins - code);
+            ptx_account(warp, ins);
             if (ptx_path_arrive(warp, path))
                 return GO_PICK;
             continue;
@@ -131,11 +139,10 @@ static Go warp_run_path(PtxWarp *warp, PtxPath *path, guint32 *budget)
         if (G_UNLIKELY(ins->uses & path->frame->busy) && path_must_wait(warp, path, ins)) {
             path->pc = (guint32)(ins - code);
             path->state = PATH_LOAD;
+            ptx_account(warp, ins);
             return GO_PICK;
         }
         guint32 mask = guard_mask(path, ins);
-        warp->issued[ins->cost]++;
-        grid->instructions++;
         if (G_LIKELY(ins->run != NULL)) {
             if (G_LIKELY(mask))
                 ins->run(warp, ins, mask);
@@ -143,6 +150,11 @@ static Go warp_run_path(PtxWarp *warp, PtxPath *path, guint32 *budget)
             continue;
         }
         path->pc = (guint32)(ins - code);
+        if (G_UNLIKELY(ins->settles) && !settled(warp, ins)) {
+            *budget = 0;
+            return GO_PICK;
+        }
+        ptx_account(warp, ins + 1);
         PtxStep step = ins->op == OP_BRA ? step_branch(warp, path, ins, mask)
                        : mask            ? ins->step(warp, path, ins, mask)
                                          : STEP_NEXT;
@@ -151,7 +163,7 @@ static Go warp_run_path(PtxWarp *warp, PtxPath *path, guint32 *budget)
         case STEP_JUMP: {
             guint32 from = (guint32)(ins - code), back = path->pc <= from ? from - path->pc + 1u : 1u;
             code = path->frame->code->ins;
-            ins = code + path->pc;
+            ins = warp->from = code + path->pc;
             if (*budget <= back) { /* time to look up */
                 *budget = 0;
                 return GO_PICK;

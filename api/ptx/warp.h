@@ -7,8 +7,9 @@
  * ptx_access_complete. So the same executor serves a plain loop over flat memory and a generator of timed
  * micro-operations.
  *
- * Time is the host's: it is asked for it, and is told how many instructions of each cost class a warp has executed
- * (PtxWarp.issued) and how many ways its shared accesses conflicted.
+ * Time is the host's: it is asked for it, and is told what a warp's instructions cost (PtxWarp.costs) and how many
+ * ways its shared accesses conflicted. Before instructions by which warps wait for each other a host that keeps time
+ * gets a turn (PTX_RUN_SLICE), so that they happen at their time.
  *
  * Diverged warps: see path.h. */
 #ifndef API_PTX_WARP_H
@@ -97,6 +98,7 @@ typedef struct {
     gboolean (*grid_dependency)(void *host, PtxWarp *warp); /* griddepcontrol.wait: TRUE when met; NULL: always */
     guint32 (*sm)(void *host, PtxCta *cta, guint32 *count);            /* %smid, %nsmid */
     guint64 clock_ps;          /* of an SM clock cycle */
+    gboolean keeps_time;       /* and clears PtxWarp.costs at each turn */
 } PtxHost;
 
 typedef enum {
@@ -203,8 +205,9 @@ struct PtxWarp {
     guint32 local_bytes;       /* of a lane */
     guint64 wake_ps;           /* of PTX_RUN_SLEEP */
     gboolean ended;
-    guint32 issued[COST_COUNT]; /* since the host last cleared them */
+    PtxCosts costs;            /* since the host last cleared them */
     guint32 shared_ways;       /* the same: bank conflicts beyond the first pass */
+    const PtxIns *from;        /* the first instruction of the current path's code whose costs are not in them */
     PtxAccess *handed;         /* made by the instruction at hand, for the host */
     void *user;                /* the host's */
 };

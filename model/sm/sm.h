@@ -18,6 +18,7 @@
 
 #define WARP_LANES 32u
 #define SM_SCHEDULERS 4u
+#define SM_UNITS 8u /* api/ptx/cost.h says which */
 #define REG_BYTES 512u /* 32 lanes x 16 B */
 
 
@@ -165,6 +166,8 @@ struct Sm {
     guint32 registers, shared_bytes; /* that CTAs hold */
     guint64 packets, merged, stalls_port, stalls_limit;
     SimTime fence_issue_ps[SM_SCHEDULERS]; /* of the next fence */
+    SimTime unit_free_ps[SM_SCHEDULERS][SM_UNITS]; /* of kernels: when units of a quarter have done what they were given */
+    SimTime barrier_free_ps; /* the same of the one that counts arrivals at barriers */
     FenceFlush *flush;       /* the one that goes on, until what it waits for is known */
     gboolean flushing;
     Warp *fence_waiting;     /* for the next flush */
