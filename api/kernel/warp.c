@@ -21,6 +21,7 @@ void kernel_warp_start(KernelWarp *warp, KernelCta *cta, guint32 index, SimTime 
     warp->time_ps = now_ps;
     warp->out.bytes = warp->out_bytes;
     warp->warp->on_idle = on_idle;
+    warp->warp->issue_ps = 2 * cta->launch->host.clock_ps;
     warp_generate(warp->warp, kernel_next, warp);
 }
 

@@ -270,6 +270,8 @@ static Row cost_of(const PtxCode *code, const PtxIns *ins, guint32 at)
     }
 }
 
+guint32 ptx_cost_latency(const PtxCode *code, const PtxIns *ins) { return cost_of(code, ins, 0).latency; }
+
 /* ---- a body */
 
 typedef struct {

@@ -29,7 +29,10 @@ typedef struct {
 } PtxCosts;
 
 struct PtxCode;
+struct PtxIns;
 /* Makes code->costs: n_ins + 1 of them; [i] is what has been spent when instruction i issues. */
 void ptx_costs_make(struct PtxCode *code);
+/* Of an instruction's result, for those that have no other way to be known. */
+guint32 ptx_cost_latency(const struct PtxCode *code, const struct PtxIns *ins);
 
 #endif

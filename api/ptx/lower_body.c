@@ -113,6 +113,7 @@ static void finish(PtxLower *lower)
     PtxFlow flow;
     ptx_flow_make(&flow, code);
     ptx_flow_joins(&flow, code);
+    ptx_schedule(code, &flow, body->registers->len);
     ptx_allocate(code, &flow, (const guint8 *)body->registers->data, body->registers->len);
     ptx_flow_clear(&flow);
     ptx_bind(code);

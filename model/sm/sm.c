@@ -94,6 +94,16 @@ static void sm_to_tail(Sm *sm)
 /* Instructions that do not use the LSU, nor registers of what waits there. */
 static gboolean warp_goes_on(const Uop *uop) { return uop->kind == UOP_WORK && uop->after_ps == 0; }
 
+/* Until a warp's next memory instruction: of device programs, whose other instructions are not modelled, one value;
+ * of kernels the time until the LSU takes it, by its packets.
+ * Source: h100/memory.csv: loads in flight of one warp (4 and 10 clk for 1 and 4 packets), st.global issue (5 and 14). */
+static SimTime sm_after_ps(const Sm *sm, const Warp *warp, SimTime cost_ps)
+{
+    if (!warp->issue_ps)
+        return sm_spec(sm)->warp_issue_ps;
+    return warp->issue_ps + (warp->stored ? cost_ps : 2 * cost_ps);
+}
+
 static void sm_issue(Sm *sm, SimTime now_ps)
 {
     while (sm->ready_head) {
@@ -112,12 +122,13 @@ static void sm_issue(Sm *sm, SimTime now_ps)
         }
         SimTime cost_ps = 0;
         sm->last = warp;
+        warp->stored = warp->current.kind == UOP_STORE || warp->current.kind == UOP_MC_STORE;
         IssueResult result = warp_issue(warp, now_ps, &cost_ps);
         sm->free_ps = now_ps + cost_ps;
         if (cost_ps) {
             warp->asked_ps = MAX(warp->front_ps, warp->not_before_ps);
             warp->issued_ps = warp->front_ps = now_ps;
-            warp->not_before_ps = now_ps + sm_spec(sm)->warp_issue_ps;
+            warp->not_before_ps = now_ps + sm_after_ps(sm, warp, cost_ps);
             if (result == ISSUE_DONE && warp_fetch(warp) && warp_goes_on(&warp->current)) {
                 SimTime none_ps;
                 result = warp_issue(warp, now_ps, &none_ps);

@@ -118,6 +118,8 @@ struct Warp {
     guint32 stores;          /* outstanding */
     gboolean fencing;
     gboolean parked, unparked; /* UOP_PARK: it waits; what it waits for came before it did */
+    gboolean stored;         /* its last micro-operation was a store */
+    SimTime issue_ps;        /* of kernels: between memory instructions, beside their packets; 0: SmSpec.warp_issue_ps */
     SimTime not_before_ps;   /* of its next memory instruction */
     SimTime front_ps;        /* since when it is ready */
     SimTime asked_ps, issued_ps; /* when its last memory instruction was ready, and when the LSU took it */
