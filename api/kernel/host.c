@@ -13,12 +13,21 @@ static guint64 host_now(void *user)
     return now_ps;
 }
 
-static void host_wake(void *user, PtxWarp *ptx)
+static void host_wake(void *user, PtxWarp *ptx, PtxWakeKind kind)
 {
+    const KernelLaunch *launch = user;
     KernelWarp *warp = ptx->user;
-    (void)user;
-    if (warp) /* NULL: it has not begun */
-        warp_unpark(warp->warp);
+    if (!warp) /* it has not begun */
+        return;
+    SimTime now_ps = sim_now_ps(launch->fabric->sim), clock_ps = launch->host.clock_ps;
+    if (launch->running)
+        now_ps = MAX(now_ps, launch->running->time_ps);
+    if (kind == PTX_WAKE_BARRIER)
+        now_ps = MAX(now_ps, warp->cta->barrier_free_ps) + (KERNEL_ARRIVAL_CLK + KERNEL_BARRIER_CLK) * clock_ps;
+    else
+        now_ps += (kind == PTX_WAKE_CLUSTER ? KERNEL_CLUSTER_CLK : KERNEL_MBARRIER_CLK) * clock_ps;
+    warp->time_ps = MAX(warp->time_ps, now_ps);
+    warp_unpark(warp->warp);
 }
 
 static gboolean host_read(void *user, guint64 va, void *bytes, gsize n)

@@ -9,6 +9,7 @@ typedef struct KernelWarp KernelWarp;
 typedef struct KernelCta KernelCta;
 typedef struct KernelCluster KernelCluster;
 typedef struct KernelPoll KernelPoll;
+typedef struct KernelL1 KernelL1;
 
 /* A load or atomic under way: its registers in the model. An access of 32 lanes of 32 B takes two. */
 typedef struct KernelLoad {
@@ -19,6 +20,15 @@ typedef struct KernelLoad {
     guint32 mask;            /* lanes that it brings, in the order of its lanes */
     guint32 at;              /* of a bulk copy: where in the block its bytes go */
 } KernelLoad;
+
+/* A barrier of W warps takes 13 + 2 W clk when all come at once. Source: h100/memory.csv, bar.sync 0. */
+#define KERNEL_ARRIVAL_CLK 2u
+#define KERNEL_BARRIER_CLK 13u
+#define KERNEL_FENCE_CTA_CLK 11u /* Source: h100/classes.csv, fence.acq_rel.cta */
+/* What a wait for an mbarrier or a cluster's barrier takes beside.
+ * Source: h100/memory.csv: barrier.cluster arrive.relaxed + wait; mbarrier arrive + try_wait. */
+#define KERNEL_CLUSTER_CLK 77u
+#define KERNEL_MBARRIER_CLK 20u
 
 typedef enum { KERNEL_RUNS, KERNEL_LAST_ISSUED, KERNEL_DRAINS, KERNEL_LOADS, KERNEL_ENDED } KernelStage;
 
@@ -36,6 +46,7 @@ struct KernelWarp {
     guint64 accesses;        /* that it has asked for */
     gboolean changed;        /* since its last poll it did more than arithmetic */
     KernelPoll *poll;        /* NULL: it has not loaded yet */
+    GArray *hits;            /* loads that the L1 answers, and when; NULL: never any */
     KernelLoad *spare;
     Reg out;                 /* what the micro-operation at hand stores */
     guint8 out_bytes[REG_BYTES], second[REG_BYTES];
@@ -48,7 +59,7 @@ struct KernelCta {
     PtxCta *ptx;
     KernelWarp *warp;
     guint32 running;         /* warps */
-    gboolean placed;
+    SimTime barrier_free_ps; /* when arrivals at its barriers have been counted */
     Event end;
 };
 
@@ -71,6 +82,7 @@ struct KernelLaunch {
     KernelWarp *running;     /* whose instructions are being executed */
     KernelStats stats;
     guint32 registers;       /* of a CTA, as they are given out */
+    KernelL1 **l1;           /* by SM; each made when first needed */
     guint64 next, clusters, done; /* clusters: to place next, of the grid, ended */
     KernelCluster *live;
     gboolean placing, waiting, told;
@@ -88,6 +100,12 @@ void kernel_warp_clear(KernelWarp *warp);
 /* issue.c: the next micro-operation of the access at hand; FALSE: it has been given out as a whole. */
 gboolean kernel_issue_next(KernelWarp *warp, Uop *uop);
 gboolean kernel_issue_begin(KernelWarp *warp, PtxAccess *access); /* FALSE: a fault, and it is noted */
+/* l1.c: TRUE: the load at hand finds its bytes there, and is answered without packets. */
+gboolean kernel_l1_takes(KernelWarp *warp, PtxAccess *access);
+void kernel_l1_due(KernelWarp *warp, SimTime now_ps);     /* answers those whose time has come */
+SimTime kernel_l1_when(const KernelWarp *warp);           /* of the first of them; 0: none is under way */
+void kernel_l1_clear(KernelWarp *warp);                   /* of its SM */
+void kernel_l1_free(KernelLaunch *launch);
 /* poll.c: TRUE: the load at hand is one of a loop that polls, and is answered without packets. */
 gboolean kernel_poll_takes(KernelWarp *warp, PtxAccess *access);
 void kernel_poll_answered(KernelWarp *warp, const PtxAccess *access, SimTime now_ps); /* one in packets */

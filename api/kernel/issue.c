@@ -229,6 +229,26 @@ static void next_lanes(KernelWarp *warp, Uop *uop)
         uop->dst = load_begin(warp, access, taken, 0);
 }
 
+/* A fence of the whole system waits for what the model says; one of the GPU takes its time, whatever is under way: what
+ * it must keep in order goes the same way in the model, one after the other. */
+static void next_fence(KernelWarp *warp, Uop *uop)
+{
+    const KernelLaunch *launch = warp->cta->launch;
+    guint8 scope = warp->access->scope;
+    warp->left = 0;
+    uop->lanes = 1;
+    if (scope == W_CTA) {
+        uop->kind = UOP_DELAY;
+        uop->value = KERNEL_FENCE_CTA_CLK * launch->host.clock_ps;
+    } else if (scope == W_GPU || scope == W_CLUSTER) {
+        uop->kind = UOP_DELAY;
+        uop->value = launch->fabric->spec.sm.fence_gpu_ps;
+        kernel_l1_clear(warp);
+    } else {
+        kernel_l1_clear(warp);
+    }
+}
+
 gboolean kernel_issue_next(KernelWarp *warp, Uop *uop)
 {
     PtxAccess *access = warp->access;
@@ -241,8 +261,7 @@ gboolean kernel_issue_next(KernelWarp *warp, Uop *uop)
     }
     *uop = (Uop){.kind = uop_kinds[access->kind]};
     if (access->kind == PTX_ACCESS_FENCE) {
-        warp->left = 0;
-        uop->lanes = 1;
+        next_fence(warp, uop);
         return TRUE;
     }
     set_operation(warp, access, uop);

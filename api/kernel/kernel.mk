@@ -5,6 +5,7 @@ libfanout_core_la_SOURCES += \
 	api/kernel/internal.h \
 	api/kernel/issue.c \
 	api/kernel/kernel.h \
+	api/kernel/l1.c \
 	api/kernel/launch.c \
 	api/kernel/poll.c \
 	api/kernel/warp.c

@@ -84,10 +84,15 @@ void kernel_warp_ended(KernelWarp *warp, SimTime now_ps)
 
 static void cluster_start(KernelCluster *cluster, SimTime now_ps)
 {
+    KernelLaunch *launch = cluster->launch;
+    const SmSpec *spec = &launch->fabric->spec.sm;
+    SimTime *next_ps = &launch->gpu->cta_next_ps;
     for (guint32 c = 0; c < cluster->size; c++) {
         KernelCta *cta = &cluster->cta[c];
-        for (guint32 w = 0; w < cluster->launch->grid->n_warps; w++)
-            kernel_warp_start(&cta->warp[w], cta, w, now_ps);
+        SimTime start_ps = MAX(now_ps, *next_ps);
+        *next_ps = start_ps + spec->cta_ps + launch->grid->n_warps * spec->cta_warp_ps;
+        for (guint32 w = 0; w < launch->grid->n_warps; w++)
+            kernel_warp_start(&cta->warp[w], cta, w, start_ps);
     }
 }
 
@@ -225,6 +230,7 @@ static void on_end(Event *event, SimTime now_ps)
     launch->stats.joins_given_up = launch->grid->joins_given_up;
     if (launch->on_done)
         launch->on_done(launch, launch->user);
+    kernel_l1_free(launch);
     ptx_grid_free(launch->grid);
     g_free(launch);
 }
@@ -346,6 +352,7 @@ KernelLaunch *kernel_launch(Fabric *fabric, guint16 gpu, Vas *vas, const KernelS
         return NULL;
     }
     launch->spec.param = NULL; /* the grid has a copy */
+    launch->l1 = g_new0(KernelL1 *, fabric->spec.sm.count);
     event_init(&launch->start, on_start);
     event_init(&launch->end, on_end);
     list_add(launch);

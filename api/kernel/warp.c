@@ -28,6 +28,8 @@ void kernel_warp_start(KernelWarp *warp, KernelCta *cta, guint32 index, SimTime 
 void kernel_warp_clear(KernelWarp *warp)
 {
     kernel_poll_clear(warp);
+    if (warp->hits)
+        g_array_unref(warp->hits);
     while (warp->spare) {
         KernelLoad *next = warp->spare->next;
         g_free(warp->spare->reg.bytes);
@@ -96,6 +98,19 @@ static gboolean wait_own_time(const KernelWarp *warp, Uop *uop, SimTime now_ps)
     return TRUE;
 }
 
+/* The earlier one of two times, where 0 stands for none. */
+static SimTime first_of(SimTime a, SimTime b) { return a && b ? MIN(a, b) : MAX(a, b); }
+
+/* A warp that waits at a barrier has been counted, one after the other. */
+static void count_arrival(KernelWarp *warp)
+{
+    KernelCta *cta = warp->cta;
+    const PtxPath *path = warp->ptx->head;
+    if (path && path->state == PATH_BARRIER)
+        cta->barrier_free_ps =
+            MAX(cta->barrier_free_ps, warp->time_ps) + KERNEL_ARRIVAL_CLK * cta->launch->host.clock_ps;
+}
+
 gboolean kernel_next(Warp *model, Uop *uop)
 {
     KernelWarp *warp = model->generator;
@@ -103,13 +118,14 @@ gboolean kernel_next(Warp *model, Uop *uop)
     PtxAccess *access = NULL;
     for (;;) {
         kernel_poll_due(warp, now_ps);
+        kernel_l1_due(warp, now_ps);
         if (warp->access && kernel_issue_next(warp, uop))
             return TRUE;
         if (warp->stage != KERNEL_RUNS)
             return next_of_end(warp, uop, now_ps);
         switch (run(warp, now_ps, &access)) {
         case PTX_RUN_ACCESS:
-            if (kernel_poll_takes(warp, access))
+            if (kernel_poll_takes(warp, access) || kernel_l1_takes(warp, access))
                 break;
             if (!kernel_issue_begin(warp, access)) {
                 kernel_stop(warp->cta->launch);
@@ -124,12 +140,12 @@ gboolean kernel_next(Warp *model, Uop *uop)
                 return TRUE;
             break;
         case PTX_RUN_WAIT:
-            *uop = (Uop){.kind = UOP_PARK, .lanes = 1, .value = kernel_poll_when(warp)};
+            count_arrival(warp);
+            *uop = (Uop){.kind = UOP_PARK, .lanes = 1, .value = first_of(kernel_poll_when(warp), kernel_l1_when(warp))};
             return TRUE;
         case PTX_RUN_SLEEP:
             *uop = (Uop){.kind = UOP_PARK, .lanes = 1, .value = MAX(warp->ptx->wake_ps, now_ps + 1)};
-            if (kernel_poll_when(warp))
-                uop->value = MIN(uop->value, kernel_poll_when(warp));
+            uop->value = first_of(uop->value, first_of(kernel_poll_when(warp), kernel_l1_when(warp)));
             return TRUE;
         case PTX_RUN_FAULT:
             kernel_stop(warp->cta->launch);

@@ -57,8 +57,8 @@ static void barrier_finish(PtxCta *cta, guint id, const PtxWarp *last)
                 path->pc++;
                 woken = TRUE;
             }
-        if (woken && &cta->warp[w] != last)
-            ptx_warp_wake(&cta->warp[w]);
+        if (woken || &cta->warp[w] == last)
+            ptx_warp_wake(&cta->warp[w], PTX_WAKE_BARRIER);
     }
     *barrier = (PtxBarrier){0};
 }
@@ -133,7 +133,7 @@ static void cluster_check(PtxCluster *cluster)
                     woken = TRUE;
                 }
             if (woken)
-                ptx_warp_wake(warp);
+                ptx_warp_wake(warp, PTX_WAKE_CLUSTER);
         }
 }
 

@@ -48,7 +48,8 @@ static const Row rows[] = {
     R(OP_DP2A, ANY, 0, 4.2, 1, FMA(2.02), 0, 0),
     R(OP_FMA, F32, 0, 4.2, 1, FMA(1.08), 0, 0), R(OP_FMA, F64, 0, 8.2, 1, FP64(2.2), 0, 0),
     R(OP_FMA, HALF, 0, 4.2, 1, FMA(1.09), 0, 0), R(OP_FMA, HALF2, 0, 8.2, 1, FMA(1.53), 0, 0),
-    R(OP_DIV, F32, FLAG_APPROX | FLAG_FTZ, 23.7, 2, XU(8.15), 0, 0), R(OP_DIV, F32, FLAG_APPROX, 41.8, 6, XU(8.3), 0, 0),
+    R(OP_DIV, F32, FLAG_APPROX | FLAG_FTZ, 23.7, 2, XU(8.15), 0, 0),
+    R(OP_DIV, F32, FLAG_APPROX, 41.8, 6, XU(8.3), 0, 0),
     R(OP_DIV, F32, FLAG_FULL, 45.9, 9, XU(9.0), 0, 0), R(OP_DIV, F32, 0, 44.6, 10, XU(17.2), 0, 0),
     R(OP_DIV, F64, 0, 112.5, 24, FP64(24.4), 0, 0),
     R(OP_DIV, LONG, 0, 319, 120, FMA(135), 0, 0), R(OP_REM, LONG, 0, 312, 110, FMA(124.5), 0, 0),
@@ -56,7 +57,8 @@ static const Row rows[] = {
     R(OP_RCP, F32, FLAG_APPROX | FLAG_FTZ, 19, 1, XU(8.1), 0, 0), R(OP_RCP, F32, FLAG_APPROX, 41.6, 7, XU(9.2), 0, 0),
     R(OP_RCP, F32, 0, 64.4, 10, XU(10.4), 0, 0), R(OP_RCP, F64, FLAG_APPROX, 18.9, 1, XU(8.1), 0, 0),
     R(OP_RCP, F64, 0, 62.3, 13, FP64(13.4), 0, 0),
-    R(OP_SQRT, F32, FLAG_APPROX | FLAG_FTZ, 17, 1, XU(8.1), 0, 0), R(OP_SQRT, F32, FLAG_APPROX, 39.4, 4, XU(8.15), 0, 0),
+    R(OP_SQRT, F32, FLAG_APPROX | FLAG_FTZ, 17, 1, XU(8.1), 0, 0),
+    R(OP_SQRT, F32, FLAG_APPROX, 39.4, 4, XU(8.15), 0, 0),
     R(OP_SQRT, F32, 0, 42.9, 12, XU(9.2), 0, 0), R(OP_SQRT, F64, 0, 81.3, 25, FP64(25), 0, 0),
     R(OP_RSQRT, F64, 0, 56.3, 14, XU(16.4), 0, 0), R(OP_RSQRT, ANY, FLAG_FTZ, 17, 1, XU(8.1), 0, 0),
     R(OP_RSQRT, ANY, 0, 39.4, 4, XU(8.15), 0, 0), R(OP_LG2, ANY, FLAG_FTZ, 17, 1, XU(8.1), 0, 0),
@@ -263,6 +265,10 @@ static Row cost_of(const PtxCode *code, const PtxIns *ins, guint32 at)
     case OP_RET:
     case OP_EXIT:
     case OP_TRAP: return control_cost(code, ins, at);
+    case OP_BAR_SYNC:
+    case OP_BAR_ARRIVE: return ins->src[1] != PLACE_NONE ? (Row)R(OP_NOP, ANY, 0, 12, 1, 0, 0, 0, 0)
+                                                         : (Row)R(OP_NOP, ANY, 0, 0, 1, 0, 0, 0, 0);
+    case OP_BAR_RED: return (Row)R(OP_NOP, ANY, 0, 43, 1, 0, 0, 0, 0);
     case OP_FENCE: return (Row)R(OP_FENCE, ANY, 0, ins->scope == W_CTA ? 11 : 0, 1, 0, 0, 0, 0);
     default: /* mbarriers, bulk copies: assumed, as an atomic on shared memory */
         return ins->cost == COST_SHARED ? (Row)R(OP_NOP, ANY, 0, 23, 1, LSU(1.2), 0, 0)
@@ -323,7 +329,7 @@ void ptx_costs_make(PtxCode *code)
         }
         Row row = cost_of(code, ins, i);
         gboolean waits = ins->op == OP_BRA || ins->op == OP_BRX || ins->op == OP_CALL || ins->op == OP_RET ||
-                         ins->op == OP_FENCE;
+                         ins->op == OP_FENCE || (ins->op >= OP_BAR_SYNC && ins->op <= OP_BAR_RED);
         walk.at = walk.now;
         walk.latency = row.latency;
         walk.writes = FALSE;

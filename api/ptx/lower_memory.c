@@ -36,6 +36,7 @@ static void set_order(PtxIns *ins, const PtxStatement *statement)
     ins->mode = word_among(statement, modes, G_N_ELEMENTS(modes));
     ins->combine = ptx_statement_has(statement, W_ACC_F32)   ? W_ACC_F32
                    : ptx_statement_has(statement, W_ACC_F16) ? W_ACC_F16
+                   : ptx_statement_has(statement, W_CG)      ? W_CG
                                                              : W_NONE;
     if (ins->order == W_RELEASE || ins->order == W_ACQ_REL)
         ins->flags |= FLAG_RELEASE;

@@ -45,7 +45,7 @@ static void wake_waiting(PtxCta *cta, guint32 at)
                     woken = TRUE;
                 }
             if (woken)
-                ptx_warp_wake(warp);
+                ptx_warp_wake(warp, PTX_WAKE_MBARRIER);
         }
 }
 

@@ -141,10 +141,11 @@ static void count_conflicts(PtxWarp *warp, guint32 mask, const guint64 *offset, 
         if (!(mask >> l & 1) || (used[bank] && word[bank] == at))
             continue;
         word[bank] = at;
-        most = MAX(most, ++used[bank]);
+        used[bank]++;
+        most = MAX(most, used[bank]);
     }
-    guint32 passes = width > 4 ? width / 4 : 1; /* wide accesses take several passes anyway */
-    warp->shared_ways += most > passes ? most - 1 : passes - 1;
+    guint32 passes = width > 4 ? width / 4 : 1; /* wide accesses take several passes anyway: their cost has them */
+    warp->shared_ways += MAX(most, passes) - passes;
 }
 
 /* Loads and stores that need no host. FALSE: a fault. */

@@ -83,6 +83,6 @@ void ptx_warp_enter(PtxWarp *warp, PtxPath *path);   /* its registers are the cu
 /* exec.h's steps use these */
 PtxStep ptx_fault(PtxWarp *warp, const PtxIns *ins, guint32 lane, PtxFaultKind kind, guint64 va, const char *format,
                   ...) G_GNUC_PRINTF(6, 7);
-void ptx_warp_wake(PtxWarp *warp); /* tells the host */
+void ptx_warp_wake(PtxWarp *warp, PtxWakeKind kind); /* tells the host */
 
 #endif

@@ -249,9 +249,9 @@ PtxStep ptx_fault(PtxWarp *warp, const PtxIns *ins, guint32 lane, PtxFaultKind k
     return STEP_FAULT;
 }
 
-void ptx_warp_wake(PtxWarp *warp)
+void ptx_warp_wake(PtxWarp *warp, PtxWakeKind kind)
 {
     const PtxGrid *grid = warp->cta->grid;
     if (grid->host->wake)
-        grid->host->wake(grid->user, warp);
+        grid->host->wake(grid->user, warp, kind);
 }

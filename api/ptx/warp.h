@@ -86,9 +86,11 @@ struct PtxAccess {
 
 
 
+typedef enum { PTX_WAKE_BARRIER, PTX_WAKE_CLUSTER, PTX_WAKE_MBARRIER } PtxWakeKind;
 typedef struct {
     guint64 (*now_ps)(void *host);
-    void (*wake)(void *host, PtxWarp *warp); /* a warp that waited can go on */
+    /* A warp that waited can go on; of barriers the last one to come too. NULL: nobody wants to know. */
+    void (*wake)(void *host, PtxWarp *warp, PtxWakeKind kind);
     /* Bytes of memory as they are now, without time: constants, strings. FALSE: nothing is there. */
     gboolean (*read)(void *host, guint64 va, void *bytes, gsize n);
     void (*print)(void *host, PtxCta *cta, const char *text);          /* vprintf, one lane's text */

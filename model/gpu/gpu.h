@@ -146,6 +146,7 @@ typedef struct Gpu {
     struct Cta *cta_head, *cta_tail; /* waiting for an SM */
     GpuOutQueue *out;          /* by SM modulo out_queues */
     FenceState fence;
+    SimTime cta_next_ps;       /* when the next CTA of a kernel can start */
     void *kernels;             /* launches of api/kernel under way */
     gboolean kernels_listed;   /* among those that a stuck run is asked about */
     GpuFlows flows;

@@ -150,6 +150,8 @@ typedef struct {
     guint64 poll_ps;         /* instructions of a polling loop, beside its load */
     guint64 acquire_ps;      /* what an acquire adds to the load that made it */
     guint64 barrier_ps;      /* bar.sync once the last warp is there */
+    guint64 fence_gpu_ps;    /* a fence of the GPU's scope */
+    guint64 cta_ps, cta_warp_ps; /* from the start of a kernel's CTA to that of the next one of the GPU; more a warp */
     guint64 launch_ps;       /* kernel launch to first instruction */
     guint64 exit_ps;         /* last instruction to end of the kernel */
     guint64 exit_drain_ps;   /* last store performed to end of the kernel, if that is later */

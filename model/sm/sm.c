@@ -96,7 +96,7 @@ static gboolean warp_goes_on(const Uop *uop) { return uop->kind == UOP_WORK && u
 
 /* Until a warp's next memory instruction: of device programs, whose other instructions are not modelled, one value;
  * of kernels the time until the LSU takes it, by its packets.
- * Source: h100/memory.csv: loads in flight of one warp (4 and 10 clk for 1 and 4 packets), st.global issue (5 and 14). */
+ * Source: h100/memory.csv, loads in flight of one warp (4 and 10 clk for 1 and 4 packets), st.global issue (5, 14). */
 static SimTime sm_after_ps(const Sm *sm, const Warp *warp, SimTime cost_ps)
 {
     if (!warp->issue_ps)

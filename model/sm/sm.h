@@ -119,7 +119,7 @@ struct Warp {
     gboolean fencing;
     gboolean parked, unparked; /* UOP_PARK: it waits; what it waits for came before it did */
     gboolean stored;         /* its last micro-operation was a store */
-    SimTime issue_ps;        /* of kernels: between memory instructions, beside their packets; 0: SmSpec.warp_issue_ps */
+    SimTime issue_ps;        /* of kernels: between memory instructions, beside packets; 0: SmSpec.warp_issue_ps */
     SimTime not_before_ps;   /* of its next memory instruction */
     SimTime front_ps;        /* since when it is ready */
     SimTime asked_ps, issued_ps; /* when its last memory instruction was ready, and when the LSU took it */
@@ -168,8 +168,7 @@ struct Sm {
     guint32 registers, shared_bytes; /* that CTAs hold */
     guint64 packets, merged, stalls_port, stalls_limit;
     SimTime fence_issue_ps[SM_SCHEDULERS]; /* of the next fence */
-    SimTime unit_free_ps[SM_SCHEDULERS][SM_UNITS]; /* of kernels: when units of a quarter have done what they were given */
-    SimTime barrier_free_ps; /* the same of the one that counts arrivals at barriers */
+    SimTime unit_free_ps[SM_SCHEDULERS][SM_UNITS]; /* of kernels: when a quarter's units have done what they have */
     FenceFlush *flush;       /* the one that goes on, until what it waits for is known */
     gboolean flushing;
     Warp *fence_waiting;     /* for the next flush */
