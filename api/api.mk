@@ -60,6 +60,18 @@ cuda_files = \
 	api/cuda/memory/trust.h \
 	api/cuda/memory/vmm.c \
 	api/cuda/memory/vmm.h \
+	api/cuda/module/function.c \
+	api/cuda/module/jit.c \
+	api/cuda/module/jit.h \
+	api/cuda/module/launch.c \
+	api/cuda/module/library.c \
+	api/cuda/module/link.c \
+	api/cuda/module/module.c \
+	api/cuda/module/module.h \
+	api/cuda/module/object.c \
+	api/cuda/module/occupancy.c \
+	api/cuda/module/program.c \
+	api/cuda/module/program.h \
 	api/cuda/multicast/bind.c \
 	api/cuda/multicast/manager.c \
 	api/cuda/multicast/multicast.c \
@@ -92,6 +104,7 @@ cuda_files = \
 cuda_public = \
 	api/include/fanout/cuda.h \
 	api/include/fanout/cuda_attribute.h \
+	api/include/fanout/cuda_module.h \
 	api/include/fanout/cuda_names.h \
 	api/include/fanout/cuda_result.h \
 	api/include/fanout/cuda_types.h \

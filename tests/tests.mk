@@ -15,6 +15,7 @@ dist_check_SCRIPTS = \
 	tests/api/test_cuda_probe.sh \
 	tests/api/test_cuda_ranks.sh \
 	tests/api/test_cuda_report.sh \
+	tests/clients/test_ptx_clients.sh \
 	tests/cli/test_cli.sh \
 	tests/cli/test_cli_coll.sh \
 	tests/cli/test_closed.sh \
@@ -246,7 +247,9 @@ golden-update: fanout
 EXTRA_DIST += \
 	tests/clients/bindings.py \
 	tests/clients/client.h \
+	tests/clients/codes.c \
 	tests/clients/cutile_rs.c \
+	tests/clients/faults.c \
 	tests/clients/flashinfer.c \
 	tests/clients/fuser.c \
 	tests/clients/mscclpp.c \

@@ -1,6 +1,7 @@
 /* Contexts and each thread's stack of them. */
 #include "api/cuda/context/ctx.h"
 
+#include "api/cuda/module/module.h"
 #include "api/cuda/stream/copy.h"
 
 /* The driver API has a current context per thread: the one thread-local state there is. Handles,
@@ -113,6 +114,7 @@ void context_free(Call *call, Context *context)
 {
     EngineRequest request = {.op = ENGINE_STREAM_FREE, .stream = context->legacy};
 
+    module_free_of_context(call, context);
     memory_free_of_context(call, context->id);
     free_all(call, context, HANDLE_STREAM, ENGINE_STREAM_FREE);
     free_all(call, context, HANDLE_EVENT, ENGINE_EVENT_FREE);

@@ -13,6 +13,7 @@ struct Context {
     guint refs;     /* retains of a primary context; attach count of others */
     guint32 legacy; /* the engine's number of its default stream */
     CUfunc_cache cache;
+    guint64 heap, heap_bytes; /* of malloc in kernels; 0: none yet */
     size_t limit[CU_LIMIT_MAX];
     gboolean peer[CUDA_DEVICES_MAX]; /* by ordinal: cuCtxEnablePeerAccess */
 };

@@ -1,5 +1,5 @@
-/* Handles of the CUDA front end: one table for memory, multicast objects, contexts, streams, events
- * and pools.
+/* Handles of the CUDA front end: one table for memory, multicast objects, contexts, streams, events,
+ * pools, and what is loaded: modules, libraries and their functions.
  *
  * A handle is a number that looks like an address and carries the slot and its generation, so that
  * a stale one (used after release) and a forged one are told apart from a live one and from each
@@ -19,6 +19,11 @@ typedef enum {
     HANDLE_STREAM,
     HANDLE_EVENT,
     HANDLE_POOL,
+    HANDLE_MODULE,
+    HANDLE_FUNCTION,
+    HANDLE_LIBRARY,
+    HANDLE_KERNEL,
+    HANDLE_LINK,
 } HandleKind;
 
 typedef enum { HANDLE_LIVE, HANDLE_STALE, HANDLE_FORGED } HandleState;

@@ -34,6 +34,7 @@ typedef struct Range {
     guint64 context;   /* id of the context it was allocated in; 0: none */
     guint64 buffer_id;
     guint32 flags; /* of host allocations */
+    gboolean of_module; /* of a module's variables, or of kernels' malloc: not the program's to free */
     gboolean sync_memops;
     gboolean freed; /* cuMemFreeAsync was called */
     Pool *pool;

@@ -9,7 +9,26 @@
 
 #include "api/cuda/multicast/team.h"
 
-CUresult engine_result(EngineStatus status)
+/* What work that failed on a device ends as. source: cuda.h on the codes 700 to 719 */
+static CUresult fault_result(guint32 fault)
+{
+    switch ((FaultKind)fault) {
+    case FAULT_TRAP:
+        return CUDA_ERROR_LAUNCH_FAILED;
+    case FAULT_ASSERT:
+        return CUDA_ERROR_ASSERT;
+    case FAULT_MISALIGNED:
+        return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case FAULT_INSTRUCTION:
+        return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case FAULT_CODE:
+        return CUDA_ERROR_LAUNCH_FAILED;
+    default:
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
+    }
+}
+
+CUresult engine_result(EngineStatus status, const EngineReply *reply)
 {
     switch (status) {
     case ENGINE_OK:
@@ -20,7 +39,7 @@ CUresult engine_result(EngineStatus status)
     case ENGINE_FAULT:
         return CUDA_ERROR_INVALID_VALUE;
     case ENGINE_DEVICE_FAULT:
-        return CUDA_ERROR_ILLEGAL_ADDRESS;
+        return fault_result(reply->fault);
     case ENGINE_INVALID:
         return CUDA_ERROR_INVALID_VALUE;
     case ENGINE_RESOURCES:
@@ -40,7 +59,7 @@ CUresult engine_wait(Call *call, const EngineRequest *request)
     cuda_unlock(call);
     EngineStatus status = engine_call(call->cuda->engine, request, &reply);
     cuda_relock(call);
-    return engine_result(status);
+    return engine_result(status, &reply);
 }
 
 CUresult engine_submit(Call *call, const EngineRequest *request)
@@ -55,7 +74,7 @@ CUresult engine_submit(Call *call, const EngineRequest *request)
     EngineStatus status = engine_call(call->cuda->engine, &named, &reply);
     if (waits)
         cuda_relock(call);
-    return engine_result(status);
+    return engine_result(status, &reply);
 }
 
 /* May `device` (or the memory's home, whose engine could do it) touch the range? */

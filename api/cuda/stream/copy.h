@@ -6,7 +6,7 @@
 #include "api/cuda/memory/range.h"
 
 /* What an engine's answer means to a caller of the driver API. */
-CUresult engine_result(EngineStatus status);
+CUresult engine_result(EngineStatus status, const EngineReply *reply);
 /* Posts a request that may take simulated time: the record's lock is given up meanwhile. */
 CUresult engine_wait(Call *call, const EngineRequest *request);
 /* Queues work: a copy or fill by its EngineWait, and then the record's lock is given up meanwhile; all

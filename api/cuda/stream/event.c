@@ -81,7 +81,7 @@ CUresult cuEventQuery(CUevent handle)
     if (event == NULL)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     EngineRequest request = {.op = ENGINE_QUERY_EVENT, .event = event->event};
-    CUresult result = engine_result(engine_call(call.cuda->engine, &request, &reply));
+    CUresult result = engine_result(engine_call(call.cuda->engine, &request, &reply), &reply);
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);
     CUDA_RETURN(call, reply.value ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
@@ -133,7 +133,7 @@ static CUresult time_of(Call *call, const EventHandle *event, guint64 *time_ps)
 
     if (!event->recorded || (event->flags & CU_EVENT_DISABLE_TIMING))
         return CUDA_ERROR_INVALID_HANDLE;
-    CUresult result = engine_result(engine_call(call->cuda->engine, &request, &reply));
+    CUresult result = engine_result(engine_call(call->cuda->engine, &request, &reply), &reply);
     if (result == CUDA_SUCCESS && !reply.value)
         result = CUDA_ERROR_NOT_READY;
     *time_ps = reply.time_ps;

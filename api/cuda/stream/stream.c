@@ -137,7 +137,7 @@ static CUresult query(Call *call, CUstream handle, CUstream standard)
 
     if (result != CUDA_SUCCESS)
         return result;
-    result = engine_result(engine_call(call->cuda->engine, &request, &reply));
+    result = engine_result(engine_call(call->cuda->engine, &request, &reply), &reply);
     return result != CUDA_SUCCESS ? result : reply.value ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 

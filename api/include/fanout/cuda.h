@@ -12,6 +12,7 @@
 
 #include <fanout/cuda_types.h>
 #include <fanout/cuda_names.h>
+#include <fanout/cuda_module.h>
 
 #ifdef __cplusplus
 extern "C" {

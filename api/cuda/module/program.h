@@ -1,0 +1,67 @@
+/* What an image holds, independent of contexts: PTX that was read and linked once, and serves every context.
+ *
+ * Images are PTX text, a fatbinary (bare, or in the wrapper that compilers put before it), an object file or archive
+ * with fatbinaries in it, and what cuLinkComplete gives: a list of PTX texts. */
+#ifndef API_CUDA_MODULE_PROGRAM_H
+#define API_CUDA_MODULE_PROGRAM_H
+
+#include "api/cuda/module/jit.h"
+#include "api/ptx/code.h"
+
+/* Texts that are to be linked. */
+typedef struct {
+    char *name;  /* for messages */
+    char *text;  /* ends in a NUL that `bytes` does not count */
+    gsize bytes;
+} Unit;
+
+/* One kernel of a program. */
+typedef struct {
+    PtxFunction *function;
+    gboolean looked_at;  /* `usage` or `broken` is there */
+    PtxUsage usage;
+    CUresult broken;     /* why it cannot run */
+    char *why;
+} Entry;
+
+typedef struct {
+    guint refs;
+    PtxModule *ptx;
+    GPtrArray *entries;  /* Entry, in the order of the text */
+    GHashTable *by_name; /* name -> Entry */
+} Program;
+
+#define PROGRAM_EAGER_BYTES_MAX (1u << 20) /* of texts whose bodies are all read when they are loaded */
+
+GPtrArray *units_new(void); /* of Unit; g_ptr_array_unref */
+void units_add(GPtrArray *units, const char *name, const char *text, gsize bytes);
+#define IMAGE_BYTES_UNKNOWN G_MAXSIZE /* the image says itself how long it is */
+/* Adds what an image holds for devices of sm (90). Errors go to the log of jit, and to Fanout's. */
+CUresult units_from_image(Call *call, JitOptions *jit, guint sm, const char *name, const void *image, gsize bytes,
+                          GPtrArray *units);
+/* Reads and links them; one reference. */
+CUresult program_new(Call *call, JitOptions *jit, guint sm, const GPtrArray *units, Program **program);
+/* Both. */
+CUresult program_from_image(Call *call, JitOptions *jit, guint sm, const char *name, const void *image, gsize bytes,
+                            Program **program);
+Program *program_ref(Program *program);
+void program_unref(Program *program);
+
+Entry *program_entry(Program *program, const char *name); /* NULL: none */
+/* The entry's code is read, and *entry->usage is there. Another code: it cannot run, and the log says why. */
+CUresult program_entry_use(Call *call, Entry *entry);
+
+/* The image that cuLinkComplete gives: header and texts; g_free it. */
+void *image_of_units(const GPtrArray *units, gsize *bytes);
+
+guint device_sm(const Cuda *cuda, int device); /* 90 */
+int device_attribute(const Cuda *cuda, int device, CUdevice_attribute attribute);
+/* A line of the log and the report, and of the options' error log. */
+void program_fail(Call *call, JitOptions *jit, const char *text);
+
+/* object.c: fatbinaries in ELF objects and archives of them. bytes must be known. */
+CUresult units_from_object(Call *call, JitOptions *jit, guint sm, const char *name, const guint8 *image, gsize bytes,
+                           GPtrArray *units);
+#define ELF_CUDA 190 /* machine of device code */
+
+#endif
