@@ -267,7 +267,7 @@ tests_api_test_cuda_launch_LDADD = $(CUDA_TEST_LDADD)
 
 # What tests/api/test_cuda_bindings.sh installs once for a build folder.
 distclean-local:
-	rm -rf cuda-bindings-venv tsan asan
+	rm -rf cuda-bindings-venv tsan asan mutants
 
 # What has threads alone, the CUDA front end and several domains; in a sanitized build too. `make tsan` and `make asan`
 # make one from a copy of the sources, since a source folder that is configured cannot be built elsewhere.
@@ -282,6 +282,14 @@ tsan:
 	$(SANITIZED) --enable-sanitize=thread && $(MAKE) $(AM_MAKEFLAGS) check-cuda
 asan:
 	$(SANITIZED) --enable-sanitize && $(MAKE) $(AM_MAKEFLAGS) check-cuda
+
+# Faults planted one by one, and whether the tests notice: tests/mutants/run.sh. FAULTS="1 20": these alone.
+EXTRA_DIST += tests/mutants/list tests/mutants/run.sh
+FAULTS =
+.PHONY: mutants
+mutants:
+	rm -rf mutants && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=mutants && cd mutants && ./configure --quiet
+	$(SHELL) $(top_srcdir)/tests/mutants/run.sh mutants $(FAULTS)
 
 # Every parser FUZZ_SECONDS of processor time, from seeds and the files in FUZZ_CORPUS (tests/fuzz.h); make check has a few
 # hundred inputs of each.
