@@ -134,7 +134,19 @@ static gboolean nobody_can_act(Engine *engine)
                                 (engine->has_caller ? 1 : 0);
 }
 
-/* Lock held. The waits are answered with ENGINE_STUCK; the report says who waited for what. */
+/* What a kernel of the context that still runs has met: it will not end, because of that. */
+static FaultKind fault_met(const Engine *engine, const EngineContext *context)
+{
+    for (guint i = 0; context != NULL && i < engine->active->len; i++) {
+        const Work *work = g_ptr_array_index(engine->active, i);
+        if (work->context == context && work->fault != FAULT_NONE)
+            return work->fault;
+    }
+    return FAULT_NONE;
+}
+
+/* Lock held. The waits are answered with ENGINE_STUCK, or with the fault of a kernel that they wait for, which a device
+ * would have ended; the report says who waited for what. */
 static void declare_stuck(Engine *engine)
 {
     g_auto(GStrv) waiters = sim_waiters(engine->sim);
@@ -150,7 +162,9 @@ static void declare_stuck(Engine *engine)
         Work *work = g_ptr_array_steal_index(engine->sleepers, 0);
         if (work->of != NULL)
             work->of->dropped = TRUE;
-        engine_answer(work->call, ENGINE_STUCK);
+        FaultKind fault = fault_met(engine, work->context);
+        work->call->reply.fault = (guint32)fault;
+        engine_answer(work->call, fault != FAULT_NONE ? ENGINE_DEVICE_FAULT : ENGINE_STUCK);
         work->call = NULL;
         work->done = TRUE; /* what it waited for may yet come: nothing is left to do then */
         engine_work_unref(work);

@@ -120,6 +120,29 @@ static void test_kernel_that_waits_for_ever(void)
     EXPECT(CUDA_ERROR_LAUNCH_TIMEOUT, cuCtxSynchronize());
 }
 
+/* What no GPU does, and then the wait. */
+static void fault_then_wait(FoCta *cta, const void *args)
+{
+    FoReg *value = fo_reg(cta, 4);
+    fo_set_u64(cta, value, 1);
+    fo_st(cta, 4096, value);
+    wait_for_flag(cta, args);
+}
+
+/* A kernel that met a fault and then waits for ever is told by its fault, as on a device, which ends it there. */
+static void test_fault_before_a_wait(void)
+{
+    CUdeviceptr va;
+
+    start();
+    use_device(0);
+    OK(cuMemAlloc(&va, 4096));
+    OK(cuMemsetD32(va, 0, 1024));
+    Args args = {va, va + 64, 9};
+    OK(launch(fault_then_wait, &args, NULL));
+    EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+}
+
 static gpointer idle(gpointer data)
 {
     g_usleep(3000000);
@@ -235,6 +258,7 @@ int main(int argc, char **argv)
         CUDA_TEST(test_order_with_copies, ""),
         CUDA_TEST(test_kernels_of_two_threads, ""),
         CUDA_TEST(test_kernel_that_waits_for_ever, ""),
+        CUDA_TEST(test_fault_before_a_wait, ""),
         CUDA_TEST(test_watchdog_ends_a_wait, "cuda.watchdog_ms=300"),
         CUDA_TEST(test_fault_of_a_kernel, ""),
         CUDA_TEST(test_flag_of_another_process, ""),
