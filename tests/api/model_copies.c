@@ -150,8 +150,9 @@ static void copy_rows(Model *model, const Area *to)
     Side s, d;
     if (kind != 0 && !area_pick(model, TRUE, &from))
         return;
-    if (kind == 1 && from.image[0] == to->image[0])
-        return;
+    for (int i = 0; kind == 1 && i < to->images; i++)
+        if (from.image[0] == to->image[i])
+            return; /* rows may overlap: undefined */
     if (kind == 0)
         copies_fill(model, host, ROWS * 2 * 512);
     side_draw(model, &s, width, kind == 0 ? host : from.image[0]);

@@ -116,4 +116,9 @@ timeout 60 "$FANOUT" coll all_gather -a ring -s gb200-nvl72 -n 8 -b 64M --fideli
     complain "flows of a ring: exit $?"
 grep -q '^  all_gather .* flow$' flow || complain "flows of a ring: no row"
 
+# A loop of billions of bytes in one CTA takes in proportion to them: no product of lines and picoseconds wraps around.
+"$FANOUT" coll sendrecv -a direct --ctas 1 -b 2G -e 8G -f 4 --fidelity flow --format csv >large
+awk -F, '$2 ~ /^[0-9]/ { time[++n] = $10 } END { exit !(n == 2 && time[2] > 3.99 * time[1] && time[2] < 4.01 * time[1]) }' \
+    large || complain "8 GiB take not four times as long as 2 GiB: $(cut -d, -f 2,10 large)"
+
 finish

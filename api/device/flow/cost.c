@@ -4,6 +4,7 @@
 #include "api/device/flow/cost.h"
 
 #include "model/flow/head_of_line.h"
+#include "model/flow/rates.h"
 
 /* ---- what a line costs */
 
@@ -276,13 +277,13 @@ guint64 device_cost_limit(DeviceCost *cost, const LoopSpec *spec, guint64 lines)
     const SmSpec *sm = &cost->fabric->spec.sm;
     guint64 limit = PS_PER_S / device_cost_issue_ps(cost), all_ps = cost_play_ps(cost, spec, lines);
     if (cost->loads && all_ps > cost->head_ps)
-        limit = MIN(limit, lines * PS_PER_S / (all_ps - cost->head_ps));
+        limit = MIN(limit, flow_part(lines, PS_PER_S, all_ps - cost->head_ps));
     else if (!cost->loads)
-        limit = MIN(limit, lines * PS_PER_S / MAX(all_ps, 1));
+        limit = MIN(limit, flow_part(lines, PS_PER_S, MAX(all_ps, 1)));
     if (cost->loads && cost->head_ps)
-        limit = MIN(limit, sm->loads_max * 1000 / cost->loads * PS_PER_S / cost->head_ps);
+        limit = MIN(limit, flow_part(sm->loads_max * 1000 / cost->loads, PS_PER_S, cost->head_ps));
     if (cost->stores)
-        limit = MIN(limit, sm->stores_max * 1000 / cost->stores * PS_PER_S / cost->tail_ps);
+        limit = MIN(limit, flow_part(sm->stores_max * 1000 / cost->stores, PS_PER_S, MAX(cost->tail_ps, 1)));
     return MAX(limit, 1);
 }
 

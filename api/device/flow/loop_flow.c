@@ -67,14 +67,14 @@ static void flow_charge(const DeviceFlow *flow)
     Fabric *fabric = flow->fabric;
     for (guint i = 0; i < flow->charges->len; i++) {
         const DeviceCharge *charge = &g_array_index(flow->charges, DeviceCharge, i);
-        guint64 packets = flow->lines * charge->packets / 1000;
-        guint64 flits = flow->lines * charge->flits / 1000, n = fabric->links;
+        guint64 packets = flow_part(flow->lines, charge->packets, 1000);
+        guint64 flits = flow_part(flow->lines, charge->flits, 1000), n = fabric->links;
         Gpu *gpu = &fabric->gpu[charge->gpu];
         for (guint32 l = 0; l < fabric->links; l++) {
             Link *link = charge->down ? &gpu->down[l] : &gpu->up[l];
             LinkCount *count = &link->count[charge->kind];
-            count->packets += packets * (l + 1) / n - packets * l / n;
-            count->flits += flits * (l + 1) / n - flits * l / n;
+            count->packets += flow_part(packets, l + 1, n) - flow_part(packets, l, n);
+            count->flits += flow_part(flits, l + 1, n) - flow_part(flits, l, n);
         }
     }
 }

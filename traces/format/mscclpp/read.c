@@ -189,7 +189,7 @@ static gboolean mscclpp_read(Reader *reader, GError **error)
                           "a message of %" G_GUINT64_FORMAT
                           " bytes is outside of the plan's %" G_GUINT64_FORMAT
                           " to %" G_GUINT64_FORMAT,
-                          plan->bytes, plan->min_bytes, plan->max_bytes);
+                          plan->bytes, plan->min_bytes, MIN(plan->max_bytes, RECORD_BYTES_MAX));
     }
     ok = ok && read_gpus(&pr, json_get(root, "gpus")) && mscclpp_build(reader, plan, error);
     json_free(document);
