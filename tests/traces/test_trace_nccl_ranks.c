@@ -146,9 +146,22 @@ static void test_files(void **state)
         assert_int_equal(trace->records->len, 2);
     }
     g_ptr_array_free(jobs, TRUE);
+    const char *folder[] = {dir};
+    jobs = trace_read_jobs(folder, 1, &spec, &error); /* the same, by their communicators */
+    assert_non_null(jobs);
+    assert_int_equal(jobs->len, 2);
+    for (guint j = 0; j < 2; j++) {
+        const Trace *trace = jobs->pdata[j];
+        assert_true(trace->world == 2 && trace->recorded_ranks == 2);
+        gboolean said = FALSE;
+        for (guint i = 0; i < trace->notes->len; i++) {
+            said |= strstr(trace->notes->pdata[i], "shares no communicator") != NULL;
+        }
+        assert_true(said);
+    }
+    g_ptr_array_free(jobs, TRUE);
     g_unlink(paths[2]);
     g_unlink(paths[3]);
-    const char *folder[] = {dir};
     jobs = trace_read_jobs(folder, 1, &spec, &error);
     assert_non_null(jobs);
     assert_int_equal(jobs->len, 1);

@@ -58,6 +58,8 @@ static TraceFile *add_file(GPtrArray *files, const char *path, const TraceReadSp
     return file;
 }
 
+static gboolean is_log(const TraceFile *file) { return strcmp(file->format->name, "nccl-log") == 0; }
+
 static int names_compare(gconstpointer a, gconstpointer b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -83,7 +85,26 @@ static GPtrArray *folder_names(const char *path, GError **error)
     return names;
 }
 
-/* A folder's files; its NCCL logs are one job. */
+/* A folder's NCCL logs from number `before` on. Where all say which communicators they have, those that share one are
+ * one job (join_ids); else all are. */
+static void join_logs(GPtrArray *files, guint before, const char *path)
+{
+    gboolean all_say = TRUE;
+    for (guint i = before; i < files->len; i++) {
+        const TraceFile *file = files->pdata[i];
+        all_say &= !is_log(file) || (file->own.ids != NULL && file->own.ids->len > 0);
+    }
+    for (guint i = before; i < files->len; i++) {
+        TraceFile *file = files->pdata[i];
+        if (is_log(file)) {
+            g_free(file->set);
+            file->set = all_say ? g_strconcat("log ", file->path, NULL) : g_strconcat("folder ", path, NULL);
+            file->joined = !all_say;
+        }
+    }
+}
+
+/* A folder's files. */
 static gboolean add_folder(GPtrArray *files, const char *path, guint number,
                            const TraceReadSpec *spec, GError **error)
 {
@@ -100,12 +121,8 @@ static gboolean add_folder(GPtrArray *files, const char *path, guint number,
             continue; /* a README or the like */
         }
         file->folder = number;
-        if (strcmp(file->format->name, "nccl-log") == 0) {
-            g_free(file->set);
-            file->set = g_strconcat("folder ", path, NULL);
-            file->joined = TRUE;
-        }
     }
+    join_logs(files, before, path);
     g_ptr_array_free(names, TRUE);
     if (files->len == before) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: no trace file in this folder%s%s",
@@ -304,6 +321,30 @@ static void join_ids(GPtrArray *files)
     g_hash_table_destroy(set_of_id);
 }
 
+/* Logs of a folder that are one job are called by it; those that are several are said to be. */
+static void name_logs(GPtrArray *files, guint folder, const char *path)
+{
+    const TraceFile *first = NULL;
+    gboolean one = TRUE;
+    for (guint i = 0; i < files->len; i++) {
+        const TraceFile *file = files->pdata[i];
+        if (file->folder == folder && is_log(file)) {
+            first = first != NULL ? first : file;
+            one &= strcmp(file->set, first->set) == 0;
+        }
+    }
+    char *old = first != NULL ? g_strdup(first->set) : NULL;
+    for (guint i = 0; i < files->len; i++) {
+        TraceFile *file = files->pdata[i];
+        file->apart |= file->folder == folder && is_log(file) && !one;
+        if (one && old != NULL && strcmp(file->set, old) == 0 && file->joined) {
+            g_free(file->set);
+            file->set = g_strconcat("folder ", path, NULL);
+        }
+    }
+    g_free(old);
+}
+
 GPtrArray *files_collect(const char *const *paths, guint n, const TraceReadSpec *spec,
                          GError **error)
 {
@@ -321,5 +362,8 @@ GPtrArray *files_collect(const char *const *paths, guint n, const TraceReadSpec 
         return NULL;
     }
     join_ids(files);
+    for (guint i = 0; i < n; i++) {
+        name_logs(files, i + 1, paths[i]);
+    }
     return files;
 }

@@ -13,7 +13,8 @@ typedef struct {
     char *set;          /* files of one set may be of one job; those of different sets never are */
     NameNumbers *numbers; /* of the name, or of the whole path where only folders differ */
     guint folder;       /* which argument that is a folder it comes from, from 1; 0: named itself */
-    gboolean joined;    /* by commas, or logs of one folder: the whole set is one job */
+    gboolean joined;    /* by commas, logs of one communicator or folder: the whole set is one job */
+    gboolean apart;     /* other logs of its folder are of other jobs */
     gboolean sibling;   /* not named: it lies beside one that is */
     NameRank name_kind;
     gint64 name_rank;   /* -1: the name does not say */

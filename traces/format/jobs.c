@@ -341,6 +341,13 @@ static void join_parts(GPtrArray *jobs)
     }
 }
 
+static char *apart_note(const TraceFile *file)
+{
+    return file->apart ? g_strdup("shares no communicator with other logs of its folder: a job of its own; "
+                                  "with commas between them logs are one job")
+                       : NULL;
+}
+
 GPtrArray *jobs_group(GPtrArray *files)
 {
     GPtrArray *jobs = g_ptr_array_new_with_free_func(job_free);
@@ -350,7 +357,7 @@ GPtrArray *jobs_group(GPtrArray *files)
         if (!file->joined && !file->format->per_rank) {
             GPtrArray *alone = g_ptr_array_new();
             g_ptr_array_add(alone, file);
-            add_job(jobs, alone, NULL, NULL);
+            add_job(jobs, alone, NULL, apart_note(file));
             g_ptr_array_free(alone, TRUE);
             continue;
         }
@@ -370,7 +377,7 @@ GPtrArray *jobs_group(GPtrArray *files)
                 other->rank = other->own.rank >= 0 ? other->own.rank : other->name_rank;
             }
             const char *space = strchr(file->set, ' ');
-            add_job(jobs, set, space != NULL ? space + 1 : file->set, NULL);
+            add_job(jobs, set, space != NULL ? space + 1 : file->set, apart_note(file));
         } else {
             group_set(jobs, set);
         }
