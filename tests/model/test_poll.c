@@ -5,17 +5,20 @@ static void note_time(void *arg, SimTime now_ps)
     *(SimTime *)arg = now_ps;
 }
 
-/* A poll of a flag that GPU 1 writes after `write_ps`; when it was seen. */
-static SimTime seen_at(SimTime write_ps, PollTest test, guint32 want, guint32 put)
+/* A poll of a flag that GPU 1 writes after `write_ps`; when it was seen. acquire_ps 0: a relaxed one. */
+static SimTime seen_at(SimTime write_ps, PollTest test, guint32 want, guint32 put, guint32 acquire_ps)
 {
     Stand stand;
-    stand_open(&stand, 64, NULL);
+    g_autofree char *set = g_strdup_printf("sm.acquire_ps=%u", acquire_ps);
+    const char *const sets[] = {set, NULL};
+    stand_open(&stand, 64, sets);
     SimTime seen_ps = 0;
     Uop poll = {.kind = UOP_POLL,
                 .va = NEAR_VA,
                 .width = 4,
                 .lanes = 1,
                 .test = (guint8)test,
+                .acquire = acquire_ps > 0,
                 .value = want};
     Uop call = {.kind = UOP_CALL, .call = note_time, .arg = &seen_ps};
     warp_push(&stand.cta->warp[0], &poll);
@@ -50,9 +53,10 @@ static void test_conditions(void **state)
         PollTest test;
         guint32 want, put;
     } row[] = {
-        {POLL_EQ, 7, 7}, {POLL_NE, 0, 9}, {POLL_GE, 5, 6}, {POLL_DIFF_GE, 0x7fffffff, 0x80000001}};
+        {POLL_EQ, 7, 7}, {POLL_NE, 0, 9}, {POLL_GE, 5, 6}, {POLL_GE, 5, 5}, {POLL_GE, 5, 0xffffffff},
+        {POLL_DIFF_GE, 0x7fffffff, 0x80000001}, {POLL_DIFF_GE, 9, 9}};
     for (guint i = 0; i < G_N_ELEMENTS(row); i++) {
-        SimTime seen_ps = seen_at(5000000, row[i].test, row[i].want, row[i].put);
+        SimTime seen_ps = seen_at(5000000, row[i].test, row[i].want, row[i].put, 0);
         assert_true(seen_ps > 5000000);
         assert_true(seen_ps <
                     5000000 + 200000 + 2 * 200000 + 10000); /* the store, then at most two rounds */
@@ -64,7 +68,18 @@ static void test_conditions(void **state)
 static void test_never(void **state)
 {
     (void)state;
-    assert_true(seen_at(1000000, POLL_EQ, 7, 8) == 0);
+    assert_true(seen_at(1000000, POLL_EQ, 7, 8, 0) == 0);
+    assert_true(seen_at(1000000, POLL_GE, 7, 0, 0) == 0);
+    assert_true(seen_at(1000000, POLL_DIFF_GE, 1, 0x80000002, 0) == 0); /* behind by 2^31 - 1, not ahead */
+}
+
+/* Proves that an acquire costs what it says: each reading of the loop takes so much longer, of which half is waited for
+ * in the mean, and so does the last one. */
+static void test_acquire(void **state)
+{
+    (void)state;
+    SimTime relaxed_ps = seen_at(5000000, POLL_EQ, 7, 7, 0);
+    assert_int_equal(seen_at(5000000, POLL_EQ, 7, 7, 100000), relaxed_ps + 150000);
 }
 
 /* Proves that a flag already there costs one load. */
@@ -90,6 +105,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conditions),
         cmocka_unit_test(test_never),
+        cmocka_unit_test(test_acquire),
         cmocka_unit_test(test_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,6 +131,30 @@ static void test_placement(void **state)
     stand_close(&stand);
 }
 
+/* Proves that the warps of an SM's CTAs are no more than it has room for, all of a CTA counted. */
+static void test_warps_max(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"sm.warps_max=3", "sm.count=1", NULL};
+    Stand stand;
+    Cta *cta[2];
+    stand_open(&stand, 64, sets); /* two warps are there */
+    for (guint i = 0; i < 2; i++) {
+        cta[i] = cta_new(&stand.bed.fabric->gpu[0], stand.vas, i + 1, 32 + 32 * !i, "more");
+        cta[i]->user = &stand;
+        cta_place(cta[i], stand_on_placed);
+    }
+    assert_int_equal(stand.placed, 1); /* two more do not fit, and one waits its turn */
+    assert_int_equal(stand.bed.fabric->gpu[0].sm[0].warps, 2);
+    cta_free(stand.cta);
+    sim_run(stand.bed.sim, SIMTIME_NEVER);
+    assert_int_equal(stand.placed, 3);
+    assert_int_equal(stand.bed.fabric->gpu[0].sm[0].warps, 3);
+    stand.cta = cta[0];
+    cta_free(cta[1]);
+    stand_close(&stand);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +162,7 @@ int main(void)
         cmocka_unit_test(test_arbitration),
         cmocka_unit_test(test_loads_max),
         cmocka_unit_test(test_placement),
+        cmocka_unit_test(test_warps_max),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
