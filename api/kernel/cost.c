@@ -16,7 +16,8 @@ static SimTime clk_ps(const KernelLaunch *launch, guint64 hundredths)
 
 SimTime kernel_cost_ps(const KernelLaunch *launch, const PtxWarp *warp)
 {
-    return clk_ps(launch, warp->costs.sum[COST_STALL] + (guint64)warp->shared_ways * WAY_LATENCY);
+    return clk_ps(launch, warp->costs.sum[COST_STALL] + (guint64)warp->shared_ways * WAY_LATENCY) +
+           warp->fetches * launch->fabric->spec.sm.code_ps / 8; /* which is of 1 KiB */
 }
 
 SimTime kernel_busy_until(KernelWarp *warp)

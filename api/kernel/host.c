@@ -50,6 +50,22 @@ static void host_print(void *user, PtxCta *cta, const char *text)
         fputs(text, stdout);
 }
 
+/* What an SM has of a function's instructions, from the beginning of the kernel on. */
+static guint64 *host_fetched(void *user, PtxWarp *ptx, const PtxCode *code)
+{
+    KernelLaunch *launch = user;
+    const KernelWarp *warp = ptx->user;
+    GHashTable **lines = &launch->lines[warp->warp->sm->id];
+    if (!*lines)
+        *lines = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    guint64 *bits = g_hash_table_lookup(*lines, code);
+    if (!bits) {
+        bits = g_new0(guint64, code->costs[code->n_ins].sum[COST_SLOTS] / PTX_LINE_SLOTS / 64 + 1u);
+        g_hash_table_insert(*lines, (gpointer)code, bits);
+    }
+    return bits;
+}
+
 static guint32 host_sm(void *user, PtxCta *cta, guint32 *count)
 {
     const KernelLaunch *launch = user;
@@ -59,7 +75,8 @@ static guint32 host_sm(void *user, PtxCta *cta, guint32 *count)
 }
 
 const PtxHost kernel_host = {
-    .now_ps = host_now, .wake = host_wake, .read = host_read, .print = host_print, .sm = host_sm};
+    .now_ps = host_now, .wake = host_wake, .read = host_read, .print = host_print, .sm = host_sm,
+                             .fetched = host_fetched};
 
 /* ---- who waits */
 

@@ -83,6 +83,7 @@ struct KernelLaunch {
     KernelStats stats;
     guint32 registers;       /* of a CTA, as they are given out */
     KernelL1 **l1;           /* by SM; each made when first needed */
+    GHashTable **lines;      /* the same: PtxCode -> bits of the lines of its instructions that the SM has */
     guint64 next, clusters, done; /* clusters: to place next, of the grid, ended */
     KernelCluster *live;
     gboolean placing, waiting, told;

@@ -353,6 +353,7 @@ KernelLaunch *kernel_launch(Fabric *fabric, guint16 gpu, Vas *vas, const KernelS
     }
     launch->spec.param = NULL; /* the grid has a copy */
     launch->l1 = g_new0(KernelL1 *, fabric->spec.sm.count);
+    launch->lines = g_new0(GHashTable *, fabric->spec.sm.count);
     event_init(&launch->start, on_start);
     event_init(&launch->end, on_end);
     list_add(launch);

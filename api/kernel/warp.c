@@ -85,7 +85,7 @@ static PtxRun run(KernelWarp *warp, SimTime now_ps, PtxAccess **access)
     warp->time_ps = kernel_busy_until(warp);
     warp->changed |= warp->ptx->costs.sum[COST_EFFECTS] != 0;
     warp->ptx->costs = (PtxCosts){0};
-    warp->ptx->shared_ways = 0;
+    warp->ptx->shared_ways = warp->ptx->fetches = 0;
     return state;
 }
 

@@ -23,6 +23,7 @@ typedef enum {
     COST_SUMS
 } PtxCostSum;
 #define COST_CLK 100u
+#define PTX_LINE_SLOTS (8u * COST_CLK) /* slots on 128 B of SASS */
 
 typedef struct {
     guint32 sum[COST_SUMS];

@@ -30,6 +30,21 @@ static inline guint32 ptx_lane_u32(const PtxWarp *warp, guint32 place, guint lan
 /* Addresses of a memory operand: base and offset, 64 bits. */
 void ptx_addresses(const PtxWarp *warp, const PtxIns *ins, guint at, guint64 offset, guint64 va[PTX_LANES]);
 
+/* Lines of 128 B that a stretch of instructions lies on, of 16 B each: are they there? */
+static inline void ptx_fetch(PtxWarp *warp, const PtxCode *code, guint32 from, guint32 to)
+{
+    if (G_UNLIKELY(warp->fetch_code != code)) {
+        const PtxGrid *grid = warp->cta->grid;
+        warp->fetch_code = code;
+        warp->fetch_lines = grid->host->fetched ? grid->host->fetched(grid->user, warp, code) : NULL;
+    }
+    for (guint32 line = from / PTX_LINE_SLOTS; warp->fetch_lines && line * PTX_LINE_SLOTS < to; line++) {
+        guint64 *bits = &warp->fetch_lines[line / 64], bit = (guint64)1 << (line % 64);
+        warp->fetches += !(*bits & bit);
+        *bits |= bit;
+    }
+}
+
 /* Adds what the instructions up to `ins`, itself not, cost and count. */
 static inline void ptx_account(PtxWarp *warp, const PtxIns *ins)
 {
@@ -38,6 +53,7 @@ static inline void ptx_account(PtxWarp *warp, const PtxIns *ins)
     const guint32 *from = frame->code->costs[warp->from - code].sum, *to = frame->code->costs[ins - code].sum;
     for (guint i = 0; i < COST_SUMS; i++)
         warp->costs.sum[i] += to[i] - from[i];
+    ptx_fetch(warp, frame->code, from[COST_SLOTS], to[COST_SLOTS]);
     warp->cta->grid->instructions += (guint64)(ins - warp->from);
     warp->from = ins;
 }

@@ -99,6 +99,8 @@ typedef struct {
     void (*launch_dependents)(void *host, PtxCta *cta);                /* NULL: ignored */
     gboolean (*grid_dependency)(void *host, PtxWarp *warp); /* griddepcontrol.wait: TRUE when met; NULL: always */
     guint32 (*sm)(void *host, PtxCta *cta, guint32 *count);            /* %smid, %nsmid */
+    /* A bit for each 128 B of a function's instructions (PtxCodeLines): those that the warp's SM has. NULL: all. */
+    guint64 *(*fetched)(void *host, PtxWarp *warp, const PtxCode *code);
     guint64 clock_ps;          /* of an SM clock cycle */
     gboolean keeps_time;       /* and clears PtxWarp.costs at each turn */
 } PtxHost;
@@ -209,6 +211,9 @@ struct PtxWarp {
     gboolean ended;
     PtxCosts costs;            /* since the host last cleared them */
     guint32 shared_ways;       /* the same: bank conflicts beyond the first pass */
+    const PtxCode *fetch_code; /* of which fetch_lines are */
+    guint64 *fetch_lines;      /* of its SM; NULL: nothing is fetched */
+    guint32 fetches;           /* since the host last cleared them: lines that were not there */
     const PtxIns *from;        /* the first instruction of the current path's code whose costs are not in them */
     PtxAccess *handed;         /* made by the instruction at hand, for the host */
     void *user;                /* the host's */
