@@ -24,6 +24,10 @@ typedef struct KernelLoad {
 /* A barrier of W warps takes 13 + 2 W clk when all come at once. Source: h100/memory.csv, bar.sync 0. */
 #define KERNEL_ARRIVAL_CLK 2u
 #define KERNEL_BARRIER_CLK 13u
+/* From a bulk copy's instruction to its first packet.
+ * Source: h100/memory.csv: bulk global>shared of 16 B to 4 KiB takes 435 to 473 clk, a load from the L2 282;
+ * shared>global + wait_group of 16 B 159. */
+#define KERNEL_BULK_CLK 155u
 #define KERNEL_FENCE_CTA_CLK 11u /* Source: h100/classes.csv, fence.acq_rel.cta */
 /* What a wait for an mbarrier or a cluster's barrier takes beside.
  * Source: h100/memory.csv: barrier.cluster arrive.relaxed + wait; mbarrier arrive + try_wait. */
@@ -35,7 +39,7 @@ typedef enum { KERNEL_RUNS, KERNEL_LAST_ISSUED, KERNEL_DRAINS, KERNEL_LOADS, KER
 struct KernelWarp {
     KernelCta *cta;
     Warp *warp;              /* of the model */
-    PtxWarp *ptx;
+    PtxWarp *ptx;            /* NULL: it is a CTA's unit for bulk copies */
     SimTime time_ps;         /* its own: when its next instruction can issue */
     guint8 stage;            /* KernelStage */
     gboolean waited;         /* for its own time, before the access at hand */
@@ -43,6 +47,7 @@ struct KernelWarp {
     guint32 left;            /* its lanes that are not yet */
     guint32 block_at;        /* the same of bulk copies */
     guint32 loads;           /* KernelLoads under way */
+    guint32 bulk;            /* its copies that the CTA's unit has */
     guint64 accesses;        /* that it has asked for */
     gboolean changed;        /* since its last poll it did more than arithmetic */
     KernelPoll *poll;        /* NULL: it has not loaded yet */
@@ -59,6 +64,9 @@ struct KernelCta {
     PtxCta *ptx;
     KernelWarp *warp;
     guint32 running;         /* warps */
+    KernelWarp copier;       /* copies in bulk, one after the other, */
+    Warp copier_warp;
+    GArray *copies;          /* KernelCopy: those that wait; NULL: never any */
     SimTime barrier_free_ps; /* when arrivals at its barriers have been counted */
     Event end;
 };
@@ -66,7 +74,8 @@ struct KernelCta {
 struct KernelCluster {
     KernelLaunch *launch;
     PtxCluster *ptx;
-    guint32 size, placed, ended;
+    guint32 size, ended;
+    gboolean placed;
     KernelCta *cta;
     KernelCluster *next, *prev;
 };
@@ -114,6 +123,11 @@ gboolean kernel_poll_due(KernelWarp *warp, SimTime now_ps); /* TRUE: it was, and
 SimTime kernel_poll_when(const KernelWarp *warp);           /* 0: nobody knows */
 gboolean kernel_poll_watches(const KernelWarp *warp, guint64 *va);
 void kernel_poll_clear(KernelWarp *warp);
+/* bulk.c: the access goes to the CTA's unit for bulk copies. */
+void kernel_bulk_begin(KernelWarp *warp, PtxAccess *access);
+void kernel_bulk_completed(PtxAccess *access); /* before ptx_access_complete */
+gboolean kernel_bulk_drains(KernelCta *cta); /* TRUE: its stores are under way; cta->end comes when they are not */
+void kernel_bulk_clear(KernelCta *cta);
 /* launch.c */
 void kernel_warp_ended(KernelWarp *warp, SimTime now_ps);
 void kernel_stop(KernelLaunch *launch); /* a fault is noted: all warps come to their end */

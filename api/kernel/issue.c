@@ -103,10 +103,12 @@ static void on_loaded(Reg *reg, SimTime now_ps)
     warp->spare = load;
     warp->loads--;
     if (--access->parts == 0) {
-        kernel_poll_answered(warp, access, now_ps);
+        kernel_poll_answered(access->warp->user, access, now_ps);
+        kernel_bulk_completed(access);
         ptx_access_complete(access);
     }
-    warp_unpark(warp->warp);
+    if (warp->ptx)
+        warp_unpark(warp->warp);
 }
 
 static Reg *load_begin(KernelWarp *warp, PtxAccess *access, guint32 mask, guint32 at)
@@ -255,8 +257,10 @@ gboolean kernel_issue_next(KernelWarp *warp, Uop *uop)
     gboolean bulk = access->kind >= PTX_ACCESS_BULK_LOAD;
     if (bulk ? warp->block_at >= access->block_bytes : warp->left == 0) {
         warp->access = NULL;
-        if (!is_load((UopKind)uop_kinds[access->kind]))
+        if (!is_load((UopKind)uop_kinds[access->kind])) {
+            kernel_bulk_completed(access);
             ptx_access_complete(access);
+        }
         return FALSE;
     }
     *uop = (Uop){.kind = uop_kinds[access->kind]};

@@ -1,5 +1,6 @@
 # api/kernel/: kernels of PTX on simulated SMs.
 libfanout_core_la_SOURCES += \
+	api/kernel/bulk.c \
 	api/kernel/cost.c \
 	api/kernel/host.c \
 	api/kernel/internal.h \

@@ -45,6 +45,7 @@ static void cluster_free(KernelCluster *cluster)
         KernelCta *cta = &cluster->cta[c];
         for (guint32 w = 0; w < launch->grid->n_warps; w++)
             kernel_warp_clear(&cta->warp[w]);
+        kernel_bulk_clear(cta);
         g_free(cta->warp);
     }
     ptx_cluster_free(cluster->ptx);
@@ -65,6 +66,8 @@ static void cta_on_end(Event *event, SimTime now_ps)
     KernelCluster *cluster = cta->cluster;
     KernelLaunch *launch = cta->launch;
     (void)now_ps;
+    if (kernel_bulk_drains(cta))
+        return;
     Cta *placed = cta->cta;
     launch->stats.ctas++;
     if (++cluster->ended == cluster->size) {
@@ -101,8 +104,7 @@ static void cta_on_placed(Cta *placed, SimTime now_ps)
     KernelCta *cta = placed->user;
     KernelCluster *cluster = cta->cluster;
     KernelLaunch *launch = cta->launch;
-    if (++cluster->placed < cluster->size)
-        return;
+    cluster->placed = TRUE;
     launch->waiting = FALSE;
     cluster_start(cluster, now_ps);
     place_next(launch);
@@ -149,8 +151,9 @@ static void make_cluster(KernelLaunch *launch)
         cta->cta->shared_bytes = sm_shared_of_cta(&launch->fabric->spec.sm, cta->ptx->shared_bytes);
         cta->cta->registers = launch->registers;
     }
-    for (guint32 c = 0, n = cluster->size; c < n; c++) /* the last may end it all */
-        cta_place(cluster->cta[c].cta, cta_on_placed);
+    for (guint32 c = 1; c < cluster->size; c++)
+        cluster->cta[c - 1].cta->group = cluster->cta[c].cta;
+    cta_place(cluster->cta[0].cta, cta_on_placed);
 }
 
 /* Makes clusters as long as SMs take them at once; the first that has to wait is the last for now. */
@@ -174,7 +177,7 @@ static void place_next(KernelLaunch *launch)
 void kernel_stop(KernelLaunch *launch)
 {
     for (KernelCluster *cluster = launch->live; cluster; cluster = cluster->next)
-        for (guint32 c = 0; cluster->placed == cluster->size && c < cluster->size; c++)
+        for (guint32 c = 0; cluster->placed && c < cluster->size; c++)
             for (guint32 w = 0; w < launch->grid->n_warps; w++)
                 if (cluster->cta[c].warp[w].stage == KERNEL_RUNS)
                     warp_unpark(cluster->cta[c].warp[w].warp);

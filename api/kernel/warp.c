@@ -66,7 +66,7 @@ static gboolean next_of_end(KernelWarp *warp, Uop *uop, SimTime now_ps)
         return TRUE;
     default:
         kernel_poll_clear(warp);
-        if (warp->loads) {
+        if (warp->loads || warp->bulk) {
             uop->kind = UOP_PARK;
             return TRUE;
         }
@@ -131,6 +131,9 @@ gboolean kernel_next(Warp *model, Uop *uop)
                 kernel_stop(warp->cta->launch);
                 warp->access = NULL;
                 warp->stage = KERNEL_LAST_ISSUED;
+            } else if (access->block) {
+                warp->access = NULL;
+                kernel_bulk_begin(warp, access);
             } else if (wait_own_time(warp, uop, now_ps)) {
                 return TRUE;
             }

@@ -22,27 +22,26 @@ guint32 sm_shared_of_cta(const SmSpec *spec, guint32 bytes)
     return ((bytes + 127u) & ~127u) + (guint32)spec->shared_reserved;
 }
 
-/* The SM with the fewest warps that has room; the lowest number among equals. */
-static Sm *sm_choose(Gpu *gpu, guint32 warps, guint32 registers, guint32 shared_bytes)
+#define ANY_GPC G_MAXUINT32
+
+/* The SM with the fewest warps that has room, of a GPC or of all; the lowest number among equals. */
+static Sm *sm_choose(Gpu *gpu, const Cta *cta, guint32 gpc)
 {
     const SmSpec *spec = &gpu->fabric->spec.sm;
     Sm *best = NULL;
     for (guint64 i = 0; i < spec->count; i++) {
         Sm *sm = &gpu->sm[i];
-        if (sm->ctas >= spec->ctas_max || sm->warps + warps > spec->warps_max ||
-            sm->registers + registers > spec->registers || sm->shared_bytes + shared_bytes > spec->shared_bytes)
+        if (sm->ctas >= spec->ctas_max || sm->warps + cta->n_warps > spec->warps_max ||
+            sm->registers + cta->registers > spec->registers || sm->shared_bytes + cta->shared_bytes > spec->shared_bytes)
             continue;
-        if (!best || sm->warps < best->warps)
+        if ((!best || sm->warps < best->warps) && (gpc == ANY_GPC || sm_gpc(&gpu->fabric->spec, i) == gpc))
             best = sm;
     }
     return best;
 }
 
-static gboolean cta_try(Cta *cta)
+static void cta_take(Cta *cta, Sm *sm)
 {
-    Sm *sm = sm_choose(cta->gpu, cta->n_warps, cta->registers, cta->shared_bytes);
-    if (!sm)
-        return FALSE;
     cta->sm = sm;
     sm->ctas++;
     sm->warps += cta->n_warps;
@@ -50,8 +49,43 @@ static gboolean cta_try(Cta *cta)
     sm->shared_bytes += cta->shared_bytes;
     for (guint32 w = 0; w < cta->n_warps; w++)
         cta->warp[w].sm = sm;
-    cta->on_placed(cta, sim_now_ps(cta->gpu->sim));
+}
+
+static void cta_give(Cta *cta)
+{
+    cta->sm->ctas--;
+    cta->sm->warps -= cta->n_warps;
+    cta->sm->registers -= cta->registers;
+    cta->sm->shared_bytes -= cta->shared_bytes;
+    cta->sm = NULL;
+}
+
+/* All CTAs of a group at once, or none. */
+static gboolean cta_take_group(Cta *first, guint32 gpc)
+{
+    for (Cta *cta = first; cta; cta = cta->group) {
+        Sm *sm = sm_choose(cta->gpu, cta, gpc);
+        if (sm) {
+            cta_take(cta, sm);
+            continue;
+        }
+        for (Cta *taken = first; taken != cta; taken = taken->group)
+            cta_give(taken);
+        return FALSE;
+    }
     return TRUE;
+}
+
+static gboolean cta_try(Cta *first)
+{
+    gboolean good = FALSE;
+    if (!first->group)
+        good = cta_take_group(first, ANY_GPC);
+    for (guint32 gpc = 0; first->group && !good && gpc < first->gpu->spec->out_queues; gpc++)
+        good = cta_take_group(first, gpc);
+    if (good)
+        first->on_placed(first, sim_now_ps(first->gpu->sim));
+    return good;
 }
 
 void cta_place(Cta *cta, void (*on_placed)(Cta *cta, SimTime now_ps))
@@ -82,12 +116,8 @@ void cta_free(Cta *cta)
     Gpu *gpu = cta->gpu;
     for (guint32 w = 0; w < cta->n_warps; w++)
         g_assert(cta->warp[w].state == WARP_IDLE && cta->warp[w].stores == 0);
-    if (cta->sm) {
-        cta->sm->ctas--;
-        cta->sm->warps -= cta->n_warps;
-        cta->sm->registers -= cta->registers;
-        cta->sm->shared_bytes -= cta->shared_bytes;
-    }
+    if (cta->sm)
+        cta_give(cta);
     cta_clear(cta);
     /* on_placed may queue the next one, so the queue is whole before each attempt */
     while (gpu->cta_head) {

@@ -148,6 +148,7 @@ struct Cta {
     const char *name;        /* for reports; not owned */
     void *user;
     Cta *next;               /* waiting for an SM */
+    Cta *group;              /* the next one of those that are placed together, on one GPC, or none of them; NULL: none */
     void (*on_placed)(Cta *cta, SimTime now_ps);
 };
 
@@ -190,6 +191,7 @@ guint32 sm_gpc(const struct FabricSpec *spec, guint64 sm); /* whose queue its re
  * on_placed, at once or later. cta_free gives the SM back; all warps must be idle. cta_drop only frees memory: for
  * a simulation that got stuck and never runs again, where warps may wait for answers that do not come. */
 Cta *cta_new(struct Gpu *gpu, Vas *vas, guint32 index, guint32 threads, const char *name);
+/* The first one of a group stands for all of it. */
 void cta_place(Cta *cta, void (*on_placed)(Cta *cta, SimTime now_ps));
 void cta_free(Cta *cta);
 void cta_drop(Cta *cta);

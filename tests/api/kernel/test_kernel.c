@@ -233,10 +233,61 @@ static void test_stuck(void **state)
     world_free(world);
 }
 
+static const char bulk[] = HEAD
+    /* each CTA of a cluster of two: 4 KiB to shared memory in bulk, doubled, back in bulk; then the sum of the other
+     * CTA's words goes to the end of the output */
+    ".visible .entry bulk(.param .u64 in, .param .u64 out)\n.explicitcluster .reqnctapercluster 2, 1, 1\n{\n"
+    ".reg .b64 %rd<12>; .reg .b32 %r<24>; .reg .pred %p<6>;\n"
+    ".shared .align 128 .b8 tile[4096]; .shared .align 8 .b64 bar;\n"
+    "ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x;\n"
+    "mul.wide.u32 %rd3, %r2, 4096; add.s64 %rd4, %rd1, %rd3; add.s64 %rd5, %rd2, %rd3;\n"
+    "mov.u32 %r3, tile; mov.u32 %r4, bar; setp.ne.u32 %p1, %r1, 0;\n"
+    "@%p1 bra $W; mbarrier.init.shared.b64 [%r4], 1; mbarrier.arrive.expect_tx.shared.b64 %rd6, [%r4], 4096;\n"
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd4], 4096, [%r4];\n"
+    "$W: bar.sync 0;\n"
+    "$T: mbarrier.try_wait.parity.shared.b64 %p2, [%r4], 0; @!%p2 bra $T;\n"
+    "shl.b32 %r5, %r1, 2; add.u32 %r5, %r5, %r3; mov.u32 %r6, 0;\n"
+    "$D: ld.shared.u32 %r7, [%r5]; add.u32 %r7, %r7, %r7; st.shared.u32 [%r5], %r7; add.u32 %r5, %r5, 512;\n"
+    "add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 8; @%p3 bra $D;\n"
+    "fence.proxy.async; barrier.cluster.arrive; barrier.cluster.wait; @%p1 bra $E;\n"
+    "cp.async.bulk.global.shared::cta.bulk_group [%rd5], [%r3], 4096; cp.async.bulk.commit_group;\n"
+    "cp.async.bulk.wait_group 0; mov.u32 %r8, %cluster_ctarank; xor.b32 %r8, %r8, 1; "
+    "mapa.shared::cluster.u32 %r9, %r3, %r8; mov.u32 %r10, 0; mov.u32 %r11, 0;\n"
+    "$S: ld.shared::cluster.u32 %r12, [%r9]; add.u32 %r10, %r10, %r12; add.u32 %r9, %r9, 4; add.u32 %r11, %r11, 1;\n"
+    "setp.lt.u32 %p4, %r11, 1024; @%p4 bra $S; mul.wide.u32 %rd7, %r2, 4; add.s64 %rd7, %rd7, %rd2;\n"
+    "st.global.u32 [%rd7+65536], %r10;\n$E: barrier.cluster.arrive; barrier.cluster.wait; ret;\n}\n";
+
+/* Proves that bulk copies bring the right bytes both ways, from a peer's memory too, and that the CTAs of a cluster run
+ * side by side and see each other's shared memory. */
+static void test_bulk_and_clusters(void **state)
+{
+    (void)state;
+    World *world = world_new(WORLD_BYTES);
+    Loaded *loaded = world_load(world, 0, "bulk.ptx", bulk);
+    guint32 *in = (guint32 *)(void *)world->region[1]->host;
+    const guint64 param[2] = {world->va[1], world->va[0]};
+    for (guint32 i = 0; i < 16384; i++)
+        in[i] = i * 7 + 1;
+    Ended ended = world_kernel(loaded, "bulk", 16, 128, 0, param);
+    assert_int_equal(ended.fault, PTX_FAULT_NONE);
+    for (guint32 i = 0; i < 16384; i++)
+        assert_int_equal(word_of(world, 0, i), 2 * in[i]);
+    for (guint32 c = 0; c < 16; c++) {
+        guint32 sum = 0;
+        for (guint32 i = 0; i < 1024; i++)
+            sum += 2 * in[(c ^ 1) * 1024 + i];
+        assert_int_equal(word_of(world, 0, 16384 + c), sum);
+    }
+    assert_true(ended.took_ps > 2000000);
+    world_unload(loaded);
+    world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_saxpy), cmocka_unit_test(test_narrow), cmocka_unit_test(test_atomics),
-        cmocka_unit_test(test_faults), cmocka_unit_test(test_poll), cmocka_unit_test(test_stuck)};
+        cmocka_unit_test(test_faults), cmocka_unit_test(test_poll), cmocka_unit_test(test_stuck),
+        cmocka_unit_test(test_bulk_and_clusters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
