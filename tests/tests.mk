@@ -116,6 +116,7 @@ check_PROGRAMS += \
 	tests/api/test_device_misuse \
 	tests/api/test_device_sm \
 	tests/api/kernel/test_kernel \
+	tests/api/kernel/test_kernel_engines \
 	tests/api/kernel/test_kernel_rows \
 	tests/api/ptx/fuzz_ptx \
 	tests/api/ptx/test_ptx_fatbin \

@@ -30,10 +30,9 @@ static inline void world_map(World *world, FoAddress va, guint64 bytes, MemRegio
 }
 
 /* bound_bytes: how much of the multicast window has memory on every GPU. */
-static inline World *world_new(guint64 bound_bytes)
+static inline World *world_new_on(guint64 bound_bytes, SimSpec sim)
 {
     World *world = g_new0(World, 1);
-    const SimSpec sim = {.seed = 1};
     world->set = param_set_new();
     fabric_params(world->set, &world->spec);
     assert_true(preset_load(world->set, "dgx-h100", NULL));
@@ -52,6 +51,12 @@ static inline World *world_new(guint64 bound_bytes)
     world->mc_va = vas_choose(world->vas, WORLD_BYTES, 1u << 21);
     world_map(world, world->mc_va, WORLD_BYTES, NULL, world->object);
     return world;
+}
+
+static inline World *world_new(guint64 bound_bytes)
+{
+    const SimSpec sim = {.seed = 1};
+    return world_new_on(bound_bytes, sim);
 }
 
 static inline void world_free(World *world)
