@@ -32,7 +32,8 @@ static Sm *sm_choose(Gpu *gpu, const Cta *cta, guint32 gpc)
     for (guint64 i = 0; i < spec->count; i++) {
         Sm *sm = &gpu->sm[i];
         if (sm->ctas >= spec->ctas_max || sm->warps + cta->n_warps > spec->warps_max ||
-            sm->registers + cta->registers > spec->registers || sm->shared_bytes + cta->shared_bytes > spec->shared_bytes)
+            sm->registers + cta->registers > spec->registers ||
+            sm->shared_bytes + cta->shared_bytes > spec->shared_bytes)
             continue;
         if ((!best || sm->warps < best->warps) && (gpc == ANY_GPC || sm_gpc(&gpu->fabric->spec, i) == gpc))
             best = sm;

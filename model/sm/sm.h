@@ -148,7 +148,7 @@ struct Cta {
     const char *name;        /* for reports; not owned */
     void *user;
     Cta *next;               /* waiting for an SM */
-    Cta *group;              /* the next one of those that are placed together, on one GPC, or none of them; NULL: none */
+    Cta *group;              /* the next one of those that are placed together, on one GPC; NULL: none */
     void (*on_placed)(Cta *cta, SimTime now_ps);
 };
 
