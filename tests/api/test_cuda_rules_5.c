@@ -96,6 +96,11 @@ static void test_rule_56(void)
     desc.flags = 2;
     INVALID(cuMemSetAccess(va, GRAIN, &desc, 1));
     desc.flags = CU_MEM_ACCESS_FLAGS_PROT_READ;
+    OK(cuMemSetAccess(va, GRAIN, &desc, 1)); /* to be read alone */
+    assert_int_equal(word_at(va), 0x01010101);
+    INVALID(cuMemsetD8(va, 1, 16));
+    INVALID(cuMemcpyHtoD(va, &flags, 8));
+    OK(cuMemcpyDtoD(va + GRAIN, va, 16));
     desc.location.type = CU_MEM_LOCATION_TYPE_HOST;
     EXPECT(CUDA_ERROR_NOT_SUPPORTED, cuMemSetAccess(va, GRAIN, &desc, 1));
     Handle object = full_team(2, GRAIN, 0);

@@ -165,12 +165,30 @@ static void test_everything_else(void)
     INVALID(fo_launch(&kernel, NULL));
 }
 
+/* Proves that memory is out when all of a GPU's is taken, whatever the pieces, and is there again when freed. */
+static void test_memory_is_out(void)
+{
+    CUdeviceptr va[2] = {0}, more = 0;
+    size_t left = 0, all = 0;
+    start();
+    use_device(0);
+    OK(cuMemAlloc(&va[0], 40 * MIB));
+    OK(cuMemGetInfo(&left, &all));
+    assert_int_equal(all, 64 * MIB);
+    EXPECT(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&more, 40 * MIB));
+    OK(cuMemAlloc(&va[1], 20 * MIB));
+    EXPECT(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&more, 20 * MIB));
+    OK(cuMemFree(va[0]));
+    OK(cuMemAlloc(&more, 40 * MIB));
+}
+
 int main(int argc, char **argv)
 {
     static const CudaTest tests[] = {
         CUDA_TEST(test_copies_of_rows, ""),
         CUDA_TEST(test_fills, ""),
         CUDA_TEST(test_everything_else, ""),
+        CUDA_TEST(test_memory_is_out, "cuda.memory_bytes=67108864"),
         CUDA_TEST_END,
     };
     return cuda_test_main(tests, argc, argv);

@@ -1,6 +1,8 @@
 /* coll: every collective gives the right bytes on every rank, or is refused with a reason. */
 #include "tests/test.h"
 
+#include <math.h>
+
 #include "coll/coll.h"
 #include "model/presets/preset.h"
 
@@ -160,11 +162,54 @@ static void test_check_sees_a_wrong_element(void **state)
     CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
     CollResult result;
     spec.algo = COLL_NVLS;
-    spec.bytes = 4096;
     spec.corrupt = TRUE;
-    assert_true(coll_run(group, &spec, &result, NULL));
-    assert_int_equal(result.check, COLL_WRONG);
-    assert_non_null(strstr(result.wrong, "element"));
+    for (spec.bytes = 4096; spec.bytes <= 1u << 20; spec.bytes *= 16) { /* below and above what the numbers repeat in */
+        assert_true(coll_run(group, &spec, &result, NULL));
+        assert_int_equal(result.check, COLL_WRONG);
+        assert_non_null(strstr(result.wrong, "element"));
+    }
+    coll_group_free(group);
+    world_free(world);
+}
+
+/* Proves trees over many nodes: any number of them sums what all ranks have. */
+static void test_trees_of_nodes(void **state)
+{
+    (void)state;
+    static const guint ranks[] = {9, 12, 20, 36, 70};
+    for (guint i = 0; i < G_N_ELEMENTS(ranks); i++) {
+        World *world = world_new_on("gb200-nvl72", TRUE);
+        CollGroup *group = coll_group_new(world->fabric, NULL, ranks[i], NULL);
+        CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+        spec.algo = COLL_TREE;
+        spec.bytes = 4000;
+        assert_int_equal(run_or_refuse(group, &spec), 1);
+        coll_group_free(group);
+        world_free(world);
+    }
+}
+
+/* Proves that a bus bandwidth is nccl-tests' multiple of bytes / time: 2 (n - 1) / n of all_reduce, (n - 1) / n where
+ * every rank has a part, 1 of the others. */
+static void test_rates(void **state)
+{
+    (void)state;
+    static const struct {
+        CollOp op;
+        double factor; /* of 6 ranks */
+    } row[] = {{COLL_ALL_REDUCE, 10 / 6.0}, {COLL_ALL_GATHER, 5 / 6.0},  {COLL_REDUCE_SCATTER, 5 / 6.0},
+               {COLL_ALL_TO_ALL, 5 / 6.0},  {COLL_BROADCAST, 1}, {COLL_SENDRECV, 1}};
+    World *world = world_new(FALSE);
+    CollGroup *group = coll_group_new(world->fabric, NULL, 6, NULL);
+    for (guint i = 0; i < G_N_ELEMENTS(row); i++) {
+        CollResult result;
+        CollSpec spec = coll_spec_default(row[i].op);
+        spec.bytes = 6u << 16;
+        assert_true(coll_run(group, &spec, &result, NULL));
+        double algbw = (double)spec.bytes / ((double)result.time_ps / 1e6); /* bytes a microsecond: MB/s */
+        assert_true(fabs((double)result.algbw_MBps - algbw) <= 1);
+        assert_true(fabs((double)result.busbw_MBps - algbw * row[i].factor) <= 2);
+    }
     coll_group_free(group);
     world_free(world);
 }
@@ -362,7 +407,9 @@ int main(void)
         cmocka_unit_test(test_reduce_scatter),  cmocka_unit_test(test_moves),
         cmocka_unit_test(test_few_ctas),
         cmocka_unit_test(test_check_sees_a_wrong_element),
-        cmocka_unit_test(test_timing_only),     cmocka_unit_test(test_several_at_once),
+        cmocka_unit_test(test_timing_only),
+        cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_trees_of_nodes),     cmocka_unit_test(test_several_at_once),
         cmocka_unit_test(test_other_systems),
         cmocka_unit_test(test_auto),            cmocka_unit_test(test_best),
         cmocka_unit_test(test_refusals),

@@ -261,6 +261,24 @@ static void test_rate(void **state)
     bed_close(&bed);
 }
 
+/* Proves that what fits the L2 is copied at its rate, and more at that of HBM. */
+static void test_l2_and_hbm(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"gpu.l2_bytes=1000000", "gpu.local_MBps=1000000", "gpu.hbm_MBps=10000",
+                                       "gpu.engine_ps=0", NULL};
+    Bed bed;
+    bed_open(&bed, "teach-4gpu", sets, NULL);
+    MemRegion *from = bed_region(&bed, 0, 2000000), *to = bed_region(&bed, 0, 2000000);
+    memory_set_cached(bed.fabric->memory, from, TRUE);
+    memory_set_cached(bed.fabric->memory, to, TRUE);
+    SimTime small_ps = run_copy(&bed, 0, in_region(to, 0), in_region(from, 0), 900000);
+    SimTime large_ps = run_copy(&bed, 0, in_region(to, 0), in_region(from, 0), 1800000);
+    assert_true(small_ps < 20 * 1000000);                 /* 1.8 MB at 1 TB/s, and latencies */
+    assert_in_range(large_ps, 360 * 1000000ull, 380 * 1000000ull); /* 3.6 MB at 10 GB/s */
+    bed_close(&bed);
+}
+
 /* Proves that an empty copy ends, and that copies cost the same time whether their bytes are kept or not. */
 static void test_timing_only(void **state)
 {
@@ -321,7 +339,8 @@ static void test_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_push_latency), cmocka_unit_test(test_pull),        cmocka_unit_test(test_relay),
+        cmocka_unit_test(test_push_latency),
+        cmocka_unit_test(test_l2_and_hbm), cmocka_unit_test(test_pull),        cmocka_unit_test(test_relay),
         cmocka_unit_test(test_multicast),    cmocka_unit_test(test_fill),        cmocka_unit_test(test_host),
         cmocka_unit_test(test_engines),      cmocka_unit_test(test_faults),      cmocka_unit_test(test_rate),
         cmocka_unit_test(test_timing_only),  cmocka_unit_test(test_many),

@@ -57,6 +57,65 @@ static void test_merged_acks(void **state)
     }
 }
 
+/* Packets on the way to GPU 0 while it reads once and, a while after the answer, writes four times. */
+static guint64 answers_after_a_read(const char *hold_off)
+{
+    Bed bed;
+    const char *const sets[] = {hold_off, NULL};
+    bed_open(&bed, "teach-4gpu", sets, NULL);
+    MemRegion *region = bed_region(&bed, 1, 4096);
+    Answer answer = {0};
+    GpuRequest read = {.kind = PACKET_READ, .region = region, .bytes = 128};
+    GpuRequest write = {.kind = PACKET_WRITE, .region = region, .bytes = 128};
+    bed_send(&bed, 0, &read, &answer);
+    assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);
+    for (guint w = 0; w < 4; w++)
+        bed_send(&bed, 0, &write, &answer);
+    assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_int_equal(answer.times, 5);
+    guint64 packets = link_packets_total(&bed.fabric->gpu[0].down[0]) + link_packets_total(&bed.fabric->gpu[0].down[1]);
+    bed_close(&bed);
+    return packets - 1;
+}
+
+/* Proves that for ack_hold_off_ps after a read's answer writes are acknowledged one by one, and no longer. */
+static void test_hold_off(void **state)
+{
+    (void)state;
+    assert_int_equal(answers_after_a_read("gpu.ack_hold_off_ps=0"), 1);
+    assert_int_equal(answers_after_a_read("gpu.ack_hold_off_ps=1"), 1);
+    assert_int_equal(answers_after_a_read("gpu.ack_hold_off_ps=10000000"), 4);
+}
+
+/* When an access of GPU 0 to its own memory ends, with bandwidths that cost next to nothing. */
+static SimTime near_ps(PacketKind kind, gboolean cached)
+{
+    static const char *const sets[] = {"gpu.local_MBps=1000000000", "gpu.hbm_MBps=1000000000",
+                                       "gpu.local_dram_ps=123000", "gpu.local_atomic_ps=77000", NULL};
+    Bed bed;
+    bed_open(&bed, "teach-4gpu", sets, NULL);
+    MemRegion *region = bed_region(&bed, 0, 4096);
+    guint32 data[64] = {0};
+    Answer answer = {0};
+    GpuRequest request = {.kind = kind, .region = region, .bytes = 4, .type = NUMERIC_U32, .op = TXN_ATOM_EXCH,
+                          .data = kind == PACKET_ATOM ? (guint8 *)data : NULL};
+    memory_set_cached(bed.fabric->memory, region, cached);
+    bed_send(&bed, 0, &request, &answer);
+    assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_int_equal(answer.times, 1);
+    bed_close(&bed);
+    return answer.at_ps;
+}
+
+/* Proves that a line that is not in the own L2 costs local_dram_ps more, and an atomic local_atomic_ps. */
+static void test_near(void **state)
+{
+    (void)state;
+    SimTime hit_ps = near_ps(PACKET_READ, TRUE);
+    assert_in_range(near_ps(PACKET_READ, FALSE), hit_ps + 123000, hit_ps + 123010);
+    assert_in_range(near_ps(PACKET_ATOM, TRUE), hit_ps + 77000, hit_ps + 77010);
+}
+
 /* Proves that exchange and compare-and-swap bring the old value and change memory as they should,
  * near and far. */
 static void test_exchange(void **state)
@@ -124,6 +183,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flits),
         cmocka_unit_test(test_merged_acks),
+        cmocka_unit_test(test_hold_off),
+        cmocka_unit_test(test_near),
         cmocka_unit_test(test_exchange),
         cmocka_unit_test(test_response_queue),
     };

@@ -137,6 +137,7 @@ static void test_bad_lines(void **state)
         {"fanout-trace 1\nworld 0\n", "should read 'world N'", 0},
         {"fanout-trace 1\nworld 99999999999\n", "should read 'world N'", 0},
         {"fanout-trace 1\nworld 2\ngroup g 0-7\n", "each below 2", 0},
+        {"fanout-trace 1\nworld 2\ngroup g 0-2\n", "each below 2", 0},
         {"fanout-trace 1\nworld 2\ngroup g 0,0\n", "named once", 0},
         {"fanout-trace 1\nworld 2\n1 compute 1us\n", "before the first 'rank' line", 0},
         {"fanout-trace 1\nworld 2\nrank 0\n", "holds no operation", 0},
