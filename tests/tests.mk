@@ -295,7 +295,8 @@ mutants:
 # Every parser FUZZ_SECONDS of processor time, from seeds and the files in FUZZ_CORPUS (tests/fuzz.h); make check has a few
 # hundred inputs of each.
 FUZZ_SECONDS = 600
-fuzz: tests/traces/fuzz_trace tests/validate/fuzz_param
+fuzz: tests/traces/fuzz_trace tests/validate/fuzz_param tests/api/ptx/fuzz_ptx
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/traces/fuzz_trace
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/validate/fuzz_param
+	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/api/ptx/fuzz_ptx
 .PHONY: fuzz

@@ -7,14 +7,15 @@
  *         $SRC/tests/api/ptx/fuzz_ptx.c $SRC/tests/api/ptx/flat_host.c -Wl,-u,sc_main .libs/libfanout_core.a -lstdc++
  * -lm \ -lpthread $(pkg-config --cflags --libs glib-2.0 gio-2.0 zlib yajl libprotobuf-c json-glib-1.0 systemc)
  *
- * Alone (make check): files named as arguments, else mutations of the built-in texts from fixed random streams,
- * FUZZ_ITERATIONS of them (1000). */
+ * Alone (make check, make fuzz): files named as arguments, else tests/fuzz.h's mutations of the built-in texts, and
+ * such with PTX's own words. */
 #include "tests/test.h"
 
 #include <stdlib.h>
 
 #include "sim/rng.h"
 #include "tests/api/ptx/flat_host.h"
+#include "tests/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize bytes);
 
@@ -50,7 +51,9 @@ static void drive(const char *text, gsize bytes)
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize bytes)
 {
-    char *copy = g_memdup2(data, bytes + 1); /* with nothing readable behind it */
+    char *copy = g_malloc(bytes + 1); /* with nothing readable behind it */
+    memcpy(copy, data, bytes);
+    copy[bytes] = '\0';
     drive(copy, bytes);
     g_free(copy);
     return 0;
@@ -59,8 +62,8 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize bytes)
 #ifndef FUZZ_LIBFUZZER
 
 #define HEAD ".version 8.6\n.target sm_100a\n.address_size 64\n"
-static const char *const seeds[] = {
-    HEAD
+static const FuzzSeed seeds[] = {
+    {"ptx", HEAD
     ".extern .shared .align 16 .b8 more[];\n.shared .align 8 .b32 fixed[5];\n.const .align 4 .f32 half = 0f3f000000;\n"
     ".visible .global .align 16 .b32 list[3] = {1, -2, 0x30};\n.weak .global .align 8 .u64 at[2] = {generic(list)+8, "
     "list};\n"
@@ -71,8 +74,8 @@ static const char *const seeds[] = {
     " mov.u32 %r2,own; mov.u64 %d0,more; st.shared.u32 [%r2],%r1; st.shared.v2.f32 [%d0],{1.5,-2e1};\n"
     "L: add.u32 %r0,%r0,%tid.x; setp.lt.and.u32 %p0|%p1,%r0,40,!%p2; @%p0 bra L; bar.sync 0;\n"
     " ld.param.u64 %d1,[p]; ld.global.v2.u32 {%r3,%r4},[%d1]; shfl.sync.bfly.b32 %r5|%p1,%r3,4,0x1f,-1; st.global.u32 "
-    "[%d1+8],%r5; ret; }\n",
-    HEAD
+    "[%d1+8],%r5; ret; }\n", 0},
+    {"ptx-2", HEAD
     ".visible .entry k(.param .u64 p) { .reg .b64 %d<9>; .reg .f32 %f<4>; .reg .b16 %h<4>; .reg .b32 %r<9>; .reg .pred "
     "%q;\n"
     " .shared .align 8 .b64 bar; ld.param.u64 %d0,[p]; cvt.rn.satfinite.e4m3x2.f32 %h1,%f1,%f2; fma.rn.bf16x2 "
@@ -83,7 +86,7 @@ static const char *const seeds[] = {
     " { .param .b32 a; P: .callprototype _ (.param .b32 _); st.param.b32 [a],%r7; @%q call %d0,(a),P; }\n"
     " T: .branchtargets A, B; and.b32 %r8,%r8,1; brx.idx %r8,T; A: trap; B: "
     "multimem.ld_reduce.acquire.sys.global.add.v4.f32 {%f0,%f1,%f2,%f3},[%d0];\n"
-    " lop3.b32 %r1,%r2,%r3,%r4,0x96; prmt.b32 %r1,%r2,%r3,0x5410; vadd4.s32.s32.s32.sat %r1,%r2,%r3,%r4; ret; }\n",
+    " lop3.b32 %r1,%r2,%r3,%r4,0x96; prmt.b32 %r1,%r2,%r3,0x5410; vadd4.s32.s32.s32.sat %r1,%r2,%r3,%r4; ret; }\n", 0},
 };
 static const char *const tokens[] = {"-1",
                                      "0",
@@ -149,6 +152,20 @@ static char *mutate(Rng *rng, const char *seed, gsize *bytes)
     return g_string_free(text, FALSE);
 }
 
+/* Every other input is made with PTX's own words, of the seed itself. */
+static void one(const FuzzSeed *seed, const guint8 *data, gsize bytes, guint64 turn)
+{
+    g_autofree char *text = NULL;
+    Rng rng;
+    if (turn % 2) {
+        rng_init(&rng, fuzz_variable("FUZZ_SEED", 1) * 1000003 + turn, seed->name);
+        text = mutate(&rng, seed->text, &bytes);
+    } else {
+        text = g_strndup((const char *)data, bytes);
+    }
+    LLVMFuzzerTestOneInput((const guint8 *)text, bytes);
+}
+
 int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -159,28 +176,16 @@ int main(int argc, char **argv)
             g_free(data);
         }
     }
-    const char *wanted = g_getenv("FUZZ_ITERATIONS");
-    guint64 iterations = wanted ? g_ascii_strtoull(wanted, NULL, 10) : 1000;
-    for (gsize s = 0; s < G_N_ELEMENTS(seeds) && argc == 1; s++) {
-        Rng rng;
+    for (gsize s = 0; s < G_N_ELEMENTS(seeds); s++) {
         GError *error = NULL;
-        rng_init(&rng, 1 + s, "ptx");
-        PtxModule *module = ptx_module_read("seed", seeds[s], strlen(seeds[s]), &error);
+        PtxModule *module = ptx_module_read("seed", seeds[s].text, strlen(seeds[s].text), &error);
         for (guint i = 0; module && i < module->functions->len && !error; i++)
             ptx_function_code(module->functions->pdata[i], &error);
         if (error)
             g_error("a seed is no PTX: %s", error->message);
         ptx_module_free(module);
-        for (guint64 i = 0; i < iterations; i++) {
-            gsize bytes;
-            char *text = mutate(&rng, seeds[s], &bytes);
-            if (g_getenv("FUZZ_SHOW"))
-                g_file_set_contents(g_getenv("FUZZ_SHOW"), text, (gssize)bytes, NULL);
-            LLVMFuzzerTestOneInput((const guint8 *)text, bytes);
-            g_free(text);
-        }
     }
-    return 0;
+    return argc > 1 ? 0 : fuzz_run(seeds, G_N_ELEMENTS(seeds), one);
 }
 
 #endif
