@@ -26,6 +26,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_ptx.sh \
 	tests/cli/test_cores.sh \
 	tests/explore/test_sweep.sh \
+	tests/determinism/test_determinism.sh \
 	tests/golden/golden.sh \
 	tests/install/test_install.sh \
 	tests/model/walk_count.sh \
@@ -71,6 +72,14 @@ check-calls: tests/api/test_cuda_random
 .PHONY: check-bounds
 check-bounds: tests/random/test_bounds
 	FANOUT_BOUNDS=50 tests/random/test_bounds
+
+# The same bytes of compilers, of how much they optimize, and of where it runs.
+EXTRA_DIST += tests/determinism/builds.sh tests/determinism/outputs.sh
+.PHONY: check-determinism
+check-determinism: fanout
+	rm -rf determinism && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=determinism/sources
+	$(SHELL) $(top_srcdir)/tests/determinism/builds.sh determinism/sources determinism
+	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/tests/determinism/test_determinism.sh
 
 # How fast the simulator is: alone, when nothing else runs.
 EXTRA_DIST += tests/bench/test_speed.sh tests/bench/speed.recorded
@@ -268,7 +277,7 @@ tests_api_test_cuda_launch_LDADD = $(CUDA_TEST_LDADD)
 
 # What tests/api/test_cuda_bindings.sh installs once for a build folder.
 distclean-local:
-	rm -rf cuda-bindings-venv tsan asan mutants
+	rm -rf cuda-bindings-venv determinism tsan asan mutants
 
 # What has threads alone, the CUDA front end and several domains; in a sanitized build too. `make tsan` and `make asan`
 # make one from a copy of the sources, since a source folder that is configured cannot be built elsewhere.
