@@ -10,6 +10,7 @@ noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test
 dist_check_SCRIPTS = \
 	tests/api/test_cuda_abi.sh \
 	tests/api/test_cuda_bindings.sh \
+	tests/api/test_cuda_bounds.sh \
 	tests/api/test_cuda_clients.sh \
 	tests/api/test_cuda_example.sh \
 	tests/api/test_cuda_probe.sh \
@@ -70,8 +71,9 @@ check-calls: tests/api/test_cuda_random
 
 # Every parameter at both bounds on every preset, with fifty programs each, and pairs of them.
 .PHONY: check-bounds
-check-bounds: tests/random/test_bounds
+check-bounds: tests/random/test_bounds fanout
 	FANOUT_BOUNDS=50 tests/random/test_bounds
+	FANOUT_BOUNDS=50; export FANOUT_BOUNDS; $(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/tests/api/test_cuda_bounds.sh
 
 # The same bytes of compilers, of how much they optimize, and of where it runs.
 EXTRA_DIST += tests/determinism/builds.sh tests/determinism/outputs.sh

@@ -18,7 +18,7 @@ for build in "gcc -O3" "gcc -O0" "clang -O3" "clang -O0"; do
     cp -R "$sources" "$name"
     chmod -R u+w "$name"
     (cd "$name" && ./configure --quiet CC="${CCACHE:-} $compiler" CXX="${CCACHE:-} $cxx" CFLAGS="$level" CXXFLAGS="$level" &&
-        make -s -j2 fanout libcuda.la examples/switch_reduction) >"$name.log" 2>&1 ||
+        make -s -j2) >"$name.log" 2>&1 ||
         { tail -n 20 "$name.log"; echo "$build: does not build"; exit 1; }
     FANOUT=$PWD/$name/fanout PROGRAM=$PWD/$name/examples/switch_reduction \
         sh "$sources/tests/determinism/outputs.sh" "$name.out"
