@@ -1,13 +1,13 @@
 /* Numbers that collectives work on, and the check of their results against host arithmetic.
  *
- * Rank r's input is a sequence of small whole numbers with a period of COLL_PERIOD elements (a prime, so
- * that a chunk in the wrong place shows). All sums, in whatever order, are exact in every type, so
+ * Rank r's input is a sequence of small whole numbers with a period of COLL_PERIOD_BYTES, of which the memory keeps
+ * one copy: a prime number of pages, so that a chunk in the wrong place shows. All sums, in whatever order, are exact in every type, so
  * that results are compared byte by byte; how rounding depends on order is numeric.h's own test. */
 #include <string.h>
 
 #include "coll/internal.h"
 
-#define COLL_PERIOD 8191u
+#define COLL_PERIOD_BYTES (127u * 4096u)
 
 static double coll_number(const Coll *coll, guint32 rank, guint32 i)
 {
@@ -19,26 +19,31 @@ static double coll_number(const Coll *coll, guint32 rank, guint32 i)
     return mixed % (coll->n > 32 ? 3 : 8); /* bf16: exact up to 256 */
 }
 
-static guint8 *coll_template(const Coll *coll, guint32 rank)
+/* How much of a period any buffer of this run holds. */
+static gsize coll_period(const Coll *coll) { return MIN(COLL_PERIOD_BYTES, MAX(coll->in_bytes, coll->out_bytes)); }
+
+/* A rank's numbers, for one period. */
+static const guint8 *coll_template(Coll *coll, guint32 rank)
 {
     guint32 element = numeric_element_bytes(coll->spec.type);
-    guint8 *bytes = g_malloc(COLL_PERIOD * element);
-    for (guint32 i = 0; i < COLL_PERIOD; i++)
-        numeric_set(coll->spec.type, bytes + i * element, coll_number(coll, rank, i));
-    return bytes;
+    gsize bytes = coll_period(coll);
+    if (!coll->template)
+        coll->template = g_ptr_array_new_full(coll->n, g_free);
+    g_ptr_array_set_size(coll->template, (gint)coll->n);
+    if (!coll->template->pdata[rank]) {
+        guint8 *numbers = coll->template->pdata[rank] = g_malloc0(bytes + MEMORY_READ_MAX);
+        for (guint32 i = 0; i < bytes / element; i++)
+            numeric_set(coll->spec.type, numbers + i * element, coll_number(coll, rank, i));
+        memcpy(numbers + bytes, numbers, MIN(bytes, MEMORY_READ_MAX));
+    }
+    return coll->template->pdata[rank];
 }
 
 void coll_fill(Coll *coll)
 {
-    gsize period = (gsize)COLL_PERIOD * numeric_element_bytes(coll->spec.type);
     for (guint32 r = 0; r < coll->n; r++) {
-        guint8 *to = coll->in.region[r]->host;
-        if (!to)
-            continue;
-        guint8 *template = coll_template(coll, r);
-        for (guint64 at = 0; at < coll->in_bytes; at += period)
-            memcpy(to + at, template, MIN(period, coll->in_bytes - at));
-        g_free(template);
+        if (coll->in.region[r]->host)
+            memory_region_repeat(coll->in.region[r], coll_template(coll, r), coll_period(coll));
     }
 }
 
@@ -47,8 +52,8 @@ static gboolean coll_compare(Coll *coll, guint32 rank, guint64 offset, const gui
                              guint64 start, guint64 bytes)
 {
     guint32 element = numeric_element_bytes(coll->spec.type);
-    guint64 period = (guint64)COLL_PERIOD * element;
-    const guint8 *got = coll->out.region[rank]->host + offset;
+    guint64 period = coll_period(coll);
+    const guint8 *got = memory_bytes(coll->out.region[rank], offset);
     for (guint64 at = 0; at < bytes;) {
         guint64 phase = (start + at) % period, piece = MIN(period - phase, bytes - at);
         if (memcmp(got + at, template + phase, piece) != 0) {
@@ -66,15 +71,12 @@ static gboolean coll_compare(Coll *coll, guint32 rank, guint64 offset, const gui
     return TRUE;
 }
 
-static guint8 *coll_reduced(const Coll *coll)
+static guint8 *coll_reduced(Coll *coll)
 {
-    gsize bytes = (gsize)COLL_PERIOD * numeric_element_bytes(coll->spec.type);
-    guint8 *sum = coll_template(coll, 0);
-    for (guint32 r = 1; r < coll->n; r++) {
-        guint8 *next = coll_template(coll, r);
-        numeric_apply(coll->spec.type, coll->spec.reduce, sum, next, bytes);
-        g_free(next);
-    }
+    gsize bytes = coll_period(coll);
+    guint8 *sum = g_memdup2(coll_template(coll, 0), bytes);
+    for (guint32 r = 1; r < coll->n; r++)
+        numeric_apply(coll->spec.type, coll->spec.reduce, sum, coll_template(coll, r), bytes);
     return sum;
 }
 
@@ -82,10 +84,7 @@ static guint8 *coll_reduced(const Coll *coll)
 static gboolean coll_compare_rank(Coll *coll, guint32 rank, guint64 offset, guint32 source, guint64 from,
                                   guint64 bytes)
 {
-    guint8 *template = coll_template(coll, source);
-    gboolean same = coll_compare(coll, rank, offset, template, from, bytes);
-    g_free(template);
-    return same;
+    return coll_compare(coll, rank, offset, coll_template(coll, source), from, bytes);
 }
 
 static gboolean coll_verify_rank(Coll *coll, guint32 r, const guint8 *reduced)
@@ -120,7 +119,7 @@ void coll_verify(Coll *coll)
     if (!coll->spec.check || coll->spec.op == COLL_BARRIER || !coll->out.region[0]->host)
         return;
     if (coll->spec.corrupt)
-        coll->out.region[coll->n - 1]->host[coll->out_bytes - 1] ^= 1;
+        *memory_bytes(coll->out.region[coll->n - 1], coll->out_bytes - 1) ^= 1;
     guint8 *reduced = coll->spec.op == COLL_ALL_REDUCE || coll->spec.op == COLL_REDUCE_SCATTER
                           ? coll_reduced(coll) : NULL;
     coll->result.check = COLL_VERIFIED;

@@ -57,6 +57,8 @@ void coll_free(Coll *coll)
     coll_buffer_free(coll->group, &coll->control);
     g_free(coll->steps);
     g_free(coll->stream);
+    if (coll->template)
+        g_ptr_array_free(coll->template, TRUE);
     g_free(coll);
 }
 

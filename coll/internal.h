@@ -65,6 +65,7 @@ struct Coll {
     CollDone done;
     void *user;
     gboolean finished;
+    GPtrArray *template;         /* by rank: its numbers (check.c), once they are asked for */
     CollResult result;
 };
 

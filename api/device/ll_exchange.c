@@ -63,7 +63,7 @@ static void exchange_unpack(const DeviceExchange *run, guint32 rank, guint8 *dat
     FoAddress va = exchange_lines(run, rank);
     VasMapping *mapping = vas_find(run->vas, va);
     g_assert(mapping && mapping->region && mapping->region->host); /* the poll has seen flags there */
-    const guint8 *lines = mapping->region->host + mapping->offset + (va - mapping->va);
+    const guint8 *lines = memory_bytes(mapping->region, mapping->offset + (va - mapping->va));
     for (guint32 p = 0; p < exchange_packs(run); p++) {
         memcpy(data + p * 8, lines + p * 16, 4);
         memcpy(data + p * 8 + 4, lines + p * 16 + 8, 4);

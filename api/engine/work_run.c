@@ -245,7 +245,7 @@ static guint8 *word_at(Work *work, MemRegion **region, guint64 *offset)
         return NULL;
     *region = mapping->region;
     *offset = mapping->offset + (work->request.address - mapping->va);
-    return mapping->region->host != NULL ? mapping->region->host + *offset : NULL;
+    return mapping->region->host != NULL ? memory_bytes(mapping->region, *offset) : NULL;
 }
 
 static void write_value(Work *work)

@@ -25,7 +25,7 @@ guint8 *copy_end_bytes(const CopyEnd *end, guint64 at)
     if (end->place == COPY_HOST)
         return end->host ? (guint8 *)end->host + end->offset + at : NULL;
     if (end->place == COPY_REGION && end->region->host)
-        return end->region->host + end->offset + at;
+        return memory_bytes(end->region, end->offset + at);
     return NULL;
 }
 

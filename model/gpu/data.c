@@ -43,8 +43,6 @@ static void gpu_touch_write(const Txn *txn, guint8 *memory, const guint8 *data)
         for (guint32 b = 0; b < txn->bytes; b++)
             if (data[DATA_SLOT_BYTES / 2 + b])
                 memory[b] = data[b];
-    } else if (txn->word_mask == GPU_ALL_WORDS) {
-        memcpy(memory, data, txn->bytes);
     } else {
         for (guint32 w = 0; w * 4 < txn->bytes; w++)
             if (txn->word_mask >> w & 1)
@@ -52,27 +50,48 @@ static void gpu_touch_write(const Txn *txn, guint8 *memory, const guint8 *data)
     }
 }
 
+static void gpu_touch_change(const Fabric *fabric, const Txn *txn, guint8 *memory, const guint8 *data)
+{
+    if (txn->kind == PACKET_WRITE || txn->kind == PACKET_MC_WRITE)
+        gpu_touch_write(txn, memory, data);
+    else if (txn->op == TXN_ATOM_CALL)
+        gpu_touch_call(fabric, txn, memory, data);
+    else
+        gpu_touch_atomic(txn, memory, data);
+}
+
+void gpu_touch_plain(Fabric *fabric, MemRegion *region, guint64 offset, guint32 bytes, const guint8 *data,
+                     guint8 *answer, SimTime visible_ps)
+{
+    g_assert(offset + bytes <= region->bytes);
+    if (answer) {
+        memcpy(answer, memory_read(region, offset), bytes);
+        return;
+    }
+    if (region->host && data)
+        memcpy(memory_bytes(region, offset), data, bytes);
+    memory_written(fabric->memory, region->id, offset, bytes, visible_ps);
+}
+
 void gpu_touch(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn, const guint8 *data,
                guint8 *answer, SimTime visible_ps)
 {
+    gboolean read = txn->kind == PACKET_READ || txn->kind == PACKET_MC_READ;
+    if (read && !answer)
+        return;
+    if (txn_is_plain(txn)) {
+        gpu_touch_plain(fabric, region, offset, txn->bytes, data, answer, visible_ps);
+        return;
+    }
     g_assert(offset + txn->bytes <= region->bytes);
-    guint8 *memory = region->host ? region->host + offset : NULL;
     pthread_mutex_t *lock = txn->kind == PACKET_RED || txn->kind == PACKET_ATOM ||
                                     txn->kind == PACKET_MC_RED ? region->lock : NULL;
     if (G_UNLIKELY(lock != NULL))
         memory_lock(lock);
-    if (answer && memory)
-        memcpy(answer, memory, txn->bytes);
-    if (txn->kind == PACKET_READ || txn->kind == PACKET_MC_READ)
-        return;
-    if (memory && data) {
-        if (txn->kind == PACKET_WRITE || txn->kind == PACKET_MC_WRITE)
-            gpu_touch_write(txn, memory, data);
-        else if (txn->op == TXN_ATOM_CALL)
-            gpu_touch_call(fabric, txn, memory, data);
-        else
-            gpu_touch_atomic(txn, memory, data);
-    }
+    if (answer && region->host)
+        memcpy(answer, memory_read(region, offset), txn->bytes);
+    if (region->host && data)
+        gpu_touch_change(fabric, txn, memory_bytes(region, offset), data);
     if (G_UNLIKELY(lock != NULL))
         pthread_mutex_unlock(lock);
     memory_written(fabric->memory, region->id, offset, txn->bytes, visible_ps);

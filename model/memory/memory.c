@@ -91,19 +91,8 @@ static guint64 memory_address(Memory *memory, guint16 gpu, guint64 bytes)
     return small ? MEMORY_SMALL_ADDRESS + address : address;
 }
 
-static MemRegion *memory_region_add(Memory *memory, guint16 gpu, guint64 bytes, int fd, GError **error)
+static MemRegion *memory_region_add(Memory *memory, guint16 gpu, guint64 bytes, guint8 *host, int fd)
 {
-    guint8 *host = NULL;
-    if (fd >= 0) {
-        host = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-        if (host == MAP_FAILED) {
-            g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno),
-                        "%" G_GUINT64_FORMAT " bytes of GPU %u's memory cannot be mapped: %s", bytes,
-                        gpu, g_strerror(errno));
-            close(fd);
-            return NULL;
-        }
-    }
     MemRegion *region = g_new0(MemRegion, 1);
     *region = (MemRegion){.id = memory->regions->len, .gpu = gpu, .bytes = bytes,
                           .address = memory_address(memory, gpu, bytes), .host = host,
@@ -112,23 +101,28 @@ static MemRegion *memory_region_add(Memory *memory, guint16 gpu, guint64 bytes, 
     return region;
 }
 
+/* Sparse zeroes, or what a memfd holds; NULL: the host has no address space for it. */
+static guint8 *memory_map(guint16 gpu, guint64 bytes, int fd, GError **error)
+{
+    int flags = MAP_NORESERVE | (fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS);
+    guint8 *host = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+    if (host == MAP_FAILED) {
+        g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno),
+                    "%" G_GUINT64_FORMAT " bytes of GPU %u's memory cannot be mapped: %s", bytes, gpu,
+                    g_strerror(errno));
+        return NULL;
+    }
+    return host;
+}
+
 static MemRegion *memory_region_make(Memory *memory, guint16 gpu, guint64 bytes, gboolean keep,
                                      GError **error)
 {
     g_assert(bytes > 0);
-    int fd = -1;
-    if (keep) {
-        fd = memfd_create("fanout-memory", MFD_CLOEXEC);
-        if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0) {
-            g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno),
-                        "no memory file of %" G_GUINT64_FORMAT " bytes for GPU %u: %s", bytes, gpu,
-                        g_strerror(errno));
-            if (fd >= 0)
-                close(fd);
-            return NULL;
-        }
-    }
-    return memory_region_add(memory, gpu, bytes, fd, error);
+    guint8 *host = NULL;
+    if (keep && !(host = memory_map(gpu, bytes, -1, error)))
+        return NULL;
+    return memory_region_add(memory, gpu, bytes, host, -1);
 }
 
 MemRegion *memory_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error)
@@ -152,7 +146,26 @@ MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int
             return NULL;
         }
     }
-    return memory_region_add(memory, gpu, bytes, own, error);
+    guint8 *host = NULL;
+    if (own >= 0 && !(host = memory_map(gpu, bytes, own, error))) {
+        close(own);
+        return NULL;
+    }
+    return memory_region_add(memory, gpu, bytes, host, own);
+}
+
+void memory_region_repeat(MemRegion *region, const guint8 *pattern, guint64 period)
+{
+    g_assert(region->host && region->fd < 0 && period > 0);
+    region->pattern = pattern;
+    region->period = period;
+}
+
+void memory_region_write_out(MemRegion *region)
+{
+    for (guint64 at = 0; at < region->bytes; at += region->period)
+        memcpy(region->host + at, region->pattern, MIN(region->period, region->bytes - at));
+    region->pattern = NULL;
 }
 
 MemRegion *memory_region(Memory *memory, guint32 id)

@@ -2,8 +2,8 @@
  *
  * What hardware it stands for: HBM as seen through the L2 of its home GPU. Remote data is cached in
  * the home GPU's L2 only, so one copy of the bytes is enough.
- * Modelled: regions (physical allocations) backed by one sparse memfd each, so that memory costs the
- * host only what is touched; which region's lines are in L2 (by footprint: the region, or the part of
+ * Modelled: regions (physical allocations) backed by private memory of the host, or by a memfd that another process
+ * made, so that memory costs the host only what is touched; which region's lines are in L2 (by footprint: the region, or the part of
  * it in use, fits or does not); watches. Left out: ECC, compression, page tables (see address_space.h).
  * Timing is in model/gpu/requester.c; this file only holds state. */
 #ifndef MODEL_MEMORY_MEMORY_H
@@ -35,8 +35,10 @@ typedef struct MemRegion {
     guint16 numa;      /* of host regions */
     guint64 bytes;
     guint64 address;   /* of its first byte in the home GPU's memory: what the link hash sees */
-    guint8 *host;      /* mapping of the memfd, or NULL when timing-only */
-    int fd;            /* -1 when timing-only */
+    guint8 *host;      /* room for its bytes, or NULL when timing-only: memory_bytes(), memory_read() */
+    const guint8 *pattern; /* what it holds again and again; NULL: what stands in `host` */
+    guint64 period;
+    int fd;            /* of the memfd, -1 when it has none */
     guint32 refs;
     gboolean cached;   /* lines are taken to be in the home L2 (see memory_set_cached) */
     pthread_mutex_t *lock; /* of read-modify-writes, where another process may do some too; NULL: none does */
@@ -60,6 +62,10 @@ gboolean memory_keeps_bytes(const Memory *memory);
 MemRegion *memory_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error);
 /* The same for flags and counters that programs poll: keeps its bytes even in a timing-only run. */
 MemRegion *memory_control_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error);
+/* Gives a region the contents of a pattern, repeated from its first byte on, which the host keeps once until somebody
+ * changes one of these bytes. The pattern has MEMORY_READ_MAX bytes more than its period, as they follow in the region.
+ * It is the caller's and outlives the region. */
+void memory_region_repeat(MemRegion *region, const guint8 *pattern, guint64 period);
 /* The same around a memfd that another process made (the fd is duplicated). */
 MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int fd, GError **error);
 MemRegion *memory_region(Memory *memory, guint32 id); /* NULL: no such region */
@@ -107,6 +113,21 @@ static inline guint32 memory_epoch(const Memory *memory)
 {
     return ((const MemoryHot *)(const void *)memory)->epoch;
 }
+/* Bytes of a region that has some, from offset on: to look at or to change. */
+void memory_region_write_out(MemRegion *region); /* its pattern, into its own bytes */
+static inline guint8 *memory_bytes(MemRegion *region, guint64 offset)
+{
+    if (G_UNLIKELY(region->pattern != NULL))
+        memory_region_write_out(region);
+    return region->host + offset;
+}
+/* The same for up to MEMORY_READ_MAX bytes that are only looked at, before anything else happens to the region. */
+#define MEMORY_READ_MAX 256u
+static inline const guint8 *memory_read(const MemRegion *region, guint64 offset)
+{
+    return G_UNLIKELY(region->pattern != NULL) ? region->pattern + offset % region->period : region->host + offset;
+}
+
 #define memory_written(memory, region, offset, bytes, now)                                            \
     do {                                                                                               \
         if (G_UNLIKELY(memory_watches(memory) > 0))                                                    \

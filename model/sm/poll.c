@@ -55,7 +55,7 @@ static const guint8 *poll_bytes(Warp *warp, guint32 lane, MemRegion **region, gu
         return NULL;
     *region = mapping->region;
     *offset = mapping->offset + (va - mapping->va);
-    return mapping->region->host ? mapping->region->host + *offset : NULL;
+    return mapping->region->host ? memory_bytes(mapping->region, *offset) : NULL;
 }
 
 /* What stands around each lane's flag comes with the read that sees it. */
