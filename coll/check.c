@@ -1,8 +1,8 @@
 /* Numbers that collectives work on, and the check of their results against host arithmetic.
  *
  * Rank r's input is a sequence of small whole numbers with a period of COLL_PERIOD_BYTES, of which the memory keeps
- * one copy: a prime number of pages, so that a chunk in the wrong place shows. All sums, in whatever order, are exact in every type, so
- * that results are compared byte by byte; how rounding depends on order is numeric.h's own test. */
+ * one copy: a prime number of pages, so that a chunk in the wrong place shows. All sums, in whatever order, are exact
+ * in every type, so that results are compared byte by byte; how rounding depends on order is numeric.h's own test. */
 #include <string.h>
 
 #include "coll/internal.h"

@@ -53,6 +53,7 @@ libfanout_core_la_SOURCES += \
 	model/sm/loop.h \
 	model/sm/poll.c \
 	model/sm/scattered.c \
+	model/sm/wait.c \
 	model/sm/sm.c \
 	model/sm/sm.h \
 	model/sm/state.c \

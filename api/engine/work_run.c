@@ -245,6 +245,7 @@ static guint8 *word_at(Work *work, MemRegion **region, guint64 *offset)
         return NULL;
     *region = mapping->region;
     *offset = mapping->offset + (work->request.address - mapping->va);
+    memory_poll(work->engine->fabric->memory, mapping->region);
     return mapping->region->host != NULL ? memory_bytes(mapping->region, *offset) : NULL;
 }
 

@@ -30,6 +30,13 @@ static void fabric_speed_up(Fabric *fabric)
     }
 }
 
+static void fabric_on_polled(void *user, MemRegion *region)
+{
+    Fabric *fabric = user;
+    if (region->gpu != MEMORY_HOST)
+        fast_gpu_on_polled(&fabric->gpu[region->gpu]);
+}
+
 /* Both ways of a link of a GPU; one that is wired to no switch is down. */
 static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
 {
@@ -120,6 +127,7 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
         return NULL;
     }
     fabric_build(fabric);
+    memory_on_polled(fabric->memory, fabric_on_polled, fabric);
     hash_init(&fabric->hash, fabric->links);
     for (guint32 g = 0; spec->gpu.hash_by_gpu && g < spec->system.gpus; g++)
         fabric->gpu[g].hash_turn = hash_gpu_turn(&fabric->hash, g);

@@ -29,6 +29,8 @@ void fast_switch_attach(struct Switch *sw, guint32 port);
 void fast_detach(Link *link);
 void fast_switch_detach(struct Switch *sw);
 void fast_gpu_detach(struct Gpu *gpu);
+/* A program begins to poll memory of that GPU. */
+void fast_gpu_on_polled(struct Gpu *gpu);
 
 /* A packet is on the wire to the receiver of that link, and will arrive at at_ps. TRUE: the receiver has taken note and
  * needs no event; FALSE: it must arrive by one. */

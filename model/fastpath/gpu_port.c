@@ -124,6 +124,36 @@ static void gpu_port_add_pending(FastPort *port, Packet request, SimTime at_ps)
         fast_port_note(port);
 }
 
+/* Whether it changes bytes that programs poll, though its requester did not know of that yet. */
+static gboolean gpu_port_is_polled(const Gpu *gpu, guint32 link, Packet packet)
+{
+    if (packet.kind == PACKET_WRITE)
+        return txn_at(&gpu->fabric->txns[packet.src], packet.txn)->region->in_time;
+    if (packet.kind != PACKET_MC_WRITE)
+        return FALSE;
+    const McRequest *request = &gpu->port[link].requests->request[packet.txn];
+    return mcobject_lookup(request->object, gpu->id, request->offset)->region->in_time;
+}
+
+/* A region of this GPU is polled from now on: what was to be served without an event up to now is served, and what
+ * comes later will be when it is time. */
+void fast_gpu_on_polled(Gpu *gpu)
+{
+    SimTime now_ps = sim_now_ps(gpu->sim);
+    for (guint32 k = 0; k < gpu->links; k++) {
+        FastPort *port = fast_port(&gpu->up[k]);
+        if (!port || /* the reference engine has none */ port->pending.count == 0)
+            continue;
+        gpu_port_advance(port->link, now_ps);
+        for (guint32 i = 0; i < port->pending.count; i++) {
+            Packet *request = &timed_packet_nth(&port->pending, i)->packet;
+            port->pending_in_time += !request->in_time;
+            request->in_time = TRUE;
+        }
+        fast_port_note(port);
+    }
+}
+
 gboolean fast_gpu_schedule(Link *down, Packet packet, SimTime at_ps)
 {
     Gpu *gpu = down->sink_node;
@@ -131,6 +161,8 @@ gboolean fast_gpu_schedule(Link *down, Packet packet, SimTime at_ps)
         fabric_is_silent(gpu->fabric, gpu->id))
         return FALSE;
     if (packet.place == MEMORY_IN_HBM && !gpu->fast)
+        return FALSE;
+    if (gpu->fabric->keep_bytes && gpu_port_is_polled(gpu, down->sink_port, packet))
         return FALSE;
     gpu_port_add_pending(fast_port(&gpu->up[down->sink_port]), packet, at_ps);
     return TRUE;

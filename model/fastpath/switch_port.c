@@ -132,9 +132,12 @@ static void fast_end_schedule(Switch *sw, guint32 index)
     sim_at_key(sw->sim, &end->event, record->last_ps);
 }
 
-static void fast_count(Switch *sw, const Link *from, guint32 index, SimTime at_ps)
+static void fast_count(Switch *sw, const Link *from, Packet packet, SimTime at_ps)
 {
+    guint32 index = packet.txn;
     McRecord *record = &sw->record[index];
+    if (record->read && record->detailed)
+        mcrequests_note_answer(sw->requests, index, packet.dst, at_ps);
     if (at_ps > record->last_ps || (at_ps == record->last_ps && from->sink_port > record->last_port)) {
         record->last_ps = at_ps;
         record->last_port = (guint16)from->sink_port;
@@ -169,7 +172,7 @@ gboolean fast_switch_schedule(Link *up, Packet packet, SimTime at_ps)
         if (sw->record[packet.txn].by_event)
             return FALSE;
         link_credit(up, VC_RSP, packet.flits, at_ps);
-        fast_count(sw, up, packet.txn, at_ps);
+        fast_count(sw, up, packet, at_ps);
         return TRUE;
     }
     if (vc == VC_CREQ && (port->wait.count || port->busy_until_ps > at_ps))

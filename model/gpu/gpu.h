@@ -171,11 +171,8 @@ typedef struct {
     guint8 type, op, acc;     /* numeric.h; atomics also TXN_ATOM_* */
     GpuPlainDone plain;       /* instead of `done` where nothing but the time matters: see gpu_request(); or NULL */
 } GpuRequest;
-#define GPU_ALL_WORDS 0xffffffffu
-#define TXN_ATOM_EXCH 64u
-#define TXN_ATOM_CAS 65u /* data: compare values, then new values at DATA_SLOT_BYTES / 2 */
-#define TXN_ATOM_CALL 66u /* Fabric.atomic does it, with `type` and `acc` as its own; data as TXN_ATOM_CAS */
-#define TXN_WRITE_BYTES 67u /* of a write: at DATA_SLOT_BYTES / 2 a byte for each one of data: 0, it is not written */
+#define GPU_ALL_WORDS TXN_ALL_WORDS
+
 
 #define GPU_LINK_LOCAL 0xffffu /* this GPU's own memory, or its host's */
 
@@ -236,7 +233,10 @@ SimTime gpu_pipe_add(GpuPipe *pipe, const GpuStep *step); /* when it gets out */
 void gpu_pipe_push(GpuPipe *pipe, SimTime at_ps, guint32 link, Packet packet);
 SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps); /* when HBM has moved them */
 
-/* data.c: reads or changes the bytes behind a transaction; answers of reads and atomics go to `answer`. */
+/* data.c: a functional access, which reads or changes the bytes behind a transaction; answers of reads and atomics go
+ * to `answer`. The plain one reads into `answer`, or writes `data` (NULL: they are not kept). */
+void gpu_touch_plain(Fabric *fabric, MemRegion *region, guint64 offset, guint32 bytes, const guint8 *data,
+                     guint8 *answer, SimTime visible_ps);
 void gpu_touch(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn, const guint8 *data, guint8 *answer,
                SimTime visible_ps);
 

@@ -104,12 +104,22 @@ static guint32 gpu_take_txn(Gpu *gpu, const GpuRequest *request, SimTime start_p
     return index;
 }
 
+/* Whether its bytes must change, or be read, just when it is served: it is small enough for a flag, or reads what it
+ * writes. Those of whole lines that are written or read move any time before the answer leaves. */
+static gboolean gpu_moves_in_time(const Gpu *gpu, const GpuRequest *request)
+{
+    gboolean plain = request->kind == PACKET_READ || request->kind == PACKET_WRITE ||
+                     request->kind == PACKET_MC_READ || request->kind == PACKET_MC_WRITE;
+    return gpu->fabric->keep_bytes && (!plain || request->bytes < LINE_BYTES);
+}
+
 /* If all members answer a multicast request alike, its packet says how. */
 static Packet gpu_prepare_multicast(Gpu *gpu, const GpuRequest *request, guint32 index)
 {
     Packet packet = packet_new(request->kind, index, gpu->id, request->object->mcid, gpu_request_flits(gpu, request));
     packet.answer_flits = (guint8)(1u + (request->bytes + FLIT_BYTES - 1u) / FLIT_BYTES);
-    packet.place = request->bytes % FLIT_BYTES == 0 ? (guint8)mcobject_place(request->object) : MEMORY_LOOK_UP;
+    if (request->bytes % FLIT_BYTES == 0 && !gpu_moves_in_time(gpu, request))
+        packet.place = (guint8)mcobject_place(request->object);
     return packet;
 }
 
@@ -120,7 +130,8 @@ Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
         return gpu_prepare_multicast(gpu, request, index);
     const MemRegion *region = request->region;
     Packet packet = packet_new(request->kind, index, gpu->id, region->gpu, gpu_request_flits(gpu, request));
-    packet.place = !region->host && region->cached && !request->data ? MEMORY_IN_L2 : MEMORY_LOOK_UP;
+    if (region->cached && !region->in_time && !gpu_moves_in_time(gpu, request))
+        packet.place = MEMORY_IN_L2;
     return packet;
 }
 

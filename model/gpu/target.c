@@ -65,7 +65,7 @@ static guint64 gpu_merge_max(const Gpu *gpu, guint32 link, guint32 src, SimTime 
 static void gpu_acknowledge(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
     const TxnPool *pool = &gpu->fabric->txns[packet.src];
-    if (packet.place == MEMORY_LOOK_UP)
+    if (packet.place == MEMORY_LOOK_UP || gpu->fabric->keep_bytes)
         gpu_write_bytes(gpu, packet, now_ps);
     guint32 end = packet.txn; /* a write that others merged with at their SM is the head of a chain */
     for (guint32 next; (next = *txn_next(pool, end)) != TXN_NONE;)
@@ -105,12 +105,14 @@ static guint32 gpu_touch_replica(Gpu *gpu, guint32 link, Packet packet, SimTime 
     }
     gboolean read = packet.kind == PACKET_MC_READ;
     guint32 slot = read && bind->region->host ? data_take(fabric->data) : 0;
-    if (bind->region->host || memory_watches(fabric->memory)) {
-        const Txn *txn = txn_at(&fabric->txns[request->src], request->txn);
-        gpu_touch(fabric, bind->region, bind->region_offset + (request->offset - bind->offset), txn,
-                  request->data ? data_at(fabric->data, request->data) : NULL,
-                  slot ? data_at(fabric->data, slot) : NULL, now_ps + gpu->spec->l2_ps);
-    }
+    guint8 *answer = slot ? data_at(fabric->data, slot) : NULL;
+    const guint8 *data = request->data ? data_at(fabric->data, request->data) : NULL;
+    guint64 offset = bind->region_offset + (request->offset - bind->offset);
+    if (!request->plain)
+        gpu_touch(fabric, bind->region, offset, txn_at(&fabric->txns[request->src], request->txn), data, answer,
+                  now_ps + gpu->spec->l2_ps);
+    else if (!read || answer)
+        gpu_touch_plain(fabric, bind->region, offset, request->bytes, data, answer, now_ps + gpu->spec->l2_ps);
     if (slot)
         mcrequests_add_operand(requests, packet.txn, gpu->id, slot);
     return bind->region->cached ? 0 : request->bytes;
@@ -120,7 +122,7 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
 {
     gboolean read = packet.kind == PACKET_MC_READ;
     guint32 hbm_bytes = packet.place == MEMORY_IN_HBM ? (packet.answer_flits - 1u) * FLIT_BYTES : 0;
-    if (packet.place == MEMORY_LOOK_UP)
+    if (packet.place == MEMORY_LOOK_UP || gpu->fabric->keep_bytes)
         hbm_bytes = gpu_touch_replica(gpu, link, packet, now_ps);
     Packet answer = packet_new(read ? PACKET_MC_OPERAND : PACKET_MC_ACK, packet.txn, 0, gpu->id,
                                read ? packet.answer_flits : (guint32)gpu->fabric->spec.sw.replica_ack_flits);

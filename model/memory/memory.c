@@ -16,6 +16,8 @@ struct Memory {
     gboolean keep_bytes;
     GPtrArray *regions;  /* by id; [0] is NULL */
     GArray *top[2];      /* guint64 by GPU: pages handed out to large and to small regions */
+    MemoryPolled polled;
+    void *polled_user;
     MemWatchList due;    /* written, to be fired */
     gboolean draining;
 };
@@ -132,7 +134,10 @@ MemRegion *memory_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError 
 
 MemRegion *memory_control_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error)
 {
-    return memory_region_make(memory, gpu, bytes, TRUE, error);
+    MemRegion *region = memory_region_make(memory, gpu, bytes, TRUE, error);
+    if (region)
+        region->in_time = TRUE;
+    return region;
 }
 
 MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int fd, GError **error)
@@ -207,6 +212,20 @@ void memory_set_cached(Memory *memory, MemRegion *region, gboolean cached)
     region->cached = cached;
 }
 
+void memory_on_polled(Memory *memory, MemoryPolled polled, void *user)
+{
+    memory->polled = polled;
+    memory->polled_user = user;
+}
+
+void memory_poll_first(Memory *memory, MemRegion *region)
+{
+    memory->hot.epoch++;
+    region->in_time = TRUE;
+    if (memory->polled)
+        memory->polled(memory->polled_user, region);
+}
+
 static void watch_append(MemWatchList *list, MemWatch *watch)
 {
     watch->prev = list->tail;
@@ -242,6 +261,7 @@ void memory_watch(Memory *memory, MemWatch *watch, MemRegion *region, guint64 of
 {
     g_assert(!watch->armed && bytes > 0 && offset % WATCH_LINE + bytes <= WATCH_LINE);
     guint64 line = offset / WATCH_LINE;
+    memory_poll(memory, region);
     if (!watch_line(region, line))
         watch_make_line(region, line);
     *watch = (MemWatch){.region = region->id, .bytes = bytes, .offset = offset, .fire = fire,

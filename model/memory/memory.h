@@ -3,8 +3,8 @@
  * What hardware it stands for: HBM as seen through the L2 of its home GPU. Remote data is cached in
  * the home GPU's L2 only, so one copy of the bytes is enough.
  * Modelled: regions (physical allocations) backed by private memory of the host, or by a memfd that another process
- * made, so that memory costs the host only what is touched; which region's lines are in L2 (by footprint: the region, or the part of
- * it in use, fits or does not); watches. Left out: ECC, compression, page tables (see address_space.h).
+ * made, so that memory costs the host only what is touched; which region's lines are in L2 (by footprint: the region,
+ * or the part of it in use, fits or does not); watches. Left out: ECC, compression, page tables (see address_space.h).
  * Timing is in model/gpu/requester.c; this file only holds state. */
 #ifndef MODEL_MEMORY_MEMORY_H
 #define MODEL_MEMORY_MEMORY_H
@@ -18,9 +18,9 @@
 
 /* What a request says of the memory that it is for, so that the GPU that serves it need not look it up. */
 typedef enum {
-    MEMORY_LOOK_UP, /* bytes move, or a part is not bound, or a team's members differ */
-    MEMORY_IN_L2,   /* timing-only, and its lines are in L2 (of all members) */
-    MEMORY_IN_HBM,  /* timing-only, and its lines are in no L2 */
+    MEMORY_LOOK_UP, /* programs may poll it, or a part is not bound, or a team's members differ */
+    MEMORY_IN_L2,   /* its lines are in L2 (of all members) */
+    MEMORY_IN_HBM,  /* its lines are in no L2 */
 } MemoryPlace;
 
 typedef struct MemWatch MemWatch;
@@ -41,6 +41,7 @@ typedef struct MemRegion {
     int fd;            /* of the memfd, -1 when it has none */
     guint32 refs;
     gboolean cached;   /* lines are taken to be in the home L2 (see memory_set_cached) */
+    gboolean in_time;  /* programs poll it, or may: its bytes change just when the hardware changes them, never later */
     pthread_mutex_t *lock; /* of read-modify-writes, where another process may do some too; NULL: none does */
     guint32 watches;       /* armed on its lines, */
     MemWatchList **watch;  /* by line, in chunks; NULL: none yet */
@@ -93,6 +94,17 @@ struct MemWatch {
 void memory_watch(Memory *memory, MemWatch *watch, MemRegion *region, guint64 offset, guint32 bytes,
                   MemWatchFire fire);
 void memory_unwatch(Memory *memory, MemWatch *watch);
+
+/* A program is about to poll a region; to be called before it looks at its bytes. At the first time, what has changed
+ * them by now but was not done yet is done by `polled`. */
+typedef void (*MemoryPolled)(void *user, MemRegion *region);
+void memory_on_polled(Memory *memory, MemoryPolled polled, void *user);
+void memory_poll_first(Memory *memory, MemRegion *region);
+static inline void memory_poll(Memory *memory, MemRegion *region)
+{
+    if (G_UNLIKELY(!region->in_time))
+        memory_poll_first(memory, region);
+}
 
 /* Called by the hardware after bytes changed; cheap while no watch is armed. */
 void memory_written_slow(Memory *memory, guint32 id, guint64 offset, guint32 bytes, SimTime now_ps);

@@ -103,7 +103,7 @@ static MemoryPlace mcobject_member_answer(const McObject *object, guint16 gpu)
     guint cached = 0;
     for (guint i = 0; binds && i < binds->len; i++) {
         const McBind *bind = &g_array_index(binds, McBind, i);
-        if (bind->offset != at || bind->region->host)
+        if (bind->offset != at || bind->region->in_time)
             return MEMORY_LOOK_UP;
         at += bind->bytes;
         cached += bind->region->cached != 0;

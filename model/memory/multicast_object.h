@@ -47,7 +47,7 @@ gboolean mcobject_unbind(McObject *object, guint16 gpu, guint64 offset, guint64 
 /* The bind of a member behind an offset of the object; NULL: unbound. */
 const McBind *mcobject_lookup(const McObject *object, guint16 gpu, guint64 offset);
 
-/* Not MEMORY_LOOK_UP: every member has memory bound behind the whole object, none of it keeps bytes, and
+/* Not MEMORY_LOOK_UP: every member has memory bound behind the whole object, no program polls any of it, and
  * all of it is in L2 or none: then a member's answer does not depend on where in the object a request goes. */
 MemoryPlace mcobject_look(McObject *object);
 static inline MemoryPlace mcobject_place(McObject *object)

@@ -2,9 +2,9 @@
  *
  * What hardware it stands for: what travels with a replica and its answer (address, data, operation), which packets of
  * this model carry only a number for. The tags and counters of the same request are the switch's own (McRecord).
- * An entry is filled when the switch replicates a request that members cannot serve from the packet alone
- * (MEMORY_LOOK_UP), or when a member is silent; it is valid until the last member has answered. Members write the
- * operands of an ld_reduce into data slots that are listed here, and the switch sums them. */
+ * An entry is filled when the switch replicates a request that members cannot serve from the packet alone (where bytes
+ * are kept, or MEMORY_LOOK_UP), or when a member is silent; it is valid until the last member has answered. Members
+ * write the operands of an ld_reduce into data slots that are listed here, and the switch sums them. */
 #ifndef MODEL_SHARED_MULTICAST_REQUEST_H
 #define MODEL_SHARED_MULTICAST_REQUEST_H
 
@@ -23,6 +23,7 @@ typedef struct {
     guint16 missing;     /* silent members */
     guint8 answer_flits;
     guint8 state;        /* worst TxnFault of a replica */
+    guint8 plain;        /* reads or writes each of its bytes, and nothing else */
 } McRequest;
 
 /* Memory is reserved for as many as a switch can have, touched as far as it is used, and never moves: members read
@@ -30,7 +31,8 @@ typedef struct {
 typedef struct {
     McRequest *request;  /* by the switch's number of the request */
     guint32 *operand;    /* data slot of GPU g's operand of request r at r * gpus + g; 0: none */
-    guint16 *order;      /* from r * gpus on: GPUs in the order in which they answered */
+    guint16 *order;      /* from r * gpus on: GPUs in the order in which they answer, */
+    SimTime *order_ps;   /* and when */
     guint32 max, gpus;
 } McRequests;
 
@@ -51,5 +53,8 @@ static inline void mcrequests_add_operand(McRequests *requests, guint32 index, g
     mcrequests_operands(requests, index)[gpu] = slot;
     requests->request[index].operands++;
 }
+
+/* A member's answer arrives at the switch at at_ps. Those that arrive at one instant are in order of GPUs. */
+void mcrequests_note_answer(McRequests *requests, guint32 index, guint16 gpu, SimTime at_ps);
 
 #endif

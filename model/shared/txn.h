@@ -43,6 +43,13 @@ typedef struct {
 
 #define TXN_NONE 0u /* index 0 is never given out */
 
+#define TXN_ATOM_EXCH 64u
+#define TXN_ATOM_CAS 65u /* data: compare values, then new values at DATA_SLOT_BYTES / 2 */
+#define TXN_ATOM_CALL 66u /* Fabric.atomic does it, with `type` and `acc` as its own; data as TXN_ATOM_CAS */
+#define TXN_WRITE_BYTES 67u /* of a write: at DATA_SLOT_BYTES / 2 a byte for each one of data: 0, it is not written */
+#define TXN_ALL_WORDS 0xffffffffu
+gboolean txn_is_plain(const Txn *txn); /* reads or writes every byte of its span */
+
 /* Pools hand out indices and never move what they gave out: chunks, in a table of full length. At most PACKET_TXN_MAX
  * transactions of one GPU are outstanding. */
 #define TXN_CHUNK 512u

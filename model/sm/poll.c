@@ -55,6 +55,7 @@ static const guint8 *poll_bytes(Warp *warp, guint32 lane, MemRegion **region, gu
         return NULL;
     *region = mapping->region;
     *offset = mapping->offset + (va - mapping->va);
+    memory_poll(warp->cta->gpu->fabric->memory, mapping->region);
     return mapping->region->host ? memory_bytes(mapping->region, *offset) : NULL;
 }
 

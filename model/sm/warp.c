@@ -338,70 +338,9 @@ static IssueResult warp_issue_memory(Warp *warp, SimTime now_ps, SimTime *cost_p
 
 /* ---- the rest */
 
-static IssueResult warp_issue_barrier(Warp *warp, SimTime now_ps)
-{
-    Cta *cta = warp->cta;
-    SimTime at_ps = now_ps + cta->gpu->fabric->spec.sm.barrier_ps;
-    guint32 id = warp->current.value & 0xff, warps = (guint32)(warp->current.value >> 8);
-    g_assert(id < CTA_BARRIERS && warps <= cta->n_warps);
-    guint32 *arrived = &cta->arrived[id];
-    warp->have = FALSE;
-    warp->fencing = FALSE;
-    *arrived |= 1u << warp->index;
-    if ((guint32)__builtin_popcount(*arrived) < (warps ? warps : cta->n_warps))
-        return ISSUE_BLOCKED;
-    /* every warp that came, this one too, goes on after the barrier's latency */
-    for (guint32 w = 0; w < cta->n_warps; w++)
-        if (*arrived >> w & 1)
-            sim_at(cta->gpu->sim, &cta->warp[w].timer, at_ps, EVENT_PRIORITY_DEVICE);
-    *arrived = 0;
-    return ISSUE_BLOCKED;
-}
-
-static IssueResult warp_issue_fence(Warp *warp, SimTime now_ps)
-{
-    warp->have = FALSE;
-    if (warp->cta->gpu->fabric->spec.sm.fence_gpu_wide) {
-        fence_join(warp, now_ps);
-        return ISSUE_BLOCKED;
-    }
-    warp->fence_at_ps = now_ps + warp->cta->gpu->fabric->spec.sm.fence_ps;
-    if (warp->stores)
-        warp->fencing = TRUE;
-    else
-        sim_at(warp->sm->gpu->sim, &warp->timer, warp->fence_at_ps, EVENT_PRIORITY_DEVICE);
-    return ISSUE_BLOCKED;
-}
-
 static gboolean warp_wait_regs(Warp *warp)
 {
     return warp_wait_reg(warp, warp->current.src) || warp_wait_reg(warp, warp->current.dst);
-}
-
-static IssueResult warp_issue_park(Warp *warp, SimTime now_ps)
-{
-    SimTime until_ps = warp->current.value;
-    warp->have = FALSE;
-    if (warp->unparked || (until_ps && until_ps <= now_ps)) {
-        warp->unparked = FALSE;
-        return ISSUE_DONE;
-    }
-    warp->parked = TRUE;
-    if (until_ps)
-        sim_at(warp->sm->gpu->sim, &warp->timer, until_ps, EVENT_PRIORITY_DEVICE);
-    return ISSUE_BLOCKED;
-}
-
-void warp_unpark(Warp *warp)
-{
-    if (!warp->parked) {
-        warp->unparked = TRUE;
-        return;
-    }
-    warp->parked = FALSE;
-    if (event_is_pending(&warp->timer))
-        sim_cancel(warp->sm->gpu->sim, &warp->timer);
-    warp_ready(warp);
 }
 
 IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps)
@@ -417,28 +356,13 @@ IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps)
                           (gsize)uop->lanes * uop->width);
         break;
     case UOP_FENCE:
-        return warp_issue_fence(warp, now_ps);
     case UOP_BARRIER:
-        return warp_issue_barrier(warp, now_ps);
     case UOP_DRAIN:
-        warp->have = FALSE;
-        if (warp->stores == 0)
-            return ISSUE_DONE;
-        warp->fence_at_ps = now_ps;
-        warp->fencing = TRUE;
-        return ISSUE_BLOCKED;
     case UOP_DELAY:
+    case UOP_WORK:
+    case UOP_PARK:
         warp->have = FALSE;
-        sim_at(warp->sm->gpu->sim, &warp->timer, now_ps + uop->value, EVENT_PRIORITY_DEVICE);
-        return ISSUE_BLOCKED;
-    case UOP_WORK: {
-        SimTime end_ps = MAX(warp->asked_ps + uop->value, warp->issued_ps + uop->after_ps);
-        warp->have = FALSE;
-        if (end_ps <= now_ps)
-            return ISSUE_DONE;
-        sim_at(warp->sm->gpu->sim, &warp->timer, end_ps, EVENT_PRIORITY_DEVICE);
-        return ISSUE_BLOCKED;
-    }
+        return warp_issue_wait(warp, now_ps);
     case UOP_POLL:
         warp->have = FALSE;
         if (!warp_block_poll(warp, now_ps))
@@ -446,8 +370,6 @@ IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps)
         if (uop->dst && !uop->seen) /* whole lines of data come with the flags */
             *cost_ps = (guint64)uop->lanes * uop->dst->width / LINE_BYTES * warp->sm->gpu->fabric->spec.sm.load_ps;
         return ISSUE_BLOCKED;
-    case UOP_PARK:
-        return warp_issue_park(warp, now_ps);
     case UOP_CALL:
         if (warp_wait_regs(warp))
             return ISSUE_BLOCKED;

@@ -31,7 +31,8 @@ static void record_describe(Switch *sw, guint32 index, guint16 missing)
     const Txn *txn = txn_at(&sw->fabric->txns[src], record->txn);
     sw->requests->request[index] = (McRequest){.offset = txn->offset, .object = txn->object, .data = txn->data,
                                                .txn = record->txn, .src = src, .bytes = txn->bytes,
-                                               .missing = missing, .answer_flits = record->answer_flits};
+                                               .missing = missing, .answer_flits = record->answer_flits,
+                                               .plain = txn_is_plain(txn)};
     record->count -= missing;
     if (record->count == 0)
         timeout_start(sw, index);
@@ -41,12 +42,13 @@ Packet record_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry)
 {
     guint32 index = record_take(sw);
     gboolean look_up = packet.place == MEMORY_LOOK_UP, silent = sw->fabric->silent != NULL;
+    gboolean detailed = look_up || silent || sw->fabric->keep_bytes;
     gboolean read = packet.kind == PACKET_MC_READ;
     sw->record[index] = (McRecord){.txn = packet.txn, .members = (guint16)entry->n_members,
                                    .count = (guint16)entry->n_members, .port = (guint16)p,
-                                   .answer_flits = packet.answer_flits, .read = read, .detailed = look_up || silent,
+                                   .answer_flits = packet.answer_flits, .read = read, .detailed = detailed,
                                    .by_event = (look_up && read) || silent};
-    if (look_up || silent)
+    if (detailed)
         record_describe(sw, index, silent ? record_missing(sw, entry) : 0);
     packet.txn = index;
     packet.hold = HOLD_NONE;

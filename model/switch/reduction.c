@@ -97,7 +97,7 @@ gboolean reduction_count(Switch *sw, Packet packet, SimTime now_ps)
     g_assert(record->count != 0); /* MCRSP_CNT_ERR, RBRSP_CNT_ERR in hardware */
     record->count--;
     if (record->read && record->detailed)
-        mcrequests_order(sw->requests, index)[request->got++] = packet.dst;
+        mcrequests_note_answer(sw->requests, index, packet.dst, now_ps);
     PROBE_POINT(sw->fabric, PROBE_GATHER, sw->path, &packet, now_ps);
     if (record->count)
         return FALSE;

@@ -1,4 +1,8 @@
+#define _GNU_SOURCE
 #include "tests/model/model_test.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 
 typedef struct Watcher Watcher;
@@ -78,8 +82,12 @@ static void test_shared_file(void **state)
 {
     (void)state;
     Memory *memory = memory_new(NULL, TRUE);
-    MemRegion *one = memory_region_new(memory, 0, 8192, NULL);
-    MemRegion *two = memory_region_from_fd(memory, 1, 8192, one->fd, NULL);
+    int fd = memfd_create("file", 0);
+    assert_int_equal(ftruncate(fd, 8192), 0);
+    MemRegion *one = memory_region_from_fd(memory, 0, 8192, fd, NULL);
+    MemRegion *two = memory_region_from_fd(memory, 1, 8192, fd, NULL);
+    close(fd);
+    assert_non_null(one);
     assert_non_null(two);
     one->host[8191] = 42;
     memory_region_unref(memory, one);
@@ -88,6 +96,51 @@ static void test_shared_file(void **state)
     assert_null(memory_region_from_fd(memory, 1, 8192, -1, &error));
     assert_non_null(error);
     g_error_free(error);
+    memory_free(memory);
+}
+
+/* Proves that a region with a pattern reads as the pattern repeated, across its ends too, and keeps every other byte of
+ * it once one is written. */
+static void test_pattern(void **state)
+{
+    (void)state;
+    guint8 pattern[1000 + MEMORY_READ_MAX];
+    for (guint i = 0; i < sizeof pattern; i++)
+        pattern[i] = (guint8)(i % 1000 * 7);
+    Memory *memory = memory_new(NULL, TRUE);
+    MemRegion *region = memory_region_new(memory, 0, 10100, NULL);
+    memory_region_repeat(region, pattern, 1000);
+    for (guint at = 0; at < 10100; at += 100)
+        for (guint i = 0; i < 100; i++)
+            assert_int_equal(memory_read(region, at)[i], pattern[(at + i) % 1000]);
+    *memory_bytes(region, 5001) = 99;
+    for (guint at = 0; at < 10100; at++)
+        assert_int_equal(*memory_read(region, at), at == 5001 ? 99 : pattern[at % 1000]);
+    memory_free(memory);
+}
+
+static guint polled;
+static void on_polled(void *user, MemRegion *region)
+{
+    assert_ptr_equal(user, region);
+    polled++;
+}
+
+/* Proves that a region changes in time from its first poll on, which is told once, and that control regions always do. */
+static void test_polled(void **state)
+{
+    (void)state;
+    Memory *memory = memory_new(NULL, TRUE);
+    MemRegion *region = memory_region_new(memory, 0, 4096, NULL);
+    memory_on_polled(memory, on_polled, region);
+    assert_false(region->in_time);
+    guint32 epoch = memory_epoch(memory);
+    memory_poll(memory, region);
+    memory_poll(memory, region);
+    assert_true(region->in_time);
+    assert_int_equal(polled, 1);
+    assert_int_not_equal(memory_epoch(memory), epoch); /* requesters ask again */
+    assert_true(memory_control_region_new(memory, 0, 4096, NULL)->in_time);
     memory_free(memory);
 }
 
@@ -233,7 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_region),         cmocka_unit_test(test_timing_only),
-        cmocka_unit_test(test_shared_file),    cmocka_unit_test(test_too_much),
+        cmocka_unit_test(test_shared_file),    cmocka_unit_test(test_pattern), cmocka_unit_test(test_polled), cmocka_unit_test(test_too_much),
         cmocka_unit_test(test_watch),          cmocka_unit_test(test_watch_long_write),
         cmocka_unit_test(test_watch_again),    cmocka_unit_test(test_unwatch_inside),
         cmocka_unit_test(test_write_inside),   cmocka_unit_test(test_watch_freed),
