@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-
 typedef struct Watcher Watcher;
 struct Watcher {
     MemWatch watch;
@@ -126,7 +125,7 @@ static void on_polled(void *user, MemRegion *region)
     polled++;
 }
 
-/* Proves that a region changes in time from its first poll on, which is told once, and that control regions always do. */
+/* Proves that a region changes in time from its first poll on, which is told once; control regions always do. */
 static void test_polled(void **state)
 {
     (void)state;
@@ -286,7 +285,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_region),         cmocka_unit_test(test_timing_only),
-        cmocka_unit_test(test_shared_file),    cmocka_unit_test(test_pattern), cmocka_unit_test(test_polled), cmocka_unit_test(test_too_much),
+        cmocka_unit_test(test_shared_file),    cmocka_unit_test(test_too_much),
+        cmocka_unit_test(test_pattern),        cmocka_unit_test(test_polled),
         cmocka_unit_test(test_watch),          cmocka_unit_test(test_watch_long_write),
         cmocka_unit_test(test_watch_again),    cmocka_unit_test(test_unwatch_inside),
         cmocka_unit_test(test_write_inside),   cmocka_unit_test(test_watch_freed),
