@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "tests/model/model_test.h"
 
 #include <sys/mman.h>
