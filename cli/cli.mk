@@ -32,6 +32,7 @@ fanout_SOURCES = \
 	cli/trace_args.h \
 	cli/verb/bench.c \
 	cli/verb/coll.c \
+	cli/verb/compare.c \
 	cli/verb/convert.c \
 	cli/verb/exec.c \
 	cli/verb/ptx.c \

@@ -3,6 +3,8 @@ noinst_LTLIBRARIES += libfanout_explore.la
 libfanout_explore_la_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 libfanout_explore_la_LIBADD = $(SQLITE_LIBS)
 libfanout_explore_la_SOURCES = \
+	explore/compare.c \
+	explore/compare.h \
 	explore/frame.c \
 	explore/frame.h \
 	explore/latin.c \

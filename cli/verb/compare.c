@@ -1,0 +1,93 @@
+/* fanout compare: two reports side by side (explore/compare.h). */
+#include <math.h>
+#include <string.h>
+
+#include "cli/options.h"
+#include "explore/compare.h"
+
+static const Column compare_columns[] = {
+    COLUMN_TEXT(where, "where", "the table, and what tells the row from others; nothing: a fact of the report"),
+    COLUMN_TEXT(key, "key", "the value's name, which ends in its unit"),
+    COLUMN_TEXT(a, "a", "in the first report"),
+    COLUMN_TEXT(b, "b", "in the second report"),
+    COLUMN_FIXED(change, "b - a", "", 3, "difference of numbers, in their unit"),
+    COLUMN_FIXED(change_pct, "change", "%", 2, "difference of numbers, of a"),
+    COLUMN_END,
+};
+
+static gboolean compare_wanted(const Difference *one, double above)
+{
+    return isnan(one->change_pct) || fabs(one->change_pct) > above;
+}
+
+static void compare_add_rows(const Comparison *comparison, double above, guint top, Report *report)
+{
+    Table *table = report_add_table(report, "rows", "", compare_columns, 0);
+    guint wanted = 0;
+    for (guint i = 0; i < comparison->differences->len; i++) {
+        const Difference *one = &g_array_index(comparison->differences, Difference, i);
+        if (!compare_wanted(one, above) || ++wanted > top)
+            continue;
+        table_text(table, one->where);
+        table_text(table, one->key);
+        table_text(table, one->a);
+        table_text(table, one->b);
+        table_fixed(table, one->change);
+        table_fixed(table, one->change_pct);
+    }
+    if (wanted > top)
+        report_add_note(report, "--top: %u more differ", wanted - top);
+    if (comparison->differences->len > wanted)
+        report_add_note(report, "--above: %u more differ, by no more than that", comparison->differences->len - wanted);
+}
+
+static ExitCode compare_both(const Options *options, const char *a, const char *b, double above, guint top,
+                             GError **error)
+{
+    Comparison *comparison = compare_reports(a, b, error);
+    if (!comparison)
+        return EXIT_USER;
+    Report *report = report_new("compare", "two reports side by side");
+    report_add_text(report, "a", a);
+    report_add_text(report, "b", b);
+    report_add_u64(report, "compared", comparison->compared, "values that both have");
+    report_add_u64(report, "equal", comparison->equal, "of them");
+    compare_add_rows(comparison, above, top, report);
+    if (g_strcmp0(comparison->kind_a, comparison->kind_b) != 0)
+        report_add_note(report, "a is a report of '%s' and b of '%s': few of their values mean the same",
+                        comparison->kind_a ? comparison->kind_a : "?", comparison->kind_b ? comparison->kind_b : "?");
+    ExitCode code = options_write(options, report, error);
+    report_free(report);
+    compare_free(comparison);
+    return code;
+}
+
+static ExitCode compare_run_verb(int argc, char **argv, GError **error)
+{
+    gdouble above = 0;
+    gint top = G_MAXINT;
+    const GOptionEntry own[] = {
+        {"above", 0, 0, G_OPTION_ARG_DOUBLE, &above, "leave out numbers that differ by PCT percent or less", "PCT"},
+        {"top", 0, 0, G_OPTION_ARG_INT, &top, "only the first N differences", "N"},
+        {NULL, 0, 0, 0, NULL, NULL, NULL}};
+    Options options;
+    ExitCode code;
+    if (options_parse(&options, &verb_compare, own, &argc, &argv, &code, error)) {
+        code = EXIT_USER;
+        if (!(above >= 0) || top < 1)
+            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--%s: %s", top < 1 ? "top" : "above",
+                        top < 1 ? "at least 1" : "a number of 0 or more");
+        else if (options_check_args(&verb_compare, argc, argv, 2, 2, error))
+            code = compare_both(&options, argv[1], argv[2], above, (guint)top, error);
+        options_clear(&options);
+    }
+    return code;
+}
+
+const Verb verb_compare = {
+    .name = "compare",
+    .usage = "A.json B.json",
+    .text = "two reports side by side: what differs, by how much, the largest first",
+    .no_views = "it simulates nothing",
+    .run = compare_run_verb,
+};
