@@ -21,6 +21,7 @@ fanout_SOURCES = \
 	cli/self/cores.c \
 	cli/self/cost.c \
 	cli/self/cost.h \
+	cli/self/kernels.c \
 	cli/self/sides.c \
 	cli/self/speed.c \
 	cli/self/speed.h \

@@ -3,7 +3,7 @@ TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
 EXTRA_DIST += tests/summary.sh
-noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/api/device_world.h tests/api/kernel/kernel_world.h tests/api/ptx/flat_host.h tests/model/link_ends.h tests/model/model_test.h \
+noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/api/device_world.h tests/api/kernel/kernel_world.h tests/api/ptx/flat_host.h tests/api/ptx/reference.h tests/model/link_ends.h tests/model/model_test.h \
 	tests/fuzz.h tests/model/warp_test.h tests/test.h tests/traces/trace_test.h
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
@@ -84,6 +84,13 @@ check-determinism: fanout
 	$(SHELL) $(top_srcdir)/tests/determinism/builds.sh determinism/sources determinism
 	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/tests/determinism/test_determinism.sh
 
+# Kernels: 20,000 random programs against a reference, broken texts, and whole kernels against an H100.
+.PHONY: check-ptx
+check-ptx: tests/api/ptx/test_ptx_random tests/api/ptx/fuzz_ptx tests/api/kernel/test_kernel_rows
+	FANOUT_PTX_PROGRAMS=20000 tests/api/ptx/test_ptx_random
+	tests/api/ptx/fuzz_ptx
+	$(AM_TESTS_ENVIRONMENT) FANOUT_KERNEL_ROWS=all tests/api/kernel/test_kernel_rows
+
 # How fast the simulator is: alone, when nothing else runs.
 EXTRA_DIST += tests/bench/test_speed.sh tests/bench/speed.recorded
 .PHONY: check-speed
@@ -134,6 +141,7 @@ check_PROGRAMS += \
 	tests/api/ptx/test_ptx_fatbin \
 	tests/api/ptx/test_ptx_golden \
 	tests/api/ptx/test_ptx_load \
+	tests/api/ptx/test_ptx_random \
 	tests/api/ptx/test_ptx_run \
 	tests/api/test_ptx \
 	tests/cli/test_options \
@@ -222,6 +230,9 @@ tests_sim_test_tlm_port_SOURCES = tests/sim/test_tlm_port.cpp
 tests_api_ptx_fuzz_ptx_SOURCES = tests/api/ptx/fuzz_ptx.c tests/api/ptx/flat_host.c
 tests_api_ptx_test_ptx_fatbin_LDADD = $(TEST_LDADD) $(LZ4_LIBS) $(ZSTD_LIBS)
 tests_api_ptx_test_ptx_golden_SOURCES = tests/api/ptx/test_ptx_golden.c tests/api/ptx/flat_host.c
+tests_api_ptx_test_ptx_random_SOURCES = tests/api/ptx/test_ptx_random.c tests/api/ptx/reference.c \
+	tests/api/ptx/flat_host.c
+tests_api_ptx_test_ptx_random_LDADD = $(LDADD) -lm
 tests_api_ptx_test_ptx_run_SOURCES = tests/api/ptx/test_ptx_run.c tests/api/ptx/flat_host.c
 
 # The CUDA front end: against the shared library, as its users meet it.

@@ -19,6 +19,9 @@ double speed_sim_holds_per_s(guint pending, guint64 holds, SimCalendar calendar,
 #define SPEED_PACKETS 500000 /* of uniform traffic */
 #define RUNS_MAX 99
 
+/* Millions of warp-instructions a second of CPU time: "copy", "sum" (kernels.c). */
+double speed_kernel_Minstructions_per_s(const char *loop);
+
 double speed_wall_s(void); /* since some moment: what two threads are measured by */
 
 void speed_sort(double *values, guint n);

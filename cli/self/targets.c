@@ -229,6 +229,30 @@ static gboolean targets_of_cores(Targets *targets)
     return TRUE;
 }
 
+/* ---- kernels */
+
+static gboolean targets_of_kernels(Targets *targets)
+{
+    static const struct {
+        const char *loop, *what, *beside;
+        double target;
+    } loops[] = {{"copy", "kernels: a loop that copies 16 bytes a lane", "the same, instructions over the heap's holds", 50},
+                 {"sum", "kernels: a loop that sums bf16 pairs", "the same, instructions over the heap's holds", 20}};
+    for (gsize l = 0; l < G_N_ELEMENTS(loops); l++) {
+        double figure[RUNS_MAX], of_heap[RUNS_MAX];
+        for (guint r = 0; r < targets->runs; r++) {
+            double heap_per_s = targets_heap_per_s();
+            figure[r] = speed_kernel_Minstructions_per_s(loops[l].loop);
+            of_heap[r] = figure[r] * 1e6 / heap_per_s;
+        }
+        targets_row(targets, loops[l].what, speed_median(figure, targets->runs), "M warp-instructions/s", TRUE,
+                    loops[l].target);
+        targets_row(targets, loops[l].beside, speed_median(of_heap, targets->runs), "", TRUE,
+                    loops[l].target * 1e6 * PEERS_HEAP_NS * 1e-9);
+    }
+    return TRUE;
+}
+
 ExitCode speed_targets(const Options *options, guint runs, GError **error)
 {
     Report *report = report_new("bench", "figures with a target");
@@ -246,7 +270,8 @@ ExitCode speed_targets(const Options *options, guint runs, GError **error)
                  {"uniform traffic", targets_of_packets},
                  {"collectives of 1 and 16 GiB", targets_of_collectives},
                  {"flows against packets", targets_of_flows},
-                 {"two cores", targets_of_cores}};
+                 {"two cores", targets_of_cores},
+                 {"kernels", targets_of_kernels}};
     Progress *progress = progress_new(G_N_ELEMENTS(parts));
     gboolean good = TRUE;
     for (gsize p = 0; good && p < G_N_ELEMENTS(parts); p++) {
