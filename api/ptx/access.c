@@ -51,6 +51,16 @@ void ptx_bytes_to_registers(PtxFrame *frame, const PtxIns *ins, guint32 mask, co
 {
     guint element = ins->dst_bytes, width = ins->src_bytes[3];
     gboolean is_signed = ptx_type_is_signed((PtxType)ins->type);
+    const guint32 *places = &frame->code->places[ins->vec];
+    gboolean quads = ins->n_vec == 4 && element == 4 && width == 4 && stride == 16 && mask == PTX_FULL_MASK;
+    if (quads && places[0] != PLACE_NONE && places[1] != PLACE_NONE && places[2] != PLACE_NONE &&
+        places[3] != PLACE_NONE) {
+        frame->code->hot->split((guint32 *)(void *)(frame->regs + places[0]),
+                                (guint32 *)(void *)(frame->regs + places[1]),
+                                (guint32 *)(void *)(frame->regs + places[2]),
+                                (guint32 *)(void *)(frame->regs + places[3]), (const guint32 *)(const void *)bytes);
+        return;
+    }
     for (guint e = 0; e < ins->n_vec; e++) {
         guint32 place = frame->code->places[ins->vec + e];
         if (place == PLACE_NONE)
@@ -81,6 +91,12 @@ void ptx_bytes_to_registers(PtxFrame *frame, const PtxIns *ins, guint32 mask, co
 void ptx_registers_to_bytes(const PtxWarp *warp, const guint32 *places, guint n, guint element, guint width,
                                guint8 *bytes, guint stride)
 {
+    if (n == 4 && element == 4 && width == 4 && stride == 16) {
+        warp->current->frame->code->hot->join((guint32 *)(void *)bytes, ptx_lanes(warp, places[0]),
+                                              ptx_lanes(warp, places[1]), ptx_lanes(warp, places[2]),
+                                              ptx_lanes(warp, places[3]));
+        return;
+    }
     for (guint e = 0; e < n; e++) {
         const guint8 *from = ptx_lanes(warp, places[e]);
         guint8 *to = bytes + e * element;

@@ -110,6 +110,17 @@ typedef struct {
     PtxActual *rets, *args;
 } PtxCall;
 
+/* What memory instructions with all lanes do with 32 addresses and with vectors of four words (hot_lanes.h), in the
+ * best clone for this machine. */
+typedef struct {
+    void (*add_offset)(guint64 *restrict va, const guint64 *restrict base, guint64 offset);
+    guint64 (*all_bits)(const guint64 *va);
+    void (*split)(guint32 *restrict a, guint32 *restrict b, guint32 *restrict c, guint32 *restrict d,
+                  const guint32 *restrict lanes);
+    void (*join)(guint32 *restrict lanes, const guint32 *restrict a, const guint32 *restrict b,
+                 const guint32 *restrict c, const guint32 *restrict d);
+} PtxHotMemory;
+
 /* A constant that is known only in a context. */
 typedef struct {
     guint32 place;         /* in the pool, without its bit */
@@ -141,6 +152,7 @@ typedef struct PtxCode {
     guint n_formals;
     guint32 statements;
     PtxCosts *costs;       /* n_ins + 1 */
+    const PtxHotMemory *hot; /* not owned */
 } PtxCode;
 
 /* The code of a function, made at the first call, by any thread. NULL: *error, the same each time. */

@@ -316,7 +316,7 @@ void ptx_costs_make(PtxCode *code)
     guint32 slots = code->frame_bytes / 4 + 64u;
     Walk walk = {.ready = g_new0(guint32, slots), .block = g_new(guint32, slots)};
     memset(walk.block, 0xff, slots * sizeof *walk.block);
-    code->costs = g_new0(PtxCosts, code->n_ins + 1u);
+    code->costs = g_aligned_alloc0(code->n_ins + 1u, sizeof(PtxCosts), 16);
     ptx_flow_make(&flow, code);
     guint32 begun = 0;         /* the time of the blocks before */
     for (guint32 i = 0; i < code->n_ins; i++) {

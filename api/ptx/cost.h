@@ -25,8 +25,10 @@ typedef enum {
 #define COST_CLK 100u
 #define PTX_LINE_SLOTS (8u * COST_CLK) /* slots on 128 B of SASS */
 
-typedef struct {
+typedef guint32 PtxCostPart __attribute__((vector_size(16)));
+typedef union {
     guint32 sum[COST_SUMS];
+    PtxCostPart part[COST_SUMS / 4];
 } PtxCosts;
 
 struct PtxCode;

@@ -50,10 +50,10 @@ static inline void ptx_account(PtxWarp *warp, const PtxIns *ins)
 {
     const PtxFrame *frame = warp->current->frame;
     const PtxIns *code = frame->code->ins;
-    const guint32 *from = frame->code->costs[warp->from - code].sum, *to = frame->code->costs[ins - code].sum;
-    for (guint i = 0; i < COST_SUMS; i++)
-        warp->costs.sum[i] += to[i] - from[i];
-    ptx_fetch(warp, frame->code, from[COST_SLOTS], to[COST_SLOTS]);
+    const PtxCosts *from = &frame->code->costs[warp->from - code], *to = &frame->code->costs[ins - code];
+    for (guint i = 0; i < COST_SUMS / 4; i++)
+        warp->costs.part[i] += to->part[i] - from->part[i];
+    ptx_fetch(warp, frame->code, from->sum[COST_SLOTS], to->sum[COST_SLOTS]);
     warp->cta->grid->instructions += (guint64)(ins - warp->from);
     warp->from = ins;
 }
@@ -115,6 +115,7 @@ void ptx_run_cvta(PtxWarp *warp, const PtxIns *ins, guint32 mask);
 PtxScalar ptx_scalar_find(PtxOp op);
 /* The handler of hot.c for exactly this instruction, of the best clone for this machine; NULL: none. */
 PtxHandler ptx_hot_find(const PtxIns *ins);
+const PtxHotMemory *ptx_hot_memory(void);
 
 /* barrier.c: lanes of a warp have ended: barriers may be complete. */
 void ptx_warp_ended(PtxWarp *warp);

@@ -66,6 +66,7 @@ void ptx_bind(PtxCode *code)
 {
     Uses uses = {.places = g_array_new(FALSE, FALSE, sizeof(guint32))};
     g_array_append_vals(uses.places, code->places, code->n_places);
+    code->hot = ptx_hot_memory();
     for (guint32 i = 0; i < code->n_ins; i++) {
         PtxIns *ins = &code->ins[i];
         ins->step = stepper_of((PtxOp)ins->op);

@@ -8,7 +8,18 @@
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define HAVE_V3 1
 PtxHandler v3_find(const PtxIns *ins);
+const PtxHotMemory *v3_memory(void);
 #endif
+
+static gboolean has_v3(void)
+{
+#ifdef HAVE_V3
+    return g_strcmp0(g_getenv("FANOUT_PTX_LANES"), "base") && __builtin_cpu_supports("avx2") &&
+           __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+#else
+    return FALSE;
+#endif
+}
 
 PtxHandler ptx_hot_find(const PtxIns *ins)
 {
@@ -16,9 +27,17 @@ PtxHandler ptx_hot_find(const PtxIns *ins)
     if (!g_strcmp0(level, "plain"))
         return NULL;
 #ifdef HAVE_V3
-    if (g_strcmp0(level, "base") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-        __builtin_cpu_supports("bmi2"))
+    if (has_v3())
         return v3_find(ins);
 #endif
     return base_find(ins);
+}
+
+const PtxHotMemory *ptx_hot_memory(void)
+{
+#ifdef HAVE_V3
+    if (has_v3())
+        return v3_memory();
+#endif
+    return base_memory();
 }

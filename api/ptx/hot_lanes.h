@@ -270,3 +270,49 @@ PtxHandler HOT(find)(const PtxIns *ins)
             return HOT(rows)[i].run;
     return NULL;
 }
+
+/* ---- what memory instructions do with their lanes */
+
+static void HOT(add_offset)(guint64 *restrict va, const guint64 *restrict base, guint64 offset)
+{
+    for (guint l = 0; l < PTX_LANES; l++)
+        va[l] = base[l] + offset;
+}
+
+static guint64 HOT(all_bits)(const guint64 *va)
+{
+    guint64 bits = 0;
+    for (guint l = 0; l < PTX_LANES; l++)
+        bits |= va[l];
+    return bits;
+}
+
+/* Four registers of words, and 16 bytes a lane. */
+static void HOT(split)(guint32 *restrict a, guint32 *restrict b, guint32 *restrict c, guint32 *restrict d,
+                       const guint32 *restrict lanes)
+{
+    for (guint l = 0; l < PTX_LANES; l++) {
+        a[l] = lanes[4 * l];
+        b[l] = lanes[4 * l + 1];
+        c[l] = lanes[4 * l + 2];
+        d[l] = lanes[4 * l + 3];
+    }
+}
+
+static void HOT(join)(guint32 *restrict lanes, const guint32 *restrict a, const guint32 *restrict b,
+                      const guint32 *restrict c, const guint32 *restrict d)
+{
+    for (guint l = 0; l < PTX_LANES; l++) {
+        lanes[4 * l] = a[l];
+        lanes[4 * l + 1] = b[l];
+        lanes[4 * l + 2] = c[l];
+        lanes[4 * l + 3] = d[l];
+    }
+}
+
+const PtxHotMemory *HOT(memory)(void);
+const PtxHotMemory *HOT(memory)(void)
+{
+    static const PtxHotMemory functions = {HOT(add_offset), HOT(all_bits), HOT(split), HOT(join)};
+    return &functions;
+}

@@ -192,6 +192,6 @@ void ptx_code_free(PtxCode *code)
     g_hash_table_unref(code->families);
     g_free(code->formal_offset);
     g_free(code->formal_place);
-    g_free(code->costs);
+    g_aligned_free(code->costs);
     g_free(code);
 }

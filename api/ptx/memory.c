@@ -4,9 +4,7 @@
 void ptx_addresses(const PtxWarp *warp, const PtxIns *ins, guint at, guint64 offset, guint64 va[PTX_LANES])
 {
     if (ins->src_bytes[at] == 8) {
-        const guint64 *base = ptx_lanes(warp, ins->src[at]);
-        for (guint l = 0; l < PTX_LANES; l++)
-            va[l] = base[l] + offset;
+        warp->current->frame->code->hot->add_offset(va, ptx_lanes(warp, ins->src[at]), offset);
     } else if (ins->src_bytes[at] == 4) {
         const guint32 *base = ptx_lanes(warp, ins->src[at]);
         for (guint l = 0; l < PTX_LANES; l++)
@@ -98,8 +96,11 @@ static gboolean fence_first(PtxWarp *warp, PtxPath *path, const PtxIns *ins)
 static gboolean check_alignment(PtxWarp *warp, const PtxIns *ins, guint32 mask, const guint64 *va, guint width)
 {
     guint64 bits = 0;
-    for (guint l = 0; l < PTX_LANES; l++)
-        bits |= mask >> l & 1 ? va[l] : 0;
+    if (mask == PTX_FULL_MASK)
+        bits = warp->current->frame->code->hot->all_bits(va);
+    else
+        for (guint l = 0; l < PTX_LANES; l++)
+            bits |= mask >> l & 1 ? va[l] : 0;
     if (!(bits & (width - 1)))
         return TRUE;
     for (guint l = 0; l < PTX_LANES; l++)
@@ -187,7 +188,7 @@ static PtxStep load_constant(PtxWarp *warp, PtxPath *path, const PtxIns *ins, gu
 {
     const PtxGrid *grid = warp->cta->grid;
     guint width = (guint)ins->n_vec * ins->dst_bytes;
-    guint8 bytes[PTX_LANES * PTX_ACCESS_BYTES];
+    _Alignas(16) guint8 bytes[PTX_LANES * PTX_ACCESS_BYTES];
     for (guint l = 0; l < PTX_LANES; l++)
         if ((mask >> l & 1) && !grid->host->read(grid->user, va[l], bytes + l * width, width))
             return ptx_fault(warp, ins, l, PTX_FAULT_ILLEGAL_ADDRESS, va[l],
@@ -196,17 +197,38 @@ static PtxStep load_constant(PtxWarp *warp, PtxPath *path, const PtxIns *ins, gu
     return STEP_NEXT;
 }
 
+/* The common case: an instruction that says that its memory is global. */
+static PtxStep global_access(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask, PtxAccessKind kind)
+{
+    guint width = (guint)ins->n_vec * ins->dst_bytes;
+    PtxAccess *access = ptx_access_new(warp, path, ins, kind, mask);
+    access->width = (guint8)width;
+    ptx_addresses(warp, ins, 0, ins->imm, access->va);
+    if (!check_alignment(warp, ins, mask, access->va, width))
+        return STEP_FAULT;
+    if (kind == PTX_ACCESS_STORE) {
+        ptx_registers_to_bytes(warp, &path->frame->code->places[ins->vec], ins->n_vec, ins->dst_bytes,
+                               ins->src_bytes[3], access->bytes, width);
+        return STEP_ACCESS;
+    }
+    access->target = TARGET_REGISTERS;
+    ptx_mark_busy(path->frame, ins);
+    return after_access(path, ins, access);
+}
+
 PtxStep ptx_step_ld(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask)
 {
+    if (ins->space == SPACE_GLOBAL)
+        return global_access(warp, path, ins, mask, PTX_ACCESS_LOAD);
     guint64 va[PTX_LANES];
     guint width = (guint)ins->n_vec * ins->dst_bytes;
     ptx_addresses(warp, ins, 0, ins->imm, va);
     frame_offset(path, ins, va);
-    guint32 global = ins->space == SPACE_GLOBAL ? mask : ins->space == SPACE_GENERIC ? global_lanes(mask, va) : 0;
+    guint32 global = ins->space == SPACE_GENERIC ? global_lanes(mask, va) : 0;
     if (ins->space == SPACE_CONST)
         return load_constant(warp, path, ins, mask, va);
     if (mask & ~global) {
-        guint8 bytes[PTX_LANES * PTX_ACCESS_BYTES];
+        _Alignas(16) guint8 bytes[PTX_LANES * PTX_ACCESS_BYTES];
         if (!access_inside(warp, path, ins, mask & ~global, (PtxSpace)ins->space, va, bytes, FALSE))
             return STEP_FAULT;
         ptx_bytes_to_registers(path->frame, ins, mask & ~global, bytes, width);
@@ -225,16 +247,18 @@ PtxStep ptx_step_ld(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mas
 
 PtxStep ptx_step_st(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask)
 {
+    if (ins->space == SPACE_GLOBAL)
+        return fence_first(warp, path, ins) ? STEP_AGAIN : global_access(warp, path, ins, mask, PTX_ACCESS_STORE);
     guint64 va[PTX_LANES];
     guint width = (guint)ins->n_vec * ins->dst_bytes;
     const guint32 *places = &path->frame->code->places[ins->vec];
     ptx_addresses(warp, ins, 0, ins->imm, va);
     frame_offset(path, ins, va);
-    guint32 global = ins->space == SPACE_GLOBAL ? mask : ins->space == SPACE_GENERIC ? global_lanes(mask, va) : 0;
+    guint32 global = ins->space == SPACE_GENERIC ? global_lanes(mask, va) : 0;
     if (global && fence_first(warp, path, ins))
         return STEP_AGAIN;
     if (mask & ~global) {
-        guint8 bytes[PTX_LANES * PTX_ACCESS_BYTES];
+        _Alignas(16) guint8 bytes[PTX_LANES * PTX_ACCESS_BYTES];
         ptx_registers_to_bytes(warp, places, ins->n_vec, ins->dst_bytes, ins->src_bytes[3], bytes, width);
         if (!access_inside(warp, path, ins, mask & ~global, (PtxSpace)ins->space, va, bytes, TRUE))
             return STEP_FAULT;
@@ -279,7 +303,8 @@ PtxStep ptx_step_atom(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 m
     guint width = (guint)ins->n_vec * ins->dst_bytes;
     gboolean returns = ins->op == OP_ATOM;
     const guint32 *places = &path->frame->code->places[returns ? ins->vec2 : ins->vec];
-    guint8 bytes[PTX_LANES * PTX_ACCESS_BYTES], compare[PTX_LANES * 16] = {0};
+    _Alignas(16) guint8 bytes[PTX_LANES * PTX_ACCESS_BYTES];
+    guint8 compare[PTX_LANES * 16] = {0};
     ptx_addresses(warp, ins, 0, ins->imm, va);
     guint32 global = ins->space == SPACE_GLOBAL ? mask : ins->space == SPACE_GENERIC ? global_lanes(mask, va) : 0;
     if (global && fence_first(warp, path, ins))

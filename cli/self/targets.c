@@ -236,8 +236,8 @@ static gboolean targets_of_kernels(Targets *targets)
     static const struct {
         const char *loop, *what, *beside;
         double target;
-    } loops[] = {{"copy", "kernels: a loop that copies 16 bytes a lane", "the same, instructions over the heap's holds", 50},
-                 {"sum", "kernels: a loop that sums bf16 pairs", "the same, instructions over the heap's holds", 20}};
+    } loops[] = {{"copy", "kernels: a loop that copies 16 bytes a lane", "the same over the heap's holds", 50},
+                 {"sum", "kernels: a loop that sums bf16 pairs", "the same over the heap's holds", 20}};
     for (gsize l = 0; l < G_N_ELEMENTS(loops); l++) {
         double figure[RUNS_MAX], of_heap[RUNS_MAX];
         for (guint r = 0; r < targets->runs; r++) {

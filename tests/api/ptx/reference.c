@@ -9,11 +9,12 @@ typedef enum { NODE_LIST, NODE_OP, NODE_IF, NODE_LOOP, NODE_SHUFFLE, NODE_BALLOT
 
 /* One row an operation: how it is written, and what its operands are: r, q, f, p; i: a number. */
 typedef enum {
-    ADD, SUB, MUL, MULHI_U, MULHI_S, MAD, MIN_S, MAX_S, MIN_U, MAX_U, AND, OR, XOR, NOT, NEG, ABS, SHL, SHR_U, SHR_S, POPC,
-    CLZ, BREV, BFE_U, BFE_S, BFI, PRMT, LOP3, SHF_L, SHF_R, DIV_U, REM_U, DIV_S, REM_S, SELP, SAD, FIND, QADD, QSUB, QMUL,
-    QAND, QXOR, QSHL, QSHR_U, QSHR_S, WIDE_U, WIDE_S, QLOW, QHIGH, FADD, FSUB, FMUL, FFMA, FMIN, FMAX, FNEG, FABS, FBITS,
-    FFROM_S, FFROM_U, FTO_S, SET_LT_S, SET_GE_U, SET_EQ, SET_LT_F, SET_NE_F, PAND, PXOR, CARRY, LD8, LD16S, LD32, LD64,
-    ST8, ST16, ST32, SLD32, SST32, SST8, RED_ADD, RED_MAX, RED_XOR, OPS
+    ADD, SUB, MUL, MULHI_U, MULHI_S, MAD, MIN_S, MAX_S, MIN_U, MAX_U, AND, OR, XOR, NOT, NEG, ABS, SHL, SHR_U,
+    SHR_S, POPC, CLZ, BREV, BFE_U, BFE_S, BFI, PRMT, LOP3, SHF_L, SHF_R, DIV_U, REM_U, DIV_S, REM_S, SELP, SAD,
+    FIND, QADD, QSUB, QMUL, QAND, QXOR, QSHL, QSHR_U, QSHR_S, WIDE_U, WIDE_S, QLOW, QHIGH, FADD, FSUB, FMUL,
+    FFMA, FMIN, FMAX, FNEG, FABS, FBITS, FFROM_S, FFROM_U, FTO_S, SET_LT_S, SET_GE_U, SET_EQ, SET_LT_F,
+    SET_NE_F, PAND, PXOR, CARRY, LD8, LD16S, LD32, LD64, ST8, ST16, ST32, SLD32, SST32, SST8, RED_ADD, RED_MAX,
+    RED_XOR, OPS
 } Op;
 
 static const struct {
@@ -46,7 +47,8 @@ static const struct {
     [QLOW] = {"cvt.u32.u64 %s, %s;", "rq"}, [QHIGH] = {"mov.b64 {%%t, %s}, %s;", "rq"},
     [FADD] = {"add.rn.f32 %s, %s, %s;", "fff"}, [FSUB] = {"sub.rn.f32 %s, %s, %s;", "fff"},
     [FMUL] = {"mul.rn.f32 %s, %s, %s;", "fff"}, [FFMA] = {"fma.rn.f32 %s, %s, %s, %s;", "ffff"},
-    [FMIN] = {"min.f32 %s, %s, %s;", "fff"}, [FMAX] = {"max.f32 %s, %s, %s;", "fff"}, [FNEG] = {"neg.f32 %s, %s;", "ff"},
+    [FMIN] = {"min.f32 %s, %s, %s;", "fff"},
+    [FMAX] = {"max.f32 %s, %s, %s;", "fff"}, [FNEG] = {"neg.f32 %s, %s;", "ff"},
     [FABS] = {"abs.f32 %s, %s;", "ff"}, [FBITS] = {"mov.b32 %s, %s;", "rf"},
     [FFROM_S] = {"cvt.rn.f32.s32 %s, %s;", "fr"}, [FFROM_U] = {"cvt.rn.f32.u32 %s, %s;", "fr"},
     [FTO_S] = {"cvt.rzi.s32.f32 %s, %s;", "rf"},
@@ -60,7 +62,8 @@ static const struct {
     [ST8] = {"st.global.u8 [%%slot+%2$s], %1$s;", "rB"}, [ST16] = {"st.global.u16 [%%slot+%2$s], %%h; // %1$s", "rH"},
     [ST32] = {"st.global.u32 [%%slot+%2$s], %1$s;", "rW"}, [SLD32] = {"ld.shared.u32 %s, [%%own+%s];", "rW"},
     [SST32] = {"st.shared.u32 [%%own+%2$s], %1$s;", "rW"}, [SST8] = {"st.shared.u8 [%%own+%2$s], %1$s;", "rB"},
-    [RED_ADD] = {"red.global.add.u32 [%%all+%2$s], %1$s;", "rC"}, [RED_MAX] = {"red.global.max.u32 [%%all+%2$s], %1$s;", "rD"},
+    [RED_ADD] = {"red.global.add.u32 [%%all+%2$s], %1$s;", "rC"},
+    [RED_MAX] = {"red.global.max.u32 [%%all+%2$s], %1$s;", "rD"},
     [RED_XOR] = {"red.global.xor.b32 [%%all+%2$s], %1$s;", "rE"},
 };
 
@@ -102,7 +105,7 @@ static guint32 draw_operand(Draw *d, char kind)
     case 'H': return draw(d, draw(d, 2) ? REF_SLOT / 2 : 4) * 2;
     case 'W': return draw(d, draw(d, 2) ? REF_SLOT / 4 : 2) * 4;
     case 'Q': return draw(d, draw(d, 2) ? REF_SLOT / 8 : 1) * 8;
-    case 'C': return draw(d, 3) * 4;      /* each operation has counters of its own, so that the order does not matter */
+    case 'C': return draw(d, 3) * 4; /* each operation has counters of its own, so that the order does not matter */
     case 'D': return (3 + draw(d, 2)) * 4;
     default: return (5 + draw(d, 3)) * 4;
     }
@@ -251,7 +254,8 @@ char *ref_print(const RefProgram *program)
 {
     GString *out = g_string_new(".version 8.6\n.target sm_90\n.address_size 64\n");
     guint label = 0;
-    g_string_append_printf(out, ".shared .align 8 .b8 memory[%u];\n.visible .entry k(.param .u64 slots, .param .u64 out, "
+    g_string_append_printf(out, ".shared .align 8 .b8 memory[%u];\n"
+                           ".visible .entry k(.param .u64 slots, .param .u64 out, "
                            ".param .u64 counters)\n{\n.reg .b32 %%r<9>, %%c<4>, %%t, %%own, %%next; .reg .b64 %%q<5>, "
                            "%%slot, %%all, %%to, %%x; .reg .f32 %%f<5>; .reg .pred %%p<5>, %%z;\n",
                            REF_THREADS * REF_SLOT);
