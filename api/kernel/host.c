@@ -50,6 +50,9 @@ static void host_print(void *user, PtxCta *cta, const char *text)
         fputs(text, stdout);
 }
 
+static guint64 host_allocate(void *user, guint64 bytes) { return kernel_heap_allocate(user, bytes); }
+static void host_release(void *user, guint64 va) { kernel_heap_release(user, va); }
+
 /* What an SM has of a function's instructions, from the beginning of the kernel on. */
 static guint64 *host_fetched(void *user, PtxWarp *ptx, const PtxCode *code)
 {
@@ -76,7 +79,7 @@ static guint32 host_sm(void *user, PtxCta *cta, guint32 *count)
 
 const PtxHost kernel_host = {
     .now_ps = host_now, .wake = host_wake, .read = host_read, .print = host_print, .sm = host_sm,
-                             .fetched = host_fetched};
+                             .fetched = host_fetched, .allocate = host_allocate, .release = host_release};
 
 /* ---- who waits */
 

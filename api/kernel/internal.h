@@ -128,6 +128,9 @@ void kernel_bulk_begin(KernelWarp *warp, PtxAccess *access);
 void kernel_bulk_completed(PtxAccess *access); /* before ptx_access_complete */
 gboolean kernel_bulk_drains(KernelCta *cta); /* TRUE: its stores are under way; cta->end comes when they are not */
 void kernel_bulk_clear(KernelCta *cta);
+/* heap.c: 0: there is no room. */
+guint64 kernel_heap_allocate(KernelLaunch *launch, guint64 bytes);
+void kernel_heap_release(KernelLaunch *launch, guint64 va);
 /* launch.c */
 void kernel_warp_ended(KernelWarp *warp, SimTime now_ps);
 void kernel_stop(KernelLaunch *launch); /* a fault is noted: all warps come to their end */

@@ -2,6 +2,7 @@
 libfanout_core_la_SOURCES += \
 	api/kernel/bulk.c \
 	api/kernel/cost.c \
+	api/kernel/heap.c \
 	api/kernel/host.c \
 	api/kernel/internal.h \
 	api/kernel/issue.c \

@@ -125,7 +125,7 @@ static void find_orders(Schedule *s)
             if (is_access(&s->ins[i]) && conflict(&s->ins[i], ins))
                 set_add(&s->before[s->at], i);
         gboolean far = ins->op == OP_LD && (ins->space == SPACE_GLOBAL || ins->space == SPACE_GENERIC);
-        s->any_load |= far;
+        s->any_load |= far || ins->op == OP_LD; /* shared memory takes its time too */
         s->latency[s->at] = far ? LOAD_CLK : ptx_cost_latency(s->code, ins) / COST_CLK;
     }
     for (guint i = s->n; i-- > 0;) {

@@ -283,11 +283,48 @@ static void test_bulk_and_clusters(void **state)
     world_free(world);
 }
 
+static const char heap[] = HEAD
+    ".extern .func (.param .b64 r) malloc (.param .b64 n);\n.extern .func free (.param .b64 p);\n"
+    ".visible .entry heap(.param .u64 out)\n{\n.reg .b64 %rd<9>; .reg .b32 %r<9>;\n"
+    ".param .b64 a; .param .b64 b;\n"
+    "ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mov.u64 %rd2, 24; st.param.b64 [a], %rd2;\n"
+    "call (b), malloc, (a); ld.param.b64 %rd3, [b]; st.u32 [%rd3+16], %r1; ld.u32 %r2, [%rd3+16];\n"
+    "mul.wide.u32 %rd4, %r1, 8; add.s64 %rd4, %rd4, %rd1; st.global.u64 [%rd4], %rd3;\n"
+    "mul.wide.u32 %rd5, %r1, 4; add.s64 %rd5, %rd5, %rd1; st.global.u32 [%rd5+4096], %r2;\n"
+    "st.param.b64 [a], %rd3; call free, (a); ret;\n}\n";
+
+/* Proves that malloc gives each thread memory of its own, and that what is freed serves later launches: a heap of 2 KiB
+ * is enough for a hundred launches of 64 threads. */
+static void test_heap(void **state)
+{
+    (void)state;
+    World *world = world_new(WORLD_BYTES);
+    Loaded *loaded = world_load(world, 0, "heap.ptx", heap);
+    const guint64 *given = (const guint64 *)(const void *)world->region[0]->host;
+    for (guint n = 0; n < 100; n++) {
+        Ended ended = {0};
+        const KernelSpec spec = {.image = loaded->image, .entry = ptx_module_entry(loaded->module, "heap"),
+                                 .grid = {1, 1, 1}, .block = {64, 1, 1}, .param = &world->va[0],
+                                 .heap = world->va[0] + (1u << 20), .heap_bytes = 2048};
+        assert_non_null(kernel_launch(world->fabric, 0, world->vas, &spec, 0, note_kernel, &ended, NULL));
+        assert_int_equal(sim_run(world->sim, SIMTIME_NEVER), SIM_IDLE);
+        assert_int_equal(ended.fault, PTX_FAULT_NONE);
+        for (guint t = 0; t < 64; t++) {
+            assert_in_range(given[t], world->va[0] + (1u << 20), world->va[0] + (1u << 20) + 2024);
+            assert_int_equal(word_of(world, 0, 1024 + t), t);
+            for (guint other = 0; other < t; other++)
+                assert_true(given[t] != given[other]);
+        }
+    }
+    world_unload(loaded);
+    world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_saxpy), cmocka_unit_test(test_narrow), cmocka_unit_test(test_atomics),
         cmocka_unit_test(test_faults), cmocka_unit_test(test_poll), cmocka_unit_test(test_stuck),
-        cmocka_unit_test(test_bulk_and_clusters)};
+        cmocka_unit_test(test_bulk_and_clusters), cmocka_unit_test(test_heap)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
