@@ -105,9 +105,10 @@ FoAddress bench_multicast(BenchWorld *world, guint32 n, guint64 bytes, guint64 f
         mcobject_add_member(object, (guint16)g);
         mcobject_bind(object, (guint16)g, 0, region, 0, bytes);
     }
-    if (!fabric_mc_attach(world->fabric, object)) {
+    g_autoptr(GError) full = NULL;
+    if (!fabric_mc_attach(world->fabric, object, &full)) {
         g_set_error(error, BENCH_ERROR, BENCH_ERROR_SYSTEM,
-                    "the switches' multicast tables hold no team of %u GPUs", n);
+                    "the switches' multicast tables hold no team of %u GPUs: %s", n, full->message);
         return 0;
     }
     return bench_map(world, bytes, NULL, object);

@@ -17,10 +17,10 @@ static gboolean coll_window(CollGroup *group, CollBuffer *buffer, GError **error
         gboolean bound = mcobject_bind(object, group->gpu[r], 0, buffer->region[r], 0, buffer->bytes);
         g_assert(bound);
     }
-    if (!fabric_mc_attach(fabric, object)) {
+    g_autoptr(GError) full = NULL;
+    if (!fabric_mc_attach(fabric, object, &full)) {
         g_set_error(error, COLL_ERROR, COLL_ERROR_SYSTEM,
-                    "the switches' multicast tables have no room for a team of %u GPUs: see multicast.entries, "
-                    ".directives, .round_directives and .rounds", group->n);
+                    "the switches' multicast tables have no room for a team of %u GPUs: %s", group->n, full->message);
         g_ptr_array_index(fabric->objects, object->id) = NULL;
         mcobject_free(object);
         return FALSE;

@@ -60,6 +60,7 @@ libfanout_core_la_SOURCES += \
 	model/sm/warp.c \
 	model/switch/multicast_table.c \
 	model/switch/multicast_table.h \
+	model/switch/partial.c \
 	model/switch/record.c \
 	model/switch/reduction.c \
 	model/switch/state.c \
@@ -89,6 +90,7 @@ libfanout_core_la_SOURCES += \
 	model/fabric/spec.c \
 	model/fabric/switches.c \
 	model/fabric/switches.h \
+	model/fabric/team.c \
 	model/fabric/topology.c \
 	model/fabric/topology.h \
 	model/fabric/usage.c \

@@ -83,6 +83,10 @@ check-determinism: fanout
 	rm -rf determinism && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=determinism/sources
 	$(SHELL) $(top_srcdir)/tests/determinism/builds.sh determinism/sources determinism
 	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/tests/determinism/test_determinism.sh
+# Two levels of switches under full load, a thousand drawn systems.
+.PHONY: check-levels
+check-levels: tests/model/test_levels
+	FANOUT_LEVEL_SEEDS=1000 tests/model/test_levels
 
 # Kernels: 20,000 random programs against a reference, and whole kernels against an H100.
 .PHONY: check-ptx
@@ -156,6 +160,7 @@ check_PROGRAMS += \
 	tests/model/test_external_initiator \
 	tests/model/test_hash \
 	tests/model/test_hbm \
+	tests/model/test_levels \
 	tests/model/test_link \
 	tests/model/test_load_share \
 	tests/model/test_loop \

@@ -144,7 +144,7 @@ gboolean engine_memory_request(Engine *engine, const EngineRequest *request, Eng
         object_member(engine, request);
         return TRUE;
     case ENGINE_OBJECT_READY:
-        if (!fabric_mc_attach(engine->fabric, engine_object(engine, request->object)))
+        if (!fabric_mc_attach(engine->fabric, engine_object(engine, request->object), NULL))
             reply->status = ENGINE_FULL;
         return TRUE;
     case ENGINE_OBJECT_BIND:

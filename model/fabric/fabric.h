@@ -22,8 +22,9 @@ gboolean fabric_check(const FabricSpec *spec, GError **error);
 Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError **error);
 void fabric_free(Fabric *fabric);
 
-/* Gives a complete team its multicast ID and programs every switch; FALSE: tables full (nothing changed). */
-gboolean fabric_mc_attach(Fabric *fabric, McObject *object);
+/* Gives a complete team its multicast ID and programs the switches of its tree. GError: it does not fit the tables, or
+ * no link number is left to all its members (nothing changed); names the key, the value needed and the value set. */
+gboolean fabric_mc_attach(Fabric *fabric, McObject *object, GError **error);
 void fabric_mc_detach(Fabric *fabric, McObject *object);
 /* New object with the next id, known to the statistics; free with mcobject_free after detaching. */
 McObject *fabric_mc_object(Fabric *fabric, guint32 n_gpus, guint64 bytes);

@@ -80,6 +80,20 @@ static void switches_number_ports(Fabric *fabric)
     }
 }
 
+/* The shared table of a switch has a column for each of its members: GPUs, of a spine those that stand for a leaf. */
+static void switches_init_requests(Fabric *fabric, const Switch *sw)
+{
+    const guint32 gpus = (guint32)fabric->spec.system.gpus;
+    guint32 first = gpus, last = 0;
+    for (guint32 p = 0; !sw->spine && p < sw->ports; p++)
+        if (!sw->port[p].far) {
+            first = MIN(first, sw->port[p].gpu);
+            last = MAX(last, sw->port[p].gpu);
+        }
+    const gboolean some = first <= last;
+    mcrequests_init(sw->requests, sw->record_max, some ? last - first + 1 : gpus, some ? first : 0);
+}
+
 void switches_build(Fabric *fabric)
 {
     fabric->sw = g_new0(Switch, fabric->n_switches);
@@ -90,6 +104,8 @@ void switches_build(Fabric *fabric)
     for (guint32 s = 0; s < fabric->n_switches; s++)
         switches_init_one(fabric, s, &passes[(gsize)s * fabric->links], ports[s]);
     switches_number_ports(fabric);
+    for (guint32 s = 0; s < fabric->n_switches; s++)
+        switches_init_requests(fabric, &fabric->sw[s]);
 }
 
 void switches_clear(Fabric *fabric)

@@ -129,7 +129,7 @@ void multicast_queue_join(FastPort *port)
     McArrival *arrival = multicast_queue_next(port);
     Packet replica = arrival->replica;
     guint32 round = port->member / (guint32)queue->sw->table.spec->round_directives;
-    replica.dst = queue->member[port->member];
+    replica.dst = queue->sw->spine ? replica.dst : queue->member[port->member];
     port->joined++;
     link_join(port->link, replica, arrival->at_ps, simfine_from_ps(arrival->at_ps + round * arrival->round_ps));
     guint32 length = port->link->queue[VC_CREQ].count;

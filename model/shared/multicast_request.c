@@ -10,11 +10,14 @@ static gpointer mcrequests_map(gsize bytes)
     return at;
 }
 
-static gsize mcrequests_operands_max(const McRequests *requests) { return (gsize)requests->max * requests->gpus; }
-
-void mcrequests_init(McRequests *requests, guint32 max, guint32 gpus)
+static gsize mcrequests_operands_max(const McRequests *requests)
 {
-    *requests = (McRequests){.max = max, .gpus = gpus};
+    return (gsize)requests->max * requests->gpus + requests->first;
+}
+
+void mcrequests_init(McRequests *requests, guint32 max, guint32 gpus, guint32 first)
+{
+    *requests = (McRequests){.max = max, .gpus = gpus, .first = first};
     requests->request = mcrequests_map(max * sizeof *requests->request);
     requests->operand = mcrequests_map(mcrequests_operands_max(requests) * sizeof *requests->operand);
     requests->order = mcrequests_map(mcrequests_operands_max(requests) * sizeof *requests->order);

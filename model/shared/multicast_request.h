@@ -30,13 +30,13 @@ typedef struct {
  * entries while the switch fills others, perhaps on another thread. */
 typedef struct {
     McRequest *request;  /* by the switch's number of the request */
-    guint32 *operand;    /* data slot of GPU g's operand of request r at r * gpus + g; 0: none */
-    guint16 *order;      /* from r * gpus on: GPUs in the order in which they answer, */
+    guint32 *operand;    /* data slot of member g's operand of request r at r * gpus + g; 0: none */
+    guint16 *order;      /* from r * gpus on: members in the order in which they answer, */
     SimTime *order_ps;   /* and when */
-    guint32 max, gpus;
+    guint32 max, gpus, first; /* members are `first` and up, below first + gpus */
 } McRequests;
 
-void mcrequests_init(McRequests *requests, guint32 max, guint32 gpus);
+void mcrequests_init(McRequests *requests, guint32 max, guint32 gpus, guint32 first);
 void mcrequests_clear(McRequests *requests);
 
 static inline guint32 *mcrequests_operands(const McRequests *requests, guint32 index)

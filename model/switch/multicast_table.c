@@ -25,6 +25,8 @@ void mctable_init(McTable *table, const McTableSpec *spec)
 
 void mctable_clear(McTable *table)
 {
+    for (guint64 id = 0; id < table->spec->entries; id++)
+        g_free(table->entry[id].up);
     g_ptr_array_free(table->teams, TRUE);
     g_free(table->entry);
 }
@@ -67,9 +69,34 @@ guint32 mctable_program(McTable *table, guint32 mcid, const guint16 *member, gui
     return groups;
 }
 
+void mctable_explain(const McTable *table, guint32 n_members, const char *where, GError **error)
+{
+    const McTableSpec *spec = table->spec;
+    const guint64 rounds = (n_members + spec->round_directives - 1) / spec->round_directives;
+    const gboolean extend = spec->overflow == MC_OVERFLOW_EXTENDED;
+    if (rounds > spec->rounds)
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                    "[multicast] rounds: %u ports of %s take %" G_GUINT64_FORMAT " rounds of %" G_GUINT64_FORMAT
+                    " (round_directives); rounds = %" G_GUINT64_FORMAT ", set %" G_GUINT64_FORMAT " or more",
+                    n_members, where, rounds, spec->round_directives, spec->rounds, rounds);
+    else if (extend && n_members <= 2 * spec->directives)
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                    "[multicast] extended_entries: %u ports of %s need an extended entry beside %" G_GUINT64_FORMAT
+                    " directives, and all of extended_entries = %" G_GUINT64_FORMAT " are taken; set %" G_GUINT64_FORMAT
+                    " or more, or directives = %u",
+                    n_members, where, spec->directives, spec->extended_entries, spec->extended_entries + 1, n_members);
+    else
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                    "[multicast] directives: %u ports of %s need as many directives, an entry has directives = %"
+                    G_GUINT64_FORMAT "%s; set %u or more",
+                    n_members, where, spec->directives, extend ? " and as many in an extended entry" : "",
+                    extend ? (n_members + 1) / 2 : n_members);
+}
+
 void mctable_release(McTable *table, guint32 mcid)
 {
     g_assert(table->entry[mcid].valid);
     table->extended_used -= table->entry[mcid].extended;
+    g_free(table->entry[mcid].up);
     table->entry[mcid] = (McEntry){0};
 }

@@ -12,8 +12,6 @@
 
 #include "model/shared/spec.h"
 
-
-
 typedef struct {
     gboolean valid, extended;
     guint32 spray_groups; /* links of each GPU on this switch that carry the team */
@@ -21,6 +19,8 @@ typedef struct {
     const guint16 *member; /* GPU numbers */
     guint32 team;         /* number of this list of members, among all that there ever were */
     guint32 rounds;       /* of one replication */
+    guint16 *up;          /* by spray group: the port to the spine in which the team's tree has its root; the entry's
+                           * own. NULL: requests are replicated here */
 } McEntry;
 
 typedef struct {
@@ -36,6 +36,8 @@ void mctable_clear(McTable *table);
  * groups that carry it, 0 when it does not fit at all (nothing changed). */
 guint32 mctable_program(McTable *table, guint32 mcid, const guint16 *member, guint32 n_members,
                         guint32 links);
+/* Why it does not fit: names the key of [multicast], the value that it needs and the one that is set. */
+void mctable_explain(const McTable *table, guint32 n_members, const char *where, GError **error);
 void mctable_release(McTable *table, guint32 mcid);
 
 #endif

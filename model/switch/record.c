@@ -14,11 +14,11 @@ static guint32 record_take(Switch *sw)
     return index;
 }
 
-/* How many of an entry's members never answer. */
+/* How many of an entry's members never answer; leaf switches always do. */
 static guint16 record_missing(const Switch *sw, const McEntry *entry)
 {
     guint16 missing = 0;
-    for (guint32 m = 0; m < entry->n_members; m++)
+    for (guint32 m = 0; !sw->spine && m < entry->n_members; m++)
         missing += fabric_is_silent(sw->fabric, entry->member[m]);
     return missing;
 }
@@ -27,12 +27,16 @@ static guint16 record_missing(const Switch *sw, const McEntry *entry)
 static void record_describe(Switch *sw, guint32 index, guint16 missing)
 {
     McRecord *record = &sw->record[index];
-    guint16 src = (guint16)sw->port[record->port].gpu;
-    const Txn *txn = txn_at(&sw->fabric->txns[src], record->txn);
-    sw->requests->request[index] = (McRequest){.offset = txn->offset, .object = txn->object, .data = txn->data,
-                                               .txn = record->txn, .src = src, .bytes = txn->bytes,
-                                               .missing = missing, .answer_flits = record->answer_flits,
-                                               .plain = txn_is_plain(txn)};
+    McRequest *request = &sw->requests->request[index];
+    if (record->partial) {
+        *request = partial_request(sw, record);
+    } else {
+        const Txn *txn = txn_at(&sw->fabric->txns[record->src], record->txn);
+        *request = (McRequest){.offset = txn->offset, .object = txn->object, .data = txn->data, .txn = record->txn,
+                               .src = record->src, .bytes = txn->bytes, .answer_flits = record->answer_flits,
+                               .plain = txn_is_plain(txn)};
+    }
+    request->missing = missing;
     record->count -= missing;
     if (record->count == 0)
         timeout_start(sw, index);
@@ -47,7 +51,8 @@ Packet record_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry)
     sw->record[index] = (McRecord){.txn = packet.txn, .members = (guint16)entry->n_members,
                                    .count = (guint16)entry->n_members, .port = (guint16)p,
                                    .answer_flits = packet.answer_flits, .read = read, .detailed = detailed,
-                                   .by_event = (look_up && read) || silent};
+                                   .by_event = (look_up && read) || silent, .link = packet.link, .src = packet.src,
+                                   .partial = sw->port[p].far && !sw->spine, .seat = entry->member[0]};
     if (detailed)
         record_describe(sw, index, silent ? record_missing(sw, entry) : 0);
     packet.txn = index;

@@ -33,8 +33,7 @@ static void reduction_sum(Switch *sw, guint32 index, const Txn *txn, guint8 *res
     numeric_finish(&acc, (NumericType)txn->type, result, txn->bytes);
 }
 
-/* The data slot of the sum; the operands' slots are given back. 0: a member had no memory there. */
-static guint32 reduction_finish_data(Switch *sw, guint32 index, const Txn *txn)
+guint32 reduction_finish_data(Switch *sw, guint32 index, const Txn *txn)
 {
     const McRequest *request = &sw->requests->request[index];
     guint32 *slot = mcrequests_operands(sw->requests, index), result = 0;
@@ -71,21 +70,27 @@ static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
 {
     McRecord *record = &sw->record[index];
     SwitchPort *port = &sw->port[record->port];
-    guint32 src = port->gpu, txn = record->txn;
+    guint32 src = record->src, txn = record->txn;
     TxnPool *txns = &sw->fabric->txns[src];
     Link *out = sw->out[record->port];
+    Packet answer = packet_new(record->read ? PACKET_MC_RSP : PACKET_MC_DONE, record->read ? txn : 0, src, src,
+                               record->read ? record->answer_flits : (guint32)sw->spec->done_flits);
+    answer.link = record->link;
     if (record->detailed)
         reduction_close_request(sw, index, txn_at(txns, txn));
     if (record->read)
-        link_push(out, packet_new(PACKET_MC_RSP, txn, src, src, record->answer_flits), now_ps + sw->spec->reduction_ps);
-    else
-        ack_add(&port->done, out, packet_new(PACKET_MC_DONE, 0, src, src, (guint32)sw->spec->done_flits), txn,
-                txn_next(txns, txn), sw->spec->done_merge_max, sw->spec->done_timer_ps, now_ps);
+        link_push(out, answer, now_ps + sw->spec->reduction_ps);
+    else /* behind a trunk are many requesters, whose acknowledgements are not merged */
+        ack_add(&port->done, out, answer, txn, txn_next(txns, txn), port->far ? 1 : sw->spec->done_merge_max,
+                sw->spec->done_timer_ps, now_ps);
 }
 
 void reduction_end(Switch *sw, guint32 index, SimTime now_ps)
 {
-    reduction_respond(sw, index, now_ps);
+    if (sw->record[index].partial)
+        partial_respond(sw, index, now_ps);
+    else
+        reduction_respond(sw, index, now_ps);
     switch_finish(sw, index, now_ps);
 }
 

@@ -44,7 +44,6 @@ static void switch_init_records(Switch *sw)
 {
     sw->record_max = (guint32)(sw->ports * (sw->spec->multicast_tags + sw->spec->reduction_tags)) + 1;
     sw->requests = &sw->fabric->requests[sw->id];
-    mcrequests_init(sw->requests, sw->record_max, (guint32)sw->fabric->spec.system.gpus);
     sw->record = g_new0(McRecord, sw->record_max);
 }
 

@@ -47,7 +47,7 @@ void switch_spread(Switch *sw, guint32 p, Packet replica, const McEntry *entry, 
     for (guint32 m = 0; m < entry->n_members; m++) {
         Link *out = sw->out[switch_port_of(sw, entry->member[m], k)];
         PacketRing *queue = &out->queue[VC_CREQ];
-        replica.dst = entry->member[m];
+        replica.dst = sw->spine ? replica.dst : entry->member[m]; /* a leaf needs the multicast ID */
         link_push(out, replica, now_ps + m / per_round * round_ps);
         if (queue->count && (!longest || queue->count >= longest->count))
             longest = queue;
@@ -69,12 +69,18 @@ static void switch_replicate(Switch *sw, guint32 p, Packet packet, const McEntry
     sw->port[p].busy_until_ps = now_ps + entry->rounds * switch_round_ps(sw, packet);
 }
 
-void switch_route(Switch *sw, guint32 p, Packet packet, SimTime now_ps)
+/* A packet joins the queue of one egress port. */
+static void switch_pass(Switch *sw, guint32 p, Packet packet, guint32 egress, SimTime now_ps)
 {
     PROBE_POINT(sw->fabric, PROBE_ROUTE, sw->path, &packet, now_ps);
     packet.hold = (guint16)p;
-    guint32 egress = switch_egress(&sw->port[p], &packet);
     link_push(sw->out[egress], packet, now_ps);
+}
+
+void switch_route(Switch *sw, guint32 p, Packet packet, SimTime now_ps)
+{
+    const guint32 egress = switch_egress(&sw->port[p], &packet);
+    switch_pass(sw, p, packet, egress, now_ps);
 }
 
 /* One request at the head of an ingress; FALSE: it must wait (and `wake_ps` says when, if time helps). */
@@ -95,6 +101,11 @@ static gboolean switch_serve(Switch *sw, guint32 p, Packet packet, SimTime now_p
     if (!entry || !entry->valid) {
         sw->invalid_mcid++; /* INVALID_MCRID_ERR: never sent by a fabric that checks its objects */
         g_error("%s: multicast ID %u has no entry", sw->path, mcid);
+    }
+    if (entry->up && !port->far && entry->up[port->k] != SWITCH_NO_ROUTE) { /* its tree has its root in a spine */
+        const guint32 k = switch_take_k(port, &packet);
+        switch_pass(sw, p, packet, entry->up[k], now_ps);
+        return TRUE;
     }
     if (!switch_reserve(sw, port, packet, entry))
         return FALSE; /* it goes on when a tag comes back */

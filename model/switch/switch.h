@@ -26,14 +26,18 @@
 typedef struct {
     SimTime last_ps;     /* the fast engine's: the latest arrival of those answers that are known ahead, */
     guint16 last_port;   /* and its port, which fixes the order within the instant */
-    guint16 port;        /* of the requester */
-    guint32 txn;         /* of the requester */
+    guint16 port;        /* by which the request came, and its answer goes */
+    guint32 txn;         /* of the requester; of a partial record: the record of the switch above */
     guint16 members;     /* 0: the record is free */
     guint16 count;       /* answers still to come; not those of silent members */
     guint8 answer_flits;
     guint8 read;         /* ld_reduce */
     guint8 detailed;     /* there is an entry in the shared table */
     guint8 by_event;     /* answers arrive by events, since they bring data, or members are silent */
+    guint8 partial;      /* of a replica that a spine sent: its answer is one of those that the spine counts */
+    guint8 link;         /* of the requester, by which it asks */
+    guint16 src;         /* requester */
+    guint16 seat;        /* partial: the member that stands for this switch in the spine's entry */
 } McRecord;
 
 typedef struct {
@@ -125,7 +129,13 @@ char *switch_waiter_text(void *sw);
  * goes to. */
 Packet record_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry);
 
+/* partial.c: what a leaf knows of a replica of the spine above; and its answer, a part of the sum or of the count. */
+McRequest partial_request(const Switch *sw, const McRecord *record);
+void partial_respond(Switch *sw, guint32 record, SimTime now_ps);
+
 /* reduction.c */
+/* The data slot of the sum of a record's operands, whose slots are given back. 0: a member had no memory there. */
+guint32 reduction_finish_data(Switch *sw, guint32 record, const Txn *txn);
 /* An answer of a replica arrives at the requester's port. TRUE: it was the last one, and no member is silent. */
 gboolean reduction_count(Switch *sw, Packet packet, SimTime now_ps);
 /* Answers the requester and ends the record: all answers came, or the time is over. */

@@ -129,11 +129,11 @@ static gboolean walk_prepare(Walk *walk, GError **error)
         walk->object = fabric_mc_object(fabric, n, WALK_BYTES);
         for (guint32 g = 0; g < n; g++)
             mcobject_add_member(walk->object, (guint16)g);
-        if (!fabric_mc_attach(fabric, walk->object)) {
+        g_autoptr(GError) full = NULL;
+        if (!fabric_mc_attach(fabric, walk->object, &full)) {
             g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
                         "no team of %u GPUs can be made: %s", n,
-                        fabric->spec.mctable.entries ? "the switches' multicast tables do not hold it"
-                                                     : "this system's switches have no multicast");
+                        fabric->spec.mctable.entries ? full->message : "this system's switches have no multicast");
             return FALSE;
         }
     }

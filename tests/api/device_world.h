@@ -47,7 +47,7 @@ static inline World *world_new_on(guint64 bound_bytes, SimSpec sim)
         mcobject_add_member(world->object, g);
         assert_true(mcobject_bind(world->object, g, 0, world->region[g], 0, bound_bytes));
     }
-    assert_true(fabric_mc_attach(world->fabric, world->object));
+    assert_true(fabric_mc_attach(world->fabric, world->object, NULL));
     world->mc_va = vas_choose(world->vas, WORLD_BYTES, 1u << 21);
     world_map(world, world->mc_va, WORLD_BYTES, NULL, world->object);
     return world;

@@ -75,7 +75,7 @@ static inline McObject *bed_team(Bed *bed, guint32 n, guint64 bytes, MemRegion *
     g_ptr_array_add(bed->objects, object);
     for (guint32 g = 0; g < n; g++)
         mcobject_add_member(object, (guint16)g);
-    assert_true(fabric_mc_attach(bed->fabric, object));
+    assert_true(fabric_mc_attach(bed->fabric, object, NULL));
     for (guint32 g = 0; g < n; g++) {
         region[g] = bed_region(bed, (guint16)g, bytes);
         assert_true(mcobject_bind(object, (guint16)g, 0, region[g], 0, bytes));

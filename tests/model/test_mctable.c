@@ -120,7 +120,7 @@ static void test_fabric_slots(void **state)
         g_ptr_array_add(bed.objects, object);
         mcobject_add_member(object, 0);
         mcobject_add_member(object, 5);
-        assert_int_equal(fabric_mc_attach(bed.fabric, object), i < 128);
+        assert_int_equal(fabric_mc_attach(bed.fabric, object, NULL), i < 128);
         if (i == 128)
             break;
         assert_true(object->mcid < 128 && !used[object->mcid]);
@@ -129,7 +129,7 @@ static void test_fabric_slots(void **state)
     McObject *last = g_ptr_array_index(bed.objects, 128), *first = g_ptr_array_index(bed.objects, 0);
     guint32 id = first->mcid;
     fabric_mc_detach(bed.fabric, first);
-    assert_true(fabric_mc_attach(bed.fabric, last));
+    assert_true(fabric_mc_attach(bed.fabric, last, NULL));
     assert_int_equal(last->mcid, id);
     bed_close(&bed);
 }
@@ -153,9 +153,9 @@ static void test_fabric_undo(void **state)
                           "multicast.extended_entries=1", NULL};
     bed_open(&bed, "teach-4gpu", sets, NULL);
     McObject *three = team_of(&bed, 3), *four = team_of(&bed, 4);
-    assert_true(fabric_mc_attach(bed.fabric, three)); /* takes the second switch's extended entry */
+    assert_true(fabric_mc_attach(bed.fabric, three, NULL)); /* takes the second switch's extended entry */
     assert_int_equal(bed.fabric->sw[1].table.extended_used, 1);
-    assert_false(fabric_mc_attach(bed.fabric, four));
+    assert_false(fabric_mc_attach(bed.fabric, four, NULL));
     assert_int_equal(bed.fabric->sw[0].table.extended_used, 0);
     assert_int_equal(bed.fabric->mcid_free->len, 7);
     guint valid = 0;
@@ -163,7 +163,7 @@ static void test_fabric_undo(void **state)
         valid += bed.fabric->sw[0].table.entry[id].valid;
     assert_int_equal(valid, 1);
     fabric_mc_detach(bed.fabric, three);
-    assert_true(fabric_mc_attach(bed.fabric, four));
+    assert_true(fabric_mc_attach(bed.fabric, four, NULL));
     bed_close(&bed);
 }
 

@@ -39,7 +39,7 @@ static void test_every_preset_builds(void **state)
         g_ptr_array_add(bed.objects, object);
         for (guint32 g = 0; g < gpus; g++)
             mcobject_add_member(object, (guint16)g);
-        gboolean attached = fabric_mc_attach(bed.fabric, object);
+        gboolean attached = fabric_mc_attach(bed.fabric, object, NULL);
         assert_int_equal(attached, strcmp(names[i], "dgx-a100") != 0);
         if (attached && bed.fabric->mc_route[object->mcid].n != bed.fabric->links)
             fail_msg("%s: %u of %u links carry a full team", names[i], bed.fabric->mc_route[object->mcid].n,

@@ -321,7 +321,7 @@ static gboolean run_open(Run *run, const Image *image, GError **error)
             g_assert_true(mcobject_bind(run->object, g, 0, run->region[g][MEMORY_TEAM], 0, RUN_BYTES));
         }
     }
-    if (run->object && !fabric_mc_attach(run->fabric, run->object)) {
+    if (run->object && !fabric_mc_attach(run->fabric, run->object, NULL)) {
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "multicast tables are full (multicast.entries, .directives, "
                     ".round_directives, .rounds)");
         return FALSE;

@@ -152,11 +152,13 @@ static gboolean make_window(PlanRun *run, const PlanSwitch *channel, guint32 *in
     }
     PlanWindow window = {object, vas_choose(run->vas, bytes, 2u << 20), channel->buffer,
                          channel->ranks};
-    if (!fabric_mc_attach(run->fabric, object)) {
+    g_autoptr(GError) full = NULL;
+    if (!fabric_mc_attach(run->fabric, object, &full)) {
+        g_autofree char *text = g_strdup_printf(
+            "the switches' multicast tables have no room for its switch channels: %s", full->message);
         g_ptr_array_index(run->fabric->objects, object->id) = NULL;
         mcobject_free(object);
-        return fail(run->plan,
-                    "the switches' multicast tables have no room for its switch channels", error);
+        return fail(run->plan, text, error);
     }
     map_for_all(run, window.va, bytes, NULL, object);
     *index = run->windows->len;
