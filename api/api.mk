@@ -45,6 +45,7 @@ cuda_files = \
 	api/cuda/context/report.c \
 	api/cuda/context/report.h \
 	api/cuda/context/report_status.h \
+	api/cuda/memory/managed.c \
 	api/cuda/memory/map.c \
 	api/cuda/memory/mem.c \
 	api/cuda/memory/mem.h \

@@ -274,6 +274,10 @@ golden-update: fanout
 	@cd $(srcdir) && UPDATE=1 TOP_SRCDIR=. FANOUT=$(abs_top_builddir)/fanout $(SHELL) tests/golden/golden.sh
 EXTRA_DIST += \
 	tests/clients/bindings.py \
+	tests/clients/py/core_saxpy.py \
+	tests/clients/py/numba_sum.py \
+	tests/clients/py/nvrtc_saxpy.py \
+	tests/clients/py/triton_add.py \
 	tests/clients/client.h \
 	tests/clients/codes.c \
 	tests/clients/cutile_rs.c \
@@ -327,3 +331,10 @@ fuzz: tests/traces/fuzz_trace tests/validate/fuzz_param tests/api/ptx/fuzz_ptx
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/validate/fuzz_param
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/api/ptx/fuzz_ptx
 .PHONY: fuzz
+
+# The Python packages that tests/clients/test_ptx_clients.sh would run, into a virtual environment of the build tree.
+.PHONY: client-packages
+client-packages:
+	python3 -m venv clients-venv
+	clients-venv/bin/pip install --quiet cuda-bindings cuda-core numba-cuda triton 'numpy<2.5' nvidia-cuda-nvrtc \
+		nvidia-nvvm nvidia-cuda-cccl nvidia-cuda-runtime

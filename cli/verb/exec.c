@@ -99,6 +99,17 @@ static char *exec_library_dir(GError **error)
     return found;
 }
 
+/* Of the files beside the libraries, or NULL: in a build tree they have a folder of their own. */
+static char *exec_beside(const char *libraries, const char *name)
+{
+    g_autofree char *same = g_build_filename(libraries, name, NULL);
+    g_autofree char *built = g_build_filename(libraries, "..", "cudart", name, NULL);
+
+    if (g_file_test(same, G_FILE_TEST_EXISTS))
+        return g_steal_pointer(&same);
+    return g_file_test(built, G_FILE_TEST_EXISTS) ? g_canonicalize_filename(built, NULL) : NULL;
+}
+
 static void exec_prepend(const char *name, const char *value, const char *between)
 {
     const char *old = g_getenv(name);
@@ -136,6 +147,27 @@ static char *exec_absolute(const char *path)
     return g_build_filename(here, path, NULL);
 }
 
+/* What compilers at run time use: our linker, which must be loaded before they look for another, and our stand-in for
+ * the assembler, unless the user has set one. */
+static void exec_compilers(const char *libraries)
+{
+    static const char *const linkers[] = {"libnvJitLink.so.12", "libnvJitLink.so.13"};
+    static const char *const assemblers[] = {"TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"};
+    g_autofree char *assembler = exec_beside(libraries, "fanout-ptxas");
+
+    for (guint i = 0; i < G_N_ELEMENTS(linkers); i++) {
+        g_autofree char *linker = exec_beside(libraries, linkers[i]);
+        g_autofree char *folder = linker != NULL ? g_path_get_dirname(linker) : NULL;
+        if (linker == NULL)
+            continue;
+        exec_prepend("LD_PRELOAD", linker, ":");
+        if (i == 0)
+            exec_prepend("LD_LIBRARY_PATH", folder, ":");
+    }
+    for (guint i = 0; i < G_N_ELEMENTS(assemblers) && assembler != NULL; i++)
+        g_setenv(assemblers[i], assembler, FALSE);
+}
+
 static void exec_environment(const Options *options, const char *system, const char *report,
                              const char *libraries, int status_fd)
 {
@@ -151,6 +183,7 @@ static void exec_environment(const Options *options, const char *system, const c
     g_autofree char *fd = g_strdup_printf("%d", status_fd);
     g_autofree char *preload = g_build_filename(libraries, "libfanout_exit.so", NULL);
 
+    exec_compilers(libraries);
     exec_prepend("LD_LIBRARY_PATH", libraries, ":");
     exec_prepend("LD_PRELOAD", preload, ":");
     exec_setenv("FANOUT_SYSTEM", system);

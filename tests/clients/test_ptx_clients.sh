@@ -9,7 +9,6 @@ libs=$(dirname "$FANOUT")/.libs
 shared=${FANOUT_SHARED:-$TOP_SRCDIR/../shared}/clients-ptx
 [ -f "$libs/libcuda.so.1" ] || { echo "no $libs/libcuda.so.1"; exit 77; }
 case ${SANITIZE:-no} in no | '') ;; *) echo "a plain program cannot load a sanitized library"; exit 77 ;; esac
-[ -d "$shared" ] || { echo "no folder with clients"; exit 77; }
 toolkit=
 for t in "${CUDA_HOME:-/usr/local/cuda}" /opt/cuda; do
     [ ! -x "$t/bin/nvcc" ] || toolkit=$t
@@ -28,7 +27,7 @@ client() { # client NAME COMMAND...
         bad=1
     fi
 }
-if [ -n "$toolkit" ]; then
+if [ -n "$toolkit" ] && [ -d "$shared" ]; then
     for source in "$shared"/*.cu; do
         name=$(basename "$source" .cu)
         "$toolkit/bin/nvcc" -ptx -std=c++17 -arch=compute_90 -o "$dir/$name.ptx" "$source"
@@ -37,7 +36,37 @@ if [ -n "$toolkit" ]; then
         client "$name" "$dir/$name"
     done
 else
-    echo "C clients: skipped, no nvcc here"
+    echo "C clients: skipped, no nvcc or no sources here"
 fi
+# $FANOUT_PYTHON, else the first Python that has a module: the machine's own, or what `make client-packages` installed.
+python_with() { # python_with MODULE...
+    for python in ${FANOUT_PYTHON:-} python3 "$(dirname "$FANOUT")/clients-venv/bin/python"; do
+        for module in "$@"; do
+            "$python" -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$module') is None)" \
+                2>/dev/null || continue 2
+        done
+        return 0
+    done
+    return 1
+}
+python_client() { # python_client FILE MODULE...
+    name=$(basename "$1" .py)
+    file=$1
+    shift
+    if [ ! -f "$file" ]; then
+        echo "$name: skipped, no source here"
+    elif python_with "$@"; then
+        client "$name" env -u CC TRITON_CACHE_DIR="$dir/triton" "$python" -W ignore "$file"
+    else
+        echo "$name: skipped, no Python here has all of: $*"
+    fi
+}
+own=$TOP_SRCDIR/tests/clients/py
+python_client "$own/nvrtc_saxpy.py" cuda.bindings numpy nvidia
+python_client "$own/core_saxpy.py" cuda.core numpy nvidia
+python_client "$own/numba_sum.py" numba_cuda numpy
+python_client "$own/triton_add.py" triton cuda.bindings numpy
+python_client "$shared/py/bindings_multimem.py" cuda.bindings nvidia numpy
+python_client "$shared/py/numba_dot.py" numba_cuda numpy
 [ "$ran" -gt 0 ] || exit 77
 exit $bad

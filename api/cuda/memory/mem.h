@@ -25,6 +25,8 @@ struct Pool {
  * POOL. */
 CUresult device_memory_new(Call *call, RangeKind kind, int device, guint64 bytes,
                            guint32 handle_types, Range **range);
+/* Managed memory whose home is a device; the host and all devices may touch it. */
+CUresult managed_new(Call *call, int device, guint64 bytes, Range **range);
 void memory_free_range(Call *call, Range *range);
 Pool *pool_get(Call *call, CUmemoryPool handle);
 Pool *pool_default(Call *call, int device);

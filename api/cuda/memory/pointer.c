@@ -48,7 +48,7 @@ static CUresult of_range(Call *call, void *data, CUpointer_attribute attribute, 
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
         return WRITE(unsigned long long, range->buffer_id);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-        return WRITE(unsigned int, 0);
+        return WRITE(unsigned int, range->managed);
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
         return WRITE(int, host ? 0 : range->device);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:

@@ -22,6 +22,13 @@ typedef struct {
     guint64 bytes;
 } Reservation;
 
+/* What the program said about managed memory, for those who ask. */
+typedef struct {
+    CUmemLocation preferred, prefetched; /* type INVALID: never said */
+    gboolean read_mostly, accessed_by_host;
+    guint8 accessed_by[CUDA_DEVICES_MAX]; /* by ordinal */
+} Advice;
+
 typedef struct Range {
     guint64 va;
     guint64 bytes;
@@ -35,6 +42,9 @@ typedef struct Range {
     guint64 buffer_id;
     guint32 flags; /* of host allocations */
     gboolean of_module; /* of a module's variables, or of kernels' malloc: not the program's to free */
+    gboolean managed;
+    guint64 asked_bytes; /* of managed memory */
+    Advice advice;       /* the same */
     gboolean sync_memops;
     gboolean freed; /* cuMemFreeAsync was called */
     Pool *pool;

@@ -18,13 +18,15 @@ Module *module_get(Call *call, CUmodule handle)
 }
 
 /* Memory for variables, filled. The bytes go straight into the memory's file: loading takes no simulated time. */
-static CUresult bank_new(Call *call, const Context *context, guint64 bytes, guint64 *va)
+static CUresult bank_new(Call *call, const Context *context, guint64 bytes, gboolean managed, guint64 *va)
 {
     Range *range;
 
     if (bytes == 0)
         return CUDA_SUCCESS;
-    CUresult result = device_memory_new(call, RANGE_ALLOC, context->device, bytes + PTX_ALIGN_MAX, 0, &range);
+    CUresult result =
+        managed ? managed_new(call, context->device, bytes + PTX_ALIGN_MAX, &range)
+                : device_memory_new(call, RANGE_ALLOC, context->device, bytes + PTX_ALIGN_MAX, 0, &range);
     if (result != CUDA_SUCCESS)
         return result;
     range->context = context->id;
@@ -63,17 +65,26 @@ static void bank_free(Call *call, guint64 va)
         memory_free_range(call, range);
 }
 
+/* The host touches some variable. */
+static gboolean has_managed(const PtxModule *ptx)
+{
+    for (guint i = 0; i < ptx->symbols->len; i++)
+        if (((const PtxSymbol *)ptx->symbols->pdata[i])->managed)
+            return TRUE;
+    return FALSE;
+}
+
 CUresult module_new(Call *call, Context *context, Program *program, Module **module)
 {
     Module *made = g_new0(Module, 1);
     const PtxModule *ptx = program->ptx;
-    CUresult result = bank_new(call, context, ptx->global_bytes, &made->global_va);
+    CUresult result = bank_new(call, context, ptx->global_bytes, has_managed(ptx), &made->global_va);
 
     made->context = context;
     made->program = program_ref(program);
     made->functions = g_hash_table_new(NULL, NULL);
     if (result == CUDA_SUCCESS)
-        result = bank_new(call, context, ptx->const_bytes, &made->const_va);
+        result = bank_new(call, context, ptx->const_bytes, FALSE, &made->const_va);
     if (result == CUDA_SUCCESS && (!bank_fill(call, made, SPACE_GLOBAL, made->global_va, ptx->global_bytes) ||
                                    !bank_fill(call, made, SPACE_CONST, made->const_va, ptx->const_bytes)))
         result = CUDA_ERROR_OUT_OF_MEMORY;

@@ -1,5 +1,5 @@
-/* Modules, libraries, kernels, functions, the driver's linker, launches and occupancy: the part of the driver API
- * that programs with kernels use. Included by <fanout/cuda.h>.
+/* Modules, libraries, kernels, functions, the driver's linker, launches, occupancy and managed memory: the part of the
+ * driver API that programs with kernels use. Included by <fanout/cuda.h>.
  *
  * Images are PTX text that ends in a NUL, fatbinaries (plain, LZ4, zstd) and what cuLinkComplete gave. An image of
  * machine code only is refused with CUDA_ERROR_NO_BINARY_FOR_GPU; the log names its architectures and the option of
@@ -161,6 +161,32 @@ typedef enum CUshared_carveout_enum {
     CU_SHAREDMEM_CARVEOUT_MAX_SHARED = 100,
     CU_SHAREDMEM_CARVEOUT_MAX_L1 = 0,
 } CUshared_carveout;
+
+typedef enum CUmemAttach_flags_enum {
+    CU_MEM_ATTACH_GLOBAL = 0x1,
+    CU_MEM_ATTACH_HOST = 0x2,
+    CU_MEM_ATTACH_SINGLE = 0x4,
+} CUmemAttach_flags;
+
+typedef enum CUmem_advise_enum {
+    CU_MEM_ADVISE_SET_READ_MOSTLY = 1,
+    CU_MEM_ADVISE_UNSET_READ_MOSTLY = 2,
+    CU_MEM_ADVISE_SET_PREFERRED_LOCATION = 3,
+    CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION = 4,
+    CU_MEM_ADVISE_SET_ACCESSED_BY = 5,
+    CU_MEM_ADVISE_UNSET_ACCESSED_BY = 6,
+} CUmem_advise;
+
+typedef enum CUmem_range_attribute_enum {
+    CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY = 1,
+    CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION = 2,
+    CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY = 3,
+    CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION = 4,
+    CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE = 5,
+    CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID = 6,
+    CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE = 7,
+    CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID = 8,
+} CUmem_range_attribute;
 
 typedef struct CUaccessPolicyWindow_st {
     void *base_ptr;
