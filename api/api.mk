@@ -45,6 +45,17 @@ cuda_files = \
 	api/cuda/context/report.c \
 	api/cuda/context/report.h \
 	api/cuda/context/report_status.h \
+	api/cuda/graph/build.c \
+	api/cuda/graph/capture.c \
+	api/cuda/graph/capture.h \
+	api/cuda/graph/capture_api.c \
+	api/cuda/graph/edges.c \
+	api/cuda/graph/exec.c \
+	api/cuda/graph/graph.c \
+	api/cuda/graph/graph.h \
+	api/cuda/graph/node.c \
+	api/cuda/graph/run.c \
+	api/cuda/graph/user_object.c \
 	api/cuda/memory/managed.c \
 	api/cuda/memory/map.c \
 	api/cuda/memory/mem.c \
@@ -82,6 +93,7 @@ cuda_files = \
 	api/cuda/multicast/team_sync.c \
 	api/cuda/stream/copy.c \
 	api/cuda/stream/copy.h \
+	api/cuda/stream/copy_3d.c \
 	api/cuda/stream/copy_batch.c \
 	api/cuda/stream/copy_peer.c \
 	api/cuda/stream/event.c \
@@ -105,6 +117,7 @@ cuda_files = \
 cuda_public = \
 	api/include/fanout/cuda.h \
 	api/include/fanout/cuda_attribute.h \
+	api/include/fanout/cuda_graph.h \
 	api/include/fanout/cuda_module.h \
 	api/include/fanout/cuda_names.h \
 	api/include/fanout/cuda_result.h \

@@ -284,6 +284,7 @@ EXTRA_DIST += \
 	tests/clients/faults.c \
 	tests/clients/flashinfer.c \
 	tests/clients/fuser.c \
+	tests/clients/graphs.c \
 	tests/clients/mscclpp.c \
 	tests/clients/nccl.c \
 	tests/clients/nvloom.c \

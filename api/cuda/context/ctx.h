@@ -33,6 +33,8 @@ typedef struct {
     unsigned int flags;
     guint32 event; /* the engine's number */
     gboolean recorded;
+    guint64 capture;  /* the capture that it was recorded in, and */
+    GArray *captured; /* the nodes that it stands behind (guint64 handles); NULL: recorded outside of captures */
 } EventHandle;
 
 #define CONTEXT_FLAGS_KNOWN CU_CTX_FLAGS_MASK

@@ -1,4 +1,5 @@
 /* Properties of contexts: flags, limits, peers; waiting for all of a context's work. */
+#include "api/cuda/graph/graph.h"
 #include "api/cuda/context/ctx.h"
 
 #include "api/cuda/stream/copy.h"
@@ -74,6 +75,10 @@ CUresult cuCtxGetId(CUcontext handle, unsigned long long *id)
 static CUresult synchronize(Call *call, const Context *context)
 {
     EngineRequest request = {.op = ENGINE_WAIT_CONTEXT, .object = (guint32)context->id};
+    CUresult captured;
+
+    if (capture_forbids(call, 0, context->handle, &captured))
+        return captured;
     return engine_wait(call, &request);
 }
 

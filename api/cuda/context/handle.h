@@ -24,6 +24,10 @@ typedef enum {
     HANDLE_LIBRARY,
     HANDLE_KERNEL,
     HANDLE_LINK,
+    HANDLE_GRAPH,
+    HANDLE_GRAPH_EXEC,
+    HANDLE_GRAPH_NODE,
+    HANDLE_USER_OBJECT,
 } HandleKind;
 
 typedef enum { HANDLE_LIVE, HANDLE_STALE, HANDLE_FORGED } HandleState;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "api/cuda/graph/graph.h"
 #include "api/cuda/memory/mem.h"
 #include "api/cuda/multicast/team.h"
 #include "api/cuda/stream/copy.h"
@@ -236,7 +237,10 @@ CUresult launch_submit(Call *call, const Stream *stream, const Launch *launch)
 
     if (stream->context != launch->function->module->context)
         return CUDA_ERROR_INVALID_HANDLE;
-    CUresult result = heap(call, &sent);
+    CUresult result = CUDA_SUCCESS;
+    if (capture_launch(call, stream, launch, &result))
+        return result;
+    result = heap(call, &sent);
     if (result != CUDA_SUCCESS)
         return result;
     team_sync_all(call); /* what other processes bound meanwhile */

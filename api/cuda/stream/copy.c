@@ -5,7 +5,7 @@
  * when they are done. Copies within device memory never wait for what was queued before them; alone in
  * their stream they are done when the call returns, which the page leaves open and which spares programs
  * that forget to synchronize a difference from real machines, where such copies are over in no time. */
-#include "api/cuda/stream/copy.h"
+#include "api/cuda/graph/graph.h"
 
 #include "api/cuda/multicast/team.h"
 
@@ -67,7 +67,10 @@ CUresult engine_submit(Call *call, const EngineRequest *request)
     EngineRequest named = *request;
     EngineReply reply;
     gboolean waits = request->wait != ENGINE_ANSWER_QUEUED;
+    CUresult captured = CUDA_SUCCESS;
 
+    if (capture_request(call, request, &captured))
+        return captured;
     g_strlcpy(named.call, call->name, sizeof named.call);
     if (waits)
         cuda_unlock(call);

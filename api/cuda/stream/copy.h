@@ -32,6 +32,10 @@ CUresult copy_prepare(Call *call, const Copy *copy, const Context *context, Engi
 
 /* Bytes from the first to the last of rows so wide and so far apart; FALSE: more than addresses tell
  * apart. height 0: one row. */
+#define COPY_SLICES_MAX 65536u
+/* Slice z of a three-dimensional copy: sides, addresses and sizes. */
+CUresult copy_3d_slice(const CUDA_MEMCPY3D *d, guint64 z, Copy *copy);
+
 gboolean copy_span(guint64 width, guint64 pitch, guint64 height, guint64 *bytes);
 
 /* What kind of memory stands at an address, as the rules on synchronization tell them apart. source: CUDA

@@ -1,5 +1,5 @@
 /* Events: points in streams, whose times are simulated time. */
-#include "api/cuda/stream/copy.h"
+#include "api/cuda/graph/graph.h"
 
 EventHandle *event_get(Call *call, CUevent handle)
 {
@@ -51,6 +51,8 @@ static CUresult record(Call *call, CUevent handle, CUstream stream_handle, CUstr
         return result;
     if (stream.context != event->context)
         return CUDA_ERROR_INVALID_HANDLE;
+    if (capture_record(call, &stream, event, flags, &result))
+        return result;
     EngineRequest request = {.op = ENGINE_RECORD, .stream = stream.stream, .event = event->event};
     result = engine_submit(call, &request);
     event->recorded |= result == CUDA_SUCCESS;
@@ -80,6 +82,9 @@ CUresult cuEventQuery(CUevent handle)
 
     if (event == NULL)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
+    CUresult captured = CUDA_SUCCESS;
+    if (capture_event_forbids(&call, event, &captured))
+        CUDA_RETURN(call, captured);
     EngineRequest request = {.op = ENGINE_QUERY_EVENT, .event = event->event};
     CUresult result = engine_result(engine_call(call.cuda->engine, &request, &reply), &reply);
     if (result != CUDA_SUCCESS)
@@ -94,6 +99,9 @@ CUresult cuEventSynchronize(CUevent handle)
 
     if (event == NULL)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
+    CUresult captured = CUDA_SUCCESS;
+    if (capture_event_forbids(&call, event, &captured))
+        CUDA_RETURN(call, captured);
     EngineRequest request = {.op = ENGINE_WAIT_RECORD, .event = event->event};
     CUDA_RETURN(call, engine_wait(&call, &request));
 }
@@ -107,6 +115,7 @@ static CUresult destroy(Call *call, CUevent handle)
     EngineRequest request = {.op = ENGINE_EVENT_FREE, .event = event->event};
     cuda_engine(call, &request, NULL);
     handle_unref(call->cuda->handles, event->handle);
+    capture_forget_event(event);
     g_free(event);
     return CUDA_SUCCESS;
 }

@@ -1,6 +1,6 @@
 /* Streams. The default streams are not objects of the table: the context owns the legacy one, and
  * each thread gets its own per context at the first use. */
-#include "api/cuda/stream/copy.h"
+#include "api/cuda/graph/graph.h"
 
 /* The calling thread's own streams: engine numbers by context id. Freed with the process only. */
 static _Thread_local GHashTable *own_streams;
@@ -125,6 +125,8 @@ static CUresult synchronize(Call *call, CUstream handle, CUstream standard)
     CUresult result = stream_get(call, handle, standard, &stream);
     EngineRequest request = {.op = ENGINE_WAIT_STREAM, .stream = stream.stream};
 
+    if (result == CUDA_SUCCESS && capture_forbids(call, stream.stream, 0, &result))
+        return result;
     return result == CUDA_SUCCESS ? engine_wait(call, &request) : result;
 }
 
@@ -135,6 +137,8 @@ static CUresult query(Call *call, CUstream handle, CUstream standard)
     CUresult result = stream_get(call, handle, standard, &stream);
     EngineRequest request = {.op = ENGINE_QUERY_STREAM, .stream = stream.stream};
 
+    if (result == CUDA_SUCCESS)
+        capture_forbids(call, stream.stream, 0, &result);
     if (result != CUDA_SUCCESS)
         return result;
     result = engine_result(engine_call(call->cuda->engine, &request, &reply), &reply);
@@ -154,6 +158,8 @@ static CUresult wait_event(Call *call, CUstream handle, CUstream standard, CUeve
         return CUDA_ERROR_INVALID_HANDLE;
     if ((flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL) != 0)
         return CUDA_ERROR_INVALID_VALUE;
+    if (capture_wait(call, &stream, event, flags, &result))
+        return result;
     EngineRequest request = {
         .op = ENGINE_WAIT_EVENT, .stream = stream.stream, .event = event->event};
     return engine_submit(call, &request);
@@ -187,7 +193,7 @@ static CUresult get(Call *call, CUstream handle, CUstream standard, Get what, vo
         *(CUdevice *)value = stream.context->device;
         break;
     case GET_CAPTURE:
-        *(CUstreamCaptureStatus *)value = CU_STREAM_CAPTURE_STATUS_NONE;
+        *(CUstreamCaptureStatus *)value = capture_status(call, stream.stream);
         break;
     }
     return CUDA_SUCCESS;

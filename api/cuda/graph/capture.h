@@ -1,0 +1,28 @@
+/* Captures under way: between the files that begin and end them and the one that takes work. */
+#ifndef API_CUDA_GRAPH_CAPTURE_H
+#define API_CUDA_GRAPH_CAPTURE_H
+
+#include "api/cuda/graph/graph.h"
+
+struct Capture {
+    guint64 id;
+    Graph *graph;
+    gboolean own_graph;   /* made for it: goes with a capture that fails */
+    guint32 origin;       /* engine's stream that it began in */
+    gboolean spoilt;
+    CUstreamCaptureMode mode;
+};
+
+typedef struct {
+    Capture *capture;
+    GPtrArray *behind;    /* GraphNode */
+    guint64 context;      /* handle */
+    gboolean blocking;
+    CUgraphNode *answer;  /* what cuStreamGetCaptureInfo gave */
+} Captured;
+
+Captured *captured_find(Call *call, guint32 stream); /* NULL: the stream does not capture */
+Captured *captured_add(Call *call, const Stream *stream, Capture *capture);
+gboolean captured_of(gpointer key, gpointer value, gpointer capture); /* for hash tables: of that capture */
+
+#endif
