@@ -275,6 +275,7 @@ golden-update: fanout
 EXTRA_DIST += \
 	tests/clients/bindings.py \
 	tests/clients/py/core_saxpy.py \
+	tests/clients/runtime.cu \
 	tests/clients/py/numba_sum.py \
 	tests/clients/py/nvrtc_saxpy.py \
 	tests/clients/py/triton_add.py \

@@ -38,6 +38,11 @@ if [ -n "$toolkit" ] && [ -d "$shared" ]; then
 else
     echo "C clients: skipped, no nvcc or no sources here"
 fi
+if [ -n "$toolkit" ]; then
+    "$toolkit/bin/nvcc" -cudart shared -gencode arch=compute_90,code=compute_90 -o "$dir/runtime" \
+        "$TOP_SRCDIR/tests/clients/runtime.cu" -L"$toolkit/lib64"
+    client runtime "$dir/runtime"
+fi
 # $FANOUT_PYTHON, else the first Python that has a module: the machine's own, or what `make client-packages` installed.
 python_with() { # python_with MODULE...
     for python in ${FANOUT_PYTHON:-} python3 "$(dirname "$FANOUT")/clients-venv/bin/python"; do
