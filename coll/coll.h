@@ -43,9 +43,19 @@ typedef enum { COLL_PROTO_AUTO, COLL_SIMPLE, COLL_LL, COLL_LL128, COLL_PROTOS } 
  * crossings, and above flows, of some algorithms with the rates of short runs in packets (flow.c). */
 typedef enum { COLL_PACKET, COLL_FLOW, COLL_FIDELITY_AUTO } CollFidelity;
 
+/* Whose rules say what COLL_AUTO stands for. */
+typedef enum {
+    COLL_NCCL,            /* classic NCCL; its NVLS copies through its own buffers */
+    COLL_NCCL_REGISTERED, /* the same where users' buffers are registered with it: NVLS works on them */
+    COLL_NCCL_SYM,        /* NCCL's kernels for symmetric memory */
+    COLL_TRTLLM, COLL_VLLM, COLL_SGLANG, /* serving frameworks, in CUDA graphs (library.c) */
+    COLL_LIBRARIES
+} CollLibrary;
+
 typedef struct {
     CollOp op;
     CollAlgo algo;
+    CollLibrary library;   /* of AUTO */
     CollFidelity fidelity; /* coll_run only; flows need a timing-only fabric */
     guint64 crossings;     /* of links that AUTO simulates one by one; 0: COLL_AUTO_CROSSINGS */
     CollProto proto;      /* ring and tree only; AUTO: NCCL's choice, Simple when algo is pinned */
@@ -57,6 +67,8 @@ typedef struct {
     guint32 root;         /* rank, of broadcast */
     guint32 ctas;         /* 0: the algorithm's default (NCCL's channels) */
     guint32 threads;      /* of a CTA; 0: the algorithm's default */
+    guint32 copies;       /* of the whole buffer inside each GPU before and after, in kernels of their own: what a library
+                           * does that owns the buffers; coll_run adds their time */
     gboolean check;       /* fill with numbers and verify; needs a fabric that keeps bytes */
     gboolean corrupt;     /* for tests: one element is changed before the check */
     guint64 as_bytes;     /* chunks and CTAs are chosen, and L2 hits or misses are, as for so many bytes; 0: for
@@ -93,6 +105,25 @@ guint32 coll_group_ranks(const CollGroup *group);
 /* Told before each candidate of COLL_BEST or COLL_UNICAST: which of how many ("tree", "ll128", 3, 14). */
 typedef void (*CollCandidate)(const char *algo, const char *proto, guint index, guint all, void *user);
 void coll_group_on_candidate(CollGroup *group, CollCandidate candidate, void *user);
+
+/* Where spec->algo is AUTO: sets the algorithm, and of frameworks CTAs, threads and copies, to what spec->library takes
+ * on this group; where that is NCCL's choice by protocol too, AUTO stays, which coll_choice resolves. coll_run does this
+ * itself. */
+void coll_library_apply(const CollGroup *group, CollSpec *spec);
+extern const char *const coll_library_names[]; /* NULL-terminated, by number */
+static inline gboolean coll_library_is_framework(CollLibrary library)
+{
+    return library == COLL_TRTLLM || library == COLL_VLLM || library == COLL_SGLANG;
+}
+/* What classic NCCL runs, of what AUTO can stand for. */
+static inline gboolean coll_algo_is_nccl(CollAlgo algo)
+{
+    return algo == COLL_RING || algo == COLL_TREE || algo == COLL_NVLS_BUFFERED || algo == COLL_P2P;
+}
+/* Time of spec->copies of spec->bytes (or as_bytes) inside each GPU. */
+guint64 coll_copies_ps(const CollGroup *group, const CollSpec *spec);
+const char *coll_library_name(CollLibrary library);
+gboolean coll_library_parse(const char *name, CollLibrary *library);
 
 /* FALSE with a reason (COLL_ERROR) when this combination cannot run: unknown pair of operation and
  * algorithm, size no multiple of element or ranks, no multicast on the system, type not of the switch. */

@@ -19,6 +19,7 @@ libfanout_core_la_SOURCES += \
 	coll/coll.h \
 	coll/flow.c \
 	coll/internal.h \
+	coll/library.c \
 	coll/plan.c \
 	coll/table.c \
 	coll/tune.c

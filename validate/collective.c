@@ -34,7 +34,13 @@ typedef struct {
 } LaunchClass;
 static const LaunchClass launch_classes[] = {
     {"kernel", "kernel", G_STRUCT_OFFSET(LaunchSpec, kernel_kernel_ps)},
+    {"kernel", "graph", G_STRUCT_OFFSET(LaunchSpec, graph_kernel_ps)},
+    {"trtllm", "graph", G_STRUCT_OFFSET(LaunchSpec, graph_kernel_ps)},
+    {"vllm", "graph", G_STRUCT_OFFSET(LaunchSpec, graph_kernel_ps)},
+    {"sglang", "graph", G_STRUCT_OFFSET(LaunchSpec, graph_kernel_ps)},
     {"kernel", "eager", G_STRUCT_OFFSET(LaunchSpec, eager_kernel_ps)},
+    {"nccl-registered", "graph", G_STRUCT_OFFSET(LaunchSpec, graph_nccl_ps)},
+    {"nccl-registered", "eager", G_STRUCT_OFFSET(LaunchSpec, eager_nccl_ps)},
     {"nccl-sym", "graph", G_STRUCT_OFFSET(LaunchSpec, graph_nccl_sym_ps)},
     {"nccl-sym", "eager", G_STRUCT_OFFSET(LaunchSpec, eager_nccl_sym_ps)},
     {"nccl", "graph", G_STRUCT_OFFSET(LaunchSpec, graph_nccl_ps)},
@@ -67,13 +73,52 @@ static void coll_resolve_auto(const ValidateRow *row, const FabricSpec *spec, Co
         coll->algo = COLL_RING;
 }
 
+/* What a program can run, by the words of the column `algo`; a row that says another one is a mistake of the table. */
+static const struct {
+    const char *program;
+    const char *algos; /* space separated */
+} program_algos[] = {
+    {"kernel", "oneshot twoshot nvls nvls_oneshot push pull direct"},
+    {"nccl", "auto auto-unicast unicast ring tree nvls nvls_buffered p2p"},
+    {"nccl-registered", "auto auto-unicast ring tree nvls p2p"},
+    {"nccl-sym", "auto auto-unicast unicast ring nvls direct sym_ll sym_llmc sym_lsa sym_mc"},
+    {"trtllm", "auto oneshot twoshot"},
+    {"vllm", "auto oneshot twoshot nvls"},
+    {"sglang", "auto oneshot twoshot nvls"},
+};
+
+static gboolean coll_fits_program(const ValidateRow *row, GError **error)
+{
+    g_autoptr(GString) programs = g_string_new(NULL);
+    for (guint i = 0; i < G_N_ELEMENTS(program_algos); i++) {
+        g_string_append_printf(programs, "%s%s", i ? ", " : "", program_algos[i].program);
+        if (strcmp(program_algos[i].program, row->program) != 0)
+            continue;
+        g_auto(GStrv) algos = g_strsplit(program_algos[i].algos, " ", 0);
+        if (g_strv_contains((const char *const *)algos, row->algo))
+            return TRUE;
+        g_autofree char *right = g_strjoinv(", ", algos);
+        g_set_error(error, VALIDATE_ERROR, VALIDATE_ERROR_RUN, "algo '%s' is none of the program '%s', which runs %s",
+                    row->algo, row->program, right);
+        return FALSE;
+    }
+    g_set_error(error, VALIDATE_ERROR, VALIDATE_ERROR_RUN, "program '%s' is not known; there are %s", row->program,
+                programs->str);
+    return FALSE;
+}
+
 static gboolean coll_from_published(const FabricSpec *spec, const ValidateRow *row, CollRequest *request,
                                     GError **error)
 {
     CollOp op;
     if (!coll_op_parse(row->op, &op))
         return coll_fail(error, "operation", row->op);
+    if (!coll_fits_program(row, error))
+        return FALSE;
     request->coll = coll_spec_default(op);
+    if (!coll_library_parse(row->program, &request->coll.library))
+        request->coll.library = COLL_NCCL;
+    request->framework_ps = spec->launch.graph_nccl_ps;
     if (*row->proto && !coll_proto_parse(row->proto, &request->coll.proto))
         return coll_fail(error, "protocol", row->proto);
     if (g_str_has_prefix(row->algo, "auto") || strcmp(row->algo, "unicast") == 0 || coll_is_symmetric(row))

@@ -10,7 +10,7 @@ static void validate_row_free(gpointer data)
 {
     ValidateRow *row = data;
     char *texts[] = {row->file, row->group, row->name, row->test, row->variant, row->gpus, row->preset,
-                     row->op, row->algo, row->proto, row->program, row->timing, row->unit, row->skipped};
+                     row->op, row->algo, row->proto, row->program, row->timing, row->unit, row->skipped, row->more};
     for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
     g_free(row);
@@ -31,6 +31,8 @@ typedef struct {
     guint line;
     char **cell;
     guint cells;
+    guint known;  /* of them belong to the schema; the others are the file's own */
+    char **name;  /* of each cell */
     GError **error;
 } CsvAt;
 
@@ -196,6 +198,18 @@ static gboolean csv_driver(const CsvAt *at, ValidateRow *row)
     return TRUE;
 }
 
+/* What the file's own columns say: "note=...; site=..."; NULL: it has none. */
+static char *csv_more(const CsvAt *at)
+{
+    if (at->cells == at->known)
+        return NULL;
+    GString *text = g_string_new(NULL);
+    for (guint i = at->known; i < at->cells && at->cell[i]; i++)
+        if (*at->cell[i])
+            g_string_append_printf(text, "%s%s=%s", text->len ? "; " : "", at->name[i], at->cell[i]);
+    return g_string_free(text, FALSE);
+}
+
 static gboolean csv_row(GPtrArray *rows, const CsvAt *at, ValidateSchema schema)
 {
     static gboolean (*const readers[])(const CsvAt *, ValidateRow *) = {csv_measured, csv_published,
@@ -205,6 +219,7 @@ static gboolean csv_row(GPtrArray *rows, const CsvAt *at, ValidateSchema schema)
         return csv_fail(at, "%u fields; the header has %u", columns, at->cells);
     ValidateRow *row = g_new0(ValidateRow, 1);
     g_ptr_array_add(rows, row);
+    row->more = csv_more(at);
     row->file = g_path_get_basename(at->path);
     row->line = at->line;
     row->schema = schema;
@@ -212,15 +227,19 @@ static gboolean csv_row(GPtrArray *rows, const CsvAt *at, ValidateSchema schema)
     return readers[schema](at, row);
 }
 
-static gboolean csv_find_schema(const CsvAt *at, const char *line, ValidateSchema *schema)
+static gboolean csv_find_schema(CsvAt *at, const char *line, ValidateSchema *schema)
 {
     for (guint i = 0; i < G_N_ELEMENTS(schema_headers); i++) {
-        if (strcmp(line, schema_headers[i]) == 0) {
+        gsize length = strlen(schema_headers[i]);
+        if (strncmp(line, schema_headers[i], length) == 0 && (line[length] == '\0' || line[length] == ',')) {
+            g_auto(GStrv) known = g_strsplit(schema_headers[i], ",", 0);
+            at->known = g_strv_length(known);
             *schema = (ValidateSchema)i;
             return TRUE;
         }
     }
-    return csv_fail(at, "the header '%.60s' is not known; it must be '%s' or '%s'", line,
+    return csv_fail(at, "the header '%.60s' is not known; it must be '%s' or '%s', which columns of your own may follow",
+                    line,
                     schema_headers[VALIDATE_MEASURED], schema_headers[VALIDATE_PUBLISHED]);
 }
 
@@ -235,19 +254,18 @@ gboolean validate_load(GPtrArray *rows, const char *path, GError **error)
         return csv_fail(&at, "the file is no UTF-8 text");
     }
     g_auto(GStrv) lines = g_strsplit(text, "\n", 0);
+    g_auto(GStrv) names = NULL;
     ValidateSchema schema = VALIDATE_MEASURED;
-    gboolean header = FALSE;
     for (guint i = 0; lines[i]; i++) {
         char *line = g_strchomp(lines[i]);
         at.line = i + 1;
         if (*line == '\0' || *line == '#')
             continue;
-        if (!header) {
+        if (!names) {
             if (!csv_find_schema(&at, line, &schema))
                 return FALSE;
-            g_auto(GStrv) names = csv_split(line);
+            at.name = names = csv_split(line);
             at.cells = g_strv_length(names);
-            header = TRUE;
             continue;
         }
         g_auto(GStrv) cells = csv_split(line);
@@ -255,7 +273,7 @@ gboolean validate_load(GPtrArray *rows, const char *path, GError **error)
         if (!csv_row(rows, &at, schema))
             return FALSE;
     }
-    if (!header) {
+    if (!names) {
         at.line = 1;
         return csv_fail(&at, "the file is empty; its first line must be '%s' or '%s'",
                         schema_headers[VALIDATE_MEASURED], schema_headers[VALIDATE_PUBLISHED]);

@@ -72,6 +72,7 @@ static gboolean run_open(CollRun *run, const CollTiming *timing, guint64 bytes, 
     *coll = request->coll;
     coll->bytes = coll->as_bytes = as_bytes;
     coll->check = FALSE;
+    coll_library_apply(run->group, coll);
     coll_choice(run->group, coll, &coll->algo, &coll->proto);
     if (request->unregistered && coll->algo == COLL_NVLS && coll->op != COLL_BROADCAST)
         coll->algo = COLL_NVLS_BUFFERED;
@@ -137,7 +138,11 @@ static gboolean run_time(const CollTiming *timing, guint64 bytes, guint64 as_byt
     if (!run_open(&run, timing, bytes, as_bytes, error) || !run_kernel_ps(&run, timing, &kernel_ps, error))
         return FALSE; /* a stuck one is left to the end of the worker */
     SimTime start_ps = run.coll.algo == COLL_NVLS_BUFFERED ? timing->spec->launch.nvls_start_ps : 0;
-    *time_us = (double)MAX(kernel_ps + start_ps + request->launch_ps, request->least_ps) / 1e6;
+    guint64 launch_ps = request->launch_ps;
+    if (coll_library_is_framework(run.coll.library) && coll_algo_is_nccl(run.coll.algo))
+        launch_ps = request->framework_ps;
+    guint64 all_ps = kernel_ps + start_ps + launch_ps + coll_copies_ps(run.group, &run.coll);
+    *time_us = (double)MAX(all_ps, request->least_ps) / 1e6;
     run_close(&run);
     return TRUE;
 }

@@ -85,6 +85,7 @@ static void worker_skip(FILE *out, guint index, const char *reason)
 {
     g_autofree char *line = g_strdelimit(g_strdup(reason), "\n", ' ');
     fprintf(out, "%u skip %s\n", index, line);
+    fflush(out); /* a row that is done is told at once */
 }
 
 static void worker_value(FILE *out, guint index, double value, gboolean extrapolated, double check_pct)
@@ -93,6 +94,7 @@ static void worker_value(FILE *out, guint index, double value, gboolean extrapol
     g_ascii_dtostr(text, sizeof text, value);
     g_ascii_dtostr(check, sizeof check, check_pct);
     fprintf(out, "%u value %s %d %s\n", index, text, extrapolated, check);
+    fflush(out);
 }
 
 static void worker_bench(const ValidateSetup *setup, const FabricSpec *spec, const GPtrArray *rows,
@@ -214,6 +216,19 @@ static void pool_take_line(GPtrArray *rows, const char *line)
     row->error_pct = (row->simulated - row->measured) / row->measured * 100;
 }
 
+/* The whole lines of what has come. Returns how many. */
+static guint pool_take_lines(GPtrArray *rows, GString *text)
+{
+    guint taken = 0;
+    for (char *end = strchr(text->str, '\n'); end; end = strchr(text->str, '\n')) {
+        *end = '\0';
+        pool_take_line(rows, text->str);
+        g_string_erase(text, 0, end - text->str + 1);
+        taken++;
+    }
+    return taken;
+}
+
 static gboolean pool_end(GPtrArray *rows, ValidateWorker *worker, GError **error)
 {
     int status;
@@ -226,10 +241,6 @@ static gboolean pool_end(GPtrArray *rows, ValidateWorker *worker, GError **error
                     row->file, row->line, WIFSIGNALED(status) ? "signal" : "code",
                     WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     }
-    g_auto(GStrv) lines = g_strsplit(worker->text->str, "\n", 0);
-    for (char **line = lines; good && *line; line++)
-        if (**line)
-            pool_take_line(rows, *line);
     g_string_free(worker->text, TRUE);
     worker->pid = 0;
     return good;
@@ -250,8 +261,8 @@ static gboolean pool_turn(GPtrArray *rows, ValidateWorker *workers, guint jobs, 
         ssize_t got = read(workers[w].fd, text, sizeof text);
         if (got > 0) {
             g_string_append_len(workers[w].text, text, got);
+            *done += pool_take_lines(rows, workers[w].text);
         } else {
-            *done += workers[w].unit->row->len;
             if (!pool_end(rows, &workers[w], error))
                 return FALSE;
         }

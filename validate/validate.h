@@ -37,6 +37,7 @@ typedef struct {
     guint64 nvls_chunk_bytes; /* that the site sets for NCCL; 0: NCCL's own */
     double measured;
     char *unit;
+    char *more;        /* the file's own columns, "note=...", or NULL */
     /* results */
     double simulated;  /* NaN until simulated */
     double error_pct;

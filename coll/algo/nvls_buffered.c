@@ -1,7 +1,8 @@
 /* NVLS through the library's own buffers, as NCCL does it for buffers that nobody registered
  * (src/device/all_reduce.h and its like; layout from src/transport/nvls.cc).
  *
- * Rank h is the head of slot h of every channel. Of a channel's CTA some warps scatter: they copy the user's
+ * Rank h is the head of slot h of every channel; with more than 32 ranks the first 32 are heads, and the others only
+ * scatter and gather (NCCL_MAX_NVLS_ARITY; src/graph/search.cc cuts the NVLS graph to so many). Of a channel's CTA some warps scatter: they copy the user's
  * data into the own copy of all heads' slots; some reduce: they pull their head's slot from all ranks with
  * multimem.ld_reduce and store it with multimem.st into a second slot of all ranks; some gather: they copy
  * that slot of all heads to the user. The three run as a pipeline of eight slots, told by counters: the
@@ -13,6 +14,7 @@
 #define BUFFERED_STEPS 8u          /* NCCL_STEPS */
 #define BUFFERED_WARPS 20u         /* NCCL_MAX_NTHREADS / 32 */
 #define BUFFERED_CHUNK (128u << 10) /* NCCL_NVLS_CHUNKSIZE */
+#define BUFFERED_HEADS 32u         /* NCCL_MAX_NVLS_ARITY */
 #define BUFFERED_POST_WARPS 2u     /* more have one that posts (prims_simple.h) */
 #define BUFFERED_UNROLL 8u         /* copies */
 #define BUFFERED_INSTRUCTIONS 100u /* assumed: of a warp that copies 8 x 16 B a thread, beside the accesses */
@@ -31,11 +33,13 @@ typedef struct {
 typedef struct {
     FoCta *cta;
     const Coll *coll;
-    guint32 rank, n;
+    guint32 rank, n, heads;
     guint64 chunk;        /* of one slot in this turn */
     guint64 step;         /* turns so far */
     BufferedGroup scatter, reduce, gather;
 } Buffered;
+
+static guint32 buffered_heads(guint32 n) { return MIN(n, BUFFERED_HEADS); }
 
 /* NCCL's enqueue.cc: smaller chunks until every head of every channel has several. */
 static guint64 buffered_chunk(const CollSpec *spec, guint32 ctas, guint32 n)
@@ -43,7 +47,7 @@ static guint64 buffered_chunk(const CollSpec *spec, guint32 ctas, guint32 n)
     static const struct {
         guint64 times, limit;
     } rules[] = {{64, 64u << 10}, {8, 32u << 10}, {2, 16u << 10}};
-    guint64 chunk = spec->nvls_chunk_bytes ? spec->nvls_chunk_bytes : BUFFERED_CHUNK, at_once = (guint64)ctas * n;
+    guint64 chunk = spec->nvls_chunk_bytes ? spec->nvls_chunk_bytes : BUFFERED_CHUNK, at_once = (guint64)ctas * buffered_heads(n);
     guint64 bytes = spec->as_bytes ? spec->as_bytes : spec->bytes;
     for (guint32 i = 0; i < G_N_ELEMENTS(rules); i++)
         if (bytes < rules[i].times * at_once * chunk && chunk > rules[i].limit)
@@ -55,26 +59,26 @@ guint64 coll_buffered_chunk(const Coll *coll) { return buffered_chunk(&coll->spe
 
 guint64 coll_buffered_turn(const CollSpec *spec, guint32 ctas, guint32 n)
 {
-    return (guint64)ctas * n * buffered_chunk(spec, ctas, n);
+    return (guint64)ctas * buffered_heads(n) * buffered_chunk(spec, ctas, n);
 }
 
 guint64 coll_buffered_slots(const Coll *coll)
 {
-    return 2ull * coll->n * BUFFERED_STEPS * coll_buffered_chunk(coll);
+    return 2ull * buffered_heads(coll->n) * BUFFERED_STEPS * coll_buffered_chunk(coll);
 }
 
-guint64 coll_buffered_control(guint32 n) { return (guint64)FLAG_KINDS * n * 16; }
+guint64 coll_buffered_control(guint32 n) { return (guint64)FLAG_KINDS * buffered_heads(n) * 16; }
 
 /* Offset of head h's slot of this turn in the buffers of all ranks; half 0: to be summed, 1: sums. */
 static guint64 buffered_slot(const Buffered *b, guint32 head, guint32 half)
 {
     guint64 chunk = coll_buffered_chunk(b->coll), c = fo_cta(b->cta);
-    return (((c * 2 + half) * b->n + head) * BUFFERED_STEPS + b->step % BUFFERED_STEPS) * chunk;
+    return (((c * 2 + half) * b->heads + head) * BUFFERED_STEPS + b->step % BUFFERED_STEPS) * chunk;
 }
 
 static guint64 buffered_flag(const Buffered *b, guint32 kind, guint32 head)
 {
-    return fo_cta(b->cta) * b->coll->control_stride + CONTROL_FLAGS(b->n) + (kind * b->n + head) * 16ull;
+    return fo_cta(b->cta) * b->coll->control_stride + CONTROL_FLAGS(b->n) + (kind * b->heads + head) * 16ull;
 }
 
 static void buffered_begin(const Buffered *b, const BufferedGroup *group)
@@ -117,7 +121,7 @@ static void buffered_copy(const Buffered *b, const BufferedGroup *group, FoStrea
 /* All counters of one kind, one for each head, in the GPU's own memory. */
 static void buffered_own_flags(const Buffered *b, guint32 kind, FoAddress *address)
 {
-    for (guint32 h = 0; h < b->n; h++)
+    for (guint32 h = 0; h < b->heads; h++)
         address[h] = b->coll->control.va[b->rank] + buffered_flag(b, kind, h);
 }
 
@@ -126,8 +130,8 @@ static void buffered_poll_own(const Buffered *b, const BufferedGroup *group, gui
 {
     FoAddress address[VAS_GPUS_MAX];
     buffered_own_flags(b, kind, address);
-    fo_only(b->cta, group->first, b->n);
-    fo_poll_at(b->cta, address, b->n, 8, FO_GE, value, order);
+    fo_only(b->cta, group->first, b->heads);
+    fo_poll_at(b->cta, address, b->heads, 8, FO_GE, value, order);
 }
 
 /* This head's counter at all ranks. */
@@ -144,7 +148,7 @@ static void buffered_post_own(const Buffered *b, const BufferedGroup *group, gui
 {
     FoAddress address[VAS_GPUS_MAX];
     buffered_own_flags(b, kind, address);
-    fo_only(b->cta, buffered_end(b, group), b->n);
+    fo_only(b->cta, buffered_end(b, group), b->heads);
     if (fence)
         fo_fence(b->cta);
     fo_set_u64(b->cta, group->flag[0], b->step + 1);
@@ -177,7 +181,7 @@ static void buffered_scatter(const Buffered *b, guint64 at, guint64 apart, guint
     if (b->step >= BUFFERED_STEPS)
         buffered_poll_own(b, &b->scatter, FLAG_REDUCED, b->step + 1 - BUFFERED_STEPS, FO_RELAXED);
     buffered_begin(b, &b->scatter);
-    for (guint32 h = 0; h < b->n; h++)
+    for (guint32 h = 0; h < b->heads; h++)
         buffered_copy(b, &b->scatter, (FoStream){FO_LD, coll->in.va[b->rank] + at + h * apart},
                       (FoStream){FO_ST, coll->scratch.va[b->rank] + buffered_slot(b, h, 0)},
                       buffered_bytes(b, total, h));
@@ -189,7 +193,7 @@ static void buffered_gather(const Buffered *b, guint64 at, guint64 apart, guint6
     const Coll *coll = b->coll;
     buffered_poll_own(b, &b->gather, FLAG_SPREAD, b->step + 1, FO_ACQUIRE);
     buffered_begin(b, &b->gather);
-    for (guint32 h = 0; h < b->n; h++)
+    for (guint32 h = 0; h < b->heads; h++)
         buffered_copy(b, &b->gather,
                       (FoStream){FO_LD, coll->scratch.va[b->rank] + buffered_slot(b, h, 1)},
                       (FoStream){FO_ST, coll->out.va[b->rank] + at + h * apart},
@@ -200,7 +204,10 @@ static void buffered_gather(const Buffered *b, guint64 at, guint64 apart, guint6
 static void buffered_reduce(const Buffered *b, FoStream from, FoStream to, guint64 bytes)
 {
     gboolean pulls = from.access == FO_LD_REDUCE, spreads = to.access == FO_MULTIMEM_ST;
-    guint32 first = b->reduce.first, other = b->reduce.workers > WARP_LANES ? first + WARP_LANES : first;
+    guint32 first = b->reduce.first, apart = (b->n + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
+    guint32 other = apart + b->n <= b->reduce.workers ? first + apart : first;
+    if (b->rank >= b->heads)
+        return;
     if (pulls)
         buffered_poll_all(b, first, FLAG_SCATTERED, b->step + 1);
     if (spreads && b->step >= BUFFERED_STEPS) /* at the same time */
@@ -257,7 +264,8 @@ void coll_program_nvls_buffered(FoCta *cta, const void *args)
 {
     const CollArgs *a = args;
     const Coll *coll = a->coll;
-    Buffered b = {.cta = cta, .coll = coll, .rank = a->rank, .n = coll->n};
+    Buffered b = {.cta = cta, .coll = coll, .rank = a->rank, .n = coll->n,
+                  .heads = buffered_heads(coll->n)};
     gboolean all_reduce = coll->spec.op == COLL_ALL_REDUCE;
     guint32 all = fo_threads(cta) / WARP_LANES, at_warp = 0;
     guint32 reduce = MAX(all * (coll->n <= 6 && all_reduce ? 7 : 5) / BUFFERED_WARPS, 1), copy = all - reduce;
@@ -268,7 +276,7 @@ void coll_program_nvls_buffered(FoCta *cta, const void *args)
     guint64 total = all_reduce ? coll->spec.bytes : coll->spec.bytes / coll->n, unit = 16;
     guint64 part = (total + fo_ctas(cta) * unit - 1) / (fo_ctas(cta) * unit) * unit;
     guint64 at = MIN(fo_cta(cta) * part, total), end = MIN(at + part, total);
-    guint64 chunk = coll_buffered_chunk(coll), heads = all_reduce ? coll->n : 1;
+    guint64 chunk = coll_buffered_chunk(coll), heads = all_reduce ? b.heads : 1;
     while (at < end) {
         guint64 bytes = MIN(heads * chunk, end - at);
         b.chunk = MIN(chunk, (bytes + heads * unit - 1) / (heads * unit) * unit);

@@ -15,6 +15,7 @@ const ParamRow system_params[] = {
 const ParamRow launch_params[] = {
     LAUNCH_ROW(stream_nccl_ps, "at least, for each rank: NCCL, one process, back-to-back calls"),
     LAUNCH_ROW(kernel_kernel_ps, "beside the kernel: hand-written kernels timed as kernels"),
+    LAUNCH_ROW(graph_kernel_ps, "beside the kernel: hand-written kernels in a CUDA graph, from one to the next"),
     LAUNCH_ROW(eager_kernel_ps, "beside the kernel: hand-written kernels launched one by one"),
     LAUNCH_ROW(graph_nccl_sym_ps, "beside the kernel: NCCL's symmetric kernels in a CUDA graph"),
     LAUNCH_ROW(eager_nccl_sym_ps, "at least: a process's turn round all its GPUs, symmetric kernels"),

@@ -179,6 +179,7 @@ extern const ParamRow fault_params[];
 typedef struct {
     guint64 stream_nccl_ps;    /* NCCL, one process: its thread's time for each rank's launch */
     guint64 kernel_kernel_ps;  /* hand-written kernel, timed as a kernel */
+    guint64 graph_kernel_ps;   /* hand-written kernel in a CUDA graph: from one kernel to the next */
     guint64 eager_kernel_ps;   /* hand-written kernel, launched one by one */
     guint64 graph_nccl_sym_ps; /* NCCL's symmetric kernels in a CUDA graph: from one kernel to the next */
     guint64 eager_nccl_sym_ps; /* one by one, one process: its turn round all GPUs, beside which kernels run */

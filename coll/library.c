@@ -1,0 +1,148 @@
+/* Which collective a serving framework runs: its own published rules, by GPU architecture, ranks and size.
+ *
+ * Of each framework the rules of its default settings for all_reduce of 16-bit floats on one NVLink domain. What no
+ * rule names is classic NCCL's, with its own buffers. Sources, all read in 2026:
+ *   vllm    all_reduce_utils.py (largest sizes of the custom kernels and of symmetric memory), custom_all_reduce.cuh
+ *           (one-shot below 512 KiB up to 4 ranks and below 256 KiB up to 8; 36 CTAs of 512), symm_mem.py (multimem for
+ *           4, 6 and 8 ranks on sm_90, 6 and 8 on sm_100; copies into its buffer and out of it), and PyTorch's
+ *           CUDASymmetricMemoryOps.cu (multimem 8 CTAs of 1024, two-shot 24 of 1024)
+ *   sglang  configs/custom_all_reduce_v2.py: the tables for CUDA graphs, without multicast, cut at the 16 MiB that the
+ *           communicator's buffer has by default
+ *   trtllm  customAllReduceUtils.h: the tables of strategies for a hidden size of 4096, where one token is 8 KiB
+ * Left out: other hidden sizes, fusion with norms, quantised transfers, options that users set. */
+#include <string.h>
+
+#include "coll/internal.h"
+
+#define KIB 1024ull
+#define MIB (1024ull * KIB)
+#define LIBRARY_SMS G_MAXUINT16 /* as many CTAs as the GPU has SMs */
+
+/* Rules of one (library, architecture, ranks) ascend in size; the first that a size fits holds. */
+typedef struct {
+    CollLibrary library;
+    guint16 arch, ranks;
+    guint64 bytes_max;
+    CollAlgo algo;
+    guint16 ctas, threads;
+    guint16 copies; /* of the whole buffer, in kernels of their own before and after */
+} LibraryRule;
+
+static const LibraryRule library_rules[] = {
+    {COLL_VLLM, 90, 2, 64 * MIB - 1, COLL_ONESHOT, 36, 512, 0},
+    {COLL_VLLM, 90, 2, 64 * MIB, COLL_TWOSHOT, 24, 1024, 2},
+    {COLL_VLLM, 90, 4, 512 * KIB - 1, COLL_ONESHOT, 36, 512, 0},
+    {COLL_VLLM, 90, 4, 32 * MIB - 1, COLL_TWOSHOT, 36, 512, 0},
+    {COLL_VLLM, 90, 4, 32 * MIB, COLL_NVLS, 8, 1024, 2},
+    {COLL_VLLM, 90, 6, 256 * KIB - 1, COLL_ONESHOT, 36, 512, 0},
+    {COLL_VLLM, 90, 6, 512 * KIB - 1, COLL_TWOSHOT, 36, 512, 0},
+    {COLL_VLLM, 90, 6, 64 * MIB, COLL_NVLS, 8, 1024, 2},
+    {COLL_VLLM, 90, 8, 256 * KIB - 1, COLL_ONESHOT, 36, 512, 0},
+    {COLL_VLLM, 90, 8, 64 * MIB, COLL_NVLS, 8, 1024, 2},
+    {COLL_VLLM, 100, 2, 2 * MIB - 1, COLL_ONESHOT, 36, 512, 0},
+    {COLL_VLLM, 100, 2, 8 * MIB, COLL_TWOSHOT, 24, 1024, 2},
+    {COLL_VLLM, 100, 4, 512 * KIB - 1, COLL_ONESHOT, 36, 512, 0},
+    {COLL_VLLM, 100, 4, 2 * MIB - 1, COLL_TWOSHOT, 36, 512, 0},
+    {COLL_VLLM, 100, 4, 32 * MIB, COLL_TWOSHOT, 24, 1024, 2},
+    {COLL_VLLM, 100, 6, 256 * KIB - 1, COLL_ONESHOT, 36, 512, 0},
+    {COLL_VLLM, 100, 6, 1 * MIB - 1, COLL_TWOSHOT, 36, 512, 0},
+    {COLL_VLLM, 100, 6, 128 * MIB, COLL_NVLS, 8, 1024, 2},
+    {COLL_VLLM, 100, 8, 256 * KIB - 1, COLL_ONESHOT, 36, 512, 0},
+    {COLL_VLLM, 100, 8, 1 * MIB - 1, COLL_TWOSHOT, 36, 512, 0},
+    {COLL_VLLM, 100, 8, 128 * MIB, COLL_NVLS, 8, 1024, 2},
+
+    {COLL_SGLANG, 90, 2, 16 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_SGLANG, 90, 4, 384 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_SGLANG, 90, 4, 16 * MIB, COLL_TWOSHOT, 64, 512, 0},
+    {COLL_SGLANG, 90, 6, 128 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_SGLANG, 90, 6, 16 * MIB, COLL_TWOSHOT, 64, 512, 0},
+    {COLL_SGLANG, 90, 8, 128 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_SGLANG, 90, 8, 16 * MIB, COLL_TWOSHOT, 64, 512, 0},
+    {COLL_SGLANG, 100, 2, 8 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_SGLANG, 100, 2, 16 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_SGLANG, 100, 4, 1152 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_SGLANG, 100, 4, 16 * MIB, COLL_TWOSHOT, 64, 512, 0},
+    {COLL_SGLANG, 100, 6, 1 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_SGLANG, 100, 6, 16 * MIB, COLL_TWOSHOT, 96, 512, 0},
+    {COLL_SGLANG, 100, 8, 512 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_SGLANG, 100, 8, 16 * MIB, COLL_TWOSHOT, 96, 512, 0},
+
+    {COLL_TRTLLM, 90, 2, 8 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_TRTLLM, 90, 4, 32 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_TRTLLM, 90, 4, 4 * MIB, COLL_TWOSHOT, LIBRARY_SMS, 512, 0},
+    {COLL_TRTLLM, 90, 8, 256 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_TRTLLM, 90, 8, 4 * MIB, COLL_TWOSHOT, LIBRARY_SMS, 512, 0},
+    {COLL_TRTLLM, 100, 2, 8 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_TRTLLM, 100, 4, 2 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_TRTLLM, 100, 4, 4 * MIB, COLL_TWOSHOT, LIBRARY_SMS, 512, 0},
+    {COLL_TRTLLM, 100, 8, 1 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_TRTLLM, 100, 8, 4 * MIB, COLL_TWOSHOT, LIBRARY_SMS, 512, 0},
+};
+
+const char *const coll_library_names[COLL_LIBRARIES + 1] = {"nccl", "nccl-registered", "nccl-sym", "trtllm", "vllm",
+                                                            "sglang", NULL};
+
+const char *coll_library_name(CollLibrary library) { return coll_library_names[library]; }
+
+gboolean coll_library_parse(const char *name, CollLibrary *library)
+{
+    for (guint i = 0; i < COLL_LIBRARIES; i++) {
+        if (strcmp(name, coll_library_names[i]) == 0) {
+            *library = (CollLibrary)i;
+            return TRUE;
+        }
+    }
+    return FALSE;
+}
+
+static const LibraryRule *library_rule(const CollGroup *group, const CollSpec *spec)
+{
+    guint64 arch = group->fabric->spec.sm.arch >= 100 ? 100 : 90;
+    guint64 bytes = spec->as_bytes ? spec->as_bytes : spec->bytes;
+    for (guint i = 0; i < G_N_ELEMENTS(library_rules); i++) {
+        const LibraryRule *rule = &library_rules[i];
+        if (rule->library == spec->library && rule->arch == arch && rule->ranks == group->n && bytes <= rule->bytes_max)
+            return rule;
+    }
+    return NULL;
+}
+
+void coll_library_apply(const CollGroup *group, CollSpec *spec)
+{
+    if (spec->algo != COLL_AUTO)
+        return;
+    if (spec->library == COLL_NCCL_SYM && coll_row(spec->op, COLL_SYM_LSA)) {
+        spec->algo = spec->unicast || group->fabric->spec.mctable.entries == 0 ? COLL_SYM_UNICAST : COLL_SYM;
+        return;
+    }
+    const LibraryRule *rule = spec->op == COLL_ALL_REDUCE ? library_rule(group, spec) : NULL;
+    CollSpec ruled = *spec;
+    if (rule) {
+        ruled.algo = rule->algo;
+        ruled.ctas = spec->ctas ? spec->ctas
+                                : rule->ctas == LIBRARY_SMS ? (guint32)group->fabric->spec.sm.count : rule->ctas;
+        ruled.threads = spec->threads ? spec->threads : coll_threads_fit(group, rule->threads);
+        ruled.copies = rule->copies;
+        if (coll_check(group, &ruled, NULL)) {
+            *spec = ruled;
+            return;
+        }
+    }
+    CollAlgo algo;
+    CollProto proto;
+    coll_choose(group, spec, &algo, &proto);
+    ruled = *spec;
+    ruled.algo = COLL_NVLS_BUFFERED;
+    if (algo == COLL_NVLS && spec->library != COLL_NCCL_REGISTERED && coll_check(group, &ruled, NULL))
+        spec->algo = COLL_NVLS_BUFFERED;
+}
+
+/* Each copy reads and writes every byte, at the rate of the L2 or, beyond its size, of the DRAM. */
+guint64 coll_copies_ps(const CollGroup *group, const CollSpec *spec)
+{
+    const GpuSpec *gpu = &group->fabric->spec.gpu;
+    guint64 traffic = 2 * (spec->as_bytes ? spec->as_bytes : spec->bytes);
+    guint64 rate_MBps = traffic <= gpu->l2_bytes ? gpu->local_MBps : gpu->hbm_MBps;
+    guint64 copy_ps = (guint64)((__uint128_t)traffic * PS_PER_US / rate_MBps) + 2 * gpu->local_ps;
+    return spec->copies * (copy_ps + group->fabric->spec.launch.graph_kernel_ps);
+}
