@@ -141,6 +141,8 @@ static gboolean coll_from_published(const FabricSpec *spec, const ValidateRow *r
                 request->launch_ps = spec->launch.graph_nccl_sym_ps;
             } else if (class->offset == G_STRUCT_OFFSET(LaunchSpec, eager_nccl_ps) && row->torch) {
                 request->launch_ps = spec->launch.eager_torch_ps;
+            } else if (class->offset == G_STRUCT_OFFSET(LaunchSpec, eager_nccl_ps) && row->threads_launch) {
+                request->launch_ps = spec->launch.thread_nccl_ps + request->n * spec->launch.thread_nccl_rank_ps;
             }
             return TRUE;
         }

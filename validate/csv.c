@@ -146,6 +146,7 @@ static gboolean csv_measured(const CsvAt *at, ValidateRow *row)
  * bench's B200 were AWS' p6-b200. */
 static void csv_site(ValidateRow *row, const char *source)
 {
+    row->threads_launch = strstr(source, "ai-dynamo/aiconfigurator") != NULL; /* nccl-tests -t N */
     static const struct {
         const char *source, *preset;
         gboolean torch;

@@ -21,6 +21,8 @@ const ParamRow launch_params[] = {
     LAUNCH_ROW(eager_nccl_sym_ps, "at least: a process's turn round all its GPUs, symmetric kernels"),
     LAUNCH_ROW(graph_nccl_ps, "beside the kernel: classic NCCL in a CUDA graph"),
     LAUNCH_ROW(eager_nccl_ps, "beside the kernel: classic NCCL, launched back to back"),
+    LAUNCH_ROW(thread_nccl_ps, "beside the kernel: classic NCCL, a thread a GPU, launched back to back"),
+    LAUNCH_ROW(thread_nccl_rank_ps, "the same for each rank, in addition"),
     LAUNCH_ROW(nvls_start_ps, "classic NCCL's NVLS kernel, before its first copy"),
     LAUNCH_ROW(eager_torch_ps, "beside the kernel: classic NCCL by PyTorch, each call between events"),
     PARAM_END,

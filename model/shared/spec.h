@@ -185,6 +185,8 @@ typedef struct {
     guint64 eager_nccl_sym_ps; /* one by one, one process: its turn round all GPUs, beside which kernels run */
     guint64 graph_nccl_ps;     /* classic NCCL in a CUDA graph */
     guint64 eager_nccl_ps;     /* classic NCCL, back to back */
+    guint64 thread_nccl_ps;    /* classic NCCL, one process with a thread a GPU, back to back: */
+    guint64 thread_nccl_rank_ps; /* and for each rank */
     guint64 nvls_start_ps;     /* classic NCCL's NVLS kernel, before its first copy */
     guint64 eager_torch_ps;    /* classic NCCL by PyTorch, each call alone between two events */
 } LaunchSpec;
