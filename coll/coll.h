@@ -67,8 +67,8 @@ typedef struct {
     guint32 root;         /* rank, of broadcast */
     guint32 ctas;         /* 0: the algorithm's default (NCCL's channels) */
     guint32 threads;      /* of a CTA; 0: the algorithm's default */
-    guint32 copies;       /* of the whole buffer inside each GPU before and after, in kernels of their own: what a library
-                           * does that owns the buffers; coll_run adds their time */
+    guint32 copies;       /* of the whole buffer inside each GPU before and after, in kernels of their own, by a library
+                           * that owns the buffers: coll_copies_ps; coll_run leaves them out */
     gboolean check;       /* fill with numbers and verify; needs a fabric that keeps bytes */
     gboolean corrupt;     /* for tests: one element is changed before the check */
     guint64 as_bytes;     /* chunks and CTAs are chosen, and L2 hits or misses are, as for so many bytes; 0: for
@@ -106,9 +106,9 @@ guint32 coll_group_ranks(const CollGroup *group);
 typedef void (*CollCandidate)(const char *algo, const char *proto, guint index, guint all, void *user);
 void coll_group_on_candidate(CollGroup *group, CollCandidate candidate, void *user);
 
-/* Where spec->algo is AUTO: sets the algorithm, and of frameworks CTAs, threads and copies, to what spec->library takes
- * on this group; where that is NCCL's choice by protocol too, AUTO stays, which coll_choice resolves. coll_run does this
- * itself. */
+/* Where spec->algo is AUTO: sets the algorithm, and of frameworks CTAs, threads and copies, to what spec->library
+ * takes on this group; where NCCL chooses by protocol too, AUTO stays, which coll_choice resolves. coll_run does not
+ * do this. */
 void coll_library_apply(const CollGroup *group, CollSpec *spec);
 extern const char *const coll_library_names[]; /* NULL-terminated, by number */
 static inline gboolean coll_library_is_framework(CollLibrary library)

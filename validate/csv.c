@@ -239,8 +239,8 @@ static gboolean csv_find_schema(CsvAt *at, const char *line, ValidateSchema *sch
             return TRUE;
         }
     }
-    return csv_fail(at, "the header '%.60s' is not known; it must be '%s' or '%s', which columns of your own may follow",
-                    line,
+    return csv_fail(at, "the header '%.60s' is not known; it must be '%s' or '%s'; columns of your own "
+                    "may follow", line,
                     schema_headers[VALIDATE_MEASURED], schema_headers[VALIDATE_PUBLISHED]);
 }
 

@@ -60,7 +60,7 @@ static GPtrArray *validate_units(const GPtrArray *rows)
     GHashTable *by_key = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < rows->len; i++) {
         const ValidateRow *row = g_ptr_array_index(rows, i);
-        if (row->skipped)
+        if (row->skipped && !row->known)
             continue;
         char *key = validate_key(row);
         ValidateUnit *unit = g_hash_table_lookup(by_key, key);
@@ -77,6 +77,26 @@ static GPtrArray *validate_units(const GPtrArray *rows)
     }
     g_hash_table_destroy(by_key);
     return units;
+}
+
+/* Takes away what a journal has whole; of the others the rows that it has are run again with the rest. */
+static void validate_drop_known(GPtrArray *rows, GPtrArray *units)
+{
+    for (guint u = units->len; u-- > 0;) {
+        const ValidateUnit *unit = g_ptr_array_index(units, u);
+        guint known = 0;
+        for (guint i = 0; i < unit->row->len; i++)
+            known += ((ValidateRow *)g_ptr_array_index(rows, g_array_index(unit->row, guint, i)))->known;
+        for (guint i = 0; known < unit->row->len && i < unit->row->len; i++) {
+            ValidateRow *row = g_ptr_array_index(rows, g_array_index(unit->row, guint, i));
+            if (row->known)
+                g_clear_pointer(&row->skipped, g_free);
+            row->known = FALSE;
+            row->simulated = row->error_pct = NAN;
+        }
+        if (known == unit->row->len)
+            g_ptr_array_remove_index(units, u);
+    }
 }
 
 /* ---- in the worker */
@@ -278,6 +298,7 @@ gboolean validate_run(const ValidateSetup *setup, GPtrArray *rows, GError **erro
     ValidateWorker *workers = g_new0(ValidateWorker, jobs);
     GPtrArray *units = validate_units(rows);
     gboolean good = TRUE;
+    validate_drop_known(rows, units);
     for (guint u = 0; u < units->len; u++)
         all += ((ValidateUnit *)g_ptr_array_index(units, u))->row->len;
     do {

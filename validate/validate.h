@@ -42,6 +42,7 @@ typedef struct {
     /* results */
     double simulated;  /* NaN until simulated */
     double error_pct;
+    gboolean known;    /* the results are a journal's */
     char *skipped;     /* NULL, or why */
     gboolean extrapolated;
     double check_pct;
@@ -70,6 +71,15 @@ gboolean validate_load(GPtrArray *rows, const char *path, GError **error);
 /* Simulates all rows. FALSE: the system cannot be built, or a worker died; a row that cannot run is
  * skipped with its reason instead. */
 gboolean validate_run(const ValidateSetup *setup, GPtrArray *rows, GError **error);
+
+/* A file that results are added to as rows are done. Opening it takes the results of rows that are there; validate_run
+ * then leaves those out, and repeats the ones that share runs with rows that are not there, so that the results are
+ * those of one run. settings: one line that must be the same as when the file was begun. GError: another file, other
+ * settings, cannot be written. */
+typedef struct ValidateJournal ValidateJournal;
+ValidateJournal *validate_journal_open(GPtrArray *rows, const char *path, const char *settings, GError **error);
+void validate_journal_add(ValidateJournal *journal, const ValidateRow *row);
+gboolean validate_journal_close(ValidateJournal *journal, GError **error); /* frees; NULL is fine */
 
 typedef struct {
     char *name;

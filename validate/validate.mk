@@ -3,6 +3,7 @@ libfanout_core_la_SOURCES += \
 	validate/collective.c \
 	validate/collective.h \
 	validate/csv.c \
+	validate/journal.c \
 	validate/summary.c \
 	validate/timing.c \
 	validate/validate.c \

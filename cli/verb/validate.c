@@ -1,4 +1,6 @@
 /* fanout validate: every row of reference CSV files, simulated and compared. */
+#include "config.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -20,6 +22,7 @@ static const Column row_columns[] = {
     COLUMN_FIXED(check_pct, "check", "%", 2, "how far the middle size is off the line"),
     COLUMN_TEXT(skipped, "skipped", "why it was not simulated"),
     COLUMN_TEXT(system, "system", "that it was simulated on"),
+    COLUMN_TEXT(more, "more", "what the file's own columns say"),
     COLUMN_END,
 };
 
@@ -56,6 +59,7 @@ typedef struct {
     Report *report;
     Table *table;
     Live *live;
+    ValidateJournal *journal; /* or NULL */
 } ValidateUser;
 
 static ParamSet *validate_system(const char *preset, FabricSpec *spec, void *user, GError **error)
@@ -86,11 +90,19 @@ static void validate_add_row(const ValidateUser *with, const ValidateRow *row)
     table_fixed(table, row->extrapolated ? row->check_pct : NAN);
     table_text(table, row->skipped);
     table_text(table, system ? system : row->preset ? row->preset : MEASURED_PRESET);
+    table_text(table, row->more);
 }
 
 static gboolean validate_is_new(const ValidateUser *with, const ValidateRow *row)
 {
     return (row->skipped || !isnan(row->simulated)) && !g_ptr_array_find(with->done, row, NULL);
+}
+
+static void validate_take_row(ValidateUser *with, ValidateRow *row)
+{
+    g_ptr_array_add(with->done, row);
+    if (with->journal && !row->known)
+        validate_journal_add(with->journal, row);
 }
 
 /* Rows appear in the order of the files, whichever worker was first. */
@@ -103,7 +115,7 @@ static void validate_progress(guint done, guint all, guint first, void *user)
     live_lock(with->live);
     for (guint i = 0; i < with->rows->len; i++)
         if (validate_is_new(with, g_ptr_array_index(with->rows, i)))
-            g_ptr_array_add(with->done, g_ptr_array_index(with->rows, i));
+            validate_take_row(with, g_ptr_array_index(with->rows, i));
     for (; with->shown < first; with->shown++)
         validate_add_row(with, g_ptr_array_index(with->rows, with->shown));
     guint more = with->done->len - before;
@@ -212,7 +224,7 @@ static void validate_end(void *user)
 
 static void validate_widths(const GPtrArray *rows, guint width[])
 {
-    static const guint usual[] = {0, 4, 0, 0, 12, 12, 6, 8, 0, 0, 7, 0};
+    static const guint usual[] = {0, 4, 0, 0, 12, 12, 6, 8, 0, 0, 7, 0, 0};
     memcpy(width, usual, sizeof usual);
     for (guint i = 0; i < rows->len; i++) {
         const ValidateRow *row = g_ptr_array_index(rows, i);
@@ -262,8 +274,41 @@ static ExitCode validate_all(ValidateUser *with, const ValidateSetup *setup, con
     return code;
 }
 
-static ExitCode validate_files(ValidateUser *with, const ValidateSetup *setup, const char *record, char **files,
-                               GError **error)
+/* What results depend on beside the rows. */
+static char *validate_settings(const ValidateUser *with, const ValidateSetup *setup)
+{
+    const Options *options = with->options;
+    g_autofree char *sets = options->sets ? g_strjoinv(" ", options->sets) : g_strdup("");
+    g_autofree char *config = NULL;
+    if (options->config && !g_file_get_contents(options->config, &config, NULL, NULL))
+        config = NULL; /* the systems say so */
+    g_autofree char *text =
+        g_strdup_printf("%s|%s|%s|%s|%" G_GUINT64_FORMAT "|%" G_GUINT64_FORMAT "|%d|%d|%d", PACKAGE_VERSION,
+                        options->system ? options->system : "", sets, config ? config : "", options->seed,
+                        setup->crossings_max, setup->fidelity, setup->calendar, setup->engine);
+    return g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+}
+
+static ExitCode validate_resumed(ValidateUser *with, const ValidateSetup *setup, const char *record,
+                                 const char *resume, GError **error)
+{
+    g_autofree char *settings = validate_settings(with, setup);
+    if (resume && !(with->journal = validate_journal_open(with->rows, resume, settings, error)))
+        return EXIT_USER;
+    ExitCode code = validate_all(with, setup, record, error);
+    GError *written = NULL;
+    if (!validate_journal_close(with->journal, &written)) {
+        if (code == EXIT_DONE) {
+            g_propagate_error(error, written);
+            return EXIT_USER;
+        }
+        g_clear_error(&written);
+    }
+    return code;
+}
+
+static ExitCode validate_files(ValidateUser *with, const ValidateSetup *setup, const char *record, const char *resume,
+                               char **files, GError **error)
 {
     with->rows = validate_rows_new();
     gboolean good = !record || g_file_test(record, G_FILE_TEST_EXISTS);
@@ -271,7 +316,7 @@ static ExitCode validate_files(ValidateUser *with, const ValidateSetup *setup, c
         g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "--record: there is no file '%s'", record);
     for (; good && *files; files++)
         good = validate_load(with->rows, *files, error);
-    ExitCode code = good ? validate_all(with, setup, record, error) : EXIT_USER;
+    ExitCode code = good ? validate_resumed(with, setup, record, resume, error) : EXIT_USER;
     g_ptr_array_free(with->rows, TRUE);
     return code;
 }
@@ -280,13 +325,15 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
 {
     gint64 crossings = BENCH_CROSSINGS;
     gint jobs = (gint)g_get_num_processors();
-    char *record = NULL;
+    char *record = NULL, *resume = NULL;
     const GOptionEntry own[] = {
         {"jobs", 'j', 0, G_OPTION_ARG_INT, &jobs, "worker processes at a time", "N"},
         {"crossings", 0, 0, G_OPTION_ARG_INT64, &crossings,
          "beyond so many link crossings a row is extrapolated from smaller sizes", "N"},
         {"record", 0, 0, G_OPTION_ARG_FILENAME, &record,
          "lines 'GROUP MEDIAN P90': exit with 2 when a group has become worse", "FILE"},
+        {"resume", 0, 0, G_OPTION_ARG_FILENAME, &resume,
+         "add each row's result to FILE as it is done, and leave out the rows whose results are there", "FILE"},
         {NULL}};
     Options options;
     ExitCode code;
@@ -302,9 +349,10 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
     if (crossings < 1 || jobs < 1)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--jobs and --crossings: at least 1");
     else if (options_check_args(&verb_validate, argc, argv, 1, G_MAXINT, error))
-        code = validate_files(&user, &setup, record, argv + 1, error);
+        code = validate_files(&user, &setup, record, resume, argv + 1, error);
     options_clear(&options);
     g_free(record);
+    g_free(resume);
     return code;
 }
 

@@ -2,8 +2,8 @@
  * (src/device/all_reduce.h and its like; layout from src/transport/nvls.cc).
  *
  * Rank h is the head of slot h of every channel; with more than 32 ranks the first 32 are heads, and the others only
- * scatter and gather (NCCL_MAX_NVLS_ARITY; src/graph/search.cc cuts the NVLS graph to so many). Of a channel's CTA some warps scatter: they copy the user's
- * data into the own copy of all heads' slots; some reduce: they pull their head's slot from all ranks with
+ * scatter and gather (NCCL_MAX_NVLS_ARITY; src/graph/search.cc cuts the NVLS graph to so many). Of a
+ * channel's CTA some warps scatter: they copy the user's data into the own copy of all heads' slots; some reduce: they pull their head's slot from all ranks with
  * multimem.ld_reduce and store it with multimem.st into a second slot of all ranks; some gather: they copy
  * that slot of all heads to the user. The three run as a pipeline of eight slots, told by counters: the
  * head learns what all ranks have scattered or gathered by multimem.ld_reduce.min, and tells them by
@@ -47,7 +47,8 @@ static guint64 buffered_chunk(const CollSpec *spec, guint32 ctas, guint32 n)
     static const struct {
         guint64 times, limit;
     } rules[] = {{64, 64u << 10}, {8, 32u << 10}, {2, 16u << 10}};
-    guint64 chunk = spec->nvls_chunk_bytes ? spec->nvls_chunk_bytes : BUFFERED_CHUNK, at_once = (guint64)ctas * buffered_heads(n);
+    guint64 chunk = spec->nvls_chunk_bytes ? spec->nvls_chunk_bytes : BUFFERED_CHUNK;
+    guint64 at_once = (guint64)ctas * buffered_heads(n);
     guint64 bytes = spec->as_bytes ? spec->as_bytes : spec->bytes;
     for (guint32 i = 0; i < G_N_ELEMENTS(rules); i++)
         if (bytes < rules[i].times * at_once * chunk && chunk > rules[i].limit)

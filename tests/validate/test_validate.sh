@@ -92,3 +92,26 @@ awk '{ v[NR] = $1; x[NR] = $2 }
     exit 1
 }
 echo "PASS: validate"
+
+# Proves that columns of the file's own are kept, that a row whose algorithm its program does not have is skipped by name,
+# that a framework's program runs by its own rules, and that all_reduce of 72 GPUs by NVLS is no refusal.
+cat >"$dir/own.csv" <<END
+$header,note
+k1,small,dgx-h100,8,all_reduce,unicast,,,kernel,4096,5,graph,,nowhere,"mine, too"
+k2,small,dgx-h100,8,all_reduce,auto,,,vllm,4096,5,graph,,nowhere,
+k3,small,dgx-h100,2,all_reduce,oneshot,,36,kernel,4096,5,graph,,nowhere,
+END
+"$FANOUT" validate --format csv --jobs 1 --resume "$dir/journal" "$dir/own.csv" >"$dir/own.out" 2>"$dir/err"
+grep -q "mine, too" "$dir/own.out" && grep -q "'unicast' is none of the program 'kernel'" "$dir/own.out" &&
+    [ "$(grep -c 'value' "$dir/journal")" = 2 ] || {
+    cat "$dir/own.out" "$dir/err"
+    echo "FAIL: own columns, refused rows or the journal"
+    exit 1
+}
+# Proves that a run goes on from the journal of one that was cut off in the middle of a line, with the same report, and
+# that a journal of other settings is refused.
+head -c "$(($(wc -c <"$dir/journal") - 9))" "$dir/journal" >"$dir/cut"
+"$FANOUT" validate --format csv --jobs 1 --resume "$dir/cut" "$dir/own.csv" >"$dir/again.out" 2>"$dir/err"
+cmp "$dir/own.out" "$dir/again.out" || { cat "$dir/err"; echo "FAIL: the resumed report is another one"; exit 1; }
+"$FANOUT" validate --seed 2 --resume "$dir/journal" "$dir/own.csv" >/dev/null 2>"$dir/err"
+[ $? -eq 1 ] && grep -q 'other settings' "$dir/err" || { cat "$dir/err"; echo "FAIL: settings of a journal"; exit 1; }
