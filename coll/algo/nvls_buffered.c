@@ -1,13 +1,14 @@
 /* NVLS through the library's own buffers, as NCCL does it for buffers that nobody registered
  * (src/device/all_reduce.h and its like; layout from src/transport/nvls.cc).
  *
- * Rank h is the head of slot h of every channel; with more than 32 ranks the first 32 are heads, and the others only
- * scatter and gather (NCCL_MAX_NVLS_ARITY; src/graph/search.cc cuts the NVLS graph to so many). Of a
- * channel's CTA some warps scatter: they copy the user's data into the own copy of all heads' slots; some reduce: they pull their head's slot from all ranks with
- * multimem.ld_reduce and store it with multimem.st into a second slot of all ranks; some gather: they copy
- * that slot of all heads to the user. The three run as a pipeline of eight slots, told by counters: the
- * head learns what all ranks have scattered or gathered by multimem.ld_reduce.min, and tells them by
- * multimem.st. all_gather has no scatter (the head stores its own data), reduce_scatter no gather.
+ * Rank h is the head of slot h of every channel; with more than 32 ranks the first 32 are heads, and the others
+ * only scatter and gather (NCCL_MAX_NVLS_ARITY; src/graph/search.cc cuts the NVLS graph to so many). Of a
+ * channel's CTA some warps scatter: they copy the user's data into the own copy of all heads' slots; some reduce:
+ * they pull their head's slot from all ranks with multimem.ld_reduce and store it with multimem.st into a second
+ * slot of all ranks; some gather: they copy that slot of all heads to the user. The three run as a pipeline of
+ * eight slots, told by counters: the head learns what all ranks have scattered or gathered by
+ * multimem.ld_reduce.min, and tells them by multimem.st. all_gather has no scatter (the head stores its own data),
+ * reduce_scatter no gather.
  * Sizes of chunks and numbers of warps are NCCL's. Left out: nodes, registered buffers (that is `nvls`). */
 #include "coll/internal.h"
 
