@@ -113,6 +113,7 @@ libfanout_core_la_SOURCES += \
 	model/flow/load_rate.h \
 	model/flow/rates.c \
 	model/flow/rates.h \
+	model/walk/picture.c \
 	model/walk/text.c \
 	model/walk/walk.c \
 	model/walk/walk.h \

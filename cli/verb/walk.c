@@ -1,6 +1,7 @@
 /* fanout walk: one packet's path through the fabric, step by step, with times and the file that models each
  * stage. docs/packet-walk.md follows the same path in the source. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/options.h"
 #include "cli/system.h"
@@ -18,14 +19,41 @@ static const Column columns[] = {
 
 #define WALK_ALL G_MININT /* -n was not given */
 
+#define WALK_COLUMNS 100 /* of a terminal that stands beside an editor */
+#define WALK_TEXT_AT 47   /* columns of time, place and file */
+
+/* Words from column `at` on; the lines that follow the first begin there, too. The cursor stands at `at`. */
+static void walk_print_wrapped(const char *text, int at)
+{
+    g_auto(GStrv) words = g_strsplit(text, " ", -1);
+    int used = at;
+    for (guint i = 0; words[i]; i++) {
+        int width = (int)g_utf8_strlen(words[i], -1);
+        if (i && used + 1 + width > WALK_COLUMNS) {
+            printf("\n%*s", at, "");
+            used = at;
+        } else if (i) {
+            printf(" ");
+            used++;
+        }
+        printf("%s", words[i]);
+        used += width;
+    }
+    printf("\n");
+}
+
 static void walk_print(const GArray *steps, const char *op, gboolean right)
 {
     const WalkStep *last = &g_array_index(steps, WalkStep, steps->len - 1);
-    printf("%10s  %-16s  %-24s  what happens\n", "time ns", "where", "modelled in");
+    g_autofree char *picture = walk_picture(steps);
+    walk_print_wrapped(picture, 0);
+    printf("\n%7s  %-17s %-19s %s\n", "time ns", "where", "file in model/", "what happens");
     for (guint i = 0; i < steps->len; i++) {
         const WalkStep *step = &g_array_index(steps, WalkStep, i);
-        printf("%10.1f  %-16s  %-24s  %*s%s\n", (double)step->at_ps / 1000, step->unit, step->file,
-               (int)step->depth * 4, "", step->text);
+        const char *file = g_str_has_prefix(step->file, "model/") ? step->file + strlen("model/") : step->file;
+        int indent = (int)step->depth * 2;
+        printf("%7.1f  %-17s %-19s %*s", (double)step->at_ps / 1000, step->unit, file, indent, "");
+        walk_print_wrapped(step->text, WALK_TEXT_AT + indent);
     }
     if (right)
         printf("%s took %.1f ns\n", op, (double)last->at_ps / 1000);
@@ -112,7 +140,8 @@ static ExitCode walk_report(const Options *options, const System *system, WalkOp
         table_text(table, step->file);
     }
     if (options->format == REPORT_TEXT) {
-        printf("%s on %s (%s)\n", title, system->name, system->spec.system.title);
+        g_autofree char *head = g_strdup_printf("%s on %s (%s)", title, system->name, system->spec.system.title);
+        walk_print_wrapped(head, 0);
         walk_print(steps, walk_ops[op], wrong == NULL);
     } else {
         code = report_save(report, options->format, "-", error) ? EXIT_DONE : EXIT_USER;

@@ -32,6 +32,10 @@ typedef struct {
 GArray *walk_run(Fabric *fabric, WalkOp op, guint32 n_gpus, gboolean *right, GError **error);
 void walk_free(GArray *steps);
 
+/* picture.c: the path in one line, for example "gpu0 --link17--> switch3 --link17--> gpu1 --link17--> ...", read from
+ * the steps that were taken; replicas and their answers are one arrow with their number. Free with g_free(). */
+char *walk_picture(const GArray *steps);
+
 /* text.c: what a person reads of one step. */
 typedef struct {
     guint32 expected, got; /* replicas' answers */
