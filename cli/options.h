@@ -27,6 +27,7 @@
 typedef enum { DATA_AUTO, DATA_FULL, DATA_OFF } DataMode;
 
 typedef struct {
+    char *command; /* the whole command line, for a shell */
     char *system; /* -s: a preset's name, or the path of an INI file; NULL: the verb's default */
     char **sets;         /* --set section.key=value, in order; NULL: none */
     char *config;        /* --config FILE.ini; NULL: none */

@@ -119,7 +119,7 @@ libfanout_core_la_SOURCES += \
 	model/walk/walk.h \
 	model/presets/preset.c \
 	model/presets/preset.h
-nodist_libfanout_core_la_SOURCES = model/presets/presets.c model/presets/presets.h
+nodist_libfanout_core_la_SOURCES += model/presets/presets.c model/presets/presets.h
 
 PRESETS = \
 	model/presets/dgx-a100.ini \

@@ -51,3 +51,15 @@ libfanout_core_la_SOURCES += \
 	sim/rng.h \
 	sim/stat.c \
 	sim/stat.h
+# The page's style, as a resource.
+nodist_libfanout_core_la_SOURCES = sim/report/page.gen.c sim/report/page.gen.h
+EXTRA_DIST += sim/report/page.gresource.xml sim/report/page.css
+BUILT_SOURCES += sim/report/page.gen.c sim/report/page.gen.h
+sim/report/html.lo: sim/report/page.gen.h
+CLEANFILES += sim/report/page.gen.c sim/report/page.gen.h
+sim/report/page.gen.c: sim/report/page.gresource.xml sim/report/page.css
+	$(AM_V_GEN)$(MKDIR_P) sim/report && $(GLIB_COMPILE_RESOURCES) --target=$@ --generate-source \
+	  --internal --c-name page --sourcedir=$(srcdir)/sim/report $(srcdir)/sim/report/page.gresource.xml
+sim/report/page.gen.h: sim/report/page.gresource.xml sim/report/page.css
+	$(AM_V_GEN)$(MKDIR_P) sim/report && $(GLIB_COMPILE_RESOURCES) --target=$@ --generate-header \
+	  --internal --c-name page --sourcedir=$(srcdir)/sim/report $(srcdir)/sim/report/page.gresource.xml

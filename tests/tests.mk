@@ -24,6 +24,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_files.sh \
 	tests/cli/test_cli_live.sh \
 	tests/cli/test_cli_words.sh \
+	tests/cli/test_cli_page.sh \
 	tests/cli/test_cli_walk.sh \
 	tests/cli/test_cli_ptx.sh \
 	tests/cli/test_cores.sh \

@@ -110,15 +110,16 @@ static double chart_y(const Axis *axis, double value)
     return CHART_TOP + CHART_HEIGHT * (1 - (value - axis->min) / (axis->max - axis->min));
 }
 
+/* kind: a colour, or a class of the page's style, which knows light and dark. */
 static void chart_line(GString *out, double x1, double y1, double x2, double y2,
-                       const char *colour)
+                       const char *kind)
 {
     g_string_append(out, "<line");
     chart_number(out, "x1", x1);
     chart_number(out, "y1", y1);
     chart_number(out, "x2", x2);
     chart_number(out, "y2", y2);
-    g_string_append_printf(out, " stroke=\"%s\"/>\n", colour);
+    g_string_append_printf(out, " %s=\"%s\"/>\n", *kind == '#' ? "stroke" : "class", kind);
 }
 
 static void chart_text(GString *out, double x, double y, const char *anchor, const char *text)
@@ -136,21 +137,21 @@ static void chart_axes(const Chart *chart, const Axis *x, const Axis *y, GString
     double step = chart_step(x);
     for (double at = ceil(x->min / step) * step; at <= x->max + step / 1e6; at += step) {
         char *label = chart_label(x, at);
-        chart_line(out, chart_x(x, at), CHART_TOP, chart_x(x, at), bottom, "#e6e6e6");
+        chart_line(out, chart_x(x, at), CHART_TOP, chart_x(x, at), bottom, "grid");
         chart_text(out, chart_x(x, at), bottom + 16, "middle", label);
         g_free(label);
     }
     step = chart_step(y);
     for (double at = ceil(y->min / step) * step; at <= y->max + step / 1e6; at += step) {
         char *label = chart_label(y, at);
-        chart_line(out, CHART_LEFT, chart_y(y, at), right, chart_y(y, at), "#e6e6e6");
+        chart_line(out, CHART_LEFT, chart_y(y, at), right, chart_y(y, at), "grid");
         chart_text(out, CHART_LEFT - 6, chart_y(y, at) + 4, "end", label);
         g_free(label);
     }
-    chart_line(out, CHART_LEFT, bottom, right, bottom, "#666");
-    chart_line(out, CHART_LEFT, CHART_TOP, CHART_LEFT, bottom, "#666");
+    chart_line(out, CHART_LEFT, bottom, right, bottom, "axis");
+    chart_line(out, CHART_LEFT, CHART_TOP, CHART_LEFT, bottom, "axis");
     if (chart->flags & CHART_DIAGONAL)
-        chart_line(out, CHART_LEFT, bottom, right, CHART_TOP, "#999");
+        chart_line(out, CHART_LEFT, bottom, right, CHART_TOP, "axis");
     char *name = g_strdup_printf("%s %s", x->column->head, x->column->unit);
     chart_text(out, CHART_LEFT + CHART_WIDTH / 2, bottom + 34, "middle", g_strstrip(name));
     g_free(name);
@@ -205,8 +206,9 @@ void report_write_chart(const Chart *chart, GString *out)
         x.max = y.max = MAX(x.max, y.max);
     }
     g_string_append(out, "<figure><svg");
-    chart_number(out, "width", CHART_LEFT + CHART_WIDTH + CHART_LEGEND);
-    chart_number(out, "height", CHART_TOP + CHART_HEIGHT + 44);
+    /* As wide as the page lets it: a size in pixels would be cropped by a narrow window. */
+    g_string_append_printf(out, " viewBox=\"0 0 %d %d\"", (int)(CHART_LEFT + CHART_WIDTH + CHART_LEGEND),
+                           (int)(CHART_TOP + CHART_HEIGHT + 44));
     chart_append(out, " role=\"img\"><title>%s</title>\n", chart->title);
     chart_axes(chart, &x, &y, out);
     GPtrArray *names = g_ptr_array_new();

@@ -1,18 +1,8 @@
-/* HTML: one self-contained page, no script, no file beside it. */
+/* HTML: one self-contained page, no script, no file beside it. Its style is page.css. */
 #include "config.h"
 
+#include "sim/report/page.gen.h"
 #include "sim/report/parts.h"
-
-static const char html_style[] =
-    "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 "
-    "1em;color:#222}"
-    "table{border-collapse:collapse;margin:.6em 0 1.6em}"
-    "th,td{padding:.15em .8em;text-align:right;font-variant-numeric:tabular-nums}"
-    "th{border-bottom:2px solid #888;vertical-align:bottom}td{border-bottom:1px solid #ddd}"
-    "th.t,td.t{text-align:left}th small{display:block;font-weight:normal;color:#777}"
-    "td.no{color:#fff;background:#b00020}dt{float:left;clear:left;width:14em;color:#666}"
-    "dd{margin-left:15em}svg{max-width:100%;height:auto}svg text{font:12px system-ui,sans-serif}"
-    "h1{font-size:1.4em}h2{font-size:1.1em}";
 
 static void html_append(GString *out, const char *format, ...)
 {
@@ -42,11 +32,14 @@ static void html_table(GString *out, const Table *table)
 {
     if (*table->title)
         html_append(out, "<h2>%s</h2>\n", table->title);
+    /* It scrolls in a box of its own, which the keyboard reaches: a page as wide as its widest table cannot be read. */
+    html_append(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">",
+                *table->title ? table->title : table->key);
     g_string_append(out, "<table><thead><tr>");
     for (guint c = 0; c < table->n_columns; c++) {
         const Column *column = &table->columns[c];
-        html_append(out, column->type == CELL_TEXT ? "<th class=\"t\" title=\"%s\">%s" :
-                                                     "<th title=\"%s\">%s",
+        html_append(out, column->type == CELL_TEXT ? "<th scope=\"col\" class=\"t\" title=\"%s\">%s" :
+                                                     "<th scope=\"col\" title=\"%s\">%s",
                     column->text, column->head);
         if (*column->unit)
             html_append(out, "<small>%s</small>", column->unit);
@@ -59,16 +52,29 @@ static void html_table(GString *out, const Table *table)
             html_cell(out, table_cell(table, r, c));
         g_string_append(out, "</tr>\n");
     }
-    g_string_append(out, "</tbody></table>\n");
+    g_string_append(out, "</tbody></table></div>\n");
+}
+
+static void html_style(GString *out)
+{
+    g_autoptr(GBytes) bytes = g_resource_lookup_data(page_get_resource(), "/fanout/page/page.css", 0, NULL);
+    g_assert(bytes);
+    gsize size;
+    const char *css = g_bytes_get_data(bytes, &size);
+    g_string_append(out, "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><style>\n");
+    g_string_append_len(out, css, (gssize)size);
+    g_string_append(out, "</style></head><body><main>\n");
 }
 
 void report_write_html(const Report *report, GString *out)
 {
     g_string_append(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
     html_append(out, "<title>fanout %s: %s</title>", report->kind, report->title);
-    g_string_append_printf(out, "<style>%s</style></head><body>\n", html_style);
-    html_append(out, "<h1>fanout %s: %s</h1>\n<dl>\n<dt>version</dt><dd>%s</dd>\n", report->kind,
-                report->title, PACKAGE_VERSION);
+    html_style(out);
+    html_append(out, "<h1>fanout %s: %s</h1>\n", report->kind, report->title);
+    if (report->command)
+        html_append(out, "<h2>To repeat it</h2>\n<pre tabindex=\"0\">%s</pre>\n", report->command);
+    html_append(out, "<dl>\n<dt>version</dt><dd>%s</dd>\n", PACKAGE_VERSION);
     for (guint i = 0; i < report->facts->len; i++) {
         const Fact *fact = &g_array_index(report->facts, Fact, i);
         html_append(out, "<dt>%s</dt><dd>%s %s</dd>\n", fact->key,
@@ -81,5 +87,5 @@ void report_write_html(const Report *report, GString *out)
         html_table(out, g_ptr_array_index(report->tables, i));
     for (guint i = 0; i < report->notes->len; i++)
         html_append(out, "<p>%s</p>\n", (char *)g_ptr_array_index(report->notes, i));
-    g_string_append(out, "</body></html>\n");
+    g_string_append(out, "</main></body></html>\n");
 }

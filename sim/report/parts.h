@@ -32,6 +32,7 @@ typedef struct {
 
 struct Report {
     char *kind, *title;
+    char *command;     /* that makes this report, or NULL */
     GArray *facts;     /* Fact */
     GPtrArray *tables; /* Table */
     GArray *charts;    /* Chart */

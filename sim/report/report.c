@@ -49,6 +49,7 @@ void report_free(Report *report)
         return;
     g_free(report->kind);
     g_free(report->title);
+    g_free(report->command);
     g_array_free(report->facts, TRUE);
     g_ptr_array_free(report->tables, TRUE);
     g_array_free(report->charts, TRUE);
@@ -91,6 +92,12 @@ static void report_add_fact(Report *report, const char *key, Cell cell, const ch
         g_assert(strcmp(g_array_index(report->facts, Fact, i).key, key) != 0);
     Fact fact = {g_strdup(key), cell, unit};
     g_array_append_val(report->facts, fact);
+}
+
+void report_set_command(Report *report, const char *command)
+{
+    g_free(report->command);
+    report->command = g_strdup(command);
 }
 
 void report_add_text(Report *report, const char *key, const char *value)

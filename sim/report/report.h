@@ -47,6 +47,9 @@ typedef struct Table Table;
 Report *report_new(const char *kind, const char *title);
 void report_free(Report *report);
 
+/* The command that makes this report again, for its page; copied. */
+void report_set_command(Report *report, const char *command);
+
 /* Facts: single values, before the tables; in JSON members of the top object, in the order added. A
  * key is added once. unit, a literal, stands behind the value in text and HTML only ("" for none):
  * the key names it too. */
