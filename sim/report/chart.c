@@ -205,7 +205,7 @@ void report_write_chart(const Chart *chart, GString *out)
         x.min = y.min = MIN(x.min, y.min);
         x.max = y.max = MAX(x.max, y.max);
     }
-    g_string_append(out, "<figure><svg");
+    g_string_append(out, "<figure tabindex=\"0\"><svg");
     /* As wide as the page lets it: a size in pixels would be cropped by a narrow window. */
     g_string_append_printf(out, " viewBox=\"0 0 %d %d\"", (int)(CHART_LEFT + CHART_WIDTH + CHART_LEGEND),
                            (int)(CHART_TOP + CHART_HEIGHT + 44));
