@@ -142,6 +142,7 @@ check_PROGRAMS += \
 	tests/api/kernel/test_kernel \
 	tests/api/kernel/test_kernel_engines \
 	tests/api/kernel/test_kernel_rows \
+	tests/api/kernel/test_kernel_stream \
 	tests/api/ptx/fuzz_ptx \
 	tests/api/ptx/test_ptx_fatbin \
 	tests/api/ptx/test_ptx_golden \
@@ -243,6 +244,10 @@ tests_api_ptx_test_ptx_run_SOURCES = tests/api/ptx/test_ptx_run.c tests/api/ptx/
 
 # The CUDA front end: against the shared library, as its users meet it.
 CUDA_TEST_LDADD = libcuda.la $(GLIB_LIBS) $(CMOCKA_LIBS)
+tests_api_kernel_test_kernel_stream_CFLAGS = $(AM_CFLAGS) # objects of its own: the library is made with libtool
+tests_api_kernel_test_kernel_stream_SOURCES = tests/api/kernel/test_kernel_stream.c api/engine/engine.c \
+	api/engine/faults.c api/engine/kernel.c api/engine/memory.c api/engine/stats.c api/engine/stream.c \
+	api/engine/timeline.c api/engine/work.c api/engine/work_run.c
 tests_api_test_cuda_bad_input_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_bad_memory_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_bad_work_LDADD = $(CUDA_TEST_LDADD)

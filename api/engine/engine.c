@@ -102,6 +102,7 @@ static void serve(Engine *engine)
             return;
         pthread_mutex_unlock(&engine->lock);
         engine->nobody_us = engine->quiet_us = 0;
+        engine->busy_since_us = 0;
         gboolean answered = FALSE;
         if (returned != NULL)
             engine_work_done(returned, FAULT_NONE, sim_now_ps(engine->sim));
@@ -202,11 +203,27 @@ static gboolean others_may_act(Engine *engine)
     return may;
 }
 
+/* Time runs, and nothing ends: a kernel that never does is ended, as on a display's GPU. */
+static void watch_kernels(Engine *engine)
+{
+    gint64 now_us = g_get_monotonic_time();
+
+    if (engine->spec.watchdog_us == 0)
+        return;
+    if (engine->busy_since_us == 0)
+        engine->busy_since_us = now_us;
+    if ((guint64)(now_us - engine->busy_since_us) < engine->spec.watchdog_us)
+        return;
+    engine->busy_since_us = now_us;
+    engine_kernels_end(engine);
+}
+
 /* Somebody waits: lets time run, or sleeps when nothing is due. Lock held, given up inside. */
 static void advance(Engine *engine)
 {
     pthread_mutex_unlock(&engine->lock);
     SimStatus status = sim_run(engine->sim, sim_now_ps(engine->sim) + SLICE_PS);
+    watch_kernels(engine);
     pthread_mutex_lock(&engine->lock);
     if (status == SIM_LIMIT || status == SIM_STOPPED || !g_queue_is_empty(&engine->calls) ||
         !g_queue_is_empty(&engine->returned) || engine->sleepers->len == 0) {

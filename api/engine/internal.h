@@ -125,6 +125,7 @@ struct Engine {
     UsageMark *mark;
     guint64 nobody_us; /* host time that nothing was due and no thread could act */
     guint64 quiet_us;
+    gint64 busy_since_us; /* host time since which kernels run and nothing has ended and no call has come */
     gboolean shared;      /* other processes may write to watched memory */
     guint32 running;      /* works started and not done */
     GPtrArray *active;    /* Work that runs */
@@ -168,6 +169,7 @@ void engine_answer(EngineCall *call, EngineStatus status);
 EngineStatus engine_kernel_prepare(Work *work);
 void engine_kernel_start(Work *work);
 void engine_kernel_clear(Work *work);
+void engine_kernels_end(Engine *engine); /* those that run do not end: the watchdog ends them */
 
 /* stats.c */
 void engine_stats_add(Engine *engine, const Work *work);

@@ -61,6 +61,15 @@ static void kernel_done(const KernelLaunch *launch, void *user)
     engine_work_done(work, work->fault, sim_now_ps(work->engine->sim));
 }
 
+void engine_kernels_end(Engine *engine)
+{
+    for (guint i = 0; i < engine->active->len; i++) {
+        Work *work = g_ptr_array_index(engine->active, i);
+        if (work->launch != NULL)
+            kernel_abort(work->launch, PTX_FAULT_HUNG, "it still ran when the watchdog's time was over");
+    }
+}
+
 void engine_kernel_start(Work *work)
 {
     Engine *engine = work->engine;

@@ -102,6 +102,7 @@ void engine_work_done(Work *work, FaultKind fault, SimTime now_ps)
     work->fault = fault;
     work->end_ps = now_ps;
     engine->running--;
+    engine->busy_since_us = 0;
     g_ptr_array_remove(engine->active, work);
     if (fault != FAULT_NONE && work->context->fault == FAULT_NONE &&
         !(fault == FAULT_HOST && work->guarded)) /* its own call is told */

@@ -83,8 +83,8 @@ const PtxHost kernel_host = {
 
 /* ---- who waits */
 
-/* Of a stuck run: the first warp of the oldest launch that waits, and how many more do. */
-static const KernelWarp *first_waiter(const KernelLaunch *launch, guint64 *waiting)
+/* The first warp of a launch that has not ended, and how many have not. */
+const KernelWarp *kernel_first_warp(const KernelLaunch *launch, guint64 *waiting)
 {
     const KernelWarp *first = NULL;
     for (const KernelCluster *cluster = launch->live; cluster; cluster = cluster->next)
@@ -107,7 +107,7 @@ char *kernel_waiter_text(void *unit)
     guint64 waiting = 0, va;
     if (!launch)
         return NULL;
-    const KernelWarp *warp = first_waiter(launch, &waiting);
+    const KernelWarp *warp = kernel_first_warp(launch, &waiting);
     if (!warp)
         return g_strdup_printf("kernel %s on %s waits for a place on an SM", launch->name, gpu->path);
     const PtxCta *cta = warp->cta->ptx;

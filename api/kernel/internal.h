@@ -137,6 +137,7 @@ void kernel_stop(KernelLaunch *launch); /* a fault is noted: all warps come to t
 /* host.c: what the executor asks for. */
 extern const PtxHost kernel_host; /* without clock_ps */
 extern const TxnAtomic kernel_atomic;
+const KernelWarp *kernel_first_warp(const KernelLaunch *launch, guint64 *waiting); /* NULL: none runs */
 char *kernel_waiter_text(void *gpu); /* a SimWaiterText */
 /* cost.c: what the instructions of a turn take a warp that is alone on its SM; and when they end, from its time on,
  * beside what others have the SM do. */

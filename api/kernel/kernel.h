@@ -50,7 +50,8 @@ KernelLaunch *kernel_launch(Fabric *fabric, guint16 gpu, Vas *vas, const KernelS
                             KernelDone done, void *user, GError **error);
 /* The same checks alone. */
 gboolean kernel_check(Fabric *fabric, const KernelSpec *spec, GError **error);
-/* Ends a launch early, with that fault (its kind and text); `done` comes when nothing of it is under way any more. */
+/* Ends a launch early, with that fault (its kind and text; where its first warp is goes with it); `done` comes when
+ * nothing of it is under way any more. */
 void kernel_abort(KernelLaunch *launch, PtxFaultKind kind, const char *text);
 
 /* Valid inside `done`, and before. */

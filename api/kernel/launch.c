@@ -21,6 +21,7 @@ FaultKind kernel_fault_kind(const PtxFault *fault)
     case PTX_FAULT_ILLEGAL_ADDRESS: return FAULT_UNMAPPED;
     case PTX_FAULT_MISALIGNED: return FAULT_MISALIGNED;
     case PTX_FAULT_ILLEGAL_INSTRUCTION: return FAULT_INSTRUCTION;
+    case PTX_FAULT_HUNG: return FAULT_HUNG;
     default: return FAULT_CODE;
     }
 }
@@ -191,6 +192,13 @@ void kernel_abort(KernelLaunch *launch, PtxFaultKind kind, const char *text)
     fault->kind = kind;
     fault->text = g_strdup(text);
     fault->function = launch->grid->entry;
+    guint64 waiting = 0;
+    const KernelWarp *warp = kernel_first_warp(launch, &waiting);
+    if (warp) {
+        fault->line = ptx_warp_line(warp->ptx);
+        fault->warp = warp->ptx->index;
+        memcpy(fault->cta, warp->cta->ptx->index, sizeof fault->cta);
+    }
     kernel_stop(launch);
 }
 

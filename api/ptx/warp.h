@@ -115,7 +115,8 @@ typedef enum {
 } PtxRun;
 
 typedef enum { PTX_FAULT_NONE, PTX_FAULT_TRAP, PTX_FAULT_ASSERT, PTX_FAULT_ILLEGAL_ADDRESS, PTX_FAULT_MISALIGNED,
-               PTX_FAULT_ILLEGAL_INSTRUCTION, PTX_FAULT_STACK, PTX_FAULT_BARRIER, PTX_FAULT_CODE } PtxFaultKind;
+               PTX_FAULT_ILLEGAL_INSTRUCTION, PTX_FAULT_STACK, PTX_FAULT_BARRIER, PTX_FAULT_CODE,
+               PTX_FAULT_HUNG /* the host ended it */ } PtxFaultKind;
 typedef struct {
     PtxFaultKind kind;
     char *text;                /* one sentence; owned by the grid */

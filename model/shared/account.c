@@ -15,6 +15,7 @@ static const char *const fault_texts[FAULT_KINDS] = {
     "the kernel ended itself (trap)",
     "an assertion of the kernel failed",
     "an instruction's operands are not allowed",
+    "the kernel did not end in time (cuda.watchdog_ms)",
     "the kernel cannot go on",
 };
 const char *fault_kind_text(FaultKind kind) { return fault_texts[kind]; }

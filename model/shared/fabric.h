@@ -30,6 +30,7 @@ typedef enum {
     FAULT_TRAP,                 /* a kernel ended itself: trap */
     FAULT_ASSERT,               /* by a failed assertion */
     FAULT_INSTRUCTION,          /* an instruction with operands that it does not take */
+    FAULT_HUNG,                 /* a kernel did not end while the watchdog waited */
     FAULT_CODE,                 /* a call of what is no function, or too deep, or a barrier used wrongly */
     FAULT_KINDS
 } FaultKind;
