@@ -285,6 +285,10 @@ static void test_rows(void **state)
     double median = g_array_index(errors, double, errors->len / 2);
     double p90 = g_array_index(errors, double, errors->len * 9 / 10);
     print_message("%u rows: median error %.1f %%, p90 %.1f %%\n", errors->len, median, p90);
+    if (wanted && strcmp(wanted, "all")) /* a few, to look at */
+        return;
+    assert_true(median < 12);
+    assert_true(p90 < 32); /* the sample has more of the short rows of two GPUs, which are worse: all have 23 */
 }
 
 int main(void)
