@@ -71,7 +71,7 @@ static gboolean handle(Engine *engine, EngineCall *call)
         return TRUE;
     case ENGINE_REPORT:
         engine_stats_report(engine, (Report *)(guintptr)request->argument);
-        sim_trace_end(engine->sim); /* the report is the last that a process asks for */
+        call->reply.value = sim_trace_end(engine->sim); /* the report is the last that a process asks for */
         return TRUE;
     case ENGINE_SHARED:
         engine->shared = TRUE;

@@ -69,7 +69,8 @@ typedef enum {
     ENGINE_QUERY_STREAM, /* value = 1 when idle */
     ENGINE_QUERY_EVENT,  /* value = 1 when complete or never recorded, time_ps its time */
     ENGINE_NOW,          /* time_ps */
-    ENGINE_REPORT, /* argument: the Report to add the simulation's tables to (same process only) */
+    ENGINE_REPORT, /* argument: the Report to add the simulation's tables to (same process only)
+                    * -> value = 1: no waveform was wanted, or it was written */
     ENGINE_TIMELINE, /* argument: the file's name (same process only) -> value = 1: it was written
                       */
 } EngineOp;

@@ -178,6 +178,8 @@ static ExitCode walk_one(const Options *options, WalkOp op, gint gpus, GError **
         }
         fabric_free(fabric);
     }
+    if (sim && !sim_trace_end(sim))
+        code = EXIT_USER;
     if (sim)
         sim_free(sim);
     system_clear(&system);

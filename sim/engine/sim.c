@@ -367,11 +367,11 @@ gboolean sim_nobody_waits(Sim *sim)
 
 /* ---- waveforms ---- */
 
-void sim_trace_end(Sim *sim)
+gboolean sim_trace_end(Sim *sim)
 {
-    if (sim->vcd != NULL)
-        vcd_close(sim->vcd, sim->vcd_base_ps);
+    gboolean good = sim->vcd == NULL || vcd_close(sim->vcd, sim->vcd_base_ps);
     sim->vcd = NULL;
+    return good;
 }
 
 void sim_trace_u64(Sim *sim, const char *name, const guint64 *value, int bits)

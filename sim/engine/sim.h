@@ -108,8 +108,9 @@ char *sim_waiters_text(Sim *sim);
  * the file (while it runs, PATH.raw.vcd grows beside it). Dots in the name make scopes. Before the
  * first sim_run() only. No-op without a VCD. */
 void sim_trace_u64(Sim *sim, const char *name, const guint64 *value, int bits);
-/* Finishes the file now, where the Sim is not freed: a process that ends. Between runs. No-op without a VCD. */
-void sim_trace_end(Sim *sim);
+/* Finishes the file now, where the Sim is not freed: a process that ends. Between runs. No-op without a VCD.
+ * FALSE: it could not be written; standard error says why. */
+gboolean sim_trace_end(Sim *sim);
 
 /* ---- what follows is inline because a packet's every step goes through it */
 

@@ -68,7 +68,7 @@ static void copy_clean(FILE *raw, FILE *clean, SimTime base_ps)
     free(line);
 }
 
-void vcd_close(Vcd *vcd, SimTime base_ps)
+gboolean vcd_close(Vcd *vcd, SimTime base_ps)
 {
     if (vcd->kernel != NULL) {
         kernel_vcd_close(vcd->kernel);
@@ -93,4 +93,5 @@ void vcd_close(Vcd *vcd, SimTime base_ps)
     g_free(vcd->raw_path);
     g_free(vcd->path);
     g_free(vcd);
+    return fine;
 }

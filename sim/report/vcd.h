@@ -12,6 +12,7 @@ typedef struct Vcd Vcd;
 
 Vcd *vcd_open(const char *path, GError **error); /* the error names the path */
 void vcd_trace(Vcd *vcd, const char *name, const guint64 *value, int bits);
-void vcd_close(Vcd *vcd, SimTime base_ps); /* base_ps: SystemC's time at the Sim's 0 */
+/* base_ps: SystemC's time at the Sim's 0. FALSE: it could not be written; standard error says why. */
+gboolean vcd_close(Vcd *vcd, SimTime base_ps);
 
 #endif

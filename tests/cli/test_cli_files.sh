@@ -89,11 +89,14 @@ for verb in systems coll bench walk validate replay ptx exec; do
     done
     # What turns out while writing: exit 1 and a line that says so, but what was printed is whole.
     if [ -w /dev/full ]; then
-        status=0
-        run "$command" --html /dev/full >out 2>err || status=$?
-        [ "$status" = 1 ] && grep -q '/dev/full' err || complain "$verb --html /dev/full: exit $status: $(cat err)"
-        [ -c /dev/full ] || complain "$verb replaced the device"
-        [ -s out ] || complain "$verb --html /dev/full: the result is lost"
+        for view in html vcd; do
+            has $verb $view || continue
+            status=0
+            run "$command" --$view /dev/full >out 2>err || status=$?
+            [ "$status" = 1 ] && grep -q '/dev/full' err || complain "$verb --$view /dev/full: exit $status: $(cat err)"
+            [ -c /dev/full ] || complain "$verb replaced the device"
+            [ -s out ] || complain "$verb --$view /dev/full: the result is lost"
+        done
         rm -f view.html
         status=0
         # shellcheck disable=SC2086

@@ -99,20 +99,21 @@ static void add_run(const Cuda *cuda, Report *report)
     report_add_run(report, "seed", seed != NULL ? seed : "1");
 }
 
-static Report *build(Cuda *cuda, const char *why)
+/* waveform: FALSE: there is one, and it could not be written. */
+static Report *build(Cuda *cuda, const char *why, gboolean *waveform)
 {
     g_autofree char *title =
         g_strdup_printf("%s on %s", program_invocation_short_name, cuda->system);
     Report *report = report_new("exec", title);
     EngineRequest request = {.op = ENGINE_REPORT, .argument = (guint64)(guintptr)report};
-    EngineReply reply;
+    EngineReply reply = {0};
 
     report_add_text(report, "system", cuda->system);
     report_add_u64(report, "driver_version", cuda->spec.driver_version, "");
     report_add_u64(report, "gpus", cuda->n_devices, "");
     report_add_text(report, "ended_by", why);
     add_run(cuda, report);
-    engine_call(cuda->engine, &request, &reply);
+    *waveform = engine_call(cuda->engine, &request, &reply) == ENGINE_OK && reply.value != 0;
     add_calls(cuda, report);
     add_diagnostics(cuda, report);
     return report;
@@ -180,13 +181,14 @@ void cuda_report_write(Cuda *cuda, const char *why)
     if (path == NULL && html == NULL && timeline == NULL)
         return;
     gint n = status != NULL ? g_atomic_int_add(&status->reports, 1) : 0;
-    Report *report = build(cuda, why);
+    gboolean waveform;
+    Report *report = build(cuda, why, &waveform);
     gboolean good = path == NULL || write_file(report, path, wanted_format(), n);
     if (html != NULL)
         good = write_file(report, html, REPORT_HTML, n) && good;
     if (timeline != NULL)
         good = write_timeline(cuda, timeline, n) && good;
-    if (!good && status != NULL)
+    if (!(good && waveform) && status != NULL)
         g_atomic_int_set(&status->unwritten, 1);
     report_free(report);
 }
