@@ -143,6 +143,40 @@ static void test_fault_before_a_wait(void)
     EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
 }
 
+/* One multimem.st, and nothing else. */
+static void store_to_team(FoCta *cta, const void *args)
+{
+    const CUdeviceptr *va = args;
+    const FoMultimem form = {.type = FO_U32};
+    FoReg *value = fo_reg(cta, 4);
+    fo_set_u64(cta, value, 1);
+    fo_multimem_st(cta, *va, value, &form);
+}
+
+static CUresult after_a_store_to_a_team(void)
+{
+    Handle object, mem[2];
+    CUdeviceptr va[2], team;
+
+    start();
+    team = bound_team(2, GRAIN, &object, mem, va);
+    FoKernel kernel = {"store", store_to_team, &team, sizeof team, 1, 32};
+    OK(fo_launch(&kernel, NULL));
+    return cuCtxSynchronize();
+}
+
+/* A GPU that has no multimem ends a kernel that uses it with an illegal instruction; one that has does not. */
+static void test_multimem_where_there_is_none(void)
+{
+    EXPECT(CUDA_ERROR_ILLEGAL_INSTRUCTION, after_a_store_to_a_team());
+}
+
+/* The same kernel ends well on a GPU that has it. */
+static void test_multimem_where_there_is(void)
+{
+    OK(after_a_store_to_a_team());
+}
+
 static gpointer idle(gpointer data)
 {
     g_usleep(3000000);
@@ -259,6 +293,8 @@ int main(int argc, char **argv)
         CUDA_TEST(test_kernels_of_two_threads, ""),
         CUDA_TEST(test_kernel_that_waits_for_ever, ""),
         CUDA_TEST(test_fault_before_a_wait, ""),
+        CUDA_TEST(test_multimem_where_there_is_none, "sm.arch=70"),
+        CUDA_TEST(test_multimem_where_there_is, ""),
         CUDA_TEST(test_watchdog_ends_a_wait, "cuda.watchdog_ms=300"),
         CUDA_TEST(test_fault_of_a_kernel, ""),
         CUDA_TEST(test_flag_of_another_process, ""),

@@ -37,6 +37,21 @@ saved=$(awk '{ print $4 }' "$work/saves.auto") of=$(awk '{ print $7 }' "$work/sa
 awk -v s="$saved" -v of="$of" -v best="$best" 'BEGIN { d = of - s - best; exit !(s > 0 && d < 0.02 && d > -0.02) }' ||
     fail "best takes $best us, but $saved us are saved of $of us"
 
+# Ranks that are folded onto fewer GPUs share them, which is said; what they exchange there crosses no link.
+placed() { "$fanout" replay "$work/t.trace" -s dgx-h100 -a ring --no-compare --place "$1" >"$work/placed"; }
+placed 0-3
+grep -q 'folds its' "$work/placed" && fail "--place 0-3 is said to fold"
+grep -q '^  gpu[0-9]*\.link' "$work/placed" || fail "no links: $(cat "$work/placed")"
+apart=$(awk '$2 == "total_us" { print $3 }' "$work/placed")
+for place in 0,1 0,0,1,1 5; do
+    placed $place
+    n=$(echo $place | tr , '\n' | sort -u | wc -l)
+    grep -q -e "--place $place folds its 4 ranks onto $n GPU" "$work/placed" || fail "--place $place: no note"
+done
+grep -q '^  gpu[0-9]*\.link' "$work/placed" && fail "all ranks on one GPU, but links carried: $(cat "$work/placed")"
+folded=$(awk '$2 == "total_us" { print $3 }' "$work/placed")
+[ "$folded" != "$apart" ] || fail "ranks of one GPU take the same time as ranks apart"
+
 # Each kind of communication has its advice; what has no multicast algorithm says so.
 "$fanout" replay "$work/t.trace" -s dgx-h100 | sed -n '/which algorithm is best/,/links that carried/p' |
     grep 't\.trace' >"$work/advice"

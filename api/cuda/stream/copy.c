@@ -20,6 +20,7 @@ static CUresult fault_result(guint32 fault)
     case FAULT_MISALIGNED:
         return CUDA_ERROR_MISALIGNED_ADDRESS;
     case FAULT_INSTRUCTION:
+    case FAULT_ILLEGAL_FORM: /* no instruction of this GPU */
         return CUDA_ERROR_ILLEGAL_INSTRUCTION;
     case FAULT_CODE:
         return CUDA_ERROR_LAUNCH_FAILED;
