@@ -94,7 +94,7 @@ awk '{ v[NR] = $1; x[NR] = $2 }
 echo "PASS: validate"
 
 # Proves that columns of the file's own are kept, that a row whose algorithm its program does not have is skipped by name,
-# that a framework's program runs by its own rules, and that all_reduce of 72 GPUs by NVLS is no refusal.
+# and that a row of a framework's program runs.
 cat >"$dir/own.csv" <<END
 $header,note
 k1,small,dgx-h100,8,all_reduce,unicast,,,kernel,4096,5,graph,,nowhere,"mine, too"

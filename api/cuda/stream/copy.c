@@ -24,6 +24,8 @@ static CUresult fault_result(guint32 fault)
         return CUDA_ERROR_ILLEGAL_INSTRUCTION;
     case FAULT_CODE:
         return CUDA_ERROR_LAUNCH_FAILED;
+    case FAULT_HUNG:
+        return CUDA_ERROR_LAUNCH_TIMEOUT;
     default:
         return CUDA_ERROR_ILLEGAL_ADDRESS;
     }
