@@ -15,6 +15,8 @@ rank *
 TRACE
 "$FANOUT" systems gb200-nvl72 >systems
 "$FANOUT" coll all_reduce -s dgx-h100 -a nvls,ring -b 64K -e 256K -f 2 --cores "$cores" --format json --html coll.html >coll.json
+# The page names the command that made it, which is another one for other cores.
+sed -i "s/--cores $cores/--cores N/g" coll.html
 "$FANOUT" coll all_reduce -s gb200-nvl72 -n 8 -a tree -b 64K -d half --set link.error_ppb=2000000 --seed 9 \
     --cores "$cores" >coll.text
 "$FANOUT" coll reduce_scatter -s hgx-b200 -a nvls -b 128K --data off --cores "$cores" --format csv >coll.csv
