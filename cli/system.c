@@ -20,6 +20,17 @@ static gboolean system_apply(System *system, const Options *options, GError **er
     return TRUE;
 }
 
+/* Flows share the links of GPUs and know no trunk. */
+static gboolean system_check_flows(const System *system, const Options *options, GError **error)
+{
+    if (options->fidelity != COLL_FLOW || system->spec.topology.kind == TOPOLOGY_RAILS)
+        return TRUE;
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                "--fidelity flow: flows know no trunks between switches, and [topology] kind of %s is not rails; write "
+                "--fidelity packet", system->name);
+    return FALSE;
+}
+
 gboolean system_load(System *system, const char *name, const Options *options, GError **error)
 {
     memset(system, 0, sizeof *system);
@@ -27,7 +38,7 @@ gboolean system_load(System *system, const char *name, const Options *options, G
     system->name = g_strdup(name ? name : SYSTEM_DEFAULT);
     system->params = param_set_new();
     fabric_params(system->params, &system->spec);
-    if (!system_apply(system, options, error)) {
+    if (!system_apply(system, options, error) || !system_check_flows(system, options, error)) {
         system_clear(system);
         return FALSE;
     }

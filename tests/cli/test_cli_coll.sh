@@ -121,4 +121,9 @@ grep -q '^  all_gather .* flow$' flow || complain "flows of a ring: no row"
 awk -F, '$2 ~ /^[0-9]/ { time[++n] = $10 } END { exit !(n == 2 && time[2] > 3.99 * time[1] && time[2] < 4.01 * time[1]) }' \
     large || complain "8 GiB take not four times as long as 2 GiB: $(cut -d, -f 2,10 large)"
 
+# Flows know no trunks.
+two="-s teach-4gpu --set topology.kind=two_level --set topology.leaf_gpus=2 --set topology.spines=1 --set topology.trunks=1"
+# shellcheck disable=SC2086
+refuses "fidelity flow: flows know no trunks" coll all_reduce $two -a nvls -b 64K --fidelity flow
+
 finish

@@ -64,6 +64,8 @@ void replay_report_switches(Report *report, const ReplaySpec *spec, const Replay
 {
     const ReplayUsage *usage = &result->usage;
     const ParamList *per_switch = &spec->fabric->system.links_per_switch;
+    if (spec->fabric->topology.kind != TOPOLOGY_RAILS)
+        return; /* the sums below are those of one switch for each number of links_per_switch */
     Table *table = report_add_table(report, "switches", "switches", switch_columns, 0);
     for (guint32 s = 0, link = 0; s < usage->switches; link += per_switch->value[s++]) {
         guint64 flits = 0;
