@@ -239,14 +239,9 @@ static void launch(Work *work)
 /* The word that a value operation is about, or NULL when bytes are not kept. */
 static guint8 *word_at(Work *work, MemRegion **region, guint64 *offset)
 {
-    VasMapping *mapping = vas_find(work->engine->vas, work->request.address);
+    Vas *vas = work->engine->vas;
 
-    if (mapping == NULL || mapping->region == NULL)
-        return NULL;
-    *region = mapping->region;
-    *offset = mapping->offset + (work->request.address - mapping->va);
-    memory_poll(work->engine->fabric->memory, mapping->region);
-    return mapping->region->host != NULL ? memory_bytes(mapping->region, *offset) : NULL;
+    return vas_poll(vas, vas_find(vas, work->request.address), work->request.address, region, offset);
 }
 
 static void write_value(Work *work)

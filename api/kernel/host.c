@@ -36,7 +36,7 @@ static gboolean host_read(void *user, guint64 va, void *bytes, gsize n)
     const VasMapping *mapping = vas_find(launch->vas, va);
     if (!mapping || !mapping->region || !mapping->region->host || va + n > mapping->va + mapping->bytes)
         return FALSE;
-    memcpy(bytes, mapping->region->host + mapping->offset + (va - mapping->va), n);
+    memcpy(bytes, memory_bytes(mapping->region, mapping->offset + (va - mapping->va)), n);
     return TRUE;
 }
 

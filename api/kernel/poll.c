@@ -40,12 +40,7 @@ struct KernelPoll {
 
 static const guint8 *memory_at(const KernelLaunch *launch, guint64 va, MemRegion **region, guint64 *offset)
 {
-    const VasMapping *mapping = vas_find(launch->vas, va);
-    if (!mapping || !mapping->region || !mapping->region->host)
-        return NULL;
-    *region = mapping->region;
-    *offset = mapping->offset + (va - mapping->va);
-    return mapping->region->host + *offset;
+    return vas_poll(launch->vas, vas_find(launch->vas, va), va, region, offset);
 }
 
 static void take_value(const KernelPoll *poll, guint8 *bytes)

@@ -105,6 +105,18 @@ VasMapping *vas_find(Vas *vas, guint64 va)
     return mapping;
 }
 
+guint8 *vas_poll(Vas *vas, const VasMapping *mapping, guint64 va, MemRegion **region, guint64 *offset)
+{
+    if (!mapping || !mapping->region)
+        return NULL;
+    *region = mapping->region;
+    *offset = mapping->offset + (va - mapping->va);
+    if (!mapping->region->host)
+        return NULL;
+    memory_poll(vas->memory, *region);
+    return memory_bytes(*region, *offset);
+}
+
 void vas_set_access(VasMapping *mapping, guint16 gpu, VasAccess access)
 {
     g_assert(gpu < VAS_GPUS_MAX);

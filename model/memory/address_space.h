@@ -34,6 +34,9 @@ VasMapping *vas_map(Vas *vas, guint64 va, guint64 bytes, MemRegion *region, McOb
 gboolean vas_unmap(Vas *vas, guint64 va, guint64 bytes); /* whole mappings; FALSE: cuts one or leaves a gap */
 /* The mapping that holds va, or NULL. The fast path of every access: remembers the last hit. */
 VasMapping *vas_find(Vas *vas, guint64 va);
+/* The bytes that a program is about to poll at va, which lies in `mapping` (NULL: in none), and where they lie. NULL:
+ * there are none: with *region as it was, no memory is there; else, it keeps no bytes. */
+guint8 *vas_poll(Vas *vas, const VasMapping *mapping, guint64 va, MemRegion **region, guint64 *offset);
 void vas_set_access(VasMapping *mapping, guint16 gpu, VasAccess access);
 /* A free range of the given size for tools that do not choose their own addresses. */
 guint64 vas_choose(Vas *vas, guint64 bytes, guint64 alignment);

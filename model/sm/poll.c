@@ -51,12 +51,7 @@ static const guint8 *poll_bytes(Warp *warp, guint32 lane, MemRegion **region, gu
     guint64 va = uop_lane_va(&warp->current, lane);
     VasMapping *mapping = vas_find(warp->cta->vas, va);
     *fault = poll_fault(warp, mapping, va);
-    if (*fault != FAULT_NONE)
-        return NULL;
-    *region = mapping->region;
-    *offset = mapping->offset + (va - mapping->va);
-    memory_poll(warp->cta->gpu->fabric->memory, mapping->region);
-    return mapping->region->host ? memory_bytes(mapping->region, *offset) : NULL;
+    return *fault == FAULT_NONE ? vas_poll(warp->cta->vas, mapping, va, region, offset) : NULL;
 }
 
 /* What stands around each lane's flag comes with the read that sees it. */
