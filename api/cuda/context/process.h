@@ -135,6 +135,9 @@ int cuda_ordinal_of_gpu(const Cuda *cuda, guint16 gpu);
  * what the caller named, if anything. */
 void cuda_diagnose(Call *call, guint64 handle, int device, guint64 address, const char *format, ...)
     G_GNUC_PRINTF(5, 6);
+/* The object of a live handle of that kind. NULL: it is none, which is diagnosed as `dead` if it was one before, and as
+ * `none` otherwise. */
+void *cuda_object(Call *call, HandleKind kind, guint64 handle, const char *dead, const char *none);
 
 /* An engine request whose failure means that the host is out of something. */
 gboolean cuda_engine(Call *call, const EngineRequest *request, EngineReply *reply);

@@ -1,39 +1,21 @@
 /* Graphs as objects: nodes, edges, copies. */
 #include "api/cuda/graph/graph.h"
 
-static void say_dead(Call *call, guint64 handle, HandleState state, const char *what)
-{
-    cuda_diagnose(call, handle, -1, 0, state == HANDLE_STALE ? "use of a destroyed %s" : "not a %s", what);
-}
-
 Graph *graph_get(Call *call, CUgraph handle)
 {
-    HandleState state;
-    Graph *graph = handle_get(call->cuda->handles, HANDLE_GRAPH, (guint64)handle, &state);
-
-    if (graph == NULL)
-        say_dead(call, (guint64)handle, state, "graph");
-    return graph;
+    return cuda_object(call, HANDLE_GRAPH, (guint64)handle, "use of a destroyed graph", "not a graph");
 }
 
 Graph *graph_exec_get(Call *call, CUgraphExec handle)
 {
-    HandleState state;
-    Graph *graph = handle_get(call->cuda->handles, HANDLE_GRAPH_EXEC, (guint64)handle, &state);
-
-    if (graph == NULL)
-        say_dead(call, (guint64)handle, state, "graph that was instantiated");
-    return graph;
+    return cuda_object(call, HANDLE_GRAPH_EXEC, (guint64)handle,
+                       "use of a destroyed graph that was instantiated", "not a graph that was instantiated");
 }
 
 GraphNode *graph_node_get(Call *call, CUgraphNode handle)
 {
-    HandleState state;
-    GraphNode *node = handle_get(call->cuda->handles, HANDLE_GRAPH_NODE, (guint64)handle, &state);
-
-    if (node == NULL)
-        say_dead(call, (guint64)handle, state, "node of a graph");
-    return node;
+    return cuda_object(call, HANDLE_GRAPH_NODE, (guint64)handle,
+                       "use of a destroyed node of a graph", "not a node of a graph");
 }
 
 Graph *graph_new(Call *call, gboolean instance)

@@ -4,13 +4,7 @@
 
 Pool *pool_get(Call *call, CUmemoryPool handle)
 {
-    HandleState state;
-    Pool *pool = handle_get(call->cuda->handles, HANDLE_POOL, (guint64)handle, &state);
-
-    if (pool == NULL)
-        cuda_diagnose(call, (guint64)handle, -1, 0,
-                      state == HANDLE_STALE ? "use of a destroyed pool" : "not a memory pool");
-    return pool;
+    return cuda_object(call, HANDLE_POOL, (guint64)handle, "use of a destroyed pool", "not a memory pool");
 }
 
 static Pool *pool_new(Call *call, const CUmemPoolProps *props, gboolean standard)

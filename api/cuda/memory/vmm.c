@@ -4,30 +4,14 @@
  * state, resources. Codes follow the real driver where it was probed (h200/driver.csv). */
 #include "api/cuda/memory/vmm.h"
 
-static void say_dead(Call *call, guint64 handle, HandleState state, const char *what)
-{
-    cuda_diagnose(call, handle, -1, 0,
-                  state == HANDLE_STALE ? "use of a released %s handle" : "not a %s handle", what);
-}
-
 MemoryHandle *vmm_memory(Call *call, guint64 handle)
 {
-    HandleState state;
-    MemoryHandle *memory = handle_get(call->cuda->handles, HANDLE_MEMORY, handle, &state);
-
-    if (memory == NULL)
-        say_dead(call, handle, state, "memory");
-    return memory;
+    return cuda_object(call, HANDLE_MEMORY, handle, "use of a released memory handle", "not a memory handle");
 }
 
 Team *vmm_team(Call *call, guint64 handle)
 {
-    HandleState state;
-    Team *team = handle_get(call->cuda->handles, HANDLE_MULTICAST, handle, &state);
-
-    if (team == NULL)
-        say_dead(call, handle, state, "multicast");
-    return team;
+    return cuda_object(call, HANDLE_MULTICAST, handle, "use of a released multicast handle", "not a multicast handle");
 }
 
 MemoryHandle *vmm_memory_new(Phys *phys)

@@ -5,24 +5,13 @@
 
 Library *library_get(Call *call, CUlibrary handle)
 {
-    HandleState state;
-    Library *library = handle_get(call->cuda->handles, HANDLE_LIBRARY, (guint64)handle, &state);
-
-    if (library == NULL)
-        cuda_diagnose(call, (guint64)handle, -1, 0,
-                      state == HANDLE_STALE ? "use of an unloaded library" : "not a library");
-    return library;
+    return cuda_object(call, HANDLE_LIBRARY, (guint64)handle, "use of an unloaded library", "not a library");
 }
 
 Kernel *kernel_get(Call *call, CUkernel handle)
 {
-    HandleState state;
-    Kernel *kernel = handle_get(call->cuda->handles, HANDLE_KERNEL, (guint64)handle, &state);
-
-    if (kernel == NULL)
-        cuda_diagnose(call, (guint64)handle, -1, 0,
-                      state == HANDLE_STALE ? "use of a kernel whose library is unloaded" : "not a kernel");
-    return kernel;
+    return cuda_object(call, HANDLE_KERNEL, (guint64)handle, "use of a kernel whose library is unloaded",
+                       "not a kernel");
 }
 
 CUresult library_module(Call *call, Library *library, Context *context, Module **module)
@@ -40,11 +29,10 @@ CUresult library_module(Call *call, Library *library, Context *context, Module *
     return result;
 }
 
-Settings *kernel_settings(Call *call, Kernel *kernel, int device)
+Settings *kernel_settings(Kernel *kernel, int device)
 {
     Settings *settings = g_hash_table_lookup(kernel->settings, GINT_TO_POINTER(device));
 
-    (void)call;
     if (settings == NULL) {
         settings = g_new0(Settings, 1);
         settings_init(settings, kernel->entry);
@@ -72,7 +60,7 @@ static CUresult library_kernel(Call *call, Library *library, Entry *entry, Kerne
             Function *function = g_hash_table_lookup(module->functions, entry);
             if (function == NULL)
                 continue;
-            Settings *settings = kernel_settings(call, found, module->context->device);
+            Settings *settings = kernel_settings(found, module->context->device);
             *settings = *function->settings;
             function->settings = settings;
         }
@@ -329,7 +317,7 @@ CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkern
     if (cuda_device(call.cuda, device) == NULL)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
     CUDA_RETURN(call, settings_get(&call, kernel->entry, kernel->library->program,
-                                   kernel_settings(&call, kernel, device), device, attribute, value));
+                                   kernel_settings(kernel, device), device, attribute, value));
 }
 
 CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel of, CUdevice device)
@@ -341,7 +329,7 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkerne
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     if (cuda_device(call.cuda, device) == NULL)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
-    CUDA_RETURN(call, settings_set(&call, kernel->entry, kernel_settings(&call, kernel, device), device, attribute,
+    CUDA_RETURN(call, settings_set(&call, kernel->entry, kernel_settings(kernel, device), device, attribute,
                                    value));
 }
 
@@ -356,7 +344,7 @@ CUresult cuKernelSetCacheConfig(CUkernel of, CUfunc_cache config, CUdevice devic
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
     if ((unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    kernel_settings(&call, kernel, device)->cache = config;
+    kernel_settings(kernel, device)->cache = config;
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 

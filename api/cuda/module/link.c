@@ -12,13 +12,7 @@ typedef struct {
 
 static LinkState *link_get(Call *call, CUlinkState handle)
 {
-    HandleState state;
-    LinkState *link = handle_get(call->cuda->handles, HANDLE_LINK, (guint64)handle, &state);
-
-    if (link == NULL)
-        cuda_diagnose(call, (guint64)handle, -1, 0,
-                      state == HANDLE_STALE ? "use of a destroyed linker" : "not a linker");
-    return link;
+    return cuda_object(call, HANDLE_LINK, (guint64)handle, "use of a destroyed linker", "not a linker");
 }
 
 static CUresult create(Call *call, unsigned int n, CUjit_option *options, void **values, CUlinkState *handle)

@@ -8,13 +8,7 @@
 
 Module *module_get(Call *call, CUmodule handle)
 {
-    HandleState state;
-    Module *module = handle_get(call->cuda->handles, HANDLE_MODULE, (guint64)handle, &state);
-
-    if (module == NULL)
-        cuda_diagnose(call, (guint64)handle, -1, 0,
-                      state == HANDLE_STALE ? "use of an unloaded module" : "not a module");
-    return module;
+    return cuda_object(call, HANDLE_MODULE, (guint64)handle, "use of an unloaded module", "not a module");
 }
 
 /* Memory for variables, filled. The bytes go straight into the memory's file: loading takes no simulated time. */
@@ -164,7 +158,7 @@ CUresult module_function(Call *call, Module *module, Entry *entry, Function **fu
         g_hash_table_insert(module->functions, entry, found);
         Kernel *kernel = module->library != NULL ? g_hash_table_lookup(module->library->kernels, entry) : NULL;
         if (kernel != NULL)
-            found->settings = kernel_settings(call, kernel, module->context->device);
+            found->settings = kernel_settings(kernel, module->context->device);
     }
     *function = found;
     return CUDA_SUCCESS;

@@ -67,7 +67,7 @@ Library *library_get(Call *call, CUlibrary handle);
 Kernel *kernel_get(Call *call, CUkernel handle);
 /* The library's module in a context, made at the first use. */
 CUresult library_module(Call *call, Library *library, Context *context, Module **module);
-Settings *kernel_settings(Call *call, Kernel *kernel, int device);
+Settings *kernel_settings(Kernel *kernel, int device);
 
 /* The function that a CUfunction means: one of a module, or a kernel in the current context. */
 CUresult function_get(Call *call, CUfunction handle, Function **function);

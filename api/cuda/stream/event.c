@@ -3,13 +3,7 @@
 
 EventHandle *event_get(Call *call, CUevent handle)
 {
-    HandleState state;
-    EventHandle *event = handle_get(call->cuda->handles, HANDLE_EVENT, (guint64)handle, &state);
-
-    if (event == NULL)
-        cuda_diagnose(call, (guint64)handle, -1, 0,
-                      state == HANDLE_STALE ? "use of a destroyed event" : "not an event");
-    return event;
+    return cuda_object(call, HANDLE_EVENT, (guint64)handle, "use of a destroyed event", "not an event");
 }
 
 CUresult cuEventCreate(CUevent *handle, unsigned int flags)

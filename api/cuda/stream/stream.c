@@ -34,7 +34,6 @@ static CUresult own_stream(Call *call, Context *context, guint32 *number)
 
 CUresult stream_get(Call *call, CUstream handle, CUstream standard, Stream *stream)
 {
-    HandleState state;
     CUstream which = handle == NULL ? standard : handle;
 
     *stream = (Stream){0};
@@ -47,12 +46,10 @@ CUresult stream_get(Call *call, CUstream handle, CUstream standard, Stream *stre
         return which == CU_STREAM_PER_THREAD ? own_stream(call, stream->context, &stream->stream)
                                              : CUDA_SUCCESS;
     }
-    Stream *found = handle_get(call->cuda->handles, HANDLE_STREAM, (guint64)handle, &state);
-    if (found == NULL) {
-        cuda_diagnose(call, (guint64)handle, -1, 0,
-                      state == HANDLE_STALE ? "use of a destroyed stream" : "not a stream");
+    const Stream *found = cuda_object(call, HANDLE_STREAM, (guint64)handle, "use of a destroyed stream",
+                                      "not a stream");
+    if (found == NULL)
         return CUDA_ERROR_INVALID_HANDLE;
-    }
     *stream = *found;
     return CUDA_SUCCESS;
 }
