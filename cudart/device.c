@@ -49,7 +49,7 @@ RT cudaGetLastError(void)
 }
 RT cudaPeekAtLastError(void) { return last_error; }
 
-/* The driver's names are CUDA_ERROR_X; the runtime's own names are not made from them: the driver's text serves both. */
+/* The driver's names are CUDA_ERROR_X, from which the runtime's own are not made: the driver's text serves both. */
 __attribute__((visibility("default"))) const char *cudaGetErrorString(cudaError_t error)
 {
     const char *text = NULL;

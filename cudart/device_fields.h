@@ -1,4 +1,6 @@
 /* Fields of cudaDeviceProp that are attributes of the driver API. */
+#ifndef CUDART_DEVICE_FIELDS_H
+#define CUDART_DEVICE_FIELDS_H
     FIELD(sharedMemPerBlock, MAX_SHARED_MEMORY_PER_BLOCK)
     FIELD(regsPerBlock, MAX_REGISTERS_PER_BLOCK)
     FIELD(warpSize, WARP_SIZE)
@@ -67,3 +69,4 @@
     FIELD(gpuPciDeviceID, GPU_PCI_DEVICE_ID)
     FIELD(gpuPciSubsystemID, GPU_PCI_SUBSYSTEM_ID)
     FIELD(hostNumaMultinodeIpcSupported, HOST_NUMA_MULTINODE_IPC_SUPPORTED)
+#endif

@@ -16,8 +16,10 @@
 #pragma GCC visibility push(default)
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* no header of ours declares them */
 
-enum { OK = 0, UNKNOWN_OPTION = 1, MISSING_ARCH = 2, INVALID_INPUT = 3, PTX_COMPILE = 4, INTERNAL = 6, INCOMPATIBLE_OPTIONS = 11, WRONG_TYPE = 12, LTO_NOT_ENABLED = 18 };
-enum { INPUT_CUBIN = 1, INPUT_PTX, INPUT_LTOIR, INPUT_FATBIN, INPUT_OBJECT, INPUT_LIBRARY, INPUT_INDEX, INPUT_ANY = 10 };
+enum { OK = 0, UNKNOWN_OPTION = 1, MISSING_ARCH = 2, INVALID_INPUT = 3, PTX_COMPILE = 4, INTERNAL = 6,
+       INCOMPATIBLE_OPTIONS = 11, WRONG_TYPE = 12, LTO_NOT_ENABLED = 18 };
+enum { INPUT_CUBIN = 1, INPUT_PTX, INPUT_LTOIR, INPUT_FATBIN, INPUT_OBJECT, INPUT_LIBRARY, INPUT_INDEX,
+       INPUT_ANY = 10 };
 
 #define LOG_BYTES 8192
 
@@ -261,7 +263,10 @@ int nvJitLinkGetLinkedCubin(nvJitLink *link, void *image)
 }
 
 /* Only with link-time optimisation, as published. */
-int nvJitLinkGetLinkedPtxSize(nvJitLink *link, size_t *bytes) { return link && bytes ? LTO_NOT_ENABLED : INVALID_INPUT; }
+int nvJitLinkGetLinkedPtxSize(nvJitLink *link, size_t *bytes)
+{
+    return link && bytes ? LTO_NOT_ENABLED : INVALID_INPUT;
+}
 int nvJitLinkGetLinkedPtx(nvJitLink *link, char *text) { return link && text ? LTO_NOT_ENABLED : INVALID_INPUT; }
 
 static int log_bytes(const char *log, size_t *bytes)
@@ -281,9 +286,15 @@ static int log_text(const char *log, char *text)
     return OK;
 }
 
-int nvJitLinkGetErrorLogSize(nvJitLink *link, size_t *bytes) { return link ? log_bytes(link->errors, bytes) : INVALID_INPUT; }
+int nvJitLinkGetErrorLogSize(nvJitLink *link, size_t *bytes)
+{
+    return link ? log_bytes(link->errors, bytes) : INVALID_INPUT;
+}
 int nvJitLinkGetErrorLog(nvJitLink *link, char *text) { return link ? log_text(link->errors, text) : INVALID_INPUT; }
-int nvJitLinkGetInfoLogSize(nvJitLink *link, size_t *bytes) { return link ? log_bytes(link->info, bytes) : INVALID_INPUT; }
+int nvJitLinkGetInfoLogSize(nvJitLink *link, size_t *bytes)
+{
+    return link ? log_bytes(link->info, bytes) : INVALID_INPUT;
+}
 int nvJitLinkGetInfoLog(nvJitLink *link, char *text) { return link ? log_text(link->info, text) : INVALID_INPUT; }
 
 int nvJitLinkVersion(unsigned int *major, unsigned int *minor)

@@ -1,5 +1,5 @@
-/* What compilers' code hands over before main: fatbinaries, kernels and variables by the addresses of their stand-ins in
- * the host's program; and launches by such addresses. A fatbinary is loaded as a library at its first use. */
+/* What compilers' code hands over before main: fatbinaries, kernels and variables by the addresses of their stand-ins
+ * in the host's program; and launches by such addresses. A fatbinary is loaded as a library at its first use. */
 #include "cudart/runtime.h"
 
 #include <pthread.h>
@@ -189,8 +189,8 @@ static CUresult launch(CUkernel kernel, dim3 grid, dim3 block, void **args, size
     if (grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 || block.z == 0 ||
         (unsigned long long)block.x * block.y * block.z > 1024 || shared > 0xffffffffu)
         return (CUresult)9; /* cudaErrorInvalidConfiguration */
-    return cuLaunchKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)shared, stream,
-                          args, NULL);
+    return cuLaunchKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)shared,
+                          stream, args, NULL);
 }
 RT __cudaGetKernel(CUkernel *kernel, const void *host) { CALL(runtime_kernel(host, kernel)); }
 RT __cudaLaunchKernel(CUkernel kernel, dim3 grid, dim3 block, void **args, size_t shared, CUstream stream)

@@ -11,7 +11,13 @@ typedef struct { unsigned x, y, z; } dim3;
 typedef struct { size_t shared, constant, local; int threads, registers, ptx, binary, cache_ca, dynamic_max, carveout,
                  cluster_must, cluster[3], cluster_policy, non_portable, reserved[16]; } cudaFuncAttributes;
 typedef struct { int type, device; void *device_pointer, *host_pointer; long reserved[8]; } cudaPointerAttributes;
-typedef struct { dim3 grid, block; size_t shared; CUstream stream; CUlaunchAttribute *attrs; unsigned n; } cudaLaunchConfig;
+typedef struct {
+    dim3 grid, block;
+    size_t shared;
+    CUstream stream;
+    CUlaunchAttribute *attrs;
+    unsigned n;
+} cudaLaunchConfig;
 typedef struct {
     char name[256]; CUuuid uuid; char luid[8]; unsigned int luidDeviceNodeMask; size_t totalGlobalMem;
     size_t sharedMemPerBlock; int regsPerBlock; int warpSize; size_t memPitch; int maxThreadsPerBlock;

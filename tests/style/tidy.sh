@@ -12,7 +12,7 @@ columns=120
 order="sim <- model <- api <- coll <- {traces, bench <- validate} <- explore <- cli"
 
 folders=
-for folder in sim model api coll traces bench validate explore cli tests examples; do
+for folder in sim model api cudart coll traces bench validate explore cli tests examples; do
     [ ! -d $folder ] || folders="$folders $folder"
 done
 
@@ -63,6 +63,7 @@ check_c() {
         below["sim"] = " "
         below["model"] = " sim "
         below["api"] = " sim model "
+        below["cudart"] = " api "
         below["coll"] = " sim model api "
         below["traces"] = below["bench"] = " sim model api coll "
         below["validate"] = " sim model api coll bench "
@@ -189,7 +190,7 @@ check_docs() {
             grep -q -E "(^|[ *(])$name\(" $(sources) /dev/null ||
                 echo "$doc:$line: no function is called $name()"
         done
-        grep -n -o -E '`(sim|model|api|coll|traces|bench|validate|explore|cli|tests|docs|examples)/[A-Za-z0-9_./-]+`' "$doc" |
+        grep -n -o -E '`(sim|model|api|cudart|coll|traces|bench|validate|explore|cli|tests|docs|examples)/[A-Za-z0-9_./-]+`' "$doc" |
             tr -d '`' | while IFS=: read -r line path; do
             [ -e "$path" ] || echo "$doc:$line: there is no $path"
         done
