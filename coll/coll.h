@@ -122,7 +122,6 @@ static inline gboolean coll_algo_is_nccl(CollAlgo algo)
 }
 /* Time of spec->copies of spec->bytes (or as_bytes) inside each GPU. */
 guint64 coll_copies_ps(const CollGroup *group, const CollSpec *spec);
-const char *coll_library_name(CollLibrary library);
 gboolean coll_library_parse(const char *name, CollLibrary *library);
 
 /* FALSE with a reason (COLL_ERROR) when this combination cannot run: unknown pair of operation and

@@ -16,9 +16,9 @@
 
 #define KIB 1024ull
 #define MIB (1024ull * KIB)
-/* The frameworks' one-shot kernels push to all ranks, whose threads poll the data itself (Lamport: a value that no sum
- * gives stands for "not there yet"). Up to this size LL lines, which need no barrier either, stand for that; their
- * flags double the bytes, which matters above, where the pull with two barriers is nearer. */
+/* One-shot kernels of SGLang and TensorRT-LLM push to all ranks, whose threads poll the data itself (Lamport: a
+ * value that no sum gives stands for "not there yet"). Up to this size LL lines, which need no barrier either,
+ * stand for that; their flags double the bytes, which matters above, where the pull with two barriers is nearer. */
 #define LINES_MAX (64 * KIB)
 #define LIBRARY_SMS G_MAXUINT16 /* as many CTAs as the GPU has SMs */
 
@@ -55,51 +55,35 @@ static const LibraryRule library_rules[] = {
     {COLL_VLLM, 100, 8, 1 * MIB - 1, COLL_TWOSHOT, 36, 512, 0},
     {COLL_VLLM, 100, 8, 128 * MIB, COLL_NVLS, 8, 1024, 2},
 
-    {COLL_SGLANG, 90, 2, LINES_MAX, COLL_SYM_LL, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 90, 2, 16 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
-    {COLL_SGLANG, 90, 4, LINES_MAX, COLL_SYM_LL, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 90, 4, 384 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 90, 4, 16 * MIB, COLL_TWOSHOT, 64, 512, 0},
-    {COLL_SGLANG, 90, 6, LINES_MAX, COLL_SYM_LL, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 90, 6, 128 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 90, 6, 16 * MIB, COLL_TWOSHOT, 64, 512, 0},
-    {COLL_SGLANG, 90, 8, LINES_MAX, COLL_SYM_LL, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 90, 8, 128 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 90, 8, 16 * MIB, COLL_TWOSHOT, 64, 512, 0},
-    {COLL_SGLANG, 100, 2, LINES_MAX, COLL_SYM_LL, LIBRARY_SMS, 512, 0},
-    {COLL_SGLANG, 100, 2, 8 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 100, 2, 16 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
-    {COLL_SGLANG, 100, 4, LINES_MAX, COLL_SYM_LL, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 100, 4, 1152 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 100, 4, 16 * MIB, COLL_TWOSHOT, 64, 512, 0},
-    {COLL_SGLANG, 100, 6, LINES_MAX, COLL_SYM_LL, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 100, 6, 1 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 100, 6, 16 * MIB, COLL_TWOSHOT, 96, 512, 0},
-    {COLL_SGLANG, 100, 8, LINES_MAX, COLL_SYM_LL, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 100, 8, 512 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 100, 8, 16 * MIB, COLL_TWOSHOT, 96, 512, 0},
 
-    {COLL_TRTLLM, 90, 2, LINES_MAX, COLL_SYM_LL, LIBRARY_SMS, 512, 0},
     {COLL_TRTLLM, 90, 2, 8 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
-    {COLL_TRTLLM, 90, 4, 32 * KIB, COLL_SYM_LL, LIBRARY_SMS, 512, 0},
+    {COLL_TRTLLM, 90, 4, 32 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
     {COLL_TRTLLM, 90, 4, 4 * MIB, COLL_TWOSHOT, LIBRARY_SMS, 512, 0},
-    {COLL_TRTLLM, 90, 8, LINES_MAX, COLL_SYM_LL, LIBRARY_SMS, 512, 0},
     {COLL_TRTLLM, 90, 8, 256 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
     {COLL_TRTLLM, 90, 8, 4 * MIB, COLL_TWOSHOT, LIBRARY_SMS, 512, 0},
-    {COLL_TRTLLM, 100, 2, LINES_MAX, COLL_SYM_LL, LIBRARY_SMS, 512, 0},
     {COLL_TRTLLM, 100, 2, 8 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
-    {COLL_TRTLLM, 100, 4, LINES_MAX, COLL_SYM_LL, LIBRARY_SMS, 512, 0},
     {COLL_TRTLLM, 100, 4, 2 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
     {COLL_TRTLLM, 100, 4, 4 * MIB, COLL_TWOSHOT, LIBRARY_SMS, 512, 0},
-    {COLL_TRTLLM, 100, 8, LINES_MAX, COLL_SYM_LL, LIBRARY_SMS, 512, 0},
     {COLL_TRTLLM, 100, 8, 1 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
     {COLL_TRTLLM, 100, 8, 4 * MIB, COLL_TWOSHOT, LIBRARY_SMS, 512, 0},
 };
 
 const char *const coll_library_names[COLL_LIBRARIES + 1] = {"nccl", "nccl-registered", "nccl-sym", "trtllm", "vllm",
                                                             "sglang", NULL};
-
-const char *coll_library_name(CollLibrary library) { return coll_library_names[library]; }
 
 gboolean coll_library_parse(const char *name, CollLibrary *library)
 {
@@ -112,10 +96,19 @@ gboolean coll_library_parse(const char *name, CollLibrary *library)
     return FALSE;
 }
 
+/* A one-shot rule's kernel, for that size. */
+static CollAlgo library_algo(const LibraryRule *rule, guint64 bytes)
+{
+    gboolean pushes = rule->algo == COLL_ONESHOT && rule->library != COLL_VLLM;
+    return pushes && bytes <= LINES_MAX ? COLL_SYM_LL : rule->algo;
+}
+
+static guint64 library_bytes(const CollSpec *spec) { return spec->as_bytes ? spec->as_bytes : spec->bytes; }
+
 static const LibraryRule *library_rule(const CollGroup *group, const CollSpec *spec)
 {
     guint64 arch = group->fabric->spec.sm.arch >= 100 ? 100 : 90;
-    guint64 bytes = spec->as_bytes ? spec->as_bytes : spec->bytes;
+    guint64 bytes = library_bytes(spec);
     for (guint i = 0; i < G_N_ELEMENTS(library_rules); i++) {
         const LibraryRule *rule = &library_rules[i];
         if (rule->library == spec->library && rule->arch == arch && rule->ranks == group->n && bytes <= rule->bytes_max)
@@ -135,7 +128,7 @@ void coll_library_apply(const CollGroup *group, CollSpec *spec)
     const LibraryRule *rule = spec->op == COLL_ALL_REDUCE ? library_rule(group, spec) : NULL;
     CollSpec ruled = *spec;
     if (rule) {
-        ruled.algo = rule->algo;
+        ruled.algo = library_algo(rule, library_bytes(spec));
         ruled.ctas = spec->ctas ? spec->ctas
                                 : rule->ctas == LIBRARY_SMS ? (guint32)group->fabric->spec.sm.count : rule->ctas;
         ruled.threads = spec->threads ? spec->threads : coll_threads_fit(group, rule->threads);
@@ -158,7 +151,7 @@ void coll_library_apply(const CollGroup *group, CollSpec *spec)
 guint64 coll_copies_ps(const CollGroup *group, const CollSpec *spec)
 {
     const GpuSpec *gpu = &group->fabric->spec.gpu;
-    guint64 traffic = 2 * (spec->as_bytes ? spec->as_bytes : spec->bytes);
+    guint64 traffic = 2 * library_bytes(spec);
     guint64 rate_MBps = traffic <= gpu->l2_bytes ? gpu->local_MBps : gpu->hbm_MBps;
     guint64 copy_ps = (guint64)((__uint128_t)traffic * PS_PER_US / rate_MBps) + 2 * gpu->local_ps;
     return spec->copies * (copy_ps + group->fabric->spec.launch.graph_kernel_ps);

@@ -57,20 +57,21 @@ static gboolean coll_is_symmetric(const ValidateRow *row)
             strcmp(row->algo, "ring") == 0 && !*row->proto);
 }
 
-/* What `auto` stands for: NCCL's symmetric kernels choose by their own model, classic NCCL by its tables. */
+/* What `auto` stands for, as far as the library does not say it by itself (coll_library_apply). */
 static void coll_resolve_auto(const ValidateRow *row, const FabricSpec *spec, CollRequest *request)
 {
     gboolean multicast = spec->mctable.entries > 0 && strcmp(row->algo, "auto") == 0;
     CollSpec *coll = &request->coll;
     gboolean peers = coll->op == COLL_ALL_TO_ALL || coll->op == COLL_SENDRECV;
-    if (peers)
+    if (peers) {
         coll->algo = strcmp(row->program, "nccl") == 0 ? COLL_P2P : COLL_DIRECT;
-    else if (coll_is_symmetric(row) && coll->op != COLL_BROADCAST)
-        coll->algo = multicast ? COLL_SYM : COLL_SYM_UNICAST;
-    else if (multicast || spec->mctable.entries == 0)
+    } else if (coll_is_symmetric(row) && coll->op != COLL_BROADCAST) {
         coll->algo = COLL_AUTO;
-    else
-        coll->algo = COLL_RING;
+        coll->library = COLL_NCCL_SYM;
+        coll->unicast = !multicast;
+    } else {
+        coll->algo = multicast || spec->mctable.entries == 0 ? COLL_AUTO : COLL_RING;
+    }
 }
 
 /* What a program can run, by the words of the column `algo`; a row that says another one is a mistake of the table. */
