@@ -5,7 +5,7 @@
 #include "api/kernel/internal.h"
 
 typedef struct {
-    guint64 next, end;         /* addresses that nobody has had yet */
+    guint64 next, end;         /* addresses that were never given out */
     GHashTable *sizes;         /* address -> bytes of each block that is out */
     GHashTable *spare;         /* bytes -> GArray of addresses that came back */
 } KernelHeap;

@@ -120,7 +120,7 @@ void kernel_l1_free(KernelLaunch *launch);
 gboolean kernel_poll_takes(KernelWarp *warp, PtxAccess *access);
 void kernel_poll_answered(KernelWarp *warp, const PtxAccess *access, SimTime now_ps); /* one in packets */
 gboolean kernel_poll_due(KernelWarp *warp, SimTime now_ps); /* TRUE: it was, and is answered now */
-SimTime kernel_poll_when(const KernelWarp *warp);           /* 0: nobody knows */
+SimTime kernel_poll_when(const KernelWarp *warp);           /* 0: not known */
 gboolean kernel_poll_watches(const KernelWarp *warp, guint64 *va);
 void kernel_poll_clear(KernelWarp *warp);
 /* bulk.c: the access goes to the CTA's unit for bulk copies. */

@@ -1,6 +1,6 @@
 /* The L1 cache of an SM, as far as a kernel's loads see it.
  *
- * Weak loads put the 32 B sectors that they bring into it, whoever's memory it is; later ones of the same SM find them
+ * Weak loads put the 32 B sectors that they bring into it, of any GPU's memory; later ones of the same SM find them
  * there, or wait for those on their way. A fence or an acquire of more than the CTA empties it, as does the beginning
  * of a kernel. Stores go through it. Its size is what shared memory leaves of the SM's 256 KiB.
  * Modelled as tags alone, direct-mapped: a hit gives what stands in memory now, which PTX allows a weak load to see.

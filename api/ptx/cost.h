@@ -4,7 +4,7 @@
  * A body's costs are sums from its beginning on, so that those of a stretch of instructions are one subtraction: the
  * executor adds them up when it leaves the stretch. `stall` is the time of a warp by itself: each instruction issues
  * when the one before has, and when its operands are there, within a basic block; the rest is what units of a quarter
- * of an SM (or of the whole: `shared`) are busy, whoever else uses them.
+ * of an SM (or of the whole: `shared`) are busy, which other warps may wait for.
  * Left out: the order in which ptxas puts instructions, fetch, dual use of register banks. */
 #ifndef API_PTX_COST_H
 #define API_PTX_COST_H

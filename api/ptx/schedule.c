@@ -2,10 +2,11 @@
  * it, which issues loads early and their uses late.
  *
  * List scheduling, as in any textbook: of the instructions whose operands are there, the one with the longest way to
- * the end goes first; if there is none, the one whose operands come first. Results are those of the text: registers are
- * read and written in its order, memory of one state space too, but for reads among themselves and for ld.global.nc,
- * which nobody writes. What synchronises, is volatile or ordered, reads the time, calls or ends a block stays where it
- * is, and nothing moves past it. A stretch has at most SPAN instructions, which bounds the registers that it costs.
+ * the end goes first; if there is none, the one whose operands come first. Results are those of the text: registers
+ * are read and written in its order, memory of one state space too, but for reads among themselves and for
+ * ld.global.nc, which reads what a kernel does not write. What synchronises, is volatile or ordered, reads the time,
+ * calls or ends a block stays where it is, and nothing moves past it. A stretch has at most SPAN instructions, which
+ * bounds the registers that it costs.
  * Left out: what ptxas knows of pointers that do not alias, register pressure as a goal. */
 #include <string.h>
 

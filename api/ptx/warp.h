@@ -1,4 +1,4 @@
-/* Runs kernels: grids, CTAs, warps, and the seam to whoever owns memory and time.
+/* Runs kernels: grids, CTAs, warps, and the seam to their host, which owns memory and time.
  *
  * A warp executes until an instruction is for its host. Registers, shared, local and parameter memory, barriers,
  * shuffles and votes are its own business; a global, peer, multicast or host access is put into a PtxAccess, which
@@ -89,7 +89,7 @@ struct PtxAccess {
 typedef enum { PTX_WAKE_BARRIER, PTX_WAKE_CLUSTER, PTX_WAKE_MBARRIER } PtxWakeKind;
 typedef struct {
     guint64 (*now_ps)(void *host);
-    /* A warp that waited can go on; of barriers the last one to come too. NULL: nobody wants to know. */
+    /* A warp that waited can go on; of barriers the last one to come too. NULL: the host need not be told. */
     void (*wake)(void *host, PtxWarp *warp, PtxWakeKind kind);
     /* Bytes of memory as they are now, without time: constants, strings. FALSE: nothing is there. */
     gboolean (*read)(void *host, guint64 va, void *bytes, gsize n);

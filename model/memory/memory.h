@@ -63,8 +63,8 @@ gboolean memory_keeps_bytes(const Memory *memory);
 MemRegion *memory_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error);
 /* The same for flags and counters that programs poll: keeps its bytes even in a timing-only run. */
 MemRegion *memory_control_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error);
-/* Gives a region the contents of a pattern, repeated from its first byte on, which the host keeps once until somebody
- * changes one of these bytes. The pattern has MEMORY_READ_MAX bytes more than its period, as they follow in the region.
+/* Gives a region the contents of a pattern, repeated from its first byte on, which the host keeps once until one of
+ * these bytes is changed. The pattern has MEMORY_READ_MAX bytes more than its period, as they follow in the region.
  * It is the caller's and outlives the region. */
 void memory_region_repeat(MemRegion *region, const guint8 *pattern, guint64 period);
 /* The same around a memfd that another process made (the fd is duplicated). */

@@ -22,7 +22,7 @@ static guint32 lane_stream(const Graph *graph, const Stream *into, guint lane)
     return lane == 0 ? into->stream : g_array_index(graph->lanes, guint32, lane - 1);
 }
 
-/* A lane for work of that context whose last node is none, or that nobody uses in this launch yet. */
+/* A lane for work of that context on which this launch has put no node yet; a new one, if there is none. */
 static guint lane_new(Call *call, Graph *graph, GPtrArray *tails, const Context *context)
 {
     for (guint lane = 1; lane < tails->len; lane++)

@@ -137,7 +137,7 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
     return cuLinkAddFile_v2(state, type, path, n, options, values);
 }
 
-/* The first body that calls what nobody defines is told now, not by the loader. */
+/* A call of a function that no unit defines is an error of this call, not of the load that comes after it. */
 static CUresult complete(Call *call, LinkState *link)
 {
     const Context *context = context_current(call, NULL);
