@@ -108,6 +108,7 @@ cuda_files = \
 	api/engine/faults.c \
 	api/engine/internal.h \
 	api/engine/kernel.c \
+	api/engine/launches.c \
 	api/engine/kernel.h \
 	api/engine/memory.c \
 	api/engine/stats.c \

@@ -13,6 +13,7 @@ dist_check_SCRIPTS = \
 	tests/api/test_cuda_bounds.sh \
 	tests/api/test_cuda_clients.sh \
 	tests/api/test_cuda_example.sh \
+	tests/api/test_cuda_kernels.sh \
 	tests/api/test_cuda_probe.sh \
 	tests/api/test_cuda_ranks.sh \
 	tests/api/test_cuda_report.sh \
@@ -106,7 +107,7 @@ check-speed: fanout
 	  $(SHELL) $(top_srcdir)/$(speed_test); grep -q '^:test-result: PASS' $(speed_test).trs || \
 	  { cat $(speed_test).log; exit 1; }
 CLEANFILES += $(speed_test).log $(speed_test).trs
-EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_undefined.c
+EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c
 
 # Tests find the shared reference files here, and skip with a message where there are none.
 AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared}"; \
@@ -140,6 +141,7 @@ check_PROGRAMS += \
 	tests/api/test_device_misuse \
 	tests/api/test_device_sm \
 	tests/api/kernel/test_kernel \
+	tests/api/kernel/test_kernel_account \
 	tests/api/kernel/test_kernel_engines \
 	tests/api/kernel/test_kernel_rows \
 	tests/api/kernel/test_kernel_stream \
@@ -246,7 +248,7 @@ tests_api_ptx_test_ptx_run_SOURCES = tests/api/ptx/test_ptx_run.c tests/api/ptx/
 CUDA_TEST_LDADD = libcuda.la $(GLIB_LIBS) $(CMOCKA_LIBS)
 tests_api_kernel_test_kernel_stream_CFLAGS = $(AM_CFLAGS) # objects of its own: the library is made with libtool
 tests_api_kernel_test_kernel_stream_SOURCES = tests/api/kernel/test_kernel_stream.c api/engine/engine.c \
-	api/engine/faults.c api/engine/kernel.c api/engine/memory.c api/engine/stats.c api/engine/stream.c \
+	api/engine/faults.c api/engine/kernel.c api/engine/launches.c api/engine/memory.c api/engine/stats.c api/engine/stream.c \
 	api/engine/timeline.c api/engine/work.c api/engine/work_run.c
 tests_api_test_cuda_bad_input_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_bad_memory_LDADD = $(CUDA_TEST_LDADD)

@@ -348,7 +348,9 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     engine->sleepers = g_ptr_array_new();
     engine->stats = g_ptr_array_new();
     engine->faults = engine_faults_new();
-    engine->slices = spec->timeline ? engine_timeline_new() : NULL;
+    engine->launches = engine_launches_new();
+    if (spec->timeline)
+        engine_timeline_start(engine);
     engine->graveyard = g_ptr_array_new();
     engine->active = g_ptr_array_new();
     engine->notes = g_array_new(FALSE, TRUE, sizeof(ObjectNote));

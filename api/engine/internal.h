@@ -63,6 +63,7 @@ struct Work {
     FoKernel kernel;  /* of a launch: name and args are owned */
     KernelSpec ptx;   /* of a kernel of PTX: its param is owned; kernel.name is its name */
     KernelLaunch *launch; /* while it runs */
+    KernelStats *counted; /* of a kernel of PTX that has run; owned */
     guint64 at, row;  /* progress of copies and fills: bytes of the row, rows */
     MemWatch watch;   /* ENGINE_WAIT_VALUE */
     Event timer;      /* ENGINE_SLEEP */
@@ -121,6 +122,8 @@ struct Engine {
     GPtrArray *stats;     /* WorkStats in order of first use */
     GPtrArray *faults;    /* faults.c */
     GArray *slices;       /* timeline.c; NULL: nobody wants one */
+    GArray *spans;        /* timeline.c; the same, when SMs had CTAs of which kernel */
+    GArray *launches;     /* launches.c */
     guint64 n_faults;
     UsageMark *mark;
     guint64 nobody_us; /* host time that nothing was due and no thread could act */
@@ -172,8 +175,13 @@ void engine_kernel_clear(Work *work);
 void engine_kernels_end(Engine *engine); /* those that run do not end: the watchdog ends them */
 
 /* stats.c */
-void engine_stats_add(Engine *engine, const Work *work);
+void engine_stats_add(Engine *engine, Work *work);
 void engine_stats_report(Engine *engine, Report *report);
+
+/* launches.c */
+GArray *engine_launches_new(void);
+void engine_launches_add(Work *work); /* that has ended */
+void engine_launches_report(Engine *engine, Report *report);
 
 /* faults.c */
 GPtrArray *engine_faults_new(void);
@@ -182,8 +190,9 @@ void engine_faults_add_stuck(Engine *engine, const char *waiter);
 void engine_faults_report(Engine *engine, Report *report);
 
 /* timeline.c */
-GArray *engine_timeline_new(void);
+void engine_timeline_start(Engine *engine);
 void engine_timeline_add(Engine *engine, const Work *work, const char *name);
+void engine_timeline_spans(Engine *engine, const KernelLaunch *launch);
 gboolean engine_timeline_save(Engine *engine, const char *path, GError **error);
 
 #endif

@@ -24,6 +24,7 @@ void engine_kernel_clear(Work *work)
 {
     g_free((char *)work->kernel.name);
     g_free((void *)work->ptx.param);
+    g_free(work->counted);
 }
 
 /* What the report says of a kernel's own fault: where in its text it was. */
@@ -54,6 +55,9 @@ static void kernel_done(const KernelLaunch *launch, void *user)
     const PtxFault *fault = kernel_fault(launch);
 
     work->launch = NULL;
+    work->counted = g_new(KernelStats, 1);
+    *work->counted = kernel_stats(launch);
+    engine_timeline_spans(work->engine, launch);
     if (fault->kind != PTX_FAULT_NONE) {
         work->fault = kernel_fault_kind(fault); /* the first of its context is the one that stays */
         tell_fault(work, fault);
@@ -75,6 +79,7 @@ void engine_kernel_start(Work *work)
     Engine *engine = work->engine;
     g_autoptr(GError) error = NULL;
 
+    work->ptx.keep_spans = engine->slices != NULL;
     work->launch = kernel_launch(engine->fabric, (guint16)work->request.gpu, engine->vas, &work->ptx,
                                  engine->fabric->spec.sm.launch_ps, kernel_done, work, &error);
     if (work->launch != NULL)

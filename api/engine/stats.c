@@ -37,7 +37,7 @@ static WorkStats *stats_of(Engine *engine, const char *name)
     return stats;
 }
 
-void engine_stats_add(Engine *engine, const Work *work)
+void engine_stats_add(Engine *engine, Work *work)
 {
     const EngineRequest *r = &work->request;
     const char *name;
@@ -53,6 +53,7 @@ void engine_stats_add(Engine *engine, const Work *work)
     case ENGINE_LAUNCH_PTX:
         name = work->kernel.name;
         rows = 0;
+        engine_launches_add(work);
         break;
     default:
         return;
@@ -116,6 +117,7 @@ void engine_stats_report(Engine *engine, Report *report)
     report_add_u64(report, "unfinished_work", engine->running, "");
     report_add_u64(report, "device_faults", engine->n_faults, "");
     add_work(engine, report);
+    engine_launches_report(engine, report);
     engine_objects_report(engine, report);
     usage_add_operations(engine->fabric, report);
     usage_add_links(engine->fabric, engine->mark, report);

@@ -1,4 +1,5 @@
-/* `--perfetto`: when each piece of work ran, one track for each stream, one group for each GPU. */
+/* `--perfetto`: when each piece of work ran, one track for each stream, one group for each GPU; and another group for
+ * its SMs, one track each, with the kernels that had CTAs there. */
 #include "api/engine/internal.h"
 #include "sim/report/timeline.h"
 
@@ -17,11 +18,29 @@ static void slice_clear(gpointer data)
     g_free(slice->call);
 }
 
-GArray *engine_timeline_new(void)
+/* When an SM had CTAs of a kernel. */
+typedef struct {
+    guint16 gpu;
+    guint32 lane;     /* 0, or the first that is free while the SM has several kernels at once */
+    const char *name; /* interned */
+    KernelSpan at;
+} Span;
+
+void engine_timeline_start(Engine *engine)
 {
-    GArray *slices = g_array_new(FALSE, FALSE, sizeof(Slice));
-    g_array_set_clear_func(slices, slice_clear);
-    return slices;
+    engine->slices = g_array_new(FALSE, FALSE, sizeof(Slice));
+    g_array_set_clear_func(engine->slices, slice_clear);
+    engine->spans = g_array_new(FALSE, FALSE, sizeof(Span));
+}
+
+void engine_timeline_spans(Engine *engine, const KernelLaunch *launch)
+{
+    const GArray *spans = kernel_spans(launch);
+
+    for (guint i = 0; engine->spans != NULL && i < spans->len; i++) {
+        const Span span = {kernel_gpu(launch), 0, kernel_name(launch), g_array_index(spans, KernelSpan, i)};
+        g_array_append_val(engine->spans, span);
+    }
 }
 
 void engine_timeline_add(Engine *engine, const Work *work, const char *name)
@@ -50,6 +69,64 @@ static gint compare(gconstpointer a, gconstpointer b)
     return x->start_ps < y->start_ps ? -1 : x->start_ps > y->start_ps;
 }
 
+static gint compare_spans(gconstpointer a, gconstpointer b)
+{
+    const Span *x = a, *y = b;
+
+    if (x->gpu != y->gpu)
+        return x->gpu < y->gpu ? -1 : 1;
+    if (x->at.sm != y->at.sm)
+        return x->at.sm < y->at.sm ? -1 : 1;
+    if (x->lane != y->lane)
+        return x->lane < y->lane ? -1 : 1;
+    if (x->at.start_ps != y->at.start_ps)
+        return x->at.start_ps < y->at.start_ps ? -1 : 1;
+    return x->at.end_ps < y->at.end_ps ? -1 : x->at.end_ps > y->at.end_ps;
+}
+
+/* Kernels that an SM has at once get tracks of their own: slices of one track must not cross. */
+static void choose_lanes(GArray *spans)
+{
+    g_autoptr(GArray) busy_ps = g_array_new(FALSE, FALSE, sizeof(SimTime)); /* by lane: its last end */
+
+    for (guint i = 0; i < spans->len; i++) {
+        Span *span = &g_array_index(spans, Span, i);
+        if (i == 0 || span[-1].gpu != span->gpu || span[-1].at.sm != span->at.sm)
+            g_array_set_size(busy_ps, 0);
+        span->lane = 0;
+        while (span->lane < busy_ps->len && g_array_index(busy_ps, SimTime, span->lane) > span->at.start_ps)
+            span->lane++;
+        if (span->lane == busy_ps->len)
+            g_array_set_size(busy_ps, busy_ps->len + 1);
+        g_array_index(busy_ps, SimTime, span->lane) = span->at.end_ps;
+    }
+}
+
+static void save_spans(GArray *spans, Timeline *timeline)
+{
+    guint32 group = 0, track = 0;
+
+    g_array_sort(spans, compare_spans);
+    choose_lanes(spans);
+    g_array_sort(spans, compare_spans);
+    for (guint i = 0; i < spans->len; i++) {
+        const Span *span = &g_array_index(spans, Span, i);
+        gboolean new_gpu = i == 0 || span[-1].gpu != span->gpu;
+        if (new_gpu) {
+            g_autofree char *name = g_strdup_printf("gpu%u: SMs", span->gpu);
+            group = timeline_add_group(timeline, name);
+        }
+        if (new_gpu || span[-1].at.sm != span->at.sm || span[-1].lane != span->lane) {
+            g_autofree char *name = span->lane == 0 ? g_strdup_printf("SM %u", span->at.sm)
+                                                    : g_strdup_printf("SM %u (%u)", span->at.sm, span->lane + 1);
+            track = timeline_add_track(timeline, group, name);
+        }
+        g_autofree char *ctas = g_strdup_printf("%u", span->at.ctas);
+        const char *facts[] = {"ctas", ctas, NULL};
+        timeline_add_slice_with(timeline, track, span->name, span->at.start_ps, span->at.end_ps, facts);
+    }
+}
+
 gboolean engine_timeline_save(Engine *engine, const char *path, GError **error)
 {
     Timeline *timeline = timeline_open(path, error);
@@ -74,5 +151,6 @@ gboolean engine_timeline_save(Engine *engine, const char *path, GError **error)
         timeline_add_slice_with(timeline, track, slice->name, slice->start_ps, slice->end_ps,
                                 facts);
     }
+    save_spans(engine->spans, timeline);
     return timeline_close(timeline, error);
 }

@@ -14,10 +14,15 @@ static SimTime clk_ps(const KernelLaunch *launch, guint64 hundredths)
  * Source: h100/memory.csv, ld.shared latency and throughput by ways. */
 #define WAY_LATENCY (2u * COST_CLK)
 
+SimTime kernel_code_ps(const KernelLaunch *launch, const PtxWarp *warp)
+{
+    return warp->fetches * launch->fabric->spec.sm.code_ps / 8; /* which is of 1 KiB */
+}
+
 SimTime kernel_cost_ps(const KernelLaunch *launch, const PtxWarp *warp)
 {
     return clk_ps(launch, warp->costs.sum[COST_STALL] + (guint64)warp->shared_ways * WAY_LATENCY) +
-           warp->fetches * launch->fabric->spec.sm.code_ps / 8; /* which is of 1 KiB */
+           kernel_code_ps(launch, warp);
 }
 
 SimTime kernel_busy_until(KernelWarp *warp)

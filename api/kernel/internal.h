@@ -42,7 +42,8 @@ struct KernelWarp {
     PtxWarp *ptx;            /* NULL: it is a CTA's unit for bulk copies */
     SimTime time_ps;         /* its own: when its next instruction can issue */
     guint8 stage;            /* KernelStage */
-    gboolean waited;         /* for its own time, before the access at hand */
+    guint8 doing;            /* KernelWait: what its time since counted_ps goes to */
+    SimTime counted_ps;
     PtxAccess *access;       /* being given to the LSU */
     guint32 left;            /* its lanes that are not yet */
     guint32 block_at;        /* the same of bulk copies */
@@ -80,6 +81,12 @@ struct KernelCluster {
     KernelCluster *next, *prev;
 };
 
+/* An SM's CTAs of a launch. */
+typedef struct {
+    guint32 resident, ctas;
+    SimTime since_ps;
+} KernelSm;
+
 struct KernelLaunch {
     Fabric *fabric;
     Gpu *gpu;
@@ -90,6 +97,8 @@ struct KernelLaunch {
     PtxGrid *grid;
     KernelWarp *running;     /* whose instructions are being executed */
     KernelStats stats;
+    KernelSm *sm;
+    GArray *spans;           /* KernelSpan */
     guint32 registers;       /* of a CTA, as they are given out */
     KernelL1 **l1;           /* by SM; each made when first needed */
     GHashTable **lines;      /* the same: PtxCode -> bits of the lines of its instructions that the SM has */
@@ -121,6 +130,7 @@ gboolean kernel_poll_takes(KernelWarp *warp, PtxAccess *access);
 void kernel_poll_answered(KernelWarp *warp, const PtxAccess *access, SimTime now_ps); /* one in packets */
 gboolean kernel_poll_due(KernelWarp *warp, SimTime now_ps); /* TRUE: it was, and is answered now */
 SimTime kernel_poll_when(const KernelWarp *warp);           /* 0: not known */
+gboolean kernel_poll_waits(const KernelWarp *warp);         /* for a read that no packet goes for */
 gboolean kernel_poll_watches(const KernelWarp *warp, guint64 *va);
 void kernel_poll_clear(KernelWarp *warp);
 /* bulk.c: the access goes to the CTA's unit for bulk copies. */
@@ -139,9 +149,19 @@ extern const PtxHost kernel_host; /* without clock_ps */
 extern const TxnAtomic kernel_atomic;
 const KernelWarp *kernel_first_warp(const KernelLaunch *launch, guint64 *waiting); /* NULL: none runs */
 char *kernel_waiter_text(void *gpu); /* a SimWaiterText */
+/* account.c: a warp's time is counted up to now; it executed from from_ps to its own time, which takes it alone_ps when
+ * it is alone, code_ps of that for instructions to come; what a warp waits for that can do nothing; bytes by target. */
+void kernel_account_until(KernelWarp *warp, SimTime now_ps);
+void kernel_account_run(KernelWarp *warp, SimTime from_ps, SimTime alone_ps, SimTime code_ps);
+KernelWait kernel_account_wait(const KernelWarp *warp, gboolean polls);
+void kernel_account_bytes(const KernelLaunch *launch, const VasMapping *mapping, guint64 bytes);
+void kernel_account_multicast(KernelLaunch *launch, PtxAccessKind kind);
+void kernel_account_placed(KernelLaunch *launch, guint32 sm, SimTime now_ps);
+void kernel_account_left(KernelLaunch *launch, guint32 sm, SimTime now_ps);
 /* cost.c: what the instructions of a turn take a warp that is alone on its SM; and when they end, from its time on,
  * beside what others have the SM do. */
 SimTime kernel_cost_ps(const KernelLaunch *launch, const PtxWarp *warp);
+SimTime kernel_code_ps(const KernelLaunch *launch, const PtxWarp *warp); /* of that: to fetch them */
 SimTime kernel_busy_until(KernelWarp *warp);
 
 #endif

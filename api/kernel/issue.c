@@ -50,6 +50,7 @@ static gboolean check_block(KernelWarp *warp, const PtxAccess *access)
         const char *text = wrong_at(warp, access, va, bytes);
         if (text)
             return fault_at(warp, access, (guint)__builtin_ctz(access->mask), va, text);
+        kernel_account_bytes(warp->cta->launch, mapping, bytes);
         at += bytes;
     }
     return TRUE;
@@ -57,19 +58,27 @@ static gboolean check_block(KernelWarp *warp, const PtxAccess *access)
 
 static gboolean check_lanes(KernelWarp *warp, const PtxAccess *access)
 {
-    guint64 good_from = 1, good_to = 0; /* the mapping of the lane before */
+    const VasMapping *mapping = NULL;
+    guint64 good_from = 1, good_to = 0, bytes = 0; /* of the lane before: its mapping, and what lanes touch of it */
     for (guint32 left = access->mask; left; left &= left - 1) {
         guint lane = (guint)__builtin_ctz(left);
         guint64 va = access->va[lane];
-        if (va >= good_from && va + access->width <= good_to)
+        if (va >= good_from && va + access->width <= good_to) {
+            bytes += access->width;
             continue;
+        }
         const char *text = wrong_at(warp, access, va, access->width);
         if (text)
             return fault_at(warp, access, lane, va, text);
-        const VasMapping *mapping = vas_find(warp->cta->launch->vas, va);
+        if (mapping)
+            kernel_account_bytes(warp->cta->launch, mapping, bytes);
+        mapping = vas_find(warp->cta->launch->vas, va);
         good_from = mapping->va;
         good_to = mapping->va + mapping->bytes;
+        bytes = access->width;
     }
+    if (mapping)
+        kernel_account_bytes(warp->cta->launch, mapping, bytes);
     return TRUE;
 }
 
@@ -81,6 +90,7 @@ gboolean kernel_issue_begin(KernelWarp *warp, PtxAccess *access)
     warp->cta->launch->stats.accesses++;
     if (access->kind == PTX_ACCESS_FENCE)
         return TRUE;
+    kernel_account_multicast(warp->cta->launch, access->kind);
     return access->kind >= PTX_ACCESS_BULK_LOAD ? check_block(warp, access) : check_lanes(warp, access);
 }
 

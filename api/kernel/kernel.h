@@ -33,7 +33,34 @@ typedef struct {
     guint64 heap, heap_bytes; /* memory for malloc in kernels, 0: none; every launch of a context gives the same */
     void (*print)(void *user, const char *text); /* vprintf of one thread; NULL: to standard output */
     void *print_user;
+    gboolean keep_spans;     /* for kernel_spans() */
 } KernelSpec;
+
+/* What the time of warps went to. */
+typedef enum {
+    KERNEL_ISSUES,           /* their own instructions, with the latencies that these take alone */
+    KERNEL_WAITS_PIPE,       /* units of the SM were busy with other warps' instructions */
+    KERNEL_WAITS_CODE,       /* instructions that the SM did not have yet */
+    KERNEL_WAITS_LSU,        /* the load/store unit, the SM's port or its limits were full */
+    KERNEL_WAITS_MEMORY,     /* a value that was not there yet */
+    KERNEL_WAITS_POLL,       /* the same in a loop that polls */
+    KERNEL_WAITS_BARRIER,    /* others: barriers of CTA and cluster, mbarriers, lanes of the warp, the grid before */
+    KERNEL_WAITS_FENCE,
+    KERNEL_SLEEPS,           /* nanosleep */
+    KERNEL_DRAINING,         /* its last instruction is issued; its stores are not performed */
+    KERNEL_WAITS
+} KernelWait;
+const char *kernel_wait_name(KernelWait wait);
+
+/* Whose memory an access goes to. */
+typedef enum { KERNEL_OWN, KERNEL_PEER, KERNEL_MULTICAST, KERNEL_HOST, KERNEL_L1 /* loads that it answers */,
+               KERNEL_TARGETS } KernelTarget;
+
+/* So long an SM had CTAs of a launch without a break, and how many came in that time. */
+typedef struct {
+    guint32 sm, ctas;
+    SimTime start_ps, end_ps;
+} KernelSpan;
 
 typedef struct {
     guint64 instructions;    /* of warps */
@@ -41,6 +68,10 @@ typedef struct {
     guint64 polls;           /* reads of loops that poll, beyond the first two: no packets go for them */
     guint64 divergences, joins_given_up;
     guint32 ctas;            /* that ran */
+    guint64 wait_ps[KERNEL_WAITS]; /* of all warps together; the sum is how long they lived */
+    guint64 sm_ps;           /* of all SMs together: with CTAs of the launch */
+    guint64 bytes[KERNEL_TARGETS]; /* of lanes: read, written, and operands; at a multicast address once */
+    guint64 mc_loads, mc_stores, mc_reds; /* instructions of warps: multimem.ld_reduce, .st, .red, and in bulk */
 } KernelStats;
 
 /* Starts a kernel so long from now (its first instruction). NULL: *error (KERNEL_ERROR) says why it cannot be.
@@ -57,10 +88,11 @@ void kernel_abort(KernelLaunch *launch, PtxFaultKind kind, const char *text);
 /* Valid inside `done`, and before. */
 const PtxFault *kernel_fault(const KernelLaunch *launch);  /* kind PTX_FAULT_NONE: it went well */
 FaultKind kernel_fault_kind(const PtxFault *fault);        /* the same in the fabric's words */
-const KernelStats *kernel_stats(const KernelLaunch *launch);
+KernelStats kernel_stats(const KernelLaunch *launch); /* so far */
 guint16 kernel_gpu(const KernelLaunch *launch);
 const char *kernel_name(const KernelLaunch *launch);
 SimTime kernel_start_ps(const KernelLaunch *launch), kernel_end_ps(const KernelLaunch *launch);
+const GArray *kernel_spans(const KernelLaunch *launch); /* KernelSpan, in the order of their ends */
 
 /* How many CTAs of a kernel fit on one SM, by warps, CTAs, shared memory and registers; 0: not even one. */
 guint32 kernel_occupancy(const FabricSpec *spec, PtxFunction *entry, guint32 threads, guint32 dynamic_shared,

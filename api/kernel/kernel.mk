@@ -1,5 +1,6 @@
 # api/kernel/: kernels of PTX on simulated SMs.
 libfanout_core_la_SOURCES += \
+	api/kernel/account.c \
 	api/kernel/bulk.c \
 	api/kernel/cost.c \
 	api/kernel/heap.c \

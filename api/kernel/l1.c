@@ -134,6 +134,7 @@ gboolean kernel_l1_takes(KernelWarp *warp, PtxAccess *access)
         warp->hits = g_array_new(FALSE, FALSE, sizeof(KernelHit));
     KernelHit hit = {access, MAX(when_ps, warp->time_ps + HIT_CLK * launch->host.clock_ps)};
     take_bytes(launch, access);
+    launch->stats.bytes[KERNEL_L1] += (guint64)__builtin_popcount(access->mask) * access->width;
     g_array_append_val(warp->hits, hit);
     return TRUE;
 }

@@ -6,11 +6,11 @@
 G_DEFINE_QUARK(kernel-error-quark, kernel_error)
 
 const PtxFault *kernel_fault(const KernelLaunch *launch) { return &launch->grid->fault; }
-const KernelStats *kernel_stats(const KernelLaunch *launch) { return &launch->stats; }
 guint16 kernel_gpu(const KernelLaunch *launch) { return launch->gpu->id; }
 const char *kernel_name(const KernelLaunch *launch) { return launch->name; }
 SimTime kernel_start_ps(const KernelLaunch *launch) { return launch->start_ps; }
 SimTime kernel_end_ps(const KernelLaunch *launch) { return launch->end_ps; }
+const GArray *kernel_spans(const KernelLaunch *launch) { return launch->spans; }
 
 FaultKind kernel_fault_kind(const PtxFault *fault)
 {
@@ -66,11 +66,11 @@ static void cta_on_end(Event *event, SimTime now_ps)
     KernelCta *cta = EVENT_OWNER(event, KernelCta, end);
     KernelCluster *cluster = cta->cluster;
     KernelLaunch *launch = cta->launch;
-    (void)now_ps;
     if (kernel_bulk_drains(cta))
         return;
     Cta *placed = cta->cta;
     launch->stats.ctas++;
+    kernel_account_left(launch, placed->sm->id, now_ps);
     if (++cluster->ended == cluster->size) {
         launch->done++;
         cluster_free(cluster);
@@ -94,6 +94,7 @@ static void cluster_start(KernelCluster *cluster, SimTime now_ps)
     for (guint32 c = 0; c < cluster->size; c++) {
         KernelCta *cta = &cluster->cta[c];
         SimTime start_ps = MAX(now_ps, *next_ps);
+        kernel_account_placed(launch, cta->cta->sm->id, start_ps);
         *next_ps = start_ps + spec->cta_ps + launch->grid->n_warps * spec->cta_warp_ps;
         for (guint32 w = 0; w < launch->grid->n_warps; w++)
             kernel_warp_start(&cta->warp[w], cta, w, start_ps);
@@ -236,12 +237,11 @@ static void on_end(Event *event, SimTime now_ps)
     KernelLaunch *launch = EVENT_OWNER(event, KernelLaunch, end);
     list_remove(launch);
     launch->end_ps = now_ps;
-    launch->stats.instructions = launch->grid->instructions;
-    launch->stats.divergences = launch->grid->divergences;
-    launch->stats.joins_given_up = launch->grid->joins_given_up;
     if (launch->on_done)
         launch->on_done(launch, launch->user);
     kernel_l1_free(launch);
+    g_free(launch->sm);
+    g_array_unref(launch->spans);
     ptx_grid_free(launch->grid);
     g_free(launch);
 }
@@ -363,6 +363,8 @@ KernelLaunch *kernel_launch(Fabric *fabric, guint16 gpu, Vas *vas, const KernelS
         return NULL;
     }
     launch->spec.param = NULL; /* the grid has a copy */
+    launch->sm = g_new0(KernelSm, fabric->spec.sm.count);
+    launch->spans = g_array_new(FALSE, FALSE, sizeof(KernelSpan));
     launch->l1 = g_new0(KernelL1 *, fabric->spec.sm.count);
     launch->lines = g_new0(GHashTable *, fabric->spec.sm.count);
     event_init(&launch->start, on_start);

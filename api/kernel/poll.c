@@ -236,6 +236,8 @@ SimTime kernel_poll_when(const KernelWarp *warp)
     return poll && poll->access ? poll->due_ps : 0;
 }
 
+gboolean kernel_poll_waits(const KernelWarp *warp) { return warp->poll && warp->poll->access; }
+
 gboolean kernel_poll_watches(const KernelWarp *warp, guint64 *va)
 {
     const KernelPoll *poll = warp->poll;

@@ -9,6 +9,7 @@
 
 static void on_idle(Warp *warp, SimTime now_ps)
 {
+    kernel_account_until(warp->generator, now_ps);
     kernel_warp_ended(warp->generator, now_ps);
 }
 
@@ -18,7 +19,8 @@ void kernel_warp_start(KernelWarp *warp, KernelCta *cta, guint32 index, SimTime 
     warp->warp = &cta->cta->warp[index];
     warp->ptx = &cta->ptx->warp[index];
     warp->ptx->user = warp;
-    warp->time_ps = now_ps;
+    warp->time_ps = warp->counted_ps = now_ps;
+    warp->doing = KERNEL_ISSUES;
     warp->out.bytes = warp->out_bytes;
     warp->warp->on_idle = on_idle;
     warp->warp->issue_ps = 2 * cta->launch->host.clock_ps;
@@ -51,6 +53,7 @@ static gboolean next_of_end(KernelWarp *warp, Uop *uop, SimTime now_ps)
     *uop = (Uop){.lanes = 1};
     switch ((KernelStage)warp->stage) {
     case KERNEL_LAST_ISSUED:
+        warp->doing = KERNEL_DRAINING;
         if (warp->time_ps > now_ps) {
             *uop = (Uop){.kind = UOP_DELAY, .lanes = 1, .value = warp->time_ps - now_ps};
             return TRUE;
@@ -78,11 +81,13 @@ static gboolean next_of_end(KernelWarp *warp, Uop *uop, SimTime now_ps)
 static PtxRun run(KernelWarp *warp, SimTime now_ps, PtxAccess **access)
 {
     KernelLaunch *launch = warp->cta->launch;
-    warp->time_ps = MAX(warp->time_ps, now_ps);
+    SimTime from_ps = warp->time_ps = MAX(warp->time_ps, now_ps);
+    kernel_account_until(warp, from_ps);
     launch->running = warp;
     PtxRun state = ptx_warp_run(warp->ptx, SLICE_INSTRUCTIONS, access);
     launch->running = NULL;
     warp->time_ps = kernel_busy_until(warp);
+    kernel_account_run(warp, from_ps, kernel_cost_ps(launch, warp->ptx), kernel_code_ps(launch, warp->ptx));
     warp->changed |= warp->ptx->costs.sum[COST_EFFECTS] != 0;
     warp->ptx->costs = (PtxCosts){0};
     warp->ptx->shared_ways = warp->ptx->fetches = 0;
@@ -127,6 +132,7 @@ gboolean kernel_next(Warp *model, Uop *uop)
         case PTX_RUN_ACCESS:
             if (kernel_poll_takes(warp, access) || kernel_l1_takes(warp, access))
                 break;
+            warp->doing = access->kind == PTX_ACCESS_FENCE ? KERNEL_WAITS_FENCE : KERNEL_WAITS_LSU;
             if (!kernel_issue_begin(warp, access)) {
                 kernel_stop(warp->cta->launch);
                 warp->access = NULL;
@@ -144,9 +150,11 @@ gboolean kernel_next(Warp *model, Uop *uop)
             break;
         case PTX_RUN_WAIT:
             count_arrival(warp);
+            warp->doing = (guint8)kernel_account_wait(warp, kernel_poll_waits(warp));
             *uop = (Uop){.kind = UOP_PARK, .lanes = 1, .value = first_of(kernel_poll_when(warp), kernel_l1_when(warp))};
             return TRUE;
         case PTX_RUN_SLEEP:
+            warp->doing = (guint8)kernel_account_wait(warp, kernel_poll_waits(warp));
             *uop = (Uop){.kind = UOP_PARK, .lanes = 1, .value = MAX(warp->ptx->wake_ps, now_ps + 1)};
             uop->value = first_of(uop->value, first_of(kernel_poll_when(warp), kernel_l1_when(warp)));
             return TRUE;

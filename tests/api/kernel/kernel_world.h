@@ -69,7 +69,7 @@ static inline void note_kernel(const KernelLaunch *launch, void *user)
     Ended *ended = user;
     const PtxFault *fault = kernel_fault(launch);
     *ended = (Ended){TRUE, fault->kind, g_strdup(fault->text), fault->line, fault->cta[0], fault->warp, fault->lane,
-                     fault->va, kernel_end_ps(launch) - kernel_start_ps(launch), *kernel_stats(launch)};
+                     fault->va, kernel_end_ps(launch) - kernel_start_ps(launch), kernel_stats(launch)};
 }
 
 static inline KernelLaunch *world_start(Loaded *loaded, const char *kernel, guint32 ctas, guint32 threads,

@@ -1,0 +1,194 @@
+/* The report's rows of launches, in the order in which they ended.
+ *
+ * Kernels of PTX are counted by api/kernel. Of a device program in C there are its times alone: it has no instructions,
+ * and what it asks of memory is in the report's operations. */
+#include "api/engine/internal.h"
+
+#include <math.h>
+
+/* More rows than these are no reading: text leaves them out, and says so. */
+#define TEXT_ROWS_MAX 40u
+
+typedef struct {
+    const char *name;        /* interned */
+    guint16 gpu;
+    guint32 stream, grid[3], block[3];
+    SimTime start_ps, end_ps;
+    const char *state;
+    KernelStats *stats;      /* NULL: a device program in C */
+} Launch;
+
+static void launch_clear(gpointer data) { g_free(((Launch *)data)->stats); }
+
+GArray *engine_launches_new(void)
+{
+    GArray *rows = g_array_new(FALSE, FALSE, sizeof(Launch));
+    g_array_set_clear_func(rows, launch_clear);
+    return rows;
+}
+
+static void add_row(GArray *rows, const Work *work, SimTime end_ps, const char *state, KernelStats *stats)
+{
+    Launch row = {.name = g_intern_string(work->kernel.name),
+                  .gpu = work->context->gpu,
+                  .stream = work->request.stream,
+                  .grid = {work->kernel.ctas, 1, 1},
+                  .block = {work->kernel.threads, 1, 1},
+                  .start_ps = work->start_ps,
+                  .end_ps = end_ps,
+                  .state = state,
+                  .stats = stats};
+    for (guint i = 0; i < 3 && work->request.op == ENGINE_LAUNCH_PTX; i++) {
+        row.grid[i] = work->ptx.grid[i];
+        row.block[i] = work->ptx.block[i];
+    }
+    g_array_append_val(rows, row);
+}
+
+void engine_launches_add(Work *work)
+{
+    add_row(work->engine->launches, work, work->end_ps, work->fault != FAULT_NONE ? "fault" : "done",
+            g_steal_pointer(&work->counted));
+}
+
+/* Those that still run: what they have come to. */
+static void add_running(const Engine *engine, GArray *rows)
+{
+    for (guint i = 0; i < engine->active->len; i++) {
+        const Work *work = g_ptr_array_index(engine->active, i);
+        if (work->request.op != ENGINE_LAUNCH_PTX && work->request.op != ENGINE_LAUNCH)
+            continue;
+        KernelStats *stats = work->launch ? g_new(KernelStats, 1) : NULL;
+        if (stats)
+            *stats = kernel_stats(work->launch);
+        add_row(rows, work, sim_now_ps(engine->sim), "running", stats);
+    }
+}
+
+/* ---- tables */
+
+static const Column launch_columns[] = {
+    COLUMN_U64(launch, "launch", "", "in the order in which launches ended, from 1; those that still run come last"),
+    COLUMN_TEXT(kernel, "kernel", "its name"),
+    COLUMN_U64(gpu, "gpu", "", "that ran it, as the system counts them"),
+    COLUMN_U64(stream, "stream", "", "in which it was"),
+    COLUMN_TEXT(state, "state", "done; fault: ended by one; running: it had not ended when the report was written"),
+    COLUMN_TEXT(grid, "grid", "CTAs"),
+    COLUMN_TEXT(block, "block", "threads of a CTA"),
+    COLUMN_FIXED(start_us, "start", "us", 3, "when its turn came"),
+    COLUMN_FIXED(time_us, "time", "us", 3, "from then to its end"),
+    COLUMN_U64(instructions, "instr", "warps", "executed, of warps; null: of a device program in C, which has none"),
+    COLUMN_FIXED(ipc, "ipc", "", 2, "instructions a cycle of an SM that had CTAs of it"),
+    COLUMN_FIXED(occupancy_pct, "occup.", "%", 1,
+                 "warps that lived on an SM that had CTAs of it, on average, of those that it has room for"),
+    COLUMN_U64(own_bytes, "own", "B", "that lanes read and wrote: in the GPU's own memory"),
+    COLUMN_U64(peer_bytes, "peers", "B", "the same in other GPUs' memory"),
+    COLUMN_U64(multicast_bytes, "multicast", "B", "the same at multicast addresses, each counted once"),
+    COLUMN_U64(host_bytes, "host", "B", "the same in the host's memory"),
+    COLUMN_U64(l1_bytes, "L1", "B", "read from the SM's own cache, and in none of the others"),
+    COLUMN_U64(multicast_loads, "ld_reduce", "", "multimem.ld_reduce of warps"),
+    COLUMN_U64(multicast_stores, "mc st", "", "multimem.st of warps, bulk copies included"),
+    COLUMN_U64(multicast_reds, "mc red", "", "multimem.red of warps, bulk reductions included"),
+    COLUMN_END,
+};
+
+static const Column wait_columns[] = {
+    COLUMN_U64(launch, "launch", "", "as in the table of launches"),
+    COLUMN_TEXT(kernel, "kernel", "its name"),
+    COLUMN_FIXED(warps_us, "warps", "us", 3, "how long its warps lived, all together: 100 % of what follows"),
+    COLUMN_FIXED(issue_pct, "issue", "%", 1, "own instructions, with the latencies that they have alone"),
+    COLUMN_FIXED(pipe_pct, "pipe", "%", 1, "units of the SM were busy with other warps"),
+    COLUMN_FIXED(code_pct, "code", "%", 1, "instructions that the SM did not have yet"),
+    COLUMN_FIXED(lsu_pct, "lsu", "%", 1, "the load/store unit, the SM's port or its limits were full"),
+    COLUMN_FIXED(memory_pct, "memory", "%", 1, "a value was needed that memory had not brought yet"),
+    COLUMN_FIXED(poll_pct, "poll", "%", 1, "the same in a loop that reads one place again and again"),
+    COLUMN_FIXED(barrier_pct, "barrier", "%", 1, "others were waited for: barriers of CTA and cluster, mbarriers"),
+    COLUMN_FIXED(fence_pct, "fence", "%", 1, "fences"),
+    COLUMN_FIXED(sleep_pct, "sleep", "%", 1, "nanosleep"),
+    COLUMN_FIXED(drain_pct, "drain", "%", 1, "behind the last instruction, until stores were performed"),
+    COLUMN_U64(polls, "polls", "", "reads of loops that poll, beyond the first two"),
+    COLUMN_END,
+};
+
+static void add_shape(Table *table, const guint32 n[3])
+{
+    g_autofree char *text = n[2] > 1   ? g_strdup_printf("%ux%ux%u", n[0], n[1], n[2])
+                            : n[1] > 1 ? g_strdup_printf("%ux%u", n[0], n[1])
+                                       : g_strdup_printf("%u", n[0]);
+    table_text(table, text);
+}
+
+static guint64 lived_ps(const KernelStats *stats)
+{
+    guint64 sum = 0;
+    for (guint w = 0; w < KERNEL_WAITS; w++)
+        sum += stats->wait_ps[w];
+    return sum;
+}
+
+static void add_share(Table *table, guint64 part, double whole)
+{
+    table_fixed(table, whole > 0 ? (double)part / whole : NAN);
+}
+
+static void add_launch(const Engine *engine, Table *table, guint number, const Launch *row)
+{
+    const SmSpec *sm = &engine->fabric->spec.sm;
+    const KernelStats *s = row->stats;
+    table_u64(table, number);
+    table_text(table, row->name);
+    table_u64(table, row->gpu);
+    table_u64(table, row->stream);
+    table_text(table, row->state);
+    add_shape(table, row->grid);
+    add_shape(table, row->block);
+    table_fixed(table, (double)row->start_ps / (double)PS_PER_US);
+    table_fixed(table, (double)(row->end_ps - row->start_ps) / (double)PS_PER_US);
+    if (!s) {
+        for (guint i = 0; i < 3 + KERNEL_TARGETS + 3; i++)
+            table_null(table);
+        return;
+    }
+    table_u64(table, s->instructions);
+    add_share(table, s->instructions * sm->clock_ps, (double)s->sm_ps);
+    add_share(table, 100 * lived_ps(s), (double)s->sm_ps * (double)sm->warps_max);
+    for (guint t = 0; t < KERNEL_TARGETS; t++)
+        table_u64(table, s->bytes[t]);
+    table_u64(table, s->mc_loads);
+    table_u64(table, s->mc_stores);
+    table_u64(table, s->mc_reds);
+}
+
+static void add_waits(Table *table, guint number, const Launch *row)
+{
+    guint64 lived = lived_ps(row->stats);
+    table_u64(table, number);
+    table_text(table, row->name);
+    table_fixed(table, (double)lived / (double)PS_PER_US);
+    for (guint w = 0; w < KERNEL_WAITS; w++)
+        add_share(table, 100 * row->stats->wait_ps[w], (double)lived);
+    table_u64(table, row->stats->polls);
+}
+
+void engine_launches_report(Engine *engine, Report *report)
+{
+    g_autoptr(GArray) launches = engine_launches_new();
+    guint ended = engine->launches->len;
+    g_array_append_vals(launches, engine->launches->data, ended);
+    for (guint i = 0; i < ended; i++) /* what a row has is its own */
+        g_array_index(launches, Launch, i).stats =
+            g_memdup2(g_array_index(launches, Launch, i).stats, sizeof(KernelStats));
+    add_running(engine, launches);
+    TableFlags flags = launches->len > TEXT_ROWS_MAX ? TABLE_NO_TEXT : 0;
+    if (launches->len == 0)
+        return;
+    Table *table = report_add_table(report, "launches", "Launches of kernels", launch_columns, flags);
+    for (guint i = 0; i < launches->len; i++)
+        add_launch(engine, table, i + 1, &g_array_index(launches, Launch, i));
+    table = report_add_table(report, "launch_waits", "What the time of their warps went to", wait_columns, flags);
+    for (guint i = 0; i < launches->len; i++)
+        if (g_array_index(launches, Launch, i).stats)
+            add_waits(table, i + 1, &g_array_index(launches, Launch, i));
+    if (flags)
+        report_add_note(report, "%u launches of kernels: a row for each is in JSON and HTML", launches->len);
+}

@@ -1,0 +1,39 @@
+#!/bin/sh
+# What a run says of its kernels: a row of the report for each launch with its own figures, and where warps' time went;
+# the launches by SM in the timeline; the same bytes on every run.
+set -eu
+case ${SANITIZE:-no} in no | '') ;; *) echo "a plain program cannot load a sanitized library"; exit 77 ;; esac
+libs=$(dirname "$FANOUT")/.libs
+[ -f "$libs/libcuda.so.1" ] || { echo "no $libs/libcuda.so.1"; exit 77; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$TOP_SRCDIR/api/include" "$TOP_SRCDIR/tests/api/cuda_kernels.c" \
+    -o "$dir/kernels" "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs"
+for run in 1 2; do
+    timeout 100 "$FANOUT" exec -s dgx-h100 --report "$dir/$run.json" --perfetto "$dir/time$run.json" -- "$dir/kernels"
+done
+cmp "$dir/1.json" "$dir/2.json" && cmp "$dir/time1.json" "$dir/time2.json" || { echo "two runs differ"; exit 1; }
+timeout 100 "$FANOUT" exec -s dgx-h100 --report "$dir/report.txt" -- "$dir/kernels"
+grep -q '^# Launches of kernels' "$dir/report.txt" || { echo "no launches in the text"; cat "$dir/report.txt"; exit 1; }
+
+# One object of the report a line.
+tr -d '\n' <"$dir/1.json" | sed -e 's/  */ /g' -e 's/{/\n{/g' >"$dir/rows"
+count() { # count NUMBER TEXT...: so many rows have all of them
+    want=$1
+    shift
+    cp "$dir/rows" "$dir/left"
+    for text in "$@"; do
+        grep -F -- "$text" "$dir/left" >"$dir/next" || :
+        mv "$dir/next" "$dir/left"
+    done
+    have=$(wc -l <"$dir/left")
+    [ "$have" = "$want" ] || { echo "$have rows instead of $want have: $*"; cat "$dir/rows"; exit 1; }
+}
+# 1,000 of 1,024 threads load and store 4 B each; 8 warps a CTA, 4 CTAs, the last warp with lanes that leave early.
+count 3 '"kernel": "_Z5scalePfi"' '"grid": "4"' '"block": "256"' '"state": "done"' '"own_bytes": 8000' '"peer_bytes": 0' \
+    '"multicast_stores": 0'
+count 2 '"kernel": "_Z5scalePfi"' '"grid": "4"' '"gpu": 0'
+count 1 '"launch": 3' '"kernel": "_Z5scalePfi"' '"gpu": 1'
+count 3 '"kernel": "_Z5scalePfi"' '"issue_pct"' '"memory_pct"' '"barrier_pct": 0.0' '"polls": 0'
+grep -q '"SM 3"' "$dir/time1.json" || { echo "no SM in the timeline"; exit 1; }
+[ "$(grep -c '"_Z5scalePfi".*"ctas":"1"' "$dir/time1.json")" = 12 ] || { echo "not 12 slices of SMs"; exit 1; }
