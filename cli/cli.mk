@@ -36,6 +36,7 @@ fanout_SOURCES = \
 	cli/verb/compare.c \
 	cli/verb/convert.c \
 	cli/verb/exec.c \
+	cli/verb/plot.c \
 	cli/verb/ptx.c \
 	cli/verb/replay.c \
 	cli/verb/sweep.c \

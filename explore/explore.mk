@@ -11,6 +11,13 @@ libfanout_explore_la_SOURCES = \
 	explore/latin.h \
 	explore/lines.c \
 	explore/lines.h \
+	explore/plot.c \
+	explore/plot.h \
+	explore/plot_draw.c \
+	explore/plot_parts.h \
+	explore/plot_script.c \
+	explore/plot_script.h \
+	explore/plot_series.c \
 	explore/points.c \
 	explore/points.h \
 	explore/result.c \

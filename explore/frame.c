@@ -79,12 +79,53 @@ static void frame_add_cell(FrameColumn *column, GArray *numbers, sqlite3_stmt *a
     g_array_append_val(numbers, value);
 }
 
-static gboolean frame_load_rows(Frame *frame, sqlite3 *db, const char *table, GError **error)
+/* What stands in the SELECT behind "*". NULL: `own` has no name, or one that is taken. */
+static char *frame_own_columns(const char *const *own, GError **error)
 {
-    sqlite3_stmt *all = sql_prepare(db, error, "SELECT * FROM %s ORDER BY rowid", table);
+    GString *all = g_string_new("*");
+    for (guint i = 0; own && own[i]; i++) {
+        const char *equals = strchr(own[i], '=');
+        if (!equals || equals == own[i] || !equals[1]) {
+            g_set_error(error, STORE_ERROR, STORE_ERROR_OTHER, "'%s' is not NAME=EXPRESSION", own[i]);
+            g_string_free(all, TRUE);
+            return NULL;
+        }
+        g_autofree char *name = g_strndup(own[i], (gsize)(equals - own[i])), *quoted = sql_name(name);
+        g_string_append_printf(all, ", (%s) AS %s", equals + 1, quoted);
+    }
+    return g_string_free(all, FALSE);
+}
+
+/* "no such column: x" gets what may have been meant. */
+static void frame_guess(sqlite3 *db, const char *table, GError **error)
+{
+    static const char lacks[] = "no such column: ";
+    const char *at = error && *error ? strstr((*error)->message, lacks) : NULL;
+    sqlite3_stmt *all = at ? sql_prepare(db, NULL, "SELECT * FROM %s", table) : NULL;
+    if (!all)
+        return;
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (int c = 0; c < sqlite3_column_count(all); c++)
+        g_ptr_array_add(names, (gpointer)sqlite3_column_name(all, c));
+    g_ptr_array_add(names, NULL);
+    g_autofree char *hint = nearest_hint(at + strlen(lacks), (const char *const *)names->pdata);
+    g_autofree char *text = g_strdup_printf("'%s' is no column%s", at + strlen(lacks), hint);
+    sqlite3_finalize(all);
+    g_clear_error(error);
+    g_set_error(error, STORE_ERROR, STORE_ERROR_OTHER, "%s (names with a dot stand in double quotes)", text);
+}
+
+static gboolean frame_load_rows(Frame *frame, sqlite3 *db, const char *table, const char *const *own, GError **error)
+{
+    g_autofree char *columns = frame_own_columns(own, error);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL); /* "no such name" would be a text */
+    sqlite3_stmt *all = columns ? sql_prepare(db, error, "SELECT %s FROM %s ORDER BY rowid", columns, table) : NULL;
+    if (!all)
+        frame_guess(db, table, error);
     if (!all)
         return FALSE;
     guint n = (guint)sqlite3_column_count(all);
+    frame->own = own ? g_strv_length((char **)own) : 0;
     GArray **numbers = g_new(GArray *, n);
     for (guint c = 0; c < n; c++) {
         frame_add_column(frame, db, sqlite3_column_name(all, (int)c));
@@ -103,7 +144,18 @@ static gboolean frame_load_rows(Frame *frame, sqlite3 *db, const char *table, GE
     return good;
 }
 
-Frame *frame_load(const char *path, const char *table, GError **error)
+static void frame_refuse(const Frame *frame, const char *path, const GError *why, GError **error)
+{
+    const char *format = frame_fact(frame, "format");
+    if (format)
+        g_set_error(error, STORE_ERROR, STORE_ERROR_OTHER, "'%s' is a sweep of another version of fanout: its format "
+                    "is '%s', and this one reads '%s'", path, format, STORE_FORMAT);
+    else
+        g_set_error(error, STORE_ERROR, STORE_ERROR_OTHER, "'%s' is no database of fanout sweep%s%s", path,
+                    why ? ": " : "", why ? why->message : "");
+}
+
+Frame *frame_load(const char *path, const char *table, const char *const *own, GError **error)
 {
     g_autofree char *plain = g_path_is_absolute(path) ? g_strdup(path) : g_strconcat("./", path, NULL);
     sqlite3 *db = NULL;
@@ -116,9 +168,8 @@ Frame *frame_load(const char *path, const char *table, GError **error)
         g_set_error(error, STORE_ERROR, STORE_ERROR_FILE, "'%s' cannot be read: %s", path,
                     db ? sqlite3_errmsg(db) : "no memory");
     else if (!(good = frame_load_facts(frame, db, &why) && g_strcmp0(frame_fact(frame, "format"), STORE_FORMAT) == 0))
-        g_set_error(error, STORE_ERROR, STORE_ERROR_OTHER, "'%s' is no database of fanout sweep%s%s", path,
-                    why ? ": " : "", why ? why->message : "");
-    else if (!(good = frame_load_rows(frame, db, table, &why)))
+        frame_refuse(frame, path, why, error);
+    else if (!(good = frame_load_rows(frame, db, table, own, &why)))
         g_set_error(error, STORE_ERROR, STORE_ERROR_OTHER, "'%s': %s", path, why->message);
     sqlite3_close(db);
     if (good)
@@ -145,4 +196,24 @@ const FrameColumn *frame_column(const Frame *frame, const char *name, const char
 const char *frame_fact(const Frame *frame, const char *key)
 {
     return g_hash_table_lookup(frame->facts, key);
+}
+
+static gboolean frame_varies(const FrameColumn *column)
+{
+    for (guint r = 1; r < column->text->len; r++)
+        if (g_strcmp0(column->text->pdata[0], column->text->pdata[r]) != 0)
+            return TRUE;
+    return FALSE;
+}
+
+char *frame_point(const Frame *frame, guint row)
+{
+    GString *text = g_string_new(NULL);
+    for (guint c = 0; c < frame->columns->len; c++) {
+        const FrameColumn *column = frame->columns->pdata[c];
+        const char *value = column->text->pdata[row];
+        if (column->is_input && value && frame_varies(column))
+            g_string_append_printf(text, "%s%s=%s", text->len ? ", " : "", column->name, value);
+    }
+    return g_string_free(text, FALSE);
 }

@@ -76,4 +76,7 @@ GPtrArray *spec_inputs(const SweepSpec *spec);
 gboolean spec_input_is_number(const SweepSpec *spec, const char *name);
 const char *spec_input_unit(const SweepSpec *spec, const char *name);
 
+/* Whether a metric is a time, by the unit that ends its name: less of it is better. */
+gboolean spec_is_time(const char *metric);
+
 #endif

@@ -88,7 +88,7 @@ static gboolean spec_read_keep(SpecReader *reader, GError **error)
 }
 
 /* Times and what is measured in them are better when lower. */
-static gboolean spec_is_time(const char *metric)
+gboolean spec_is_time(const char *metric)
 {
     static const char *const ends[] = {"_ps", "_ns", "_us", "_ms", "_s"};
     for (guint i = 0; i < G_N_ELEMENTS(ends); i++)

@@ -30,6 +30,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_ptx.sh \
 	tests/cli/test_cores.sh \
 	tests/explore/test_compare.sh \
+	tests/explore/test_plot.sh \
 	tests/explore/test_sweep.sh \
 	tests/determinism/test_determinism.sh \
 	tests/golden/golden.sh \

@@ -35,7 +35,7 @@ static char *sweep_database(const char *spec)
 
 static ExitCode sweep_report(const Options *options, const SweepWords *words, const char *database, GError **error)
 {
-    Frame *frame = frame_load(database, "points", error);
+    Frame *frame = frame_load(database, "points", NULL, error);
     if (!frame)
         return EXIT_USER;
     Report *report = report_new("sweep", frame_fact(frame, "title"));
@@ -44,7 +44,7 @@ static ExitCode sweep_report(const Options *options, const SweepWords *words, co
     report_add_u64(report, "points", frame->rows, "");
     FrameTable *table = frame_table_add(report, frame, "rows");
     report_add_u64(report, "not_done", table->not_done, "");
-    Frame *thresholds = frame_fact(frame, "metric") ? frame_load(database, "thresholds", NULL) : NULL;
+    Frame *thresholds = frame_fact(frame, "metric") ? frame_load(database, "thresholds", NULL, NULL) : NULL;
     FrameTable *found = thresholds ? frame_table_add(report, thresholds, "thresholds") : NULL;
     ExitCode code = options_write(options, report, error);
     if (code == EXIT_DONE && words->csv && !report_save(report, REPORT_CSV, words->csv, error))

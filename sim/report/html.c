@@ -66,6 +66,14 @@ static void html_style(GString *out)
     g_string_append(out, "</style></head><body><main>\n");
 }
 
+/* It was drawn for white paper, and keeps it in the dark. */
+static void html_picture(GString *out, const Picture *picture)
+{
+    html_append(out, "<figure class=\"drawn\" tabindex=\"0\" role=\"img\" aria-label=\"%s\">", picture->title);
+    g_string_append(out, picture->svg);
+    html_append(out, "<figcaption>%s</figcaption></figure>\n", picture->title);
+}
+
 void report_write_html(const Report *report, GString *out)
 {
     g_string_append(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
@@ -83,6 +91,8 @@ void report_write_html(const Report *report, GString *out)
     g_string_append(out, "</dl>\n");
     for (guint i = 0; i < report->charts->len; i++)
         report_write_chart(&g_array_index(report->charts, Chart, i), out);
+    for (guint i = 0; i < report->pictures->len; i++)
+        html_picture(out, &g_array_index(report->pictures, Picture, i));
     for (guint i = 0; i < report->tables->len; i++)
         html_table(out, g_ptr_array_index(report->tables, i));
     for (guint i = 0; i < report->notes->len; i++)

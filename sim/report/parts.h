@@ -30,12 +30,17 @@ typedef struct {
     ChartFlags flags;
 } Chart;
 
+typedef struct {
+    char *title, *svg;
+} Picture;
+
 struct Report {
     char *kind, *title;
     char *command;     /* that makes this report, or NULL */
     GArray *facts;     /* Fact */
     GPtrArray *tables; /* Table */
     GArray *charts;    /* Chart */
+    GArray *pictures;  /* Picture */
     GPtrArray *notes;  /* char */
     GArray *run;       /* Fact: what tells runs apart, in each row of CSV */
 };

@@ -18,6 +18,12 @@ static void fact_clear(gpointer fact)
 
 static void chart_clear(gpointer chart) { g_free(((Chart *)chart)->title); }
 
+static void picture_clear(gpointer picture)
+{
+    g_free(((Picture *)picture)->title);
+    g_free(((Picture *)picture)->svg);
+}
+
 static void table_free(gpointer data)
 {
     Table *table = data;
@@ -37,6 +43,8 @@ Report *report_new(const char *kind, const char *title)
     report->tables = g_ptr_array_new_with_free_func(table_free);
     report->charts = g_array_new(FALSE, FALSE, sizeof(Chart));
     g_array_set_clear_func(report->charts, chart_clear);
+    report->pictures = g_array_new(FALSE, FALSE, sizeof(Picture));
+    g_array_set_clear_func(report->pictures, picture_clear);
     report->notes = g_ptr_array_new_with_free_func(g_free);
     report->run = g_array_new(FALSE, FALSE, sizeof(Fact));
     g_array_set_clear_func(report->run, fact_clear);
@@ -53,6 +61,7 @@ void report_free(Report *report)
     g_array_free(report->facts, TRUE);
     g_ptr_array_free(report->tables, TRUE);
     g_array_free(report->charts, TRUE);
+    g_array_free(report->pictures, TRUE);
     g_ptr_array_free(report->notes, TRUE);
     g_array_free(report->run, TRUE);
     g_free(report);
@@ -211,6 +220,12 @@ void report_add_chart(Report *report, const Table *table, const char *title, con
     g_assert(chart.x < table->n_columns && chart.y < table->n_columns);
     g_assert(!series || chart.series < table->n_columns);
     g_array_append_val(report->charts, chart);
+}
+
+void report_add_picture(Report *report, const char *title, const char *svg)
+{
+    Picture picture = {g_utf8_make_valid(title, -1), g_strdup(svg)};
+    g_array_append_val(report->pictures, picture);
 }
 
 GString *report_format(const Report *report, ReportFormat format)

@@ -91,6 +91,9 @@ typedef enum {
 void report_add_chart(Report *report, const Table *table, const char *title, const char *x,
                       const char *y, const char *series, ChartFlags flags);
 
+/* A picture that another program drew, in HTML only: svg is a whole <svg> element, title says what it shows; copied. */
+void report_add_picture(Report *report, const char *title, const char *svg);
+
 typedef enum { REPORT_TEXT, REPORT_JSON, REPORT_CSV, REPORT_HTML } ReportFormat;
 /* "text", "json", "csv", "html", NULL: by ReportFormat */
 extern const char *const report_formats[];

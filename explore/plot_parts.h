@@ -1,0 +1,23 @@
+/* What plot.c and plot_series.c share. */
+#ifndef EXPLORE_PLOT_PARTS_H
+#define EXPLORE_PLOT_PARTS_H
+
+#include "explore/plot.h"
+
+/* The rows that are drawn: done, and as `where` says. */
+typedef struct {
+    const Frame *frame;
+    GArray *rows; /* guint */
+} PlotRows;
+
+/* Groups the rows into series of marks. */
+gboolean plot_gather(Plot *plot, const PlotRows *rows, const FrameColumn *const *by, guint n_by, GError **error);
+/* Least and largest of what is drawn, and which axes are logarithmic. GError: a value that has no logarithm. */
+gboolean plot_scale(Plot *plot, const char *log, GError **error);
+/* The place of a row on an axis; NaN: none. */
+double plot_place(const PlotAxis *axis, guint row);
+/* Values of the rows in order: numbers ascend, words as they come. Caller frees the array alone. */
+GPtrArray *plot_names(const PlotRows *rows, const FrameColumn *column);
+const char *plot_text(const FrameColumn *column, guint row); /* "-": does not exist */
+
+#endif
