@@ -1,8 +1,13 @@
 # api/: what programs are written against: device programs, and the CUDA driver front end.
 libfanout_core_la_SOURCES += \
+	api/cuda/context/class.c \
+	api/cuda/context/class.h \
 	api/cuda/context/error.c \
 	api/cuda/context/fail.c \
 	api/cuda/context/fail.h \
+	api/nvml/machine.c \
+	api/nvml/machine.h \
+	api/nvml/machine_make.c \
 	api/cuda/spec.c \
 	api/cuda/spec.h \
 	api/device/check.c \
@@ -27,8 +32,6 @@ libfanout_core_la_SOURCES += \
 
 # The CUDA driver front end: everything in one convenience library, so that tests can see its inside.
 cuda_files = \
-	api/cuda/context/class.c \
-	api/cuda/context/class.h \
 	api/cuda/context/ctx.c \
 	api/cuda/context/ctx.h \
 	api/cuda/context/ctx_query.c \
@@ -39,6 +42,8 @@ cuda_files = \
 	api/cuda/context/host.c \
 	api/cuda/context/host_cost.c \
 	api/cuda/context/init.c \
+	api/cuda/context/machine.c \
+	api/cuda/context/machine.h \
 	api/cuda/context/primary.c \
 	api/cuda/context/procaddress.c \
 	api/cuda/context/process.c \

@@ -9,6 +9,8 @@ fanout_SOURCES = \
 	cli/frame_table.h \
 	cli/live.c \
 	cli/live.h \
+	cli/machine.c \
+	cli/machine.h \
 	cli/main.c \
 	cli/options.c \
 	cli/options.h \

@@ -12,6 +12,7 @@ dist_check_SCRIPTS = \
 	tests/api/test_cuda_bindings.sh \
 	tests/api/test_cuda_bounds.sh \
 	tests/api/test_cuda_clients.sh \
+	tests/api/test_nvml.sh \
 	tests/api/test_cuda_example.sh \
 	tests/api/test_cuda_kernels.sh \
 	tests/api/test_cuda_probe.sh \
@@ -299,6 +300,8 @@ EXTRA_DIST += \
 	tests/clients/mscclpp.c \
 	tests/clients/nccl.c \
 	tests/clients/nvloom.c \
+	tests/clients/nvml.c \
+	tests/clients/py/nvml_topology.py \
 	tests/clients/nvshmem.c \
 	tests/clients/pytorch_symm_mem.c \
 	tests/clients/thunderkittens.c \
@@ -349,4 +352,4 @@ fuzz: tests/traces/fuzz_trace tests/validate/fuzz_param tests/api/ptx/fuzz_ptx
 client-packages:
 	python3 -m venv clients-venv
 	clients-venv/bin/pip install --quiet cuda-bindings cuda-core numba-cuda triton 'numpy<2.5' nvidia-cuda-nvrtc \
-		nvidia-nvvm nvidia-cuda-cccl nvidia-cuda-runtime
+		nvidia-nvvm nvidia-cuda-cccl nvidia-cuda-runtime nvidia-ml-py

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "api/cuda/context/report_status.h"
-#include "api/cuda/spec.h"
+#include "cli/machine.h"
 #include "cli/options.h"
 #include "cli/system.h"
 #include "sim/report/file.h"
@@ -26,19 +26,25 @@ static void exec_forward(int number)
         kill(exec_child, number);
 }
 
-/* Wrong options are said here, before the program starts, rather than by every call of it. */
-static gboolean exec_check(const char *system, const Options *options, GError **error)
+/* NCCL reads the machine's topology from /sys, where the simulated one is not: it gets a file of it by NCCL_TOPO_FILE,
+ * unless the user has set one. The file is a descriptor of this process, which outlives the program, and leaves nothing
+ * behind. Wrong options are said here, before the program starts, rather than by every call of it. */
+static gboolean exec_topology(const char *system, const Options *options, GError **error)
 {
-    ParamSet *params = param_set_new();
-    CudaSpec spec;
-    FabricSpec fabric;
-
-    memset(&spec, 0, sizeof spec);
-    memset(&fabric, 0, sizeof fabric);
-    gboolean good =
-        cuda_spec_load(params, &spec, &fabric, system, options->config, options->sets, error);
-    param_set_free(params);
-    return good;
+    Machine *machine = cli_machine(system, options, error);
+    if (machine == NULL)
+        return FALSE;
+    g_autofree char *xml = machine_topology_xml(machine);
+    gsize bytes = strlen(xml);
+    int fd = memfd_create("fanout-topology", MFD_CLOEXEC);
+    machine_free(machine);
+    if (fd < 0 || write(fd, xml, bytes) != (gssize)bytes) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "the topology file cannot be written: %s", g_strerror(errno));
+        return FALSE;
+    }
+    g_autofree char *path = g_strdup_printf("/proc/%ld/fd/%d", (long)getpid(), fd);
+    g_setenv("NCCL_TOPO_FILE", path, FALSE);
+    return TRUE;
 }
 
 /* Programs look at their bytes, which flows do not move. */
@@ -333,7 +339,7 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "no program: fanout exec [OPTION...] -- PROGRAM");
     else if (libraries != NULL && status != NULL && exec_check_fidelity(&options, error) &&
-             exec_check(system, &options, error)) {
+             exec_topology(system, &options, error)) {
         exec_environment(&options, system, report, libraries, status_fd);
         gboolean named = report != NULL || options.html != NULL || options.perfetto != NULL || options.vcd != NULL;
         code = exec_start(program, status, named, error);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/machine.h"
 #include "cli/options.h"
 #include "cli/system.h"
 #include "model/presets/preset.h"
@@ -186,11 +187,32 @@ static ExitCode systems_diff(const char *name, const char *other, const Options 
     return code;
 }
 
+/* ---- which GPUs are linked how */
+
+static ExitCode systems_topo(const char *name, const Options *options, GError **error)
+{
+    Machine *machine = cli_machine(name, options, error);
+    if (machine == NULL)
+        return EXIT_USER;
+    g_autofree char *title = g_strdup_printf("how the GPUs of %s are linked", name);
+    Report *report = report_new("systems", title);
+    report_add_text(report, "system", name);
+    report_add_text(report, "model", machine_gpu_name(machine));
+    cli_machine_table(machine, report);
+    ExitCode code = options_write(options, report, error);
+    report_free(report);
+    machine_free(machine);
+    return code;
+}
+
 static ExitCode systems_run(int argc, char **argv, GError **error)
 {
     g_autofree char *other = NULL;
+    gboolean topo = FALSE;
     const GOptionEntry own[] = {
         {"diff", 0, 0, G_OPTION_ARG_STRING, &other, "what differs between NAME and this system", "NAME"},
+        {"topo", 0, 0, G_OPTION_ARG_NONE, &topo, "which GPUs of NAME are linked how, as nvidia-smi topo -m has it",
+         NULL},
         {NULL, 0, 0, 0, NULL, NULL, NULL}};
     Options options;
     ExitCode code;
@@ -199,10 +221,15 @@ static ExitCode systems_run(int argc, char **argv, GError **error)
     const char *name = argc > 1 ? argv[1] : options.system;
     if (!options_check_args(&verb_systems, argc, argv, 0, 1, error))
         code = EXIT_USER;
-    else if (other && !name) {
+    else if (other && topo) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--topo shows one system, --diff compares two: give one option");
+        code = EXIT_USER;
+    } else if (other && !name) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--diff: name the first system too: fanout systems A --diff B");
         code = EXIT_USER;
-    } else if (other)
+    } else if (topo)
+        code = systems_topo(name ? name : SYSTEM_DEFAULT, &options, error);
+    else if (other)
         code = systems_diff(name, other, &options, error);
     else if (name)
         code = systems_show(name, &options, error);

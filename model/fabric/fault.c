@@ -112,6 +112,24 @@ static gboolean fault_apply_list(Fabric *fabric, FaultKey key, const char *list,
     return TRUE;
 }
 
+/* Whether a list names this link of a GPU, or, with `second` NULL, this switch. */
+static gboolean fault_lists(const char *list, const char *first, const char *second, guint64 a, guint64 b)
+{
+    g_auto(GStrv) names = g_strsplit_set(list != NULL ? list : "", ", ", -1);
+    guint64 number[2] = {0, 0};
+
+    for (guint i = 0; names[i]; i++)
+        if (fault_scan(names[i], first, second, number) && number[0] == a && number[1] == b)
+            return TRUE;
+    return FALSE;
+}
+
+gboolean fault_takes_link(const FaultSpec *spec, guint32 gpu, guint32 l, guint32 sw)
+{
+    return fault_lists(spec->link_down, "gpu", ".link", gpu, l) ||
+           fault_lists(spec->switch_down, "switch", NULL, sw, 0);
+}
+
 static gboolean fault_check_paths(const Fabric *fabric, GError **error)
 {
     for (guint64 a = 0; fabric->alive && a < fabric->spec.system.gpus; a++)

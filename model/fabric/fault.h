@@ -24,6 +24,9 @@ struct Fabric;
  * GPUs left without a common link. */
 gboolean fault_apply(struct Fabric *fabric, GError **error);
 
+/* Whether link l of a GPU, wired to switch `sw`, is down by what the spec names. */
+gboolean fault_takes_link(const FaultSpec *spec, guint32 gpu, guint32 l, guint32 sw);
+
 /* Both directions of a GPU's link are down, and no chunk is sent by it. */
 void fault_lose_link(struct Fabric *fabric, guint32 gpu, guint32 link);
 

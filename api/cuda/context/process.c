@@ -18,6 +18,7 @@
 #include "api/cuda/memory/range.h"
 #include "api/cuda/multicast/team.h"
 #include "api/cuda/symbols.h"
+#include "api/nvml/machine.h"
 
 /* The front end's process record: the one global that the driver API's shape asks for. */
 static Cuda *process;
@@ -97,19 +98,6 @@ gboolean cuda_exiting(void)
     return g_atomic_int_get(&exiting);
 }
 
-/* One identity per GPU of the system, the same in every process. */
-static void device_uuid(CUuuid *uuid, const char *system, guint gpu)
-{
-    g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_MD5);
-    g_autofree char *text = g_strdup_printf("fanout/%s/gpu%u", system, gpu);
-    guint8 digest[16];
-    gsize n = sizeof digest;
-
-    g_checksum_update(sum, (const guchar *)text, -1);
-    g_checksum_get_digest(sum, digest, &n);
-    memcpy(uuid->bytes, digest, sizeof digest);
-}
-
 /* CUDA_VISIBLE_DEVICES: ordinals up to the first that does not exist, as the real driver reads it.
  */
 static guint visible_devices(const Cuda *cuda, guint gpus, guint16 *chosen)
@@ -149,7 +137,7 @@ static void devices_make(Cuda *cuda, guint gpus)
         device->kind = cuda_class((CudaGpu)cuda->spec.gpu);
         device->total_bytes =
             cuda->spec.memory_bytes != 0 ? cuda->spec.memory_bytes : device->kind->memory_bytes;
-        device_uuid(&device->uuid, cuda->system, chosen[i]);
+        machine_uuid(&device->uuid, cuda->system, chosen[i]);
     }
 }
 

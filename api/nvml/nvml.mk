@@ -1,0 +1,22 @@
+# api/nvml/: the simulated system as system management sees it: the machine, which the library, the command and the
+# topology file share (api/api.mk), and libnvidia-ml.so.1, which asks libcuda.so.1 for it.
+pkglib_LTLIBRARIES += libnvidia-ml.la
+libnvidia_ml_la_SOURCES = \
+	api/cuda/context/class.c \
+	api/cuda/context/class.h \
+	api/cuda/context/machine.h \
+	api/nvml/device.c \
+	api/nvml/library.c \
+	api/nvml/link.c \
+	api/nvml/machine.c \
+	api/nvml/machine.h \
+	api/nvml/nvml.h
+nodist_libnvidia_ml_la_SOURCES = api/nvml/symbols.gen.c
+libnvidia_ml_la_LIBADD = libcuda.la $(GLIB_LIBS)
+libnvidia_ml_la_LDFLAGS = $(FO_SANITIZE) $(FO_LDHARDEN) -version-info 1:0:0 -export-symbols-regex '^nvml'
+EXTRA_DIST += api/nvml/symbols.awk api/nvml/symbols.list
+api/nvml/symbols.gen.c: $(srcdir)/api/nvml/symbols.awk $(srcdir)/api/nvml/symbols.list
+	$(AM_V_GEN)$(MKDIR_P) api/nvml && $(AWK) -f $(srcdir)/api/nvml/symbols.awk \
+		$(srcdir)/api/nvml/symbols.list > $@.tmp && mv $@.tmp $@
+BUILT_SOURCES += api/nvml/symbols.gen.c
+CLEANFILES += api/nvml/symbols.gen.c

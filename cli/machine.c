@@ -1,0 +1,51 @@
+/* See machine.h. */
+#include "cli/machine.h"
+
+#include <string.h>
+
+Machine *cli_machine(const char *system, const Options *options, GError **error)
+{
+    ParamSet *params = param_set_new();
+    CudaSpec spec;
+    FabricSpec fabric;
+    Machine *machine = NULL;
+
+    memset(&spec, 0, sizeof spec);
+    memset(&fabric, 0, sizeof fabric);
+    if (cuda_spec_load(params, &spec, &fabric, system, options->config, options->sets, error))
+        machine = machine_new(&spec, &fabric, system, error);
+    param_set_free(params);
+    return machine;
+}
+
+static Column column(const char *key, const char *head, const char *text)
+{
+    return (Column){.key = key, .head = head, .unit = "", .type = CELL_TEXT, .text = text};
+}
+
+void cli_machine_table(const Machine *machine, Report *report)
+{
+    guint n = machine->n_gpus;
+    Column *columns = g_new0(Column, n + 4);
+    guint at = 0;
+
+    columns[at++] = column("gpu", "", "the GPU of this row");
+    for (guint g = 0; g < n; g++)
+        columns[at++] = column(g_strdup_printf("gpu%u", g), g_strdup_printf("GPU%u", g), "how it reaches this GPU");
+    columns[at++] = column("pci", "PCI address", "domain:bus:device.function");
+    columns[at] = (Column){.key = "numa", .head = "NUMA node", .unit = "", .type = CELL_U64, .text = "of the host"};
+    Table *table = report_add_table(report, "rows", "", columns, 0);
+    for (guint a = 0; a < n; a++) {
+        const MachinePci *pci = &machine->gpus[a].pci;
+        g_autofree char *name = g_strdup_printf("GPU%u", a);
+        g_autofree char *address = g_strdup_printf("%04x:%02x:%02x.0", pci->domain, pci->bus, pci->slot);
+        table_text(table, name);
+        for (guint b = 0; b < n; b++) {
+            g_autofree char *way = g_strdup_printf("NV%u", machine_links_between(machine, a, b));
+            table_text(table, a == b ? "X" : way);
+        }
+        table_text(table, address);
+        table_u64(table, machine->gpus[a].numa);
+    }
+    report_add_note(report, "X: itself; NV#: by so many NVLinks, through NVSwitches");
+}

@@ -1,0 +1,13 @@
+/* The simulated system as system management sees it, for the verbs that say it. */
+#ifndef CLI_MACHINE_H
+#define CLI_MACHINE_H
+
+#include "api/nvml/machine.h"
+#include "cli/options.h"
+
+/* Of the system and options that a program would run with; wrong ones are said (GError). Free with machine_free(). */
+Machine *cli_machine(const char *system, const Options *options, GError **error);
+/* Which GPUs are linked how, as a matrix: adds it to the report, whose columns live until the process ends. */
+void cli_machine_table(const Machine *machine, Report *report);
+
+#endif
