@@ -31,6 +31,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_ptx.sh \
 	tests/cli/test_cores.sh \
 	tests/explore/test_compare.sh \
+	tests/explore/test_pandas.sh \
 	tests/explore/test_plot.sh \
 	tests/explore/test_sweep.sh \
 	tests/determinism/test_determinism.sh \
@@ -347,9 +348,10 @@ fuzz: tests/traces/fuzz_trace tests/validate/fuzz_param tests/api/ptx/fuzz_ptx
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/api/ptx/fuzz_ptx
 .PHONY: fuzz
 
-# The Python packages that tests/clients/test_ptx_clients.sh would run, into a virtual environment of the build tree.
+# The Python packages that tests/clients/test_ptx_clients.sh and tests/explore/test_pandas.sh would run, into a virtual environment of the build tree.
 .PHONY: client-packages
 client-packages:
 	python3 -m venv clients-venv
 	clients-venv/bin/pip install --quiet cuda-bindings cuda-core numba-cuda triton 'numpy<2.5' nvidia-cuda-nvrtc \
 		nvidia-nvvm nvidia-cuda-cccl nvidia-cuda-runtime nvidia-ml-py
+		nvidia-nvvm nvidia-cuda-cccl nvidia-cuda-runtime pandas
