@@ -332,9 +332,13 @@ static gpointer engine_main(gpointer data)
 
 Engine *engine_new(const EngineSpec *spec, GError **error)
 {
-    Engine *engine = g_new0(Engine, 1);
+    KernelTrace *trace = spec->ptx_trace != NULL ? kernel_trace_new(spec->ptx_trace, error) : NULL;
 
+    if (spec->ptx_trace != NULL && trace == NULL)
+        return NULL;
+    Engine *engine = g_new0(Engine, 1);
     engine->spec = *spec;
+    engine->trace = trace;
     pthread_mutex_init(&engine->lock, NULL);
     pthread_cond_init(&engine->posted, NULL);
     pthread_cond_init(&engine->call_posted, NULL);

@@ -156,6 +156,7 @@ typedef struct {
     gboolean (*others)(void *user);
     void *others_user;
     const char *vcd_path; /* NULL: none */
+    const char *ptx_trace; /* KERNEL:CTA:WARP (api/kernel/trace.h), told on standard error; NULL: none */
     Log *log;
 } EngineSpec;
 

@@ -4,7 +4,7 @@
 
 #include "api/device/device.h"
 #include "api/engine/engine.h"
-#include "api/kernel/kernel.h"
+#include "api/kernel/trace.h"
 #include "model/fabric/fabric.h"
 #include "model/fabric/usage.h"
 #include "model/gpu/copy_engine.h"
@@ -124,6 +124,8 @@ struct Engine {
     GArray *slices;       /* timeline.c; NULL: nobody wants one */
     GArray *spans;        /* timeline.c; the same, when SMs had CTAs of which kernel */
     GArray *launches;     /* launches.c */
+    KernelTrace *trace;   /* NULL: none is wanted */
+    guint64 n_traced;     /* warps */
     guint64 n_faults;
     UsageMark *mark;
     guint64 nobody_us; /* host time that nothing was due and no thread could act */

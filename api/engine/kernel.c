@@ -2,6 +2,8 @@
 #include "api/engine/kernel.h"
 #include "api/engine/internal.h"
 
+#include <stdio.h>
+
 EngineStatus engine_kernel_prepare(Work *work)
 {
     const KernelSpec *spec = (const KernelSpec *)(guintptr)work->request.argument;
@@ -49,6 +51,12 @@ static void tell_fault(const Work *work, const PtxFault *fault)
     fabric_fault(work->engine->fabric, &told);
 }
 
+static void tell(void *user, const char *line)
+{
+    (void)user;
+    fprintf(stderr, "%s\n", line);
+}
+
 static void kernel_done(const KernelLaunch *launch, void *user)
 {
     Work *work = user;
@@ -57,6 +65,7 @@ static void kernel_done(const KernelLaunch *launch, void *user)
     work->launch = NULL;
     work->counted = g_new(KernelStats, 1);
     *work->counted = kernel_stats(launch);
+    work->engine->n_traced += work->counted->traced;
     engine_timeline_spans(work->engine, launch);
     if (fault->kind != PTX_FAULT_NONE) {
         work->fault = kernel_fault_kind(fault); /* the first of its context is the one that stays */
@@ -80,6 +89,8 @@ void engine_kernel_start(Work *work)
     g_autoptr(GError) error = NULL;
 
     work->ptx.keep_spans = engine->slices != NULL;
+    work->ptx.trace = engine->trace;
+    work->ptx.tell = tell;
     work->launch = kernel_launch(engine->fabric, (guint16)work->request.gpu, engine->vas, &work->ptx,
                                  engine->fabric->spec.sm.launch_ps, kernel_done, work, &error);
     if (work->launch != NULL)

@@ -116,6 +116,8 @@ void engine_stats_report(Engine *engine, Report *report)
     report_add_bool(report, "stuck", engine->stuck);
     report_add_u64(report, "unfinished_work", engine->running, "");
     report_add_u64(report, "device_faults", engine->n_faults, "");
+    if (engine->trace && engine->n_traced == 0)
+        report_add_note(report, "--ptx-trace %s: no launch that has ended had such a warp", engine->spec.ptx_trace);
     add_work(engine, report);
     engine_launches_report(engine, report);
     engine_objects_report(engine, report);

@@ -77,9 +77,19 @@ static guint32 host_sm(void *user, PtxCta *cta, guint32 *count)
     return of->cta->sm->id;
 }
 
+static void host_trace(void *user, PtxWarp *warp, guint64 time_ps, const char *text)
+{
+    const KernelLaunch *launch = user;
+    g_autofree char *line = g_strdup_printf("%9" G_GUINT64_FORMAT ".%03" G_GUINT64_FORMAT " ns  %s",
+                                            time_ps / PS_PER_NS, time_ps % PS_PER_NS, text);
+    (void)warp;
+    launch->spec.tell(launch->spec.tell_user, line);
+}
+
 const PtxHost kernel_host = {
     .now_ps = host_now, .wake = host_wake, .read = host_read, .print = host_print, .sm = host_sm,
-                             .fetched = host_fetched, .allocate = host_allocate, .release = host_release};
+                             .fetched = host_fetched, .allocate = host_allocate, .release = host_release,
+                             .trace = host_trace};
 
 /* ---- who waits */
 

@@ -3,6 +3,7 @@
 #define API_KERNEL_INTERNAL_H
 
 #include "api/kernel/kernel.h"
+#include "api/kernel/trace.h"
 #include "api/ptx/exec.h"
 
 typedef struct KernelWarp KernelWarp;
@@ -104,7 +105,7 @@ struct KernelLaunch {
     GHashTable **lines;      /* the same: PtxCode -> bits of the lines of its instructions that the SM has */
     guint64 next, clusters, done; /* clusters: to place next, of the grid, ended */
     KernelCluster *live;
-    gboolean placing, waiting, told;
+    gboolean placing, waiting, told, traces;
     SimTime start_ps, end_ps, issued_ps, drained_ps;
     Event start, end;
     KernelLaunch *next_launch; /* of the GPU */

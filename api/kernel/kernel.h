@@ -19,6 +19,7 @@
 #include "model/sm/sm.h"
 
 typedef struct KernelLaunch KernelLaunch;
+typedef struct KernelTrace KernelTrace; /* trace.h */
 typedef void (*KernelDone)(const KernelLaunch *launch, void *user);
 
 /* What is launched. Zero is right for what is not needed. */
@@ -34,6 +35,9 @@ typedef struct {
     void (*print)(void *user, const char *text); /* vprintf of one thread; NULL: to standard output */
     void *print_user;
     gboolean keep_spans;     /* for kernel_spans() */
+    const KernelTrace *trace; /* a warp whose instructions are told, to `tell`; NULL: none. Not owned */
+    void (*tell)(void *user, const char *line);
+    void *tell_user;
 } KernelSpec;
 
 /* What the time of warps went to. */
@@ -71,6 +75,7 @@ typedef struct {
     guint64 wait_ps[KERNEL_WAITS]; /* of all warps together; the sum is how long they lived */
     guint64 sm_ps;           /* of all SMs together: with CTAs of the launch */
     guint64 bytes[KERNEL_TARGETS]; /* of lanes: read, written, and operands; at a multicast address once */
+    guint32 traced;          /* warps that were */
     guint64 mc_loads, mc_stores, mc_reds; /* instructions of warps: multimem.ld_reduce, .st, .red, and in bulk */
 } KernelStats;
 

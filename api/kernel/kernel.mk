@@ -11,4 +11,6 @@ libfanout_core_la_SOURCES += \
 	api/kernel/l1.c \
 	api/kernel/launch.c \
 	api/kernel/poll.c \
+	api/kernel/trace.c \
+	api/kernel/trace.h \
 	api/kernel/warp.c

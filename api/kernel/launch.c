@@ -362,6 +362,7 @@ KernelLaunch *kernel_launch(Fabric *fabric, guint16 gpu, Vas *vas, const KernelS
         g_free(launch);
         return NULL;
     }
+    launch->traces = spec->trace && kernel_trace_wants(spec->trace, launch->name);
     launch->spec.param = NULL; /* the grid has a copy */
     launch->sm = g_new0(KernelSm, fabric->spec.sm.count);
     launch->spans = g_array_new(FALSE, FALSE, sizeof(KernelSpan));

@@ -13,6 +13,22 @@ static void on_idle(Warp *warp, SimTime now_ps)
     kernel_warp_ended(warp->generator, now_ps);
 }
 
+/* A warp that is to be traced says so first. */
+static void begin_trace(KernelWarp *warp)
+{
+    KernelLaunch *launch = warp->cta->launch;
+    const KernelSpec *spec = &launch->spec;
+    const PtxCta *cta = warp->cta->ptx;
+    if (!launch->traces || !kernel_trace_is(spec->trace, cta, warp->ptx->index))
+        return;
+    g_autofree char *line = g_strdup_printf("%s on %s: CTA (%u,%u,%u) on SM %u, warp %u", launch->name,
+                                            launch->gpu->path, cta->index[0], cta->index[1], cta->index[2],
+                                            warp->warp->sm->id, warp->ptx->index);
+    spec->tell(spec->tell_user, line);
+    warp->ptx->traced = g_string_new(NULL);
+    launch->stats.traced++;
+}
+
 void kernel_warp_start(KernelWarp *warp, KernelCta *cta, guint32 index, SimTime now_ps)
 {
     warp->cta = cta;
@@ -24,6 +40,7 @@ void kernel_warp_start(KernelWarp *warp, KernelCta *cta, guint32 index, SimTime 
     warp->out.bytes = warp->out_bytes;
     warp->warp->on_idle = on_idle;
     warp->warp->issue_ps = 2 * cta->launch->host.clock_ps;
+    begin_trace(warp);
     warp_generate(warp->warp, kernel_next, warp);
 }
 

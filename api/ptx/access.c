@@ -145,6 +145,8 @@ void ptx_access_complete(PtxAccess *access)
     *at = access->next;
     if (access->target == TARGET_REGISTERS) {
         ptx_bytes_to_registers(frame, access->ins, access->mask, access->bytes, access->width);
+        if (G_UNLIKELY(warp->traced != NULL))
+            ptx_trace_answer(warp, access);
         frame->pending--;
         busy_again(warp, frame);
     } else if (access->target != TARGET_NONE) {

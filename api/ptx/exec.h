@@ -125,6 +125,10 @@ void ptx_gathers_check(PtxWarp *warp);
 /* mbarrier.c: for copies. */
 void ptx_mbarrier_complete_tx(PtxCta *cta, guint32 at, guint32 bytes);
 void ptx_mbarrier_arrive(PtxCta *cta, guint32 at, guint32 count);
+/* trace.c: of a traced warp, before an instruction of the current path, behind it, and when a load's answer came. */
+void ptx_trace_begin(PtxWarp *warp, const PtxIns *ins, guint32 mask);
+void ptx_trace_end(PtxWarp *warp, const PtxIns *ins, guint32 mask, PtxStep step);
+void ptx_trace_answer(PtxWarp *warp, const PtxAccess *access);
 /* async.c */
 void ptx_access_finish_async(PtxAccess *access);
 

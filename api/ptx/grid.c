@@ -299,6 +299,8 @@ static void warp_clear(PtxWarp *warp)
         }
     ptx_warp_clear_async(warp);
     g_free(warp->local);
+    if (warp->traced)
+        g_string_free(warp->traced, TRUE);
 }
 
 void ptx_cluster_free(PtxCluster *cluster)

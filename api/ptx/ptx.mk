@@ -63,6 +63,7 @@ libfanout_core_la_SOURCES += \
 	api/ptx/sreg.c \
 	api/ptx/statement.c \
 	api/ptx/syscall.c \
+	api/ptx/trace.c \
 	api/ptx/warp.c \
 	api/ptx/warp.h \
 	api/ptx/word.c \

@@ -122,8 +122,9 @@ static gboolean settled(PtxWarp *warp, const PtxIns *ins)
     return !warp->cta->grid->host->keeps_time || warp->costs.sum[COST_STALL] == 0;
 }
 
-/* Runs the current path from its pc on. */
-static Go warp_run_path(PtxWarp *warp, PtxPath *path, guint32 *budget)
+/* Runs the current path from its pc on. There are two of it, so that only warps that are traced pay for it. */
+static inline __attribute__((always_inline)) Go run_path(PtxWarp *warp, PtxPath *path, guint32 *budget,
+                                                         const gboolean traced)
 {
     const PtxIns *code = path->frame->code->ins, *ins = code + path->pc;
     warp->from = ins;
@@ -144,8 +145,12 @@ static Go warp_run_path(PtxWarp *warp, PtxPath *path, guint32 *budget)
         }
         guint32 mask = guard_mask(path, ins);
         if (G_LIKELY(ins->run != NULL)) {
+            if (traced)
+                ptx_trace_begin(warp, ins, mask);
             if (G_LIKELY(mask))
                 ins->run(warp, ins, mask);
+            if (traced)
+                ptx_trace_end(warp, ins, mask, STEP_NEXT);
             ins++;
             continue;
         }
@@ -154,10 +159,14 @@ static Go warp_run_path(PtxWarp *warp, PtxPath *path, guint32 *budget)
             *budget = 0;
             return GO_PICK;
         }
+        if (traced)
+            ptx_trace_begin(warp, ins, mask);
         ptx_account(warp, ins + 1);
         PtxStep step = ins->op == OP_BRA ? step_branch(warp, path, ins, mask)
                        : mask            ? ins->step(warp, path, ins, mask)
                                          : STEP_NEXT;
+        if (traced)
+            ptx_trace_end(warp, ins, mask, step);
         switch (step) {
         case STEP_NEXT: ins++; continue;
         case STEP_JUMP: {
@@ -178,6 +187,9 @@ static Go warp_run_path(PtxWarp *warp, PtxPath *path, guint32 *budget)
     }
 }
 
+static Go warp_run_path(PtxWarp *warp, PtxPath *path, guint32 *budget) { return run_path(warp, path, budget, FALSE); }
+static Go warp_trace_path(PtxWarp *warp, PtxPath *path, guint32 *budget) { return run_path(warp, path, budget, TRUE); }
+
 PtxRun ptx_warp_run(PtxWarp *warp, guint32 budget, PtxAccess **access)
 {
     *access = NULL;
@@ -197,7 +209,7 @@ PtxRun ptx_warp_run(PtxWarp *warp, guint32 budget, PtxAccess **access)
             return warp_idle(warp);
         }
         budget--;
-        switch (warp_run_path(warp, path, &budget)) {
+        switch (warp->traced ? warp_trace_path(warp, path, &budget) : warp_run_path(warp, path, &budget)) {
         case GO_ACCESS:
             *access = warp->handed;
             warp->handed = NULL;

@@ -101,6 +101,8 @@ typedef struct {
     guint32 (*sm)(void *host, PtxCta *cta, guint32 *count);            /* %smid, %nsmid */
     /* A bit for each 128 B of a function's instructions (PtxCodeLines): those that the warp's SM has. NULL: all. */
     guint64 *(*fetched)(void *host, PtxWarp *warp, const PtxCode *code);
+    /* A warp that is traced (PtxWarp.traced) executed an instruction then, or an answer came: a line of text. */
+    void (*trace)(void *host, PtxWarp *warp, guint64 time_ps, const char *text);
     guint64 clock_ps;          /* of an SM clock cycle */
     gboolean keeps_time;       /* and clears PtxWarp.costs at each turn */
 } PtxHost;
@@ -216,6 +218,8 @@ struct PtxWarp {
     guint64 *fetch_lines;      /* of its SM; NULL: nothing is fetched */
     guint32 fetches;           /* since the host last cleared them: lines that were not there */
     const PtxIns *from;        /* the first instruction of the current path's code whose costs are not in them */
+    GString *traced;           /* room for a line, made by the host and freed with the warp; NULL: it is not traced */
+    guint64 trace_ps;
     PtxAccess *handed;         /* made by the instruction at hand, for the host */
     void *user;                /* the host's */
 };

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "api/cuda/context/report_status.h"
+#include "api/kernel/trace.h"
 #include "cli/machine.h"
 #include "cli/options.h"
 #include "cli/system.h"
@@ -45,6 +46,19 @@ static gboolean exec_topology(const char *system, const Options *options, GError
     g_autofree char *path = g_strdup_printf("/proc/%ld/fd/%d", (long)getpid(), fd);
     g_setenv("NCCL_TOPO_FILE", path, FALSE);
     return TRUE;
+}
+
+static gboolean exec_check_trace(const char *trace, GError **error)
+{
+    GError *inner = NULL;
+    KernelTrace *wanted = kernel_trace_new(trace, &inner);
+
+    if (inner != NULL) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--ptx-trace: %s", inner->message);
+        g_clear_error(&inner);
+    }
+    kernel_trace_free(wanted);
+    return wanted != NULL;
 }
 
 /* Programs look at their bytes, which flows do not move. */
@@ -292,7 +306,7 @@ static int exec_split(int argc, char **argv)
     static const char *const takes_value[] = {
         "-s",         "--system", "--set",        "--config", "--seed", "--fidelity",
         "--calendar", "--engine", "--data",   "--max-memory", "--format", "--html", "--perfetto",
-        "--vcd",      "--log",    "--report",     NULL};
+        "--vcd",      "--log",    "--report",     "--ptx-trace", NULL};
 
     for (int i = 1; i < argc; i++) {
         if (g_str_equal(argv[i], "--"))
@@ -307,11 +321,13 @@ static int exec_split(int argc, char **argv)
 
 static ExitCode exec_run(int argc, char **argv, GError **error)
 {
-    g_autofree char *report = NULL;
+    g_autofree char *report = NULL, *trace = NULL;
     const GOptionEntry own[] = {
         {"report", 0, 0, G_OPTION_ARG_FILENAME, &report,
          "where the report goes, by its ending text, JSON, CSV or HTML; -: standard output",
          "FILE"},
+        {"ptx-trace", 0, 0, G_OPTION_ARG_STRING, &trace,
+         "tell what a warp of a kernel executes, with times and values, on standard error", "KERNEL:CTA:WARP"},
         {NULL}};
     int split = exec_split(argc, argv), own_argc = split, status_fd;
     char **program = argv + split;
@@ -338,8 +354,11 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
     else if (split >= argc || *program == NULL)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "no program: fanout exec [OPTION...] -- PROGRAM");
+    else if (trace != NULL && !exec_check_trace(trace, error))
+        code = EXIT_USER;
     else if (libraries != NULL && status != NULL && exec_check_fidelity(&options, error) &&
              exec_topology(system, &options, error)) {
+        exec_setenv("FANOUT_PTX_TRACE", trace);
         exec_environment(&options, system, report, libraries, status_fd);
         gboolean named = report != NULL || options.html != NULL || options.perfetto != NULL || options.vcd != NULL;
         code = exec_start(program, status, named, error);

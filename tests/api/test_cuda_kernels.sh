@@ -1,6 +1,7 @@
 #!/bin/sh
 # What a run says of its kernels: a row of the report for each launch with its own figures, and where warps' time went;
-# the launches by SM in the timeline; the same bytes on every run.
+# the launches by SM in the timeline; a warp's instructions with times and values, which change nothing; the same bytes
+# on every run.
 set -eu
 case ${SANITIZE:-no} in no | '') ;; *) echo "a plain program cannot load a sanitized library"; exit 77 ;; esac
 libs=$(dirname "$FANOUT")/.libs
@@ -37,3 +38,24 @@ count 1 '"launch": 3' '"kernel": "_Z5scalePfi"' '"gpu": 1'
 count 3 '"kernel": "_Z5scalePfi"' '"issue_pct"' '"memory_pct"' '"barrier_pct": 0.0' '"polls": 0'
 grep -q '"SM 3"' "$dir/time1.json" || { echo "no SM in the timeline"; exit 1; }
 [ "$(grep -c '"_Z5scalePfi".*"ctas":"1"' "$dir/time1.json")" = 12 ] || { echo "not 12 slices of SMs"; exit 1; }
+
+# The last of the 1,000 numbers is in lane 7 of warp 7 of CTA 3: lanes behind it leave, the others go on.
+timeout 100 "$FANOUT" exec -s dgx-h100 --report "$dir/3.json" --ptx-trace scale:3,0,0:7 -- "$dir/kernels" 2>"$dir/trace"
+cmp "$dir/1.json" "$dir/3.json" || { echo "a trace changes the run"; exit 1; }
+told() { # told NUMBER TEXT: so many lines of the trace have it
+    [ "$(grep -cF -- "$2" "$dir/trace")" = "$1" ] || { echo "not $1 lines of the trace have: $2"; cat "$dir/trace"; exit 1; }
+}
+told 3 '_Z5scalePfi on gpu'
+told 3 'CTA (3,0,0) on SM 3, warp 7'
+told 3 'mad.lo.u32 %r4, %r1, %r2, %r3;  -> 0x3e0 + 0x1 a lane'
+told 3 'setp.ge.u32 %p, %r4, %r5;  -> lanes ffffff00'
+told 3 'lanes ffffff00  @%p bra $E;'
+told 2 'line    17  lanes 000000ff  ld.global.f32 %f1, [%d3];  brings 1984 1986 1988 1990 1992 1994 1996 1998'
+told 2 'fma.rn.f32 %f2, %f1, 0f3F000000, 0f3F800000;  -> 993 994 995 996 997 998 999 1000'
+told 3 'gets'
+awk '/ ns / { if ($1 + 0 < last && !/scale/) exit 1; last = $1 + 0 }' "$dir/trace" || { echo "times go back"; exit 1; }
+code=0
+"$FANOUT" exec --ptx-trace scale:0 -- "$dir/kernels" >"$dir/wrong" 2>&1 || code=$?
+[ "$code" = 1 ] && grep -q 'write KERNEL:CTA:WARP' "$dir/wrong" || { echo "--ptx-trace scale:0: $code"; cat "$dir/wrong"; exit 1; }
+timeout 100 "$FANOUT" exec --report "$dir/none.txt" --ptx-trace other:0:0 -- "$dir/kernels"
+grep -q 'ptx-trace other:0:0: no launch' "$dir/none.txt" || { echo "nothing was traced, and nothing says so"; exit 1; }

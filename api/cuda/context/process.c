@@ -1,7 +1,7 @@
 /* See process.h. The record is made by the first call of any thread; cuInit starts the engine.
  *
  * Options come from the environment, where `fanout exec` puts them: FANOUT_SYSTEM, FANOUT_CONFIG,
- * FANOUT_SET (one assignment a line), FANOUT_SEED, FANOUT_LOG, FANOUT_DATA. */
+ * FANOUT_SET (one assignment a line), FANOUT_SEED, FANOUT_LOG, FANOUT_DATA, FANOUT_PTX_TRACE. */
 #include "api/cuda/context/process.h"
 
 #include <dlfcn.h>
@@ -218,6 +218,7 @@ static gboolean start(Cuda *cuda, GError **error)
         .others = team_others_live,
         .others_user = cuda,
         .vcd_path = env_or("FANOUT_VCD", NULL),
+        .ptx_trace = env_or("FANOUT_PTX_TRACE", NULL),
         .query_quantum_ps = cuda->spec.query_quantum_ns * PS_PER_NS,
         .sticky_faults = cuda->spec.sticky_faults,
         .watchdog_us = cuda->spec.watchdog_ms * 1000,
