@@ -182,7 +182,7 @@ check_PROGRAMS += \
 	tests/model/test_preset \
 	tests/model/test_reduction \
 	tests/model/test_sm \
-	tests/model/test_sm_play \
+	tests/model/test_issue_rate \
 	tests/model/test_switch \
 	tests/model/test_topology \
 	tests/model/test_arrival_queue \

@@ -13,7 +13,7 @@ static SimTime gpu_port_pending_ps(const FastPort *port, guint64 *order)
     if (port->pending.count == 0 || port->link->queue[VC_RSP].count >= port->response_limit)
         return SIMTIME_NEVER;
     SimTime at_ps = timed_packet_peek(&port->pending)->at_ps;
-    if (at_ps > port->room_ps)
+    if (at_ps >= port->room_ps)
         return at_ps;
     *order = 0;
     return port->room_ps;
@@ -63,11 +63,24 @@ static void gpu_port_join_answer(FastPort *port, SimTime at_ps)
     fast_port_join(port, answer, at_ps, at_ps);
 }
 
+/* A timer takes what it acknowledges first; then what waited for room, which a packet has made by leaving at this very
+ * instant, is served; and the acknowledgement joins last. */
+static void gpu_port_expire(FastPort *port, SimTime at_ps)
+{
+    Packet answer;
+    guint64 order;
+    if (!fast_port_expire(port, at_ps, &answer))
+        return;
+    while (gpu_port_pending_ps(port, &order) == at_ps && order == 0)
+        gpu_port_serve(port, at_ps);
+    link_join(port->link, answer, at_ps, simfine_from_ps(at_ps));
+}
+
 static void gpu_port_next(FastPort *port)
 {
     SimTime at_ps = port->next_ps;
     if (fast_port_timer_ps(port->link) == at_ps)
-        fast_port_expire(port, at_ps);
+        gpu_port_expire(port, at_ps);
     else if (port->next_order == ORDER_ANSWER)
         gpu_port_join_answer(port, at_ps);
     else

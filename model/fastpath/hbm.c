@@ -23,22 +23,22 @@ typedef struct {
     HbmAskRing *asked; /* by link: in order of time */
     SimTime *first_ps; /* by link: of the first one of them; SIMTIME_NEVER: there is none */
     guint32 expected;  /* pending requests that will ask */
-    Event look;
+    Event advance;
 } FastGpu;
 
 /* Before the first answer to what is asked for from now on is due. */
-static void fast_hbm_look_in_time(FastGpu *fast)
+static void fast_hbm_advance_in_time(FastGpu *fast)
 {
     Gpu *gpu = fast->gpu;
-    if (!event_is_pending(&fast->look))
-        sim_at(gpu->sim, &fast->look, sim_now_ps(gpu->sim) + gpu->spec->dram_ps - 1, EVENT_PRIORITY_FABRIC);
+    if (!event_is_pending(&fast->advance))
+        sim_at(gpu->sim, &fast->advance, sim_now_ps(gpu->sim) + gpu->spec->dram_ps - 1, EVENT_PRIORITY_FABRIC);
 }
 
 void fast_hbm_expect(Gpu *gpu)
 {
     FastGpu *fast = gpu->fast;
     fast->expected++;
-    fast_hbm_look_in_time(fast);
+    fast_hbm_advance_in_time(fast);
 }
 
 void fast_hbm_expect_no_more(Gpu *gpu) { ((FastGpu *)gpu->fast)->expected--; }
@@ -49,7 +49,7 @@ static void fast_hbm_answer(Gpu *gpu, guint32 link, Packet answer, guint32 bytes
     if (fast->asked[link].count == 0)
         fast->first_ps[link] = now_ps;
     *hbm_ask_push(&fast->asked[link]) = (HbmAsk){now_ps, answer, bytes};
-    fast_hbm_look_in_time(fast);
+    fast_hbm_advance_in_time(fast);
     if (answer.kind != PACKET_MC_OPERAND)
         link_push(&gpu->up[link], answer, now_ps);
 }
@@ -105,13 +105,13 @@ static void fast_hbm_catch_up(Gpu *gpu)
     }
 }
 
-static void fast_hbm_on_look(Event *event, SimTime now_ps)
+static void fast_hbm_on_advance(Event *event, SimTime now_ps)
 {
-    FastGpu *fast = EVENT_OWNER(event, FastGpu, look);
+    FastGpu *fast = EVENT_OWNER(event, FastGpu, advance);
     (void)now_ps;
     fast_hbm_catch_up(fast->gpu);
     if (fast->expected || fast_hbm_is_asked(fast))
-        fast_hbm_look_in_time(fast);
+        fast_hbm_advance_in_time(fast);
 }
 
 static const GpuHbmOps fast_hbm_ops = {.answer = fast_hbm_answer, .catch_up = fast_hbm_catch_up};
@@ -127,7 +127,7 @@ void fast_hbm_attach(Gpu *gpu)
     fast->first_ps = g_new(SimTime, gpu->links);
     for (guint32 l = 0; l < gpu->links; l++)
         fast->first_ps[l] = SIMTIME_NEVER;
-    event_init(&fast->look, fast_hbm_on_look);
+    event_init(&fast->advance, fast_hbm_on_advance);
     gpu->hbm_ops = &fast_hbm_ops;
 }
 

@@ -9,9 +9,9 @@ static Link *multicast_queue_link(const McQueue *queue, guint32 m)
 
 /* ---- who follows it */
 
-static void multicast_queue_on_look(Event *event, SimTime now_ps)
+static void multicast_queue_on_advance(Event *event, SimTime now_ps)
 {
-    McQueue *queue = EVENT_OWNER(event, McQueue, look);
+    McQueue *queue = EVENT_OWNER(event, McQueue, advance);
     for (guint32 m = 0; m < queue->n_members; m++) {
         Link *link = multicast_queue_link(queue, m);
         link_advance(link, now_ps);
@@ -54,7 +54,7 @@ static McQueue *multicast_queue_new(Switch *sw, const McEntry *entry, guint32 k)
     queue->k = k;
     queue->n_members = entry->n_members;
     queue->member = entry->member;
-    event_init(&queue->look, multicast_queue_on_look);
+    event_init(&queue->advance, multicast_queue_on_advance);
     return queue;
 }
 
@@ -95,9 +95,9 @@ void multicast_queue_spread(Switch *sw, guint32 p, Packet replica, const McEntry
         .round_ps = (guint32)switch_round_ps(sw, replica), .port = (guint16)p,
         .members = (guint16)entry->n_members, .unsent = (guint16)entry->n_members};
     queue->end++;
-    if (!event_is_pending(&queue->look)) {
+    if (!event_is_pending(&queue->advance)) {
         SimTime slack_ps = fast_port(multicast_queue_link(queue, 0))->slack_ps;
-        sim_at(sw->sim, &queue->look, now_ps + slack_ps - 1, EVENT_PRIORITY_FABRIC);
+        sim_at(sw->sim, &queue->advance, now_ps + slack_ps - 1, EVENT_PRIORITY_FABRIC);
     }
 }
 

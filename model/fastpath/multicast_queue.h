@@ -38,7 +38,7 @@ typedef struct McQueue {
     McArrivalRing ring;
     guint32 first, end;  /* number of the first one in the ring, and of the one that comes next */
     gboolean follows;    /* all ports of the team follow this queue */
-    Event look;
+    Event advance;
 } McQueue;
 
 void multicast_queue_free(gpointer queue);

@@ -74,13 +74,12 @@ void fast_port_push(Link *link, Packet packet, SimTime not_before_ps)
 
 void fast_port_timer(Link *link) { fast_port_note(fast_port(link)); }
 
-void fast_port_expire(FastPort *port, SimTime at_ps)
+gboolean fast_port_expire(FastPort *port, SimTime at_ps, Packet *answer)
 {
     Link *link = port->link;
-    Packet timer = timed_packet_peek(&link->timers)->packet, answer;
+    Packet timer = timed_packet_peek(&link->timers)->packet;
     timed_packet_drop(&link->timers);
-    if (link->expire(link->source_node, link, timer, at_ps, &answer))
-        link_join(link, answer, at_ps, simfine_from_ps(at_ps));
+    return link->expire(link->source_node, link, timer, at_ps, answer);
 }
 
 void fast_detach(Link *link)

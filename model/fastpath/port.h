@@ -68,7 +68,7 @@ static inline SimTime fast_port_timer_ps(const Link *link)
 {
     return link->timers.count ? link->timers.at[link->timers.head].at_ps : SIMTIME_NEVER;
 }
-/* The first timer is due at at_ps. */
-void fast_port_expire(FastPort *port, SimTime at_ps);
+/* The first timer is due at at_ps. TRUE: it has an answer, which the caller lets join. */
+gboolean fast_port_expire(FastPort *port, SimTime at_ps, Packet *answer);
 
 #endif

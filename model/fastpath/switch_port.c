@@ -43,7 +43,9 @@ static void switch_port_next(FastPort *port)
 {
     SimTime at_ps = port->next_ps;
     if (fast_port_timer_ps(port->link) == at_ps) {
-        fast_port_expire(port, at_ps);
+        Packet answer;
+        if (fast_port_expire(port, at_ps, &answer))
+            link_join(port->link, answer, at_ps, simfine_from_ps(at_ps));
     } else if (switch_port_replica_is_next(port)) {
         multicast_queue_join(port);
     } else {

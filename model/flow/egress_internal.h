@@ -4,7 +4,7 @@
 
 #include "model/flow/egress_replay.h"
 
-/* A chunk's packets take one link one behind the other, so that they are played as one unit. */
+/* A chunk's packets take one link one behind the other, so that they are simulated as one unit. */
 #define PORT_CHUNK_LINES 2u
 
 typedef struct {
@@ -26,14 +26,14 @@ typedef struct {
 typedef struct {
     guint64 ready_ps, turn; /* among those ready at that instant: who was so first */
     guint32 issued, out;    /* units so far, and those in its queue */
-    guint32 queue, next;    /* next: PORT_NOBODY: the last */
+    guint32 queue, next;    /* next: PORT_NO_SM: the last */
     guint64 line;           /* the first of its instruction */
     guint32 link;           /* of its next unit */
     guint32 number;         /* among those that do the same, */
-    const PortPlayed *as;   /* and who these are */
+    const PortReplayed *as;   /* and who these are */
     guint32 at_once;        /* units issued without a pause */
     gboolean stalled, listed; /* it stands still; it is in its queue's list of those that wait for a place, */
-    guint32 behind;         /* before this one; PORT_NOBODY: the last */
+    guint32 behind;         /* before this one; PORT_NO_SM: the last */
 } PortSm;
 
 typedef struct {
@@ -45,7 +45,7 @@ typedef struct {
 } PortLink;
 
 typedef struct {
-    const PortPlayed *stores, *loads;
+    const PortReplayed *stores, *loads;
     const Fabric *fabric;
     guint32 sms, n_queues;
     guint64 turn;
@@ -60,12 +60,12 @@ typedef struct {
     guint64 wait_ps;        /* of all units */
     guint64 busy_ps;        /* of all links */
     guint64 ahead_ps;       /* the time of answers that find room before their links; 0: all of them do */
-    GArray *still_ps;       /* guint64, by instant n * PORT_LOOK_PS: what the last to wait then still waits */
-} PortPlay;
+    GArray *still_ps;       /* guint64, by instant n * PORT_SAMPLE_PS: what the last to wait then still waits */
+} PortReplay;
 
 /* A unit has been sent. */
-void port_count(PortPlay *play, guint64 issued_ps, guint64 start_ps);
+void port_count(PortReplay *replay, guint64 issued_ps, guint64 start_ps);
 /* Since begin_ps, when SMs had issued so many units. */
-PortShare port_result(const PortPlay *play, const guint32 *before, guint64 begin_ps);
+PortShare port_result(const PortReplay *replay, const guint32 *before, guint64 begin_ps);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "model/sm/sm.h"
 
-#define PORT_UNITS 24576u         /* played; */
+#define PORT_UNITS 24576u         /* simulated; */
 #define PORT_UNITS_MIXED 98304u   /* what loads and stores get of each other takes longer to tell */
 #define PORT_UNITS_BEFORE 4096u   /* not counted: queues fill */
 #define PORT_ARRAY_LINES 32768u   /* from one SM's array to the next one's: NCCL's slots of 4 MiB */
@@ -11,12 +11,12 @@
 #define PORT_SPREAD_PS 1000000u   /* in which the SMs begin */
 #define PORT_WARP_LINES 4u        /* that a warp stores at once: 16 B a lane */
 #define PORT_WARP_UNITS (PORT_WARP_LINES / PORT_CHUNK_LINES)
-#define PORT_NOBODY G_MAXUINT32
+#define PORT_NO_SM G_MAXUINT32
 
 /* The line of an SM's next instruction. */
-static guint64 port_line(const PortPlay *play, guint32 s)
+static guint64 port_line(const PortReplay *replay, guint32 s)
 {
-    const PortSm *sm = &play->sm[s];
+    const PortSm *sm = &replay->sm[s];
     const PortKind *kind = sm->as->kind;
     guint64 n = sm->issued / PORT_WARP_UNITS, cta = (guint64)kind->warps * PORT_WARP_LINES;
     guint64 warp = n % kind->warps, turn = n / kind->warps / kind->copies;
@@ -25,67 +25,67 @@ static guint64 port_line(const PortPlay *play, guint32 s)
     guint64 at = turn * cta + (guint64)sm->number * PORT_ARRAY_LINES;
     if (kind->strided)
         at = (turn * sm->as->sms + sm->number) * cta;
-    return at + warp * PORT_WARP_LINES + (sm->as == play->loads ? PORT_LOADED_LINE : 0);
+    return at + warp * PORT_WARP_LINES + (sm->as == replay->loads ? PORT_LOADED_LINE : 0);
 }
 
-static void port_next(PortPlay *play, guint32 s)
+static void port_next(PortReplay *replay, guint32 s)
 {
-    PortSm *sm = &play->sm[s];
+    PortSm *sm = &replay->sm[s];
     guint32 unit = sm->issued % PORT_WARP_UNITS;
     if (unit == 0)
-        sm->line = port_line(play, s);
-    sm->link = hash_link(&play->fabric->hash, (sm->line + unit * PORT_CHUNK_LINES) * LINE_BYTES, 1);
+        sm->line = port_line(replay, s);
+    sm->link = hash_link(&replay->fabric->hash, (sm->line + unit * PORT_CHUNK_LINES) * LINE_BYTES, 1);
 }
 
 /* When the port has room. */
-static guint64 port_room_ps(const PortPlay *play, guint32 link)
+static guint64 port_room_ps(const PortReplay *replay, guint32 link)
 {
-    return play->port[link].room_ps;
+    return replay->port[link].room_ps;
 }
 
-static void port_send(PortPlay *play, const PortWaiting *unit, guint64 at_ps)
+static void port_send(PortReplay *replay, const PortWaiting *unit, guint64 at_ps)
 {
-    PortLink *port = &play->port[unit->link];
-    const PortKind *kind = play->sm[unit->sm].as->kind;
+    PortLink *port = &replay->port[unit->link];
+    const PortKind *kind = replay->sm[unit->sm].as->kind;
     guint64 start_ps = MAX(at_ps, port->free_ps), unit_ps = PORT_CHUNK_LINES * kind->packet_ps;
-    if (play->ahead_ps && kind->answer_ps) {
+    if (replay->ahead_ps && kind->answer_ps) {
         start_ps = MAX(start_ps, port->answered_ps);
-        guint64 back_ps = start_ps - MIN(start_ps, play->ahead_ps);
+        guint64 back_ps = start_ps - MIN(start_ps, replay->ahead_ps);
         port->answered_ps = MAX(port->answered_ps, back_ps) + PORT_CHUNK_LINES * kind->answer_ps;
     }
-    port_count(play, unit->issued_ps, start_ps);
+    port_count(replay, unit->issued_ps, start_ps);
     port->free_ps = start_ps + unit_ps;
-    play->busy_ps += unit_ps;
+    replay->busy_ps += unit_ps;
     port->left_ps[port->next] = start_ps;
-    port->next = port->next + 1 == play->depth ? 0 : port->next + 1;
+    port->next = port->next + 1 == replay->depth ? 0 : port->next + 1;
     port->room_ps = port->left_ps[port->next];
-    play->sent++;
-    play->now_ps = at_ps;
+    replay->sent++;
+    replay->now_ps = at_ps;
 }
 
-static void port_enqueue(PortPlay *play, guint32 s, guint64 at_ps)
+static void port_enqueue(PortReplay *replay, guint32 s, guint64 at_ps)
 {
-    PortQueue *queue = &play->queue[play->sm[s].queue];
-    guint32 entry = play->free_entry;
-    play->free_entry = play->waiting[entry].next;
-    play->waiting[entry] = (PortWaiting){(guint16)s, (guint16)play->sm[s].link, 0, at_ps};
-    play->sm[s].out++;
+    PortQueue *queue = &replay->queue[replay->sm[s].queue];
+    guint32 entry = replay->free_entry;
+    replay->free_entry = replay->waiting[entry].next;
+    replay->waiting[entry] = (PortWaiting){(guint16)s, (guint16)replay->sm[s].link, 0, at_ps};
+    replay->sm[s].out++;
     if (queue->count++ == 0) {
         queue->head = entry;
         queue->head_ps = at_ps;
     } else {
-        play->waiting[queue->tail].next = entry;
+        replay->waiting[queue->tail].next = entry;
     }
     queue->tail = entry;
 }
 
 /* Which of the queue's SMs issues next. */
-static void port_look(PortPlay *play, PortQueue *queue)
+static void port_pick(PortReplay *replay, PortQueue *queue)
 {
     queue->sm_ps = G_MAXUINT64;
     guint64 turn = 0;
-    for (guint32 s = queue->sms; s != PORT_NOBODY; s = play->sm[s].next) {
-        const PortSm *sm = &play->sm[s];
+    for (guint32 s = queue->sms; s != PORT_NO_SM; s = replay->sm[s].next) {
+        const PortSm *sm = &replay->sm[s];
         if (sm->stalled || sm->ready_ps > queue->sm_ps || (sm->ready_ps == queue->sm_ps && sm->turn > turn))
             continue;
         queue->sm_ps = sm->ready_ps;
@@ -94,113 +94,113 @@ static void port_look(PortPlay *play, PortQueue *queue)
     }
 }
 
-static void port_list(PortPlay *play, guint32 s)
+static void port_list(PortReplay *replay, guint32 s)
 {
-    PortSm *sm = &play->sm[s];
-    PortQueue *queue = &play->queue[sm->queue];
+    PortSm *sm = &replay->sm[s];
+    PortQueue *queue = &replay->queue[sm->queue];
     if (sm->listed)
         return;
     sm->listed = TRUE;
-    sm->behind = PORT_NOBODY;
-    *(queue->first == PORT_NOBODY ? &queue->first : &play->sm[queue->last].behind) = s;
+    sm->behind = PORT_NO_SM;
+    *(queue->first == PORT_NO_SM ? &queue->first : &replay->sm[queue->last].behind) = s;
     queue->last = s;
 }
 
-static guint32 port_unlist(PortPlay *play, PortQueue *queue)
+static guint32 port_unlist(PortReplay *replay, PortQueue *queue)
 {
     guint32 s = queue->first;
-    queue->first = play->sm[s].behind;
-    play->sm[s].listed = FALSE;
+    queue->first = replay->sm[s].behind;
+    replay->sm[s].listed = FALSE;
     return s;
 }
 
-static void port_ready(PortPlay *play, PortSm *sm, guint64 at_ps)
+static void port_ready(PortReplay *replay, PortSm *sm, guint64 at_ps)
 {
     sm->ready_ps = at_ps;
-    sm->turn = ++play->turn;
+    sm->turn = ++replay->turn;
 }
 
 /* The LSU's time of what it has issued. */
-static void port_pause(PortPlay *play, PortSm *sm)
+static void port_pause(PortReplay *replay, PortSm *sm)
 {
-    port_ready(play, sm, sm->ready_ps + sm->at_once * PORT_CHUNK_LINES * sm->as->issue_ps);
+    port_ready(replay, sm, sm->ready_ps + sm->at_once * PORT_CHUNK_LINES * sm->as->issue_ps);
     sm->at_once = 0;
 }
 
 /* The SM's next unit gets out, or into the queue, or the SM stands still. */
-static void port_issue(PortPlay *play, guint32 s)
+static void port_issue(PortReplay *replay, guint32 s)
 {
-    PortSm *sm = &play->sm[s];
+    PortSm *sm = &replay->sm[s];
     guint64 at_ps = sm->ready_ps;
-    guint32 waiting = play->queue[sm->queue].count;
-    if (waiting == 0 && port_room_ps(play, sm->link) <= at_ps) {
-        port_send(play, &(PortWaiting){(guint16)s, (guint16)sm->link, 0, at_ps}, at_ps);
-    } else if (sm->out < play->sm_out && waiting < play->out) {
-        port_enqueue(play, s, at_ps);
+    guint32 waiting = replay->queue[sm->queue].count;
+    if (waiting == 0 && port_room_ps(replay, sm->link) <= at_ps) {
+        port_send(replay, &(PortWaiting){(guint16)s, (guint16)sm->link, 0, at_ps}, at_ps);
+    } else if (sm->out < replay->sm_out && waiting < replay->out) {
+        port_enqueue(replay, s, at_ps);
     } else {
         sm->stalled = TRUE;
-        port_pause(play, sm);
-        if (sm->out < play->sm_out)
-            port_list(play, s);
+        port_pause(replay, sm);
+        if (sm->out < replay->sm_out)
+            port_list(replay, s);
         return;
     }
     sm->at_once++;
     if (++sm->issued % PORT_WARP_UNITS == 0) /* all of an instruction's at once, then the LSU's time of them */
-        port_pause(play, sm);
-    port_next(play, s);
+        port_pause(replay, sm);
+    port_next(replay, s);
 }
 
-static void port_resume(PortPlay *play, PortSm *sm, guint64 at_ps)
+static void port_resume(PortReplay *replay, PortSm *sm, guint64 at_ps)
 {
     sm->stalled = FALSE;
-    port_ready(play, sm, MAX(sm->ready_ps, at_ps));
+    port_ready(replay, sm, MAX(sm->ready_ps, at_ps));
 }
 
 /* A place is free: it is its own SM's, unless one that waits has fewer (sm_out_freed). */
-static void port_freed(PortPlay *play, guint32 s, guint64 at_ps)
+static void port_freed(PortReplay *replay, guint32 s, guint64 at_ps)
 {
-    PortSm *sm = &play->sm[s], *other = NULL;
-    PortQueue *queue = &play->queue[sm->queue];
-    while (queue->first != PORT_NOBODY && !(other && other->stalled))
-        other = &play->sm[port_unlist(play, queue)];
+    PortSm *sm = &replay->sm[s], *other = NULL;
+    PortQueue *queue = &replay->queue[sm->queue];
+    while (queue->first != PORT_NO_SM && !(other && other->stalled))
+        other = &replay->sm[port_unlist(replay, queue)];
     gboolean waits = other && other->stalled;
     if (waits && (!sm->stalled || other->out < sm->out)) {
-        port_resume(play, other, at_ps);
+        port_resume(replay, other, at_ps);
         if (sm->stalled)
-            port_list(play, s);
+            port_list(replay, s);
         return;
     }
     if (waits)
-        port_list(play, (guint32)(other - play->sm));
+        port_list(replay, (guint32)(other - replay->sm));
     if (sm->stalled)
-        port_resume(play, sm, at_ps);
+        port_resume(replay, sm, at_ps);
 }
 
-static void port_leave(PortPlay *play, guint32 q, guint64 at_ps)
+static void port_leave(PortReplay *replay, guint32 q, guint64 at_ps)
 {
-    PortQueue *queue = &play->queue[q];
+    PortQueue *queue = &replay->queue[q];
     guint32 entry = queue->head;
-    PortWaiting *waiting = &play->waiting[entry];
+    PortWaiting *waiting = &replay->waiting[entry];
     queue->head = waiting->next;
     queue->head_ps = at_ps;
     queue->count--;
-    waiting->next = play->free_entry;
-    play->free_entry = entry;
-    play->sm[waiting->sm].out--;
-    port_send(play, waiting, at_ps);
-    port_freed(play, waiting->sm, at_ps);
+    waiting->next = replay->free_entry;
+    replay->free_entry = entry;
+    replay->sm[waiting->sm].out--;
+    port_send(replay, waiting, at_ps);
+    port_freed(replay, waiting->sm, at_ps);
 }
 
 /* Whatever is due next; at one instant a port's room first, for who waits longest. */
-static void port_step(PortPlay *play)
+static void port_step(PortReplay *replay)
 {
     guint64 first_ps = G_MAXUINT64, issue_ps = G_MAXUINT64;
     guint32 first = 0, issues = 0;
-    for (guint32 q = 0; q < play->n_queues; q++) {
-        const PortQueue *queue = &play->queue[q];
+    for (guint32 q = 0; q < replay->n_queues; q++) {
+        const PortQueue *queue = &replay->queue[q];
         if (queue->count) {
-            guint64 at_ps = MAX(queue->head_ps, port_room_ps(play, play->waiting[queue->head].link));
-            if (at_ps < first_ps || (at_ps == first_ps && queue->head_ps < play->queue[first].head_ps)) {
+            guint64 at_ps = MAX(queue->head_ps, port_room_ps(replay, replay->waiting[queue->head].link));
+            if (at_ps < first_ps || (at_ps == first_ps && queue->head_ps < replay->queue[first].head_ps)) {
                 first_ps = at_ps;
                 first = q;
             }
@@ -211,47 +211,48 @@ static void port_step(PortPlay *play)
         }
     }
     if (first_ps <= issue_ps) {
-        port_leave(play, first, first_ps);
-        port_look(play, &play->queue[first]);
+        port_leave(replay, first, first_ps);
+        port_pick(replay, &replay->queue[first]);
     } else {
-        port_issue(play, play->queue[issues].sm);
-        port_look(play, &play->queue[issues]);
+        port_issue(replay, replay->queue[issues].sm);
+        port_pick(replay, &replay->queue[issues]);
     }
 }
 
-static void port_begin(PortPlay *play, const FabricSpec *spec, guint32 entries)
+static void port_begin(PortReplay *replay, const FabricSpec *spec, guint32 entries)
 {
     for (guint32 entry = 1; entry < entries; entry++)
-        play->waiting[entry].next = entry + 1;
-    play->free_entry = 1;
-    for (guint32 q = 0; q < play->n_queues; q++)
-        play->queue[q].sms = play->queue[q].first = PORT_NOBODY;
-    for (guint32 s = 0; s < play->sms; s++) {
-        PortSm *sm = &play->sm[s];
-        sm->as = s < play->stores->sms ? play->stores : play->loads;
-        sm->number = sm->as == play->stores ? s : s - play->stores->sms;
-        sm->queue = play->loads->sms ? sm->number % play->n_queues : sm_gpc(spec, s);
+        replay->waiting[entry].next = entry + 1;
+    replay->free_entry = 1;
+    for (guint32 q = 0; q < replay->n_queues; q++)
+        replay->queue[q].sms = replay->queue[q].first = PORT_NO_SM;
+    for (guint32 s = 0; s < replay->sms; s++) {
+        PortSm *sm = &replay->sm[s];
+        sm->as = s < replay->stores->sms ? replay->stores : replay->loads;
+        sm->number = sm->as == replay->stores ? s : s - replay->stores->sms;
+        sm->queue = replay->loads->sms ? sm->number % replay->n_queues : sm_gpc(spec, s);
         sm->ready_ps = hash_mix(s + 1) % PORT_SPREAD_PS;
-        sm->next = play->queue[sm->queue].sms;
-        play->queue[sm->queue].sms = s;
-        port_next(play, s);
+        sm->next = replay->queue[sm->queue].sms;
+        replay->queue[sm->queue].sms = s;
+        port_next(replay, s);
     }
-    for (guint32 q = 0; q < play->n_queues; q++)
-        port_look(play, &play->queue[q]);
+    for (guint32 q = 0; q < replay->n_queues; q++)
+        port_pick(replay, &replay->queue[q]);
 }
 
 /* What waits for links back waits where answers do, then, in order with stores, where requests come in; what SMs may
  * have under way is more than all that, or it never gets there. */
-static guint64 port_ahead_ps(const PortPlay *play)
+static guint64 port_ahead_ps(const PortReplay *replay)
 {
-    const FabricSpec *spec = &play->fabric->spec;
-    const PortPlayed *loads = play->loads;
+    const FabricSpec *spec = &replay->fabric->spec;
+    const PortReplayed *loads = replay->loads;
     guint64 flits = spec->link.credits_switch_flits + spec->link.credits_gpu_flits, pair_ps;
     if (loads->sms == 0)
         return 0;
-    pair_ps = loads->kind->packet_ps + play->stores->kind->packet_ps; /* about as many of either kind */
+    pair_ps = loads->kind->packet_ps + replay->stores->kind->packet_ps; /* about as many of either kind */
     guint64 ahead = spec->gpu.response_queue_packets + flits * loads->kind->packet_ps / pair_ps;
-    return (guint64)loads->sms * loads->kind->window > ahead * play->fabric->links ? ahead * loads->kind->answer_ps : 0;
+    guint64 under_way = (guint64)loads->sms * loads->kind->window;
+    return under_way > ahead * replay->fabric->links ? ahead * loads->kind->answer_ps : 0;
 }
 
 static guint32 port_units(guint64 packets)
@@ -259,7 +260,7 @@ static guint32 port_units(guint64 packets)
     return (guint32)((packets + PORT_CHUNK_LINES - 1) / PORT_CHUNK_LINES);
 }
 
-PortShare port_play(const Fabric *fabric, const PortPlayed *stores, const PortPlayed *loads)
+PortShare port_play(const Fabric *fabric, const PortReplayed *stores, const PortReplayed *loads)
 {
     const FabricSpec *spec = &fabric->spec;
     guint64 begin_ps = 0;
@@ -273,25 +274,25 @@ PortShare port_play(const Fabric *fabric, const PortPlayed *stores, const PortPl
     g_autofree PortSm *sm = g_new0(PortSm, sms);
     g_autofree PortQueue *queue = g_new0(PortQueue, queues);
     g_autofree PortWaiting *waiting = g_new0(PortWaiting, entries);
-    PortPlay play = {.stores = stores, .loads = loads, .fabric = fabric, .sms = sms, .n_queues = queues,
+    PortReplay replay = {.stores = stores, .loads = loads, .fabric = fabric, .sms = sms, .n_queues = queues,
                      .depth = depth, .out = port_units(spec->gpu.out_packets), .sm_out = sm_out, .port = port,
                      .sm = sm, .queue = queue, .waiting = waiting, .counted = units - PORT_UNITS_BEFORE,
                      .still_ps = g_array_new(FALSE, TRUE, sizeof(guint64))};
     for (guint32 l = 0; l < fabric->links; l++)
         port[l].left_ps = &left[l * depth];
-    play.ahead_ps = port_ahead_ps(&play);
+    replay.ahead_ps = port_ahead_ps(&replay);
     g_assert(stores->sms > 0);
-    port_begin(&play, spec, entries);
-    while (play.sent < units) {
-        if (play.sent == PORT_UNITS_BEFORE && begin_ps == 0) {
-            begin_ps = play.now_ps;
-            play.wait_ps = play.busy_ps = 0;
+    port_begin(&replay, spec, entries);
+    while (replay.sent < units) {
+        if (replay.sent == PORT_UNITS_BEFORE && begin_ps == 0) {
+            begin_ps = replay.now_ps;
+            replay.wait_ps = replay.busy_ps = 0;
             for (guint32 s = 0; s < sms; s++)
                 before[s] = sm[s].issued;
         }
-        port_step(&play);
+        port_step(&replay);
     }
-    PortShare share = port_result(&play, before, begin_ps);
-    g_array_free(play.still_ps, TRUE);
+    PortShare share = port_result(&replay, before, begin_ps);
+    g_array_free(replay.still_ps, TRUE);
     return share;
 }

@@ -1,4 +1,4 @@
-/* See egress_share.h. What was played is known from then on. */
+/* See egress_share.h. What was simulated is known from then on. */
 #include "model/flow/egress_replay.h"
 
 #include <string.h>
@@ -52,17 +52,17 @@ const PortKind *port_kind_of(const PortShares *shares, guint32 kind)
     return &g_array_index(shares->kinds, PortKind, kind);
 }
 
-static PortPlayed port_played(const PortShares *shares, PortSide *side)
+static PortReplayed port_replayed(const PortShares *shares, PortSide *side)
 {
     guint32 steps = MAX((side->issue_ps + PORT_ISSUE_STEP_PS / 2) / PORT_ISSUE_STEP_PS, 1);
     side->issue_ps = side->sms ? steps * PORT_ISSUE_STEP_PS : 0;
-    return (PortPlayed){side->sms, side->issue_ps, port_kind_of(shares, side->kind)};
+    return (PortReplayed){side->sms, side->issue_ps, port_kind_of(shares, side->kind)};
 }
 
 PortShare port_share_mixed(PortShares *shares, const PortSide *stores, const PortSide *loads)
 {
     PortSide asked[2] = {*stores, *loads};
-    const PortPlayed storing = port_played(shares, &asked[0]), loading = port_played(shares, &asked[1]);
+    const PortReplayed storing = port_replayed(shares, &asked[0]), loading = port_replayed(shares, &asked[1]);
     PortKnown *known = g_hash_table_lookup(shares->known, asked);
     if (!known) {
         known = g_new(PortKnown, 1);

@@ -4,8 +4,8 @@
 #include "model/flow/rates.h"
 
 /* Looks at queues that change: so many while a flit goes on and another one takes its place. */
-#define HOLD_LOOKS 4u
-#define HOLD_LOOKS_FULL 16u /* after a buffer got full */
+#define HOLD_SAMPLES 4u
+#define HOLD_SAMPLES_FULL 16u /* after a buffer got full */
 
 /* From one GPU to another. */
 typedef struct {
@@ -156,7 +156,7 @@ static void hold_answer(PortHolds *holds, const HoldPair *pair)
 }
 
 /* What goes on from the switch: of what waits, or of what comes when nothing does. */
-static void hold_look(PortHolds *holds, const HoldPair *pair)
+static void hold_sample(PortHolds *holds, const HoldPair *pair)
 {
     HoldGpu *up = &holds->gpu[pair->from];
     const HoldGpu *down = &holds->gpu[pair->to];
@@ -180,9 +180,9 @@ static SimTime hold_next_ps(const PortHolds *holds, const HoldGpu *up)
         next_ps = holds->turn_ps;
     if (up->flits && up->waiting < holds->room && up->more > 0)
         next_ps = MIN(next_ps, flow_part(holds->room - up->waiting, PS_PER_S / 1000, (guint64)up->more) +
-                                   holds->turn_ps / HOLD_LOOKS_FULL);
+                                   holds->turn_ps / HOLD_SAMPLES_FULL);
     else if (up->waiting >= holds->room && up->changes)
-        next_ps = MIN(next_ps, holds->turn_ps / HOLD_LOOKS);
+        next_ps = MIN(next_ps, holds->turn_ps / HOLD_SAMPLES);
     return next_ps;
 }
 
@@ -200,7 +200,7 @@ SimTime port_holds_end(PortHolds *holds)
     for (guint p = 0; p < holds->listed->len; p++)
         hold_answer(holds, g_ptr_array_index(holds->listed, p));
     for (guint p = 0; p < holds->listed->len; p++)
-        hold_look(holds, g_ptr_array_index(holds->listed, p));
+        hold_sample(holds, g_ptr_array_index(holds->listed, p));
     for (guint32 g = 0; g < holds->gpus; g++)
         next_ps = MIN(next_ps, hold_next_ps(holds, &holds->gpu[g]));
     return next_ps == SIMTIME_NEVER ? next_ps : holds->at_ps + next_ps;

@@ -3,7 +3,7 @@
  * Each warp goes through the same steps again and again: memory instructions that the LSU takes one at a time and that
  * are a gap apart, waits for what was loaded, other work. Where the LSU's time and the warps' waits are about as long,
  * warps meet at the LSU while it is idle at other times: neither of the two bounds is reached.
- * Found by playing it: warps and LSU as in sm.c and warp.c, answers that come after a time. Tens of microseconds,
+ * Found by simulating it: warps and LSU as in sm.c and warp.c, answers that come after a time. Tens of microseconds,
  * of long loops a millisecond. */
 #ifndef MODEL_FLOW_ISSUE_RATE_H
 #define MODEL_FLOW_ISSUE_RATE_H
@@ -17,20 +17,20 @@ typedef struct {
     guint32 after_ps;  /* of WORK, */
     guint32 away;      /* it stores to others */
     guint64 value_ps;  /* and of DELAY; of memory instructions: the LSU's time */
-} SmStep;
+} IssueStep;
 
 typedef struct {
     guint32 warps, unroll, regs, steps;
     SimTime answer_ps; /* of a load */
-    SmStep step[LOOP_PARTS_MAX];
-} SmPlayKind;
+    IssueStep step[LOOP_PARTS_MAX];
+} IssueLoop;
 
-typedef struct SmPlays SmPlays; /* remembers what it was asked before */
-SmPlays *sm_plays_new(const SmSpec *spec); /* spec: stays the caller's */
-void sm_plays_free(SmPlays *plays);
+typedef struct IssueRates IssueRates; /* remembers what it was asked before */
+IssueRates *issue_rates_new(const SmSpec *spec); /* spec: stays the caller's */
+void issue_rates_free(IssueRates *rates);
 /* From the beginning until all warps have issued so many turns, in thousandths of a turn. */
-SimTime sm_play_ps(SmPlays *plays, const SmPlayKind *kind, guint64 turns);
+SimTime issue_rate_ps(IssueRates *rates, const IssueLoop *kind, guint64 turns);
 /* To the first store to others; 0: there is none. */
-SimTime sm_play_away_ps(SmPlays *plays, const SmPlayKind *kind);
+SimTime issue_rate_away_ps(IssueRates *rates, const IssueLoop *kind);
 
 #endif

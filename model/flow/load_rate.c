@@ -2,10 +2,9 @@
 #include "model/flow/load_rate.h"
 
 #include <string.h>
-
 #include "model/sm/sm.h"
 
-#define LOAD_PACKETS 98304u       /* played, all GPUs together */
+#define LOAD_PACKETS 98304u       /* simulated, all GPUs together */
 #define LOAD_PACKETS_BEFORE 49152u /* not counted: warps get out of step */
 #define LOAD_FAR_PERCENT 85u /* of links busy: with less it is not them that hold loads up */
 #define LOAD_LINES 4u  /* of an instruction: 32 lanes of 16 B, */
@@ -74,154 +73,155 @@ typedef struct {
     LoadDue *heap;             /* from 1 on */
     guint32 due, room;
     guint64 packets, now_ps;
-} LoadPlay;
+} LoadReplay;
 
-static void load_push(LoadPlay *play, guint64 at_ps, LoadWhat what, guint32 number)
+static void load_push(LoadReplay *replay, guint64 at_ps, LoadWhat what, guint32 number)
 {
-    guint32 i = ++play->due;
-    if (G_UNLIKELY(i >= play->room)) {
-        play->room *= 2;
-        play->heap = g_renew(LoadDue, play->heap, play->room);
+    guint32 i = ++replay->due;
+    if (G_UNLIKELY(i >= replay->room)) {
+        replay->room *= 2;
+        replay->heap = g_renew(LoadDue, replay->heap, replay->room);
     }
-    for (; i > 1 && play->heap[i / 2].at_ps > at_ps; i /= 2)
-        play->heap[i] = play->heap[i / 2];
-    play->heap[i] = (LoadDue){at_ps, what, number};
+    for (; i > 1 && replay->heap[i / 2].at_ps > at_ps; i /= 2)
+        replay->heap[i] = replay->heap[i / 2];
+    replay->heap[i] = (LoadDue){at_ps, what, number};
 }
 
-static LoadDue load_pop(LoadPlay *play)
+static LoadDue load_pop(LoadReplay *replay)
 {
-    LoadDue first = play->heap[1], last = play->heap[play->due--];
+    LoadDue first = replay->heap[1], last = replay->heap[replay->due--];
     guint32 i = 1;
-    for (guint32 c = 2; c <= play->due; c = 2 * i) {
-        c += c < play->due && play->heap[c + 1].at_ps < play->heap[c].at_ps;
-        if (last.at_ps <= play->heap[c].at_ps)
+    for (guint32 c = 2; c <= replay->due; c = 2 * i) {
+        c += c < replay->due && replay->heap[c + 1].at_ps < replay->heap[c].at_ps;
+        if (last.at_ps <= replay->heap[c].at_ps)
             break;
-        play->heap[i] = play->heap[c];
+        replay->heap[i] = replay->heap[c];
         i = c;
     }
-    play->heap[i] = last;
+    replay->heap[i] = last;
     return first;
 }
 
 /* The link of a chunk of the warp's element k, from whichever peer: their memory is laid out alike. */
-static guint32 load_link(const LoadPlay *play, guint32 w, guint32 k, guint32 chunk)
+static guint32 load_link(const LoadReplay *replay, guint32 w, guint32 k, guint32 chunk)
 {
-    const LoadKind *kind = play->kind;
-    guint32 gpu = w / play->warps, at = w % play->warps;
+    const LoadKind *kind = replay->kind;
+    guint32 gpu = w / replay->warps, at = w % replay->warps;
     guint64 cta_bytes = (guint64)kind->warps * LOAD_LINES * LINE_BYTES, cta = at / kind->warps;
-    guint64 turn = (guint64)play->warp[w].turn * kind->unroll + k;
-    guint64 address = kind->strided ? (turn * play->ctas + cta) * cta_bytes : (cta << 27) + turn * cta_bytes;
+    guint64 turn = (guint64)replay->warp[w].turn * kind->unroll + k;
+    guint64 address = kind->strided ? (turn * replay->ctas + cta) * cta_bytes : (cta << 27) + turn * cta_bytes;
     address += (guint64)(at % kind->warps) * LOAD_LINES * LINE_BYTES + chunk * 2 * LINE_BYTES;
     address += (guint64)gpu << 32;
-    return hash_link(&play->fabric->hash, address, hash_gpu_turn(&play->fabric->hash, gpu));
+    return hash_link(&replay->fabric->hash, address, hash_gpu_turn(&replay->fabric->hash, gpu));
 }
 
-static void load_append(LoadPlay *play, LoadQueue *queue, guint32 chunk)
+static void load_append(LoadReplay *replay, LoadQueue *queue, guint32 chunk)
 {
-    play->chunk[chunk].next = 0;
+    replay->chunk[chunk].next = 0;
     if (queue->count++)
-        play->chunk[queue->tail].next = chunk;
+        replay->chunk[queue->tail].next = chunk;
     else
         queue->head = chunk;
     queue->tail = chunk;
 }
 
-static guint32 load_take(LoadPlay *play, LoadQueue *queue)
+static guint32 load_take(LoadReplay *replay, LoadQueue *queue)
 {
     guint32 chunk = queue->head;
-    queue->head = play->chunk[chunk].next;
+    queue->head = replay->chunk[chunk].next;
     queue->count--;
     return chunk;
 }
 
-static guint64 load_flits_ps(const LoadPlay *play, guint32 flits) { return flits * play->flit_fs / 1000; }
+static guint64 load_flits_ps(const LoadReplay *replay, guint32 flits) { return flits * replay->flit_fs / 1000; }
 
-static void load_let_in(LoadPlay *play, guint32 number, guint64 now_ps);
-static void load_let_out(LoadPlay *play, guint32 number, guint64 now_ps);
+static void load_let_in(LoadReplay *replay, guint32 number, guint64 now_ps);
+static void load_let_out(LoadReplay *replay, guint32 number, guint64 now_ps);
 
 /* The link's next decision, if it can be made. */
-static void load_wire(LoadPlay *play, guint32 number, guint64 now_ps)
+static void load_wire(LoadReplay *replay, guint32 number, guint64 now_ps)
 {
-    LoadUp *up = &play->up[number];
+    LoadUp *up = &replay->up[number];
     gboolean answers = up->answers.count && up->credits >= LOAD_PAIR;
     if (!answers && !up->requests.count)
         return;
     if (up->free_ps > now_ps) {
         if (!up->woken)
-            load_push(play, up->free_ps, LOAD_WIRE, number);
+            load_push(replay, up->free_ps, LOAD_WIRE, number);
         up->woken = TRUE;
         return;
     }
     up->answered = answers && !(up->answered && up->requests.count);
     if (up->answered) { /* the first of two packets goes on while the second follows */
         up->credits -= LOAD_PAIR;
-        up->free_ps = now_ps + load_flits_ps(play, LOAD_PAIR * LOAD_ANSWER_FLITS);
-        load_push(play, now_ps + load_flits_ps(play, LOAD_ANSWER_FLITS) + play->there_ps, LOAD_DOWN,
-                  load_take(play, &up->answers));
+        up->free_ps = now_ps + load_flits_ps(replay, LOAD_PAIR * LOAD_ANSWER_FLITS);
+        load_push(replay, now_ps + load_flits_ps(replay, LOAD_ANSWER_FLITS) + replay->there_ps, LOAD_DOWN,
+                  load_take(replay, &up->answers));
     } else {
-        up->free_ps = now_ps + load_flits_ps(play, LOAD_PAIR);
-        load_push(play, now_ps + play->there_ps, LOAD_ANSWER, load_take(play, &up->requests));
-        load_let_in(play, number, now_ps);
+        up->free_ps = now_ps + load_flits_ps(replay, LOAD_PAIR);
+        load_push(replay, now_ps + replay->there_ps, LOAD_ANSWER, load_take(replay, &up->requests));
+        load_let_in(replay, number, now_ps);
     }
-    load_wire(play, number, now_ps); /* wakes it when it is free */
+    load_wire(replay, number, now_ps); /* wakes it when it is free */
 }
 
 /* A port's queue is shorter: those that wait for it go on, each until its first request finds no room. */
-static void load_let_in(LoadPlay *play, guint32 number, guint64 now_ps)
+static void load_let_in(LoadReplay *replay, guint32 number, guint64 now_ps)
 {
-    LoadUp *up = &play->up[number];
-    while (up->waiting && up->requests.count < play->depth) {
+    LoadUp *up = &replay->up[number];
+    while (up->waiting && up->requests.count < replay->depth) {
         guint32 out = up->waiting;
-        up->waiting = play->out[out].next;
-        load_let_out(play, out, now_ps);
+        up->waiting = replay->out[out].next;
+        load_let_out(replay, out, now_ps);
     }
 }
 
-static void load_let_out(LoadPlay *play, guint32 number, guint64 now_ps)
+static void load_let_out(LoadReplay *replay, guint32 number, guint64 now_ps)
 {
-    LoadOut *out = &play->out[number];
+    LoadOut *out = &replay->out[number];
     while (out->queue.count) {
-        guint32 link = play->chunk[out->queue.head].own;
-        LoadUp *up = &play->up[link];
-        if (up->requests.count >= play->depth) { /* behind those that came before it */
+        guint32 link = replay->chunk[out->queue.head].own;
+        LoadUp *up = &replay->up[link];
+        if (up->requests.count >= replay->depth) { /* behind those that came before it */
             guint32 *at = &up->waiting;
             while (*at)
-                at = &play->out[*at].next;
+                at = &replay->out[*at].next;
             *at = number;
             out->next = 0;
             return;
         }
-        load_append(play, &up->requests, load_take(play, &out->queue));
-        load_wire(play, link, now_ps);
+        load_append(replay, &up->requests, load_take(replay, &out->queue));
+        load_wire(replay, link, now_ps);
     }
 }
 
-static void load_ask(LoadPlay *play, guint32 w, guint32 k, guint32 peer, guint64 at_ps)
+static void load_ask(LoadReplay *replay, guint32 w, guint32 k, guint32 peer, guint64 at_ps)
 {
-    guint32 gpu = w / play->warps, links = play->fabric->links, queues = (guint32)play->fabric->spec.gpu.out_queues;
-    guint32 out = 1 + gpu * queues + sm_gpc(&play->fabric->spec, w % play->warps / play->kind->warps);
+    const FabricSpec *spec = &replay->fabric->spec;
+    guint32 gpu = w / replay->warps, links = replay->fabric->links, cta = w % replay->warps / replay->kind->warps;
+    guint32 out = 1 + gpu * (guint32)spec->gpu.out_queues + sm_gpc(spec, cta);
     for (guint32 c = 0; c < LOAD_CHUNKS; c++) {
-        guint32 link = load_link(play, w, k, c), chunk = play->spare;
-        play->spare = play->chunk[chunk].next;
-        play->chunk[chunk] = (LoadChunk){w, gpu * links + link, (gpu + peer) % play->gpus * links + link, 0};
-        play->warp[w].pending++;
-        load_append(play, &play->out[out].queue, chunk);
-        if (play->out[out].queue.count == 1)
-            load_let_out(play, out, at_ps);
+        guint32 link = load_link(replay, w, k, c), chunk = replay->spare;
+        replay->spare = replay->chunk[chunk].next;
+        replay->chunk[chunk] = (LoadChunk){w, gpu * links + link, (gpu + peer) % replay->gpus * links + link, 0};
+        replay->warp[w].pending++;
+        load_append(replay, &replay->out[out].queue, chunk);
+        if (replay->out[out].queue.count == 1)
+            load_let_out(replay, out, at_ps);
     }
 }
 
 /* The warp's next instruction, at its LSU when it comes to that: all elements from the own memory, from one peer, the
  * next peer; when all is there, the stores. */
-static void load_issue(LoadPlay *play, guint32 w, guint64 at_ps)
+static void load_issue(LoadReplay *replay, guint32 w, guint64 at_ps)
 {
-    const LoadKind *kind = play->kind;
-    const SmSpec *spec = &play->fabric->spec.sm;
-    LoadWarp *warp = &play->warp[w];
-    guint64 *lsu_ps = &play->lsu_ps[w / kind->warps];
+    const LoadKind *kind = replay->kind;
+    const SmSpec *spec = &replay->fabric->spec.sm;
+    LoadWarp *warp = &replay->warp[w];
+    guint64 *lsu_ps = &replay->lsu_ps[w / kind->warps];
     guint32 own = kind->own * kind->unroll, loads = own + kind->peers * kind->unroll;
     if (*lsu_ps > at_ps) {
-        load_push(play, *lsu_ps, LOAD_ISSUE, w);
+        load_push(replay, *lsu_ps, LOAD_ISSUE, w);
         return;
     }
     if (warp->step == loads + kind->stores * kind->unroll) {
@@ -231,73 +231,73 @@ static void load_issue(LoadPlay *play, guint32 w, guint64 at_ps)
     *lsu_ps = at_ps + LOAD_LINES * (warp->step < loads ? spec->load_ps : spec->local_store_ps);
     warp->ready_ps = at_ps + spec->warp_issue_ps;
     if (warp->step >= own && warp->step < loads)
-        load_ask(play, w, warp->step % kind->unroll, 1 + (warp->step - own) / kind->unroll, at_ps);
+        load_ask(replay, w, warp->step % kind->unroll, 1 + (warp->step - own) / kind->unroll, at_ps);
     if (++warp->step == loads)
         warp->ready_ps += kind->meanwhile_ps;
     else if (warp->step == loads + kind->stores * kind->unroll)
         warp->ready_ps += kind->work_ps;
     if (warp->step != loads)
-        load_push(play, warp->ready_ps, LOAD_ISSUE, w);
+        load_push(replay, warp->ready_ps, LOAD_ISSUE, w);
     else if (warp->pending == 0)
-        load_push(play, warp->ready_ps + play->then_ps, LOAD_ISSUE, w);
+        load_push(replay, warp->ready_ps + replay->then_ps, LOAD_ISSUE, w);
 }
 
-static void load_come_down(LoadPlay *play, guint32 number, guint64 now_ps)
+static void load_come_down(LoadReplay *replay, guint32 number, guint64 now_ps)
 {
-    LoadChunk *chunk = &play->chunk[number];
-    LoadWarp *warp = &play->warp[chunk->warp];
-    guint64 start_ps = MAX(now_ps, play->down_ps[chunk->own]), end_ps = start_ps + LOAD_PAIR * play->packet_ps;
-    play->down_ps[chunk->own] = end_ps;
-    load_push(play, start_ps + play->packet_ps + play->back_ps, LOAD_CREDIT, chunk->far);
-    play->packets += LOAD_PAIR;
-    play->now_ps = now_ps;
-    if (--warp->pending == 0 && warp->step == (play->kind->peers + play->kind->own) * play->kind->unroll)
-        load_push(play, MAX(warp->ready_ps, end_ps) + play->then_ps, LOAD_ISSUE, chunk->warp);
-    chunk->next = play->spare;
-    play->spare = number;
+    LoadChunk *chunk = &replay->chunk[number];
+    LoadWarp *warp = &replay->warp[chunk->warp];
+    guint64 start_ps = MAX(now_ps, replay->down_ps[chunk->own]), end_ps = start_ps + LOAD_PAIR * replay->packet_ps;
+    replay->down_ps[chunk->own] = end_ps;
+    load_push(replay, start_ps + replay->packet_ps + replay->back_ps, LOAD_CREDIT, chunk->far);
+    replay->packets += LOAD_PAIR;
+    replay->now_ps = now_ps;
+    if (--warp->pending == 0 && warp->step == (replay->kind->peers + replay->kind->own) * replay->kind->unroll)
+        load_push(replay, MAX(warp->ready_ps, end_ps) + replay->then_ps, LOAD_ISSUE, chunk->warp);
+    chunk->next = replay->spare;
+    replay->spare = number;
 }
 
-static void load_step(LoadPlay *play)
+static void load_step(LoadReplay *replay)
 {
-    LoadDue due = load_pop(play);
-    LoadUp *up = &play->up[due.what == LOAD_WIRE || due.what == LOAD_CREDIT ? due.number : 0];
+    LoadDue due = load_pop(replay);
+    LoadUp *up = &replay->up[due.what == LOAD_WIRE || due.what == LOAD_CREDIT ? due.number : 0];
     switch ((LoadWhat)due.what) {
     case LOAD_ISSUE:
-        load_issue(play, due.number, due.at_ps);
+        load_issue(replay, due.number, due.at_ps);
         break;
     case LOAD_WIRE:
         up->woken = FALSE;
-        load_wire(play, due.number, due.at_ps);
+        load_wire(replay, due.number, due.at_ps);
         break;
     case LOAD_ANSWER:
-        load_append(play, &play->up[play->chunk[due.number].far].answers, due.number);
-        load_wire(play, play->chunk[due.number].far, due.at_ps);
+        load_append(replay, &replay->up[replay->chunk[due.number].far].answers, due.number);
+        load_wire(replay, replay->chunk[due.number].far, due.at_ps);
         break;
     case LOAD_DOWN:
-        load_come_down(play, due.number, due.at_ps);
+        load_come_down(replay, due.number, due.at_ps);
         break;
     case LOAD_CREDIT:
         up->credits += LOAD_PAIR;
-        load_wire(play, due.number, due.at_ps);
+        load_wire(replay, due.number, due.at_ps);
         break;
     }
 }
 
 /* Answers that the GPUs get in the time, over what their links could bring. */
-static guint32 load_run(LoadPlay *play)
+static guint32 load_run(LoadReplay *replay)
 {
     guint64 begin_ps = 0, before = 0;
-    for (guint32 w = 0; w < play->gpus * play->warps; w++)
-        load_push(play, hash_mix(w + 1) % play->kind->trip_ps, LOAD_ISSUE, w);
-    while (play->packets < LOAD_PACKETS) {
-        if (play->packets >= LOAD_PACKETS_BEFORE && before == 0) {
-            before = play->packets;
-            begin_ps = play->now_ps;
+    for (guint32 w = 0; w < replay->gpus * replay->warps; w++)
+        load_push(replay, hash_mix(w + 1) % replay->kind->trip_ps, LOAD_ISSUE, w);
+    while (replay->packets < LOAD_PACKETS) {
+        if (replay->packets >= LOAD_PACKETS_BEFORE && before == 0) {
+            before = replay->packets;
+            begin_ps = replay->now_ps;
         }
-        load_step(play);
+        load_step(replay);
     }
-    guint64 links_ps = (play->now_ps - begin_ps) * play->gpus * play->fabric->links;
-    return (guint32)MIN((play->packets - before) * play->packet_ps * LOAD_ALL / links_ps, LOAD_ALL);
+    guint64 links_ps = (replay->now_ps - begin_ps) * replay->gpus * replay->fabric->links;
+    return (guint32)MIN((replay->packets - before) * replay->packet_ps * LOAD_ALL / links_ps, LOAD_ALL);
 }
 
 static guint32 load_play(const Fabric *fabric, guint32 ctas, const LoadKind *kind)
@@ -305,13 +305,13 @@ static guint32 load_play(const Fabric *fabric, guint32 ctas, const LoadKind *kin
     const FabricSpec *spec = &fabric->spec;
     guint32 gpus = kind->peers + 1, warps = ctas * kind->warps, links = fabric->links * gpus;
     guint32 chunks = gpus * warps * kind->peers * kind->unroll * LOAD_CHUNKS + 1;
-    LoadPlay play = {.fabric = fabric, .kind = kind, .gpus = gpus, .ctas = ctas, .warps = warps,
+    LoadReplay replay = {.fabric = fabric, .kind = kind, .gpus = gpus, .ctas = ctas, .warps = warps,
                      .depth = MAX((guint32)spec->gpu.source_queue_packets / LOAD_PAIR, 1),
                      .flit_fs = FLIT_BYTES * 1000000000ull / spec->link.rate_MBps};
-    play.then_ps = kind->then_ps + (kind->stores ? 0 : kind->work_ps);
-    play.packet_ps = load_flits_ps(&play, LOAD_ANSWER_FLITS + 1);
-    play.there_ps = (kind->trip_ps - MIN(2 * play.packet_ps, kind->trip_ps)) / 2;
-    play.back_ps = spec->link.flight_ps + spec->link.credit_batch_ps / 2;
+    replay.then_ps = kind->then_ps + (kind->stores ? 0 : kind->work_ps);
+    replay.packet_ps = load_flits_ps(&replay, LOAD_ANSWER_FLITS + 1);
+    replay.there_ps = (kind->trip_ps - MIN(2 * replay.packet_ps, kind->trip_ps)) / 2;
+    replay.back_ps = spec->link.flight_ps + spec->link.credit_batch_ps / 2;
     g_autofree guint64 *down_ps = g_new0(guint64, links);
     g_autofree guint64 *lsu_ps = g_new0(guint64, gpus * ctas);
     g_autofree LoadUp *up = g_new0(LoadUp, links);
@@ -322,17 +322,17 @@ static guint32 load_play(const Fabric *fabric, guint32 ctas, const LoadKind *kin
         chunk[c].next = c + 1;
     for (guint32 l = 0; l < links; l++)
         up[l].credits = (guint32)spec->link.credits_switch_flits / LOAD_ANSWER_FLITS;
-    play.spare = 1;
-    play.up = up;
-    play.out = out;
-    play.down_ps = down_ps;
-    play.lsu_ps = lsu_ps;
-    play.warp = warp;
-    play.chunk = chunk;
-    play.room = gpus * warps + 2 * chunks + links; /* credits that take long to come back may need more */
-    play.heap = g_new(LoadDue, play.room);
-    guint32 share = load_run(&play);
-    g_free(play.heap);
+    replay.spare = 1;
+    replay.up = up;
+    replay.out = out;
+    replay.down_ps = down_ps;
+    replay.lsu_ps = lsu_ps;
+    replay.warp = warp;
+    replay.chunk = chunk;
+    replay.room = gpus * warps + 2 * chunks + links; /* credits that take long to come back may need more */
+    replay.heap = g_new(LoadDue, replay.room);
+    guint32 share = load_run(&replay);
+    g_free(replay.heap);
     return share;
 }
 
@@ -340,7 +340,7 @@ static guint32 load_play(const Fabric *fabric, guint32 ctas, const LoadKind *kin
 
 typedef struct {
     LoadKind kind;
-    guint32 one, all; /* shares of one CTA and of all; 0: not played yet */
+    guint32 one, all; /* shares of one CTA and of all; 0: not simulated yet */
 } LoadKnown;
 
 struct LoadShares {

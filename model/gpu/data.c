@@ -60,7 +60,7 @@ static void gpu_touch_change(const Fabric *fabric, const Txn *txn, guint8 *memor
         gpu_touch_atomic(txn, memory, data);
 }
 
-void gpu_touch_plain(Fabric *fabric, MemRegion *region, guint64 offset, guint32 bytes, const guint8 *data,
+void gpu_access_plain(Fabric *fabric, MemRegion *region, guint64 offset, guint32 bytes, const guint8 *data,
                      guint8 *answer, SimTime visible_ps)
 {
     g_assert(offset + bytes <= region->bytes);
@@ -73,14 +73,14 @@ void gpu_touch_plain(Fabric *fabric, MemRegion *region, guint64 offset, guint32 
     memory_written(fabric->memory, region->id, offset, bytes, visible_ps);
 }
 
-void gpu_touch(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn, const guint8 *data,
+void gpu_access(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn, const guint8 *data,
                guint8 *answer, SimTime visible_ps)
 {
     gboolean read = txn->kind == PACKET_READ || txn->kind == PACKET_MC_READ;
     if (read && !answer)
         return;
     if (txn_is_plain(txn)) {
-        gpu_touch_plain(fabric, region, offset, txn->bytes, data, answer, visible_ps);
+        gpu_access_plain(fabric, region, offset, txn->bytes, data, answer, visible_ps);
         return;
     }
     g_assert(offset + txn->bytes <= region->bytes);

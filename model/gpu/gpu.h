@@ -236,9 +236,9 @@ SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps); /* when HBM has 
 
 /* data.c: a functional access, which reads or changes the bytes behind a transaction; answers of reads and atomics go
  * to `answer`. The plain one reads into `answer`, or writes `data` (NULL: they are not kept). */
-void gpu_touch_plain(Fabric *fabric, MemRegion *region, guint64 offset, guint32 bytes, const guint8 *data,
+void gpu_access_plain(Fabric *fabric, MemRegion *region, guint64 offset, guint32 bytes, const guint8 *data,
                      guint8 *answer, SimTime visible_ps);
-void gpu_touch(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn, const guint8 *data, guint8 *answer,
+void gpu_access(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn, const guint8 *data, guint8 *answer,
                SimTime visible_ps);
 
 #endif

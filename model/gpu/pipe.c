@@ -35,7 +35,7 @@ static void gpu_pipe_complete(Gpu *gpu, guint32 index, SimTime now_ps)
     gboolean answers = txn->kind == PACKET_READ || txn->kind == PACKET_ATOM;
     guint32 slot = answers && txn->region->host ? data_take(fabric->data) : 0;
     guint8 *answer = slot ? data_at(fabric->data, slot) : NULL;
-    gpu_touch(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL, answer,
+    gpu_access(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL, answer,
               now_ps);
     fabric_account(fabric, gpu->id, txn, TRUE, now_ps);
     txn->done(gpu, txn, answer, now_ps);

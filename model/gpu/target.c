@@ -25,7 +25,7 @@ void gpu_respond(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
     Txn *txn = gpu_requester_txn(gpu, packet);
     guint64 first = txn->offset / SECTOR_BYTES, last = (txn->offset + txn->bytes - 1) / SECTOR_BYTES;
     guint32 slot = txn->region->host ? data_take(fabric->data) : 0;
-    gpu_touch(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL,
+    gpu_access(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL,
               slot ? data_at(fabric->data, slot) : NULL, now_ps + gpu->spec->l2_ps);
     if (txn->data)
         data_give(fabric->data, txn->data);
@@ -46,7 +46,7 @@ static void gpu_write_bytes(Gpu *gpu, Packet packet, SimTime now_ps)
     Fabric *fabric = gpu->fabric;
     Txn *txn = gpu_requester_txn(gpu, packet);
     if (txn->region->host || memory_watches(fabric->memory))
-        gpu_touch(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL, NULL,
+        gpu_access(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL, NULL,
                   now_ps + gpu->spec->l2_ps);
     if (txn->data)
         data_give(fabric->data, txn->data);
@@ -93,7 +93,7 @@ const GpuHbmOps gpu_hbm_reference_ops = {.answer = gpu_hbm_answer};
 
 /* Moves the bytes of a replica: this member's own mapping says where in its memory they go. Returns the bytes that HBM
  * has to move. */
-static guint32 gpu_touch_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
+static guint32 gpu_access_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
     Fabric *fabric = gpu->fabric;
     McRequests *requests = gpu->port[link].requests;
@@ -109,10 +109,10 @@ static guint32 gpu_touch_replica(Gpu *gpu, guint32 link, Packet packet, SimTime 
     const guint8 *data = request->data ? data_at(fabric->data, request->data) : NULL;
     guint64 offset = bind->region_offset + (request->offset - bind->offset);
     if (!request->plain)
-        gpu_touch(fabric, bind->region, offset, txn_at(&fabric->txns[request->src], request->txn), data, answer,
+        gpu_access(fabric, bind->region, offset, txn_at(&fabric->txns[request->src], request->txn), data, answer,
                   now_ps + gpu->spec->l2_ps);
     else if (!read || answer)
-        gpu_touch_plain(fabric, bind->region, offset, request->bytes, data, answer, now_ps + gpu->spec->l2_ps);
+        gpu_access_plain(fabric, bind->region, offset, request->bytes, data, answer, now_ps + gpu->spec->l2_ps);
     if (slot)
         mcrequests_add_operand(requests, packet.txn, gpu->id, slot);
     return bind->region->cached ? 0 : request->bytes;
@@ -123,7 +123,7 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
     gboolean read = packet.kind == PACKET_MC_READ;
     guint32 hbm_bytes = packet.place == MEMORY_IN_HBM ? (packet.answer_flits - 1u) * FLIT_BYTES : 0;
     if (packet.place == MEMORY_LOOK_UP || gpu->fabric->keep_bytes)
-        hbm_bytes = gpu_touch_replica(gpu, link, packet, now_ps);
+        hbm_bytes = gpu_access_replica(gpu, link, packet, now_ps);
     Packet answer = packet_new(read ? PACKET_MC_OPERAND : PACKET_MC_ACK, packet.txn, 0, gpu->id,
                                read ? packet.answer_flits : (guint32)gpu->fabric->spec.sw.replica_ack_flits);
     if (hbm_bytes)

@@ -96,7 +96,7 @@ typedef struct Fabric {
     struct PortShares *ports;   /* used by flows alone, as are the next three */
     struct LoadShares *loads;
     struct PortHolds *holds;
-    struct SmPlays *plays;
+    struct IssueRates *issue_rates;
     GArray *faults;             /* FabricFault: the first FABRIC_FAULTS_KEPT */
     guint64 n_faults;
     void (*on_fault)(const FabricFault *fault, void *user);

@@ -221,13 +221,13 @@ static gboolean cost_memory_part(DeviceCost *cost, const LoopSpec *spec, const L
 gboolean device_cost_part(DeviceCost *cost, const LoopSpec *spec, const LoopPart *part)
 {
     guint32 away = cost->remote_stores;
-    SmStep step = {.kind = part->kind, .reg = part->reg, .with = part->with, .after_ps = part->after_ps};
+    IssueStep step = {.kind = part->kind, .reg = part->reg, .with = part->with, .after_ps = part->after_ps};
     if (part->kind == UOP_DELAY || part->kind == UOP_WORK)
         step.value_ps = part->base;
     else if (part->kind != UOP_ARITH && !cost_memory_part(cost, spec, part, &step.value_ps))
         return FALSE;
     step.away = cost->remote_stores > away;
-    cost->play->step[cost->play->steps++] = step;
+    cost->loop_steps->step[cost->loop_steps->steps++] = step;
     return TRUE;
 }
 
@@ -244,12 +244,12 @@ static SimTime cost_between_ps(SimTime less_ps, SimTime more_ps, guint64 per_mil
     return (less_ps * (1000 - per_mille) + more_ps * per_mille) / 1000;
 }
 
-/* Until all of a CTA's instructions have been issued, as its SM plays it, and until the first store to others is; of a
+/* Until all of a CTA's instructions have been issued, as its SM does that, and until the first store to others is; of a
  * loop of less than a turn each warp's one group has as many elements as there are. */
 static SimTime cost_play_ps(DeviceCost *cost, const LoopSpec *spec, guint64 lines)
 {
-    SmPlayKind *kind = cost->play;
-    SmPlays *plays = cost->fabric->plays;
+    IssueLoop *kind = cost->loop_steps;
+    IssueRates *rates = cost->fabric->issue_rates;
     kind->warps = (cost->cta->count + WARP_LANES - 1) / WARP_LANES;
     kind->unroll = spec->unroll;
     kind->regs = spec->n_regs;
@@ -261,13 +261,13 @@ static SimTime cost_play_ps(DeviceCost *cost, const LoopSpec *spec, guint64 line
         turns = elements / spec->unroll;
     else
         kind->unroll = (guint32)(elements / 1000);
-    SimTime all_ps = sm_play_ps(plays, kind, turns);
-    cost->away_ps = sm_play_away_ps(plays, kind);
+    SimTime all_ps = issue_rate_ps(rates, kind, turns);
+    cost->away_ps = issue_rate_away_ps(rates, kind);
     if (whole || more == 0)
         return all_ps;
     kind->unroll++;
-    cost->away_ps = cost_between_ps(cost->away_ps, sm_play_away_ps(plays, kind), more);
-    return cost_between_ps(all_ps, sm_play_ps(plays, kind, turns), more);
+    cost->away_ps = cost_between_ps(cost->away_ps, issue_rate_away_ps(rates, kind), more);
+    return cost_between_ps(all_ps, issue_rate_ps(rates, kind, turns), more);
 }
 
 /* Lines a second that one CTA can do alone, once the first load's time, head_ps, is past; an SM's places for loads and

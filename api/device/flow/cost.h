@@ -35,7 +35,7 @@ typedef struct {
     guint32 remote_stores; /* thousandths of packets that queue at this GPU's ports, */
     guint64 ingress_ps;    /* of a stored packet at the switch's port */
     guint64 out_flits;     /* and of their flits */
-    SmPlayKind *play;      /* its steps */
+    IssueLoop *loop_steps; /* its steps */
     SimTime head_ps, tail_ps;
     SimTime away_ps; /* to its first store to others: device_cost_limit */
 } DeviceCost;

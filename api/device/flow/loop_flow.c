@@ -27,7 +27,7 @@ void device_flow_begin(Fabric *fabric)
     fabric->ports = port_shares_new(fabric);
     fabric->loads = load_shares_new(fabric);
     fabric->holds = port_holds_new(fabric);
-    fabric->plays = sm_plays_new(&fabric->spec.sm);
+    fabric->issue_rates = issue_rates_new(&fabric->spec.sm);
     flow_set_share(fabric->flow, device_queue_share, device_queue_solved, fabric);
     guint64 flits = fabric->spec.link.rate_MBps * 1000000u / FLIT_BYTES * fabric->links;
     for (guint32 g = 0; g < gpus; g++) {
@@ -51,7 +51,7 @@ void device_flow_end(Fabric *fabric)
     g_clear_pointer(&fabric->ports, port_shares_free);
     g_clear_pointer(&fabric->loads, load_shares_free);
     g_clear_pointer(&fabric->holds, port_holds_free);
-    g_clear_pointer(&fabric->plays, sm_plays_free);
+    g_clear_pointer(&fabric->issue_rates, issue_rates_free);
 }
 
 static void flow_unref(DeviceFlow *flow)
@@ -197,13 +197,13 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     if (elements == 0)
         return TRUE;
     g_autofree guint64 *amount = g_new0(guint64, 2 * (gsize)all);
-    g_autofree SmPlayKind *play = g_new0(SmPlayKind, 1); /* CTAs' stacks are small */
+    g_autofree IssueLoop *steps = g_new0(IssueLoop, 1); /* CTAs' stacks are small */
     DeviceCost cost = {.fabric = fabric,
                        .cta = cta,
                        .gpu = cta->launch->gpu->id,
                        .amount = amount,
                        .rides = amount + all,
-                       .play = play,
+                       .loop_steps = steps,
                        .charges = g_array_new(FALSE, FALSE, sizeof(DeviceCharge))};
     for (guint32 p = 0; p < spec->n_parts; p++) {
         const VasMapping *to = vas_find(cta->launch->vas, spec->part[p].base);

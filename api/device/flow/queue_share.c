@@ -120,7 +120,7 @@ static double queue_step(guint32 many, guint32 before)
 }
 
 /* Of this loop's packets, how many more or less than others' its SM gets through in the same time, over the square root
- * of their number: ports treat queues unlike, and queues, much less so, their SMs, as the ports' play has measured.
+ * of their number: ports treat queues unlike, and queues, much less so, their SMs, as the simulation of ports says.
  * Who is before whom changes from loop to loop. */
 static double queue_steps(const FoCta *cta, const DeviceCost *cost, const PortShare *port)
 {

@@ -1,5 +1,5 @@
-/* Queues that flows know nothing of: what the plays of model/flow/egress_share.h and model/flow/load_rate.h say of a
- * loop's stores and loads, and what model/flow/head_of_line.h says of full links down, for loop_flow.c. Internal. */
+/* Queues that flows know nothing of: what the simulations of model/flow/egress_share.h and model/flow/load_rate.h say
+ * of a loop's stores and loads, and what model/flow/head_of_line.h says of full links down, for loop_flow.c. */
 #ifndef API_DEVICE_FLOW_QUEUE_SHARE_H
 #define API_DEVICE_FLOW_QUEUE_SHARE_H
 

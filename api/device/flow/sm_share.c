@@ -279,7 +279,8 @@ SimTime device_sm_packet_ps(const Gpu *gpu)
     return all.room ? flow_part(all.waiting, PS_PER_S / FLOW_LINE, all.rate) : gpu->flows.wait_ps;
 }
 
-/* Links are not alike: the last packet waits longer than what its SM issued would have to, as the ports' play says. */
+/* Links are not alike: the last packet waits longer than what its SM issued would have to,
+ * as the ports' simulation says. */
 SimTime device_sm_stored_ps(const Gpu *gpu)
 {
     const GpuFlows *flows = &gpu->flows;

@@ -11,24 +11,24 @@
 
 #define GAP_PS 20000u
 
-static SmPlays *plays_of(SmSpec *spec)
+static IssueRates *plays_of(SmSpec *spec)
 {
     *spec = (SmSpec){.warp_issue_ps = GAP_PS, .arbitration = SM_ROUND_ROBIN};
-    return sm_plays_new(spec);
+    return issue_rates_new(spec);
 }
 
 /* Proves that stores which keep the LSU busy take its time, whoever's they are, and that of a part of a turn. */
 static void test_lsu_bound(void **state)
 {
     SmSpec spec;
-    SmPlays *plays = plays_of(&spec);
-    SmPlayKind kind = {.warps = 16, .unroll = 4, .steps = 1,
+    IssueRates *plays = plays_of(&spec);
+    IssueLoop kind = {.warps = 16, .unroll = 4, .steps = 1,
                        .step[0] = {.kind = UOP_STORE, .reg = LOOP_NO_REG, .value_ps = 10000}};
     (void)state;
     for (guint64 turns = 1; turns <= 100; turns += 33)
-        assert_int_equal(sm_play_ps(plays, &kind, turns * 1000), turns * 16 * 4 * 10000);
-    assert_int_equal(sm_play_ps(plays, &kind, 2500), 5 * 16 * 2 * 10000);
-    sm_plays_free(plays);
+        assert_int_equal(issue_rate_ps(plays, &kind, turns * 1000), turns * 16 * 4 * 10000);
+    assert_int_equal(issue_rate_ps(plays, &kind, 2500), 5 * 16 * 2 * 10000);
+    issue_rates_free(plays);
 }
 
 /* Proves that one warp waits for what it loads, and loads a gap after its stores; that with few warps each goes its own
@@ -36,38 +36,38 @@ static void test_lsu_bound(void **state)
 static void test_waits(void **state)
 {
     SmSpec spec;
-    SmPlays *plays = plays_of(&spec);
-    SmPlayKind kind = {.warps = 1, .unroll = 1, .regs = 1, .steps = 2, .answer_ps = 500000,
+    IssueRates *plays = plays_of(&spec);
+    IssueLoop kind = {.warps = 1, .unroll = 1, .regs = 1, .steps = 2, .answer_ps = 500000,
                        .step = {{.kind = UOP_LOAD, .reg = 0, .value_ps = 2000},
                                 {.kind = UOP_STORE, .reg = 0, .value_ps = 10000}}};
     (void)state;
-    SimTime one_ps = sm_play_ps(plays, &kind, 10000);
-    assert_int_equal(sm_play_ps(plays, &kind, 11000) - one_ps, 500000 + GAP_PS);
+    SimTime one_ps = issue_rate_ps(plays, &kind, 10000);
+    assert_int_equal(issue_rate_ps(plays, &kind, 11000) - one_ps, 500000 + GAP_PS);
     kind.warps = 4;
-    SimTime few_ps = sm_play_ps(plays, &kind, 30000) - sm_play_ps(plays, &kind, 29000);
+    SimTime few_ps = issue_rate_ps(plays, &kind, 30000) - issue_rate_ps(plays, &kind, 29000);
     assert_in_range(few_ps, 500000 + GAP_PS, 500000 + GAP_PS + 4 * 12000);
     kind.warps = 32;
     kind.unroll = 4;
-    SimTime many_ps = sm_play_ps(plays, &kind, 30000) - sm_play_ps(plays, &kind, 29000);
+    SimTime many_ps = issue_rate_ps(plays, &kind, 30000) - issue_rate_ps(plays, &kind, 29000);
     assert_in_range(many_ps, 32 * 4 * 12000, 32 * 4 * 12000 + 100000);
-    sm_plays_free(plays);
+    issue_rates_free(plays);
 }
 
 /* Proves that work goes on while the LSU is waited for, unless it begins behind what waits there. */
 static void test_work(void **state)
 {
     SmSpec spec;
-    SmPlays *plays = plays_of(&spec);
-    SmPlayKind kind = {.warps = 8, .unroll = 1, .steps = 2,
+    IssueRates *plays = plays_of(&spec);
+    IssueLoop kind = {.warps = 8, .unroll = 1, .steps = 2,
                        .step = {{.kind = UOP_STORE, .reg = LOOP_NO_REG, .value_ps = 50000},
                                 {.kind = UOP_WORK, .value_ps = 300000}}};
     (void)state;
-    SimTime lsu_ps = sm_play_ps(plays, &kind, 30000) - sm_play_ps(plays, &kind, 29000);
+    SimTime lsu_ps = issue_rate_ps(plays, &kind, 30000) - issue_rate_ps(plays, &kind, 29000);
     assert_int_equal(lsu_ps, 8 * 50000); /* 300 ns of work fit between */
     kind.step[1].after_ps = 600000;
-    SimTime work_ps = sm_play_ps(plays, &kind, 30000) - sm_play_ps(plays, &kind, 29000);
+    SimTime work_ps = issue_rate_ps(plays, &kind, 30000) - issue_rate_ps(plays, &kind, 29000);
     assert_in_range(work_ps, 600000, 600000 + 2 * 50000);
-    sm_plays_free(plays);
+    issue_rates_free(plays);
 }
 
 /* Proves that the first store to others waits until its warp and the others, taking turns, have made the own stores
@@ -75,17 +75,17 @@ static void test_work(void **state)
 static void test_first_store_away(void **state)
 {
     SmSpec spec;
-    SmPlays *plays = plays_of(&spec);
-    SmPlayKind kind = {.warps = 8, .unroll = 4, .regs = 1, .steps = 3, .answer_ps = 500000,
+    IssueRates *plays = plays_of(&spec);
+    IssueLoop kind = {.warps = 8, .unroll = 4, .regs = 1, .steps = 3, .answer_ps = 500000,
                        .step = {{.kind = UOP_LOAD, .reg = 0, .value_ps = 1000},
                                 {.kind = UOP_STORE, .reg = 0, .value_ps = 10000},
                                 {.kind = UOP_STORE, .reg = 0, .value_ps = 10000}}};
     (void)state;
-    assert_int_equal(sm_play_away_ps(plays, &kind), 0);
+    assert_int_equal(issue_rate_away_ps(plays, &kind), 0);
     kind.step[2].away = TRUE;
-    SimTime away_ps = sm_play_away_ps(plays, &kind);
+    SimTime away_ps = issue_rate_away_ps(plays, &kind);
     assert_in_range(away_ps, 500000 + 8 * 3 * 10000, 500000 + 8 * 4 * 10000); /* of the first warp to get there */
-    sm_plays_free(plays);
+    issue_rates_free(plays);
 }
 
 static SimTime push_ps(guint32 threads, guint64 bytes, CollFidelity fidelity)
@@ -183,11 +183,11 @@ static void test_less_than_a_turn(void **state)
 static SimTime lead_ps(const Fabric *fabric, FoCta *cta, guint32 unroll, guint64 lines)
 {
     LoopSpec spec = {.width = 16, .unroll = unroll, .n_regs = 1};
-    SmPlayKind kind = {.steps = 3,
+    IssueLoop kind = {.steps = 3,
                        .step = {{.kind = UOP_LOAD, .reg = 0, .value_ps = 2000},
                                 {.kind = UOP_STORE, .reg = 0, .value_ps = 10000},
                                 {.kind = UOP_STORE, .reg = 0, .value_ps = 10000, .away = TRUE}}};
-    DeviceCost cost = {.fabric = fabric, .cta = cta, .play = &kind, .loads = 1000, .stores = 2000,
+    DeviceCost cost = {.fabric = fabric, .cta = cta, .loop_steps = &kind, .loads = 1000, .stores = 2000,
                        .local_stores = 1000, .remote_stores = 1000, .head_ps = 150000, .tail_ps = 850000};
     device_cost_limit(&cost, &spec, lines);
     return device_cost_lead_ps(&cost);
@@ -202,12 +202,12 @@ static void test_lead_of_less_than_a_turn(void **state)
     const guint64 row = 16 * WARP_LANES * 16 / LINE_BYTES; /* lines of an element of each of 16 warps */
     (void)state;
     bed_open(&bed, "dgx-h100", NULL, NULL);
-    bed.fabric->plays = sm_plays_new(&bed.fabric->spec.sm);
+    bed.fabric->issue_rates = issue_rates_new(&bed.fabric->spec.sm);
     SimTime less_ps = lead_ps(bed.fabric, &cta, 4, 4 * row), more_ps = lead_ps(bed.fabric, &cta, 5, 5 * row);
     assert_true(more_ps > less_ps + 100000);
     assert_int_equal(lead_ps(bed.fabric, &cta, 8, 4 * row), less_ps);
     assert_int_equal(lead_ps(bed.fabric, &cta, 8, 4 * row + row / 2), (less_ps + more_ps) / 2);
-    g_clear_pointer(&bed.fabric->plays, sm_plays_free);
+    g_clear_pointer(&bed.fabric->issue_rates, issue_rates_free);
     bed_close(&bed);
 }
 
