@@ -121,6 +121,8 @@ void traffic_free(Traffic *traffic)
     g_free(traffic);
 }
 
+void traffic_stop(Traffic *traffic) { traffic->left = 0; }
+
 guint64 traffic_completed(const Traffic *traffic) { return traffic->completed; }
 guint64 traffic_peak(const Traffic *traffic) { return traffic->peak; }
 SimTime traffic_end_ps(const Traffic *traffic) { return traffic->end_ps; }

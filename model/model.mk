@@ -113,8 +113,10 @@ libfanout_core_la_SOURCES += \
 	model/flow/load_rate.h \
 	model/flow/rates.c \
 	model/flow/rates.h \
+	model/walk/internal.h \
 	model/walk/picture.c \
 	model/walk/text.c \
+	model/walk/wait.c \
 	model/walk/walk.c \
 	model/walk/walk.h \
 	model/presets/preset.c \

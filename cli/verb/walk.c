@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/traffic.h"
 #include "cli/options.h"
 #include "cli/system.h"
 #include "model/walk/walk.h"
@@ -14,8 +15,20 @@ static const Column columns[] = {
     COLUMN_TEXT(unit, "where", "which part of the fabric"),
     COLUMN_TEXT(text, "what", "happens there"),
     COLUMN_TEXT(file, "file", "that models it"),
+    COLUMN_TEXT(waits_for, "waits for", "what it waits for here; empty: it does not wait"),
+    COLUMN_FIXED(wait_ns, "waits", "ns", 1, "how long; 0: it does not wait"),
     COLUMN_END,
 };
+
+static const Column wait_columns[] = {
+    COLUMN_TEXT(waits_for, "waits for", "what packets of the operation waited for"),
+    COLUMN_U64(times, "times", "", "how often"),
+    COLUMN_FIXED(total_ns, "total", "ns", 1, "replicas wait side by side: more than the operation lost by it"),
+    COLUMN_FIXED(max_ns, "max", "ns", 1, "the longest"),
+    COLUMN_END,
+};
+
+#define WALK_WARM_UP_PS (2 * PS_PER_US) /* two round trips: queues are as long as they get at loads below 1 */
 
 #define WALK_ALL G_MININT /* -n was not given */
 
@@ -42,9 +55,8 @@ static void walk_print_wrapped(const char *text, int at)
     printf("\n");
 }
 
-static void walk_print(const GArray *steps, const char *op, gboolean right)
+static void walk_print(const GArray *steps)
 {
-    const WalkStep *last = &g_array_index(steps, WalkStep, steps->len - 1);
     g_autofree char *picture = walk_picture(steps);
     walk_print_wrapped(picture, 0);
     printf("\n%7s  %-17s %-19s %s\n", "time ns", "where", "file in model/", "what happens");
@@ -55,8 +67,6 @@ static void walk_print(const GArray *steps, const char *op, gboolean right)
         printf("%7.1f  %-17s %-19s %*s", (double)step->at_ps / 1000, step->unit, file, indent, "");
         walk_print_wrapped(step->text, WALK_TEXT_AT + indent);
     }
-    if (right)
-        printf("%s took %.1f ns\n", op, (double)last->at_ps / 1000);
 }
 
 /* What kept it from its right end: who waits, and which GPUs answered nothing. */
@@ -118,18 +128,57 @@ static ExitCode walk_write_files(const Options *options, const Report *report, c
     return code;
 }
 
-/* `wrong`: what kept it from its right end, or NULL. */
-static ExitCode walk_report(const Options *options, const System *system, WalkOp op, const GArray *steps,
-                            const char *wrong, GError **error)
+/* What a verb's own options ask for. */
+typedef struct {
+    WalkOp op;
+    gint gpus;
+    guint32 load_per_mille; /* of other traffic; 0: none */
+} WalkAsk;
+
+typedef struct {
+    GArray *steps;   /* WalkStep */
+    char *wrong;     /* what kept it from its right end, or NULL */
+    SimTime idle_ps; /* what it takes without other traffic; 0: there is none */
+} WalkOutcome;
+
+static SimTime walk_took_ps(const GArray *steps)
 {
-    g_autofree char *title = g_strdup_printf("%s: %s", walk_ops[op], walk_meanings[op]);
+    return g_array_index(steps, WalkStep, steps->len - 1).at_ps;
+}
+
+static void walk_add_waits(Report *report, const GArray *steps)
+{
+    Table *table = report_add_table(report, "waits", "", wait_columns, 0);
+    for (guint reason = WALK_WAIT_NONE + 1; reason < WALK_REASONS; reason++) {
+        guint64 times = 0;
+        SimTime total_ps = 0, max_ps = 0;
+        for (guint i = 0; i < steps->len; i++) {
+            const WalkStep *step = &g_array_index(steps, WalkStep, i);
+            if (step->reason != (WalkReason)reason)
+                continue;
+            times++;
+            total_ps += step->wait_ps;
+            max_ps = MAX(max_ps, step->wait_ps);
+        }
+        table_text(table, walk_reasons[reason]);
+        table_u64(table, times);
+        table_fixed(table, (double)total_ps / 1000);
+        table_fixed(table, (double)max_ps / 1000);
+    }
+}
+
+static Report *walk_make_report(const Options *options, const System *system, const WalkAsk *ask,
+                                const WalkOutcome *outcome, const char *title)
+{
+    g_autofree char *more = ask->load_per_mille ? g_strdup_printf("background=%u.%03u", ask->load_per_mille / 1000,
+                                                                  ask->load_per_mille % 1000) : NULL;
     Report *report = report_new("walk", title);
-    ExitCode code = EXIT_DONE;
+    const GArray *steps = outcome->steps;
     system_describe(system, report);
     options_describe(options, report);
-    system_describe_run(system, options, NULL, report);
-    report_add_text(report, "op", walk_ops[op]);
-    report_add_bool(report, "verified", wrong == NULL);
+    system_describe_run(system, options, more, report);
+    report_add_text(report, "op", walk_ops[ask->op]);
+    report_add_bool(report, "verified", outcome->wrong == NULL);
     Table *table = report_add_table(report, "steps", "", columns, 0);
     for (guint i = 0; i < steps->len; i++) {
         const WalkStep *step = &g_array_index(steps, WalkStep, i);
@@ -138,59 +187,147 @@ static ExitCode walk_report(const Options *options, const System *system, WalkOp
         table_text(table, step->unit);
         table_text(table, step->text);
         table_text(table, step->file);
+        table_text(table, walk_reasons[step->reason]);
+        table_fixed(table, (double)step->wait_ps / 1000);
     }
-    if (options->format == REPORT_TEXT) {
-        g_autofree char *head = g_strdup_printf("%s on %s (%s)", title, system->name, system->spec.system.title);
-        walk_print_wrapped(head, 0);
-        walk_print(steps, walk_ops[op], wrong == NULL);
-    } else {
+    if (ask->load_per_mille)
+        walk_add_waits(report, steps);
+    return report;
+}
+
+static void walk_print_all(const System *system, const WalkAsk *ask, const WalkOutcome *outcome, const char *title)
+{
+    const double took_ns = (double)walk_took_ps(outcome->steps) / 1000, idle_ns = (double)outcome->idle_ps / 1000;
+    g_autofree char *head = g_strdup_printf("%s on %s (%s)", title, system->name, system->spec.system.title);
+    walk_print_wrapped(head, 0);
+    if (ask->load_per_mille) {
+        g_autofree char *load = g_strdup_printf(
+            "meanwhile every GPU stores to the others, at %.1f %% of its links' rate", ask->load_per_mille / 10.0);
+        walk_print_wrapped(load, 0);
+    }
+    walk_print(outcome->steps);
+    if (outcome->wrong)
+        return;
+    if (ask->load_per_mille)
+        printf("%s took %.1f ns; %.1f ns on an idle fabric\n", walk_ops[ask->op], took_ns, idle_ns);
+    else
+        printf("%s took %.1f ns\n", walk_ops[ask->op], took_ns);
+}
+
+static ExitCode walk_report(const Options *options, const System *system, const WalkAsk *ask,
+                            const WalkOutcome *outcome, GError **error)
+{
+    g_autofree char *title = g_strdup_printf("%s: %s", walk_ops[ask->op], walk_meanings[ask->op]);
+    Report *report = walk_make_report(options, system, ask, outcome, title);
+    ExitCode code = EXIT_DONE;
+    if (options->format == REPORT_TEXT)
+        walk_print_all(system, ask, outcome, title);
+    else
         code = report_save(report, options->format, "-", error) ? EXIT_DONE : EXIT_USER;
-    }
-    ExitCode files = walk_write_files(options, report, steps, walk_ops[op], code == EXIT_DONE ? error : NULL);
+    ExitCode files =
+        walk_write_files(options, report, outcome->steps, walk_ops[ask->op], code == EXIT_DONE ? error : NULL);
     code = code == EXIT_DONE ? files : code;
     report_free(report);
-    if (code == EXIT_DONE && wrong) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_STUCK, "%s did not come to its right end: %s", walk_ops[op], wrong);
+    if (code == EXIT_DONE && outcome->wrong) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_STUCK, "%s did not come to its right end: %s", walk_ops[ask->op],
+                    outcome->wrong);
         code = EXIT_WRONG;
     }
     return code;
 }
 
-static ExitCode walk_one(const Options *options, WalkOp op, gint gpus, GError **error)
+static void walk_on_end(void *traffic) { traffic_stop(traffic); }
+
+static Traffic *walk_add_traffic(Fabric *fabric, guint32 load_per_mille, WalkBackground *background)
+{
+    const TrafficSpec spec = {.packets = G_MAXUINT64, .load_per_mille = load_per_mille, .bytes = LINE_BYTES};
+    Traffic *traffic = traffic_new(fabric, &spec);
+    *background = (WalkBackground){WALK_WARM_UP_PS, walk_on_end, traffic};
+    return traffic;
+}
+
+/* One walk in a simulation of its own; FALSE: it could not be made. */
+static gboolean walk_once(const Options *options, const System *system, const WalkAsk *ask, const char *vcd,
+                          WalkOutcome *outcome, GError **error)
+{
+    SimSpec spec = {.seed = options->seed, .calendar = options->calendar,
+                    .engine = SIM_ENGINE_REFERENCE, .vcd_path = vcd};
+    Sim *sim = sim_new(&spec, error);
+    Fabric *fabric = sim ? fabric_new(sim, &system->spec, TRUE, error) : NULL;
+    gboolean done = FALSE;
+    if (fabric) {
+        gboolean right = FALSE;
+        WalkBackground background;
+        Traffic *traffic = NULL;
+        stat_trace(fabric->stats, sim);
+        guint32 n = ask->gpus != WALK_ALL ? (guint32)ask->gpus : (guint32)system->spec.system.gpus;
+        if (ask->load_per_mille && system->spec.system.gpus > 1)
+            traffic = walk_add_traffic(fabric, ask->load_per_mille, &background);
+        outcome->steps = walk_run(fabric, ask->op, n, traffic ? &background : NULL, &right, error);
+        if (outcome->steps && !right)
+            outcome->wrong = walk_reason(fabric);
+        done = outcome->steps != NULL;
+        if (traffic)
+            traffic_free(traffic);
+        fabric_free(fabric);
+    }
+    done = sim ? sim_trace_end(sim) && done : FALSE;
+    if (sim)
+        sim_free(sim);
+    return done;
+}
+
+static void walk_outcome_clear(WalkOutcome *outcome)
+{
+    if (outcome->steps)
+        walk_free(outcome->steps);
+    g_free(outcome->wrong);
+}
+
+static ExitCode walk_one(const Options *options, const WalkAsk *ask, GError **error)
 {
     System system;
     if (!system_load(&system, NULL, options, error))
         return EXIT_USER;
     ExitCode code = EXIT_USER;
-    SimSpec spec = {.seed = options->seed, .calendar = options->calendar,
-                    .engine = SIM_ENGINE_REFERENCE, .vcd_path = options->vcd};
-    Sim *sim = sim_new(&spec, error);
-    Fabric *fabric = sim ? fabric_new(sim, &system.spec, TRUE, error) : NULL;
-    if (fabric) {
-        gboolean right = FALSE;
-        stat_trace(fabric->stats, sim);
-        guint32 n = gpus != WALK_ALL ? (guint32)gpus : (guint32)system.spec.system.gpus;
-        GArray *steps = walk_run(fabric, op, n, &right, error);
-        if (steps) {
-            g_autofree char *wrong = right ? NULL : walk_reason(fabric);
-            code = walk_report(options, &system, op, steps, wrong, error);
-            walk_free(steps);
-        }
-        fabric_free(fabric);
+    WalkOutcome idle = {0}, outcome = {0};
+    WalkAsk alone = *ask;
+    alone.load_per_mille = 0;
+    if ((!ask->load_per_mille || walk_once(options, &system, &alone, NULL, &idle, error)) &&
+        walk_once(options, &system, ask, options->vcd, &outcome, error)) {
+        outcome.idle_ps = idle.steps ? walk_took_ps(idle.steps) : 0;
+        code = walk_report(options, &system, ask, &outcome, error);
     }
-    if (sim && !sim_trace_end(sim))
-        code = EXIT_USER;
-    if (sim)
-        sim_free(sim);
+    walk_outcome_clear(&idle);
+    walk_outcome_clear(&outcome);
     system_clear(&system);
     return code;
 }
 
+/* load: negative if it was not given. */
+static gboolean walk_check(WalkAsk *ask, double load, GError **error)
+{
+    if (ask->gpus < 1 && ask->gpus != WALK_ALL) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--gpus: %d is no number of GPUs; 1 or more is right",
+                    ask->gpus);
+        return FALSE;
+    }
+    if (load != -1 && !(load >= 0.001 && load <= 1)) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--background: %g is no load; from 0.001 to 1 is right", load);
+        return FALSE;
+    }
+    ask->load_per_mille = load == -1 ? 0 : (guint32)(load * 1000 + 0.5);
+    return TRUE;
+}
+
 static ExitCode walk_run_verb(int argc, char **argv, GError **error)
 {
-    gint gpus = WALK_ALL;
+    WalkAsk ask = {.gpus = WALK_ALL};
+    double load = -1;
     const GOptionEntry own[] = {
-        {"gpus", 'n', 0, G_OPTION_ARG_INT, &gpus, "members of the multicast team (default: all)", "N"},
+        {"gpus", 'n', 0, G_OPTION_ARG_INT, &ask.gpus, "members of the multicast team (default: all)", "N"},
+        {"background", 0, 0, G_OPTION_ARG_DOUBLE, &load,
+         "load the links with other stores, up to 1: 0.8 is 80 % of their rate", "LOAD"},
         {NULL, 0, 0, 0, NULL, NULL, NULL},
     };
     Options options;
@@ -201,10 +338,8 @@ static ExitCode walk_run_verb(int argc, char **argv, GError **error)
     code = EXIT_USER;
     if (options_check_args(&verb_walk, argc, argv, 1, 1, error) &&
         options_parse_name("walk", argv[1], walk_ops, &op, error)) {
-        if (gpus < 1 && gpus != WALK_ALL)
-            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--gpus: %d is no number of GPUs; 1 or more is right", gpus);
-        else
-            code = walk_one(&options, (WalkOp)op, gpus, error);
+        ask.op = (WalkOp)op;
+        code = walk_check(&ask, load, error) ? walk_one(&options, &ask, error) : EXIT_USER;
     }
     options_clear(&options);
     return code;

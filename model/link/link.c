@@ -133,6 +133,8 @@ void link_join(Link *link, Packet packet, SimTime at_ps, SimFine start)
 {
     const unsigned v = packet_vc(&packet);
     const gboolean is_free = link->free_at <= simfine_from_ps(at_ps), goes = is_free && !link_waits(link);
+    if (G_UNLIKELY(link->watched) && link->probe)
+        link->probe(link->probe_user, PROBE_QUEUE, __FILE__, link->path, &packet, simfine_to_ps(start));
     *packet_ring_push(&link->queue[v]) = packet;
     if (!goes)
         link_count_peak(link, v);

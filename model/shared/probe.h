@@ -11,6 +11,7 @@
 typedef enum {
     PROBE_COALESCE, /* an SM made a packet out of a warp's lanes */
     PROBE_REQUEST,  /* the requester opened a transaction */
+    PROBE_QUEUE,    /* joins the queue of a port; at_ps: from when on it may leave */
     PROBE_WIRE,     /* serialization begins */
     PROBE_INGRESS,  /* through a switch's pipeline, at its crossbar */
     PROBE_ROUTE,    /* unicast: on to the port of one GPU */

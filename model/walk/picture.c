@@ -10,50 +10,74 @@ static char *picture_link(const char *unit)
     return g_strdup(part[0] && part[1] ? part[1] : unit);
 }
 
-static guint picture_count(const GArray *steps, ProbeStage stage)
+/* Whether a step there replicates a replica further: the unit is a leaf of a multicast tree. */
+static gboolean picture_is_leaf(const GArray *steps, const char *unit)
 {
-    guint count = 0;
     for (guint i = 0; i < steps->len; i++) {
         const WalkStep *step = &g_array_index(steps, WalkStep, i);
-        count += step->stage == stage && step->depth > 0;
+        if (step->stage == PROBE_TABLE && step->depth > 0 && strcmp(step->unit, unit) == 0)
+            return TRUE;
     }
-    return count;
+    return FALSE;
 }
 
-/* The first and the last GPU that served a replica: their numbers follow one another in a team. */
-static void picture_members(const GArray *steps, GString *line)
+/* Where steps of a stage happen to replicas, in order of time: in the leaves of a tree, or elsewhere. "leaf0, leaf2";
+ * of GPUs, whose numbers follow one another in a team, "gpu0..gpu7". *count: how many such steps there are. */
+static char *picture_units(const GArray *steps, ProbeStage stage, gboolean leaves, guint *count)
 {
+    GString *names = g_string_new(NULL);
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     guint64 low = G_MAXUINT64, high = 0;
+    *count = 0;
     for (guint i = 0; i < steps->len; i++) {
         const WalkStep *step = &g_array_index(steps, WalkStep, i);
-        if (step->stage == PROBE_SERVE && step->depth > 0) {
+        if (step->stage != stage || step->depth == 0 || picture_is_leaf(steps, step->unit) != leaves)
+            continue;
+        ++*count;
+        if (!g_hash_table_add(seen, step->unit))
+            continue;
+        if (g_str_has_prefix(step->unit, "gpu")) {
             guint64 gpu = g_ascii_strtoull(step->unit + strlen("gpu"), NULL, 10);
             low = MIN(low, gpu);
             high = MAX(high, gpu);
+        } else {
+            g_string_append_printf(names, "%s%s", names->len ? ", " : "", step->unit);
         }
     }
-    g_string_append_printf(line, "gpu%" G_GUINT64_FORMAT "..gpu%" G_GUINT64_FORMAT, low, high);
+    if (low != G_MAXUINT64)
+        g_string_printf(names, "gpu%" G_GUINT64_FORMAT "..gpu%" G_GUINT64_FORMAT, low, high);
+    return g_string_free(names, FALSE);
+}
+
+static void picture_arrow(GString *line, const GArray *steps, ProbeStage stage, gboolean leaves, const char *what)
+{
+    guint count = 0;
+    g_autofree char *units = picture_units(steps, stage, leaves, &count);
+    g_string_append_printf(line, " ==%u %s==> %s", count, what, units);
 }
 
 char *walk_picture(const GArray *steps)
 {
     GString *line = g_string_new(NULL);
     g_autofree char *link = NULL;
-    gboolean served = FALSE, gathered = FALSE;
+    gboolean branched = FALSE, served = FALSE, gathered[2] = {FALSE, FALSE};
     for (guint i = 0; i < steps->len; i++) {
         const WalkStep *step = &g_array_index(steps, WalkStep, i);
+        gboolean leaf = step->stage == PROBE_GATHER && picture_is_leaf(steps, step->unit);
         if (step->stage == PROBE_REQUEST) {
             g_string_append(line, step->unit);
         } else if (step->stage == PROBE_WIRE && step->depth == 0) {
             g_free(link);
             link = picture_link(step->unit);
+        } else if (step->stage == PROBE_TABLE && step->depth && !branched) {
+            branched = TRUE;
+            picture_arrow(line, steps, PROBE_TABLE, TRUE, "replicas");
         } else if (step->stage == PROBE_SERVE && step->depth && !served) {
             served = TRUE;
-            g_string_append_printf(line, " ==%u replicas==> ", picture_count(steps, PROBE_SERVE));
-            picture_members(steps, line);
-        } else if (step->stage == PROBE_GATHER && !gathered) {
-            gathered = TRUE;
-            g_string_append_printf(line, " ==%u answers==> %s", picture_count(steps, PROBE_GATHER), step->unit);
+            picture_arrow(line, steps, PROBE_SERVE, FALSE, "replicas");
+        } else if (step->stage == PROBE_GATHER && !gathered[leaf]) {
+            gathered[leaf] = TRUE;
+            picture_arrow(line, steps, PROBE_GATHER, leaf, "answers");
         } else if (step->depth == 0 && (step->stage == PROBE_INGRESS || step->stage == PROBE_SERVE ||
                                         step->stage == PROBE_ANSWER)) {
             g_string_append_printf(line, " --%s--> %s", link ? link : "", step->unit);

@@ -1,5 +1,9 @@
 /* What `fanout walk` says about each step. See walk.h. */
-#include "model/walk/walk.h"
+#include "model/walk/internal.h"
+
+#include <string.h>
+
+#include "model/switch/switch.h"
 
 static char *walk_ns(SimTime ps)
 {
@@ -32,19 +36,31 @@ static const char *walk_cargo(const Packet *packet)
     return cargo[packet->kind];
 }
 
-static char *walk_text_wire(const Fabric *fabric, const Packet *packet, const WalkCount *count)
+/* The switch of that name. */
+static guint32 walk_switch(const Fabric *fabric, const char *path)
 {
-    gboolean replica = count->expected && packet_vc(packet) == VC_CREQ;
-    g_autofree char *wire = walk_ns((SimTime)packet->flits * 16000000u / fabric->spec.link.rate_MBps);
-    g_autofree char *flight = walk_ns(fabric->spec.link.flight_ps);
+    guint32 s = 0;
+    while (s + 1 < fabric->n_switches && strcmp(fabric->sw[s].path, path) != 0)
+        s++;
+    return s;
+}
+
+static char *walk_text_wire(const Fabric *fabric, const char *path, const Packet *packet, gboolean replica)
+{
+    gboolean trunk = !g_str_has_prefix(path, "gpu");
+    guint64 rate_MBps = trunk ? fabric->spec.topology.trunk_MBps : fabric->spec.link.rate_MBps;
+    g_autofree char *wire = walk_ns((SimTime)packet->flits * 16000000u / rate_MBps);
+    g_autofree char *flight =
+        walk_ns(trunk ? fabric->spec.topology.trunk_flight_ps : fabric->spec.link.flight_ps);
+    replica = replica && packet_vc(packet) == VC_CREQ;
     return g_strdup_printf("%s%s onto the wire, VC %s: %u flit%s in %s, then %s of flight",
                            replica ? "replica of the " : "", walk_cargo(packet), walk_vc_name(packet),
                            packet->flits, packet->flits == 1 ? "" : "s", wire, flight);
 }
 
-static char *walk_text_table(const Fabric *fabric, const Packet *packet, WalkCount *count)
+static char *walk_text_table(const Fabric *fabric, const Switch *sw, const Packet *packet, WalkCount *count)
 {
-    const McEntry *entry = &fabric->sw[0].table.entry[packet->dst];
+    const McEntry *entry = &sw->table.entry[packet->dst];
     count->expected = entry->n_members;
     count->got = 0;
     return g_strdup_printf("%s tag taken; entry of multicast ID %u (model/switch/multicast_table.c): %u replicas in %u "
@@ -85,8 +101,28 @@ static char *walk_text_result(const Fabric *fabric, const Packet *packet, const 
                            count->expected, fabric->spec.sw.reduction_order == REDUCE_ORDER_RANK ? "rank" : "arrival");
 }
 
-char *walk_text(const Fabric *fabric, ProbeStage stage, const Packet *packet, WalkCount *count)
+/* Up, or to the port of its GPU. */
+static char *walk_text_route(const Fabric *fabric, const Packet *packet)
 {
+    if (packet_is_multicast(*packet))
+        return g_strdup_printf("multicast ID %u has its root in a spine: a trunk that leads there", packet->dst);
+    return g_strdup_printf("unicast route: %s GPU %u", fabric->n_trunks ? "towards" : "egress port of",
+                           packet_target(*packet));
+}
+
+static char *walk_text_gather(const Switch *sw, const Packet *packet, WalkCount *count)
+{
+    count->got++;
+    return g_strdup_printf("%s %u of %u, from %sGPU %u", packet->kind == PACKET_MC_ACK ? "acknowledgement" : "operand",
+                           count->got, count->expected, sw->spine ? "the leaf of " : "", packet->dst);
+}
+
+char *walk_text(const Fabric *fabric, ProbeStage stage, const char *path, const Packet *packet, gboolean replica,
+                WalkCount *counts)
+{
+    const guint32 s = walk_switch(fabric, path);
+    const Switch *sw = &fabric->sw[s];
+    WalkCount *count = &counts[s];
     g_autofree char *latency = walk_ns(fabric->spec.sw.latency_ps);
     g_autofree char *out = walk_ns(fabric->spec.gpu.out_ps);
     switch (stage) {
@@ -98,21 +134,17 @@ char *walk_text(const Fabric *fabric, ProbeStage stage, const Packet *packet, Wa
                                "picks the link; port in %s",
                                out);
     case PROBE_WIRE:
-        return walk_text_wire(fabric, packet, count);
+        return walk_text_wire(fabric, path, packet, replica);
     case PROBE_INGRESS:
         return g_strdup_printf("%s at the crossbar, after %s of pipeline", walk_cargo(packet), latency);
     case PROBE_ROUTE:
-        return g_strdup_printf("unicast route: egress port of GPU %u",
-                               packet_target(*packet));
+        return walk_text_route(fabric, packet);
     case PROBE_TABLE:
-        return walk_text_table(fabric, packet, count);
+        return walk_text_table(fabric, sw, packet, count);
     case PROBE_SERVE:
         return walk_text_serve(fabric, packet);
     case PROBE_GATHER:
-        count->got++;
-        return g_strdup_printf("%s %u of %u, from GPU %u",
-                               packet->kind == PACKET_MC_ACK ? "acknowledgement" : "operand", count->got,
-                               count->expected, packet->dst);
+        return walk_text_gather(sw, packet, count);
     case PROBE_RESULT:
         return walk_text_result(fabric, packet, count);
     case PROBE_ANSWER:
@@ -120,4 +152,22 @@ char *walk_text(const Fabric *fabric, ProbeStage stage, const Packet *packet, Wa
     default:
         return g_strdup("");
     }
+}
+
+char *walk_text_wait(WalkReason reason, const WalkWait *wait)
+{
+    static const char *const text[WALK_REASONS] = {
+        [WALK_WAIT_ROOM] = "for room: the queue of the GPU's port is full (gpu.source_queue_packets)",
+        [WALK_WAIT_CREDITS] = "for credits: the wire is free, the buffer at its far end is full",
+        [WALK_WAIT_ANSWERS] = "at its target, whose port has too many answers to send (gpu.response_queue_packets)",
+        [WALK_WAIT_MERGE] = "for other writes that it could acknowledge, too: none comes",
+    };
+    g_autofree char *time = walk_ns(wait->ps[reason]);
+    if (reason == WALK_WAIT_PACKETS)
+        return g_strdup_printf("waits %s in the port's queue, while the wire carries %u packet%s before it", time,
+                               wait->before, wait->before == 1 ? "" : "s");
+    if (reason == WALK_WAIT_MERGE && wait->before > 1)
+        return g_strdup_printf("waits %s: one acknowledgement answers %u writes, this one among them", time,
+                               wait->before);
+    return g_strdup_printf("waits %s %s", time, text[reason]);
 }

@@ -1,4 +1,4 @@
-#include "model/walk/walk.h"
+#include "model/walk/internal.h"
 
 #include <gio/gio.h>
 #include <string.h>
@@ -23,6 +23,7 @@ typedef struct {
     guint sequence;
     WalkStep step;
     Packet packet;
+    WalkWait wait;
 } WalkRaw;
 
 typedef struct {
@@ -36,28 +37,69 @@ typedef struct {
     Reg *reg;
     Cta *cta;
     SimTime start_ps;
+    Event issue;
+    const WalkBackground *background;
+    gboolean over; /* its answer is there */
+    WalkWaits *waits;
     GArray *raw; /* WalkRaw */
 } Walk;
 
 /* Where the wire is reached: after the stages that the model counts as part of the flight. */
 static SimTime walk_before_wire_ps(const Fabric *fabric, const char *path, const Packet *packet)
 {
-    if (!g_str_has_suffix(path, ".up"))
+    if (!g_str_has_prefix(path, "gpu") || !g_str_has_suffix(path, ".up"))
         return 0;
     return packet_vc(packet) == VC_CREQ ? fabric->spec.gpu.out_ps : fabric->spec.gpu.l2_ps;
+}
+
+static void walk_add(Walk *walk, const WalkRaw *seen, const char *path)
+{
+    WalkRaw raw = *seen;
+    raw.sequence = walk->raw->len;
+    raw.step.unit = g_strdup(path);
+    g_array_append_val(walk->raw, raw);
+}
+
+/* A step before that at which the packet goes on, for each reason that it waited for. */
+static void walk_add_waits(Walk *walk, const WalkRaw *seen, const char *path)
+{
+    static const char *const file[WALK_REASONS] = {
+        [WALK_WAIT_ROOM] = "model/sm/egress_queue.c", [WALK_WAIT_PACKETS] = "model/link/link.c",
+        [WALK_WAIT_CREDITS] = "model/link/link.c",    [WALK_WAIT_ANSWERS] = "model/gpu/target.c",
+        [WALK_WAIT_MERGE] = "model/link/ack.c"};
+    WalkRaw raw = *seen;
+    raw.step.stage = PROBE_QUEUE;
+    raw.step.at_ps = raw.wait.from_ps - walk->start_ps;
+    for (WalkReason reason = WALK_WAIT_ROOM; reason < WALK_REASONS; reason++) {
+        raw.step.reason = reason;
+        raw.step.wait_ps = raw.wait.ps[reason];
+        raw.step.file = file[reason];
+        if (raw.step.wait_ps)
+            walk_add(walk, &raw, path);
+        raw.step.at_ps += raw.step.wait_ps;
+    }
 }
 
 static void walk_on_probe(void *user, ProbeStage stage, const char *file, const char *path, const Packet *packet,
                           SimTime at_ps)
 {
     Walk *walk = user;
+    if (walk->over || !walk_waits_is_own(walk->waits, stage, packet, walk->region[1])) {
+        walk_waits_other(walk->waits, stage, path, packet, at_ps);
+        return;
+    }
     const char *folder = g_strrstr(file, "model/");
-    WalkRaw raw = {.sequence = walk->raw->len, .packet = *packet};
-    raw.step = (WalkStep){.at_ps = at_ps - walk->start_ps, .stage = stage, .file = folder ? folder : file,
-                          .unit = g_strdup(path)};
+    WalkRaw raw = {.packet = *packet, .wait = walk_waits_own(walk->waits, stage, path, packet, at_ps)};
+    raw.step = (WalkStep){.at_ps = at_ps - walk->start_ps, .stage = stage, .file = folder ? folder : file};
+    walk_add_waits(walk, &raw, path);
+    if (stage == PROBE_QUEUE)
+        return;
     if (stage == PROBE_WIRE)
         raw.step.at_ps += walk_before_wire_ps(walk->fabric, path, packet);
-    g_array_append_val(walk->raw, raw);
+    walk_add(walk, &raw, path);
+    walk->over = stage == PROBE_ANSWER;
+    if (walk->over && walk->background)
+        walk->background->end(walk->background->user);
 }
 
 static int walk_compare(const void *a, const void *b)
@@ -70,26 +112,26 @@ static int walk_compare(const void *a, const void *b)
 
 static gboolean walk_is_replica(const WalkRaw *raw, gboolean replicated)
 {
-    if (raw->step.stage == PROBE_GATHER)
+    if (raw->step.stage == PROBE_GATHER || packet_is_counted(raw->packet))
         return TRUE;
-    if (packet_is_counted(raw->packet))
-        return raw->step.stage != PROBE_RESULT;
-    return replicated && raw->packet.kind >= PACKET_MC_WRITE && raw->packet.kind <= PACKET_MC_READ &&
-           raw->step.stage != PROBE_TABLE;
+    return replicated && packet_is_multicast(raw->packet);
 }
 
 /* Raw steps to finished ones: by time, indented, with their texts. */
 static GArray *walk_finish(Walk *walk)
 {
     GArray *steps = g_array_new(FALSE, FALSE, sizeof(WalkStep));
-    WalkCount count = {0};
+    g_autofree WalkCount *count = g_new0(WalkCount, walk->fabric->n_switches);
     gboolean replicated = FALSE;
     g_array_sort(walk->raw, walk_compare);
     for (guint i = 0; i < walk->raw->len; i++) {
         WalkRaw *raw = &g_array_index(walk->raw, WalkRaw, i);
         raw->step.depth = walk_is_replica(raw, replicated);
         replicated |= raw->step.stage == PROBE_TABLE;
-        raw->step.text = walk_text(walk->fabric, raw->step.stage, &raw->packet, &count);
+        WalkStep *step = &raw->step;
+        step->text = step->reason
+                         ? walk_text_wait(step->reason, &raw->wait)
+                         : walk_text(walk->fabric, step->stage, step->unit, &raw->packet, replicated, count);
         g_array_append_val(steps, raw->step);
     }
     return steps;
@@ -113,6 +155,15 @@ static void walk_on_placed(Cta *cta, SimTime now_ps)
         uop.src = walk->reg;
     walk->start_ps = now_ps;
     warp_push(&cta->warp[0], &uop);
+}
+
+static void walk_on_issue(Event *event, SimTime now_ps)
+{
+    Walk *walk = EVENT_OWNER(event, Walk, issue);
+    (void)now_ps;
+    walk->cta = cta_new(&walk->fabric->gpu[0], walk->vas, 0, 32, "walk");
+    walk->cta->user = walk;
+    cta_place(walk->cta, walk_on_placed);
 }
 
 static gboolean walk_prepare(Walk *walk, GError **error)
@@ -199,10 +250,12 @@ static void walk_clear(Walk *walk)
         if (walk->region[g])
             memory_region_unref(fabric->memory, walk->region[g]);
     g_array_free(walk->raw, TRUE);
+    walk_waits_free(walk->waits);
     g_free(walk);
 }
 
-GArray *walk_run(Fabric *fabric, WalkOp op, guint32 n_gpus, gboolean *right, GError **error)
+GArray *walk_run(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkBackground *background, gboolean *right,
+                 GError **error)
 {
     g_assert(fabric->keep_bytes && op < WALK_OPS);
     Walk *walk = g_new0(Walk, 1);
@@ -211,12 +264,13 @@ GArray *walk_run(Fabric *fabric, WalkOp op, guint32 n_gpus, gboolean *right, GEr
     walk->op = op;
     walk->n_gpus = n_gpus;
     walk->multicast = op >= WALK_MC_STORE;
+    walk->background = background;
+    walk->waits = walk_waits_new(fabric);
     walk->raw = g_array_new(FALSE, TRUE, sizeof(WalkRaw));
     if (walk_prepare(walk, error)) {
         fabric_observe(fabric, walk_on_probe, walk);
-        walk->cta = cta_new(&fabric->gpu[0], walk->vas, 0, 32, "walk");
-        walk->cta->user = walk;
-        cta_place(walk->cta, walk_on_placed);
+        event_init(&walk->issue, walk_on_issue);
+        sim_after(fabric->sim, &walk->issue, background ? background->warm_up_ps : 0, EVENT_PRIORITY_DEVICE);
         sim_run(fabric->sim, SIMTIME_NEVER);
         fabric_observe(fabric, NULL, NULL);
         *right = walk_check(walk) && fabric_is_quiet(fabric);

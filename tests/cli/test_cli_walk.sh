@@ -1,6 +1,8 @@
 #!/bin/sh
 # Proves that a walk of each of the six operations fits into 100 columns, on small and large systems, and that the line
 # before its steps draws the path that the steps take: the same switch, the same first link, as many replicas as members.
+# Under --background waits appear, and the time without it stands beside; over two levels each switch counts its own
+# answers, and the line names leaves and spine.
 . "$TOP_SRCDIR/tests/cli/cli_test.sh"
 
 for system in teach-4gpu dgx-h100 hgx-b200; do
@@ -27,6 +29,43 @@ for system in teach-4gpu dgx-h100 hgx-b200; do
         *) [ "$(echo "$picture" | grep -c gpu1)" = 1 ] || complain "walk $op -s $system: no gpu1 in '$picture'" ;;
         esac
     done
+done
+
+for op in store load atomic multimem.st multimem.red multimem.ld_reduce; do
+    alone=$("$FANOUT" walk $op -s teach-4gpu | sed -n 's/.* took \([0-9.]*\) ns$/\1/p')
+    "$FANOUT" walk $op -s teach-4gpu --background 0.9 >out 2>err || complain "walk $op --background: $(cat err)"
+    grep -q 'waits [0-9.]* ns' out || complain "walk $op --background 0.9: no wait is shown"
+    grep -q "; $alone ns on an idle fabric" out || complain "walk $op --background 0.9: not beside $alone ns"
+    wide=$(awk 'length($0) > 100' out)
+    [ -z "$wide" ] || complain "walk $op --background 0.9: wider than 100 columns: $wide"
+done
+"$FANOUT" walk load --background 0.9 --format json >out
+jq -e '[.waits[] | select(.times > 0)] | length > 0' out >/dev/null || complain "no waits in JSON"
+jq -e '([.waits[].total_ns] | add) - ([.steps[].wait_ns] | add) | fabs < 1' out >/dev/null ||
+    complain "the waits' sums are not those of the steps"
+refuses 'from 0.001 to 1 is right' walk load --background 80
+
+cat >two.ini <<'EOF'
+[system]
+inherits = teach-4gpu
+# assumed: of two boxes of four
+gpus = 8
+[topology]
+# assumed: a small tree
+kind = rules
+# assumed: two leaves a box, two spines
+wire = gpu*.link* -> leaf{gpu/4*2+link%2}.port*; leaf*.trunk[0-3] -> spine{trunk%2}.port*
+EOF
+for op in multimem.st multimem.ld_reduce; do
+    "$FANOUT" walk $op -s two.ini --background 0.3 >out 2>err || complain "walk $op -s two.ini: $(cat err)"
+    wide=$(awk 'length($0) > 100' out)
+    [ -z "$wide" ] || complain "walk $op -s two.ini: wider than 100 columns: $wide"
+    sed -n '/-->/,/^$/p' out | tr '\n' ' ' | grep -q -E -e \
+        '^gpu0 --link[0-9]+--> leaf0 --port[0-9]+--> spine[01] ==2 replicas==> leaf0, leaf2 ==8 replicas==> gpu0..gpu7' ||
+        complain "walk $op -s two.ini: the line does not draw the tree"
+    awk '/(acknowledgement|operand) [0-9]+ of/ { sub(/,/, "", $7); if ($5 > $7 || ($2 ~ /spine/ ? $7 != 2 : $7 != 4)) print }' out \
+        >wrong
+    [ ! -s wrong ] || complain "walk $op -s two.ini: wrong counts: $(cat wrong)"
 done
 
 finish
