@@ -51,6 +51,8 @@ cuda_files = \
 	api/cuda/context/report.c \
 	api/cuda/context/report.h \
 	api/cuda/context/report_status.h \
+	api/cuda/context/signals.c \
+	api/cuda/context/signals.h \
 	api/cuda/graph/build.c \
 	api/cuda/graph/capture.c \
 	api/cuda/graph/capture.h \
@@ -119,6 +121,7 @@ cuda_files = \
 	api/engine/stats.c \
 	api/engine/stream.c \
 	api/engine/timeline.c \
+	api/engine/watch.c \
 	api/engine/work.c \
 	api/engine/work_run.c
 cuda_public = \

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #define SLICE_PS (100 * PS_PER_US) /* how long time runs before new calls are looked at */
+#define KERNEL_SLICE_PS (10 * PS_PER_US) /* the same while kernels run, whose time costs more of the host's */
 #define STUCK_LOOK_US 20000        /* how often a quiet engine asks whether anybody can still act */
 #define SHARED_LOOK_US 1000        /* the same where another process may write to watched memory */
 #define STUCK_AFTER_US 500000      /* how long nobody can before it says so */
@@ -24,12 +25,18 @@ void engine_answer(EngineCall *call, EngineStatus status)
     pthread_cond_signal(&call->cond);
 }
 
+static gboolean handle(Engine *engine, EngineCall *call);
+
 EngineStatus engine_call(Engine *engine, const EngineRequest *request, EngineReply *reply)
 {
     EngineCall call = {.request = *request};
 
-    if (on_engine_thread)
-        return ENGINE_STUCK;
+    if (on_engine_thread) {
+        if ((request->op != ENGINE_REPORT && request->op != ENGINE_TIMELINE) || !handle(engine, &call))
+            return ENGINE_STUCK;
+        *reply = call.reply;
+        return ENGINE_OK;
+    }
     pthread_cond_init(&call.cond, NULL);
     pthread_mutex_lock(&engine->lock);
     g_atomic_int_inc(&engine->waiting);
@@ -203,27 +210,13 @@ static gboolean others_may_act(Engine *engine)
     return may;
 }
 
-/* Time runs, and nothing ends: a kernel that never does is ended, as on a display's GPU. */
-static void watch_kernels(Engine *engine)
-{
-    gint64 now_us = g_get_monotonic_time();
-
-    if (engine->spec.watchdog_us == 0)
-        return;
-    if (engine->busy_since_us == 0)
-        engine->busy_since_us = now_us;
-    if ((guint64)(now_us - engine->busy_since_us) < engine->spec.watchdog_us)
-        return;
-    engine->busy_since_us = now_us;
-    engine_kernels_end(engine);
-}
-
 /* Somebody waits: lets time run, or sleeps when nothing is due. Lock held, given up inside. */
 static void advance(Engine *engine)
 {
     pthread_mutex_unlock(&engine->lock);
-    SimStatus status = sim_run(engine->sim, sim_now_ps(engine->sim) + SLICE_PS);
-    watch_kernels(engine);
+    guint64 slice_ps = engine_kernels_run(engine) > 0 ? KERNEL_SLICE_PS : SLICE_PS;
+    SimStatus status = sim_run(engine->sim, sim_now_ps(engine->sim) + slice_ps);
+    engine_watch(engine);
     pthread_mutex_lock(&engine->lock);
     if (status == SIM_LIMIT || status == SIM_STOPPED || !g_queue_is_empty(&engine->calls) ||
         !g_queue_is_empty(&engine->returned) || engine->sleepers->len == 0) {
@@ -339,6 +332,7 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     Engine *engine = g_new0(Engine, 1);
     engine->spec = *spec;
     engine->trace = trace;
+    engine->interrupts = spec->interrupts != NULL ? g_atomic_int_get(spec->interrupts) : 0;
     pthread_mutex_init(&engine->lock, NULL);
     pthread_cond_init(&engine->posted, NULL);
     pthread_cond_init(&engine->call_posted, NULL);
@@ -373,6 +367,11 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     g_thread_join(engine->thread);
     g_free(engine);
     return NULL;
+}
+
+gboolean engine_is_busy(const Engine *engine)
+{
+    return g_atomic_int_get(&engine->running) > 0 && g_atomic_int_get(&engine->waiting) > 0;
 }
 
 gboolean engine_is_stuck(const Engine *engine)

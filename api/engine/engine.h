@@ -157,6 +157,13 @@ typedef struct {
     void *others_user;
     const char *vcd_path; /* NULL: none */
     const char *ptx_trace; /* KERNEL:CTA:WARP (api/kernel/trace.h), told on standard error; NULL: none */
+    /* Both asked from the engine's thread while time runs. A signal that is to end the process: on_signal is called,
+     * may make the report (engine_call), and does not come back. An interrupt: unless signal_comes says that it is
+     * about to become such a signal, the program itself will hear of it once its call returns, and kernels that run
+     * are ended for that. NULL: none. */
+    const gint *signalled, *interrupts; /* atomic: the signal's number, 0: none; how many there were */
+    void (*on_signal)(int number);
+    gboolean (*signal_comes)(void);
     Log *log;
 } EngineSpec;
 
@@ -165,12 +172,13 @@ typedef struct {
 Engine *engine_new(const EngineSpec *spec, GError **error);
 
 /* Posts a request and sleeps until it is answered. From the engine's own thread: ENGINE_STUCK at
- * once. */
+ * once, but for ENGINE_REPORT and ENGINE_TIMELINE. */
 EngineStatus engine_call(Engine *engine, const EngineRequest *request, EngineReply *reply);
 
 /* A cell with an address or handle; 0: null. */
 void engine_table_hex(Table *table, guint64 value);
 
+gboolean engine_is_busy(const Engine *engine); /* work runs, and a call waits; for signal handlers too */
 gboolean engine_is_stuck(const Engine *engine); /* it happened; for the exit code */
 
 #endif

@@ -132,7 +132,8 @@ struct Engine {
     guint64 quiet_us;
     gint64 busy_since_us; /* host time since which kernels run and nothing has ended and no call has come */
     gboolean shared;      /* other processes may write to watched memory */
-    guint32 running;      /* works started and not done */
+    gint running;         /* atomic: works started and not done */
+    gint interrupts;      /* that were seen */
     GPtrArray *active;    /* Work that runs */
     GPtrArray *graveyard; /* McObject to free when nothing runs any more */
     gboolean stuck;
@@ -142,6 +143,9 @@ struct Engine {
 
 /* engine.c */
 void engine_host_call(Engine *engine, Work *work);
+
+/* watch.c: after each slice of time, without the lock */
+void engine_watch(Engine *engine);
 
 /* memory.c */
 void engine_bury(Engine *engine); /* frees what waited for the end of running work */
@@ -174,7 +178,8 @@ void engine_answer(EngineCall *call, EngineStatus status);
 EngineStatus engine_kernel_prepare(Work *work);
 void engine_kernel_start(Work *work);
 void engine_kernel_clear(Work *work);
-void engine_kernels_end(Engine *engine); /* those that run do not end: the watchdog ends them */
+void engine_kernels_end(Engine *engine, const char *why); /* those that run do not end: they are ended */
+guint engine_kernels_run(const Engine *engine);
 
 /* stats.c */
 void engine_stats_add(Engine *engine, Work *work);

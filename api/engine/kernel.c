@@ -74,12 +74,20 @@ static void kernel_done(const KernelLaunch *launch, void *user)
     engine_work_done(work, work->fault, sim_now_ps(work->engine->sim));
 }
 
-void engine_kernels_end(Engine *engine)
+guint engine_kernels_run(const Engine *engine)
+{
+    guint n = 0;
+    for (guint i = 0; i < engine->active->len; i++)
+        n += ((const Work *)g_ptr_array_index(engine->active, i))->launch != NULL;
+    return n;
+}
+
+void engine_kernels_end(Engine *engine, const char *why)
 {
     for (guint i = 0; i < engine->active->len; i++) {
         Work *work = g_ptr_array_index(engine->active, i);
         if (work->launch != NULL)
-            kernel_abort(work->launch, PTX_FAULT_HUNG, "it still ran when the watchdog's time was over");
+            kernel_abort(work->launch, PTX_FAULT_HUNG, why);
     }
 }
 

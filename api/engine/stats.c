@@ -114,7 +114,7 @@ void engine_stats_report(Engine *engine, Report *report)
     report_add_fixed(report, "simulated_us", (double)sim_now_ps(engine->sim) / (double)PS_PER_US, 3,
                      "us");
     report_add_bool(report, "stuck", engine->stuck);
-    report_add_u64(report, "unfinished_work", engine->running, "");
+    report_add_u64(report, "unfinished_work", (guint64)engine->running, "");
     report_add_u64(report, "device_faults", engine->n_faults, "");
     if (engine->trace && engine->n_traced == 0)
         report_add_note(report, "--ptx-trace %s: no launch that has ended had such a warp", engine->spec.ptx_trace);

@@ -88,7 +88,7 @@ static void advance(Work *work)
         wake(work);
         return;
     }
-    work->engine->running++;
+    g_atomic_int_inc(&work->engine->running);
     g_ptr_array_add(work->engine->active, work);
     engine_run_start(work);
 }
@@ -101,7 +101,7 @@ void engine_work_done(Work *work, FaultKind fault, SimTime now_ps)
     work->done = TRUE;
     work->fault = fault;
     work->end_ps = now_ps;
-    engine->running--;
+    g_atomic_int_add(&engine->running, -1);
     engine->busy_since_us = 0;
     g_ptr_array_remove(engine->active, work);
     if (fault != FAULT_NONE && work->context->fault == FAULT_NONE &&

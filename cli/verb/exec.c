@@ -19,12 +19,28 @@
 #include "cli/system.h"
 #include "sim/report/file.h"
 
-static pid_t exec_child; /* for the signal handler alone */
+static pid_t exec_child; /* these are for the signal handler alone */
+static ReportStatus *exec_page;
 
-static void exec_forward(int number)
+/* What the terminal sends goes to the program too. One that has its own handler for Ctrl-C hears of it when its call
+ * returns: the page says that kernels are to be ended for that. */
+static void exec_forward(int number, siginfo_t *info, void *context)
 {
-    if (exec_child > 0)
+    (void)context;
+    if (number == SIGINT && exec_page != NULL)
+        g_atomic_int_inc(&exec_page->interrupts);
+    if (exec_child > 0 && info->si_code != SI_KERNEL)
         kill(exec_child, number);
+}
+
+static void exec_catch(ReportStatus *status)
+{
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+    struct sigaction forward = {.sa_sigaction = exec_forward, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+    exec_page = status;
+    for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
+        sigaction(numbers[i], &forward, NULL);
 }
 
 /* NCCL reads the machine's topology from /sys, where the simulated one is not: it gets a file of it by NCCL_TOPO_FILE,
@@ -269,7 +285,7 @@ static ExitCode exec_wait(const ReportStatus *status, const char *program, gbool
     return code;
 }
 
-static ExitCode exec_start(char **program, const ReportStatus *status, gboolean named, GError **error)
+static ExitCode exec_start(char **program, ReportStatus *status, gboolean named, GError **error)
 {
     int pipe_fds[2], failure = 0;
 
@@ -285,9 +301,7 @@ static ExitCode exec_start(char **program, const ReportStatus *status, gboolean 
         _exit(127);
     }
     close(pipe_fds[1]);
-    signal(SIGTERM, exec_forward);
-    signal(SIGINT, exec_forward);
-    signal(SIGHUP, exec_forward);
+    exec_catch(status);
     gboolean failed = read(pipe_fds[0], &failure, sizeof failure) == sizeof failure;
     close(pipe_fds[0]);
     if (failed) {

@@ -1,6 +1,8 @@
-/* Kernels for a look at what the report says of their launches. `cuda_kernels`: three launches on two GPUs, one of them
- * in a second stream; `cuda_kernels forever`: one that never ends; it says "runs" before it waits for it. */
+/* Kernels for a look at what the report says of their launches. `cuda_kernels`: three launches on two GPUs;
+ * `cuda_kernels forever`: one that never ends, and "runs" is said before it is waited for; `cuda_kernels forever deaf`:
+ * the same, and SIGINT is ignored. */
 #include <fanout/cuda.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +85,8 @@ int main(int argc, char **argv)
 {
     CHECK(cuInit(0));
     if (argc > 1 && strcmp(argv[1], "forever") == 0) {
+        if (argc > 2)
+            signal(SIGINT, SIG_IGN);
         CUcontext context;
         CUfunction function = load(0, &context, "forever");
         CHECK(cuLaunchKernel(function, 2, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));

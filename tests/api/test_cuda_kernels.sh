@@ -59,3 +59,30 @@ code=0
 [ "$code" = 1 ] && grep -q 'write KERNEL:CTA:WARP' "$dir/wrong" || { echo "--ptx-trace scale:0: $code"; cat "$dir/wrong"; exit 1; }
 timeout 100 "$FANOUT" exec --report "$dir/none.txt" --ptx-trace other:0:0 -- "$dir/kernels"
 grep -q 'ptx-trace other:0:0: no launch' "$dir/none.txt" || { echo "nothing was traced, and nothing says so"; exit 1; }
+
+# A kernel that never ends, and a signal to `fanout exec`: a program that has no handler ends by the signal, with a
+# report that has the launch as it stands; one that sees to SIGINT itself goes on, its wait answered with an
+# error.
+signalled() { # signalled SIGNAL [deaf]: $code gets the exit code
+    : >"$dir/said"
+    timeout 60 "$FANOUT" exec -s dgx-h100 --report "$dir/$1.json" -- "$dir/kernels" forever ${2:-} >"$dir/said" 2>"$dir/errors" &
+    pid=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        ! grep -q runs "$dir/said" || break
+        sleep 0.5
+    done
+    sleep 0.5 # the wait has begun
+    kill -s "$1" "$(pgrep -P "$pid")"
+    code=0
+    wait "$pid" || code=$?
+}
+signalled TERM
+[ "$code" = 143 ] || { echo "SIGTERM: exit code $code"; cat "$dir/errors"; exit 1; }
+tr -d '\n' <"$dir/TERM.json" | sed -e 's/  */ /g' -e 's/{/\n{/g' >"$dir/rows"
+count 1 '"kernel": "forever"' '"state": "running"'
+grep -q '"ended_by": "SIGTERM"' "$dir/TERM.json" || { echo "the report does not name SIGTERM"; exit 1; }
+grep -q 'interrupted: kernel forever on gpu0: CTA (0,0,0) warp 0' "$dir/errors" || { cat "$dir/errors"; exit 1; }
+signalled INT deaf
+[ "$code" = 3 ] && grep -q '^ended by 702$' "$dir/said" || { echo "SIGINT: exit code $code"; cat "$dir/said"; exit 1; }
+tr -d '\n' <"$dir/INT.json" | sed -e 's/  */ /g' -e 's/{/\n{/g' >"$dir/rows"
+count 1 '"kernel": "forever"' '"state": "fault"'

@@ -14,6 +14,7 @@
 
 #include "api/cuda/context/class.h"
 #include "api/cuda/context/report.h"
+#include "api/cuda/context/signals.h"
 #include "api/cuda/memory/phys.h"
 #include "api/cuda/memory/range.h"
 #include "api/cuda/multicast/team.h"
@@ -226,6 +227,7 @@ static gboolean start(Cuda *cuda, GError **error)
     };
 
     raise_descriptors();
+    cuda_signals_watch(&spec);
     spec.flow = spec.flow && !spec.keep_bytes; /* flows move no bytes */
     devices_make(cuda, (guint)cuda->fabric.system.gpus);
     cuda->engine = engine_new(&spec, error);

@@ -31,6 +31,12 @@ void cuda_report_wrong(void)
         g_atomic_int_set(&status->wrong, 1);
 }
 
+const gint *cuda_report_interrupts(void)
+{
+    const ReportStatus *status = status_map();
+    return status != NULL ? &status->interrupts : NULL;
+}
+
 static const Column call_columns[] = {
     COLUMN_TEXT(call, "call", "function of the driver API"),
     COLUMN_U64(count, "count", "", "how often it was called"),

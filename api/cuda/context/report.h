@@ -12,4 +12,7 @@ void cuda_report_write(Cuda *cuda, const char *why);
 /* Tells `fanout exec` at once that options were wrong. */
 void cuda_report_wrong(void);
 
+/* Counts the user's interrupts of `fanout exec`; NULL: there is none. Lives as long as the process. */
+const gint *cuda_report_interrupts(void);
+
 #endif

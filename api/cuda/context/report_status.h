@@ -10,6 +10,7 @@ typedef struct {
     gint reports; /* atomic: processes that wrote one; the first has the file's plain name */
     gint stuck;   /* atomic: some simulation got stuck */
     gint wrong;   /* atomic: options were wrong */
+    gint interrupts; /* atomic: how often the user interrupted `fanout exec` (SIGINT) */
     gint unwritten; /* atomic: a report or another file could not be written; standard error says why */
 } ReportStatus;
 
