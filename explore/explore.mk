@@ -1,16 +1,20 @@
 # explore/: sweeps, their databases, comparison and plots. Not in the core: libcuda.so.1 needs no database.
 noinst_LTLIBRARIES += libfanout_explore.la
-libfanout_explore_la_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
-libfanout_explore_la_LIBADD = $(SQLITE_LIBS)
+libfanout_explore_la_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(MPI_CFLAGS)
+libfanout_explore_la_LIBADD = $(SQLITE_LIBS) $(MPI_LIBS)
 libfanout_explore_la_SOURCES = \
 	explore/compare.c \
 	explore/compare.h \
 	explore/frame.c \
 	explore/frame.h \
+	explore/hub.c \
+	explore/hub.h \
 	explore/latin.c \
 	explore/latin.h \
 	explore/lines.c \
 	explore/lines.h \
+	explore/peer.c \
+	explore/peer.h \
 	explore/plot.c \
 	explore/plot.h \
 	explore/plot_draw.c \
@@ -20,6 +24,8 @@ libfanout_explore_la_SOURCES = \
 	explore/plot_series.c \
 	explore/points.c \
 	explore/points.h \
+	explore/ranks.c \
+	explore/ranks.h \
 	explore/result.c \
 	explore/result.h \
 	explore/spec.c \
@@ -38,7 +44,10 @@ libfanout_explore_la_SOURCES = \
 	explore/sweep.h \
 	explore/values.c \
 	explore/values.h \
+	explore/wire.c \
+	explore/wire.h \
 	explore/worker.c \
 	explore/worker.h \
 	explore/workload.c \
 	explore/workload.h
+EXTRA_DIST += examples/sweep.sbatch

@@ -1,22 +1,28 @@
 /* See sweep.h. */
 #include "explore/sweep.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "explore/points.h"
 #include "explore/worker.h"
 
-/* A point whose process somebody else ends (the kernel without memory, a person) is tried again, up to here. */
+/* A point whose process something else ends (the kernel without memory, a person), or that is lost with its rank, is
+ * tried again, up to here. */
 #define SWEEP_TRIES 3
 
+/* Where one point at a time runs: a process of this one, or another rank. */
 typedef struct {
     Worker worker;
+    HubLink *link; /* NULL: here */
+    gboolean is_busy;
     Point point;
     char *command; /* as a person would type it */
-    guint tries;
 } Slot;
 
 typedef struct {
@@ -24,7 +30,10 @@ typedef struct {
     Store *store;
     const SweepRun *run;
     Points *points;
-    Slot *slots;
+    GPtrArray *slots;   /* Slot: those here first */
+    GHashTable *tries;  /* of points that did not get to an end; gint64: guint */
+    GArray *fds;        /* struct pollfd */
+    int signal_fd;
     sigset_t signals, before;
 } Sweep;
 
@@ -51,26 +60,64 @@ static char **sweep_argv(const Sweep *sweep, const Point *point, char **command)
     return argv;
 }
 
+/* ---- slots */
+
+static void sweep_add_slot(Sweep *sweep, HubLink *link)
+{
+    Slot *slot = g_new0(Slot, 1);
+    slot->link = link;
+    if (link)
+        link->user = slot;
+    g_ptr_array_add(sweep->slots, slot);
+}
+
+static void sweep_free_slot(gpointer data)
+{
+    Slot *slot = data;
+    worker_kill(&slot->worker);
+    g_free(slot->point.values);
+    g_free(slot->command);
+    g_free(slot);
+}
+
+static void sweep_empty_slot(Slot *slot)
+{
+    slot->is_busy = FALSE;
+    g_clear_pointer(&slot->point.values, g_free);
+}
+
+/* A rank that does not take its point is found to be lost when links are looked at next. */
 static gboolean sweep_start_slot(Sweep *sweep, Slot *slot, GError **error)
 {
     g_free(slot->command);
     g_auto(GStrv) argv = sweep_argv(sweep, &slot->point, &slot->command);
-    return worker_start(&slot->worker, argv, error);
+    slot->is_busy = TRUE;
+    if (!slot->link)
+        return worker_start(&slot->worker, argv, error);
+    hub_send_point(slot->link, argv + 1);
+    return TRUE;
 }
 
 static gboolean sweep_fill(Sweep *sweep, GError **error)
 {
-    for (guint i = 0; i < sweep->run->jobs; i++) {
-        Slot *slot = &sweep->slots[i];
-        if (slot->worker.pid)
+    for (guint i = 0; i < sweep->slots->len; i++) {
+        Slot *slot = sweep->slots->pdata[i];
+        if (slot->is_busy)
             continue;
         if (!points_next(sweep->points, &slot->point))
             return TRUE;
-        slot->tries = 1;
         if (!sweep_start_slot(sweep, slot, error))
             return FALSE;
     }
     return TRUE;
+}
+
+/* Whether a point that did not get to its end is worth another try. */
+static gboolean sweep_try_again(Sweep *sweep, guint64 id)
+{
+    guint tries = GPOINTER_TO_UINT(g_hash_table_lookup(sweep->tries, &id)) + 1;
+    g_hash_table_insert(sweep->tries, g_memdup2(&id, sizeof id), GUINT_TO_POINTER(tries));
+    return tries < SWEEP_TRIES;
 }
 
 static gboolean sweep_was_ended(int status)
@@ -97,34 +144,87 @@ static void sweep_tell(const Sweep *sweep)
         sweep->run->progress(done, sweep->spec->combinations * sweep->spec->stride, bad, sweep->run->user);
 }
 
-/* A worker has ended: its row. */
-static gboolean sweep_take(Sweep *sweep, Slot *slot, int status, GError **error)
+/* A point's row; the slot is free then. */
+static gboolean sweep_store(Sweep *sweep, Slot *slot, const Result *result, GError **error)
 {
-    Result *result = worker_finish(&slot->worker, status);
-    gboolean good;
-    if (sweep_was_ended(status) && slot->tries < SWEEP_TRIES) {
-        slot->tries++;
-        good = sweep_start_slot(sweep, slot, error);
-    } else {
-        good = store_put(sweep->store, &slot->point, result, slot->command, error);
-        if (good) {
-            points_return(sweep->points, slot->point.id, FALSE);
-            g_clear_pointer(&slot->point.values, g_free);
-            sweep_tell(sweep);
-            good = sweep_check_metric(sweep, error);
-        }
-    }
+    if (!store_put(sweep->store, &slot->point, result, slot->command, error))
+        return FALSE;
+    points_return(sweep->points, slot->point.id, FALSE);
+    sweep_empty_slot(slot);
+    sweep_tell(sweep);
+    return sweep_check_metric(sweep, error);
+}
+
+/* A point has ended: its row, or another try. */
+static gboolean sweep_take(Sweep *sweep, Slot *slot, int status, Result *result, GError **error)
+{
+    gboolean again = sweep_was_ended(status) && sweep_try_again(sweep, slot->point.id);
+    gboolean good = again ? sweep_start_slot(sweep, slot, error) : sweep_store(sweep, slot, result, error);
     result_free(result);
     return good;
 }
 
+/* Processes of this one that have ended. */
 static gboolean sweep_reap(Sweep *sweep, GError **error)
 {
-    for (guint i = 0; i < sweep->run->jobs; i++) {
-        Slot *slot = &sweep->slots[i];
+    for (guint i = 0; i < sweep->slots->len; i++) {
+        Slot *slot = sweep->slots->pdata[i];
         int status;
         if (slot->worker.pid && waitpid(slot->worker.pid, &status, WNOHANG) == slot->worker.pid &&
-            !sweep_take(sweep, slot, status, error))
+            !sweep_take(sweep, slot, status, worker_finish(&slot->worker, status), error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* ---- other ranks */
+
+/* What a lost rank was doing is done again, by whichever is free first. A point that loses every rank it meets ends as
+ * one that died. */
+static gboolean sweep_lose(Sweep *sweep, HubLink *link, GError **error)
+{
+    Slot *slot = link->user;
+    gboolean good = TRUE;
+    if (slot && slot->is_busy && sweep_try_again(sweep, slot->point.id)) {
+        points_return(sweep->points, slot->point.id, TRUE);
+    } else if (slot && slot->is_busy) {
+        Result *result = result_new(SIGKILL, "", 0, "its rank was lost, and that of every other try", 45);
+        good = sweep_store(sweep, slot, result, error);
+        result_free(result);
+    }
+    if (slot)
+        g_ptr_array_remove(sweep->slots, slot);
+    hub_drop(sweep->run->hub, link);
+    return good;
+}
+
+static gboolean sweep_take_answer(Sweep *sweep, HubLink *link, GError **error)
+{
+    Slot *slot = link->user;
+    const char *out, *err;
+    gsize n_out, n_err;
+    int status;
+    Result *result = NULL;
+    if (slot && slot->is_busy && hub_answer(link, &status, &out, &n_out, &err, &n_err))
+        result = result_new(status, out, n_out, err, n_err);
+    g_clear_pointer(&link->answer, g_byte_array_unref);
+    link->is_lost |= !result;
+    return !result || sweep_take(sweep, slot, status, result, error);
+}
+
+static gboolean sweep_serve(Sweep *sweep, GError **error)
+{
+    if (!sweep->run->hub)
+        return TRUE;
+    hub_serve(sweep->run->hub);
+    GPtrArray *links = hub_links(sweep->run->hub);
+    for (guint i = links->len; i-- > 0;) {
+        HubLink *link = links->pdata[i];
+        if (link->is_one_of_us && !link->user)
+            sweep_add_slot(sweep, link);
+        if (link->answer && !sweep_take_answer(sweep, link, error))
+            return FALSE;
+        if (link->is_lost && !sweep_lose(sweep, link, error))
             return FALSE;
     }
     return TRUE;
@@ -153,12 +253,20 @@ static void sweep_unblock(Sweep *sweep)
     sigprocmask(SIG_SETMASK, &sweep->before, NULL);
 }
 
-/* Until a worker ends. FALSE: the sweep is to end. */
-static gboolean sweep_wait(const Sweep *sweep)
+/* Until a process ends or a rank says something. FALSE: the sweep is to end. */
+static gboolean sweep_wait(Sweep *sweep)
 {
-    const struct timespec second = {1, 0}; /* in case two workers' signals came as one */
-    int signal = sigtimedwait(&sweep->signals, NULL, &second);
-    return signal != SIGINT && signal != SIGTERM;
+    struct pollfd one = {sweep->signal_fd, POLLIN, 0};
+    struct signalfd_siginfo what;
+    g_array_set_size(sweep->fds, 0);
+    g_array_append_val(sweep->fds, one);
+    if (sweep->run->hub)
+        hub_poll(sweep->run->hub, sweep->fds);
+    poll((struct pollfd *)(gpointer)sweep->fds->data, sweep->fds->len, 1000);
+    while (read(sweep->signal_fd, &what, sizeof what) == (gssize)sizeof what)
+        if (what.ssi_signo != SIGCHLD)
+            return FALSE;
+    return TRUE;
 }
 
 /* ---- all of it */
@@ -175,7 +283,7 @@ static SweepEnd sweep_loop(Sweep *sweep, GError **error)
             return store_finish(sweep->store, sweep->points, error) ? SWEEP_COMPLETE : SWEEP_ERROR;
         if (!sweep_wait(sweep))
             return SWEEP_INTERRUPTED;
-        if (!sweep_reap(sweep, error))
+        if (!sweep_reap(sweep, error) || !sweep_serve(sweep, error))
             return SWEEP_ERROR;
     }
 }
@@ -183,16 +291,19 @@ static SweepEnd sweep_loop(Sweep *sweep, GError **error)
 SweepEnd sweep_run(const SweepSpec *spec, Store *store, const SweepRun *run, GError **error)
 {
     Sweep sweep = {.spec = spec, .store = store, .run = run, .points = points_new(spec, store_look, store)};
-    sweep.slots = g_new0(Slot, run->jobs);
+    sweep.slots = g_ptr_array_new_with_free_func(sweep_free_slot);
+    sweep.tries = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    sweep.fds = g_array_new(FALSE, FALSE, sizeof(struct pollfd));
+    for (guint i = 0; i < run->jobs; i++)
+        sweep_add_slot(&sweep, NULL);
     sweep_block(&sweep);
+    sweep.signal_fd = signalfd(-1, &sweep.signals, SFD_CLOEXEC | SFD_NONBLOCK);
     SweepEnd end = sweep_loop(&sweep, error);
-    for (guint i = 0; i < run->jobs; i++) {
-        worker_kill(&sweep.slots[i].worker);
-        g_free(sweep.slots[i].point.values);
-        g_free(sweep.slots[i].command);
-    }
+    g_ptr_array_unref(sweep.slots);
+    g_hash_table_unref(sweep.tries);
+    g_array_unref(sweep.fds);
+    close(sweep.signal_fd);
     sweep_unblock(&sweep);
-    g_free(sweep.slots);
     points_free(sweep.points);
     return end;
 }

@@ -2,11 +2,13 @@
 #ifndef EXPLORE_SWEEP_H
 #define EXPLORE_SWEEP_H
 
+#include "explore/hub.h"
 #include "explore/store.h"
 
 typedef struct {
     const char *program; /* the path of the `fanout` command */
-    guint jobs;          /* points at a time */
+    guint jobs;          /* points at a time in this process */
+    Hub *hub;            /* other ranks, each of which runs one at a time; NULL: there are none */
     /* Called whenever a point is done, and at the start: how many of at most how many are. */
     void (*progress)(guint64 done, guint64 most, guint64 bad, gpointer user);
     gpointer user;

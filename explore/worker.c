@@ -54,12 +54,26 @@ static char *worker_read(int fd, gsize *n)
     return text;
 }
 
+void worker_collect(Worker *worker, WorkerOutput *output)
+{
+    output->out = worker_read(worker->out, &output->out_bytes);
+    output->err = worker_read(worker->err, &output->err_bytes);
+    worker->pid = 0;
+}
+
+void worker_output_clear(WorkerOutput *output)
+{
+    g_free(output->out);
+    g_free(output->err);
+}
+
 Result *worker_finish(Worker *worker, int status)
 {
-    gsize out_bytes, err_bytes;
-    g_autofree char *out = worker_read(worker->out, &out_bytes), *err = worker_read(worker->err, &err_bytes);
-    worker->pid = 0;
-    return result_new(status, out, out_bytes, err, err_bytes);
+    WorkerOutput output;
+    worker_collect(worker, &output);
+    Result *result = result_new(status, output.out, output.out_bytes, output.err, output.err_bytes);
+    worker_output_clear(&output);
+    return result;
 }
 
 void worker_kill(Worker *worker)

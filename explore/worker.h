@@ -14,6 +14,13 @@ typedef struct {
 
 /* Starts argv (argv[0] is a path). GError: G_SPAWN_ERROR; the worker is idle then. */
 gboolean worker_start(Worker *worker, char **argv, GError **error);
+/* What it wrote, once waitpid() has said that it ended. The worker is idle then. */
+typedef struct {
+    char *out, *err;
+    gsize out_bytes, err_bytes;
+} WorkerOutput;
+void worker_collect(Worker *worker, WorkerOutput *output);
+void worker_output_clear(WorkerOutput *output);
 /* What it gave, once waitpid() has said `status` of it. The worker is idle then. Free with result_free(). */
 Result *worker_finish(Worker *worker, int status);
 /* Ends it and waits for it: what it was doing is lost. */

@@ -7,6 +7,8 @@
 #include "cli/frame_table.h"
 #include "cli/options.h"
 #include "cli/pace.h"
+#include "explore/peer.h"
+#include "explore/ranks.h"
 #include "explore/sweep.h"
 #include "sim/report/file.h"
 
@@ -17,6 +19,12 @@ typedef struct {
     gint jobs;
     gboolean retry;
 } SweepWords;
+
+/* What is known of other processes of this sweep. */
+typedef struct {
+    gboolean are_several, are_told; /* are_told: they know whether there is something to do */
+    guint rank, n;
+} SweepRanks;
 
 static void sweep_on_progress(guint64 done, guint64 most, guint64 bad, gpointer user)
 {
@@ -58,22 +66,33 @@ static ExitCode sweep_report(const Options *options, const SweepWords *words, co
     return code;
 }
 
+/* On the first rank of several the others learn where it is only when there is something for them to do. */
 static ExitCode sweep_all(const Options *options, const SweepWords *words, const SweepSpec *spec, const char *database,
-                          GError **error)
+                          SweepRanks *ranks, GError **error)
 {
     signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error of the write */
     g_autofree char *program = g_file_read_link("/proc/self/exe", error);
     Store *store = program ? store_open(database, spec, PACKAGE_VERSION, error) : NULL;
-    if (!store)
+    Hub *hub = store && ranks->are_several ? hub_new(error) : NULL;
+    if (hub) {
+        ranks->are_told = TRUE;
+        ranks_tell(0, hub_invitation(hub));
+    }
+    if (!store || (ranks->are_several && !hub)) {
+        if (store)
+            store_close(store);
         return EXIT_USER;
-    SweepRun run = {.program = program, .jobs = words->jobs ? (guint)words->jobs : g_get_num_processors(),
-                    .progress = sweep_on_progress};
+    }
+    guint jobs = words->jobs ? (guint)words->jobs : hub ? 1 : g_get_num_processors();
+    SweepRun run = {.program = program, .jobs = jobs, .hub = hub, .progress = sweep_on_progress};
     Pace *pace = run.user = pace_new();
     guint64 bad, done;
     SweepEnd end = words->retry && !store_forget_bad(store, error) ? SWEEP_ERROR : sweep_run(spec, store, &run, error);
     done = store_count(store, &bad);
     pace_free(pace);
     store_close(store);
+    if (hub)
+        hub_free(hub);
     if (end == SWEEP_COMPLETE)
         return sweep_report(options, words, database, error);
     if (end == SWEEP_INTERRUPTED)
@@ -99,6 +118,38 @@ static ExitCode sweep_check(const SweepWords *words, const Options *options, gui
     return EXIT_USER;
 }
 
+static ExitCode sweep_first_rank(const Options *options, const SweepWords *words, const char *path, SweepRanks *ranks,
+                                 GError **error)
+{
+    guint64 most;
+    if (sweep_check(words, options, &most, error) != EXIT_DONE)
+        return EXIT_USER;
+    SweepSpec *spec = spec_load(path, most, error);
+    g_autofree char *database = words->out ? g_strdup(words->out) : sweep_database(path);
+    if (!spec)
+        return EXIT_USER;
+    ExitCode code = sweep_all(options, words, spec, database, ranks, error);
+    spec_free(spec);
+    return code;
+}
+
+/* Alone, or the first of several ranks: the sweep. Another rank: what the first one has for it. */
+static ExitCode sweep_on_rank(const Options *options, const SweepWords *words, const char *path, GError **error)
+{
+    SweepRanks ranks = {.are_several = ranks_are_several()};
+    if (ranks.are_several && !ranks_begin(&ranks.rank, &ranks.n, error))
+        return EXIT_USER;
+    if (ranks.rank > 0) {
+        g_autofree char *program = g_file_read_link("/proc/self/exe", error);
+        g_autofree char *invitation = ranks_tell(ranks.rank, NULL);
+        return program && (!invitation || peer_serve(invitation, program, error)) ? EXIT_DONE : EXIT_USER;
+    }
+    ExitCode code = sweep_first_rank(options, words, path, &ranks, error);
+    if (ranks.are_several && !ranks.are_told)
+        ranks_tell(0, NULL);
+    return code;
+}
+
 static ExitCode sweep_run_verb(int argc, char **argv, GError **error)
 {
     SweepWords words = {0};
@@ -111,18 +162,10 @@ static ExitCode sweep_run_verb(int argc, char **argv, GError **error)
         {NULL, 0, 0, 0, NULL, NULL, NULL}};
     Options options;
     ExitCode code;
-    guint64 most;
     if (options_parse(&options, &verb_sweep, own, &argc, &argv, &code, error)) {
         code = EXIT_USER;
-        if (options_check_args(&verb_sweep, argc, argv, 1, 1, error) &&
-            sweep_check(&words, &options, &most, error) == EXIT_DONE) {
-            SweepSpec *spec = spec_load(argv[1], most, error);
-            g_autofree char *database = words.out ? g_strdup(words.out) : sweep_database(argv[1]);
-            if (spec) {
-                code = sweep_all(&options, &words, spec, database, error);
-                spec_free(spec);
-            }
-        }
+        if (options_check_args(&verb_sweep, argc, argv, 1, 1, error))
+            code = sweep_on_rank(&options, &words, argv[1], error);
         options_clear(&options);
     }
     g_free(words.out);
