@@ -84,11 +84,15 @@ RT cudaSetDevice(int device)
     NOTE(result);
 }
 
+/* Starts the driver, as the real one: programs ask it for the device, and the driver itself from then on. */
 RT cudaGetDevice(int *device)
 {
     CUdevice now;
+    CUresult result = cuInit(0);
     if (device == NULL)
         NOTE(CUDA_ERROR_INVALID_VALUE);
+    if (result != CUDA_SUCCESS)
+        NOTE(result);
     *device = cuCtxGetDevice(&now) == CUDA_SUCCESS ? now : current_device;
     return 0;
 }
@@ -174,8 +178,15 @@ RT cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigne
                                     int *found)
 {
     CUdriverProcAddressQueryResult status;
-    CUresult result = cuGetProcAddress(symbol, function, (int)version, flags, &status);
+    CUresult result = cuInit(0);
+    if (result != CUDA_SUCCESS)
+        NOTE(result);
+    result = cuGetProcAddress(symbol, function, (int)version, flags, &status);
     if (found != NULL)
         *found = (int)status;
     NOTE(result);
+}
+RT cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags, int *found)
+{
+    return cudaGetDriverEntryPointByVersion(symbol, function, 13000, flags, found);
 }

@@ -83,6 +83,29 @@ RT cudaMemcpyPeerAsync(void *to, int device, const void *from, int source, size_
     (void)device, (void)source;
     CALL(copy(to, from, n, MEMCPY_DEVICE_TO_DEVICE, stream, 1));
 }
+RT cudaMemcpyBatchAsync(const void **to, const void **from, const size_t *bytes, size_t n,
+                        CUmemcpyAttributes *attributes, size_t *first, size_t n_attributes, CUstream stream)
+{
+    CALL(cuMemcpyBatchAsync((CUdeviceptr *)to, (CUdeviceptr *)from, (size_t *)bytes, n, attributes, first,
+                            n_attributes, stream));
+}
+/* Memory is shared between processes by exportable handles (cuMemExportToShareableHandle), not in the older way. */
+typedef struct { char bytes[64]; } cudaIpcMemHandle;
+RT cudaIpcGetMemHandle(cudaIpcMemHandle *handle, void *at)
+{
+    (void)handle, (void)at;
+    NOTE(CUDA_ERROR_NOT_SUPPORTED);
+}
+RT cudaIpcOpenMemHandle(void **at, cudaIpcMemHandle handle, unsigned flags)
+{
+    (void)at, (void)handle, (void)flags;
+    NOTE(CUDA_ERROR_NOT_SUPPORTED);
+}
+RT cudaIpcCloseMemHandle(void *at)
+{
+    (void)at;
+    NOTE(CUDA_ERROR_NOT_SUPPORTED);
+}
 static CUresult symbol_copy(const void *symbol, const void *with, size_t n, size_t offset, int kind, CUstream stream,
                             int asynchronous, int out)
 {

@@ -350,6 +350,15 @@ fuzz: tests/traces/fuzz_trace tests/validate/fuzz_param tests/api/ptx/fuzz_ptx
 .PHONY: fuzz
 
 # The Python packages that tests/clients/test_ptx_clients.sh and tests/explore/test_pandas.sh would run, into a virtual environment of the build tree.
+# NCCL and nccl-tests, built from their sources, which are no part of this one: docs/nccl.md. NCCL=DIR NCCL_TESTS=DIR
+EXTRA_DIST += tests/nccl/check_nccl.sh tests/nccl/collectives.c
+.PHONY: check-nccl
+check-nccl: all
+	FANOUT='$(abs_builddir)/fanout' TOP_SRCDIR='$(abs_srcdir)' CC='$(CC)' NCCL='$(NCCL)' NCCL_TESTS='$(NCCL_TESTS)' \
+	  $(if $(CUDA_HOME),CUDA_HOME='$(CUDA_HOME)') ONLY='$(ONLY)' SYSTEM='$(SYSTEM)' \
+	  $(SHELL) $(srcdir)/tests/nccl/check_nccl.sh
+
+# The Python packages that tests/clients/test_ptx_clients.sh would run, into a virtual environment of the build tree.
 .PHONY: client-packages
 client-packages:
 	python3 -m venv clients-venv

@@ -47,6 +47,7 @@ struct KernelWarp {
     SimTime counted_ps;
     PtxAccess *access;       /* being given to the LSU */
     guint32 left;            /* its lanes that are not yet */
+    guint32 multicast;       /* lanes of a plain store that write to a multicast address */
     guint32 block_at;        /* the same of bulk copies */
     guint32 loads;           /* KernelLoads under way */
     guint32 bulk;            /* its copies that the CTA's unit has */

@@ -11,6 +11,14 @@
 
 /* ---- addresses */
 
+/* PTX leaves a plain store to a multicast address undefined. Hardware writes it to every member, as multimem.st, and
+ * NCCL hands out credits so (prims_simple.h, a connection's head in NVLS); so does this. Loads and atomics are refused.
+ */
+static gboolean plain_store(const PtxAccess *access)
+{
+    return access->kind == PTX_ACCESS_STORE && access->width >= 4;
+}
+
 static const char *wrong_at(const KernelWarp *warp, const PtxAccess *access, guint64 va, guint32 bytes)
 {
     const KernelLaunch *launch = warp->cta->launch;
@@ -25,7 +33,7 @@ static const char *wrong_at(const KernelWarp *warp, const PtxAccess *access, gui
         return fault_kind_text(FAULT_UNMAPPED);
     if ((mapping->access[launch->gpu->id] & need) != need)
         return fault_kind_text(FAULT_ACCESS);
-    if (mapping->object && !multicast)
+    if (mapping->object && !multicast && !plain_store(access))
         return fault_kind_text(FAULT_PLAIN_ON_MULTICAST);
     if (!mapping->object && multicast)
         return fault_kind_text(FAULT_MULTIMEM_ON_UNICAST);
@@ -73,6 +81,11 @@ static gboolean check_lanes(KernelWarp *warp, const PtxAccess *access)
         if (mapping)
             kernel_account_bytes(warp->cta->launch, mapping, bytes);
         mapping = vas_find(warp->cta->launch->vas, va);
+        if (mapping->object && access->kind == PTX_ACCESS_STORE) { /* each lane is looked at */
+            warp->multicast |= 1u << lane;
+            bytes = access->width;
+            continue;
+        }
         good_from = mapping->va;
         good_to = mapping->va + mapping->bytes;
         bytes = access->width;
@@ -86,12 +99,15 @@ gboolean kernel_issue_begin(KernelWarp *warp, PtxAccess *access)
 {
     warp->access = access;
     warp->left = access->mask;
+    warp->multicast = 0;
     warp->block_at = 0;
     warp->cta->launch->stats.accesses++;
     if (access->kind == PTX_ACCESS_FENCE)
         return TRUE;
-    kernel_account_multicast(warp->cta->launch, access->kind);
-    return access->kind >= PTX_ACCESS_BULK_LOAD ? check_block(warp, access) : check_lanes(warp, access);
+    if (access->kind >= PTX_ACCESS_BULK_LOAD ? !check_block(warp, access) : !check_lanes(warp, access))
+        return FALSE;
+    kernel_account_multicast(warp->cta->launch, warp->multicast ? PTX_ACCESS_MC_STORE : access->kind);
+    return TRUE;
 }
 
 /* ---- loads */
@@ -210,15 +226,16 @@ static void next_block(KernelWarp *warp, Uop *uop)
     }
 }
 
-static void next_lanes(KernelWarp *warp, Uop *uop)
+/* As many of `lanes` as fit. */
+static void next_lanes(KernelWarp *warp, Uop *uop, guint32 lanes)
 {
     PtxAccess *access = warp->access;
     guint width = access->width, most = REG_BYTES / width, n = 0;
     guint64 *lane_va = warp_lanes(warp->warp);
     gboolean contiguous = TRUE, stores = !is_load((UopKind)uop->kind) || uop->kind == UOP_ATOM;
     guint32 taken = 0;
-    for (; warp->left && n < most; warp->left &= warp->left - 1, n++) {
-        guint lane = (guint)__builtin_ctz(warp->left);
+    for (guint32 left = lanes; left && n < most; left &= left - 1, n++) {
+        guint lane = (guint)__builtin_ctz(left);
         taken |= 1u << lane;
         lane_va[n] = access->va[lane];
         contiguous &= lane_va[n] == lane_va[0] + n * width;
@@ -227,6 +244,7 @@ static void next_lanes(KernelWarp *warp, Uop *uop)
         if (uop->second)
             memcpy(warp->second + n * width, access->compare + lane * 16, MIN(width, 16u));
     }
+    warp->left &= ~taken;
     uop->width = (guint8)width;
     uop->lanes = (guint8)n;
     uop->va = lane_va[0];
@@ -273,7 +291,8 @@ gboolean kernel_issue_next(KernelWarp *warp, Uop *uop)
         }
         return FALSE;
     }
-    *uop = (Uop){.kind = uop_kinds[access->kind]};
+    guint32 multicast = warp->left & warp->multicast;
+    *uop = (Uop){.kind = multicast ? UOP_MC_STORE : uop_kinds[access->kind]};
     if (access->kind == PTX_ACCESS_FENCE) {
         next_fence(warp, uop);
         return TRUE;
@@ -282,6 +301,6 @@ gboolean kernel_issue_next(KernelWarp *warp, Uop *uop)
     if (bulk)
         next_block(warp, uop);
     else
-        next_lanes(warp, uop);
+        next_lanes(warp, uop, multicast ? multicast : warp->left);
     return TRUE;
 }

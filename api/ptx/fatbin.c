@@ -35,6 +35,26 @@ guint64 ptx_fatbin_bytes(const void *image)
     return size > G_MAXINT64 ? 0 : size + get16(at + 6);
 }
 
+/* The number of -maxrregcount among an entry's options, 0: none. Options that are out of place say nothing. */
+static guint read_registers_max(const guint8 *head, guint32 header)
+{
+    static const char key[] = "maxrregcount";
+    guint32 options = get32(head + 20);
+    if (options < ENTRY_BYTES || options > header || header - options < 8)
+        return 0;
+    guint32 at = get32(head + options), n = get32(head + options + 4);
+    if (at > header || n > header - at)
+        return 0;
+    g_autofree char *text = g_strndup((const char *)head + at, n);
+    const char *found = strstr(text, key);
+    if (!found)
+        return 0;
+    found += sizeof key - 1;
+    while (*found == '=' || *found == ' ')
+        found++;
+    return (guint)MIN(g_ascii_strtoull(found, NULL, 10), 255u);
+}
+
 static gboolean read_entry(const char *name, const guint8 *image, gsize end, gsize *at, GArray *entries, GError **error)
 {
     const guint8 *head = image + *at;
@@ -47,6 +67,7 @@ static gboolean read_entry(const char *name, const guint8 *image, gsize end, gsi
     guint32 packed = get32(head + 16);
     PtxFatbinEntry entry = {.is_ptx = get16(head) == KIND_PTX, .arch = get32(head + 28), .flags = get64(head + 40),
                             .version = get16(head + 26) * 10u + get16(head + 24), .payload = head + header};
+    entry.registers_max = read_registers_max(head, header);
     entry.packed_bytes = packed ? packed : payload;
     entry.bytes = entry.flags & (FLAG_LZ4 | FLAG_ZSTD) ? get64(head + 56) : payload;
     if (entry.packed_bytes > payload)
@@ -143,7 +164,8 @@ static void refuse(const char *name, const GArray *entries, guint sm, GError **e
     g_string_free(list, TRUE);
 }
 
-char *ptx_fatbin_choose(const char *name, const guint8 *image, gsize bytes, guint sm, gsize *text_bytes, GError **error)
+char *ptx_fatbin_choose(const char *name, const guint8 *image, gsize bytes, guint sm, gsize *text_bytes,
+                        guint *registers_max, GError **error)
 {
     GArray *entries = ptx_fatbin_entries(name, image, bytes, error);
     const PtxFatbinEntry *best = NULL;
@@ -159,6 +181,8 @@ char *ptx_fatbin_choose(const char *name, const guint8 *image, gsize bytes, guin
         text = ptx_fatbin_unpack(name, best, text_bytes, error);
     else
         refuse(name, entries, sm, error);
+    if (registers_max)
+        *registers_max = best ? best->registers_max : 0;
     g_array_unref(entries);
     return text;
 }

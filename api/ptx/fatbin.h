@@ -2,9 +2,10 @@
  *
  * Format, as nvcc 13 writes it (decoded from its output, in all five modes of compression): a header (magic
  * 0xba55ed50, u16 version 1, u16 header bytes, u64 bytes of what follows), then entries: u16 kind (1 PTX, 2 ELF), u16
- * version, u32 header bytes, u64 payload bytes, u32 compressed bytes (0: plain), u32, u16 minor and u16 major PTX ISA,
- * u32 architecture, u32 and u32 of a name, u64 flags (0x2000 LZ4 block, 0x8000 zstd frame), u64, u64 uncompressed
- * bytes. All little-endian. */
+ * version, u32 header bytes, u64 payload bytes, u32 compressed bytes (0: plain), u32 place of the options in the
+ * header, u16 minor and u16 major PTX ISA, u32 architecture, u32 and u32 of a name, u64 flags (0x2000 LZ4 block,
+ * 0x8000 zstd frame), u64, u64 uncompressed bytes. The options are u32 place of a text in the header and u32 its bytes:
+ * what the assembler shall be told when it turns this PTX into machine code ("-maxrregcount=96"). All little-endian. */
 #ifndef API_PTX_FATBIN_H
 #define API_PTX_FATBIN_H
 
@@ -18,6 +19,7 @@ typedef struct {
     guint arch;            /* 90: sm_90 or compute_90 */
     guint version;         /* of PTX: 90 for 9.0 */
     guint64 flags;
+    guint registers_max;   /* -maxrregcount of its options; 0: not said */
     const guint8 *payload; /* in the image */
     gsize packed_bytes, bytes;
 } PtxFatbinEntry;
@@ -30,8 +32,9 @@ guint64 ptx_fatbin_bytes(const void *image);
 /* The text of an entry; g_free it; it ends in a NUL that *bytes does not count. */
 char *ptx_fatbin_unpack(const char *name, const PtxFatbinEntry *entry, gsize *bytes, GError **error);
 /* The text of the PTX that suits a device best: the highest architecture up to its own. An image without one is
- * refused with the architectures that it has and how to build one that has PTX. sm 0: the highest of all. */
+ * refused with the architectures that it has and how to build one that has PTX. sm 0: the highest of all.
+ * *registers_max (may be NULL): as in the entry. */
 char *ptx_fatbin_choose(const char *name, const guint8 *image, gsize bytes, guint sm, gsize *text_bytes,
-                        GError **error);
+                        guint *registers_max, GError **error);
 
 #endif

@@ -124,6 +124,20 @@ static gboolean walk_indirect(Walk *walk, const PtxCode *code, guint32 *deepest)
     return TRUE;
 }
 
+/* How many registers the assembler may take for a kernel: what it says itself, else what its text was compiled with;
+ * and so few that the threads it is declared for fit. What is more alive at once is kept in local memory, whose time is
+ * not counted. source: PTX ISA, performance-tuning directives; 65536 registers an SM on every target that is read */
+static guint32 registers_allowed(const PtxFunction *entry)
+{
+    const guint32 *said = entry->reqntid[0] ? entry->reqntid : entry->maxntid;
+    guint32 limit = entry->maxnreg ? entry->maxnreg : entry->unit->registers_max;
+    guint64 threads = (guint64)said[0] * MAX(said[1], 1u) * MAX(said[2], 1u);
+    threads = (threads + 31) / 32 * 32 * MAX(entry->minnctapersm, 1u);
+    if (threads && threads <= 65536 / PTX_REGISTERS_MIN)
+        limit = MIN(limit ? limit : PTX_REGISTERS_LIMIT, (guint32)(65536 / threads) & ~7u);
+    return limit ? MAX(limit, 16u) : PTX_REGISTERS_LIMIT;
+}
+
 gboolean ptx_function_usage(PtxFunction *entry, PtxUsage *usage, GError **error)
 {
     Walk walk = {.error = error};
@@ -134,7 +148,7 @@ gboolean ptx_function_usage(PtxFunction *entry, PtxUsage *usage, GError **error)
     if (good) {
         guint32 base = (entry->unit->module->shared_bytes + 127u) & ~127u;
         walk.usage.local_bytes = local;
-        walk.usage.registers = entry->maxnreg ? MIN(walk.registers, MAX(entry->maxnreg, 16u)) : walk.registers;
+        walk.usage.registers = MIN(walk.registers, registers_allowed(entry));
         walk.usage.shared_bytes =
             entry->code->shared_bytes + (!walk.module_shared         ? 0
                                          : entry->code->shared_bytes ? base

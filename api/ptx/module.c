@@ -83,6 +83,13 @@ gboolean ptx_module_add(PtxModule *module, const char *file, const char *text, g
     return ptx_unit_parse(unit, error);
 }
 
+void ptx_module_limit_registers(PtxModule *module, guint registers)
+{
+    g_assert(module->units->len > 0);
+    PtxUnit *unit = module->units->pdata[module->units->len - 1];
+    unit->registers_max = registers;
+}
+
 /* ---- linking */
 
 static gboolean symbol_fail(const PtxSymbol *symbol, GError **error, const char *format, const char *other)

@@ -90,6 +90,7 @@ struct PtxUnit {
     guint sm;                /* 90: .target sm_90 */
     gboolean exact;          /* the "a" or "f" form of a target */
     guint address_bits;
+    guint registers_max;     /* of its kernels; 0: not said */
     GHashTable *symbols;     /* name -> PtxSymbol, of this text */
     GPtrArray *sources;      /* .file: index -> path */
 };
@@ -108,6 +109,8 @@ PtxModule *ptx_module_new(void);
 void ptx_module_free(PtxModule *module);
 /* Reads one text; `file` names it in messages. Any number may be added before ptx_module_link. */
 gboolean ptx_module_add(PtxModule *module, const char *file, const char *text, gsize bytes, GError **error);
+/* The most registers that a kernel of the text added last takes, unless it says itself: as ptxas -maxrregcount. */
+void ptx_module_limit_registers(PtxModule *module, guint registers);
 /* Resolves names between units and lays the banks out. Externals that nothing defines are errors when a body uses them.
  */
 gboolean ptx_module_link(PtxModule *module, GError **error);

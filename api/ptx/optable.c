@@ -155,10 +155,10 @@ const PtxOpRow ptx_op_rows[] = {
     {"isspacep", "!global|local|const|param|param::entry|" SHARED_, "", "p*", OP_ISSPACEP, COST_INT, 0, NULL},
     {"mapa", SHARED_, "u32|u64", "dai", OP_MAPA, COST_INT, 90, NULL},
     {"getctarank", SHARED_, "u32|u64", "ea", OP_GETCTARANK, COST_INT, 90, NULL},
-    {"ld", "weak|relaxed|acquire|volatile|mmio " SCOPE " global|local|param|param::entry|param::func|const|" SHARED_
+    {"ld", "mmio weak|relaxed|acquire|volatile " SCOPE " global|local|param|param::entry|param::func|const|" SHARED_
      " ca|cg|cs|lu|cv nc " VEC " unified " EVICT, MEM, "vM", OP_LD, COST_GLOBAL, 0, NULL},
     {"ldu", "global " VEC, MEM, "vM", OP_LD, COST_GLOBAL, 0, NULL},
-    {"st", "weak|relaxed|release|volatile|mmio " SCOPE " global|local|param|param::func|" SHARED_ " "
+    {"st", "mmio weak|relaxed|release|volatile " SCOPE " global|local|param|param::func|" SHARED_ " "
     "wb|cg|cs|wt " VEC " " EVICT,
      MEM, "Ms", OP_ST, COST_GLOBAL, 0, NULL},
     {"prefetch", "global|local L1|L2|L2::evict_last|L2::evict_normal", "", "M", OP_PREFETCH, COST_GLOBAL, 0, NULL},

@@ -152,7 +152,7 @@ static ExitCode ptx_show(const char *file, guint sm, const Options *options, GEr
         return EXIT_USER;
     if (bytes >= 16 && ptx_fatbin_bytes(data)) {
         gsize text_bytes = 0;
-        text = ptx_fatbin_choose(file, (const guint8 *)data, bytes, sm, &text_bytes, error);
+        text = ptx_fatbin_choose(file, (const guint8 *)data, bytes, sm, &text_bytes, NULL, error);
         g_free(data);
         data = text;
         bytes = text_bytes;

@@ -18,7 +18,7 @@ typedef struct {
 typedef struct {
     char magic[8];
     guint64 bytes; /* all */
-    guint64 units; /* each: guint64 bytes, text with its NUL */
+    guint64 units; /* each: guint64 bytes, guint64 registers_max, text with its NUL */
 } LinkedHeader;
 
 /* ---- units */
@@ -33,19 +33,19 @@ static void unit_free(gpointer data)
 
 GPtrArray *units_new(void) { return g_ptr_array_new_with_free_func(unit_free); }
 
-static void units_take(GPtrArray *units, const char *name, char *text, gsize bytes)
+static void units_take(GPtrArray *units, const char *name, char *text, gsize bytes, guint registers_max)
 {
     Unit *unit = g_new(Unit, 1);
-    *unit = (Unit){g_strdup(name), text, bytes};
+    *unit = (Unit){g_strdup(name), text, bytes, registers_max};
     g_ptr_array_add(units, unit);
 }
 
-void units_add(GPtrArray *units, const char *name, const char *text, gsize bytes)
+void units_add(GPtrArray *units, const char *name, const char *text, gsize bytes, guint registers_max)
 {
     char *copy = g_malloc(bytes + 1);
     memcpy(copy, text, bytes);
     copy[bytes] = '\0';
-    units_take(units, name, copy, bytes);
+    units_take(units, name, copy, bytes, registers_max);
 }
 
 void program_fail(Call *call, JitOptions *jit, const char *text)
@@ -75,12 +75,13 @@ static CUresult from_fatbin(Call *call, JitOptions *jit, guint sm, const char *n
     g_autoptr(GError) error = NULL;
     guint64 whole = bytes >= 16 ? ptx_fatbin_bytes(image) : 0;
     gsize text_bytes;
+    guint registers_max;
 
     if (whole == 0 || whole > bytes) {
         program_fail(call, jit, "the image is cut off, or no fatbinary");
         return CUDA_ERROR_INVALID_IMAGE;
     }
-    char *text = ptx_fatbin_choose(name, image, whole, sm, &text_bytes, &error);
+    char *text = ptx_fatbin_choose(name, image, whole, sm, &text_bytes, &registers_max, &error);
     if (text == NULL) {
         program_fail(call, jit, error->message);
         GArray *entries = ptx_fatbin_entries(name, image, whole, NULL);
@@ -88,7 +89,7 @@ static CUresult from_fatbin(Call *call, JitOptions *jit, guint sm, const char *n
         g_clear_pointer(&entries, g_array_unref);
         return sound ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_INVALID_IMAGE;
     }
-    units_take(units, name, text, text_bytes);
+    units_take(units, name, text, text_bytes, registers_max);
     return CUDA_SUCCESS;
 }
 
@@ -121,16 +122,17 @@ static CUresult from_linked(Call *call, JitOptions *jit, const char *name, const
         return CUDA_ERROR_INVALID_IMAGE;
     }
     for (guint64 i = 0; i < header.units; i++) {
-        guint64 n = 0;
-        if (header.bytes - at >= sizeof n)
-            memcpy(&n, image + at, sizeof n);
-        if (n == 0 || n > header.bytes - at - sizeof n || image[at + sizeof n + n - 1] != '\0') {
+        guint64 said[2] = {0, 0};
+        if (header.bytes - at >= sizeof said)
+            memcpy(said, image + at, sizeof said);
+        guint64 n = said[0];
+        if (n == 0 || n > header.bytes - at - sizeof said || image[at + sizeof said + n - 1] != '\0') {
             program_fail(call, jit, "the linked image is damaged");
             return CUDA_ERROR_INVALID_IMAGE;
         }
         g_autofree char *one = header.units > 1 ? g_strdup_printf("%s, part %u", name, (guint)i + 1) : g_strdup(name);
-        units_add(units, one, (const char *)image + at + sizeof n, n - 1);
-        at += sizeof n + n;
+        units_add(units, one, (const char *)image + at + sizeof said, n - 1, (guint)MIN(said[1], 255u));
+        at += sizeof said + n;
     }
     return CUDA_SUCCESS;
 }
@@ -140,15 +142,15 @@ void *image_of_units(const GPtrArray *units, gsize *bytes)
     LinkedHeader header = {LINKED_MAGIC, sizeof header, units->len};
 
     for (guint i = 0; i < units->len; i++)
-        header.bytes += sizeof(guint64) + ((const Unit *)units->pdata[i])->bytes + 1;
+        header.bytes += 2 * sizeof(guint64) + ((const Unit *)units->pdata[i])->bytes + 1;
     guint8 *image = g_malloc(header.bytes), *at = image + sizeof header;
     memcpy(image, &header, sizeof header);
     for (guint i = 0; i < units->len; i++) {
         const Unit *unit = units->pdata[i];
-        guint64 n = unit->bytes + 1;
-        memcpy(at, &n, sizeof n);
-        memcpy(at + sizeof n, unit->text, n);
-        at += sizeof n + n;
+        guint64 said[2] = {unit->bytes + 1, unit->registers_max};
+        memcpy(at, said, sizeof said);
+        memcpy(at + sizeof said, unit->text, said[0]);
+        at += sizeof said + said[0];
     }
     *bytes = header.bytes;
     return image;
@@ -223,7 +225,7 @@ CUresult units_from_image(Call *call, JitOptions *jit, guint sm, const char *nam
         program_fail(call, jit, "the image is text, but not PTX: it has no .version");
         return CUDA_ERROR_INVALID_IMAGE;
     }
-    units_add(units, name, image, n);
+    units_add(units, name, image, n, 0);
     return CUDA_SUCCESS;
 }
 
@@ -338,7 +340,10 @@ CUresult program_new(Call *call, JitOptions *jit, guint sm, const GPtrArray *uni
     made->by_name = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < units->len && good; i++) {
         const Unit *unit = units->pdata[i];
+        guint limit = unit->registers_max ? unit->registers_max : jit->registers_max;
         good = ptx_module_add(made->ptx, unit->name, unit->text, unit->bytes, &error);
+        if (good)
+            ptx_module_limit_registers(made->ptx, limit);
         bytes += unit->bytes;
     }
     good = good && ptx_module_link(made->ptx, &error);

@@ -13,6 +13,7 @@ typedef struct {
     char *name;  /* for messages */
     char *text;  /* ends in a NUL that `bytes` does not count */
     gsize bytes;
+    guint registers_max; /* of its kernels, as its compiler was told; 0: not said */
 } Unit;
 
 /* One kernel of a program. */
@@ -34,7 +35,7 @@ typedef struct {
 #define PROGRAM_EAGER_BYTES_MAX (1u << 20) /* of texts whose bodies are all read when they are loaded */
 
 GPtrArray *units_new(void); /* of Unit; g_ptr_array_unref */
-void units_add(GPtrArray *units, const char *name, const char *text, gsize bytes);
+void units_add(GPtrArray *units, const char *name, const char *text, gsize bytes, guint registers_max);
 #define IMAGE_BYTES_UNKNOWN G_MAXSIZE /* the image says itself how long it is */
 /* Adds what an image holds for devices of sm (90). Errors go to the log of jit, and to Fanout's. */
 CUresult units_from_image(Call *call, JitOptions *jit, guint sm, const char *name, const void *image, gsize bytes,

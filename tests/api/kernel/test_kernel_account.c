@@ -12,6 +12,14 @@ static const char text[] = HEAD
     "ld.relaxed.gpu.global.u32 %r2, [%rd1]; cvt.u64.u32 %rd5, %r2; st.global.u64 [%rd2], %rd5;\n"
     "setp.ne.u32 %p1, %r1, 0; @%p1 bra $E; multimem.red.release.sys.global.add.u32 [%rd3], 1;\n"
     "multimem.ld_reduce.relaxed.sys.global.add.u32 %r3, [%rd3]; st.global.u64 [%rd2], %rd5;\n$E: ret;\n}\n"
+    /* lanes of the lower half write to the multicast address m, those of the upper half to q, in one store */
+    ".visible .entry plain(.param .u64 q, .param .u64 m)\n{\n"
+    ".reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred %p<3>;\n"
+    "ld.param.u64 %rd1, [q]; ld.param.u64 %rd2, [m]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd4, %r1, 8;\n"
+    "setp.lt.u32 %p1, %r1, 16; selp.u64 %rd3, %rd2, %rd1, %p1; add.s64 %rd3, %rd3, %rd4;\n"
+    "cvt.u64.u32 %rd5, %r1; add.u64 %rd5, %rd5, 100; st.relaxed.sys.global.u64 [%rd3], %rd5; ret;\n}\n"
+    ".visible .entry plain_load(.param .u64 m)\n{\n.reg .b64 %rd<3>; ld.param.u64 %rd1, [m];\n"
+    "ld.volatile.global.u64 %rd2, [%rd1]; ret;\n}\n"
     /* warp 0 sleeps for 20 us, the others wait for it */
     ".visible .entry late()\n{\n.reg .b32 %r<3>; .reg .pred %p<2>;\n"
     "mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 31; @%p1 bra $B; nanosleep.u32 20000;\n$B: bar.sync 0; ret;\n}\n"
@@ -52,6 +60,33 @@ static void test_bytes(void **state)
     world_free(world);
 }
 
+/* Proves that a plain store to a multicast address reaches every member, as on hardware, also where other lanes of the
+ * same instruction write to one GPU alone; and that a plain load of one is refused. */
+static void test_plain_store(void **state)
+{
+    (void)state;
+    World *world = world_new(WORLD_BYTES);
+    Loaded *loaded = world_load(world, 0, "account.ptx", text);
+    const guint64 param[2] = {world->va[1] + 4096, world->mc_va + 65536};
+    Ended ended = world_kernel(loaded, "plain", 1, 32, 0, param);
+    assert_int_equal(ended.fault, PTX_FAULT_NONE);
+    assert_int_equal(ended.stats.mc_stores, 1);
+    assert_int_equal(ended.stats.bytes[KERNEL_MULTICAST], 16 * 8);
+    assert_int_equal(ended.stats.bytes[KERNEL_PEER], 16 * 8);
+    for (guint g = 0; g < 4; g++)
+        for (guint lane = 0; lane < 32; lane++) {
+            guint64 upper = lane >= 16 && g == 1 ? lane + 100 : 0;
+            assert_int_equal(word_of(world, g, (65536 + lane * 8) / 4), lane < 16 ? lane + 100 : 0);
+            assert_int_equal(word_of(world, g, (4096 + lane * 8) / 4), upper);
+        }
+    Ended refused = world_kernel(loaded, "plain_load", 1, 1, 0, &param[1]);
+    assert_int_equal(refused.fault, PTX_FAULT_ILLEGAL_ADDRESS);
+    assert_non_null(strstr(refused.text, "plain access to a multicast"));
+    g_free(refused.text);
+    world_unload(loaded);
+    world_free(world);
+}
+
 /* Proves that the parts of a warp's time add up to its life: of a CTA of one warp, to the time that its SM had it; and
  * that three of four warps wait as long at the barrier as the fourth sleeps. */
 static void test_parts(void **state)
@@ -88,7 +123,8 @@ static void test_poll(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bytes), cmocka_unit_test(test_parts),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bytes), cmocka_unit_test(test_plain_store),
+                                       cmocka_unit_test(test_parts),
                                        cmocka_unit_test(test_poll)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,13 +82,13 @@ static void test_modes(void **state)
         end(image);
         GError *error = NULL;
         gsize bytes = 0;
-        char *chosen = ptx_fatbin_choose("x", image->data, image->len, 90, &bytes, &error);
+        char *chosen = ptx_fatbin_choose("x", image->data, image->len, 90, &bytes, NULL, &error);
         if (!chosen)
             fail_msg("%s", error->message);
         assert_int_equal(bytes, sizeof text - 1);
         assert_string_equal(chosen, text);
         g_free(chosen);
-        chosen = ptx_fatbin_choose("x", image->data, image->len, 0, &bytes, NULL);
+        chosen = ptx_fatbin_choose("x", image->data, image->len, 0, &bytes, NULL, NULL);
         assert_string_equal(chosen, "newer");
         g_free(chosen);
         g_byte_array_unref(image);
@@ -105,16 +105,53 @@ static void test_refused(void **state)
     add_entry(image, 2, 90, 0x11, "ELF", 3, 3);
     add_entry(image, 2, 100, 0x11, "ELF", 3, 3);
     end(image);
-    assert_null(ptx_fatbin_choose("lib.so", image->data, image->len, 90, &bytes, &error));
+    assert_null(ptx_fatbin_choose("lib.so", image->data, image->len, 90, &bytes, NULL, &error));
     assert_non_null(strstr(error->message, "lib.so: the image holds machine code only (sm_90, sm_100)"));
     assert_non_null(strstr(error->message, "arch=compute_90,code=compute_90"));
     g_clear_error(&error);
     add_text(image, 100, 0x11);
     end(image);
-    assert_null(ptx_fatbin_choose("lib.so", image->data, image->len, 90, &bytes, &error));
+    assert_null(ptx_fatbin_choose("lib.so", image->data, image->len, 90, &bytes, NULL, &error));
     assert_non_null(strstr(error->message, "no PTX for sm_90 or below, only sm_90, sm_100, compute_100"));
     g_clear_error(&error);
     g_byte_array_unref(image);
+}
+
+/* Proves that the number of registers that a text was compiled for is read from its entry's options, in both spellings,
+ * and that options out of place say nothing. */
+static void test_options(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        guint32 at;
+        guint most;
+    } rows[] = {{"-maxrregcount=96 --compile-only  ", 72, 96}, {"--maxrregcount 128", 72, 128},
+                {"--compile-only", 72, 0}, {"-maxrregcount=96", 1000, 0}};
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        guint8 options[48] = {0};
+        guint32 place[2] = {rows[i].at, (guint32)strlen(rows[i].text)};
+        guint most = 1;
+        gsize bytes;
+        GByteArray *image = begin();
+        add_text(image, 90, 0x11);
+        memcpy(options, place, 8);
+        memcpy(options + 8, rows[i].text, strlen(rows[i].text));
+        /* the header that add_entry made has 16 bytes of options: they become 48 */
+        g_byte_array_set_size(image, image->len + 32);
+        memmove(image->data + 16 + 112, image->data + 16 + 80, image->len - 128);
+        memcpy(image->data + 16 + 64, options, sizeof options);
+        image->data[16 + 4] = 112;
+        end(image);
+        GError *error = NULL;
+        char *chosen = ptx_fatbin_choose("x", image->data, image->len, 90, &bytes, &most, &error);
+        if (!chosen)
+            fail_msg("%s", error->message);
+        assert_string_equal(chosen, text);
+        assert_int_equal(most, rows[i].most);
+        g_free(chosen);
+        g_byte_array_unref(image);
+    }
 }
 
 /* Proves that an image cut anywhere, or with any byte changed, gives a text or an error, never a crash. */
@@ -131,7 +168,7 @@ static void test_damaged(void **state)
         GError *error = NULL;
         if (i >= image->len)
             copy[i - image->len] ^= (guint8)(1 + i % 255);
-        char *chosen = ptx_fatbin_choose("x", copy, bytes, 90, &got, &error);
+        char *chosen = ptx_fatbin_choose("x", copy, bytes, 90, &got, NULL, &error);
         assert_true((chosen != NULL) != (error != NULL));
         if (bytes < image->len)
             assert_null(chosen);
@@ -145,6 +182,7 @@ static void test_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_modes), cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_options),
                                        cmocka_unit_test(test_damaged)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,9 +175,44 @@ static void test_link(void **state)
     ptx_module_free(module);
 }
 
+/* Proves that a kernel takes no more registers than it says, else than its text was compiled for, and so few that the
+ * threads it is declared for fit: what the assembler does, by keeping the rest in local memory. */
+static void test_registers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *said;
+        guint limit, most;
+    } rows[] = {{"", 0, 255}, {"", 96, 96}, {".maxnreg 40", 96, 40}, {".maxntid 1024", 0, 64}, {".maxntid 512", 96, 96},
+                {".maxntid 256 .minnctapersm 4", 0, 64}, {".reqntid 640", 0, 96}};
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        GString *text = g_string_new(HEAD);
+        g_string_append_printf(text, ".visible .entry k(.param .u64 p) %s { .reg .b32 %%r<300>; .reg .b64 %%d;\n"
+                                     "ld.param.u64 %%d, [p];\n", rows[i].said);
+        for (guint r = 0; r < 300; r++) /* all alive at once */
+            g_string_append_printf(text, "ld.volatile.global.u32 %%r%u, [%%d];\n", r);
+        for (guint r = 0; r < 300; r++)
+            g_string_append_printf(text, "st.volatile.global.u32 [%%d], %%r%u;\n", r);
+        g_string_append(text, "ret; }\n");
+        GError *error = NULL;
+        PtxUsage usage;
+        PtxModule *module = ptx_module_new();
+        if (!ptx_module_add(module, "k", text->str, text->len, &error))
+            fail_msg("%s", error->message);
+        ptx_module_limit_registers(module, rows[i].limit);
+        assert_true(ptx_module_link(module, NULL));
+        if (!ptx_function_usage(ptx_module_entry(module, "k"), &usage, &error))
+            fail_msg("%s", error->message);
+        assert_int_equal(usage.registers, rows[i].most);
+        ptx_module_free(module);
+        g_string_free(text, TRUE);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_errors), cmocka_unit_test(test_good),
-                                       cmocka_unit_test(test_cut), cmocka_unit_test(test_link)};
+                                       cmocka_unit_test(test_cut), cmocka_unit_test(test_link),
+                                       cmocka_unit_test(test_registers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,7 +95,8 @@ static void test_lock_among_siblings(void **state)
     (void)state;
     static const Run run = {
         KERNEL("TRY: atom.global.cas.b32 %r1,[%rd0+1024],0,1; setp.ne.u32 %p0,%r1,0; @%p0 bra TRY;\n"
-               "ld.volatile.global.u32 %r2,[%rd0+1028]; add.u32 %r2,%r2,%r0; st.volatile.global.u32 [%rd0+1028],%r2;\n"
+               "ld.mmio.relaxed.sys.global.u32 %r2,[%rd0+1028]; add.u32 %r2,%r2,%r0;\n"
+               "st.mmio.relaxed.sys.global.u32 [%rd0+1028],%r2;\n"
                "membar.gl; atom.global.exch.b32 %r3,[%rd0+1024],0;"),
         "k",
         1,

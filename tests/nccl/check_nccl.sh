@@ -1,0 +1,88 @@
+#!/bin/sh
+# NCCL, built from its public source as docs/nccl.md says and otherwise unmodified, on the simulated GPUs: init, each
+# protocol and algorithm, every collective, value by value; then nccl-tests with its own check. Run it by
+#
+#     make check-nccl NCCL=DIR [NCCL_TESTS=DIR] [CUDA_HOME=DIR] [ONLY=WORD]
+#
+# NCCL is its source tree with build/ in it, NCCL_TESTS that of nccl-tests, ONLY takes the cases whose name has the word.
+# Skips by name what is not there.
+set -eu
+nccl=${NCCL:-} tests=${NCCL_TESTS:-} toolkit=${CUDA_HOME:-/usr/local/cuda}
+[ -f "$nccl/build/lib/libnccl.so.2" ] ||
+    { echo "skipped: no NCCL tree; make check-nccl NCCL=DIR, whose build/lib has libnccl.so.2 (docs/nccl.md)"; exit 77; }
+[ -f "$toolkit/include/cuda_runtime.h" ] ||
+    { echo "skipped: no CUDA headers in $toolkit/include; name them by CUDA_HOME=DIR"; exit 77; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+LD_LIBRARY_PATH=$nccl/build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+${CC:-cc} -std=gnu11 -O1 -w -I"$nccl/build/include" -I"$toolkit/include" -o "$dir/collectives" \
+    "$TOP_SRCDIR/tests/nccl/collectives.c" -L"$nccl/build/lib" -lnccl -L"$(dirname "$FANOUT")/cudart" -l:libcudart.so.13 \
+    -Wl,--unresolved-symbols=ignore-in-shared-libs
+bad=0 ran=0
+
+# judge NAME WANTED: the case passed if its output has a line "ok"; WANTED, if not empty, is a kernel the report must name
+judge() {
+    ran=$((ran + 1))
+    if ! grep -q '^ok$' "$dir/log"; then
+        echo "$1: FAILED"
+        tail -20 "$dir/log"
+        bad=1
+    elif [ -n "$2" ] && ! grep -q "$2" "$dir/report.json"; then
+        echo "$1: FAILED, no kernel $2 in the report"
+        bad=1
+    else
+        echo "$1: passed"
+    fi
+}
+wanted() { case $1 in *"${ONLY:-}"*) return 0 ;; *) return 1 ;; esac; }
+
+# one NAME KERNEL ENVIRONMENT OP RANKS ELEMENTS TYPE [REPEATS] [registered]
+one() {
+    name=$1 kernel=$2 environment=$3
+    shift 3
+    wanted "$name" || return 0
+    # shellcheck disable=SC2086
+    env $environment timeout 300 "$FANOUT" exec -s "${SYSTEM:-dgx-h100}" --report "$dir/report.json" -- \
+        "$dir/collectives" "$@" >"$dir/log" 2>&1 || :
+    judge "$name" "$kernel"
+}
+one init-2 "" "" init 2 1 f32
+one init-8 "" "" init 8 1 f32
+one ll ncclDevKernel_AllReduce_Sum_f32_RING_LL "NCCL_ALGO=Ring NCCL_PROTO=LL" all_reduce 2 2 f32
+one ll-8 "" "NCCL_ALGO=Ring NCCL_PROTO=LL" all_reduce 8 2 f32
+one simple "" "NCCL_ALGO=Ring NCCL_PROTO=Simple" all_reduce 4 50000 f32
+one ll128 "" "NCCL_ALGO=Ring NCCL_PROTO=LL128" all_reduce 4 20000 f32
+one tree-ll ncclDevKernel_AllReduce_Sum_f32_TREE_LL "NCCL_ALGO=Tree NCCL_PROTO=LL" all_reduce 4 2000 f32
+one tree-ll128 "" "NCCL_ALGO=Tree NCCL_PROTO=LL128" all_reduce 4 20000 f32
+one tree-simple "" "NCCL_ALGO=Tree NCCL_PROTO=Simple" all_reduce 4 50000 f32
+one nvls "" "NCCL_ALGO=NVLS" all_reduce 4 50000 f32
+one nvls-all-gather "" "NCCL_ALGO=NVLS" all_gather 4 20000 f32
+one nvls-reduce-scatter "" "NCCL_ALGO=NVLS" reduce_scatter 4 20000 f32
+one bf16 "" "" all_reduce 2 20000 bf16 3
+for op in all_gather reduce_scatter broadcast reduce sendrecv; do
+    one "$op" "" "" "$op" 4 20000 f32 2
+done
+one symmetric ncclSymkDevKernel_AllReduce "" all_reduce 4 4000 f32 2 registered
+one symmetric-all-gather ncclSymkDevKernel_AllGather "" all_gather 4 4000 f32 2 registered
+one symmetric-reduce-scatter ncclSymkDevKernel_ReduceScatter "" reduce_scatter 4 4000 f32 2 registered
+
+# perf NAME ARGS...: nccl-tests' own check column must be 0 everywhere
+perf() {
+    name=$1
+    shift
+    wanted "$name" || return 0
+    if [ ! -x "$tests/build/$name" ]; then
+        echo "$name: skipped, no NCCL_TESTS=DIR with build/$name"
+        return 0
+    fi
+    LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$tests/build/verifiable timeout 590 "$FANOUT" exec -s "${SYSTEM:-dgx-h100}" \
+        --report "$dir/report.json" -- "$tests/build/$name" "$@" >"$dir/log" 2>&1 || :
+    ! grep -q '^# Out of bounds values : 0 OK' "$dir/log" || echo ok >>"$dir/log"
+    judge "$name" ""
+}
+for name in all_reduce all_gather reduce_scatter broadcast reduce sendrecv alltoall; do
+    perf "${name}_perf" -b 8 -e 64K -f 16 -g 4 -n 1 -w 0
+done
+[ "$ran" -gt 0 ] || { echo "skipped: no case has '${ONLY:-}' in its name"; exit 77; }
+exit $bad

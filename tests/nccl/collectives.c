@@ -1,0 +1,187 @@
+/* One collective of NCCL, called as a program would: ranks in one process, one thread; the result is checked value
+ * by value. collectives OP RANKS ELEMENTS TYPE [REPEATS] [registered]
+ * OP: all_reduce, all_gather, reduce_scatter, broadcast, reduce, sendrecv, init; TYPE: f32, bf16. registered: buffers
+ * of ncclMemAlloc in symmetric windows. Prints ok. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuda_runtime.h>
+#include <nccl.h>
+
+#define MAX 16
+#define CUDA(call) do { cudaError_t e_ = (call); if (e_) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(e_)); \
+    exit(1); } } while (0)
+#define NCCL(call) do { ncclResult_t e_ = (call); if (e_) { printf("line %d: %s\n", __LINE__, ncclGetLastError(NULL)); \
+    exit(1); } } while (0)
+
+static int ranks, registered;
+static size_t elements, element_bytes;
+static ncclDataType_t type;
+static ncclComm_t comms[MAX];
+static cudaStream_t streams[MAX];
+static void *in[MAX], *out[MAX];
+
+/* Small whole numbers, whose sums every type holds exactly. */
+static float value(int rank, size_t i) { return (float)((i * 7 + (size_t)rank * 3) % 13); }
+
+static void put(void *at, size_t i, float v)
+{
+    uint32_t bits;
+    memcpy(&bits, &v, 4);
+    if (type == ncclFloat32)
+        ((float *)at)[i] = v;
+    else
+        ((uint16_t *)at)[i] = (uint16_t)(bits >> 16);
+}
+static float get(const void *at, size_t i)
+{
+    float v;
+    uint32_t bits;
+    if (type == ncclFloat32)
+        return ((const float *)at)[i];
+    bits = (uint32_t)((const uint16_t *)at)[i] << 16;
+    memcpy(&v, &bits, 4);
+    return v;
+}
+static float sum(size_t i)
+{
+    float total = 0;
+    for (int r = 0; r < ranks; r++)
+        total += value(r, i);
+    return total;
+}
+
+typedef enum { ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, BROADCAST, REDUCE, SENDRECV, INIT, OPS } Op;
+static const char *const op_names[OPS] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
+                                          "reduce",     "sendrecv",   "init"};
+static size_t in_elements(Op op) { return op == REDUCE_SCATTER ? elements * (size_t)ranks : elements; }
+static size_t out_elements(Op op) { return op == ALL_GATHER ? elements * (size_t)ranks : elements; }
+
+static void start(Op op, int r)
+{
+    switch (op) {
+    case ALL_REDUCE:
+        NCCL(ncclAllReduce(in[r], out[r], elements, type, ncclSum, comms[r], streams[r]));
+        break;
+    case ALL_GATHER:
+        NCCL(ncclAllGather(in[r], out[r], elements, type, comms[r], streams[r]));
+        break;
+    case REDUCE_SCATTER:
+        NCCL(ncclReduceScatter(in[r], out[r], elements, type, ncclSum, comms[r], streams[r]));
+        break;
+    case BROADCAST:
+        NCCL(ncclBroadcast(in[r], out[r], elements, type, ranks - 1, comms[r], streams[r]));
+        break;
+    case REDUCE:
+        NCCL(ncclReduce(in[r], out[r], elements, type, ncclSum, 0, comms[r], streams[r]));
+        break;
+    case SENDRECV: /* to the next, from the one before */
+        NCCL(ncclSend(in[r], elements, type, (r + 1) % ranks, comms[r], streams[r]));
+        NCCL(ncclRecv(out[r], elements, type, (r + ranks - 1) % ranks, comms[r], streams[r]));
+        break;
+    default:
+        break;
+    }
+}
+
+static float expected(Op op, int r, size_t i)
+{
+    switch (op) {
+    case ALL_GATHER:
+        return value((int)(i / elements), i % elements);
+    case REDUCE_SCATTER:
+        return sum((size_t)r * elements + i);
+    case BROADCAST:
+        return value(ranks - 1, i);
+    case SENDRECV:
+        return value((r + ranks - 1) % ranks, i);
+    default:
+        return sum(i);
+    }
+}
+
+static void buffers(Op op)
+{
+    ncclWindow_t window;
+    for (int r = 0; r < ranks; r++) {
+        size_t bytes = in_elements(op) * element_bytes, out_bytes = out_elements(op) * element_bytes;
+        char *host = malloc(bytes);
+        CUDA(cudaSetDevice(r));
+        CUDA(cudaStreamCreateWithFlags(&streams[r], cudaStreamNonBlocking));
+        if (registered) {
+            NCCL(ncclMemAlloc(&in[r], bytes));
+            NCCL(ncclMemAlloc(&out[r], out_bytes));
+        } else {
+            CUDA(cudaMalloc(&in[r], bytes));
+            CUDA(cudaMalloc(&out[r], out_bytes));
+        }
+        for (size_t i = 0; i < in_elements(op); i++)
+            put(host, i, value(r, i));
+        CUDA(cudaMemcpy(in[r], host, bytes, cudaMemcpyHostToDevice));
+        CUDA(cudaMemset(out[r], 0xff, out_bytes));
+        free(host);
+    }
+    if (!registered)
+        return;
+    for (int which = 0; which < 2; which++) {
+        NCCL(ncclGroupStart());
+        for (int r = 0; r < ranks; r++)
+            NCCL(ncclCommWindowRegister(comms[r], which ? out[r] : in[r],
+                                        (which ? out_elements(op) : in_elements(op)) * element_bytes, &window,
+                                        NCCL_WIN_COLL_SYMMETRIC));
+        NCCL(ncclGroupEnd());
+    }
+}
+
+static size_t wrong(Op op)
+{
+    size_t n = out_elements(op), bad = 0;
+    void *host = malloc(n * element_bytes);
+    for (int r = 0; r < ranks; r++) {
+        if (op == REDUCE && r != 0)
+            continue;
+        CUDA(cudaMemcpy(host, out[r], n * element_bytes, cudaMemcpyDeviceToHost));
+        for (size_t i = 0; i < n; i++)
+            if (get(host, i) != expected(op, r, i) && bad++ < 5)
+                printf("rank %d element %zu: %g, not %g\n", r, i, (double)get(host, i), (double)expected(op, r, i));
+    }
+    free(host);
+    return bad;
+}
+
+int main(int argc, char **argv)
+{
+    Op op = 0;
+    if (argc < 5)
+        return 2;
+    while (op < OPS && strcmp(argv[1], op_names[op]) != 0)
+        op++;
+    ranks = (int)strtol(argv[2], NULL, 10);
+    elements = strtoul(argv[3], NULL, 10);
+    type = strcmp(argv[4], "bf16") == 0 ? ncclBfloat16 : ncclFloat32;
+    element_bytes = type == ncclFloat32 ? 4 : 2;
+    long repeats = argc > 5 ? strtol(argv[5], NULL, 10) : 1;
+    registered = argc > 6;
+    if (op == OPS || ranks < 1 || ranks > MAX)
+        return 2;
+    NCCL(ncclCommInitAll(comms, ranks, NULL));
+    if (op != INIT)
+        buffers(op);
+    for (long i = 0; i < repeats && op != INIT; i++) {
+        NCCL(ncclGroupStart());
+        for (int r = 0; r < ranks; r++)
+            start(op, r);
+        NCCL(ncclGroupEnd());
+    }
+    for (int r = 0; r < ranks && op != INIT; r++) {
+        CUDA(cudaSetDevice(r));
+        CUDA(cudaStreamSynchronize(streams[r]));
+    }
+    size_t bad = op == INIT ? 0 : wrong(op);
+    for (int r = 0; r < ranks; r++)
+        NCCL(ncclCommDestroy(comms[r]));
+    puts(bad ? "wrong" : "ok");
+    return bad != 0;
+}
