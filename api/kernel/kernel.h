@@ -31,6 +31,7 @@ typedef struct {
     guint32 dynamic_shared;  /* bytes */
     const void *param;       /* entry->param_bytes bytes (PtxParam.offset); copied */
     gboolean cooperative;    /* all CTAs must fit at once, or the launch is refused */
+    guint64 workspace;       /* of a cooperative launch: 8 bytes that no other launch under way has; 0: none */
     guint64 heap, heap_bytes; /* memory for malloc in kernels, 0: none; every launch of a context gives the same */
     void (*print)(void *user, const char *text); /* vprintf of one thread; NULL: to standard output */
     void *print_user;

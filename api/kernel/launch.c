@@ -325,6 +325,7 @@ static gboolean make_grid(KernelLaunch *launch, GError **error)
         return FALSE;
     }
     PtxGrid *grid = launch->grid;
+    grid->workspace = spec->workspace;
     launch->clusters = 1;
     for (guint i = 0; i < 3; i++)
         launch->clusters *= grid->dim[i] / grid->cluster[i];

@@ -149,6 +149,8 @@ static guint64 uniform_sreg(const PtxWarp *warp, PtxSreg sreg)
     case SREG_WARPID: return warp->index;
     case SREG_NWARPID: return grid->n_warps;
     case SREG_GRIDID: return grid->id;
+    case SREG_ENVREG1: return grid->workspace >> 32;
+    case SREG_ENVREG2: return grid->workspace & 0xffffffffu;
     case SREG_CLUSTER_CTARANK: return cta->rank;
     case SREG_CLUSTER_NCTARANK: return cta->cluster_of->size;
     case SREG_IS_EXPLICIT_CLUSTER:

@@ -36,6 +36,8 @@ static const struct { const char *name; guint8 sreg, type, axes;
     {"%dynamic_smem_size", SREG_DYNAMIC_SMEM, T_U32, 0},
     {"%total_smem_size", SREG_TOTAL_SMEM, T_U32, 0},
     {"%aggr_smem_size", SREG_AGGR_SMEM, T_U32, 0},
+    {"%envreg1", SREG_ENVREG1, T_U32, 0}, /* cooperative groups have their memory's address in these two */
+    {"%envreg2", SREG_ENVREG2, T_U32, 0},
 };
 
 PtxSreg ptx_sreg_read(PtxLex *lex, PtxType *type)

@@ -14,6 +14,7 @@ struct Context {
     guint32 legacy; /* the engine's number of its default stream */
     CUfunc_cache cache;
     guint64 heap, heap_bytes; /* of malloc in kernels; 0: none yet */
+    guint64 meetings, cooperative; /* where CTAs of cooperative launches meet, 0: none yet; how many there were */
     size_t limit[CU_LIMIT_MAX];
     gboolean peer[CUDA_DEVICES_MAX]; /* by ordinal: cuCtxEnablePeerAccess */
 };

@@ -231,6 +231,29 @@ static CUresult heap(Call *call, Launch *launch)
     return CUDA_SUCCESS;
 }
 
+/* Where the CTAs of a cooperative launch meet (cooperative_groups' grid.sync()): two words, in turn one of MEETINGS.
+ * Each meeting leaves them as the next one wants them. */
+#define MEETINGS 8192u
+#define MEETING_BYTES 8u
+static CUresult meeting(Call *call, Launch *launch)
+{
+    Context *context = launch->function->module->context;
+    Range *range;
+
+    if (!launch->spec.cooperative)
+        return CUDA_SUCCESS;
+    if (context->meetings == 0) {
+        CUresult result = device_memory_new(call, RANGE_ALLOC, context->device, MEETINGS * MEETING_BYTES, 0, &range);
+        if (result != CUDA_SUCCESS)
+            return result;
+        range->context = context->id;
+        range->of_module = TRUE;
+        context->meetings = range->va;
+    }
+    launch->spec.workspace = context->meetings + context->cooperative++ % MEETINGS * MEETING_BYTES;
+    return CUDA_SUCCESS;
+}
+
 CUresult launch_submit(Call *call, const Stream *stream, const Launch *launch)
 {
     Launch sent = *launch;
@@ -241,6 +264,8 @@ CUresult launch_submit(Call *call, const Stream *stream, const Launch *launch)
     if (capture_launch(call, stream, launch, &result))
         return result;
     result = heap(call, &sent);
+    if (result == CUDA_SUCCESS)
+        result = meeting(call, &sent);
     if (result != CUDA_SUCCESS)
         return result;
     team_sync_all(call); /* what other processes bound meanwhile */
