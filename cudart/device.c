@@ -113,7 +113,7 @@ RT cudaRuntimeGetVersion(int *version)
 {
     if (version == NULL)
         NOTE(CUDA_ERROR_INVALID_VALUE);
-    *version = 13000;
+    *version = CUDART_NUMBER;
     return 0;
 }
 
@@ -146,7 +146,7 @@ RT cudaDeviceReset(void)
     NOTE(result ? result : cuDevicePrimaryCtxReset(device));
 }
 
-RT cudaGetDeviceProperties(cudaDeviceProp *prop, int device)
+RT V2(cudaGetDeviceProperties)(cudaDeviceProp *prop, int device)
 {
     CUresult result = cuInit(0);
     size_t total = 0;
@@ -165,6 +165,16 @@ RT cudaGetDeviceProperties(cudaDeviceProp *prop, int device)
 #define READ(attribute) (value = 0, cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_##attribute, device), value)
 #define FIELD(field, attribute) prop->field = (__typeof__(prop->field))READ(attribute);
 #include "cudart/device_fields.h"
+#ifdef CUDART_12
+    FIELD(clockRate, CLOCK_RATE)
+    FIELD(deviceOverlap, GPU_OVERLAP)
+    FIELD(kernelExecTimeoutEnabled, KERNEL_EXEC_TIMEOUT)
+    FIELD(computeMode, COMPUTE_MODE)
+    FIELD(maxTexture1DLinear, MAXIMUM_TEXTURE1D_LINEAR_WIDTH)
+    FIELD(memoryClockRate, MEMORY_CLOCK_RATE)
+    FIELD(singleToDoublePrecisionPerfRatio, SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO)
+    FIELD(cooperativeMultiDeviceLaunch, COOPERATIVE_MULTI_DEVICE_LAUNCH)
+#endif
     prop->maxThreadsDim[0] = READ(MAX_BLOCK_DIM_X);
     prop->maxThreadsDim[1] = READ(MAX_BLOCK_DIM_Y);
     prop->maxThreadsDim[2] = READ(MAX_BLOCK_DIM_Z);

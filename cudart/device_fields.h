@@ -62,6 +62,7 @@
     FIELD(ipcEventSupported, IPC_EVENT_SUPPORTED)
     FIELD(clusterLaunch, CLUSTER_LAUNCH)
     FIELD(unifiedFunctionPointers, UNIFIED_FUNCTION_POINTERS)
+#ifndef CUDART_12
     FIELD(deviceNumaConfig, NUMA_CONFIG)
     FIELD(deviceNumaId, NUMA_ID)
     FIELD(mpsEnabled, MPS_ENABLED)
@@ -69,4 +70,5 @@
     FIELD(gpuPciDeviceID, GPU_PCI_DEVICE_ID)
     FIELD(gpuPciSubsystemID, GPU_PCI_SUBSYSTEM_ID)
     FIELD(hostNumaMultinodeIpcSupported, HOST_NUMA_MULTINODE_IPC_SUPPORTED)
+#endif
 #endif

@@ -132,6 +132,10 @@ RT cudaMemcpyFromSymbol(void *to, const void *symbol, size_t n, size_t offset, i
 {
     CALL(symbol_copy(symbol, to, n, offset, kind, NULL, 0, 1));
 }
+RT cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t n, size_t offset, int kind, CUstream stream)
+{
+    CALL(symbol_copy(symbol, to, n, offset, kind, stream, 1, 1));
+}
 RT cudaGetSymbolAddress(void **at, const void *symbol)
 {
     CUdeviceptr p = 0;

@@ -21,13 +21,13 @@ RT cudaEventElapsedTime(float *ms, CUevent a, CUevent b) { CALL(cuEventElapsedTi
 RT cudaStreamBeginCapture(CUstream s, int mode) { CALL(cuStreamBeginCapture(s, (CUstreamCaptureMode)mode)); }
 RT cudaStreamEndCapture(CUstream s, CUgraph *g) { CALL(cuStreamEndCapture(s, g)); }
 RT cudaStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status) { CALL(cuStreamIsCapturing(s, status)); }
-RT cudaStreamGetCaptureInfo(CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *g,
-                            const CUgraphNode **nodes, const CUgraphEdgeData **edges, size_t *n)
+RT V3(cudaStreamGetCaptureInfo)(CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *g,
+                                const CUgraphNode **nodes, const CUgraphEdgeData **edges, size_t *n)
 {
     CALL(cuStreamGetCaptureInfo(s, status, id, g, nodes, edges, n));
 }
-RT cudaStreamUpdateCaptureDependencies(CUstream s, CUgraphNode *nodes, const CUgraphEdgeData *edges, size_t n,
-                                       unsigned flags)
+RT V2(cudaStreamUpdateCaptureDependencies)(CUstream s, CUgraphNode *nodes, const CUgraphEdgeData *edges, size_t n,
+                                           unsigned flags)
 {
     CALL(cuStreamUpdateCaptureDependencies(s, nodes, edges, n, flags));
 }
@@ -41,8 +41,8 @@ RT cudaGraphAddEventRecordNode(CUgraphNode *node, CUgraph g, const CUgraphNode *
 {
     CALL(cuGraphAddEventRecordNode(node, g, before, n, e));
 }
-RT cudaGraphAddDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edges,
-                            size_t n)
+RT V2(cudaGraphAddDependencies)(CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
+                                const CUgraphEdgeData *edges, size_t n)
 {
     CALL(cuGraphAddDependencies(g, from, to, edges, n));
 }

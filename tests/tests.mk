@@ -289,11 +289,15 @@ EXTRA_DIST += \
 	tests/clients/bindings.py \
 	tests/clients/py/core_saxpy.py \
 	tests/clients/runtime.cu \
+	tests/clients/runtime_groups.cu \
+	tests/clients/runtime_peer.cu \
+	tests/clients/suite.sh \
 	tests/clients/py/numba_sum.py \
 	tests/clients/py/nvrtc_saxpy.py \
 	tests/clients/py/triton_add.py \
 	tests/clients/client.h \
 	tests/clients/codes.c \
+	tests/clients/cudart.c \
 	tests/clients/cutile_rs.c \
 	tests/clients/faults.c \
 	tests/clients/flashinfer.c \
@@ -359,9 +363,11 @@ check-nccl: all
 	  $(SHELL) $(srcdir)/tests/nccl/check_nccl.sh
 
 # The Python packages that tests/clients/test_ptx_clients.sh would run, into a virtual environment of the build tree.
+# The Python packages that tests/clients/test_ptx_clients.sh, tests/explore/test_pandas.sh and others would run, and the
+# CUDA compiler for their programs, into a virtual environment of the build tree. Some 2 GB.
 .PHONY: client-packages
+CLIENT_PACKAGES = cuda-bindings cuda-core numba-cuda triton 'numpy<2.5' pandas nvidia-ml-py nvidia-cuda-nvrtc \
+	nvidia-nvvm nvidia-cuda-cccl nvidia-cuda-runtime nvidia-cuda-nvcc nvidia-cuda-crt pytest psutil cffi ml-dtypes
 client-packages:
 	python3 -m venv clients-venv
-	clients-venv/bin/pip install --quiet cuda-bindings cuda-core numba-cuda triton 'numpy<2.5' nvidia-cuda-nvrtc \
-		nvidia-nvvm nvidia-cuda-cccl nvidia-cuda-runtime nvidia-ml-py
-		nvidia-nvvm nvidia-cuda-cccl nvidia-cuda-runtime pandas
+	clients-venv/bin/pip install --quiet $(CLIENT_PACKAGES)

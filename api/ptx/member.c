@@ -198,11 +198,50 @@ void ptx_gathers_check(PtxWarp *warp)
             gather_finish(warp, path, lanes);
 }
 
+/* Those lanes of mask that name the same members as its first one does: tiles of a warp have masks of their own. */
+static guint32 same_members(const PtxWarp *warp, const PtxIns *ins, guint32 mask)
+{
+    guint32 place = ins->src[mask_operand(ins)], same = 0;
+    if (place & PLACE_POOL)
+        return mask;
+    const guint32 *members = ptx_lanes(warp, place);
+    guint32 first = members[__builtin_ctz(mask)];
+    for (guint l = 0; l < PTX_LANES; l++)
+        same |= (guint32)(members[l] == first) << l;
+    return same & mask;
+}
+
+/* The lanes of mask name several sets of members. All of them here: one set after the other. Else the first set stays,
+ * and waits for its others; the rest of the lanes come to this instruction as a path of their own. */
+static guint32 part(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask)
+{
+    guint32 place = ins->src[mask_operand(ins)];
+    gboolean here = TRUE;
+    for (guint32 left = mask; left; left &= left - 1)
+        here &= !(ptx_lane_u32(warp, place, (guint)__builtin_ctz(left)) & warp->live & ~path->mask);
+    guint32 group = same_members(warp, ins, mask);
+    if (!here) {
+        ptx_path_split(warp, path, mask & ~group, path->pc, G_MAXUINT32);
+        return group;
+    }
+    for (guint32 left = mask; left && ins->op != OP_BAR_WARP; left &= ~group) {
+        group = same_members(warp, ins, left);
+        guint32 members = ptx_lane_u32(warp, place, (guint)__builtin_ctz(left));
+        perform(warp, ins, group & members ? group & members : group);
+    }
+    return 0;
+}
+
 PtxStep ptx_step_member(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask)
 {
     if (ins->op == OP_ACTIVEMASK) {
         set_all(warp, ins->dst, ins->dst_bytes, mask, mask);
         return STEP_NEXT;
+    }
+    if (G_UNLIKELY(same_members(warp, ins, mask) != mask)) {
+        mask = part(warp, path, ins, mask);
+        if (mask == 0)
+            return STEP_NEXT;
     }
     guint first = (guint)__builtin_ctz(mask);
     guint32 members = ptx_lane_u32(warp, ins->src[mask_operand(ins)], first), lanes;

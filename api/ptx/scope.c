@@ -96,7 +96,7 @@ static const PtxName *range_find(PtxReader *reader, PtxNameScope *scope, const c
 {
     char prefix[256];
     gsize digits = 0;
-    if (length >= sizeof prefix)
+    if (length >= sizeof prefix) /* no compiler's registers have such names */
         return NULL;
     memcpy(prefix, text, length + 1);
     while (digits < length && g_ascii_isdigit(text[length - 1 - digits]))
@@ -120,9 +120,9 @@ static const PtxName *range_find(PtxReader *reader, PtxNameScope *scope, const c
 
 const PtxName *ptx_scope_find(PtxReader *reader, const PtxToken *token, guint32 *reg)
 {
-    char text[256];
-    if (token->length >= sizeof text)
-        return NULL;
+    char small[256];
+    g_autofree char *big = token->length < sizeof small ? NULL : g_malloc(token->length + 1); /* C++ knows such names */
+    char *text = big ? big : small;
     memcpy(text, token->text, token->length);
     text[token->length] = 0;
     for (PtxNameScope *scope = reader->scope; scope; scope = scope->outer) {

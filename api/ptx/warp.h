@@ -140,7 +140,7 @@ struct PtxGrid {
     guint32 static_shared, dynamic_shared;
     guint64 id;
     guint8 *param;             /* param_bytes of the entry */
-    guint64 workspace;         /* of a cooperative launch: memory in which its CTAs meet; 0 at first, the host sets it */
+    guint64 workspace;         /* of a cooperative launch: where its CTAs meet; 0 at first, the host sets it */
     guint32 back_branches;     /* of siblings, before lanes that wait at a join go on without them */
     guint32 spin_branches;     /* the same in loops that poll */
     PtxFault fault;

@@ -47,8 +47,12 @@ void copy_fill(const CopyEnd *src, guint64 at, guint8 *to, guint64 bytes)
 
 void copy_deliver(Copy *copy, guint64 at, const guint8 *from, guint64 bytes, SimTime now_ps)
 {
+    static const guint8 zeros[sizeof copy->src.pattern];
     guint8 *to = copy_end_bytes(&copy->dst, at);
-    if (to && copy->src.place == COPY_PATTERN)
+    if (to && copy->src.place == COPY_PATTERN && copy->dst.place == COPY_REGION &&
+        !memcmp(copy->src.pattern, zeros, copy->src.pattern_bytes))
+        memory_region_zero(copy->dst.region, copy->dst.offset + at, bytes);
+    else if (to && copy->src.place == COPY_PATTERN)
         copy_fill(&copy->src, at, to, bytes);
     else if (to && from)
         memmove(to, from, bytes);

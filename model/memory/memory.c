@@ -159,6 +159,19 @@ MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int
     return memory_region_add(memory, gpu, bytes, host, own);
 }
 
+void memory_region_zero(MemRegion *region, guint64 offset, guint64 bytes)
+{
+    const gsize page = (gsize)sysconf(_SC_PAGESIZE);
+    guint8 *at = memory_bytes(region, offset);
+    gsize head = MIN((page - (guintptr)at % page) % page, bytes), whole = (bytes - head) / page * page;
+    if (whole > 0 && madvise(at + head, whole, region->fd >= 0 ? MADV_REMOVE : MADV_DONTNEED) == 0) {
+        memset(at, 0, head);
+        memset(at + head + whole, 0, bytes - head - whole);
+    } else {
+        memset(at, 0, bytes);
+    }
+}
+
 void memory_region_repeat(MemRegion *region, const guint8 *pattern, guint64 period)
 {
     g_assert(region->host && region->fd < 0 && period > 0);

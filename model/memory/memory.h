@@ -63,6 +63,8 @@ gboolean memory_keeps_bytes(const Memory *memory);
 MemRegion *memory_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error);
 /* The same for flags and counters that programs poll: keeps its bytes even in a timing-only run. */
 MemRegion *memory_control_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error);
+/* Zeros. Whole pages of the host are given back to it: they read as zeros until they are written. */
+void memory_region_zero(MemRegion *region, guint64 offset, guint64 bytes);
 /* Gives a region the contents of a pattern, repeated from its first byte on, which the host keeps once until one of
  * these bytes is changed. The pattern has MEMORY_READ_MAX bytes more than its period, as they follow in the region.
  * It is the caller's and outlives the region. */

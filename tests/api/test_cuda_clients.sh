@@ -29,4 +29,16 @@ for client in $clients; do
         bad=1
     fi
 done
+# Programs of the runtime API find a library of either version.
+${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror "$TOP_SRCDIR/tests/clients/cudart.c" -o "$dir/cudart" -ldl
+for version in 12 13; do
+    if timeout 100 "$FANOUT" exec -s dgx-h100 --report "$dir/cudart.json" -- "$dir/cudart" $version >"$dir/log" 2>&1 &&
+        grep -q '^ok$' "$dir/log" && grep -q 'cudaMallocArray is not supported' "$dir/log"; then
+        echo "libcudart.so.$version: passed"
+    else
+        echo "libcudart.so.$version: FAILED"
+        cat "$dir/log"
+        bad=1
+    fi
+done
 exit $bad

@@ -9,8 +9,10 @@ libs=$(dirname "$FANOUT")/.libs
 shared=${FANOUT_SHARED:-$TOP_SRCDIR/../shared}/clients-ptx
 [ -f "$libs/libcuda.so.1" ] || { echo "no $libs/libcuda.so.1"; exit 77; }
 case ${SANITIZE:-no} in no | '') ;; *) echo "a plain program cannot load a sanitized library"; exit 77 ;; esac
+# $CUDA_HOME, else a toolkit where they are installed, else what `make client-packages` has put into the build tree.
 toolkit=
-for t in "${CUDA_HOME:-/usr/local/cuda}" /opt/cuda; do
+for t in "$(dirname "$FANOUT")"/clients-venv/lib/python3*/site-packages/nvidia/cu1? /opt/cuda \
+    "${CUDA_HOME:-/usr/local/cuda}"; do
     [ ! -x "$t/bin/nvcc" ] || toolkit=$t
 done
 bad=0 ran=0
@@ -38,10 +40,25 @@ if [ -n "$toolkit" ] && [ -d "$shared" ]; then
 else
     echo "C clients: skipped, no nvcc or no sources here"
 fi
+# Linked to the toolkit's own runtime library; run on ours.
+runtime_client() { # runtime_client NAME FILE FLAG...
+    name=$1 file=$2
+    shift 2
+    "$toolkit/bin/nvcc" -std=c++17 -cudart shared -gencode arch=compute_90,code=compute_90 "$@" -L"$dir/link" \
+        -o "$dir/$name" "$TOP_SRCDIR/tests/clients/$file.cu"
+    client "$name" "$dir/$name"
+}
 if [ -n "$toolkit" ]; then
-    "$toolkit/bin/nvcc" -cudart shared -gencode arch=compute_90,code=compute_90 -o "$dir/runtime" \
-        "$TOP_SRCDIR/tests/clients/runtime.cu" -L"$toolkit/lib64"
-    client runtime "$dir/runtime"
+    mkdir "$dir/link"
+    for library in "$toolkit"/lib/libcudart.so* "$toolkit"/lib64/libcudart.so*; do
+        [ ! -e "$library" ] || ln -sf "$library" "$dir/link/libcudart.so"
+    done
+    runtime_client runtime runtime
+    runtime_client runtime_peer runtime_peer
+    runtime_client runtime_groups runtime_groups
+    runtime_client groups_per_thread runtime_groups --default-stream per-thread
+else
+    echo "runtime, runtime_peer, runtime_groups: skipped, no nvcc here"
 fi
 # $FANOUT_PYTHON, else the first Python that has a module: the machine's own, or what `make client-packages` installed.
 python_with() { # python_with MODULE...

@@ -1,6 +1,7 @@
 #include "tests/model/model_test.h"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct Watcher Watcher;
@@ -122,6 +123,35 @@ static void on_polled(void *user, MemRegion *region)
 {
     assert_ptr_equal(user, region);
     polled++;
+}
+
+/* Proves that zeros are zeros, also where a part of a page stays, in private memory and in a file; and that clearing
+ * what was never written takes none of the host's memory. */
+static void test_zero(void **state)
+{
+    (void)state;
+    Memory *memory = memory_new(NULL, TRUE);
+    const guint64 bytes = 1u << 20;
+    int fd = memfd_create("zero", MFD_CLOEXEC);
+    assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
+    MemRegion *both[2] = {memory_region_new(memory, 0, bytes, NULL), memory_region_from_fd(memory, 0, bytes, fd, NULL)};
+    for (guint r = 0; r < 2; r++) {
+        guint8 *host = memory_bytes(both[r], 0);
+        memset(host, 1, 50000);
+        memory_region_zero(both[r], 100, 40000);
+        for (guint32 i = 0; i < 50000; i++)
+            assert_int_equal(host[i], i < 100 || i >= 40100);
+        memory_region_zero(both[r], 7, 3);
+        assert_true(host[6] == 1 && host[7] == 0 && host[9] == 0 && host[10] == 1);
+    }
+    memory_region_zero(both[1], 0, bytes);
+    struct stat held;
+    assert_int_equal(fstat(fd, &held), 0);
+    assert_int_equal(held.st_blocks, 0);
+    for (guint r = 0; r < 2; r++)
+        memory_region_unref(memory, both[r]);
+    close(fd);
+    memory_free(memory);
 }
 
 /* Proves that a region changes in time from its first poll on, which is told once; control regions always do. */
@@ -285,7 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_region),         cmocka_unit_test(test_timing_only),
         cmocka_unit_test(test_shared_file),    cmocka_unit_test(test_too_much),
-        cmocka_unit_test(test_pattern),        cmocka_unit_test(test_polled),
+        cmocka_unit_test(test_pattern), cmocka_unit_test(test_zero),        cmocka_unit_test(test_polled),
         cmocka_unit_test(test_watch),          cmocka_unit_test(test_watch_long_write),
         cmocka_unit_test(test_watch_again),    cmocka_unit_test(test_unwatch_inside),
         cmocka_unit_test(test_write_inside),   cmocka_unit_test(test_watch_freed),

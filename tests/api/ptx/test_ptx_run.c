@@ -88,6 +88,47 @@ static void test_divergence(void **state)
     });
 }
 
+/* Proves that tiles of one warp, which execute one instruction with masks of their own, get their own answers: of
+ * redux, shfl, vote and match; also where the tiles come one after the other. */
+static void test_tiles(void **state)
+{
+    (void)state;
+    static const Run run = {
+        KERNEL("and.b32 %r1,%r0,16; mov.u32 %r2,65535; shl.b32 %r2,%r2,%r1; redux.sync.add.u32 %r3,%r0,%r2;\n"
+               "shfl.sync.idx.b32 %r4,%r0,3,4127,%r2; setp.eq.u32 %p0,%r0,20; vote.sync.any.pred %p1,%p0,%r2;\n"
+               "selp.u32 %r5,1,0,%p1; and.b32 %r6,%r0,7; match.any.sync.b32 %r7,%r6,%r2;\n"
+               "setp.lt.u32 %p2,%r0,16; @%p2 bra LOW; mov.u32 %r8,7; bra BOTH;\nLOW: mov.u32 %r8,5;\n"
+               "BOTH: setp.lt.u32 %p3,%r0,24; @%p3 bra FIRST; add.u32 %r8,%r8,0; bra HERE;\n"
+               "FIRST: add.u32 %r8,%r8,100;\nHERE: redux.sync.max.u32 %r9,%r8,%r2;\n"
+               "st.global.u32 [%rd1],%r3; st.global.u32 [%rd1+128],%r4; st.global.u32 [%rd1+256],%r5;\n"
+               "st.global.u32 [%rd1+384],%r7; st.global.u32 [%rd1+512],%r9;"),
+        "k", 1, 32, 0, 1};
+    RUN(&run, {
+        for (guint32 i = 0; i < 32; i++) {
+            guint32 high = i >= 16;
+            assert_int_equal(words[i], high ? 376 : 120); /* 16 + ... + 31, 0 + ... + 15 */
+            assert_int_equal(words[32 + i], high ? 19 : 3);
+            assert_int_equal(words[64 + i], high);
+            assert_int_equal(words[96 + i], 0x0101u << (i % 8) << (high ? 16 : 0));
+            assert_int_equal(words[128 + i], high ? 107 : 105);
+        }
+    });
+}
+
+/* Proves that names may be as long as C++ makes them: two parameters that differ at their ends alone. */
+static void test_long_names(void **state)
+{
+    (void)state;
+    g_autofree char *name = g_strnfill(300, 'n');
+    g_autofree char *text = g_strdup_printf(
+        HEAD ".visible .entry k(.param .u64 %s_param_0)\n{\n.reg .b64 %%rd<3>; .reg .b32 %%r<3>; .reg .pred %%p;\n"
+             "ld.param.u64 %%rd0,[%s_param_0]; mov.u32 %%r0,%%tid.x; setp.eq.u32 %%p,%%r0,0;\n"
+             "@%%p bra %s_a; bra %s_b;\n%s_a: st.global.u32 [%%rd0],7;\n%s_b: ret;\n}\n",
+        name, name, name, name, name, name);
+    const Run run = {text, "k", 1, 32, 0, 1};
+    RUN(&run, assert_int_equal(words[0], 7));
+}
+
 /* Proves that a lock passes among all lanes of one warp: the lane that holds it goes on though the others, with whom it
  * would meet behind the loop, still wait. */
 static void test_lock_among_siblings(void **state)
@@ -421,7 +462,8 @@ static void test_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_divergence),
+        cmocka_unit_test(test_divergence), cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_long_names),
         cmocka_unit_test(test_lock_among_siblings),
         cmocka_unit_test(test_lanes_wait_for_each_other),
         cmocka_unit_test(test_early_return),
