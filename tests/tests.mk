@@ -130,6 +130,7 @@ check_PROGRAMS += \
 	tests/api/test_cuda_bad_memory \
 	tests/api/test_cuda_bad_work \
 	tests/api/test_cuda_errors \
+	tests/api/test_cuda_module_leak \
 	tests/api/test_cuda_random \
 	tests/api/test_cuda_rules_1 \
 	tests/api/test_cuda_rules_2 \
@@ -258,6 +259,7 @@ tests_api_test_cuda_bad_input_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_bad_memory_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_bad_work_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_errors_LDADD = $(CUDA_TEST_LDADD)
+tests_api_test_cuda_module_leak_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_random_SOURCES = tests/api/test_cuda_random.c tests/api/model_calls.c tests/api/model_copies.c
 tests_api_test_cuda_random_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_rules_1_LDADD = $(CUDA_TEST_LDADD)
