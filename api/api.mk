@@ -142,12 +142,14 @@ BUILT_SOURCES += api/cuda/symbols.gen.c
 CLEANFILES += api/cuda/symbols.gen.c
 
 # Drop-in for the real driver: the field's name and SONAME, kept apart from the system's own.
-pkglib_LTLIBRARIES += libcuda.la libfanout_exit.la
+pkglib_LTLIBRARIES += libcuda.la libfanout_exit.la libfanout_clock.la
 libcuda_la_SOURCES = $(cuda_files) $(cuda_public)
 libcuda_la_LIBADD = libfanout_core.la -ldl
 libcuda_la_LDFLAGS = $(AM_LDFLAGS) -version-info 1:0:0 -export-symbols-regex '^(cu|fo_|sc_main)'
 libfanout_exit_la_SOURCES = api/cuda/exit_hook.c
 libfanout_exit_la_LDFLAGS = -module -avoid-version
+libfanout_clock_la_SOURCES = api/cuda/clock_hook.c
+libfanout_clock_la_LDFLAGS = -module -avoid-version
 
 fanoutincludedir = $(includedir)/fanout
 fanoutinclude_HEADERS = $(cuda_public) api/include/fanout/device.h

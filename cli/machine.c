@@ -1,7 +1,10 @@
 /* See machine.h. */
 #include "cli/machine.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 Machine *cli_machine(const char *system, const Options *options, GError **error)
 {
@@ -48,4 +51,22 @@ void cli_machine_table(const Machine *machine, Report *report)
         table_u64(table, machine->gpus[a].numa);
     }
     report_add_note(report, "X: itself; NV#: by so many NVLinks, through NVSwitches");
+}
+
+gboolean cli_machine_topology(const char *system, const Options *options, GError **error)
+{
+    Machine *machine = cli_machine(system, options, error);
+    if (machine == NULL)
+        return FALSE;
+    g_autofree char *xml = machine_topology_xml(machine);
+    gsize bytes = strlen(xml);
+    int fd = memfd_create("fanout-topology", MFD_CLOEXEC);
+    machine_free(machine);
+    if (fd < 0 || write(fd, xml, bytes) != (gssize)bytes) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "the topology file cannot be written: %s", g_strerror(errno));
+        return FALSE;
+    }
+    g_autofree char *path = g_strdup_printf("/proc/%ld/fd/%d", (long)getpid(), fd);
+    g_setenv("NCCL_TOPO_FILE", path, FALSE);
+    return TRUE;
 }

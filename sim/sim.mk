@@ -20,6 +20,7 @@ libfanout_core_la_SOURCES += \
 	sim/engine/tlm_port.cpp \
 	sim/engine/tlm_port.h \
 	sim/log.c \
+	sim/host_clock.h \
 	sim/log.h \
 	sim/param/ini.c \
 	sim/param/internal.h \

@@ -12,6 +12,7 @@ dist_check_SCRIPTS = \
 	tests/api/test_cuda_bindings.sh \
 	tests/api/test_cuda_bounds.sh \
 	tests/api/test_cuda_clients.sh \
+	tests/api/test_clock.sh \
 	tests/api/test_nvml.sh \
 	tests/api/test_cuda_example.sh \
 	tests/api/test_cuda_kernels.sh \
@@ -298,6 +299,7 @@ EXTRA_DIST += \
 	tests/clients/py/nvrtc_saxpy.py \
 	tests/clients/py/triton_add.py \
 	tests/clients/client.h \
+	tests/clients/clock.c \
 	tests/clients/codes.c \
 	tests/clients/cudart.c \
 	tests/clients/cutile_rs.c \

@@ -1,6 +1,8 @@
 /* See engine.h: the thread, its calls, and when simulated time may run. */
 #include "api/engine/internal.h"
 
+#include "sim/host_clock.h"
+
 #include <dirent.h>
 #include <time.h>
 
@@ -18,8 +20,9 @@
 
 static _Thread_local gboolean on_engine_thread;
 
-void engine_answer(EngineCall *call, EngineStatus status)
+void engine_answer(Engine *engine, EngineCall *call, EngineStatus status)
 {
+    __atomic_store_n(&engine->seen_ps, sim_now_ps(engine->sim), __ATOMIC_RELEASE);
     call->reply.status = status;
     call->done = TRUE;
     pthread_cond_signal(&call->cond);
@@ -50,6 +53,8 @@ EngineStatus engine_call(Engine *engine, const EngineRequest *request, EngineRep
     *reply = call.reply;
     return (EngineStatus)reply->status;
 }
+
+guint64 engine_seen_ps(const Engine *engine) { return __atomic_load_n(&engine->seen_ps, __ATOMIC_ACQUIRE); }
 
 static void query_pass_time(Engine *engine)
 {
@@ -117,7 +122,7 @@ static void serve(Engine *engine)
             answered = handle(engine, call);
         pthread_mutex_lock(&engine->lock);
         if (answered)
-            engine_answer(call, (EngineStatus)call->reply.status);
+            engine_answer(engine, call, (EngineStatus)call->reply.status);
     }
 }
 
@@ -172,7 +177,7 @@ static void declare_stuck(Engine *engine)
             work->of->dropped = TRUE;
         FaultKind fault = fault_met(engine, work->context);
         work->call->reply.fault = (guint32)fault;
-        engine_answer(work->call, fault != FAULT_NONE ? ENGINE_DEVICE_FAULT : ENGINE_STUCK);
+        engine_answer(engine, work->call, fault != FAULT_NONE ? ENGINE_DEVICE_FAULT : ENGINE_STUCK);
         work->call = NULL;
         work->done = TRUE; /* what it waited for may yet come: nothing is left to do then */
         engine_work_unref(work);
@@ -184,7 +189,7 @@ static void look_later(Engine *engine, guint64 look_us)
 {
     struct timespec until;
 
-    clock_gettime(CLOCK_REALTIME, &until);
+    host_clock_get(&until);
     until.tv_nsec += (long)look_us * 1000L;
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;

@@ -100,6 +100,7 @@ typedef struct {
 struct Engine {
     EngineSpec spec;
     GThread *thread;
+    guint64 seen_ps;      /* atomic: simulated time of the latest answer to a caller */
     pthread_mutex_t lock; /* of the two below only */
     pthread_cond_t posted;
     GQueue calls;   /* EngineCall */
@@ -172,7 +173,7 @@ EngineStatus
 engine_run_prepare(Work *work); /* at submission: snapshots, checks of host addresses */
 void engine_run_start(Work *work);
 void engine_run_clear(Work *work);
-void engine_answer(EngineCall *call, EngineStatus status);
+void engine_answer(Engine *engine, EngineCall *call, EngineStatus status);
 
 /* kernel.c */
 EngineStatus engine_kernel_prepare(Work *work);

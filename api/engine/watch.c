@@ -1,10 +1,12 @@
 /* What may end a run from outside while simulated time passes: the watchdog, and signals. */
 #include "api/engine/internal.h"
 
+#include "sim/host_clock.h"
+
 /* Time runs, and nothing ends: a kernel that never does is ended, as on a display's GPU. */
 static void watch_kernels(Engine *engine)
 {
-    gint64 now_us = g_get_monotonic_time();
+    gint64 now_us = host_clock_us();
 
     if (engine->spec.watchdog_us == 0)
         return;

@@ -69,7 +69,7 @@ static void wake(Work *wait)
     wait->call->reply.time_ps = sim_now_ps(engine->sim);
     g_ptr_array_remove(engine->sleepers, wait);
     pthread_mutex_lock(&engine->lock);
-    engine_answer(wait->call, status);
+    engine_answer(engine, wait->call, status);
     pthread_mutex_unlock(&engine->lock);
     wait->call = NULL;
     wait->done = TRUE;

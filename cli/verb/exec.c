@@ -43,27 +43,6 @@ static void exec_catch(ReportStatus *status)
         sigaction(numbers[i], &forward, NULL);
 }
 
-/* NCCL reads the machine's topology from /sys, where the simulated one is not: it gets a file of it by NCCL_TOPO_FILE,
- * unless the user has set one. The file is a descriptor of this process, which outlives the program, and leaves nothing
- * behind. Wrong options are said here, before the program starts, rather than by every call of it. */
-static gboolean exec_topology(const char *system, const Options *options, GError **error)
-{
-    Machine *machine = cli_machine(system, options, error);
-    if (machine == NULL)
-        return FALSE;
-    g_autofree char *xml = machine_topology_xml(machine);
-    gsize bytes = strlen(xml);
-    int fd = memfd_create("fanout-topology", MFD_CLOEXEC);
-    machine_free(machine);
-    if (fd < 0 || write(fd, xml, bytes) != (gssize)bytes) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "the topology file cannot be written: %s", g_strerror(errno));
-        return FALSE;
-    }
-    g_autofree char *path = g_strdup_printf("/proc/%ld/fd/%d", (long)getpid(), fd);
-    g_setenv("NCCL_TOPO_FILE", path, FALSE);
-    return TRUE;
-}
-
 static gboolean exec_check_trace(const char *trace, GError **error)
 {
     GError *inner = NULL;
@@ -154,6 +133,12 @@ static void exec_prepend(const char *name, const char *value, const char *betwee
     g_setenv(name, both, TRUE);
 }
 
+static void exec_preload(const char *libraries, const char *name)
+{
+    g_autofree char *path = g_build_filename(libraries, name, NULL);
+    exec_prepend("LD_PRELOAD", path, ":");
+}
+
 static void exec_setenv(const char *name, const char *value)
 {
     if (value != NULL)
@@ -217,11 +202,10 @@ static void exec_environment(const Options *options, const char *system, const c
                     *perfetto = exec_absolute(options->perfetto);
     g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, options->seed);
     g_autofree char *fd = g_strdup_printf("%d", status_fd);
-    g_autofree char *preload = g_build_filename(libraries, "libfanout_exit.so", NULL);
 
     exec_compilers(libraries);
     exec_prepend("LD_LIBRARY_PATH", libraries, ":");
-    exec_prepend("LD_PRELOAD", preload, ":");
+    exec_preload(libraries, "libfanout_exit.so");
     exec_setenv("FANOUT_SYSTEM", system);
     exec_setenv("FANOUT_SET", sets);
     exec_setenv("FANOUT_CONFIG", config);
@@ -320,7 +304,7 @@ static int exec_split(int argc, char **argv)
     static const char *const takes_value[] = {
         "-s",         "--system", "--set",        "--config", "--seed", "--fidelity",
         "--calendar", "--engine", "--data",   "--max-memory", "--format", "--html", "--perfetto",
-        "--vcd",      "--log",    "--report",     "--ptx-trace", NULL};
+        "--vcd",      "--log",    "--report",     "--ptx-trace", "--clock", NULL};
 
     for (int i = 1; i < argc; i++) {
         if (g_str_equal(argv[i], "--"))
@@ -335,15 +319,18 @@ static int exec_split(int argc, char **argv)
 
 static ExitCode exec_run(int argc, char **argv, GError **error)
 {
-    g_autofree char *report = NULL, *trace = NULL;
+    static const char *const clocks[] = {"host", "simulated", NULL};
+    g_autofree char *report = NULL, *trace = NULL, *clock = NULL;
     const GOptionEntry own[] = {
         {"report", 0, 0, G_OPTION_ARG_FILENAME, &report,
          "where the report goes, by its ending text, JSON, CSV or HTML; -: standard output",
          "FILE"},
         {"ptx-trace", 0, 0, G_OPTION_ARG_STRING, &trace,
          "tell what a warp of a kernel executes, with times and values, on standard error", "KERNEL:CTA:WARP"},
+        {"clock", 0, 0, G_OPTION_ARG_STRING, &clock,
+         "what the program's clocks show: host (unless given) or simulated time", "CLOCK"},
         {NULL}};
-    int split = exec_split(argc, argv), own_argc = split, status_fd;
+    int split = exec_split(argc, argv), own_argc = split, status_fd, shows = 0;
     char **program = argv + split;
     Options options;
     ExitCode code;
@@ -368,12 +355,15 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
     else if (split >= argc || *program == NULL)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "no program: fanout exec [OPTION...] -- PROGRAM");
-    else if (trace != NULL && !exec_check_trace(trace, error))
+    else if ((trace != NULL && !exec_check_trace(trace, error)) ||
+             (clock != NULL && !options_parse_name("--clock", clock, clocks, &shows, error)))
         code = EXIT_USER;
     else if (libraries != NULL && status != NULL && exec_check_fidelity(&options, error) &&
-             exec_topology(system, &options, error)) {
+             cli_machine_topology(system, &options, error)) {
         exec_setenv("FANOUT_PTX_TRACE", trace);
         exec_environment(&options, system, report, libraries, status_fd);
+        if (shows == 1)
+            exec_preload(libraries, "libfanout_clock.so");
         gboolean named = report != NULL || options.html != NULL || options.perfetto != NULL || options.vcd != NULL;
         code = exec_start(program, status, named, error);
     }

@@ -1,5 +1,7 @@
 #include "model/memory/memory.h"
 
+#include "sim/host_clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <gio/gio.h>
@@ -196,7 +198,7 @@ void memory_lock(pthread_mutex_t *lock)
     struct timespec until;
     int rc = pthread_mutex_trylock(lock);
     if (rc == EBUSY) { /* another process, which has it for a moment; or broke it */
-        clock_gettime(CLOCK_REALTIME, &until);
+        host_clock_get(&until);
         until.tv_sec += MEMORY_LOCK_WAIT_S;
         rc = pthread_mutex_timedlock(lock, &until);
     }

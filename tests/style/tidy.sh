@@ -73,7 +73,7 @@ check_c() {
                   "atoi atol atof g_random_int g_random_int_range g_random_double", list, " ")
         for (i = 1; i <= n; i++) banned[list[i]] = "is banned (see CONTRIBUTING.md)"
         n = split("time clock gettimeofday clock_gettime localtime g_get_real_time g_get_monotonic_time " \
-                  "g_date_time_new_now_local g_date_time_new_now_utc g_timer_new", list, " ")
+                  "host_clock_get host_clock_us g_date_time_new_now_local g_date_time_new_now_utc g_timer_new", list, " ")
         for (i = 1; i <= n; i++) banned[list[i]] = "reads the wall clock: results must not depend on it"
     }
     FNR == 1 {

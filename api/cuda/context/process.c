@@ -54,6 +54,22 @@ static void hook_hard_exit(void)
         set(on_hard_exit);
 }
 
+static guint64 clock_ps(void)
+{
+    return engine_seen_ps(process->engine);
+}
+
+/* libfanout_clock.so, when `fanout exec --clock simulated` preloaded it. */
+static void hook_clock(void)
+{
+    void (*set)(guint64 (*)(void));
+    void *symbol = dlsym(RTLD_DEFAULT, "fo_clock_hook");
+
+    memcpy(&set, &symbol, sizeof set);
+    if (set != NULL)
+        set(clock_ps);
+}
+
 static Cuda *process_new(void)
 {
     Cuda *cuda = g_new0(Cuda, 1);
@@ -231,6 +247,8 @@ static gboolean start(Cuda *cuda, GError **error)
     spec.flow = spec.flow && !spec.keep_bytes; /* flows move no bytes */
     devices_make(cuda, (guint)cuda->fabric.system.gpus);
     cuda->engine = engine_new(&spec, error);
+    if (cuda->engine != NULL)
+        hook_clock();
     return cuda->engine != NULL;
 }
 

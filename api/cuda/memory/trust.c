@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "api/cuda/context/process.h"
+#include "sim/host_clock.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define LOCK_WAIT_S 2 /* nobody keeps one for longer than some microseconds */
@@ -108,7 +109,7 @@ gboolean trust_lock(pthread_mutex_t *lock)
         return FALSE;
     int rc = pthread_mutex_trylock(lock);
     if (rc == EBUSY) {
-        clock_gettime(CLOCK_REALTIME, &until);
+        host_clock_get(&until);
         until.tv_sec += LOCK_WAIT_S;
         rc = pthread_mutex_timedlock(lock, &until);
     }

@@ -11,6 +11,8 @@
 
 #include "api/cuda/multicast/team.h"
 
+#include "sim/host_clock.h"
+
 #define LOOK_AGAIN_MS 50 /* how often a waiter looks whether the process is ending */
 
 void team_give_slot_back(Call *call, Team *team)
@@ -94,7 +96,7 @@ static gboolean complete(Team *team, gint *sequence)
 
 static CUresult wait_for_members(Call *call, Team *team)
 {
-    gint64 start = g_get_monotonic_time();
+    gint64 start = host_clock_us();
     guint64 watchdog_us = call->cuda->spec.watchdog_ms * 1000;
     CUresult result = CUDA_SUCCESS;
     gint sequence;
@@ -107,7 +109,7 @@ static CUresult wait_for_members(Call *call, Team *team)
         cuda_relock(call);
         if (cuda_exiting())
             result = CUDA_ERROR_DEINITIALIZED;
-        else if (watchdog_us != 0 && (guint64)(g_get_monotonic_time() - start) >= watchdog_us &&
+        else if (watchdog_us != 0 && (guint64)(host_clock_us() - start) >= watchdog_us &&
                  !complete(team, &sequence)) {
             say_who_is_missing(call, team);
             result = CUDA_ERROR_LAUNCH_TIMEOUT;
