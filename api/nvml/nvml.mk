@@ -12,8 +12,10 @@ libnvidia_ml_la_SOURCES = \
 	api/nvml/machine.h \
 	api/nvml/nvml.h
 nodist_libnvidia_ml_la_SOURCES = api/nvml/symbols.gen.c
-libnvidia_ml_la_LIBADD = libcuda.la $(GLIB_LIBS)
-libnvidia_ml_la_LDFLAGS = $(FO_SANITIZE) $(FO_LDHARDEN) -version-info 1:0:0 -export-symbols-regex '^nvml'
+# Not as libcuda.la, which libtool would install to the folder that configure named alone.
+libnvidia_ml_la_LIBADD = $(GLIB_LIBS)
+libnvidia_ml_la_DEPENDENCIES = libcuda.la
+libnvidia_ml_la_LDFLAGS = -Wl,.libs/libcuda.so.1 $(FO_SANITIZE) $(FO_LDHARDEN) -version-info 1:0:0 -export-symbols-regex '^nvml'
 EXTRA_DIST += api/nvml/symbols.awk api/nvml/symbols.list
 api/nvml/symbols.gen.c: $(srcdir)/api/nvml/symbols.awk $(srcdir)/api/nvml/symbols.list
 	$(AM_V_GEN)$(MKDIR_P) api/nvml && $(AWK) -f $(srcdir)/api/nvml/symbols.awk \
