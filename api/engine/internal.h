@@ -145,6 +145,9 @@ struct Engine {
 /* engine.c */
 void engine_host_call(Engine *engine, Work *work);
 
+/* kernel.c: how long until the first instruction of a kernel whose turn has come */
+SimTime engine_launch_ps(const Work *work);
+
 /* watch.c: after each slice of time, without the lock */
 void engine_watch(Engine *engine);
 

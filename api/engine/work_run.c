@@ -229,8 +229,8 @@ static void launch(Work *work)
     Engine *engine = work->engine;
     g_autoptr(GError) error = NULL;
 
-    if (device_launch(engine->fabric, (guint16)work->request.gpu, engine->vas, &work->kernel,
-                      launch_done, work, &error) != NULL)
+    if (device_launch_after(engine->fabric, (guint16)work->request.gpu, engine->vas, &work->kernel,
+                            engine_launch_ps(work), launch_done, work, &error) != NULL)
         return;
     log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "%s", error->message);
     engine_work_done(work, FAULT_ILLEGAL_FORM, sim_now_ps(engine->sim));

@@ -98,6 +98,26 @@ static void test_order(void **state)
     assert_int_equal(seat->words[0], 40);
 }
 
+/* Proves that a launch's own time passes beside the work before it: kernels that are queued follow each other without
+ * it, and one that comes to an idle stream takes it. */
+static void test_queued(void **state)
+{
+    EngineReply reply;
+    Seat *seat = seat_take(state, 4);
+    guint64 at[4], launch_ps = seat->fabric.sm.launch_ps;
+    for (guint round = 0; round < 4; round++) { /* the first reads its code and data from far */
+        ask(seat, (EngineRequest){.op = ENGINE_NOW}, &reply);
+        guint64 from = reply.time_ps;
+        for (guint n = 0; n < (round == 3 ? 5u : 1u); n++)
+            assert_int_equal(launch(seat, "add", 1, &reply), ENGINE_OK);
+        assert_int_equal(wait_for(seat, &reply), ENGINE_OK);
+        at[round] = reply.time_ps - from;
+    }
+    assert_int_equal(at[1], at[2]);
+    assert_true(at[2] > launch_ps);
+    assert_int_equal(at[3], launch_ps + 5 * (at[2] - launch_ps));
+}
+
 /* Proves that a kernel's fault is told to those that wait and stays with its context, by kind. */
 static void test_fault(void **state)
 {
@@ -129,7 +149,8 @@ static int begin(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_fault),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_queued),
+                                       cmocka_unit_test(test_fault),
                                        cmocka_unit_test(test_watchdog)};
     return cmocka_run_group_tests(tests, begin, NULL);
 }
