@@ -80,6 +80,7 @@ cuda_files = \
 	api/cuda/memory/trust.h \
 	api/cuda/memory/vmm.c \
 	api/cuda/memory/vmm.h \
+	api/cuda/module/device_runtime.h \
 	api/cuda/module/function.c \
 	api/cuda/module/jit.c \
 	api/cuda/module/jit.h \

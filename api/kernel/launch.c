@@ -150,7 +150,8 @@ static void make_cluster(KernelLaunch *launch)
         guint32 number_of_cta = (guint32)(number * cluster->size + c);
         cta->cta = cta_new(launch->gpu, launch->vas, number_of_cta, grid->threads, launch->name);
         cta->cta->user = cta;
-        cta->cta->shared_bytes = sm_shared_of_cta(&launch->fabric->spec.sm, cta->ptx->shared_bytes);
+        cta->cta->shared_bytes = sm_shared_of_cta(
+            &launch->fabric->spec.sm, grid->static_shared + grid->dynamic_shared + grid->functions_shared);
         cta->cta->registers = launch->registers;
     }
     for (guint32 c = 1; c < cluster->size; c++)
@@ -288,7 +289,7 @@ static gboolean check(KernelLaunch *launch, GError **error)
 {
     const PtxGrid *grid = launch->grid;
     const FabricSpec *spec = &launch->fabric->spec;
-    guint32 shared = grid->static_shared + grid->dynamic_shared;
+    guint32 shared = grid->static_shared + grid->dynamic_shared + grid->functions_shared;
     guint32 fits = kernel_occupancy(spec, grid->entry, grid->threads, grid->dynamic_shared, error);
     if (!launch->fabric->keep_bytes)
         return refuse(error, KERNEL_ERROR_DATA, grid->entry,

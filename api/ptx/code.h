@@ -143,6 +143,7 @@ typedef struct PtxCode {
     guint32 param_bytes;   /* of a lane: formals, and what it passes on */
     guint32 local_bytes;   /* of a lane */
     guint32 shared_bytes;  /* variables of the body */
+    guint32 shared_at;     /* of a function that kernels call: where they lie, from PTX_FUNCTIONS_SHARED on */
     gboolean uses_module_shared, uses_dynamic_shared, indirect_calls;
     guint32 live_bytes;    /* most alive at once, of a lane */
     GPtrArray *callees;    /* PtxFunction that it calls directly */
@@ -162,13 +163,17 @@ void ptx_code_free(PtxCode *code);
 /* What a kernel needs, callees included. FALSE: one of them cannot be made. */
 typedef struct {
     guint32 registers;     /* of a thread, 32 bits each, as liveness has it */
-    guint32 shared_bytes;  /* static */
+    guint32 shared_bytes;  /* static, */
+    guint32 functions_shared; /* of that: variables of functions that it calls, which have places of their own, */
+    guint32 functions_end; /* up to here; 0: none */
     guint32 local_bytes;   /* of a thread, the deepest chain of calls */
     gboolean recursive;    /* local_bytes is of one round */
     gboolean dynamic_shared;
 } PtxUsage;
 gboolean ptx_function_usage(PtxFunction *entry, PtxUsage *usage, GError **error);
 #define PTX_REGISTERS_MIN 16u
+/* Behind what a CTA can have: a function's variables are at one place whatever kernel calls it. */
+#define PTX_FUNCTIONS_SHARED (256u << 10)
 #define PTX_REGISTERS_LIMIT 255u
 
 #endif

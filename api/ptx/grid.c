@@ -30,8 +30,11 @@ static guint32 own_shared_base(const PtxCode *code)
     const PtxModule *module = code->function->unit->module;
     guint32 base = (module->shared_bytes + 127u) & ~127u;
     if (!code->function->entry)
-        return base;
-    return ptx_function_usage(code->function, &usage, NULL) && usage.shared_bytes > code->shared_bytes ? base : 0;
+        return code->shared_at;
+    return ptx_function_usage(code->function, &usage, NULL) &&
+                   usage.shared_bytes - usage.functions_shared > code->shared_bytes
+               ? base
+               : 0;
 }
 
 const guint8 *ptx_image_pool(PtxImage *image, const PtxCode *code)
@@ -72,6 +75,14 @@ static guint32 code_registers(const PtxCode *code)
 
 static gboolean walk_indirect(Walk *walk, const PtxCode *code, guint32 *deepest);
 
+static void add_functions_shared(Walk *walk, const PtxCode *code)
+{
+    if (!code->shared_bytes)
+        return;
+    walk->usage.functions_shared += (code->shared_bytes + 127u) & ~127u;
+    walk->usage.functions_end = MAX(walk->usage.functions_end, code->shared_at + code->shared_bytes);
+}
+
 static gboolean walk_function(Walk *walk, PtxFunction *function, guint32 *local)
 {
     const PtxCode *code = NULL;
@@ -93,7 +104,9 @@ static gboolean walk_function(Walk *walk, PtxFunction *function, guint32 *local)
         return FALSE;
     g_hash_table_add(walk->open, function);
     walk->registers = MAX(walk->registers, code_registers(code));
-    walk->module_shared |= code->uses_module_shared || (!function->entry && code->shared_bytes);
+    walk->module_shared |= code->uses_module_shared;
+    if (!function->entry)
+        add_functions_shared(walk, code);
     walk->usage.dynamic_shared |= code->uses_dynamic_shared;
     for (guint i = 0; i < code->callees->len; i++) {
         guint32 below;
@@ -118,8 +131,10 @@ static gboolean walk_indirect(Walk *walk, const PtxCode *code, guint32 *deepest)
     for (guint i = 0; i < module->functions->len; i++) {
         PtxFunction *function = module->functions->pdata[i];
         const PtxCode *other = g_atomic_pointer_get(&function->code);
-        if (!function->entry && other)
-            *deepest = MAX(*deepest, other->local_bytes);
+        if (function->entry || !other)
+            continue;
+        *deepest = MAX(*deepest, other->local_bytes);
+        add_functions_shared(walk, other);
     }
     return TRUE;
 }
@@ -152,7 +167,8 @@ gboolean ptx_function_usage(PtxFunction *entry, PtxUsage *usage, GError **error)
         walk.usage.shared_bytes =
             entry->code->shared_bytes + (!walk.module_shared         ? 0
                                          : entry->code->shared_bytes ? base
-                                                                     : entry->unit->module->shared_bytes);
+                                                                     : entry->unit->module->shared_bytes) +
+            walk.usage.functions_shared;
         *usage = walk.usage;
     }
     g_hash_table_unref(walk.open);
@@ -217,7 +233,10 @@ PtxGrid *ptx_grid_new(PtxImage *image, PtxFunction *entry, const guint32 dim[3],
     grid->user = user;
     grid->back_branches = PTX_BACK_BRANCHES;
     grid->spin_branches = PTX_SPIN_BRANCHES;
-    grid->static_shared = usage.dynamic_shared ? (usage.shared_bytes + 127u) & ~127u : usage.shared_bytes;
+    guint32 own = usage.shared_bytes - usage.functions_shared;
+    grid->static_shared = usage.dynamic_shared ? (own + 127u) & ~127u : own;
+    grid->functions_shared = usage.functions_shared;
+    grid->functions_end = usage.functions_end;
     grid->dynamic_shared = dynamic_shared;
     for (guint i = 0; i < 3; i++) {
         grid->dim[i] = dim[i];
@@ -276,7 +295,7 @@ static PtxCta *cta_new(PtxGrid *grid, PtxCluster *cluster, guint32 rank, const g
     cta->index[0] = first[0] + rank % size[0];
     cta->index[1] = first[1] + rank / size[0] % size[1];
     cta->index[2] = first[2] + rank / size[0] / size[1];
-    cta->shared_bytes = grid->static_shared + grid->dynamic_shared;
+    cta->shared_bytes = MAX(grid->static_shared + grid->dynamic_shared, grid->functions_end);
     cta->shared = g_malloc0(cta->shared_bytes + 1u);
     cta->live = grid->threads;
     cta->warp = g_new0(PtxWarp, grid->n_warps);

@@ -109,6 +109,11 @@ static void finish(PtxLower *lower)
     code->local_bytes = body->local_bytes;
     code->param_bytes = body->param_bytes;
     code->shared_bytes = body->shared_bytes;
+    if (!code->function->entry && code->shared_bytes) { /* the module's lock is held */
+        PtxModule *module = code->function->unit->module;
+        code->shared_at = PTX_FUNCTIONS_SHARED + module->functions_shared;
+        module->functions_shared += (code->shared_bytes + 127u) & ~127u;
+    }
     code->statements = body->statements->len;
     PtxFlow flow;
     ptx_flow_make(&flow, code);

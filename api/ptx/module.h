@@ -101,6 +101,7 @@ typedef struct PtxModule {
     PtxOpTable *ops;
     guint64 global_bytes, const_bytes, global_align;
     guint32 shared_bytes;    /* of variables at module scope */
+    guint32 functions_shared; /* of variables in bodies of functions that kernels call, as far as these are made */
     gboolean linked;
     GMutex lock;             /* of the making of code: by threads that ask, and the one that runs kernels */
 } PtxModule;

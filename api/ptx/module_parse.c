@@ -58,8 +58,8 @@ static gboolean parse_target(Parser *parser)
                 sm = sm * 10 + (guint)(token.text[i] - '0');
             parser->unit->sm = sm;
             parser->unit->exact = i < token.length;
-            if (sm < 70 || sm > 121)
-                return FAIL(parser, &token, PTX_LOAD_ERROR_UNSUPPORTED, "target sm_%u; sm_70 and later are known", sm);
+            if (sm < 50 || sm > 121)
+                return FAIL(parser, &token, PTX_LOAD_ERROR_UNSUPPORTED, "target sm_%u; sm_50 and later are known", sm);
         } else if (token.length >= 7 && !memcmp(token.text, "texmode", 7)) {
             return FAIL(parser, &token, PTX_LOAD_ERROR_UNSUPPORTED, "textures and surfaces are not simulated");
         }

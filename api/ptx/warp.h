@@ -138,6 +138,7 @@ struct PtxGrid {
     guint32 dim[3], block[3], cluster[3];
     guint32 threads, n_warps;  /* of a CTA */
     guint32 static_shared, dynamic_shared;
+    guint32 functions_shared, functions_end; /* of functions that it calls: PtxUsage */
     guint64 id;
     guint8 *param;             /* param_bytes of the entry */
     guint64 workspace;         /* of a cooperative launch: where its CTAs meet; 0 at first, the host sets it */

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "api/cuda/module/device_runtime.h"
 #include "api/cuda/module/program.h"
 #include "api/ptx/fatbin.h"
 
@@ -94,6 +95,8 @@ CUresult units_from_object(Call *call, JitOptions *jit, guint sm, const char *na
 {
     guint found = 0;
 
+    if (bytes >= SARMAG && memcmp(image, ARMAG, SARMAG) == 0 && g_str_has_suffix(name, DEVICE_RUNTIME_NAME))
+        return units_from_image(call, jit, sm, "cudadevrt.ptx", device_runtime_text, sizeof device_runtime_text, units);
     if (bytes >= SARMAG && memcmp(image, ARMAG, SARMAG) == 0)
         return from_archive(call, jit, sm, name, image, bytes, units);
     if (bytes < sizeof(Elf64_Ehdr))

@@ -34,7 +34,7 @@ static void test_errors(void **state)
     } cases[] = {
         {"", "a.ptx:1:1: PTX begins with .version (at the end of the text)"},
         {".version 5.0\n.target sm_90\n", "a.ptx:1:10: PTX ISA 5.0; 6.0 to 9.x are known"},
-        {".version 8.0\n.target sm_61\n", "a.ptx:2:9: target sm_61; sm_70 and later are known"},
+        {".version 8.0\n.target sm_35\n", "a.ptx:2:9: target sm_35; sm_50 and later are known"},
         {".version 8.0\n.target sm_90\n.address_size 32\n", "a.ptx:3:15: addresses have 64 bits"},
         {".version 8.0\n", "has no .target"},
         {HEAD ".global .b32 a; .global .b32 a;", "a.ptx:4:30: the name is defined in line 4, too"},

@@ -115,6 +115,39 @@ static void test_tiles(void **state)
     });
 }
 
+/* Proves that shared variables of functions that a kernel calls lie apart from its own, from each other's, and from
+ * dynamic ones. */
+static void test_shared_of_functions(void **state)
+{
+    (void)state;
+#define FUNCTION(name, value)                                                                                          \
+    ".func (.reg .u32 out) " name "(.reg .u32 at)\n{\n.shared .align 4 .b8 v[128]; .reg .b32 %r<4>;\n" \
+    "mov.u32 %r1, v; add.u32 %r1, %r1, at; mov.u32 %r2, " value "; st.shared.u32 [%r1], %r2; bar.warp.sync -1;\n" \
+    "ld.shared.u32 out, [%r1]; ret;\n}\n.func (.reg .u32 out) " name "_again(.reg .u32 at)\n{\n" \
+    ".shared .align 4 .b8 w[64]; .reg .b32 %r<4>; mov.u32 %r1, w; st.shared.u32 [%r1], at; mov.u32 out, %r1; ret;\n}\n"
+    static const Run run = {
+        HEAD ".extern .shared .align 16 .b8 dynamic[];\n" FUNCTION("one", "11") FUNCTION("two", "22")
+            ".visible .entry k(.param .u64 buffer)\n{\n.reg .b64 %rd<4>; .reg .b32 %r<16>;\n"
+            ".shared .align 4 .b8 own[128]; ld.param.u64 %rd1, [buffer]; mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2;\n"
+            "mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; mov.u32 %r3, own; add.u32 %r3, %r3, %r2;\n"
+            "mov.u32 %r4, 33; st.shared.u32 [%r3], %r4; mov.u32 %r5, dynamic; add.u32 %r5, %r5, %r2;\n"
+            "mov.u32 %r6, 44; st.shared.u32 [%r5], %r6; call (%r7), one, (%r2); call (%r8), two, (%r2);\n"
+            "call (%r9), one_again, (%r2); call (%r10), two_again, (%r2); call (%r11), one, (%r2);\n"
+            "ld.shared.u32 %r4, [%r3]; ld.shared.u32 %r6, [%r5]; st.global.u32 [%rd3], %r4;\n"
+            "st.global.u32 [%rd3+128], %r6; st.global.u32 [%rd3+256], %r11; st.global.u32 [%rd3+384], %r8;\n"
+            "sub.u32 %r12, %r10, %r9; st.global.u32 [%rd3+512], %r12; ret;\n}\n",
+        "k", 1, 32, 128, 1};
+    RUN(&run, {
+        for (guint32 i = 0; i < 32; i++) {
+            assert_int_equal(words[i], 33);
+            assert_int_equal(words[32 + i], 44);
+            assert_int_equal(words[64 + i], 11);
+            assert_int_equal(words[96 + i], 22);
+            assert_true(words[128 + i] >= 64 && words[128 + i] < 4096);
+        }
+    });
+}
+
 /* Proves that names may be as long as C++ makes them: two parameters that differ at their ends alone. */
 static void test_long_names(void **state)
 {
@@ -463,7 +496,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_divergence), cmocka_unit_test(test_tiles),
-        cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_long_names), cmocka_unit_test(test_shared_of_functions),
         cmocka_unit_test(test_lock_among_siblings),
         cmocka_unit_test(test_lanes_wait_for_each_other),
         cmocka_unit_test(test_early_return),
