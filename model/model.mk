@@ -18,6 +18,9 @@ libfanout_core_la_SOURCES += \
 	model/shared/multicast_request.c \
 	model/shared/multicast_request.h \
 	model/shared/packet.h \
+	model/shared/policies.c \
+	model/shared/policies.h \
+	model/shared/policy.h \
 	model/shared/probe.h \
 	model/shared/route.c \
 	model/shared/spec.h \

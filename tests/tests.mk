@@ -30,6 +30,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_page.sh \
 	tests/cli/test_cli_walk.sh \
 	tests/cli/test_cli_ptx.sh \
+	tests/cli/test_policy.sh \
 	tests/cli/test_cores.sh \
 	tests/explore/test_compare.sh \
 	tests/explore/test_pandas.sh \
@@ -179,6 +180,7 @@ check_PROGRAMS += \
 	tests/model/test_mctable \
 	tests/model/test_memory \
 	tests/model/test_numeric \
+	tests/model/test_policy \
 	tests/model/test_poll \
 	tests/model/test_port_hold \
 	tests/model/test_port_share \

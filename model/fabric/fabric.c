@@ -49,6 +49,8 @@ static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
     guint32 number = (l * (guint32)spec->system.gpus + g) * 2; /* a plane after the other */
     link_init(up, fabric->sim, &spec->link, spec->link.credits_switch_flits, number, up_path);
     link_init(down, sw ? sw->sim : fabric->sim, &spec->link, spec->link.credits_gpu_flits, number + 1, down_path);
+    link_set_policies(up, &fabric->policies);
+    link_set_policies(down, &fabric->policies);
     /* constant stages before and behind a port are part of the flight, so that they cost no event */
     link_set_delay(up, VC_CREQ, spec->link.flight_ps + spec->gpu.out_ps + spec->sw.latency_ps);
     link_set_delay(up, VC_RSP, spec->link.flight_ps + spec->gpu.l2_ps + spec->sw.latency_ps);
@@ -98,10 +100,12 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
 {
     if (!fabric_check(spec, error))
         return NULL;
-    Topology *topology = topology_new(spec, error);
+    Policies policies;
+    Topology *topology = policies_resolve(&spec->policy, &policies, error) ? topology_new(spec, error) : NULL;
     if (!topology)
         return NULL;
     Fabric *fabric = g_new0(Fabric, 1);
+    fabric->policies = policies;
     fabric->topology = topology;
     fabric->n_switches = topology_switches(topology);
     fabric->n_trunks = topology->trunks->len;
@@ -129,6 +133,7 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
     fabric_build(fabric);
     memory_on_polled(fabric->memory, fabric_on_polled, fabric);
     hash_init(&fabric->hash, fabric->links);
+    hash_replace(&fabric->hash, fabric->policies.link);
     for (guint32 g = 0; spec->gpu.hash_by_gpu && g < spec->system.gpus; g++)
         fabric->gpu[g].hash_turn = hash_gpu_turn(&fabric->hash, g);
     fabric->mc_hash = g_new0(Hash, fabric->links + 1);

@@ -37,6 +37,7 @@ void fabric_params(ParamSet *set, FabricSpec *spec)
     param_add(set, "multicast", mctable_params, &spec->mctable);
     param_add(set, "gpu", gpu_params, &spec->gpu);
     param_add(set, "sm", sm_params, &spec->sm);
+    param_add(set, "policy", policy_params, &spec->policy);
     param_add(set, "fault", fault_params, &spec->fault);
     param_add(set, "launch", launch_params, &spec->launch);
 }

@@ -130,6 +130,7 @@ static void switches_connect(Fabric *fabric, Link *link, guint32 number, Switch 
     trunk.rate_MBps = spec->trunk_MBps;
     trunk.flight_ps = spec->trunk_flight_ps;
     link_init(link, from->sim, &trunk, spec->trunk_credits_flits, number, path);
+    link_set_policies(link, &fabric->policies);
     for (int v = 0; v < VCS; v++)
         link_set_delay(link, (Vc)v, spec->trunk_flight_ps + fabric->spec.sw.latency_ps);
     switch_take(to, link, to_port);

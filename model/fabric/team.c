@@ -232,8 +232,11 @@ static gboolean team_plant(Team *team, guint32 link)
     if (first->len == 1)
         return TRUE;
     g_autoptr(GArray) spines = team_candidates(team, link, first);
+    const Policies *policies = &team->fabric->policies;
+    const guint32 begin = spines->len && policies->root ? policies->root(link, team->mcid, spines->len) % spines->len
+                                                        : link + team->mcid;
     for (guint i = 0; i < spines->len; i++) {
-        const guint32 s = g_array_index(spines, guint32, (link + team->mcid + i) % spines->len);
+        const guint32 s = g_array_index(spines, guint32, (begin + i) % spines->len);
         TeamSwitch *part = &team->part[s];
         if (!team_agrees(team, s, first))
             continue;
@@ -254,8 +257,10 @@ static gboolean team_plant(Team *team, guint32 link)
 static const Hash *fabric_hash_of(Fabric *fabric, guint32 links)
 {
     Hash *hash = links == fabric->links ? &fabric->hash : &fabric->mc_hash[links];
-    if (hash->links == 0)
+    if (hash->links == 0) {
         hash_init(hash, links);
+        hash_replace(hash, fabric->policies.link);
+    }
     return hash;
 }
 

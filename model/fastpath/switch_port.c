@@ -219,7 +219,8 @@ void fast_switch_attach(Switch *sw, guint32 p)
         FastSwitch *fast = sw->fast = g_new0(FastSwitch, 1);
         fast->ends = g_ptr_array_new_with_free_func(g_free);
         fast->queues = g_ptr_array_new_with_free_func(multicast_queue_free);
-        sw->spread = multicast_queue_spread;
+        if (!sw->fabric->policies.first_member) /* a queue's replicas leave in the order of its members */
+            sw->spread = multicast_queue_spread;
     }
     FastPort *port = g_new0(FastPort, 1);
     fast_port_init(port, sw->out[p]);

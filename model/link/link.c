@@ -10,12 +10,12 @@ static inline gboolean link_has_credits(const Link *link, unsigned v)
 
 /* The channel whose turn it is lacks credits: it is passed over unless some have come back. -1: no channel can send at
  * that instant; *retry_ps is when the first credit comes, as far as known. */
-static int link_arbitrate_short(Link *link, SimTime at_ps, SimTime *retry_ps)
+static int link_arbitrate_short(Link *link, unsigned first, SimTime at_ps, SimTime *retry_ps)
 {
     *retry_ps = SIMTIME_NEVER;
     link->starved = 0;
-    for (unsigned i = 1; i <= VCS; i++) {
-        unsigned v = (link->last_vc + i) % VCS;
+    for (unsigned i = 0; i < VCS; i++) {
+        unsigned v = (first + i) % VCS;
         if (link->queue[v].count == 0)
             continue;
         if (!link_has_credits(link, v))
@@ -29,11 +29,26 @@ static int link_arbitrate_short(Link *link, SimTime at_ps, SimTime *retry_ps)
     return -1;
 }
 
+/* Packets wait in both channels, and a policy says which of them is next. It sees what is the same in both engines. */
+static unsigned link_ask_policy(const Link *link)
+{
+    FoPort port = {.last = link->last_vc, .run = link->run};
+    for (unsigned v = 0; v < VCS; v++) {
+        port.joined_ps[v] = *link_joined_peek(&link->joined[v]);
+        port.flits[v] = packet_ring_peek(&link->queue[v])->flits;
+        port.queued[v] = link->queue[v].count;
+        port.weight[v] = link->policies->weight[v];
+    }
+    return link->policies->arbitrate(&port) & 1u;
+}
+
 /* Round robin: of the channels in which packets wait, the one that was not served last goes first. */
 static inline int link_arbitrate(Link *link, SimFine at, SimTime *retry_ps)
 {
     unsigned v = link->last_vc ^ (link->queue[link->last_vc ^ 1u].count != 0);
-    return link_has_credits(link, v) ? (int)v : link_arbitrate_short(link, simfine_to_ps(at), retry_ps);
+    if (G_UNLIKELY(link->has_arbiter) && link->queue[VC_CREQ].count && link->queue[VC_RSP].count)
+        v = link_ask_policy(link);
+    return link_has_credits(link, v) ? (int)v : link_arbitrate_short(link, v, simfine_to_ps(at), retry_ps);
 }
 
 /* Nothing could go at a decision: the port is blocked until credits come or the link comes up. If credits have come
@@ -73,6 +88,10 @@ static void link_transmit(Link *link, unsigned v, SimFine start)
     const guint32 flits = packet.flits;
     packet_ring_drop(queue);
     link->credits[v] -= (gint32)flits;
+    if (G_UNLIKELY(link->has_arbiter)) {
+        link_joined_drop(&link->joined[v]);
+        link->run = v == link->last_vc ? link->run + 1 : 1;
+    }
     link->last_vc = (guint8)v;
     link->free_at = start + flits * link->flit_time;
     link->count[packet.kind].packets++;
@@ -136,6 +155,8 @@ void link_join(Link *link, Packet packet, SimTime at_ps, SimFine start)
     if (G_UNLIKELY(link->watched) && link->probe)
         link->probe(link->probe_user, PROBE_QUEUE, __FILE__, link->path, &packet, simfine_to_ps(start));
     *packet_ring_push(&link->queue[v]) = packet;
+    if (G_UNLIKELY(link->has_arbiter))
+        *link_joined_push(&link->joined[v]) = at_ps;
     if (!goes)
         link_count_peak(link, v);
     if (!is_free)

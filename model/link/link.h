@@ -20,6 +20,7 @@
 #define MODEL_LINK_LINK_H
 
 #include "model/shared/packet.h"
+#include "model/shared/policies.h"
 #include "model/shared/probe.h"
 #include "model/shared/spec.h"
 #include "sim/engine/sim.h"
@@ -58,6 +59,7 @@ typedef struct {
     guint32 flits;
 } LinkReturn;
 RING_DEFINE(LinkReturnRing, link_return, LinkReturn)
+RING_DEFINE(LinkJoinedRing, link_joined, SimTime)
 
 typedef struct {
     guint64 packets, flits;
@@ -74,7 +76,8 @@ struct Link {
     gint32 credits[VCS];        /* flits that the far buffer has room for */
     guint32 delay_ps[VCS];      /* from the end of serialization to arrival, all fixed stages included */
     guint32 low_water[VCS];     /* call `drained` when a queue gets shorter than this; 0: never */
-    guint8 last_vc;             /* served last: the other one goes first */
+    guint8 last_vc;             /* served last: the other one goes first, */
+    guint8 has_arbiter;         /* unless there is a policy's */
     guint8 blocked;             /* the wire is free, but what waits has no credits (or the link is down) */
     guint8 down;
     guint8 watched;             /* there is a probe, or there are bit errors */
@@ -103,6 +106,11 @@ struct Link {
     Event arrival[VCS];         /* of the first of them */
     void *boundary;             /* the parallel engine's, where the ends are in two domains; or NULL */
 
+    /* an arbiter that is not round robin (model/shared/policy.h) */
+    const Policies *policies;
+    guint32 run;                /* packets of last_vc in a row */
+    LinkJoinedRing joined[VCS]; /* when what waits joined its queue */
+
     /* parameters and statistics */
     LinkCount count[PACKET_KINDS]; /* put on the wire */
     guint64 credit_stalls;      /* times the arbiter found packets but no credits */
@@ -123,6 +131,8 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
 void link_clear(Link *link);
 /* The receiver: `sink` is called for every packet that arrives. */
 void link_set_sink(Link *link, LinkSink sink, void *node, guint32 port);
+/* The arbiter, which is to outlive the link. */
+void link_set_policies(Link *link, const Policies *policies);
 /* All fixed stages from the end of serialization to arrival. */
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps);
 /* From now on `drained` is called whenever a packet leaves and the queue is shorter than this; 0: no more. */

@@ -54,6 +54,12 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     link_set_errors(link, spec->error_ppb);
 }
 
+void link_set_policies(Link *link, const Policies *policies)
+{
+    link->policies = policies;
+    link->has_arbiter = policies->arbitrate != NULL;
+}
+
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps)
 {
     g_assert(delay_ps <= G_MAXUINT32);
@@ -84,6 +90,7 @@ void link_clear(Link *link)
         packet_ring_clear(&link->queue[v]);
         timed_packet_clear(&link->flight[v]);
         link_return_clear(&link->returning[v]);
+        link_joined_clear(&link->joined[v]);
     }
     timed_packet_clear(&link->timers);
     g_free(link->path);

@@ -85,6 +85,7 @@ static guint8 hash_turn(HashSplit split, guint32 x, guint32 y)
 void hash_init(Hash *hash, guint32 links)
 {
     g_assert(links >= 1 && links <= HASH_LINKS_MAX);
+    hash->choose = NULL;
     HashSplit split = hash_split(links);
     hash->links = links;
     for (guint32 c = 0; c < HASH_CHUNKS; c++)
@@ -100,6 +101,8 @@ void hash_init(Hash *hash, guint32 links)
 
 guint8 hash_gpu_turn(const Hash *hash, guint32 gpu)
 {
+    if (hash->choose)
+        return (guint8)(gpu % hash->links);
     HashSplit split = hash_split(hash->links);
     guint32 a = gpu % split.a, rest = gpu / split.a;
     return (guint8)hash_join(split, a, rest / split.low + a, rest);

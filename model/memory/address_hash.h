@@ -16,6 +16,7 @@
 #define MODEL_MEMORY_ADDRESS_HASH_H
 
 #include <glib.h>
+#include <stdint.h>
 
 #define HASH_CHUNK_SHIFT 8u
 #define HASH_PAGE_SHIFT 21u   /* the tables' split: chunks of a 2 MiB page, and pages */
@@ -31,6 +32,7 @@ typedef struct {
 
 typedef struct {
     guint32 links;            /* how many there are to choose from */
+    unsigned (*choose)(uint64_t chunk, unsigned links); /* another function than the measured one; NULL: that */
     guint16 chunk[HASH_CHUNKS]; /* by number in its page: XORed bits, above them (A, B) of the other bits */
     HashPage page[1u << HASH_PAGE_BITS];
     guint8 link[HASH_LINKS_MAX << HASH_XOR_BITS]; /* by a chunk's value, XORed with its page's */
@@ -39,6 +41,11 @@ typedef struct {
 
 /* For 1 to HASH_LINKS_MAX links. */
 void hash_init(Hash *hash, guint32 links);
+/* From now on this function, modulo the links, instead of the measured one; turns are added to it. */
+static inline void hash_replace(Hash *hash, unsigned (*choose)(uint64_t chunk, unsigned links))
+{
+    hash->choose = choose;
+}
 /* The turn of a GPU's own numbering: distinct for as many GPUs as there are links. */
 guint8 hash_gpu_turn(const Hash *hash, guint32 gpu);
 
@@ -54,6 +61,8 @@ static inline guint64 hash_mix(guint64 x)
 /* `turn` is the requester's, or 0 for the link's number in the requester's own count. */
 static inline guint32 hash_link(const Hash *hash, guint64 address, guint8 turn)
 {
+    if (G_UNLIKELY(hash->choose))
+        return (hash->choose(address >> HASH_CHUNK_SHIFT, hash->links) % hash->links + turn) % hash->links;
     guint64 number = address >> HASH_PAGE_SHIFT;
     const HashPage *page = &hash->page[(number ^ number >> HASH_PAGE_BITS) % (1u << HASH_PAGE_BITS)];
     guint32 at = hash->chunk[(address >> HASH_CHUNK_SHIFT) % HASH_CHUNKS];

@@ -10,6 +10,7 @@
 #include "model/shared/link_set.h"
 #include "model/shared/multicast_request.h"
 #include "model/shared/packet.h"
+#include "model/shared/policies.h"
 #include "model/shared/probe.h"
 #include "model/shared/spec.h"
 #include "model/shared/txn.h"
@@ -66,6 +67,7 @@ typedef struct {
 typedef struct Fabric {
     Sim *sim;
     FabricSpec spec;
+    Policies policies;          /* of spec.policy */
     gboolean keep_bytes;
     Memory *memory;
     struct Gpu *gpu;

@@ -162,6 +162,14 @@ typedef struct {
 } SmSpec;
 extern const ParamRow sm_params[];
 
+/* [policy]: decisions that can be exchanged, by name; model/shared/policy.h. */
+typedef struct {
+    char *library;           /* a shared object; "none" */
+    char *arbiter, *replication, *reduction, *hash;
+    guint64 request_weight, response_weight;
+} PolicySpec;
+extern const ParamRow policy_params[];
+
 /* [fault]: what is broken from the start of a run; model/fabric/fault.h. */
 typedef struct {
     char *link_down;         /* "gpu0.link3,gpu1.link0"; "none" */
@@ -201,6 +209,7 @@ typedef struct FabricSpec {
     McTableSpec mctable;
     GpuSpec gpu;
     SmSpec sm;
+    PolicySpec policy;
     FaultSpec fault;
     LaunchSpec launch;
 } FabricSpec;

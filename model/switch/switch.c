@@ -36,6 +36,14 @@ SimTime switch_round_ps(const Switch *sw, Packet packet)
     return (bytes + sw->spec->crossbar_bytes - 1) / sw->spec->crossbar_bytes * sw->spec->cycle_ps;
 }
 
+static guint32 switch_first_member(const Switch *sw, guint32 p, const McEntry *entry)
+{
+    const Policies *policies = &sw->fabric->policies;
+    if (G_LIKELY(!policies->first_member) || entry->n_members == 0)
+        return 0;
+    return policies->first_member(p, entry->n_members, sw->multicast_requests) % entry->n_members;
+}
+
 /* The replica with the most packets before it is taken to be the last one to leave: it holds the request's place in the
  * ingress buffer. */
 void switch_spread(Switch *sw, guint32 p, Packet replica, const McEntry *entry, SimTime now_ps)
@@ -44,10 +52,12 @@ void switch_spread(Switch *sw, guint32 p, Packet replica, const McEntry *entry, 
     const SimTime round_ps = switch_round_ps(sw, replica);
     const guint32 k = switch_take_k(&sw->port[p], &replica);
     PacketRing *longest = NULL;
+    const guint32 first = switch_first_member(sw, p, entry);
     for (guint32 m = 0; m < entry->n_members; m++) {
-        Link *out = sw->out[switch_port_of(sw, entry->member[m], k)];
+        const guint16 member = entry->member[(first + m) % entry->n_members];
+        Link *out = sw->out[switch_port_of(sw, member, k)];
         PacketRing *queue = &out->queue[VC_CREQ];
-        replica.dst = sw->spine ? replica.dst : entry->member[m]; /* a leaf needs the multicast ID */
+        replica.dst = sw->spine ? replica.dst : member; /* a leaf needs the multicast ID */
         link_push(out, replica, now_ps + m / per_round * round_ps);
         if (queue->count && (!longest || queue->count >= longest->count))
             longest = queue;

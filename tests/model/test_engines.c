@@ -80,10 +80,29 @@ static GPtrArray *engines_sets(Rng *rng, guint64 room)
     return sets;
 }
 
+/* Every other time one policy of each kind, with its own stream. */
+static void engines_policies(GPtrArray *sets, guint64 seed)
+{
+    static const char *const arbiters[] = {"round_robin", "oldest_first", "weighted"};
+    static const char *const orders[] = {"in_order", "rotating", "requester"};
+    static const char *const hashes[] = {"measured", "modulo", "mixed"};
+    Rng own, *rng = &own;
+    rng_init(rng, seed, "policies");
+    if (rng_below(rng, 2))
+        return;
+    g_ptr_array_add(sets, g_strdup_printf("policy.arbiter=%s", arbiters[rng_below(rng, 3)]));
+    g_ptr_array_add(sets, g_strdup_printf("policy.request_weight=%u", 1 + (guint)rng_below(rng, 4)));
+    g_ptr_array_add(sets, g_strdup_printf("policy.response_weight=%u", 1 + (guint)rng_below(rng, 4)));
+    g_ptr_array_add(sets, g_strdup_printf("policy.replication=%s", orders[rng_below(rng, 3)]));
+    g_ptr_array_add(sets, g_strdup_printf("policy.reduction=%s", rng_below(rng, 2) ? "rotating" : "first"));
+    g_ptr_array_add(sets, g_strdup_printf("policy.hash=%s", hashes[rng_below(rng, 3)]));
+}
+
 /* Every third time a second level of switches, with trunks that differ from links in time and room. TRUE: there is. */
 static gboolean engines_levels(GPtrArray *sets, guint64 seed)
 {
     Rng own, *rng = &own; /* a stream of its own: other draws stay as they are */
+    engines_policies(sets, seed);
     rng_init(rng, seed, "levels");
     if (rng_below(rng, 3))
         return FALSE;
