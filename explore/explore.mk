@@ -51,3 +51,7 @@ libfanout_explore_la_SOURCES = \
 	explore/workload.c \
 	explore/workload.h
 EXTRA_DIST += examples/sweep.sbatch
+EXTRA_DIST += examples/search/README.md examples/search/cheapest.sql examples/search/plots.sh \
+	examples/search/nvswitch-8.ini examples/search/nvswitch-72.ini examples/search/nvswitch-8.db \
+	examples/search/nvswitch-72.db examples/search/front-8.svg examples/search/front-72.svg \
+	examples/search/tags-8.svg examples/search/tags-72.svg

@@ -36,6 +36,7 @@ dist_check_SCRIPTS = \
 	tests/explore/test_pandas.sh \
 	tests/explore/test_plot.sh \
 	tests/explore/test_ranks.sh \
+	tests/explore/test_search.sh \
 	tests/explore/test_sweep.sh \
 	tests/determinism/test_determinism.sh \
 	tests/golden/golden.sh \
