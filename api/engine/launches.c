@@ -70,6 +70,7 @@ static void add_running(const Engine *engine, GArray *rows)
 static const Column launch_columns[] = {
     COLUMN_U64(launch, "launch", "", "in the order in which launches ended, from 1; those that still run come last"),
     COLUMN_TEXT(kernel, "kernel", "its name"),
+    COLUMN_TEXT(called, "called", "the function that it called first by its address: what a kernel of many did"),
     COLUMN_U64(gpu, "gpu", "", "that ran it, as the system counts them"),
     COLUMN_U64(stream, "stream", "", "in which it was"),
     COLUMN_TEXT(state, "state", "done; fault: ended by one; running: it had not ended when the report was written"),
@@ -137,6 +138,7 @@ static void add_launch(const Engine *engine, Table *table, guint number, const L
     const KernelStats *s = row->stats;
     table_u64(table, number);
     table_text(table, row->name);
+    table_text(table, row->stats ? row->stats->called : NULL);
     table_u64(table, row->gpu);
     table_u64(table, row->stream);
     table_text(table, row->state);

@@ -68,6 +68,8 @@ KernelStats kernel_stats(const KernelLaunch *launch)
 {
     SimTime now_ps = sim_now_ps(launch->fabric->sim);
     KernelStats stats = launch->stats;
+    const PtxFunction *called = launch->grid->called;
+    stats.called = called ? g_intern_string(called->symbol->name) : NULL;
     stats.instructions = launch->grid->instructions;
     stats.divergences = launch->grid->divergences;
     stats.joins_given_up = launch->grid->joins_given_up;

@@ -77,6 +77,7 @@ typedef struct {
     guint64 sm_ps;           /* of all SMs together: with CTAs of the launch */
     guint64 bytes[KERNEL_TARGETS]; /* of lanes: read, written, and operands; at a multicast address once */
     guint32 traced;          /* warps that were */
+    const char *called;      /* interned: the first function called by its address; NULL: none was */
     guint64 mc_loads, mc_stores, mc_reds; /* instructions of warps: multimem.ld_reduce, .st, .red, and in bulk */
 } KernelStats;
 

@@ -99,6 +99,8 @@ PtxStep ptx_step_call(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 m
         function = indirect_target(warp, ins, lane, call);
         if (!function)
             return STEP_FAULT;
+        if (!warp->cta->grid->called)
+            warp->cta->grid->called = function;
     }
     GError *error = NULL;
     const PtxCode *code = ptx_function_code(function, &error);

@@ -147,6 +147,7 @@ struct PtxGrid {
     PtxFault fault;
     /* counted */
     guint64 instructions, divergences, joins_given_up;
+    const PtxFunction *called; /* the first that was called by its address; NULL: none was */
 };
 #define PTX_BACK_BRANCHES 4096u
 #define PTX_SPIN_BRANCHES 16u

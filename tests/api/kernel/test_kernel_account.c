@@ -20,6 +20,9 @@ static const char text[] = HEAD
     "cvt.u64.u32 %rd5, %r1; add.u64 %rd5, %rd5, 100; st.relaxed.sys.global.u64 [%rd3], %rd5; ret;\n}\n"
     ".visible .entry plain_load(.param .u64 m)\n{\n.reg .b64 %rd<3>; ld.param.u64 %rd1, [m];\n"
     "ld.volatile.global.u64 %rd2, [%rd1]; ret;\n}\n"
+    /* calls a function by its address, as kernels do that serve many */
+    ".func serve()\n{\nret;\n}\n.visible .entry serves()\n{\n.reg .b64 %rd<3>;\n"
+    "mov.u64 %rd2, serve; call %rd2; ret;\n}\n"
     /* warp 0 sleeps for 20 us, the others wait for it */
     ".visible .entry late()\n{\n.reg .b32 %r<3>; .reg .pred %p<2>;\n"
     "mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 31; @%p1 bra $B; nanosleep.u32 20000;\n$B: bar.sync 0; ret;\n}\n"
@@ -87,6 +90,20 @@ static void test_plain_store(void **state)
     world_free(world);
 }
 
+/* Proves that the function that a kernel called by its address is told, and of others none. */
+static void test_called(void **state)
+{
+    (void)state;
+    World *world = world_new(WORLD_BYTES);
+    Loaded *loaded = world_load(world, 0, "account.ptx", text);
+    Ended ended = world_kernel(loaded, "serves", 2, 64, 0, NULL);
+    assert_int_equal(ended.fault, PTX_FAULT_NONE);
+    assert_string_equal(ended.stats.called, "serve");
+    assert_null(world_kernel(loaded, "late", 1, 64, 0, NULL).stats.called);
+    world_unload(loaded);
+    world_free(world);
+}
+
 /* Proves that the parts of a warp's time add up to its life: of a CTA of one warp, to the time that its SM had it; and
  * that three of four warps wait as long at the barrier as the fourth sleeps. */
 static void test_parts(void **state)
@@ -124,7 +141,7 @@ static void test_poll(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_bytes), cmocka_unit_test(test_plain_store),
-                                       cmocka_unit_test(test_parts),
+                                       cmocka_unit_test(test_called), cmocka_unit_test(test_parts),
                                        cmocka_unit_test(test_poll)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
