@@ -304,6 +304,7 @@ EXTRA_DIST += \
 	tests/clients/client.h \
 	tests/clients/clock.c \
 	tests/clients/codes.c \
+	tests/clients/cooperative.c \
 	tests/clients/cudart.c \
 	tests/clients/cutile_rs.c \
 	tests/clients/faults.c \
