@@ -28,7 +28,7 @@ typedef struct nvJitLink {
     CUcontext pushed; /* the context that calls are made in where the thread has none; NULL: not needed */
     void *image;
     size_t bytes;
-    void *slots[4]; /* values of the options: the driver's linker writes sizes there at every call */
+    void *slots[5]; /* values of the options: the driver's linker writes sizes there at every call */
     char errors[LOG_BYTES], info[LOG_BYTES];
 } nvJitLink;
 
@@ -94,7 +94,8 @@ static void leave(const Driver *driver, nvJitLink *link)
     link->pushed = NULL;
 }
 
-/* Options say how to compile, which nothing here does; the target must be there, as the published interface wants. */
+/* Most options say how to compile, which nothing here does; the target must be there, as the published interface
+ * wants. */
 static int options_result(uint32_t n, const char **options)
 {
     int arch = 0;
@@ -108,6 +109,17 @@ static int options_result(uint32_t n, const char **options)
             return INCOMPATIBLE_OPTIONS;
     }
     return arch ? OK : MISSING_ARCH;
+}
+
+/* -maxrregcount=38: the one that matters here, since it says how many CTAs fit. */
+static unsigned registers_max(uint32_t n, const char **options)
+{
+    unsigned registers = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (strncmp(options[i], "-maxrregcount=", 14) == 0)
+            registers = (unsigned)strtoul(options[i] + 14, NULL, 10);
+    return registers;
 }
 
 static int driver_result(nvJitLink *link, CUresult result)
@@ -133,7 +145,7 @@ static int driver_result(nvJitLink *link, CUresult result)
 int nvJitLinkCreate(nvJitLink **handle, uint32_t n, const char **options)
 {
     CUjit_option jit[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
-                          CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+                          CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_MAX_REGISTERS};
     Driver driver;
 
     if (handle == NULL || (n > 0 && options == NULL))
@@ -150,7 +162,9 @@ int nvJitLinkCreate(nvJitLink **handle, uint32_t n, const char **options)
     link->slots[0] = link->errors;
     link->slots[2] = link->info;
     link->slots[1] = link->slots[3] = (void *)(uintptr_t)LOG_BYTES;
-    result = driver_result(link, driver.create(4, jit, link->slots, &link->link));
+    unsigned registers = registers_max(n, options);
+    link->slots[4] = (void *)(uintptr_t)registers;
+    result = driver_result(link, driver.create(registers ? 5 : 4, jit, link->slots, &link->link));
     leave(&driver, link);
     if (result == OK)
         *handle = link;

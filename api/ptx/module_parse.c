@@ -40,8 +40,8 @@ static gboolean parse_version(Parser *parser)
         return FAIL(parser, &token, PTX_LOAD_ERROR_SYNTAX, "a version like 8.0 is expected here");
     ptx_lex_next(lex);
     parser->unit->version = major * 10 + minor;
-    if (parser->unit->version < 60 || major > 9)
-        return FAIL(parser, &token, PTX_LOAD_ERROR_UNSUPPORTED, "PTX ISA %u.%u; 6.0 to 9.x are known", major, minor);
+    if (parser->unit->version < 30 || major > 9)
+        return FAIL(parser, &token, PTX_LOAD_ERROR_UNSUPPORTED, "PTX ISA %u.%u; 3.0 to 9.x are known", major, minor);
     return TRUE;
 }
 
@@ -58,8 +58,8 @@ static gboolean parse_target(Parser *parser)
                 sm = sm * 10 + (guint)(token.text[i] - '0');
             parser->unit->sm = sm;
             parser->unit->exact = i < token.length;
-            if (sm < 50 || sm > 121)
-                return FAIL(parser, &token, PTX_LOAD_ERROR_UNSUPPORTED, "target sm_%u; sm_50 and later are known", sm);
+            if (sm < 20 || sm > 121)
+                return FAIL(parser, &token, PTX_LOAD_ERROR_UNSUPPORTED, "target sm_%u; sm_20 and later are known", sm);
         } else if (token.length >= 7 && !memcmp(token.text, "texmode", 7)) {
             return FAIL(parser, &token, PTX_LOAD_ERROR_UNSUPPORTED, "textures and surfaces are not simulated");
         }

@@ -77,8 +77,12 @@ static CUresult add(Call *call, CUlinkState handle, CUjitInputType type, const c
     guint before = link->units->len, sm = device_sm(call->cuda, call->device);
     if (result == CUDA_SUCCESS)
         result = units_from_image(call, &link->jit, sm, name, data, bytes, link->units);
-    for (guint i = before; i < link->units->len && result == CUDA_SUCCESS; i++)
-        result = check_unit(call, &link->jit, link->units->pdata[i]);
+    for (guint i = before; i < link->units->len && result == CUDA_SUCCESS; i++) {
+        Unit *unit = link->units->pdata[i];
+        if (unit->registers_max == 0) /* what its own compiler was told goes before */
+            unit->registers_max = own.registers_max ? own.registers_max : link->jit.registers_max;
+        result = check_unit(call, &link->jit, unit);
+    }
     if (result != CUDA_SUCCESS)
         g_ptr_array_set_size(link->units, (gint)before);
     jit_options_answer(&own);

@@ -33,8 +33,8 @@ static void test_errors(void **state)
     static const struct { const char *text, *says;
     } cases[] = {
         {"", "a.ptx:1:1: PTX begins with .version (at the end of the text)"},
-        {".version 5.0\n.target sm_90\n", "a.ptx:1:10: PTX ISA 5.0; 6.0 to 9.x are known"},
-        {".version 8.0\n.target sm_35\n", "a.ptx:2:9: target sm_35; sm_50 and later are known"},
+        {".version 2.3\n.target sm_90\n", "a.ptx:1:10: PTX ISA 2.3; 3.0 to 9.x are known"},
+        {".version 8.0\n.target sm_13\n", "a.ptx:2:9: target sm_13; sm_20 and later are known"},
         {".version 8.0\n.target sm_90\n.address_size 32\n", "a.ptx:3:15: addresses have 64 bits"},
         {".version 8.0\n", "has no .target"},
         {HEAD ".global .b32 a; .global .b32 a;", "a.ptx:4:30: the name is defined in line 4, too"},
