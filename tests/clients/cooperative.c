@@ -1,6 +1,6 @@
-/* A cooperative kernel that meets as the device runtime library has it: cuLink adds a library of that name, whose machine
- * code is not looked at, and the kernel calls cudaCGSynchronize(). Only a cooperative launch has a grid's handle. Prints
- * ok. */
+/* A cooperative kernel that meets as the device runtime library has it: cuLink adds a library of that name, whose
+ * machine code is not looked at, and the kernel calls cudaCGSynchronize(). Only a cooperative launch has a grid's
+ * handle. Prints ok. */
 #include "tests/clients/client.h"
 
 static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
