@@ -320,6 +320,7 @@ EXTRA_DIST += \
 	tests/clients/pytorch_symm_mem.c \
 	tests/clients/thunderkittens.c \
 	tests/clients/torchcomms.c \
+	tests/clients/twoshot.c \
 	tests/clients/ucc.c
 
 check_PROGRAMS += tests/api/test_cuda_launch

@@ -16,7 +16,7 @@ for toolkit in "${CUDA_HOME:-/usr/local/cuda}" /opt/cuda; do
 done
 echo "headers: $flags"
 bad=0
-clients="cooperative nccl pytorch_symm_mem nvshmem mscclpp flashinfer nvloom thunderkittens ucc fuser torchcomms cutile_rs codes faults graphs"
+clients="cooperative twoshot nccl pytorch_symm_mem nvshmem mscclpp flashinfer nvloom thunderkittens ucc fuser torchcomms cutile_rs codes faults graphs"
 for client in $clients; do
     # shellcheck disable=SC2086
     ${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$TOP_SRCDIR" $flags "$TOP_SRCDIR/tests/clients/$client.c" -o "$dir/$client" \

@@ -89,7 +89,9 @@ CUresult cuCtxSynchronize(void)
     CUDA_RETURN(call, synchronize(&call, context));
 }
 
-/* There is no profiler to start: the report has all launches. */
+/* There is no profiler to start: the report has all launches. Declared in a header of their own, cudaProfiler.h. */
+CUDA_TWIN CUresult cuProfilerStart(void);
+CUDA_TWIN CUresult cuProfilerStop(void);
 CUresult cuProfilerStart(void)
 {
     CUDA_BEGIN(call);

@@ -69,8 +69,6 @@ CUresult cuCtxGetCurrent(CUcontext *context);
 CUresult cuCtxGetDevice(CUdevice *device);
 CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext context);
 CUresult cuCtxGetFlags(unsigned int *flags);
-CUresult cuProfilerStart(void);
-CUresult cuProfilerStop(void);
 CUresult cuCtxSetFlags(unsigned int flags);
 CUresult cuCtxGetId(CUcontext context, unsigned long long *id);
 CUresult cuCtxSynchronize(void);
