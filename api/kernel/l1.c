@@ -2,8 +2,10 @@
  *
  * Weak loads put the 32 B sectors that they bring into it, of any GPU's memory; later ones of the same SM find them
  * there, or wait for those on their way. A fence or an acquire of more than the CTA empties it, as does the beginning
- * of a kernel. Stores go through it. Its size is what shared memory leaves of the SM's 256 KiB.
- * Modelled as tags alone, direct-mapped: a hit gives what stands in memory now, which PTX allows a weak load to see.
+ * of a kernel. Stores and atomics go through it, and take their sectors out. Its size is what shared memory leaves of
+ * the SM's 256 KiB.
+ * Modelled as tags alone, direct-mapped: a hit gives what stands in memory when it is due, which PTX allows a weak load
+ * to see.
  * Left out: replacement by age, what two kernels on one SM do to each other, write hits that keep a line.
  * Source: h100/memory.csv, ld.global latency (weak, ca, nc, acquire.cta; own and peer), ld.global by lane stride. */
 #include <string.h>
@@ -116,11 +118,24 @@ static void take_bytes(const KernelLaunch *launch, PtxAccess *access)
     }
 }
 
+/* What the SM stores is in the L2 alone afterwards: the next load goes there, behind the store. */
+static void forget(KernelL1 *l1, const PtxAccess *access)
+{
+    for (guint32 left = access->mask; l1 && left; left &= left - 1) {
+        guint64 va = access->va[__builtin_ctz(left)];
+        Line *line = line_at(l1, va / LINE_BYTES);
+        if (line->line == va / LINE_BYTES + 1)
+            line->sectors &= (guint8)~sectors_of(va, access->width);
+    }
+}
+
 gboolean kernel_l1_takes(KernelWarp *warp, PtxAccess *access)
 {
     KernelLaunch *launch = warp->cta->launch;
     const PtxIns *ins = access->ins;
     gboolean near = access->scope == W_CTA;
+    if (access->kind == PTX_ACCESS_STORE || access->kind == PTX_ACCESS_RED || access->kind == PTX_ACCESS_ATOM)
+        forget(launch->l1[warp->warp->sm->id], access);
     if (access->kind != PTX_ACCESS_LOAD || access->target != TARGET_REGISTERS || ins->combine == W_CG ||
         (access->order && access->order != W_WEAK && !near))
         return FALSE;
@@ -133,7 +148,6 @@ gboolean kernel_l1_takes(KernelWarp *warp, PtxAccess *access)
     if (!warp->hits)
         warp->hits = g_array_new(FALSE, FALSE, sizeof(KernelHit));
     KernelHit hit = {access, MAX(when_ps, warp->time_ps + HIT_CLK * launch->host.clock_ps)};
-    take_bytes(launch, access);
     launch->stats.bytes[KERNEL_L1] += (guint64)__builtin_popcount(access->mask) * access->width;
     g_array_append_val(warp->hits, hit);
     return TRUE;
@@ -158,6 +172,7 @@ void kernel_l1_due(KernelWarp *warp, SimTime now_ps)
             continue;
         }
         g_array_remove_index(warp->hits, i);
+        take_bytes(warp->cta->launch, hit.access);
         ptx_access_complete(hit.access);
     }
 }

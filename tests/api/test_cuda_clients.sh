@@ -15,9 +15,11 @@ for toolkit in "${CUDA_HOME:-/usr/local/cuda}" /opt/cuda; do
     [ ! -f "$toolkit/include/cuda.h" ] || flags="-I$toolkit/include"
 done
 echo "headers: $flags"
+headers=$flags
 bad=0
 clients="cooperative twoshot nccl pytorch_symm_mem nvshmem mscclpp flashinfer nvloom thunderkittens ucc fuser torchcomms cutile_rs codes faults graphs"
 for client in $clients; do
+    case $client in twoshot) flags="-I$dir/own -I$TOP_SRCDIR/api/include" ;; *) flags=$headers ;; esac # has a program in C
     # shellcheck disable=SC2086
     ${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$TOP_SRCDIR" $flags "$TOP_SRCDIR/tests/clients/$client.c" -o "$dir/$client" \
         "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs" -lpthread -ldl

@@ -53,6 +53,34 @@ static void test_saxpy(void **state)
     assert_true(took_ps[1] > took_ps[0]);
 }
 
+static const char again_text[] = HEAD
+    ".visible .entry again(.param .u64 p)\n{\n.reg .b64 %rd<3>; .reg .b32 %r<9>;\n"
+    "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2;\n"
+    "ld.global.u32 %r2, [%rd1]; add.u32 %r2, %r2, 123; st.global.u32 [%rd1], %r2; membar.cta;\n"
+    "ld.global.u32 %r3, [%rd1]; add.u32 %r3, %r3, 321; st.global.u32 [%rd1], %r3; bar.sync 0;\n"
+    "ld.global.u32 %r4, [%rd1]; ld.volatile.global.u32 %r5, [%rd1]; add.u32 %r6, %r4, %r5;\n"
+    "ld.global.u32 %r7, [%rd1]; add.u32 %r6, %r6, %r7; st.global.u32 [%rd1+1024], %r6; ret;\n}\n";
+
+/* Proves that a thread's weak loads see its own earlier stores, though the SM's cache had the place before them: of the
+ * GPU's own memory and of a peer's. */
+static void test_own_stores(void **state)
+{
+    (void)state;
+    for (guint peer = 0; peer < 2; peer++) {
+        World *world = world_new(WORLD_BYTES);
+        Loaded *loaded = world_load(world, 0, "again.ptx", again_text);
+        const guint64 param = world->va[peer];
+        Ended ended = world_kernel(loaded, "again", 1, 64, 0, &param);
+        assert_int_equal(ended.fault, PTX_FAULT_NONE);
+        for (guint32 i = 0; i < 64; i++) {
+            assert_int_equal(word_of(world, peer, i), 444);
+            assert_int_equal(word_of(world, peer, 256 + i), 3 * 444);
+        }
+        world_unload(loaded);
+        world_free(world);
+    }
+}
+
 static const char words_text[] = HEAD
     ".global .align 4 .u32 counter = 7;\n.const .align 4 .u32 table[4] = {10, 20, 30, 40};\n"
     /* each lane by itself: a byte at a stride of 3, a half at a stride of 6, a word at a stride of 132 */
@@ -323,7 +351,8 @@ static void test_heap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_saxpy), cmocka_unit_test(test_narrow), cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_saxpy), cmocka_unit_test(test_own_stores), cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_atomics),
         cmocka_unit_test(test_faults), cmocka_unit_test(test_poll), cmocka_unit_test(test_stuck),
         cmocka_unit_test(test_bulk_and_clusters), cmocka_unit_test(test_heap)};
     return cmocka_run_group_tests(tests, NULL, NULL);
