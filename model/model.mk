@@ -118,6 +118,10 @@ libfanout_core_la_SOURCES += \
 	model/flow/rates.h \
 	model/walk/internal.h \
 	model/walk/picture.c \
+	model/walk/recorder.c \
+	model/walk/recorder.h \
+	model/walk/recorder_parts.h \
+	model/walk/recorder_switch.c \
 	model/walk/text.c \
 	model/walk/wait.c \
 	model/walk/walk.c \

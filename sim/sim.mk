@@ -40,6 +40,8 @@ libfanout_core_la_SOURCES += \
 	sim/report/parts.h \
 	sim/report/report.c \
 	sim/report/report.h \
+	sim/report/scene.c \
+	sim/report/scene.h \
 	sim/report/stream.c \
 	sim/report/stream.h \
 	sim/report/text.c \
@@ -52,15 +54,16 @@ libfanout_core_la_SOURCES += \
 	sim/rng.h \
 	sim/stat.c \
 	sim/stat.h
-# The page's style, as a resource.
+# The page's style and scripts, as a resource.
 nodist_libfanout_core_la_SOURCES = sim/report/page.gen.c sim/report/page.gen.h
-EXTRA_DIST += sim/report/page.gresource.xml sim/report/page.css
+page_parts = sim/report/page.gresource.xml sim/report/page.css sim/report/scene.js
+EXTRA_DIST += $(page_parts)
 BUILT_SOURCES += sim/report/page.gen.c sim/report/page.gen.h
 sim/report/html.lo: sim/report/page.gen.h
 CLEANFILES += sim/report/page.gen.c sim/report/page.gen.h
-sim/report/page.gen.c: sim/report/page.gresource.xml sim/report/page.css
+sim/report/page.gen.c: $(page_parts)
 	$(AM_V_GEN)$(MKDIR_P) sim/report && $(GLIB_COMPILE_RESOURCES) --target=$@ --generate-source \
 	  --internal --c-name page --sourcedir=$(srcdir)/sim/report $(srcdir)/sim/report/page.gresource.xml
-sim/report/page.gen.h: sim/report/page.gresource.xml sim/report/page.css
+sim/report/page.gen.h: $(page_parts)
 	$(AM_V_GEN)$(MKDIR_P) sim/report && $(GLIB_COMPILE_RESOURCES) --target=$@ --generate-header \
 	  --internal --c-name page --sourcedir=$(srcdir)/sim/report $(srcdir)/sim/report/page.gresource.xml

@@ -28,6 +28,8 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_live.sh \
 	tests/cli/test_cli_words.sh \
 	tests/cli/test_cli_page.sh \
+	tests/cli/test_cli_page_browser.sh \
+	tests/cli/test_cli_page_scene.sh \
 	tests/cli/test_cli_walk.sh \
 	tests/cli/test_cli_ptx.sh \
 	tests/cli/test_policy.sh \
@@ -51,7 +53,8 @@ dist_check_SCRIPTS = \
 	tests/traces/test_replay_best.sh \
 	tests/validate/test_validate.sh
 TESTS += $(dist_check_SCRIPTS)
-EXTRA_DIST += tests/cli/cli_test.sh tests/style/tidy.allow tests/validate/validate.recorded
+EXTRA_DIST += tests/cli/cli_test.sh tests/cli/browser.py tests/cli/page_audit.js tests/cli/page_checks.py \
+	tests/cli/page_scene_checks.py tests/style/tidy.allow tests/validate/validate.recorded
 
 EXTRA_DIST += tests/install/device_program.c tests/install/driver_program.c tests/install/installcheck.sh
 

@@ -32,6 +32,8 @@ static const Column wait_columns[] = {
 
 #define WALK_ALL G_MININT /* -n was not given */
 
+#define WALK_PACKETS 2000 /* on links, that its page draws */
+
 #define WALK_COLUMNS 100 /* of a terminal that stands beside an editor */
 #define WALK_TEXT_AT 47   /* columns of time, place and file */
 
@@ -139,6 +141,7 @@ typedef struct {
     GArray *steps;   /* WalkStep */
     char *wrong;     /* what kept it from its right end, or NULL */
     SimTime idle_ps; /* what it takes without other traffic; 0: there is none */
+    Scene *scene;    /* for its page, or NULL */
 } WalkOutcome;
 
 static SimTime walk_took_ps(const GArray *steps)
@@ -167,8 +170,9 @@ static void walk_add_waits(Report *report, const GArray *steps)
     }
 }
 
+/* It has the outcome's scene from then on. */
 static Report *walk_make_report(const Options *options, const System *system, const WalkAsk *ask,
-                                const WalkOutcome *outcome, const char *title)
+                                WalkOutcome *outcome, const char *title)
 {
     g_autofree char *more = ask->load_per_mille ? g_strdup_printf("background=%u.%03u", ask->load_per_mille / 1000,
                                                                   ask->load_per_mille % 1000) : NULL;
@@ -179,6 +183,8 @@ static Report *walk_make_report(const Options *options, const System *system, co
     system_describe_run(system, options, more, report);
     report_add_text(report, "op", walk_ops[ask->op]);
     report_add_bool(report, "verified", outcome->wrong == NULL);
+    if (outcome->scene)
+        report_add_scene(report, g_steal_pointer(&outcome->scene));
     Table *table = report_add_table(report, "steps", "", columns, 0);
     for (guint i = 0; i < steps->len; i++) {
         const WalkStep *step = &g_array_index(steps, WalkStep, i);
@@ -215,7 +221,7 @@ static void walk_print_all(const System *system, const WalkAsk *ask, const WalkO
 }
 
 static ExitCode walk_report(const Options *options, const System *system, const WalkAsk *ask,
-                            const WalkOutcome *outcome, GError **error)
+                            WalkOutcome *outcome, GError **error)
 {
     g_autofree char *title = g_strdup_printf("%s: %s", walk_ops[ask->op], walk_meanings[ask->op]);
     Report *report = walk_make_report(options, system, ask, outcome, title);
@@ -247,6 +253,15 @@ static Traffic *walk_add_traffic(Fabric *fabric, guint32 load_per_mille, WalkBac
 }
 
 /* One walk in a simulation of its own; FALSE: it could not be made. */
+/* Other traffic on all links of a large system is more than a page can draw. */
+static Recorder *walk_make_recorder(const Options *options, const WalkAsk *ask, const Fabric *fabric)
+{
+    if (!options->html || (ask->load_per_mille && fabric->spec.system.gpus > RECORDER_ALL_GPUS))
+        return NULL;
+    g_autofree char *title = g_strdup_printf("%s, packet by packet", walk_ops[ask->op]);
+    return recorder_new(fabric, title, WALK_PACKETS);
+}
+
 static gboolean walk_once(const Options *options, const System *system, const WalkAsk *ask, const char *vcd,
                           WalkOutcome *outcome, GError **error)
 {
@@ -263,7 +278,9 @@ static gboolean walk_once(const Options *options, const System *system, const Wa
         guint32 n = ask->gpus != WALK_ALL ? (guint32)ask->gpus : (guint32)system->spec.system.gpus;
         if (ask->load_per_mille && system->spec.system.gpus > 1)
             traffic = walk_add_traffic(fabric, ask->load_per_mille, &background);
-        outcome->steps = walk_run(fabric, ask->op, n, traffic ? &background : NULL, &right, error);
+        Recorder *recorder = walk_make_recorder(options, ask, fabric);
+        outcome->steps = walk_record(fabric, ask->op, n, traffic ? &background : NULL, recorder, &right, error);
+        outcome->scene = recorder ? recorder_finish(recorder) : NULL;
         if (outcome->steps && !right)
             outcome->wrong = walk_reason(fabric);
         done = outcome->steps != NULL;
@@ -282,6 +299,7 @@ static void walk_outcome_clear(WalkOutcome *outcome)
     if (outcome->steps)
         walk_free(outcome->steps);
     g_free(outcome->wrong);
+    scene_free(outcome->scene);
 }
 
 static ExitCode walk_one(const Options *options, const WalkAsk *ask, GError **error)

@@ -84,8 +84,10 @@ void link_credit_return(Link *link, Vc v, guint32 flits, SimTime due_ps)
 
 void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
-    guint64 batch = at_ps >> link->credit_shift;
-    SimTime due_ps = ((batch + 1) << link->credit_shift) + link->credit_delay_ps;
+    const SimTime due_ps = (((at_ps >> link->credit_shift) + 1) << link->credit_shift) + link->credit_delay_ps;
+    if (G_UNLIKELY(link->watched && link->probe))
+        link->probe(link->probe_user, PROBE_CREDIT, __FILE__, link->path,
+                    &(Packet){.kind = v == VC_CREQ ? PACKET_WRITE : PACKET_ACK, .flits = (guint8)flits}, due_ps);
     link->ops->credit(link, v, flits, due_ps);
 }
 

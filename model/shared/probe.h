@@ -20,6 +20,10 @@ typedef enum {
     PROBE_GATHER,   /* a replica's answer, at the requester's port */
     PROBE_RESULT,   /* the last one came: one answer goes to the requester */
     PROBE_ANSWER,   /* back at the requester: the transaction ends */
+    /* what is seen of a packet that waits, and of what it gives back */
+    PROBE_HELD,     /* it must wait at a switch's ingress, for a tag, for room for operands, or for a replication */
+    PROBE_CREDIT,   /* at_ps, ahead, is when a port gets credits back, packet's flits of its channel; no more is set */
+    PROBE_FREE,     /* a switch freed a multicast request's tag and buffer: packet's src and txn; all else is not set */
     PROBE_STAGES
 } ProbeStage;
 

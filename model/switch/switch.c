@@ -149,6 +149,7 @@ static void switch_accept_request(Switch *sw, guint32 p, Packet packet, SimTime 
     SimTime wake_ps = SIMTIME_NEVER;
     if (port->wait.count == 0 && switch_serve(sw, p, packet, now_ps, &wake_ps))
         return;
+    PROBE_POINT(sw->fabric, PROBE_HELD, sw->path, &packet, now_ps);
     *packet_ring_push(&port->wait) = packet;
     if (wake_ps != SIMTIME_NEVER && !event_is_pending(&port->advance))
         sim_at(sw->sim, &port->advance, wake_ps, EVENT_PRIORITY_FABRIC);
@@ -205,6 +206,7 @@ void switch_finish(Switch *sw, guint32 index, SimTime now_ps)
         port->multicast_tags++;
     }
     sw->reduced++;
+    PROBE_POINT(sw->fabric, PROBE_FREE, sw->path, (&(Packet){.txn = index, .src = record->src}), now_ps);
     record->members = 0;
     record->txn = sw->record_free;
     sw->record_free = index;

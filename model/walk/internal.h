@@ -35,6 +35,7 @@ typedef struct {
  * request, or an answer to one. */
 char *walk_text(const Fabric *fabric, ProbeStage stage, const char *path, const Packet *packet, gboolean replica,
                 WalkCount *count);
+const char *walk_cargo(const Packet *packet); /* what it is, in words */
 char *walk_text_wait(WalkReason reason, const WalkWait *wait);
 
 #endif

@@ -15,7 +15,7 @@ static const char *walk_vc_name(const Packet *packet)
     return packet_vc(packet) == VC_CREQ ? "CREQ0" : "RSP0";
 }
 
-static const char *walk_cargo(const Packet *packet)
+const char *walk_cargo(const Packet *packet)
 {
     static const char *const cargo[PACKET_KINDS] = {
         [PACKET_READ] = "read request",

@@ -42,15 +42,8 @@ typedef struct {
     gboolean over; /* its answer is there */
     WalkWaits *waits;
     GArray *raw; /* WalkRaw */
+    Recorder *recorder; /* or NULL */
 } Walk;
-
-/* Where the wire is reached: after the stages that the model counts as part of the flight. */
-static SimTime walk_before_wire_ps(const Fabric *fabric, const char *path, const Packet *packet)
-{
-    if (!g_str_has_prefix(path, "gpu") || !g_str_has_suffix(path, ".up"))
-        return 0;
-    return packet_vc(packet) == VC_CREQ ? fabric->spec.gpu.out_ps : fabric->spec.gpu.l2_ps;
-}
 
 static void walk_add(Walk *walk, const WalkRaw *seen, const char *path)
 {
@@ -84,6 +77,10 @@ static void walk_on_probe(void *user, ProbeStage stage, const char *file, const 
                           SimTime at_ps)
 {
     Walk *walk = user;
+    if (walk->recorder && !(walk->over && walk->background))
+        recorder_note(walk->recorder, stage, path, packet, at_ps);
+    if (stage > PROBE_ANSWER)
+        return;
     if (walk->over || !walk_waits_is_own(walk->waits, stage, packet, walk->region[1])) {
         walk_waits_other(walk->waits, stage, path, packet, at_ps);
         return;
@@ -95,7 +92,7 @@ static void walk_on_probe(void *user, ProbeStage stage, const char *file, const 
     if (stage == PROBE_QUEUE)
         return;
     if (stage == PROBE_WIRE)
-        raw.step.at_ps += walk_before_wire_ps(walk->fabric, path, packet);
+        raw.step.at_ps += recorder_before_wire_ps(walk->fabric, path, packet);
     walk_add(walk, &raw, path);
     walk->over = stage == PROBE_ANSWER;
     if (walk->over && walk->background)
@@ -133,6 +130,8 @@ static GArray *walk_finish(Walk *walk)
                          ? walk_text_wait(step->reason, &raw->wait)
                          : walk_text(walk->fabric, step->stage, step->unit, &raw->packet, replicated, count);
         g_array_append_val(steps, raw->step);
+        if (walk->recorder)
+            recorder_add_step(walk->recorder, step->at_ps, step->depth, step->unit, step->text, step->file);
     }
     return steps;
 }
@@ -154,6 +153,8 @@ static void walk_on_placed(Cta *cta, SimTime now_ps)
     if (!loads || walk->op == WALK_ATOMIC)
         uop.src = walk->reg;
     walk->start_ps = now_ps;
+    if (walk->recorder)
+        recorder_begin(walk->recorder, now_ps);
     warp_push(&cta->warp[0], &uop);
 }
 
@@ -257,6 +258,12 @@ static void walk_clear(Walk *walk)
 GArray *walk_run(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkBackground *background, gboolean *right,
                  GError **error)
 {
+    return walk_record(fabric, op, n_gpus, background, NULL, right, error);
+}
+
+GArray *walk_record(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkBackground *background, Recorder *recorder,
+                    gboolean *right, GError **error)
+{
     g_assert(fabric->keep_bytes && op < WALK_OPS);
     Walk *walk = g_new0(Walk, 1);
     GArray *steps = NULL;
@@ -265,6 +272,7 @@ GArray *walk_run(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkBackground
     walk->n_gpus = n_gpus;
     walk->multicast = op >= WALK_MC_STORE;
     walk->background = background;
+    walk->recorder = recorder;
     walk->waits = walk_waits_new(fabric);
     walk->raw = g_array_new(FALSE, TRUE, sizeof(WalkRaw));
     if (walk_prepare(walk, error)) {

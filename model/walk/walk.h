@@ -8,6 +8,7 @@
 #define MODEL_WALK_WALK_H
 
 #include "model/fabric/fabric.h"
+#include "model/walk/recorder.h"
 
 typedef enum {
     WALK_STORE, WALK_LOAD, WALK_ATOMIC, WALK_MC_STORE, WALK_MC_RED, WALK_MC_LOAD_REDUCE, WALK_OPS
@@ -52,6 +53,9 @@ typedef struct {
  * background: NULL on an otherwise idle fabric. GError: no such team can be made (too few GPUs, no multicast). */
 GArray *walk_run(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkBackground *background, gboolean *right,
                  GError **error);
+/* The same, and what moved and changed goes into a recorder (NULL: none), with its steps. */
+GArray *walk_record(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkBackground *background, Recorder *recorder,
+                    gboolean *right, GError **error);
 void walk_free(GArray *steps);
 
 /* picture.c: the path in one line, for example "gpu0 --link17--> switch3 --link17--> gpu1 --link17--> ...", read from

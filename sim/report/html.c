@@ -1,4 +1,5 @@
-/* HTML: one self-contained page, no script, no file beside it. Its style is page.css. */
+/* HTML: one self-contained page, no file beside it. Its style is page.css; scene.js plays its scenes, and everything
+ * else is there without a script. */
 #include "config.h"
 
 #include "sim/report/page.gen.h"
@@ -55,14 +56,19 @@ static void html_table(GString *out, const Table *table)
     g_string_append(out, "</tbody></table></div>\n");
 }
 
-static void html_style(GString *out)
+static void html_part(GString *out, const char *path)
 {
-    g_autoptr(GBytes) bytes = g_resource_lookup_data(page_get_resource(), "/fanout/page/page.css", 0, NULL);
+    g_autoptr(GBytes) bytes = g_resource_lookup_data(page_get_resource(), path, 0, NULL);
     g_assert(bytes);
     gsize size;
-    const char *css = g_bytes_get_data(bytes, &size);
+    const char *text = g_bytes_get_data(bytes, &size);
+    g_string_append_len(out, text, (gssize)size);
+}
+
+static void html_style(GString *out)
+{
     g_string_append(out, "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><style>\n");
-    g_string_append_len(out, css, (gssize)size);
+    html_part(out, "/fanout/page/page.css");
     g_string_append(out, "</style></head><body><main>\n");
 }
 
@@ -72,6 +78,33 @@ static void html_picture(GString *out, const Picture *picture)
     html_append(out, "<figure class=\"drawn\" tabindex=\"0\" role=\"img\" aria-label=\"%s\">", picture->title);
     g_string_append(out, picture->svg);
     html_append(out, "<figcaption>%s</figcaption></figure>\n", picture->title);
+}
+
+/* What scene.js fills: an empty picture and the scene as data. */
+static void html_scene(GString *out, const Scene *scene)
+{
+    html_append(out, "<section class=\"scene\" aria-label=\"%s\"><h2>%s</h2>\n", report_scene_title(scene),
+                report_scene_title(scene));
+    g_string_append(out, "<noscript><p>The animation needs JavaScript; the table of steps below has the same events "
+                         "and times.</p></noscript>\n<svg class=\"stage\" role=\"img\" viewBox=\"0 0 1 1\" "
+                         "aria-label=\"what is where at this time\"></svg>\n"
+                         "<script type=\"application/json\">");
+    report_write_scene(scene, out);
+    g_string_append(out, "</script>\n");
+    if (*report_scene_note(scene))
+        html_append(out, "<p>%s</p>\n", report_scene_note(scene));
+    g_string_append(out, "</section>\n");
+}
+
+static void html_scenes(GString *out, const Report *report)
+{
+    for (guint i = 0; i < report->scenes->len; i++)
+        html_scene(out, g_ptr_array_index(report->scenes, i));
+    if (report->scenes->len == 0)
+        return;
+    g_string_append(out, "<script>\n");
+    html_part(out, "/fanout/page/scene.js");
+    g_string_append(out, "</script>\n");
 }
 
 void report_write_html(const Report *report, GString *out)
@@ -89,6 +122,7 @@ void report_write_html(const Report *report, GString *out)
                     fact->cell.text ? fact->cell.text : "\xe2\x80\x93", fact->unit);
     }
     g_string_append(out, "</dl>\n");
+    html_scenes(out, report);
     for (guint i = 0; i < report->charts->len; i++)
         report_write_chart(&g_array_index(report->charts, Chart, i), out);
     for (guint i = 0; i < report->pictures->len; i++)

@@ -3,6 +3,7 @@
 #define SIM_REPORT_PARTS_H
 
 #include "sim/report/report.h"
+#include "sim/report/scene.h"
 
 typedef struct {
     char *text; /* as it is written, without quotes or escapes; NULL: the value does not exist */
@@ -41,6 +42,7 @@ struct Report {
     GPtrArray *tables; /* Table */
     GArray *charts;    /* Chart */
     GArray *pictures;  /* Picture */
+    GPtrArray *scenes; /* Scene */
     GPtrArray *notes;  /* char */
     GArray *run;       /* Fact: what tells runs apart, in each row of CSV */
 };
@@ -64,5 +66,8 @@ void report_write_json(const Report *report, GString *out);
 void report_write_csv(const Report *report, GString *out);
 void report_write_html(const Report *report, GString *out);
 void report_write_chart(const Chart *chart, GString *out); /* SVG inside the page */
+void report_write_scene(const Scene *scene, GString *out); /* JSON for scene.js */
+const char *report_scene_title(const Scene *scene);
+const char *report_scene_note(const Scene *scene); /* "": none */
 
 #endif

@@ -45,6 +45,7 @@ Report *report_new(const char *kind, const char *title)
     g_array_set_clear_func(report->charts, chart_clear);
     report->pictures = g_array_new(FALSE, FALSE, sizeof(Picture));
     g_array_set_clear_func(report->pictures, picture_clear);
+    report->scenes = g_ptr_array_new_with_free_func((GDestroyNotify)scene_free);
     report->notes = g_ptr_array_new_with_free_func(g_free);
     report->run = g_array_new(FALSE, FALSE, sizeof(Fact));
     g_array_set_clear_func(report->run, fact_clear);
@@ -62,6 +63,7 @@ void report_free(Report *report)
     g_ptr_array_free(report->tables, TRUE);
     g_array_free(report->charts, TRUE);
     g_array_free(report->pictures, TRUE);
+    g_ptr_array_free(report->scenes, TRUE);
     g_ptr_array_free(report->notes, TRUE);
     g_array_free(report->run, TRUE);
     g_free(report);
