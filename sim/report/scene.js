@@ -126,8 +126,8 @@
         }
         tables.get(head).lastChild.append(row);
       }
-      return [...tables.values()].map(table => make("div", {class: "scroll gauges", tabindex: 0, role: "region",
-        "aria-label": "Queues, credits and tags at this time"}, table));
+      return [...tables].map(([head, table]) => make("div", {class: "scroll gauges", tabindex: 0, role: "region",
+        "aria-label": `At this time: ${head.split(";").map(part => part.split("|")[0]).join(", ")}`}, table));
     }
 
     /* ---- the picture: places in rows, highest level on top */
