@@ -41,6 +41,7 @@ dist_check_SCRIPTS = \
 	tests/explore/test_search.sh \
 	tests/explore/test_sweep.sh \
 	tests/determinism/test_determinism.sh \
+	tests/docs/test_labs.sh \
 	tests/golden/golden.sh \
 	tests/install/test_install.sh \
 	tests/model/walk_count.sh \
@@ -55,6 +56,7 @@ dist_check_SCRIPTS = \
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += tests/cli/cli_test.sh tests/cli/browser.py tests/cli/page_audit.js tests/cli/page_checks.py \
 	tests/cli/page_scene_checks.py tests/style/tidy.allow tests/validate/validate.recorded
+EXTRA_DIST += tests/cli/cli_test.sh tests/docs/console.sh tests/style/tidy.allow tests/validate/validate.recorded
 
 EXTRA_DIST += tests/install/device_program.c tests/install/driver_program.c tests/install/installcheck.sh
 
