@@ -5,7 +5,7 @@ pkgconfigdir = $(libdir)/pkgconfig
 presetsdir = $(pkgdatadir)/presets
 presets_DATA = $(PRESETS)
 referencedir = $(pkgdatadir)
-nobase_reference_DATA = $(REFERENCE) validate/reference/README.md
+nobase_reference_DATA = $(REFERENCE) $(FIDELITY) validate/reference/README.md
 dist_doc_DATA = README.md CONTRIBUTING.md
 EXTRA_DIST += fanout.pc.in examples/README.md
 

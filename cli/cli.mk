@@ -33,6 +33,8 @@ fanout_SOURCES = \
 	cli/system.h \
 	cli/trace_args.c \
 	cli/trace_args.h \
+	cli/validate_table.c \
+	cli/validate_table.h \
 	cli/verb/bench.c \
 	cli/verb/coll.c \
 	cli/verb/compare.c \

@@ -52,11 +52,14 @@ dist_check_SCRIPTS = \
 	tests/style/tidy_selftest.sh \
 	tests/traces/test_replay.sh \
 	tests/traces/test_replay_best.sh \
+	tests/validate/test_fidelity.sh \
 	tests/validate/test_validate.sh
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += tests/cli/cli_test.sh tests/cli/browser.py tests/cli/page_audit.js tests/cli/page_checks.py \
 	tests/cli/page_scene_checks.py tests/style/tidy.allow tests/validate/validate.recorded
 EXTRA_DIST += tests/cli/cli_test.sh tests/docs/console.sh tests/style/tidy.allow tests/validate/validate.recorded
+EXTRA_DIST += tests/cli/cli_test.sh tests/style/tidy.allow tests/validate/validate.recorded \
+	tests/validate/fidelity.ids tests/validate/fidelity.recorded tests/validate/fidelity.sample
 
 EXTRA_DIST += tests/install/device_program.c tests/install/driver_program.c tests/install/installcheck.sh
 

@@ -10,7 +10,8 @@ static void validate_row_free(gpointer data)
 {
     ValidateRow *row = data;
     char *texts[] = {row->file, row->group, row->name, row->test, row->variant, row->gpus, row->preset,
-                     row->op, row->algo, row->proto, row->program, row->timing, row->unit, row->skipped, row->more};
+                     row->op, row->algo, row->proto, row->program, row->timing, row->unit, row->skipped, row->more,
+                     row->id};
     for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
     g_free(row);
@@ -136,6 +137,7 @@ static gboolean csv_measured(const CsvAt *at, ValidateRow *row)
     row->group = g_strdup(csv_measured_group(row));
     row->name = g_strdup_printf("%s %s %s %ux%u %" G_GUINT64_FORMAT, row->test, row->variant, row->gpus,
                                 row->ctas, row->threads, row->bytes);
+    row->id = g_strdup(row->name);
     if (row->measured == 0)
         row->skipped = g_strdup("measured as 0: nothing to compare with");
     return TRUE;
@@ -168,6 +170,7 @@ static void csv_site(ValidateRow *row, const char *source)
 static gboolean csv_published(const CsvAt *at, ValidateRow *row)
 {
     guint64 ctas;
+    row->id = g_strdup(at->cell[0]);
     row->group = g_strdup(at->cell[1]);
     row->preset = g_strdup(at->cell[2]);
     row->gpus = g_strdup(at->cell[3]);
@@ -195,6 +198,7 @@ static gboolean csv_driver(const CsvAt *at, ValidateRow *row)
     row->unit = g_strdup("");
     row->measured = NAN;
     row->name = g_strdup_printf("%s %s", at->cell[0], at->cell[1]);
+    row->id = g_strdup(row->name);
     row->skipped = g_strdup("an answer of the CUDA driver: nothing is simulated");
     return TRUE;
 }

@@ -39,6 +39,10 @@ static const char *summary_key(const ValidateRow *row, ValidateBy by)
         return row->group;
     if (by == VALIDATE_OVERALL)
         return "overall";
+    if (by == VALIDATE_BY_FIDELITY) {
+        const ValidateFidelity *group = validate_fidelity_of(row);
+        return group ? group->name : NULL;
+    }
     for (const ValidateTarget *target = validate_targets; target->name; target++)
         if (summary_in(target, row->group))
             return target->name;
@@ -91,6 +95,9 @@ GPtrArray *validate_summarize(const GPtrArray *rows, ValidateBy by)
     if (by == VALIDATE_BY_TARGET)
         for (const ValidateTarget *target = validate_targets; target->name; target++)
             summary_find(works, target->name);
+    if (by == VALIDATE_BY_FIDELITY)
+        for (const ValidateFidelity *group = validate_fidelity; group->name; group++)
+            summary_find(works, group->name);
     for (guint i = 0; i < rows->len; i++) {
         const ValidateRow *row = g_ptr_array_index(rows, i);
         const char *key = summary_key(row, by);

@@ -27,6 +27,7 @@ typedef struct {
     ValidateSchema schema;
     char *group;       /* "bandwidth", "nvls", ... */
     char *name;        /* what the row is, for people */
+    char *id;          /* published: the column `id`; measured: the name */
     /* measured schema */
     char *test, *variant, *gpus;
     guint32 ctas, threads;
@@ -86,8 +87,14 @@ typedef struct {
     guint rows, skipped;
     double median_abs_pct, p90_abs_pct, max_abs_pct, mean_pct; /* NaN when nothing was simulated */
 } ValidateSummary;
-typedef enum { VALIDATE_BY_FILE, VALIDATE_BY_GROUP, VALIDATE_BY_TARGET, VALIDATE_OVERALL } ValidateBy;
-/* In order of first appearance (by target: in the order of the targets); of ValidateSummary, owned. */
+typedef enum {
+    VALIDATE_BY_FILE,
+    VALIDATE_BY_GROUP,
+    VALIDATE_BY_TARGET,
+    VALIDATE_BY_FIDELITY, /* rows of no such group are left out */
+    VALIDATE_OVERALL
+} ValidateBy;
+/* In order of first appearance (by target and fidelity: in the order of the targets); of ValidateSummary, owned. */
 GPtrArray *validate_summarize(const GPtrArray *rows, ValidateBy by);
 
 /* What the project aims at, for sets of groups. */
@@ -97,6 +104,28 @@ typedef struct {
     double median_pct, p90_pct; /* 0: no target yet */
 } ValidateTarget;
 extern const ValidateTarget validate_targets[]; /* ends with a NULL name */
+
+/* Each row belongs to one of two halves, for good: parameters may be taken from rows of the first alone, and rows of
+ * the second alone say how good the model is. The first hexadecimal digit of the SHA-256 of the row's id tells: 0 to 7
+ * is the first half. (`printf %s ID | sha256sum` shows it.) */
+typedef enum { VALIDATE_CALIBRATE, VALIDATE_JUDGE, VALIDATE_HALVES } ValidateHalf;
+extern const char *const validate_half_names[VALIDATE_HALVES + 1];
+ValidateHalf validate_half(const ValidateRow *row);
+GPtrArray *validate_rows_of(const GPtrArray *rows, ValidateHalf half); /* not owned */
+
+/* What is aimed at for published rows, by machine, GPUs, size and timing. */
+typedef struct {
+    const char *key;              /* one word, as files of recorded errors have it */
+    const char *name;
+    const char *presets;          /* prefixes, space separated */
+    guint gpus_min, gpus_max;
+    guint64 bytes_min, bytes_max; /* inclusive */
+    const char *timings;          /* space separated; NULL: any */
+    double median_pct, p90_pct, max_pct; /* max 0: no limit */
+} ValidateFidelity;
+extern const ValidateFidelity validate_fidelity[]; /* ends with a NULL name */
+/* The group that the row belongs to, or NULL. */
+const ValidateFidelity *validate_fidelity_of(const ValidateRow *row);
 
 #define VALIDATE_ERROR (validate_error_quark())
 GQuark validate_error_quark(void);

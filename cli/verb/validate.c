@@ -7,6 +7,7 @@
 #include "cli/live.h"
 #include "cli/options.h"
 #include "cli/system.h"
+#include "cli/validate_table.h"
 #include "validate/validate.h"
 
 static const Column row_columns[] = {
@@ -23,29 +24,7 @@ static const Column row_columns[] = {
     COLUMN_TEXT(skipped, "skipped", "why it was not simulated"),
     COLUMN_TEXT(system, "system", "that it was simulated on"),
     COLUMN_TEXT(more, "more", "what the file's own columns say"),
-    COLUMN_END,
-};
-
-static const Column summary_columns[] = {
-    COLUMN_TEXT(name, "name", "of the file or group"),
-    COLUMN_U64(rows, "rows", "", "in it"),
-    COLUMN_U64(skipped, "skipped", "", "of them not simulated"),
-    COLUMN_FIXED(median_abs_pct, "median", "%", 2, "of the absolute errors"),
-    COLUMN_FIXED(p90_abs_pct, "p90", "%", 2, "of the absolute errors"),
-    COLUMN_FIXED(max_abs_pct, "max", "%", 2, "of the absolute errors"),
-    COLUMN_FIXED(mean_pct, "mean", "%", 2, "of the signed errors"),
-    COLUMN_END,
-};
-
-static const Column target_columns[] = {
-    COLUMN_TEXT(name, "groups", "that one target is for"),
-    COLUMN_U64(rows, "rows", "", "in them"),
-    COLUMN_U64(skipped, "skipped", "", "of them not simulated"),
-    COLUMN_FIXED(median_abs_pct, "median", "%", 2, "reached"),
-    COLUMN_FIXED(median_target_pct, "target", "%", 0, "aimed at"),
-    COLUMN_FIXED(p90_abs_pct, "p90", "%", 2, "reached"),
-    COLUMN_FIXED(p90_target_pct, "target", "%", 0, "aimed at"),
-    COLUMN_BOOL(met, "met", "both targets"),
+    COLUMN_TEXT(half, "half", "of the rows: parameters may come from calibrate, judge says how good they are"),
     COLUMN_END,
 };
 
@@ -91,6 +70,7 @@ static void validate_add_row(const ValidateUser *with, const ValidateRow *row)
     table_text(table, row->skipped);
     table_text(table, system ? system : row->preset ? row->preset : MEASURED_PRESET);
     table_text(table, row->more);
+    table_text(table, validate_half_names[validate_half(row)]);
 }
 
 static gboolean validate_is_new(const ValidateUser *with, const ValidateRow *row)
@@ -125,84 +105,59 @@ static void validate_progress(guint done, guint all, guint first, void *user)
                       ((ValidateRow *)g_ptr_array_index(with->done, before + i))->name);
 }
 
-static void validate_add_summary(Report *report, const GPtrArray *rows, ValidateBy by, const char *key,
-                                 const char *title, TableFlags flags)
-{
-    GPtrArray *all = validate_summarize(rows, by);
-    Table *table = report_add_table(report, key, title, summary_columns, flags);
-    for (guint i = 0; i < all->len; i++) {
-        const ValidateSummary *summary = g_ptr_array_index(all, i);
-        table_text(table, summary->name);
-        table_u64(table, summary->rows);
-        table_u64(table, summary->skipped);
-        table_fixed(table, summary->median_abs_pct);
-        table_fixed(table, summary->p90_abs_pct);
-        table_fixed(table, summary->max_abs_pct);
-        table_fixed(table, summary->mean_pct);
-    }
-    g_ptr_array_free(all, TRUE);
-}
-
-static void validate_add_targets(Report *report, const GPtrArray *rows)
-{
-    GPtrArray *all = validate_summarize(rows, VALIDATE_BY_TARGET);
-    Table *table = report_add_table(report, "targets", "targets and figures reached", target_columns, 0);
-    for (guint i = 0; i < all->len; i++) {
-        const ValidateSummary *summary = g_ptr_array_index(all, i);
-        const ValidateTarget *target = &validate_targets[i];
-        if (summary->rows == 0)
-            continue;
-        table_text(table, summary->name);
-        table_u64(table, summary->rows);
-        table_u64(table, summary->skipped);
-        table_fixed(table, summary->median_abs_pct);
-        table_fixed(table, target->median_pct > 0 ? target->median_pct : NAN);
-        table_fixed(table, summary->p90_abs_pct);
-        table_fixed(table, target->p90_pct > 0 ? target->p90_pct : NAN);
-        if (target->median_pct > 0 && !isnan(summary->median_abs_pct))
-            table_bool(table, summary->median_abs_pct <= target->median_pct &&
-                                  summary->p90_abs_pct <= target->p90_pct);
-        else
-            table_null(table);
-    }
-    g_ptr_array_free(all, TRUE);
-}
-
 #define RECORD_SLACK_PCT 0.3
 
-static gboolean validate_is_worse(const GPtrArray *groups, const char *line, GString *worse)
+/* key: what a line begins with; NULL: the group's own name, else of each group. */
+static gboolean validate_is_worse(const GPtrArray *groups, const char *const *key, const char *line, GString *worse)
 {
     g_auto(GStrv) words = g_strsplit(line, " ", 3); /* name, median, p90 */
     if (g_strv_length(words) != 3)
         return FALSE;
     for (guint i = 0; i < groups->len; i++) {
         const ValidateSummary *group = g_ptr_array_index(groups, i);
-        if (strcmp(group->name, words[0]) != 0 || isnan(group->median_abs_pct))
+        if (strcmp(key ? key[i] : group->name, words[0]) != 0 || isnan(group->median_abs_pct))
             continue;
         if (group->median_abs_pct <= g_ascii_strtod(words[1], NULL) + RECORD_SLACK_PCT &&
             group->p90_abs_pct <= g_ascii_strtod(words[2], NULL) + RECORD_SLACK_PCT)
             return FALSE;
         g_string_append_printf(worse, "%s%s: median %.2f %%, p90 %.2f %%; recorded %s and %s",
-                               worse->len ? "; " : "", group->name, group->median_abs_pct,
+                               worse->len ? "; " : "", words[0], group->median_abs_pct,
                                group->p90_abs_pct, words[1], words[2]);
         return TRUE;
     }
     return FALSE;
 }
 
-/* Compares the groups with a file of lines "NAME MEDIAN P90"; FALSE: one is worse than recorded there. */
+static gboolean validate_check_line(const GPtrArray *rows, const char *line, GString *worse)
+{
+    GPtrArray *groups = validate_summarize(rows, VALIDATE_BY_GROUP);
+    gboolean bad = validate_is_worse(groups, NULL, line, worse);
+    g_ptr_array_free(groups, TRUE);
+    for (guint half = 0; half < VALIDATE_HALVES; half++) {
+        g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
+        for (const ValidateFidelity *group = validate_fidelity; group->key; group++)
+            g_ptr_array_add(keys, g_strconcat(group->key, ".", validate_half_names[half], NULL));
+        GPtrArray *some = validate_rows_of(rows, (ValidateHalf)half);
+        GPtrArray *halves = validate_summarize(some, VALIDATE_BY_FIDELITY);
+        bad = validate_is_worse(halves, (const char *const *)keys->pdata, line, worse) || bad;
+        g_ptr_array_free(halves, TRUE);
+        g_ptr_array_free(some, TRUE);
+    }
+    return bad;
+}
+
+/* Compares with a file of lines "NAME MEDIAN P90", NAME a group or KEY.HALF of published rows ("hopper8.judge"); FALSE:
+ * one is worse than recorded there. */
 static gboolean validate_check_record(const GPtrArray *rows, const char *path, GError **error)
 {
     g_autofree char *text = NULL;
     if (!g_file_get_contents(path, &text, NULL, error))
         return FALSE;
-    GPtrArray *groups = validate_summarize(rows, VALIDATE_BY_GROUP);
     g_auto(GStrv) lines = g_strsplit(text, "\n", 0);
     g_autoptr(GString) worse = g_string_new(NULL);
     gboolean good = TRUE;
     for (char **line = lines; *line; line++)
-        good = (**line == '#' || !validate_is_worse(groups, *line, worse)) && good;
-    g_ptr_array_free(groups, TRUE);
+        good = (**line == '#' || !validate_check_line(rows, *line, worse)) && good;
     if (!good)
         g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "worse than recorded in %s: %s", path, worse->str);
     return good;
@@ -215,16 +170,12 @@ static void validate_end(void *user)
     for (guint i = with->shown; i < with->rows->len; i++)
         if (g_ptr_array_find(with->done, g_ptr_array_index(with->rows, i), NULL))
             validate_add_row(with, g_ptr_array_index(with->rows, i));
-    validate_add_summary(with->report, with->done, VALIDATE_BY_FILE, "files", "by file", 0);
-    validate_add_summary(with->report, with->done, VALIDATE_BY_GROUP, "groups", "by group", 0);
-    if (with->done->len) /* of none there is no row */
-        validate_add_summary(with->report, with->done, VALIDATE_OVERALL, "overall", "", TABLE_ONE_ROW);
-    validate_add_targets(with->report, with->done);
+    validate_table_add(with->report, with->done);
 }
 
 static void validate_widths(const GPtrArray *rows, guint width[])
 {
-    static const guint usual[] = {0, 4, 0, 0, 12, 12, 6, 8, 0, 0, 7, 0, 0};
+    static const guint usual[] = {0, 4, 0, 0, 12, 12, 6, 8, 0, 0, 7, 0, 0, 0};
     memcpy(width, usual, sizeof usual);
     for (guint i = 0; i < rows->len; i++) {
         const ValidateRow *row = g_ptr_array_index(rows, i);

@@ -147,7 +147,7 @@ for verb in coll bench walk replay exec; do
         grep -q '7$' told && grep -q 'link.flight_ps=150000,1' told || complain "$verb: runs look alike: $(cat told)"
 done
 "$FANOUT" validate two.csv --format csv --set link.flight_ps=150000 >row.csv
-sed -n 2p row.csv | grep -q ',dgx-h200,,link.flight_ps=150000,1$' || complain "validate: $(cat row.csv)"
+sed -n 2p row.csv | grep -q ',dgx-h200,,calibrate,link.flight_ps=150000,1$' || complain "validate: $(cat row.csv)"
 "$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 4K --threads 128 --iters 2 --format csv | sed -n 2p |
     grep -q ',teach-4gpu,--threads 128 --iters 2,1$' || complain "coll --threads has no place in csv"
 

@@ -1,0 +1,11 @@
+/* The summaries under fanout validate's rows: by file, group, target, and published rows by half. */
+#ifndef CLI_VALIDATE_TABLE_H
+#define CLI_VALIDATE_TABLE_H
+
+#include "sim/report/report.h"
+#include "validate/validate.h"
+
+/* Adds them to the report; rows: ValidateRow, simulated or skipped. */
+void validate_table_add(Report *report, const GPtrArray *rows);
+
+#endif

@@ -1,0 +1,68 @@
+/* Two halves of the rows, and what is aimed at for published rows by machine, GPUs, size and timing.
+ *
+ * A parameter that is taken from rows fits these rows by nature. So rows are halved once for all, by a hash of their
+ * ids, and what the model is worth is said by the half that no parameter comes from. */
+#include <string.h>
+
+#include "validate/validate.h"
+
+#define MIB (1ull << 20)
+#define HOPPER "dgx-h100 dgx-h200"
+#define BLACKWELL "hgx-b200 hgx-b300 gb200 gb300"
+
+const ValidateFidelity validate_fidelity[] = {
+    {"hopper8", "Hopper, 8 GPUs, 4 MiB and more", HOPPER, 5, 8, 4 * MIB, G_MAXUINT64, NULL, 3, 8, 0},
+    {"hopper4", "Hopper, 2 and 4 GPUs, 4 MiB and more", HOPPER, 2, 4, 4 * MIB, G_MAXUINT64, NULL, 5, 10, 0},
+    {"blackwell8", "Blackwell, 2 to 8 GPUs, 4 MiB and more", BLACKWELL, 2, 8, 4 * MIB, G_MAXUINT64, NULL,
+     5, 12, 20},
+    {"nvl72", "NVL72, 9 to 72 GPUs, 4 MiB and more", "gb200 gb300", 9, 72, 4 * MIB, G_MAXUINT64, NULL, 8, 15, 0},
+    {"graph", "graph and kernel rows below 4 MiB", HOPPER " " BLACKWELL, 2, 72, 0, 4 * MIB - 1,
+     "graph kernel", 8, 20, 0},
+    {"eager", "eager rows below 4 MiB", HOPPER " " BLACKWELL, 2, 72, 0, 4 * MIB - 1, "eager", 12, 30, 0},
+    {NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0, 0, 0},
+};
+
+static gboolean fidelity_has_prefix(const char *prefixes, const char *preset)
+{
+    g_auto(GStrv) each = g_strsplit(prefixes, " ", 0);
+    for (char **prefix = each; *prefix; prefix++)
+        if (g_str_has_prefix(preset, *prefix))
+            return TRUE;
+    return FALSE;
+}
+
+static gboolean fidelity_has_word(const char *words, const char *word)
+{
+    g_auto(GStrv) each = g_strsplit(words, " ", 0);
+    return g_strv_contains((const char *const *)each, word);
+}
+
+const ValidateFidelity *validate_fidelity_of(const ValidateRow *row)
+{
+    if (row->schema != VALIDATE_PUBLISHED)
+        return NULL;
+    guint64 gpus = g_ascii_strtoull(row->gpus, NULL, 10);
+    for (const ValidateFidelity *group = validate_fidelity; group->name; group++)
+        if (fidelity_has_prefix(group->presets, row->preset) && gpus >= group->gpus_min && gpus <= group->gpus_max &&
+            row->bytes >= group->bytes_min && row->bytes <= group->bytes_max &&
+            (!group->timings || fidelity_has_word(group->timings, row->timing)))
+            return group;
+    return NULL;
+}
+
+const char *const validate_half_names[VALIDATE_HALVES + 1] = {"calibrate", "judge", NULL};
+
+ValidateHalf validate_half(const ValidateRow *row)
+{
+    g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, row->id, -1);
+    return *sum < '8' ? VALIDATE_CALIBRATE : VALIDATE_JUDGE; /* digits stand before letters */
+}
+
+GPtrArray *validate_rows_of(const GPtrArray *rows, ValidateHalf half)
+{
+    GPtrArray *some = g_ptr_array_new();
+    for (guint i = 0; i < rows->len; i++)
+        if (validate_half(g_ptr_array_index(rows, i)) == half)
+            g_ptr_array_add(some, g_ptr_array_index(rows, i));
+    return some;
+}
