@@ -1,5 +1,6 @@
 # sim/: the engine. What a GPU is, it never knows.
 libfanout_core_la_SOURCES += \
+	sim/engine/background.c \
 	sim/engine/calendar.c \
 	sim/engine/calendar.h \
 	sim/engine/domain.c \

@@ -209,7 +209,7 @@ static void split_open(SimSplit *split, SimTime from_ps)
 {
     SimTime end_ps = from_ps + split->lookahead_ps;
 
-    split->end_ps = MIN(end_ps, split->sim->until_ps + 1);
+    split->end_ps = MIN(MIN(end_ps, split->sim->until_ps + 1), background_next_ps(split->sim));
     split->open = TRUE;
     atomic_store(&split->go.value, ++split->window);
     gate_wake(&split->go);

@@ -69,6 +69,7 @@ struct Sim {
     Vcd *vcd;
     SimTime vcd_base_ps;
     GArray *waiters;
+    GArray *background; /* of background.c, in order of time; NULL: there never was any */
     char *failure; /* what SystemC said */
 };
 
@@ -89,6 +90,12 @@ void split_drain(SimSplit *split, SimTime limit_ps);
 SimTime split_due_ps(const SimSplit *split); /* when any domain goes on */
 SimTime split_now_ps(const SimSplit *split); /* of the other domain that has come furthest */
 guint64 split_events_fired(const SimSplit *split); /* of all other domains */
+
+/* background.c: when the first is due; SIMTIME_NEVER: there is none. */
+SimTime background_next_ps(const Sim *sim);
+/* All else that is due is due at next_ps or later. TRUE: background events stand in the calendar now, for then or
+ * before. */
+gboolean background_release(Sim *sim, SimTime next_ps);
 
 /* systemc_calendar.c */
 void reference_init(Sim *sim);

@@ -54,6 +54,9 @@ void sim_free(Sim *sim)
         reference_clear(sim);
     }
     g_array_unref(sim->waiters);
+    if (sim->background != NULL) {
+        g_array_unref(sim->background);
+    }
     g_free(sim->failure);
     g_free(sim);
 }
@@ -147,6 +150,24 @@ void sim_drain(Sim *sim, SimTime limit_ps)
     sim->order = UINT64_MAX;
 }
 
+static SimTime wheel_due_ps(const Sim *sim)
+{
+    return sim->split != NULL ? split_due_ps(sim->split) : calendar_next_ps(sim->wheel);
+}
+
+static void wheel_drain(Sim *sim, SimTime limit_ps)
+{
+    do {
+        SimTime before_ps = MIN(limit_ps, background_next_ps(sim) - 1);
+        if (sim->split != NULL) {
+            split_drain(sim->split, before_ps);
+        } else {
+            sim_drain(sim, before_ps);
+        }
+    } while (!sim->stop && sim->ready_first == NULL && background_next_ps(sim) <= limit_ps &&
+             background_release(sim, wheel_due_ps(sim)));
+}
+
 static void pump_wheel(Sim *sim)
 {
     SimTime clock_ps = kernel_now_ps() - sim->base_ps;
@@ -158,11 +179,7 @@ static void pump_wheel(Sim *sim)
     } else if (foreign_ps != SIMTIME_NEVER) {
         limit_ps = MIN(limit_ps, clock_ps + foreign_ps);
     }
-    if (sim->split != NULL) {
-        split_drain(sim->split, limit_ps);
-    } else {
-        sim_drain(sim, limit_ps);
-    }
+    wheel_drain(sim, limit_ps);
     if (sim->stop) {
         sim_finish(sim, SIM_STOPPED);
     } else if (sim->ready_first != NULL) {
@@ -172,8 +189,7 @@ static void pump_wheel(Sim *sim)
             process_resume_first(sim);
         }
     } else {
-        sim_sleep(sim, sim->split != NULL ? split_due_ps(sim->split) : calendar_next_ps(sim->wheel),
-                  clock_ps);
+        sim_sleep(sim, wheel_due_ps(sim), clock_ps);
     }
 }
 

@@ -158,6 +158,20 @@ static void fire_due(Sim *sim)
     sim->order = UINT64_MAX;
 }
 
+/* When the first of the armed events is due. */
+static SimTime armed_next_ps(const Sim *sim)
+{
+    SimTime next_ps = SIMTIME_NEVER;
+
+    for (guint32 i = 0; i < sim->armed->len; i++) {
+        const Armed *armed = &g_array_index(sim->armed, Armed, i);
+        if (armed->event != NULL) {
+            next_ps = MIN(next_ps, armed->event->time_ps);
+        }
+    }
+    return next_ps;
+}
+
 void reference_pump(Sim *sim)
 {
     SimTime clock_ps = kernel_now_ps() - sim->base_ps;
@@ -176,6 +190,9 @@ void reference_pump(Sim *sim)
     } else if (sim->ready_first != NULL) {
         process_resume_first(sim);
     } else {
+        if (background_next_ps(sim) != SIMTIME_NEVER && background_release(sim, armed_next_ps(sim))) {
+            arm_fresh(sim);
+        }
         kernel_wake_cancel();
         sim_sleep(sim, SIMTIME_NEVER, clock_ps); /* SystemC knows of the armed ones */
     }

@@ -190,10 +190,41 @@ static void test_last_time(void **state)
     last_time(SIM_CALENDAR_SYSTEMC);
 }
 
+static void background(SimCalendar calendar)
+{
+    Sim *sim = new_sim(calendar);
+    Mark behind = {.sim = sim, .id = 1}, first = {.sim = sim, .id = 2}, event = {.sim = sim, .id = 3};
+    event_init(&behind.event, mark_fire);
+    event_init(&first.event, mark_fire);
+    event_init(&event.event, mark_fire);
+    sim_set_key_first(&behind.event, 0);
+    sim_set_key_first(&first.event, 1);
+    sim_at(sim, &event.event, 500, EVENT_PRIORITY_FABRIC);
+    sim_at_background(sim, sim, &behind.event, 900);
+    sim_at_background(sim, sim, &first.event, 500);
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_string_equal(trail->str, "2@500 3@500 ");
+    assert_int_equal(sim_now_ps(sim), 500); /* and not 900: nothing goes on */
+    sim_at(sim, &event.event, 1200, EVENT_PRIORITY_FABRIC);
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_string_equal(trail->str, "2@500 3@500 1@900 3@1200 ");
+    done(sim);
+}
+
+/* Proves that a background event fires before all else of its time, in whichever run gets there, and that no run goes
+ * on for its sake alone, on both calendars. */
+static void test_background(void **state)
+{
+    (void)state;
+    background(SIM_CALENDAR_WHEEL);
+    background(SIM_CALENDAR_SYSTEMC);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_of_equal_times),
+        cmocka_unit_test(test_background),
         cmocka_unit_test(test_events_before_processes),
         cmocka_unit_test(test_stuck),
         cmocka_unit_test(test_limit),
