@@ -166,7 +166,7 @@ GArray *bench_run(const BenchSetup *setup, const BenchRequest *request, GError *
     guint64 crossings = test->crossings ? test->crossings(setup, request) : 0;
     gboolean large = crossings > setup->crossings_max;
     gboolean flows = setup->fidelity == COLL_FLOW || (setup->fidelity == COLL_FIDELITY_AUTO && large);
-    flows = flows && setup->spec->topology.kind == TOPOLOGY_RAILS; /* flows know no trunks */
+    flows = flows && setup->spec->topology.kind == TOPOLOGY_RAILS && !fault_needs_packets(&setup->spec->fault);
     if (large && !flows) {
         /* whole rounds of the grid, so that the last round is as full at each size */
         guint64 grid = (guint64)MAX(request->ctas, 1) * MAX(request->threads, 1) * LINE_BYTES;

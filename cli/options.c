@@ -17,7 +17,7 @@ G_DEFINE_QUARK(fanout-cli-error, cli_error)
 
 /* What GOption fills as text, parsed further afterwards. */
 typedef struct {
-    char *format, *seed, *fidelity, *calendar, *engine, *cores, *data, *max_memory;
+    char *format, *seed, *fidelity, *calendar, *engine, *cores, *data, *max_memory, **faults;
     gboolean help;
 } RawOptions;
 
@@ -91,6 +91,30 @@ static void options_add_hint(GError **error, const GOptionEntry *own, const GOpt
     g_ptr_array_free(names, TRUE);
 }
 
+/* "--fault KEY=NAME" is "--set fault.KEY=NAME", and adds to what the same key has by an earlier --fault or --set. */
+static gboolean options_add_fault(Options *options, const char *fault, GError **error)
+{
+    const char *equals = strchr(fault, '=');
+    if (!equals || equals == fault || !equals[1]) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--fault: '%s' is not KEY=NAME[@FROM[-UNTIL]], as link_down=gpu0.link3@20us", fault);
+        return FALSE;
+    }
+    g_autofree char *key = g_strdup_printf("fault.%.*s", (int)(equals + 1 - fault), fault);
+    guint n = 0;
+    for (; options->sets && options->sets[n]; n++)
+        if (g_str_has_prefix(options->sets[n], key)) {
+            char *both = g_strconcat(options->sets[n], ",", equals + 1, NULL);
+            g_free(options->sets[n]);
+            options->sets[n] = both;
+            return TRUE;
+        }
+    options->sets = g_renew(char *, options->sets, n + 2);
+    options->sets[n] = g_strconcat(key, equals + 1, NULL);
+    options->sets[n + 1] = NULL;
+    return TRUE;
+}
+
 static gboolean options_convert(Options *options, const RawOptions *raw, const Verb *verb,
                                 GError **error)
 {
@@ -130,6 +154,9 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
             return FALSE;
         }
     }
+    for (char **fault = raw->faults; fault && *fault; fault++)
+        if (!options_add_fault(options, *fault, error))
+            return FALSE;
     return TRUE;
 }
 
@@ -190,6 +217,7 @@ static void options_clear_raw(RawOptions *raw)
     g_free(raw->cores);
     g_free(raw->data);
     g_free(raw->max_memory);
+    g_strfreev(raw->faults);
 }
 
 static void options_print_help(GOptionContext *context, const Verb *verb)
@@ -230,6 +258,8 @@ gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *o
          "which system: a name from 'fanout systems', or an INI file", "SYSTEM"},
         {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->sets,
          "change one parameter; may be repeated", "SECTION.KEY=VALUE"},
+        {"fault", 0, 0, G_OPTION_ARG_STRING_ARRAY, &raw.faults,
+         "break something, as link_down=gpu0.link3@20us-50us; may be repeated", "KEY=NAME[@FROM[-UNTIL]]"},
         {"config", 0, 0, G_OPTION_ARG_FILENAME, &options->config,
          "change the parameters that an INI file names", "FILE"},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &raw.seed, "of all random streams (default 1)", "N"},

@@ -20,10 +20,18 @@ static gboolean system_apply(System *system, const Options *options, GError **er
     return TRUE;
 }
 
-/* Flows share the links of GPUs and know no trunk. */
+/* Flows share the links of GPUs and know no trunk, and nothing that changes. */
 static gboolean system_check_flows(const System *system, const Options *options, GError **error)
 {
-    if (options->fidelity != COLL_FLOW || system->spec.topology.kind == TOPOLOGY_RAILS)
+    if (options->fidelity != COLL_FLOW)
+        return TRUE;
+    if (fault_needs_packets(&system->spec.fault)) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--fidelity flow: flows know no faults in time, errors of links, or slow GPUs; write --fidelity "
+                    "packet");
+        return FALSE;
+    }
+    if (system->spec.topology.kind == TOPOLOGY_RAILS)
         return TRUE;
     g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                 "--fidelity flow: flows know no trunks between switches, and [topology] kind of %s is not rails; write "

@@ -90,6 +90,11 @@ libfanout_core_la_SOURCES += \
 	model/fabric/fabric.h \
 	model/fabric/fault.c \
 	model/fabric/fault.h \
+	model/fabric/fault_plan.c \
+	model/fabric/fault_plan.h \
+	model/fabric/fault_table.c \
+	model/fabric/loss.c \
+	model/fabric/loss.h \
 	model/fabric/spec.c \
 	model/fabric/switches.c \
 	model/fabric/switches.h \

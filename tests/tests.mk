@@ -176,6 +176,7 @@ check_PROGRAMS += \
 	tests/model/test_copy \
 	tests/model/test_domains \
 	tests/model/test_fault \
+	tests/model/test_fault_time \
 	tests/model/test_flow \
 	tests/model/test_gpu \
 	tests/model/test_external_initiator \

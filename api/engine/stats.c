@@ -124,6 +124,7 @@ void engine_stats_report(Engine *engine, Report *report)
     usage_add_operations(engine->fabric, report);
     usage_add_links(engine->fabric, engine->mark, report);
     usage_add_switches(engine->fabric, report);
+    fault_add_table(engine->fabric, report);
     engine_faults_report(engine, report);
 }
 

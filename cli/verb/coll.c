@@ -93,8 +93,17 @@ static void coll_take(CollRows *rows, Run *run, const UsageMark *mark, const Col
         usage_add_operations(run->fabric, rows->report);
         usage_add_links(run->fabric, mark, rows->report);
         usage_add_switches(run->fabric, rows->report);
+        fault_add_table(run->fabric, rows->report);
     }
-    if (result->check == COLL_WRONG) {
+    if (run->fabric->n_faults) {
+        const FabricFault *first = &g_array_index(run->fabric->faults, FabricFault, 0);
+        rows->wrong++;
+        report_add_note(rows->report,
+                        "%s, %" G_GUINT64_FORMAT " bytes: %" G_GUINT64_FORMAT " requests ended with an error, at which "
+                        "a program would end; the first, of gpu%u at %.3f us: %s",
+                        coll_algo_name(result->algo), spec->bytes, run->fabric->n_faults, first->gpu,
+                        (double)first->time_ps / PS_PER_US, fault_kind_text(first->kind));
+    } else if (result->check == COLL_WRONG) {
         rows->wrong++;
         report_add_note(rows->report, "%s, %" G_GUINT64_FORMAT " bytes: %s", coll_algo_name(result->algo), spec->bytes,
                         result->wrong);

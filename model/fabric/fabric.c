@@ -64,7 +64,8 @@ static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
     sim_add_waiter(fabric->sim, link_waiter_text, down);
     gpu_take(gpu, down, l, sw ? sw->requests : NULL);
     if (!sw) {
-        fault_lose_link(fabric, g, l);
+        link_set_state(up, LINK_DOWN);
+        link_set_state(down, LINK_DOWN);
         return;
     }
     switch_take(sw, up, switches_port(sw, g, l));
@@ -112,6 +113,7 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
     fabric->sim = sim;
     fabric->spec = *spec;
     fabric->keep_bytes = keep_bytes;
+    fabric->change_ps = SIMTIME_NEVER;
     fabric->memory = memory_new(sim, keep_bytes);
     fabric->stats = stat_registry_new();
     fabric->faults = g_array_new(FALSE, FALSE, sizeof(FabricFault));
@@ -191,7 +193,9 @@ void fabric_free(Fabric *fabric)
     g_free(fabric->link);
     g_free(fabric->gpu);
     g_free(fabric->txns);
+    fault_close(fabric);
     g_free(fabric->silent);
+    g_free(fabric->left);
     topology_free(fabric->topology);
     g_free(fabric->alive);
     if (fabric->data)

@@ -26,6 +26,9 @@ void fabric_free(Fabric *fabric);
  * no link number is left to all its members (nothing changed); names the key, the value needed and the value set. */
 gboolean fabric_mc_attach(Fabric *fabric, McObject *object, GError **error);
 void fabric_mc_detach(Fabric *fabric, McObject *object);
+/* Programs all teams anew, around the links that are down now. A team that no link number is left to has no entries any
+ * more. */
+void fabric_mc_refit(Fabric *fabric);
 /* New object with the next id, known to the statistics; free with mcobject_free after detaching. */
 McObject *fabric_mc_object(Fabric *fabric, guint32 n_gpus, guint64 bytes);
 

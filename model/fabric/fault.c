@@ -1,15 +1,29 @@
+/* Faults as they act: at each time of the plan, every part is set to what all faults together say of it. */
 #include "model/fabric/fault.h"
 
 #include <string.h>
 
 #include "model/fabric/fabric.h"
+#include "model/fabric/loss.h"
+#include "model/fabric/switches.h"
 
+#define FAULT_LINKS "links that are down, as gpu0.link3, gpu0.link3@20us, gpu0.link3@20us-50us"
 const ParamRow fault_params[] = {
-    PARAM_STRING(FaultSpec, link_down, "links that are down, as gpu0.link3,gpu1.link0; none"),
-    PARAM_STRING(FaultSpec, link_degraded, "links that have lost rate, as gpu0.link3; none"),
-    PARAM_U64(FaultSpec, degraded_percent, "%", 1, 100, "of its rate that a degraded link keeps"),
-    PARAM_STRING(FaultSpec, switch_down, "switches that are down, as switch0; none"),
-    PARAM_STRING(FaultSpec, gpu_silent, "GPUs that answer no request, as gpu3; none"),
+    PARAM_STRING(FaultSpec, link_down, FAULT_LINKS "; trunks as leaf0.port32; none"),
+    PARAM_STRING(FaultSpec, link_degraded, "links that have lost rate, as gpu0.link3, gpu0.link3:50@20us; none"),
+    PARAM_U64(FaultSpec, degraded_percent, "%", 1, 100, "of its rate that a degraded link keeps, unless it says"),
+    PARAM_STRING(FaultSpec, link_errors,
+                 "links with bit errors, and how many of 10^9 transmissions they hit, as gpu0.link3:1000@20us; none"),
+    PARAM_STRING(FaultSpec, switch_down, "switches that are down, as switch0, switch0@20us-50us; none"),
+    PARAM_STRING(FaultSpec, gpu_silent, "GPUs that answer no request, as gpu3, gpu3@20us; none"),
+    PARAM_STRING(FaultSpec, gpu_slow, "GPUs whose clocks run at that percentage, as gpu3:50@20us; none"),
+    PARAM_STRING(FaultSpec, member_leaves, "GPUs whose memory leaves all teams, as gpu3@20us; none"),
+    PARAM_STRING(FaultSpec, entries_taken, "multicast IDs of a switch that others have, as switch0:120; none"),
+    PARAM_STRING(FaultSpec, extended_taken, "extended entries of a switch that others have, as switch0:16; none"),
+    PARAM_U64(FaultSpec, manager_ps, "ps", 0, 1000000000000,
+              "until the fabric manager routes around what is down, and back (0: never)"),
+    PARAM_U64(FaultSpec, request_timeout_ps, "ps", 0, 1000000000000,
+              "until a request that was lost, or whose answer was, ends with an error (0: never)"),
     PARAM_U64(FaultSpec, multicast_timeout_ps, "ps", 0, 1000000000000,
               "until a multicast write with a silent member ends with an error (0: never)"),
     PARAM_U64(FaultSpec, reduction_timeout_ps, "ps", 0, 1000000000000,
@@ -17,139 +31,357 @@ const ParamRow fault_params[] = {
     PARAM_END,
 };
 
-static gboolean fault_name_error(const Fabric *fabric, const char *key, const char *name, GError **error)
+typedef struct {
+    Event event;
+    Fabric *fabric;
+    Sim *sim; /* whose parts change */
+} FaultEvent;
+
+/* ---- links */
+
+static SimFine fault_full_flit_time(const Fabric *fabric, const Link *link)
 {
-    g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
-                "[fault] %s: '%s' is nothing this system has; it has gpu0 to gpu%" G_GUINT64_FORMAT
-                ", link0 to link%u of each, switch0 to switch%u",
-                key, name, fabric->spec.system.gpus - 1, fabric->links - 1, fabric->n_switches - 1);
+    const gboolean trunk = fabric->trunk && link >= fabric->trunk && link < fabric->trunk + 2 * fabric->n_trunks;
+    return link_flit_time(trunk ? fabric->spec.topology.trunk_MBps : fabric->spec.link.rate_MBps);
+}
+
+void fault_link_cost(const Fabric *fabric, const FaultItem *item, FaultLink *of, SimTime now_ps)
+{
+    const Link *link = of->link;
+    const guint64 flits = link_flits_total(link) - of->seen_flits;
+    if (item->key == FAULT_LINK_DEGRADED)
+        of->waited_ps += simfine_to_ps(flits * (link->flit_time - fault_full_flit_time(fabric, link)));
+    else if (item->key == FAULT_LINK_ERRORS)
+        of->replays += link->replays - of->seen_replays;
+    else if (link->stalled_from_ps < now_ps)
+        of->waited_ps += now_ps - link->stalled_from_ps;
+    of->seen_flits += flits;
+    of->seen_replays = link->replays;
+}
+
+/* What all faults together make of a link. Their costs so far are added up first. */
+static void fault_set_link(Fabric *fabric, Link *link, SimTime now_ps)
+{
+    LinkStatus state = LINK_UP;
+    guint64 percent = 100, ppb = fabric->spec.link.error_ppb;
+    link_advance(link, now_ps);
+    for (guint i = 0; i < fabric->plan->items->len; i++) {
+        const FaultItem *item = fault_plan_item(fabric->plan, i);
+        for (guint k = 0; k < item->links->len; k++) {
+            FaultLink *of = &g_array_index(item->links, FaultLink, k);
+            if (of->link != link)
+                continue;
+            if (item->from_ps < now_ps && now_ps <= item->until_ps)
+                fault_link_cost(fabric, item, of, now_ps);
+            of->seen_flits = link_flits_total(link);
+            of->seen_replays = link->replays;
+            if (fault_item_is_known(item, now_ps))
+                state = LINK_DEAD;
+            if (!fault_item_is_on(item, now_ps))
+                continue;
+            if (item->key == FAULT_LINK_DEGRADED)
+                percent = MIN(percent, item->amount ? item->amount : fabric->spec.fault.degraded_percent);
+            else if (item->key == FAULT_LINK_ERRORS)
+                ppb = MAX(ppb, item->amount);
+            else
+                state = MAX(state, LINK_DOWN);
+        }
+    }
+    link_set_flit_time(link, fault_full_flit_time(fabric, link) * 100 / percent);
+    link_set_errors(link, ppb);
+    link_set_state(link, state);
+}
+
+/* ---- GPUs and tables */
+
+static void fault_slow_down(const Fabric *fabric, FaultItem *item)
+{
+    SmSpec *slow = item->slow = g_new(SmSpec, 1);
+    *slow = fabric->spec.sm;
+    guint64 *const times[] = {&slow->clock_ps, &slow->load_ps, &slow->store_ps, &slow->local_store_ps, &slow->merge_ps,
+                              &slow->conflict_ps, &slow->warp_issue_ps, &slow->fence_ps, &slow->fence_issue_ps,
+                              &slow->poll_ps, &slow->acquire_ps, &slow->barrier_ps, &slow->fence_gpu_ps, &slow->cta_ps,
+                              &slow->cta_warp_ps, &slow->code_ps};
+    for (gsize i = 0; i < G_N_ELEMENTS(times); i++)
+        *times[i] = *times[i] * 100 / item->amount;
+}
+
+static void fault_set_gpus(Fabric *fabric, SimTime now_ps)
+{
+    const FaultPlan *plan = fabric->plan;
+    const guint64 gpus = fabric->spec.system.gpus;
+    if (fabric->silent)
+        memset(fabric->silent, 0, gpus);
+    if (fabric->left)
+        memset(fabric->left, 0, gpus);
+    for (guint i = 0; i < plan->items->len; i++) {
+        FaultItem *item = fault_plan_item(plan, i);
+        const gboolean on = fault_item_is_on(item, now_ps);
+        Gpu *gpu = &fabric->gpu[item->part];
+        if (item->key == FAULT_GPU_SILENT) {
+            fabric->silent[item->part] |= on;
+        } else if (item->key == FAULT_MEMBER_LEAVES) {
+            for (guint32 l = 0; l < fabric->links; l++) /* what came before is served before */
+                link_advance(&gpu->up[l], now_ps);
+            fabric->left[item->part] |= on;
+        } else if (item->key == FAULT_GPU_SLOW) {
+            gpu->sm_spec = on ? item->slow : &fabric->spec.sm;
+            gpu->local_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->local_MBps;
+            if (on)
+                gpu->local_byte_time = gpu->local_byte_time * 100 / item->amount;
+        }
+    }
+}
+
+static void fault_set_tables(Fabric *fabric, SimTime now_ps)
+{
+    const FaultPlan *plan = fabric->plan;
+    for (guint32 s = 0; s < fabric->n_switches; s++)
+        fabric->sw[s].table.entries_taken = fabric->sw[s].table.extended_taken = 0;
+    for (guint i = 0; i < plan->items->len; i++) {
+        const FaultItem *item = fault_plan_item(plan, i);
+        if (!fault_item_is_on(item, now_ps))
+            continue;
+        if (item->key == FAULT_ENTRIES_TAKEN)
+            fabric->sw[item->part].table.entries_taken += (guint32)item->amount;
+        else if (item->key == FAULT_EXTENDED_TAKEN)
+            fabric->sw[item->part].table.extended_taken += (guint32)item->amount;
+    }
+}
+
+/* ---- routes */
+
+/* The links that the fabric manager routes by: those that are wired and that it does not know to be down. */
+static void fault_find_alive(const Fabric *fabric, SimTime now_ps, LinkSet *alive, guint8 *trunk_lost)
+{
+    const Topology *topology = fabric->topology;
+    memset(alive, 0, topology->gpus * sizeof *alive);
+    memset(trunk_lost, 0, fabric->n_trunks);
+    for (guint32 at = 0; at < topology->gpus * topology->links; at++)
+        if (topology->leaf[at] != TOPOLOGY_NONE)
+            link_set_add(&alive[at / topology->links], at % topology->links);
+    for (guint i = 0; i < fabric->plan->items->len; i++) {
+        const FaultItem *item = fault_plan_item(fabric->plan, i);
+        for (guint k = 0; fault_item_is_known(item, now_ps) && k < item->links->len; k++) {
+            const Link *link = g_array_index(item->links, FaultLink, k).link;
+            const gsize at = (gsize)(link - fabric->link);
+            if (fabric->trunk && link >= fabric->trunk && link < fabric->trunk + 2 * fabric->n_trunks)
+                trunk_lost[(link - fabric->trunk) / 2] = TRUE;
+            else
+                link_set_remove(&alive[at / (2 * fabric->links)], (guint32)(at % fabric->links));
+        }
+    }
+}
+
+static gboolean fault_refuse_path(SimTime at_ps, const char *one, const char *other, const char *what, GError **error)
+{
+    g_autofree char *when = at_ps ? g_strdup_printf(" at %" G_GUINT64_FORMAT " ps", at_ps) : g_strdup("");
+    g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "[fault] link_down, switch_down: %s and %s have no %s%s", one,
+                other, what, when);
     return FALSE;
 }
 
-/* "gpu3.link1" with what = "gpu%u.link%u"; nothing may follow. */
-static gboolean fault_scan(const char *name, const char *first, const char *second, guint64 numbers[2])
+static gboolean fault_check_gpus(const Fabric *fabric, const LinkSet *alive, SimTime at_ps, GError **error)
 {
-    const char *prefix[2] = {first, second};
-    for (int i = 0; i < 2 && prefix[i]; i++) {
-        if (!g_str_has_prefix(name, prefix[i]) || !g_ascii_isdigit(name[strlen(prefix[i])]))
-            return FALSE;
-        char *end;
-        numbers[i] = g_ascii_strtoull(name + strlen(prefix[i]), &end, 10);
-        name = end;
-    }
-    return *name == '\0';
-}
-
-void fault_lose_link(Fabric *fabric, guint32 g, guint32 l)
-{
-    if (!fabric->alive) {
-        fabric->alive = g_new0(LinkSet, fabric->spec.system.gpus);
-        for (guint64 i = 0; i < fabric->spec.system.gpus; i++)
-            for (guint32 k = 0; k < fabric->links; k++)
-                link_set_add(&fabric->alive[i], k);
-    }
-    link_set_remove(&fabric->alive[g], l);
-    link_set_down(&fabric->gpu[g].up[l], TRUE);
-    link_set_down(&fabric->gpu[g].down[l], TRUE);
-}
-
-static void fault_lose_switch(Fabric *fabric, guint64 s)
-{
-    for (guint32 g = 0; g < fabric->spec.system.gpus; g++)
-        for (guint32 l = 0; l < fabric->links; l++)
-            if (fabric->topology->leaf[(gsize)g * fabric->links + l] == s)
-                fault_lose_link(fabric, g, l);
-}
-
-static void fault_degrade(Fabric *fabric, guint64 g, guint64 l)
-{
-    guint64 percent = fabric->spec.fault.degraded_percent;
-    Link *way[2] = {&fabric->gpu[g].up[l], &fabric->gpu[g].down[l]};
-    for (int i = 0; i < 2; i++)
-        way[i]->flit_time = way[i]->flit_time * 100 / percent;
-}
-
-typedef enum { FAULT_LINK_DOWN, FAULT_LINK_DEGRADED, FAULT_SWITCH_DOWN, FAULT_GPU_SILENT } FaultKey;
-static const char *const fault_keys[] = {"link_down", "link_degraded", "switch_down", "gpu_silent"};
-
-static gboolean fault_apply_name(Fabric *fabric, FaultKey key, const char *name, GError **error)
-{
-    guint64 number[2] = {0, 0}, gpus = fabric->spec.system.gpus;
-    gboolean good = FALSE;
-    switch (key) {
-    case FAULT_LINK_DOWN:
-    case FAULT_LINK_DEGRADED:
-        good = fault_scan(name, "gpu", ".link", number) && number[0] < gpus && number[1] < fabric->links;
-        if (good && key == FAULT_LINK_DOWN)
-            fault_lose_link(fabric, (guint32)number[0], (guint32)number[1]);
-        else if (good)
-            fault_degrade(fabric, number[0], number[1]);
-        break;
-    case FAULT_SWITCH_DOWN:
-        good = fault_scan(name, "switch", NULL, number) && number[0] < fabric->n_switches;
-        if (good)
-            fault_lose_switch(fabric, number[0]);
-        break;
-    case FAULT_GPU_SILENT:
-        good = fault_scan(name, "gpu", NULL, number) && number[0] < gpus;
-        if (good && !fabric->silent)
-            fabric->silent = g_new0(guint8, gpus);
-        if (good)
-            fabric->silent[number[0]] = TRUE;
-        break;
-    }
-    return good || fault_name_error(fabric, fault_keys[key], name, error);
-}
-
-static gboolean fault_apply_list(Fabric *fabric, FaultKey key, const char *list, GError **error)
-{
-    if (!list || *list == '\0' || strcmp(list, "none") == 0)
-        return TRUE;
-    g_auto(GStrv) names = g_strsplit_set(list, ", ", -1);
-    for (guint i = 0; names[i]; i++)
-        if (*names[i] && !fault_apply_name(fabric, key, names[i], error))
-            return FALSE;
+    for (guint32 a = 0; a < fabric->spec.system.gpus; a++)
+        for (guint32 b = a + 1; b < fabric->spec.system.gpus; b++)
+            if (link_set_count(link_set_both(alive[a], alive[b])) == 0)
+                return fault_refuse_path(at_ps, fabric->gpu[a].path, fabric->gpu[b].path,
+                                         "link left to a common switch port", error);
     return TRUE;
 }
 
-/* Whether a list names this link of a GPU, or, with `second` NULL, this switch. */
-static gboolean fault_lists(const char *list, const char *first, const char *second, guint64 a, guint64 b)
+/* Leaves that links of one number go to, and are up, need a spine in common. */
+static gboolean fault_check_leaves(const Fabric *fabric, const LinkSet *alive, const guint8 *trunk_lost, SimTime at_ps,
+                                   GError **error)
 {
-    g_auto(GStrv) names = g_strsplit_set(list != NULL ? list : "", ", ", -1);
-    guint64 number[2] = {0, 0};
+    const Topology *topology = fabric->topology;
+    const gsize spines = topology->spines;
+    g_autofree guint8 *has = g_new0(guint8, topology->leaves * spines + 1);
+    g_autofree LinkSet *used = g_new0(LinkSet, topology->leaves);
+    for (guint32 at = 0; at < topology->gpus * topology->links; at++)
+        if (link_set_has(alive[at / topology->links], at % topology->links))
+            link_set_add(&used[topology->leaf[at]], at % topology->links);
+    for (guint32 t = 0; t < fabric->n_trunks; t++) {
+        const Trunk *trunk = &g_array_index(topology->trunks, Trunk, t);
+        has[trunk->leaf * spines + trunk->spine - topology->leaves] |= !trunk_lost[t];
+    }
+    for (guint32 i = 0; i < topology->leaves; i++)
+        for (guint32 j = i + 1; j < topology->leaves; j++) {
+            gboolean joined = link_set_count(link_set_both(used[i], used[j])) == 0;
+            for (gsize s = 0; s < spines; s++)
+                joined |= has[i * spines + s] && has[j * spines + s];
+            if (!joined)
+                return fault_refuse_path(at_ps, fabric->sw[i].path, fabric->sw[j].path, "spine left in common", error);
+        }
+    return TRUE;
+}
 
-    for (guint i = 0; names[i]; i++)
-        if (fault_scan(names[i], first, second, number) && number[0] == a && number[1] == b)
+static gboolean fault_check_paths(const Fabric *fabric, SimTime at_ps, GError **error)
+{
+    g_autofree LinkSet *alive = g_new(LinkSet, fabric->spec.system.gpus);
+    g_autofree guint8 *trunk_lost = g_new0(guint8, fabric->n_trunks + 1);
+    fault_find_alive(fabric, at_ps, alive, trunk_lost);
+    return fault_check_gpus(fabric, alive, at_ps, error) &&
+           (fabric->n_trunks == 0 || fault_check_leaves(fabric, alive, trunk_lost, at_ps, error));
+}
+
+/* Whether the fabric manager reacts just then. */
+static gboolean fault_is_reaction(const FaultPlan *plan, SimTime at_ps)
+{
+    for (guint i = 0; i < plan->items->len; i++) {
+        const FaultItem *item = fault_plan_item(plan, i);
+        if (item->links->len && (item->known_ps == at_ps || item->restored_ps == at_ps))
             return TRUE;
+    }
     return FALSE;
 }
 
-gboolean fault_takes_link(const FaultSpec *spec, guint32 gpu, guint32 l, guint32 sw)
+static void fault_set_routes(Fabric *fabric, SimTime now_ps)
 {
-    return fault_lists(spec->link_down, "gpu", ".link", gpu, l) ||
-           fault_lists(spec->switch_down, "switch", NULL, sw, 0);
+    g_autofree guint8 *trunk_lost = g_new0(guint8, fabric->n_trunks + 1);
+    fault_find_alive(fabric, now_ps, fabric->alive, trunk_lost);
+    switches_route(fabric);
+    fabric_mc_refit(fabric);
 }
 
-static gboolean fault_check_paths(const Fabric *fabric, GError **error)
+/* ---- time */
+
+/* The times of an item at which something changes. */
+static void fault_item_times(const FaultItem *item, SimTime times[4])
 {
-    for (guint64 a = 0; fabric->alive && a < fabric->spec.system.gpus; a++)
-        for (guint64 b = a + 1; b < fabric->spec.system.gpus; b++)
-            if (link_set_count(link_set_both(fabric->alive[a], fabric->alive[b])) == 0) {
-                g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
-                            "[fault] link_down, switch_down: gpu%" G_GUINT64_FORMAT " and gpu%" G_GUINT64_FORMAT
-                            " have no link left to a common switch port",
-                            a, b);
-                return FALSE;
-            }
+    const SimTime all[4] = {item->from_ps, item->until_ps, item->known_ps, item->restored_ps};
+    memcpy(times, all, sizeof all);
+}
+
+static SimTime fault_next_ps(const Fabric *fabric, SimTime after_ps, gboolean routes_alone)
+{
+    SimTime next_ps = SIMTIME_NEVER;
+    for (guint i = 0; i < fabric->plan->items->len; i++) {
+        const FaultItem *item = fault_plan_item(fabric->plan, i);
+        SimTime times[4];
+        fault_item_times(item, times);
+        for (guint k = routes_alone && item->key != FAULT_GPU_SILENT ? 2 : 0; k < 4; k++)
+            if (times[k] > after_ps)
+                next_ps = MIN(next_ps, times[k]);
+    }
+    return next_ps;
+}
+
+/* All that is on one clock. */
+static void fault_set(Fabric *fabric, Sim *sim, SimTime now_ps)
+{
+    const FaultPlan *plan = fabric->plan;
+    for (guint i = 0; i < plan->items->len; i++) {
+        const FaultItem *item = fault_plan_item(plan, i);
+        for (guint k = 0; k < item->links->len; k++) {
+            Link *link = g_array_index(item->links, FaultLink, k).link;
+            if (link->sim == sim)
+                fault_set_link(fabric, link, now_ps);
+        }
+    }
+    if (sim != fabric->sim)
+        return;
+    fault_set_gpus(fabric, now_ps);
+    if (!fabric->parallel)
+        fault_set_tables(fabric, now_ps);
+    if (fabric->alive && fault_is_reaction(plan, now_ps))
+        fault_set_routes(fabric, now_ps);
+    fabric->change_ps = fabric->lossy ? fault_next_ps(fabric, now_ps, TRUE) : SIMTIME_NEVER;
+}
+
+static void fault_on_event(Event *event, SimTime now_ps)
+{
+    FaultEvent *of = EVENT_OWNER(event, FaultEvent, event);
+    fault_set(of->fabric, of->sim, now_ps);
+}
+
+static void fault_schedule(Fabric *fabric, Sim *sim, SimTime at_ps)
+{
+    FaultEvent *of = g_new0(FaultEvent, 1);
+    of->fabric = fabric;
+    of->sim = sim;
+    event_init(&of->event, fault_on_event);
+    sim_set_key_first(&of->event, LINK_KEY_FAULT); /* one to each clock and time */
+    g_ptr_array_add(fabric->plan->events, of);
+    sim_at_background(fabric->sim, sim, &of->event, at_ps);
+}
+
+/* ---- the start */
+
+static void fault_prepare(Fabric *fabric)
+{
+    const guint64 gpus = fabric->spec.system.gpus;
+    gboolean lost = FALSE;
+    for (guint32 at = 0; at < fabric->topology->gpus * fabric->links; at++)
+        lost |= fabric->topology->leaf[at] == TOPOLOGY_NONE;
+    for (guint i = 0; i < fabric->plan->items->len; i++) {
+        FaultItem *item = fault_plan_item(fabric->plan, i);
+        lost |= item->known_ps != SIMTIME_NEVER;
+        fabric->lossy |= item->key == FAULT_GPU_SILENT || (item->known_ps > 0 && item->known_ps < SIMTIME_NEVER) ||
+                         (item->known_ps == 0 && item->restored_ps < SIMTIME_NEVER);
+        if (item->key == FAULT_GPU_SILENT && !fabric->silent)
+            fabric->silent = g_new0(guint8, gpus);
+        if (item->key == FAULT_MEMBER_LEAVES && !fabric->left)
+            fabric->left = g_new0(guint8, gpus);
+        if (item->key == FAULT_GPU_SLOW)
+            fault_slow_down(fabric, item);
+    }
+    if (lost)
+        fabric->alive = g_new0(LinkSet, gpus);
+    if (fabric->lossy)
+        loss_open(fabric);
+    /* ports of a spine that many replicas leave by change with its routes */
+    for (guint32 s = fabric->topology->leaves; fabric->lossy && s < fabric->n_switches; s++)
+        fabric->sw[s].spread = switch_spread;
+}
+
+static gboolean fault_check_timeouts(const Fabric *fabric, GError **error)
+{
+    const FaultSpec *spec = &fabric->spec.fault;
+    const guint64 value[] = {spec->request_timeout_ps, spec->multicast_timeout_ps, spec->reduction_timeout_ps};
+    static const char *const name[] = {"request_timeout_ps", "multicast_timeout_ps", "reduction_timeout_ps"};
+    const guint64 trunk_ps = fabric->n_trunks ? fabric->spec.topology.trunk_flight_ps : 0;
+    const guint64 least_ps = MAX(fabric->spec.link.flight_ps, trunk_ps);
+    for (gsize i = 0; fault_next_ps(fabric, 0, TRUE) != SIMTIME_NEVER && i < G_N_ELEMENTS(value); i++)
+        if (value[i] && value[i] < least_ps) {
+            g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                        "[fault] %s: %" G_GUINT64_FORMAT " ps is less than one flight; with faults in time give at "
+                        "least %" G_GUINT64_FORMAT ", or 0 for never", name[i], value[i], least_ps);
+            return FALSE;
+        }
     return TRUE;
 }
 
 gboolean fault_apply(Fabric *fabric, GError **error)
 {
-    const FaultSpec *spec = &fabric->spec.fault;
-    return fault_apply_list(fabric, FAULT_LINK_DOWN, spec->link_down, error) &&
-           fault_apply_list(fabric, FAULT_LINK_DEGRADED, spec->link_degraded, error) &&
-           fault_apply_list(fabric, FAULT_SWITCH_DOWN, spec->switch_down, error) &&
-           fault_apply_list(fabric, FAULT_GPU_SILENT, spec->gpu_silent, error) &&
-           fault_check_paths(fabric, error);
+    fabric->plan = fault_plan_new(fabric, error);
+    if (!fabric->plan || !fault_check_timeouts(fabric, error))
+        return FALSE;
+    fault_prepare(fabric);
+    if (!fabric->alive && fabric->plan->items->len == 0)
+        return TRUE;
+    for (SimTime at_ps = 0; fabric->alive && at_ps != SIMTIME_NEVER; at_ps = fault_next_ps(fabric, at_ps, TRUE))
+        if (!fault_check_paths(fabric, at_ps, error))
+            return FALSE;
+    fault_set(fabric, fabric->sim, 0);
+    for (guint32 s = 0; fabric->parallel && s < fabric->n_switches; s++)
+        fault_set(fabric, fabric->sw[s].sim, 0);
+    if (fabric->alive)
+        fault_set_routes(fabric, 0);
+    for (SimTime at_ps = fault_next_ps(fabric, 0, FALSE); at_ps != SIMTIME_NEVER;
+         at_ps = fault_next_ps(fabric, at_ps, FALSE)) {
+        fault_schedule(fabric, fabric->sim, at_ps);
+        for (guint32 s = 0; fabric->parallel && s < fabric->n_switches; s++)
+            fault_schedule(fabric, fabric->sw[s].sim, at_ps);
+    }
+    return TRUE;
+}
+
+void fault_close(Fabric *fabric)
+{
+    if (!fabric->plan)
+        return;
+    loss_close(fabric);
+    fault_plan_free(fabric->plan);
 }

@@ -1,33 +1,45 @@
-/* Faults: parts of the fabric that are broken from the start of a run.
+/* Faults: parts of the fabric that are broken from the start of a run, or break and recover while it goes on.
  *
- * What hardware it stands for: links that did not train or lost lanes, a switch that is off, a GPU that hangs,
- * and the switches' multicast and reduction time-outs (CRUMBSTORE_MCTO_ERR, CRUMBSTORE_RTO_ERR).
- * Modelled: links down in both directions, links at a part of their rate, a switch down (all its links
- * are), silent GPUs, whose requests vanish. What then happens:
- * - unicast: chunks whose hash picks a lost link are spread over the links that both GPUs still have
- *   to the same switch port; the others stay where they were;
- * - multicast: a link number that any member has lost carries nothing of that team (its spray group is
- *   dropped), so that copies and operands still meet in one switch;
- * - a silent member: once all others have answered, the request ends with an error when its time is over;
- *   without a time-out (0) the run gets stuck and says which units wait. A slow member is never timed out.
- * Left out: parts that break or recover during a run, Fabric Manager's reaction.
- * Sources: error names HARDWARE.md 2.4; the times are not published. */
+ * What hardware it stands for: links that did not train or lost lanes, bit errors with replay, a switch that is off, a
+ * GPU that hangs or is throttled, a member that leaves its teams, multicast tables that others have a part of; the
+ * switches' and GPUs' time-outs (CRUMBSTORE_MCTO_ERR, CRUMBSTORE_RTO_ERR, ATO_ERR); and the Fabric Manager, which
+ * notices a lost link or switch and programs routes and teams around it, and back when it is up again.
+ * Modelled: what [fault] says (model/fabric/fault_plan.h reads it). What then happens:
+ * - link down: nothing starts on it, what is on the wire arrives; packets wait. If it comes up before the manager has
+ *   reacted (manager_ps), they go on, as after a replay of the data-link layer, and nothing is lost. Else all that
+ *   waits or still comes is lost (model/fabric/loss.h), and from then on:
+ *   - unicast: chunks whose hash picks a lost link are spread over the links that both GPUs still have to the same
+ *     switch port; the others stay where they were;
+ *   - multicast: a link number that any member has lost carries nothing of that team (its spray group is
+ *     dropped), so that copies and operands still meet in one switch; trees over two levels are planted anew;
+ * - switch down: all its links are;
+ * - silent GPU: what comes to it vanishes; once all others have answered, a request of the switch ends with an error
+ *   when its time is over; without a time-out (0) the run gets stuck and says who waits for whom. A slow member is
+ *   never timed out;
+ * - slow GPU: its SMs and its L2 take so much longer for all that their clocks give the time of;
+ * - member_leaves: its memory is unbound from all teams, so that requests to them end with an error, and bound again;
+ * - tables taken: teams made from then on have the rest.
+ * Left out: training, power states, retries, the reset that such errors end in.
+ * Sources: error names HARDWARE.md 2.4; the times are not published. What the manager does: NVIDIA Fabric Manager
+ * User Guide (NVLink failures on access and trunk links, degraded operation); GB200 NVL Partition User Guide. */
 #ifndef MODEL_FABRIC_FAULT_H
 #define MODEL_FABRIC_FAULT_H
 
 #include "model/shared/spec.h"
-
-
+#include "sim/report/report.h"
 
 struct Fabric;
-/* Breaks what the spec says; called while the fabric is built. GError: a name that the system has not, or two
- * GPUs left without a common link. */
+/* Breaks what the spec says, now or later; called once the fabric is built. GError: a name that the system has not, two
+ * GPUs left without a common link, or leaves without a common spine, at any time. */
 gboolean fault_apply(struct Fabric *fabric, GError **error);
+void fault_close(struct Fabric *fabric);
+/* Whether something changes during the run, or is slower than flows know. */
+gboolean fault_needs_packets(const FaultSpec *spec);
 
-/* Whether link l of a GPU, wired to switch `sw`, is down by what the spec names. */
+/* Whether link l of a GPU, wired to switch `sw`, is down from the start by what the spec names. */
 gboolean fault_takes_link(const FaultSpec *spec, guint32 gpu, guint32 l, guint32 sw);
 
-/* Both directions of a GPU's link are down, and no chunk is sent by it. */
-void fault_lose_link(struct Fabric *fabric, guint32 gpu, guint32 link);
+/* Table "fault_timeline": one row a fault, with what it has cost up to now. Nothing where there is no fault. */
+void fault_add_table(const struct Fabric *fabric, Report *report);
 
 #endif

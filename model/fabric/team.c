@@ -28,6 +28,7 @@ McObject *fabric_mc_object(Fabric *fabric, guint32 n_gpus, guint64 bytes)
     McObject *object = mcobject_new(fabric->memory, fabric->objects->len, n_gpus, bytes,
                                     (guint16)fabric->spec.system.gpus);
     object->address = fabric->object_top;
+    object->left = fabric->left;
     fabric->object_top += MEMORY_PAGES(bytes);
     g_ptr_array_add(fabric->objects, object);
     g_ptr_array_add(fabric->op_object, g_new0(OpTable, 1));
@@ -283,30 +284,51 @@ static gboolean team_build(Team *team, McRoute *route, GError **error)
     return route->n != 0;
 }
 
-gboolean fabric_mc_attach(Fabric *fabric, McObject *object, GError **error)
+static gboolean team_program_all(Fabric *fabric, McObject *object, guint32 mcid, GError **error)
 {
-    g_assert(object->members->len == object->n_gpus && object->mcid == MC_MCID_NONE);
-    if (fabric->mcid_free->len == 0) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
-                    "[multicast] entries: all multicast IDs are taken; entries = %" G_GUINT64_FORMAT ", set %"
-                    G_GUINT64_FORMAT " or more", fabric->spec.mctable.entries, fabric->spec.mctable.entries + 1);
-        return FALSE;
-    }
-    Team team = {.fabric = fabric, .object = object};
-    McRoute route = {.link = g_new(guint8, fabric->links)};
-    team.mcid = g_array_index(fabric->mcid_free, guint32, fabric->mcid_free->len - 1);
+    Team team = {.fabric = fabric, .object = object, .mcid = mcid};
+    McRoute route = {.link = g_new(guint8, fabric->links), .object = object};
     team_open(&team);
     const gboolean good = team_build(&team, &route, error);
     team_close(&team);
     if (!good) {
-        team_release(fabric, team.mcid);
+        team_release(fabric, mcid);
         g_free(route.link);
         return FALSE;
     }
     route.hash = fabric_hash_of(fabric, route.n);
-    fabric->mc_route[team.mcid] = route;
+    g_free(fabric->mc_route[mcid].link);
+    fabric->mc_route[mcid] = route;
+    return TRUE;
+}
+
+void fabric_mc_refit(Fabric *fabric)
+{
+    for (guint64 mcid = 0; fabric->mc_route && mcid < fabric->spec.mctable.entries; mcid++)
+        if (fabric->mc_route[mcid].object) {
+            team_release(fabric, (guint32)mcid);
+            team_program_all(fabric, fabric->mc_route[mcid].object, (guint32)mcid, NULL);
+        }
+}
+
+gboolean fabric_mc_attach(Fabric *fabric, McObject *object, GError **error)
+{
+    guint32 taken = 0; /* by others */
+    g_assert(object->members->len == object->n_gpus && object->mcid == MC_MCID_NONE);
+    for (guint32 s = 0; s < fabric->n_switches; s++)
+        taken = MAX(taken, fabric->sw[s].table.entries_taken);
+    if (fabric->mcid_free->len <= taken) {
+        const guint64 used = fabric->spec.mctable.entries - fabric->mcid_free->len;
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                    "[multicast] entries: all multicast IDs are taken; entries = %" G_GUINT64_FORMAT ", set %"
+                    G_GUINT64_FORMAT " or more", fabric->spec.mctable.entries, used + taken + 1);
+        return FALSE;
+    }
+    const guint32 mcid = g_array_index(fabric->mcid_free, guint32, fabric->mcid_free->len - 1);
+    if (!team_program_all(fabric, object, mcid, error))
+        return FALSE;
     g_array_set_size(fabric->mcid_free, fabric->mcid_free->len - 1);
-    object->mcid = team.mcid;
+    object->mcid = mcid;
     return TRUE;
 }
 
@@ -315,7 +337,8 @@ void fabric_mc_detach(Fabric *fabric, McObject *object)
     if (object->mcid == MC_MCID_NONE)
         return;
     team_release(fabric, object->mcid);
-    g_clear_pointer(&fabric->mc_route[object->mcid].link, g_free);
+    g_free(fabric->mc_route[object->mcid].link);
+    fabric->mc_route[object->mcid] = (McRoute){0};
     g_array_append_val(fabric->mcid_free, object->mcid);
     object->mcid = MC_MCID_NONE;
 }

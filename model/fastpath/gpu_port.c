@@ -15,12 +15,9 @@ static SimTime gpu_port_pending_ps(const FastPort *port, guint64 *order)
     SimTime at_ps = timed_packet_peek(&port->pending)->at_ps;
     if (at_ps >= port->room_ps)
         return at_ps;
-    *order = 0;
+    *order = FAST_ORDER_FIRST;
     return port->room_ps;
 }
-
-/* What HBM has read joins before what the links bring at that instant, and after timers. */
-#define ORDER_ANSWER 1u
 
 static void gpu_port_refresh(FastPort *port)
 {
@@ -28,14 +25,14 @@ static void gpu_port_refresh(FastPort *port)
     port->next_ps = gpu_port_pending_ps(port, &port->next_order);
     if (port->answers.count) {
         SimTime answer_ps = timed_packet_peek(&port->answers)->at_ps;
-        if (answer_ps < port->next_ps || (answer_ps == port->next_ps && port->next_order > ORDER_ANSWER)) {
+        if (answer_ps < port->next_ps || (answer_ps == port->next_ps && port->next_order > FAST_ORDER_ANSWER)) {
             port->next_ps = answer_ps;
-            port->next_order = ORDER_ANSWER;
+            port->next_order = FAST_ORDER_ANSWER;
         }
     }
     if (timer_ps <= port->next_ps) {
         port->next_ps = timer_ps;
-        port->next_order = 0;
+        port->next_order = FAST_ORDER_FIRST;
     }
 }
 
@@ -71,7 +68,7 @@ static void gpu_port_expire(FastPort *port, SimTime at_ps)
     guint64 order;
     if (!fast_port_expire(port, at_ps, &answer))
         return;
-    while (gpu_port_pending_ps(port, &order) == at_ps && order == 0)
+    while (gpu_port_pending_ps(port, &order) == at_ps && order == FAST_ORDER_FIRST)
         gpu_port_serve(port, at_ps);
     link_join(port->link, answer, at_ps, simfine_from_ps(at_ps));
 }
@@ -81,7 +78,7 @@ static void gpu_port_next(FastPort *port)
     SimTime at_ps = port->next_ps;
     if (fast_port_timer_ps(port->link) == at_ps)
         gpu_port_expire(port, at_ps);
-    else if (port->next_order == ORDER_ANSWER)
+    else if (port->next_order == FAST_ORDER_ANSWER)
         gpu_port_join_answer(port, at_ps);
     else
         gpu_port_serve(port, at_ps);
@@ -171,7 +168,7 @@ gboolean fast_gpu_schedule(Link *down, Packet packet, SimTime at_ps)
 {
     Gpu *gpu = down->sink_node;
     if (packet_vc(&packet) != VC_CREQ || packet.place == MEMORY_LOOK_UP || packet.kind == PACKET_ATOM ||
-        fabric_is_silent(gpu->fabric, gpu->id))
+        fabric_is_silent(gpu->fabric, gpu->id) || at_ps >= gpu->fabric->change_ps)
         return FALSE;
     if (packet.place == MEMORY_IN_HBM && !gpu->fast)
         return FALSE;

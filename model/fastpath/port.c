@@ -23,7 +23,7 @@ SimTime fast_port_in_time_ps(const FastPort *port)
     SimTime decision_ps = link_decision_ps(port->link);
     if (port->link->low_water[VC_CREQ] == 0 && port->pending_in_time == 0)
         return SIMTIME_NEVER;
-    return port->next_order == 0 ? MIN(decision_ps, port->next_ps) : decision_ps;
+    return port->next_order == FAST_ORDER_FIRST ? MIN(decision_ps, port->next_ps) : decision_ps;
 }
 
 /* An event advances the port in time: before what goes or joins next would reach the far end. */

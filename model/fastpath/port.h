@@ -17,12 +17,15 @@
 #include "model/fastpath/arrival_queue.h"
 #include "model/link/link.h"
 
+#define FAST_ORDER_FIRST 1u  /* timers, and requests that room was made for */
+#define FAST_ORDER_ANSWER 2u /* what HBM has read */
+
 typedef struct FastPort FastPort;
 struct FastPort {
     Link *link;
     /* The next thing other than a decision: its time, its place within the instant, and what it is. */
     SimTime next_ps;
-    guint64 next_order;
+    guint64 next_order;    /* by Event.order, or FAST_ORDER_*: these are behind faults, and before what links bring */
     gboolean serving;         /* a pending request is being served, as of */
     SimTime serving_ps;       /* this time; what it pushes joins at that time */
     guint32 slack_ps;         /* a decision may be made so much later than it is due */

@@ -27,7 +27,7 @@ static void switch_port_refresh(FastPort *port)
     }
     if (timer_ps <= port->next_ps) {
         port->next_ps = timer_ps;
-        port->next_order = 0;
+        port->next_order = FAST_ORDER_FIRST;
     }
 }
 
@@ -177,10 +177,15 @@ gboolean fast_switch_schedule(Link *up, Packet packet, SimTime at_ps)
         fast_count(sw, up, packet, at_ps);
         return TRUE;
     }
+    if (at_ps >= sw->fabric->change_ps) /* its way may be another one by then */
+        return FALSE;
     if (vc == VC_CREQ && (port->wait.count || port->busy_until_ps > at_ps))
         return FALSE;
     g_assert(at_ps >= sim_now_ps(sw->sim));
-    FastPort *egress = fast_port(sw->out[switch_egress(port, &packet)]);
+    const guint32 out = switch_egress(port, &packet);
+    if (G_UNLIKELY(out == SWITCH_NO_ROUTE))
+        return FALSE;
+    FastPort *egress = fast_port(sw->out[out]);
     packet.hold = (guint16)up->sink_port;
     arrival_queue_push(&egress->arrivals, (Arrival){at_ps, up->arrival[vc].order, packet});
     if (at_ps <= egress->next_ps)

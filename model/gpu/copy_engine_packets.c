@@ -34,14 +34,16 @@ static void copy_on_pushed(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_
 {
     (void)gpu;
     (void)bytes;
-    static const FaultKind fault[] = {[TXN_OK] = FAULT_NONE, [TXN_UNBOUND] = FAULT_UNBOUND,
-                                      [TXN_TIMEOUT] = FAULT_TIMEOUT};
-    copy_arrived(txn->owner, txn->bytes, fault[txn->state], now_ps);
+    copy_arrived(txn->owner, txn->bytes, fault_kind_of((TxnFault)txn->state), now_ps);
 }
 
 static void copy_on_pulled(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps)
 {
     Copy *copy = txn->owner;
+    if (txn->state != TXN_OK) {
+        copy_arrived(copy, txn->bytes, fault_kind_of((TxnFault)txn->state), now_ps);
+        return;
+    }
     if (copy->push) { /* on to the other GPU; it stays in flight until that has it */
         CopyPiece *piece = copy_piece_push(&copy->pieces);
         piece->at = txn->tag;

@@ -71,7 +71,7 @@ static void external_initiator_on_answer(Gpu *gpu, Txn *txn, const guint8 *bytes
         memcpy(access->data + txn->tag, bytes, txn->bytes);
     }
     if (txn->state != TXN_OK && access->fault == FAULT_NONE) {
-        access->fault = FAULT_UNBOUND;
+        access->fault = fault_kind_of((TxnFault)txn->state);
     }
     access->answered += txn->bytes;
     external_initiator_finish_if_over(access);

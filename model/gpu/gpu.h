@@ -138,6 +138,7 @@ typedef struct Gpu {
     Hbm hbm;
     const GpuHbmOps *hbm_ops;
     void *fast;                /* the fast engine's state of this GPU; NULL: the reference engine */
+    const SmSpec *sm_spec;      /* times of its SMs: those of the system, unless it is slow */
     SimFine local_free_at, local_byte_time;
     SimFine host_free_at[2], host_byte_time; /* by GpuHostWay */
     GpuPipe pipe[GPU_PIPES];
@@ -200,6 +201,8 @@ guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request);
 /* `from` is its link of that number from a switch, whose multicast requests stand in that table. */
 void gpu_take(Gpu *gpu, Link *from, guint32 link, McRequests *requests);
 void gpu_accept(void *gpu, Link *from, Packet packet, SimTime now_ps);  /* a LinkSink */
+/* No answer comes any more for the transactions of a chain: they end with an error, TXN_LOST unless they have one. */
+void gpu_lose(Gpu *gpu, guint32 head, SimTime now_ps);
 void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_ps);
 void gpu_drained(void *gpu, Link *link, Vc vc);                         /* a LinkDrained */
 gboolean gpu_is_quiet(const Gpu *gpu);

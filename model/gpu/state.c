@@ -93,6 +93,7 @@ void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links)
     gpu->port = g_new0(GpuPort, links);
     gpu->txns = &fabric->txns[id];
     gpu->path = g_strdup_printf("gpu%u", id);
+    gpu->sm_spec = &fabric->spec.sm;
     gpu->local_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->local_MBps;
     hbm_init(&gpu->hbm, gpu->spec->hbm_MBps);
     gpu->hbm_ops = &gpu_hbm_reference_ops;
@@ -133,8 +134,9 @@ char *gpu_silent_text(void *unit)
     const Gpu *gpu = unit;
     if (gpu->dropped == 0)
         return NULL;
-    return g_strdup_printf("%s: is silent (fault.gpu_silent), %" G_GUINT64_FORMAT " requests to it were lost",
-                           gpu->path, gpu->dropped);
+    const char *verb = fabric_is_silent(gpu->fabric, gpu->id) ? "is" : "was";
+    return g_strdup_printf("%s: %s silent (fault.gpu_silent), %" G_GUINT64_FORMAT " requests to it were lost",
+                           gpu->path, verb, gpu->dropped);
 }
 
 char *gpu_waiter_text(void *unit)

@@ -170,6 +170,7 @@ void gpu_target_drop(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
     link_credit(&gpu->down[link], VC_CREQ, packet.flits, now_ps);
     gpu->dropped++;
+    gpu->down[link].lose(&gpu->down[link], packet, now_ps);
 }
 
 void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)

@@ -79,6 +79,18 @@ static void link_watch(Link *link, Packet packet, SimFine start)
     }
 }
 
+/* A packet leaves this switch, and the ingress buffer that it occupied there. */
+static inline void link_release(Link *link, Packet *packet, unsigned v, SimFine start)
+{
+    if (packet->hold == HOLD_NONE)
+        return;
+    if (packet->hold == HOLD_SHARED)
+        link->ops->release(link, *packet, simfine_to_ps(start));
+    else
+        link_credit(link->ingress[packet->hold], (Vc)v, packet->flits, simfine_to_ps(start));
+    packet->hold = HOLD_NONE;
+}
+
 /* The first packet of a channel goes on the wire at `start`: it spends credits, frees the ingress buffer that it
  * occupied in this switch, and arrives after its serialization and all fixed stages. */
 static void link_transmit(Link *link, unsigned v, SimFine start)
@@ -96,13 +108,7 @@ static void link_transmit(Link *link, unsigned v, SimFine start)
     link->free_at = start + flits * link->flit_time;
     link->count[packet.kind].packets++;
     link->count[packet.kind].flits += flits;
-    if (packet.hold != HOLD_NONE) {
-        if (packet.hold == HOLD_SHARED)
-            link->ops->release(link, packet, simfine_to_ps(start));
-        else
-            link_credit(link->ingress[packet.hold], (Vc)v, flits, simfine_to_ps(start));
-        packet.hold = HOLD_NONE;
-    }
+    link_release(link, &packet, v, start);
     if (G_UNLIKELY(link->watched))
         link_watch(link, packet, start);
     SimTime at_ps = simfine_to_ps(link->free_at) + link->delay_ps[v];
@@ -112,11 +118,41 @@ static void link_transmit(Link *link, unsigned v, SimFine start)
         link->drained(link->source_node, link, (Vc)v);
 }
 
+/* A dead link's port sends what waits into nothing, without credits and in no time. */
+static void link_lose(Link *link, SimFine start)
+{
+    const unsigned v = link->last_vc ^ (link->queue[link->last_vc ^ 1u].count != 0);
+    PacketRing *queue = &link->queue[v];
+    Packet packet = *packet_ring_peek(queue);
+    packet_ring_drop(queue);
+    link->last_vc = (guint8)v;
+    link->free_at = start;
+    link_release(link, &packet, v, start);
+    link->lose(link, packet, simfine_to_ps(start));
+    if (queue->count < link->low_water[v])
+        link->drained(link->source_node, link, (Vc)v);
+}
+
+static void link_decide_down(Link *link, SimFine start, SimTime now_ps)
+{
+    if (link->down == LINK_DEAD) {
+        link_lose(link, start);
+        return;
+    }
+    link->starved = 0; /* no credit helps */
+    link->stalled_from_ps = MIN(link->stalled_from_ps, simfine_to_ps(start));
+    link_block(link, start, SIMTIME_NEVER, now_ps);
+}
+
 /* One decision of the arbiter, at the instant `at`; what goes starts at `start`. */
 static void link_decide(Link *link, SimFine start, SimFine at, SimTime now_ps)
 {
     SimTime retry_ps = SIMTIME_NEVER;
-    int v = link->down ? -1 : link_arbitrate(link, at, &retry_ps);
+    if (G_UNLIKELY(link->down)) {
+        link_decide_down(link, start, now_ps);
+        return;
+    }
+    int v = link_arbitrate(link, at, &retry_ps);
     if (v < 0)
         link_block(link, start, retry_ps, now_ps);
     else

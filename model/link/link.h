@@ -4,7 +4,7 @@
  * arbiter between the channels) and the wire behind it, up to the receiver's ingress buffer.
  * Modelled: a queue and flit credits for each VC, packet-granular round robin between VCs, serialization at the flit
  * rate, flight time, credits that return in batches of time one flight later, arrival in order within a VC, optional
- * bit errors with replay, links that are down or degraded.
+ * bit errors with replay, links that are down, given up, or degraded.
  * Left out: training, power states, the flits of the data-link layer (their cost is in the flit rate).
  * Sources: two VCs on access links, credits for each VC: HARDWARE.md 1.3; 23.55 GB/s of flits: measured on H200.
  *
@@ -53,6 +53,15 @@ typedef void (*LinkDrained)(void *node, Link *link, Vc vc); /* a queue fell belo
 /* The owner of a port wanted to be called now. TRUE: *answer joins the queue of VC_RSP. */
 typedef gboolean (*LinkExpire)(void *node, Link *link, Packet timer, SimTime now_ps, Packet *answer);
 
+/* A dead link lost a packet that was to start on the wire at at_ps, which may be a flight ago. */
+typedef void (*LinkLose)(Link *link, Packet packet, SimTime at_ps);
+
+typedef enum {
+    LINK_UP,
+    LINK_DOWN, /* what waits goes on when it comes up */
+    LINK_DEAD, /* given up: what waits, and all that comes, is lost */
+} LinkStatus;
+
 /* Credits on their way back, in order of the time at which the sender has them. */
 typedef struct {
     SimTime at_ps;
@@ -79,7 +88,7 @@ struct Link {
     guint8 last_vc;             /* served last: the other one goes first, */
     guint8 has_arbiter;         /* unless there is a policy's */
     guint8 blocked;             /* the wire is free, but what waits has no credits (or the link is down) */
-    guint8 down;
+    guint8 down;                /* LinkStatus */
     guint8 watched;             /* there is a probe, or there are bit errors */
     guint8 starved;             /* bit for each VC that lacked credits when the port was blocked */
     PacketRing queue[VCS];      /* waiting for the wire */
@@ -113,6 +122,9 @@ struct Link {
 
     /* parameters and statistics */
     LinkCount count[PACKET_KINDS]; /* put on the wire */
+    SimTime stalled_from_ps;    /* since when packets wait for a link that is down; SIMTIME_NEVER: none do */
+    LinkLose lose;              /* of a dead link */
+    void *lose_user;
     guint64 credit_stalls;      /* times the arbiter found packets but no credits */
     guint64 replays;
     guint64 error_ppb, replay_ps;
@@ -137,7 +149,14 @@ void link_set_policies(Link *link, const Policies *policies);
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps);
 /* From now on `drained` is called whenever a packet leaves and the queue is shorter than this; 0: no more. */
 void link_set_low_water(Link *link, Vc vc, guint32 below);
-void link_set_down(Link *link, gboolean down);
+void link_set_state(Link *link, LinkStatus state);
+/* The time of a flit at that rate; and from now on, of what is put on the wire. */
+SimFine link_flit_time(guint64 rate_MBps);
+void link_set_flit_time(Link *link, SimFine flit_time);
+/* The first key of all (sim_set_key_first()): that of events by which links break. */
+#define LINK_KEY_FAULT 0u
+/* An event about what this link lost goes behind the link's own of its instant. */
+void link_key_lost(const Link *link, Event *event);
 void link_set_errors(Link *link, guint64 error_ppb);
 void link_observe(Link *link, Probe probe, void *user); /* NULL: no observer */
 /* The link is idle and all credits are at home, as conservation tests check after a run. */

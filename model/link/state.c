@@ -27,7 +27,12 @@ const StatRow link_stats[] = {
 
 /* At one instant the links' events go behind other hardware, in the order of the links' numbers and not of their
  * scheduling: so it makes no difference whether the two ends of a link share a calendar. */
-enum { LINK_KEY_ARRIVE = 0, LINK_KEY_SEND = VCS, LINK_KEYS = VCS + 1 };
+enum { LINK_KEY_ARRIVE = 0, LINK_KEY_SEND = VCS, LINK_KEY_LOST, LINK_KEYS };
+
+SimFine link_flit_time(guint64 rate_MBps)
+{
+    return ((SimFine)FLIT_BYTES * 1000000u << SIMFINE_SHIFT) / rate_MBps; /* 16 B at that rate, in 1/65536 ps */
+}
 
 void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits, guint32 number, const char *path)
 {
@@ -35,8 +40,8 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     link->ops = &link_reference_ops;
     link->sim = link->far_sim = sim;
     link->path = g_strdup(path);
-    /* 16 B at rate_MBps * 1e6 B/s, in 1/65536 ps */
-    link->flit_time = ((SimFine)FLIT_BYTES * 1000000u << SIMFINE_SHIFT) / spec->rate_MBps;
+    link->flit_time = link_flit_time(spec->rate_MBps);
+    link->stalled_from_ps = SIMTIME_NEVER;
     link->replay_ps = spec->replay_ps;
     link->credit_shift = g_bit_storage(spec->credit_batch_ps) - 1;
     link->credit_delay_ps = (guint32)spec->flight_ps;
@@ -44,7 +49,7 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
     event_init(&link->send, link_on_send);
     sim_set_key(&link->send, number * LINK_KEYS + LINK_KEY_SEND);
     event_init(&link->timer, link_reference_on_timer);
-    sim_set_key_first(&link->timer, number);
+    sim_set_key_first(&link->timer, LINK_KEY_FAULT + 1 + number);
     for (int v = 0; v < VCS; v++) {
         link->credits[v] = (gint32)credit_flits;
         link_set_delay(link, (Vc)v, spec->flight_ps);
@@ -73,15 +78,28 @@ void link_set_low_water(Link *link, Vc vc, guint32 below)
         link->ops->follow_up(link);
 }
 
-void link_set_down(Link *link, gboolean down)
+void link_set_state(Link *link, LinkStatus state)
 {
     SimTime now_ps = sim_now_ps(link->sim);
     link_advance(link, now_ps);
-    link->down = down != 0;
-    if (!down && link->blocked) {
+    link->down = (guint8)state;
+    if (link->stalled_from_ps != SIMTIME_NEVER)
+        link->stalled_from_ps = state == LINK_DOWN ? now_ps : SIMTIME_NEVER;
+    if (state != LINK_DOWN && link->blocked) {
         link->retry_ps = now_ps;
         link_send_by(link, now_ps);
     }
+}
+
+void link_set_flit_time(Link *link, SimFine flit_time)
+{
+    link_advance(link, sim_now_ps(link->sim));
+    link->flit_time = flit_time;
+}
+
+void link_key_lost(const Link *link, Event *event)
+{
+    event->order = link->send.order - LINK_KEY_SEND + LINK_KEY_LOST;
 }
 
 void link_clear(Link *link)
@@ -100,6 +118,7 @@ static void link_note_watched(Link *link) { link->watched = link->probe || link-
 
 void link_set_errors(Link *link, guint64 error_ppb)
 {
+    link_advance(link, sim_now_ps(link->sim));
     link->error_ppb = error_ppb;
     link_note_watched(link);
 }

@@ -80,7 +80,7 @@ gboolean mcobject_unbind(McObject *object, guint16 gpu, guint64 offset, guint64 
 const McBind *mcobject_lookup(const McObject *object, guint16 gpu, guint64 offset)
 {
     GArray *binds = gpu < object->gpus_max ? object->binds[gpu] : NULL;
-    if (!binds)
+    if (!binds || (object->left && object->left[gpu]))
         return NULL;
     guint low = 0, high = binds->len;
     while (low < high) {
@@ -118,7 +118,7 @@ MemoryPlace mcobject_look(McObject *object)
     object->place_known = TRUE;
     object->place_epoch = memory_epoch(object->memory);
     object->place = MEMORY_LOOK_UP;
-    for (guint i = 0; i < object->members->len; i++) {
+    for (guint i = 0; !object->left && i < object->members->len; i++) {
         MemoryPlace one = mcobject_member_answer(object, g_array_index(object->members, guint16, i));
         if (one == MEMORY_LOOK_UP || (i > 0 && one != object->place)) {
             object->place = MEMORY_LOOK_UP;

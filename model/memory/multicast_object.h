@@ -30,6 +30,7 @@ typedef struct McObject {
     GArray *members;    /* guint16 GPU numbers, in order of addition */
     GArray **binds;     /* by GPU number: McBind sorted by offset, or NULL */
     guint16 gpus_max;   /* length of binds */
+    const guint8 *left; /* by GPU: its memory is gone for now; NULL: none ever goes. Not owned */
     Memory *memory;
     guint32 place_epoch; /* of the memory when mcobject_place looked */
     gboolean place_known;
@@ -47,8 +48,9 @@ gboolean mcobject_unbind(McObject *object, guint16 gpu, guint64 offset, guint64 
 /* The bind of a member behind an offset of the object; NULL: unbound. */
 const McBind *mcobject_lookup(const McObject *object, guint16 gpu, guint64 offset);
 
-/* Not MEMORY_LOOK_UP: every member has memory bound behind the whole object, no program polls any of it, and
- * all of it is in L2 or none: then a member's answer does not depend on where in the object a request goes. */
+/* Not MEMORY_LOOK_UP: no member ever leaves, every member has memory bound behind the whole object, no program polls
+ * any of it, and all of it is in L2 or none: then a member's answer does not depend on where in the object a request
+ * goes. */
 MemoryPlace mcobject_look(McObject *object);
 static inline MemoryPlace mcobject_place(McObject *object)
 {

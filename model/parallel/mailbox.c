@@ -107,6 +107,9 @@ gboolean parallel_check(const Fabric *fabric, GError **error)
 {
     if (fabric->silent)
         return parallel_refuse(error, "[fault] gpu_silent", "several domains have no time-outs");
+    if (fabric->lossy)
+        return parallel_refuse(error, "[fault] link_down, switch_down",
+                               "several domains have no routes that change during a run");
     return TRUE;
 }
 

@@ -10,6 +10,8 @@ static const char *const fault_texts[FAULT_KINDS] = {
     "the multicast object's team is not complete (cuMulticastAddDevice)",
     "a team member has no memory bound there (cuMulticastBindMem)",
     "a team member did not answer in time (CRUMBSTORE_MCTO_ERR or CRUMBSTORE_RTO_ERR)",
+    "a request or its answer was lost on a link or at a GPU that is down (ATO_ERR)",
+    "a switch has no entry for the team any more (INVALID_MCRID_ERR)",
     "the address is no multiple of the access's width",
     "this form of multimem is not legal",
     "the kernel ended itself (trap)",
@@ -19,6 +21,12 @@ static const char *const fault_texts[FAULT_KINDS] = {
     "the kernel cannot go on",
 };
 const char *fault_kind_text(FaultKind kind) { return fault_texts[kind]; }
+
+FaultKind fault_kind_of(TxnFault state)
+{
+    static const FaultKind kinds[TXN_FAULTS] = {FAULT_NONE, FAULT_UNBOUND, FAULT_TIMEOUT, FAULT_LOST, FAULT_NO_ENTRY};
+    return kinds[state];
+}
 
 void fabric_fault(Fabric *fabric, const FabricFault *fault)
 {
@@ -39,7 +47,8 @@ OpStats *fabric_count_first(OpTable *table, guint32 kind, SimTime start_ps)
 
 void fabric_account_fault(Fabric *fabric, guint16 gpu, const Txn *txn)
 {
-    FabricFault fault = {.kind = txn->state == TXN_TIMEOUT ? FAULT_TIMEOUT : FAULT_UNBOUND,
-                         .gpu = gpu, .va = txn->offset, .object = txn->object->id};
+    FabricFault fault = {.kind = fault_kind_of((TxnFault)txn->state), .gpu = gpu, .va = txn->offset};
+    if (txn->kind >= PACKET_MC_WRITE)
+        fault.object = txn->object->id;
     fabric_fault(fabric, &fault);
 }

@@ -26,6 +26,8 @@ typedef enum {
     FAULT_TEAM_INCOMPLETE,      /* the object's team is not complete */
     FAULT_UNBOUND,              /* a member has no memory bound there */
     FAULT_TIMEOUT,              /* a member did not answer: CRUMBSTORE_MCTO_ERR, CRUMBSTORE_RTO_ERR */
+    FAULT_LOST,                 /* a request or its answer was lost: ATO_ERR */
+    FAULT_NO_ENTRY,             /* a switch knows no such team: INVALID_MCRID_ERR */
     FAULT_MISALIGNED,           /* no multiple of the access's width */
     FAULT_ILLEGAL_FORM,         /* a multimem form that PTX does not have; text says which rule */
     FAULT_TRAP,                 /* a kernel ended itself: trap */
@@ -47,11 +49,13 @@ typedef struct {
     const char *text;           /* more about it, or NULL; not owned */
 } FabricFault;
 const char *fault_kind_text(FaultKind kind);
+FaultKind fault_kind_of(TxnFault state); /* FAULT_NONE: none */
 
 typedef struct {
     const Hash *hash;
     guint8 *link;               /* links of each GPU that carry the team */
     guint32 n;
+    McObject *object;
 } McRoute;
 
 /* Operations as their requesters saw them: one row for each kind of request of one target class. */
@@ -81,7 +85,11 @@ typedef struct Fabric {
     McRequests *requests;       /* by switch: the multicast requests in progress there */
     guint32 n_switches, links;  /* links of a GPU */
     LinkSet *alive;             /* by GPU: its links that are up; NULL: all are */
-    guint8 *silent;             /* by GPU: it answers nothing; NULL: all answer */
+    guint8 *silent;             /* by GPU: it answers nothing; NULL: all answer, always */
+    guint8 *left;               /* by GPU: its memory has left all teams; NULL: none ever does */
+    struct FaultPlan *plan;     /* model/fabric/fault.h; NULL: nothing breaks */
+    gboolean lossy;             /* packets may be lost, or routes change, during the run: */
+    SimTime change_ps;          /* when GPUs fall silent, or routes change, next */
     DataPool *data;             /* of the GPUs; of each switch, where it is a domain of its own */
     struct Parallel *parallel;  /* several domains (model/parallel); NULL: there is one */
     Hash hash;

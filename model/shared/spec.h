@@ -170,14 +170,19 @@ typedef struct {
 } PolicySpec;
 extern const ParamRow policy_params[];
 
-/* [fault]: what is broken from the start of a run; model/fabric/fault.h. */
+/* [fault]: what is broken, and when; model/fabric/fault.h. Lists of NAME[:AMOUNT][@FROM[-UNTIL]], or "none". */
 typedef struct {
-    char *link_down;         /* "gpu0.link3,gpu1.link0"; "none" */
-    char *link_degraded;     /* as link_down */
-    guint64 degraded_percent; /* of the rate that a degraded link keeps */
-    char *switch_down;       /* "switch0,switch2"; "none" */
-    char *gpu_silent;        /* "gpu3"; "none" */
-    guint64 multicast_timeout_ps, reduction_timeout_ps; /* 0: never */
+    char *link_down;         /* "gpu0.link3,leaf1.port32@20us-50us" */
+    char *link_degraded;     /* "gpu0.link3:25": percent of its rate that it keeps, */
+    guint64 degraded_percent; /* or this */
+    char *link_errors;       /* "gpu0.link3:1000": transmissions hit, per 10^9 */
+    char *switch_down;       /* "switch0,switch2" */
+    char *gpu_silent;        /* "gpu3" */
+    char *gpu_slow;          /* "gpu3:50": percent of its clocks */
+    char *member_leaves;     /* "gpu3" */
+    char *entries_taken, *extended_taken; /* "switch0:120": of its multicast table */
+    guint64 manager_ps;      /* fabric manager's reaction; 0: never */
+    guint64 request_timeout_ps, multicast_timeout_ps, reduction_timeout_ps; /* 0: never */
 } FaultSpec;
 extern const ParamRow fault_params[];
 

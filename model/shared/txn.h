@@ -32,7 +32,14 @@ struct Txn {
     guint8 acc;          /* NumericAcc: precision of the sum */
     guint8 state;        /* TxnFault */
 };
-typedef enum { TXN_OK, TXN_UNBOUND, TXN_TIMEOUT } TxnFault;
+typedef enum {
+    TXN_OK,
+    TXN_UNBOUND,  /* a member has no memory there */
+    TXN_TIMEOUT,  /* a member did not answer: CRUMBSTORE_MCTO_ERR, CRUMBSTORE_RTO_ERR */
+    TXN_LOST,     /* it, or its answer, was lost on the way: ATO_ERR */
+    TXN_NO_ENTRY, /* a switch has no entry for its multicast ID: INVALID_MCRID_ERR */
+    TXN_FAULTS
+} TxnFault;
 
 /* Atomic operations that numeric.h does not have, on one element: its bytes (1 to 16) by type, and what is done to it.
  * They may run on any thread of the model. */

@@ -27,7 +27,7 @@ guint32 sm_shared_of_cta(const SmSpec *spec, guint32 bytes)
 /* The SM with the fewest warps that has room, of a GPC or of all; the lowest number among equals. */
 static Sm *sm_choose(Gpu *gpu, const Cta *cta, guint32 gpc)
 {
-    const SmSpec *spec = &gpu->fabric->spec.sm;
+    const SmSpec *spec = gpu->sm_spec;
     Sm *best = NULL;
     for (guint64 i = 0; i < spec->count; i++) {
         Sm *sm = &gpu->sm[i];

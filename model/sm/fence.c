@@ -34,7 +34,7 @@ typedef struct {
     SimTime start_ps, local_ps; /* of stores to the own memory */
 } FenceRound;
 
-static const SmSpec *fence_spec(const Gpu *gpu) { return &gpu->fabric->spec.sm; }
+static const SmSpec *fence_spec(const Gpu *gpu) { return gpu->sm_spec; }
 
 /* ---- stores */
 

@@ -85,15 +85,15 @@ static void poll_finish(Warp *warp, SimTime visible_ps)
 {
     Gpu *gpu = warp->cta->gpu;
     SimTime local_ps = warp->current.rtt_ps ? warp->current.rtt_ps : gpu->spec->local_ps;
-    SimTime period_ps = local_ps + gpu->fabric->spec.sm.poll_ps;
+    SimTime period_ps = local_ps + gpu->sm_spec->poll_ps;
     if (warp->current.acquire)
-        period_ps += gpu->fabric->spec.sm.acquire_ps;
+        period_ps += gpu->sm_spec->acquire_ps;
     SimTime read_ps = warp->poll_start_ps + local_ps / 2, at_ps = read_ps;
     if (visible_ps > read_ps) /* the mean over all phases of the loop: half a period until the next read */
         at_ps = visible_ps + (warp->current.rtt_ps ? poll_phase(warp, visible_ps, period_ps) : period_ps / 2);
     at_ps += local_ps / 2;
     if (warp->current.acquire)
-        at_ps += gpu->fabric->spec.sm.acquire_ps;
+        at_ps += gpu->sm_spec->acquire_ps;
     poll_copy(warp);
     sim_at(gpu->sim, &warp->timer, MAX(at_ps, sim_now_ps(gpu->sim)), EVENT_PRIORITY_DEVICE);
 }

@@ -43,7 +43,7 @@ static SimTime warp_conflict_ps(const Warp *warp, guint32 lanes)
     guint32 bytes = (guint32)__builtin_popcount(lanes) * uop->width;
     if (uop->kind != UOP_STORE || bytes <= LINE_BYTES)
         return 0;
-    return (bytes - 1) / LINE_BYTES * warp->sm->gpu->fabric->spec.sm.conflict_ps;
+    return (bytes - 1) / LINE_BYTES * warp->sm->gpu->sm_spec->conflict_ps;
 }
 
 /* What the request carries of the lanes: values, and at DATA_SLOT_BYTES / 2 what atomics compare, or which bytes of a

@@ -1,7 +1,7 @@
 /* The warp scheduler of an SM: which warp issues next, and when. */
 #include "model/sm/internal.h"
 
-static const SmSpec *sm_spec(const Sm *sm) { return &sm->gpu->fabric->spec.sm; }
+static const SmSpec *sm_spec(const Sm *sm) { return sm->gpu->sm_spec; }
 
 /* Greedy: the warp that issued last, else the oldest one. */
 static gboolean sm_goes_first(const Sm *sm, const Warp *a, const Warp *b)

@@ -8,7 +8,7 @@
 static IssueResult wait_barrier(Warp *warp, SimTime now_ps)
 {
     Cta *cta = warp->cta;
-    SimTime at_ps = now_ps + cta->gpu->fabric->spec.sm.barrier_ps;
+    SimTime at_ps = now_ps + cta->gpu->sm_spec->barrier_ps;
     guint32 id = warp->current.value & 0xff, warps = (guint32)(warp->current.value >> 8);
     g_assert(id < CTA_BARRIERS && warps <= cta->n_warps);
     guint32 *arrived = &cta->arrived[id];
@@ -30,7 +30,7 @@ static IssueResult wait_fence(Warp *warp, SimTime now_ps)
         fence_join(warp, now_ps);
         return ISSUE_BLOCKED;
     }
-    warp->fence_at_ps = now_ps + warp->cta->gpu->fabric->spec.sm.fence_ps;
+    warp->fence_at_ps = now_ps + warp->cta->gpu->sm_spec->fence_ps;
     if (warp->stores)
         warp->fencing = TRUE;
     else

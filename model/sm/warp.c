@@ -231,7 +231,7 @@ gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
     const Uop *uop = &warp->current;
     Sm *sm = warp->sm;
     Gpu *gpu = sm->gpu;
-    const SmSpec *spec = &gpu->fabric->spec.sm;
+    const SmSpec *spec = gpu->sm_spec;
     guint32 link = gpu_link_of(gpu, request);
     request->kind = uop_packet[uop->kind];
     SmOutWay way = sm_out_way(sm, request, link);
@@ -368,7 +368,7 @@ IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps)
         if (!warp_block_poll(warp, now_ps))
             return ISSUE_DONE;
         if (uop->dst && !uop->seen) /* whole lines of data come with the flags */
-            *cost_ps = (guint64)uop->lanes * uop->dst->width / LINE_BYTES * warp->sm->gpu->fabric->spec.sm.load_ps;
+            *cost_ps = (guint64)uop->lanes * uop->dst->width / LINE_BYTES * warp->sm->gpu->sm_spec->load_ps;
         return ISSUE_BLOCKED;
     case UOP_CALL:
         if (warp_wait_regs(warp))

@@ -54,7 +54,7 @@ guint32 mctable_program(McTable *table, guint32 mcid, const guint16 *member, gui
     if (rounds > spec->rounds)
         return 0;
     gboolean may_extend =
-        spec->overflow == MC_OVERFLOW_EXTENDED && table->extended_used < spec->extended_entries;
+        spec->overflow == MC_OVERFLOW_EXTENDED && table->extended_used + table->extended_taken < spec->extended_entries;
     guint64 ports = may_extend ? 2 * spec->directives : spec->directives;
     groups = MIN(groups, (guint32)(ports / n_members));
     if (groups == 0)
@@ -84,7 +84,8 @@ void mctable_explain(const McTable *table, guint32 n_members, const char *where,
                     "[multicast] extended_entries: %u ports of %s need an extended entry beside %" G_GUINT64_FORMAT
                     " directives, and all of extended_entries = %" G_GUINT64_FORMAT " are taken; set %" G_GUINT64_FORMAT
                     " or more, or directives = %u",
-                    n_members, where, spec->directives, spec->extended_entries, spec->extended_entries + 1, n_members);
+                    n_members, where, spec->directives, spec->extended_entries,
+                    MAX(spec->extended_entries, table->extended_used + table->extended_taken) + 1, n_members);
     else
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
                     "[multicast] directives: %u ports of %s need as many directives, an entry has directives = %"

@@ -27,6 +27,7 @@ typedef struct {
     const McTableSpec *spec;
     McEntry *entry;       /* by multicast ID */
     guint32 extended_used;
+    guint32 extended_taken, entries_taken; /* by others: fault.extended_taken, fault.entries_taken */
     GPtrArray *teams;     /* lists of members: GArrays of guint16 */
 } McTable;
 

@@ -14,19 +14,10 @@ static guint32 record_take(Switch *sw)
     return index;
 }
 
-/* How many of an entry's members never answer; leaf switches always do. */
-static guint16 record_missing(const Switch *sw, const McEntry *entry)
-{
-    guint16 missing = 0;
-    for (guint32 m = 0; !sw->spine && m < entry->n_members; m++)
-        missing += fabric_is_silent(sw->fabric, entry->member[m]);
-    return missing;
-}
-
 /* Fills the entry of the shared table, in which members find what they need to know of the request. */
-static void record_describe(Switch *sw, guint32 index, guint16 missing)
+static void record_describe(Switch *sw, guint32 index)
 {
-    McRecord *record = &sw->record[index];
+    const McRecord *record = &sw->record[index];
     McRequest *request = &sw->requests->request[index];
     if (record->partial) {
         *request = partial_request(sw, record);
@@ -36,25 +27,22 @@ static void record_describe(Switch *sw, guint32 index, guint16 missing)
                                .src = record->src, .bytes = txn->bytes, .answer_flits = record->answer_flits,
                                .plain = txn_is_plain(txn)};
     }
-    request->missing = missing;
-    record->count -= missing;
-    if (record->count == 0)
-        timeout_start(sw, index);
+    request->missing = 0;
 }
 
 Packet record_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry)
 {
     guint32 index = record_take(sw);
-    gboolean look_up = packet.place == MEMORY_LOOK_UP, silent = sw->fabric->silent != NULL;
-    gboolean detailed = look_up || silent || sw->fabric->keep_bytes;
+    gboolean look_up = packet.place == MEMORY_LOOK_UP, lossy = sw->fabric->lossy;
+    gboolean detailed = look_up || lossy || sw->fabric->keep_bytes;
     gboolean read = packet.kind == PACKET_MC_READ;
     sw->record[index] = (McRecord){.txn = packet.txn, .members = (guint16)entry->n_members,
                                    .count = (guint16)entry->n_members, .port = (guint16)p,
                                    .answer_flits = packet.answer_flits, .read = read, .detailed = detailed,
-                                   .by_event = (look_up && read) || silent, .link = packet.link, .src = packet.src,
+                                   .by_event = (look_up && read) || lossy, .link = packet.link, .src = packet.src,
                                    .partial = sw->port[p].far && !sw->spine, .seat = entry->member[0]};
     if (detailed)
-        record_describe(sw, index, silent ? record_missing(sw, entry) : 0);
+        record_describe(sw, index);
     packet.txn = index;
     packet.hold = HOLD_NONE;
     return packet;

@@ -104,12 +104,36 @@ gboolean reduction_count(Switch *sw, Packet packet, SimTime now_ps)
     if (record->read && record->detailed)
         mcrequests_note_answer(sw->requests, index, packet.dst, now_ps);
     PROBE_POINT(sw->fabric, PROBE_GATHER, sw->path, &packet, now_ps);
+    if (sw->fabric->lossy)
+        record->last_ps = MAX(record->last_ps, now_ps);
     if (record->count)
         return FALSE;
     if (record->detailed && request->missing) {
-        timeout_start(sw, index);
+        timeout_start(sw, index, now_ps);
         return FALSE;
     }
     PROBE_POINT(sw->fabric, PROBE_RESULT, sw->path, &packet, now_ps);
     return TRUE;
+}
+
+void reduction_lose(Switch *sw, guint32 index, SimTime at_ps)
+{
+    McRecord *record = &sw->record[index];
+    g_assert(record->count != 0 && record->detailed);
+    record->count--;
+    sw->requests->request[index].missing++;
+    record->last_ps = MAX(record->last_ps, at_ps);
+    if (record->count == 0)
+        timeout_start(sw, index, record->last_ps);
+}
+
+void reduction_lose_answer(Switch *sw, Packet answer, SimTime at_ps)
+{
+    guint32 *slot = &mcrequests_operands(sw->requests, answer.txn)[answer.dst];
+    if (answer.kind == PACKET_MC_OPERAND && *slot) {
+        data_give(sw->data, *slot);
+        *slot = 0;
+        sw->requests->request[answer.txn].operands--;
+    }
+    reduction_lose(sw, answer.txn, at_ps);
 }

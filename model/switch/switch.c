@@ -55,7 +55,12 @@ void switch_spread(Switch *sw, guint32 p, Packet replica, const McEntry *entry, 
     const guint32 first = switch_first_member(sw, p, entry);
     for (guint32 m = 0; m < entry->n_members; m++) {
         const guint16 member = entry->member[(first + m) % entry->n_members];
-        Link *out = sw->out[switch_port_of(sw, member, k)];
+        const guint32 egress = switch_port_of(sw, member, k);
+        if (G_UNLIKELY(egress == SWITCH_NO_ROUTE)) { /* as in switch_pass() */
+            reduction_lose(sw, replica.txn, now_ps);
+            continue;
+        }
+        Link *out = sw->out[egress];
         PacketRing *queue = &out->queue[VC_CREQ];
         replica.dst = sw->spine ? replica.dst : member; /* a leaf needs the multicast ID */
         link_push(out, replica, now_ps + m / per_round * round_ps);
@@ -79,9 +84,22 @@ static void switch_replicate(Switch *sw, guint32 p, Packet packet, const McEntry
     sw->port[p].busy_until_ps = now_ps + entry->rounds * switch_round_ps(sw, packet);
 }
 
+/* A packet gets no further: routes have changed while it was on its way. */
+static void switch_lose(Switch *sw, guint32 p, Packet packet, SimTime now_ps)
+{
+    Link *from = sw->in[p];
+    g_assert(sw->fabric->lossy); /* or there is a route to every GPU */
+    link_credit(from, packet_vc(&packet), packet.flits, now_ps);
+    from->lose(from, packet, now_ps);
+}
+
 /* A packet joins the queue of one egress port. */
 static void switch_pass(Switch *sw, guint32 p, Packet packet, guint32 egress, SimTime now_ps)
 {
+    if (G_UNLIKELY(egress == SWITCH_NO_ROUTE)) {
+        switch_lose(sw, p, packet, now_ps);
+        return;
+    }
     PROBE_POINT(sw->fabric, PROBE_ROUTE, sw->path, &packet, now_ps);
     packet.hold = (guint16)p;
     link_push(sw->out[egress], packet, now_ps);
@@ -91,6 +109,15 @@ void switch_route(Switch *sw, guint32 p, Packet packet, SimTime now_ps)
 {
     const guint32 egress = switch_egress(&sw->port[p], &packet);
     switch_pass(sw, p, packet, egress, now_ps);
+}
+
+/* INVALID_MCRID_ERR: the team has lost its entry while the request was on its way. */
+static void switch_refuse(Switch *sw, guint32 p, Packet packet, SimTime now_ps)
+{
+    sw->invalid_mcid++;
+    if (!sw->port[p].far || sw->spine) /* and not a replica */
+        txn_at(&sw->fabric->txns[packet.src], packet.txn)->state = TXN_NO_ENTRY;
+    switch_lose(sw, p, packet, now_ps);
 }
 
 /* One request at the head of an ingress; FALSE: it must wait (and `wake_ps` says when, if time helps). */
@@ -106,11 +133,10 @@ static gboolean switch_serve(Switch *sw, guint32 p, Packet packet, SimTime now_p
         switch_route(sw, p, packet, now_ps);
         return TRUE;
     }
-    guint32 mcid = packet.dst; /* multicast requests carry their MCID as destination */
-    const McEntry *entry = mcid < sw->table.spec->entries ? &sw->table.entry[mcid] : NULL;
-    if (!entry || !entry->valid) {
-        sw->invalid_mcid++; /* INVALID_MCRID_ERR: never sent by a fabric that checks its objects */
-        g_error("%s: multicast ID %u has no entry", sw->path, mcid);
+    const McEntry *entry = &sw->table.entry[packet.dst]; /* multicast requests carry their MCID as destination */
+    if (!entry->valid) {
+        switch_refuse(sw, p, packet, now_ps);
+        return TRUE;
     }
     if (entry->up && !port->far && entry->up[port->k] != SWITCH_NO_ROUTE) { /* its tree has its root in a spine */
         const guint32 k = switch_take_k(port, &packet);

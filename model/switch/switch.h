@@ -24,16 +24,17 @@
 /* Multicast tracking: the switch's own side of a multicast request in progress, which its tag stands for. What the
  * members need to know of it stands in the shared table under the same number (multicast_request.h). */
 typedef struct {
-    SimTime last_ps;     /* the fast engine's: the latest arrival of those answers that are known ahead, */
+    SimTime last_ps;     /* the fast engine's: the latest arrival of those answers that are known ahead, (where packets
+                          * may be lost: the latest answer or loss) */
     guint16 last_port;   /* and its port, which fixes the order within the instant */
     guint16 port;        /* by which the request came, and its answer goes */
     guint32 txn;         /* of the requester; of a partial record: the record of the switch above */
     guint16 members;     /* 0: the record is free */
-    guint16 count;       /* answers still to come; not those of silent members */
+    guint16 count;       /* answers still to come; not those that were lost */
     guint8 answer_flits;
     guint8 read;         /* ld_reduce */
     guint8 detailed;     /* there is an entry in the shared table */
-    guint8 by_event;     /* answers arrive by events, since they bring data, or members are silent */
+    guint8 by_event;     /* answers arrive by events, since they bring data, or may be lost */
     guint8 partial;      /* of a replica that a spine sent: its answer is one of those that the spine counts */
     guint8 link;         /* of the requester, by which it asks */
     guint16 src;         /* requester */
@@ -82,6 +83,7 @@ typedef struct Switch {
     guint32 records_used;
     guint64 replicated, reduced, multicast_requests, invalid_mcid;
     guint64 crumbstore_mcto_err, crumbstore_rto_err;
+    guint32 timeout_key;            /* where packets may be lost: order of the first record's time-out in an instant */
     char *path;
 } Switch;
 extern const StatRow switch_stats[];
@@ -136,12 +138,16 @@ void partial_respond(Switch *sw, guint32 record, SimTime now_ps);
 /* reduction.c */
 /* The data slot of the sum of a record's operands, whose slots are given back. 0: a member had no memory there. */
 guint32 reduction_finish_data(Switch *sw, guint32 record, const Txn *txn);
-/* An answer of a replica arrives at the requester's port. TRUE: it was the last one, and no member is silent. */
+/* An answer of a replica arrives at the requester's port. TRUE: it was the last one, and none is lost. */
 gboolean reduction_count(Switch *sw, Packet packet, SimTime now_ps);
 /* Answers the requester and ends the record: all answers came, or the time is over. */
 void reduction_end(Switch *sw, guint32 record, SimTime now_ps);
 
-/* timeout.c: all members that can answer a request have: its time runs until the time-out. */
-void timeout_start(Switch *sw, guint32 record);
+/* One of the answers will not come: its replica was lost at at_ps, or the answer itself. */
+void reduction_lose(Switch *sw, guint32 record, SimTime at_ps);
+void reduction_lose_answer(Switch *sw, Packet answer, SimTime at_ps);
+
+/* timeout.c: all answers of a request that can come have by from_ps: then its time begins to run. */
+void timeout_start(Switch *sw, guint32 record, SimTime from_ps);
 
 #endif

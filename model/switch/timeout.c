@@ -1,7 +1,8 @@
 /* Time-outs of multicast requests: a member of the team does not answer.
  *
  * What hardware it stands for: CRUMBSTORE_MCTO_ERR and CRUMBSTORE_RTO_ERR: the switch ends a request in progress with
- * an error. Modelled: the time runs once all other members have answered; a slow member is never timed out; a time-out
+ * an error. Modelled: the time runs once all
+ * other members have answered and what is missing was lost; a slow member is never timed out; a time-out
  * of 0 never comes, and the run gets stuck. Sources: names HARDWARE.md 2.4; the times are not published. */
 #include "model/switch/switch.h"
 
@@ -21,7 +22,7 @@ static void timeout_on_event(Event *event, SimTime now_ps)
     g_free(timer);
 }
 
-void timeout_start(Switch *sw, guint32 index)
+void timeout_start(Switch *sw, guint32 index, SimTime from_ps)
 {
     const FaultSpec *spec = &sw->fabric->spec.fault;
     guint64 timeout_ps = sw->record[index].read ? spec->reduction_timeout_ps : spec->multicast_timeout_ps;
@@ -31,5 +32,6 @@ void timeout_start(Switch *sw, guint32 index)
     timer->sw = sw;
     timer->record = index;
     event_init(&timer->event, timeout_on_event);
-    sim_after(sw->sim, &timer->event, timeout_ps, EVENT_PRIORITY_FABRIC);
+    sim_set_key(&timer->event, sw->timeout_key + index);
+    sim_at_key(sw->sim, &timer->event, MAX(from_ps + timeout_ps, sim_now_ps(sw->sim)));
 }

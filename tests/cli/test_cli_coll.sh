@@ -58,6 +58,26 @@ done
     complain "a silent GPU: exit 0"
 [ "$(sed -n 2p err)" = "$(grep '^  gpu1: is silent' err)" ] || complain "a silent GPU is not named first: $(head -n 3 err)"
 
+# Faults in time: an interruption is told with its cost, and nothing is lost; one that is lost is an error with its name,
+# in the timeline and as exit code 2; what makes no sense is refused.
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 64K --fault link_down=gpu0.link1@6us-8us --fault gpu_slow=gpu1:50@1us \
+    --format json >out 2>err || complain "an interrupted link: $(cat err)"
+grep -q '"verified": true' out || complain "an interrupted link: not verified"
+grep -q '"fault": "link_down gpu0.link1@6us-8us"' out || complain "no timeline: $(cat out)"
+grep -q '"fault": "gpu_slow gpu1:50@1us"' out || complain "the second fault is not in the timeline"
+grep -A 6 '"fault": "link_down' out | grep -q '"lost": 0' || complain "an interruption loses packets"
+status=0
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 64K --data off --fault link_down=gpu0.link1@6us \
+    --set fault.manager_ps=1000000 >out 2>err || status=$?
+[ "$status" = 2 ] || complain "requests that were lost: exit $status: $(cat err)"
+grep -q 'requests ended with an error.*ATO_ERR\|CRUMBSTORE' out err || complain "no error by name: $(cat out err)"
+for bad in link_down link_down= =gpu0 link_down=gpu0.link1@6 nothing=gpu0; do
+    "$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 64K --fault "$bad" >out 2>err && complain "--fault $bad: exit 0"
+    [ "$(wc -l <err)" = 1 ] || complain "--fault $bad: $(cat err)"
+done
+"$FANOUT" coll all_reduce -s teach-4gpu --fidelity flow --fault link_down=gpu0.link1@6us >out 2>err &&
+    complain "flows with a fault in time: exit 0"
+
 # Another system is another result; a page is written.
 "$FANOUT" coll all_reduce -s teach-4gpu -a nvls --ctas 2 -b 8K --format csv \
     --set link.flight_ps=500000 --html page.html >slow

@@ -219,8 +219,145 @@ static void test_collectives(void **state)
     assert_int_equal(different, 0);
 }
 
+/* ---- faults in time */
+
+/* The name of a link, trunk, switch or GPU that the system has. */
+static char *engines_part(const Fabric *fabric, Rng *rng, const char *kind)
+{
+    const guint32 gpus = (guint32)fabric->spec.system.gpus;
+    const guint gpu = (guint)rng_below(rng, gpus), link = (guint)rng_below(rng, fabric->links);
+    if (strcmp(kind, "gpu") == 0)
+        return g_strdup_printf("gpu%u", gpu);
+    if (strcmp(kind, "switch") == 0)
+        return g_strdup(fabric->sw[rng_below(rng, fabric->n_switches)].path);
+    if (fabric->n_trunks == 0 || rng_below(rng, 2))
+        return g_strdup_printf("gpu%u.link%u", gpu, link);
+    g_autofree char *path = g_strdup(fabric->trunk[2 * rng_below(rng, fabric->n_trunks)].path);
+    *strrchr(path, '.') = '\0';
+    return g_steal_pointer(&path);
+}
+
+static const struct {
+    const char *key, *kind, *amount;
+} engines_faults[] = {
+    {"link_down", "link", ""},       {"link_down", "link", ""},   {"link_degraded", "link", ":30"},
+    {"link_errors", "link", ":2000000"}, {"switch_down", "switch", ""}, {"gpu_silent", "gpu", ""},
+    {"gpu_slow", "gpu", ":40"},      {"member_leaves", "gpu", ""},
+};
+
+/* One to three faults, which come within 40 us and mostly go again. TRUE: none of them loses packets. */
+static gboolean engines_draw_faults(const char *system, GPtrArray *sets, Rng *rng)
+{
+    Bed bed;
+    gboolean kept = TRUE;
+    g_ptr_array_add(sets, NULL);
+    bed_open(&bed, system, (const char *const *)sets->pdata, NULL);
+    g_ptr_array_set_size(sets, (gint)sets->len - 1);
+    for (guint64 n = 1 + rng_below(rng, 3); n > 0; n--) {
+        const guint64 k = rng_below(rng, G_N_ELEMENTS(engines_faults)), from = 2000 + rng_below(rng, 40000);
+        g_autofree char *part = engines_part(bed.fabric, rng, engines_faults[k].kind);
+        g_autofree char *until = rng_below(rng, 3) ? g_strdup_printf("-%" G_GUINT64_FORMAT "ns",
+                                                                     from + 1 + rng_below(rng, 30000)) : g_strdup("");
+        kept &= engines_faults[k].key[0] != 's' && strcmp(engines_faults[k].key, "gpu_silent") != 0 &&
+                strcmp(engines_faults[k].key, "link_down") != 0;
+        g_ptr_array_add(sets, g_strdup_printf("fault.%s=%s%s@%" G_GUINT64_FORMAT "ns%s", engines_faults[k].key, part,
+                                              engines_faults[k].amount, from, until));
+    }
+    static const char *const times[] = {"manager_ps", "request_timeout_ps", "multicast_timeout_ps",
+                                        "reduction_timeout_ps"};
+    for (guint i = 0; i < G_N_ELEMENTS(times); i++)
+        g_ptr_array_add(sets, g_strdup_printf("fault.%s=%" G_GUINT64_FORMAT, times[i],
+                                              1000000 + rng_below(rng, 15000000)));
+    bed_close(&bed);
+    return kept;
+}
+
+static void engines_tell_faults(const Fabric *fabric, GString *text)
+{
+    for (guint i = 0; i < fabric->faults->len; i++) {
+        const FabricFault *fault = &g_array_index(fabric->faults, FabricFault, i);
+        g_string_append_printf(text, "fault %d of gpu%u at %" G_GUINT64_FORMAT "\n", fault->kind, fault->gpu,
+                               fault->time_ps);
+    }
+    g_string_append_printf(text, "faults %" G_GUINT64_FORMAT "\n", fabric->n_faults);
+    Report *report = report_new("test", "test");
+    fault_add_table(fabric, report);
+    GString *table = report_format(report, REPORT_JSON);
+    g_string_append(text, table->str);
+    g_string_free(table, TRUE);
+    report_free(report);
+}
+
+/* As engines_coll(), but requests may end with errors, and the collective may get stuck for want of them. NULL: such
+ * faults are refused. */
+static char *engines_broken(const char *system, const char *const *sets, const SimSpec *sim, const CollSpec *spec,
+                            gboolean bytes)
+{
+    Bed bed = {0};
+    GError *error = NULL;
+    CollResult result = {0};
+    GString *text = g_string_new("");
+    bed_spec(&bed, system, sets);
+    bed.sim = sim_new(sim, NULL);
+    bed.fabric = fabric_new(bed.sim, &bed.spec, bytes, &error);
+    if (bed.fabric) {
+        CollGroup *group = coll_group_new(bed.fabric, NULL, (guint32)bed.spec.system.gpus, &error);
+        const gboolean good = group && coll_run(group, spec, &result, &error);
+        g_string_append_printf(text, "time %" G_GUINT64_FORMAT "\n%s\n", result.time_ps, good ? "" : error->message);
+        if (good)
+            assert_true(fabric_is_quiet(bed.fabric));
+        stat_visit(bed.fabric->stats, engines_visit, text);
+        engines_tell_faults(bed.fabric, text);
+        if (group && (good || !g_error_matches(error, COLL_ERROR, COLL_ERROR_STUCK)))
+            coll_group_free(group);
+        fabric_free(bed.fabric);
+    }
+    const gboolean refused = !bed.fabric;
+    if (refused)
+        assert_true(g_error_matches(error, PARAM_ERROR, PARAM_ERROR_VALUE));
+    g_clear_error(&error);
+    sim_free(bed.sim);
+    param_set_free(bed.set);
+    return g_string_free(text, refused);
+}
+
+/* Proves that faults that come and go during a collective act alike under both engines, at the same times and at the
+ * same cost, on one level of switches and on two; and those that lose nothing on one to three cores, too. */
+static void test_faults(void **state)
+{
+    (void)state;
+    guint64 told = 0, different = 0;
+    for (guint64 seed = engines_first(); seed <= engines_last(); seed++) {
+        Rng rng;
+        rng_init(&rng, seed, "faults");
+        static const char *const systems[] = {"dgx-h100", "teach-4gpu", "hgx-b200"};
+        const char *system = systems[rng_below(&rng, G_N_ELEMENTS(systems))];
+        g_autoptr(GPtrArray) sets = engines_sets(&rng, 40);
+        const gboolean levels = engines_levels(sets, seed);
+        const gboolean kept = engines_draw_faults(system, sets, &rng);
+        g_ptr_array_add(sets, NULL);
+        gsize kind = (gsize)rng_below(&rng, G_N_ELEMENTS(engines_kinds));
+        CollSpec spec = coll_spec_default(engines_kinds[kind].op);
+        spec.algo = engines_kinds[kind].algo;
+        spec.bytes = 840 << (6 + rng_below(&rng, 5));
+        spec.check = FALSE;
+        const gboolean bytes = rng_below(&rng, 4) == 0;
+        const char *const *set = (const char *const *)sets->pdata;
+        const SimSpec sim = {.seed = seed, .engine = SIM_ENGINE_REFERENCE};
+        const SimSpec threads = {.seed = seed, .threads = levels || !kept ? 1 : 1 + (guint)rng_below(&rng, 3)};
+        g_autofree char *reference = engines_broken(system, set, &sim, &spec, bytes);
+        g_autofree char *fast = engines_broken(system, set, &threads, &spec, bytes);
+        assert_true(!reference == !fast);
+        different += reference && !engines_compare(fast, reference, seed, set);
+        told += reference != NULL;
+    }
+    assert_int_equal(different, 0);
+    assert_true(told >= (engines_last() - engines_first() + 1) / 2);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_traffic), cmocka_unit_test(test_collectives)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_traffic), cmocka_unit_test(test_collectives),
+                                       cmocka_unit_test(test_faults)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,14 +203,14 @@ static void test_down(void **state)
     Ends ends;
     ends_open(&ends, 16000, 1024);
     link_push(&ends.link, packet_of(PACKET_WRITE, 0, 9), 0); /* already on the wire: it arrives */
-    link_set_down(&ends.link, TRUE);
+    link_set_state(&ends.link, LINK_DOWN);
     link_push(&ends.link, packet_of(PACKET_WRITE, 1, 9), 0);
     link_push(&ends.link, packet_of(PACKET_ACK, 2, 1), 0);
     sim_run(ends.sim, SIMTIME_NEVER);
     assert_int_equal(ends.n, 1);
     g_autofree char *text = link_waiter_text(&ends.link);
     assert_string_equal(text, "test.link: 2 packets wait for the link to come up");
-    link_set_down(&ends.link, FALSE);
+    link_set_state(&ends.link, LINK_UP);
     sim_run(ends.sim, SIMTIME_NEVER);
     assert_int_equal(ends.n, 3);
     assert_null(link_waiter_text(&ends.link));
