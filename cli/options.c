@@ -91,7 +91,7 @@ static void options_add_hint(GError **error, const GOptionEntry *own, const GOpt
     g_ptr_array_free(names, TRUE);
 }
 
-/* "--fault KEY=NAME" is "--set fault.KEY=NAME", and adds to what the same key has by an earlier --fault or --set. */
+/* "--fault KEY=NAME" sets the key of section fault, and adds to what it has by an earlier --fault or --set. */
 static gboolean options_add_fault(Options *options, const char *fault, GError **error)
 {
     const char *equals = strchr(fault, '=');
