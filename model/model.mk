@@ -28,6 +28,8 @@ libfanout_core_la_SOURCES += \
 	model/shared/txn.h \
 	model/link/ack.c \
 	model/link/ack.h \
+	model/link/down.c \
+	model/link/down.h \
 	model/link/far_end.c \
 	model/link/link.c \
 	model/link/link.h \
@@ -44,6 +46,7 @@ libfanout_core_la_SOURCES += \
 	model/gpu/hbm.c \
 	model/gpu/hbm.h \
 	model/gpu/own_memory.c \
+	model/gpu/lost.c \
 	model/gpu/pipe.c \
 	model/gpu/requester.c \
 	model/gpu/state.c \
@@ -56,6 +59,7 @@ libfanout_core_la_SOURCES += \
 	model/sm/loop.h \
 	model/sm/poll.c \
 	model/sm/scattered.c \
+	model/sm/load.c \
 	model/sm/wait.c \
 	model/sm/sm.c \
 	model/sm/sm.h \
@@ -69,6 +73,7 @@ libfanout_core_la_SOURCES += \
 	model/switch/state.c \
 	model/switch/switch.c \
 	model/switch/switch.h \
+	model/switch/lost.c \
 	model/switch/timeout.c \
 	model/fastpath/arrival_queue.c \
 	model/fastpath/arrival_queue.h \

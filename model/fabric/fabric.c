@@ -1,4 +1,5 @@
 #include "model/fabric/fabric.h"
+#include "model/link/down.h"
 
 #include <gio/gio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* Faults as they act: at each time of the plan, every part is set to what all faults together say of it. */
 #include "model/fabric/fault.h"
+#include "model/link/down.h"
 
 #include <string.h>
 

@@ -1,4 +1,5 @@
 #include "model/fabric/loss.h"
+#include "model/link/down.h"
 
 #include "model/fabric/topology.h"
 #include "model/gpu/gpu.h"

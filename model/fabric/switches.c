@@ -4,6 +4,7 @@
  * destination, and once down. Which trunk it takes depends on the destination's port at its leaf alone, so that packets
  * of one requester to one link of a GPU stay in order, and the GPUs of a leaf share its trunks evenly. */
 #include "model/fabric/switches.h"
+#include "model/link/down.h"
 
 #include <string.h>
 

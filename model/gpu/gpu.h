@@ -203,6 +203,7 @@ void gpu_take(Gpu *gpu, Link *from, guint32 link, McRequests *requests);
 void gpu_accept(void *gpu, Link *from, Packet packet, SimTime now_ps);  /* a LinkSink */
 /* No answer comes any more for the transactions of a chain: they end with an error, TXN_LOST unless they have one. */
 void gpu_lose(Gpu *gpu, guint32 head, SimTime now_ps);
+void gpu_complete(Gpu *gpu, Txn *txn, SimTime now_ps); /* requester.c: it is over, and its requester is told */
 void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_ps);
 void gpu_drained(void *gpu, Link *link, Vc vc);                         /* a LinkDrained */
 gboolean gpu_is_quiet(const Gpu *gpu);

@@ -153,7 +153,7 @@ void gpu_request(Gpu *gpu, const GpuRequest *request, guint32 link)
 
 /* ---- answers */
 
-static void gpu_complete(Gpu *gpu, Txn *txn, SimTime now_ps)
+void gpu_complete(Gpu *gpu, Txn *txn, SimTime now_ps)
 {
     guint32 data = txn->data;
     DataPool *pool = gpu->fabric->data;
@@ -172,22 +172,6 @@ void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_ps)
     for (guint32 index = packet.txn, next; index != TXN_NONE; index = next) {
         next = many ? *txn_next(pool, index) : TXN_NONE;
         gpu_complete(gpu, txn_at(pool, index), now_ps);
-        txn_give(pool, index);
-    }
-}
-
-void gpu_lose(Gpu *gpu, guint32 head, SimTime now_ps)
-{
-    TxnPool *pool = gpu->txns;
-    for (guint32 index = head, next; index != TXN_NONE; index = next) {
-        Txn *txn = txn_at(pool, index);
-        next = *txn_next(pool, index);
-        if (txn->state == TXN_OK)
-            txn->state = TXN_LOST;
-        if (txn->data)
-            data_give(gpu->fabric->data, txn->data);
-        txn->data = 0;
-        gpu_complete(gpu, txn, now_ps);
         txn_give(pool, index);
     }
 }

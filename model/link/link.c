@@ -1,5 +1,5 @@
 /* The sending port of a link: queues, the arbiter between the virtual channels, serialization. */
-#include "model/link/link.h"
+#include "model/link/down.h"
 
 /* ---- the arbiter */
 
@@ -29,19 +29,6 @@ static int link_arbitrate_short(Link *link, unsigned first, SimTime at_ps, SimTi
     return -1;
 }
 
-/* Packets wait in both channels, and a policy says which of them is next. It sees what is the same in both engines. */
-static unsigned link_ask_policy(const Link *link)
-{
-    FoPort port = {.last = link->last_vc, .run = link->run};
-    for (unsigned v = 0; v < VCS; v++) {
-        port.joined_ps[v] = *link_joined_peek(&link->joined[v]);
-        port.flits[v] = packet_ring_peek(&link->queue[v])->flits;
-        port.queued[v] = link->queue[v].count;
-        port.weight[v] = link->policies->weight[v];
-    }
-    return link->policies->arbitrate(&port) & 1u;
-}
-
 /* Round robin: of the channels in which packets wait, the one that was not served last goes first. */
 static inline int link_arbitrate(Link *link, SimFine at, SimTime *retry_ps)
 {
@@ -53,7 +40,7 @@ static inline int link_arbitrate(Link *link, SimFine at, SimTime *retry_ps)
 
 /* Nothing could go at a decision: the port is blocked until credits come or the link comes up. If credits have come
  * meanwhile (the decision is made later than it was due), it decides again as of their time. */
-static void link_block(Link *link, SimFine start, SimTime retry_ps, SimTime now_ps)
+void link_block(Link *link, SimFine start, SimTime retry_ps, SimTime now_ps)
 {
     link->free_at = start;
     if (retry_ps <= now_ps) {
@@ -80,13 +67,11 @@ static void link_watch(Link *link, Packet packet, SimFine start)
 }
 
 /* A packet leaves this switch, and the ingress buffer that it occupied there. */
-static inline void link_release(Link *link, Packet *packet, unsigned v, SimFine start)
+void link_release(Link *link, Packet *packet, unsigned v, SimFine start)
 {
-    if (packet->hold == HOLD_NONE)
-        return;
     if (packet->hold == HOLD_SHARED)
         link->ops->release(link, *packet, simfine_to_ps(start));
-    else
+    else if (packet->hold != HOLD_NONE)
         link_credit(link->ingress[packet->hold], (Vc)v, packet->flits, simfine_to_ps(start));
     packet->hold = HOLD_NONE;
 }
@@ -118,42 +103,14 @@ static void link_transmit(Link *link, unsigned v, SimFine start)
         link->drained(link->source_node, link, (Vc)v);
 }
 
-/* A dead link's port sends what waits into nothing, without credits and in no time. */
-static void link_lose(Link *link, SimFine start)
-{
-    const unsigned v = link->last_vc ^ (link->queue[link->last_vc ^ 1u].count != 0);
-    PacketRing *queue = &link->queue[v];
-    Packet packet = *packet_ring_peek(queue);
-    packet_ring_drop(queue);
-    link->last_vc = (guint8)v;
-    link->free_at = start;
-    link_release(link, &packet, v, start);
-    link->lose(link, packet, simfine_to_ps(start));
-    if (queue->count < link->low_water[v])
-        link->drained(link->source_node, link, (Vc)v);
-}
-
-static void link_decide_down(Link *link, SimFine start, SimTime now_ps)
-{
-    if (link->down == LINK_DEAD) {
-        link_lose(link, start);
-        return;
-    }
-    link->starved = 0; /* no credit helps */
-    link->stalled_from_ps = MIN(link->stalled_from_ps, simfine_to_ps(start));
-    link_block(link, start, SIMTIME_NEVER, now_ps);
-}
-
 /* One decision of the arbiter, at the instant `at`; what goes starts at `start`. */
 static void link_decide(Link *link, SimFine start, SimFine at, SimTime now_ps)
 {
     SimTime retry_ps = SIMTIME_NEVER;
-    if (G_UNLIKELY(link->down)) {
+    int v = link->down ? -1 : link_arbitrate(link, at, &retry_ps);
+    if (G_UNLIKELY(link->down))
         link_decide_down(link, start, now_ps);
-        return;
-    }
-    int v = link_arbitrate(link, at, &retry_ps);
-    if (v < 0)
+    else if (v < 0)
         link_block(link, start, retry_ps, now_ps);
     else
         link_transmit(link, (unsigned)v, start);

@@ -57,8 +57,7 @@ typedef gboolean (*LinkExpire)(void *node, Link *link, Packet timer, SimTime now
 typedef void (*LinkLose)(Link *link, Packet packet, SimTime at_ps);
 
 typedef enum {
-    LINK_UP,
-    LINK_DOWN, /* what waits goes on when it comes up */
+    LINK_UP, LINK_DOWN, /* down: what waits goes on when it comes up */
     LINK_DEAD, /* given up: what waits, and all that comes, is lost */
 } LinkStatus;
 
@@ -143,20 +142,11 @@ void link_init(Link *link, Sim *sim, const LinkSpec *spec, guint64 credit_flits,
 void link_clear(Link *link);
 /* The receiver: `sink` is called for every packet that arrives. */
 void link_set_sink(Link *link, LinkSink sink, void *node, guint32 port);
-/* The arbiter, which is to outlive the link. */
-void link_set_policies(Link *link, const Policies *policies);
 /* All fixed stages from the end of serialization to arrival. */
 void link_set_delay(Link *link, Vc vc, SimTime delay_ps);
 /* From now on `drained` is called whenever a packet leaves and the queue is shorter than this; 0: no more. */
 void link_set_low_water(Link *link, Vc vc, guint32 below);
 void link_set_state(Link *link, LinkStatus state);
-/* The time of a flit at that rate; and from now on, of what is put on the wire. */
-SimFine link_flit_time(guint64 rate_MBps);
-void link_set_flit_time(Link *link, SimFine flit_time);
-/* The first key of all (sim_set_key_first()): that of events by which links break. */
-#define LINK_KEY_FAULT 0u
-/* An event about what this link lost goes behind the link's own of its instant. */
-void link_key_lost(const Link *link, Event *event);
 void link_set_errors(Link *link, guint64 error_ppb);
 void link_observe(Link *link, Probe probe, void *user); /* NULL: no observer */
 /* The link is idle and all credits are at home, as conservation tests check after a run. */

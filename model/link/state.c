@@ -1,5 +1,5 @@
 /* What a link shows to other files: its parameters, its statistics, its beginning and end, and what it waits for. */
-#include "model/link/link.h"
+#include "model/link/down.h"
 
 #include <string.h>
 

@@ -18,4 +18,11 @@ typedef struct {
  * right. A library stays loaded until the process ends. */
 gboolean policies_resolve(const PolicySpec *spec, Policies *policies, GError **error);
 
+/* The place among a team's members, of whom there are some, of the one whose replica leaves first. */
+static inline unsigned policies_first_member(const Policies *policies, unsigned port, unsigned members,
+                                             uint64_t sequence)
+{
+    return policies->first_member && members ? policies->first_member(port, members, sequence) % members : 0;
+}
+
 #endif

@@ -33,8 +33,7 @@ struct Txn {
     guint8 state;        /* TxnFault */
 };
 typedef enum {
-    TXN_OK,
-    TXN_UNBOUND,  /* a member has no memory there */
+    TXN_OK, TXN_UNBOUND, /* a member has no memory there */
     TXN_TIMEOUT,  /* a member did not answer: CRUMBSTORE_MCTO_ERR, CRUMBSTORE_RTO_ERR */
     TXN_LOST,     /* it, or its answer, was lost on the way: ATO_ERR */
     TXN_NO_ENTRY, /* a switch has no entry for its multicast ID: INVALID_MCRID_ERR */

@@ -16,6 +16,8 @@ gboolean warp_translate(Warp *warp, guint64 va, guint32 bytes, GpuRequest *reque
 gboolean warp_at_limit(Warp *warp, const Uop *uop);
 gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps);
 IssueResult warp_issue_scattered(Warp *warp, SimTime *cost_ps); /* scattered.c */
+void warp_loads_dropped(Sm *sm, Reg *reg, SimTime now_ps); /* load.c: one less under way */
+void warp_on_loaded(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps); /* an answer has come */
 IssueResult warp_issue_wait(Warp *warp, SimTime now_ps); /* wait.c; `current` has been taken */
 void sm_kick(Sm *sm, SimTime now_ps);
 void sm_on_issue(Event *event, SimTime now_ps); /* of Sm.issue: the turn of a warp */

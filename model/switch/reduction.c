@@ -115,25 +115,3 @@ gboolean reduction_count(Switch *sw, Packet packet, SimTime now_ps)
     PROBE_POINT(sw->fabric, PROBE_RESULT, sw->path, &packet, now_ps);
     return TRUE;
 }
-
-void reduction_lose(Switch *sw, guint32 index, SimTime at_ps)
-{
-    McRecord *record = &sw->record[index];
-    g_assert(record->count != 0 && record->detailed);
-    record->count--;
-    sw->requests->request[index].missing++;
-    record->last_ps = MAX(record->last_ps, at_ps);
-    if (record->count == 0)
-        timeout_start(sw, index, record->last_ps);
-}
-
-void reduction_lose_answer(Switch *sw, Packet answer, SimTime at_ps)
-{
-    guint32 *slot = &mcrequests_operands(sw->requests, answer.txn)[answer.dst];
-    if (answer.kind == PACKET_MC_OPERAND && *slot) {
-        data_give(sw->data, *slot);
-        *slot = 0;
-        sw->requests->request[answer.txn].operands--;
-    }
-    reduction_lose(sw, answer.txn, at_ps);
-}

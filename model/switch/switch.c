@@ -36,14 +36,6 @@ SimTime switch_round_ps(const Switch *sw, Packet packet)
     return (bytes + sw->spec->crossbar_bytes - 1) / sw->spec->crossbar_bytes * sw->spec->cycle_ps;
 }
 
-static guint32 switch_first_member(const Switch *sw, guint32 p, const McEntry *entry)
-{
-    const Policies *policies = &sw->fabric->policies;
-    if (G_LIKELY(!policies->first_member) || entry->n_members == 0)
-        return 0;
-    return policies->first_member(p, entry->n_members, sw->multicast_requests) % entry->n_members;
-}
-
 /* The replica with the most packets before it is taken to be the last one to leave: it holds the request's place in the
  * ingress buffer. */
 void switch_spread(Switch *sw, guint32 p, Packet replica, const McEntry *entry, SimTime now_ps)
@@ -52,7 +44,7 @@ void switch_spread(Switch *sw, guint32 p, Packet replica, const McEntry *entry, 
     const SimTime round_ps = switch_round_ps(sw, replica);
     const guint32 k = switch_take_k(&sw->port[p], &replica);
     PacketRing *longest = NULL;
-    const guint32 first = switch_first_member(sw, p, entry);
+    const guint32 first = policies_first_member(&sw->fabric->policies, p, entry->n_members, sw->multicast_requests);
     for (guint32 m = 0; m < entry->n_members; m++) {
         const guint16 member = entry->member[(first + m) % entry->n_members];
         const guint32 egress = switch_port_of(sw, member, k);
@@ -84,15 +76,6 @@ static void switch_replicate(Switch *sw, guint32 p, Packet packet, const McEntry
     sw->port[p].busy_until_ps = now_ps + entry->rounds * switch_round_ps(sw, packet);
 }
 
-/* A packet gets no further: routes have changed while it was on its way. */
-static void switch_lose(Switch *sw, guint32 p, Packet packet, SimTime now_ps)
-{
-    Link *from = sw->in[p];
-    g_assert(sw->fabric->lossy); /* or there is a route to every GPU */
-    link_credit(from, packet_vc(&packet), packet.flits, now_ps);
-    from->lose(from, packet, now_ps);
-}
-
 /* A packet joins the queue of one egress port. */
 static void switch_pass(Switch *sw, guint32 p, Packet packet, guint32 egress, SimTime now_ps)
 {
@@ -109,15 +92,6 @@ void switch_route(Switch *sw, guint32 p, Packet packet, SimTime now_ps)
 {
     const guint32 egress = switch_egress(&sw->port[p], &packet);
     switch_pass(sw, p, packet, egress, now_ps);
-}
-
-/* INVALID_MCRID_ERR: the team has lost its entry while the request was on its way. */
-static void switch_refuse(Switch *sw, guint32 p, Packet packet, SimTime now_ps)
-{
-    sw->invalid_mcid++;
-    if (!sw->port[p].far || sw->spine) /* and not a replica */
-        txn_at(&sw->fabric->txns[packet.src], packet.txn)->state = TXN_NO_ENTRY;
-    switch_lose(sw, p, packet, now_ps);
 }
 
 /* One request at the head of an ingress; FALSE: it must wait (and `wake_ps` says when, if time helps). */

@@ -143,7 +143,10 @@ gboolean reduction_count(Switch *sw, Packet packet, SimTime now_ps);
 /* Answers the requester and ends the record: all answers came, or the time is over. */
 void reduction_end(Switch *sw, guint32 record, SimTime now_ps);
 
-/* One of the answers will not come: its replica was lost at at_ps, or the answer itself. */
+/* lost.c: a packet that came in at port p has no route; a request's team has no entry. One of the answers will not
+ * come: its replica was lost at at_ps, or the answer itself. */
+void switch_lose(Switch *sw, guint32 p, Packet packet, SimTime now_ps);
+void switch_refuse(Switch *sw, guint32 p, Packet packet, SimTime now_ps);
 void reduction_lose(Switch *sw, guint32 record, SimTime at_ps);
 void reduction_lose_answer(Switch *sw, Packet answer, SimTime at_ps);
 

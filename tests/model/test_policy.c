@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "coll/coll.h"
+#include "model/link/down.h"
 
 /* ---- arbiters */
 
