@@ -142,6 +142,7 @@ typedef struct {
     char *wrong;     /* what kept it from its right end, or NULL */
     SimTime idle_ps; /* what it takes without other traffic; 0: there is none */
     Scene *scene;    /* for its page, or NULL */
+    gboolean lost;   /* its waveform could not be written, which has been said */
 } WalkOutcome;
 
 static SimTime walk_took_ps(const GArray *steps)
@@ -252,7 +253,6 @@ static Traffic *walk_add_traffic(Fabric *fabric, guint32 load_per_mille, WalkBac
     return traffic;
 }
 
-/* One walk in a simulation of its own; FALSE: it could not be made. */
 /* Other traffic on all links of a large system is more than a page can draw. */
 static Recorder *walk_make_recorder(const Options *options, const WalkAsk *ask, const Fabric *fabric)
 {
@@ -262,6 +262,7 @@ static Recorder *walk_make_recorder(const Options *options, const WalkAsk *ask, 
     return recorder_new(fabric, title, WALK_PACKETS);
 }
 
+/* One walk in a simulation of its own; FALSE: it could not be made. */
 static gboolean walk_once(const Options *options, const System *system, const WalkAsk *ask, const char *vcd,
                           WalkOutcome *outcome, GError **error)
 {
@@ -288,9 +289,10 @@ static gboolean walk_once(const Options *options, const System *system, const Wa
             traffic_free(traffic);
         fabric_free(fabric);
     }
-    done = sim ? sim_trace_end(sim) && done : FALSE;
-    if (sim)
+    if (sim) {
+        outcome->lost = !sim_trace_end(sim);
         sim_free(sim);
+    }
     return done;
 }
 
@@ -315,6 +317,8 @@ static ExitCode walk_one(const Options *options, const WalkAsk *ask, GError **er
         walk_once(options, &system, ask, options->vcd, &outcome, error)) {
         outcome.idle_ps = idle.steps ? walk_took_ps(idle.steps) : 0;
         code = walk_report(options, &system, ask, &outcome, error);
+        if (outcome.lost && code == EXIT_DONE)
+            code = EXIT_USER;
     }
     walk_outcome_clear(&idle);
     walk_outcome_clear(&outcome);
