@@ -1,8 +1,8 @@
 """What holds for every page: page_checks.py PAGE... Prints what is wrong.
 
 At 360, 800 and 1600 pixels, in light and dark: no word on the console, no part wider than the window, nothing that
-page_audit.js finds; nothing serious that axe finds, where $FANOUT_AXE names its axe.min.js; less than 3 MB, and open
-within 2 s of processor time's worth of work. $FANOUT_SHOTS: a folder for screenshots."""
+page_audit.js finds; nothing serious that axe finds, where $FANOUT_AXE names its axe.min.js; less than 3 MB.
+$FANOUT_SHOTS: a folder for screenshots."""
 import os
 import sys
 
