@@ -32,12 +32,8 @@ RT cudaGraphAddDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNod
 {
     CALL(cuGraphAddDependencies(g, from, to, NULL, n));
 }
-RT cudaThreadSynchronize(void) { CALL(cuCtxSynchronize()); }
-RT cudaThreadExit(void)
-{
-    CUdevice device;
-    CUresult result = runtime_open();
-    if (result == CUDA_SUCCESS)
-        result = cuCtxGetDevice(&device);
-    NOTE(result ? result : cuDevicePrimaryCtxReset(device));
-}
+/* Old names of calls of device.c. */
+cudaError_t cudaDeviceSynchronize(void);
+cudaError_t cudaDeviceReset(void);
+RT cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }
+RT cudaThreadExit(void) { return cudaDeviceReset(); }

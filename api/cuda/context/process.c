@@ -43,13 +43,21 @@ static void on_hard_exit(void)
     cuda_report_write(process, "_exit");
 }
 
-/* libfanout_exit.so, when `fanout exec` preloaded it. */
-static void hook_hard_exit(void)
+/* A function of a library that `fanout exec` preloads; NULL: it did not. */
+static GCallback hook_find(const char *name)
 {
-    void (*set)(void (*)(void));
-    void *symbol = dlsym(RTLD_DEFAULT, "fo_exit_hook");
+    void *symbol = dlsym(RTLD_DEFAULT, name);
+    GCallback set;
 
     memcpy(&set, &symbol, sizeof set);
+    return set;
+}
+
+/* libfanout_exit.so */
+static void hook_hard_exit(void)
+{
+    void (*set)(void (*)(void)) = (void (*)(void (*)(void)))hook_find("fo_exit_hook");
+
     if (set != NULL)
         set(on_hard_exit);
 }
@@ -59,13 +67,11 @@ static guint64 clock_ps(void)
     return engine_seen_ps(process->engine);
 }
 
-/* libfanout_clock.so, when `fanout exec --clock simulated` preloaded it. */
+/* libfanout_clock.so, with --clock simulated */
 static void hook_clock(void)
 {
-    void (*set)(guint64 (*)(void));
-    void *symbol = dlsym(RTLD_DEFAULT, "fo_clock_hook");
+    void (*set)(guint64 (*)(void)) = (void (*)(guint64 (*)(void)))hook_find("fo_clock_hook");
 
-    memcpy(&set, &symbol, sizeof set);
     if (set != NULL)
         set(clock_ps);
 }
