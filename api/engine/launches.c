@@ -174,13 +174,9 @@ static void add_waits(Table *table, guint number, const Launch *row)
 
 void engine_launches_report(Engine *engine, Report *report)
 {
-    g_autoptr(GArray) launches = engine_launches_new();
-    guint ended = engine->launches->len;
-    g_array_append_vals(launches, engine->launches->data, ended);
-    for (guint i = 0; i < ended; i++) /* what a row has is its own */
-        g_array_index(launches, Launch, i).stats =
-            g_memdup2(g_array_index(launches, Launch, i).stats, sizeof(KernelStats));
-    add_running(engine, launches);
+    GArray *launches = engine->launches;
+    const guint ended = launches->len;
+    add_running(engine, launches); /* for this report alone */
     TableFlags flags = launches->len > TEXT_ROWS_MAX ? TABLE_NO_TEXT : 0;
     if (launches->len == 0)
         return;
@@ -193,4 +189,5 @@ void engine_launches_report(Engine *engine, Report *report)
             add_waits(table, i + 1, &g_array_index(launches, Launch, i));
     if (flags)
         report_add_note(report, "%u launches of kernels: a row for each is in JSON and HTML", launches->len);
+    g_array_set_size(launches, ended);
 }
