@@ -43,7 +43,7 @@ static const Column fidelity_columns[] = {
 };
 
 static void table_add_summary(Report *report, const GPtrArray *rows, ValidateBy by, const char *key,
-                                 const char *title, TableFlags flags)
+                              const char *title, TableFlags flags)
 {
     GPtrArray *all = validate_summarize(rows, by);
     Table *table = report_add_table(report, key, title, summary_columns, flags);
@@ -60,6 +60,13 @@ static void table_add_summary(Report *report, const GPtrArray *rows, ValidateBy 
     g_ptr_array_free(all, TRUE);
 }
 
+/* What was reached, and what was aimed at: null where nothing was. */
+static void table_add_reached(Table *table, double reached_pct, double target_pct)
+{
+    table_fixed(table, reached_pct);
+    table_fixed(table, target_pct > 0 ? target_pct : NAN);
+}
+
 static void table_add_targets(Report *report, const GPtrArray *rows)
 {
     GPtrArray *all = validate_summarize(rows, VALIDATE_BY_TARGET);
@@ -72,10 +79,8 @@ static void table_add_targets(Report *report, const GPtrArray *rows)
         table_text(table, summary->name);
         table_u64(table, summary->rows);
         table_u64(table, summary->skipped);
-        table_fixed(table, summary->median_abs_pct);
-        table_fixed(table, target->median_pct > 0 ? target->median_pct : NAN);
-        table_fixed(table, summary->p90_abs_pct);
-        table_fixed(table, target->p90_pct > 0 ? target->p90_pct : NAN);
+        table_add_reached(table, summary->median_abs_pct, target->median_pct);
+        table_add_reached(table, summary->p90_abs_pct, target->p90_pct);
         if (target->median_pct > 0 && !isnan(summary->median_abs_pct))
             table_bool(table, summary->median_abs_pct <= target->median_pct &&
                                   summary->p90_abs_pct <= target->p90_pct);
@@ -85,24 +90,16 @@ static void table_add_targets(Report *report, const GPtrArray *rows)
     g_ptr_array_free(all, TRUE);
 }
 
-static void table_add_target(Table *table, double target)
-{
-    table_fixed(table, target > 0 ? target : NAN);
-}
-
 static void table_add_fidelity_row(Table *table, const ValidateSummary *summary, const ValidateFidelity *group,
-                                      const char *half)
+                                   const char *half)
 {
     table_text(table, summary->name);
     table_text(table, half);
     table_u64(table, summary->rows);
     table_u64(table, summary->skipped);
-    table_fixed(table, summary->median_abs_pct);
-    table_add_target(table, group->median_pct);
-    table_fixed(table, summary->p90_abs_pct);
-    table_add_target(table, group->p90_pct);
-    table_fixed(table, summary->max_abs_pct);
-    table_add_target(table, group->max_pct);
+    table_add_reached(table, summary->median_abs_pct, group->median_pct);
+    table_add_reached(table, summary->p90_abs_pct, group->p90_pct);
+    table_add_reached(table, summary->max_abs_pct, group->max_pct);
     table_fixed(table, summary->mean_pct);
     if (isnan(summary->median_abs_pct))
         table_null(table);

@@ -128,22 +128,23 @@ static gboolean validate_is_worse(const GPtrArray *groups, const char *const *ke
     return FALSE;
 }
 
-static gboolean validate_check_line(const GPtrArray *rows, const char *line, GString *worse)
+/* What a recorded line may name, and the errors of each. */
+typedef struct {
+    GPtrArray *groups; /* ValidateSummary */
+    GPtrArray *keys;   /* by group; NULL: their own names */
+} ValidateNamed;
+
+static void validate_find_named(const GPtrArray *rows, ValidateNamed named[1 + VALIDATE_HALVES])
 {
-    GPtrArray *groups = validate_summarize(rows, VALIDATE_BY_GROUP);
-    gboolean bad = validate_is_worse(groups, NULL, line, worse);
-    g_ptr_array_free(groups, TRUE);
+    named[0] = (ValidateNamed){validate_summarize(rows, VALIDATE_BY_GROUP), NULL};
     for (guint half = 0; half < VALIDATE_HALVES; half++) {
-        g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
+        GPtrArray *keys = g_ptr_array_new_with_free_func(g_free);
         for (const ValidateFidelity *group = validate_fidelity; group->key; group++)
             g_ptr_array_add(keys, g_strconcat(group->key, ".", validate_half_names[half], NULL));
         GPtrArray *some = validate_rows_of(rows, (ValidateHalf)half);
-        GPtrArray *halves = validate_summarize(some, VALIDATE_BY_FIDELITY);
-        bad = validate_is_worse(halves, (const char *const *)keys->pdata, line, worse) || bad;
-        g_ptr_array_free(halves, TRUE);
+        named[1 + half] = (ValidateNamed){validate_summarize(some, VALIDATE_BY_FIDELITY), keys};
         g_ptr_array_free(some, TRUE);
     }
-    return bad;
 }
 
 /* Compares with a file of lines "NAME MEDIAN P90", NAME a group or KEY.HALF of published rows ("hopper8.judge"); FALSE:
@@ -155,9 +156,18 @@ static gboolean validate_check_record(const GPtrArray *rows, const char *path, G
         return FALSE;
     g_auto(GStrv) lines = g_strsplit(text, "\n", 0);
     g_autoptr(GString) worse = g_string_new(NULL);
+    ValidateNamed named[1 + VALIDATE_HALVES];
     gboolean good = TRUE;
+    validate_find_named(rows, named);
     for (char **line = lines; *line; line++)
-        good = (**line == '#' || !validate_check_line(rows, *line, worse)) && good;
+        for (guint i = 0; **line != '#' && i < G_N_ELEMENTS(named); i++) {
+            const char *const *keys = named[i].keys ? (const char *const *)named[i].keys->pdata : NULL;
+            good = !validate_is_worse(named[i].groups, keys, *line, worse) && good;
+        }
+    for (guint i = 0; i < G_N_ELEMENTS(named); i++) {
+        g_ptr_array_free(named[i].groups, TRUE);
+        g_clear_pointer(&named[i].keys, g_ptr_array_unref);
+    }
     if (!good)
         g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "worse than recorded in %s: %s", path, worse->str);
     return good;
