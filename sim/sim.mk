@@ -38,6 +38,7 @@ libfanout_core_la_SOURCES += \
 	sim/report/file.h \
 	sim/report/html.c \
 	sim/report/json.c \
+	sim/report/json.h \
 	sim/report/parts.h \
 	sim/report/report.c \
 	sim/report/report.h \

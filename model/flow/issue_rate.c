@@ -42,7 +42,7 @@ static void issue_wake(IssueReplay *replay)
     }
 }
 
-/* Its place among those that are ready, n_ready: nobody may go on before *when_ps. */
+/* Its place among those that are ready, n_ready: none may go on before *when_ps. */
 static guint32 issue_choose(const IssueReplay *replay, SimTime *when_ps)
 {
     guint32 best = replay->n_ready;

@@ -1,7 +1,7 @@
 /* Background events: what happens at its time if anything else still goes on, and not at all otherwise.
  *
  * They stand in a list of their own until the clock gets there: a run fires everything before the first of them, and
- * only then, unless nothing is due and nobody waits any more, puts it in the calendar. In several domains no window
+ * only then, unless nothing is due and nothing waits any more, puts it in the calendar. In several domains no window
  * reaches over the time of one, so that all domains stand just before it. */
 #include "sim/engine/internal.h"
 

@@ -75,7 +75,7 @@ static inline void sim_set_key_first(Event *event, uint32_t key);
 static inline void sim_at_key(Sim *sim, Event *event, SimTime time_ps);
 void sim_cancel(Sim *sim, Event *event); /* no-op when it is not pending */
 /* An event that no run goes on for: it fires at its time, on the clock of `target` (sim, or another of its domains), if
- * anything is due after that or somebody waits, and else in a later run that gets there. The event has a key
+ * anything is due after that or a unit waits, and else in a later run that gets there. The event has a key
  * (sim_set_key_first(): before all else of its instant) and cannot be cancelled. Between runs, or before the first. */
 void sim_at_background(Sim *sim, Sim *target, Event *event, SimTime time_ps);
 

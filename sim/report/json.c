@@ -2,15 +2,24 @@
  */
 #include "config.h"
 
+#include "sim/report/json.h"
 #include "sim/report/parts.h"
 
 #include <string.h>
-#include <yajl/yajl_gen.h>
 
-static void json_string(yajl_gen gen, const char *text)
+void report_json_string(yajl_gen gen, const char *text)
 {
     yajl_gen_status status = yajl_gen_string(gen, (const unsigned char *)text, strlen(text));
     g_assert(status == yajl_gen_status_ok);
+}
+
+void report_json_end(yajl_gen gen, GString *out)
+{
+    const unsigned char *text;
+    size_t len;
+    yajl_gen_get_buf(gen, &text, &len);
+    g_string_append_len(out, (const char *)text, (gssize)len);
+    yajl_gen_free(gen);
 }
 
 static void json_cell(yajl_gen gen, const Cell *cell)
@@ -18,7 +27,7 @@ static void json_cell(yajl_gen gen, const Cell *cell)
     if (!cell->text)
         yajl_gen_null(gen);
     else if (cell->type == CELL_TEXT)
-        json_string(gen, cell->text);
+        report_json_string(gen, cell->text);
     else if (cell->type == CELL_BOOL || cell->type == CELL_FLAG)
         yajl_gen_bool(gen, cell->text[0] == 't');
     else
@@ -29,7 +38,7 @@ static void json_row(yajl_gen gen, const Table *table, guint row)
 {
     yajl_gen_map_open(gen);
     for (guint c = 0; c < table->n_columns; c++) {
-        json_string(gen, table->columns[c].key);
+        report_json_string(gen, table->columns[c].key);
         json_cell(gen, table_cell(table, row, c));
     }
     yajl_gen_map_close(gen);
@@ -37,7 +46,7 @@ static void json_row(yajl_gen gen, const Table *table, guint row)
 
 static void json_table(yajl_gen gen, const Table *table)
 {
-    json_string(gen, table->key);
+    report_json_string(gen, table->key);
     if (table->flags & TABLE_ONE_ROW) {
         json_row(gen, table, 0);
         return;
@@ -54,28 +63,24 @@ void report_write_json(const Report *report, GString *out)
     yajl_gen_config(gen, yajl_gen_beautify, 1);
     yajl_gen_config(gen, yajl_gen_indent_string, " ");
     yajl_gen_map_open(gen);
-    json_string(gen, "schema");
-    json_string(gen, "fanout/1");
-    json_string(gen, "report");
-    json_string(gen, report->kind);
-    json_string(gen, "version");
-    json_string(gen, PACKAGE_VERSION);
+    report_json_string(gen, "schema");
+    report_json_string(gen, "fanout/1");
+    report_json_string(gen, "report");
+    report_json_string(gen, report->kind);
+    report_json_string(gen, "version");
+    report_json_string(gen, PACKAGE_VERSION);
     for (guint i = 0; i < report->facts->len; i++) {
         const Fact *fact = &g_array_index(report->facts, Fact, i);
-        json_string(gen, fact->key);
+        report_json_string(gen, fact->key);
         json_cell(gen, &fact->cell);
     }
     for (guint i = 0; i < report->tables->len; i++)
         json_table(gen, g_ptr_array_index(report->tables, i));
-    json_string(gen, "notes");
+    report_json_string(gen, "notes");
     yajl_gen_array_open(gen);
     for (guint i = 0; i < report->notes->len; i++)
-        json_string(gen, g_ptr_array_index(report->notes, i));
+        report_json_string(gen, g_ptr_array_index(report->notes, i));
     yajl_gen_array_close(gen);
     yajl_gen_map_close(gen);
-    const unsigned char *text;
-    size_t len;
-    yajl_gen_get_buf(gen, &text, &len);
-    g_string_append_len(out, (const char *)text, (gssize)len);
-    yajl_gen_free(gen);
+    report_json_end(gen, out);
 }

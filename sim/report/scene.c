@@ -5,9 +5,7 @@
 
 #include "sim/report/scene.h"
 
-#include <string.h>
-#include <yajl/yajl_gen.h>
-
+#include "sim/report/json.h"
 #include "sim/report/parts.h"
 
 typedef struct {
@@ -184,11 +182,6 @@ void scene_set_note(Scene *scene, const char *note)
 
 /* ---- JSON */
 
-static void scene_text(yajl_gen gen, const char *text)
-{
-    yajl_gen_string(gen, (const unsigned char *)text, strlen(text));
-}
-
 static void scene_numbers(yajl_gen gen, const guint64 *number, guint n)
 {
     yajl_gen_array_open(gen);
@@ -199,16 +192,16 @@ static void scene_numbers(yajl_gen gen, const guint64 *number, guint n)
 
 static void scene_write_places(yajl_gen gen, const Scene *scene)
 {
-    scene_text(gen, "places");
+    report_json_string(gen, "places");
     yajl_gen_array_open(gen);
     for (guint i = 0; i < scene->places->len; i++) {
         const Place *place = &g_array_index(scene->places, Place, i);
         yajl_gen_array_open(gen);
-        scene_text(gen, place->name);
+        report_json_string(gen, place->name);
         yajl_gen_integer(gen, place->level);
         yajl_gen_array_open(gen);
         for (guint s = 0; place->slots[s]; s++)
-            scene_text(gen, place->slots[s]);
+            report_json_string(gen, place->slots[s]);
         yajl_gen_array_close(gen);
         yajl_gen_array_close(gen);
     }
@@ -217,31 +210,31 @@ static void scene_write_places(yajl_gen gen, const Scene *scene)
 
 static void scene_write_lines(yajl_gen gen, const Scene *scene)
 {
-    scene_text(gen, "lines");
+    report_json_string(gen, "lines");
     yajl_gen_array_open(gen);
     for (guint i = 0; i < scene->lines->len; i++) {
         const Line *line = &g_array_index(scene->lines, Line, i);
         yajl_gen_array_open(gen);
-        scene_text(gen, line->name);
+        report_json_string(gen, line->name);
         yajl_gen_integer(gen, line->from);
         yajl_gen_integer(gen, line->to);
         yajl_gen_array_close(gen);
     }
     yajl_gen_array_close(gen);
-    scene_text(gen, "wires");
+    report_json_string(gen, "wires");
     yajl_gen_array_open(gen);
     for (guint i = 0; i < scene->wires->len; i++) {
         const Line *wire = &g_array_index(scene->wires, Line, i);
         scene_numbers(gen, (const guint64[]){wire->from, wire->to}, 2);
     }
     yajl_gen_array_close(gen);
-    scene_text(gen, "kinds");
+    report_json_string(gen, "kinds");
     yajl_gen_array_open(gen);
     for (guint i = 0; i < scene->kinds->len; i++) {
         const Kind *kind = &g_array_index(scene->kinds, Kind, i);
         yajl_gen_array_open(gen);
-        scene_text(gen, kind->sign);
-        scene_text(gen, kind->name);
+        report_json_string(gen, kind->sign);
+        report_json_string(gen, kind->name);
         yajl_gen_integer(gen, kind->role);
         yajl_gen_array_close(gen);
     }
@@ -250,7 +243,7 @@ static void scene_write_lines(yajl_gen gen, const Scene *scene)
 
 static void scene_write_motion(yajl_gen gen, const Scene *scene)
 {
-    scene_text(gen, "moves");
+    report_json_string(gen, "moves");
     yajl_gen_array_open(gen);
     for (guint i = 0; i < scene->moves->len; i++) {
         const Move *move = &g_array_index(scene->moves, Move, i);
@@ -258,7 +251,7 @@ static void scene_write_motion(yajl_gen gen, const Scene *scene)
         scene_numbers(gen, numbers, G_N_ELEMENTS(numbers));
     }
     yajl_gen_array_close(gen);
-    scene_text(gen, "stays");
+    report_json_string(gen, "stays");
     yajl_gen_array_open(gen);
     for (guint i = 0; i < scene->stays->len; i++) {
         const Stay *stay = &g_array_index(scene->stays, Stay, i);
@@ -270,16 +263,16 @@ static void scene_write_motion(yajl_gen gen, const Scene *scene)
 
 static void scene_write_steps(yajl_gen gen, const Scene *scene)
 {
-    scene_text(gen, "steps");
+    report_json_string(gen, "steps");
     yajl_gen_array_open(gen);
     for (guint i = 0; i < scene->steps->len; i++) {
         const Step *step = &g_array_index(scene->steps, Step, i);
         yajl_gen_array_open(gen);
         yajl_gen_integer(gen, (long long)step->at_ps);
         yajl_gen_integer(gen, step->depth);
-        scene_text(gen, step->where);
-        scene_text(gen, step->text);
-        scene_text(gen, step->file);
+        report_json_string(gen, step->where);
+        report_json_string(gen, step->text);
+        report_json_string(gen, step->file);
         yajl_gen_array_close(gen);
     }
     yajl_gen_array_close(gen);
@@ -311,14 +304,14 @@ static void scene_write_changes(yajl_gen gen, const Gauge *gauge)
 
 static void scene_write_gauges(yajl_gen gen, const Scene *scene)
 {
-    scene_text(gen, "gauges");
+    report_json_string(gen, "gauges");
     yajl_gen_array_open(gen);
     for (guint i = 0; i < scene->gauges->len; i++) {
         const Gauge *gauge = &g_array_index(scene->gauges, Gauge, i);
         yajl_gen_array_open(gen);
-        scene_text(gen, gauge->where);
-        scene_text(gen, gauge->name);
-        scene_text(gen, gauge->unit);
+        report_json_string(gen, gauge->where);
+        report_json_string(gen, gauge->name);
+        report_json_string(gen, gauge->unit);
         yajl_gen_integer(gen, (long long)gauge->most);
         yajl_gen_integer(gen, (long long)gauge->first);
         scene_write_changes(gen, gauge);
@@ -341,9 +334,5 @@ void report_write_scene(const Scene *scene, GString *out)
     scene_write_steps(gen, scene);
     scene_write_gauges(gen, scene);
     yajl_gen_map_close(gen);
-    const unsigned char *text;
-    size_t length;
-    yajl_gen_get_buf(gen, &text, &length);
-    g_string_append_len(out, (const char *)text, (gssize)length);
-    yajl_gen_free(gen);
+    report_json_end(gen, out);
 }
