@@ -48,6 +48,23 @@ static inline void bed_open(Bed *bed, const char *system, const char *const *set
     bed_open_with(bed, system, sets, sim_spec, TRUE);
 }
 
+/* That system with these changes cannot be built: the error has `expected` in it. */
+static inline void bed_refused(const char *system, const char *const *sets, const char *expected)
+{
+    Bed bed;
+    GError *error = NULL;
+    bed_spec(&bed, system, sets);
+    bed.sim = sim_new(&(SimSpec){.seed = 1}, NULL);
+    assert_null(fabric_new(bed.sim, &bed.spec, TRUE, &error));
+    if (!strstr(error->message, expected)) {
+        g_autofree char *all = g_strjoinv(" ", (char **)sets);
+        fail_msg("%s says: %s", all, error->message);
+    }
+    g_clear_error(&error);
+    sim_free(bed.sim);
+    param_set_free(bed.set);
+}
+
 static inline void bed_close(Bed *bed)
 {
     for (guint i = 0; i < bed->objects->len; i++) {

@@ -371,16 +371,7 @@ static void test_refused(void **state)
     };
     for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
         const char *sets[] = {TIMES, "fault.switch_down=switch1@1s", bad[i][0], NULL};
-        Bed bed;
-        GError *error = NULL;
-        bed_spec(&bed, "teach-4gpu", sets);
-        bed.sim = sim_new(&(SimSpec){.seed = 1}, NULL);
-        assert_null(fabric_new(bed.sim, &bed.spec, TRUE, &error));
-        if (!strstr(error->message, bad[i][1]))
-            fail_msg("%s says: %s", bad[i][0], error->message);
-        g_clear_error(&error);
-        sim_free(bed.sim);
-        param_set_free(bed.set);
+        bed_refused("teach-4gpu", sets, bad[i][1]);
     }
 }
 
