@@ -213,13 +213,8 @@ void fabric_observe(Fabric *fabric, Probe probe, void *user)
     g_assert(sim_engine(fabric->sim) == SIM_ENGINE_REFERENCE); /* an observer is to see steps in order of time */
     fabric->probe = probe;
     fabric->probe_user = user;
-    for (guint64 g = 0; g < fabric->spec.system.gpus; g++)
-        for (guint32 l = 0; l < fabric->links; l++) {
-            link_observe(&fabric->gpu[g].up[l], probe, user);
-            link_observe(&fabric->gpu[g].down[l], probe, user);
-        }
-    for (guint32 t = 0; t < 2 * fabric->n_trunks; t++)
-        link_observe(&fabric->trunk[t], probe, user);
+    for (guint32 n = 0; n < fabric_n_links(fabric); n++)
+        link_observe(fabric_link_at(fabric, n), probe, user);
 }
 
 gboolean fabric_is_quiet(const Fabric *fabric)
@@ -245,11 +240,7 @@ gboolean fabric_is_quiet(const Fabric *fabric)
 guint64 fabric_crossings(const Fabric *fabric)
 {
     guint64 sum = 0;
-    for (guint64 g = 0; g < fabric->spec.system.gpus; g++)
-        for (guint32 l = 0; l < fabric->links; l++)
-            sum += link_packets_total(&fabric->gpu[g].up[l]) +
-                   link_packets_total(&fabric->gpu[g].down[l]);
-    for (guint32 t = 0; t < 2 * fabric->n_trunks; t++)
-        sum += link_packets_total(&fabric->trunk[t]);
+    for (guint32 n = 0; n < fabric_n_links(fabric); n++)
+        sum += link_packets_total(fabric_link_at(fabric, n));
     return sum;
 }

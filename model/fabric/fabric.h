@@ -32,6 +32,21 @@ void fabric_mc_refit(Fabric *fabric);
 /* New object with the next id, known to the statistics; free with mcobject_free after detaching. */
 McObject *fabric_mc_object(Fabric *fabric, guint32 n_gpus, guint64 bytes);
 
+/* All links: those of GPUs, one GPU after the other, up and then down, and trunks, up and down by turns. */
+static inline guint32 fabric_n_links(const Fabric *fabric)
+{
+    return 2 * (guint32)fabric->spec.system.gpus * fabric->links + 2 * fabric->n_trunks;
+}
+static inline Link *fabric_link_at(const Fabric *fabric, guint32 n)
+{
+    const guint32 of_gpus = 2 * (guint32)fabric->spec.system.gpus * fabric->links;
+    return n < of_gpus ? &fabric->link[n] : &fabric->trunk[n - of_gpus];
+}
+static inline gboolean fabric_is_trunk(const Fabric *fabric, const Link *link)
+{
+    return fabric->trunk && link >= fabric->trunk && link < fabric->trunk + 2 * fabric->n_trunks;
+}
+
 /* Calls `probe` at every probe point from now on; NULL: stops. */
 void fabric_observe(Fabric *fabric, Probe probe, void *user);
 

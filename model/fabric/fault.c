@@ -42,8 +42,8 @@ typedef struct {
 
 static SimFine fault_full_flit_time(const Fabric *fabric, const Link *link)
 {
-    const gboolean trunk = fabric->trunk && link >= fabric->trunk && link < fabric->trunk + 2 * fabric->n_trunks;
-    return link_flit_time(trunk ? fabric->spec.topology.trunk_MBps : fabric->spec.link.rate_MBps);
+    const FabricSpec *spec = &fabric->spec;
+    return link_flit_time(fabric_is_trunk(fabric, link) ? spec->topology.trunk_MBps : spec->link.rate_MBps);
 }
 
 void fault_link_cost(const Fabric *fabric, const FaultItem *item, FaultLink *of, SimTime now_ps)
@@ -127,9 +127,7 @@ static void fault_set_gpus(Fabric *fabric, SimTime now_ps)
             fabric->left[item->part] |= on;
         } else if (item->key == FAULT_GPU_SLOW) {
             gpu->sm_spec = on ? item->slow : &fabric->spec.sm;
-            gpu->local_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->local_MBps;
-            if (on)
-                gpu->local_byte_time = gpu->local_byte_time * 100 / item->amount;
+            gpu_set_local_rate(gpu, on ? item->amount : 100);
         }
     }
 }
@@ -166,7 +164,7 @@ static void fault_find_alive(const Fabric *fabric, SimTime now_ps, LinkSet *aliv
         for (guint k = 0; fault_item_is_known(item, now_ps) && k < item->links->len; k++) {
             const Link *link = g_array_index(item->links, FaultLink, k).link;
             const gsize at = (gsize)(link - fabric->link);
-            if (fabric->trunk && link >= fabric->trunk && link < fabric->trunk + 2 * fabric->n_trunks)
+            if (fabric_is_trunk(fabric, link))
                 trunk_lost[(link - fabric->trunk) / 2] = TRUE;
             else
                 link_set_remove(&alive[at / (2 * fabric->links)], (guint32)(at % fabric->links));

@@ -1,9 +1,7 @@
 #include "model/fabric/loss.h"
 #include "model/link/down.h"
 
-#include "model/fabric/topology.h"
-#include "model/gpu/gpu.h"
-#include "model/switch/switch.h"
+#include "model/fabric/fabric.h"
 
 typedef struct Loss {
     Event event;          /* the time of the first of these is over */
@@ -86,14 +84,9 @@ static void loss_attach(Fabric *fabric, Loss *loss, Link *link, Switch *from, Sw
     sim_add_cause(fabric->sim, loss_cause_text, loss);
 }
 
-static guint32 loss_links(const Fabric *fabric)
-{
-    return 2 * (guint32)fabric->spec.system.gpus * fabric->links + 2 * fabric->n_trunks;
-}
-
 void loss_open(Fabric *fabric)
 {
-    Loss *loss = fabric->plan->loss = g_new0(Loss, loss_links(fabric));
+    Loss *loss = fabric->plan->loss = g_new0(Loss, fabric_n_links(fabric));
     for (guint32 g = 0; g < fabric->spec.system.gpus; g++)
         for (guint32 l = 0; l < fabric->links; l++) {
             const guint16 s = fabric->topology->leaf[(gsize)g * fabric->links + l];
@@ -107,14 +100,14 @@ void loss_open(Fabric *fabric)
         loss_attach(fabric, loss++, &fabric->trunk[2 * t], leaf, spine);
         loss_attach(fabric, loss++, &fabric->trunk[2 * t + 1], spine, leaf);
     }
-    guint32 key = loss_links(fabric) * 8; /* behind those of links */
+    guint32 key = fabric_n_links(fabric) * 8; /* behind those of links */
     for (guint32 s = 0; s < fabric->n_switches; key += fabric->sw[s++].record_max)
         fabric->sw[s].timeout_key = key;
 }
 
 void loss_close(Fabric *fabric)
 {
-    for (guint32 i = 0; fabric->plan->loss && i < loss_links(fabric); i++)
+    for (guint32 i = 0; fabric->plan->loss && i < fabric_n_links(fabric); i++)
         timed_packet_clear(&fabric->plan->loss[i].ring);
     g_free(fabric->plan->loss);
 }

@@ -217,6 +217,8 @@ SimTime gpu_host_serve(Gpu *gpu, GpuHostWay way, guint32 bytes, SimTime now_ps);
 
 /* own_memory.c: a request that stays in this GPU or goes to its host. */
 void gpu_request_own(Gpu *gpu, const GpuRequest *request);
+/* Its own L2 has that share of the rate that its spec says, from now on. */
+void gpu_set_local_rate(Gpu *gpu, guint64 percent);
 
 /* target.c */
 /* A request of another GPU, which came by that link: served at once, or held up while too many answers wait. */

@@ -9,6 +9,11 @@ static SimTime gpu_serve_at(SimFine *free_at, SimFine byte_time, guint32 bytes, 
     return simfine_to_ps(*free_at);
 }
 
+void gpu_set_local_rate(Gpu *gpu, guint64 percent)
+{
+    gpu->local_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->local_MBps * 100 / percent;
+}
+
 SimTime gpu_l2_serve(Gpu *gpu, guint32 bytes, SimTime now_ps)
 {
     gpu->local_bytes += bytes;

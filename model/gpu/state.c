@@ -94,7 +94,7 @@ void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links)
     gpu->txns = &fabric->txns[id];
     gpu->path = g_strdup_printf("gpu%u", id);
     gpu->sm_spec = &fabric->spec.sm;
-    gpu->local_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->local_MBps;
+    gpu_set_local_rate(gpu, 100);
     hbm_init(&gpu->hbm, gpu->spec->hbm_MBps);
     gpu->hbm_ops = &gpu_hbm_reference_ops;
     gpu->host_byte_time = (1000000ull << SIMFINE_SHIFT) / fabric->spec.system.host_MBps;

@@ -42,19 +42,13 @@ static guint recorder_gpu(Recorder *recorder, guint32 gpu)
 /* The link of that path: where it stands in the fabric's arrays follows from its name's owner. */
 static const Link *recorder_find(const Fabric *fabric, const char *path, guint32 *gpu)
 {
-    *gpu = G_MAXUINT32;
-    for (guint32 g = 0; g < fabric->spec.system.gpus; g++)
-        for (guint32 l = 0; l < fabric->links; l++) {
-            const Link *const both[] = {&fabric->gpu[g].up[l], &fabric->gpu[g].down[l]};
-            for (guint i = 0; i < 2; i++)
-                if (strcmp(both[i]->path, path) == 0) {
-                    *gpu = g;
-                    return both[i];
-                }
-        }
-    for (guint32 t = 0; t < 2 * fabric->n_trunks; t++)
-        if (strcmp(fabric->trunk[t].path, path) == 0)
-            return &fabric->trunk[t];
+    for (guint32 n = 0; n < fabric_n_links(fabric); n++) {
+        const Link *link = fabric_link_at(fabric, n);
+        if (strcmp(link->path, path) != 0)
+            continue;
+        *gpu = fabric_is_trunk(fabric, link) ? G_MAXUINT32 : n / (2 * fabric->links);
+        return link;
+    }
     g_assert_not_reached();
 }
 
@@ -294,10 +288,8 @@ void recorder_begin(Recorder *recorder, SimTime at_ps)
     const Fabric *fabric = recorder->fabric;
     recorder->begun = TRUE;
     recorder->start_ps = at_ps;
-    for (guint64 l = 0; l < fabric->spec.system.gpus * fabric->links * 2; l++)
-        recorder_take_stock(recorder, &fabric->link[l]);
-    for (guint32 t = 0; t < 2 * fabric->n_trunks; t++)
-        recorder_take_stock(recorder, &fabric->trunk[t]);
+    for (guint32 n = 0; n < fabric_n_links(fabric); n++)
+        recorder_take_stock(recorder, fabric_link_at(fabric, n));
 }
 
 Scene *recorder_finish(Recorder *recorder)

@@ -46,11 +46,8 @@ WalkWaits *walk_waits_new(Fabric *fabric)
     waits->link = g_hash_table_new(g_direct_hash, g_direct_equal);
     waits->queued = g_array_new(FALSE, FALSE, sizeof(WalkQueued));
     waits->flying = g_array_new(FALSE, FALSE, sizeof(WalkFlying));
-    guint64 links = fabric->spec.system.gpus * fabric->links * 2;
-    for (guint64 l = 0; l < links; l++)
-        g_hash_table_insert(waits->link, fabric->link[l].path, &fabric->link[l]);
-    for (guint32 t = 0; t < 2 * fabric->n_trunks; t++)
-        g_hash_table_insert(waits->link, fabric->trunk[t].path, &fabric->trunk[t]);
+    for (guint32 n = 0; n < fabric_n_links(fabric); n++)
+        g_hash_table_insert(waits->link, fabric_link_at(fabric, n)->path, fabric_link_at(fabric, n));
     return waits;
 }
 
