@@ -103,7 +103,6 @@ static gboolean fault_find_part(const Fabric *fabric, const char *name, FaultIte
     case PART_SWITCH:
         return fault_find_switch(fabric, name, &item->part);
     default:
-        item->part = (guint32)number[0];
         if (!fault_scan(name, "gpu", NULL, number) || number[0] >= gpus)
             return FALSE;
         item->part = (guint32)number[0];
@@ -128,35 +127,13 @@ static gboolean fault_name_error(const Fabric *fabric, const FaultItem *item, co
 
 /* ---- times */
 
-/* "20us", "1.5ms": whole picoseconds. */
+/* "20us", "1.5ms": whole picoseconds, as of any parameter, but never without a unit. */
 static gboolean fault_parse_time(const char *text, SimTime *time_ps)
 {
-    static const struct { const char *unit; guint64 ps; } units[] = {
-        {"ps", 1}, {"ns", 1000}, {"us", 1000000}, {"ms", 1000000000}, {"s", 1000000000000}};
-    guint64 value = 0, scale = 1;
-    const char *p = text;
-    if (!g_ascii_isdigit(*p))
-        return FALSE;
-    for (gboolean fraction = FALSE; g_ascii_isdigit(*p) || (*p == '.' && !fraction); p++) {
-        if (*p == '.') {
-            fraction = TRUE;
-            continue;
-        }
-        if (value > SIMTIME_LAST_PS / 10 || scale > 1000000000000)
-            return FALSE;
-        value = value * 10 + (guint64)(*p - '0');
-        scale *= fraction ? 10 : 1;
-    }
-    for (gsize u = 0; u < G_N_ELEMENTS(units); u++)
-        if (strcmp(p, units[u].unit) == 0) {
-            guint64 product;
-            if (!g_uint64_checked_mul(&product, value, units[u].ps) || product % scale ||
-                product / scale > SIMTIME_LAST_PS)
-                return FALSE;
-            *time_ps = product / scale;
-            return TRUE;
-        }
-    return FALSE;
+    static const ParamRow row = {.name = "time", .type = PARAM_U64_T, .unit = "ps", .min = 0, .max = SIMTIME_LAST_PS};
+    g_autofree char *normal = NULL, *wrong = NULL;
+    return g_ascii_isdigit(*text) && g_ascii_isalpha(text[strlen(text) - 1]) &&
+           param_row_parse(&row, text, time_ps, &normal, &wrong);
 }
 
 static gboolean fault_read_times(FaultItem *item, char *text, GError **error)
