@@ -2,7 +2,8 @@
  *
  * Without a variable set each seed's parser has FUZZ_ITERATIONS inputs (300), the same in every run. With
  * FUZZ_SECONDS each has as many as fit into so much processor time; FUZZ_SEED (1) draws others. Files in the
- * folder FUZZ_CORPUS whose names begin with a seed's are further seeds of its parser. Input K of a seed is
+ * folder FUZZ_CORPUS whose names begin with a seed's are further seeds of its parser. FUZZ_PARSERS="goal simai"
+ * takes these parsers alone, so that each core can have some of them. Input K of a seed is
  * repeated by FUZZ_ONLY=K beside the same variables: a crash, and an input that takes over FUZZ_HANG seconds,
  * says which K it was. */
 #ifndef TESTS_FUZZ_H
@@ -216,9 +217,13 @@ static inline int fuzz_run(const FuzzSeed *seeds, guint n, FuzzOne one)
     for (guint i = 0; i < G_N_ELEMENTS(signals); i++) {
         signal(signals[i], fuzz_on_signal);
     }
+    char **parsers = g_strsplit(g_getenv("FUZZ_PARSERS") != NULL ? g_getenv("FUZZ_PARSERS") : "", " ", -1);
     for (guint i = 0; i < n; i++) {
-        fuzz_seed_run(&seeds[i], one);
+        if (parsers[0] == NULL || g_strv_contains((const char *const *)parsers, seeds[i].name)) {
+            fuzz_seed_run(&seeds[i], one);
+        }
     }
+    g_strfreev(parsers);
     return 0;
 }
 
