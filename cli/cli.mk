@@ -18,6 +18,8 @@ fanout_SOURCES = \
 	cli/pace.h \
 	cli/progress.c \
 	cli/progress.h \
+	cli/reference/options.c \
+	cli/reference/options.h \
 	cli/run.c \
 	cli/run.h \
 	cli/self/cores.c \

@@ -114,6 +114,20 @@ static void main_on_fatal(const char *domain, GLogLevelFlags level, const char *
     _exit(EXIT_USER);
 }
 
+/* Every verb and option as JSON, for man pages, shell completion, the reference and tests. */
+static ExitCode main_print_reference(void)
+{
+    printf("{\"schema\": \"fanout-reference/1\", \"version\": \"%s\", \"verbs\": [\n", PACKAGE_VERSION);
+    for (const Verb *const *verb = verbs; *verb; verb++) {
+        char name[16], list[] = "--list-options", *ask[] = {name, list, NULL};
+        g_strlcpy(name, (*verb)->name, sizeof name);
+        printf("%s", verb == verbs ? "" : ",\n");
+        main_run_verb(*verb, 2, ask);
+    }
+    printf("]}\n");
+    return main_flush(EXIT_DONE);
+}
+
 int main(int argc, char **argv)
 {
     main_fill_descriptors();
@@ -134,6 +148,8 @@ int main(int argc, char **argv)
         printf("fanout %s\n", PACKAGE_VERSION);
         return main_flush(EXIT_DONE);
     }
+    if (strcmp(argv[1], "--list-reference") == 0)
+        return main_print_reference();
     const Verb *verb = main_find_verb(argv[1]);
     return verb ? main_run_verb(verb, argc - 1, argv + 1) : main_refuse_verb(argv[1]);
 }

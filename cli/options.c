@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/reference/options.h"
 #include "sim/param/nearest.h"
 #include "sim/param/size.h"
 #include "sim/report/file.h"
@@ -18,7 +19,7 @@ G_DEFINE_QUARK(fanout-cli-error, cli_error)
 /* What GOption fills as text, parsed further afterwards. */
 typedef struct {
     char *format, *seed, *fidelity, *calendar, *engine, *cores, *data, *max_memory, **faults;
-    gboolean help;
+    gboolean help, list;
 } RawOptions;
 
 gboolean options_parse_name(const char *what, const char *text, const char *const *names,
@@ -286,6 +287,7 @@ gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *o
         {"log", 0, 0, G_OPTION_ARG_STRING, &options->log,
          "what to tell on standard error, as link:debug,cuda:info", "SPEC"},
         {"help", 'h', 0, G_OPTION_ARG_NONE, &raw.help, "print this", NULL},
+        {"list-options", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &raw.list, "print these tables as JSON", NULL},
         {NULL, 0, 0, 0, NULL, NULL, NULL},
     };
     GOptionContext *context = options_context(verb, own, common);
@@ -293,10 +295,12 @@ gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *o
     gboolean good = g_option_context_parse(context, argc, argv, &failure);
     if (!good)
         options_add_hint(&failure, own, common);
-    *code = good && raw.help ? EXIT_DONE : EXIT_USER;
+    *code = good && (raw.help || raw.list) ? EXIT_DONE : EXIT_USER;
     if (good && raw.help)
         options_print_help(context, verb);
-    good = good && !raw.help && options_convert(options, &raw, verb, &failure) &&
+    else if (good && raw.list)
+        reference_print_options(verb, own, common);
+    good = good && !raw.help && !raw.list && options_convert(options, &raw, verb, &failure) &&
            options_check_flags(options, verb, &failure);
     if (failure)
         g_propagate_error(error, failure);
