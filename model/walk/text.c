@@ -5,9 +5,11 @@
 
 #include "model/switch/switch.h"
 
+/* To the nearest tenth of a nanosecond. */
 static char *walk_ns(SimTime ps)
 {
-    return g_strdup_printf("%" G_GUINT64_FORMAT ".%" G_GUINT64_FORMAT " ns", ps / 1000, ps % 1000 / 100);
+    const SimTime tenths = (ps + 50) / 100;
+    return g_strdup_printf("%" G_GUINT64_FORMAT ".%" G_GUINT64_FORMAT " ns", tenths / 10, tenths % 10);
 }
 
 static const char *walk_vc_name(const Packet *packet)
@@ -34,6 +36,12 @@ const char *walk_cargo(const Packet *packet)
         [PACKET_MC_DONE] = "counted acknowledgement",
     };
     return cargo[packet->kind];
+}
+
+/* As walk_cargo() is spoken: "an ld_reduce request". */
+static const char *walk_article(const Packet *packet)
+{
+    return packet->kind == PACKET_MC_READ ? "an" : "a";
 }
 
 /* The switch of that name. */
@@ -127,8 +135,10 @@ char *walk_text(const Fabric *fabric, ProbeStage stage, const char *path, const 
     g_autofree char *out = walk_ns(fabric->spec.gpu.out_ps);
     switch (stage) {
     case PROBE_COALESCE:
-        return g_strdup_printf("the warp's lanes lie in one line of 128 B: one packet, a %s of %u flit%s",
-                               walk_cargo(packet), packet->flits, packet->flits == 1 ? "" : "s");
+        if (packet->kind == PACKET_ATOM)
+            return g_strdup_printf("one lane is active: one packet, an atomic of %u flits", packet->flits);
+        return g_strdup_printf("the warp's lanes lie in one line of 128 B: one packet, %s %s of %u flit%s",
+                               walk_article(packet), walk_cargo(packet), packet->flits, packet->flits == 1 ? "" : "s");
     case PROBE_REQUEST:
         return g_strdup_printf("transaction opened; the hash of the 256 B chunk (model/memory/address_hash.c) "
                                "picks the link; port in %s",

@@ -39,6 +39,12 @@ for op in store load atomic multimem.st multimem.red multimem.ld_reduce; do
     wide=$(awk 'length($0) > 100' out)
     [ -z "$wide" ] || complain "walk $op --background 0.9: wider than 100 columns: $wide"
 done
+# Times in the text are rounded, not cut off: a flit of 16 B at 23.55 GB/s takes 679 ps. Every word has its article.
+"$FANOUT" walk load -s dgx-h100 >out
+grep -q '1 flit in 0\.7$' out || complain "walk load -s dgx-h100: a flit does not take 0.7 ns"
+for op in load atomic multimem.ld_reduce; do
+    "$FANOUT" walk $op -s teach-4gpu | grep -e ' a [aeiou]' -e ' a ld_' && complain "walk $op: 'a' where it should be 'an'"
+done
 "$FANOUT" walk load --background 0.9 --format json >out
 jq -e '[.waits[] | select(.times > 0)] | length > 0' out >/dev/null || complain "no waits in JSON"
 jq -e '([.waits[].total_ns] | add) - ([.steps[].wait_ns] | add) | fabs < 1' out >/dev/null ||
