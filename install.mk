@@ -1,5 +1,5 @@
 # What `make install` puts where, beside the command, the libraries and the headers: a pkg-config file, the systems, the
-# reference tables, the examples and the documents. `make install prefix=X` may name another prefix than configure did:
+# reference tables, the examples, the documents, manual pages and shell completion. `make install prefix=X` may name another prefix than configure did:
 # what must know its place is written then.
 pkgconfigdir = $(libdir)/pkgconfig
 presetsdir = $(pkgdatadir)/presets
@@ -14,7 +14,25 @@ INSTALL_EXAMPLES = cd $(srcdir) && for file in examples/README.md examples/*.[ch
 	  $(INSTALL_DATA) $$file "$(DESTDIR)$(pkgdatadir)/examples/" || exit 1; done
 INSTALL_DOCUMENTS = cd $(srcdir) && find docs -type f | while read -r file; do \
 	  $(MKDIR_P) "$(DESTDIR)$(docdir)/$${file%/*}" && $(INSTALL_DATA) $$file "$(DESTDIR)$(docdir)/$$file" || exit 1; done
-install-data-local:
+# A manual page for the command and one for each verb, written by the command itself from its tables.
+man/made: fanout$(EXEEXT)
+	@$(MKDIR_P) man && rm -f man/*.1 && ./fanout$(EXEEXT) --manual >man/fanout.1
+	@for verb in $$(./fanout$(EXEEXT) --complete '' | cut -f 1 | grep -v '^-'); do \
+	  ./fanout$(EXEEXT) $$verb --manual >man/fanout-$$verb.1 || exit 1; done
+	@touch $@
+all-local: man/made
+clean-local:
+	rm -rf man
+
+bashcompletiondir = $(datadir)/bash-completion/completions
+zshcompletiondir = $(datadir)/zsh/site-functions
+dist_zshcompletion_DATA = cli/reference/_fanout
+EXTRA_DIST += cli/reference/fanout.bash
+
+install-data-local: man/made
+	@$(MKDIR_P) "$(DESTDIR)$(mandir)/man1" "$(DESTDIR)$(bashcompletiondir)"
+	@for page in man/*.1; do $(INSTALL_DATA) $$page "$(DESTDIR)$(mandir)/man1/" || exit 1; done
+	@$(INSTALL_DATA) $(srcdir)/cli/reference/fanout.bash "$(DESTDIR)$(bashcompletiondir)/fanout"
 	@$(MKDIR_P) "$(DESTDIR)$(pkgconfigdir)" "$(DESTDIR)$(pkgdatadir)/examples"
 	@sed -e 's|%prefix%|$(prefix)|' -e 's|%exec_prefix%|$(exec_prefix)|' -e 's|%includedir%|$(includedir)|' \
 	  -e 's|%pkglibdir%|$(pkglibdir)|' -e 's|%pkgdatadir%|$(pkgdatadir)|' \
@@ -23,6 +41,7 @@ install-data-local:
 	@$(INSTALL_DOCUMENTS)
 
 uninstall-local:
+	rm -f "$(DESTDIR)$(mandir)/man1"/fanout.1 "$(DESTDIR)$(mandir)/man1"/fanout-*.1 "$(DESTDIR)$(bashcompletiondir)/fanout"
 	rm -rf "$(DESTDIR)$(pkgconfigdir)/fanout.pc" "$(DESTDIR)$(pkgdatadir)/examples" "$(DESTDIR)$(docdir)/docs"
 
 # Programs built and run from the installed tree alone.

@@ -18,8 +18,15 @@ fanout_SOURCES = \
 	cli/pace.h \
 	cli/progress.c \
 	cli/progress.h \
-	cli/reference/options.c \
-	cli/reference/options.h \
+	cli/reference/about.c \
+	cli/reference/about.h \
+	cli/reference/choices.c \
+	cli/reference/complete.c \
+	cli/reference/internal.h \
+	cli/reference/list.c \
+	cli/reference/manual.c \
+	cli/reference/reference.c \
+	cli/reference/reference.h \
 	cli/run.c \
 	cli/run.h \
 	cli/self/cores.c \

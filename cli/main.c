@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cli/reference/reference.h"
 #include "cli/verb/verb.h"
 #include "sim/param/nearest.h"
 
@@ -114,18 +115,56 @@ static void main_on_fatal(const char *domain, GLogLevelFlags level, const char *
     _exit(EXIT_USER);
 }
 
-/* Every verb and option as JSON, for man pages, shell completion, the reference and tests. */
+/* Asks every verb for its tables. */
 static ExitCode main_print_reference(void)
 {
     printf("{\"schema\": \"fanout-reference/1\", \"version\": \"%s\", \"verbs\": [\n", PACKAGE_VERSION);
     for (const Verb *const *verb = verbs; *verb; verb++) {
-        char name[16], list[] = "--list-options", *ask[] = {name, list, NULL};
-        g_strlcpy(name, (*verb)->name, sizeof name);
+        char *ask[] = {(char *)(*verb)->name, (char *)"--list-reference", NULL};
         printf("%s", verb == verbs ? "" : ",\n");
         main_run_verb(*verb, 2, ask);
     }
     printf("]}\n");
     return main_flush(EXIT_DONE);
+}
+
+/* words: those behind "fanout", the last of which is to be completed. */
+static ExitCode main_complete(int n, char **words)
+{
+    const Verb *verb = n > 1 ? main_find_verb(words[0]) : NULL;
+    if (verb) {
+        g_auto(GStrv) behind = g_new0(char *, n);
+        for (int i = 1; i < n; i++)
+            behind[i - 1] = g_strdup(words[i]);
+        g_autofree char *all = g_strjoinv(REFERENCE_BETWEEN, behind);
+        g_autofree char *line = g_strconcat(REFERENCE_COMPLETE, all, NULL);
+        char *ask[] = {(char *)verb->name, line, NULL};
+        return main_run_verb(verb, 2, ask);
+    }
+    if (n == 1 || (n == 2 && strcmp(words[0], "help") == 0))
+        for (const Verb *const *one = verbs; *one; one++)
+            reference_offer(words[n - 1], (*one)->name, (*one)->text);
+    if (n == 1) {
+        reference_offer(words[0], "--help", "lists the verbs");
+        reference_offer(words[0], "--version", "says which fanout this is");
+    }
+    return main_flush(EXIT_DONE);
+}
+
+/* What no person types: see cli/reference/reference.h. */
+static gboolean main_is_for_tools(int argc, char **argv, ExitCode *code)
+{
+    if (strcmp(argv[1], "--list-reference") == 0) {
+        *code = main_print_reference();
+    } else if (strcmp(argv[1], "--manual") == 0) {
+        reference_manual_all(verbs);
+        *code = main_flush(EXIT_DONE);
+    } else if (strcmp(argv[1], "--complete") == 0 && argc > 2) {
+        *code = main_complete(argc - 2, argv + 2);
+    } else {
+        return FALSE;
+    }
+    return TRUE;
 }
 
 int main(int argc, char **argv)
@@ -148,8 +187,9 @@ int main(int argc, char **argv)
         printf("fanout %s\n", PACKAGE_VERSION);
         return main_flush(EXIT_DONE);
     }
-    if (strcmp(argv[1], "--list-reference") == 0)
-        return main_print_reference();
+    ExitCode code;
+    if (main_is_for_tools(argc, argv, &code))
+        return code;
     const Verb *verb = main_find_verb(argv[1]);
     return verb ? main_run_verb(verb, argc - 1, argv + 1) : main_refuse_verb(argv[1]);
 }

@@ -4,22 +4,23 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/reference/options.h"
+#include "cli/reference/reference.h"
 #include "sim/param/nearest.h"
 #include "sim/param/size.h"
 #include "sim/report/file.h"
 
-static const char *const fidelity_names[] = {"packet", "flow", "auto", NULL};
-static const char *const calendar_names[] = {"wheel", "systemc", NULL};
-static const char *const engine_names[] = {"fast", "reference", NULL};
-static const char *const data_names[] = {"auto", "full", "off", NULL};
+const char *const options_fidelities[] = {"packet", "flow", "auto", NULL};
+const char *const options_calendars[] = {"wheel", "systemc", NULL};
+const char *const options_engines[] = {"fast", "reference", NULL};
+const char *const options_formats[] = {"text", "json", "csv", NULL}; /* HTML has an option of its own, with a file */
+const char *const options_data[] = {"auto", "full", "off", NULL};
 
 G_DEFINE_QUARK(fanout-cli-error, cli_error)
 
 /* What GOption fills as text, parsed further afterwards. */
 typedef struct {
     char *format, *seed, *fidelity, *calendar, *engine, *cores, *data, *max_memory, **faults;
-    gboolean help, list;
+    gboolean help;
 } RawOptions;
 
 gboolean options_parse_name(const char *what, const char *text, const char *const *names,
@@ -67,6 +68,20 @@ static GOptionContext *options_context(const Verb *verb, const GOptionEntry *own
     g_option_group_add_entries(group, common);
     g_option_context_add_group(context, group);
     return context;
+}
+
+/* A verb's own option takes the place of a common one of the same name: "--log" of plot. */
+static void options_drop_shadowed(GOptionEntry *common, const GOptionEntry *own)
+{
+    GOptionEntry *to = common;
+    for (const GOptionEntry *entry = common; entry->long_name; entry++) {
+        gboolean shadowed = FALSE;
+        for (const GOptionEntry *one = own; one->long_name; one++)
+            shadowed |= strcmp(one->long_name, entry->long_name) == 0;
+        if (!shadowed)
+            *to++ = *entry;
+    }
+    *to = (GOptionEntry){NULL, 0, 0, 0, NULL, NULL, NULL};
 }
 
 /* "Unknown option --sytem" gets a guess. */
@@ -122,20 +137,18 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
     int fidelity = verb->flags & VERB_FIDELITY ? COLL_FIDELITY_AUTO : COLL_PACKET;
     int format = REPORT_TEXT, calendar = SIM_CALENDAR_WHEEL, engine = SIM_ENGINE_FAST;
     int data = DATA_AUTO;
-    /* HTML has an option of its own, with a file's name. */
-    static const char *const formats[] = {"text", "json", "csv", NULL};
     guint64 cores = 0;
     options->seed = 1;
     options->max_memory = G_GUINT64_CONSTANT(4) << 30;
-    if ((raw->format && !options_parse_name("--format", raw->format, formats, &format, error)) ||
+    if ((raw->format && !options_parse_name("--format", raw->format, options_formats, &format, error)) ||
         (raw->fidelity &&
-         !options_parse_name("--fidelity", raw->fidelity, fidelity_names, &fidelity, error)) ||
+         !options_parse_name("--fidelity", raw->fidelity, options_fidelities, &fidelity, error)) ||
         (raw->calendar &&
-         !options_parse_name("--calendar", raw->calendar, calendar_names, &calendar, error)) ||
-        (raw->engine && !options_parse_name("--engine", raw->engine, engine_names, &engine, error)) ||
+         !options_parse_name("--calendar", raw->calendar, options_calendars, &calendar, error)) ||
+        (raw->engine && !options_parse_name("--engine", raw->engine, options_engines, &engine, error)) ||
         (raw->cores &&
          !options_parse_u64("--cores", raw->cores, 1, CORES_MAX, &cores, error)) ||
-        (raw->data && !options_parse_name("--data", raw->data, data_names, &data, error)) ||
+        (raw->data && !options_parse_name("--data", raw->data, options_data, &data, error)) ||
         (raw->seed &&
          !options_parse_u64("--seed", raw->seed, 0, G_MAXUINT64, &options->seed, error)) ||
         (raw->max_memory &&
@@ -227,7 +240,9 @@ static void options_print_help(GOptionContext *context, const Verb *verb)
     char *program = g_strdup(g_get_prgname()), *name = g_strdup_printf("fanout %s", verb->name);
     g_set_prgname(name);
     char *help = g_option_context_get_help(context, FALSE, NULL);
+    g_autofree char *examples = reference_examples(verb);
     fputs(help, stdout);
+    fputs(examples, stdout);
     g_set_prgname(program ? program : "fanout");
     g_free(help);
     g_free(name);
@@ -254,7 +269,7 @@ gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *o
     RawOptions raw = {0};
     memset(options, 0, sizeof *options);
     options->command = options_command(verb, *argc, *argv);
-    const GOptionEntry common[] = {
+    GOptionEntry common[] = {
         {"system", 's', 0, G_OPTION_ARG_STRING, &options->system,
          "which system: a name from 'fanout systems', or an INI file", "SYSTEM"},
         {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->sets,
@@ -287,20 +302,23 @@ gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *o
         {"log", 0, 0, G_OPTION_ARG_STRING, &options->log,
          "what to tell on standard error, as link:debug,cuda:info", "SPEC"},
         {"help", 'h', 0, G_OPTION_ARG_NONE, &raw.help, "print this", NULL},
-        {"list-options", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &raw.list, "print these tables as JSON", NULL},
         {NULL, 0, 0, 0, NULL, NULL, NULL},
     };
+    options_drop_shadowed(common, own);
+    if (reference_answer(verb, own, common, *argc, *argv)) {
+        *code = EXIT_DONE;
+        options_clear(options);
+        return FALSE;
+    }
     GOptionContext *context = options_context(verb, own, common);
     GError *failure = NULL;
     gboolean good = g_option_context_parse(context, argc, argv, &failure);
     if (!good)
         options_add_hint(&failure, own, common);
-    *code = good && (raw.help || raw.list) ? EXIT_DONE : EXIT_USER;
+    *code = good && raw.help ? EXIT_DONE : EXIT_USER;
     if (good && raw.help)
         options_print_help(context, verb);
-    else if (good && raw.list)
-        reference_print_options(verb, own, common);
-    good = good && !raw.help && !raw.list && options_convert(options, &raw, verb, &failure) &&
+    good = good && !raw.help && options_convert(options, &raw, verb, &failure) &&
            options_check_flags(options, verb, &failure);
     if (failure)
         g_propagate_error(error, failure);

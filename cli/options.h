@@ -43,6 +43,10 @@ typedef struct {
     char *log;           /* "link:debug,cuda:info"; NULL: FANOUT_LOG or nothing */
 } Options;
 
+/* The words that --format, --fidelity, --calendar, --engine and --data take; NULL-terminated. */
+extern const char *const options_formats[], *const options_fidelities[], *const options_calendars[],
+    *const options_engines[], *const options_data[];
+
 /* Parses and removes all options from argv; common and own ones, which end with {NULL}. FALSE: the
  * verb returns *code at once, after --help (EXIT_DONE) or with `error` set (EXIT_USER); options
  * need no clearing then, but strings among the own ones are to be freed all the same. "--" ends the

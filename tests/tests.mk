@@ -26,6 +26,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_limits.sh \
 	tests/cli/test_cli_files.sh \
 	tests/cli/test_cli_views.sh \
+	tests/cli/test_reference.sh \
 	tests/cli/test_cli_live.sh \
 	tests/cli/test_cli_words.sh \
 	tests/cli/test_cli_page.sh \
@@ -58,7 +59,7 @@ dist_check_SCRIPTS = \
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += tests/cli/cli_test.sh tests/cli/browser.py tests/cli/page_audit.js tests/cli/page_checks.py \
 	tests/cli/page_scene_checks.py tests/style/tidy.allow tests/validate/validate.recorded
-EXTRA_DIST += tests/docs/console.sh tests/cli/views.py \
+EXTRA_DIST += tests/docs/console.sh tests/cli/inputs.sh tests/cli/views.py \
 	tests/validate/fidelity.ids tests/validate/fidelity.recorded tests/validate/fidelity.sample
 
 EXTRA_DIST += tests/install/device_program.c tests/install/driver_program.c tests/install/installcheck.sh
@@ -250,7 +251,7 @@ tests_random_test_random_programs_LDADD = $(TEST_LDADD) -lm
 tests_traces_fuzz_trace_SOURCES = tests/traces/fuzz_trace.c
 tests_validate_fuzz_param_SOURCES = tests/validate/fuzz_param.c
 tests_explore_test_explore_LDADD = libfanout_explore.la $(TEST_LDADD)
-tests_cli_test_options_SOURCES = tests/cli/test_options.c cli/options.c cli/reference/options.c
+tests_cli_test_options_SOURCES = tests/cli/test_options.c tests/cli/no_reference.c cli/options.c
 tests_sim_test_tlm_port_SOURCES = tests/sim/test_tlm_port.cpp
 
 # The PTX executor on flat memory.

@@ -17,6 +17,11 @@ make -s -C "$build" install DESTDIR="$work/root" prefix=/opt/fanout libdir=/opt/
 make -s -C "$build" install DESTDIR="$work/root" prefix=/opt/other >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 make -s -C "$build" installcheck DESTDIR="$work/root" prefix=/opt/other || exit 1
 
+# Manual pages of the command and of each verb, and what shells load for completion.
+for file in man/man1/fanout.1 man/man1/fanout-walk.1 bash-completion/completions/fanout zsh/site-functions/_fanout; do
+    [ -s "$work/one/share/$file" ] || { echo "FAIL: share/$file is not installed"; exit 1; }
+done
+
 # Moved: the command finds its libraries beside it.
 mv "$work/one" "$work/two"
 "$work/two/bin/fanout" exec -s teach-4gpu --report "$work/report.json" -- "$build/examples/.libs/multicast_store" \

@@ -1,0 +1,18 @@
+# The small inputs that examples of the manual pages and tests/cli/views.py name; sourced behind cli_test.sh, in its
+# empty folder: two.csv, kernel.ptx, one.trace, spec.ini, swept.db, a.json, b.json, and examples/.
+cat >two.csv <<CSV
+test,variant,gpus,ctas,threads,bytes,value,unit
+load_latency,remote,0>1,1,1,16384,855.57,ns
+atomic_latency,remote,0>1,1,1,8,900,ns
+CSV
+cat >kernel.ptx <<PTX
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry nothing() { ret; }
+PTX
+printf '[sweep]\nrun = coll all_reduce\n[fixed]\nsystem = teach-4gpu\nalgo = nvls\n[grid]\nbytes = 4K, 8K\n' >spec.ini
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 8K --record one.trace --format json >a.json
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 4K --format json >b.json
+"$FANOUT" sweep spec.ini -o swept.db >out
+ln -s "$(dirname "$FANOUT")/examples" examples
