@@ -113,6 +113,8 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
     fabric->n_trunks = topology->trunks->len;
     fabric->sim = sim;
     fabric->spec = *spec;
+    if (spec->mctable.entries && spec->mctable.set_flits) /* IDs stand for sets that no table holds */
+        fabric->spec.mctable.entries = MCTABLE_SETS;
     fabric->keep_bytes = keep_bytes;
     fabric->change_ps = SIMTIME_NEVER;
     fabric->memory = memory_new(sim, keep_bytes);
@@ -140,9 +142,9 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
     for (guint32 g = 0; spec->gpu.hash_by_gpu && g < spec->system.gpus; g++)
         fabric->gpu[g].hash_turn = hash_gpu_turn(&fabric->hash, g);
     fabric->mc_hash = g_new0(Hash, fabric->links + 1);
-    fabric->mc_route = g_new0(McRoute, spec->mctable.entries);
+    fabric->mc_route = g_new0(McRoute, fabric->spec.mctable.entries);
     fabric->mcid_free = g_array_new(FALSE, FALSE, sizeof(guint32));
-    for (guint32 id = (guint32)spec->mctable.entries; id-- > 0;)
+    for (guint32 id = (guint32)fabric->spec.mctable.entries; id-- > 0;)
         g_array_append_val(fabric->mcid_free, id);
     if (!fault_apply(fabric, error) || (fabric->parallel && !parallel_check(fabric, error))) {
         fabric_free(fabric);

@@ -42,6 +42,24 @@ void fabric_params(ParamSet *set, FabricSpec *spec)
     param_add(set, "launch", launch_params, &spec->launch);
 }
 
+/* The longest request fits into the buffers that it passes, the members that it names included. */
+static gboolean fabric_check_sets(const FabricSpec *spec, GError **error)
+{
+    const gboolean levels = spec->topology.kind != TOPOLOGY_RAILS;
+    const guint64 set = spec->mctable.set_flits, enable = spec->gpu.byte_enable_flits, op = spec->gpu.operation_flits;
+    const guint64 flits = 1 + set + enable + op + DATA_SLOT_BYTES / FLIT_BYTES;
+    if (set == 0 || (flits <= spec->link.credits_switch_flits &&
+                     (!levels || flits <= spec->topology.trunk_credits_flits)))
+        return TRUE;
+    const gboolean at_link = flits > spec->link.credits_switch_flits;
+    g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                "[multicast] set_flits: with %" G_GUINT64_FORMAT " of them a request has up to %" G_GUINT64_FORMAT
+                " flits, and %s = %" G_GUINT64_FORMAT "; set fewer, or more there", set, flits,
+                at_link ? "[link] credits_switch_flits" : "[topology] trunk_credits_flits",
+                at_link ? spec->link.credits_switch_flits : spec->topology.trunk_credits_flits);
+    return FALSE;
+}
+
 gboolean fabric_check(const FabricSpec *spec, GError **error)
 {
     guint32 links = 0;
@@ -67,5 +85,5 @@ gboolean fabric_check(const FabricSpec *spec, GError **error)
                     spec->gpu.engine_packet_bytes, FLIT_BYTES);
         return FALSE;
     }
-    return TRUE;
+    return fabric_check_sets(spec, error);
 }

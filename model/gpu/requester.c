@@ -25,14 +25,15 @@ guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request)
         return 1;
     guint32 data = gpu_data_flits(request->offset, request->bytes);
     guint32 enable = gpu_is_partial(request) ? (guint32)gpu->spec->byte_enable_flits : 0;
+    guint32 set = request->object ? (guint32)gpu->fabric->spec.mctable.set_flits : 0;
     switch (request->kind) {
     case PACKET_MC_READ:
-        return (guint32)gpu->fabric->spec.sw.request_flits;
+        return (guint32)gpu->fabric->spec.sw.request_flits + set;
     case PACKET_WRITE:
     case PACKET_MC_WRITE:
-        return 1 + enable + data;
+        return 1 + set + enable + data;
     default:
-        return 1 + (guint32)gpu->spec->operation_flits + enable + data;
+        return 1 + set + (guint32)gpu->spec->operation_flits + enable + data;
     }
 }
 
@@ -62,11 +63,10 @@ void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter)
 void gpu_drained(void *node, Link *link, Vc vc)
 {
     Gpu *gpu = node;
-    guint32 l = link->source_port;
-    GpuPort *port = &gpu->port[l];
+    GpuPort *port = &gpu->port[link->source_port];
     SimTime now_ps = sim_now_ps(gpu->sim);
     if (vc == VC_RSP) {
-        gpu_target_drained(gpu, l);
+        gpu_target_drained(gpu, link->source_port);
         return;
     }
     GpuRoomWaiter *waiter = port->room_head;

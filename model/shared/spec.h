@@ -84,6 +84,7 @@ typedef struct {
     guint64 round_directives;   /* directives served in one crossbar round */
     guint64 rounds;
     int overflow;               /* McOverflow */
+    guint64 set_flits;          /* of each request, which name its members; 0: an entry of the table does */
 } McTableSpec;
 extern const ParamRow mctable_params[];
 

@@ -14,6 +14,7 @@ const ParamRow mctable_params[] = {
     PARAM_U64(McTableSpec, rounds, "", 1, 4096, "rounds that one replication may take"),
     PARAM_ENUM(McTableSpec, overflow, overflow_names,
                "a team with more ports than an entry holds: use extended entries, or drop links"),
+    PARAM_U64(McTableSpec, set_flits, "flits", 0, 64, "of a request, that name its members; 0: entries do"),
     PARAM_END,
 };
 
@@ -44,22 +45,34 @@ static guint32 mctable_team(McTable *table, const guint16 *member, guint32 n_mem
     return table->teams->len - 1;
 }
 
+/* How many spray groups an entry of so many members and rounds can have, and whether it takes an extended one. Requests
+ * that name their members themselves need none of its room. */
+static guint32 mctable_fit(const McTable *table, guint32 n_members, guint32 links, guint32 rounds, gboolean *extended)
+{
+    const McTableSpec *spec = table->spec;
+    if (spec->set_flits)
+        return links;
+    if (rounds > spec->rounds)
+        return 0;
+    gboolean may_extend =
+        spec->overflow == MC_OVERFLOW_EXTENDED && table->extended_used + table->extended_taken < spec->extended_entries;
+    guint64 ports = may_extend ? 2 * spec->directives : spec->directives;
+    guint32 groups = MIN(links, (guint32)spec->spray_groups);
+    groups = MIN(groups, (guint32)(ports / n_members));
+    *extended = (guint64)groups * n_members > spec->directives;
+    return groups;
+}
+
 guint32 mctable_program(McTable *table, guint32 mcid, const guint16 *member, guint32 n_members,
                         guint32 links)
 {
     const McTableSpec *spec = table->spec;
     g_assert(mcid < spec->entries && !table->entry[mcid].valid && n_members > 0);
     guint32 rounds = (guint32)((n_members + spec->round_directives - 1) / spec->round_directives);
-    guint32 groups = MIN(links, (guint32)spec->spray_groups);
-    if (rounds > spec->rounds)
-        return 0;
-    gboolean may_extend =
-        spec->overflow == MC_OVERFLOW_EXTENDED && table->extended_used + table->extended_taken < spec->extended_entries;
-    guint64 ports = may_extend ? 2 * spec->directives : spec->directives;
-    groups = MIN(groups, (guint32)(ports / n_members));
+    gboolean extended = FALSE;
+    guint32 groups = mctable_fit(table, n_members, links, rounds, &extended);
     if (groups == 0)
         return 0;
-    gboolean extended = (guint64)groups * n_members > spec->directives;
     table->extended_used += extended;
     guint32 team = mctable_team(table, member, n_members);
     const GArray *members = table->teams->pdata[team];

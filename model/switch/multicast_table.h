@@ -3,7 +3,9 @@
  * What hardware it stands for: MCRID main and extended entries of NVSwitch 3's ROUTE unit: spray groups
  * (alternative port strings, one picked by the address hash), directives, rounds.
  * Modelled: the number of entries, directives and spray groups, and what happens when a team does not
- * fit (a knob); the rounds a replication takes. Left out: tile columns, VC hops, primary replica order.
+ * fit (a knob); the rounds a replication takes. With set_flits a request names its members itself: it is
+ * so much longer on its way to the last switch, no entry holds them, and no team is refused.
+ * Left out: tile columns, VC hops, primary replica order.
  * Sources: HARDWARE.md 2.2 (128 + 16 entries, 32 directives, 16 spray groups, 3 directives a round). */
 #ifndef MODEL_SWITCH_MULTICAST_TABLE_H
 #define MODEL_SWITCH_MULTICAST_TABLE_H
@@ -11,6 +13,8 @@
 #include <glib.h>
 
 #include "model/shared/spec.h"
+
+#define MCTABLE_SETS 16384u /* teams at a time, where requests name their members (set_flits) */
 
 typedef struct {
     gboolean valid, extended;

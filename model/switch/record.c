@@ -30,6 +30,14 @@ static void record_describe(Switch *sw, guint32 index)
     request->missing = 0;
 }
 
+/* The members stand in the request, and not in what goes to them; its place in the ingress buffer is free. */
+static void record_take_set(Switch *sw, guint32 p, Packet *packet)
+{
+    const guint32 flits = (guint32)sw->table.spec->set_flits;
+    packet->flits = (guint8)(packet->flits - flits);
+    link_credit(sw->in[p], VC_CREQ, flits, sim_now_ps(sw->sim));
+}
+
 Packet record_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry)
 {
     guint32 index = record_take(sw);
@@ -45,5 +53,7 @@ Packet record_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry)
         record_describe(sw, index);
     packet.txn = index;
     packet.hold = HOLD_NONE;
+    if (sw->table.spec->set_flits && !sw->spine) /* below a spine the leaves need it */
+        record_take_set(sw, p, &packet);
     return packet;
 }

@@ -73,7 +73,7 @@ static void switch_replicate(Switch *sw, guint32 p, Packet packet, const McEntry
     sw->multicast_requests++;
     sw->replicated += entry->n_members;
     sw->spread(sw, p, replica, entry, now_ps);
-    sw->port[p].busy_until_ps = now_ps + entry->rounds * switch_round_ps(sw, packet);
+    sw->port[p].busy_until_ps = now_ps + entry->rounds * switch_round_ps(sw, replica);
 }
 
 /* A packet joins the queue of one egress port. */

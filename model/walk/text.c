@@ -71,11 +71,13 @@ static char *walk_text_table(const Fabric *fabric, const Switch *sw, const Packe
     const McEntry *entry = &sw->table.entry[packet->dst];
     count->expected = entry->n_members;
     count->got = 0;
-    return g_strdup_printf("%s tag taken; entry of multicast ID %u (model/switch/multicast_table.c): %u replicas in %u "
-                           "round%s of at most %" G_GUINT64_FORMAT,
-                           packet->kind == PACKET_MC_READ ? "reduction" : "multicast", packet->dst,
-                           entry->n_members, entry->rounds, entry->rounds == 1 ? "" : "s",
-                           fabric->spec.mctable.round_directives);
+    g_autofree char *named = fabric->spec.mctable.set_flits && !sw->spine
+                                 ? g_strdup("the request names its members (model/switch/record.c)")
+                                 : g_strdup_printf("entry of multicast ID %u (model/switch/multicast_table.c)",
+                                                   packet->dst);
+    return g_strdup_printf("%s tag taken; %s: %u replicas in %u round%s of at most %" G_GUINT64_FORMAT,
+                           packet->kind == PACKET_MC_READ ? "reduction" : "multicast", named, entry->n_members,
+                           entry->rounds, entry->rounds == 1 ? "" : "s", fabric->spec.mctable.round_directives);
 }
 
 static char *walk_text_serve(const Fabric *fabric, const Packet *packet)

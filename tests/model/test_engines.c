@@ -98,11 +98,21 @@ static void engines_policies(GPtrArray *sets, guint64 seed)
     g_ptr_array_add(sets, g_strdup_printf("policy.hash=%s", hashes[rng_below(rng, 3)]));
 }
 
+/* Every third time requests name their members. */
+static void engines_own_switch(GPtrArray *sets, guint64 seed)
+{
+    Rng own, *rng = &own;
+    rng_init(rng, seed, "own switch");
+    if (rng_below(rng, 3) == 0)
+        g_ptr_array_add(sets, g_strdup_printf("multicast.set_flits=%u", 1 + (guint)rng_below(rng, 4)));
+}
+
 /* Every third time a second level of switches, with trunks that differ from links in time and room. TRUE: there is. */
 static gboolean engines_levels(GPtrArray *sets, guint64 seed)
 {
     Rng own, *rng = &own; /* a stream of its own: other draws stay as they are */
     engines_policies(sets, seed);
+    engines_own_switch(sets, seed);
     rng_init(rng, seed, "levels");
     if (rng_below(rng, 3))
         return FALSE;

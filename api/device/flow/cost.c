@@ -121,7 +121,8 @@ static void cost_multicast(DeviceCost *cost, const McObject *object, UopKind kin
         request += packets * spec->gpu.operation_flits;
         there = PACKET_MC_RED;
     }
-    cost_link(cost, cost->gpu, FLOW_UP, there, packets, request);
+    const guint64 asked = request + packets * spec->mctable.set_flits;
+    cost_link(cost, cost->gpu, FLOW_UP, there, packets, asked);
     guint64 directives = MAX(spec->mctable.round_directives, 1);
     guint64 rounds = (object->members->len + directives - 1) / directives;
     guint64 beats = (request / packets * FLIT_BYTES + sw->crossbar_bytes - 1) / sw->crossbar_bytes;
@@ -140,13 +141,13 @@ static void cost_multicast(DeviceCost *cost, const McObject *object, UopKind kin
     }
     if (load) { /* on all members alike: what one GPU's request costs others comes back from theirs
                  */
-        guint64 n = object->members->len, up = request + n * flits, down = n * request + flits;
+        guint64 n = object->members->len, up = asked + n * flits, down = n * request + flits;
         cost->ahead_flits = up - MIN(up, down);
         cost_link(cost, cost->gpu, FLOW_DOWN, PACKET_MC_RSP, packets, flits);
     } else {
         cost->multicast_stores = TRUE;
         cost->ingress_ps = MAX(cost->ingress_ps, ingress_ps);
-        cost_store(cost, request);
+        cost_store(cost, asked);
         cost_link(cost, cost->gpu, FLOW_DOWN, PACKET_MC_DONE, packets / sw->done_merge_max,
                   packets / sw->done_merge_max * sw->done_flits);
     }
