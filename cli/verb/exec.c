@@ -302,9 +302,9 @@ static ExitCode exec_start(char **program, ReportStatus *status, gboolean named,
 static int exec_split(int argc, char **argv)
 {
     static const char *const takes_value[] = {
-        "-s",         "--system", "--set",        "--config", "--seed", "--fidelity",
-        "--calendar", "--engine", "--data",   "--max-memory", "--format", "--html", "--perfetto",
-        "--vcd",      "--log",    "--report",     "--ptx-trace", "--clock", NULL};
+        "-s",      "--system", "--set",  "--fault",      "--config", "--seed", "--fidelity",  "--calendar", "--engine",
+        "--cores", "--data",   "--max-memory", "--format", "--html", "--perfetto", "--vcd", "--log", "--report",
+        "--ptx-trace", "--clock", NULL};
 
     for (int i = 1; i < argc; i++) {
         if (g_str_equal(argv[i], "--"))

@@ -49,4 +49,12 @@ for wrong in '--fidelity auto' '--fidelity flow' '--set cuda.fail=cuMemMap' '--s
     "$FANOUT" exec $wrong -- "$dir/undefined" >"$dir/wrong" 2>&1 || code=$?
     [ "$code" = 1 ] && [ "$(wc -l <"$dir/wrong")" = 1 ] || { echo "$wrong: exit code $code"; cat "$dir/wrong"; exit 1; }
 done
+# An option's value may stand apart from it: it is not taken for the program.
+for option in $("$FANOUT" exec --help | sed -n 's/^ *\(-., \)\{0,1\}\(--[a-z-]*\)=.*/\2/p'); do
+    (cd "$dir" && "$FANOUT" exec "$option" value -- true) >"$dir/words" 2>&1 || true
+    if grep -q -e 'Missing argument' -e "'value' cannot be started" "$dir/words"; then
+        echo "exec $option value -- true: $(cat "$dir/words")"
+        exit 1
+    fi
+done
 echo "every diagnostic and fault names its call, device, handle and address"
