@@ -7,6 +7,8 @@ fanout_SOURCES = \
 	cli/coll_table.h \
 	cli/frame_table.c \
 	cli/frame_table.h \
+	cli/libraries.c \
+	cli/libraries.h \
 	cli/live.c \
 	cli/live.h \
 	cli/machine.c \
@@ -48,6 +50,7 @@ fanout_SOURCES = \
 	cli/verb/coll.c \
 	cli/verb/compare.c \
 	cli/verb/convert.c \
+	cli/verb/doctor.c \
 	cli/verb/exec.c \
 	cli/verb/plot.c \
 	cli/verb/ptx.c \

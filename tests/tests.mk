@@ -27,6 +27,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_files.sh \
 	tests/cli/test_cli_views.sh \
 	tests/cli/test_reference.sh \
+	tests/cli/test_doctor.sh \
 	tests/cli/test_cli_live.sh \
 	tests/cli/test_cli_words.sh \
 	tests/cli/test_cli_page.sh \

@@ -84,6 +84,12 @@ static const AboutExample ptx[] = {
     {NULL, NULL},
 };
 
+static const AboutExample doctor[] = {
+    {"doctor", "what is there, and what to install for the rest"},
+    {"doctor --format json", "the same, for another program to read"},
+    {NULL, NULL},
+};
+
 static const About abouts[] = {
     {"systems", systems,
      "Prints the systems that can be simulated, one a line; with NAME, that system as an INI file: every "
@@ -135,6 +141,10 @@ static const About abouts[] = {
     {"ptx", ptx,
      "Reads a PTX file, or a fatbinary with PTX in it, and says which kernels and functions it has, which "
      "instructions they use, and whether Fanout runs them; what it does not run is named with its line."},
+    {"doctor", doctor,
+     "Looks at this machine: whether a collective can be simulated and comes out right, which libraries, programs and "
+     "Python packages are there, how many cores and how much memory, and for what is missing what it would serve and "
+     "how to install it.\nIt ends with 0 unless the simulation of the collective fails: all else serves some verbs."},
     {NULL, NULL, NULL},
 };
 

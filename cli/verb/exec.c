@@ -14,6 +14,7 @@
 
 #include "api/cuda/context/report_status.h"
 #include "api/kernel/trace.h"
+#include "cli/libraries.h"
 #include "cli/machine.h"
 #include "cli/options.h"
 #include "cli/system.h"
@@ -72,59 +73,6 @@ static gboolean exec_check_fidelity(const Options *options, GError **error)
     return FALSE;
 }
 
-/* FO_LIBDIR as it lies from `bin`, the folder of the program: the installed tree may have another prefix than was
- * configured, or be a copy somewhere else. */
-static char *exec_moved_libdir(const char *bin)
-{
-    g_auto(GStrv) from = g_strsplit(FO_BINDIR, "/", 0), to = g_strsplit(FO_LIBDIR, "/", 0);
-    guint same = 0;
-    while (from[same] && to[same] && g_str_equal(from[same], to[same]))
-        same++;
-    GString *path = g_string_new(bin);
-    for (guint i = same; from[i]; i++)
-        g_string_append(path, "/..");
-    for (guint i = same; to[i]; i++)
-        g_string_append_printf(path, "/%s", to[i]);
-    g_autofree char *whole = g_string_free(path, FALSE);
-    return g_canonicalize_filename(whole, NULL);
-}
-
-/* Beside the program in a build tree, else where it was installed. */
-static char *exec_library_dir(GError **error)
-{
-    g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
-    g_autofree char *top = self != NULL ? g_path_get_dirname(self) : g_strdup(".");
-    char *places[] = {g_strdup(g_getenv("FANOUT_LIBDIR")), g_build_filename(top, ".libs", NULL),
-                      g_build_filename(top, "..", ".libs", NULL), exec_moved_libdir(top),
-                      g_strdup(FO_LIBDIR)};
-    char *found = NULL;
-
-    for (guint i = 0; i < G_N_ELEMENTS(places); i++) {
-        g_autofree char *library =
-            places[i] != NULL ? g_build_filename(places[i], "libcuda.so.1", NULL) : NULL;
-        if (found == NULL && library != NULL && g_file_test(library, G_FILE_TEST_EXISTS))
-            found = g_strdup(places[i]);
-        g_free(places[i]);
-    }
-    if (found == NULL)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_FILE,
-                    "libcuda.so.1 is neither beside the program nor in %s: install it, or set "
-                    "FANOUT_LIBDIR",
-                    FO_LIBDIR);
-    return found;
-}
-
-/* Of the files beside the libraries, or NULL: in a build tree they have a folder of their own. */
-static char *exec_beside(const char *libraries, const char *name)
-{
-    g_autofree char *same = g_build_filename(libraries, name, NULL);
-    g_autofree char *built = g_build_filename(libraries, "..", "cudart", name, NULL);
-
-    if (g_file_test(same, G_FILE_TEST_EXISTS))
-        return g_steal_pointer(&same);
-    return g_file_test(built, G_FILE_TEST_EXISTS) ? g_canonicalize_filename(built, NULL) : NULL;
-}
-
 static void exec_prepend(const char *name, const char *value, const char *between)
 {
     const char *old = g_getenv(name);
@@ -174,10 +122,10 @@ static void exec_compilers(const char *libraries)
 {
     static const char *const linkers[] = {"libnvJitLink.so.12", "libnvJitLink.so.13"};
     static const char *const assemblers[] = {"TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"};
-    g_autofree char *assembler = exec_beside(libraries, "fanout-ptxas");
+    g_autofree char *assembler = libraries_beside(libraries, "fanout-ptxas");
 
     for (guint i = 0; i < G_N_ELEMENTS(linkers); i++) {
-        g_autofree char *linker = exec_beside(libraries, linkers[i]);
+        g_autofree char *linker = libraries_beside(libraries, linkers[i]);
         g_autofree char *folder = linker != NULL ? g_path_get_dirname(linker) : NULL;
         if (linker == NULL)
             continue;
@@ -344,7 +292,7 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
         return code;
     argv[split] = end;
     const char *system = options.system != NULL ? options.system : SYSTEM_DEFAULT;
-    g_autofree char *libraries = exec_library_dir(error);
+    g_autofree char *libraries = libraries_dir(error);
     ReportStatus *status = exec_status(&status_fd);
     code = EXIT_USER;
     gboolean printed = report != NULL && g_str_equal(report, "-");

@@ -21,6 +21,7 @@ COMMANDS = {
     "plot": "plot swept.db",
     "compare": "compare a.json b.json",
     "ptx": "ptx kernel.ptx",
+    "doctor": "doctor",
 }
 # Of what else names a file: the files to write with it, each told by its ending; None: it is read, or must exist.
 FILES = {
