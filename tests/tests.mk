@@ -44,6 +44,7 @@ dist_check_SCRIPTS = \
 	tests/explore/test_search.sh \
 	tests/explore/test_sweep.sh \
 	tests/determinism/test_determinism.sh \
+	tests/docs/test_lab_program.sh \
 	tests/docs/test_labs.sh \
 	tests/golden/golden.sh \
 	tests/install/test_install.sh \

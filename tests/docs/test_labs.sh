@@ -3,4 +3,8 @@
 set -eu
 cd "${TOP_SRCDIR:-.}"
 command -v jq >/dev/null || { echo "skipped: no jq"; exit 77; }
-exec sh tests/docs/console.sh docs/labs/[1-8]-*.md
+labs=$(ls docs/labs/[1-8]-*.md)
+# Lab 6 builds a plain program, which cannot load a sanitized library.
+case ${SANITIZE:-no} in no | '') ;; *) labs=$(echo "$labs" | grep -v /6-) ;; esac
+# shellcheck disable=SC2086
+exec sh tests/docs/console.sh $labs
