@@ -132,6 +132,8 @@ static void gpu_port_add_pending(FastPort *port, Packet request, SimTime at_ps)
         fast_hbm_expect(gpu);
     if (n == 0 || port->pending_in_time)
         fast_port_note(port);
+    if (at_ps == link_decision_ps(port->link))
+        fast_port_wake(port);
 }
 
 /* Whether it changes bytes that programs poll, though its requester did not know of that yet. */

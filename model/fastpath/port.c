@@ -1,6 +1,52 @@
 /* What the fast engine's two kinds of ports share: when they are advanced, and how packets join. */
 #include "model/fastpath/fastpath.h"
 
+static gboolean fast_port_comes_at(const TimedPacketRing *ring, SimTime at_ps)
+{
+    guint32 n = 0;
+    while (n < ring->count && timed_packet_nth(ring, n)->at_ps < at_ps)
+        n++;
+    return n < ring->count && timed_packet_nth(ring, n)->at_ps == at_ps;
+}
+
+/* The place within that instant of the first thing that comes at it; UINT64_MAX: nothing does. */
+static guint64 fast_port_order_at(const FastPort *port, SimTime at_ps)
+{
+    const Link *link = port->link;
+    if (fast_port_comes_at(&link->timers, at_ps))
+        return link->timer.order;
+    if (fast_port_comes_at(&port->answers, at_ps))
+        return SIM_ORDER_FIRST - link->timer.order; /* behind all timers, and before what links bring */
+    if (link->queue[VC_RSP].count < port->response_limit && fast_port_comes_at(&port->pending, at_ps))
+        return port->request_order;
+    return G_MAXUINT64;
+}
+
+void fast_port_wake(FastPort *port)
+{
+    Link *link = port->link;
+    SimTime at_ps = link_decision_ps(link);
+    if (link->low_water[VC_CREQ] == 0 || at_ps == SIMTIME_NEVER)
+        return;
+    guint64 order = fast_port_order_at(port, at_ps);
+    gboolean is_past = at_ps == sim_now_ps(link->sim) && order <= sim_order(link->sim, at_ps);
+    if (order > link->send.order || is_past)
+        return;
+    sim_cancel(link->sim, &port->wake);
+    port->wake.order = order;
+    sim_at_key(link->sim, &port->wake, at_ps);
+}
+
+/* What came before this instant may have filled the queue of answers, so that nothing pushes at it after all. */
+static void fast_port_on_wake(Event *event, SimTime now_ps)
+{
+    FastPort *port = EVENT_OWNER(event, FastPort, wake);
+    link_advance(port->link, now_ps - 1);
+    if (fast_port_is_due(port, now_ps, event->order))
+        link_advance(port->link, now_ps);
+    port->link->ops->follow_up(port->link);
+}
+
 void fast_port_init(FastPort *port, Link *link)
 {
     *port = (FastPort){.link = link, .next_ps = SIMTIME_NEVER};
@@ -9,6 +55,7 @@ void fast_port_init(FastPort *port, Link *link)
      * 2, since what joins at an instant does so behind this port's own event. */
     port->slack_ps = CLAMP(link->credit_delay_ps, 2, MAX(least_ps, 2));
     link->fast = port;
+    event_init(&port->wake, fast_port_on_wake);
 }
 
 void fast_port_clear(FastPort *port)
@@ -35,6 +82,7 @@ void fast_port_follow_up(Link *link)
         return;
     SimTime in_time_ps = fast_port_in_time_ps(port);
     link_send_by(link, MIN(in_time_ps, next_ps + port->slack_ps - 1));
+    fast_port_wake(port);
 }
 
 void fast_port_note(FastPort *port)

@@ -44,6 +44,7 @@ struct FastPort {
     guint32 response_limit;   /* requests are held up while so many answers wait */
     guint64 request_order;    /* of a request within the instant of its arrival */
     SimTime room_ps;          /* when the last answer left a queue that held requests up */
+    Event wake;               /* something comes at the very instant of a decision that SMs wait for */
 };
 
 static inline FastPort *fast_port(const Link *link) { return link->fast; }
@@ -59,6 +60,10 @@ void fast_port_timer(Link *link);
 /* When it must be advanced because something else depends on it at that very time: requests wait for room in its
  * queue, or a pending request concerns others than this port. SIMTIME_NEVER: nothing does. */
 SimTime fast_port_in_time_ps(const FastPort *port);
+/* In the reference engine whatever comes at the very instant of a decision makes it, since it pushes its answer; so SMs
+ * that wait for room in the queue go on at its place within the instant. Here that takes an event, which this schedules
+ * if there is such a thing. Part of every follow-up, and called when something is to come at link_decision_ps(). */
+void fast_port_wake(FastPort *port);
 /* Something new comes next, or may do so. */
 void fast_port_note(FastPort *port);
 

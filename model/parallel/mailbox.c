@@ -34,6 +34,7 @@ static void boundary_follow_up(Link *link)
     SimTime due_ps = link->blocked ? link->retry_ps : fast_port_in_time_ps(port);
     if (due_ps != SIMTIME_NEVER)
         link_send_by(link, due_ps);
+    fast_port_wake(fast_port(link));
     if (boundary->deferred || (!link_waits(link) && port->next_ps == SIMTIME_NEVER && !port->replicas))
         return;
     boundary->deferred = TRUE;
