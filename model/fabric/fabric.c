@@ -94,8 +94,6 @@ static void fabric_build(Fabric *fabric)
             fabric_connect(fabric, (guint16)g, l);
     }
     switches_join(fabric);
-    if (sim_engine(fabric->sim) == SIM_ENGINE_FAST)
-        fabric_speed_up(fabric);
 }
 
 Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError **error)
@@ -116,7 +114,6 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
     if (spec->mctable.entries && spec->mctable.set_flits) /* IDs stand for sets that no table holds */
         fabric->spec.mctable.entries = MCTABLE_SETS;
     fabric->keep_bytes = keep_bytes;
-    fabric->change_ps = SIMTIME_NEVER;
     fabric->memory = memory_new(sim, keep_bytes);
     fabric->stats = stat_registry_new();
     fabric->faults = g_array_new(FALSE, FALSE, sizeof(FabricFault));
@@ -146,11 +143,16 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
     fabric->mcid_free = g_array_new(FALSE, FALSE, sizeof(guint32));
     for (guint32 id = (guint32)fabric->spec.mctable.entries; id-- > 0;)
         g_array_append_val(fabric->mcid_free, id);
-    if (!fault_apply(fabric, error) || (fabric->parallel && !parallel_check(fabric, error))) {
-        fabric_free(fabric);
-        return NULL;
-    }
+    if (!fault_open(fabric, error) || (fabric->parallel && !parallel_check(fabric, error)))
+        goto fail;
+    if (sim_engine(sim) == SIM_ENGINE_FAST && !fabric->lossy)
+        fabric_speed_up(fabric);
+    if (!fault_apply(fabric, error))
+        goto fail;
     return fabric;
+fail:
+    fabric_free(fabric);
+    return NULL;
 }
 
 static void op_table_clear(OpTable *table)

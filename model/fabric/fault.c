@@ -286,7 +286,6 @@ static void fault_set(Fabric *fabric, Sim *sim, SimTime now_ps)
         fault_set_tables(fabric, now_ps);
     if (fabric->alive && fault_is_reaction(plan, now_ps))
         fault_set_routes(fabric, now_ps);
-    fabric->change_ps = fabric->lossy ? fault_next_ps(fabric, now_ps, TRUE) : SIMTIME_NEVER;
 }
 
 static void fault_on_event(Event *event, SimTime now_ps)
@@ -330,9 +329,6 @@ static void fault_prepare(Fabric *fabric)
         fabric->alive = g_new0(LinkSet, gpus);
     if (fabric->lossy)
         loss_open(fabric);
-    /* ports of a spine that many replicas leave by change with its routes */
-    for (guint32 s = fabric->topology->leaves; fabric->lossy && s < fabric->n_switches; s++)
-        fabric->sw[s].spread = switch_spread;
 }
 
 static gboolean fault_check_timeouts(const Fabric *fabric, GError **error)
@@ -352,12 +348,17 @@ static gboolean fault_check_timeouts(const Fabric *fabric, GError **error)
     return TRUE;
 }
 
-gboolean fault_apply(Fabric *fabric, GError **error)
+gboolean fault_open(Fabric *fabric, GError **error)
 {
     fabric->plan = fault_plan_new(fabric, error);
     if (!fabric->plan || !fault_check_timeouts(fabric, error))
         return FALSE;
     fault_prepare(fabric);
+    return TRUE;
+}
+
+gboolean fault_apply(Fabric *fabric, GError **error)
+{
     if (!fabric->alive && fabric->plan->items->len == 0)
         return TRUE;
     for (SimTime at_ps = 0; fabric->alive && at_ps != SIMTIME_NEVER; at_ps = fault_next_ps(fabric, at_ps, TRUE))

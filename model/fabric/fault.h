@@ -29,8 +29,11 @@
 #include "sim/report/report.h"
 
 struct Fabric;
-/* Breaks what the spec says, now or later; called once the fabric is built. GError: a name that the system has not, two
- * GPUs left without a common link, or leaves without a common spine, at any time. */
+/* Once the fabric is built: what the spec says will break, and whether packets may be lost by it (Fabric.lossy).
+ * GError: a name that the system has not, a time-out too short for it. */
+gboolean fault_open(struct Fabric *fabric, GError **error);
+/* Breaks it, now or later, when all ports have their engine. GError: two GPUs left without a common link, or leaves
+ * without a common spine, at any time. */
 gboolean fault_apply(struct Fabric *fabric, GError **error);
 void fault_close(struct Fabric *fabric);
 /* Whether something changes during the run, or is slower than flows know. */

@@ -169,8 +169,7 @@ void fast_gpu_on_polled(Gpu *gpu)
 gboolean fast_gpu_schedule(Link *down, Packet packet, SimTime at_ps)
 {
     Gpu *gpu = down->sink_node;
-    if (packet_vc(&packet) != VC_CREQ || packet.place == MEMORY_LOOK_UP || packet.kind == PACKET_ATOM ||
-        fabric_is_silent(gpu->fabric, gpu->id) || at_ps >= gpu->fabric->change_ps)
+    if (packet_vc(&packet) != VC_CREQ || packet.place == MEMORY_LOOK_UP || packet.kind == PACKET_ATOM)
         return FALSE;
     if (packet.place == MEMORY_IN_HBM && !gpu->fast)
         return FALSE;
@@ -184,10 +183,6 @@ static void gpu_port_accept_request(Gpu *gpu, guint32 link, Packet packet, SimTi
 {
     Link *up = &gpu->up[link];
     FastPort *port = fast_port(up);
-    if (fabric_is_silent(gpu->fabric, gpu->id)) {
-        gpu_target_drop(gpu, link, packet, now_ps);
-        return;
-    }
     gboolean room = link_has_room(up, VC_RSP, port->response_limit);
     if (room && (port->pending.count == 0 || timed_packet_peek(&port->pending)->at_ps > now_ps)) {
         gpu_serve(gpu, link, packet, now_ps);

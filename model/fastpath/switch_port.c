@@ -177,14 +177,11 @@ gboolean fast_switch_schedule(Link *up, Packet packet, SimTime at_ps)
         fast_count(sw, up, packet, at_ps);
         return TRUE;
     }
-    if (at_ps >= sw->fabric->change_ps) /* its way may be another one by then */
-        return FALSE;
     if (vc == VC_CREQ && (port->wait.count || port->busy_until_ps > at_ps))
         return FALSE;
     g_assert(at_ps >= sim_now_ps(sw->sim));
     const guint32 out = switch_egress(port, &packet);
-    if (G_UNLIKELY(out == SWITCH_NO_ROUTE))
-        return FALSE;
+    g_assert(out != SWITCH_NO_ROUTE); /* routes change in the reference engine alone (Fabric.lossy) */
     FastPort *egress = fast_port(sw->out[out]);
     packet.hold = (guint16)up->sink_port;
     arrival_queue_push(&egress->arrivals, (Arrival){at_ps, up->arrival[vc].order, packet});

@@ -227,8 +227,6 @@ void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps);
 void gpu_target_drained(Gpu *gpu, guint32 link);
 /* Serves a request at now_ps: moves its bytes, and answers on the link that it came by. */
 void gpu_serve(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps);
-/* A request to a GPU that answers none is lost; only its credits go back. */
-void gpu_target_drop(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps);
 /* The answer of a read or an atomic leaves by the link that the request came by. */
 void gpu_respond(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps);
 gboolean gpu_target_on_timer(void *gpu, Link *up, Packet timer, SimTime now_ps, Packet *answer); /* a LinkExpire */

@@ -166,7 +166,7 @@ static gboolean gpu_target_has_room(const Gpu *gpu, guint32 link)
     return link_has_room(&gpu->up[link], VC_RSP, gpu->limit.response_queue);
 }
 
-void gpu_target_drop(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
+static void gpu_target_drop(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
     link_credit(&gpu->down[link], VC_CREQ, packet.flits, now_ps);
     gpu->dropped++;

@@ -88,8 +88,7 @@ typedef struct Fabric {
     guint8 *silent;             /* by GPU: it answers nothing; NULL: all answer, always */
     guint8 *left;               /* by GPU: its memory has left all teams; NULL: none ever does */
     struct FaultPlan *plan;     /* model/fabric/fault.h; NULL: nothing breaks */
-    gboolean lossy;             /* packets may be lost, or routes change, during the run: */
-    SimTime change_ps;          /* when GPUs fall silent, or routes change, next */
+    gboolean lossy;             /* packets may be lost, or routes change, during the run: in the reference engine */
     DataPool *data;             /* of the GPUs; of each switch, where it is a domain of its own */
     struct Parallel *parallel;  /* several domains (model/parallel); NULL: there is one */
     Hash hash;

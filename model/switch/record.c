@@ -41,13 +41,13 @@ static void record_take_set(Switch *sw, guint32 p, Packet *packet)
 Packet record_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry)
 {
     guint32 index = record_take(sw);
-    gboolean look_up = packet.place == MEMORY_LOOK_UP, lossy = sw->fabric->lossy;
-    gboolean detailed = look_up || lossy || sw->fabric->keep_bytes;
+    gboolean look_up = packet.place == MEMORY_LOOK_UP;
+    gboolean detailed = look_up || sw->fabric->lossy || sw->fabric->keep_bytes;
     gboolean read = packet.kind == PACKET_MC_READ;
     sw->record[index] = (McRecord){.txn = packet.txn, .members = (guint16)entry->n_members,
                                    .count = (guint16)entry->n_members, .port = (guint16)p,
                                    .answer_flits = packet.answer_flits, .read = read, .detailed = detailed,
-                                   .by_event = (look_up && read) || lossy, .link = packet.link, .src = packet.src,
+                                   .by_event = look_up && read, .link = packet.link, .src = packet.src,
                                    .partial = sw->port[p].far && !sw->spine, .seat = entry->member[0]};
     if (detailed)
         record_describe(sw, index);

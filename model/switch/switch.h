@@ -34,7 +34,7 @@ typedef struct {
     guint8 answer_flits;
     guint8 read;         /* ld_reduce */
     guint8 detailed;     /* there is an entry in the shared table */
-    guint8 by_event;     /* answers arrive by events, since they bring data, or may be lost */
+    guint8 by_event;     /* answers arrive by events, since they bring data */
     guint8 partial;      /* of a replica that a spine sent: its answer is one of those that the spine counts */
     guint8 link;         /* of the requester, by which it asks */
     guint16 src;         /* requester */
