@@ -65,7 +65,7 @@ static void fault_set_link(Fabric *fabric, Link *link, SimTime now_ps)
 {
     LinkStatus state = LINK_UP;
     guint64 percent = 100, ppb = fabric->spec.link.error_ppb;
-    link_advance(link, now_ps);
+    link_advance_before(link);
     for (guint i = 0; i < fabric->plan->items->len; i++) {
         const FaultItem *item = fault_plan_item(fabric->plan, i);
         for (guint k = 0; k < item->links->len; k++) {
@@ -111,6 +111,8 @@ static void fault_set_gpus(Fabric *fabric, SimTime now_ps)
 {
     const FaultPlan *plan = fabric->plan;
     const guint64 gpus = fabric->spec.system.gpus;
+    for (guint32 i = 0; i < gpus * fabric->links; i++) /* what came before is served as it was before */
+        link_advance_before(&fabric->gpu[i / fabric->links].up[i % fabric->links]);
     if (fabric->silent)
         memset(fabric->silent, 0, gpus);
     if (fabric->left)
@@ -122,8 +124,6 @@ static void fault_set_gpus(Fabric *fabric, SimTime now_ps)
         if (item->key == FAULT_GPU_SILENT) {
             fabric->silent[item->part] |= on;
         } else if (item->key == FAULT_MEMBER_LEAVES) {
-            for (guint32 l = 0; l < fabric->links; l++) /* what came before is served before */
-                link_advance(&gpu->up[l], now_ps);
             fabric->left[item->part] |= on;
         } else if (item->key == FAULT_GPU_SLOW) {
             gpu->sm_spec = on ? item->slow : &fabric->spec.sm;

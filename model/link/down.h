@@ -7,6 +7,8 @@
 /* state.c */
 /* The arbiter, which is to outlive the link. */
 void link_set_policies(Link *link, const Policies *policies);
+/* All that is due before this instant: what changes a link comes before all else of its instant. */
+void link_advance_before(Link *link);
 /* The time of a flit at that rate; and from now on, of what is put on the wire. */
 SimFine link_flit_time(guint64 rate_MBps);
 void link_set_flit_time(Link *link, SimFine flit_time);

@@ -78,10 +78,17 @@ void link_set_low_water(Link *link, Vc vc, guint32 below)
         link->ops->follow_up(link);
 }
 
+void link_advance_before(Link *link)
+{
+    SimTime now_ps = sim_now_ps(link->sim);
+    if (now_ps > 0)
+        link_advance(link, now_ps - 1);
+}
+
 void link_set_state(Link *link, LinkStatus state)
 {
     SimTime now_ps = sim_now_ps(link->sim);
-    link_advance(link, now_ps);
+    link_advance_before(link);
     link->down = (guint8)state;
     if (link->stalled_from_ps != SIMTIME_NEVER)
         link->stalled_from_ps = state == LINK_DOWN ? now_ps : SIMTIME_NEVER;
@@ -93,7 +100,7 @@ void link_set_state(Link *link, LinkStatus state)
 
 void link_set_flit_time(Link *link, SimFine flit_time)
 {
-    link_advance(link, sim_now_ps(link->sim));
+    link_advance_before(link);
     link->flit_time = flit_time;
 }
 
@@ -118,7 +125,7 @@ static void link_note_watched(Link *link) { link->watched = link->probe || link-
 
 void link_set_errors(Link *link, guint64 error_ppb)
 {
-    link_advance(link, sim_now_ps(link->sim));
+    link_advance_before(link);
     link->error_ppb = error_ppb;
     link_note_watched(link);
 }
