@@ -18,6 +18,7 @@
 
 #include "coll/coll.h"
 #include "model/fabric/fabric.h"
+#include "model/series/series.h"
 
 typedef struct {
     const FabricSpec *spec;
@@ -26,6 +27,7 @@ typedef struct {
     SimEngine engine;
     guint64 crossings_max;
     CollFidelity fidelity;
+    const SeriesSpec *series; /* statistics in time of each run; NULL: none */
 } BenchSetup;
 #define BENCH_CROSSINGS 100000000u
 

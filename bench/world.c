@@ -22,6 +22,9 @@ BenchWorld *bench_world_new(const BenchSetup *setup, const BenchRequest *request
     world->bytes = bytes;
     world->sim = sim;
     world->fabric = fabric;
+    g_autofree char *name = g_strdup_printf("%s %s %s %" G_GUINT64_FORMAT " B %u x %u", request->test, request->variant,
+                                            request->gpus, bytes, request->ctas, request->threads);
+    world->series = series_new(fabric, setup->series, name);
     world->vas = vas_new(fabric->memory);
     world->regions = g_ptr_array_new();
     world->objects = g_ptr_array_new();
@@ -34,6 +37,8 @@ BenchWorld *bench_world_new(const BenchSetup *setup, const BenchRequest *request
 
 void bench_world_free(BenchWorld *world)
 {
+    series_end(world->series);
+    series_free(world->series);
     if (world->fabric->flow)
         device_flow_end(world->fabric);
     sim_free(world->sim); /* first: abandoned CTAs still point into the fabric */

@@ -31,6 +31,8 @@ fanout_SOURCES = \
 	cli/reference/reference.h \
 	cli/run.c \
 	cli/run.h \
+	cli/samples.c \
+	cli/samples.h \
 	cli/self/cores.c \
 	cli/self/cost.c \
 	cli/self/cost.h \

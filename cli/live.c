@@ -78,6 +78,7 @@ static void *live_watch(void *user)
             name, live->done, live->total);
     if (error)
         fprintf(stderr, "fanout: %s\n", error->message);
+    fflush(NULL); /* what --stats has so far */
     _exit(EXIT_INTERRUPTED);
 }
 

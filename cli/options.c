@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "cli/reference/reference.h"
+#include "model/series/stats_file.h"
 #include "sim/param/nearest.h"
+#include "sim/param/param.h"
 #include "sim/param/size.h"
 #include "sim/report/file.h"
 
@@ -19,7 +21,7 @@ G_DEFINE_QUARK(fanout-cli-error, cli_error)
 
 /* What GOption fills as text, parsed further afterwards. */
 typedef struct {
-    char *format, *seed, *fidelity, *calendar, *engine, *cores, *data, *max_memory, **faults;
+    char *format, *seed, *fidelity, *calendar, *engine, *cores, *data, *max_memory, *interval, **faults;
     gboolean help;
 } RawOptions;
 
@@ -131,6 +133,19 @@ static gboolean options_add_fault(Options *options, const char *fault, GError **
     return TRUE;
 }
 
+/* "1us": a whole number of picoseconds, and never without a unit. */
+static gboolean options_parse_interval(const char *text, guint64 *interval_ps, GError **error)
+{
+    static const ParamRow row = {.name = "time", .type = PARAM_U64_T, .unit = "ps", .min = 1, .max = SIMTIME_LAST_PS};
+    g_autofree char *normal = NULL, *wrong = NULL;
+    if (g_ascii_isdigit(*text) && g_ascii_isalpha(text[strlen(text) - 1]) &&
+        param_row_parse(&row, text, interval_ps, &normal, &wrong))
+        return TRUE;
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--stats-interval: '%s' is no time of 1 ps or more; write a number "
+                "and ps, ns, us, ms or s, as 1us", text);
+    return FALSE;
+}
+
 static gboolean options_convert(Options *options, const RawOptions *raw, const Verb *verb,
                                 GError **error)
 {
@@ -152,7 +167,8 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
         (raw->seed &&
          !options_parse_u64("--seed", raw->seed, 0, G_MAXUINT64, &options->seed, error)) ||
         (raw->max_memory &&
-         !size_parse("--max-memory", raw->max_memory, &options->max_memory, error)))
+         !size_parse("--max-memory", raw->max_memory, &options->max_memory, error)) ||
+        (raw->interval && !options_parse_interval(raw->interval, &options->stats_interval_ps, error)))
         return FALSE;
     options->format = (ReportFormat)format;
     options->fidelity = (CollFidelity)fidelity;
@@ -177,8 +193,8 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
 /* Before anything is simulated. */
 static gboolean options_check_files(const Options *options, GError **error)
 {
-    const char *const paths[] = {options->html, options->perfetto, options->vcd};
-    static const char *const names[] = {"--html", "--perfetto", "--vcd"};
+    const char *const paths[] = {options->html, options->perfetto, options->vcd, options->stats};
+    static const char *const names[] = {"--html", "--perfetto", "--vcd", "--stats"};
     for (guint i = 0; i < G_N_ELEMENTS(paths); i++) {
         if (!paths[i])
             continue;
@@ -206,6 +222,14 @@ static gboolean options_check_flags(const Options *options, const Verb *verb, GE
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: %s writes no waveforms: %s", verb->name, why);
     else if (options->perfetto && !(verb->flags & VERB_TIMELINE))
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--perfetto: %s writes no timeline: %s", verb->name, why);
+    else if ((options->stats || options->stats_interval_ps) && !(verb->flags & VERB_STATS))
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--stats%s: %s has no statistics in time: %s",
+                    options->stats ? "" : "-interval", verb->name, why);
+    else if (options->stats_interval_ps && !options->stats)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--stats-interval: where to? add --stats FILE.csv or --stats FILE.jsonl");
+    else if (options->stats && !stats_file_check(options->stats, error))
+        g_prefix_error(error, "--stats: ");
     else if (verb->flags & VERB_NO_PAGE && (options->html || options->format != REPORT_TEXT))
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--%s: %s has no report: %s", options->html ? "html" : "format",
                     verb->name, why);
@@ -231,6 +255,7 @@ static void options_clear_raw(RawOptions *raw)
     g_free(raw->cores);
     g_free(raw->data);
     g_free(raw->max_memory);
+    g_free(raw->interval);
     g_strfreev(raw->faults);
 }
 
@@ -299,6 +324,10 @@ gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *o
         {"perfetto", 0, 0, G_OPTION_ARG_FILENAME, &options->perfetto,
          "write a timeline for ui.perfetto.dev", "FILE"},
         {"vcd", 0, 0, G_OPTION_ARG_FILENAME, &options->vcd, "write waveforms", "FILE"},
+        {"stats", 0, 0, G_OPTION_ARG_FILENAME, &options->stats,
+         "write statistics in time, as CSV or JSON lines by the file's name", "FILE.csv|.jsonl"},
+        {"stats-interval", 0, 0, G_OPTION_ARG_STRING, &raw.interval,
+         "of --stats: how much time a line sums up (1us)", "TIME"},
         {"log", 0, 0, G_OPTION_ARG_STRING, &options->log,
          "what to tell on standard error, as link:debug,cuda:info", "SPEC"},
         {"help", 'h', 0, G_OPTION_ARG_NONE, &raw.help, "print this", NULL},
@@ -342,6 +371,7 @@ void options_clear(Options *options)
     g_free(options->html);
     g_free(options->perfetto);
     g_free(options->vcd);
+    g_free(options->stats);
     g_free(options->log);
     memset(options, 0, sizeof *options);
 }

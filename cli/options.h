@@ -40,6 +40,8 @@ typedef struct {
     guint64 max_memory;  /* bytes of simulated memory that --data auto keeps */
     ReportFormat format; /* of standard output */
     char *html, *perfetto, *vcd; /* files to write beside it; NULL: none */
+    char *stats;                 /* the file of statistics in time; NULL: none */
+    guint64 stats_interval_ps;   /* 0: not said */
     char *log;           /* "link:debug,cuda:info"; NULL: FANOUT_LOG or nothing */
 } Options;
 

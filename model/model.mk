@@ -136,6 +136,10 @@ libfanout_core_la_SOURCES += \
 	model/walk/wait.c \
 	model/walk/walk.c \
 	model/walk/walk.h \
+	model/series/series.c \
+	model/series/series.h \
+	model/series/stats_file.c \
+	model/series/stats_file.h \
 	model/presets/preset.c \
 	model/presets/preset.h
 nodist_libfanout_core_la_SOURCES += model/presets/presets.c model/presets/presets.h

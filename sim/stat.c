@@ -108,7 +108,8 @@ void stat_visit(const StatRegistry *registry, StatVisit visit, void *user)
     for (guint i = 0; i < registry->entries->len; i++) {
         const Entry *entry = &g_array_index(registry->entries, Entry, i);
         for (const StatRow *row = entry->rows; row->name != NULL; row++) {
-            visit(entry->path, row, G_STRUCT_MEMBER_P(entry->unit, row->offset), user);
+            guint64 now = row->read != NULL ? row->read(entry->unit) : 0;
+            visit(entry->path, row, row->read != NULL ? &now : G_STRUCT_MEMBER_P(entry->unit, row->offset), user);
         }
     }
 }
@@ -119,6 +120,9 @@ void stat_reset(StatRegistry *registry)
         const Entry *entry = &g_array_index(registry->entries, Entry, i);
         for (const StatRow *row = entry->rows; row->name != NULL; row++) {
             gpointer value = G_STRUCT_MEMBER_P(entry->unit, row->offset);
+            if (row->read != NULL) {
+                continue;
+            }
             if (row->type == STAT_HIST_T) {
                 hist_init(value);
             } else {
@@ -130,7 +134,7 @@ void stat_reset(StatRegistry *registry)
 
 static void trace_row(const char *path, const StatRow *row, const void *value, void *user)
 {
-    if (row->type == STAT_HIST_T)
+    if (row->type == STAT_HIST_T || row->read != NULL)
         return;
     g_autofree char *name = g_strdup_printf("%s.%s", path, row->name);
     sim_trace_u64(user, name, value, 64);

@@ -24,36 +24,39 @@ static inline void hist_add(Hist *hist, guint64 value); /* memory set to zero is
 void hist_merge(Hist *into, const Hist *from);
 guint64 hist_percentile(const Hist *hist, guint per_mille); /* 500 is the median; 0 when empty */
 
-typedef enum { STAT_COUNTER_T, STAT_PEAK_T, STAT_HIST_T } StatType;
+typedef enum { STAT_COUNTER_T, STAT_PEAK_T, STAT_HIST_T, STAT_LEVEL_T } StatType; /* a level goes up and down */
 typedef struct {
     const char *name;
     StatType type;
     gsize offset; /* guint64, or Hist */
     const char *unit;
     const char *text;
+    guint64 (*read)(const void *unit); /* a counter or level that no member has: what it is now; NULL: `offset` */
 } StatRow;
 
 #define STAT_COUNTER(T, f, unit, text) \
     {#f, STAT_COUNTER_T, G_STRUCT_OFFSET(T, f) + 0 * sizeof(&((T *)0)->f == (guint64 *)0), \
-     unit, text}
+     unit, text, NULL}
 #define STAT_PEAK(T, f, unit, text) \
-    {#f, STAT_PEAK_T, G_STRUCT_OFFSET(T, f) + 0 * sizeof(&((T *)0)->f == (guint64 *)0), unit, text}
+    {#f, STAT_PEAK_T, G_STRUCT_OFFSET(T, f) + 0 * sizeof(&((T *)0)->f == (guint64 *)0), unit, text, NULL}
 #define STAT_HIST(T, f, unit, text) \
-    {#f, STAT_HIST_T, G_STRUCT_OFFSET(T, f) + 0 * sizeof(&((T *)0)->f == (Hist *)0), unit, text}
-#define STAT_END {NULL, 0, 0, NULL, NULL}
+    {#f, STAT_HIST_T, G_STRUCT_OFFSET(T, f) + 0 * sizeof(&((T *)0)->f == (Hist *)0), unit, text, NULL}
+#define STAT_SUM(name, read, unit, text) {name, STAT_COUNTER_T, 0, unit, text, read}
+#define STAT_LEVEL(name, read, unit, text) {name, STAT_LEVEL_T, 0, unit, text, read}
+#define STAT_END {NULL, 0, 0, NULL, NULL, NULL}
 
 typedef struct StatRegistry StatRegistry;
 StatRegistry *stat_registry_new(void);
 void stat_registry_free(StatRegistry *registry);
 void stat_add(StatRegistry *registry, const char *path, const StatRow *rows, void *unit);
-void stat_reset(StatRegistry *registry); /* all to zero: the end of a warm-up */
+void stat_reset(StatRegistry *registry); /* all members to zero: the end of a warm-up */
 typedef void (*StatVisit)(const char *path, const StatRow *row, const void *value, void *user);
-/* In order of addition. */
+/* In order of addition. value: a guint64, or a Hist, for the call only. */
 void stat_visit(const StatRegistry *registry, StatVisit visit, void *user);
 
 struct Sim;
-/* Every counter and peak as a signal of the waveform that `sim` writes, named by its path; before the first run.
- * Without a waveform it does nothing. */
+/* Every counter and peak that a member has as a signal of the waveform that `sim` writes, named by its path; before the
+ * first run. Without a waveform it does nothing. */
 void stat_trace(const StatRegistry *registry, struct Sim *sim);
 
 static inline guint hist_bucket_of(guint64 value)

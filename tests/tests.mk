@@ -33,6 +33,8 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_page.sh \
 	tests/cli/test_cli_page_browser.sh \
 	tests/cli/test_cli_page_scene.sh \
+	tests/cli/test_cli_stats.sh \
+	tests/cli/test_cli_stats_pandas.sh \
 	tests/cli/test_cli_walk.sh \
 	tests/cli/test_cli_ptx.sh \
 	tests/cli/test_policy.sh \

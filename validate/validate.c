@@ -121,7 +121,8 @@ static void worker_bench(const ValidateSetup *setup, const FabricSpec *spec, con
                          const ValidateUnit *unit, FILE *out)
 {
     const ValidateRow *first = g_ptr_array_index(rows, g_array_index(unit->row, guint, 0));
-    BenchSetup bench = {spec, setup->seed, setup->calendar, setup->engine, setup->crossings_max, setup->fidelity};
+    BenchSetup bench = {.spec = spec, .seed = setup->seed, .calendar = setup->calendar, .engine = setup->engine,
+                        .crossings_max = setup->crossings_max, .fidelity = setup->fidelity};
     BenchRequest request = {first->test, first->variant, first->gpus, first->ctas, first->threads,
                             first->bytes};
     GError *error = NULL;

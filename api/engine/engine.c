@@ -82,8 +82,9 @@ static gboolean handle(Engine *engine, EngineCall *call)
         call->reply.time_ps = sim_now_ps(engine->sim);
         return TRUE;
     case ENGINE_REPORT:
+        /* the last that a process asks for */
+        call->reply.value = engine_series_end(engine) && sim_trace_end(engine->sim);
         engine_stats_report(engine, (Report *)(guintptr)request->argument);
-        call->reply.value = sim_trace_end(engine->sim); /* the report is the last that a process asks for */
         return TRUE;
     case ENGINE_SHARED:
         engine->shared = TRUE;
@@ -298,6 +299,8 @@ static gboolean build(Engine *engine)
     if (engine->fabric == NULL)
         return FALSE;
     stat_trace(engine->fabric->stats, engine->sim);
+    if (!engine_series_begin(engine))
+        return FALSE;
     engine->fabric->log = engine->spec.log;
     engine->fabric->on_fault = engine_faults_add;
     engine->fabric->on_fault_user = engine;

@@ -9,6 +9,7 @@
 #include "model/fabric/usage.h"
 #include "model/gpu/copy_engine.h"
 #include "model/memory/address_space.h"
+#include "model/series/series.h"
 #include "sim/engine/sim.h"
 #include "sim/report/report.h"
 
@@ -112,6 +113,8 @@ struct Engine {
     GQueue returned; /* Work whose host call returned; under lock */
     Sim *sim;
     Fabric *fabric;
+    StatsFile *stats_file; /* NULL: none, as is */
+    Series *series;
     Vas *vas;
     GPtrArray *objects;   /* McObject by number, which is its id too; [0] NULL */
     GArray *notes;        /* ObjectNote by object */
@@ -188,6 +191,9 @@ guint engine_kernels_run(const Engine *engine);
 /* stats.c */
 void engine_stats_add(Engine *engine, Work *work);
 void engine_stats_report(Engine *engine, Report *report);
+/* Statistics in time, where they are asked for. FALSE: the file cannot be written (begin: the engine's start_error). */
+gboolean engine_series_begin(Engine *engine);
+gboolean engine_series_end(Engine *engine);
 
 /* launches.c */
 GArray *engine_launches_new(void);

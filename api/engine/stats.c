@@ -1,4 +1,4 @@
-/* What work cost, for the report: one row for each kind of copy, fill and kernel. */
+/* What work cost, for the report: one row for each kind of copy, fill and kernel. And statistics in time. */
 #include "api/engine/internal.h"
 
 static const char *copy_name(Engine *engine, const Work *work)
@@ -132,4 +132,30 @@ void engine_table_hex(Table *table, guint64 value)
 {
     g_autofree char *text = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", value);
     table_text(table, value != 0 ? text : NULL);
+}
+
+/* ---- statistics in time */
+
+gboolean engine_series_begin(Engine *engine)
+{
+    if (engine->spec.stats_path == NULL)
+        return TRUE;
+    engine->stats_file = stats_file_open(engine->spec.stats_path, &engine->start_error);
+    if (engine->stats_file == NULL)
+        return FALSE;
+    const SeriesSpec spec = {.interval_ps = engine->spec.stats_interval_ps, .file = engine->stats_file};
+    engine->series = series_new(engine->fabric, &spec, "exec");
+    return TRUE;
+}
+
+gboolean engine_series_end(Engine *engine)
+{
+    g_autoptr(GError) error = NULL;
+
+    series_end(engine->series);
+    g_clear_pointer(&engine->series, series_free);
+    if (stats_file_close(g_steal_pointer(&engine->stats_file), &error))
+        return TRUE;
+    log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, 0, "--stats: %s", error->message);
+    return FALSE;
 }

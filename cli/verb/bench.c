@@ -7,6 +7,7 @@
 
 #include "bench/bench.h"
 #include "cli/live.h"
+#include "cli/samples.h"
 #include "cli/options.h"
 #include "cli/self/speed.h"
 #include "cli/system.h"
@@ -187,6 +188,10 @@ static ExitCode bench_one(const Options *options, const char *name, const BenchO
     System system;
     const BenchTest *test = bench_find(name);
     if (!test && speed_find(name)) {
+        if (options->stats) {
+            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--stats: %s measures Fanout's own speed", name);
+            return EXIT_USER;
+        }
         if (options->fidelity == COLL_PACKET)
             return speed_run(options, name, (guint)own->runs, own->record, error);
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--fidelity: %s measures the speed of packets", name);
@@ -201,6 +206,7 @@ static ExitCode bench_one(const Options *options, const char *name, const BenchO
     BenchSetup setup = {.spec = &system.spec, .seed = options->seed, .calendar = options->calendar,
                         .engine = options->engine,
                         .crossings_max = (guint64)own->crossings, .fidelity = options->fidelity};
+    Samples samples;
     g_autofree char *title = g_strdup_printf("%s: %s", test->name, test->text);
     Report *report = report_new("bench", title);
     system_describe(&system, report);
@@ -210,7 +216,12 @@ static ExitCode bench_one(const Options *options, const char *name, const BenchO
     system_describe_run(&system, options, settings, report);
     char gpus[16];
     g_autoptr(GArray) all = bench_requests(&setup, test, own, gpus, error);
-    ExitCode code = all ? bench_all(options, report, &setup, all, error) : EXIT_USER;
+    ExitCode code = EXIT_USER;
+    if (all && samples_check(options, options->fidelity != COLL_PACKET, error) &&
+        samples_open(&samples, options, error)) {
+        setup.series = samples.wanted;
+        code = samples_close(&samples, bench_all(options, report, &setup, all, error), error);
+    }
     report_free(report);
     system_clear(&system);
     return code;
@@ -255,7 +266,7 @@ const Verb verb_bench = {
     .name = "bench",
     .usage = "[TEST]",
     .text = "micro-benchmarks: latency, bandwidth, contention, multicast, own speed",
-    .flags = VERB_FLOWS,
+    .flags = VERB_FLOWS | VERB_STATS,
     .no_views = "each of its rows is a simulation of its own; exec and walk write them",
     .run = bench_run_verb,
 };

@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "cli/live.h"
 #include "cli/run.h"
+#include "cli/samples.h"
 #include "cli/system.h"
 #include "coll/coll.h"
 #include "sim/param/size.h"
@@ -28,6 +29,7 @@ typedef struct {
     guint wrong;
     gboolean extrapolated, flows;    /* some row is */
     Trace *record;                   /* --record; NULL: none */
+    Samples samples;
 } CollRows;
 
 static guint32 coll_gpus(const CollRows *rows)
@@ -47,6 +49,8 @@ static gboolean coll_check_options(const CollRows *rows, const CollSpec *spec, G
 {
     if (coll_fidelity(coll_gpus(rows), spec) == COLL_PACKET)
         return TRUE;
+    if (!samples_check(rows->options, TRUE, error))
+        return FALSE;
     if (rows->options->data == DATA_FULL)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "--data full: flows move no bytes; write --fidelity packet, or leave --data away");
@@ -122,10 +126,15 @@ static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row
     GError *why = NULL;
     CollGroup *group = coll_group_new(run.fabric, NULL, gpus, &why);
     UsageMark *mark = usage_mark(run.fabric);
+    g_autofree char *size = size_format(spec->bytes);
+    g_autofree char *name = g_strdup_printf("%s %s %s", coll_op_name(spec->op), size, coll_algo_name(spec->algo));
+    Series *series = series_new(run.fabric, row ? rows->samples.wanted : NULL, name);
+    Series *ending = series;
     if (group)
         coll_group_on_candidate(group, coll_on_candidate, rows->live);
     if (group && coll_run(group, spec, result, &why)) {
         live_lock(rows->live);
+        g_clear_pointer(&ending, series_end);
         if (row)
             coll_take(rows, &run, mark, spec, result);
         live_unlock(rows->live, 1);
@@ -139,6 +148,8 @@ static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row
     if (why)
         g_propagate_error(error, why);
     usage_mark_free(mark);
+    series_end(ending); /* of a run that got stuck */
+    series_free(series);
     run_close(&run);
     return code;
 }
@@ -268,7 +279,8 @@ static ExitCode coll_report(const System *system, const Options *options, const 
     g_autofree char *title = g_strdup_printf("%s on %s", coll_op_name(plan->spec.op), system->name);
     g_autofree char *settings = coll_args_settings(plan, options);
     CollRows rows = {.system = system, .options = options, .plan = plan};
-    if ((record && !file_check("--record", record, error)) || !coll_check_rows(&rows, &n, &last, error))
+    if ((record && !file_check("--record", record, error)) || !coll_check_rows(&rows, &n, &last, error) ||
+        !samples_open(&rows.samples, options, error))
         return EXIT_USER;
     rows.alone = n == 1;
     Report *report = rows.report = report_new("coll", title);
@@ -293,6 +305,7 @@ static ExitCode coll_report(const System *system, const Options *options, const 
     } else {
         live_abandon(rows.live);
     }
+    code = samples_close(&rows.samples, code, error);
     trace_free(rows.record);
     report_free(report);
     return code;
@@ -348,7 +361,7 @@ const Verb verb_coll = {
     .name = "coll",
     .usage = "OP",
     .text = "run a collective: all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, sendrecv",
-    .flags = VERB_FIDELITY | VERB_FLOWS | VERB_CORES,
+    .flags = VERB_FIDELITY | VERB_FLOWS | VERB_CORES | VERB_STATS,
     .no_views = "each of its rows is a simulation of its own; exec and walk write them",
     .run = coll_run_verb,
 };

@@ -17,6 +17,7 @@
 #include "cli/libraries.h"
 #include "cli/machine.h"
 #include "cli/options.h"
+#include "cli/samples.h"
 #include "cli/system.h"
 #include "sim/report/file.h"
 
@@ -147,7 +148,9 @@ static void exec_environment(const Options *options, const char *system, const c
                             : g_str_equal(report, "-") ? g_strdup("/dev/stdout")
                                                        : exec_absolute(report);
     g_autofree char *html = exec_absolute(options->html), *vcd = exec_absolute(options->vcd),
-                    *perfetto = exec_absolute(options->perfetto);
+                    *perfetto = exec_absolute(options->perfetto), *stats = exec_absolute(options->stats);
+    g_autofree char *interval = options->stats_interval_ps
+                                    ? g_strdup_printf("%" G_GUINT64_FORMAT, options->stats_interval_ps) : NULL;
     g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, options->seed);
     g_autofree char *fd = g_strdup_printf("%d", status_fd);
 
@@ -162,6 +165,8 @@ static void exec_environment(const Options *options, const char *system, const c
     exec_setenv("FANOUT_HTML", html);
     exec_setenv("FANOUT_VCD", vcd);
     exec_setenv("FANOUT_PERFETTO", perfetto);
+    exec_setenv("FANOUT_STATS", stats);
+    exec_setenv("FANOUT_STATS_INTERVAL_PS", interval);
     exec_setenv("FANOUT_SEED", seed);
     exec_setenv("FANOUT_DATA", data_names[options->data]);
     exec_setenv("FANOUT_FIDELITY", coll_fidelity_name(options->fidelity));
@@ -252,7 +257,7 @@ static int exec_split(int argc, char **argv)
     static const char *const takes_value[] = {
         "-s",      "--system", "--set",  "--fault",      "--config", "--seed", "--fidelity",  "--calendar", "--engine",
         "--cores", "--data",   "--max-memory", "--format", "--html", "--perfetto", "--vcd", "--log", "--report",
-        "--ptx-trace", "--clock", NULL};
+        "--ptx-trace", "--clock", "--stats", "--stats-interval", NULL};
 
     for (int i = 1; i < argc; i++) {
         if (g_str_equal(argv[i], "--"))
@@ -307,12 +312,14 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
              (clock != NULL && !options_parse_name("--clock", clock, clocks, &shows, error)))
         code = EXIT_USER;
     else if (libraries != NULL && status != NULL && exec_check_fidelity(&options, error) &&
+             samples_check(&options, options.fidelity == COLL_FLOW, error) &&
              cli_machine_topology(system, &options, error)) {
         exec_setenv("FANOUT_PTX_TRACE", trace);
         exec_environment(&options, system, report, libraries, status_fd);
         if (shows == 1)
             exec_preload(libraries, "libfanout_clock.so");
-        gboolean named = report != NULL || options.html != NULL || options.perfetto != NULL || options.vcd != NULL;
+        gboolean named = report != NULL || options.html != NULL || options.perfetto != NULL || options.vcd != NULL ||
+                         options.stats != NULL;
         code = exec_start(program, status, named, error);
     }
     options_clear(&options);
@@ -323,6 +330,6 @@ const Verb verb_exec = {
     .name = "exec",
     .usage = "-- PROGRAM [ARGS...]",
     .text = "run a program of the CUDA driver API on the simulated fabric",
-    .flags = VERB_WAVEFORM | VERB_TIMELINE | VERB_FLOWS,
+    .flags = VERB_WAVEFORM | VERB_TIMELINE | VERB_FLOWS | VERB_STATS,
     .run = exec_run,
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/options.h"
+#include "cli/samples.h"
 #include "cli/progress.h"
 #include "cli/system.h"
 #include "cli/trace_args.h"
@@ -28,6 +29,7 @@ typedef struct {
     ReplayJob *jobs;
     guint n;
     ReplaySpec spec;
+    Samples samples;
     ReplayResult *result, *with, *without; /* with: result itself, or its own */
 } ReplayVerb;
 
@@ -74,6 +76,8 @@ static gboolean replay_parse(ReplayVerb *verb, GError **error)
     if (verb->options->fidelity == COLL_FIDELITY_AUTO)
         return replay_bad(error, "--fidelity", "auto", "packet or flow: a replay is simulated as one thing");
     spec->flow = verb->options->fidelity == COLL_FLOW;
+    if (!samples_check(verb->options, spec->flow, error))
+        return FALSE;
     if (words->scale && (!json_decimal_text(words->scale, 6, FALSE, &ppm) || ppm < 0 ||
                          ppm > (gint64)1000000000000))
         return replay_bad(error, "--compute-scale", words->scale,
@@ -195,6 +199,8 @@ static ReplayResult *replay_once(ReplayVerb *verb, const ReplaySpec *spec, const
     ReplaySpec own = *spec;
     own.progress = replay_progress;
     own.user = &state;
+    if (own.series)
+        own.memo = FALSE; /* else equal communications would have statistics but once */
     ReplayResult *result = replay_run(&own, verb->jobs, verb->n, error);
     progress_free(state.progress);
     return result;
@@ -259,18 +265,6 @@ static void replay_describe_run(const ReplayVerb *verb, Report *report)
     g_string_free(more, TRUE);
 }
 
-static gboolean replay_save_page(const ReplayVerb *verb, const Report *report, const char *path, GError **error)
-{
-    GString *html = report_format(report, REPORT_HTML), *strip = g_string_new(NULL);
-    char *end = strstr(html->str, "</body>");
-    replay_timeline_svg(strip, verb->jobs, verb->result);
-    g_string_insert(html, end ? end - html->str : -1, strip->str);
-    gboolean good = file_write(path, html->str, html->len, error);
-    g_string_free(html, TRUE);
-    g_string_free(strip, TRUE);
-    return good;
-}
-
 static ExitCode replay_write(ReplayVerb *verb, Options *options, GError **error)
 {
     const Trace *first = verb->traces->pdata[0];
@@ -282,15 +276,15 @@ static ExitCode replay_write(ReplayVerb *verb, Options *options, GError **error)
     replay_describe_run(verb, report);
     ReplayPair pair = {verb->with, verb->without};
     replay_report_add(report, &verb->spec, verb->jobs, verb->n, verb->result, &pair);
+    replay_timeline_add(report, verb->jobs, verb->result);
     /* Standard output first: what cannot be written into a file is not lost. */
     ExitCode code = report_save(report, options->format, "-", error) ? EXIT_DONE : EXIT_USER;
     if (options->perfetto &&
         !replay_timeline_save(options->perfetto, verb->jobs, verb->result, code == EXIT_DONE ? error : NULL))
         code = EXIT_USER;
-    if (options->html && !replay_save_page(verb, report, options->html, code == EXIT_DONE ? error : NULL))
-        code = EXIT_USER;
+    ExitCode page = options_write_files(options, report, code == EXIT_DONE ? error : NULL);
     report_free(report);
-    return code;
+    return code == EXIT_DONE ? page : code;
 }
 
 static ExitCode replay_all(ReplayVerb *verb, Options *options, GError **error)
@@ -305,19 +299,24 @@ static ExitCode replay_all(ReplayVerb *verb, Options *options, GError **error)
         if (!verb->jobs[j].match)
             return EXIT_USER;
     }
+    if (!samples_open(&verb->samples, options, error))
+        return EXIT_USER;
     GError *why = NULL;
     verb->spec.choices = replay_choices_new();
     verb->spec.known = verb->spec.memo ? replay_memo_new() : NULL;
-    if (replay_choose_all(verb, &verb->spec, &why))
-        verb->result = replay_once(verb, &verb->spec, "replaying", &why);
+    if (replay_choose_all(verb, &verb->spec, &why)) {
+        ReplaySpec sampled = verb->spec;
+        sampled.series = verb->samples.wanted;
+        verb->result = replay_once(verb, &sampled, "replaying", &why);
+    }
     if (verb->result)
         replay_compare(verb, &why);
     if (why) {
         ExitCode code = g_error_matches(why, COLL_ERROR, COLL_ERROR_STUCK) ? EXIT_WRONG : EXIT_USER;
         g_propagate_error(error, why);
-        return code;
+        return samples_close(&verb->samples, code, error);
     }
-    return replay_write(verb, options, error);
+    return samples_close(&verb->samples, replay_write(verb, options, error), error);
 }
 
 static void replay_clear(ReplayVerb *verb)
@@ -384,7 +383,7 @@ const Verb verb_replay = {
     .name = "replay",
     .usage = "TRACE...",
     .text = "replay traces of applications: PyTorch, Chakra, NCCL logs, mscclpp plans, GOAL, SimAI",
-    .flags = VERB_TIMELINE | VERB_FLOWS,
+    .flags = VERB_TIMELINE | VERB_FLOWS | VERB_STATS,
     .no_views = "equal communications are simulated once; exec and walk write them",
     .run = replay_run_verb,
 };

@@ -21,6 +21,7 @@ typedef enum {
     VERB_CORES = 1 << 3,  /* --cores: it can use several */
     VERB_FLOWS = 1 << 4,    /* --fidelity: it knows others than packet */
     VERB_NO_PAGE = 1 << 5,  /* no --html and no --format: it has no report */
+    VERB_STATS = 1 << 6,    /* --stats */
 } VerbFlags;
 
 typedef struct {

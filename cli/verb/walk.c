@@ -5,6 +5,7 @@
 
 #include "bench/traffic.h"
 #include "cli/options.h"
+#include "cli/samples.h"
 #include "cli/system.h"
 #include "model/walk/walk.h"
 #include "sim/report/timeline.h"
@@ -135,6 +136,7 @@ typedef struct {
     WalkOp op;
     gint gpus;
     guint32 load_per_mille; /* of other traffic; 0: none */
+    const SeriesSpec *series; /* NULL: no statistics in time */
 } WalkAsk;
 
 typedef struct {
@@ -280,7 +282,10 @@ static gboolean walk_once(const Options *options, const System *system, const Wa
         if (ask->load_per_mille && system->spec.system.gpus > 1)
             traffic = walk_add_traffic(fabric, ask->load_per_mille, &background);
         Recorder *recorder = walk_make_recorder(options, ask, fabric);
+        Series *series = series_new(fabric, ask->series, walk_ops[ask->op]);
         outcome->steps = walk_record(fabric, ask->op, n, traffic ? &background : NULL, recorder, &right, error);
+        series_end(series);
+        series_free(series);
         outcome->scene = recorder ? recorder_finish(recorder) : NULL;
         if (outcome->steps && !right)
             outcome->wrong = walk_reason(fabric);
@@ -313,13 +318,21 @@ static ExitCode walk_one(const Options *options, const WalkAsk *ask, GError **er
     WalkOutcome idle = {0}, outcome = {0};
     WalkAsk alone = *ask;
     alone.load_per_mille = 0;
+    Samples samples;
+    if (!samples_open(&samples, options, error)) {
+        system_clear(&system);
+        return EXIT_USER;
+    }
+    WalkAsk all = *ask;
+    all.series = samples.wanted;
     if ((!ask->load_per_mille || walk_once(options, &system, &alone, NULL, &idle, error)) &&
-        walk_once(options, &system, ask, options->vcd, &outcome, error)) {
+        walk_once(options, &system, &all, options->vcd, &outcome, error)) {
         outcome.idle_ps = idle.steps ? walk_took_ps(idle.steps) : 0;
         code = walk_report(options, &system, ask, &outcome, error);
         if (outcome.lost && code == EXIT_DONE)
             code = EXIT_USER;
     }
+    code = samples_close(&samples, code, error);
     walk_outcome_clear(&idle);
     walk_outcome_clear(&outcome);
     system_clear(&system);
@@ -371,6 +384,6 @@ const Verb verb_walk = {
     .name = "walk",
     .usage = "OP",
     .text = "follow one packet: store, load, atomic, multimem.st, multimem.red, multimem.ld_reduce",
-    .flags = VERB_WAVEFORM | VERB_TIMELINE,
+    .flags = VERB_WAVEFORM | VERB_TIMELINE | VERB_STATS,
     .run = walk_run_verb,
 };

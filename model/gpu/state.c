@@ -35,7 +35,10 @@ const ParamRow gpu_params[] = {
     PARAM_END,
 };
 
+static guint64 gpu_read_outstanding(const void *gpu) { return ((const Gpu *)gpu)->txns->used; }
+
 const StatRow gpu_stats[] = {
+    STAT_LEVEL("outstanding", gpu_read_outstanding, "requests", "sent and not answered yet"),
     STAT_COUNTER(Gpu, requests, "packets", "requests sent into the fabric"),
     STAT_COUNTER(Gpu, local_requests, "requests", "to the GPU's own memory or its host"),
     STAT_COUNTER(Gpu, served, "packets", "requests of others served by L2 and HBM"),

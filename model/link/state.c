@@ -18,7 +18,18 @@ const ParamRow link_params[] = {
     PARAM_END,
 };
 
+static guint64 link_read_packets(const void *link) { return link_packets_total(link); }
+static guint64 link_read_flits(const void *link) { return link_flits_total(link); }
+static guint64 link_read_queue(const void *unit)
+{
+    const Link *link = unit;
+    return link->queue[VC_CREQ].count + link->queue[VC_RSP].count;
+}
+
 const StatRow link_stats[] = {
+    STAT_SUM("packets", link_read_packets, "packets", "put on the wire"),
+    STAT_SUM("flits", link_read_flits, "16 B", "put on the wire, headers included"),
+    STAT_LEVEL("queue", link_read_queue, "packets", "that wait for the wire"),
     STAT_COUNTER(Link, credit_stalls, "times", "arbiter found packets but no credits"),
     STAT_PEAK(Link, queue_peak, "packets", "longest queue of one virtual channel"),
     STAT_COUNTER(Link, replays, "packets", "sent again after a bit error"),

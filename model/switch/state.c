@@ -32,7 +32,26 @@ const StatRow switch_stats[] = {
     STAT_COUNTER(Switch, invalid_mcid, "packets", "requests with a multicast ID of no entry"),
     STAT_END,
 };
+static guint64 port_read_multicast_tags(const void *unit)
+{
+    const SwitchPort *port = unit;
+    return port->sw->spec->multicast_tags - port->multicast_tags;
+}
+static guint64 port_read_reduction_tags(const void *unit)
+{
+    const SwitchPort *port = unit;
+    return port->sw->spec->reduction_tags - port->reduction_tags;
+}
+static guint64 port_read_reduction_bytes(const void *unit)
+{
+    const SwitchPort *port = unit;
+    return port->sw->spec->reduction_buffer_bytes - port->reduction_bytes;
+}
+
 const StatRow switch_port_stats[] = {
+    STAT_LEVEL("multicast_tags", port_read_multicast_tags, "tags", "in use by multicast writes of its requester"),
+    STAT_LEVEL("reduction_tags", port_read_reduction_tags, "tags", "in use by ld_reduce of its requester"),
+    STAT_LEVEL("reduction_bytes", port_read_reduction_bytes, "B", "of the reduction buffer in use"),
     STAT_COUNTER(SwitchPort, stalls_tag, "times", "a multicast request waited for a tag"),
     STAT_COUNTER(SwitchPort, stalls_buffer, "times", "an ld_reduce waited for reduction buffer"),
     STAT_COUNTER(SwitchPort, stalls_rounds, "times", "a request waited for a replication's rounds"),

@@ -1,7 +1,8 @@
 /* Background events: what happens at its time if anything else still goes on, and not at all otherwise.
  *
  * They stand in a list of their own until the clock gets there: a run fires everything before the first of them, and
- * only then, unless nothing is due and nothing waits any more, puts it in the calendar. In several domains no window
+ * only then, unless nothing is due and nothing waits any more, puts it in the calendar. The observer is called there,
+ * too, and before those of its time. In several domains no window
  * reaches over the time of one, so that all domains stand just before it. */
 #include "sim/engine/internal.h"
 
@@ -28,17 +29,47 @@ void sim_at_background(Sim *sim, Sim *target, Event *event, SimTime time_ps)
     g_array_sort(sim->background, background_compare); /* which keeps the order of equal times */
 }
 
-SimTime background_next_ps(const Sim *sim)
+static SimTime due_ps(const Sim *sim)
 {
     return sim->background != NULL && sim->background->len != 0
                ? g_array_index(sim->background, Background, 0).time_ps
                : SIMTIME_NEVER;
 }
 
+SimTime background_next_ps(const Sim *sim)
+{
+    return MIN(due_ps(sim), sim->observe_ps);
+}
+
+void sim_observe(Sim *sim, SimTime first_ps, SimObserve look, void *user)
+{
+    g_assert(look == NULL || (sim->thread == NULL && sim->observe == NULL));
+    sim->observe = look;
+    sim->observe_user = user;
+    sim->observe_ps = look != NULL ? first_ps : SIMTIME_NEVER;
+}
+
+/* TRUE: it has looked. */
+static gboolean observer_looks(Sim *sim, SimTime next_ps)
+{
+    const SimTime at_ps = sim->observe_ps;
+    const gboolean goes_on = next_ps != SIMTIME_NEVER || (due_ps(sim) != SIMTIME_NEVER && !sim_nobody_waits(sim));
+
+    if (!goes_on || at_ps > due_ps(sim) || at_ps > MIN(next_ps, sim->until_ps)) {
+        return FALSE;
+    }
+    sim->observe_ps = sim->observe(sim->observe_user, at_ps);
+    g_assert(sim->observe_ps > at_ps);
+    return TRUE;
+}
+
 gboolean background_release(Sim *sim, SimTime next_ps)
 {
-    const SimTime time_ps = background_next_ps(sim);
+    const SimTime time_ps = due_ps(sim);
 
+    if (sim->observe_ps <= time_ps) {
+        return sim->observe_ps != SIMTIME_NEVER && observer_looks(sim, next_ps);
+    }
     if (time_ps == SIMTIME_NEVER || time_ps > MIN(next_ps, sim->until_ps) ||
         (next_ps == SIMTIME_NEVER && sim_nobody_waits(sim))) {
         return FALSE;

@@ -70,6 +70,9 @@ struct Sim {
     SimTime vcd_base_ps;
     GArray *waiters;
     GArray *background; /* of background.c, in order of time; NULL: there never was any */
+    SimObserve observe; /* NULL: nothing looks */
+    void *observe_user;
+    SimTime observe_ps; /* when it looks next */
     char *failure; /* what SystemC said */
 };
 
@@ -91,10 +94,10 @@ SimTime split_due_ps(const SimSplit *split); /* when any domain goes on */
 SimTime split_now_ps(const SimSplit *split); /* of the other domain that has come furthest */
 guint64 split_events_fired(const SimSplit *split); /* of all other domains */
 
-/* background.c: when the first is due; SIMTIME_NEVER: there is none. */
+/* background.c: when the first is due, or the observer looks; SIMTIME_NEVER: there is neither. */
 SimTime background_next_ps(const Sim *sim);
-/* All else that is due is due at next_ps or later. TRUE: background events stand in the calendar now, for then or
- * before. */
+/* All else that is due is due at next_ps or later. TRUE: the observer has looked, or background events stand in the
+ * calendar now, for then or before. */
 gboolean background_release(Sim *sim, SimTime next_ps);
 
 /* systemc_calendar.c */

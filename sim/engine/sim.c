@@ -28,7 +28,7 @@ Sim *sim_new(const SimSpec *spec, GError **error)
     sim->engine = spec->engine;
     sim->threads = spec->threads;
     sim->vcd = vcd;
-    sim->settled_ps = SIMTIME_NEVER;
+    sim->settled_ps = sim->observe_ps = SIMTIME_NEVER;
     sim->waiters = g_array_new(FALSE, FALSE, sizeof(Waiter));
     g_queue_init(&sim->alive);
     if (spec->calendar == SIM_CALENDAR_WHEEL) {

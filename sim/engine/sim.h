@@ -79,6 +79,13 @@ void sim_cancel(Sim *sim, Event *event); /* no-op when it is not pending */
  * (sim_set_key_first(): before all else of its instant) and cannot be cancelled. Between runs, or before the first. */
 void sim_at_background(Sim *sim, Sim *target, Event *event, SimTime time_ps);
 
+/* An observer looks at the simulation at a time of its choosing: all that was due before at_ps has happened, in all
+ * domains, nothing of at_ps has. It changes nothing, so that what is observed runs as it would otherwise, and no run
+ * goes on for it: it is not called again once nothing else is due. It returns when it looks next, which is later;
+ * SIMTIME_NEVER: no more. One for each Sim, from before its first run on; look: NULL ends it, between runs. */
+typedef SimTime (*SimObserve)(void *user, SimTime at_ps);
+void sim_observe(Sim *sim, SimTime first_ps, SimObserve look, void *user);
+
 /* Processes. main(arg) runs on a stack of stack_bytes (0: 64 KiB) from the current time on, after
  * the events of this instant. The SimProcess is freed by the Sim after main returned. */
 SimProcess *sim_spawn(Sim *sim, const char *name, void (*main)(void *arg), void *arg,

@@ -190,7 +190,7 @@ void reference_pump(Sim *sim)
     } else if (sim->ready_first != NULL) {
         process_resume_first(sim);
     } else {
-        if (background_next_ps(sim) != SIMTIME_NEVER && background_release(sim, armed_next_ps(sim))) {
+        while (background_next_ps(sim) != SIMTIME_NEVER && background_release(sim, armed_next_ps(sim))) {
             arm_fresh(sim);
         }
         kernel_wake_cancel();

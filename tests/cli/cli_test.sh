@@ -34,6 +34,20 @@ says() {
     grep -q -e "$pattern" out || complain "fanout $*: no '$pattern' in what it printed"
 }
 
+# find_pandas: sets $python to a Python that has pandas, or ends the test as skipped.
+find_pandas() {
+    for python in ${FANOUT_PYTHON:-} python3 "$(dirname "$FANOUT")/clients-venv/bin/python"; do
+        "$python" -c 'import pandas' 2>/dev/null && return 0
+    done
+    echo "skipped: no pandas; 'make client-packages' installs it, FANOUT_PYTHON names a Python"
+    exit 77
+}
+
+# fenced PAGE WORD: the first block of that kind in docs/PAGE
+fenced() {
+    awk -v fence='```'"$2" '$0 == fence && !n++ { on = 1; next } /^```/ { on = 0 } on' "$TOP_SRCDIR/docs/$1"
+}
+
 finish() {
     echo "$failures failures"
     [ "$failures" = 0 ]

@@ -220,11 +220,62 @@ static void test_background(void **state)
     background(SIM_CALENDAR_SYSTEMC);
 }
 
+static SimTime look(void *user, SimTime at_ps)
+{
+    (void)user;
+    g_string_append_printf(trail, "look@%" G_GUINT64_FORMAT " ", at_ps);
+    return at_ps + 500;
+}
+
+static char *waits(void *unit)
+{
+    (void)unit;
+    return g_strdup("a unit waits");
+}
+
+static void observer(SimCalendar calendar)
+{
+    Sim *sim = new_sim(calendar);
+    Mark behind = {.sim = sim, .id = 1}, event = {.sim = sim, .id = 2};
+    event_init(&behind.event, mark_fire);
+    event_init(&event.event, mark_fire);
+    sim_set_key_first(&behind.event, 0);
+    sim_observe(sim, 500, look, NULL);
+    sim_at(sim, &event.event, 1100, EVENT_PRIORITY_FABRIC);
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_string_equal(trail->str, "look@500 look@1000 2@1100 ");
+    assert_int_equal(sim_now_ps(sim), 1100);
+    sim_at_background(sim, sim, &behind.event, 1500);
+    sim_at(sim, &event.event, 1500, EVENT_PRIORITY_FABRIC);
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_IDLE);
+    assert_string_equal(trail->str, "look@500 look@1000 2@1100 look@1500 1@1500 2@1500 ");
+    sim_add_waiter(sim, waits, NULL);
+    sim_at_background(sim, sim, &behind.event, 2100);
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_STUCK);
+    assert_non_null(strstr(trail->str, " 2@1500 look@2000 1@2100 ")); /* and no further look: nothing can happen */
+    g_string_truncate(trail, 0);
+    sim_observe(sim, 0, NULL, NULL);
+    sim_at(sim, &event.event, 9000, EVENT_PRIORITY_FABRIC);
+    assert_int_equal(sim_run(sim, SIMTIME_NEVER), SIM_STUCK);
+    assert_string_equal(trail->str, "2@9000 ");
+    done(sim);
+}
+
+/* Proves that an observer looks before all else of its time, background events included, only while anything else is
+ * due, also where a run is stuck, and no more once it is taken away, on both calendars. */
+static void test_observer(void **state)
+{
+    (void)state;
+    observer(SIM_CALENDAR_WHEEL);
+    observer(SIM_CALENDAR_SYSTEMC);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_of_equal_times),
         cmocka_unit_test(test_background),
+        cmocka_unit_test(test_observer),
         cmocka_unit_test(test_events_before_processes),
         cmocka_unit_test(test_stuck),
         cmocka_unit_test(test_limit),

@@ -20,6 +20,7 @@ struct Episode {
     const ReplaySpec *spec;
     Sim *sim;
     Fabric *fabric;
+    Series *series; /* NULL: none is wanted */
     EpisodeDone done;
     void *user;
     GPtrArray *notes;
@@ -34,7 +35,7 @@ static void group_free(gpointer group)
     coll_group_free(group);
 }
 
-Episode *episode_open(const ReplaySpec *spec, EpisodeDone done, void *user, GPtrArray *notes,
+Episode *episode_open(const ReplaySpec *spec, SimTime begin_ps, EpisodeDone done, void *user, GPtrArray *notes,
                       GError **error)
 {
     Episode *episode = g_new0(Episode, 1);
@@ -53,6 +54,11 @@ Episode *episode_open(const ReplaySpec *spec, EpisodeDone done, void *user, GPtr
         return NULL;
     }
     episode->fabric->log = spec->log;
+    if (spec->series != NULL) {
+        SeriesSpec series = *spec->series;
+        series.begin_ps = begin_ps;
+        episode->series = series_new(episode->fabric, &series, "replay");
+    }
     if (spec->flow)
         device_flow_begin(episode->fabric);
     episode->groups = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, group_free);
@@ -86,6 +92,8 @@ static void usage_take(const Fabric *fabric, ReplayUsage *usage)
 
 void episode_close(Episode *episode, ReplayUsage *usage)
 {
+    series_end(episode->series);
+    series_free(episode->series);
     if (usage != NULL) {
         usage_take(episode->fabric, usage);
     }

@@ -44,7 +44,8 @@ typedef struct Episode Episode;
 /* Called during episode_run when a piece of work has ended; algo and proto as in ReplayItem. */
 typedef void (*EpisodeDone)(void *user, guint64 tag, CollAlgo algo, CollProto proto);
 
-Episode *episode_open(const ReplaySpec *spec, EpisodeDone done, void *user, GPtrArray *notes,
+/* begin_ps: in the time of the replay, for statistics. */
+Episode *episode_open(const ReplaySpec *spec, SimTime begin_ps, EpisodeDone done, void *user, GPtrArray *notes,
                       GError **error);
 /* Adds what the fabric carried to usage, and frees everything. */
 void episode_close(Episode *episode, ReplayUsage *usage);

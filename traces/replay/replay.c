@@ -156,7 +156,7 @@ static void close_episode(Replay *r)
 
 static gboolean open_episode(Replay *r, SimTime base_ps)
 {
-    r->episode = episode_open(r->spec, on_done, r, r->result->notes, &r->error);
+    r->episode = episode_open(r->spec, base_ps, on_done, r, r->result->notes, &r->error);
     r->base_ps = base_ps;
     return r->episode != NULL;
 }

@@ -18,6 +18,7 @@
 #include <glib.h>
 
 #include "coll/coll.h"
+#include "model/series/series.h"
 #include "traces/record/match.h"
 #include "traces/record/record.h"
 
@@ -41,6 +42,7 @@ typedef struct {
     guint64 compute_ppm; /* computations and gaps last this many millionths of what was recorded */
     void (*progress)(void *user, guint64 done, guint64 all); /* records; NULL: none */
     void *user;
+    const SeriesSpec *series; /* statistics in time, in the replay's time; NULL: none. Without memo only. */
 } ReplaySpec;
 
 typedef struct {

@@ -122,7 +122,7 @@ static void svg_strip(GString *to, const ReplayJob *job, const ReplayJobResult *
     }
 }
 
-void replay_timeline_svg(GString *to, const ReplayJob *jobs, const ReplayResult *result)
+void replay_timeline_add(Report *report, const ReplayJob *jobs, const ReplayResult *result)
 {
     guint rows = 0, all = 0;
     SimTime total_ps = MAX(result->total_ps, 1);
@@ -141,14 +141,11 @@ void replay_timeline_svg(GString *to, const ReplayJob *jobs, const ReplayResult 
             svg_strip(body, &jobs[j], &result->job[j], rank, TRUE, y + 11, total_ps);
         }
     }
-    g_string_append_printf(to,
-                           "<h2>timeline</h2>\n<p>Blue: computing. Orange: communicating, waiting "
-                           "included. %.2f us from left to "
-                           "right.%s</p>\n<svg width=\"%u\" height=\"%u\" role=\"img\" "
-                           "aria-label=\"timeline of the ranks\">\n",
-                           (double)total_ps / 1e6, all > rows ? " The first ranks only." : "",
-                           SVG_LEFT + SVG_WIDTH, 30 + rows * SVG_ROW);
-    g_string_append(to, body->str);
-    g_string_append(to, "</svg>\n");
+    g_autofree char *title = g_strdup_printf("Timeline of the ranks: %.2f us from left to right%s. Blue: computing. "
+                                             "Orange: communicating, waiting included.", (double)total_ps / 1e6,
+                                             all > rows ? ", the first ranks only" : "");
+    g_autofree char *svg = g_strdup_printf("<svg viewBox=\"0 0 %u %u\" role=\"img\" aria-label=\"timeline\">\n%s"
+                                           "</svg>\n", SVG_LEFT + SVG_WIDTH, 30 + rows * SVG_ROW, body->str);
+    report_add_picture(report, title, svg);
     g_string_free(body, TRUE);
 }

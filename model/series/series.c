@@ -1,0 +1,255 @@
+/* See series.h. */
+#include "model/series/series.h"
+
+#include <string.h>
+
+/* What a row of the registry adds to a point. */
+typedef enum {
+    ROLE_NONE, ROLE_UP_FLITS, ROLE_DOWN_FLITS, ROLE_QUEUE, ROLE_OUTSTANDING, ROLE_MULTICAST_TAGS, ROLE_REDUCTION_TAGS,
+    ROLE_REDUCTION_BYTES, ROLE_CREDIT_STALLS, ROLE_TAG_STALLS, ROLE_BUFFER_STALLS, ROLE_ROUND_STALLS
+} Role;
+static const struct {
+    Role role;
+    const char *statistic, *where; /* where: the end of its path */
+    gsize sum, most;               /* in SeriesPoint; most: 0 for none */
+} roles[] = {
+#define SUM(f) G_STRUCT_OFFSET(SeriesPoint, f)
+    {ROLE_UP_FLITS, "flits", ".up", SUM(up_flits), 0},
+    {ROLE_DOWN_FLITS, "flits", ".down", SUM(down_flits), 0},
+    {ROLE_QUEUE, "queue", "", SUM(queued), 0},
+    {ROLE_OUTSTANDING, "outstanding", "", SUM(outstanding), 0},
+    {ROLE_MULTICAST_TAGS, "multicast_tags", "", SUM(multicast_tags), SUM(multicast_tags_most)},
+    {ROLE_REDUCTION_TAGS, "reduction_tags", "", SUM(reduction_tags), SUM(reduction_tags_most)},
+    {ROLE_REDUCTION_BYTES, "reduction_bytes", "", SUM(reduction_bytes), SUM(reduction_bytes_most)},
+    {ROLE_CREDIT_STALLS, "credit_stalls", "", SUM(credit_stalls), 0},
+    {ROLE_TAG_STALLS, "stalls_tag", "", SUM(tag_stalls), 0},
+    {ROLE_BUFFER_STALLS, "stalls_buffer", "", SUM(buffer_stalls), 0},
+    {ROLE_ROUND_STALLS, "stalls_rounds", "", SUM(round_stalls), 0},
+#undef SUM
+};
+
+typedef struct {
+    guint64 before; /* value at the last sample */
+    guint8 role;    /* index in roles[] and 1; 0: none */
+    guint8 known;
+} Row;
+
+struct Series {
+    Fabric *fabric;
+    SeriesSpec spec;
+    char *run;
+    SimTime interval_ps, last_ps;
+    guint every, have;    /* samples that a point has, and that the last one has so far */
+    GArray *points;
+    GArray *rows;         /* Row, in the order of the visit: of the registry, then of operations */
+    guint at;             /* of this visit */
+    SimTime now_ps;
+    SeriesPoint sample;
+};
+
+static guint8 series_role(const char *path, const StatRow *row)
+{
+    for (guint8 r = 0; r < G_N_ELEMENTS(roles); r++)
+        if (strcmp(roles[r].statistic, row->name) == 0 && g_str_has_suffix(path, roles[r].where) &&
+            (*roles[r].where == '\0' || g_str_has_prefix(path, "gpu")))
+            return r + 1;
+    return 0;
+}
+
+static Row *series_row(Series *series)
+{
+    if (series->at == series->rows->len)
+        g_array_set_size(series->rows, series->at + 1); /* zeros */
+    return &g_array_index(series->rows, Row, series->at++);
+}
+
+/* What happened since the last sample, or stands now; a line of the file where there is something to say. */
+static guint64 series_note(Series *series, Row *row, const StatsLine *what, guint64 now)
+{
+    const guint64 value = what->type == STAT_COUNTER_T ? now - row->before : now;
+    /* a peak when there is a new one; all else where it is not 0, so that what is missing is 0 */
+    if (series->spec.file && (now != row->before || (what->type == STAT_LEVEL_T && now != 0))) {
+        StatsLine line = *what;
+        line.run = series->run;
+        line.from_ps = series->spec.begin_ps + series->last_ps;
+        line.to_ps = series->spec.begin_ps + series->now_ps;
+        line.value = value;
+        stats_file_add(series->spec.file, &line);
+    }
+    row->before = now;
+    return value;
+}
+
+static void series_visit(const char *path, const StatRow *stat, const void *value, void *user)
+{
+    Series *series = user;
+    if (stat->type == STAT_HIST_T)
+        return;
+    Row *row = series_row(series);
+    if (!row->known) {
+        row->role = series_role(path, stat);
+        row->known = TRUE;
+    }
+    if (!row->role && !series->spec.file)
+        return;
+    const StatsLine line = {.where = path, .statistic = stat->name, .type = stat->type, .unit = stat->unit};
+    const guint64 what = series_note(series, row, &line, *(const guint64 *)value);
+    if (!row->role)
+        return;
+    G_STRUCT_MEMBER(guint64, &series->sample, roles[row->role - 1].sum) += what;
+    const gsize most = roles[row->role - 1].most;
+    if (most)
+        G_STRUCT_MEMBER(guint64, &series->sample, most) = MAX(G_STRUCT_MEMBER(guint64, &series->sample, most), what);
+}
+
+/* Answered requests of one target class, by kind. Rows stand in the order of the tables: one that comes up later, with
+ * a new object, comes behind all others. */
+static void series_operations(Series *series, const OpTable *ops, const char *where, gboolean counts)
+{
+    for (int k = 0; k <= PACKET_MC_READ; k++) {
+        const OpStats *stats = ops->kind[k];
+        g_autofree char *requests = g_strdup_printf("%s requests", packet_kind_name((PacketKind)k));
+        g_autofree char *bytes = g_strdup_printf("%s bytes", packet_kind_name((PacketKind)k));
+        const StatsLine count_line = {.where = where, .statistic = requests, .unit = "requests"};
+        const StatsLine bytes_line = {.where = where, .statistic = bytes, .unit = "B"};
+        series_note(series, series_row(series), &count_line, stats ? stats->count : 0);
+        const guint64 moved = series_note(series, series_row(series), &bytes_line, stats ? stats->bytes : 0);
+        if (counts)
+            series->sample.bytes += moved;
+    }
+}
+
+static void series_all_operations(Series *series)
+{
+    const Fabric *fabric = series->fabric;
+    series_operations(series, &fabric->op_local, "own memory", FALSE);
+    series_operations(series, &fabric->op_remote, "other GPUs", TRUE);
+    for (guint i = 1; i < fabric->op_object->len; i++) {
+        g_autofree char *where = g_strdup_printf("multicast %u", i);
+        series_operations(series, g_ptr_array_index(fabric->op_object, i), where, TRUE);
+    }
+}
+
+/* ---- points */
+
+static void series_merge(SeriesPoint *into, const SeriesPoint *from)
+{
+    into->to_ps = from->to_ps;
+    into->up_flits += from->up_flits;
+    into->down_flits += from->down_flits;
+    into->bytes += from->bytes;
+    into->credit_stalls += from->credit_stalls;
+    into->tag_stalls += from->tag_stalls;
+    into->buffer_stalls += from->buffer_stalls;
+    into->round_stalls += from->round_stalls;
+    into->queued = MAX(into->queued, from->queued);
+    into->outstanding = MAX(into->outstanding, from->outstanding);
+    into->multicast_tags = MAX(into->multicast_tags, from->multicast_tags);
+    into->multicast_tags_most = MAX(into->multicast_tags_most, from->multicast_tags_most);
+    into->reduction_tags = MAX(into->reduction_tags, from->reduction_tags);
+    into->reduction_tags_most = MAX(into->reduction_tags_most, from->reduction_tags_most);
+    into->reduction_bytes = MAX(into->reduction_bytes, from->reduction_bytes);
+    into->reduction_bytes_most = MAX(into->reduction_bytes_most, from->reduction_bytes_most);
+}
+
+/* Two and two neighbours become one. */
+static void series_halve(Series *series)
+{
+    SeriesPoint *points = (SeriesPoint *)(void *)series->points->data;
+    for (guint i = 0; i < series->points->len / 2; i++) {
+        points[i] = points[2 * i];
+        series_merge(&points[i], &points[2 * i + 1]);
+    }
+    g_array_set_size(series->points, series->points->len / 2);
+    if (series->spec.interval_ps)
+        series->every *= 2;
+    else
+        series->interval_ps *= 2;
+}
+
+static void series_add_point(Series *series)
+{
+    const gboolean some_time = series->sample.to_ps > series->sample.from_ps;
+    if (!some_time && series->points->len) { /* what the end of a run's last instant brought */
+        series_merge(&g_array_index(series->points, SeriesPoint, series->points->len - 1), &series->sample);
+        return;
+    }
+    if (series->have == 0 && series->points->len == SERIES_POINTS)
+        series_halve(series);
+    if (series->have == 0)
+        g_array_append_val(series->points, series->sample);
+    else
+        series_merge(&g_array_index(series->points, SeriesPoint, series->points->len - 1), &series->sample);
+    if (++series->have >= series->every)
+        series->have = 0;
+}
+
+/* ---- samples */
+
+/* Ports that make decisions late make all those up to until_ps now. */
+static void series_take(Series *series, SimTime at_ps, SimTime until_ps)
+{
+    Fabric *fabric = series->fabric;
+    for (guint32 l = 0; l < fabric_n_links(fabric); l++)
+        link_advance(fabric_link_at(fabric, l), until_ps);
+    series->now_ps = at_ps;
+    series->at = 0;
+    series->sample = (SeriesPoint){.from_ps = series->spec.begin_ps + series->last_ps,
+                                   .to_ps = series->spec.begin_ps + at_ps};
+    stat_visit(fabric->stats, series_visit, series);
+    series_all_operations(series);
+    series_add_point(series);
+    series->last_ps = at_ps;
+}
+
+static SimTime series_observe(void *user, SimTime at_ps)
+{
+    Series *series = user;
+    series_take(series, at_ps, at_ps - 1);
+    return at_ps + series->interval_ps;
+}
+
+Series *series_new(Fabric *fabric, const SeriesSpec *spec, const char *run)
+{
+    if (!spec)
+        return NULL;
+    Series *series = g_new0(Series, 1);
+    series->fabric = fabric;
+    series->spec = *spec;
+    series->run = g_strdup(run);
+    for (char *c = series->run; *c; c++)
+        if (*c == '"' || *c == ',' || *c == '\\' || (guchar)*c < ' ')
+            *c = ' ';
+    series->interval_ps = spec->interval_ps ? spec->interval_ps : SERIES_FIRST_PS;
+    series->every = 1;
+    series->points = g_array_new(FALSE, FALSE, sizeof(SeriesPoint));
+    series->rows = g_array_new(FALSE, TRUE, sizeof(Row));
+    series->last_ps = sim_now_ps(fabric->sim);
+    sim_observe(fabric->sim, series->last_ps + series->interval_ps, series_observe, series);
+    return series;
+}
+
+void series_end(Series *series)
+{
+    if (!series)
+        return;
+    const SimTime now_ps = sim_now_ps(series->fabric->sim);
+    series_take(series, now_ps, now_ps);
+    sim_observe(series->fabric->sim, 0, NULL, NULL);
+    if (series->spec.done)
+        series->spec.done(series->spec.user, series);
+}
+
+void series_free(Series *series)
+{
+    if (!series)
+        return;
+    g_array_free(series->points, TRUE);
+    g_array_free(series->rows, TRUE);
+    g_free(series->run);
+    g_free(series);
+}
+
+const GArray *series_points(const Series *series) { return series->points; }
+const char *series_run(const Series *series) { return series->run; }
+
