@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "cli/reference/reference.h"
-#include "model/series/stats_file.h"
+#include "cli/samples.h"
 #include "sim/param/nearest.h"
-#include "sim/param/param.h"
 #include "sim/param/size.h"
 #include "sim/report/file.h"
 
@@ -133,19 +132,6 @@ static gboolean options_add_fault(Options *options, const char *fault, GError **
     return TRUE;
 }
 
-/* "1us": a whole number of picoseconds, and never without a unit. */
-static gboolean options_parse_interval(const char *text, guint64 *interval_ps, GError **error)
-{
-    static const ParamRow row = {.name = "time", .type = PARAM_U64_T, .unit = "ps", .min = 1, .max = SIMTIME_LAST_PS};
-    g_autofree char *normal = NULL, *wrong = NULL;
-    if (g_ascii_isdigit(*text) && g_ascii_isalpha(text[strlen(text) - 1]) &&
-        param_row_parse(&row, text, interval_ps, &normal, &wrong))
-        return TRUE;
-    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--stats-interval: '%s' is no time of 1 ps or more; write a number "
-                "and ps, ns, us, ms or s, as 1us", text);
-    return FALSE;
-}
-
 static gboolean options_convert(Options *options, const RawOptions *raw, const Verb *verb,
                                 GError **error)
 {
@@ -168,7 +154,7 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
          !options_parse_u64("--seed", raw->seed, 0, G_MAXUINT64, &options->seed, error)) ||
         (raw->max_memory &&
          !size_parse("--max-memory", raw->max_memory, &options->max_memory, error)) ||
-        (raw->interval && !options_parse_interval(raw->interval, &options->stats_interval_ps, error)))
+        (raw->interval && !samples_parse_interval(raw->interval, &options->stats_interval_ps, error)))
         return FALSE;
     options->format = (ReportFormat)format;
     options->fidelity = (CollFidelity)fidelity;
@@ -222,14 +208,8 @@ static gboolean options_check_flags(const Options *options, const Verb *verb, GE
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: %s writes no waveforms: %s", verb->name, why);
     else if (options->perfetto && !(verb->flags & VERB_TIMELINE))
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--perfetto: %s writes no timeline: %s", verb->name, why);
-    else if ((options->stats || options->stats_interval_ps) && !(verb->flags & VERB_STATS))
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--stats%s: %s has no statistics in time: %s",
-                    options->stats ? "" : "-interval", verb->name, why);
-    else if (options->stats_interval_ps && !options->stats)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "--stats-interval: where to? add --stats FILE.csv or --stats FILE.jsonl");
-    else if (options->stats && !stats_file_check(options->stats, error))
-        g_prefix_error(error, "--stats: ");
+    else if (!samples_check_verb(options, verb, error))
+        return FALSE;
     else if (verb->flags & VERB_NO_PAGE && (options->html || options->format != REPORT_TEXT))
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--%s: %s has no report: %s", options->html ? "html" : "format",
                     verb->name, why);

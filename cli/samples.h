@@ -16,6 +16,10 @@ typedef struct {
     const SeriesSpec *wanted; /* NULL: nothing was asked for */
 } Samples;
 
+/* For cli/options.c: "1us", whole picoseconds, and never without a unit; whether the verb has what was asked
+ * for. */
+gboolean samples_parse_interval(const char *text, guint64 *interval_ps, GError **error);
+gboolean samples_check_verb(const Options *options, const Verb *verb, GError **error);
 /* FALSE: flows are to run, which have no packets to count. */
 gboolean samples_check(const Options *options, gboolean flows, GError **error);
 /* GError: the file cannot be written. Nothing to close after FALSE. */

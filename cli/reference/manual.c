@@ -107,6 +107,8 @@ static void manual_views(const Verb *verb)
         g_string_append(lacks, "--vcd, ");
     if (!(verb->flags & VERB_TIMELINE))
         g_string_append(lacks, "--perfetto, ");
+    if (!(verb->flags & VERB_STATS))
+        g_string_append(lacks, "--stats, ");
     if (verb->flags & VERB_NO_PAGE)
         g_string_append(lacks, "--html, --format, ");
     if (lacks->len)

@@ -39,8 +39,9 @@ FILES = {
 }
 # Files that an argument names.
 ARGUMENTS = [("convert one.trace {}", ["c.trace", "c.goal", "c.et", "-"])]
-VIEWS = {"html": "view.html", "perfetto": "view.perfetto", "vcd": "view.vcd"}
-WRITES = {"html": "has no report", "perfetto": "writes no timeline", "vcd": "writes no waveforms", "format": "has no report"}
+VIEWS = {"html": "view.html", "perfetto": "view.perfetto", "vcd": "view.vcd", "stats": "view.csv"}
+WRITES = {"html": "has no report", "perfetto": "writes no timeline", "vcd": "writes no waveforms", "format": "has no report",
+          "stats": "has no statistics in time"}
 
 
 def complain(text):
