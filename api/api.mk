@@ -111,6 +111,7 @@ cuda_files = \
 	api/cuda/stream/stream.c \
 	api/cuda/stream/stream_op.c \
 	api/cuda/symbols.h \
+	api/engine/dependents.c \
 	api/engine/engine.c \
 	api/engine/engine.h \
 	api/engine/faults.c \

@@ -271,7 +271,7 @@ tests_api_ptx_test_ptx_run_SOURCES = tests/api/ptx/test_ptx_run.c tests/api/ptx/
 # The CUDA front end: against the shared library, as its users meet it.
 CUDA_TEST_LDADD = libcuda.la $(GLIB_LIBS) $(CMOCKA_LIBS)
 tests_api_kernel_test_kernel_stream_CFLAGS = $(AM_CFLAGS) # objects of its own: the library is made with libtool
-tests_api_kernel_test_kernel_stream_SOURCES = tests/api/kernel/test_kernel_stream.c api/engine/engine.c \
+tests_api_kernel_test_kernel_stream_SOURCES = tests/api/kernel/test_kernel_stream.c api/engine/dependents.c api/engine/engine.c \
 	api/engine/faults.c api/engine/kernel.c api/engine/launches.c api/engine/memory.c api/engine/stats.c api/engine/stream.c \
 	api/engine/timeline.c api/engine/watch.c api/engine/work.c api/engine/work_run.c
 tests_api_test_cuda_bad_input_LDADD = $(CUDA_TEST_LDADD)
@@ -320,6 +320,7 @@ EXTRA_DIST += \
 	tests/clients/clock.c \
 	tests/clients/codes.c \
 	tests/clients/cooperative.c \
+	tests/clients/dependent.c \
 	tests/clients/cudart.c \
 	tests/clients/cutile_rs.c \
 	tests/clients/faults.c \

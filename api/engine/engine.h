@@ -85,6 +85,9 @@ typedef enum {
     ENGINE_HOST_EARLY
 } EngineHostSide;
 
+/* ENGINE_RECORD, access: the event is a graph's own, and kernels around it are as if it were not there. */
+#define ENGINE_RECORD_OF_GRAPH 1u
+
 /* When a copy or fill is answered. A call that was answered with an error while it waited leaves no
  * work behind that still touches host memory. */
 typedef enum {

@@ -65,6 +65,13 @@ struct Work {
     KernelSpec ptx;   /* of a kernel of PTX: its param is owned; kernel.name is its name */
     KernelLaunch *launch; /* while it runs */
     KernelStats *counted; /* of a kernel of PTX that has run; owned */
+    Work *primary;        /* the kernel before it in its stream, which it may start before the end of; a reference until
+                           * that one is done, and so long it is not done itself */
+    Work *behind;         /* a record: the kernel right before it; a reference until it is done */
+    GPtrArray *dependents; /* kernels whose primary it is; each a reference */
+    gboolean programmatic, waits_early; /* it may start at its primary's trigger; it waits for its primary's moment */
+    gboolean triggered, performed, released, held; /* held: it has ended, and waits for its primary's end */
+    SimTime triggered_ps, performed_ps, ready_ps; /* ready: it starts no earlier */
     guint64 at, row;  /* progress of copies and fills: bytes of the row, rows */
     MemWatch watch;   /* ENGINE_WAIT_VALUE */
     Event timer;      /* ENGINE_SLEEP */
@@ -164,6 +171,7 @@ void engine_objects_report(Engine *engine, Report *report);
 /* work.c: streams, events, order */
 gboolean engine_work_request(Engine *engine, EngineCall *call); /* TRUE: answered now */
 void engine_work_done(Work *work, FaultKind fault, SimTime now_ps);
+void engine_work_advance(Work *work); /* one thing less to wait for */
 Work *engine_work_ref(Work *work);
 void engine_work_unref(Work *work);
 
@@ -187,6 +195,13 @@ void engine_kernel_start(Work *work);
 void engine_kernel_clear(Work *work);
 void engine_kernels_end(Engine *engine, const char *why); /* those that run do not end: they are ended */
 guint engine_kernels_run(const Engine *engine);
+
+/* dependents.c: kernels that start before the one ahead of them in the stream has ended */
+gboolean engine_depend(Work *work, Work *before); /* FALSE: it has to wait for it as a whole */
+void engine_kernel_reaches(const KernelLaunch *launch, KernelMoment moment, void *work);
+gboolean engine_kernel_depends(const Work *work); /* its primary's stores are not all performed */
+void engine_kernel_end(Work *work, FaultKind fault);
+void engine_dependents_done(Work *work); /* inside engine_work_done() */
 
 /* stats.c */
 void engine_stats_add(Engine *engine, Work *work);

@@ -18,6 +18,7 @@ EngineStatus engine_kernel_prepare(Work *work)
     }
     work->kernel.name = g_strdup(spec->entry->symbol->name);
     work->ptx = *spec;
+    work->programmatic = spec->depends;
     work->ptx.param = spec->param != NULL ? g_memdup2(spec->param, spec->entry->param_bytes) : NULL;
     return ENGINE_OK;
 }
@@ -71,7 +72,7 @@ static void kernel_done(const KernelLaunch *launch, void *user)
         work->fault = kernel_fault_kind(fault); /* the first of its context is the one that stays */
         tell_fault(work, fault);
     }
-    engine_work_done(work, work->fault, sim_now_ps(work->engine->sim));
+    engine_kernel_end(work, work->fault);
 }
 
 guint engine_kernels_run(const Engine *engine)
@@ -98,6 +99,7 @@ SimTime engine_launch_ps(const Work *work)
 {
     SimTime ready_ps = work->submit_ps + work->engine->fabric->spec.sm.launch_ps;
     SimTime now_ps = sim_now_ps(work->engine->sim);
+    ready_ps = MAX(ready_ps, work->ready_ps);
     return ready_ps > now_ps ? ready_ps - now_ps : 0;
 }
 
@@ -108,11 +110,13 @@ void engine_kernel_start(Work *work)
 
     work->ptx.keep_spans = engine->slices != NULL;
     work->ptx.trace = engine->trace;
+    work->ptx.depends = engine_kernel_depends(work);
+    work->ptx.reaches = engine_kernel_reaches;
     work->ptx.tell = tell;
     work->launch = kernel_launch(engine->fabric, (guint16)work->request.gpu, engine->vas, &work->ptx,
                                  engine_launch_ps(work), kernel_done, work, &error);
     if (work->launch != NULL)
         return;
     log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "%s", error->message);
-    engine_work_done(work, FAULT_ILLEGAL_FORM, sim_now_ps(engine->sim));
+    engine_kernel_end(work, FAULT_ILLEGAL_FORM);
 }

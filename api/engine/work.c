@@ -36,6 +36,7 @@ void engine_work_unref(Work *work)
     if (work->of != NULL)
         engine_work_unref(work->of);
     g_ptr_array_unref(work->followers);
+    g_clear_pointer(&work->dependents, g_ptr_array_unref);
     g_free(work);
 }
 
@@ -77,8 +78,7 @@ static void wake(Work *wait)
     engine_work_unref(wait);
 }
 
-/* One thing less to wait for. */
-static void advance(Work *work)
+void engine_work_advance(Work *work)
 {
     g_assert(work->waits_for > 0);
     if (--work->waits_for > 0)
@@ -114,10 +114,11 @@ void engine_work_done(Work *work, FaultKind fault, SimTime now_ps)
     for (guint i = 0; i < work->followers->len; i++) {
         Work *next = g_ptr_array_index(work->followers, i);
         if (next->call != NULL || !next->done)
-            advance(next);
+            engine_work_advance(next);
         engine_work_unref(next);
     }
     g_ptr_array_set_size(work->followers, 0);
+    engine_dependents_done(work);
     engine_work_unref(work); /* the reference of its being under way */
 }
 
@@ -129,7 +130,7 @@ static void follow_legacy(Engine *engine, Work *work, const EngineStream *stream
     if (stream->id == context->legacy) {
         for (guint i = 0; i < context->streams->len; i++) {
             EngineStream *other = g_ptr_array_index(context->streams, i);
-            if (other->blocking)
+            if (other->blocking && other != stream)
                 follow(work, other->tail);
         }
         return;
@@ -178,7 +179,8 @@ static EngineStatus queue(Engine *engine, const EngineRequest *request, Work **q
         return status;
     }
     work->guarded = request->wait != ENGINE_ANSWER_QUEUED;
-    follow(work, stream->tail);
+    if (!engine_depend(work, stream->tail))
+        follow(work, stream->tail);
     follow(work, stream->context->barrier);
     follow_legacy(engine, work, stream);
     if (request->op == ENGINE_COPY) {
@@ -194,7 +196,7 @@ static EngineStatus queue(Engine *engine, const EngineRequest *request, Work **q
     }
     replace(&stream->tail, work);
     *queued = work;
-    advance(work);
+    engine_work_advance(work);
     return ENGINE_OK;
 }
 
@@ -225,7 +227,7 @@ static gboolean queue_call(Engine *engine, EngineCall *call)
     wait->of = engine_work_ref(work);
     g_ptr_array_add(engine->sleepers, wait);
     follow(wait, work);
-    advance(wait);
+    engine_work_advance(wait);
     return FALSE;
 }
 
@@ -248,7 +250,7 @@ static void wait_context(Engine *engine, Work *wait, guint32 id)
 static void sleep_over(Event *event, SimTime now_ps)
 {
     (void)now_ps;
-    advance(EVENT_OWNER(event, Work, timer));
+    engine_work_advance(EVENT_OWNER(event, Work, timer));
 }
 
 static void wait_call(Engine *engine, EngineCall *call)
@@ -285,7 +287,7 @@ static void wait_call(Engine *engine, EngineCall *call)
         sim_after(engine->sim, &wait->timer, request->time_ps, EVENT_PRIORITY_PROCESS);
         break;
     }
-    advance(wait);
+    engine_work_advance(wait);
 }
 
 static void query(Engine *engine, const EngineRequest *request, EngineReply *reply)

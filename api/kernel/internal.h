@@ -67,6 +67,7 @@ struct KernelCta {
     PtxCta *ptx;
     KernelWarp *warp;
     guint32 running;         /* warps */
+    gboolean triggered;      /* it has let dependent kernels start, or has ended */
     KernelWarp copier;       /* copies in bulk, one after the other, */
     Warp copier_warp;
     GArray *copies;          /* KernelCopy: those that wait; NULL: never any */
@@ -106,7 +107,10 @@ struct KernelLaunch {
     GHashTable **lines;      /* the same: PtxCode -> bits of the lines of its instructions that the SM has */
     guint64 next, clusters, done; /* clusters: to place next, of the grid, ended */
     KernelCluster *live;
-    gboolean placing, waiting, told, traces;
+    gboolean placing, waiting, told, traces, released;
+    guint64 triggered;       /* CTAs */
+    SimTime triggered_ps;    /* by the last of them */
+    Event trigger, release;
     SimTime start_ps, end_ps, issued_ps, drained_ps;
     Event start, end;
     KernelLaunch *next_launch; /* of the GPU */
@@ -140,6 +144,13 @@ void kernel_bulk_begin(KernelWarp *warp, PtxAccess *access);
 void kernel_bulk_completed(PtxAccess *access); /* before ptx_access_complete */
 gboolean kernel_bulk_drains(KernelCta *cta); /* TRUE: its stores are under way; cta->end comes when they are not */
 void kernel_bulk_clear(KernelCta *cta);
+/* dependents.c: a CTA lets dependent kernels start, or has ended; what griddepcontrol asks of the host. */
+void kernel_dependents_init(KernelLaunch *launch);
+void kernel_dependents_end(KernelLaunch *launch);
+void kernel_triggered(KernelCta *cta, SimTime at_ps);
+void kernel_performed(KernelLaunch *launch);
+void kernel_launch_dependents(void *launch, PtxCta *cta);
+gboolean kernel_grid_dependency(void *launch, PtxWarp *warp);
 /* heap.c: 0: there is no room. */
 guint64 kernel_heap_allocate(KernelLaunch *launch, guint64 bytes);
 void kernel_heap_release(KernelLaunch *launch, guint64 va);

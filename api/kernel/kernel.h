@@ -21,6 +21,11 @@
 typedef struct KernelLaunch KernelLaunch;
 typedef struct KernelTrace KernelTrace; /* trace.h */
 typedef void (*KernelDone)(const KernelLaunch *launch, void *user);
+typedef enum {
+    KERNEL_TRIGGERED,        /* each CTA has executed griddepcontrol.launch_dependents, or has ended */
+    KERNEL_PERFORMED         /* all CTAs have ended and their stores are performed; `done` is still to come */
+} KernelMoment;
+typedef void (*KernelReaches)(const KernelLaunch *launch, KernelMoment moment, void *user);
 
 /* What is launched. Zero is right for what is not needed. */
 typedef struct {
@@ -36,6 +41,8 @@ typedef struct {
     void (*print)(void *user, const char *text); /* vprintf of one thread; NULL: to standard output */
     void *print_user;
     gboolean keep_spans;     /* for kernel_spans() */
+    gboolean depends;        /* its griddepcontrol.wait holds until kernel_release() */
+    KernelReaches reaches;   /* called once at each moment, from an event; NULL: never */
     const KernelTrace *trace; /* a warp whose instructions are told, to `tell`; NULL: none. Not owned */
     void (*tell)(void *user, const char *line);
     void *tell_user;
@@ -91,6 +98,9 @@ gboolean kernel_check(Fabric *fabric, const KernelSpec *spec, GError **error);
 /* Ends a launch early, with that fault (its kind and text; where its first warp is goes with it); `done` comes when
  * nothing of it is under way any more. */
 void kernel_abort(KernelLaunch *launch, PtxFaultKind kind, const char *text);
+
+/* What a launch that depends waited for is there from that time on, which is not in the past. */
+void kernel_release(KernelLaunch *launch, SimTime at_ps);
 
 /* Valid inside `done`, and before. */
 const PtxFault *kernel_fault(const KernelLaunch *launch);  /* kind PTX_FAULT_NONE: it went well */

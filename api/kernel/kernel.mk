@@ -3,6 +3,7 @@ libfanout_core_la_SOURCES += \
 	api/kernel/account.c \
 	api/kernel/bulk.c \
 	api/kernel/cost.c \
+	api/kernel/dependents.c \
 	api/kernel/heap.c \
 	api/kernel/host.c \
 	api/kernel/internal.h \

@@ -35,6 +35,7 @@ static void finish(KernelLaunch *launch)
     Sim *sim = launch->fabric->sim;
     const SmSpec *spec = &launch->fabric->spec.sm;
     launch->drained_ps = sim_now_ps(sim);
+    kernel_performed(launch);
     sim_at(sim, &launch->end, MAX(launch->drained_ps + spec->exit_drain_ps, launch->issued_ps + spec->exit_ps),
            EVENT_PRIORITY_DEVICE);
 }
@@ -70,6 +71,7 @@ static void cta_on_end(Event *event, SimTime now_ps)
         return;
     Cta *placed = cta->cta;
     launch->stats.ctas++;
+    kernel_triggered(cta, now_ps);
     kernel_account_left(launch, placed->sm->id, now_ps);
     if (++cluster->ended == cluster->size) {
         launch->done++;
@@ -240,6 +242,7 @@ static void on_end(Event *event, SimTime now_ps)
     launch->end_ps = now_ps;
     if (launch->on_done)
         launch->on_done(launch, launch->user);
+    kernel_dependents_end(launch);
     kernel_l1_free(launch);
     g_free(launch->sm);
     g_array_unref(launch->spans);
@@ -370,6 +373,7 @@ KernelLaunch *kernel_launch(Fabric *fabric, guint16 gpu, Vas *vas, const KernelS
     launch->spans = g_array_new(FALSE, FALSE, sizeof(KernelSpan));
     launch->l1 = g_new0(KernelL1 *, fabric->spec.sm.count);
     launch->lines = g_new0(GHashTable *, fabric->spec.sm.count);
+    kernel_dependents_init(launch);
     event_init(&launch->start, on_start);
     event_init(&launch->end, on_end);
     list_add(launch);

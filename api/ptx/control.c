@@ -213,3 +213,14 @@ PtxStep ptx_step_griddep(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint3
     path->state = PATH_GRID;
     return STEP_AGAIN;
 }
+
+gboolean ptx_warp_met(PtxWarp *warp)
+{
+    gboolean any = FALSE;
+    for (PtxPath *path = warp->head; path; path = path->next)
+        if (path->state == PATH_GRID) {
+            path->state = PATH_READY;
+            any = TRUE;
+        }
+    return any;
+}

@@ -231,6 +231,8 @@ struct PtxWarp {
 PtxRun ptx_warp_run(PtxWarp *warp, guint32 budget, PtxAccess **access);
 void ptx_access_complete(PtxAccess *access); /* it is the executor's again */
 guint32 ptx_warp_line(const PtxWarp *warp);  /* of PTX, where its next path is; for messages */
+/* What griddepcontrol.wait waits for is there. FALSE: none of its lanes waits so. */
+gboolean ptx_warp_met(PtxWarp *warp);
 /* "waits at barrier 1", for a report of a stuck run. */
 const char *ptx_warp_state(const PtxWarp *warp);
 

@@ -41,6 +41,8 @@ const ParamRow sm_params[] = {
     PARAM_U64(SmSpec, launch_ps, "ps", 0, 1000000000000, "kernel launch to first instruction"),
     PARAM_U64(SmSpec, exit_ps, "ps", 0, 1000000000000, "last instruction to end of the kernel"),
     PARAM_U64(SmSpec, exit_drain_ps, "ps", 0, 1000000000000, "last store performed to end of the kernel, if later"),
+    PARAM_U64(SmSpec, queued_ps, "ps", 0, 1000000000, "kernels of PTX: last store to the start of the next one queued"),
+    PARAM_U64(SmSpec, dependent_ps, "ps", 0, 1000000000, "the same from launch_dependents on; to the end of a wait"),
     PARAM_U64(SmSpec, next_ps, "ps", 0, 1000000000, "last instruction to the first of the stream's next kernel"),
     PARAM_U64(SmSpec, code_ps, "ps", 0, 100000000, "fetch of 1 KiB of code that a CTA runs for the first time"),
     PARAM_ENUM(SmSpec, arbitration, arbitration_names, "which ready warp issues next"),

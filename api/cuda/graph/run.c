@@ -11,7 +11,8 @@ static guint32 event_new(Call *call)
 
 static CUresult submit_event(Call *call, EngineOp op, guint32 stream, guint32 event)
 {
-    EngineRequest request = {.op = op, .stream = stream, .event = event};
+    EngineRequest request = {.op = op, .stream = stream, .event = event,
+                             .access = op == ENGINE_RECORD ? ENGINE_RECORD_OF_GRAPH : 0};
 
     return engine_submit(call, &request);
 }

@@ -258,6 +258,8 @@ CUresult launch_submit(Call *call, const Stream *stream, const Launch *launch)
 {
     Launch sent = *launch;
 
+    sent.spec.depends = launch->programmatic;
+
     if (stream->context != launch->function->module->context)
         return CUDA_ERROR_INVALID_HANDLE;
     CUresult result = CUDA_SUCCESS;

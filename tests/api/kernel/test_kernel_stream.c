@@ -15,6 +15,17 @@ static const char text[] =
     ".version 8.6\n.target sm_90\n.address_size 64\n"
     ".visible .entry add(.param .u64 p)\n{\n.reg .b64 %rd<3>; .reg .b32 %r<3>;\n"
     "ld.param.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1]; mad.lo.u32 %r1, %r1, 3, 1; st.global.u32 [%rd1], %r1; ret;\n}\n"
+    ".visible .entry chain(.param .u64 p)\n{\n.reg .b64 %rd<3>; .reg .b32 %r<3>;\ngriddepcontrol.launch_dependents;\n"
+    "griddepcontrol.wait; ld.param.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1]; mad.lo.u32 %r1, %r1, 3, 1;\n"
+    "st.global.u32 [%rd1], %r1; ret;\n}\n"
+    /* lets others start, waits for the second word, and then writes the third */
+    ".visible .entry first(.param .u64 p)\n{\n.reg .b64 %rd<3>; .reg .b32 %r<3>; .reg .pred %q;\n"
+    "griddepcontrol.launch_dependents; ld.param.u64 %rd1, [p];\n$L: ld.relaxed.gpu.global.u32 %r1, [%rd1+4];\n"
+    "setp.eq.u32 %q, %r1, 0; @%q bra $L; nanosleep.u32 20000; st.global.u32 [%rd1+8], 7; ret;\n}\n"
+    /* writes the second word, waits for the kernel before it, and copies the third word to the fourth */
+    ".visible .entry second(.param .u64 p)\n{\n.reg .b64 %rd<3>; .reg .b32 %r<3>;\nld.param.u64 %rd1, [p];\n"
+    "st.relaxed.gpu.global.u32 [%rd1+4], 1; griddepcontrol.wait; ld.relaxed.gpu.global.u32 %r1, [%rd1+8];\n"
+    "st.global.u32 [%rd1+12], %r1; ret;\n}\n"
     ".visible .entry wrong()\n{\n.reg .b32 %r<3>;\ntrap;\n}\n"
     ".visible .entry endless()\n{\n$L: bra $L;\n}\n";
 
@@ -72,13 +83,20 @@ static Seat *seat_take(void **state, guint32 context)
     return seat;
 }
 
-static EngineStatus launch(const Seat *seat, const char *kernel, guint32 threads, EngineReply *reply)
+static EngineStatus launch_as(const Seat *seat, const char *kernel, guint32 threads, gboolean programmatic,
+                              EngineReply *reply)
 {
     const guint64 param = VA;
     const KernelSpec spec = {.image = seat->image, .entry = ptx_module_entry(seat->module, kernel),
-                             .grid = {1, 1, 1}, .block = {threads, 1, 1}, .param = &param};
+                             .grid = {1, 1, 1}, .block = {threads, 1, 1}, .param = &param,
+                             .depends = programmatic};
     return ask(seat, (EngineRequest){.op = ENGINE_LAUNCH_PTX, .stream = seat->stream,
                                      .argument = (guint64)(guintptr)&spec}, reply);
+}
+
+static EngineStatus launch(const Seat *seat, const char *kernel, guint32 threads, EngineReply *reply)
+{
+    return launch_as(seat, kernel, threads, FALSE, reply);
 }
 
 static EngineStatus wait_for(const Seat *seat, EngineReply *reply)
@@ -98,24 +116,71 @@ static void test_order(void **state)
     assert_int_equal(seat->words[0], 40);
 }
 
-/* Proves that a launch's own time passes beside the work before it: kernels that are queued follow each other without
- * it, and one that comes to an idle stream takes it. */
-static void test_queued(void **state)
+/* What n launches of a kernel of one thread take that are queued at once. */
+static guint64 train_ps(const Seat *seat, const char *kernel, guint n, gboolean programmatic)
 {
     EngineReply reply;
+    ask(seat, (EngineRequest){.op = ENGINE_NOW}, &reply);
+    guint64 from = reply.time_ps;
+    for (guint i = 0; i < n; i++)
+        assert_int_equal(launch_as(seat, kernel, 1, programmatic, &reply), ENGINE_OK);
+    assert_int_equal(wait_for(seat, &reply), ENGINE_OK);
+    return reply.time_ps - from;
+}
+
+/* Proves that a launch's own time passes beside the work before it: kernels that are queued follow each other
+ * sm.queued_ps after the last store, those with programmatic launch sm.dependent_ps, and one that comes to an idle
+ * stream takes its launch's and its end's time. */
+static void test_queued(void **state)
+{
     Seat *seat = seat_take(state, 4);
-    guint64 at[4], launch_ps = seat->fabric.sm.launch_ps;
-    for (guint round = 0; round < 4; round++) { /* the first reads its code and data from far */
-        ask(seat, (EngineRequest){.op = ENGINE_NOW}, &reply);
-        guint64 from = reply.time_ps;
-        for (guint n = 0; n < (round == 3 ? 5u : 1u); n++)
-            assert_int_equal(launch(seat, "add", 1, &reply), ENGINE_OK);
-        assert_int_equal(wait_for(seat, &reply), ENGINE_OK);
-        at[round] = reply.time_ps - from;
-    }
-    assert_int_equal(at[1], at[2]);
-    assert_true(at[2] > launch_ps);
-    assert_int_equal(at[3], launch_ps + 5 * (at[2] - launch_ps));
+    const SmSpec *sm = &seat->fabric.sm;
+    train_ps(seat, "add", 1, FALSE); /* reads its code and data from far */
+    guint64 one = train_ps(seat, "add", 1, FALSE), six = train_ps(seat, "add", 6, FALSE);
+    guint64 own = one - sm->launch_ps - MIN(sm->exit_drain_ps, sm->exit_ps); /* no less than to its last store */
+    assert_int_equal(train_ps(seat, "add", 1, FALSE), one);
+    assert_true(one > sm->launch_ps + sm->exit_ps);
+    assert_int_equal((six - one) % 5, 0);
+    assert_true((six - one) / 5 > sm->queued_ps && (six - one) / 5 <= own + sm->queued_ps);
+    train_ps(seat, "chain", 1, TRUE);
+    guint64 chain = train_ps(seat, "chain", 1, TRUE), chain_six = train_ps(seat, "chain", 6, TRUE);
+    guint64 of_each = (chain_six - chain) / 5;
+    assert_true(of_each > sm->dependent_ps && of_each < (six - one) / 5);
+    guint32 word = 0;
+    for (guint i = 0; i < 9 + 8; i++)
+        word = word * 3 + 1;
+    assert_int_equal(seat->words[0], word);
+}
+
+/* Proves that a kernel with programmatic launch starts when the one before it lets it (which waits for a word that only
+ * the second one writes), that griddepcontrol.wait holds it until the first one's stores are performed, and that what
+ * was queued behind both comes after both. */
+static void test_programmatic(void **state)
+{
+    EngineReply reply;
+    Seat *seat = seat_take(state, 5);
+    memset(seat->words, 0, 16);
+    assert_int_equal(launch_as(seat, "first", 1, FALSE, &reply), ENGINE_OK);
+    assert_int_equal(launch_as(seat, "second", 1, TRUE, &reply), ENGINE_OK);
+    assert_int_equal(launch_as(seat, "add", 1, FALSE, &reply), ENGINE_OK);
+    assert_int_equal(wait_for(seat, &reply), ENGINE_OK);
+    assert_int_equal(seat->words[1], 1);
+    assert_int_equal(seat->words[3], 7);
+    assert_int_equal(seat->words[0], 1);
+}
+
+/* Proves that without programmatic launch a kernel does not start early: the first one waits in vain, which is
+ * reported. */
+static void test_not_programmatic(void **state)
+{
+    EngineReply reply;
+    Seat *seat = seat_take(state, 6);
+    memset(seat->words, 0, 16);
+    assert_int_equal(launch_as(seat, "first", 1, FALSE, &reply), ENGINE_OK);
+    assert_int_equal(launch_as(seat, "second", 1, FALSE, &reply), ENGINE_OK);
+    assert_int_equal(wait_for(seat, &reply), ENGINE_STUCK);
+    assert_int_equal(seat->words[1], 0);
+    assert_int_equal(seat->words[3], 0);
 }
 
 /* Proves that a kernel's fault is told to those that wait and stays with its context, by kind. */
@@ -149,8 +214,8 @@ static int begin(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_queued),
-                                       cmocka_unit_test(test_fault),
-                                       cmocka_unit_test(test_watchdog)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order), cmocka_unit_test(test_queued), cmocka_unit_test(test_programmatic),
+        cmocka_unit_test(test_not_programmatic), cmocka_unit_test(test_fault), cmocka_unit_test(test_watchdog)};
     return cmocka_run_group_tests(tests, begin, NULL);
 }
