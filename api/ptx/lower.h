@@ -64,6 +64,9 @@ void ptx_ins_visit(PtxCode *code, PtxIns *ins, PtxVisit visit, void *user);
 /* schedule.c: orders the instructions of each block as ptxas would. */
 void ptx_schedule(PtxCode *code, const PtxFlow *flow, guint32 n_registers);
 
+/* unused.c: atomics whose results nothing reads become reductions. */
+void ptx_drop_results(PtxCode *code, guint32 n_registers);
+
 /* allocate.c: gives virtual registers their places; sets frame_bytes and live_bytes. */
 void ptx_allocate(PtxCode *code, const PtxFlow *flow, const guint8 *types, guint32 n_registers);
 

@@ -116,6 +116,7 @@ static void finish(PtxLower *lower)
     }
     code->statements = body->statements->len;
     PtxFlow flow;
+    ptx_drop_results(code, body->registers->len);
     ptx_flow_make(&flow, code);
     ptx_flow_joins(&flow, code);
     ptx_schedule(code, &flow, body->registers->len);

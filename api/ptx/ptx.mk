@@ -64,6 +64,7 @@ libfanout_core_la_SOURCES += \
 	api/ptx/statement.c \
 	api/ptx/syscall.c \
 	api/ptx/trace.c \
+	api/ptx/unused.c \
 	api/ptx/warp.c \
 	api/ptx/warp.h \
 	api/ptx/word.c \

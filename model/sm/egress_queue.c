@@ -4,7 +4,8 @@
  * came, whichever SM and port they belong to, so that the first one that finds its port full holds up all others.
  * A store to bytes that an earlier store of its SM in the queue brings already takes that one's place; one
  * acknowledgement answers both.
- * Modelled: a limit for each SM and one for the GPU; a free place goes to the SM that waits longest.
+ * Modelled: a limit for each SM and one for the queue; a free place goes to the SM that waits longest. Reductions wait
+ * in their SMs, whose limit alone holds them up: each SM of an H100 takes 64 to a peer before the ports have taken 6.
  * Left out: merging of stores that share a line but not the same bytes (not measured).
  * Sources: h200 footprint_bw write rows (merging), loaded_latency of a GPU that writes itself (what a read waits
  * for), stream_bw write16 with few CTAs; docs/fidelity.md. */
@@ -47,7 +48,8 @@ SmOutWay sm_out_queued_way(Sm *sm, const GpuRequest *request)
         if (sm->twin != TXN_NONE)
             return SM_OUT_MERGE;
     }
-    gboolean room = sm->out.count < gpu->limit.sm_out && sm->queue->ring.count < gpu->limit.out;
+    gboolean room = sm->out.count < gpu->limit.sm_out &&
+                    (request->kind == PACKET_RED || sm->queue->ring.count < gpu->limit.out);
     return room ? SM_OUT_QUEUE : SM_OUT_FULL;
 }
 

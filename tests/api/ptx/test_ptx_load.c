@@ -2,6 +2,9 @@
  * and banks. */
 #include "tests/test.h"
 
+#include <sys/resource.h>
+
+#include "api/ptx/code.h"
 #include "api/ptx/warp.h"
 
 #define HEAD ".version 8.6\n.target sm_90\n.address_size 64\n"
@@ -209,10 +212,96 @@ static void test_registers(void **state)
     }
 }
 
+/* Proves that an atomic is a reduction where nothing reads its result and nothing has to wait for it, and stays what it
+ * is elsewhere. */
+static void test_unused_results(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        guint8 op;
+    } rows[] = {
+        {KERNEL("atom.global.sys.add.u32 %r1, [%d1], 1; atom.global.add.u32 %r1, [%d1], 2;"), OP_RED},
+        {KERNEL("atom.add.f32 %f1, [%d1], 0f3f800000;"), OP_RED},
+        {KERNEL("atom.global.add.u32 %r1, [%d1], 1; st.global.u32 [%d1+4], %r1;"), OP_ATOM},
+        {KERNEL("atom.global.exch.b32 %r1, [%d1], 1;"), OP_ATOM},
+        {KERNEL("atom.global.cas.b32 %r1, [%d1], 1, 2;"), OP_ATOM},
+        {KERNEL("atom.acquire.gpu.global.add.u32 %r1, [%d1], 1;"), OP_ATOM},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        const char *text = rows[i].text;
+        GError *error = NULL;
+        PtxUsage usage;
+        guint atomics = 0;
+        PtxModule *module = ptx_module_read("a.ptx", text, strlen(text), &error);
+        if (!module || !ptx_function_usage(ptx_module_entry(module, "k"), &usage, &error))
+            fail_msg("%s", error->message);
+        const PtxCode *code = ptx_module_entry(module, "k")->code;
+        for (guint32 at = 0; at < code->n_ins; at++)
+            if (code->ins[at].op == OP_ATOM || code->ins[at].op == OP_RED) {
+                assert_int_equal(code->ins[at].op, rows[i].op);
+                atomics++;
+            }
+        assert_true(atomics > 0);
+        ptx_module_free(module);
+    }
+}
+
+static double processor_s(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_utime.tv_sec + 1e-6 * (double)usage.ru_utime.tv_usec;
+}
+
+static PtxFunction *numbered(PtxModule *module, guint number)
+{
+    g_autofree char *name = g_strdup_printf("k%u", number);
+    return ptx_module_entry(module, name);
+}
+
+/* Proves that a text of 190,000 lines, as NCCL's biggest unit has, is read in under two seconds of processor time (a
+ * tenth of one is usual), and lazily: functions that were not asked for are not read beyond their ends. What is wrong
+ * in one of them is told when it is. */
+static void test_large(void **state)
+{
+    (void)state;
+    enum { FUNCTIONS = 190, LINES = 1000 };
+    g_autoptr(GString) text = g_string_new(HEAD);
+    GError *error = NULL;
+    PtxUsage usage;
+    for (guint f = 0; f < FUNCTIONS; f++) {
+        g_string_append_printf(text, ".visible .entry k%u(.param .u64 p)\n{\n", f);
+        g_string_append(text, ".reg .b64 %rd<9>;\n.reg .b32 %r<99>;\n");
+        for (guint line = 0; line < LINES / 2; line++)
+            g_string_append_printf(text, "\tadd.s32 \t%%r%u, %%r%u, %u;\n\tst.global.u32 \t[%%rd1+%u], %%r%u;\n",
+                                   line % 98 + 1, line % 97, line, 4 * line, line % 98);
+        g_string_append(text, f == 77 ? "\tadd.s33 \t%r1, %r1, 1;\n\tret;\n}\n" : "\tret;\n}\n");
+    }
+    double seconds = -processor_s();
+    PtxModule *module = ptx_module_read("large.ptx", text->str, text->len, &error);
+    seconds += processor_s();
+    if (!module)
+        fail_msg("%s", error->message);
+    print_message("%u lines read in %.3f s\n", FUNCTIONS * (LINES + 6), seconds);
+    assert_true(seconds < 2);
+    for (guint f = 0; f < FUNCTIONS; f++)
+        assert_null(numbered(module, f)->code);
+    assert_true(ptx_function_usage(numbered(module, 78), &usage, &error));
+    assert_non_null(numbered(module, 78)->code);
+    assert_null(numbered(module, 76)->code);
+    assert_false(ptx_function_usage(numbered(module, 77), &usage, &error));
+    assert_non_null(strstr(error->message, "large.ptx:"));
+    assert_non_null(strstr(error->message, "s33"));
+    g_clear_error(&error);
+    ptx_module_free(module);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_errors), cmocka_unit_test(test_good),
                                        cmocka_unit_test(test_cut), cmocka_unit_test(test_link),
-                                       cmocka_unit_test(test_registers)};
+                                       cmocka_unit_test(test_registers), cmocka_unit_test(test_large),
+                                       cmocka_unit_test(test_unused_results)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
