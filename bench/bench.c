@@ -15,7 +15,7 @@ const BenchTest *const bench_tests[] = {
     &bench_copy_kernel, &bench_atomics, &bench_hot_lines, &bench_barrier, &bench_oneshot,
     &bench_twoshot, &bench_push, &bench_multicast_bw, &bench_multicast_latency,
     &bench_multicast_barrier, &bench_nccl_all_reduce, &bench_nccl_all_gather, &bench_nccl_reduce_scatter,
-    &bench_nccl_broadcast, &bench_nccl_sendrecv, &bench_nccl_alltoall, NULL,
+    &bench_nccl_broadcast, &bench_nccl_sendrecv, &bench_nccl_alltoall, &bench_shared_loads, NULL,
 };
 
 const BenchTest *bench_find(const char *name)
@@ -166,7 +166,7 @@ GArray *bench_run(const BenchSetup *setup, const BenchRequest *request, GError *
     guint64 crossings = test->crossings ? test->crossings(setup, request) : 0;
     gboolean large = crossings > setup->crossings_max;
     gboolean flows = setup->fidelity == COLL_FLOW || (setup->fidelity == COLL_FIDELITY_AUTO && large);
-    flows = flows && setup->spec->topology.kind == TOPOLOGY_RAILS && !fault_needs_packets(&setup->spec->fault);
+    flows = flows && setup->spec->topology.kind == TOPOLOGY_RAILS && !fabric_needs_packets(setup->spec);
     if (large && !flows) {
         /* whole rounds of the grid, so that the last round is as full at each size */
         guint64 grid = (guint64)MAX(request->ctas, 1) * MAX(request->threads, 1) * LINE_BYTES;

@@ -71,6 +71,6 @@ extern const BenchTest bench_load_latency, bench_dram_latency, bench_atomic_late
     bench_hot_lines, bench_barrier, bench_oneshot, bench_twoshot, bench_push, bench_copy_engine,
     bench_multicast_bw, bench_multicast_latency, bench_multicast_barrier, bench_nccl_all_reduce,
     bench_nccl_all_gather, bench_nccl_reduce_scatter, bench_nccl_broadcast, bench_nccl_sendrecv,
-    bench_nccl_alltoall;
+    bench_nccl_alltoall, bench_shared_loads;
 
 #endif

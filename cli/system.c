@@ -25,10 +25,10 @@ static gboolean system_check_flows(const System *system, const Options *options,
 {
     if (options->fidelity != COLL_FLOW)
         return TRUE;
-    if (fault_needs_packets(&system->spec.fault)) {
+    if (fabric_needs_packets(&system->spec)) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "--fidelity flow: flows know no faults in time, errors of links, or slow GPUs; write --fidelity "
-                    "packet");
+                    "--fidelity flow: flows know no faults in time, errors of links, slow GPUs, or merging of loads; "
+                    "write --fidelity packet");
         return FALSE;
     }
     if (system->spec.topology.kind == TOPOLOGY_RAILS)

@@ -133,9 +133,9 @@ gboolean coll_run_fidelity(CollGroup *group, const CollSpec *spec, CollResult *r
     guint64 anchor[2];
     coll_anchor_bytes(group, spec, algo, anchor);
     gboolean costly = spec->bytes < 2 * anchor[1]; /* as much as the row itself */
-    const gboolean packets = group->fabric->n_trunks || fault_needs_packets(&group->fabric->spec.fault);
+    const gboolean packets = group->fabric->n_trunks || fabric_needs_packets(&group->fabric->spec);
     if (packets || proto != COLL_SIMPLE || (fidelity == COLL_FIDELITY_AUTO && costly))
-        fidelity = COLL_PACKET; /* flows know no trunks and no faults in time; LL has no loops that could be flows */
+        fidelity = COLL_PACKET; /* flows know no trunks, faults in time, merging; LL has no loops that could be flows */
     gboolean good = fidelity == COLL_PACKET ? coll_run_one(group, spec, result, error)
                                             : coll_run_flows(group, spec, result, error);
     if (good && fidelity == COLL_FIDELITY_AUTO)

@@ -65,6 +65,7 @@ libfanout_core_la_SOURCES += \
 	model/sm/sm.h \
 	model/sm/state.c \
 	model/sm/warp.c \
+	model/switch/merge.c \
 	model/switch/multicast_table.c \
 	model/switch/multicast_table.h \
 	model/switch/partial.c \

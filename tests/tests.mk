@@ -195,6 +195,7 @@ check_PROGRAMS += \
 	tests/model/test_mctable \
 	tests/model/test_memory \
 	tests/model/test_numeric \
+	tests/model/test_merge \
 	tests/model/test_named_members \
 	tests/model/test_policy \
 	tests/model/test_poll \

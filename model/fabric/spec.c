@@ -1,6 +1,8 @@
 /* What a fabric is built of: the parameters of a system and its launches, and which specs can be built. */
 #include "model/fabric/fabric.h"
 
+#include <string.h>
+
 const ParamRow system_params[] = {
     PARAM_STRING(SystemSpec, title, "what the system is called"),
     PARAM_U64(SystemSpec, gpus, "", 1, VAS_GPUS_MAX, "GPUs"),
@@ -40,6 +42,23 @@ void fabric_params(ParamSet *set, FabricSpec *spec)
     param_add(set, "policy", policy_params, &spec->policy);
     param_add(set, "fault", fault_params, &spec->fault);
     param_add(set, "launch", launch_params, &spec->launch);
+}
+
+gboolean fabric_needs_packets(const FabricSpec *spec)
+{
+    return fault_needs_packets(&spec->fault) || spec->sw.merge_entries;
+}
+
+/* Where a load, or its answer, may be lost, those that were merged with it would wait for ever. */
+static gboolean fabric_check_merge(const FabricSpec *spec, GError **error)
+{
+    const gboolean silent = spec->fault.gpu_silent && *spec->fault.gpu_silent && strcmp(spec->fault.gpu_silent, "none");
+    if (spec->sw.merge_entries == 0 || (!silent && !fault_needs_packets(&spec->fault)))
+        return TRUE;
+    g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                "[switch] merge_entries: loads are merged where none is lost; set it to 0, or no faults in time and no "
+                "silent GPU under [fault]");
+    return FALSE;
 }
 
 /* The longest request fits into the buffers that it passes, the members that it names included. */
@@ -85,5 +104,5 @@ gboolean fabric_check(const FabricSpec *spec, GError **error)
                     spec->gpu.engine_packet_bytes, FLIT_BYTES);
         return FALSE;
     }
-    return fabric_check_sets(spec, error);
+    return fabric_check_sets(spec, error) && fabric_check_merge(spec, error);
 }

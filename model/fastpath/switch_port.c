@@ -177,6 +177,8 @@ gboolean fast_switch_schedule(Link *up, Packet packet, SimTime at_ps)
         fast_count(sw, up, packet, at_ps);
         return TRUE;
     }
+    if (sw->unit) /* it wants to see each packet */
+        return FALSE;
     if (vc == VC_CREQ && (port->wait.count || port->busy_until_ps > at_ps))
         return FALSE;
     g_assert(at_ps >= sim_now_ps(sw->sim));

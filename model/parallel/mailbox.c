@@ -111,6 +111,8 @@ gboolean parallel_check(const Fabric *fabric, GError **error)
     if (fabric->lossy)
         return parallel_refuse(error, "[fault] link_down, switch_down",
                                "several domains have no routes that change during a run");
+    if (fabric->spec.sw.merge_entries)
+        return parallel_refuse(error, "[switch] merge_entries", "a switch that merges loads needs their requesters");
     return TRUE;
 }
 

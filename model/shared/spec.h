@@ -67,6 +67,9 @@ typedef struct {
     guint64 done_flits;           /* merged acknowledgement to the requester */
     guint64 done_merge_max;       /* merged acknowledgements in one packet; 1: none */
     guint64 done_timer_ps;
+    guint64 merge_entries;        /* of a port's table of loads that are merged (merge.c); 0: none are */
+    guint64 merge_readers;        /* that ask for a line; 0: all GPUs but its own */
+    guint64 merge_timeout_ps;     /* an entry that was not used for so long is free */
 } SwitchSpec;
 extern const ParamRow switch_params[];
 

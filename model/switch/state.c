@@ -20,6 +20,9 @@ const ParamRow switch_params[] = {
     PARAM_U64(SwitchSpec, done_flits, "flits", 1, 16, "of the merged acknowledgement"),
     PARAM_U64(SwitchSpec, done_merge_max, "", 1, 64, "merged acknowledgements in one packet"),
     PARAM_U64(SwitchSpec, done_timer_ps, "ps", 1, 10000000, "how long they wait for each other"),
+    PARAM_U64(SwitchSpec, merge_entries, "", 0, 1u << 20, "of a port's table of merged loads; 0: none are merged"),
+    PARAM_U64(SwitchSpec, merge_readers, "", 0, 65535, "merged loads of a line until its entry is free; 0: all GPUs"),
+    PARAM_U64(SwitchSpec, merge_timeout_ps, "ps", 1, 1000000000000, "an entry that was not used for so long is free"),
     PARAM_END,
 };
 
@@ -90,10 +93,15 @@ void switch_init(Switch *sw, Fabric *fabric, Sim *sim, DataPool *data, guint32 i
                                    .reduction_bytes = sw->spec->reduction_buffer_bytes};
         event_init(&sw->port[p].advance, switch_on_advance);
     }
+    sw->unit = sw->spec->merge_entries ? &switch_merge : NULL;
+    if (sw->unit)
+        sw->unit->open(sw);
 }
 
 void switch_clear(Switch *sw)
 {
+    if (sw->unit)
+        sw->unit->clear(sw);
     for (guint32 p = 0; p < sw->ports; p++)
         packet_ring_clear(&sw->port[p].wait);
     mctable_clear(&sw->table);

@@ -104,7 +104,8 @@ static gboolean switch_serve(Switch *sw, guint32 p, Packet packet, SimTime now_p
         return FALSE;
     }
     if (packet.kind < PACKET_MC_WRITE) {
-        switch_route(sw, p, packet, now_ps);
+        if (!sw->unit || !sw->unit->request(sw, p, packet, now_ps))
+            switch_route(sw, p, packet, now_ps);
         return TRUE;
     }
     const McEntry *entry = &sw->table.entry[packet.dst]; /* multicast requests carry their MCID as destination */
@@ -123,14 +124,13 @@ static gboolean switch_serve(Switch *sw, guint32 p, Packet packet, SimTime now_p
     return TRUE;
 }
 
-static void switch_advance(Switch *sw, guint32 p, SimTime now_ps)
+static void switch_advance(SwitchPort *port, SimTime now_ps)
 {
-    SwitchPort *port = &sw->port[p];
     while (port->wait.count) {
         SimTime wake_ps = SIMTIME_NEVER;
-        if (!switch_serve(sw, p, *packet_ring_peek(&port->wait), now_ps, &wake_ps)) {
+        if (!switch_serve(port->sw, port->number, *packet_ring_peek(&port->wait), now_ps, &wake_ps)) {
             if (wake_ps != SIMTIME_NEVER && !event_is_pending(&port->advance))
-                sim_at(sw->sim, &port->advance, wake_ps, EVENT_PRIORITY_FABRIC);
+                sim_at(port->sw->sim, &port->advance, wake_ps, EVENT_PRIORITY_FABRIC);
             return;
         }
         packet_ring_drop(&port->wait);
@@ -139,8 +139,7 @@ static void switch_advance(Switch *sw, guint32 p, SimTime now_ps)
 
 void switch_on_advance(Event *event, SimTime now_ps)
 {
-    SwitchPort *port = EVENT_OWNER(event, SwitchPort, advance);
-    switch_advance(port->sw, port->number, now_ps);
+    switch_advance(EVENT_OWNER(event, SwitchPort, advance), now_ps);
 }
 
 static void switch_accept_request(Switch *sw, guint32 p, Packet packet, SimTime now_ps)
@@ -165,7 +164,7 @@ void switch_accept(void *node, Link *from, Packet packet, SimTime now_ps)
         link_credit(from, VC_RSP, packet.flits, now_ps); /* the answer goes into the store of its tag */
         if (reduction_count(sw, packet, now_ps))
             reduction_end(sw, packet.txn, now_ps);
-    } else {
+    } else if (!sw->unit || !sw->unit->answer(sw, from->sink_port, packet, now_ps)) {
         switch_route(sw, from->sink_port, packet, now_ps);
     }
 }
@@ -197,8 +196,7 @@ void switch_send(Switch *sw, Link *to, guint32 port)
 void switch_finish(Switch *sw, guint32 index, SimTime now_ps)
 {
     McRecord *record = &sw->record[index];
-    guint32 p = record->port;
-    SwitchPort *port = &sw->port[p];
+    SwitchPort *port = &sw->port[record->port];
     if (record->read) {
         port->reduction_tags++;
         port->reduction_bytes += switch_reduction_need(sw, record->members);
@@ -212,5 +210,5 @@ void switch_finish(Switch *sw, guint32 index, SimTime now_ps)
     sw->record_free = index;
     sw->records_used--;
     if (port->wait.count && port->busy_until_ps <= now_ps)
-        switch_advance(sw, p, now_ps);
+        switch_advance(port, now_ps);
 }

@@ -61,6 +61,17 @@ typedef struct {
  * the ingress buffer is freed. `replica` is what all of them are, but for dst. */
 typedef void (*SwitchSpread)(struct Switch *sw, guint32 p, Packet replica, const McEntry *entry, SimTime now_ps);
 
+/* A unit of a switch that sees what is for one GPU where it would be routed: a request whose turn it is, an answer as
+ * it comes. TRUE: the unit has taken it, and its place in the ingress buffer. Where there is a unit, the fast engine
+ * leaves all that is for one GPU to events. */
+typedef struct {
+    void (*open)(struct Switch *sw); /* sets sw->unit_state */
+    void (*clear)(struct Switch *sw);
+    gboolean (*request)(struct Switch *sw, guint32 p, Packet packet, SimTime now_ps);
+    gboolean (*answer)(struct Switch *sw, guint32 p, Packet packet, SimTime now_ps);
+} SwitchUnit;
+extern const SwitchUnit switch_merge; /* merge.c */
+
 typedef struct Switch {
     Fabric *fabric;
     Sim *sim;
@@ -83,6 +94,8 @@ typedef struct Switch {
     guint32 records_used;
     guint64 replicated, reduced, multicast_requests, invalid_mcid;
     guint64 crumbstore_mcto_err, crumbstore_rto_err;
+    const SwitchUnit *unit;         /* NULL: there is none */
+    void *unit_state;
     guint32 timeout_key;            /* where packets may be lost: order of the first record's time-out in an instant */
     char *path;
 } Switch;

@@ -107,6 +107,20 @@ static void engines_own_switch(GPtrArray *sets, guint64 seed)
         g_ptr_array_add(sets, g_strdup_printf("multicast.set_flits=%u", 1 + (guint)rng_below(rng, 4)));
 }
 
+/* Every third time switches merge loads, as far as these meet. TRUE: they do, for which there is one domain. */
+static gboolean engines_merge(GPtrArray *sets, guint64 seed)
+{
+    Rng own, *rng = &own;
+    rng_init(rng, seed, "merge");
+    if (rng_below(rng, 3))
+        return FALSE;
+    g_ptr_array_add(sets, g_strdup("gpu.hash_by_gpu=false"));
+    g_ptr_array_add(sets, g_strdup_printf("switch.merge_entries=%u", 1 + (guint)rng_below(rng, 64)));
+    g_ptr_array_add(sets, g_strdup_printf("switch.merge_readers=%u", (guint)rng_below(rng, 3)));
+    g_ptr_array_add(sets, g_strdup_printf("switch.merge_timeout_ps=%u", 1000 + (guint)rng_below(rng, 20000000)));
+    return TRUE;
+}
+
 /* Every third time a second level of switches, with trunks that differ from links in time and room. TRUE: there is. */
 static gboolean engines_levels(GPtrArray *sets, guint64 seed)
 {
@@ -204,7 +218,8 @@ static gboolean engines_collective_agrees(guint64 seed)
     if (rng_below(&rng, 4) == 0)
         g_ptr_array_add(sets, g_strdup(rng_below(&rng, 2) ? "fault.link_down=gpu0.link1"
                                                           : "fault.link_degraded=gpu1.link0"));
-    const gboolean levels = engines_levels(sets, seed);
+    gboolean levels = engines_levels(sets, seed);
+    levels |= engines_merge(sets, seed);
     g_ptr_array_add(sets, NULL);
     gsize kind = (gsize)rng_below(&rng, G_N_ELEMENTS(engines_kinds));
     CollSpec spec = coll_spec_default(engines_kinds[kind].op);
