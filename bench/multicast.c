@@ -4,7 +4,6 @@
 
 #include "bench/world.h"
 
-#define MC_GPUS_MAX 256u
 #define MC_ROUNDS 32u
 #define MC_BARRIERS 8192u /* counters, a line each */
 
@@ -50,7 +49,7 @@ static gboolean mc_bw_run(BenchWorld *world, GError **error)
     UopKind kind;
     gboolean all;
     guint32 n;
-    FoAddress own[MC_GPUS_MAX];
+    FoAddress own[VAS_GPUS_MAX];
     const BenchRequest *request = world->request;
     if (!bench_parse_count(world, &n, error))
         return FALSE;
@@ -125,7 +124,7 @@ static void mc_latency_program(FoCta *cta, const void *args)
 static gboolean mc_latency_run(BenchWorld *world, GError **error)
 {
     guint32 n;
-    FoAddress own[MC_GPUS_MAX];
+    FoAddress own[VAS_GPUS_MAX];
     McLatencyArgs mc = {.load = strcmp(world->request->variant, "ld_reduce") == 0, .marks = world->marks};
     if (!bench_parse_count(world, &n, error))
         return FALSE;
@@ -179,7 +178,7 @@ static void mc_barrier_program(FoCta *cta, const void *args)
 static gboolean mc_barrier_run(BenchWorld *world, GError **error)
 {
     McBarrierArgs mc = {.marks = world->marks};
-    FoAddress own[MC_GPUS_MAX];
+    FoAddress own[VAS_GPUS_MAX];
     if (!bench_parse_count(world, &mc.n, error))
         return FALSE;
     if (strcmp(world->request->variant, "multimem_red") != 0)

@@ -25,7 +25,7 @@ BenchWorld *bench_world_new(const BenchSetup *setup, const BenchRequest *request
     g_autofree char *name = g_strdup_printf("%s %s %s %" G_GUINT64_FORMAT " B %u x %u", request->test, request->variant,
                                             request->gpus, bytes, request->ctas, request->threads);
     world->series = series_new(fabric, setup->series, name);
-    world->vas = vas_new(fabric->memory);
+    world->vas = vas_new(fabric->memory, (guint32)fabric->spec.system.gpus);
     world->regions = g_ptr_array_new();
     world->objects = g_ptr_array_new();
     world->flows = g_ptr_array_new_with_free_func(g_free);

@@ -29,7 +29,7 @@ CollGroup *coll_group_new(Fabric *fabric, const guint16 *gpu, guint32 n, GError 
     }
     CollGroup *group = g_new0(CollGroup, 1);
     group->fabric = fabric;
-    group->vas = vas_new(fabric->memory);
+    group->vas = vas_new(fabric->memory, (guint32)fabric->spec.system.gpus);
     group->n = n;
     group->gpu = g_new(guint16, n);
     for (guint32 r = 0; r < n; r++)

@@ -124,6 +124,10 @@ void coll_verify(Coll *coll);
 /* coll/algo/barrier.c: all ranks' CTAs of one number wait for each other. gen counts from 1; the register is
  * the caller's, of 8 bytes. */
 void coll_barrier_flags(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *flag);
+/* Its flags alone: one to each rank and one from each, a thread a rank, or several in turn where a CTA has fewer
+ * threads than there are ranks. So many threads are active before it: */
+guint32 coll_flag_threads(const Coll *coll);
+void coll_exchange_flags(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, const FoReg *flag, FoOrder order);
 void coll_barrier_multimem(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *one);
 /* coll/algo/ring.c, coll/algo/direct.c, coll/algo/nvls.c, coll/algo/tree.c: programs */
 void coll_program_nvls(FoCta *cta, const void *args);

@@ -86,7 +86,7 @@ guint32 coll_threads_fit(const CollGroup *group, guint32 threads)
 {
     guint32 least = (group->n + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
     guint32 most = (guint32)group->fabric->spec.sm.warps_max * WARP_LANES;
-    return MAX(least, MIN(threads, most));
+    return MIN(MAX(least, threads), most);
 }
 
 /* What was asked for, or the algorithm's default, cut to what the GPUs can hold at once. */
@@ -174,9 +174,8 @@ gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo 
         return coll_refuse(error, "the operation %s does not go with the type %s",
                            numeric_op_name(spec->reduce), numeric_type_name(spec->type));
     guint32 most = MIN(1024, (guint32)group->fabric->spec.sm.warps_max * WARP_LANES);
-    if (threads % WARP_LANES || threads < group->n || threads > most)
-        return coll_refuse(error, "%u threads a CTA: a multiple of 32, at least the number of ranks and at "
-                           "most %u, is right", threads, most);
+    if (threads % WARP_LANES || threads == 0 || threads > most)
+        return coll_refuse(error, "%u threads a CTA: a multiple of 32 from 32 to %u is right", threads, most);
     if (ctas == 0 || ctas > resident)
         return coll_refuse(error, "%u CTAs cannot be resident at once, and waiting for each other they would "
                            "never end; 1 to %u is right", ctas, resident);

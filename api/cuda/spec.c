@@ -18,7 +18,7 @@ static const char *const fm_names[] = {"ok", "absent", "broken", "restarted", NU
 const ParamRow cuda_spec_rows[] = {
     PARAM_U64(CudaSpec, driver_version, "", 12010, 13020, "what cuDriverGetVersion says"),
     PARAM_ENUM(CudaSpec, gpu, gpu_names, "model of GPU: attributes, name, memory size"),
-    PARAM_U64(CudaSpec, devices, "GPUs", 0, 256, "how many GPUs the process sees; 0: all"),
+    PARAM_U64(CudaSpec, devices, "GPUs", 0, VAS_GPUS_MAX, "how many GPUs the process sees; 0: all"),
     PARAM_BOOL(CudaSpec, multicast, "attribute 132; without it the family is not supported"),
     PARAM_BOOL(CudaSpec, imex_channel, "fabric handles are permitted"),
     PARAM_BOOL(CudaSpec, multicast_single_member, "a team of one GPU is accepted"),

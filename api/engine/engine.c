@@ -304,7 +304,7 @@ static gboolean build(Engine *engine)
     engine->fabric->log = engine->spec.log;
     engine->fabric->on_fault = engine_faults_add;
     engine->fabric->on_fault_user = engine;
-    engine->vas = vas_new(engine->fabric->memory);
+    engine->vas = vas_new(engine->fabric->memory, (guint32)engine->fabric->spec.system.gpus);
     engine->mark = usage_mark(engine->fabric);
     if (engine->spec.flow)
         device_flow_begin(engine->fabric);

@@ -29,7 +29,7 @@ Machine *machine_new(const CudaSpec *spec, const FabricSpec *fabric, const char 
     Machine *machine = g_new0(Machine, 1);
     machine->system = g_strdup(system);
     machine->model = (CudaGpu)spec->gpu;
-    machine->n_gpus = MIN(topology->gpus, spec->devices != 0 ? (guint)spec->devices : 256);
+    machine->n_gpus = MIN(topology->gpus, spec->devices != 0 ? (guint)spec->devices : VAS_GPUS_MAX);
     machine->n_links = topology->links;
     machine->n_switches = topology_switches(topology);
     machine->memory_bytes = spec->memory_bytes != 0 ? spec->memory_bytes : cuda_class(machine->model)->memory_bytes;

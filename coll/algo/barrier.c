@@ -13,20 +13,33 @@ static void coll_arrive(FoCta *cta, const Coll *coll, guint32 n)
         fo_fence(cta);
 }
 
-/* Thread t tells rank t with st.release.sys and waits for rank t's flag with ld.acquire.sys: the usual
- * barrier of custom all-reduce kernels. */
-void coll_barrier_flags(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *flag)
+guint32 coll_flag_threads(const Coll *coll) { return MIN(coll->n, coll->threads); }
+
+void coll_exchange_flags(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, const FoReg *flag, FoOrder order)
 {
-    FoAddress theirs[VAS_GPUS_MAX], mine[VAS_GPUS_MAX];
-    guint32 c = fo_cta(cta);
+    FoAddress theirs[coll->n], mine[coll->n];
+    const guint32 c = fo_cta(cta), turn = coll_flag_threads(coll);
     for (guint32 r = 0; r < coll->n; r++) {
         theirs[r] = coll_control(coll, r, c) + CONTROL_BARRIER + rank * 16;
         mine[r] = coll_control(coll, rank, c) + CONTROL_BARRIER + r * 16;
     }
-    coll_arrive(cta, coll, coll->n);
+    for (guint32 first = 0; first < coll->n; first += turn) {
+        fo_only(cta, 0, MIN(turn, coll->n - first));
+        fo_st_at(cta, &theirs[first], flag);
+    }
+    for (guint32 first = 0; first < coll->n; first += turn) {
+        fo_only(cta, 0, MIN(turn, coll->n - first));
+        fo_poll_at(cta, &mine[first], MIN(turn, coll->n - first), 8, FO_GE, gen, order);
+    }
+}
+
+/* Thread t tells rank t with st.release.sys and waits for rank t's flag with ld.acquire.sys: the usual
+ * barrier of custom all-reduce kernels. */
+void coll_barrier_flags(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *flag)
+{
+    coll_arrive(cta, coll, coll_flag_threads(coll));
     fo_set_u64(cta, flag, gen);
-    fo_st_at(cta, theirs, flag);
-    fo_poll_at(cta, mine, coll->n, 8, FO_GE, gen, FO_ACQUIRE);
+    coll_exchange_flags(cta, coll, rank, gen, flag, FO_ACQUIRE);
     fo_all(cta);
     fo_sync(cta);
 }

@@ -130,7 +130,7 @@ static void buffered_own_flags(const Buffered *b, guint32 kind, FoAddress *addre
 static void buffered_poll_own(const Buffered *b, const BufferedGroup *group, guint32 kind, guint64 value,
                               FoOrder order)
 {
-    FoAddress address[VAS_GPUS_MAX];
+    FoAddress address[BUFFERED_HEADS];
     buffered_own_flags(b, kind, address);
     fo_only(b->cta, group->first, b->heads);
     fo_poll_at(b->cta, address, b->heads, 8, FO_GE, value, order);
@@ -139,7 +139,7 @@ static void buffered_poll_own(const Buffered *b, const BufferedGroup *group, gui
 /* This head's counter at all ranks. */
 static void buffered_poll_all(const Buffered *b, guint32 thread, guint32 kind, guint64 value)
 {
-    FoAddress address[VAS_GPUS_MAX];
+    FoAddress address[b->n];
     for (guint32 r = 0; r < b->n; r++)
         address[r] = b->coll->control.va[r] + buffered_flag(b, kind, b->rank);
     fo_only(b->cta, thread, b->n);
@@ -148,7 +148,7 @@ static void buffered_poll_all(const Buffered *b, guint32 thread, guint32 kind, g
 
 static void buffered_post_own(const Buffered *b, const BufferedGroup *group, guint32 kind, gboolean fence)
 {
-    FoAddress address[VAS_GPUS_MAX];
+    FoAddress address[BUFFERED_HEADS];
     buffered_own_flags(b, kind, address);
     fo_only(b->cta, buffered_end(b, group), b->heads);
     if (fence)

@@ -28,7 +28,6 @@ static void sym_fence(FoCta *cta, const Coll *coll)
 static void sym_barrier(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, gboolean multimem)
 {
     const FoMultimem add = {.type = FO_U64, .op = FO_ADD, .order = FO_RELAXED, .scope = FO_SCOPE_SYS};
-    FoAddress theirs[VAS_GPUS_MAX], mine[VAS_GPUS_MAX];
     FoOrder order = gen == 1 ? FO_ACQUIRE : FO_RELAXED;
     FoReg *flag = fo_reg(cta, 8);
     guint32 c = fo_cta(cta);
@@ -42,14 +41,9 @@ static void sym_barrier(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen,
         fo_multimem_red(cta, coll->control.mc_va + offset, flag, &add);
         fo_poll(cta, coll->control.va[rank] + offset, 8, FO_GE, gen * coll->n, order);
     } else {
-        for (guint32 r = 0; r < coll->n; r++) {
-            theirs[r] = coll_control(coll, r, c) + CONTROL_BARRIER + rank * 16;
-            mine[r] = coll_control(coll, rank, c) + CONTROL_BARRIER + r * 16;
-        }
-        fo_only(cta, 0, coll->n);
+        fo_only(cta, 0, coll_flag_threads(coll));
         fo_set_u64(cta, flag, gen);
-        fo_st_at(cta, theirs, flag);
-        fo_poll_at(cta, mine, coll->n, 8, FO_GE, gen, order);
+        coll_exchange_flags(cta, coll, rank, gen, flag, order);
     }
     fo_all(cta);
     fo_sync(cta);
@@ -215,7 +209,7 @@ static void sym_epoch(FoCta *cta, const Coll *coll, guint32 rank, guint32 epoch,
     gboolean multimem = coll->algo == COLL_SYM_LLMC;
     guint64 slice = coll->spec.bytes / coll->n, stride = (guint64)coll->threads * 16;
     guint64 half = fo_cta(cta) * coll_sym_slots(coll) + epoch % 2 * coll->n * stride;
-    FoAddress to[VAS_GPUS_MAX], input[VAS_GPUS_MAX];
+    FoAddress to[coll->n], input[coll->n];
     FoExchange exchange = {.bytes = (bytes + 3) / 4 * 4, .ranks = coll->n, .to = to, .input = input,
                            .multimem = multimem, .flag = epoch + 1, .from_stride = stride,
                            .type = (FoType)coll->spec.type, .op = (FoOp)coll->spec.reduce};

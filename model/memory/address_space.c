@@ -5,14 +5,17 @@ struct Vas {
     GPtrArray *mappings; /* VasMapping sorted by va */
     guint last;          /* index of the last hit */
     guint64 next_va;
+    guint32 gpus;
 };
 
 #define VAS_FIRST 0x700000000000ull
 
-Vas *vas_new(Memory *memory)
+Vas *vas_new(Memory *memory, guint32 gpus)
 {
+    g_assert(gpus <= VAS_GPUS_MAX);
     Vas *vas = g_new0(Vas, 1);
     vas->memory = memory;
+    vas->gpus = gpus;
     vas->mappings = g_ptr_array_new();
     vas->next_va = VAS_FIRST;
     return vas;
@@ -57,7 +60,7 @@ VasMapping *vas_map(Vas *vas, guint64 va, guint64 bytes, MemRegion *region, McOb
         const VasMapping *next = g_ptr_array_index(vas->mappings, at);
         g_assert(next->va >= va + bytes);
     }
-    VasMapping *mapping = g_new0(VasMapping, 1);
+    VasMapping *mapping = g_malloc0(sizeof *mapping + vas->gpus);
     mapping->va = va;
     mapping->bytes = bytes;
     mapping->region = region;
@@ -119,7 +122,6 @@ guint8 *vas_poll(Vas *vas, const VasMapping *mapping, guint64 va, MemRegion **re
 
 void vas_set_access(VasMapping *mapping, guint16 gpu, VasAccess access)
 {
-    g_assert(gpu < VAS_GPUS_MAX);
     mapping->access[gpu] = (guint8)access;
 }
 

@@ -12,7 +12,7 @@
 #include "model/memory/memory.h"
 #include "model/memory/multicast_object.h"
 
-#define VAS_GPUS_MAX 256
+#define VAS_GPUS_MAX 1152 /* sixteen groups of 72 */
 typedef enum { VAS_ACCESS_NONE = 0, VAS_ACCESS_READ = 1, VAS_ACCESS_READWRITE = 3 } VasAccess;
 
 typedef struct VasMapping {
@@ -21,12 +21,13 @@ typedef struct VasMapping {
     MemRegion *region;  /* unicast: holds a reference; NULL for multicast */
     McObject *object;   /* multicast: not owned; the owner unmaps before freeing it */
     guint64 offset;     /* of va in the region or object */
-    guint8 access[VAS_GPUS_MAX]; /* VasAccess by GPU */
+    guint8 access[];    /* VasAccess by GPU */
 } VasMapping;
 
 typedef struct Vas Vas;
 
-Vas *vas_new(Memory *memory);
+/* For that many GPUs, up to VAS_GPUS_MAX. */
+Vas *vas_new(Memory *memory, guint32 gpus);
 void vas_free(Vas *vas);
 /* The range must be unmapped; starts without access rights (as cuMemMap). Exactly one of region, object. */
 VasMapping *vas_map(Vas *vas, guint64 va, guint64 bytes, MemRegion *region, McObject *object,
@@ -37,7 +38,7 @@ VasMapping *vas_find(Vas *vas, guint64 va);
 /* The bytes that a program is about to poll at va, which lies in `mapping` (NULL: in none), and where they lie. NULL:
  * there are none: with *region as it was, no memory is there; else, it keeps no bytes. */
 guint8 *vas_poll(Vas *vas, const VasMapping *mapping, guint64 va, MemRegion **region, guint64 *offset);
-void vas_set_access(VasMapping *mapping, guint16 gpu, VasAccess access);
+void vas_set_access(VasMapping *mapping, guint16 gpu, VasAccess access); /* gpu: one of the space's */
 /* A free range of the given size for tools that do not choose their own addresses. */
 guint64 vas_choose(Vas *vas, guint64 bytes, guint64 alignment);
 

@@ -198,7 +198,7 @@ static gboolean walk_prepare(Walk *walk, GError **error)
         if (walk->object)
             mcobject_bind(walk->object, (guint16)g, 0, walk->region[g], 0, WALK_BYTES);
     }
-    walk->vas = vas_new(fabric->memory);
+    walk->vas = vas_new(fabric->memory, (guint32)fabric->spec.system.gpus);
     VasMapping *mapping = vas_map(walk->vas, WALK_VA, WALK_BYTES, walk->object ? NULL : walk->region[1],
                                   walk->object, 0);
     vas_set_access(mapping, 0, VAS_ACCESS_READWRITE);

@@ -38,7 +38,7 @@ static inline World *world_new_on(guint64 bound_bytes, SimSpec sim)
     assert_true(preset_load(world->set, "dgx-h100", NULL));
     world->sim = sim_new(&sim, NULL);
     world->fabric = fabric_new(world->sim, &world->spec, TRUE, NULL);
-    world->vas = vas_new(world->fabric->memory);
+    world->vas = vas_new(world->fabric->memory, (guint32)world->fabric->spec.system.gpus);
     world->object = fabric_mc_object(world->fabric, 4, WORLD_BYTES);
     for (guint16 g = 0; g < 4; g++) {
         world->region[g] = memory_region_new(world->fabric->memory, g, WORLD_BYTES, NULL);

@@ -353,6 +353,25 @@ static void test_best(void **state)
     world_free(world);
 }
 
+/* Proves that the flags of a barrier reach all ranks where a CTA has fewer threads than there are ranks. */
+static void test_few_threads(void **state)
+{
+    static const CollAlgo algos[] = {COLL_ONESHOT, COLL_TWOSHOT, COLL_SYM_LL, COLL_SYM_MC};
+    (void)state;
+    for (guint i = 0; i < G_N_ELEMENTS(algos); i++) {
+        World *world = world_new_on("gb200-nvl72", TRUE);
+        CollGroup *group = coll_group_new(world->fabric, NULL, 40, NULL);
+        CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+        spec.algo = algos[i];
+        spec.bytes = 40 * 128;
+        spec.ctas = 2;
+        spec.threads = 32;
+        assert_int_equal(run_or_refuse(group, &spec), 1);
+        coll_group_free(group);
+        world_free(world);
+    }
+}
+
 /* Proves that impossible requests are refused with what would be right. */
 static void test_refusals(void **state)
 {
@@ -412,7 +431,7 @@ int main(void)
         cmocka_unit_test(test_trees_of_nodes),     cmocka_unit_test(test_several_at_once),
         cmocka_unit_test(test_other_systems),
         cmocka_unit_test(test_auto),            cmocka_unit_test(test_best),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_few_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static void stage_open(Stage *stage)
 {
     memset(stage, 0, sizeof *stage);
     bed_open(&stage->bed, "dgx-h100", NULL, NULL);
-    stage->vas = vas_new(stage->bed.fabric->memory);
+    stage->vas = vas_new(stage->bed.fabric->memory, (guint32)stage->bed.fabric->spec.system.gpus);
     stage->far = bed_region(&stage->bed, 3, WINDOW);
     VasMapping *unicast = vas_map(stage->vas, VA_UNICAST, WINDOW, stage->far, NULL, 0);
     vas_set_access(unicast, 0, VAS_ACCESS_READWRITE);

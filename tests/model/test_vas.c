@@ -11,7 +11,7 @@ typedef struct {
 static void space_open(Space *space)
 {
     space->memory = memory_new(NULL, FALSE);
-    space->vas = vas_new(space->memory);
+    space->vas = vas_new(space->memory, VAS_GPUS_MAX);
     space->region = memory_region_new(space->memory, 2, 64 * MIB, NULL);
 }
 

@@ -306,7 +306,7 @@ static gboolean run_open(Run *run, const Image *image, GError **error)
     run->fabric = run->sim ? fabric_new(run->sim, &run->spec, TRUE, error) : NULL;
     if (!run->fabric)
         return FALSE;
-    run->vas = vas_new(run->fabric->memory);
+    run->vas = vas_new(run->fabric->memory, (guint32)run->fabric->spec.system.gpus);
     run->object = program->multicast ? fabric_mc_object(run->fabric, program->gpus, RUN_BYTES) : NULL;
     for (guint16 g = 0; g < program->gpus; g++) {
         for (guint32 m = 0; m < 2; m++) {

@@ -290,7 +290,7 @@ gboolean plan_start(Fabric *fabric, const Plan *plan, const guint16 *gpu, Transf
     run->fabric = fabric;
     run->plan = plan;
     run->gpu = g_memdup2(gpu, plan->ranks->len * sizeof(guint16));
-    run->vas = vas_new(fabric->memory);
+    run->vas = vas_new(fabric->memory, (guint32)fabric->spec.system.gpus);
     run->rank = g_new0(PlanPlace, plan->ranks->len);
     run->windows = g_array_new(FALSE, FALSE, sizeof(PlanWindow));
     run->chunk_bytes = (plan->bytes + chunks * 16ull - 1) / (chunks * 16ull) * 16;

@@ -95,7 +95,7 @@ gboolean transfer_start(Fabric *fabric, const TransferPart *parts, guint32 n, Tr
     }
     Transfer *transfer = g_new0(Transfer, 1);
     transfer->fabric = fabric;
-    transfer->vas = vas_new(fabric->memory);
+    transfer->vas = vas_new(fabric->memory, (guint32)fabric->spec.system.gpus);
     transfer->buffers = g_new0(Buffers, n);
     transfer->n = n;
     transfer->done = done;

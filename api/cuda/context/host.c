@@ -96,15 +96,10 @@ CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags)
         CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
     if (range_any(call.cuda->ranges, va, bytes))
         CUDA_RETURN(call, CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
-    Range *range = g_new0(Range, 1);
-    *range = (Range){.va = va,
-                     .bytes = bytes,
-                     .kind = RANGE_REGISTERED,
-                     .device = -1,
-                     .context = context->id,
-                     .buffer_id = call.cuda->next_id++,
-                     .flags = flags | CU_MEMHOSTALLOC_DEVICEMAP,
-                     .host_access = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    const Range as = {.va = va, .bytes = bytes, .kind = RANGE_REGISTERED, .device = -1, .context = context->id,
+                      .buffer_id = call.cuda->next_id++, .flags = flags | CU_MEMHOSTALLOC_DEVICEMAP,
+                      .host_access = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    Range *range = range_new(&as, call.cuda->n_devices);
     range_insert(call.cuda->ranges, range);
     CUDA_RETURN(call, CUDA_SUCCESS);
 }

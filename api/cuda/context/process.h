@@ -20,7 +20,7 @@
 #include "sim/log.h"
 #include "sim/param/param.h"
 
-#define CUDA_DEVICES_MAX 256
+#define CUDA_DEVICES_MAX VAS_GPUS_MAX
 #define CUDA_NUMA_NODES 2 /* of the simulated host */
 
 typedef struct Context Context;

@@ -42,7 +42,8 @@ CUresult managed_new(Call *call, int device, guint64 bytes, Range **range)
     made->asked_bytes = bytes;
     made->host_access = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     made->advice = (Advice){.preferred = {CU_MEM_LOCATION_TYPE_INVALID, CU_DEVICE_INVALID},
-                            .prefetched = {CU_MEM_LOCATION_TYPE_INVALID, CU_DEVICE_INVALID}};
+                            .prefetched = {CU_MEM_LOCATION_TYPE_INVALID, CU_DEVICE_INVALID},
+                            .accessed_by = made->advice.accessed_by};
     for (guint i = 0; i < call->cuda->n_devices; i++)
         vmm_set_access(call, made, (int)i, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     return CUDA_SUCCESS;

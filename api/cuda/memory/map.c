@@ -43,16 +43,9 @@ Range *vmm_enter(Call *call, RangeKind kind, guint64 va, guint64 bytes, Phys *ph
                              .offset = offset,
                              .region = phys ? phys->region : 0,
                              .object = team ? team->object : 0};
-    Range *range = g_new0(Range, 1);
-
-    *range = (Range){.va = va,
-                     .bytes = bytes,
-                     .kind = kind,
-                     .phys = phys,
-                     .team = team,
-                     .offset = offset,
-                     .device = -1,
-                     .buffer_id = call->cuda->next_id++};
+    const Range as = {.va = va, .bytes = bytes, .kind = kind, .phys = phys, .team = team, .offset = offset,
+                      .device = -1, .buffer_id = call->cuda->next_id++};
+    Range *range = range_new(&as, call->cuda->n_devices);
     if (phys != NULL) {
         phys_ref(phys);
         phys_use(phys, kind == RANGE_VMM || kind == RANGE_POOL);

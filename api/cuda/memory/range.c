@@ -23,6 +23,15 @@ Ranges *ranges_new(void)
     return ranges;
 }
 
+Range *range_new(const Range *as, guint devices)
+{
+    Range *range = g_malloc0(sizeof *range + 2 * (gsize)devices);
+    *range = *as;
+    range->access = (guint8 *)(range + 1);
+    range->advice.accessed_by = range->access + devices;
+    return range;
+}
+
 #define RESERVE_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
 static gboolean reserve_at(guint64 va, guint64 bytes)

@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
     CUmemLocation preferred, prefetched; /* type INVALID: never said */
     gboolean read_mostly, accessed_by_host;
-    guint8 accessed_by[CUDA_DEVICES_MAX]; /* by ordinal */
+    guint8 *accessed_by; /* by ordinal; stands behind the range */
 } Advice;
 
 typedef struct Range {
@@ -52,7 +52,7 @@ typedef struct Range {
     guint32 end_event;               /* of a freed one: the engine's event behind its last use */
     gboolean host_mapped;            /* the bytes themselves stand at va in the host's space */
     guint8 host_access;              /* CUmemAccess_flags of the host */
-    guint8 access[CUDA_DEVICES_MAX]; /* CUmemAccess_flags by ordinal */
+    guint8 *access; /* CUmemAccess_flags by ordinal; stands behind the range */
 } Range;
 
 typedef struct Ranges {
@@ -62,6 +62,8 @@ typedef struct Ranges {
 } Ranges;
 
 Ranges *ranges_new(void);
+/* A copy of `as`, without rights for any of that many devices. Inserted, it belongs to the table. */
+Range *range_new(const Range *as, guint devices);
 
 /* Reserves address space from the host; 0: there is none. hint may be 0: then addresses follow each
  * other from a fixed one on, the same in every run, as far as the host has them free. */

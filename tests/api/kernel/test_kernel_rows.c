@@ -78,7 +78,7 @@ static Bench *bench_open(const Row *row, const char *text)
     bench->spec.sm.fence_gpu_wide = FALSE;
     bench->sim = sim_new(&sim, NULL);
     bench->fabric = fabric_new(bench->sim, &bench->spec, TRUE, NULL);
-    bench->vas = vas_new(bench->fabric->memory);
+    bench->vas = vas_new(bench->fabric->memory, (guint32)bench->fabric->spec.system.gpus);
     bench->row = row;
     gboolean cached = row->bytes * sweeps(row->kernel) <= 50u << 20; /* H100: 50 MB */
     for (guint g = 0; g < GPUS; g++) {
