@@ -3,6 +3,8 @@ bin_PROGRAMS += fanout
 fanout_SOURCES = \
 	cli/coll_args.c \
 	cli/coll_args.h \
+	cli/coll_auto.c \
+	cli/coll_auto.h \
 	cli/coll_table.c \
 	cli/coll_table.h \
 	cli/frame_table.c \

@@ -93,6 +93,9 @@ gboolean coll_args_parse(CollPlan *plan, const char *op_name, const CollWords *w
         return coll_bad(error, "-o", words->reduce, coll_reductions, "sum, min, max, and, or or xor is right");
     if (words->proto && !coll_proto_parse(words->proto, &plan->spec.proto))
         return coll_bad(error, "-p", words->proto, coll_proto_names, "simple, ll, ll128 or auto is right");
+    if (words->program && !coll_library_parse(words->program, &plan->spec.library))
+        return coll_bad(error, "--program", words->program, coll_library_names,
+                        "nccl, nccl-registered, nccl-sym, trtllm, vllm or sglang is right");
     if (words->crossings < 1) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--crossings: at least 1");
         return FALSE;
@@ -118,6 +121,8 @@ static void coll_args_say(GString *text, const char *option, guint64 value, guin
 char *coll_args_settings(const CollPlan *plan, const Options *options)
 {
     GString *text = g_string_new(NULL);
+    if (plan->spec.library != COLL_NCCL)
+        g_string_append_printf(text, "--program %s", coll_library_names[plan->spec.library]);
     coll_args_say(text, "--threads", plan->spec.threads, 0);
     coll_args_say(text, "--root", plan->spec.root, 0);
     coll_args_say(text, "--warmup", plan->spec.warmup, 0);
@@ -130,7 +135,7 @@ char *coll_args_settings(const CollPlan *plan, const Options *options)
 void coll_args_clear(CollWords *words)
 {
     char *strings[] = {words->min,  words->max,    words->factor, words->algos,
-                       words->type, words->reduce, words->proto,  words->record};
+                       words->type, words->reduce, words->proto,  words->record, words->program};
     for (guint i = 0; i < G_N_ELEMENTS(strings); i++)
         g_free(strings[i]);
 }

@@ -10,7 +10,7 @@
 /* As they stand on the command line. */
 #define COLL_NOT_GIVEN G_MININT /* of a number: its default stands */
 typedef struct {
-    char *min, *max, *factor, *algos, *type, *reduce, *proto, *record;
+    char *min, *max, *factor, *algos, *type, *reduce, *proto, *record, *program;
     gint gpus, ctas, threads, root, warmup, iterations;
     gint64 crossings;
     gboolean no_compare;

@@ -58,7 +58,9 @@ void coll_table_widths(const CollPlan *plan, guint width[COLL_COLUMNS])
     width[0] = (guint)strlen(coll_op_name(plan->spec.op));
     width[1] = (guint)strlen(bytes);
     for (guint a = 0; a < plan->algos; a++) {
-        gboolean any = plan->algo[a] == COLL_AUTO || coll_is_search(plan->algo[a]);
-        width[5] = MAX(width[5], any ? 7 : (guint)strlen(coll_algo_name(plan->algo[a])));
+        CollAlgo widest = plan->algo[a] == COLL_UNICAST ? COLL_TWOSHOT : plan->algo[a];
+        if (widest == COLL_AUTO || widest == COLL_BEST)
+            widest = COLL_NVLS_BUFFERED;
+        width[5] = MAX(width[5], (guint)strlen(coll_algo_name(widest)));
     }
 }

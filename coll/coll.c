@@ -256,21 +256,33 @@ static SimTime coll_period_ps(const Coll *coll)
     return (last_ps - first_ps) / (coll->spec.calls - 1);
 }
 
+/* What passes between the launch and the first CTA: copies that a library makes (those behind the kernel, too: what
+ * waits for the result waits for both), and the start of classic NCCL's NVLS kernel. */
+static guint64 coll_before_ps(const Coll *coll)
+{
+    const FabricSpec *spec = &coll->fabric->spec;
+    guint64 start_ps = coll->algo == COLL_NVLS_BUFFERED ? spec->launch.nvls_start_ps : 0;
+    return start_ps + coll_copies_ps(coll->group, &coll->spec);
+}
+
 static void coll_launch(Coll *coll)
 {
+    guint64 delay_ps = coll->fabric->spec.sm.launch_ps + coll_before_ps(coll);
     coll->begin_ps = sim_now_ps(coll->fabric->sim);
     coll->first_ps = SIMTIME_NEVER;
     coll->last_ps = coll->end_ps = 0;
     coll->finished = FALSE;
     coll->running = coll->n;
     for (guint32 r = 0; r < coll->n; r++)
-        coll_launch_rank(coll, r, coll->fabric->spec.sm.launch_ps, coll_on_launch_done, coll);
+        coll_launch_rank(coll, r, delay_ps, coll_on_launch_done, coll);
 }
 
 Coll *coll_start(CollGroup *group, const CollSpec *spec, CollDone done, void *user, GError **error)
 {
     g_assert(!coll_is_search(spec->algo));
-    Coll *coll = coll_new(group, spec, error);
+    CollSpec taken = *spec;
+    coll_library_apply(group, &taken);
+    Coll *coll = coll_new(group, &taken, error);
     if (!coll)
         return NULL;
     coll->done = done;
@@ -352,8 +364,11 @@ gboolean coll_run_one(CollGroup *group, const CollSpec *spec, CollResult *result
 
 gboolean coll_run(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
 {
-    return coll_is_search(spec->algo) ? coll_run_best(group, spec, result, error)
-                                      : coll_run_fidelity(group, spec, result, error);
+    if (coll_is_search(spec->algo))
+        return coll_run_best(group, spec, result, error);
+    CollSpec taken = *spec;
+    coll_library_apply(group, &taken);
+    return coll_run_fidelity(group, &taken, result, error);
 }
 
 void coll_group_on_candidate(CollGroup *group, CollCandidate candidate, void *user)

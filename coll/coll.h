@@ -26,7 +26,7 @@ typedef enum {
     COLL_SENDRECV, COLL_BARRIER, COLL_OPS
 } CollOp;
 typedef enum {
-    COLL_AUTO,  /* NCCL's published choice by size and ranks */
+    COLL_AUTO,  /* what CollSpec.library takes by size and ranks */
     COLL_BEST,  /* simulates the candidates, takes the fastest (coll_run only) */
     COLL_RING, COLL_TREE, COLL_ONESHOT, COLL_TWOSHOT, COLL_NVLS, COLL_NVLS_ONESHOT, COLL_PUSH,
     COLL_PULL, COLL_DIRECT, /* all_to_all and sendrecv: every rank stores to its peers */
@@ -68,7 +68,7 @@ typedef struct {
     guint32 ctas;         /* 0: the algorithm's default (NCCL's channels) */
     guint32 threads;      /* of a CTA; 0: the algorithm's default */
     guint32 copies;       /* of the whole buffer inside each GPU before and after, in kernels of their own, by a library
-                           * that owns the buffers: coll_copies_ps; coll_run leaves them out */
+                           * that owns the buffers: coll_copies_ps; in time_ps, not in kernel_ps */
     gboolean check;       /* fill with numbers and verify; needs a fabric that keeps bytes */
     gboolean corrupt;     /* for tests: one element is changed before the check */
     guint64 as_bytes;     /* chunks and CTAs are chosen, and L2 hits or misses are, as for so many bytes; 0: for
@@ -88,8 +88,9 @@ typedef struct {
     CollProto proto;
     CollFidelity fidelity; /* how; AUTO: extrapolated */
     guint32 ctas, threads;
-    guint64 time_ps;      /* submission of the kernels to the end of the last one */
-    guint64 kernel_ps;    /* the same without launch and exit: first CTA placed to last CTA done */
+    guint64 time_ps;      /* submission of the kernels to the end of the last one, with launch.nvls_start_ps of
+                           * nvls_buffered and a library's copies */
+    guint64 kernel_ps;    /* the same without launch, start, copies and exit: first CTA placed to last CTA done */
     guint64 algbw_MBps;   /* bytes / time */
     guint64 busbw_MBps;   /* with nccl-tests' factor for the operation */
     CollCheck check;
@@ -107,9 +108,12 @@ typedef void (*CollCandidate)(const char *algo, const char *proto, guint index, 
 void coll_group_on_candidate(CollGroup *group, CollCandidate candidate, void *user);
 
 /* Where spec->algo is AUTO: sets the algorithm, and of frameworks CTAs, threads and copies, to what spec->library
- * takes on this group; where NCCL chooses by protocol too, AUTO stays, which coll_choice resolves. coll_run does not
- * do this. */
+ * takes on this group; where NCCL chooses by protocol too, AUTO stays, which coll_choice resolves. coll_run and
+ * coll_start do this themselves. */
 void coll_library_apply(const CollGroup *group, CollSpec *spec);
+/* Why AUTO stands for the algorithm that it does, to be read behind its name ("the fastest by ..."): by whose rule, and
+ * what that implies; caller frees. spec->algo is AUTO. */
+char *coll_library_why(const CollGroup *group, const CollSpec *spec);
 extern const char *const coll_library_names[]; /* NULL-terminated, by number */
 static inline gboolean coll_library_is_framework(CollLibrary library)
 {

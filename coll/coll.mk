@@ -22,4 +22,5 @@ libfanout_core_la_SOURCES += \
 	coll/library.c \
 	coll/plan.c \
 	coll/table.c \
-	coll/tune.c
+	coll/tune.c \
+	coll/why.c

@@ -25,6 +25,7 @@ static const WorkloadKey common_keys[] = {
 static const WorkloadKey coll_keys[] = {
     {"op", NULL, VALUE_NAME, coll_op_names, "which collective"},
     {"algo", "--algo", VALUE_NAME, coll_algo_names, "which algorithm"},
+    {"program", "--program", VALUE_NAME, coll_library_names, "whose choice algo = auto is"},
     {"bytes", "--bytes", VALUE_SIZE, NULL, "size"},
     {"gpus", "--gpus", VALUE_NUMBER, NULL, "ranks"},
     {"ctas", "--ctas", VALUE_NUMBER, NULL, "CTAs of a rank"},
@@ -51,6 +52,7 @@ static const WorkloadKey bench_keys[] = {
 static const WorkloadKey replay_keys[] = {
     {"trace", NULL, VALUE_PATH, NULL, "the trace's file"},
     {"algo", "--algo", VALUE_TEXT, NULL, "algorithm, or all_reduce=nvls,broadcast=ring in double quotes"},
+    {"program", "--program", VALUE_NAME, coll_library_names, "whose choice auto is"},
     {"place", "--place", VALUE_TEXT, NULL, "GPUs of the ranks, same or fold"},
     {"compute_scale", "--compute-scale", VALUE_TEXT, NULL, "computations last X times as recorded"},
     {"limit", "--limit", VALUE_NUMBER, NULL, "first operations of each rank"},

@@ -175,6 +175,7 @@ check_PROGRAMS += \
 	tests/api/test_ptx \
 	tests/cli/test_options \
 	tests/coll/test_coll \
+	tests/coll/test_library \
 	tests/explore/test_explore \
 	tests/model/test_analytic \
 	tests/model/test_conservation \

@@ -42,7 +42,7 @@ static const LaunchClass launch_classes[] = {
     {"nccl-registered", "graph", G_STRUCT_OFFSET(LaunchSpec, graph_nccl_ps)},
     {"nccl-registered", "eager", G_STRUCT_OFFSET(LaunchSpec, eager_nccl_ps)},
     {"nccl-sym", "graph", G_STRUCT_OFFSET(LaunchSpec, graph_nccl_sym_ps)},
-    {"nccl-sym", "eager", G_STRUCT_OFFSET(LaunchSpec, eager_nccl_sym_ps)},
+    {"nccl-sym", "eager", G_STRUCT_OFFSET(LaunchSpec, eager_nccl_sym_rank_ps)},
     {"nccl", "graph", G_STRUCT_OFFSET(LaunchSpec, graph_nccl_ps)},
     {"nccl", "eager", G_STRUCT_OFFSET(LaunchSpec, eager_nccl_ps)},
 };
@@ -137,8 +137,8 @@ static gboolean coll_from_published(const FabricSpec *spec, const ValidateRow *r
         const char *program = coll_is_symmetric(row) ? "nccl-sym" : row->program;
         if (strcmp(class->program, program) == 0 && strcmp(class->timing, row->timing) == 0) {
             request->launch_ps = *(const guint64 *)((const char *)&spec->launch + class->offset);
-            if (class->offset == G_STRUCT_OFFSET(LaunchSpec, eager_nccl_sym_ps)) {
-                request->least_ps = request->launch_ps;
+            if (class->offset == G_STRUCT_OFFSET(LaunchSpec, eager_nccl_sym_rank_ps)) {
+                request->least_ps = request->n * request->launch_ps;
                 request->launch_ps = spec->launch.graph_nccl_sym_ps;
             } else if (class->offset == G_STRUCT_OFFSET(LaunchSpec, eager_nccl_ps) && row->torch) {
                 request->launch_ps = spec->launch.eager_torch_ps;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/coll_args.h"
+#include "cli/coll_auto.h"
 #include "cli/coll_table.h"
 #include "cli/options.h"
 #include "cli/live.h"
@@ -30,6 +31,7 @@ typedef struct {
     gboolean extrapolated, flows;    /* some row is */
     Trace *record;                   /* --record; NULL: none */
     Samples samples;
+    CollAuto *taken;                 /* what auto stood for */
 } CollRows;
 
 static guint32 coll_gpus(const CollRows *rows)
@@ -135,8 +137,10 @@ static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row
     if (group && coll_run(group, spec, result, &why)) {
         live_lock(rows->live);
         g_clear_pointer(&ending, series_end);
-        if (row)
+        if (row) {
             coll_take(rows, &run, mark, spec, result);
+            coll_auto_add(rows->taken, group, spec, result);
+        }
         live_unlock(rows->live, 1);
         code = EXIT_DONE;
         coll_group_free(group);
@@ -261,6 +265,7 @@ static ExitCode coll_all_rows(CollRows *rows, guint64 last, GError **error)
 static void coll_add_notes(CollRows *rows)
 {
     live_lock(rows->live);
+    coll_auto_notes(rows->taken, rows->report);
     if (rows->extrapolated)
         report_add_note(rows->report, "fidelity auto: beyond --crossings time is that of flows at the rates of short "
                         "runs in packets; --fidelity packet simulates every packet");
@@ -292,6 +297,7 @@ static ExitCode coll_report(const System *system, const Options *options, const 
                      CHART_LINES | CHART_LOG_X);
     if (record)
         rows.record = record_coll_new("coll", coll_gpus(&rows));
+    rows.taken = coll_auto_new();
     coll_table_widths(plan, width);
     rows.live = live_new(options, report, rows.table, n + (coll_wants_compare(&rows) ? 1 : 0), width);
     ExitCode code = coll_all_rows(&rows, last, error);
@@ -306,6 +312,7 @@ static ExitCode coll_report(const System *system, const Options *options, const 
         live_abandon(rows.live);
     }
     code = samples_close(&rows.samples, code, error);
+    coll_auto_free(rows.taken);
     trace_free(rows.record);
     report_free(report);
     return code;
@@ -323,8 +330,11 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         {"stepfactor", 'f', 0, G_OPTION_ARG_STRING, &words.factor, "from size to size (2)", "F"},
         {"algo", 'a', 0, G_OPTION_ARG_STRING, &words.algos,
          "ring, tree, oneshot, twoshot, nvls, nvls_oneshot, nvls_buffered, push, pull, direct, p2p, "
-         "sym_ll, sym_llmc, sym_lsa, sym_mc, sym, sym_unicast; auto (NCCL's choice), best, unicast (the fastest, and "
+         "sym_ll, sym_llmc, sym_lsa, sym_mc, sym, sym_unicast; auto (--program's choice), best, unicast (the fastest, and "
          "the fastest without multicast, of all)", "ALGO,..."},
+        {"program", 0, 0, G_OPTION_ARG_STRING, &words.program,
+         "whose choice auto is: nccl (its buffers), nccl-registered (the user's), nccl-sym (symmetric memory), trtllm, "
+         "vllm, sglang (nccl)", "PROGRAM"},
         {"no-compare", 0, 0, G_OPTION_ARG_NONE, &words.no_compare,
          "with several ALGO: do not look for the fastest without multicast", NULL},
         {"proto", 'p', 0, G_OPTION_ARG_STRING, &words.proto, "of ring and tree: simple, ll, ll128", "P"},

@@ -16,7 +16,7 @@
 
 typedef struct {
     TraceArgs traces;
-    char *algos, *scale;
+    char *algos, *program, *scale;
     char **place;
     gboolean no_memo, no_compare;
 } ReplayWords;
@@ -75,6 +75,9 @@ static gboolean replay_parse(ReplayVerb *verb, GError **error)
     gint64 ppm;
     if (verb->options->fidelity == COLL_FIDELITY_AUTO)
         return replay_bad(error, "--fidelity", "auto", "packet or flow: a replay is simulated as one thing");
+    if (words->program && !coll_library_parse(words->program, &spec->library))
+        return replay_bad(error, "--program", words->program,
+                          "nccl, nccl-registered, nccl-sym, trtllm, vllm or sglang");
     spec->flow = verb->options->fidelity == COLL_FLOW;
     if (!samples_check(verb->options, spec->flow, error))
         return FALSE;
@@ -257,6 +260,8 @@ static void replay_describe_run(const ReplayVerb *verb, Report *report)
     GString *more = g_string_new(NULL);
     if (words->algos)
         g_string_append_printf(more, "-a %s", words->algos);
+    if (words->program)
+        g_string_append_printf(more, "%s--program %s", more->len ? " " : "", words->program);
     for (char **place = words->place; place && *place; place++)
         g_string_append_printf(more, "%s--place %s", more->len ? " " : "", *place);
     if (words->scale)
@@ -342,6 +347,9 @@ static ExitCode replay_run_verb(int argc, char **argv, GError **error)
     const GOptionEntry own[] = {
         {"algo", 'a', 0, G_OPTION_ARG_STRING, &words.algos,
          "auto, best, nvls, ring, ...; or all_reduce=nvls,broadcast=ring", "ALGO"},
+        {"program", 0, 0, G_OPTION_ARG_STRING, &words.program,
+         "whose choice auto is: nccl (through its buffers), nccl-registered, nccl-sym, trtllm, vllm, sglang (nccl)",
+         "PROGRAM"},
         {"place", 0, 0, G_OPTION_ARG_STRING_ARRAY, &words.place,
          "GPUs of the k-th job's ranks (0-3,8), same (every job from GPU 0), or fold (several "
          "ranks a GPU)",
@@ -374,6 +382,7 @@ static ExitCode replay_run_verb(int argc, char **argv, GError **error)
     }
     trace_args_clear(&words.traces);
     g_free(words.algos);
+    g_free(words.program);
     g_free(words.scale);
     g_strfreev(words.place);
     return code;

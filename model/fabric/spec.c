@@ -20,7 +20,7 @@ const ParamRow launch_params[] = {
     LAUNCH_ROW(graph_kernel_ps, "beside the kernel: hand-written kernels in a CUDA graph, from one to the next"),
     LAUNCH_ROW(eager_kernel_ps, "beside the kernel: hand-written kernels launched one by one"),
     LAUNCH_ROW(graph_nccl_sym_ps, "beside the kernel: NCCL's symmetric kernels in a CUDA graph"),
-    LAUNCH_ROW(eager_nccl_sym_ps, "at least: a process's turn round all its GPUs, symmetric kernels"),
+    LAUNCH_ROW(eager_nccl_sym_rank_ps, "at least, for each rank: symmetric kernels, one process for all"),
     LAUNCH_ROW(graph_nccl_ps, "beside the kernel: classic NCCL in a CUDA graph"),
     LAUNCH_ROW(eager_nccl_ps, "beside the kernel: classic NCCL, launched back to back"),
     LAUNCH_ROW(thread_nccl_ps, "beside the kernel: classic NCCL, a thread a GPU, launched back to back"),

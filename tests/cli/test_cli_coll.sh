@@ -125,6 +125,7 @@ refuses "no system 'dgx-h10'" coll all_reduce -s dgx-h10
 refuses 'no/such/dir' coll all_reduce -s teach-4gpu --ctas 2 -b 1K -a nvls --html no/such/dir/x.html
 refuses "is unknown; all_reduce has" coll all_reduce -a rong
 refuses "is unknown" coll all_reduce -d f7
+refuses "'vlm' is unknown; nccl, .* did you mean 'vllm'?" coll all_reduce --program vlm
 refuses "divided among 8" coll all_gather -b 100
 refuses "whole number" coll all_reduce -b 33
 refuses "multiple of 32" coll all_reduce --threads 100
@@ -140,6 +141,19 @@ grep -q '^  all_gather .* flow$' flow || complain "flows of a ring: no row"
 "$FANOUT" coll sendrecv -a direct --ctas 1 -b 2G -e 8G -f 4 --fidelity flow --format csv >large
 awk -F, '$2 ~ /^[0-9]/ { time[++n] = $10 } END { exit !(n == 2 && time[2] > 3.99 * time[1] && time[2] < 4.01 * time[1]) }' \
     large || complain "8 GiB take not four times as long as 2 GiB: $(cut -d, -f 2,10 large)"
+
+# What auto stands for is the program's choice: it changes the algorithm and the time, and notes say which and why.
+says 'auto (--program nccl) at 1M: ring ll, the fastest by' coll all_reduce -b 1M -e 2M --data off
+grep -q 'auto (--program nccl) at 2M: nvls_buffered simple, NVLS through NCCL.s own buffers' out || complain "no note: $(cat out)"
+slow=$(awk '$1 == "all_reduce" && $6 == "nvls_buffered" { print $10 }' out)
+says 'at 2M: nvls simple, NVLS on the user.s buffers' coll all_reduce -b 2M --data off --program nccl-registered
+fast=$(awk '$1 == "all_reduce" && $6 == "nvls" { print $10 }' out)
+awk -v slow="$slow" -v fast="$fast" 'BEGIN { exit !(fast > 0 && slow > 1.3 * fast) }' ||
+    complain "2 MiB: $slow us through buffers, $fast us registered"
+says 'at 64K: oneshot simple, vllm.s own kernel' coll all_reduce -b 64K --data off --program vllm
+says '^# auto' coll all_reduce -b 64K --data off
+says 'all_reduce .* ring' coll all_reduce -b 64K --data off -a ring
+grep -q '^# auto' out && complain "a note on auto where a ring was asked for"
 
 # Flows know no trunks.
 two="-s teach-4gpu --set topology.kind=two_level --set topology.leaf_gpus=2 --set topology.spines=1 --set topology.trunks=1"

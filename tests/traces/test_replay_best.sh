@@ -61,4 +61,13 @@ awk '{ if ($10 > $8 || $11 - 100 * ($8 - $10) / $8 > 0.2 || 100 * ($8 - $10) / $
     fail "the advice: $(cat "$work/advice")"
 "$fanout" replay "$work/t.trace" -a bets 2>"$work/err" && fail "-a bets was taken"
 grep -q "'bets' should be auto, best" "$work/err" || fail "-a bets: $(cat "$work/err")"
+
+# What auto stands for is the program's choice, told in notes.
+"$fanout" replay "$work/t.trace" -s dgx-h100 --no-compare --program vllm >"$work/vllm"
+grep -q '^# auto (--program vllm), all_reduce on 4 GPUs: oneshot simple, vllm.s own kernel' "$work/vllm" ||
+    fail "--program vllm: $(grep '^# auto' "$work/vllm")"
+"$fanout" replay "$work/t.trace" -s dgx-h100 --no-compare >"$work/nccl"
+grep -q '^# auto (--program nccl), all_reduce on 4 GPUs: ring ll, the fastest' "$work/nccl" || fail "no note on auto"
+"$fanout" replay "$work/t.trace" --program vlm 2>"$work/err" && fail "--program vlm was taken"
+grep -q "'vlm' should be nccl" "$work/err" || fail "--program vlm: $(cat "$work/err")"
 echo "the best with multicast is compared with the best without"

@@ -218,6 +218,21 @@ static void note_type(Episode *episode, const EpisodeWork *work, const CollSpec 
     }
 }
 
+/* What is taken where nothing was asked for, and by whose rule. */
+static void note_auto(Episode *episode, const CollGroup *group, const CollSpec *spec)
+{
+    CollSpec taken = *spec;
+    CollAlgo algo;
+    CollProto proto;
+    coll_library_apply(group, &taken);
+    coll_choice(group, &taken, &algo, &proto);
+    g_autofree char *why = coll_library_why(group, spec);
+    note(episode, g_strdup_printf("auto (--program %s), %s on %u GPUs: %s %s, %s",
+                                  coll_library_names[spec->library], coll_op_name(spec->op),
+                                  coll_group_ranks(group), coll_algo_name(algo),
+                                  coll_proto_name(proto), why));
+}
+
 static gboolean start_coll(Piece *piece, CollOp op, GError **error)
 {
     Episode *episode = piece->episode;
@@ -233,10 +248,14 @@ static gboolean start_coll(Piece *piece, CollOp op, GError **error)
     }
     char *fallback = NULL;
     spec.proto = work->proto;
+    spec.library = episode->spec->library;
     spec.algo =
         replay_algo(episode->spec->fabric, piece->group, &spec, work->algo, &fallback);
     if (fallback != NULL) {
         note(episode, fallback);
+    }
+    if (spec.algo == COLL_AUTO && episode->spec->algo[op] == COLL_AUTO && op != COLL_BARRIER) {
+        note_auto(episode, piece->group, &spec);
     }
     return coll_start(piece->group, &spec, on_coll, piece, error) != NULL;
 }

@@ -33,6 +33,7 @@ typedef struct {
     Log *log;
     CollAlgo algo[COLL_OPS]; /* wanted; where an operation does not have it, what is nearest runs.
                                 COLL_BEST: by choices */
+    CollLibrary library;     /* whose choice COLL_AUTO is */
     ReplayChoices *choices;  /* of replay_choose; NULL: nothing is COLL_BEST */
     gboolean unicast;        /* COLL_BEST takes nothing that needs multicast */
     ReplayMemo *known;       /* of replay_memo_new, of replays with the same fabric and flow; NULL:

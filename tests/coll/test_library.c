@@ -1,0 +1,148 @@
+/* coll: what `auto` stands for is what the program would run, and its time is near what others measured of it. */
+#include "tests/test.h"
+
+#include <math.h>
+
+#include "coll/coll.h"
+#include "model/presets/preset.h"
+
+typedef struct {
+    ParamSet *set;
+    FabricSpec *spec;
+    Sim *sim;
+    Fabric *fabric;
+    CollGroup *group;
+} Library;
+
+static Library library_open(const char *preset, guint32 gpus)
+{
+    Library library = {0};
+    const SimSpec sim = {.seed = 1};
+    library.spec = g_new0(FabricSpec, 1);
+    library.set = param_set_new();
+    fabric_params(library.set, library.spec);
+    assert_true(preset_load(library.set, preset, NULL));
+    library.sim = sim_new(&sim, NULL);
+    library.fabric = fabric_new(library.sim, library.spec, FALSE, NULL);
+    library.group = coll_group_new(library.fabric, NULL, gpus, NULL);
+    assert_non_null(library.group);
+    return library;
+}
+
+static void library_close(Library *library)
+{
+    coll_group_free(library->group);
+    fabric_free(library->fabric);
+    sim_free(library->sim);
+    param_set_free(library->set);
+    g_free(library->spec);
+}
+
+/* Proves the choice, row by row of published tables and rules: NCCL without registered buffers copies through its own,
+ * with them NVLS works on the user's; frameworks take their kernels up to their limits and NCCL beyond them. Sources:
+ * published/FACTS.md section 4 (rings with LL up to 1 MiB and NVLS from 2 MiB on 8 GPUs, NVLS from 5 GPUs, 4 stay on
+ * rings), and the tables that coll/library.c names. */
+static void test_choice(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *preset;
+        guint32 gpus;
+        CollOp op;
+        guint64 bytes;
+        const char *program;
+        CollAlgo algo;
+        CollProto proto;
+        const char *why;
+    } rows[] = {
+        {"dgx-h200", 8, COLL_ALL_REDUCE, 1 << 20, "nccl", COLL_RING, COLL_LL, "cost model"},
+        {"dgx-h200", 8, COLL_ALL_REDUCE, 2 << 20, "nccl", COLL_NVLS_BUFFERED, COLL_SIMPLE, "not registered"},
+        {"dgx-h200", 8, COLL_ALL_REDUCE, 2 << 20, "nccl-registered", COLL_NVLS, COLL_SIMPLE, "which are registered"},
+        {"dgx-h200", 5, COLL_ALL_REDUCE, 256 << 20, "nccl", COLL_NVLS_BUFFERED, COLL_SIMPLE, "not registered"},
+        {"dgx-h200", 4, COLL_ALL_REDUCE, 256 << 20, "nccl", COLL_RING, COLL_SIMPLE, "cost model"},
+        {"dgx-h200", 8, COLL_ALL_TO_ALL, 64 << 20, "nccl", COLL_P2P, COLL_SIMPLE, "sends and receives"},
+        {"gb200-nvl72", 72, COLL_ALL_REDUCE, 512 << 20, "nccl", COLL_NVLS_BUFFERED, COLL_SIMPLE, "not registered"},
+        {"dgx-a100", 8, COLL_ALL_REDUCE, 64 << 20, "nccl", COLL_RING, COLL_SIMPLE, "cost model"},
+        {"dgx-h200", 8, COLL_ALL_REDUCE, 4 << 10, "nccl-sym", COLL_SYM_LLMC, COLL_SIMPLE, "symmetric"},
+        {"dgx-h100", 8, COLL_ALL_REDUCE, 64 << 10, "vllm", COLL_ONESHOT, COLL_SIMPLE, "vllm's own kernel"},
+        {"dgx-h100", 8, COLL_ALL_REDUCE, 16 << 20, "vllm", COLL_NVLS, COLL_SIMPLE, "copies into its buffer"},
+        {"dgx-h100", 8, COLL_ALL_REDUCE, 128 << 20, "vllm", COLL_NVLS_BUFFERED, COLL_SIMPLE, "has no kernel"},
+        {"dgx-h100", 8, COLL_ALL_REDUCE, 2 << 20, "trtllm", COLL_TWOSHOT, COLL_SIMPLE, "trtllm's own kernel"},
+        {"hgx-b200", 8, COLL_ALL_REDUCE, 2 << 20, "sglang", COLL_TWOSHOT, COLL_SIMPLE, "sglang's own kernel"},
+        {"dgx-h100", 8, COLL_ALL_GATHER, 64 << 10, "vllm", COLL_RING, COLL_LL, "has no kernel"},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        Library library = library_open(rows[i].preset, rows[i].gpus);
+        CollSpec spec = coll_spec_default(rows[i].op);
+        spec.type = NUMERIC_BF16;
+        spec.bytes = rows[i].bytes / (rows[i].gpus * 16) * (rows[i].gpus * 16);
+        assert_true(coll_library_parse(rows[i].program, &spec.library));
+        g_autofree char *why = coll_library_why(library.group, &spec);
+        CollAlgo algo;
+        CollProto proto;
+        coll_library_apply(library.group, &spec);
+        coll_choice(library.group, &spec, &algo, &proto);
+        if (algo != rows[i].algo || proto != rows[i].proto || !strstr(why, rows[i].why))
+            fail_msg("row %u, %s: %s %s, %s", i, rows[i].program, coll_algo_name(algo), coll_proto_name(proto), why);
+        library_close(&library);
+    }
+}
+
+/* Proves that coll_run takes that choice, and that it is the one that was measured: all-reduces of bf16 by NCCL inside
+ * of vLLM, in CUDA graphs, without registration (vllm-project/vllm pull 42324). Registered, 16 MiB would take 84 us. */
+static void test_measured(void **state)
+{
+    (void)state;
+    static const struct {
+        guint64 bytes;
+        double us;
+    } rows[] = {{2 << 20, 37}, {16 << 20, 121}};
+    Library library = library_open("dgx-h100", 8);
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+        CollResult result, registered;
+        spec.type = NUMERIC_BF16;
+        spec.bytes = rows[i].bytes;
+        spec.check = FALSE;
+        assert_true(coll_run(library.group, &spec, &result, NULL));
+        assert_int_equal(result.algo, COLL_NVLS_BUFFERED);
+        double us = (double)result.time_ps / 1e6;
+        if (fabs(us / rows[i].us - 1) > 0.12)
+            fail_msg("%u MiB: %.1f us, measured %.0f", (guint)(rows[i].bytes >> 20), us, rows[i].us);
+        spec.library = COLL_NCCL_REGISTERED;
+        assert_true(coll_run(library.group, &spec, &registered, NULL));
+        assert_int_equal(registered.algo, COLL_NVLS);
+        assert_true(registered.time_ps < result.time_ps * 8 / 10);
+    }
+    library_close(&library);
+}
+
+/* Proves that the copies of a library that owns the buffers are in the time, and not in the kernel's. */
+static void test_copies(void **state)
+{
+    (void)state;
+    Library library = library_open("dgx-h100", 8);
+    CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+    CollResult with, without;
+    spec.type = NUMERIC_BF16;
+    spec.bytes = 4 << 20;
+    spec.check = FALSE;
+    spec.library = COLL_VLLM;
+    CollSpec taken = spec;
+    coll_library_apply(library.group, &taken);
+    assert_int_equal(taken.copies, 2);
+    guint64 copies_ps = coll_copies_ps(library.group, &taken);
+    assert_true(copies_ps > 2 * PS_PER_US);
+    assert_true(coll_run(library.group, &spec, &with, NULL));
+    taken.copies = 0;
+    assert_true(coll_run(library.group, &taken, &without, NULL));
+    assert_int_equal(with.time_ps - with.kernel_ps, without.time_ps - without.kernel_ps + copies_ps);
+    library_close(&library);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice), cmocka_unit_test(test_measured),
+                                       cmocka_unit_test(test_copies)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
