@@ -202,7 +202,7 @@ typedef struct {
     guint64 graph_kernel_ps;   /* hand-written kernel in a CUDA graph: from one kernel to the next */
     guint64 eager_kernel_ps;   /* hand-written kernel, launched one by one */
     guint64 graph_nccl_sym_ps; /* NCCL's symmetric kernels in a CUDA graph: from one kernel to the next */
-    guint64 eager_nccl_sym_rank_ps; /* one by one, one process: a launch, one for each GPU in turn; kernels run beside */
+    guint64 eager_nccl_sym_rank_ps; /* one by one, one process: a launch for each GPU in turn; kernels run beside */
     guint64 graph_nccl_ps;     /* classic NCCL in a CUDA graph */
     guint64 eager_nccl_ps;     /* classic NCCL, back to back */
     guint64 thread_nccl_ps;    /* classic NCCL, one process with a thread a GPU, back to back: */
