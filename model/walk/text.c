@@ -134,7 +134,7 @@ char *walk_text(const Fabric *fabric, ProbeStage stage, const char *path, const 
     const Switch *sw = &fabric->sw[s];
     WalkCount *count = &counts[s];
     g_autofree char *latency = walk_ns(fabric->spec.sw.latency_ps);
-    g_autofree char *out = walk_ns(fabric->spec.gpu.out_ps);
+    g_autofree char *out = walk_ns(fabric->spec.gpu.out_ps), *in = walk_ns(fabric->spec.gpu.in_ps);
     switch (stage) {
     case PROBE_COALESCE:
         if (packet->kind == PACKET_ATOM)
@@ -143,7 +143,7 @@ char *walk_text(const Fabric *fabric, ProbeStage stage, const char *path, const 
                                walk_article(packet), walk_cargo(packet), packet->flits, packet->flits == 1 ? "" : "s");
     case PROBE_REQUEST:
         return g_strdup_printf("transaction opened; the hash of the 256 B chunk (model/memory/address_hash.c) "
-                               "picks the link; port in %s",
+                               "picks the link; its port is %s away",
                                out);
     case PROBE_WIRE:
         return walk_text_wire(fabric, path, packet, replica);
@@ -160,7 +160,7 @@ char *walk_text(const Fabric *fabric, ProbeStage stage, const char *path, const 
     case PROBE_RESULT:
         return walk_text_result(fabric, packet, count);
     case PROBE_ANSWER:
-        return g_strdup_printf("%s back at the SM: the transaction ends", walk_cargo(packet));
+        return g_strdup_printf("%s back at the SM, %s behind the port: the transaction ends", walk_cargo(packet), in);
     default:
         return g_strdup("");
     }
