@@ -304,6 +304,21 @@ void memory_unwatch(Memory *memory, MemWatch *watch)
     watch->armed = watch->due = FALSE;
 }
 
+void memory_each_watch(Memory *memory, MemWatchFire fire, void (*each)(MemWatch *watch, void *user), void *user)
+{
+    for (guint r = 1; r < memory->regions->len; r++) {
+        MemRegion *region = memory->regions->pdata[r];
+        for (guint64 line = 0; region && region->watches && line * WATCH_LINE < region->bytes; line++) {
+            const MemWatchList *list = watch_line(region, line);
+            if (!list)
+                line |= WATCH_CHUNK - 1; /* none in this chunk of lines */
+            for (MemWatch *watch = list ? list->head : NULL; watch; watch = watch->next)
+                if (watch->fire == fire)
+                    each(watch, user);
+        }
+    }
+}
+
 /* Takes the watches that a write concerns off their line, so that one armed again from its own `fire` waits
  * for the next write. */
 static void memory_collect_due(Memory *memory, MemRegion *region, guint64 line, guint64 offset, guint64 end,

@@ -96,6 +96,8 @@ struct MemWatch {
 void memory_watch(Memory *memory, MemWatch *watch, MemRegion *region, guint64 offset, guint32 bytes,
                   MemWatchFire fire);
 void memory_unwatch(Memory *memory, MemWatch *watch);
+/* All watches that are armed with this `fire`, by region, line and order of arming; for messages. */
+void memory_each_watch(Memory *memory, MemWatchFire fire, void (*each)(MemWatch *watch, void *user), void *user);
 
 /* A program is about to poll a region; to be called before it looks at its bytes. At the first time, what has changed
  * them by now but was not done yet is done by `polled`. */

@@ -7,6 +7,7 @@
 /* warp.c */
 gboolean warp_fetch(Warp *warp);      /* makes `current` valid; FALSE: nothing to do */
 gboolean warp_block_poll(Warp *warp, SimTime now_ps); /* FALSE: nothing to wait for */
+char *poll_waiter_text(void *gpu); /* for sim_add_waiter(): what its warps poll; NULL: nothing */
 typedef enum { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_STALLED } IssueResult;
 /* Executes `current` as far as it goes; *cost_ps is the LSU time it took. */
 IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps);

@@ -140,3 +140,48 @@ gboolean warp_block_poll(Warp *warp, SimTime now_ps)
     poll_continue(warp, now_ps);
     return TRUE;
 }
+
+/* ---- who polls what, for a run that got stuck */
+
+typedef struct {
+    const Gpu *gpu;
+    Warp *first;
+    guint32 warps;
+} PollWaiters;
+
+static void poll_count(MemWatch *watch, void *user)
+{
+    PollWaiters *waiters = user;
+    Warp *warp = EVENT_OWNER(watch, Warp, watch);
+    if (warp->cta->gpu != waiters->gpu)
+        return;
+    if (waiters->warps++ == 0)
+        waiters->first = warp;
+}
+
+char *poll_waiter_text(void *unit)
+{
+    static const char *const tests[] = {
+        [POLL_EQ] = "be", [POLL_NE] = "be other than", [POLL_GE] = "reach", [POLL_DIFF_GE] = "reach"};
+    PollWaiters waiters = {.gpu = unit};
+    MemRegion *region = NULL;
+    guint64 offset = 0, value = 0;
+    FaultKind fault;
+    memory_each_watch(waiters.gpu->fabric->memory, poll_on_written, poll_count, &waiters);
+    if (waiters.warps == 0)
+        return NULL;
+    Warp *warp = waiters.first;
+    const Uop *uop = &warp->current;
+    g_autoptr(GString) text = g_string_new(NULL);
+    const guint8 *bytes = poll_bytes(warp, warp->done_lanes, &region, &offset, &fault);
+    g_string_append_printf(text, "%s: %s CTA %u polls for 0x%" G_GINT64_MODIFIER "x to %s %" G_GUINT64_FORMAT,
+                           waiters.gpu->path, warp->cta->name, warp->cta->index, uop_lane_va(uop, warp->done_lanes),
+                           tests[uop->test], uop->value);
+    if (bytes) {
+        memcpy(&value, bytes, uop->width == 4 ? 4 : 8);
+        g_string_append_printf(text, ", and %" G_GUINT64_FORMAT " is there", value);
+    }
+    if (waiters.warps > 1)
+        g_string_append_printf(text, "; %u more warps poll", waiters.warps - 1);
+    return g_string_free(g_steal_pointer(&text), FALSE);
+}

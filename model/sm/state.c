@@ -71,6 +71,7 @@ void sm_init(Gpu *gpu)
 {
     guint64 count = gpu->fabric->spec.sm.count;
     fence_init(gpu);
+    sim_add_waiter(gpu->sim, poll_waiter_text, gpu);
     gpu->sm = g_new0(Sm, count);
     gpu->out = g_new0(GpuOutQueue, gpu->spec->out_queues);
     for (guint64 q = 0; q < gpu->spec->out_queues; q++) {
