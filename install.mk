@@ -22,7 +22,7 @@ man/made: fanout$(EXEEXT)
 	@touch $@
 all-local: man/made
 clean-local:
-	rm -rf man
+	rm -rf man site
 
 bashcompletiondir = $(datadir)/bash-completion/completions
 zshcompletiondir = $(datadir)/zsh/site-functions
@@ -48,3 +48,13 @@ uninstall-local:
 installcheck-local:
 	CC='$(CC)' CXX='$(CXX)' DESTDIR='$(DESTDIR)' bindir='$(bindir)' pkgdatadir='$(pkgdatadir)' docdir='$(docdir)' \
 	  pkgconfigdir='$(pkgconfigdir)' $(SHELL) $(srcdir)/tests/install/installcheck.sh $(abs_srcdir)/tests/install
+
+# The documentation as pages that need no network: site/index.html.
+.PHONY: site
+site: fanout$(EXEEXT)
+	@test -n '$(SPHINX_BUILD)' || { echo "make site: sphinx-build is not installed; on Debian or Ubuntu:"; \
+	  echo "  apt-get install python3-sphinx python3-myst-parser python3-sphinx-rtd-theme"; \
+	  echo "and run configure again, or name it: make site SPHINX_BUILD=PATH"; exit 1; }
+	@python3 $(srcdir)/docs/site/build.py ./fanout$(EXEEXT) $(srcdir) site/sources
+	@'$(SPHINX_BUILD)' -q -W --keep-going -b html -d site/made site/sources site/html
+	@echo "make site: site/html/index.html"

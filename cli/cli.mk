@@ -29,6 +29,7 @@ fanout_SOURCES = \
 	cli/reference/internal.h \
 	cli/reference/list.c \
 	cli/reference/manual.c \
+	cli/reference/model.c \
 	cli/reference/reference.c \
 	cli/reference/reference.h \
 	cli/run.c \

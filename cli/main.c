@@ -124,7 +124,14 @@ static ExitCode main_print_reference(void)
         printf("%s", verb == verbs ? "" : ",\n");
         main_run_verb(*verb, 2, ask);
     }
-    printf("]}\n");
+    GError *error = NULL;
+    g_autofree char *model = reference_model(&error);
+    if (!model) {
+        fprintf(stderr, "fanout: %s\n", error->message);
+        g_error_free(error);
+        return EXIT_USER;
+    }
+    printf("],\n%s\n", strchr(model, '{') + 1); /* its members, and the end of the object */
     return main_flush(EXIT_DONE);
 }
 

@@ -13,7 +13,7 @@
 const char *const options_fidelities[] = {"packet", "flow", "auto", NULL};
 const char *const options_calendars[] = {"wheel", "systemc", NULL};
 const char *const options_engines[] = {"fast", "reference", NULL};
-const char *const options_formats[] = {"text", "json", "csv", NULL}; /* HTML has an option of its own, with a file */
+const char *const options_formats[] = {"text", "json", "csv", "fields", NULL};
 const char *const options_data[] = {"auto", "full", "off", NULL};
 
 G_DEFINE_QUARK(fanout-cli-error, cli_error)
@@ -156,7 +156,8 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
          !size_parse("--max-memory", raw->max_memory, &options->max_memory, error)) ||
         (raw->interval && !samples_parse_interval(raw->interval, &options->stats_interval_ps, error)))
         return FALSE;
-    options->format = (ReportFormat)format;
+    /* HTML has an option of its own, with a file's name. */
+    options->format = format < REPORT_HTML ? (ReportFormat)format : REPORT_FIELDS;
     options->fidelity = (CollFidelity)fidelity;
     options->calendar = (SimCalendar)calendar;
     options->engine = (SimEngine)engine;
@@ -299,7 +300,8 @@ gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *o
          "keep the bytes that move: auto (default, while they fit), full or off", "WHICH"},
         {"max-memory", 0, 0, G_OPTION_ARG_STRING, &raw.max_memory,
          "how much simulated memory --data auto keeps (default 4G)", "SIZE"},
-        {"format", 0, 0, G_OPTION_ARG_STRING, &raw.format, "text (default), json or csv", "WHICH"},
+        {"format", 0, 0, G_OPTION_ARG_STRING, &raw.format,
+         "text (default), json, csv, or fields: what those of the JSON mean", "WHICH"},
         {"html", 0, 0, G_OPTION_ARG_FILENAME, &options->html, "write the report as a page", "FILE"},
         {"perfetto", 0, 0, G_OPTION_ARG_FILENAME, &options->perfetto,
          "write a timeline for ui.perfetto.dev", "FILE"},

@@ -48,6 +48,7 @@ dist_check_SCRIPTS = \
 	tests/determinism/test_determinism.sh \
 	tests/docs/test_lab_program.sh \
 	tests/docs/test_labs.sh \
+	tests/docs/test_site.sh \
 	tests/golden/golden.sh \
 	tests/install/test_install.sh \
 	tests/model/walk_count.sh \

@@ -1,7 +1,7 @@
 /* The command line as data: manual pages, shell completion, the reference and tests are made of the tables that the
  * command itself reads, so that none of them can say anything else.
  *
- *     fanout --list-reference              every verb and option as JSON
+ *     fanout --list-reference              every verb and option, parameter and statistic as JSON
  *     fanout VERB --list-reference         one verb's
  *     fanout VERB --manual                 its manual page
  *     fanout --complete WORD...            what the last word may become, for a shell */
@@ -23,6 +23,9 @@ gboolean reference_answer(const Verb *verb, const GOptionEntry *own, const GOpti
 char *reference_examples(const Verb *verb);
 /* `fanout --manual`: the page of the command as a whole. verbs ends with NULL. */
 void reference_manual_all(const Verb *const *verbs);
+/* Every parameter and statistic as JSON, the parameters with the values of the default system; caller frees. NULL: that
+ * system cannot be built. */
+char *reference_model(GError **error);
 /* One candidate for a shell, if it begins with `begin`. text: what it is, or NULL. */
 void reference_offer(const char *begin, const char *candidate, const char *text);
 

@@ -61,24 +61,6 @@ static ExitCode systems_list(const Options *options, GError **error)
     return code;
 }
 
-/* "1 to 1000000 MB/s", "one of hold, stream". */
-static char *systems_bounds(const ParamRow *row)
-{
-    if (row->type == PARAM_ENUM_T) {
-        char *list = g_strjoinv(", ", (char **)row->enums);
-        char *text = g_strdup_printf("one of %s", list);
-        g_free(list);
-        return text;
-    }
-    if (row->type == PARAM_BOOL_T)
-        return g_strdup("true or false");
-    if (row->type == PARAM_STRING_T)
-        return g_strdup("text");
-    return g_strdup_printf("%s%" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT "%s%s",
-                           row->type == PARAM_LIST_T ? "list of numbers from " : "", row->min,
-                           row->max, *row->unit ? " " : "", row->unit);
-}
-
 static gboolean systems_is_changed(const ParamDumpRow *row)
 {
     return g_str_has_prefix(row->origin, "changed in ") || g_str_has_prefix(row->origin, "--");
@@ -101,7 +83,7 @@ static void systems_print_ini(const System *system)
             section = row->section;
             printf("\n[%s]\n", section);
         }
-        char *bounds = systems_bounds(row->row);
+        char *bounds = param_row_bounds(row->row);
         printf("# %s (%s)\n", row->row->text, bounds);
         if (row->origin)
             printf("# %s\n", row->origin);

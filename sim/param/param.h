@@ -83,6 +83,8 @@ const ParamRow *param_row(const ParamSet *set, const char *name, GError **error)
  * (0 for other types), *normal the text in the row's own unit, to be freed. FALSE: *wrong says what was wrong and what
  * would be right, to be freed. */
 gboolean param_row_parse(const ParamRow *row, const char *text, guint64 *number, char **normal, char **wrong);
+/* What a value may be, for people: "1 to 1000000 MB/s", "one of hold, stream". Caller frees. */
+char *param_row_bounds(const ParamRow *row);
 /* FALSE where a row has no value; the error names the first three and how many more there are. */
 gboolean param_check_complete(ParamSet *set, const char *name, GError **error);
 GArray *param_dump(const ParamSet *set); /* ParamDumpRow, in table order */

@@ -268,3 +268,20 @@ gboolean param_row_parse(const ParamRow *row, const char *text, guint64 *number,
     }
     return TRUE;
 }
+
+char *param_row_bounds(const ParamRow *row)
+{
+    if (row->type == PARAM_ENUM_T) {
+        char *list = g_strjoinv(", ", (char **)row->enums);
+        char *text = g_strdup_printf("one of %s", list);
+        g_free(list);
+        return text;
+    }
+    if (row->type == PARAM_BOOL_T)
+        return g_strdup("true or false");
+    if (row->type == PARAM_STRING_T)
+        return g_strdup("text");
+    return g_strdup_printf("%s%" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT "%s%s",
+                           row->type == PARAM_LIST_T ? "list of numbers from " : "", row->min,
+                           row->max, *row->unit ? " " : "", row->unit);
+}

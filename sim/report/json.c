@@ -84,3 +84,48 @@ void report_write_json(const Report *report, GString *out)
     yajl_gen_map_close(gen);
     report_json_end(gen, out);
 }
+
+static void json_column(yajl_gen gen, const Column *column)
+{
+    const char *const pairs[] = {"key", column->key, "unit", column->unit, "text", column->text};
+    yajl_gen_map_open(gen);
+    for (guint i = 0; i < G_N_ELEMENTS(pairs); i++)
+        report_json_string(gen, pairs[i] ? pairs[i] : "");
+    yajl_gen_map_close(gen);
+}
+
+void report_write_fields(const Report *report, GString *out)
+{
+    static const char *const always[] = {"schema", "report", "version", "notes"};
+    yajl_gen gen = yajl_gen_alloc(NULL);
+    yajl_gen_config(gen, yajl_gen_beautify, 1);
+    yajl_gen_config(gen, yajl_gen_indent_string, " ");
+    yajl_gen_map_open(gen);
+    report_json_string(gen, "facts");
+    yajl_gen_array_open(gen);
+    for (guint i = 0; i < G_N_ELEMENTS(always); i++)
+        report_json_string(gen, always[i]);
+    for (guint i = 0; i < report->facts->len; i++)
+        report_json_string(gen, g_array_index(report->facts, Fact, i).key);
+    yajl_gen_array_close(gen);
+    report_json_string(gen, "tables");
+    yajl_gen_array_open(gen);
+    for (guint i = 0; i < report->tables->len; i++) {
+        const Table *table = g_ptr_array_index(report->tables, i);
+        yajl_gen_map_open(gen);
+        report_json_string(gen, "key");
+        report_json_string(gen, table->key);
+        report_json_string(gen, "title");
+        report_json_string(gen, table->title);
+        report_json_string(gen, "fields");
+        yajl_gen_array_open(gen);
+        for (guint c = 0; c < table->n_columns; c++)
+            json_column(gen, &table->columns[c]);
+        yajl_gen_array_close(gen);
+        yajl_gen_map_close(gen);
+    }
+    yajl_gen_array_close(gen);
+    yajl_gen_map_close(gen);
+    report_json_end(gen, out);
+    g_string_append_c(out, '\n');
+}

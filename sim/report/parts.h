@@ -64,6 +64,7 @@ void report_csv_row(const Report *report, const Table *table, guint row, GString
 void report_write_text(const Report *report, GString *out);
 void report_write_json(const Report *report, GString *out);
 void report_write_csv(const Report *report, GString *out);
+void report_write_fields(const Report *report, GString *out);
 void report_write_html(const Report *report, GString *out);
 void report_write_chart(const Chart *chart, GString *out); /* SVG inside the page */
 void report_write_scene(const Scene *scene, GString *out); /* JSON for scene.js */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const report_formats[] = {"text", "json", "csv", "html", NULL};
+const char *const report_formats[] = {"text", "json", "csv", "html", "fields", NULL};
 
 static void cell_clear(gpointer cell) { g_free(((Cell *)cell)->text); }
 
@@ -237,6 +237,7 @@ GString *report_format(const Report *report, ReportFormat format)
         [REPORT_JSON] = report_write_json,
         [REPORT_CSV] = report_write_csv,
         [REPORT_HTML] = report_write_html,
+        [REPORT_FIELDS] = report_write_fields,
     };
     for (guint i = 0; i < report->tables->len; i++) {
         const Table *table = g_ptr_array_index(report->tables, i);

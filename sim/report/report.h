@@ -94,8 +94,10 @@ void report_add_chart(Report *report, const Table *table, const char *title, con
 /* A picture that another program drew, in HTML only: svg is a whole <svg> element, title says what it shows; copied. */
 void report_add_picture(Report *report, const char *title, const char *svg);
 
-typedef enum { REPORT_TEXT, REPORT_JSON, REPORT_CSV, REPORT_HTML } ReportFormat;
-/* "text", "json", "csv", "html", NULL: by ReportFormat */
+/* FIELDS: what the fields of the JSON mean, as JSON itself: {"facts": [KEY ...], "tables": [{"key", "title", "fields":
+ * [{"key", "unit", "text"} ...]} ...]}. */
+typedef enum { REPORT_TEXT, REPORT_JSON, REPORT_CSV, REPORT_HTML, REPORT_FIELDS } ReportFormat;
+/* "text", "json", "csv", "html", "fields", NULL: by ReportFormat */
 extern const char *const report_formats[];
 
 /* The whole report in one format; caller frees with g_string_free. Unfinished rows are an error of
