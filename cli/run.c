@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "model/fabric/waves.h"
+
 static Log *run_new_log(const Options *options, GError **error)
 {
     const char *spec = options->log ? options->log : g_getenv("FANOUT_LOG");
@@ -17,7 +19,7 @@ static Log *run_new_log(const Options *options, GError **error)
 gboolean run_open(Run *run, const System *system, const Options *options, guint64 data_bytes, GError **error)
 {
     const SimSpec spec = {.seed = options->seed, .calendar = options->calendar,
-                          .engine = options->engine, .vcd_path = options->vcd,
+                          .engine = options->vcd ? SIM_ENGINE_REFERENCE : options->engine, .vcd_path = options->vcd,
                           .threads = options->cores};
     gboolean keep = options->data == DATA_FULL ||
                     (options->data == DATA_AUTO && data_bytes <= options->max_memory);
@@ -32,6 +34,8 @@ gboolean run_open(Run *run, const System *system, const Options *options, guint6
         return FALSE;
     }
     run->fabric->log = run->log;
+    if (options->vcd)
+        fabric_trace(run->fabric);
     return TRUE;
 }
 

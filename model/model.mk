@@ -109,6 +109,8 @@ libfanout_core_la_SOURCES += \
 	model/fabric/topology.h \
 	model/fabric/usage.c \
 	model/fabric/usage.h \
+	model/fabric/waves.c \
+	model/fabric/waves.h \
 	model/fabric/wiring.c \
 	model/fabric/wiring.h \
 	model/flow/egress_internal.h \

@@ -17,6 +17,7 @@ libfanout_core_la_SOURCES += \
 	sim/engine/simtime.h \
 	sim/engine/stack.c \
 	sim/engine/stack.h \
+	sim/engine/trace.h \
 	sim/engine/systemc_calendar.c \
 	sim/engine/tlm_port.cpp \
 	sim/engine/tlm_port.h \
@@ -36,6 +37,8 @@ libfanout_core_la_SOURCES += \
 	sim/report/csv.c \
 	sim/report/file.c \
 	sim/report/file.h \
+	sim/report/gtkw.c \
+	sim/report/gtkw.h \
 	sim/report/html.c \
 	sim/report/json.c \
 	sim/report/json.h \

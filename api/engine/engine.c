@@ -1,6 +1,7 @@
 /* See engine.h: the thread, its calls, and when simulated time may run. */
 #include "api/engine/internal.h"
 
+#include "model/fabric/waves.h"
 #include "sim/host_clock.h"
 
 #include <dirent.h>
@@ -298,7 +299,7 @@ static gboolean build(Engine *engine)
         fabric_new(engine->sim, engine->spec.fabric, engine->spec.keep_bytes, &engine->start_error);
     if (engine->fabric == NULL)
         return FALSE;
-    stat_trace(engine->fabric->stats, engine->sim);
+    fabric_trace(engine->fabric);
     if (!engine_series_begin(engine))
         return FALSE;
     engine->fabric->log = engine->spec.log;

@@ -29,6 +29,7 @@ typedef struct {
     gboolean alone;                  /* one row: operations and links are told in full */
     guint wrong;
     gboolean extrapolated, flows;    /* some row is */
+    gboolean lost;                   /* the waveform could not be written, which has been said */
     Trace *record;                   /* --record; NULL: none */
     Samples samples;
     CollAuto *taken;                 /* what auto stood for */
@@ -154,6 +155,7 @@ static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row
     usage_mark_free(mark);
     series_end(ending); /* of a run that got stuck */
     series_free(series);
+    rows->lost |= !sim_trace_end(run.sim);
     run_close(&run);
     return code;
 }
@@ -276,6 +278,29 @@ static void coll_add_notes(CollRows *rows)
     live_unlock(rows->live, 0);
 }
 
+/* A waveform is of one simulation, of packets. */
+static gboolean coll_check_wave(const CollRows *rows, guint n, GError **error)
+{
+    const CollAlgo algo = rows->plan->algo[0];
+    const CollSpec spec = coll_spec_of(rows, rows->plan->min, algo);
+    if (!rows->options->vcd)
+        return TRUE;
+    if (n > 1)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: %u rows are %u simulations, and a waveform shows one: "
+                    "give one size and one algorithm", n, n);
+    else if (algo == COLL_BEST || algo == COLL_UNICAST)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: %s tries several algorithms, and a waveform shows one: "
+                    "name it with -a", coll_algo_name(algo));
+    else if (coll_fidelity(coll_gpus(rows), &spec) != COLL_PACKET)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: this row is simulated as flows, which have no queues to "
+                    "show: write --fidelity packet, or give a smaller size");
+    else if (rows->options->cores > 1)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: a waveform is written by one core: leave --cores away");
+    else
+        return TRUE;
+    return FALSE;
+}
+
 static ExitCode coll_report(const System *system, const Options *options, const CollPlan *plan,
                             const char *record, GError **error)
 {
@@ -285,7 +310,7 @@ static ExitCode coll_report(const System *system, const Options *options, const 
     g_autofree char *settings = coll_args_settings(plan, options);
     CollRows rows = {.system = system, .options = options, .plan = plan};
     if ((record && !file_check("--record", record, error)) || !coll_check_rows(&rows, &n, &last, error) ||
-        !samples_open(&rows.samples, options, error))
+        !samples_open(&rows.samples, options, error) || !coll_check_wave(&rows, n, error))
         return EXIT_USER;
     rows.alone = n == 1;
     Report *report = rows.report = report_new("coll", title);
@@ -315,7 +340,7 @@ static ExitCode coll_report(const System *system, const Options *options, const 
     coll_auto_free(rows.taken);
     trace_free(rows.record);
     report_free(report);
-    return code;
+    return rows.lost && code == EXIT_DONE ? EXIT_USER : code;
 }
 
 static ExitCode coll_run_verb(int argc, char **argv, GError **error)
@@ -371,7 +396,7 @@ const Verb verb_coll = {
     .name = "coll",
     .usage = "OP",
     .text = "run a collective: all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, sendrecv",
-    .flags = VERB_FIDELITY | VERB_FLOWS | VERB_CORES | VERB_STATS,
-    .no_views = "each of its rows is a simulation of its own; exec and walk write them",
+    .flags = VERB_FIDELITY | VERB_FLOWS | VERB_CORES | VERB_STATS | VERB_WAVEFORM,
+    .no_views = "its rows are collectives, of which exec and replay write timelines",
     .run = coll_run_verb,
 };

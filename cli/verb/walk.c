@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "cli/samples.h"
 #include "cli/system.h"
+#include "model/fabric/waves.h"
 #include "model/walk/walk.h"
 #include "sim/report/timeline.h"
 
@@ -277,7 +278,7 @@ static gboolean walk_once(const Options *options, const System *system, const Wa
         gboolean right = FALSE;
         WalkBackground background;
         Traffic *traffic = NULL;
-        stat_trace(fabric->stats, sim);
+        fabric_trace(fabric);
         guint32 n = ask->gpus != WALK_ALL ? (guint32)ask->gpus : (guint32)system->spec.system.gpus;
         if (ask->load_per_mille && system->spec.system.gpus > 1)
             traffic = walk_add_traffic(fabric, ask->load_per_mille, &background);
@@ -292,12 +293,11 @@ static gboolean walk_once(const Options *options, const System *system, const Wa
         done = outcome->steps != NULL;
         if (traffic)
             traffic_free(traffic);
+        outcome->lost = !sim_trace_end(sim); /* while what it shows is there */
         fabric_free(fabric);
     }
-    if (sim) {
-        outcome->lost = !sim_trace_end(sim);
+    if (sim)
         sim_free(sim);
-    }
     return done;
 }
 

@@ -62,7 +62,7 @@ void kernel_notify_disarm(guint32 slot);
 /* ---- waveforms: see vcd.h ---- */
 
 KernelVcd *kernel_vcd_open(const char *path_without_suffix); /* adds ".vcd"; it can be written */
-void kernel_vcd_trace(KernelVcd *vcd, const char *name, const guint64 *value, int bits);
+void kernel_vcd_trace(KernelVcd *vcd, const char *name, const void *value, int bytes, int bits);
 void kernel_vcd_close(KernelVcd *vcd); /* SystemC's time moves on by 1 ps */
 
 G_END_DECLS

@@ -323,9 +323,13 @@ KernelVcd *kernel_vcd_open(const char *path_without_suffix)
     return new KernelVcd{file};
 }
 
-void kernel_vcd_trace(KernelVcd *vcd, const char *name, const guint64 *value, int bits)
+void kernel_vcd_trace(KernelVcd *vcd, const char *name, const void *value, int bytes, int bits)
 {
-    sc_trace(vcd->file, *reinterpret_cast<const sc_dt::uint64 *>(value), name, bits);
+    switch (bytes) {
+    case 1: sc_trace(vcd->file, *static_cast<const unsigned char *>(value), name, bits); break;
+    case 4: sc_trace(vcd->file, *static_cast<const unsigned int *>(value), name, bits); break;
+    default: sc_trace(vcd->file, *static_cast<const sc_dt::uint64 *>(value), name, bits); break;
+    }
 }
 
 void kernel_vcd_close(KernelVcd *vcd)

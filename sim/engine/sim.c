@@ -7,6 +7,7 @@
 
 #include "sim/engine/foreign.h"
 #include "sim/engine/internal.h"
+#include "sim/engine/trace.h"
 
 #define WAITERS_SHOWN 8 /* lines of a stuck run that a person wants to read */
 
@@ -189,6 +190,8 @@ static void pump_wheel(Sim *sim)
             process_resume_first(sim);
         }
     } else {
+        /* It was drained up to an earlier limit only where the clock goes step by step: they may be what is next. */
+        background_release(sim, wheel_due_ps(sim));
         sim_sleep(sim, wheel_due_ps(sim), clock_ps);
     }
 }
@@ -390,11 +393,25 @@ gboolean sim_trace_end(Sim *sim)
     return good;
 }
 
+static void sim_trace(Sim *sim, const char *name, const void *value, int bytes, int bits)
+{
+    g_assert(bits >= 1 && bits <= 8 * bytes);
+    g_assert(sim->thread == NULL); /* SystemC takes no more once it has started to write */
+    if (sim->vcd != NULL)
+        vcd_trace(sim->vcd, name, value, bytes, bits);
+}
+
 void sim_trace_u64(Sim *sim, const char *name, const guint64 *value, int bits)
 {
-    g_assert(bits >= 1 && bits <= 64);
-    g_assert(sim->thread == NULL); /* SystemC takes no more once it has started to write */
-    if (sim->vcd != NULL) {
-        vcd_trace(sim->vcd, name, value, bits);
-    }
+    sim_trace(sim, name, value, sizeof *value, bits);
+}
+
+void sim_trace_u32(Sim *sim, const char *name, const guint32 *value, int bits)
+{
+    sim_trace(sim, name, value, sizeof *value, bits);
+}
+
+void sim_trace_u8(Sim *sim, const char *name, const guint8 *value, int bits)
+{
+    sim_trace(sim, name, value, sizeof *value, bits);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/engine/kernel.h"
+#include "sim/report/gtkw.h"
 
 struct Vcd {
     KernelVcd *kernel; /* NULL: nothing traced yet */
@@ -32,18 +33,18 @@ Vcd *vcd_open(const char *path, GError **error)
     return vcd;
 }
 
-void vcd_trace(Vcd *vcd, const char *name, const guint64 *value, int bits)
+void vcd_trace(Vcd *vcd, const char *name, const void *value, int bytes, int bits)
 {
     if (vcd->kernel == NULL) { /* not before: SystemC complains about a file without traces */
         char *stem = g_strdup_printf("%s.raw", vcd->path);
         vcd->kernel = kernel_vcd_open(stem);
         g_free(stem);
     }
-    kernel_vcd_trace(vcd->kernel, name, value, bits);
+    kernel_vcd_trace(vcd->kernel, name, value, bytes, bits);
 }
 
 /* SystemC opens a section by "$date" on a line of its own and closes it by "$end". */
-static void copy_clean(FILE *raw, FILE *clean, SimTime base_ps)
+static void copy_clean(FILE *raw, FILE *clean, SimTime base_ps, Gtkw *gtkw)
 {
     char *line = NULL;
     size_t size = 0;
@@ -61,6 +62,7 @@ static void copy_clean(FILE *raw, FILE *clean, SimTime base_ps)
         } else if (!skipping) {
             fputs(line, clean);
         }
+        gtkw_note(gtkw, line);
         if (skipping && g_str_has_prefix(line, "$end")) {
             skipping = FALSE;
         }
@@ -75,8 +77,9 @@ gboolean vcd_close(Vcd *vcd, SimTime base_ps)
     }
     FILE *raw = g_fopen(vcd->raw_path, "r");
     FILE *clean = g_fopen(vcd->path, "w");
+    Gtkw *gtkw = gtkw_new(vcd->path);
     if (raw != NULL && clean != NULL) {
-        copy_clean(raw, clean, base_ps);
+        copy_clean(raw, clean, base_ps, gtkw);
     }
     gboolean fine = clean != NULL && !ferror(clean) &&
                     (vcd->kernel == NULL || (raw != NULL && !ferror(raw)));
@@ -89,6 +92,7 @@ gboolean vcd_close(Vcd *vcd, SimTime base_ps)
     if (!fine) {
         g_printerr("fanout: cannot write waveform '%s': %s\n", vcd->path, g_strerror(errno));
     }
+    fine &= gtkw_close(gtkw);
     g_remove(vcd->raw_path);
     g_free(vcd->raw_path);
     g_free(vcd->path);

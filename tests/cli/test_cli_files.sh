@@ -52,7 +52,7 @@ valid() { # KIND FILE; test_cli_views.sh looks closely
 # Whether a verb has a view. What it has not it refuses with the reason behind a colon.
 has() {
     case $1.$2 in
-    *.html | exec.vcd | walk.vcd) return 0 ;;
+    *.html | coll.vcd | exec.vcd | walk.vcd) return 0 ;;
     *) return 1 ;;
     esac
 }
@@ -95,6 +95,21 @@ done
 status=0
 "$FANOUT" convert one.trace /dev/full >out 2>err || status=$?
 [ "$status" = 1 ] && [ -c /dev/full ] || complain "convert to a full device: exit $status: $(cat err)"
+
+# A waveform is of one simulation; what GTKWave has saved beside it stays.
+refuses '--vcd: 2 rows are 2 simulations' coll all_reduce -s teach-4gpu -a nvls,ring -b 4K --vcd two.vcd
+refuses '--vcd: best tries several algorithms' coll all_reduce -s teach-4gpu -a best -b 4K --vcd two.vcd
+refuses '--vcd: this row is simulated as flows' coll all_reduce -s teach-4gpu -a nvls -b 1G --vcd two.vcd
+[ ! -e two.vcd ] || complain "refused, but a waveform was written"
+echo '[*] GTKWave Analyzer' >kept.gtkw
+"$FANOUT" walk store -s teach-4gpu --vcd kept.vcd >out && [ "$(cat kept.gtkw)" = '[*] GTKWave Analyzer' ] ||
+    complain "a save file of GTKWave's was lost"
+[ ! -e /dev/full.gtkw ] || complain "a save file beside a device"
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 64K --fault link_down=gpu0.link1@5us-9us --vcd state.vcd >out ||
+    complain "a fault that ends at a time, with a waveform: exit $?"
+for signal in request_queue_packets answer_credits_flits state reduction_tags_free reduction_free_bytes; do
+    grep -q "\.$signal\[" state.gtkw || complain "coll --vcd: no $signal changes"
+done
 
 # exec: a report that is lost is no success, and nothing to report is said.
 for report in '--report /dev/full' '--report -'; do

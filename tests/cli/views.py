@@ -153,6 +153,28 @@ def valid_vcd(data):
     need(at > 0 and any(changed.values()), "nothing ever changes")
 
 
+def valid_gtkw(data):
+    """GTKWave's save file beside a waveform: of its signals, only such as the waveform has and that change."""
+    lines = data.decode().split("\n")
+    wave = open(re.search(r'\[dumpfile\] "(.*)"', data.decode())[1]).read()
+    head, _, body = wave.partition("$enddefinitions")
+    scope, code = [], {}
+    for words in (line.split() for line in head.split("\n")):
+        if words[:1] == ["$scope"]:
+            scope.append(words[2])
+        elif words[:1] == ["$upscope"]:
+            scope.pop()
+        elif words[:1] == ["$var"]:
+            code[".".join(scope + [words[4] + (words[5] if words[5] != "$end" else "")])] = words[3]
+    shown = [line for line in lines if line and line[0] not in "[*@-"]
+    need(shown, "no signal")
+    for signal in shown:
+        need(signal in code, f"the waveform has no {signal}")
+        own = re.escape(code[signal])
+        values = re.findall(rf"^b([01]+) {own}$|^([01]){own}$", body, re.M)
+        need(len({"".join(v) for v in values}) > 1, f"{signal} does not change")
+
+
 def valid_json(data):
     d = json.loads(data)
     need(d["schema"] == "fanout/1" and d["report"] and any(isinstance(v, (list, dict)) for v in d.values()), "no report")
@@ -176,7 +198,7 @@ def valid_svg(data):
 
 VALID = {
     "html": valid_html, "perfetto": valid_perfetto, "vcd": valid_vcd, "json": valid_json, "csv": valid_csv,
-    "goal": valid_goal, "svg": valid_svg,
+    "goal": valid_goal, "svg": valid_svg, "gtkw": valid_gtkw,
     "png": lambda d: need(d.startswith(b"\x89PNG"), "no PNG"),
     "db": lambda d: need(d.startswith(b"SQLite format 3\0"), "no database"),
     "et": lambda d: need(len(d) > 100, "no trace"),
@@ -259,8 +281,11 @@ def check_verb(verb):
     command = COMMANDS[name]
     for view, path in VIEWS.items():
         forget(path)
+        forget("view.gtkw")
         if verb[view]:
             check_file(f"{name} --{view}", command, [f"--{view}"], path)
+            if view == "vcd":
+                check(f"{name} --vcd", "view.gtkw", written("view.gtkw"))
         else:
             check_refused(f"{name} --{view}", view, name, run(command, f"--{view}", path), path)
     for form in ("json", "csv"):
