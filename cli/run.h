@@ -15,7 +15,9 @@ typedef struct {
 
 /* data_bytes: the simulated memory that the workload touches, over all
  * GPUs: `--data auto` keeps the bytes when they fit --max-memory. Whether they are kept:
- * run->fabric->keep_bytes. With --vcd the reference engine runs it, and all that the fabric can show is traced. GError: a log that is no log, a VCD that cannot be written, an impossible
+ * run->fabric->keep_bytes.
+ * With --vcd the reference engine runs it, and all that the fabric can show is traced.
+ * GError: a log that is no log, a VCD that cannot be written, an impossible
  * system. Nothing to close after FALSE. */
 gboolean run_open(Run *run, const System *system, const Options *options, guint64 data_bytes, GError **error);
 void run_close(Run *run);

@@ -17,6 +17,7 @@ libfanout_core_la_SOURCES += \
 	sim/engine/simtime.h \
 	sim/engine/stack.c \
 	sim/engine/stack.h \
+	sim/engine/trace.c \
 	sim/engine/trace.h \
 	sim/engine/systemc_calendar.c \
 	sim/engine/tlm_port.cpp \

@@ -7,7 +7,6 @@
 
 #include "sim/engine/foreign.h"
 #include "sim/engine/internal.h"
-#include "sim/engine/trace.h"
 
 #define WAITERS_SHOWN 8 /* lines of a stuck run that a person wants to read */
 
@@ -382,36 +381,4 @@ gboolean sim_nobody_waits(Sim *sim)
     g_ptr_array_free(processes, TRUE);
     g_ptr_array_free(units, TRUE);
     return nobody;
-}
-
-/* ---- waveforms ---- */
-
-gboolean sim_trace_end(Sim *sim)
-{
-    gboolean good = sim->vcd == NULL || vcd_close(sim->vcd, sim->vcd_base_ps);
-    sim->vcd = NULL;
-    return good;
-}
-
-static void sim_trace(Sim *sim, const char *name, const void *value, int bytes, int bits)
-{
-    g_assert(bits >= 1 && bits <= 8 * bytes);
-    g_assert(sim->thread == NULL); /* SystemC takes no more once it has started to write */
-    if (sim->vcd != NULL)
-        vcd_trace(sim->vcd, name, value, bytes, bits);
-}
-
-void sim_trace_u64(Sim *sim, const char *name, const guint64 *value, int bits)
-{
-    sim_trace(sim, name, value, sizeof *value, bits);
-}
-
-void sim_trace_u32(Sim *sim, const char *name, const guint32 *value, int bits)
-{
-    sim_trace(sim, name, value, sizeof *value, bits);
-}
-
-void sim_trace_u8(Sim *sim, const char *name, const guint8 *value, int bits)
-{
-    sim_trace(sim, name, value, sizeof *value, bits);
 }

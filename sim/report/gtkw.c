@@ -113,8 +113,8 @@ static GString *gtkw_text(const Gtkw *gtkw)
     const char *unit = NULL;
     guint shown = 0;
     g_autofree char *name = g_path_get_basename(gtkw->vcd);
-    g_string_append_printf(text, "[dumpfile] \"%s\"\n[timestart] 0\n[size] 1200 700\n[signals_width] 320\n*-%d.000000 0\n[sst_expanded] 1\n",
-                           name, gtkw_zoom(gtkw->last));
+    g_string_append_printf(text, "[dumpfile] \"%s\"\n[timestart] 0\n[size] 1200 700\n[signals_width] 320\n"
+                           "*-%d.000000 0\n[sst_expanded] 1\n", name, gtkw_zoom(gtkw->last));
     for (guint i = 0; i < gtkw->signals->len && shown < GTKW_SIGNALS; i++) {
         const Signal *signal = gtkw->signals->pdata[i];
         if (!signal->changed)

@@ -1,4 +1,5 @@
-/* A GTKWave save file beside a waveform: which signals to show, and how, so that `gtkwave run.gtkw` opens on something. */
+/* A GTKWave save file beside a waveform: which signals to show, and how, so that `gtkwave run.gtkw` opens on those that
+ * tell something. */
 #ifndef SIM_REPORT_GTKW_H
 #define SIM_REPORT_GTKW_H
 

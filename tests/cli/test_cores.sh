@@ -57,7 +57,7 @@ says "all_reduce" coll all_reduce -s gb200-nvl72 -n 8 -b 8K --fidelity packet --
 coll="coll all_reduce -s teach-4gpu -b 8K"
 # shellcheck disable=SC2086
 {
-    refuses "waveforms" $coll --cores 2 --vcd x.vcd
+    refuses "vcd: a waveform is written by one core" $coll --cores 2 --vcd x.vcd
     refuses "several domains.*--calendar" $coll --cores 2 --calendar systemc
     refuses "several domains.*--engine" $coll --cores 2 --engine reference
     refuses "gpu_silent: several domains have no time-outs" $coll --cores 2 --set fault.gpu_silent=gpu1
