@@ -44,14 +44,64 @@ gboolean samples_check(const Options *options, gboolean flows, GError **error)
     return FALSE;
 }
 
-gboolean samples_open(Samples *samples, const Options *options, GError **error)
+static void samples_on_done(void *user, Series *series)
 {
-    *samples = (Samples){.spec = {.interval_ps = options->stats_interval_ps ? options->stats_interval_ps : PS_PER_US}};
+    Samples *samples = user;
+    if (samples->live)
+        live_lock(samples->live);
+    series_tables_add(&samples->tables, series);
+    if (samples->live)
+        live_unlock(samples->live, 0);
+}
+
+gboolean samples_open(Samples *samples, const Options *options, Report *report, GError **error)
+{
+    *samples = (Samples){.spec = {.interval_ps = options->stats_interval_ps}};
+    if (options->html && report) {
+        samples->tables.report = report;
+        samples->spec.done = samples_on_done;
+        samples->spec.user = samples;
+        samples->wanted = &samples->spec;
+    }
     if (!options->stats)
         return TRUE;
+    if (samples->spec.interval_ps == 0)
+        samples->spec.interval_ps = PS_PER_US;
     samples->spec.file = stats_file_open(options->stats, error);
     samples->wanted = &samples->spec;
     return samples->spec.file != NULL;
+}
+
+gboolean samples_check_where(Options *options, const FabricSpec *spec, GError **error)
+{
+    if (options->cores > 1)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--where: an observed run is on one core; leave --cores away");
+    else if (options->fidelity == COLL_FLOW)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--where: flows have no packets to take the time of "
+                    "apart; write --fidelity packet");
+    else if (spec->topology.kind != TOPOLOGY_RAILS)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--where: only time on systems of one level of switches is taken apart");
+    else {
+        options->engine = SIM_ENGINE_REFERENCE;
+        return TRUE;
+    }
+    return FALSE;
+}
+
+Where *samples_where(const Samples *samples, Fabric *fabric) { return samples->where ? where_new(fabric) : NULL; }
+
+void samples_take_where(Samples *samples, Where *where, const char *run)
+{
+    if (!where)
+        return;
+    where_end(where);
+    if (samples->live)
+        live_lock(samples->live);
+    where_tables_add(&samples->where_tables, where, run);
+    if (samples->live)
+        live_unlock(samples->live, 0);
+    where_free(where);
 }
 
 ExitCode samples_close(Samples *samples, ExitCode code, GError **error)

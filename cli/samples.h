@@ -1,19 +1,25 @@
-/* Statistics in time, as a verb's options ask for them: --stats FILE, --stats-interval TIME.
+/* Statistics in time, as a verb's options ask for them: --stats FILE, --stats-interval TIME, and charts of --html.
  *
- *     Samples samples;
- *     if (!samples_open(&samples, options, error))
+ *     Samples samples; (where it stays: runs point to it)
+ *     if (!samples_open(&samples, options, report, error))
  *         return EXIT_USER;
+ *     samples.live = live; (while the report grows)
  *     Series *series = series_new(fabric, samples.wanted, "all_reduce 1M nvls"); ... series_end(), series_free() ...
  *     code = samples_close(&samples, code, error); */
 #ifndef CLI_SAMPLES_H
 #define CLI_SAMPLES_H
 
-#include "cli/options.h"
-#include "model/series/series.h"
+#include "cli/live.h"
+#include "model/series/tables.h"
+#include "model/series/where.h"
 
 typedef struct {
     SeriesSpec spec;
     const SeriesSpec *wanted; /* NULL: nothing was asked for */
+    SeriesTables tables;
+    gboolean where; /* where the time went is asked for: runs are of the reference engine */
+    WhereTables where_tables;
+    Live *live; /* NULL: the report is this thread's alone */
 } Samples;
 
 /* For cli/options.c: "1us", whole picoseconds, and never without a unit; whether the verb has what was asked
@@ -22,8 +28,14 @@ gboolean samples_parse_interval(const char *text, guint64 *interval_ps, GError *
 gboolean samples_check_verb(const Options *options, const Verb *verb, GError **error);
 /* FALSE: flows are to run, which have no packets to count. */
 gboolean samples_check(const Options *options, gboolean flows, GError **error);
-/* GError: the file cannot be written. Nothing to close after FALSE. */
-gboolean samples_open(Samples *samples, const Options *options, GError **error);
+/* report: gets charts of each run if a page is written; NULL: there is none yet, or too many runs. GError: the file
+ * cannot be written. Nothing to close after FALSE. */
+gboolean samples_open(Samples *samples, const Options *options, Report *report, GError **error);
+/* --where of a verb: whether it can be done; then options->engine is the reference engine. */
+gboolean samples_check_where(Options *options, const FabricSpec *spec, GError **error);
+/* NULL unless it is wanted; before a run. Behind it, samples_take_where() adds to the report and frees. */
+Where *samples_where(const Samples *samples, Fabric *fabric);
+void samples_take_where(Samples *samples, Where *where, const char *run);
 /* `code` is what the verb ends with so far; EXIT_USER with an error where the file could not be written whole. */
 ExitCode samples_close(Samples *samples, ExitCode code, GError **error);
 

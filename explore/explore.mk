@@ -4,6 +4,8 @@ libfanout_explore_la_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(MPI_CFLAGS)
 libfanout_explore_la_LIBADD = $(SQLITE_LIBS) $(MPI_LIBS)
 libfanout_explore_la_SOURCES = \
 	explore/compare.c \
+	explore/side.c \
+	explore/side.h \
 	explore/compare.h \
 	explore/frame.c \
 	explore/frame.h \

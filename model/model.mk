@@ -140,9 +140,16 @@ libfanout_core_la_SOURCES += \
 	model/walk/walk.c \
 	model/walk/walk.h \
 	model/series/series.c \
+	model/series/map.c \
 	model/series/series.h \
 	model/series/stats_file.c \
 	model/series/stats_file.h \
+	model/series/tables.c \
+	model/series/tables.h \
+	model/series/use.h \
+	model/series/where.c \
+	model/series/where_tables.c \
+	model/series/where.h \
 	model/presets/preset.c \
 	model/presets/preset.h
 nodist_libfanout_core_la_SOURCES += model/presets/presets.c model/presets/presets.h

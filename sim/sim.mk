@@ -23,6 +23,7 @@ libfanout_core_la_SOURCES += \
 	sim/engine/tlm_port.cpp \
 	sim/engine/tlm_port.h \
 	sim/log.c \
+	sim/hist.h \
 	sim/host_clock.h \
 	sim/log.h \
 	sim/param/ini.c \
@@ -37,6 +38,7 @@ libfanout_core_la_SOURCES += \
 	sim/report/chart.c \
 	sim/report/csv.c \
 	sim/report/file.c \
+	sim/report/figures.h \
 	sim/report/file.h \
 	sim/report/gtkw.c \
 	sim/report/gtkw.h \
@@ -48,6 +50,7 @@ libfanout_core_la_SOURCES += \
 	sim/report/report.h \
 	sim/report/scene.c \
 	sim/report/scene.h \
+	sim/report/stack.c \
 	sim/report/stream.c \
 	sim/report/stream.h \
 	sim/report/text.c \
@@ -62,7 +65,7 @@ libfanout_core_la_SOURCES += \
 	sim/stat.h
 # The page's style and scripts, as a resource.
 nodist_libfanout_core_la_SOURCES = sim/report/page.gen.c sim/report/page.gen.h
-page_parts = sim/report/page.gresource.xml sim/report/page.css sim/report/scene.js
+page_parts = sim/report/page.gresource.xml sim/report/page.css sim/report/map.js sim/report/scene.js
 EXTRA_DIST += $(page_parts)
 BUILT_SOURCES += sim/report/page.gen.c sim/report/page.gen.h
 sim/report/html.lo: sim/report/page.gen.h

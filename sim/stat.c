@@ -1,4 +1,5 @@
 #include "sim/stat.h"
+#include "sim/hist.h"
 
 #include "sim/engine/sim.h"
 
@@ -15,15 +16,15 @@ void hist_init(Hist *hist)
     hist->min = G_MAXUINT64;
 }
 
+guint64 hist_bucket_first(guint bucket)
+{
+    return bucket < HIST_SUB ? bucket : (guint64)(bucket % HIST_SUB + HIST_SUB) << (bucket / HIST_SUB - 1);
+}
+
 /* The middle of a bucket. */
 static guint64 value_of(guint index)
 {
-    if (index < HIST_SUB) {
-        return index;
-    }
-    guint shift = index / HIST_SUB - 1;
-    guint64 low = (guint64)(index % HIST_SUB + HIST_SUB) << shift;
-    return low + ((guint64)1 << shift) / 2;
+    return index < HIST_SUB ? index : hist_bucket_first(index) + ((guint64)1 << (index / HIST_SUB - 1)) / 2;
 }
 
 void hist_merge(Hist *into, const Hist *from)

@@ -63,7 +63,7 @@ dist_check_SCRIPTS = \
 	tests/validate/test_validate.sh
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += tests/cli/cli_test.sh tests/cli/browser.py tests/cli/page_audit.js tests/cli/page_checks.py \
-	tests/cli/page_scene_checks.py tests/style/tidy.allow tests/validate/validate.recorded
+	tests/cli/page_map_checks.py tests/cli/page_scene_checks.py tests/style/tidy.allow tests/validate/validate.recorded
 EXTRA_DIST += tests/docs/console.sh tests/cli/inputs.sh tests/cli/views.py \
 	tests/validate/fidelity.ids tests/validate/fidelity.recorded tests/validate/fidelity.sample
 
@@ -177,6 +177,7 @@ check_PROGRAMS += \
 	tests/cli/test_options \
 	tests/coll/test_coll \
 	tests/coll/test_library \
+	tests/coll/test_where \
 	tests/explore/test_explore \
 	tests/model/test_analytic \
 	tests/model/test_conservation \

@@ -148,8 +148,8 @@ static GArray *bench_requests(const BenchSetup *setup, const BenchTest *test, co
     return good ? all : NULL;
 }
 
-static ExitCode bench_all(const Options *options, Report *report, const BenchSetup *setup, const GArray *all,
-                          GError **error)
+static ExitCode bench_all(const Options *options, Report *report, const BenchSetup *setup, Samples *samples,
+                          const GArray *all, GError **error)
 {
     Table *table = report_add_table(report, "rows", "", row_columns, 0);
     guint width[] = {0, 0, 4, 5, 7, 10, 10, 5, 0};
@@ -158,6 +158,7 @@ static ExitCode bench_all(const Options *options, Report *report, const BenchSet
     width[0] = (guint)strlen(first->test);
     width[1] = (guint)strlen(first->variant);
     Live *live = live_new(options, report, table, all->len, width);
+    samples->live = live;
     for (guint i = 0; i < all->len && !why; i++)
         bench_add(live, table, setup, &g_array_index(all, BenchRequest, i), &why);
     if (!why)
@@ -218,9 +219,9 @@ static ExitCode bench_one(const Options *options, const char *name, const BenchO
     g_autoptr(GArray) all = bench_requests(&setup, test, own, gpus, error);
     ExitCode code = EXIT_USER;
     if (all && samples_check(options, options->fidelity != COLL_PACKET, error) &&
-        samples_open(&samples, options, error)) {
+        samples_open(&samples, options, all->len <= SERIES_RUNS ? report : NULL, error)) {
         setup.series = samples.wanted;
-        code = samples_close(&samples, bench_all(options, report, &setup, all, error), error);
+        code = samples_close(&samples, bench_all(options, report, &setup, &samples, all, error), error);
     }
     report_free(report);
     system_clear(&system);

@@ -17,6 +17,7 @@
 #include "traces/record/from_coll.h"
 
 #define COLL_ROWS_MAX 4096
+#define COLL_WHERE_BYTES (16u << 20) /* a page of rows up to this size says where the time went */
 
 typedef struct {
     const System *system;
@@ -131,13 +132,15 @@ static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row
     UsageMark *mark = usage_mark(run.fabric);
     g_autofree char *size = size_format(spec->bytes);
     g_autofree char *name = g_strdup_printf("%s %s %s", coll_op_name(spec->op), size, coll_algo_name(spec->algo));
-    Series *series = series_new(run.fabric, row ? rows->samples.wanted : NULL, name);
+    Series *series = series_new(run.fabric, row && !flows ? rows->samples.wanted : NULL, name);
     Series *ending = series;
+    Where *where = row && !flows ? samples_where(&rows->samples, run.fabric) : NULL;
     if (group)
         coll_group_on_candidate(group, coll_on_candidate, rows->live);
     if (group && coll_run(group, spec, result, &why)) {
-        live_lock(rows->live);
         g_clear_pointer(&ending, series_end);
+        samples_take_where(&rows->samples, g_steal_pointer(&where), name);
+        live_lock(rows->live);
         if (row) {
             coll_take(rows, &run, mark, spec, result);
             coll_auto_add(rows->taken, group, spec, result);
@@ -155,6 +158,7 @@ static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row
     usage_mark_free(mark);
     series_end(ending); /* of a run that got stuck */
     series_free(series);
+    where_free(where);
     rows->lost |= !sim_trace_end(run.sim);
     run_close(&run);
     return code;
@@ -302,7 +306,7 @@ static gboolean coll_check_wave(const CollRows *rows, guint n, GError **error)
 }
 
 static ExitCode coll_report(const System *system, const Options *options, const CollPlan *plan,
-                            const char *record, GError **error)
+                            const char *record, gboolean where, GError **error)
 {
     guint n, width[COLL_COLUMNS];
     guint64 last = plan->min;
@@ -310,8 +314,13 @@ static ExitCode coll_report(const System *system, const Options *options, const 
     g_autofree char *settings = coll_args_settings(plan, options);
     CollRows rows = {.system = system, .options = options, .plan = plan};
     if ((record && !file_check("--record", record, error)) || !coll_check_rows(&rows, &n, &last, error) ||
-        !samples_open(&rows.samples, options, error) || !coll_check_wave(&rows, n, error))
+        (options->stats && !file_check("--stats", options->stats, error)) || !coll_check_wave(&rows, n, error))
         return EXIT_USER;
+    if (where && !options->html && n > SERIES_RUNS) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--where: %u rows; at most %u are taken apart at a time", n,
+                    SERIES_RUNS);
+        return EXIT_USER;
+    }
     rows.alone = n == 1;
     Report *report = rows.report = report_new("coll", title);
     options_describe(options, report);
@@ -325,7 +334,13 @@ static ExitCode coll_report(const System *system, const Options *options, const 
     rows.taken = coll_auto_new();
     coll_table_widths(plan, width);
     rows.live = live_new(options, report, rows.table, n + (coll_wants_compare(&rows) ? 1 : 0), width);
-    ExitCode code = coll_all_rows(&rows, last, error);
+    ExitCode code = EXIT_USER;
+    if (samples_open(&rows.samples, options, n <= SERIES_RUNS ? report : NULL, error)) {
+        rows.samples.live = rows.live;
+        rows.samples.where = where && n <= SERIES_RUNS;
+        rows.samples.where_tables.report = report;
+        code = coll_all_rows(&rows, last, error);
+    }
     gboolean whole = code == EXIT_DONE || (code == EXIT_WRONG && (!error || !*error));
     coll_add_notes(&rows);
     if (whole) {
@@ -347,6 +362,7 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
 {
     CollWords words = {.gpus = COLL_NOT_GIVEN, .ctas = COLL_NOT_GIVEN, .threads = COLL_NOT_GIVEN, .iterations = 1,
                        .crossings = COLL_AUTO_CROSSINGS};
+    gboolean where = FALSE;
     const GOptionEntry own[] = {
         {"gpus", 'n', 0, G_OPTION_ARG_INT, &words.gpus, "ranks: GPUs 0 to N-1 (all)", "N"},
         {"minbytes", 'b', 0, G_OPTION_ARG_STRING, &words.min, "first size (1M)", "SIZE"},
@@ -373,6 +389,9 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         {"warmup", 'w', 0, G_OPTION_ARG_INT, &words.warmup, "runs before the counted ones (0)", "N"},
         {"record", 0, 0, G_OPTION_ARG_FILENAME, &words.record,
          "write what ran as a trace: FILE.et (Chakra), .goal or .trace", "FILE"},
+        {"where", 0, 0, G_OPTION_ARG_NONE, &where,
+         "take the time of every request apart: wires, credits, tags, memory, ...; in a page of up to 4 rows of up to "
+         "16M it is there anyway", NULL},
         {"iters", 0, 0, G_OPTION_ARG_INT, &words.iterations, "runs to take the mean of (1)", "N"},
         {NULL, 0, 0, 0, NULL, NULL, NULL}};
     Options options;
@@ -383,7 +402,11 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         code = EXIT_USER;
         if (options_check_args(&verb_coll, argc, argv, 1, 1, error) &&
             coll_args_parse(&plan, argv[1], &words, error) && system_load(&system, NULL, &options, error)) {
-            code = coll_report(&system, &options, &plan, words.record, error);
+            /* for a page of a small run nobody needs to ask */
+            gboolean small = options.html && options.cores <= 1 && options.fidelity != COLL_FLOW &&
+                             plan.max <= COLL_WHERE_BYTES && samples_check_where(&options, &system.spec, NULL);
+            if (small || !where || samples_check_where(&options, &system.spec, error))
+                code = coll_report(&system, &options, &plan, words.record, small || where, error);
             system_clear(&system);
         }
         options_clear(&options);

@@ -304,7 +304,7 @@ static ExitCode replay_all(ReplayVerb *verb, Options *options, GError **error)
         if (!verb->jobs[j].match)
             return EXIT_USER;
     }
-    if (!samples_open(&verb->samples, options, error))
+    if (!samples_open(&verb->samples, options, NULL, error))
         return EXIT_USER;
     GError *why = NULL;
     verb->spec.choices = replay_choices_new();

@@ -319,7 +319,7 @@ static ExitCode walk_one(const Options *options, const WalkAsk *ask, GError **er
     WalkAsk alone = *ask;
     alone.load_per_mille = 0;
     Samples samples;
-    if (!samples_open(&samples, options, error)) {
+    if (!samples_open(&samples, options, NULL, error)) {
         system_clear(&system);
         return EXIT_USER;
     }

@@ -38,7 +38,7 @@ struct Series {
     Fabric *fabric;
     SeriesSpec spec;
     char *run;
-    SimTime interval_ps, last_ps;
+    SimTime interval_ps, first_ps, last_ps;
     guint every, have;    /* samples that a point has, and that the last one has so far */
     GArray *points;
     GArray *rows;         /* Row, in the order of the visit: of the registry, then of operations */
@@ -224,7 +224,7 @@ Series *series_new(Fabric *fabric, const SeriesSpec *spec, const char *run)
     series->every = 1;
     series->points = g_array_new(FALSE, FALSE, sizeof(SeriesPoint));
     series->rows = g_array_new(FALSE, TRUE, sizeof(Row));
-    series->last_ps = sim_now_ps(fabric->sim);
+    series->first_ps = series->last_ps = sim_now_ps(fabric->sim);
     sim_observe(fabric->sim, series->last_ps + series->interval_ps, series_observe, series);
     return series;
 }
@@ -253,3 +253,5 @@ void series_free(Series *series)
 const GArray *series_points(const Series *series) { return series->points; }
 const char *series_run(const Series *series) { return series->run; }
 
+const Fabric *series_fabric(const Series *series) { return series->fabric; }
+SimTime series_passed_ps(const Series *series) { return series->last_ps - series->first_ps; }

@@ -50,5 +50,8 @@ void series_end(Series *series); /* once, between runs or behind the last; there
 void series_free(Series *series);
 const GArray *series_points(const Series *series); /* SeriesPoint */
 const char *series_run(const Series *series);
+/* For `done`: the fabric as the run left it, and how long the run was. */
+const Fabric *series_fabric(const Series *series);
+SimTime series_passed_ps(const Series *series);
 
 #endif

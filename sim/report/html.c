@@ -33,6 +33,8 @@ static void html_table(GString *out, const Table *table)
 {
     if (*table->title)
         html_append(out, "<h2>%s</h2>\n", table->title);
+    if (table->flags & TABLE_FOLDED)
+        g_string_append_printf(out, "<details><summary>%u rows</summary>\n", table_rows(table));
     /* It scrolls in a box of its own, which the keyboard reaches: a page as wide as its widest table cannot be read. */
     html_append(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">",
                 *table->title ? table->title : table->key);
@@ -54,6 +56,8 @@ static void html_table(GString *out, const Table *table)
         g_string_append(out, "</tr>\n");
     }
     g_string_append(out, "</tbody></table></div>\n");
+    if (table->flags & TABLE_FOLDED)
+        g_string_append(out, "</details>\n");
 }
 
 static void html_part(GString *out, const char *path)
@@ -72,9 +76,21 @@ static void html_style(GString *out)
     g_string_append(out, "</style></head><body><main>\n");
 }
 
+/* The keyboard gets into it; what is reached or pointed at is said below. */
+static void html_map(GString *out, const Picture *picture)
+{
+    html_append(out, "<section class=\"mapped\" aria-label=\"%s\"><h2>%s</h2>\n<figure class=\"map\">", picture->title,
+                picture->title);
+    g_string_append(out, picture->svg);
+    g_string_append(out, "<figcaption class=\"said\" aria-live=\"polite\">Point at a part, or press the arrow keys "
+                         "in the picture, for its numbers.</figcaption></figure></section>\n");
+}
+
 /* It was drawn for white paper, and keeps it in the dark. */
 static void html_picture(GString *out, const Picture *picture)
 {
+    if (picture->map)
+        return;
     html_append(out, "<figure class=\"drawn\" tabindex=\"0\" role=\"img\" aria-label=\"%s\">", picture->title);
     g_string_append(out, picture->svg);
     html_append(out, "<figcaption>%s</figcaption></figure>\n", picture->title);
@@ -107,6 +123,22 @@ static void html_scenes(GString *out, const Report *report)
     g_string_append(out, "</script>\n");
 }
 
+static void html_maps(GString *out, const Report *report)
+{
+    guint n = 0;
+    for (guint i = 0; i < report->pictures->len; i++)
+        n += g_array_index(report->pictures, Picture, i).map;
+    if (n == 0)
+        return;
+    g_string_append(out, n > 1 ? "<div class=\"side\">\n" : "");
+    for (guint i = 0; i < report->pictures->len; i++)
+        if (g_array_index(report->pictures, Picture, i).map)
+            html_map(out, &g_array_index(report->pictures, Picture, i));
+    g_string_append(out, n > 1 ? "</div>\n<script>\n" : "<script>\n");
+    html_part(out, "/fanout/page/map.js");
+    g_string_append(out, "</script>\n");
+}
+
 void report_write_html(const Report *report, GString *out)
 {
     g_string_append(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
@@ -123,6 +155,7 @@ void report_write_html(const Report *report, GString *out)
     }
     g_string_append(out, "</dl>\n");
     html_scenes(out, report);
+    html_maps(out, report);
     for (guint i = 0; i < report->charts->len; i++)
         report_write_chart(&g_array_index(report->charts, Chart, i), out);
     for (guint i = 0; i < report->pictures->len; i++)

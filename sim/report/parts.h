@@ -2,7 +2,7 @@
 #ifndef SIM_REPORT_PARTS_H
 #define SIM_REPORT_PARTS_H
 
-#include "sim/report/report.h"
+#include "sim/report/figures.h"
 #include "sim/report/scene.h"
 
 typedef struct {
@@ -27,12 +27,14 @@ struct Table {
 typedef struct {
     const Table *table;
     char *title;
-    guint x, y, series; /* columns; series: table->n_columns when there is none */
-    ChartFlags flags;
+    guint x, series, split; /* columns; series, split: table->n_columns when there is none */
+    guint y[CHART_Y_MAX], n_y;
+    unsigned flags;
 } Chart;
 
 typedef struct {
     char *title, *svg;
+    gboolean map; /* one of parts that are said */
 } Picture;
 
 struct Report {
@@ -67,6 +69,7 @@ void report_write_csv(const Report *report, GString *out);
 void report_write_fields(const Report *report, GString *out);
 void report_write_html(const Report *report, GString *out);
 void report_write_chart(const Chart *chart, GString *out); /* SVG inside the page */
+void report_write_stack(const Chart *chart, GString *out); /* of CHART_STACKED */
 void report_write_scene(const Scene *scene, GString *out); /* JSON for scene.js */
 const char *report_scene_title(const Scene *scene);
 const char *report_scene_note(const Scene *scene); /* "": none */

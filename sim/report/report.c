@@ -213,20 +213,40 @@ static guint table_find_column(const Table *table, const char *key)
 void report_add_chart(Report *report, const Table *table, const char *title, const char *x,
                       const char *y, const char *series, ChartFlags flags)
 {
+    report_add_chart_split(report, table, title, NULL, x, y, series, flags);
+}
+
+void report_add_chart_split(Report *report, const Table *table, const char *title, const char *split, const char *x,
+                            const char *y, const char *series, unsigned flags)
+{
     Chart chart = {.table = table,
                    .title = g_utf8_make_valid(title, -1),
                    .x = table_find_column(table, x),
-                   .y = table_find_column(table, y),
                    .series = series ? table_find_column(table, series) : table->n_columns,
+                   .split = split ? table_find_column(table, split) : table->n_columns,
                    .flags = flags};
-    g_assert(chart.x < table->n_columns && chart.y < table->n_columns);
+    g_assert(chart.x < table->n_columns);
+    g_auto(GStrv) keys = g_strsplit(y, ",", 0);
+    for (char **key = keys; *key; key++) {
+        g_assert(chart.n_y < CHART_Y_MAX);
+        chart.y[chart.n_y] = table_find_column(table, *key);
+        g_assert(chart.y[chart.n_y++] < table->n_columns);
+    }
+    g_assert(chart.n_y > 0);
     g_assert(!series || chart.series < table->n_columns);
+    g_assert(!split || chart.split < table->n_columns);
     g_array_append_val(report->charts, chart);
 }
 
 void report_add_picture(Report *report, const char *title, const char *svg)
 {
-    Picture picture = {g_utf8_make_valid(title, -1), g_strdup(svg)};
+    Picture picture = {g_utf8_make_valid(title, -1), g_strdup(svg), FALSE};
+    g_array_append_val(report->pictures, picture);
+}
+
+void report_add_map(Report *report, const char *title, const char *svg)
+{
+    Picture picture = {g_utf8_make_valid(title, -1), g_strdup(svg), TRUE};
     g_array_append_val(report->pictures, picture);
 }
 

@@ -27,7 +27,7 @@
   for (const element of all("input,select"))
     if (!element.labels.length && !element.getAttribute("aria-label")) say(element, "no label");
   for (const element of all("svg").filter(shown))
-    if (!element.closest("[aria-hidden=true],[role=img]")) say(element, "a picture without a role");
+    if (!element.closest("[aria-hidden=true],[role=img],svg[role=group]")) say(element, "a picture without a role");
   const labels = all("[role=region],section").map(e => e.getAttribute("aria-label"));
   for (const label of labels.filter((label, i) => labels.indexOf(label) !== i)) wrong.push(`region twice: ${label}`);
   const ids = all("[id]").map(e => e.id);

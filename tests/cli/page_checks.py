@@ -1,7 +1,7 @@
 """What holds for every page: page_checks.py PAGE... Prints what is wrong.
 
 At 360, 800 and 1600 pixels, in light and dark: no word on the console, no part wider than the window, nothing that
-page_audit.js finds; nothing serious that axe finds, where $FANOUT_AXE names its axe.min.js; less than 3 MB.
+page_audit.js finds; nothing serious that axe finds, where $FANOUT_AXE names its axe.min.js; less than 3 MB; loaded in less than 2 seconds.
 $FANOUT_SHOTS: a folder for screenshots."""
 import os
 import sys
@@ -18,6 +18,22 @@ WIDER = """[...document.querySelectorAll("body *")].filter(e => e.getBoundingCli
 RUN_AXE = """axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.filter(v =>
   ["serious", "critical", "moderate"].includes(v.impact)).map(v => v.id + ": " + v.help + ": " +
   v.nodes.slice(0, 3).map(n => n.html.slice(0, 120)).join(" | ")))"""
+
+
+LOADED = "(({loadEventEnd, startTime}) => loadEventEnd - startTime)(performance.getEntriesByType('navigation')[0])"
+LOAD_MS = 2000
+
+
+def check_load(browser, path):
+    """The best of three: what else the machine does is not the page's."""
+    times = []
+    for _ in range(3):
+        page = browser.open(path)
+        times.append(page.run(LOADED))
+        page.close()
+        if 0 < times[-1] < LOAD_MS:
+            return []
+    return [f"loads in {min(times):.0f} ms, not below {LOAD_MS}"]
 
 
 def check(browser, path, width, dark):
@@ -43,6 +59,9 @@ def main(paths):
             size = os.path.getsize(path)
             if size >= 3 << 20:
                 print(f"{path}: {size} bytes, 3 MB or more")
+                failures += 1
+            for what in check_load(browser, path):
+                print(f"{path}: {what}")
                 failures += 1
             for width in (360, 800, 1600):
                 for dark in (False, True):

@@ -18,7 +18,7 @@ class Page(html.parser.HTMLParser):
             assert self.stack[-1] == "div", "a table without a box"
             self.boxed += 1
         if tag == "svg":
-            assert "viewbox" in attrs and "width" not in attrs and attrs["role"] == "img", attrs
+            assert "viewbox" in attrs and "width" not in attrs and attrs["role"] in ("img", "group"), attrs
         if tag not in void:
             self.stack.append(tag)
     def handle_endtag(self, tag):
@@ -50,5 +50,43 @@ page() { # ARG...
 page coll all_reduce -s teach-4gpu -a nvls,ring -b 4K -e 64K
 page walk multimem.ld_reduce -s teach-4gpu --set switch.latency_ps=120000
 page bench load_latency -s teach-4gpu
+page coll all_reduce -s teach-4gpu -a nvls -b 16K
+
+# Where the time went, the system and charts over time are in the page of a small run; two runs stand side by side.
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls,ring -b 32K --no-compare --html two.html --format json >two.json
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 32K --html one.html --format json >one.json
+"$FANOUT" compare one.json two.json --html compared.html >/dev/null
+for words in "throughput over time: all_reduce 32K nvls" "throughput over time: all_reduce 32K ring" \
+    "reduction buffer in use over time" "latencies: how many requests took how long" "where the time of the run went" \
+    "the system: how busy its links were in all_reduce 32K ring" '<div class="side">'; do
+    grep -qF "$words" two.html || complain "the page of two runs has no '$words'"
+done
+for words in "throughput over time: a: all_reduce 32K nvls" "throughput over time: b: all_reduce 32K nvls" \
+    "where the time of the run went" '<div class="side">'; do
+    grep -qF "$words" compared.html || complain "the page of two reports has no '$words'"
+done
+"$FANOUT" coll all_reduce -s teach-4gpu -a ring -b 4K --format json >bare.json
+says "neither report has charts" compare bare.json bare.json --html none.html
+cat >figures.py <<'P'
+import json, re
+one = json.load(open("one.json"))
+# what the charts are drawn of agrees with the tables that were there before
+up = sum(r["up_GBps"] * 1000 * (r["to_us"] - r["from_us"]) for r in one["in_time"]) / 16
+assert abs(up - one["links"][0]["flits"]) < 1e-3 * up, ("flits", up, one["links"][0]["flits"])
+assert sum(r["count"] for r in one["latencies"]) == sum(r["count"] for r in one["operations"]), "requests"
+assert max(r["reduction_tags"] for r in one["in_time"]) > 10, "no tags in use"
+assert abs(sum(r["share_pct"] for r in one["where"]) - 100) < 0.1, "shares of the run"
+# the picture's numbers are those of the links
+page = open("one.html").read()
+links = {r["link"]: r["utilisation_pct"] for r in one["link_rows"]}
+seen = re.findall(r"<title>gpu0 and switch0, \d+ links?: to switch0 ([\d.]+) % busy", page)
+mine = [v for k, v in links.items() if k.startswith("gpu0.") and k.endswith(".up")]
+assert len(seen) == 1 and min(mine) - 0.06 <= float(seen[0]) <= max(mine) + 0.06, (seen, mine)
+P
+python3 figures.py 2>err || complain "figures: $(tail -1 err)"
+refuses "^fanout coll: --where: an observed run is on one core" coll all_reduce --where --cores 2
+refuses "^fanout coll: --where: flows have no packets" coll all_reduce --where --fidelity flow
+refuses "^fanout coll: --where: 5 rows; at most 4" coll all_reduce --where -b 1K -e 16K
+says 'where the time went' coll all_reduce -s teach-4gpu -a ring -b 4K --where
 
 finish

@@ -1,0 +1,12 @@
+/* Charts of two runs side by side, from their reports: what the page of each has of its time (model/series/tables.h and
+ * where.h), on the same axes. */
+#ifndef EXPLORE_SIDE_H
+#define EXPLORE_SIDE_H
+
+#include "sim/report/figures.h"
+
+/* Adds to `report`. How many of the tables the two files have: 0 where neither was written with --html. Files that
+ * compare_reports() refuses have none. */
+guint side_add(Report *report, const char *a, const char *b);
+
+#endif

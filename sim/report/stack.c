@@ -1,0 +1,148 @@
+/* Bars across, each of parts one after the other: what makes up a whole. See CHART_STACKED. */
+#include <string.h>
+
+#include "sim/report/parts.h"
+
+#define STACK_LEFT 150.0
+#define STACK_WIDTH 640.0
+#define STACK_TOP 10.0
+#define STACK_ROW 44.0
+#define STACK_BAR 26.0
+#define STACK_LEGEND_COLUMNS 4u
+
+static const char *const colours[] = {"#1b6ca8", "#d1495b", "#edae49", "#2f9e6e", "#7fb8d8", "#8a949c", "#7b4fa3",
+                                      "#c2678d", "#e07b39", "#9c7a4d", "#3d5a80", "#5aa469", "#b8a1d9", "#555b61"};
+
+static void stack_append(GString *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = g_markup_vprintf_escaped(format, args);
+    va_end(args);
+    g_string_append(out, text);
+    g_free(text);
+}
+
+static void stack_number(GString *out, const char *name, double value)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    g_ascii_formatd(text, sizeof text, "%.2f", value);
+    g_string_append_printf(out, " %s=\"%s\"", name, text);
+}
+
+static const char *stack_text(const Chart *chart, guint row, guint column)
+{
+    const char *text = column < chart->table->n_columns ? table_cell(chart->table, row, column)->text : NULL;
+    return text ? text : "";
+}
+
+static double stack_value(const Chart *chart, guint row)
+{
+    const char *text = table_cell(chart->table, row, chart->y[0])->text;
+    return text ? g_ascii_strtod(text, NULL) : 0;
+}
+
+static gboolean stack_is_of(const Chart *chart, guint row, const char *run, const char *bar)
+{
+    return strcmp(stack_text(chart, row, chart->split), run) == 0 && strcmp(stack_text(chart, row, chart->x), bar) == 0;
+}
+
+static double stack_whole(const Chart *chart, const char *run, const char *bar)
+{
+    double sum = 0;
+    for (guint r = 0; r < table_rows(chart->table); r++)
+        if (stack_is_of(chart, r, run, bar))
+            sum += stack_value(chart, r);
+    return sum;
+}
+
+static guint stack_find(GPtrArray *names, const char *name)
+{
+    guint at;
+    if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, &at)) {
+        at = names->len;
+        g_ptr_array_add(names, (gpointer)name);
+    }
+    return at;
+}
+
+static void stack_bar(const Chart *chart, const char *run, const char *bar, double most, double y, GPtrArray *parts,
+                      GString *out)
+{
+    const Column *column = &chart->table->columns[chart->y[0]];
+    const double whole = stack_whole(chart, run, bar);
+    char text[G_ASCII_DTOSTR_BUF_SIZE], share[G_ASCII_DTOSTR_BUF_SIZE];
+    double x = STACK_LEFT;
+    g_ascii_formatd(text, sizeof text, "%.1f", whole);
+    stack_append(out, "<text x=\"0\" y=\"%d\">%s</text>", (int)(y + 12), bar);
+    stack_append(out, "<text x=\"0\" y=\"%d\">%s %s</text>\n", (int)(y + 27), text, column->unit);
+    for (guint r = 0; r < table_rows(chart->table); r++) {
+        if (!stack_is_of(chart, r, run, bar))
+            continue;
+        const char *part = stack_text(chart, r, chart->series);
+        const double value = stack_value(chart, r), width = most > 0 ? STACK_WIDTH * value / most : 0;
+        g_ascii_formatd(share, sizeof share, "%.1f", whole > 0 ? 100 * value / whole : 0);
+        g_string_append_printf(out, "<rect fill=\"%s\" height=\"%d\"",
+                               colours[stack_find(parts, part) % G_N_ELEMENTS(colours)], (int)STACK_BAR);
+        stack_number(out, "x", x);
+        stack_number(out, "y", y + 4);
+        stack_number(out, "width", width);
+        stack_append(out, "><title>%s: %s %s, %s %%</title></rect>\n", part,
+                     table_cell(chart->table, r, chart->y[0])->text, column->unit, share);
+        x += width;
+    }
+}
+
+static void stack_write(const Chart *chart, const char *run, const char *title, GPtrArray *bars, double most,
+                        GPtrArray *parts, GString *out)
+{
+    GString *body = g_string_new(NULL);
+    double y = STACK_TOP;
+    for (guint b = 0; b < bars->len; b++) {
+        const char *bar = g_ptr_array_index(bars, b);
+        if (stack_whole(chart, run, bar) <= 0)
+            continue;
+        stack_bar(chart, run, bar, most, y, parts, body);
+        y += STACK_ROW;
+    }
+    for (guint p = 0; p < parts->len; p++) {
+        const double at_x = 198 * (double)(p % STACK_LEGEND_COLUMNS);
+        const double at_y = y + 18 * (double)(p / STACK_LEGEND_COLUMNS);
+        g_string_append_printf(body, "<rect width=\"12\" height=\"12\" fill=\"%s\"",
+                               colours[p % G_N_ELEMENTS(colours)]);
+        stack_number(body, "x", at_x);
+        stack_number(body, "y", at_y);
+        const char *name = g_ptr_array_index(parts, p);
+        g_autofree char *brief = g_strndup(name, strcspn(name, ":"));
+        stack_append(body, "/><text x=\"%d\" y=\"%d\">%s</text>\n", (int)at_x + 17, (int)at_y + 10, brief);
+    }
+    y += 18 * ((double)((parts->len + STACK_LEGEND_COLUMNS - 1) / STACK_LEGEND_COLUMNS));
+    stack_append(out, "<figure tabindex=\"0\"><svg viewBox=\"0 0 %d %d\" role=\"img\"><title>%s</title>\n",
+                 (int)(STACK_LEFT + STACK_WIDTH + 10), (int)y + 8, title);
+    g_string_append(out, body->str);
+    stack_append(out, "</svg><figcaption>%s</figcaption></figure>\n", title);
+    g_string_free(body, TRUE);
+}
+
+void report_write_stack(const Chart *chart, GString *out)
+{
+    g_autoptr(GPtrArray) runs = g_ptr_array_new(), bars = g_ptr_array_new(), parts = g_ptr_array_new();
+    double most = 0;
+    for (guint r = 0; r < table_rows(chart->table); r++) {
+        stack_find(runs, stack_text(chart, r, chart->split));
+        stack_find(bars, stack_text(chart, r, chart->x));
+        stack_find(parts, stack_text(chart, r, chart->series));
+    }
+    for (guint i = 0; i < runs->len; i++)
+        for (guint b = 0; b < bars->len; b++)
+            most = MAX(most, stack_whole(chart, g_ptr_array_index(runs, i), g_ptr_array_index(bars, b)));
+    if (runs->len > 1)
+        g_string_append(out, "<div class=\"side\">\n");
+    for (guint i = 0; i < runs->len; i++) {
+        const char *run = g_ptr_array_index(runs, i);
+        g_autofree char *title = runs->len > 1 ? g_strdup_printf("%s: %s", chart->title, run) : g_strdup(chart->title);
+        stack_write(chart, run, title, bars, most, parts, out);
+    }
+    if (runs->len > 1)
+        g_string_append(out, "</div>\n");
+}

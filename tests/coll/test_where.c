@@ -1,0 +1,154 @@
+/* Where the time went: the parts of every request add up to its latency; those that a setting makes long are long. */
+#include "tests/test.h"
+
+#include <string.h>
+
+#include "coll/coll.h"
+#include "model/presets/preset.h"
+#include "model/series/where.h"
+
+typedef struct {
+    guint64 requests, latency_ps, part_ps[WHERE_REASONS];
+    char *json;
+} Outcome;
+
+/* What the fabric's own accounts say of requests to others of one kind. */
+static void own_account(const Fabric *fabric, PacketKind kind, guint64 *count, guint64 *latency_ps)
+{
+    const OpStats *stats = fabric->op_remote.kind[kind];
+    *count = stats ? stats->count : 0;
+    *latency_ps = stats ? stats->latency_ps.sum : 0;
+    for (guint i = 1; i < fabric->op_object->len; i++) {
+        stats = ((const OpTable *)g_ptr_array_index(fabric->op_object, i))->kind[kind];
+        *count += stats ? stats->count : 0;
+        *latency_ps += stats ? stats->latency_ps.sum : 0;
+    }
+}
+
+static void check_sums(const Fabric *fabric, const Where *where, Outcome *outcome)
+{
+    for (int k = 0; k <= PACKET_MC_READ; k++) {
+        const WhereSum *sum = where_sum(where, (PacketKind)k);
+        guint64 count, latency_ps, parts_ps = 0;
+        own_account(fabric, (PacketKind)k, &count, &latency_ps);
+        for (int r = 0; r < WHERE_REASONS; r++) {
+            assert_true(sum->part_ps[r] < G_MAXINT64); /* none is less than nothing */
+            parts_ps += sum->part_ps[r];
+            outcome->part_ps[r] += sum->part_ps[r];
+        }
+        assert_int_equal(sum->requests, count);
+        assert_int_equal(sum->latency_ps, latency_ps);
+        assert_int_equal(parts_ps, latency_ps);
+        outcome->requests += count;
+        outcome->latency_ps += latency_ps;
+    }
+}
+
+static Outcome run(const char *preset, CollOp op, CollAlgo algo, CollProto proto, guint64 bytes, const char *set_to)
+{
+    ParamSet *set = param_set_new();
+    FabricSpec spec = {0};
+    fabric_params(set, &spec);
+    assert_true(preset_load(set, preset, NULL));
+    if (set_to)
+        assert_true(param_set_text(set, set_to, NULL));
+    const SimSpec sim_spec = {.seed = 1, .engine = SIM_ENGINE_REFERENCE};
+    Sim *sim = sim_new(&sim_spec, NULL);
+    Fabric *fabric = fabric_new(sim, &spec, FALSE, NULL);
+    CollGroup *group = coll_group_new(fabric, NULL, (guint32)spec.system.gpus, NULL);
+    Where *where = where_new(fabric);
+    CollSpec coll = coll_spec_default(op);
+    coll.algo = algo;
+    coll.proto = proto;
+    coll.bytes = bytes;
+    CollResult result;
+    assert_true(coll_run(group, &coll, &result, NULL));
+    where_end(where);
+    Outcome outcome = {0};
+    check_sums(fabric, where, &outcome);
+    Report *report = report_new("test", "test");
+    WhereTables tables = {.report = report};
+    where_tables_add(&tables, where, "run");
+    outcome.json = g_string_free(report_format(report, REPORT_JSON), FALSE);
+    /* the run's rows are its time */
+    guint64 rows_ps = 0;
+    for (const char *at = outcome.json; (at = strstr(at, "\"time_us\":")); at++) {
+        const char *number = at + strlen("\"time_us\":"), *dot = strchr(number, '.');
+        rows_ps += g_ascii_strtoull(number, NULL, 10) * PS_PER_US + g_ascii_strtoull(dot + 1, NULL, 10);
+    }
+    assert_int_equal(rows_ps, sim_now_ps(sim));
+    report_free(report);
+    where_free(where);
+    coll_group_free(group);
+    fabric_free(fabric);
+    sim_free(sim);
+    param_set_free(set);
+    assert_true(outcome.requests > 0);
+    return outcome;
+}
+
+static double share(const Outcome *outcome, WhereReason reason)
+{
+    return (double)outcome->part_ps[reason] / (double)outcome->latency_ps;
+}
+
+/* Proves that the parts of all requests add up to their latencies as the fabric itself accounts for them, to the
+ * picosecond, in multicast and unicast collectives, and the rows of a run to its time. */
+static void test_sums(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *preset;
+        CollOp op;
+        CollAlgo algo;
+        CollProto proto;
+    } cases[] = {
+        {"teach-4gpu", COLL_ALL_REDUCE, COLL_NVLS, COLL_PROTO_AUTO},
+        {"dgx-h100", COLL_ALL_REDUCE, COLL_NVLS, COLL_PROTO_AUTO},
+        {"dgx-h100", COLL_ALL_REDUCE, COLL_RING, COLL_SIMPLE},
+        {"dgx-h100", COLL_ALL_REDUCE, COLL_RING, COLL_LL},
+        {"dgx-h100", COLL_ALL_REDUCE, COLL_TWOSHOT, COLL_PROTO_AUTO},
+        {"hgx-b200", COLL_ALL_REDUCE, COLL_ONESHOT, COLL_PROTO_AUTO},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        Outcome outcome = run(cases[i].preset, cases[i].op, cases[i].algo, cases[i].proto, 128 << 10, NULL);
+        for (int r = 0; r < WHERE_REASONS; r++)
+            assert_true(outcome.part_ps[r] <= outcome.latency_ps);
+        assert_true(outcome.part_ps[WHERE_SERIAL] && outcome.part_ps[WHERE_FLIGHT] && outcome.part_ps[WHERE_MEMORY]);
+        g_free(outcome.json);
+    }
+}
+
+/* Proves that what a setting makes scarce or slow is where the time goes then: tags, the reduction buffer, credits,
+ * the crossbar, room for answers, the link's rate. */
+static void test_reasons(void **state)
+{
+    (void)state;
+    static const struct {
+        WhereReason reason;
+        const char *set_to;
+    } cases[] = {
+        {WHERE_TAGS, "switch.reduction_tags=2"},
+        {WHERE_BUFFER, "switch.reduction_buffer_bytes=1024"},
+        {WHERE_CREDITS, "link.credits_switch_flits=32"},
+        {WHERE_ROUNDS, "switch.crossbar_bytes=1"},
+        {WHERE_FLIGHT, "link.flight_ps=5000000"},
+        {WHERE_QUEUE, "link.rate_MBps=2000"},
+    };
+    Outcome usual = run("teach-4gpu", COLL_ALL_REDUCE, COLL_NVLS, COLL_PROTO_AUTO, 128 << 10, NULL);
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        Outcome outcome = run("teach-4gpu", COLL_ALL_REDUCE, COLL_NVLS, COLL_PROTO_AUTO, 128 << 10, cases[i].set_to);
+        if (share(&outcome, cases[i].reason) < 0.2 || share(&outcome, cases[i].reason) < share(&usual, cases[i].reason))
+            fail_msg("%s: %s are %.1f %%, before %.1f %%", cases[i].set_to,
+                     where_names[cases[i].reason], 100 * share(&outcome, cases[i].reason),
+                     100 * share(&usual, cases[i].reason));
+        g_free(outcome.json);
+    }
+    g_free(usual.json);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sums), cmocka_unit_test(test_reasons)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
