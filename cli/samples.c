@@ -89,19 +89,68 @@ gboolean samples_check_where(Options *options, const FabricSpec *spec, GError **
     return FALSE;
 }
 
-Where *samples_where(const Samples *samples, Fabric *fabric) { return samples->where ? where_new(fabric) : NULL; }
+struct Observed {
+    Where *where;
+    Film *film; /* NULL: it is not to be played */
+    char *run;
+};
 
-void samples_take_where(Samples *samples, Where *where, const char *run)
+static void samples_on_probe(void *user, ProbeStage stage, const char *file, const char *path, const Packet *packet,
+                             SimTime at_ps)
 {
-    if (!where)
+    Observed *observed = user;
+    where_note(observed->where, stage, path, packet, at_ps);
+    film_note(observed->film, stage, file, path, packet, at_ps);
+}
+
+Observed *samples_observe(const Samples *samples, Fabric *fabric, const char *run)
+{
+    if (!samples->where)
+        return NULL;
+    Observed *observed = g_new0(Observed, 1);
+    observed->where = where_new(fabric);
+    observed->run = g_strdup(run);
+    if (samples->animate) {
+        g_autofree char *title = g_strdup_printf("%s, packet by packet", run);
+        observed->film = film_new(fabric, title);
+        fabric_observe(fabric, samples_on_probe, observed);
+    }
+    return observed;
+}
+
+void samples_forget(Observed *observed)
+{
+    guint64 packets;
+    if (!observed)
         return;
-    where_end(where);
+    where_free(observed->where);
+    if (observed->film)
+        scene_free(film_finish(observed->film, &packets));
+    g_free(observed->run);
+    g_free(observed);
+}
+
+gboolean samples_take(Samples *samples, Observed *observed, GError **error)
+{
+    guint64 packets = 0;
+    if (!observed)
+        return TRUE;
+    where_end(observed->where);
+    Scene *scene = observed->film ? film_finish(g_steal_pointer(&observed->film), &packets) : NULL;
+    const gboolean good = scene || !samples->animate;
     if (samples->live)
         live_lock(samples->live);
-    where_tables_add(&samples->where_tables, where, run);
+    where_tables_add(&samples->where_tables, observed->where, observed->run);
+    if (scene)
+        report_add_scene(samples->where_tables.report, scene);
     if (samples->live)
         live_unlock(samples->live, 0);
-    where_free(where);
+    if (!good)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--animate: %s puts %" G_GUINT64_FORMAT " packets on links; from 1 to %u can be played: choose "
+                    "another size (-b) or number of GPUs (-n)", observed->run, packets, FILM_PACKETS);
+    samples_forget(observed);
+    return good;
 }
 
 ExitCode samples_close(Samples *samples, ExitCode code, GError **error)

@@ -12,6 +12,7 @@
 #include "cli/live.h"
 #include "model/series/tables.h"
 #include "model/series/where.h"
+#include "model/walk/film.h"
 
 typedef struct {
     SeriesSpec spec;
@@ -19,6 +20,7 @@ typedef struct {
     SeriesTables tables;
     gboolean where; /* where the time went is asked for: runs are of the reference engine */
     WhereTables where_tables;
+    gboolean animate; /* the page plays the run; with `where` */
     Live *live; /* NULL: the report is this thread's alone */
 } Samples;
 
@@ -33,9 +35,12 @@ gboolean samples_check(const Options *options, gboolean flows, GError **error);
 gboolean samples_open(Samples *samples, const Options *options, Report *report, GError **error);
 /* --where of a verb: whether it can be done; then options->engine is the reference engine. */
 gboolean samples_check_where(Options *options, const FabricSpec *spec, GError **error);
-/* NULL unless it is wanted; before a run. Behind it, samples_take_where() adds to the report and frees. */
-Where *samples_where(const Samples *samples, Fabric *fabric);
-void samples_take_where(Samples *samples, Where *where, const char *run);
+/* What sees every packet of one run. NULL unless it is wanted; before a run. Behind it, samples_take() adds to the
+ * report and frees. GError: the run is too large to be played. */
+typedef struct Observed Observed;
+Observed *samples_observe(const Samples *samples, Fabric *fabric, const char *run);
+gboolean samples_take(Samples *samples, Observed *observed, GError **error);
+void samples_forget(Observed *observed); /* of a run that failed; NULL is none */
 /* `code` is what the verb ends with so far; EXIT_USER with an error where the file could not be written whole. */
 ExitCode samples_close(Samples *samples, ExitCode code, GError **error);
 

@@ -134,6 +134,8 @@ libfanout_core_la_SOURCES += \
 	model/walk/recorder.c \
 	model/walk/recorder.h \
 	model/walk/recorder_parts.h \
+	model/walk/film.c \
+	model/walk/film.h \
 	model/walk/recorder_switch.c \
 	model/walk/text.c \
 	model/walk/wait.c \

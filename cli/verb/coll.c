@@ -134,19 +134,20 @@ static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row
     g_autofree char *name = g_strdup_printf("%s %s %s", coll_op_name(spec->op), size, coll_algo_name(spec->algo));
     Series *series = series_new(run.fabric, row && !flows ? rows->samples.wanted : NULL, name);
     Series *ending = series;
-    Where *where = row && !flows ? samples_where(&rows->samples, run.fabric) : NULL;
+    Observed *observed = row && !flows ? samples_observe(&rows->samples, run.fabric, name) : NULL;
     if (group)
         coll_group_on_candidate(group, coll_on_candidate, rows->live);
     if (group && coll_run(group, spec, result, &why)) {
         g_clear_pointer(&ending, series_end);
-        samples_take_where(&rows->samples, g_steal_pointer(&where), name);
-        live_lock(rows->live);
-        if (row) {
-            coll_take(rows, &run, mark, spec, result);
-            coll_auto_add(rows->taken, group, spec, result);
+        if (samples_take(&rows->samples, g_steal_pointer(&observed), &why)) {
+            live_lock(rows->live);
+            if (row) {
+                coll_take(rows, &run, mark, spec, result);
+                coll_auto_add(rows->taken, group, spec, result);
+            }
+            live_unlock(rows->live, 1);
+            code = EXIT_DONE;
         }
-        live_unlock(rows->live, 1);
-        code = EXIT_DONE;
         coll_group_free(group);
     } else if (g_error_matches(why, COLL_ERROR, COLL_ERROR_STUCK)) {
         code = EXIT_WRONG; /* what still runs is left to run_close */
@@ -158,7 +159,7 @@ static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row
     usage_mark_free(mark);
     series_end(ending); /* of a run that got stuck */
     series_free(series);
-    where_free(where);
+    samples_forget(observed);
     rows->lost |= !sim_trace_end(run.sim);
     run_close(&run);
     return code;
@@ -306,7 +307,7 @@ static gboolean coll_check_wave(const CollRows *rows, guint n, GError **error)
 }
 
 static ExitCode coll_report(const System *system, const Options *options, const CollPlan *plan,
-                            const char *record, gboolean where, GError **error)
+                            const char *record, gboolean where, gboolean animate, GError **error)
 {
     guint n, width[COLL_COLUMNS];
     guint64 last = plan->min;
@@ -322,6 +323,10 @@ static ExitCode coll_report(const System *system, const Options *options, const 
         return EXIT_USER;
     }
     rows.alone = n == 1;
+    if (animate && !rows.alone) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--animate: %u rows; one at a time can be played", n);
+        return EXIT_USER;
+    }
     Report *report = rows.report = report_new("coll", title);
     options_describe(options, report);
     system_describe(system, report);
@@ -339,6 +344,7 @@ static ExitCode coll_report(const System *system, const Options *options, const 
         rows.samples.live = rows.live;
         rows.samples.where = where && n <= SERIES_RUNS;
         rows.samples.where_tables.report = report;
+        rows.samples.animate = animate;
         code = coll_all_rows(&rows, last, error);
     }
     gboolean whole = code == EXIT_DONE || (code == EXIT_WRONG && (!error || !*error));
@@ -362,7 +368,7 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
 {
     CollWords words = {.gpus = COLL_NOT_GIVEN, .ctas = COLL_NOT_GIVEN, .threads = COLL_NOT_GIVEN, .iterations = 1,
                        .crossings = COLL_AUTO_CROSSINGS};
-    gboolean where = FALSE;
+    gboolean where = FALSE, animate = FALSE;
     const GOptionEntry own[] = {
         {"gpus", 'n', 0, G_OPTION_ARG_INT, &words.gpus, "ranks: GPUs 0 to N-1 (all)", "N"},
         {"minbytes", 'b', 0, G_OPTION_ARG_STRING, &words.min, "first size (1M)", "SIZE"},
@@ -392,6 +398,8 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         {"where", 0, 0, G_OPTION_ARG_NONE, &where,
          "take the time of every request apart: wires, credits, tags, memory, ...; in a page of up to 4 rows of up to "
          "16M it is there anyway", NULL},
+        {"animate", 0, 0, G_OPTION_ARG_NONE, &animate,
+         "the page of --html plays the run, packet by packet: one row of up to 500 packets on links", NULL},
         {"iters", 0, 0, G_OPTION_ARG_INT, &words.iterations, "runs to take the mean of (1)", "N"},
         {NULL, 0, 0, 0, NULL, NULL, NULL}};
     Options options;
@@ -402,11 +410,13 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         code = EXIT_USER;
         if (options_check_args(&verb_coll, argc, argv, 1, 1, error) &&
             coll_args_parse(&plan, argv[1], &words, error) && system_load(&system, NULL, &options, error)) {
-            /* for a page of a small run nobody needs to ask */
             gboolean small = options.html && options.cores <= 1 && options.fidelity != COLL_FLOW &&
                              plan.max <= COLL_WHERE_BYTES && samples_check_where(&options, &system.spec, NULL);
-            if (small || !where || samples_check_where(&options, &system.spec, error))
-                code = coll_report(&system, &options, &plan, words.record, small || where, error);
+            where |= animate;
+            if (animate && !options.html)
+                g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--animate: where to? add --html FILE");
+            else if (small || !where || samples_check_where(&options, &system.spec, error))
+                code = coll_report(&system, &options, &plan, words.record, small || where, animate, error);
             system_clear(&system);
         }
         options_clear(&options);

@@ -273,11 +273,8 @@ static void where_note_answer(Where *where, const Packet *packet, SimTime at_ps)
         where_close(where, packet->src, txn, at_ps);
 }
 
-static void where_on_probe(void *user, ProbeStage stage, const char *file, const char *path, const Packet *packet,
-                           SimTime at_ps)
+void where_note(Where *where, ProbeStage stage, const char *path, const Packet *packet, SimTime at_ps)
 {
-    Where *where = user;
-    (void)file;
     switch (stage) {
     case PROBE_REQUEST:
         where_note_request(where, packet, at_ps);
@@ -303,6 +300,13 @@ static void where_on_probe(void *user, ProbeStage stage, const char *file, const
     default:
         break;
     }
+}
+
+static void where_on_probe(void *user, ProbeStage stage, const char *file, const char *path, const Packet *packet,
+                           SimTime at_ps)
+{
+    (void)file;
+    where_note(user, stage, path, packet, at_ps);
 }
 
 /* ---- life */

@@ -41,6 +41,8 @@ typedef struct {
 typedef struct Where Where;
 /* Observes the fabric until where_end(). It is of the reference engine, has one level of switches and is at rest. */
 Where *where_new(Fabric *fabric);
+/* What its observer does: for an observer of the caller's own, set behind where_new(), that sees more. */
+void where_note(Where *where, ProbeStage stage, const char *path, const Packet *packet, SimTime at_ps);
 void where_end(Where *where); /* between runs */
 void where_free(Where *where); /* NULL is none */
 const WhereSum *where_sum(const Where *where, PacketKind kind); /* of requests of that kind */

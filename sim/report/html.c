@@ -101,8 +101,8 @@ static void html_scene(GString *out, const Scene *scene)
 {
     html_append(out, "<section class=\"scene\" aria-label=\"%s\"><h2>%s</h2>\n", report_scene_title(scene),
                 report_scene_title(scene));
-    g_string_append(out, "<noscript><p>The animation needs JavaScript; the table of steps below has the same events "
-                         "and times.</p></noscript>\n<svg class=\"stage\" role=\"img\" viewBox=\"0 0 1 1\" "
+    g_string_append(out, "<noscript><p>The animation needs JavaScript; the tables below need none.</p></noscript>"
+                         "\n<svg class=\"stage\" role=\"img\" viewBox=\"0 0 1 1\" "
                          "aria-label=\"what is where at this time\"></svg>\n"
                          "<script type=\"application/json\">");
     report_write_scene(scene, out);

@@ -87,6 +87,12 @@ python3 figures.py 2>err || complain "figures: $(tail -1 err)"
 refuses "^fanout coll: --where: an observed run is on one core" coll all_reduce --where --cores 2
 refuses "^fanout coll: --where: flows have no packets" coll all_reduce --where --fidelity flow
 refuses "^fanout coll: --where: 5 rows; at most 4" coll all_reduce --where -b 1K -e 16K
+refuses "^fanout coll: --animate: where to?" coll all_reduce --animate
+refuses "^fanout coll: --animate: 2 rows; one at a time" coll all_reduce -b 1K -e 2K --animate --html no.html
+refuses "^fanout coll: --where: flows have no packets" coll all_reduce --animate --fidelity flow --html no.html
+refuses "^fanout coll: --animate: all_reduce 64K ring puts [0-9]* packets on links; from 1 to 500 can be played" \
+    coll all_reduce -s teach-4gpu -a ring -b 64K --animate --html no.html
+[ ! -e no.html ] || complain "a run that cannot be played leaves a page"
 says 'where the time went' coll all_reduce -s teach-4gpu -a ring -b 4K --where
 
 finish
