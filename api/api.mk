@@ -65,6 +65,7 @@ cuda_files = \
 	api/cuda/graph/run.c \
 	api/cuda/graph/user_object.c \
 	api/cuda/memory/managed.c \
+	api/cuda/memory/ipc.c \
 	api/cuda/memory/map.c \
 	api/cuda/memory/mem.c \
 	api/cuda/memory/mem.h \

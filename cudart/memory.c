@@ -89,23 +89,6 @@ RT cudaMemcpyBatchAsync(const void **to, const void **from, const size_t *bytes,
     CALL(cuMemcpyBatchAsync((CUdeviceptr *)to, (CUdeviceptr *)from, (size_t *)bytes, n, attributes, first,
                             n_attributes, stream));
 }
-/* Memory is shared between processes by exportable handles (cuMemExportToShareableHandle), not in the older way. */
-typedef struct { char bytes[64]; } cudaIpcMemHandle;
-RT cudaIpcGetMemHandle(cudaIpcMemHandle *handle, void *at)
-{
-    (void)handle, (void)at;
-    NOTE(CUDA_ERROR_NOT_SUPPORTED);
-}
-RT cudaIpcOpenMemHandle(void **at, cudaIpcMemHandle handle, unsigned flags)
-{
-    (void)at, (void)handle, (void)flags;
-    NOTE(CUDA_ERROR_NOT_SUPPORTED);
-}
-RT cudaIpcCloseMemHandle(void *at)
-{
-    (void)at;
-    NOTE(CUDA_ERROR_NOT_SUPPORTED);
-}
 static CUresult symbol_copy(const void *symbol, const void *with, size_t n, size_t offset, int kind, CUstream stream,
                             int asynchronous, int out)
 {
@@ -214,3 +197,23 @@ RT cudaPointerGetAttributes(cudaPointerAttributes *a, const void *at)
     a->host_pointer = managed || type == CU_MEMORYTYPE_HOST ? (void *)(uintptr_t)at : NULL;
     return 0;
 }
+
+/* ---- memory of other processes */
+
+RT cudaIpcGetMemHandle(CUipcMemHandle *handle, void *at)
+{
+    CALL(cuIpcGetMemHandle(handle, (CUdeviceptr)(uintptr_t)at));
+}
+RT cudaIpcOpenMemHandle(void **at, CUipcMemHandle handle, unsigned flags)
+{
+    CUdeviceptr p = 0;
+    CUresult result = runtime_open();
+    if (at == NULL)
+        NOTE(CUDA_ERROR_INVALID_VALUE);
+    if (result == CUDA_SUCCESS)
+        result = cuIpcOpenMemHandle(&p, handle, flags);
+    if (result == CUDA_SUCCESS)
+        *at = (void *)(uintptr_t)p;
+    NOTE(result);
+}
+RT cudaIpcCloseMemHandle(void *at) { CALL(cuIpcCloseMemHandle((CUdeviceptr)(uintptr_t)at)); }

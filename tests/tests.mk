@@ -331,6 +331,7 @@ EXTRA_DIST += \
 	tests/clients/flashinfer.c \
 	tests/clients/fuser.c \
 	tests/clients/graphs.c \
+	tests/clients/ipc.c \
 	tests/clients/mscclpp.c \
 	tests/clients/nccl.c \
 	tests/clients/nvloom.c \

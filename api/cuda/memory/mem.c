@@ -210,7 +210,7 @@ CUresult cuMemFree_v2(CUdeviceptr address)
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);
     Range *range = range_find(call.cuda->ranges, address);
-    if (range == NULL || range->va != address || range->freed || range->of_module ||
+    if (range == NULL || range->va != address || range->freed || range->of_module || range->opened != 0 ||
         (range->kind != RANGE_ALLOC && range->kind != RANGE_POOL)) {
         cuda_diagnose(&call, 0, -1, address, "not the start of an allocation");
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);

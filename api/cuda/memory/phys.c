@@ -117,8 +117,7 @@ static gboolean page_is_sound(const Cuda *cuda, const PhysPage *page, guint64 fi
 
     return page->magic == PHYS_MAGIC && page->bytes == file_bytes - SHARE_PAGE_BYTES &&
            page->bytes != 0 && page->bytes % PHYS_GRAIN_BYTES == 0 && page->location_id >= 0 &&
-           (guint64)page->location_id < places && page->handle_types != 0 &&
-           (page->handle_types & ~types) == 0;
+           (guint64)page->location_id < places && (page->handle_types & ~types) == 0;
 }
 
 CUresult phys_import(Call *call, int fd, Phys **phys)

@@ -70,7 +70,7 @@ static CUresult free_async(Call *call, CUdeviceptr address, CUstream handle, CUs
         return result;
     if (address == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    if (range == NULL || range->va != address || range->freed ||
+    if (range == NULL || range->va != address || range->freed || range->opened != 0 ||
         (range->kind != RANGE_ALLOC && range->kind != RANGE_POOL)) {
         cuda_diagnose(call, 0, -1, address, "not the start of an allocation");
         return CUDA_ERROR_INVALID_VALUE;

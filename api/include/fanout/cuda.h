@@ -133,6 +133,13 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes);
 CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
                             unsigned int element_bytes);
 CUresult cuMemFree_v2(CUdeviceptr address);
+/* Memory of cuMemAlloc for other processes of this machine; any address in it names all of it. INVALID_VALUE: no such
+ * memory, or a handle whose process or memory is gone; INVALID_CONTEXT: opened by its own process. What a
+ * context opens again has the address that it had, and is closed as often. `flags`: 0 or
+ * CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS. Events are not shared (NOT_SUPPORTED). */
+CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address);
+CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsigned int flags);
+CUresult cuIpcCloseMemHandle(CUdeviceptr address);
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address);
 CUresult cuMemAllocHost_v2(void **address, size_t bytes);
 CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned int flags);

@@ -271,6 +271,11 @@ typedef struct CUmemAccessDesc_st {
     CUmemAccess_flags flags;
 } CUmemAccessDesc;
 
+typedef struct CUipcMemHandle_st {
+    char reserved[CU_IPC_HANDLE_SIZE];
+} CUipcMemHandle;
+#define CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS 1u
+
 typedef struct CUmemFabricHandle_st {
     unsigned char data[CU_IPC_HANDLE_SIZE];
 } CUmemFabricHandle;
