@@ -325,6 +325,7 @@ EXTRA_DIST += \
 	tests/clients/codes.c \
 	tests/clients/cooperative.c \
 	tests/clients/dependent.c \
+	tests/clients/endless.c \
 	tests/clients/cudart.c \
 	tests/clients/cutile_rs.c \
 	tests/clients/faults.c \

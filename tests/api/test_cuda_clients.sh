@@ -31,6 +31,17 @@ for client in $clients; do
         bad=1
     fi
 done
+# Kernels that never end or run away: an error of the API, and a line that says where.
+# shellcheck disable=SC2086
+${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$TOP_SRCDIR" $headers "$TOP_SRCDIR/tests/clients/endless.c" \
+    -o "$dir/endless" "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs" -lpthread
+timeout 100 "$FANOUT" exec -s dgx-h100 --set cuda.watchdog_ms=500 --report "$dir/endless.json" -- "$dir/endless" \
+    >"$dir/log" 2>&1 || bad=1
+for says in 'nested too deep.*image:6 in a; CTA (0,0,0), warp' 'branch 77 of a table of 2; image:7 in k' \
+    '0x1000 is no function.s address; image:7 in k' 'watchdog.s time was over; image:5 in k' \
+    'kernel k: image:4:44: the variable does not fit' '^ok$'; do
+    grep -q "$says" "$dir/log" || { echo "endless: FAILED: $says"; cat "$dir/log"; bad=1; }
+done
 # Programs of the runtime API find a library of either version.
 ${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror "$TOP_SRCDIR/tests/clients/cudart.c" -o "$dir/cudart" -ldl
 for version in 12 13; do
