@@ -155,4 +155,4 @@ libfanout_clock_la_SOURCES = api/cuda/clock_hook.c
 libfanout_clock_la_LDFLAGS = -module -avoid-version
 
 fanoutincludedir = $(includedir)/fanout
-fanoutinclude_HEADERS = $(cuda_public) api/include/fanout/device.h model/shared/policy.h
+fanoutinclude_HEADERS = $(cuda_public) api/include/fanout/device.h model/shared/policy.h model/switch/component.h

@@ -27,8 +27,8 @@ static gboolean system_check_flows(const System *system, const Options *options,
         return TRUE;
     if (fabric_needs_packets(&system->spec)) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "--fidelity flow: flows know no faults in time, errors of links, slow GPUs, or merging of loads; "
-                    "write --fidelity packet");
+                    "--fidelity flow: flows know no faults in time, errors of links, slow GPUs, merging of loads or "
+                    "components; write --fidelity packet");
         return FALSE;
     }
     if (system->spec.topology.kind == TOPOLOGY_RAILS)

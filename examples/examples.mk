@@ -35,4 +35,4 @@ examples_multicast_allreduce_LDADD = libcuda.la
 noinst_PROGRAMS += examples/multicast_ranks
 examples_multicast_ranks_SOURCES = examples/multicast_ranks.c
 examples_multicast_ranks_LDADD = libcuda.la
-EXTRA_DIST += examples/policy.c
+EXTRA_DIST += examples/policy.c examples/tlm_switch.cpp

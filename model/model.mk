@@ -65,6 +65,8 @@ libfanout_core_la_SOURCES += \
 	model/sm/sm.h \
 	model/sm/state.c \
 	model/sm/warp.c \
+	model/switch/component.c \
+	model/switch/component.h \
 	model/switch/merge.c \
 	model/switch/multicast_table.c \
 	model/switch/multicast_table.h \

@@ -38,6 +38,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_walk.sh \
 	tests/cli/test_cli_ptx.sh \
 	tests/cli/test_policy.sh \
+	tests/model/test_component.sh \
 	tests/cli/test_cores.sh \
 	tests/explore/test_compare.sh \
 	tests/explore/test_pandas.sh \

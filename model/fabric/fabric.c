@@ -96,11 +96,25 @@ static void fabric_build(Fabric *fabric)
     switches_join(fabric);
 }
 
+/* Components take the switches' place, or the fast engine takes the ports over. */
+static gboolean fabric_equip(Fabric *fabric, const FoComponent *component, GError **error)
+{
+    if (!component && sim_engine(fabric->sim) == SIM_ENGINE_FAST && !fabric->lossy)
+        fabric_speed_up(fabric);
+    for (guint32 s = 0; component && s < fabric->n_switches; s++)
+        if (!component_attach(&fabric->sw[s], component, error))
+            return FALSE;
+    return TRUE;
+}
+
 Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError **error)
 {
     if (!fabric_check(spec, error))
         return NULL;
     Policies policies;
+    const FoComponent *component;
+    if (!component_load(spec->sw.component, &component, error))
+        return NULL;
     Topology *topology = policies_resolve(&spec->policy, &policies, error) ? topology_new(spec, error) : NULL;
     if (!topology)
         return NULL;
@@ -143,16 +157,12 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
     fabric->mcid_free = g_array_new(FALSE, FALSE, sizeof(guint32));
     for (guint32 id = (guint32)fabric->spec.mctable.entries; id-- > 0;)
         g_array_append_val(fabric->mcid_free, id);
-    if (!fault_open(fabric, error) || (fabric->parallel && !parallel_check(fabric, error)))
-        goto fail;
-    if (sim_engine(sim) == SIM_ENGINE_FAST && !fabric->lossy)
-        fabric_speed_up(fabric);
-    if (!fault_apply(fabric, error))
-        goto fail;
+    if (!fault_open(fabric, error) || (fabric->parallel && !parallel_check(fabric, error)) ||
+        !fabric_equip(fabric, component, error) || !fault_apply(fabric, error)) {
+        fabric_free(fabric);
+        return NULL;
+    }
     return fabric;
-fail:
-    fabric_free(fabric);
-    return NULL;
 }
 
 static void op_table_clear(OpTable *table)

@@ -16,7 +16,7 @@
 /* All sections of a spec: "system", "link", "switch", "multicast", "gpu", "sm", "fault". */
 void fabric_params(ParamSet *set, FabricSpec *spec);
 
-/* What flows do not know: faults in time, merging of loads. */
+/* What flows do not know: faults in time, merging of loads, components. */
 gboolean fabric_needs_packets(const FabricSpec *spec);
 /* Whether it can be built. GError: names section and key. */
 gboolean fabric_check(const FabricSpec *spec, GError **error);

@@ -44,16 +44,32 @@ void fabric_params(ParamSet *set, FabricSpec *spec)
     param_add(set, "launch", launch_params, &spec->launch);
 }
 
+static gboolean fabric_is_named(const char *value) { return value && *value && strcmp(value, "none") != 0; }
+
 gboolean fabric_needs_packets(const FabricSpec *spec)
 {
-    return fault_needs_packets(&spec->fault) || spec->sw.merge_entries;
+    return fault_needs_packets(&spec->fault) || spec->sw.merge_entries || fabric_is_named(spec->sw.component);
+}
+
+/* A component is all of a switch, on one level, with nothing lost. */
+static gboolean fabric_check_component(const FabricSpec *spec, GError **error)
+{
+    const char *wrong = spec->topology.kind != TOPOLOGY_RAILS      ? "[topology] kind = rails"
+                        : spec->sw.merge_entries                   ? "[switch] merge_entries = 0"
+                        : spec->mctable.set_flits                  ? "[multicast] set_flits = 0"
+                        : fabric_is_named(spec->fault.gpu_silent)  ? "[fault] gpu_silent = none"
+                        : fault_needs_packets(&spec->fault)        ? "no [fault] in time"
+                                                                   : NULL;
+    if (!wrong || !fabric_is_named(spec->sw.component))
+        return TRUE;
+    g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "[switch] component: a component needs %s", wrong);
+    return FALSE;
 }
 
 /* Where a load, or its answer, may be lost, those that were merged with it would wait for ever. */
 static gboolean fabric_check_merge(const FabricSpec *spec, GError **error)
 {
-    const gboolean silent = spec->fault.gpu_silent && *spec->fault.gpu_silent && strcmp(spec->fault.gpu_silent, "none");
-    if (spec->sw.merge_entries == 0 || (!silent && !fault_needs_packets(&spec->fault)))
+    if (spec->sw.merge_entries == 0 || (!fabric_is_named(spec->fault.gpu_silent) && !fault_needs_packets(&spec->fault)))
         return TRUE;
     g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
                 "[switch] merge_entries: loads are merged where none is lost; set it to 0, or no faults in time and no "
@@ -104,5 +120,6 @@ gboolean fabric_check(const FabricSpec *spec, GError **error)
                     spec->gpu.engine_packet_bytes, FLIT_BYTES);
         return FALSE;
     }
-    return fabric_check_sets(spec, error) && fabric_check_merge(spec, error);
+    return fabric_check_sets(spec, error) && fabric_check_merge(spec, error) &&
+           fabric_check_component(spec, error);
 }

@@ -1,5 +1,7 @@
 #include "model/parallel/mailbox.h"
 
+#include <string.h>
+
 /* ---- what crosses */
 
 static gboolean boundary_arrive(Link *link, Packet packet, SimTime at_ps)
@@ -111,6 +113,8 @@ gboolean parallel_check(const Fabric *fabric, GError **error)
     if (fabric->lossy)
         return parallel_refuse(error, "[fault] link_down, switch_down",
                                "several domains have no routes that change during a run");
+    if (fabric->spec.sw.component && strcmp(fabric->spec.sw.component, "none") != 0)
+        return parallel_refuse(error, "[switch] component", "SystemC components run on one core");
     if (fabric->spec.sw.merge_entries)
         return parallel_refuse(error, "[switch] merge_entries", "a switch that merges loads needs their requesters");
     return TRUE;

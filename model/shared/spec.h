@@ -70,6 +70,7 @@ typedef struct {
     guint64 merge_entries;        /* of a port's table of loads that are merged (merge.c); 0: none are */
     guint64 merge_readers;        /* that ask for a line; 0: all GPUs but its own */
     guint64 merge_timeout_ps;     /* an entry that was not used for so long is free */
+    char *component;              /* a shared object that takes the switches' place; "none" */
 } SwitchSpec;
 extern const ParamRow switch_params[];
 

@@ -23,6 +23,7 @@ const ParamRow switch_params[] = {
     PARAM_U64(SwitchSpec, merge_entries, "", 0, 1u << 20, "of a port's table of merged loads; 0: none are merged"),
     PARAM_U64(SwitchSpec, merge_readers, "", 0, 65535, "merged loads of a line until its entry is free; 0: all GPUs"),
     PARAM_U64(SwitchSpec, merge_timeout_ps, "ps", 1, 1000000000000, "an entry that was not used for so long is free"),
+    PARAM_STRING(SwitchSpec, component, "a shared object with a switch of one's own (fanout/component.h); none"),
     PARAM_END,
 };
 
@@ -100,6 +101,7 @@ void switch_init(Switch *sw, Fabric *fabric, Sim *sim, DataPool *data, guint32 i
 
 void switch_clear(Switch *sw)
 {
+    component_detach(sw);
     if (sw->unit)
         sw->unit->clear(sw);
     for (guint32 p = 0; p < sw->ports; p++)
@@ -117,7 +119,7 @@ void switch_clear(Switch *sw)
 
 gboolean switch_is_quiet(const Switch *sw)
 {
-    if (sw->records_used)
+    if (sw->records_used || component_in_use(sw))
         return FALSE;
     for (guint32 p = 0; p < sw->ports; p++)
         if (sw->port[p].wait.count || sw->port[p].multicast_tags != sw->spec->multicast_tags ||
@@ -130,8 +132,8 @@ gboolean switch_is_quiet(const Switch *sw)
 char *switch_waiter_text(void *unit)
 {
     const Switch *sw = unit;
-    if (sw->records_used == 0)
+    const guint32 used = sw->records_used + component_in_use(sw);
+    if (used == 0)
         return NULL;
-    return g_strdup_printf("%s: %u multicast requests wait for answers of their members", sw->path,
-                           sw->records_used);
+    return g_strdup_printf("%s: %u multicast requests wait for answers of their members", sw->path, used);
 }

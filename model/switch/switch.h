@@ -16,6 +16,7 @@
 #include "model/link/ack.h"
 #include "model/link/link.h"
 #include "model/shared/fabric.h"
+#include "model/switch/component.h"
 #include "model/switch/multicast_table.h"
 
 #define SWITCH_NO_ROUTE 0xffffu /* in Switch.route */
@@ -72,6 +73,8 @@ typedef struct {
 } SwitchUnit;
 extern const SwitchUnit switch_merge; /* merge.c */
 
+typedef struct SwitchComponent SwitchComponent;
+
 typedef struct Switch {
     Fabric *fabric;
     Sim *sim;
@@ -96,6 +99,7 @@ typedef struct Switch {
     guint64 crumbstore_mcto_err, crumbstore_rto_err;
     const SwitchUnit *unit;         /* NULL: there is none */
     void *unit_state;
+    SwitchComponent *component;     /* which has its ports; NULL: it is the built-in switch */
     guint32 timeout_key;            /* where packets may be lost: order of the first record's time-out in an instant */
     char *path;
 } Switch;
@@ -162,6 +166,13 @@ void switch_lose(Switch *sw, guint32 p, Packet packet, SimTime now_ps);
 void switch_refuse(Switch *sw, guint32 p, Packet packet, SimTime now_ps);
 void reduction_lose(Switch *sw, guint32 record, SimTime at_ps);
 void reduction_lose_answer(Switch *sw, Packet answer, SimTime at_ps);
+
+/* component.c: a shared object's table, or NULL where there is none to load; a switch, connected to its links, becomes
+ * a component's. GError: it does not load, has another version, or cannot be this switch. */
+gboolean component_load(const char *path, const FoComponent **component, GError **error);
+gboolean component_attach(Switch *sw, const FoComponent *component, GError **error);
+void component_detach(Switch *sw);
+guint32 component_in_use(const Switch *sw); /* requests of teams that it has opened and not closed */
 
 /* timeout.c: all answers of a request that can come have by from_ps: then its time begins to run. */
 void timeout_start(Switch *sw, guint32 record, SimTime from_ps);

@@ -1,5 +1,5 @@
 /* For SystemC processes that are not the engine's own and call into a running Sim (tlm_port.cpp).
- * Internal to sim/. */
+ * For sim/ and for switches that are components (model/switch/component.c). */
 #ifndef SIM_ENGINE_FOREIGN_H
 #define SIM_ENGINE_FOREIGN_H
 
