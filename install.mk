@@ -9,8 +9,8 @@ nobase_reference_DATA = $(REFERENCE) $(FIDELITY) validate/reference/README.md
 dist_doc_DATA = README.md CONTRIBUTING.md
 EXTRA_DIST += fanout.pc.in examples/README.md
 
-# Each folder whole, so that none of its files is forgotten: examples/*.[ch], docs/*.
-INSTALL_EXAMPLES = cd $(srcdir) && for file in examples/README.md examples/*.[ch]; do \
+# Each folder whole, so that none of its files is forgotten: examples/*.[ch] and .cpp, docs/*.
+INSTALL_EXAMPLES = cd $(srcdir) && for file in examples/README.md examples/*.[ch] examples/*.cpp; do \
 	  $(INSTALL_DATA) $$file "$(DESTDIR)$(pkgdatadir)/examples/" || exit 1; done
 INSTALL_DOCUMENTS = cd $(srcdir) && find docs -type f | while read -r file; do \
 	  $(MKDIR_P) "$(DESTDIR)$(docdir)/$${file%/*}" && $(INSTALL_DATA) $$file "$(DESTDIR)$(docdir)/$$file" || exit 1; done

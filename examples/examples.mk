@@ -35,4 +35,5 @@ examples_multicast_allreduce_LDADD = libcuda.la
 noinst_PROGRAMS += examples/multicast_ranks
 examples_multicast_ranks_SOURCES = examples/multicast_ranks.c
 examples_multicast_ranks_LDADD = libcuda.la
-EXTRA_DIST += examples/policy.c examples/tlm_switch.cpp
+EXTRA_DIST += examples/policy.c examples/tlm_switch.cpp examples/ideas/merge.ini \
+	examples/ideas/merge-least.ini examples/ideas/named.ini examples/ideas/plots.sh

@@ -86,7 +86,7 @@ struct FoSwitch {
      * and for its number what open() gave, by which members know it; 0: none is left until one is closed. */
     unsigned (*team)(const FoSwitch *sw, unsigned port, const FoPacket *request, unsigned *members);
     unsigned (*open)(const FoSwitch *sw, const FoPacket *request);
-    /* The sum of operands' data, in the order given, by the type, operation and precision that the request asked for. */
+    /* The sum of operands' data, in the order given, by the type, operation and precision that the request has. */
     void (*sum)(const FoSwitch *sw, unsigned number, const uint8_t *const *operand, unsigned n, uint8_t *result);
     /* All members have answered, and the number is free. `sum` (NULL: there is none) goes to the requester with the
      * FO_PACKET_MC_RSP, or FO_PACKET_MC_DONE, that is sent next and has the request's own src and number. */
