@@ -4,6 +4,11 @@
 pkgconfigdir = $(libdir)/pkgconfig
 presetsdir = $(pkgdatadir)/presets
 presets_DATA = $(PRESETS)
+# Systems as examples, to be named by their paths: fanout coll all_reduce -s PATH.
+systemsdir = $(pkgdatadir)/examples/systems
+dist_systems_DATA = examples/systems/dgx-h100-256.ini examples/systems/gb200-nvl576.ini \
+	examples/systems/gb200-nvl72-x4.ini examples/systems/nvlink6-nvl72.ini examples/systems/links-128.ini \
+	examples/systems/switches-3.ini examples/systems/switches-7.ini examples/systems/links-unequal.ini
 referencedir = $(pkgdatadir)
 nobase_reference_DATA = $(REFERENCE) $(FIDELITY) validate/reference/README.md
 dist_doc_DATA = README.md CONTRIBUTING.md

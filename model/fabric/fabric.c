@@ -116,6 +116,8 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
     if (!component_load(spec->sw.component, &component, error))
         return NULL;
     Topology *topology = policies_resolve(&spec->policy, &policies, error) ? topology_new(spec, error) : NULL;
+    if (topology && !fabric_check_buffers(spec, topology, error))
+        g_clear_pointer(&topology, topology_free);
     if (!topology)
         return NULL;
     Fabric *fabric = g_new0(Fabric, 1);

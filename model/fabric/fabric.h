@@ -20,6 +20,8 @@ void fabric_params(ParamSet *set, FabricSpec *spec);
 gboolean fabric_needs_packets(const FabricSpec *spec);
 /* Whether it can be built. GError: names section and key. */
 gboolean fabric_check(const FabricSpec *spec, GError **error);
+/* The same for what depends on how many members a switch has. */
+gboolean fabric_check_buffers(const FabricSpec *spec, const Topology *topology, GError **error);
 /* keep_bytes: FALSE for timing-only runs. GError: an impossible spec (names section and key). */
 Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError **error);
 void fabric_free(Fabric *fabric);
@@ -31,6 +33,7 @@ void fabric_mc_detach(Fabric *fabric, McObject *object);
 /* Programs all teams anew, around the links that are down now. A team that no link number is left to has no entries any
  * more. */
 void fabric_mc_refit(Fabric *fabric);
+gboolean fabric_mc_holds(const Fabric *fabric, const McObject *object); /* it is attached, and has entries */
 /* New object with the next id, known to the statistics; free with mcobject_free after detaching. */
 McObject *fabric_mc_object(Fabric *fabric, guint32 n_gpus, guint64 bytes);
 

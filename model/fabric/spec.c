@@ -1,5 +1,6 @@
 /* What a fabric is built of: the parameters of a system and its launches, and which specs can be built. */
 #include "model/fabric/fabric.h"
+#include "model/fabric/topology.h"
 
 #include <string.h>
 
@@ -105,15 +106,6 @@ gboolean fabric_check(const FabricSpec *spec, GError **error)
                     "[system] links_per_switch: %u links a GPU; 1 to %u can be built", links, HASH_LINKS_MAX);
         return FALSE;
     }
-    guint64 held_bytes = spec->system.gpus * LINE_BYTES;
-    if (spec->mctable.entries && spec->sw.reduction_hold == REDUCE_HOLD &&
-        spec->sw.reduction_buffer_bytes < held_bytes) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
-                    "[switch] reduction_buffer_bytes: %" G_GUINT64_FORMAT " B do not hold one line of each of "
-                    "%" G_GUINT64_FORMAT " members; give at least %" G_GUINT64_FORMAT,
-                    spec->sw.reduction_buffer_bytes, spec->system.gpus, held_bytes);
-        return FALSE;
-    }
     if (spec->gpu.engine_packet_bytes % FLIT_BYTES) {
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
                     "[gpu] engine_packet_bytes: %" G_GUINT64_FORMAT " is no multiple of %u",
@@ -122,4 +114,19 @@ gboolean fabric_check(const FabricSpec *spec, GError **error)
     }
     return fabric_check_sets(spec, error) && fabric_check_merge(spec, error) &&
            fabric_check_component(spec, error);
+}
+
+gboolean fabric_check_buffers(const FabricSpec *spec, const Topology *topology, GError **error)
+{
+    guint32 sw;
+    const guint32 members = topology_members_max(topology, &sw);
+    const guint64 held_bytes = (guint64)members * LINE_BYTES;
+    if (spec->mctable.entries == 0 || spec->sw.reduction_hold != REDUCE_HOLD ||
+        spec->sw.reduction_buffer_bytes >= held_bytes)
+        return TRUE;
+    g_autofree char *name = topology_switch_name(topology, sw);
+    g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                "[switch] reduction_buffer_bytes: %" G_GUINT64_FORMAT " B do not hold one line of each of %u members "
+                "of %s; give at least %" G_GUINT64_FORMAT, spec->sw.reduction_buffer_bytes, members, name, held_bytes);
+    return FALSE;
 }

@@ -201,6 +201,31 @@ static gboolean topology_check_equal(const Topology *topology, GError **error)
     return TRUE;
 }
 
+guint32 topology_members_max(const Topology *topology, guint32 *sw)
+{
+    const guint32 switches = topology_switches(topology);
+    g_autofree guint32 *members = g_new0(guint32, switches), *last = g_new0(guint32, switches);
+    for (guint32 g = 0; g < topology->gpus; g++)
+        for (guint32 l = 0; l < topology->links; l++) {
+            const guint32 leaf = topology->leaf[(gsize)g * topology->links + l];
+            if (leaf == TOPOLOGY_NONE || last[leaf] == g + 1)
+                continue;
+            last[leaf] = g + 1;
+            members[leaf]++;
+        }
+    g_autoptr(GHashTable) pairs = g_hash_table_new(NULL, NULL); /* leaf and spine that trunks join */
+    for (guint i = 0; i < topology->trunks->len; i++) {
+        const Trunk *trunk = &g_array_index(topology->trunks, Trunk, i);
+        if (g_hash_table_add(pairs, GUINT_TO_POINTER((guint32)trunk->leaf << 16 | trunk->spine)))
+            members[trunk->spine]++;
+    }
+    *sw = 0;
+    for (guint32 s = 1; s < switches; s++)
+        if (members[s] > members[*sw])
+            *sw = s;
+    return members[*sw];
+}
+
 /* ---- life */
 
 Topology *topology_new(const FabricSpec *spec, GError **error)

@@ -36,6 +36,10 @@ typedef struct Topology {
 Topology *topology_new(const FabricSpec *spec, GError **error);
 void topology_free(Topology *topology);
 
+/* Of how many members a switch gathers answers at most: of its GPUs, or of the leaves below it. *sw: the first switch
+ * that has so many. */
+guint32 topology_members_max(const Topology *topology, guint32 *sw);
+
 /* "switch3" of rails, else "leaf3", "spine1"; to be freed. */
 char *topology_switch_name(const Topology *topology, guint32 sw);
 static inline guint32 topology_switches(const Topology *topology) { return topology->leaves + topology->spines; }

@@ -1,5 +1,5 @@
 /* Two levels of switches: nothing is lost, nothing waits for ever, sums are right, and an unused level changes nothing.
- * FANOUT_LEVEL_SEEDS says how many draws; make check-levels does a thousand. */
+ * FANOUT_LEVEL_SEEDS says how many draws, FANOUT_LEVEL_FROM the first one; make check-levels does a thousand. */
 #include "tests/model/model_test.h"
 
 #include "coll/coll.h"
@@ -11,18 +11,26 @@ static void levels_visit(const char *path, const StatRow *row, const void *value
         g_ptr_array_add(user, g_strdup_printf("%s.%s %" G_GUINT64_FORMAT, path, row->name, *(const guint64 *)value));
 }
 
-/* The time and every statistic of a collective among the first 8 GPUs, a line each. */
-static GPtrArray *levels_run(const char *const *sets, CollOp op, CollAlgo algo)
+/* The path of one of the systems that are examples; to be freed. */
+static char *levels_path(const char *name)
+{
+    const char *top = g_getenv("TOP_SRCDIR");
+    return g_strdup_printf("%s/examples/systems/%s.ini", top ? top : ".", name);
+}
+
+/* The time and every statistic of a collective among the first GPUs, a line each. */
+static GPtrArray *levels_run(const char *system, const char *const *sets, guint32 gpus, CollAlgo algo)
 {
     Bed bed;
     CollResult result;
     GError *error = NULL;
     GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
-    bed_open(&bed, "dgx-h100", sets, NULL);
-    CollSpec spec = coll_spec_default(op);
+    bed_open(&bed, system, sets, NULL);
+    CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
     spec.algo = algo;
-    spec.bytes = 1 << 17;
-    CollGroup *group = coll_group_new(bed.fabric, NULL, 8, &error);
+    spec.bytes = gpus * 8192;
+    spec.ctas = 2;
+    CollGroup *group = coll_group_new(bed.fabric, NULL, gpus, &error);
     if (!group || !coll_run(group, &spec, &result, &error))
         fail_msg("%s", error->message);
     g_ptr_array_add(lines, g_strdup_printf("time %" G_GUINT64_FORMAT, result.time_ps));
@@ -36,12 +44,20 @@ static GPtrArray *levels_run(const char *const *sets, CollOp op, CollAlgo algo)
 static void test_unused_level(void **state)
 {
     (void)state;
-    static const char *const two[] = {"system.gpus=16", "topology.kind=two_level", "topology.leaf_gpus=8",
-                                      "topology.spines=10,8,8,10", "topology.trunks=2", NULL};
-    static const CollAlgo algos[] = {COLL_NVLS, COLL_RING};
-    for (gsize a = 0; a < G_N_ELEMENTS(algos); a++) {
-        g_autoptr(GPtrArray) one = levels_run(NULL, COLL_ALL_REDUCE, algos[a]);
-        g_autoptr(GPtrArray) both = levels_run(two, COLL_ALL_REDUCE, algos[a]);
+    static const char *const two[] = {"system.gpus=16", NULL};
+    static const struct {
+        const char *one, *both; /* a system, and the example that joins several of them */
+        const char *const *sets;
+        guint32 gpus;
+        CollAlgo algo;
+    } rows[] = {{"dgx-h100", "dgx-h100-256", two, 8, COLL_NVLS},   {"dgx-h100", "dgx-h100-256", two, 8, COLL_RING},
+                {"dgx-h100", "dgx-h100-256", NULL, 8, COLL_NVLS},
+                {"gb200-nvl72", "gb200-nvl72-x4", NULL, 72, COLL_NVLS},
+                {"gb200-nvl72", "gb200-nvl72-x4", NULL, 72, COLL_TWOSHOT}};
+    for (gsize a = 0; a < G_N_ELEMENTS(rows); a++) {
+        g_autofree char *path = levels_path(rows[a].both);
+        g_autoptr(GPtrArray) one = levels_run(rows[a].one, NULL, rows[a].gpus, rows[a].algo);
+        g_autoptr(GPtrArray) both = levels_run(path, rows[a].sets, rows[a].gpus, rows[a].algo);
         g_autoptr(GHashTable) had = g_hash_table_new(g_str_hash, g_str_equal);
         for (guint i = 0; i < both->len; i++)
             g_hash_table_add(had, both->pdata[i]);
@@ -62,7 +78,8 @@ typedef struct {
     Bed bed;
     Rng rng;
     guint32 gpus;
-    MemRegion *region[16], *copy[16];
+    guint each; /* requests of a GPU */
+    MemRegion **region, **copy;
     McObject *object;
     GArray *answers; /* Answer */
     guint64 requests[PACKET_MC_READ + 1];
@@ -73,13 +90,11 @@ static void levels_set(GPtrArray *sets, Rng *rng, const char *name, guint64 from
     g_ptr_array_add(sets, g_strdup_printf("%s=%" G_GUINT64_FORMAT, name, from + rng_below(rng, range)));
 }
 
-/* Small buffers, few tags, any taper; every fourth wiring is made of rules in which two spines serve all links. */
-static void levels_open(Levels *levels, guint64 seed, SimEngine engine)
+/* Any taper; every fourth wiring is made of rules in which two spines serve all links. */
+static char *levels_draw_wiring(Levels *levels, GPtrArray *sets)
 {
     Rng *rng = &levels->rng;
-    g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func(g_free);
-    memset(levels, 0, sizeof *levels);
-    rng_init(rng, seed, "levels");
+    levels->each = 60;
     levels->gpus = 4 + (guint32)rng_below(rng, 13);
     g_ptr_array_add(sets, g_strdup_printf("system.gpus=%u", levels->gpus));
     if (rng_below(rng, 4) == 0) {
@@ -95,15 +110,47 @@ static void levels_open(Levels *levels, guint64 seed, SimEngine engine)
     }
     levels_set(sets, rng, "topology.trunk_MBps", 5000, 40000);
     levels_set(sets, rng, "topology.trunk_flight_ps", 0, 300000);
+    g_ptr_array_add(sets, g_strdup("switch.reduction_buffer_bytes=2048"));
+    return g_strdup("teach-4gpu");
+}
+
+/* One of the examples: every sixteenth time all of it, else one to four of its groups of GPUs. */
+static char *levels_draw_example(Levels *levels, guint64 seed, GPtrArray *sets)
+{
+    static const struct {
+        const char *name;
+        guint32 gpus, group, members; /* members: of a switch, at most */
+    } rows[] = {{"dgx-h100-256", 256, 8, 32}, {"gb200-nvl576", 576, 36, 36}, {"gb200-nvl72-x4", 288, 72, 72},
+                {"nvlink6-nvl72", 72, 72, 72}, {"links-128", 16, 16, 16},    {"switches-3", 8, 8, 8},
+                {"switches-7", 8, 8, 8},       {"links-unequal", 8, 8, 8}};
+    const gsize i = seed % G_N_ELEMENTS(rows);
+    const guint32 groups = MIN(1 + (guint32)rng_below(&levels->rng, 4), rows[i].gpus / rows[i].group);
+    levels->gpus = seed / G_N_ELEMENTS(rows) % 16 == 15 ? rows[i].gpus : groups * rows[i].group;
+    levels->each = MAX(2, 480 / levels->gpus);
+    g_ptr_array_add(sets, g_strdup_printf("system.gpus=%u", levels->gpus));
+    g_ptr_array_add(sets, g_strdup_printf("switch.reduction_buffer_bytes=%u", rows[i].members * LINE_BYTES));
+    return levels_path(rows[i].name);
+}
+
+/* Small buffers, few tags. */
+static void levels_open(Levels *levels, guint64 seed, gboolean example, SimEngine engine)
+{
+    Rng *rng = &levels->rng;
+    g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func(g_free);
+    memset(levels, 0, sizeof *levels);
+    rng_init(rng, seed, example ? "examples" : "levels");
+    g_autofree char *system =
+        example ? levels_draw_example(levels, seed, sets) : levels_draw_wiring(levels, sets);
     levels_set(sets, rng, "topology.trunk_credits_flits", 32, 16);
     levels_set(sets, rng, "link.credits_switch_flits", 32, 16);
     levels_set(sets, rng, "link.credits_gpu_flits", 32, 16);
     levels_set(sets, rng, "switch.multicast_tags", 1, 3);
     levels_set(sets, rng, "switch.reduction_tags", 1, 3);
     levels_set(sets, rng, "gpu.response_queue_packets", 1, 4);
-    g_ptr_array_add(sets, g_strdup("switch.reduction_buffer_bytes=2048"));
     g_ptr_array_add(sets, NULL);
-    bed_open(&levels->bed, "teach-4gpu", (const char *const *)sets->pdata, &(SimSpec){.seed = seed, .engine = engine});
+    levels->region = g_new0(MemRegion *, levels->gpus);
+    levels->copy = g_new0(MemRegion *, levels->gpus);
+    bed_open(&levels->bed, system, (const char *const *)sets->pdata, &(SimSpec){.seed = seed, .engine = engine});
     levels->object = bed_team(&levels->bed, levels->gpus, LEVELS_TEAM_BYTES, levels->copy);
     for (guint32 g = 0; g < levels->gpus; g++)
         levels->region[g] = bed_region(&levels->bed, (guint16)g, LEVELS_TEAM_BYTES);
@@ -162,11 +209,11 @@ static void levels_check(const Levels *levels)
                                 levels_trunk_packets(fabric, 0, PACKET_MC_READ));
 }
 
-static SimTime levels_draw(guint64 seed, SimEngine engine)
+static SimTime levels_draw(guint64 seed, gboolean example, SimEngine engine)
 {
     Levels levels;
-    levels_open(&levels, seed, engine);
-    const guint each = 60;
+    levels_open(&levels, seed, example, engine);
+    const guint each = levels.each;
     Answer *answers = g_new0(Answer, (gsize)levels.gpus * each);
     for (guint i = 0; i < each; i++)
         for (guint32 g = 0; g < levels.gpus; g++)
@@ -183,7 +230,22 @@ static SimTime levels_draw(guint64 seed, SimEngine engine)
     levels_check(&levels);
     g_free(answers);
     bed_close(&levels.bed);
+    g_free(levels.region);
+    g_free(levels.copy);
     return end_ps;
+}
+
+/* That many seeds unless the environment says another number. */
+static void levels_draw_all(guint64 seeds, gboolean example)
+{
+    const char *wanted = g_getenv("FANOUT_LEVEL_SEEDS"), *from = g_getenv("FANOUT_LEVEL_FROM");
+    const guint64 first = from ? g_ascii_strtoull(from, NULL, 10) : 1;
+    seeds = wanted ? g_ascii_strtoull(wanted, NULL, 10) : seeds;
+    for (guint64 seed = first; seed < first + seeds; seed++) {
+        const SimTime fast_ps = levels_draw(seed, example, SIM_ENGINE_FAST);
+        if (seed % 4 == 0 && fast_ps != levels_draw(seed, example, SIM_ENGINE_REFERENCE))
+            fail_msg("seed %" G_GUINT64_FORMAT ": the engines end at different times", seed);
+    }
 }
 
 /* Proves that under full load by all kinds of requests, with small buffers and few tags, every request is answered
@@ -192,12 +254,14 @@ static SimTime levels_draw(guint64 seed, SimEngine engine)
 static void test_full_load(void **state)
 {
     (void)state;
-    const char *seeds = g_getenv("FANOUT_LEVEL_SEEDS");
-    for (guint64 seed = 1; seed <= (seeds ? g_ascii_strtoull(seeds, NULL, 10) : 40); seed++) {
-        const SimTime fast_ps = levels_draw(seed, SIM_ENGINE_FAST);
-        if (seed % 4 == 0 && fast_ps != levels_draw(seed, SIM_ENGINE_REFERENCE))
-            fail_msg("seed %" G_GUINT64_FORMAT ": the engines end at different times", seed);
-    }
+    levels_draw_all(40, FALSE);
+}
+
+/* Proves the same of the systems that are examples, with their wiring. */
+static void test_full_load_of_examples(void **state)
+{
+    (void)state;
+    levels_draw_all(16, TRUE);
 }
 
 /* ---- collectives */
@@ -229,6 +293,53 @@ static void test_collectives(void **state)
         if (!group || !coll_run(group, &spec, &result, &error))
             fail_msg("%s", error->message);
         assert_int_equal(result.check, COLL_VERIFIED);
+        assert_true(fabric_is_quiet(bed.fabric));
+        coll_group_free(group);
+        bed_close(&bed);
+    }
+}
+
+/* Proves that collectives give the right bytes on every example, with all its GPUs; nothing stays in the fabric. */
+static void test_collectives_of_examples(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        CollOp op;
+        CollAlgo algo;
+        guint64 bytes;
+    } rows[] = {{"dgx-h100-256", COLL_ALL_REDUCE, COLL_NVLS, 1 << 16},
+                {"dgx-h100-256", COLL_ALL_GATHER, COLL_NVLS, 1 << 15},
+                {"gb200-nvl576", COLL_ALL_REDUCE, COLL_NVLS, 576 * 64},
+                {"gb200-nvl72-x4", COLL_REDUCE_SCATTER, COLL_NVLS, 288 * 128},
+                {"gb200-nvl72-x4", COLL_BROADCAST, COLL_NVLS, 1 << 15},
+                {"nvlink6-nvl72", COLL_ALL_REDUCE, COLL_NVLS, 1 << 17},
+                {"nvlink6-nvl72", COLL_ALL_TO_ALL, COLL_P2P, 72 * 1024},
+                {"links-128", COLL_ALL_REDUCE, COLL_NVLS, 1 << 18},
+                {"links-128", COLL_ALL_REDUCE, COLL_TWOSHOT, 1 << 18},
+                {"links-128", COLL_ALL_TO_ALL, COLL_P2P, 1 << 16},
+                {"switches-3", COLL_ALL_REDUCE, COLL_NVLS, 1 << 18},
+                {"switches-3", COLL_ALL_GATHER, COLL_RING, 1 << 18},
+                {"switches-7", COLL_ALL_REDUCE, COLL_NVLS, 1 << 18},
+                {"switches-7", COLL_ALL_REDUCE, COLL_TREE, 1 << 18},
+                {"links-unequal", COLL_ALL_REDUCE, COLL_NVLS, 1 << 18},
+                {"links-unequal", COLL_ALL_TO_ALL, COLL_P2P, 1 << 18}};
+    for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+        Bed bed;
+        GError *error = NULL;
+        CollResult result = {0};
+        g_autofree char *path = levels_path(rows[i].name);
+        bed_open(&bed, path, NULL, NULL);
+        CollSpec spec = coll_spec_default(rows[i].op);
+        spec.algo = rows[i].algo;
+        spec.bytes = rows[i].bytes;
+        spec.check = TRUE;
+        spec.ctas = rows[i].algo == COLL_P2P ? 0 : 1;
+        CollGroup *group = coll_group_new(bed.fabric, NULL, (guint32)bed.spec.system.gpus, &error);
+        if (!group || !coll_run(group, &spec, &result, &error))
+            fail_msg("%s: %s", rows[i].name, error->message);
+        if (result.check != COLL_VERIFIED)
+            fail_msg("%s: %s", rows[i].name, result.wrong);
         assert_true(fabric_is_quiet(bed.fabric));
         coll_group_free(group);
         bed_close(&bed);
@@ -278,6 +389,9 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_unused_level), cmocka_unit_test(test_full_load),
-                                       cmocka_unit_test(test_collectives), cmocka_unit_test(test_refusals)};
+                                       cmocka_unit_test(test_full_load_of_examples),
+                                       cmocka_unit_test(test_collectives),
+                                       cmocka_unit_test(test_collectives_of_examples),
+                                       cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
