@@ -36,8 +36,9 @@ typedef enum {
     ENGINE_OBJECT_FREE,
     ENGINE_OBJECT_HANDLE, /* value: what the program calls it, for reports */
     ENGINE_OBJECT_MEMBER,
-    ENGINE_OBJECT_READY, /* the team is complete: takes an entry of the multicast table; ENGINE_FULL
-                          */
+    ENGINE_OBJECT_READY, /* the team is complete: takes an entry of the multicast table, or looks whether it still
+                          * has one; ENGINE_FULL: none, and *argument (a char *, NULL before; same process only) says
+                          * why, to be freed */
     ENGINE_OBJECT_BIND,
     ENGINE_OBJECT_UNBIND,
     /* streams and events: -> value = number; context in object, flags in access (1: non-blocking,

@@ -109,6 +109,21 @@ static void object_bind(Engine *engine, const EngineRequest *request, EngineRepl
         note_of(engine, request->object)->binds++;
 }
 
+/* Teams that faults have left no entry since they were made are refused, too. */
+static void object_ready(Engine *engine, const EngineRequest *request, EngineReply *reply)
+{
+    McObject *object = engine_object(engine, request->object);
+    char **text = (char **)(gpointer)request->argument;
+    g_autoptr(GError) why = NULL;
+
+    if (object->mcid == MC_MCID_NONE ? fabric_mc_attach(engine->fabric, object, &why)
+                                     : fabric_mc_holds(engine->fabric, object))
+        return;
+    reply->status = ENGINE_FULL;
+    if (text != NULL)
+        *text = g_strdup(why ? why->message : "[fault] has left no link number to all its members meanwhile");
+}
+
 gboolean engine_memory_request(Engine *engine, const EngineRequest *request, EngineReply *reply)
 {
     VasMapping *mapping;
@@ -144,8 +159,7 @@ gboolean engine_memory_request(Engine *engine, const EngineRequest *request, Eng
         object_member(engine, request);
         return TRUE;
     case ENGINE_OBJECT_READY:
-        if (!fabric_mc_attach(engine->fabric, engine_object(engine, request->object), NULL))
-            reply->status = ENGINE_FULL;
+        object_ready(engine, request, reply);
         return TRUE;
     case ENGINE_OBJECT_BIND:
         object_bind(engine, request, reply);

@@ -311,6 +311,14 @@ void fabric_mc_refit(Fabric *fabric)
         }
 }
 
+gboolean fabric_mc_holds(const Fabric *fabric, const McObject *object)
+{
+    for (guint32 s = 0; object->mcid != MC_MCID_NONE && s < fabric->n_switches; s++)
+        if (fabric->sw[s].table.entry[object->mcid].valid)
+            return TRUE;
+    return FALSE;
+}
+
 gboolean fabric_mc_attach(Fabric *fabric, McObject *object, GError **error)
 {
     guint32 taken = 0; /* by others */

@@ -30,14 +30,32 @@ static void fail(Team *team, CUresult error)
     team_unlock(team);
 }
 
+/* The switches hold the team: from now on, or still. */
+static gboolean has_entries(Call *call, const Team *team)
+{
+    g_autofree char *why = NULL;
+    EngineRequest request = {.op = ENGINE_OBJECT_READY, .object = team->object, .argument = (guint64)(gpointer)&why};
+
+    if (cuda_engine(call, &request, NULL))
+        return TRUE;
+    cuda_diagnose(call, team->handle, -1, 0, "the switches have no room for a team of %u GPUs: %s", team->n_devices,
+                  why != NULL ? why : "the engine does not run");
+    return FALSE;
+}
+
 static gboolean take_slot(Call *call, Team *team)
 {
-    EngineRequest request = {.op = ENGINE_OBJECT_READY, .object = team->object};
     Cuda *cuda = call->cuda;
+    const guint64 slots = cuda->spec.multicast_slots;
 
     team_sweep(call);
-    if ((cuda->spec.multicast_slots != 0 && cuda->teams_ready >= cuda->spec.multicast_slots) ||
-        !cuda_engine(call, &request, NULL))
+    if (slots != 0 && cuda->teams_ready >= slots) {
+        cuda_diagnose(call, team->handle, -1, 0,
+                      "[cuda] multicast_slots: all %" G_GUINT64_FORMAT " are taken; set %" G_GUINT64_FORMAT " or more",
+                      slots, slots + 1);
+        return FALSE;
+    }
+    if (!has_entries(call, team))
         return FALSE;
     cuda->teams_ready++;
     team->has_slot = TRUE;
@@ -132,7 +150,12 @@ static CUresult wait_for_manager(Call *call, Team *team)
     cuda_unlock(call);
     engine_call(call->cuda->engine, &request, &reply);
     cuda_relock(call);
-    return left_ps > timeout_ps ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
+    if (left_ps > timeout_ps)
+        return CUDA_ERROR_SYSTEM_NOT_READY;
+    if (has_entries(call, team)) /* a fault may have come while the fabric manager was at it */
+        return CUDA_SUCCESS;
+    fail(team, CUDA_ERROR_OUT_OF_MEMORY);
+    return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* What the page says, if it is what a set-up can answer. */
