@@ -42,6 +42,9 @@ gboolean fault_needs_packets(const FaultSpec *spec);
 /* Whether link l of a GPU, wired to switch `sw`, is down from the start by what the spec names. */
 gboolean fault_takes_link(const FaultSpec *spec, guint32 gpu, guint32 l, guint32 sw);
 
+/* The first fault that comes or goes during the run, as [fault] has it; NULL: there is none. */
+const char *fault_in_time(const struct Fabric *fabric);
+
 /* Table "fault_timeline": one row a fault, with what it has cost up to now. Nothing where there is no fault. */
 void fault_add_table(const struct Fabric *fabric, Report *report);
 

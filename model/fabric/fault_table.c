@@ -46,6 +46,16 @@ static void fault_add_row(const Fabric *fabric, FaultItem *item, SimTime now_ps,
     table_fixed(table, fault_us(waited_ps));
 }
 
+const char *fault_in_time(const Fabric *fabric)
+{
+    for (guint i = 0; i < fabric->plan->items->len; i++) {
+        const FaultItem *item = fault_plan_item(fabric->plan, i);
+        if (item->from_ps != 0 || item->until_ps != SIMTIME_NEVER)
+            return item->name;
+    }
+    return NULL;
+}
+
 void fault_add_table(const Fabric *fabric, Report *report)
 {
     if (fabric->plan->items->len == 0)

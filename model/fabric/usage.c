@@ -4,37 +4,26 @@
 
 struct UsageMark {
     SimTime at_ps;
-    guint64 *packets, *flits; /* by GPU, link and direction */
+    guint64 *packets, *flits; /* by fabric_link_at()'s numbers */
 };
 
-static const Link *usage_link(const Fabric *fabric, guint64 gpu, guint32 link,
-                              UsageDirection direction)
+/* The number of a GPU's link. */
+static guint32 usage_number(const Fabric *fabric, guint32 gpu, guint32 link, UsageDirection direction)
 {
-    const Gpu *g = &fabric->gpu[gpu];
-    return direction == USAGE_UP ? &g->up[link] : &g->down[link];
-}
-
-static gsize usage_index(const Fabric *fabric, guint64 gpu, guint32 link, UsageDirection direction)
-{
-    return (gpu * fabric->links + link) * USAGE_DIRECTIONS + direction;
+    return (gpu * USAGE_DIRECTIONS + direction) * fabric->links + link;
 }
 
 UsageMark *usage_mark(const Fabric *fabric)
 {
-    guint64 gpus = fabric->spec.system.gpus;
-    gsize n = usage_index(fabric, gpus, 0, USAGE_UP);
+    const guint32 n = fabric_n_links(fabric);
     UsageMark *mark = g_new0(UsageMark, 1);
     mark->at_ps = sim_now_ps(fabric->sim);
     mark->packets = g_new0(guint64, n);
     mark->flits = g_new0(guint64, n);
-    for (guint64 g = 0; g < gpus; g++)
-        for (guint32 l = 0; l < fabric->links; l++)
-            for (int d = 0; d < USAGE_DIRECTIONS; d++) {
-                const Link *link = usage_link(fabric, g, l, (UsageDirection)d);
-                gsize i = usage_index(fabric, g, l, (UsageDirection)d);
-                mark->packets[i] = link_packets_total(link);
-                mark->flits[i] = link_flits_total(link);
-            }
+    for (guint32 i = 0; i < n; i++) {
+        mark->packets[i] = link_packets_total(fabric_link_at(fabric, i));
+        mark->flits[i] = link_flits_total(fabric_link_at(fabric, i));
+    }
     return mark;
 }
 
@@ -48,11 +37,9 @@ void usage_mark_free(UsageMark *mark)
 }
 
 /* One link since the mark. */
-static Usage usage_one(const Fabric *fabric, const UsageMark *since, guint64 gpu, guint32 l,
-                       UsageDirection direction)
+static Usage usage_one(const Fabric *fabric, const UsageMark *since, guint32 i)
 {
-    const Link *link = usage_link(fabric, gpu, l, direction);
-    gsize i = usage_index(fabric, gpu, l, direction);
+    const Link *link = fabric_link_at(fabric, i);
     SimTime passed_ps = sim_now_ps(fabric->sim) - since->at_ps;
     Usage usage = {.packets = link_packets_total(link) - since->packets[i],
                    .flits = link_flits_total(link) - since->flits[i]};
@@ -62,6 +49,15 @@ static Usage usage_one(const Fabric *fabric, const UsageMark *since, guint64 gpu
     return usage;
 }
 
+static void usage_sum(Usage *sum, const Usage *one)
+{
+    sum->packets += one->packets;
+    sum->flits += one->flits;
+    sum->mean_pct += one->mean_pct;
+    sum->min_pct = MIN(sum->min_pct, one->min_pct);
+    sum->max_pct = MAX(sum->max_pct, one->max_pct);
+}
+
 Usage usage_of(const Fabric *fabric, const UsageMark *since, UsageDirection direction,
                const guint16 *gpu, guint32 n)
 {
@@ -69,24 +65,33 @@ Usage usage_of(const Fabric *fabric, const UsageMark *since, UsageDirection dire
     guint32 gpus = gpu ? n : (guint32)fabric->spec.system.gpus;
     for (guint32 g = 0; g < gpus; g++)
         for (guint32 l = 0; l < fabric->links; l++) {
-            Usage one = usage_one(fabric, since, gpu ? gpu[g] : g, l, direction);
-            sum.packets += one.packets;
-            sum.flits += one.flits;
-            sum.mean_pct += one.mean_pct;
-            sum.min_pct = MIN(sum.min_pct, one.min_pct);
-            sum.max_pct = MAX(sum.max_pct, one.max_pct);
+            const Usage one = usage_one(fabric, since, usage_number(fabric, gpu ? gpu[g] : g, l, direction));
+            usage_sum(&sum, &one);
         }
     g_assert(gpus > 0);
     sum.mean_pct /= (double)gpus * fabric->links;
     return sum;
 }
 
+/* Over all trunks. */
+static Usage usage_of_trunks(const Fabric *fabric, const UsageMark *since, UsageDirection direction)
+{
+    Usage sum = {.min_pct = INFINITY};
+    const guint32 first = fabric_n_links(fabric) - 2 * fabric->n_trunks;
+    for (guint32 t = 0; t < fabric->n_trunks; t++) {
+        const Usage one = usage_one(fabric, since, first + 2 * t + direction);
+        usage_sum(&sum, &one);
+    }
+    sum.mean_pct /= fabric->n_trunks;
+    return sum;
+}
+
 /* ---- tables */
 
-static const char *const direction_names[] = {"up", "down"};
+static const char *const direction_names[] = {"up", "down"}, *const trunk_names[] = {"trunk up", "trunk down"};
 
 static const Column link_columns[] = {
-    COLUMN_TEXT(direction, "direction", "up: GPU to switch; down: switch to GPU"),
+    COLUMN_TEXT(direction, "direction", "up: GPU to switch; down: switch to GPU; trunk up: leaf to spine; trunk down"),
     COLUMN_FIXED(mean_pct, "mean", "%", 1, "share of the time in which a link carried flits"),
     COLUMN_FIXED(min_pct, "least", "%", 1, "of the link that carried least"),
     COLUMN_FIXED(max_pct, "most", "%", 1, "of the link that carried most"),
@@ -96,35 +101,50 @@ static const Column link_columns[] = {
 };
 
 static const Column link_row_columns[] = {
-    COLUMN_TEXT(link, "link", "gpu0.link3.up"),
+    COLUMN_TEXT(link, "link", "gpu0.link3.up; a trunk: leaf0.port9.up"),
     COLUMN_FIXED(utilisation_pct, "busy", "%", 2, "share of the time in which it carried flits"),
     COLUMN_U64(packets, "packets", "", "sent"),
     COLUMN_U64(flits, "flits", "16 B", "sent, headers included"),
     COLUMN_END,
 };
 
+static void usage_add_direction(Table *table, const char *name, const Usage *usage)
+{
+    table_text(table, name);
+    table_fixed(table, usage->mean_pct);
+    table_fixed(table, usage->min_pct);
+    table_fixed(table, usage->max_pct);
+    table_u64(table, usage->packets);
+    table_u64(table, usage->flits);
+}
+
+static void usage_add_row(const Fabric *fabric, const UsageMark *since, guint32 i, Table *table)
+{
+    const Usage usage = usage_one(fabric, since, i);
+    table_text(table, fabric_link_at(fabric, i)->path);
+    table_fixed(table, usage.mean_pct);
+    table_u64(table, usage.packets);
+    table_u64(table, usage.flits);
+}
+
 void usage_add_links(const Fabric *fabric, const UsageMark *since, Report *report)
 {
     Table *table = report_add_table(report, "links", "links", link_columns, 0);
     for (int d = 0; d < USAGE_DIRECTIONS; d++) {
-        Usage usage = usage_of(fabric, since, (UsageDirection)d, NULL, 0);
-        table_text(table, direction_names[d]);
-        table_fixed(table, usage.mean_pct);
-        table_fixed(table, usage.min_pct);
-        table_fixed(table, usage.max_pct);
-        table_u64(table, usage.packets);
-        table_u64(table, usage.flits);
+        const Usage usage = usage_of(fabric, since, (UsageDirection)d, NULL, 0);
+        usage_add_direction(table, direction_names[d], &usage);
+    }
+    for (int d = 0; fabric->n_trunks && d < USAGE_DIRECTIONS; d++) {
+        const Usage usage = usage_of_trunks(fabric, since, (UsageDirection)d);
+        usage_add_direction(table, trunk_names[d], &usage);
     }
     table = report_add_table(report, "link_rows", "each link", link_row_columns, TABLE_NO_TEXT);
-    for (guint64 g = 0; g < fabric->spec.system.gpus; g++)
+    for (guint32 g = 0; g < fabric->spec.system.gpus; g++)
         for (guint32 l = 0; l < fabric->links; l++)
-            for (int d = 0; d < USAGE_DIRECTIONS; d++) {
-                Usage usage = usage_one(fabric, since, g, l, (UsageDirection)d);
-                table_text(table, usage_link(fabric, g, l, (UsageDirection)d)->path);
-                table_fixed(table, usage.mean_pct);
-                table_u64(table, usage.packets);
-                table_u64(table, usage.flits);
-            }
+            for (int d = 0; d < USAGE_DIRECTIONS; d++)
+                usage_add_row(fabric, since, usage_number(fabric, g, l, (UsageDirection)d), table);
+    for (guint32 i = fabric_n_links(fabric) - 2 * fabric->n_trunks; i < fabric_n_links(fabric); i++)
+        usage_add_row(fabric, since, i, table);
 }
 
 static const Column operation_columns[] = {
@@ -185,22 +205,57 @@ static const Column switch_columns[] = {
     COLUMN_END,
 };
 
-void usage_add_switches(const Fabric *fabric, Report *report)
+static const Column level_columns[] = {
+    COLUMN_TEXT(level, "level", "leaves: switches that GPUs are wired to; spines: those above them"),
+    COLUMN_U64(switches, "switches", "", "of that level"),
+    COLUMN_U64(multicast_requests, "multicast", "requests", "that they replicated, all together"),
+    COLUMN_U64(replicas, "replicas", "packets", "that they made of them"),
+    COLUMN_U64(tag_stalls, "tag", "stalls", "requests that found no tag free at their port"),
+    COLUMN_U64(buffer_stalls, "buffer", "stalls", "ld_reduce requests that found no room for operands"),
+    COLUMN_U64(round_stalls, "round", "stalls", "requests behind a replication under way"),
+    COLUMN_END,
+};
+
+/* The columns of numbers, of switches [first, end) together. */
+static void usage_add_sums(const Fabric *fabric, guint32 first, guint32 end, Table *table)
 {
-    Table *table = report_add_table(report, "switches", "switches", switch_columns, 0);
-    for (guint32 s = 0; s < fabric->n_switches; s++) {
+    guint64 multicast = 0, replicas = 0, tag = 0, buffer = 0, rounds = 0;
+    for (guint32 s = first; s < end; s++) {
         const Switch *sw = &fabric->sw[s];
-        guint64 tag = 0, buffer = 0, rounds = 0;
+        multicast += sw->multicast_requests;
+        replicas += sw->replicated;
         for (guint32 p = 0; p < sw->ports; p++) {
             tag += sw->port[p].stalls_tag;
             buffer += sw->port[p].stalls_buffer;
             rounds += sw->port[p].stalls_rounds;
         }
-        table_text(table, sw->path);
-        table_u64(table, sw->multicast_requests);
-        table_u64(table, sw->replicated);
-        table_u64(table, tag);
-        table_u64(table, buffer);
-        table_u64(table, rounds);
+    }
+    table_u64(table, multicast);
+    table_u64(table, replicas);
+    table_u64(table, tag);
+    table_u64(table, buffer);
+    table_u64(table, rounds);
+}
+
+static void usage_add_level(const Fabric *fabric, const char *name, guint32 first, guint32 end, Table *table)
+{
+    table_text(table, name);
+    table_u64(table, end - first);
+    usage_add_sums(fabric, first, end, table);
+}
+
+void usage_add_switches(const Fabric *fabric, Report *report)
+{
+    const guint32 leaves = fabric->topology->leaves, all = fabric->n_switches;
+    if (all > leaves) {
+        Table *levels = report_add_table(report, "switch_levels", "levels of switches", level_columns, 0);
+        usage_add_level(fabric, "leaves", 0, leaves, levels);
+        usage_add_level(fabric, "spines", leaves, all, levels);
+    }
+    Table *table = report_add_table(report, "switches", "switches", switch_columns,
+                                    all > USAGE_SWITCHES_TEXT ? TABLE_NO_TEXT : 0);
+    for (guint32 s = 0; s < all; s++) {
+        table_text(table, fabric->sw[s].path);
+        usage_add_sums(fabric, s, s + 1, table);
     }
 }

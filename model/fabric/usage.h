@@ -25,8 +25,10 @@ Usage usage_of(const Fabric *fabric, const UsageMark *since, UsageDirection dire
 
 /* Tables "operations" (one row for each kind of operation and target class: the GPU's own memory,
  * other GPUs, each multicast object), "links" (one row a direction), "link_rows" (one row a link,
- * not in text) and "switches". `since` bounds the links' tables; operations count from the start.
- */
+ * not in text), "switch_levels" (where there are two) and "switches" (one row a switch; of more than
+ * USAGE_SWITCHES_TEXT not in text). Trunks are links, too. `since` bounds the links' tables; operations count from the
+ * start. */
+#define USAGE_SWITCHES_TEXT 64
 void usage_add_operations(const Fabric *fabric, Report *report);
 void usage_add_links(const Fabric *fabric, const UsageMark *since, Report *report);
 void usage_add_switches(const Fabric *fabric, Report *report);

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "api/device/device.h"
+#include "model/fabric/switches.h"
+#include "model/fabric/topology.h"
 #include "traces/record/plan.h"
 
 typedef struct {
@@ -53,6 +55,17 @@ Episode *episode_open(const ReplaySpec *spec, SimTime begin_ps, EpisodeDone done
         g_free(episode);
         return NULL;
     }
+    const char *fault = fault_in_time(episode->fabric);
+    if (fault != NULL) {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                    "[fault] %s: a replay simulates each stretch of communications on a clock of its own, on which the "
+                    "time of a fault is not known; name it without '@', or simulate one collective (fanout coll)",
+                    fault);
+        fabric_free(episode->fabric);
+        sim_free(episode->sim);
+        g_free(episode);
+        return NULL;
+    }
     episode->fabric->log = spec->log;
     if (spec->series != NULL) {
         SeriesSpec series = *spec->series;
@@ -65,20 +78,29 @@ Episode *episode_open(const ReplaySpec *spec, SimTime begin_ps, EpisodeDone done
     return episode;
 }
 
+static guint64 usage_take_link(const Link *link, ReplayUsage *usage, gsize at)
+{
+    const guint64 flits = link_flits_total(link);
+    usage->flits[at] += flits;
+    usage->busy_ps[at] += (guint64)(((__uint128_t)flits * link->flit_time) >> SIMFINE_SHIFT);
+    return flits;
+}
+
 static void usage_take(const Fabric *fabric, ReplayUsage *usage)
 {
+    const gsize first = 2 * (gsize)usage->gpus * usage->links;
     for (guint32 g = 0; g < usage->gpus; g++) {
         for (guint32 l = 0; l < usage->links; l++) {
-            for (guint d = 0; d < 2; d++) {
-                const Link *link = d == 0 ? &fabric->gpu[g].up[l] : &fabric->gpu[g].down[l];
-                gsize at = ((gsize)g * usage->links + l) * 2 + d;
-                guint64 flits = link_flits_total(link);
-                usage->flits[at] += flits;
-                usage->busy_ps[at] +=
-                    (guint64)(((__uint128_t)flits * link->flit_time) >> SIMFINE_SHIFT);
-            }
+            const gsize at = ((gsize)g * usage->links + l) * 2;
+            const Switch *sw = switches_of(fabric, g, l);
+            usage_take_link(&fabric->gpu[g].up[l], usage, at);
+            const guint64 down = usage_take_link(&fabric->gpu[g].down[l], usage, at + 1);
+            if (sw)
+                usage->to_gpus[sw->id] += down;
         }
     }
+    for (guint32 t = 0; t < 2 * usage->trunks; t++)
+        usage_take_link(&fabric->trunk[t], usage, first + t);
     for (guint32 s = 0; s < usage->switches; s++) {
         const Switch *sw = &fabric->sw[s];
         usage->multicast[s] += sw->multicast_requests;
@@ -312,15 +334,17 @@ gboolean episode_run(Episode *episode, SimTime until_ps, gboolean *ended, GError
 
 void replay_usage_init(ReplayUsage *usage, const FabricSpec *fabric)
 {
-    guint32 links = 0;
-    for (guint i = 0; i < fabric->system.links_per_switch.n; i++) {
-        links += fabric->system.links_per_switch.value[i];
+    Topology *topology = topology_new(fabric, NULL);
+    *usage = (ReplayUsage){0};
+    if (topology != NULL) { /* else no fabric can be built of it, which says why */
+        *usage = (ReplayUsage){.gpus = topology->gpus, .links = topology->links, .trunks = topology->trunks->len,
+                               .switches = topology_switches(topology)};
+        topology_free(topology);
     }
-    *usage = (ReplayUsage){
-        .gpus = fabric->system.gpus, .links = links, .switches = fabric->system.links_per_switch.n};
-    gsize n = (gsize)usage->gpus * links * 2;
-    usage->flits = g_new0(guint64, n + 1);
-    usage->busy_ps = g_new0(guint64, n + 1);
+    usage->ways = ((gsize)usage->gpus * usage->links + usage->trunks) * 2;
+    usage->flits = g_new0(guint64, usage->ways + 1);
+    usage->busy_ps = g_new0(guint64, usage->ways + 1);
+    usage->to_gpus = g_new0(guint64, usage->switches + 1);
     usage->multicast = g_new0(guint64, usage->switches + 1);
     usage->replicas = g_new0(guint64, usage->switches + 1);
     usage->stalls = g_new0(guint64, usage->switches + 1);
@@ -328,11 +352,12 @@ void replay_usage_init(ReplayUsage *usage, const FabricSpec *fabric)
 
 void replay_usage_add(ReplayUsage *to, const ReplayUsage *from)
 {
-    for (gsize i = 0; i < (gsize)to->gpus * to->links * 2; i++) {
+    for (gsize i = 0; i < to->ways; i++) {
         to->flits[i] += from->flits[i];
         to->busy_ps[i] += from->busy_ps[i];
     }
     for (guint32 s = 0; s < to->switches; s++) {
+        to->to_gpus[s] += from->to_gpus[s];
         to->multicast[s] += from->multicast[s];
         to->replicas[s] += from->replicas[s];
         to->stalls[s] += from->stalls[s];
@@ -343,6 +368,7 @@ void replay_usage_clear(ReplayUsage *usage)
 {
     g_free(usage->flits);
     g_free(usage->busy_ps);
+    g_free(usage->to_gpus);
     g_free(usage->multicast);
     g_free(usage->replicas);
     g_free(usage->stalls);

@@ -69,10 +69,12 @@ typedef struct {
 
 /* Sums over all episodes. */
 typedef struct {
-    guint32 gpus, links, switches;
-    guint64 *flits;                         /* [(gpu * links + link) * 2 + direction], 0: up */
+    guint32 gpus, links, trunks, switches;
+    gsize ways;                             /* of all links and trunks, two each */
+    guint64 *flits;                         /* [(gpu * links + link) * 2 + direction], 0: up; then 2 for each trunk */
     guint64 *busy_ps;                       /* the same */
-    guint64 *multicast, *replicas, *stalls; /* by switch */
+    guint64 *to_gpus;                       /* by switch: flits on its links to GPUs, as the next three */
+    guint64 *multicast, *replicas, *stalls;
 } ReplayUsage;
 
 typedef struct {

@@ -188,7 +188,7 @@ void replay_report_add(Report *report, const ReplaySpec *spec, const ReplayJob *
     replay_report_jobs(report, jobs, result);
     replay_report_steps(report, jobs, result);
     replay_report_pair(report, jobs, pair);
-    replay_report_links(report, result);
+    replay_report_links(report, spec, result);
     replay_report_switches(report, spec, result);
     if (spec->flow) {
         report_add_note(report, "fidelity flow: bulk loops are flows with max-min fair rates; switches count only what "

@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+#include "model/fabric/topology.h"
+#include "model/fabric/usage.h"
+
 #define HOT_LINKS 8
 
 static const Column link_columns[] = {
@@ -34,10 +37,33 @@ static int hot_compare(const void *a, const void *b)
                                 : (x->at > y->at) - (x->at < y->at);
 }
 
-void replay_report_links(Report *report, const ReplayResult *result)
+/* "leaf3.port40.up": trunks stand behind the links of GPUs in their leaf's order. */
+static char *trunk_name(const Topology *topology, guint32 t, guint direction)
+{
+    const guint16 leaf = g_array_index(topology->trunks, Trunk, t).leaf;
+    guint32 port = 0;
+    for (gsize i = 0; i < (gsize)topology->gpus * topology->links; i++)
+        port += topology->leaf[i] == leaf;
+    for (guint32 i = 0; i < t; i++)
+        port += g_array_index(topology->trunks, Trunk, i).leaf == leaf;
+    g_autofree char *name = topology_switch_name(topology, leaf);
+    return g_strdup_printf("%s.port%u.%s", name, port, direction == 0 ? "up" : "down");
+}
+
+static char *way_name(const Topology *topology, gsize at)
+{
+    const gsize of_gpus = 2 * (gsize)topology->gpus * topology->links;
+    if (at >= of_gpus)
+        return trunk_name(topology, (guint32)((at - of_gpus) / 2), at % 2);
+    return g_strdup_printf("gpu%u.link%u.%s", (guint)(at / 2 / topology->links), (guint)(at / 2 % topology->links),
+                           at % 2 == 0 ? "up" : "down");
+}
+
+void replay_report_links(Report *report, const ReplaySpec *spec, const ReplayResult *result)
 {
     const ReplayUsage *usage = &result->usage;
-    gsize n = (gsize)usage->gpus * usage->links * 2;
+    const gsize n = usage->ways;
+    Topology *topology = topology_new(spec->fabric, NULL);
     HotLink *hot = g_new(HotLink, n + 1);
     for (gsize i = 0; i < n; i++) {
         hot[i] = (HotLink){usage->flits[i], i};
@@ -47,39 +73,31 @@ void replay_report_links(Report *report, const ReplayResult *result)
         report_add_table(report, "hot_links", "links that carried most", link_columns, 0);
     for (gsize i = 0; i < MIN(n, HOT_LINKS) && hot[i].flits > 0; i++) {
         gsize at = hot[i].at;
-        char *name = g_strdup_printf("gpu%u.link%u.%s", (guint)(at / 2 / usage->links),
-                                     (guint)(at / 2 % usage->links), at % 2 == 0 ? "up" : "down");
+        g_autofree char *name = way_name(topology, at);
         table_text(table, name);
         table_u64(table, usage->flits[at]);
         table_fixed(table, (double)usage->flits[at] * 16 / 1e6);
         table_fixed(table, result->total_ps > 0
                                ? 100.0 * (double)usage->busy_ps[at] / (double)result->total_ps
                                : 0);
-        g_free(name);
     }
     g_free(hot);
+    g_clear_pointer(&topology, topology_free);
 }
 
 void replay_report_switches(Report *report, const ReplaySpec *spec, const ReplayResult *result)
 {
     const ReplayUsage *usage = &result->usage;
-    const ParamList *per_switch = &spec->fabric->system.links_per_switch;
-    if (spec->fabric->topology.kind != TOPOLOGY_RAILS)
-        return; /* the sums below are those of one switch for each number of links_per_switch */
-    Table *table = report_add_table(report, "switches", "switches", switch_columns, 0);
-    for (guint32 s = 0, link = 0; s < usage->switches; link += per_switch->value[s++]) {
-        guint64 flits = 0;
-        for (guint32 g = 0; g < usage->gpus; g++) {
-            for (guint32 l = link; l < link + per_switch->value[s]; l++) {
-                flits += usage->flits[((gsize)g * usage->links + l) * 2 + 1];
-            }
-        }
-        char *name = g_strdup_printf("switch%u", s);
+    Topology *topology = topology_new(spec->fabric, NULL);
+    Table *table = report_add_table(report, "switches", "switches", switch_columns,
+                                    usage->switches > USAGE_SWITCHES_TEXT ? TABLE_NO_TEXT : 0);
+    for (guint32 s = 0; s < usage->switches; s++) {
+        g_autofree char *name = topology_switch_name(topology, s);
         table_text(table, name);
-        table_fixed(table, (double)flits * 16 / 1e9);
+        table_fixed(table, (double)usage->to_gpus[s] * 16 / 1e9);
         table_u64(table, usage->multicast[s]);
         table_u64(table, usage->replicas[s]);
         table_u64(table, usage->stalls[s]);
-        g_free(name);
     }
+    g_clear_pointer(&topology, topology_free);
 }

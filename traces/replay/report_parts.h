@@ -9,7 +9,7 @@
 void replay_report_name(Table *table, const ReplayJob *job);
 void replay_report_jobs(Report *report, const ReplayJob *jobs, const ReplayResult *result);
 void replay_report_steps(Report *report, const ReplayJob *jobs, const ReplayResult *result);
-void replay_report_links(Report *report, const ReplayResult *result);
+void replay_report_links(Report *report, const ReplaySpec *spec, const ReplayResult *result);
 void replay_report_switches(Report *report, const ReplaySpec *spec, const ReplayResult *result);
 void replay_report_pair(Report *report, const ReplayJob *jobs, const ReplayPair *pair);
 
