@@ -87,6 +87,8 @@ static GArray *bench_run_size(const BenchTest *test, const BenchSetup *setup,
     GArray *rows = NULL;
     if (test->run(world, error) && bench_check_rows(request, world->rows, error))
         rows = g_steal_pointer(&world->rows);
+    if (rows && setup->done && bytes == request->bytes)
+        setup->done(world->fabric, setup->done_user);
     bench_world_free(world);
     return rows;
 }

@@ -28,6 +28,8 @@ typedef struct {
     guint64 crossings_max;
     CollFidelity fidelity;
     const SeriesSpec *series; /* statistics in time of each run; NULL: none */
+    void (*done)(const Fabric *fabric, void *user); /* at the end of a run at its full size; NULL: nothing */
+    void *done_user;
 } BenchSetup;
 #define BENCH_CROSSINGS 100000000u
 

@@ -39,6 +39,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_ptx.sh \
 	tests/cli/test_policy.sh \
 	tests/model/test_component.sh \
+	tests/cli/test_topologies.sh \
 	tests/cli/test_cores.sh \
 	tests/explore/test_compare.sh \
 	tests/explore/test_pandas.sh \
@@ -108,7 +109,7 @@ check-determinism: fanout
 	rm -rf determinism && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=determinism/sources
 	$(SHELL) $(top_srcdir)/tests/determinism/builds.sh determinism/sources determinism
 	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/tests/determinism/test_determinism.sh
-# Two levels of switches under full load, a thousand drawn systems.
+# Two levels of switches under full load: a thousand drawn systems, and a thousand draws of the examples.
 .PHONY: check-levels
 check-levels: tests/model/test_levels
 	FANOUT_LEVEL_SEEDS=1000 tests/model/test_levels

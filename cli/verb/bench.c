@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/self/speed.h"
 #include "cli/system.h"
+#include "model/fabric/fault.h"
 #include "sim/param/nearest.h"
 #include "sim/param/size.h"
 
@@ -108,6 +109,9 @@ static gboolean bench_add(Live *live, Table *table, const BenchSetup *setup, con
     g_array_free(rows, TRUE);
     return TRUE;
 }
+
+/* What the faults of the only run have cost. */
+static void bench_add_faults(const Fabric *fabric, void *report) { fault_add_table(fabric, report); }
 
 static gboolean bench_check_grid(const BenchRequest *request, GError **error)
 {
@@ -217,6 +221,10 @@ static ExitCode bench_one(const Options *options, const char *name, const BenchO
     system_describe_run(&system, options, settings, report);
     char gpus[16];
     g_autoptr(GArray) all = bench_requests(&setup, test, own, gpus, error);
+    if (all && all->len == 1) {
+        setup.done = bench_add_faults;
+        setup.done_user = report;
+    }
     ExitCode code = EXIT_USER;
     if (all && samples_check(options, options->fidelity != COLL_PACKET, error) &&
         samples_open(&samples, options, all->len <= SERIES_RUNS ? report : NULL, error)) {
