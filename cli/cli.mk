@@ -1,6 +1,8 @@
 # cli/: the fanout command. A verb is one file here and one line in cli/verb/verbs.h.
 bin_PROGRAMS += fanout
 fanout_SOURCES = \
+	cli/advise_args.c \
+	cli/advise_args.h \
 	cli/coll_args.c \
 	cli/coll_args.h \
 	cli/coll_auto.c \
@@ -11,6 +13,8 @@ fanout_SOURCES = \
 	cli/frame_table.h \
 	cli/libraries.c \
 	cli/libraries.h \
+	cli/grid.c \
+	cli/grid.h \
 	cli/live.c \
 	cli/live.h \
 	cli/machine.c \
@@ -47,10 +51,15 @@ fanout_SOURCES = \
 	cli/self/yardstick.c \
 	cli/system.c \
 	cli/system.h \
+	cli/table_args.c \
+	cli/table_args.h \
+	cli/table_rows.c \
+	cli/table_rows.h \
 	cli/trace_args.c \
 	cli/trace_args.h \
 	cli/validate_table.c \
 	cli/validate_table.h \
+	cli/verb/advise.c \
 	cli/verb/bench.c \
 	cli/verb/coll.c \
 	cli/verb/compare.c \
@@ -62,6 +71,7 @@ fanout_SOURCES = \
 	cli/verb/replay.c \
 	cli/verb/sweep.c \
 	cli/verb/systems.c \
+	cli/verb/table.c \
 	cli/verb/validate.c \
 	cli/verb/verb.h \
 	cli/verb/verbs.h \

@@ -1,4 +1,6 @@
 /* See validate_table.h. */
+#include "config.h"
+
 #include "cli/validate_table.h"
 
 #include <math.h>
@@ -139,4 +141,17 @@ void validate_table_add(Report *report, const GPtrArray *rows)
         table_add_summary(report, rows, VALIDATE_OVERALL, "overall", "", TABLE_ONE_ROW);
     table_add_targets(report, rows);
     table_add_fidelity(report, rows);
+}
+
+char *validate_settings(const Options *options, const ValidateSetup *setup)
+{
+    g_autofree char *sets = options->sets ? g_strjoinv(" ", options->sets) : g_strdup("");
+    g_autofree char *config = NULL;
+    if (options->config && !g_file_get_contents(options->config, &config, NULL, NULL))
+        config = NULL; /* the systems say so */
+    g_autofree char *text =
+        g_strdup_printf("%s|%s|%s|%s|%" G_GUINT64_FORMAT "|%" G_GUINT64_FORMAT "|%d|%d|%d", PACKAGE_VERSION,
+                        options->system ? options->system : "", sets, config ? config : "", options->seed,
+                        setup->crossings_max, setup->fidelity, setup->calendar, setup->engine);
+    return g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
 }

@@ -26,6 +26,9 @@ struct CollGroup {
     void *candidate_user;
 };
 
+/* enqueue.cc: NCCL's NVLS of other operations than all_reduce has up to NCCL_MAX_NVLS_ARITY ranks. */
+#define COLL_NVLS_SLICED_RANKS 32u
+
 /* How the control page of a CTA is laid out, in bytes from its start. */
 #define CONTROL_MC_FLAG 0u    /* u64 counter of the multimem barrier */
 #define CONTROL_EPOCH 64u    /* u64: what a symmetric kernel leaves for the next one */

@@ -143,7 +143,10 @@ void coll_library_apply(const CollGroup *group, CollSpec *spec)
     coll_choose(group, spec, &algo, &proto);
     ruled = *spec;
     ruled.algo = COLL_NVLS_BUFFERED;
-    if (algo == COLL_NVLS && spec->library != COLL_NCCL_REGISTERED && coll_check(group, &ruled, NULL))
+    gboolean sliced = spec->op == COLL_ALL_GATHER || spec->op == COLL_REDUCE_SCATTER;
+    if (algo == COLL_NVLS && sliced && group->n > COLL_NVLS_SLICED_RANKS)
+        spec->unicast = TRUE; /* AUTO stays */
+    else if (algo == COLL_NVLS && spec->library != COLL_NCCL_REGISTERED && coll_check(group, &ruled, NULL))
         spec->algo = COLL_NVLS_BUFFERED;
 }
 

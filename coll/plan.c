@@ -8,9 +8,6 @@
 #define BLACKWELL_CHANNELS 32u
 #define BLACKWELL_NVLS_CHANNELS 24u
 
-/* enqueue.cc: NVLS of other operations than all_reduce up to NCCL_MAX_NVLS_ARITY ranks */
-#define BUFFERED_RANKS_SLICED 32u
-
 static gboolean coll_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 static gboolean coll_refuse(GError **error, const char *format, ...)
 {
@@ -166,9 +163,9 @@ gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo 
     if (row->buffered && threads < buffered_threads)
         return coll_refuse(error, "%s needs warps that scatter, reduce and gather, %u threads or more with %u ranks, "
                            "not %u", coll_algo_name(algo), buffered_threads, group->n, threads);
-    if (row->buffered && spec->op != COLL_ALL_REDUCE && group->n > BUFFERED_RANKS_SLICED)
+    if (row->buffered && spec->op != COLL_ALL_REDUCE && group->n > COLL_NVLS_SLICED_RANKS)
         return coll_refuse(error, "%s with %s goes up to %u ranks, not %u: every rank would be a head",
-                           coll_op_name(spec->op), coll_algo_name(algo), BUFFERED_RANKS_SLICED, group->n);
+                           coll_op_name(spec->op), coll_algo_name(algo), COLL_NVLS_SLICED_RANKS, group->n);
     if (!numeric_allows(spec->type, spec->reduce) &&
         (spec->op == COLL_ALL_REDUCE || spec->op == COLL_REDUCE_SCATTER))
         return coll_refuse(error, "the operation %s does not go with the type %s",

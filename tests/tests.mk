@@ -28,7 +28,9 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_views.sh \
 	tests/cli/test_reference.sh \
 	tests/cli/test_doctor.sh \
+	tests/cli/test_advise.sh \
 	tests/cli/test_cli_live.sh \
+	tests/cli/test_table.sh \
 	tests/cli/test_cli_words.sh \
 	tests/cli/test_cli_page.sh \
 	tests/cli/test_cli_page_browser.sh \
@@ -180,6 +182,7 @@ check_PROGRAMS += \
 	tests/coll/test_coll \
 	tests/coll/test_library \
 	tests/coll/test_where \
+	tests/validate/test_near \
 	tests/explore/test_explore \
 	tests/model/test_analytic \
 	tests/model/test_conservation \

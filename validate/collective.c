@@ -117,6 +117,8 @@ static gboolean coll_from_published(const FabricSpec *spec, const ValidateRow *r
     if (!coll_fits_program(row, error))
         return FALSE;
     request->coll = coll_spec_default(op);
+    if (row->dtype && !numeric_type_parse(row->dtype, &request->coll.type))
+        return coll_fail(error, "element type", row->dtype);
     if (!coll_library_parse(row->program, &request->coll.library))
         request->coll.library = COLL_NCCL;
     request->framework_ps = spec->launch.graph_nccl_ps;

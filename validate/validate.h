@@ -34,6 +34,7 @@ typedef struct {
     guint64 bytes;
     /* published schema */
     char *preset, *op, *algo, *proto, *program, *timing;
+    const char *dtype; /* of an element, not owned; NULL: f32 */
     gboolean threads_launch; /* one process with a thread a GPU */
     gboolean torch; /* timed by PyTorch, each call alone */
     guint64 nvls_chunk_bytes; /* that the site sets for NCCL; 0: NCCL's own */

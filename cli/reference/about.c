@@ -20,6 +20,20 @@ static const AboutExample coll[] = {
     {NULL, NULL},
 };
 
+static const AboutExample table[] = {
+    {"table -s teach-4gpu --ops all_reduce --gpus 2,4 --sizes 4K,64K",
+     "what calls of NCCL cost, and how sure that is"},
+    {"table -s teach-4gpu --ops all_gather --gpus 4 --sizes 4K,8K,...,32K --format csv",
+     "as planners of serving systems read it"},
+    {NULL, NULL},
+};
+
+static const AboutExample advise[] = {
+    {"advise all_reduce -s teach-4gpu -b 4K -e 64K", "what to run at which size"},
+    {"advise all_gather -s teach-4gpu -b 16K --unicast --format json", "without multicast, for another program to read"},
+    {NULL, NULL},
+};
+
 static const AboutExample bench[] = {
     {"bench", "which tests there are, with their variants"},
     {"bench load_latency -s dgx-h100 --variant remote", "how long a load from another GPU takes"},
@@ -38,6 +52,7 @@ static const AboutExample walk[] = {
 static const AboutExample validate[] = {
     {"validate two.csv", "how far the simulator is off two measured rows"},
     {"validate two.csv --format csv", "the same, one line a row"},
+    {"validate two.csv --errors off.csv", "and a file from which fanout table takes its uncertainties"},
     {NULL, NULL},
 };
 
@@ -99,9 +114,18 @@ static const About abouts[] = {
     {"coll", coll,
      "Runs a collective at each size from -b to -e with each algorithm of -a, and prints a row for each in the "
      "columns of nccl-tests. Every row is a simulation of its own, with real sums that are verified unless the "
-     "size is too large for that (then 'verified' is empty).\nWithout -a the algorithm is the one that NCCL "
-     "would choose. With several algorithms the fastest one that needs no multicast is looked for, too, and a "
-     "note says how many times faster each of the others is."},
+     "size is too large for that (then 'verified' is empty).\nWithout -a the algorithm is the one that "
+     "NCCL would choose, or another --program, and a note says why. With several algorithms the fastest one that "
+     "needs no multicast is looked for, too, and a note says how many times faster each of the others is."},
+    {"table", table,
+     "Simulates calls of a library by operation, number of GPUs and size, and writes their latencies; with --format "
+     "csv in the columns of aiconfigurator's nccl_perf.txt (of frameworks' kernels: custom_allreduce_perf.txt), which "
+     "planners of serving systems read. Each cell has an uncertainty, taken from the errors of the measured rows that "
+     "are nearest to it; a cell without such rows has none.\nA run that was interrupted goes on with --resume."},
+    {"advise", advise,
+     "Simulates every algorithm and protocol that a collective has, at each size from -b to -e, and prints the fastest "
+     "with the number of CTAs that it needs, what a program would have taken by itself, and how much longer that "
+     "takes. Behind it stand the sizes at which the best changes, and how to come by each algorithm."},
     {"bench", bench,
      "Runs one of the micro-benchmarks that 'fanout bench' lists. Several sizes, CTA and thread counts may be "
      "given as lists: every combination is a row.\nThe last tests of the list measure the simulator itself: how "

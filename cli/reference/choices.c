@@ -21,10 +21,16 @@ static const char *const types[] = {"float", "half", "bfloat16", "double", "int3
                                     "fp8_e4m3", "fp8_e5m2", NULL};
 static const char *const reductions[] = {"sum", "min", "max", "and", "or", "xor", NULL};
 static const char *const clocks[] = {"host", "simulated", NULL};
+static const char *const timings[] = {"eager", "graph", NULL};
 static const char *const axes[] = {"x", "y", "xy", "none", NULL};
 
 static const ChoiceRow rows[] = {
     {"coll", NULL, coll_op_names, FALSE},      {"coll", "algo", coll_algo_names, TRUE},
+    {"coll", "program", coll_library_names, FALSE}, {"replay", "program", coll_library_names, FALSE},
+    {"table", "ops", coll_op_names, TRUE},     {"table", "program", coll_library_names, FALSE},
+    {"table", "timing", timings, FALSE},       {"table", "datatype", types, FALSE},
+    {"advise", NULL, coll_op_names, FALSE},    {"advise", "program", coll_library_names, FALSE},
+    {"advise", "datatype", types, FALSE},
     {"coll", "proto", coll_proto_names, FALSE}, {"coll", "datatype", types, FALSE},
     {"coll", "op", reductions, FALSE},         {"replay", "algo", coll_algo_names, TRUE},
     {"walk", NULL, walk_ops, FALSE},           {"convert", "to", write_formats, FALSE},

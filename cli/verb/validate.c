@@ -1,6 +1,4 @@
 /* fanout validate: every row of reference CSV files, simulated and compared. */
-#include "config.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -8,6 +6,7 @@
 #include "cli/options.h"
 #include "cli/system.h"
 #include "cli/validate_table.h"
+#include "validate/near.h"
 #include "validate/validate.h"
 
 static const Column row_columns[] = {
@@ -39,6 +38,7 @@ typedef struct {
     Table *table;
     Live *live;
     ValidateJournal *journal; /* or NULL */
+    const char *errors; /* file to write, or NULL */
 } ValidateUser;
 
 static ParamSet *validate_system(const char *preset, FabricSpec *spec, void *user, GError **error)
@@ -225,6 +225,8 @@ static ExitCode validate_all(ValidateUser *with, const ValidateSetup *setup, con
     if (validate_run(setup, with->rows, error)) {
         validate_progress(0, 0, with->rows->len, with); /* where all were skipped nothing was run */
         code = live_finish(with->live, error);
+        if (code == EXIT_DONE && with->errors && !validate_errors_save(with->rows, with->errors, error))
+            code = EXIT_USER;
         if (code == EXIT_DONE && record && !validate_check_record(with->rows, record, error))
             code = EXIT_WRONG;
     } else {
@@ -235,25 +237,10 @@ static ExitCode validate_all(ValidateUser *with, const ValidateSetup *setup, con
     return code;
 }
 
-/* What results depend on beside the rows. */
-static char *validate_settings(const ValidateUser *with, const ValidateSetup *setup)
-{
-    const Options *options = with->options;
-    g_autofree char *sets = options->sets ? g_strjoinv(" ", options->sets) : g_strdup("");
-    g_autofree char *config = NULL;
-    if (options->config && !g_file_get_contents(options->config, &config, NULL, NULL))
-        config = NULL; /* the systems say so */
-    g_autofree char *text =
-        g_strdup_printf("%s|%s|%s|%s|%" G_GUINT64_FORMAT "|%" G_GUINT64_FORMAT "|%d|%d|%d", PACKAGE_VERSION,
-                        options->system ? options->system : "", sets, config ? config : "", options->seed,
-                        setup->crossings_max, setup->fidelity, setup->calendar, setup->engine);
-    return g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
-}
-
 static ExitCode validate_resumed(ValidateUser *with, const ValidateSetup *setup, const char *record,
                                  const char *resume, GError **error)
 {
-    g_autofree char *settings = validate_settings(with, setup);
+    g_autofree char *settings = validate_settings(with->options, setup);
     if (resume && !(with->journal = validate_journal_open(with->rows, resume, settings, error)))
         return EXIT_USER;
     ExitCode code = validate_all(with, setup, record, error);
@@ -286,13 +273,15 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
 {
     gint64 crossings = BENCH_CROSSINGS;
     gint jobs = (gint)g_get_num_processors();
-    char *record = NULL, *resume = NULL;
+    char *record = NULL, *resume = NULL, *errors = NULL;
     const GOptionEntry own[] = {
         {"jobs", 'j', 0, G_OPTION_ARG_INT, &jobs, "worker processes at a time", "N"},
         {"crossings", 0, 0, G_OPTION_ARG_INT64, &crossings,
          "beyond so many link crossings a row is extrapolated from smaller sizes", "N"},
         {"record", 0, 0, G_OPTION_ARG_FILENAME, &record,
          "lines 'GROUP MEDIAN P90': exit with 2 when a group has become worse", "FILE"},
+        {"errors", 0, 0, G_OPTION_ARG_FILENAME, &errors,
+         "write what published rows measured and simulated, for fanout table --errors", "FILE"},
         {"resume", 0, 0, G_OPTION_ARG_FILENAME, &resume,
          "add each row's result to FILE as it is done, and leave out the rows whose results are there", "FILE"},
         {NULL}};
@@ -300,7 +289,7 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
     ExitCode code;
     if (!options_parse(&options, &verb_validate, own, &argc, &argv, &code, error))
         return code;
-    ValidateUser user = {.options = &options};
+    ValidateUser user = {.options = &options, .errors = errors};
     ValidateSetup setup = {.system = validate_system, .user = &user, .measured_preset = MEASURED_PRESET,
                            .seed = options.seed, .calendar = options.calendar, .engine = options.engine,
                            .crossings_max = (guint64)crossings, .jobs = (guint)MAX(jobs, 1),
@@ -314,6 +303,7 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
     options_clear(&options);
     g_free(record);
     g_free(resume);
+    g_free(errors);
     return code;
 }
 

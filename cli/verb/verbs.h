@@ -1,6 +1,8 @@
 /* Every verb, in the order of `fanout --help`. Included several times, hence no guard. */
 VERB(systems)
 VERB(coll)
+VERB(table)
+VERB(advise)
 VERB(bench)
 VERB(walk)
 VERB(validate)

@@ -1,0 +1,27 @@
+/* The options of `fanout table` and what they mean: words in, a grid of cells out. */
+#ifndef CLI_TABLE_ARGS_H
+#define CLI_TABLE_ARGS_H
+
+#include "cli/options.h"
+#include "model/fabric/fabric.h"
+
+typedef struct {
+    char *ops, *gpus, *sizes, *program, *timing, *type, *errors, *resume;
+    gint jobs;
+    gint64 crossings;
+} TableWords;
+typedef struct {
+    CollOp op[COLL_OPS];
+    guint ops;
+    GArray *gpus, *sizes; /* guint64 */
+    CollLibrary library;
+    gboolean graph; /* calls in a CUDA graph, else one by one */
+    NumericType type;
+} TablePlan;
+
+/* Fills *plan, which is zero, for a system. FALSE: something is unknown or out of its bounds; nothing to clear. */
+gboolean table_args_parse(TablePlan *plan, const TableWords *words, const FabricSpec *spec, GError **error);
+void table_args_clear(TablePlan *plan);
+void table_words_clear(TableWords *words);
+
+#endif
