@@ -8,7 +8,9 @@ fanout_SOURCES = \
 	cli/coll_auto.c \
 	cli/coll_auto.h \
 	cli/coll_table.c \
+	cli/coll_views.c \
 	cli/coll_table.h \
+	cli/coll_views.h \
 	cli/frame_table.c \
 	cli/frame_table.h \
 	cli/libraries.c \

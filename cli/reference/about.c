@@ -30,7 +30,8 @@ static const AboutExample table[] = {
 
 static const AboutExample advise[] = {
     {"advise all_reduce -s teach-4gpu -b 4K -e 64K", "what to run at which size"},
-    {"advise all_gather -s teach-4gpu -b 16K --unicast --format json", "without multicast, for another program to read"},
+    {"advise all_gather -s teach-4gpu -b 16K --unicast --format json",
+     "without multicast, for another program to read"},
     {NULL, NULL},
 };
 

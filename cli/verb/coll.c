@@ -6,6 +6,7 @@
 #include "cli/coll_args.h"
 #include "cli/coll_auto.h"
 #include "cli/coll_table.h"
+#include "cli/coll_views.h"
 #include "cli/options.h"
 #include "cli/live.h"
 #include "cli/run.h"
@@ -47,23 +48,6 @@ static CollFidelity coll_wanted(const Options *options)
     if (options->fidelity == COLL_FIDELITY_AUTO && options->data == DATA_FULL)
         return COLL_PACKET;
     return options->fidelity;
-}
-
-static gboolean coll_check_options(const CollRows *rows, const CollSpec *spec, GError **error)
-{
-    if (coll_fidelity(coll_gpus(rows), spec) == COLL_PACKET)
-        return TRUE;
-    if (!samples_check(rows->options, TRUE, error))
-        return FALSE;
-    if (rows->options->data == DATA_FULL)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "--data full: flows move no bytes; write --fidelity packet, or leave --data away");
-    else if (rows->options->cores > 1)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "--cores: flows need no second core; write --fidelity packet, or leave --cores away");
-    else
-        return TRUE;
-    return FALSE;
 }
 
 static void coll_on_candidate(const char *algo, const char *proto, guint index, guint all, void *user)
@@ -242,7 +226,7 @@ static gboolean coll_check_rows(CollRows *rows, guint *n, guint64 *last, GError 
         *last = bytes;
         for (guint a = 0; good && a < rows->plan->algos; a++, (*n)++) {
             CollSpec spec = coll_spec_of(rows, bytes, rows->plan->algo[a]);
-            good = coll_check(group, &spec, error) && coll_check_options(rows, &spec, error);
+            good = coll_check(group, &spec, error) && coll_views_check(rows->options, &spec, coll_gpus(rows), error);
         }
     }
     if (group)
@@ -283,29 +267,6 @@ static void coll_add_notes(CollRows *rows)
     live_unlock(rows->live, 0);
 }
 
-/* A waveform is of one simulation, of packets. */
-static gboolean coll_check_wave(const CollRows *rows, guint n, GError **error)
-{
-    const CollAlgo algo = rows->plan->algo[0];
-    const CollSpec spec = coll_spec_of(rows, rows->plan->min, algo);
-    if (!rows->options->vcd)
-        return TRUE;
-    if (n > 1)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: %u rows are %u simulations, and a waveform shows one: "
-                    "give one size and one algorithm", n, n);
-    else if (algo == COLL_BEST || algo == COLL_UNICAST)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: %s tries several algorithms, and a waveform shows one: "
-                    "name it with -a", coll_algo_name(algo));
-    else if (coll_fidelity(coll_gpus(rows), &spec) != COLL_PACKET)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: this row is simulated as flows, which have no queues to "
-                    "show: write --fidelity packet, or give a smaller size");
-    else if (rows->options->cores > 1)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: a waveform is written by one core: leave --cores away");
-    else
-        return TRUE;
-    return FALSE;
-}
-
 static ExitCode coll_report(const System *system, const Options *options, const CollPlan *plan,
                             const char *record, gboolean where, gboolean animate, GError **error)
 {
@@ -314,8 +275,9 @@ static ExitCode coll_report(const System *system, const Options *options, const 
     g_autofree char *title = g_strdup_printf("%s on %s", coll_op_name(plan->spec.op), system->name);
     g_autofree char *settings = coll_args_settings(plan, options);
     CollRows rows = {.system = system, .options = options, .plan = plan};
+    const CollSpec first = coll_spec_of(&rows, plan->min, plan->algo[0]);
     if ((record && !file_check("--record", record, error)) || !coll_check_rows(&rows, &n, &last, error) ||
-        (options->stats && !file_check("--stats", options->stats, error)) || !coll_check_wave(&rows, n, error))
+        (options->stats && !file_check("--stats", options->stats, error)) || !coll_views_check_wave(options, &first, coll_gpus(&rows), n, error))
         return EXIT_USER;
     if (where && !options->html && n > SERIES_RUNS) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--where: %u rows; at most %u are taken apart at a time", n,
