@@ -3,7 +3,8 @@
  * Planners read `nccl_perf.txt` of NVIDIA's aiconfigurator, or its `custom_allreduce_perf.txt` for kernels of
  * frameworks: CSV whose first line names the columns (no comments), of which they use nccl_dtype or allreduce_dtype,
  * num_gpus, message_size (elements of the total size), op_name (all_to_all being alltoall) and latency (ms). They
- * ignore others, so ours stand behind them. source: aiconfigurator collector/collect_nccl.py and sdk/operations/communication.py. */
+ * ignore others, so ours stand behind them.
+ * source: aiconfigurator collector/collect_nccl.py and sdk/operations/communication.py. */
 #include "config.h"
 
 #include "cli/table_rows.h"

@@ -53,7 +53,7 @@ static const AboutExample walk[] = {
 static const AboutExample validate[] = {
     {"validate two.csv", "how far the simulator is off two measured rows"},
     {"validate two.csv --format csv", "the same, one line a row"},
-    {"validate two.csv --errors off.csv", "and a file from which fanout table takes its uncertainties"},
+    {"validate one.csv --errors off.csv", "and a file from which fanout table takes its uncertainties"},
     {NULL, NULL},
 };
 

@@ -277,7 +277,8 @@ static ExitCode coll_report(const System *system, const Options *options, const 
     CollRows rows = {.system = system, .options = options, .plan = plan};
     const CollSpec first = coll_spec_of(&rows, plan->min, plan->algo[0]);
     if ((record && !file_check("--record", record, error)) || !coll_check_rows(&rows, &n, &last, error) ||
-        (options->stats && !file_check("--stats", options->stats, error)) || !coll_views_check_wave(options, &first, coll_gpus(&rows), n, error))
+        (options->stats && !file_check("--stats", options->stats, error)) ||
+        !coll_views_check_wave(options, &first, coll_gpus(&rows), n, error))
         return EXIT_USER;
     if (where && !options->html && n > SERIES_RUNS) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--where: %u rows; at most %u are taken apart at a time", n,

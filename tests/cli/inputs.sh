@@ -1,9 +1,13 @@
 # The small inputs that examples of the manual pages and tests/cli/views.py name; sourced behind cli_test.sh, in its
-# empty folder: two.csv, kernel.ptx, one.trace, spec.ini, swept.db, a.json, b.json, and examples/.
+# empty folder: two.csv, one.csv, kernel.ptx, one.trace, spec.ini, swept.db, a.json, b.json, and examples/.
 cat >two.csv <<CSV
 test,variant,gpus,ctas,threads,bytes,value,unit
 load_latency,remote,0>1,1,1,16384,855.57,ns
 atomic_latency,remote,0>1,1,1,8,900,ns
+CSV
+cat >one.csv <<CSV
+id,group,preset,gpus,op,algo,proto,ctas,program,bytes,time_us,timing,derived,source_url
+a,small,dgx-h100,2,all_reduce,auto,,,nccl,1024,5.3,eager,,nowhere
 CSV
 cat >kernel.ptx <<PTX
 .version 8.0

@@ -11,9 +11,11 @@ failures = 0
 COMMANDS = {
     "systems": "systems teach-4gpu",
     "coll": "coll all_reduce -s teach-4gpu -a nvls -b 4K",
+    "table": "table -s teach-4gpu --ops all_reduce --gpus 4 --sizes 4K",
+    "advise": "advise all_reduce -s teach-4gpu -b 4K",
     "bench": "bench multicast_latency -s teach-4gpu",
     "walk": "walk multimem.st -s teach-4gpu",
-    "validate": "validate two.csv",
+    "validate": "validate two.csv one.csv",
     "exec": f"exec -s teach-4gpu -- {EXAMPLES}/multicast_store",
     "replay": "replay one.trace -s teach-4gpu",
     "convert": "convert one.trace out.trace",
@@ -27,6 +29,9 @@ COMMANDS = {
 FILES = {
     ("coll", "record"): ["ran.trace", "ran.goal", "ran.et"],
     ("validate", "resume"): ["resumed.rows"],
+    ("validate", "errors"): ["off.csv"],
+    ("table", "resume"): ["resumed.rows"],
+    ("table", "errors"): None,
     ("exec", "report"): ["r.txt", "r.json", "r.csv", "r.html", "-"],
     ("sweep", "out"): ["other.db"],
     ("sweep", "csv"): ["points.csv"],
