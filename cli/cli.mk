@@ -41,6 +41,7 @@ fanout_SOURCES = \
 	cli/run.c \
 	cli/run.h \
 	cli/samples.c \
+	cli/samples_args.c \
 	cli/samples.h \
 	cli/self/cores.c \
 	cli/self/cost.c \
