@@ -15,7 +15,8 @@ const BenchTest *const bench_tests[] = {
     &bench_copy_kernel, &bench_atomics, &bench_hot_lines, &bench_barrier, &bench_oneshot,
     &bench_twoshot, &bench_push, &bench_multicast_bw, &bench_multicast_latency,
     &bench_multicast_barrier, &bench_nccl_all_reduce, &bench_nccl_all_gather, &bench_nccl_reduce_scatter,
-    &bench_nccl_broadcast, &bench_nccl_sendrecv, &bench_nccl_alltoall, &bench_shared_loads, NULL,
+    &bench_nccl_broadcast, &bench_nccl_sendrecv, &bench_nccl_alltoall, &bench_shared_loads,
+    &bench_exchange, NULL,
 };
 
 const BenchTest *bench_find(const char *name)

@@ -8,6 +8,7 @@ libfanout_core_la_SOURCES += \
 	bench/footprint.c \
 	bench/latency.c \
 	bench/loaded_latency.c \
+	bench/exchange.c \
 	bench/shared_loads.c \
 	bench/multicast.c \
 	bench/nccl.c \

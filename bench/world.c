@@ -98,17 +98,17 @@ FoAddress bench_flags(BenchWorld *world, guint32 gpu, guint64 bytes)
     return bench_map(world, bytes, bench_region(world, gpu, bytes, 0, TRUE), NULL);
 }
 
-FoAddress bench_multicast(BenchWorld *world, guint32 n, guint64 bytes, guint64 footprint, gboolean flags,
-                          FoAddress *own, GError **error)
+static FoAddress bench_object(BenchWorld *world, const guint16 *member, guint32 n, guint64 bytes, guint64 footprint,
+                              gboolean flags, FoAddress *own, GError **error)
 {
     bytes = bench_pages(bytes);
     McObject *object = fabric_mc_object(world->fabric, n, bytes);
     g_ptr_array_add(world->objects, object);
-    for (guint32 g = 0; g < n; g++) {
-        MemRegion *region = bench_region(world, g, bytes, footprint, flags);
-        own[g] = bench_map(world, bytes, region, NULL);
-        mcobject_add_member(object, (guint16)g);
-        mcobject_bind(object, (guint16)g, 0, region, 0, bytes);
+    for (guint32 m = 0; m < n; m++) {
+        MemRegion *region = bench_region(world, member[m], bytes, footprint, flags);
+        own[m] = bench_map(world, bytes, region, NULL);
+        mcobject_add_member(object, member[m]);
+        mcobject_bind(object, member[m], 0, region, 0, bytes);
     }
     g_autoptr(GError) full = NULL;
     if (!fabric_mc_attach(world->fabric, object, &full)) {
@@ -117,6 +117,21 @@ FoAddress bench_multicast(BenchWorld *world, guint32 n, guint64 bytes, guint64 f
         return 0;
     }
     return bench_map(world, bytes, NULL, object);
+}
+
+FoAddress bench_team(BenchWorld *world, const guint16 *member, guint32 n, guint64 bytes, guint64 footprint,
+                     FoAddress *own, GError **error)
+{
+    return bench_object(world, member, n, bytes, footprint, FALSE, own, error);
+}
+
+FoAddress bench_multicast(BenchWorld *world, guint32 n, guint64 bytes, guint64 footprint, gboolean flags,
+                          FoAddress *own, GError **error)
+{
+    g_autofree guint16 *member = g_new(guint16, n);
+    for (guint32 g = 0; g < n; g++)
+        member[g] = (guint16)g;
+    return bench_object(world, member, n, bytes, footprint, flags, own, error);
 }
 
 /* ---- kernels */

@@ -42,6 +42,9 @@ FoAddress bench_flags(BenchWorld *world, guint32 gpu, guint64 bytes); /* keeps i
 /* One multicast object over GPUs 0..n-1 with memory of `bytes` each, and each GPU's own mapping. 0: no room. */
 FoAddress bench_multicast(BenchWorld *world, guint32 n, guint64 bytes, guint64 footprint, gboolean flags,
                           FoAddress *own, GError **error);
+/* The same over these GPUs. */
+FoAddress bench_team(BenchWorld *world, const guint16 *member, guint32 n, guint64 bytes, guint64 footprint,
+                     FoAddress *own, GError **error);
 
 /* Starts a kernel; what it does is added to the rows by bench_add_flows when amount > 0. */
 void bench_launch(BenchWorld *world, guint32 gpu, const char *gpus, FoProgram program, const void *args,
@@ -71,6 +74,7 @@ extern const BenchTest bench_load_latency, bench_dram_latency, bench_atomic_late
     bench_hot_lines, bench_barrier, bench_oneshot, bench_twoshot, bench_push, bench_copy_engine,
     bench_multicast_bw, bench_multicast_latency, bench_multicast_barrier, bench_nccl_all_reduce,
     bench_nccl_all_gather, bench_nccl_reduce_scatter, bench_nccl_broadcast, bench_nccl_sendrecv,
-    bench_nccl_alltoall, bench_shared_loads;
+    bench_nccl_alltoall, bench_shared_loads,
+    bench_exchange;
 
 #endif

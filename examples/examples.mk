@@ -36,4 +36,4 @@ noinst_PROGRAMS += examples/multicast_ranks
 examples_multicast_ranks_SOURCES = examples/multicast_ranks.c
 examples_multicast_ranks_LDADD = libcuda.la
 EXTRA_DIST += examples/policy.c examples/tlm_switch.cpp examples/ideas/merge.ini \
-	examples/ideas/merge-least.ini examples/ideas/named.ini examples/ideas/plots.sh
+	examples/ideas/merge-least.ini examples/ideas/named.ini examples/ideas/exchange.ini examples/ideas/plots.sh

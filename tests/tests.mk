@@ -44,6 +44,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_topologies.sh \
 	tests/cli/test_cores.sh \
 	tests/explore/test_compare.sh \
+	tests/explore/test_ideas.sh \
 	tests/explore/test_pandas.sh \
 	tests/explore/test_plot.sh \
 	tests/explore/test_ranks.sh \
