@@ -43,6 +43,7 @@ fanout_SOURCES = \
 	cli/samples.c \
 	cli/samples_args.c \
 	cli/samples.h \
+	cli/samples_check.c \
 	cli/self/cores.c \
 	cli/self/cost.c \
 	cli/self/cost.h \
