@@ -347,6 +347,12 @@ static gboolean walk_check(WalkAsk *ask, double load, GError **error)
                     ask->gpus);
         return FALSE;
     }
+    if (ask->gpus != WALK_ALL && !g_str_has_prefix(walk_ops[ask->op], "multimem.")) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--gpus: %s goes from GPU 0 to GPU 1 and has no team; multimem operations have one",
+                    walk_ops[ask->op]);
+        return FALSE;
+    }
     if (load != -1 && !(load >= 0.001 && load <= 1)) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--background: %g is no load; from 0.001 to 1 is right", load);
         return FALSE;

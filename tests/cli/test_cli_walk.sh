@@ -50,6 +50,7 @@ jq -e '[.waits[] | select(.times > 0)] | length > 0' out >/dev/null || complain 
 jq -e '([.waits[].total_ns] | add) - ([.steps[].wait_ns] | add) | fabs < 1' out >/dev/null ||
     complain "the waits' sums are not those of the steps"
 refuses 'from 0.001 to 1 is right' walk load --background 80
+refuses 'has no team' walk load -n 3
 
 cat >two.ini <<'EOF'
 [system]
