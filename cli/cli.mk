@@ -41,7 +41,6 @@ fanout_SOURCES = \
 	cli/run.c \
 	cli/run.h \
 	cli/samples.c \
-	cli/samples_args.c \
 	cli/samples.h \
 	cli/samples_check.c \
 	cli/self/cores.c \

@@ -24,8 +24,8 @@ typedef struct {
     Live *live; /* NULL: the report is this thread's alone */
 } Samples;
 
-/* samples_args.c, for cli/options.c: "1us", whole picoseconds, and never without a unit; whether the verb has what was
- * asked for. */
+/* samples_check.c, for cli/options.c: "1us", whole picoseconds, and never without a unit; whether the verb has what
+ * was asked for. */
 gboolean samples_parse_interval(const char *text, guint64 *interval_ps, GError **error);
 gboolean samples_check_verb(const Options *options, const Verb *verb, GError **error);
 /* FALSE: flows are to run, which have no packets to count. */

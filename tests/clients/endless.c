@@ -13,8 +13,8 @@ static const struct {
     CUresult load, launch, end;
 } kinds[] = {
     {"cycle", HEAD ".func a();\n.func b() { call.uni a, (); ret; }\n"
-     ".func a() { .local .align 8 .b8 x[256]; .reg .b64 %d; mov.u64 %d, x; st.local.u64 [%d], %d;\n"
-     "call.uni b, (); ret; }\n"
+     ".func a() { .local .align 8 .b8 x[256]; .reg .b64 %d; mov.u64 %d, x; st.local.u64 [%d], %d; "
+     "call.uni b, (); ret;\n}\n"
      ".visible .entry k() { call.uni a, (); ret; }\n", .end = CUDA_ERROR_LAUNCH_FAILED},
     {"jump", HEAD ".visible .entry k() " REGISTERS "mov.u32 %r1, 77;\nT: .branchtargets A, B;\nbrx.idx %r1, T;\n"
      "A: ret;\nB: ret; }\n", .end = CUDA_ERROR_LAUNCH_FAILED},
