@@ -180,6 +180,8 @@ static void test_same_log_in_lockstep(void **state)
         g_string_free(wheel, TRUE);
         g_string_free(lockstep, TRUE);
     }
+    g_autofree char *save = g_build_filename(g_get_tmp_dir(), "fanout-test-calendars.gtkw", NULL);
+    g_remove(save);
     g_remove(path);
     g_free(path);
 }

@@ -48,6 +48,7 @@ static void test_changes(void **state)
     (void)state;
     char *path = g_strdup_printf("test_vcd.%d.vcd", (int)getpid());
     char *raw = g_strdup_printf("%s.raw.vcd", path);
+    char *save = g_strdup_printf("test_vcd.%d.gtkw", (int)getpid()), *text = NULL;
     char *first = run_traced(SIM_CALENDAR_WHEEL, path);
     char *second = run_traced(SIM_CALENDAR_WHEEL, path);
     char *reference = run_traced(SIM_CALENDAR_SYSTEMC, path);
@@ -60,6 +61,11 @@ static void test_changes(void **state)
     assert_string_equal(first, second);
     assert_string_equal(first, reference);
     assert_false(g_file_test(raw, G_FILE_TEST_EXISTS));
+    assert_true(g_file_get_contents(save, &text, NULL, NULL)); /* GTKWave's, with what changed */
+    assert_non_null(strstr(text, "@200\n-gpu0.link3\n@24\nSystemC.gpu0.link3.credits[7:0]\n"));
+    g_free(text);
+    g_remove(save);
+    g_free(save);
     g_remove(path);
     g_free(first);
     g_free(second);
