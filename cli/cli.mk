@@ -63,6 +63,8 @@ fanout_SOURCES = \
 	cli/validate_table.c \
 	cli/validate_table.h \
 	cli/verb/advise.c \
+	cli/walk_timeline.c \
+	cli/walk_timeline.h \
 	cli/verb/bench.c \
 	cli/verb/coll.c \
 	cli/verb/compare.c \

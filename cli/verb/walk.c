@@ -7,9 +7,9 @@
 #include "cli/options.h"
 #include "cli/samples.h"
 #include "cli/system.h"
+#include "cli/walk_timeline.h"
 #include "model/fabric/waves.h"
 #include "model/walk/walk.h"
-#include "sim/report/timeline.h"
 
 static const Column columns[] = {
     COLUMN_FIXED(time_ns, "time", "ns", 1, "since the instruction was issued"),
@@ -90,44 +90,12 @@ static char *walk_reason(Fabric *fabric)
     return g_string_free(text, FALSE);
 }
 
-/* The first time after a step's at which anything happens: as long as it is shown. */
-static SimTime walk_next_ps(const GArray *steps, SimTime at_ps)
-{
-    SimTime next_ps = SIMTIME_NEVER;
-    for (guint i = 0; i < steps->len; i++) {
-        SimTime time_ps = g_array_index(steps, WalkStep, i).at_ps;
-        if (time_ps > at_ps)
-            next_ps = MIN(next_ps, time_ps);
-    }
-    return next_ps == SIMTIME_NEVER ? at_ps : next_ps;
-}
-
-/* A track for each part of the fabric, a slice for each step there. */
-static gboolean walk_save_timeline(const GArray *steps, const char *op, const char *path, GError **error)
-{
-    Timeline *timeline = timeline_open(path, error);
-    if (!timeline)
-        return FALSE;
-    guint32 group = timeline_add_group(timeline, op);
-    g_autoptr(GHashTable) tracks = g_hash_table_new(g_str_hash, g_str_equal);
-    for (guint i = 0; i < steps->len; i++) {
-        const WalkStep *step = &g_array_index(steps, WalkStep, i);
-        if (!g_hash_table_contains(tracks, step->unit))
-            g_hash_table_insert(tracks, (gpointer)step->unit,
-                                GUINT_TO_POINTER(timeline_add_track(timeline, group, step->unit)));
-        const char *const facts[] = {"modelled in", step->file, NULL};
-        timeline_add_slice_with(timeline, GPOINTER_TO_UINT(g_hash_table_lookup(tracks, step->unit)), step->text,
-                                step->at_ps, walk_next_ps(steps, step->at_ps), facts);
-    }
-    return timeline_close(timeline, error);
-}
-
 static ExitCode walk_write_files(const Options *options, const Report *report, const GArray *steps, const char *op,
                                  GError **error)
 {
     ExitCode code = options_write_files(options, report, error);
     if (options->perfetto &&
-        !walk_save_timeline(steps, op, options->perfetto, code == EXIT_DONE ? error : NULL))
+        !walk_timeline_save(steps, op, options->perfetto, code == EXIT_DONE ? error : NULL))
         code = EXIT_USER;
     return code;
 }

@@ -12,6 +12,7 @@ struct Timeline {
     char *path;
     GArray *group_of; /* guint32 by track */
     guint32 groups;
+    guint64 arrows;
     gboolean any;
 };
 
@@ -161,6 +162,28 @@ void timeline_add_slice(Timeline *timeline, guint32 track, const char *name, Sim
                         SimTime end_ps)
 {
     timeline_add_slice_with(timeline, track, name, start_ps, end_ps, NULL);
+}
+
+/* Viewers join the two ends by "id", and bind each to the slice that is open there on its track. */
+static void timeline_add_end(Timeline *timeline, const char *phase, guint32 track, SimTime at_ps)
+{
+    yajl_gen gen = event_begin(phase, "follows", timeline_group_of(timeline, track), track);
+    event_text(gen, "cat", "follows");
+    event_number(gen, "id", timeline->arrows);
+    event_time(gen, "ts", at_ps);
+    if (*phase == 'f')
+        event_text(gen, "bp", "e");
+    event_end(timeline, gen);
+}
+
+void timeline_add_arrow(Timeline *timeline, guint32 from_track, SimTime from_ps, guint32 to_track, SimTime to_ps)
+{
+    if (!timeline)
+        return;
+    g_assert(to_ps >= from_ps);
+    timeline->arrows++;
+    timeline_add_end(timeline, "s", from_track, from_ps);
+    timeline_add_end(timeline, "f", to_track, to_ps);
 }
 
 void timeline_add_instant(Timeline *timeline, guint32 track, const char *name, SimTime at_ps)

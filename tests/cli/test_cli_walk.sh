@@ -75,4 +75,23 @@ for op in multimem.st multimem.ld_reduce; do
     [ ! -s wrong ] || complain "walk $op -s two.ini: wrong counts: $(cat wrong)"
 done
 
+# The timeline's arrows: every step but the first has one, each operand's way is its own GPU's, and all meet in the sum.
+"$FANOUT" walk multimem.ld_reduce -s teach-4gpu -n 3 --perfetto arrows.json >out
+python3 -c 'import json
+events = json.load(open("arrows.json"))["traceEvents"]
+track = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+ends = {}
+for e in events:
+    if e["ph"] in "sf":
+        ends.setdefault(e["id"], {})[e["ph"]] = (track[e["tid"]], e["ts"])
+ways = [(a["s"][0], a["f"][0]) for a in ends.values()]
+slices = [e for e in events if e["ph"] == "X"]
+assert len(ways) == len(slices) - 1, (len(ways), len(slices))
+for gpu in range(3):
+    for way in (("switch0", f"gpu{gpu}.link0.down"), (f"gpu{gpu}.link0.down", f"gpu{gpu}"),
+                (f"gpu{gpu}", f"gpu{gpu}.link0.up"), (f"gpu{gpu}.link0.up", "switch0")):
+        assert way in ways, way
+assert ways[0] == ("gpu0.sm0", "gpu0") and ways[-1] == ("gpu0.link0.down", "gpu0"), (ways[0], ways[-1])' 2>err ||
+    complain "arrows: $(tail -1 err)"
+
 finish

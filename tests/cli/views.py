@@ -121,6 +121,16 @@ def valid_perfetto(data):
         else:
             need(phase in "isftCbe", f"an event of an unknown kind {phase}")
     need(slices, "no slice")
+    arrows = {}
+    for event in json.loads(data)["traceEvents"]:
+        if event["ph"] in "sf":
+            ends = arrows.setdefault(event["id"], {})
+            need(event["ph"] not in ends, f"an arrow with two ends of one kind: {event}")
+            ends[event["ph"]] = event["ts"]
+            on = tracks.get((event["pid"], event["tid"]), [])
+            need(any(abs(start - event["ts"]) < 1e-7 for start, _ in on), f"an arrow's end without a slice: {event}")
+    for number, ends in arrows.items():
+        need(set(ends) == {"s", "f"} and ends["f"] >= ends["s"], f"arrow {number}: {ends}")
     for track, all_of in tracks.items():  # they follow or enclose each other, or viewers drop them
         stack = []
         for start, length in sorted(all_of, key=lambda s: (s[0], -s[1])):
