@@ -27,7 +27,8 @@ FACTS = {
     "stuck": "true: nothing could go on", "unfinished_work": "pieces of work of streams that did not end",
     "device_faults": "accesses that were wrong", "diagnostics_count": "calls that were wrong or undefined",
     "driver_version": "what cuDriverGetVersion answers", "gpus": "of the simulated machine",
-    "ended_by": "how the program ended", "command": "that makes this report again",
+    "program": "who calls: its algorithm is taken, or compared with", "timing": "calls one by one, or in a CUDA graph",
+    "type": "of the elements", "ended_by": "how the program ended", "command": "that makes this report again",
 }
 
 
