@@ -17,6 +17,8 @@ libfanout_core_la_SOURCES += \
 	model/shared/link_set.h \
 	model/shared/multicast_request.c \
 	model/shared/multicast_request.h \
+	model/shared/sparse.c \
+	model/shared/sparse.h \
 	model/shared/packet.h \
 	model/shared/policies.c \
 	model/shared/policies.h \

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "model/gpu/copy_engine.h"
+#include "model/shared/sparse.h"
 
 const ParamRow gpu_params[] = {
     PARAM_U64(GpuSpec, out_ps, "ps", 0, 10000000, "SM to NVLink port"),
@@ -67,17 +68,18 @@ static void gpu_limits(Gpu *gpu)
 
 static void gpu_target_init(Gpu *gpu)
 {
-    gsize gpus = gpu->fabric->spec.system.gpus;
+    const gsize gpus = gpu->fabric->spec.system.gpus;
+    AckMerge *acks = sparse_new(gpu->links * gpus * sizeof *acks); /* of all ports */
     for (guint32 l = 0; l < gpu->links; l++) {
-        gpu->port[l].acks = g_new0(AckMerge, gpus);
+        gpu->port[l].acks = &acks[l * gpus];
         gpu->port[l].read_left_ps = gpu->spec->ack_hold_off_ps ? g_new0(SimTime, gpus) : NULL;
     }
 }
 
 static void gpu_target_clear(Gpu *gpu)
 {
+    sparse_free(gpu->port[0].acks, gpu->links * gpu->fabric->spec.system.gpus * sizeof *gpu->port[0].acks);
     for (guint32 l = 0; l < gpu->links; l++) {
-        g_free(gpu->port[l].acks);
         g_free(gpu->port[l].read_left_ps);
         timed_packet_clear(&gpu->port[l].held);
     }

@@ -3,16 +3,14 @@
 struct Vas {
     Memory *memory;
     GPtrArray *mappings; /* VasMapping sorted by va */
-    guint last;          /* index of the last hit */
+    guint last, gpus;    /* index of the last hit; how many GPUs there are */
     guint64 next_va;
-    guint32 gpus;
 };
 
 #define VAS_FIRST 0x700000000000ull
 
 Vas *vas_new(Memory *memory, guint32 gpus)
 {
-    g_assert(gpus <= VAS_GPUS_MAX);
     Vas *vas = g_new0(Vas, 1);
     vas->memory = memory;
     vas->gpus = gpus;

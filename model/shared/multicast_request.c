@@ -1,14 +1,6 @@
 #include "model/shared/multicast_request.h"
 
-#include <sys/mman.h>
-
-static gpointer mcrequests_map(gsize bytes)
-{
-    gpointer at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED)
-        g_error("switch: no %zu B of address space for the multicast requests of its tags", bytes);
-    return at;
-}
+#include "model/shared/sparse.h"
 
 static gsize mcrequests_operands_max(const McRequests *requests)
 {
@@ -18,18 +10,18 @@ static gsize mcrequests_operands_max(const McRequests *requests)
 void mcrequests_init(McRequests *requests, guint32 max, guint32 gpus, guint32 first)
 {
     *requests = (McRequests){.max = max, .gpus = gpus, .first = first};
-    requests->request = mcrequests_map(max * sizeof *requests->request);
-    requests->operand = mcrequests_map(mcrequests_operands_max(requests) * sizeof *requests->operand);
-    requests->order = mcrequests_map(mcrequests_operands_max(requests) * sizeof *requests->order);
-    requests->order_ps = mcrequests_map(mcrequests_operands_max(requests) * sizeof *requests->order_ps);
+    requests->request = sparse_new(max * sizeof *requests->request);
+    requests->operand = sparse_new(mcrequests_operands_max(requests) * sizeof *requests->operand);
+    requests->order = sparse_new(mcrequests_operands_max(requests) * sizeof *requests->order);
+    requests->order_ps = sparse_new(mcrequests_operands_max(requests) * sizeof *requests->order_ps);
 }
 
 void mcrequests_clear(McRequests *requests)
 {
-    munmap(requests->request, requests->max * sizeof *requests->request);
-    munmap(requests->operand, mcrequests_operands_max(requests) * sizeof *requests->operand);
-    munmap(requests->order, mcrequests_operands_max(requests) * sizeof *requests->order);
-    munmap(requests->order_ps, mcrequests_operands_max(requests) * sizeof *requests->order_ps);
+    sparse_free(requests->request, requests->max * sizeof *requests->request);
+    sparse_free(requests->operand, mcrequests_operands_max(requests) * sizeof *requests->operand);
+    sparse_free(requests->order, mcrequests_operands_max(requests) * sizeof *requests->order);
+    sparse_free(requests->order_ps, mcrequests_operands_max(requests) * sizeof *requests->order_ps);
 }
 
 void mcrequests_note_answer(McRequests *requests, guint32 index, guint16 gpu, SimTime at_ps)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "model/shared/sparse.h"
+
 static const char *const hold_names[] = {"hold", "accumulate", NULL};
 static const char *const order_names[] = {"arrival", "rank", NULL};
 const ParamRow switch_params[] = {
@@ -67,7 +69,7 @@ static void switch_init_records(Switch *sw)
 {
     sw->record_max = (guint32)(sw->ports * (sw->spec->multicast_tags + sw->spec->reduction_tags)) + 1;
     sw->requests = &sw->fabric->requests[sw->id];
-    sw->record = g_new0(McRecord, sw->record_max);
+    sw->record = sparse_new(sw->record_max * sizeof *sw->record);
 }
 
 void switch_init(Switch *sw, Fabric *fabric, Sim *sim, DataPool *data, guint32 id, guint32 ports, char *name)
@@ -112,7 +114,7 @@ void switch_clear(Switch *sw)
     g_free(sw->out);
     g_free(sw->in);
     g_free(sw->port);
-    g_free(sw->record);
+    sparse_free(sw->record, sw->record_max * sizeof *sw->record);
     mcrequests_clear(sw->requests);
     g_free(sw->path);
 }
