@@ -42,6 +42,7 @@ fanout_SOURCES = \
 	cli/run.h \
 	cli/samples.c \
 	cli/samples.h \
+	cli/samples_check.c \
 	cli/self/cores.c \
 	cli/self/cost.c \
 	cli/self/cost.h \

@@ -268,7 +268,6 @@ tests_validate_fuzz_param_SOURCES = tests/validate/fuzz_param.c
 tests_explore_test_explore_LDADD = libfanout_explore.la $(TEST_LDADD)
 tests_cli_test_options_SOURCES = tests/cli/test_options.c tests/cli/no_reference.c cli/options.c \
 	cli/samples_check.c
-tests_cli_test_options_SOURCES = tests/cli/test_options.c tests/cli/no_reference.c cli/options.c cli/samples_args.c
 tests_sim_test_tlm_port_SOURCES = tests/sim/test_tlm_port.cpp
 
 # The PTX executor on flat memory.
