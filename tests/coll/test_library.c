@@ -64,7 +64,7 @@ static void test_choice(void **state)
         {"gb200-nvl72", 72, COLL_ALL_REDUCE, 512 << 20, "nccl", COLL_NVLS_BUFFERED, COLL_SIMPLE, "not registered"},
         {"gb200-nvl72", 72, COLL_ALL_GATHER, 512 << 20, "nccl", COLL_RING, COLL_PROTO_AUTO, "cost model"},
         {"gb200-nvl72", 72, COLL_ALL_GATHER, 512 << 20, "nccl-registered", COLL_RING, COLL_PROTO_AUTO, "cost model"},
-        {"gb200-nvl72", 32, COLL_ALL_GATHER, 512 << 20, "nccl", COLL_NVLS_BUFFERED, COLL_SIMPLE, "not registered"},
+        {"gb200-nvl72", 32, COLL_ALL_GATHER, 64 << 20, "nccl", COLL_NVLS_BUFFERED, COLL_SIMPLE, "not registered"},
         {"dgx-a100", 8, COLL_ALL_REDUCE, 64 << 20, "nccl", COLL_RING, COLL_SIMPLE, "cost model"},
         {"dgx-h200", 8, COLL_ALL_REDUCE, 4 << 10, "nccl-sym", COLL_SYM_LLMC, COLL_SIMPLE, "symmetric"},
         {"dgx-h100", 8, COLL_ALL_REDUCE, 64 << 10, "vllm", COLL_ONESHOT, COLL_SIMPLE, "vllm's own kernel"},
