@@ -54,5 +54,14 @@ done
 examples=$DESTDIR$pkgdatadir/examples
 build "$CC" store "-I$DESTDIR$pkgdatadir" "$examples/multicast_store.c" "$examples/team.c"
 runs store 'all 4 GPUs have them'
+# Policies and a switch of one's own, by the public headers alone.
+headers=-I${DESTDIR}$(PKG_CONFIG_SYSROOT_DIR='' pkg-config --variable=includedir fanout)
+$CC "$headers" -shared -fPIC "$examples/policy.c" -o policy.so || complain "policy.c does not build"
+$CXX "$headers" -shared -fPIC "$examples/tlm_switch.cpp" -o tlm_switch.so -lsystemc || complain "tlm_switch.cpp does not"
+for own in "policy.library=./policy.so --set policy.arbiter=shortest" switch.component=./tlm_switch.so; do
+    # shellcheck disable=SC2086
+    "$fanout" coll all_reduce -s teach-4gpu -a nvls -b 8K --set $own >out || complain "--set $own: exit $?"
+    grep -q ' yes  *packet$' out || complain "--set $own: not verified"
+done
 echo "installcheck: $failures failures"
 [ "$failures" = 0 ]
