@@ -220,6 +220,27 @@ static void walk_block(Allocator *a, guint32 b)
             a->alive[a->sparse[w * 64 + (guint32)__builtin_ctzll(bits)]] = 0;
 }
 
+/* All registers of a vector are written when its load comes back, those that nothing reads, too: they keep their places
+ * as long as the others, or the next load would have to wait for this one before it takes them. */
+static void keep_vectors(Allocator *a)
+{
+    for (guint32 i = 0; i < a->code->n_ins; i++) {
+        const PtxIns *ins = &a->code->ins[i];
+        guint32 last = 0;
+        if (ins->op != OP_LD && ins->op != OP_ATOM && ins->op != OP_MC_LOAD)
+            continue;
+        for (guint v = 0; v < ins->n_vec; v++) {
+            guint32 place = a->code->places[ins->vec + v];
+            last = place != PLACE_NONE ? MAX(last, a->end[place >> 1]) : last;
+        }
+        for (guint v = 0; v < ins->n_vec; v++) {
+            guint32 place = a->code->places[ins->vec + v];
+            if (place != PLACE_NONE)
+                extend(a, place >> 1, last);
+        }
+    }
+}
+
 static gint compare_start(gconstpointer a, gconstpointer b)
 {
     const Interval *x = a, *y = b;
@@ -282,6 +303,7 @@ void ptx_allocate(PtxCode *code, const PtxFlow *flow, const guint8 *types, guint
     find_liveness(&a);
     for (guint32 b = 0; b < flow->n; b++)
         walk_block(&a, b);
+    keep_vectors(&a);
     for (guint f = 0; f < code->n_formals; f++) /* register parameters are written by the call */
         if (code->formal_place[f] != PLACE_NONE)
             extend(&a, code->formal_place[f] >> 1, 0), extend(&a, code->formal_place[f] >> 1, 2 * code->n_ins);

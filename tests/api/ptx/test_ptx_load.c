@@ -247,6 +247,31 @@ static void test_unused_results(void **state)
     }
 }
 
+/* Proves that what a load brings and nothing reads keeps its registers until the load is back: the next load's are
+ * others, so that it need not wait. */
+static void test_unread_parts(void **state)
+{
+    (void)state;
+    static const char text[] = KERNEL("ld.global.v4.u32 {%r1,%r2,%r3,%r4}, [%d1]; ld.global.v4.u32 {%r5,%r6,%r7,%r8}, "
+                                      "[%d1+16]; add.u32 %r9, %r1, %r5; st.global.u32 [%d1], %r9;");
+    GError *error = NULL;
+    PtxUsage usage;
+    const guint32 *places[2];
+    guint n = 0;
+    PtxModule *module = ptx_module_read("a.ptx", text, strlen(text), &error);
+    assert_non_null(module);
+    assert_true(ptx_function_usage(ptx_module_entry(module, "k"), &usage, &error));
+    const PtxCode *code = ptx_module_entry(module, "k")->code;
+    for (guint32 at = 0; at < code->n_ins; at++)
+        if (code->ins[at].op == OP_LD && code->ins[at].n_vec == 4)
+            places[n++] = &code->places[code->ins[at].vec];
+    assert_int_equal(n, 2);
+    for (guint i = 0; i < 4; i++)
+        for (guint j = 0; j < 4; j++)
+            assert_int_not_equal(places[0][i], places[1][j]);
+    ptx_module_free(module);
+}
+
 static double processor_s(void)
 {
     struct rusage usage;
@@ -302,6 +327,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_errors), cmocka_unit_test(test_good),
                                        cmocka_unit_test(test_cut), cmocka_unit_test(test_link),
                                        cmocka_unit_test(test_registers), cmocka_unit_test(test_large),
-                                       cmocka_unit_test(test_unused_results)};
+                                       cmocka_unit_test(test_unused_results), cmocka_unit_test(test_unread_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
