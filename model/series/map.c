@@ -8,6 +8,8 @@
 #define MAP_ROW 170.0 /* from one level to the next */
 #define MAP_BOX 34.0  /* high */
 #define MAP_TOP 30.0
+#define MAP_MANY 300u   /* pairs that links join: from so many on lines are thin */
+#define MAP_PAIRS 2000u /* more are no picture any more, and make a page slow */
 
 typedef struct {
     const Fabric *fabric;
@@ -178,13 +180,16 @@ char *series_map(const Fabric *fabric, SimTime passed_ps)
 {
     const Topology *topology = fabric->topology;
     const guint32 gpus = (guint32)fabric->spec.system.gpus, leaves = topology->leaves;
+    const guint32 pairs = gpus * MIN(fabric->links, leaves) + fabric->n_trunks;
+    if (pairs > MAP_PAIRS)
+        return NULL;
     Map map = {fabric, passed_ps, g_string_new(NULL), 0, 0, MAP_TOP};
     map.leaf_y = topology->spines ? map.spine_y + MAP_ROW : MAP_TOP;
     map.gpu_y = map.leaf_y + MAP_ROW;
     const double high = map.gpu_y + MAP_BOX / 2 + 50;
-    g_string_append_printf(map.out, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"group\" tabindex=\"0\" aria-label=\"the "
-                           "system: %u GPUs and %u switches. Arrow keys go from part to part.\">\n", MAP_WIDTH, high,
-                           gpus, topology_switches(topology));
+    g_string_append_printf(map.out, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"group\"%s tabindex=\"0\" aria-label="
+                           "\"the system: %u GPUs and %u switches. Arrow keys go from part to part.\">\n", MAP_WIDTH,
+                           high, pairs >= MAP_MANY ? " class=\"many\"" : "", gpus, topology_switches(topology));
     for (guint32 g = 0; g < gpus; g++)
         for (guint32 s = 0; s < leaves; s++)
             map_gpu_links(&map, g, s);

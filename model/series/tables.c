@@ -166,5 +166,8 @@ void series_tables_add(SeriesTables *tables, const Series *series)
     tables_switches(tables, run, fabric, passed_ps);
     g_autofree char *map = series_map(fabric, passed_ps);
     g_autofree char *title = g_strdup_printf("the system: how busy its links were in %s", run);
-    report_add_map(tables->report, title, map);
+    if (map)
+        report_add_map(tables->report, title, map);
+    else
+        report_add_note(tables->report, "%s: this system has too many links to be drawn; the tables have them", run);
 }

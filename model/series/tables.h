@@ -26,7 +26,7 @@ void series_tables_begin(SeriesTables *tables);
 void series_tables_add(SeriesTables *tables, const Series *series);
 
 /* map.c: the system with its GPUs, switches and links, coloured by how busy they were from from_ps to to_ps, as SVG.
- * All counters are of that time. Free with g_free(). */
+ * All counters are of that time. Free with g_free(). NULL: more pairs are joined by links than a picture can show. */
 char *series_map(const Fabric *fabric, SimTime passed_ps);
 
 #endif
