@@ -127,6 +127,7 @@ gboolean fabric_check_buffers(const FabricSpec *spec, const Topology *topology, 
     g_autofree char *name = topology_switch_name(topology, sw);
     g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
                 "[switch] reduction_buffer_bytes: %" G_GUINT64_FORMAT " B do not hold one line of each of %u members "
-                "of %s; give at least %" G_GUINT64_FORMAT, spec->sw.reduction_buffer_bytes, members, name, held_bytes);
+                "of %s; give at least %" G_GUINT64_FORMAT ", or fewer [system] gpus", spec->sw.reduction_buffer_bytes,
+                members, name, held_bytes);
     return FALSE;
 }

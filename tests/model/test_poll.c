@@ -32,9 +32,12 @@ static SimTime seen_at(SimTime write_ps, PollTest test, guint32 want, guint32 pu
     store.lanes = 1;
     warp_push(&stand.cta->warp[1], &delay);
     warp_push(&stand.cta->warp[1], &store);
-    stand_run(&stand);
+    const SimStatus status = sim_run(stand.bed.sim, SIMTIME_NEVER);
+    assert_int_equal(status, seen_ps == 0 ? SIM_STUCK : SIM_IDLE);
     SimTime result_ps = seen_ps;
     if (seen_ps == 0) { /* let the warp go, so that its CTA can end */
+        g_autofree char *waiters = sim_waiters_text(stand.bed.sim);
+        assert_non_null(strstr(waiters, "gpu0: test CTA 0 polls for 0x"));
         memcpy(stand.near->host, &want, 4);
         memory_written(stand.bed.fabric->memory, stand.near->id, 0, 4, sim_now_ps(stand.bed.sim));
         stand_run(&stand);
@@ -64,7 +67,7 @@ static void test_conditions(void **state)
 }
 
 /* Proves that a poll whose condition never comes true leaves the warp waiting and the run without
- * anything due. */
+ * anything due, and that the run says who polls. */
 static void test_never(void **state)
 {
     (void)state;
