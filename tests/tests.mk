@@ -139,7 +139,9 @@ EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda
 AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared}"; \
 	export FANOUT_SHARED; FANOUT=$(abs_top_builddir)/fanout; export FANOUT; \
 	TOP_SRCDIR=$(abs_top_srcdir); export TOP_SRCDIR; \
-	CC='$(CC)'; export CC; SANITIZE='$(enable_sanitize)'; export SANITIZE;
+	CC='$(CC)'; export CC; SANITIZE='$(enable_sanitize)'; export SANITIZE; \
+	ASAN_OPTIONS=$${ASAN_OPTIONS-allocator_may_return_null=1}; export ASAN_OPTIONS; \
+	TSAN_OPTIONS=$${TSAN_OPTIONS-allocator_may_return_null=1}; export TSAN_OPTIONS;
 
 # One line for the whole of the last `make check`.
 check-summary:
