@@ -132,7 +132,7 @@ static void gpu_port_add_pending(FastPort *port, Packet request, SimTime at_ps)
         fast_hbm_expect(gpu);
     if (n == 0 || port->pending_in_time)
         fast_port_note(port);
-    if (at_ps == link_decision_ps(port->link))
+    if (port->link->low_water[VC_CREQ] && at_ps == link_decision_ps(port->link))
         fast_port_wake(port);
 }
 

@@ -25,8 +25,10 @@ static guint64 fast_port_order_at(const FastPort *port, SimTime at_ps)
 void fast_port_wake(FastPort *port)
 {
     Link *link = port->link;
+    if (link->low_water[VC_CREQ] == 0)
+        return;
     SimTime at_ps = link_decision_ps(link);
-    if (link->low_water[VC_CREQ] == 0 || at_ps == SIMTIME_NEVER)
+    if (at_ps == SIMTIME_NEVER)
         return;
     guint64 order = fast_port_order_at(port, at_ps);
     gboolean is_past = at_ps == sim_now_ps(link->sim) && order <= sim_order(link->sim, at_ps);
