@@ -29,7 +29,7 @@ typedef struct {
     guint32 txn;                /* until then: of the load that went on, and of which GPU, */
     guint16 src;
     guint8 flits;               /* of the answer */
-    gboolean closed;            /* a store to the line has passed: nobody else joins */
+    gboolean closed;            /* a store to the line has passed: later loads do not join */
     SimTime used_ps;
     GList place;                /* among the port's entries */
     PacketRing wait;            /* loads that wait for the answer */
@@ -193,7 +193,7 @@ static gboolean merge_on_answer(Switch *sw, guint32 p, Packet packet, SimTime no
 
 /* ---- requests */
 
-/* A line that changes: whoever loads it from now on asks its GPU. */
+/* A store to a line: loads that come after it go to the line's GPU, since the entry has what was there before. */
 static void merge_close(Switch *sw, Merge *merge, const Txn *txn)
 {
     const guint64 end = txn->offset + txn->bytes;
