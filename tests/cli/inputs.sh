@@ -1,4 +1,4 @@
-# The small inputs that examples of the manual pages and tests/cli/views.py name; sourced behind cli_test.sh, in its
+# The small inputs that examples of the manual pages and tests of all verbs name; sourced behind cli_test.sh, in its
 # empty folder: two.csv, one.csv, kernel.ptx, one.trace, spec.ini, swept.db, a.json, b.json, and examples/.
 cat >two.csv <<CSV
 test,variant,gpus,ctas,threads,bytes,value,unit
@@ -16,7 +16,8 @@ cat >kernel.ptx <<PTX
 .visible .entry nothing() { ret; }
 PTX
 printf '[sweep]\nrun = coll all_reduce\n[fixed]\nsystem = teach-4gpu\nalgo = nvls\n[grid]\nbytes = 4K, 8K\n' >spec.ini
-"$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 8K --record one.trace --format json >a.json
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 8K --record one.trace --format json >a.json ||
+    complain "--record: exit $?"
 "$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 4K --format json >b.json
-"$FANOUT" sweep spec.ini -o swept.db >out
+"$FANOUT" sweep spec.ini -o swept.db >out || complain "sweep: exit $?"
 ln -s "$(dirname "$FANOUT")/examples" examples

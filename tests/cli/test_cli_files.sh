@@ -2,24 +2,7 @@
 # Proves, for every verb, that a file that cannot be written is refused before anything is simulated, that a result is
 # never lost, and that rows of several runs can be told apart. What files have in them: test_cli_views.sh.
 . "$TOP_SRCDIR/tests/cli/cli_test.sh"
-programs=$(dirname "$FANOUT")/examples
-
-cat >two.csv <<CSV
-test,variant,gpus,ctas,threads,bytes,value,unit
-load_latency,remote,0>1,1,1,16384,855.57,ns
-atomic_latency,remote,0>1,1,1,8,900,ns
-CSV
-cat >kernel.ptx <<PTX
-.version 8.0
-.target sm_90
-.address_size 64
-.visible .entry nothing() { ret; }
-PTX
-"$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 8K --record one.trace >out || complain "--record: exit $?"
-printf '[sweep]\nrun = coll all_reduce\n[fixed]\nsystem = teach-4gpu\nalgo = nvls\n[grid]\nbytes = 4K, 8K\n' >spec.ini
-"$FANOUT" sweep spec.ini -o swept.db >out || complain "sweep: exit $?"
-"$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 4K --format json >a.json
-"$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 8K --format json >b.json
+. "$TOP_SRCDIR/tests/cli/inputs.sh"
 
 # The command line of each verb, quick to run, without the options under test.
 line() {
@@ -39,7 +22,7 @@ line() {
 }
 run() { # LINE OPTION...: of exec the program comes last
     case $1 in
-    exec*) command=$1; shift; "$FANOUT" $command "$@" -- "$programs/multicast_store" ;;
+    exec*) command=$1; shift; "$FANOUT" $command "$@" -- "examples/multicast_store" ;;
     *) command=$1; shift; "$FANOUT" $command "$@" ;;
     esac
 }
@@ -86,11 +69,11 @@ for verb in $verbs; do
         valid html view.html || complain "$verb >/dev/full: the page is lost, too"
     fi
 done
-refuses "is the file of --html" exec -s teach-4gpu --html same --perfetto same -- "$programs/multicast_store"
+refuses "is the file of --html" exec -s teach-4gpu --html same --perfetto same -- "examples/multicast_store"
 for out in no/such/dir/x.trace /tmp; do
     refuses "'$out' cannot be written" convert one.trace $out
     refuses "record: '$out' cannot be written" coll all_reduce -s teach-4gpu -b 4K --record $out
-    refuses "report: '$out' cannot be written" exec -s teach-4gpu --report $out -- "$programs/multicast_store"
+    refuses "report: '$out' cannot be written" exec -s teach-4gpu --report $out -- "examples/multicast_store"
 done
 status=0
 "$FANOUT" convert one.trace /dev/full >out 2>err || status=$?
@@ -115,7 +98,7 @@ done
 for report in '--report /dev/full' '--report -'; do
     status=0
     # shellcheck disable=SC2086
-    "$FANOUT" exec -s teach-4gpu $report -- "$programs/multicast_store" >/dev/full 2>err || status=$?
+    "$FANOUT" exec -s teach-4gpu $report -- "examples/multicast_store" >/dev/full 2>err || status=$?
     [ "$status" = 1 ] && grep -q 'report is lost' err || complain "exec $report >/dev/full: exit $status: $(cat err)"
 done
 refuses 'there is nothing to write' exec --report r.json -- true
