@@ -44,6 +44,7 @@ libfanout_core_la_SOURCES += \
 	sim/report/gtkw.h \
 	sim/report/html.c \
 	sim/report/json.c \
+	sim/report/markup.c \
 	sim/report/json.h \
 	sim/report/parts.h \
 	sim/report/report.c \

@@ -21,24 +21,6 @@ typedef struct {
     const Column *column;
 } Axis;
 
-static void chart_append(GString *out, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    char *text = g_markup_vprintf_escaped(format, args);
-    va_end(args);
-    g_string_append(out, text);
-    g_free(text);
-}
-
-/* Coordinates with one decimal, in the C locale. */
-static void chart_number(GString *out, const char *name, double value)
-{
-    char text[G_ASCII_DTOSTR_BUF_SIZE];
-    g_ascii_formatd(text, sizeof text, "%.1f", value);
-    g_string_append_printf(out, " %s=\"%s\"", name, text);
-}
-
 /* FALSE: the value does not exist, or has no logarithm. */
 static gboolean chart_value(const Table *table, guint row, guint column, gboolean log,
                             double *value)
@@ -117,20 +99,20 @@ static void chart_line(GString *out, double x1, double y1, double x2, double y2,
                        const char *kind)
 {
     g_string_append(out, "<line");
-    chart_number(out, "x1", x1);
-    chart_number(out, "y1", y1);
-    chart_number(out, "x2", x2);
-    chart_number(out, "y2", y2);
+    markup_number(out, "%.1f", "x1", x1);
+    markup_number(out, "%.1f", "y1", y1);
+    markup_number(out, "%.1f", "x2", x2);
+    markup_number(out, "%.1f", "y2", y2);
     g_string_append_printf(out, " %s=\"%s\"/>\n", *kind == '#' ? "stroke" : "class", kind);
 }
 
 static void chart_text(GString *out, double x, double y, const char *anchor, const char *text)
 {
     g_string_append(out, "<text");
-    chart_number(out, "x", x);
-    chart_number(out, "y", y);
+    markup_number(out, "%.1f", "x", x);
+    markup_number(out, "%.1f", "y", y);
     g_string_append_printf(out, " text-anchor=\"%s\">", anchor);
-    chart_append(out, "%s</text>\n", text);
+    markup_append(out, "%s</text>\n", text);
 }
 
 static void chart_axes(const Chart *chart, const Axis *x, const Axis *y, GString *out)
@@ -199,14 +181,14 @@ static void chart_bar(const Chart *chart, const Axis *x, const Axis *y, guint ro
         !chart_value(chart->table, row, column, y->log, &high))
         return;
     g_string_append(out, "<rect");
-    chart_number(out, "x", chart_x(x, from));
-    chart_number(out, "y", chart_y(y, high));
-    chart_number(out, "width", MAX(chart_x(x, to) - chart_x(x, from), 0.5));
-    chart_number(out, "height", CHART_TOP + CHART_HEIGHT - chart_y(y, high));
+    markup_number(out, "%.1f", "x", chart_x(x, from));
+    markup_number(out, "%.1f", "y", chart_y(y, high));
+    markup_number(out, "%.1f", "width", MAX(chart_x(x, to) - chart_x(x, from), 0.5));
+    markup_number(out, "%.1f", "height", CHART_TOP + CHART_HEIGHT - chart_y(y, high));
     g_string_append_printf(out, " fill=\"%s\" fill-opacity=\".6\">", colour);
-    chart_append(out, "<title>%s %s to %s: %s</title></rect>\n", chart_series(chart, row),
-                 table_cell(chart->table, row, chart->x)->text, table_cell(chart->table, row, chart->x + 1)->text,
-                 table_cell(chart->table, row, column)->text);
+    markup_append(out, "<title>%s %s to %s: %s</title></rect>\n", chart_series(chart, row),
+                  table_cell(chart->table, row, chart->x)->text, table_cell(chart->table, row, chart->x + 1)->text,
+                  table_cell(chart->table, row, column)->text);
 }
 
 /* The points of one series, and the line that joins them. */
@@ -231,9 +213,9 @@ static void chart_draw(const Chart *chart, const Axis *x, const Axis *y, guint c
             continue;
         g_string_append_printf(out, "<circle cx=\"%s\" cy=\"%s\" r=\"3\" fill=\"%s\">", px, py,
                                colour);
-        chart_append(out, "<title>%s %s, %s</title></circle>\n", name,
-                     table_cell(chart->table, r, chart->x)->text,
-                     table_cell(chart->table, r, column)->text);
+        markup_append(out, "<title>%s %s, %s</title></circle>\n", name,
+                      table_cell(chart->table, r, chart->x)->text,
+                      table_cell(chart->table, r, column)->text);
     }
     if (chart->flags & CHART_LINES)
         g_string_append_printf(out,
@@ -270,13 +252,13 @@ static void chart_write(const Chart *chart, const Axis *x, const Axis *y, const 
     g_string_append_printf(out, " viewBox=\"0 0 %d %d\"",
                            (int)(CHART_LEFT + CHART_WIDTH + MAX(CHART_LEGEND, 44 + 8 * (double)longest)),
                            (int)(CHART_TOP + CHART_HEIGHT + 44));
-    chart_append(out, " role=\"img\"><title>%s</title>\n", title);
+    markup_append(out, " role=\"img\"><title>%s</title>\n", title);
     chart_axes(chart, x, y, out);
     guint n = 0;
     for (guint i = 0; i < names->len; i++)
         for (guint c = 0; c < chart->n_y; c++)
             chart_add_series(chart, x, y, chart->y[c], run, g_ptr_array_index(names, i), n++, out);
-    chart_append(out, "</svg><figcaption>%s</figcaption></figure>\n", title);
+    markup_append(out, "</svg><figcaption>%s</figcaption></figure>\n", title);
 }
 
 static gboolean chart_is_zero(const Chart *chart)

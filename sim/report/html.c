@@ -5,47 +5,37 @@
 #include "sim/report/page.gen.h"
 #include "sim/report/parts.h"
 
-static void html_append(GString *out, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    char *text = g_markup_vprintf_escaped(format, args);
-    va_end(args);
-    g_string_append(out, text);
-    g_free(text);
-}
-
 static void html_cell(GString *out, const Cell *cell)
 {
     gboolean is_no = cell->type == CELL_BOOL && cell->text && cell->text[0] == 'f';
     const char *kind = is_no ? " class=\"no\"" : cell->type == CELL_TEXT ? " class=\"t\"" : "";
     g_string_append_printf(out, "<td%s>", kind);
     if (cell->type == CELL_BOOL && cell->text)
-        html_append(out, "%s", is_no ? "NO" : "yes");
+        markup_append(out, "%s", is_no ? "NO" : "yes");
     else if (cell->type == CELL_FLAG && cell->text)
-        html_append(out, "%s", cell->text[0] == 't' ? "yes" : "");
+        markup_append(out, "%s", cell->text[0] == 't' ? "yes" : "");
     else
-        html_append(out, "%s", cell->text ? cell->text : "\xe2\x80\x93");
+        markup_append(out, "%s", cell->text ? cell->text : "\xe2\x80\x93");
     g_string_append(out, "</td>");
 }
 
 static void html_table(GString *out, const Table *table)
 {
     if (*table->title)
-        html_append(out, "<h2>%s</h2>\n", table->title);
+        markup_append(out, "<h2>%s</h2>\n", table->title);
     if (table->flags & TABLE_FOLDED)
         g_string_append_printf(out, "<details><summary>%u rows</summary>\n", table_rows(table));
     /* It scrolls in a box of its own, which the keyboard reaches: a page as wide as its widest table cannot be read. */
-    html_append(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">",
-                *table->title ? table->title : table->key);
+    markup_append(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">",
+                  *table->title ? table->title : table->key);
     g_string_append(out, "<table><thead><tr>");
     for (guint c = 0; c < table->n_columns; c++) {
         const Column *column = &table->columns[c];
-        html_append(out, column->type == CELL_TEXT ? "<th scope=\"col\" class=\"t\" title=\"%s\">%s" :
-                                                     "<th scope=\"col\" title=\"%s\">%s",
-                    column->text, column->head);
+        markup_append(out, column->type == CELL_TEXT ? "<th scope=\"col\" class=\"t\" title=\"%s\">%s" :
+                      "<th scope=\"col\" title=\"%s\">%s",
+                      column->text, column->head);
         if (*column->unit)
-            html_append(out, "<small>%s</small>", column->unit);
+            markup_append(out, "<small>%s</small>", column->unit);
         g_string_append(out, "</th>");
     }
     g_string_append(out, "</tr></thead><tbody>\n");
@@ -79,8 +69,9 @@ static void html_style(GString *out)
 /* The keyboard gets into it; what is reached or pointed at is said below. */
 static void html_map(GString *out, const Picture *picture)
 {
-    html_append(out, "<section class=\"mapped\" aria-label=\"%s\"><h2>%s</h2>\n<figure class=\"map\">", picture->title,
-                picture->title);
+    markup_append(out, "<section class=\"mapped\" aria-label=\"%s\"><h2>%s</h2>\n<figure class=\"map\">",
+                  picture->title,
+                  picture->title);
     g_string_append(out, picture->svg);
     g_string_append(out, "<figcaption class=\"said\" aria-live=\"polite\">Point at a part, or press the arrow keys "
                          "in the picture, for its numbers.</figcaption></figure></section>\n");
@@ -91,16 +82,16 @@ static void html_picture(GString *out, const Picture *picture)
 {
     if (picture->map)
         return;
-    html_append(out, "<figure class=\"drawn\" tabindex=\"0\" role=\"img\" aria-label=\"%s\">", picture->title);
+    markup_append(out, "<figure class=\"drawn\" tabindex=\"0\" role=\"img\" aria-label=\"%s\">", picture->title);
     g_string_append(out, picture->svg);
-    html_append(out, "<figcaption>%s</figcaption></figure>\n", picture->title);
+    markup_append(out, "<figcaption>%s</figcaption></figure>\n", picture->title);
 }
 
 /* What scene.js fills: an empty picture and the scene as data. */
 static void html_scene(GString *out, const Scene *scene)
 {
-    html_append(out, "<section class=\"scene\" aria-label=\"%s\"><h2>%s</h2>\n", report_scene_title(scene),
-                report_scene_title(scene));
+    markup_append(out, "<section class=\"scene\" aria-label=\"%s\"><h2>%s</h2>\n", report_scene_title(scene),
+                  report_scene_title(scene));
     g_string_append(out, "<noscript><p>The animation needs JavaScript; the tables below need none.</p></noscript>"
                          "\n<svg class=\"stage\" role=\"img\" viewBox=\"0 0 1 1\" "
                          "aria-label=\"what is where at this time\"></svg>\n"
@@ -108,7 +99,7 @@ static void html_scene(GString *out, const Scene *scene)
     report_write_scene(scene, out);
     g_string_append(out, "</script>\n");
     if (*report_scene_note(scene))
-        html_append(out, "<p>%s</p>\n", report_scene_note(scene));
+        markup_append(out, "<p>%s</p>\n", report_scene_note(scene));
     g_string_append(out, "</section>\n");
 }
 
@@ -142,16 +133,16 @@ static void html_maps(GString *out, const Report *report)
 void report_write_html(const Report *report, GString *out)
 {
     g_string_append(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
-    html_append(out, "<title>fanout %s: %s</title>", report->kind, report->title);
+    markup_append(out, "<title>fanout %s: %s</title>", report->kind, report->title);
     html_style(out);
-    html_append(out, "<h1>fanout %s: %s</h1>\n", report->kind, report->title);
+    markup_append(out, "<h1>fanout %s: %s</h1>\n", report->kind, report->title);
     if (report->command)
-        html_append(out, "<h2>To repeat it</h2>\n<pre tabindex=\"0\">%s</pre>\n", report->command);
-    html_append(out, "<dl>\n<dt>version</dt><dd>%s</dd>\n", PACKAGE_VERSION);
+        markup_append(out, "<h2>To repeat it</h2>\n<pre tabindex=\"0\">%s</pre>\n", report->command);
+    markup_append(out, "<dl>\n<dt>version</dt><dd>%s</dd>\n", PACKAGE_VERSION);
     for (guint i = 0; i < report->facts->len; i++) {
         const Fact *fact = &g_array_index(report->facts, Fact, i);
-        html_append(out, "<dt>%s</dt><dd>%s %s</dd>\n", fact->key,
-                    fact->cell.text ? fact->cell.text : "\xe2\x80\x93", fact->unit);
+        markup_append(out, "<dt>%s</dt><dd>%s %s</dd>\n", fact->key,
+                      fact->cell.text ? fact->cell.text : "\xe2\x80\x93", fact->unit);
     }
     g_string_append(out, "</dl>\n");
     html_scenes(out, report);
@@ -163,6 +154,6 @@ void report_write_html(const Report *report, GString *out)
     for (guint i = 0; i < report->tables->len; i++)
         html_table(out, g_ptr_array_index(report->tables, i));
     for (guint i = 0; i < report->notes->len; i++)
-        html_append(out, "<p>%s</p>\n", (char *)g_ptr_array_index(report->notes, i));
+        markup_append(out, "<p>%s</p>\n", (char *)g_ptr_array_index(report->notes, i));
     g_string_append(out, "</main></body></html>\n");
 }

@@ -54,6 +54,10 @@ static inline const Cell *table_cell(const Table *table, guint row, guint column
     return &g_array_index(table->cells, Cell, row * table->n_columns + column);
 }
 
+/* Markup: text whose arguments are escaped; an attribute whose number has that format ("%.1f") in every locale. */
+void markup_append(GString *out, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void markup_number(GString *out, const char *format, const char *name, double value);
+
 /* Their pieces, for reports that grow (stream.h). width: one for each column, at least as wide as wanted. */
 void report_text_facts(const Report *report, GString *out);
 void report_text_widths(const Table *table, glong *width); /* widens them to heads and to the rows that are there */

@@ -13,23 +13,6 @@
 static const char *const colours[] = {"#1b6ca8", "#d1495b", "#edae49", "#2f9e6e", "#7fb8d8", "#8a949c", "#7b4fa3",
                                       "#c2678d", "#e07b39", "#9c7a4d", "#3d5a80", "#5aa469", "#b8a1d9", "#555b61"};
 
-static void stack_append(GString *out, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    char *text = g_markup_vprintf_escaped(format, args);
-    va_end(args);
-    g_string_append(out, text);
-    g_free(text);
-}
-
-static void stack_number(GString *out, const char *name, double value)
-{
-    char text[G_ASCII_DTOSTR_BUF_SIZE];
-    g_ascii_formatd(text, sizeof text, "%.2f", value);
-    g_string_append_printf(out, " %s=\"%s\"", name, text);
-}
-
 static const char *stack_text(const Chart *chart, guint row, guint column)
 {
     const char *text = column < chart->table->n_columns ? table_cell(chart->table, row, column)->text : NULL;
@@ -74,8 +57,8 @@ static void stack_bar(const Chart *chart, const char *run, const char *bar, doub
     char text[G_ASCII_DTOSTR_BUF_SIZE], share[G_ASCII_DTOSTR_BUF_SIZE];
     double x = STACK_LEFT;
     g_ascii_formatd(text, sizeof text, "%.1f", whole);
-    stack_append(out, "<text x=\"0\" y=\"%d\">%s</text>", (int)(y + 12), bar);
-    stack_append(out, "<text x=\"0\" y=\"%d\">%s %s</text>\n", (int)(y + 27), text, column->unit);
+    markup_append(out, "<text x=\"0\" y=\"%d\">%s</text>", (int)(y + 12), bar);
+    markup_append(out, "<text x=\"0\" y=\"%d\">%s %s</text>\n", (int)(y + 27), text, column->unit);
     for (guint r = 0; r < table_rows(chart->table); r++) {
         if (!stack_is_of(chart, r, run, bar))
             continue;
@@ -84,11 +67,11 @@ static void stack_bar(const Chart *chart, const char *run, const char *bar, doub
         g_ascii_formatd(share, sizeof share, "%.1f", whole > 0 ? 100 * value / whole : 0);
         g_string_append_printf(out, "<rect fill=\"%s\" height=\"%d\"",
                                colours[stack_find(parts, part) % G_N_ELEMENTS(colours)], (int)STACK_BAR);
-        stack_number(out, "x", x);
-        stack_number(out, "y", y + 4);
-        stack_number(out, "width", width);
-        stack_append(out, "><title>%s: %s %s, %s %%</title></rect>\n", part,
-                     table_cell(chart->table, r, chart->y[0])->text, column->unit, share);
+        markup_number(out, "%.2f", "x", x);
+        markup_number(out, "%.2f", "y", y + 4);
+        markup_number(out, "%.2f", "width", width);
+        markup_append(out, "><title>%s: %s %s, %s %%</title></rect>\n", part,
+                      table_cell(chart->table, r, chart->y[0])->text, column->unit, share);
         x += width;
     }
 }
@@ -110,17 +93,17 @@ static void stack_write(const Chart *chart, const char *run, const char *title, 
         const double at_y = y + 18 * (double)(p / STACK_LEGEND_COLUMNS);
         g_string_append_printf(body, "<rect width=\"12\" height=\"12\" fill=\"%s\"",
                                colours[p % G_N_ELEMENTS(colours)]);
-        stack_number(body, "x", at_x);
-        stack_number(body, "y", at_y);
+        markup_number(body, "%.2f", "x", at_x);
+        markup_number(body, "%.2f", "y", at_y);
         const char *name = g_ptr_array_index(parts, p);
         g_autofree char *brief = g_strndup(name, strcspn(name, ":"));
-        stack_append(body, "/><text x=\"%d\" y=\"%d\">%s</text>\n", (int)at_x + 17, (int)at_y + 10, brief);
+        markup_append(body, "/><text x=\"%d\" y=\"%d\">%s</text>\n", (int)at_x + 17, (int)at_y + 10, brief);
     }
     y += 18 * ((double)((parts->len + STACK_LEGEND_COLUMNS - 1) / STACK_LEGEND_COLUMNS));
-    stack_append(out, "<figure tabindex=\"0\"><svg viewBox=\"0 0 %d %d\" role=\"img\"><title>%s</title>\n",
-                 (int)(STACK_LEFT + STACK_WIDTH + 10), (int)y + 8, title);
+    markup_append(out, "<figure tabindex=\"0\"><svg viewBox=\"0 0 %d %d\" role=\"img\"><title>%s</title>\n",
+                  (int)(STACK_LEFT + STACK_WIDTH + 10), (int)y + 8, title);
     g_string_append(out, body->str);
-    stack_append(out, "</svg><figcaption>%s</figcaption></figure>\n", title);
+    markup_append(out, "</svg><figcaption>%s</figcaption></figure>\n", title);
     g_string_free(body, TRUE);
 }
 
