@@ -15,6 +15,8 @@ fanout_SOURCES = \
 	cli/frame_table.h \
 	cli/libraries.c \
 	cli/libraries.h \
+	cli/command.c \
+	cli/command.h \
 	cli/grid.c \
 	cli/grid.h \
 	cli/live.c \

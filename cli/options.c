@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/command.h"
 #include "cli/reference/reference.h"
 #include "cli/samples.h"
 #include "sim/param/nearest.h"
@@ -255,26 +256,12 @@ static void options_print_help(GOptionContext *context, const Verb *verb)
     g_free(program);
 }
 
-/* As a shell takes it: the words that mean something to it are quoted. */
-static char *options_command(const Verb *verb, int argc, char **argv)
-{
-    GString *command = g_string_new("fanout ");
-    g_string_append(command, verb->name);
-    for (int i = 1; i < argc; i++) {
-        g_autofree char *quoted = g_shell_quote(argv[i]);
-        gboolean plain = *argv[i] && strspn(argv[i], G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-_./,=:+@") ==
-                                         strlen(argv[i]);
-        g_string_append_printf(command, " %s", plain ? argv[i] : quoted);
-    }
-    return g_string_free(command, FALSE);
-}
-
 gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *own, int *argc,
                        char ***argv, ExitCode *code, GError **error)
 {
     RawOptions raw = {0};
     memset(options, 0, sizeof *options);
-    options->command = options_command(verb, *argc, *argv);
+    options->command = command_text(verb->name, *argv + 1, *argc - 1);
     GOptionEntry common[] = {
         {"system", 's', 0, G_OPTION_ARG_STRING, &options->system,
          "which system: a name from 'fanout systems', or an INI file", "SYSTEM"},

@@ -29,16 +29,13 @@ gboolean samples_open(Samples *samples, const Options *options, Report *report, 
     return samples->spec.file != NULL;
 }
 
-gboolean samples_check_where(Options *options, const FabricSpec *spec, GError **error)
+gboolean samples_check_where(Options *options, GError **error)
 {
     if (options->cores > 1)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--where: an observed run is on one core; leave --cores away");
     else if (options->fidelity == COLL_FLOW)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--where: flows have no packets to take the time of "
                     "apart; write --fidelity packet");
-    else if (spec->topology.kind != TOPOLOGY_RAILS)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "--where: only time on systems of one level of switches is taken apart");
     else {
         options->engine = SIM_ENGINE_REFERENCE;
         return TRUE;

@@ -14,6 +14,8 @@
 #include "model/series/where.h"
 #include "model/walk/film.h"
 
+#define SAMPLES_WHERE_TEXT "take the time of every request apart: wires, credits, tags, memory, ..."
+
 typedef struct {
     SeriesSpec spec;
     const SeriesSpec *wanted; /* NULL: nothing was asked for */
@@ -34,7 +36,7 @@ gboolean samples_check(const Options *options, gboolean flows, GError **error);
  * cannot be written. Nothing to close after FALSE. */
 gboolean samples_open(Samples *samples, const Options *options, Report *report, GError **error);
 /* --where of a verb: whether it can be done; then options->engine is the reference engine. */
-gboolean samples_check_where(Options *options, const FabricSpec *spec, GError **error);
+gboolean samples_check_where(Options *options, GError **error);
 /* What sees every packet of one run. NULL unless it is wanted; before a run. Behind it, samples_take() adds to the
  * report and frees. GError: the run is too large to be played. */
 typedef struct Observed Observed;

@@ -154,6 +154,8 @@ libfanout_core_la_SOURCES += \
 	model/series/tables.h \
 	model/series/use.h \
 	model/series/where.c \
+	model/series/where_find.c \
+	model/series/where_parts.h \
 	model/series/where_tables.c \
 	model/series/where.h \
 	model/presets/preset.c \

@@ -84,8 +84,9 @@ static gboolean handle(Engine *engine, EngineCall *call)
         return TRUE;
     case ENGINE_REPORT:
         /* the last that a process asks for */
-        call->reply.value = engine_series_end(engine) && sim_trace_end(engine->sim);
         engine_stats_report(engine, (Report *)(guintptr)request->argument);
+        call->reply.value = engine_series_end(engine, (Report *)(guintptr)request->argument) &&
+                            sim_trace_end(engine->sim);
         return TRUE;
     case ENGINE_SHARED:
         engine->shared = TRUE;

@@ -162,6 +162,8 @@ typedef struct {
     const char *vcd_path; /* NULL: none */
     const char *stats_path; /* of statistics in time; NULL: none */
     guint64 stats_interval_ps;
+    gboolean page;        /* ENGINE_REPORT adds charts over time and the picture of the system; packets only */
+    gboolean where;       /* and where the time of requests went; with reference_engine, packets only */
     const char *ptx_trace; /* KERNEL:CTA:WARP (api/kernel/trace.h), told on standard error; NULL: none */
     /* Both asked from the engine's thread while time runs. A signal that is to end the process: on_signal is called,
      * may make the report (engine_call), and does not come back. An interrupt: unless signal_comes says that it is

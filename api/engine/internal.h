@@ -10,6 +10,7 @@
 #include "model/gpu/copy_engine.h"
 #include "model/memory/address_space.h"
 #include "model/series/series.h"
+#include "model/series/where.h"
 #include "sim/engine/sim.h"
 #include "sim/report/report.h"
 
@@ -122,6 +123,7 @@ struct Engine {
     Fabric *fabric;
     StatsFile *stats_file; /* NULL: none, as is */
     Series *series;
+    Where *where; /* NULL: not wanted */
     Vas *vas;
     GPtrArray *objects;   /* McObject by number, which is its id too; [0] NULL */
     GArray *notes;        /* ObjectNote by object */
@@ -208,7 +210,7 @@ void engine_stats_add(Engine *engine, Work *work);
 void engine_stats_report(Engine *engine, Report *report);
 /* Statistics in time, where they are asked for. FALSE: the file cannot be written (begin: the engine's start_error). */
 gboolean engine_series_begin(Engine *engine);
-gboolean engine_series_end(Engine *engine);
+gboolean engine_series_end(Engine *engine, Report *report);
 
 /* launches.c */
 GArray *engine_launches_new(void);

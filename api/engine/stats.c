@@ -1,6 +1,8 @@
 /* What work cost, for the report: one row for each kind of copy, fill and kernel. And statistics in time. */
 #include "api/engine/internal.h"
 
+#include "model/series/tables.h"
+
 static const char *copy_name(Engine *engine, const Work *work)
 {
     const EngineRequest *r = &work->request;
@@ -138,21 +140,48 @@ void engine_table_hex(Table *table, guint64 value)
 
 gboolean engine_series_begin(Engine *engine)
 {
-    if (engine->spec.stats_path == NULL)
-        return TRUE;
-    engine->stats_file = stats_file_open(engine->spec.stats_path, &engine->start_error);
-    if (engine->stats_file == NULL)
-        return FALSE;
-    const SeriesSpec spec = {.interval_ps = engine->spec.stats_interval_ps, .file = engine->stats_file};
-    engine->series = series_new(engine->fabric, &spec, "exec");
+    const EngineSpec *spec = &engine->spec;
+    SeriesSpec series = {0};
+
+    if (spec->where && !spec->flow)
+        engine->where = where_new(engine->fabric);
+    if (spec->stats_path != NULL) {
+        series.interval_ps = spec->stats_interval_ps;
+        series.file = engine->stats_file = stats_file_open(spec->stats_path, &engine->start_error);
+        if (engine->stats_file == NULL)
+            return FALSE;
+    }
+    if (spec->stats_path != NULL || (spec->page && !spec->flow))
+        engine->series = series_new(engine->fabric, &series, "exec");
     return TRUE;
 }
 
-gboolean engine_series_end(Engine *engine)
+/* What the page shows of the whole run. */
+static void add_figures(Engine *engine, Report *report)
+{
+    if (engine->spec.page && engine->series != NULL) {
+        SeriesTables tables = {.report = report};
+        series_tables_add(&tables, engine->series);
+    }
+    if (engine->where != NULL) {
+        WhereTables tables = {.report = report};
+        where_end(engine->where);
+        where_tables_add(&tables, engine->where, "exec");
+        g_clear_pointer(&engine->where, where_free);
+    } else if (engine->spec.page) {
+        report_add_note(report, engine->spec.flow
+                                    ? "flows have no packets: no charts over time, and not where the time went; "
+                                      "--fidelity packet has them"
+                                    : "where the time of requests went is told with --where");
+    }
+}
+
+gboolean engine_series_end(Engine *engine, Report *report)
 {
     g_autoptr(GError) error = NULL;
 
     series_end(engine->series);
+    add_figures(engine, report);
     g_clear_pointer(&engine->series, series_free);
     if (stats_file_close(g_steal_pointer(&engine->stats_file), &error))
         return TRUE;

@@ -374,11 +374,11 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         if (options_check_args(&verb_coll, argc, argv, 1, 1, error) &&
             coll_args_parse(&plan, argv[1], &words, error) && system_load(&system, NULL, &options, error)) {
             gboolean small = options.html && options.cores <= 1 && options.fidelity != COLL_FLOW &&
-                             plan.max <= COLL_WHERE_BYTES && samples_check_where(&options, &system.spec, NULL);
+                             plan.max <= COLL_WHERE_BYTES && samples_check_where(&options, NULL);
             where |= animate;
             if (animate && !options.html)
                 g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--animate: where to? add --html FILE");
-            else if (small || !where || samples_check_where(&options, &system.spec, error))
+            else if (small || !where || samples_check_where(&options, error))
                 code = coll_report(&system, &options, &plan, words.record, small || where, animate, error);
             system_clear(&system);
         }

@@ -14,6 +14,7 @@
 
 #include "api/cuda/context/report_status.h"
 #include "api/kernel/trace.h"
+#include "cli/command.h"
 #include "cli/libraries.h"
 #include "cli/machine.h"
 #include "cli/options.h"
@@ -162,6 +163,7 @@ static void exec_environment(const Options *options, const char *system, const c
     exec_setenv("FANOUT_CONFIG", config);
     exec_setenv("FANOUT_REPORT", file);
     exec_setenv("FANOUT_FORMAT", exec_format(options, report));
+    exec_setenv("FANOUT_COMMAND", options->command);
     exec_setenv("FANOUT_HTML", html);
     exec_setenv("FANOUT_VCD", vcd);
     exec_setenv("FANOUT_PERFETTO", perfetto);
@@ -274,12 +276,14 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
 {
     static const char *const clocks[] = {"host", "simulated", NULL};
     g_autofree char *report = NULL, *trace = NULL, *clock = NULL;
+    gboolean where = FALSE;
     const GOptionEntry own[] = {
         {"report", 0, 0, G_OPTION_ARG_FILENAME, &report,
          "where the report goes, by its ending text, JSON, CSV or HTML; -: standard output",
          "FILE"},
         {"ptx-trace", 0, 0, G_OPTION_ARG_STRING, &trace,
          "tell what a warp of a kernel executes, with times and values, on standard error", "KERNEL:CTA:WARP"},
+        {"where", 0, 0, G_OPTION_ARG_NONE, &where, SAMPLES_WHERE_TEXT, NULL},
         {"clock", 0, 0, G_OPTION_ARG_STRING, &clock,
          "what the program's clocks show: host (unless given) or simulated time", "CLOCK"},
         {NULL}};
@@ -296,6 +300,7 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
     if (!options_parse(&options, &verb_exec, own, &own_argc, &own_argv, &code, error))
         return code;
     argv[split] = end;
+    options.command = command_more(options.command, argv + split, argc - split);
     const char *system = options.system != NULL ? options.system : SYSTEM_DEFAULT;
     g_autofree char *libraries = libraries_dir(error);
     ReportStatus *status = exec_status(&status_fd);
@@ -313,8 +318,10 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
         code = EXIT_USER;
     else if (libraries != NULL && status != NULL && exec_check_fidelity(&options, error) &&
              samples_check(&options, options.fidelity == COLL_FLOW, error) &&
+             (!where || samples_check_where(&options, error)) &&
              cli_machine_topology(system, &options, error)) {
         exec_setenv("FANOUT_PTX_TRACE", trace);
+        exec_setenv("FANOUT_WHERE", where ? "1" : NULL);
         exec_environment(&options, system, report, libraries, status_fd);
         if (shows == 1)
             exec_preload(libraries, "libfanout_clock.so");

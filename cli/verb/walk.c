@@ -105,14 +105,14 @@ typedef struct {
     WalkOp op;
     gint gpus;
     guint32 load_per_mille; /* of other traffic; 0: none */
-    const SeriesSpec *series; /* NULL: no statistics in time */
+    Samples *samples; /* NULL: no statistics in time */
+    Report *report;   /* what is told of the walk goes there; NULL: nothing is told */
 } WalkAsk;
 
 typedef struct {
     GArray *steps;   /* WalkStep */
     char *wrong;     /* what kept it from its right end, or NULL */
     SimTime idle_ps; /* what it takes without other traffic; 0: there is none */
-    Scene *scene;    /* for its page, or NULL */
     gboolean lost;   /* its waveform could not be written, which has been said */
 } WalkOutcome;
 
@@ -142,21 +142,24 @@ static void walk_add_waits(Report *report, const GArray *steps)
     }
 }
 
-/* It has the outcome's scene from then on. */
-static Report *walk_make_report(const Options *options, const System *system, const WalkAsk *ask,
-                                WalkOutcome *outcome, const char *title)
+static Report *walk_begin_report(const Options *options, const System *system, const WalkAsk *ask, const char *title)
 {
     g_autofree char *more = ask->load_per_mille ? g_strdup_printf("background=%u.%03u", ask->load_per_mille / 1000,
                                                                   ask->load_per_mille % 1000) : NULL;
     Report *report = report_new("walk", title);
-    const GArray *steps = outcome->steps;
     system_describe(system, report);
     options_describe(options, report);
     system_describe_run(system, options, more, report);
     report_add_text(report, "op", walk_ops[ask->op]);
-    report_add_bool(report, "verified", outcome->wrong == NULL);
-    if (outcome->scene)
-        report_add_scene(report, g_steal_pointer(&outcome->scene));
+    return report;
+}
+
+/* scene: it is the report's from then on; NULL: none. */
+static void walk_fill_report(Report *report, const WalkAsk *ask, const GArray *steps, gboolean right, Scene *scene)
+{
+    report_add_bool(report, "verified", right);
+    if (scene)
+        report_add_scene(report, scene);
     Table *table = report_add_table(report, "steps", "", columns, 0);
     for (guint i = 0; i < steps->len; i++) {
         const WalkStep *step = &g_array_index(steps, WalkStep, i);
@@ -170,7 +173,6 @@ static Report *walk_make_report(const Options *options, const System *system, co
     }
     if (ask->load_per_mille)
         walk_add_waits(report, steps);
-    return report;
 }
 
 static void walk_print_all(const System *system, const WalkAsk *ask, const WalkOutcome *outcome, const char *title)
@@ -193,10 +195,9 @@ static void walk_print_all(const System *system, const WalkAsk *ask, const WalkO
 }
 
 static ExitCode walk_report(const Options *options, const System *system, const WalkAsk *ask,
-                            WalkOutcome *outcome, GError **error)
+                            const WalkOutcome *outcome, const char *title, GError **error)
 {
-    g_autofree char *title = g_strdup_printf("%s: %s", walk_ops[ask->op], walk_meanings[ask->op]);
-    Report *report = walk_make_report(options, system, ask, outcome, title);
+    const Report *report = ask->report;
     ExitCode code = EXIT_DONE;
     if (options->format == REPORT_TEXT)
         walk_print_all(system, ask, outcome, title);
@@ -205,7 +206,6 @@ static ExitCode walk_report(const Options *options, const System *system, const 
     ExitCode files =
         walk_write_files(options, report, outcome->steps, walk_ops[ask->op], code == EXIT_DONE ? error : NULL);
     code = code == EXIT_DONE ? files : code;
-    report_free(report);
     if (code == EXIT_DONE && outcome->wrong) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_STUCK, "%s did not come to its right end: %s", walk_ops[ask->op],
                     outcome->wrong);
@@ -251,14 +251,19 @@ static gboolean walk_once(const Options *options, const System *system, const Wa
         if (ask->load_per_mille && system->spec.system.gpus > 1)
             traffic = walk_add_traffic(fabric, ask->load_per_mille, &background);
         Recorder *recorder = walk_make_recorder(options, ask, fabric);
-        Series *series = series_new(fabric, ask->series, walk_ops[ask->op]);
+        Series *series = series_new(fabric, ask->samples ? ask->samples->wanted : NULL, walk_ops[ask->op]);
+        Observed *observed = ask->samples ? samples_observe(ask->samples, fabric, walk_ops[ask->op]) : NULL;
         outcome->steps = walk_record(fabric, ask->op, n, traffic ? &background : NULL, recorder, &right, error);
+        done = outcome->steps != NULL;
+        Scene *scene = recorder ? recorder_finish(recorder) : NULL;
+        if (done && ask->report)
+            walk_fill_report(ask->report, ask, outcome->steps, right, g_steal_pointer(&scene));
+        scene_free(scene);
         series_end(series);
         series_free(series);
-        outcome->scene = recorder ? recorder_finish(recorder) : NULL;
-        if (outcome->steps && !right)
+        done = samples_take(ask->samples, observed, done ? error : NULL) && done;
+        if (done && !right)
             outcome->wrong = walk_reason(fabric);
-        done = outcome->steps != NULL;
         if (traffic)
             traffic_free(traffic);
         outcome->lost = !sim_trace_end(sim); /* while what it shows is there */
@@ -274,7 +279,6 @@ static void walk_outcome_clear(WalkOutcome *outcome)
     if (outcome->steps)
         walk_free(outcome->steps);
     g_free(outcome->wrong);
-    scene_free(outcome->scene);
 }
 
 static ExitCode walk_one(const Options *options, const WalkAsk *ask, GError **error)
@@ -284,23 +288,28 @@ static ExitCode walk_one(const Options *options, const WalkAsk *ask, GError **er
         return EXIT_USER;
     ExitCode code = EXIT_USER;
     WalkOutcome idle = {0}, outcome = {0};
-    WalkAsk alone = *ask;
+    WalkAsk alone = *ask, all = *ask;
     alone.load_per_mille = 0;
+    g_autofree char *title = g_strdup_printf("%s: %s", walk_ops[ask->op], walk_meanings[ask->op]);
     Samples samples;
-    if (!samples_open(&samples, options, NULL, error)) {
-        system_clear(&system);
-        return EXIT_USER;
+    all.report = walk_begin_report(options, &system, ask, title);
+    all.samples = &samples;
+    if (samples_open(&samples, options, all.report, error)) {
+        samples.where = options->html && !ask->load_per_mille;
+        samples.where_tables.report = all.report;
+        if ((!ask->load_per_mille || walk_once(options, &system, &alone, NULL, &idle, error)) &&
+            walk_once(options, &system, &all, options->vcd, &outcome, error)) {
+            outcome.idle_ps = idle.steps ? walk_took_ps(idle.steps) : 0;
+            if (options->html && ask->load_per_mille)
+                report_add_note(all.report, "where the time of the other traffic went is not told; the table of "
+                                "waits is that of the operation");
+            code = walk_report(options, &system, &all, &outcome, title, error);
+            if (outcome.lost && code == EXIT_DONE)
+                code = EXIT_USER;
+        }
+        code = samples_close(&samples, code, error);
     }
-    WalkAsk all = *ask;
-    all.series = samples.wanted;
-    if ((!ask->load_per_mille || walk_once(options, &system, &alone, NULL, &idle, error)) &&
-        walk_once(options, &system, &all, options->vcd, &outcome, error)) {
-        outcome.idle_ps = idle.steps ? walk_took_ps(idle.steps) : 0;
-        code = walk_report(options, &system, ask, &outcome, error);
-        if (outcome.lost && code == EXIT_DONE)
-            code = EXIT_USER;
-    }
-    code = samples_close(&samples, code, error);
+    report_free(all.report);
     walk_outcome_clear(&idle);
     walk_outcome_clear(&outcome);
     system_clear(&system);

@@ -3,9 +3,10 @@
  *
  * Each event of a request ends a stretch of its time, which has one reason; so the parts add up to the latency, to the
  * picosecond. Of a multicast request the stretch between replication and the last answer is that of the member that
- * answered last. The time of the whole run is that in which no request was under way (launch, computing, exit), and
- * the rest, which is shared out among the reasons as the requests' own time is.
- * Left out: requests to the GPU's own memory, those that were lost, and systems of two levels of switches. */
+ * answered last; over two levels of switches that of the leaf switch, and there of the member. The time of the whole
+ * run is that in which no request was under way (launch, computing, exit), and the rest, which is shared out among the
+ * reasons as the requests' own time is.
+ * Left out: requests to the GPU's own memory, and those that were lost. */
 #ifndef MODEL_SERIES_WHERE_H
 #define MODEL_SERIES_WHERE_H
 
@@ -39,7 +40,7 @@ typedef struct {
 #define WHERE_REQUESTS_MAX 2000000u /* of a run; what comes after the first so many is not taken apart */
 
 typedef struct Where Where;
-/* Observes the fabric until where_end(). It is of the reference engine, has one level of switches and is at rest. */
+/* Observes the fabric until where_end(). It is of the reference engine and at rest. */
 Where *where_new(Fabric *fabric);
 /* What its observer does: for an observer of the caller's own, set behind where_new(), that sees more. */
 void where_note(Where *where, ProbeStage stage, const char *path, const Packet *packet, SimTime at_ps);

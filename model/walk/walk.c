@@ -43,6 +43,8 @@ typedef struct {
     WalkWaits *waits;
     GArray *raw; /* WalkRaw */
     Recorder *recorder; /* or NULL */
+    Probe before;       /* an observer that was there, which goes on to see all; or NULL */
+    void *before_user;
 } Walk;
 
 static void walk_add(Walk *walk, const WalkRaw *seen, const char *path)
@@ -77,6 +79,8 @@ static void walk_on_probe(void *user, ProbeStage stage, const char *file, const 
                           SimTime at_ps)
 {
     Walk *walk = user;
+    if (walk->before)
+        walk->before(walk->before_user, stage, file, path, packet, at_ps);
     if (walk->recorder && !(walk->over && walk->background))
         recorder_note(walk->recorder, stage, path, packet, at_ps);
     if (stage > PROBE_ANSWER)
@@ -276,11 +280,13 @@ GArray *walk_record(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkBackgro
     walk->waits = walk_waits_new(fabric);
     walk->raw = g_array_new(FALSE, TRUE, sizeof(WalkRaw));
     if (walk_prepare(walk, error)) {
+        walk->before = fabric->probe;
+        walk->before_user = fabric->probe_user;
         fabric_observe(fabric, walk_on_probe, walk);
         event_init(&walk->issue, walk_on_issue);
         sim_after(fabric->sim, &walk->issue, background ? background->warm_up_ps : 0, EVENT_PRIORITY_DEVICE);
         sim_run(fabric->sim, SIMTIME_NEVER);
-        fabric_observe(fabric, NULL, NULL);
+        fabric_observe(fabric, walk->before, walk->before_user);
         *right = walk_check(walk) && fabric_is_quiet(fabric);
         steps = walk_finish(walk);
     }

@@ -84,6 +84,39 @@ mine = [v for k, v in links.items() if k.startswith("gpu0.") and k.endswith(".up
 assert len(seen) == 1 and min(mine) - 0.06 <= float(seen[0]) <= max(mine) + 0.06, (seen, mine)
 P
 python3 figures.py 2>err || complain "figures: $(tail -1 err)"
+# The pages of a program and of a walk have them, too.
+"$FANOUT" exec -s teach-4gpu --where --html exec.html --report exec.json -- "$(dirname "$FANOUT")/examples/multicast_store" \
+    >out 2>err || complain "exec --html: $(cat err)"
+"$FANOUT" walk multimem.ld_reduce -s teach-4gpu --html walk.html --format json >walk.json
+for page in exec walk; do
+    for words in "To repeat it" "throughput over time" "latencies: how many requests took how long" \
+        "where the time of a request went" "the system: how busy its links were"; do
+        grep -qF "$words" $page.html || complain "the page of $page has no '$words'"
+    done
+done
+grep -q "^<h2>To repeat it</h2>" exec.html && grep -q -- "--html exec.html --report exec.json -- .*multicast_store</pre>" exec.html ||
+    complain "the page of exec does not say how to repeat it"
+"$FANOUT" exec -s teach-4gpu --html exec.html -- "$(dirname "$FANOUT")/examples/multicast_store" >out 2>err
+grep -q "where the time of requests went is told with --where" exec.html || complain "exec does not say where --where is"
+"$FANOUT" exec -s teach-4gpu --data off --fidelity flow --html exec.html -- "$(dirname "$FANOUT")/examples/multicast_store" \
+    >out 2>err || true # which finds no bytes
+grep -q "flows have no packets: no charts over time" exec.html || complain "flows: no reason why there are no charts"
+cat >views.py <<'P'
+import json
+for name in ("exec", "walk"):
+    d = json.load(open(name + ".json"))
+    up = sum(r["up_GBps"] * 1000 * (r["to_us"] - r["from_us"]) for r in d["in_time"]) / 16
+    if name == "exec":
+        assert abs(up - d["links"][0]["flits"]) < 1e-3 * up, (name, up, d["links"][0]["flits"])
+        assert sum(r["count"] for r in d["latencies"]) == sum(r["count"] for r in d["operations"] if r["target"] != "own memory")
+    assert abs(sum(r["share_pct"] for r in d["where"]) - 100) < 0.1, name
+# of a walk, one request and all of its time
+took = d["steps"][-1]["time_ns"]
+assert [r["count"] for r in d["latencies"]] == [1] and {r["requests"] for r in d["where_requests"]} == {1}
+assert abs(sum(r["mean_ns"] for r in d["where_requests"]) - took) < 0.051, took
+P
+python3 views.py 2>err || complain "figures of exec and walk: $(tail -1 err)"
+refuses "^fanout exec: --where: flows have no packets" exec --data off --fidelity flow --where -- true
 refuses "^fanout coll: --where: an observed run is on one core" coll all_reduce --where --cores 2
 refuses "^fanout coll: --where: flows have no packets" coll all_reduce --where --fidelity flow
 refuses "^fanout coll: --where: 5 rows; at most 4" coll all_reduce --where -b 1K -e 16K

@@ -1,6 +1,7 @@
 /* Where the time went: the parts of every request add up to its latency; those that a setting makes long are long. */
 #include "tests/test.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "coll/coll.h"
@@ -9,6 +10,7 @@
 
 typedef struct {
     guint64 requests, latency_ps, part_ps[WHERE_REASONS];
+    WhereSum sums; /* of ld_reduce */
     char *json;
 } Outcome;
 
@@ -66,6 +68,7 @@ static Outcome run(const char *preset, CollOp op, CollAlgo algo, CollProto proto
     where_end(where);
     Outcome outcome = {0};
     check_sums(fabric, where, &outcome);
+    outcome.sums = *where_sum(where, PACKET_MC_READ);
     Report *report = report_new("test", "test");
     WhereTables tables = {.report = report};
     where_tables_add(&tables, where, "run");
@@ -119,6 +122,43 @@ static void test_sums(void **state)
     }
 }
 
+/* Two groups of four GPUs under spines; trunks are twice as long as links. */
+static char *levels_file(void)
+{
+    GError *error = NULL;
+    char *path = NULL;
+    const int fd = g_file_open_tmp("levels-XXXXXX.ini", &path, &error);
+    assert_true(fd >= 0 && g_close(fd, NULL));
+    assert_true(g_file_set_contents(path, "[system]\ninherits = teach-4gpu\n# assumed: two sets\ngpus = 8\n"
+                                    "[topology]\n# assumed: two\nkind = two_level\n# assumed: sets\nleaf_gpus = 4\n"
+                                    "# assumed: one a plane\nspines = 1,1\n# assumed: four\ntrunks = 4\n"
+                                    "# assumed: longer\ntrunk_flight_ps = 200000\n", -1, NULL));
+    return path;
+}
+
+/* Proves the same over two levels of switches, where a reduction is gathered twice: each ld_reduce spends just eight
+ * flights on wires, four of links and four of trunks, and all of its time has a reason that fits. */
+static void test_levels(void **state)
+{
+    (void)state;
+    g_autofree char *path = levels_file();
+    static const CollAlgo algos[] = {COLL_RING, COLL_TWOSHOT, COLL_NVLS};
+    for (guint i = 0; i < G_N_ELEMENTS(algos); i++) {
+        Outcome outcome = run(path, COLL_ALL_REDUCE, algos[i], COLL_PROTO_AUTO, 64 << 10, NULL);
+        if (algos[i] == COLL_NVLS) {
+            assert_int_equal(outcome.sums.requests, 512);
+            assert_int_equal(outcome.sums.part_ps[WHERE_FLIGHT], 512 * (4 * 100000 + 4 * 200000));
+            assert_int_equal(outcome.sums.part_ps[WHERE_MERGING], 0);
+        }
+        g_free(outcome.json);
+    }
+    Outcome few = run(path, COLL_ALL_REDUCE, COLL_NVLS, COLL_PROTO_AUTO, 64 << 10, "switch.reduction_tags=2");
+    if (few.sums.part_ps[WHERE_TAGS] < few.sums.latency_ps / 2)
+        fail_msg("with two tags, tags are %" G_GUINT64_FORMAT " ps", few.sums.part_ps[WHERE_TAGS]);
+    g_free(few.json);
+    g_unlink(path);
+}
+
 /* Proves that what a setting makes scarce or slow is where the time goes then: tags, the reduction buffer, credits,
  * the crossbar, room for answers, the link's rate. */
 static void test_reasons(void **state)
@@ -149,6 +189,7 @@ static void test_reasons(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sums), cmocka_unit_test(test_reasons)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sums), cmocka_unit_test(test_levels),
+                                       cmocka_unit_test(test_reasons)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -243,6 +243,8 @@ static gboolean start(Cuda *cuda, GError **error)
         .vcd_path = env_or("FANOUT_VCD", NULL),
         .stats_path = env_or("FANOUT_STATS", NULL),
         .stats_interval_ps = g_ascii_strtoull(env_or("FANOUT_STATS_INTERVAL_PS", "1000000"), NULL, 10),
+        .page = env_or("FANOUT_HTML", NULL) != NULL,
+        .where = env_or("FANOUT_WHERE", NULL) != NULL,
         .ptx_trace = env_or("FANOUT_PTX_TRACE", NULL),
         .query_quantum_ps = cuda->spec.query_quantum_ns * PS_PER_NS,
         .sticky_faults = cuda->spec.sticky_faults,

@@ -114,6 +114,8 @@ static Report *build(Cuda *cuda, const char *why, gboolean *waveform)
     EngineRequest request = {.op = ENGINE_REPORT, .argument = (guint64)(guintptr)report};
     EngineReply reply = {0};
 
+    if (g_getenv("FANOUT_COMMAND") != NULL)
+        report_set_command(report, g_getenv("FANOUT_COMMAND"));
     report_add_text(report, "system", cuda->system);
     report_add_u64(report, "driver_version", cuda->spec.driver_version, "");
     report_add_u64(report, "gpus", cuda->n_devices, "");
