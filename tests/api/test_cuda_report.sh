@@ -11,8 +11,11 @@ trap 'rm -rf "$dir"' EXIT
 ${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$TOP_SRCDIR/api/include" "$TOP_SRCDIR/tests/api/cuda_undefined.c" -o "$dir/undefined" \
     "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs"
 for run in 1 2; do
-    FANOUT_LOG=cuda:error "$FANOUT" exec -s dgx-h100 --report "$dir/report$run.json" --html "$dir/page$run.html" \
-        --perfetto "$dir/time$run.json" -- "$dir/undefined" >"$dir/out"
+    FANOUT_LOG=cuda:error "$FANOUT" exec -s dgx-h100 --report "$dir/report.json" --html "$dir/page.html" \
+        --perfetto "$dir/time.json" -- "$dir/undefined" >"$dir/out"
+    mv "$dir/report.json" "$dir/report$run.json" # one command, since the page names it
+    mv "$dir/page.html" "$dir/page$run.html"
+    mv "$dir/time.json" "$dir/time$run.json"
 done
 for file in report page time; do
     one=$(echo "$dir/$file"1.*) two=$(echo "$dir/$file"2.*)
