@@ -30,6 +30,10 @@ fanout_SOURCES = \
 	cli/pace.h \
 	cli/progress.c \
 	cli/progress.h \
+	cli/replay_place.c \
+	cli/replay_place.h \
+	cli/replay_views.c \
+	cli/replay_views.h \
 	cli/reference/about.c \
 	cli/reference/about.h \
 	cli/reference/choices.c \

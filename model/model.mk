@@ -150,6 +150,8 @@ libfanout_core_la_SOURCES += \
 	model/series/series.h \
 	model/series/stats_file.c \
 	model/series/stats_file.h \
+	model/series/sum.c \
+	model/series/sum.h \
 	model/series/tables.c \
 	model/series/tables.h \
 	model/series/use.h \

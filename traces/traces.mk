@@ -92,7 +92,8 @@ libfanout_core_la_SOURCES += \
 	traces/replay/steps.h \
 	traces/replay/timeline.c \
 	traces/replay/timeline.h \
-	traces/replay/transfer.c
+	traces/replay/transfer.c \
+	traces/replay/usage.c
 
 # Generated from the schema's field numbers, in the build tree.
 nodist_libfanout_core_la_SOURCES += \

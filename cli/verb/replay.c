@@ -6,6 +6,8 @@
 #include "cli/options.h"
 #include "cli/samples.h"
 #include "cli/progress.h"
+#include "cli/replay_place.h"
+#include "cli/replay_views.h"
 #include "cli/system.h"
 #include "cli/trace_args.h"
 #include "sim/report/file.h"
@@ -18,7 +20,7 @@ typedef struct {
     TraceArgs traces;
     char *algos, *program, *scale;
     char **place;
-    gboolean no_memo, no_compare;
+    gboolean no_memo, no_compare, where;
 } ReplayWords;
 
 typedef struct {
@@ -79,7 +81,8 @@ static gboolean replay_parse(ReplayVerb *verb, GError **error)
         return replay_bad(error, "--program", words->program,
                           "nccl, nccl-registered, nccl-sym, trtllm, vllm or sglang");
     spec->flow = verb->options->fidelity == COLL_FLOW;
-    if (!samples_check(verb->options, spec->flow, error))
+    Options alone = *verb->options;
+    if (!samples_check(verb->options, spec->flow, error) || (words->where && !samples_check_where(&alone, error)))
         return FALSE;
     if (words->scale && (!json_decimal_text(words->scale, 6, FALSE, &ppm) || ppm < 0 ||
                          ppm > (gint64)1000000000000))
@@ -88,93 +91,6 @@ static gboolean replay_parse(ReplayVerb *verb, GError **error)
     if (words->scale)
         spec->compute_ppm = (guint64)ppm;
     return !words->algos || replay_parse_algos(spec, words->algos, error);
-}
-
-/* ---- where ranks go */
-
-/* A list that is not a GPU for each rank works, but says what it does. */
-static void replay_place_note(Trace *trace, const GArray *list, const char *text)
-{
-    GHashTable *used = g_hash_table_new(g_direct_hash, g_direct_equal);
-    for (guint i = 0; i < MIN(list->len, trace->world); i++)
-        g_hash_table_add(used, GUINT_TO_POINTER(g_array_index(list, guint32, i)));
-    guint gpus = g_hash_table_size(used);
-    g_hash_table_destroy(used);
-    if (gpus < trace->world)
-        trace_note(trace,
-                   "%s: --place %s folds its %u ranks onto %u GPUs: ranks of one GPU share it, and "
-                   "what they exchange crosses no link",
-                   trace->name, text, trace->world, gpus);
-    if (list->len > trace->world)
-        trace_note(trace, "%s: --place %s names %u GPUs, but there are %u ranks: the last %u idle",
-                   trace->name, text, list->len, trace->world, list->len - trace->world);
-}
-
-static gboolean replay_place_list(ReplayVerb *verb, guint j, const char *text, GError **error)
-{
-    GArray *list = g_array_new(FALSE, FALSE, sizeof(guint32));
-    guint64 gpus = verb->system->spec.system.gpus;
-    gboolean ok = reader_parse_ranks(text, list) && list->len > 0;
-    for (guint i = 0; i < list->len && ok; i++)
-        ok = g_array_index(list, guint32, i) < gpus;
-    Trace *trace = verb->traces->pdata[j];
-    for (guint32 r = 0; ok && r < trace->world; r++)
-        verb->jobs[j].gpu[r] = (guint16)g_array_index(list, guint32, r % list->len);
-    if (ok)
-        replay_place_note(trace, list, text);
-    g_array_free(list, TRUE);
-    return ok ||
-           replay_bad(
-               error, "--place", text,
-               "fold, same, or GPUs of the system like 0-3,8, the k-th --place for the k-th job");
-}
-
-static gboolean replay_place(ReplayVerb *verb, GError **error)
-{
-    guint64 gpus = verb->system->spec.system.gpus, next = 0;
-    guint lists = 0;
-    gboolean fold = FALSE, same = FALSE;
-    char **place = verb->words->place;
-    for (char **word = place; word && *word; word++) {
-        fold |= strcmp(*word, "fold") == 0;
-        same |= strcmp(*word, "same") == 0;
-    }
-    for (guint j = 0; j < verb->n; j++) {
-        Trace *trace = verb->traces->pdata[j];
-        while (place && place[lists] &&
-               (strcmp(place[lists], "fold") == 0 || strcmp(place[lists], "same") == 0))
-            lists++;
-        verb->jobs[j].gpu = g_new0(guint16, trace->world + 1);
-        if (place && place[lists]) {
-            if (!replay_place_list(verb, j, place[lists++], error))
-                return FALSE;
-            continue;
-        }
-        next = same ? 0 : next;
-        if (fold && trace->world > gpus)
-            trace_note(trace,
-                       "%s: --place fold puts its %u ranks on %" G_GUINT64_FORMAT
-                       " GPUs: ranks of one GPU share it, and what they exchange crosses no link",
-                       trace->name, trace->world, gpus);
-        if (next + trace->world > gpus && !fold) {
-            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                        "%s has %u ranks, but %s has %" G_GUINT64_FORMAT
-                        " GPUs%s; take a larger system (-s), some ranks (--ranks), "
-                        "or fold several ranks onto one GPU (--place fold)",
-                        trace->name, trace->world, verb->system->name, gpus,
-                        next > 0 ? " and earlier jobs hold some" : "");
-            return FALSE;
-        }
-        for (guint32 r = 0; r < trace->world; r++)
-            verb->jobs[j].gpu[r] = (guint16)((next + r) % gpus);
-        next += trace->world;
-    }
-    for (; place && place[lists]; lists++)
-        if (strcmp(place[lists], "fold") != 0 && strcmp(place[lists], "same") != 0)
-            return replay_bad(error, "--place", place[lists],
-                              "for one of the jobs, but there are fewer jobs than lists: files of "
-                              "one job have one list");
-    return TRUE;
 }
 
 /* ---- running */
@@ -282,6 +198,10 @@ static ExitCode replay_write(ReplayVerb *verb, Options *options, GError **error)
     ReplayPair pair = {verb->with, verb->without};
     replay_report_add(report, &verb->spec, verb->jobs, verb->n, verb->result, &pair);
     replay_timeline_add(report, verb->jobs, verb->result);
+    if (!replay_views_add(verb->result, &verb->spec, options, report, error)) {
+        report_free(report);
+        return EXIT_USER;
+    }
     /* Standard output first: what cannot be written into a file is not lost. */
     ExitCode code = report_save(report, options->format, "-", error) ? EXIT_DONE : EXIT_USER;
     if (options->perfetto &&
@@ -296,7 +216,7 @@ static ExitCode replay_all(ReplayVerb *verb, Options *options, GError **error)
 {
     verb->n = verb->traces->len;
     verb->jobs = g_new0(ReplayJob, verb->n);
-    if (!replay_parse(verb, error) || !replay_place(verb, error))
+    if (!replay_parse(verb, error) || !replay_place(verb->jobs, verb->traces, verb->system, verb->words->place, error))
         return EXIT_USER;
     for (guint j = 0; j < verb->n; j++) {
         verb->jobs[j].trace = verb->traces->pdata[j];
@@ -312,6 +232,10 @@ static ExitCode replay_all(ReplayVerb *verb, Options *options, GError **error)
     if (replay_choose_all(verb, &verb->spec, &why)) {
         ReplaySpec sampled = verb->spec;
         sampled.series = verb->samples.wanted;
+        sampled.figures = options->html && !sampled.flow;
+        sampled.where = verb->words->where;
+        if (sampled.where)
+            sampled.sim.engine = SIM_ENGINE_REFERENCE; /* the comparison needs no observer */
         verb->result = replay_once(verb, &sampled, "replaying", &why);
     }
     if (verb->result)
@@ -359,6 +283,7 @@ static ExitCode replay_run_verb(int argc, char **argv, GError **error)
         {"to", 0, 0, G_OPTION_ARG_STRING, &words.traces.to, "recorded TIME to end at", "TIME"},
         {"no-compare", 0, 0, G_OPTION_ARG_NONE, &words.no_compare,
          "do not replay again with what is best with multicast and without", NULL},
+        {"where", 0, 0, G_OPTION_ARG_NONE, &words.where, SAMPLES_WHERE_TEXT, NULL},
         {"no-memo", 0, 0, G_OPTION_ARG_NONE, &words.no_memo,
          "simulate equal communications each time", NULL},
         TRACE_ARGS_ENTRIES(words.traces),

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define SUM(f) G_STRUCT_OFFSET(SeriesPoint, f)
+
 /* What a row of the registry adds to a point. */
 typedef enum {
     ROLE_NONE, ROLE_UP_FLITS, ROLE_DOWN_FLITS, ROLE_QUEUE, ROLE_OUTSTANDING, ROLE_MULTICAST_TAGS, ROLE_REDUCTION_TAGS,
@@ -13,7 +15,6 @@ static const struct {
     const char *statistic, *where; /* where: the end of its path */
     gsize sum, most;               /* in SeriesPoint; most: 0 for none */
 } roles[] = {
-#define SUM(f) G_STRUCT_OFFSET(SeriesPoint, f)
     {ROLE_UP_FLITS, "flits", ".up", SUM(up_flits), 0},
     {ROLE_DOWN_FLITS, "flits", ".down", SUM(down_flits), 0},
     {ROLE_QUEUE, "queue", "", SUM(queued), 0},
@@ -25,7 +26,6 @@ static const struct {
     {ROLE_TAG_STALLS, "stalls_tag", "", SUM(tag_stalls), 0},
     {ROLE_BUFFER_STALLS, "stalls_buffer", "", SUM(buffer_stalls), 0},
     {ROLE_ROUND_STALLS, "stalls_rounds", "", SUM(round_stalls), 0},
-#undef SUM
 };
 
 typedef struct {
@@ -132,24 +132,22 @@ static void series_all_operations(Series *series)
 
 /* ---- points */
 
-static void series_merge(SeriesPoint *into, const SeriesPoint *from)
+const gsize series_point_sums[] = {SUM(up_flits),      SUM(down_flits), SUM(bytes),        SUM(credit_stalls),
+                                   SUM(tag_stalls), SUM(buffer_stalls), SUM(round_stalls)};
+const guint series_point_n_sums = G_N_ELEMENTS(series_point_sums);
+static const gsize series_point_levels[] = {
+    SUM(queued),         SUM(outstanding),         SUM(multicast_tags),  SUM(multicast_tags_most),
+    SUM(reduction_tags), SUM(reduction_tags_most), SUM(reduction_bytes), SUM(reduction_bytes_most)};
+
+void series_point_merge(SeriesPoint *into, const SeriesPoint *from)
 {
     into->to_ps = from->to_ps;
-    into->up_flits += from->up_flits;
-    into->down_flits += from->down_flits;
-    into->bytes += from->bytes;
-    into->credit_stalls += from->credit_stalls;
-    into->tag_stalls += from->tag_stalls;
-    into->buffer_stalls += from->buffer_stalls;
-    into->round_stalls += from->round_stalls;
-    into->queued = MAX(into->queued, from->queued);
-    into->outstanding = MAX(into->outstanding, from->outstanding);
-    into->multicast_tags = MAX(into->multicast_tags, from->multicast_tags);
-    into->multicast_tags_most = MAX(into->multicast_tags_most, from->multicast_tags_most);
-    into->reduction_tags = MAX(into->reduction_tags, from->reduction_tags);
-    into->reduction_tags_most = MAX(into->reduction_tags_most, from->reduction_tags_most);
-    into->reduction_bytes = MAX(into->reduction_bytes, from->reduction_bytes);
-    into->reduction_bytes_most = MAX(into->reduction_bytes_most, from->reduction_bytes_most);
+    for (guint i = 0; i < series_point_n_sums; i++)
+        G_STRUCT_MEMBER(guint64, into, series_point_sums[i]) += G_STRUCT_MEMBER(guint64, from, series_point_sums[i]);
+    for (guint i = 0; i < G_N_ELEMENTS(series_point_levels); i++) {
+        guint64 *level = &G_STRUCT_MEMBER(guint64, into, series_point_levels[i]);
+        *level = MAX(*level, G_STRUCT_MEMBER(guint64, from, series_point_levels[i]));
+    }
 }
 
 /* Two and two neighbours become one. */
@@ -158,7 +156,7 @@ static void series_halve(Series *series)
     SeriesPoint *points = (SeriesPoint *)(void *)series->points->data;
     for (guint i = 0; i < series->points->len / 2; i++) {
         points[i] = points[2 * i];
-        series_merge(&points[i], &points[2 * i + 1]);
+        series_point_merge(&points[i], &points[2 * i + 1]);
     }
     g_array_set_size(series->points, series->points->len / 2);
     if (series->spec.interval_ps)
@@ -171,7 +169,7 @@ static void series_add_point(Series *series)
 {
     const gboolean some_time = series->sample.to_ps > series->sample.from_ps;
     if (!some_time && series->points->len) { /* what the end of a run's last instant brought */
-        series_merge(&g_array_index(series->points, SeriesPoint, series->points->len - 1), &series->sample);
+        series_point_merge(&g_array_index(series->points, SeriesPoint, series->points->len - 1), &series->sample);
         return;
     }
     if (series->have == 0 && series->points->len == SERIES_POINTS)
@@ -179,7 +177,7 @@ static void series_add_point(Series *series)
     if (series->have == 0)
         g_array_append_val(series->points, series->sample);
     else
-        series_merge(&g_array_index(series->points, SeriesPoint, series->points->len - 1), &series->sample);
+        series_point_merge(&g_array_index(series->points, SeriesPoint, series->points->len - 1), &series->sample);
     if (++series->have >= series->every)
         series->have = 0;
 }
@@ -253,5 +251,5 @@ void series_free(Series *series)
 const GArray *series_points(const Series *series) { return series->points; }
 const char *series_run(const Series *series) { return series->run; }
 
-const Fabric *series_fabric(const Series *series) { return series->fabric; }
+Fabric *series_fabric(const Series *series) { return series->fabric; }
 SimTime series_passed_ps(const Series *series) { return series->last_ps - series->first_ps; }

@@ -43,6 +43,11 @@ typedef struct {
     guint64 credit_stalls, tag_stalls, buffer_stalls, round_stalls;
 } SeriesPoint;
 
+/* Puts `from`, the interval behind it, into a point. Members that are sums, by their offsets; others are levels. */
+void series_point_merge(SeriesPoint *into, const SeriesPoint *from);
+extern const gsize series_point_sums[];
+extern const guint series_point_n_sums;
+
 /* spec: NULL gives NULL, which all but the last two take. run: what tells its lines from those of other runs in the
  * file; copied. One for each fabric, before its first run. */
 Series *series_new(Fabric *fabric, const SeriesSpec *spec, const char *run);
@@ -51,7 +56,7 @@ void series_free(Series *series);
 const GArray *series_points(const Series *series); /* SeriesPoint */
 const char *series_run(const Series *series);
 /* For `done`: the fabric as the run left it, and how long the run was. */
-const Fabric *series_fabric(const Series *series);
+Fabric *series_fabric(const Series *series);
 SimTime series_passed_ps(const Series *series);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "model/series/sum.h"
 #include "model/series/use.h"
 #include "sim/hist.h"
 
@@ -94,23 +95,25 @@ static void tables_point(Table *table, const char *run, const SeriesPoint *point
     table_u64(table, point->round_stalls);
 }
 
+static void tables_latency(Table *table, const char *run, const char *where, PacketKind kind, const Hist *latency_ps)
+{
+    g_autofree char *what = g_strdup_printf("%s %s", where, packet_kind_name(kind));
+    for (guint b = 0; b < HIST_BUCKETS; b++) {
+        if (latency_ps->bucket[b] == 0)
+            continue;
+        table_text(table, run);
+        table_text(table, what);
+        table_fixed(table, (double)hist_bucket_first(b) / PS_PER_NS);
+        table_fixed(table, (double)hist_bucket_first(b + 1) / PS_PER_NS);
+        table_u64(table, latency_ps->bucket[b]);
+    }
+}
+
 static void tables_operations(Table *table, const char *run, const OpTable *ops, const char *where)
 {
-    for (int k = 0; k <= PACKET_MC_READ; k++) {
-        const OpStats *stats = ops->kind[k];
-        if (!stats || stats->count == 0)
-            continue;
-        g_autofree char *what = g_strdup_printf("%s %s", where, packet_kind_name((PacketKind)k));
-        for (guint b = 0; b < HIST_BUCKETS; b++) {
-            if (stats->latency_ps.bucket[b] == 0)
-                continue;
-            table_text(table, run);
-            table_text(table, what);
-            table_fixed(table, (double)hist_bucket_first(b) / PS_PER_NS);
-            table_fixed(table, (double)hist_bucket_first(b + 1) / PS_PER_NS);
-            table_u64(table, stats->latency_ps.bucket[b]);
-        }
-    }
+    for (int k = 0; k <= PACKET_MC_READ; k++)
+        if (ops->kind[k] && ops->kind[k]->count)
+            tables_latency(table, run, where, (PacketKind)k, &ops->kind[k]->latency_ps);
 }
 
 static void tables_latencies(SeriesTables *tables, const char *run, const Fabric *fabric)
@@ -145,24 +148,23 @@ static void tables_switches(SeriesTables *tables, const char *run, const Fabric 
     }
 }
 
-void series_tables_add(SeriesTables *tables, const Series *series)
+/* FALSE: there are enough. */
+static gboolean tables_open(SeriesTables *tables)
 {
-    const Fabric *fabric = series_fabric(series);
-    const GArray *points = series_points(series);
-    const char *run = series_run(series);
     if (tables->runs == SERIES_RUNS) {
         tables->left_out++;
-        return;
+        return FALSE;
     }
     if (tables->runs++ == 0) {
         series_tables_begin(tables);
         tables->switches = report_add_table(tables->report, "switch_rows", "each switch", switch_columns,
                                             TABLE_NO_TEXT);
     }
-    for (guint i = 0; i < points->len; i++)
-        tables_point(tables->in_time, run, &g_array_index(points, SeriesPoint, i));
-    tables_latencies(tables, run, fabric);
-    const SimTime passed_ps = series_passed_ps(series);
+    return TRUE;
+}
+
+static void tables_counters(SeriesTables *tables, const char *run, const Fabric *fabric, SimTime passed_ps)
+{
     tables_switches(tables, run, fabric, passed_ps);
     g_autofree char *map = series_map(fabric, passed_ps);
     g_autofree char *title = g_strdup_printf("the system: how busy its links were in %s", run);
@@ -170,4 +172,42 @@ void series_tables_add(SeriesTables *tables, const Series *series)
         report_add_map(tables->report, title, map);
     else
         report_add_note(tables->report, "%s: this system has too many links to be drawn; the tables have them", run);
+}
+
+void series_tables_add(SeriesTables *tables, const Series *series)
+{
+    const GArray *points = series_points(series);
+    const char *run = series_run(series);
+    if (!tables_open(tables))
+        return;
+    for (guint i = 0; i < points->len; i++)
+        tables_point(tables->in_time, run, &g_array_index(points, SeriesPoint, i));
+    tables_latencies(tables, run, series_fabric(series));
+    tables_counters(tables, run, series_fabric(series), series_passed_ps(series));
+}
+
+gboolean series_tables_add_sum(SeriesTables *tables, SeriesSum *sum, const FabricSpec *spec, const char *run,
+                               SimTime passed_ps, GError **error)
+{
+    const SimSpec sim_spec = {.seed = 1};
+    Sim *sim = sim_new(&sim_spec, error);
+    Fabric *fabric = sim ? fabric_new(sim, spec, FALSE, error) : NULL; /* it runs nothing, and has their counters */
+    if (fabric && tables_open(tables)) {
+        g_autoptr(GArray) points = series_sum_points(sum, passed_ps);
+        for (guint i = 0; i < points->len; i++)
+            tables_point(tables->in_time, run, &g_array_index(points, SeriesPoint, i));
+        for (guint m = 0; m < 2; m++)
+            for (int k = 0; k <= PACKET_MC_READ; k++)
+                if (series_sum_latency(sum, m != 0, (PacketKind)k))
+                    tables_latency(tables->latencies, run, m ? "multicast" : "other GPUs", (PacketKind)k,
+                                   series_sum_latency(sum, m != 0, (PacketKind)k));
+        series_sum_put(sum, fabric);
+        tables_counters(tables, run, fabric, passed_ps);
+    }
+    const gboolean made = fabric != NULL;
+    if (fabric)
+        fabric_free(fabric);
+    if (sim)
+        sim_free(sim);
+    return made;
 }

@@ -1,6 +1,8 @@
 /* See where.h. */
 #include "model/series/where_parts.h"
 
+#include <string.h>
+
 /* Its time up to at_ps is of that reason. An arrival may be a picosecond before what the parts of a flight, each
  * rounded, add up to. */
 static void chain_go(Chain *chain, SimTime at_ps, WhereReason reason)
@@ -300,4 +302,25 @@ SimTime where_time_ps(const Where *where, SimTime *idle_ps, guint64 *seen)
     *idle_ps = where->idle_ps;
     *seen = where->seen;
     return where->end_ps - where->begin_ps;
+}
+
+WhereTotal where_total(const Where *where)
+{
+    WhereTotal total = {0};
+    memcpy(total.sum, where->sum, sizeof total.sum);
+    total.time_ps = where_time_ps(where, &total.idle_ps, &total.seen);
+    return total;
+}
+
+void where_total_add(WhereTotal *into, const WhereTotal *from)
+{
+    into->time_ps += from->time_ps;
+    into->idle_ps += from->idle_ps;
+    into->seen += from->seen;
+    for (int k = 0; k <= PACKET_MC_READ; k++) {
+        into->sum[k].requests += from->sum[k].requests;
+        into->sum[k].latency_ps += from->sum[k].latency_ps;
+        for (int r = 0; r < WHERE_REASONS; r++)
+            into->sum[k].part_ps[r] += from->sum[k].part_ps[r];
+    }
 }

@@ -48,6 +48,14 @@ void where_end(Where *where); /* between runs */
 void where_free(Where *where); /* NULL is none */
 const WhereSum *where_sum(const Where *where, PacketKind kind); /* of requests of that kind */
 
+/* Several runs as one: sums are added. */
+typedef struct {
+    WhereSum sum[PACKET_MC_READ + 1]; /* by PacketKind of the request */
+    SimTime time_ps, idle_ps; /* how long the run was, and for how long of it no request was under way */
+    guint64 seen;             /* requests */
+} WhereTotal;
+void where_total_add(WhereTotal *into, const WhereTotal *from);
+WhereTotal where_total(const Where *where);
 /* How long the run was, for how long of it no request was under way, and how many requests there were. */
 SimTime where_time_ps(const Where *where, SimTime *idle_ps, guint64 *seen);
 
@@ -59,5 +67,6 @@ typedef struct {
 extern const Column where_run_columns[], where_request_columns[];
 void where_tables_begin(WhereTables *tables);
 void where_tables_add(WhereTables *tables, const Where *where, const char *run);
+void where_tables_add_total(WhereTables *tables, const WhereTotal *total, const char *run);
 
 #endif

@@ -34,16 +34,14 @@ static void run_row(Table *table, const char *run, const char *what, SimTime ps,
 }
 
 /* Time under way is shared out as the requests' own time is; whole picoseconds, which add up. */
-static void tables_add_run(Table *table, const Where *where, const char *run)
+static void tables_add_run(Table *table, const WhereTotal *where, const char *run)
 {
-    SimTime idle_ps;
-    guint64 seen;
-    const SimTime all_ps = where_time_ps(where, &idle_ps, &seen), busy_ps = all_ps - idle_ps;
+    const SimTime all_ps = where->time_ps, idle_ps = where->idle_ps, busy_ps = all_ps - idle_ps;
     unsigned __int128 total = 0, sum[WHERE_REASONS] = {0}, so_far = 0;
     for (int k = 0; k <= PACKET_MC_READ; k++)
         for (int r = 0; r < WHERE_REASONS; r++) {
-            sum[r] += where_sum(where, (PacketKind)k)->part_ps[r];
-            total += where_sum(where, (PacketKind)k)->part_ps[r];
+            sum[r] += where->sum[k].part_ps[r];
+            total += where->sum[k].part_ps[r];
         }
     run_row(table, run, "no request under way: launch, computing, exit", idle_ps, all_ps);
     if (total == 0) {
@@ -57,10 +55,10 @@ static void tables_add_run(Table *table, const Where *where, const char *run)
     }
 }
 
-static void tables_add_requests(Table *table, const Where *where, const char *run)
+static void tables_add_requests(Table *table, const WhereTotal *where, const char *run)
 {
     for (int k = 0; k <= PACKET_MC_READ; k++) {
-        const WhereSum *sum = where_sum(where, (PacketKind)k);
+        const WhereSum *sum = &where->sum[k];
         for (int r = 0; r < WHERE_REASONS; r++) {
             if (sum->part_ps[r] == 0)
                 continue;
@@ -87,16 +85,22 @@ void where_tables_begin(WhereTables *tables)
                            "mean_ns", "what", CHART_STACKED);
 }
 
-void where_tables_add(WhereTables *tables, const Where *where, const char *run)
+void where_tables_add_total(WhereTables *tables, const WhereTotal *total, const char *run)
 {
     if (!tables->run)
         where_tables_begin(tables);
-    tables_add_run(tables->run, where, run);
-    tables_add_requests(tables->requests, where, run);
-    SimTime idle_ps;
-    guint64 seen;
-    where_time_ps(where, &idle_ps, &seen);
-    if (seen > WHERE_REQUESTS_MAX)
-        report_add_note(tables->report, "%s: where the time went is that of the first %u of %" G_GUINT64_FORMAT
-                        " requests", run, WHERE_REQUESTS_MAX, seen);
+    tables_add_run(tables->run, total, run);
+    tables_add_requests(tables->requests, total, run);
+    guint64 apart = 0;
+    for (int k = 0; k <= PACKET_MC_READ; k++)
+        apart += total->sum[k].requests;
+    if (total->seen > apart && total->seen > WHERE_REQUESTS_MAX)
+        report_add_note(tables->report, "%s: where the time went is that of %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                        " requests: of one simulation, of the first %u", run, apart, total->seen, WHERE_REQUESTS_MAX);
+}
+
+void where_tables_add(WhereTables *tables, const Where *where, const char *run)
+{
+    const WhereTotal total = where_total(where);
+    where_tables_add_total(tables, &total, run);
 }

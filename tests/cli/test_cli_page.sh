@@ -116,6 +116,34 @@ assert [r["count"] for r in d["latencies"]] == [1] and {r["requests"] for r in d
 assert abs(sum(r["mean_ns"] for r in d["where_requests"]) - took) < 0.051, took
 P
 python3 views.py 2>err || complain "figures of exec and walk: $(tail -1 err)"
+# A replay's, summed up over all of its communications, is the same whether equal ones are simulated once or each time.
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls,ring -b 8K -e 32K --record again.trace >out
+for memo in "--no-compare" "--no-memo --no-compare"; do
+    "$FANOUT" replay again.trace $memo -s teach-4gpu -a nvls --where --html "replay$(echo $memo | wc -w).html" \
+        --format json >"replay$(echo $memo | wc -w).json" 2>err || complain "replay $memo: $(cat err)"
+done
+for words in "throughput over time" "tags in use over time" "latencies: how many requests took how long" \
+    "where the time of a request went" "the system: how busy its links were in replay"; do
+    grep -qF "$words" replay1.html || complain "the page of replay has no '$words'"
+done
+cat >replays.py <<'P'
+import json
+once, each = (json.load(open(f"replay{n}.json")) for n in (1, 2))
+assert once["remembered"] > 0 and each["remembered"] == 0, "nothing is remembered"
+for table in ("in_time", "latencies", "switch_rows", "where", "where_requests"):
+    assert once[table] == each[table], table
+assert abs(once["in_time"][-1]["to_us"] - once["total_us"]) < 0.01 and once["in_time"][0]["from_us"] == 0
+up = sum(r["up_GBps"] * 1000 * (r["to_us"] - r["from_us"]) for r in once["in_time"]) / 16
+busy = sum(r["packets_in"] for r in once["switch_rows"])
+assert up > busy > 0 and abs(sum(r["time_us"] for r in once["where"]) - once["total_us"]) < 0.01, (up, busy)
+# the eight links to GPUs are those that carried most
+down = sum(r["down_GBps"] * 1000 * (r["to_us"] - r["from_us"]) for r in once["in_time"]) / 16
+assert abs(down - sum(r["flits"] for r in once["hot_links"])) < 1e-3 * down, down
+P
+python3 replays.py 2>err || complain "replay: $(tail -1 err)"
+"$FANOUT" replay again.trace -s teach-4gpu --no-compare --html r.html >out
+grep -q "where the time of requests went is told with --where" r.html || complain "replay does not say where --where is"
+refuses "^fanout replay: --where: flows have no packets" replay again.trace --where --fidelity flow
 refuses "^fanout exec: --where: flows have no packets" exec --data off --fidelity flow --where -- true
 refuses "^fanout coll: --where: an observed run is on one core" coll all_reduce --where --cores 2
 refuses "^fanout coll: --where: flows have no packets" coll all_reduce --where --fidelity flow

@@ -22,7 +22,8 @@ struct Episode {
     const ReplaySpec *spec;
     Sim *sim;
     Fabric *fabric;
-    Series *series; /* NULL: none is wanted */
+    Series *series; /* NULL: none is wanted, as is */
+    Where *where;
     EpisodeDone done;
     void *user;
     GPtrArray *notes;
@@ -67,8 +68,12 @@ Episode *episode_open(const ReplaySpec *spec, SimTime begin_ps, EpisodeDone done
         return NULL;
     }
     episode->fabric->log = spec->log;
-    if (spec->series != NULL) {
-        SeriesSpec series = *spec->series;
+    if (spec->where)
+        episode->where = where_new(episode->fabric);
+    if (spec->series != NULL || spec->figures) {
+        SeriesSpec series = {0};
+        if (spec->series != NULL)
+            series = *spec->series;
         series.begin_ps = begin_ps;
         episode->series = series_new(episode->fabric, &series, "replay");
     }
@@ -78,47 +83,15 @@ Episode *episode_open(const ReplaySpec *spec, SimTime begin_ps, EpisodeDone done
     return episode;
 }
 
-static guint64 usage_take_link(const Link *link, ReplayUsage *usage, gsize at)
-{
-    const guint64 flits = link_flits_total(link);
-    usage->flits[at] += flits;
-    usage->busy_ps[at] += (guint64)(((__uint128_t)flits * link->flit_time) >> SIMFINE_SHIFT);
-    return flits;
-}
-
-static void usage_take(const Fabric *fabric, ReplayUsage *usage)
-{
-    const gsize first = 2 * (gsize)usage->gpus * usage->links;
-    for (guint32 g = 0; g < usage->gpus; g++) {
-        for (guint32 l = 0; l < usage->links; l++) {
-            const gsize at = ((gsize)g * usage->links + l) * 2;
-            const Switch *sw = switches_of(fabric, g, l);
-            usage_take_link(&fabric->gpu[g].up[l], usage, at);
-            const guint64 down = usage_take_link(&fabric->gpu[g].down[l], usage, at + 1);
-            if (sw)
-                usage->to_gpus[sw->id] += down;
-        }
-    }
-    for (guint32 t = 0; t < 2 * usage->trunks; t++)
-        usage_take_link(&fabric->trunk[t], usage, first + t);
-    for (guint32 s = 0; s < usage->switches; s++) {
-        const Switch *sw = &fabric->sw[s];
-        usage->multicast[s] += sw->multicast_requests;
-        usage->replicas[s] += sw->replicated;
-        for (guint32 p = 0; p < sw->ports; p++) {
-            usage->stalls[s] +=
-                sw->port[p].stalls_tag + sw->port[p].stalls_buffer + sw->port[p].stalls_rounds;
-        }
-    }
-}
-
 void episode_close(Episode *episode, ReplayUsage *usage)
 {
     series_end(episode->series);
+    if (episode->where != NULL)
+        where_end(episode->where);
+    if (usage != NULL)
+        replay_usage_take(usage, episode->fabric, episode->spec->figures ? episode->series : NULL, episode->where);
     series_free(episode->series);
-    if (usage != NULL) {
-        usage_take(episode->fabric, usage);
-    }
+    where_free(episode->where);
     if (episode->active == 0) {
         g_hash_table_destroy(episode->groups);
     } else { /* stuck: kernels still hold the groups' memory */
@@ -330,46 +303,4 @@ gboolean episode_run(Episode *episode, SimTime until_ps, gboolean *ended, GError
     g_autofree char *lines = sim_waiters_text(episode->sim);
     g_set_error(error, COLL_ERROR, COLL_ERROR_STUCK, "the simulated fabric got stuck; who waits:%s", lines);
     return FALSE;
-}
-
-void replay_usage_init(ReplayUsage *usage, const FabricSpec *fabric)
-{
-    Topology *topology = topology_new(fabric, NULL);
-    *usage = (ReplayUsage){0};
-    if (topology != NULL) { /* else no fabric can be built of it, which says why */
-        *usage = (ReplayUsage){.gpus = topology->gpus, .links = topology->links, .trunks = topology->trunks->len,
-                               .switches = topology_switches(topology)};
-        topology_free(topology);
-    }
-    usage->ways = ((gsize)usage->gpus * usage->links + usage->trunks) * 2;
-    usage->flits = g_new0(guint64, usage->ways + 1);
-    usage->busy_ps = g_new0(guint64, usage->ways + 1);
-    usage->to_gpus = g_new0(guint64, usage->switches + 1);
-    usage->multicast = g_new0(guint64, usage->switches + 1);
-    usage->replicas = g_new0(guint64, usage->switches + 1);
-    usage->stalls = g_new0(guint64, usage->switches + 1);
-}
-
-void replay_usage_add(ReplayUsage *to, const ReplayUsage *from)
-{
-    for (gsize i = 0; i < to->ways; i++) {
-        to->flits[i] += from->flits[i];
-        to->busy_ps[i] += from->busy_ps[i];
-    }
-    for (guint32 s = 0; s < to->switches; s++) {
-        to->to_gpus[s] += from->to_gpus[s];
-        to->multicast[s] += from->multicast[s];
-        to->replicas[s] += from->replicas[s];
-        to->stalls[s] += from->stalls[s];
-    }
-}
-
-void replay_usage_clear(ReplayUsage *usage)
-{
-    g_free(usage->flits);
-    g_free(usage->busy_ps);
-    g_free(usage->to_gpus);
-    g_free(usage->multicast);
-    g_free(usage->replicas);
-    g_free(usage->stalls);
 }

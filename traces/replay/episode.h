@@ -58,7 +58,9 @@ gboolean episode_run(Episode *episode, SimTime until_ps, gboolean *ended, GError
 
 /* Usage: zero, add, free. */
 void replay_usage_init(ReplayUsage *usage, const FabricSpec *fabric);
-void replay_usage_add(ReplayUsage *to, const ReplayUsage *from);
+void replay_usage_add(ReplayUsage *to, const ReplayUsage *from, SimTime at_ps); /* what began at that time */
+/* What a fabric carried. series, which has ended, and where: of it; NULL: none. */
+void replay_usage_take(ReplayUsage *usage, const Fabric *fabric, const Series *series, const Where *where);
 void replay_usage_clear(ReplayUsage *usage);
 
 /* transfer.c */

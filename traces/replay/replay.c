@@ -143,7 +143,7 @@ static void close_episode(Replay *r)
     replay_usage_init(&usage, r->spec->fabric);
     episode_close(r->episode, &usage);
     r->episode = NULL;
-    replay_usage_add(&r->result->usage, &usage);
+    replay_usage_add(&r->result->usage, &usage, r->base_ps);
     Memo *memo = r->pieces == 1 && r->alone != NULL ? g_hash_table_lookup(r->memo, r->alone) : NULL;
     if (memo != NULL && memo->usage.flits == NULL) {
         memo->usage = usage;
@@ -271,7 +271,7 @@ static gboolean do_step(Replay *r, const Step *step)
             work_of(r, r->job[step->job].job, step->index, &work, gpu);
             char *key = episode_work_key(&work);
             const Memo *memo = g_hash_table_lookup(r->memo, key);
-            replay_usage_add(&r->result->usage, &memo->usage);
+            replay_usage_add(&r->result->usage, &memo->usage, r->tentative_ps);
             g_free(key);
             g_free(gpu);
             r->tentative_tag = NO_ITEM;

@@ -18,7 +18,8 @@
 #include <glib.h>
 
 #include "coll/coll.h"
-#include "model/series/series.h"
+#include "model/series/sum.h"
+#include "model/series/where.h"
 #include "traces/record/match.h"
 #include "traces/record/record.h"
 
@@ -43,6 +44,8 @@ typedef struct {
     guint64 compute_ppm; /* computations and gaps last this many millionths of what was recorded */
     void (*progress)(void *user, guint64 done, guint64 all); /* records; NULL: none */
     void *user;
+    gboolean figures; /* usage.figures are wanted; in packets, as is */
+    gboolean where;   /* usage.where is wanted: of the reference engine */
     const SeriesSpec *series; /* statistics in time, in the replay's time; NULL: none. Without memo only. */
 } ReplaySpec;
 
@@ -75,6 +78,8 @@ typedef struct {
     guint64 *busy_ps;                       /* the same */
     guint64 *to_gpus;                       /* by switch: flits on its links to GPUs, as the next three */
     guint64 *multicast, *replicas, *stalls;
+    SeriesSum *figures;                     /* throughput, occupancy and latencies; NULL: not wanted, as is */
+    WhereTotal *where;                      /* of all episodes; time_ps is theirs */
 } ReplayUsage;
 
 typedef struct {

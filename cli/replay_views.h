@@ -1,0 +1,12 @@
+/* What a replay's page shows of the whole replay, and what --where asks for. */
+#ifndef CLI_REPLAY_VIEWS_H
+#define CLI_REPLAY_VIEWS_H
+
+#include "cli/options.h"
+#include "traces/replay/replay.h"
+
+/* GError: no fabric can be made. */
+gboolean replay_views_add(const ReplayResult *result, const ReplaySpec *spec, const Options *options, Report *report,
+                          GError **error);
+
+#endif
