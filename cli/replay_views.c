@@ -17,7 +17,7 @@ gboolean replay_views_add(const ReplayResult *result, const ReplaySpec *spec, co
         total.time_ps = result->total_ps;
         where_tables_add_total(&where, &total, "replay");
     } else if (options->html) {
-        report_add_note(report, "%s", spec->flow ? SAMPLES_NO_FLOWS : SAMPLES_ASK_WHERE);
+        report_add_page_note(report, "%s", spec->flow ? SERIES_NO_FLOWS : SERIES_ASK_WHERE);
     }
     return TRUE;
 }

@@ -14,10 +14,6 @@
 #include "model/series/where.h"
 #include "model/walk/film.h"
 
-/* Why a page has less than others. */
-#define SAMPLES_ASK_WHERE "where the time of requests went is told with --where"
-#define SAMPLES_NO_FLOWS                                                                                       \
-    "flows have no packets: no charts over time, and not where the time went; --fidelity packet has them"
 #define SAMPLES_WHERE_TEXT "take the time of every request apart: wires, credits, tags, memory, ..."
 
 typedef struct {

@@ -169,10 +169,7 @@ static void add_figures(Engine *engine, Report *report)
         where_tables_add(&tables, engine->where, "exec");
         g_clear_pointer(&engine->where, where_free);
     } else if (engine->spec.page) {
-        report_add_note(report, engine->spec.flow
-                                    ? "flows have no packets: no charts over time, and not where the time went; "
-                                      "--fidelity packet has them"
-                                    : "where the time of requests went is told with --where");
+        report_add_page_note(report, "%s", engine->spec.flow ? SERIES_NO_FLOWS : SERIES_ASK_WHERE);
     }
 }
 

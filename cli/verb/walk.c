@@ -301,8 +301,8 @@ static ExitCode walk_one(const Options *options, const WalkAsk *ask, GError **er
             walk_once(options, &system, &all, options->vcd, &outcome, error)) {
             outcome.idle_ps = idle.steps ? walk_took_ps(idle.steps) : 0;
             if (options->html && ask->load_per_mille)
-                report_add_note(all.report, "where the time of the other traffic went is not told; the table of "
-                                "waits is that of the operation");
+                report_add_page_note(all.report, "Where the time of the other traffic went is not told; the table of "
+                                     "waits is that of the operation.");
             code = walk_report(options, &system, &all, &outcome, title, error);
             if (outcome.lost && code == EXIT_DONE)
                 code = EXIT_USER;

@@ -171,7 +171,8 @@ static void tables_counters(SeriesTables *tables, const char *run, const Fabric 
     if (map)
         report_add_map(tables->report, title, map);
     else
-        report_add_note(tables->report, "%s: this system has too many links to be drawn; the tables have them", run);
+        report_add_page_note(tables->report, "%s: this system has too many links to be drawn; the tables have them.",
+                             run);
 }
 
 void series_tables_add(SeriesTables *tables, const Series *series)

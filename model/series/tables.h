@@ -13,6 +13,10 @@
 #include "sim/report/figures.h"
 
 #define SERIES_RUNS 4
+/* Why a page has less than others. */
+#define SERIES_ASK_WHERE "Where the time of requests went is told with --where."
+#define SERIES_NO_FLOWS                                                                                                \
+    "Flows have no packets: there are no charts over time, and not where the time went; --fidelity packet has them."
 
 typedef struct {
     Report *report;

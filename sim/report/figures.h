@@ -21,6 +21,9 @@ enum { /* more of ChartFlags */
 void report_add_chart_split(Report *report, const Table *table, const char *title, const char *split, const char *x,
                             const char *y, const char *series, unsigned flags);
 
+/* A line for people behind a page's charts: what it does not show, and why. */
+void report_add_page_note(Report *report, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
 /* A picture of parts: svg is a whole <svg role="group"> of elements with class "part", each with a <title>, which are
  * said when they are pointed at or reached by keys (map.js), and lines of the classes u0 (idle) to u5; copied. */
 void report_add_map(Report *report, const char *title, const char *svg);

@@ -149,6 +149,8 @@ void report_write_html(const Report *report, GString *out)
     html_maps(out, report);
     for (guint i = 0; i < report->charts->len; i++)
         report_write_chart(&g_array_index(report->charts, Chart, i), out);
+    for (guint i = 0; i < report->page_notes->len; i++)
+        markup_append(out, "<p>%s</p>\n", (char *)g_ptr_array_index(report->page_notes, i));
     for (guint i = 0; i < report->pictures->len; i++)
         html_picture(out, &g_array_index(report->pictures, Picture, i));
     for (guint i = 0; i < report->tables->len; i++)

@@ -46,6 +46,7 @@ struct Report {
     GArray *pictures;  /* Picture */
     GPtrArray *scenes; /* Scene */
     GPtrArray *notes;  /* char */
+    GPtrArray *page_notes; /* char: in pages only */
     GArray *run;       /* Fact: what tells runs apart, in each row of CSV */
 };
 

@@ -47,6 +47,7 @@ Report *report_new(const char *kind, const char *title)
     g_array_set_clear_func(report->pictures, picture_clear);
     report->scenes = g_ptr_array_new_with_free_func((GDestroyNotify)scene_free);
     report->notes = g_ptr_array_new_with_free_func(g_free);
+    report->page_notes = g_ptr_array_new_with_free_func(g_free);
     report->run = g_array_new(FALSE, FALSE, sizeof(Fact));
     g_array_set_clear_func(report->run, fact_clear);
     return report;
@@ -65,6 +66,7 @@ void report_free(Report *report)
     g_array_free(report->pictures, TRUE);
     g_ptr_array_free(report->scenes, TRUE);
     g_ptr_array_free(report->notes, TRUE);
+    g_ptr_array_free(report->page_notes, TRUE);
     g_array_free(report->run, TRUE);
     g_free(report);
 }
@@ -145,6 +147,16 @@ void report_add_note(Report *report, const char *format, ...)
     char *text = g_strdup_vprintf(format, args);
     va_end(args);
     g_ptr_array_add(report->notes, g_utf8_make_valid(text, -1));
+    g_free(text);
+}
+
+void report_add_page_note(Report *report, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    g_ptr_array_add(report->page_notes, g_utf8_make_valid(text, -1));
     g_free(text);
 }
 

@@ -97,10 +97,10 @@ done
 grep -q "^<h2>To repeat it</h2>" exec.html && grep -q -- "--html exec.html --report exec.json -- .*multicast_store</pre>" exec.html ||
     complain "the page of exec does not say how to repeat it"
 "$FANOUT" exec -s teach-4gpu --html exec.html -- "$(dirname "$FANOUT")/examples/multicast_store" >out 2>err
-grep -q "where the time of requests went is told with --where" exec.html || complain "exec does not say where --where is"
+grep -q "Where the time of requests went is told with --where" exec.html || complain "exec does not say where --where is"
 "$FANOUT" exec -s teach-4gpu --data off --fidelity flow --html exec.html -- "$(dirname "$FANOUT")/examples/multicast_store" \
     >out 2>err || true # which finds no bytes
-grep -q "flows have no packets: no charts over time" exec.html || complain "flows: no reason why there are no charts"
+grep -q "Flows have no packets: there are no charts over time" exec.html || complain "flows: no reason why there are no charts"
 cat >views.py <<'P'
 import json
 for name in ("exec", "walk"):
@@ -142,7 +142,7 @@ assert abs(down - sum(r["flits"] for r in once["hot_links"])) < 1e-3 * down, dow
 P
 python3 replays.py 2>err || complain "replay: $(tail -1 err)"
 "$FANOUT" replay again.trace -s teach-4gpu --no-compare --html r.html >out
-grep -q "where the time of requests went is told with --where" r.html || complain "replay does not say where --where is"
+grep -q "Where the time of requests went is told with --where" r.html || complain "replay does not say where --where is"
 refuses "^fanout replay: --where: flows have no packets" replay again.trace --where --fidelity flow
 refuses "^fanout exec: --where: flows have no packets" exec --data off --fidelity flow --where -- true
 refuses "^fanout coll: --where: an observed run is on one core" coll all_reduce --where --cores 2
