@@ -85,9 +85,18 @@ static GArray *bench_run_size(const BenchTest *test, const BenchSetup *setup,
     BenchWorld *world = bench_world_new(setup, request, bytes, flows, error);
     if (!world)
         return NULL;
-    GArray *rows = NULL;
-    if (test->run(world, error) && bench_check_rows(request, world->rows, error))
-        rows = g_steal_pointer(&world->rows);
+    const BenchObserver *observer = flows ? NULL : setup->observer;
+    void *begun = observer ? observer->begin(observer->user, world->fabric, world->run) : NULL;
+    gboolean good = test->run(world, error) && bench_check_rows(request, world->rows, error);
+    if (good) {
+        series_end(world->series);
+        g_clear_pointer(&world->series, series_free);
+    }
+    if (observer && good)
+        good = observer->end(observer->user, begun, error);
+    else if (observer)
+        observer->drop(begun);
+    GArray *rows = good ? g_steal_pointer(&world->rows) : NULL;
     if (rows && setup->done && bytes == request->bytes)
         setup->done(world->fabric, setup->done_user);
     bench_world_free(world);

@@ -20,6 +20,15 @@
 #include "model/fabric/fabric.h"
 #include "model/series/series.h"
 
+/* What sees all packets of a run: begin() before the first, with the run's name; end() behind the last of a run that
+ * went well, drop() of one that did not. None of flows. */
+typedef struct {
+    void *(*begin)(void *user, Fabric *fabric, const char *run);
+    gboolean (*end)(void *user, void *begun, GError **error);
+    void (*drop)(void *begun);
+    void *user;
+} BenchObserver;
+
 typedef struct {
     const FabricSpec *spec;
     guint64 seed;
@@ -28,6 +37,7 @@ typedef struct {
     guint64 crossings_max;
     CollFidelity fidelity;
     const SeriesSpec *series; /* statistics in time of each run; NULL: none */
+    const BenchObserver *observer; /* with the reference engine; NULL: none */
     void (*done)(const Fabric *fabric, void *user); /* at the end of a run at its full size; NULL: nothing */
     void *done_user;
 } BenchSetup;

@@ -22,9 +22,9 @@ BenchWorld *bench_world_new(const BenchSetup *setup, const BenchRequest *request
     world->bytes = bytes;
     world->sim = sim;
     world->fabric = fabric;
-    g_autofree char *name = g_strdup_printf("%s %s %s %" G_GUINT64_FORMAT " B %u x %u", request->test, request->variant,
+    world->run = g_strdup_printf("%s %s %s %" G_GUINT64_FORMAT " B %u x %u", request->test, request->variant,
                                             request->gpus, bytes, request->ctas, request->threads);
-    world->series = series_new(fabric, setup->series, name);
+    world->series = series_new(fabric, setup->series, world->run);
     world->vas = vas_new(fabric->memory, (guint32)fabric->spec.system.gpus);
     world->regions = g_ptr_array_new();
     world->objects = g_ptr_array_new();
@@ -39,6 +39,7 @@ void bench_world_free(BenchWorld *world)
 {
     series_end(world->series);
     series_free(world->series);
+    g_free(world->run);
     if (world->fabric->flow)
         device_flow_end(world->fabric);
     sim_free(world->sim); /* first: abandoned CTAs still point into the fabric */

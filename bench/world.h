@@ -20,6 +20,7 @@ struct BenchWorld {
     guint64 bytes;       /* to simulate: the request's, or less */
     Sim *sim;
     Fabric *fabric;
+    char *run;           /* its name */
     Series *series;      /* NULL: none is wanted */
     Vas *vas;
     GPtrArray *regions;

@@ -43,6 +43,33 @@ gboolean samples_check_where(Options *options, GError **error)
     return FALSE;
 }
 
+gboolean samples_check_rows(const Options *options, gboolean where, gboolean animate, guint rows, GError **error)
+{
+    if (animate && !options->html)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--animate: where to? add --html FILE");
+    else if (animate && rows > 1)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--animate: %u rows; one at a time can be played", rows);
+    else if (where && !options->html && rows > SERIES_RUNS)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--where: %u rows; at most %u are taken apart at a time",
+                    rows, SERIES_RUNS);
+    else
+        return TRUE;
+    return FALSE;
+}
+
+void samples_watch(Samples *samples, const Options *options, Report *report, gboolean where, gboolean animate,
+                   guint rows)
+{
+    samples->where = where && rows <= SERIES_RUNS;
+    samples->where_tables.report = report;
+    samples->animate = animate;
+    if (options->html && rows > SERIES_RUNS)
+        report_add_page_note(report, "Of up to %u rows a page has the system, charts over time, latencies and where "
+                             "the time went as well; this has %u.", SERIES_RUNS, rows);
+    else if (options->html && !samples->where)
+        report_add_page_note(report, "%s", options->fidelity == COLL_FLOW ? SERIES_NO_FLOWS : SERIES_ASK_WHERE);
+}
+
 struct Observed {
     Where *where;
     Film *film; /* NULL: it is not to be played */
@@ -102,7 +129,7 @@ gboolean samples_take(Samples *samples, Observed *observed, GError **error)
     if (!good)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "--animate: %s puts %" G_GUINT64_FORMAT " packets on links; from 1 to %u can be played: choose "
-                    "another size (-b) or number of GPUs (-n)", observed->run, packets, FILM_PACKETS);
+                    "another size (-b), or fewer GPUs (-n), CTAs or threads", observed->run, packets, FILM_PACKETS);
     samples_forget(observed);
     return good;
 }

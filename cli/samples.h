@@ -15,6 +15,8 @@
 #include "model/walk/film.h"
 
 #define SAMPLES_WHERE_TEXT "take the time of every request apart: wires, credits, tags, memory, ..."
+#define SAMPLES_ANIMATE_TEXT                                                                                           \
+    "the page of --html plays the run, packet by packet: one row of up to 500 packets on links"
 
 typedef struct {
     SeriesSpec spec;
@@ -37,6 +39,12 @@ gboolean samples_check(const Options *options, gboolean flows, GError **error);
 gboolean samples_open(Samples *samples, const Options *options, Report *report, GError **error);
 /* --where of a verb: whether it can be done; then options->engine is the reference engine. */
 gboolean samples_check_where(Options *options, GError **error);
+/* Whether that many rows can be taken apart, and played. */
+gboolean samples_check_rows(const Options *options, gboolean where, gboolean animate, guint rows, GError **error);
+/* Behind samples_open(): the runs of so many rows are taken apart, and played, where that is wanted; the page says what
+ * it does not show. */
+void samples_watch(Samples *samples, const Options *options, Report *report, gboolean where, gboolean animate,
+                   guint rows);
 /* What sees every packet of one run. NULL unless it is wanted; before a run. Behind it, samples_take() adds to the
  * report and frees. GError: the run is too large to be played. */
 typedef struct Observed Observed;

@@ -40,6 +40,7 @@ typedef struct {
     gint64 crossings;
     char *record; /* of the simulator's own speed */
     gint runs;
+    gboolean where, animate;
 } BenchOwn;
 
 static ExitCode bench_list(const Options *options, GError **error)
@@ -112,6 +113,18 @@ static gboolean bench_add(Live *live, Table *table, const BenchSetup *setup, con
 
 /* What the faults of the only run have cost. */
 static void bench_add_faults(const Fabric *fabric, void *report) { fault_add_table(fabric, report); }
+
+static void *bench_on_begin(void *samples, Fabric *fabric, const char *run)
+{
+    return samples_observe(samples, fabric, run);
+}
+
+static gboolean bench_on_end(void *samples, void *observed, GError **error)
+{
+    return samples_take(samples, observed, error);
+}
+
+static void bench_on_drop(void *observed) { samples_forget(observed); }
 
 static gboolean bench_check_grid(const BenchRequest *request, GError **error)
 {
@@ -193,8 +206,9 @@ static ExitCode bench_one(const Options *options, const char *name, const BenchO
     System system;
     const BenchTest *test = bench_find(name);
     if (!test && speed_find(name)) {
-        if (options->stats) {
-            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--stats: %s measures Fanout's own speed", name);
+        if (options->stats || own->where) {
+            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--%s: %s measures Fanout's own speed",
+                        options->stats ? "stats" : own->animate ? "animate" : "where", name);
             return EXIT_USER;
         }
         if (options->fidelity == COLL_PACKET)
@@ -212,6 +226,7 @@ static ExitCode bench_one(const Options *options, const char *name, const BenchO
                         .engine = options->engine,
                         .crossings_max = (guint64)own->crossings, .fidelity = options->fidelity};
     Samples samples;
+    const BenchObserver observer = {bench_on_begin, bench_on_end, bench_on_drop, &samples};
     g_autofree char *title = g_strdup_printf("%s: %s", test->name, test->text);
     Report *report = report_new("bench", title);
     system_describe(&system, report);
@@ -227,8 +242,11 @@ static ExitCode bench_one(const Options *options, const char *name, const BenchO
     }
     ExitCode code = EXIT_USER;
     if (all && samples_check(options, options->fidelity != COLL_PACKET, error) &&
+        samples_check_rows(options, own->where, own->animate, all->len, error) &&
         samples_open(&samples, options, all->len <= SERIES_RUNS ? report : NULL, error)) {
+        samples_watch(&samples, options, report, own->where, own->animate, all->len);
         setup.series = samples.wanted;
+        setup.observer = samples.where ? &observer : NULL;
         code = samples_close(&samples, bench_all(options, report, &setup, &samples, all, error), error);
     }
     report_free(report);
@@ -247,6 +265,8 @@ static ExitCode bench_run_verb(int argc, char **argv, GError **error)
         {"bytes", 'b', 0, G_OPTION_ARG_STRING, &own.bytes, "size of the test", "SIZE[,SIZE...]"},
         {"crossings", 0, 0, G_OPTION_ARG_INT64, &own.crossings,
          "beyond so many link crossings: three smaller sizes, extrapolated", "N"},
+        {"where", 0, 0, G_OPTION_ARG_NONE, &own.where, SAMPLES_WHERE_TEXT, NULL},
+        {"animate", 0, 0, G_OPTION_ARG_NONE, &own.animate, SAMPLES_ANIMATE_TEXT, NULL},
         {"runs", 0, 0, G_OPTION_ARG_INT, &own.runs,
          "engine to nvls: runs to take the median of (5); growth: 0.3 s of CPU time for each", "N"},
         {"record", 0, 0, G_OPTION_ARG_FILENAME, &own.record,
@@ -256,9 +276,11 @@ static ExitCode bench_run_verb(int argc, char **argv, GError **error)
     ExitCode code;
     if (options_parse(&options, &verb_bench, entries, &argc, &argv, &code, error)) {
         code = EXIT_USER;
+        own.where |= own.animate;
         if (own.crossings < 1 || own.runs < 1)
             g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--%s: at least 1", own.runs < 1 ? "runs" : "crossings");
-        else if (options_check_args(&verb_bench, argc, argv, 0, 1, error))
+        else if (options_check_args(&verb_bench, argc, argv, 0, 1, error) &&
+                 (!own.where || samples_check_where(&options, error)))
             code = argc > 1 ? bench_one(&options, argv[1], &own, error) : bench_list(&options, error);
         options_clear(&options);
     }

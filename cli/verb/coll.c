@@ -280,16 +280,9 @@ static ExitCode coll_report(const System *system, const Options *options, const 
         (options->stats && !file_check("--stats", options->stats, error)) ||
         !coll_views_check_wave(options, &first, coll_gpus(&rows), n, error))
         return EXIT_USER;
-    if (where && !options->html && n > SERIES_RUNS) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--where: %u rows; at most %u are taken apart at a time", n,
-                    SERIES_RUNS);
+    if (!samples_check_rows(options, where, animate, n, error))
         return EXIT_USER;
-    }
     rows.alone = n == 1;
-    if (animate && !rows.alone) {
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--animate: %u rows; one at a time can be played", n);
-        return EXIT_USER;
-    }
     Report *report = rows.report = report_new("coll", title);
     options_describe(options, report);
     system_describe(system, report);
@@ -305,9 +298,7 @@ static ExitCode coll_report(const System *system, const Options *options, const 
     ExitCode code = EXIT_USER;
     if (samples_open(&rows.samples, options, n <= SERIES_RUNS ? report : NULL, error)) {
         rows.samples.live = rows.live;
-        rows.samples.where = where && n <= SERIES_RUNS;
-        rows.samples.where_tables.report = report;
-        rows.samples.animate = animate;
+        samples_watch(&rows.samples, options, report, where, animate, n);
         code = coll_all_rows(&rows, last, error);
     }
     gboolean whole = code == EXIT_DONE || (code == EXIT_WRONG && (!error || !*error));
@@ -361,8 +352,7 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
         {"where", 0, 0, G_OPTION_ARG_NONE, &where,
          "take the time of every request apart: wires, credits, tags, memory, ...; in a page of up to 4 rows of up to "
          "16M it is there anyway", NULL},
-        {"animate", 0, 0, G_OPTION_ARG_NONE, &animate,
-         "the page of --html plays the run, packet by packet: one row of up to 500 packets on links", NULL},
+        {"animate", 0, 0, G_OPTION_ARG_NONE, &animate, SAMPLES_ANIMATE_TEXT, NULL},
         {"iters", 0, 0, G_OPTION_ARG_INT, &words.iterations, "runs to take the mean of (1)", "N"},
         {NULL, 0, 0, 0, NULL, NULL, NULL}};
     Options options;
@@ -376,9 +366,7 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
             gboolean small = options.html && options.cores <= 1 && options.fidelity != COLL_FLOW &&
                              plan.max <= COLL_WHERE_BYTES && samples_check_where(&options, NULL);
             where |= animate;
-            if (animate && !options.html)
-                g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--animate: where to? add --html FILE");
-            else if (small || !where || samples_check_where(&options, error))
+            if (small || !where || samples_check_where(&options, error))
                 code = coll_report(&system, &options, &plan, words.record, small || where, animate, error);
             system_clear(&system);
         }

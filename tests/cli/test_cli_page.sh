@@ -144,6 +144,32 @@ python3 replays.py 2>err || complain "replay: $(tail -1 err)"
 "$FANOUT" replay again.trace -s teach-4gpu --no-compare --html r.html >out
 grep -q "Where the time of requests went is told with --where" r.html || complain "replay does not say where --where is"
 refuses "^fanout replay: --where: flows have no packets" replay again.trace --where --fidelity flow
+# Small runs of bench are played, one of each operation: what moves is what the links carried. And taken apart.
+cat >film.py <<'P'
+import json, re
+d, page = json.load(open("film.json")), open("film.html", encoding="utf-8").read()
+scene = json.loads(re.search(r'<script type="application/json">(.*?)</script>', page, re.S).group(1))
+carried = sum((r["up_GBps"] + r["down_GBps"]) * 1000 * (r["to_us"] - r["from_us"]) for r in d["in_time"]) / 16
+moved = sum(size for line, kind, size, *rest in scene["moves"])
+assert moved > 20 and abs(moved - carried) < 0.5, (moved, carried)
+assert abs(sum(r["share_pct"] for r in d["where"]) - 100) < 0.1
+P
+for words in "stream_bw --variant read16" "stream_bw --variant write16" atomics "multicast_bw --variant one_to_all" \
+    "multicast_bw --variant red" "multicast_bw --variant ld_reduce"; do
+    "$FANOUT" bench $words -s teach-4gpu -b 2K --ctas 1 --threads 32 --animate --html film.html --format json >film.json \
+        2>err || complain "bench $words --animate: $(cat err)"
+    python3 film.py 2>err || complain "bench $words --animate: $(tail -1 err)"
+done
+"$FANOUT" bench multicast_latency -s teach-4gpu --html b.html >out
+grep -q "Where the time of requests went is told with --where" b.html || complain "bench does not say where --where is"
+"$FANOUT" bench multicast_latency -s teach-4gpu -b 1K,2K,4K,8K,16K --html b.html >out
+grep -q "Of up to 4 rows a page has the system" b.html || complain "bench does not say why it has no charts"
+"$FANOUT" coll all_reduce -s teach-4gpu -a ring -b 1K -e 16K --html b.html >out
+grep -q "Of up to 4 rows a page has the system" b.html || complain "coll does not say why it has no charts"
+refuses "^fanout bench: --animate: load_latency .* puts 8256 packets on links; from 1 to 500" \
+    bench load_latency -s teach-4gpu --animate --html no.html
+refuses "^fanout bench: --where: engine measures Fanout's own speed" bench engine --where
+refuses "^fanout bench: --animate: 2 rows; one" bench multicast_bw -b 1K,2K --animate --html no.html
 refuses "^fanout exec: --where: flows have no packets" exec --data off --fidelity flow --where -- true
 refuses "^fanout coll: --where: an observed run is on one core" coll all_reduce --where --cores 2
 refuses "^fanout coll: --where: flows have no packets" coll all_reduce --where --fidelity flow
