@@ -185,7 +185,7 @@ char *link_waiter_text(void *unit)
     const Link *link = unit;
     if (!link_waits(link))
         return NULL;
+    const char *what = link->down ? "the link to come up" : link->blocked ? "credits of the far end" : "the wire";
     guint32 waiting = link->queue[VC_CREQ].count + link->queue[VC_RSP].count;
-    return g_strdup_printf("%s: %u packets wait for %s", link->path, waiting,
-                           link->down ? "the link to come up" : "credits of the far end");
+    return g_strdup_printf("%s: %u packets wait for %s", link->path, waiting, what);
 }

@@ -189,6 +189,8 @@ static void test_waiter_text(void **state)
     assert_null(link_waiter_text(&ends.link));
     for (guint i = 0; i < 3; i++)
         link_push(&ends.link, packet_of(PACKET_WRITE, i, 18), 0);
+    g_autofree char *early = link_waiter_text(&ends.link);
+    assert_string_equal(early, "test.link: 2 packets wait for the wire");
     sim_run(ends.sim, SIMTIME_NEVER);
     g_autofree char *text = link_waiter_text(&ends.link);
     assert_string_equal(text, "test.link: 2 packets wait for credits of the far end");
