@@ -26,8 +26,20 @@ fanout_SOURCES = \
 	cli/main.c \
 	cli/options.c \
 	cli/options.h \
+	cli/options_check.c \
 	cli/pace.c \
 	cli/pace.h \
+	cli/monitor/args.c \
+	cli/monitor/http_functions.h \
+	cli/monitor/internal.h \
+	cli/monitor/monitor.c \
+	cli/monitor/monitor.h \
+	cli/monitor/server.c \
+	cli/monitor/status.c \
+	cli/replay_args.c \
+	cli/replay_args.h \
+	cli/replay_live.c \
+	cli/replay_live.h \
 	cli/progress.c \
 	cli/progress.h \
 	cli/replay_place.c \
@@ -87,7 +99,20 @@ fanout_SOURCES = \
 	cli/verb/verb.h \
 	cli/verb/verbs.h \
 	cli/verb/walk.c
-fanout_LDADD = libfanout_explore.la libfanout_core.la
+fanout_LDADD = libfanout_explore.la libfanout_core.la -ldl
+# The page of --monitor, as a resource.
+nodist_fanout_SOURCES = cli/monitor/page.gen.c cli/monitor/page.gen.h
+monitor_parts = cli/monitor/page.gresource.xml cli/monitor/page.html
+EXTRA_DIST += $(monitor_parts)
+BUILT_SOURCES += cli/monitor/page.gen.c cli/monitor/page.gen.h
+CLEANFILES += cli/monitor/page.gen.c cli/monitor/page.gen.h
+cli/monitor/server.$(OBJEXT): cli/monitor/page.gen.h
+cli/monitor/page.gen.c: $(monitor_parts)
+	$(AM_V_GEN)$(MKDIR_P) cli/monitor && $(GLIB_COMPILE_RESOURCES) --target=$@ --generate-source \
+	  --internal --c-name monitor --sourcedir=$(srcdir)/cli/monitor $(srcdir)/cli/monitor/page.gresource.xml
+cli/monitor/page.gen.h: $(monitor_parts)
+	$(AM_V_GEN)$(MKDIR_P) cli/monitor && $(GLIB_COMPILE_RESOURCES) --target=$@ --generate-header \
+	  --internal --c-name monitor --sourcedir=$(srcdir)/cli/monitor $(srcdir)/cli/monitor/page.gresource.xml
 
 # What README.md shows: the first result, in one minute.
 EXTRA_DIST += examples/demo.sh

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cli/monitor/monitor.h"
 #include "sim/report/stream.h"
 
 struct Live {
@@ -60,8 +61,9 @@ static void live_mark(Live *live, const char *why)
 static void *live_watch(void *user)
 {
     Live *live = user;
-    int number;
-    if (sigwait(&live->signals, &number) != 0 || number == LIVE_END)
+    siginfo_t info;
+    const int number = sigwaitinfo(&live->signals, &info);
+    if (number <= 0 || number == LIVE_END)
         return NULL;
     pthread_sigmask(SIG_SETMASK, &live->before, NULL); /* a second one ends it at once */
     pthread_mutex_lock(&live->lock);
@@ -69,7 +71,9 @@ static void *live_watch(void *user)
         pthread_mutex_unlock(&live->lock);
         return NULL;
     }
-    const char *name = number == SIGINT ? "interrupted (SIGINT)" : "ended (SIGTERM)";
+    const gboolean by_page = info.si_code == SI_QUEUE && info.si_value.sival_int == MONITOR_STOPS;
+    const char *by_signal = number == SIGINT ? "interrupted (SIGINT)" : "ended (SIGTERM)";
+    const char *name = by_page ? "stopped from its page" : by_signal;
     g_autoptr(GError) error = NULL;
     live_mark(live, name);
     live_write(live, &error);
@@ -82,6 +86,20 @@ static void *live_watch(void *user)
     _exit(EXIT_INTERRUPTED);
 }
 
+void live_set_total(Live *live, guint64 total) { live->total = total; }
+
+void live_lock(Live *live) { pthread_mutex_lock(&live->lock); }
+
+/* For the page, by its thread. */
+static GString *live_report(void *user)
+{
+    Live *live = user;
+    live_lock(live);
+    GString *json = report_format(live->report, REPORT_JSON);
+    pthread_mutex_unlock(&live->lock);
+    return json;
+}
+
 Live *live_new(const Options *options, Report *report, const Table *table, guint64 total, const guint *widths)
 {
     Live *live = g_new0(Live, 1);
@@ -90,6 +108,7 @@ Live *live_new(const Options *options, Report *report, const Table *table, guint
     live->stream = report_stream_new(report, table, options->format, widths);
     live->progress = progress_new(total);
     live->total = total;
+    progress_set_monitor(live->progress, options->monitor);
     pthread_mutex_init(&live->lock, NULL);
     sigemptyset(&live->signals);
     sigaddset(&live->signals, SIGINT);
@@ -98,6 +117,7 @@ Live *live_new(const Options *options, Report *report, const Table *table, guint
     pthread_sigmask(SIG_BLOCK, &live->signals, &live->before);
     if (pthread_create(&live->watcher, NULL, live_watch, live) != 0)
         g_error("no thread can be started");
+    monitor_on_report(options->monitor, live_report, live);
     return live;
 }
 
@@ -107,12 +127,11 @@ void live_on_end(Live *live, void (*end)(void *user), void *user)
     live->end_user = user;
 }
 
-void live_lock(Live *live) { pthread_mutex_lock(&live->lock); }
-
 void live_unlock(Live *live, guint64 steps)
 {
     GString *out = g_string_new(NULL);
     live->done += steps;
+    monitor_done(live->options->monitor, live->done);
     report_stream_rows(live->stream, out);
     live_put(live, out);
     pthread_mutex_unlock(&live->lock);
@@ -123,6 +142,7 @@ Progress *live_progress(Live *live) { return live->progress; }
 /* A signal that comes from here on comes too late to be one of this run. */
 static void live_free(Live *live)
 {
+    monitor_on_report(live->options->monitor, NULL, NULL);
     pthread_kill(live->watcher, LIVE_END);
     pthread_join(live->watcher, NULL);
     pthread_sigmask(SIG_SETMASK, &live->before, NULL);
@@ -142,10 +162,10 @@ ExitCode live_finish(Live *live, GError **error)
     return code;
 }
 
-void live_abandon(Live *live)
+static void live_drop(Live *live, gboolean keep)
 {
     live_lock(live);
-    if (live->done) {
+    if (live->done && keep) {
         g_autoptr(GError) error = NULL;
         live_mark(live, "an error");
         live_write(live, &error);
@@ -154,3 +174,7 @@ void live_abandon(Live *live)
     pthread_mutex_unlock(&live->lock);
     live_free(live);
 }
+
+void live_abandon(Live *live) { live_drop(live, TRUE); }
+
+void live_discard(Live *live) { live_drop(live, FALSE); }

@@ -28,6 +28,7 @@ Live *live_new(const Options *options, Report *report, const Table *table, guint
 /* Called before the end of the report is written, whichever way the run ends, under the lock and perhaps by another
  * thread: adds what is finished and was not shown yet, summaries, notes. */
 void live_on_end(Live *live, void (*end)(void *user), void *user);
+void live_set_total(Live *live, guint64 total); /* where steps are not what its progress counts, which is given 0 */
 void live_lock(Live *live);
 void live_unlock(Live *live, guint64 steps); /* as many more steps are done */
 Progress *live_progress(Live *live);
@@ -36,5 +37,7 @@ ExitCode live_finish(Live *live, GError **error);
 /* The same where the run ended with an error, of which the caller tells: what is finished is kept, marked incomplete.
  * Nothing at all is written when nothing was finished. */
 void live_abandon(Live *live);
+/* The same, and nothing is written: the caller reports in its own way. */
+void live_discard(Live *live);
 
 #endif

@@ -9,7 +9,6 @@
 #include "cli/samples.h"
 #include "sim/param/nearest.h"
 #include "sim/param/size.h"
-#include "sim/report/file.h"
 
 const char *const options_fidelities[] = {"packet", "flow", "auto", NULL};
 const char *const options_calendars[] = {"wheel", "systemc", NULL};
@@ -21,7 +20,7 @@ G_DEFINE_QUARK(fanout-cli-error, cli_error)
 
 /* What GOption fills as text, parsed further afterwards. */
 typedef struct {
-    char *format, *seed, *fidelity, *calendar, *engine, *cores, *data, *max_memory, *interval, **faults;
+    char *format, *seed, *fidelity, *calendar, *engine, *cores, *data, *max_memory, *interval, *monitor, **faults;
     gboolean help;
 } RawOptions;
 
@@ -178,55 +177,6 @@ static gboolean options_convert(Options *options, const RawOptions *raw, const V
     return TRUE;
 }
 
-/* Before anything is simulated. */
-static gboolean options_check_files(const Options *options, GError **error)
-{
-    const char *const paths[] = {options->html, options->perfetto, options->vcd, options->stats};
-    static const char *const names[] = {"--html", "--perfetto", "--vcd", "--stats"};
-    for (guint i = 0; i < G_N_ELEMENTS(paths); i++) {
-        if (!paths[i])
-            continue;
-        if (strcmp(paths[i], "-") == 0) {
-            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: '-' is no file; standard output has --format",
-                        names[i]);
-            return FALSE;
-        }
-        for (guint j = 0; j < i; j++)
-            if (paths[j] && strcmp(paths[j], paths[i]) == 0) {
-                g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: '%s' is the file of %s, too", names[i], paths[i],
-                            names[j]);
-                return FALSE;
-            }
-        if (!file_check(names[i], paths[i], error))
-            return FALSE;
-    }
-    return TRUE;
-}
-
-static gboolean options_check_flags(const Options *options, const Verb *verb, GError **error)
-{
-    const char *why = verb->no_views ? verb->no_views : "";
-    if (options->vcd && !(verb->flags & VERB_WAVEFORM))
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: %s writes no waveforms: %s", verb->name, why);
-    else if (options->perfetto && !(verb->flags & VERB_TIMELINE))
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--perfetto: %s writes no timeline: %s", verb->name, why);
-    else if (!samples_check_verb(options, verb, error))
-        return FALSE;
-    else if (verb->flags & VERB_NO_PAGE && (options->html || options->format != REPORT_TEXT))
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--%s: %s has no report: %s", options->html ? "html" : "format",
-                    verb->name, why);
-    else if (!options_check_files(options, error))
-        return FALSE;
-    else if (options->cores > 1 && !(verb->flags & VERB_CORES))
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "--cores: this verb runs on one core; 'fanout coll' can use several");
-    else if (options->fidelity != COLL_PACKET && !(verb->flags & VERB_FLOWS))
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--fidelity: this verb simulates every packet");
-    else
-        return TRUE;
-    return FALSE;
-}
-
 static void options_clear_raw(RawOptions *raw)
 {
     g_free(raw->format);
@@ -238,6 +188,7 @@ static void options_clear_raw(RawOptions *raw)
     g_free(raw->data);
     g_free(raw->max_memory);
     g_free(raw->interval);
+    g_free(raw->monitor);
     g_strfreev(raw->faults);
 }
 
@@ -254,6 +205,15 @@ static void options_print_help(GOptionContext *context, const Verb *verb)
     g_free(help);
     g_free(name);
     g_free(program);
+}
+
+/* What stands behind a "--" is no option. */
+static void options_drop_dashes(int *argc, char **argv)
+{
+    if (*argc <= 1 || strcmp(argv[1], "--") != 0)
+        return;
+    memmove(argv + 1, argv + 2, (gsize)(*argc - 1) * sizeof *argv);
+    (*argc)--;
 }
 
 gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *own, int *argc,
@@ -273,9 +233,7 @@ gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *o
          "change the parameters that an INI file names", "FILE"},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &raw.seed, "of all random streams (default 1)", "N"},
         {"fidelity", 0, 0, G_OPTION_ARG_STRING, &raw.fidelity,
-         verb->flags & VERB_FIDELITY ? "auto (default), packet or flow"
-                                     : "packet (default), flow or auto",
-         "WHICH"},
+         verb->flags & VERB_FIDELITY ? "auto (default), packet or flow" : "packet (default), flow or auto", "WHICH"},
         {"calendar", 0, 0, G_OPTION_ARG_STRING, &raw.calendar,
          "wheel (default), or systemc: slow, and the same bytes", "WHICH"},
         {"engine", 0, 0, G_OPTION_ARG_STRING, &raw.engine,
@@ -297,6 +255,10 @@ gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *o
          "write statistics in time, as CSV or JSON lines by the file's name", "FILE.csv|.jsonl"},
         {"stats-interval", 0, 0, G_OPTION_ARG_STRING, &raw.interval,
          "of --stats: how much time a line sums up (1us)", "TIME"},
+        {"monitor", 0, 0, G_OPTION_ARG_STRING, &raw.monitor,
+         "serve this machine a page of the run while it goes on; port 0: one that is free", "127.0.0.1:PORT"},
+        {"monitor-stop", 0, 0, G_OPTION_ARG_NONE, &options->monitor_stop,
+         "the page of --monitor has a button that ends the run as Ctrl-C does", NULL},
         {"log", 0, 0, G_OPTION_ARG_STRING, &options->log,
          "what to tell on standard error, as link:debug,cuda:info", "SPEC"},
         {"help", 'h', 0, G_OPTION_ARG_NONE, &raw.help, "print this", NULL},
@@ -317,15 +279,13 @@ gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *o
     if (good && raw.help)
         options_print_help(context, verb);
     good = good && !raw.help && options_convert(options, &raw, verb, &failure) &&
-           options_check_flags(options, verb, &failure);
+           options_check(options, raw.monitor, verb, &failure);
     if (failure)
         g_propagate_error(error, failure);
     if (!good)
         options_clear(options);
-    if (good && *argc > 1 && strcmp((*argv)[1], "--") == 0) {
-        memmove(*argv + 1, *argv + 2, (gsize)(*argc - 1) * sizeof **argv);
-        (*argc)--;
-    }
+    if (good)
+        options_drop_dashes(argc, *argv);
     options_clear_raw(&raw);
     g_option_context_free(context);
     return good;

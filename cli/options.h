@@ -26,6 +26,8 @@
 
 typedef enum { DATA_AUTO, DATA_FULL, DATA_OFF } DataMode;
 
+typedef struct Monitor Monitor; /* cli/monitor/monitor.h */
+
 typedef struct {
     char *command; /* the whole command line, for a shell */
     char *system; /* -s: a preset's name, or the path of an INI file; NULL: the verb's default */
@@ -42,6 +44,10 @@ typedef struct {
     char *html, *perfetto, *vcd; /* files to write beside it; NULL: none */
     char *stats;                 /* the file of statistics in time; NULL: none */
     guint64 stats_interval_ps;   /* 0: not said */
+    gboolean monitored;          /* --monitor; the next ones say where, and whether its page may end the run */
+    gboolean monitor_ipv6, monitor_stop;
+    guint16 monitor_port;
+    Monitor *monitor; /* monitor_open(); NULL: none */
     char *log;           /* "link:debug,cuda:info"; NULL: FANOUT_LOG or nothing */
 } Options;
 
@@ -56,6 +62,9 @@ extern const char *const options_formats[], *const options_fidelities[], *const 
 gboolean options_parse(Options *options, const Verb *verb, const GOptionEntry *own, int *argc,
                        char ***argv, ExitCode *code, GError **error);
 void options_clear(Options *options);
+/* options_check.c, for options_parse(): FALSE: the verb lacks what is asked for, or a file cannot be written. monitor:
+ * what --monitor says; NULL: it is not given. */
+gboolean options_check(Options *options, const char *monitor, const Verb *verb, GError **error);
 
 /* FALSE unless at least `least` and at most `most` arguments are left behind the verb. */
 gboolean options_check_args(const Verb *verb, int argc, char **argv, int least, int most,

@@ -1,6 +1,7 @@
 /* See pace.h. The host's clock is read for the estimate alone. */
 #include "cli/pace.h"
 
+#include "cli/monitor/monitor.h"
 #include "cli/progress.h"
 
 struct Pace {
@@ -8,12 +9,15 @@ struct Pace {
     gint64 began_us;
     guint64 before; /* done when it began */
     gboolean told;
+    Monitor *monitor;
 };
 
-Pace *pace_new(void)
+Pace *pace_new(Monitor *monitor)
 {
     Pace *pace = g_new0(Pace, 1);
     pace->progress = progress_new(0);
+    pace->monitor = monitor;
+    progress_set_monitor(pace->progress, monitor);
     return pace;
 }
 
@@ -35,6 +39,8 @@ void pace_tell(Pace *pace, guint64 done, guint64 most, guint64 bad)
     }
     guint64 here = done - pace->before;
     double seconds = here ? (double)(now_us - pace->began_us) * 1e-6 * (double)(most - done) / (double)here : 0;
+    monitor_step(pace->monitor, done, most, "points");
+    monitor_done(pace->monitor, done);
     g_autofree char *left = here ? pace_left(seconds) : g_strdup("");
     progress_note(pace->progress, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " points%s%s; %" G_GUINT64_FORMAT
                   " failed", done, most, here ? ", " : "", left, bad);

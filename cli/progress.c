@@ -4,10 +4,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cli/monitor/monitor.h"
+
 struct Progress {
     guint64 total, done;
     gboolean terminal;
     char *step; /* what it said last */
+    Monitor *monitor;
 };
 
 Progress *progress_new(guint64 total)
@@ -25,15 +28,20 @@ static void progress_draw(const Progress *progress, const char *more)
     fflush(stderr);
 }
 
+void progress_set_monitor(Progress *progress, Monitor *monitor) { progress->monitor = monitor; }
+
 void progress_step(Progress *progress, const char *format, ...)
 {
     progress->done++;
-    if (!progress->terminal)
+    if (!progress->terminal && !progress->monitor)
         return;
     va_list args;
     va_start(args, format);
     g_autofree char *what = g_strdup_vprintf(format, args);
     va_end(args);
+    monitor_step(progress->monitor, progress->done, progress->total, what);
+    if (!progress->terminal)
+        return;
     g_free(progress->step);
     if (progress->total)
         progress->step = g_strdup_printf("[%" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT "] %s", progress->done,
@@ -45,13 +53,15 @@ void progress_step(Progress *progress, const char *format, ...)
 
 void progress_note(Progress *progress, const char *format, ...)
 {
-    if (!progress->terminal)
+    if (!progress->terminal && !progress->monitor)
         return;
     va_list args;
     va_start(args, format);
     g_autofree char *what = g_strdup_vprintf(format, args);
     va_end(args);
-    progress_draw(progress, what);
+    monitor_note(progress->monitor, what);
+    if (progress->terminal)
+        progress_draw(progress, what);
 }
 
 void progress_wipe(Progress *progress)

@@ -5,9 +5,12 @@
 #include <glib.h>
 
 typedef struct Progress Progress;
+struct Monitor;
 
 /* total: how many steps there are; 0: not known. */
 Progress *progress_new(guint64 total);
+/* Tells a monitor, too; NULL is none. */
+void progress_set_monitor(Progress *progress, struct Monitor *monitor);
 /* Begins the next step and says which: "[3/8] nvls 4M". */
 void progress_step(Progress *progress, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* Takes the line away, until the next step or note: something else is to be printed. */

@@ -1,6 +1,8 @@
 /* See samples.h. */
 #include "cli/samples.h"
 
+#include "cli/monitor/monitor.h"
+
 static void samples_on_done(void *user, Series *series)
 {
     Samples *samples = user;
@@ -13,7 +15,10 @@ static void samples_on_done(void *user, Series *series)
 
 gboolean samples_open(Samples *samples, const Options *options, Report *report, GError **error)
 {
-    *samples = (Samples){.spec = {.interval_ps = options->stats_interval_ps}};
+    WatchPage *page = monitor_page(options->monitor, 0);
+    *samples = (Samples){.spec = {.interval_ps = options->stats_interval_ps, .watch = page},
+                         .watch = {.watch = page, .watch_only = TRUE}};
+    samples->wanted = samples->watched = page ? &samples->watch : NULL;
     if (options->html && report) {
         samples->tables.report = report;
         samples->spec.done = samples_on_done;

@@ -21,6 +21,8 @@
 typedef struct {
     SeriesSpec spec;
     const SeriesSpec *wanted; /* NULL: nothing was asked for */
+    SeriesSpec watch;         /* of runs without statistics in time */
+    const SeriesSpec *watched; /* &watch, where somebody may look at runs; NULL: nobody can */
     SeriesTables tables;
     gboolean where; /* where the time went is asked for: runs are of the reference engine */
     WhereTables where_tables;

@@ -110,7 +110,10 @@ static gboolean best_try(const CollGroup *group, const CollSpec *spec, guint64 l
     if (!apart)
         return FALSE; /* what runs in the caller's group runs here */
     apart->limit_ps = limit_ps;
+    Series *series = coll_watch(apart, group, spec);
     gboolean good = coll_run_fidelity(apart, spec, result, error);
+    series_end(series);
+    series_free(series);
     gboolean clean = good || apart->late;
     if (apart->late) {
         sim_free(sim); /* first: what is left of it points into the fabric */

@@ -376,3 +376,14 @@ void coll_group_on_candidate(CollGroup *group, CollCandidate candidate, void *us
     group->candidate = candidate;
     group->candidate_user = user;
 }
+
+void coll_group_watch(CollGroup *group, WatchPage *page) { group->watch = page; }
+
+Series *coll_watch(CollGroup *apart, const CollGroup *group, const CollSpec *spec)
+{
+    const SeriesSpec series = {.watch = group->watch, .watch_only = TRUE};
+    g_autofree char *name = g_strdup_printf("%s %" G_GUINT64_FORMAT " B %s", coll_op_name(spec->op), spec->bytes,
+                                            coll_algo_name(spec->algo));
+    apart->watch = group->watch;
+    return series_new(apart->fabric, series.watch ? &series : NULL, name);
+}

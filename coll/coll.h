@@ -20,6 +20,7 @@
 
 #include "model/fabric/fabric.h"
 #include "model/memory/numeric.h"
+#include "model/series/series.h"
 
 typedef enum {
     COLL_ALL_REDUCE, COLL_ALL_GATHER, COLL_REDUCE_SCATTER, COLL_BROADCAST, COLL_ALL_TO_ALL,
@@ -106,6 +107,8 @@ guint32 coll_group_ranks(const CollGroup *group);
 /* Told before each candidate of COLL_BEST or COLL_UNICAST: which of how many ("tree", "ll128", 3, 14). */
 typedef void (*CollCandidate)(const char *algo, const char *proto, guint index, guint all, void *user);
 void coll_group_on_candidate(CollGroup *group, CollCandidate candidate, void *user);
+/* Of simulations beside the group's own, as those of candidates: who asks there is answered by them. NULL: nobody. */
+void coll_group_watch(CollGroup *group, WatchPage *page);
 
 /* Where spec->algo is AUTO: sets the algorithm, and of frameworks CTAs, threads and copies, to what spec->library
  * takes on this group; where NCCL chooses by protocol too, AUTO stays, which coll_choice resolves. coll_run and

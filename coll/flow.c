@@ -65,7 +65,13 @@ static gboolean coll_run_apart(const CollGroup *group, const CollSpec *spec, gbo
     Sim *sim = sim_new(&sim_spec, error);
     Fabric *fabric = sim ? fabric_new(sim, &group->fabric->spec, FALSE, error) : NULL;
     CollGroup *apart = fabric ? coll_group_new(fabric, group->gpu, group->n, error) : NULL;
-    if (!apart || !(flows ? coll_run_flows : coll_run_one)(apart, spec, result, error))
+    if (!apart)
+        return FALSE;
+    Series *series = coll_watch(apart, group, spec);
+    gboolean good = (flows ? coll_run_flows : coll_run_one)(apart, spec, result, error);
+    series_end(series);
+    series_free(series);
+    if (!good)
         return FALSE; /* of a spec that runs elsewhere; if stuck, what still runs stays */
     coll_group_free(apart);
     fabric_free(fabric);

@@ -24,6 +24,7 @@ struct CollGroup {
     Coll *late;          /* what such a run left; its simulation must go first */
     CollCandidate candidate; /* told of each of a search, or NULL */
     void *candidate_user;
+    WatchPage *watch; /* of simulations beside this one; NULL: nobody looks */
 };
 
 /* enqueue.cc: NCCL's NVLS of other operations than all_reduce has up to NCCL_MAX_NVLS_ARITY ranks. */
@@ -110,6 +111,10 @@ void coll_buffers_set_cached(const Coll *coll); /* in and out, by spec.as_bytes 
 /* coll.c: one algorithm, at the fidelity that the fabric has now */
 gboolean coll_run_one(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
 void coll_free(Coll *coll);
+/* coll.c: a simulation beside the group's, which is to run `spec`, may be looked at; NULL: nobody would. To be ended by
+ * series_end() and series_free(). */
+Series *coll_watch(CollGroup *apart, const CollGroup *group, const CollSpec *spec);
+
 /* best.c: the candidates of COLL_BEST and COLL_UNICAST */
 gboolean coll_run_best(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
 /* flow.c: the same at spec->fidelity */

@@ -4,8 +4,6 @@ libfanout_core_la_SOURCES += \
 	model/memory/address_hash.h \
 	model/memory/address_space.c \
 	model/memory/address_space.h \
-	model/memory/l2_lines.c \
-	model/memory/l2_lines.h \
 	model/memory/memory.c \
 	model/memory/memory.h \
 	model/memory/multicast_object.c \
@@ -149,6 +147,10 @@ libfanout_core_la_SOURCES += \
 	model/walk/walk.h \
 	model/series/series.c \
 	model/series/map.c \
+	model/series/roles.c \
+	model/series/roles.h \
+	model/series/watch.c \
+	model/series/watch.h \
 	model/series/series.h \
 	model/series/stats_file.c \
 	model/series/stats_file.h \

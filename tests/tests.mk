@@ -30,6 +30,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_doctor.sh \
 	tests/cli/test_advise.sh \
 	tests/cli/test_cli_live.sh \
+	tests/cli/test_monitor.sh \
 	tests/cli/test_table.sh \
 	tests/cli/test_cli_words.sh \
 	tests/cli/test_cli_page.sh \
@@ -67,6 +68,7 @@ dist_check_SCRIPTS = \
 	tests/validate/test_fidelity.sh \
 	tests/validate/test_validate.sh
 TESTS += $(dist_check_SCRIPTS)
+EXTRA_DIST += tests/cli/monitor_checks.py tests/cli/monitor_page_checks.py tests/cli/monitor_run.py
 EXTRA_DIST += tests/cli/cli_test.sh tests/cli/browser.py tests/cli/page_audit.js tests/cli/page_checks.py \
 	tests/cli/page_map_checks.py tests/cli/page_scene_checks.py tests/style/tidy.allow tests/validate/validate.recorded
 EXTRA_DIST += tests/docs/console.sh tests/cli/inputs.sh tests/cli/views.py \
@@ -269,7 +271,7 @@ tests_traces_fuzz_trace_SOURCES = tests/traces/fuzz_trace.c
 tests_validate_fuzz_param_SOURCES = tests/validate/fuzz_param.c
 tests_explore_test_explore_LDADD = libfanout_explore.la $(TEST_LDADD)
 tests_cli_test_options_SOURCES = tests/cli/test_options.c tests/cli/no_reference.c cli/options.c \
-	cli/samples_check.c
+	cli/command.c cli/options_check.c cli/samples_check.c cli/monitor/args.c
 tests_sim_test_tlm_port_SOURCES = tests/sim/test_tlm_port.cpp
 
 # The PTX executor on flat memory.

@@ -121,7 +121,15 @@ static gboolean run_kernel_ps(CollRun *run, const CollTiming *timing, guint64 *k
         return TRUE;
     }
     CollResult result;
-    if (!coll_run(run->group, &run->coll, &result, error))
+    const SeriesSpec watch = {.watch = timing->setup->watch, .watch_only = TRUE};
+    g_autofree char *name = g_strdup_printf("%s %" G_GUINT64_FORMAT " B %s", coll_op_name(run->coll.op),
+                                            run->coll.bytes, coll_algo_name(run->coll.algo));
+    Series *series = series_new(run->fabric, watch.watch ? &watch : NULL, name);
+    coll_group_watch(run->group, watch.watch);
+    gboolean good = coll_run(run->group, &run->coll, &result, error);
+    series_end(series);
+    series_free(series);
+    if (!good)
         return FALSE;
     *kernel_ps = new.kernel_ps = result.kernel_ps;
     new.crossings = fabric_crossings(run->fabric);

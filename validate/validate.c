@@ -121,8 +121,10 @@ static void worker_bench(const ValidateSetup *setup, const FabricSpec *spec, con
                          const ValidateUnit *unit, FILE *out)
 {
     const ValidateRow *first = g_ptr_array_index(rows, g_array_index(unit->row, guint, 0));
+    const SeriesSpec series = {.watch = setup->watch, .watch_only = TRUE};
     BenchSetup bench = {.spec = spec, .seed = setup->seed, .calendar = setup->calendar, .engine = setup->engine,
-                        .crossings_max = setup->crossings_max, .fidelity = setup->fidelity};
+                        .series = setup->watch ? &series : NULL, .crossings_max = setup->crossings_max,
+                        .fidelity = setup->fidelity};
     BenchRequest request = {first->test, first->variant, first->gpus, first->ctas, first->threads,
                             first->bytes};
     GError *error = NULL;
@@ -193,7 +195,7 @@ static void worker_run(const ValidateSetup *setup, GPtrArray *rows, const Valida
 /* ---- in the parent */
 
 static gboolean pool_start(const ValidateSetup *setup, GPtrArray *rows, ValidateUnit *unit,
-                           ValidateWorker *worker, GError **error)
+                           ValidateWorker *worker, guint job, GError **error)
 {
     int fds[2];
     pid_t parent = getpid();
@@ -209,7 +211,9 @@ static gboolean pool_start(const ValidateSetup *setup, GPtrArray *rows, Validate
             _exit(1);
         close(fds[0]);
         FILE *out = fdopen(fds[1], "w");
-        worker_run(setup, rows, unit, out);
+        ValidateSetup own = *setup;
+        own.watch = setup->watch ? &setup->watch[job] : NULL;
+        worker_run(&own, rows, unit, out);
         fclose(out);
         _exit(0);
     }
@@ -305,7 +309,7 @@ gboolean validate_run(const ValidateSetup *setup, GPtrArray *rows, GError **erro
     do {
         for (guint w = 0; good && w < jobs && next < units->len; w++)
             if (!workers[w].pid)
-                good = pool_start(setup, rows, g_ptr_array_index(units, next++), &workers[w], error);
+                good = pool_start(setup, rows, g_ptr_array_index(units, next++), &workers[w], w, error);
         good = good && pool_turn(rows, workers, jobs, &done, error);
         while (first < rows->len && validate_is_done(g_ptr_array_index(rows, first)))
             first++;

@@ -141,7 +141,8 @@ void engine_table_hex(Table *table, guint64 value)
 gboolean engine_series_begin(Engine *engine)
 {
     const EngineSpec *spec = &engine->spec;
-    SeriesSpec series = {0};
+    const gboolean page = spec->page && !spec->flow;
+    SeriesSpec series = {.watch = spec->watch, .watch_only = spec->stats_path == NULL && !page};
 
     if (spec->where && !spec->flow)
         engine->where = where_new(engine->fabric);
@@ -151,7 +152,7 @@ gboolean engine_series_begin(Engine *engine)
         if (engine->stats_file == NULL)
             return FALSE;
     }
-    if (spec->stats_path != NULL || (spec->page && !spec->flow))
+    if (!series.watch_only || series.watch != NULL)
         engine->series = series_new(engine->fabric, &series, "exec");
     return TRUE;
 }

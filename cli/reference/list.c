@@ -89,6 +89,7 @@ void reference_list(const Verb *verb, const GOptionEntry *own, const GOptionEntr
     list_flag(gen, "perfetto", (verb->flags & VERB_TIMELINE) != 0);
     list_flag(gen, "vcd", (verb->flags & VERB_WAVEFORM) != 0);
     list_flag(gen, "stats", (verb->flags & VERB_STATS) != 0);
+    list_flag(gen, "monitor", (verb->flags & VERB_MONITOR) != 0);
     list_member(gen, "no_views", verb->no_views);
     report_json_string(gen, "options");
     yajl_gen_array_open(gen);

@@ -7,6 +7,7 @@
 
 #include "cli/advise_args.h"
 #include "cli/live.h"
+#include "cli/monitor/monitor.h"
 #include "cli/options.h"
 #include "cli/run.h"
 #include "cli/system.h"
@@ -67,11 +68,17 @@ static ExitCode advise_simulate(const Advise *advise, const CollSpec *spec, Coll
         return EXIT_USER;
     GError *why = NULL;
     ExitCode code = EXIT_USER;
+    const SeriesSpec watch = {.watch = monitor_page(advise->options->monitor, 0), .watch_only = TRUE};
     CollGroup *group = coll_group_new(run.fabric, NULL, advise->plan.gpus, &why);
     if (group && advise->live)
         coll_group_on_candidate(group, advise_on_candidate, advise->live);
+    if (group)
+        coll_group_watch(group, watch.watch);
+    Series *series = series_new(run.fabric, watch.watch ? &watch : NULL, coll_op_name(spec->op));
     if (group && coll_run(group, spec, result, &why))
         code = EXIT_DONE;
+    series_end(series);
+    series_free(series);
     if (g_error_matches(why, COLL_ERROR, COLL_ERROR_STUCK))
         code = EXIT_WRONG; /* what still runs is left to run_close */
     else if (group)
@@ -338,10 +345,12 @@ static ExitCode advise_run_verb(int argc, char **argv, GError **error)
         Advise advise = {.system = &system, .options = &options};
         code = EXIT_USER;
         if (options_check_args(&verb_advise, argc, argv, 1, 1, error) && system_load(&system, NULL, &options, error)) {
-            if (advise_args_parse(&advise.plan, argv[1], &words, &options, &system.spec, error))
+            if (advise_args_parse(&advise.plan, argv[1], &words, &options, &system.spec, error) &&
+                monitor_open(&options, error))
                 code = advise_report(&advise, error);
             system_clear(&system);
         }
+        monitor_close(&options);
         options_clear(&options);
     }
     advise_args_clear(&words);
@@ -352,7 +361,7 @@ const Verb verb_advise = {
     .name = "advise",
     .usage = "OP",
     .text = "the best algorithm, protocol and CTAs by size, and what a program's own choice costs",
-    .flags = VERB_FLOWS | VERB_FIDELITY,
+    .flags = VERB_FLOWS | VERB_FIDELITY | VERB_MONITOR,
     .no_views = "each of its rows is several simulations; exec and walk write them",
     .run = advise_run_verb,
 };

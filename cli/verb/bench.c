@@ -8,6 +8,7 @@
 #include "bench/bench.h"
 #include "cli/live.h"
 #include "cli/samples.h"
+#include "cli/monitor/monitor.h"
 #include "cli/options.h"
 #include "cli/self/speed.h"
 #include "cli/system.h"
@@ -201,14 +202,14 @@ static void bench_refuse_name(const char *name, GError **error)
                 near ? "; did you mean '" : ";", near ? near : "", near ? "'?" : "");
 }
 
-static ExitCode bench_one(const Options *options, const char *name, const BenchOwn *own, GError **error)
+static ExitCode bench_one(Options *options, const char *name, const BenchOwn *own, GError **error)
 {
     System system;
     const BenchTest *test = bench_find(name);
     if (!test && speed_find(name)) {
-        if (options->stats || own->where) {
-            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--%s: %s measures Fanout's own speed",
-                        options->stats ? "stats" : own->animate ? "animate" : "where", name);
+        if (options->stats || own->where || options->monitored) {
+            const char *what = options->stats ? "stats" : own->animate ? "animate" : own->where ? "where" : "monitor";
+            g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--%s: %s measures Fanout's own speed", what, name);
             return EXIT_USER;
         }
         if (options->fidelity == COLL_PACKET)
@@ -242,10 +243,10 @@ static ExitCode bench_one(const Options *options, const char *name, const BenchO
     }
     ExitCode code = EXIT_USER;
     if (all && samples_check(options, options->fidelity != COLL_PACKET, error) &&
-        samples_check_rows(options, own->where, own->animate, all->len, error) &&
+        samples_check_rows(options, own->where, own->animate, all->len, error) && monitor_open(options, error) &&
         samples_open(&samples, options, all->len <= SERIES_RUNS ? report : NULL, error)) {
         samples_watch(&samples, options, report, own->where, own->animate, all->len);
-        setup.series = samples.wanted;
+        setup.series = options->fidelity == COLL_PACKET ? samples.wanted : samples.watched;
         setup.observer = samples.where ? &observer : NULL;
         code = samples_close(&samples, bench_all(options, report, &setup, &samples, all, error), error);
     }
@@ -282,6 +283,7 @@ static ExitCode bench_run_verb(int argc, char **argv, GError **error)
         else if (options_check_args(&verb_bench, argc, argv, 0, 1, error) &&
                  (!own.where || samples_check_where(&options, error)))
             code = argc > 1 ? bench_one(&options, argv[1], &own, error) : bench_list(&options, error);
+        monitor_close(&options);
         options_clear(&options);
     }
     g_free(own.variant);
@@ -297,7 +299,7 @@ const Verb verb_bench = {
     .name = "bench",
     .usage = "[TEST]",
     .text = "micro-benchmarks: latency, bandwidth, contention, multicast, own speed",
-    .flags = VERB_FLOWS | VERB_STATS,
+    .flags = VERB_FLOWS | VERB_STATS | VERB_MONITOR,
     .no_views = "each of its rows is a simulation of its own; exec and walk write them",
     .run = bench_run_verb,
 };

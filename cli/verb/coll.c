@@ -7,6 +7,7 @@
 #include "cli/coll_auto.h"
 #include "cli/coll_table.h"
 #include "cli/coll_views.h"
+#include "cli/monitor/monitor.h"
 #include "cli/options.h"
 #include "cli/live.h"
 #include "cli/run.h"
@@ -116,11 +117,13 @@ static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row
     UsageMark *mark = usage_mark(run.fabric);
     g_autofree char *size = size_format(spec->bytes);
     g_autofree char *name = g_strdup_printf("%s %s %s", coll_op_name(spec->op), size, coll_algo_name(spec->algo));
-    Series *series = series_new(run.fabric, row && !flows ? rows->samples.wanted : NULL, name);
+    Series *series = series_new(run.fabric, row && !flows ? rows->samples.wanted : rows->samples.watched, name);
     Series *ending = series;
     Observed *observed = row && !flows ? samples_observe(&rows->samples, run.fabric, name) : NULL;
-    if (group)
+    if (group) {
         coll_group_on_candidate(group, coll_on_candidate, rows->live);
+        coll_group_watch(group, rows->samples.watch.watch);
+    }
     if (group && coll_run(group, spec, result, &why)) {
         g_clear_pointer(&ending, series_end);
         if (samples_take(&rows->samples, g_steal_pointer(&observed), &why)) {
@@ -366,10 +369,11 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
             gboolean small = options.html && options.cores <= 1 && options.fidelity != COLL_FLOW &&
                              plan.max <= COLL_WHERE_BYTES && samples_check_where(&options, NULL);
             where |= animate;
-            if (small || !where || samples_check_where(&options, error))
+            if ((small || !where || samples_check_where(&options, error)) && monitor_open(&options, error))
                 code = coll_report(&system, &options, &plan, words.record, small || where, animate, error);
             system_clear(&system);
         }
+        monitor_close(&options);
         options_clear(&options);
     }
     coll_args_clear(&words);
@@ -380,7 +384,7 @@ const Verb verb_coll = {
     .name = "coll",
     .usage = "OP",
     .text = "run a collective: all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, sendrecv",
-    .flags = VERB_FIDELITY | VERB_FLOWS | VERB_CORES | VERB_STATS | VERB_WAVEFORM,
+    .flags = VERB_FIDELITY | VERB_FLOWS | VERB_CORES | VERB_STATS | VERB_WAVEFORM | VERB_MONITOR,
     .no_views = "its rows are collectives, of which exec and replay write timelines",
     .run = coll_run_verb,
 };

@@ -4,11 +4,13 @@
  * verified. All else serves some verbs or some tests; what it lacks is no failure. */
 #include "config.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "cli/libraries.h"
+#include "cli/monitor/monitor.h"
 #include "cli/options.h"
 #include "cli/run.h"
 #include "cli/system.h"
@@ -164,6 +166,16 @@ static void doctor_libraries(Table *table)
 #else
     doctor_row(table, "MPI", FALSE, NULL, "sweeps on several machines",
                "apt-get install libopenmpi-dev openmpi-bin; ./configure --with-mpi");
+#endif
+    void *http = dlopen(MONITOR_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (http)
+        dlclose(http);
+#ifdef HAVE_MICROHTTPD
+    doctor_row(table, "libmicrohttpd", http != NULL, http ? MONITOR_LIBRARY : NULL, "--monitor",
+               "apt-get install libmicrohttpd12");
+#else
+    doctor_row(table, "libmicrohttpd", FALSE, http ? "there, but not when Fanout was built" : NULL, "--monitor",
+               "apt-get install libmicrohttpd-dev; ./configure; make");
 #endif
 }
 

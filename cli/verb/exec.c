@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/libraries.h"
 #include "cli/machine.h"
+#include "cli/monitor/monitor.h"
 #include "cli/options.h"
 #include "cli/samples.h"
 #include "cli/system.h"
@@ -176,6 +177,7 @@ static void exec_environment(const Options *options, const char *system, const c
     exec_setenv("FANOUT_ENGINE", options->engine == SIM_ENGINE_REFERENCE || vcd ? "reference" : "fast");
     exec_setenv("FANOUT_CALENDAR", options->calendar == SIM_CALENDAR_SYSTEMC ? "systemc" : "wheel");
     exec_setenv("FANOUT_STATUS_FD", fd);
+    exec_setenv("FANOUT_MONITOR", options->monitor ? "1" : NULL);
     if (options->log != NULL)
         exec_setenv("FANOUT_LOG", options->log);
 }
@@ -259,7 +261,7 @@ static int exec_split(int argc, char **argv)
     static const char *const takes_value[] = {
         "-s",      "--system", "--set",  "--fault",      "--config", "--seed", "--fidelity",  "--calendar", "--engine",
         "--cores", "--data",   "--max-memory", "--format", "--html", "--perfetto", "--vcd", "--log", "--report",
-        "--ptx-trace", "--clock", "--stats", "--stats-interval", NULL};
+        "--ptx-trace", "--clock", "--stats", "--stats-interval", "--monitor", NULL};
 
     for (int i = 1; i < argc; i++) {
         if (g_str_equal(argv[i], "--"))
@@ -319,7 +321,9 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
     else if (libraries != NULL && status != NULL && exec_check_fidelity(&options, error) &&
              samples_check(&options, options.fidelity == COLL_FLOW, error) &&
              (!where || samples_check_where(&options, error)) &&
-             cli_machine_topology(system, &options, error)) {
+             cli_machine_topology(system, &options, error) && monitor_open(&options, error)) {
+        monitor_show(options.monitor, status->page, REPORT_STATUS_PAGES);
+        monitor_step(options.monitor, 0, 0, program[0]);
         exec_setenv("FANOUT_PTX_TRACE", trace);
         exec_setenv("FANOUT_WHERE", where ? "1" : NULL);
         exec_environment(&options, system, report, libraries, status_fd);
@@ -329,6 +333,7 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
                          options.stats != NULL;
         code = exec_start(program, status, named, error);
     }
+    monitor_close(&options);
     options_clear(&options);
     return code;
 }
@@ -337,6 +342,6 @@ const Verb verb_exec = {
     .name = "exec",
     .usage = "-- PROGRAM [ARGS...]",
     .text = "run a program of the CUDA driver API on the simulated fabric",
-    .flags = VERB_WAVEFORM | VERB_TIMELINE | VERB_FLOWS | VERB_STATS,
+    .flags = VERB_WAVEFORM | VERB_TIMELINE | VERB_FLOWS | VERB_STATS | VERB_MONITOR,
     .run = exec_run,
 };

@@ -3,9 +3,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/monitor/monitor.h"
 #include "cli/options.h"
 #include "cli/samples.h"
-#include "cli/progress.h"
+#include "cli/replay_args.h"
+#include "cli/replay_live.h"
 #include "cli/replay_place.h"
 #include "cli/replay_views.h"
 #include "cli/system.h"
@@ -32,37 +34,9 @@ typedef struct {
     guint n;
     ReplaySpec spec;
     Samples samples;
+    ReplayLive *live;
     ReplayResult *result, *with, *without; /* with: result itself, or its own */
 } ReplayVerb;
-
-static gboolean replay_bad(GError **error, const char *option, const char *text, const char *right)
-{
-    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "%s: '%s' should be %s", option, text, right);
-    return FALSE;
-}
-
-/* "nvls", or "all_reduce=nvls,broadcast=ring". */
-static gboolean replay_parse_algos(ReplaySpec *spec, const char *text, GError **error)
-{
-    g_auto(GStrv) words = g_strsplit(*text ? text : ",", ",", -1);
-    for (char **word = words; *word; word++) {
-        char *equals = strchr(*word, '=');
-        CollOp op = COLL_OPS;
-        CollAlgo algo;
-        if (equals)
-            *equals = 0;
-        if ((equals && !coll_op_parse(*word, &op)) ||
-            !coll_algo_parse(equals ? equals + 1 : *word, &algo) || algo == COLL_UNICAST)
-            return replay_bad(error, "-a", equals ? equals + 1 : *word,
-                              "auto, best, nvls, nvls_oneshot, ring, tree, oneshot, twoshot, push, pull "
-                              "or direct, alone or "
-                              "behind an operation: all_reduce=nvls,broadcast=ring");
-        for (int o = 0; o < COLL_OPS; o++)
-            if (!equals || o == (int)op)
-                spec->algo[o] = algo;
-    }
-    return TRUE;
-}
 
 static gboolean replay_parse(ReplayVerb *verb, GError **error)
 {
@@ -76,9 +50,9 @@ static gboolean replay_parse(ReplayVerb *verb, GError **error)
         spec->algo[o] = COLL_AUTO;
     gint64 ppm;
     if (verb->options->fidelity == COLL_FIDELITY_AUTO)
-        return replay_bad(error, "--fidelity", "auto", "packet or flow: a replay is simulated as one thing");
+        return replay_args_bad(error, "--fidelity", "auto", "packet or flow: a replay is simulated as one thing");
     if (words->program && !coll_library_parse(words->program, &spec->library))
-        return replay_bad(error, "--program", words->program,
+        return replay_args_bad(error, "--program", words->program,
                           "nccl, nccl-registered, nccl-sym, trtllm, vllm or sglang");
     spec->flow = verb->options->fidelity == COLL_FLOW;
     Options alone = *verb->options;
@@ -86,43 +60,24 @@ static gboolean replay_parse(ReplayVerb *verb, GError **error)
         return FALSE;
     if (words->scale && (!json_decimal_text(words->scale, 6, FALSE, &ppm) || ppm < 0 ||
                          ppm > (gint64)1000000000000))
-        return replay_bad(error, "--compute-scale", words->scale,
+        return replay_args_bad(error, "--compute-scale", words->scale,
                           "a number from 0 to 1000000, like 0.5");
     if (words->scale)
         spec->compute_ppm = (guint64)ppm;
-    return !words->algos || replay_parse_algos(spec, words->algos, error);
+    return !words->algos || replay_args_algos(spec, words->algos, error);
 }
 
 /* ---- running */
 
-typedef struct {
-    Progress *progress;
-    const char *what;
-    guint64 percent;
-} ReplayProgress;
-
-static void replay_progress(void *user, guint64 done, guint64 all)
-{
-    ReplayProgress *state = user;
-    guint64 percent = done * 100 / MAX(all, 1);
-    if (percent != state->percent) {
-        state->percent = percent;
-        progress_step(state->progress, "%s, %" G_GUINT64_FORMAT " %%", state->what, percent);
-    }
-}
-
 static ReplayResult *replay_once(ReplayVerb *verb, const ReplaySpec *spec, const char *what,
                                  GError **error)
 {
-    ReplayProgress state = {progress_new(0), what, 1000};
     ReplaySpec own = *spec;
-    own.progress = replay_progress;
-    own.user = &state;
-    if (own.series)
+    replay_live_begin(verb->live, &own, what);
+    own.series = own.series ? own.series : verb->samples.watched;
+    if (own.series && !own.series->watch_only)
         own.memo = FALSE; /* else equal communications would have statistics but once */
-    ReplayResult *result = replay_run(&own, verb->jobs, verb->n, error);
-    progress_free(state.progress);
-    return result;
+    return replay_run(&own, verb->jobs, verb->n, error);
 }
 
 /* What is fastest for each communication, where that is asked for. */
@@ -133,13 +88,10 @@ static gboolean replay_choose_all(ReplayVerb *verb, const ReplaySpec *spec, GErr
         wanted |= spec->algo[o] == COLL_BEST;
     if (!wanted)
         return TRUE;
-    ReplayProgress state = {progress_new(0), "choosing algorithms", 1000};
     ReplaySpec own = *spec;
-    own.progress = replay_progress;
-    own.user = &state;
-    gboolean ok = replay_choose(&own, verb->jobs, verb->n, error);
-    progress_free(state.progress);
-    return ok;
+    replay_live_begin(verb->live, &own, "choosing algorithms");
+    own.series = verb->samples.watched;
+    return replay_choose(&own, verb->jobs, verb->n, error);
 }
 
 /* The best with multicast and the best without, whatever was asked for; FALSE without error: there
@@ -186,15 +138,30 @@ static void replay_describe_run(const ReplayVerb *verb, Report *report)
     g_string_free(more, TRUE);
 }
 
-static ExitCode replay_write(ReplayVerb *verb, Options *options, GError **error)
+/* With its facts. */
+static Report *replay_new_report(const ReplayVerb *verb)
 {
     const Trace *first = verb->traces->pdata[0];
     g_autofree char *title = g_strdup_printf("%s%s on %s", first->name,
                                              verb->n > 1 ? " and others" : "", verb->system->name);
     Report *report = report_new("replay", title);
-    options_describe(options, report);
+    options_describe(verb->options, report);
     system_describe(verb->system, report);
     replay_describe_run(verb, report);
+    return report;
+}
+
+/* The replay itself, of a run that ends while others are compared with it. */
+static void replay_add_result(Report *report, void *user)
+{
+    const ReplayVerb *verb = user;
+    const ReplayPair none = {NULL, NULL};
+    replay_report_add(report, &verb->spec, verb->jobs, verb->n, verb->result, &none);
+}
+
+static ExitCode replay_write(ReplayVerb *verb, Options *options, GError **error)
+{
+    Report *report = replay_new_report(verb);
     ReplayPair pair = {verb->with, verb->without};
     replay_report_add(report, &verb->spec, verb->jobs, verb->n, verb->result, &pair);
     replay_timeline_add(report, verb->jobs, verb->result);
@@ -212,6 +179,25 @@ static ExitCode replay_write(ReplayVerb *verb, Options *options, GError **error)
     return code == EXIT_DONE ? page : code;
 }
 
+static void replay_run_all(ReplayVerb *verb, const Options *options, GError **error)
+{
+    verb->spec.choices = replay_choices_new();
+    verb->spec.known = verb->spec.memo ? replay_memo_new() : NULL;
+    if (replay_choose_all(verb, &verb->spec, error)) {
+        ReplaySpec sampled = verb->spec;
+        sampled.series = verb->samples.wanted;
+        sampled.figures = options->html && !sampled.flow;
+        sampled.where = verb->words->where;
+        if (sampled.where)
+            sampled.sim.engine = SIM_ENGINE_REFERENCE; /* the comparison needs no observer */
+        verb->result = replay_once(verb, &sampled, REPLAY_MAIN, error);
+    }
+    if (verb->result) {
+        replay_live_done(verb->live, replay_add_result, verb);
+        replay_compare(verb, error);
+    }
+}
+
 static ExitCode replay_all(ReplayVerb *verb, Options *options, GError **error)
 {
     verb->n = verb->traces->len;
@@ -227,19 +213,14 @@ static ExitCode replay_all(ReplayVerb *verb, Options *options, GError **error)
     if (!samples_open(&verb->samples, options, NULL, error))
         return EXIT_USER;
     GError *why = NULL;
-    verb->spec.choices = replay_choices_new();
-    verb->spec.known = verb->spec.memo ? replay_memo_new() : NULL;
-    if (replay_choose_all(verb, &verb->spec, &why)) {
-        ReplaySpec sampled = verb->spec;
-        sampled.series = verb->samples.wanted;
-        sampled.figures = options->html && !sampled.flow;
-        sampled.where = verb->words->where;
-        if (sampled.where)
-            sampled.sim.engine = SIM_ENGINE_REFERENCE; /* the comparison needs no observer */
-        verb->result = replay_once(verb, &sampled, "replaying", &why);
-    }
-    if (verb->result)
-        replay_compare(verb, &why);
+    guint64 communications = 0;
+    for (guint j = 0; j < verb->n; j++)
+        communications += verb->jobs[j].match->items->len;
+    Report *partial = replay_new_report(verb);
+    verb->live = replay_live_new(options, partial, communications);
+    replay_run_all(verb, options, &why);
+    replay_live_free(verb->live);
+    report_free(partial);
     if (why) {
         ExitCode code = g_error_matches(why, COLL_ERROR, COLL_ERROR_STUCK) ? EXIT_WRONG : EXIT_USER;
         g_propagate_error(error, why);
@@ -298,11 +279,12 @@ static ExitCode replay_run_verb(int argc, char **argv, GError **error)
             system_load(&system, NULL, &options, error)) {
             verb.traces = trace_args_read(&words.traces, words.traces.to,
                                           (const char *const *)argv + 1, (guint)argc - 1, error);
-            if (verb.traces)
+            if (verb.traces && monitor_open(&options, error))
                 code = replay_all(&verb, &options, error);
             replay_clear(&verb);
             system_clear(&system);
         }
+        monitor_close(&options);
         options_clear(&options);
     }
     trace_args_clear(&words.traces);
@@ -317,7 +299,7 @@ const Verb verb_replay = {
     .name = "replay",
     .usage = "TRACE...",
     .text = "replay traces of applications: PyTorch, Chakra, NCCL logs, mscclpp plans, GOAL, SimAI",
-    .flags = VERB_TIMELINE | VERB_FLOWS | VERB_STATS,
+    .flags = VERB_TIMELINE | VERB_FLOWS | VERB_STATS | VERB_MONITOR,
     .no_views = "equal communications are simulated once; exec and walk write them",
     .run = replay_run_verb,
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/frame_table.h"
+#include "cli/monitor/monitor.h"
 #include "cli/options.h"
 #include "cli/pace.h"
 #include "explore/peer.h"
@@ -85,7 +86,8 @@ static ExitCode sweep_all(const Options *options, const SweepWords *words, const
     }
     guint jobs = words->jobs ? (guint)words->jobs : hub ? 1 : g_get_num_processors();
     SweepRun run = {.program = program, .jobs = jobs, .hub = hub, .progress = sweep_on_progress};
-    Pace *pace = run.user = pace_new();
+    Pace *pace = run.user = pace_new(options->monitor);
+    monitor_show(options->monitor, NULL, 0); /* points are programs of their own */
     guint64 bad, done;
     SweepEnd end = words->retry && !store_forget_bad(store, error) ? SWEEP_ERROR : sweep_run(spec, store, &run, error);
     done = store_count(store, &bad);
@@ -118,7 +120,7 @@ static ExitCode sweep_check(const SweepWords *words, const Options *options, gui
     return EXIT_USER;
 }
 
-static ExitCode sweep_first_rank(const Options *options, const SweepWords *words, const char *path, SweepRanks *ranks,
+static ExitCode sweep_first_rank(Options *options, const SweepWords *words, const char *path, SweepRanks *ranks,
                                  GError **error)
 {
     guint64 most;
@@ -128,13 +130,14 @@ static ExitCode sweep_first_rank(const Options *options, const SweepWords *words
     g_autofree char *database = words->out ? g_strdup(words->out) : sweep_database(path);
     if (!spec)
         return EXIT_USER;
-    ExitCode code = sweep_all(options, words, spec, database, ranks, error);
+    ExitCode code = monitor_open(options, error) ? sweep_all(options, words, spec, database, ranks, error) : EXIT_USER;
+    monitor_close(options);
     spec_free(spec);
     return code;
 }
 
 /* Alone, or the first of several ranks: the sweep. Another rank: what the first one has for it. */
-static ExitCode sweep_on_rank(const Options *options, const SweepWords *words, const char *path, GError **error)
+static ExitCode sweep_on_rank(Options *options, const SweepWords *words, const char *path, GError **error)
 {
     SweepRanks ranks = {.are_several = ranks_are_several()};
     if (ranks.are_several && !ranks_begin(&ranks.rank, &ranks.n, error))
@@ -178,6 +181,7 @@ const Verb verb_sweep = {
     .name = "sweep",
     .usage = "SPEC.ini",
     .text = "a design-space sweep: lists, ranges, samples, thresholds, into one database",
+    .flags = VERB_MONITOR,
     .no_views = "its points are runs of their own; 'fanout plot' draws them",
     .run = sweep_run_verb,
 };

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "cli/live.h"
+#include "cli/monitor/monitor.h"
 #include "cli/options.h"
 #include "cli/system.h"
 #include "cli/table_rows.h"
@@ -161,6 +162,7 @@ static ExitCode table_of(const Options *options, const TableWords *words, const 
                            .engine = options->engine,
                            .crossings_max = (guint64)words->crossings,
                            .jobs = (guint)words->jobs,
+                           .watch = monitor_page(options->monitor, 0),
                            .progress = table_progress,
                            .fidelity = options->fidelity};
     ValidateErrors *errors = validate_errors_new(words->errors, error);
@@ -215,11 +217,13 @@ static ExitCode table_run_verb(int argc, char **argv, GError **error)
         else if (options_check_args(&verb_table, argc, argv, 0, 0, error) &&
                  system_load(&system, NULL, &options, error)) {
             if (table_args_parse(&plan, &words, &system.spec, error)) {
-                code = table_of(&options, &words, &plan, &system, error);
+                if (monitor_open(&options, error))
+                    code = table_of(&options, &words, &plan, &system, error);
                 table_args_clear(&plan);
             }
             system_clear(&system);
         }
+        monitor_close(&options);
         options_clear(&options);
     }
     table_words_clear(&words);
@@ -230,7 +234,7 @@ const Verb verb_table = {
     .name = "table",
     .usage = "",
     .text = "latency tables for planners of serving systems, each cell with its uncertainty",
-    .flags = VERB_FLOWS | VERB_FIDELITY,
+    .flags = VERB_FLOWS | VERB_FIDELITY | VERB_MONITOR,
     .no_views = "each of its cells is a simulation of its own; exec and walk write them",
     .run = table_run_verb,
 };

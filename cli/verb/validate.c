@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/live.h"
+#include "cli/monitor/monitor.h"
 #include "cli/options.h"
 #include "cli/system.h"
 #include "cli/validate_table.h"
@@ -298,8 +299,11 @@ static ExitCode validate_run_verb(int argc, char **argv, GError **error)
     code = EXIT_USER;
     if (crossings < 1 || jobs < 1)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--jobs and --crossings: at least 1");
-    else if (options_check_args(&verb_validate, argc, argv, 1, G_MAXINT, error))
+    else if (options_check_args(&verb_validate, argc, argv, 1, G_MAXINT, error) && monitor_open(&options, error)) {
+        setup.watch = monitor_page(options.monitor, 0);
         code = validate_files(&user, &setup, record, resume, argv + 1, error);
+    }
+    monitor_close(&options);
     options_clear(&options);
     g_free(record);
     g_free(resume);
@@ -311,7 +315,7 @@ const Verb verb_validate = {
     .name = "validate",
     .usage = "FILE.csv...",
     .text = "simulate every row of reference measurements and print the errors",
-    .flags = VERB_FLOWS,
+    .flags = VERB_FLOWS | VERB_MONITOR,
     .no_views = "each of its rows is a simulation of its own; exec and walk write them",
     .run = validate_run_verb,
 };

@@ -22,6 +22,7 @@ typedef enum {
     VERB_FLOWS = 1 << 4,    /* --fidelity: it knows others than packet */
     VERB_NO_PAGE = 1 << 5,  /* no --html and no --format: it has no report */
     VERB_STATS = 1 << 6,    /* --stats */
+    VERB_MONITOR = 1 << 7,  /* --monitor: it runs long enough to be looked at */
 } VerbFlags;
 
 typedef struct {

@@ -95,7 +95,8 @@ def verbs(reference):
         text += f"    fanout {verb['name']} [OPTION...] {verb['usage']}\n\n"
         text += verb["about"].replace("\n", "\n\n") + "\n\n"
         text += f"Views: {', '.join(views) or 'none'}." + (
-            f" The others are refused: {verb['no_views']}." if verb["no_views"] else "") + "\n\n## Examples\n\n"
+            f" The others are refused: {verb['no_views']}." if verb["no_views"] else "")
+        text += (" A run can be watched: `--monitor`." if verb["monitor"] else "") + "\n\n## Examples\n\n"
         text += "".join(f"{e['text'][0].upper() + e['text'][1:]}:\n\n    fanout {e['line']}\n\n" for e in verb["examples"])
         own = [o for o in verb["options"] if o["own"]]
         text += "## Options of this verb\n\n" + table(["option", "means"], option_rows(own)) if own else ""

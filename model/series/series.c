@@ -1,36 +1,13 @@
 /* See series.h. */
 #include "model/series/series.h"
 
-#include <string.h>
+#include "model/series/roles.h"
 
 #define SUM(f) G_STRUCT_OFFSET(SeriesPoint, f)
 
-/* What a row of the registry adds to a point. */
-typedef enum {
-    ROLE_NONE, ROLE_UP_FLITS, ROLE_DOWN_FLITS, ROLE_QUEUE, ROLE_OUTSTANDING, ROLE_MULTICAST_TAGS, ROLE_REDUCTION_TAGS,
-    ROLE_REDUCTION_BYTES, ROLE_CREDIT_STALLS, ROLE_TAG_STALLS, ROLE_BUFFER_STALLS, ROLE_ROUND_STALLS
-} Role;
-static const struct {
-    Role role;
-    const char *statistic, *where; /* where: the end of its path */
-    gsize sum, most;               /* in SeriesPoint; most: 0 for none */
-} roles[] = {
-    {ROLE_UP_FLITS, "flits", ".up", SUM(up_flits), 0},
-    {ROLE_DOWN_FLITS, "flits", ".down", SUM(down_flits), 0},
-    {ROLE_QUEUE, "queue", "", SUM(queued), 0},
-    {ROLE_OUTSTANDING, "outstanding", "", SUM(outstanding), 0},
-    {ROLE_MULTICAST_TAGS, "multicast_tags", "", SUM(multicast_tags), SUM(multicast_tags_most)},
-    {ROLE_REDUCTION_TAGS, "reduction_tags", "", SUM(reduction_tags), SUM(reduction_tags_most)},
-    {ROLE_REDUCTION_BYTES, "reduction_bytes", "", SUM(reduction_bytes), SUM(reduction_bytes_most)},
-    {ROLE_CREDIT_STALLS, "credit_stalls", "", SUM(credit_stalls), 0},
-    {ROLE_TAG_STALLS, "stalls_tag", "", SUM(tag_stalls), 0},
-    {ROLE_BUFFER_STALLS, "stalls_buffer", "", SUM(buffer_stalls), 0},
-    {ROLE_ROUND_STALLS, "stalls_rounds", "", SUM(round_stalls), 0},
-};
-
 typedef struct {
     guint64 before; /* value at the last sample */
-    guint8 role;    /* index in roles[] and 1; 0: none */
+    guint8 role;    /* series_role() */
     guint8 known;
 } Row;
 
@@ -45,16 +22,9 @@ struct Series {
     guint at;             /* of this visit */
     SimTime now_ps;
     SeriesPoint sample;
+    SimTime sample_ps, look_ps; /* when the next ones are; SIMTIME_NEVER: none */
+    Watch *watch;
 };
-
-static guint8 series_role(const char *path, const StatRow *row)
-{
-    for (guint8 r = 0; r < G_N_ELEMENTS(roles); r++)
-        if (strcmp(roles[r].statistic, row->name) == 0 && g_str_has_suffix(path, roles[r].where) &&
-            (*roles[r].where == '\0' || g_str_has_prefix(path, "gpu")))
-            return r + 1;
-    return 0;
-}
 
 static Row *series_row(Series *series)
 {
@@ -94,12 +64,7 @@ static void series_visit(const char *path, const StatRow *stat, const void *valu
         return;
     const StatsLine line = {.where = path, .statistic = stat->name, .type = stat->type, .unit = stat->unit};
     const guint64 what = series_note(series, row, &line, *(const guint64 *)value);
-    if (!row->role)
-        return;
-    G_STRUCT_MEMBER(guint64, &series->sample, roles[row->role - 1].sum) += what;
-    const gsize most = roles[row->role - 1].most;
-    if (most)
-        G_STRUCT_MEMBER(guint64, &series->sample, most) = MAX(G_STRUCT_MEMBER(guint64, &series->sample, most), what);
+    series_role_add(row->role, &series->sample, what);
 }
 
 /* Answered requests of one target class, by kind. Rows stand in the order of the tables: one that comes up later, with
@@ -203,8 +168,13 @@ static void series_take(Series *series, SimTime at_ps, SimTime until_ps)
 static SimTime series_observe(void *user, SimTime at_ps)
 {
     Series *series = user;
-    series_take(series, at_ps, at_ps - 1);
-    return at_ps + series->interval_ps;
+    if (series->sample_ps <= at_ps) {
+        series_take(series, at_ps, at_ps - 1);
+        series->sample_ps = at_ps + series->interval_ps;
+    }
+    if (series->look_ps <= at_ps)
+        series->look_ps = watch_look(series->watch, at_ps);
+    return MIN(series->sample_ps, series->look_ps);
 }
 
 Series *series_new(Fabric *fabric, const SeriesSpec *spec, const char *run)
@@ -223,7 +193,13 @@ Series *series_new(Fabric *fabric, const SeriesSpec *spec, const char *run)
     series->points = g_array_new(FALSE, FALSE, sizeof(SeriesPoint));
     series->rows = g_array_new(FALSE, TRUE, sizeof(Row));
     series->first_ps = series->last_ps = sim_now_ps(fabric->sim);
-    sim_observe(fabric->sim, series->last_ps + series->interval_ps, series_observe, series);
+    series->sample_ps = spec->watch_only ? SIMTIME_NEVER : series->last_ps + series->interval_ps;
+    series->look_ps = SIMTIME_NEVER;
+    if (spec->watch) {
+        series->watch = watch_new(spec->watch, fabric, run, spec->begin_ps);
+        series->look_ps = series->last_ps + WATCH_LEAST_PS;
+    }
+    sim_observe(fabric->sim, MIN(series->sample_ps, series->look_ps), series_observe, series);
     return series;
 }
 
@@ -232,7 +208,9 @@ void series_end(Series *series)
     if (!series)
         return;
     const SimTime now_ps = sim_now_ps(series->fabric->sim);
-    series_take(series, now_ps, now_ps);
+    if (!series->spec.watch_only)
+        series_take(series, now_ps, now_ps);
+    g_clear_pointer(&series->watch, watch_free);
     sim_observe(series->fabric->sim, 0, NULL, NULL);
     if (series->spec.done)
         series->spec.done(series->spec.user, series);

@@ -16,6 +16,7 @@
 
 #include "model/fabric/fabric.h"
 #include "model/series/stats_file.h"
+#include "model/series/watch.h"
 
 typedef struct Series Series;
 
@@ -28,6 +29,8 @@ typedef struct {
     StatsFile *file;     /* NULL: none */
     void (*done)(void *user, Series *series); /* by series_end(): its points can be read; NULL: nothing is called */
     void *user;
+    WatchPage *watch; /* who asks there is answered while the run goes on; NULL: nobody asks */
+    gboolean watch_only; /* no samples and no points */
 } SeriesSpec;
 
 /* One interval. Sums over all links, ports and GPUs; levels as they were at samples: the highest of the interval. */

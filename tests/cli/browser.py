@@ -92,7 +92,7 @@ class Page:
         self.send("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
             {"name": "prefers-reduced-motion", "value": "reduce" if calm else "no-preference"}])
-        self.send("Page.navigate", url="file://" + os.path.abspath(path) + fragment)
+        self.send("Page.navigate", url=(path if path.startswith("http://") else "file://" + os.path.abspath(path)) + fragment)
         browser.wait("Page.loadEventFired", self.session)
         self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 

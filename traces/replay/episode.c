@@ -74,6 +74,7 @@ Episode *episode_open(const ReplaySpec *spec, SimTime begin_ps, EpisodeDone done
         SeriesSpec series = {0};
         if (spec->series != NULL)
             series = *spec->series;
+        series.watch_only = series.watch_only && !spec->figures;
         series.begin_ps = begin_ps;
         episode->series = series_new(episode->fabric, &series, "replay");
     }

@@ -76,9 +76,8 @@ static void record_end(Replay *r, guint32 job, guint32 index)
     state->result->end_ps[index] = r->now_ps;
     r->result->total_ps = MAX(r->result->total_ps, r->now_ps);
     r->done++;
-    if (r->spec->progress != NULL && r->done % 256 == 0) {
+    if (r->spec->progress != NULL && r->done % 256 == 0)
         r->spec->progress(r->spec->user, r->done, r->all);
-    }
     for (guint32 u = state->graph.first[index]; u < state->graph.first[index + 1]; u++) {
         if (--state->graph.waits[state->graph.users[u]] == 0) {
             record_ready(r, job, state->graph.users[u]);
@@ -94,6 +93,8 @@ static void item_end(Replay *r, guint32 job, guint32 index)
     const MatchItem *item = &g_array_index(state->job->match->items, MatchItem, index);
     state->result->item[index].end_ps = r->now_ps;
     state->moved[index] = 1;
+    if (r->spec->ended != NULL)
+        r->spec->ended(r->spec->user, state->job, item, &state->result->item[index]);
     for (guint32 i = 0; i < item->n; i++) {
         guint32 record = g_array_index(state->job->match->members, guint32, item->first + i);
         if (state->arrived[record]) {
@@ -285,8 +286,7 @@ static gboolean do_step(Replay *r, const Step *step)
 static gboolean replay_loop(Replay *r)
 {
     while (r->steps.heap->len > 0 || r->episode != NULL) {
-        SimTime next =
-            r->steps.heap->len > 0 ? g_array_index(r->steps.heap, Step, 0).at_ps : SIMTIME_NEVER;
+        SimTime next = r->steps.heap->len > 0 ? g_array_index(r->steps.heap, Step, 0).at_ps : SIMTIME_NEVER;
         if (r->episode != NULL) {
             gboolean ended;
             SimTime until = next == SIMTIME_NEVER ? SIMTIME_NEVER : next - r->base_ps;

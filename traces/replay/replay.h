@@ -28,6 +28,9 @@
 typedef struct ReplayChoices ReplayChoices;
 typedef struct ReplayMemo ReplayMemo;
 
+struct ReplayItem;
+struct ReplayJob;
+
 typedef struct {
     const FabricSpec *fabric;
     SimSpec sim;
@@ -43,20 +46,22 @@ typedef struct {
     gboolean flow; /* bulk loops as flows (model/flow/rates.h) instead of packets */
     guint64 compute_ppm; /* computations and gaps last this many millionths of what was recorded */
     void (*progress)(void *user, guint64 done, guint64 all); /* records; NULL: none */
+    /* a communication of the job has ended; NULL: nobody is told */
+    void (*ended)(void *user, const struct ReplayJob *job, const MatchItem *match, const struct ReplayItem *item);
     void *user;
     gboolean figures; /* usage.figures are wanted; in packets, as is */
     gboolean where;   /* usage.where is wanted: of the reference engine */
     const SeriesSpec *series; /* statistics in time, in the replay's time; NULL: none. Without memo only. */
 } ReplaySpec;
 
-typedef struct {
+typedef struct ReplayJob {
     Trace *trace;
     Match *match;
     guint16 *gpu; /* of each rank */
 } ReplayJob;
 
 /* What became of a communication. */
-typedef struct {
+typedef struct ReplayItem {
     SimTime first_ps, start_ps, end_ps; /* first rank there, all there, done */
     guint32 last_rank;                  /* the last to come */
     CollAlgo algo; /* COLL_ALGOS: moved nothing, or no collective of the library */

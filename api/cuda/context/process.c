@@ -241,6 +241,7 @@ static gboolean start(Cuda *cuda, GError **error)
         .others = team_others_live,
         .others_user = cuda,
         .vcd_path = env_or("FANOUT_VCD", NULL),
+        .watch = cuda_report_watch(),
         .stats_path = env_or("FANOUT_STATS", NULL),
         .stats_interval_ps = g_ascii_strtoull(env_or("FANOUT_STATS_INTERVAL_PS", "1000000"), NULL, 10),
         .page = env_or("FANOUT_HTML", NULL) != NULL,

@@ -37,6 +37,14 @@ const gint *cuda_report_interrupts(void)
     return status != NULL ? &status->interrupts : NULL;
 }
 
+WatchPage *cuda_report_watch(void)
+{
+    const char *wanted = g_getenv("FANOUT_MONITOR");
+    ReportStatus *status = wanted != NULL && *wanted != '\0' ? status_map() : NULL;
+    const gint page = status != NULL ? g_atomic_int_add(&status->pages, 1) : 0;
+    return status != NULL && page >= 0 && page < REPORT_STATUS_PAGES ? &status->page[page] : NULL;
+}
+
 static const Column call_columns[] = {
     COLUMN_TEXT(call, "call", "function of the driver API"),
     COLUMN_U64(count, "count", "", "how often it was called"),

@@ -14,5 +14,8 @@ void cuda_report_wrong(void);
 
 /* Counts the user's interrupts of `fanout exec`; NULL: there is none. Lives as long as the process. */
 const gint *cuda_report_interrupts(void);
+/* Where `fanout exec --monitor` asks for what this process simulates; NULL: it does not, or enough others are asked.
+ * Once in a process. */
+WatchPage *cuda_report_watch(void);
 
 #endif

@@ -4,6 +4,10 @@
 
 #include <glib.h>
 
+#include "model/series/watch.h"
+
+#define REPORT_STATUS_PAGES 16
+
 /* In a memfd that the program inherits (FANOUT_STATUS_FD): several processes of one program may use
  * the fabric, each its own. */
 typedef struct {
@@ -12,6 +16,8 @@ typedef struct {
     gint wrong;   /* atomic: options were wrong */
     gint interrupts; /* atomic: how often the user interrupted `fanout exec` (SIGINT) */
     gint unwritten; /* atomic: a report or another file could not be written; standard error says why */
+    gint pages;     /* atomic: processes that have taken one of: */
+    WatchPage page[REPORT_STATUS_PAGES]; /* who looks at the simulations of this program asks here */
 } ReportStatus;
 
 #endif
