@@ -4,6 +4,8 @@ libfanout_core_la_SOURCES += \
 	model/memory/address_hash.h \
 	model/memory/address_space.c \
 	model/memory/address_space.h \
+	model/memory/l2_lines.c \
+	model/memory/l2_lines.h \
 	model/memory/memory.c \
 	model/memory/memory.h \
 	model/memory/multicast_object.c \

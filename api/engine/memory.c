@@ -34,6 +34,8 @@ static void region_new(Engine *engine, const EngineRequest *request, EngineReply
     else
         reply->value = region->id;
     if (region != NULL)
+        memory_keep_l2(engine->fabric->memory, region, engine->fabric->spec.gpu.l2_bytes);
+    if (region != NULL)
         region->lock = (pthread_mutex_t *)(guintptr)request->argument;
 }
 

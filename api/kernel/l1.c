@@ -94,7 +94,7 @@ static SimTime trip_ps(const KernelLaunch *launch, guint64 va)
     const GpuSpec *spec = launch->gpu->spec;
     if (!mapping || !mapping->region || mapping->region->gpu != launch->gpu->id)
         return 5 * spec->local_ps; /* h100/memory.csv: a peer's L2 takes 5.6 times the own one's */
-    return spec->local_ps + (mapping->region->cached ? 0 : spec->local_dram_ps);
+    return spec->local_ps;
 }
 
 static void fill(KernelL1 *l1, const KernelLaunch *launch, const PtxAccess *access, SimTime now_ps)

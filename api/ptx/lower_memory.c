@@ -32,6 +32,8 @@ static void set_order(PtxIns *ins, const PtxStatement *statement)
     static const guint8 scopes[] = {W_CTA, W_CLUSTER, W_GPU, W_SYS};
     static const guint8 modes[] = {W_ADD, W_MIN, W_MAX, W_INC, W_DEC, W_CAS, W_EXCH, W_AND, W_OR, W_XOR};
     ins->order = word_among(statement, orders, G_N_ELEMENTS(orders));
+    if (ptx_statement_has(statement, W_CV)) /* "fetch again": ptxas makes it a volatile load, LDG.STRONG.SYS */
+        ins->order = W_VOLATILE;
     ins->scope = word_among(statement, scopes, G_N_ELEMENTS(scopes));
     ins->mode = word_among(statement, modes, G_N_ELEMENTS(modes));
     ins->combine = ptx_statement_has(statement, W_ACC_F32)   ? W_ACC_F32

@@ -84,6 +84,13 @@ void copy_next(Copy *copy, CopyPhase phase, SimTime at_ps)
     sim_at(copy->gpu->sim, &copy->event, at_ps, EVENT_PRIORITY_DEVICE);
 }
 
+/* What it has moved went through the L2. */
+static void copy_bring(const CopyEnd *end, guint64 bytes)
+{
+    if (end->place == COPY_REGION && end->region->l2)
+        l2_lines_bring(end->region->l2, end->offset, bytes);
+}
+
 static void copy_free(Copy *copy)
 {
     Fabric *fabric = copy->gpu->fabric;
@@ -102,6 +109,8 @@ static void copy_end(Copy *copy, SimTime now_ps)
     void *user = copy->user;
     FaultKind fault = copy->fault;
     g_ptr_array_remove(gpu->engines->busy, copy);
+    copy_bring(&copy->src, copy->bytes);
+    copy_bring(&copy->dst, copy->bytes);
     copy_free(copy);
     copy_admit(gpu);
     if (done)

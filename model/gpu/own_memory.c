@@ -43,7 +43,7 @@ static void gpu_request_host(Gpu *gpu, Packet packet, const Txn *txn, SimTime no
 }
 
 /* When an access to the GPU's own memory is done, by a bandwidth server and a fixed latency, and through which FIFO. */
-static SimTime gpu_local_end(Gpu *gpu, PacketKind kind, const MemRegion *region, guint32 bytes, SimTime now_ps,
+static SimTime gpu_local_end(Gpu *gpu, PacketKind kind, gboolean missed, guint32 bytes, SimTime now_ps,
                              GpuPipeKind *pipe)
 {
     bytes = MAX(bytes, SECTOR_BYTES);
@@ -52,7 +52,7 @@ static SimTime gpu_local_end(Gpu *gpu, PacketKind kind, const MemRegion *region,
     if (kind == PACKET_ATOM) {
         *pipe = GPU_PIPE_LOCAL_ATOMIC;
         at_ps += gpu->spec->local_atomic_ps;
-    } else if (!region->cached) {
+    } else if (missed) {
         SimTime hbm_ps = gpu_hbm_serve(gpu, bytes, now_ps);
         if (kind == PACKET_READ) { /* writes stay in the L2 until evicted */
             *pipe = GPU_PIPE_LOCAL_DRAM;
@@ -72,7 +72,7 @@ static void gpu_request_local(Gpu *gpu, Packet packet, const Txn *txn, SimTime n
         gpu_request_host(gpu, packet, txn, now_ps);
         return;
     }
-    SimTime at_ps = gpu_local_end(gpu, (PacketKind)txn->kind, txn->region, txn->bytes, now_ps, &pipe);
+    SimTime at_ps = gpu_local_end(gpu, (PacketKind)txn->kind, txn->missed, txn->bytes, now_ps, &pipe);
     gpu_pipe_push(&gpu->pipe[pipe], at_ps, GPU_LINK_LOCAL, packet);
 }
 
@@ -87,7 +87,8 @@ static void gpu_request_plain(Gpu *gpu, const GpuRequest *request, SimTime now_p
 {
     GpuPipeKind pipe;
     gpu->local_requests++;
-    SimTime at_ps = gpu_local_end(gpu, request->kind, request->region, request->bytes, now_ps, &pipe);
+    gboolean missed = memory_misses(request->region, request->offset, request->bytes);
+    SimTime at_ps = gpu_local_end(gpu, request->kind, missed, request->bytes, now_ps, &pipe);
     GpuStep step = {.at_ps = at_ps, .owner = request->owner, .plain = request->plain, .link = GPU_LINK_LOCAL};
     at_ps = gpu_pipe_add(&gpu->pipe[pipe], &step);
     fabric_count(&gpu->fabric->op_local, request->kind, request->bytes, now_ps, at_ps);

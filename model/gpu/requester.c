@@ -100,7 +100,7 @@ static guint32 gpu_take_txn(Gpu *gpu, const GpuRequest *request, SimTime start_p
     if (request->object)
         txn->object = request->object;
     else
-        txn->region = request->region;
+        txn->missed = memory_misses(txn->region = request->region, request->offset, request->bytes);
     return index;
 }
 
@@ -130,7 +130,7 @@ Packet gpu_prepare(Gpu *gpu, const GpuRequest *request)
         return gpu_prepare_multicast(gpu, request, index);
     const MemRegion *region = request->region;
     Packet packet = packet_new(request->kind, index, gpu->id, region->gpu, gpu_request_flits(gpu, request));
-    if (region->cached && !region->in_time && !gpu_moves_in_time(gpu, request))
+    if (!txn_at(gpu->txns, index)->missed && !region->in_time && !gpu_moves_in_time(gpu, request))
         packet.place = MEMORY_IN_L2;
     return packet;
 }

@@ -147,7 +147,7 @@ void gpu_serve(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
         gpu_pipe_push(&gpu->pipe[GPU_PIPE_ATOMIC], now_ps + gpu->spec->atomic_ps, link, packet);
         return;
     }
-    if (packet.place == MEMORY_LOOK_UP && !gpu_requester_txn(gpu, packet)->region->cached) {
+    if (packet.place == MEMORY_LOOK_UP && gpu_requester_txn(gpu, packet)->missed) {
         guint32 bytes = MAX(gpu_requester_txn(gpu, packet)->bytes, SECTOR_BYTES);
         SimTime hbm_ps = gpu_hbm_serve(gpu, bytes, now_ps);
         if (packet.kind == PACKET_READ) {

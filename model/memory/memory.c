@@ -17,6 +17,7 @@ struct Memory {
     Sim *sim;
     gboolean keep_bytes;
     GPtrArray *regions;  /* by id; [0] is NULL */
+    GPtrArray *l2;       /* by GPU; NULL: none of its regions asked for one */
     GArray *top[2];      /* guint64 by GPU: pages handed out to large and to small regions */
     MemoryPolled polled;
     void *polled_user;
@@ -36,6 +37,7 @@ Memory *memory_new(Sim *sim, gboolean keep_bytes)
     memory->keep_bytes = keep_bytes;
     memory->regions = g_ptr_array_new();
     g_ptr_array_add(memory->regions, NULL);
+    memory->l2 = g_ptr_array_new_with_free_func(g_free);
     for (int small = 0; small < 2; small++)
         memory->top[small] = g_array_new(FALSE, TRUE, sizeof(guint64));
     return memory;
@@ -60,6 +62,7 @@ static void memory_watches_free(Memory *memory, MemRegion *region)
 
 static void memory_region_free(Memory *memory, MemRegion *region)
 {
+    l2_lines_free(region->l2);
     memory_watches_free(memory, region);
     if (region->host)
         munmap(region->host, region->bytes);
@@ -78,6 +81,7 @@ void memory_free(Memory *memory)
         memory_region_free(memory, region);
     }
     g_ptr_array_free(memory->regions, TRUE);
+    g_ptr_array_free(memory->l2, TRUE);
     for (int small = 0; small < 2; small++)
         g_array_free(memory->top[small], TRUE);
     g_free(memory);
@@ -219,6 +223,19 @@ void memory_region_unref(Memory *memory, MemRegion *region)
         return;
     g_ptr_array_index(memory->regions, region->id) = NULL; /* ids are never used twice */
     memory_region_free(memory, region);
+}
+
+void memory_keep_l2(Memory *memory, MemRegion *region, guint64 l2_bytes)
+{
+    if (region->l2 || region->gpu == MEMORY_HOST)
+        return;
+    if (memory->l2->len <= region->gpu)
+        g_ptr_array_set_size(memory->l2, region->gpu + 1);
+    gpointer *l2 = &g_ptr_array_index(memory->l2, region->gpu);
+    if (!*l2)
+        *l2 = g_new0(L2, 1);
+    ((L2 *)*l2)->bytes = l2_bytes;
+    region->l2 = l2_lines_new(*l2, region->bytes);
 }
 
 void memory_set_cached(Memory *memory, MemRegion *region, gboolean cached)

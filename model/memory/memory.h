@@ -3,8 +3,9 @@
  * What hardware it stands for: HBM as seen through the L2 of its home GPU. Remote data is cached in
  * the home GPU's L2 only, so one copy of the bytes is enough.
  * Modelled: regions (physical allocations) backed by private memory of the host, or by a memfd that another process
- * made, so that memory costs the host only what is touched; which region's lines are in L2 (by footprint: the region,
- * or the part of it in use, fits or does not); watches. Left out: ECC, compression, page tables (see address_space.h).
+ * made, so that memory costs the host only what is touched; which lines are in L2 (of a region as a whole, where who
+ * made it says whether it, or the part of it in use, fits; else by l2_lines.h); watches.
+ * Left out: ECC, compression, page tables (see address_space.h).
  * Timing is in model/gpu/requester.c; this file only holds state. */
 #ifndef MODEL_MEMORY_MEMORY_H
 #define MODEL_MEMORY_MEMORY_H
@@ -12,6 +13,7 @@
 #include <glib.h>
 #include <pthread.h>
 
+#include "model/memory/l2_lines.h"
 #include "sim/engine/sim.h"
 
 #define MEMORY_HOST 0xffffu /* "gpu" of regions in host memory */
@@ -41,6 +43,7 @@ typedef struct MemRegion {
     int fd;            /* of the memfd, -1 when it has none */
     guint32 refs;
     gboolean cached;   /* lines are taken to be in the home L2 (see memory_set_cached) */
+    L2Lines *l2;       /* those that are; NULL: `cached` says it of all */
     gboolean in_time;  /* programs poll it, or may: its bytes change just when the hardware changes them, never later */
     pthread_mutex_t *lock; /* of read-modify-writes, where another process may do some too; NULL: none does */
     guint32 watches;       /* armed on its lines, */
@@ -79,6 +82,13 @@ void memory_lock(pthread_mutex_t *lock);
 void memory_region_unref(Memory *memory, MemRegion *region); /* frees at 0 */
 /* A program that sweeps more than the L2 holds says so here; the default is TRUE. */
 void memory_set_cached(Memory *memory, MemRegion *region, gboolean cached);
+/* Of this region, what programs do says which lines are in its GPU's L2 of so many bytes. */
+void memory_keep_l2(Memory *memory, MemRegion *region, guint64 l2_bytes);
+/* Whether an access that is about to be made finds a line that is not in L2. It brings it there. */
+static inline gboolean memory_misses(MemRegion *region, guint64 offset, guint32 bytes)
+{
+    return region->l2 ? l2_lines_miss(region->l2, offset, bytes) : !region->cached;
+}
 
 /* Watches: `fire` is called (once, then the watch is gone) with the time at which a write that touches
  * [offset, offset + bytes) became visible. The caller embeds the watch and owns it. Watches of one line are

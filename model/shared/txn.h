@@ -30,7 +30,7 @@ struct Txn {
     guint8 type;         /* NumericType of reductions and atomics */
     guint8 op;           /* NumericOp, TXN_ATOM_* */
     guint8 acc;          /* NumericAcc: precision of the sum */
-    guint8 state;        /* TxnFault */
+    guint8 state, missed; /* TxnFault; whether its lines were not in the L2 when it was made */
 };
 typedef enum {
     TXN_OK, TXN_UNBOUND, /* a member has no memory there */

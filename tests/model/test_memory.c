@@ -42,6 +42,67 @@ static void setup(Watcher *watcher, guint n, Memory **memory, MemRegion **region
         watcher[i] = (Watcher){.memory = *memory, .region = *region, .order = order, .name = (char)('a' + i)};
 }
 
+/* Reads all lines of a part of a region; how many of them were not in the L2. */
+static guint sweep(MemRegion *region, guint64 offset, guint64 bytes)
+{
+    guint missed = 0;
+    for (guint64 at = offset; at < offset + bytes; at += 128)
+        missed += memory_misses(region, at, 128);
+    return missed;
+}
+
+/* Proves that an L2 of 1 MiB holds what was touched last: a sweep over less hits the second time, one over more misses
+ * again and again, an access that spans two lines finds both, a copy brings lines, and other GPUs have their own. */
+static void test_l2_lines(void **state)
+{
+    (void)state;
+    const guint64 l2 = 1 << 20;
+    Memory *memory = memory_new(NULL, FALSE);
+    MemRegion *big = memory_region_new(memory, 2, 4 * l2, NULL), *other = memory_region_new(memory, 0, 4 * l2, NULL);
+    memory_keep_l2(memory, big, l2);
+    memory_keep_l2(memory, other, l2);
+    assert_int_equal(sweep(big, 0, l2 / 2), l2 / 2 / 128);
+    assert_int_equal(sweep(big, 0, l2 / 2), 0);
+    assert_int_equal(sweep(big, l2, l2 / 4), l2 / 4 / 128);
+    assert_int_equal(sweep(big, 0, l2 / 2), 0);
+    sweep(other, 0, 4 * l2);
+    assert_int_equal(sweep(big, 0, l2 / 2), 0);
+    assert_int_equal(sweep(big, 0, 2 * l2), (2 * l2 - l2 / 2 - l2 / 4) / 128); /* the second half was there, too */
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(sweep(big, 0, 2 * l2), 2 * l2 / 128);
+    assert_true(memory_misses(big, 3 * l2 + 120, 16));
+    assert_false(memory_misses(big, 3 * l2, 128));
+    assert_false(memory_misses(big, 3 * l2 + 128, 128));
+    assert_true(memory_misses(big, 3 * l2 + 256, 4));
+    l2_lines_bring(big->l2, 3 * l2 + 8192 + 64, l2 / 2);
+    assert_int_equal(sweep(big, 3 * l2 + 8192, l2 / 2 + 128), 0);
+    memory_free(memory);
+}
+
+/* Proves that nothing misses while all memory of a GPU fits into its L2, and that a region that fits by itself and was
+ * never touched is there when memory beside it makes the L2 too small. */
+static void test_l2_fits(void **state)
+{
+    (void)state;
+    const guint64 l2 = 1 << 20;
+    Memory *memory = memory_new(NULL, FALSE);
+    MemRegion *first = memory_region_new(memory, 1, l2 / 2, NULL), *second = memory_region_new(memory, 1, l2 / 2, NULL);
+    memory_keep_l2(memory, first, l2);
+    memory_keep_l2(memory, second, l2);
+    assert_int_equal(sweep(first, 0, l2 / 2) + sweep(second, 0, l2 / 2), 0);
+    MemRegion *third = memory_region_new(memory, 1, 2 * l2, NULL);
+    memory_keep_l2(memory, third, l2);
+    assert_int_equal(sweep(first, 0, l2 / 2), 0);
+    assert_int_equal(sweep(third, 0, 2 * l2), 2 * l2 / 128);
+    assert_int_equal(sweep(first, 0, l2 / 2), l2 / 2 / 128);
+    memory_region_unref(memory, third);
+    assert_int_equal(sweep(first, 0, l2 / 2) + sweep(second, 0, l2 / 2), 0);
+    MemRegion *host = memory_region_new(memory, MEMORY_HOST, 4 * l2, NULL);
+    memory_keep_l2(memory, host, l2);
+    assert_null(host->l2);
+    memory_free(memory);
+}
+
 /* Proves that a region keeps what is written, starts as zeros, and lives exactly as long as its references. */
 static void test_region(void **state)
 {
@@ -313,6 +374,7 @@ static void test_watch_freed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_l2_lines),       cmocka_unit_test(test_l2_fits),
         cmocka_unit_test(test_region),         cmocka_unit_test(test_timing_only),
         cmocka_unit_test(test_shared_file),    cmocka_unit_test(test_too_much),
         cmocka_unit_test(test_pattern), cmocka_unit_test(test_zero),        cmocka_unit_test(test_polled),

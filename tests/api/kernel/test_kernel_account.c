@@ -20,6 +20,12 @@ static const char text[] = HEAD
     "cvt.u64.u32 %rd5, %r1; add.u64 %rd5, %rd5, 100; st.relaxed.sys.global.u64 [%rd3], %rd5; ret;\n}\n"
     ".visible .entry plain_load(.param .u64 m)\n{\n.reg .b64 %rd<3>; ld.param.u64 %rd1, [m];\n"
     "ld.volatile.global.u64 %rd2, [%rd1]; ret;\n}\n"
+    /* each lane loads its word as the SM may keep it, again, and as it may not */
+    ".visible .entry twice(.param .u64 p)\n{\n.reg .b64 %rd<3>; .reg .b32 %r<9>;\n"
+    "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2;\n"
+    "ld.global.u32 %r2, [%rd1]; add.u32 %r3, %r2, %r2; st.global.u32 [%rd1+4096], %r3;\n"
+    "ld.global.u32 %r4, [%rd1]; add.u32 %r5, %r4, %r3; st.global.u32 [%rd1+8192], %r5;\n"
+    "ld.global.cv.u32 %r6, [%rd1]; add.u32 %r7, %r6, %r5; st.global.u32 [%rd1+4096], %r7; ret;\n}\n"
     /* calls a function by its address, as kernels do that serve many */
     ".func serve()\n{\nret;\n}\n.visible .entry serves()\n{\n.reg .b64 %rd<3>;\n"
     "mov.u64 %rd2, serve; call %rd2; ret;\n}\n"
@@ -59,6 +65,21 @@ static void test_bytes(void **state)
     assert_int_equal(ended.stats.mc_loads, 3);
     assert_int_equal(ended.stats.mc_stores, 0);
     assert_true(ended.stats.wait_ps[KERNEL_WAITS_MEMORY] > 0 && ended.stats.wait_ps[KERNEL_WAITS_FENCE] > 0);
+    world_unload(loaded);
+    world_free(world);
+}
+
+/* Proves that a load which comes again is answered by the L1, and one with .cv is not: it is fetched again. */
+static void test_twice(void **state)
+{
+    (void)state;
+    World *world = world_new(WORLD_BYTES);
+    Loaded *loaded = world_load(world, 0, "account.ptx", text);
+    const guint64 param = world->va[0];
+    Ended ended = world_kernel(loaded, "twice", 1, 32, 0, &param);
+    assert_int_equal(ended.fault, PTX_FAULT_NONE);
+    assert_int_equal(ended.stats.bytes[KERNEL_OWN], 5 * 32 * 4);
+    assert_int_equal(ended.stats.bytes[KERNEL_L1], 32 * 4);
     world_unload(loaded);
     world_free(world);
 }
@@ -140,8 +161,9 @@ static void test_poll(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bytes), cmocka_unit_test(test_plain_store),
-                                       cmocka_unit_test(test_called), cmocka_unit_test(test_parts),
-                                       cmocka_unit_test(test_poll)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bytes),  cmocka_unit_test(test_twice), cmocka_unit_test(test_plain_store),
+        cmocka_unit_test(test_called), cmocka_unit_test(test_parts), cmocka_unit_test(test_poll),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

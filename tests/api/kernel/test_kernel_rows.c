@@ -37,11 +37,13 @@ typedef struct {
     const char *failed;
 } Bench;
 
-static void map_buffer(Bench *bench, guint g, Buffer b, guint64 bytes, gboolean cached)
+/* used: bytes that the launches before have touched, which counts for what the L2 holds */
+static void map_buffer(Bench *bench, guint g, Buffer b, guint64 bytes, guint64 used)
 {
     bench->region[g][b] = memory_region_new(bench->fabric->memory, (guint16)g, bytes, NULL);
     bench->va[g][b] = vas_choose(bench->vas, bytes, 1u << 21);
-    memory_set_cached(bench->fabric->memory, bench->region[g][b], cached);
+    memory_keep_l2(bench->fabric->memory, bench->region[g][b], bench->spec.gpu.l2_bytes);
+    l2_lines_bring(bench->region[g][b]->l2, 0, used);
     VasMapping *mapping = vas_map(bench->vas, bench->va[g][b], bytes, bench->region[g][b], NULL, 0);
     for (guint16 p = 0; p < GPUS; p++)
         vas_set_access(mapping, p, VAS_ACCESS_READWRITE);
@@ -55,15 +57,6 @@ static void fill(Bench *bench, guint g, Buffer b, guint64 bytes)
         x ^= x >> 15;
         words[i] = (x & 0x007fffffu) | 0x3f000000u;
     }
-}
-
-/* How many buffers of row->bytes a kernel sweeps: more than the L2 holds, and they come from HBM. */
-static guint32 sweeps(const char *kernel)
-{
-    return g_str_has_prefix(kernel, "vadd") || !strcmp(kernel, "gemm16")   ? 3
-           : !strcmp(kernel, "reduce") || !strcmp(kernel, "histogram")     ? 1
-           : !strcmp(kernel, "mandel") || !strcmp(kernel, "spinlock")      ? 0
-                                                                           : 2;
 }
 
 static Bench *bench_open(const Row *row, const char *text)
@@ -80,11 +73,10 @@ static Bench *bench_open(const Row *row, const char *text)
     bench->fabric = fabric_new(bench->sim, &bench->spec, TRUE, NULL);
     bench->vas = vas_new(bench->fabric->memory, (guint32)bench->fabric->spec.system.gpus);
     bench->row = row;
-    gboolean cached = row->bytes * sweeps(row->kernel) <= 50u << 20; /* H100: 50 MB */
     for (guint g = 0; g < GPUS; g++) {
         for (guint b = 0; b < BUFFERS; b++)
             map_buffer(bench, g, (Buffer)b, b < BUFFER_F ? BUFFER_BYTES : b == BUFFER_F ? SMALL_BYTES : TIMES_BYTES,
-                       b >= BUFFER_F || cached);
+                       b < BUFFER_F ? row->bytes : SMALL_BYTES);
         fill(bench, g, BUFFER_A, row->bytes);
         if (row->kernel[0] != 'l') /* the slots of ll, ll128 begin empty */
             fill(bench, g, BUFFER_B, row->bytes);
