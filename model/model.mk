@@ -39,6 +39,7 @@ libfanout_core_la_SOURCES += \
 	model/link/link.h \
 	model/link/reference.c \
 	model/link/state.c \
+	model/gpu/atomic.c \
 	model/gpu/copy_engine.c \
 	model/gpu/copy_engine.h \
 	model/gpu/copy_engine_internal.h \

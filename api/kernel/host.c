@@ -144,4 +144,6 @@ static void atomic_apply(guint8 type, guint8 op, guint8 *memory, const guint8 *o
     ptx_atomic_apply((PtxType)type, (PtxWord)op, ptx_types[type].memory, memory, operand, compare, NULL, TRUE);
 }
 
-const TxnAtomic kernel_atomic = {.bytes = atomic_bytes, .apply = atomic_apply};
+static gboolean atomic_sums_floats(guint8 type, guint8 op) { return op == W_ADD && ptx_types[type].kind == TYPE_FLOAT; }
+
+const TxnAtomic kernel_atomic = {.bytes = atomic_bytes, .sums_floats = atomic_sums_floats, .apply = atomic_apply};

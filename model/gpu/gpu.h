@@ -39,7 +39,7 @@ typedef struct {
     struct Gpu *gpu;
 } GpuPipe;
 typedef enum { GPU_PIPE_DRAM, GPU_PIPE_ATOMIC, GPU_PIPE_LOCAL, GPU_PIPE_LOCAL_DRAM, GPU_PIPE_LOCAL_ATOMIC,
-               GPU_PIPE_HOST, GPU_PIPES } GpuPipeKind;
+               GPU_PIPE_LOCAL_WORD /* atomics that waited for their word */, GPU_PIPE_HOST, GPU_PIPES } GpuPipeKind;
 
 /* Waiters are called in order when a port's request queue has room again. */
 typedef struct GpuRoomWaiter GpuRoomWaiter;
@@ -60,6 +60,7 @@ typedef struct {
 } GpuPort;
 
 typedef struct FenceFlush FenceFlush;
+typedef struct GpuAtomics GpuAtomics;
 
 /* Stores under way by epoch, and the fences that wait for them (fence.c). */
 RING_DEFINE(FenceEpochRing, fence_epoch, guint32)
@@ -142,6 +143,7 @@ typedef struct Gpu {
     SimFine local_free_at, local_byte_time;
     SimFine host_free_at[2], host_byte_time; /* by GpuHostWay */
     GpuPipe pipe[GPU_PIPES];
+    GpuAtomics *atomics;                     /* atomic.c; NULL: none yet */
     struct CopyEngines *engines;             /* copy_engine.h */
     struct Sm *sm;             /* sm.h */
     struct Cta *cta_head, *cta_tail; /* waiting for an SM */
@@ -219,6 +221,9 @@ SimTime gpu_host_serve(Gpu *gpu, GpuHostWay way, guint32 bytes, SimTime now_ps);
 void gpu_request_own(Gpu *gpu, const GpuRequest *request);
 /* Its own L2 has that share of the rate that its spec says, from now on. */
 void gpu_set_local_rate(Gpu *gpu, guint64 percent);
+
+/* atomic.c: when the units of the own L2 begin with an atomic or a reduction; `waited`: another was at its word. */
+SimTime gpu_atomic_serve(Gpu *gpu, const Txn *txn, SimTime now_ps, gboolean *waited);
 
 /* target.c */
 /* A request of another GPU, which came by that link: served at once, or held up while too many answers wait. */

@@ -49,10 +49,7 @@ static SimTime gpu_local_end(Gpu *gpu, PacketKind kind, gboolean missed, guint32
     bytes = MAX(bytes, SECTOR_BYTES);
     SimTime at_ps = gpu_l2_serve(gpu, bytes, now_ps) + gpu->spec->local_ps;
     *pipe = GPU_PIPE_LOCAL;
-    if (kind == PACKET_ATOM) {
-        *pipe = GPU_PIPE_LOCAL_ATOMIC;
-        at_ps += gpu->spec->local_atomic_ps;
-    } else if (missed) {
+    if (missed) {
         SimTime hbm_ps = gpu_hbm_serve(gpu, bytes, now_ps);
         if (kind == PACKET_READ) { /* writes stay in the L2 until evicted */
             *pipe = GPU_PIPE_LOCAL_DRAM;
@@ -64,6 +61,19 @@ static SimTime gpu_local_end(Gpu *gpu, PacketKind kind, gboolean missed, guint32
     return at_ps;
 }
 
+/* The same of an atomic or a reduction, which the units of the L2 do. */
+static SimTime gpu_local_atomic_end(Gpu *gpu, const Txn *txn, SimTime now_ps, GpuPipeKind *pipe)
+{
+    gboolean waited;
+    SimTime turn_ps = gpu_atomic_serve(gpu, txn, now_ps, &waited), latency_ps = gpu->spec->local_ps;
+    SimTime moved_ps = gpu_l2_serve(gpu, MAX(txn->bytes, SECTOR_BYTES), now_ps), at_ps = MAX(turn_ps, moved_ps);
+    if (txn->kind == PACKET_ATOM)
+        latency_ps += gpu->spec->local_atomic_ps;
+    *pipe = waited ? GPU_PIPE_LOCAL_WORD : GPU_PIPE_LOCAL_ATOMIC;
+    gpu->fence.local_ps = MAX(gpu->fence.local_ps, at_ps + latency_ps);
+    return at_ps + latency_ps;
+}
+
 static void gpu_request_local(Gpu *gpu, Packet packet, const Txn *txn, SimTime now_ps)
 {
     GpuPipeKind pipe;
@@ -72,7 +82,9 @@ static void gpu_request_local(Gpu *gpu, Packet packet, const Txn *txn, SimTime n
         gpu_request_host(gpu, packet, txn, now_ps);
         return;
     }
-    SimTime at_ps = gpu_local_end(gpu, (PacketKind)txn->kind, txn->missed, txn->bytes, now_ps, &pipe);
+    SimTime at_ps = txn->kind == PACKET_ATOM || txn->kind == PACKET_RED
+                        ? gpu_local_atomic_end(gpu, txn, now_ps, &pipe)
+                        : gpu_local_end(gpu, (PacketKind)txn->kind, txn->missed, txn->bytes, now_ps, &pipe);
     gpu_pipe_push(&gpu->pipe[pipe], at_ps, GPU_LINK_LOCAL, packet);
 }
 

@@ -120,6 +120,7 @@ void gpu_clear(Gpu *gpu)
         link_clear(&gpu->down[l]);
     }
     g_free(gpu->port);
+    g_free(gpu->atomics);
     g_free(gpu->path);
 }
 

@@ -43,7 +43,7 @@ typedef enum {
 /* Atomic operations that numeric.h does not have, on one element: its bytes (1 to 16) by type, and what is done to it.
  * They may run on any thread of the model. */
 typedef struct {
-    guint32 (*bytes)(guint8 type);
+    guint32 (*bytes)(guint8 type); gboolean (*sums_floats)(guint8 type, guint8 op);
     void (*apply)(guint8 type, guint8 op, guint8 *memory, const guint8 *operand, const guint8 *compare);
 } TxnAtomic;
 
