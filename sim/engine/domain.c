@@ -218,11 +218,9 @@ static void split_open(SimSplit *split, SimTime from_ps)
 
 static void split_close(SimSplit *split)
 {
-    const SimExchange *exchange = split->exchange;
-    SimTime last_ps = split->end_ps - 1;
+    split->next_ps[0] = split->exchange->close(split->user, 0, split->end_ps - 1); /* while workers have the others */
     split_take_all(split, TRUE);
     split_wait(split);
-    split->next_ps[0] = exchange->close(split->user, 0, last_ps);
     split->open = FALSE;
 }
 
