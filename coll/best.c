@@ -128,6 +128,20 @@ static gboolean best_try(const CollGroup *group, const CollSpec *spec, guint64 l
     return good;
 }
 
+/* A candidate whose team the switches' tables do not hold is not the answer, but why is worth a note. TRUE: this
+ * is one, and *why is taken. */
+static gboolean best_leave_out(CollGroup *group, GError **why)
+{
+    if (!g_error_matches(*why, COLL_ERROR, COLL_ERROR_SYSTEM))
+        return FALSE;
+    g_free(group->left_out);
+    group->left_out = g_strdup((*why)->message);
+    g_clear_error(why);
+    return TRUE;
+}
+
+const char *coll_group_left_out(const CollGroup *group) { return group->left_out; }
+
 gboolean coll_run_best(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
 {
     CollFidelity fidelity = coll_fidelity(group->n, spec); /* the same for all */
@@ -152,7 +166,7 @@ gboolean coll_run_best(CollGroup *group, const CollSpec *spec, CollResult *resul
         one.warmup = 0;
         one.iterations = 1;
         gboolean good = best_try(group, &one, best_ps, &took, &why);
-        if (!good && !g_error_matches(why, COLL_ERROR, COLL_ERROR_LATE)) {
+        if (!good && !g_error_matches(why, COLL_ERROR, COLL_ERROR_LATE) && !best_leave_out(group, &why)) {
             g_propagate_error(error, why);
             return FALSE;
         }
@@ -163,7 +177,7 @@ gboolean coll_run_best(CollGroup *group, const CollSpec *spec, CollResult *resul
             best.proto = one.proto;
         }
     }
-    if (all->len == 1) {
+    if (all->len == 1 || best_ps == 0) { /* where none can, the first one's refusal is the answer */
         best.algo = g_array_index(all, Candidate, 0).algo;
         best.proto = g_array_index(all, Candidate, 0).proto;
     }

@@ -42,6 +42,7 @@ void coll_group_free(CollGroup *group)
     g_assert(group->under_way == 0);
     vas_free(group->vas);
     g_free(group->gpu);
+    g_free(group->left_out);
     g_free(group);
 }
 

@@ -107,6 +107,9 @@ guint32 coll_group_ranks(const CollGroup *group);
 /* Told before each candidate of COLL_BEST or COLL_UNICAST: which of how many ("tree", "ll128", 3, 14). */
 typedef void (*CollCandidate)(const char *algo, const char *proto, guint index, guint all, void *user);
 void coll_group_on_candidate(CollGroup *group, CollCandidate candidate, void *user);
+/* After COLL_BEST or COLL_UNICAST: why nothing that needs multicast was tried, since the switches' tables have no room
+ * for the team; the group's. NULL: they have. */
+const char *coll_group_left_out(const CollGroup *group);
 /* Of simulations beside the group's own, as those of candidates: who asks there is answered by them. NULL: nobody. */
 void coll_group_watch(CollGroup *group, WatchPage *page);
 

@@ -24,6 +24,7 @@ struct CollGroup {
     Coll *late;          /* what such a run left; its simulation must go first */
     CollCandidate candidate; /* told of each of a search, or NULL */
     void *candidate_user;
+    char *left_out;      /* why a search left out what needs multicast; NULL: it did not */
     WatchPage *watch; /* of simulations beside this one; NULL: nobody looks */
 };
 

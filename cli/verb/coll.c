@@ -131,6 +131,9 @@ static ExitCode coll_simulate(CollRows *rows, const CollSpec *spec, gboolean row
             if (row) {
                 coll_take(rows, &run, mark, spec, result);
                 coll_auto_add(rows->taken, group, spec, result);
+                if (coll_group_left_out(group))
+                    report_add_note(rows->report, "best, %s: without multicast, since %s", size,
+                                    coll_group_left_out(group));
             }
             live_unlock(rows->live, 1);
             code = EXIT_DONE;

@@ -28,6 +28,8 @@ static void fabric_speed_up(Fabric *fabric)
         const Trunk *trunk = &g_array_index(fabric->topology->trunks, Trunk, t);
         fast_switch_attach(&fabric->sw[trunk->leaf], fabric->trunk_port[2 * t]);
         fast_switch_attach(&fabric->sw[trunk->spine], fabric->trunk_port[2 * t + 1]);
+        for (guint32 end = 0; fabric->parallel && end < 2; end++)
+            parallel_take_trunk(fabric->parallel, &fabric->trunk[2 * t + end]);
     }
 }
 
@@ -187,8 +189,10 @@ void fabric_free(Fabric *fabric)
         gpu_clear(&fabric->gpu[g]);
         txn_pool_clear(&fabric->txns[g]);
     }
-    for (guint32 t = 0; fabric->trunk && t < 2 * fabric->n_trunks; t++)
+    for (guint32 t = 0; fabric->trunk && t < 2 * fabric->n_trunks; t++) {
+        parallel_detach(&fabric->trunk[t]);
         fast_detach(&fabric->trunk[t]);
+    }
     for (guint32 s = 0; fabric->sw && s < fabric->n_switches; s++)
         fast_switch_detach(&fabric->sw[s]);
     switches_clear(fabric);

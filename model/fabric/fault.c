@@ -7,6 +7,7 @@
 #include "model/fabric/fabric.h"
 #include "model/fabric/loss.h"
 #include "model/fabric/switches.h"
+#include "model/parallel/parallel.h"
 
 #define FAULT_LINKS "links that are down, as gpu0.link3, gpu0.link3@20us, gpu0.link3@20us-50us"
 const ParamRow fault_params[] = {
@@ -365,14 +366,14 @@ gboolean fault_apply(Fabric *fabric, GError **error)
         if (!fault_check_paths(fabric, at_ps, error))
             return FALSE;
     fault_set(fabric, fabric->sim, 0);
-    for (guint32 s = 0; fabric->parallel && s < fabric->n_switches; s++)
+    for (guint32 s = 0; fabric->parallel && s < parallel_n(fabric->parallel); s++)
         fault_set(fabric, fabric->sw[s].sim, 0);
     if (fabric->alive)
         fault_set_routes(fabric, 0);
     for (SimTime at_ps = fault_next_ps(fabric, 0, FALSE); at_ps != SIMTIME_NEVER;
          at_ps = fault_next_ps(fabric, at_ps, FALSE)) {
         fault_schedule(fabric, fabric->sim, at_ps);
-        for (guint32 s = 0; fabric->parallel && s < fabric->n_switches; s++)
+        for (guint32 s = 0; fabric->parallel && s < parallel_n(fabric->parallel); s++)
             fault_schedule(fabric, fabric->sw[s].sim, at_ps);
     }
     return TRUE;

@@ -82,17 +82,18 @@ static void side_clear(Side *side)
 
 gboolean parallel_split(Fabric *fabric, GError **error)
 {
-    guint32 n = fabric->n_switches;
+    const guint32 n = fabric->n_trunks ? 1 : fabric->n_switches;
+    SimTime lookahead_ps = fabric->spec.link.flight_ps;
+    if (fabric->n_trunks)
+        lookahead_ps = MIN(lookahead_ps, fabric->spec.topology.trunk_flight_ps);
     if (sim_engine(fabric->sim) == SIM_ENGINE_REFERENCE) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_DOMAINS,
                     "several domains: the reference engine runs on one core; leave --engine away, or --cores");
         return FALSE;
     }
-    if (fabric->n_trunks)
-        return parallel_refuse(error, "[topology] kind", "several domains: switches that trunks join run on one core");
     Parallel *parallel = g_aligned_alloc0(1, sizeof *parallel + n * sizeof *parallel->pair, G_ALIGNOF(Parallel));
     g_autofree Sim **far = g_new(Sim *, n);
-    if (!sim_split(fabric->sim, n, far, fabric->spec.link.flight_ps, &parallel_exchange, parallel, error)) {
+    if (!sim_split(fabric->sim, n, far, lookahead_ps, &parallel_exchange, parallel, error)) {
         g_aligned_free(parallel);
         return FALSE;
     }
@@ -128,29 +129,49 @@ void parallel_free(Parallel *parallel)
     g_aligned_free(parallel);
 }
 
-Sim *parallel_sim(const Parallel *parallel, guint32 sw) { return parallel->pair[sw].side[SIDE_SWITCH].sim; }
-DataPool *parallel_data(const Parallel *parallel, guint32 sw) { return parallel->pair[sw].side[SIDE_SWITCH].data; }
+static Pair *parallel_pair(const Parallel *parallel, guint32 sw)
+{
+    return (Pair *)&parallel->pair[parallel->fabric->n_trunks ? 0 : sw];
+}
 
-static void parallel_take_link(Pair *pair, Link *link, guint near)
+guint32 parallel_n(const Parallel *parallel) { return parallel->n; }
+Sim *parallel_sim(const Parallel *parallel, guint32 sw) { return parallel_pair(parallel, sw)->side[SIDE_SWITCH].sim; }
+DataPool *parallel_data(const Parallel *parallel, guint32 sw)
+{
+    return parallel_pair(parallel, sw)->side[SIDE_SWITCH].data;
+}
+
+static Boundary *parallel_take_link(Pair *pair, Link *link, guint near, guint far)
 {
     Boundary *boundary = g_new0(Boundary, 1);
     boundary->inner = link->ops;
     boundary->ops = *link->ops;
-    boundary->ops.arrive = boundary_arrive;
-    boundary->ops.credit = boundary_credit;
     boundary->ops.follow_up = boundary_follow_up;
     boundary->near = &pair->side[near];
-    boundary->far = &pair->side[!near];
+    boundary->far = &pair->side[far];
     link->boundary = boundary;
     link->ops = &boundary->ops;
     link->sim = boundary->near->sim;
     link->far_sim = boundary->far->sim;
+    return boundary;
+}
+
+static void parallel_cross(Boundary *boundary)
+{
+    boundary->ops.arrive = boundary_arrive;
+    boundary->ops.credit = boundary_credit;
 }
 
 void parallel_take(Parallel *parallel, guint32 sw, Link *up, Link *down)
 {
-    parallel_take_link(&parallel->pair[sw], up, SIDE_GPUS);
-    parallel_take_link(&parallel->pair[sw], down, SIDE_SWITCH);
+    Pair *pair = parallel_pair(parallel, sw);
+    parallel_cross(parallel_take_link(pair, up, SIDE_GPUS, SIDE_SWITCH));
+    parallel_cross(parallel_take_link(pair, down, SIDE_SWITCH, SIDE_GPUS));
+}
+
+void parallel_take_trunk(Parallel *parallel, Link *trunk)
+{
+    parallel_take_link(&parallel->pair[0], trunk, SIDE_SWITCH, SIDE_SWITCH);
 }
 
 void parallel_detach(Link *link)

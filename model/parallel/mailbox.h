@@ -45,10 +45,10 @@ typedef struct {
 struct Parallel {
     Fabric *fabric;
     guint32 n;
-    Pair pair[];       /* by switch */
+    Pair pair[];       /* by switch, or one for all of them */
 };
 
-/* What a link at a boundary keeps: Link.boundary. */
+/* What a link at a boundary keeps, and a trunk: Link.boundary. */
 typedef struct {
     LinkOps ops;       /* the fast engine's, but for what crosses */
     const LinkOps *inner;

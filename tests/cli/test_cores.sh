@@ -28,6 +28,15 @@ same all_to_all -s dgx-h100 -b 1M
 same broadcast -a nvls -s teach-4gpu -b 64K
 same all_reduce -a twoshot -s dgx-h100 -b 256K --data off --set switch.multicast_tags=3 \
     --set link.credits_switch_flits=57 --set gpu.source_queue_packets=3
+# Two levels of switches, which are one domain: trunks longer and shorter than links, that hold up and are held up.
+levels="-s dgx-h100 --set topology.kind=two_level --set topology.leaf_gpus=2 --set topology.spines=2 --set topology.trunks=1"
+# shellcheck disable=SC2086
+{
+    same all_reduce -a nvls $levels -b 256K --data full
+    same all_reduce -a nvls $levels -b 256K --data off --set topology.trunk_flight_ps=1000 --set topology.trunks=2
+    same all_to_all $levels -b 256K --set topology.trunk_credits_flits=40 --set topology.trunk_MBps=10000
+    same all_reduce -a nvls $levels -b 128K --fault link_degraded=leaf0.port8:50@1us --fault link_down=gpu1.link2@2us-3us
+}
 # Little room, so that credits and tags hold everything up; damaged packets; answers that do not merge; a lost link.
 same all_reduce -a nvls -s dgx-h100 -b 128K --set link.credits_switch_flits=32 --set link.credits_gpu_flits=40 \
     --set switch.multicast_tags=3 --set switch.reduction_tags=2
@@ -62,6 +71,7 @@ coll="coll all_reduce -s teach-4gpu -b 8K"
     refuses "several domains.*--engine" $coll --cores 2 --engine reference
     refuses "gpu_silent: several domains have no time-outs" $coll --cores 2 --set fault.gpu_silent=gpu1
     refuses "999 ps apart; at least 1000" $coll --cores 2 --set link.flight_ps=999
+    refuses "999 ps apart; at least 1000" $coll --cores 2 $levels --set topology.trunk_flight_ps=999
     refuses "flows" $coll -a nvls --cores 2 --fidelity flow
     refuses "'65' is not a whole number from 1 to 64" $coll --cores 65
     refuses "this verb runs on one core" bench uniform --cores 2

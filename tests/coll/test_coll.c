@@ -353,6 +353,24 @@ static void test_best(void **state)
     world_free(world);
 }
 
+/* Proves that `best` goes on without multicast, and says why, where the switches' tables do not hold the team. */
+static void test_best_without_team(void **state)
+{
+    (void)state;
+    World *world = world_new(TRUE);
+    world->fabric->spec.mctable.rounds = 1; /* four members take two of three */
+    CollGroup *group = coll_group_new(world->fabric, NULL, 4, NULL);
+    CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+    CollResult result;
+    spec.bytes = 1u << 16;
+    spec.algo = COLL_BEST;
+    assert_true(coll_run(group, &spec, &result, NULL));
+    assert_false(coll_needs_multicast(spec.op, result.algo));
+    assert_non_null(strstr(coll_group_left_out(group), "rounds = 1, set 2 or more"));
+    coll_group_free(group);
+    world_free(world);
+}
+
 /* Proves that the flags of a barrier reach all ranks where a CTA has fewer threads than there are ranks. */
 static void test_few_threads(void **state)
 {
@@ -431,6 +449,7 @@ int main(void)
         cmocka_unit_test(test_trees_of_nodes),     cmocka_unit_test(test_several_at_once),
         cmocka_unit_test(test_other_systems),
         cmocka_unit_test(test_auto),            cmocka_unit_test(test_best),
+        cmocka_unit_test(test_best_without_team),
         cmocka_unit_test(test_refusals),        cmocka_unit_test(test_few_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
