@@ -65,6 +65,7 @@ dist_check_SCRIPTS = \
 	tests/style/tidy_selftest.sh \
 	tests/traces/test_replay.sh \
 	tests/traces/test_replay_best.sh \
+	tests/traces/test_replay_faults.sh \
 	tests/validate/test_fidelity.sh \
 	tests/validate/test_validate.sh
 TESTS += $(dist_check_SCRIPTS)

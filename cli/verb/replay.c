@@ -176,6 +176,8 @@ static ExitCode replay_write(ReplayVerb *verb, Options *options, GError **error)
         code = EXIT_USER;
     ExitCode page = options_write_files(options, report, code == EXIT_DONE ? error : NULL);
     report_free(report);
+    if (code == EXIT_DONE && page == EXIT_DONE && verb->result->usage.errors)
+        return EXIT_WRONG; /* the report says of what */
     return code == EXIT_DONE ? page : code;
 }
 

@@ -318,7 +318,7 @@ static void fault_prepare(Fabric *fabric)
         FaultItem *item = fault_plan_item(fabric->plan, i);
         lost |= item->known_ps != SIMTIME_NEVER;
         fabric->lossy |= item->key == FAULT_GPU_SILENT || (item->known_ps > 0 && item->known_ps < SIMTIME_NEVER) ||
-                         (item->known_ps == 0 && item->restored_ps < SIMTIME_NEVER);
+                         (item->known_ps == 0 && item->restored_ps > 0 && item->restored_ps < SIMTIME_NEVER);
         if (item->key == FAULT_GPU_SILENT && !fabric->silent)
             fabric->silent = g_new0(guint8, gpus);
         if (item->key == FAULT_MEMBER_LEAVES && !fabric->left)

@@ -26,6 +26,7 @@
 #define MODEL_FABRIC_FAULT_H
 
 #include "model/shared/spec.h"
+#include "sim/engine/simtime.h"
 #include "sim/report/report.h"
 
 struct Fabric;
@@ -42,10 +43,23 @@ gboolean fault_needs_packets(const FaultSpec *spec);
 /* Whether link l of a GPU, wired to switch `sw`, is down from the start by what the spec names. */
 gboolean fault_takes_link(const FaultSpec *spec, guint32 gpu, guint32 l, guint32 sw);
 
-/* The first fault that comes or goes during the run, as [fault] has it; NULL: there is none. */
-const char *fault_in_time(const struct Fabric *fabric);
+/* Whether one of them has a time. */
+gboolean fault_comes_or_goes(const FaultSpec *spec);
 
-/* Table "fault_timeline": one row a fault, with what it has cost up to now. Nothing where there is no fault. */
+/* What one fault is, in times of the run, and what it cost. */
+typedef struct {
+    char *name;             /* "link_down gpu0.link3@20us" */
+    SimTime at_ps[4];       /* it came and went, the manager reacted and reacted again; SIMTIME_NEVER: never */
+    guint64 lost, replays;
+    SimTime waited_ps;
+} FaultCost;
+/* FaultCost of each fault, with what it has cost up to now; to be freed by g_array_unref(). */
+GArray *fault_costs(const struct Fabric *fabric);
+/* Adds what the same faults cost in another fabric. *to NULL: it becomes a copy. */
+void fault_costs_add(GArray **to, const GArray *from);
+/* Table "fault_timeline": one row a fault. Nothing where there is none. */
+void fault_costs_report(const GArray *costs, Report *report);
+/* That table of one fabric. */
 void fault_add_table(const struct Fabric *fabric, Report *report);
 
 #endif

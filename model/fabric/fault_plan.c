@@ -218,6 +218,17 @@ static void fault_find_reactions(const FaultSpec *spec, FaultItem *item)
         item->known_ps = item->restored_ps = SIMTIME_NEVER;
 }
 
+/* What came before this fabric's clock began is so from its start. */
+static void fault_take_off(FaultItem *item, SimTime begin_ps)
+{
+    SimTime *const at[4] = {&item->from_ps, &item->until_ps, &item->known_ps, &item->restored_ps};
+    for (guint i = 0; i < 4; i++) {
+        item->told_ps[i] = *at[i];
+        if (*at[i] != SIMTIME_NEVER)
+            *at[i] -= MIN(*at[i], begin_ps);
+    }
+}
+
 static gboolean fault_read_item(const Fabric *fabric, FaultItem *item, GError **error)
 {
     g_autofree char *text = g_strdup(item->name);
@@ -233,6 +244,7 @@ static gboolean fault_read_item(const Fabric *fabric, FaultItem *item, GError **
         return FALSE;
     fault_find_links(fabric, item);
     fault_find_reactions(&fabric->spec.fault, item);
+    fault_take_off(item, fabric->spec.fault.begin_ps);
     return TRUE;
 }
 
@@ -252,7 +264,7 @@ static gboolean fault_read_list(FaultPlan *plan, const Fabric *fabric, FaultKey 
         return TRUE;
     g_auto(GStrv) names = g_strsplit_set(list, ", ", -1);
     for (guint i = 0; names[i]; i++) {
-        if (!*names[i])
+        if (!*names[i] || (fabric->spec.fault.lasting && strchr(names[i], '@')))
             continue;
         FaultItem *item = g_new0(FaultItem, 1);
         item->key = key;
@@ -300,6 +312,16 @@ gboolean fault_takes_link(const FaultSpec *spec, guint32 gpu, guint32 l, guint32
 {
     return fault_lists(spec->link_down, "gpu", ".link", gpu, l) ||
            fault_lists(spec->switch_down, "switch", NULL, sw, 0);
+}
+
+gboolean fault_comes_or_goes(const FaultSpec *spec)
+{
+    for (guint key = 0; key < FAULT_KEYS; key++) {
+        const char *text = fault_text(spec, (FaultKey)key);
+        if (text && strchr(text, '@'))
+            return TRUE;
+    }
+    return FALSE;
 }
 
 gboolean fault_needs_packets(const FaultSpec *spec)

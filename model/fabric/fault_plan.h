@@ -35,6 +35,7 @@ typedef struct {
     guint64 amount;       /* behind ':'; 0: none is given */
     SimTime from_ps, until_ps; /* 0: from the start; SIMTIME_NEVER: until the end */
     SimTime known_ps, restored_ps; /* the fabric manager's reactions: routes avoid it between these; equal: never */
+    SimTime told_ps[4];   /* these four before FaultSpec.begin_ps was taken off */
     GArray *links;        /* FaultLink */
     SmSpec *slow;         /* gpu_slow: times of its SMs */
 } FaultItem;

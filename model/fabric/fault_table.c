@@ -2,6 +2,7 @@
 #include "model/fabric/fault.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "model/fabric/fabric.h"
 #include "model/fabric/fault_plan.h"
@@ -23,44 +24,80 @@ static const Column fault_columns[] = {
 /* NaN, which is null: it never comes. */
 static double fault_us(SimTime at_ps) { return at_ps == SIMTIME_NEVER ? NAN : (double)at_ps / PS_PER_US; }
 
-static void fault_add_row(const Fabric *fabric, FaultItem *item, SimTime now_ps, Table *table)
+static void fault_cost_clear(gpointer cost) { g_free(((FaultCost *)cost)->name); }
+
+static FaultCost fault_cost_of(const Fabric *fabric, const FaultItem *item, SimTime now_ps)
 {
-    g_autofree char *name = g_strdup_printf("%s %s", fault_key_name(item->key), item->name);
-    guint64 lost = item->key == FAULT_GPU_SILENT ? fabric->gpu[item->part].dropped : 0, replays = 0;
-    SimTime waited_ps = 0;
+    FaultCost all = {.name = g_strdup_printf("%s %s", fault_key_name(item->key), item->name)};
+    memcpy(all.at_ps, item->told_ps, sizeof all.at_ps);
+    if (item->key == FAULT_GPU_SILENT)
+        all.lost = fabric->gpu[item->part].dropped;
     for (guint k = 0; k < item->links->len; k++) {
         FaultLink cost = g_array_index(item->links, FaultLink, k);
         if (fault_item_is_on(item, now_ps))
             fault_link_cost(fabric, item, &cost, now_ps);
-        lost += cost.lost;
-        replays += cost.replays;
-        waited_ps += cost.waited_ps;
+        all.lost += cost.lost;
+        all.replays += cost.replays;
+        all.waited_ps += cost.waited_ps;
     }
-    table_text(table, name);
-    table_fixed(table, fault_us(item->from_ps));
-    table_fixed(table, fault_us(item->until_ps));
-    table_fixed(table, fault_us(item->known_ps));
-    table_fixed(table, fault_us(item->restored_ps));
-    table_u64(table, lost);
-    table_u64(table, replays);
-    table_fixed(table, fault_us(waited_ps));
+    return all;
 }
 
-const char *fault_in_time(const Fabric *fabric)
+static GArray *fault_costs_new(void)
 {
+    GArray *costs = g_array_new(FALSE, FALSE, sizeof(FaultCost));
+    g_array_set_clear_func(costs, fault_cost_clear);
+    return costs;
+}
+
+GArray *fault_costs(const Fabric *fabric)
+{
+    GArray *costs = fault_costs_new();
     for (guint i = 0; i < fabric->plan->items->len; i++) {
-        const FaultItem *item = fault_plan_item(fabric->plan, i);
-        if (item->from_ps != 0 || item->until_ps != SIMTIME_NEVER)
-            return item->name;
+        FaultCost cost = fault_cost_of(fabric, fault_plan_item(fabric->plan, i), sim_now_ps(fabric->sim));
+        g_array_append_val(costs, cost);
     }
-    return NULL;
+    return costs;
+}
+
+void fault_costs_add(GArray **to, const GArray *from)
+{
+    const gboolean is_first = *to == NULL;
+    if (is_first)
+        *to = fault_costs_new();
+    for (guint i = 0; i < from->len; i++) {
+        const FaultCost *cost = &g_array_index(from, FaultCost, i);
+        if (is_first) {
+            FaultCost copy = *cost;
+            copy.name = g_strdup(cost->name);
+            g_array_append_val(*to, copy);
+            continue;
+        }
+        FaultCost *sum = &g_array_index(*to, FaultCost, i);
+        sum->lost += cost->lost;
+        sum->replays += cost->replays;
+        sum->waited_ps += cost->waited_ps;
+    }
+}
+
+void fault_costs_report(const GArray *costs, Report *report)
+{
+    if (costs->len == 0)
+        return;
+    Table *table = report_add_table(report, "fault_timeline", "faults of the fabric", fault_columns, 0);
+    for (guint i = 0; i < costs->len; i++) {
+        const FaultCost *cost = &g_array_index(costs, FaultCost, i);
+        table_text(table, cost->name);
+        for (guint t = 0; t < 4; t++)
+            table_fixed(table, fault_us(cost->at_ps[t]));
+        table_u64(table, cost->lost);
+        table_u64(table, cost->replays);
+        table_fixed(table, fault_us(cost->waited_ps));
+    }
 }
 
 void fault_add_table(const Fabric *fabric, Report *report)
 {
-    if (fabric->plan->items->len == 0)
-        return;
-    Table *table = report_add_table(report, "fault_timeline", "faults of the fabric", fault_columns, 0);
-    for (guint i = 0; i < fabric->plan->items->len; i++)
-        fault_add_row(fabric, fault_plan_item(fabric->plan, i), sim_now_ps(fabric->sim), table);
+    g_autoptr(GArray) costs = fault_costs(fabric);
+    fault_costs_report(costs, report);
 }

@@ -88,7 +88,13 @@ static gboolean try_one(CollGroup *group, const CollSpec *spec, Choice *choice, 
     if (!may_win(&candidate, coll_group_ranks(group)) || !coll_check(group, &candidate, NULL)) {
         return TRUE;
     }
-    if (!coll_run(group, &candidate, &result, error)) {
+    GError *why = NULL;
+    if (!coll_run(group, &candidate, &result, &why)) {
+        if (g_error_matches(why, COLL_ERROR, COLL_ERROR_SYSTEM)) { /* the switches' tables have no room for the team */
+            g_error_free(why);
+            return TRUE;
+        }
+        g_propagate_error(error, why);
         return FALSE;
     }
     offer(replay_algo_is_multicast(result.algo) ? &choice->multicast : &choice->unicast, &result);
@@ -100,7 +106,9 @@ static gboolean try_all(const ReplaySpec *spec, const EpisodeWork *work, Choice 
 {
     SimSpec sim_spec = spec->sim;
     Sim *sim = sim_new(&sim_spec, error);
-    Fabric *fabric = sim != NULL ? fabric_new(sim, spec->fabric, FALSE, error) : NULL;
+    FabricSpec quiet = *spec->fabric;
+    quiet.fault.lasting = TRUE; /* what will break later is not known to a library */
+    Fabric *fabric = sim != NULL ? fabric_new(sim, &quiet, FALSE, error) : NULL;
     CollGroup *group =
         fabric != NULL ? coll_group_new(fabric, work->gpu, work->n, error) : NULL;
     gboolean ok = group != NULL;

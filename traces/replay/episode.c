@@ -46,24 +46,14 @@ Episode *episode_open(const ReplaySpec *spec, SimTime begin_ps, EpisodeDone done
     episode->done = done;
     episode->user = user;
     episode->notes = notes;
+    FabricSpec fabric = *spec->fabric;
+    fabric.fault.begin_ps = begin_ps;
     episode->sim = sim_new(&spec->sim, error);
-    episode->fabric =
-        episode->sim != NULL ? fabric_new(episode->sim, spec->fabric, FALSE, error) : NULL;
+    episode->fabric = episode->sim != NULL ? fabric_new(episode->sim, &fabric, FALSE, error) : NULL;
     if (episode->fabric == NULL) {
         if (episode->sim != NULL) {
             sim_free(episode->sim);
         }
-        g_free(episode);
-        return NULL;
-    }
-    const char *fault = fault_in_time(episode->fabric);
-    if (fault != NULL) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
-                    "[fault] %s: a replay simulates each stretch of communications on a clock of its own, on which the "
-                    "time of a fault is not known; name it without '@', or simulate one collective (fanout coll)",
-                    fault);
-        fabric_free(episode->fabric);
-        sim_free(episode->sim);
         g_free(episode);
         return NULL;
     }

@@ -128,7 +128,7 @@ static void on_done(void *user, guint64 tag, CollAlgo algo, CollProto proto)
     item->algo = algo;
     item->proto = proto;
     item->multicast = replay_algo_is_multicast(algo);
-    if (r->pieces == 1 && r->alone != NULL && r->spec->memo) {
+    if (r->pieces == 1 && r->alone != NULL && r->spec->memo && !fault_comes_or_goes(&r->spec->fabric->fault)) {
         Memo *memo = g_new0(Memo, 1);
         memo->time_ps = r->now_ps - item->start_ps;
         memo->algo = algo;

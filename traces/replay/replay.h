@@ -17,6 +17,7 @@
 
 #include <glib.h>
 
+#include "model/fabric/fault.h"
 #include "coll/coll.h"
 #include "model/series/sum.h"
 #include "model/series/where.h"
@@ -85,6 +86,8 @@ typedef struct {
     guint64 *multicast, *replicas, *stalls;
     SeriesSum *figures;                     /* throughput, occupancy and latencies; NULL: not wanted, as is */
     WhereTotal *where;                      /* of all episodes; time_ps is theirs */
+    GArray *faults;                         /* FaultCost; NULL: nothing crossed a fabric */
+    guint64 errors;                         /* requests that ended with one */
 } ReplayUsage;
 
 typedef struct {

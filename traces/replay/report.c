@@ -190,6 +190,13 @@ void replay_report_add(Report *report, const ReplaySpec *spec, const ReplayJob *
     replay_report_pair(report, jobs, pair);
     replay_report_links(report, spec, result);
     replay_report_switches(report, spec, result);
+    if (result->usage.faults != NULL) {
+        fault_costs_report(result->usage.faults, report);
+    }
+    if (result->usage.errors > 0) {
+        report_add_note(report, "%" G_GUINT64_FORMAT " requests ended with an error, at which a program would end: all "
+                                "times are those of the fabric alone", result->usage.errors);
+    }
     if (spec->flow) {
         report_add_note(report, "fidelity flow: bulk loops are flows with max-min fair rates; switches count only what "
                                 "stayed packets");

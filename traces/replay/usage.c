@@ -46,6 +46,8 @@ void replay_usage_take(ReplayUsage *usage, const Fabric *fabric, const Series *s
         usage->where = g_new(WhereTotal, 1);
         *usage->where = where_total(where);
     }
+    usage->faults = fault_costs(fabric);
+    usage->errors = fabric->n_faults;
 }
 
 void replay_usage_init(ReplayUsage *usage, const FabricSpec *fabric)
@@ -86,6 +88,10 @@ void replay_usage_add(ReplayUsage *to, const ReplayUsage *from, SimTime at_ps)
         to->where = to->where != NULL ? to->where : g_new0(WhereTotal, 1);
         where_total_add(to->where, from->where);
     }
+    if (from->faults != NULL) {
+        fault_costs_add(&to->faults, from->faults);
+    }
+    to->errors += from->errors;
 }
 
 void replay_usage_clear(ReplayUsage *usage)
@@ -98,4 +104,5 @@ void replay_usage_clear(ReplayUsage *usage)
     g_free(usage->stalls);
     series_sum_free(usage->figures);
     g_free(usage->where);
+    g_clear_pointer(&usage->faults, g_array_unref);
 }
