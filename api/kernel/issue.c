@@ -112,6 +112,9 @@ gboolean kernel_issue_begin(KernelWarp *warp, PtxAccess *access)
 
 /* ---- loads */
 
+/* Lanes side by side, from the first one on. */
+static gboolean is_run(guint32 mask) { return ((mask + (mask & (0u - mask))) & mask) == 0; }
+
 static void on_loaded(Reg *reg, SimTime now_ps)
 {
     KernelLoad *load = (KernelLoad *)reg;
@@ -119,6 +122,9 @@ static void on_loaded(Reg *reg, SimTime now_ps)
     PtxAccess *access = load->access;
     if (access->block) {
         memcpy(access->block + load->at, reg->bytes, MIN(access->block_bytes - load->at, REG_BYTES));
+    } else if (is_run(load->mask)) {
+        memcpy(access->bytes + (guint)__builtin_ctz(load->mask) * access->width, reg->bytes,
+               (gsize)__builtin_popcount(load->mask) * access->width);
     } else {
         guint i = 0;
         for (guint32 left = load->mask; left; left &= left - 1, i++)
@@ -233,13 +239,17 @@ static void next_lanes(KernelWarp *warp, Uop *uop, guint32 lanes)
     guint width = access->width, most = REG_BYTES / width, n = 0;
     guint64 *lane_va = warp_lanes(warp->warp);
     gboolean contiguous = TRUE, stores = !is_load((UopKind)uop->kind) || uop->kind == UOP_ATOM;
+    gboolean whole = is_run(lanes) && (guint)__builtin_popcount(lanes) <= most; /* all at once, side by side */
     guint32 taken = 0;
+    if (stores && whole)
+        memcpy(warp->out_bytes, access->bytes + (guint)__builtin_ctz(lanes) * width,
+               (gsize)__builtin_popcount(lanes) * width);
     for (guint32 left = lanes; left && n < most; left &= left - 1, n++) {
         guint lane = (guint)__builtin_ctz(left);
         taken |= 1u << lane;
         lane_va[n] = access->va[lane];
         contiguous &= lane_va[n] == lane_va[0] + n * width;
-        if (stores)
+        if (stores && !whole)
             memcpy(warp->out_bytes + n * width, access->bytes + lane * width, width);
         if (uop->second)
             memcpy(warp->second + n * width, access->compare + lane * 16, MIN(width, 16u));

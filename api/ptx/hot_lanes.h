@@ -76,6 +76,19 @@ BINARY(shl_64, guint64, guint64, guint32, b[l] > 63 ? 0 : a[l] << (b[l] & 63))
 BINARY(shr_u64, guint64, guint64, guint32, b[l] > 63 ? 0 : a[l] >> (b[l] & 63))
 BINARY(shr_s64, gint64, gint64, guint32, a[l] >> MIN(b[l], 63u))
 TERNARY(mad_64, guint64, guint64, guint64, guint64, a[l] * b[l] + c[l])
+BINARY(mul_hi_u32, guint32, guint32, guint32, (guint64)a[l] * b[l] >> 32)
+BINARY(mul_hi_s32, gint32, gint32, gint32, (gint64)a[l] * b[l] >> 32)
+BINARY(mul_hi_u64, guint64, guint64, guint64, (unsigned __int128)a[l] * b[l] >> 64)
+/* Divisors of 0 give what the measured chip does (scalar_integer.c). */
+BINARY(div_u32, guint32, guint32, guint32, b[l] ? a[l] / b[l] : 0xffffffffu)
+BINARY(rem_u32, guint32, guint32, guint32, b[l] ? a[l] % b[l] : a[l])
+BINARY(div_s32, gint32, gint32, gint32, b[l] ? (gint32)((gint64)a[l] / b[l]) : -1)
+BINARY(rem_s32, gint32, gint32, gint32, b[l] ? (gint32)((gint64)a[l] % b[l]) : a[l])
+BINARY(div_u64, guint64, guint64, guint64, b[l] ? a[l] / b[l] : G_MAXUINT64)
+BINARY(rem_u64, guint64, guint64, guint64, b[l] ? a[l] % b[l] : G_MAXUINT64)
+BINARY(div_s64, gint64, gint64, gint64, b[l] == -1 ? (gint64)(0 - (guint64)a[l]) : b[l] ? a[l] / b[l] : -1)
+UNARY(clz_32, guint32, guint32, a[l] ? (guint32)__builtin_clz(a[l]) : 32)
+UNARY(popc_32, guint32, guint32, __builtin_popcount(a[l]))
 UNARY(widen_u32, guint64, guint32, a[l])
 UNARY(widen_s32, gint64, gint32, a[l])
 UNARY(narrow_64, guint32, guint64, a[l])
@@ -112,6 +125,13 @@ PAIRS(sub_bf16x2, convert_from_bf16, convert_to_bf16, a[l] - b[l])
 PAIRS(add_f16x2, convert_from_f16, convert_to_f16, a[l] + b[l])
 PAIRS(sub_f16x2, convert_from_f16, convert_to_f16, a[l] - b[l])
 PAIRS(mul_f16x2, convert_from_f16, convert_to_f16, a[l] * b[l])
+
+/* Two words side by side, shifted: what is left of them above or below. */
+#define PAIR(l) ((guint64)b[l] << 32 | a[l])
+TERNARY(shf_l_wrap, guint32, guint32, guint32, guint32, PAIR(l) << (c[l] & 31) >> 32)
+TERNARY(shf_r_wrap, guint32, guint32, guint32, guint32, PAIR(l) >> (c[l] & 31))
+TERNARY(shf_l_clamp, guint32, guint32, guint32, guint32, c[l] > 31 ? a[l] : PAIR(l) << (c[l] & 31) >> 32)
+TERNARY(shf_r_clamp, guint32, guint32, guint32, guint32, c[l] > 31 ? b[l] : PAIR(l) >> (c[l] & 31))
 
 /* Comparisons give a bit a lane. */
 #define COMPARE(name, T, operator) \
@@ -189,6 +209,15 @@ static const struct {
     ROW(OP_MUL_LO, T_U64, mul_64),
     ROW(OP_MAD_LO, T_S64, mad_64),
     ROW(OP_MAD_LO, T_U64, mad_64),
+    ROW(OP_DIV, T_U32, div_u32),
+    ROW(OP_REM, T_U32, rem_u32),
+    ROW(OP_DIV, T_S32, div_s32),
+    ROW(OP_REM, T_S32, rem_s32),
+    ROW(OP_DIV, T_U64, div_u64),
+    ROW(OP_REM, T_U64, rem_u64),
+    ROW(OP_DIV, T_S64, div_s64),
+    ROW(OP_CLZ, T_B32, clz_32),
+    ROW(OP_POPC, T_B32, popc_32),
     ROW(OP_AND, T_B32, and_32),
     ROW(OP_OR, T_B32, or_32),
     ROW(OP_XOR, T_B32, xor_32),
@@ -261,6 +290,14 @@ static gboolean HOT(widths_match)(const PtxIns *ins)
 PtxHandler HOT(find)(const PtxIns *ins);
 PtxHandler HOT(find)(const PtxIns *ins)
 {
+    if (ins->op == OP_SHF && ins->src_bytes[2] == 4)
+        return ins->flags & FLAG_WRAP ? (ins->flags & FLAG_RIGHT ? HOT(shf_r_wrap) : HOT(shf_l_wrap))
+                                      : (ins->flags & FLAG_RIGHT ? HOT(shf_r_clamp) : HOT(shf_l_clamp));
+    if (ins->op == OP_MUL_HI && HOT(widths_match)(ins))
+        return ins->type == T_U32   ? HOT(mul_hi_u32)
+               : ins->type == T_S32 ? HOT(mul_hi_s32)
+               : ins->type == T_U64 ? HOT(mul_hi_u64)
+                                    : NULL;
     PtxWord mode = ins->op == OP_SETP ? ins->mode : ins->mode == W_RN ? W_NONE : (PtxWord)ins->mode;
     if ((ins->flags & ~(guint32)FLAG_EXPLICIT) || !HOT(widths_match)(ins))
         return NULL;

@@ -19,11 +19,38 @@ void ptx_run_mov(PtxWarp *warp, const PtxIns *ins, guint32 mask)
     }
 }
 
+/* Two words and a double one, as most packs are: both parts are named, and their registers are words. */
+static gboolean pack_words(PtxWarp *warp, const PtxIns *ins, guint32 mask, const guint32 *places)
+{
+    if (ins->n_vec != 2 || ins->dst2_bytes != 4 || ins->src_bytes[3] != 4 || places[0] == PLACE_NONE ||
+        places[1] == PLACE_NONE)
+        return FALSE;
+    if (ins->dst == PLACE_NONE) {
+        guint64 from[PTX_LANES]; /* registers of parts may lie where the whole one did */
+        memcpy(from, ptx_lanes(warp, ins->src[0]), sizeof from);
+        guint32 *low = ptx_lanes_out(warp, places[0]), *high = ptx_lanes_out(warp, places[1]);
+        for (guint l = 0; l < PTX_LANES; l++) {
+            low[l] = mask >> l & 1 ? (guint32)from[l] : low[l];
+            high[l] = mask >> l & 1 ? (guint32)(from[l] >> 32) : high[l];
+        }
+    } else {
+        guint32 low[PTX_LANES], high[PTX_LANES];
+        memcpy(low, ptx_lanes(warp, places[0]), sizeof low);
+        memcpy(high, ptx_lanes(warp, places[1]), sizeof high);
+        guint64 *to = ptx_lanes_out(warp, ins->dst);
+        for (guint l = 0; l < PTX_LANES; l++)
+            to[l] = mask >> l & 1 ? (guint64)high[l] << 32 | low[l] : to[l];
+    }
+    return TRUE;
+}
+
 /* Parts into a whole, or a whole into parts: ins->dst2_bytes is the part's size in the whole. */
 void ptx_run_pack(PtxWarp *warp, const PtxIns *ins, guint32 mask)
 {
     const guint32 *places = &warp->current->frame->code->places[ins->vec];
     guint part = ins->dst2_bytes, width = ins->src_bytes[3], total = part * ins->n_vec;
+    if (pack_words(warp, ins, mask, places))
+        return;
     for (guint l = 0; l < PTX_LANES; l++) {
         guint8 whole[16] = {0};
         if (!(mask >> l & 1))
