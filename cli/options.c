@@ -322,7 +322,6 @@ gboolean options_check_args(const Verb *verb, int argc, char **argv, int least, 
 
 void options_describe(const Options *options, Report *report)
 {
-    report_set_command(report, options->command);
     report_add_u64(report, "seed", options->seed, "");
     report_add_text(report, "fidelity", coll_fidelity_name(options->fidelity));
     if (options->config)
@@ -334,12 +333,13 @@ void options_describe(const Options *options, Report *report)
     }
 }
 
-ExitCode options_write_files(const Options *options, const Report *report, GError **error)
+ExitCode options_write_files(const Options *options, Report *report, GError **error)
 {
+    report_set_command(report, options->command);
     return options->html && !report_save(report, REPORT_HTML, options->html, error) ? EXIT_USER : EXIT_DONE;
 }
 
-ExitCode options_write(const Options *options, const Report *report, GError **error)
+ExitCode options_write(const Options *options, Report *report, GError **error)
 {
     ExitCode code = report_save(report, options->format, "-", error) ? EXIT_DONE : EXIT_USER;
     ExitCode files = options_write_files(options, report, code == EXIT_DONE ? error : NULL);

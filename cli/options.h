@@ -83,7 +83,7 @@ gboolean options_parse_u64(const char *what, const char *text, guint64 min, guin
 void options_describe(const Options *options, Report *report);
 /* Writes the report to standard output in --format, and the files that were asked for. EXIT_USER: some of it could not
  * be written; the rest was. */
-ExitCode options_write(const Options *options, const Report *report, GError **error);
-ExitCode options_write_files(const Options *options, const Report *report, GError **error); /* the files alone */
+ExitCode options_write(const Options *options, Report *report, GError **error);
+ExitCode options_write_files(const Options *options, Report *report, GError **error); /* the files alone */
 
 #endif

@@ -34,6 +34,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_table.sh \
 	tests/cli/test_cli_words.sh \
 	tests/cli/test_cli_page.sh \
+	tests/cli/test_cli_page_axe.sh \
 	tests/cli/test_cli_page_browser.sh \
 	tests/cli/test_cli_page_scene.sh \
 	tests/cli/test_cli_stats.sh \
@@ -71,6 +72,7 @@ dist_check_SCRIPTS = \
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += tests/cli/monitor_checks.py tests/cli/monitor_page_checks.py tests/cli/monitor_run.py
 EXTRA_DIST += tests/cli/cli_test.sh tests/cli/browser.py tests/cli/page_audit.js tests/cli/page_checks.py \
+	tests/cli/page_axe.py tests/cli/pages.sh \
 	tests/cli/page_map_checks.py tests/cli/page_scene_checks.py tests/style/tidy.allow tests/validate/validate.recorded
 EXTRA_DIST += tests/docs/console.sh tests/cli/inputs.sh tests/cli/views.py \
 	tests/validate/fidelity.ids tests/validate/fidelity.recorded tests/validate/fidelity.sample

@@ -57,7 +57,6 @@ static ExitCode compare_both(const Options *options, const char *a, const char *
     if (g_strcmp0(comparison->kind_a, comparison->kind_b) != 0)
         report_add_note(report, "a is a report of '%s' and b of '%s': few of their values mean the same",
                         comparison->kind_a ? comparison->kind_a : "?", comparison->kind_b ? comparison->kind_b : "?");
-    report_set_command(report, options->command);
     if (options->html && side_add(report, a, b) == 0)
         report_add_note(report, "neither report has charts of its time: fanout ... --html FILE --format json writes "
                         "them into the JSON, too");

@@ -230,7 +230,6 @@ static ExitCode doctor_report(const Options *options, GError **error)
         return EXIT_USER;
     Report *report = report_new("doctor", "what of this machine is usable");
     Table *table = report_add_table(report, "rows", "", columns, 0);
-    report_set_command(report, options->command);
     const gboolean good = doctor_core(options, &system, table);
     doctor_libraries(table);
     doctor_host(table);

@@ -90,7 +90,7 @@ static char *walk_reason(Fabric *fabric)
     return g_string_free(text, FALSE);
 }
 
-static ExitCode walk_write_files(const Options *options, const Report *report, const GArray *steps, const char *op,
+static ExitCode walk_write_files(const Options *options, Report *report, const GArray *steps, const char *op,
                                  GError **error)
 {
     ExitCode code = options_write_files(options, report, error);
@@ -197,7 +197,7 @@ static void walk_print_all(const System *system, const WalkAsk *ask, const WalkO
 static ExitCode walk_report(const Options *options, const System *system, const WalkAsk *ask,
                             const WalkOutcome *outcome, const char *title, GError **error)
 {
-    const Report *report = ask->report;
+    Report *report = ask->report;
     ExitCode code = EXIT_DONE;
     if (options->format == REPORT_TEXT)
         walk_print_all(system, ask, outcome, title);

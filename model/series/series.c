@@ -21,6 +21,9 @@ struct Series {
     GArray *rows;         /* Row, in the order of the visit: of the registry, then of operations */
     guint at;             /* of this visit */
     SimTime now_ps;
+    SimTime idle_to_ps;   /* nothing happened between last_ps and this; not later: it did */
+    guint64 requests;     /* of all GPUs so far, */
+    gboolean quiet;       /* and whether all were answered, at the last look */
     SeriesPoint sample;
     SimTime sample_ps, look_ps; /* when the next ones are; SIMTIME_NEVER: none */
     Watch *watch;
@@ -115,15 +118,30 @@ void series_point_merge(SeriesPoint *into, const SeriesPoint *from)
     }
 }
 
-/* Two and two neighbours become one. */
+/* Two and two neighbours become one; those no longer than limit_ps. How many there are then. */
+static guint points_halve(SeriesPoint *points, guint n, SimTime limit_ps)
+{
+    guint to = 0;
+    for (guint i = 0; i < n; to++) {
+        const SeriesPoint *next = i + 1 < n ? &points[i + 1] : NULL;
+        const gboolean both = next && points[i].to_ps - points[i].from_ps <= limit_ps &&
+                              next->to_ps - next->from_ps <= limit_ps;
+        points[to] = points[i];
+        if (both)
+            series_point_merge(&points[to], next);
+        i += both ? 2 : 1;
+    }
+    return to;
+}
+
+/* Stretches in which nothing happens stay what they are, unless there are too many of them. */
 static void series_halve(Series *series)
 {
     SeriesPoint *points = (SeriesPoint *)(void *)series->points->data;
-    for (guint i = 0; i < series->points->len / 2; i++) {
-        points[i] = points[2 * i];
-        series_point_merge(&points[i], &points[2 * i + 1]);
-    }
-    g_array_set_size(series->points, series->points->len / 2);
+    guint n = points_halve(points, series->points->len, series->spec.interval_ps ? SIMTIME_NEVER : series->interval_ps);
+    if (n > SERIES_POINTS * 3 / 4)
+        n = points_halve(points, n, SIMTIME_NEVER);
+    g_array_set_size(series->points, n);
     if (series->spec.interval_ps)
         series->every *= 2;
     else
@@ -165,11 +183,42 @@ static void series_take(Series *series, SimTime at_ps, SimTime until_ps)
     series->last_ps = at_ps;
 }
 
+/* Nothing was on its way since the last look: then there is nothing to sample. */
+static gboolean series_is_idle(Series *series)
+{
+    guint64 requests = 0;
+    gboolean quiet = TRUE;
+    for (guint64 g = 0; g < series->fabric->spec.system.gpus; g++) {
+        requests += series->fabric->gpu[g].requests;
+        quiet &= series->fabric->gpu[g].txns->used == 0;
+    }
+    const gboolean idle = quiet && series->quiet && requests == series->requests;
+    series->quiet = quiet;
+    series->requests = requests;
+    return idle && series->spec.interval_ps == 0;
+}
+
+/* The time in which nothing happened is a point of its own. */
+static void series_end_idle(Series *series)
+{
+    if (series->idle_to_ps <= series->last_ps)
+        return;
+    series->sample = (SeriesPoint){.from_ps = series->spec.begin_ps + series->last_ps,
+                                   .to_ps = series->spec.begin_ps + series->idle_to_ps};
+    series_add_point(series);
+    series->last_ps = series->idle_to_ps;
+}
+
 static SimTime series_observe(void *user, SimTime at_ps)
 {
     Series *series = user;
     if (series->sample_ps <= at_ps) {
-        series_take(series, at_ps, at_ps - 1);
+        if (series_is_idle(series)) {
+            series->idle_to_ps = at_ps;
+        } else {
+            series_end_idle(series);
+            series_take(series, at_ps, at_ps - 1);
+        }
         series->sample_ps = at_ps + series->interval_ps;
     }
     if (series->look_ps <= at_ps)
@@ -208,8 +257,10 @@ void series_end(Series *series)
     if (!series)
         return;
     const SimTime now_ps = sim_now_ps(series->fabric->sim);
-    if (!series->spec.watch_only)
+    if (!series->spec.watch_only) {
+        series_end_idle(series);
         series_take(series, now_ps, now_ps);
+    }
     g_clear_pointer(&series->watch, watch_free);
     sim_observe(series->fabric->sim, 0, NULL, NULL);
     if (series->spec.done)

@@ -22,6 +22,7 @@ typedef struct Series Series;
 
 #define SERIES_POINTS 512
 #define SERIES_FIRST_PS 20000 /* the interval that a run begins with where none is given */
+                              /* where none is given, a stretch in which nothing happens is one point */
 
 typedef struct {
     SimTime interval_ps; /* 0: as fine as SERIES_POINTS of the whole run are */

@@ -54,7 +54,7 @@ void series_tables_begin(SeriesTables *tables)
 {
     Report *report = tables->report;
     const TableFlags flags = (TableFlags)(TABLE_NO_TEXT | TABLE_FOLDED);
-    const unsigned lines = CHART_LINES | CHART_NO_POINTS;
+    const unsigned lines = CHART_LINES | CHART_NO_POINTS | CHART_STEPS;
     Table *t = tables->in_time = report_add_table(report, "in_time", "in time", series_in_time_columns, flags);
     tables->latencies = report_add_table(report, "latencies", "latencies", series_latency_columns, flags);
     report_add_chart_split(report, t, "throughput over time", "run", "to_us", "up_GBps,down_GBps,answered_GBps", NULL,

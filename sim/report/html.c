@@ -2,14 +2,25 @@
  * else is there without a script. */
 #include "config.h"
 
+#include <string.h>
+
 #include "sim/report/page.gen.h"
 #include "sim/report/parts.h"
+
+/* Of the style: words, a few of them, a sentence. */
+static const char *html_text_class(const char *text)
+{
+    const gsize length = text ? strlen(text) : 0;
+    return length > 40 ? "t long" : length > 20 ? "t some" : "t";
+}
 
 static void html_cell(GString *out, const Cell *cell)
 {
     gboolean is_no = cell->type == CELL_BOOL && cell->text && cell->text[0] == 'f';
-    const char *kind = is_no ? " class=\"no\"" : cell->type == CELL_TEXT ? " class=\"t\"" : "";
-    g_string_append_printf(out, "<td%s>", kind);
+    if (cell->type == CELL_TEXT)
+        g_string_append_printf(out, "<td class=\"%s\">", html_text_class(cell->text));
+    else
+        g_string_append(out, is_no ? "<td class=\"no\">" : "<td>");
     if (cell->type == CELL_BOOL && cell->text)
         markup_append(out, "%s", is_no ? "NO" : "yes");
     else if (cell->type == CELL_FLAG && cell->text)
@@ -23,6 +34,10 @@ static void html_table(GString *out, const Table *table)
 {
     if (*table->title)
         markup_append(out, "<h2>%s</h2>\n", table->title);
+    if (table_rows(table) == 0) {
+        markup_append(out, "<p>none</p>\n");
+        return;
+    }
     if (table->flags & TABLE_FOLDED)
         g_string_append_printf(out, "<details><summary>%u rows</summary>\n", table_rows(table));
     /* It scrolls in a box of its own, which the keyboard reaches: a page as wide as its widest table cannot be read. */
@@ -130,6 +145,25 @@ static void html_maps(GString *out, const Report *report)
     g_string_append(out, "</script>\n");
 }
 
+static void html_chart(const Chart *chart, GPtrArray *colours, GString *out)
+{
+    if (chart->flags & CHART_STACKED)
+        report_write_stack(chart, colours, out);
+    else
+        report_write_chart(chart, out);
+}
+
+static void html_charts(GString *out, const Report *report)
+{
+    g_autoptr(GPtrArray) colours = g_ptr_array_new();
+    if (report->charts->len == 0)
+        return;
+    g_string_append(out, "<div class=\"charts\">\n");
+    for (guint i = 0; i < report->charts->len; i++)
+        html_chart(&g_array_index(report->charts, Chart, i), colours, out);
+    g_string_append(out, "</div>\n");
+}
+
 void report_write_html(const Report *report, GString *out)
 {
     g_string_append(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
@@ -147,8 +181,7 @@ void report_write_html(const Report *report, GString *out)
     g_string_append(out, "</dl>\n");
     html_scenes(out, report);
     html_maps(out, report);
-    for (guint i = 0; i < report->charts->len; i++)
-        report_write_chart(&g_array_index(report->charts, Chart, i), out);
+    html_charts(out, report);
     for (guint i = 0; i < report->page_notes->len; i++)
         markup_append(out, "<p>%s</p>\n", (char *)g_ptr_array_index(report->page_notes, i));
     for (guint i = 0; i < report->pictures->len; i++)

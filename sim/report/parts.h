@@ -55,6 +55,9 @@ static inline const Cell *table_cell(const Table *table, guint row, guint column
     return &g_array_index(table->cells, Cell, row * table->n_columns + column);
 }
 
+/* Series and parts are drawn in the classes s0, s1, ... (lines) and f0, f1, ... (areas) of page.css. */
+#define MARKUP_COLOURS 14u
+
 /* Markup: text whose arguments are escaped; an attribute whose number has that format ("%.1f") in every locale. */
 void markup_append(GString *out, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void markup_number(GString *out, const char *format, const char *name, double value);
@@ -74,7 +77,8 @@ void report_write_csv(const Report *report, GString *out);
 void report_write_fields(const Report *report, GString *out);
 void report_write_html(const Report *report, GString *out);
 void report_write_chart(const Chart *chart, GString *out); /* SVG inside the page */
-void report_write_stack(const Chart *chart, GString *out); /* of CHART_STACKED */
+/* Of CHART_STACKED. colours: names of the parts that have one so far: the same part has the same in all of a page. */
+void report_write_stack(const Chart *chart, GPtrArray *colours, GString *out);
 void report_write_scene(const Scene *scene, GString *out); /* JSON for scene.js */
 const char *report_scene_title(const Scene *scene);
 const char *report_scene_note(const Scene *scene); /* "": none */

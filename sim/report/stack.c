@@ -10,9 +10,6 @@
 #define STACK_BAR 26.0
 #define STACK_LEGEND_COLUMNS 4u
 
-static const char *const colours[] = {"#1b6ca8", "#d1495b", "#edae49", "#2f9e6e", "#7fb8d8", "#8a949c", "#7b4fa3",
-                                      "#c2678d", "#e07b39", "#9c7a4d", "#3d5a80", "#5aa469", "#b8a1d9", "#555b61"};
-
 static const char *stack_text(const Chart *chart, guint row, guint column)
 {
     const char *text = column < chart->table->n_columns ? table_cell(chart->table, row, column)->text : NULL;
@@ -49,7 +46,7 @@ static guint stack_find(GPtrArray *names, const char *name)
     return at;
 }
 
-static void stack_bar(const Chart *chart, const char *run, const char *bar, double most, double y, GPtrArray *parts,
+static void stack_bar(const Chart *chart, const char *run, const char *bar, double most, double y, GPtrArray *colours,
                       GString *out)
 {
     const Column *column = &chart->table->columns[chart->y[0]];
@@ -65,8 +62,8 @@ static void stack_bar(const Chart *chart, const char *run, const char *bar, doub
         const char *part = stack_text(chart, r, chart->series);
         const double value = stack_value(chart, r), width = most > 0 ? STACK_WIDTH * value / most : 0;
         g_ascii_formatd(share, sizeof share, "%.1f", whole > 0 ? 100 * value / whole : 0);
-        g_string_append_printf(out, "<rect fill=\"%s\" height=\"%d\"",
-                               colours[stack_find(parts, part) % G_N_ELEMENTS(colours)], (int)STACK_BAR);
+        g_string_append_printf(out, "<rect class=\"f%u\" height=\"%d\"", stack_find(colours, part) % MARKUP_COLOURS,
+                               (int)STACK_BAR);
         markup_number(out, "%.2f", "x", x);
         markup_number(out, "%.2f", "y", y + 4);
         markup_number(out, "%.2f", "width", width);
@@ -77,7 +74,7 @@ static void stack_bar(const Chart *chart, const char *run, const char *bar, doub
 }
 
 static void stack_write(const Chart *chart, const char *run, const char *title, GPtrArray *bars, double most,
-                        GPtrArray *parts, GString *out)
+                        const GPtrArray *parts, GPtrArray *colours, GString *out)
 {
     GString *body = g_string_new(NULL);
     double y = STACK_TOP;
@@ -85,17 +82,17 @@ static void stack_write(const Chart *chart, const char *run, const char *title, 
         const char *bar = g_ptr_array_index(bars, b);
         if (stack_whole(chart, run, bar) <= 0)
             continue;
-        stack_bar(chart, run, bar, most, y, parts, body);
+        stack_bar(chart, run, bar, most, y, colours, body);
         y += STACK_ROW;
     }
     for (guint p = 0; p < parts->len; p++) {
         const double at_x = 198 * (double)(p % STACK_LEGEND_COLUMNS);
         const double at_y = y + 18 * (double)(p / STACK_LEGEND_COLUMNS);
-        g_string_append_printf(body, "<rect width=\"12\" height=\"12\" fill=\"%s\"",
-                               colours[p % G_N_ELEMENTS(colours)]);
+        const char *name = g_ptr_array_index(parts, p);
+        g_string_append_printf(body, "<rect width=\"12\" height=\"12\" class=\"f%u\"",
+                               stack_find(colours, name) % MARKUP_COLOURS);
         markup_number(body, "%.2f", "x", at_x);
         markup_number(body, "%.2f", "y", at_y);
-        const char *name = g_ptr_array_index(parts, p);
         g_autofree char *brief = g_strndup(name, strcspn(name, ":"));
         markup_append(body, "/><text x=\"%d\" y=\"%d\">%s</text>\n", (int)at_x + 17, (int)at_y + 10, brief);
     }
@@ -107,7 +104,7 @@ static void stack_write(const Chart *chart, const char *run, const char *title, 
     g_string_free(body, TRUE);
 }
 
-void report_write_stack(const Chart *chart, GString *out)
+void report_write_stack(const Chart *chart, GPtrArray *colours, GString *out)
 {
     g_autoptr(GPtrArray) runs = g_ptr_array_new(), bars = g_ptr_array_new(), parts = g_ptr_array_new();
     double most = 0;
@@ -124,7 +121,7 @@ void report_write_stack(const Chart *chart, GString *out)
     for (guint i = 0; i < runs->len; i++) {
         const char *run = g_ptr_array_index(runs, i);
         g_autofree char *title = runs->len > 1 ? g_strdup_printf("%s: %s", chart->title, run) : g_strdup(chart->title);
-        stack_write(chart, run, title, bars, most, parts, out);
+        stack_write(chart, run, title, bars, most, parts, colours, out);
     }
     if (runs->len > 1)
         g_string_append(out, "</div>\n");

@@ -88,12 +88,18 @@ class Page:
         self.session = browser.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
             self.send(domain + ".enable")
+        self.look(width, height, dark, calm)
+        self.send("Page.navigate", url=(path if path.startswith("http://") else "file://" + os.path.abspath(path)) + fragment)
+        browser.wait("Page.loadEventFired", self.session)
+        self.settle()
+
+    def look(self, width, height=900, dark=False, calm=False):
         self.resize(width, height)
         self.send("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
             {"name": "prefers-reduced-motion", "value": "reduce" if calm else "no-preference"}])
-        self.send("Page.navigate", url=(path if path.startswith("http://") else "file://" + os.path.abspath(path)) + fragment)
-        browser.wait("Page.loadEventFired", self.session)
+
+    def settle(self):
         self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def send(self, method, **parameters):

@@ -80,7 +80,7 @@
     const ink = parse(getComputedStyle(text).fill);
     const before = text.previousElementSibling; /* words on a mark: on what was drawn before them */
     const mark = text.matches(".sign") && before ? parse(getComputedStyle(before).fill) : null;
-    const ratio = contrast(ink, mark || behind(text.closest("svg").parentElement));
+    const ratio = contrast(ink, mark || behind(text.closest("svg")));
     const key = `text.${text.getAttribute("class")}`;
     if (ratio < 4.5 && !seen.has(key)) say(text, `contrast ${ratio.toFixed(2)}`);
     if (ratio < 4.5) seen.add(key);

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Proves that axe-core, the accessibility checker that others judge pages by, finds nothing moderate, serious or critical in
+# a page of any verb, in light and dark; and, on a page with a fault, that it looks. axe.min.js is what $FANOUT_AXE names,
+# or that of a Python package which carries it (axe-playwright-python, axe-core-python).
+. "$TOP_SRCDIR/tests/cli/cli_test.sh"
+
+axe=${FANOUT_AXE:-$(python3 -c 'import importlib.util as u, os
+for name in ("axe_playwright_python", "axe_core_python"):
+    spec = u.find_spec(name)
+    path = os.path.join(os.path.dirname(spec.origin), "axe.min.js") if spec and spec.origin else ""
+    if os.path.exists(path):
+        print(path)
+        break')}
+if [ -z "$axe" ]; then
+    echo "skipped: no axe.min.js; 'pip install axe-playwright-python', or name it with FANOUT_AXE"
+    exit 77
+fi
+if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
+    echo "skipped: no chromium"
+    exit 77
+fi
+command -v gnuplot >/dev/null || { echo "skipped: no gnuplot, which 'fanout plot' needs"; exit 77; }
+. "$TOP_SRCDIR/tests/cli/inputs.sh"
+. "$TOP_SRCDIR/tests/cli/pages.sh"
+python3 "$TOP_SRCDIR/tests/cli/page_axe.py" "$axe" $pages >out 2>err || complain "$(cat out) $(tail -1 err)"
+sed 's/--ink: #222/--ink: #999/' advise.html >fault.html
+if python3 "$TOP_SRCDIR/tests/cli/page_axe.py" "$axe" fault.html >out 2>err; then
+    complain "axe finds nothing in a page of grey on white"
+fi
+grep -q "serious: color-contrast" out || complain "no color-contrast is found: $(cat out) $(tail -1 err)"
+
+finish
