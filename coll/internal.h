@@ -30,6 +30,7 @@ struct CollGroup {
 
 /* enqueue.cc: NCCL's NVLS of other operations than all_reduce has up to NCCL_MAX_NVLS_ARITY ranks. */
 #define COLL_NVLS_SLICED_RANKS 32u
+#define COLL_BUFFERED_THREADS 640u /* of nvls_buffered's CTA, NCCL_MAX_NTHREADS: enough for any number of ranks */
 
 /* How the control page of a CTA is laid out, in bytes from its start. */
 #define CONTROL_MC_FLAG 0u    /* u64 counter of the multimem barrier */

@@ -159,7 +159,7 @@ gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo 
     if (algo == COLL_SYM_LSA && group->n > FO_LOOP_MAX)
         return coll_refuse(error, "%s sums up to %u ranks, not %u", coll_algo_name(algo), FO_LOOP_MAX,
                            group->n);
-    guint32 buffered_threads = (MAX(coll_threads_fit(group, 1), WARP_LANES)) * 4;
+    guint32 buffered_threads = MIN(MAX(coll_threads_fit(group, 1), WARP_LANES) * 4, COLL_BUFFERED_THREADS);
     if (row->buffered && threads < buffered_threads)
         return coll_refuse(error, "%s needs warps that scatter, reduce and gather, %u threads or more with %u ranks, "
                            "not %u", coll_algo_name(algo), buffered_threads, group->n, threads);

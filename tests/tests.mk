@@ -45,6 +45,7 @@ dist_check_SCRIPTS = \
 	tests/model/test_component.sh \
 	tests/cli/test_topologies.sh \
 	tests/cli/test_cores.sh \
+	tests/cli/test_largest.sh \
 	tests/explore/test_compare.sh \
 	tests/explore/test_ideas.sh \
 	tests/explore/test_pandas.sh \

@@ -136,14 +136,17 @@ static void buffered_poll_own(const Buffered *b, const BufferedGroup *group, gui
     fo_poll_at(b->cta, address, b->heads, 8, FO_GE, value, order);
 }
 
-/* This head's counter at all ranks. */
+/* This head's counter at all ranks, in turns where the group has fewer threads than there are ranks. */
 static void buffered_poll_all(const Buffered *b, guint32 thread, guint32 kind, guint64 value)
 {
     FoAddress address[b->n];
     for (guint32 r = 0; r < b->n; r++)
         address[r] = b->coll->control.va[r] + buffered_flag(b, kind, b->rank);
-    fo_only(b->cta, thread, b->n);
-    fo_poll_members(b->cta, address, b->n, 8, value, FO_ACQUIRE);
+    const guint32 turn = MIN(b->n, b->reduce.count);
+    for (guint32 first = 0; first < b->n; first += turn) {
+        fo_only(b->cta, thread, MIN(turn, b->n - first));
+        fo_poll_members(b->cta, &address[first], MIN(turn, b->n - first), 8, value, FO_ACQUIRE);
+    }
 }
 
 static void buffered_post_own(const Buffered *b, const BufferedGroup *group, guint32 kind, gboolean fence)
