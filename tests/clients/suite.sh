@@ -16,7 +16,7 @@ number() { # number PATTERN FILE: of its last line, or 0
 }
 passed=0 failed=0 skipped=0
 count() { # count NAME LOG EXIT-CODE
-    f=$(($(number '[^n]failures=[0-9]+' "$2") + $(number 'errors=[0-9]+' "$2") + $(number '[0-9]+ failed' "$2") +
+    f=$(($(number '[(]failures=[0-9]+' "$2") + $(number 'errors=[0-9]+' "$2") + $(number '[0-9]+ failed' "$2") +
         $(number '[0-9]+ errors?' "$2")))
     s=$(($(number 'skipped=[0-9]+' "$2") + $(number 'expected failures=[0-9]+' "$2") + $(number '[0-9]+ skipped' "$2") +
         $(number '[0-9]+ xfailed' "$2")))
