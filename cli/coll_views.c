@@ -7,7 +7,7 @@ gboolean coll_views_check(const Options *options, const CollSpec *spec, guint32 
 {
     if (coll_fidelity(gpus, spec) == COLL_PACKET)
         return TRUE;
-    if (!samples_check(options, TRUE, error))
+    if (!samples_check(options, TRUE, error) || !samples_check_timeline(options, TRUE, error))
         return FALSE;
     if (options->data == DATA_FULL)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,

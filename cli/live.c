@@ -19,6 +19,8 @@ struct Live {
     gboolean over; /* all is written: an interruption comes too late */
     void (*end)(void *user);
     void *end_user;
+    void (*stop)(void *user);
+    void *stop_user;
     pthread_mutex_t lock;
     pthread_t watcher;
     sigset_t signals, before;
@@ -77,6 +79,8 @@ static void *live_watch(void *user)
     g_autoptr(GError) error = NULL;
     live_mark(live, name);
     live_write(live, &error);
+    if (live->stop)
+        live->stop(live->stop_user);
     progress_wipe(live->progress);
     fprintf(stderr, "fanout: %s after %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " steps; the report is incomplete\n",
             name, live->done, live->total);
@@ -84,6 +88,12 @@ static void *live_watch(void *user)
         fprintf(stderr, "fanout: %s\n", error->message);
     fflush(NULL); /* what --stats has so far */
     _exit(EXIT_INTERRUPTED);
+}
+
+void live_on_stop(Live *live, void (*stop)(void *user), void *user)
+{
+    live->stop = stop;
+    live->stop_user = user;
 }
 
 void live_set_total(Live *live, guint64 total) { live->total = total; }

@@ -29,6 +29,8 @@ Live *live_new(const Options *options, Report *report, const Table *table, guint
  * thread: adds what is finished and was not shown yet, summaries, notes. */
 void live_on_end(Live *live, void (*end)(void *user), void *user);
 void live_set_total(Live *live, guint64 total); /* where steps are not what its progress counts, which is given 0 */
+/* Called when the run is interrupted, behind the report, under the lock: ends other files. */
+void live_on_stop(Live *live, void (*stop)(void *user), void *user);
 void live_lock(Live *live);
 void live_unlock(Live *live, guint64 steps); /* as many more steps are done */
 Progress *live_progress(Live *live);

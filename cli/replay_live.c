@@ -1,7 +1,6 @@
 /* See replay_live.h. */
 #include "cli/replay_live.h"
 
-#include "cli/live.h"
 #include "cli/monitor/monitor.h"
 
 static const Column columns[] = {
@@ -112,6 +111,8 @@ void replay_live_done(ReplayLive *live, void (*add)(Report *report, void *user),
     live->add_user = user;
     live_unlock(live->live, 0);
 }
+
+Live *replay_live_of(ReplayLive *live) { return live->live; }
 
 void replay_live_free(ReplayLive *live)
 {

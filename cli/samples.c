@@ -8,7 +8,9 @@ static void samples_on_done(void *user, Series *series)
     Samples *samples = user;
     if (samples->live)
         live_lock(samples->live);
-    series_tables_add(&samples->tables, series);
+    if (samples->tables.report)
+        series_tables_add(&samples->tables, series);
+    tracks_write(series_tracks(series), samples->timeline, samples->alone ? NULL : series_run(series));
     if (samples->live)
         live_unlock(samples->live, 0);
 }
@@ -32,6 +34,49 @@ gboolean samples_open(Samples *samples, const Options *options, Report *report, 
     samples->spec.file = stats_file_open(options->stats, error);
     samples->wanted = &samples->spec;
     return samples->spec.file != NULL;
+}
+
+/* FALSE: the file could not be written whole. */
+static gboolean samples_end_timeline(Samples *samples, GError **error)
+{
+    Timeline *timeline = g_steal_pointer(&samples->timeline);
+    if (!timeline)
+        return TRUE;
+    g_autofree char *left_out = timeline_left_out(timeline);
+    if (left_out)
+        g_printerr("fanout: the timeline leaves out %s\n", left_out);
+    return timeline_close(timeline, error);
+}
+
+static void samples_on_stop(void *user)
+{
+    g_autoptr(GError) error = NULL;
+    if (!samples_end_timeline(user, &error))
+        g_printerr("fanout: --perfetto: %s\n", error->message);
+}
+
+gboolean samples_open_timeline(Samples *samples, const Options *options, gboolean alone, Live *live, GError **error)
+{
+    if (!options->perfetto)
+        return TRUE;
+    samples->timeline = timeline_open(options->perfetto, error);
+    samples->alone = alone;
+    samples->live = live;
+    samples->spec.tracks = TRUE;
+    samples->spec.watch_only = !samples->tables.report && !samples->spec.file;
+    samples->spec.done = samples_on_done;
+    samples->spec.user = samples;
+    samples->wanted = &samples->spec;
+    live_on_stop(live, samples_on_stop, samples);
+    return samples->timeline != NULL;
+}
+
+#define SAMPLES_FOLLOW_BYTES (16u << 20)
+
+void samples_choose_engine(Options *options, guint64 bytes)
+{
+    if (options->perfetto && options->cores <= 1 && bytes <= SAMPLES_FOLLOW_BYTES)
+        options->engine = SIM_ENGINE_REFERENCE;
 }
 
 gboolean samples_check_where(Options *options, GError **error)
@@ -142,8 +187,16 @@ gboolean samples_take(Samples *samples, Observed *observed, GError **error)
 ExitCode samples_close(Samples *samples, ExitCode code, GError **error)
 {
     g_autoptr(GError) why = NULL;
-    if (stats_file_close(samples->spec.file, &why) || code != EXIT_DONE || (error && *error))
+    const char *what = "--perfetto: ";
+    gboolean good = samples_end_timeline(samples, &why);
+    if (good) {
+        what = "--stats: ";
+        good = stats_file_close(samples->spec.file, &why);
+    } else {
+        stats_file_close(samples->spec.file, NULL);
+    }
+    if (good || code != EXIT_DONE || (error && *error))
         return code;
-    g_propagate_prefixed_error(error, g_steal_pointer(&why), "--stats: ");
+    g_propagate_prefixed_error(error, g_steal_pointer(&why), "%s", what);
     return EXIT_USER;
 }

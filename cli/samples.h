@@ -24,6 +24,8 @@ typedef struct {
     SeriesSpec watch;         /* of runs without statistics in time */
     const SeriesSpec *watched; /* &watch, where somebody may look at runs; NULL: nobody can */
     SeriesTables tables;
+    Timeline *timeline; /* --perfetto; NULL: none */
+    gboolean alone;     /* there is one run, which needs no name there */
     gboolean where; /* where the time went is asked for: runs are of the reference engine */
     WhereTables where_tables;
     gboolean animate; /* the page plays the run; with `where` */
@@ -36,9 +38,14 @@ gboolean samples_parse_interval(const char *text, guint64 *interval_ps, GError *
 gboolean samples_check_verb(const Options *options, const Verb *verb, GError **error);
 /* FALSE: flows are to run, which have no packets to count. */
 gboolean samples_check(const Options *options, gboolean flows, GError **error);
+gboolean samples_check_timeline(const Options *options, gboolean flows, GError **error); /* the same of --perfetto */
 /* report: gets charts of each run if a page is written; NULL: there is none yet, or too many runs. GError: the file
  * cannot be written. Nothing to close after FALSE. */
 gboolean samples_open(Samples *samples, const Options *options, Report *report, GError **error);
+/* --perfetto of a verb whose runs have series; behind samples_open(). live: interruptions of it end the file. */
+gboolean samples_open_timeline(Samples *samples, const Options *options, gboolean alone, Live *live, GError **error);
+/* With --perfetto runs that move so much are of the reference engine, which shows packets, while they are small. */
+void samples_choose_engine(Options *options, guint64 bytes);
 /* --where of a verb: whether it can be done; then options->engine is the reference engine. */
 gboolean samples_check_where(Options *options, GError **error);
 /* Whether that many rows can be taken apart, and played. */

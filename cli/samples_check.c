@@ -34,6 +34,15 @@ gboolean samples_check_verb(const Options *options, const Verb *verb, GError **e
     return FALSE;
 }
 
+gboolean samples_check_timeline(const Options *options, gboolean flows, GError **error)
+{
+    if (!options->perfetto || !flows)
+        return TRUE;
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--perfetto: flows have no packets and no queues to show; write "
+                "--fidelity packet, or give a smaller size");
+    return FALSE;
+}
+
 gboolean samples_check(const Options *options, gboolean flows, GError **error)
 {
     if (!options->stats || !flows)

@@ -150,7 +150,12 @@ libfanout_core_la_SOURCES += \
 	model/walk/walk.h \
 	model/series/series.c \
 	model/series/map.c \
+	model/series/ctas.c \
+	model/series/packets.c \
+	model/series/tracks_parts.h \
 	model/series/roles.c \
+	model/series/tracks.c \
+	model/series/tracks.h \
 	model/series/roles.h \
 	model/series/watch.c \
 	model/series/watch.h \

@@ -31,6 +31,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_advise.sh \
 	tests/cli/test_cli_live.sh \
 	tests/cli/test_monitor.sh \
+	tests/cli/test_timeline_files.sh \
 	tests/cli/test_table.sh \
 	tests/cli/test_cli_words.sh \
 	tests/cli/test_cli_page.sh \
@@ -71,7 +72,7 @@ dist_check_SCRIPTS = \
 	tests/validate/test_fidelity.sh \
 	tests/validate/test_validate.sh
 TESTS += $(dist_check_SCRIPTS)
-EXTRA_DIST += tests/cli/monitor_checks.py tests/cli/monitor_page_checks.py tests/cli/monitor_run.py
+EXTRA_DIST += tests/cli/timeline_checks.py tests/cli/monitor_checks.py tests/cli/monitor_page_checks.py tests/cli/monitor_run.py
 EXTRA_DIST += tests/cli/cli_test.sh tests/cli/browser.py tests/cli/page_audit.js tests/cli/page_checks.py \
 	tests/cli/page_axe.py tests/cli/pages.sh \
 	tests/cli/page_map_checks.py tests/cli/page_scene_checks.py tests/style/tidy.allow tests/validate/validate.recorded
@@ -369,12 +370,12 @@ tests_api_test_cuda_launch_LDADD = $(CUDA_TEST_LDADD)
 distclean-local:
 	rm -rf cuda-bindings-venv determinism tsan asan mutants
 
-# What has threads alone, the CUDA front end and several domains; in a sanitized build too. `make tsan` and `make asan`
+# What has threads alone, the CUDA front end, several domains and the monitor; in a sanitized build too. `make tsan` and `make asan`
 # make one from a copy of the sources, since a source folder that is configured cannot be built elsewhere.
 .PHONY: check-cuda tsan asan
 check-cuda: $(BUILT_SOURCES)
 	@programs=`echo $(check_PROGRAMS) | tr ' ' '\n' | grep -E '^tests/[a-z]*/test_(cuda_|domains)' | tr '\n' ' '`; \
-	$(MAKE) $(AM_MAKEFLAGS) $$programs && $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS="$$programs"
+	$(MAKE) $(AM_MAKEFLAGS) $$programs && $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS="$$programs tests/cli/test_monitor.sh"
 SANITIZED = rm -rf $@ && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=$@ && cd $@ && \
 	FANOUT_SHARED=$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared} && export FANOUT_SHARED && \
 	./configure --quiet

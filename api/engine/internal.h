@@ -123,6 +123,7 @@ struct Engine {
     Fabric *fabric;
     StatsFile *stats_file; /* NULL: none, as is */
     Series *series;
+    Tracks *tracks; /* of the series that has ended, for the timeline; NULL: none */
     Where *where; /* NULL: not wanted */
     Vas *vas;
     GPtrArray *objects;   /* McObject by number, which is its id too; [0] NULL */

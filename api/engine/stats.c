@@ -142,7 +142,8 @@ gboolean engine_series_begin(Engine *engine)
 {
     const EngineSpec *spec = &engine->spec;
     const gboolean page = spec->page && !spec->flow;
-    SeriesSpec series = {.watch = spec->watch, .watch_only = spec->stats_path == NULL && !page};
+    SeriesSpec series = {.watch = spec->watch, .watch_only = spec->stats_path == NULL && !page,
+                         .tracks = spec->timeline && !spec->flow};
 
     if (spec->where && !spec->flow)
         engine->where = where_new(engine->fabric);
@@ -152,7 +153,7 @@ gboolean engine_series_begin(Engine *engine)
         if (engine->stats_file == NULL)
             return FALSE;
     }
-    if (!series.watch_only || series.watch != NULL)
+    if (!series.watch_only || series.watch != NULL || series.tracks)
         engine->series = series_new(engine->fabric, &series, "exec");
     return TRUE;
 }
@@ -180,6 +181,8 @@ gboolean engine_series_end(Engine *engine, Report *report)
 
     series_end(engine->series);
     add_figures(engine, report);
+    if (engine->series != NULL && engine->spec.timeline)
+        engine->tracks = series_take_tracks(engine->series);
     g_clear_pointer(&engine->series, series_free);
     if (stats_file_close(g_steal_pointer(&engine->stats_file), &error))
         return TRUE;

@@ -152,5 +152,12 @@ gboolean engine_timeline_save(Engine *engine, const char *path, GError **error)
                                 facts);
     }
     save_spans(engine->spans, timeline);
+    if (engine->tracks != NULL && engine->spans->len > 0)
+        tracks_drop_ctas(engine->tracks);
+    tracks_write(engine->tracks, timeline, NULL);
+    g_clear_pointer(&engine->tracks, tracks_free);
+    g_autofree char *left_out = timeline_left_out(timeline);
+    if (left_out != NULL)
+        log_line(engine->spec.log, LOG_CUDA, LOG_WARN, 0, "the timeline leaves out %s", left_out);
     return timeline_close(timeline, error);
 }

@@ -177,8 +177,11 @@ static ExitCode bench_all(const Options *options, Report *report, const BenchSet
     width[1] = (guint)strlen(first->variant);
     Live *live = live_new(options, report, table, all->len, width);
     samples->live = live;
+    BenchSetup own = *setup;
+    if (samples_open_timeline(samples, options, FALSE, live, &why) && samples->timeline)
+        own.series = samples->wanted;
     for (guint i = 0; i < all->len && !why; i++)
-        bench_add(live, table, setup, &g_array_index(all, BenchRequest, i), &why);
+        bench_add(live, table, &own, &g_array_index(all, BenchRequest, i), &why);
     if (!why)
         return live_finish(live, error);
     live_abandon(live);
@@ -237,12 +240,18 @@ static ExitCode bench_one(Options *options, const char *name, const BenchOwn *ow
     system_describe_run(&system, options, settings, report);
     char gpus[16];
     g_autoptr(GArray) all = bench_requests(&setup, test, own, gpus, error);
+    guint64 most = 0;
+    for (guint i = 0; all && i < all->len; i++)
+        most = MAX(most, g_array_index(all, BenchRequest, i).bytes);
+    samples_choose_engine(options, most);
+    setup.engine = options->engine;
     if (all && all->len == 1) {
         setup.done = bench_add_faults;
         setup.done_user = report;
     }
     ExitCode code = EXIT_USER;
     if (all && samples_check(options, options->fidelity != COLL_PACKET, error) &&
+        samples_check_timeline(options, options->fidelity != COLL_PACKET, error) &&
         samples_check_rows(options, own->where, own->animate, all->len, error) && monitor_open(options, error) &&
         samples_open(&samples, options, all->len <= SERIES_RUNS ? report : NULL, error)) {
         samples_watch(&samples, options, report, own->where, own->animate, all->len);
@@ -299,7 +308,7 @@ const Verb verb_bench = {
     .name = "bench",
     .usage = "[TEST]",
     .text = "micro-benchmarks: latency, bandwidth, contention, multicast, own speed",
-    .flags = VERB_FLOWS | VERB_STATS | VERB_MONITOR,
+    .flags = VERB_FLOWS | VERB_STATS | VERB_TIMELINE | VERB_MONITOR,
     .no_views = "each of its rows is a simulation of its own; exec and walk write them",
     .run = bench_run_verb,
 };

@@ -305,7 +305,8 @@ static ExitCode coll_report(const System *system, const Options *options, const 
     if (samples_open(&rows.samples, options, n <= SERIES_RUNS ? report : NULL, error)) {
         rows.samples.live = rows.live;
         samples_watch(&rows.samples, options, report, where, animate, n);
-        code = coll_all_rows(&rows, last, error);
+        if (samples_open_timeline(&rows.samples, options, n == 1, rows.live, error))
+            code = coll_all_rows(&rows, last, error);
     }
     gboolean whole = code == EXIT_DONE || (code == EXIT_WRONG && (!error || !*error));
     coll_add_notes(&rows);
@@ -371,6 +372,7 @@ static ExitCode coll_run_verb(int argc, char **argv, GError **error)
             coll_args_parse(&plan, argv[1], &words, error) && system_load(&system, NULL, &options, error)) {
             gboolean small = options.html && options.cores <= 1 && options.fidelity != COLL_FLOW &&
                              plan.max <= COLL_WHERE_BYTES && samples_check_where(&options, NULL);
+            samples_choose_engine(&options, plan.max);
             where |= animate;
             if ((small || !where || samples_check_where(&options, error)) && monitor_open(&options, error))
                 code = coll_report(&system, &options, &plan, words.record, small || where, animate, error);
@@ -387,7 +389,7 @@ const Verb verb_coll = {
     .name = "coll",
     .usage = "OP",
     .text = "run a collective: all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, sendrecv",
-    .flags = VERB_FIDELITY | VERB_FLOWS | VERB_CORES | VERB_STATS | VERB_WAVEFORM | VERB_MONITOR,
-    .no_views = "its rows are collectives, of which exec and replay write timelines",
+    .flags = VERB_FIDELITY | VERB_FLOWS | VERB_CORES | VERB_STATS | VERB_WAVEFORM | VERB_TIMELINE |
+             VERB_MONITOR,
     .run = coll_run_verb,
 };

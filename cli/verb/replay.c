@@ -75,7 +75,7 @@ static ReplayResult *replay_once(ReplayVerb *verb, const ReplaySpec *spec, const
     ReplaySpec own = *spec;
     replay_live_begin(verb->live, &own, what);
     own.series = own.series ? own.series : verb->samples.watched;
-    if (own.series && !own.series->watch_only)
+    if (own.series && (own.series->tracks || !own.series->watch_only))
         own.memo = FALSE; /* else equal communications would have statistics but once */
     return replay_run(&own, verb->jobs, verb->n, error);
 }
@@ -171,9 +171,7 @@ static ExitCode replay_write(ReplayVerb *verb, Options *options, GError **error)
     }
     /* Standard output first: what cannot be written into a file is not lost. */
     ExitCode code = report_save(report, options->format, "-", error) ? EXIT_DONE : EXIT_USER;
-    if (options->perfetto &&
-        !replay_timeline_save(options->perfetto, verb->jobs, verb->result, code == EXIT_DONE ? error : NULL))
-        code = EXIT_USER;
+    replay_timeline_write(verb->samples.timeline, verb->jobs, verb->result);
     ExitCode page = options_write_files(options, report, code == EXIT_DONE ? error : NULL);
     report_free(report);
     if (code == EXIT_DONE && page == EXIT_DONE && verb->result->usage.errors)
@@ -187,7 +185,7 @@ static void replay_run_all(ReplayVerb *verb, const Options *options, GError **er
     verb->spec.known = verb->spec.memo ? replay_memo_new() : NULL;
     if (replay_choose_all(verb, &verb->spec, error)) {
         ReplaySpec sampled = verb->spec;
-        sampled.series = verb->samples.wanted;
+        sampled.series = sampled.flow ? verb->samples.watched : verb->samples.wanted;
         sampled.figures = options->html && !sampled.flow;
         sampled.where = verb->words->where;
         if (sampled.where)
@@ -220,7 +218,8 @@ static ExitCode replay_all(ReplayVerb *verb, Options *options, GError **error)
         communications += verb->jobs[j].match->items->len;
     Report *partial = replay_new_report(verb);
     verb->live = replay_live_new(options, partial, communications);
-    replay_run_all(verb, options, &why);
+    if (samples_open_timeline(&verb->samples, options, TRUE, replay_live_of(verb->live), &why))
+        replay_run_all(verb, options, &why);
     replay_live_free(verb->live);
     report_free(partial);
     if (why) {

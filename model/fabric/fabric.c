@@ -228,14 +228,30 @@ void fabric_free(Fabric *fabric)
     g_free(fabric);
 }
 
-void fabric_observe(Fabric *fabric, Probe probe, void *user)
+static void fabric_show_all(void *user, ProbeStage stage, const char *file, const char *path, const Packet *packet,
+                            SimTime at_ps)
+{
+    const Fabric *fabric = user;
+    for (guint i = 0; i < FABRIC_OBSERVERS; i++)
+        fabric->observer[i](fabric->observer_user[i], stage, file, path, packet, at_ps);
+}
+
+static void fabric_set_observer(Fabric *fabric, guint i, Probe probe, void *user)
 {
     g_assert(sim_engine(fabric->sim) == SIM_ENGINE_REFERENCE); /* an observer is to see steps in order of time */
-    fabric->probe = probe;
-    fabric->probe_user = user;
+    fabric->observer[i] = probe;
+    fabric->observer_user[i] = user;
+    const gboolean both = fabric->observer[0] && fabric->observer[1];
+    const guint only = fabric->observer[0] ? 0 : 1;
+    fabric->probe = both ? fabric_show_all : fabric->observer[only];
+    fabric->probe_user = both ? fabric : fabric->observer_user[only];
     for (guint32 n = 0; n < fabric_n_links(fabric); n++)
-        link_observe(fabric_link_at(fabric, n), probe, user);
+        link_observe(fabric_link_at(fabric, n), fabric->probe, fabric->probe_user);
 }
+
+void fabric_observe(Fabric *fabric, Probe probe, void *user) { fabric_set_observer(fabric, 0, probe, user); }
+
+void fabric_observe_too(Fabric *fabric, Probe probe, void *user) { fabric_set_observer(fabric, 1, probe, user); }
 
 gboolean fabric_is_quiet(const Fabric *fabric)
 {

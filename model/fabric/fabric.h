@@ -54,6 +54,7 @@ static inline gboolean fabric_is_trunk(const Fabric *fabric, const Link *link)
 
 /* Calls `probe` at every probe point from now on; NULL: stops. */
 void fabric_observe(Fabric *fabric, Probe probe, void *user);
+void fabric_observe_too(Fabric *fabric, Probe probe, void *user); /* a second one, beside the other or alone */
 
 gboolean fabric_is_quiet(const Fabric *fabric); /* nothing in flight, all credits at home */
 guint64 fabric_crossings(const Fabric *fabric); /* packets that crossed a link so far */

@@ -25,8 +25,9 @@ struct Series {
     guint64 requests;     /* of all GPUs so far, */
     gboolean quiet;       /* and whether all were answered, at the last look */
     SeriesPoint sample;
-    SimTime sample_ps, look_ps; /* when the next ones are; SIMTIME_NEVER: none */
+    SimTime sample_ps, look_ps, tracks_ps; /* when the next ones are; SIMTIME_NEVER: none */
     Watch *watch;
+    Tracks *tracks;
 };
 
 static Row *series_row(Series *series)
@@ -168,11 +169,16 @@ static void series_add_point(Series *series)
 /* ---- samples */
 
 /* Ports that make decisions late make all those up to until_ps now. */
+static void series_advance(const Series *series, SimTime until_ps)
+{
+    for (guint32 l = 0; l < fabric_n_links(series->fabric); l++)
+        link_advance(fabric_link_at(series->fabric, l), until_ps);
+}
+
 static void series_take(Series *series, SimTime at_ps, SimTime until_ps)
 {
     Fabric *fabric = series->fabric;
-    for (guint32 l = 0; l < fabric_n_links(fabric); l++)
-        link_advance(fabric_link_at(fabric, l), until_ps);
+    series_advance(series, until_ps);
     series->now_ps = at_ps;
     series->at = 0;
     series->sample = (SeriesPoint){.from_ps = series->spec.begin_ps + series->last_ps,
@@ -209,6 +215,11 @@ static void series_end_idle(Series *series)
     series->last_ps = series->idle_to_ps;
 }
 
+static SimTime series_next_ps(const Series *series)
+{
+    return MIN(MIN(series->sample_ps, series->look_ps), series->tracks_ps);
+}
+
 static SimTime series_observe(void *user, SimTime at_ps)
 {
     Series *series = user;
@@ -223,7 +234,11 @@ static SimTime series_observe(void *user, SimTime at_ps)
     }
     if (series->look_ps <= at_ps)
         series->look_ps = watch_look(series->watch, at_ps);
-    return MIN(series->sample_ps, series->look_ps);
+    if (series->tracks_ps <= at_ps) {
+        series_advance(series, at_ps - 1);
+        series->tracks_ps = tracks_look(series->tracks, at_ps);
+    }
+    return series_next_ps(series);
 }
 
 Series *series_new(Fabric *fabric, const SeriesSpec *spec, const char *run)
@@ -243,12 +258,16 @@ Series *series_new(Fabric *fabric, const SeriesSpec *spec, const char *run)
     series->rows = g_array_new(FALSE, TRUE, sizeof(Row));
     series->first_ps = series->last_ps = sim_now_ps(fabric->sim);
     series->sample_ps = spec->watch_only ? SIMTIME_NEVER : series->last_ps + series->interval_ps;
-    series->look_ps = SIMTIME_NEVER;
+    series->look_ps = series->tracks_ps = SIMTIME_NEVER;
+    if (spec->tracks) {
+        series->tracks = tracks_new(fabric, spec->begin_ps);
+        series->tracks_ps = tracks_first_ps(series->tracks);
+    }
     if (spec->watch) {
         series->watch = watch_new(spec->watch, fabric, run, spec->begin_ps);
         series->look_ps = series->last_ps + WATCH_LEAST_PS;
     }
-    sim_observe(fabric->sim, MIN(series->sample_ps, series->look_ps), series_observe, series);
+    sim_observe(fabric->sim, series_next_ps(series), series_observe, series);
     return series;
 }
 
@@ -262,6 +281,10 @@ void series_end(Series *series)
         series_take(series, now_ps, now_ps);
     }
     g_clear_pointer(&series->watch, watch_free);
+    if (series->tracks) {
+        series_advance(series, now_ps);
+        tracks_end(series->tracks, now_ps);
+    }
     sim_observe(series->fabric->sim, 0, NULL, NULL);
     if (series->spec.done)
         series->spec.done(series->spec.user, series);
@@ -271,6 +294,7 @@ void series_free(Series *series)
 {
     if (!series)
         return;
+    tracks_free(series->tracks);
     g_array_free(series->points, TRUE);
     g_array_free(series->rows, TRUE);
     g_free(series->run);
@@ -279,6 +303,9 @@ void series_free(Series *series)
 
 const GArray *series_points(const Series *series) { return series->points; }
 const char *series_run(const Series *series) { return series->run; }
+
+Tracks *series_take_tracks(Series *series) { return g_steal_pointer(&series->tracks); }
+const Tracks *series_tracks(const Series *series) { return series->tracks; }
 
 Fabric *series_fabric(const Series *series) { return series->fabric; }
 SimTime series_passed_ps(const Series *series) { return series->last_ps - series->first_ps; }

@@ -16,6 +16,7 @@
 
 #include "model/fabric/fabric.h"
 #include "model/series/stats_file.h"
+#include "model/series/tracks.h"
 #include "model/series/watch.h"
 
 typedef struct Series Series;
@@ -32,6 +33,7 @@ typedef struct {
     void *user;
     WatchPage *watch; /* who asks there is answered while the run goes on; NULL: nobody asks */
     gboolean watch_only; /* no samples and no points */
+    gboolean tracks;     /* what units did is kept for a timeline: series_tracks() */
 } SeriesSpec;
 
 /* One interval. Sums over all links, ports and GPUs; levels as they were at samples: the highest of the interval. */
@@ -60,6 +62,8 @@ void series_free(Series *series);
 const GArray *series_points(const Series *series); /* SeriesPoint */
 const char *series_run(const Series *series);
 /* For `done`: the fabric as the run left it, and how long the run was. */
+const Tracks *series_tracks(const Series *series); /* by `done` and behind series_end(); NULL: there are none */
+Tracks *series_take_tracks(Series *series);        /* to be freed by tracks_free() */
 Fabric *series_fabric(const Series *series);
 SimTime series_passed_ps(const Series *series);
 

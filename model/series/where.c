@@ -14,11 +14,6 @@ static void chain_go(Chain *chain, SimTime at_ps, WhereReason reason)
     chain->last_ps = at_ps;
 }
 
-static gboolean packet_answers_many(const Packet *packet)
-{
-    return packet->kind == PACKET_ACK || packet->kind == PACKET_MC_DONE;
-}
-
 /* ---- stretches */
 
 static WhereReason chain_before_queue(const Chain *chain, const Packet *packet)
@@ -99,12 +94,6 @@ static void where_note_port(Where *where, ProbeStage stage, Chain *chain, const 
     else
         chain_leave(chain, where->fabric, wire, packet, at_ps);
 }
-
-/* Of each request that a packet for one GPU is about. */
-#define FOR_REQUESTS(where, packet, request)                                                                   \
-    for (guint32 txn = (packet)->txn, many = packet_answers_many(packet); txn != TXN_NONE;                     \
-         txn = many ? *txn_next(&(where)->fabric->txns[(packet)->src], txn) : TXN_NONE)                        \
-        for (Request *request = where_find(where, (packet)->src, txn); request; request = NULL)
 
 /* A packet joins a port's queue, or leaves it. */
 static void where_note_link(Where *where, ProbeStage stage, const char *path, const Packet *packet, SimTime at_ps)
@@ -254,7 +243,7 @@ static void wire_init(Wire *wire, const Fabric *fabric, const Link *link)
     wire->flight_ps = gpu ? fabric->spec.link.flight_ps : fabric->spec.topology.trunk_flight_ps;
 }
 
-Where *where_new(Fabric *fabric)
+Where *where_new_blind(Fabric *fabric)
 {
     g_assert(sim_engine(fabric->sim) == SIM_ENGINE_REFERENCE);
     Where *where = g_new0(Where, 1);
@@ -273,6 +262,12 @@ Where *where_new(Fabric *fabric)
     }
     for (guint32 s = 0; s < fabric->n_switches; s++)
         g_hash_table_insert(where->switches, fabric->sw[s].path, &fabric->sw[s]);
+    return where;
+}
+
+Where *where_new(Fabric *fabric)
+{
+    Where *where = where_new_blind(fabric);
     fabric_observe(fabric, where_on_probe, where);
     return where;
 }

@@ -34,6 +34,7 @@ void where_replicate(Chain *chain, const Switch *sw, const Packet *packet)
         chain->member[m].last_ps = chain->last_ps;
         chain->member[m].stage = AT_SWITCH;
         chain->member[m].gpu = entry->member[m];
+        chain->member[m].mark = chain->mark;
     }
 }
 

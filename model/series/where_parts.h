@@ -16,12 +16,27 @@ typedef struct Chain {
     guint16 gpu;          /* of a replica: the member, or the one that stands for a leaf switch (McRecord.seat) */
     guint16 n_members;
     struct Chain *member; /* its replicas, n_members of them; NULL before it is replicated */
+    guint32 mark;         /* of who follows packets (packets.c): its replicas begin with the same */
+    gboolean joined;      /* the same: its replicas' answers have become one */
 } Chain;
 
 typedef struct {
     Chain chain;
     SimTime start_ps;
+    guint32 slice, lane; /* of who follows packets; 0: it is not followed */
 } Request;
+
+/* What one answer of that kind may be for: more than one request of its requester. */
+static inline gboolean packet_answers_many(const Packet *packet)
+{
+    return packet->kind == PACKET_ACK || packet->kind == PACKET_MC_DONE;
+}
+
+/* Of each request that a packet for one GPU is about. */
+#define FOR_REQUESTS(where, packet, request)                                                                   \
+    for (guint32 txn = (packet)->txn, many = packet_answers_many(packet); txn != TXN_NONE;                     \
+         txn = many ? *txn_next(&(where)->fabric->txns[(packet)->src], txn) : TXN_NONE)                        \
+        for (Request *request = where_find(where, (packet)->src, txn); request; request = NULL)
 
 typedef struct {
     const Link *link;
@@ -43,6 +58,8 @@ struct Where {
     WhereSum sum[PACKET_MC_READ + 1];
 };
 
+/* As where_new(), and it observes nothing: the caller calls where_note(). */
+Where *where_new_blind(Fabric *fabric);
 Request *where_find(const Where *where, guint32 gpu, guint32 txn); /* NULL: it is not taken apart */
 /* Of a record of a switch: what it has replicated. NULL: none. */
 Chain *where_find_record(const Where *where, const Switch *sw, guint32 record);

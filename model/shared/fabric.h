@@ -68,6 +68,8 @@ typedef struct {
     OpStats *kind[PACKET_MC_READ + 1]; /* by PacketKind of the request; NULL: none yet */
 } OpTable;
 
+#define FABRIC_OBSERVERS 2
+struct Cta;
 typedef struct Fabric {
     Sim *sim;
     FabricSpec spec;
@@ -113,6 +115,10 @@ typedef struct Fabric {
     const TxnAtomic *atomic;    /* of TXN_ATOM_CALL; NULL: nothing uses it */
     Probe probe;                /* fabric_observe; NULL: off */
     void *probe_user;
+    Probe observer[FABRIC_OBSERVERS]; /* who gets what `probe` is shown */
+    void *observer_user[FABRIC_OBSERVERS];
+    void (*on_cta)(void *user, const struct Cta *cta, gboolean begins, SimTime at_ps); /* on an SM; NULL: nobody asks */
+    void *on_cta_user;
 } Fabric;
 #define FABRIC_FAULTS_KEPT 100
 

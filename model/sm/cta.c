@@ -41,6 +41,13 @@ static Sm *sm_choose(Gpu *gpu, const Cta *cta, guint32 gpc)
     return best;
 }
 
+static void cta_tell(const Cta *cta, gboolean begins)
+{
+    const Fabric *fabric = cta->gpu->fabric;
+    if (fabric->on_cta)
+        fabric->on_cta(fabric->on_cta_user, cta, begins, sim_now_ps(fabric->sim));
+}
+
 static void cta_take(Cta *cta, Sm *sm)
 {
     cta->sm = sm;
@@ -50,10 +57,12 @@ static void cta_take(Cta *cta, Sm *sm)
     sm->shared_bytes += cta->shared_bytes;
     for (guint32 w = 0; w < cta->n_warps; w++)
         cta->warp[w].sm = sm;
+    cta_tell(cta, TRUE);
 }
 
 static void cta_give(Cta *cta)
 {
+    cta_tell(cta, FALSE);
     cta->sm->ctas--;
     cta->sm->warps -= cta->n_warps;
     cta->sm->registers -= cta->registers;

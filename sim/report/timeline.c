@@ -12,6 +12,11 @@ struct Timeline {
     char *path;
     GArray *group_of; /* guint32 by track */
     guint32 groups;
+    GHashTable *named;   /* the first group of each name */
+    GHashTable *tracks;  /* of timeline_find_track(), by group and name */
+    GPtrArray *left_out; /* char * */
+    guint64 bytes;
+    SimTime last_ps;     /* of all that was added */
     guint64 arrows;
     gboolean any;
 };
@@ -29,22 +34,11 @@ Timeline *timeline_open(const char *path, GError **error)
     timeline->file = file;
     timeline->path = g_strdup(path);
     timeline->group_of = g_array_new(FALSE, FALSE, sizeof(guint32));
+    timeline->named = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    timeline->tracks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    timeline->left_out = g_ptr_array_new_with_free_func(g_free);
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", file);
     return timeline;
-}
-
-gboolean timeline_close(Timeline *timeline, GError **error)
-{
-    fputs("\n]}\n", timeline->file);
-    gboolean bad = ferror(timeline->file) != 0;
-    bad |= fclose(timeline->file) != 0;
-    if (bad)
-        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_IO, "'%s' could not be written completely",
-                    timeline->path);
-    g_array_free(timeline->group_of, TRUE);
-    g_free(timeline->path);
-    g_free(timeline);
-    return !bad;
 }
 
 /* ---- one event: begin, members, end */
@@ -79,6 +73,12 @@ static void event_time(yajl_gen gen, const char *key, SimTime time_ps)
     yajl_gen_number(gen, text, strlen(text));
 }
 
+static void event_time_of(Timeline *timeline, yajl_gen gen, const char *key, SimTime time_ps)
+{
+    timeline->last_ps = MAX(timeline->last_ps, time_ps);
+    event_time(gen, key, time_ps);
+}
+
 static yajl_gen event_begin(const char *phase, const char *name, guint32 group, guint32 track)
 {
     yajl_gen gen = yajl_gen_alloc(NULL);
@@ -98,6 +98,7 @@ static void event_end(Timeline *timeline, yajl_gen gen)
     yajl_gen_get_buf(gen, &text, &len);
     fputs(timeline->any ? ",\n" : "\n", timeline->file);
     fwrite(text, 1, len, timeline->file);
+    timeline->bytes += len + 2;
     timeline->any = TRUE;
     yajl_gen_free(gen);
 }
@@ -120,7 +121,17 @@ guint32 timeline_add_group(Timeline *timeline, const char *name)
     if (!timeline)
         return 0;
     timeline_add_name(timeline, "process_name", ++timeline->groups, 0, name);
+    if (!g_hash_table_contains(timeline->named, name))
+        g_hash_table_insert(timeline->named, g_strdup(name), GUINT_TO_POINTER(timeline->groups));
     return timeline->groups;
+}
+
+guint32 timeline_find_group(Timeline *timeline, const char *name)
+{
+    if (!timeline)
+        return 0;
+    guint32 group = GPOINTER_TO_UINT(g_hash_table_lookup(timeline->named, name));
+    return group ? group : timeline_add_group(timeline, name);
 }
 
 guint32 timeline_add_track(Timeline *timeline, guint32 group, const char *name)
@@ -131,6 +142,19 @@ guint32 timeline_add_track(Timeline *timeline, guint32 group, const char *name)
     g_array_append_val(timeline->group_of, group);
     timeline_add_name(timeline, "thread_name", group, timeline->group_of->len, name);
     return timeline->group_of->len;
+}
+
+guint32 timeline_find_track(Timeline *timeline, guint32 group, const char *name)
+{
+    if (!timeline)
+        return 0;
+    g_autofree char *key = g_strdup_printf("%u %s", group, name);
+    guint32 track = GPOINTER_TO_UINT(g_hash_table_lookup(timeline->tracks, key));
+    if (track == 0) {
+        track = timeline_add_track(timeline, group, name);
+        g_hash_table_insert(timeline->tracks, g_steal_pointer(&key), GUINT_TO_POINTER(track));
+    }
+    return track;
 }
 
 static guint32 timeline_group_of(const Timeline *timeline, guint32 track)
@@ -146,6 +170,7 @@ void timeline_add_slice_with(Timeline *timeline, guint32 track, const char *name
         return;
     g_assert(end_ps >= start_ps);
     yajl_gen gen = event_begin("X", name, timeline_group_of(timeline, track), track);
+    timeline->last_ps = MAX(timeline->last_ps, end_ps);
     event_time(gen, "ts", start_ps);
     event_time(gen, "dur", end_ps - start_ps);
     if (facts) {
@@ -191,7 +216,7 @@ void timeline_add_instant(Timeline *timeline, guint32 track, const char *name, S
     if (!timeline)
         return;
     yajl_gen gen = event_begin("i", name, timeline_group_of(timeline, track), track);
-    event_time(gen, "ts", at_ps);
+    event_time_of(timeline, gen, "ts", at_ps);
     event_text(gen, "s", "t");
     event_end(timeline, gen);
 }
@@ -204,7 +229,7 @@ void timeline_add_counter(Timeline *timeline, guint32 group, const char *name, S
     g_assert(group >= 1 && group <= timeline->groups);
     char text[G_ASCII_DTOSTR_BUF_SIZE];
     yajl_gen gen = event_begin("C", name, group, 0);
-    event_time(gen, "ts", at_ps);
+    event_time_of(timeline, gen, "ts", at_ps);
     event_string(gen, "args");
     yajl_gen_map_open(gen);
     event_string(gen, "value");
@@ -212,4 +237,71 @@ void timeline_add_counter(Timeline *timeline, guint32 group, const char *name, S
     yajl_gen_number(gen, text, strlen(text));
     yajl_gen_map_close(gen);
     event_end(timeline, gen);
+}
+
+/* ---- what is left out, and the end */
+
+gboolean timeline_has_room(const Timeline *timeline) { return timeline && timeline->bytes < TIMELINE_BYTES_MOST; }
+
+void timeline_leave_out(Timeline *timeline, const char *format, ...)
+{
+    if (!timeline)
+        return;
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    if (!g_ptr_array_find_with_equal_func(timeline->left_out, text, g_str_equal, NULL))
+        g_ptr_array_add(timeline->left_out, g_steal_pointer(&text));
+}
+
+char *timeline_left_out(const Timeline *timeline)
+{
+    if (!timeline || timeline->left_out->len == 0)
+        return NULL;
+    GString *all = g_string_new(NULL);
+    for (guint i = 0; i < timeline->left_out->len; i++)
+        g_string_append_printf(all, "%s%s", i ? "; " : "", (const char *)timeline->left_out->pdata[i]);
+    return g_string_free(all, FALSE);
+}
+
+static void timeline_write_left_out(Timeline *timeline)
+{
+    g_autofree char *all = timeline_left_out(timeline);
+    if (all) {
+        const guint32 group = timeline_add_group(timeline, "left out of this file");
+        const guint32 track = timeline_add_track(timeline, group, "what");
+        for (guint i = 0; i < timeline->left_out->len; i++)
+            timeline_add_slice(timeline, track, timeline->left_out->pdata[i], 0, timeline->last_ps);
+    }
+    fputs("\n]", timeline->file);
+    if (!all)
+        return;
+    yajl_gen gen = yajl_gen_alloc(NULL);
+    const unsigned char *text;
+    size_t len;
+    event_string(gen, all);
+    yajl_gen_get_buf(gen, &text, &len);
+    fputs(",\"otherData\":{\"left out\":", timeline->file);
+    fwrite(text, 1, len, timeline->file);
+    fputc('}', timeline->file);
+    yajl_gen_free(gen);
+}
+
+gboolean timeline_close(Timeline *timeline, GError **error)
+{
+    timeline_write_left_out(timeline);
+    fputs("}\n", timeline->file);
+    gboolean bad = ferror(timeline->file) != 0;
+    bad |= fclose(timeline->file) != 0;
+    if (bad)
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_IO, "'%s' could not be written completely",
+                    timeline->path);
+    g_array_free(timeline->group_of, TRUE);
+    g_hash_table_destroy(timeline->named);
+    g_hash_table_destroy(timeline->tracks);
+    g_ptr_array_free(timeline->left_out, TRUE);
+    g_free(timeline->path);
+    g_free(timeline);
+    return !bad;
 }

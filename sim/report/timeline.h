@@ -26,7 +26,9 @@ Timeline *timeline_open(const char *path, GError **error);
 gboolean timeline_close(Timeline *timeline, GError **error);
 
 guint32 timeline_add_group(Timeline *timeline, const char *name);
+guint32 timeline_find_group(Timeline *timeline, const char *name); /* of that name, or a new one */
 guint32 timeline_add_track(Timeline *timeline, guint32 group, const char *name);
+guint32 timeline_find_track(Timeline *timeline, guint32 group, const char *name); /* the same of a group */
 
 /* end_ps >= start_ps. */
 void timeline_add_slice(Timeline *timeline, guint32 track, const char *name, SimTime start_ps,
@@ -39,5 +41,16 @@ void timeline_add_arrow(Timeline *timeline, guint32 from_track, SimTime from_ps,
 void timeline_add_instant(Timeline *timeline, guint32 track, const char *name, SimTime at_ps);
 void timeline_add_counter(Timeline *timeline, guint32 group, const char *name, SimTime at_ps,
                           double value);
+
+/* ---- a file that a viewer can open
+ *
+ * What may be left out (counters, single packets) asks first, and tells of what it leaves out. */
+#define TIMELINE_BYTES_MOST (64u << 20)
+gboolean timeline_has_room(const Timeline *timeline);
+/* "packets of all but the first requests": is said in the file ("otherData": {"left out": ...}, and a track of its
+ * own), once for each text, by timeline_close(). */
+void timeline_leave_out(Timeline *timeline, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* All of it in one line for people, "; " between; NULL: nothing was left out. Caller frees. Before timeline_close(). */
+char *timeline_left_out(const Timeline *timeline);
 
 #endif

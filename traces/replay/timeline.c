@@ -78,13 +78,10 @@ static void save_rank(Timeline *timeline, const ReplayJob *job, const ReplayJobR
     g_hash_table_destroy(tracks);
 }
 
-gboolean replay_timeline_save(const char *path, const ReplayJob *jobs, const ReplayResult *result,
-                              GError **error)
+void replay_timeline_write(Timeline *timeline, const ReplayJob *jobs, const ReplayResult *result)
 {
-    Timeline *timeline = timeline_open(path, error);
-    if (timeline == NULL) {
-        return FALSE;
-    }
+    if (timeline == NULL)
+        return;
     for (guint32 j = 0; j < result->jobs; j++) {
         for (guint32 rank = 0; rank < jobs[j].trace->world; rank++) {
             if (jobs[j].trace->rank_first[rank] < jobs[j].trace->rank_first[rank + 1]) {
@@ -92,7 +89,6 @@ gboolean replay_timeline_save(const char *path, const ReplayJob *jobs, const Rep
             }
         }
     }
-    return timeline_close(timeline, error);
 }
 
 /* One strip: every pixel column that something of this kind covers. */
