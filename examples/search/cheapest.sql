@@ -12,7 +12,8 @@ WITH design AS (
   FROM points WHERE status = 'done'),
 today AS (
   SELECT busbw_GBps, cost_bytes FROM design WHERE tags = (SELECT max(tags) FROM design) AND reduction_ns = 0 AND
-         buffer_bytes = (SELECT max(buffer_bytes) FROM design) AND crossbar_bytes = 32)
+         buffer_bytes = (SELECT max(buffer_bytes) FROM design) AND
+         crossbar_bytes = (SELECT max(crossbar_bytes) FROM design))
 SELECT tags, buffer_bytes, crossbar_bytes, reduction_ns, round(design.busbw_GBps, 1) AS busbw_GBps,
        round(100 * design.busbw_GBps / today.busbw_GBps, 1) AS kept_pct,
        round(100 * design.cost_bytes / today.cost_bytes, 1) AS cost_pct

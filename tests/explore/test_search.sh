@@ -6,7 +6,7 @@ command -v sqlite3 >/dev/null || { echo "skipped: there is no sqlite3"; exit 77;
 search=$TOP_SRCDIR/examples/search
 
 sed -n '/^```text/,/^```$/p' "$search/README.md" | grep -v '^```' >want
-for gpus in 8 72; do
+for gpus in 8 72 576; do
     cp "$search/nvswitch-$gpus.db" .
     sqlite3 nvswitch-$gpus.db <"$search/cheapest.sql" | sed 's/ *$//'
 done >out
