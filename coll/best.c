@@ -19,6 +19,7 @@ static guint64 best_parts(const CollSpec *spec, CollAlgo algo, guint64 n)
     gboolean sums_all = spec->op == COLL_ALL_REDUCE;
     switch (algo) {
     case COLL_ONESHOT:
+    case COLL_LAMPORT:
         return (n - 1) * n;
     case COLL_SYM_LL:
     case COLL_SYM_LLMC: /* lines of LL: flags take as much as data */

@@ -87,7 +87,7 @@ static gboolean coll_prepare(Coll *coll, GError **error)
     coll->control_stride = (control + 127) / 128 * 128;
     coll->program = row->program;
     gboolean window = row->multicast_in || row->multicast_out || row->buffered || coll->algo == COLL_NVLS;
-    coll->flags = coll->proto != COLL_SIMPLE || row->lines;
+    coll->flags = coll->proto != COLL_SIMPLE || row->lines || row->lamport;
     coll->connections = row->connections;
     coll->part_bytes = coll_is_tuned(row) ? coll_tune(group, &coll->spec, row, coll->proto).part : 0;
     coll->step_bytes = prim_step_bytes(coll->proto);
@@ -97,6 +97,8 @@ static gboolean coll_prepare(Coll *coll, GError **error)
         scratch = slice + 256;
     if (row->lines)
         scratch = coll->ctas * coll_sym_slots(coll);
+    if (row->lamport)
+        scratch = coll_lamport_bytes(&coll->spec, coll->n);
     if (row->buffered)
         scratch = coll->ctas * coll_buffered_slots(coll);
     if (!coll_buffer_new(group, &coll->control, coll->ctas * coll->control_stride, TRUE, window, error) ||
@@ -104,6 +106,8 @@ static gboolean coll_prepare(Coll *coll, GError **error)
         !coll_buffer_new(group, &coll->out, coll->out_bytes, FALSE, row->multicast_out, error) ||
         (scratch && !coll_scratch_new(coll, scratch, row->multicast_lines, error)))
         return FALSE;
+    if (row->lamport)
+        coll_lamport_clear(coll);
     if (coll->spec.as_bytes)
         coll_buffers_set_cached(coll);
     return TRUE;
@@ -195,6 +199,8 @@ static void coll_launch_rank(Coll *coll, guint32 rank, guint64 delay_ps, DeviceD
         device_launch_after(coll->fabric, coll->group->gpu[rank], coll->group->vas, &kernel, delay_ps, done,
                             user, NULL);
     g_assert(launch); /* coll_check_algo saw to the grid */
+    if (coll_algo_is_nccl(coll->algo) && coll->algo != COLL_NVLS_BUFFERED) /* whose rows know nothing of them yet */
+        device_launch_cluster(launch, (guint32)coll->fabric->spec.launch.nccl_cluster);
 }
 
 /* ---- calls that follow each other on each rank's stream */
@@ -258,12 +264,10 @@ static SimTime coll_period_ps(const Coll *coll)
 }
 
 /* What passes between the launch and the first CTA: copies that a library makes (those behind the kernel, too: what
- * waits for the result waits for both), and the start of classic NCCL's NVLS kernel. */
+ * waits for the result waits for both). */
 static guint64 coll_before_ps(const Coll *coll)
 {
-    const FabricSpec *spec = &coll->fabric->spec;
-    guint64 start_ps = coll->algo == COLL_NVLS_BUFFERED ? spec->launch.nvls_start_ps : 0;
-    return start_ps + coll_copies_ps(coll->group, &coll->spec);
+    return coll_copies_ps(coll->group, &coll->spec);
 }
 
 static void coll_launch(Coll *coll)

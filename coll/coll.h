@@ -33,6 +33,7 @@ typedef enum {
     COLL_PULL, COLL_DIRECT, /* all_to_all and sendrecv: every rank stores to its peers */
     COLL_P2P,   /* the same as NCCL does it */
     COLL_SYM_LL, COLL_SYM_LLMC, COLL_SYM_LSA, COLL_SYM_MC, /* NCCL's symmetric-memory kernels (coll/algo/symmetric.c) */
+    COLL_LAMPORT, /* the one-shot all_reduce of serving frameworks (coll/algo/lamport.c) */
     COLL_NVLS_BUFFERED, /* classic NCCL's, with copies through its own buffers (coll/algo/nvls_buffered.c) */
     COLL_SYM, COLL_SYM_UNICAST, /* which of them NCCL would take, with and without multicast */
     COLL_UNICAST, /* as BEST, of those that need no multicast (coll_run only) */
@@ -89,8 +90,7 @@ typedef struct {
     CollProto proto;
     CollFidelity fidelity; /* how; AUTO: extrapolated */
     guint32 ctas, threads;
-    guint64 time_ps;      /* submission of the kernels to the end of the last one, with launch.nvls_start_ps of
-                           * nvls_buffered and a library's copies */
+    guint64 time_ps;      /* submission of the kernels to the end of the last one, with a library's copies */
     guint64 kernel_ps;    /* the same without launch, start, copies and exit: first CTA placed to last CTA done */
     guint64 algbw_MBps;   /* bytes / time */
     guint64 busbw_MBps;   /* with nccl-tests' factor for the operation */

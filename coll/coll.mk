@@ -2,6 +2,7 @@
 libfanout_core_la_SOURCES += \
 	coll/algo/barrier.c \
 	coll/algo/direct.c \
+	coll/algo/lamport.c \
 	coll/algo/nvls.c \
 	coll/algo/nvls_buffered.c \
 	coll/algo/p2p.c \

@@ -102,6 +102,7 @@ typedef struct {
     gboolean protocols;          /* has LL and LL128 */
     gboolean symmetric;          /* ctas 0: what NCCL's cost model says for the size */
     gboolean lines, multicast_lines; /* LL lines in scratch; a window over scratch */
+    gboolean lamport;            /* all ranks' data in scratch, empty at first */
     gboolean buffered;           /* slots of all heads in scratch */
     gboolean anchored;           /* flows are more than 4 % off: auto measures their rates (flow.c) */
 } CollRow;
@@ -155,6 +156,10 @@ guint32 coll_p2p_ctas(const CollSpec *spec, CollProto proto, guint32 n);
 guint64 coll_p2p_turn(guint32 ctas);
 /* coll/algo/symmetric.c: NCCL's symmetric-memory kernels, and the scratch of one CTA that sym_ll and sym_llmc need */
 void coll_program_sym_ll(FoCta *cta, const void *args);
+/* coll/algo/lamport.c; its scratch, and making that empty */
+void coll_program_lamport(FoCta *cta, const void *args);
+guint64 coll_lamport_bytes(const CollSpec *spec, guint32 n);
+void coll_lamport_clear(const Coll *coll);
 void coll_program_sym_lsa(FoCta *cta, const void *args);
 void coll_program_sym_mc(FoCta *cta, const void *args);
 guint64 coll_sym_slots(const Coll *coll);

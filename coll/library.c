@@ -9,6 +9,7 @@
  *   sglang  configs/custom_all_reduce_v2.py: the tables for CUDA graphs, without multicast, cut at the 16 MiB that the
  *           communicator's buffer has by default
  *   trtllm  customAllReduceUtils.h: the tables of strategies for a hidden size of 4096, where one token is 8 KiB
+ * SGLang's and TensorRT-LLM's one-shot kernels are Lamport's (coll/algo/lamport.c), vLLM's pulls between two barriers.
  * Left out: other hidden sizes, fusion with norms, quantised transfers, options that users set. */
 #include <string.h>
 
@@ -16,10 +17,6 @@
 
 #define KIB 1024ull
 #define MIB (1024ull * KIB)
-/* One-shot kernels of SGLang and TensorRT-LLM push to all ranks, whose threads poll the data itself (Lamport: a
- * value that no sum gives stands for "not there yet"). Up to this size LL lines, which need no barrier either,
- * stand for that; their flags double the bytes, which matters above, where the pull with two barriers is nearer. */
-#define LINES_MAX (64 * KIB)
 #define LIBRARY_SMS G_MAXUINT16 /* as many CTAs as the GPU has SMs */
 
 /* Rules of one (library, architecture, ranks) ascend in size; the first that a size fits holds. */
@@ -55,30 +52,30 @@ static const LibraryRule library_rules[] = {
     {COLL_VLLM, 100, 8, 1 * MIB - 1, COLL_TWOSHOT, 36, 512, 0},
     {COLL_VLLM, 100, 8, 128 * MIB, COLL_NVLS, 8, 1024, 2},
 
-    {COLL_SGLANG, 90, 2, 16 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
-    {COLL_SGLANG, 90, 4, 384 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_SGLANG, 90, 2, 16 * MIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
+    {COLL_SGLANG, 90, 4, 384 * KIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 90, 4, 16 * MIB, COLL_TWOSHOT, 64, 512, 0},
-    {COLL_SGLANG, 90, 6, 128 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_SGLANG, 90, 6, 128 * KIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 90, 6, 16 * MIB, COLL_TWOSHOT, 64, 512, 0},
-    {COLL_SGLANG, 90, 8, 128 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_SGLANG, 90, 8, 128 * KIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 90, 8, 16 * MIB, COLL_TWOSHOT, 64, 512, 0},
-    {COLL_SGLANG, 100, 2, 16 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
-    {COLL_SGLANG, 100, 4, 1152 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_SGLANG, 100, 2, 16 * MIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
+    {COLL_SGLANG, 100, 4, 1152 * KIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 100, 4, 16 * MIB, COLL_TWOSHOT, 64, 512, 0},
-    {COLL_SGLANG, 100, 6, 1 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_SGLANG, 100, 6, 1 * MIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 100, 6, 16 * MIB, COLL_TWOSHOT, 96, 512, 0},
-    {COLL_SGLANG, 100, 8, 512 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_SGLANG, 100, 8, 512 * KIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
     {COLL_SGLANG, 100, 8, 16 * MIB, COLL_TWOSHOT, 96, 512, 0},
 
-    {COLL_TRTLLM, 90, 2, 8 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
-    {COLL_TRTLLM, 90, 4, 32 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_TRTLLM, 90, 2, 8 * MIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
+    {COLL_TRTLLM, 90, 4, 32 * KIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
     {COLL_TRTLLM, 90, 4, 4 * MIB, COLL_TWOSHOT, LIBRARY_SMS, 512, 0},
-    {COLL_TRTLLM, 90, 8, 256 * KIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_TRTLLM, 90, 8, 256 * KIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
     {COLL_TRTLLM, 90, 8, 4 * MIB, COLL_TWOSHOT, LIBRARY_SMS, 512, 0},
-    {COLL_TRTLLM, 100, 2, 8 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
-    {COLL_TRTLLM, 100, 4, 2 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_TRTLLM, 100, 2, 8 * MIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
+    {COLL_TRTLLM, 100, 4, 2 * MIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
     {COLL_TRTLLM, 100, 4, 4 * MIB, COLL_TWOSHOT, LIBRARY_SMS, 512, 0},
-    {COLL_TRTLLM, 100, 8, 1 * MIB, COLL_ONESHOT, LIBRARY_SMS, 512, 0},
+    {COLL_TRTLLM, 100, 8, 1 * MIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
     {COLL_TRTLLM, 100, 8, 4 * MIB, COLL_TWOSHOT, LIBRARY_SMS, 512, 0},
 };
 
@@ -94,13 +91,6 @@ gboolean coll_library_parse(const char *name, CollLibrary *library)
         }
     }
     return FALSE;
-}
-
-/* A one-shot rule's kernel, for that size. */
-static CollAlgo library_algo(const LibraryRule *rule, guint64 bytes)
-{
-    gboolean pushes = rule->algo == COLL_ONESHOT && rule->library != COLL_VLLM;
-    return pushes && bytes <= LINES_MAX ? COLL_SYM_LL : rule->algo;
 }
 
 static guint64 library_bytes(const CollSpec *spec) { return spec->as_bytes ? spec->as_bytes : spec->bytes; }
@@ -128,7 +118,7 @@ void coll_library_apply(const CollGroup *group, CollSpec *spec)
     const LibraryRule *rule = spec->op == COLL_ALL_REDUCE ? library_rule(group, spec) : NULL;
     CollSpec ruled = *spec;
     if (rule) {
-        ruled.algo = library_algo(rule, library_bytes(spec));
+        ruled.algo = rule->algo;
         ruled.ctas = spec->ctas ? spec->ctas
                                 : rule->ctas == LIBRARY_SMS ? (guint32)group->fabric->spec.sm.count : rule->ctas;
         ruled.threads = spec->threads ? spec->threads : coll_threads_fit(group, rule->threads);

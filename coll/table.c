@@ -25,6 +25,8 @@ static const CollRow rows[] = {
      .symmetric = TRUE, .anchored = TRUE},
     {.op = COLL_ALL_REDUCE, .algo = COLL_SYM_MC, .program = coll_program_sym_mc, .threads = 512,
      .symmetric = TRUE, .multicast_in = TRUE, .multicast_out = TRUE, .reduces_in_switch = TRUE},
+    {.op = COLL_ALL_REDUCE, .algo = COLL_LAMPORT, .program = coll_program_lamport, .ctas = 36, .threads = 512,
+     .lamport = TRUE},
     {.op = COLL_ALL_REDUCE, .algo = COLL_NVLS_BUFFERED, .program = coll_program_nvls_buffered, .ctas = 16,
      .threads = 640, .multicast_lines = TRUE, .buffered = TRUE, .reduces_in_switch = TRUE, .anchored = TRUE},
     {.op = COLL_ALL_GATHER, .algo = COLL_RING, .program = coll_program_ring, .ctas = 24, .threads = 544,
@@ -74,7 +76,7 @@ const char *const coll_op_names[COLL_OPS + 1] = {"all_reduce", "all_gather", "re
                                                  "all_to_all", "sendrecv",   "barrier",        NULL};
 const char *const coll_algo_names[COLL_ALGOS + 1] = {
     "auto", "best", "ring", "tree", "oneshot", "twoshot", "nvls", "nvls_oneshot", "push", "pull",
-    "direct", "p2p", "sym_ll", "sym_llmc", "sym_lsa", "sym_mc", "nvls_buffered", "sym", "sym_unicast",
+    "direct", "p2p", "sym_ll", "sym_llmc", "sym_lsa", "sym_mc", "lamport", "nvls_buffered", "sym", "sym_unicast",
     "unicast", NULL};
 static const char *const fidelity_names[] = {"packet", "flow", "auto"};
 const char *const coll_proto_names[COLL_PROTOS + 1] = {"auto", "simple", "ll", "ll128", NULL};
@@ -138,10 +140,10 @@ gboolean coll_needs_multicast(CollOp op, CollAlgo algo)
 
 const CollAlgo *coll_algos_of(CollOp op)
 {
-    static const CollAlgo lists[COLL_OPS][12] = {
+    static const CollAlgo lists[COLL_OPS][13] = {
         [COLL_ALL_REDUCE] = {COLL_RING, COLL_TREE, COLL_ONESHOT, COLL_TWOSHOT, COLL_NVLS,
                              COLL_NVLS_ONESHOT, COLL_SYM_LL, COLL_SYM_LLMC, COLL_SYM_LSA, COLL_SYM_MC,
-                             COLL_NVLS_BUFFERED, COLL_ALGOS},
+                             COLL_LAMPORT, COLL_NVLS_BUFFERED, COLL_ALGOS},
         [COLL_ALL_GATHER] = {COLL_RING, COLL_PUSH, COLL_NVLS, COLL_SYM_LL, COLL_SYM_LLMC, COLL_SYM_LSA,
                              COLL_SYM_MC, COLL_NVLS_BUFFERED, COLL_ALGOS},
         [COLL_REDUCE_SCATTER] = {COLL_RING, COLL_PULL, COLL_NVLS, COLL_SYM_LL, COLL_SYM_LSA, COLL_SYM_MC,

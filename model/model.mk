@@ -56,6 +56,7 @@ libfanout_core_la_SOURCES += \
 	model/gpu/requester.c \
 	model/gpu/state.c \
 	model/gpu/target.c \
+	model/sm/cluster.h \
 	model/sm/cta.c \
 	model/sm/egress_queue.c \
 	model/sm/fence.c \

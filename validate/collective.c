@@ -83,9 +83,9 @@ static const struct {
     {"nccl", "auto auto-unicast unicast ring tree nvls nvls_buffered p2p"},
     {"nccl-registered", "auto auto-unicast ring tree nvls p2p"},
     {"nccl-sym", "auto auto-unicast unicast ring nvls direct sym_ll sym_llmc sym_lsa sym_mc"},
-    {"trtllm", "auto oneshot twoshot"},
+    {"trtllm", "auto oneshot twoshot lamport"},
     {"vllm", "auto oneshot twoshot nvls"},
-    {"sglang", "auto oneshot twoshot nvls"},
+    {"sglang", "auto oneshot twoshot nvls lamport"},
 };
 
 static gboolean coll_fits_program(const ValidateRow *row, GError **error)
@@ -121,6 +121,8 @@ static gboolean coll_from_published(const FabricSpec *spec, const ValidateRow *r
         return coll_fail(error, "element type", row->dtype);
     if (!coll_library_parse(row->program, &request->coll.library))
         request->coll.library = COLL_NCCL;
+    if (row->threads_launch)
+        request->coll.type = NUMERIC_F16; /* fp16, and bf16 in the frameworks */
     request->framework_ps = spec->launch.graph_nccl_ps;
     if (*row->proto && !coll_proto_parse(row->proto, &request->coll.proto))
         return coll_fail(error, "protocol", row->proto);
@@ -146,6 +148,7 @@ static gboolean coll_from_published(const FabricSpec *spec, const ValidateRow *r
                 request->launch_ps = spec->launch.eager_torch_ps;
             } else if (class->offset == G_STRUCT_OFFSET(LaunchSpec, eager_nccl_ps) && row->threads_launch) {
                 request->launch_ps = spec->launch.thread_nccl_ps + request->n * spec->launch.thread_nccl_rank_ps;
+                request->p2p_least_ps = spec->launch.thread_p2p_ps;
             }
             return TRUE;
         }

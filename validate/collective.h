@@ -10,6 +10,7 @@ typedef struct {
     guint32 n;
     guint64 launch_ps;
     guint64 least_ps;      /* that the host takes for a call, kernels running beside it */
+    guint64 p2p_least_ps;  /* the same of sends and receives in Simple */
     guint64 framework_ps;  /* of a framework, instead of launch_ps: where it calls NCCL */
     gboolean unregistered; /* classic NCCL's NVLS copies through its own buffers */
 } CollRequest;

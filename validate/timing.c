@@ -145,12 +145,13 @@ static gboolean run_time(const CollTiming *timing, guint64 bytes, guint64 as_byt
     const CollRequest *request = timing->request;
     if (!run_open(&run, timing, bytes, as_bytes, error) || !run_kernel_ps(&run, timing, &kernel_ps, error))
         return FALSE; /* a stuck one is left to the end of the worker */
-    SimTime start_ps = run.coll.algo == COLL_NVLS_BUFFERED ? timing->spec->launch.nvls_start_ps : 0;
-    guint64 launch_ps = request->launch_ps;
+    guint64 launch_ps = request->launch_ps, least_ps = request->least_ps;
+    if (run.coll.algo == COLL_P2P && run.coll.proto == COLL_SIMPLE)
+        least_ps = MAX(least_ps, request->p2p_least_ps);
     if (coll_library_is_framework(run.coll.library) && coll_algo_is_nccl(run.coll.algo))
         launch_ps = request->framework_ps;
-    guint64 all_ps = kernel_ps + start_ps + launch_ps + coll_copies_ps(run.group, &run.coll);
-    *time_us = (double)MAX(all_ps, request->least_ps) / 1e6;
+    guint64 all_ps = kernel_ps + launch_ps + coll_copies_ps(run.group, &run.coll);
+    *time_us = (double)MAX(all_ps, least_ps) / 1e6;
     run_close(&run);
     return TRUE;
 }

@@ -29,6 +29,7 @@ struct DeviceLaunch {
     FoProgram program;
     void *args;              /* the launch's copy */
     guint32 ctas, threads;
+    guint32 cluster;         /* CTAs that go to one GPC together */
     guint32 next_cta;        /* the next one to create */
     guint32 done_ctas;
     gboolean waiting;        /* a created CTA has no SM yet */
@@ -49,6 +50,8 @@ DeviceLaunch *device_launch(Fabric *fabric, guint16 gpu, Vas *vas, const FoKerne
 /* The same with so long from now to the first instruction instead of sm.launch_ps. */
 DeviceLaunch *device_launch_after(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel,
                                   guint64 delay_ps, DeviceDone done, void *user, GError **error);
+/* Of a launch that has not started: its CTAs go to SMs in clusters of so many (up to 8), each cluster to one GPC. */
+void device_launch_cluster(DeviceLaunch *launch, guint32 cluster);
 
 #define DEVICE_ERROR (device_error_quark())
 GQuark device_error_quark(void);

@@ -1,5 +1,6 @@
 /* Launches and CTAs: from a kernel to processes that feed warps (queue.c). */
 #include "api/device/device.h"
+#include "model/sm/cluster.h"
 
 G_DEFINE_QUARK(device-error-quark, device_error)
 
@@ -88,19 +89,21 @@ static void device_cta_main(void *arg)
         device_finish(launch);
 }
 
-static void device_on_placed(Cta *placed, SimTime now_ps)
+static void device_on_placed(Cta *first, SimTime now_ps)
 {
-    FoCta *cta = placed->user;
-    DeviceLaunch *launch = cta->launch;
+    DeviceLaunch *launch = ((FoCta *)first->user)->launch;
     (void)now_ps;
     launch->waiting = FALSE;
-    char name[96];
-    g_snprintf(name, sizeof name, "%s gpu%u cta%u", launch->name, launch->gpu->id, placed->index);
-    cta->process = sim_spawn(cta->sim, name, device_cta_main, cta, launch->stack_bytes);
+    for (Cta *placed = first; placed; placed = placed->group) {
+        FoCta *cta = placed->user;
+        char name[96];
+        g_snprintf(name, sizeof name, "%s gpu%u cta%u", launch->name, launch->gpu->id, placed->index);
+        cta->process = sim_spawn(cta->sim, name, device_cta_main, cta, launch->stack_bytes);
+    }
     device_place_next(launch);
 }
 
-static void device_make_cta(DeviceLaunch *launch)
+static Cta *device_make_cta(DeviceLaunch *launch)
 {
     Cta *made = cta_new(launch->gpu, launch->vas, launch->next_cta++, launch->threads, launch->name);
     FoCta *cta = g_new0(FoCta, 1);
@@ -113,8 +116,16 @@ static void device_make_cta(DeviceLaunch *launch)
         cta->warp[w].cta = cta;
     cta->regs = g_ptr_array_new_with_free_func(device_reg_free);
     made->user = cta;
+    return made;
+}
+
+static void device_make_cluster(DeviceLaunch *launch)
+{
+    Cta *first = device_make_cta(launch), *last = first;
+    for (guint32 c = 1; c < launch->cluster; c++)
+        last = last->group = device_make_cta(launch);
     launch->waiting = TRUE;
-    cta_place(made, device_on_placed);
+    cta_place(first, device_on_placed);
 }
 
 /* Creates CTAs as long as SMs take them at once; the first that has to wait is the last for now, so that a
@@ -125,7 +136,7 @@ static void device_place_next(DeviceLaunch *launch)
         return;
     launch->placing = TRUE;
     while (!launch->waiting && launch->next_cta < launch->ctas)
-        device_make_cta(launch);
+        device_make_cluster(launch);
     launch->placing = FALSE;
 }
 
@@ -146,6 +157,13 @@ static void device_on_end(Event *event, SimTime now_ps)
         launch->done(launch, launch->user);
     g_free(launch->args);
     g_free(launch);
+}
+
+/* NCCL, too, launches without clusters where they would not come out even (enqueue.cc). */
+void device_launch_cluster(DeviceLaunch *launch, guint32 cluster)
+{
+    g_assert(launch->next_cta == 0 && cluster <= CLUSTER_CTAS_MAX);
+    launch->cluster = cluster == 0 || launch->ctas % cluster ? 1 : cluster;
 }
 
 DeviceLaunch *device_launch(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel,
@@ -177,6 +195,7 @@ DeviceLaunch *device_launch_after(Fabric *fabric, guint16 gpu, Vas *vas, const F
     launch->args = g_memdup2(kernel->args, kernel->args_bytes);
     launch->ctas = kernel->ctas;
     launch->threads = kernel->threads;
+    launch->cluster = 1;
     launch->submitted_ps = sim_now_ps(fabric->sim);
     launch->done = done;
     launch->user = user;

@@ -2,18 +2,21 @@
  *
  * A warp takes units of 512 B of lines (256 B of data in LL, 480 B in LL128), the CTA's warps in turn. For
  * each unit: a load of the own input, a poll of the flags of each peer's lines, which brings the
- * lines with it, the sum, and the stores, to the peers first. A lane of LL has 8 B of data, which it loads and stores
- * as two words 4 B wide (the code of NCCL 2.28 for sm_90): twice the accesses, of half their words each. Packing and
- * unpacking happen in a UOP_CALL and cost no time of their own; that a warp waits for each unit's flags before it
- * goes on is what limits these protocols. */
+ * lines with it, the sum, and the stores, to the peers first. A lane of LL has 8 B of data, which it loads as two
+ * words 4 B wide and stores element by element (NCCL's prims_ll.h, DataLoader and storeData): as many accesses, each
+ * of a part of their sectors. Stores of single bytes leave an SM two at a time: eight of them between loads take 18.0
+ * ns on an H200, four of 2 B 16.8 and two of 4 B 6.1 to 11. Packing and
+ * unpacking happen in a UOP_CALL; what their instructions take is FoLl.unit_ps. That a warp waits for each unit's flags
+ * before it goes on is what limits these protocols. */
 #include <string.h>
 
 #include "api/device/device.h"
 
 #define LL_UNIT_BYTES 512u
 #define LL_FLAG_LINE 128u
+#define LL_WORDS 4u          /* of 8 B of a lane, at most */
 
-typedef enum { LL_INPUT, LL_POLL, LL_SUM, LL_SEND, LL_OUTPUT, LL_NEXT } LlPhase;
+typedef enum { LL_INPUT, LL_POLL, LL_SUM, LL_WORK, LL_SEND, LL_OUTPUT, LL_NEXT } LlPhase;
 
 struct DeviceLl {
     FoLl ll;
@@ -21,7 +24,7 @@ struct DeviceLl {
     LlPhase phase;
     guint32 k;
     Reg *input;                /* data; holds the sum afterwards */
-    Reg *word[2];              /* LL: each lane's two words of data, in and out; LL128: [0], the tail */
+    Reg *word[LL_WORDS];       /* LL: each lane's words of data, in and out; LL128: [0], the tail */
     Reg *line[FO_LL_PEERS];
     Reg *out;                  /* lines to send */
     gboolean flags_only;       /* a timing-only run: nobody reads the data */
@@ -74,16 +77,24 @@ static void ll_pack(const DeviceLl *run, const guint8 *data, guint8 *lines)
 /* LL128's words of a unit that are no whole 16 B of a lane: they stand behind its others. */
 static guint32 ll_tail(const DeviceLl *run) { return run->ll.kind == FO_LL ? 0 : ll_bytes(run) % 16; }
 
+/* LL: bytes of a lane's access. */
+static guint32 ll_width(const DeviceLl *run, gboolean out)
+{
+    guint32 element = out ? run->ll.element : 0;
+    return element ? MIN(MAX(element, 8 / LL_WORDS), 8) : 4;
+}
+
 /* LL's data between the words of lanes and 8 B a lane, and LL128's last words. */
 static void ll_words(const DeviceLl *run, gboolean out)
 {
     guint8 *tail = run->input->bytes + ll_bytes(run) - ll_tail(run);
     if (ll_tail(run))
         memcpy(out ? run->word[0]->bytes : tail, out ? tail : run->word[0]->bytes, ll_tail(run));
-    for (guint32 k = 0; run->word[1] && k < 2; k++)
+    guint32 width = ll_width(run, out);
+    for (guint32 k = 0; run->word[1] && k < 8 / width; k++)
         for (guint32 lane = 0; lane < WARP_LANES; lane++)
-            memcpy(out ? run->word[k]->bytes + lane * 4 : run->input->bytes + lane * 8 + k * 4,
-                   out ? run->input->bytes + lane * 8 + k * 4 : run->word[k]->bytes + lane * 4, 4);
+            memcpy(out ? run->word[k]->bytes + lane * width : run->input->bytes + lane * 8 + k * width,
+                   out ? run->input->bytes + lane * 8 + k * width : run->word[k]->bytes + lane * width, width);
 }
 
 static void ll_sum(DeviceLl *run)
@@ -125,8 +136,9 @@ static gboolean ll_data_uop(DeviceLl *run, Uop *uop, UopKind kind, FoAddress bas
     if (!ll && run->k == 0 && bytes == tail)
         run->k = 1;
     gboolean words = ll || run->k == 1;
-    guint32 width = words ? 4 : 16, stride = ll ? 8 : width, from = ll ? run->k * 4 : run->k ? bytes - tail : 0;
-    if (!base || run->k == 2 || bytes <= from) {
+    guint32 word = ll ? ll_width(run, kind == UOP_STORE) : 4, width = words ? word : 16, stride = ll ? 8 : width;
+    guint32 from = ll ? run->k * word : run->k ? bytes - tail : 0;
+    if (!base || run->k == (ll ? 8 / word : 2) || bytes <= from) {
         run->k = 0;
         return FALSE;
     }
@@ -135,6 +147,8 @@ static gboolean ll_data_uop(DeviceLl *run, Uop *uop, UopKind kind, FoAddress bas
     *uop = (Uop){.kind = (guint8)kind, .width = (guint8)width, .lane_stride = stride,
                  .lanes = (guint8)((to - from + stride - 1) / stride),
                  .va = base + run->unit * ll_unit_data(run) + from};
+    if (kind == UOP_STORE && width < 4)
+        uop->op = TXN_WRITE_BYTES;
     *(kind == UOP_LOAD ? &uop->dst : &uop->src) = reg;
     run->k++;
     return TRUE;
@@ -163,7 +177,7 @@ gboolean device_ll_next(DeviceLl *run, Uop *uop)
     if (!run->input) {
         run->input = reg_new(16, TRUE);
         run->out = reg_new(16, TRUE);
-        for (guint32 k = 0; k < (run->ll.kind == FO_LL ? 2 : 1); k++)
+        for (guint32 k = 0; k < (run->ll.kind == FO_LL ? LL_WORDS : 1); k++)
             run->word[k] = reg_new(4, TRUE);
         for (guint32 i = 0; i < run->ll.n_from; i++)
             run->line[i] = reg_new(16, TRUE);
@@ -185,6 +199,11 @@ gboolean device_ll_next(DeviceLl *run, Uop *uop)
             *uop = (Uop){.kind = UOP_CALL, .lanes = 1, .src = run->word[1] ? run->word[1] : run->input,
                          .dst = run->word[0], .call = ll_on_sum, .arg = run};
             made = TRUE;
+            run->phase = LL_WORK;
+            break;
+        case LL_WORK:
+            *uop = (Uop){.kind = UOP_DELAY, .lanes = 1, .value = run->ll.unit_ps};
+            made = run->ll.unit_ps > 0;
             run->phase = LL_SEND;
             break;
         case LL_SEND:
@@ -212,7 +231,7 @@ void device_ll_free(DeviceLl *run)
     if (run->input) {
         reg_free(run->input);
         reg_free(run->out);
-        for (guint32 k = 0; k < 2 && run->word[k]; k++)
+        for (guint32 k = 0; k < LL_WORDS && run->word[k]; k++)
             reg_free(run->word[k]);
         for (guint32 i = 0; i < run->ll.n_from; i++)
             reg_free(run->line[i]);
@@ -244,6 +263,9 @@ static gboolean ll_check(FoCta *cta, const FoLl *ll)
         device_wrong(cta, 0, UOP_CALL,
                      "lines of %" G_GUINT64_FORMAT " B; a multiple of 4 up to 2^56 is right",
                      ll->bytes);
+    else if (ll->element > 8 || (ll->element & (ll->element - 1)))
+        device_wrong(cta, 0, UOP_CALL, "lines whose output goes out by %u B; 1, 2, 4 or 8, or 0, are right",
+                     ll->element);
     else if ((ll->n_from && !ll->from_flag) || (ll->n_to && !ll->to_flag))
         device_wrong(cta, 0, UOP_CALL, "lines with flag 0, which memory has before they come; another one is right");
     else

@@ -246,6 +246,7 @@ static const struct {
     {COLL_PUSH, "a kernel that stores to all peers"},
     {COLL_PULL, "a kernel that loads from all peers"},
     {COLL_DIRECT, "a kernel that stores each part to its peer"},
+    {COLL_LAMPORT, "the one-shot kernel of TensorRT-LLM, FlashInfer and SGLang"},
     {COLL_SYM_LL, "NCCL on buffers in a symmetric window (ncclCommWindowRegister)"},
     {COLL_SYM_LLMC, "NCCL on buffers in a symmetric window (ncclCommWindowRegister)"},
     {COLL_SYM_LSA, "NCCL on buffers in a symmetric window (ncclCommWindowRegister)"},

@@ -10,7 +10,7 @@
  * multimem.ld_reduce.min, and tells them by multimem.st. all_gather has no scatter (the head stores its own data),
  * reduce_scatter no gather.
  * Sizes of chunks and numbers of warps are NCCL's. Left out: nodes, registered buffers (that is `nvls`). */
-#include "coll/internal.h"
+#include "coll/algo/primitives.h"
 
 #define BUFFERED_STEPS 8u          /* NCCL_STEPS */
 #define BUFFERED_WARPS 20u         /* NCCL_MAX_NTHREADS / 32 */
@@ -87,6 +87,7 @@ static void buffered_begin(const Buffered *b, const BufferedGroup *group)
 {
     fo_only(b->cta, group->first, group->workers);
     fo_sync_active(b->cta, group->barrier);
+    prim_cta_slice(b->cta, b->step == 0);
 }
 
 /* The slot is done: returns the first thread of those that post. */
@@ -278,6 +279,7 @@ void coll_program_nvls_buffered(FoCta *cta, const void *args)
                                              : coll->spec.op == COLL_REDUCE_SCATTER ? copy : 0);
     buffered_group(&b, &b.gather, FALSE, 3, &at_warp, all - reduce - at_warp);
     buffered_group(&b, &b.reduce, all_reduce || coll->spec.op == COLL_ALL_GATHER, 5, &at_warp, reduce);
+    prim_cta_begin(cta);
     guint64 total = all_reduce ? coll->spec.bytes : coll->spec.bytes / coll->n, unit = 16;
     guint64 part = (total + fo_ctas(cta) * unit - 1) / (fo_ctas(cta) * unit) * unit;
     guint64 at = MIN(fo_cta(cta) * part, total), end = MIN(at + part, total);
@@ -288,4 +290,6 @@ void coll_program_nvls_buffered(FoCta *cta, const void *args)
         buffered_turn(&b, at, bytes);
         at += bytes;
     }
+    fo_all(cta);
+    prim_cta_end(cta);
 }

@@ -9,7 +9,7 @@
 #define P2P_CHANNELS 32u          /* p2pnChannels: NCCL's 24 channels for 18 links, rounded up */
 #define P2P_THREADS 640u          /* NCCL_MAX_NTHREADS */
 #define P2P_PART_UNIT (4u << 10)
-#define P2P_LL_THRESHOLD 16384u   /* NCCL_P2P_LL_THRESHOLD, for each channel */
+#define P2P_LL_THRESHOLD 16384u   /* NCCL_P2P_LL_THRESHOLD */
 
 static guint32 p2p_rounds(CollOp op, guint32 n) { return op == COLL_ALL_TO_ALL ? n : 1; }
 
@@ -18,10 +18,11 @@ guint64 coll_p2p_message(const CollSpec *spec, guint32 n)
     return spec->op == COLL_ALL_TO_ALL ? spec->bytes / n : spec->bytes;
 }
 
+/* enqueue.cc counts 16 KiB for each channel that Simple would take, of which a message has one for each 64 KiB. */
 CollProto coll_p2p_proto(const CollSpec *spec, guint32 n)
 {
     guint64 bytes = coll_p2p_message(spec, n);
-    return bytes <= P2P_CHANNELS * P2P_LL_THRESHOLD && bytes % 16 == 0 ? COLL_LL : COLL_SIMPLE;
+    return bytes <= P2P_LL_THRESHOLD && bytes % 16 == 0 ? COLL_LL : COLL_SIMPLE;
 }
 
 /* All peers' parts fit the channels, as if there were as many peers as ranks; a part is an eighth of a step to 32

@@ -9,15 +9,39 @@
 #define LL128_THREADS 640u            /* NCCL_LL128_MAX_NTHREADS */
 #define LL128_LINES_THREAD 120u       /* NCCL_LL128_ELEMS_PER_THREAD, of 8 B */
 
-/* KiB of machine code of one primitive that a call runs through: NCCL expands each of them for its sources and
- * destinations. LL128: the functions for sm_90 in the library of NCCL 2.28.9 are 46, 34 and 30 KB for 5, 4 and 3
- * primitives, of which a call runs a part (assumed); LL's are 22 and 13, Simple's 179, 159 and 86. Simple's unrolled
- * loop, which only whole hunks of a warp reach, comes apart. */
-#define PRIM_CODE_SIMPLE 7u
-#define PRIM_CODE_UNROLLED 2u
-#define PRIM_CODE_LL 1u
-#define PRIM_CODE_LL128 8u
-#define PRIM_HUNK_BYTES (PRIM_UNROLL * WARP_LANES * 16u)
+
+/* What NCCL's code takes beside its accesses, flags and fences, in nanoseconds. A kernel reads its arguments, its
+ * communicator and its work, then its warps look their connections up one after the other; each slice (Simple) and each
+ * step (LL, LL128) has its instructions, more of them where a kernel runs a kind of primitive for the first time, and
+ * so has each unit of lines of a warp (api/device/ll.c).
+ * source: docs/measurements/nccl_stages.csv, clocks read in NCCL's own kernels on H100; of sends and receives, a kernel
+ * of their own, nccl2.csv: 7.7 us for messages of 32 KiB in a graph. Other GPUs are taken to be alike. */
+typedef struct {
+    guint32 begin_ns, begin_warp_ns; /* a kernel's first instruction to its first primitive; and for each warp */
+    guint32 step_ns, empty_ns;       /* a slice or step; one without data */
+    guint32 first_ns, first_sum_ns;  /* in addition the first of its kind; and if that adds */
+    guint32 unit_ns, sum_ns;         /* a unit of lines; and where it adds */
+    guint32 end_ns, end_warp_ns;     /* the last primitive to the kernel's end */
+} PrimProgram;
+
+static const PrimProgram prim_simple = {.begin_ns = 3050, .begin_warp_ns = 200, .step_ns = 900, .empty_ns = 300,
+                                        .first_ns = 450, .end_ns = 630, .end_warp_ns = 94};
+static const PrimProgram prim_p2p = {.begin_ns = 1500, .step_ns = 900, .empty_ns = 300, .first_ns = 450,
+                                     .end_ns = 200};
+static const PrimProgram prim_ll = {.begin_ns = 1880, .begin_warp_ns = 6, .step_ns = 350, .empty_ns = 350,
+                                    .end_ns = 200};
+static const PrimProgram prim_ll128 = {.begin_ns = 2400, .begin_warp_ns = 137, .step_ns = 1000, .empty_ns = 1000,
+                                       .first_ns = 500, .first_sum_ns = 1100, .unit_ns = 14, .sum_ns = 48,
+                                       .end_ns = 80, .end_warp_ns = 54};
+
+static const PrimProgram *prim_program(const Coll *coll)
+{
+    if (coll->proto == COLL_LL)
+        return &prim_ll;
+    if (coll->proto == COLL_LL128)
+        return &prim_ll128;
+    return coll->algo == COLL_P2P ? &prim_p2p : &prim_simple;
+}
 
 guint64 prim_step_bytes(CollProto proto)
 {
@@ -66,28 +90,6 @@ PrimPeer prim_from(const Coll *coll, guint32 cta, guint32 sender, guint32 sender
     return peer;
 }
 
-void prim_end(Prim *prim)
-{
-    for (guint32 i = 0; i < prim->n_to; i++)
-        *prim->to[i].saved = prim->to[i].step;
-    for (guint32 i = 0; i < prim->n_from; i++)
-        *prim->from[i].saved = prim->from[i].step;
-    fo_all(prim->cta);
-}
-
-void prim_init(Prim *prim, FoCta *cta, const Coll *coll, guint32 group, guint32 first, guint32 threads,
-               gboolean sends)
-{
-    gboolean posts = coll->proto == COLL_SIMPLE && sends && threads >= PRIM_POST_THREADS;
-    *prim = (Prim){.cta = cta, .coll = coll, .first = first, .threads = threads, .slice_steps = 1, .slices = 1,
-                   .workers = threads - (posts ? WARP_LANES : 0), .barrier = 1 + 2 * group};
-    prim->step_bytes = coll->step_bytes;
-    for (guint32 i = 0; i < 2 * PRIM_PEERS; i++) {
-        prim->flag[i] = fo_reg(cta, 8);
-        prim->seen[i] = fo_reg(cta, 8);
-    }
-}
-
 static FoAddress prim_slot(const Prim *prim, const PrimPeer *peer)
 {
     return peer->slots + peer->step % PRIM_STEPS * prim->step_bytes;
@@ -118,20 +120,51 @@ static void prim_wait(Prim *prim, const PrimMove *move, gboolean tails)
         fo_sync_active(cta, prim->barrier);
 }
 
-/* The code of a primitive that this CTA has not run before comes from memory. */
-static void prim_fetch(Prim *prim, const PrimMove *move, guint64 bytes)
+static guint64 prim_begin_ps(const FoCta *cta, const PrimProgram *program)
 {
-    CollProto proto = prim->coll->proto;
-    guint32 kind = (guint32)move->receive | (guint32)move->send << 1 | (guint32)(move->input != 0) << 2 |
-                   (guint32)(move->output != 0) << 3;
-    gboolean unrolled = proto == COLL_SIMPLE && bytes >= PRIM_HUNK_BYTES;
-    guint32 kib = proto == COLL_SIMPLE ? PRIM_CODE_SIMPLE : proto == COLL_LL ? PRIM_CODE_LL : PRIM_CODE_LL128;
-    kib = prim->ran & 1u << kind ? 0 : kib;
-    if (unrolled && !(prim->ran & 1u << (16 + kind)))
-        kib += PRIM_CODE_UNROLLED;
-    prim->ran |= 1u << kind | (guint32)unrolled << (16 + kind);
-    if (kib && bytes)
-        fo_sleep_ps(prim->cta, kib * prim->coll->fabric->spec.sm.code_ps);
+    return (program->begin_ns + fo_threads(cta) / WARP_LANES * program->begin_warp_ns) * 1000ull;
+}
+
+static guint64 prim_end_ps(const FoCta *cta, const PrimProgram *program)
+{
+    return (program->end_ns + fo_threads(cta) / WARP_LANES * program->end_warp_ns) * 1000ull;
+}
+
+/* What a slice or step of the active warps takes beside its accesses. */
+static void prim_work(Prim *prim, const PrimMove *move, guint64 bytes)
+{
+    const PrimProgram *program = prim_program(prim->coll);
+    guint32 kind = 1u << (move->receive | move->send << 1 | (move->input != 0) << 2 | (move->output != 0) << 3);
+    guint32 first_ns = program->first_ns + (move->receive && move->input ? program->first_sum_ns : 0);
+    guint64 work_ns = bytes ? program->step_ns + (prim->ran & kind ? 0 : first_ns) : program->empty_ns;
+    prim->ran |= bytes ? kind : 0;
+    fo_sleep_ps(prim->cta, work_ns * 1000);
+}
+
+void prim_end(Prim *prim)
+{
+    for (guint32 i = 0; i < prim->n_to; i++)
+        *prim->to[i].saved = prim->to[i].step;
+    for (guint32 i = 0; i < prim->n_from; i++)
+        *prim->from[i].saved = prim->from[i].step;
+    prim_all(prim);
+    fo_sleep_ps(prim->cta, prim_end_ps(prim->cta, prim_program(prim->coll)));
+    fo_all(prim->cta);
+}
+
+void prim_init(Prim *prim, FoCta *cta, const Coll *coll, guint32 group, guint32 first, guint32 threads,
+               gboolean sends)
+{
+    gboolean posts = coll->proto == COLL_SIMPLE && sends && threads >= PRIM_POST_THREADS;
+    *prim = (Prim){.cta = cta, .coll = coll, .first = first, .threads = threads, .slice_steps = 1, .slices = 1,
+                   .workers = threads - (posts ? WARP_LANES : 0), .barrier = 1 + 2 * group};
+    prim->step_bytes = coll->step_bytes;
+    for (guint32 i = 0; i < 2 * PRIM_PEERS; i++) {
+        prim->flag[i] = fo_reg(cta, 8);
+        prim->seen[i] = fo_reg(cta, 8);
+    }
+    prim_all(prim);
+    fo_sleep_ps(cta, prim_begin_ps(cta, prim_program(prim->coll)));
 }
 
 /* By the group's last warp, after all its warps have met. `fence`: data went out that the tails announce. */
@@ -170,7 +203,7 @@ static void prim_slice_simple(Prim *prim, const PrimMove *move, guint64 offset, 
     FoLoop loop = {.bytes = bytes, .width = 16, .unroll = PRIM_UNROLL, .type = (FoType)coll->spec.type,
                    .op = (FoOp)coll->spec.reduce, .step = prim->workers};
     prim_wait(prim, move, TRUE);
-    prim_fetch(prim, move, bytes);
+    prim_work(prim, move, bytes);
     for (guint32 i = 0; move->receive && i < prim->n_from; i++)
         loop.source[loop.sources++].base = prim_slot(prim, &prim->from[i]);
     if (move->input)
@@ -193,11 +226,15 @@ static void prim_slice_simple(Prim *prim, const PrimMove *move, guint64 offset, 
 static void prim_step_ll(Prim *prim, const PrimMove *move)
 {
     const Coll *coll = prim->coll;
+    const PrimProgram *program = prim_program(coll);
     FoLl ll = {.kind = coll->proto == COLL_LL ? FO_LL : FO_LL128, .bytes = (move->bytes + 3) / 4 * 4,
                .input = move->input, .output = move->output, .type = (FoType)coll->spec.type,
                .op = (FoOp)coll->spec.reduce};
+    gboolean sums = coll->spec.op == COLL_ALL_REDUCE || coll->spec.op == COLL_REDUCE_SCATTER;
+    ll.unit_ps = (program->unit_ns + (move->receive && move->input ? program->sum_ns : 0)) * 1000;
+    ll.element = sums ? numeric_type_bytes(coll->spec.type) : 1; /* NCCL copies int8 (enqueue.cc) */
     prim_wait(prim, move, FALSE);
-    prim_fetch(prim, move, move->bytes);
+    prim_work(prim, move, move->bytes);
     for (guint32 i = 0; move->receive && i < prim->n_from; i++) {
         ll.from_flag = (guint32)prim->from[i].step + 1;
         ll.from[ll.n_from++] = prim_slot(prim, &prim->from[i]);
@@ -226,3 +263,12 @@ void prim_move(Prim *prim, const PrimMove *move)
         done += bytes;
     }
 }
+
+void prim_cta_begin(FoCta *cta) { fo_sleep_ps(cta, prim_begin_ps(cta, &prim_simple)); }
+
+void prim_cta_slice(FoCta *cta, gboolean first)
+{
+    fo_sleep_ps(cta, (prim_simple.step_ns + (first ? prim_simple.first_ns : 0)) * 1000ull);
+}
+
+void prim_cta_end(FoCta *cta) { fo_sleep_ps(cta, prim_end_ps(cta, &prim_simple)); }

@@ -38,7 +38,7 @@ typedef struct {
     guint64 step_bytes;        /* of a slot */
     guint32 n_from, n_to;
     PrimPeer from[PRIM_PEERS], to[PRIM_PEERS];
-    guint32 ran;               /* kinds of moves whose code was run: bits */
+    guint32 ran;               /* kinds of moves that this kernel has run: bits */
     FoReg *flag[2 * PRIM_PEERS]; /* posted */
     FoReg *seen[2 * PRIM_PEERS]; /* counters as last seen */
 } Prim;
@@ -63,6 +63,11 @@ void prim_init(Prim *prim, FoCta *cta, const Coll *coll, guint32 group, guint32 
                gboolean sends);
 void prim_move(Prim *prim, const PrimMove *move);
 void prim_end(Prim *prim); /* after the last move */
+/* For programs that move their slices themselves: what NCCL's code of protocol Simple takes the active warps before the
+ * first slice, before each slice's accesses (more where it is the first), and after the last. */
+void prim_cta_begin(FoCta *cta);
+void prim_cta_slice(FoCta *cta, gboolean first);
+void prim_cta_end(FoCta *cta);
 /* Bytes of slot and of data in it that the protocol uses for one step. */
 guint64 prim_step_bytes(CollProto proto);
 guint64 prim_step_data(CollProto proto);

@@ -26,7 +26,8 @@ const ParamRow launch_params[] = {
     LAUNCH_ROW(eager_nccl_ps, "beside the kernel: classic NCCL, launched back to back"),
     LAUNCH_ROW(thread_nccl_ps, "beside the kernel: classic NCCL, a thread a GPU, launched back to back"),
     LAUNCH_ROW(thread_nccl_rank_ps, "the same for each rank, in addition"),
-    LAUNCH_ROW(nvls_start_ps, "classic NCCL's NVLS kernel, before its first copy"),
+    LAUNCH_ROW(thread_p2p_ps, "at least: a thread's turn of sends and receives in Simple, whose buffers NCCL looks up"),
+    PARAM_U64(LaunchSpec, nccl_cluster, "", 0, 8, "CTAs of a cluster of NCCL's kernels, which share a GPC; 0: none"),
     LAUNCH_ROW(eager_torch_ps, "beside the kernel: classic NCCL by PyTorch, each call between events"),
     PARAM_END,
 };

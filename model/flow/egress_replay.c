@@ -1,7 +1,7 @@
 /* See egress_replay.h. */
 #include "model/flow/egress_internal.h"
 
-#include "model/sm/sm.h"
+#include "model/sm/cluster.h"
 
 #define PORT_UNITS 24576u         /* simulated; */
 #define PORT_UNITS_MIXED 98304u   /* what loads and stores get of each other takes longer to tell */
@@ -230,7 +230,9 @@ static void port_begin(PortReplay *replay, const FabricSpec *spec, guint32 entri
         PortSm *sm = &replay->sm[s];
         sm->as = s < replay->stores->sms ? replay->stores : replay->loads;
         sm->number = sm->as == replay->stores ? s : s - replay->stores->sms;
-        sm->queue = replay->loads->sms ? sm->number % replay->n_queues : sm_gpc(spec, s);
+        sm->queue = sm_cta_gpc(spec, s, replay->stores->kind->cluster);
+        if (replay->loads->sms)
+            sm->queue = sm->number % replay->n_queues;
         sm->ready_ps = hash_mix(s + 1) % PORT_SPREAD_PS;
         sm->next = replay->queue[sm->queue].sms;
         replay->queue[sm->queue].sms = s;

@@ -26,6 +26,7 @@ typedef struct {
     guint32 unroll;    /* each with so many stores of 512 B, a CTA's turn apart; */
     guint32 copies;    /* and the same for so many GPUs one after the other, by the same links (their memory is laid out
                         * alike) */
+    guint32 cluster;   /* so many CTAs each in one GPC; 0: none */
     guint32 strided;   /* the CTAs take turns in one array, else each has an array of its own */
     guint32 answer_ps; /* of loads: of an answer on the way back, */
     guint32 window;    /* and how many an SM has under way at most */

@@ -211,7 +211,8 @@ typedef struct {
     guint64 eager_nccl_ps;     /* classic NCCL, back to back */
     guint64 thread_nccl_ps;    /* classic NCCL, one process with a thread a GPU, back to back: */
     guint64 thread_nccl_rank_ps; /* and for each rank */
-    guint64 nvls_start_ps;     /* classic NCCL's NVLS kernel, before its first copy */
+    guint64 thread_p2p_ps;     /* at least: the same, sends and receives in Simple, whose buffers NCCL looks up */
+    guint64 nccl_cluster;      /* CTAs of a cluster of NCCL's kernels; 0: no clusters */
     guint64 eager_torch_ps;    /* classic NCCL by PyTorch, each call alone between two events */
 } LaunchSpec;
 extern const ParamRow launch_params[];

@@ -1,4 +1,5 @@
 /* CTAs, from their making to the SM that takes them in, and the registers of their warps. */
+#include "model/sm/cluster.h"
 #include "model/sm/internal.h"
 
 Cta *cta_new(Gpu *gpu, Vas *vas, guint32 index, guint32 threads, const char *name)
@@ -86,13 +87,33 @@ static gboolean cta_take_group(Cta *first, guint32 gpc)
     return TRUE;
 }
 
+/* In one GPC; the one with the fewest warps that has room, so that clusters spread. */
+static gboolean cta_take_cluster(Cta *first)
+{
+    const FabricSpec *spec = &first->gpu->fabric->spec;
+    g_autofree guint64 *warps = g_new0(guint64, spec->gpu.out_queues);
+    for (guint64 i = 0; i < spec->sm.count; i++)
+        warps[sm_gpc(spec, i)] += first->gpu->sm[i].warps;
+    for (guint64 tried = 0; tried < spec->gpu.out_queues; tried++) {
+        guint32 least = 0;
+        for (guint32 gpc = 1; gpc < spec->gpu.out_queues; gpc++)
+            if (warps[gpc] < warps[least])
+                least = gpc;
+        if (cta_take_group(first, least))
+            return TRUE;
+        warps[least] = G_MAXUINT64;
+    }
+    return FALSE;
+}
+
+guint32 sm_cta_gpc(const FabricSpec *spec, guint32 cta, guint32 cluster)
+{
+    return cluster > 1 ? cta / cluster % (guint32)spec->gpu.out_queues : sm_gpc(spec, cta);
+}
+
 static gboolean cta_try(Cta *first)
 {
-    gboolean good = FALSE;
-    if (!first->group)
-        good = cta_take_group(first, ANY_GPC);
-    for (guint32 gpc = 0; first->group && !good && gpc < first->gpu->spec->out_queues; gpc++)
-        good = cta_take_group(first, gpc);
+    gboolean good = first->group ? cta_take_cluster(first) : cta_take_group(first, ANY_GPC);
     if (good)
         first->on_placed(first, sim_now_ps(first->gpu->sim));
     return good;

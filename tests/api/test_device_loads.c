@@ -161,9 +161,132 @@ static void test_lines(void **state)
     world_free(world);
 }
 
+typedef struct {
+    FoAddress from, to, lines;
+    guint32 element;
+} ElementArgs;
+
+static void elements_program(FoCta *cta, const void *args)
+{
+    const ElementArgs *a = args;
+    FoLl ll = {.kind = FO_LL, .bytes = 16376, .n_to = 1, .to = {a->lines}, .input = a->from, .to_flag = 7};
+    fo_ll(cta, &ll);
+    ll = (FoLl){.kind = FO_LL, .bytes = 16376, .n_from = 1, .from = {a->lines}, .output = a->to, .from_flag = 7,
+                .element = a->element};
+    fo_ll(cta, &ll);
+}
+
+/* Proves that lines of LL bring the same bytes whatever the size of the elements that they are stored by, that smaller
+ * elements take longer, and that single bytes take what two of them do. */
+static void test_elements(void **state)
+{
+    (void)state;
+    static const guint32 elements[] = {8, 4, 0, 2, 1};
+    SimTime took_ps[G_N_ELEMENTS(elements)];
+    for (guint32 e = 0; e < G_N_ELEMENTS(elements); e++) {
+        World *world = world_new(WORLD_BYTES);
+        guint8 *from = world->region[1]->host, *to = world->region[0]->host;
+        ElementArgs args = {world->va[1], world->va[0], world->va[0] + 65536, elements[e]};
+        for (guint32 i = 0; i < 16384; i++)
+            from[i] = (guint8)(i * 7 + i / 256);
+        took_ps[e] = world_run(world, elements_program, &args, sizeof args, 1, 512);
+        assert_int_equal(world->fabric->n_faults, 0);
+        assert_memory_equal(from, to, 16376);
+        assert_int_equal(to[16376] | to[16377] | to[16383], 0);
+        world_free(world);
+    }
+    assert_true(took_ps[0] < took_ps[1] && took_ps[1] < took_ps[3]);
+    assert_int_equal(took_ps[1], took_ps[2]);
+    assert_int_equal(took_ps[3], took_ps[4]);
+}
+
+static void lamport_program(FoCta *cta, const void *args)
+{
+    const LinesArgs *a = args;
+    FoExchange exchange = {.bytes = 60, .ranks = 2, .n_to = 2, .n_in = 2, .lamport = TRUE, .from = a->lines,
+                           .from_stride = 128, .output = a->to, .type = FO_F32, .op = FO_ADD};
+    FoAddress to[2] = {a->lines, a->lines + 128}, input[2] = {a->from, a->from + 64};
+    exchange.to = to;
+    exchange.input = input;
+    fo_exchange(cta, &exchange);
+}
+
+/* Proves that an exchange whose data is its own flag takes words that would say "nothing here yet" for 0 instead of
+ * waiting for them for ever, stores the sum, and leaves the memory empty for the next one. */
+static void test_lamport(void **state)
+{
+    (void)state;
+    World *world = world_new(WORLD_BYTES);
+    LinesArgs args = {world->va[1], world->va[2], world->va[0] + 1024};
+    float *from = (float *)(void *)world->region[1]->host;
+    const float *to = (const float *)(const void *)world->region[2]->host;
+    guint32 *lines = (guint32 *)(void *)(world->region[0]->host + 1024);
+    for (guint i = 0; i < 64; i++)
+        lines[i] = FO_LAMPORT_EMPTY;
+    for (guint i = 0; i < 16; i++) {
+        from[i] = i % 3 ? (float)i : -0.0f;
+        from[16 + i] = i % 2 ? 100 : -0.0f;
+    }
+    world_run(world, lamport_program, &args, sizeof args, 1, 32);
+    assert_int_equal(world->fabric->n_faults, 0);
+    for (guint i = 0; i < 15; i++)
+        assert_true(to[i] == (float)(i % 3 ? i : 0) + (float)(i % 2 ? 100 : 0));
+    for (guint i = 0; i < 64; i++)
+        assert_int_equal(lines[i], FO_LAMPORT_EMPTY);
+    world_free(world);
+}
+
+typedef struct {
+    guint32 *gpc;
+} PlaceArgs;
+
+static void place_program(FoCta *cta, const void *args)
+{
+    const PlaceArgs *a = args;
+    a->gpc[fo_cta(cta)] = sm_gpc(&cta->launch->fabric->spec, cta->cta->sm->id);
+}
+
+/* Runs so many CTAs in clusters of so many: how many GPCs had some, and the most that one had. */
+static guint32 place_run(guint32 ctas, guint32 cluster, guint32 *gpc, guint32 *most)
+{
+    World *world = world_new(WORLD_BYTES);
+    PlaceArgs args = {gpc};
+    const FoKernel kernel = {"place", place_program, &args, sizeof args, ctas, 1024};
+    guint32 of[8] = {0}, gpcs = 0;
+    device_launch_cluster(device_launch(world->fabric, 0, world->vas, &kernel, NULL, NULL, NULL), cluster);
+    assert_int_equal(sim_run(world->sim, SIMTIME_NEVER), SIM_IDLE);
+    *most = 0;
+    for (guint32 c = 0; c < ctas; c++) {
+        gpcs += of[gpc[c]]++ == 0;
+        *most = MAX(*most, of[gpc[c]]);
+    }
+    world_free(world);
+    return gpcs;
+}
+
+/* Proves that the CTAs of a cluster run in one GPC and clusters in different ones, that all of more CTAs than the GPU
+ * holds at once run, and that a grid that does not come out even has no clusters. */
+static void test_clusters(void **state)
+{
+    (void)state;
+    guint32 gpc[400], most;
+    assert_int_equal(place_run(24, 0, gpc, &most), 8);
+    assert_true(gpc[0] != gpc[1]);
+    assert_int_equal(place_run(24, 4, gpc, &most), 6);
+    assert_int_equal(most, 4);
+    for (guint32 c = 0; c < 24; c++)
+        assert_int_equal(gpc[c], gpc[c / 4 * 4]);
+    assert_int_equal(place_run(22, 4, gpc, &most), 8);
+    assert_int_equal(place_run(400, 4, gpc, &most), 8);
+    for (guint32 c = 0; c < 400; c++)
+        assert_int_equal(gpc[c], gpc[c / 4 * 4]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines), cmocka_unit_test(test_vectors),
-                                       cmocka_unit_test(test_values_that_nothing_uses)};
+                                       cmocka_unit_test(test_values_that_nothing_uses),
+                                       cmocka_unit_test(test_elements), cmocka_unit_test(test_lamport),
+                                       cmocka_unit_test(test_clusters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -243,6 +243,8 @@ static const Row rows[] = {
     {LL, FIELD(ll.to[0]), 0x1008, "multiple of"},
     {LL, FIELD(ll.input), 0x1008, "multiple of"},
     {LL, FIELD(ll.output), 0x1004, "multiple of"},
+    {LL, FIELD(ll.element), 3, "by 3 B"},
+    {LL, FIELD(ll.element), 16, "by 16 B"},
     {LL, FIELD(only), 33, "33 active threads"},
     {EXCHANGE, FIELD(null), 1, "no exchange"},
     {EXCHANGE, FIELD(exchange.bytes), 516, "an exchange of 516 B"},

@@ -56,7 +56,7 @@ ends() {
     cat out err | grep -q -e "$pattern" || complain "$*: no '$pattern'"
 }
 ends "gpu2: is silent" gpu_silent=gpu2@232us
-ends "requests ended with an error" link_down=gpu0.link3@180us -a ring --set fault.manager_ps=1000000 \
+ends "requests ended with an error" link_down=gpu0.link3@190us -a ring --set fault.manager_ps=1000000 \
     --set fault.request_timeout_ps=20000000
 refuses "flows know no faults in time" replay three.trace -s dgx-h100 --fidelity flow --fault $slow@1us
 finish

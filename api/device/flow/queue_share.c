@@ -6,6 +6,7 @@
 #include "api/device/flow/sm_share.h"
 #include "model/flow/head_of_line.h"
 #include "model/flow/load_rate.h"
+#include "model/sm/cluster.h"
 
 guint32 device_queue_sms(const FoCta *cta)
 {
@@ -112,6 +113,17 @@ guint64 device_queue_ps(const DeviceCost *cost)
     return MAX(device_cost_issue_ps(cost) * 1000 / MAX(cost->remote_stores, 1), 1);
 }
 
+/* The launch's SMs, numbered: as SMs are, which are taken in that order, or, in clusters, as CTAs. */
+static guint32 queue_place(const FoCta *cta)
+{
+    return cta->launch->cluster > 1 ? cta->cta->index : cta->cta->sm->id;
+}
+
+static guint32 queue_gpc(const FoCta *cta, guint32 place)
+{
+    return sm_cta_gpc(&cta->launch->fabric->spec, place, cta->launch->cluster);
+}
+
 /* A random walk's step of one of so many, of whom so many others are before it, in standard deviations. All steps
  * together are none: what one has more of the ports another has less. */
 static double queue_step(guint32 many, guint32 before)
@@ -126,17 +138,17 @@ static double queue_steps(const FoCta *cta, const DeviceCost *cost, const PortSh
 {
     const FabricSpec *spec = &cost->fabric->spec;
     Sm *sm = cta->cta->sm;
-    guint32 queues = (guint32)spec->gpu.out_queues, mine = sm_gpc(spec, sm->id), alike = 0;
-    guint32 sms_before = 0, queues_before = 0, launch = device_queue_sms(cta), numbers = MAX(launch, sm->id + 1);
+    guint32 queues = (guint32)spec->gpu.out_queues, me = queue_place(cta), mine = queue_gpc(cta, me), alike = 0;
+    guint32 sms_before = 0, queues_before = 0, launch = device_queue_sms(cta), numbers = MAX(launch, me + 1);
     guint64 turn = (guint64)cost->gpu << 32 | sm->loops++;
     g_autofree guint32 *sharing = g_new0(guint32, queues);
     sharing[mine] = 1;
     for (guint32 s = 0; s < launch; s++) {
-        guint32 queue = sm_gpc(spec, s);
-        if (s == sm->id)
+        guint32 queue = queue_gpc(cta, s);
+        if (s == me)
             continue;
         sharing[queue]++;
-        sms_before += queue == mine && hash_mix(turn * numbers + s) < hash_mix(turn * numbers + sm->id);
+        sms_before += queue == mine && hash_mix(turn * numbers + s) < hash_mix(turn * numbers + me);
     }
     for (guint32 q = 0; q < queues; q++) {
         alike += sharing[q] == sharing[mine];
@@ -162,12 +174,12 @@ guint64 device_queue_work(const FoCta *cta, const DeviceCost *cost, guint32 kind
 guint64 device_queue_room(const FoCta *cta, const DeviceCost *cost, guint32 kind)
 {
     const Fabric *fabric = cost->fabric;
-    guint32 sms = device_queue_sms(cta), mine = sm_gpc(&fabric->spec, cta->cta->sm->id), sharing = 1;
+    guint32 sms = device_queue_sms(cta), me = queue_place(cta), mine = queue_gpc(cta, me), sharing = 1;
     if (!cost->remote_stores || cost->remote_loads)
         return 0;
     guint32 most = port_share_links(fabric->ports, sms, device_queue_ps(cost), kind);
     for (guint32 s = 0; s < sms; s++)
-        sharing += sm_gpc(&fabric->spec, s) == mine && s != cta->cta->sm->id;
+        sharing += queue_gpc(cta, s) == mine && s != me;
     SimTime wait_ps = port_share(fabric->ports, sms, device_queue_ps(cost), kind).wait_ps;
     guint64 flits = flow_part(fabric->spec.link.rate_MBps * 1000000u / FLIT_BYTES * fabric->links, wait_ps, PS_PER_S);
     guint64 all = flow_part(flits * 1000, most, PORT_ALL) * FLOW_LINE / cost->out_flits;
@@ -191,6 +203,7 @@ guint32 device_queue_kind(const FoCta *cta, const DeviceCost *cost, const LoopSp
     guint32 link_ps = (guint32)(flits * FLIT_BYTES * 1000 / fabric->link.rate_MBps);
     PortKind kind = {.link_ps = link_ps, .packet_ps = MAX(link_ps, (guint32)cost->ingress_ps),
                      .warps = queue_warps(cta), .unroll = spec->unroll, .copies = MAX(cost->targets, 1),
+                     .cluster = cta->launch->cluster > 1 ? cta->launch->cluster : 0,
                      .strided = (guint32)queue_is_strided(cta, spec)};
     if (kind.packet_ps > link_ps)
         kind.behind = (guint32)(fabric->link.credits_switch_flits * 1000 / flits);

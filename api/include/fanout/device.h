@@ -197,12 +197,10 @@ typedef struct {
 FO_API void fo_loop(FoCta *cta, const FoLoop *loop);
 
 /* ---- LL and LL128 lines: data and flag in one store, so that the receiver needs no other signal.
- *
- * LL: lines of 16 B, {data 4 B, flag 4 B, data 4 B, flag 4 B}. LL128: lines of 128 B, 120 B of data and
- * an 8 B flag. One call moves `bytes` of data: each active warp waits for the lines of its share in the CTA's
- * own buffers (`from`), adds up what came and the own input, stores the sum to the own output and as
- * lines to the peers' buffers (`to`). bytes is a multiple of 4; addresses are multiples of 16, those of lines of
- * LL128 of 128, since a line must lie in one line of memory. */
+ * LL: lines of 16 B, {data 4 B, flag 4 B, data 4 B, flag 4 B}. LL128: lines of 128 B, 120 B of data and an 8 B flag.
+ * One call moves `bytes` of data: each active warp waits for the lines of its share in the CTA's own buffers (`from`),
+ * adds up what came and the own input, stores the sum to the own output and as lines to the peers' buffers (`to`).
+ * bytes is a multiple of 4; addresses are multiples of 16, 128 for lines of LL128: they lie in one of memory. */
 #define FO_LL_PEERS 3
 typedef enum { FO_LL, FO_LL128 } FoLlKind;
 typedef struct {
@@ -214,24 +212,28 @@ typedef struct {
     uint32_t from_flag, to_flag; /* not 0 */
     FoType type;
     FoOp op;
+    unsigned element; /* LL: bytes of a lane's store to `output`: 1, 2, 4, 8; 0: 4 */
+    unsigned unit_ps; /* what a warp's instructions take for each 512 B of lines */
 } FoLl;
 FO_API void fo_ll(FoCta *cta, const FoLl *ll);
 
 /* The same between all ranks at once, as latency-bound one-shot kernels do: thread t packs 8 B of a part at
  * input[i] + 8 t into an LL line at to[i] + 16 t, waits for the lines of every rank r at
  * from + r * from_stride + 16 t in the GPU's own memory, and stores their sum at output + 8 t, or each at
- * output + r * output_stride + 8 t. With multimem a line at to[i] goes to all members of its object. */
+ * output + r * output_stride + 8 t. With multimem a line at to[i] goes to all members of its object. With `lamport` all
+ * are 16 B of data: memory at `from` holds FO_LAMPORT_EMPTY (-0.0, sent as 0) where nothing is, again afterwards. */
+#define FO_LAMPORT_EMPTY 0x80000000u
 typedef struct {
-    uint64_t bytes;          /* of a part: at most 8 a thread, a multiple of 4 */
+    uint64_t bytes;          /* of a part: at most 8 a thread (lamport: 16), a multiple of 4 */
     unsigned ranks;          /* that lines come from */
     unsigned n_to, n_in;     /* n_in 1: the same part to all; else n_to */
     const FoAddress *to;     /* both arrays are copied */
     const FoAddress *input;
-    int multimem;
+    int multimem, lamport;
     FoAddress from, output;
     uint64_t from_stride;
     uint64_t output_stride;  /* 0: the sum */
-    uint32_t flag;           /* not 0, and another one each time */
+    uint32_t flag;           /* not 0, and another one each time; lamport: not used */
     FoType type;
     FoOp op;
 } FoExchange;
