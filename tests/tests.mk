@@ -142,12 +142,13 @@ check-speed: fanout
 CLEANFILES += $(speed_test).log $(speed_test).trs
 EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c
 
-# Tests find the shared reference files here, and skip with a message where there are none.
+# Tests find the shared reference files here, and skip with a message where there are none. What the address sanitizer
+# keeps of freed memory is kept small, or memory seems to grow where tests look at it.
 AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../shared}"; \
 	export FANOUT_SHARED; FANOUT=$(abs_top_builddir)/fanout; export FANOUT; \
 	TOP_SRCDIR=$(abs_top_srcdir); export TOP_SRCDIR; \
 	CC='$(CC)'; export CC; SANITIZE='$(enable_sanitize)'; export SANITIZE; \
-	ASAN_OPTIONS=$${ASAN_OPTIONS-allocator_may_return_null=1}; export ASAN_OPTIONS; \
+	ASAN_OPTIONS=$${ASAN_OPTIONS-allocator_may_return_null=1:quarantine_size_mb=16}; export ASAN_OPTIONS; \
 	TSAN_OPTIONS=$${TSAN_OPTIONS-allocator_may_return_null=1}; export TSAN_OPTIONS;
 
 # One line for the whole of the last `make check`.
