@@ -59,22 +59,25 @@ static void exchange_pack_lamport(DeviceExchange *run, guint32 part)
         line[w] = line[w] == FO_LAMPORT_EMPTY ? 0 : line[w];
 }
 
+static void exchange_pack_ll(DeviceExchange *run, guint32 part)
+{
+    guint32 flag = run->exchange.flag;
+    for (guint32 p = 0; p < exchange_packs(run); p++) {
+        guint8 *line = run->lines[part]->bytes + p * 16;
+        const guint8 *data = run->data[part]->bytes + p * 8;
+        memcpy(line, data, 4);
+        memcpy(line + 4, &flag, 4);
+        memcpy(line + 8, data + 4, 4);
+        memcpy(line + 12, &flag, 4);
+    }
+}
+
 static void exchange_on_pack(void *arg, SimTime now_ps)
 {
     DeviceExchange *run = arg;
-    guint32 flag = run->exchange.flag;
     (void)now_ps;
-    for (guint32 i = 0; run->exchange.lamport && i < exchange_group(run, run->exchange.n_in); i++)
-        exchange_pack_lamport(run, i);
-    for (guint32 i = 0; !run->exchange.lamport && i < exchange_group(run, run->exchange.n_in); i++)
-        for (guint32 p = 0; p < exchange_packs(run); p++) {
-            guint8 *line = run->lines[i]->bytes + p * 16;
-            const guint8 *data = run->data[i]->bytes + p * 8;
-            memcpy(line, data, 4);
-            memcpy(line + 4, &flag, 4);
-            memcpy(line + 8, data + 4, 4);
-            memcpy(line + 12, &flag, 4);
-        }
+    for (guint32 i = 0; i < exchange_group(run, run->exchange.n_in); i++)
+        (run->exchange.lamport ? exchange_pack_lamport : exchange_pack_ll)(run, i);
 }
 
 static void exchange_unpack(const DeviceExchange *run, guint32 rank, guint8 *data)
@@ -83,9 +86,11 @@ static void exchange_unpack(const DeviceExchange *run, guint32 rank, guint8 *dat
     VasMapping *mapping = vas_find(run->vas, va);
     g_assert(mapping && mapping->region && mapping->region->host); /* the poll has seen flags there */
     const guint8 *lines = memory_bytes(mapping->region, mapping->offset + (va - mapping->va));
-    if (run->exchange.lamport)
+    if (run->exchange.lamport) {
         memcpy(data, lines, exchange_packs(run) * 16);
-    for (guint32 p = 0; !run->exchange.lamport && p < exchange_packs(run); p++) {
+        return;
+    }
+    for (guint32 p = 0; p < exchange_packs(run); p++) {
         memcpy(data + p * 8, lines + p * 16, 4);
         memcpy(data + p * 8 + 4, lines + p * 16 + 8, 4);
     }
@@ -212,10 +217,12 @@ gboolean device_exchange_next(DeviceExchange *run, Warp *warp, Uop *uop)
             made = TRUE;
         } else if (run->phase == EXCHANGE_CLEAR) {
             made = run->k < group;
-            if (made)
+            if (made) {
                 exchange_clear_uop(run, uop, run->first + run->k++);
-            else
-                run->phase = EXCHANGE_OUTPUT, run->k = 0;
+            } else {
+                run->phase = EXCHANGE_OUTPUT;
+                run->k = 0;
+            }
         } else { /* a sum is stored once, behind the last group */
             gboolean last = run->first + group == exchange->ranks;
             guint32 outputs = exchange->output_stride ? group : last ? 1 : 0;
