@@ -263,16 +263,10 @@ static SimTime coll_period_ps(const Coll *coll)
     return (last_ps - first_ps) / (coll->spec.calls - 1);
 }
 
-/* What passes between the launch and the first CTA: copies that a library makes (those behind the kernel, too: what
- * waits for the result waits for both). */
-static guint64 coll_before_ps(const Coll *coll)
-{
-    return coll_copies_ps(coll->group, &coll->spec);
-}
-
+/* A library's copies come before the first CTA, those behind the kernel, too: the result waits for both. */
 static void coll_launch(Coll *coll)
 {
-    guint64 delay_ps = coll->fabric->spec.sm.launch_ps + coll_before_ps(coll);
+    guint64 delay_ps = coll->fabric->spec.sm.launch_ps + coll_copies_ps(coll->group, &coll->spec);
     coll->begin_ps = sim_now_ps(coll->fabric->sim);
     coll->first_ps = SIMTIME_NEVER;
     coll->last_ps = coll->end_ps = 0;

@@ -140,24 +140,26 @@ void report_add_run(Report *report, const char *key, const char *value)
     g_array_append_val(report->run, fact);
 }
 
+static void G_GNUC_PRINTF(2, 0) report_note(GPtrArray *notes, const char *format, va_list args)
+{
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    g_ptr_array_add(notes, g_utf8_make_valid(text, -1));
+}
+
 void report_add_note(Report *report, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    char *text = g_strdup_vprintf(format, args);
+    report_note(report->notes, format, args);
     va_end(args);
-    g_ptr_array_add(report->notes, g_utf8_make_valid(text, -1));
-    g_free(text);
 }
 
 void report_add_page_note(Report *report, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    char *text = g_strdup_vprintf(format, args);
+    report_note(report->page_notes, format, args);
     va_end(args);
-    g_ptr_array_add(report->page_notes, g_utf8_make_valid(text, -1));
-    g_free(text);
 }
 
 Table *report_add_table(Report *report, const char *key, const char *title, const Column *columns,
