@@ -1,4 +1,10 @@
-# A page of every verb that has one, and pages of several kinds; sourced behind inputs.sh. $pages: their names.
+# A page of every verb that has one, and pages of several kinds, to be opened in Chromium; sourced. $pages: their names.
+if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
+    echo "skipped: no chromium"
+    exit 77
+fi
+command -v gnuplot >/dev/null || { echo "skipped: no gnuplot, which 'fanout plot' needs"; exit 77; }
+. "$TOP_SRCDIR/tests/cli/inputs.sh"
 pages=
 make_page() { # NAME WORD...: NAME.html; of exec, whose program stands behind "--", the words before it
     name=$1

@@ -15,12 +15,6 @@ if [ -z "$axe" ]; then
     echo "skipped: no axe.min.js; 'pip install axe-playwright-python', or name it with FANOUT_AXE"
     exit 77
 fi
-if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
-    echo "skipped: no chromium"
-    exit 77
-fi
-command -v gnuplot >/dev/null || { echo "skipped: no gnuplot, which 'fanout plot' needs"; exit 77; }
-. "$TOP_SRCDIR/tests/cli/inputs.sh"
 . "$TOP_SRCDIR/tests/cli/pages.sh"
 python3 "$TOP_SRCDIR/tests/cli/page_axe.py" "$axe" $pages >out 2>err || complain "$(cat out) $(tail -1 err)"
 sed 's/--ink: #222/--ink: #999/' advise.html >fault.html

@@ -7,12 +7,6 @@
 . "$TOP_SRCDIR/tests/cli/cli_test.sh"
 
 checks=$TOP_SRCDIR/tests/cli
-if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
-    echo "skipped: no chromium"
-    exit 77
-fi
-command -v gnuplot >/dev/null || { echo "skipped: no gnuplot, which 'fanout plot' needs"; exit 77; }
-. "$TOP_SRCDIR/tests/cli/inputs.sh"
 . "$TOP_SRCDIR/tests/cli/pages.sh"
 python3 "$checks/page_checks.py" $pages >out 2>err || complain "$(cat out) $(tail -1 err)"
 "$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 64K --html coll.html >/dev/null
