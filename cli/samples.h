@@ -22,7 +22,7 @@ typedef struct {
     SeriesSpec spec;
     const SeriesSpec *wanted; /* NULL: nothing was asked for */
     SeriesSpec watch;         /* of runs without statistics in time */
-    const SeriesSpec *watched; /* &watch, where somebody may look at runs; NULL: nobody can */
+    const SeriesSpec *watched; /* &watch, where runs may be watched; NULL: they cannot */
     SeriesTables tables;
     Timeline *timeline; /* --perfetto; NULL: none */
     gboolean alone;     /* there is one run, which needs no name there */

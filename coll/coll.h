@@ -110,7 +110,7 @@ void coll_group_on_candidate(CollGroup *group, CollCandidate candidate, void *us
 /* After COLL_BEST or COLL_UNICAST: why nothing that needs multicast was tried, since the switches' tables have no room
  * for the team; the group's. NULL: they have. */
 const char *coll_group_left_out(const CollGroup *group);
-/* Of simulations beside the group's own, as those of candidates: who asks there is answered by them. NULL: nobody. */
+/* Of simulations beside the group's own, as those of candidates: they answer questions that arrive there. NULL: none */
 void coll_group_watch(CollGroup *group, WatchPage *page);
 
 /* Where spec->algo is AUTO: sets the algorithm, and of frameworks CTAs, threads and copies, to what spec->library

@@ -25,7 +25,7 @@ struct CollGroup {
     CollCandidate candidate; /* told of each of a search, or NULL */
     void *candidate_user;
     char *left_out;      /* why a search left out what needs multicast; NULL: it did not */
-    WatchPage *watch; /* of simulations beside this one; NULL: nobody looks */
+    WatchPage *watch; /* of simulations beside this one; NULL: not watched */
 };
 
 /* enqueue.cc: NCCL's NVLS of other operations than all_reduce has up to NCCL_MAX_NVLS_ARITY ranks. */
@@ -114,8 +114,8 @@ void coll_buffers_set_cached(const Coll *coll); /* in and out, by spec.as_bytes 
 /* coll.c: one algorithm, at the fidelity that the fabric has now */
 gboolean coll_run_one(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
 void coll_free(Coll *coll);
-/* coll.c: a simulation beside the group's, which is to run `spec`, may be looked at; NULL: nobody would. To be ended by
- * series_end() and series_free(). */
+/* coll.c: what watches a simulation beside the group's that is to run `spec`, or NULL. To be ended by series_end() and
+ * series_free(). */
 Series *coll_watch(CollGroup *apart, const CollGroup *group, const CollSpec *spec);
 
 /* best.c: the candidates of COLL_BEST and COLL_UNICAST */

@@ -63,7 +63,7 @@ typedef struct {
     guint64 crossings_max;
     CollFidelity fidelity; /* AUTO: rows beyond crossings_max are flows */
     guint jobs;
-    WatchPage *watch; /* in memory that processes share, one for each job: who asks there is answered; NULL: nobody */
+    WatchPage *watch; /* in memory that processes share, one for each job: questions there are answered; NULL: none */
     /* Told when more rows are done: how many of all, and of the first ones without a gap. NULL: nobody is told. */
     void (*progress)(guint done, guint all, guint first, void *user);
 } ValidateSetup;

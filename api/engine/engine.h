@@ -161,7 +161,7 @@ typedef struct {
     gboolean (*others)(void *user);
     void *others_user;
     const char *vcd_path; /* NULL: none */
-    WatchPage *watch;     /* longer there than the engine: who asks there is answered; NULL: nobody asks */
+    WatchPage *watch;     /* outlives the engine, which answers questions that arrive there; NULL: none */
     const char *stats_path; /* of statistics in time; NULL: none */
     guint64 stats_interval_ps;
     gboolean page;        /* ENGINE_REPORT adds charts over time and the picture of the system; packets only */

@@ -31,7 +31,7 @@ typedef struct {
     StatsFile *file;     /* NULL: none */
     void (*done)(void *user, Series *series); /* by series_end(): its points can be read; NULL: nothing is called */
     void *user;
-    WatchPage *watch; /* who asks there is answered while the run goes on; NULL: nobody asks */
+    WatchPage *watch; /* questions that arrive there are answered while the run goes on; NULL: none */
     gboolean watch_only; /* no samples and no points */
     gboolean tracks;     /* what units did is kept for a timeline: series_tracks() */
 } SeriesSpec;

@@ -1,4 +1,4 @@
-/* A run that somebody looks at while it goes on: `--monitor`.
+/* What a run tells while it goes on: `--monitor`.
  *
  * One page is shared by the run and the one who looks, who may be another thread or another process (the page is then
  * shared memory: it has no pointers). Who looks asks, and the run answers at its next safe point:

@@ -117,7 +117,7 @@ typedef struct Fabric {
     void *probe_user;
     Probe observer[FABRIC_OBSERVERS]; /* who gets what `probe` is shown */
     void *observer_user[FABRIC_OBSERVERS];
-    void (*on_cta)(void *user, const struct Cta *cta, gboolean begins, SimTime at_ps); /* on an SM; NULL: nobody asks */
+    void (*on_cta)(void *user, const struct Cta *cta, gboolean begins, SimTime at_ps); /* on an SM; NULL: not told */
     void *on_cta_user;
 } Fabric;
 #define FABRIC_FAULTS_KEPT 100

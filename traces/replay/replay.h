@@ -47,7 +47,7 @@ typedef struct {
     gboolean flow; /* bulk loops as flows (model/flow/rates.h) instead of packets */
     guint64 compute_ppm; /* computations and gaps last this many millionths of what was recorded */
     void (*progress)(void *user, guint64 done, guint64 all); /* records; NULL: none */
-    /* a communication of the job has ended; NULL: nobody is told */
+    /* a communication of the job has ended; NULL: not told */
     void (*ended)(void *user, const struct ReplayJob *job, const MatchItem *match, const struct ReplayItem *item);
     void *user;
     gboolean figures; /* usage.figures are wanted; in packets, as is */
