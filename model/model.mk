@@ -104,6 +104,7 @@ libfanout_core_la_SOURCES += \
 	model/fabric/fabric.h \
 	model/fabric/fault.c \
 	model/fabric/fault.h \
+	model/fabric/fault_gpu.c \
 	model/fabric/fault_plan.c \
 	model/fabric/fault_plan.h \
 	model/fabric/fault_table.c \

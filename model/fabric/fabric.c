@@ -56,7 +56,7 @@ static void fabric_connect(Fabric *fabric, guint16 g, guint32 l)
     link_set_policies(down, &fabric->policies);
     /* constant stages before and behind a port are part of the flight, so that they cost no event */
     link_set_delay(up, VC_CREQ, spec->link.flight_ps + spec->gpu.out_ps + spec->sw.latency_ps);
-    link_set_delay(up, VC_RSP, spec->link.flight_ps + spec->gpu.l2_ps + spec->sw.latency_ps);
+    link_set_delay(up, VC_RSP, fabric_answer_delay_ps(spec, &spec->gpu));
     link_set_delay(down, VC_RSP, spec->link.flight_ps + spec->gpu.in_ps);
     up->source_node = gpu;
     up->source_port = l;

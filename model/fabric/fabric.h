@@ -37,6 +37,12 @@ gboolean fabric_mc_holds(const Fabric *fabric, const McObject *object); /* it is
 /* New object with the next id, known to the statistics; free with mcobject_free after detaching. */
 McObject *fabric_mc_object(Fabric *fabric, guint32 n_gpus, guint64 bytes);
 
+/* From a GPU's port, by the L2's latency before it, to the switch's ingress: the flight of an answer. */
+static inline SimTime fabric_answer_delay_ps(const FabricSpec *spec, const GpuSpec *gpu)
+{
+    return spec->link.flight_ps + gpu->l2_ps + spec->sw.latency_ps;
+}
+
 /* All links: those of GPUs, one GPU after the other, up and then down, and trunks, up and down by turns. */
 static inline guint32 fabric_n_links(const Fabric *fabric)
 {

@@ -94,44 +94,7 @@ static void fault_set_link(Fabric *fabric, Link *link, SimTime now_ps)
     link_set_state(link, state);
 }
 
-/* ---- GPUs and tables */
-
-static void fault_slow_down(const Fabric *fabric, FaultItem *item)
-{
-    SmSpec *slow = item->slow = g_new(SmSpec, 1);
-    *slow = fabric->spec.sm;
-    guint64 *const times[] = {&slow->clock_ps, &slow->load_ps, &slow->store_ps, &slow->local_store_ps, &slow->merge_ps,
-                              &slow->conflict_ps, &slow->warp_issue_ps, &slow->fence_ps, &slow->fence_issue_ps,
-                              &slow->poll_ps, &slow->acquire_ps, &slow->barrier_ps, &slow->fence_gpu_ps, &slow->cta_ps,
-                              &slow->cta_warp_ps, &slow->code_ps};
-    for (gsize i = 0; i < G_N_ELEMENTS(times); i++)
-        *times[i] = *times[i] * 100 / item->amount;
-}
-
-static void fault_set_gpus(Fabric *fabric, SimTime now_ps)
-{
-    const FaultPlan *plan = fabric->plan;
-    const guint64 gpus = fabric->spec.system.gpus;
-    for (guint32 i = 0; i < gpus * fabric->links; i++) /* what came before is served as it was before */
-        link_advance_before(&fabric->gpu[i / fabric->links].up[i % fabric->links]);
-    if (fabric->silent)
-        memset(fabric->silent, 0, gpus);
-    if (fabric->left)
-        memset(fabric->left, 0, gpus);
-    for (guint i = 0; i < plan->items->len; i++) {
-        FaultItem *item = fault_plan_item(plan, i);
-        const gboolean on = fault_item_is_on(item, now_ps);
-        Gpu *gpu = &fabric->gpu[item->part];
-        if (item->key == FAULT_GPU_SILENT) {
-            fabric->silent[item->part] |= on;
-        } else if (item->key == FAULT_MEMBER_LEAVES) {
-            fabric->left[item->part] |= on;
-        } else if (item->key == FAULT_GPU_SLOW) {
-            gpu->sm_spec = on ? item->slow : &fabric->spec.sm;
-            gpu_set_local_rate(gpu, on ? item->amount : 100);
-        }
-    }
-}
+/* ---- tables */
 
 static void fault_set_tables(Fabric *fabric, SimTime now_ps)
 {
@@ -324,7 +287,7 @@ static void fault_prepare(Fabric *fabric)
         if (item->key == FAULT_MEMBER_LEAVES && !fabric->left)
             fabric->left = g_new0(guint8, gpus);
         if (item->key == FAULT_GPU_SLOW)
-            fault_slow_down(fabric, item);
+            fault_gpu_prepare(fabric, item);
     }
     if (lost)
         fabric->alive = g_new0(LinkSet, gpus);

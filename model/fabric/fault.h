@@ -16,7 +16,8 @@
  * - silent GPU: what comes to it vanishes; once all others have answered, a request of the switch ends with an error
  *   when its time is over; without a time-out (0) the run gets stuck and says who waits for whom. A slow member is
  *   never timed out;
- * - slow GPU: its SMs and its L2 take so much longer for all that their clocks give the time of;
+ * - slow GPU: its SMs, its L2 and its HBM take so much longer for all that their clocks give the time of (what it
+ *   takes to cross the chip between an SM and a port stays); several such faults at once: the slowest counts;
  * - member_leaves: its memory is unbound from all teams, so that requests to them end with an error, and bound again;
  * - tables taken: teams made from then on have the rest.
  * Left out: training, power states, retries, the reset that such errors end in.

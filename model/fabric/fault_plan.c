@@ -252,7 +252,8 @@ static void fault_item_free(gpointer of)
 {
     FaultItem *item = of;
     g_array_unref(item->links);
-    g_free(item->slow);
+    g_free(item->slow_sm);
+    g_free(item->slow_gpu);
     g_free(item->name);
     g_free(item);
 }

@@ -37,7 +37,8 @@ typedef struct {
     SimTime known_ps, restored_ps; /* the fabric manager's reactions: routes avoid it between these; equal: never */
     SimTime told_ps[4];   /* these four before FaultSpec.begin_ps was taken off */
     GArray *links;        /* FaultLink */
-    SmSpec *slow;         /* gpu_slow: times of its SMs */
+    SmSpec *slow_sm;      /* gpu_slow: times of its SMs, */
+    GpuSpec *slow_gpu;    /* and of its L2 and HBM */
 } FaultItem;
 
 typedef struct FaultPlan {
@@ -52,6 +53,10 @@ void fault_plan_free(FaultPlan *plan);
 const char *fault_key_name(FaultKey key);
 /* Adds up what a fault that is on has cost at one of its links since that was last done; of fault.c. */
 void fault_link_cost(const Fabric *fabric, const FaultItem *item, FaultLink *link, SimTime now_ps);
+
+/* Of fault_gpu.c: the times of a slow GPU; and all that is so of GPUs from now on. */
+void fault_gpu_prepare(const Fabric *fabric, FaultItem *item);
+void fault_set_gpus(Fabric *fabric, SimTime now_ps);
 
 static inline FaultItem *fault_plan_item(const FaultPlan *plan, guint i) { return plan->items->pdata[i]; }
 static inline gboolean fault_item_is_on(const FaultItem *item, SimTime at_ps)

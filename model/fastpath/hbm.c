@@ -23,6 +23,7 @@ typedef struct {
     HbmAskRing *asked; /* by link: in order of time */
     SimTime *first_ps; /* by link: of the first one of them; SIMTIME_NEVER: there is none */
     guint32 expected;  /* pending requests that will ask */
+    SimTime dram_ps;   /* of the system: no answer comes earlier, and those of a slow GPU come later */
     Event advance;
 } FastGpu;
 
@@ -31,7 +32,7 @@ static void fast_hbm_advance_in_time(FastGpu *fast)
 {
     Gpu *gpu = fast->gpu;
     if (!event_is_pending(&fast->advance))
-        sim_at(gpu->sim, &fast->advance, sim_now_ps(gpu->sim) + gpu->spec->dram_ps - 1, EVENT_PRIORITY_FABRIC);
+        sim_at(gpu->sim, &fast->advance, sim_now_ps(gpu->sim) + fast->dram_ps - 1, EVENT_PRIORITY_FABRIC);
 }
 
 void fast_hbm_expect(Gpu *gpu)
@@ -75,16 +76,30 @@ static void fast_hbm_take(FastGpu *fast, guint32 link)
     HbmAsk ask = *hbm_ask_peek(&fast->asked[link]);
     hbm_ask_drop(&fast->asked[link]);
     fast->first_ps[link] = fast->asked[link].count ? hbm_ask_peek(&fast->asked[link])->at_ps : SIMTIME_NEVER;
-    SimTime ready_ps = hbm_serve(&gpu->hbm, ask.bytes, ask.at_ps) + gpu->spec->dram_ps;
+    hbm_serve(&gpu->hbm, ask.bytes, ask.at_ps);
     gpu->hbm_bytes += ask.bytes;
     if (ask.answer.kind != PACKET_MC_OPERAND)
         return;
-    *timed_packet_push(&port->answers) = (TimedPacket){ready_ps, ask.answer};
+    *timed_packet_push(&port->answers) = (TimedPacket){hbm_ready_ps(&gpu->hbm), ask.answer};
     if (port->answers.count == 1)
         fast_port_note(port);
 }
 
 static gboolean fast_hbm_is_asked(const FastGpu *fast) { return fast->first_ps[fast_hbm_first(fast)] != SIMTIME_NEVER; }
+
+/* So have all that came before an instant, and those of the instant whose ports' events come before `order`. */
+static void fast_hbm_take_before(FastGpu *fast, SimTime until_ps, guint64 order)
+{
+    for (;;) {
+        guint32 l = fast_hbm_first(fast);
+        SimTime at_ps = fast->first_ps[l];
+        if (at_ps > until_ps || (at_ps == until_ps && fast_port(&fast->gpu->up[l])->request_order >= order))
+            break;
+        fast_hbm_take(fast, l);
+    }
+}
+
+static void fast_hbm_settle(Gpu *gpu) { fast_hbm_take_before(gpu->fast, sim_now_ps(gpu->sim), 0); }
 
 /* All requests before now have their turn. */
 static void fast_hbm_catch_up(Gpu *gpu)
@@ -96,13 +111,7 @@ static void fast_hbm_catch_up(Gpu *gpu)
         return;
     for (guint32 l = 0; l < gpu->links; l++)
         link_advance(&gpu->up[l], now_ps);
-    for (;;) {
-        guint32 l = fast_hbm_first(fast);
-        SimTime at_ps = fast->first_ps[l];
-        if (at_ps > now_ps || (at_ps == now_ps && fast_port(&gpu->up[l])->request_order >= order))
-            break;
-        fast_hbm_take(fast, l);
-    }
+    fast_hbm_take_before(fast, now_ps, order);
 }
 
 static void fast_hbm_on_advance(Event *event, SimTime now_ps)
@@ -114,7 +123,11 @@ static void fast_hbm_on_advance(Event *event, SimTime now_ps)
         fast_hbm_advance_in_time(fast);
 }
 
-static const GpuHbmOps fast_hbm_ops = {.answer = fast_hbm_answer, .catch_up = fast_hbm_catch_up};
+static const GpuHbmOps fast_hbm_ops = {
+    .answer = fast_hbm_answer,
+    .catch_up = fast_hbm_catch_up,
+    .settle = fast_hbm_settle,
+};
 
 void fast_hbm_attach(Gpu *gpu)
 {
@@ -123,6 +136,7 @@ void fast_hbm_attach(Gpu *gpu)
     FastGpu *fast = gpu->fast = g_new0(FastGpu, 1);
     fast->gpu = gpu;
     fast->links = gpu->links;
+    fast->dram_ps = gpu->spec->dram_ps;
     fast->asked = g_new0(HbmAskRing, gpu->links);
     fast->first_ps = g_new(SimTime, gpu->links);
     for (guint32 l = 0; l < gpu->links; l++)

@@ -120,6 +120,8 @@ typedef struct {
     void (*answer)(struct Gpu *gpu, guint32 link, Packet answer, guint32 bytes, SimTime now_ps);
     /* Another request comes to HBM now: those before it have their turn. NULL: they had. */
     void (*catch_up)(struct Gpu *gpu);
+    /* HBM changes now: what came before this instant, to which all ports are advanced, has its turn. NULL: it had. */
+    void (*settle)(struct Gpu *gpu);
 } GpuHbmOps;
 extern const GpuHbmOps gpu_hbm_reference_ops;
 
@@ -128,7 +130,7 @@ struct Cta;
 typedef struct Gpu {
     Fabric *fabric;
     Sim *sim;
-    const GpuSpec *spec;
+    const GpuSpec *spec;       /* that of the system, unless it is slow */
     guint16 id;
     guint32 links;
     guint8 hash_turn;          /* address_hash.h: its own numbering of links */
@@ -219,8 +221,9 @@ SimTime gpu_host_serve(Gpu *gpu, GpuHostWay way, guint32 bytes, SimTime now_ps);
 
 /* own_memory.c: a request that stays in this GPU or goes to its host. */
 void gpu_request_own(Gpu *gpu, const GpuRequest *request);
-/* Its own L2 has that share of the rate that its spec says, from now on. */
-void gpu_set_local_rate(Gpu *gpu, guint64 percent);
+/* From now on, all ports being advanced to this instant, it has these times, and that percentage of its L2's and HBM's
+ * rates. */
+void gpu_set_clocks(Gpu *gpu, const SmSpec *sm_spec, const GpuSpec *spec, guint64 percent);
 
 /* atomic.c: when the units of the own L2 begin with an atomic or a reduction; `waited`: another was at its word. */
 SimTime gpu_atomic_serve(Gpu *gpu, const Txn *txn, SimTime now_ps, gboolean *waited);

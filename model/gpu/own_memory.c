@@ -9,9 +9,14 @@ static SimTime gpu_serve_at(SimFine *free_at, SimFine byte_time, guint32 bytes, 
     return simfine_to_ps(*free_at);
 }
 
-void gpu_set_local_rate(Gpu *gpu, guint64 percent)
+void gpu_set_clocks(Gpu *gpu, const SmSpec *sm_spec, const GpuSpec *spec, guint64 percent)
 {
-    gpu->local_byte_time = (1000000ull << SIMFINE_SHIFT) / gpu->spec->local_MBps * 100 / percent;
+    if (gpu->hbm_ops->settle)
+        gpu->hbm_ops->settle(gpu);
+    gpu->sm_spec = sm_spec;
+    gpu->spec = spec;
+    gpu->local_byte_time = (1000000ull << SIMFINE_SHIFT) / spec->local_MBps * 100 / percent;
+    hbm_set(&gpu->hbm, spec->hbm_MBps, percent, spec->dram_ps);
 }
 
 SimTime gpu_l2_serve(Gpu *gpu, guint32 bytes, SimTime now_ps)

@@ -90,7 +90,6 @@ void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links)
     memset(gpu, 0, sizeof *gpu);
     gpu->fabric = fabric;
     gpu->sim = fabric->sim;
-    gpu->spec = &fabric->spec.gpu;
     gpu->id = id;
     gpu->links = links;
     gpu->up = &fabric->link[2 * id * links];
@@ -98,10 +97,8 @@ void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links)
     gpu->port = g_new0(GpuPort, links);
     gpu->txns = &fabric->txns[id];
     gpu->path = g_strdup_printf("gpu%u", id);
-    gpu->sm_spec = &fabric->spec.sm;
-    gpu_set_local_rate(gpu, 100);
-    hbm_init(&gpu->hbm, gpu->spec->hbm_MBps);
     gpu->hbm_ops = &gpu_hbm_reference_ops;
+    gpu_set_clocks(gpu, &fabric->spec.sm, &fabric->spec.gpu, 100);
     gpu->host_byte_time = (1000000ull << SIMFINE_SHIFT) / fabric->spec.system.host_MBps;
     gpu_limits(gpu);
     gpu_pipes_init(gpu);

@@ -83,9 +83,9 @@ gboolean gpu_target_on_timer(void *node, Link *up, Packet timer, SimTime now_ps,
 /* Data leaves when HBM has read it, acknowledgements at once. */
 static void gpu_hbm_answer(Gpu *gpu, guint32 link, Packet answer, guint32 bytes, SimTime now_ps)
 {
-    SimTime hbm_ps = gpu_hbm_serve(gpu, bytes, now_ps);
+    gpu_hbm_serve(gpu, bytes, now_ps);
     if (answer.kind == PACKET_MC_OPERAND)
-        gpu_pipe_push(&gpu->pipe[GPU_PIPE_DRAM], hbm_ps + gpu->spec->dram_ps, link, answer);
+        gpu_pipe_push(&gpu->pipe[GPU_PIPE_DRAM], hbm_ready_ps(&gpu->hbm), link, answer);
     else
         link_push(&gpu->up[link], answer, now_ps);
 }
@@ -148,10 +148,9 @@ void gpu_serve(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
         return;
     }
     if (packet.place == MEMORY_LOOK_UP && gpu_requester_txn(gpu, packet)->missed) {
-        guint32 bytes = MAX(gpu_requester_txn(gpu, packet)->bytes, SECTOR_BYTES);
-        SimTime hbm_ps = gpu_hbm_serve(gpu, bytes, now_ps);
+        gpu_hbm_serve(gpu, MAX(gpu_requester_txn(gpu, packet)->bytes, SECTOR_BYTES), now_ps);
         if (packet.kind == PACKET_READ) {
-            gpu_pipe_push(&gpu->pipe[GPU_PIPE_DRAM], hbm_ps + gpu->spec->dram_ps, link, packet);
+            gpu_pipe_push(&gpu->pipe[GPU_PIPE_DRAM], hbm_ready_ps(&gpu->hbm), link, packet);
             return;
         }
     }
@@ -159,11 +158,6 @@ void gpu_serve(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
         gpu_respond(gpu, link, packet, now_ps);
     else
         gpu_acknowledge(gpu, link, packet, now_ps);
-}
-
-static gboolean gpu_target_has_room(const Gpu *gpu, guint32 link)
-{
-    return link_has_room(&gpu->up[link], VC_RSP, gpu->limit.response_queue);
 }
 
 static void gpu_target_drop(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
@@ -178,7 +172,7 @@ void gpu_target_accept(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
     TimedPacketRing *held = &gpu->port[link].held;
     if (fabric_is_silent(gpu->fabric, gpu->id)) {
         gpu_target_drop(gpu, link, packet, now_ps);
-    } else if (held->count == 0 && gpu_target_has_room(gpu, link)) {
+    } else if (held->count == 0 && link_has_room(&gpu->up[link], VC_RSP, gpu->limit.response_queue)) {
         gpu_serve(gpu, link, packet, now_ps);
     } else {
         *timed_packet_push(held) = (TimedPacket){now_ps, packet};

@@ -14,6 +14,12 @@ unsigned link_ask_policy(const Link *link)
     return link->policies->arbitrate(&port) & 1u;
 }
 
+void link_keep_order(Link *link, guint32 flits)
+{
+    link->answers_last = MAX(link->free_at + link->answer_delay, link->answers_last + flits * link->flit_time);
+    link->delay_ps[VC_RSP] = (guint32)(simfine_to_ps(link->answers_last) - simfine_to_ps(link->free_at));
+}
+
 /* A dead link's port sends what waits into nothing, without credits and in no time. */
 static void link_lose(Link *link, SimFine start)
 {

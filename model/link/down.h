@@ -12,6 +12,9 @@ void link_advance_before(Link *link);
 /* The time of a flit at that rate; and from now on, of what is put on the wire. */
 SimFine link_flit_time(guint64 rate_MBps);
 void link_set_flit_time(Link *link, SimFine flit_time);
+/* All fixed stages of answers from the end of serialization to arrival, from now on; never less than at first. An
+ * answer comes behind those before it nevertheless, and no closer to them than the wire carries them. */
+void link_set_answer_delay(Link *link, SimTime delay_ps);
 /* The first key of all (sim_set_key_first()): that of events by which links break. */
 #define LINK_KEY_FAULT 0u
 /* An event about what this link lost goes behind the link's own of its instant. */
@@ -24,5 +27,7 @@ void link_release(Link *link, Packet *packet, unsigned v, SimFine start);
 /* down.c: which of two channels goes next; a decision of a port whose link is not up. */
 unsigned link_ask_policy(const Link *link);
 void link_decide_down(Link *link, SimFine start, SimTime now_ps);
+/* The flight of an answer that is on the wire up to link->free_at, where link_set_answer_delay() has changed it. */
+void link_keep_order(Link *link, guint32 flits);
 
 #endif

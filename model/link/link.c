@@ -55,15 +55,17 @@ void link_block(Link *link, SimFine start, SimTime retry_ps, SimTime now_ps)
 
 /* ---- the wire */
 
-/* What only an observed or faulty link has: a probe, bit errors. */
+/* What only an observed or faulty link has: bit errors, answers of a slow GPU, a probe. */
 static void link_watch(Link *link, Packet packet, SimFine start)
 {
-    if (link->probe)
-        link->probe(link->probe_user, PROBE_WIRE, __FILE__, link->path, &packet, simfine_to_ps(start));
     while (link->error_ppb && rng_below(&link->rng, 1000000000) < link->error_ppb) {
         link->replays++;
         link->free_at += simfine_from_ps(link->replay_ps) + packet.flits * link->flit_time;
     }
+    if (link->answers_last && packet_vc(&packet) == VC_RSP)
+        link_keep_order(link, packet.flits);
+    if (link->probe)
+        link->probe(link->probe_user, PROBE_WIRE, __FILE__, link->path, &packet, simfine_to_ps(start));
 }
 
 /* A packet leaves this switch, and the ingress buffer that it occupied there. */

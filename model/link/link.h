@@ -88,7 +88,7 @@ struct Link {
     guint8 has_arbiter;         /* unless there is a policy's */
     guint8 blocked;             /* the wire is free, but what waits has no credits (or the link is down) */
     guint8 down;                /* LinkStatus */
-    guint8 watched;             /* there is a probe, or there are bit errors */
+    guint8 watched;             /* there is a probe, bit errors, or a GPU that was slow */
     guint8 starved;             /* bit for each VC that lacked credits when the port was blocked */
     PacketRing queue[VCS];      /* waiting for the wire */
     Link **ingress;             /* of the sending switch, by port: links whose buffers departing packets free */
@@ -121,6 +121,7 @@ struct Link {
 
     /* parameters and statistics */
     LinkCount count[PACKET_KINDS]; /* put on the wire */
+    SimFine answer_delay, answers_last; /* of a GPU that is slow or was; the last one's arrival (0: it never was) */
     SimTime stalled_from_ps;    /* since when packets wait for a link that is down; SIMTIME_NEVER: none do */
     LinkLose lose;              /* of a dead link */
     void *lose_user;

@@ -115,6 +115,16 @@ void link_set_flit_time(Link *link, SimFine flit_time)
     link->flit_time = flit_time;
 }
 
+static void link_note_watched(Link *link) { link->watched = link->probe || link->error_ppb || link->answers_last; }
+
+void link_set_answer_delay(Link *link, SimTime delay_ps)
+{
+    link_advance_before(link);
+    link->answer_delay = simfine_from_ps(delay_ps);
+    link->answers_last = MAX(link->answers_last, 1);
+    link_note_watched(link);
+}
+
 void link_key_lost(const Link *link, Event *event)
 {
     event->order = link->send.order - LINK_KEY_SEND + LINK_KEY_LOST;
@@ -131,8 +141,6 @@ void link_clear(Link *link)
     timed_packet_clear(&link->timers);
     g_free(link->path);
 }
-
-static void link_note_watched(Link *link) { link->watched = link->probe || link->error_ppb; }
 
 void link_set_errors(Link *link, guint64 error_ppb)
 {

@@ -48,8 +48,8 @@ static void chain_leave(Chain *chain, const Fabric *fabric, const Wire *wire, co
 {
     const SimTime wait_ps = at_ps - MIN(at_ps, chain->last_ps), delay_ps = wire->link->delay_ps[packet_vc(packet)];
     const SimTime busy_ps = MIN(wait_ps, wire->busy_ps - MIN(wire->busy_ps, chain->busy_ps));
-    const SimTime flight_ps = MIN(wire->flight_ps, delay_ps), l2_ps = fabric->spec.gpu.l2_ps;
-    const SimTime memory_ps = wire->from_gpu && packet_vc(packet) == VC_RSP ? MIN(l2_ps, delay_ps - flight_ps) : 0;
+    const SimTime flight_ps = MIN(wire->flight_ps, delay_ps), stages_ps = flight_ps + fabric->spec.sw.latency_ps;
+    const SimTime memory_ps = wire->from_gpu && packet_vc(packet) == VC_RSP ? delay_ps - stages_ps : 0;
     chain_go(chain, chain->last_ps + busy_ps, WHERE_QUEUE);
     chain_go(chain, at_ps, WHERE_CREDITS);
     chain_go(chain, at_ps + wire_ps(wire->link, packet), WHERE_SERIAL);

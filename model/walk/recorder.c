@@ -119,7 +119,8 @@ SimTime recorder_before_wire_ps(const Fabric *fabric, const char *path, const Pa
 {
     if (!g_str_has_suffix(path, ".up") || !g_str_has_prefix(path, "gpu"))
         return 0;
-    return packet_vc(packet) == VC_CREQ ? fabric->spec.gpu.out_ps : fabric->spec.gpu.l2_ps;
+    const guint64 gpu = g_ascii_strtoull(path + strlen("gpu"), NULL, 10);
+    return packet_vc(packet) == VC_CREQ ? fabric->spec.gpu.out_ps : fabric->gpu[gpu].spec->l2_ps;
 }
 
 /* It is a replica from where the switch made it on. */

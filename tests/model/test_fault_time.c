@@ -297,11 +297,12 @@ static void test_member_leaves(void **state)
     bed_close(&bed);
 }
 
-/* Proves that a GPU at a quarter of its clocks takes four times as long for what its L2 gives it, while that lasts. */
+/* Proves that a GPU at a quarter of its clocks takes four times as long for what its L2 gives it, while that lasts:
+ * 128 ns of the bytes and 200 ns beside. Of two faults at a time the slower counts. */
 static void test_gpu_slow(void **state)
 {
     (void)state;
-    const char *sets[] = {"fault.gpu_slow=gpu1:25@10us-20us", "gpu.local_MBps=1000", NULL}; /* 128 B: 128 ns */
+    const char *sets[] = {"fault.gpu_slow=gpu1:25@10us-20us,gpu1:50@12us-18us", "gpu.local_MBps=1000", NULL};
     Bed bed;
     bed_open(&bed, "teach-4gpu", sets, NULL);
     MemRegion *region = bed_region(&bed, 1, 4096);
@@ -316,8 +317,85 @@ static void test_gpu_slow(void **state)
         assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);
         took_ps[i] = answer.at_ps - (5000000 + i * 10000000);
     }
-    assert_true(took_ps[1] == took_ps[0] + 3 * 128000 && took_ps[2] == took_ps[0]);
+    assert_true(took_ps[1] == took_ps[0] + 3 * (128000 + 200000) && took_ps[2] == took_ps[0]);
     bed_close(&bed);
+}
+
+/* Proves that others wait for a slow GPU's L2 (100 ns) and HBM (200 ns, 16 ns of the bytes at 8 GB/s) four times as
+ * long, too, and that while it lasts HBM gives them a quarter: of 256 lines at once the last comes as many times
+ * later. */
+static void test_gpu_slow_for_others(void **state)
+{
+    (void)state;
+    static const struct {
+        gboolean cached;
+        SimTime at_ps;
+        guint lines, moves; /* moves: of 16 ns more */
+        SimTime more_ps;    /* beside them */
+    } row[] = {{TRUE, 0, 1, 0, 0},          {TRUE, 110000000, 1, 0, 300000},    {TRUE, 210000000, 1, 0, 0},
+               {FALSE, 0, 1, 0, 0},         {FALSE, 110000000, 1, 3, 900000},   {FALSE, 210000000, 1, 0, 0},
+               {FALSE, 0, 256, 0, 0},       {FALSE, 110000000, 256, 768, 900000}};
+    const char *sets[] = {"fault.gpu_slow=gpu1:25@100us-200us", "gpu.hbm_MBps=8000", NULL};
+    SimTime took_ps[G_N_ELEMENTS(row)];
+    for (guint i = 0; i < G_N_ELEMENTS(row); i++) {
+        Bed bed;
+        Answer answer = {0};
+        bed_open(&bed, "teach-4gpu", sets, NULL);
+        MemRegion *region = bed_region(&bed, 1, 65536);
+        memory_set_cached(bed.fabric->memory, region, row[i].cached);
+        GpuRequest load = {.kind = PACKET_READ, .region = region, .bytes = 128};
+        stand_wait(bed.sim, row[i].at_ps);
+        for (guint k = 0; k < row[i].lines; k++, load.offset += 128)
+            bed_send(&bed, 0, &load, &answer);
+        assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);
+        assert_int_equal(answer.times, row[i].lines);
+        took_ps[i] = answer.at_ps - row[i].at_ps;
+        const SimTime usual_ps = took_ps[row[i].lines > 1 ? 6 : row[i].cached ? 0 : 3];
+        assert_true(took_ps[i] == usual_ps + row[i].moves * 16000 + row[i].more_ps);
+        assert_true(fabric_is_quiet(bed.fabric));
+        bed_close(&bed);
+    }
+    assert_true(took_ps[3] == took_ps[0] + 16000 + 200000); /* HBM instead of L2 */
+}
+
+/* Proves that a slow GPU's answers keep their order when it recovers: each takes its usual time from then on, but comes
+ * no earlier than a wire's nine flits behind the one before it, which was slow. One read each 20 ns, by one link. */
+static void test_gpu_recovers(void **state)
+{
+    (void)state;
+    enum { READS = 80 };
+    Stand stand;
+    Answer answer[READS] = {{0}};
+    const SimTime took_ps = read_ps();
+    stand_open(&stand, "fault.gpu_slow=gpu1:25@10us-20us");
+    const FabricSpec *spec = &stand.bed.spec;
+    /* an answer's nine flits go over two wires; it is slow if it is on the first one before 20 us */
+    const SimTime back_ps = spec->gpu.l2_ps + 2 * (9000 + spec->link.flight_ps) + spec->sw.latency_ps + spec->gpu.in_ps;
+    SimTime last_ps = 0;
+    guint slow = 0, late = 0;
+    GpuRequest request = {.kind = PACKET_READ, .region = stand.region, .bytes = 128};
+    request.offset = stand_offset(&stand, 0);
+    for (guint i = 0; i < READS; i++) {
+        Event event; /* up to then, while answers of those before fly */
+        event_init(&event, stand_on_event);
+        sim_at(stand.bed.sim, &event, 19000000 + i * 20000, EVENT_PRIORITY_LAST);
+        sim_run(stand.bed.sim, 19000000 + i * 20000);
+        bed_send(&stand.bed, 0, &request, &answer[i]);
+    }
+    assert_int_equal(sim_run(stand.bed.sim, SIMTIME_NEVER), SIM_IDLE);
+    for (guint i = 0; i < READS; i++) {
+        const SimTime at_ps = 19000000 + i * 20000, usual_ps = at_ps + took_ps;
+        const gboolean is_slow = usual_ps - back_ps < 20000000;
+        const SimTime expected_ps = MAX(usual_ps + (is_slow ? 300000 : 0), last_ps + 9000);
+        assert_int_equal(answer[i].times, 1);
+        assert_true(answer[i].at_ps == expected_ps);
+        slow += is_slow;
+        late += !is_slow && expected_ps > usual_ps;
+        last_ps = expected_ps;
+    }
+    /* the first one that is not slow comes 300 - 20 + 9 ns late, and each next one 20 - 9 ns less */
+    assert_true(slow > 10 && late == (280000 + 9000) / 11000 + 1 && slow + late < READS);
+    stand_close(&stand);
 }
 
 /* Proves that a team made while others have all extended entries gets the 4 of 5 link numbers that fit a main entry on
@@ -384,6 +462,7 @@ int main(void)
         cmocka_unit_test(test_gpu_falls_silent), cmocka_unit_test(test_stuck),
         cmocka_unit_test(test_member_leaves), cmocka_unit_test(test_tables_taken),
         cmocka_unit_test(test_refused),       cmocka_unit_test(test_gpu_slow),
+        cmocka_unit_test(test_gpu_slow_for_others), cmocka_unit_test(test_gpu_recovers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
