@@ -398,17 +398,16 @@ static void test_gpu_recovers(void **state)
     stand_close(&stand);
 }
 
-/* Proves that a team made while others have all extended entries gets the 4 of 5 link numbers that fit a main entry on
- * a switch of 5 (8 GPUs x 4 = 32 directives): 16 of 18, and all 18 made when they have none; that multicast IDs that
- * others have are not given out; and that a team which finds none is told how many would do. */
-static void test_tables_taken(void **state)
+/* A team made while others have all extended entries gets the 4 of 5 link numbers that fit a main entry on a switch of
+ * 5 (8 GPUs x 4 = 32 directives): 16 of 18, and all 18 made when they have none. Multicast IDs that others have are not
+ * given out, and a team which finds none is told how many would do. */
+static void tables_taken(guint threads)
 {
-    (void)state;
     const char *sets[] = {"fault.extended_taken=switch1:16@10us,switch2:16@10us", "multicast.overflow=extended",
                           "fault.entries_taken=switch0:127@20us", NULL};
     Bed bed;
     GError *error = NULL;
-    bed_open(&bed, "dgx-h100", sets, NULL);
+    bed_open(&bed, "dgx-h100", sets, &(SimSpec){.seed = 1, .threads = threads});
     MemRegion *region[8];
     guint expected[] = {18, 16}; /* switches 1 and 2 have five links of each GPU, 0 and 3 have four */
     assert_int_equal(bed.spec.system.links_per_switch.value[1], 5);
@@ -426,6 +425,14 @@ static void test_tables_taken(void **state)
     g_clear_error(&error);
     mcobject_free(object);
     bed_close(&bed);
+}
+
+/* Proves that what others have of tables counts, on one core and on two. */
+static void test_tables_taken(void **state)
+{
+    (void)state;
+    tables_taken(1);
+    tables_taken(2);
 }
 
 /* Proves that times and amounts that make no sense are refused with key and example, and faults that would cut two GPUs
