@@ -1,5 +1,5 @@
 #!/bin/sh
-# The sweeps of this folder, a few minutes of them, and the pictures of docs/explore.md: sh plots.sh; FANOUT names the
+# The sweeps of this folder, 40 s of processor time, and the pictures of docs/explore.md: sh plots.sh; FANOUT names the
 # command.
 set -eu
 fanout=${FANOUT:-fanout}
