@@ -79,11 +79,15 @@ static gboolean coll_check_switch(const CollGroup *group, const CollSpec *spec, 
     return ptx_check(&form, &target, error);
 }
 
+static guint32 coll_threads_most(const CollGroup *group)
+{
+    return MIN(1024, (guint32)group->fabric->spec.sm.warps_max * WARP_LANES);
+}
+
 guint32 coll_threads_fit(const CollGroup *group, guint32 threads)
 {
     guint32 least = (group->n + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
-    guint32 most = (guint32)group->fabric->spec.sm.warps_max * WARP_LANES;
-    return MIN(MAX(least, threads), most);
+    return MIN(MAX(least, threads), coll_threads_most(group));
 }
 
 /* What was asked for, or the algorithm's default, cut to what the GPUs can hold at once. */
@@ -170,7 +174,7 @@ gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo 
         (spec->op == COLL_ALL_REDUCE || spec->op == COLL_REDUCE_SCATTER))
         return coll_refuse(error, "the operation %s does not go with the type %s",
                            numeric_op_name(spec->reduce), numeric_type_name(spec->type));
-    guint32 most = MIN(1024, (guint32)group->fabric->spec.sm.warps_max * WARP_LANES);
+    guint32 most = coll_threads_most(group);
     if (threads % WARP_LANES || threads == 0 || threads > most)
         return coll_refuse(error, "%u threads a CTA: a multiple of 32 from 32 to %u is right", threads, most);
     if (ctas == 0 || ctas > resident)
