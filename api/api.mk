@@ -82,6 +82,7 @@ cuda_files = \
 	api/cuda/memory/vmm.c \
 	api/cuda/memory/vmm.h \
 	api/cuda/module/device_runtime.h \
+	api/cuda/module/fatbinary.c \
 	api/cuda/module/function.c \
 	api/cuda/module/jit.c \
 	api/cuda/module/jit.h \

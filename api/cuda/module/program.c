@@ -6,14 +6,7 @@
 
 #include "api/ptx/fatbin.h"
 
-#define WRAPPER_MAGIC 0x466243b1u
 #define LINKED_MAGIC "FOLINKED"
-
-typedef struct {
-    guint32 magic, version;
-    const void *fatbin;
-    const void *more; /* version 2: a list, ended by NULL, of fatbinaries to link */
-} Wrapper;
 
 typedef struct {
     char magic[8];
@@ -33,7 +26,7 @@ static void unit_free(gpointer data)
 
 GPtrArray *units_new(void) { return g_ptr_array_new_with_free_func(unit_free); }
 
-static void units_take(GPtrArray *units, const char *name, char *text, gsize bytes, guint registers_max)
+void units_take(GPtrArray *units, const char *name, char *text, gsize bytes, guint registers_max)
 {
     Unit *unit = g_new(Unit, 1);
     *unit = (Unit){g_strdup(name), text, bytes, registers_max};
@@ -67,46 +60,6 @@ int device_attribute(const Cuda *cuda, int device, CUdevice_attribute attribute)
 
     cuda_class_attribute(d->kind, d->gpu, attribute, (int)cuda->spec.driver_version, &value);
     return value;
-}
-
-static CUresult from_fatbin(Call *call, JitOptions *jit, guint sm, const char *name, const guint8 *image, gsize bytes,
-                            GPtrArray *units)
-{
-    g_autoptr(GError) error = NULL;
-    guint64 whole = bytes >= 16 ? ptx_fatbin_bytes(image) : 0;
-    gsize text_bytes;
-    guint registers_max;
-
-    if (whole == 0 || whole > bytes) {
-        program_fail(call, jit, "the image is cut off, or no fatbinary");
-        return CUDA_ERROR_INVALID_IMAGE;
-    }
-    char *text = ptx_fatbin_choose(name, image, whole, sm, &text_bytes, &registers_max, &error);
-    if (text == NULL) {
-        program_fail(call, jit, error->message);
-        GArray *entries = ptx_fatbin_entries(name, image, whole, NULL);
-        gboolean sound = entries != NULL && entries->len > 0 && strstr(error->message, "damaged") == NULL;
-        g_clear_pointer(&entries, g_array_unref);
-        return sound ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_INVALID_IMAGE;
-    }
-    units_take(units, name, text, text_bytes, registers_max);
-    return CUDA_SUCCESS;
-}
-
-static CUresult from_wrapper(Call *call, JitOptions *jit, guint sm, const char *name, const Wrapper *wrapper,
-                             GPtrArray *units)
-{
-    const void *const *more = wrapper->version == 2 ? wrapper->more : NULL;
-    CUresult result = CUDA_SUCCESS;
-
-    if (more == NULL)
-        return wrapper->fatbin != NULL ? from_fatbin(call, jit, sm, name, wrapper->fatbin, IMAGE_BYTES_UNKNOWN, units)
-                                       : CUDA_ERROR_INVALID_IMAGE;
-    for (guint i = 0; more[i] != NULL && result == CUDA_SUCCESS; i++) {
-        g_autofree char *one = g_strdup_printf("%s, part %u", name, i + 1);
-        result = from_fatbin(call, jit, sm, one, more[i], IMAGE_BYTES_UNKNOWN, units);
-    }
-    return result;
 }
 
 static CUresult from_linked(Call *call, JitOptions *jit, const char *name, const guint8 *image, gsize bytes,
@@ -207,9 +160,9 @@ CUresult units_from_image(Call *call, JitOptions *jit, guint sm, const char *nam
     }
     memcpy(&magic, first, sizeof magic);
     if (magic == WRAPPER_MAGIC && bytes == IMAGE_BYTES_UNKNOWN)
-        return from_wrapper(call, jit, sm, name, image, units);
+        return units_from_wrapper(call, jit, sm, name, image, units);
     if (magic == PTX_FATBIN_MAGIC)
-        return from_fatbin(call, jit, sm, name, image, bytes, units);
+        return units_from_fatbin(call, jit, sm, name, image, bytes, units);
     if (memcmp(first, LINKED_MAGIC, 8) == 0)
         return from_linked(call, jit, name, image, bytes, units);
     if (memcmp(first, ELFMAG, SELFMAG) == 0)

@@ -36,6 +36,8 @@ typedef struct {
 
 GPtrArray *units_new(void); /* of Unit; g_ptr_array_unref */
 void units_add(GPtrArray *units, const char *name, const char *text, gsize bytes, guint registers_max);
+/* The same, of a text from g_malloc with a NUL behind its bytes, which is theirs then. */
+void units_take(GPtrArray *units, const char *name, char *text, gsize bytes, guint registers_max);
 #define IMAGE_BYTES_UNKNOWN G_MAXSIZE /* the image says itself how long it is */
 /* Adds what an image holds for devices of sm (90). Errors go to the log of jit, and to Fanout's. */
 CUresult units_from_image(Call *call, JitOptions *jit, guint sm, const char *name, const void *image, gsize bytes,
@@ -59,6 +61,13 @@ guint device_sm(const Cuda *cuda, int device); /* 90 */
 int device_attribute(const Cuda *cuda, int device, CUdevice_attribute attribute);
 /* A line of the log and the report, and of the options' error log. */
 void program_fail(Call *call, JitOptions *jit, const char *text);
+
+/* fatbinary.c: what a fatbinary holds, and all those that a wrapper names. */
+CUresult units_from_fatbin(Call *call, JitOptions *jit, guint sm, const char *name, const guint8 *image, gsize bytes,
+                           GPtrArray *units);
+CUresult units_from_wrapper(Call *call, JitOptions *jit, guint sm, const char *name, const void *image,
+                            GPtrArray *units);
+#define WRAPPER_MAGIC 0x466243b1u
 
 /* object.c: fatbinaries in ELF objects and archives of them. bytes must be known. */
 CUresult units_from_object(Call *call, JitOptions *jit, guint sm, const char *name, const guint8 *image, gsize bytes,
