@@ -94,6 +94,19 @@ for signal in request_queue_packets answer_credits_flits state reduction_tags_fr
     grep -q "\.$signal\[" state.gtkw || complain "coll --vcd: no $signal changes"
 done
 
+# GTKWave's own reader takes the waveform: all its instants come back, and every signal that the save file names is one.
+if command -v vcd2fst >/dev/null && command -v fst2vcd >/dev/null; then
+    vcd2fst state.vcd state.fst && fst2vcd state.fst >back.vcd || complain "GTKWave's vcd2fst or fst2vcd refuses state.vcd"
+    [ "$(grep -c '^#' state.vcd)" = "$(grep -c '^#' back.vcd)" ] || complain "GTKWave reads other instants from state.vcd"
+    awk '$1 == "$scope" { path[++depth] = $3 } $1 == "$upscope" { depth-- }
+         $1 == "$var" { name = ""; for (i = 1; i <= depth; i++) name = name path[i] "."
+                        print name $5 ($6 == "$end" ? "" : $6) }' back.vcd | sort >signals
+    grep '^SystemC' state.gtkw | sort -u >named
+    [ -s named ] && [ -z "$(comm -13 signals named)" ] || complain "state.gtkw names what is no signal: $(comm -13 signals named)"
+else
+    echo "GTKWave: skipped, vcd2fst and fst2vcd are not here"
+fi
+
 # exec: a report that is lost is no success, and nothing to report is said.
 for report in '--report /dev/full' '--report -'; do
     status=0
