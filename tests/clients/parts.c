@@ -1,5 +1,6 @@
 /* Relocatable code that was linked on the host names several fatbinaries. One that holds machine code alone, as
- * NVIDIA's libcudadevrt does, is left out beside others that hold PTX; where it is all there is, the image is refused. */
+ * NVIDIA's libcudadevrt does, is left out beside others that hold PTX; where it is all there is, the image is
+ * refused. */
 #include <cuda.h>
 #include <stdint.h>
 #include <stdio.h>
