@@ -92,7 +92,7 @@ static void html_map(GString *out, const Picture *picture)
                          "in the picture, for its numbers.</figcaption></figure></section>\n");
 }
 
-/* It was drawn for white paper, and keeps it in the dark. */
+/* One that another program drew for white paper keeps it in the dark; page.css tells them apart. */
 static void html_picture(GString *out, const Picture *picture)
 {
     if (picture->map)

@@ -91,7 +91,8 @@ typedef enum {
 void report_add_chart(Report *report, const Table *table, const char *title, const char *x,
                       const char *y, const char *series, ChartFlags flags);
 
-/* A picture that another program drew, in HTML only: svg is a whole <svg> element, title says what it shows; copied. */
+/* A picture, in HTML only: svg is a whole <svg> element, title says what it shows; copied. One of class "themed" uses
+ * the classes of page.css for its colours; any other keeps the white paper that its program drew it for. */
 void report_add_picture(Report *report, const char *title, const char *svg);
 
 /* FIELDS: what the fields of the JSON mean, as JSON itself: {"facts": [KEY ...], "tables": [{"key", "title", "fields":

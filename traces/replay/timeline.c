@@ -111,8 +111,8 @@ static void svg_strip(GString *to, const ReplayJob *job, const ReplayJobResult *
         }
         if (end > x) {
             g_string_append_printf(
-                to, "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"10\" fill=\"%s\"/>\n",
-                SVG_LEFT + x, y, end - x, comm ? "#c2410c" : "#4b7bb5");
+                to, "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"10\" class=\"%s\"/>\n",
+                SVG_LEFT + x, y, end - x, comm ? "f8" : "f0");
         }
         x = MAX(end, x + 1);
     }
@@ -131,7 +131,7 @@ void replay_timeline_add(Report *report, const ReplayJob *jobs, const ReplayResu
             }
             guint y = 24 + rows++ * SVG_ROW;
             g_string_append_printf(
-                body, "<text x=\"0\" y=\"%u\" font-size=\"11\">job %u rank %u</text>\n", y + 14, j,
+                body, "<text x=\"0\" y=\"%u\">job %u rank %u</text>\n", y + 14, j,
                 rank);
             svg_strip(body, &jobs[j], &result->job[j], rank, FALSE, y, total_ps);
             svg_strip(body, &jobs[j], &result->job[j], rank, TRUE, y + 11, total_ps);
@@ -140,8 +140,9 @@ void replay_timeline_add(Report *report, const ReplayJob *jobs, const ReplayResu
     g_autofree char *title = g_strdup_printf("Timeline of the ranks: %.2f us from left to right%s. Blue: computing. "
                                              "Orange: communicating, waiting included.", (double)total_ps / 1e6,
                                              all > rows ? ", the first ranks only" : "");
-    g_autofree char *svg = g_strdup_printf("<svg viewBox=\"0 0 %u %u\" role=\"img\" aria-label=\"timeline\">\n%s"
-                                           "</svg>\n", SVG_LEFT + SVG_WIDTH, 30 + rows * SVG_ROW, body->str);
+    g_autofree char *svg = g_strdup_printf("<svg class=\"themed\" viewBox=\"0 0 %u %u\" role=\"img\" "
+                                           "aria-label=\"timeline\">\n%s</svg>\n",
+                                           SVG_LEFT + SVG_WIDTH, 30 + rows * SVG_ROW, body->str);
     report_add_picture(report, title, svg);
     g_string_free(body, TRUE);
 }
