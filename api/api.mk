@@ -108,6 +108,7 @@ cuda_files = \
 	api/cuda/stream/copy_batch.c \
 	api/cuda/stream/copy_peer.c \
 	api/cuda/stream/event.c \
+	api/cuda/stream/event_ipc.c \
 	api/cuda/stream/launch.c \
 	api/cuda/stream/memset.c \
 	api/cuda/stream/stream.c \
@@ -122,8 +123,10 @@ cuda_files = \
 	api/engine/launches.c \
 	api/engine/kernel.h \
 	api/engine/memory.c \
+	api/engine/shared_event.c \
 	api/engine/stats.c \
 	api/engine/stream.c \
+	api/engine/stuck.c \
 	api/engine/timeline.c \
 	api/engine/watch.c \
 	api/engine/work.c \

@@ -16,6 +16,8 @@ RT cudaEventRecord(CUevent e, CUstream s) { CALL(cuEventRecord(e, s)); }
 RT cudaEventSynchronize(CUevent e) { CALL(cuEventSynchronize(e)); }
 RT cudaEventQuery(CUevent e) { CALL(cuEventQuery(e)); }
 RT cudaEventDestroy(CUevent e) { CALL(cuEventDestroy(e)); }
+RT cudaIpcGetEventHandle(CUipcEventHandle *handle, CUevent e) { CALL(cuIpcGetEventHandle(handle, e)); }
+RT cudaIpcOpenEventHandle(CUevent *e, CUipcEventHandle handle) { CALL(cuIpcOpenEventHandle(e, handle)); }
 RT cudaEventElapsedTime(float *ms, CUevent a, CUevent b) { CALL(cuEventElapsedTime(ms, a, b)); }
 
 RT cudaStreamBeginCapture(CUstream s, int mode) { CALL(cuStreamBeginCapture(s, (CUstreamCaptureMode)mode)); }

@@ -350,6 +350,7 @@ EXTRA_DIST += \
 	tests/clients/flashinfer.c \
 	tests/clients/fuser.c \
 	tests/clients/graphs.c \
+	tests/clients/events.c \
 	tests/clients/ipc.c \
 	tests/clients/mscclpp.c \
 	tests/clients/nccl.c \

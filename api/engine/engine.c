@@ -4,7 +4,6 @@
 #include "model/fabric/waves.h"
 #include "sim/host_clock.h"
 
-#include <dirent.h>
 #include <time.h>
 
 #define SLICE_PS (100 * PS_PER_US) /* how long time runs before new calls are looked at */
@@ -12,12 +11,6 @@
 #define STUCK_LOOK_US 20000        /* how often a quiet engine asks whether anybody can still act */
 #define SHARED_LOOK_US 1000        /* the same where another process may write to watched memory */
 #define STUCK_AFTER_US 500000      /* how long nobody can before it says so */
-
-#ifdef __SANITIZE_THREAD__
-#define TASKS_BESIDE 2u /* this thread, and the one that the race checker runs */
-#else
-#define TASKS_BESIDE 1u
-#endif
 
 static _Thread_local gboolean on_engine_thread;
 
@@ -60,6 +53,7 @@ guint64 engine_seen_ps(const Engine *engine) { return __atomic_load_n(&engine->s
 static void query_pass_time(Engine *engine)
 {
     sim_run(engine->sim, sim_now_ps(engine->sim) + engine->spec.query_quantum_ps);
+    engine_shared_look(engine);
 }
 
 static void save_timeline(Engine *engine, EngineCall *call)
@@ -129,64 +123,6 @@ static void serve(Engine *engine)
     }
 }
 
-static guint count_tasks(void)
-{
-    DIR *dir = opendir("/proc/self/task");
-    guint n = 0;
-
-    if (dir == NULL)
-        return G_MAXUINT;
-    for (struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir))
-        n += entry->d_name[0] != '.';
-    closedir(dir);
-    return n;
-}
-
-/* Every thread but this one sleeps in a call: nobody is left who could change anything. */
-static gboolean nobody_can_act(Engine *engine)
-{
-    return g_atomic_int_get(&engine->callbacks) == 0 &&
-           count_tasks() <= (guint)g_atomic_int_get(&engine->waiting) + TASKS_BESIDE +
-                                (engine->has_caller ? 1 : 0);
-}
-
-/* What a kernel of the context that still runs has met: it will not end, because of that. */
-static FaultKind fault_met(const Engine *engine, const EngineContext *context)
-{
-    for (guint i = 0; context != NULL && i < engine->active->len; i++) {
-        const Work *work = g_ptr_array_index(engine->active, i);
-        if (work->context == context && work->fault != FAULT_NONE)
-            return work->fault;
-    }
-    return FAULT_NONE;
-}
-
-/* Lock held. The waits are answered with ENGINE_STUCK, or with the fault of a kernel that they wait for, which a device
- * would have ended; the report says who waited for what. */
-static void declare_stuck(Engine *engine)
-{
-    g_auto(GStrv) waiters = sim_waiters(engine->sim);
-
-    engine->stuck = TRUE;
-    log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim),
-             "stuck: nothing is due, and every thread of the process waits");
-    for (guint i = 0; waiters != NULL && waiters[i] != NULL; i++) {
-        log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "%s", waiters[i]);
-        engine_faults_add_stuck(engine, waiters[i]);
-    }
-    while (engine->sleepers->len > 0) {
-        Work *work = g_ptr_array_steal_index(engine->sleepers, 0);
-        if (work->of != NULL)
-            work->of->dropped = TRUE;
-        FaultKind fault = fault_met(engine, work->context);
-        work->call->reply.fault = (guint32)fault;
-        engine_answer(engine, work->call, fault != FAULT_NONE ? ENGINE_DEVICE_FAULT : ENGINE_STUCK);
-        work->call = NULL;
-        work->done = TRUE; /* what it waited for may yet come: nothing is left to do then */
-        engine_work_unref(work);
-    }
-}
-
 /* Sleeps for a moment, or until something is posted. Lock held. */
 static void look_later(Engine *engine, guint64 look_us)
 {
@@ -199,39 +135,60 @@ static void look_later(Engine *engine, guint64 look_us)
     pthread_cond_timedwait(&engine->posted, &engine->lock, &until);
 }
 
-/* Another process may have written what is waited for here. Lock held, given up inside. */
+/* Another process may have written, or recorded, what is waited for here. Lock held, given up inside. */
 static void look_at_shared(Engine *engine)
 {
     pthread_mutex_unlock(&engine->lock);
     memory_poke(engine->fabric->memory, sim_now_ps(engine->sim));
+    engine_shared_look(engine);
     pthread_mutex_lock(&engine->lock);
 }
 
-/* Lock held, given up inside: the answer may need locks of those who wait for it. */
-static gboolean others_may_act(Engine *engine)
+/* Lock not held. */
+static SimStatus run_slice(Engine *engine)
 {
-    if (!engine->shared || engine->spec.others == NULL)
-        return FALSE;
-    pthread_mutex_unlock(&engine->lock);
-    gboolean may = engine->spec.others(engine->spec.others_user);
-    pthread_mutex_lock(&engine->lock);
-    return may;
+    guint64 slice_ps = engine_kernels_run(engine) > 0 ? KERNEL_SLICE_PS : SLICE_PS;
+    SimStatus status = sim_run(engine->sim, sim_now_ps(engine->sim) + slice_ps);
+
+    engine_watch(engine);
+    engine_shared_look(engine);
+    return status;
+}
+
+/* No call waits: time stands still, unless another process waits for what was recorded here. Lock held, given up
+ * inside. */
+static void rest(Engine *engine)
+{
+    if (engine->promised->len == 0) {
+        pthread_cond_wait(&engine->posted, &engine->lock);
+        return;
+    }
+    SimStatus status = SIM_IDLE;
+    if (engine_shared_wanted(engine)) {
+        pthread_mutex_unlock(&engine->lock);
+        status = run_slice(engine);
+        pthread_mutex_lock(&engine->lock);
+    }
+    if (status == SIM_LIMIT || status == SIM_STOPPED || !g_queue_is_empty(&engine->calls) ||
+        !g_queue_is_empty(&engine->returned))
+        return;
+    look_later(engine, SHARED_LOOK_US);
+    if (engine->shared)
+        look_at_shared(engine);
 }
 
 /* Somebody waits: lets time run, or sleeps when nothing is due. Lock held, given up inside. */
 static void advance(Engine *engine)
 {
     pthread_mutex_unlock(&engine->lock);
-    guint64 slice_ps = engine_kernels_run(engine) > 0 ? KERNEL_SLICE_PS : SLICE_PS;
-    SimStatus status = sim_run(engine->sim, sim_now_ps(engine->sim) + slice_ps);
-    engine_watch(engine);
+    SimStatus status = run_slice(engine);
     pthread_mutex_lock(&engine->lock);
     if (status == SIM_LIMIT || status == SIM_STOPPED || !g_queue_is_empty(&engine->calls) ||
         !g_queue_is_empty(&engine->returned) || engine->sleepers->len == 0) {
         engine->nobody_us = engine->quiet_us = 0;
         return;
     }
-    gboolean watching = engine->shared && memory_watches(engine->fabric->memory) > 0;
+    gboolean watching = engine->shared && (memory_watches(engine->fabric->memory) > 0 || engine->awaited->len > 0);
     guint64 look_us = watching ? SHARED_LOOK_US : STUCK_LOOK_US;
     look_later(engine, look_us);
     if (!g_queue_is_empty(&engine->calls) || !g_queue_is_empty(&engine->returned))
@@ -239,12 +196,12 @@ static void advance(Engine *engine)
     if (watching)
         look_at_shared(engine);
     engine->quiet_us += look_us;
-    engine->nobody_us = nobody_can_act(engine) ? engine->nobody_us + look_us : 0;
-    if (engine->nobody_us >= STUCK_AFTER_US && others_may_act(engine))
+    engine->nobody_us = engine_nobody_can_act(engine) ? engine->nobody_us + look_us : 0;
+    if (engine->nobody_us >= STUCK_AFTER_US && engine_others_may_act(engine))
         engine->nobody_us = 0;
     if (engine->nobody_us >= STUCK_AFTER_US ||
         (engine->spec.watchdog_us != 0 && engine->quiet_us >= engine->spec.watchdog_us))
-        declare_stuck(engine);
+        engine_declare_stuck(engine);
 }
 
 /* Host calls run beside the engine, one after another, so that they may take their time. */
@@ -327,7 +284,7 @@ static gpointer engine_main(gpointer data)
         if (engine->sleepers->len > 0)
             advance(engine);
         else if (g_queue_is_empty(&engine->calls) && g_queue_is_empty(&engine->returned))
-            pthread_cond_wait(&engine->posted, &engine->lock);
+            rest(engine);
     }
     pthread_mutex_unlock(&engine->lock);
     return NULL;
@@ -360,6 +317,8 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     if (spec->timeline)
         engine_timeline_start(engine);
     engine->graveyard = g_ptr_array_new();
+    engine->promised = g_ptr_array_new();
+    engine->awaited = g_ptr_array_new();
     engine->active = g_ptr_array_new();
     engine->notes = g_array_new(FALSE, TRUE, sizeof(ObjectNote));
     engine->windows = g_array_new(FALSE, FALSE, sizeof(ObjectWindow));

@@ -46,7 +46,7 @@ typedef enum {
      * 2: the context's legacy default stream) */
     ENGINE_STREAM_NEW,
     ENGINE_STREAM_FREE, /* its queued work still runs */
-    ENGINE_EVENT_NEW,
+    ENGINE_EVENT_NEW, /* argument: an EventPage that is the engine's from now on (same process only), or 0 */
     ENGINE_EVENT_FREE,
     /* queued work: stream + the fields named */
     ENGINE_COPY,       /* address, source, bytes, gpu (whose copy engine); access: EngineHostSide;
@@ -89,6 +89,16 @@ typedef enum {
 
 /* ENGINE_RECORD, access: the event is a graph's own, and kernels around it are as if it were not there. */
 #define ENGINE_RECORD_OF_GRAPH 1u
+
+/* What processes that have the same event share, all zero at first. Each word is read and written atomically, and any
+ * value in it does no more harm than a wait that ends too early or late. */
+typedef struct {
+    guint64 magic;
+    guint64 recorded; /* how many records were queued so far, in all processes */
+    guint64 done;     /* the latest of them that was reached, counting from 1 */
+    guint64 wanted;   /* the latest that a process waits for which did not make it */
+    gint32 recorder;  /* the process that made the latest */
+} EventPage;
 
 /* When a copy or fill is answered. A call that was answered with an error while it waited leaves no
  * work behind that still touches host memory. */

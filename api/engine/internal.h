@@ -21,6 +21,7 @@
 
 typedef struct Work Work;
 typedef struct EngineStream EngineStream;
+typedef struct EngineShared EngineShared;
 
 /* A call that an API thread sleeps on; it lives on that thread's stack. */
 typedef struct EngineCall {
@@ -76,11 +77,14 @@ struct Work {
     guint64 at, row;  /* progress of copies and fills: bytes of the row, rows */
     MemWatch watch;   /* ENGINE_WAIT_VALUE */
     Event timer;      /* ENGINE_SLEEP */
+    EngineShared *shared; /* a record of an event that processes share, or a wait for another's; a reference, or NULL */
+    guint64 number;       /* which record of it */
 };
 
 typedef struct {
     guint32 id;
     Work *record; /* the latest record, a reference; NULL: never */
+    EngineShared *shared; /* with other processes; NULL: it is not */
 } EngineEvent;
 
 /* What work cost, by what it was: rows of the report. */
@@ -149,6 +153,8 @@ struct Engine {
     gint running;         /* atomic: works started and not done */
     gint interrupts;      /* that were seen */
     GPtrArray *active;    /* Work that runs */
+    GPtrArray *promised;  /* Work: records of shared events that are not reached */
+    GPtrArray *awaited;   /* Work that waits for a record of another process; references */
     GPtrArray *graveyard; /* McObject to free when nothing runs any more */
     gboolean stuck;
     GError *start_error;
@@ -160,6 +166,11 @@ void engine_host_call(Engine *engine, Work *work);
 
 /* kernel.c: how long until the first instruction of a kernel whose turn has come */
 SimTime engine_launch_ps(const Work *work);
+
+/* stuck.c; lock held, which the second gives up inside */
+gboolean engine_nobody_can_act(Engine *engine);
+gboolean engine_others_may_act(Engine *engine);
+void engine_declare_stuck(Engine *engine);
 
 /* watch.c: after each slice of time, without the lock */
 void engine_watch(Engine *engine);
@@ -182,7 +193,7 @@ void engine_work_unref(Work *work);
 EngineStream *engine_stream(Engine *engine, guint32 number); /* NULL: freed */
 guint32 engine_stream_new(Engine *engine, const EngineRequest *request);
 void engine_stream_free(Engine *engine, guint32 number); /* its queued work still runs */
-guint32 engine_event_new(Engine *engine);
+guint32 engine_event_new(Engine *engine, const EngineRequest *request);
 void engine_event_free(Engine *engine, guint32 number);
 
 /* work_run.c: what a piece of work does when its time has come */
@@ -223,6 +234,17 @@ GPtrArray *engine_faults_new(void);
 void engine_faults_add(const FabricFault *fault, void *engine);
 void engine_faults_add_stuck(Engine *engine, const char *waiter);
 void engine_faults_report(Engine *engine, Report *report);
+
+/* shared_event.c: events that other processes have, too */
+EngineShared *engine_shared_new(EventPage *page);
+void engine_shared_unref(EngineShared *shared);
+void engine_shared_record(Work *work, const EngineEvent *event);   /* a record is queued */
+void engine_shared_reached(Work *work);                            /* it is done */
+gboolean engine_shared_complete(const EngineEvent *event);         /* the latest record, of whichever process */
+/* The work waits for another process's record; FALSE: the latest is this one's own. */
+gboolean engine_shared_follow(Work *work, const EngineEvent *event);
+void engine_shared_look(Engine *engine);                           /* have others recorded what is waited for? */
+gboolean engine_shared_wanted(const Engine *engine);               /* another process waits for a record of this one */
 
 /* timeline.c */
 void engine_timeline_start(Engine *engine);

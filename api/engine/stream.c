@@ -50,11 +50,13 @@ void engine_stream_free(Engine *engine, guint32 number)
     g_free(stream);
 }
 
-guint32 engine_event_new(Engine *engine)
+guint32 engine_event_new(Engine *engine, const EngineRequest *request)
 {
     EngineEvent *event = g_new0(EngineEvent, 1);
 
     event->id = engine->events->len;
+    if (request->argument != 0)
+        event->shared = engine_shared_new((EventPage *)(guintptr)request->argument);
     g_ptr_array_add(engine->events, event);
     return event->id;
 }
@@ -66,5 +68,7 @@ void engine_event_free(Engine *engine, guint32 number)
     engine->events->pdata[number] = NULL;
     if (event->record != NULL)
         engine_work_unref(event->record);
+    if (event->shared != NULL)
+        engine_shared_unref(event->shared);
     g_free(event);
 }

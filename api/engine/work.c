@@ -35,6 +35,8 @@ void engine_work_unref(Work *work)
     engine_run_clear(work);
     if (work->of != NULL)
         engine_work_unref(work->of);
+    if (work->shared != NULL)
+        engine_shared_unref(work->shared);
     g_ptr_array_unref(work->followers);
     g_clear_pointer(&work->dependents, g_ptr_array_unref);
     g_free(work);
@@ -119,6 +121,8 @@ void engine_work_done(Work *work, FaultKind fault, SimTime now_ps)
     }
     g_ptr_array_set_size(work->followers, 0);
     engine_dependents_done(work);
+    if (work->shared != NULL && work->request.op == ENGINE_RECORD)
+        engine_shared_reached(work);
     engine_work_unref(work); /* the reference of its being under way */
 }
 
@@ -163,6 +167,19 @@ static void serialize(Work *work, EngineContext *context)
     replace(&context->barrier, work);
 }
 
+static void follow_record(Work *work, const EngineEvent *event)
+{
+    if (event->shared == NULL || !engine_shared_follow(work, event))
+        follow(work, event->record);
+}
+
+static void record(Work *work, EngineEvent *event)
+{
+    if (event->shared != NULL)
+        engine_shared_record(work, event);
+    replace(&event->record, work);
+}
+
 /* *queued: the work, which its stream keeps. */
 static EngineStatus queue(Engine *engine, const EngineRequest *request, Work **queued)
 {
@@ -190,9 +207,9 @@ static EngineStatus queue(Engine *engine, const EngineRequest *request, Work **q
     if (request->op == ENGINE_WAIT_EVENT || request->op == ENGINE_RECORD) {
         EngineEvent *event = g_ptr_array_index(engine->events, request->event);
         if (request->op == ENGINE_WAIT_EVENT)
-            follow(work, event->record);
+            follow_record(work, event);
         else
-            replace(&event->record, work);
+            record(work, event);
     }
     replace(&stream->tail, work);
     *queued = work;
@@ -271,10 +288,10 @@ static void wait_call(Engine *engine, EngineCall *call)
     }
     case ENGINE_WAIT_RECORD: {
         EngineEvent *event = g_ptr_array_index(engine->events, request->event);
-        if (event != NULL && event->record != NULL) {
+        if (event != NULL && event->record != NULL)
             wait->context = event->record->context;
-            follow(wait, event->record);
-        }
+        if (event != NULL)
+            follow_record(wait, event);
         break;
     }
     case ENGINE_WAIT_CONTEXT:
@@ -301,7 +318,8 @@ static void query(Engine *engine, const EngineRequest *request, EngineReply *rep
     } else {
         const EngineEvent *event = g_ptr_array_index(engine->events, request->event);
         context = event->record != NULL ? event->record->context : NULL;
-        reply->value = event->record == NULL || event->record->done;
+        reply->value = event->shared != NULL ? engine_shared_complete(event)
+                                             : event->record == NULL || event->record->done;
         reply->time_ps = event->record != NULL ? event->record->end_ps : 0;
     }
     if (context != NULL && context->fault != FAULT_NONE && context->fault != FAULT_HOST) {
@@ -322,7 +340,7 @@ gboolean engine_work_request(Engine *engine, EngineCall *call)
         engine_stream_free(engine, request->stream);
         return TRUE;
     case ENGINE_EVENT_NEW:
-        call->reply.value = engine_event_new(engine);
+        call->reply.value = engine_event_new(engine, request);
         return TRUE;
     case ENGINE_EVENT_FREE:
         engine_event_free(engine, request->event);

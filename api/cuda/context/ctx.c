@@ -103,6 +103,8 @@ static void free_all(Call *call, Context *context, HandleKind kind, EngineOp op)
             request.stream = ((Stream *)object)->stream;
         else
             request.event = ((EventHandle *)object)->event;
+        if (kind == HANDLE_EVENT)
+            event_unshare(object);
         cuda_engine(call, &request, NULL);
         handle_unref(handles, handle);
         g_free(object);

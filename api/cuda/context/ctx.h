@@ -34,6 +34,9 @@ typedef struct {
     unsigned int flags;
     guint32 event; /* the engine's number */
     gboolean recorded;
+    EventPage *page;     /* that processes share; the engine's. NULL: none */
+    int fd;              /* of that page, for others to open; 0: none, or opened here */
+    guint64 identity[2]; /* of its file */
     guint64 capture;  /* the capture that it was recorded in, and */
     GArray *captured; /* the nodes that it stands behind (guint64 handles); NULL: recorded outside of captures */
 } EventHandle;
@@ -54,6 +57,13 @@ void context_push(Context *context);
  * CU_STREAM_PER_THREAD the thread's own. `standard` is what 0 means in this call. */
 CUresult stream_get(Call *call, CUstream handle, CUstream standard, Stream *stream);
 EventHandle *event_get(Call *call, CUevent handle);
+/* A new event like this; its page is the engine's then. */
+CUresult event_enter(Call *call, const EventHandle *event, CUevent *handle);
+
+/* event_ipc.c */
+gboolean event_share(EventHandle *event); /* gets a page; FALSE: there is none */
+void event_unshare(const EventHandle *event);
+gboolean event_held_elsewhere(const EventHandle *event); /* its latest record is another process's, which lives */
 
 /* A function of a stream, and its twin whose stream 0 is the thread's own. `parameters` and
  * `arguments` begin behind the call, the stream and the standard. */

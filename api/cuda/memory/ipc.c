@@ -1,7 +1,6 @@
 /* Memory of cuMemAlloc in other processes of the machine: 64 bytes name the process, its descriptor of the memory, and
- * where in it the allocation lies. Whoever opens them maps the same bytes, as an import of a fabric handle does.
- *
- * Events between processes are not there: each process simulates its own GPUs' time. */
+ * where in it the allocation lies. Whoever opens them maps the same bytes, as an import of a fabric handle does. Events
+ * between processes are in api/cuda/stream/event_ipc.c. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/cuda/context/ctx.h"
 #include "api/cuda/memory/vmm.h"
 #include "api/cuda/multicast/team.h"
 
@@ -169,6 +170,12 @@ void team_sync_all(Call *call)
         team_sync(call, value);
 }
 
+static void look_at_event(guint64 handle, void *object, void *live)
+{
+    (void)handle;
+    *(gboolean *)live |= event_held_elsewhere(object);
+}
+
 gboolean team_others_live(void *data)
 {
     Cuda *cuda = data;
@@ -184,6 +191,7 @@ gboolean team_others_live(void *data)
     g_hash_table_iter_init(&iter, cuda->phys);
     while (!live && g_hash_table_iter_next(&iter, NULL, &value))
         live = phys_held_elsewhere(value);
+    handle_visit(cuda->handles, HANDLE_EVENT, look_at_event, &live);
     pthread_mutex_unlock(&cuda->lock);
     return live;
 }

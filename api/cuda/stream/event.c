@@ -6,11 +6,23 @@ EventHandle *event_get(Call *call, CUevent handle)
     return cuda_object(call, HANDLE_EVENT, (guint64)handle, "use of a destroyed event", "not an event");
 }
 
+CUresult event_enter(Call *call, const EventHandle *event, CUevent *handle)
+{
+    EngineRequest request = {.op = ENGINE_EVENT_NEW, .argument = (guint64)(guintptr)event->page};
+    EngineReply reply;
+
+    if (!cuda_engine(call, &request, &reply))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    EventHandle *made = g_memdup2(event, sizeof *event);
+    made->event = (guint32)reply.value;
+    made->handle = handle_new(call->cuda->handles, HANDLE_EVENT, made);
+    *handle = (CUevent)made->handle;
+    return CUDA_SUCCESS;
+}
+
 CUresult cuEventCreate(CUevent *handle, unsigned int flags)
 {
-    Context *context;
-    EngineRequest request = {.op = ENGINE_EVENT_NEW};
-    EngineReply reply;
+    EventHandle event = {.flags = flags};
     CUDA_BEGIN(call);
 
     if (handle == NULL || (flags & ~(unsigned)(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |
@@ -18,16 +30,12 @@ CUresult cuEventCreate(CUevent *handle, unsigned int flags)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     if ((flags & CU_EVENT_INTERPROCESS) && !(flags & CU_EVENT_DISABLE_TIMING))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    CUresult result = context_need(&call, &context);
+    CUresult result = context_need(&call, &event.context);
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);
-    if (!cuda_engine(&call, &request, &reply))
+    if ((flags & CU_EVENT_INTERPROCESS) && !event_share(&event))
         CUDA_RETURN(call, CUDA_ERROR_OUT_OF_MEMORY);
-    EventHandle *event = g_new0(EventHandle, 1);
-    *event = (EventHandle){.context = context, .flags = flags, .event = (guint32)reply.value};
-    event->handle = handle_new(call.cuda->handles, HANDLE_EVENT, event);
-    *handle = (CUevent)event->handle;
-    CUDA_RETURN(call, CUDA_SUCCESS);
+    CUDA_RETURN(call, event_enter(&call, &event, handle));
 }
 
 static CUresult record(Call *call, CUevent handle, CUstream stream_handle, CUstream standard,
@@ -110,6 +118,7 @@ static CUresult destroy(Call *call, CUevent handle)
     cuda_engine(call, &request, NULL);
     handle_unref(call->cuda->handles, event->handle);
     capture_forget_event(event);
+    event_unshare(event);
     g_free(event);
     return CUDA_SUCCESS;
 }

@@ -136,7 +136,7 @@ CUresult cuMemFree_v2(CUdeviceptr address);
 /* Memory of cuMemAlloc for other processes of this machine; any address in it names all of it. INVALID_VALUE: no such
  * memory, or a handle whose process or memory is gone; INVALID_CONTEXT: opened by its own process. What a
  * context opens again has the address that it had, and is closed as often. `flags`: 0 or
- * CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS. Events are not shared (NOT_SUPPORTED). */
+ * CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS. */
 CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address);
 CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsigned int flags);
 CUresult cuIpcCloseMemHandle(CUdeviceptr address);
@@ -246,7 +246,14 @@ CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t
 CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value,
                                 unsigned int flags);
 
-/* Events: points in streams; their times are simulated time. */
+/* Events: points in streams; their times are simulated time.
+ *
+ * Those made with CU_EVENT_INTERPROCESS, which wants CU_EVENT_DISABLE_TIMING too, can be opened by other processes of
+ * this machine: all record it, wait for it and ask about it, each in its own simulated time. INVALID_HANDLE: an event
+ * made without the flag (or opened here), or a handle whose process or event is gone; INVALID_CONTEXT: it is of the
+ * process that opens it. */
+CUresult cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event);
+CUresult cuIpcOpenEventHandle(CUevent *event, CUipcEventHandle handle);
 CUresult cuEventCreate(CUevent *event, unsigned int flags);
 CUresult cuEventRecord(CUevent event, CUstream stream);
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags);

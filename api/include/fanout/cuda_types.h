@@ -274,6 +274,9 @@ typedef struct CUmemAccessDesc_st {
 typedef struct CUipcMemHandle_st {
     char reserved[CU_IPC_HANDLE_SIZE];
 } CUipcMemHandle;
+typedef struct CUipcEventHandle_st {
+    char reserved[CU_IPC_HANDLE_SIZE];
+} CUipcEventHandle;
 #define CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS 1u
 
 typedef struct CUmemFabricHandle_st {
