@@ -113,8 +113,8 @@ typedef struct {
 /* What memory instructions with all lanes do with 32 addresses and with vectors of four words (hot_lanes.h), in the
  * best clone for this machine. */
 typedef struct {
-    void (*add_offset)(guint64 *restrict va, const guint64 *restrict base, guint64 offset);
-    guint64 (*all_bits)(const guint64 *va);
+    /* The bits that any lane's result has. */
+    guint64 (*add_offset)(guint64 *restrict va, const guint64 *restrict base, guint64 offset);
     void (*split)(guint32 *restrict a, guint32 *restrict b, guint32 *restrict c, guint32 *restrict d,
                   const guint32 *restrict lanes);
     void (*join)(guint32 *restrict lanes, const guint32 *restrict a, const guint32 *restrict b,

@@ -27,8 +27,8 @@ static inline guint32 ptx_lane_u32(const PtxWarp *warp, guint32 place, guint lan
     return ((const guint32 *)ptx_lanes(warp, place))[lane];
 }
 
-/* Addresses of a memory operand: base and offset, 64 bits. */
-void ptx_addresses(const PtxWarp *warp, const PtxIns *ins, guint at, guint64 offset, guint64 va[PTX_LANES]);
+/* Addresses of a memory operand: base and offset, 64 bits. Returns the bits that any of them has. */
+guint64 ptx_addresses(const PtxWarp *warp, const PtxIns *ins, guint at, guint64 offset, guint64 va[PTX_LANES]);
 
 /* Lines of 128 B that a stretch of instructions lies on, of 16 B each: are they there? */
 static inline void ptx_fetch(PtxWarp *warp, const PtxCode *code, guint32 from, guint32 to)

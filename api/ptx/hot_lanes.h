@@ -310,17 +310,13 @@ PtxHandler HOT(find)(const PtxIns *ins)
 
 /* ---- what memory instructions do with their lanes */
 
-static void HOT(add_offset)(guint64 *restrict va, const guint64 *restrict base, guint64 offset)
-{
-    for (guint l = 0; l < PTX_LANES; l++)
-        va[l] = base[l] + offset;
-}
-
-static guint64 HOT(all_bits)(const guint64 *va)
+static guint64 HOT(add_offset)(guint64 *restrict va, const guint64 *restrict base, guint64 offset)
 {
     guint64 bits = 0;
-    for (guint l = 0; l < PTX_LANES; l++)
+    for (guint l = 0; l < PTX_LANES; l++) {
+        va[l] = base[l] + offset;
         bits |= va[l];
+    }
     return bits;
 }
 
@@ -350,6 +346,6 @@ static void HOT(join)(guint32 *restrict lanes, const guint32 *restrict a, const 
 const PtxHotMemory *HOT(memory)(void);
 const PtxHotMemory *HOT(memory)(void)
 {
-    static const PtxHotMemory functions = {HOT(add_offset), HOT(all_bits), HOT(split), HOT(join)};
+    static const PtxHotMemory functions = {HOT(add_offset), HOT(split), HOT(join)};
     return &functions;
 }

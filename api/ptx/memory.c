@@ -1,18 +1,21 @@
 /* Loads, stores, atomics, multimem: addresses, state spaces, and what is put into a PtxAccess for the host. */
 #include "api/ptx/exec.h"
 
-void ptx_addresses(const PtxWarp *warp, const PtxIns *ins, guint at, guint64 offset, guint64 va[PTX_LANES])
+guint64 ptx_addresses(const PtxWarp *warp, const PtxIns *ins, guint at, guint64 offset, guint64 va[PTX_LANES])
 {
-    if (ins->src_bytes[at] == 8) {
-        warp->current->frame->code->hot->add_offset(va, ptx_lanes(warp, ins->src[at]), offset);
-    } else if (ins->src_bytes[at] == 4) {
+    guint64 bits = 0;
+    if (ins->src_bytes[at] == 8)
+        return warp->current->frame->code->hot->add_offset(va, ptx_lanes(warp, ins->src[at]), offset);
+    if (ins->src_bytes[at] == 4) {
         const guint32 *base = ptx_lanes(warp, ins->src[at]);
         for (guint l = 0; l < PTX_LANES; l++)
-            va[l] = (guint32)(base[l] + (guint32)offset);
+            bits |= va[l] = (guint32)(base[l] + (guint32)offset);
     } else {
         for (guint l = 0; l < PTX_LANES; l++)
             va[l] = offset;
+        bits = offset;
     }
+    return bits;
 }
 
 PtxSpace ptx_space_of(guint64 va, guint64 *offset)
@@ -93,23 +96,19 @@ static gboolean fence_first(PtxWarp *warp, PtxPath *path, const PtxIns *ins)
     return TRUE;
 }
 
-static gboolean check_alignment(PtxWarp *warp, const PtxIns *ins, guint32 mask, const guint64 *va, guint width)
+/* `bits`: those that the address of any lane has, of the mask or not. */
+static gboolean check_alignment(PtxWarp *warp, const PtxIns *ins, guint32 mask, const guint64 *va, guint64 bits,
+                                guint width)
 {
-    guint64 bits = 0;
-    if (mask == PTX_FULL_MASK)
-        bits = warp->current->frame->code->hot->all_bits(va);
-    else
-        for (guint l = 0; l < PTX_LANES; l++)
-            bits |= mask >> l & 1 ? va[l] : 0;
-    if (!(bits & (width - 1)))
+    if (G_LIKELY(!(bits & (width - 1))))
         return TRUE;
     for (guint l = 0; l < PTX_LANES; l++)
         if ((mask >> l & 1) && (va[l] & (width - 1))) {
             ptx_fault(warp, ins, l, PTX_FAULT_MISALIGNED, va[l],
                       "an access of %u bytes at 0x%" G_GINT64_MODIFIER "x is not aligned", width, va[l]);
-            break;
+            return FALSE;
         }
-    return FALSE;
+    return TRUE;
 }
 
 /* What a path waits for after an access whose answer orders what follows, or whose result the same path needs at once.
@@ -203,8 +202,8 @@ static PtxStep global_access(PtxWarp *warp, PtxPath *path, const PtxIns *ins, gu
     guint width = (guint)ins->n_vec * ins->dst_bytes;
     PtxAccess *access = ptx_access_new(warp, path, ins, kind, mask);
     access->width = (guint8)width;
-    ptx_addresses(warp, ins, 0, ins->imm, access->va);
-    if (!check_alignment(warp, ins, mask, access->va, width))
+    guint64 bits = ptx_addresses(warp, ins, 0, ins->imm, access->va);
+    if (!check_alignment(warp, ins, mask, access->va, bits, width))
         return STEP_FAULT;
     if (kind == PTX_ACCESS_STORE) {
         ptx_registers_to_bytes(warp, &path->frame->code->places[ins->vec], ins->n_vec, ins->dst_bytes,
@@ -222,7 +221,7 @@ PtxStep ptx_step_ld(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mas
         return global_access(warp, path, ins, mask, PTX_ACCESS_LOAD);
     guint64 va[PTX_LANES];
     guint width = (guint)ins->n_vec * ins->dst_bytes;
-    ptx_addresses(warp, ins, 0, ins->imm, va);
+    guint64 bits = ptx_addresses(warp, ins, 0, ins->imm, va);
     frame_offset(path, ins, va);
     guint32 global = ins->space == SPACE_GENERIC ? global_lanes(mask, va) : 0;
     if (ins->space == SPACE_CONST)
@@ -235,7 +234,7 @@ PtxStep ptx_step_ld(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mas
     }
     if (!global)
         return STEP_NEXT;
-    if (!check_alignment(warp, ins, global, va, width))
+    if (!check_alignment(warp, ins, global, va, bits, width))
         return STEP_FAULT;
     PtxAccess *access = ptx_access_new(warp, path, ins, PTX_ACCESS_LOAD, global);
     access->width = (guint8)width;
@@ -252,7 +251,7 @@ PtxStep ptx_step_st(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mas
     guint64 va[PTX_LANES];
     guint width = (guint)ins->n_vec * ins->dst_bytes;
     const guint32 *places = &path->frame->code->places[ins->vec];
-    ptx_addresses(warp, ins, 0, ins->imm, va);
+    guint64 bits = ptx_addresses(warp, ins, 0, ins->imm, va);
     frame_offset(path, ins, va);
     guint32 global = ins->space == SPACE_GENERIC ? global_lanes(mask, va) : 0;
     if (global && fence_first(warp, path, ins))
@@ -265,7 +264,7 @@ PtxStep ptx_step_st(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mas
     }
     if (!global)
         return STEP_NEXT;
-    if (!check_alignment(warp, ins, global, va, width))
+    if (!check_alignment(warp, ins, global, va, bits, width))
         return STEP_FAULT;
     PtxAccess *access = ptx_access_new(warp, path, ins, PTX_ACCESS_STORE, global);
     access->width = (guint8)width;
@@ -305,7 +304,7 @@ PtxStep ptx_step_atom(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 m
     const guint32 *places = &path->frame->code->places[returns ? ins->vec2 : ins->vec];
     _Alignas(16) guint8 bytes[PTX_LANES * PTX_ACCESS_BYTES];
     guint8 compare[PTX_LANES * 16] = {0};
-    ptx_addresses(warp, ins, 0, ins->imm, va);
+    guint64 bits = ptx_addresses(warp, ins, 0, ins->imm, va);
     guint32 global = ins->space == SPACE_GLOBAL ? mask : ins->space == SPACE_GENERIC ? global_lanes(mask, va) : 0;
     if (global && fence_first(warp, path, ins))
         return STEP_AGAIN;
@@ -317,7 +316,7 @@ PtxStep ptx_step_atom(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 m
     }
     PtxAccess *access = NULL;
     if (global) {
-        if (!check_alignment(warp, ins, global, va, width))
+        if (!check_alignment(warp, ins, global, va, bits, width))
             return STEP_FAULT;
         gboolean wanted = returns && ins->dst2_bytes == 0;
         access = ptx_access_new(warp, path, ins, wanted || returns ? PTX_ACCESS_ATOM : PTX_ACCESS_RED, global);
@@ -346,10 +345,10 @@ PtxStep ptx_step_multimem(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint
     PtxAccessKind kind = ins->op == OP_MC_LOAD    ? PTX_ACCESS_MC_LOAD
                          : ins->op == OP_MC_STORE ? PTX_ACCESS_MC_STORE
                                                   : PTX_ACCESS_MC_RED;
-    ptx_addresses(warp, ins, 0, ins->imm, va);
+    guint64 bits = ptx_addresses(warp, ins, 0, ins->imm, va);
     if (fence_first(warp, path, ins))
         return STEP_AGAIN;
-    if (!check_alignment(warp, ins, mask, va, width))
+    if (!check_alignment(warp, ins, mask, va, bits, width))
         return STEP_FAULT;
     PtxAccess *access = ptx_access_new(warp, path, ins, kind, mask);
     access->width = (guint8)width;
