@@ -10,7 +10,7 @@ static void samples_on_done(void *user, Series *series)
         live_lock(samples->live);
     if (samples->tables.report)
         series_tables_add(&samples->tables, series);
-    tracks_write(series_tracks(series), samples->timeline, samples->alone ? NULL : series_run(series));
+    tracks_write(series_tracks(series), samples->timeline, samples->alone ? NULL : series_run(series), NULL);
     if (samples->live)
         live_unlock(samples->live, 0);
 }

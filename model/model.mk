@@ -153,6 +153,7 @@ libfanout_core_la_SOURCES += \
 	model/series/series.c \
 	model/series/map.c \
 	model/series/ctas.c \
+	model/series/causes.c \
 	model/series/packets.c \
 	model/series/tracks_parts.h \
 	model/series/roles.c \

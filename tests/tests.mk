@@ -72,7 +72,8 @@ dist_check_SCRIPTS = \
 	tests/validate/test_fidelity.sh \
 	tests/validate/test_validate.sh
 TESTS += $(dist_check_SCRIPTS)
-EXTRA_DIST += tests/cli/timeline_checks.py tests/cli/monitor_checks.py tests/cli/monitor_page_checks.py tests/cli/monitor_run.py
+EXTRA_DIST += tests/cli/stream_requests.c tests/cli/timeline_checks.py
+EXTRA_DIST += tests/cli/monitor_checks.py tests/cli/monitor_page_checks.py tests/cli/monitor_run.py
 EXTRA_DIST += tests/cli/cli_test.sh tests/cli/browser.py tests/cli/page_audit.js tests/cli/page_checks.py \
 	tests/cli/page_axe.py tests/cli/pages.sh \
 	tests/cli/page_map_checks.py tests/cli/page_scene_checks.py tests/style/tidy.allow tests/validate/validate.recorded

@@ -116,6 +116,7 @@ static Cta *device_make_cta(DeviceLaunch *launch)
         cta->warp[w].cta = cta;
     cta->regs = g_ptr_array_new_with_free_func(device_reg_free);
     made->user = cta;
+    made->cause = launch->user;
     return made;
 }
 

@@ -143,7 +143,7 @@ gboolean engine_series_begin(Engine *engine)
     const EngineSpec *spec = &engine->spec;
     const gboolean page = spec->page && !spec->flow;
     SeriesSpec series = {.watch = spec->watch, .watch_only = spec->stats_path == NULL && !page,
-                         .tracks = spec->timeline && !spec->flow};
+                         .tracks = spec->timeline && !spec->flow, .shares = TRUE};
 
     if (spec->where && !spec->flow)
         engine->where = where_new(engine->fabric);

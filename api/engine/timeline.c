@@ -9,6 +9,8 @@ typedef struct {
     guint32 stream;
     guint64 bytes;
     SimTime start_ps, end_ps;
+    const Work *work; /* only compared: it may be freed, and another have its place */
+    guint32 track;
 } Slice;
 
 static void slice_clear(gpointer data)
@@ -53,8 +55,10 @@ void engine_timeline_add(Engine *engine, const Work *work, const char *name)
                    .stream = work->request.stream,
                    .bytes = work->request.bytes,
                    .start_ps = work->start_ps,
-                   .end_ps = work->end_ps};
+                   .end_ps = work->end_ps,
+                   .work = work};
     g_array_append_val(engine->slices, slice);
+    series_forget(engine->series, work);
 }
 
 /* By GPU, then stream, then time: the order in which tracks and their slices are written. */
@@ -127,6 +131,40 @@ static void save_spans(GArray *spans, Timeline *timeline)
     }
 }
 
+/* At one time one piece of work has that place: its request lies within its slice. */
+static gboolean find_slice(void *user, const void *cause, SimTime at_ps, guint32 *track, SimTime *from_ps)
+{
+    const GPtrArray *slices = g_hash_table_lookup(user, cause);
+
+    for (guint i = 0; slices != NULL && i < slices->len; i++) {
+        const Slice *slice = slices->pdata[i];
+        if (slice->start_ps <= at_ps && at_ps <= slice->end_ps) {
+            *track = slice->track;
+            *from_ps = slice->start_ps;
+            return TRUE;
+        }
+    }
+    return FALSE;
+}
+
+/* Arrows lead from a launch or copy to the requests of its own that are followed. */
+static void save_tracks(Engine *engine, Timeline *timeline)
+{
+    g_autoptr(GHashTable) by_work = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);
+    const TracksOrigin origin = {find_slice, by_work};
+
+    for (guint i = 0; i < engine->slices->len; i++) {
+        Slice *slice = &g_array_index(engine->slices, Slice, i);
+        GPtrArray *slices = g_hash_table_lookup(by_work, slice->work);
+        if (slices == NULL) {
+            slices = g_ptr_array_new();
+            g_hash_table_insert(by_work, (gpointer)slice->work, slices);
+        }
+        g_ptr_array_add(slices, slice);
+    }
+    tracks_write(engine->tracks, timeline, NULL, &origin);
+}
+
 gboolean engine_timeline_save(Engine *engine, const char *path, GError **error)
 {
     Timeline *timeline = timeline_open(path, error);
@@ -136,7 +174,7 @@ gboolean engine_timeline_save(Engine *engine, const char *path, GError **error)
         return FALSE;
     g_array_sort(engine->slices, compare);
     for (guint i = 0; i < engine->slices->len; i++) {
-        const Slice *slice = &g_array_index(engine->slices, Slice, i), *before = slice - 1;
+        Slice *slice = &g_array_index(engine->slices, Slice, i), *before = slice - 1;
         gboolean new_gpu = i == 0 || before->gpu != slice->gpu;
         if (new_gpu) {
             g_autofree char *name = g_strdup_printf("gpu%u", slice->gpu);
@@ -150,11 +188,12 @@ gboolean engine_timeline_save(Engine *engine, const char *path, GError **error)
         const char *facts[] = {"call", slice->call, "bytes", bytes, NULL};
         timeline_add_slice_with(timeline, track, slice->name, slice->start_ps, slice->end_ps,
                                 facts);
+        slice->track = track;
     }
     save_spans(engine->spans, timeline);
     if (engine->tracks != NULL && engine->spans->len > 0)
         tracks_drop_ctas(engine->tracks);
-    tracks_write(engine->tracks, timeline, NULL);
+    save_tracks(engine, timeline);
     g_clear_pointer(&engine->tracks, tracks_free);
     g_autofree char *left_out = timeline_left_out(timeline);
     if (left_out != NULL)

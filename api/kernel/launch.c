@@ -152,6 +152,7 @@ static void make_cluster(KernelLaunch *launch)
         guint32 number_of_cta = (guint32)(number * cluster->size + c);
         cta->cta = cta_new(launch->gpu, launch->vas, number_of_cta, grid->threads, launch->name);
         cta->cta->user = cta;
+        cta->cta->cause = launch->user;
         cta->cta->shared_bytes = sm_shared_of_cta(
             &launch->fabric->spec.sm, grid->static_shared + grid->dynamic_shared + grid->functions_shared);
         cta->cta->registers = launch->registers;

@@ -45,6 +45,9 @@ typedef void (*CopyDone)(void *user, FaultKind fault, SimTime now_ps);
 void copy_start(Fabric *fabric, guint16 gpu, const CopyEnd *dst, const CopyEnd *src, guint64 bytes,
                 const char *who, CopyDone done, void *user);
 
+/* `user` of the copy that a transaction of the GPU is of; NULL: it is of none. */
+void *copy_user_of(const Txn *txn);
+
 /* Engines of a GPU: part of struct Gpu. */
 void copy_init(Gpu *gpu);
 void copy_clear(Gpu *gpu); /* forgets copies that have not ended, without calling them back */

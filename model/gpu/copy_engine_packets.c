@@ -65,6 +65,11 @@ static void copy_on_pulled(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_
     copy_arrived(copy, txn->bytes, FAULT_NONE, now_ps);
 }
 
+void *copy_user_of(const Txn *txn)
+{
+    return txn->done == copy_on_pushed || txn->done == copy_on_pulled ? ((const Copy *)txn->owner)->user : NULL;
+}
+
 /* FALSE: no room at the port; the copy goes on when there is. */
 static gboolean copy_send(Copy *copy, GpuRequest *request)
 {

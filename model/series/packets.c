@@ -5,6 +5,7 @@
 #include "model/series/where_parts.h"
 
 #define PACKETS_REQUESTS 2000u /* that are followed, */
+#define PACKETS_SHARE 8u /* of one launch or copy, where they share, at most that part of those that are left, */
 #define PACKETS_LANES 48u      /* so many of a GPU at a time, */
 #define PACKETS_SLICES 60000u  /* and no more than that in all */
 #define PACKETS_ARROWS 80000u
@@ -13,6 +14,7 @@ typedef enum { SLICE_REQUEST, SLICE_PACKET, SLICE_ANSWER } SliceType;
 
 typedef struct {
     const char *path; /* of the link, or of the GPU */
+    const void *cause; /* of a request; NULL: not known */
     SimTime start_ps, end_ps;
     guint32 lane;     /* of a GPU's requests */
     guint16 dst, flits;
@@ -26,9 +28,12 @@ typedef struct {
 struct Packets {
     Fabric *fabric;
     Where *where;
+    Causes *causes;
     GArray *slice, *arrow;
+    GHashTable *left;  /* guint by launch or copy, or by NULL for all: how many requests may still be followed */
+    gboolean shares;   /* launches and copies share what may be followed */
     GHashTable *last;  /* by a link's path: number of its last slice, and 1 */
-    GArray **busy;     /* by GPU: gboolean of each lane */
+    GArray **busy_ps;  /* by GPU: until when each lane is taken; SIMTIME_NEVER: its request is under way */
     guint64 n_gpus;
     guint64 requests;  /* that there were */
     guint64 followed;
@@ -58,35 +63,56 @@ static void packets_join(Packets *packets, guint32 from, guint32 to)
         packets->cut = TRUE;
 }
 
-/* FALSE: all are taken. */
-static gboolean packets_take_lane(Packets *packets, guint32 gpu, guint32 *taken)
+/* A request that waited in its SM began before it is seen, maybe while another was on the lane. FALSE: none is free. */
+static gboolean packets_take_lane(Packets *packets, guint32 gpu, SimTime start_ps, guint32 *taken)
 {
-    GArray *busy = packets->busy[gpu];
+    GArray *busy_ps = packets->busy_ps[gpu];
     guint lane = 0;
-    while (lane < busy->len && g_array_index(busy, gboolean, lane))
+    while (lane < busy_ps->len && g_array_index(busy_ps, SimTime, lane) > start_ps)
         lane++;
     if (lane == PACKETS_LANES)
         return FALSE;
-    if (lane == busy->len)
-        g_array_set_size(busy, lane + 1);
-    g_array_index(busy, gboolean, lane) = TRUE;
+    if (lane == busy_ps->len)
+        g_array_set_size(busy_ps, lane + 1);
+    g_array_index(busy_ps, SimTime, lane) = SIMTIME_NEVER;
     *taken = lane;
     return TRUE;
 }
 
 /* ---- what is seen */
 
+/* How many requests of a launch or copy may still be followed: of a program else the first copies would be all that is
+ * shown. */
+static guint *packets_share(Packets *packets, const void *cause)
+{
+    guint *left = g_hash_table_lookup(packets->left, packets->shares ? cause : NULL);
+    if (!left) {
+        left = g_new(guint, 1);
+        *left = PACKETS_REQUESTS - (guint)packets->followed;
+        if (packets->shares)
+            *left = (*left + PACKETS_SHARE - 1) / PACKETS_SHARE;
+        g_hash_table_insert(packets->left, packets->shares ? (gpointer)cause : NULL, left);
+    }
+    return left;
+}
+
+void packets_forget(Packets *packets, const void *cause) { g_hash_table_remove(packets->left, cause); }
+
 static void packets_note_request(Packets *packets, const Packet *packet)
 {
     Request *request = where_find(packets->where, packet->src, packet->txn);
     packets->requests++;
-    if (packets->followed >= PACKETS_REQUESTS || !request || packets->slice->len >= PACKETS_SLICES / 2 ||
-        !packets_take_lane(packets, packet->src, &request->lane))
+    if (packets->followed >= PACKETS_REQUESTS || !request || packets->slice->len >= PACKETS_SLICES / 2)
         return;
+    const void *cause = causes_of(packets->causes, packet);
+    guint *left = packets_share(packets, cause);
+    if (*left == 0 || !packets_take_lane(packets, packet->src, request->start_ps, &request->lane))
+        return;
+    --*left;
     packets->followed++;
     const PacketSlice slice = {.path = packets->fabric->gpu[packet->src].path, .start_ps = request->start_ps,
                                .end_ps = request->start_ps, .lane = request->lane, .dst = packet->dst,
-                               .flits = packet->flits, .type = SLICE_REQUEST, .kind = packet->kind};
+                               .flits = packet->flits, .type = SLICE_REQUEST, .kind = packet->kind, .cause = cause};
     request->chain.mark = request->slice = packets_add(packets, &slice);
 }
 
@@ -151,7 +177,7 @@ static void packets_note_wire(Packets *packets, const char *path, const Packet *
 static void packets_close(Packets *packets, guint32 gpu, const Request *request, SimTime at_ps)
 {
     const char *path = packets->fabric->gpu[gpu].path;
-    g_array_index(packets->busy[gpu], gboolean, request->lane) = FALSE;
+    g_array_index(packets->busy_ps[gpu], SimTime, request->lane) = at_ps;
     PacketSlice *slice = &g_array_index(packets->slice, PacketSlice, request->slice - 1);
     slice->end_ps = MAX(at_ps, slice->start_ps);
     const PacketSlice *wire = &g_array_index(packets->slice, PacketSlice, request->chain.mark - 1);
@@ -173,6 +199,8 @@ static void packets_on_probe(void *user, ProbeStage stage, const char *file, con
 {
     Packets *packets = user;
     (void)file;
+    if (stage == PROBE_COALESCE && packets->followed < PACKETS_REQUESTS)
+        causes_note(packets->causes, path, packet);
     if (stage == PROBE_ANSWER)
         packets_note_answer(packets, packet, at_ps); /* before it is forgotten */
     where_note(packets->where, stage, path, packet, at_ps);
@@ -184,18 +212,21 @@ static void packets_on_probe(void *user, ProbeStage stage, const char *file, con
 
 /* ---- life */
 
-Packets *packets_new(Fabric *fabric)
+Packets *packets_new(Fabric *fabric, gboolean shares)
 {
     Packets *packets = g_new0(Packets, 1);
     packets->fabric = fabric;
+    packets->shares = shares;
+    packets->left = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
     packets->where = where_new_blind(fabric);
+    packets->causes = causes_new(fabric);
     packets->slice = g_array_new(FALSE, FALSE, sizeof(PacketSlice));
     packets->arrow = g_array_new(FALSE, FALSE, sizeof(Arrow));
     packets->last = g_hash_table_new(g_direct_hash, g_direct_equal);
     packets->n_gpus = fabric->spec.system.gpus;
-    packets->busy = g_new0(GArray *, packets->n_gpus);
+    packets->busy_ps = g_new0(GArray *, packets->n_gpus);
     for (guint64 g = 0; g < packets->n_gpus; g++)
-        packets->busy[g] = g_array_new(FALSE, TRUE, sizeof(gboolean));
+        packets->busy_ps[g] = g_array_new(FALSE, TRUE, sizeof(SimTime));
     fabric_observe_too(fabric, packets_on_probe, packets);
     return packets;
 }
@@ -207,12 +238,14 @@ void packets_free(Packets *packets)
     if (!packets)
         return;
     for (guint64 g = 0; g < packets->n_gpus; g++)
-        g_array_free(packets->busy[g], TRUE);
-    g_free(packets->busy);
+        g_array_free(packets->busy_ps[g], TRUE);
+    g_free(packets->busy_ps);
     where_free(packets->where);
+    causes_free(packets->causes);
     g_array_free(packets->slice, TRUE);
     g_array_free(packets->arrow, TRUE);
     g_hash_table_destroy(packets->last);
+    g_hash_table_destroy(packets->left);
     g_free(packets);
 }
 
@@ -242,7 +275,19 @@ static void packets_write_slice(const PacketSlice *slice, Timeline *timeline, gu
                             slice->type == SLICE_ANSWER ? NULL : facts);
 }
 
-void packets_write(const Packets *packets, Timeline *timeline, const char *run, SimTime begin_ps)
+/* From the launch or copy that a request is of. */
+static void packets_write_origin(const PacketSlice *slice, Timeline *timeline, guint32 track, SimTime begin_ps,
+                                 const TracksOrigin *origin)
+{
+    guint32 from;
+    SimTime from_ps;
+    if (origin && slice->cause &&
+        origin->find(origin->user, slice->cause, begin_ps + slice->start_ps, &from, &from_ps))
+        timeline_add_arrow(timeline, from, from_ps, track, begin_ps + slice->start_ps);
+}
+
+void packets_write(const Packets *packets, Timeline *timeline, const char *run, SimTime begin_ps,
+                   const TracksOrigin *origin)
 {
     g_autofree guint32 *track = g_new0(guint32, packets->slice->len + 1);
     const gboolean room = timeline_has_room(timeline);
@@ -250,6 +295,7 @@ void packets_write(const Packets *packets, Timeline *timeline, const char *run, 
         const PacketSlice *slice = &g_array_index(packets->slice, PacketSlice, i);
         track[i] = packets_track(timeline, run, slice);
         packets_write_slice(slice, timeline, track[i], begin_ps);
+        packets_write_origin(slice, timeline, track[i], begin_ps, origin);
     }
     for (guint i = 0; room && i < packets->arrow->len; i++) {
         const Arrow *arrow = &g_array_index(packets->arrow, Arrow, i);

@@ -260,7 +260,7 @@ Series *series_new(Fabric *fabric, const SeriesSpec *spec, const char *run)
     series->sample_ps = spec->watch_only ? SIMTIME_NEVER : series->last_ps + series->interval_ps;
     series->look_ps = series->tracks_ps = SIMTIME_NEVER;
     if (spec->tracks) {
-        series->tracks = tracks_new(fabric, spec->begin_ps);
+        series->tracks = tracks_new(fabric, spec->begin_ps, spec->shares);
         series->tracks_ps = tracks_first_ps(series->tracks);
     }
     if (spec->watch) {
@@ -303,6 +303,12 @@ void series_free(Series *series)
 
 const GArray *series_points(const Series *series) { return series->points; }
 const char *series_run(const Series *series) { return series->run; }
+
+void series_forget(Series *series, const void *cause)
+{
+    if (series)
+        tracks_forget(series->tracks, cause);
+}
 
 Tracks *series_take_tracks(Series *series) { return g_steal_pointer(&series->tracks); }
 const Tracks *series_tracks(const Series *series) { return series->tracks; }

@@ -33,7 +33,8 @@ typedef struct {
     void *user;
     WatchPage *watch; /* questions that arrive there are answered while the run goes on; NULL: none */
     gboolean watch_only; /* no samples and no points */
-    gboolean tracks;     /* what units did is kept for a timeline: series_tracks() */
+    gboolean tracks;     /* what units did is kept for a timeline: series_tracks(), */
+    gboolean shares;     /* and of each launch or copy some requests; series_forget() */
 } SeriesSpec;
 
 /* One interval. Sums over all links, ports and GPUs; levels as they were at samples: the highest of the interval. */
@@ -62,6 +63,7 @@ void series_free(Series *series);
 const GArray *series_points(const Series *series); /* SeriesPoint */
 const char *series_run(const Series *series);
 /* For `done`: the fabric as the run left it, and how long the run was. */
+void series_forget(Series *series, const void *cause); /* with `shares`: a launch or copy has ended */
 const Tracks *series_tracks(const Series *series); /* by `done` and behind series_end(); NULL: there are none */
 Tracks *series_take_tracks(Series *series);        /* to be freed by tracks_free() */
 Fabric *series_fabric(const Series *series);

@@ -94,7 +94,7 @@ static void track_clear(gpointer data)
     g_free(track->name);
 }
 
-Tracks *tracks_new(Fabric *fabric, SimTime begin_ps)
+Tracks *tracks_new(Fabric *fabric, SimTime begin_ps, gboolean shares)
 {
     Tracks *tracks = g_new0(Tracks, 1);
     tracks->fabric = fabric;
@@ -113,7 +113,7 @@ Tracks *tracks_new(Fabric *fabric, SimTime begin_ps)
             tracks_add_port(tracks, &fabric->sw[s], p);
     tracks->most = CLAMP(TRACKS_EVENTS / MAX(tracks->track->len, 1), TRACKS_POINTS_LEAST, TRACKS_POINTS_MOST) & ~1u;
     if (sim_engine(fabric->sim) == SIM_ENGINE_REFERENCE)
-        tracks->packets = packets_new(fabric);
+        tracks->packets = packets_new(fabric, shares);
     if (!fabric->parallel)
         tracks->ctas = ctas_new(fabric);
     tracks->to_ps = g_new(SimTime, tracks->most + 1);
@@ -227,16 +227,22 @@ guint32 tracks_group(Timeline *timeline, const char *run, const char *unit, gsiz
     return timeline_find_group(timeline, name);
 }
 
+void tracks_forget(Tracks *tracks, const void *cause)
+{
+    if (tracks && tracks->packets)
+        packets_forget(tracks->packets, cause);
+}
+
 void tracks_drop_ctas(Tracks *tracks) { g_clear_pointer(&tracks->ctas, ctas_free); }
 
-void tracks_write(const Tracks *tracks, Timeline *timeline, const char *run)
+void tracks_write(const Tracks *tracks, Timeline *timeline, const char *run, const TracksOrigin *origin)
 {
     if (!tracks || !timeline)
         return;
     if (tracks->ctas)
         ctas_write(tracks->ctas, timeline, run, tracks->begin_ps);
     if (tracks->packets)
-        packets_write(tracks->packets, timeline, run, tracks->begin_ps);
+        packets_write(tracks->packets, timeline, run, tracks->begin_ps, origin);
     else
         timeline_leave_out(timeline, "packets and requests, which only --engine reference shows");
     for (guint t = 0; t < tracks->track->len; t++) {

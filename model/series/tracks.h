@@ -16,14 +16,22 @@ typedef struct Tracks Tracks;
 
 #define TRACKS_EVENTS 100000u
 
-/* begin_ps: of the simulation, in the timeline's time. */
-Tracks *tracks_new(Fabric *fabric, SimTime begin_ps);
+/* begin_ps: of the simulation, in the timeline's time. shares: of each launch or copy some requests are to be followed;
+ * the caller says when one has ended, since another may then have its place. */
+Tracks *tracks_new(Fabric *fabric, SimTime begin_ps, gboolean shares);
+void tracks_forget(Tracks *tracks, const void *cause);
 SimTime tracks_first_ps(const Tracks *tracks);
 /* Ports must have made all decisions before at_ps. Returns when it looks next. */
 SimTime tracks_look(Tracks *tracks, SimTime at_ps);
 void tracks_end(Tracks *tracks, SimTime at_ps); /* the last, shorter interval; the fabric is not needed any more */
-/* run: stands behind the names of groups; NULL: it is the only one. NULL tracks are none. */
-void tracks_write(const Tracks *tracks, Timeline *timeline, const char *run);
+/* Where the caller has drawn the launch or copy (Cta.cause, the `user` of copy_start()) that a request of at_ps is of:
+ * arrows lead from there to the request. FALSE: nowhere. Times are the timeline's. */
+typedef struct {
+    gboolean (*find)(void *user, const void *cause, SimTime at_ps, guint32 *track, SimTime *from_ps);
+    void *user;
+} TracksOrigin;
+/* origin: NULL for none; run: stands behind the names of groups; NULL: it is the only one. NULL tracks are none. */
+void tracks_write(const Tracks *tracks, Timeline *timeline, const char *run, const TracksOrigin *origin);
 void tracks_drop_ctas(Tracks *tracks); /* the caller has them from elsewhere */
 void tracks_free(Tracks *tracks);
 

@@ -11,10 +11,19 @@ guint32 tracks_group(Timeline *timeline, const char *run, const char *unit, gsiz
  * one for each of its packets on a wire, and arrows from each to what follows from it. The fabric is one of the
  * reference engine, before its first run. */
 typedef struct Packets Packets;
-Packets *packets_new(Fabric *fabric);
+Packets *packets_new(Fabric *fabric, gboolean shares); /* of each launch or copy an eighth of those that are left */
+void packets_forget(Packets *packets, const void *cause); /* it has ended */
 void packets_end(Packets *packets); /* between runs */
-void packets_write(const Packets *packets, Timeline *timeline, const char *run, SimTime begin_ps);
+void packets_write(const Packets *packets, Timeline *timeline, const char *run, SimTime begin_ps,
+                   const TracksOrigin *origin);
 void packets_free(Packets *packets);
+
+Packets *packets_new(Fabric *fabric, gboolean shares); /* of each launch or copy an eighth of those left */
+typedef struct Causes Causes;
+Causes *causes_new(Fabric *fabric);
+void causes_note(Causes *causes, const char *path, const Packet *packet);
+const void *causes_of(const Causes *causes, const Packet *packet); /* NULL: not known */
+void causes_free(Causes *causes);
 
 /* ctas.c: a slice for each CTA on its SM. Of one domain. */
 typedef struct Ctas Ctas;

@@ -21,8 +21,6 @@
 #define SM_UNITS 8u /* api/ptx/cost.h says which */
 #define REG_BYTES 512u /* 32 lanes x 16 B */
 
-
-
 /* A request of this SM in its GpuOutQueue. */
 typedef struct {
     guint32 key;             /* of its line; 0: a multicast request, whose like does not merge */
@@ -147,6 +145,7 @@ struct Cta {
     guint32 arrived[CTA_BARRIERS]; /* mask of the warps at each bar.sync */
     const char *name;        /* for reports; not owned */
     void *user;
+    const void *cause;       /* the launch it is of, as its caller knows it; only compared */
     Cta *next;               /* waiting for an SM */
     Cta *group;              /* the next one of those that are placed together, on one GPC; NULL: none */
     void (*on_placed)(Cta *cta, SimTime now_ps);
@@ -155,7 +154,7 @@ struct Cta {
 struct Sm {
     struct Gpu *gpu;
     Warp *ready_head, *ready_tail;
-    const Warp *last;        /* that issued; only compared */
+    const Warp *last;        /* that issued; compared, and looked at by probes while it issues */
     Event issue;
     SimTime free_ps;         /* of the LSU */
     gboolean stalled;        /* the LSU waits for room before the ports */

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Proves that timelines of --perfetto are what viewers need (timeline_checks.py, a reader of its own): slices nest, arrows
 # have both ends and lead from requests to their completions, counters go on in time; that where every packet is drawn
-# slices and counters of links say the same; that what is left out is said; that an interrupted run ends its file; and
-# that results are those of a run without it.
+# slices and counters of links say the same; that arrows lead from launches and copies to their requests; that what is
+# left out is said; that an interrupted run ends its file; and that results are those of a run without it.
 . "$TOP_SRCDIR/tests/cli/cli_test.sh"
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 checks=$TOP_SRCDIR/tests/cli/timeline_checks.py
-holds() { python3 "$checks" "$@" >out 2>err || complain "$1: $(head -5 out) $(tail -1 err)"; } # FILE [whole]
+holds() { python3 "$checks" "$@" >out 2>err || complain "$1: $(head -5 out) $(tail -1 err)"; } # FILE [whole|streams]
 requests() { grep -q " $1 requests" out || complain "$2: not $1 requests: $(tail -1 out)"; }
 
 for algo in nvls ring; do # a few hundred requests, all of them
@@ -41,6 +41,21 @@ requests '[1-9][0-9]*' exec
 "$FANOUT" replay one.trace -s teach-4gpu --engine reference --perfetto replay.json >out 2>err || complain "replay: $?"
 holds replay.json
 requests '[1-9][0-9]*' replay
+
+# Arrows lead from a program's launches and copies to their requests, also of those that run side by side; and each has
+# some, however many requests the first ones make.
+libs=${FANOUT%/*}/.libs
+if [ -f "$libs/libcuda.so.1" ] && [ "${SANITIZE:-no}" = no ]; then # plain programs load no sanitized library
+    ${CC:-cc} -std=gnu11 -I"$TOP_SRCDIR" -I"$TOP_SRCDIR/api/include" "$TOP_SRCDIR/tests/cli/stream_requests.c" \
+        "$TOP_SRCDIR/examples/team.c" -o side "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs" || complain "side: not built"
+    "$FANOUT" exec -s teach-4gpu --engine reference --perfetto side.json -- ./side >out 2>err || complain "side: exit $?"
+    holds side.json streams
+    for made in "stream 1: memset: write to gpu1" "stream 1: memset: write to gpu3" "stream 5: same: write to gpu1: 44$" \
+        "stream 6: same: read to gpu2" "stream 7: memcpy peer: write to gpu3: 16$"; do
+        grep -q "$made" out || complain "side: not '$made': $(cat out)"
+    done
+    [ "$(grep -c '^stream [567]' out)" = 3 ] || complain "side: others: $(cat out)"
+fi
 
 refuses 'flows have no packets' coll all_reduce -s teach-4gpu -b 8K --fidelity flow --perfetto x.json
 refuses 'flows have no packets' bench multicast_bw -s teach-4gpu --fidelity flow --perfetto x.json

@@ -1,13 +1,14 @@
-"""What a timeline of --perfetto must be, read by a reader of its own: timeline_checks.py FILE [whole]. Prints what is
+"""What a timeline of --perfetto must be, read by a reader of its own: timeline_checks.py FILE [whole|streams]. Prints what is
 wrong. Slices of a track follow or enclose each other; both ends of an arrow are slices' begins, in order; counters go on
 in time, each with its unit's bounds; all that is drawn lies on a track with a name; every request of an answer leads by
-arrows to its completion. "whole": every packet is drawn, so that slices and counters of a link must say the same."""
+arrows to its completion. "whole": every packet is drawn, so that slices and counters of a link must say the same. "streams": to each request an
+arrow leads from one launch or copy of a stream, in whose time it was made; which they are is printed."""
 import collections
 import json
 import sys
 
 
-def main(path, whole):
+def main(path, mode):
     wrong = []
     data = json.load(open(path))
     events = data["traceEvents"]
@@ -53,7 +54,9 @@ def main(path, whole):
         if any(value < 0 or (name.endswith("busy %") and value > 100) for _, value in values):
             wrong.append(f"{groups[pid]} {name}: {max(v for _, v in values)}")
     complete = check_requests(slices, names, follows, wrong)
-    if whole:
+    if mode == "streams":
+        check_streams(events, slices, names, groups, follows, wrong)
+    if mode == "whole":
         check_links(slices, names, groups, counters, wrong)
         if "otherData" in data:
             wrong.append(f"something was left out: {data['otherData']}")
@@ -88,6 +91,27 @@ def check_requests(slices, names, follows, wrong):
     return complete
 
 
+def check_streams(events, slices, names, groups, follows, wrong):
+    to = {(e["pid"], e["tid"], e["ts"]): e["args"]["to"] for e in events if e["ph"] == "X" and "to" in e.get("args", {})}
+    to = {((pid, tid), round(float(ts) * 1e6)): where for (pid, tid, ts), where in to.items()}
+    span = {(at, start): (end, name) for at, all_of in slices.items() for start, end, name in all_of}
+    origins, made = collections.defaultdict(list), collections.Counter()
+    for way, nexts in follows.items():
+        for after in nexts if names[way[0]].startswith("stream ") else []:
+            origins[after].append(way)
+    for at, all_of in slices.items():
+        for start, _, name in all_of:
+            if not names[at].startswith("requests") or name == "answered":
+                continue
+            ways = origins[at, start]
+            if len(ways) != 1 or not ways[0][1] <= start <= span[ways[0]][0]:
+                wrong.append(f"{groups[at[0]]} {names[at]}: {name} at {start} ps is of {len(ways)} of the streams' works")
+            else:
+                made[names[ways[0][0]], span[ways[0]][1], name, to[at, start]] += 1
+    for (stream, work, name, where), count in sorted(made.items()):
+        print(f"{stream}: {work}: {name} to {where}: {count}")
+
+
 def check_links(slices, names, groups, counters, wrong):
     for (pid, tid), name in names.items():
         if not name.endswith(" packets"):
@@ -99,4 +123,4 @@ def check_links(slices, names, groups, counters, wrong):
             wrong.append(f"{groups[pid]} {name}: slices of {drawn} ps, by its counter {counted:.0f}")
 
 
-sys.exit(main(sys.argv[1], sys.argv[2:] == ["whole"]))
+sys.exit(main(sys.argv[1], sys.argv[2] if sys.argv[2:] else ""))
