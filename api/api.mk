@@ -53,6 +53,7 @@ cuda_files = \
 	api/cuda/context/report_status.h \
 	api/cuda/context/signals.c \
 	api/cuda/context/signals.h \
+	api/cuda/graph/any_node.c \
 	api/cuda/graph/build.c \
 	api/cuda/graph/capture.c \
 	api/cuda/graph/capture.h \

@@ -5,6 +5,8 @@
  * range meets thousands of faults: they are one row with a count and the range of addresses. */
 #include "api/engine/internal.h"
 
+#include <string.h>
+
 #define FAULTS_MAX 1000
 
 typedef struct {
@@ -123,24 +125,38 @@ static EngineFault *known(const Engine *engine, const EngineFault *like)
     return NULL;
 }
 
+/* Kernels that ended themselves, or were ended, touched nothing. */
+static gboolean has_address(const EngineFault *f)
+{
+    return f->first != 0 || (f->kind != FAULT_TRAP && f->kind != FAULT_ASSERT && f->kind != FAULT_HUNG);
+}
+
+/* A kernel's own words name its CTA. */
+static gboolean says_where(const EngineFault *f)
+{
+    return f->about != NULL && strstr(f->about, "; CTA (") != NULL;
+}
+
 static void say(Engine *engine, const EngineFault *f, SimTime time_ps)
 {
     g_autoptr(GString) line = g_string_new(NULL);
 
     g_string_append_printf(line, "%s: %s; ", f->call != NULL ? f->call : "device", f->text);
-    if (f->work != NULL)
+    if (f->work != NULL && !says_where(f))
         g_string_append_printf(line, "%s; ", f->work);
     append_gpu(engine, line, f->gpu);
     if (f->object != 0)
         g_string_append_printf(line, "; handle 0x%" G_GINT64_MODIFIER "x",
                                engine_handle(engine, f->object));
-    g_string_append_printf(line, "; address 0x%" G_GINT64_MODIFIER "x", f->first);
+    if (has_address(f))
+        g_string_append_printf(line, "; address 0x%" G_GINT64_MODIFIER "x", f->first);
     log_line(engine->spec.log, LOG_CUDA, LOG_WARN, time_ps, "%s", line->str);
 }
 
 static EngineFault *fault_new(Engine *engine, const EngineFault *like, const FabricFault *fault)
 {
-    gboolean own_words = fault->kind == FAULT_ILLEGAL_FORM && fault->text != NULL;
+    gboolean own_words = fault->text != NULL && (fault->kind == FAULT_ILLEGAL_FORM ||
+                                                 g_str_has_prefix(fault->text, fault_kind_text(fault->kind)));
     g_autoptr(GString) text = g_string_new(own_words ? fault->text : fault_kind_text(fault->kind));
     EngineFault *f = g_new(EngineFault, 1);
 

@@ -160,6 +160,50 @@ static void made(void)
     CK(cuGraphDestroy(g));
 }
 
+/* The same by the calls that take a node of any type. */
+static void any(void)
+{
+    CUgraph g;
+    CUgraphNode fill, kernel, copy;
+    CUgraphExec x;
+    unsigned v = 7;
+    void *args[] = {&a, &v};
+    CUgraphNodeParams m = {.type = CU_GRAPH_NODE_TYPE_MEMSET}, k = {.type = CU_GRAPH_NODE_TYPE_KERNEL},
+                      c = {.type = CU_GRAPH_NODE_TYPE_MEMCPY}, none = {.type = CU_GRAPH_NODE_TYPE_EMPTY};
+    CUcontext context;
+
+    CK(cuCtxGetCurrent(&context));
+    m.memset.dst = a, m.memset.value = 1, m.memset.elementSize = 4, m.memset.width = N, m.memset.height = 1;
+    m.memset.ctx = context;
+    k.kernel.func = add, k.kernel.gridDimX = k.kernel.gridDimY = k.kernel.gridDimZ = k.kernel.blockDimY = 1;
+    k.kernel.blockDimX = N, k.kernel.blockDimZ = 1, k.kernel.kernelParams = args;
+    c.memcpy.copyCtx = context;
+    c.memcpy.copyParams.srcMemoryType = CU_MEMORYTYPE_DEVICE, c.memcpy.copyParams.srcDevice = a;
+    c.memcpy.copyParams.dstMemoryType = CU_MEMORYTYPE_HOST, c.memcpy.copyParams.dstHost = host;
+    c.memcpy.copyParams.WidthInBytes = 4 * N, c.memcpy.copyParams.Height = c.memcpy.copyParams.Depth = 1;
+    CK(cuGraphCreate(&g, 0));
+    CK(cuGraphAddNode(&fill, g, NULL, NULL, 0, &m));
+    CK(cuGraphAddNode(&kernel, g, &fill, NULL, 1, &k));
+    CK(cuGraphAddNode(&copy, g, &kernel, NULL, 1, &c));
+    m.memset.value = 2;
+    CK(cuGraphNodeSetParams(fill, &m));
+    IS(CUDA_ERROR_INVALID_VALUE, cuGraphNodeSetParams(kernel, &m)); /* of another type */
+    CK(cuGraphInstantiate(&x, g, 0));
+    CK(cuGraphLaunch(x, s1));
+    CK(cuStreamSynchronize(s1));
+    SAME(host[N - 1], 9);
+    v = 70;
+    CK(cuGraphExecNodeSetParams(x, kernel, &k));
+    CK(cuGraphLaunch(x, s1));
+    CK(cuStreamSynchronize(s1));
+    SAME(host[N - 1], 72);
+    none.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    IS(CUDA_ERROR_NOT_SUPPORTED, cuGraphAddNode(&copy, g, NULL, NULL, 0, &none));
+    IS(CUDA_ERROR_INVALID_VALUE, cuGraphExecNodeSetParams(x, kernel, NULL));
+    CK(cuGraphExecDestroy(x));
+    CK(cuGraphDestroy(g));
+}
+
 static void forbidden(void)
 {
     CUgraph g;
@@ -210,6 +254,7 @@ int main(void)
     CK(cuMemAlloc(&b, 4 * N));
     captured();
     made();
+    any();
     forbidden();
     CK(cuModuleUnload(module));
     puts("ok");

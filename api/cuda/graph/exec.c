@@ -96,20 +96,19 @@ STREAM_TWINS(cuGraphUpload, (CUgraphExec instance, CUstream stream), launch, (&c
 
 /* ---- changes of an instance: nodes are named by those of the graph that it was made of */
 
-static GraphNode *node_of(Call *call, const Graph *instance, CUgraphNode original)
+GraphNode *graph_exec_node(const Graph *instance, CUgraphNode original)
 {
     for (guint i = 0; instance != NULL && i < instance->nodes->len; i++) {
         GraphNode *node = instance->nodes->pdata[i];
         if (node->original == (guint64)original)
             return node;
     }
-    (void)call;
     return NULL;
 }
 
 #define OF_INSTANCE(wanted, needed)                                                                \
     CUDA_BEGIN(call);                                                                              \
-    GraphNode *node = node_of(&call, graph_exec_get(&call, instance), original);                   \
+    GraphNode *node = graph_exec_node(graph_exec_get(&call, instance), original);                   \
     if (node == NULL || node->type != (wanted) || !(needed))                                       \
     CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE)
 
@@ -149,7 +148,7 @@ static gboolean can_be_disabled(const GraphNode *node)
 CUresult cuGraphNodeSetEnabled(CUgraphExec instance, CUgraphNode original, unsigned int on)
 {
     CUDA_BEGIN(call);
-    GraphNode *node = node_of(&call, graph_exec_get(&call, instance), original);
+    GraphNode *node = graph_exec_node(graph_exec_get(&call, instance), original);
 
     if (!can_be_disabled(node))
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
@@ -160,7 +159,7 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec instance, CUgraphNode original, unsig
 CUresult cuGraphNodeGetEnabled(CUgraphExec instance, CUgraphNode original, unsigned int *on)
 {
     CUDA_BEGIN(call);
-    GraphNode *node = node_of(&call, graph_exec_get(&call, instance), original);
+    GraphNode *node = graph_exec_node(graph_exec_get(&call, instance), original);
 
     if (!can_be_disabled(node) || on == NULL)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);

@@ -54,6 +54,8 @@ Graph *graph_new(Call *call, gboolean instance);
 void graph_free(Call *call, Graph *graph);
 Graph *graph_get(Call *call, CUgraph handle);
 Graph *graph_exec_get(Call *call, CUgraphExec handle);
+/* An instance's node, by the one of its graph; NULL: none. */
+GraphNode *graph_exec_node(const Graph *instance, CUgraphNode original);
 Graph *graph_clone(Call *call, const Graph *graph, gboolean instance);
 /* A node behind `before`; INVALID_VALUE: nodes that are not this graph's. */
 CUresult graph_node_new(Call *call, Graph *graph, CUgraphNodeType type, const CUgraphNode *before, size_t n,

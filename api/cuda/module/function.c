@@ -230,7 +230,7 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction handle)
 CUresult cuFuncGetName(const char **name, CUfunction handle)
 {
     CUDA_BEGIN(call);
-    if (name == NULL)
+    if (name == NULL || handle == NULL)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     FUNCTION(call, handle, function);
     *name = function->entry->function->symbol->name;

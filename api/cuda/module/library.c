@@ -351,7 +351,7 @@ CUresult cuKernelSetCacheConfig(CUkernel of, CUfunc_cache config, CUdevice devic
 CUresult cuKernelGetName(const char **name, CUkernel of)
 {
     CUDA_BEGIN(call);
-    if (name == NULL)
+    if (name == NULL || of == NULL)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     Kernel *kernel = kernel_get(&call, of);
     if (kernel == NULL)
