@@ -139,29 +139,35 @@ char *ptx_fatbin_unpack(const char *name, const PtxFatbinEntry *entry, gsize *by
     return text;
 }
 
-static void refuse(const char *name, const GArray *entries, guint sm, GError **error)
+char *ptx_fatbin_targets(const GArray *entries)
 {
     GString *list = g_string_new(NULL);
-    gboolean any_ptx = FALSE;
     for (guint i = 0; i < entries->len; i++) {
         const PtxFatbinEntry *entry = &g_array_index(entries, PtxFatbinEntry, i);
-        any_ptx |= entry->is_ptx;
         g_autofree char *one = g_strdup_printf("%s_%u", entry->is_ptx ? "compute" : "sm", entry->arch);
         if (!strstr(list->str, one))
             g_string_append_printf(list, "%s%s", list->len ? ", " : "", one);
     }
+    return g_string_free(list, FALSE);
+}
+
+static void refuse(const char *name, const GArray *entries, guint sm, GError **error)
+{
+    g_autofree char *list = ptx_fatbin_targets(entries);
+    gboolean any_ptx = FALSE;
+    for (guint i = 0; i < entries->len; i++)
+        any_ptx |= g_array_index(entries, PtxFatbinEntry, i).is_ptx;
     if (any_ptx)
         g_set_error(error, PTX_LOAD_ERROR, PTX_LOAD_ERROR_IMAGE,
                     "%s: the image has no PTX for sm_%u or below, only %s; build it with -gencode "
                     "arch=compute_%u,code=compute_%u",
-                    name, sm, list->str, sm, sm);
+                    name, sm, list, sm, sm);
     else
         g_set_error(
             error, PTX_LOAD_ERROR, PTX_LOAD_ERROR_IMAGE,
             "%s: the image holds machine code only (%s), which is not simulated; build it with PTX: nvcc -gencode "
             "arch=compute_%u,code=compute_%u",
-            name, list->len ? list->str : "nothing", sm ? sm : 90, sm ? sm : 90);
-    g_string_free(list, TRUE);
+            name, list[0] ? list : "nothing", sm ? sm : 90, sm ? sm : 90);
 }
 
 char *ptx_fatbin_choose(const char *name, const guint8 *image, gsize bytes, guint sm, gsize *text_bytes,

@@ -42,6 +42,14 @@ for says in 'nested too deep.*image:6 in a; CTA (0,0,0), warp' 'branch 77 of a t
     'kernel k: image:4:44: the variable does not fit' '^ok$'; do
     grep -q "$says" "$dir/log" || { echo "endless: FAILED: $says"; cat "$dir/log"; bad=1; }
 done
+# What is not found where a part was left out: the log names the parts, what they are for, and the build option.
+timeout 100 "$FANOUT" exec -s dgx-h100 --report "$dir/parts.json" -- "$dir/parts" >"$dir/log" 2>&1 || bad=1
+built='build them with nvcc -gencode arch=compute_90,code=compute_90'
+for says in "kernel_of_a_part: not in the image's PTX; left out .*part 2 (sm_80); $built" \
+    "library_kernel: not in the image's PTX; left out .*part 1 (sm_80); $built" "variable_of_a_part: not in .*part 1 (sm_80)"; do
+    grep -q "$says" "$dir/log" || { echo "parts: FAILED: $says"; cat "$dir/log"; bad=1; }
+done
+! grep kernel_of_no_part "$dir/log" || { echo "parts: FAILED: nothing was left out there"; bad=1; }
 # Programs of the runtime API find a library of either version.
 ${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror "$TOP_SRCDIR/tests/clients/cudart.c" -o "$dir/cudart" -ldl
 for version in 12 13; do

@@ -72,6 +72,37 @@ static CUresult from_parts(Call *call, JitOptions *jit, guint sm, const char *na
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
+static gboolean has_ptx(const GArray *entries, guint sm)
+{
+    for (guint i = 0; i < entries->len; i++) {
+        const PtxFatbinEntry *entry = &g_array_index(entries, PtxFatbinEntry, i);
+        if (entry->is_ptx && entry->arch <= sm)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+char *parts_left_out(guint sm, const void *image, gsize bytes)
+{
+    const Wrapper *wrapper = image;
+    g_autoptr(GString) list = g_string_new(NULL);
+
+    if (bytes != IMAGE_BYTES_UNKNOWN || wrapper->magic != WRAPPER_MAGIC || wrapper->version != 2)
+        return NULL;
+    const void *const *part = wrapper->more;
+    for (guint i = 0; part != NULL && part[i] != NULL; i++) {
+        g_autoptr(GArray) entries = ptx_fatbin_entries("", part[i], ptx_fatbin_bytes(part[i]), NULL);
+        if (entries == NULL || has_ptx(entries, sm))
+            continue;
+        g_autofree char *targets = ptx_fatbin_targets(entries);
+        g_string_append_printf(list, "%spart %u (%s)", list->len ? ", " : "", i + 1, targets);
+    }
+    if (list->len == 0)
+        return NULL;
+    return g_strdup_printf("left out of the image, since they have no PTX for sm_%u: %s; build them with nvcc -gencode "
+                           "arch=compute_%u,code=compute_%u", sm, list->str, sm, sm);
+}
+
 CUresult units_from_wrapper(Call *call, JitOptions *jit, guint sm, const char *name, const void *image,
                             GPtrArray *units)
 {

@@ -189,7 +189,7 @@ CUresult cuLibraryGetKernel(CUkernel *handle, CUlibrary of, const char *name)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     Entry *entry = program_entry(library->program, name);
     if (entry == NULL)
-        CUDA_RETURN(call, CUDA_ERROR_NOT_FOUND);
+        CUDA_RETURN(call, program_no_symbol(&call, library->program, name));
     CUresult result = library_kernel(&call, library, entry, &kernel);
     if (result == CUDA_SUCCESS)
         *handle = (CUkernel)kernel->handle;
@@ -258,7 +258,7 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary of, c
     CUDA_BEGIN(call);
     CUresult result = current_module(&call, of, &module);
 
-    CUDA_RETURN(call, result == CUDA_SUCCESS ? module_global(module, name, FALSE, address, bytes) : result);
+    CUDA_RETURN(call, result == CUDA_SUCCESS ? module_global(&call, module, name, FALSE, address, bytes) : result);
 }
 
 CUresult cuLibraryGetManaged(CUdeviceptr *address, size_t *bytes, CUlibrary of, const char *name)
@@ -267,7 +267,7 @@ CUresult cuLibraryGetManaged(CUdeviceptr *address, size_t *bytes, CUlibrary of, 
     CUDA_BEGIN(call);
     CUresult result = current_module(&call, of, &module);
 
-    CUDA_RETURN(call, result == CUDA_SUCCESS ? module_global(module, name, TRUE, address, bytes) : result);
+    CUDA_RETURN(call, result == CUDA_SUCCESS ? module_global(&call, module, name, TRUE, address, bytes) : result);
 }
 
 /* ---- kernels */

@@ -164,13 +164,16 @@ CUresult module_function(Call *call, Module *module, Entry *entry, Function **fu
     return CUDA_SUCCESS;
 }
 
-CUresult module_global(Module *module, const char *name, gboolean managed, CUdeviceptr *address, size_t *bytes)
+CUresult module_global(Call *call, Module *module, const char *name, gboolean managed, CUdeviceptr *address,
+                       size_t *bytes)
 {
     const PtxSymbol *symbol = name != NULL ? ptx_module_variable(module->program->ptx, name) : NULL;
 
     if (name == NULL || (address == NULL && bytes == NULL) || program_entry(module->program, name) != NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    if (symbol == NULL || (managed && !symbol->managed))
+    if (symbol == NULL)
+        return program_no_symbol(call, module->program, name);
+    if (managed && !symbol->managed)
         return CUDA_ERROR_NOT_FOUND;
     if (address != NULL)
         *address = ptx_symbol_address(symbol, bank_base(module->global_va), bank_base(module->const_va));
@@ -288,9 +291,9 @@ CUresult cuModuleGetFunction(CUfunction *handle, CUmodule of, const char *name)
     if (module == NULL)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     Entry *entry = program_entry(module->program, name);
-    if (entry == NULL)
-        CUDA_RETURN(call, CUDA_ERROR_NOT_FOUND);
     call.device = module->context->device;
+    if (entry == NULL)
+        CUDA_RETURN(call, program_no_symbol(&call, module->program, name));
     CUresult result = module_function(&call, module, entry, &function);
     if (result == CUDA_SUCCESS)
         *handle = (CUfunction)function->handle;
@@ -335,5 +338,5 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule of, 
 
     if (module == NULL)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
-    CUDA_RETURN(call, module_global(module, name, FALSE, address, bytes));
+    CUDA_RETURN(call, module_global(&call, module, name, FALSE, address, bytes));
 }

@@ -61,7 +61,8 @@ void module_free(Call *call, Module *module); /* waits for nothing */
 void module_free_of_context(Call *call, const Context *context);
 CUresult module_function(Call *call, Module *module, Entry *entry, Function **function);
 /* INVALID_VALUE, NOT_FOUND: as cuModuleGetGlobal. managed: only such variables. */
-CUresult module_global(Module *module, const char *name, gboolean managed, CUdeviceptr *address, size_t *bytes);
+CUresult module_global(Call *call, Module *module, const char *name, gboolean managed, CUdeviceptr *address,
+                       size_t *bytes);
 
 Library *library_get(Call *call, CUlibrary handle);
 Kernel *kernel_get(Call *call, CUkernel handle);

@@ -319,8 +319,16 @@ CUresult program_from_image(Call *call, JitOptions *jit, guint sm, const char *n
 {
     g_autoptr(GPtrArray) units = units_new();
     CUresult result = units_from_image(call, jit, sm, name, image, bytes, units);
+    if (result != CUDA_SUCCESS)
+        return result;
+    g_autofree char *left_out = parts_left_out(sm, image, bytes);
 
-    return result == CUDA_SUCCESS ? program_new(call, jit, sm, units, program) : result;
+    result = program_new(call, jit, sm, units, program);
+    if (result == CUDA_SUCCESS)
+        (*program)->left_out = g_steal_pointer(&left_out);
+    else if (left_out != NULL) /* what is missing may stand there */
+        program_fail(call, jit, left_out);
+    return result;
 }
 
 Program *program_ref(Program *program)
@@ -336,10 +344,18 @@ void program_unref(Program *program)
     g_hash_table_unref(program->by_name);
     g_ptr_array_unref(program->entries);
     ptx_module_free(program->ptx);
+    g_free(program->left_out);
     g_free(program);
 }
 
 Entry *program_entry(Program *program, const char *name) { return g_hash_table_lookup(program->by_name, name); }
+
+CUresult program_no_symbol(Call *call, const Program *program, const char *name)
+{
+    if (program->left_out != NULL)
+        cuda_diagnose(call, 0, call->device, 0, "%s: not in the image's PTX; %s", name, program->left_out);
+    return CUDA_ERROR_NOT_FOUND;
+}
 
 CUresult program_entry_use(Call *call, Entry *entry)
 {

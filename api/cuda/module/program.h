@@ -30,6 +30,7 @@ typedef struct {
     PtxModule *ptx;
     GPtrArray *entries;  /* Entry, in the order of the text */
     GHashTable *by_name; /* name -> Entry */
+    char *left_out;      /* which parts of the image had no PTX and are not in it, as a sentence; NULL: none */
 } Program;
 
 #define PROGRAM_EAGER_BYTES_MAX (1u << 20) /* of texts whose bodies are all read when they are loaded */
@@ -51,6 +52,8 @@ Program *program_ref(Program *program);
 void program_unref(Program *program);
 
 Entry *program_entry(Program *program, const char *name); /* NULL: none */
+/* CUDA_ERROR_NOT_FOUND, of a kernel or variable: the log says why, where a part of the image was left out. */
+CUresult program_no_symbol(Call *call, const Program *program, const char *name);
 /* The entry's code is read, and *entry->usage is there. Another code: it cannot run, and the log says why. */
 CUresult program_entry_use(Call *call, Entry *entry);
 
@@ -67,6 +70,8 @@ CUresult units_from_fatbin(Call *call, JitOptions *jit, guint sm, const char *na
                            GPtrArray *units);
 CUresult units_from_wrapper(Call *call, JitOptions *jit, guint sm, const char *name, const void *image,
                             GPtrArray *units);
+/* The parts of a wrapper that it left out, as in Program; g_free it. NULL: none, or another kind of image. */
+char *parts_left_out(guint sm, const void *image, gsize bytes);
 #define WRAPPER_MAGIC 0x466243b1u
 
 /* object.c: fatbinaries in ELF objects and archives of them. bytes must be known. */
