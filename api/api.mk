@@ -66,6 +66,8 @@ cuda_files = \
 	api/cuda/graph/run.c \
 	api/cuda/graph/user_object.c \
 	api/cuda/memory/managed.c \
+	api/cuda/memory/array.c \
+	api/cuda/memory/array.h \
 	api/cuda/memory/ipc.c \
 	api/cuda/memory/map.c \
 	api/cuda/memory/mem.c \
@@ -106,6 +108,7 @@ cuda_files = \
 	api/cuda/stream/copy.c \
 	api/cuda/stream/copy.h \
 	api/cuda/stream/copy_3d.c \
+	api/cuda/stream/copy_array.c \
 	api/cuda/stream/copy_batch.c \
 	api/cuda/stream/copy_peer.c \
 	api/cuda/stream/event.c \
@@ -135,6 +138,7 @@ cuda_files = \
 cuda_public = \
 	api/include/fanout/cuda.h \
 	api/include/fanout/cuda_attribute.h \
+	api/include/fanout/cuda_array.h \
 	api/include/fanout/cuda_graph.h \
 	api/include/fanout/cuda_module.h \
 	api/include/fanout/cuda_names.h \

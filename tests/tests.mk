@@ -352,6 +352,7 @@ EXTRA_DIST += \
 	tests/clients/flashinfer.c \
 	tests/clients/fuser.c \
 	tests/clients/graphs.c \
+	tests/clients/arrays.c \
 	tests/clients/events.c \
 	tests/clients/ipc.c \
 	tests/clients/mscclpp.c \

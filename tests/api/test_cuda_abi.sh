@@ -11,7 +11,8 @@ ours=$TOP_SRCDIR/api/include
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 version=$(awk '$1 == "#define" && $2 == "CUDA_VERSION" { print $3 }' "$header/cuda.h")
-cat "$ours"/fanout/cuda_result.h "$ours"/fanout/cuda_attribute.h "$ours"/fanout/cuda_types.h "$ours"/fanout/cuda_module.h "$ours"/fanout/cuda_graph.h |
+cat "$ours"/fanout/cuda_result.h "$ours"/fanout/cuda_attribute.h "$ours"/fanout/cuda_types.h "$ours"/fanout/cuda_module.h "$ours"/fanout/cuda_graph.h \
+    "$ours"/fanout/cuda_array.h |
     ${CC:-cc} -fpreprocessed -dD -E -P - 2>/dev/null >"$dir/types"
 
 # A program that prints every value, size and offset that our header names...
@@ -48,7 +49,8 @@ awk '
         arguments = text; sub(/^[^(]*/, "", arguments)
         printf "_Static_assert(__builtin_types_compatible_p(__typeof__(%s), CUresult%s), \"%s\");\n", name, arguments, name
     }
-' "$ours/fanout/cuda.h" "$ours/fanout/cuda_module.h" "$ours/fanout/cuda_graph.h" | sed -e '/"cuGetProcAddress"/d' >"$dir/prototypes.c"
+' "$ours/fanout/cuda.h" "$ours/fanout/cuda_module.h" "$ours/fanout/cuda_graph.h" \
+    "$ours/fanout/cuda_array.h" | sed -e '/"cuGetProcAddress"/d' >"$dir/prototypes.c"
 
 both() { # both NAME: with our header and with the toolkit's
     ${CC:-cc} -w -I"$ours" -DFANOUT_CUDA_VERSION="$version" -DCUDA_HEADER='<fanout/cuda.h>' $2 "$dir/$1.c" -o "$dir/$1.ours"

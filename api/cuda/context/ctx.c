@@ -1,6 +1,7 @@
 /* Contexts and each thread's stack of them. */
 #include "api/cuda/context/ctx.h"
 
+#include "api/cuda/memory/array.h"
 #include "api/cuda/module/module.h"
 #include "api/cuda/stream/copy.h"
 
@@ -118,6 +119,7 @@ void context_free(Call *call, Context *context)
 
     module_free_of_context(call, context);
     memory_free_of_context(call, context->id);
+    array_free_of_context(call, context->id);
     free_all(call, context, HANDLE_STREAM, ENGINE_STREAM_FREE);
     free_all(call, context, HANDLE_EVENT, ENGINE_EVENT_FREE);
     cuda_engine(call, &request, NULL);

@@ -28,6 +28,7 @@ typedef enum {
     HANDLE_GRAPH_EXEC,
     HANDLE_GRAPH_NODE,
     HANDLE_USER_OBJECT,
+    HANDLE_ARRAY,
 } HandleKind;
 
 typedef enum { HANDLE_LIVE, HANDLE_STALE, HANDLE_FORGED } HandleState;

@@ -55,7 +55,7 @@ CUresult node_set_copy(Call *call, GraphNode *node, const CUDA_MEMCPY3D *copy, C
     for (guint64 z = 0; z < copy->Depth && copy->WidthInBytes > 0 && copy->Height > 0; z++) {
         Copy slice = {.asynchronous = TRUE, .peer = -1, .source_peer = -1};
         EngineRequest request;
-        CUresult result = copy_3d_slice(copy, z, &slice);
+        CUresult result = copy_3d_slice(call, copy, z, &slice);
         if (result == CUDA_SUCCESS)
             result = copy_prepare(call, &slice, context, &request);
         if (result != CUDA_SUCCESS)

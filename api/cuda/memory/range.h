@@ -41,7 +41,7 @@ typedef struct Range {
     guint64 context;   /* id of the context it was allocated in; 0: none */
     guint64 buffer_id;
     guint32 flags; /* of host allocations */
-    gboolean of_module; /* of a module's variables, or of kernels' malloc: not the program's to free */
+    gboolean of_module; /* of a module's variables, of kernels' malloc, or an array's: not cuMemFree's to free */
     guint32 opened;     /* of another process's memory: how often cuIpcOpenMemHandle was called; 0: it is own memory */
     gboolean managed;
     guint64 asked_bytes; /* of managed memory */

@@ -34,7 +34,8 @@ CUresult copy_prepare(Call *call, const Copy *copy, const Context *context, Engi
  * apart. height 0: one row. */
 #define COPY_SLICES_MAX 65536u
 /* Slice z of a three-dimensional copy: sides, addresses and sizes. */
-CUresult copy_3d_slice(const CUDA_MEMCPY3D *d, guint64 z, Copy *copy);
+CUresult copy_3d_slice(Call *call, const CUDA_MEMCPY3D *d, guint64 z, Copy *copy);
+CUresult copy_3d(Call *call, const CUDA_MEMCPY3D *d, CUstream stream, CUstream standard, gboolean asynchronous);
 
 gboolean copy_span(guint64 width, guint64 pitch, guint64 height, guint64 *bytes);
 

@@ -1,12 +1,29 @@
 /* Three-dimensional copies: slices, each a two-dimensional copy. */
-#include "api/cuda/stream/copy.h"
+#include "api/cuda/memory/array.h"
 
 typedef struct {
     CUmemorytype type;
     const void *host;
     CUdeviceptr device;
     guint64 x, y, z, pitch, height;
+    CUarray array;
 } End3D;
+
+/* An array is memory of its device, whose shape is known. FALSE: no array, or the copy does not lie within. */
+static gboolean end_array(Call *call, End3D *end, const CUDA_MEMCPY3D *d)
+{
+    if (end->type != CU_MEMORYTYPE_ARRAY)
+        return TRUE;
+    const Array *array = array_get(call, end->array);
+    if (array == NULL || !fits(end->x, d->WidthInBytes, array->row_bytes) || !fits(end->y, d->Height, array->rows) ||
+        !fits(end->z, d->Depth, array->slices))
+        return FALSE;
+    end->type = CU_MEMORYTYPE_DEVICE;
+    end->device = array->va;
+    end->pitch = array->row_bytes;
+    end->height = array->rows;
+    return TRUE;
+}
 
 /* One end of slice z. FALSE: sizes that cannot be, or a type of memory that does not exist. */
 static gboolean end_3d(const End3D *end, const CUDA_MEMCPY3D *d, guint64 z, CopySide *side, guint64 *address,
@@ -31,15 +48,15 @@ static gboolean end_3d(const End3D *end, const CUDA_MEMCPY3D *d, guint64 z, Copy
            base != 0 && g_uint64_checked_add(address, base, skip);
 }
 
-CUresult copy_3d_slice(const CUDA_MEMCPY3D *d, guint64 z, Copy *copy)
+CUresult copy_3d_slice(Call *call, const CUDA_MEMCPY3D *d, guint64 z, Copy *copy)
 {
-    const End3D to = {d->dstMemoryType, d->dstHost, d->dstDevice, d->dstXInBytes,
-                      d->dstY,          d->dstZ,    d->dstPitch,  d->dstHeight};
-    const End3D from = {d->srcMemoryType, d->srcHost, d->srcDevice, d->srcXInBytes,
-                        d->srcY,          d->srcZ,    d->srcPitch,  d->srcHeight};
+    End3D to = {d->dstMemoryType, d->dstHost, d->dstDevice, d->dstXInBytes, d->dstY,
+                d->dstZ,          d->dstPitch, d->dstHeight, d->dstArray};
+    End3D from = {d->srcMemoryType, d->srcHost, d->srcDevice, d->srcXInBytes, d->srcY,
+                  d->srcZ,          d->srcPitch, d->srcHeight, d->srcArray};
 
-    if (d->dstMemoryType == CU_MEMORYTYPE_ARRAY || d->srcMemoryType == CU_MEMORYTYPE_ARRAY)
-        return CUDA_ERROR_NOT_SUPPORTED;
+    if (!end_array(call, &to, d) || !end_array(call, &from, d))
+        return CUDA_ERROR_INVALID_VALUE;
     if (d->Depth > COPY_SLICES_MAX || !end_3d(&to, d, z, &copy->destination_side, &copy->destination, &copy->pitch) ||
         !end_3d(&from, d, z, &copy->source_side, &copy->source, &copy->source_pitch))
         return CUDA_ERROR_INVALID_VALUE;
@@ -48,7 +65,7 @@ CUresult copy_3d_slice(const CUDA_MEMCPY3D *d, guint64 z, Copy *copy)
     return CUDA_SUCCESS;
 }
 
-static CUresult copy_3d(Call *call, const CUDA_MEMCPY3D *d, CUstream stream, CUstream standard, gboolean asynchronous)
+CUresult copy_3d(Call *call, const CUDA_MEMCPY3D *d, CUstream stream, CUstream standard, gboolean asynchronous)
 {
     CUresult result = d != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 
@@ -57,7 +74,7 @@ static CUresult copy_3d(Call *call, const CUDA_MEMCPY3D *d, CUstream stream, CUs
     for (guint64 z = 0; result == CUDA_SUCCESS && z < d->Depth; z++) {
         Copy copy = {.stream = stream, .standard = standard, .asynchronous = asynchronous, .peer = -1,
                      .source_peer = -1};
-        result = copy_3d_slice(d, z, &copy);
+        result = copy_3d_slice(call, d, z, &copy);
         if (result == CUDA_SUCCESS)
             result = copy_any(call, &copy);
     }

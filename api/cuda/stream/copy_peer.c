@@ -100,13 +100,37 @@ static gboolean end_2d(const End2D *end, guint64 width, CopySide *side, guint64 
     }
 }
 
+/* Arrays have rows and slices, as copies of three dimensions have. */
+static CUresult copy_of_array(Call *call, const CUDA_MEMCPY2D *d, CUstream stream, CUstream standard,
+                              gboolean asynchronous)
+{
+    const CUDA_MEMCPY3D copy = {.srcXInBytes = d->srcXInBytes,
+                                .srcY = d->srcY,
+                                .srcMemoryType = d->srcMemoryType,
+                                .srcHost = d->srcHost,
+                                .srcDevice = d->srcDevice,
+                                .srcArray = d->srcArray,
+                                .srcPitch = d->srcPitch,
+                                .dstXInBytes = d->dstXInBytes,
+                                .dstY = d->dstY,
+                                .dstMemoryType = d->dstMemoryType,
+                                .dstHost = d->dstHost,
+                                .dstDevice = d->dstDevice,
+                                .dstArray = d->dstArray,
+                                .dstPitch = d->dstPitch,
+                                .WidthInBytes = d->WidthInBytes,
+                                .Height = d->Height,
+                                .Depth = 1};
+    return copy_3d(call, &copy, stream, standard, asynchronous);
+}
+
 static CUresult copy_2d(Call *call, const CUDA_MEMCPY2D *d, CUstream stream, CUstream standard,
                         gboolean asynchronous)
 {
     if (d == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     if (d->dstMemoryType == CU_MEMORYTYPE_ARRAY || d->srcMemoryType == CU_MEMORYTYPE_ARRAY)
-        return CUDA_ERROR_NOT_SUPPORTED;
+        return copy_of_array(call, d, stream, standard, asynchronous);
     const End2D to = {d->dstMemoryType, d->dstHost, d->dstDevice, d->dstXInBytes, d->dstY, d->dstPitch};
     const End2D from = {d->srcMemoryType, d->srcHost, d->srcDevice, d->srcXInBytes, d->srcY, d->srcPitch};
     Copy copy = {.bytes = d->Height != 0 ? d->WidthInBytes : 0,

@@ -12,6 +12,7 @@
 
 #include <fanout/cuda_types.h>
 #include <fanout/cuda_names.h>
+#include <fanout/cuda_array.h>
 #include <fanout/cuda_graph.h>
 
 #ifdef __cplusplus

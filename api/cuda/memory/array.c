@@ -1,0 +1,142 @@
+/* Arrays: memory of a device that has a shape and a format, for copies. Rows lie one behind the other without gaps; on
+ * hardware their order is not told. Textures and surfaces, which arrays are for, are not there, nor are layers, cube
+ * maps, mipmaps, formats of several planes, and arrays that are sparse or mapped later. */
+#include "api/cuda/memory/array.h"
+
+/* Of the plain formats; 0: another. */
+static guint64 format_bytes(CUarray_format format)
+{
+    switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8: return 1;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF: return 2;
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+    case CU_AD_FORMAT_SIGNED_INT32:
+    case CU_AD_FORMAT_FLOAT: return 4;
+    default: return 0;
+    }
+}
+
+Array *array_get(Call *call, CUarray handle)
+{
+    return cuda_object(call, HANDLE_ARRAY, (guint64)handle, "use of a destroyed array", "not an array");
+}
+
+/* Height and depth 0: there is no such dimension. source: CUDA driver API, cuArray3DCreate */
+static CUresult create(Call *call, CUarray *handle, const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    Array made = {.descriptor = *d, .rows = MAX(d->Height, 1), .slices = MAX(d->Depth, 1)};
+    guint64 bytes = format_bytes(d->Format) * d->NumChannels;
+    Context *context;
+    Range *range;
+
+    CUresult result = context_need(call, &context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (d->Flags != 0)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    if (bytes == 0 || (d->NumChannels != 1 && d->NumChannels != 2 && d->NumChannels != 4) || d->Width == 0 ||
+        (d->Depth != 0 && d->Height == 0) || !g_uint64_checked_mul(&made.row_bytes, bytes, d->Width) ||
+        !g_uint64_checked_mul(&bytes, made.row_bytes, made.rows) || !g_uint64_checked_mul(&bytes, bytes, made.slices))
+        return CUDA_ERROR_INVALID_VALUE;
+    result = device_memory_new(call, RANGE_ALLOC, context->device, bytes, 0, &range);
+    if (result != CUDA_SUCCESS)
+        return result;
+    range->context = context->id;
+    range->of_module = TRUE; /* the array's, not cuMemFree's */
+    made.context = context->id;
+    made.va = range->va;
+    Array *array = g_memdup2(&made, sizeof made);
+    array->handle = handle_new(call->cuda->handles, HANDLE_ARRAY, array);
+    *handle = (CUarray)array->handle;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuArray3DCreate_v2(CUarray *handle, const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
+{
+    CUDA_BEGIN(call);
+    if (handle == NULL || descriptor == NULL)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    CUDA_RETURN(call, create(&call, handle, descriptor));
+}
+
+CUresult cuArrayCreate_v2(CUarray *handle, const CUDA_ARRAY_DESCRIPTOR *d)
+{
+    CUDA_BEGIN(call);
+    if (handle == NULL || d == NULL)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    const CUDA_ARRAY3D_DESCRIPTOR descriptor = {d->Width, d->Height, 0, d->Format, d->NumChannels, 0};
+    CUDA_RETURN(call, create(&call, handle, &descriptor));
+}
+
+CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *descriptor, CUarray handle)
+{
+    CUDA_BEGIN(call);
+    const Array *array = array_get(&call, handle);
+
+    if (array == NULL)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
+    if (descriptor == NULL)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    *descriptor = array->descriptor;
+    CUDA_RETURN(call, CUDA_SUCCESS);
+}
+
+CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *descriptor, CUarray handle)
+{
+    CUDA_BEGIN(call);
+    const Array *array = array_get(&call, handle);
+
+    if (array == NULL)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
+    if (descriptor == NULL)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    const CUDA_ARRAY3D_DESCRIPTOR *d = &array->descriptor;
+    *descriptor = (CUDA_ARRAY_DESCRIPTOR){d->Width, d->Height, d->Format, d->NumChannels};
+    CUDA_RETURN(call, CUDA_SUCCESS);
+}
+
+CUresult cuArrayDestroy(CUarray handle)
+{
+    CUDA_BEGIN(call);
+
+    if (array_get(&call, handle) == NULL)
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
+    CUresult result = memory_wait_device(&call);
+    Array *array = array_get(&call, handle);
+    if (array == NULL) /* destroyed by another thread meanwhile */
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
+    memory_free_range(&call, range_find(call.cuda->ranges, array->va));
+    handle_unref(call.cuda->handles, array->handle);
+    g_free(array);
+    CUDA_RETURN(call, result);
+}
+
+typedef struct {
+    guint64 context;
+    GArray *found;
+} OfContext;
+
+static void collect(guint64 handle, void *object, void *user)
+{
+    OfContext *of = user;
+
+    if (((const Array *)object)->context == of->context)
+        g_array_append_val(of->found, handle);
+}
+
+void array_free_of_context(Call *call, guint64 context)
+{
+    OfContext of = {context, g_array_new(FALSE, FALSE, sizeof(guint64))};
+
+    handle_visit(call->cuda->handles, HANDLE_ARRAY, collect, &of);
+    for (guint i = 0; i < of.found->len; i++) {
+        guint64 handle = g_array_index(of.found, guint64, i);
+        void *array = handle_get(call->cuda->handles, HANDLE_ARRAY, handle, NULL);
+        handle_unref(call->cuda->handles, handle);
+        g_free(array);
+    }
+    g_array_unref(of.found);
+}
