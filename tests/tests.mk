@@ -421,7 +421,8 @@ check-nccl: all
 # CUDA compiler for their programs, into a virtual environment of the build tree. Some 2 GB.
 .PHONY: client-packages
 CLIENT_PACKAGES = cuda-bindings cuda-core numba-cuda triton 'numpy<2.5' pandas nvidia-ml-py nvidia-cuda-nvrtc \
-	nvidia-nvvm nvidia-cuda-cccl nvidia-cuda-runtime nvidia-cuda-nvcc nvidia-cuda-crt pytest psutil cffi ml-dtypes
+	nvidia-nvvm nvidia-cuda-cccl nvidia-cuda-runtime nvidia-cuda-nvcc nvidia-cuda-crt pytest psutil cffi ml-dtypes \
+	filecheck
 client-packages:
 	python3 -m venv clients-venv
 	clients-venv/bin/pip install --quiet $(CLIENT_PACKAGES)
