@@ -96,6 +96,8 @@ static GArray *bench_run_size(const BenchTest *test, const BenchSetup *setup,
         good = observer->end(observer->user, begun, error);
     else if (observer)
         observer->drop(begun);
+    if (setup->vcd_path)
+        *setup->vcd_lost |= !sim_trace_end(world->sim);
     GArray *rows = good ? g_steal_pointer(&world->rows) : NULL;
     if (rows && setup->done && bytes == request->bytes)
         setup->done(world->fabric, setup->done_user);
@@ -165,6 +167,32 @@ static GArray *bench_extrapolate(const BenchTest *test, const BenchSetup *setup,
     return rows;
 }
 
+/* The largest of the three sizes that a request is extrapolated from; 0: it runs at its own, as *flows or not. */
+static guint64 bench_part_of(const BenchTest *test, const BenchSetup *setup, const BenchRequest *request,
+                             gboolean *flows)
+{
+    guint64 crossings = test->crossings ? test->crossings(setup, request) : 0;
+    gboolean large = crossings > setup->crossings_max;
+    *flows = setup->fidelity == COLL_FLOW || (setup->fidelity == COLL_FIDELITY_AUTO && large);
+    *flows = *flows && setup->spec->topology.kind == TOPOLOGY_RAILS && !fabric_needs_packets(setup->spec);
+    if (!large || *flows)
+        return 0;
+    /* whole rounds of the grid, so that the last round is as full at each size */
+    guint64 grid = (guint64)MAX(request->ctas, 1) * MAX(request->threads, 1) * LINE_BYTES;
+    guint64 granule = MAX(grid, 1u << 20) * 4;
+    gboolean steps = g_str_has_prefix(test->name, "nccl_");
+    double all = (double)request->bytes * (double)setup->crossings_max / (double)crossings;
+    guint64 b = (guint64)(all / 2.25 / (steps ? 1 : BENCH_LOOP_SHARE));
+    b = MAX(b / granule, 1) * granule;
+    return b < request->bytes ? b : 0;
+}
+
+gboolean bench_is_extrapolated(const BenchSetup *setup, const BenchRequest *request)
+{
+    gboolean flows;
+    return bench_part_of(bench_find(request->test), setup, request, &flows) > 0;
+}
+
 GArray *bench_run(const BenchSetup *setup, const BenchRequest *request, GError **error)
 {
     const BenchTest *test = bench_find(request->test);
@@ -175,20 +203,9 @@ GArray *bench_run(const BenchSetup *setup, const BenchRequest *request, GError *
     }
     if (!bench_check(test, request, error))
         return NULL;
-    guint64 crossings = test->crossings ? test->crossings(setup, request) : 0;
-    gboolean large = crossings > setup->crossings_max;
-    gboolean flows = setup->fidelity == COLL_FLOW || (setup->fidelity == COLL_FIDELITY_AUTO && large);
-    flows = flows && setup->spec->topology.kind == TOPOLOGY_RAILS && !fabric_needs_packets(setup->spec);
-    if (large && !flows) {
-        /* whole rounds of the grid, so that the last round is as full at each size */
-        guint64 grid = (guint64)MAX(request->ctas, 1) * MAX(request->threads, 1) * LINE_BYTES;
-        guint64 granule = MAX(grid, 1u << 20) * 4;
-        gboolean steps = g_str_has_prefix(test->name, "nccl_");
-        double all = (double)request->bytes * (double)setup->crossings_max / (double)crossings;
-        guint64 b = (guint64)(all / 2.25 / (steps ? 1 : BENCH_LOOP_SHARE));
-        b = MAX(b / granule, 1) * granule;
-        if (b < request->bytes)
-            return bench_extrapolate(test, setup, request, b, error);
-    }
+    gboolean flows;
+    guint64 part = bench_part_of(test, setup, request, &flows);
+    if (part)
+        return bench_extrapolate(test, setup, request, part, error);
     return bench_run_size(test, setup, request, request->bytes, flows, error);
 }

@@ -37,6 +37,8 @@ typedef struct {
     guint64 crossings_max;
     CollFidelity fidelity;
     const SeriesSpec *series; /* statistics in time of each run; NULL: none */
+    const char *vcd_path; /* a waveform of the run, of packets in the reference engine; NULL: none */
+    gboolean *vcd_lost;       /* set to TRUE if it could not be written, which has been said */
     const BenchObserver *observer; /* with the reference engine; NULL: none */
     void (*done)(const Fabric *fabric, void *user); /* at the end of a run at its full size; NULL: nothing */
     void *done_user;
@@ -81,6 +83,8 @@ const BenchTest *bench_find(const char *name);
 /* What runs on a system when nothing else is asked for: test->usual, with as many GPUs as the system has where it
  * has fewer. The text is the test's own, or `buffer` of 16 bytes. */
 BenchRequest bench_usual(const BenchTest *test, const FabricSpec *spec, char *buffer);
+/* Whether a request of such a test, which there is, is extrapolated. */
+gboolean bench_is_extrapolated(const BenchSetup *setup, const BenchRequest *request);
 /* The rows of one run; free with g_array_free. NULL with an error: unknown test or variant, GPUs that the
  * system does not have, a grid or a size that moves nothing, a stuck fabric, a GPU that answers nothing. */
 GArray *bench_run(const BenchSetup *setup, const BenchRequest *request, GError **error);

@@ -3,12 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/fabric/waves.h"
+
 #define BENCH_PAGE (2u << 20)
 
 BenchWorld *bench_world_new(const BenchSetup *setup, const BenchRequest *request, guint64 bytes,
                             gboolean flows, GError **error)
 {
-    SimSpec sim_spec = {.seed = setup->seed, .calendar = setup->calendar, .engine = setup->engine};
+    SimSpec sim_spec = {.seed = setup->seed, .calendar = setup->calendar, .engine = setup->engine,
+                        .vcd_path = setup->vcd_path};
     Sim *sim = sim_new(&sim_spec, error);
     if (!sim)
         return NULL;
@@ -17,6 +20,7 @@ BenchWorld *bench_world_new(const BenchSetup *setup, const BenchRequest *request
         sim_free(sim);
         return NULL;
     }
+    fabric_trace(fabric);
     BenchWorld *world = g_new0(BenchWorld, 1);
     world->request = request;
     world->bytes = bytes;

@@ -21,3 +21,22 @@ gboolean replay_views_add(const ReplayResult *result, const ReplaySpec *spec, co
     }
     return TRUE;
 }
+
+gboolean replay_views_refuse_wave(GError **error)
+{
+    g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: flows have no queues to show; write --fidelity packet");
+    return FALSE;
+}
+
+ExitCode replay_views_end_wave(const ReplayWave *wave, ExitCode code, GError **error)
+{
+    const double begin_us = (double)wave->begin_ps / PS_PER_US;
+    if (wave->path && wave->stretches > 1)
+        g_printerr("fanout: the waveform shows the first of %" G_GUINT64_FORMAT " stretches of communication, from "
+                   "%.3f us on; choose another with --from and --to\n", wave->stretches, begin_us);
+    if (!wave->path || code == EXIT_USER || (wave->stretches && !wave->lost))
+        return code;
+    if (!wave->stretches)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: nothing is communicated: there is no waveform to write");
+    return EXIT_USER;
+}

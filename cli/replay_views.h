@@ -9,4 +9,9 @@
 gboolean replay_views_add(const ReplayResult *result, const ReplaySpec *spec, const Options *options, Report *report,
                           GError **error);
 
+/* Flows have no waveform. Returns FALSE. */
+gboolean replay_views_refuse_wave(GError **error);
+/* Says what the waveform leaves out. code: what the verb ends with so far; EXIT_USER where there is none after all. */
+ExitCode replay_views_end_wave(const ReplayWave *wave, ExitCode code, GError **error);
+
 #endif

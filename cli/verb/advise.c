@@ -363,6 +363,6 @@ const Verb verb_advise = {
     .usage = "OP",
     .text = "the best algorithm, protocol and CTAs by size, and what a program's own choice costs",
     .flags = VERB_FLOWS | VERB_FIDELITY | VERB_MONITOR,
-    .no_views = "each of its rows is several simulations; exec and walk write them",
+    .no_views = "each of its rows is several simulations; coll runs a single one and writes them",
     .run = advise_run_verb,
 };

@@ -127,6 +127,23 @@ static gboolean bench_on_end(void *samples, void *observed, GError **error)
 
 static void bench_on_drop(void *observed) { samples_forget(observed); }
 
+/* A waveform is of one simulation, of packets. */
+static gboolean bench_check_wave(const Options *options, const BenchSetup *setup, const GArray *all, GError **error)
+{
+    const guint n = all->len;
+    if (options->vcd && n > 1)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: %u runs are %u simulations, and a waveform shows one: "
+                    "give one of --bytes, --ctas and --threads", n, n);
+    else if (options->vcd && options->fidelity != COLL_PACKET)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: flows have no queues to show; write --fidelity packet");
+    else if (options->vcd && bench_is_extrapolated(setup, &g_array_index(all, BenchRequest, 0)))
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--vcd: so large a run is extrapolated from three smaller ones, "
+                    "and a waveform shows one: give fewer --bytes, or more --crossings");
+    else
+        return TRUE;
+    return FALSE;
+}
+
 static gboolean bench_check_grid(const BenchRequest *request, GError **error)
 {
     if (request->threads > 1024 || request->ctas > 65535 || request->bytes >= 1ull << 40) {
@@ -210,8 +227,9 @@ static ExitCode bench_one(Options *options, const char *name, const BenchOwn *ow
     System system;
     const BenchTest *test = bench_find(name);
     if (!test && speed_find(name)) {
-        if (options->stats || own->where || options->monitored) {
-            const char *what = options->stats ? "stats" : own->animate ? "animate" : own->where ? "where" : "monitor";
+        if (options->stats || options->vcd || options->perfetto || own->where || options->monitored) {
+            const char *what = options->stats ? "stats" : options->vcd ? "vcd" : options->perfetto ? "perfetto"
+                               : own->animate ? "animate" : own->where ? "where" : "monitor";
             g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--%s: %s measures Fanout's own speed", what, name);
             return EXIT_USER;
         }
@@ -244,7 +262,12 @@ static ExitCode bench_one(Options *options, const char *name, const BenchOwn *ow
     for (guint i = 0; all && i < all->len; i++)
         most = MAX(most, g_array_index(all, BenchRequest, i).bytes);
     samples_choose_engine(options, most);
+    if (options->vcd)
+        options->engine = SIM_ENGINE_REFERENCE;
     setup.engine = options->engine;
+    gboolean lost = FALSE;
+    setup.vcd_path = options->vcd;
+    setup.vcd_lost = &lost;
     if (all && all->len == 1) {
         setup.done = bench_add_faults;
         setup.done_user = report;
@@ -252,12 +275,14 @@ static ExitCode bench_one(Options *options, const char *name, const BenchOwn *ow
     ExitCode code = EXIT_USER;
     if (all && samples_check(options, options->fidelity != COLL_PACKET, error) &&
         samples_check_timeline(options, options->fidelity != COLL_PACKET, error) &&
+        bench_check_wave(options, &setup, all, error) &&
         samples_check_rows(options, own->where, own->animate, all->len, error) && monitor_open(options, error) &&
         samples_open(&samples, options, all->len <= SERIES_RUNS ? report : NULL, error)) {
         samples_watch(&samples, options, report, own->where, own->animate, all->len);
         setup.series = options->fidelity == COLL_PACKET ? samples.wanted : samples.watched;
         setup.observer = samples.where ? &observer : NULL;
         code = samples_close(&samples, bench_all(options, report, &setup, &samples, all, error), error);
+        code = lost && code == EXIT_DONE ? EXIT_USER : code;
     }
     report_free(report);
     system_clear(&system);
@@ -308,7 +333,6 @@ const Verb verb_bench = {
     .name = "bench",
     .usage = "[TEST]",
     .text = "micro-benchmarks: latency, bandwidth, contention, multicast, own speed",
-    .flags = VERB_FLOWS | VERB_STATS | VERB_TIMELINE | VERB_MONITOR,
-    .no_views = "each of its rows is a simulation of its own; exec and walk write them",
+    .flags = VERB_FLOWS | VERB_STATS | VERB_TIMELINE | VERB_WAVEFORM | VERB_MONITOR,
     .run = bench_run_verb,
 };

@@ -102,6 +102,6 @@ const Verb verb_convert = {
     .text = "rewrite a trace as text (.trace, - for standard output), Chakra (OUT.<rank>.et) or "
             "GOAL (.goal)",
     .flags = VERB_NO_PAGE,
-    .no_views = "it simulates nothing; replay does, and has all of them but waveforms",
+    .no_views = "it simulates nothing; replay does, and has all of them",
     .run = convert_run_verb,
 };

@@ -35,6 +35,7 @@ typedef struct {
     ReplaySpec spec;
     Samples samples;
     ReplayLive *live;
+    ReplayWave wave; /* path NULL: it is not wanted */
     ReplayResult *result, *with, *without; /* with: result itself, or its own */
 } ReplayVerb;
 
@@ -58,6 +59,8 @@ static gboolean replay_parse(ReplayVerb *verb, GError **error)
     Options alone = *verb->options;
     if (!samples_check(verb->options, spec->flow, error) || (words->where && !samples_check_where(&alone, error)))
         return FALSE;
+    if (spec->flow && verb->options->vcd)
+        return replay_views_refuse_wave(error);
     if (words->scale && (!json_decimal_text(words->scale, 6, FALSE, &ppm) || ppm < 0 ||
                          ppm > (gint64)1000000000000))
         return replay_args_bad(error, "--compute-scale", words->scale,
@@ -77,6 +80,8 @@ static ReplayResult *replay_once(ReplayVerb *verb, const ReplaySpec *spec, const
     own.series = own.series ? own.series : verb->samples.watched;
     if (own.series && (own.series->tracks || !own.series->watch_only))
         own.memo = FALSE; /* else equal communications would have statistics but once */
+    if (own.wave)
+        own.memo = FALSE;
     return replay_run(&own, verb->jobs, verb->n, error);
 }
 
@@ -188,7 +193,9 @@ static void replay_run_all(ReplayVerb *verb, const Options *options, GError **er
         sampled.series = sampled.flow ? verb->samples.watched : verb->samples.wanted;
         sampled.figures = options->html && !sampled.flow;
         sampled.where = verb->words->where;
-        if (sampled.where)
+        verb->wave.path = options->vcd;
+        sampled.wave = options->vcd ? &verb->wave : NULL;
+        if (sampled.where || sampled.wave)
             sampled.sim.engine = SIM_ENGINE_REFERENCE; /* the comparison needs no observer */
         verb->result = replay_once(verb, &sampled, REPLAY_MAIN, error);
     }
@@ -213,6 +220,7 @@ static ExitCode replay_all(ReplayVerb *verb, Options *options, GError **error)
     if (!samples_open(&verb->samples, options, NULL, error))
         return EXIT_USER;
     GError *why = NULL;
+    ExitCode code;
     guint64 communications = 0;
     for (guint j = 0; j < verb->n; j++)
         communications += verb->jobs[j].match->items->len;
@@ -223,11 +231,12 @@ static ExitCode replay_all(ReplayVerb *verb, Options *options, GError **error)
     replay_live_free(verb->live);
     report_free(partial);
     if (why) {
-        ExitCode code = g_error_matches(why, COLL_ERROR, COLL_ERROR_STUCK) ? EXIT_WRONG : EXIT_USER;
+        code = g_error_matches(why, COLL_ERROR, COLL_ERROR_STUCK) ? EXIT_WRONG : EXIT_USER;
         g_propagate_error(error, why);
         return samples_close(&verb->samples, code, error);
     }
-    return samples_close(&verb->samples, replay_write(verb, options, error), error);
+    code = samples_close(&verb->samples, replay_write(verb, options, error), error);
+    return replay_views_end_wave(&verb->wave, code, error);
 }
 
 static void replay_clear(ReplayVerb *verb)
@@ -300,7 +309,6 @@ const Verb verb_replay = {
     .name = "replay",
     .usage = "TRACE...",
     .text = "replay traces of applications: PyTorch, Chakra, NCCL logs, mscclpp plans, GOAL, SimAI",
-    .flags = VERB_TIMELINE | VERB_FLOWS | VERB_STATS | VERB_MONITOR,
-    .no_views = "equal communications are simulated once; exec and walk write them",
+    .flags = VERB_TIMELINE | VERB_WAVEFORM | VERB_FLOWS | VERB_STATS | VERB_MONITOR,
     .run = replay_run_verb,
 };

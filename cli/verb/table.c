@@ -235,6 +235,6 @@ const Verb verb_table = {
     .usage = "",
     .text = "latency tables for planners of serving systems, each cell with its uncertainty",
     .flags = VERB_FLOWS | VERB_FIDELITY | VERB_MONITOR,
-    .no_views = "each of its cells is a simulation of its own; exec and walk write them",
+    .no_views = "each of its cells is a simulation of its own; coll runs a single one and writes them",
     .run = table_run_verb,
 };

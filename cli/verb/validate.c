@@ -316,6 +316,6 @@ const Verb verb_validate = {
     .usage = "FILE.csv...",
     .text = "simulate every row of reference measurements and print the errors",
     .flags = VERB_FLOWS | VERB_MONITOR,
-    .no_views = "each of its rows is a simulation of its own; exec and walk write them",
+    .no_views = "its rows are many simulations, and each file shows one; bench runs a single row and writes them",
     .run = validate_run_verb,
 };

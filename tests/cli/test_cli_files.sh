@@ -35,7 +35,7 @@ valid() { # KIND FILE; test_cli_views.sh looks closely
 # Whether a verb has a view. What it has not it refuses with the reason behind a colon.
 has() {
     case $1.$2 in
-    *.html | coll.vcd | exec.vcd | walk.vcd) return 0 ;;
+    *.html | coll.vcd | exec.vcd | walk.vcd | bench.vcd | replay.vcd) return 0 ;;
     *) return 1 ;;
     esac
 }
@@ -83,6 +83,15 @@ status=0
 refuses '--vcd: 2 rows are 2 simulations' coll all_reduce -s teach-4gpu -a nvls,ring -b 4K --vcd two.vcd
 refuses '--vcd: best tries several algorithms' coll all_reduce -s teach-4gpu -a best -b 4K --vcd two.vcd
 refuses '--vcd: this row is simulated as flows' coll all_reduce -s teach-4gpu -a nvls -b 1G --vcd two.vcd
+refuses '--vcd: 2 runs are 2 simulations' bench multicast_latency -s teach-4gpu --ctas 1,2 --vcd two.vcd
+refuses '--vcd: flows have no queues' bench multicast_bw -s teach-4gpu --fidelity flow --vcd two.vcd
+refuses '--vcd: so large a run is extrapolated' bench stream_bw -s teach-4gpu -b 1G --crossings 10 --vcd two.vcd
+refuses "--vcd: engine measures Fanout's own speed" bench engine --vcd two.vcd
+refuses "--perfetto: engine measures Fanout's own speed" bench engine --perfetto two.vcd
+refuses '--vcd: flows have no queues' replay one.trace -s teach-4gpu --fidelity flow --vcd two.vcd
+printf 'num_ranks 1\nrank 0 {\nl1: calc 1000\n}\n' >quiet.goal
+"$FANOUT" replay quiet.goal -s teach-4gpu --vcd two.vcd >out 2>err && complain "replay: nothing is communicated: exit 0"
+grep -q -e '--vcd: nothing is communicated' err || complain "replay: nothing is communicated, and it says: $(cat err)"
 [ ! -e two.vcd ] || complain "refused, but a waveform was written"
 echo '[*] GTKWave Analyzer' >kept.gtkw
 "$FANOUT" walk store -s teach-4gpu --vcd kept.vcd >out && [ "$(cat kept.gtkw)" = '[*] GTKWave Analyzer' ] ||
@@ -93,6 +102,16 @@ echo '[*] GTKWave Analyzer' >kept.gtkw
 for signal in request_queue_packets answer_credits_flits state reduction_tags_free reduction_free_bytes; do
     grep -q "\.$signal\[" state.gtkw || complain "coll --vcd: no $signal changes"
 done
+
+# Of a replay the waveform is of the first stretch of communication, as is said; the results are those of a run without.
+"$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 4K -e 8K --record twice.trace >out
+"$FANOUT" replay twice.trace -s teach-4gpu >without
+"$FANOUT" replay twice.trace -s teach-4gpu --vcd first.vcd >with 2>err || complain "replay --vcd: exit $?: $(cat err)"
+cmp -s without with || complain "replay: another result with --vcd"
+grep -q 'shows the first of 2 stretches of communication, from 0.000 us' err || complain "replay --vcd says: $(cat err)"
+"$FANOUT" bench multicast_latency -s teach-4gpu >without
+"$FANOUT" bench multicast_latency -s teach-4gpu --vcd lat.vcd >with 2>err && cmp -s without with && [ ! -s err ] ||
+    complain "bench: another result with --vcd: $(cat err)"
 
 # GTKWave's own reader takes the waveform: all its instants come back, and every signal that the save file names is one.
 if command -v vcd2fst >/dev/null && command -v fst2vcd >/dev/null; then

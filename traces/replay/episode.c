@@ -5,6 +5,7 @@
 #include "api/device/device.h"
 #include "model/fabric/switches.h"
 #include "model/fabric/topology.h"
+#include "model/fabric/waves.h"
 #include "traces/record/plan.h"
 
 typedef struct {
@@ -48,7 +49,12 @@ Episode *episode_open(const ReplaySpec *spec, SimTime begin_ps, EpisodeDone done
     episode->notes = notes;
     FabricSpec fabric = *spec->fabric;
     fabric.fault.begin_ps = begin_ps;
-    episode->sim = sim_new(&spec->sim, error);
+    SimSpec sim = spec->sim;
+    if (spec->wave != NULL && spec->wave->stretches++ == 0) {
+        sim.vcd_path = spec->wave->path;
+        spec->wave->begin_ps = begin_ps;
+    }
+    episode->sim = sim_new(&sim, error);
     episode->fabric = episode->sim != NULL ? fabric_new(episode->sim, &fabric, FALSE, error) : NULL;
     if (episode->fabric == NULL) {
         if (episode->sim != NULL) {
@@ -57,6 +63,7 @@ Episode *episode_open(const ReplaySpec *spec, SimTime begin_ps, EpisodeDone done
         g_free(episode);
         return NULL;
     }
+    fabric_trace(episode->fabric);
     episode->fabric->log = spec->log;
     if (spec->where)
         episode->where = where_new(episode->fabric);
@@ -77,6 +84,8 @@ Episode *episode_open(const ReplaySpec *spec, SimTime begin_ps, EpisodeDone done
 void episode_close(Episode *episode, ReplayUsage *usage)
 {
     series_end(episode->series);
+    if (episode->spec->wave != NULL)
+        episode->spec->wave->lost |= !sim_trace_end(episode->sim);
     if (episode->where != NULL)
         where_end(episode->where);
     if (usage != NULL)

@@ -29,6 +29,14 @@
 typedef struct ReplayChoices ReplayChoices;
 typedef struct ReplayMemo ReplayMemo;
 
+/* A waveform of the first stretch of time in which something is communicated; each is a simulation of its own. */
+typedef struct {
+    const char *path;
+    guint64 stretches; /* that there were; 0 at first */
+    SimTime begin_ps;  /* of the first, in the replay's time */
+    gboolean lost;     /* it could not be written, which has been said */
+} ReplayWave;
+
 struct ReplayItem;
 struct ReplayJob;
 
@@ -52,6 +60,7 @@ typedef struct {
     void *user;
     gboolean figures; /* usage.figures are wanted; in packets, as is */
     gboolean where;   /* usage.where is wanted: of the reference engine */
+    ReplayWave *wave; /* with the reference engine, packets, and without memo; NULL: none */
     const SeriesSpec *series; /* statistics in time, in the replay's time; NULL: none. Without memo only. */
 } ReplaySpec;
 
