@@ -64,7 +64,9 @@ void device_flow_end(Fabric *fabric);
 
 /* ---- inside */
 
-#define DEVICE_QUEUE_MAX 64u /* operations a warp's queue holds before the function waits */
+/* Operations that a warp's queue holds before the function waits. Groups of warps that wait for each other only by
+ * flags need the next turns of all: one turn of NCCL's NVLS with 32 heads is up to 70 operations of a warp. */
+#define DEVICE_QUEUE_MAX 256u
 
 /* What the warps of one fo_loop share. */
 typedef struct {
