@@ -159,12 +159,15 @@
       this.svg.setAttribute("width", wide);
       this.svg.setAttribute("height", top + 6);
       this.draw_still();
-      this.show(this.at);
+      this.show(this.at, this.step);
+      this.reveal();
     }
 
     lay_out_level(places, level, top) {
-      const gap = 8, small = level || places.length <= 16 ? 84 : 46;
-      const crowd = this.places.length > 24 ? 0.9 * this.wide : 330;
+      const gap = 8, small = level || places.length <= 16 ? (this.wide < 420 ? 76 : 84) : 46;
+      const beside = this.wide - (places.length - 1) * (small + gap); /* what idle switches leave to the busy one */
+      const fits = beside >= 250 && places.filter(p => p.used).length === 1;
+      const crowd = this.places.length > 24 ? 0.9 * this.wide : fits ? Math.min(330, beside) : 330;
       const want = place => level && place.used ? Math.min(crowd, this.wide - 4) : small;
       const in_row = Math.min(places.length, Math.floor((this.wide + gap) / (small + gap)));
       const grow = level ? 1 : Math.min(1.5, ((this.wide + gap) / in_row - gap) / small);
@@ -222,10 +225,10 @@
                                        class: place.used ? "place" : "place idle"});
         this.draw("text", {x: place.left + 8, y: place.top + 15, class: "name"},
                   place.width < 60 ? place.name.replace(/^\D+/, "") : place.name);
-        place.columns = place.width >= 280;
+        place.columns = place.width >= 250;
         if (place.columns)
           place.slots.forEach((slot, i) => this.draw("text", {x: place.left + (i + 0.5) * place.width / place.slots.length,
-            y: place.top + place.high - 6, "text-anchor": "middle", class: "slot"}, slot));
+            y: place.top + place.high - 12, "text-anchor": "middle", class: "slot"}, slot)); /* packets leave below it */
       }
       this.still = this.svg.childNodes.length;
     }
@@ -299,13 +302,17 @@
       if (this.shown === this.step) return;
       if (this.shown !== undefined) this.buttons[this.shown].removeAttribute("aria-current");
       this.shown = this.step;
-      const button = this.buttons[this.step], box = this.list;
-      button.setAttribute("aria-current", "step");
-      const top = button.offsetTop - box.offsetTop;
-      if (top < box.scrollTop || top + button.offsetHeight > box.scrollTop + box.clientHeight)
-        box.scrollTop = top - box.clientHeight / 3;
+      this.buttons[this.step].setAttribute("aria-current", "step");
+      this.reveal();
       this.said.replaceChildren(make("b", {}, `${nanoseconds(step.at)} ns, ${step.where}: `), step.text,
                                 make("span", {class: "file"}, ` (${step.file})`));
+    }
+
+    /* The step that is shown is in sight in the list. */
+    reveal() {
+      const button = this.buttons[this.step], box = this.list, top = button.offsetTop - box.offsetTop;
+      if (top < box.scrollTop || top + button.offsetHeight > box.scrollTop + box.clientHeight)
+        box.scrollTop = top - box.clientHeight / 3;
     }
 
     gauge_at(gauge, at) {

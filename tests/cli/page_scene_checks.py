@@ -2,7 +2,7 @@
 which there may be moments between requests.
 
 Stepping on and back shows the same picture both ways; each step shows its own time; keys do what the page says; playing
-moves time on, and pausing stops it; where less motion is asked for, playing shows steps alone; a fragment opens at its
+moves time on, and pausing stops it; a window of another size shows the same step; where less motion is asked for, playing shows steps alone; a fragment opens at its
 step."""
 import json
 import os
@@ -16,6 +16,10 @@ from browser import Browser  # noqa: E402
 STATE = """({time: parseFloat(document.querySelector(".clock").value), said: document.querySelector(".said").textContent,
   step: +document.querySelector(".steps [aria-current]").dataset.step, tokens: document.querySelectorAll("svg .sign").length,
   picture: document.querySelector("svg.stage").innerHTML, gauges: document.querySelector(".gauges").innerText})"""
+
+SEEN = """(() => { const list = document.querySelector(".steps").getBoundingClientRect(),
+  step = document.querySelector(".steps [aria-current]").getBoundingClientRect();
+  return step.top >= list.top - 1 && step.bottom <= list.bottom + 1; })()"""
 
 
 def click(page, what):
@@ -61,6 +65,13 @@ def main(path, run=False):
         stopped = click(page, "play")["time"]
         time.sleep(0.3)
         check(page.run(STATE)["time"] == stopped, "pausing does not stop it")
+        for i in (0, len(steps) // 2):  # of steps at one time, too
+            page.run(f"document.querySelectorAll('.steps button')[{i}].click()")
+            for width in (380, 1200):
+                page.resize(width, 900)
+                page.settle()
+                check(page.run(STATE)["step"] == i, "at", width, "pixels step", i, "is another")
+                check(page.run(SEEN), "at", width, "pixels step", i, "is out of sight in the list")
         check(not page.complaints, "on the console:", page.complaints)
         page.close()
         page = browser.open(path, width=1200, calm=True, fragment="#step=3")
