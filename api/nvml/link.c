@@ -1,4 +1,4 @@
-/* NVLink: states, remote ends, speeds; what devices have in common; the fabric that they belong to. */
+/* NVLink: states, remote ends, speeds; what devices have in common; the fabric that they belong to; their place. */
 #include "api/nvml/nvml.h"
 
 #include <string.h>
@@ -253,5 +253,24 @@ NVML nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t device, nvmlGpuFabricInfoV_t *info
     all.version = info->version;
     fabric_of(machine, gpu, &all);
     memcpy(info, &all, bytes);
+    return NVML_SUCCESS;
+}
+
+/* Where the GPU stands, which GPUs before Blackwell do not know. The simulated system has one host, in one chassis,
+ * whose serial number is made from the system's name; there is no InfiniBand, whose identity is zero. */
+NVML nvmlDeviceGetPlatformInfo(nvmlDevice_t device, nvmlPlatformInfo_t *info)
+{
+    DEVICE_OR_RETURN(machine, gpu, device, info != NULL);
+    if (machine_attribute(machine, (guint)gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) < 10)
+        return NVML_ERROR_NOT_SUPPORTED;
+    if (info->version != NVML_VERSION(sizeof *info, 1) && info->version != NVML_VERSION(sizeof *info, 2))
+        return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+    nvmlPlatformInfo_t all = {.version = info->version, .slotNumber = 1, .hostId = 1, .moduleId = (guchar)(gpu + 1)};
+    CUuuid uuid;
+    machine_uuid(&uuid, machine->system, 0xffff);
+    for (int i = 0; i < 13; i++) /* as long as Blackwell's are */
+        all.chassisSerialNumber[i] = (guchar)('0' + (guchar)uuid.bytes[i] % 10);
+    all.peerType = 1; /* NVLink leads to a switch */
+    *info = all;
     return NVML_SUCCESS;
 }

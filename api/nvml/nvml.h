@@ -65,6 +65,12 @@ typedef struct {
     unsigned char healthSummary; /* of version 3 */
 } nvmlGpuFabricInfoV_t;
 
+/* Of versions 1 and 2, which differ in the names of fields alone. */
+typedef struct {
+    unsigned version;
+    unsigned char ibGuid[16], chassisSerialNumber[16], slotNumber, trayIndex, hostId, peerType, moduleId;
+} nvmlPlatformInfo_t;
+
 typedef struct { unsigned environment, ccFeature, devToolsMode; } nvmlConfComputeSystemState_t;
 typedef struct { unsigned version, environment, ccFeature, devToolsMode, multiGpuMode; } nvmlConfComputeSettings_t;
 

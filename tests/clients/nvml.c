@@ -15,6 +15,7 @@ typedef struct { unsigned id, scope; long long at, latency; int type, result;
                  union { unsigned u; unsigned long long l; } v; } Field;
 typedef struct { unsigned version; unsigned char cluster[16]; int status; unsigned clique; unsigned char state;
                  unsigned health; } Fabric;
+typedef struct { unsigned version; char guid[16], chassis[16]; unsigned char slot, tray, host, peer, module; } Platform;
 
 static void *library;
 static int failed;
@@ -62,6 +63,21 @@ static void device(int i, void *h, unsigned links, unsigned up)
     CHECK(n == up);
     int active;
     CHECK(NVML(nvmlDeviceGetNvLinkState, h, links, &active) == 2);
+}
+
+/* Where a GPU stands: GPUs since Blackwell say it, all of one chassis. */
+static void platform(void *const *h)
+{
+    int major, minor;
+    Platform one = {.version = (unsigned)sizeof one | 2u << 24}, other = one;
+    CHECK(NVML(nvmlDeviceGetCudaComputeCapability, h[0], &major, &minor) == 0);
+    CHECK(NVML(nvmlDeviceGetPlatformInfo, h[0], &one) == (major >= 10 ? 0 : 3));
+    if (major < 10)
+        return;
+    CHECK(NVML(nvmlDeviceGetPlatformInfo, h[1], &other) == 0 && one.module == 1 && other.module == 2);
+    CHECK(memcmp(one.chassis, other.chassis, sizeof one.chassis) == 0 && strlen(one.chassis) == 13);
+    other.version = 7;
+    CHECK(NVML(nvmlDeviceGetPlatformInfo, h[1], &other) == 25);
 }
 
 /* What a context and an allocation of this process change. */
@@ -117,6 +133,7 @@ int main(int argc, char **argv)
     CHECK(fabric.health == (down ? 1 : 2));
     fabric.version = 7;
     CHECK(NVML(nvmlDeviceGetGpuFabricInfoV, h[1], &fabric) == 25);
+    platform(h);
     process(h[0]);
     CHECK(NVML(nvmlDeviceGetTemperature, h[0], 0, &status) == 3); /* nothing is warm here */
     CHECK(NVML(nvmlShutdown) == 0 && NVML(nvmlDeviceGetCount_v2, &count) == 0);
