@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -154,7 +155,11 @@ static void exec_environment(const Options *options, const char *system, const c
     g_autofree char *interval = options->stats_interval_ps
                                     ? g_strdup_printf("%" G_GUINT64_FORMAT, options->stats_interval_ps) : NULL;
     g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, options->seed);
-    g_autofree char *fd = g_strdup_printf("%d", status_fd);
+    struct stat st = {0};
+    g_autofree char *fd = fstat(status_fd, &st) == 0
+                              ? g_strdup_printf("%d,%d,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT, status_fd,
+                                                (int)getpid(), (guint64)st.st_dev, (guint64)st.st_ino)
+                              : NULL;
 
     exec_compilers(libraries);
     exec_prepend("LD_LIBRARY_PATH", libraries, ":");

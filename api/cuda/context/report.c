@@ -10,17 +10,24 @@
 #include "api/cuda/multicast/team.h"
 #include "sim/report/file.h"
 
+/* The descriptor that this process inherited may be closed, and another file there: launchers of ranks (Open MPI's)
+ * close all. It is then opened anew by way of `fanout exec`, which has it as long as the program runs. */
 static ReportStatus *status_map(void)
 {
     const char *text = g_getenv("FANOUT_STATUS_FD");
+    guint64 wanted[2], identity[2], bytes;
+    int fd, pid, opened = -1;
 
-    if (text == NULL)
+    if (text == NULL ||
+        sscanf(text, "%d,%d,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT, &fd, &pid, &wanted[0], &wanted[1]) != 4)
         return NULL;
-    int fd = (int)g_ascii_strtoll(text, NULL, 10);
-    guint64 identity[2], bytes;
-    if (!trust_file(fd) || !identity_of_fd(fd, identity, &bytes) || bytes != sizeof(ReportStatus))
-        return NULL; /* the program closed it, and has another file there */
-    void *at = mmap(NULL, sizeof(ReportStatus), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (!identity_of_fd(fd, identity, &bytes) || identity[0] != wanted[0] || identity[1] != wanted[1])
+        fd = opened = trust_open(pid, fd, wanted);
+    void *at = MAP_FAILED;
+    if (trust_file(fd) && identity_of_fd(fd, identity, &bytes) && bytes == sizeof(ReportStatus))
+        at = mmap(NULL, sizeof(ReportStatus), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (opened >= 0)
+        close(opened);
     return at == MAP_FAILED ? NULL : at;
 }
 

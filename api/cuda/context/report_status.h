@@ -8,8 +8,8 @@
 
 #define REPORT_STATUS_PAGES 16
 
-/* In a memfd that the program inherits (FANOUT_STATUS_FD): several processes of one program may use
- * the fabric, each its own. */
+/* In a memfd that the program inherits: several processes of one program may use the fabric, each its own.
+ * FANOUT_STATUS_FD: its descriptor, the process of `fanout exec`, device and inode, for a process that lost it. */
 typedef struct {
     gint reports; /* atomic: processes that wrote one; the first has the file's plain name */
     gint stuck;   /* atomic: some simulation got stuck */
