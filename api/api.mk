@@ -124,6 +124,7 @@ cuda_files = \
 	api/engine/faults.c \
 	api/engine/internal.h \
 	api/engine/kernel.c \
+	api/engine/groups.c \
 	api/engine/launches.c \
 	api/engine/kernel.h \
 	api/engine/memory.c \

@@ -22,6 +22,14 @@
 typedef struct Work Work;
 typedef struct EngineStream EngineStream;
 typedef struct EngineShared EngineShared;
+typedef struct EngineGroup EngineGroup;
+
+/* groups.c */
+typedef struct {
+    GPtrArray *open;    /* EngineGroup of which a launch runs, or that ended just now */
+    GPtrArray *rows;    /* what the report has of those that have ended, in the order of their ends */
+    GHashTable *by_key; /* the same by what they have in common */
+} EngineGroups;
 
 /* A call that an API thread sleeps on; it lives on that thread's stack. */
 typedef struct EngineCall {
@@ -67,6 +75,7 @@ struct Work {
     KernelSpec ptx;   /* of a kernel of PTX: its param is owned; kernel.name is its name */
     KernelLaunch *launch; /* while it runs */
     KernelStats *counted; /* of a kernel of PTX that has run; owned */
+    EngineGroup *group;   /* of a launch that runs */
     Work *primary;        /* the kernel before it in its stream, which it may start before the end of; a reference until
                            * that one is done, and so long it is not done itself */
     Work *behind;         /* a record: the kernel right before it; a reference until it is done */
@@ -142,6 +151,7 @@ struct Engine {
     GArray *slices;       /* timeline.c; NULL: nobody wants one */
     GArray *spans;        /* timeline.c; the same, when SMs had CTAs of which kernel */
     GArray *launches;     /* launches.c */
+    EngineGroups groups;
     KernelTrace *trace;   /* NULL: none is wanted */
     guint64 n_traced;     /* warps */
     guint64 n_faults;
@@ -227,7 +237,29 @@ gboolean engine_series_end(Engine *engine, Report *report);
 /* launches.c */
 GArray *engine_launches_new(void);
 void engine_launches_add(Work *work); /* that has ended */
-void engine_launches_report(Engine *engine, Report *report);
+void engine_launches_report(Engine *engine, Report *report); /* and of groups */
+void engine_launches_add_shape(Table *table, const guint32 n[3]);
+/* Cells of a number, a name, and ENGINE_WAIT_COLUMNS. */
+void engine_launches_add_waits(Table *table, guint number, const char *name, const KernelStats *stats);
+#define ENGINE_WAIT_COLUMNS \
+    COLUMN_FIXED(warps_us, "warps", "us", 3, "how long its warps lived, all together: 100 % of what follows"), \
+    COLUMN_FIXED(issue_pct, "issue", "%", 1, "own instructions, with the latencies that they have alone"), \
+    COLUMN_FIXED(pipe_pct, "pipe", "%", 1, "units of the SM were busy with other warps"), \
+    COLUMN_FIXED(code_pct, "code", "%", 1, "instructions that the SM did not have yet"), \
+    COLUMN_FIXED(lsu_pct, "lsu", "%", 1, "the load/store unit, the SM's port or its limits were full"), \
+    COLUMN_FIXED(memory_pct, "memory", "%", 1, "a value was needed that memory had not brought yet"), \
+    COLUMN_FIXED(poll_pct, "poll", "%", 1, "the same in a loop that reads one place again and again"), \
+    COLUMN_FIXED(barrier_pct, "barrier", "%", 1, "others were waited for: barriers of CTA and cluster, mbarriers"), \
+    COLUMN_FIXED(fence_pct, "fence", "%", 1, "fences"), \
+    COLUMN_FIXED(sleep_pct, "sleep", "%", 1, "nanosleep"), \
+    COLUMN_FIXED(drain_pct, "drain", "%", 1, "behind the last instruction, until stores were performed"), \
+    COLUMN_U64(polls, "polls", "", "reads of loops that poll, beyond the first two")
+
+/* groups.c: launches of one kernel on several GPUs at once */
+void engine_groups_init(EngineGroups *groups);
+void engine_groups_join(Work *work);  /* a launch starts */
+void engine_groups_leave(Work *work); /* it has ended; work->counted is there */
+void engine_groups_report(Engine *engine, Report *report);
 
 /* faults.c */
 GPtrArray *engine_faults_new(void);

@@ -47,6 +47,7 @@ static void add_row(GArray *rows, const Work *work, SimTime end_ps, const char *
 
 void engine_launches_add(Work *work)
 {
+    engine_groups_leave(work);
     add_row(work->engine->launches, work, work->end_ps, work->fault != FAULT_NONE ? "fault" : "done",
             g_steal_pointer(&work->counted));
 }
@@ -96,22 +97,11 @@ static const Column launch_columns[] = {
 static const Column wait_columns[] = {
     COLUMN_U64(launch, "launch", "", "as in the table of launches"),
     COLUMN_TEXT(kernel, "kernel", "its name"),
-    COLUMN_FIXED(warps_us, "warps", "us", 3, "how long its warps lived, all together: 100 % of what follows"),
-    COLUMN_FIXED(issue_pct, "issue", "%", 1, "own instructions, with the latencies that they have alone"),
-    COLUMN_FIXED(pipe_pct, "pipe", "%", 1, "units of the SM were busy with other warps"),
-    COLUMN_FIXED(code_pct, "code", "%", 1, "instructions that the SM did not have yet"),
-    COLUMN_FIXED(lsu_pct, "lsu", "%", 1, "the load/store unit, the SM's port or its limits were full"),
-    COLUMN_FIXED(memory_pct, "memory", "%", 1, "a value was needed that memory had not brought yet"),
-    COLUMN_FIXED(poll_pct, "poll", "%", 1, "the same in a loop that reads one place again and again"),
-    COLUMN_FIXED(barrier_pct, "barrier", "%", 1, "others were waited for: barriers of CTA and cluster, mbarriers"),
-    COLUMN_FIXED(fence_pct, "fence", "%", 1, "fences"),
-    COLUMN_FIXED(sleep_pct, "sleep", "%", 1, "nanosleep"),
-    COLUMN_FIXED(drain_pct, "drain", "%", 1, "behind the last instruction, until stores were performed"),
-    COLUMN_U64(polls, "polls", "", "reads of loops that poll, beyond the first two"),
+    ENGINE_WAIT_COLUMNS,
     COLUMN_END,
 };
 
-static void add_shape(Table *table, const guint32 n[3])
+void engine_launches_add_shape(Table *table, const guint32 n[3])
 {
     g_autofree char *text = n[2] > 1   ? g_strdup_printf("%ux%ux%u", n[0], n[1], n[2])
                             : n[1] > 1 ? g_strdup_printf("%ux%u", n[0], n[1])
@@ -142,8 +132,8 @@ static void add_launch(const Engine *engine, Table *table, guint number, const L
     table_u64(table, row->gpu);
     table_u64(table, row->stream);
     table_text(table, row->state);
-    add_shape(table, row->grid);
-    add_shape(table, row->block);
+    engine_launches_add_shape(table, row->grid);
+    engine_launches_add_shape(table, row->block);
     table_fixed(table, (double)row->start_ps / (double)PS_PER_US);
     table_fixed(table, (double)(row->end_ps - row->start_ps) / (double)PS_PER_US);
     if (!s) {
@@ -161,15 +151,15 @@ static void add_launch(const Engine *engine, Table *table, guint number, const L
     table_u64(table, s->mc_reds);
 }
 
-static void add_waits(Table *table, guint number, const Launch *row)
+void engine_launches_add_waits(Table *table, guint number, const char *name, const KernelStats *stats)
 {
-    guint64 lived = lived_ps(row->stats);
+    guint64 lived = lived_ps(stats);
     table_u64(table, number);
-    table_text(table, row->name);
+    table_text(table, name);
     table_fixed(table, (double)lived / (double)PS_PER_US);
     for (guint w = 0; w < KERNEL_WAITS; w++)
-        add_share(table, 100 * row->stats->wait_ps[w], (double)lived);
-    table_u64(table, row->stats->polls);
+        add_share(table, 100 * stats->wait_ps[w], (double)lived);
+    table_u64(table, stats->polls);
 }
 
 void engine_launches_report(Engine *engine, Report *report)
@@ -184,10 +174,13 @@ void engine_launches_report(Engine *engine, Report *report)
     for (guint i = 0; i < launches->len; i++)
         add_launch(engine, table, i + 1, &g_array_index(launches, Launch, i));
     table = report_add_table(report, "launch_waits", "What the time of their warps went to", wait_columns, flags);
-    for (guint i = 0; i < launches->len; i++)
-        if (g_array_index(launches, Launch, i).stats)
-            add_waits(table, i + 1, &g_array_index(launches, Launch, i));
+    for (guint i = 0; i < launches->len; i++) {
+        const Launch *row = &g_array_index(launches, Launch, i);
+        if (row->stats)
+            engine_launches_add_waits(table, i + 1, row->name, row->stats);
+    }
     if (flags)
         report_add_note(report, "%u launches of kernels: a row for each is in JSON and HTML", launches->len);
     g_array_set_size(launches, ended);
+    engine_groups_report(engine, report);
 }

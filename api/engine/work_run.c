@@ -351,9 +351,11 @@ void engine_run_start(Work *work)
         transfer(work);
         break;
     case ENGINE_LAUNCH:
+        engine_groups_join(work);
         launch(work);
         break;
     case ENGINE_LAUNCH_PTX:
+        engine_groups_join(work);
         engine_kernel_start(work);
         break;
     case ENGINE_HOST_CALL:

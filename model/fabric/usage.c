@@ -5,12 +5,26 @@
 struct UsageMark {
     SimTime at_ps;
     guint64 *packets, *flits; /* by fabric_link_at()'s numbers */
+    SimFine *left;            /* of the packet that is on the wire: how long it still takes */
 };
 
 /* The number of a GPU's link. */
 static guint32 usage_number(const Fabric *fabric, guint32 gpu, guint32 link, UsageDirection direction)
 {
     return (gpu * USAGE_DIRECTIONS + direction) * fabric->links + link;
+}
+
+static SimFine usage_left(const Link *link, SimTime now_ps)
+{
+    const SimFine now = simfine_from_ps(now_ps);
+    return link->free_at > now && link->down == LINK_UP ? link->free_at - now : 0;
+}
+
+void usage_settle(Fabric *fabric)
+{
+    const SimTime now_ps = sim_now_ps(fabric->sim);
+    for (guint32 i = 0; now_ps > 0 && i < fabric_n_links(fabric); i++)
+        link_advance(fabric_link_at(fabric, i), now_ps - 1);
 }
 
 UsageMark *usage_mark(const Fabric *fabric)
@@ -20,9 +34,11 @@ UsageMark *usage_mark(const Fabric *fabric)
     mark->at_ps = sim_now_ps(fabric->sim);
     mark->packets = g_new0(guint64, n);
     mark->flits = g_new0(guint64, n);
+    mark->left = g_new0(SimFine, n);
     for (guint32 i = 0; i < n; i++) {
         mark->packets[i] = link_packets_total(fabric_link_at(fabric, i));
         mark->flits[i] = link_flits_total(fabric_link_at(fabric, i));
+        mark->left[i] = usage_left(fabric_link_at(fabric, i), mark->at_ps);
     }
     return mark;
 }
@@ -33,6 +49,7 @@ void usage_mark_free(UsageMark *mark)
         return;
     g_free(mark->packets);
     g_free(mark->flits);
+    g_free(mark->left);
     g_free(mark);
 }
 
@@ -40,10 +57,12 @@ void usage_mark_free(UsageMark *mark)
 static Usage usage_one(const Fabric *fabric, const UsageMark *since, guint32 i)
 {
     const Link *link = fabric_link_at(fabric, i);
-    SimTime passed_ps = sim_now_ps(fabric->sim) - since->at_ps;
+    const SimTime now_ps = sim_now_ps(fabric->sim), passed_ps = now_ps - since->at_ps;
     Usage usage = {.packets = link_packets_total(link) - since->packets[i],
                    .flits = link_flits_total(link) - since->flits[i]};
-    double busy_ps = (double)usage.flits * (double)link->flit_time / (double)(1u << SIMFINE_SHIFT);
+    const double sent = (double)usage.flits * (double)link->flit_time, before = (double)since->left[i],
+                 later = (double)usage_left(link, now_ps);
+    const double busy_ps = MAX(sent + before - later, 0) / (double)(1u << SIMFINE_SHIFT);
     usage.mean_pct = passed_ps ? 100 * busy_ps / (double)passed_ps : 0;
     usage.min_pct = usage.max_pct = usage.mean_pct;
     return usage;
@@ -71,6 +90,44 @@ Usage usage_of(const Fabric *fabric, const UsageMark *since, UsageDirection dire
     g_assert(gpus > 0);
     sum.mean_pct /= (double)gpus * fabric->links;
     return sum;
+}
+
+typedef struct {
+    double in_pct, out_pct; /* sums over its ports */
+    guint32 ports;
+} SwitchUse;
+
+/* A link's two directions at one of its ends. */
+static void usage_add_port(SwitchUse *use, double in_pct, double out_pct)
+{
+    use->in_pct += in_pct;
+    use->out_pct += out_pct;
+    use->ports++;
+}
+
+double usage_of_switch(const Fabric *fabric, const UsageMark *since)
+{
+    g_autofree SwitchUse *use = g_new0(SwitchUse, fabric->n_switches);
+    const guint32 gpu_links = (guint32)fabric->spec.system.gpus * fabric->links;
+    double most_pct = 0;
+    for (guint32 i = 0; i < gpu_links; i++) {
+        const guint32 gpu = i / fabric->links, link = i % fabric->links;
+        if (fabric->topology->leaf[i] != TOPOLOGY_NONE)
+            usage_add_port(&use[fabric->topology->leaf[i]],
+                           usage_one(fabric, since, usage_number(fabric, gpu, link, USAGE_UP)).mean_pct,
+                           usage_one(fabric, since, usage_number(fabric, gpu, link, USAGE_DOWN)).mean_pct);
+    }
+    for (guint32 t = 0; t < fabric->n_trunks; t++) {
+        const Trunk *trunk = &g_array_index(fabric->topology->trunks, Trunk, t);
+        const double up_pct = usage_one(fabric, since, 2 * gpu_links + 2 * t).mean_pct,
+                     down_pct = usage_one(fabric, since, 2 * gpu_links + 2 * t + 1).mean_pct;
+        usage_add_port(&use[trunk->leaf], down_pct, up_pct);
+        usage_add_port(&use[trunk->spine], up_pct, down_pct);
+    }
+    for (guint32 s = 0; s < fabric->n_switches; s++)
+        if (use[s].ports)
+            most_pct = MAX(most_pct, MAX(use[s].in_pct, use[s].out_pct) / use[s].ports);
+    return most_pct;
 }
 
 /* Over all trunks. */

@@ -1,6 +1,7 @@
 /* Kernels for a look at what the report says of their launches. `cuda_kernels`: three launches on two GPUs;
  * `cuda_kernels forever`: one that never ends, and "runs" is said before it is waited for; `cuda_kernels forever deaf`:
- * the same, and SIGINT is ignored. */
+ * the same, and SIGINT is ignored; `cuda_kernels together`: three times two launches that run at once on two GPUs and
+ * write to each other's memory, the last time to fewer numbers. */
 #include <fanout/cuda.h>
 #include <signal.h>
 #include <stdio.h>
@@ -81,9 +82,41 @@ static void scale(int device, int launches)
     }
 }
 
+static void together(void)
+{
+    CUcontext context[2];
+    CUfunction function[2];
+    CUstream stream[2];
+    CUdeviceptr p[2];
+
+    for (int i = 0; i < 2; i++) {
+        function[i] = load(i, &context[i], "_Z5scalePfi");
+        CHECK(cuStreamCreate(&stream[i], CU_STREAM_NON_BLOCKING));
+        CHECK(cuMemAlloc(&p[i], N * sizeof(float)));
+    }
+    for (int i = 0; i < 2; i++) {
+        CHECK(cuCtxSetCurrent(context[i]));
+        CHECK(cuCtxEnablePeerAccess(context[!i], 0));
+    }
+    for (int times = 0; times < 3; times++) {
+        unsigned n = times < 2 ? N : N / 2;
+        for (int i = 0; i < 2; i++) {
+            void *params[] = {&p[!i], &n};
+            CHECK(cuCtxSetCurrent(context[i]));
+            CHECK(cuLaunchKernel(function[i], 4, 1, 1, 256, 1, 1, 0, stream[i], params, NULL));
+        }
+        for (int i = 0; i < 2; i++)
+            CHECK(cuStreamSynchronize(stream[i]));
+    }
+}
+
 int main(int argc, char **argv)
 {
     CHECK(cuInit(0));
+    if (argc > 1 && strcmp(argv[1], "together") == 0) {
+        together();
+        return 0;
+    }
     if (argc > 1 && strcmp(argv[1], "forever") == 0) {
         if (argc > 2)
             signal(SIGINT, SIG_IGN);

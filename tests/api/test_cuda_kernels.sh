@@ -1,6 +1,7 @@
 #!/bin/sh
 # What a run says of its kernels: a row of the report for each launch with its own figures, and where warps' time went;
-# the launches by SM in the timeline; a warp's instructions with times and values, which change nothing; the same bytes
+# launches of one kernel on several GPUs at once are one row, with what links did meanwhile, in both engines; the
+# launches by SM in the timeline; a warp's instructions with times and values, which change nothing; the same bytes
 # on every run.
 set -eu
 case ${SANITIZE:-no} in no | '') ;; *) echo "a plain program cannot load a sanitized library"; exit 77 ;; esac
@@ -35,9 +36,31 @@ count 3 '"kernel": "_Z5scalePfi"' '"grid": "4"' '"block": "256"' '"state": "done
     '"multicast_stores": 0'
 count 2 '"kernel": "_Z5scalePfi"' '"grid": "4"' '"gpu": 0'
 count 1 '"launch": 3' '"kernel": "_Z5scalePfi"' '"gpu": 1'
-count 3 '"kernel": "_Z5scalePfi"' '"issue_pct"' '"memory_pct"' '"barrier_pct": 0.0' '"polls": 0'
+count 3 '"launch": ' '"kernel": "_Z5scalePfi"' '"issue_pct"' '"memory_pct"' '"barrier_pct": 0.0' '"polls": 0'
+# One after the other on one GPU: each is a group of its own, and those that moved the same are one row.
+count 1 '"group": 1,' '"gpus": 1' '"times": 2' '"up_pct": 0.0'
+count 1 '"group": 2,' '"gpus": 1' '"times": 1'
 grep -q '"SM 3"' "$dir/time1.json" || { echo "no SM in the timeline"; exit 1; }
 [ "$(grep -c '"_Z5scalePfi".*"ctas":"1"' "$dir/time1.json")" = 12 ] || { echo "not 12 slices of SMs"; exit 1; }
+
+# At once on two GPUs, each in the other's memory: 4 B read and 4 B written a number. Links carry nothing else in this
+# run: by what they did in all of it, those of two of eight GPUs were busy for as long as the groups say.
+timeout 100 "$FANOUT" exec -s dgx-h100 --report "$dir/together.json" -- "$dir/kernels" together
+tr -d '\n' <"$dir/together.json" | sed -e 's/  */ /g' -e 's/{/\n{/g' >"$dir/rows"
+count 1 '"group": 1,' '"kernel": "_Z5scalePfi"' '"gpus": 2' '"grid": "4"' '"times": 2' '"peer_bytes": 16000'
+count 1 '"group": 2,' '"kernel": "_Z5scalePfi"' '"gpus": 2' '"times": 1' '"peer_bytes": 8000'
+count 2 '"group": ' '"memory_pct"'
+awk -F '[:,]' '
+    /"simulated_us"/ { for (i = 1; i < NF; i++) if ($i ~ /"simulated_us"/) whole = $(i + 1) }
+    /"group":/ && /"up_pct"/ { for (i = 1; i < NF; i++) { if ($i ~ /"times"/) n = $(i + 1); if ($i ~ /"time_us"/) t = $(i + 1)
+                               if ($i ~ /"up_pct"/) up = $(i + 1) } busy += n * t * up * 2; off += n * t * 0.05 * 2 }
+    /"link": "gpu[01].link[0-9]*.up"/ { for (i = 1; i < NF; i++) if ($i ~ /"utilisation_pct"/) links += $(i + 1) * whole / 18 }
+    END { d = links - busy; if (d < 0) d = -d; off += 36 * 0.005 * whole / 18
+          if (busy <= 0 || d > off) { print "groups say " busy " us %, links " links " within " off; exit 1 } }' "$dir/rows"
+timeout 100 "$FANOUT" exec -s dgx-h100 --engine reference --report "$dir/reference.json" -- "$dir/kernels" together
+tr -d '\n' <"$dir/reference.json" | sed -e 's/  */ /g' -e 's/{/\n{/g' >"$dir/rows2"
+grep '"group":' "$dir/rows" >"$dir/fast" && grep '"group":' "$dir/rows2" | cmp - "$dir/fast" ||
+    { echo "the engines differ"; cat "$dir/rows2"; exit 1; }
 
 # The last of the 1,000 numbers is in lane 7 of warp 7 of CTA 3: lanes behind it leave, the others go on.
 timeout 100 "$FANOUT" exec -s dgx-h100 --report "$dir/3.json" --ptx-trace scale:3,0,0:7 -- "$dir/kernels" 2>"$dir/trace"

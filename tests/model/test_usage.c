@@ -49,6 +49,57 @@ static void test_one_write(void **state)
     bed_close(&bed);
 }
 
+/* The link that carried the request of GPU 0. */
+static const Link *used_link(const Bed *bed)
+{
+    for (guint32 l = 0; l < bed->fabric->links; l++)
+        if (link_flits_total(&bed->fabric->gpu[0].up[l]) > 0)
+            return &bed->fabric->gpu[0].up[l];
+    fail_msg("none");
+    return NULL;
+}
+
+/* Proves that a look in the midst of a packet counts it as far as it has got, at the end of a stretch and at a mark;
+ * that the busiest switch has it as one of its ports; and that looking changes nothing of when it is answered. */
+static void test_midst_of_packet(void **state)
+{
+    (void)state;
+    Bed bed;
+    SimTime start_ps = 0, sent_ps = 0, end_ps = 0;
+    for (int looks = 0; looks < 2; looks++) {
+        bed_open(&bed, "teach-4gpu", NULL, NULL);
+        UsageMark *mark = usage_mark(bed.fabric), *half = NULL;
+        GpuRequest write = {.kind = PACKET_WRITE, .region = bed_region(&bed, 1, 4096), .bytes = 128};
+        Answer answer = {0};
+        bed_send(&bed, 0, &write, &answer);
+        if (looks) {
+            sim_run(bed.sim, (start_ps + sent_ps) / 2);
+            usage_settle(bed.fabric);
+            const double now_ps = (double)sim_now_ps(bed.sim), busy_ps = now_ps - (double)start_ps;
+            const Usage usage = usage_of(bed.fabric, mark, USAGE_UP, NULL, 0);
+            assert_true(busy_ps > 0 && now_ps < (double)sent_ps);
+            assert_true(fabs(usage.max_pct - 100 * busy_ps / now_ps) < 1e-2);
+            const double ports = 4.0 * bed.fabric->links / bed.fabric->n_switches;
+            assert_true(fabs(usage_of_switch(bed.fabric, mark) - usage.max_pct / ports) < 1e-6);
+            half = usage_mark(bed.fabric);
+        }
+        assert_int_equal(sim_run(bed.sim, SIMTIME_NEVER), SIM_IDLE);
+        sent_ps = simfine_to_ps(used_link(&bed)->free_at);
+        start_ps = sent_ps - 9 * 16 * 1000000 / bed.spec.link.rate_MBps;
+        if (looks) {
+            const double passed_ps = (double)(sim_now_ps(bed.sim) - (start_ps + sent_ps) / 2);
+            const Usage rest = usage_of(bed.fabric, half, USAGE_UP, (const guint16[]){0}, 1);
+            assert_int_equal(rest.packets, 0);
+            assert_true(fabs(rest.max_pct - 50 * (double)(sent_ps - start_ps) / passed_ps) < 1e-2);
+            assert_int_equal(sim_now_ps(bed.sim), end_ps);
+            usage_mark_free(half);
+        }
+        end_ps = sim_now_ps(bed.sim);
+        usage_mark_free(mark);
+        bed_close(&bed);
+    }
+}
+
 /* Proves that a mark forgets what was before it, and that no time passed is no utilisation, not
  * NaN. */
 static void test_mark(void **state)
@@ -108,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_write),
+        cmocka_unit_test(test_midst_of_packet),
         cmocka_unit_test(test_mark),
         cmocka_unit_test(test_operations),
     };
