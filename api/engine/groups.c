@@ -2,9 +2,9 @@
  *
  * A collective is a kernel that runs on several GPUs at once. So launches of one kernel with one shape that run at the
  * same time on different GPUs are a group: a launch joins the oldest group of its kind of which a launch still runs and
- * which has none of its GPU. Groups of the same GPUs that moved the same bytes are one row of the report: a benchmark's
- * repetitions of one size. How busy links were is counted from the first launch's start to the last one's end, over all
- * traffic of that time.
+ * which has none of its GPU. Groups of the same GPUs that moved the same bytes, to within 2 %, are one row of the
+ * report: a benchmark's repetitions of one size, whose loops that poll read now more and now less. How busy links were
+ * is counted from the first launch's start to the last one's end, over all traffic of that time.
  *
  * The counters are read by events of their own at the end of the instant, since launches start and end in the midst of
  * other work. Runs of flows have no packets to count. */
@@ -13,6 +13,7 @@
 #include <math.h>
 
 #define TEXT_ROWS_MAX 40u /* as launches.c has it */
+#define SAME_BYTES 50u     /* one part in so many may differ */
 
 typedef struct {
     double mean_pct[USAGE_DIRECTIONS], most_pct[USAGE_DIRECTIONS], switch_pct;
@@ -56,7 +57,7 @@ void engine_groups_init(EngineGroups *groups)
 {
     groups->open = g_ptr_array_new_with_free_func(group_free);
     groups->rows = g_ptr_array_new_with_free_func(g_free);
-    groups->by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    groups->by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
 }
 
 /* ---- a group ends */
@@ -66,39 +67,53 @@ static gint compare_gpus(gconstpointer a, gconstpointer b)
     return (gint)*(const guint16 *)a - (gint)*(const guint16 *)b;
 }
 
-/* Which groups are one row. Bytes of the own memory count where there are no others: loops that poll read some. */
+/* What groups of one row have in common beside their bytes. */
 static char *group_key(EngineGroup *group)
 {
-    const KernelStats *s = &group->sum;
     GString *key = g_string_new(group->name);
     g_array_sort(group->gpus, compare_gpus);
     for (guint i = 0; i < 3; i++)
         g_string_append_printf(key, "/%u,%u", group->grid[i], group->block[i]);
     for (guint i = 0; i < group->gpus->len; i++)
         g_string_append_printf(key, "@%u", g_array_index(group->gpus, guint16, i));
-    g_string_append_printf(key, " %s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, s->called != NULL ? s->called : "",
-                           s->bytes[KERNEL_PEER], s->bytes[KERNEL_MULTICAST]);
-    if (s->bytes[KERNEL_PEER] + s->bytes[KERNEL_MULTICAST] == 0)
-        g_string_append_printf(key, " %" G_GUINT64_FORMAT, s->bytes[KERNEL_OWN]);
+    g_string_append_printf(key, " %s", group->sum.called != NULL ? group->sum.called : "");
     return g_string_free(key, FALSE);
+}
+
+static gboolean is_same(guint64 a, guint64 b)
+{
+    return MAX(a, b) - MIN(a, b) <= MAX(a, b) / SAME_BYTES;
+}
+
+/* Bytes of the own memory count where there are no others. */
+static gboolean moved_the_same(const guint64 *a, const guint64 *b)
+{
+    const guint64 away = a[KERNEL_PEER] + a[KERNEL_MULTICAST] + b[KERNEL_PEER] + b[KERNEL_MULTICAST];
+    return is_same(a[KERNEL_PEER], b[KERNEL_PEER]) && is_same(a[KERNEL_MULTICAST], b[KERNEL_MULTICAST]) &&
+           (away > 0 || is_same(a[KERNEL_OWN], b[KERNEL_OWN]));
 }
 
 static Row *row_of(EngineGroup *group)
 {
     EngineGroups *groups = &group->engine->groups;
     g_autofree char *key = group_key(group);
-    Row *row = g_hash_table_lookup(groups->by_key, key);
+    GPtrArray *alike = g_hash_table_lookup(groups->by_key, key);
 
-    if (row != NULL)
-        return row;
-    row = g_new0(Row, 1);
+    if (alike == NULL) {
+        alike = g_ptr_array_new();
+        g_hash_table_insert(groups->by_key, g_steal_pointer(&key), alike);
+    }
+    for (guint i = 0; i < alike->len; i++)
+        if (moved_the_same(((const Row *)alike->pdata[i])->stats.bytes, group->sum.bytes))
+            return alike->pdata[i];
+    Row *row = g_new0(Row, 1);
     *row = (Row){.name = group->name, .called = group->sum.called, .gpus = group->gpus->len,
                  .counted = group->counted, .start_ps = group->start_ps, .min_ps = SIMTIME_NEVER, .stats = group->sum};
     memcpy(row->grid, group->grid, sizeof row->grid);
     memcpy(row->block, group->block, sizeof row->block);
     memset(row->stats.wait_ps, 0, sizeof row->stats.wait_ps);
     row->stats.polls = 0;
-    g_hash_table_insert(groups->by_key, g_steal_pointer(&key), row);
+    g_ptr_array_add(alike, row);
     g_ptr_array_add(groups->rows, row);
     return row;
 }
@@ -242,14 +257,14 @@ static const Column group_columns[] = {
     COLUMN_U64(gpus, "gpus", "", "on which it ran"),
     COLUMN_TEXT(grid, "grid", "CTAs of each launch"),
     COLUMN_TEXT(block, "block", "threads of a CTA"),
-    COLUMN_U64(times, "times", "", "groups of the same GPUs that moved the same bytes: all of them are this row"),
+    COLUMN_U64(times, "times", "", "groups of the same GPUs that moved the same bytes, to within 2 %"),
     COLUMN_FIXED(start_us, "start", "us", 3, "of the first launch"),
     COLUMN_FIXED(time_us, "time", "us", 3, "from the first start to the last end of a group, on average"),
     COLUMN_FIXED(time_min_us, "least", "us", 3, "the same of the shortest group"),
     COLUMN_FIXED(time_max_us, "most", "us", 3, "the same of the longest group"),
-    COLUMN_U64(peer_bytes, "peers", "B", "that lanes of all GPUs together read and wrote in others' memory, each time"),
+    COLUMN_U64(peer_bytes, "peers", "B", "that lanes of all GPUs read and wrote in others' memory, the first time"),
     COLUMN_U64(multicast_bytes, "multicast", "B", "the same at multicast addresses, each counted once"),
-    COLUMN_U64(multicast_loads, "ld_reduce", "", "multimem.ld_reduce of warps, each time"),
+    COLUMN_U64(multicast_loads, "ld_reduce", "", "multimem.ld_reduce of warps, the first time"),
     COLUMN_U64(multicast_stores, "mc st", "", "multimem.st of warps, bulk copies included"),
     COLUMN_U64(multicast_reds, "mc red", "", "multimem.red of warps, bulk reductions included"),
     COLUMN_FIXED(up_pct, "up", "%", 1, "share of the time in which a link from these GPUs to a switch carried flits"),

@@ -28,7 +28,7 @@ typedef struct EngineGroup EngineGroup;
 typedef struct {
     GPtrArray *open;    /* EngineGroup of which a launch runs, or that ended just now */
     GPtrArray *rows;    /* what the report has of those that have ended, in the order of their ends */
-    GHashTable *by_key; /* the same by what they have in common */
+    GHashTable *by_key; /* GPtrArray of the same by what they have in common */
 } EngineGroups;
 
 /* A call that an API thread sleeps on; it lives on that thread's stack. */
