@@ -61,5 +61,7 @@ site: fanout$(EXEEXT)
 	  echo "  apt-get install python3-sphinx python3-myst-parser python3-sphinx-rtd-theme"; \
 	  echo "and run configure again, or name it: make site SPHINX_BUILD=PATH"; exit 1; }
 	@python3 $(srcdir)/docs/site/build.py ./fanout$(EXEEXT) $(srcdir) site/sources
-	@'$(SPHINX_BUILD)' -q -W --keep-going -b html -d site/made site/sources site/html
+	@'$(SPHINX_BUILD)' -q -W --keep-going -b html -d site/made site/sources site/html || { \
+	  echo "make site: where an extension or a theme is missing, on Debian or Ubuntu:"; \
+	  echo "  apt-get install python3-myst-parser python3-sphinx-rtd-theme"; exit 1; }
 	@echo "make site: site/html/index.html"
