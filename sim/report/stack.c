@@ -8,6 +8,7 @@
 #define STACK_TOP 10.0
 #define STACK_ROW 44.0
 #define STACK_BAR 26.0
+#define STACK_LETTERS 20 /* of a bar's name stand before it; the rest is said when it is pointed at */
 #define STACK_LEGEND_COLUMNS 4u
 
 static const char *stack_text(const Chart *chart, guint row, guint column)
@@ -54,7 +55,11 @@ static void stack_bar(const Chart *chart, const char *run, const char *bar, doub
     char text[G_ASCII_DTOSTR_BUF_SIZE], share[G_ASCII_DTOSTR_BUF_SIZE];
     double x = STACK_LEFT;
     g_ascii_formatd(text, sizeof text, "%.1f", whole);
-    markup_append(out, "<text x=\"0\" y=\"%d\">%s</text>", (int)(y + 12), bar);
+    const glong letters = g_utf8_strlen(bar, -1);
+    const gboolean fits = letters <= STACK_LETTERS;
+    g_autofree char *brief = g_utf8_substring(bar, 0, fits ? letters : STACK_LETTERS - 1);
+    markup_append(out, "<text x=\"0\" y=\"%d\"><title>%s</title>%s%s</text>", (int)(y + 12), bar, brief,
+                  fits ? "" : "\u2026");
     markup_append(out, "<text x=\"0\" y=\"%d\">%s %s</text>\n", (int)(y + 27), text, column->unit);
     for (guint r = 0; r < table_rows(chart->table); r++) {
         if (!stack_is_of(chart, r, run, bar))

@@ -1,7 +1,8 @@
 """What holds for every page: page_checks.py PAGE... Prints what is wrong.
 
-At 360, 800 and 1600 pixels, in light and dark: no word on the console, no part wider than the window, nothing that
-page_audit.js finds; less than 3 MB; loaded in less than 2 seconds. What axe finds is page_axe.py's.
+At 360, 800, 1600 and 3840 pixels, in light and dark: no word on the console, no part wider than the window, nothing
+that page_audit.js finds; lines of a chart that differ in more than colour; less than 3 MB; loaded in less than 2
+seconds. What axe finds is page_axe.py's.
 $FANOUT_SHOTS: a folder for screenshots."""
 import os
 import sys
@@ -14,6 +15,10 @@ AUDIT = open(os.path.join(HERE, "page_audit.js"), encoding="utf-8").read()
 SHOTS = os.environ.get("FANOUT_SHOTS")
 WIDER = """[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 &&
   !e.parentElement.closest(".scroll,figure,svg,.steps")).map(e => e.outerHTML.slice(0, 100))"""
+ALIKE = """[...document.querySelectorAll("figure svg")].flatMap(svg => {
+  const lines = ["s0", "s1", "s2", "s3"].map(s => svg.querySelector("polyline." + s)).filter(line => line);
+  return new Set(lines.map(line => getComputedStyle(line).strokeDasharray)).size < lines.length
+    ? [`lines that coincide would hide each other: ${svg.textContent.slice(0, 60)}`] : []; })"""
 
 LOADED = "(({loadEventEnd, startTime}) => loadEventEnd - startTime)(performance.getEntriesByType('navigation')[0])"
 LOAD_MS = 2000
@@ -50,8 +55,9 @@ def check(browser, path):
     wrong += check_load(browser, path)
     page = browser.open(path)
     for dark in (False, True):
-        for width in (360, 800, 1600):
+        for width in (360, 800, 1600, 3840):
             wrong += check_look(page, path, width, dark)
+    wrong += page.run(ALIKE)
     wrong += [f"on the console: {text}" for text in page.complaints]
     page.close()
     return wrong
