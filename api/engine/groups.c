@@ -12,8 +12,7 @@
 
 #include <math.h>
 
-#define TEXT_ROWS_MAX 40u /* as launches.c has it */
-#define SAME_BYTES 50u     /* one part in so many may differ */
+#define SAME_BYTES 50u /* one part in so many may differ */
 
 typedef struct {
     double mean_pct[USAGE_DIRECTIONS], most_pct[USAGE_DIRECTIONS], switch_pct;
@@ -166,20 +165,11 @@ static void on_begin(Event *event, SimTime now_ps)
     group->mark = usage_mark(group->engine->fabric);
 }
 
-static void shape_of(const Work *work, guint32 grid[3], guint32 block[3])
-{
-    const gboolean ptx = work->request.op == ENGINE_LAUNCH_PTX;
-    for (guint i = 0; i < 3; i++) {
-        grid[i] = ptx ? work->ptx.grid[i] : i == 0 ? work->kernel.ctas : 1;
-        block[i] = ptx ? work->ptx.block[i] : i == 0 ? work->kernel.threads : 1;
-    }
-}
-
 static gboolean takes(const EngineGroup *group, const Work *work, const char *name)
 {
     guint32 grid[3], block[3];
 
-    shape_of(work, grid, block);
+    engine_launches_shape(work, grid, block);
     if (group->running == 0 || group->name != name || memcmp(grid, group->grid, sizeof grid) != 0 ||
         memcmp(block, group->block, sizeof block) != 0)
         return FALSE;
@@ -199,7 +189,7 @@ static EngineGroup *group_new(Work *work, const char *name)
     group->gpus = g_array_new(FALSE, FALSE, sizeof(guint16));
     group->start_ps = work->start_ps;
     group->counted = work->request.op == ENGINE_LAUNCH_PTX;
-    shape_of(work, group->grid, group->block);
+    engine_launches_shape(work, group->grid, group->block);
     event_init(&group->begins, on_begin);
     event_init(&group->ends, on_end);
     if (!engine->spec.flow)
@@ -324,7 +314,7 @@ void engine_groups_report(Engine *engine, Report *report)
         }
     }
     const GPtrArray *rows = groups->rows;
-    const TableFlags flags = rows->len > TEXT_ROWS_MAX ? TABLE_NO_TEXT : 0;
+    const TableFlags flags = rows->len > ENGINE_TEXT_ROWS_MAX ? TABLE_NO_TEXT : 0;
     if (rows->len == 0)
         return;
     Table *table = report_add_table(report, "launch_groups", "Kernels, each on all GPUs that ran it at once",

@@ -238,7 +238,10 @@ gboolean engine_series_end(Engine *engine, Report *report);
 GArray *engine_launches_new(void);
 void engine_launches_add(Work *work); /* that has ended */
 void engine_launches_report(Engine *engine, Report *report); /* and of groups */
+void engine_launches_shape(const Work *work, guint32 grid[3], guint32 block[3]);
 void engine_launches_add_shape(Table *table, const guint32 n[3]);
+/* More rows than these are no reading: text leaves them out, and says so. */
+#define ENGINE_TEXT_ROWS_MAX 40u
 /* Cells of a number, a name, and ENGINE_WAIT_COLUMNS. */
 void engine_launches_add_waits(Table *table, guint number, const char *name, const KernelStats *stats);
 #define ENGINE_WAIT_COLUMNS \

@@ -6,9 +6,6 @@
 
 #include <math.h>
 
-/* More rows than these are no reading: text leaves them out, and says so. */
-#define TEXT_ROWS_MAX 40u
-
 typedef struct {
     const char *name;        /* interned */
     guint16 gpu;
@@ -27,21 +24,25 @@ GArray *engine_launches_new(void)
     return rows;
 }
 
+void engine_launches_shape(const Work *work, guint32 grid[3], guint32 block[3])
+{
+    const gboolean ptx = work->request.op == ENGINE_LAUNCH_PTX;
+    for (guint i = 0; i < 3; i++) {
+        grid[i] = ptx ? work->ptx.grid[i] : i == 0 ? work->kernel.ctas : 1;
+        block[i] = ptx ? work->ptx.block[i] : i == 0 ? work->kernel.threads : 1;
+    }
+}
+
 static void add_row(GArray *rows, const Work *work, SimTime end_ps, const char *state, KernelStats *stats)
 {
     Launch row = {.name = g_intern_string(work->kernel.name),
                   .gpu = work->context->gpu,
                   .stream = work->request.stream,
-                  .grid = {work->kernel.ctas, 1, 1},
-                  .block = {work->kernel.threads, 1, 1},
                   .start_ps = work->start_ps,
                   .end_ps = end_ps,
                   .state = state,
                   .stats = stats};
-    for (guint i = 0; i < 3 && work->request.op == ENGINE_LAUNCH_PTX; i++) {
-        row.grid[i] = work->ptx.grid[i];
-        row.block[i] = work->ptx.block[i];
-    }
+    engine_launches_shape(work, row.grid, row.block);
     g_array_append_val(rows, row);
 }
 
@@ -167,7 +168,7 @@ void engine_launches_report(Engine *engine, Report *report)
     GArray *launches = engine->launches;
     const guint ended = launches->len;
     add_running(engine, launches); /* for this report alone */
-    TableFlags flags = launches->len > TEXT_ROWS_MAX ? TABLE_NO_TEXT : 0;
+    TableFlags flags = launches->len > ENGINE_TEXT_ROWS_MAX ? TABLE_NO_TEXT : 0;
     if (launches->len == 0)
         return;
     Table *table = report_add_table(report, "launches", "Launches of kernels", launch_columns, flags);

@@ -22,7 +22,7 @@ static guint count_tasks(void)
     return n;
 }
 
-/* Every thread but this one sleeps in a call: nobody is left who could change anything. */
+/* All other threads of the process sleep in calls, so that none is left that could change anything. */
 gboolean engine_nobody_can_act(Engine *engine)
 {
     return g_atomic_int_get(&engine->callbacks) == 0 &&

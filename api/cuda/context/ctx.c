@@ -100,12 +100,12 @@ static void free_all(Call *call, Context *context, HandleKind kind, EngineOp op)
         guint64 handle = g_array_index(of.found, guint64, i);
         void *object = handle_get(handles, kind, handle, NULL);
         EngineRequest request = {.op = op};
-        if (kind == HANDLE_STREAM)
+        if (kind == HANDLE_STREAM) {
             request.stream = ((Stream *)object)->stream;
-        else
+        } else {
             request.event = ((EventHandle *)object)->event;
-        if (kind == HANDLE_EVENT)
             event_unshare(object);
+        }
         cuda_engine(call, &request, NULL);
         handle_unref(handles, handle);
         g_free(object);

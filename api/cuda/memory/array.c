@@ -71,31 +71,39 @@ CUresult cuArrayCreate_v2(CUarray *handle, const CUDA_ARRAY_DESCRIPTOR *d)
     CUDA_RETURN(call, create(&call, handle, &descriptor));
 }
 
+/* Of an array that is asked for its descriptor; wanted: where to write it. */
+static CUresult described(Call *call, const void *wanted, CUarray handle, const CUDA_ARRAY3D_DESCRIPTOR **d)
+{
+    const Array *array = array_get(call, handle);
+
+    if (array == NULL)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (wanted == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    *d = &array->descriptor;
+    return CUDA_SUCCESS;
+}
+
 CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *descriptor, CUarray handle)
 {
     CUDA_BEGIN(call);
-    const Array *array = array_get(&call, handle);
+    const CUDA_ARRAY3D_DESCRIPTOR *d;
+    CUresult result = described(&call, descriptor, handle, &d);
 
-    if (array == NULL)
-        CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
-    if (descriptor == NULL)
-        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    *descriptor = array->descriptor;
-    CUDA_RETURN(call, CUDA_SUCCESS);
+    if (result == CUDA_SUCCESS)
+        *descriptor = *d;
+    CUDA_RETURN(call, result);
 }
 
 CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *descriptor, CUarray handle)
 {
     CUDA_BEGIN(call);
-    const Array *array = array_get(&call, handle);
+    const CUDA_ARRAY3D_DESCRIPTOR *d;
+    CUresult result = described(&call, descriptor, handle, &d);
 
-    if (array == NULL)
-        CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
-    if (descriptor == NULL)
-        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
-    const CUDA_ARRAY3D_DESCRIPTOR *d = &array->descriptor;
-    *descriptor = (CUDA_ARRAY_DESCRIPTOR){d->Width, d->Height, d->Format, d->NumChannels};
-    CUDA_RETURN(call, CUDA_SUCCESS);
+    if (result == CUDA_SUCCESS)
+        *descriptor = (CUDA_ARRAY_DESCRIPTOR){d->Width, d->Height, d->Format, d->NumChannels};
+    CUDA_RETURN(call, result);
 }
 
 CUresult cuArrayDestroy(CUarray handle)
