@@ -85,13 +85,14 @@ static gboolean packets_take_lane(Packets *packets, guint32 gpu, SimTime start_p
  * shown. */
 static guint *packets_share(Packets *packets, const void *cause)
 {
-    guint *left = g_hash_table_lookup(packets->left, packets->shares ? cause : NULL);
+    const void *whose = packets->shares ? cause : NULL;
+    guint *left = g_hash_table_lookup(packets->left, whose);
     if (!left) {
         left = g_new(guint, 1);
         *left = PACKETS_REQUESTS - (guint)packets->followed;
         if (packets->shares)
             *left = (*left + PACKETS_SHARE - 1) / PACKETS_SHARE;
-        g_hash_table_insert(packets->left, packets->shares ? (gpointer)cause : NULL, left);
+        g_hash_table_insert(packets->left, (gpointer)whose, left);
     }
     return left;
 }

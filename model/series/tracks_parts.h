@@ -18,9 +18,10 @@ void packets_write(const Packets *packets, Timeline *timeline, const char *run, 
                    const TracksOrigin *origin);
 void packets_free(Packets *packets);
 
-Packets *packets_new(Fabric *fabric, gboolean shares); /* of each launch or copy an eighth of those left */
+/* causes.c: which launch or copy a request is of. */
 typedef struct Causes Causes;
 Causes *causes_new(Fabric *fabric);
+/* A request is made (PROBE_COALESCE) on the SM that path names. */
 void causes_note(Causes *causes, const char *path, const Packet *packet);
 const void *causes_of(const Causes *causes, const Packet *packet); /* NULL: not known */
 void causes_free(Causes *causes);
