@@ -34,6 +34,25 @@ static inline void client_check(CUresult result, const char *call, const char *f
         }                                                                                          \
     } while (0)
 
+/* Two processes that take turns over pipes: owner(to, from) in this one, guest(from, to) in another, which begins with
+ * CUDA by itself. Prints ok; what main() returns. */
+static inline int run_pair(void (*owner)(int, int), void (*guest)(int, int))
+{
+    int down[2], up[2], status = 0;
+    REQUIRE(pipe(down) == 0 && pipe(up) == 0);
+    pid_t child = fork(); /* before either has begun with CUDA */
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        guest(down[0], up[1]);
+        return 0;
+    }
+    close(up[1]); /* a guest that fails ends the wait for it */
+    owner(down[1], up[0]);
+    REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+    puts("ok");
+    return 0;
+}
+
 static inline size_t round_up(size_t bytes, size_t to)
 {
     return (bytes + to - 1) / to * to;

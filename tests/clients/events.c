@@ -138,19 +138,4 @@ static void guest(int from, int to)
     REQUIRE(write(to, "", 1) == 1);
 }
 
-int main(void)
-{
-    int down[2], up[2], status = 0;
-    REQUIRE(pipe(down) == 0 && pipe(up) == 0);
-    pid_t child = fork(); /* before either has begun with CUDA */
-    REQUIRE(child >= 0);
-    if (child == 0) {
-        guest(down[0], up[1]);
-        return 0;
-    }
-    close(up[1]); /* a guest that fails ends the wait for it */
-    owner(down[1], up[0]);
-    REQUIRE(waitpid(child, &status, 0) == child && status == 0);
-    puts("ok");
-    return 0;
-}
+int main(void) { return run_pair(owner, guest); }
