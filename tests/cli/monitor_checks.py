@@ -20,15 +20,16 @@ def check_status(run):
     first = run.wait_for(lambda s: simulating(s) and s["progress"]["done"] > 1, "a simulation after two rows")
     need(first["schema"] == "fanout-monitor/1" and first["verb"] == "coll", f"{first}")
     need(first["progress"]["total"] == 5 and "all_reduce" in first["progress"]["step"], f"{first['progress']}")
+    counted = ("simulated_ns", "events", "packets", "requests", "bytes")
     before, after = run.status()["runs"][0], None
     for _ in range(100):
         time.sleep(0.1)
         after = run.status()["runs"][0]
-        if after["number"] == before["number"] and after["simulated_ns"] > before["simulated_ns"] and \
-                after["rates"]["packets_per_s"]:
+        if after["number"] == before["number"] and all(after[key] > before[key] for key in counted) and \
+                all(after["rates"].values()):
             break
         before = after
-    for key in ("simulated_ns", "events", "packets", "requests", "bytes"):
+    for key in counted:
         need(after[key] > before[key], f"{key} does not grow: {before[key]}, {after[key]}")
     need(all(value is not None and value > 0 for value in after["rates"].values()), f"rates: {after['rates']}")
     need(after["outstanding_requests"] > 0 and after["waits"], f"nothing waits: {after}")
