@@ -27,6 +27,8 @@ MachinePci machine_switch_pci(guint sw)
 int machine_attribute(const Machine *machine, guint gpu, CUdevice_attribute attribute)
 {
     int value = 0;
+    if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+        return (int)machine->sms;
     cuda_class_attribute(cuda_class(machine->model), (guint16)gpu, attribute, (int)machine->driver_version, &value);
     return value;
 }

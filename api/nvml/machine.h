@@ -34,6 +34,7 @@ typedef struct Machine {
     guint n_gpus, n_links, n_switches;
     MachineGpu *gpus;
     guint64 memory_bytes; /* of a GPU */
+    guint32 sms;          /* of a GPU */
     guint32 link_MBps;    /* of one link, one direction */
     guint32 host_MBps;    /* of a GPU's link to the host, one direction */
     guint64 driver_version;

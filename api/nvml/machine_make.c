@@ -33,6 +33,7 @@ Machine *machine_new(const CudaSpec *spec, const FabricSpec *fabric, const char 
     machine->n_links = topology->links;
     machine->n_switches = topology_switches(topology);
     machine->memory_bytes = spec->memory_bytes != 0 ? spec->memory_bytes : cuda_class(machine->model)->memory_bytes;
+    machine->sms = (guint32)fabric->sm.count;
     machine->link_MBps = (guint32)fabric->link.rate_MBps;
     machine->host_MBps = (guint32)fabric->system.host_MBps;
     machine->driver_version = spec->driver_version;

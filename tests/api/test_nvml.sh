@@ -1,5 +1,5 @@
 #!/bin/sh
-# libnvidia-ml.so.1 describes the machine that the driver API runs on: GPUs, memory, links up and down, on systems of
+# libnvidia-ml.so.1 describes the machine that the driver API runs on: GPUs, SMs, memory, links up and down, on systems of
 # each generation; nvidia-ml-py reads it; and `fanout exec` hands NCCL the same links in a topology file.
 set -eu
 dir=$(mktemp -d)
@@ -12,10 +12,10 @@ mkdir "$dir/include"
 printf '#include <fanout/cuda.h>\n' >"$dir/include/cuda.h"
 ${CC:-cc} -std=gnu11 -O1 -w -I"$dir/include" -I"$TOP_SRCDIR/api/include" -o "$dir/nvml" "$TOP_SRCDIR/tests/clients/nvml.c" \
     "$libs/libcuda.so.1" -ldl -Wl,-rpath-link,"$libs"
-try() { # try SYSTEM LINKS DOWN OPTIONS...
-    system=$1 links=$2 down=$3
-    shift 3
-    if "$FANOUT" exec -s "$system" "$@" --report "$dir/report.json" -- "$dir/nvml" "$links" "$down" >"$dir/log" 2>&1 &&
+try() { # try SYSTEM LINKS DOWN SMS OPTIONS...
+    system=$1 links=$2 down=$3 sms=$4
+    shift 4
+    if "$FANOUT" exec -s "$system" "$@" --report "$dir/report.json" -- "$dir/nvml" "$links" "$down" "$sms" >"$dir/log" 2>&1 &&
         grep -q '^ok$' "$dir/log"; then
         echo "$system $*: passed"
     else
@@ -24,12 +24,13 @@ try() { # try SYSTEM LINKS DOWN OPTIONS...
         bad=1
     fi
 }
-try dgx-h100 18 0
-try dgx-h200 18 0
-try dgx-a100 12 0
-try gb200-nvl72 18 0
-try dgx-h100 18 2 --set fault.link_down=gpu1.link3,gpu1.link17 --set cuda.devices=2
-try dgx-h100 18 0 --set cuda.driver_version=12040
+try dgx-h100 18 0 132
+try dgx-h100 18 0 48 --set sm.count=48
+try dgx-h200 18 0 132
+try dgx-a100 12 0 108
+try gb200-nvl72 18 0 148
+try dgx-h100 18 2 132 --set fault.link_down=gpu1.link3,gpu1.link17 --set cuda.devices=2
+try dgx-h100 18 0 132 --set cuda.driver_version=12040
 
 # the topology file: as many links as the table says, the user's own file untouched, nothing left behind
 # shellcheck disable=SC2016

@@ -102,7 +102,17 @@ static void process(void *h)
     DRIVER(cuMemFree(at));
 }
 
-/* Links of each GPU in all, and those of GPU 1 that are down, come as arguments. */
+/* As many SMs as are simulated, which programs size their grids by. */
+static void multiprocessors(void *h, int sms)
+{
+    int count, major, cores;
+    DRIVER(cuDeviceGetAttribute(&count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
+    DRIVER(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
+    CHECK(count == sms);
+    CHECK(NVML(nvmlDeviceGetNumGpuCores, h, &cores) == 0 && cores == sms * (major == 8 ? 64 : 128));
+}
+
+/* Links of each GPU in all, those of GPU 1 that are down, and SMs of each come as arguments. */
 int main(int argc, char **argv)
 {
     unsigned links = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 18, count = 0;
@@ -125,6 +135,7 @@ int main(int argc, char **argv)
         CHECK(NVML(nvmlDeviceGetHandleByIndex_v2, i, &h[i]) == 0);
         device((int)i, h[i], links, i == 1 ? links - down : links);
     }
+    multiprocessors(h[0], argc > 3 ? (int)strtol(argv[3], NULL, 10) : 132);
     CHECK(NVML(nvmlDeviceGetHandleByIndex_v2, count, &h[0]) == 2);
     for (int index = 0; index < 4; index++)
         CHECK(NVML(nvmlDeviceGetP2PStatus, h[0], h[1], index, &status) == 0 && status == 0);

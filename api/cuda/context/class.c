@@ -39,7 +39,6 @@ typedef struct {
 /* source: NVIDIA A100 architecture paper; deviceQuery of an A100-SXM4-80GB */
 static const Differs a100[] = {
     {A(CLOCK_RATE), 1410000},
-    {A(MULTIPROCESSOR_COUNT), 108},
     {A(MEMORY_CLOCK_RATE), 1593000},
     {A(GLOBAL_MEMORY_BUS_WIDTH), 5120},
     {A(L2_CACHE_SIZE), 41943040},
@@ -79,7 +78,6 @@ static const Differs h100[] = {
     }
 static const Differs b200[] = {
     BLACKWELL,
-    {A(MULTIPROCESSOR_COUNT), 148},
     {A(GPU_PCI_DEVICE_ID), NVIDIA_PCI(0x2901)},
     {A(GPU_PCI_SUBSYSTEM_ID), NVIDIA_PCI(0x1999)},
     {0, 0},
@@ -87,7 +85,6 @@ static const Differs b200[] = {
 /* source: as B200; Grace shares its page tables with the GPU over NVLink-C2C */
 static const Differs gb200[] = {
     BLACKWELL,
-    {A(MULTIPROCESSOR_COUNT), 152},
     {A(GPU_PCI_DEVICE_ID), NVIDIA_PCI(0x2941)},
     {A(GPU_PCI_SUBSYSTEM_ID), NVIDIA_PCI(0x2046)},
     {A(HOST_NATIVE_ATOMIC_SUPPORTED), 1},

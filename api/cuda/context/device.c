@@ -69,12 +69,16 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice ordinal)
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 
-/* What the configuration decides rather than the model of GPU. */
-static int configured(const Cuda *cuda, const CudaDevice *device, int attribute, int value)
+gboolean cuda_device_attribute(const Cuda *cuda, const CudaDevice *device, int attribute, int *value)
 {
+    if (!cuda_class_attribute(device->kind, device->gpu, attribute, (int)cuda->spec.driver_version, value))
+        return FALSE;
+    /* what the configuration decides rather than the model of GPU */
     if (attribute == CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED)
-        return multicast_supported(cuda, device);
-    return value;
+        *value = multicast_supported(cuda, device);
+    if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+        *value = (int)cuda->fabric.sm.count;
+    return TRUE;
 }
 
 static CUresult get_attribute(Call *call, int *value, int attribute, CUdevice ordinal)
@@ -82,10 +86,9 @@ static CUresult get_attribute(Call *call, int *value, int attribute, CUdevice or
     int found;
 
     DEVICE_OR_RETURN(*call, device, ordinal, value != NULL);
-    if (!cuda_class_attribute(device->kind, device->gpu, attribute,
-                              (int)call->cuda->spec.driver_version, &found))
+    if (!cuda_device_attribute(call->cuda, device, attribute, &found))
         return CUDA_ERROR_INVALID_VALUE;
-    *value = configured(call->cuda, device, attribute, found);
+    *value = found;
     return CUDA_SUCCESS;
 }
 

@@ -55,10 +55,9 @@ guint device_sm(const Cuda *cuda, int device)
 
 int device_attribute(const Cuda *cuda, int device, CUdevice_attribute attribute)
 {
-    const CudaDevice *d = &cuda->device[device];
     int value = 0;
 
-    cuda_class_attribute(d->kind, d->gpu, attribute, (int)cuda->spec.driver_version, &value);
+    cuda_device_attribute(cuda, &cuda->device[device], attribute, &value);
     return value;
 }
 
