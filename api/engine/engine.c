@@ -11,6 +11,7 @@
 #define STUCK_LOOK_US 20000        /* how often a quiet engine asks whether anybody can still act */
 #define SHARED_LOOK_US 1000        /* the same where another process may write to watched memory */
 #define STUCK_AFTER_US 500000      /* how long nobody can before it says so */
+#define SIGNAL_LOOK_US 100000      /* how often an engine that nobody calls looks for a signal */
 
 static _Thread_local gboolean on_engine_thread;
 
@@ -159,8 +160,12 @@ static SimStatus run_slice(Engine *engine)
  * inside. */
 static void rest(Engine *engine)
 {
-    if (engine->promised->len == 0) {
+    if (engine->promised->len == 0 && engine->spec.signalled == NULL) {
         pthread_cond_wait(&engine->posted, &engine->lock);
+        return;
+    }
+    if (engine->promised->len == 0) {
+        look_later(engine, SIGNAL_LOOK_US);
         return;
     }
     SimStatus status = SIM_IDLE;
@@ -175,6 +180,16 @@ static void rest(Engine *engine)
     look_later(engine, SHARED_LOOK_US);
     if (engine->shared)
         look_at_shared(engine);
+}
+
+/* The program computes, or waits for something else than its GPUs. Lock held, given up inside. */
+static void look_for_signal(Engine *engine)
+{
+    if (engine->spec.signalled == NULL || g_atomic_int_get(engine->spec.signalled) == 0)
+        return;
+    pthread_mutex_unlock(&engine->lock);
+    engine_watch_signals(engine);
+    pthread_mutex_lock(&engine->lock);
 }
 
 /* Somebody waits: lets time run, or sleeps when nothing is due. Lock held, given up inside. */
@@ -285,6 +300,7 @@ static gpointer engine_main(gpointer data)
             advance(engine);
         else if (g_queue_is_empty(&engine->calls) && g_queue_is_empty(&engine->returned))
             rest(engine);
+        look_for_signal(engine);
     }
     pthread_mutex_unlock(&engine->lock);
     return NULL;

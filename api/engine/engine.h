@@ -177,10 +177,10 @@ typedef struct {
     gboolean page;        /* ENGINE_REPORT adds charts over time and the picture of the system; packets only */
     gboolean where;       /* and where the time of requests went; with reference_engine, packets only */
     const char *ptx_trace; /* KERNEL:CTA:WARP (api/kernel/trace.h), told on standard error; NULL: none */
-    /* Both asked from the engine's thread while time runs. A signal that is to end the process: on_signal is called,
-     * may make the report (engine_call), and does not come back. An interrupt: unless signal_comes says that it is
-     * about to become such a signal, the program itself will hear of it once its call returns, and kernels that run
-     * are ended for that. NULL: none. */
+    /* Both asked from the engine's thread. A signal that is to end the process: on_signal is called once, may make the
+     * report (engine_call), and does not come back unless the process is at its end anyway. An interrupt, while time
+     * runs: unless signal_comes says that it is about to become such a signal, the program itself will hear of it once
+     * its call returns, and kernels that run are ended for that. NULL: none. */
     const gint *signalled, *interrupts; /* atomic: the signal's number, 0: none; how many there were */
     void (*on_signal)(int number);
     gboolean (*signal_comes)(void);

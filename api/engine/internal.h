@@ -162,6 +162,7 @@ struct Engine {
     gboolean shared;      /* other processes may write to watched memory */
     gint running;         /* atomic: works started and not done */
     gint interrupts;      /* that were seen */
+    gboolean signalled;   /* a signal that is to end the process was seen */
     GPtrArray *active;    /* Work that runs */
     GPtrArray *promised;  /* Work: records of shared events that are not reached */
     GPtrArray *awaited;   /* Work that waits for a record of another process; references */
@@ -184,6 +185,7 @@ void engine_declare_stuck(Engine *engine);
 
 /* watch.c: after each slice of time, without the lock */
 void engine_watch(Engine *engine);
+void engine_watch_signals(Engine *engine); /* also while no time runs */
 
 /* memory.c */
 void engine_bury(Engine *engine); /* frees what waited for the end of running work */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -240,6 +241,7 @@ static ExitCode exec_start(char **program, ReportStatus *status, gboolean named,
     fflush(stdout);
     exec_child = fork();
     if (exec_child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM); /* this verb may be killed: the program then ends with a report */
         execvp(program[0], program);
         failure = errno;
         if (write(pipe_fds[1], &failure, sizeof failure) < 0)

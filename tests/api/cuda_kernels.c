@@ -1,12 +1,14 @@
 /* Kernels for a look at what the report says of their launches. `cuda_kernels`: three launches on two GPUs;
  * `cuda_kernels forever`: one that never ends, and "runs" is said before it is waited for; `cuda_kernels forever deaf`:
- * the same, and SIGINT is ignored; `cuda_kernels together`: three times two launches that run at once on two GPUs and
- * write to each other's memory, the last time to fewer numbers. */
+ * the same, and SIGINT is ignored; `cuda_kernels idle`: two launches, "runs", and nothing more, for ever;
+ * `cuda_kernels together`: three times two launches that run at once on two GPUs and write to each other's memory, the
+ * last time to fewer numbers. */
 #include <fanout/cuda.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CHECK(call) \
     do { \
@@ -130,6 +132,11 @@ int main(int argc, char **argv)
         return 3;
     }
     scale(0, 2);
+    if (argc > 1 && strcmp(argv[1], "idle") == 0) {
+        puts("runs");
+        fflush(stdout);
+        pause();
+    }
     scale(1, 1);
     return 0;
 }

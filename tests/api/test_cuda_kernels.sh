@@ -86,9 +86,9 @@ grep -q 'ptx-trace other:0:0: no launch' "$dir/none.txt" || { echo "nothing was 
 # A kernel that never ends, and a signal to `fanout exec`: a program that has no handler ends by the signal, with a
 # report that has the launch as it stands; one that sees to SIGINT itself goes on, its wait answered with an
 # error.
-signalled() { # signalled SIGNAL [deaf]: $code gets the exit code
+signalled() { # signalled SIGNAL MODE [deaf]: $code gets the exit code
     : >"$dir/said"
-    timeout 60 "$FANOUT" exec -s dgx-h100 --report "$dir/$1.json" -- "$dir/kernels" forever ${2:-} >"$dir/said" 2>"$dir/errors" &
+    timeout 60 "$FANOUT" exec -s dgx-h100 --report "$dir/$1.json" -- "$dir/kernels" "$2" ${3:-} >"$dir/said" 2>"$dir/errors" &
     pid=$!
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
         ! grep -q runs "$dir/said" || break
@@ -99,13 +99,34 @@ signalled() { # signalled SIGNAL [deaf]: $code gets the exit code
     code=0
     wait "$pid" || code=$?
 }
-signalled TERM
+signalled TERM forever
 [ "$code" = 143 ] || { echo "SIGTERM: exit code $code"; cat "$dir/errors"; exit 1; }
 tr -d '\n' <"$dir/TERM.json" | sed -e 's/  */ /g' -e 's/{/\n{/g' >"$dir/rows"
 count 1 '"kernel": "forever"' '"state": "running"'
 grep -q '"ended_by": "SIGTERM"' "$dir/TERM.json" || { echo "the report does not name SIGTERM"; exit 1; }
 grep -q 'interrupted: kernel forever on gpu0: CTA (0,0,0) warp 0' "$dir/errors" || { cat "$dir/errors"; exit 1; }
-signalled INT deaf
+# So does one that computes on the host meanwhile.
+rm "$dir/TERM.json"
+signalled TERM idle
+[ "$code" = 143 ] && grep -q '"ended_by": "SIGTERM"' "$dir/TERM.json" || { echo "idle: $code"; cat "$dir/errors"; exit 1; }
+# timeout signals the whole group, and exec hands on what it gets: a program that gets it twice has its report, too
+timeout 4 "$FANOUT" exec -s dgx-h100 --report "$dir/group.json" -- "$dir/kernels" forever >"$dir/said" 2>&1 || true
+grep -q '"ended_by": "SIGTERM"' "$dir/group.json" || { echo "a signal that came twice took the report"; exit 1; }
+# who stops exec itself by SIGKILL stops the program, which writes what it has
+timeout 60 "$FANOUT" exec -s dgx-h100 --report "$dir/killed.json" -- "$dir/kernels" idle >"$dir/said" 2>&1 &
+pid=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    ! grep -q runs "$dir/said" || break
+    sleep 0.5
+done
+kill -s KILL "$(pgrep -P "$pid")"
+wait "$pid" || true
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    ! grep -q '"ended_by": "SIGTERM"' "$dir/killed.json" 2>/dev/null || break
+    sleep 0.5
+done
+grep -q '"ended_by": "SIGTERM"' "$dir/killed.json" || { echo "exec was killed, and the report with it"; exit 1; }
+signalled INT forever deaf
 [ "$code" = 3 ] && grep -q '^ended by 702$' "$dir/said" || { echo "SIGINT: exit code $code"; cat "$dir/said"; exit 1; }
 tr -d '\n' <"$dir/INT.json" | sed -e 's/  */ /g' -e 's/{/\n{/g' >"$dir/rows"
 count 1 '"kernel": "forever"' '"state": "fault"'

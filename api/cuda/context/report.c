@@ -185,24 +185,24 @@ static ReportFormat wanted_format(void)
     return REPORT_TEXT;
 }
 
-void cuda_report_write(Cuda *cuda, const char *why)
+gboolean cuda_report_write(Cuda *cuda, const char *why)
 {
     const char *path = g_getenv("FANOUT_REPORT"), *html = g_getenv("FANOUT_HTML"),
                *timeline = g_getenv("FANOUT_PERFETTO");
     ReportStatus *status = status_map();
 
     if (cuda == NULL || !g_atomic_int_get(&cuda->ready))
-        return;
+        return TRUE;
     pthread_mutex_lock(&cuda->report_lock);
     gboolean first = !cuda->reported;
     cuda->reported = TRUE;
     pthread_mutex_unlock(&cuda->report_lock);
     if (!first)
-        return;
+        return FALSE;
     if (status != NULL && engine_is_stuck(cuda->engine))
         g_atomic_int_set(&status->stuck, 1);
     if (path == NULL && html == NULL && timeline == NULL)
-        return;
+        return TRUE;
     gint n = status != NULL ? g_atomic_int_add(&status->reports, 1) : 0;
     gboolean waveform;
     Report *report = build(cuda, why, &waveform);
@@ -214,4 +214,5 @@ void cuda_report_write(Cuda *cuda, const char *why)
     if (!(good && waveform) && status != NULL)
         g_atomic_int_set(&status->unwritten, 1);
     report_free(report);
+    return TRUE;
 }

@@ -6,9 +6,9 @@
 #include "api/cuda/context/report_status.h"
 #include "sim/report/report.h"
 
-/* Where FANOUT_REPORT and FANOUT_HTML say, once; no-op without them. `why`: what ended the program.
- */
-void cuda_report_write(Cuda *cuda, const char *why);
+/* Where FANOUT_REPORT and FANOUT_HTML say, once; no-op without them. `why`: what ended the program. FALSE: it is being
+ * written, or was. */
+gboolean cuda_report_write(Cuda *cuda, const char *why);
 /* Tells `fanout exec` at once that options were wrong. */
 void cuda_report_wrong(void);
 

@@ -5,24 +5,39 @@
 #include <unistd.h>
 
 #include "api/cuda/context/report.h"
+#include "sim/host_clock.h"
 
-static gint signalled; /* atomic: a signal that is to end the process, once the report is written */
+/* `timeout` and shells signal a process group, and `fanout exec` hands on what it gets: one signal comes twice. */
+#define SAME_SIGNAL_US 300000
 
-/* Ctrl-C while a kernel is busy: the engine's thread writes the report and ends the process as the signal would have.
- * The second one, and one that finds nothing running, ends it at once. */
+static struct {
+    gint number;  /* atomic: of a signal that is to end the process, once the report is written; 0: none came */
+    gint64 at_us; /* when it came */
+    pid_t pid;    /* of the process whose engine looks at it: not of one that it forked */
+} signals;
+
+/* Ctrl-C or SIGTERM: the engine's thread writes the report and ends the process as the signal would have. The second
+ * one, and one that comes before there is an engine, ends it at once. */
 static void on_signal(int number)
 {
-    if (g_atomic_int_get(&signalled) == 0 && cuda_get()->engine != NULL && engine_is_busy(cuda_get()->engine)) {
-        g_atomic_int_set(&signalled, number);
-        return;
+    if (signals.pid == getpid() && cuda_get()->engine != NULL) {
+        gint64 now_us = host_clock_us();
+        if (g_atomic_int_compare_and_exchange(&signals.number, 0, number)) {
+            signals.at_us = now_us;
+            return;
+        }
+        if (now_us - signals.at_us < SAME_SIGNAL_US)
+            return;
     }
     signal(number, SIG_DFL);
     raise(number);
 }
 
+/* A process that writes its report already is at its end, and is left to it. */
 static void end_by_signal(int number)
 {
-    cuda_report_write(cuda_get(), number == SIGINT ? "SIGINT" : "SIGTERM");
+    if (!cuda_report_write(cuda_get(), number == SIGINT ? "SIGINT" : "SIGTERM"))
+        return;
     signal(number, SIG_DFL);
     kill(getpid(), number);
     for (;;)
@@ -45,7 +60,8 @@ void cuda_signals_watch(EngineSpec *spec)
     spec->interrupts = cuda_report_interrupts();
     if (spec->interrupts == NULL) /* not under `fanout exec`: signals are the program's affair alone */
         return;
-    spec->signalled = &signalled;
+    signals.pid = getpid();
+    spec->signalled = &signals.number;
     spec->on_signal = end_by_signal;
     spec->signal_comes = own_handler;
     for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)

@@ -1,4 +1,4 @@
-/* SIGINT and SIGTERM under `fanout exec`, while kernels are busy. */
+/* SIGINT and SIGTERM under `fanout exec`: a process that they end writes its report first. */
 #ifndef API_CUDA_CONTEXT_SIGNALS_H
 #define API_CUDA_CONTEXT_SIGNALS_H
 
