@@ -361,6 +361,7 @@ EXTRA_DIST += \
 	tests/clients/nvml.c \
 	tests/clients/py/nvml_topology.py \
 	tests/clients/nvshmem.c \
+	tests/clients/packets.c \
 	tests/clients/parts.c \
 	tests/clients/pytorch_symm_mem.c \
 	tests/clients/thunderkittens.c \

@@ -52,7 +52,7 @@ static void take_value(const KernelPoll *poll, guint8 *bytes)
         guint lane = (guint)__builtin_ctz(left);
         const guint8 *memory = memory_at(poll->warp->cta->launch, poll->va[lane], &region, &offset);
         if (memory)
-            memcpy(bytes + lane * width, memory, width);
+            memory_move(bytes + lane * width, memory, width);
     }
 }
 

@@ -12,6 +12,7 @@
 
 #include <glib.h>
 #include <pthread.h>
+#include <string.h>
 
 #include "model/memory/l2_lines.h"
 #include "sim/engine/sim.h"
@@ -147,7 +148,20 @@ static inline guint8 *memory_bytes(MemRegion *region, guint64 offset)
         memory_region_write_out(region);
     return region->host + offset;
 }
-/* The same for up to MEMORY_READ_MAX bytes that are only looked at, before anything else happens to the region. */
+/* Bytes of one lane to or from a region that other processes may have mapped: 16, 8 or 4 of them go in one access of
+ * the host's, so that nobody sees half of them. (The compiler makes a copy of any length of words of 8.) */
+static inline void memory_move(guint8 *to, const guint8 *from, guint32 bytes)
+{
+    if (bytes == 16)
+        memcpy(to, from, 16);
+    else if (bytes == 8)
+        memcpy(to, from, 8);
+    else if (bytes == 4)
+        memcpy(to, from, 4);
+    else
+        memcpy(to, from, bytes);
+}
+/* memory_bytes() for up to MEMORY_READ_MAX bytes that are only looked at, before the region changes in any way. */
 #define MEMORY_READ_MAX 256u
 static inline const guint8 *memory_read(const MemRegion *region, guint64 offset)
 {

@@ -17,7 +17,7 @@ done
 echo "headers: $flags"
 headers=$flags
 bad=0
-clients="arrays cooperative dependent ipc events twoshot nccl pytorch_symm_mem nvshmem mscclpp flashinfer nvloom thunderkittens ucc fuser torchcomms cutile_rs codes faults graphs parts"
+clients="arrays cooperative dependent ipc packets events twoshot nccl pytorch_symm_mem nvshmem mscclpp flashinfer nvloom thunderkittens ucc fuser torchcomms cutile_rs codes faults graphs parts"
 for client in $clients; do
     case $client in twoshot) flags="-I$dir/own -I$TOP_SRCDIR/api/include" ;; *) flags=$headers ;; esac # has a program in C
     # shellcheck disable=SC2086
