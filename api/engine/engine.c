@@ -12,6 +12,7 @@
 #define SHARED_LOOK_US 1000        /* the same where another process may write to watched memory */
 #define STUCK_AFTER_US 500000      /* how long nobody can before it says so */
 #define SIGNAL_LOOK_US 100000      /* how often an engine that nobody calls looks for a signal */
+#define ALONE_AFTER_US 20000       /* how long nobody calls before work that other processes may wait for goes on */
 
 static _Thread_local gboolean on_engine_thread;
 
@@ -156,10 +157,33 @@ static SimStatus run_slice(Engine *engine)
     return status;
 }
 
-/* No call waits: time stands still, unless another process waits for what was recorded here. Lock held, given up
- * inside. */
+/* Work runs that writes what other processes may wait for, while no call here does: a thread that hands out copies and
+ * polls (mscclpp's proxies), beside one that waits for the other processes. It goes on when no call has come for a
+ * while, so that what is being handed out is not taken apart. Lock held, given up inside. */
+static void go_on_alone(Engine *engine)
+{
+    SimStatus status = SIM_LIMIT;
+
+    look_later(engine, engine->alone ? SHARED_LOOK_US : ALONE_AFTER_US);
+    engine->alone = g_queue_is_empty(&engine->calls) && g_queue_is_empty(&engine->returned);
+    if (engine->alone)
+        look_at_shared(engine);
+    while (engine->alone && status == SIM_LIMIT) {
+        pthread_mutex_unlock(&engine->lock);
+        status = run_slice(engine);
+        pthread_mutex_lock(&engine->lock);
+        engine->alone = g_queue_is_empty(&engine->calls) && g_queue_is_empty(&engine->returned);
+    }
+}
+
+/* No call waits: time stands still, unless another process waits for what was recorded here, or may wait for what runs.
+ * Lock held, given up inside. */
 static void rest(Engine *engine)
 {
+    if (engine->shared && g_atomic_int_get(&engine->running) > 0) {
+        go_on_alone(engine);
+        return;
+    }
     if (engine->promised->len == 0 && engine->spec.signalled == NULL) {
         pthread_cond_wait(&engine->posted, &engine->lock);
         return;

@@ -160,6 +160,7 @@ struct Engine {
     guint64 quiet_us;
     gint64 busy_since_us; /* host time since which kernels run and nothing has ended and no call has come */
     gboolean shared;      /* other processes may write to watched memory */
+    gboolean alone;       /* no call has come for a while, and work goes on all the same */
     gint running;         /* atomic: works started and not done */
     gint interrupts;      /* that were seen */
     gboolean signalled;   /* a signal that is to end the process was seen */

@@ -1,5 +1,6 @@
 /* Memory of one process mapped by another: cuIpcGetMemHandle, cuIpcOpenMemHandle, cuIpcCloseMemHandle. The second
- * process reads what the first wrote, by a copy and by a kernel, and writes back. Prints ok. */
+ * process reads what the first wrote, by a copy and by a kernel, and writes back, also while it waits for no call.
+ * Prints ok. */
 #include "tests/clients/client.h"
 
 #define WORDS 256u
@@ -52,6 +53,12 @@ static void owner(int to, int from)
     CHECK(cuMemcpyDtoH(words, small[1], sizeof words));
     for (unsigned i = 0; i < WORDS; i++)
         REQUIRE(words[i] == 1001 + i);
+    /* what the other process hands out gets here, though it waits for nothing but our answer */
+    REQUIRE(write(to, "", 1) == 1);
+    do {
+        CHECK(cuMemcpyDtoH(words, small[1], sizeof words[0]));
+    } while (words[0] != 77);
+    REQUIRE(write(to, "", 1) == 1);
     CHECK(cuMemFree(small[1]));
 }
 
@@ -62,6 +69,7 @@ static void guest(int from, int to)
     CUfunction function;
     Handles handles;
     unsigned words[WORDS];
+    char byte;
     begin();
     REQUIRE(read(from, &handles, sizeof handles) == sizeof handles);
     CHECK(cuIpcOpenMemHandle(&p, handles.small, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
@@ -76,13 +84,16 @@ static void guest(int from, int to)
     void *params[] = {&p};
     CHECK(cuLaunchKernel(function, 1, 1, 1, WORDS, 1, 1, 0, NULL, params, NULL));
     CHECK(cuCtxSynchronize());
+    REQUIRE(write(to, "", 1) == 1);
+    REQUIRE(read(from, &byte, 1) == 1);
+    CHECK(cuMemsetD32Async(p, 77, 1, NULL));
+    REQUIRE(read(from, &byte, 1) == 1);
     CHECK(cuIpcCloseMemHandle(p));
     CHECK(cuIpcCloseMemHandle(p));
     REQUIRE(cuIpcCloseMemHandle(p) == CUDA_ERROR_INVALID_VALUE);
     memset(&handles.small, 1, sizeof handles.small);
     REQUIRE(cuIpcOpenMemHandle(&p, handles.small, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) == CUDA_ERROR_INVALID_VALUE);
     REQUIRE(cuIpcOpenMemHandle(&p, handles.large, 6) == CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(write(to, "", 1) == 1);
 }
 
 int main(void) { return run_pair(owner, guest); }
