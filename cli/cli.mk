@@ -19,6 +19,8 @@ fanout_SOURCES = \
 	cli/command.h \
 	cli/grid.c \
 	cli/grid.h \
+	cli/interrupt.c \
+	cli/interrupt.h \
 	cli/live.c \
 	cli/live.h \
 	cli/machine.c \

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cli/interrupt.h"
 #include "cli/monitor/monitor.h"
 #include "sim/report/stream.h"
 
@@ -74,8 +75,7 @@ static void *live_watch(void *user)
         return NULL;
     }
     const gboolean by_page = info.si_code == SI_QUEUE && info.si_value.sival_int == MONITOR_STOPS;
-    const char *by_signal = number == SIGINT ? "interrupted (SIGINT)" : "ended (SIGTERM)";
-    const char *name = by_page ? "stopped from its page" : by_signal;
+    const char *name = by_page ? "stopped from its page" : interrupt_name(number);
     g_autoptr(GError) error = NULL;
     live_mark(live, name);
     live_write(live, &error);

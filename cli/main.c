@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cli/interrupt.h"
 #include "cli/reference/reference.h"
 #include "cli/verb/verb.h"
 #include "sim/param/nearest.h"
@@ -179,6 +180,7 @@ int main(int argc, char **argv)
     main_fill_descriptors();
     g_log_set_default_handler(main_on_fatal, NULL);
     main_large_pages();
+    interrupt_catch();
     /* Numbers are written and read with a point everywhere; only file names follow the locale. */
     setlocale(LC_CTYPE, "");
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||

@@ -60,7 +60,7 @@ typedef struct {
     CollLibrary library;   /* of AUTO */
     CollFidelity fidelity; /* coll_run only; flows need a timing-only fabric */
     guint64 crossings;     /* of links that AUTO simulates one by one; 0: COLL_AUTO_CROSSINGS */
-    CollProto proto;      /* ring and tree only; AUTO: NCCL's choice, Simple when algo is pinned */
+    CollProto proto;      /* of ring, tree and p2p only; AUTO: NCCL's choice, Simple when algo is pinned */
     guint64 bytes;
     NumericType type;     /* element type of reductions; sizes are whole elements */
     NumericOp reduce;

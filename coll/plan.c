@@ -144,7 +144,7 @@ gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo 
     guint32 ctas = coll_ctas(group, spec, row, proto), threads = coll_threads(group, spec, row, proto);
     guint32 resident = coll_resident(group, threads);
     if (proto > COLL_SIMPLE && (!row->protocols || (algo == COLL_P2P && proto == COLL_LL128)))
-        return coll_refuse(error, "%s with %s has no protocol '%s'; rings and trees have it",
+        return coll_refuse(error, "%s with %s has no protocol '%s'; ring, tree and p2p have it",
                            coll_op_name(spec->op), coll_algo_name(algo), coll_proto_name(proto));
     if (proto > COLL_SIMPLE && coll_is_sliced(spec->op) && spec->bytes / group->n % 16)
         return coll_refuse(error, "%s moves parts of whole 16 bytes; a rank's part is %" G_GUINT64_FORMAT

@@ -144,7 +144,8 @@ static const About abouts[] = {
      "Runs a program that was written against the CUDA driver API, unmodified, with Fanout's libcuda.so.1 in "
      "place of the driver's. Its device memory, its multicast objects and its kernels are simulated; a report "
      "at its end says what its accesses cost. The program's own exit code is passed on unless the simulation "
-     "has worse to say.\nOptions of Fanout stand in front of the --, those of the program behind it."},
+     "has worse to say; a program that an interruption ended makes 130.\nOptions of Fanout stand in front of the "
+     "--, those of the program behind it."},
     {"replay", replay,
      "Reads traces of what an application communicated and computed, and simulates that on another fabric or "
      "with other algorithms. The format is detected: PyTorch profiler and execution traces, Chakra, NCCL's "

@@ -27,12 +27,15 @@
 
 static pid_t exec_child; /* these are for the signal handler alone */
 static ReportStatus *exec_page;
+static gint exec_heard; /* SIGINT or SIGTERM, of which this process heard */
 
 /* What the terminal sends goes to the program too. One that has its own handler for Ctrl-C hears of it when its call
  * returns: the page says that kernels are to be ended for that. */
 static void exec_forward(int number, siginfo_t *info, void *context)
 {
     (void)context;
+    if (number != SIGHUP)
+        g_atomic_int_set(&exec_heard, number);
     if (number == SIGINT && exec_page != NULL)
         g_atomic_int_inc(&exec_page->interrupts);
     if (exec_child > 0 && info->si_code != SI_KERNEL)
@@ -215,7 +218,7 @@ static ExitCode exec_wait(const ReportStatus *status, const char *program, gbool
     if (WIFSIGNALED(how)) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "'%s' was ended by signal %d (%s)", program,
                     WTERMSIG(how), strsignal(WTERMSIG(how)));
-        return (ExitCode)(128 + WTERMSIG(how));
+        return WTERMSIG(how) == g_atomic_int_get(&exec_heard) ? EXIT_INTERRUPTED : (ExitCode)(128 + WTERMSIG(how));
     }
     ExitCode code = (ExitCode)WEXITSTATUS(how);
     if (code == EXIT_DONE && g_atomic_int_get(&status->unwritten) != 0) {

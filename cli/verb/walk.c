@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/traffic.h"
+#include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/samples.h"
 #include "cli/system.h"
@@ -59,10 +60,8 @@ static void walk_print_wrapped(const char *text, int at)
     printf("\n");
 }
 
-static void walk_print(const GArray *steps)
+static void walk_print_steps(const GArray *steps)
 {
-    g_autofree char *picture = walk_picture(steps);
-    walk_print_wrapped(picture, 0);
     printf("\n%7s  %-17s %-19s %s\n", "time ns", "where", "file in model/", "what happens");
     for (guint i = 0; i < steps->len; i++) {
         const WalkStep *step = &g_array_index(steps, WalkStep, i);
@@ -107,18 +106,20 @@ typedef struct {
     guint32 load_per_mille; /* of other traffic; 0: none */
     Samples *samples; /* NULL: no statistics in time */
     Report *report;   /* what is told of the walk goes there; NULL: nothing is told */
+    const gint *stop; /* a signal's number, when one came: the walk ends early */
 } WalkAsk;
 
 typedef struct {
     GArray *steps;   /* WalkStep */
     char *wrong;     /* what kept it from its right end, or NULL */
+    gint stopped;    /* by this signal, before its end; 0: it was not */
     SimTime idle_ps; /* what it takes without other traffic; 0: there is none */
     gboolean lost;   /* its waveform could not be written, which has been said */
 } WalkOutcome;
 
 static SimTime walk_took_ps(const GArray *steps)
 {
-    return g_array_index(steps, WalkStep, steps->len - 1).at_ps;
+    return steps->len ? g_array_index(steps, WalkStep, steps->len - 1).at_ps : 0;
 }
 
 static void walk_add_waits(Report *report, const GArray *steps)
@@ -155,9 +156,12 @@ static Report *walk_begin_report(const Options *options, const System *system, c
 }
 
 /* scene: it is the report's from then on; NULL: none. */
-static void walk_fill_report(Report *report, const WalkAsk *ask, const GArray *steps, gboolean right, Scene *scene)
+static void walk_fill_report(Report *report, const WalkAsk *ask, const WalkOutcome *outcome, gboolean right,
+                             Scene *scene)
 {
-    report_add_bool(report, "verified", right);
+    const GArray *steps = outcome->steps;
+    if (!outcome->stopped)
+        report_add_bool(report, "verified", right);
     if (scene)
         report_add_scene(report, scene);
     Table *table = report_add_table(report, "steps", "", columns, 0);
@@ -180,15 +184,22 @@ static void walk_print_all(const System *system, const WalkAsk *ask, const WalkO
     const double took_ns = (double)walk_took_ps(outcome->steps) / 1000, idle_ns = (double)outcome->idle_ps / 1000;
     g_autofree char *head = g_strdup_printf("%s on %s (%s)", title, system->name, system->spec.system.title);
     walk_print_wrapped(head, 0);
+    if (outcome->steps->len) {
+        g_autofree char *picture = walk_picture(outcome->steps);
+        walk_print_wrapped(picture, 0);
+    }
     if (ask->load_per_mille) {
         g_autofree char *load = g_strdup_printf(
             "meanwhile every GPU stores to the others, at %.1f %% of its links' rate", ask->load_per_mille / 10.0);
         walk_print_wrapped(load, 0);
     }
-    walk_print(outcome->steps);
-    if (outcome->wrong)
+    if (outcome->steps->len)
+        walk_print_steps(outcome->steps);
+    if (outcome->stopped)
+        printf("# incomplete: %s after %u steps\n", interrupt_name(outcome->stopped), outcome->steps->len);
+    else if (outcome->wrong)
         return;
-    if (ask->load_per_mille)
+    else if (ask->load_per_mille)
         printf("%s took %.1f ns; %.1f ns on an idle fabric\n", walk_ops[ask->op], took_ns, idle_ns);
     else
         printf("%s took %.1f ns\n", walk_ops[ask->op], took_ns);
@@ -199,6 +210,10 @@ static ExitCode walk_report(const Options *options, const System *system, const 
 {
     Report *report = ask->report;
     ExitCode code = EXIT_DONE;
+    if (outcome->stopped) {
+        report_add_bool(report, "incomplete", TRUE);
+        report_add_note(report, "incomplete: %s after %u steps", interrupt_name(outcome->stopped), outcome->steps->len);
+    }
     if (options->format == REPORT_TEXT)
         walk_print_all(system, ask, outcome, title);
     else
@@ -206,7 +221,11 @@ static ExitCode walk_report(const Options *options, const System *system, const 
     ExitCode files =
         walk_write_files(options, report, outcome->steps, walk_ops[ask->op], code == EXIT_DONE ? error : NULL);
     code = code == EXIT_DONE ? files : code;
-    if (code == EXIT_DONE && outcome->wrong) {
+    if (outcome->stopped) {
+        fprintf(stderr, "fanout: %s after %u steps; the report is incomplete\n", interrupt_name(outcome->stopped),
+                outcome->steps->len);
+        code = EXIT_INTERRUPTED;
+    } else if (code == EXIT_DONE && outcome->wrong) {
         g_set_error(error, CLI_ERROR, CLI_ERROR_STUCK, "%s did not come to its right end: %s", walk_ops[ask->op],
                     outcome->wrong);
         code = EXIT_WRONG;
@@ -251,18 +270,20 @@ static gboolean walk_once(const Options *options, const System *system, const Wa
         if (ask->load_per_mille && system->spec.system.gpus > 1)
             traffic = walk_add_traffic(fabric, ask->load_per_mille, &background);
         Recorder *recorder = walk_make_recorder(options, ask, fabric);
+        const WalkWith with = {traffic ? &background : NULL, recorder, ask->stop};
         Series *series = series_new(fabric, ask->samples ? ask->samples->wanted : NULL, walk_ops[ask->op]);
         Observed *observed = ask->samples ? samples_observe(ask->samples, fabric, walk_ops[ask->op]) : NULL;
-        outcome->steps = walk_record(fabric, ask->op, n, traffic ? &background : NULL, recorder, &right, error);
+        outcome->steps = walk_record(fabric, ask->op, n, &with, &right, error);
         done = outcome->steps != NULL;
+        outcome->stopped = done && !right ? g_atomic_int_get(ask->stop) : 0;
         Scene *scene = recorder ? recorder_finish(recorder) : NULL;
         if (done && ask->report)
-            walk_fill_report(ask->report, ask, outcome->steps, right, g_steal_pointer(&scene));
+            walk_fill_report(ask->report, ask, outcome, right, g_steal_pointer(&scene));
         scene_free(scene);
         series_end(series);
         series_free(series);
         done = samples_take(ask->samples, observed, done ? error : NULL) && done;
-        if (done && !right)
+        if (done && !right && !outcome->stopped)
             outcome->wrong = walk_reason(fabric);
         if (traffic)
             traffic_free(traffic);
@@ -289,6 +310,7 @@ static ExitCode walk_one(const Options *options, const WalkAsk *ask, GError **er
     ExitCode code = EXIT_USER;
     WalkOutcome idle = {0}, outcome = {0};
     WalkAsk alone = *ask, all = *ask;
+    alone.stop = all.stop = interrupt_look();
     alone.load_per_mille = 0;
     g_autofree char *title = g_strdup_printf("%s: %s", walk_ops[ask->op], walk_meanings[ask->op]);
     Samples samples;

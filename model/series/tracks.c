@@ -244,7 +244,7 @@ void tracks_write(const Tracks *tracks, Timeline *timeline, const char *run, con
     if (tracks->packets)
         packets_write(tracks->packets, timeline, run, tracks->begin_ps, origin);
     else
-        timeline_leave_out(timeline, "packets and requests, which only --engine reference shows");
+        timeline_leave_out(timeline, "requests, packets and the arrows to them, which only --engine reference shows");
     for (guint t = 0; t < tracks->track->len; t++) {
         const Track *track = &g_array_index(tracks->track, Track, t);
         if (!track->changed || tracks->n == 0)

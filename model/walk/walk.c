@@ -39,6 +39,7 @@ typedef struct {
     SimTime start_ps;
     Event issue;
     const WalkBackground *background;
+    const gint *stop; /* or NULL */
     gboolean over; /* its answer is there */
     WalkWaits *waits;
     GArray *raw; /* WalkRaw */
@@ -79,6 +80,8 @@ static void walk_on_probe(void *user, ProbeStage stage, const char *file, const 
                           SimTime at_ps)
 {
     Walk *walk = user;
+    if (walk->stop && g_atomic_int_get(walk->stop))
+        sim_stop(walk->fabric->sim);
     if (walk->before)
         walk->before(walk->before_user, stage, file, path, packet, at_ps);
     if (walk->recorder && !(walk->over && walk->background))
@@ -262,11 +265,10 @@ static void walk_clear(Walk *walk)
 GArray *walk_run(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkBackground *background, gboolean *right,
                  GError **error)
 {
-    return walk_record(fabric, op, n_gpus, background, NULL, right, error);
+    return walk_record(fabric, op, n_gpus, &(WalkWith){.background = background}, right, error);
 }
 
-GArray *walk_record(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkBackground *background, Recorder *recorder,
-                    gboolean *right, GError **error)
+GArray *walk_record(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkWith *with, gboolean *right, GError **error)
 {
     g_assert(fabric->keep_bytes && op < WALK_OPS);
     Walk *walk = g_new0(Walk, 1);
@@ -275,8 +277,9 @@ GArray *walk_record(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkBackgro
     walk->op = op;
     walk->n_gpus = n_gpus;
     walk->multicast = op >= WALK_MC_STORE;
-    walk->background = background;
-    walk->recorder = recorder;
+    walk->background = with->background;
+    walk->recorder = with->recorder;
+    walk->stop = with->stop;
     walk->waits = walk_waits_new(fabric);
     walk->raw = g_array_new(FALSE, TRUE, sizeof(WalkRaw));
     if (walk_prepare(walk, error)) {
@@ -284,10 +287,12 @@ GArray *walk_record(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkBackgro
         walk->before_user = fabric->probe_user;
         fabric_observe(fabric, walk_on_probe, walk);
         event_init(&walk->issue, walk_on_issue);
-        sim_after(fabric->sim, &walk->issue, background ? background->warm_up_ps : 0, EVENT_PRIORITY_DEVICE);
-        sim_run(fabric->sim, SIMTIME_NEVER);
+        sim_after(fabric->sim, &walk->issue, walk->background ? walk->background->warm_up_ps : 0,
+                  EVENT_PRIORITY_DEVICE);
+        gboolean whole = sim_run(fabric->sim, SIMTIME_NEVER) != SIM_STOPPED;
+        sim_cancel(fabric->sim, &walk->issue);
         fabric_observe(fabric, walk->before, walk->before_user);
-        *right = walk_check(walk) && fabric_is_quiet(fabric);
+        *right = whole && walk_check(walk) && fabric_is_quiet(fabric);
         steps = walk_finish(walk);
     }
     walk_clear(walk);

@@ -46,6 +46,13 @@ typedef struct {
     void *user;
 } WalkBackground;
 
+/* What goes along with a walk; each may be NULL. */
+typedef struct {
+    const WalkBackground *background; /* NULL: the fabric is otherwise idle */
+    Recorder *recorder;               /* what moved and changed goes there, with the steps */
+    const gint *stop;                 /* looked at (atomic): not 0 ends it early, with the steps that there are */
+} WalkWith;
+
 /* Sends one warp's operation (32 lanes of 4 B; an atomic: one lane) from GPU 0, to GPU 1 or to a team of GPUs
  * 0 .. n_gpus - 1, and returns the WalkSteps in the order of time; free with walk_free(). *right: the bytes
  * it left behind, or brought, are what they should be. The fabric must be idle, with bytes, and is idle
@@ -54,9 +61,8 @@ typedef struct {
  * background: NULL on an otherwise idle fabric. GError: no such team can be made (too few GPUs, no multicast). */
 GArray *walk_run(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkBackground *background, gboolean *right,
                  GError **error);
-/* The same, and what moved and changed goes into a recorder (NULL: none), with its steps. */
-GArray *walk_record(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkBackground *background, Recorder *recorder,
-                    gboolean *right, GError **error);
+/* The same, with more. One that was stopped early is not right. */
+GArray *walk_record(Fabric *fabric, WalkOp op, guint32 n_gpus, const WalkWith *with, gboolean *right, GError **error);
 void walk_free(GArray *steps);
 
 /* picture.c: the path in one line, for example "gpu0 --link17--> switch3 --link17--> gpu1 --link17--> ...", read from

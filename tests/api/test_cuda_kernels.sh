@@ -100,15 +100,16 @@ signalled() { # signalled SIGNAL MODE [deaf]: $code gets the exit code
     wait "$pid" || code=$?
 }
 signalled TERM forever
-[ "$code" = 143 ] || { echo "SIGTERM: exit code $code"; cat "$dir/errors"; exit 1; }
+[ "$code" = 130 ] || { echo "SIGTERM: exit code $code"; cat "$dir/errors"; exit 1; }
 tr -d '\n' <"$dir/TERM.json" | sed -e 's/  */ /g' -e 's/{/\n{/g' >"$dir/rows"
 count 1 '"kernel": "forever"' '"state": "running"'
 grep -q '"ended_by": "SIGTERM"' "$dir/TERM.json" || { echo "the report does not name SIGTERM"; exit 1; }
+grep -q '"incomplete": true' "$dir/TERM.json" || { echo "the report is not marked incomplete"; exit 1; }
 grep -q 'interrupted: kernel forever on gpu0: CTA (0,0,0) warp 0' "$dir/errors" || { cat "$dir/errors"; exit 1; }
 # So does one that computes on the host meanwhile.
 rm "$dir/TERM.json"
 signalled TERM idle
-[ "$code" = 143 ] && grep -q '"ended_by": "SIGTERM"' "$dir/TERM.json" || { echo "idle: $code"; cat "$dir/errors"; exit 1; }
+[ "$code" = 130 ] && grep -q '"ended_by": "SIGTERM"' "$dir/TERM.json" || { echo "idle: $code"; cat "$dir/errors"; exit 1; }
 # timeout signals the whole group, and exec hands on what it gets: a program that gets it twice has its report, too
 timeout 4 "$FANOUT" exec -s dgx-h100 --report "$dir/group.json" -- "$dir/kernels" forever >"$dir/said" 2>&1 || true
 grep -q '"ended_by": "SIGTERM"' "$dir/group.json" || { echo "a signal that came twice took the report"; exit 1; }

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Proves that rows appear as they are done; that Ctrl-C and SIGTERM print and write what is finished, marked incomplete,
-# with exit 130, and a second one ends at once; that an error keeps the rows before it; that progress is told on a
-# terminal alone; and that a search for the best ends early what cannot win, with the right winner.
+# with exit 130, in verbs with rows, in a walk and in all others, and a second one ends at once; that an error keeps the
+# rows before it; that progress is told on a terminal alone; and that a search for the best ends early what cannot win,
+# with the right winner.
 . "$TOP_SRCDIR/tests/cli/cli_test.sh"
 
 # Waits until `out` has so many lines like PATTERN, for a minute at most.
@@ -60,6 +61,49 @@ interrupt_to csv
 "$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 4K --fidelity packet --format csv >whole
 [ "$(head -n 2 out)" = "$(cat whole)" ] || complain "csv: other rows: $(head -n 2 out)"
 ! grep -q incomplete out || complain "csv: a line that is no row"
+
+# A walk prints its steps at its end: those that were taken are there, and its files. Links so long, with so much other
+# traffic on them, take a minute.
+long_walk() { # SIGNAL SECONDS FORMAT
+    rm -f page.html walk.json walk.csv walk.vcd
+    "$FANOUT" walk multimem.st -s dgx-h100 --background 0.8 --set link.flight_ps=100000000 \
+        --set link.credits_switch_flits=1048576 --set link.credits_gpu_flits=1048576 --html page.html \
+        --perfetto walk.json --stats walk.csv --format "$3" >out 2>err &
+    pid=$!
+    sleep "$2"
+    kill -s "$1" $pid
+    status=0
+    wait $pid || status=$?
+    [ "$status" = 130 ] || complain "walk, $1: exit $status, not 130: $(cat err)"
+    grep -q 'after [0-9]* steps; the report is incomplete' err || complain "walk, $1: not said: $(cat err)"
+    grep -q '</html>' page.html && grep -q 'incomplete: ' page.html || complain "walk, $1: no page of what was done"
+    grep -q traceEvents walk.json && [ -s walk.csv ] || complain "walk, $1: not all of its files"
+}
+long_walk INT 1 text
+grep -q '^ *0.0  gpu0.sm0' out && grep -q '^# incomplete: interrupted (SIGINT) after [1-9][0-9]* steps' out ||
+    complain "walk: no steps, or not marked: $(cat out)"
+long_walk TERM 1 json
+jq -e '.incomplete and (.steps | length > 0) and (has("verified") | not)' out >/dev/null || complain "walk: $(cat out)"
+
+# Verbs that finish nothing before their end say by what they were ended; so does the program of exec. A background
+# command of this shell ignores SIGINT, as verbs that have nothing to show do then, too.
+mkfifo input.trace
+ends() { # ARG...
+    "$FANOUT" "$@" >out 2>err &
+    pid=$!
+    sleep 1
+    kill -s TERM $pid
+    status=0
+    wait $pid || status=$?
+    [ "$status" = 130 ] || complain "$1: exit $status, not 130: $(cat err)"
+    [ "$(wc -l <err)" = 1 ] || complain "$1: not one line: $(cat err)"
+}
+for verb in "convert input.trace out.goal" "replay input.trace" "compare input.trace input.trace" "ptx input.trace" \
+    "plot input.trace" "exec -- sleep 100"; do
+    # shellcheck disable=SC2086
+    ends $verb
+done
+[ ! -e out.goal ] || complain "convert: a file was left"
 
 # A second one ends it at once, whatever the first is at: its output has nowhere to go.
 mkfifo pipe

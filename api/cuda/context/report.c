@@ -135,6 +135,10 @@ static Report *build(Cuda *cuda, const char *why, gboolean *waveform)
     report_add_u64(report, "driver_version", cuda->spec.driver_version, "");
     report_add_u64(report, "gpus", cuda->n_devices, "");
     report_add_text(report, "ended_by", why);
+    if (g_str_has_prefix(why, "SIG")) {
+        report_add_bool(report, "incomplete", TRUE);
+        report_add_note(report, "incomplete: the program was ended by %s", why);
+    }
     add_run(cuda, report);
     *waveform = engine_call(cuda->engine, &request, &reply) == ENGINE_OK && reply.value != 0;
     add_calls(cuda, report);
