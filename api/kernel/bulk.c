@@ -22,7 +22,7 @@ static gboolean copier_next(Warp *model, Uop *uop)
             return FALSE;
         KernelCopy copy = g_array_index(cta->copies, KernelCopy, 0);
         if (copy.start_ps > now_ps) {
-            *uop = (Uop){.kind = UOP_DELAY, .lanes = 1, .value = copy.start_ps - now_ps};
+            *uop = (Uop){.kind = UOP_UNTIL, .lanes = 1, .value = copy.start_ps};
             return TRUE;
         }
         g_array_remove_index(cta->copies, 0);

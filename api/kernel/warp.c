@@ -72,7 +72,7 @@ static gboolean next_of_end(KernelWarp *warp, Uop *uop, SimTime now_ps)
     case KERNEL_LAST_ISSUED:
         warp->doing = KERNEL_DRAINING;
         if (warp->time_ps > now_ps) {
-            *uop = (Uop){.kind = UOP_DELAY, .lanes = 1, .value = warp->time_ps - now_ps};
+            *uop = (Uop){.kind = UOP_UNTIL, .lanes = 1, .value = warp->time_ps};
             return TRUE;
         }
         warp->stage = KERNEL_DRAINS;
@@ -116,7 +116,7 @@ static gboolean wait_own_time(const KernelWarp *warp, Uop *uop, SimTime now_ps)
 {
     if (warp->time_ps <= now_ps)
         return FALSE;
-    *uop = (Uop){.kind = UOP_DELAY, .lanes = 1, .value = warp->time_ps - now_ps};
+    *uop = (Uop){.kind = UOP_UNTIL, .lanes = 1, .value = warp->time_ps};
     return TRUE;
 }
 

@@ -73,26 +73,35 @@ void warp_ready(Warp *warp)
     sm_kick(sm, sim_now_ps(sm->gpu->sim));
 }
 
-static void sm_drop_head(Sm *sm)
+/* The warp that issued is the head, unless its generator has woken another that need not wait. */
+static void sm_drop(Sm *sm, Warp *warp)
 {
-    sm->ready_head = sm->ready_head->next;
-    if (!sm->ready_head)
-        sm->ready_tail = NULL;
+    Warp *before = NULL;
+    for (Warp *at = sm->ready_head; at != warp; at = at->next)
+        before = at;
+    if (before)
+        before->next = warp->next;
+    else
+        sm->ready_head = warp->next;
+    if (sm->ready_tail == warp)
+        sm->ready_tail = before;
 }
 
-static void sm_to_tail(Sm *sm)
+static void sm_to_tail(Sm *sm, Warp *warp)
 {
-    Warp *warp = sm->ready_head;
     if (warp == sm->ready_tail)
         return;
-    sm->ready_head = warp->next;
+    sm_drop(sm, warp);
     warp->next = NULL;
     sm->ready_tail->next = warp;
     sm->ready_tail = warp;
 }
 
 /* Instructions that do not use the LSU, nor registers of what waits there. */
-static gboolean warp_goes_on(const Uop *uop) { return uop->kind == UOP_WORK && uop->after_ps == 0; }
+static gboolean warp_goes_on(const Uop *uop)
+{
+    return uop->kind == UOP_UNTIL || (uop->kind == UOP_WORK && uop->after_ps == 0);
+}
 
 /* Until a warp's next memory instruction: of device programs, whose other instructions are not modelled, one value;
  * of kernels the time until the LSU takes it, by its packets.
@@ -114,7 +123,7 @@ static void sm_issue(Sm *sm, SimTime now_ps)
         }
         Warp *warp = sm->ready_head;
         if (!warp_fetch(warp)) {
-            sm_drop_head(sm);
+            sm_drop(sm, warp);
             warp->state = WARP_IDLE;
             if (warp->on_idle)
                 warp->on_idle(warp, now_ps);
@@ -137,10 +146,10 @@ static void sm_issue(Sm *sm, SimTime now_ps)
         if (result == ISSUE_STALLED)
             return; /* room or an answer resumes at this warp */
         if (result == ISSUE_BLOCKED) {
-            sm_drop_head(sm);
+            sm_drop(sm, warp);
             warp->state = WARP_BLOCKED;
         } else if (sm_spec(sm)->arbitration == SM_ROUND_ROBIN) {
-            sm_to_tail(sm);
+            sm_to_tail(sm, warp);
         }
         if (cost_ps) {
             sm_kick(sm, now_ps);

@@ -53,6 +53,7 @@ typedef enum {
     UOP_FENCE,               /* fence.sys: earlier stores of this warp are performed */
     UOP_BARRIER,             /* bar.sync: value is UOP_BARRIER_VALUE */
     UOP_DELAY,               /* value_ps of other work */
+    UOP_UNTIL,               /* instructions that end at value_ps of simulated time and need no LSU */
     UOP_WORK,                /* instructions between two memory instructions: value_ps from where the last one was
                               * ready to issue, or its answer came, and after_ps from where it left the warp */
     UOP_DRAIN,               /* waits for the warp's stores without a fence's cost: the end of a kernel */

@@ -92,6 +92,8 @@ IssueResult warp_issue_wait(Warp *warp, SimTime now_ps)
         return wait_drain(warp, now_ps);
     case UOP_WORK:
         return wait_until(warp, MAX(warp->asked_ps + uop->value, warp->issued_ps + uop->after_ps), now_ps);
+    case UOP_UNTIL:
+        return wait_until(warp, uop->value, now_ps);
     case UOP_PARK:
         return wait_park(warp, now_ps);
     default: /* UOP_DELAY: blocks even for no time */

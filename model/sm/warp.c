@@ -307,6 +307,7 @@ IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps)
     case UOP_BARRIER:
     case UOP_DRAIN:
     case UOP_DELAY:
+    case UOP_UNTIL:
     case UOP_WORK:
     case UOP_PARK:
         warp->have = FALSE;

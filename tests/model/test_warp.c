@@ -171,6 +171,29 @@ static void test_work(void **state)
     stand_close(&stand);
 }
 
+/* Proves that instructions that end at a time of their own run while the warp's next memory instruction must wait. */
+static void test_until(void **state)
+{
+    (void)state;
+    static const SimTime until_ps[] = {60000, 20000};
+    for (guint k = 0; k < G_N_ELEMENTS(until_ps); k++) {
+        Stand stand;
+        stand_open(&stand, 32, NULL);
+        stand.bed.fabric->spec.sm.warp_issue_ps = 50000;
+        SimTime end_ps = 0;
+        Reg *reg = reg_new(16, TRUE);
+        Uop store = uop_of(UOP_STORE, FAR_VA, 16, 16, reg), until = {.kind = UOP_UNTIL, .value = until_ps[k]};
+        Uop call = {.kind = UOP_CALL, .call = note_time, .arg = &end_ps};
+        warp_push(&stand.cta->warp[0], &store);
+        warp_push(&stand.cta->warp[0], &until);
+        warp_push(&stand.cta->warp[0], &call);
+        stand_run(&stand);
+        assert_true(end_ps == MAX(until_ps[k], 50000));
+        reg_free(reg);
+        stand_close(&stand);
+    }
+}
+
 /* Proves that a named barrier holds only the warps that it counts, and each barrier its own. */
 static void test_named_barrier(void **state)
 {
@@ -251,7 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_coalescing), cmocka_unit_test(test_load_then_store),
         cmocka_unit_test(test_fence),      cmocka_unit_test(test_barrier),
-        cmocka_unit_test(test_fence_shares), cmocka_unit_test(test_work),
+        cmocka_unit_test(test_fence_shares), cmocka_unit_test(test_work), cmocka_unit_test(test_until),
         cmocka_unit_test(test_named_barrier),
         cmocka_unit_test(test_faults),
     };
