@@ -28,8 +28,10 @@ static FoAddress coll_flag(const CollArgs *args, guint32 owner, guint32 cta, gui
     return args->flags[owner] + cta * COLL_FLAG_BYTES + from * 16;
 }
 
-/* The kernel's table of pointers lies in local memory, and an acquire drops it from L1: the first use after a
- * barrier goes to L2, whose slices are more or less far away: CTAs never stay in step. */
+/* What a barrier takes beside its flags: a remainder, calibrated on the barrier rows, and never twice the same, since
+ * CTAs do not stay in step. A part of it is known: while a few lanes of a warp poll with acquire, each turn takes 106
+ * cycles longer (docs/measurements/warp_loops.csv). That an acquire drops local memory from the L1, as was thought, was
+ * measured and is not so: it takes 68 to 72 cycles before and after one. */
 static void coll_reload(FoCta *cta, const CollArgs *args, guint64 turn)
 {
     guint64 mix = hash_mix((turn * 1000 + args->me) * 1000 + fo_cta(cta) + 1);

@@ -124,6 +124,7 @@ void kernel_warp_start(KernelWarp *warp, KernelCta *cta, guint32 index, SimTime 
 void kernel_warp_clear(KernelWarp *warp);
 /* issue.c: the next micro-operation of the access at hand; FALSE: it has been given out as a whole. */
 gboolean kernel_issue_next(KernelWarp *warp, Uop *uop);
+SimTime kernel_acquire_ps(const KernelWarp *warp, const PtxAccess *access); /* more than a load without it */
 gboolean kernel_issue_begin(KernelWarp *warp, PtxAccess *access); /* FALSE: a fault, and it is noted */
 /* l1.c: TRUE: the load at hand finds its bytes there, and is answered without packets. */
 gboolean kernel_l1_takes(KernelWarp *warp, PtxAccess *access);

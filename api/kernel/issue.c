@@ -115,6 +115,16 @@ gboolean kernel_issue_begin(KernelWarp *warp, PtxAccess *access)
 /* Lanes side by side, from the first one on. */
 static gboolean is_run(guint32 mask) { return ((mask + (mask & (0u - mask))) & mask) == 0; }
 
+/* What an acquire adds to its load. While other lanes of the warp are elsewhere, as in a loop that some of them poll
+ * in, each turn takes longer; where all lanes are there, flags that go to and fro show nothing of it. */
+SimTime kernel_acquire_ps(const KernelWarp *warp, const PtxAccess *access)
+{
+    const SmSpec *spec = &warp->cta->launch->fabric->spec.sm;
+    if (access->order != W_ACQUIRE || access->scope == W_CTA)
+        return 0;
+    return access->mask != warp->ptx->live ? spec->acquire_diverged_ps : spec->acquire_ps;
+}
+
 static void on_loaded(Reg *reg, SimTime now_ps)
 {
     KernelLoad *load = (KernelLoad *)reg;
@@ -137,6 +147,8 @@ static void on_loaded(Reg *reg, SimTime now_ps)
     if (--access->parts == 0) {
         kernel_poll_answered(access->warp->user, access, now_ps);
         kernel_bulk_completed(access);
+        if (warp->ptx)
+            warp->time_ps = MAX(warp->time_ps, now_ps + kernel_acquire_ps(warp, access));
         ptx_access_complete(access);
     }
     if (warp->ptx)

@@ -224,7 +224,8 @@ gboolean kernel_poll_due(KernelWarp *warp, SimTime now_ps)
     if (poll->visible_ps <= poll->due_ps)
         take_value(poll, access->bytes);
     memcpy(poll->last, access->bytes, PTX_LANES * (gsize)access->width);
-    warp->time_ps = MAX(warp->time_ps, poll->due_ps + poll->read_ps - poll->read_ps / 2);
+    warp->time_ps = MAX(warp->time_ps, poll->due_ps + poll->read_ps - poll->read_ps / 2) +
+                    kernel_acquire_ps(warp, access);
     poll->access = NULL;
     ptx_access_complete(access);
     return TRUE;

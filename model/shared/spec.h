@@ -154,6 +154,7 @@ typedef struct {
     gboolean fence_gpu_wide; /* it waits for all stores of its GPU, not only of its warp */
     guint64 poll_ps;         /* instructions of a polling loop, beside its load */
     guint64 acquire_ps;      /* what an acquire adds to the load that made it */
+    guint64 acquire_diverged_ps; /* of a kernel, while other lanes of its warp are elsewhere */
     guint64 barrier_ps;      /* bar.sync once the last warp is there */
     guint64 fence_gpu_ps;    /* a fence of the GPU's scope */
     guint64 cta_ps, cta_warp_ps; /* from the start of a kernel's CTA to that of the next one of the GPU; more a warp */

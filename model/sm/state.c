@@ -34,6 +34,8 @@ const ParamRow sm_params[] = {
     PARAM_BOOL(SmSpec, fence_gpu_wide, "a fence waits for all stores of its GPU, not only of its warp"),
     PARAM_U64(SmSpec, poll_ps, "ps", 0, 10000000, "instructions of a polling loop, beside its load"),
     PARAM_U64(SmSpec, acquire_ps, "ps", 0, 100000000, "what an acquire adds to its load"),
+    PARAM_U64(SmSpec, acquire_diverged_ps, "ps", 0, 100000000,
+              "in kernels of PTX: the same while other lanes of its warp are elsewhere"),
     PARAM_U64(SmSpec, barrier_ps, "ps", 0, 100000000, "bar.sync once the last warp is there"),
     PARAM_U64(SmSpec, fence_gpu_ps, "ps", 0, 100000000, "a fence of the GPU's scope, in kernels of PTX"),
     PARAM_U64(SmSpec, cta_ps, "ps", 0, 1000000, "from the start of a CTA of a PTX kernel to the GPU's next one"),
