@@ -7,6 +7,7 @@
 #define MAP_WIDTH 1000.0
 #define MAP_ROW 170.0 /* from one level to the next */
 #define MAP_BOX 34.0  /* high */
+#define MAP_NAMED 80  /* wide: in a narrower one is a number instead of a name, which would not fit in large letters */
 #define MAP_TOP 30.0
 #define MAP_MANY 300u   /* pairs that links join: from so many on lines are thin */
 #define MAP_PAIRS 2000u /* more are no picture any more, and make a page slow */
@@ -52,7 +53,7 @@ static void map_box(Map *map, const char *kind, const char *name, const char *la
     map_number(map->out, "x", x);
     map_number(map->out, "y", y + 4);
     g_string_append_printf(map->out, " text-anchor=\"middle\"%s>%s</text></g>\n", width < 26 ? " class=\"small\"" : "",
-                           width < 52 ? label : name);
+                           width < MAP_NAMED ? label : name);
 }
 
 static void map_line(GString *out, const LinksUse *use, double x1, double y1, double x2, double y2)
