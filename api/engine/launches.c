@@ -168,7 +168,7 @@ void engine_launches_report(Engine *engine, Report *report)
     GArray *launches = engine->launches;
     const guint ended = launches->len;
     add_running(engine, launches); /* for this report alone */
-    TableFlags flags = launches->len > ENGINE_TEXT_ROWS_MAX ? TABLE_NO_TEXT : 0;
+    const TableFlags flags = launches->len > ENGINE_TEXT_ROWS_MAX ? TABLE_NO_TEXT | TABLE_FOLDED : 0;
     if (launches->len == 0)
         return;
     Table *table = report_add_table(report, "launches", "Launches of kernels", launch_columns, flags);
