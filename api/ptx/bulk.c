@@ -98,6 +98,8 @@ static gboolean shared_to_global(const Bulk *b)
         return bulk_fail(b, "masks of bytes are not supported");
     PtxAccess *access = block_access(b, kind, b->to);
     memcpy(access->block, from, b->bytes);
+    if (kind == PTX_ACCESS_BULK_RED) /* an L2 takes words: two elements in each, of which there are always so many */
+        access->type = access->type == T_F16 ? T_F16X2 : access->type == T_BF16 ? T_BF16X2 : access->type;
     if (!b->warp->open[1])
         b->warp->open[1] = g_new0(PtxGroup, 1);
     access->group = b->warp->open[1];

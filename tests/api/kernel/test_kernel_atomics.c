@@ -96,9 +96,37 @@ static void test_peer(void **state)
     world_free(world);
 }
 
+static const char halves[] = ".version 8.6\n.target sm_90\n.address_size 64\n"
+    ".visible .entry halves(.param .u64 p)\n{\n.reg .b64 %d<5>; .reg .b32 %r<5>; .reg .pred %p;\n"
+    ".shared .align 16 .b32 tile[16];\n"
+    "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mov.u32 %r2, tile; mad.lo.u32 %r3, %r1, 4, %r2;\n"
+    "mov.u32 %r4, 0x40004000; st.shared.u32 [%r3], %r4; fence.proxy.async.shared::cta; bar.sync 0;\n"
+    "setp.ne.u32 %p, %r1, 0; @%p bra $E; add.s64 %d2, %d1, 64; add.s64 %d3, %d1, 128;\n"
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.bf16 [%d1], [%r2], 64;\n"
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.f16 [%d2], [%r2], 64;\n"
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.f16 [%d3], [%r2], 64;\n"
+    "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n$E: ret;\n}\n";
+
+/* Proves that reductions in bulk reach every element of 16 bits: 10 and 2 in bf16 and f16 make 12, and the least 2. */
+static void test_bulk_halves(void **state)
+{
+    (void)state;
+    static const guint16 was[3] = {0x4120, 0x4900, 0x4900}, is[3] = {0x4140, 0x4a00, 0x4000};
+    World *world = world_new(WORLD_BYTES);
+    Loaded *loaded = world_load(world, 0, "halves.ptx", halves);
+    guint16 *at = (guint16 *)(void *)world->region[0]->host;
+    for (guint i = 0; i < 96; i++)
+        at[i] = was[i / 32];
+    assert_int_equal(world_kernel(loaded, "halves", 1, 16, 0, &world->va[0]).fault, PTX_FAULT_NONE);
+    for (guint i = 0; i < 96; i++)
+        assert_int_equal(at[i], is[i / 32]);
+    world_unload(loaded);
+    world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_word), cmocka_unit_test(test_beside),
-                                       cmocka_unit_test(test_peer)};
+                                       cmocka_unit_test(test_peer), cmocka_unit_test(test_bulk_halves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
