@@ -128,6 +128,7 @@ cuda_files = \
 	api/engine/launches.c \
 	api/engine/kernel.h \
 	api/engine/memory.c \
+	api/engine/rest.c \
 	api/engine/shared_event.c \
 	api/engine/stats.c \
 	api/engine/stream.c \

@@ -40,6 +40,9 @@ const ParamRow cuda_spec_rows[] = {
     PARAM_U64(CudaSpec, fm_timeout_us, "us", 1, 1000000000, "time the driver waits for it"),
     PARAM_U64(CudaSpec, watchdog_ms, "ms", 0, 86400000,
               "host time after which waits end for team members, and for what nothing brings about; 0: never"),
+    PARAM_U64(CudaSpec, quiet_ms, "ms", 0, 86400000,
+              "host time without a call after which work goes on though none waits, for programs that poll memory; 0: "
+              "never, but 20 where memory is shared with another process"),
     PARAM_U64(CudaSpec, query_quantum_ns, "ns", 1, 1000000000,
               "simulated time that a query lets pass"),
     PARAM_BOOL(CudaSpec, sticky_faults,
@@ -88,6 +91,8 @@ const char cuda_spec_defaults[] =
     "fm_timeout_us=5500000\n"
     "# assumed: off\n"
     "watchdog_ms=0\n"
+    "# assumed: time stands still while no call waits, so that results do not depend on the host\n"
+    "quiet_ms=0\n"
     "# assumed: about the host cost of a query\n"
     "query_quantum_ns=1000\n"
     "# source: CUDA driver API, CUDA_ERROR_ILLEGAL_ADDRESS\n"

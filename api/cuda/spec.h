@@ -39,6 +39,7 @@ typedef struct {
     guint64 fm_latency_us;
     guint64 fm_timeout_us;
     guint64 watchdog_ms;
+    guint64 quiet_ms;
     guint64 query_quantum_ns;
     gboolean sticky_faults;
     gboolean host_cost;

@@ -9,10 +9,7 @@
 #define SLICE_PS (100 * PS_PER_US) /* how long time runs before new calls are looked at */
 #define KERNEL_SLICE_PS (10 * PS_PER_US) /* the same while kernels run, whose time costs more of the host's */
 #define STUCK_LOOK_US 20000        /* how often a quiet engine asks whether anybody can still act */
-#define SHARED_LOOK_US 1000        /* the same where another process may write to watched memory */
 #define STUCK_AFTER_US 500000      /* how long nobody can before it says so */
-#define SIGNAL_LOOK_US 100000      /* how often an engine that nobody calls looks for a signal */
-#define ALONE_AFTER_US 20000       /* how long nobody calls before work that other processes may wait for goes on */
 
 static _Thread_local gboolean on_engine_thread;
 
@@ -125,8 +122,7 @@ static void serve(Engine *engine)
     }
 }
 
-/* Sleeps for a moment, or until something is posted. Lock held. */
-static void look_later(Engine *engine, guint64 look_us)
+void engine_look_later(Engine *engine, guint64 look_us)
 {
     struct timespec until;
 
@@ -137,8 +133,7 @@ static void look_later(Engine *engine, guint64 look_us)
     pthread_cond_timedwait(&engine->posted, &engine->lock, &until);
 }
 
-/* Another process may have written, or recorded, what is waited for here. Lock held, given up inside. */
-static void look_at_shared(Engine *engine)
+void engine_look_at_shared(Engine *engine)
 {
     pthread_mutex_unlock(&engine->lock);
     memory_poke(engine->fabric->memory, sim_now_ps(engine->sim));
@@ -146,8 +141,7 @@ static void look_at_shared(Engine *engine)
     pthread_mutex_lock(&engine->lock);
 }
 
-/* Lock not held. */
-static SimStatus run_slice(Engine *engine)
+SimStatus engine_run_slice(Engine *engine)
 {
     guint64 slice_ps = engine_kernels_run(engine) > 0 ? KERNEL_SLICE_PS : SLICE_PS;
     SimStatus status = sim_run(engine->sim, sim_now_ps(engine->sim) + slice_ps);
@@ -157,70 +151,11 @@ static SimStatus run_slice(Engine *engine)
     return status;
 }
 
-/* Work runs that writes what other processes may wait for, while no call here does: a thread that hands out copies and
- * polls (mscclpp's proxies), beside one that waits for the other processes. It goes on when no call has come for a
- * while, so that what is being handed out is not taken apart. Lock held, given up inside. */
-static void go_on_alone(Engine *engine)
-{
-    SimStatus status = SIM_LIMIT;
-
-    look_later(engine, engine->alone ? SHARED_LOOK_US : ALONE_AFTER_US);
-    engine->alone = g_queue_is_empty(&engine->calls) && g_queue_is_empty(&engine->returned);
-    if (engine->alone)
-        look_at_shared(engine);
-    while (engine->alone && status == SIM_LIMIT) {
-        pthread_mutex_unlock(&engine->lock);
-        status = run_slice(engine);
-        pthread_mutex_lock(&engine->lock);
-        engine->alone = g_queue_is_empty(&engine->calls) && g_queue_is_empty(&engine->returned);
-    }
-}
-
-/* No call waits: time stands still, unless another process waits for what was recorded here, or may wait for what runs.
- * Lock held, given up inside. */
-static void rest(Engine *engine)
-{
-    if (engine->shared && g_atomic_int_get(&engine->running) > 0) {
-        go_on_alone(engine);
-        return;
-    }
-    if (engine->promised->len == 0 && engine->spec.signalled == NULL) {
-        pthread_cond_wait(&engine->posted, &engine->lock);
-        return;
-    }
-    if (engine->promised->len == 0) {
-        look_later(engine, SIGNAL_LOOK_US);
-        return;
-    }
-    SimStatus status = SIM_IDLE;
-    if (engine_shared_wanted(engine)) {
-        pthread_mutex_unlock(&engine->lock);
-        status = run_slice(engine);
-        pthread_mutex_lock(&engine->lock);
-    }
-    if (status == SIM_LIMIT || status == SIM_STOPPED || !g_queue_is_empty(&engine->calls) ||
-        !g_queue_is_empty(&engine->returned))
-        return;
-    look_later(engine, SHARED_LOOK_US);
-    if (engine->shared)
-        look_at_shared(engine);
-}
-
-/* The program computes, or waits for something else than its GPUs. Lock held, given up inside. */
-static void look_for_signal(Engine *engine)
-{
-    if (engine->spec.signalled == NULL || g_atomic_int_get(engine->spec.signalled) == 0)
-        return;
-    pthread_mutex_unlock(&engine->lock);
-    engine_watch_signals(engine);
-    pthread_mutex_lock(&engine->lock);
-}
-
 /* Somebody waits: lets time run, or sleeps when nothing is due. Lock held, given up inside. */
 static void advance(Engine *engine)
 {
     pthread_mutex_unlock(&engine->lock);
-    SimStatus status = run_slice(engine);
+    SimStatus status = engine_run_slice(engine);
     pthread_mutex_lock(&engine->lock);
     if (status == SIM_LIMIT || status == SIM_STOPPED || !g_queue_is_empty(&engine->calls) ||
         !g_queue_is_empty(&engine->returned) || engine->sleepers->len == 0) {
@@ -229,11 +164,11 @@ static void advance(Engine *engine)
     }
     gboolean watching = engine->shared && (memory_watches(engine->fabric->memory) > 0 || engine->awaited->len > 0);
     guint64 look_us = watching ? SHARED_LOOK_US : STUCK_LOOK_US;
-    look_later(engine, look_us);
+    engine_look_later(engine, look_us);
     if (!g_queue_is_empty(&engine->calls) || !g_queue_is_empty(&engine->returned))
         return;
     if (watching)
-        look_at_shared(engine);
+        engine_look_at_shared(engine);
     engine->quiet_us += look_us;
     engine->nobody_us = engine_nobody_can_act(engine) ? engine->nobody_us + look_us : 0;
     if (engine->nobody_us >= STUCK_AFTER_US && engine_others_may_act(engine))
@@ -323,8 +258,8 @@ static gpointer engine_main(gpointer data)
         if (engine->sleepers->len > 0)
             advance(engine);
         else if (g_queue_is_empty(&engine->calls) && g_queue_is_empty(&engine->returned))
-            rest(engine);
-        look_for_signal(engine);
+            engine_rest(engine);
+        engine_look_for_signal(engine);
     }
     pthread_mutex_unlock(&engine->lock);
     return NULL;

@@ -166,6 +166,7 @@ typedef struct {
     const gint16 *ordinal;  /* of each GPU of the system, for reports; -1: not seen. NULL: none */
     gboolean sticky_faults; /* a fault stays with its context, as in CUDA */
     guint64 watchdog_us;    /* host time of standstill after which waits end; 0: only when sure */
+    guint64 quiet_us; /* host time without a call after which work goes on by itself; 0: only for other processes */
     /* Whether another process that lives could still act; asked from the engine's thread. NULL:
      * none. */
     gboolean (*others)(void *user);

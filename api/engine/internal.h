@@ -160,6 +160,7 @@ struct Engine {
     guint64 quiet_us;
     gint64 busy_since_us; /* host time since which kernels run and nothing has ended and no call has come */
     gboolean shared;      /* other processes may write to watched memory */
+    guint quiet_looks;    /* without a call, and work waits for one */
     gboolean alone;       /* no call has come for a while, and work goes on all the same */
     gint running;         /* atomic: works started and not done */
     gint interrupts;      /* that were seen */
@@ -183,6 +184,17 @@ SimTime engine_launch_ps(const Work *work);
 gboolean engine_nobody_can_act(Engine *engine);
 gboolean engine_others_may_act(Engine *engine);
 void engine_declare_stuck(Engine *engine);
+
+/* engine.c: sleeps for a moment, or until something is posted, with the lock; looks at what another process may have
+ * written or recorded, with the lock, given up inside; lets time run for a slice, without it. */
+#define SHARED_LOOK_US 1000 /* how often where another process may write to watched memory */
+void engine_look_later(Engine *engine, guint64 look_us);
+void engine_look_at_shared(Engine *engine);
+SimStatus engine_run_slice(Engine *engine);
+/* rest.c: for a moment in which no call waits; the program computes, or waits for something else than its GPUs. Lock
+ * held, given up inside. */
+void engine_rest(Engine *engine);
+void engine_look_for_signal(Engine *engine);
 
 /* watch.c: after each slice of time, without the lock */
 void engine_watch(Engine *engine);

@@ -1,6 +1,7 @@
 /* Kernels for a look at what the report says of their launches. `cuda_kernels`: three launches on two GPUs;
  * `cuda_kernels forever`: one that never ends, and "runs" is said before it is waited for; `cuda_kernels forever deaf`:
  * the same, and SIGINT is ignored; `cuda_kernels idle`: two launches, "runs", and nothing more, for ever;
+ * `cuda_kernels spin`: two launches, and a look at memory, without a call, until a copy has come there;
  * `cuda_kernels together`: three times two launches that run at once on two GPUs and write to each other's memory, the
  * last time to fewer numbers. */
 #include <fanout/cuda.h>
@@ -132,6 +133,18 @@ int main(int argc, char **argv)
         return 3;
     }
     scale(0, 2);
+    if (argc > 1 && strcmp(argv[1], "spin") == 0) {
+        CUdeviceptr p;
+        unsigned *seen;
+        CHECK(cuMemAlloc(&p, 4));
+        CHECK(cuMemsetD32(p, 77, 1));
+        CHECK(cuMemHostAlloc((void **)&seen, 4, 0));
+        *seen = 0;
+        CHECK(cuMemcpyDtoHAsync(seen, p, 4, NULL));
+        while (*(volatile unsigned *)seen != 77)
+            usleep(1000);
+        return 0;
+    }
     if (argc > 1 && strcmp(argv[1], "idle") == 0) {
         puts("runs");
         fflush(stdout);

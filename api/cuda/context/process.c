@@ -250,6 +250,7 @@ static gboolean start(Cuda *cuda, GError **error)
         .query_quantum_ps = cuda->spec.query_quantum_ns * PS_PER_NS,
         .sticky_faults = cuda->spec.sticky_faults,
         .watchdog_us = cuda->spec.watchdog_ms * 1000,
+        .quiet_us = cuda->spec.quiet_ms * 1000,
         .log = cuda->log,
     };
 
