@@ -93,7 +93,7 @@ bash complete.bash >out 2>&1 || complain "bash: exit $?"
 [ ! -s out ] || complain "$(cat out)"
 if command -v zsh >/dev/null; then
     cat >complete.zsh <<'END'
-_describe() { print -r -- ${(P)argv[3]} }
+_describe() { print -r -- ${described} }
 _files() { print FILES }
 compset() { }
 try() { local wanted=$1 got; shift; words=($FANOUT "$@"); CURRENT=$#words; got=$(. $TOP_SRCDIR/cli/reference/_fanout)
@@ -104,6 +104,28 @@ try '--set:* --seed:*' coll --se
 try 'FILES' coll --html x
 END
     zsh -f complete.zsh >out 2>&1 || complain "zsh: exit $?"
+    [ ! -s out ] || complain "$(cat out)"
+    cat >terminal.zsh <<'END'
+# what a person sees: a shell of its own at a terminal, and the tabulator
+zmodload zsh/zpty
+TERM=dumb zpty shell zsh -f -i
+said() {
+    local line all
+    repeat 200 { zpty -r -t shell line && all+=$line || sleep 0.05; [[ $all == *$1* ]] && return 0 }
+    print -r -- "zsh at a terminal: no '$1' in '$all'"
+    return 1
+}
+zpty -w shell "PATH=${FANOUT:h}:\$PATH; fpath=($TOP_SRCDIR/cli/reference \$fpath); autoload -U compinit"
+zpty -w shell "compinit -u -D; echo rea''dy"
+said 'ready' && for pair in 'fanout wal|walk ' 'fanout coll all_red|all_reduce ' 'fanout coll --see|--seed' \
+    'fanout coll --set switch.multicast_ta|multicast_tags='; do
+    zpty -w -n shell "${pair%|*}"$'\t'
+    said "${pair#*|}"
+    zpty -w -n shell $'\025'
+done
+zpty -d shell
+END
+    zsh -f terminal.zsh >out 2>&1 || complain "zsh at a terminal: exit $?"
     [ ! -s out ] || complain "$(cat out)"
 fi
 finish
