@@ -16,3 +16,4 @@ html_static_path = ["docs/site/static"]
 html_css_files = ["site.css"]
 pygments_style = "default"
 highlight_language = "text"
+smartquotes = False  # --background is an option, and no dash
