@@ -294,9 +294,13 @@ static JsonParser *compare_load(const char *path, JsonObject **report, GError **
     return NULL;
 }
 
+/* Rows that only one report has come last: of two systems they are many, and say nothing of what both have. */
 static int compare_by_size(gconstpointer a, gconstpointer b)
 {
     const Difference *one = a, *other = b;
+    gboolean row_one = *one->key == '\0', row_other = *other->key == '\0';
+    if (row_one != row_other)
+        return row_one - row_other;
     gboolean nan_one = isnan(one->change_pct), nan_other = isnan(other->change_pct);
     if (nan_one || nan_other)
         return nan_other - nan_one;
