@@ -118,8 +118,8 @@ def parameters(reference):
         sections.setdefault(p["section"], []).append(p)
     for section, keys in sections.items():
         text += f"## [{section}]\n\n" + table(
-            ["key", "value", "unit", "may be", "meaning", "where the value comes from"],
-            [[f"`{p['key']}`", p["value"], p["unit"], p["bounds"], p["text"], p["origin"]] for p in keys])
+            ["key", "meaning", "value", "may be", "where the value comes from"],
+            [[f"`{p['key']}`", p["text"], f"{p['value']} {p['unit'] or ''}", p["bounds"], p["origin"]] for p in keys])
     write("reference/parameters.md", text)
 
 
