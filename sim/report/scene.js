@@ -165,15 +165,16 @@
 
     lay_out_level(places, level, top) {
       const gap = 8, usual = level || places.length <= 16 ? (this.wide < 420 ? 76 : 84) : 46;
-      const share = Math.floor((this.wide + gap) / places.length) - gap; /* narrower boxes rather than a second row */
+      const room = this.wide - 4 + gap; /* the outlines of the first and the last box are inside */
+      const share = Math.floor(room / places.length) - gap; /* narrower boxes rather than a second row */
       const small = !level && share < usual && share >= 62 ? share : usual;
       const beside = this.wide - (places.length - 1) * (small + gap); /* what idle switches leave to the busy one */
       const fits = beside >= 250 && places.filter(p => p.used).length === 1;
       const crowd = this.places.length > 24 ? 0.9 * this.wide : fits ? Math.min(330, beside) : 330;
       const want = place => level && place.used ? Math.min(crowd, this.wide - 4) : small;
-      const most = Math.floor((this.wide + gap) / (small + gap));
+      const most = Math.floor(room / (small + gap));
       const in_row = Math.ceil(places.length / Math.ceil(places.length / most)); /* rows alike, and none of one box */
-      const grow = level ? 1 : Math.min(1.5, ((this.wide + gap) / in_row - gap) / small);
+      const grow = level ? 1 : Math.min(1.5, (room / in_row - gap) / small);
       let row = [], used = 0;
       const finish = () => {
         let left = (this.wide - row.reduce((sum, p) => sum + want(p) * grow + gap, -gap)) / 2;
