@@ -94,7 +94,7 @@ static gboolean coll_prepare(Coll *coll, GError **error)
     coll->steps = g_new0(guint64, (gsize)coll->n * coll->ctas * 2 * MAX(row->connections, 1));
     guint64 scratch = (guint64)coll->ctas * row->connections * PRIM_STEPS * coll->step_bytes;
     if (row->twoshot)
-        scratch = slice + 256;
+        scratch = coll_twoshot_bytes(&coll->spec, slice);
     if (row->lines)
         scratch = coll->ctas * coll_sym_slots(coll);
     if (row->lamport)

@@ -54,6 +54,9 @@ typedef enum {
     COLL_LIBRARIES
 } CollLibrary;
 
+/* Whose one-shot and two-shot kernels: where their barriers stand and what these order (coll/algo/direct.c). */
+typedef enum { COLL_KERNEL_PLAIN, COLL_KERNEL_VLLM, COLL_KERNEL_SGLANG, COLL_KERNEL_TRTLLM, COLL_KERNELS } CollKernel;
+
 typedef struct {
     CollOp op;
     CollAlgo algo;
@@ -69,6 +72,7 @@ typedef struct {
     guint32 root;         /* rank, of broadcast */
     guint32 ctas;         /* 0: the algorithm's default (NCCL's channels) */
     guint32 threads;      /* of a CTA; 0: the algorithm's default */
+    CollKernel kernel;    /* of one-shot and two-shot all-reduce */
     guint32 copies;       /* of the whole buffer inside each GPU before and after, in kernels of their own, by a library
                            * that owns the buffers: coll_copies_ps; in time_ps, not in kernel_ps */
     gboolean check;       /* fill with numbers and verify; needs a fabric that keeps bytes */

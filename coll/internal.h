@@ -135,6 +135,8 @@ void coll_verify(Coll *coll);
 /* coll/algo/barrier.c: all ranks' CTAs of one number wait for each other. gen counts from 1; the register is
  * the caller's, of 8 bytes. */
 void coll_barrier_flags(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *flag);
+void coll_barrier_relaxed(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *flag); /* without a fence */
+guint64 coll_twoshot_bytes(const CollSpec *spec, guint64 slice); /* scratch of a rank, where a slice is so large */
 /* Its flags alone: one to each rank and one from each, a thread a rank, or several in turn where a CTA has fewer
  * threads than there are ranks. So many threads are active before it: */
 guint32 coll_flag_threads(const Coll *coll);

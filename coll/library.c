@@ -7,9 +7,13 @@
  *           4, 6 and 8 ranks on sm_90, 6 and 8 on sm_100; copies into its buffer and out of it), and PyTorch's
  *           CUDASymmetricMemoryOps.cu (multimem 8 CTAs of 1024, two-shot 24 of 1024)
  *   sglang  configs/custom_all_reduce_v2.py: the tables for CUDA graphs, without multicast, cut at the 16 MiB that the
- *           communicator's buffer has by default
+ *           communicator's buffer has by default; custom_all_reduce_pull.cuh: two-shot works in that buffer, with a
+ *           copy in and one out, unless the graph was captured in the communicator's own way
  *   trtllm  customAllReduceUtils.h: the tables of strategies for a hidden size of 4096, where one token is 8 KiB
- * SGLang's and TensorRT-LLM's one-shot kernels are Lamport's (coll/algo/lamport.c), vLLM's pulls between two barriers.
+ *           (tokens are rounded down to a power of two), cut where messages outgrow the workspace, 16 MB for 2 ranks
+ *           and 8 MB for more
+ * SGLang's and TensorRT-LLM's one-shot kernels are Lamport's (coll/algo/lamport.c), vLLM's pulls between two barriers;
+ * what their two-shot kernels do between which barriers is in coll/algo/direct.c.
  * Left out: other hidden sizes, fusion with norms, quantised transfers, options that users set. */
 #include <string.h>
 
@@ -18,6 +22,8 @@
 #define KIB 1024ull
 #define MIB (1024ull * KIB)
 #define LIBRARY_SMS G_MAXUINT16 /* as many CTAs as the GPU has SMs */
+#define LIBRARY_TOKENS (G_MAXUINT16 - 1u) /* by tokens: library_tokens() */
+#define LIBRARY_TOKEN_BYTES 8192u
 
 /* Rules of one (library, architecture, ranks) ascend in size; the first that a size fits holds. */
 typedef struct {
@@ -27,56 +33,57 @@ typedef struct {
     CollAlgo algo;
     guint16 ctas, threads;
     guint16 copies; /* of the whole buffer, in kernels of their own before and after */
+    guint8 kernel;  /* CollKernel */
 } LibraryRule;
 
 static const LibraryRule library_rules[] = {
-    {COLL_VLLM, 90, 2, 64 * MIB - 1, COLL_ONESHOT, 36, 512, 0},
-    {COLL_VLLM, 90, 2, 64 * MIB, COLL_TWOSHOT, 24, 1024, 2},
-    {COLL_VLLM, 90, 4, 512 * KIB - 1, COLL_ONESHOT, 36, 512, 0},
-    {COLL_VLLM, 90, 4, 32 * MIB - 1, COLL_TWOSHOT, 36, 512, 0},
-    {COLL_VLLM, 90, 4, 32 * MIB, COLL_NVLS, 8, 1024, 2},
-    {COLL_VLLM, 90, 6, 256 * KIB - 1, COLL_ONESHOT, 36, 512, 0},
-    {COLL_VLLM, 90, 6, 512 * KIB - 1, COLL_TWOSHOT, 36, 512, 0},
-    {COLL_VLLM, 90, 6, 64 * MIB, COLL_NVLS, 8, 1024, 2},
-    {COLL_VLLM, 90, 8, 256 * KIB - 1, COLL_ONESHOT, 36, 512, 0},
-    {COLL_VLLM, 90, 8, 64 * MIB, COLL_NVLS, 8, 1024, 2},
-    {COLL_VLLM, 100, 2, 2 * MIB - 1, COLL_ONESHOT, 36, 512, 0},
-    {COLL_VLLM, 100, 2, 8 * MIB, COLL_TWOSHOT, 24, 1024, 2},
-    {COLL_VLLM, 100, 4, 512 * KIB - 1, COLL_ONESHOT, 36, 512, 0},
-    {COLL_VLLM, 100, 4, 2 * MIB - 1, COLL_TWOSHOT, 36, 512, 0},
-    {COLL_VLLM, 100, 4, 32 * MIB, COLL_TWOSHOT, 24, 1024, 2},
-    {COLL_VLLM, 100, 6, 256 * KIB - 1, COLL_ONESHOT, 36, 512, 0},
-    {COLL_VLLM, 100, 6, 1 * MIB - 1, COLL_TWOSHOT, 36, 512, 0},
-    {COLL_VLLM, 100, 6, 128 * MIB, COLL_NVLS, 8, 1024, 2},
-    {COLL_VLLM, 100, 8, 256 * KIB - 1, COLL_ONESHOT, 36, 512, 0},
-    {COLL_VLLM, 100, 8, 1 * MIB - 1, COLL_TWOSHOT, 36, 512, 0},
-    {COLL_VLLM, 100, 8, 128 * MIB, COLL_NVLS, 8, 1024, 2},
+    {COLL_VLLM, 90, 2, 64 * MIB - 1, COLL_ONESHOT, 36, 512, 0, COLL_KERNEL_VLLM},
+    {COLL_VLLM, 90, 2, 64 * MIB, COLL_TWOSHOT, 24, 1024, 2, 0},
+    {COLL_VLLM, 90, 4, 512 * KIB - 1, COLL_ONESHOT, 36, 512, 0, COLL_KERNEL_VLLM},
+    {COLL_VLLM, 90, 4, 32 * MIB - 1, COLL_TWOSHOT, 36, 512, 0, COLL_KERNEL_VLLM},
+    {COLL_VLLM, 90, 4, 32 * MIB, COLL_NVLS, 8, 1024, 2, 0},
+    {COLL_VLLM, 90, 6, 256 * KIB - 1, COLL_ONESHOT, 36, 512, 0, COLL_KERNEL_VLLM},
+    {COLL_VLLM, 90, 6, 512 * KIB - 1, COLL_TWOSHOT, 36, 512, 0, COLL_KERNEL_VLLM},
+    {COLL_VLLM, 90, 6, 64 * MIB, COLL_NVLS, 8, 1024, 2, 0},
+    {COLL_VLLM, 90, 8, 256 * KIB - 1, COLL_ONESHOT, 36, 512, 0, COLL_KERNEL_VLLM},
+    {COLL_VLLM, 90, 8, 64 * MIB, COLL_NVLS, 8, 1024, 2, 0},
+    {COLL_VLLM, 100, 2, 2 * MIB - 1, COLL_ONESHOT, 36, 512, 0, COLL_KERNEL_VLLM},
+    {COLL_VLLM, 100, 2, 8 * MIB, COLL_TWOSHOT, 24, 1024, 2, 0},
+    {COLL_VLLM, 100, 4, 512 * KIB - 1, COLL_ONESHOT, 36, 512, 0, COLL_KERNEL_VLLM},
+    {COLL_VLLM, 100, 4, 2 * MIB - 1, COLL_TWOSHOT, 36, 512, 0, COLL_KERNEL_VLLM},
+    {COLL_VLLM, 100, 4, 32 * MIB, COLL_TWOSHOT, 24, 1024, 2, 0},
+    {COLL_VLLM, 100, 6, 256 * KIB - 1, COLL_ONESHOT, 36, 512, 0, COLL_KERNEL_VLLM},
+    {COLL_VLLM, 100, 6, 1 * MIB - 1, COLL_TWOSHOT, 36, 512, 0, COLL_KERNEL_VLLM},
+    {COLL_VLLM, 100, 6, 128 * MIB, COLL_NVLS, 8, 1024, 2, 0},
+    {COLL_VLLM, 100, 8, 256 * KIB - 1, COLL_ONESHOT, 36, 512, 0, COLL_KERNEL_VLLM},
+    {COLL_VLLM, 100, 8, 1 * MIB - 1, COLL_TWOSHOT, 36, 512, 0, COLL_KERNEL_VLLM},
+    {COLL_VLLM, 100, 8, 128 * MIB, COLL_NVLS, 8, 1024, 2, 0},
 
-    {COLL_SGLANG, 90, 2, 16 * MIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
-    {COLL_SGLANG, 90, 4, 384 * KIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
-    {COLL_SGLANG, 90, 4, 16 * MIB, COLL_TWOSHOT, 64, 512, 0},
-    {COLL_SGLANG, 90, 6, 128 * KIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
-    {COLL_SGLANG, 90, 6, 16 * MIB, COLL_TWOSHOT, 64, 512, 0},
-    {COLL_SGLANG, 90, 8, 128 * KIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
-    {COLL_SGLANG, 90, 8, 16 * MIB, COLL_TWOSHOT, 64, 512, 0},
-    {COLL_SGLANG, 100, 2, 16 * MIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
-    {COLL_SGLANG, 100, 4, 1152 * KIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
-    {COLL_SGLANG, 100, 4, 16 * MIB, COLL_TWOSHOT, 64, 512, 0},
-    {COLL_SGLANG, 100, 6, 1 * MIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
-    {COLL_SGLANG, 100, 6, 16 * MIB, COLL_TWOSHOT, 96, 512, 0},
-    {COLL_SGLANG, 100, 8, 512 * KIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
-    {COLL_SGLANG, 100, 8, 16 * MIB, COLL_TWOSHOT, 96, 512, 0},
+    {COLL_SGLANG, 90, 2, 16 * MIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0, COLL_KERNEL_SGLANG},
+    {COLL_SGLANG, 90, 4, 384 * KIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0, COLL_KERNEL_SGLANG},
+    {COLL_SGLANG, 90, 4, 16 * MIB, COLL_TWOSHOT, 64, 512, 2, COLL_KERNEL_SGLANG},
+    {COLL_SGLANG, 90, 6, 128 * KIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0, COLL_KERNEL_SGLANG},
+    {COLL_SGLANG, 90, 6, 16 * MIB, COLL_TWOSHOT, 64, 512, 2, COLL_KERNEL_SGLANG},
+    {COLL_SGLANG, 90, 8, 128 * KIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0, COLL_KERNEL_SGLANG},
+    {COLL_SGLANG, 90, 8, 16 * MIB, COLL_TWOSHOT, 64, 512, 2, COLL_KERNEL_SGLANG},
+    {COLL_SGLANG, 100, 2, 16 * MIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0, COLL_KERNEL_SGLANG},
+    {COLL_SGLANG, 100, 4, 1152 * KIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0, COLL_KERNEL_SGLANG},
+    {COLL_SGLANG, 100, 4, 16 * MIB, COLL_TWOSHOT, 64, 512, 2, COLL_KERNEL_SGLANG},
+    {COLL_SGLANG, 100, 6, 1 * MIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0, COLL_KERNEL_SGLANG},
+    {COLL_SGLANG, 100, 6, 16 * MIB, COLL_TWOSHOT, 96, 512, 2, COLL_KERNEL_SGLANG},
+    {COLL_SGLANG, 100, 8, 512 * KIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0, COLL_KERNEL_SGLANG},
+    {COLL_SGLANG, 100, 8, 16 * MIB, COLL_TWOSHOT, 96, 512, 2, COLL_KERNEL_SGLANG},
 
-    {COLL_TRTLLM, 90, 2, 8 * MIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
-    {COLL_TRTLLM, 90, 4, 32 * KIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
-    {COLL_TRTLLM, 90, 4, 4 * MIB, COLL_TWOSHOT, LIBRARY_SMS, 512, 0},
-    {COLL_TRTLLM, 90, 8, 256 * KIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
-    {COLL_TRTLLM, 90, 8, 4 * MIB, COLL_TWOSHOT, LIBRARY_SMS, 512, 0},
-    {COLL_TRTLLM, 100, 2, 8 * MIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
-    {COLL_TRTLLM, 100, 4, 2 * MIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
-    {COLL_TRTLLM, 100, 4, 4 * MIB, COLL_TWOSHOT, LIBRARY_SMS, 512, 0},
-    {COLL_TRTLLM, 100, 8, 1 * MIB, COLL_LAMPORT, LIBRARY_SMS, 512, 0},
-    {COLL_TRTLLM, 100, 8, 4 * MIB, COLL_TWOSHOT, LIBRARY_SMS, 512, 0},
+    {COLL_TRTLLM, 90, 2, 16000000, COLL_LAMPORT, LIBRARY_SMS, 512, 0, COLL_KERNEL_TRTLLM},
+    {COLL_TRTLLM, 90, 4, 2 * MIB - 1, COLL_LAMPORT, LIBRARY_SMS, 512, 0, COLL_KERNEL_TRTLLM},
+    {COLL_TRTLLM, 90, 4, 8000000, COLL_TWOSHOT, LIBRARY_TOKENS, 128, 0, COLL_KERNEL_TRTLLM},
+    {COLL_TRTLLM, 90, 8, 1 * MIB - 1, COLL_LAMPORT, LIBRARY_SMS, 512, 0, COLL_KERNEL_TRTLLM},
+    {COLL_TRTLLM, 90, 8, 2 * MIB - 1, COLL_AUTO, 0, 0, 0, 0},
+    {COLL_TRTLLM, 90, 8, 8000000, COLL_TWOSHOT, LIBRARY_TOKENS, 128, 0, COLL_KERNEL_TRTLLM},
+    {COLL_TRTLLM, 100, 2, 16000000, COLL_LAMPORT, LIBRARY_SMS, 512, 0, COLL_KERNEL_TRTLLM},
+    {COLL_TRTLLM, 100, 4, 8000000, COLL_LAMPORT, LIBRARY_SMS, 512, 0, COLL_KERNEL_TRTLLM},
+    {COLL_TRTLLM, 100, 8, 4 * MIB - 1, COLL_LAMPORT, LIBRARY_SMS, 512, 0, COLL_KERNEL_TRTLLM},
+    {COLL_TRTLLM, 100, 8, 8000000, COLL_TWOSHOT, LIBRARY_TOKENS, 128, 0, COLL_KERNEL_TRTLLM},
 };
 
 const char *const coll_library_names[COLL_LIBRARIES + 1] = {"nccl", "nccl-registered", "nccl-sym", "trtllm", "vllm",
@@ -102,9 +109,21 @@ static const LibraryRule *library_rule(const CollGroup *group, const CollSpec *s
     for (guint i = 0; i < G_N_ELEMENTS(library_rules); i++) {
         const LibraryRule *rule = &library_rules[i];
         if (rule->library == spec->library && rule->arch == arch && rule->ranks == group->n && bytes <= rule->bytes_max)
-            return rule;
+            return rule->algo == COLL_AUTO ? NULL : rule; /* AUTO: classic NCCL */
     }
     return NULL;
+}
+
+/* TensorRT-LLM's launcher: a cluster of up to 4 CTAs of 128 threads, 16 B each, has a token of each rank's slice; CTAs
+ * grow where there are more than SMs. */
+static void library_tokens(const CollGroup *group, CollSpec *spec)
+{
+    guint64 tokens = (library_bytes(spec) + LIBRARY_TOKEN_BYTES - 1) / LIBRARY_TOKEN_BYTES;
+    guint64 clusters = (tokens + group->n - 1) / group->n, sms = group->fabric->spec.sm.count;
+    guint32 cluster = 4;
+    for (; clusters * cluster > sms && cluster > 1; cluster /= 2)
+        spec->threads *= 2;
+    spec->ctas = (guint32)MIN(clusters * cluster, sms / cluster * cluster);
 }
 
 void coll_library_apply(const CollGroup *group, CollSpec *spec)
@@ -122,7 +141,10 @@ void coll_library_apply(const CollGroup *group, CollSpec *spec)
         ruled.ctas = spec->ctas ? spec->ctas
                                 : rule->ctas == LIBRARY_SMS ? (guint32)group->fabric->spec.sm.count : rule->ctas;
         ruled.threads = spec->threads ? spec->threads : coll_threads_fit(group, rule->threads);
+        if (rule->ctas == LIBRARY_TOKENS && !spec->ctas && !spec->threads)
+            library_tokens(group, &ruled);
         ruled.copies = rule->copies;
+        ruled.kernel = (CollKernel)rule->kernel;
         if (coll_check(group, &ruled, NULL)) {
             *spec = ruled;
             return;

@@ -44,6 +44,16 @@ void coll_barrier_flags(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen,
     fo_sync(cta);
 }
 
+/* The same by volatile flags: it orders nothing but the CTAs themselves. */
+void coll_barrier_relaxed(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *flag)
+{
+    fo_sync(cta);
+    fo_set_u64(cta, flag, gen);
+    coll_exchange_flags(cta, coll, rank, gen, flag, FO_RELAXED);
+    fo_all(cta);
+    fo_sync(cta);
+}
+
 /* One multimem.red.release.sys.add a rank; the counters, one on each rank, are never reset. */
 void coll_barrier_multimem(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *one)
 {

@@ -1,7 +1,19 @@
 /* Collectives over plain loads and stores to peers, the shapes of custom kernels (h200/p2pbench.cu):
  * one-shot and two-shot pull all-reduce, push all-gather, pull reduce-scatter, push broadcast,
- * all-to-all and send-receive. */
+ * all-to-all and send-receive.
+ *
+ * Those of serving frameworks differ in their barriers, and in how a slice's sum gets to the others. Sources:
+ *   vllm    custom_all_reduce.cuh: volatile flags before and behind one-shot; two-shot has them before, a release in
+ *           the middle and nothing behind
+ *   sglang  custom_all_reduce_pull.cuh: two-shot sums a slice and stores it to all ranks, between volatile flags and a
+ *           release
+ *   trtllm  allReduceFusionKernels.cu, twoshot_sync: each rank copies its data to where others read it, sums a slice,
+ *           stores it to all ranks and copies the sums out, with a release after the copy and one after the stores
+ * Instructions beside accesses: a kernel's come to 800 cycles, which is what vLLM's takes as PTX, executed, more than
+ * its accesses. */
 #include "coll/internal.h"
+
+#define FRAMEWORK_CLK 800u
 
 #define DIRECT_UNROLL 4u
 
@@ -44,6 +56,8 @@ static void direct_sum(FoCta *cta, const Coll *coll, guint32 rank, guint64 from,
 static void direct_copy(FoCta *cta, const Coll *coll, FoAddress from, FoAddress to, guint64 bytes)
 {
     FoLoop loop = direct_loop(coll, bytes);
+    if (coll->spec.kernel == COLL_KERNEL_TRTLLM)
+        loop.unroll = 1;
     loop.sources = loop.destinations = 1;
     loop.source[0].base = from;
     loop.destination[0] = (FoStream){FO_ST, to};
@@ -66,18 +80,91 @@ static void direct_push(FoCta *cta, const Coll *coll, guint32 rank, FoAddress fr
     }
 }
 
-/* Two-shot: sum the own slice into scratch, meet, gather the others' sums. Slices are whole 128 B lines. */
+/* Rank r's slice: whole 128 B lines, the last one may be short. */
+static guint64 direct_slice(const Coll *coll, guint32 r, guint64 *bytes)
+{
+    guint64 total = coll->spec.bytes, unit = coll->n * 128ull, each = (total + unit - 1) / unit * 128;
+    guint64 start = MIN(r * each, total);
+    *bytes = MIN(each, total - start);
+    return start;
+}
+
+/* Two-shot: sum the own slice into scratch, meet, gather the others' sums. */
 static void direct_twoshot(FoCta *cta, const Coll *coll, guint32 rank, FoReg *flag)
 {
-    guint64 total = coll->spec.bytes, unit = coll->n * 128ull;
-    guint64 each = (total + unit - 1) / unit * 128;
-    guint64 start = MIN(rank * each, total);
-    direct_sum(cta, coll, rank, start, coll->scratch.va[rank], MIN(each, total - start));
+    guint64 bytes, start = direct_slice(coll, rank, &bytes);
+    direct_sum(cta, coll, rank, start, coll->scratch.va[rank], bytes);
     coll_barrier_flags(cta, coll, rank, 2, flag);
     for (guint32 i = 0; i < coll->n; i++) {
         guint32 r = (rank + i) % coll->n;
-        start = MIN(r * each, total);
-        direct_copy(cta, coll, coll->scratch.va[r], coll->out.va[rank] + start, MIN(each, total - start));
+        start = direct_slice(coll, r, &bytes);
+        direct_copy(cta, coll, coll->scratch.va[r], coll->out.va[rank] + start, bytes);
+    }
+}
+
+/* The sums of the own slice of `from`, stored to that place behind `to_at` of all ranks' `to`. */
+static void direct_sum_push(FoCta *cta, const Coll *coll, const CollBuffer *from, const CollBuffer *to, guint64 to_at,
+                            guint32 rank)
+{
+    guint64 bytes, start = direct_slice(coll, rank, &bytes);
+    FoLoop loop = direct_loop(coll, bytes);
+    loop.unroll = 1;
+    for (guint32 r = 0; r < coll->n; r++) {
+        loop.source[loop.sources++].base = from->va[(rank + r) % coll->n] + start;
+        loop.destination[loop.destinations++] = (FoStream){FO_ST, to->va[(rank + r) % coll->n] + to_at + start};
+    }
+    direct_run(cta, &loop);
+}
+
+guint64 coll_twoshot_bytes(const CollSpec *spec, guint64 slice)
+{
+    return spec->kernel == COLL_KERNEL_TRTLLM ? 2 * ((spec->bytes + 255) / 256 * 256) : slice + 256;
+}
+
+/* `loads` of the GPU's own memory, of which each needs the one before: counters and tables that say where flags are. */
+static void direct_look_up(FoCta *cta, const Coll *coll, guint32 loads)
+{
+    fo_sleep_ps(cta, loads * coll->fabric->spec.gpu.local_ps);
+}
+
+static void direct_trtllm(FoCta *cta, const Coll *coll, guint32 rank, FoReg *flag)
+{
+    guint64 bytes, sums = coll_twoshot_bytes(&coll->spec, 0) / 2; /* where they are in scratch */
+    FoAddress own = coll->scratch.va[rank];
+    direct_look_up(cta, coll, 2);
+    for (guint32 r = 0; r < coll->n; r++) { /* a CTA has the same lines of a slice in each step */
+        guint64 start = direct_slice(coll, r, &bytes);
+        direct_copy(cta, coll, coll->in.va[rank] + start, own + start, bytes);
+    }
+    coll_barrier_flags(cta, coll, rank, 1, flag);
+    direct_sum_push(cta, coll, &coll->scratch, &coll->scratch, sums, rank);
+    coll_barrier_flags(cta, coll, rank, 2, flag);
+    for (guint32 r = 0; r < coll->n; r++) {
+        guint64 start = direct_slice(coll, r, &bytes);
+        direct_copy(cta, coll, own + sums + start, coll->out.va[rank] + start, bytes);
+    }
+}
+
+/* All-reduce as a framework's kernel does it. */
+static void direct_framework(FoCta *cta, const Coll *coll, guint32 rank, FoReg *flag)
+{
+    fo_sleep_ps(cta, FRAMEWORK_CLK * coll->fabric->spec.sm.clock_ps);
+    if (coll->spec.kernel == COLL_KERNEL_TRTLLM) {
+        direct_trtllm(cta, coll, rank, flag);
+        return;
+    }
+    direct_look_up(cta, coll, 1);
+    coll_barrier_relaxed(cta, coll, rank, 1, flag);
+    if (coll->spec.kernel == COLL_KERNEL_SGLANG) {
+        direct_sum_push(cta, coll, &coll->in, &coll->out, 0, rank);
+        direct_look_up(cta, coll, 1);
+        coll_barrier_flags(cta, coll, rank, 2, flag);
+    } else if (coll->algo == COLL_TWOSHOT) {
+        direct_twoshot(cta, coll, rank, flag);
+    } else {
+        direct_sum(cta, coll, rank, 0, coll->out.va[rank], coll->spec.bytes);
+        direct_look_up(cta, coll, 1);
+        coll_barrier_relaxed(cta, coll, rank, 2, flag);
     }
 }
 
@@ -97,6 +184,10 @@ void coll_program_direct(FoCta *cta, const void *args)
     guint32 rank = a->rank;
     guint64 bytes = coll->spec.bytes, slice = bytes / coll->n;
     FoReg *flag = fo_reg(cta, 8);
+    if (coll->spec.kernel != COLL_KERNEL_PLAIN) {
+        direct_framework(cta, coll, rank, flag);
+        return;
+    }
     coll_barrier_flags(cta, coll, rank, 1, flag);
     switch (coll->spec.op) {
     case COLL_ALL_REDUCE:

@@ -10,6 +10,8 @@
 
 #define LAMPORT_TURNS 2u
 #define LAMPORT_WIDTH 16u
+#define LAMPORT_CLK 700u /* of its instructions beside accesses: TensorRT-LLM's kernel as PTX, executed, takes so much
+                          * more with two ranks */
 
 static guint64 lamport_stride(const CollSpec *spec) { return (spec->bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES; }
 
@@ -49,8 +51,9 @@ void coll_program_lamport(FoCta *cta, const void *args)
     guint64 at = units * c / ctas * warp, end = MIN(units * (c + 1) / ctas * warp, coll->spec.bytes);
     guint64 each = (guint64)coll->threads * LAMPORT_WIDTH;
     FoAddress to[n];
-    /* where the workspace is, and in it whose turn it is, stand in device memory */
-    fo_sleep_ps(cta, 2 * coll->fabric->spec.gpu.local_ps);
+    /* whose turn it is stands in device memory, and where that is, too, but in SGLang's */
+    guint32 loads = coll->spec.kernel == COLL_KERNEL_SGLANG ? 1 : 2;
+    fo_sleep_ps(cta, loads * coll->fabric->spec.gpu.local_ps + LAMPORT_CLK * coll->fabric->spec.sm.clock_ps);
     for (; at < end; at += each) {
         FoAddress input = coll->in.va[a->rank] + at;
         FoExchange exchange = {.bytes = (MIN(each, end - at) + 3) / 4 * 4, .ranks = n, .n_to = n, .n_in = 1, .to = to,
