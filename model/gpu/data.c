@@ -37,28 +37,13 @@ static void gpu_touch_call(const Fabric *fabric, const Txn *txn, guint8 *memory,
                                   data + DATA_SLOT_BYTES / 2 + w * 4);
 }
 
-/* Words side by side are written as 16 or 8 bytes where they lie so: a lane's access of that size is seen whole by
- * whoever reads the same memory in another process, as on a GPU (packets of data and flag rely on it). */
-static void gpu_touch_words(const Txn *txn, guint8 *memory, const guint8 *data)
-{
-    for (guint32 at = 0; at < txn->bytes;) {
-        guint32 mask = txn->word_mask >> at / 4, off = (guint32)((guintptr)(memory + at) % 16);
-        guint32 bytes = (mask & 15) == 15 && off == 0 ? 16 : (mask & 3) == 3 && off % 8 == 0 ? 8 : 4;
-        if (mask & 1)
-            memory_move(memory + at, data + at, bytes);
-        at += bytes;
-    }
-}
-
 static void gpu_touch_write(const Txn *txn, guint8 *memory, const guint8 *data)
 {
-    if (txn->op == TXN_WRITE_BYTES) {
-        for (guint32 b = 0; b < txn->bytes; b++)
-            if (data[DATA_SLOT_BYTES / 2 + b])
-                memory[b] = data[b];
-    } else {
-        gpu_touch_words(txn, memory, data);
-    }
+    if (txn->op != TXN_WRITE_BYTES)
+        memory_move_words(memory, data, txn->bytes, txn->word_mask);
+    for (guint32 b = 0; b < txn->bytes && txn->op == TXN_WRITE_BYTES; b++)
+        if (data[DATA_SLOT_BYTES / 2 + b])
+            memory[b] = data[b];
 }
 
 static void gpu_touch_change(const Fabric *fabric, const Txn *txn, guint8 *memory, const guint8 *data)

@@ -161,6 +161,21 @@ static inline void memory_move(guint8 *to, const guint8 *from, guint32 bytes)
     else
         memcpy(to, from, bytes);
 }
+/* The words of `mask` (bit w: 4 bytes at 4 w; those beyond `bytes` count for nothing). Words side by side go as 16 or 8
+ * bytes where they lie so: a lane's access is seen whole, as on a GPU (packets of data and flag rely on it). */
+static inline void memory_move_words(guint8 *to, const guint8 *from, guint32 bytes, guint32 mask)
+{
+    for (guint32 at = 0, size; at < bytes; at += size, mask >>= size / 4) {
+        guint32 left = bytes - at, off = (guint32)((guintptr)(to + at) % 16);
+        size = 4;
+        if (left >= 16 && (mask & 15) == 15 && off == 0)
+            size = 16;
+        else if (left >= 8 && (mask & 3) == 3 && off % 8 == 0)
+            size = 8;
+        if (mask & 1)
+            memory_move(to + at, from + at, size);
+    }
+}
 /* memory_bytes() for up to MEMORY_READ_MAX bytes that are only looked at, before the region changes in any way. */
 #define MEMORY_READ_MAX 256u
 static inline const guint8 *memory_read(const MemRegion *region, guint64 offset)

@@ -76,13 +76,10 @@ void warp_ready(Warp *warp)
 /* The warp that issued is the head, unless its generator has woken another that need not wait. */
 static void sm_drop(Sm *sm, Warp *warp)
 {
-    Warp *before = NULL;
-    for (Warp *at = sm->ready_head; at != warp; at = at->next)
-        before = at;
-    if (before)
-        before->next = warp->next;
-    else
-        sm->ready_head = warp->next;
+    Warp **at = &sm->ready_head, *before = NULL;
+    for (; *at != warp; at = &before->next)
+        before = *at;
+    *at = warp->next;
     if (sm->ready_tail == warp)
         sm->ready_tail = before;
 }
@@ -93,8 +90,7 @@ static void sm_to_tail(Sm *sm, Warp *warp)
         return;
     sm_drop(sm, warp);
     warp->next = NULL;
-    sm->ready_tail->next = warp;
-    sm->ready_tail = warp;
+    sm->ready_tail = sm->ready_tail->next = warp;
 }
 
 /* Instructions that do not use the LSU, nor registers of what waits there. */

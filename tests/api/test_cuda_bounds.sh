@@ -31,6 +31,7 @@ sticky_faults=false sticky_faults=true
 host_cost=false host_cost=true
 fail= fail=cuMemCreate:OUT_OF_MEMORY:1
 memory_bytes=0 memory_bytes=1099511627776
+quiet_ms=0 quiet_ms=86400000
 BOUNDS
 rows=$(grep -c '^    PARAM_[A-Z0-9]*(' "$TOP_SRCDIR/api/cuda/spec.c")
 [ "$(wc -l <"$work/bounds")" = "$rows" ] || { echo "there are $rows parameters of cuda, not $(wc -l <"$work/bounds")"; exit 1; }
