@@ -55,7 +55,7 @@ typedef enum {
 } CollLibrary;
 
 /* Whose one-shot and two-shot kernels: where their barriers stand and what these order (coll/algo/direct.c). */
-typedef enum { COLL_KERNEL_PLAIN, COLL_KERNEL_VLLM, COLL_KERNEL_SGLANG, COLL_KERNEL_TRTLLM, COLL_KERNELS } CollKernel;
+typedef enum { COLL_KERNEL_PLAIN, COLL_KERNEL_VLLM, COLL_KERNEL_SGLANG, COLL_KERNEL_TRTLLM } CollKernel;
 
 typedef struct {
     CollOp op;

@@ -89,6 +89,15 @@ static inline FoAddress coll_control(const Coll *coll, guint32 rank, guint32 cta
 /* Whether one thread's fence covers what others of its CTA stored before they met. */
 static inline gboolean coll_fence_is_wide(const Coll *coll) { return coll->fabric->spec.sm.fence_gpu_wide; }
 
+/* Where rank r's slice of an all-reduce begins, and its size: whole 128 B lines, the last one may be short. */
+static inline guint64 coll_slice(const Coll *coll, guint32 r, guint64 *bytes)
+{
+    guint64 total = coll->spec.bytes, unit = coll->n * 128ull, each = (total + unit - 1) / unit * 128;
+    guint64 start = MIN(r * each, total);
+    *bytes = MIN(each, total - start);
+    return start;
+}
+
 /* What an algorithm needs and does; one row for each (operation, algorithm) pair (table.c). */
 typedef struct {
     CollOp op;

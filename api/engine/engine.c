@@ -157,15 +157,15 @@ static void advance(Engine *engine)
     pthread_mutex_unlock(&engine->lock);
     SimStatus status = engine_run_slice(engine);
     pthread_mutex_lock(&engine->lock);
-    if (status == SIM_LIMIT || status == SIM_STOPPED || !g_queue_is_empty(&engine->calls) ||
-        !g_queue_is_empty(&engine->returned) || engine->sleepers->len == 0) {
+    if (status == SIM_LIMIT || status == SIM_STOPPED || !engine_nothing_posted(engine) ||
+        engine->sleepers->len == 0) {
         engine->nobody_us = engine->quiet_us = 0;
         return;
     }
     gboolean watching = engine->shared && (memory_watches(engine->fabric->memory) > 0 || engine->awaited->len > 0);
     guint64 look_us = watching ? SHARED_LOOK_US : STUCK_LOOK_US;
     engine_look_later(engine, look_us);
-    if (!g_queue_is_empty(&engine->calls) || !g_queue_is_empty(&engine->returned))
+    if (!engine_nothing_posted(engine))
         return;
     if (watching)
         engine_look_at_shared(engine);
@@ -257,7 +257,7 @@ static gpointer engine_main(gpointer data)
         serve(engine);
         if (engine->sleepers->len > 0)
             advance(engine);
-        else if (g_queue_is_empty(&engine->calls) && g_queue_is_empty(&engine->returned))
+        else if (engine_nothing_posted(engine))
             engine_rest(engine);
         engine_look_for_signal(engine);
     }

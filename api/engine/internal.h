@@ -185,6 +185,12 @@ gboolean engine_nobody_can_act(Engine *engine);
 gboolean engine_others_may_act(Engine *engine);
 void engine_declare_stuck(Engine *engine);
 
+/* No call has come, and no callback has come back. Lock held. */
+static inline gboolean engine_nothing_posted(Engine *engine)
+{
+    return g_queue_is_empty(&engine->calls) && g_queue_is_empty(&engine->returned);
+}
+
 /* engine.c: sleeps for a moment, or until something is posted, with the lock; looks at what another process may have
  * written or recorded, with the lock, given up inside; lets time run for a slice, without it. */
 #define SHARED_LOOK_US 1000 /* how often where another process may write to watched memory */

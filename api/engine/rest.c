@@ -2,14 +2,9 @@
  * runs, or the user says that this program polls. */
 #include "api/engine/internal.h"
 
-#define SIGNAL_LOOK_US 100000      /* how often an engine that nobody calls looks for a signal */
+#define SIGNAL_LOOK_US 100000      /* how often an engine without calls looks for a signal */
 #define QUIET_LOOKS 50             /* after how many of these it says that work waits for a call */
-#define ALONE_AFTER_US 20000       /* how long nobody calls before work that other processes may wait for goes on */
-
-static gboolean nothing_posted(Engine *engine)
-{
-    return g_queue_is_empty(&engine->calls) && g_queue_is_empty(&engine->returned);
-}
+#define ALONE_AFTER_US 20000       /* time without a call after which work that other processes may wait for goes on */
 
 /* Work runs that writes what other processes may wait for, while no call here does: a thread that hands out copies and
  * polls (mscclpp's proxies), beside one that waits for the other processes; or the user says that this program polls.
@@ -21,14 +16,14 @@ static void go_on_alone(Engine *engine)
     SimStatus status = SIM_LIMIT;
 
     engine_look_later(engine, engine->alone ? SHARED_LOOK_US : after_us);
-    engine->alone = nothing_posted(engine);
+    engine->alone = engine_nothing_posted(engine);
     if (engine->alone) /* also the program, in memory of the host */
         engine_look_at_shared(engine);
     while (engine->alone && status == SIM_LIMIT) {
         pthread_mutex_unlock(&engine->lock);
         status = engine_run_slice(engine);
         pthread_mutex_lock(&engine->lock);
-        engine->alone = nothing_posted(engine);
+        engine->alone = engine_nothing_posted(engine);
     }
 }
 
@@ -36,7 +31,7 @@ static void go_on_alone(Engine *engine)
 static void rest_without_calls(Engine *engine)
 {
     engine_look_later(engine, SIGNAL_LOOK_US);
-    const gboolean waits = nothing_posted(engine) && g_atomic_int_get(&engine->running) > 0;
+    const gboolean waits = engine_nothing_posted(engine) && g_atomic_int_get(&engine->running) > 0;
     engine->quiet_looks = waits ? engine->quiet_looks + 1 : 0;
     if (engine->quiet_looks == QUIET_LOOKS)
         log_line(engine->spec.log, LOG_CUDA, LOG_WARN, sim_now_ps(engine->sim),
@@ -64,8 +59,7 @@ void engine_rest(Engine *engine)
         status = engine_run_slice(engine);
         pthread_mutex_lock(&engine->lock);
     }
-    if (status == SIM_LIMIT || status == SIM_STOPPED || !g_queue_is_empty(&engine->calls) ||
-        !g_queue_is_empty(&engine->returned))
+    if (status == SIM_LIMIT || status == SIM_STOPPED || !engine_nothing_posted(engine))
         return;
     engine_look_later(engine, SHARED_LOOK_US);
     if (engine->shared)

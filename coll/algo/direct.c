@@ -80,24 +80,15 @@ static void direct_push(FoCta *cta, const Coll *coll, guint32 rank, FoAddress fr
     }
 }
 
-/* Rank r's slice: whole 128 B lines, the last one may be short. */
-static guint64 direct_slice(const Coll *coll, guint32 r, guint64 *bytes)
-{
-    guint64 total = coll->spec.bytes, unit = coll->n * 128ull, each = (total + unit - 1) / unit * 128;
-    guint64 start = MIN(r * each, total);
-    *bytes = MIN(each, total - start);
-    return start;
-}
-
 /* Two-shot: sum the own slice into scratch, meet, gather the others' sums. */
 static void direct_twoshot(FoCta *cta, const Coll *coll, guint32 rank, FoReg *flag)
 {
-    guint64 bytes, start = direct_slice(coll, rank, &bytes);
+    guint64 bytes, start = coll_slice(coll, rank, &bytes);
     direct_sum(cta, coll, rank, start, coll->scratch.va[rank], bytes);
     coll_barrier_flags(cta, coll, rank, 2, flag);
     for (guint32 i = 0; i < coll->n; i++) {
         guint32 r = (rank + i) % coll->n;
-        start = direct_slice(coll, r, &bytes);
+        start = coll_slice(coll, r, &bytes);
         direct_copy(cta, coll, coll->scratch.va[r], coll->out.va[rank] + start, bytes);
     }
 }
@@ -106,7 +97,7 @@ static void direct_twoshot(FoCta *cta, const Coll *coll, guint32 rank, FoReg *fl
 static void direct_sum_push(FoCta *cta, const Coll *coll, const CollBuffer *from, const CollBuffer *to, guint64 to_at,
                             guint32 rank)
 {
-    guint64 bytes, start = direct_slice(coll, rank, &bytes);
+    guint64 bytes, start = coll_slice(coll, rank, &bytes);
     FoLoop loop = direct_loop(coll, bytes);
     loop.unroll = 1;
     for (guint32 r = 0; r < coll->n; r++) {
@@ -133,14 +124,14 @@ static void direct_trtllm(FoCta *cta, const Coll *coll, guint32 rank, FoReg *fla
     FoAddress own = coll->scratch.va[rank];
     direct_look_up(cta, coll, 2);
     for (guint32 r = 0; r < coll->n; r++) { /* a CTA has the same lines of a slice in each step */
-        guint64 start = direct_slice(coll, r, &bytes);
+        guint64 start = coll_slice(coll, r, &bytes);
         direct_copy(cta, coll, coll->in.va[rank] + start, own + start, bytes);
     }
     coll_barrier_flags(cta, coll, rank, 1, flag);
     direct_sum_push(cta, coll, &coll->scratch, &coll->scratch, sums, rank);
     coll_barrier_flags(cta, coll, rank, 2, flag);
     for (guint32 r = 0; r < coll->n; r++) {
-        guint64 start = direct_slice(coll, r, &bytes);
+        guint64 start = coll_slice(coll, r, &bytes);
         direct_copy(cta, coll, own + sums + start, coll->out.va[rank] + start, bytes);
     }
 }

@@ -22,16 +22,6 @@ static void nvls_loop(FoCta *cta, const Coll *coll, FoAccess from, FoAddress sou
         fo_loop(cta, &loop);
 }
 
-/* Slice of rank r: whole 16 B units, the last one may be short. */
-static guint64 nvls_slice(const Coll *coll, guint32 rank, guint64 *bytes)
-{
-    guint64 unit = 128, total = coll->spec.bytes;
-    guint64 each = (total + coll->n * unit - 1) / (coll->n * unit) * unit;
-    guint64 start = MIN(rank * each, total);
-    *bytes = MIN(each, total - start);
-    return start;
-}
-
 void coll_program_nvls(FoCta *cta, const void *args)
 {
     const CollArgs *a = args;
@@ -41,7 +31,7 @@ void coll_program_nvls(FoCta *cta, const void *args)
     coll_barrier_multimem(cta, coll, a->rank, 1, flag);
     switch (coll->spec.op) {
     case COLL_ALL_REDUCE:
-        offset = nvls_slice(coll, a->rank, &bytes);
+        offset = coll_slice(coll, a->rank, &bytes);
         nvls_loop(cta, coll, FO_LD_REDUCE, coll->in.mc_va + offset, FO_MULTIMEM_ST,
                   coll->out.mc_va + offset, bytes);
         break;

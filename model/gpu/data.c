@@ -41,9 +41,10 @@ static void gpu_touch_write(const Txn *txn, guint8 *memory, const guint8 *data)
 {
     if (txn->op != TXN_WRITE_BYTES)
         memory_move_words(memory, data, txn->bytes, txn->word_mask);
-    for (guint32 b = 0; b < txn->bytes && txn->op == TXN_WRITE_BYTES; b++)
-        if (data[DATA_SLOT_BYTES / 2 + b])
-            memory[b] = data[b];
+    else
+        for (guint32 b = 0; b < txn->bytes; b++)
+            if (data[DATA_SLOT_BYTES / 2 + b])
+                memory[b] = data[b];
 }
 
 static void gpu_touch_change(const Fabric *fabric, const Txn *txn, guint8 *memory, const guint8 *data)

@@ -149,7 +149,7 @@ static inline guint8 *memory_bytes(MemRegion *region, guint64 offset)
     return region->host + offset;
 }
 /* Bytes of one lane to or from a region that other processes may have mapped: 16, 8 or 4 of them go in one access of
- * the host's, so that nobody sees half of them. (The compiler makes a copy of any length of words of 8.) */
+ * the host's, so that no process sees half of them. (A memcpy() of any length goes by words of 8.) */
 static inline void memory_move(guint8 *to, const guint8 *from, guint32 bytes)
 {
     if (bytes == 16)
