@@ -115,14 +115,14 @@ static const LibraryRule *library_rule(const CollGroup *group, const CollSpec *s
 }
 
 /* TensorRT-LLM's launcher: a cluster of up to 4 CTAs of 128 threads, 16 B each, has a token of each rank's slice; CTAs
- * grow where there are more than SMs. */
-static void library_tokens(const CollGroup *group, CollSpec *spec)
+ * grow where there are more than SMs. Threads that the user gave stay. */
+static void library_tokens(const CollGroup *group, CollSpec *spec, gboolean grow)
 {
     guint64 tokens = (library_bytes(spec) + LIBRARY_TOKEN_BYTES - 1) / LIBRARY_TOKEN_BYTES;
     guint64 clusters = (tokens + group->n - 1) / group->n, sms = group->fabric->spec.sm.count;
     guint32 cluster = 4;
     for (; clusters * cluster > sms && cluster > 1; cluster /= 2)
-        spec->threads *= 2;
+        spec->threads *= grow ? 2 : 1;
     spec->ctas = (guint32)MIN(clusters * cluster, sms / cluster * cluster);
 }
 
@@ -141,8 +141,8 @@ void coll_library_apply(const CollGroup *group, CollSpec *spec)
         ruled.ctas = spec->ctas ? spec->ctas
                                 : rule->ctas == LIBRARY_SMS ? (guint32)group->fabric->spec.sm.count : rule->ctas;
         ruled.threads = spec->threads ? spec->threads : coll_threads_fit(group, rule->threads);
-        if (rule->ctas == LIBRARY_TOKENS && !spec->ctas && !spec->threads)
-            library_tokens(group, &ruled);
+        if (rule->ctas == LIBRARY_TOKENS && !spec->ctas)
+            library_tokens(group, &ruled, !spec->threads);
         ruled.copies = rule->copies;
         ruled.kernel = (CollKernel)rule->kernel;
         if (coll_check(group, &ruled, NULL)) {

@@ -92,6 +92,23 @@ static void test_choice(void **state)
     }
 }
 
+/* Proves that a framework whose CTAs go by tokens keeps its kernel where the user gives the threads of a CTA. */
+static void test_threads(void **state)
+{
+    (void)state;
+    Library library = library_open("dgx-h100", 8);
+    CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+    spec.type = NUMERIC_BF16;
+    spec.bytes = 4 << 20;
+    spec.threads = 256;
+    assert_true(coll_library_parse("trtllm", &spec.library));
+    coll_library_apply(library.group, &spec);
+    assert_int_equal(spec.algo, COLL_TWOSHOT);
+    assert_int_equal(spec.threads, 256);
+    assert_in_range(spec.ctas, 1, library.spec->sm.count);
+    library_close(&library);
+}
+
 /* Proves that coll_run takes that choice, and that it is the one that was measured: all-reduces of bf16 by NCCL inside
  * of vLLM, in CUDA graphs, without registration (vllm-project/vllm pull 42324). Registered, 16 MiB would take 84 us. */
 static void test_measured(void **state)
@@ -147,6 +164,7 @@ static void test_copies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice), cmocka_unit_test(test_measured),
-                                       cmocka_unit_test(test_copies)};
+                                       cmocka_unit_test(test_copies),
+                                       cmocka_unit_test(test_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
