@@ -2,8 +2,10 @@
  *
  * Post-dominators by Cooper, Harvey and Kennedy's iteration ("A Simple, Fast Dominance Algorithm"). Ways that end in
  * exit or trap do not count: lanes that take them come back nowhere. Nor do, in a kernel, conditional branches to its
- * bare return: an early return must not keep the other lanes from meeting. A join is where lanes wait for each other
- * for speed; nothing depends on it for a right result (path.h). */
+ * bare return: an early return must not keep the other lanes from meeting. Where such a branch is the only way out of
+ * a loop, it does count: without it no branch of that loop had a place to meet at. A join is where lanes wait for each
+ * other for speed; nothing depends on it for a right result (path.h), but for functions: lanes that call one together
+ * share its registers, and only such lanes can vote in it. */
 #include "api/ptx/lower.h"
 
 #define NOWHERE G_MAXUINT32
@@ -88,8 +90,11 @@ typedef struct {
 static gboolean edge_counts(const Dominators *d, guint32 b, guint32 to)
 {
     const PtxIns *last = &d->code->ins[d->flow->block[b].last];
-    gboolean bare = to == d->root && d->flow->block[to].first == d->flow->block[to].last;
-    return !(d->code->function->entry && bare && last->op == OP_BRA && last->guard != PLACE_NONE);
+    const PtxBlock *root = &d->flow->block[d->root];
+    gboolean bare = to == d->root && root->first == root->last;
+    if (!d->code->function->entry || !bare || d->flow->block[b].only_way)
+        return TRUE;
+    return !(last->op == OP_BRA && last->guard != PLACE_NONE && last->target == root->first);
 }
 
 static void find_predecessors(Dominators *d)
@@ -114,10 +119,10 @@ static void number_blocks(Dominators *d)
 {
     guint32 n = d->flow->n, depth = 0;
     g_autofree guint32 *stack = g_new(guint32, n), *at = g_new0(guint32, n);
-    d->order = g_new(guint32, n);
-    d->rank = g_new(guint32, n);
-    for (guint32 b = 0; b < n; b++)
+    for (guint32 b = 0; b < n; b++) {
         d->rank[b] = NOWHERE;
+        d->flow->block[b].reaches = FALSE;
+    }
     d->flow->block[d->root].reaches = TRUE;
     stack[depth++] = d->root;
     guint32 post = 0;
@@ -136,6 +141,18 @@ static void number_blocks(Dominators *d)
         }
     }
     d->n_order = post;
+}
+
+/* Blocks that come to the end by nothing but a conditional branch to it. */
+static gboolean find_only_ways(Dominators *d)
+{
+    gboolean found = FALSE;
+    for (guint32 i = d->prev_at[d->root]; i < d->prev_at[d->root + 1]; i++) {
+        PtxBlock *block = &d->flow->block[d->prev[i]];
+        block->only_way = !block->reaches;
+        found |= block->only_way;
+    }
+    return found;
 }
 
 static guint32 meet(const Dominators *d, guint32 a, guint32 b)
@@ -210,7 +227,11 @@ void ptx_flow_joins(PtxFlow *flow, PtxCode *code)
 {
     Dominators d = {.flow = flow, .code = code, .root = find_root(flow, code)};
     find_predecessors(&d);
+    d.order = g_new(guint32, flow->n);
+    d.rank = g_new(guint32, flow->n);
     number_blocks(&d);
+    if (find_only_ways(&d))
+        number_blocks(&d);
     solve(&d);
     for (guint32 i = 0; i < code->n_ins; i++) {
         PtxIns *ins = &code->ins[i];

@@ -46,6 +46,7 @@ typedef struct {
     guint32 *next;         /* blocks that may follow */
     guint n_next;
     gboolean reaches;      /* the end */
+    gboolean only_way;     /* and by its conditional branch to a bare return alone */
 } PtxBlock;
 typedef struct {
     PtxBlock *block;
@@ -69,6 +70,20 @@ void ptx_drop_results(PtxCode *code, guint32 n_registers);
 
 /* allocate.c: gives virtual registers their places; sets frame_bytes and live_bytes. */
 void ptx_allocate(PtxCode *code, const PtxFlow *flow, const guint8 *types, guint32 n_registers);
+
+/* spill.c: what is alive where, and which of it the assembler keeps in local memory if it may take so many registers:
+ * sets reloads and spills. */
+typedef struct {
+    PtxCode *code;
+    const PtxFlow *flow;
+    const guint8 *types;               /* of the virtual registers */
+    const guint32 *dense, *sparse;     /* register -> index among those that live across blocks, and back */
+    guint32 n_dense, words;            /* words of 64 bits for a block */
+    const guint64 *in, *out;           /* alive at each block's begin and end */
+    guint32 *most;                     /* of each block: bytes alive at once; taken from by what is spilled */
+} PtxLive;
+void ptx_spill(const PtxLive *live, guint32 registers);
+guint32 ptx_registers_saved(const PtxCode *code); /* by a function at its begin */
 
 /* handlers.c: puts run, step or scalar into each instruction. */
 void ptx_bind(PtxCode *code);

@@ -62,6 +62,35 @@ static void run_once(const Run *run, gboolean late)
          "ld.param.u64 %rd0,[buffer]; mov.u32 %r0,%tid.x; mul.wide.u32 %rd1,%r0,4; add.s64 %rd1,%rd0,%rd1;\n" body     \
          "\nret;\n}\n"
 
+/* Proves that lanes meet again in a kernel that comes to its return by nothing but the end of a loop, too: a branch to
+ * the return that may not be taken is a way like others there, and a vote of all lanes in a function that all call
+ * does not wait for ever. */
+static void test_divergence_before_a_loop(void **state)
+{
+    (void)state;
+    static const Run run = {
+        HEAD ".func (.reg .b32 %out) all_of(.reg .b32 %in)\n{\n.reg .pred %p<2>; setp.ne.u32 %p1,%in,0;\n"
+             "vote.sync.ballot.b32 %out,%p1,-1; ret;\n}\n"
+             ".visible .entry k(.param .u64 buffer)\n{\n.reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred %p<9>;\n"
+             "ld.param.u64 %rd0,[buffer]; mov.u32 %r0,%tid.x; mul.wide.u32 %rd1,%r0,4; add.s64 %rd1,%rd0,%rd1;\n"
+             "setp.ne.u32 %p0,%r0,0; @%p0 bra MEET;\n"
+             "ld.volatile.global.u32 %r4,[%rd0]; st.global.u32 [%rd0+512],%r4;\nMEET:\n"
+             "call (%r1),all_of,(1); activemask.b32 %r2; st.global.u32 [%rd1],%r1; st.global.u32 [%rd1+128],%r2;\n"
+             "setp.gt.u32 %p1,%r0,40; @%p1 bra END;\nmov.u32 %r3,0;\n"
+             "LOOP: add.u32 %r3,%r3,1; setp.lt.u32 %p2,%r3,%r0; @%p2 bra LOOP;\nEND: ret;\n}\n",
+        "k",
+        1,
+        32,
+        0,
+        1};
+    RUN(&run, {
+        for (guint i = 0; i < 32; i++) {
+            assert_int_equal(words[i], 0xffffffff);
+            assert_int_equal(words[32 + i], 0xffffffff);
+        }
+    });
+}
+
 /* Proves that lanes which take different ways of a branch, and loops of different lengths, meet again: a vote behind
  * them sees all. */
 static void test_divergence(void **state)
@@ -495,7 +524,8 @@ static void test_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_divergence), cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_divergence),
+        cmocka_unit_test(test_divergence_before_a_loop), cmocka_unit_test(test_tiles),
         cmocka_unit_test(test_long_names), cmocka_unit_test(test_shared_of_functions),
         cmocka_unit_test(test_lock_among_siblings),
         cmocka_unit_test(test_lanes_wait_for_each_other),
