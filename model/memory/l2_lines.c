@@ -4,20 +4,50 @@
 #define LINE 128u
 #define BLOCK (32u * LINE) /* a bit of a word for each line */
 
-typedef struct {
-    guint32 age;           /* L2.brought at its last access, in blocks, and 1; 0: it was never touched */
+/* In the list by age as long as one of its lines is there. */
+typedef struct L2Block {
+    struct L2Block *newer, *older;
     guint32 lines;         /* that are there */
-} Block;
+    gboolean touched;
+} L2Block;
 
 struct L2Lines {
     L2 *l2;
     guint64 bytes;
-    Block block[];
+    L2Block block[];
 };
+
+static guint64 block_held(const L2Block *block) { return (guint64)__builtin_popcount(block->lines) * LINE; }
+
+static void block_unlink(L2 *l2, L2Block *block)
+{
+    *(block->newer ? &block->newer->older : &l2->newest) = block->older;
+    *(block->older ? &block->older->newer : &l2->oldest) = block->newer;
+    block->newer = block->older = NULL;
+}
+
+static void block_push(L2 *l2, L2Block *block)
+{
+    block->newer = NULL;
+    block->older = l2->newest;
+    *(l2->newest ? &l2->newest->newer : &l2->oldest) = block;
+    l2->newest = block;
+}
+
+static void block_drop(L2 *l2, L2Block *block)
+{
+    if (block->lines == 0)
+        return;
+    l2->held -= block_held(block);
+    block->lines = 0;
+    block_unlink(l2, block);
+}
+
+void l2_set_bytes(L2 *l2, guint64 l2_bytes) { l2->bytes = l2_bytes / 3 * 2; }
 
 L2Lines *l2_lines_new(L2 *l2, guint64 bytes)
 {
-    L2Lines *lines = g_malloc0(sizeof *lines + (bytes / BLOCK + 1) * sizeof(Block));
+    L2Lines *lines = g_malloc0(sizeof *lines + (bytes / BLOCK + 1) * sizeof(L2Block));
     lines->l2 = l2;
     lines->bytes = bytes;
     l2->allocated += bytes;
@@ -28,21 +58,22 @@ void l2_lines_free(L2Lines *lines)
 {
     if (!lines)
         return;
+    for (guint64 i = 0; i <= lines->bytes / BLOCK; i++)
+        block_drop(lines->l2, &lines->block[i]);
     lines->l2->allocated -= lines->bytes;
     g_free(lines);
 }
 
-static Block *block_at(L2Lines *lines, guint64 offset)
+/* Brings lines of a block, which becomes the newest one. */
+static void block_bring(L2 *l2, L2Block *block, guint32 lines)
 {
-    L2 *l2 = lines->l2;
-    Block *block = &lines->block[offset / BLOCK];
-    guint32 now = (guint32)(l2->brought / BLOCK) + 1;
-    if (block->age == 0)
-        block->lines = lines->bytes <= l2->bytes ? 0xffffffffu : 0;
-    else if (now - block->age > l2->bytes / BLOCK)
-        block->lines = 0;
-    block->age = now;
-    return block;
+    if (block->lines == 0)
+        block_push(l2, block);
+    l2->held -= block_held(block);
+    block->lines |= lines;
+    l2->held += block_held(block);
+    while (l2->held > l2->bytes && l2->oldest != block)
+        block_drop(l2, l2->oldest);
 }
 
 gboolean l2_lines_miss(L2Lines *lines, guint64 offset, guint32 bytes)
@@ -52,12 +83,19 @@ gboolean l2_lines_miss(L2Lines *lines, guint64 offset, guint32 bytes)
         return FALSE;
     gboolean missed = FALSE;
     for (guint64 line = offset / LINE; line <= (offset + bytes - 1) / LINE; line++) {
-        Block *block = block_at(lines, line * LINE);
+        L2Block *block = &lines->block[line * LINE / BLOCK];
         guint32 bit = 1u << line % 32;
+        if (!block->touched) {
+            block->touched = TRUE;
+            if (lines->bytes <= l2->bytes)
+                block_bring(l2, block, 0xffffffffu);
+        } else if (block->lines && l2->newest != block) {
+            block_unlink(l2, block);
+            block_push(l2, block);
+        }
         if (block->lines & bit)
             continue;
-        block->lines |= bit;
-        l2->brought += LINE;
+        block_bring(l2, block, bit);
         missed = TRUE;
     }
     return missed;

@@ -234,7 +234,7 @@ void memory_keep_l2(Memory *memory, MemRegion *region, guint64 l2_bytes)
     gpointer *l2 = &g_ptr_array_index(memory->l2, region->gpu);
     if (!*l2)
         *l2 = g_new0(L2, 1);
-    ((L2 *)*l2)->bytes = l2_bytes;
+    l2_set_bytes(*l2, l2_bytes);
     region->l2 = l2_lines_new(*l2, region->bytes);
 }
 
