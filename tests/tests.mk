@@ -181,6 +181,7 @@ check_PROGRAMS += \
 	tests/api/kernel/test_kernel \
 	tests/api/kernel/test_kernel_account \
 	tests/api/kernel/test_kernel_atomics \
+	tests/api/kernel/test_kernel_code \
 	tests/api/kernel/test_kernel_engines \
 	tests/api/kernel/test_kernel_rows \
 	tests/api/kernel/test_kernel_stream \

@@ -53,20 +53,11 @@ static void host_print(void *user, PtxCta *cta, const char *text)
 static guint64 host_allocate(void *user, guint64 bytes) { return kernel_heap_allocate(user, bytes); }
 static void host_release(void *user, guint64 va) { kernel_heap_release(user, va); }
 
-/* What an SM has of a function's instructions, from the beginning of the kernel on. */
+/* What an SM has of a function's instructions. */
 static guint64 *host_fetched(void *user, PtxWarp *ptx, const PtxCode *code)
 {
-    KernelLaunch *launch = user;
     const KernelWarp *warp = ptx->user;
-    GHashTable **lines = &launch->lines[warp->warp->sm->id];
-    if (!*lines)
-        *lines = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-    guint64 *bits = g_hash_table_lookup(*lines, code);
-    if (!bits) {
-        bits = g_new0(guint64, code->costs[code->n_ins].sum[COST_SLOTS] / PTX_LINE_SLOTS / 64 + 1u);
-        g_hash_table_insert(*lines, (gpointer)code, bits);
-    }
-    return bits;
+    return kernel_code_lines(user, warp->warp->sm->id, code);
 }
 
 static guint32 host_sm(void *user, PtxCta *cta, guint32 *count)

@@ -104,7 +104,6 @@ struct KernelLaunch {
     GArray *spans;           /* KernelSpan */
     guint32 registers;       /* of a CTA, as they are given out */
     KernelL1 **l1;           /* by SM; each made when first needed */
-    GHashTable **lines;      /* the same: PtxCode -> bits of the lines of its instructions that the SM has */
     guint64 next, clusters, done; /* clusters: to place next, of the grid, ended */
     KernelCluster *live;
     gboolean placing, waiting, told, traces, released;
@@ -155,6 +154,8 @@ gboolean kernel_grid_dependency(void *launch, PtxWarp *warp);
 /* heap.c: 0: there is no room. */
 guint64 kernel_heap_allocate(KernelLaunch *launch, guint64 bytes);
 void kernel_heap_release(KernelLaunch *launch, guint64 va);
+/* code_cache.c: bits of the lines of a function's instructions that an SM has. */
+guint64 *kernel_code_lines(KernelLaunch *launch, guint32 sm, const PtxCode *code);
 /* launch.c */
 void kernel_warp_ended(KernelWarp *warp, SimTime now_ps);
 void kernel_stop(KernelLaunch *launch); /* a fault is noted: all warps come to their end */

@@ -2,6 +2,7 @@
 libfanout_core_la_SOURCES += \
 	api/kernel/account.c \
 	api/kernel/bulk.c \
+	api/kernel/code_cache.c \
 	api/kernel/cost.c \
 	api/kernel/dependents.c \
 	api/kernel/heap.c \

@@ -59,10 +59,7 @@ void kernel_l1_free(KernelLaunch *launch)
 {
     for (guint64 sm = 0; launch->l1 && sm < launch->fabric->spec.sm.count; sm++)
         g_free(launch->l1[sm]);
-    for (guint64 sm = 0; launch->lines && sm < launch->fabric->spec.sm.count; sm++)
-        g_clear_pointer(&launch->lines[sm], g_hash_table_unref);
     g_free(launch->l1);
-    g_free(launch->lines);
 }
 
 /* The sectors of a lane's bytes. */

@@ -373,7 +373,6 @@ KernelLaunch *kernel_launch(Fabric *fabric, guint16 gpu, Vas *vas, const KernelS
     launch->sm = g_new0(KernelSm, fabric->spec.sm.count);
     launch->spans = g_array_new(FALSE, FALSE, sizeof(KernelSpan));
     launch->l1 = g_new0(KernelL1 *, fabric->spec.sm.count);
-    launch->lines = g_new0(GHashTable *, fabric->spec.sm.count);
     kernel_dependents_init(launch);
     event_init(&launch->start, on_start);
     event_init(&launch->end, on_end);

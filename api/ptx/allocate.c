@@ -28,7 +28,7 @@ typedef struct {
     gboolean kills;
     guint8 *seen;             /* defined in this block already */
     guint64 *live;
-    guint32 live_bytes;
+    guint32 live_bytes, *most; /* now, and the most in each block */
     guint8 *alive;            /* registers alive while walking back through a block */
     guint32 *place;
 } Allocator;
@@ -205,7 +205,7 @@ static void walk_block(Allocator *a, guint32 b)
         for (guint64 bits = in[w]; bits; bits &= bits - 1)
             extend(a, a->sparse[w * 64 + (guint32)__builtin_ctzll(bits)], 2 * block->first);
     }
-    a->code->live_bytes = MAX(a->code->live_bytes, a->live_bytes);
+    a->most[b] = a->live_bytes;
     for (guint32 i = block->last + 1; i-- > block->first;) {
         PtxIns *ins = &a->code->ins[i];
         a->at = i;
@@ -213,8 +213,9 @@ static void walk_block(Allocator *a, guint32 b)
         ptx_ins_visit(a->code, ins, visit_interval, a);
         ptx_ins_visit(a->code, ins, visit_write_back, a);
         ptx_ins_visit(a->code, ins, visit_read_back, a);
-        a->code->live_bytes = MAX(a->code->live_bytes, a->live_bytes);
+        a->most[b] = MAX(a->most[b], a->live_bytes);
     }
+    a->code->live_bytes = MAX(a->code->live_bytes, a->most[b]);
     for (guint32 w = 0; w < a->words; w++) /* what is still alive came in */
         for (guint64 bits = in[w]; bits; bits &= bits - 1)
             a->alive[a->sparse[w * 64 + (guint32)__builtin_ctzll(bits)]] = 0;
@@ -287,6 +288,14 @@ static void visit_place(void *user, guint32 *place, gboolean write)
     *place = a->place[*place >> 1];
 }
 
+static void spill(const Allocator *a)
+{
+    guint32 registers = ptx_registers_allowed(a->code->function);
+    PtxLive live = {a->code, a->flow, a->types, a->dense, a->sparse, a->n_dense, a->words, a->in, a->out, a->most};
+    if (a->code->live_bytes > 4 * registers)
+        ptx_spill(&live, registers);
+}
+
 void ptx_allocate(PtxCode *code, const PtxFlow *flow, const guint8 *types, guint32 n_registers)
 {
     Allocator a = {.code = code, .flow = flow, .types = types, .n = n_registers};
@@ -301,8 +310,10 @@ void ptx_allocate(PtxCode *code, const PtxFlow *flow, const guint8 *types, guint
     memset(a.start, 0xff, sizeof(guint32) * (a.n + 1u));
     a.words = (a.n_dense + 63) / 64;
     find_liveness(&a);
+    a.most = g_new0(guint32, flow->n);
     for (guint32 b = 0; b < flow->n; b++)
         walk_block(&a, b);
+    spill(&a);
     keep_vectors(&a);
     for (guint f = 0; f < code->n_formals; f++) /* register parameters are written by the call */
         if (code->formal_place[f] != PLACE_NONE)
@@ -320,6 +331,7 @@ void ptx_allocate(PtxCode *code, const PtxFlow *flow, const guint8 *types, guint
     g_free(a.start);
     g_free(a.end);
     g_free(a.alive);
+    g_free(a.most);
     g_free(a.place);
     g_free(a.use);
     g_free(a.def);

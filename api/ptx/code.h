@@ -146,6 +146,8 @@ typedef struct PtxCode {
     guint32 shared_at;     /* of a function that kernels call: where they lie, from PTX_FUNCTIONS_SHARED on */
     gboolean uses_module_shared, uses_dynamic_shared, indirect_calls;
     guint32 live_bytes;    /* most alive at once, of a lane */
+    guint8 *reloads, *spills; /* of each instruction: words that it has to load from and store to local memory, since
+                                 registers do not suffice; NULL: they do */
     GPtrArray *callees;    /* PtxFunction that it calls directly */
     GHashTable *families;  /* name -> count */
     guint32 *formal_offset;/* in the parameter area: returns first, then parameters */
@@ -153,6 +155,7 @@ typedef struct PtxCode {
     guint n_formals;
     guint32 statements;
     PtxCosts *costs;       /* n_ins + 1 */
+    guint64 tag;           /* of its instructions: two functions that have the same are alike */
     const PtxHotMemory *hot; /* not owned */
 } PtxCode;
 
@@ -170,6 +173,8 @@ typedef struct {
     gboolean recursive;    /* local_bytes is of one round */
     gboolean dynamic_shared;
 } PtxUsage;
+/* How many registers the assembler may take for a function. */
+guint32 ptx_registers_allowed(const PtxFunction *function);
 gboolean ptx_function_usage(PtxFunction *entry, PtxUsage *usage, GError **error);
 #define PTX_REGISTERS_MIN 16u
 /* Behind what a CTA can have: a function's variables are at one place whatever kernel calls it. */

@@ -176,9 +176,16 @@ static Row sreg_cost(const PtxIns *ins)
     case SREG_NCTAID_X:
     case SREG_NCTAID_Y:
     case SREG_NCTAID_Z: return (Row)R(OP_SREG, ANY, 0, 0, 0, 0, 0, 0, 0); /* in the constant bank */
-    default: return (Row)R(OP_SREG, ANY, 0, 9, 1, XU(8), 0, 0);
+    default: return (Row)R(OP_SREG, ANY, 0, 22, 1, XU(8), 0, 0); /* S2R, as of %warpid, less what follows it there */
     }
 }
+
+/* Local memory: 32 B a clock are stored, 128 B loaded, of an SM.
+ * Source: docs/measurements/local_memory.csv, 4.0 and 1.03 clk for 128 B of 17 warps; 29.1 clk from a load to its use,
+ * of which one is the instruction after it. */
+#define LOCAL_STORE CLK(4)
+#define LOCAL_LOAD CLK(1.03)
+#define LOCAL_LATENCY CLK(30.1)
 
 /* Memory that is not global. */
 static Row inner_memory_cost(const PtxIns *ins)
@@ -190,8 +197,8 @@ static Row inner_memory_cost(const PtxIns *ins)
         return fixed || store ? (Row)R(OP_LD, ANY, 0, 0, 0, 0, 0, 0, 0) : (Row)R(OP_LD, ANY, 0, 24, 1, LSU(2), 0, 0);
     }
     Row row = R(OP_LD, ANY, 0, 23, 1, LSU(1), 0, 0);
-    row.busy = passes * CLK(1.02);
-    row.latency = local ? CLK(30.1) : CLK(21) + passes * CLK(2);
+    row.busy = passes * (local && store ? LOCAL_STORE : CLK(1.02));
+    row.latency = local ? LOCAL_LATENCY : CLK(21) + passes * CLK(2);
     if (store)
         row.latency = 0;
     return row;
@@ -278,6 +285,39 @@ static Row cost_of(const PtxCode *code, const PtxIns *ins, guint32 at)
 
 guint32 ptx_cost_latency(const PtxCode *code, const PtxIns *ins) { return cost_of(code, ins, 0).latency; }
 
+/* The stores and loads of local memory that come with an instruction. */
+static void add_local(Row *row, guint32 stores, guint32 loads)
+{
+    if (stores + loads == 0)
+        return;
+    guint32 *busy = row->unit == COST_SHARED_PIPE || !row->unit ? &row->busy : &row->busy2;
+    *(busy == &row->busy ? &row->unit : &row->unit2) = COST_SHARED_PIPE;
+    *busy += stores * LOCAL_STORE + loads * LOCAL_LOAD;
+    row->slots += (stores + loads) * COST_CLK;
+}
+
+static void add_saves(const PtxCode *code, Row *row, const PtxIns *ins, guint32 at)
+{
+    guint32 saved = at == 0 || ins->op == OP_RET ? ptx_registers_saved(code) : 0;
+    if (saved && ins->op == OP_RET) {
+        add_local(row, 0, saved);
+        row->latency += saved * COST_CLK + LOCAL_LATENCY;
+    } else if (saved) {
+        add_local(row, saved, 0);
+    }
+}
+
+/* A kernel's parameters are constants that no SM has yet when a launch begins: the first use waits for them. All warps
+ * are taken to wait, those of later CTAs, too, which find them; others of their SM use that time.
+ * Source: docs/measurements/parameters.csv, 104 clk from the first use to what depends on it, in each launch. */
+#define PARAMETER_MISS CLK(100)
+
+static gboolean is_first_look(const PtxCode *code, const PtxIns *ins, guint32 block)
+{
+    return code->function->entry && block == 0 && ins->op == OP_LD && ins->space == SPACE_PARAM &&
+           (ins->src[0] == PLACE_NONE || ins->src[0] & PLACE_POOL);
+}
+
 /* ---- a body */
 
 typedef struct {
@@ -328,6 +368,11 @@ void ptx_costs_make(PtxCode *code)
             walk.block_at = flow.of[i];
         }
         Row row = cost_of(code, ins, i);
+        if (is_first_look(code, ins, flow.of[i]))
+            row.latency = PARAMETER_MISS;
+        guint32 loads = code->reloads ? code->reloads[i] : 0;
+        add_saves(code, &row, ins, i);
+        add_local(&row, code->spills ? code->spills[i] : 0, loads);
         gboolean waits = ins->op == OP_BRA || ins->op == OP_BRX || ins->op == OP_CALL || ins->op == OP_RET ||
                          ins->op == OP_FENCE || (ins->op >= OP_BAR_SYNC && ins->op <= OP_BAR_RED);
         walk.at = walk.now;
@@ -337,6 +382,8 @@ void ptx_costs_make(PtxCode *code)
         walk.writes = TRUE;
         ptx_ins_visit(code, ins, visit, &walk);
         sum[COST_STALL] = begun + walk.at;
+        if (loads) /* which began with the block; what a branch back to it spends is not this wait */
+            walk.at = MAX(walk.at, LOCAL_LATENCY);
         walk.now = walk.at + (waits ? row.latency : row.slots);
         memcpy(next, sum, sizeof code->costs[i].sum);
         next[COST_STALL] = begun + walk.now;

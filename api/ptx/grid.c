@@ -139,10 +139,10 @@ static gboolean walk_indirect(Walk *walk, const PtxCode *code, guint32 *deepest)
     return TRUE;
 }
 
-/* How many registers the assembler may take for a kernel: what it says itself, else what its text was compiled with;
- * and so few that the threads it is declared for fit. What is more alive at once is kept in local memory, whose time is
- * not counted. source: PTX ISA, performance-tuning directives; 65536 registers an SM on every target that is read */
-static guint32 registers_allowed(const PtxFunction *entry)
+/* What a function says itself, else what its text was compiled with; and so few that the threads a kernel is declared
+ * for fit. What is more alive at once is kept in local memory (spill.c).
+ * source: PTX ISA, performance-tuning directives; 65536 registers an SM on every target that is read */
+guint32 ptx_registers_allowed(const PtxFunction *entry)
 {
     const guint32 *said = entry->reqntid[0] ? entry->reqntid : entry->maxntid;
     guint32 limit = entry->maxnreg ? entry->maxnreg : entry->unit->registers_max;
@@ -163,7 +163,7 @@ gboolean ptx_function_usage(PtxFunction *entry, PtxUsage *usage, GError **error)
     if (good) {
         guint32 base = (entry->unit->module->shared_bytes + 127u) & ~127u;
         walk.usage.local_bytes = local;
-        walk.usage.registers = MIN(walk.registers, registers_allowed(entry));
+        walk.usage.registers = MIN(walk.registers, ptx_registers_allowed(entry));
         walk.usage.shared_bytes =
             entry->code->shared_bytes + (!walk.module_shared         ? 0
                                          : entry->code->shared_bytes ? base

@@ -94,6 +94,21 @@ static gboolean lower_body(PtxLower *lower)
     return TRUE;
 }
 
+/* FNV-1a over what tells functions apart; not an address, which a run could not repeat. */
+static guint64 code_tag(const PtxCode *code)
+{
+    guint64 tag = 14695981039346656037u;
+    for (const char *c = code->function->symbol->name; *c; c++)
+        tag = (tag ^ (guint8)*c) * 1099511628211u;
+    for (guint32 i = 0; i < code->n_ins; i++) {
+        const PtxIns *ins = &code->ins[i];
+        guint64 word = ins->op | (guint64)ins->type << 16 | (guint64)ins->target << 32;
+        tag = (tag ^ word) * 1099511628211u;
+        tag = (tag ^ (guint64)ins->imm) * 1099511628211u;
+    }
+    return tag;
+}
+
 static void finish(PtxLower *lower)
 {
     PtxCode *code = lower->code;
@@ -124,6 +139,7 @@ static void finish(PtxLower *lower)
     ptx_flow_clear(&flow);
     ptx_bind(code);
     ptx_costs_make(code);
+    code->tag = code_tag(code);
 }
 
 static PtxCode *code_make(PtxFunction *function, GError **error)
@@ -199,5 +215,7 @@ void ptx_code_free(PtxCode *code)
     g_free(code->formal_offset);
     g_free(code->formal_place);
     g_aligned_free(code->costs);
+    g_free(code->reloads);
+    g_free(code->spills);
     g_free(code);
 }

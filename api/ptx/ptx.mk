@@ -59,6 +59,7 @@ libfanout_core_la_SOURCES += \
 	api/ptx/scalar_integer.c \
 	api/ptx/scalar_video.c \
 	api/ptx/schedule.c \
+	api/ptx/spill.c \
 	api/ptx/scope.c \
 	api/ptx/sreg.c \
 	api/ptx/statement.c \

@@ -154,6 +154,7 @@ typedef struct Gpu {
     SimTime cta_next_ps;       /* when the next CTA of a kernel can start */
     void *kernels;             /* launches of api/kernel under way */
     GHashTable *kernel_heaps;  /* by address: of malloc in kernels; NULL: never any */
+    GPtrArray *kernel_code;    /* by SM: what its instruction caches hold; NULL: never any */
     gboolean kernels_listed;   /* among those that a stuck run is asked about */
     GpuFlows flows;
     guint64 requests, served, stalls, hbm_bytes;

@@ -109,6 +109,7 @@ void gpu_init(Gpu *gpu, Fabric *fabric, guint16 id, guint32 links)
 void gpu_clear(Gpu *gpu)
 {
     g_clear_pointer(&gpu->kernel_heaps, g_hash_table_unref);
+    g_clear_pointer(&gpu->kernel_code, g_ptr_array_unref);
     copy_clear(gpu);
     gpu_target_clear(gpu);
     gpu_pipes_clear(gpu);
