@@ -54,8 +54,11 @@ typedef enum {
     COLL_LIBRARIES
 } CollLibrary;
 
-/* Whose one-shot and two-shot kernels: where their barriers stand and what these order (coll/algo/direct.c). */
-typedef enum { COLL_KERNEL_PLAIN, COLL_KERNEL_VLLM, COLL_KERNEL_SGLANG, COLL_KERNEL_TRTLLM } CollKernel;
+/* Whose one-shot and two-shot kernels: where their barriers stand and what these order (coll/algo/direct.c); TORCH:
+ * PyTorch's in the switch, whose barriers are compare-and-swaps (coll/algo/nvls.c). */
+typedef enum {
+    COLL_KERNEL_PLAIN, COLL_KERNEL_VLLM, COLL_KERNEL_SGLANG, COLL_KERNEL_TRTLLM, COLL_KERNEL_TORCH
+} CollKernel;
 
 typedef struct {
     CollOp op;

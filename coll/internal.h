@@ -150,6 +150,7 @@ guint64 coll_twoshot_bytes(const CollSpec *spec, guint64 slice); /* scratch of a
  * threads than there are ranks. So many threads are active before it: */
 guint32 coll_flag_threads(const Coll *coll);
 void coll_exchange_flags(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, const FoReg *flag, FoOrder order);
+void coll_barrier_swaps(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, gboolean ordered);
 void coll_barrier_multimem(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *one);
 /* coll/algo/ring.c, coll/algo/direct.c, coll/algo/nvls.c, coll/algo/tree.c: programs */
 void coll_program_nvls(FoCta *cta, const void *args);

@@ -54,6 +54,34 @@ void coll_barrier_relaxed(FoCta *cta, const Coll *coll, guint32 rank, guint64 ge
     fo_sync(cta);
 }
 
+/* PyTorch's sync_remote_blocks (CUDASymmetricMemoryOps.cu): a thread for each rank sets a flag there by
+ * compare-and-swap and waits for the answer before it looks at its own flag, which it takes back by another. Here flags
+ * count, a warp does what a thread does there, and the last swap leaves what it finds. */
+void coll_barrier_swaps(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, gboolean ordered)
+{
+    FoReg *before = fo_reg(cta, 8), *now = fo_reg(cta, 8), *found = fo_reg(cta, 8);
+    const guint32 warps = MAX(coll->threads / 32, 1u), c = fo_cta(cta);
+    if (ordered)
+        coll_arrive(cta, coll, coll_flag_threads(coll));
+    fo_all(cta);
+    fo_sync(cta);
+    fo_set_u64(cta, before, gen - 1);
+    fo_set_u64(cta, now, gen);
+    for (guint32 r = 0; r < coll->n; r++) {
+        const guint32 thread = r % warps * 32, skip = thread * 8; /* an access of thread t is at address + 8 t */
+        FoAddress mine = coll_control(coll, rank, c) + CONTROL_BARRIER + r * 16;
+        FoAddress theirs = coll_control(coll, r, c) + CONTROL_BARRIER + rank * 16;
+        fo_only(cta, thread, 1);
+        fo_atom_cas(cta, found, theirs - skip, before, now, FO_RELAXED);
+        fo_combine(cta, found, now, FO_U64, FO_MAX); /* the answer is there */
+        fo_poll(cta, mine, 8, FO_GE, gen, ordered ? FO_ACQUIRE : FO_RELAXED);
+        fo_atom_cas(cta, found, mine - skip, now, now, FO_RELAXED);
+        fo_combine(cta, found, now, FO_U64, FO_MAX);
+    }
+    fo_all(cta);
+    fo_sync(cta);
+}
+
 /* One multimem.red.release.sys.add a rank; the counters, one on each rank, are never reset. */
 void coll_barrier_multimem(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *one)
 {

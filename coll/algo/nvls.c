@@ -22,13 +22,22 @@ static void nvls_loop(FoCta *cta, const Coll *coll, FoAccess from, FoAddress sou
         fo_loop(cta, &loop);
 }
 
+/* PyTorch's first barrier orders nothing, its second one does. */
+static void nvls_barrier(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *flag)
+{
+    if (coll->spec.kernel == COLL_KERNEL_TORCH)
+        coll_barrier_swaps(cta, coll, rank, gen, gen > 1);
+    else
+        coll_barrier_multimem(cta, coll, rank, gen, flag);
+}
+
 void coll_program_nvls(FoCta *cta, const void *args)
 {
     const CollArgs *a = args;
     const Coll *coll = a->coll;
     guint64 bytes = coll->spec.bytes / coll->n, offset = a->rank * bytes;
     FoReg *flag = fo_reg(cta, 8);
-    coll_barrier_multimem(cta, coll, a->rank, 1, flag);
+    nvls_barrier(cta, coll, a->rank, 1, flag);
     switch (coll->spec.op) {
     case COLL_ALL_REDUCE:
         offset = coll_slice(coll, a->rank, &bytes);
@@ -50,7 +59,7 @@ void coll_program_nvls(FoCta *cta, const void *args)
     default:
         g_assert_not_reached();
     }
-    coll_barrier_multimem(cta, coll, a->rank, 2, flag);
+    nvls_barrier(cta, coll, a->rank, 2, flag);
 }
 
 /* Every rank pulls the whole sum: the latency form. */

@@ -14,7 +14,7 @@ typedef struct {
     CollGroup *group;
 } Library;
 
-static Library library_open(const char *preset, guint32 gpus)
+static Library library_open_data(const char *preset, guint32 gpus, gboolean keep_bytes)
 {
     Library library = {0};
     const SimSpec sim = {.seed = 1};
@@ -23,11 +23,13 @@ static Library library_open(const char *preset, guint32 gpus)
     fabric_params(library.set, library.spec);
     assert_true(preset_load(library.set, preset, NULL));
     library.sim = sim_new(&sim, NULL);
-    library.fabric = fabric_new(library.sim, library.spec, FALSE, NULL);
+    library.fabric = fabric_new(library.sim, library.spec, keep_bytes, NULL);
     library.group = coll_group_new(library.fabric, NULL, gpus, NULL);
     assert_non_null(library.group);
     return library;
 }
+
+static Library library_open(const char *preset, guint32 gpus) { return library_open_data(preset, gpus, FALSE); }
 
 static void library_close(Library *library)
 {
@@ -161,10 +163,35 @@ static void test_copies(void **state)
     library_close(&library);
 }
 
+/* Proves that PyTorch's kernel in the switch, which vLLM takes, sums right, one run after the other, and that each
+ * of its two barriers takes longer than one reduction in the switch does: the answer of a compare-and-swap. */
+static void test_swaps(void **state)
+{
+    (void)state;
+    Library library = library_open_data("dgx-h100", 8, TRUE);
+    CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+    CollResult swaps, plain;
+    spec.type = NUMERIC_BF16;
+    spec.bytes = 512 << 10;
+    spec.check = TRUE;
+    spec.library = COLL_VLLM;
+    coll_library_apply(library.group, &spec);
+    assert_int_equal(spec.kernel, COLL_KERNEL_TORCH);
+    assert_true(coll_run(library.group, &spec, &swaps, NULL));
+    assert_int_equal(swaps.check, COLL_VERIFIED);
+    assert_true(coll_run(library.group, &spec, &swaps, NULL));
+    assert_int_equal(swaps.check, COLL_VERIFIED);
+    spec.kernel = COLL_KERNEL_PLAIN;
+    assert_true(coll_run(library.group, &spec, &plain, NULL));
+    if (swaps.kernel_ps < plain.kernel_ps + 2 * 50000 || swaps.kernel_ps > plain.kernel_ps + 2 * 1500000)
+        fail_msg("%" G_GUINT64_FORMAT " against %" G_GUINT64_FORMAT " ps", swaps.kernel_ps, plain.kernel_ps);
+    library_close(&library);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice), cmocka_unit_test(test_measured),
-                                       cmocka_unit_test(test_copies),
+                                       cmocka_unit_test(test_copies), cmocka_unit_test(test_swaps),
                                        cmocka_unit_test(test_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
