@@ -187,14 +187,17 @@ static Row sreg_cost(const PtxIns *ins)
 #define LOCAL_LOAD CLK(1.03)
 #define LOCAL_LATENCY CLK(30.1)
 
+/* An address that is known when the code is made: an operand from the bank of constants. */
+static gboolean is_fixed(const PtxIns *ins) { return ins->src[0] == PLACE_NONE || ins->src[0] & PLACE_POOL; }
+
 /* Memory that is not global. */
 static Row inner_memory_cost(const PtxIns *ins)
 {
     gboolean local = ins->space == SPACE_LOCAL, store = ins->op == OP_ST;
     guint32 width = (guint32)ins->n_vec * ins->dst_bytes, passes = MAX(width / 4, 1u);
     if (ins->space == SPACE_CONST || ins->space == SPACE_PARAM) {
-        gboolean fixed = ins->src[0] == PLACE_NONE || ins->src[0] & PLACE_POOL;
-        return fixed || store ? (Row)R(OP_LD, ANY, 0, 0, 0, 0, 0, 0, 0) : (Row)R(OP_LD, ANY, 0, 24, 1, LSU(2), 0, 0);
+        return is_fixed(ins) || store ? (Row)R(OP_LD, ANY, 0, 0, 0, 0, 0, 0, 0)
+                                        : (Row)R(OP_LD, ANY, 0, 24, 1, LSU(2), 0, 0);
     }
     Row row = R(OP_LD, ANY, 0, 23, 1, LSU(1), 0, 0);
     row.busy = passes * (local && store ? LOCAL_STORE : CLK(1.02));
@@ -299,12 +302,10 @@ static void add_local(Row *row, guint32 stores, guint32 loads)
 static void add_saves(const PtxCode *code, Row *row, const PtxIns *ins, guint32 at)
 {
     guint32 saved = at == 0 || ins->op == OP_RET ? ptx_registers_saved(code) : 0;
-    if (saved && ins->op == OP_RET) {
-        add_local(row, 0, saved);
+    gboolean back = ins->op == OP_RET;
+    add_local(row, back ? 0 : saved, back ? saved : 0);
+    if (saved && back)
         row->latency += saved * COST_CLK + LOCAL_LATENCY;
-    } else if (saved) {
-        add_local(row, saved, 0);
-    }
 }
 
 /* A kernel's parameters are constants that no SM has yet when a launch begins: the first use waits for them. All warps
@@ -314,8 +315,7 @@ static void add_saves(const PtxCode *code, Row *row, const PtxIns *ins, guint32 
 
 static gboolean is_first_look(const PtxCode *code, const PtxIns *ins, guint32 block)
 {
-    return code->function->entry && block == 0 && ins->op == OP_LD && ins->space == SPACE_PARAM &&
-           (ins->src[0] == PLACE_NONE || ins->src[0] & PLACE_POOL);
+    return code->function->entry && block == 0 && ins->op == OP_LD && ins->space == SPACE_PARAM && is_fixed(ins);
 }
 
 /* ---- a body */

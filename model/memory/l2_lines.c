@@ -17,8 +17,6 @@ struct L2Lines {
     L2Block block[];
 };
 
-static guint64 block_held(const L2Block *block) { return (guint64)__builtin_popcount(block->lines) * LINE; }
-
 static void block_unlink(L2 *l2, L2Block *block)
 {
     *(block->newer ? &block->newer->older : &l2->newest) = block->older;
@@ -38,7 +36,7 @@ static void block_drop(L2 *l2, L2Block *block)
 {
     if (block->lines == 0)
         return;
-    l2->held -= block_held(block);
+    l2->held -= (guint64)__builtin_popcount(block->lines) * LINE;
     block->lines = 0;
     block_unlink(l2, block);
 }
@@ -69,9 +67,8 @@ static void block_bring(L2 *l2, L2Block *block, guint32 lines)
 {
     if (block->lines == 0)
         block_push(l2, block);
-    l2->held -= block_held(block);
+    l2->held += (guint64)__builtin_popcount(lines & ~block->lines) * LINE;
     block->lines |= lines;
-    l2->held += block_held(block);
     while (l2->held > l2->bytes && l2->oldest != block)
         block_drop(l2, l2->oldest);
 }

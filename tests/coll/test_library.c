@@ -140,17 +140,23 @@ static void test_measured(void **state)
     library_close(&library);
 }
 
+static CollSpec vllm_spec(guint64 bytes, gboolean check)
+{
+    CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+    spec.type = NUMERIC_BF16;
+    spec.bytes = bytes;
+    spec.check = check;
+    spec.library = COLL_VLLM;
+    return spec;
+}
+
 /* Proves that the copies of a library that owns the buffers are in the time, and not in the kernel's. */
 static void test_copies(void **state)
 {
     (void)state;
     Library library = library_open("dgx-h100", 8);
-    CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+    CollSpec spec = vllm_spec(4 << 20, FALSE);
     CollResult with, without;
-    spec.type = NUMERIC_BF16;
-    spec.bytes = 4 << 20;
-    spec.check = FALSE;
-    spec.library = COLL_VLLM;
     CollSpec taken = spec;
     coll_library_apply(library.group, &taken);
     assert_int_equal(taken.copies, 2);
@@ -169,12 +175,8 @@ static void test_swaps(void **state)
 {
     (void)state;
     Library library = library_open_data("dgx-h100", 8, TRUE);
-    CollSpec spec = coll_spec_default(COLL_ALL_REDUCE);
+    CollSpec spec = vllm_spec(512 << 10, TRUE);
     CollResult swaps, plain;
-    spec.type = NUMERIC_BF16;
-    spec.bytes = 512 << 10;
-    spec.check = TRUE;
-    spec.library = COLL_VLLM;
     coll_library_apply(library.group, &spec);
     assert_int_equal(spec.kernel, COLL_KERNEL_TORCH);
     assert_true(coll_run(library.group, &spec, &swaps, NULL));
