@@ -5,30 +5,11 @@ libfanout_core_la_SOURCES += \
 	api/cuda/context/error.c \
 	api/cuda/context/fail.c \
 	api/cuda/context/fail.h \
-	api/nvml/machine.c \
-	api/nvml/machine.h \
-	api/nvml/machine_make.c \
+	api/machine/machine.c \
+	api/machine/machine.h \
+	api/machine/make.c \
 	api/cuda/spec.c \
-	api/cuda/spec.h \
-	api/device/check.c \
-	api/device/device.h \
-	api/device/flow/cost.c \
-	api/device/flow/cost.h \
-	api/device/flow/loop_flow.c \
-	api/device/flow/queue_share.c \
-	api/device/flow/queue_share.h \
-	api/device/flow/sm_share.c \
-	api/device/flow/sm_share.h \
-	api/device/launch.c \
-	api/device/queue.c \
-	api/device/ll.c \
-	api/device/ll_exchange.c \
-	api/device/loop.c \
-	api/device/operations.c \
-	api/device/poll.c \
-	api/device/ptx.c \
-	api/device/ptx.h \
-	api/device/registers.c
+	api/cuda/spec.h
 
 # The CUDA driver front end: everything in one convenience library, so that tests can see its inside.
 cuda_files = \

@@ -18,7 +18,7 @@
 
 #include "coll/coll.h"
 #include "model/fabric/fabric.h"
-#include "model/series/series.h"
+#include "observe/series/series.h"
 
 /* What sees all packets of a run: begin() before the first, with the run's name; end() behind the last of a run that
  * went well, drop() of one that did not. None of flows. */

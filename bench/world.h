@@ -3,7 +3,7 @@
 #ifndef BENCH_WORLD_H
 #define BENCH_WORLD_H
 
-#include "api/device/device.h"
+#include "device/device.h"
 #include "bench/bench.h"
 #include "coll/coll.h"
 

@@ -1,4 +1,4 @@
-/* Ctrl-C (SIGINT) and SIGTERM in verbs whose report does not grow by rows; those that grow have cli/live.h.
+/* Ctrl-C (SIGINT) and SIGTERM in verbs whose report does not grow by rows; those that grow have cli/live/live.h.
  *
  * The first signal ends the run with 130: at once where nothing can be finished before the end, or, in a verb that
  * looks, when what is there has been printed and written. A second one ends it at once. */

@@ -6,7 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/reference/reference.h"
-#include "cli/samples.h"
+#include "cli/live/samples.h"
 #include "sim/param/nearest.h"
 #include "sim/param/size.h"
 

@@ -26,7 +26,7 @@
 
 typedef enum { DATA_AUTO, DATA_FULL, DATA_OFF } DataMode;
 
-typedef struct Monitor Monitor; /* cli/monitor/monitor.h */
+typedef struct Monitor Monitor; /* cli/live/monitor/monitor.h */
 
 typedef struct {
     char *command; /* the whole command line, for a shell */

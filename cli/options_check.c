@@ -1,9 +1,9 @@
 /* Whether a verb has what common options ask for: see options_check() in options.h. */
 #include <string.h>
 
-#include "cli/monitor/monitor.h"
+#include "cli/live/monitor/monitor.h"
 #include "cli/options.h"
-#include "cli/samples.h"
+#include "cli/live/samples.h"
 #include "sim/report/file.h"
 
 /* Before anything is simulated. */

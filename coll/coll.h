@@ -20,7 +20,7 @@
 
 #include "model/fabric/fabric.h"
 #include "model/memory/numeric.h"
-#include "model/series/series.h"
+#include "observe/series/series.h"
 
 typedef enum {
     COLL_ALL_REDUCE, COLL_ALL_GATHER, COLL_REDUCE_SCATTER, COLL_BROADCAST, COLL_ALL_TO_ALL,

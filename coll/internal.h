@@ -2,7 +2,7 @@
 #ifndef COLL_INTERNAL_H
 #define COLL_INTERNAL_H
 
-#include "api/device/device.h"
+#include "device/device.h"
 #include "coll/coll.h"
 
 /* One buffer on every rank, and the multicast window over all of them. */

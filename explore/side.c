@@ -4,8 +4,8 @@
 #include <json-glib/json-glib.h>
 #include <math.h>
 
-#include "model/series/tables.h"
-#include "model/series/where.h"
+#include "observe/series/tables.h"
+#include "observe/series/where.h"
 
 static void side_cell(Table *table, const Column *column, JsonNode *node, const char *side)
 {

@@ -138,43 +138,6 @@ libfanout_core_la_SOURCES += \
 	model/flow/load_rate.h \
 	model/flow/rates.c \
 	model/flow/rates.h \
-	model/walk/internal.h \
-	model/walk/picture.c \
-	model/walk/recorder.c \
-	model/walk/recorder.h \
-	model/walk/recorder_parts.h \
-	model/walk/film.c \
-	model/walk/film.h \
-	model/walk/recorder_switch.c \
-	model/walk/text.c \
-	model/walk/wait.c \
-	model/walk/walk.c \
-	model/walk/walk.h \
-	model/series/series.c \
-	model/series/map.c \
-	model/series/ctas.c \
-	model/series/causes.c \
-	model/series/packets.c \
-	model/series/tracks_parts.h \
-	model/series/roles.c \
-	model/series/tracks.c \
-	model/series/tracks.h \
-	model/series/roles.h \
-	model/series/watch.c \
-	model/series/watch.h \
-	model/series/series.h \
-	model/series/stats_file.c \
-	model/series/stats_file.h \
-	model/series/sum.c \
-	model/series/sum.h \
-	model/series/tables.c \
-	model/series/tables.h \
-	model/series/use.h \
-	model/series/where.c \
-	model/series/where_find.c \
-	model/series/where_parts.h \
-	model/series/where_tables.c \
-	model/series/where.h \
 	model/presets/preset.c \
 	model/presets/preset.h
 nodist_libfanout_core_la_SOURCES += model/presets/presets.c model/presets/presets.h

@@ -3,7 +3,7 @@ TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
 EXTRA_DIST += tests/summary.sh
-noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/api/device_world.h tests/api/kernel/kernel_world.h tests/api/ptx/flat_host.h tests/api/ptx/reference.h tests/model/link_ends.h tests/model/model_test.h \
+noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/device/device_world.h tests/device/kernel/kernel_world.h tests/ptx/flat_host.h tests/ptx/reference.h tests/model/link_ends.h tests/model/model_test.h \
 	tests/fuzz.h tests/model/warp_test.h tests/test.h tests/traces/trace_test.h
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
@@ -127,9 +127,9 @@ check-levels: tests/model/test_levels
 
 # Kernels: 20,000 random programs against a reference, and whole kernels against an H100.
 .PHONY: check-ptx
-check-ptx: tests/api/ptx/test_ptx_random tests/api/kernel/test_kernel_rows
-	FANOUT_PTX_PROGRAMS=20000 tests/api/ptx/test_ptx_random
-	$(AM_TESTS_ENVIRONMENT) FANOUT_KERNEL_ROWS=all tests/api/kernel/test_kernel_rows
+check-ptx: tests/ptx/test_ptx_random tests/device/kernel/test_kernel_rows
+	FANOUT_PTX_PROGRAMS=20000 tests/ptx/test_ptx_random
+	$(AM_TESTS_ENVIRONMENT) FANOUT_KERNEL_ROWS=all tests/device/kernel/test_kernel_rows
 
 # How fast the simulator is: alone, when nothing else runs.
 EXTRA_DIST += tests/bench/test_speed.sh tests/bench/speed.recorded
@@ -174,24 +174,24 @@ check_PROGRAMS += \
 	tests/api/test_cuda_streams \
 	tests/api/test_cuda_sync \
 	tests/api/test_cuda_trust \
-	tests/api/test_device \
-	tests/api/test_device_loads \
-	tests/api/test_device_misuse \
-	tests/api/test_device_sm \
-	tests/api/kernel/test_kernel \
-	tests/api/kernel/test_kernel_account \
-	tests/api/kernel/test_kernel_atomics \
-	tests/api/kernel/test_kernel_code \
-	tests/api/kernel/test_kernel_engines \
-	tests/api/kernel/test_kernel_rows \
-	tests/api/kernel/test_kernel_stream \
-	tests/api/ptx/fuzz_ptx \
-	tests/api/ptx/test_ptx_fatbin \
-	tests/api/ptx/test_ptx_golden \
-	tests/api/ptx/test_ptx_load \
-	tests/api/ptx/test_ptx_random \
-	tests/api/ptx/test_ptx_run \
-	tests/api/test_ptx \
+	tests/device/test_device \
+	tests/device/test_device_loads \
+	tests/device/test_device_misuse \
+	tests/device/test_device_sm \
+	tests/device/kernel/test_kernel \
+	tests/device/kernel/test_kernel_account \
+	tests/device/kernel/test_kernel_atomics \
+	tests/device/kernel/test_kernel_code \
+	tests/device/kernel/test_kernel_engines \
+	tests/device/kernel/test_kernel_rows \
+	tests/device/kernel/test_kernel_stream \
+	tests/ptx/fuzz_ptx \
+	tests/ptx/test_ptx_fatbin \
+	tests/ptx/test_ptx_golden \
+	tests/ptx/test_ptx_load \
+	tests/ptx/test_ptx_random \
+	tests/ptx/test_ptx_run \
+	tests/ptx/test_forms \
 	tests/cli/test_options \
 	tests/coll/test_coll \
 	tests/coll/test_library \
@@ -233,7 +233,7 @@ check_PROGRAMS += \
 	tests/model/test_engines \
 	tests/model/test_usage \
 	tests/model/test_vas \
-	tests/model/test_walk \
+	tests/observe/test_walk \
 	tests/model/test_warp \
 	tests/random/test_bounds \
 	tests/random/test_random_programs \
@@ -280,22 +280,22 @@ tests_traces_fuzz_trace_SOURCES = tests/traces/fuzz_trace.c
 tests_validate_fuzz_param_SOURCES = tests/validate/fuzz_param.c
 tests_explore_test_explore_LDADD = libfanout_explore.la $(TEST_LDADD)
 tests_cli_test_options_SOURCES = tests/cli/test_options.c tests/cli/no_reference.c cli/options.c \
-	cli/command.c cli/options_check.c cli/samples_check.c cli/monitor/args.c
+	cli/command.c cli/options_check.c cli/live/samples_check.c cli/live/monitor/args.c
 tests_sim_test_tlm_port_SOURCES = tests/sim/test_tlm_port.cpp
 
 # The PTX executor on flat memory.
-tests_api_ptx_fuzz_ptx_SOURCES = tests/api/ptx/fuzz_ptx.c tests/api/ptx/flat_host.c
-tests_api_ptx_test_ptx_fatbin_LDADD = $(TEST_LDADD) $(LZ4_LIBS) $(ZSTD_LIBS)
-tests_api_ptx_test_ptx_golden_SOURCES = tests/api/ptx/test_ptx_golden.c tests/api/ptx/flat_host.c
-tests_api_ptx_test_ptx_random_SOURCES = tests/api/ptx/test_ptx_random.c tests/api/ptx/reference.c \
-	tests/api/ptx/flat_host.c
-tests_api_ptx_test_ptx_random_LDADD = $(LDADD) -lm
-tests_api_ptx_test_ptx_run_SOURCES = tests/api/ptx/test_ptx_run.c tests/api/ptx/flat_host.c
+tests_ptx_fuzz_ptx_SOURCES = tests/ptx/fuzz_ptx.c tests/ptx/flat_host.c
+tests_ptx_test_ptx_fatbin_LDADD = $(TEST_LDADD) $(LZ4_LIBS) $(ZSTD_LIBS)
+tests_ptx_test_ptx_golden_SOURCES = tests/ptx/test_ptx_golden.c tests/ptx/flat_host.c
+tests_ptx_test_ptx_random_SOURCES = tests/ptx/test_ptx_random.c tests/ptx/reference.c \
+	tests/ptx/flat_host.c
+tests_ptx_test_ptx_random_LDADD = $(LDADD) -lm
+tests_ptx_test_ptx_run_SOURCES = tests/ptx/test_ptx_run.c tests/ptx/flat_host.c
 
 # The CUDA front end: against the shared library, as its users meet it.
 CUDA_TEST_LDADD = libcuda.la $(GLIB_LIBS) $(CMOCKA_LIBS)
-tests_api_kernel_test_kernel_stream_CFLAGS = $(AM_CFLAGS) # objects of its own: the library is made with libtool
-tests_api_kernel_test_kernel_stream_SOURCES = tests/api/kernel/test_kernel_stream.c api/engine/dependents.c api/engine/engine.c \
+tests_device_kernel_test_kernel_stream_CFLAGS = $(AM_CFLAGS) # objects of its own: the library is made with libtool
+tests_device_kernel_test_kernel_stream_SOURCES = tests/device/kernel/test_kernel_stream.c api/engine/dependents.c api/engine/engine.c \
 	api/engine/faults.c api/engine/groups.c api/engine/kernel.c api/engine/launches.c api/engine/memory.c api/engine/rest.c api/engine/shared_event.c \
 	api/engine/stats.c api/engine/stream.c api/engine/stuck.c api/engine/timeline.c api/engine/watch.c api/engine/work.c \
 	api/engine/work_run.c
@@ -403,10 +403,10 @@ mutants:
 # Every parser FUZZ_SECONDS of processor time, from seeds and the files in FUZZ_CORPUS (tests/fuzz.h); make check has a few
 # hundred inputs of each.
 FUZZ_SECONDS = 600
-fuzz: tests/traces/fuzz_trace tests/validate/fuzz_param tests/api/ptx/fuzz_ptx
+fuzz: tests/traces/fuzz_trace tests/validate/fuzz_param tests/ptx/fuzz_ptx
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/traces/fuzz_trace
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/validate/fuzz_param
-	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/api/ptx/fuzz_ptx
+	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/ptx/fuzz_ptx
 .PHONY: fuzz
 
 # The Python packages that tests/clients/test_ptx_clients.sh and tests/explore/test_pandas.sh would run, into a virtual environment of the build tree.

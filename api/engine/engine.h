@@ -17,7 +17,7 @@
 #include <glib.h>
 
 #include "model/fabric/fabric.h"
-#include "model/series/watch.h"
+#include "observe/series/watch.h"
 #include "sim/engine/simtime.h"
 #include "sim/log.h"
 #include "sim/report/report.h"
@@ -177,7 +177,7 @@ typedef struct {
     guint64 stats_interval_ps;
     gboolean page;        /* ENGINE_REPORT adds charts over time and the picture of the system; packets only */
     gboolean where;       /* and where the time of requests went; with reference_engine, packets only */
-    const char *ptx_trace; /* KERNEL:CTA:WARP (api/kernel/trace.h), told on standard error; NULL: none */
+    const char *ptx_trace; /* KERNEL:CTA:WARP (device/kernel/trace.h), told on standard error; NULL: none */
     /* Both asked from the engine's thread. A signal that is to end the process: on_signal is called once, may make the
      * report (engine_call), and does not come back unless the process is at its end anyway. An interrupt, while time
      * runs: unless signal_comes says that it is about to become such a signal, the program itself will hear of it once

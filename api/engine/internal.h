@@ -2,15 +2,15 @@
 #ifndef API_ENGINE_INTERNAL_H
 #define API_ENGINE_INTERNAL_H
 
-#include "api/device/device.h"
+#include "device/device.h"
 #include "api/engine/engine.h"
-#include "api/kernel/trace.h"
+#include "device/kernel/trace.h"
 #include "model/fabric/fabric.h"
 #include "model/fabric/usage.h"
 #include "model/gpu/copy_engine.h"
 #include "model/memory/address_space.h"
-#include "model/series/series.h"
-#include "model/series/where.h"
+#include "observe/series/series.h"
+#include "observe/series/where.h"
 #include "sim/engine/sim.h"
 #include "sim/report/report.h"
 

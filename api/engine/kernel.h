@@ -19,6 +19,6 @@
 #define API_ENGINE_KERNEL_H
 
 #include "api/engine/engine.h"
-#include "api/kernel/kernel.h"
+#include "device/kernel/kernel.h"
 
 #endif

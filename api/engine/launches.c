@@ -1,6 +1,6 @@
 /* The report's rows of launches, in the order in which they ended.
  *
- * Kernels of PTX are counted by api/kernel. Of a device program in C there are its times alone: it has no instructions,
+ * Kernels of PTX are counted by device/kernel. Of a device program in C there are its times alone: no instructions,
  * and what it asks of memory is in the report's operations. */
 #include "api/engine/internal.h"
 

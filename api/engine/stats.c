@@ -1,7 +1,7 @@
 /* What work cost, for the report: one row for each kind of copy, fill and kernel. And statistics in time. */
 #include "api/engine/internal.h"
 
-#include "model/series/tables.h"
+#include "observe/series/tables.h"
 
 static const char *copy_name(Engine *engine, const Work *work)
 {

@@ -8,8 +8,8 @@ libnvidia_ml_la_SOURCES = \
 	api/nvml/device.c \
 	api/nvml/library.c \
 	api/nvml/link.c \
-	api/nvml/machine.c \
-	api/nvml/machine.h \
+	api/machine/machine.c \
+	api/machine/machine.h \
 	api/nvml/nvml.h
 nodist_libnvidia_ml_la_SOURCES = api/nvml/symbols.gen.c
 # Not as libcuda.la, which libtool would install to the folder that configure named alone.

@@ -8,7 +8,7 @@
 #include "cli/self/speed.h"
 #include "explore/plot.h"
 #include "model/presets/preset.h"
-#include "model/walk/walk.h"
+#include "observe/walk/walk.h"
 #include "traces/format/write.h"
 
 typedef struct {

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <sys/resource.h>
 
-#include "cli/progress.h"
+#include "cli/live/progress.h"
 #include "cli/self/cost.h"
 
 #define PEERS_HEAP_NS 58.3

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "bench/bench.h"
-#include "cli/live.h"
-#include "cli/samples.h"
-#include "cli/monitor/monitor.h"
+#include "cli/live/live.h"
+#include "cli/live/samples.h"
+#include "cli/live/monitor/monitor.h"
 #include "cli/options.h"
 #include "cli/self/speed.h"
 #include "cli/system.h"

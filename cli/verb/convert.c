@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/options.h"
-#include "cli/trace_args.h"
+#include "cli/replay/trace_args.h"
 #include "sim/report/file.h"
 #include "traces/format/write.h"
 #include "traces/record/match.h"

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "cli/libraries.h"
-#include "cli/monitor/monitor.h"
+#include "cli/table/libraries.h"
+#include "cli/live/monitor/monitor.h"
 #include "cli/options.h"
 #include "cli/run.h"
 #include "cli/system.h"

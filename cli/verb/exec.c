@@ -15,13 +15,13 @@
 #include <unistd.h>
 
 #include "api/cuda/context/report_status.h"
-#include "api/kernel/trace.h"
+#include "device/kernel/trace.h"
 #include "cli/command.h"
-#include "cli/libraries.h"
+#include "cli/table/libraries.h"
 #include "cli/machine.h"
-#include "cli/monitor/monitor.h"
+#include "cli/live/monitor/monitor.h"
 #include "cli/options.h"
-#include "cli/samples.h"
+#include "cli/live/samples.h"
 #include "cli/system.h"
 #include "sim/report/file.h"
 

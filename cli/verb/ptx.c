@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/ptx/fatbin.h"
-#include "api/ptx/warp.h"
+#include "ptx/read/fatbin.h"
+#include "ptx/run/warp.h"
 #include "cli/options.h"
 #include "sim/report/report.h"
 

@@ -13,7 +13,7 @@
 /* What NCCL's code takes beside its accesses, flags and fences, in nanoseconds. A kernel reads its arguments, its
  * communicator and its work, then its warps look their connections up one after the other; each slice (Simple) and each
  * step (LL, LL128) has its instructions, more of them where a kernel runs a kind of primitive for the first time, and
- * so has each unit of lines of a warp (api/device/ll.c).
+ * so has each unit of lines of a warp (device/ll.c).
  * source: docs/measurements/nccl_stages.csv, clocks read in NCCL's own kernels on H100; of sends and receives, a kernel
  * of their own, nccl2.csv: 7.7 us for messages of 32 KiB in a graph. Other GPUs are taken to be alike. */
 typedef struct {

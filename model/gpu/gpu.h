@@ -76,7 +76,7 @@ typedef struct {
     guint64 flow_tag;
 } FenceState;
 
-/* Of flows, at --fidelity flow (api/device/flow/loop_flow.c): which loops store now, and how long packets beside them
+/* Of flows, at --fidelity flow (device/flow/loop_flow.c): which loops store now, and how long packets beside them
  * take. */
 typedef struct {
     guint32 storing, sms;      /* loops, on so many SMs */
@@ -152,7 +152,7 @@ typedef struct Gpu {
     GpuOutQueue *out;          /* by SM modulo out_queues */
     FenceState fence;
     SimTime cta_next_ps;       /* when the next CTA of a kernel can start */
-    void *kernels;             /* launches of api/kernel under way */
+    void *kernels;             /* launches of device/kernel under way */
     GHashTable *kernel_heaps;  /* by address: of malloc in kernels; NULL: never any */
     GPtrArray *kernel_code;    /* by SM: what its instruction caches hold; NULL: never any */
     gboolean kernels_listed;   /* among those that a stuck run is asked about */

@@ -18,7 +18,7 @@
 
 #define WARP_LANES 32u
 #define SM_SCHEDULERS 4u
-#define SM_UNITS 8u /* api/ptx/cost.h says which */
+#define SM_UNITS 8u /* ptx/translate/cost.h says which */
 #define REG_BYTES 512u /* 32 lanes x 16 B */
 
 /* A request of this SM in its GpuOutQueue. */
@@ -175,7 +175,7 @@ struct Sm {
     Warp *fence_waiting;     /* for the next flush */
     Event fence_free;        /* when that may begin */
     struct Sm *flow_next;    /* of its queue */
-    void *flows;             /* the first of its loops that are flows (api/device/flow/loop_flow.c), */
+    void *flows;             /* the first of its loops that are flows (device/flow/loop_flow.c), */
     guint32 storing, asking; /* and how many of them store to other GPUs, and load from them; */
     guint32 loops;           /* and how many stored to others so far, or are about to */
     guint32 *out_keys;       /* SM_OUT_KEYS: how many of `out` have such a key, modulo; NULL: none has had one yet */

@@ -30,7 +30,7 @@ static const char text[] = ".version 7.8\n.target sm_80\n.address_size 64\n.visi
     "add.s64 %d3, %d1, %d2; add.u32 %r3, %r1, %r2; st.global.u32 [%d3], %r3;\n"
     "mov.u64 %d1, total; red.global.add.u32 [%d1], %r1; ret;\n}\n";
 
-/* A fatbinary with one PTX, as api/ptx/fatbin.h has the format. */
+/* A fatbinary with one PTX, as ptx/read/fatbin.h has the format. */
 static struct {
     uint32_t magic;
     uint16_t version, header;

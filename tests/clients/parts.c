@@ -11,7 +11,7 @@ static const char other[] = ".version 7.8\n.target sm_80\n.address_size 64\n.vis
 static const char needs[] = ".version 7.8\n.target sm_80\n.address_size 64\n.extern .func cudaDeviceSynchronize;\n"
                             ".visible .entry k() { call cudaDeviceSynchronize; ret; }\n";
 
-/* A fatbinary with one entry, as api/ptx/fatbin.h has the format. */
+/* A fatbinary with one entry, as ptx/read/fatbin.h has the format. */
 typedef struct {
     uint32_t magic;
     uint16_t version, header;

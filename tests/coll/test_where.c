@@ -6,7 +6,7 @@
 
 #include "coll/coll.h"
 #include "model/presets/preset.h"
-#include "model/series/where.h"
+#include "observe/series/where.h"
 
 typedef struct {
     guint64 requests, latency_ps, part_ps[WHERE_REASONS];

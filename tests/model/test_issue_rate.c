@@ -4,7 +4,7 @@
 
 #include "tests/model/model_test.h"
 
-#include "api/device/flow/cost.h"
+#include "device/flow/cost.h"
 #include "bench/world.h"
 #include "coll/coll.h"
 #include "model/flow/issue_rate.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/device/device.h"
+#include "device/device.h"
 #include "model/presets/preset.h"
 
 #define RUN_BYTES (2u << 20) /* of a region: PROGRAM_BYTES of them are used */

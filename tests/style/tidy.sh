@@ -9,10 +9,10 @@ found=$(mktemp)
 trap 'rm -f "$complaints" "$found"' EXIT
 allow=tests/style/tidy.allow
 columns=120
-order="sim <- model <- api <- coll <- {traces, bench <- validate} <- explore <- cli"
+order="sim <- model <- {observe, ptx} <- device <- {api, coll <- {traces, bench <- validate} <- explore <- cli}"
 
 folders=
-for folder in sim model api cudart coll traces bench validate explore cli tests examples; do
+for folder in sim model observe ptx device api coll traces bench validate explore cli tests examples; do
     [ ! -d $folder ] || folders="$folders $folder"
 done
 
@@ -62,13 +62,13 @@ check_c() {
         # What a folder may include besides its own files.
         below["sim"] = " "
         below["model"] = " sim "
-        below["api"] = " sim model "
-        below["cudart"] = " api "
-        below["coll"] = " sim model api "
-        below["traces"] = below["bench"] = " sim model api coll "
-        below["validate"] = " sim model api coll bench "
-        below["explore"] = " sim model api coll traces bench validate "
-        below["cli"] = " sim model api coll traces bench validate explore "
+        below["observe"] = below["ptx"] = " sim model "
+        below["device"] = " sim model observe ptx "
+        below["api"] = below["coll"] = below["device"] "device "
+        below["traces"] = below["bench"] = below["coll"] "coll "
+        below["validate"] = below["coll"] "coll bench "
+        below["explore"] = below["coll"] "coll traces bench validate "
+        below["cli"] = below["coll"] "api coll traces bench validate explore "
         n = split("rand srand random srandom drand48 lrand48 gets strcpy strcat sprintf vsprintf strtok " \
                   "atoi atol atof g_random_int g_random_int_range g_random_double", list, " ")
         for (i = 1; i <= n; i++) banned[list[i]] = "is banned (see CONTRIBUTING.md)"
@@ -190,7 +190,7 @@ check_docs() {
             grep -q -E "(^|[ *(])$name\(" $(sources) /dev/null ||
                 echo "$doc:$line: no function is called $name()"
         done
-        grep -n -o -E '`(sim|model|api|cudart|coll|traces|bench|validate|explore|cli|tests|docs|examples)/[A-Za-z0-9_./-]+`' "$doc" |
+        grep -n -o -E '`(sim|model|observe|ptx|device|api|coll|traces|bench|validate|explore|cli|tests|docs|examples)/[A-Za-z0-9_./-]+`' "$doc" |
             tr -d '`' | while IFS=: read -r line path; do
             [ -e "$path" ] || echo "$doc:$line: there is no $path"
         done

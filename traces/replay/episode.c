@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "api/device/device.h"
+#include "device/device.h"
 #include "model/fabric/switches.h"
 #include "model/fabric/topology.h"
 #include "model/fabric/waves.h"

@@ -3,7 +3,7 @@
 #ifndef TRACES_REPLAY_PLAN_RUN_H
 #define TRACES_REPLAY_PLAN_RUN_H
 
-#include "api/device/device.h"
+#include "device/device.h"
 #include "traces/record/plan.h"
 #include "traces/replay/episode.h"
 

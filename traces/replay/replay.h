@@ -19,8 +19,8 @@
 
 #include "model/fabric/fault.h"
 #include "coll/coll.h"
-#include "model/series/sum.h"
-#include "model/series/where.h"
+#include "observe/series/sum.h"
+#include "observe/series/where.h"
 #include "traces/record/match.h"
 #include "traces/record/record.h"
 

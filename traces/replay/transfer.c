@@ -1,7 +1,7 @@
 /* Plain stores from GPU to GPU, as NCCL's send does them: a kernel on the sender copies its buffer
  * into the receiver's memory, 512 threads a CTA, 16 bytes a thread, one CTA for each 64 KiB up
  * to 16. */
-#include "api/device/device.h"
+#include "device/device.h"
 #include "traces/replay/episode.h"
 
 #define TRANSFER_THREADS 512u

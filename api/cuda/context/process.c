@@ -19,7 +19,7 @@
 #include "api/cuda/memory/range.h"
 #include "api/cuda/multicast/team.h"
 #include "api/cuda/symbols.h"
-#include "api/nvml/machine.h"
+#include "api/machine/machine.h"
 
 /* The front end's process record: the one global that the driver API's shape asks for. */
 static Cuda *process;

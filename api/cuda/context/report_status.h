@@ -4,7 +4,7 @@
 
 #include <glib.h>
 
-#include "model/series/watch.h"
+#include "observe/series/watch.h"
 
 #define REPORT_STATUS_PAGES 16
 

@@ -1,8 +1,8 @@
-/* Fatbinaries, and the wrapper that compilers put before them: see program.h. api/ptx/fatbin.h has the format. */
+/* Fatbinaries, and the wrapper that compilers put before them: see program.h. ptx/read/fatbin.h has the format. */
 #include <string.h>
 
 #include "api/cuda/module/program.h"
-#include "api/ptx/fatbin.h"
+#include "ptx/read/fatbin.h"
 
 typedef struct {
     guint32 magic, version;

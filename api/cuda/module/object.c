@@ -6,7 +6,7 @@
 
 #include "api/cuda/module/device_runtime.h"
 #include "api/cuda/module/program.h"
-#include "api/ptx/fatbin.h"
+#include "ptx/read/fatbin.h"
 
 static CUresult bad(Call *call, JitOptions *jit, const char *name, const char *what)
 {

@@ -4,7 +4,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "api/ptx/fatbin.h"
+#include "ptx/read/fatbin.h"
 
 #define LINKED_MAGIC "FOLINKED"
 

@@ -6,7 +6,7 @@
 #define API_CUDA_MODULE_PROGRAM_H
 
 #include "api/cuda/module/jit.h"
-#include "api/ptx/code.h"
+#include "ptx/translate/code.h"
 
 /* Texts that are to be linked. */
 typedef struct {

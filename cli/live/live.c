@@ -1,0 +1,190 @@
+/* See live.h. */
+#include "cli/live/live.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/interrupt.h"
+#include "cli/live/monitor/monitor.h"
+#include "sim/report/stream.h"
+
+struct Live {
+    const Options *options;
+    Report *report;
+    ReportStream *stream;
+    Progress *progress;
+    guint64 total, done;
+    gboolean full; /* standard output took no more */
+    gboolean over; /* all is written: an interruption comes too late */
+    void (*end)(void *user);
+    void *end_user;
+    void (*stop)(void *user);
+    void *stop_user;
+    pthread_mutex_t lock;
+    pthread_t watcher;
+    sigset_t signals, before;
+};
+
+/* Ends the process unless live_finish() was first. */
+#define LIVE_END SIGUSR2 /* to the watcher alone: the run is over */
+
+static void live_put(Live *live, GString *out)
+{
+    if (out->len && !live->full) {
+        progress_wipe(live->progress);
+        live->full = fwrite(out->str, 1, out->len, stdout) != out->len || fflush(stdout) != 0;
+    }
+    g_string_free(out, TRUE);
+}
+
+static ExitCode live_write(Live *live, GError **error)
+{
+    if (live->end)
+        live->end(live->end_user);
+    GString *out = g_string_new(NULL);
+    report_stream_end(live->stream, out);
+    live_put(live, out);
+    ExitCode code = options_write_files(live->options, live->report, error);
+    if (live->full && code == EXIT_DONE) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_FILE, "cannot write standard output");
+        code = EXIT_USER;
+    }
+    return code;
+}
+
+static void live_mark(Live *live, const char *why)
+{
+    report_add_bool(live->report, "incomplete", TRUE);
+    report_add_note(live->report, "incomplete: %s after %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " steps", why,
+                    live->done, live->total);
+}
+
+static void *live_watch(void *user)
+{
+    Live *live = user;
+    siginfo_t info;
+    const int number = sigwaitinfo(&live->signals, &info);
+    if (number <= 0 || number == LIVE_END)
+        return NULL;
+    pthread_sigmask(SIG_SETMASK, &live->before, NULL); /* a second one ends it at once */
+    pthread_mutex_lock(&live->lock);
+    if (live->over) {
+        pthread_mutex_unlock(&live->lock);
+        return NULL;
+    }
+    const gboolean by_page = info.si_code == SI_QUEUE && info.si_value.sival_int == MONITOR_STOPS;
+    const char *name = by_page ? "stopped from its page" : interrupt_name(number);
+    g_autoptr(GError) error = NULL;
+    live_mark(live, name);
+    live_write(live, &error);
+    if (live->stop)
+        live->stop(live->stop_user);
+    progress_wipe(live->progress);
+    fprintf(stderr, "fanout: %s after %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " steps; the report is incomplete\n",
+            name, live->done, live->total);
+    if (error)
+        fprintf(stderr, "fanout: %s\n", error->message);
+    fflush(NULL); /* what --stats has so far */
+    _exit(EXIT_INTERRUPTED);
+}
+
+void live_on_stop(Live *live, void (*stop)(void *user), void *user)
+{
+    live->stop = stop;
+    live->stop_user = user;
+}
+
+void live_set_total(Live *live, guint64 total) { live->total = total; }
+
+void live_lock(Live *live) { pthread_mutex_lock(&live->lock); }
+
+/* For the page, by its thread. */
+static GString *live_report(void *user)
+{
+    Live *live = user;
+    live_lock(live);
+    GString *json = report_format(live->report, REPORT_JSON);
+    pthread_mutex_unlock(&live->lock);
+    return json;
+}
+
+Live *live_new(const Options *options, Report *report, const Table *table, guint64 total, const guint *widths)
+{
+    Live *live = g_new0(Live, 1);
+    live->options = options;
+    live->report = report;
+    live->stream = report_stream_new(report, table, options->format, widths);
+    live->progress = progress_new(total);
+    live->total = total;
+    progress_set_monitor(live->progress, options->monitor);
+    pthread_mutex_init(&live->lock, NULL);
+    sigemptyset(&live->signals);
+    sigaddset(&live->signals, SIGINT);
+    sigaddset(&live->signals, SIGTERM);
+    sigaddset(&live->signals, LIVE_END);
+    pthread_sigmask(SIG_BLOCK, &live->signals, &live->before);
+    if (pthread_create(&live->watcher, NULL, live_watch, live) != 0)
+        g_error("no thread can be started");
+    monitor_on_report(options->monitor, live_report, live);
+    return live;
+}
+
+void live_on_end(Live *live, void (*end)(void *user), void *user)
+{
+    live->end = end;
+    live->end_user = user;
+}
+
+void live_unlock(Live *live, guint64 steps)
+{
+    GString *out = g_string_new(NULL);
+    live->done += steps;
+    monitor_done(live->options->monitor, live->done);
+    report_stream_rows(live->stream, out);
+    live_put(live, out);
+    pthread_mutex_unlock(&live->lock);
+}
+
+Progress *live_progress(Live *live) { return live->progress; }
+
+/* A signal that comes from here on comes too late to be one of this run. */
+static void live_free(Live *live)
+{
+    monitor_on_report(live->options->monitor, NULL, NULL);
+    pthread_kill(live->watcher, LIVE_END);
+    pthread_join(live->watcher, NULL);
+    pthread_sigmask(SIG_SETMASK, &live->before, NULL);
+    progress_free(live->progress);
+    report_stream_free(live->stream);
+    pthread_mutex_destroy(&live->lock);
+    g_free(live);
+}
+
+ExitCode live_finish(Live *live, GError **error)
+{
+    live_lock(live);
+    ExitCode code = live_write(live, error);
+    live->over = TRUE;
+    pthread_mutex_unlock(&live->lock);
+    live_free(live);
+    return code;
+}
+
+static void live_drop(Live *live, gboolean keep)
+{
+    live_lock(live);
+    if (live->done && keep) {
+        g_autoptr(GError) error = NULL;
+        live_mark(live, "an error");
+        live_write(live, &error);
+    }
+    live->over = TRUE;
+    pthread_mutex_unlock(&live->lock);
+    live_free(live);
+}
+
+void live_abandon(Live *live) { live_drop(live, TRUE); }
+
+void live_discard(Live *live) { live_drop(live, FALSE); }

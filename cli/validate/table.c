@@ -1,0 +1,157 @@
+/* See validate_table.h. */
+#include "config.h"
+
+#include "cli/validate/table.h"
+
+#include <math.h>
+
+static const Column summary_columns[] = {
+    COLUMN_TEXT(name, "name", "of the file or group"),
+    COLUMN_U64(rows, "rows", "", "in it"),
+    COLUMN_U64(skipped, "skipped", "", "of them not simulated"),
+    COLUMN_FIXED(median_abs_pct, "median", "%", 2, "of the absolute errors"),
+    COLUMN_FIXED(p90_abs_pct, "p90", "%", 2, "of the absolute errors"),
+    COLUMN_FIXED(max_abs_pct, "max", "%", 2, "of the absolute errors"),
+    COLUMN_FIXED(mean_pct, "mean", "%", 2, "of the signed errors"),
+    COLUMN_END,
+};
+
+static const Column target_columns[] = {
+    COLUMN_TEXT(name, "groups", "that one target is for"),
+    COLUMN_U64(rows, "rows", "", "in them"),
+    COLUMN_U64(skipped, "skipped", "", "of them not simulated"),
+    COLUMN_FIXED(median_abs_pct, "median", "%", 2, "reached"),
+    COLUMN_FIXED(median_target_pct, "target", "%", 0, "aimed at"),
+    COLUMN_FIXED(p90_abs_pct, "p90", "%", 2, "reached"),
+    COLUMN_FIXED(p90_target_pct, "target", "%", 0, "aimed at"),
+    COLUMN_BOOL(met, "met", "both targets"),
+    COLUMN_END,
+};
+
+static const Column fidelity_columns[] = {
+    COLUMN_TEXT(name, "published rows", "by machine, GPUs, size and timing"),
+    COLUMN_TEXT(half, "half", "parameters may come from calibrate; judge says how good they are"),
+    COLUMN_U64(rows, "rows", "", "in it"),
+    COLUMN_U64(skipped, "skipped", "", "of them not simulated"),
+    COLUMN_FIXED(median_abs_pct, "median", "%", 2, "of the absolute errors"),
+    COLUMN_FIXED(median_target_pct, "target", "%", 0, "aimed at"),
+    COLUMN_FIXED(p90_abs_pct, "p90", "%", 2, "of the absolute errors"),
+    COLUMN_FIXED(p90_target_pct, "target", "%", 0, "aimed at"),
+    COLUMN_FIXED(max_abs_pct, "max", "%", 2, "of the absolute errors"),
+    COLUMN_FIXED(max_target_pct, "target", "%", 0, "aimed at"),
+    COLUMN_FIXED(mean_pct, "mean", "%", 2, "of the signed errors; below 0: simulated too fast"),
+    COLUMN_BOOL(met, "met", "all targets"),
+    COLUMN_END,
+};
+
+static void table_add_summary(Report *report, const GPtrArray *rows, ValidateBy by, const char *key,
+                              const char *title, TableFlags flags)
+{
+    GPtrArray *all = validate_summarize(rows, by);
+    Table *table = report_add_table(report, key, title, summary_columns, flags);
+    for (guint i = 0; i < all->len; i++) {
+        const ValidateSummary *summary = g_ptr_array_index(all, i);
+        table_text(table, summary->name);
+        table_u64(table, summary->rows);
+        table_u64(table, summary->skipped);
+        table_fixed(table, summary->median_abs_pct);
+        table_fixed(table, summary->p90_abs_pct);
+        table_fixed(table, summary->max_abs_pct);
+        table_fixed(table, summary->mean_pct);
+    }
+    g_ptr_array_free(all, TRUE);
+}
+
+/* What was reached, and what was aimed at: null where nothing was. */
+static void table_add_reached(Table *table, double reached_pct, double target_pct)
+{
+    table_fixed(table, reached_pct);
+    table_fixed(table, target_pct > 0 ? target_pct : NAN);
+}
+
+static void table_add_targets(Report *report, const GPtrArray *rows)
+{
+    GPtrArray *all = validate_summarize(rows, VALIDATE_BY_TARGET);
+    Table *table = report_add_table(report, "targets", "targets and figures reached", target_columns, 0);
+    for (guint i = 0; i < all->len; i++) {
+        const ValidateSummary *summary = g_ptr_array_index(all, i);
+        const ValidateTarget *target = &validate_targets[i];
+        if (summary->rows == 0)
+            continue;
+        table_text(table, summary->name);
+        table_u64(table, summary->rows);
+        table_u64(table, summary->skipped);
+        table_add_reached(table, summary->median_abs_pct, target->median_pct);
+        table_add_reached(table, summary->p90_abs_pct, target->p90_pct);
+        if (target->median_pct > 0 && !isnan(summary->median_abs_pct))
+            table_bool(table, summary->median_abs_pct <= target->median_pct &&
+                                  summary->p90_abs_pct <= target->p90_pct);
+        else
+            table_null(table);
+    }
+    g_ptr_array_free(all, TRUE);
+}
+
+static void table_add_fidelity_row(Table *table, const ValidateSummary *summary, const ValidateFidelity *group,
+                                   const char *half)
+{
+    table_text(table, summary->name);
+    table_text(table, half);
+    table_u64(table, summary->rows);
+    table_u64(table, summary->skipped);
+    table_add_reached(table, summary->median_abs_pct, group->median_pct);
+    table_add_reached(table, summary->p90_abs_pct, group->p90_pct);
+    table_add_reached(table, summary->max_abs_pct, group->max_pct);
+    table_fixed(table, summary->mean_pct);
+    if (isnan(summary->median_abs_pct))
+        table_null(table);
+    else
+        table_bool(table, summary->median_abs_pct <= group->median_pct && summary->p90_abs_pct <= group->p90_pct &&
+                              (group->max_pct == 0 || summary->max_abs_pct <= group->max_pct));
+}
+
+/* Both halves of each group side by side; no table where there is no published row of such a group. */
+static void table_add_fidelity(Report *report, const GPtrArray *rows)
+{
+    GPtrArray *halves[VALIDATE_HALVES];
+    Table *table = NULL;
+    for (guint half = 0; half < VALIDATE_HALVES; half++) {
+        GPtrArray *some = validate_rows_of(rows, (ValidateHalf)half);
+        halves[half] = validate_summarize(some, VALIDATE_BY_FIDELITY);
+        g_ptr_array_free(some, TRUE);
+    }
+    for (guint i = 0; validate_fidelity[i].name; i++)
+        for (guint half = 0; half < VALIDATE_HALVES; half++) {
+            const ValidateSummary *summary = g_ptr_array_index(halves[half], i);
+            if (summary->rows == 0)
+                continue;
+            if (!table)
+                table = report_add_table(report, "fidelity", "published rows, by half", fidelity_columns, 0);
+            table_add_fidelity_row(table, summary, &validate_fidelity[i], validate_half_names[half]);
+        }
+    for (guint half = 0; half < VALIDATE_HALVES; half++)
+        g_ptr_array_free(halves[half], TRUE);
+}
+
+void validate_table_add(Report *report, const GPtrArray *rows)
+{
+    table_add_summary(report, rows, VALIDATE_BY_FILE, "files", "by file", 0);
+    table_add_summary(report, rows, VALIDATE_BY_GROUP, "groups", "by group", 0);
+    if (rows->len) /* of none there is no row */
+        table_add_summary(report, rows, VALIDATE_OVERALL, "overall", "", TABLE_ONE_ROW);
+    table_add_targets(report, rows);
+    table_add_fidelity(report, rows);
+}
+
+char *validate_settings(const Options *options, const ValidateSetup *setup)
+{
+    g_autofree char *sets = options->sets ? g_strjoinv(" ", options->sets) : g_strdup("");
+    g_autofree char *config = NULL;
+    if (options->config && !g_file_get_contents(options->config, &config, NULL, NULL))
+        config = NULL; /* the systems say so */
+    g_autofree char *text =
+        g_strdup_printf("%s|%s|%s|%s|%" G_GUINT64_FORMAT "|%" G_GUINT64_FORMAT "|%d|%d|%d", PACKAGE_VERSION,
+                        options->system ? options->system : "", sets, config ? config : "", options->seed,
+                        setup->crossings_max, setup->fidelity, setup->calendar, setup->engine);
+    return g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+}

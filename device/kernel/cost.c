@@ -1,0 +1,48 @@
+/* From the costs of instructions to time.
+ *
+ * A warp's instructions take as long as they do alone (their latencies), and no less than the units that they need
+ * have time for them: each unit of a quarter of an SM is a server that does what warps give it in the order in which
+ * they come, a turn at a time. */
+#include "device/kernel/internal.h"
+
+static SimTime clk_ps(const KernelLaunch *launch, guint64 hundredths)
+{
+    return hundredths * launch->host.clock_ps / COST_CLK;
+}
+
+/* Each way of a bank conflict after the first adds two cycles of latency, and one of the pipe.
+ * Source: h100/memory.csv, ld.shared latency and throughput by ways. */
+#define WAY_LATENCY (2u * COST_CLK)
+
+SimTime kernel_code_ps(const KernelLaunch *launch, const PtxWarp *warp)
+{
+    return warp->fetches * launch->fabric->spec.sm.code_ps / 8; /* which is of 1 KiB */
+}
+
+SimTime kernel_cost_ps(const KernelLaunch *launch, const PtxWarp *warp)
+{
+    return clk_ps(launch, warp->costs.sum[COST_STALL] + (guint64)warp->shared_ways * WAY_LATENCY) +
+           kernel_code_ps(launch, warp);
+}
+
+SimTime kernel_busy_until(KernelWarp *warp)
+{
+    const KernelLaunch *launch = warp->cta->launch;
+    const PtxWarp *ptx = warp->ptx;
+    Sm *sm = warp->warp->sm;
+    SimTime end_ps = warp->time_ps + kernel_cost_ps(launch, ptx);
+    for (guint unit = COST_SLOTS; unit <= COST_SHARED_PIPE; unit++) {
+        guint64 work = ptx->costs.sum[unit];
+        guint quarter = warp->ptx->index % SM_SCHEDULERS;
+        if (unit == COST_SHARED_PIPE) { /* one of the SM */
+            work += (guint64)ptx->shared_ways * COST_CLK;
+            quarter = 0;
+        }
+        if (work == 0)
+            continue;
+        SimTime *free_ps = &sm->unit_free_ps[quarter][unit];
+        *free_ps = MAX(*free_ps, warp->time_ps) + clk_ps(launch, work);
+        end_ps = MAX(end_ps, *free_ps);
+    }
+    return end_ps;
+}

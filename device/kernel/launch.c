@@ -1,0 +1,382 @@
+/* Launches: from a grid to clusters on SMs, and to the kernel's end. */
+#include "device/kernel/internal.h"
+
+#include <string.h>
+
+G_DEFINE_QUARK(kernel-error-quark, kernel_error)
+
+const PtxFault *kernel_fault(const KernelLaunch *launch) { return &launch->grid->fault; }
+guint16 kernel_gpu(const KernelLaunch *launch) { return launch->gpu->id; }
+const char *kernel_name(const KernelLaunch *launch) { return launch->name; }
+SimTime kernel_start_ps(const KernelLaunch *launch) { return launch->start_ps; }
+SimTime kernel_end_ps(const KernelLaunch *launch) { return launch->end_ps; }
+const GArray *kernel_spans(const KernelLaunch *launch) { return launch->spans; }
+
+FaultKind kernel_fault_kind(const PtxFault *fault)
+{
+    switch (fault->kind) {
+    case PTX_FAULT_NONE: return FAULT_NONE;
+    case PTX_FAULT_TRAP: return FAULT_TRAP;
+    case PTX_FAULT_ASSERT: return FAULT_ASSERT;
+    case PTX_FAULT_ILLEGAL_ADDRESS: return FAULT_UNMAPPED;
+    case PTX_FAULT_MISALIGNED: return FAULT_MISALIGNED;
+    case PTX_FAULT_ILLEGAL_INSTRUCTION: return FAULT_INSTRUCTION;
+    case PTX_FAULT_HUNG: return FAULT_HUNG;
+    default: return FAULT_CODE;
+    }
+}
+
+/* ---- a cluster's life */
+
+static void place_next(KernelLaunch *launch);
+
+static void finish(KernelLaunch *launch)
+{
+    Sim *sim = launch->fabric->sim;
+    const SmSpec *spec = &launch->fabric->spec.sm;
+    launch->drained_ps = sim_now_ps(sim);
+    kernel_performed(launch);
+    sim_at(sim, &launch->end, MAX(launch->drained_ps + spec->exit_drain_ps, launch->issued_ps + spec->exit_ps),
+           EVENT_PRIORITY_DEVICE);
+}
+
+static void cluster_free(KernelCluster *cluster)
+{
+    KernelLaunch *launch = cluster->launch;
+    for (guint32 c = 0; c < cluster->size; c++) {
+        KernelCta *cta = &cluster->cta[c];
+        for (guint32 w = 0; w < launch->grid->n_warps; w++)
+            kernel_warp_clear(&cta->warp[w]);
+        kernel_bulk_clear(cta);
+        g_free(cta->warp);
+    }
+    ptx_cluster_free(cluster->ptx);
+    if (cluster->next)
+        cluster->next->prev = cluster->prev;
+    if (cluster->prev)
+        cluster->prev->next = cluster->next;
+    else
+        launch->live = cluster->next;
+    g_free(cluster->cta);
+    g_free(cluster);
+}
+
+/* All warps of a CTA have ended. Its SM is given back at once; its shared memory lives as long as its cluster. */
+static void cta_on_end(Event *event, SimTime now_ps)
+{
+    KernelCta *cta = EVENT_OWNER(event, KernelCta, end);
+    KernelCluster *cluster = cta->cluster;
+    KernelLaunch *launch = cta->launch;
+    if (kernel_bulk_drains(cta))
+        return;
+    Cta *placed = cta->cta;
+    launch->stats.ctas++;
+    kernel_triggered(cta, now_ps);
+    kernel_account_left(launch, placed->sm->id, now_ps);
+    if (++cluster->ended == cluster->size) {
+        launch->done++;
+        cluster_free(cluster);
+    }
+    cta_free(placed);
+    place_next(launch);
+}
+
+void kernel_warp_ended(KernelWarp *warp, SimTime now_ps)
+{
+    KernelCta *cta = warp->cta;
+    if (--cta->running == 0)
+        sim_at(cta->launch->fabric->sim, &cta->end, now_ps, EVENT_PRIORITY_DEVICE);
+}
+
+static void cluster_start(KernelCluster *cluster, SimTime now_ps)
+{
+    KernelLaunch *launch = cluster->launch;
+    const SmSpec *spec = &launch->fabric->spec.sm;
+    SimTime *next_ps = &launch->gpu->cta_next_ps;
+    for (guint32 c = 0; c < cluster->size; c++) {
+        KernelCta *cta = &cluster->cta[c];
+        SimTime start_ps = MAX(now_ps, *next_ps);
+        kernel_account_placed(launch, cta->cta->sm->id, start_ps);
+        *next_ps = start_ps + spec->cta_ps + launch->grid->n_warps * spec->cta_warp_ps;
+        for (guint32 w = 0; w < launch->grid->n_warps; w++)
+            kernel_warp_start(&cta->warp[w], cta, w, start_ps);
+    }
+}
+
+static void cta_on_placed(Cta *placed, SimTime now_ps)
+{
+    KernelCta *cta = placed->user;
+    KernelCluster *cluster = cta->cluster;
+    KernelLaunch *launch = cta->launch;
+    cluster->placed = TRUE;
+    launch->waiting = FALSE;
+    cluster_start(cluster, now_ps);
+    place_next(launch);
+}
+
+static void cluster_index(const KernelLaunch *launch, guint64 number, guint32 index[3])
+{
+    const PtxGrid *grid = launch->grid;
+    for (guint i = 0; i < 3; i++) {
+        guint32 of = grid->dim[i] / grid->cluster[i];
+        index[i] = (guint32)(number % of) * grid->cluster[i];
+        number /= of;
+    }
+}
+
+static void make_cluster(KernelLaunch *launch)
+{
+    PtxGrid *grid = launch->grid;
+    KernelCluster *cluster = g_new0(KernelCluster, 1);
+    guint32 index[3];
+    cluster_index(launch, launch->next++, index);
+    cluster->launch = launch;
+    cluster->ptx = ptx_cluster_new(grid, index);
+    cluster->size = cluster->ptx->size;
+    cluster->cta = g_new0(KernelCta, cluster->size);
+    cluster->next = launch->live;
+    if (launch->live)
+        launch->live->prev = cluster;
+    launch->live = cluster;
+    launch->waiting = TRUE;
+    for (guint32 c = 0; c < cluster->size; c++) {
+        KernelCta *cta = &cluster->cta[c];
+        guint64 number = launch->next - 1;
+        cta->launch = launch;
+        cta->cluster = cluster;
+        cta->ptx = cluster->ptx->cta[c];
+        cta->ptx->user = cta;
+        cta->warp = g_new0(KernelWarp, grid->n_warps);
+        cta->running = grid->n_warps;
+        event_init(&cta->end, cta_on_end);
+        guint32 number_of_cta = (guint32)(number * cluster->size + c);
+        cta->cta = cta_new(launch->gpu, launch->vas, number_of_cta, grid->threads, launch->name);
+        cta->cta->user = cta;
+        cta->cta->cause = launch->user;
+        cta->cta->shared_bytes = sm_shared_of_cta(
+            &launch->fabric->spec.sm, grid->static_shared + grid->dynamic_shared + grid->functions_shared);
+        cta->cta->registers = launch->registers;
+    }
+    for (guint32 c = 1; c < cluster->size; c++)
+        cluster->cta[c - 1].cta->group = cluster->cta[c].cta;
+    cta_place(cluster->cta[0].cta, cta_on_placed);
+}
+
+/* Makes clusters as long as SMs take them at once; the first that has to wait is the last for now. */
+static void place_next(KernelLaunch *launch)
+{
+    if (launch->placing)
+        return;
+    launch->placing = TRUE;
+    while (!launch->waiting && launch->next < launch->clusters && launch->grid->fault.kind == PTX_FAULT_NONE)
+        make_cluster(launch);
+    launch->placing = FALSE;
+    gboolean all = launch->next == launch->clusters || launch->grid->fault.kind != PTX_FAULT_NONE;
+    if (all && launch->done == launch->next && !launch->told) {
+        launch->told = TRUE;
+        finish(launch);
+    }
+}
+
+/* ---- faults */
+
+void kernel_stop(KernelLaunch *launch)
+{
+    for (KernelCluster *cluster = launch->live; cluster; cluster = cluster->next)
+        for (guint32 c = 0; cluster->placed && c < cluster->size; c++)
+            for (guint32 w = 0; w < launch->grid->n_warps; w++)
+                if (cluster->cta[c].warp[w].stage == KERNEL_RUNS)
+                    warp_unpark(cluster->cta[c].warp[w].warp);
+}
+
+void kernel_abort(KernelLaunch *launch, PtxFaultKind kind, const char *text)
+{
+    PtxFault *fault = &launch->grid->fault;
+    if (fault->kind != PTX_FAULT_NONE)
+        return;
+    fault->kind = kind;
+    fault->text = g_strdup(text);
+    fault->function = launch->grid->entry;
+    guint64 waiting = 0;
+    const KernelWarp *warp = kernel_first_warp(launch, &waiting);
+    if (warp) {
+        fault->line = ptx_warp_line(warp->ptx);
+        fault->warp = warp->ptx->index;
+        memcpy(fault->cta, warp->cta->ptx->index, sizeof fault->cta);
+    }
+    kernel_stop(launch);
+}
+
+/* ---- launches */
+
+static void on_start(Event *event, SimTime now_ps)
+{
+    KernelLaunch *launch = EVENT_OWNER(event, KernelLaunch, start);
+    launch->start_ps = launch->issued_ps = now_ps;
+    place_next(launch);
+}
+
+static void list_remove(KernelLaunch *launch)
+{
+    KernelLaunch **at = (KernelLaunch **)&launch->gpu->kernels;
+    while (*at != launch)
+        at = &(*at)->next_launch;
+    *at = launch->next_launch;
+}
+
+static void list_add(KernelLaunch *launch)
+{
+    Gpu *gpu = launch->gpu;
+    KernelLaunch **at = (KernelLaunch **)&gpu->kernels;
+    while (*at)
+        at = &(*at)->next_launch;
+    *at = launch;
+    if (!gpu->kernels_listed)
+        sim_add_waiter(launch->fabric->sim, kernel_waiter_text, gpu);
+    gpu->kernels_listed = TRUE;
+}
+
+static void on_end(Event *event, SimTime now_ps)
+{
+    KernelLaunch *launch = EVENT_OWNER(event, KernelLaunch, end);
+    list_remove(launch);
+    launch->end_ps = now_ps;
+    if (launch->on_done)
+        launch->on_done(launch, launch->user);
+    kernel_dependents_end(launch);
+    kernel_l1_free(launch);
+    g_free(launch->sm);
+    g_array_unref(launch->spans);
+    ptx_grid_free(launch->grid);
+    g_free(launch);
+}
+
+static gboolean refuse(GError **error, KernelErrorCode code, PtxFunction *entry, const char *format, ...)
+    G_GNUC_PRINTF(4, 5);
+static gboolean refuse(GError **error, KernelErrorCode code, PtxFunction *entry, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    g_set_error(error, KERNEL_ERROR, code, "launch of %s: %s", entry->symbol->name, text);
+    return FALSE;
+}
+
+/* Registers are given to a warp in units of 256, and a CTA's warps are spread evenly over four schedulers.
+ * Source: CUDA occupancy calculator (compute capability 7.0 to 10.0: granularity of 4 warps, unit of 256 registers). */
+static guint32 cta_registers(const PtxUsage *usage, guint32 warps)
+{
+    guint32 of_warp = (usage->registers * PTX_LANES + 255u) & ~255u;
+    return of_warp * ((warps + SM_SCHEDULERS - 1) & ~(SM_SCHEDULERS - 1));
+}
+
+static guint32 fit(guint64 have, guint64 each) { return each ? (guint32)MIN(have / each, 1024) : 1024; }
+
+guint32 kernel_occupancy(const FabricSpec *spec, PtxFunction *entry, guint32 threads, guint32 dynamic_shared,
+                         GError **error)
+{
+    PtxUsage usage;
+    const SmSpec *sm = &spec->sm;
+    guint32 warps = (threads + PTX_LANES - 1) / PTX_LANES;
+    if (threads == 0 || !ptx_function_usage(entry, &usage, error))
+        return 0;
+    guint64 shared = (guint64)usage.shared_bytes + dynamic_shared;
+    if (shared > sm->shared_cta_bytes)
+        return 0;
+    guint32 most = MIN(fit(sm->warps_max, warps), (guint32)sm->ctas_max);
+    most = MIN(most, fit(sm->shared_bytes, sm_shared_of_cta(sm, (guint32)shared)));
+    return MIN(most, fit(sm->registers, cta_registers(&usage, warps)));
+}
+
+static gboolean check(KernelLaunch *launch, GError **error)
+{
+    const PtxGrid *grid = launch->grid;
+    const FabricSpec *spec = &launch->fabric->spec;
+    guint32 shared = grid->static_shared + grid->dynamic_shared + grid->functions_shared;
+    guint32 fits = kernel_occupancy(spec, grid->entry, grid->threads, grid->dynamic_shared, error);
+    if (!launch->fabric->keep_bytes)
+        return refuse(error, KERNEL_ERROR_DATA, grid->entry,
+                      "kernels need their data; this run keeps none (--data off)");
+    if (fits == 0)
+        return refuse(error, KERNEL_ERROR_RESOURCES, grid->entry,
+                      "%u threads with %u registers and %u bytes of shared memory do not fit on an SM", grid->threads,
+                      launch->registers, shared);
+    guint64 ctas = launch->clusters * grid->cluster[0] * grid->cluster[1] * grid->cluster[2];
+    if (launch->spec.cooperative && ctas > fits * spec->sm.count)
+        return refuse(error, KERNEL_ERROR_COOPERATIVE, grid->entry,
+                      "a cooperative grid of %" G_GUINT64_FORMAT " CTAs; %" G_GUINT64_FORMAT " fit at once", ctas,
+                      fits * spec->sm.count);
+    return TRUE;
+}
+
+static gboolean make_grid(KernelLaunch *launch, GError **error)
+{
+    const KernelSpec *spec = &launch->spec;
+    PtxUsage usage;
+    guint32 cluster[3];
+    for (guint i = 0; i < 3; i++)
+        cluster[i] = MAX(spec->cluster[i], 1u);
+    GError *inner = NULL;
+    launch->grid = ptx_grid_new(spec->image, spec->entry, spec->grid, spec->block, spec->cluster[0] ? cluster : NULL,
+                                spec->dynamic_shared, spec->param, &launch->host, launch, &inner);
+    if (!launch->grid) {
+        gboolean limit = g_error_matches(inner, PTX_LOAD_ERROR, PTX_LOAD_ERROR_LIMIT);
+        if (limit)
+            g_set_error_literal(error, KERNEL_ERROR, KERNEL_ERROR_SHAPE, inner->message);
+        else
+            g_propagate_error(error, g_steal_pointer(&inner));
+        g_clear_error(&inner);
+        return FALSE;
+    }
+    PtxGrid *grid = launch->grid;
+    grid->workspace = spec->workspace;
+    launch->clusters = 1;
+    for (guint i = 0; i < 3; i++)
+        launch->clusters *= grid->dim[i] / grid->cluster[i];
+    if (!ptx_function_usage(spec->entry, &usage, error))
+        return FALSE;
+    launch->registers = cta_registers(&usage, grid->n_warps);
+    return check(launch, error);
+}
+
+gboolean kernel_check(Fabric *fabric, const KernelSpec *spec, GError **error)
+{
+    KernelLaunch launch = {.fabric = fabric, .spec = *spec};
+    gboolean good = make_grid(&launch, error);
+    ptx_grid_free(launch.grid);
+    return good;
+}
+
+KernelLaunch *kernel_launch(Fabric *fabric, guint16 gpu, Vas *vas, const KernelSpec *spec, guint64 delay_ps,
+                            KernelDone done, void *user, GError **error)
+{
+    KernelLaunch *launch = g_new0(KernelLaunch, 1);
+    launch->fabric = fabric;
+    launch->gpu = &fabric->gpu[gpu];
+    launch->vas = vas;
+    launch->spec = *spec;
+    launch->name = g_intern_string(spec->entry->symbol->name); /* reports keep it */
+    launch->host = kernel_host;
+    launch->host.keeps_time = TRUE;
+    launch->host.clock_ps = fabric->spec.sm.clock_ps;
+    launch->on_done = done;
+    launch->user = user;
+    fabric->atomic = &kernel_atomic;
+    if (!make_grid(launch, error)) {
+        ptx_grid_free(launch->grid);
+        g_free(launch);
+        return NULL;
+    }
+    launch->traces = spec->trace && kernel_trace_wants(spec->trace, launch->name);
+    launch->spec.param = NULL; /* the grid has a copy */
+    launch->sm = g_new0(KernelSm, fabric->spec.sm.count);
+    launch->spans = g_array_new(FALSE, FALSE, sizeof(KernelSpan));
+    launch->l1 = g_new0(KernelL1 *, fabric->spec.sm.count);
+    kernel_dependents_init(launch);
+    event_init(&launch->start, on_start);
+    event_init(&launch->end, on_end);
+    list_add(launch);
+    sim_after(fabric->sim, &launch->start, delay_ps, EVENT_PRIORITY_DEVICE);
+    return launch;
+}

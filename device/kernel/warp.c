@@ -1,0 +1,187 @@
+/* A warp of a kernel as a generator of micro-operations.
+ *
+ * The executor runs ahead of simulated time until it asks for memory or must wait; `time_ps` is the warp's own time,
+ * to which the cost of the instructions is added. An access is given to the LSU when simulated time has come there. */
+#include "device/kernel/internal.h"
+
+#define SLICE_INSTRUCTIONS 1024u /* executed at most before time may pass: what other warps write to shared memory is
+                                  * seen no later than that */
+
+static void on_idle(Warp *warp, SimTime now_ps)
+{
+    kernel_account_until(warp->generator, now_ps);
+    kernel_warp_ended(warp->generator, now_ps);
+}
+
+/* A warp that is to be traced says so first. */
+static void begin_trace(KernelWarp *warp)
+{
+    KernelLaunch *launch = warp->cta->launch;
+    const KernelSpec *spec = &launch->spec;
+    const PtxCta *cta = warp->cta->ptx;
+    if (!launch->traces || !kernel_trace_is(spec->trace, cta, warp->ptx->index))
+        return;
+    g_autofree char *line = g_strdup_printf("%s on %s: CTA (%u,%u,%u) on SM %u, warp %u", launch->name,
+                                            launch->gpu->path, cta->index[0], cta->index[1], cta->index[2],
+                                            warp->warp->sm->id, warp->ptx->index);
+    spec->tell(spec->tell_user, line);
+    warp->ptx->traced = g_string_new(NULL);
+    launch->stats.traced++;
+}
+
+void kernel_warp_start(KernelWarp *warp, KernelCta *cta, guint32 index, SimTime now_ps)
+{
+    warp->cta = cta;
+    warp->warp = &cta->cta->warp[index];
+    warp->ptx = &cta->ptx->warp[index];
+    warp->ptx->user = warp;
+    warp->time_ps = warp->counted_ps = now_ps;
+    warp->doing = KERNEL_ISSUES;
+    warp->out.bytes = warp->out_bytes;
+    warp->warp->on_idle = on_idle;
+    warp->warp->issue_ps = 2 * cta->launch->host.clock_ps;
+    begin_trace(warp);
+    warp_generate(warp->warp, kernel_next, warp);
+}
+
+void kernel_warp_clear(KernelWarp *warp)
+{
+    kernel_poll_clear(warp);
+    if (warp->hits)
+        g_array_unref(warp->hits);
+    while (warp->spare) {
+        KernelLoad *next = warp->spare->next;
+        g_free(warp->spare->reg.bytes);
+        g_free(warp->spare->reg.lane_va);
+        g_free(warp->spare);
+        warp->spare = next;
+    }
+}
+
+static void on_issued(void *arg, SimTime now_ps)
+{
+    KernelLaunch *launch = arg;
+    launch->issued_ps = MAX(launch->issued_ps, now_ps);
+}
+
+/* The end: its last instruction is issued, its stores are performed, its loads are back. FALSE: all that is so. */
+static gboolean next_of_end(KernelWarp *warp, Uop *uop, SimTime now_ps)
+{
+    *uop = (Uop){.lanes = 1};
+    switch ((KernelStage)warp->stage) {
+    case KERNEL_LAST_ISSUED:
+        warp->doing = KERNEL_DRAINING;
+        if (warp->time_ps > now_ps) {
+            *uop = (Uop){.kind = UOP_UNTIL, .lanes = 1, .value = warp->time_ps};
+            return TRUE;
+        }
+        warp->stage = KERNEL_DRAINS;
+        uop->kind = UOP_CALL;
+        uop->call = on_issued;
+        uop->arg = warp->cta->launch;
+        return TRUE;
+    case KERNEL_DRAINS:
+        warp->stage = KERNEL_LOADS;
+        uop->kind = UOP_DRAIN;
+        return TRUE;
+    default:
+        kernel_poll_clear(warp);
+        if (warp->loads || warp->bulk) {
+            uop->kind = UOP_PARK;
+            return TRUE;
+        }
+        warp->stage = KERNEL_ENDED;
+        return FALSE;
+    }
+}
+
+static PtxRun run(KernelWarp *warp, SimTime now_ps, PtxAccess **access)
+{
+    KernelLaunch *launch = warp->cta->launch;
+    SimTime from_ps = warp->time_ps = MAX(warp->time_ps, now_ps);
+    kernel_account_until(warp, from_ps);
+    launch->running = warp;
+    PtxRun state = ptx_warp_run(warp->ptx, SLICE_INSTRUCTIONS, access);
+    launch->running = NULL;
+    warp->time_ps = kernel_busy_until(warp);
+    kernel_account_run(warp, from_ps, kernel_cost_ps(launch, warp->ptx), kernel_code_ps(launch, warp->ptx));
+    warp->changed |= warp->ptx->costs.sum[COST_EFFECTS] != 0;
+    warp->ptx->costs = (PtxCosts){0};
+    warp->ptx->shared_ways = warp->ptx->fetches = 0;
+    return state;
+}
+
+/* Before the access at hand, the warp's own time. */
+static gboolean wait_own_time(const KernelWarp *warp, Uop *uop, SimTime now_ps)
+{
+    if (warp->time_ps <= now_ps)
+        return FALSE;
+    *uop = (Uop){.kind = UOP_UNTIL, .lanes = 1, .value = warp->time_ps};
+    return TRUE;
+}
+
+/* The earlier one of two times, where 0 stands for none. */
+static SimTime first_of(SimTime a, SimTime b) { return a && b ? MIN(a, b) : MAX(a, b); }
+
+/* A warp that waits at a barrier has been counted, one after the other. */
+static void count_arrival(KernelWarp *warp)
+{
+    KernelCta *cta = warp->cta;
+    const PtxPath *path = warp->ptx->head;
+    if (path && path->state == PATH_BARRIER)
+        cta->barrier_free_ps =
+            MAX(cta->barrier_free_ps, warp->time_ps) + KERNEL_ARRIVAL_CLK * cta->launch->host.clock_ps;
+}
+
+gboolean kernel_next(Warp *model, Uop *uop)
+{
+    KernelWarp *warp = model->generator;
+    SimTime now_ps = sim_now_ps(model->sm->gpu->sim);
+    PtxAccess *access = NULL;
+    for (;;) {
+        kernel_poll_due(warp, now_ps);
+        kernel_l1_due(warp, now_ps);
+        if (warp->access && kernel_issue_next(warp, uop))
+            return TRUE;
+        if (warp->stage != KERNEL_RUNS)
+            return next_of_end(warp, uop, now_ps);
+        switch (run(warp, now_ps, &access)) {
+        case PTX_RUN_ACCESS:
+            if (kernel_poll_takes(warp, access) || kernel_l1_takes(warp, access))
+                break;
+            warp->doing = access->kind == PTX_ACCESS_FENCE ? KERNEL_WAITS_FENCE : KERNEL_WAITS_LSU;
+            if (!kernel_issue_begin(warp, access)) {
+                kernel_stop(warp->cta->launch);
+                warp->access = NULL;
+                warp->stage = KERNEL_LAST_ISSUED;
+            } else if (access->block) {
+                warp->access = NULL;
+                kernel_bulk_begin(warp, access);
+            } else if (wait_own_time(warp, uop, now_ps)) {
+                return TRUE;
+            }
+            break;
+        case PTX_RUN_SLICE:
+            if (wait_own_time(warp, uop, now_ps))
+                return TRUE;
+            break;
+        case PTX_RUN_WAIT:
+            count_arrival(warp);
+            warp->doing = (guint8)kernel_account_wait(warp, kernel_poll_waits(warp));
+            *uop = (Uop){.kind = UOP_PARK, .lanes = 1, .value = first_of(kernel_poll_when(warp), kernel_l1_when(warp))};
+            return TRUE;
+        case PTX_RUN_SLEEP:
+            warp->doing = (guint8)kernel_account_wait(warp, kernel_poll_waits(warp));
+            *uop = (Uop){.kind = UOP_PARK, .lanes = 1, .value = MAX(warp->ptx->wake_ps, now_ps + 1)};
+            uop->value = first_of(uop->value, first_of(kernel_poll_when(warp), kernel_l1_when(warp)));
+            return TRUE;
+        case PTX_RUN_FAULT:
+            kernel_stop(warp->cta->launch);
+            warp->stage = KERNEL_LAST_ISSUED;
+            break;
+        default:
+            warp->stage = KERNEL_LAST_ISSUED;
+            break;
+        }
+    }
+}

@@ -1,0 +1,151 @@
+/* The queues between a CTA's function and its warps.
+ *
+ * Each warp has a queue here; its generator (sm.h) takes operations from it, so that a fine-grained operation and one
+ * of a loop reach the SM by the same path. The CTA's function runs ahead of the queues and sleeps when one is full. */
+#include "device/device.h"
+
+#include <string.h>
+
+static void device_wake_for_room(FoCta *cta)
+{
+    if (cta->wants_room) {
+        cta->wants_room = FALSE;
+        sim_wake(cta->sim, cta->process);
+    }
+}
+
+static void device_begin_loop(DeviceWarp *queue, Warp *warp, DeviceLoopSpec *spec)
+{
+    queue->spec = spec;
+    queue->loop = loop_new(warp, &spec->spec);
+    if (spec->constant)
+        loop_fill(queue->loop, spec->fill);
+}
+
+void device_uop_unref(DeviceUop *shared)
+{
+    if (--shared->refs)
+        return;
+    g_free((void *)shared->uop.lane_va);
+    g_free(shared);
+}
+
+static void device_take_uop(DeviceUop *shared, Warp *warp, Uop *uop)
+{
+    *uop = shared->uop;
+    if (uop->lane_va)
+        uop->lane_va = memcpy(warp_lanes(warp), uop->lane_va, WARP_LANES * sizeof *uop->lane_va);
+    device_uop_unref(shared);
+}
+
+static gboolean device_next(Warp *warp, Uop *uop)
+{
+    DeviceWarp *queue = warp->generator;
+    while (queue->loop || queue->ll || queue->exchange || queue->ring.count) {
+        if (queue->loop) {
+            if (loop_next(queue->loop, uop))
+                return TRUE;
+            g_clear_pointer(&queue->loop, loop_free);
+            g_clear_pointer(&queue->spec, device_loop_spec_unref);
+            continue;
+        }
+        if (queue->ll) {
+            if (device_ll_next(queue->ll, uop))
+                return TRUE;
+            g_clear_pointer(&queue->ll, device_ll_free);
+            continue;
+        }
+        if (queue->exchange) {
+            if (device_exchange_next(queue->exchange, warp, uop))
+                return TRUE;
+            g_clear_pointer(&queue->exchange, device_exchange_free);
+            continue;
+        }
+        DeviceOp op = *device_op_peek(&queue->ring);
+        device_op_drop(&queue->ring);
+        if (queue->ring.count < DEVICE_QUEUE_MAX / 2)
+            device_wake_for_room(queue->cta);
+        switch (op.kind) {
+        case DEVICE_LOOP:
+            device_begin_loop(queue, warp, op.loop);
+            break;
+        case DEVICE_LL:
+            queue->ll = op.ll;
+            break;
+        case DEVICE_EXCHANGE:
+            queue->exchange = op.exchange;
+            break;
+        case DEVICE_UOP:
+            device_take_uop(op.uop, warp, uop);
+            return TRUE;
+        }
+    }
+    return FALSE;
+}
+
+static void device_append(FoCta *cta, guint32 warp, DeviceOp op)
+{
+    DeviceWarp *queue = &cta->warp[warp];
+    while (queue->ring.count >= DEVICE_QUEUE_MAX) {
+        cta->wants_room = TRUE;
+        sim_block(cta->sim, "room in a warp's queue");
+    }
+    *device_op_push(&queue->ring) = op;
+    if (!cta->cta->warp[warp].generate)
+        warp_generate(&cta->cta->warp[warp], device_next, queue);
+}
+
+void device_push(FoCta *cta, guint32 warp, const Uop *uop)
+{
+    if (!cta->last || uop->lane_va || memcmp(&cta->last->uop, uop, sizeof *uop) != 0) {
+        g_clear_pointer(&cta->last, device_uop_unref);
+        cta->last = g_new(DeviceUop, 1);
+        *cta->last = (DeviceUop){*uop, 1};
+    }
+    cta->last->refs++;
+    device_append(cta, warp, (DeviceOp){DEVICE_UOP, {.uop = cta->last}});
+}
+
+void device_push_loop(FoCta *cta, guint32 warp, DeviceLoopSpec *loop)
+{
+    device_append(cta, warp, (DeviceOp){DEVICE_LOOP, {.loop = loop}});
+}
+
+void device_push_ll(FoCta *cta, guint32 warp, DeviceLl *ll)
+{
+    device_append(cta, warp, (DeviceOp){DEVICE_LL, {.ll = ll}});
+}
+
+void device_push_exchange(FoCta *cta, guint32 warp, DeviceExchange *exchange)
+{
+    device_append(cta, warp, (DeviceOp){DEVICE_EXCHANGE, {.exchange = exchange}});
+}
+
+static void device_on_marker(void *arg, SimTime now_ps)
+{
+    FoCta *cta = arg;
+    (void)now_ps;
+    if (--cta->calls == 0)
+        sim_wake(cta->sim, cta->process);
+}
+
+void device_drain(FoCta *cta, guint32 from, guint32 to, const char *why)
+{
+    Uop marker = {.kind = UOP_CALL, .lanes = 1, .call = device_on_marker, .arg = cta};
+    cta->calls++; /* not before all markers are queued */
+    for (guint32 w = from; w < to; w++) {
+        cta->calls++;
+        device_push(cta, w, &marker);
+    }
+    cta->calls--;
+    while (cta->calls > 0)
+        sim_block(cta->sim, why);
+}
+
+guint32 device_lanes(const FoCta *cta, guint32 warp)
+{
+    guint32 low = warp * WARP_LANES, end = MIN(cta->first + cta->count, cta->cta->threads);
+    if (low < cta->first || low >= end)
+        return 0;
+    return MIN(WARP_LANES, end - low);
+}

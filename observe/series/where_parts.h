@@ -1,0 +1,76 @@
+/* Where the time went: what where.c (stretches of time) and where_find.c (whose they are) share. */
+#ifndef OBSERVE_SERIES_WHERE_PARTS_H
+#define OBSERVE_SERIES_WHERE_PARTS_H
+
+#include "observe/series/where.h"
+
+typedef enum { AT_SM, AT_QUEUE, AT_FLIGHT, AT_SWITCH, AT_HELD, AT_MEMORY, AT_RESULT } ChainStage;
+
+/* A packet's way so far: all of its time up to last_ps has a reason. */
+typedef struct Chain {
+    SimTime last_ps, part_ps[WHERE_REASONS];
+    guint64 busy_ps;      /* of the port whose queue it is in: how long its wire had been busy when it joined */
+    ChainStage stage;
+    WhereReason held;     /* AT_HELD: for what */
+    const Link *link;     /* the last that it joined */
+    guint16 gpu;          /* of a replica: the member, or the one that stands for a leaf switch (McRecord.seat) */
+    guint16 n_members;
+    struct Chain *member; /* its replicas, n_members of them; NULL before it is replicated */
+    guint32 mark;         /* of who follows packets (packets.c): its replicas begin with the same */
+    gboolean joined;      /* the same: its replicas' answers have become one */
+} Chain;
+
+typedef struct {
+    Chain chain;
+    SimTime start_ps;
+    guint32 slice, lane; /* of who follows packets; 0: it is not followed */
+} Request;
+
+/* What one answer of that kind may be for: more than one request of its requester. */
+static inline gboolean packet_answers_many(const Packet *packet)
+{
+    return packet->kind == PACKET_ACK || packet->kind == PACKET_MC_DONE;
+}
+
+/* Of each request that a packet for one GPU is about. */
+#define FOR_REQUESTS(where, packet, request)                                                                   \
+    for (guint32 txn = (packet)->txn, many = packet_answers_many(packet); txn != TXN_NONE;                     \
+         txn = many ? *txn_next(&(where)->fabric->txns[(packet)->src], txn) : TXN_NONE)                        \
+        for (Request *request = where_find(where, (packet)->src, txn); request; request = NULL)
+
+typedef struct {
+    const Link *link;
+    const Switch *sw;     /* whose records replicas on it and their answers are numbered by */
+    gboolean from_gpu, from_sw;
+    SimTime flight_ps;    /* of its delay; the rest are stages at its ends */
+    guint64 busy_ps;      /* serialization that has begun so far */
+} Wire;
+
+struct Where {
+    Fabric *fabric;
+    GHashTable *wires;    /* Wire by its path's address */
+    GHashTable *switches; /* Switch by its path's address */
+    GHashTable *open;     /* Request by GPU and transaction */
+    guint64 seen;
+    guint64 under_way;    /* requests, all of them */
+    SimTime begin_ps, idle_from_ps, idle_ps, end_ps;
+    Chain *arrived;       /* what came to a switch last */
+    WhereSum sum[PACKET_MC_READ + 1];
+};
+
+/* As where_new(), and it observes nothing: the caller calls where_note(). */
+Where *where_new_blind(Fabric *fabric);
+Request *where_find(const Where *where, guint32 gpu, guint32 txn); /* NULL: it is not taken apart */
+/* Of a record of a switch: what it has replicated. NULL: none. */
+Chain *where_find_record(const Where *where, const Switch *sw, guint32 record);
+/* Of a replica of that member, or its answer, by the number that it has at a switch. NULL: none. */
+Chain *where_find_replica(const Where *where, const Switch *sw, guint32 record, guint32 gpu);
+/* Of a multicast request, a replica or its answer that joins or leaves a link's queue. NULL: none. */
+Chain *where_find_on(const Where *where, const Wire *wire, const Packet *packet);
+/* Of a multicast request at a switch: the requester's own, or at a leaf switch what a spine sent. */
+Chain *where_find_at(const Where *where, ProbeStage stage, const Switch *sw, const Packet *packet, SimTime at_ps);
+/* Its replicas begin, one for each member of the switch's entry. */
+void where_replicate(Chain *chain, const Switch *sw, const Packet *packet);
+void where_request_free(gpointer request);
+
+#endif

@@ -1,0 +1,201 @@
+/* Whether a statement is one of the forms of the instruction table, and its operands have the table's kinds and widths.
+ */
+#include <string.h>
+
+#include "ptx/read/body.h"
+
+#define FAIL(reader, token, code, ...) ptx_lex_fail(&(reader)->lex, token, code, (reader)->error, __VA_ARGS__)
+
+static gboolean arg_fail(PtxReader *reader, const PtxStatement *statement, const PtxArg *arg, guint at,
+                         const char *want)
+{
+    guint length = 0;
+    while (statement->name[length] && !strchr(" \t\r\n;", statement->name[length]) && length < 80)
+        length++;
+    return ptx_body_fail(reader->body, arg->line, arg->column, PTX_LOAD_ERROR_SYNTAX, reader->error,
+                         "operand %u of %.*s must be %s", at + 1, (int)length, statement->name, want);
+}
+
+static guint reg_bytes(const PtxReader *reader, const PtxArg *arg)
+{
+    return ptx_types[g_array_index(reader->body->registers, guint8, arg->index)].bytes;
+}
+
+static PtxType reg_type(const PtxReader *reader, const PtxArg *arg)
+{
+    return g_array_index(reader->body->registers, guint8, arg->index);
+}
+
+static gboolean is_number(const PtxArg *arg)
+{
+    return arg->kind == ARG_INT || arg->kind == ARG_F32 || arg->kind == ARG_F64;
+}
+
+/* What may stand for a value of so many bytes. */
+static gboolean good_value(const PtxReader *reader, const PtxArg *arg, guint bytes, gboolean wider, gboolean is_dst)
+{
+    if (arg->kind == ARG_REG) {
+        guint have = reg_bytes(reader, arg);
+        return reg_type(reader, arg) != T_PRED && (have == bytes || (wider && have > bytes));
+    }
+    if (is_dst)
+        return FALSE;
+    if (arg->kind == ARG_SREG)
+        return ptx_types[arg->value].bytes == bytes || (arg->value == T_U64 && bytes == 4) ||
+               (arg->value == T_U32 && bytes == 8);
+    return is_number(arg) || ((arg->kind == ARG_SYMBOL || arg->kind == ARG_VAR) && bytes >= 4);
+}
+
+static gboolean good_vector(const PtxReader *reader, const PtxStatement *statement, const PtxArg *arg, gboolean is_dst)
+{
+    PtxType type = statement->n_types ? statement->types[statement->n_types - 1] : T_B32;
+    guint bytes = MAX(ptx_types[type].memory, 1u);
+    guint want = ptx_statement_has(statement, W_V2) ? 2 : ptx_statement_has(statement, W_V4) ? 4
+                 : ptx_statement_has(statement, W_V8) ? 8 : 1;
+    if (want == 1 && arg->kind != ARG_VECTOR)
+        return (is_dst && arg->kind == ARG_SINK) || good_value(reader, arg, bytes, TRUE, is_dst);
+    if (arg->kind != ARG_VECTOR || arg->n != want)
+        return FALSE;
+    for (guint i = 0; i < arg->n; i++) {
+        const PtxArg *part = &g_array_index(reader->body->parts, PtxArg, arg->index + i);
+        if (!(is_dst && part->kind == ARG_SINK) && !good_value(reader, part, bytes, TRUE, is_dst))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean check_role(PtxReader *reader, const PtxStatement *statement, char role, const PtxArg *arg, guint at)
+{
+    PtxType first = statement->n_types ? statement->types[0] : T_B32;
+    guint bytes = ptx_types[first].bytes,
+          last = statement->n_types ? ptx_types[statement->types[statement->n_types - 1]].bytes : 4;
+    gboolean pred = first == T_PRED, is_pred = arg->kind == ARG_REG && reg_type(reader, arg) == T_PRED;
+    const char *want = NULL;
+    switch (role) {
+    case ROLE_DST:
+        want = (pred ? is_pred : good_value(reader, arg, bytes, FALSE, TRUE)) ? NULL : "a register as wide as the type";
+        break;
+    case ROLE_DST_CVT:
+        want = good_value(reader, arg, bytes, TRUE, TRUE) ? NULL : "a register that holds the first type";
+        break;
+    case ROLE_DST_WIDE:
+        want = good_value(reader, arg, 2 * bytes, FALSE, TRUE) ? NULL : "a register twice as wide as the type";
+        break;
+    case ROLE_DST_32: want = good_value(reader, arg, 4, FALSE, TRUE) ? NULL : "a register of 32 bits"; break;
+    case ROLE_DST_PRED: want = is_pred || arg->kind == ARG_SINK ? NULL : "a predicate register"; break;
+    case ROLE_DST_PAIR: want = is_pred || arg->kind == ARG_SINK ? NULL : "a predicate register"; break;
+    case ROLE_DST_ANY:
+        want = good_vector(reader, statement, arg, TRUE) ? NULL : "a register (or vector) that holds the type";
+        break;
+    case ROLE_SRC:
+        want = (pred ? is_pred || arg->kind == ARG_INT : good_value(reader, arg, bytes, FALSE, FALSE))
+                   ? NULL
+                   : "a value as wide as the type";
+        break;
+    case ROLE_SRC_LAST:
+        want = good_value(reader, arg, last, FALSE, FALSE) ? NULL : "a value as wide as the last type";
+        break;
+    case ROLE_SRC_WIDE:
+        want = good_value(reader, arg, 2 * bytes, FALSE, FALSE) ? NULL : "a value twice as wide as the type";
+        break;
+    case ROLE_SRC_32: want = good_value(reader, arg, 4, FALSE, FALSE) ? NULL : "a value of 32 bits"; break;
+    case ROLE_SRC_64: want = good_value(reader, arg, 8, FALSE, FALSE) ? NULL : "a value of 64 bits"; break;
+    case ROLE_SRC_PRED: want = is_pred || arg->kind == ARG_INT ? NULL : "a predicate"; break;
+    case ROLE_SRC_ANY:
+        want = good_vector(reader, statement, arg, FALSE) ? NULL : "a value (or vector) that holds the type";
+        break;
+    case ROLE_IMMEDIATE: want = arg->kind == ARG_INT ? NULL : "a number"; break;
+    case ROLE_ADDRESS: want = arg->kind == ARG_ADDRESS ? NULL : "an address in [brackets]"; break;
+    default: break;
+    }
+    if (!want && arg->negated && role != ROLE_SRC_PRED && !(role == ROLE_SRC && pred))
+        want = "without '!'";
+    if (!want && arg->kind == ARG_LABEL && role != ROLE_FREE)
+        return ptx_body_fail(reader->body, arg->line, arg->column, PTX_LOAD_ERROR_SYMBOL, reader->error,
+                             "nothing has this name here");
+    return !want || arg_fail(reader, statement, arg, at, want);
+}
+
+static gboolean check_operands(PtxReader *reader, const PtxStatement *statement)
+{
+    const PtxArg *args = &g_array_index(reader->body->args, PtxArg, statement->first_arg);
+    guint at = 0;
+    for (const char *role = statement->row->operands; *role; role++) {
+        if (*role == '?')
+            continue;
+        if (*role == ROLE_DST_PAIR) {
+            if (at < statement->n_args && args[at].paired && !check_role(reader, statement, *role, &args[at], at))
+                return FALSE;
+            at += at < statement->n_args && args[at].paired;
+            continue;
+        }
+        if (at >= statement->n_args)
+            break;
+        if (args[at].paired)
+            return arg_fail(reader, statement, &args[at], at, "not a pair of registers");
+        if (!check_role(reader, statement, *role, &args[at], at))
+            return FALSE;
+        at++;
+    }
+    if (at < statement->n_args)
+        return arg_fail(reader, statement, &args[at], at, "left out");
+    return TRUE;
+}
+
+static gboolean look_fail(PtxReader *reader, PtxStatement *statement, const PtxToken *token, PtxOpLook look,
+                          guint which, const PtxOpRow *row)
+{
+    int length = (int)token->length;
+    switch (look) {
+    case OPTABLE_NAME:
+        return FAIL(reader, token, PTX_LOAD_ERROR_UNSUPPORTED, "unknown instruction");
+    case OPTABLE_WORD:
+        return FAIL(reader, token, PTX_LOAD_ERROR_UNSUPPORTED, "%.*s does not take .%s here", length, token->text,
+                    ptx_word_name(statement->words[which]));
+    case OPTABLE_TYPE:
+        return FAIL(reader, token, PTX_LOAD_ERROR_UNSUPPORTED, "%.*s does not take the type .%s here", length,
+                    token->text, ptx_types[statement->types[which]].name);
+    case OPTABLE_OPERANDS:
+        return FAIL(reader, token, PTX_LOAD_ERROR_SYNTAX, "%.*s does not take %u operands here", length, token->text,
+                    statement->n_args);
+    default:
+        return FAIL(reader, token, PTX_LOAD_ERROR_UNSUPPORTED,
+                    "%.*s: modifiers or types are missing, or do not go together; "
+                    "its form is%s%s%s%s",
+                    length, token->text, row && *row->words ? " ." : "", row ? row->words : "",
+                    row && *row->types ? ", type " : "", row ? row->types : "");
+    }
+}
+
+/* The operand of a cache policy, which a hint adds at the end, has no effect. */
+static void drop_policy(PtxReader *reader, PtxStatement *statement)
+{
+    if (!ptx_statement_has(statement, W_L2_CACHE_HINT) || statement->n_args < 2)
+        return;
+    const PtxArg *last = &g_array_index(reader->body->args, PtxArg, statement->first_arg + statement->n_args - 1u);
+    if (last->kind == ARG_REG && reg_bytes(reader, last) == 8)
+        statement->n_args--;
+}
+
+gboolean ptx_statement_check(PtxReader *reader, PtxStatement *statement, const PtxToken *token)
+{
+    PtxOpKey key = {.name = token->text,
+                    .name_length = token->length,
+                    .n_words = statement->n_words,
+                    .n_types = statement->n_types};
+    guint which = 0;
+    memcpy(key.words, statement->words, sizeof key.words);
+    memcpy(key.types, statement->types, sizeof key.types);
+    drop_policy(reader, statement);
+    const PtxArg *args = &g_array_index(reader->body->args, PtxArg, statement->first_arg);
+    for (guint i = 0; i < statement->n_args; i++)
+        key.n_args += !args[i].paired;
+    PtxOpLook look = ptx_optable_find(reader->body->unit->module->ops, &key, &statement->row, &which);
+    if (look != OPTABLE_FOUND)
+        return look_fail(reader, statement, token, look, which, statement->row);
+    statement->op = (guint8)statement->row->op;
+    if (statement->row->sm > reader->body->unit->sm)
+        return FAIL(reader, token, PTX_LOAD_ERROR_UNSUPPORTED, "this form of %.*s needs sm_%u; the target is sm_%u",
+                    (int)token->length, token->text, statement->row->sm, reader->body->unit->sm);
+    return check_operands(reader, statement);
+}

@@ -1,0 +1,147 @@
+/* Between the files that execute instructions. */
+#ifndef PTX_RUN_EXEC_H
+#define PTX_RUN_EXEC_H
+
+#include <string.h>
+
+#include "ptx/run/path.h"
+
+enum { TARGET_NONE, TARGET_REGISTERS, TARGET_SHARED /* cp.async */, TARGET_BULK };
+
+/* The 32 lanes of an operand. */
+static inline const void *ptx_lanes(const PtxWarp *warp, guint32 place)
+{
+    return warp->base[place & PLACE_POOL] + (place & ~PLACE_POOL);
+}
+static inline void *ptx_lanes_out(PtxWarp *warp, guint32 place) { return (guint8 *)warp->base[0] + place; }
+static inline guint32 ptx_predicate(const PtxWarp *warp, guint32 place)
+{
+    return *(const guint32 *)ptx_lanes(warp, place);
+}
+
+/* One lane of an operand of so many bytes (1: a predicate); 16-byte lanes give their low half. */
+guint64 ptx_lane_get(const PtxWarp *warp, guint32 place, guint bytes, guint lane);
+void ptx_lane_set(PtxWarp *warp, guint32 place, guint bytes, guint lane, guint64 value);
+static inline guint32 ptx_lane_u32(const PtxWarp *warp, guint32 place, guint lane)
+{
+    return ((const guint32 *)ptx_lanes(warp, place))[lane];
+}
+
+/* Addresses of a memory operand: base and offset, 64 bits. Returns the bits that any of them has. */
+guint64 ptx_addresses(const PtxWarp *warp, const PtxIns *ins, guint at, guint64 offset, guint64 va[PTX_LANES]);
+
+/* Lines of 128 B that a stretch of instructions lies on, of 16 B each: are they there? */
+static inline void ptx_fetch(PtxWarp *warp, const PtxCode *code, guint32 from, guint32 to)
+{
+    if (G_UNLIKELY(warp->fetch_code != code)) {
+        const PtxGrid *grid = warp->cta->grid;
+        warp->fetch_code = code;
+        warp->fetch_lines = grid->host->fetched ? grid->host->fetched(grid->user, warp, code) : NULL;
+    }
+    for (guint32 line = from / PTX_LINE_SLOTS; warp->fetch_lines && line * PTX_LINE_SLOTS < to; line++) {
+        guint64 *bits = &warp->fetch_lines[line / 64], bit = (guint64)1 << (line % 64);
+        warp->fetches += !(*bits & bit);
+        *bits |= bit;
+    }
+}
+
+/* Adds what the instructions up to `ins`, itself not, cost and count. */
+static inline void ptx_account(PtxWarp *warp, const PtxIns *ins)
+{
+    const PtxFrame *frame = warp->current->frame;
+    const PtxIns *code = frame->code->ins;
+    const PtxCosts *from = &frame->code->costs[warp->from - code], *to = &frame->code->costs[ins - code];
+    for (guint i = 0; i < COST_SUMS / 4; i++)
+        warp->costs.part[i] += to->part[i] - from->part[i];
+    ptx_fetch(warp, frame->code, from->sum[COST_SLOTS], to->sum[COST_SLOTS]);
+    warp->cta->grid->instructions += (guint64)(ins - warp->from);
+    warp->from = ins;
+}
+
+/* access.c */
+PtxAccess *ptx_access_new(PtxWarp *warp, PtxPath *path, const PtxIns *ins, PtxAccessKind kind, guint32 mask);
+/* Bytes of lanes, each n_vec elements, into the registers of an instruction, and the way back. */
+void ptx_bytes_to_registers(PtxFrame *frame, const PtxIns *ins, guint32 mask, const guint8 *bytes, guint stride);
+void ptx_registers_to_bytes(const PtxWarp *warp, const guint32 *places, guint n, guint element, guint width,
+                            guint8 *bytes, guint stride);
+void ptx_mark_busy(PtxFrame *frame, const PtxIns *ins); /* until the access at hand is complete */
+
+/* memory.c */
+/* A lane's bytes in shared (own or of the cluster), local or parameter memory; NULL: outside, and a fault is set. */
+guint8 *ptx_lane_memory(PtxWarp *warp, PtxPath *path, const PtxIns *ins, PtxSpace space, guint64 offset, guint32 bytes,
+                        guint lane);
+/* Where a generic address lies; *offset gets what is left of it. */
+PtxSpace ptx_space_of(guint64 va, guint64 *offset);
+/* The shared memory of the CTA that an address names, and the offset in it; NULL: none. */
+PtxCta *ptx_shared_cta(PtxCta *cta, guint64 *offset);
+
+/* atomic.c: memory = memory op operand, for one lane; the old value goes to old (may be the operand itself). */
+void ptx_atomic_apply(PtxType type, PtxWord op, guint bytes, guint8 *memory, const guint8 *operand,
+                      const guint8 *compare, guint8 *old, gboolean in_l2 /* else in shared memory */);
+
+/* steps by file */
+PtxStep ptx_step_ld(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
+PtxStep ptx_step_st(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
+PtxStep ptx_step_atom(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
+PtxStep ptx_step_multimem(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
+PtxStep ptx_step_fence(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
+PtxStep ptx_step_async(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
+PtxStep ptx_step_bulk(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
+PtxStep ptx_step_remote(PtxWarp *warp, PtxPath *path, const PtxIns *ins,
+                        guint32 mask); /* st.async, red.async, st.bulk */
+PtxStep ptx_step_mbarrier(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
+PtxStep ptx_step_member(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask); /* shfl, vote, ..., bar.warp */
+PtxStep ptx_step_barrier(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
+PtxStep ptx_step_cluster(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
+PtxStep ptx_step_griddep(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
+PtxStep ptx_step_nanosleep(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
+PtxStep ptx_step_brx(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
+PtxStep ptx_step_call(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
+PtxStep ptx_step_ret(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
+PtxStep ptx_step_exit(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
+PtxStep ptx_step_trap(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
+PtxStep ptx_system_call(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask, const PtxCall *call);
+
+/* plain handlers beside those of hot.c */
+void ptx_run_scalar(PtxWarp *warp, const PtxIns *ins, guint32 mask);
+void ptx_run_mov(PtxWarp *warp, const PtxIns *ins, guint32 mask);
+void ptx_run_pack(PtxWarp *warp, const PtxIns *ins, guint32 mask);
+void ptx_run_predicate(PtxWarp *warp, const PtxIns *ins, guint32 mask);
+void ptx_run_carry(PtxWarp *warp, const PtxIns *ins, guint32 mask);
+void ptx_run_sreg(PtxWarp *warp, const PtxIns *ins, guint32 mask);
+void ptx_run_cvta(PtxWarp *warp, const PtxIns *ins, guint32 mask);
+
+/* The scalar function of an operation; NULL: none. */
+PtxScalar ptx_scalar_find(PtxOp op);
+/* The handler of hot.c for exactly this instruction, of the best clone for this machine; NULL: none. */
+PtxHandler ptx_hot_find(const PtxIns *ins);
+const PtxHotMemory *ptx_hot_memory(void);
+
+/* barrier.c: lanes of a warp have ended: barriers may be complete. */
+void ptx_warp_ended(PtxWarp *warp);
+void ptx_lanes_ended(PtxWarp *warp, guint32 lanes);
+/* member.c: gathers may be complete. */
+void ptx_gathers_check(PtxWarp *warp);
+/* mbarrier.c: for copies. */
+void ptx_mbarrier_complete_tx(PtxCta *cta, guint32 at, guint32 bytes);
+void ptx_mbarrier_arrive(PtxCta *cta, guint32 at, guint32 count);
+/* trace.c: of a traced warp, before an instruction of the current path, behind it, and when a load's answer came. */
+void ptx_trace_begin(PtxWarp *warp, const PtxIns *ins, guint32 mask);
+void ptx_trace_end(PtxWarp *warp, const PtxIns *ins, guint32 mask, PtxStep step);
+void ptx_trace_answer(PtxWarp *warp, const PtxAccess *access);
+/* async.c */
+void ptx_access_finish_async(PtxAccess *access);
+
+/* An arrival at an mbarrier that waits for a lane's earlier asynchronous copies. */
+typedef struct PtxDeferred {
+    struct PtxDeferred *next;
+    guint64 serial;            /* copies up to this one */
+    guint32 lane, at;
+    PtxCta *cta;
+} PtxDeferred;
+void ptx_warp_clear_async(PtxWarp *warp);
+/* A place in shared memory that a lane's address means, of the own or another CTA; NULL: a fault is set. */
+guint8 *ptx_shared_place(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint64 va, guint32 bytes, guint lane,
+                         PtxCta **cta, guint32 *at);
+
+#endif

@@ -1,0 +1,351 @@
+/* Modules in contexts, launches, CTAs, and what a kernel needs. */
+#include "ptx/run/exec.h"
+
+/* ---- images */
+
+PtxImage *ptx_image_new(PtxModule *module, guint64 global_base, guint64 const_base)
+{
+    PtxImage *image = g_new0(PtxImage, 1);
+    image->module = module;
+    image->global_base = global_base;
+    image->const_base = const_base;
+    image->pools = g_new0(guint8 *, module->functions->len + 1u);
+    return image;
+}
+
+void ptx_image_free(PtxImage *image)
+{
+    if (!image)
+        return;
+    for (guint i = 0; i < image->module->functions->len; i++)
+        g_aligned_free(image->pools[i]);
+    g_free(image->pools);
+    g_free(image);
+}
+
+/* A kernel's own shared variables lie behind those of module scope, where it or a callee uses these. */
+static guint32 own_shared_base(const PtxCode *code)
+{
+    PtxUsage usage;
+    const PtxModule *module = code->function->unit->module;
+    guint32 base = (module->shared_bytes + 127u) & ~127u;
+    if (!code->function->entry)
+        return code->shared_at;
+    return ptx_function_usage(code->function, &usage, NULL) &&
+                   usage.shared_bytes - usage.functions_shared > code->shared_bytes
+               ? base
+               : 0;
+}
+
+const guint8 *ptx_image_pool(PtxImage *image, const PtxCode *code)
+{
+    guint8 **pool = &image->pools[code->function->index];
+    if (*pool)
+        return *pool;
+    *pool = g_aligned_alloc0(1, code->pool_bytes + 64u, 64);
+    if (code->pool_bytes)
+        memcpy(*pool, code->pool, code->pool_bytes);
+    for (guint r = 0; r < code->relocs->len; r++) {
+        const PtxPoolReloc *reloc = &g_array_index(code->relocs, PtxPoolReloc, r);
+        guint64 value =
+            reloc->addend + (reloc->symbol ? ptx_symbol_address(reloc->symbol, image->global_base, image->const_base)
+                                           : own_shared_base(code));
+        for (guint l = 0; l < PTX_LANES; l++)
+            memcpy(*pool + reloc->place + l * reloc->bytes, &value, reloc->bytes);
+    }
+    return *pool;
+}
+
+/* ---- what a kernel needs */
+
+typedef struct {
+    PtxUsage usage;
+    GHashTable *open;          /* functions on the way here */
+    GHashTable *done;
+    gboolean module_shared;
+    guint32 own_shared, registers;
+    GError **error;
+} Walk;
+
+static guint32 code_registers(const PtxCode *code)
+{
+    guint32 registers = (code->live_bytes + 3) / 4;
+    return CLAMP(registers, PTX_REGISTERS_MIN, PTX_REGISTERS_LIMIT);
+}
+
+static gboolean walk_indirect(Walk *walk, const PtxCode *code, guint32 *deepest);
+
+static void add_functions_shared(Walk *walk, const PtxCode *code)
+{
+    if (!code->shared_bytes)
+        return;
+    walk->usage.functions_shared += (code->shared_bytes + 127u) & ~127u;
+    walk->usage.functions_end = MAX(walk->usage.functions_end, code->shared_at + code->shared_bytes);
+}
+
+static gboolean walk_function(Walk *walk, PtxFunction *function, guint32 *local)
+{
+    const PtxCode *code = NULL;
+    guint32 deepest = 0;
+    *local = 0;
+    if (!function->body)
+        return TRUE;
+    if (g_hash_table_contains(walk->open, function)) {
+        walk->usage.recursive = TRUE;
+        return TRUE;
+    }
+    gpointer known;
+    if (g_hash_table_lookup_extended(walk->done, function, NULL, &known)) {
+        *local = GPOINTER_TO_UINT(known);
+        return TRUE;
+    }
+    code = ptx_function_code(function, walk->error);
+    if (!code)
+        return FALSE;
+    g_hash_table_add(walk->open, function);
+    walk->registers = MAX(walk->registers, code_registers(code));
+    walk->module_shared |= code->uses_module_shared;
+    if (!function->entry)
+        add_functions_shared(walk, code);
+    walk->usage.dynamic_shared |= code->uses_dynamic_shared;
+    for (guint i = 0; i < code->callees->len; i++) {
+        guint32 below;
+        if (!walk_function(walk, code->callees->pdata[i], &below))
+            return FALSE;
+        deepest = MAX(deepest, below);
+    }
+    if (code->indirect_calls && !walk_indirect(walk, code, &deepest))
+        return FALSE;
+    g_hash_table_remove(walk->open, function);
+    *local = ((code->local_bytes + 15u) & ~15u) + deepest;
+    g_hash_table_insert(walk->done, function, GUINT_TO_POINTER(*local));
+    return TRUE;
+}
+
+/* Any function that has a body may be called: those of other units are counted by their frames alone when they are
+ * known already, so that bodies stay unread until they are called. */
+static gboolean walk_indirect(Walk *walk, const PtxCode *code, guint32 *deepest)
+{
+    const PtxModule *module = code->function->unit->module;
+    walk->module_shared = walk->module_shared || module->shared_bytes > 0;
+    for (guint i = 0; i < module->functions->len; i++) {
+        PtxFunction *function = module->functions->pdata[i];
+        const PtxCode *other = g_atomic_pointer_get(&function->code);
+        if (function->entry || !other)
+            continue;
+        *deepest = MAX(*deepest, other->local_bytes);
+        add_functions_shared(walk, other);
+    }
+    return TRUE;
+}
+
+/* What a function says itself, else what its text was compiled with; and so few that the threads a kernel is declared
+ * for fit. What is more alive at once is kept in local memory (spill.c).
+ * source: PTX ISA, performance-tuning directives; 65536 registers an SM on every target that is read */
+guint32 ptx_registers_allowed(const PtxFunction *entry)
+{
+    const guint32 *said = entry->reqntid[0] ? entry->reqntid : entry->maxntid;
+    guint32 limit = entry->maxnreg ? entry->maxnreg : entry->unit->registers_max;
+    guint64 threads = (guint64)said[0] * MAX(said[1], 1u) * MAX(said[2], 1u);
+    threads = (threads + 31) / 32 * 32 * MAX(entry->minnctapersm, 1u);
+    if (threads && threads <= 65536 / PTX_REGISTERS_MIN)
+        limit = MIN(limit ? limit : PTX_REGISTERS_LIMIT, (guint32)(65536 / threads) & ~7u);
+    return limit ? MAX(limit, 16u) : PTX_REGISTERS_LIMIT;
+}
+
+gboolean ptx_function_usage(PtxFunction *entry, PtxUsage *usage, GError **error)
+{
+    Walk walk = {.error = error};
+    guint32 local;
+    walk.open = g_hash_table_new(NULL, NULL);
+    walk.done = g_hash_table_new(NULL, NULL);
+    gboolean good = walk_function(&walk, entry, &local);
+    if (good) {
+        guint32 base = (entry->unit->module->shared_bytes + 127u) & ~127u;
+        walk.usage.local_bytes = local;
+        walk.usage.registers = MIN(walk.registers, ptx_registers_allowed(entry));
+        walk.usage.shared_bytes =
+            entry->code->shared_bytes + (!walk.module_shared         ? 0
+                                         : entry->code->shared_bytes ? base
+                                                                     : entry->unit->module->shared_bytes) +
+            walk.usage.functions_shared;
+        *usage = walk.usage;
+    }
+    g_hash_table_unref(walk.open);
+    g_hash_table_unref(walk.done);
+    return good;
+}
+
+/* ---- launches */
+
+static gboolean launch_fail(const PtxFunction *entry, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
+static gboolean launch_fail(const PtxFunction *entry, GError **error, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    g_set_error(error, PTX_LOAD_ERROR, PTX_LOAD_ERROR_LIMIT, "launch of %s: %s", entry->symbol->name, text);
+    return FALSE;
+}
+
+static gboolean check_shape(const PtxGrid *grid, GError **error)
+{
+    const PtxFunction *entry = grid->entry;
+    static const guint32 block_max[] = {1024, 1024, 64}, grid_max[] = {G_MAXINT32, 65535, 65535};
+    guint64 threads = 1, size = 1, wanted = 1, most = 1;
+    for (guint i = 0; i < 3; i++) {
+        if (grid->dim[i] == 0 || grid->dim[i] > grid_max[i])
+            return launch_fail(entry, error, "%u CTAs in dimension %u; 1 to %u", grid->dim[i], i, grid_max[i]);
+        if (grid->block[i] == 0 || grid->block[i] > block_max[i])
+            return launch_fail(entry, error, "%u threads in dimension %u; 1 to %u", grid->block[i], i, block_max[i]);
+        if (grid->cluster[i] == 0 || grid->cluster[i] > 16 || grid->dim[i] % grid->cluster[i])
+            return launch_fail(entry, error, "clusters of %u CTAs do not divide a grid of %u", grid->cluster[i],
+                               grid->dim[i]);
+        threads *= grid->block[i];
+        size *= grid->cluster[i];
+        wanted *= MAX(entry->reqntid[i], 1u);
+        most *= MAX(entry->maxntid[i], 1u);
+        if (entry->reqntid[0] && entry->reqntid[i] != grid->block[i])
+            return launch_fail(entry, error, ".reqntid asks for %u threads in dimension %u", entry->reqntid[i], i);
+    }
+    if (threads > 1024 || size > 16)
+        return launch_fail(entry, error,
+                           "%" G_GUINT64_FORMAT " threads, %" G_GUINT64_FORMAT " CTAs a cluster; at most 1024 and 16",
+                           threads, size);
+    if (entry->maxntid[0] && threads > most)
+        return launch_fail(entry, error, "%" G_GUINT64_FORMAT " threads; .maxntid allows %" G_GUINT64_FORMAT, threads,
+                           most);
+    return TRUE;
+}
+
+PtxGrid *ptx_grid_new(PtxImage *image, PtxFunction *entry, const guint32 dim[3], const guint32 block[3],
+                      const guint32 *cluster, guint32 dynamic_shared, const void *param, const PtxHost *host,
+                      void *user, GError **error)
+{
+    PtxUsage usage;
+    if (!ptx_function_usage(entry, &usage, error))
+        return NULL;
+    PtxGrid *grid = g_new0(PtxGrid, 1);
+    grid->image = image;
+    grid->entry = entry;
+    grid->host = host;
+    grid->user = user;
+    grid->back_branches = PTX_BACK_BRANCHES;
+    grid->spin_branches = PTX_SPIN_BRANCHES;
+    guint32 own = usage.shared_bytes - usage.functions_shared;
+    grid->static_shared = usage.dynamic_shared ? (own + 127u) & ~127u : own;
+    grid->functions_shared = usage.functions_shared;
+    grid->functions_end = usage.functions_end;
+    grid->dynamic_shared = dynamic_shared;
+    for (guint i = 0; i < 3; i++) {
+        grid->dim[i] = dim[i];
+        grid->block[i] = block[i];
+        grid->cluster[i] = cluster ? cluster[i] : MAX(entry->cluster[i], 1u);
+    }
+    grid->param = g_malloc0(entry->param_bytes + 1u);
+    if (param && entry->param_bytes)
+        memcpy(grid->param, param, entry->param_bytes);
+    if (!check_shape(grid, error) || ((guint64)grid->static_shared + dynamic_shared > PTX_SHARED_BYTES_MAX &&
+                                      !launch_fail(entry, error, "%u bytes of shared memory; at most %u",
+                                                   grid->static_shared + dynamic_shared, PTX_SHARED_BYTES_MAX))) {
+        ptx_grid_free(grid);
+        return NULL;
+    }
+    grid->threads = block[0] * block[1] * block[2];
+    grid->n_warps = (grid->threads + PTX_LANES - 1) / PTX_LANES;
+    return grid;
+}
+
+void ptx_grid_free(PtxGrid *grid)
+{
+    if (!grid)
+        return;
+    g_free(grid->fault.text);
+    g_free(grid->param);
+    g_free(grid);
+}
+
+/* ---- CTAs */
+
+static void warp_start(PtxWarp *warp, PtxCta *cta, guint32 index)
+{
+    guint32 left = cta->grid->threads - index * PTX_LANES;
+    warp->cta = cta;
+    warp->index = index;
+    warp->live = left >= PTX_LANES ? PTX_FULL_MASK : (1u << left) - 1;
+    warp->cluster_phase = G_MAXUINT32;
+    PtxFrame *frame = ptx_frame_new(warp, cta->grid->entry->code, NULL);
+    if (!frame) {
+        ptx_fault(warp, NULL, 0, PTX_FAULT_STACK, 0, "the kernel needs more than %u bytes of local memory",
+                  PTX_LOCAL_BYTES_MAX);
+        return;
+    }
+    ptx_path_new(warp, frame, NULL, 0, warp->live);
+    ptx_frame_unref(warp, frame);
+}
+
+static PtxCta *cta_new(PtxGrid *grid, PtxCluster *cluster, guint32 rank, const guint32 first[3])
+{
+    PtxCta *cta = g_new0(PtxCta, 1);
+    const guint32 *size = grid->cluster;
+    cta->grid = grid;
+    cta->cluster_of = cluster;
+    cta->rank = rank;
+    cta->index[0] = first[0] + rank % size[0];
+    cta->index[1] = first[1] + rank / size[0] % size[1];
+    cta->index[2] = first[2] + rank / size[0] / size[1];
+    cta->shared_bytes = MAX(grid->static_shared + grid->dynamic_shared, grid->functions_end);
+    cta->shared = g_malloc0(cta->shared_bytes + 1u);
+    cta->live = grid->threads;
+    cta->warp = g_new0(PtxWarp, grid->n_warps);
+    return cta;
+}
+
+PtxCluster *ptx_cluster_new(PtxGrid *grid, const guint32 index[3])
+{
+    PtxCluster *cluster = g_new0(PtxCluster, 1);
+    cluster->size = grid->cluster[0] * grid->cluster[1] * grid->cluster[2];
+    cluster->cta = g_new0(PtxCta *, cluster->size);
+    cluster->live = cluster->size * grid->threads;
+    for (guint32 c = 0; c < cluster->size; c++)
+        cluster->cta[c] = cta_new(grid, cluster, c, index);
+    for (guint32 c = 0; c < cluster->size; c++)
+        for (guint32 w = 0; w < grid->n_warps; w++)
+            warp_start(&cluster->cta[c]->warp[w], cluster->cta[c], w);
+    return cluster;
+}
+
+static void warp_clear(PtxWarp *warp)
+{
+    while (warp->head)
+        ptx_path_free(warp, warp->head);
+    for (PtxAccess *lists[] = {warp->pending, warp->spare}, **list = lists; list < lists + 2; list++)
+        while (*list) {
+            PtxAccess *next = (*list)->next;
+            if (list == lists) {
+                g_free((*list)->block);
+                ptx_frame_unref(warp, (*list)->frame);
+            }
+            g_free(*list);
+            *list = next;
+        }
+    ptx_warp_clear_async(warp);
+    g_free(warp->local);
+    if (warp->traced)
+        g_string_free(warp->traced, TRUE);
+}
+
+void ptx_cluster_free(PtxCluster *cluster)
+{
+    for (guint32 c = 0; c < cluster->size; c++) {
+        PtxCta *cta = cluster->cta[c];
+        for (guint32 w = 0; w < cta->grid->n_warps; w++)
+            warp_clear(&cta->warp[w]);
+        g_free(cta->warp);
+        g_free(cta->shared);
+        g_free(cta);
+    }
+    g_free(cluster->cta);
+    g_free(cluster);
+}

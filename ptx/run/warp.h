@@ -1,0 +1,239 @@
+/* Runs kernels: grids, CTAs, warps, and the seam to their host, which owns memory and time.
+ *
+ * A warp executes until an instruction is for its host. Registers, shared, local and parameter memory, barriers,
+ * shuffles and votes are its own business; a global, peer, multicast or host access is put into a PtxAccess, which
+ * ptx_warp_run hands out. The host may let the warp run on at once: a register that a load has still to bring blocks
+ * only the instruction that uses it. When the answer is there, the host puts a load's bytes into the access and calls
+ * ptx_access_complete. So the same executor serves a plain loop over flat memory and a generator of timed
+ * micro-operations.
+ *
+ * Time is the host's: it is asked for it, and is told what a warp's instructions cost (PtxWarp.costs) and how many
+ * ways its shared accesses conflicted. Before instructions by which warps wait for each other a host that keeps time
+ * gets a turn (PTX_RUN_SLICE), so that they happen at their time.
+ *
+ * Diverged warps: see path.h. */
+#ifndef PTX_RUN_WARP_H
+#define PTX_RUN_WARP_H
+
+#include "ptx/translate/code.h"
+
+#define PTX_BARRIERS 16u
+#define PTX_WARPS_MAX 32u
+#define PTX_ACCESS_BYTES 32u  /* of a lane, at most */
+
+typedef struct PtxGrid PtxGrid;
+typedef struct PtxCluster PtxCluster;
+typedef struct PtxFrame PtxFrame;
+typedef struct PtxJoin PtxJoin;
+typedef struct PtxAccess PtxAccess;
+
+/* ---- a module in a context */
+
+typedef struct {
+    PtxModule *module;         /* not owned */
+    guint64 global_base, const_base; /* where its banks are */
+    guint8 **pools;            /* of each function: its constants with addresses filled in; made when first needed */
+} PtxImage;
+PtxImage *ptx_image_new(PtxModule *module, guint64 global_base, guint64 const_base);
+void ptx_image_free(PtxImage *image);
+/* The constants of a function; own_shared: where the kernel's own shared variables begin. */
+const guint8 *ptx_image_pool(PtxImage *image, const PtxCode *code);
+
+/* ---- what a warp asks of its host */
+
+typedef enum {
+    PTX_ACCESS_LOAD, PTX_ACCESS_STORE, PTX_ACCESS_RED, PTX_ACCESS_ATOM,
+    PTX_ACCESS_MC_LOAD,        /* multimem.ld_reduce */
+    PTX_ACCESS_MC_STORE, PTX_ACCESS_MC_RED,
+    PTX_ACCESS_FENCE,          /* completes when all earlier stores of the warp are performed, at `scope` */
+    PTX_ACCESS_BULK_LOAD,      /* block_bytes from va[0] to block */
+    PTX_ACCESS_BULK_STORE,     /* from block to va[0] */
+    PTX_ACCESS_BULK_RED, PTX_ACCESS_BULK_MC_STORE, PTX_ACCESS_BULK_MC_RED
+} PtxAccessKind;
+
+struct PtxAccess {
+    guint8 kind;               /* PtxAccessKind */
+    guint8 width;              /* bytes of a lane */
+    guint8 type;               /* PtxType of an element */
+    guint8 op;                 /* PtxWord: add, min, ..., cas, exch */
+    guint8 acc;                /* PtxWord: acc::f32, acc::f16, or 0 */
+    guint8 order, scope;       /* PtxWord; 0: not written */
+    gboolean noftz;            /* .noftz is written */
+    guint32 mask;              /* lanes that take part */
+    guint32 block_bytes;
+    guint64 va[PTX_LANES];
+    guint8 bytes[PTX_LANES *
+                 PTX_ACCESS_BYTES]; /* lane l at l * width: stored, or operands; the answer of a load or atom */
+    guint8 compare[PTX_LANES * 16];               /* of cas: what memory must hold; `bytes` is what is put there */
+    guint8 *block;             /* of bulk copies */
+    guint32 parts;             /* the host's, which may split it; 0 at first */
+    const PtxIns *ins;         /* for messages: its line */
+    PtxWarp *warp;
+    /* the executor's own */
+    guint8 target;
+    gboolean outstanding, holds; /* holds: the path that made it waits for it */
+    PtxFrame *frame;
+    struct PtxGroup *group;
+    guint64 serial;            /* of asynchronous copies, in order */
+    guint32 shared_at[PTX_LANES], fill_bytes;
+    guint8 take_bytes[PTX_LANES];
+    guint32 barrier_at;        /* mbarrier that gets block_bytes, in barrier_cta's shared memory */
+    PtxCta *into;              /* whose shared memory a bulk copy fills */
+    PtxCta *barrier_cta;
+    guint32 multicast;         /* CTAs of the cluster that get a copy; 0: the one */
+    PtxAccess *next;
+};
+
+
+
+typedef enum { PTX_WAKE_BARRIER, PTX_WAKE_CLUSTER, PTX_WAKE_MBARRIER } PtxWakeKind;
+typedef struct {
+    guint64 (*now_ps)(void *host);
+    /* A warp that waited can go on; of barriers the last one to come too. NULL: the host need not be told. */
+    void (*wake)(void *host, PtxWarp *warp, PtxWakeKind kind);
+    /* Bytes of memory as they are now, without time: constants, strings. FALSE: nothing is there. */
+    gboolean (*read)(void *host, guint64 va, void *bytes, gsize n);
+    void (*print)(void *host, PtxCta *cta, const char *text);          /* vprintf, one lane's text */
+    guint64 (*allocate)(void *host, guint64 bytes);                    /* malloc; NULL: none to be had */
+    void (*release)(void *host, guint64 va);
+    void (*launch_dependents)(void *host, PtxCta *cta);                /* NULL: ignored */
+    gboolean (*grid_dependency)(void *host, PtxWarp *warp); /* griddepcontrol.wait: TRUE when met; NULL: always */
+    guint32 (*sm)(void *host, PtxCta *cta, guint32 *count);            /* %smid, %nsmid */
+    /* A bit for each 128 B of a function's instructions (PtxCodeLines): those that the warp's SM has. NULL: all. */
+    guint64 *(*fetched)(void *host, PtxWarp *warp, const PtxCode *code);
+    /* A warp that is traced (PtxWarp.traced) executed an instruction then, or an answer came: a line of text. */
+    void (*trace)(void *host, PtxWarp *warp, guint64 time_ps, const char *text);
+    guint64 clock_ps;          /* of an SM clock cycle */
+    gboolean keeps_time;       /* and clears PtxWarp.costs at each turn */
+} PtxHost;
+
+typedef enum {
+    PTX_RUN_ACCESS,            /* *access is for the host; call again for more */
+    PTX_RUN_WAIT,              /* nothing to do before a completion or a wake */
+    PTX_RUN_SLEEP,             /* before PtxWarp.wake_ps */
+    PTX_RUN_SLICE,             /* the budget is used up */
+    PTX_RUN_EXIT,              /* all lanes are done */
+    PTX_RUN_FAULT              /* PtxGrid.fault says what; the grid is at its end */
+} PtxRun;
+
+typedef enum { PTX_FAULT_NONE, PTX_FAULT_TRAP, PTX_FAULT_ASSERT, PTX_FAULT_ILLEGAL_ADDRESS, PTX_FAULT_MISALIGNED,
+               PTX_FAULT_ILLEGAL_INSTRUCTION, PTX_FAULT_STACK, PTX_FAULT_BARRIER, PTX_FAULT_CODE,
+               PTX_FAULT_HUNG /* the host ended it */ } PtxFaultKind;
+typedef struct {
+    PtxFaultKind kind;
+    char *text;                /* one sentence; owned by the grid */
+    const PtxFunction *function;
+    guint32 line, source_line; /* of the PTX, of the source where .loc says so (else 0) */
+    guint32 cta[3], warp, lane;
+    guint64 va;
+} PtxFault;
+
+/* ---- a launch */
+
+struct PtxGrid {
+    PtxImage *image;           /* not owned */
+    PtxFunction *entry;
+    const PtxHost *host;
+    void *user;                /* given to the host's functions */
+    guint32 dim[3], block[3], cluster[3];
+    guint32 threads, n_warps;  /* of a CTA */
+    guint32 static_shared, dynamic_shared;
+    guint32 functions_shared, functions_end; /* of functions that it calls: PtxUsage */
+    guint64 id;
+    guint8 *param;             /* param_bytes of the entry */
+    guint64 workspace;         /* of a cooperative launch: where its CTAs meet; 0 at first, the host sets it */
+    guint32 back_branches;     /* of siblings, before lanes that wait at a join go on without them */
+    guint32 spin_branches;     /* the same in loops that poll */
+    PtxFault fault;
+    /* counted */
+    guint64 instructions, divergences, joins_given_up;
+    const PtxFunction *called; /* the first that was called by its address; NULL: none was */
+};
+#define PTX_BACK_BRANCHES 4096u
+#define PTX_SPIN_BRANCHES 16u
+
+/* dim, block, cluster (NULL: 1,1,1 or what the kernel says); param: param_bytes of the entry. NULL: *error. */
+PtxGrid *ptx_grid_new(PtxImage *image, PtxFunction *entry, const guint32 dim[3], const guint32 block[3],
+                      const guint32 *cluster, guint32 dynamic_shared, const void *param, const PtxHost *host,
+                      void *user, GError **error);
+void ptx_grid_free(PtxGrid *grid);
+
+/* ---- a CTA */
+
+typedef struct {
+    guint32 lanes[PTX_WARPS_MAX]; /* that have arrived */
+    guint32 expected;          /* threads; 0: all of the CTA that are left */
+    guint32 red_count, red_and, red_or; /* of barrier.red */
+    gboolean used;
+} PtxBarrier;
+
+struct PtxCta {
+    PtxGrid *grid;
+    PtxCluster *cluster_of;
+    guint32 index[3], rank;    /* in the grid; in its cluster */
+    guint8 *shared;
+    guint32 shared_bytes;
+    PtxWarp *warp;             /* n_warps of them */
+    PtxBarrier barrier[PTX_BARRIERS];
+    guint32 live;              /* threads that have not ended */
+    void *user;                /* the host's */
+};
+
+struct PtxCluster {
+    guint32 size, arrived_threads, phase;
+    guint32 live;
+    PtxCta **cta;              /* by rank */
+};
+
+/* A cluster of CTAs (often one), first at `index`; each has its warps ready to run. */
+PtxCluster *ptx_cluster_new(PtxGrid *grid, const guint32 index[3]);
+void ptx_cluster_free(PtxCluster *cluster);
+
+/* ---- a warp */
+
+typedef struct PtxGroup {      /* of asynchronous copies */
+    guint32 mask, pending;
+    struct PtxGroup *older;
+} PtxGroup;
+
+struct PtxWarp {
+    const guint8 *base[2];     /* registers of the current frame, its constants */
+    PtxPath *current;
+    PtxCta *cta;
+    guint32 index;             /* in its CTA */
+    guint32 live;              /* lanes that have not ended */
+    guint32 cluster_phase;     /* in which it last arrived at its cluster's barrier */
+    guint32 carry;             /* condition code, a bit a lane */
+    PtxPath *head, *tail;      /* all paths, in the order in which they run next */
+    guint32 n_paths, n_parked; /* lanes that wait at a join are no path */
+    PtxJoin *joins;            /* where some wait, newest first */
+    PtxAccess *pending, *spare;
+    PtxGroup *groups[2], *open[2]; /* cp.async, cp.async.bulk: committed, newest first; not yet committed */
+    struct PtxDeferred *deferred;
+    guint64 serial;
+    guint8 *local;             /* 32 stacks */
+    guint32 local_bytes;       /* of a lane */
+    guint64 wake_ps;           /* of PTX_RUN_SLEEP */
+    gboolean ended;
+    PtxCosts costs;            /* since the host last cleared them */
+    guint32 shared_ways;       /* the same: bank conflicts beyond the first pass */
+    const PtxCode *fetch_code; /* of which fetch_lines are */
+    guint64 *fetch_lines;      /* of its SM; NULL: nothing is fetched */
+    guint32 fetches;           /* since the host last cleared them: lines that were not there */
+    const PtxIns *from;        /* the first instruction of the current path's code whose costs are not in them */
+    GString *traced;           /* room for a line, made by the host and freed with the warp; NULL: it is not traced */
+    guint64 trace_ps;
+    PtxAccess *handed;         /* made by the instruction at hand, for the host */
+    void *user;                /* the host's */
+};
+
+/* Runs until something is for the host, or for about `budget` instructions. */
+PtxRun ptx_warp_run(PtxWarp *warp, guint32 budget, PtxAccess **access);
+void ptx_access_complete(PtxAccess *access); /* it is the executor's again */
+guint32 ptx_warp_line(const PtxWarp *warp);  /* of PTX, where its next path is; for messages */
+/* What griddepcontrol.wait waits for is there. FALSE: none of its lanes waits so. */
+gboolean ptx_warp_met(PtxWarp *warp);
+/* "waits at barrier 1", for a report of a stuck run. */
+const char *ptx_warp_state(const PtxWarp *warp);
+
+#endif
