@@ -99,25 +99,33 @@ cuda_files = \
 	api/cuda/stream/stream.c \
 	api/cuda/stream/stream_op.c \
 	api/cuda/symbols.h \
+	$(engine_files)
+engine_files = \
+	api/engine/call.c \
 	api/engine/dependents.c \
 	api/engine/engine.c \
 	api/engine/engine.h \
 	api/engine/faults.c \
+	api/engine/groups.c \
+	api/engine/host_memory.c \
+	api/engine/idle.c \
 	api/engine/internal.h \
 	api/engine/kernel.c \
-	api/engine/groups.c \
-	api/engine/launches.c \
 	api/engine/kernel.h \
+	api/engine/launches.c \
 	api/engine/memory.c \
-	api/engine/rest.c \
+	api/engine/program.c \
+	api/engine/queue.c \
 	api/engine/shared_event.c \
+	api/engine/slice.c \
 	api/engine/stats.c \
 	api/engine/stream.c \
 	api/engine/stuck.c \
 	api/engine/timeline.c \
+	api/engine/transfer.c \
+	api/engine/value.c \
 	api/engine/watch.c \
-	api/engine/work.c \
-	api/engine/work_run.c
+	api/engine/work.c
 cuda_public = \
 	api/include/fanout/cuda.h \
 	api/include/fanout/cuda_attribute.h \

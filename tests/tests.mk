@@ -295,10 +295,7 @@ tests_ptx_test_ptx_run_SOURCES = tests/ptx/test_ptx_run.c tests/ptx/flat_host.c
 # The CUDA front end: against the shared library, as its users meet it.
 CUDA_TEST_LDADD = libcuda.la $(GLIB_LIBS) $(CMOCKA_LIBS)
 tests_device_kernel_test_kernel_stream_CFLAGS = $(AM_CFLAGS) # objects of its own: the library is made with libtool
-tests_device_kernel_test_kernel_stream_SOURCES = tests/device/kernel/test_kernel_stream.c api/engine/dependents.c api/engine/engine.c \
-	api/engine/faults.c api/engine/groups.c api/engine/kernel.c api/engine/launches.c api/engine/memory.c api/engine/rest.c api/engine/shared_event.c \
-	api/engine/stats.c api/engine/stream.c api/engine/stuck.c api/engine/timeline.c api/engine/watch.c api/engine/work.c \
-	api/engine/work_run.c
+tests_device_kernel_test_kernel_stream_SOURCES = tests/device/kernel/test_kernel_stream.c $(engine_files)
 tests_api_test_cuda_bad_input_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_bad_memory_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_bad_work_LDADD = $(CUDA_TEST_LDADD)

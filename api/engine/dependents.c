@@ -121,7 +121,6 @@ void engine_dependents_done(Work *work)
     SimTime now_ps = sim_now_ps(work->engine->sim);
     g_autoptr(GPtrArray) dependents = g_steal_pointer(&work->dependents);
 
-    g_clear_pointer(&work->behind, engine_work_unref);
     work->performed = work->triggered = TRUE; /* it may have ended without having been launched */
     for (guint i = 0; dependents != NULL && i < dependents->len; i++) {
         Work *next = g_ptr_array_index(dependents, i);

@@ -1,25 +1,13 @@
-/* See engine.h: the thread, its calls, and when simulated time may run. */
+/* See engine.h: the thread, what each request leads to, and when simulated time may run. Nothing in this room calls
+ * up to here. */
 #include "api/engine/internal.h"
 
 #include "model/fabric/waves.h"
-#include "sim/host_clock.h"
 
-#include <time.h>
-
-#define SLICE_PS (100 * PS_PER_US) /* how long time runs before new calls are looked at */
-#define KERNEL_SLICE_PS (10 * PS_PER_US) /* the same while kernels run, whose time costs more of the host's */
 #define STUCK_LOOK_US 20000        /* how often a quiet engine asks whether anybody can still act */
 #define STUCK_AFTER_US 500000      /* how long nobody can before it says so */
 
 static _Thread_local gboolean on_engine_thread;
-
-void engine_answer(Engine *engine, EngineCall *call, EngineStatus status)
-{
-    __atomic_store_n(&engine->seen_ps, sim_now_ps(engine->sim), __ATOMIC_RELEASE);
-    call->reply.status = status;
-    call->done = TRUE;
-    pthread_cond_signal(&call->cond);
-}
 
 static gboolean handle(Engine *engine, EngineCall *call);
 
@@ -45,14 +33,6 @@ EngineStatus engine_call(Engine *engine, const EngineRequest *request, EngineRep
     pthread_cond_destroy(&call.cond);
     *reply = call.reply;
     return (EngineStatus)reply->status;
-}
-
-guint64 engine_seen_ps(const Engine *engine) { return __atomic_load_n(&engine->seen_ps, __ATOMIC_ACQUIRE); }
-
-static void query_pass_time(Engine *engine)
-{
-    sim_run(engine->sim, sim_now_ps(engine->sim) + engine->spec.query_quantum_ps);
-    engine_shared_look(engine);
 }
 
 static void save_timeline(Engine *engine, EngineCall *call)
@@ -90,14 +70,14 @@ static gboolean handle(Engine *engine, EngineCall *call)
     case ENGINE_QUERY_STREAM:
     case ENGINE_QUERY_EVENT:
         if (request->access == 0)
-            query_pass_time(engine);
+            engine_pass_quantum(engine);
         break;
     default:
         break;
     }
     if (engine_memory_request(engine, request, &call->reply))
         return TRUE;
-    return engine_work_request(engine, call);
+    return engine_queue_request(engine, call);
 }
 
 /* Answers what was posted, and completes host calls that came back. Lock held. */
@@ -122,35 +102,6 @@ static void serve(Engine *engine)
     }
 }
 
-void engine_look_later(Engine *engine, guint64 look_us)
-{
-    struct timespec until;
-
-    host_clock_get(&until);
-    until.tv_nsec += (long)look_us * 1000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
-    pthread_cond_timedwait(&engine->posted, &engine->lock, &until);
-}
-
-void engine_look_at_shared(Engine *engine)
-{
-    pthread_mutex_unlock(&engine->lock);
-    memory_poke(engine->fabric->memory, sim_now_ps(engine->sim));
-    engine_shared_look(engine);
-    pthread_mutex_lock(&engine->lock);
-}
-
-SimStatus engine_run_slice(Engine *engine)
-{
-    guint64 slice_ps = engine_kernels_run(engine) > 0 ? KERNEL_SLICE_PS : SLICE_PS;
-    SimStatus status = sim_run(engine->sim, sim_now_ps(engine->sim) + slice_ps);
-
-    engine_watch(engine);
-    engine_shared_look(engine);
-    return status;
-}
-
 /* Somebody waits: lets time run, or sleeps when nothing is due. Lock held, given up inside. */
 static void advance(Engine *engine)
 {
@@ -170,50 +121,12 @@ static void advance(Engine *engine)
     if (watching)
         engine_look_at_shared(engine);
     engine->quiet_us += look_us;
-    engine->nobody_us = engine_nobody_can_act(engine) ? engine->nobody_us + look_us : 0;
-    if (engine->nobody_us >= STUCK_AFTER_US && engine_others_may_act(engine))
+    engine->nobody_us = engine_is_deadlocked(engine) ? engine->nobody_us + look_us : 0;
+    if (engine->nobody_us >= STUCK_AFTER_US && engine_has_external_waiter(engine))
         engine->nobody_us = 0;
     if (engine->nobody_us >= STUCK_AFTER_US ||
         (engine->spec.watchdog_us != 0 && engine->quiet_us >= engine->spec.watchdog_us))
         engine_declare_stuck(engine);
-}
-
-/* Host calls run beside the engine, one after another, so that they may take their time. */
-static void *caller_main(void *data)
-{
-    Engine *engine = data;
-
-    pthread_mutex_lock(&engine->lock);
-    for (;;) {
-        Work *work = g_queue_pop_head(&engine->to_call);
-        if (work == NULL) {
-            pthread_cond_wait(&engine->call_posted, &engine->lock);
-            continue;
-        }
-        pthread_mutex_unlock(&engine->lock);
-        void (*function)(void *) = (void (*)(void *))(guintptr)work->request.function;
-        function((void *)(guintptr)work->request.argument);
-        pthread_mutex_lock(&engine->lock);
-        g_queue_push_tail(&engine->returned, work);
-        g_atomic_int_add(&engine->callbacks, -1);
-        pthread_cond_signal(&engine->posted);
-    }
-    return NULL;
-}
-
-void engine_host_call(Engine *engine, Work *work)
-{
-    pthread_t thread;
-
-    pthread_mutex_lock(&engine->lock);
-    if (!engine->has_caller && pthread_create(&thread, NULL, caller_main, engine) == 0) {
-        pthread_detach(thread);
-        engine->has_caller = TRUE;
-    }
-    g_atomic_int_inc(&engine->callbacks);
-    g_queue_push_tail(&engine->to_call, work);
-    pthread_cond_signal(&engine->call_posted);
-    pthread_mutex_unlock(&engine->lock);
 }
 
 static gboolean build(Engine *engine)
@@ -258,7 +171,7 @@ static gpointer engine_main(gpointer data)
         if (engine->sleepers->len > 0)
             advance(engine);
         else if (engine_nothing_posted(engine))
-            engine_rest(engine);
+            engine_idle(engine);
         engine_look_for_signal(engine);
     }
     pthread_mutex_unlock(&engine->lock);
@@ -312,11 +225,6 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     g_thread_join(engine->thread);
     g_free(engine);
     return NULL;
-}
-
-gboolean engine_is_busy(const Engine *engine)
-{
-    return g_atomic_int_get(&engine->running) > 0 && g_atomic_int_get(&engine->waiting) > 0;
 }
 
 gboolean engine_is_stuck(const Engine *engine)

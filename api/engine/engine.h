@@ -199,7 +199,6 @@ EngineStatus engine_call(Engine *engine, const EngineRequest *request, EngineRep
 /* A cell with an address or handle; 0: null. */
 void engine_table_hex(Table *table, guint64 value);
 
-gboolean engine_is_busy(const Engine *engine); /* work runs, and a call waits; for signal handlers too */
 /* The simulated time as callers know it: the latest that an answer has told any of them. From any thread. */
 guint64 engine_seen_ps(const Engine *engine);
 

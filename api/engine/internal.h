@@ -55,11 +55,20 @@ struct EngineStream {
     Work *tail;        /* the last work queued, a reference; NULL: never any */
 };
 
+/* What a kind of work does. NULL: nothing, but for `start`. */
+typedef struct {
+    EngineStatus (*prepare)(Work *work); /* at submission: snapshots, checks of host addresses */
+    void (*start)(Work *work);           /* its turn has come; leads to engine_work_done() */
+    void (*ended)(Work *work);           /* inside engine_work_done(), when those that followed it have been told */
+    void (*clear)(Work *work);           /* frees what is its own */
+} WorkSteps;
+
 /* One piece of work. It starts when everything it waits for is done. */
 struct Work {
     Engine *engine;
     EngineRequest request;
     EngineContext *context; /* NULL: of nobody (a wait) */
+    const WorkSteps *steps;
     guint32 refs;
     guint32 waits_for;    /* works that are not done yet, +1 while it is being queued */
     GPtrArray *followers; /* works that wait for this one; each a reference */
@@ -174,15 +183,12 @@ struct Engine {
     gboolean started;
 };
 
-/* engine.c */
-void engine_host_call(Engine *engine, Work *work);
-
 /* kernel.c: how long until the first instruction of a kernel whose turn has come */
 SimTime engine_launch_ps(const Work *work);
 
 /* stuck.c; lock held, which the second gives up inside */
-gboolean engine_nobody_can_act(Engine *engine);
-gboolean engine_others_may_act(Engine *engine);
+gboolean engine_is_deadlocked(Engine *engine);      /* every other thread of the process sleeps in a call */
+gboolean engine_has_external_waiter(Engine *engine); /* another process that lives could still act */
 void engine_declare_stuck(Engine *engine);
 
 /* No call has come, and no callback has come back. Lock held. */
@@ -191,15 +197,22 @@ static inline gboolean engine_nothing_posted(Engine *engine)
     return g_queue_is_empty(&engine->calls) && g_queue_is_empty(&engine->returned);
 }
 
-/* engine.c: sleeps for a moment, or until something is posted, with the lock; looks at what another process may have
- * written or recorded, with the lock, given up inside; lets time run for a slice, without it. */
-#define SHARED_LOOK_US 1000 /* how often where another process may write to watched memory */
+/* call.c, with the lock: answers a call; sleeps for a moment, or until something is posted. Without it: hands a call of
+ * a host function to the thread that makes them. */
+void engine_answer(Engine *engine, EngineCall *call, EngineStatus status);
 void engine_look_later(Engine *engine, guint64 look_us);
+void engine_host_call(Engine *engine, Work *work);
+
+/* slice.c: looks at what another process may have written or recorded, with the lock, given up inside; lets time run
+ * for a slice, or as long as a query is worth, without it. */
+#define SHARED_LOOK_US 1000 /* how often where another process may write to watched memory */
 void engine_look_at_shared(Engine *engine);
 SimStatus engine_run_slice(Engine *engine);
-/* rest.c: for a moment in which no call waits; the program computes, or waits for something else than its GPUs. Lock
+void engine_pass_quantum(Engine *engine);
+
+/* idle.c: for a moment in which no call waits; the program computes, or waits for something else than its GPUs. Lock
  * held, given up inside. */
-void engine_rest(Engine *engine);
+void engine_idle(Engine *engine);
 void engine_look_for_signal(Engine *engine);
 
 /* watch.c: after each slice of time, without the lock */
@@ -213,12 +226,17 @@ McObject *engine_object(Engine *engine, guint32 number);
 guint64 engine_handle(const Engine *engine, guint32 object); /* 0: not told */
 void engine_objects_report(Engine *engine, Report *report);
 
-/* work.c: streams, events, order */
-gboolean engine_work_request(Engine *engine, EngineCall *call); /* TRUE: answered now */
-void engine_work_done(Work *work, FaultKind fault, SimTime now_ps);
-void engine_work_advance(Work *work); /* one thing less to wait for */
+/* queue.c: streams, events, order */
+gboolean engine_queue_request(Engine *engine, EngineCall *call); /* TRUE: answered now */
+
+/* work.c */
+Work *engine_work_new(Engine *engine, const EngineRequest *request, EngineContext *context, const WorkSteps *steps);
 Work *engine_work_ref(Work *work);
 void engine_work_unref(Work *work);
+void engine_work_follow(Work *work, Work *before); /* NULL, done, or itself: nothing to wait for */
+void engine_work_advance(Work *work);              /* one thing less to wait for */
+void engine_work_done(Work *work, FaultKind fault, SimTime now_ps);
+void engine_work_unmapped(Work *work, guint64 va); /* it ends: nothing is mapped there */
 
 /* stream.c */
 EngineStream *engine_stream(Engine *engine, guint32 number); /* NULL: freed */
@@ -227,17 +245,15 @@ void engine_stream_free(Engine *engine, guint32 number); /* its queued work stil
 guint32 engine_event_new(Engine *engine, const EngineRequest *request);
 void engine_event_free(Engine *engine, guint32 number);
 
-/* work_run.c: what a piece of work does when its time has come */
-EngineStatus
-engine_run_prepare(Work *work); /* at submission: snapshots, checks of host addresses */
-void engine_run_start(Work *work);
-void engine_run_clear(Work *work);
-void engine_answer(Engine *engine, EngineCall *call, EngineStatus status);
+/* Kinds of work: transfer.c (copies and fills), value.c, program.c (device programs in C), kernel.c (kernels of PTX) */
+extern const WorkSteps engine_transfer_steps, engine_write_value_steps, engine_wait_value_steps, engine_program_steps,
+    engine_kernel_steps;
+
+/* host_memory.c. FALSE: an address is not there. */
+gboolean engine_host_read(guint8 *into, guint64 address, guint64 bytes);
+gboolean engine_host_write(guint64 address, const guint8 *from, guint64 bytes);
 
 /* kernel.c */
-EngineStatus engine_kernel_prepare(Work *work);
-void engine_kernel_start(Work *work);
-void engine_kernel_clear(Work *work);
 void engine_kernels_end(Engine *engine, const char *why); /* those that run do not end: they are ended */
 guint engine_kernels_run(const Engine *engine);
 
@@ -246,7 +262,7 @@ gboolean engine_depend(Work *work, Work *before); /* FALSE: it has to wait for i
 void engine_kernel_reaches(const KernelLaunch *launch, KernelMoment moment, void *work);
 gboolean engine_kernel_depends(const Work *work); /* its primary's stores are not all performed */
 void engine_kernel_end(Work *work, FaultKind fault);
-void engine_dependents_done(Work *work); /* inside engine_work_done() */
+void engine_dependents_done(Work *work); /* a kernel's step `ended` */
 
 /* stats.c */
 void engine_stats_add(Engine *engine, Work *work);
@@ -258,7 +274,7 @@ gboolean engine_series_end(Engine *engine, Report *report);
 /* launches.c */
 GArray *engine_launches_new(void);
 void engine_launches_add(Work *work); /* that has ended */
-void engine_launches_report(Engine *engine, Report *report); /* and of groups */
+void engine_launches_report(Engine *engine, Report *report);
 void engine_launches_shape(const Work *work, guint32 grid[3], guint32 block[3]);
 void engine_launches_add_shape(Table *table, const guint32 n[3]);
 /* More rows than these are no reading: text leaves them out, and says so. */

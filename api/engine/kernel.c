@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-EngineStatus engine_kernel_prepare(Work *work)
+static EngineStatus kernel_prepare(Work *work)
 {
     const KernelSpec *spec = (const KernelSpec *)(guintptr)work->request.argument;
 
@@ -23,7 +23,7 @@ EngineStatus engine_kernel_prepare(Work *work)
     return ENGINE_OK;
 }
 
-void engine_kernel_clear(Work *work)
+static void kernel_clear(Work *work)
 {
     g_free((char *)work->kernel.name);
     g_free((void *)work->ptx.param);
@@ -103,11 +103,12 @@ SimTime engine_launch_ps(const Work *work)
     return ready_ps > now_ps ? ready_ps - now_ps : 0;
 }
 
-void engine_kernel_start(Work *work)
+static void kernel_start(Work *work)
 {
     Engine *engine = work->engine;
     g_autoptr(GError) error = NULL;
 
+    engine_groups_join(work);
     work->ptx.keep_spans = engine->slices != NULL;
     work->ptx.trace = engine->trace;
     work->ptx.depends = engine_kernel_depends(work);
@@ -120,3 +121,8 @@ void engine_kernel_start(Work *work)
     log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "%s", error->message);
     engine_kernel_end(work, FAULT_ILLEGAL_FORM);
 }
+
+const WorkSteps engine_kernel_steps = {.prepare = kernel_prepare,
+                                       .start = kernel_start,
+                                       .ended = engine_dependents_done,
+                                       .clear = kernel_clear};

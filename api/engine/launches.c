@@ -48,7 +48,6 @@ static void add_row(GArray *rows, const Work *work, SimTime end_ps, const char *
 
 void engine_launches_add(Work *work)
 {
-    engine_groups_leave(work);
     add_row(work->engine->launches, work, work->end_ps, work->fault != FAULT_NONE ? "fault" : "done",
             g_steal_pointer(&work->counted));
 }
@@ -183,5 +182,4 @@ void engine_launches_report(Engine *engine, Report *report)
     if (flags)
         report_add_note(report, "%u launches of kernels: a row for each is in JSON and HTML", launches->len);
     g_array_set_size(launches, ended);
-    engine_groups_report(engine, report);
 }

@@ -185,6 +185,12 @@ static const Column object_columns[] = {
     COLUMN_END,
 };
 
+void engine_table_hex(Table *table, guint64 value)
+{
+    g_autofree char *text = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", value);
+    table_text(table, value != 0 ? text : NULL);
+}
+
 void engine_objects_report(Engine *engine, Report *report)
 {
     if (engine->notes->len <= 1)

@@ -55,6 +55,7 @@ void engine_stats_add(Engine *engine, Work *work)
     case ENGINE_LAUNCH_PTX:
         name = work->kernel.name;
         rows = 0;
+        engine_groups_leave(work);
         engine_launches_add(work);
         break;
     default:
@@ -122,18 +123,13 @@ void engine_stats_report(Engine *engine, Report *report)
         report_add_note(report, "--ptx-trace %s: no launch that has ended had such a warp", engine->spec.ptx_trace);
     add_work(engine, report);
     engine_launches_report(engine, report);
+    engine_groups_report(engine, report);
     engine_objects_report(engine, report);
     usage_add_operations(engine->fabric, report);
     usage_add_links(engine->fabric, engine->mark, report);
     usage_add_switches(engine->fabric, report);
     fault_add_table(engine->fabric, report);
     engine_faults_report(engine, report);
-}
-
-void engine_table_hex(Table *table, guint64 value)
-{
-    g_autofree char *text = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", value);
-    table_text(table, value != 0 ? text : NULL);
 }
 
 /* ---- statistics in time */

@@ -23,7 +23,7 @@ static guint count_tasks(void)
 }
 
 /* All other threads of the process sleep in calls, so that none is left that could change anything. */
-gboolean engine_nobody_can_act(Engine *engine)
+gboolean engine_is_deadlocked(Engine *engine)
 {
     return g_atomic_int_get(&engine->callbacks) == 0 &&
            count_tasks() <= (guint)g_atomic_int_get(&engine->waiting) + TASKS_BESIDE +
@@ -68,7 +68,7 @@ void engine_declare_stuck(Engine *engine)
 }
 
 /* Lock held, given up inside: the answer may need locks of those who wait for it. */
-gboolean engine_others_may_act(Engine *engine)
+gboolean engine_has_external_waiter(Engine *engine)
 {
     if (!engine->shared || engine->spec.others == NULL)
         return FALSE;

@@ -28,7 +28,7 @@ static void go_on_alone(Engine *engine)
 }
 
 /* A program that polls memory by itself would wait for ever: the user is told once what to do. Lock held. */
-static void rest_without_calls(Engine *engine)
+static void idle_without_calls(Engine *engine)
 {
     engine_look_later(engine, SIGNAL_LOOK_US);
     const gboolean waits = engine_nothing_posted(engine) && g_atomic_int_get(&engine->running) > 0;
@@ -39,7 +39,7 @@ static void rest_without_calls(Engine *engine)
                  "--set cuda.quiet_ms=20");
 }
 
-void engine_rest(Engine *engine)
+void engine_idle(Engine *engine)
 {
     if ((engine->shared || engine->spec.quiet_us > 0) && g_atomic_int_get(&engine->running) > 0) {
         go_on_alone(engine);
@@ -50,7 +50,7 @@ void engine_rest(Engine *engine)
         return;
     }
     if (engine->promised->len == 0) {
-        rest_without_calls(engine);
+        idle_without_calls(engine);
         return;
     }
     SimStatus status = SIM_IDLE;

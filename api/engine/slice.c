@@ -1,0 +1,30 @@
+/* Lets simulated time run: for a slice while somebody waits, or for the quantum that a query is worth. After each, it
+ * looks at what may end the run from outside, and at what other processes have recorded. */
+#include "api/engine/internal.h"
+
+#define SLICE_PS (100 * PS_PER_US) /* how long time runs before new calls are looked at */
+#define KERNEL_SLICE_PS (10 * PS_PER_US) /* the same while kernels run, whose time costs more of the host's */
+
+void engine_look_at_shared(Engine *engine)
+{
+    pthread_mutex_unlock(&engine->lock);
+    memory_poke(engine->fabric->memory, sim_now_ps(engine->sim));
+    engine_shared_look(engine);
+    pthread_mutex_lock(&engine->lock);
+}
+
+SimStatus engine_run_slice(Engine *engine)
+{
+    guint64 slice_ps = engine_kernels_run(engine) > 0 ? KERNEL_SLICE_PS : SLICE_PS;
+    SimStatus status = sim_run(engine->sim, sim_now_ps(engine->sim) + slice_ps);
+
+    engine_watch(engine);
+    engine_shared_look(engine);
+    return status;
+}
+
+void engine_pass_quantum(Engine *engine)
+{
+    sim_run(engine->sim, sim_now_ps(engine->sim) + engine->spec.query_quantum_ps);
+    engine_shared_look(engine);
+}
