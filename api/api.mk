@@ -61,8 +61,10 @@ cuda_files = \
 	api/cuda/memory/range.c \
 	api/cuda/memory/range.h \
 	api/cuda/memory/share.c \
-	api/cuda/memory/trust.c \
-	api/cuda/memory/trust.h \
+	api/cuda/memory/robust_lock.c \
+	api/cuda/memory/robust_lock.h \
+	api/cuda/memory/shared_file.c \
+	api/cuda/memory/shared_file.h \
 	api/cuda/memory/vmm.c \
 	api/cuda/memory/vmm.h \
 	api/cuda/module/device_runtime.h \

@@ -153,7 +153,7 @@ static CUresult create(Call *call, CUcontext *context, unsigned int flags, CUdev
 }
 
 #undef cuCtxCreate
-CUDA_TWIN CUresult cuCtxCreate(CUcontext *context, unsigned int flags, CUdevice device);
+CUDA_ALIAS_PTSZ CUresult cuCtxCreate(CUcontext *context, unsigned int flags, CUdevice device);
 CUresult cuCtxCreate(CUcontext *context, unsigned int flags, CUdevice device)
 {
     CUDA_BEGIN(call);
@@ -204,7 +204,7 @@ static CUresult destroy(Call *call, CUcontext handle)
 }
 
 #undef cuCtxDestroy
-CUDA_TWIN CUresult cuCtxDestroy(CUcontext context);
+CUDA_ALIAS_PTSZ CUresult cuCtxDestroy(CUcontext context);
 CUresult cuCtxDestroy(CUcontext context)
 {
     CUDA_BEGIN(call);
@@ -241,8 +241,8 @@ static CUresult pop(CUcontext *context)
 
 #undef cuCtxPushCurrent
 #undef cuCtxPopCurrent
-CUDA_TWIN CUresult cuCtxPushCurrent(CUcontext context);
-CUDA_TWIN CUresult cuCtxPopCurrent(CUcontext *context);
+CUDA_ALIAS_PTSZ CUresult cuCtxPushCurrent(CUcontext context);
+CUDA_ALIAS_PTSZ CUresult cuCtxPopCurrent(CUcontext *context);
 CUresult cuCtxPushCurrent(CUcontext context)
 {
     CUDA_BEGIN(call);

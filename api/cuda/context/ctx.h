@@ -74,7 +74,7 @@ gboolean event_held_elsewhere(const EventHandle *event); /* its latest record is
         CUDA_BEGIN(call);                                                                          \
         CUDA_RETURN(call, made arguments);                                                         \
     }                                                                                              \
-    CUDA_TWIN CUresult name##_ptsz parameters;                                                     \
+    CUDA_ALIAS_PTSZ CUresult name##_ptsz parameters;                                               \
     CUresult name##_ptsz parameters                                                                \
     {                                                                                              \
         const CUstream standard = CU_STREAM_PER_THREAD;                                            \

@@ -90,8 +90,8 @@ CUresult cuCtxSynchronize(void)
 }
 
 /* There is no profiler to start: the report has all launches. Declared in a header of their own, cudaProfiler.h. */
-CUDA_TWIN CUresult cuProfilerStart(void);
-CUDA_TWIN CUresult cuProfilerStop(void);
+CUDA_ALIAS_PTSZ CUresult cuProfilerStart(void);
+CUDA_ALIAS_PTSZ CUresult cuProfilerStop(void);
 CUresult cuProfilerStart(void)
 {
     CUDA_BEGIN(call);

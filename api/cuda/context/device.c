@@ -48,7 +48,7 @@ static CUresult device_uuid(Call *call, CUuuid *uuid, CUdevice ordinal)
 }
 
 #undef cuDeviceGetUuid
-CUDA_TWIN CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice ordinal);
+CUDA_ALIAS_PTSZ CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice ordinal);
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice ordinal)
 {
     CUDA_BEGIN(call);

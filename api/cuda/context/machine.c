@@ -17,9 +17,7 @@ static const Machine *machine_make(void)
     return machine;
 }
 
-CUDA_TWIN const Machine *fo_machine(void)
-{
-    static gsize made;
+CUDA_ALIAS_PTSZ const Machine *fo_machine(void) { static gsize made;
     static const Machine *machine;
 
     if (g_once_init_enter(&made)) {
@@ -41,9 +39,7 @@ static void note_context(guint64 handle, void *object, void *user)
     of->found |= ((const Context *)object)->device == of->device;
 }
 
-CUDA_TWIN guint64 fo_machine_used(guint gpu, gboolean *context)
-{
-    Cuda *cuda = cuda_get();
+CUDA_ALIAS_PTSZ guint64 fo_machine_used(guint gpu, gboolean *context) { Cuda *cuda = cuda_get();
     guint64 used = 0;
 
     *context = FALSE;

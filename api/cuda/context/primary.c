@@ -70,9 +70,9 @@ static CUresult reset(Call *call, CUdevice ordinal)
 #undef cuDevicePrimaryCtxRelease
 #undef cuDevicePrimaryCtxSetFlags
 #undef cuDevicePrimaryCtxReset
-CUDA_TWIN CUresult cuDevicePrimaryCtxRelease(CUdevice device);
-CUDA_TWIN CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags);
-CUDA_TWIN CUresult cuDevicePrimaryCtxReset(CUdevice device);
+CUDA_ALIAS_PTSZ CUresult cuDevicePrimaryCtxRelease(CUdevice device);
+CUDA_ALIAS_PTSZ CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags);
+CUDA_ALIAS_PTSZ CUresult cuDevicePrimaryCtxReset(CUdevice device);
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 {

@@ -364,15 +364,6 @@ void cuda_relock(Call *call)
     call->locked = TRUE;
 }
 
-int cuda_own_fd(int fd)
-{
-    if (fd < 0 || fd > STDERR_FILENO)
-        return fd;
-    int own = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    close(fd);
-    return own;
-}
-
 int cuda_ordinal_of_gpu(const Cuda *cuda, guint16 gpu)
 {
     return gpu < CUDA_DEVICES_MAX ? cuda->ordinal[gpu] : -1;

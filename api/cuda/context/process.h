@@ -109,7 +109,7 @@ void cuda_unlock(Call *call);
 void cuda_relock(Call *call);
 
 /* Of the per-thread-default-stream variants, which no header declares. */
-#define CUDA_TWIN __attribute__((visibility("default")))
+#define CUDA_ALIAS_PTSZ __attribute__((visibility("default")))
 
 /* The record: made at the first use, never freed (threads may still be inside at exit). */
 Cuda *cuda_get(void);
@@ -117,10 +117,6 @@ CUresult cuda_start(Cuda *cuda); /* cuInit's work; idempotent */
 gboolean cuda_exiting(void);
 guint64 cuda_host_cost_ps(const char *name); /* of a call; 0: not measured */
 guint64 cuda_configured_version(Cuda *cuda); /* loads the options when need be */
-
-/* A descriptor of our own, closed on exec, in place of a new one; -1 stays -1. Never 0 to 2: of a program
- * that runs with these closed, what it prints would land in it. */
-int cuda_own_fd(int fd);
 
 /* The device of an ordinal, or NULL. */
 static inline CudaDevice *cuda_device(Cuda *cuda, CUdevice ordinal)

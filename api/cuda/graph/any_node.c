@@ -64,8 +64,8 @@ CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *
 }
 
 #undef cuGraphAddNode
-CUDA_TWIN CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
-                                  CUgraphNodeParams *params);
+CUDA_ALIAS_PTSZ CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
+                                        CUgraphNodeParams *params);
 CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
                         CUgraphNodeParams *params)
 {

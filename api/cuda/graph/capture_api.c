@@ -97,8 +97,9 @@ static CUresult begin_to(Call *call, CUstream handle, CUstream standard, CUgraph
 
 STREAM_TWINS(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), begin,
              (&call, stream, standard, NULL, NULL, 0, mode))
-CUDA_TWIN CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *before,
-                                               const CUgraphEdgeData *edges, size_t n, CUstreamCaptureMode mode);
+CUDA_ALIAS_PTSZ CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *before,
+                                                     const CUgraphEdgeData *edges, size_t n,
+                                                     CUstreamCaptureMode mode);
 STREAM_TWINS(cuStreamBeginCaptureToGraph,
              (CUstream stream, CUgraph graph, const CUgraphNode *before, const CUgraphEdgeData *edges, size_t n,
               CUstreamCaptureMode mode),
@@ -143,8 +144,8 @@ static CUresult info_edges(Call *call, CUstream handle, CUstream standard, CUstr
     return info(call, handle, standard, status, id, graph, nodes, n);
 }
 
-CUDA_TWIN CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id,
-                                             CUgraph *graph, const CUgraphNode **nodes, size_t *n);
+CUDA_ALIAS_PTSZ CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id,
+                                                   CUgraph *graph, const CUgraphNode **nodes, size_t *n);
 STREAM_TWINS(cuStreamGetCaptureInfo_v2,
              (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
               size_t *n),
@@ -186,7 +187,8 @@ STREAM_TWINS(cuStreamUpdateCaptureDependencies_v2,
              (CUstream stream, CUgraphNode *nodes, const CUgraphEdgeData *edges, size_t n, unsigned int flags), update,
              (&call, stream, edges == NULL ? standard : standard, nodes, n, flags))
 #undef cuStreamUpdateCaptureDependencies
-CUDA_TWIN CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *nodes, size_t n, unsigned int flags);
+CUDA_ALIAS_PTSZ CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *nodes, size_t n,
+                                                           unsigned int flags);
 STREAM_TWINS(cuStreamUpdateCaptureDependencies, (CUstream stream, CUgraphNode *nodes, size_t n, unsigned int flags),
              update, (&call, stream, standard, nodes, n, flags))
 

@@ -31,7 +31,8 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *instance, CUgraph graph, unsig
 }
 
 /* Of before 12.0, with a buffer for a message: there is none to give. */
-CUDA_TWIN CUresult cuGraphInstantiate_v2(CUgraphExec *instance, CUgraph graph, CUgraphNode *error, char *log, size_t n);
+CUDA_ALIAS_PTSZ CUresult cuGraphInstantiate_v2(CUgraphExec *instance, CUgraph graph, CUgraphNode *error, char *log,
+                                               size_t n);
 CUresult cuGraphInstantiate_v2(CUgraphExec *instance, CUgraph graph, CUgraphNode *error, char *log, size_t n)
 {
     CUDA_BEGIN(call);

@@ -88,7 +88,7 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsi
         CUDA_RETURN(call, CUDA_ERROR_INVALID_CONTEXT); /* its own memory: as real drivers answer */
     Range *range = opened_before(&call, &name, context);
     if (range == NULL) {
-        int fd = trust_open(name.pid, name.fd, name.identity);
+        int fd = shared_file_open(name.pid, name.fd, name.identity);
         if (fd < 0)
             CUDA_RETURN(call, errno == EACCES || errno == EPERM ? CUDA_ERROR_NOT_PERMITTED : CUDA_ERROR_INVALID_VALUE);
         result = phys_import(&call, fd, &phys);

@@ -106,7 +106,7 @@ STREAM_TWINS(cuMemPrefetchAsync_v2,
              (CUdeviceptr va, size_t bytes, CUmemLocation location, unsigned int flags, CUstream stream), prefetch,
              (&call, stream, standard, va, bytes, location, flags))
 #undef cuMemPrefetchAsync
-CUDA_TWIN CUresult cuMemPrefetchAsync(CUdeviceptr va, size_t bytes, CUdevice device, CUstream stream);
+CUDA_ALIAS_PTSZ CUresult cuMemPrefetchAsync(CUdeviceptr va, size_t bytes, CUdevice device, CUstream stream);
 STREAM_TWINS(cuMemPrefetchAsync, (CUdeviceptr va, size_t bytes, CUdevice device, CUstream stream), prefetch,
              (&call, stream, standard, va, bytes, location_of(device), 0))
 
@@ -170,7 +170,7 @@ CUresult cuMemAdvise_v2(CUdeviceptr va, size_t bytes, CUmem_advise advice, CUmem
 }
 
 #undef cuMemAdvise
-CUDA_TWIN CUresult cuMemAdvise(CUdeviceptr va, size_t bytes, CUmem_advise advice, CUdevice device);
+CUDA_ALIAS_PTSZ CUresult cuMemAdvise(CUdeviceptr va, size_t bytes, CUmem_advise advice, CUdevice device);
 CUresult cuMemAdvise(CUdeviceptr va, size_t bytes, CUmem_advise advice, CUdevice device)
 {
     CUDA_BEGIN(call);

@@ -88,7 +88,7 @@ CUresult phys_new(Call *call, const PhysPage *page, Phys **phys)
     own.magic = PHYS_MAGIC;
     if (device != NULL && page->bytes > device->total_bytes - device->used_bytes)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    int fd = trust_file_new("fanout-memory", page->bytes + SHARE_PAGE_BYTES);
+    int fd = shared_file_new("fanout-memory", page->bytes + SHARE_PAGE_BYTES);
     if (fd < 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (pwrite(fd, &own, sizeof own, (off_t)page->bytes) != sizeof own ||
@@ -99,7 +99,7 @@ CUresult phys_new(Call *call, const PhysPage *page, Phys **phys)
     *phys = phys_around(call, &own, fd, identity);
     if (*phys == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    trust_lock_init(&(*phys)->shared->lock);
+    robust_lock_init(&(*phys)->shared->lock);
     if (device != NULL) {
         device->used_bytes += page->bytes;
         (*phys)->charged = page->bytes;
@@ -125,7 +125,7 @@ CUresult phys_import(Call *call, int fd, Phys **phys)
     guint64 identity[2], bytes;
     PhysPage page;
 
-    if (!identity_of_fd(fd, identity, &bytes) || bytes < SHARE_PAGE_BYTES || !trust_file(fd))
+    if (!identity_of_fd(fd, identity, &bytes) || bytes < SHARE_PAGE_BYTES || !shared_file_is_sealed(fd))
         return CUDA_ERROR_INVALID_VALUE;
     Phys *known = g_hash_table_lookup(call->cuda->phys, identity);
     if (known != NULL) {
@@ -142,7 +142,7 @@ CUresult phys_import(Call *call, int fd, Phys **phys)
     *phys = phys_around(call, &page, own, identity);
     if (*phys == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    if (!trust_lock_sound(&(*phys)->shared->lock)) {
+    if (!robust_lock_sound(&(*phys)->shared->lock)) {
         phys_unref(call, *phys);
         return CUDA_ERROR_INVALID_VALUE;
     }
@@ -185,7 +185,7 @@ gboolean phys_held_elsewhere(const Phys *phys)
 {
     for (guint i = 0; i < PHYS_HOLDERS_MAX; i++) {
         gint pid = g_atomic_int_get(&phys->shared->holder[i]);
-        if (pid != getpid() && trust_lives(pid))
+        if (pid != getpid() && shared_file_holder_lives(pid))
             return TRUE;
     }
     return FALSE;

@@ -7,7 +7,8 @@
 #define API_CUDA_MEMORY_PHYS_H
 
 #include "api/cuda/context/process.h"
-#include "api/cuda/memory/trust.h"
+#include "api/cuda/memory/robust_lock.h"
+#include "api/cuda/memory/shared_file.h"
 
 #define SHARE_PAGE_BYTES 4096
 #define PHYS_GRAIN_BYTES ((guint64)2 << 20) /* what can be shared comes in */

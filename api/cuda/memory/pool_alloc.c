@@ -117,7 +117,7 @@ void pool_sweep(Call *call)
         CUDA_BEGIN(call);                                                                          \
         CUDA_RETURN(call, made(&call, __VA_ARGS__, stream, CU_STREAM_LEGACY));                     \
     }                                                                                              \
-    CUDA_TWIN CUresult name##_ptsz parameters;                                                     \
+    CUDA_ALIAS_PTSZ CUresult name##_ptsz parameters;                                               \
     CUresult name##_ptsz parameters                                                                \
     {                                                                                              \
         CUDA_BEGIN(call);                                                                          \

@@ -87,7 +87,7 @@ static CUresult open_fabric(const void *shareable, int *fd)
     memcpy(&name, shareable, sizeof name);
     if (name.magic != FABRIC_MAGIC)
         return CUDA_ERROR_INVALID_VALUE;
-    *fd = trust_open(name.pid, name.fd, name.identity);
+    *fd = shared_file_open(name.pid, name.fd, name.identity);
     if (*fd >= 0)
         return CUDA_SUCCESS;
     return errno == EACCES || errno == EPERM ? CUDA_ERROR_NOT_PERMITTED : CUDA_ERROR_INVALID_VALUE;

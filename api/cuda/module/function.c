@@ -207,7 +207,7 @@ CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config)
 }
 
 /* Banks have one width on everything that is simulated. */
-CUDA_TWIN CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config);
+CUDA_ALIAS_PTSZ CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config);
 CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig config)
 {
     CUDA_BEGIN(call);

@@ -121,11 +121,11 @@ CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *pa
 #undef cuLinkCreate
 #undef cuLinkAddData
 #undef cuLinkAddFile
-CUDA_TWIN CUresult cuLinkCreate(unsigned int n, CUjit_option *options, void **values, CUlinkState *state);
-CUDA_TWIN CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t bytes, const char *name,
-                                 unsigned int n, CUjit_option *options, void **values);
-CUDA_TWIN CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path, unsigned int n,
-                                 CUjit_option *options, void **values);
+CUDA_ALIAS_PTSZ CUresult cuLinkCreate(unsigned int n, CUjit_option *options, void **values, CUlinkState *state);
+CUDA_ALIAS_PTSZ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t bytes,
+                                       const char *name, unsigned int n, CUjit_option *options, void **values);
+CUDA_ALIAS_PTSZ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path, unsigned int n,
+                                       CUjit_option *options, void **values);
 CUresult cuLinkCreate(unsigned int n, CUjit_option *options, void **values, CUlinkState *state)
 {
     return cuLinkCreate_v2(n, options, values, state);

@@ -15,7 +15,7 @@
 
 #define LOOK_AGAIN_MS 50 /* how often a waiter looks whether the process is ending */
 
-void team_give_slot_back(Call *call, Team *team)
+void team_release_entry(Call *call, Team *team)
 {
     if (team->has_slot)
         call->cuda->teams_ready--;

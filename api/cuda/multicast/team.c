@@ -18,7 +18,7 @@ GHashTable *team_table_new(void)
 void team_lock(Team *team)
 {
     if (!team->unlockable)
-        team->locked = trust_lock(&team->page->lock);
+        team->locked = robust_lock_take(&team->page->lock);
     team->unlockable = !team->locked;
 }
 
@@ -81,7 +81,7 @@ static gboolean page_write(int fd, const CUmulticastObjectProp *prop)
     page->handle_types = prop->handleTypes;
     page->n_devices = prop->numDevices;
     page->creator_pid = getpid();
-    trust_lock_init(&page->lock);
+    robust_lock_init(&page->lock);
     page->magic = TEAM_MAGIC;
     munmap(page, sizeof *page);
     return TRUE;
@@ -95,7 +95,7 @@ static void holder_enter(Team *team)
 
     team_lock(team);
     for (guint32 i = 0; i < holders(team); i++)
-        if (page->holder[i] != getpid() && trust_lives(page->holder[i]))
+        if (page->holder[i] != getpid() && shared_file_holder_lives(page->holder[i]))
             page->holder[n++] = page->holder[i];
     if (n < TEAM_HOLDERS_MAX)
         page->holder[n++] = getpid();
@@ -131,7 +131,7 @@ static void team_end(Call *call, Team *team)
 {
     EngineRequest request = {.op = ENGINE_OBJECT_FREE, .object = team->object};
 
-    team_give_slot_back(call, team);
+    team_release_entry(call, team);
     if (team->object != 0)
         cuda_engine(call, &request, NULL);
     for (guint i = 0; i < team->mirror->len; i++)
@@ -158,7 +158,7 @@ static gboolean engine_object(Call *call, Team *team)
 CUresult team_new(Call *call, const CUmulticastObjectProp *prop, Team **team)
 {
     guint64 identity[2], bytes;
-    int fd = trust_file_new("fanout-multicast", sizeof(TeamPage));
+    int fd = shared_file_new("fanout-multicast", sizeof(TeamPage));
 
     if (fd < 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -189,14 +189,14 @@ static gboolean team_is_sound(const Cuda *cuda, const Team *team)
 
     return team->n_devices >= 1 && team->n_devices <= TEAM_MEMBERS_MAX && team->bytes != 0 &&
            team->bytes % cuda->spec.multicast_min_bytes == 0 && team->handle_types != 0 &&
-           (team->handle_types & ~types) == 0 && trust_lock_sound(&team->page->lock);
+           (team->handle_types & ~types) == 0 && robust_lock_sound(&team->page->lock);
 }
 
 CUresult team_import(Call *call, int fd, Team **team)
 {
     guint64 identity[2], bytes;
 
-    if (!team_is_fd(fd) || !identity_of_fd(fd, identity, &bytes) || !trust_file(fd))
+    if (!team_is_fd(fd) || !identity_of_fd(fd, identity, &bytes) || !shared_file_is_sealed(fd))
         return CUDA_ERROR_INVALID_VALUE;
     Team *known = g_hash_table_lookup(call->cuda->teams, identity);
     if (known != NULL) {
@@ -246,7 +246,7 @@ gboolean team_held_elsewhere(Team *team)
 
     team_lock(team);
     for (guint32 i = 0; i < holders(team) && !held; i++)
-        held = page->holder[i] != getpid() && trust_lives(page->holder[i]);
+        held = page->holder[i] != getpid() && shared_file_holder_lives(page->holder[i]);
     team_unlock(team);
     return held;
 }

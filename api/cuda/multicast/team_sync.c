@@ -16,7 +16,7 @@ static Phys *bind_memory(Call *call, const TeamBind *bind)
         phys_ref(phys);
         return phys;
     }
-    int fd = trust_open(bind->pid, bind->fd, bind->identity);
+    int fd = shared_file_open(bind->pid, bind->fd, bind->identity);
     if (fd < 0)
         return NULL;
     CUresult result = phys_import(call, fd, &phys);

@@ -259,7 +259,7 @@ CUresult copy_any(Call *call, const Copy *copy)
         Copy copy = {.standard = CU_STREAM_LEGACY, .peer = -1, .source_peer = -1, __VA_ARGS__};    \
         CUDA_RETURN(call, copy_any(&call, &copy));                                                 \
     }                                                                                              \
-    CUDA_TWIN CUresult name##twin parameters;                                                      \
+    CUDA_ALIAS_PTSZ CUresult name##twin parameters;                                                \
     CUresult name##twin parameters                                                                 \
     {                                                                                              \
         CUDA_BEGIN(call);                                                                          \

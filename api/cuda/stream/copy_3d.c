@@ -81,20 +81,20 @@ CUresult copy_3d(Call *call, const CUDA_MEMCPY3D *d, CUstream stream, CUstream s
     return result;
 }
 
-CUDA_TWIN CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *copy);
+CUDA_ALIAS_PTSZ CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *copy);
 CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *copy)
 {
     CUDA_BEGIN(call);
     CUDA_RETURN(call, copy_3d(&call, copy, NULL, CU_STREAM_LEGACY, FALSE));
 }
 
-CUDA_TWIN CUresult cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D *copy);
+CUDA_ALIAS_PTSZ CUresult cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D *copy);
 CUresult cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D *copy)
 {
     CUDA_BEGIN(call);
     CUDA_RETURN(call, copy_3d(&call, copy, NULL, CU_STREAM_PER_THREAD, FALSE));
 }
 
-CUDA_TWIN CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *copy, CUstream stream);
+CUDA_ALIAS_PTSZ CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *copy, CUstream stream);
 STREAM_TWINS(cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *copy, CUstream stream), copy_3d,
              (&call, copy, stream, standard, TRUE))

@@ -2,7 +2,7 @@
 #include "api/cuda/stream/copy.h"
 
 #define ARRAY_COPY(name, parameters, stream, standard, asynchronous, ...)                          \
-    CUDA_TWIN CUresult name parameters;                                                            \
+    CUDA_ALIAS_PTSZ CUresult name parameters;                                                      \
     CUresult name parameters                                                                       \
     {                                                                                              \
         CUDA_BEGIN(call);                                                                          \

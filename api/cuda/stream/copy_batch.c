@@ -70,7 +70,7 @@ static CUresult batch_copy(Call *call, const Batch *batch, CUstream handle, CUst
 }
 
 #define BATCH_TWINS(name, parameters, bad)                                                         \
-    CUDA_TWIN CUresult name parameters;                                                            \
+    CUDA_ALIAS_PTSZ CUresult name parameters;                                                      \
     CUresult name parameters                                                                       \
     {                                                                                              \
         size_t unused;                                                                             \
@@ -79,7 +79,7 @@ static CUresult batch_copy(Call *call, const Batch *batch, CUstream handle, CUst
         (void)unused;                                                                              \
         CUDA_RETURN(call, batch_copy(&call, &batch, stream, CU_STREAM_LEGACY, bad));               \
     }                                                                                              \
-    CUDA_TWIN CUresult name##_ptsz parameters;                                                     \
+    CUDA_ALIAS_PTSZ CUresult name##_ptsz parameters;                                               \
     CUresult name##_ptsz parameters                                                                \
     {                                                                                              \
         size_t unused;                                                                             \

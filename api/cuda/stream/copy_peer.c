@@ -42,7 +42,7 @@ static CUresult copy_peer(Call *call, const PeerCopy *peer)
                          __VA_ARGS__};                                                             \
         CUDA_RETURN(call, copy_peer(&call, &peer));                                                \
     }                                                                                              \
-    CUDA_TWIN CUresult name##twin parameters;                                                      \
+    CUDA_ALIAS_PTSZ CUresult name##twin parameters;                                                \
     CUresult name##twin parameters                                                                 \
     {                                                                                              \
         CUDA_BEGIN(call);                                                                          \
@@ -152,7 +152,7 @@ CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *copy)
     CUDA_RETURN(call, copy_2d(&call, copy, NULL, CU_STREAM_LEGACY, FALSE));
 }
 
-CUDA_TWIN CUresult cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D *copy);
+CUDA_ALIAS_PTSZ CUresult cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D *copy);
 CUresult cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D *copy)
 {
     CUDA_BEGIN(call);
@@ -165,7 +165,7 @@ CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *copy, CUstream stream)
     CUDA_RETURN(call, copy_2d(&call, copy, stream, CU_STREAM_LEGACY, TRUE));
 }
 
-CUDA_TWIN CUresult cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D *copy, CUstream stream);
+CUDA_ALIAS_PTSZ CUresult cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D *copy, CUstream stream);
 CUresult cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D *copy, CUstream stream)
 {
     CUDA_BEGIN(call);

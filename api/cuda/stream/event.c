@@ -67,7 +67,7 @@ static CUresult record(Call *call, CUevent handle, CUstream stream_handle, CUstr
         CUDA_BEGIN(call);                                                                          \
         CUDA_RETURN(call, record(&call, event, stream, CU_STREAM_LEGACY, flags));                  \
     }                                                                                              \
-    CUDA_TWIN CUresult name##_ptsz parameters;                                                     \
+    CUDA_ALIAS_PTSZ CUresult name##_ptsz parameters;                                               \
     CUresult name##_ptsz parameters                                                                \
     {                                                                                              \
         CUDA_BEGIN(call);                                                                          \
@@ -124,7 +124,7 @@ static CUresult destroy(Call *call, CUevent handle)
 }
 
 #undef cuEventDestroy
-CUDA_TWIN CUresult cuEventDestroy(CUevent event);
+CUDA_ALIAS_PTSZ CUresult cuEventDestroy(CUevent event);
 CUresult cuEventDestroy(CUevent event)
 {
     CUDA_BEGIN(call);
@@ -171,7 +171,7 @@ static CUresult elapsed(Call *call, float *milliseconds, CUevent start_handle, C
 }
 
 #undef cuEventElapsedTime
-CUDA_TWIN CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end);
+CUDA_ALIAS_PTSZ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end);
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
 {
     CUDA_BEGIN(call);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "api/cuda/context/ctx.h"
-#include "api/cuda/memory/trust.h"
+#include "api/cuda/memory/shared_file.h"
 
 #define EVENT_MAGIC 0x304556454e4146ull
 
@@ -28,7 +28,7 @@ static EventPage *map_page(int fd)
 gboolean event_share(EventHandle *event)
 {
     guint64 bytes;
-    int fd = trust_file_new("fanout-event", sizeof(EventPage));
+    int fd = shared_file_new("fanout-event", sizeof(EventPage));
 
     if (fd < 0)
         return FALSE;
@@ -52,7 +52,7 @@ gboolean event_held_elsewhere(const EventHandle *event)
 {
     gint32 recorder = event->page != NULL ? __atomic_load_n(&event->page->recorder, __ATOMIC_ACQUIRE) : 0;
 
-    return recorder != getpid() && trust_lives(recorder);
+    return recorder != getpid() && shared_file_holder_lives(recorder);
 }
 
 /* From now on waits look whether another process recorded what they wait for. */
@@ -82,7 +82,7 @@ CUresult cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event_handle)
 /* The page that a name means, mapped; NULL: it is not there any more, or never was one. */
 static EventPage *open_page(const EventName *name, CUresult *result)
 {
-    int fd = trust_open(name->pid, name->fd, name->identity);
+    int fd = shared_file_open(name->pid, name->fd, name->identity);
     EventPage *page = NULL;
     guint64 identity[2], bytes;
 
@@ -90,7 +90,7 @@ static EventPage *open_page(const EventName *name, CUresult *result)
     if (fd < 0)
         return NULL;
     *result = CUDA_ERROR_INVALID_HANDLE;
-    if (trust_file(fd) && identity_of_fd(fd, identity, &bytes) && bytes == sizeof(EventPage)) {
+    if (shared_file_is_sealed(fd) && identity_of_fd(fd, identity, &bytes) && bytes == sizeof(EventPage)) {
         page = map_page(fd);
         *result = page != NULL ? CUDA_SUCCESS : CUDA_ERROR_MAP_FAILED;
     }

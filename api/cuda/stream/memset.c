@@ -79,7 +79,7 @@ static CUresult fill_any(Call *call, const Fill *fill)
                      __VA_ARGS__};                                                                 \
         CUDA_RETURN(call, fill_any(&call, &fill));                                                 \
     }                                                                                              \
-    CUDA_TWIN CUresult name##twin parameters;                                                      \
+    CUDA_ALIAS_PTSZ CUresult name##twin parameters;                                                \
     CUresult name##twin parameters                                                                 \
     {                                                                                              \
         CUDA_BEGIN(call);                                                                          \

@@ -103,7 +103,7 @@ static CUresult destroy(Call *call, CUstream handle)
 }
 
 #undef cuStreamDestroy
-CUDA_TWIN CUresult cuStreamDestroy(CUstream stream);
+CUDA_ALIAS_PTSZ CUresult cuStreamDestroy(CUstream stream);
 CUresult cuStreamDestroy(CUstream stream)
 {
     CUDA_BEGIN(call);

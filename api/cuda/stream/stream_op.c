@@ -177,7 +177,7 @@ STREAM_TWINS(cuLaunchHostFunc_v2,
 #undef cuStreamWaitValue64
 #undef cuStreamBatchMemOp
 #define OLD_NAME(name, parameters, made, arguments)                                                \
-    CUDA_TWIN CUresult name parameters;                                                            \
+    CUDA_ALIAS_PTSZ CUresult name parameters;                                                      \
     STREAM_TWINS(name, parameters, made, arguments)
 OLD_NAME(cuStreamWriteValue32,
          (CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned int flags), value_op,
