@@ -25,6 +25,9 @@ cuda_files = \
 	api/cuda/context/init.c \
 	api/cuda/context/machine.c \
 	api/cuda/context/machine.h \
+	api/cuda/context/part.c \
+	api/cuda/context/part.h \
+	api/cuda/context/parts.c \
 	api/cuda/context/primary.c \
 	api/cuda/context/procaddress.c \
 	api/cuda/context/process.c \
@@ -98,8 +101,11 @@ cuda_files = \
 	api/cuda/stream/event_ipc.c \
 	api/cuda/stream/launch.c \
 	api/cuda/stream/memset.c \
+	api/cuda/stream/recorder.h \
 	api/cuda/stream/stream.c \
 	api/cuda/stream/stream_op.c \
+	api/cuda/stream/submit.c \
+	api/cuda/stream/submit.h \
 	api/cuda/symbols.h \
 	$(engine_files)
 engine_files = \

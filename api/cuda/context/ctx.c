@@ -1,9 +1,7 @@
 /* Contexts and each thread's stack of them. */
 #include "api/cuda/context/ctx.h"
 
-#include "api/cuda/memory/array.h"
-#include "api/cuda/module/module.h"
-#include "api/cuda/stream/copy.h"
+#include "api/cuda/context/part.h"
 
 /* The driver API has a current context per thread: the one thread-local state there is. Handles,
  * not pointers, so that a destroyed context is noticed. */
@@ -71,57 +69,11 @@ CUresult context_new(Call *call, int device, unsigned int flags, Context **conte
     return CUDA_SUCCESS;
 }
 
-typedef struct {
-    Context *context;
-    GArray *found; /* handles */
-} OfContext;
-
-static void collect_stream(guint64 handle, void *object, void *user)
-{
-    OfContext *of = user;
-    if (((Stream *)object)->context == of->context)
-        g_array_append_val(of->found, handle);
-}
-
-static void collect_event(guint64 handle, void *object, void *user)
-{
-    OfContext *of = user;
-    if (((EventHandle *)object)->context == of->context)
-        g_array_append_val(of->found, handle);
-}
-
-static void free_all(Call *call, Context *context, HandleKind kind, EngineOp op)
-{
-    OfContext of = {context, g_array_new(FALSE, FALSE, sizeof(guint64))};
-    HandleTable *handles = call->cuda->handles;
-
-    handle_visit(handles, kind, kind == HANDLE_STREAM ? collect_stream : collect_event, &of);
-    for (guint i = 0; i < of.found->len; i++) {
-        guint64 handle = g_array_index(of.found, guint64, i);
-        void *object = handle_get(handles, kind, handle, NULL);
-        EngineRequest request = {.op = op};
-        if (kind == HANDLE_STREAM) {
-            request.stream = ((Stream *)object)->stream;
-        } else {
-            request.event = ((EventHandle *)object)->event;
-            event_unshare(object);
-        }
-        cuda_engine(call, &request, NULL);
-        handle_unref(handles, handle);
-        g_free(object);
-    }
-    g_array_unref(of.found);
-}
-
 void context_free(Call *call, Context *context)
 {
     EngineRequest request = {.op = ENGINE_STREAM_FREE, .stream = context->legacy};
 
-    module_free_of_context(call, context);
-    memory_free_of_context(call, context->id);
-    array_free_of_context(call, context->id);
-    free_all(call, context, HANDLE_STREAM, ENGINE_STREAM_FREE);
-    free_all(call, context, HANDLE_EVENT, ENGINE_EVENT_FREE);
+    cuda_parts_context_gone(call, context);
     cuda_engine(call, &request, NULL);
     handle_unref(call->cuda->handles, context->handle);
     g_free(context);

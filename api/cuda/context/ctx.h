@@ -60,6 +60,12 @@ EventHandle *event_get(Call *call, CUevent handle);
 /* A new event like this; its page is the engine's then. */
 CUresult event_enter(Call *call, const EventHandle *event, CUevent *handle);
 
+/* What was recorded in a capture is forgotten. */
+void event_forget_capture(EventHandle *event);
+/* Parts of the record: what goes with its context. */
+void stream_context_gone(Call *call, Context *context);
+void event_context_gone(Call *call, Context *context);
+
 /* event_ipc.c */
 gboolean event_share(EventHandle *event); /* gets a page; FALSE: there is none */
 void event_unshare(const EventHandle *event);

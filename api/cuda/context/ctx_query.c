@@ -1,8 +1,8 @@
 /* Properties of contexts: flags, limits, peers; waiting for all of a context's work. */
-#include "api/cuda/graph/graph.h"
 #include "api/cuda/context/ctx.h"
 
-#include "api/cuda/stream/copy.h"
+#include "api/cuda/memory/mem.h"
+#include "api/cuda/stream/recorder.h"
 
 /* Opens functions that need a current context: the pointers, then the context. */
 #define CONTEXT_OR_RETURN(call, context, sound)                                                    \
@@ -77,7 +77,7 @@ static CUresult synchronize(Call *call, const Context *context)
     EngineRequest request = {.op = ENGINE_WAIT_CONTEXT, .object = (guint32)context->id};
     CUresult captured;
 
-    if (capture_forbids(call, 0, context->handle, &captured))
+    if (call->cuda->recorder->forbids(call, 0, context->handle, &captured))
         return captured;
     return engine_wait(call, &request);
 }

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/cuda/multicast/multicast.h"
+#include "api/cuda/context/process.h"
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
@@ -75,7 +75,7 @@ gboolean cuda_device_attribute(const Cuda *cuda, const CudaDevice *device, int a
         return FALSE;
     /* what the configuration decides rather than the model of GPU */
     if (attribute == CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED)
-        *value = multicast_supported(cuda, device);
+        *value = cuda->spec.multicast && cuda->fabric.mctable.entries > 0 && *value != 0;
     if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
         *value = (int)cuda->fabric.sm.count;
     return TRUE;

@@ -172,14 +172,18 @@ CUresult cuda_error_code(const char *name)
     return CUDA_SUCCESS;
 }
 
-CUresult cuGetErrorName(CUresult error, const char **text)
+const char *cuda_error_name(CUresult error)
 {
     const ErrorText *found = error_find(error);
+    return found != NULL ? found->name : NULL;
+}
 
+CUresult cuGetErrorName(CUresult error, const char **text)
+{
     if (text == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    *text = found != NULL ? found->name : NULL;
-    return found != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    *text = cuda_error_name(error);
+    return *text != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGetErrorString(CUresult error, const char **text)

@@ -29,13 +29,6 @@ HandleTable *handle_table_new(void)
     return table;
 }
 
-void handle_table_free(HandleTable *table)
-{
-    g_array_unref(table->slots);
-    g_queue_free(table->free);
-    g_free(table);
-}
-
 guint64 handle_new(HandleTable *table, HandleKind kind, void *object)
 {
     guint n = GPOINTER_TO_UINT(g_queue_pop_head(table->free));
@@ -164,4 +157,27 @@ void handle_visit(HandleTable *table, HandleKind kind,
                       (guint64)(i + 1) << SLOT_SHIFT,
                   slot->object, user);
     }
+}
+
+typedef struct {
+    gboolean (*belongs)(const void *object, const void *owner);
+    const void *owner;
+    GArray *found;
+} Collect;
+
+static void collect(guint64 handle, void *object, void *user)
+{
+    const Collect *collect = user;
+
+    if (collect->belongs(object, collect->owner))
+        g_array_append_val(collect->found, handle);
+}
+
+GArray *handle_collect(HandleTable *table, HandleKind kind, gboolean (*belongs)(const void *object, const void *owner),
+                       const void *owner)
+{
+    Collect all = {belongs, owner, g_array_new(FALSE, FALSE, sizeof(guint64))};
+
+    handle_visit(table, kind, collect, &all);
+    return all.found;
 }

@@ -36,7 +36,6 @@ typedef enum { HANDLE_LIVE, HANDLE_STALE, HANDLE_FORGED } HandleState;
 typedef struct HandleTable HandleTable;
 
 HandleTable *handle_table_new(void);
-void handle_table_free(HandleTable *table); /* the objects are the caller's */
 
 /* A new handle with one user reference and no pin. */
 guint64 handle_new(HandleTable *table, HandleKind kind, void *object);
@@ -56,5 +55,8 @@ guint32 handle_refs(HandleTable *table,
 /* Calls visit for every slot in use (live or pinned), in slot order. */
 void handle_visit(HandleTable *table, HandleKind kind,
                   void (*visit)(guint64 handle, void *object, void *user), void *user);
+/* The handles of that kind, in slot order, whose object belongs to `owner`. The caller frees the array of guint64. */
+GArray *handle_collect(HandleTable *table, HandleKind kind, gboolean (*belongs)(const void *object, const void *owner),
+                       const void *owner);
 
 #endif

@@ -13,12 +13,8 @@
 #include <unistd.h>
 
 #include "api/cuda/context/class.h"
-#include "api/cuda/context/report.h"
-#include "api/cuda/context/signals.h"
-#include "api/cuda/memory/phys.h"
+#include "api/cuda/context/part.h"
 #include "api/cuda/memory/range.h"
-#include "api/cuda/multicast/team.h"
-#include "api/cuda/symbols.h"
 #include "api/machine/machine.h"
 
 /* The front end's process record: the one global that the driver API's shape asks for. */
@@ -34,13 +30,13 @@ static void on_exit_handler(void)
 {
     if (g_atomic_int_get(&forked))
         return;
-    cuda_report_write(process, "exit");
+    cuda_parts_close(process, "exit");
     g_atomic_int_set(&exiting, 1);
 }
 
 static void on_hard_exit(void)
 {
-    cuda_report_write(process, "_exit");
+    cuda_parts_close(process, "_exit");
 }
 
 /* A function of a library that `fanout exec` preloads; NULL: it did not. */
@@ -91,12 +87,11 @@ static Cuda *process_new(void)
     }
     cuda->handles = handle_table_new();
     cuda->ranges = ranges_new();
-    cuda->phys = phys_table_new();
-    cuda->teams = team_table_new();
     cuda->calls = g_hash_table_new(g_str_hash, g_str_equal);
     cuda->diagnostics = g_array_new(FALSE, FALSE, sizeof(Diagnostic));
     cuda->slabs = g_ptr_array_new();
     cuda->next_id = 1;
+    cuda_parts_open(cuda);
     pthread_atfork(NULL, NULL, on_fork_child);
     atexit(on_exit_handler);
     hook_hard_exit();
@@ -180,7 +175,7 @@ static gboolean load(Cuda *cuda, GError **error)
                         env_or("FANOUT_CONFIG", NULL), sets, error))
         return FALSE;
     cuda->fails = cuda_fails_new(cuda->spec.fail, NULL); /* it was checked */
-    const char *unknown = cuda_fails_unknown(cuda->fails, cuda_symbols_know);
+    const char *unknown = cuda_fails_unknown(cuda->fails, cuda_parts_know);
     if (unknown != NULL)
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
                     "cuda.fail: '%s' is no function of the driver API", unknown);
@@ -190,7 +185,7 @@ static gboolean load(Cuda *cuda, GError **error)
 static void say_wrong(Cuda *cuda, const GError *error)
 {
     log_line(cuda->log, LOG_CUDA, LOG_ERROR, 0, "%s", error->message);
-    cuda_report_wrong();
+    cuda_parts_wrong();
 }
 
 /* Lock held. Wrong options are said once; everything then fails with INVALID_VALUE. */
@@ -238,10 +233,7 @@ static gboolean start(Cuda *cuda, GError **error)
         .flow = g_str_equal(env_or("FANOUT_FIDELITY", "packet"), "flow"),
         .timeline = env_or("FANOUT_PERFETTO", NULL) != NULL,
         .ordinal = cuda->ordinal,
-        .others = team_others_live,
-        .others_user = cuda,
         .vcd_path = env_or("FANOUT_VCD", NULL),
-        .watch = cuda_report_watch(),
         .stats_path = env_or("FANOUT_STATS", NULL),
         .stats_interval_ps = g_ascii_strtoull(env_or("FANOUT_STATS_INTERVAL_PS", "1000000"), NULL, 10),
         .page = env_or("FANOUT_HTML", NULL) != NULL,
@@ -255,7 +247,7 @@ static gboolean start(Cuda *cuda, GError **error)
     };
 
     raise_descriptors();
-    cuda_signals_watch(&spec);
+    cuda_parts_start(cuda, &spec);
     spec.flow = spec.flow && !spec.keep_bytes; /* flows move no bytes */
     devices_make(cuda, (guint)cuda->fabric.system.gpus);
     cuda->engine = engine_new(&spec, error);
@@ -324,10 +316,7 @@ static void pay_host_cost(const Call *call)
 
 static void log_error(const Call *call)
 {
-    const char *name = NULL;
-
-    cuGetErrorName(call->result, &name);
-    log_line(call->cuda->log, LOG_CUDA, LOG_DEBUG, 0, "%s: %s", call->name, name);
+    log_line(call->cuda->log, LOG_CUDA, LOG_DEBUG, 0, "%s: %s", call->name, cuda_error_name(call->result));
 }
 
 void cuda_end(Call *call)

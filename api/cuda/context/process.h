@@ -74,6 +74,7 @@ typedef struct Cuda {
     GHashTable *phys;       /* memory of this process by identity: api/cuda/memory/phys.h */
     GHashTable *teams;      /* multicast objects by identity: api/cuda/multicast/team.h */
     GPtrArray *slabs;       /* that cuMemAlloc cuts pieces from: api/cuda/memory/mem.c */
+    const struct StreamRecorder *recorder; /* work that is captured: api/cuda/stream/recorder.h */
     GHashTable *captures;   /* streams that capture: api/cuda/graph/capture.c; NULL: none */
     guint teams_ready;      /* entries of the switches' multicast table in use */
     GHashTable *calls;      /* name -> CallCount, for the report */

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "api/cuda/multicast/team.h"
+#include "api/cuda/memory/shared_file.h"
 #include "sim/report/file.h"
 
 /* The descriptor that this process inherited may be closed, and another file there: launchers of ranks (Open MPI's)

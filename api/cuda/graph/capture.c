@@ -109,7 +109,7 @@ static CUDA_MEMCPY3D describe_copy(const EngineRequest *r)
     };
 }
 
-gboolean capture_request(Call *call, const EngineRequest *request, CUresult *result)
+static gboolean capture_request(Call *call, const EngineRequest *request, CUresult *result)
 {
     const CUgraphNodeType type = request->op == ENGINE_COPY || request->op == ENGINE_COPY_2D ? CU_GRAPH_NODE_TYPE_MEMCPY
                                  : request->op == ENGINE_FILL                                ? CU_GRAPH_NODE_TYPE_MEMSET
@@ -143,7 +143,7 @@ gboolean capture_request(Call *call, const EngineRequest *request, CUresult *res
     return TRUE;
 }
 
-gboolean capture_launch(Call *call, const Stream *stream, const Launch *launch, CUresult *result)
+static gboolean capture_launch(Call *call, const Stream *stream, const Launch *launch, CUresult *result)
 {
     Captured *captured;
     GraphNode *node;
@@ -169,19 +169,14 @@ gboolean capture_graph(Call *call, const Stream *stream, const Graph *graph, CUr
     return TRUE;
 }
 
-void capture_forget_event(EventHandle *event)
-{
-    g_clear_pointer(&event->captured, g_array_unref);
-    event->capture = 0;
-}
-
-gboolean capture_record(Call *call, const Stream *stream, EventHandle *event, unsigned int flags, CUresult *result)
+static gboolean capture_record(Call *call, const Stream *stream, EventHandle *event, unsigned int flags,
+                               CUresult *result)
 {
     Captured *captured = captured_find(call, stream->stream);
     GraphNode *node;
 
     if (captured == NULL) {
-        capture_forget_event(event);
+        event_forget_capture(event);
         return call->cuda->captures != NULL && implicit(call, stream->stream, result);
     }
     if (flags & CU_EVENT_RECORD_EXTERNAL) {
@@ -193,7 +188,7 @@ gboolean capture_record(Call *call, const Stream *stream, EventHandle *event, un
     *result = captured->capture->spoilt ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
     if (*result != CUDA_SUCCESS)
         return TRUE;
-    capture_forget_event(event);
+    event_forget_capture(event);
     event->capture = captured->capture->id;
     event->captured = g_array_new(FALSE, FALSE, sizeof(guint64)); /* handles: nodes may be destroyed */
     for (guint i = 0; i < captured->behind->len; i++)
@@ -222,7 +217,7 @@ static CUresult wait_in_capture(Call *call, const Stream *stream, Captured *capt
     return CUDA_SUCCESS;
 }
 
-gboolean capture_wait(Call *call, const Stream *stream, EventHandle *event, unsigned int flags, CUresult *result)
+static gboolean capture_wait(Call *call, const Stream *stream, EventHandle *event, unsigned int flags, CUresult *result)
 {
     Captured *captured = captured_find(call, stream->stream);
     GraphNode *node;
@@ -244,7 +239,7 @@ gboolean capture_wait(Call *call, const Stream *stream, EventHandle *event, unsi
     return TRUE;
 }
 
-gboolean capture_forbids(Call *call, guint32 stream, guint64 context, CUresult *result)
+static gboolean capture_forbids(Call *call, guint32 stream, guint64 context, CUresult *result)
 {
     GHashTableIter iter;
     gpointer key, value;
@@ -266,7 +261,7 @@ gboolean capture_forbids(Call *call, guint32 stream, guint64 context, CUresult *
     return TRUE;
 }
 
-gboolean capture_event_forbids(Call *call, const EventHandle *event, CUresult *result)
+static gboolean capture_event_forbids(Call *call, const EventHandle *event, CUresult *result)
 {
     Capture *capture = capture_by_id(call, event->capture);
 
@@ -286,3 +281,13 @@ CUstreamCaptureStatus capture_status(Call *call, guint32 stream)
            : captured->capture->spoilt ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
                                        : CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
+
+const StreamRecorder capture_recorder = {
+    .request = capture_request,
+    .launch = capture_launch,
+    .record = capture_record,
+    .wait = capture_wait,
+    .forbids = capture_forbids,
+    .event_forbids = capture_event_forbids,
+    .status = capture_status,
+};

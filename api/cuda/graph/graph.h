@@ -8,6 +8,7 @@
 
 #include "api/cuda/module/module.h"
 #include "api/cuda/stream/copy.h"
+#include "api/cuda/stream/recorder.h"
 
 typedef struct Graph Graph;
 
@@ -84,16 +85,8 @@ CUresult graph_run(Call *call, Graph *instance, Stream *stream);
 
 /* capture.c: streams whose work becomes nodes. */
 typedef struct Capture Capture;
+extern const StreamRecorder capture_recorder;
 /* TRUE: the stream captures, or its capture is spoilt; *result is the answer of the call. */
-gboolean capture_request(Call *call, const EngineRequest *request, CUresult *result);
-gboolean capture_launch(Call *call, const Stream *stream, const Launch *launch, CUresult *result);
 gboolean capture_graph(Call *call, const Stream *stream, const Graph *graph, CUresult *result);
-gboolean capture_record(Call *call, const Stream *stream, EventHandle *event, unsigned int flags, CUresult *result);
-gboolean capture_wait(Call *call, const Stream *stream, EventHandle *event, unsigned int flags, CUresult *result);
-/* Waiting for, or asking about, what is only captured: spoils the capture. stream 0: any of the context. */
-gboolean capture_forbids(Call *call, guint32 stream, guint64 context, CUresult *result);
-gboolean capture_event_forbids(Call *call, const EventHandle *event, CUresult *result);
-CUstreamCaptureStatus capture_status(Call *call, guint32 stream);
-void capture_forget_event(EventHandle *event);
 
 #endif

@@ -122,29 +122,20 @@ CUresult cuArrayDestroy(CUarray handle)
     CUDA_RETURN(call, result);
 }
 
-typedef struct {
-    guint64 context;
-    GArray *found;
-} OfContext;
-
-static void collect(guint64 handle, void *object, void *user)
+static gboolean of_context(const void *array, const void *context)
 {
-    OfContext *of = user;
-
-    if (((const Array *)object)->context == of->context)
-        g_array_append_val(of->found, handle);
+    return ((const Array *)array)->context == ((const Context *)context)->id;
 }
 
-void array_free_of_context(Call *call, guint64 context)
+void array_context_gone(Call *call, Context *context)
 {
-    OfContext of = {context, g_array_new(FALSE, FALSE, sizeof(guint64))};
+    HandleTable *handles = call->cuda->handles;
+    g_autoptr(GArray) found = handle_collect(handles, HANDLE_ARRAY, of_context, context);
 
-    handle_visit(call->cuda->handles, HANDLE_ARRAY, collect, &of);
-    for (guint i = 0; i < of.found->len; i++) {
-        guint64 handle = g_array_index(of.found, guint64, i);
-        void *array = handle_get(call->cuda->handles, HANDLE_ARRAY, handle, NULL);
-        handle_unref(call->cuda->handles, handle);
+    for (guint i = 0; i < found->len; i++) {
+        guint64 handle = g_array_index(found, guint64, i);
+        void *array = handle_get(handles, HANDLE_ARRAY, handle, NULL);
+        handle_unref(handles, handle);
         g_free(array);
     }
-    g_array_unref(of.found);
 }

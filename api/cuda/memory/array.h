@@ -13,6 +13,6 @@ typedef struct {
 } Array;
 
 Array *array_get(Call *call, CUarray handle);             /* NULL after a diagnostic */
-void array_free_of_context(Call *call, guint64 context); /* their memory goes with the context's */
+void array_context_gone(Call *call, Context *context); /* their memory goes with the context's */
 
 #endif

@@ -280,14 +280,14 @@ void memory_peer_access(Call *call, int home, int accessor, gboolean on)
     }
 }
 
-void memory_free_of_context(Call *call, guint64 context)
+void memory_context_gone(Call *call, Context *context)
 {
     g_autoptr(GPtrArray) all = g_ptr_array_new();
 
     g_tree_foreach(call->cuda->ranges->mapped, visit_peer, all);
     for (guint i = 0; i < all->len; i++) {
         Range *range = g_ptr_array_index(all, i);
-        if (range->kind == RANGE_ALLOC && range->context == context)
+        if (range->kind == RANGE_ALLOC && range->context == context->id)
             memory_free_range(call, range);
     }
 }

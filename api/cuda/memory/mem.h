@@ -3,7 +3,7 @@
 #define API_CUDA_MEMORY_MEM_H
 
 #include "api/cuda/memory/vmm.h"
-#include "api/cuda/stream/copy.h"
+#include "api/cuda/stream/submit.h"
 
 #define ALLOC_ALIGNMENT 512u       /* source: addresses that a real driver gives */
 #define SLAB_BYTES VMM_GRANULARITY /* small allocations share one */
@@ -33,5 +33,11 @@ Pool *pool_default(Call *call, int device);
 void pool_forget(Call *call, Range *range); /* its bytes are used no more */
 /* Waits for all queued work, as freeing memory does. */
 CUresult memory_wait_device(Call *call);
+
+/* Peer access to everything allocated on `home`, now and later. */
+void memory_peer_access(Call *call, int home, int accessor, gboolean on);
+void memory_context_gone(Call *call, Context *context);
+/* The end of stream-ordered frees whose stream has come that far. */
+void pool_sweep(Call *call);
 
 #endif

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "api/cuda/multicast/team.h"
+#include "api/cuda/context/part.h"
 #include "model/memory/memory.h"
 
 guint identity_hash(gconstpointer identity)
@@ -208,5 +208,5 @@ void phys_unuse(Call *call, Phys *phys)
     replace_holder(phys->shared, getpid(), 0);
     if (g_atomic_int_get(&phys->shared->mapped) && !phys_held_elsewhere(phys) &&
         call->cuda->spec.freed_bind == CUDA_FREED_BIND_DETACH)
-        team_detach(call, phys);
+        cuda_parts_memory_freed(call, phys);
 }

@@ -55,7 +55,7 @@ CUresult phys_import(Call *call, int fd, Phys **phys);
 void phys_ref(Phys *phys);
 void phys_unref(Call *call, Phys *phys);
 /* A handle or a mapping begins or ends to use it. When the last one of all processes ends, the user
- * has freed the memory: binds of it are detached (team_detach). */
+ * has freed the memory: binds of it are detached (CudaPart.memory_freed). */
 void phys_use(Phys *phys, gboolean mapping);
 void phys_unuse(Call *call, Phys *phys);
 /* Another process that lives has a handle or a mapping of it. */

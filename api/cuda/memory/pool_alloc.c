@@ -1,7 +1,7 @@
 /* Stream-ordered allocation: memory is there at once, and goes back when its stream has come to the
  * free. */
-#include "api/cuda/graph/graph.h"
 #include "api/cuda/memory/mem.h"
+#include "api/cuda/stream/recorder.h"
 
 static CUresult take(Call *call, CUdeviceptr *address, guint64 bytes, Pool *pool)
 {
@@ -75,7 +75,7 @@ static CUresult free_async(Call *call, CUdeviceptr address, CUstream handle, CUs
         cuda_diagnose(call, 0, -1, address, "not the start of an allocation");
         return CUDA_ERROR_INVALID_VALUE;
     }
-    if (capture_status(call, stream.stream) != CU_STREAM_CAPTURE_STATUS_NONE)
+    if (call->cuda->recorder->status(call, stream.stream) != CU_STREAM_CAPTURE_STATUS_NONE)
         return CUDA_SUCCESS; /* a graph may be launched again: its memory stays until its context ends */
     EngineRequest request = {.op = ENGINE_EVENT_NEW};
     if (!cuda_engine(call, &request, &reply))

@@ -3,10 +3,9 @@
 
 #include <string.h>
 
-#include "api/cuda/graph/graph.h"
 #include "api/cuda/memory/mem.h"
-#include "api/cuda/multicast/team.h"
-#include "api/cuda/stream/copy.h"
+#include "api/cuda/stream/recorder.h"
+#include "api/cuda/stream/submit.h"
 
 #define CLUSTER_PORTABLE_MAX 8u /* CTAs. source: CUDA C++ Programming Guide, thread block clusters */
 #define CLUSTER_MAX 16u
@@ -263,14 +262,13 @@ CUresult launch_submit(Call *call, const Stream *stream, const Launch *launch)
     if (stream->context != launch->function->module->context)
         return CUDA_ERROR_INVALID_HANDLE;
     CUresult result = CUDA_SUCCESS;
-    if (capture_launch(call, stream, launch, &result))
+    if (call->cuda->recorder->launch(call, stream, launch, &result))
         return result;
     result = heap(call, &sent);
     if (result == CUDA_SUCCESS)
         result = meeting(call, &sent);
     if (result != CUDA_SUCCESS)
         return result;
-    team_sync_all(call); /* what other processes bound meanwhile */
     EngineRequest request = {.op = ENGINE_LAUNCH_PTX,
                              .stream = stream->stream,
                              .gpu = call->cuda->device[stream->context->device].gpu,

@@ -126,7 +126,7 @@ static void collect(guint64 handle, void *object, void *user)
         g_ptr_array_add(of->found, object);
 }
 
-void module_free_of_context(Call *call, const Context *context)
+void module_context_gone(Call *call, Context *context)
 {
     g_autoptr(GPtrArray) found = g_ptr_array_new();
     OfContext of = {context, found};

@@ -58,7 +58,7 @@ struct Library {
 Module *module_get(Call *call, CUmodule handle); /* NULL: not a live module */
 CUresult module_new(Call *call, Context *context, Program *program, Module **module);
 void module_free(Call *call, Module *module); /* waits for nothing */
-void module_free_of_context(Call *call, const Context *context);
+void module_context_gone(Call *call, Context *context);
 CUresult module_function(Call *call, Module *module, Entry *entry, Function **function);
 /* INVALID_VALUE, NOT_FOUND: as cuModuleGetGlobal. managed: only such variables. */
 CUresult module_global(Call *call, Module *module, const char *name, gboolean managed, CUdeviceptr *address,
@@ -82,7 +82,7 @@ guint threads_max(Call *call, const Entry *entry, int device); /* of a CTA */
 CUresult entry_parameter(const Entry *entry, size_t index, size_t *offset, size_t *bytes);
 
 /* launch.c: what a launch asks for, checked; param is owned. */
-typedef struct {
+typedef struct Launch {
     Function *function;
     KernelSpec spec;
     guint8 *param;

@@ -3,11 +3,9 @@
 
 gboolean multicast_supported(const Cuda *cuda, const CudaDevice *device)
 {
-    int value;
+    int value = 0;
 
-    cuda_class_attribute(device->kind, device->gpu, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED,
-                         (int)cuda->spec.driver_version, &value);
-    return cuda->spec.multicast && cuda->fabric.mctable.entries > 0 && value != 0;
+    return cuda_device_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED, &value) && value != 0;
 }
 
 gboolean multicast_anywhere(const Cuda *cuda)

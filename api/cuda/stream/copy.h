@@ -1,17 +1,10 @@
-/* Work for the engine: what copies, fills, streams and events share. */
+/* Copies and fills: what their files share. */
 #ifndef API_CUDA_STREAM_COPY_H
 #define API_CUDA_STREAM_COPY_H
 
 #include "api/cuda/context/ctx.h"
 #include "api/cuda/memory/range.h"
-
-/* What an engine's answer means to a caller of the driver API. */
-CUresult engine_result(EngineStatus status, const EngineReply *reply);
-/* Posts a request that may take simulated time: the record's lock is given up meanwhile. */
-CUresult engine_wait(Call *call, const EngineRequest *request);
-/* Queues work: a copy or fill by its EngineWait, and then the record's lock is given up meanwhile; all
- * other work never waits. */
-CUresult engine_submit(Call *call, const EngineRequest *request);
+#include "api/cuda/stream/submit.h"
 
 typedef enum { SIDE_HOST, SIDE_DEVICE, SIDE_ANY } CopySide;
 typedef struct {
@@ -50,11 +43,5 @@ gboolean copy_sync_memops(Call *call, guint64 address);
  * gets the ordinal whose engine does the work. */
 CUresult check_device_span(Call *call, guint64 va, guint64 bytes, gboolean write, int device,
                            int *engine_device);
-
-/* Peer access to everything allocated on `home`, now and later. */
-void memory_peer_access(Call *call, int home, int accessor, gboolean on);
-void memory_free_of_context(Call *call, guint64 context);
-/* The end of stream-ordered frees whose stream has come that far. */
-void pool_sweep(Call *call);
 
 #endif

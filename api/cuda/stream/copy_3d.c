@@ -1,5 +1,6 @@
 /* Three-dimensional copies: slices, each a two-dimensional copy. */
 #include "api/cuda/memory/array.h"
+#include "api/cuda/stream/copy.h"
 
 typedef struct {
     CUmemorytype type;

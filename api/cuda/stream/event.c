@@ -1,5 +1,6 @@
 /* Events: points in streams, whose times are simulated time. */
-#include "api/cuda/graph/graph.h"
+#include "api/cuda/stream/recorder.h"
+#include "api/cuda/stream/submit.h"
 
 EventHandle *event_get(Call *call, CUevent handle)
 {
@@ -53,7 +54,7 @@ static CUresult record(Call *call, CUevent handle, CUstream stream_handle, CUstr
         return result;
     if (stream.context != event->context)
         return CUDA_ERROR_INVALID_HANDLE;
-    if (capture_record(call, &stream, event, flags, &result))
+    if (call->cuda->recorder->record(call, &stream, event, flags, &result))
         return result;
     EngineRequest request = {.op = ENGINE_RECORD, .stream = stream.stream, .event = event->event};
     result = engine_submit(call, &request);
@@ -85,7 +86,7 @@ CUresult cuEventQuery(CUevent handle)
     if (event == NULL)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     CUresult captured = CUDA_SUCCESS;
-    if (capture_event_forbids(&call, event, &captured))
+    if (call.cuda->recorder->event_forbids(&call, event, &captured))
         CUDA_RETURN(call, captured);
     EngineRequest request = {.op = ENGINE_QUERY_EVENT, .event = event->event};
     CUresult result = engine_result(engine_call(call.cuda->engine, &request, &reply), &reply);
@@ -102,10 +103,41 @@ CUresult cuEventSynchronize(CUevent handle)
     if (event == NULL)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     CUresult captured = CUDA_SUCCESS;
-    if (capture_event_forbids(&call, event, &captured))
+    if (call.cuda->recorder->event_forbids(&call, event, &captured))
         CUDA_RETURN(call, captured);
     EngineRequest request = {.op = ENGINE_WAIT_RECORD, .event = event->event};
     CUDA_RETURN(call, engine_wait(&call, &request));
+}
+
+void event_forget_capture(EventHandle *event)
+{
+    g_clear_pointer(&event->captured, g_array_unref);
+    event->capture = 0;
+}
+
+static void event_free(Call *call, EventHandle *event)
+{
+    EngineRequest request = {.op = ENGINE_EVENT_FREE, .event = event->event};
+
+    cuda_engine(call, &request, NULL);
+    handle_unref(call->cuda->handles, event->handle);
+    event_forget_capture(event);
+    event_unshare(event);
+    g_free(event);
+}
+
+static gboolean of_context(const void *event, const void *context)
+{
+    return ((const EventHandle *)event)->context == context;
+}
+
+void event_context_gone(Call *call, Context *context)
+{
+    HandleTable *handles = call->cuda->handles;
+    g_autoptr(GArray) found = handle_collect(handles, HANDLE_EVENT, of_context, context);
+
+    for (guint i = 0; i < found->len; i++)
+        event_free(call, handle_get(handles, HANDLE_EVENT, g_array_index(found, guint64, i), NULL));
 }
 
 static CUresult destroy(Call *call, CUevent handle)
@@ -114,12 +146,7 @@ static CUresult destroy(Call *call, CUevent handle)
 
     if (event == NULL)
         return CUDA_ERROR_INVALID_HANDLE;
-    EngineRequest request = {.op = ENGINE_EVENT_FREE, .event = event->event};
-    cuda_engine(call, &request, NULL);
-    handle_unref(call->cuda->handles, event->handle);
-    capture_forget_event(event);
-    event_unshare(event);
-    g_free(event);
+    event_free(call, event);
     return CUDA_SUCCESS;
 }
 

@@ -1,8 +1,7 @@
 /* Fanout's own calls: device programs on a stream. */
 #include <fanout/fanout.h>
 
-#include "api/cuda/multicast/team.h"
-#include "api/cuda/stream/copy.h"
+#include "api/cuda/stream/submit.h"
 
 CUresult fo_launch(const FoKernel *kernel, CUstream handle)
 {
@@ -17,7 +16,6 @@ CUresult fo_launch(const FoKernel *kernel, CUstream handle)
         result = stream_get(&call, handle, CU_STREAM_LEGACY, &stream);
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);
-    team_sync_all(&call); /* what other processes bound meanwhile */
     EngineRequest request = {.op = ENGINE_LAUNCH,
                              .stream = stream.stream,
                              .gpu = call.cuda->device[stream.context->device].gpu,

@@ -1,6 +1,7 @@
 /* Streams. The default streams are not objects of the table: the context owns the legacy one, and
  * each thread gets its own per context at the first use. */
-#include "api/cuda/graph/graph.h"
+#include "api/cuda/stream/recorder.h"
+#include "api/cuda/stream/submit.h"
 
 /* The calling thread's own streams: engine numbers by context id. Freed with the process only. */
 static _Thread_local GHashTable *own_streams;
@@ -89,16 +90,36 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int pr
     CUDA_RETURN(call, create(&call, stream, flags, priority));
 }
 
+static void stream_free(Call *call, Stream *stream)
+{
+    EngineRequest request = {.op = ENGINE_STREAM_FREE, .stream = stream->stream};
+
+    cuda_engine(call, &request, NULL);
+    handle_unref(call->cuda->handles, stream->handle);
+    g_free(stream);
+}
+
+static gboolean of_context(const void *stream, const void *context)
+{
+    return ((const Stream *)stream)->context == context;
+}
+
+void stream_context_gone(Call *call, Context *context)
+{
+    HandleTable *handles = call->cuda->handles;
+    g_autoptr(GArray) found = handle_collect(handles, HANDLE_STREAM, of_context, context);
+
+    for (guint i = 0; i < found->len; i++)
+        stream_free(call, handle_get(handles, HANDLE_STREAM, g_array_index(found, guint64, i), NULL));
+}
+
 static CUresult destroy(Call *call, CUstream handle)
 {
     Stream *stream = handle_get(call->cuda->handles, HANDLE_STREAM, (guint64)handle, NULL);
 
     if (stream == NULL)
         return CUDA_ERROR_INVALID_HANDLE;
-    EngineRequest request = {.op = ENGINE_STREAM_FREE, .stream = stream->stream};
-    cuda_engine(call, &request, NULL);
-    handle_unref(call->cuda->handles, stream->handle);
-    g_free(stream);
+    stream_free(call, stream);
     return CUDA_SUCCESS;
 }
 
@@ -122,7 +143,7 @@ static CUresult synchronize(Call *call, CUstream handle, CUstream standard)
     CUresult result = stream_get(call, handle, standard, &stream);
     EngineRequest request = {.op = ENGINE_WAIT_STREAM, .stream = stream.stream};
 
-    if (result == CUDA_SUCCESS && capture_forbids(call, stream.stream, 0, &result))
+    if (result == CUDA_SUCCESS && call->cuda->recorder->forbids(call, stream.stream, 0, &result))
         return result;
     return result == CUDA_SUCCESS ? engine_wait(call, &request) : result;
 }
@@ -135,7 +156,7 @@ static CUresult query(Call *call, CUstream handle, CUstream standard)
     EngineRequest request = {.op = ENGINE_QUERY_STREAM, .stream = stream.stream};
 
     if (result == CUDA_SUCCESS)
-        capture_forbids(call, stream.stream, 0, &result);
+        call->cuda->recorder->forbids(call, stream.stream, 0, &result);
     if (result != CUDA_SUCCESS)
         return result;
     result = engine_result(engine_call(call->cuda->engine, &request, &reply), &reply);
@@ -155,7 +176,7 @@ static CUresult wait_event(Call *call, CUstream handle, CUstream standard, CUeve
         return CUDA_ERROR_INVALID_HANDLE;
     if ((flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL) != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    if (capture_wait(call, &stream, event, flags, &result))
+    if (call->cuda->recorder->wait(call, &stream, event, flags, &result))
         return result;
     EngineRequest request = {
         .op = ENGINE_WAIT_EVENT, .stream = stream.stream, .event = event->event};
@@ -190,7 +211,7 @@ static CUresult get(Call *call, CUstream handle, CUstream standard, Get what, vo
         *(CUdevice *)value = stream.context->device;
         break;
     case GET_CAPTURE:
-        *(CUstreamCaptureStatus *)value = capture_status(call, stream.stream);
+        *(CUstreamCaptureStatus *)value = call->cuda->recorder->status(call, stream.stream);
         break;
     }
     return CUDA_SUCCESS;
