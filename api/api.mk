@@ -46,6 +46,7 @@ cuda_files = \
 	api/cuda/graph/exec.c \
 	api/cuda/graph/graph.c \
 	api/cuda/graph/graph.h \
+	api/cuda/graph/graph_handle.c \
 	api/cuda/graph/node.c \
 	api/cuda/graph/run.c \
 	api/cuda/graph/user_object.c \
@@ -84,6 +85,8 @@ cuda_files = \
 	api/cuda/module/occupancy.c \
 	api/cuda/module/program.c \
 	api/cuda/module/program.h \
+	api/cuda/module/settings.c \
+	api/cuda/module/unit.c \
 	api/cuda/multicast/bind.c \
 	api/cuda/multicast/manager.c \
 	api/cuda/multicast/multicast.c \
@@ -98,6 +101,7 @@ cuda_files = \
 	api/cuda/stream/copy_batch.c \
 	api/cuda/stream/copy_peer.c \
 	api/cuda/stream/event.c \
+	api/cuda/stream/event_handle.c \
 	api/cuda/stream/event_ipc.c \
 	api/cuda/stream/launch.c \
 	api/cuda/stream/memset.c \

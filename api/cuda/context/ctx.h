@@ -56,6 +56,7 @@ void context_push(Context *context);
 /* The engine's stream behind a handle: 0 and CU_STREAM_LEGACY are the context's default stream,
  * CU_STREAM_PER_THREAD the thread's own. `standard` is what 0 means in this call. */
 CUresult stream_get(Call *call, CUstream handle, CUstream standard, Stream *stream);
+/* event_handle.c */
 EventHandle *event_get(Call *call, CUevent handle);
 /* A new event like this; its page is the engine's then. */
 CUresult event_enter(Call *call, const EventHandle *event, CUevent *handle);

@@ -41,7 +41,7 @@ CUresult units_from_fatbin(Call *call, JitOptions *jit, guint sm, const char *na
     CUresult result = take_fatbin(sm, name, image, bytes, units, &why);
 
     if (result != CUDA_SUCCESS)
-        program_fail(call, jit, why);
+        unit_fail(call, jit, why);
     return result;
 }
 
@@ -62,13 +62,13 @@ static CUresult from_parts(Call *call, JitOptions *jit, guint sm, const char *na
             g_free(without);
             without = g_steal_pointer(&why);
         } else if (result != CUDA_SUCCESS) {
-            program_fail(call, jit, why);
+            unit_fail(call, jit, why);
             return result;
         }
     }
     if (units->len > before || without == NULL)
         return CUDA_SUCCESS;
-    program_fail(call, jit, without);
+    unit_fail(call, jit, without);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 

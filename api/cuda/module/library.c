@@ -29,18 +29,6 @@ CUresult library_module(Call *call, Library *library, Context *context, Module *
     return result;
 }
 
-Settings *kernel_settings(Kernel *kernel, int device)
-{
-    Settings *settings = g_hash_table_lookup(kernel->settings, GINT_TO_POINTER(device));
-
-    if (settings == NULL) {
-        settings = g_new0(Settings, 1);
-        settings_init(settings, kernel->entry);
-        g_hash_table_insert(kernel->settings, GINT_TO_POINTER(device), settings);
-    }
-    return settings;
-}
-
 static CUresult library_kernel(Call *call, Library *library, Entry *entry, Kernel **kernel)
 {
     Kernel *found = g_hash_table_lookup(library->kernels, entry);

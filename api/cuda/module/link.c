@@ -55,7 +55,7 @@ static CUresult check_unit(Call *call, JitOptions *jit, const Unit *unit)
     if (error == NULL) /* names that are twice there are the linker's business */
         return CUDA_SUCCESS;
     g_autofree char *text = g_strdup_printf("PTX: %s", error->message);
-    program_fail(call, jit, text);
+    unit_fail(call, jit, text);
     return CUDA_ERROR_INVALID_PTX;
 }
 

@@ -68,10 +68,12 @@ Library *library_get(Call *call, CUlibrary handle);
 Kernel *kernel_get(Call *call, CUkernel handle);
 /* The library's module in a context, made at the first use. */
 CUresult library_module(Call *call, Library *library, Context *context, Module **module);
-Settings *kernel_settings(Kernel *kernel, int device);
 
 /* The function that a CUfunction means: one of a module, or a kernel in the current context. */
 CUresult function_get(Call *call, CUfunction handle, Function **function);
+
+/* settings.c */
+Settings *kernel_settings(Kernel *kernel, int device); /* of the kernel on a device, made at the first use */
 void settings_init(Settings *settings, const Entry *entry);
 /* Attributes of an entry with such settings on a device. */
 CUresult settings_get(Call *call, const Entry *entry, const Program *program, const Settings *settings, int device,

@@ -12,7 +12,7 @@ static CUresult bad(Call *call, JitOptions *jit, const char *name, const char *w
 {
     g_autofree char *text = g_strdup_printf("%s: %s", name, what);
 
-    program_fail(call, jit, text);
+    unit_fail(call, jit, text);
     return CUDA_ERROR_INVALID_IMAGE;
 }
 

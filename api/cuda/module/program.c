@@ -14,38 +14,7 @@ typedef struct {
     guint64 units; /* each: guint64 bytes, guint64 registers_max, text with its NUL */
 } LinkedHeader;
 
-/* ---- units */
-
-static void unit_free(gpointer data)
-{
-    Unit *unit = data;
-    g_free(unit->name);
-    g_free(unit->text);
-    g_free(unit);
-}
-
-GPtrArray *units_new(void) { return g_ptr_array_new_with_free_func(unit_free); }
-
-void units_take(GPtrArray *units, const char *name, char *text, gsize bytes, guint registers_max)
-{
-    Unit *unit = g_new(Unit, 1);
-    *unit = (Unit){g_strdup(name), text, bytes, registers_max};
-    g_ptr_array_add(units, unit);
-}
-
-void units_add(GPtrArray *units, const char *name, const char *text, gsize bytes, guint registers_max)
-{
-    char *copy = g_malloc(bytes + 1);
-    memcpy(copy, text, bytes);
-    copy[bytes] = '\0';
-    units_take(units, name, copy, bytes, registers_max);
-}
-
-void program_fail(Call *call, JitOptions *jit, const char *text)
-{
-    jit_error(jit, "%s", text);
-    cuda_diagnose(call, 0, call->device, 0, "%s", text);
-}
+/* ---- images */
 
 guint device_sm(const Cuda *cuda, int device)
 {
@@ -70,7 +39,7 @@ static CUresult from_linked(Call *call, JitOptions *jit, const char *name, const
     if (bytes >= sizeof header)
         memcpy(&header, image, sizeof header);
     if (bytes < sizeof header || header.bytes > bytes) {
-        program_fail(call, jit, "the linked image is cut off");
+        unit_fail(call, jit, "the linked image is cut off");
         return CUDA_ERROR_INVALID_IMAGE;
     }
     for (guint64 i = 0; i < header.units; i++) {
@@ -79,7 +48,7 @@ static CUresult from_linked(Call *call, JitOptions *jit, const char *name, const
             memcpy(said, image + at, sizeof said);
         guint64 n = said[0];
         if (n == 0 || n > header.bytes - at - sizeof said || image[at + sizeof said + n - 1] != '\0') {
-            program_fail(call, jit, "the linked image is damaged");
+            unit_fail(call, jit, "the linked image is damaged");
             return CUDA_ERROR_INVALID_IMAGE;
         }
         g_autofree char *one = header.units > 1 ? g_strdup_printf("%s, part %u", name, (guint)i + 1) : g_strdup(name);
@@ -117,7 +86,7 @@ static CUresult refuse_cubin(Call *call, JitOptions *jit, guint sm, const char *
                         "nvcc -gencode arch=compute_%u,code=compute_%u",
                         name, arch, sm, sm);
 
-    program_fail(call, jit, text);
+    unit_fail(call, jit, text);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
@@ -133,7 +102,7 @@ static CUresult from_elf(Call *call, JitOptions *jit, guint sm, const char *name
         if (bytes != IMAGE_BYTES_UNKNOWN)
             return units_from_object(call, jit, sm, name, image, bytes, units);
     }
-    program_fail(call, jit, "the image is an ELF file, but neither device code nor an object with some in it");
+    unit_fail(call, jit, "the image is an ELF file, but neither device code nor an object with some in it");
     return CUDA_ERROR_INVALID_IMAGE;
 }
 
@@ -169,12 +138,12 @@ CUresult units_from_image(Call *call, JitOptions *jit, guint sm, const char *nam
     if (memcmp(first, "!<arch>\n", 8) == 0 && bytes != IMAGE_BYTES_UNKNOWN)
         return units_from_object(call, jit, sm, name, image, bytes, units);
     if (!is_text(first, MIN(bytes, sizeof first))) {
-        program_fail(call, jit, "the image is neither PTX text nor a fatbinary");
+        unit_fail(call, jit, "the image is neither PTX text nor a fatbinary");
         return CUDA_ERROR_INVALID_IMAGE;
     }
     gsize n = bytes == IMAGE_BYTES_UNKNOWN ? strlen(image) : strnlen(image, bytes);
     if (g_strstr_len(image, (gssize)n, ".version") == NULL) {
-        program_fail(call, jit, "the image is text, but not PTX: it has no .version");
+        unit_fail(call, jit, "the image is text, but not PTX: it has no .version");
         return CUDA_ERROR_INVALID_IMAGE;
     }
     units_add(units, name, image, n, 0);
@@ -206,7 +175,7 @@ static CUresult fail_with(Call *call, JitOptions *jit, const GError *error)
 {
     g_autofree char *text = g_strdup_printf("PTX: %s", error->message);
 
-    program_fail(call, jit, text);
+    unit_fail(call, jit, text);
     return code_of(error);
 }
 
@@ -220,7 +189,7 @@ static CUresult check_targets(Call *call, JitOptions *jit, guint sm, const PtxMo
             continue;
         g_autofree char *text = g_strdup_printf("%s: .target sm_%u%s does not run on sm_%u", unit->file, unit->sm,
                                                 unit->exact ? "a" : "", sm);
-        program_fail(call, jit, text);
+        unit_fail(call, jit, text);
         return family ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_INVALID_PTX;
     }
     return CUDA_SUCCESS;
@@ -271,7 +240,7 @@ static CUresult read_eagerly(Call *call, JitOptions *jit, Program *program)
             continue;
         }
         g_autofree char *text = g_strdup_printf("PTX: kernel %s: %s", entry->function->symbol->name, entry->why);
-        program_fail(call, jit, text);
+        unit_fail(call, jit, text);
         if (result != CUDA_ERROR_NOT_SUPPORTED)
             return result;
         unsupported = result;
@@ -326,7 +295,7 @@ CUresult program_from_image(Call *call, JitOptions *jit, guint sm, const char *n
     if (result == CUDA_SUCCESS)
         (*program)->left_out = g_steal_pointer(&left_out);
     else if (left_out != NULL) /* what is missing may stand there */
-        program_fail(call, jit, left_out);
+        unit_fail(call, jit, left_out);
     return result;
 }
 

@@ -63,7 +63,7 @@ void *image_of_units(const GPtrArray *units, gsize *bytes);
 guint device_sm(const Cuda *cuda, int device); /* 90 */
 int device_attribute(const Cuda *cuda, int device, CUdevice_attribute attribute);
 /* A line of the log and the report, and of the options' error log. */
-void program_fail(Call *call, JitOptions *jit, const char *text);
+void unit_fail(Call *call, JitOptions *jit, const char *text);
 
 /* fatbinary.c: what a fatbinary holds, and all those that a wrapper names. */
 CUresult units_from_fatbin(Call *call, JitOptions *jit, guint sm, const char *name, const guint8 *image, gsize bytes,

@@ -15,13 +15,6 @@
 
 #define LOOK_AGAIN_MS 50 /* how often a waiter looks whether the process is ending */
 
-void team_release_entry(Call *call, Team *team)
-{
-    if (team->has_slot)
-        call->cuda->teams_ready--;
-    team->has_slot = FALSE;
-}
-
 static void fail(Team *team, CUresult error)
 {
     team_lock(team);

@@ -127,11 +127,19 @@ static Team *team_around(Call *call, int fd, const guint64 identity[2])
     return team;
 }
 
+/* Its entry of the multicast table, if it has one. */
+static void release_entry(Call *call, Team *team)
+{
+    if (team->has_slot)
+        call->cuda->teams_ready--;
+    team->has_slot = FALSE;
+}
+
 static void team_end(Call *call, Team *team)
 {
     EngineRequest request = {.op = ENGINE_OBJECT_FREE, .object = team->object};
 
-    team_release_entry(call, team);
+    release_entry(call, team);
     if (team->object != 0)
         cuda_engine(call, &request, NULL);
     for (guint i = 0; i < team->mirror->len; i++)

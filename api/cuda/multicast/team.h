@@ -119,6 +119,5 @@ gboolean team_others_live(void *cuda);
 CUresult team_wait_ready(Call *call, Team *team);
 /* Asks the fabric manager once the team is complete; never waits. */
 void team_ask_manager(Call *call, Team *team);
-void team_release_entry(Call *call, Team *team);
 
 #endif
