@@ -90,7 +90,6 @@ cuda_files = \
 	api/cuda/multicast/bind.c \
 	api/cuda/multicast/manager.c \
 	api/cuda/multicast/multicast.c \
-	api/cuda/multicast/multicast.h \
 	api/cuda/multicast/team.c \
 	api/cuda/multicast/team.h \
 	api/cuda/multicast/team_sync.c \

@@ -75,7 +75,7 @@ gboolean cuda_device_attribute(const Cuda *cuda, const CudaDevice *device, int a
         return FALSE;
     /* what the configuration decides rather than the model of GPU */
     if (attribute == CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED)
-        *value = cuda->spec.multicast && cuda->fabric.mctable.entries > 0 && *value != 0;
+        *value = device->multicast;
     if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
         *value = (int)cuda->fabric.sm.count;
     return TRUE;

@@ -141,6 +141,17 @@ static guint visible_devices(const Cuda *cuda, guint gpus, guint16 *chosen)
     return n;
 }
 
+/* What its model has, unless the configuration takes it away. */
+static gboolean can_multicast(const Cuda *cuda, const CudaDevice *device)
+{
+    int value = 0;
+
+    return cuda->spec.multicast && cuda->fabric.mctable.entries > 0 &&
+           cuda_class_attribute(device->kind, device->gpu, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED,
+                                (int)cuda->spec.driver_version, &value) &&
+           value != 0;
+}
+
 static void devices_make(Cuda *cuda, guint gpus)
 {
     guint16 chosen[CUDA_DEVICES_MAX];
@@ -156,6 +167,8 @@ static void devices_make(Cuda *cuda, guint gpus)
         device->total_bytes =
             cuda->spec.memory_bytes != 0 ? cuda->spec.memory_bytes : device->kind->memory_bytes;
         machine_uuid(&device->uuid, cuda->system, chosen[i]);
+        device->multicast = can_multicast(cuda, device);
+        cuda->multicast |= device->multicast;
     }
 }
 

@@ -31,6 +31,7 @@ typedef struct {
     guint16 gpu;           /* its number in the simulated system */
     const CudaClass *kind; /* attributes of its model of GPU */
     CUuuid uuid;
+    gboolean multicast;    /* multicast objects can have it as a member */
     guint64 total_bytes;
     guint64 used_bytes;
     Context *primary; /* NULL until first retained */
@@ -68,6 +69,7 @@ typedef struct Cuda {
     Engine *engine;
     guint n_devices;
     CudaDevice device[CUDA_DEVICES_MAX];
+    gboolean multicast; /* of some device; else the whole family answers NOT_SUPPORTED */
     gint16 ordinal[CUDA_DEVICES_MAX]; /* by GPU of the system; -1: this process does not see it */
     HandleTable *handles;
     struct Ranges *ranges;  /* reservations and what is mapped: api/cuda/memory/range.h */

@@ -5,7 +5,7 @@
  * the memory: it survives the handle and the mapping that named it. */
 #include <unistd.h>
 
-#include "api/cuda/multicast/multicast.h"
+#include "api/cuda/memory/vmm.h"
 
 #define DEVICE_OF_MEMORY (-1) /* v1: no device is named */
 
@@ -154,7 +154,7 @@ static CUresult bind_any(Call *call, Team *team, const Bind *bind)
 static CUresult check_head(Call *call, guint64 object, int device, unsigned long long flags,
                            Team **team)
 {
-    if (!multicast_anywhere(call->cuda))
+    if (!call->cuda->multicast)
         return CUDA_ERROR_NOT_SUPPORTED;
     *team = vmm_team(call, object);
     if (*team == NULL || flags != 0)
@@ -163,8 +163,7 @@ static CUresult check_head(Call *call, guint64 object, int device, unsigned long
         return CUDA_SUCCESS;
     if (cuda_device(call->cuda, device) == NULL)
         return CUDA_ERROR_INVALID_DEVICE;
-    return multicast_supported(call->cuda, &call->cuda->device[device]) ? CUDA_SUCCESS
-                                                                        : CUDA_ERROR_NOT_SUPPORTED;
+    return call->cuda->device[device].multicast ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 static CUresult bind_memory(Call *call, Bind bind, guint64 memory_handle, unsigned long long flags)

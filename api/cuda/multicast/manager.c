@@ -107,13 +107,13 @@ static gboolean complete(Team *team, gint *sequence)
 
 static CUresult wait_for_members(Call *call, Team *team)
 {
-    gint64 start = host_clock_us();
     guint64 watchdog_us = call->cuda->spec.watchdog_ms * 1000;
     CUresult result = CUDA_SUCCESS;
     gint sequence;
 
     if (complete(team, &sequence))
         return CUDA_SUCCESS;
+    const gint64 start = host_clock_us();
     while (!complete(team, &sequence) && result == CUDA_SUCCESS) {
         cuda_unlock(call);
         wait_for_change(team, sequence);

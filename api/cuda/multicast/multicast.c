@@ -1,20 +1,5 @@
 /* Multicast objects: granularity, creation, members. Binding is in bind.c. */
-#include "api/cuda/multicast/multicast.h"
-
-gboolean multicast_supported(const Cuda *cuda, const CudaDevice *device)
-{
-    int value = 0;
-
-    return cuda_device_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED, &value) && value != 0;
-}
-
-gboolean multicast_anywhere(const Cuda *cuda)
-{
-    for (guint i = 0; i < cuda->n_devices; i++)
-        if (multicast_supported(cuda, &cuda->device[i]))
-            return TRUE;
-    return FALSE;
-}
+#include "api/cuda/memory/vmm.h"
 
 #define KNOWN_TYPES                                                                                \
     (CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 |                         \
@@ -36,7 +21,7 @@ CUresult cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectP
     CUDA_BEGIN(call);
     const CudaSpec *spec = &call.cuda->spec;
 
-    if (!multicast_anywhere(call.cuda))
+    if (!call.cuda->multicast)
         CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
     if (granularity == NULL || prop == NULL ||
         (unsigned)option > CU_MULTICAST_GRANULARITY_RECOMMENDED || prop->numDevices == 0 ||
@@ -56,7 +41,7 @@ CUresult cuMulticastCreate(CUmemGenericAllocationHandle *object, const CUmultica
     Team *team;
     CUDA_BEGIN(call);
 
-    if (!multicast_anywhere(call.cuda))
+    if (!call.cuda->multicast)
         CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
     if (object == NULL || prop == NULL)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
@@ -101,7 +86,7 @@ CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle object, CUdevice ordi
     gboolean complete;
     CUDA_BEGIN(call);
 
-    if (!multicast_anywhere(call.cuda))
+    if (!call.cuda->multicast)
         CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
     call.device = ordinal;
     Team *team = vmm_team(&call, object);
@@ -110,7 +95,7 @@ CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle object, CUdevice ordi
     CudaDevice *device = cuda_device(call.cuda, ordinal);
     if (device == NULL)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
-    if (!multicast_supported(call.cuda, device))
+    if (!device->multicast)
         CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
     if (call.cuda->spec.fm_state == CUDA_FM_RESTARTED) { /* source: users' reports; a reset of the GPUs mends it */
         cuda_diagnose(&call, object, ordinal, 0,
