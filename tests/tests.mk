@@ -61,6 +61,7 @@ dist_check_SCRIPTS = \
 	tests/golden/golden.sh \
 	tests/install/test_install.sh \
 	tests/model/walk_count.sh \
+	tests/style/links.sh \
 	tests/style/test_globals.sh \
 	tests/style/test_hardening.sh \
 	tests/style/test_summary.sh \
@@ -76,7 +77,7 @@ EXTRA_DIST += tests/cli/stream_requests.c tests/cli/timeline_checks.py
 EXTRA_DIST += tests/cli/monitor_checks.py tests/cli/monitor_page_checks.py tests/cli/monitor_run.py
 EXTRA_DIST += tests/cli/cli_test.sh tests/cli/browser.py tests/cli/page_audit.js tests/cli/page_checks.py \
 	tests/cli/page_axe.py tests/cli/pages.sh \
-	tests/cli/page_map_checks.py tests/cli/page_scene_checks.py tests/style/tidy.allow tests/validate/validate.recorded
+	tests/cli/page_map_checks.py tests/cli/page_scene_checks.py tests/style/circles.list tests/style/tidy.allow tests/validate/validate.recorded
 EXTRA_DIST += tests/docs/console.sh tests/cli/inputs.sh tests/cli/views.py \
 	tests/validate/fidelity.ids tests/validate/fidelity.recorded tests/validate/fidelity.sample
 
