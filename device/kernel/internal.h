@@ -4,7 +4,6 @@
 
 #include "device/kernel/kernel.h"
 #include "device/kernel/trace.h"
-#include "ptx/run/exec.h"
 
 typedef struct KernelWarp KernelWarp;
 typedef struct KernelCta KernelCta;

@@ -127,8 +127,7 @@ static SimTime first_of(SimTime a, SimTime b) { return a && b ? MIN(a, b) : MAX(
 static void count_arrival(KernelWarp *warp)
 {
     KernelCta *cta = warp->cta;
-    const PtxPath *path = warp->ptx->head;
-    if (path && path->state == PATH_BARRIER)
+    if (ptx_warp_waits(warp->ptx) == PATH_BARRIER)
         cta->barrier_free_ps =
             MAX(cta->barrier_free_ps, warp->time_ps) + KERNEL_ARRIVAL_CLK * cta->launch->host.clock_ps;
 }

@@ -70,10 +70,11 @@ circles() {
     END { if (line != "") print line }' | LC_ALL=C sort
 }
 
-# Folders, each with what it may use.
+# Folders, and the rooms that have an order of their own, each with what it may use.
 against_order() {
     awk '
     function folder(path) { sub(/\/.*/, "", path); return path }
+    function room(path,  part) { return split(path, part, "/") > 2 ? part[1] "/" part[2] : "" }
     BEGIN {
         below["sim"] = " "
         below["model"] = " sim "
@@ -84,11 +85,17 @@ against_order() {
         below["validate"] = below["coll"] "coll bench "
         below["explore"] = below["coll"] "coll traces bench validate "
         below["cli"] = below["coll"] "api coll traces bench validate explore "
+        inside["ptx/read"] = " "
+        inside["ptx/translate"] = " ptx/read "
+        inside["ptx/run"] = " ptx/read ptx/translate "
     }
     {
         mine = folder($1); theirs = folder($2)
         if (mine != theirs && !index(below[mine], " " theirs " "))
             print $1 ": takes " $3 " from " $2 ": dependency runs the other way"
+        mine = room($1); theirs = room($2)
+        if (mine != theirs && (mine in inside) && (theirs in inside) && !index(inside[mine], " " theirs " "))
+            print $1 ": takes " $3 " from " $2 ": rooms run the other way"
     }' "$1" | LC_ALL=C sort
 }
 
@@ -122,8 +129,8 @@ selftest() {
     expect 'a b\nc d\n' 2 'does not have: c d e'
     expect 'a b\nc d e f\n' 2 'shrink the list: c d e f'
     expect 'a b\nc d e\nf g\n' 1 'gone, shrink the list: f g'
-    printf 'sim/a.c model/b.c up\nmodel/b.c sim/a.c down\n' >"$work/edges"
-    [ "$(against_order "$work/edges" | wc -l)" = 1 ] || { echo "edges upwards were not found"; exit 1; }
+    printf 'sim/a.c model/b.c up\nmodel/b.c sim/a.c down\nptx/read/a.c ptx/run/b.c up\n' >"$work/edges"
+    [ "$(against_order "$work/edges" | wc -l)" = 2 ] || { echo "edges upwards were not found"; exit 1; }
 }
 selftest
 
