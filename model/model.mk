@@ -67,6 +67,7 @@ libfanout_core_la_SOURCES += \
 	model/sm/scattered.c \
 	model/sm/load.c \
 	model/sm/wait.c \
+	model/sm/schedule.c \
 	model/sm/sm.c \
 	model/sm/sm.h \
 	model/sm/state.c \
