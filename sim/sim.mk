@@ -4,6 +4,7 @@ libfanout_core_la_SOURCES += \
 	sim/engine/calendar.c \
 	sim/engine/calendar.h \
 	sim/engine/domain.c \
+	sim/engine/drain.c \
 	sim/engine/domain.h \
 	sim/engine/event.h \
 	sim/engine/foreign.h \
