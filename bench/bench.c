@@ -6,8 +6,6 @@
 
 #include "bench/world.h"
 
-G_DEFINE_QUARK(bench-error-quark, bench_error)
-
 const BenchTest *const bench_tests[] = {
     &bench_load_latency, &bench_dram_latency, &bench_atomic_latency, &bench_pingpong, &bench_message,
     &bench_stream, &bench_by_size, &bench_sparse, &bench_copy_engine, &bench_footprint,
@@ -82,7 +80,7 @@ static gboolean bench_check_rows(const BenchRequest *request, const GArray *rows
 static GArray *bench_run_size(const BenchTest *test, const BenchSetup *setup,
                               const BenchRequest *request, guint64 bytes, gboolean flows, GError **error)
 {
-    BenchWorld *world = bench_world_new(setup, request, bytes, flows, error);
+    BenchWorld *world = bench_world_new(setup, test, request, bytes, flows, error);
     if (!world)
         return NULL;
     const BenchObserver *observer = flows ? NULL : setup->observer;

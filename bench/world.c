@@ -7,7 +7,9 @@
 
 #define BENCH_PAGE (2u << 20)
 
-BenchWorld *bench_world_new(const BenchSetup *setup, const BenchRequest *request, guint64 bytes,
+G_DEFINE_QUARK(bench-error-quark, bench_error)
+
+BenchWorld *bench_world_new(const BenchSetup *setup, const BenchTest *test, const BenchRequest *request, guint64 bytes,
                             gboolean flows, GError **error)
 {
     SimSpec sim_spec = {.seed = setup->seed, .calendar = setup->calendar, .engine = setup->engine,
@@ -22,6 +24,7 @@ BenchWorld *bench_world_new(const BenchSetup *setup, const BenchRequest *request
     }
     fabric_trace(fabric);
     BenchWorld *world = g_new0(BenchWorld, 1);
+    world->test = test;
     world->request = request;
     world->bytes = bytes;
     world->sim = sim;
@@ -262,6 +265,6 @@ gboolean bench_refuse_variant(const BenchWorld *world, GError **error)
 {
     g_set_error(error, BENCH_ERROR, BENCH_ERROR_REQUEST, "%s: no variant '%s'; there is %s",
                 world->request->test, world->request->variant,
-                bench_find(world->request->test)->variants);
+                world->test->variants);
     return FALSE;
 }

@@ -16,6 +16,7 @@ typedef struct {
 } BenchFlow;
 
 struct BenchWorld {
+    const BenchTest *test;
     const BenchRequest *request;
     guint64 bytes;       /* to simulate: the request's, or less */
     Sim *sim;
@@ -31,8 +32,8 @@ struct BenchWorld {
     guint64 marks[8];    /* times and results that programs leave, by use of the test */
 };
 
-/* flows: bulk loops are flows, see device_flow_begin(). */
-BenchWorld *bench_world_new(const BenchSetup *setup, const BenchRequest *request, guint64 bytes,
+/* test: of whose variants a refusal speaks. flows: bulk loops are flows, see device_flow_begin(). */
+BenchWorld *bench_world_new(const BenchSetup *setup, const BenchTest *test, const BenchRequest *request, guint64 bytes,
                             gboolean flows, GError **error);
 void bench_world_free(BenchWorld *world);
 

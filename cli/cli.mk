@@ -66,6 +66,7 @@ fanout_SOURCES = \
 	cli/self/cores.c \
 	cli/self/cost.c \
 	cli/self/cost.h \
+	cli/self/list.c \
 	cli/self/kernels.c \
 	cli/self/sides.c \
 	cli/self/speed.c \
@@ -74,6 +75,7 @@ fanout_SOURCES = \
 	cli/self/yardstick.c \
 	cli/system.c \
 	cli/system.h \
+	cli/words.c \
 	cli/table/args.c \
 	cli/table/args.h \
 	cli/table/rows.c \

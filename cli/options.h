@@ -51,7 +51,7 @@ typedef struct {
     char *log;           /* "link:debug,cuda:info"; NULL: FANOUT_LOG or nothing */
 } Options;
 
-/* The words that --format, --fidelity, --calendar, --engine and --data take; NULL-terminated. */
+/* words.c: the words that --format, --fidelity, --calendar, --engine and --data take; NULL-terminated. */
 extern const char *const options_formats[], *const options_fidelities[], *const options_calendars[],
     *const options_engines[], *const options_data[];
 

@@ -105,7 +105,7 @@ void coll_choose(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, C
         pinned.algo = row->algo;
         pinned.proto = row->proto;
         if ((spec->unicast && row->algo == COLL_NVLS) || !coll_row(spec->op, row->algo) ||
-            !coll_check(group, &pinned, NULL) ||
+            !coll_check_algo(group, &pinned, row->algo, row->proto, NULL) ||
             (wanted != COLL_PROTO_AUTO && wanted != row->proto))
             continue;
         guint64 ns = row->base_ns + choice_hops(group, spec, row) * row->hop_ns +
@@ -114,6 +114,24 @@ void coll_choose(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, C
             best_ns = ns;
             *algo = row->algo;
             *proto = row->proto;
+        }
+    }
+}
+
+void coll_sym_choose(const CollGroup *group, const CollSpec *spec, gboolean multicast, CollAlgo *algo)
+{
+    static const CollAlgo algos[] = {COLL_SYM_LL, COLL_SYM_LLMC, COLL_SYM_LSA, COLL_SYM_MC};
+    double best = G_MAXDOUBLE;
+    *algo = COLL_SYM_LSA;
+    for (guint32 i = 0; i < G_N_ELEMENTS(algos); i++) {
+        const CollRow *row = coll_row(spec->op, algos[i]);
+        if (!row || ((!multicast || group->n < 3) && algos[i] != COLL_SYM_LL && algos[i] != COLL_SYM_LSA) ||
+            !coll_check_algo(group, spec, algos[i], COLL_SIMPLE, NULL))
+            continue;
+        double time = coll_sym_cost(group, spec, algos[i]);
+        if (time < best) {
+            best = time;
+            *algo = algos[i];
         }
     }
 }

@@ -10,7 +10,7 @@ libfanout_core_la_SOURCES += \
 	coll/algo/primitives.h \
 	coll/algo/ring.c \
 	coll/algo/symmetric.c \
-	coll/algo/symmetric_choice.c \
+	coll/algo/symmetric_cost.c \
 	coll/algo/tree.c \
 	coll/best.c \
 	coll/buffer.c \
@@ -19,9 +19,13 @@ libfanout_core_la_SOURCES += \
 	coll/coll.c \
 	coll/coll.h \
 	coll/flow.c \
+	coll/group.c \
 	coll/internal.h \
 	coll/library.c \
+	coll/limits.c \
 	coll/plan.c \
+	coll/room.c \
+	coll/run.c \
 	coll/table.c \
 	coll/tune.c \
 	coll/why.c

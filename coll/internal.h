@@ -123,7 +123,7 @@ void coll_buffers_set_cached(const Coll *coll); /* in and out, by spec.as_bytes 
 /* coll.c: one algorithm, at the fidelity that the fabric has now */
 gboolean coll_run_one(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
 void coll_free(Coll *coll);
-/* coll.c: what watches a simulation beside the group's that is to run `spec`, or NULL. To be ended by series_end() and
+/* group.c: what watches a simulation beside the group's that is to run `spec`, or NULL. To be ended by series_end() and
  * series_free(). */
 Series *coll_watch(CollGroup *apart, const CollGroup *group, const CollSpec *spec);
 
@@ -131,7 +131,7 @@ Series *coll_watch(CollGroup *apart, const CollGroup *group, const CollSpec *spe
 gboolean coll_run_best(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
 /* flow.c: the same at spec->fidelity */
 gboolean coll_run_fidelity(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
-/* coll.c: what follows from a time, with the size of `spec` */
+/* group.c: what follows from a time, with the size of `spec` */
 void coll_rate(const CollGroup *group, const CollSpec *spec, CollResult *result, guint64 time_ps,
                guint64 kernel_ps);
 /* buffer.c */
@@ -181,10 +181,12 @@ guint64 coll_buffered_chunk(const Coll *coll);
 guint64 coll_buffered_turn(const CollSpec *spec, guint32 ctas, guint32 n);
 guint64 coll_buffered_slots(const Coll *coll);
 guint64 coll_buffered_control(guint32 n);
-/* plan.c */
+/* room.c */
 guint32 coll_channels(const CollGroup *group, const CollRow *row); /* that NCCL opens for it; 0: it has none */
 guint32 coll_resident(const CollGroup *group, guint32 threads);    /* CTAs of so many threads that a GPU holds */
+guint32 coll_threads_most(const CollGroup *group);                 /* of a CTA */
 guint32 coll_threads_fit(const CollGroup *group, guint32 threads); /* cut to what a CTA can have */
+/* limits.c */
 guint32 coll_threads(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto);
 guint32 coll_ctas(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto);
 gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo algo, CollProto proto,
@@ -199,10 +201,11 @@ static inline gboolean coll_is_tuned(const CollRow *row)
 {
     return row->algo == COLL_RING || row->algo == COLL_TREE;
 }
-/* choice.c: what AUTO takes */
+/* choice.c: what AUTO takes, and which symmetric kernel COLL_SYM and COLL_SYM_UNICAST do */
 void coll_choose(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto);
-/* coll/algo/symmetric_choice.c: which symmetric kernel, and how many CTAs a given one gets */
 void coll_sym_choose(const CollGroup *group, const CollSpec *spec, gboolean multicast, CollAlgo *algo);
+/* coll/algo/symmetric_cost.c: how many CTAs a symmetric kernel gets, and what NCCL thinks of it: the least is taken */
 guint32 coll_sym_ctas(const CollGroup *group, const CollSpec *spec, CollAlgo algo);
+double coll_sym_cost(const CollGroup *group, const CollSpec *spec, CollAlgo algo);
 
 #endif

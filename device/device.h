@@ -77,17 +77,20 @@ typedef struct {
 } DeviceLoopSpec;
 void device_loop_spec_unref(DeviceLoopSpec *spec);
 
-/* device/flow/loop_flow.c: the loop as one flow of its CTA, on its first warp; FALSE: packets it must be (an access
+/* flow/loop_flow.c: the loop as one flow of its CTA, on its first warp; FALSE: packets it must be (an access
  * that is not allowed, or of a kind that flows do not have). */
 gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop);
 
-typedef struct DeviceLl DeviceLl; /* one warp's part of an fo_ll */
-gboolean device_ll_next(DeviceLl *run, Uop *uop);
-void device_ll_free(DeviceLl *run);
-
-typedef struct DeviceExchange DeviceExchange; /* one warp's part of an fo_exchange */
-gboolean device_exchange_next(DeviceExchange *run, Warp *warp, Uop *uop);
-void device_exchange_free(DeviceExchange *run);
+/* A warp's part of something that gives its operations one after the other (fo_ll, fo_exchange): the first field of a
+ * struct of its own. next: FALSE when there are no more. */
+typedef struct DeviceSource DeviceSource;
+typedef struct {
+    gboolean (*next)(DeviceSource *source, Warp *warp, Uop *uop);
+    void (*free)(DeviceSource *source);
+} DeviceSourceKind;
+struct DeviceSource {
+    const DeviceSourceKind *kind;
+};
 
 /* An operation that several warps of a CTA have alike, as barriers, is kept once. */
 typedef struct {
@@ -97,14 +100,13 @@ typedef struct {
 void device_uop_unref(DeviceUop *shared);
 
 /* One entry of a warp's queue: thousands of warps have several each at a time. */
-typedef enum { DEVICE_UOP, DEVICE_LOOP, DEVICE_LL, DEVICE_EXCHANGE } DeviceOpKind;
+typedef enum { DEVICE_UOP, DEVICE_LOOP, DEVICE_SOURCE } DeviceOpKind;
 typedef struct {
     DeviceOpKind kind;
     union {
         DeviceUop *uop;
         DeviceLoopSpec *loop;
-        DeviceLl *ll;
-        DeviceExchange *exchange;
+        DeviceSource *source;
     };
 } DeviceOp;
 RING_DEFINE(DeviceOpRing, device_op, DeviceOp)
@@ -114,8 +116,7 @@ typedef struct {
     FoCta *cta;
     DeviceLoopSpec *spec; /* of the running loop */
     Loop *loop;
-    DeviceLl *ll;
-    DeviceExchange *exchange;
+    DeviceSource *source; /* the one at hand */
 } DeviceWarp;
 
 struct FoReg {
@@ -145,8 +146,7 @@ void device_push(FoCta *cta, guint32 warp, const Uop *uop);
 void device_push_loop(FoCta *cta, guint32 warp, DeviceLoopSpec *loop);
 /* The loop on all active warps that it concerns, or as a flow; takes the caller's reference. */
 void device_push_loops(FoCta *cta, DeviceLoopSpec *shared);
-void device_push_ll(FoCta *cta, guint32 warp, DeviceLl *ll);
-void device_push_exchange(FoCta *cta, guint32 warp, DeviceExchange *exchange);
+void device_push_source(FoCta *cta, guint32 warp, DeviceSource *source);
 /* Waits until every operation queued so far in the warps from..to-1 is done. */
 void device_drain(FoCta *cta, guint32 from, guint32 to, const char *why);
 /* A warp's part of a register, made at its first use. */

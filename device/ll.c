@@ -18,7 +18,8 @@
 
 typedef enum { LL_INPUT, LL_POLL, LL_SUM, LL_WORK, LL_SEND, LL_OUTPUT, LL_NEXT } LlPhase;
 
-struct DeviceLl {
+typedef struct {
+    DeviceSource source;
     FoLl ll;
     guint64 unit, units, step; /* of 512 B of lines */
     LlPhase phase;
@@ -29,7 +30,7 @@ struct DeviceLl {
     Reg *out;                  /* lines to send */
     gboolean flags_only;       /* a timing-only run: nobody reads the data */
     gboolean packed;
-};
+} DeviceLl;
 
 static guint32 ll_unit_data(const DeviceLl *run) { return run->ll.kind == FO_LL ? 256 : 480; }
 
@@ -171,8 +172,10 @@ static void ll_send_uop(const DeviceLl *run, Uop *uop)
                  .va = run->ll.to[run->k] + run->unit * LL_UNIT_BYTES, .src = run->out};
 }
 
-gboolean device_ll_next(DeviceLl *run, Uop *uop)
+static gboolean ll_next(DeviceSource *source, Warp *warp, Uop *uop)
 {
+    DeviceLl *run = (DeviceLl *)source;
+    (void)warp;
     gboolean made = FALSE;
     if (!run->input) {
         run->input = reg_new(16, TRUE);
@@ -226,8 +229,9 @@ gboolean device_ll_next(DeviceLl *run, Uop *uop)
     return made;
 }
 
-void device_ll_free(DeviceLl *run)
+static void ll_free(DeviceSource *source)
 {
+    DeviceLl *run = (DeviceLl *)source;
     if (run->input) {
         reg_free(run->input);
         reg_free(run->out);
@@ -276,6 +280,8 @@ static gboolean ll_check(FoCta *cta, const FoLl *ll)
     return FALSE;
 }
 
+static const DeviceSourceKind ll_source = {ll_next, ll_free};
+
 void fo_ll(FoCta *cta, const FoLl *ll)
 {
     if (!device_check_given(cta, ll, "lines", UOP_CALL) || !ll_check(cta, ll))
@@ -287,11 +293,12 @@ void fo_ll(FoCta *cta, const FoLl *ll)
         if (w >= units)
             break;
         DeviceLl *run = g_new0(DeviceLl, 1);
+        run->source.kind = &ll_source;
         run->ll = *ll;
         run->unit = w;
         run->units = units;
         run->step = warps;
         run->flags_only = !memory_keeps_bytes(cta->launch->fabric->memory);
-        device_push_ll(cta, first + w, run);
+        device_push_source(cta, first + w, &run->source);
     }
 }

@@ -18,7 +18,8 @@ typedef enum {
     EXCHANGE_OUTPUT
 } ExchangePhase;
 
-struct DeviceExchange {
+typedef struct {
+    DeviceSource source;
     FoExchange exchange;
     FoAddress *to, *input; /* copies */
     Vas *vas;
@@ -26,7 +27,7 @@ struct DeviceExchange {
     ExchangePhase phase;
     guint32 first, k;      /* group of destinations or sources, and which one of it */
     Reg *data[EXCHANGE_GROUP], *lines[EXCHANGE_GROUP], *empty;
-};
+} DeviceExchange;
 
 /* Bytes of data in a line of 16 B, and of a warp. */
 static guint32 exchange_width(const FoExchange *exchange) { return exchange->lamport ? 16 : 8; }
@@ -191,8 +192,9 @@ static gboolean exchange_send(DeviceExchange *run, Uop *uop)
     return TRUE;
 }
 
-gboolean device_exchange_next(DeviceExchange *run, Warp *warp, Uop *uop)
+static gboolean exchange_next(DeviceSource *source, Warp *warp, Uop *uop)
 {
+    DeviceExchange *run = (DeviceExchange *)source;
     const FoExchange *exchange = &run->exchange;
     gboolean made = FALSE;
     if (!run->data[0])
@@ -240,8 +242,9 @@ gboolean device_exchange_next(DeviceExchange *run, Warp *warp, Uop *uop)
     return made;
 }
 
-void device_exchange_free(DeviceExchange *run)
+static void exchange_free(DeviceSource *source)
 {
+    DeviceExchange *run = (DeviceExchange *)source;
     for (guint32 i = 0; run->data[0] && i < EXCHANGE_GROUP; i++) {
         reg_free(run->data[i]);
         reg_free(run->lines[i]);
@@ -296,18 +299,21 @@ static gboolean exchange_check(FoCta *cta, const FoExchange *exchange)
     return FALSE;
 }
 
+static const DeviceSourceKind exchange_source = {exchange_next, exchange_free};
+
 void fo_exchange(FoCta *cta, const FoExchange *exchange)
 {
     if (!device_check_given(cta, exchange, "exchange", UOP_CALL) || !exchange_check(cta, exchange))
         return;
     for (guint32 w = 0; w < cta->cta->n_warps && w * exchange_unit(exchange) < exchange->bytes; w++) {
         DeviceExchange *run = g_new0(DeviceExchange, 1);
+        run->source.kind = &exchange_source;
         run->exchange = *exchange;
         run->to = g_memdup2(exchange->to, exchange->n_to * sizeof *run->to);
         run->input = g_memdup2(exchange->input, exchange->n_in * sizeof *run->input);
         run->vas = cta->cta->vas;
         run->warp = w;
         run->bytes = (guint32)MIN(exchange_unit(exchange), exchange->bytes - w * exchange_unit(exchange));
-        device_push_exchange(cta, w, run);
+        device_push_source(cta, w, &run->source);
     }
 }

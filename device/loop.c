@@ -163,12 +163,6 @@ static DeviceLoopSpec *loop_translate(const FoCta *cta, const FoLoop *loop, guin
     return shared;
 }
 
-void device_loop_spec_unref(DeviceLoopSpec *spec)
-{
-    if (--spec->refs == 0)
-        g_free(spec);
-}
-
 void device_push_loops(FoCta *cta, DeviceLoopSpec *shared)
 {
     if (cta->launch->fabric->flow && device_push_flow(cta, shared)) {

@@ -22,6 +22,12 @@ static void device_begin_loop(DeviceWarp *queue, Warp *warp, DeviceLoopSpec *spe
         loop_fill(queue->loop, spec->fill);
 }
 
+void device_loop_spec_unref(DeviceLoopSpec *spec)
+{
+    if (--spec->refs == 0)
+        g_free(spec);
+}
+
 void device_uop_unref(DeviceUop *shared)
 {
     if (--shared->refs)
@@ -41,7 +47,7 @@ static void device_take_uop(DeviceUop *shared, Warp *warp, Uop *uop)
 static gboolean device_next(Warp *warp, Uop *uop)
 {
     DeviceWarp *queue = warp->generator;
-    while (queue->loop || queue->ll || queue->exchange || queue->ring.count) {
+    while (queue->loop || queue->source || queue->ring.count) {
         if (queue->loop) {
             if (loop_next(queue->loop, uop))
                 return TRUE;
@@ -49,16 +55,11 @@ static gboolean device_next(Warp *warp, Uop *uop)
             g_clear_pointer(&queue->spec, device_loop_spec_unref);
             continue;
         }
-        if (queue->ll) {
-            if (device_ll_next(queue->ll, uop))
+        if (queue->source) {
+            if (queue->source->kind->next(queue->source, warp, uop))
                 return TRUE;
-            g_clear_pointer(&queue->ll, device_ll_free);
-            continue;
-        }
-        if (queue->exchange) {
-            if (device_exchange_next(queue->exchange, warp, uop))
-                return TRUE;
-            g_clear_pointer(&queue->exchange, device_exchange_free);
+            queue->source->kind->free(queue->source);
+            queue->source = NULL;
             continue;
         }
         DeviceOp op = *device_op_peek(&queue->ring);
@@ -69,11 +70,8 @@ static gboolean device_next(Warp *warp, Uop *uop)
         case DEVICE_LOOP:
             device_begin_loop(queue, warp, op.loop);
             break;
-        case DEVICE_LL:
-            queue->ll = op.ll;
-            break;
-        case DEVICE_EXCHANGE:
-            queue->exchange = op.exchange;
+        case DEVICE_SOURCE:
+            queue->source = op.source;
             break;
         case DEVICE_UOP:
             device_take_uop(op.uop, warp, uop);
@@ -111,14 +109,9 @@ void device_push_loop(FoCta *cta, guint32 warp, DeviceLoopSpec *loop)
     device_append(cta, warp, (DeviceOp){DEVICE_LOOP, {.loop = loop}});
 }
 
-void device_push_ll(FoCta *cta, guint32 warp, DeviceLl *ll)
+void device_push_source(FoCta *cta, guint32 warp, DeviceSource *source)
 {
-    device_append(cta, warp, (DeviceOp){DEVICE_LL, {.ll = ll}});
-}
-
-void device_push_exchange(FoCta *cta, guint32 warp, DeviceExchange *exchange)
-{
-    device_append(cta, warp, (DeviceOp){DEVICE_EXCHANGE, {.exchange = exchange}});
+    device_append(cta, warp, (DeviceOp){DEVICE_SOURCE, {.source = source}});
 }
 
 static void device_on_marker(void *arg, SimTime now_ps)

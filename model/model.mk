@@ -67,6 +67,7 @@ libfanout_core_la_SOURCES += \
 	model/sm/scattered.c \
 	model/sm/load.c \
 	model/sm/wait.c \
+	model/sm/schedule.c \
 	model/sm/sm.c \
 	model/sm/sm.h \
 	model/sm/state.c \
@@ -76,14 +77,13 @@ libfanout_core_la_SOURCES += \
 	model/switch/merge.c \
 	model/switch/multicast_table.c \
 	model/switch/multicast_table.h \
-	model/switch/partial.c \
 	model/switch/record.c \
+	model/switch/record.h \
 	model/switch/reduction.c \
+	model/switch/reduction.h \
 	model/switch/state.c \
 	model/switch/switch.c \
 	model/switch/switch.h \
-	model/switch/lost.c \
-	model/switch/timeout.c \
 	model/fastpath/arrival_queue.c \
 	model/fastpath/arrival_queue.h \
 	model/fastpath/fastpath.h \

@@ -4,11 +4,11 @@ libfanout_core_la_SOURCES += \
 	ptx/forms.h \
 	ptx/read/body.c \
 	ptx/read/body.h \
+	ptx/read/body_read.c \
 	ptx/read/declare.c \
 	ptx/read/expression.c \
 	ptx/read/fatbin.c \
 	ptx/read/fatbin.h \
-	ptx/read/format.c \
 	ptx/read/initialise.c \
 	ptx/read/lex.c \
 	ptx/read/lex.h \
@@ -20,9 +20,12 @@ libfanout_core_la_SOURCES += \
 	ptx/read/optable.c \
 	ptx/read/optable.h \
 	ptx/read/optable_find.c \
+	ptx/read/parse.h \
+	ptx/read/reader.h \
 	ptx/read/roles.c \
 	ptx/read/scope.c \
 	ptx/read/sreg.c \
+	ptx/read/sreg.h \
 	ptx/read/statement.c \
 	ptx/read/word.c \
 	ptx/read/word.h \
@@ -33,11 +36,14 @@ libfanout_core_la_SOURCES += \
 	ptx/run/bulk.c \
 	ptx/run/control.c \
 	ptx/run/exec.h \
+	ptx/run/fault.c \
+	ptx/run/format.c \
 	ptx/run/grid.c \
 	ptx/run/handlers.c \
 	ptx/run/hot.c \
 	ptx/run/hot_lanes.h \
 	ptx/run/hot_v3.c \
+	ptx/run/image.c \
 	ptx/run/mbarrier.c \
 	ptx/run/member.c \
 	ptx/run/memory.c \
@@ -58,6 +64,7 @@ libfanout_core_la_SOURCES += \
 	ptx/run/warp.c \
 	ptx/run/warp.h \
 	ptx/translate/allocate.c \
+	ptx/translate/code.c \
 	ptx/translate/code.h \
 	ptx/translate/cost.c \
 	ptx/translate/cost.h \
@@ -71,4 +78,5 @@ libfanout_core_la_SOURCES += \
 	ptx/translate/lower_plain.c \
 	ptx/translate/schedule.c \
 	ptx/translate/spill.c \
-	ptx/translate/unused.c
+	ptx/translate/unused.c \
+	ptx/translate/usage.c

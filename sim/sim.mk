@@ -4,6 +4,7 @@ libfanout_core_la_SOURCES += \
 	sim/engine/calendar.c \
 	sim/engine/calendar.h \
 	sim/engine/domain.c \
+	sim/engine/drain.c \
 	sim/engine/domain.h \
 	sim/engine/event.h \
 	sim/engine/foreign.h \
@@ -40,6 +41,7 @@ libfanout_core_la_SOURCES += \
 	sim/report/file.c \
 	sim/report/figures.h \
 	sim/report/file.h \
+	sim/report/format.c \
 	sim/report/gtkw.c \
 	sim/report/gtkw.h \
 	sim/report/html.c \
@@ -54,6 +56,7 @@ libfanout_core_la_SOURCES += \
 	sim/report/stack.c \
 	sim/report/stream.c \
 	sim/report/stream.h \
+	sim/report/table.c \
 	sim/report/text.c \
 	sim/report/timeline.c \
 	sim/report/timeline.h \

@@ -61,6 +61,7 @@ dist_check_SCRIPTS = \
 	tests/golden/golden.sh \
 	tests/install/test_install.sh \
 	tests/model/walk_count.sh \
+	tests/style/links.sh \
 	tests/style/test_globals.sh \
 	tests/style/test_hardening.sh \
 	tests/style/test_summary.sh \
@@ -76,7 +77,7 @@ EXTRA_DIST += tests/cli/stream_requests.c tests/cli/timeline_checks.py
 EXTRA_DIST += tests/cli/monitor_checks.py tests/cli/monitor_page_checks.py tests/cli/monitor_run.py
 EXTRA_DIST += tests/cli/cli_test.sh tests/cli/browser.py tests/cli/page_audit.js tests/cli/page_checks.py \
 	tests/cli/page_axe.py tests/cli/pages.sh \
-	tests/cli/page_map_checks.py tests/cli/page_scene_checks.py tests/style/tidy.allow tests/validate/validate.recorded
+	tests/cli/page_map_checks.py tests/cli/page_scene_checks.py tests/style/circles.list tests/style/tidy.allow tests/validate/validate.recorded
 EXTRA_DIST += tests/docs/console.sh tests/cli/inputs.sh tests/cli/views.py \
 	tests/validate/fidelity.ids tests/validate/fidelity.recorded tests/validate/fidelity.sample
 
@@ -280,7 +281,7 @@ tests_traces_fuzz_trace_SOURCES = tests/traces/fuzz_trace.c
 tests_validate_fuzz_param_SOURCES = tests/validate/fuzz_param.c
 tests_explore_test_explore_LDADD = libfanout_explore.la $(TEST_LDADD)
 tests_cli_test_options_SOURCES = tests/cli/test_options.c tests/cli/no_reference.c cli/options.c \
-	cli/command.c cli/options_check.c cli/live/samples_check.c cli/live/monitor/args.c
+	cli/command.c cli/options_check.c cli/words.c cli/live/samples_check.c cli/live/monitor/args.c
 tests_sim_test_tlm_port_SOURCES = tests/sim/test_tlm_port.cpp
 
 # The PTX executor on flat memory.

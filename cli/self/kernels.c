@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "ptx/run/exec.h"
+#include "ptx/run/warp.h"
 
 #define FLAT_VA G_GUINT64_CONSTANT(0x10000000)
 #define FLAT_BYTES (1u << 20)

@@ -32,8 +32,7 @@ void kernel_account_run(KernelWarp *warp, SimTime from_ps, SimTime alone_ps, Sim
 
 KernelWait kernel_account_wait(const KernelWarp *warp, gboolean polls)
 {
-    const PtxPath *path = warp->ptx->head;
-    switch (path ? (PtxPathState)path->state : PATH_LOAD) {
+    switch (ptx_warp_waits(warp->ptx)) {
     case PATH_BARRIER:
     case PATH_CLUSTER:
     case PATH_MBARRIER:

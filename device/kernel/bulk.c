@@ -55,15 +55,6 @@ void kernel_bulk_begin(KernelWarp *warp, PtxAccess *access)
         warp_generate(&cta->copier_warp, copier_next, &cta->copier);
 }
 
-void kernel_bulk_completed(PtxAccess *access)
-{
-    KernelWarp *owner = access->warp->user;
-    if (!access->block)
-        return;
-    owner->bulk--;
-    warp_unpark(owner->warp);
-}
-
 static void on_drained(Warp *model, SimTime now_ps)
 {
     KernelWarp *copier = model->generator;
@@ -85,7 +76,7 @@ void kernel_bulk_clear(KernelCta *cta)
 {
     if (!cta->copies)
         return;
-    kernel_warp_clear(&cta->copier);
+    kernel_loads_clear(&cta->copier);
     warp_clear(&cta->copier_warp);
     g_array_unref(cta->copies);
 }

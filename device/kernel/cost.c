@@ -46,3 +46,13 @@ SimTime kernel_busy_until(KernelWarp *warp)
     }
     return end_ps;
 }
+
+/* What an acquire adds to its load. While other lanes of the warp are elsewhere, as in a loop that some of them poll
+ * in, each turn takes longer; where all lanes are there, flags that go to and fro show nothing of it. */
+SimTime kernel_acquire_ps(const KernelWarp *warp, const PtxAccess *access)
+{
+    const SmSpec *spec = &warp->cta->launch->fabric->spec.sm;
+    if (access->order != W_ACQUIRE || access->scope == W_CTA)
+        return 0;
+    return access->mask != warp->ptx->live ? spec->acquire_diverged_ps : spec->acquire_ps;
+}

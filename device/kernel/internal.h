@@ -4,7 +4,6 @@
 
 #include "device/kernel/kernel.h"
 #include "device/kernel/trace.h"
-#include "ptx/run/exec.h"
 
 typedef struct KernelWarp KernelWarp;
 typedef struct KernelCta KernelCta;
@@ -121,9 +120,10 @@ struct KernelLaunch {
 gboolean kernel_next(Warp *warp, Uop *uop);
 void kernel_warp_start(KernelWarp *warp, KernelCta *cta, guint32 index, SimTime now_ps);
 void kernel_warp_clear(KernelWarp *warp);
+void kernel_stop(KernelLaunch *launch); /* a fault is noted: all warps come to their end */
 /* issue.c: the next micro-operation of the access at hand; FALSE: it has been given out as a whole. */
 gboolean kernel_issue_next(KernelWarp *warp, Uop *uop);
-SimTime kernel_acquire_ps(const KernelWarp *warp, const PtxAccess *access); /* more than a load without it */
+void kernel_loads_clear(KernelWarp *warp);
 gboolean kernel_issue_begin(KernelWarp *warp, PtxAccess *access); /* FALSE: a fault, and it is noted */
 /* l1.c: TRUE: the load at hand finds its bytes there, and is answered without packets. */
 gboolean kernel_l1_takes(KernelWarp *warp, PtxAccess *access);
@@ -141,7 +141,6 @@ gboolean kernel_poll_watches(const KernelWarp *warp, guint64 *va);
 void kernel_poll_clear(KernelWarp *warp);
 /* bulk.c: the access goes to the CTA's unit for bulk copies. */
 void kernel_bulk_begin(KernelWarp *warp, PtxAccess *access);
-void kernel_bulk_completed(PtxAccess *access); /* before ptx_access_complete */
 gboolean kernel_bulk_drains(KernelCta *cta); /* TRUE: its stores are under way; cta->end comes when they are not */
 void kernel_bulk_clear(KernelCta *cta);
 /* dependents.c: a CTA lets dependent kernels start, or has ended; what griddepcontrol asks of the host. */
@@ -156,9 +155,8 @@ guint64 kernel_heap_allocate(KernelLaunch *launch, guint64 bytes);
 void kernel_heap_release(KernelLaunch *launch, guint64 va);
 /* code_cache.c: bits of the lines of a function's instructions that an SM has. */
 guint64 *kernel_code_lines(KernelLaunch *launch, guint32 sm, const PtxCode *code);
-/* launch.c */
-void kernel_warp_ended(KernelWarp *warp, SimTime now_ps);
-void kernel_stop(KernelLaunch *launch); /* a fault is noted: all warps come to their end */
+/* fit.c: the grid of launch->spec, with what it takes of an SM. FALSE: it is not possible. */
+gboolean kernel_fit(KernelLaunch *launch, GError **error);
 /* host.c: what the executor asks for. */
 extern const PtxHost kernel_host; /* without clock_ps */
 extern const TxnAtomic kernel_atomic;
@@ -178,5 +176,6 @@ void kernel_account_left(KernelLaunch *launch, guint32 sm, SimTime now_ps);
 SimTime kernel_cost_ps(const KernelLaunch *launch, const PtxWarp *warp);
 SimTime kernel_code_ps(const KernelLaunch *launch, const PtxWarp *warp); /* of that: to fetch them */
 SimTime kernel_busy_until(KernelWarp *warp);
+SimTime kernel_acquire_ps(const KernelWarp *warp, const PtxAccess *access); /* more than a load without it */
 
 #endif

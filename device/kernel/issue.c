@@ -115,14 +115,14 @@ gboolean kernel_issue_begin(KernelWarp *warp, PtxAccess *access)
 /* Lanes side by side, from the first one on. */
 static gboolean is_run(guint32 mask) { return ((mask + (mask & (0u - mask))) & mask) == 0; }
 
-/* What an acquire adds to its load. While other lanes of the warp are elsewhere, as in a loop that some of them poll
- * in, each turn takes longer; where all lanes are there, flags that go to and fro show nothing of it. */
-SimTime kernel_acquire_ps(const KernelWarp *warp, const PtxAccess *access)
+/* Before ptx_access_complete. */
+static void bulk_completed(PtxAccess *access)
 {
-    const SmSpec *spec = &warp->cta->launch->fabric->spec.sm;
-    if (access->order != W_ACQUIRE || access->scope == W_CTA)
-        return 0;
-    return access->mask != warp->ptx->live ? spec->acquire_diverged_ps : spec->acquire_ps;
+    KernelWarp *owner = access->warp->user;
+    if (!access->block)
+        return;
+    owner->bulk--;
+    warp_unpark(owner->warp);
 }
 
 static void on_loaded(Reg *reg, SimTime now_ps)
@@ -146,7 +146,7 @@ static void on_loaded(Reg *reg, SimTime now_ps)
     warp->loads--;
     if (--access->parts == 0) {
         kernel_poll_answered(access->warp->user, access, now_ps);
-        kernel_bulk_completed(access);
+        bulk_completed(access);
         if (warp->ptx)
             warp->time_ps = MAX(warp->time_ps, now_ps + kernel_acquire_ps(warp, access));
         ptx_access_complete(access);
@@ -172,6 +172,17 @@ static Reg *load_begin(KernelWarp *warp, PtxAccess *access, guint32 mask, guint3
     warp->loads++;
     access->parts++;
     return &load->reg;
+}
+
+void kernel_loads_clear(KernelWarp *warp)
+{
+    while (warp->spare) {
+        KernelLoad *next = warp->spare->next;
+        g_free(warp->spare->reg.bytes);
+        g_free(warp->spare->reg.lane_va);
+        g_free(warp->spare);
+        warp->spare = next;
+    }
 }
 
 /* ---- micro-operations */
@@ -308,7 +319,7 @@ gboolean kernel_issue_next(KernelWarp *warp, Uop *uop)
     if (bulk ? warp->block_at >= access->block_bytes : warp->left == 0) {
         warp->access = NULL;
         if (!is_load((UopKind)uop_kinds[access->kind])) {
-            kernel_bulk_completed(access);
+            bulk_completed(access);
             ptx_access_complete(access);
         }
         return FALSE;

@@ -5,6 +5,7 @@ libfanout_core_la_SOURCES += \
 	device/kernel/code_cache.c \
 	device/kernel/cost.c \
 	device/kernel/dependents.c \
+	device/kernel/fit.c \
 	device/kernel/heap.c \
 	device/kernel/host.c \
 	device/kernel/internal.h \

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-G_DEFINE_QUARK(kernel-error-quark, kernel_error)
-
 const PtxFault *kernel_fault(const KernelLaunch *launch) { return &launch->grid->fault; }
 guint16 kernel_gpu(const KernelLaunch *launch) { return launch->gpu->id; }
 const char *kernel_name(const KernelLaunch *launch) { return launch->name; }
@@ -79,13 +77,6 @@ static void cta_on_end(Event *event, SimTime now_ps)
     }
     cta_free(placed);
     place_next(launch);
-}
-
-void kernel_warp_ended(KernelWarp *warp, SimTime now_ps)
-{
-    KernelCta *cta = warp->cta;
-    if (--cta->running == 0)
-        sim_at(cta->launch->fabric->sim, &cta->end, now_ps, EVENT_PRIORITY_DEVICE);
 }
 
 static void cluster_start(KernelCluster *cluster, SimTime now_ps)
@@ -180,15 +171,6 @@ static void place_next(KernelLaunch *launch)
 
 /* ---- faults */
 
-void kernel_stop(KernelLaunch *launch)
-{
-    for (KernelCluster *cluster = launch->live; cluster; cluster = cluster->next)
-        for (guint32 c = 0; cluster->placed && c < cluster->size; c++)
-            for (guint32 w = 0; w < launch->grid->n_warps; w++)
-                if (cluster->cta[c].warp[w].stage == KERNEL_RUNS)
-                    warp_unpark(cluster->cta[c].warp[w].warp);
-}
-
 void kernel_abort(KernelLaunch *launch, PtxFaultKind kind, const char *text)
 {
     PtxFault *fault = &launch->grid->fault;
@@ -251,103 +233,6 @@ static void on_end(Event *event, SimTime now_ps)
     g_free(launch);
 }
 
-static gboolean refuse(GError **error, KernelErrorCode code, PtxFunction *entry, const char *format, ...)
-    G_GNUC_PRINTF(4, 5);
-static gboolean refuse(GError **error, KernelErrorCode code, PtxFunction *entry, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    g_autofree char *text = g_strdup_vprintf(format, args);
-    va_end(args);
-    g_set_error(error, KERNEL_ERROR, code, "launch of %s: %s", entry->symbol->name, text);
-    return FALSE;
-}
-
-/* Registers are given to a warp in units of 256, and a CTA's warps are spread evenly over four schedulers.
- * Source: CUDA occupancy calculator (compute capability 7.0 to 10.0: granularity of 4 warps, unit of 256 registers). */
-static guint32 cta_registers(const PtxUsage *usage, guint32 warps)
-{
-    guint32 of_warp = (usage->registers * PTX_LANES + 255u) & ~255u;
-    return of_warp * ((warps + SM_SCHEDULERS - 1) & ~(SM_SCHEDULERS - 1));
-}
-
-static guint32 fit(guint64 have, guint64 each) { return each ? (guint32)MIN(have / each, 1024) : 1024; }
-
-guint32 kernel_occupancy(const FabricSpec *spec, PtxFunction *entry, guint32 threads, guint32 dynamic_shared,
-                         GError **error)
-{
-    PtxUsage usage;
-    const SmSpec *sm = &spec->sm;
-    guint32 warps = (threads + PTX_LANES - 1) / PTX_LANES;
-    if (threads == 0 || !ptx_function_usage(entry, &usage, error))
-        return 0;
-    guint64 shared = (guint64)usage.shared_bytes + dynamic_shared;
-    if (shared > sm->shared_cta_bytes)
-        return 0;
-    guint32 most = MIN(fit(sm->warps_max, warps), (guint32)sm->ctas_max);
-    most = MIN(most, fit(sm->shared_bytes, sm_shared_of_cta(sm, (guint32)shared)));
-    return MIN(most, fit(sm->registers, cta_registers(&usage, warps)));
-}
-
-static gboolean check(KernelLaunch *launch, GError **error)
-{
-    const PtxGrid *grid = launch->grid;
-    const FabricSpec *spec = &launch->fabric->spec;
-    guint32 shared = grid->static_shared + grid->dynamic_shared + grid->functions_shared;
-    guint32 fits = kernel_occupancy(spec, grid->entry, grid->threads, grid->dynamic_shared, error);
-    if (!launch->fabric->keep_bytes)
-        return refuse(error, KERNEL_ERROR_DATA, grid->entry,
-                      "kernels need their data; this run keeps none (--data off)");
-    if (fits == 0)
-        return refuse(error, KERNEL_ERROR_RESOURCES, grid->entry,
-                      "%u threads with %u registers and %u bytes of shared memory do not fit on an SM", grid->threads,
-                      launch->registers, shared);
-    guint64 ctas = launch->clusters * grid->cluster[0] * grid->cluster[1] * grid->cluster[2];
-    if (launch->spec.cooperative && ctas > fits * spec->sm.count)
-        return refuse(error, KERNEL_ERROR_COOPERATIVE, grid->entry,
-                      "a cooperative grid of %" G_GUINT64_FORMAT " CTAs; %" G_GUINT64_FORMAT " fit at once", ctas,
-                      fits * spec->sm.count);
-    return TRUE;
-}
-
-static gboolean make_grid(KernelLaunch *launch, GError **error)
-{
-    const KernelSpec *spec = &launch->spec;
-    PtxUsage usage;
-    guint32 cluster[3];
-    for (guint i = 0; i < 3; i++)
-        cluster[i] = MAX(spec->cluster[i], 1u);
-    GError *inner = NULL;
-    launch->grid = ptx_grid_new(spec->image, spec->entry, spec->grid, spec->block, spec->cluster[0] ? cluster : NULL,
-                                spec->dynamic_shared, spec->param, &launch->host, launch, &inner);
-    if (!launch->grid) {
-        gboolean limit = g_error_matches(inner, PTX_LOAD_ERROR, PTX_LOAD_ERROR_LIMIT);
-        if (limit)
-            g_set_error_literal(error, KERNEL_ERROR, KERNEL_ERROR_SHAPE, inner->message);
-        else
-            g_propagate_error(error, g_steal_pointer(&inner));
-        g_clear_error(&inner);
-        return FALSE;
-    }
-    PtxGrid *grid = launch->grid;
-    grid->workspace = spec->workspace;
-    launch->clusters = 1;
-    for (guint i = 0; i < 3; i++)
-        launch->clusters *= grid->dim[i] / grid->cluster[i];
-    if (!ptx_function_usage(spec->entry, &usage, error))
-        return FALSE;
-    launch->registers = cta_registers(&usage, grid->n_warps);
-    return check(launch, error);
-}
-
-gboolean kernel_check(Fabric *fabric, const KernelSpec *spec, GError **error)
-{
-    KernelLaunch launch = {.fabric = fabric, .spec = *spec};
-    gboolean good = make_grid(&launch, error);
-    ptx_grid_free(launch.grid);
-    return good;
-}
-
 KernelLaunch *kernel_launch(Fabric *fabric, guint16 gpu, Vas *vas, const KernelSpec *spec, guint64 delay_ps,
                             KernelDone done, void *user, GError **error)
 {
@@ -363,7 +248,7 @@ KernelLaunch *kernel_launch(Fabric *fabric, guint16 gpu, Vas *vas, const KernelS
     launch->on_done = done;
     launch->user = user;
     fabric->atomic = &kernel_atomic;
-    if (!make_grid(launch, error)) {
+    if (!kernel_fit(launch, error)) {
         ptx_grid_free(launch->grid);
         g_free(launch);
         return NULL;

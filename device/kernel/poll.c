@@ -30,8 +30,8 @@ struct KernelPoll {
     gboolean real;             /* the one under way is in packets */
     SimTime due_ps;            /* when the value is taken; 0: a watch says */
     SimTime visible_ps;        /* of the last write that a watch told of */
-    const PtxFrame *frame;
-    guint8 *registers;         /* of the frame, at the last read */
+    const guint8 *at;          /* where the call that reads has its registers; NULL: not known */
+    guint8 *registers;         /* what they were at the last read */
     gsize register_bytes;
     guint32 parked;            /* lanes at joins then */
     guint32 n_watches;
@@ -139,14 +139,14 @@ static gboolean is_same(const KernelPoll *poll, const PtxAccess *access)
 static gboolean stands_still(KernelPoll *poll, const PtxAccess *access)
 {
     const PtxWarp *ptx = poll->warp->ptx;
-    const PtxFrame *frame = access->frame;
-    gsize bytes = frame->code->frame_bytes;
+    gsize bytes;
+    const guint8 *at = ptx_access_registers(access, &bytes);
     gboolean alone = ptx->n_paths == 1 && ptx->pending == access && !access->next && !poll->warp->changed;
-    gboolean same = alone && poll->frame == frame && poll->parked == ptx->n_parked && poll->register_bytes == bytes &&
-                    !memcmp(poll->registers, frame->regs, bytes);
+    gboolean same = alone && poll->at == at && poll->parked == ptx->n_parked && poll->register_bytes == bytes &&
+                    !memcmp(poll->registers, at, bytes);
     poll->warp->changed = FALSE;
     if (!alone) {
-        poll->frame = NULL;
+        poll->at = NULL;
         return FALSE;
     }
     if (poll->register_bytes != bytes) {
@@ -155,8 +155,8 @@ static gboolean stands_still(KernelPoll *poll, const PtxAccess *access)
         poll->register_bytes = bytes;
     }
     if (!same)
-        memcpy(poll->registers, frame->regs, bytes);
-    poll->frame = frame;
+        memcpy(poll->registers, at, bytes);
+    poll->at = at;
     poll->parked = ptx->n_parked;
     return same;
 }
@@ -169,7 +169,7 @@ static void begin(KernelPoll *poll, const PtxAccess *access)
     poll->mask = access->mask;
     memcpy(poll->va, access->va, sizeof poll->va);
     poll->turns = 0;
-    poll->frame = NULL;
+    poll->at = NULL;
 }
 
 gboolean kernel_poll_takes(KernelWarp *warp, PtxAccess *access)

@@ -9,8 +9,20 @@
 
 static void on_idle(Warp *warp, SimTime now_ps)
 {
-    kernel_account_until(warp->generator, now_ps);
-    kernel_warp_ended(warp->generator, now_ps);
+    KernelWarp *ended = warp->generator;
+    KernelCta *cta = ended->cta;
+    kernel_account_until(ended, now_ps);
+    if (--cta->running == 0)
+        sim_at(cta->launch->fabric->sim, &cta->end, now_ps, EVENT_PRIORITY_DEVICE);
+}
+
+void kernel_stop(KernelLaunch *launch)
+{
+    for (KernelCluster *cluster = launch->live; cluster; cluster = cluster->next)
+        for (guint32 c = 0; cluster->placed && c < cluster->size; c++)
+            for (guint32 w = 0; w < launch->grid->n_warps; w++)
+                if (cluster->cta[c].warp[w].stage == KERNEL_RUNS)
+                    warp_unpark(cluster->cta[c].warp[w].warp);
 }
 
 /* A warp that is to be traced says so first. */
@@ -49,13 +61,7 @@ void kernel_warp_clear(KernelWarp *warp)
     kernel_poll_clear(warp);
     if (warp->hits)
         g_array_unref(warp->hits);
-    while (warp->spare) {
-        KernelLoad *next = warp->spare->next;
-        g_free(warp->spare->reg.bytes);
-        g_free(warp->spare->reg.lane_va);
-        g_free(warp->spare);
-        warp->spare = next;
-    }
+    kernel_loads_clear(warp);
 }
 
 static void on_issued(void *arg, SimTime now_ps)
@@ -127,8 +133,7 @@ static SimTime first_of(SimTime a, SimTime b) { return a && b ? MIN(a, b) : MAX(
 static void count_arrival(KernelWarp *warp)
 {
     KernelCta *cta = warp->cta;
-    const PtxPath *path = warp->ptx->head;
-    if (path && path->state == PATH_BARRIER)
+    if (ptx_warp_waits(warp->ptx) == PATH_BARRIER)
         cta->barrier_free_ps =
             MAX(cta->barrier_free_ps, warp->time_ps) + KERNEL_ARRIVAL_CLK * cta->launch->host.clock_ps;
 }

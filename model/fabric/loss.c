@@ -2,6 +2,7 @@
 #include "model/link/down.h"
 
 #include "model/fabric/fabric.h"
+#include "model/switch/reduction.h"
 
 typedef struct Loss {
     Event event;          /* the time of the first of these is over */

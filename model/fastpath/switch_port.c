@@ -6,6 +6,7 @@
  * the request is an event at the time at which the last of them arrives. */
 #include "model/fastpath/fastpath.h"
 #include "model/fastpath/multicast_queue.h"
+#include "model/switch/reduction.h"
 
 /* ---- the egress port */
 

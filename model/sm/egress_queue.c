@@ -22,7 +22,7 @@ static guint32 sm_out_key(const GpuRequest *request)
 }
 
 /* The newest entry of the same line decides: an older one must not be overtaken. */
-static guint32 sm_out_twin(Sm *sm, const GpuRequest *request, guint32 key)
+static guint32 sm_out_merge_target(Sm *sm, const GpuRequest *request, guint32 key)
 {
     if (!sm->out_keys || !sm->out_keys[key / 2 % SM_OUT_KEYS]) /* mostly so */
         return TXN_NONE;
@@ -44,8 +44,8 @@ SmOutWay sm_out_queued_way(Sm *sm, const GpuRequest *request)
 {
     const Gpu *gpu = sm->gpu;
     if (request->kind == PACKET_WRITE && gpu->fabric->spec.sm.merge_stores) {
-        sm->twin = sm_out_twin(sm, request, sm_out_key(request));
-        if (sm->twin != TXN_NONE)
+        sm->merge_target = sm_out_merge_target(sm, request, sm_out_key(request));
+        if (sm->merge_target != TXN_NONE)
             return SM_OUT_MERGE;
     }
     gboolean room = sm->out.count < gpu->limit.sm_out &&
@@ -57,19 +57,19 @@ void sm_out_merge(Sm *sm, const GpuRequest *request)
 {
     Gpu *gpu = sm->gpu;
     guint32 index = txn_take(gpu->txns);
-    Txn *txn = txn_at(gpu->txns, index), *twin = txn_at(gpu->txns, sm->twin);
+    Txn *txn = txn_at(gpu->txns, index), *target = txn_at(gpu->txns, sm->merge_target);
     *txn = (Txn){.offset = request->offset, .region = request->region, .start_ps = sim_now_ps(gpu->sim),
                  .done = request->done, .owner = request->owner, .tag = request->tag,
                  .word_mask = request->word_mask, .bytes = request->bytes & 0x1ffu, .kind = PACKET_WRITE};
-    *txn_next(gpu->txns, index) = *txn_next(gpu->txns, sm->twin);
-    *txn_next(gpu->txns, sm->twin) = index;
+    *txn_next(gpu->txns, index) = *txn_next(gpu->txns, sm->merge_target);
+    *txn_next(gpu->txns, sm->merge_target) = index;
     sm->merged++;
     if (!request->data)
         return;
     DataPool *pool = gpu->fabric->data;
-    if (!twin->data)
-        twin->data = data_take(pool);
-    memcpy(data_at(pool, twin->data), request->data, request->bytes);
+    if (!target->data)
+        target->data = data_take(pool);
+    memcpy(data_at(pool, target->data), request->data, request->bytes);
 }
 
 void sm_out_queue(Sm *sm, const GpuRequest *request, guint32 link)

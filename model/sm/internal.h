@@ -20,11 +20,14 @@ IssueResult warp_issue_scattered(Warp *warp, SimTime *cost_ps); /* scattered.c *
 void warp_loads_dropped(Sm *sm, Reg *reg, SimTime now_ps); /* load.c: one less under way */
 void warp_on_loaded(Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps); /* an answer has come */
 IssueResult warp_issue_wait(Warp *warp, SimTime now_ps); /* wait.c; `current` has been taken */
-void sm_kick(Sm *sm, SimTime now_ps);
+/* schedule.c: the warp that issues next becomes the head of the ready ones: the first that need not wait for its last
+ * memory instruction any more, or the one that the policy prefers. FALSE: all must wait, the first until *when_ps. */
+gboolean sm_choose_warp(Sm *sm, SimTime now_ps, SimTime *when_ps);
+void sm_kick(Sm *sm, SimTime now_ps); /* sees to it that the SM has its next turn when it can */
 void sm_on_issue(Event *event, SimTime now_ps); /* of Sm.issue: the turn of a warp */
 
 typedef enum { SM_OUT_DIRECT, SM_OUT_QUEUE, SM_OUT_MERGE, SM_OUT_FULL } SmOutWay;
-/* egress_queue.c: how a request gets out; SM_OUT_MERGE notes with which one in Sm.twin. */
+/* egress_queue.c: how a request gets out; SM_OUT_MERGE notes with which one in Sm.merge_target. */
 SmOutWay sm_out_queued_way(Sm *sm, const GpuRequest *request);
 static inline SmOutWay sm_out_way(Sm *sm, const GpuRequest *request, guint32 link)
 {

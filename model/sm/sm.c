@@ -1,77 +1,7 @@
-/* The warp scheduler of an SM: which warp issues next, and when. */
+/* The turns of an SM: the warp that the scheduler chose (schedule.c) issues, and leaves the queue or stays in it. */
 #include "model/sm/internal.h"
 
 static const SmSpec *sm_spec(const Sm *sm) { return sm->gpu->sm_spec; }
-
-/* Greedy: the warp that issued last, else the oldest one. */
-static gboolean sm_goes_first(const Sm *sm, const Warp *a, const Warp *b)
-{
-    if (a == sm->last || b == sm->last)
-        return a == sm->last;
-    return a->cta->index != b->cta->index ? a->cta->index < b->cta->index : a->index < b->index;
-}
-
-/* The warp that issues next becomes the head: the first that need not wait for its last memory instruction any
- * more, or by sm_goes_first(); if all must wait, `when_ps` is the time of the first that will not. */
-static gboolean sm_choose_warp(Sm *sm, SimTime now_ps, SimTime *when_ps)
-{
-    gboolean greedy = sm_spec(sm)->arbitration == SM_GREEDY;
-    Warp *before = NULL, *best = NULL, *best_before = NULL;
-    *when_ps = SIMTIME_NEVER;
-    for (Warp *warp = sm->ready_head; warp; before = warp, warp = warp->next) {
-        if (warp->not_before_ps > now_ps) {
-            *when_ps = MIN(*when_ps, warp->not_before_ps);
-            continue;
-        }
-        if (!best || sm_goes_first(sm, warp, best)) {
-            best = warp;
-            best_before = before;
-        }
-        if (!greedy)
-            break;
-    }
-    if (best_before) {
-        best_before->next = best->next;
-        if (sm->ready_tail == best)
-            sm->ready_tail = best_before;
-        best->next = sm->ready_head;
-        sm->ready_head = best;
-    }
-    return best != NULL;
-}
-
-/* The LSU serves ready warps one micro-operation at a time. */
-void sm_kick(Sm *sm, SimTime now_ps)
-{
-    SimTime at_ps = MAX(now_ps, sm->free_ps), when_ps;
-    if (!sm->ready_head || sm->stalled || sm->limited)
-        return;
-    if (event_is_pending(&sm->issue) && sm->issue.time_ps <= at_ps)
-        return;
-    if (!sm_choose_warp(sm, at_ps, &when_ps))
-        at_ps = when_ps;
-    if (event_is_pending(&sm->issue)) {
-        if (sm->issue.time_ps <= at_ps)
-            return;
-        sim_cancel(sm->gpu->sim, &sm->issue);
-    }
-    sim_at(sm->gpu->sim, &sm->issue, at_ps, EVENT_PRIORITY_DEVICE);
-}
-
-void warp_ready(Warp *warp)
-{
-    Sm *sm = warp->sm;
-    g_assert(warp->state != WARP_READY);
-    warp->state = WARP_READY;
-    warp->front_ps = warp->asked_ps = sim_now_ps(sm->gpu->sim);
-    warp->next = NULL;
-    if (sm->ready_tail)
-        sm->ready_tail->next = warp;
-    else
-        sm->ready_head = warp;
-    sm->ready_tail = warp;
-    sm_kick(sm, sim_now_ps(sm->gpu->sim));
-}
 
 /* The warp that issued is the head, unless its generator has woken another that need not wait. */
 static void sm_drop(Sm *sm, Warp *warp)

@@ -164,7 +164,7 @@ struct Sm {
     SmOutRing out;           /* what waits there, in order, */
     Sm *out_next;            /* waits for a place in its queue */
     gboolean out_listed;
-    guint32 twin;            /* Txn that the store at hand merges with */
+    guint32 merge_target;    /* Txn that the store at hand merges with */
     guint32 id, loads, stores, ctas, warps;
     guint32 registers, shared_bytes; /* that CTAs hold */
     guint64 packets, merged, stalls_port, stalls_limit;

@@ -4,7 +4,7 @@
 
 #include "model/memory/numeric.h"
 #include "model/switch/component.h"
-#include "model/switch/switch.h"
+#include "model/switch/record.h"
 #include "sim/engine/foreign.h"
 
 G_STATIC_ASSERT((int)FO_PACKET_MC_DONE == (int)PACKET_MC_DONE);

@@ -1,5 +1,4 @@
-/* Tracking records: what a switch keeps of a multicast request from its replication to its last answer: switch.h. */
-#include "model/switch/switch.h"
+#include "model/switch/record.h"
 
 /* A free record: the one that was given back last, since it is in the processor's cache. */
 static guint32 record_take(Switch *sw)
@@ -14,13 +13,23 @@ static guint32 record_take(Switch *sw)
     return index;
 }
 
+/* What a leaf knows of a replica of the spine above. */
+static McRequest record_of_above(const Switch *sw, const McRecord *record)
+{
+    const Switch *above = sw->port[record->port].far;
+    McRequest request = above->requests->request[record->txn];
+    request.got = request.operands = 0;
+    request.state = TXN_OK;
+    return request;
+}
+
 /* Fills the entry of the shared table, in which members find what they need to know of the request. */
 static void record_describe(Switch *sw, guint32 index)
 {
     const McRecord *record = &sw->record[index];
     McRequest *request = &sw->requests->request[index];
     if (record->partial) {
-        *request = partial_request(sw, record);
+        *request = record_of_above(sw, record);
     } else {
         const Txn *txn = txn_at(&sw->fabric->txns[record->src], record->txn);
         *request = (McRequest){.offset = txn->offset, .object = txn->object, .data = txn->data, .txn = record->txn,
@@ -48,7 +57,7 @@ Packet record_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry)
                                    .count = (guint16)entry->n_members, .port = (guint16)p,
                                    .answer_flits = packet.answer_flits, .read = read, .detailed = detailed,
                                    .by_event = look_up && read, .link = packet.link, .src = packet.src,
-                                   .partial = sw->port[p].far && !sw->spine, .seat = entry->member[0]};
+                                   .partial = sw->port[p].far && !sw->spine, .spine_member = entry->member[0]};
     if (detailed)
         record_describe(sw, index);
     packet.txn = index;
@@ -56,4 +65,24 @@ Packet record_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry)
     if (sw->table.spec->set_flits && !sw->spine) /* below a spine the leaves need it */
         record_take_set(sw, p, &packet);
     return packet;
+}
+
+void record_close(Switch *sw, guint32 index, SimTime now_ps)
+{
+    McRecord *record = &sw->record[index];
+    SwitchPort *port = &sw->port[record->port];
+    if (record->read) {
+        port->reduction_tags++;
+        port->reduction_bytes += record_buffer_bytes(sw, record->members);
+    } else {
+        port->multicast_tags++;
+    }
+    sw->reduced++;
+    PROBE_POINT(sw->fabric, PROBE_FREE, sw->path, (&(Packet){.txn = index, .src = record->src}), now_ps);
+    record->members = 0;
+    record->txn = sw->record_free;
+    sw->record_free = index;
+    sw->records_used--;
+    if (port->wait.count && port->busy_until_ps <= now_ps)
+        sw->go_on(port, now_ps);
 }

@@ -1,12 +1,4 @@
-/* The reduction unit: answers of replicas are counted at the requester's egress port, operands summed.
- *
- * What hardware it stands for: REDUCTIONTSTATE and MULTICASTTSTATE tags, RBCTRLSTORE/MCRSPCTRLSTORE
- * counting at the egress, the reduction buffer and its ALU.
- * Modelled: one answer a member is counted; the last one releases one response; the order of operands
- * and the precision of the sum are knobs. Left out: the ALU as a bottleneck (its published rate takes
- * operands as fast as a link brings them), time-outs.
- * Sources: HARDWARE.md 2.3 (response counting), 7 (ALU note). */
-#include "model/switch/switch.h"
+#include "model/switch/reduction.h"
 
 #include <stdlib.h>
 
@@ -33,7 +25,8 @@ static void reduction_sum(Switch *sw, guint32 index, const Txn *txn, guint8 *res
     numeric_finish(&acc, (NumericType)txn->type, result, txn->bytes);
 }
 
-guint32 reduction_finish_data(Switch *sw, guint32 index, const Txn *txn)
+/* The data slot of the sum of a record's operands, whose slots are given back. 0: a member had no memory there. */
+static guint32 reduction_finish_data(Switch *sw, guint32 index, const Txn *txn)
 {
     const McRequest *request = &sw->requests->request[index];
     guint32 *slot = mcrequests_operands(sw->requests, index), result = 0;
@@ -85,14 +78,99 @@ static void reduction_respond(Switch *sw, guint32 index, SimTime now_ps)
                 sw->spec->done_timer_ps, now_ps);
 }
 
+/* What the leaf knows goes into the table of the switch above: a fault, its part of the sum. */
+static void reduction_report(Switch *sw, guint32 index)
+{
+    const McRecord *record = &sw->record[index];
+    const McRequest *request = &sw->requests->request[index];
+    McRequests *above = sw->port[record->port].far->requests;
+    McRequest *to = &above->request[record->txn];
+    to->state = MAX(to->state, request->state);
+    if (!record->read || !request->operands)
+        return;
+    const Txn *txn = txn_at(&sw->fabric->txns[request->src], request->txn);
+    const guint32 slot = reduction_finish_data(sw, index, txn);
+    if (slot)
+        mcrequests_add_operand(above, record->txn, record->spine_member, slot);
+}
+
+/* One answer goes up: a part of the sum, or of the count. */
+static void reduction_respond_above(Switch *sw, guint32 index, SimTime now_ps)
+{
+    const McRecord *record = &sw->record[index];
+    if (record->detailed)
+        reduction_report(sw, index);
+    const guint32 flits = record->read ? record->answer_flits : (guint32)sw->spec->replica_ack_flits;
+    const Packet answer = packet_new(record->read ? PACKET_MC_OPERAND : PACKET_MC_ACK, record->txn, 0,
+                                     record->spine_member, flits);
+    link_push(sw->out[record->port], answer, record->read ? now_ps + sw->spec->reduction_ps : 0);
+}
+
 void reduction_end(Switch *sw, guint32 index, SimTime now_ps)
 {
     if (sw->record[index].partial)
-        partial_respond(sw, index, now_ps);
+        reduction_respond_above(sw, index, now_ps);
     else
         reduction_respond(sw, index, now_ps);
-    switch_finish(sw, index, now_ps);
+    record_close(sw, index, now_ps);
 }
+
+/* ---- answers that do not come */
+
+typedef struct {
+    Event event;
+    Switch *sw;
+    guint32 record;
+} TimeoutTimer;
+
+static void timeout_on_event(Event *event, SimTime now_ps)
+{
+    TimeoutTimer *timer = EVENT_OWNER(event, TimeoutTimer, event);
+    Switch *sw = timer->sw;
+    *(sw->record[timer->record].read ? &sw->crumbstore_rto_err : &sw->crumbstore_mcto_err) += 1;
+    sw->requests->request[timer->record].state = TXN_TIMEOUT;
+    reduction_end(sw, timer->record, now_ps);
+    g_free(timer);
+}
+
+/* All answers that can come have by from_ps: then the time begins to run. */
+static void timeout_start(Switch *sw, guint32 index, SimTime from_ps)
+{
+    const FaultSpec *spec = &sw->fabric->spec.fault;
+    guint64 timeout_ps = sw->record[index].read ? spec->reduction_timeout_ps : spec->multicast_timeout_ps;
+    if (timeout_ps == 0)
+        return;
+    TimeoutTimer *timer = g_new0(TimeoutTimer, 1);
+    timer->sw = sw;
+    timer->record = index;
+    event_init(&timer->event, timeout_on_event);
+    sim_set_key(&timer->event, sw->timeout_key + index);
+    sim_at_key(sw->sim, &timer->event, MAX(from_ps + timeout_ps, sim_now_ps(sw->sim)));
+}
+
+void reduction_lose(Switch *sw, guint32 index, SimTime at_ps)
+{
+    McRecord *record = &sw->record[index];
+    g_assert(record->count != 0 && record->detailed);
+    record->count--;
+    sw->requests->request[index].missing++;
+    record->last_ps = MAX(record->last_ps, at_ps);
+    if (record->count == 0)
+        timeout_start(sw, index, record->last_ps);
+}
+
+void reduction_lose_answer(Switch *sw, Packet answer, SimTime at_ps)
+{
+    guint32 *slot = &mcrequests_operands(sw->requests, answer.txn)[answer.dst];
+    if (answer.kind == PACKET_MC_OPERAND && *slot) {
+        data_give(sw->data, *slot);
+        *slot = 0;
+        sw->requests->request[answer.txn].operands--;
+    }
+    reduction_lose(sw, answer.txn, at_ps);
+}
+
+/* ---- answers that do */
 
 gboolean reduction_count(Switch *sw, Packet packet, SimTime now_ps)
 {

@@ -1,5 +1,5 @@
 /* What a switch shows to other files: its parameters, its statistics, its beginning and end, and what it waits for. */
-#include "model/switch/switch.h"
+#include "model/switch/record.h"
 
 #include <string.h>
 
@@ -87,6 +87,7 @@ void switch_init(Switch *sw, Fabric *fabric, Sim *sim, DataPool *data, guint32 i
     sw->port = g_new0(SwitchPort, sw->ports);
     sw->path = name;
     sw->spread = switch_spread;
+    sw->go_on = switch_advance;
     mctable_init(&sw->table, &fabric->spec.mctable);
     switch_init_records(sw);
     for (guint32 p = 0; p < sw->ports; p++) {

@@ -1,11 +1,6 @@
-#include "model/switch/switch.h"
+#include "model/switch/reduction.h"
 
 /* ---- multicast: tags, rounds */
-
-static guint64 switch_reduction_need(const Switch *sw, guint32 members)
-{
-    return (guint64)(sw->spec->reduction_hold == REDUCE_HOLD ? members : 1) * LINE_BYTES;
-}
 
 /* Takes the tag (and buffer) a request needs at its requester's port; FALSE: it must wait. */
 static gboolean switch_reserve(Switch *sw, SwitchPort *port, Packet packet, const McEntry *entry)
@@ -18,7 +13,7 @@ static gboolean switch_reserve(Switch *sw, SwitchPort *port, Packet packet, cons
         port->multicast_tags--;
         return TRUE;
     }
-    guint64 need = switch_reduction_need(sw, entry->n_members);
+    guint64 need = record_buffer_bytes(sw, entry->n_members);
     if (port->reduction_tags == 0 || port->reduction_bytes < need) {
         *(port->reduction_tags == 0 ? &port->stalls_tag : &port->stalls_buffer) += 1;
         return FALSE;
@@ -76,6 +71,28 @@ static void switch_replicate(Switch *sw, guint32 p, Packet packet, const McEntry
     sw->port[p].busy_until_ps = now_ps + entry->rounds * switch_round_ps(sw, replica);
 }
 
+/* ---- where faults in time have lost something (Fabric.lossy) */
+
+/* A packet gets no further: routes have changed while it was on its way. */
+static void switch_lose(Switch *sw, guint32 p, Packet packet, SimTime now_ps)
+{
+    Link *from = sw->in[p];
+    g_assert(sw->fabric->lossy); /* or there is a route to every GPU */
+    link_credit(from, packet_vc(&packet), packet.flits, now_ps);
+    from->lose(from, packet, now_ps);
+}
+
+/* INVALID_MCRID_ERR: the team has lost its entry while the request was on its way. */
+static void switch_refuse(Switch *sw, guint32 p, Packet packet, SimTime now_ps)
+{
+    sw->invalid_mcid++;
+    if (!sw->port[p].far || sw->spine) /* and not a replica */
+        txn_at(&sw->fabric->txns[packet.src], packet.txn)->state = TXN_NO_ENTRY;
+    switch_lose(sw, p, packet, now_ps);
+}
+
+/* ---- unicast, and the order of requests */
+
 /* A packet joins the queue of one egress port. */
 static void switch_pass(Switch *sw, guint32 p, Packet packet, guint32 egress, SimTime now_ps)
 {
@@ -124,7 +141,7 @@ static gboolean switch_serve(Switch *sw, guint32 p, Packet packet, SimTime now_p
     return TRUE;
 }
 
-static void switch_advance(SwitchPort *port, SimTime now_ps)
+void switch_advance(SwitchPort *port, SimTime now_ps)
 {
     while (port->wait.count) {
         SimTime wake_ps = SIMTIME_NEVER;
@@ -189,26 +206,4 @@ void switch_send(Switch *sw, Link *to, guint32 port)
     to->source_port = port;
     to->ingress = sw->in;
     to->expire = switch_on_timer;
-}
-
-/* ---- the end of a multicast request */
-
-void switch_finish(Switch *sw, guint32 index, SimTime now_ps)
-{
-    McRecord *record = &sw->record[index];
-    SwitchPort *port = &sw->port[record->port];
-    if (record->read) {
-        port->reduction_tags++;
-        port->reduction_bytes += switch_reduction_need(sw, record->members);
-    } else {
-        port->multicast_tags++;
-    }
-    sw->reduced++;
-    PROBE_POINT(sw->fabric, PROBE_FREE, sw->path, (&(Packet){.txn = index, .src = record->src}), now_ps);
-    record->members = 0;
-    record->txn = sw->record_free;
-    sw->record_free = index;
-    sw->records_used--;
-    if (port->wait.count && port->busy_until_ps <= now_ps)
-        switch_advance(port, now_ps);
 }

@@ -2,7 +2,8 @@
  *
  * A packet arrives (switch_accept), is routed to an egress port by its destination, or replicated to the
  * ports of its multicast ID; it keeps its place in the ingress buffer until it leaves the egress. The
- * answers of replicas are gathered here, at the requester's port (reduction.c), and one goes back.
+ * answers of replicas are gathered at the requester's port (reduction.h), and one goes back; what the switch keeps of a
+ * request until then is a record (record.h).
  *
  * Modelled: a virtual output queue for each (egress, VC), the pipeline's latency, the ingress held for
  * the rounds of a replication (its buffer until the replica with the longest queue before it has left),
@@ -22,25 +23,7 @@
 #define SWITCH_NO_ROUTE 0xffffu /* in Switch.route */
 #define SWITCH_NO_LINK 0xffu    /* in Switch.link_k: it does not pass here */
 
-/* Multicast tracking: the switch's own side of a multicast request in progress, which its tag stands for. What the
- * members need to know of it stands in the shared table under the same number (multicast_request.h). */
-typedef struct {
-    SimTime last_ps;     /* the fast engine's: the latest arrival of those answers that are known ahead, (where packets
-                          * may be lost: the latest answer or loss) */
-    guint16 last_port;   /* and its port, which fixes the order within the instant */
-    guint16 port;        /* by which the request came, and its answer goes */
-    guint32 txn;         /* of the requester; of a partial record: the record of the switch above */
-    guint16 members;     /* 0: the record is free */
-    guint16 count;       /* answers still to come; not those that were lost */
-    guint8 answer_flits;
-    guint8 read;         /* ld_reduce */
-    guint8 detailed;     /* there is an entry in the shared table */
-    guint8 by_event;     /* answers arrive by events, since they bring data */
-    guint8 partial;      /* of a replica that a spine sent: its answer is one of those that the spine counts */
-    guint8 link;         /* of the requester, by which it asks */
-    guint16 src;         /* requester */
-    guint16 seat;        /* partial: the member that stands for this switch in the spine's entry */
-} McRecord;
+typedef struct McRecord McRecord; /* record.h */
 
 typedef struct {
     struct Switch *sw;
@@ -88,6 +71,7 @@ typedef struct Switch {
     void *fast;                     /* the fast engine's state of this switch; NULL: the reference engine */
     SwitchPort *port;
     SwitchSpread spread;            /* switch_spread(), unless the fast engine does it */
+    void (*go_on)(SwitchPort *port, SimTime now_ps); /* a tag has come back to a port where requests wait */
     McTable table;
     McRequests *requests;           /* the shared side of the records */
     DataPool *data;
@@ -139,33 +123,10 @@ static inline guint32 switch_egress(const SwitchPort *port, Packet *packet)
     const guint32 k = switch_take_k(port, packet);
     return switch_port_of(port->sw, packet_target(*packet), k);
 }
-void switch_finish(Switch *sw, guint32 record, SimTime now_ps); /* frees record and tag */
 void switch_on_advance(Event *event, SimTime now_ps); /* of SwitchPort.advance: requests that waited go on */
+void switch_advance(SwitchPort *port, SimTime now_ps); /* the same, at once */
 gboolean switch_is_quiet(const Switch *sw);
 char *switch_waiter_text(void *sw);
-
-/* record.c: opens a record for a request that came in at port p; returns its replicas, but for the member that each
- * goes to. */
-Packet record_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry);
-
-/* partial.c: what a leaf knows of a replica of the spine above; and its answer, a part of the sum or of the count. */
-McRequest partial_request(const Switch *sw, const McRecord *record);
-void partial_respond(Switch *sw, guint32 record, SimTime now_ps);
-
-/* reduction.c */
-/* The data slot of the sum of a record's operands, whose slots are given back. 0: a member had no memory there. */
-guint32 reduction_finish_data(Switch *sw, guint32 record, const Txn *txn);
-/* An answer of a replica arrives at the requester's port. TRUE: it was the last one, and none is lost. */
-gboolean reduction_count(Switch *sw, Packet packet, SimTime now_ps);
-/* Answers the requester and ends the record: all answers came, or the time is over. */
-void reduction_end(Switch *sw, guint32 record, SimTime now_ps);
-
-/* lost.c: a packet that came in at port p has no route; a request's team has no entry. One of the answers will not
- * come: its replica was lost at at_ps, or the answer itself. */
-void switch_lose(Switch *sw, guint32 p, Packet packet, SimTime now_ps);
-void switch_refuse(Switch *sw, guint32 p, Packet packet, SimTime now_ps);
-void reduction_lose(Switch *sw, guint32 record, SimTime at_ps);
-void reduction_lose_answer(Switch *sw, Packet answer, SimTime at_ps);
 
 /* component.c: a shared object's table, or NULL where there is none to load; a switch, connected to its links, becomes
  * a component's. GError: it does not load, has another version, or cannot be this switch. */
@@ -173,8 +134,5 @@ gboolean component_load(const char *path, const FoComponent **component, GError 
 gboolean component_attach(Switch *sw, const FoComponent *component, GError **error);
 void component_detach(Switch *sw);
 guint32 component_in_use(const Switch *sw); /* requests of teams that it has opened and not closed */
-
-/* timeout.c: all answers of a request that can come have by from_ps: then its time begins to run. */
-void timeout_start(Switch *sw, guint32 record, SimTime from_ps);
 
 #endif

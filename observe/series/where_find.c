@@ -3,6 +3,7 @@
  * A packet carries its requester's number, and replicas and their answers carry that of a switch's record. Over two
  * levels a spine's replicas carry the spine's number as far as the leaf, which gives its own to what it makes of them:
  * so a request's replicas are a tree, of which a spine's are the leaf switches. */
+#include "model/switch/record.h"
 #include "observe/series/where_parts.h"
 
 static void chain_clear(Chain *chain)
@@ -50,7 +51,7 @@ Chain *where_find_record(const Where *where, const Switch *sw, guint32 index)
 {
     const McRecord *record = &sw->record[index];
     if (record->partial)
-        return chain_member(where_find_record(where, sw->port[record->port].far, record->txn), record->seat);
+        return chain_member(where_find_record(where, sw->port[record->port].far, record->txn), record->spine_member);
     Request *request = where_find(where, record->src, record->txn);
     return request ? &request->chain : NULL;
 }

@@ -13,7 +13,7 @@ typedef struct Chain {
     ChainStage stage;
     WhereReason held;     /* AT_HELD: for what */
     const Link *link;     /* the last that it joined */
-    guint16 gpu;          /* of a replica: the member, or the one that stands for a leaf switch (McRecord.seat) */
+    guint16 gpu;          /* of a replica: the member, or the one that stands for a leaf (McRecord.spine_member) */
     guint16 n_members;
     struct Chain *member; /* its replicas, n_members of them; NULL before it is replicated */
     guint32 mark;         /* of who follows packets (packets.c): its replicas begin with the same */

@@ -1,7 +1,7 @@
 /* Declarations: what stands before a name (state space, alignment, vector, type), and array dimensions behind it. */
 #include <string.h>
 
-#include "ptx/read/module.h"
+#include "ptx/read/parse.h"
 
 static gboolean read_align(PtxLex *lex, guint64 *align, GError **error)
 {

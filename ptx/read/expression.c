@@ -2,7 +2,7 @@
  * precedence; floating point only as a literal with a sign. */
 #include <string.h>
 
-#include "ptx/read/module.h"
+#include "ptx/read/parse.h"
 
 #define DEPTH_MAX 64
 

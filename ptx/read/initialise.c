@@ -1,7 +1,7 @@
 /* Initialisers of variables: nested lists of numbers, and of addresses of variables and functions. */
 #include <string.h>
 
-#include "ptx/read/module.h"
+#include "ptx/read/parse.h"
 
 #define DEPTH_MAX 16
 

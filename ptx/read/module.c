@@ -1,8 +1,6 @@
-#include "ptx/read/module.h"
+#include "ptx/read/parse.h"
 
 #include <string.h>
-
-#include "ptx/translate/code.h"
 
 #define ALIAS_STEPS_MAX 16
 
@@ -37,11 +35,10 @@ void ptx_symbol_free(PtxSymbol *symbol)
     g_free(symbol);
 }
 
-void ptx_param_clear(gpointer param) { g_free(((PtxParam *)param)->name); }
-
 void ptx_function_free(PtxFunction *function)
 {
-    ptx_code_free(function->code);
+    if (function->code)
+        function->code_free(function->code);
     g_clear_error(&function->broken);
     g_array_unref(function->params);
     g_array_unref(function->rets);

@@ -77,6 +77,7 @@ struct PtxFunction {
     const char *body_line_start;
     guint32 body_line;
     struct PtxCode *code;    /* made when first needed, or NULL */
+    void (*code_free)(struct PtxCode *code); /* of who made it */
     GError *broken;          /* why it cannot be made */
 };
 
@@ -131,43 +132,17 @@ guint64 ptx_symbol_address(const PtxSymbol *symbol, guint64 global_base, guint64
 #define PTX_PARAM_WINDOW (G_GUINT64_CONSTANT(3) << PTX_WINDOW_SHIFT)
 #define PTX_CODE_WINDOW (G_GUINT64_CONSTANT(4) << PTX_WINDOW_SHIFT)
 #define PTX_CLUSTER_SHIFT 24 /* of a CTA's rank + 1 in addresses of .shared::cluster; 0: the own CTA */
-
-/* module_symbol.c: for the parsers. */
-PtxSymbol *ptx_unit_find(const PtxUnit *unit, const char *name, gsize length);
-PtxSymbol *ptx_unit_declare(PtxUnit *unit, PtxLex *lex, const PtxToken *token, const char *name, PtxLinkage linkage,
-                            PtxSpace space, GError **error);
-void ptx_symbol_free(PtxSymbol *symbol);
-void ptx_param_clear(gpointer param);
-void ptx_function_free(PtxFunction *function);
-
-/* declare.c: what stands before a name. */
-typedef struct {
-    PtxLinkage linkage;
-    PtxSpace space;
-    PtxType type;
-    guint vector;            /* 1, 2, 4 */
-    guint64 align;
-    gboolean managed, pointer;
-    guint32 pointer_align;
-} PtxDeclaration;
-/* Reads ".align 8 .v4 .f32" and the like up to the name. */
-gboolean ptx_declaration_read(PtxLex *lex, PtxDeclaration *declaration, GError **error);
-/* Reads "[4][2]" behind a name; *elements gets the product, *open TRUE for a first "[]". */
-gboolean ptx_dimensions_read(PtxLex *lex, guint64 *elements, gboolean *open, GError **error);
-gboolean ptx_initialiser_read(PtxLex *lex, PtxSymbol *symbol, guint vector, GError **error); /* initialise.c */
-/* "(.param .b64 a, .reg .u32 b)": adds to params (PtxParam) and lays them out from *bytes on. */
-gboolean ptx_parameters_read(PtxLex *lex, GArray *params, guint32 *bytes, guint32 most, GError **error);
-guint64 ptx_declaration_align(const PtxDeclaration *declaration);
-
-/* expression.c: a constant expression, of integers or of floating point. */
-typedef struct {
-    gboolean is_float;
-    guint64 value;
-    gboolean is_single;
-} PtxConstant; /* floats: bits of f64, or of f32 */
-gboolean ptx_expression_read(PtxLex *lex, PtxConstant *constant, GError **error);
-
-/* module_parse.c */
-gboolean ptx_unit_parse(PtxUnit *unit, GError **error);
+/* Where a generic address lies; *offset gets what is left of it. */
+static inline PtxSpace ptx_space_of(guint64 va, guint64 *offset)
+{
+    static const guint8 spaces[] = {SPACE_GLOBAL, SPACE_SHARED_CLUSTER, SPACE_LOCAL, SPACE_PARAM, SPACE_CODE};
+    guint64 window = va >> PTX_WINDOW_SHIFT;
+    if (window == 0 || window >= G_N_ELEMENTS(spaces)) {
+        *offset = va;
+        return SPACE_GLOBAL;
+    }
+    *offset = va & (PTX_SHARED_WINDOW - 1);
+    return spaces[window];
+}
 
 #endif

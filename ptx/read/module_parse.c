@@ -1,7 +1,7 @@
 /* Reads a PTX text at module scope. Bodies are skipped, not read. */
 #include <string.h>
 
-#include "ptx/read/module.h"
+#include "ptx/read/parse.h"
 
 typedef struct {
     PtxUnit *unit;

@@ -1,7 +1,7 @@
-/* The names of a unit. */
+/* The names of a unit, and of parameters. */
 #include <string.h>
 
-#include "ptx/read/module.h"
+#include "ptx/read/parse.h"
 
 PtxSymbol *ptx_unit_find(const PtxUnit *unit, const char *name, gsize length)
 {
@@ -46,3 +46,5 @@ PtxSymbol *ptx_unit_declare(PtxUnit *unit, PtxLex *lex, const PtxToken *token, c
     g_ptr_array_add(unit->module->symbols, symbol);
     return symbol;
 }
+
+void ptx_param_clear(gpointer param) { g_free(((PtxParam *)param)->name); }

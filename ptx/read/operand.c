@@ -1,7 +1,7 @@
 /* Operands: registers, numbers, names with offsets, vectors, addresses. */
 #include <string.h>
 
-#include "ptx/read/body.h"
+#include "ptx/read/reader.h"
 
 #define FAIL(reader, token, code, ...) ptx_lex_fail(&(reader)->lex, token, code, (reader)->error, __VA_ARGS__)
 

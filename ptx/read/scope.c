@@ -1,7 +1,7 @@
 /* Names of a body: registers and ranges of them, variables, labels, prototypes, tables, in nested scopes. */
 #include <string.h>
 
-#include "ptx/read/body.h"
+#include "ptx/read/reader.h"
 
 static void name_free(gpointer data)
 {

@@ -1,7 +1,7 @@
 /* Names of special registers: PTX ISA 9.0, section "Special Registers". */
 #include <string.h>
 
-#include "ptx/read/body.h"
+#include "ptx/read/reader.h"
 
 static const struct { const char *name; guint8 sreg, type, axes;
 } rows[] = {

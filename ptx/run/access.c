@@ -22,6 +22,7 @@ PtxAccess *ptx_access_new(PtxWarp *warp, PtxPath *path, const PtxIns *ins, PtxAc
     access->block = NULL;
     access->parts = 0;
     access->target = TARGET_NONE;
+    access->land = NULL;
     access->outstanding = TRUE;
     access->holds = FALSE;
     access->group = NULL;
@@ -149,8 +150,8 @@ void ptx_access_complete(PtxAccess *access)
             ptx_trace_answer(warp, access);
         frame->pending--;
         busy_again(warp, frame);
-    } else if (access->target != TARGET_NONE) {
-        ptx_access_finish_async(access);
+    } else if (access->land) {
+        access->land(access);
     }
     for (PtxPath *path = warp->head; access->holds && path; path = path->next)
         if (path->state == PATH_ACCESS && path->access == access) {
@@ -160,4 +161,10 @@ void ptx_access_complete(PtxAccess *access)
     ptx_frame_unref(warp, frame);
     access->next = warp->spare;
     warp->spare = access;
+}
+
+const guint8 *ptx_access_registers(const PtxAccess *access, gsize *bytes)
+{
+    *bytes = access->frame->code->frame_bytes;
+    return access->frame->regs;
 }

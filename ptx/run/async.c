@@ -92,39 +92,25 @@ static void check_deferred(PtxWarp *warp)
     }
 }
 
-static void land_bulk(PtxAccess *access)
+void ptx_group_landed(PtxAccess *access)
 {
-    PtxCluster *cluster = access->warp->cta->cluster_of;
-    for (guint32 c = 0; c < cluster->size; c++) {
-        PtxCta *cta = cluster->cta[c];
-        gboolean chosen = access->multicast ? access->multicast >> c & 1 : cta == access->into;
-        if (!chosen)
-            continue;
-        memcpy(cta->shared + access->shared_at[0], access->block, access->block_bytes);
-        ptx_mbarrier_complete_tx(access->multicast ? cta : access->barrier_cta, access->barrier_at,
-                                 access->block_bytes);
-    }
-}
-
-void ptx_access_finish_async(PtxAccess *access)
-{
-    PtxWarp *warp = access->warp;
-    if (access->target == TARGET_SHARED) {
-        for (guint l = 0; l < PTX_LANES; l++)
-            if (access->mask >> l & 1) {
-                guint8 *to = warp->cta->shared + access->shared_at[l];
-                memcpy(to, access->bytes + l * access->width, access->take_bytes[l]);
-                memset(to + access->take_bytes[l], 0, access->fill_bytes - access->take_bytes[l]);
-            }
-        check_deferred(warp);
-    } else if (access->kind == PTX_ACCESS_BULK_LOAD) {
-        land_bulk(access);
-    }
-    g_clear_pointer(&access->block, g_free);
     if (access->group && --access->group->pending == 0)
-        for (PtxPath *path = warp->head; path; path = path->next)
+        for (PtxPath *path = access->warp->head; path; path = path->next)
             if (path->state == PATH_GROUP)
                 path->state = PATH_READY;
+}
+
+static void land_copy(PtxAccess *access)
+{
+    PtxWarp *warp = access->warp;
+    for (guint l = 0; l < PTX_LANES; l++)
+        if (access->mask >> l & 1) {
+            guint8 *to = warp->cta->shared + access->shared_at[l];
+            memcpy(to, access->bytes + l * access->width, access->take_bytes[l]);
+            memset(to + access->take_bytes[l], 0, access->fill_bytes - access->take_bytes[l]);
+        }
+    check_deferred(warp);
+    ptx_group_landed(access);
 }
 
 /* ---- cp.async */
@@ -180,6 +166,7 @@ static PtxStep copy_async(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint
     access->width = (guint8)size;
     access->fill_bytes = size;
     access->target = TARGET_SHARED;
+    access->land = land_copy;
     access->group = open_group(warp, GROUPS_ASYNC, mask);
     access->serial = ++warp->serial;
     memcpy(access->va, from, sizeof from);

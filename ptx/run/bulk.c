@@ -31,6 +31,23 @@ static void combine(const PtxIns *ins, guint8 *memory, const guint8 *operand, gu
                          FALSE);
 }
 
+/* When its bytes have come, or have gone: those of a load are put where they belong. */
+static void land_bulk(PtxAccess *access)
+{
+    PtxCluster *cluster = access->warp->cta->cluster_of;
+    for (guint32 c = 0; access->kind == PTX_ACCESS_BULK_LOAD && c < cluster->size; c++) {
+        PtxCta *cta = cluster->cta[c];
+        gboolean chosen = access->multicast ? access->multicast >> c & 1 : cta == access->into;
+        if (!chosen)
+            continue;
+        memcpy(cta->shared + access->shared_at[0], access->block, access->block_bytes);
+        ptx_mbarrier_complete_tx(access->multicast ? cta : access->barrier_cta, access->barrier_at,
+                                 access->block_bytes);
+    }
+    g_clear_pointer(&access->block, g_free);
+    ptx_group_landed(access);
+}
+
 static PtxAccess *block_access(const Bulk *b, PtxAccessKind kind, guint64 va)
 {
     PtxAccess *access = ptx_access_new(b->warp, b->path, b->ins, kind, 1u << b->lane);
@@ -38,6 +55,7 @@ static PtxAccess *block_access(const Bulk *b, PtxAccessKind kind, guint64 va)
     access->block_bytes = b->bytes;
     access->block = g_malloc(b->bytes);
     access->target = TARGET_BULK;
+    access->land = land_bulk;
     access->op = b->ins->combine;
     return access;
 }

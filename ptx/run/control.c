@@ -103,7 +103,7 @@ PtxStep ptx_step_call(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 m
             warp->cta->grid->called = function;
     }
     GError *error = NULL;
-    const PtxCode *code = ptx_function_code(function, &error);
+    PtxCode *code = ptx_function_code(function, &error);
     if (!code) {
         ptx_fault(warp, ins, lane, PTX_FAULT_ILLEGAL_INSTRUCTION, 0, "%s", error->message);
         g_error_free(error);

@@ -6,8 +6,6 @@
 
 #include "ptx/run/path.h"
 
-enum { TARGET_NONE, TARGET_REGISTERS, TARGET_SHARED /* cp.async */, TARGET_BULK };
-
 /* The 32 lanes of an operand. */
 static inline const void *ptx_lanes(const PtxWarp *warp, guint32 place)
 {
@@ -70,14 +68,8 @@ void ptx_mark_busy(PtxFrame *frame, const PtxIns *ins); /* until the access at h
 /* A lane's bytes in shared (own or of the cluster), local or parameter memory; NULL: outside, and a fault is set. */
 guint8 *ptx_lane_memory(PtxWarp *warp, PtxPath *path, const PtxIns *ins, PtxSpace space, guint64 offset, guint32 bytes,
                         guint lane);
-/* Where a generic address lies; *offset gets what is left of it. */
-PtxSpace ptx_space_of(guint64 va, guint64 *offset);
 /* The shared memory of the CTA that an address names, and the offset in it; NULL: none. */
 PtxCta *ptx_shared_cta(PtxCta *cta, guint64 *offset);
-
-/* atomic.c: memory = memory op operand, for one lane; the old value goes to old (may be the operand itself). */
-void ptx_atomic_apply(PtxType type, PtxWord op, guint bytes, guint8 *memory, const guint8 *operand,
-                      const guint8 *compare, guint8 *old, gboolean in_l2 /* else in shared memory */);
 
 /* steps by file */
 PtxStep ptx_step_ld(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
@@ -116,6 +108,7 @@ PtxScalar ptx_scalar_find(PtxOp op);
 /* The handler of hot.c for exactly this instruction, of the best clone for this machine; NULL: none. */
 PtxHandler ptx_hot_find(const PtxIns *ins);
 const PtxHotMemory *ptx_hot_memory(void);
+void ptx_code_bind(PtxCode *code); /* handlers.c */
 
 /* barrier.c: lanes of a warp have ended: barriers may be complete. */
 void ptx_warp_ended(PtxWarp *warp);
@@ -129,8 +122,8 @@ void ptx_mbarrier_arrive(PtxCta *cta, guint32 at, guint32 count);
 void ptx_trace_begin(PtxWarp *warp, const PtxIns *ins, guint32 mask);
 void ptx_trace_end(PtxWarp *warp, const PtxIns *ins, guint32 mask, PtxStep step);
 void ptx_trace_answer(PtxWarp *warp, const PtxAccess *access);
-/* async.c */
-void ptx_access_finish_async(PtxAccess *access);
+/* async.c: one more copy of its group is done. */
+void ptx_group_landed(PtxAccess *access);
 
 /* An arrival at an mbarrier that waits for a lane's earlier asynchronous copies. */
 typedef struct PtxDeferred {

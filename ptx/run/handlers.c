@@ -1,6 +1,5 @@
-/* Which function executes an instruction, and which places it uses. */
+/* Which function executes an instruction: a code is bound to the executor when a warp first enters it. */
 #include "ptx/run/exec.h"
-#include "ptx/translate/lower.h"
 
 static PtxStepper stepper_of(PtxOp op)
 {
@@ -39,35 +38,14 @@ static PtxHandler handler_of(const PtxIns *ins)
     }
 }
 
-typedef struct {
-    GArray *places;
-    PtxIns *ins;
-} Uses;
-
-static void collect(void *user, guint32 *place, gboolean write)
+/* Code is shared by all that run its module, in any thread: by the first of them, once. */
+void ptx_code_bind(PtxCode *code)
 {
-    Uses *uses = user;
-    guint32 copy = *place;
-    (void)write;
-    g_array_append_val(uses->places, copy);
-    uses->ins->n_uses++;
-    uses->ins->uses |= (guint64)1 << (copy / 64 % 64);
-}
-
-/* Instructions by which warps learn of each other. */
-static gboolean settles(const PtxIns *ins)
-{
-    return (ins->op >= OP_MBAR_INIT && ins->op <= OP_MBAR_TRY) || (ins->op >= OP_BAR_SYNC && ins->op <= OP_BAR_RED) ||
-           ins->op == OP_BAR_CLUSTER_ARRIVE || ins->op == OP_BAR_CLUSTER_WAIT || ins->op == OP_GRIDDEP ||
-           ins->op == OP_EXIT || ins->op == OP_RET;
-}
-
-void ptx_bind(PtxCode *code)
-{
-    Uses uses = {.places = g_array_new(FALSE, FALSE, sizeof(guint32))};
-    g_array_append_vals(uses.places, code->places, code->n_places);
-    code->hot = ptx_hot_memory();
-    for (guint32 i = 0; i < code->n_ins; i++) {
+    GMutex *lock = &code->function->unit->module->lock;
+    if (G_LIKELY(g_atomic_int_get(&code->bound)))
+        return;
+    g_mutex_lock(lock);
+    for (guint32 i = 0; !code->bound && i < code->n_ins; i++) {
         PtxIns *ins = &code->ins[i];
         ins->step = stepper_of((PtxOp)ins->op);
         ins->scalar = ptx_scalar_find((PtxOp)ins->op);
@@ -76,18 +54,8 @@ void ptx_bind(PtxCode *code)
             PtxHandler hot = ptx_hot_find(ins);
             ins->run = hot ? hot : ptx_run_scalar;
         }
-        if (ins->join != G_MAXUINT32)
-            code->ins[ins->join].is_join = TRUE;
-        if (ins->op == OP_CALL || ins->op == OP_BULK_G2S) /* lanes that do not take part meet the others behind it */
-            code->ins[i + 1].is_join = TRUE;
-        if (ins->op >= OP_BULK_S2S && ins->op <= OP_BULK_MC)
-            code->ins[i + 1].is_join = TRUE;
-        ins->settles = settles(ins);
-        uses.ins = ins;
-        ins->uses_at = uses.places->len;
-        ptx_ins_visit(code, ins, collect, &uses);
     }
-    g_free(code->places);
-    code->n_places = uses.places->len;
-    code->places = (guint32 *)(void *)g_array_free(uses.places, FALSE);
+    code->hot = ptx_hot_memory();
+    g_atomic_int_set(&code->bound, TRUE);
+    g_mutex_unlock(lock);
 }

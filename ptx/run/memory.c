@@ -18,18 +18,6 @@ guint64 ptx_addresses(const PtxWarp *warp, const PtxIns *ins, guint at, guint64 
     return bits;
 }
 
-PtxSpace ptx_space_of(guint64 va, guint64 *offset)
-{
-    static const guint8 spaces[] = {SPACE_GLOBAL, SPACE_SHARED_CLUSTER, SPACE_LOCAL, SPACE_PARAM, SPACE_CODE};
-    guint64 window = va >> PTX_WINDOW_SHIFT;
-    if (window == 0 || window >= G_N_ELEMENTS(spaces)) {
-        *offset = va;
-        return SPACE_GLOBAL;
-    }
-    *offset = va & (PTX_SHARED_WINDOW - 1);
-    return spaces[window];
-}
-
 PtxCta *ptx_shared_cta(PtxCta *cta, guint64 *offset)
 {
     guint64 rank = (*offset & 0xffffffffu) >> PTX_CLUSTER_SHIFT;

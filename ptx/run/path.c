@@ -22,11 +22,12 @@ static gboolean local_room(PtxWarp *warp, guint32 bytes)
     return TRUE;
 }
 
-PtxFrame *ptx_frame_new(PtxWarp *warp, const PtxCode *code, PtxFrame *caller)
+PtxFrame *ptx_frame_new(PtxWarp *warp, PtxCode *code, PtxFrame *caller)
 {
     guint32 base = caller ? (caller->local_base + caller->code->local_bytes + 15u) & ~15u : 0;
     if ((caller && caller->depth + 1 >= PTX_CALL_DEPTH_MAX) || !local_room(warp, base + code->local_bytes))
         return NULL;
+    warp->cta->grid->bind(code);
     gsize head = (sizeof(PtxFrame) + 63u) & ~(gsize)63u, regs = (code->frame_bytes + 63u) & ~63u;
     gsize size = head + regs + (gsize)PTX_LANES * code->param_bytes;
     PtxFrame *frame = g_aligned_alloc0(1, size, 64);

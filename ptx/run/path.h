@@ -28,19 +28,6 @@ struct PtxFrame {
 };
 #define PTX_CALL_DEPTH_MAX 1024u
 
-typedef enum {
-    PATH_READY,
-    PATH_LOAD /* a register */,
-    PATH_ACCESS /* that one */,
-    PATH_BARRIER,
-    PATH_GATHER,
-    PATH_CLUSTER,
-    PATH_SLEEP,
-    PATH_GROUP,
-    PATH_GRID,
-    PATH_MBARRIER
-} PtxPathState;
-
 struct PtxPath {
     PtxPath *next, *prev;
     PtxFrame *frame;
@@ -64,7 +51,7 @@ struct PtxJoin {
     guint32 pc, expected, arrived, turns, refs;
 };
 
-PtxFrame *ptx_frame_new(PtxWarp *warp, const PtxCode *code, PtxFrame *caller); /* NULL: a fault is set */
+PtxFrame *ptx_frame_new(PtxWarp *warp, PtxCode *code, PtxFrame *caller); /* NULL: a fault is set */
 PtxFrame *ptx_frame_ref(PtxFrame *frame);
 void ptx_frame_unref(PtxWarp *warp, PtxFrame *frame);
 
@@ -80,9 +67,6 @@ gboolean ptx_warp_release(PtxWarp *warp);            /* lets the lanes at the ne
 void ptx_warp_merge(PtxWarp *warp);                  /* paths at one place become one */
 void ptx_warp_enter(PtxWarp *warp, PtxPath *path);   /* its registers are the current ones */
 
-/* exec.h's steps use these */
-PtxStep ptx_fault(PtxWarp *warp, const PtxIns *ins, guint32 lane, PtxFaultKind kind, guint64 va, const char *format,
-                  ...) G_GNUC_PRINTF(6, 7);
 void ptx_warp_wake(PtxWarp *warp, PtxWakeKind kind); /* tells the host */
 
 #endif

@@ -1,7 +1,5 @@
 #include "ptx/run/warp.h"
 
-#include <stdarg.h>
-
 #include "ptx/run/exec.h"
 
 /* ---- what a path waits for */
@@ -233,6 +231,8 @@ guint32 ptx_warp_line(const PtxWarp *warp)
     return path ? path->frame->code->ins[path->pc].statement_line : 0;
 }
 
+PtxPathState ptx_warp_waits(const PtxWarp *warp) { return warp->head ? (PtxPathState)warp->head->state : PATH_LOAD; }
+
 const char *ptx_warp_state(const PtxWarp *warp)
 {
     static const char *const texts[] = {
@@ -242,33 +242,4 @@ const char *ptx_warp_state(const PtxWarp *warp)
         [PATH_GROUP] = "waits for asynchronous copies", [PATH_GRID] = "waits for the grid before it",
         [PATH_MBARRIER] = "waits for an mbarrier"};
     return warp->head ? texts[warp->head->state] : "has ended";
-}
-
-PtxStep ptx_fault(PtxWarp *warp, const PtxIns *ins, guint32 lane, PtxFaultKind kind, guint64 va, const char *format,
-                  ...)
-{
-    PtxFault *fault = &warp->cta->grid->fault;
-    va_list args;
-    if (fault->kind != PTX_FAULT_NONE)
-        return STEP_FAULT;
-    va_start(args, format);
-    fault->text = g_strdup_vprintf(format, args);
-    va_end(args);
-    fault->kind = kind;
-    fault->function = warp->current ? warp->current->frame->code->function : warp->cta->grid->entry;
-    fault->line = ins ? ins->statement_line : 0;
-    fault->source_line = ins ? ins->source_line : 0;
-    for (guint i = 0; i < 3; i++)
-        fault->cta[i] = warp->cta->index[i];
-    fault->warp = warp->index;
-    fault->lane = lane;
-    fault->va = va;
-    return STEP_FAULT;
-}
-
-void ptx_warp_wake(PtxWarp *warp, PtxWakeKind kind)
-{
-    const PtxGrid *grid = warp->cta->grid;
-    if (grid->host->wake)
-        grid->host->wake(grid->user, warp, kind);
 }

@@ -51,6 +51,8 @@ typedef enum {
     PTX_ACCESS_BULK_RED, PTX_ACCESS_BULK_MC_STORE, PTX_ACCESS_BULK_MC_RED
 } PtxAccessKind;
 
+typedef enum { TARGET_NONE, TARGET_REGISTERS, TARGET_SHARED /* cp.async */, TARGET_BULK } PtxBringsTo;
+
 struct PtxAccess {
     guint8 kind;               /* PtxAccessKind */
     guint8 width;              /* bytes of a lane */
@@ -69,8 +71,9 @@ struct PtxAccess {
     guint32 parts;             /* the host's, which may split it; 0 at first */
     const PtxIns *ins;         /* for messages: its line */
     PtxWarp *warp;
+    guint8 target;             /* PtxBringsTo: where its bytes belong */
     /* the executor's own */
-    guint8 target;
+    void (*land)(PtxAccess *access); /* takes the bytes of a copy when they have come; NULL: nothing does */
     gboolean outstanding, holds; /* holds: the path that made it waits for it */
     PtxFrame *frame;
     struct PtxGroup *group;
@@ -135,6 +138,7 @@ struct PtxGrid {
     PtxFunction *entry;
     const PtxHost *host;
     void *user;                /* given to the host's functions */
+    void (*bind)(PtxCode *code); /* what is entered for the first time (handlers.c) */
     guint32 dim[3], block[3], cluster[3];
     guint32 threads, n_warps;  /* of a CTA */
     guint32 static_shared, dynamic_shared;
@@ -230,9 +234,32 @@ struct PtxWarp {
 /* Runs until something is for the host, or for about `budget` instructions. */
 PtxRun ptx_warp_run(PtxWarp *warp, guint32 budget, PtxAccess **access);
 void ptx_access_complete(PtxAccess *access); /* it is the executor's again */
+/* The registers of the call that made it, as long as it is not complete: the same place each time. */
+const guint8 *ptx_access_registers(const PtxAccess *access, gsize *bytes);
+/* memory = memory op operand, for one lane; the old value goes to old (may be the operand itself). */
+void ptx_atomic_apply(PtxType type, PtxWord op, guint bytes, guint8 *memory, const guint8 *operand,
+                      const guint8 *compare, guint8 *old, gboolean in_l2 /* else in shared memory */);
+/* Ends the grid, for a reason that the host found; ins NULL: none. The first one stands. Always STEP_FAULT. */
+PtxStep ptx_fault(PtxWarp *warp, const PtxIns *ins, guint32 lane, PtxFaultKind kind, guint64 va, const char *format,
+                  ...) G_GNUC_PRINTF(6, 7);
+
 guint32 ptx_warp_line(const PtxWarp *warp);  /* of PTX, where its next path is; for messages */
 /* What griddepcontrol.wait waits for is there. FALSE: none of its lanes waits so. */
 gboolean ptx_warp_met(PtxWarp *warp);
+/* What the path that runs next waits for; PATH_LOAD when none is left. */
+typedef enum {
+    PATH_READY,
+    PATH_LOAD /* a register */,
+    PATH_ACCESS /* that one */,
+    PATH_BARRIER,
+    PATH_GATHER,
+    PATH_CLUSTER,
+    PATH_SLEEP,
+    PATH_GROUP,
+    PATH_GRID,
+    PATH_MBARRIER
+} PtxPathState;
+PtxPathState ptx_warp_waits(const PtxWarp *warp);
 /* "waits at barrier 1", for a report of a stuck run. */
 const char *ptx_warp_state(const PtxWarp *warp);
 

@@ -37,38 +37,6 @@ static guint reg_bytes(const Allocator *a, guint32 reg) { return ptx_types[a->ty
 static guint class_of(guint bytes) { return bytes == 0 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : 4; }
 static guint32 class_bytes(guint class) { return class == 0 ? 4u : PTX_LANES << class; }
 
-void ptx_ins_visit(PtxCode *code, PtxIns *ins, PtxVisit visit, void *user)
-{
-    gboolean loads = ins->op == OP_LD || ins->op == OP_ATOM || ins->op == OP_MC_LOAD ||
-                     (ins->op == OP_MOV && ins->dst == PLACE_NONE);
-    if (ins->guard != PLACE_NONE)
-        visit(user, &ins->guard, FALSE);
-    for (guint i = 0; i < 4; i++)
-        if (ins->src[i] != PLACE_NONE && !(ins->src[i] & PLACE_POOL))
-            visit(user, &ins->src[i], FALSE);
-    for (guint i = 0; i < ins->n_vec; i++) {
-        guint32 *place = &code->places[ins->vec + i];
-        if (*place != PLACE_NONE && !(*place & PLACE_POOL))
-            visit(user, place, loads);
-    }
-    for (guint i = 0; ins->op == OP_ATOM && i < ins->n_vec; i++)
-        if (!(code->places[ins->vec2 + i] & PLACE_POOL))
-            visit(user, &code->places[ins->vec2 + i], FALSE);
-    if (ins->op == OP_CALL) {
-        PtxCall *call = &code->calls[ins->target];
-        for (guint i = 0; i < call->n_args; i++)
-            if (call->args[i].place != PLACE_NONE && !(call->args[i].place & PLACE_POOL))
-                visit(user, &call->args[i].place, FALSE);
-        for (guint i = 0; i < call->n_rets; i++)
-            if (call->rets[i].place != PLACE_NONE)
-                visit(user, &call->rets[i].place, TRUE);
-    }
-    if (ins->dst != PLACE_NONE)
-        visit(user, &ins->dst, TRUE);
-    if (ins->dst2 != PLACE_NONE)
-        visit(user, &ins->dst2, TRUE);
-}
-
 /* ---- which registers cross blocks */
 
 static void visit_local(void *user, guint32 *place, gboolean write)

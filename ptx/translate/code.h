@@ -9,7 +9,8 @@
 #ifndef PTX_TRANSLATE_CODE_H
 #define PTX_TRANSLATE_CODE_H
 
-#include "ptx/read/body.h"
+#include "ptx/read/module.h"
+#include "ptx/read/sreg.h"
 #include "ptx/translate/cost.h"
 
 #define PTX_LANES 32u
@@ -68,7 +69,7 @@ enum {
 };
 
 struct PtxIns {
-    PtxHandler run;        /* or NULL: */
+    PtxHandler run;        /* or NULL: this and the next two are the executor's, put in when a warp first comes here */
     PtxStepper step;
     PtxScalar scalar;      /* of the plain handler of scalar.c */
     guint8 op;             /* PtxOp */
@@ -156,12 +157,12 @@ typedef struct PtxCode {
     guint32 statements;
     PtxCosts *costs;       /* n_ins + 1 */
     guint64 tag;           /* of its instructions: two functions that have the same are alike */
-    const PtxHotMemory *hot; /* not owned */
+    const PtxHotMemory *hot; /* not owned; the executor's, as PtxIns.run */
+    gint bound;            /* both are there */
 } PtxCode;
 
 /* The code of a function, made at the first call, by any thread. NULL: *error, the same each time. */
 PtxCode *ptx_function_code(PtxFunction *function, GError **error);
-void ptx_code_free(PtxCode *code);
 
 /* What a kernel needs, callees included. FALSE: one of them cannot be made. */
 typedef struct {
@@ -173,8 +174,6 @@ typedef struct {
     gboolean recursive;    /* local_bytes is of one round */
     gboolean dynamic_shared;
 } PtxUsage;
-/* How many registers the assembler may take for a function. */
-guint32 ptx_registers_allowed(const PtxFunction *function);
 gboolean ptx_function_usage(PtxFunction *entry, PtxUsage *usage, GError **error);
 #define PTX_REGISTERS_MIN 16u
 /* Behind what a CTA can have: a function's variables are at one place whatever kernel calls it. */

@@ -2,6 +2,7 @@
 #ifndef PTX_TRANSLATE_LOWER_H
 #define PTX_TRANSLATE_LOWER_H
 
+#include "ptx/read/body.h"
 #include "ptx/translate/code.h"
 
 /* While a body is lowered, a place with bit 0 clear is twice a virtual register. */
@@ -58,9 +59,12 @@ void ptx_flow_make(PtxFlow *flow, const PtxCode *code);
 void ptx_flow_joins(PtxFlow *flow, PtxCode *code);
 void ptx_flow_clear(PtxFlow *flow);
 
-/* What an instruction reads and writes: calls visit with each place. */
+/* code.c: what an instruction reads and writes: calls visit with each place. */
 typedef void (*PtxVisit)(void *user, guint32 *place, gboolean write);
 void ptx_ins_visit(PtxCode *code, PtxIns *ins, PtxVisit visit, void *user);
+/* Sets `uses`, is_join and settles of each instruction. */
+void ptx_code_list_uses(PtxCode *code);
+void ptx_code_free(PtxCode *code);
 
 /* schedule.c: orders the instructions of each block as ptxas would. */
 void ptx_schedule(PtxCode *code, const PtxFlow *flow, guint32 n_registers);
@@ -83,9 +87,7 @@ typedef struct {
     guint32 *most;                     /* of each block: bytes alive at once; taken from by what is spilled */
 } PtxLive;
 void ptx_spill(const PtxLive *live, guint32 registers);
+guint32 ptx_registers_allowed(const PtxFunction *function); /* that the assembler may take */
 guint32 ptx_registers_saved(const PtxCode *code); /* by a function at its begin */
-
-/* handlers.c: puts run, step or scalar into each instruction. */
-void ptx_bind(PtxCode *code);
 
 #endif

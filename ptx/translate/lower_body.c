@@ -137,7 +137,7 @@ static void finish(PtxLower *lower)
     ptx_schedule(code, &flow, body->registers->len);
     ptx_allocate(code, &flow, (const guint8 *)body->registers->data, body->registers->len);
     ptx_flow_clear(&flow);
-    ptx_bind(code);
+    ptx_code_list_uses(code);
     ptx_costs_make(code);
     code->tag = code_tag(code);
 }
@@ -188,6 +188,7 @@ PtxCode *ptx_function_code(PtxFunction *function, GError **error)
     g_mutex_lock(&function->unit->module->lock);
     if (!function->code && !function->broken)
         g_atomic_pointer_set(&function->code, code_make(function, &function->broken));
+    function->code_free = ptx_code_free;
     code = function->code;
     g_mutex_unlock(&function->unit->module->lock);
     if (code)
@@ -195,27 +196,4 @@ PtxCode *ptx_function_code(PtxFunction *function, GError **error)
     if (error)
         *error = g_error_copy(function->broken);
     return NULL;
-}
-
-void ptx_code_free(PtxCode *code)
-{
-    if (!code)
-        return;
-    for (guint i = 0; i < code->n_calls; i++) {
-        g_free(code->calls[i].args);
-        g_free(code->calls[i].rets);
-    }
-    g_free(code->calls);
-    g_free(code->ins);
-    g_free(code->places);
-    g_free(code->pool);
-    g_array_unref(code->relocs);
-    g_ptr_array_unref(code->callees);
-    g_hash_table_unref(code->families);
-    g_free(code->formal_offset);
-    g_free(code->formal_place);
-    g_aligned_free(code->costs);
-    g_free(code->reloads);
-    g_free(code->spills);
-    g_free(code);
 }

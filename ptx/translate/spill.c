@@ -145,6 +145,20 @@ void ptx_spill(const PtxLive *live, guint32 registers)
     g_free(spill.loaded);
 }
 
+/* What a function says itself, else what its text was compiled with; and so few that the threads a kernel is declared
+ * for fit. What is more alive at once is kept in local memory (spill.c).
+ * source: PTX ISA, performance-tuning directives; 65536 registers an SM on every target that is read */
+guint32 ptx_registers_allowed(const PtxFunction *entry)
+{
+    const guint32 *said = entry->reqntid[0] ? entry->reqntid : entry->maxntid;
+    guint32 limit = entry->maxnreg ? entry->maxnreg : entry->unit->registers_max;
+    guint64 threads = (guint64)said[0] * MAX(said[1], 1u) * MAX(said[2], 1u);
+    threads = (threads + 31) / 32 * 32 * MAX(entry->minnctapersm, 1u);
+    if (threads && threads <= 65536 / PTX_REGISTERS_MIN)
+        limit = MIN(limit ? limit : PTX_REGISTERS_LIMIT, (guint32)(65536 / threads) & ~7u);
+    return limit ? MAX(limit, 16u) : PTX_REGISTERS_LIMIT;
+}
+
 /* What a function that is called has to save first and to bring back: of registers 16 to 31 all, of those above every
  * second half of eight. Source: SASS of NCCL's functions, which take 96 and save 16 to 31, 36 to 39, ... 92 and 93. */
 guint32 ptx_registers_saved(const PtxCode *code)

@@ -6,12 +6,6 @@
  * reaches over the time of one, so that all domains stand just before it. */
 #include "sim/engine/internal.h"
 
-typedef struct {
-    Sim *target;
-    Event *event;
-    SimTime time_ps;
-} Background;
-
 static gint background_compare(gconstpointer a, gconstpointer b)
 {
     const SimTime first_ps = ((const Background *)a)->time_ps, second_ps = ((const Background *)b)->time_ps;
@@ -29,18 +23,6 @@ void sim_at_background(Sim *sim, Sim *target, Event *event, SimTime time_ps)
     g_array_sort(sim->background, background_compare); /* which keeps the order of equal times */
 }
 
-static SimTime due_ps(const Sim *sim)
-{
-    return sim->background != NULL && sim->background->len != 0
-               ? g_array_index(sim->background, Background, 0).time_ps
-               : SIMTIME_NEVER;
-}
-
-SimTime background_next_ps(const Sim *sim)
-{
-    return MIN(due_ps(sim), sim->observe_ps);
-}
-
 void sim_observe(Sim *sim, SimTime first_ps, SimObserve look, void *user)
 {
     g_assert(look == NULL || (sim->thread == NULL && sim->observe == NULL));
@@ -53,9 +35,10 @@ void sim_observe(Sim *sim, SimTime first_ps, SimObserve look, void *user)
 static gboolean observer_looks(Sim *sim, SimTime next_ps)
 {
     const SimTime at_ps = sim->observe_ps;
-    const gboolean goes_on = next_ps != SIMTIME_NEVER || (due_ps(sim) != SIMTIME_NEVER && !sim_nobody_waits(sim));
+    const SimTime due_ps = background_due_ps(sim);
+    const gboolean goes_on = next_ps != SIMTIME_NEVER || (due_ps != SIMTIME_NEVER && !sim_nobody_waits(sim));
 
-    if (!goes_on || at_ps > due_ps(sim) || at_ps > MIN(next_ps, sim->until_ps)) {
+    if (!goes_on || at_ps > due_ps || at_ps > MIN(next_ps, sim->until_ps)) {
         return FALSE;
     }
     sim->observe_ps = sim->observe(sim->observe_user, at_ps);
@@ -65,7 +48,7 @@ static gboolean observer_looks(Sim *sim, SimTime next_ps)
 
 gboolean background_release(Sim *sim, SimTime next_ps)
 {
-    const SimTime time_ps = due_ps(sim);
+    const SimTime time_ps = background_due_ps(sim);
 
     if (sim->observe_ps <= time_ps) {
         return sim->observe_ps != SIMTIME_NEVER && observer_looks(sim, next_ps);

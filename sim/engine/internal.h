@@ -77,7 +77,7 @@ struct Sim {
 };
 
 void sim_finish(Sim *sim, SimStatus status);
-void sim_drain(Sim *sim, SimTime limit_ps); /* of the wheel: fires what is due */
+void sim_drain(Sim *sim, SimTime limit_ps); /* drain.c, of the wheel: fires what is due */
 void sim_sleep(Sim *sim, SimTime next_ps, SimTime clock_ps);
 gboolean sim_nobody_waits(Sim *sim);
 
@@ -94,8 +94,20 @@ SimTime split_due_ps(const SimSplit *split); /* when any domain goes on */
 SimTime split_now_ps(const SimSplit *split); /* of the other domain that has come furthest */
 guint64 split_events_fired(const SimSplit *split); /* of all other domains */
 
-/* background.c: when the first is due, or the observer looks; SIMTIME_NEVER: there is neither. */
-SimTime background_next_ps(const Sim *sim);
+/* background.c */
+typedef struct {
+    Sim *target;
+    Event *event;
+    SimTime time_ps;
+} Background;
+/* When the first of its events is due; when that is, or the observer looks. SIMTIME_NEVER: never. */
+static inline SimTime background_due_ps(const Sim *sim)
+{
+    return sim->background != NULL && sim->background->len != 0
+               ? g_array_index(sim->background, Background, 0).time_ps
+               : SIMTIME_NEVER;
+}
+static inline SimTime background_next_ps(const Sim *sim) { return MIN(background_due_ps(sim), sim->observe_ps); }
 /* All else that is due is due at next_ps or later. TRUE: the observer has looked, or background events stand in the
  * calendar now, for then or before. */
 gboolean background_release(Sim *sim, SimTime next_ps);

@@ -134,22 +134,6 @@ void sim_sleep(Sim *sim, SimTime next_ps, SimTime clock_ps)
     }
 }
 
-/* Fires what is due. The limit shrinks to the current instant when a process becomes ready. */
-void sim_drain(Sim *sim, SimTime limit_ps)
-{
-    Calendar *wheel = sim->wheel;
-    Event *event;
-
-    sim->limit_ps = sim->ready_first != NULL ? MIN(limit_ps, sim->now_ps) : limit_ps;
-    while (!sim->stop && (event = calendar_take(wheel, sim->limit_ps)) != NULL) {
-        sim->now_ps = event->time_ps;
-        sim->order = event->order;
-        sim->fired++;
-        event->fire(event, event->time_ps);
-    }
-    sim->order = UINT64_MAX;
-}
-
 static SimTime wheel_due_ps(const Sim *sim)
 {
     return sim->split != NULL ? split_due_ps(sim->split) : calendar_next_ps(sim->wheel);

@@ -16,6 +16,14 @@ typedef struct {
     const char *unit;
 } Fact;
 
+/* table.c; texts are copied */
+Cell cell_u64(guint64 value);
+Cell cell_fixed(double value, guint decimals); /* NaN: does not exist */
+Cell cell_text(const char *value);
+Cell cell_bool(gboolean value);
+Table *table_new(const char *key, const char *title, const Column *columns, TableFlags flags);
+void table_free(Table *table);
+
 struct Table {
     char *key, *title;
     const Column *columns;

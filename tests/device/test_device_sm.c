@@ -42,7 +42,7 @@ static SimTime store_ps(guint32 ctas, guint64 bytes, gboolean fenced, guint64 wo
     guint64 all = ctas * ROUNDS * bytes;
     bed_open(&bed, "dgx-h100", NULL, NULL);
     const BenchSetup setup = {.spec = &bed.fabric->spec, .seed = 1};
-    BenchWorld *world = bench_world_new(&setup, &request, all, flows, &error);
+    BenchWorld *world = bench_world_new(&setup, bench_find(request.test), &request, all, flows, &error);
     assert_non_null(world);
     StoreArgs args = {bench_memory(world, 1, all, 1u << 20), bytes, fenced, work_ps};
     bench_launch(world, 0, "", store_program, &args, sizeof args, ctas, 512, all);

@@ -145,7 +145,7 @@ static SimTime copy_ps(guint64 bytes, guint64 footprint, guint32 sources, guint3
     const BenchRequest request = {.test = "copy"};
     bed_open(&bed, "dgx-h100", NULL, NULL);
     const BenchSetup setup = {.spec = &bed.fabric->spec, .seed = 1};
-    BenchWorld *world = bench_world_new(&setup, &request, bytes, flows, NULL);
+    BenchWorld *world = bench_world_new(&setup, bench_find(request.test), &request, bytes, flows, NULL);
     CopyArgs args = {.to = bench_memory(world, 1, bytes, 1u << 20), .bytes = bytes};
     for (guint32 s = 0; s < sources; s++)
         args.from[s] = bench_memory(world, 0, bytes, footprint);

@@ -167,7 +167,7 @@ static void run_streams(const Stream *stream, guint n, gboolean flows, SimTime *
     const BenchRequest request = {.test = "hold"};
     bed_open(&bed, "dgx-h100", NULL, NULL);
     const BenchSetup setup = {.spec = &bed.fabric->spec, .seed = 1};
-    BenchWorld *world = bench_world_new(&setup, &request, 4u << 20, flows, &error);
+    BenchWorld *world = bench_world_new(&setup, bench_find(request.test), &request, 4u << 20, flows, &error);
     assert_non_null(world);
     for (guint s = 0; s < n; s++) {
         StoreArgs args = {bench_memory(world, stream[s].to, 4u << 20, 1u << 20), 4u << 20};

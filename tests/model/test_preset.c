@@ -135,6 +135,36 @@ static char *own_file(const char *dir, const char *name, const char *text)
     return path;
 }
 
+/* Proves that a preset says only what differs from the one it inherits from, that this keeps its own origins, and that
+ * what differs tells its own and not that it was changed. */
+static void test_presets_inherit(void **state)
+{
+    (void)state;
+    Bed bed;
+    guint64 rate_MBps = 0, hbm_MBps = 0;
+    g_autofree char *text = preset_text("hgx-b300", NULL);
+    assert_null(strstr(text, "rate_MBps"));
+    assert_non_null(strstr(text, "inherits = hgx-b200\n"));
+    bed_open(&bed, "hgx-b300", NULL, NULL);
+    GArray *rows = param_dump(bed.set);
+    for (guint r = 0; r < rows->len; r++) {
+        const ParamDumpRow *row = &g_array_index(rows, ParamDumpRow, r);
+        if (strcmp(row->section, "link") == 0 && strcmp(row->row->name, "rate_MBps") == 0) {
+            rate_MBps = g_ascii_strtoull(row->value, NULL, 10);
+            assert_string_equal(row->origin,
+                                "assumed: 50 GB/s nominal, at the share that was calibrated for H200 (23.55 of 25)");
+        }
+        if (strcmp(row->section, "gpu") == 0 && strcmp(row->row->name, "hbm_MBps") == 0) {
+            hbm_MBps = g_ascii_strtoull(row->value, NULL, 10);
+            assert_string_equal(row->origin, "source: B300 data sheet, 8 TB/s");
+        }
+    }
+    param_dump_free(rows);
+    assert_int_equal(rate_MBps, 47100);
+    assert_int_equal(hbm_MBps, 8000000);
+    bed_close(&bed);
+}
+
 /* Proves that a file which inherits, over two files, states only what differs, that its values tell what they changed,
  * and that all others keep the origin that they had. */
 static void test_inherits(void **state)
@@ -225,6 +255,7 @@ int main(void)
         cmocka_unit_test(test_names),   cmocka_unit_test(test_every_preset_builds),
         cmocka_unit_test(test_shapes),  cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_own_file),
+        cmocka_unit_test(test_presets_inherit),
         cmocka_unit_test(test_inherits),
         cmocka_unit_test(test_bad_parents), cmocka_unit_test(test_impossible),
     };

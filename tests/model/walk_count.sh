@@ -1,11 +1,11 @@
 #!/bin/sh
 # Proves that one packet can be followed in one sitting: counts the files that docs/packet-walk.md names from the program
-# to the acknowledgement, and their lines, and fails above 20 files or 3,000 lines. Every function that the walk names
+# to the acknowledgement, and their lines, and fails above 21 files or 3,200 lines. Every function that the walk names
 # there must stand in one of these files or in a header or helper that it includes; walk_count.sh -v lists the files.
 set -eu
 cd "${TOP_SRCDIR:-.}"
 doc=docs/packet-walk.md
-files_max=20 lines_max=3000
+files_max=21 lines_max=3200
 
 steps() { sed -n '/^## On the GPU that asks/,/^## Other turns/p' $doc; }
 files=$(steps | grep -o -E '`[a-z_]+(/[a-z_]+)+\.[ch]`' | tr -d '`' | LC_ALL=C sort -u)

@@ -42,6 +42,7 @@ check_c() {
         split(path, part, "/")
         return part[1]
     }
+    function place(path) { sub(/\/[^\/]*$/, "", path); return path }
     # The code of a line, without strings, character constants and comments.
     function strip(s,  out, i, c, two) {
         gsub(/\\./, "", s)
@@ -69,6 +70,9 @@ check_c() {
         below["validate"] = below["coll"] "coll bench "
         below["explore"] = below["coll"] "coll traces bench validate "
         below["cli"] = below["coll"] "api coll traces bench validate explore "
+        # What other rooms see of those of ptx: what is outside of ptx (0), and what is in it (1).
+        doors[0] = " ptx/forms.h ptx/read/fatbin.h ptx/translate/code.h ptx/run/warp.h "
+        doors[1] = " ptx/forms.h ptx/read/module.h ptx/read/body.h ptx/read/sreg.h ptx/translate/code.h "
         n = split("rand srand random srandom drand48 lrand48 gets strcpy strcat sprintf vsprintf strtok " \
                   "atoi atol atof g_random_int g_random_int_range g_random_double", list, " ")
         for (i = 1; i <= n; i++) banned[list[i]] = "is banned (see CONTRIBUTING.md)"
@@ -90,6 +94,8 @@ check_c() {
             say(FNR, "includes \"" path "\": dependency runs " order)
         if ((own in below) && path ~ /^(tests|examples)\//)
             say(FNR, "includes \"" path "\": nothing depends on tests or examples")
+        if (path ~ /^ptx\// && (own in below) && place(path) != place(FILENAME) && !index(doors[own == "ptx"], " " path " "))
+            say(FNR, "includes \"" path "\": the doors are" doors[own == "ptx"])
         if (path !~ /\// && path != "config.h")
             say(FNR, "includes \"" path "\": write it with its folder, as \"sim/" path "\"")
     }

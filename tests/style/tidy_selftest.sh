@@ -51,6 +51,10 @@ echo '#include "traces/b.h"' >>bench/c.c
 refuses "an include of a folder beside" '^bench/c.c:6: includes "traces/b.h"'
 echo '#include "tests/test.h"' >>model/b.c
 refuses "a model file that includes a test's" '^model/b.c:.*nothing depends on tests or examples'
+mkdir ptx
+printf '/* P. */\n#include "ptx/run/warp.h"\n#include "ptx/run/exec.h"\n' >ptx/p.c
+echo 'ptx/p.c' >>sim/sim.mk
+refuses "an include past a door" '^ptx/p.c:3: includes "ptx/run/exec.h": the doors are'
 echo '#include "a.h"' >>sim/a.c
 refuses "an include without folder" '^sim/a.c:8: includes "a.h"'
 echo '#include <systemc>' >>sim/a.c

@@ -1,4 +1,4 @@
-/* Which of its symmetric-memory kernels NCCL takes, and how many CTAs: its published cost model
+/* What NCCL thinks of its symmetric-memory kernels, and how many CTAs each gets: its published cost model
  * (src/sym_kernels.cc).
  *
  * time(k, CTAs) = base + softplus(bus bytes / bandwidth), bandwidth = softmin(CTAs x an SM's, peak); of each
@@ -83,22 +83,9 @@ guint32 coll_sym_ctas(const CollGroup *group, const CollSpec *spec, CollAlgo alg
     return ctas;
 }
 
-void coll_sym_choose(const CollGroup *group, const CollSpec *spec, gboolean multicast, CollAlgo *algo)
+double coll_sym_cost(const CollGroup *group, const CollSpec *spec, CollAlgo algo)
 {
-    static const CollAlgo algos[] = {COLL_SYM_LL, COLL_SYM_LLMC, COLL_SYM_LSA, COLL_SYM_MC};
-    double best = G_MAXDOUBLE;
-    *algo = COLL_SYM_LSA;
-    for (guint32 i = 0; i < G_N_ELEMENTS(algos); i++) {
-        const CollRow *row = coll_row(spec->op, algos[i]);
-        guint32 ctas;
-        if (!row || ((!multicast || group->n < 3) && algos[i] != COLL_SYM_LL && algos[i] != COLL_SYM_LSA) ||
-            !coll_check_algo(group, spec, algos[i], COLL_SIMPLE, NULL))
-            continue;
-        double time = sym_time(group, spec->op, algos[i], sym_bytes(group, spec), &ctas);
-        time *= 1 + SYM_CTA_PENALTY * ctas;
-        if (time < best) {
-            best = time;
-            *algo = algos[i];
-        }
-    }
+    guint32 ctas;
+    double time = sym_time(group, spec->op, algo, sym_bytes(group, spec), &ctas);
+    return time * (1 + SYM_CTA_PENALTY * ctas);
 }

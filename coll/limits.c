@@ -1,0 +1,153 @@
+/* What is possible: whether a system, a group and a spec go together, and with how many CTAs. */
+#include "coll/internal.h"
+#include "sim/param/size.h"
+
+static gboolean coll_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static gboolean coll_refuse(GError **error, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    g_set_error_literal(error, COLL_ERROR, COLL_ERROR_SPEC, text);
+    return FALSE;
+}
+
+static gboolean coll_is_sliced(CollOp op)
+{
+    return op == COLL_ALL_GATHER || op == COLL_REDUCE_SCATTER || op == COLL_ALL_TO_ALL;
+}
+
+guint64 coll_bytes_max(CollOp op, guint32 ranks, NumericType type)
+{
+    guint64 whole = numeric_type_bytes(type) * (coll_is_sliced(op) ? ranks : 1);
+    if (coll_is_sliced(op)) /* parts of 16 bytes suit every protocol */
+        whole = MAX(whole, 16ull * ranks);
+    return COLL_BYTES_MAX / whole * whole;
+}
+
+static gboolean coll_check_size(const CollGroup *group, const CollSpec *spec, GError **error)
+{
+    guint64 element = numeric_type_bytes(spec->type);
+    if (spec->op == COLL_BARRIER)
+        return TRUE;
+    guint64 most = coll_bytes_max(spec->op, group->n, spec->type);
+    if (spec->bytes > most) {
+        g_autofree char *size = size_format(spec->bytes), *right = size_format(most);
+        return coll_refuse(error, "%s are more than a simulated GPU holds; the largest size that fits is %s", size,
+                           right);
+    }
+    if (spec->bytes == 0)
+        return coll_refuse(error, "a size of 0 bytes moves nothing; %u or more is right",
+                           (guint)element);
+    if (spec->bytes % element)
+        return coll_refuse(error, "%" G_GUINT64_FORMAT " bytes are no whole number of %s elements of %u bytes",
+                           spec->bytes, numeric_type_name(spec->type), (guint)element);
+    if (coll_is_sliced(spec->op) && spec->bytes % (group->n * element))
+        return coll_refuse(error, "%" G_GUINT64_FORMAT " bytes cannot be divided among %u ranks in whole %s "
+                           "elements", spec->bytes, group->n, numeric_type_name(spec->type));
+    if (coll_is_sliced(spec->op) && spec->bytes / group->n % 4)
+        return coll_refuse(error, "a part of %" G_GUINT64_FORMAT " bytes a rank is no multiple of 4 bytes, "
+                           "the smallest access that the model moves", spec->bytes / group->n);
+    return TRUE;
+}
+
+static gboolean coll_check_switch(const CollGroup *group, const CollSpec *spec, CollAlgo algo,
+                                  const CollRow *row, GError **error)
+{
+    const FabricSpec *fabric = &group->fabric->spec;
+    if (coll_needs_multicast(spec->op, algo) && fabric->mctable.entries == 0)
+        return coll_refuse(error,
+                           "%s needs multicast, which the switches of this system do not have (multicast.entries is 0)",
+                           coll_algo_name(algo));
+    if (!row->reduces_in_switch)
+        return TRUE;
+    PtxMultimem form = {.instruction = PTX_LD_REDUCE, .op = spec->reduce, .type = spec->type};
+    FoMultimem wide = {.type = (FoType)spec->type};
+    gboolean vector = numeric_is_float(spec->type) && spec->type != NUMERIC_F64;
+    device_widen_form(&wide, vector ? 16 : numeric_type_bytes(spec->type));
+    form.type = (NumericType)wide.type;
+    form.vec = wide.vec;
+    form.acc = (PtxAcc)spec->acc;
+    const PtxTarget target = {(guint)fabric->sm.arch, TRUE};
+    return ptx_check(&form, &target, error);
+}
+
+/* What was asked for, or the algorithm's default, cut to what the GPUs can hold at once. */
+guint32 coll_threads(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto)
+{
+    if (spec->threads)
+        return spec->threads;
+    return coll_is_tuned(row) ? coll_tune(group, spec, row, proto).threads : coll_threads_fit(group, row->threads);
+}
+
+guint32 coll_ctas(const CollGroup *group, const CollSpec *spec, const CollRow *row, CollProto proto)
+{
+    if (spec->ctas)
+        return spec->ctas;
+    guint32 most = coll_resident(group, coll_threads(group, spec, row, proto));
+    if (row->buffered)
+        return MIN(coll_channels(group, row), most);
+    if (coll_is_tuned(row))
+        return MIN(coll_tune(group, spec, row, proto).ctas, most);
+    if (row->symmetric)
+        return MIN(coll_sym_ctas(group, spec, row->algo), most);
+    return MIN(row->ctas ? row->ctas : coll_p2p_ctas(spec, proto, group->n), most);
+}
+
+gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo algo,
+                                CollProto proto, GError **error)
+{
+    const CollRow *row = coll_row(spec->op, algo);
+    if (!row) {
+        GString *names = g_string_new(NULL);
+        for (const CollAlgo *a = coll_algos_of(spec->op); *a != COLL_ALGOS; a++)
+            g_string_append_printf(names, "%s%s", names->len ? ", " : "", coll_algo_name(*a));
+        coll_refuse(error, "%s has no algorithm '%s'; it has %s, auto, best, unicast", coll_op_name(spec->op),
+                    coll_algo_name(algo), names->str);
+        g_string_free(names, TRUE);
+        return FALSE;
+    }
+    guint32 ctas = coll_ctas(group, spec, row, proto), threads = coll_threads(group, spec, row, proto);
+    guint32 resident = coll_resident(group, threads);
+    if (proto > COLL_SIMPLE && (!row->protocols || (algo == COLL_P2P && proto == COLL_LL128)))
+        return coll_refuse(error, "%s with %s has no protocol '%s'; ring, tree and p2p have it",
+                           coll_op_name(spec->op), coll_algo_name(algo), coll_proto_name(proto));
+    if (proto > COLL_SIMPLE && coll_is_sliced(spec->op) && spec->bytes / group->n % 16)
+        return coll_refuse(error, "%s moves parts of whole 16 bytes; a rank's part is %" G_GUINT64_FORMAT
+                           " bytes here: simple can do that", coll_proto_name(proto),
+                           spec->bytes / group->n);
+    if ((algo == COLL_TREE || algo == COLL_P2P) && threads < 2 * WARP_LANES)
+        return coll_refuse(error, "%s has two groups of warps in each CTA: %u threads are too few, 64 or more are "
+                           "right", coll_algo_name(algo), threads);
+    if (algo == COLL_P2P && spec->op == COLL_ALL_TO_ALL && ctas < group->n)
+        return coll_refuse(error, "all_to_all with p2p needs a CTA for each rank: %u or more, not %u", group->n,
+                           ctas);
+    if (row->lines && coll_is_sliced(spec->op) && spec->bytes / group->n % 8)
+        return coll_refuse(error, "%s moves parts of whole 8 bytes; a rank's part is %" G_GUINT64_FORMAT
+                           " bytes here: sym_lsa can do that", coll_algo_name(algo),
+                           spec->bytes / group->n);
+    if (algo == COLL_SYM_LSA && group->n > FO_LOOP_MAX)
+        return coll_refuse(error, "%s sums up to %u ranks, not %u", coll_algo_name(algo), FO_LOOP_MAX,
+                           group->n);
+    guint32 buffered_threads = MIN(MAX(coll_threads_fit(group, 1), WARP_LANES) * 4, COLL_BUFFERED_THREADS);
+    if (row->buffered && threads < buffered_threads)
+        return coll_refuse(error, "%s needs warps that scatter, reduce and gather, %u threads or more with %u ranks, "
+                           "not %u", coll_algo_name(algo), buffered_threads, group->n, threads);
+    if (row->buffered && spec->op != COLL_ALL_REDUCE && group->n > COLL_NVLS_SLICED_RANKS)
+        return coll_refuse(error, "%s with %s goes up to %u ranks, not %u: every rank would be a head",
+                           coll_op_name(spec->op), coll_algo_name(algo), COLL_NVLS_SLICED_RANKS, group->n);
+    if (!numeric_allows(spec->type, spec->reduce) &&
+        (spec->op == COLL_ALL_REDUCE || spec->op == COLL_REDUCE_SCATTER))
+        return coll_refuse(error, "the operation %s does not go with the type %s",
+                           numeric_op_name(spec->reduce), numeric_type_name(spec->type));
+    guint32 most = coll_threads_most(group);
+    if (threads % WARP_LANES || threads == 0 || threads > most)
+        return coll_refuse(error, "%u threads a CTA: a multiple of 32 from 32 to %u is right", threads, most);
+    if (ctas == 0 || ctas > resident)
+        return coll_refuse(error, "%u CTAs cannot be resident at once, and waiting for each other they would "
+                           "never end; 1 to %u is right", ctas, resident);
+    if (spec->root >= group->n)
+        return coll_refuse(error, "root %u: there are ranks 0 to %u", spec->root, group->n - 1);
+    return coll_check_size(group, spec, error) && coll_check_switch(group, spec, algo, row, error);
+}
