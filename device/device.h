@@ -14,6 +14,7 @@
 #include <glib.h>
 
 #include "ptx/forms.h"
+#include "device/calls.h"
 #include "fanout/device.h"
 #include "model/fabric/fabric.h"
 #include "model/sm/loop.h"
@@ -128,6 +129,7 @@ struct FoReg {
 };
 
 struct FoCta {
+    const FoCtaCalls *table; /* the first member */
     DeviceLaunch *launch;
     Cta *cta;
     Sim *sim;

@@ -1,5 +1,7 @@
 # device/: device programs on the model (ld, st, red, atom, multimem.*), bulk loops as flows, kernels of PTX.
 libfanout_core_la_SOURCES += \
+	device/calls.c \
+	device/calls.h \
 	device/check.c \
 	device/device.h \
 	device/flow/cost.c \

@@ -107,6 +107,7 @@ static Cta *device_make_cta(DeviceLaunch *launch)
 {
     Cta *made = cta_new(launch->gpu, launch->vas, launch->next_cta++, launch->threads, launch->name);
     FoCta *cta = g_new0(FoCta, 1);
+    cta->table = &device_calls;
     cta->launch = launch;
     cta->cta = made;
     cta->sim = launch->fabric->sim;

@@ -282,7 +282,7 @@ static gboolean ll_check(FoCta *cta, const FoLl *ll)
 
 static const DeviceSourceKind ll_source = {ll_next, ll_free};
 
-void fo_ll(FoCta *cta, const FoLl *ll)
+void program_ll(FoCta *cta, const FoLl *ll)
 {
     if (!device_check_given(cta, ll, "lines", UOP_CALL) || !ll_check(cta, ll))
         return;

@@ -301,7 +301,7 @@ static gboolean exchange_check(FoCta *cta, const FoExchange *exchange)
 
 static const DeviceSourceKind exchange_source = {exchange_next, exchange_free};
 
-void fo_exchange(FoCta *cta, const FoExchange *exchange)
+void program_exchange(FoCta *cta, const FoExchange *exchange)
 {
     if (!device_check_given(cta, exchange, "exchange", UOP_CALL) || !exchange_check(cta, exchange))
         return;

@@ -42,9 +42,9 @@ static gboolean loop_check_shape(FoCta *cta, const FoLoop *loop)
     else if (loop->bytes % loop->width && (loop->segment || loop->warp_step || loop->unroll_step))
         device_wrong(cta, 0, UOP_CALL, "a loop with segment, warp_step or unroll_step over %" G_GUINT64_FORMAT
                      " B; a multiple of its width is right", loop->bytes);
-    else if (cta->count != fo_threads(cta) && !loop->step)
+    else if (cta->count != program_threads(cta) && !loop->step)
         device_wrong(cta, 0, UOP_CALL, "a loop by %u of %u threads without step; a step is needed", cta->count,
-                     fo_threads(cta));
+                     program_threads(cta));
     else
         return TRUE;
     return FALSE;
@@ -149,10 +149,10 @@ static DeviceLoopSpec *loop_translate(const FoCta *cta, const FoLoop *loop, guin
         spec->per_segment = loop->segment / loop->width;
         spec->segment_stride = loop->stride;
     }
-    spec->first = loop->step ? loop->first : (guint64)fo_cta(cta) * fo_threads(cta);
+    spec->first = loop->step ? loop->first : (guint64)program_cta(cta) * program_threads(cta);
     /* the first active thread's; wraps, and back with each thread's number */
     spec->first -= loop->warp_step ? cta->first / WARP_LANES * loop->warp_step : cta->first;
-    spec->step = loop->step ? loop->step : (guint64)fo_ctas(cta) * fo_threads(cta);
+    spec->step = loop->step ? loop->step : (guint64)program_ctas(cta) * program_threads(cta);
     spec->warp_step = loop->warp_step;
     spec->unroll_step = loop->unroll_step;
     spec->width = loop->width;
@@ -190,7 +190,7 @@ static void loop_push_tail(FoCta *cta, const FoLoop *tail, const FoLoop *loop, g
     device_push_loops(cta, loop_translate(cta, &part, 16));
 }
 
-void fo_loop(FoCta *cta, const FoLoop *loop)
+void program_loop(FoCta *cta, const FoLoop *loop)
 {
     if (!device_check_given(cta, loop, "loop", UOP_CALL) || !loop_check_shape(cta, loop) ||
         !device_check_warps(cta, UOP_CALL))
@@ -205,8 +205,9 @@ void fo_loop(FoCta *cta, const FoLoop *loop)
         return;
     /* The rest as one iteration of 4 B elements, by the warp of the thread whose turn the next element is. */
     FoLoop tail = *loop;
-    guint64 done = loop->bytes - rest, step = loop->step ? loop->step : (guint64)fo_ctas(cta) * fo_threads(cta);
-    guint64 first = loop->step ? loop->first : (guint64)fo_cta(cta) * fo_threads(cta);
+    guint64 done = loop->bytes - rest,
+            step = loop->step ? loop->step : (guint64)program_ctas(cta) * program_threads(cta);
+    guint64 first = loop->step ? loop->first : (guint64)program_cta(cta) * program_threads(cta);
     guint64 element = done / loop->width;
     if (element < first || (element - first) % step >= cta->count)
         return;

@@ -9,11 +9,11 @@ G_STATIC_ASSERT((int)FO_XOR == (int)NUMERIC_XOR && (int)FO_ACC_F32 == (int)NUMER
 G_STATIC_ASSERT((int)FO_WEAK == (int)PTX_WEAK && (int)FO_RELEASE == (int)PTX_RELEASE);
 G_STATIC_ASSERT((int)FO_SCOPE_SYS == (int)PTX_SYS && (int)FO_ACC_F32 == (int)PTX_ACC_F32);
 
-unsigned fo_cta(const FoCta *cta) { return cta->cta->index; }
-unsigned fo_ctas(const FoCta *cta) { return cta->launch->ctas; }
-unsigned fo_threads(const FoCta *cta) { return cta->cta->threads; }
-unsigned fo_gpu(const FoCta *cta) { return cta->launch->gpu->id; }
-uint64_t fo_time_ps(FoCta *cta) { return sim_now_ps(cta->sim); }
+unsigned program_cta(const FoCta *cta) { return cta->cta->index; }
+unsigned program_ctas(const FoCta *cta) { return cta->launch->ctas; }
+unsigned program_threads(const FoCta *cta) { return cta->cta->threads; }
+unsigned program_gpu(const FoCta *cta) { return cta->launch->gpu->id; }
+uint64_t program_time_ps(FoCta *cta) { return sim_now_ps(cta->sim); }
 
 /* ---- accesses */
 
@@ -57,7 +57,7 @@ static void device_access(FoCta *cta, Uop uop, guint32 width, FoAddress base, co
 static void device_release(FoCta *cta, FoOrder order)
 {
     if (order == FO_RELEASE)
-        fo_fence(cta);
+        program_fence(cta);
 }
 
 /* A load or store of the active threads: by base, or (`at`) by an address of each. */
@@ -72,45 +72,45 @@ static void device_plain(FoCta *cta, UopKind kind, FoReg *d, const FoReg *s, FoA
     device_access(cta, uop, reg->width, base, at ? address : NULL, d, s);
 }
 
-void fo_ld(FoCta *cta, FoReg *d, FoAddress address)
+void program_ld(FoCta *cta, FoReg *d, FoAddress address)
 {
     device_plain(cta, UOP_LOAD, d, NULL, address, FALSE, NULL, FO_WEAK);
 }
 
-void fo_st(FoCta *cta, FoAddress address, const FoReg *s)
+void program_st(FoCta *cta, FoAddress address, const FoReg *s)
 {
     device_plain(cta, UOP_STORE, NULL, s, address, FALSE, NULL, FO_WEAK);
 }
 
-void fo_ld_at(FoCta *cta, FoReg *d, const FoAddress *address)
+void program_ld_at(FoCta *cta, FoReg *d, const FoAddress *address)
 {
     device_plain(cta, UOP_LOAD, d, NULL, 0, TRUE, address, FO_WEAK);
 }
 
-void fo_st_at(FoCta *cta, const FoAddress *address, const FoReg *s)
+void program_st_at(FoCta *cta, const FoAddress *address, const FoReg *s)
 {
     device_plain(cta, UOP_STORE, NULL, s, 0, TRUE, address, FO_WEAK);
 }
 
-void fo_ld_sys(FoCta *cta, FoReg *d, FoAddress address, FoOrder order)
+void program_ld_sys(FoCta *cta, FoReg *d, FoAddress address, FoOrder order)
 {
     if (device_check_order(cta, order, FO_ACQUIRE, address, UOP_LOAD))
         device_plain(cta, UOP_LOAD, d, NULL, address, FALSE, NULL, order);
 }
 
-void fo_st_sys(FoCta *cta, FoAddress address, const FoReg *s, FoOrder order)
+void program_st_sys(FoCta *cta, FoAddress address, const FoReg *s, FoOrder order)
 {
     if (device_check_order(cta, order, FO_RELEASE, address, UOP_STORE))
         device_plain(cta, UOP_STORE, NULL, s, address, FALSE, NULL, order);
 }
 
-void fo_st_sys_at(FoCta *cta, const FoAddress *address, const FoReg *s, FoOrder order)
+void program_st_sys_at(FoCta *cta, const FoAddress *address, const FoReg *s, FoOrder order)
 {
     if (device_check_order(cta, order, FO_RELEASE, 0, UOP_STORE))
         device_plain(cta, UOP_STORE, NULL, s, 0, TRUE, address, order);
 }
 
-void fo_red(FoCta *cta, FoAddress address, const FoReg *s, FoType type, FoOp op, FoOrder order)
+void program_red(FoCta *cta, FoAddress address, const FoReg *s, FoType type, FoOp op, FoOrder order)
 {
     Uop uop = {.kind = UOP_RED, .type = (guint8)type, .op = (guint8)op};
     if (!device_check_reg(cta, s, address, UOP_RED) ||
@@ -120,7 +120,7 @@ void fo_red(FoCta *cta, FoAddress address, const FoReg *s, FoType type, FoOp op,
     device_access(cta, uop, s->width, address, NULL, NULL, s);
 }
 
-void fo_atom(FoCta *cta, FoReg *d, FoAddress address, const FoReg *s, FoType type, FoOp op,
+void program_atom(FoCta *cta, FoReg *d, FoAddress address, const FoReg *s, FoType type, FoOp op,
              FoOrder order)
 {
     Uop uop = {.kind = UOP_ATOM, .type = (guint8)type, .op = (guint8)op,
@@ -140,7 +140,7 @@ static gboolean device_check_word(FoCta *cta, FoAddress address, const FoReg *s,
     return s->width != 16 && (order == FO_RELEASE || device_check_order(cta, order, FO_ACQUIRE, address, UOP_ATOM));
 }
 
-void fo_atom_exch(FoCta *cta, FoReg *d, FoAddress address, const FoReg *s, FoOrder order)
+void program_atom_exch(FoCta *cta, FoReg *d, FoAddress address, const FoReg *s, FoOrder order)
 {
     Uop uop = {.kind = UOP_ATOM, .op = TXN_ATOM_EXCH, .acquire = order == FO_ACQUIRE};
     if (!device_check_regs(cta, d, s, address, UOP_ATOM) || !device_check_word(cta, address, s, order))
@@ -167,7 +167,7 @@ static void device_on_cas(void *arg, SimTime now_ps)
     g_free(cas);
 }
 
-void fo_atom_cas(FoCta *cta, FoReg *d, FoAddress address, const FoReg *compare, const FoReg *s,
+void program_atom_cas(FoCta *cta, FoReg *d, FoAddress address, const FoReg *compare, const FoReg *s,
                  FoOrder order)
 {
     guint32 w = cta->first / WARP_LANES;
@@ -179,7 +179,7 @@ void fo_atom_cas(FoCta *cta, FoReg *d, FoAddress address, const FoReg *compare, 
     if (cta->count != 1)
         return;
     if (!cta->cas) {
-        cta->cas = fo_reg(cta, 16);
+        cta->cas = program_reg(cta, 16);
         cta->cas->keep_bytes = TRUE;
     }
     DeviceCas *cas = g_new0(DeviceCas, 1);
@@ -203,7 +203,7 @@ static gboolean device_check_multimem(FoCta *cta, PtxInstruction instruction, in
            device_check_form(cta, instruction, address, form, reg->width);
 }
 
-void fo_multimem_ld_reduce(FoCta *cta, FoReg *d, FoAddress address, const FoMultimem *form)
+void program_multimem_ld_reduce(FoCta *cta, FoReg *d, FoAddress address, const FoMultimem *form)
 {
     if (!device_check_multimem(cta, PTX_LD_REDUCE, UOP_MC_LOAD, address, d, form))
         return;
@@ -212,7 +212,7 @@ void fo_multimem_ld_reduce(FoCta *cta, FoReg *d, FoAddress address, const FoMult
     device_access(cta, uop, d->width, address, NULL, d, NULL);
 }
 
-void fo_multimem_st(FoCta *cta, FoAddress address, const FoReg *s, const FoMultimem *form)
+void program_multimem_st(FoCta *cta, FoAddress address, const FoReg *s, const FoMultimem *form)
 {
     if (!device_check_multimem(cta, PTX_ST, UOP_MC_STORE, address, s, form))
         return;
@@ -221,7 +221,7 @@ void fo_multimem_st(FoCta *cta, FoAddress address, const FoReg *s, const FoMulti
     device_access(cta, uop, s->width, address, NULL, NULL, s);
 }
 
-void fo_multimem_red(FoCta *cta, FoAddress address, const FoReg *s, const FoMultimem *form)
+void program_multimem_red(FoCta *cta, FoAddress address, const FoReg *s, const FoMultimem *form)
 {
     if (!device_check_multimem(cta, PTX_RED, UOP_MC_RED, address, s, form))
         return;
@@ -232,14 +232,14 @@ void fo_multimem_red(FoCta *cta, FoAddress address, const FoReg *s, const FoMult
 
 /* ---- order and time */
 
-void fo_sync(FoCta *cta)
+void program_sync(FoCta *cta)
 {
     Uop uop = {.kind = UOP_BARRIER, .lanes = WARP_LANES};
     for (guint32 w = 0; w < cta->cta->n_warps; w++)
         device_push(cta, w, &uop);
 }
 
-void fo_sync_active(FoCta *cta, unsigned barrier)
+void program_sync_active(FoCta *cta, unsigned barrier)
 {
     guint32 first = cta->first / WARP_LANES, warps = (cta->count + WARP_LANES - 1) / WARP_LANES;
     Uop uop = {.kind = UOP_BARRIER, .lanes = WARP_LANES, .value = UOP_BARRIER_VALUE(barrier, warps)};
@@ -251,7 +251,7 @@ void fo_sync_active(FoCta *cta, unsigned barrier)
         device_push(cta, w, &uop);
 }
 
-void fo_fence(FoCta *cta)
+void program_fence(FoCta *cta)
 {
     Uop uop = {.kind = UOP_FENCE, .lanes = WARP_LANES};
     for (guint32 w = 0; w < cta->cta->n_warps; w++)
@@ -259,9 +259,9 @@ void fo_fence(FoCta *cta)
             device_push(cta, w, &uop);
 }
 
-void fo_wait(FoCta *cta) { device_drain(cta, 0, cta->cta->n_warps, "its warps"); }
+void program_wait(FoCta *cta) { device_drain(cta, 0, cta->cta->n_warps, "its warps"); }
 
-void fo_sleep_ps(FoCta *cta, uint64_t delay_ps)
+void program_sleep_ps(FoCta *cta, uint64_t delay_ps)
 {
     Uop uop = {.kind = UOP_DELAY, .lanes = WARP_LANES, .value = delay_ps};
     if (delay_ps > DEVICE_SLEEP_MAX_PS) {

@@ -49,25 +49,25 @@ static void device_poll(FoCta *cta, const FoAddress *address, unsigned n, unsign
     }
 }
 
-void fo_poll_at(FoCta *cta, const FoAddress *address, unsigned n, unsigned width, FoCompare compare,
+void program_poll_at(FoCta *cta, const FoAddress *address, unsigned n, unsigned width, FoCompare compare,
                 uint64_t value, FoOrder order)
 {
     device_poll(cta, address, n, width, compare, value, order, 0);
 }
 
-void fo_poll_members(FoCta *cta, const FoAddress *address, unsigned n, unsigned width, uint64_t value,
+void program_poll_members(FoCta *cta, const FoAddress *address, unsigned n, unsigned width, uint64_t value,
                      FoOrder order)
 {
     device_poll(cta, address, n, width, FO_GE, value, order, device_remote_ps(cta));
 }
 
-void fo_poll(FoCta *cta, FoAddress address, unsigned width, FoCompare compare, uint64_t value,
+void program_poll(FoCta *cta, FoAddress address, unsigned width, FoCompare compare, uint64_t value,
              FoOrder order)
 {
-    fo_poll_at(cta, &address, 1, width, compare, value, order);
+    program_poll_at(cta, &address, 1, width, compare, value, order);
 }
 
-void fo_poll_seen(FoCta *cta, FoReg *seen, FoAddress address, FoCompare compare, uint64_t value,
+void program_poll_seen(FoCta *cta, FoReg *seen, FoAddress address, FoCompare compare, uint64_t value,
                   FoOrder order)
 {
     guint32 warp = cta->first / WARP_LANES;

@@ -3,7 +3,7 @@
 
 #include "device/device.h"
 
-FoReg *fo_reg(FoCta *cta, unsigned width)
+FoReg *program_reg(FoCta *cta, unsigned width)
 {
     FoReg *reg = g_new0(FoReg, 1);
     reg->cta = cta;
@@ -26,7 +26,7 @@ Reg *device_reg(const FoReg *reg, guint32 warp)
     return reg->warp[warp];
 }
 
-void fo_get(FoCta *cta, const FoReg *reg, unsigned thread, void *value)
+void program_get(FoCta *cta, const FoReg *reg, unsigned thread, void *value)
 {
     guint32 w = thread / WARP_LANES;
     if (!device_check_given(cta, value, "place for the value", UOP_ARITH))
@@ -64,7 +64,7 @@ static void device_on_constant(void *arg, SimTime now_ps)
     g_free(constant);
 }
 
-void fo_set(FoCta *cta, FoReg *reg, const void *value)
+void program_set(FoCta *cta, FoReg *reg, const void *value)
 {
     if (!device_check_reg(cta, reg, 0, UOP_CALL) || !device_check_given(cta, value, "value", UOP_CALL))
         return;
@@ -85,14 +85,14 @@ void fo_set(FoCta *cta, FoReg *reg, const void *value)
     }
 }
 
-void fo_set_u64(FoCta *cta, FoReg *reg, uint64_t value)
+void program_set_u64(FoCta *cta, FoReg *reg, uint64_t value)
 {
     guint8 bytes[16] = {0};
     memcpy(bytes, &value, sizeof value);
-    fo_set(cta, reg, bytes);
+    program_set(cta, reg, bytes);
 }
 
-void fo_combine(FoCta *cta, FoReg *d, const FoReg *s, FoType type, FoOp op)
+void program_combine(FoCta *cta, FoReg *d, const FoReg *s, FoType type, FoOp op)
 {
     if (!device_check_regs(cta, d, s, 0, UOP_ARITH) || !device_check_numeric(cta, UOP_ARITH, type, op, d->width))
         return;
@@ -105,7 +105,7 @@ void fo_combine(FoCta *cta, FoReg *d, const FoReg *s, FoType type, FoOp op)
     }
 }
 
-void fo_only(FoCta *cta, unsigned first, unsigned count)
+void program_only(FoCta *cta, unsigned first, unsigned count)
 {
     guint32 threads = cta->cta->threads;
     gboolean right = first % WARP_LANES == 0 && first <= threads && count <= threads - first;
@@ -119,7 +119,7 @@ void fo_only(FoCta *cta, unsigned first, unsigned count)
     cta->count = right ? count : 0;
 }
 
-void fo_all(FoCta *cta)
+void program_all(FoCta *cta)
 {
     cta->first = 0;
     cta->count = cta->cta->threads;
