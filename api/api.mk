@@ -8,8 +8,72 @@ libfanout_core_la_SOURCES += \
 	api/machine/machine.c \
 	api/machine/machine.h \
 	api/machine/make.c \
+	api/cuda/options.c \
+	api/cuda/options.h \
+	api/cuda/run_report.c \
+	api/cuda/run_report.h \
 	api/cuda/spec.c \
 	api/cuda/spec.h
+
+# The engine, which libcuda.so.1 has in a program alone and `fanout exec` for a job, and the wire between the two.
+libfanout_core_la_SOURCES += \
+	api/engine/alarm.c \
+	api/engine/call.c \
+	api/engine/dependents.c \
+	api/engine/engine.c \
+	api/engine/engine.h \
+	api/engine/faults.c \
+	api/engine/gate.c \
+	api/engine/gate.h \
+	api/engine/groups.c \
+	api/engine/host_memory.c \
+	api/engine/idle.c \
+	api/engine/internal.h \
+	api/engine/kernel.c \
+	api/engine/kernel.h \
+	api/engine/launches.c \
+	api/engine/memory.c \
+	api/engine/program.c \
+	api/engine/queue.c \
+	api/engine/shared_event.c \
+	api/engine/slice.c \
+	api/engine/standstill.c \
+	api/engine/stats.c \
+	api/engine/stream.c \
+	api/engine/stuck.c \
+	api/engine/timeline.c \
+	api/engine/transfer.c \
+	api/engine/tree.c \
+	api/engine/tree.h \
+	api/engine/value.c \
+	api/engine/watch.c \
+	api/engine/work.c \
+	api/wire/ask.c \
+	api/wire/client.c \
+	api/wire/client.h \
+	api/wire/client_parts.h \
+	api/wire/connection.c \
+	api/wire/connection.h \
+	api/wire/dial.c \
+	api/wire/message.c \
+	api/wire/modules.c \
+	api/wire/owner.c \
+	api/wire/owner.h \
+	api/wire/program.h \
+	api/wire/program_calls.c \
+	api/wire/program_client.c \
+	api/wire/program_client.h \
+	api/wire/program_cta.h \
+	api/wire/programs.c \
+	api/wire/server.c \
+	api/wire/server.h \
+	api/wire/server_parts.h \
+	api/wire/session.c \
+	api/wire/session_memory.c \
+	api/wire/session_parts.h \
+	api/wire/shared.c \
+	api/wire/upload.c \
+	api/wire/wire.h
 
 # The CUDA driver front end: everything in one convenience library, so that tests can see its inside.
 cuda_files = \
@@ -109,34 +173,7 @@ cuda_files = \
 	api/cuda/stream/stream_op.c \
 	api/cuda/stream/submit.c \
 	api/cuda/stream/submit.h \
-	api/cuda/symbols.h \
-	$(engine_files)
-engine_files = \
-	api/engine/call.c \
-	api/engine/dependents.c \
-	api/engine/engine.c \
-	api/engine/engine.h \
-	api/engine/faults.c \
-	api/engine/groups.c \
-	api/engine/host_memory.c \
-	api/engine/idle.c \
-	api/engine/internal.h \
-	api/engine/kernel.c \
-	api/engine/kernel.h \
-	api/engine/launches.c \
-	api/engine/memory.c \
-	api/engine/program.c \
-	api/engine/queue.c \
-	api/engine/shared_event.c \
-	api/engine/slice.c \
-	api/engine/stats.c \
-	api/engine/stream.c \
-	api/engine/stuck.c \
-	api/engine/timeline.c \
-	api/engine/transfer.c \
-	api/engine/value.c \
-	api/engine/watch.c \
-	api/engine/work.c
+	api/cuda/symbols.h
 cuda_public = \
 	api/include/fanout/cuda.h \
 	api/include/fanout/cuda_attribute.h \
@@ -156,7 +193,7 @@ BUILT_SOURCES += api/cuda/symbols.gen.c
 CLEANFILES += api/cuda/symbols.gen.c
 
 # Drop-in for the real driver: the field's name and SONAME, kept apart from the system's own.
-pkglib_LTLIBRARIES += libcuda.la libfanout_exit.la libfanout_clock.la
+pkglib_LTLIBRARIES += libcuda.la libfanout_exit.la libfanout_clock.la libfanout_wait.la
 libcuda_la_SOURCES = $(cuda_files) $(cuda_public)
 libcuda_la_LIBADD = libfanout_core.la -ldl
 libcuda_la_LDFLAGS = $(AM_LDFLAGS) -version-info 1:0:0 -export-symbols-regex '^(cu|fo_|sc_main)'
@@ -164,6 +201,11 @@ libfanout_exit_la_SOURCES = api/cuda/exit_hook.c
 libfanout_exit_la_LDFLAGS = -module -avoid-version
 libfanout_clock_la_SOURCES = api/cuda/clock_hook.c
 libfanout_clock_la_LDFLAGS = -module -avoid-version
+# Part of every process of a job: the C library alone.
+libfanout_wait_la_SOURCES = api/wire/wait_hook.c api/wire/wait.h api/wire/dial.c api/wire/message.c
+libfanout_wait_la_CFLAGS = $(AM_CFLAGS)
+libfanout_wait_la_LDFLAGS = -module -avoid-version -export-symbols-regex '^(nanosleep|clock_nanosleep|usleep|sleep|poll|ppoll|select|pselect|epoll_wait|epoll_pwait|sched_yield)$$'
+libfanout_wait_la_LIBADD = -ldl -lpthread
 
 fanoutincludedir = $(includedir)/fanout
 fanoutinclude_HEADERS = $(cuda_public) api/include/fanout/device.h model/shared/policy.h model/switch/component.h

@@ -295,8 +295,6 @@ tests_ptx_test_ptx_run_SOURCES = tests/ptx/test_ptx_run.c tests/ptx/flat_host.c
 
 # The CUDA front end: against the shared library, as its users meet it.
 CUDA_TEST_LDADD = libcuda.la $(GLIB_LIBS) $(CMOCKA_LIBS)
-tests_device_kernel_test_kernel_stream_CFLAGS = $(AM_CFLAGS) # objects of its own: the library is made with libtool
-tests_device_kernel_test_kernel_stream_SOURCES = tests/device/kernel/test_kernel_stream.c $(engine_files)
 tests_api_test_cuda_bad_input_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_bad_memory_LDADD = $(CUDA_TEST_LDADD)
 tests_api_test_cuda_bad_work_LDADD = $(CUDA_TEST_LDADD)

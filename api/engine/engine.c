@@ -2,12 +2,16 @@
  * up to here. */
 #include "api/engine/internal.h"
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include "model/fabric/waves.h"
 
 #define STUCK_LOOK_US 20000        /* how often a quiet engine asks whether anybody can still act */
 #define STUCK_AFTER_US 500000      /* how long nobody can before it says so */
 
 static _Thread_local gboolean on_engine_thread;
+static _Thread_local EngineOrder own_order; /* of the calls of this thread */
 
 static gboolean handle(Engine *engine, EngineCall *call);
 
@@ -15,17 +19,24 @@ EngineStatus engine_call(Engine *engine, const EngineRequest *request, EngineRep
 {
     EngineCall call = {.request = *request};
 
+    if (engine->remote != NULL)
+        return engine->remote->call(engine->remote_self, request, reply);
     if (on_engine_thread) {
         if ((request->op != ENGINE_REPORT && request->op != ENGINE_TIMELINE) || !handle(engine, &call))
             return ENGINE_STUCK;
         *reply = call.reply;
         return ENGINE_OK;
     }
+    if (own_order.thread == 0)
+        own_order.thread = (guint32)gettid(); /* threads that are made later have higher ones */
+    own_order.number++;
+    call.request.order = own_order;
+    call.request.client = 0;
     pthread_cond_init(&call.cond, NULL);
     pthread_mutex_lock(&engine->lock);
     g_atomic_int_inc(&engine->waiting);
     g_queue_push_tail(&engine->calls, &call);
-    pthread_cond_signal(&engine->posted);
+    engine_signal(engine);
     while (!call.done)
         pthread_cond_wait(&call.cond, &engine->lock);
     g_atomic_int_add(&engine->waiting, -1);
@@ -67,11 +78,6 @@ static gboolean handle(Engine *engine, EngineCall *call)
     case ENGINE_TIMELINE:
         save_timeline(engine, call);
         return TRUE;
-    case ENGINE_QUERY_STREAM:
-    case ENGINE_QUERY_EVENT:
-        if (request->access == 0)
-            engine_pass_quantum(engine);
-        break;
     default:
         break;
     }
@@ -80,46 +86,53 @@ static gboolean handle(Engine *engine, EngineCall *call)
     return engine_queue_request(engine, call);
 }
 
+gboolean engine_take(Engine *engine, EngineCall *call)
+{
+    engine_disturbed(engine);
+    engine->nobody_us = engine->quiet_us = 0;
+    engine->busy_since_us = 0;
+    return handle(engine, call);
+}
+
 /* Answers what was posted, and completes host calls that came back. Lock held. */
 static void serve(Engine *engine)
 {
+    const EngineGate *gate = engine->spec.gate;
+
     for (;;) {
         Work *returned = g_queue_pop_head(&engine->returned);
         EngineCall *call = returned == NULL ? g_queue_pop_head(&engine->calls) : NULL;
-        if (returned == NULL && call == NULL)
+        if (returned == NULL && call == NULL && gate == NULL)
             return;
         pthread_mutex_unlock(&engine->lock);
-        engine->nobody_us = engine->quiet_us = 0;
-        engine->busy_since_us = 0;
-        gboolean answered = FALSE;
+        gboolean answered = FALSE, came = TRUE;
         if (returned != NULL)
-            engine_work_done(returned, FAULT_NONE, sim_now_ps(engine->sim));
+            engine_host_returned(engine, returned);
+        else if (call != NULL)
+            answered = engine_take(engine, call);
         else
-            answered = handle(engine, call);
+            came = gate->take(gate->self);
         pthread_mutex_lock(&engine->lock);
         if (answered)
             engine_answer(engine, call, (EngineStatus)call->reply.status);
+        if (!came)
+            return;
     }
 }
 
-/* Somebody waits: lets time run, or sleeps when nothing is due. Lock held, given up inside. */
-static void advance(Engine *engine)
+/* Nothing is due, and calls wait: sleeps a moment, and gives up when nobody can act any more. Lock held, given up
+ * inside. */
+static void advance_to_nothing(Engine *engine)
 {
-    pthread_mutex_unlock(&engine->lock);
-    SimStatus status = engine_run_slice(engine);
-    pthread_mutex_lock(&engine->lock);
-    if (status == SIM_LIMIT || status == SIM_STOPPED || !engine_nothing_posted(engine) ||
-        engine->sleepers->len == 0) {
-        engine->nobody_us = engine->quiet_us = 0;
-        return;
-    }
     gboolean watching = engine->shared && (memory_watches(engine->fabric->memory) > 0 || engine->awaited->len > 0);
     guint64 look_us = watching ? SHARED_LOOK_US : STUCK_LOOK_US;
+
     engine_look_later(engine, look_us);
     if (!engine_nothing_posted(engine))
         return;
     if (watching)
         engine_look_at_shared(engine);
+    engine->quiet = FALSE;
     engine->quiet_us += look_us;
     engine->nobody_us = engine_is_deadlocked(engine) ? engine->nobody_us + look_us : 0;
     if (engine->nobody_us >= STUCK_AFTER_US && engine_has_external_waiter(engine))
@@ -127,6 +140,25 @@ static void advance(Engine *engine)
     if (engine->nobody_us >= STUCK_AFTER_US ||
         (engine->spec.watchdog_us != 0 && engine->quiet_us >= engine->spec.watchdog_us))
         engine_declare_stuck(engine);
+}
+
+/* Time is wanted: lets it run when everything is quiet. Lock held, given up inside. */
+static void advance(Engine *engine)
+{
+    if (!engine_is_quiet(engine)) {
+        engine_await_quiet(engine);
+        return;
+    }
+    pthread_mutex_unlock(&engine->lock);
+    engine_standstill_end(engine);
+    SimStatus status = engine_run_slice(engine);
+    pthread_mutex_lock(&engine->lock);
+    if (status == SIM_LIMIT || status == SIM_STOPPED || !engine_nothing_posted(engine) || engine->ready->len > 0)
+        engine->nobody_us = engine->quiet_us = 0;
+    else if (engine->sleepers->len > 0 || engine->outside->len > 0)
+        advance_to_nothing(engine);
+    else
+        engine_idle(engine);
 }
 
 static gboolean build(Engine *engine)
@@ -150,7 +182,7 @@ static gboolean build(Engine *engine)
     engine->fabric->log = engine->spec.log;
     engine->fabric->on_fault = engine_faults_add;
     engine->fabric->on_fault_user = engine;
-    engine->vas = vas_new(engine->fabric->memory, (guint32)engine->fabric->spec.system.gpus);
+    engine_client_new(engine, 0);
     engine->mark = usage_mark(engine->fabric);
     if (engine->spec.flow)
         device_flow_begin(engine->fabric);
@@ -162,17 +194,20 @@ static gpointer engine_main(gpointer data)
     Engine *engine = data;
 
     on_engine_thread = TRUE;
+    tree_skip(engine->tree, gettid());
     gboolean ok = build(engine);
     pthread_mutex_lock(&engine->lock);
     engine->started = TRUE;
     pthread_cond_broadcast(&engine->posted);
     while (ok) {
         serve(engine);
-        if (engine->sleepers->len > 0)
+        if (engine_wants_time(engine) || engine->outside->len > 0)
             advance(engine);
         else if (engine_nothing_posted(engine))
             engine_idle(engine);
         engine_look_for_signal(engine);
+        if (engine->departed->len > 0)
+            engine_bury_clients(engine);
     }
     pthread_mutex_unlock(&engine->lock);
     return NULL;
@@ -199,6 +234,13 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     engine->streams = g_ptr_array_new();
     engine->events = g_ptr_array_new();
     engine->sleepers = g_ptr_array_new();
+    engine->ready = g_ptr_array_new();
+    engine->alarms = g_ptr_array_new();
+    engine->outside = g_ptr_array_new();
+    engine->vases = g_ptr_array_new();
+    engine->departed = g_array_new(FALSE, FALSE, sizeof(guint32));
+    engine->tree = spec->gate != NULL ? tree_new(spec->tree_root, TRUE) : tree_new(getpid(), FALSE);
+    engine->wake_fd = spec->gate != NULL ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
     engine->stats = g_ptr_array_new();
     engine->faults = engine_faults_new();
     engine->launches = engine_launches_new();
@@ -225,6 +267,24 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     g_thread_join(engine->thread);
     g_free(engine);
     return NULL;
+}
+
+Engine *engine_remote_new(const EngineRemote *remote, void *self, const guint64 *seen_ps)
+{
+    Engine *engine = g_new0(Engine, 1);
+
+    engine->remote = remote;
+    engine->remote_self = self;
+    engine->remote_seen_ps = seen_ps;
+    return engine;
+}
+
+void *engine_remote_self(const Engine *engine) { return engine->remote != NULL ? engine->remote_self : NULL; }
+
+void engine_image_gone(Engine *engine, const void *image)
+{
+    if (engine->remote != NULL)
+        engine->remote->image_gone(engine->remote_self, image);
 }
 
 gboolean engine_is_stuck(const Engine *engine)

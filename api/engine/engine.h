@@ -4,9 +4,11 @@
  * answer are plain numbers without pointers, so that the fabric can later live in another process
  * (memory travels as file descriptors, host addresses as numbers of this process).
  *
- * Time. Simulated time stands still while every API thread is free to act. It runs while somebody
- * waits (ENGINE_WAIT_*), until what is waited for has happened; a query lets one quantum pass;
- * ENGINE_SLEEP a given time. Work queued in streams starts no earlier than it was submitted.
+ * Time (docs/time.md). Simulated time advances only when everything is quiet: every thread of the process, and below
+ * `fanout exec` of every process of the job, waits in a call, sleeps in the kernel, or is gone (tree.h). What was asked
+ * within one standstill starts when it ends, in the order of rank, thread and number, never of arrival. A query is a
+ * wait of one quantum, ENGINE_SLEEP one of a given time. Work queued in streams starts no earlier than it was
+ * submitted.
  *
  * Stuck. When nothing is due and all threads of the process wait, the waiters get ENGINE_STUCK,
  * unless another process shares memory with this one and may still write to it: then watched memory
@@ -23,8 +25,8 @@
 #include "sim/report/report.h"
 
 typedef enum {
-    /* memory: fd, bytes, gpu (or MEMORY_HOST), argument: the lock of its atomics in shared memory ->
-       value = region; region */
+    /* memory: fd, bytes, gpu (or MEMORY_HOST), argument: the lock of its atomics in shared memory, value: not 0 where
+       it is new, and counts as taken from the GPU's -> value = region; region */
     ENGINE_REGION_NEW,
     ENGINE_REGION_FREE,
     /* address space: address, bytes, and region + offset or object + offset; gpu + access */
@@ -41,7 +43,9 @@ typedef enum {
                           * has one; ENGINE_FULL: none, and *argument (a char *, NULL before; same process only) says
                           * why, to be freed */
     ENGINE_OBJECT_BIND,
-    ENGINE_OBJECT_UNBIND,
+    ENGINE_OBJECT_UNBIND, /* value, of both: the bind's number in the team's page, for an owner of several processes */
+    ENGINE_OBJECT_CHANGED, /* value: so many changes of the team's page; those that wait look again. By a gate */
+    ENGINE_OBJECT_WAIT,    /* until it counts more than value; by a gate */
     /* streams and events: -> value = number; context in object, flags in access (1: non-blocking,
      * 2: the context's legacy default stream) */
     ENGINE_STREAM_NEW,
@@ -118,7 +122,14 @@ typedef enum {
     ENGINE_RESOURCES,    /* a kernel whose CTA does not fit on an SM */
     ENGINE_COOPERATIVE,  /* a cooperative grid that does not fit at once */
     ENGINE_DEVICE_FAULT, /* earlier work of the context went to memory that is not there: sticky */
+    ENGINE_GONE,         /* the machine's owner has ended */
 } EngineStatus;
+
+/* Where a call stands among those of one standstill. */
+typedef struct {
+    guint32 rank, process, thread, unused;
+    guint64 number; /* of the thread's calls */
+} EngineOrder;
 
 typedef struct {
     guint32 op;
@@ -142,6 +153,8 @@ typedef struct {
     guint64 function;
     guint64 argument;
     guint64 time_ps;
+    guint32 client, unused; /* whose address space; set by who takes the call, 0: this process */
+    EngineOrder order;      /* the same */
     char call[48]; /* of queued work: the function that was called, for reports */
 } EngineRequest;
 
@@ -153,6 +166,7 @@ typedef struct {
 } EngineReply;
 
 typedef struct Engine Engine;
+typedef struct EngineGate EngineGate; /* gate.h */
 
 typedef struct {
     const FabricSpec *fabric; /* must outlive the engine */
@@ -172,6 +186,8 @@ typedef struct {
     gboolean (*others)(void *user);
     void *others_user;
     const char *vcd_path; /* NULL: none */
+    EngineGate *gate; /* calls come through it, too; it outlives the engine. NULL: this process's threads alone */
+    pid_t tree_root;  /* with a gate: the process whose tree must be quiet; 0: this one */
     WatchPage *watch;     /* outlives the engine, which answers questions that arrive there; NULL: none */
     const char *stats_path; /* of statistics in time; NULL: none */
     guint64 stats_interval_ps;
@@ -195,6 +211,15 @@ Engine *engine_new(const EngineSpec *spec, GError **error);
 /* Posts a request and sleeps until it is answered. From the engine's own thread: ENGINE_STUCK at
  * once, but for ENGINE_REPORT and ENGINE_TIMELINE. */
 EngineStatus engine_call(Engine *engine, const EngineRequest *request, EngineReply *reply);
+
+/* An engine that lives in another process: requests go to `call`. */
+typedef struct {
+    EngineStatus (*call)(void *self, const EngineRequest *request, EngineReply *reply);
+    void (*image_gone)(void *self, const void *image); /* a kernel's image is about to be freed */
+} EngineRemote;
+Engine *engine_remote_new(const EngineRemote *remote, void *self, const guint64 *seen_ps); /* seen_ps: atomic */
+void *engine_remote_self(const Engine *engine); /* NULL: it lives in this process */
+void engine_image_gone(Engine *engine, const void *image);
 
 /* A cell with an address or handle; 0: null. */
 void engine_table_hex(Table *table, guint64 value);

@@ -44,9 +44,10 @@ static guint64 address_of(const Engine *engine, guint32 object, guint64 offset)
     return offset;
 }
 
-static guint32 object_at(Engine *engine, guint64 va)
+static guint32 object_at(const Engine *engine, const Work *work, guint64 va)
 {
-    const VasMapping *mapping = vas_find(engine->vas, va);
+    Vas *vas = engine_vas(engine, work != NULL ? work->request.client : 0);
+    const VasMapping *mapping = vas != NULL ? vas_find(vas, va) : NULL;
     return mapping != NULL && mapping->object != NULL ? mapping->object->id : 0;
 }
 
@@ -196,7 +197,7 @@ void engine_faults_add(const FabricFault *fault, void *user)
         .kind = fault->kind,
         .about = fault->text,
         .gpu = fault->gpu,
-        .object = fault->object != 0 ? fault->object : object_at(engine, va),
+        .object = fault->object != 0 ? fault->object : object_at(engine, work, va),
         .call = work != NULL && work->request.call[0] != '\0' ? work->request.call : NULL,
         .work = name,
         .first = va,

@@ -46,7 +46,7 @@ void engine_idle(Engine *engine)
         return;
     }
     if (engine->promised->len == 0 && engine->spec.signalled == NULL) {
-        pthread_cond_wait(&engine->posted, &engine->lock);
+        engine_look_later(engine, G_MAXUINT64);
         return;
     }
     if (engine->promised->len == 0) {

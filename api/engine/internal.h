@@ -4,6 +4,8 @@
 
 #include "device/device.h"
 #include "api/engine/engine.h"
+#include "api/engine/gate.h"
+#include "api/engine/tree.h"
 #include "device/kernel/trace.h"
 #include "model/fabric/fabric.h"
 #include "model/fabric/usage.h"
@@ -31,20 +33,13 @@ typedef struct {
     GHashTable *by_key; /* GPtrArray of the same by what they have in common */
 } EngineGroups;
 
-/* A call that an API thread sleeps on; it lives on that thread's stack. */
-typedef struct EngineCall {
-    EngineRequest request;
-    EngineReply reply;
-    gboolean done;
-    pthread_cond_t cond;
-} EngineCall;
-
 typedef struct {
-    guint32 id;
+    guint32 id, client;
     guint16 gpu;
     FaultKind fault;    /* FAULT_NONE, or why work of it failed */
     guint32 legacy;     /* stream number */
     GPtrArray *streams; /* EngineStream that have not been freed */
+    gboolean gone;      /* its process has ended: what is queued is not done any more */
     Work *barrier;      /* a copy between contexts that all later work waits for: a reference, or NULL */
 } EngineContext;
 
@@ -147,7 +142,7 @@ struct Engine {
     Series *series;
     Tracks *tracks; /* of the series that has ended, for the timeline; NULL: none */
     Where *where; /* NULL: not wanted */
-    Vas *vas;
+    GPtrArray *vases;     /* Vas by client; NULL: it is gone */
     GPtrArray *objects;   /* McObject by number, which is its id too; [0] NULL */
     GArray *notes;        /* ObjectNote by object */
     GArray *windows;      /* ObjectWindow that are mapped */
@@ -155,6 +150,22 @@ struct Engine {
     GPtrArray *streams;   /* EngineStream by number */
     GPtrArray *events;    /* EngineEvent by number */
     GPtrArray *sleepers;  /* Work: waits that are not answered */
+    GPtrArray *ready;     /* Work that could start, once the standstill ends; references */
+    GPtrArray *alarms;    /* EngineAlarm that have not rung */
+    GPtrArray *outside;   /* EngineCall that the gate's waits hold: not answered by simulated time */
+    GArray *departed;     /* clients that have ended and whose address space work still uses */
+    gboolean in_time;     /* simulated time runs, or what a standstill has left starts */
+    Tree *tree;
+    gboolean disturbed;   /* something has been, since time ran last */
+    gboolean quiet;       /* it was proved, and nothing has been answered or asked since */
+    guint64 look_us;      /* until the next try of the proof */
+    gint64 still_us;      /* host time since when time was wanted and the tree was not quiet; 0: it is not wanted */
+    gboolean told_busy;
+    guint64 forced;       /* how often cuda.quiet_ms has let time run */
+    int wake_fd;          /* readable when a thread of this process has posted something, with a gate */
+    const EngineRemote *remote; /* not NULL: nothing else here is used */
+    void *remote_self;
+    const guint64 *remote_seen_ps;
     GPtrArray *stats;     /* WorkStats in order of first use */
     GPtrArray *faults;    /* faults.c */
     GArray *slices;       /* timeline.c; NULL: nobody wants one */
@@ -199,8 +210,11 @@ static inline gboolean engine_nothing_posted(Engine *engine)
 
 /* call.c, with the lock: answers a call; sleeps for a moment, or until something is posted. Without it: hands a call of
  * a host function to the thread that makes them. */
+#define ENGINE_LOOK_FIRST_US 20 /* between two tries of the proof of quiet, at first */
+void engine_disturbed(Engine *engine); /* something was answered or asked: quiet must be proved anew; also without it */
 void engine_answer(Engine *engine, EngineCall *call, EngineStatus status);
-void engine_look_later(Engine *engine, guint64 look_us);
+void engine_signal(Engine *engine);
+void engine_look_later(Engine *engine, guint64 look_us); /* G_MAXUINT64: until something is posted */
 void engine_host_call(Engine *engine, Work *work);
 
 /* slice.c: looks at what another process may have written or recorded, with the lock, given up inside; lets time run
@@ -208,7 +222,35 @@ void engine_host_call(Engine *engine, Work *work);
 #define SHARED_LOOK_US 1000 /* how often where another process may write to watched memory */
 void engine_look_at_shared(Engine *engine);
 SimStatus engine_run_slice(Engine *engine);
-void engine_pass_quantum(Engine *engine);
+
+/* standstill.c */
+static inline gboolean engine_wants_time(const Engine *engine) /* somebody waits for it, or something is under way */
+{
+    return engine->sleepers->len > 0 || engine->alarms->len > 0 || engine->ready->len > 0 || engine->active->len > 0;
+}
+gboolean engine_is_quiet(Engine *engine);      /* lock held, given up inside: time may run */
+void engine_standstill_end(Engine *engine);    /* without the lock: what came within it starts, in its order */
+void engine_await_quiet(Engine *engine);       /* lock held, given up inside: until the next look is worth it */
+/* alarm.c */
+gint engine_alarm_compare(const EngineAlarm *a, const EngineAlarm *b);
+void engine_alarm_arm(EngineAlarm *alarm);
+/* gate.c */
+void engine_bury_clients(Engine *engine); /* frees the address spaces of those that nothing uses any more */
+void engine_value_give_up(Work *work); /* value.c: a wait for a value that nobody waits for any more */
+static inline gint engine_order_compare(const EngineOrder *a, const EngineOrder *b)
+{
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+static inline Vas *engine_vas(const Engine *engine, guint32 client)
+{
+    return client < engine->vases->len ? g_ptr_array_index(engine->vases, client) : NULL;
+}
 
 /* idle.c: for a moment in which no call waits; the program computes, or waits for something else than its GPUs. Lock
  * held, given up inside. */
@@ -227,6 +269,7 @@ guint64 engine_handle(const Engine *engine, guint32 object); /* 0: not told */
 void engine_objects_report(Engine *engine, Report *report);
 
 /* queue.c: streams, events, order */
+void engine_wait_drop(Work *wait); /* that is among the sleepers no more: its caller is gone, or has an answer */
 gboolean engine_queue_request(Engine *engine, EngineCall *call); /* TRUE: answered now */
 
 /* work.c */
@@ -235,6 +278,7 @@ Work *engine_work_ref(Work *work);
 void engine_work_unref(Work *work);
 void engine_work_follow(Work *work, Work *before); /* NULL, done, or itself: nothing to wait for */
 void engine_work_advance(Work *work);              /* one thing less to wait for */
+void engine_work_start(Work *work);                /* nothing is left of that, and its turn has come */
 void engine_work_done(Work *work, FaultKind fault, SimTime now_ps);
 void engine_work_unmapped(Work *work, guint64 va); /* it ends: nothing is mapped there */
 
@@ -250,8 +294,8 @@ extern const WorkSteps engine_transfer_steps, engine_write_value_steps, engine_w
     engine_kernel_steps;
 
 /* host_memory.c. FALSE: an address is not there. */
-gboolean engine_host_read(guint8 *into, guint64 address, guint64 bytes);
-gboolean engine_host_write(guint64 address, const guint8 *from, guint64 bytes);
+gboolean engine_host_read(const Work *work, guint8 *into, guint64 address, guint64 bytes);
+gboolean engine_host_write(const Work *work, guint64 address, const guint8 *from, guint64 bytes);
 
 /* kernel.c */
 void engine_kernels_end(Engine *engine, const char *why); /* those that run do not end: they are ended */

@@ -68,7 +68,7 @@ static void kernel_done(const KernelLaunch *launch, void *user)
     *work->counted = kernel_stats(launch);
     work->engine->n_traced += work->counted->traced;
     engine_timeline_spans(work->engine, launch);
-    if (fault->kind != PTX_FAULT_NONE) {
+    if (fault->kind != PTX_FAULT_NONE && !work->context->gone) {
         work->fault = kernel_fault_kind(fault); /* the first of its context is the one that stays */
         tell_fault(work, fault);
     }
@@ -114,7 +114,8 @@ static void kernel_start(Work *work)
     work->ptx.depends = engine_kernel_depends(work);
     work->ptx.reaches = engine_kernel_reaches;
     work->ptx.tell = tell;
-    work->launch = kernel_launch(engine->fabric, (guint16)work->request.gpu, engine->vas, &work->ptx,
+    work->launch = kernel_launch(engine->fabric, (guint16)work->request.gpu,
+                                 engine_vas(engine, work->request.client), &work->ptx,
                                  engine_launch_ps(work), kernel_done, work, &error);
     if (work->launch != NULL)
         return;

@@ -48,8 +48,9 @@ static void add_row(GArray *rows, const Work *work, SimTime end_ps, const char *
 
 void engine_launches_add(Work *work)
 {
-    add_row(work->engine->launches, work, work->end_ps, work->fault != FAULT_NONE ? "fault" : "done",
-            g_steal_pointer(&work->counted));
+    const char *state = work->fault != FAULT_NONE ? "fault" : work->context->gone ? "killed" : "done";
+
+    add_row(work->engine->launches, work, work->end_ps, state, g_steal_pointer(&work->counted));
 }
 
 /* Those that still run: what they have come to. */
@@ -62,7 +63,7 @@ static void add_running(const Engine *engine, GArray *rows)
         KernelStats *stats = work->launch ? g_new(KernelStats, 1) : NULL;
         if (stats)
             *stats = kernel_stats(work->launch);
-        add_row(rows, work, sim_now_ps(engine->sim), "running", stats);
+        add_row(rows, work, sim_now_ps(engine->sim), work->context->gone ? "killed" : "running", stats);
     }
 }
 

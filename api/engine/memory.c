@@ -45,7 +45,7 @@ static void map(Engine *engine, const EngineRequest *request)
         request->region != 0 ? memory_region(engine->fabric->memory, request->region) : NULL;
     McObject *object = engine_object(engine, request->object);
 
-    vas_map(engine->vas, request->address, request->bytes, region, object, request->offset);
+    vas_map(engine_vas(engine, request->client), request->address, request->bytes, region, object, request->offset);
     if (object != NULL) {
         ObjectWindow window = {request->address, request->bytes, request->offset, object->id};
         g_array_append_val(engine->windows, window);
@@ -54,7 +54,7 @@ static void map(Engine *engine, const EngineRequest *request)
 
 static void unmap(Engine *engine, const EngineRequest *request)
 {
-    vas_unmap(engine->vas, request->address, request->bytes);
+    vas_unmap(engine_vas(engine, request->client), request->address, request->bytes);
     for (guint i = 0; i < engine->windows->len; i++)
         if (g_array_index(engine->windows, ObjectWindow, i).va == request->address)
             g_array_remove_index(engine->windows, i--);
@@ -145,7 +145,7 @@ gboolean engine_memory_request(Engine *engine, const EngineRequest *request, Eng
         unmap(engine, request);
         return TRUE;
     case ENGINE_ACCESS:
-        mapping = vas_find(engine->vas, request->address);
+        mapping = vas_find(engine_vas(engine, request->client), request->address);
         vas_set_access(mapping, (guint16)request->gpu, (VasAccess)request->access);
         return TRUE;
     case ENGINE_OBJECT_NEW:

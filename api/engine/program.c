@@ -1,6 +1,8 @@
 /* Device programs in C (model/sm, device/device.h) as work of streams. */
 #include "api/engine/internal.h"
 
+#include <string.h>
+
 static EngineStatus program_prepare(Work *work)
 {
     const FoKernel *kernel = (const FoKernel *)(guintptr)work->request.argument;
@@ -18,7 +20,11 @@ static EngineStatus program_prepare(Work *work)
     work->kernel.args = args;
     if (args == NULL)
         return ENGINE_NO_MEMORY;
-    return engine_host_read(args, (guint64)(guintptr)kernel->args, kernel->args_bytes) ? ENGINE_OK
+    if (work->request.client != 0) { /* a gate has made the kernel, in this process */
+        memcpy(args, kernel->args, kernel->args_bytes);
+        return ENGINE_OK;
+    }
+    return engine_host_read(work, args, (guint64)(guintptr)kernel->args, kernel->args_bytes) ? ENGINE_OK
                                                                                  : ENGINE_FAULT;
 }
 
@@ -41,7 +47,8 @@ static void program_start(Work *work)
     g_autoptr(GError) error = NULL;
 
     engine_groups_join(work);
-    if (device_launch_after(engine->fabric, (guint16)work->request.gpu, engine->vas, &work->kernel,
+    if (device_launch_after(engine->fabric, (guint16)work->request.gpu,
+                            engine_vas(engine, work->request.client), &work->kernel,
                             engine_launch_ps(work), program_done, work, &error) != NULL)
         return;
     log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim), "%s", error->message);

@@ -1,5 +1,5 @@
-/* Lets simulated time run: for a slice while somebody waits, or for the quantum that a query is worth. After each, it
- * looks at what may end the run from outside, and at what other processes have recorded. */
+/* Lets simulated time run for a slice. After each, it looks at what may end the run from outside, and at what other
+ * processes have recorded. */
 #include "api/engine/internal.h"
 
 #define SLICE_PS (100 * PS_PER_US) /* how long time runs before new calls are looked at */
@@ -16,15 +16,11 @@ void engine_look_at_shared(Engine *engine)
 SimStatus engine_run_slice(Engine *engine)
 {
     guint64 slice_ps = engine_kernels_run(engine) > 0 ? KERNEL_SLICE_PS : SLICE_PS;
+    engine->in_time = TRUE;
     SimStatus status = sim_run(engine->sim, sim_now_ps(engine->sim) + slice_ps);
+    engine->in_time = FALSE;
 
     engine_watch(engine);
     engine_shared_look(engine);
     return status;
-}
-
-void engine_pass_quantum(Engine *engine)
-{
-    sim_run(engine->sim, sim_now_ps(engine->sim) + engine->spec.query_quantum_ps);
-    engine_shared_look(engine);
 }

@@ -7,11 +7,12 @@ static const char *copy_name(Engine *engine, const Work *work)
 {
     const EngineRequest *r = &work->request;
     const VasMapping *to = NULL, *from = NULL;
+    Vas *vas = engine_vas(engine, r->client);
 
     if (!(r->access & ENGINE_HOST_DESTINATION))
-        to = vas_find(engine->vas, r->address);
+        to = vas_find(vas, r->address);
     if (!(r->access & ENGINE_HOST_SOURCE))
-        from = vas_find(engine->vas, r->source);
+        from = vas_find(vas, r->source);
     if (to != NULL && to->object != NULL)
         return r->op == ENGINE_FILL ? "memset multicast" : "memcpy multicast";
     if (r->op == ENGINE_FILL)

@@ -6,7 +6,7 @@ EngineStream *engine_stream(Engine *engine, guint32 number)
     return number < engine->streams->len ? g_ptr_array_index(engine->streams, number) : NULL;
 }
 
-static EngineContext *context_of(Engine *engine, guint32 id, guint16 gpu)
+static EngineContext *context_of(Engine *engine, guint32 id, guint16 gpu, guint32 client)
 {
     EngineContext *context = g_hash_table_lookup(engine->contexts, GUINT_TO_POINTER(id));
 
@@ -14,6 +14,7 @@ static EngineContext *context_of(Engine *engine, guint32 id, guint16 gpu)
         context = g_new0(EngineContext, 1);
         context->id = id;
         context->gpu = gpu;
+        context->client = client;
         context->streams = g_ptr_array_new();
         g_hash_table_insert(engine->contexts, GUINT_TO_POINTER(id), context);
     }
@@ -25,7 +26,7 @@ guint32 engine_stream_new(Engine *engine, const EngineRequest *request)
     EngineStream *stream = g_new0(EngineStream, 1);
 
     stream->id = engine->streams->len;
-    stream->context = context_of(engine, request->object, (guint16)request->gpu);
+    stream->context = context_of(engine, request->object, (guint16)request->gpu, request->client);
     stream->blocking = request->access == 0;
     if (request->access == 2)
         stream->context->legacy = stream->id;

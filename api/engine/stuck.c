@@ -25,6 +25,8 @@ static guint count_tasks(void)
 /* All other threads of the process sleep in calls, so that none is left that could change anything. */
 gboolean engine_is_deadlocked(Engine *engine)
 {
+    if (engine->spec.gate != NULL) /* the whole tree sleeps, or this would not be asked */
+        return g_atomic_int_get(&engine->callbacks) == 0;
     return g_atomic_int_get(&engine->callbacks) == 0 &&
            count_tasks() <= (guint)g_atomic_int_get(&engine->waiting) + TASKS_BESIDE +
                                 (engine->has_caller ? 1 : 0);
@@ -45,8 +47,12 @@ static FaultKind fault_met(const Engine *engine, const EngineContext *context)
  * would have ended; the report says who waited for what. */
 void engine_declare_stuck(Engine *engine)
 {
+    if (engine->outside->len > 0) { /* what they wait for was to come from a program; it hears of that, and goes on */
+        while (engine->outside->len > 0)
+            engine_answer(engine, g_ptr_array_steal_index(engine->outside, 0), ENGINE_STUCK);
+        return;
+    }
     g_auto(GStrv) waiters = sim_waiters(engine->sim);
-
     engine->stuck = TRUE;
     log_line(engine->spec.log, LOG_CUDA, LOG_ERROR, sim_now_ps(engine->sim),
              "stuck: nothing is due, and every thread of the process waits");
@@ -56,14 +62,10 @@ void engine_declare_stuck(Engine *engine)
     }
     while (engine->sleepers->len > 0) {
         Work *work = g_ptr_array_steal_index(engine->sleepers, 0);
-        if (work->of != NULL)
-            work->of->dropped = TRUE;
         FaultKind fault = fault_met(engine, work->context);
         work->call->reply.fault = (guint32)fault;
         engine_answer(engine, work->call, fault != FAULT_NONE ? ENGINE_DEVICE_FAULT : ENGINE_STUCK);
-        work->call = NULL;
-        work->done = TRUE; /* what it waited for may yet come: nothing is left to do then */
-        engine_work_unref(work);
+        engine_wait_drop(work);
     }
 }
 

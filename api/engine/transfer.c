@@ -17,7 +17,7 @@ static gboolean read_source(Work *work)
     guint64 rows = work_rows(r);
 
     for (guint64 row = 0; row < rows; row++)
-        if (!engine_host_read(work->staging + row * r->bytes, r->source + row * r->source_pitch, r->bytes))
+        if (!engine_host_read(work, work->staging + row * r->bytes, r->source + row * r->source_pitch, r->bytes))
             return FALSE;
     return TRUE;
 }
@@ -40,9 +40,9 @@ static EngineStatus prepare_bytes(Work *work)
 }
 
 /* One end of a copy at an address; *room gets how far the mapping goes on. */
-static gboolean end_at(Engine *engine, guint64 va, CopyEnd *end, guint64 *room)
+static gboolean end_at(const Work *work, guint64 va, CopyEnd *end, guint64 *room)
 {
-    VasMapping *mapping = vas_find(engine->vas, va);
+    VasMapping *mapping = vas_find(engine_vas(work->engine, work->request.client), va);
 
     if (mapping == NULL)
         return FALSE;
@@ -82,7 +82,7 @@ static FaultKind copy_out(Work *work)
     if (work->staging == NULL || work->dropped || !(r->access & ENGINE_HOST_DESTINATION))
         return FAULT_NONE;
     for (guint64 row = 0; row < rows; row++)
-        if (!engine_host_write(r->address + row * r->pitch, work->staging + row * r->bytes, r->bytes))
+        if (!engine_host_write(work, r->address + row * r->pitch, work->staging + row * r->bytes, r->bytes))
             return FAULT_HOST;
     return FAULT_NONE;
 }
@@ -112,13 +112,13 @@ static void step(Work *work)
     guint64 destination = r->address + work->row * r->pitch + work->at;
     guint64 source = r->source + work->row * r->source_pitch + work->at;
     to = from = host;
-    if (!(r->access & ENGINE_HOST_DESTINATION) && !end_at(engine, destination, &to, &room)) {
+    if (!(r->access & ENGINE_HOST_DESTINATION) && !end_at(work, destination, &to, &room)) {
         engine_work_unmapped(work, destination);
         return;
     }
     if (r->op == ENGINE_FILL) {
         fill_pattern(r, &from);
-    } else if (!(r->access & ENGINE_HOST_SOURCE) && !end_at(engine, source, &from, &room)) {
+    } else if (!(r->access & ENGINE_HOST_SOURCE) && !end_at(work, source, &from, &room)) {
         engine_work_unmapped(work, source);
         return;
     }

@@ -6,7 +6,7 @@
 /* The word that a value operation is about, or NULL when bytes are not kept. */
 static guint8 *word_at(Work *work, MemRegion **region, guint64 *offset)
 {
-    Vas *vas = work->engine->vas;
+    Vas *vas = engine_vas(work->engine, work->request.client);
 
     return vas_poll(vas, vas_find(vas, work->request.address), work->request.address, region, offset);
 }
@@ -71,6 +71,12 @@ static void watch_value(Work *work)
         memory_watch(engine->fabric->memory, &work->watch, region, offset, work->request.width,
                      watch_fired);
     }
+}
+
+void engine_value_give_up(Work *work)
+{
+    memory_unwatch(work->engine->fabric->memory, &work->watch);
+    engine_work_done(work, FAULT_NONE, sim_now_ps(work->engine->sim));
 }
 
 const WorkSteps engine_write_value_steps = {.start = write_value};

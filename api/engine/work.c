@@ -52,7 +52,21 @@ void engine_work_advance(Work *work)
     g_assert(work->waits_for > 0);
     if (--work->waits_for > 0)
         return;
+    if (work->call == NULL && !work->engine->in_time) { /* in its place among what else this standstill brings */
+        g_ptr_array_add(work->engine->ready, engine_work_ref(work));
+        return;
+    }
+    engine_work_start(work);
+}
+
+void engine_work_start(Work *work)
+{
     work->start_ps = sim_now_ps(work->engine->sim);
+    if (work->call == NULL && work->context != NULL && work->context->gone) {
+        g_atomic_int_inc(&work->engine->running);
+        engine_work_done(work, FAULT_NONE, work->start_ps);
+        return;
+    }
     if (!work->call) { /* a wait of a caller is no work under way */
         g_atomic_int_inc(&work->engine->running);
         g_ptr_array_add(work->engine->active, work);

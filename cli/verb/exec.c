@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "api/cuda/context/report_status.h"
+#include "api/wire/owner.h"
+#include "api/wire/wire.h"
 #include "device/kernel/trace.h"
 #include "cli/command.h"
 #include "cli/table/libraries.h"
@@ -201,13 +203,30 @@ static ReportStatus *exec_status(int *fd)
     return at == MAP_FAILED ? NULL : at;
 }
 
+/* The machine ends with its job: what became of it goes where a program alone would have told it. */
+static void exec_end(Owner *owner, int how, ReportStatus *status)
+{
+    g_autofree char *signal = WIFSIGNALED(how) ? g_strdup_printf("SIG%s", sigabbrev_np(WTERMSIG(how))) : NULL;
+    OwnerEnd end = owner_end(owner, signal);
+
+    g_atomic_int_add(&status->reports, (gint)end.processes);
+    if (end.stuck)
+        g_atomic_int_set(&status->stuck, 1);
+    if (end.unwritten)
+        g_atomic_int_set(&status->unwritten, 1);
+    while (waitpid(-1, NULL, WNOHANG) > 0) /* those that outlived their parents */
+        continue;
+}
+
 /* The program's own exit code, unless the simulation has worse to say. named: files were asked for. */
-static ExitCode exec_wait(const ReportStatus *status, const char *program, gboolean named, GError **error)
+static ExitCode exec_wait(ReportStatus *status, Owner *owner, const char *program, gboolean named, GError **error)
 {
     int how;
 
     while (waitpid(exec_child, &how, 0) < 0 && errno == EINTR)
         continue;
+    if (owner != NULL)
+        exec_end(owner, how, status);
     if (g_atomic_int_get(&status->stuck) != 0) {
         g_set_error(
             error, CLI_ERROR, CLI_ERROR_STUCK,
@@ -235,13 +254,15 @@ static ExitCode exec_wait(const ReportStatus *status, const char *program, gbool
     return code;
 }
 
-static ExitCode exec_start(char **program, ReportStatus *status, gboolean named, GError **error)
+static ExitCode exec_start(char **program, ReportStatus *status, Owner *owner, gboolean named, GError **error)
 {
     int pipe_fds[2], failure = 0;
 
     if (pipe2(pipe_fds, O_CLOEXEC) != 0)
         g_error("pipe: %s", g_strerror(errno));
     fflush(stdout);
+    if (owner != NULL)
+        prctl(PR_SET_CHILD_SUBREAPER, 1); /* processes of the job stay below, whoever made them ends */
     exec_child = fork();
     if (exec_child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGTERM); /* this verb may be killed: the program then ends with a report */
@@ -253,6 +274,8 @@ static ExitCode exec_start(char **program, ReportStatus *status, gboolean named,
     }
     close(pipe_fds[1]);
     exec_catch(status);
+    if (owner != NULL)
+        owner_begin(owner, exec_child, &status->interrupts, &status->page[g_atomic_int_add(&status->pages, 1)]);
     gboolean failed = read(pipe_fds[0], &failure, sizeof failure) == sizeof failure;
     close(pipe_fds[0]);
     if (failed) {
@@ -261,7 +284,7 @@ static ExitCode exec_start(char **program, ReportStatus *status, gboolean named,
                     g_strerror(failure));
         return EXIT_USER;
     }
-    return exec_wait(status, program[0], named, error);
+    return exec_wait(status, owner, program[0], named, error);
 }
 
 /* The options of this verb end at "--", or before the first word that is no option: the program's
@@ -288,7 +311,7 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
 {
     static const char *const clocks[] = {"host", "simulated", NULL};
     g_autofree char *report = NULL, *trace = NULL, *clock = NULL;
-    gboolean where = FALSE;
+    gboolean where = FALSE, separate = FALSE;
     const GOptionEntry own[] = {
         {"report", 0, 0, G_OPTION_ARG_FILENAME, &report,
          "where the report goes, by its ending text, JSON, CSV or HTML; -: standard output",
@@ -296,6 +319,8 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
         {"ptx-trace", 0, 0, G_OPTION_ARG_STRING, &trace,
          "tell what a warp of a kernel executes, with times and values, on standard error", "KERNEL:CTA:WARP"},
         {"where", 0, 0, G_OPTION_ARG_NONE, &where, SAMPLES_WHERE_TEXT, NULL},
+        {"separate", 0, 0, G_OPTION_ARG_NONE, &separate,
+         "each process simulates on a machine of its own, in itself, instead of one machine for all", NULL},
         {"clock", 0, 0, G_OPTION_ARG_STRING, &clock,
          "what the program's clocks show: host (unless given) or simulated time", "CLOCK"},
         {NULL}};
@@ -341,7 +366,12 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
             exec_preload(libraries, "libfanout_clock.so");
         gboolean named = report != NULL || options.html != NULL || options.perfetto != NULL || options.vcd != NULL ||
                          options.stats != NULL;
-        code = exec_start(program, status, named, error);
+        exec_preload(libraries, "libfanout_wait.so");
+        exec_setenv(WIRE_ENV, NULL);
+        Owner *owner = separate ? NULL : owner_new(error);
+        exec_setenv(WIRE_ENV, owner != NULL ? owner_name(owner) : NULL);
+        if (separate || owner != NULL)
+            code = exec_start(program, status, owner, named, error);
     }
     monitor_close(&options);
     options_clear(&options);

@@ -89,6 +89,13 @@ gboolean vas_unmap(Vas *vas, guint64 va, guint64 bytes)
     return TRUE;
 }
 
+gboolean vas_any(const Vas *vas, guint64 va, guint64 bytes)
+{
+    guint at = vas_lower(vas, va);
+
+    return at < vas->mappings->len && ((const VasMapping *)g_ptr_array_index(vas->mappings, at))->va < va + bytes;
+}
+
 VasMapping *vas_find(Vas *vas, guint64 va)
 {
     if (vas->last < vas->mappings->len) {

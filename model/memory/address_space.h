@@ -33,6 +33,7 @@ void vas_free(Vas *vas);
 VasMapping *vas_map(Vas *vas, guint64 va, guint64 bytes, MemRegion *region, McObject *object,
                     guint64 offset);
 gboolean vas_unmap(Vas *vas, guint64 va, guint64 bytes); /* whole mappings; FALSE: cuts one or leaves a gap */
+gboolean vas_any(const Vas *vas, guint64 va, guint64 bytes); /* something is mapped in that range */
 /* The mapping that holds va, or NULL. The fast path of every access: remembers the last hit. */
 VasMapping *vas_find(Vas *vas, guint64 va);
 /* The bytes that a program is about to poll at va, which lies in `mapping` (NULL: in none), and where they lie. NULL:

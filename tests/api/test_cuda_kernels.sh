@@ -102,7 +102,7 @@ signalled() { # signalled SIGNAL MODE [deaf]: $code gets the exit code
 signalled TERM forever
 [ "$code" = 130 ] || { echo "SIGTERM: exit code $code"; cat "$dir/errors"; exit 1; }
 tr -d '\n' <"$dir/TERM.json" | sed -e 's/  */ /g' -e 's/{/\n{/g' >"$dir/rows"
-count 1 '"kernel": "forever"' '"state": "running"'
+count 1 '"kernel": "forever"' '"state": "killed"'
 grep -q '"ended_by": "SIGTERM"' "$dir/TERM.json" || { echo "the report does not name SIGTERM"; exit 1; }
 grep -q '"incomplete": true' "$dir/TERM.json" || { echo "the report is not marked incomplete"; exit 1; }
 grep -q 'interrupted: kernel forever on gpu0: CTA (0,0,0) warp 0' "$dir/errors" || { cat "$dir/errors"; exit 1; }
@@ -117,20 +117,21 @@ grep -q 'needs --set cuda.quiet_ms=20' "$dir/errors" || { echo "spin: nothing wa
 # timeout signals the whole group, and exec hands on what it gets: a program that gets it twice has its report, too
 timeout 4 "$FANOUT" exec -s dgx-h100 --report "$dir/group.json" -- "$dir/kernels" forever >"$dir/said" 2>&1 || true
 grep -q '"ended_by": "SIGTERM"' "$dir/group.json" || { echo "a signal that came twice took the report"; exit 1; }
-# who stops exec itself by SIGKILL stops the program, which writes what it has
+# who stops exec itself by SIGKILL stops the machine: the program is ended, and nothing is left behind
 timeout 60 "$FANOUT" exec -s dgx-h100 --report "$dir/killed.json" -- "$dir/kernels" idle >"$dir/said" 2>&1 &
 pid=$!
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     ! grep -q runs "$dir/said" || break
     sleep 0.5
 done
-kill -s KILL "$(pgrep -P "$pid")"
+owner=$(pgrep -P "$pid") program=$(pgrep -P "$owner")
+kill -s KILL "$owner"
 wait "$pid" || true
 for _ in 1 2 3 4 5 6 7 8 9 10; do
-    ! grep -q '"ended_by": "SIGTERM"' "$dir/killed.json" 2>/dev/null || break
+    kill -0 "$program" 2>/dev/null || break
     sleep 0.5
 done
-grep -q '"ended_by": "SIGTERM"' "$dir/killed.json" || { echo "exec was killed, and the report with it"; exit 1; }
+! kill -0 "$program" 2>/dev/null || { echo "exec was killed, and its program goes on"; exit 1; }
 signalled INT forever deaf
 [ "$code" = 3 ] && grep -q '^ended by 702$' "$dir/said" || { echo "SIGINT: exit code $code"; cat "$dir/said"; exit 1; }
 tr -d '\n' <"$dir/INT.json" | sed -e 's/  */ /g' -e 's/{/\n{/g' >"$dir/rows"

@@ -35,7 +35,7 @@ typedef struct {
     guint32 event; /* the engine's number */
     gboolean recorded;
     EventPage *page;     /* that processes share; the engine's. NULL: none */
-    int fd;              /* of that page, for others to open; 0: none, or opened here */
+    int fd;              /* of that page, for others to open, and for the machine's owner; 0: none */
     guint64 identity[2]; /* of its file */
     guint64 capture;  /* the capture that it was recorded in, and */
     GArray *captured; /* the nodes that it stands behind (guint64 handles); NULL: recorded outside of captures */

@@ -49,7 +49,7 @@ CUDA_ALIAS_PTSZ guint64 fo_machine_used(guint gpu, gboolean *context) { Cuda *cu
     ContextOf of = {.device = cuda_ordinal_of_gpu(cuda, (guint16)gpu)};
     if (of.device >= 0) {
         handle_visit(cuda->handles, HANDLE_CONTEXT, note_context, &of);
-        used = cuda->device[of.device].used_bytes;
+        used = cuda_device_used(cuda, &cuda->device[of.device]);
     }
     pthread_mutex_unlock(&cuda->lock);
     *context = of.found;

@@ -1,7 +1,6 @@
 /* See process.h. The record is made by the first call of any thread; cuInit starts the engine.
  *
- * Options come from the environment, where `fanout exec` puts them: FANOUT_SYSTEM, FANOUT_CONFIG,
- * FANOUT_SET (one assignment a line), FANOUT_SEED, FANOUT_LOG, FANOUT_DATA, FANOUT_PTX_TRACE. */
+ * Options come from the environment (api/cuda/options.h). */
 #include "api/cuda/context/process.h"
 
 #include <dlfcn.h>
@@ -9,13 +8,14 @@
 #include <gio/gio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "api/cuda/context/class.h"
 #include "api/cuda/context/part.h"
 #include "api/cuda/memory/range.h"
+#include "api/cuda/options.h"
 #include "api/machine/machine.h"
+#include "api/wire/client.h"
 
 /* The front end's process record: the one global that the driver API's shape asks for. */
 static Cuda *process;
@@ -25,6 +25,7 @@ static gint exiting; /* atomic: exit handlers are running */
 static void on_fork_child(void)
 {
     g_atomic_int_set(&forked, 1);
+    wire_close_after_fork(process->engine);
 }
 static void on_exit_handler(void)
 {
@@ -172,20 +173,10 @@ static void devices_make(Cuda *cuda, guint gpus)
     }
 }
 
-static const char *env_or(const char *name, const char *otherwise)
-{
-    const char *value = g_getenv(name);
-    return value != NULL && value[0] != '\0' ? value : otherwise;
-}
-
 static gboolean load(Cuda *cuda, GError **error)
 {
-    g_auto(GStrv) sets = g_strsplit(env_or("FANOUT_SET", ""), "\n", -1);
-
-    cuda->system = g_strdup(env_or("FANOUT_SYSTEM", "dgx-h100"));
     cuda->params = param_set_new();
-    if (!cuda_spec_load(cuda->params, &cuda->spec, &cuda->fabric, cuda->system,
-                        env_or("FANOUT_CONFIG", NULL), sets, error))
+    if (!options_load(cuda->params, &cuda->spec, &cuda->fabric, &cuda->system, error))
         return FALSE;
     cuda->fails = cuda_fails_new(cuda->spec.fail, NULL); /* it was checked */
     const char *unknown = cuda_fails_unknown(cuda->fails, cuda_parts_know);
@@ -224,46 +215,26 @@ guint64 cuda_configured_version(Cuda *cuda)
     return cuda->configured > 0 ? cuda->spec.driver_version : FANOUT_CUDA_VERSION;
 }
 
-/* Every allocation takes descriptors: as many as this process may have. */
-static void raise_descriptors(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
+/* Below `fanout exec` the machine is its own, and this process a client; else the engine is here. */
 static gboolean start(Cuda *cuda, GError **error)
 {
-    EngineSpec spec = {
-        .fabric = &cuda->fabric,
-        .seed = g_ascii_strtoull(env_or("FANOUT_SEED", "1"), NULL, 10),
-        .keep_bytes = !g_str_equal(env_or("FANOUT_DATA", "auto"), "off"),
-        .reference_engine = g_str_equal(env_or("FANOUT_ENGINE", "fast"), "reference"),
-        .reference_calendar = g_str_equal(env_or("FANOUT_CALENDAR", "wheel"), "systemc"),
-        .flow = g_str_equal(env_or("FANOUT_FIDELITY", "packet"), "flow"),
-        .timeline = env_or("FANOUT_PERFETTO", NULL) != NULL,
-        .ordinal = cuda->ordinal,
-        .vcd_path = env_or("FANOUT_VCD", NULL),
-        .stats_path = env_or("FANOUT_STATS", NULL),
-        .stats_interval_ps = g_ascii_strtoull(env_or("FANOUT_STATS_INTERVAL_PS", "1000000"), NULL, 10),
-        .page = env_or("FANOUT_HTML", NULL) != NULL,
-        .where = env_or("FANOUT_WHERE", NULL) != NULL,
-        .ptx_trace = env_or("FANOUT_PTX_TRACE", NULL),
-        .query_quantum_ps = cuda->spec.query_quantum_ns * PS_PER_NS,
-        .sticky_faults = cuda->spec.sticky_faults,
-        .watchdog_us = cuda->spec.watchdog_ms * 1000,
-        .quiet_us = cuda->spec.quiet_ms * 1000,
-        .log = cuda->log,
-    };
+    const char *owner = options_env(WIRE_ENV, NULL);
 
-    raise_descriptors();
-    cuda_parts_start(cuda, &spec);
-    spec.flow = spec.flow && !spec.keep_bytes; /* flows move no bytes */
+    options_raise_descriptors();
     devices_make(cuda, (guint)cuda->fabric.system.gpus);
-    cuda->engine = engine_new(&spec, error);
+    if (owner != NULL) {
+        EngineSpec signals = {.log = cuda->log};
+        cuda->engine = wire_connect(owner, error);
+        cuda_parts_start(cuda, &signals);
+        if (cuda->engine != NULL && signals.signalled != NULL)
+            wire_on_signal(cuda->engine, signals.signalled, signals.on_signal);
+    } else {
+        EngineSpec spec = options_engine(&cuda->spec, &cuda->fabric);
+        spec.ordinal = cuda->ordinal;
+        spec.log = cuda->log;
+        cuda_parts_start(cuda, &spec);
+        cuda->engine = engine_new(&spec, error);
+    }
     if (cuda->engine != NULL)
         hook_clock();
     return cuda->engine != NULL;
@@ -364,6 +335,13 @@ void cuda_relock(Call *call)
     g_assert(!call->locked);
     pthread_mutex_lock(&call->cuda->lock);
     call->locked = TRUE;
+}
+
+guint64 cuda_device_used(const Cuda *cuda, const CudaDevice *device)
+{
+    const MachinePage *page = cuda->engine != NULL ? wire_page(cuda->engine) : NULL;
+
+    return page != NULL ? __atomic_load_n(&page->used_bytes[device->gpu], __ATOMIC_RELAXED) : device->used_bytes;
 }
 
 int cuda_ordinal_of_gpu(const Cuda *cuda, guint16 gpu)

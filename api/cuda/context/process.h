@@ -129,6 +129,8 @@ static inline CudaDevice *cuda_device(Cuda *cuda, CUdevice ordinal)
 /* What programs are told of a device: its model's attribute, or what the configuration makes of it (multicast, the SMs
  * that are simulated). FALSE: there is no such attribute. */
 gboolean cuda_device_attribute(const Cuda *cuda, const CudaDevice *device, int attribute, int *value);
+/* Bytes of its memory in use: by this process, or by all of the machine where it has an owner. */
+guint64 cuda_device_used(const Cuda *cuda, const CudaDevice *device);
 /* The ordinal of a GPU of the system, or -1 when this process does not see it. */
 int cuda_ordinal_of_gpu(const Cuda *cuda, guint16 gpu);
 

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include "api/cuda/memory/shared_file.h"
-#include "sim/report/file.h"
+#include "api/cuda/run_report.h"
+#include "api/wire/client.h"
 
 /* The descriptor that this process inherited may be closed, and another file there: launchers of ranks (Open MPI's)
  * close all. It is then opened anew by way of `fanout exec`, which has it as long as the program runs. */
@@ -52,147 +53,38 @@ WatchPage *cuda_report_watch(void)
     return status != NULL && page >= 0 && page < REPORT_STATUS_PAGES ? &status->page[page] : NULL;
 }
 
-static const Column call_columns[] = {
-    COLUMN_TEXT(call, "call", "function of the driver API"),
-    COLUMN_U64(count, "count", "", "how often it was called"),
-    COLUMN_U64(errors, "errors", "", "how often it answered an error"),
-    COLUMN_END,
-};
-
-static gint compare_names(gconstpointer a, gconstpointer b)
+/* What this process says of itself. */
+static RunPart *part_of(Cuda *cuda, const char *why)
 {
-    return g_strcmp0(*(const char *const *)a, *(const char *const *)b);
-}
+    RunPart *part = run_part_new(program_invocation_short_name, why, cuda->n_devices);
+    GHashTableIter iter;
+    gpointer name, value;
 
-static void add_calls(const Cuda *cuda, Report *report)
-{
-    guint n;
-    g_autofree gpointer *names = g_hash_table_get_keys_as_array(cuda->calls, &n);
-    Table *table = report_add_table(report, "calls", "Calls of the driver API", call_columns, 0);
-
-    qsort(names, n, sizeof *names, compare_names);
-    for (guint i = 0; i < n; i++) {
-        const CallCount *count = g_hash_table_lookup(cuda->calls, names[i]);
-        table_text(table, names[i]);
-        table_u64(table, count->calls);
-        table_u64(table, count->errors);
-    }
-}
-
-static const Column diagnostic_columns[] = {
-    COLUMN_TEXT(diagnostic, "diagnostic", "what CUDA leaves undefined, or a use of a dead object"),
-    COLUMN_TEXT(call, "call", "that met it"),
-    COLUMN_U64(device, "device", "", "its ordinal"),
-    COLUMN_TEXT(handle, "handle", "that it is about"),
-    COLUMN_TEXT(address, "address", "that it is about"),
-    COLUMN_END,
-};
-
-static void add_diagnostics(const Cuda *cuda, Report *report)
-{
-    report_add_u64(report, "diagnostics_count", cuda->n_diagnostics, "");
-    if (cuda->diagnostics->len == 0)
-        return;
-    Table *table = report_add_table(report, "diagnostics", "Diagnostics", diagnostic_columns, 0);
+    g_hash_table_iter_init(&iter, cuda->calls);
+    while (g_hash_table_iter_next(&iter, &name, &value))
+        run_part_add_call(part, name, ((CallCount *)value)->calls, ((CallCount *)value)->errors);
+    part->n_diagnostics = cuda->n_diagnostics;
     for (guint i = 0; i < cuda->diagnostics->len; i++) {
         const Diagnostic *d = &g_array_index(cuda->diagnostics, Diagnostic, i);
-        table_text(table, d->text);
-        table_text(table, d->call);
-        if (d->device >= 0)
-            table_u64(table, (guint64)d->device);
-        else
-            table_null(table);
-        engine_table_hex(table, d->handle);
-        engine_table_hex(table, d->address);
+        run_part_add_diagnostic(part, d->call, d->text, d->device, d->handle, d->address);
     }
+    return part;
 }
 
-/* As other reports of one system have it: cli/system.c. */
-static void add_run(const Cuda *cuda, Report *report)
+/* The owner of the machine writes the report, of all. */
+static void leave(Cuda *cuda, const char *why)
 {
-    const char *sets = g_getenv("FANOUT_SET"), *config = g_getenv("FANOUT_CONFIG"), *seed = g_getenv("FANOUT_SEED");
-    g_autofree char *changed = g_strdelimit(g_strdup(sets != NULL ? sets : ""), "\n", ' ');
-    g_autofree char *settings = g_strdup_printf("%s%s%s%s", config != NULL ? "--config " : "",
-                                                config != NULL ? config : "",
-                                                config != NULL && *changed ? " " : "", changed);
-    report_add_run(report, "system", cuda->system);
-    report_add_run(report, "settings", settings);
-    report_add_run(report, "seed", seed != NULL ? seed : "1");
-}
+    RunPart *part = part_of(cuda, why);
+    g_autoptr(GBytes) packed = run_part_pack(part);
+    gsize n;
+    gconstpointer bytes = g_bytes_get_data(packed, &n);
 
-/* waveform: FALSE: there is one, and it could not be written. */
-static Report *build(Cuda *cuda, const char *why, gboolean *waveform)
-{
-    g_autofree char *title =
-        g_strdup_printf("%s on %s", program_invocation_short_name, cuda->system);
-    Report *report = report_new("exec", title);
-    EngineRequest request = {.op = ENGINE_REPORT, .argument = (guint64)(guintptr)report};
-    EngineReply reply = {0};
-
-    if (g_getenv("FANOUT_COMMAND") != NULL)
-        report_set_command(report, g_getenv("FANOUT_COMMAND"));
-    report_add_text(report, "system", cuda->system);
-    report_add_u64(report, "driver_version", cuda->spec.driver_version, "");
-    report_add_u64(report, "gpus", cuda->n_devices, "");
-    report_add_text(report, "ended_by", why);
-    if (g_str_has_prefix(why, "SIG")) {
-        report_add_bool(report, "incomplete", TRUE);
-        report_add_note(report, "incomplete: the program was ended by %s", why);
-    }
-    add_run(cuda, report);
-    *waveform = engine_call(cuda->engine, &request, &reply) == ENGINE_OK && reply.value != 0;
-    add_calls(cuda, report);
-    add_diagnostics(cuda, report);
-    return report;
-}
-
-/* Of several processes of a program the first to end has the file's plain name. */
-static char *own_path(const char *path, gint n)
-{
-    return n > 0 ? g_strdup_printf("%s.%d", path, (int)getpid()) : g_strdup(path);
-}
-
-static gboolean write_file(const Report *report, const char *path, ReportFormat format, gint n)
-{
-    g_autoptr(GError) error = NULL;
-    g_autofree char *own = own_path(path, n);
-    gboolean device = g_str_has_prefix(path, "/dev/"); /* of which there is one for all processes */
-
-    GString *text = report_format(report, format);
-    gboolean good = device ? file_append(path, text->str, text->len, &error)
-                           : file_write(own, text->str, text->len, &error);
-    g_string_free(text, TRUE);
-    if (!good)
-        fprintf(stderr, "fanout: the report is lost: %s\n", error->message);
-    return good;
-}
-
-static gboolean write_timeline(Cuda *cuda, const char *path, gint n)
-{
-    g_autofree char *own = own_path(path, n);
-    EngineRequest request = {.op = ENGINE_TIMELINE, .argument = (guint64)(guintptr)own};
-    EngineReply reply = {0};
-
-    engine_call(cuda->engine, &request, &reply);
-    if (!reply.value)
-        fprintf(stderr, "fanout: the timeline is lost: '%s' cannot be written\n", own);
-    return reply.value != 0;
-}
-
-static ReportFormat wanted_format(void)
-{
-    const char *name = g_getenv("FANOUT_FORMAT");
-
-    for (guint i = 0; name != NULL && report_formats[i] != NULL; i++)
-        if (g_str_equal(report_formats[i], name))
-            return (ReportFormat)i;
-    return REPORT_TEXT;
+    wire_leave(cuda->engine, bytes, n);
+    run_part_free(part);
 }
 
 gboolean cuda_report_write(Cuda *cuda, const char *why)
 {
-    const char *path = g_getenv("FANOUT_REPORT"), *html = g_getenv("FANOUT_HTML"),
-               *timeline = g_getenv("FANOUT_PERFETTO");
     ReportStatus *status = status_map();
 
     if (cuda == NULL || !g_atomic_int_get(&cuda->ready))
@@ -203,20 +95,19 @@ gboolean cuda_report_write(Cuda *cuda, const char *why)
     pthread_mutex_unlock(&cuda->report_lock);
     if (!first)
         return FALSE;
+    if (engine_remote_self(cuda->engine) != NULL) {
+        leave(cuda, why);
+        return TRUE;
+    }
     if (status != NULL && engine_is_stuck(cuda->engine))
         g_atomic_int_set(&status->stuck, 1);
-    if (path == NULL && html == NULL && timeline == NULL)
+    if (!run_report_wanted())
         return TRUE;
-    gint n = status != NULL ? g_atomic_int_add(&status->reports, 1) : 0;
-    gboolean waveform;
-    Report *report = build(cuda, why, &waveform);
-    gboolean good = path == NULL || write_file(report, path, wanted_format(), n);
-    if (html != NULL)
-        good = write_file(report, html, REPORT_HTML, n) && good;
-    if (timeline != NULL)
-        good = write_timeline(cuda, timeline, n) && good;
-    if (!(good && waveform) && status != NULL)
+    RunPart *part = part_of(cuda, why);
+    RunReport run = {.engine = cuda->engine, .system = cuda->system, .driver_version = cuda->spec.driver_version,
+                     .part = part, .number = status != NULL ? g_atomic_int_add(&status->reports, 1) : 0};
+    if (!run_report_write(&run) && status != NULL)
         g_atomic_int_set(&status->unwritten, 1);
-    report_free(report);
+    run_part_free(part);
     return TRUE;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "api/cuda/context/report.h"
+#include "api/wire/client.h"
 #include "sim/host_clock.h"
 
 /* `timeout` and shells signal a process group, and `fanout exec` hands on what it gets: one signal comes twice. */
@@ -24,6 +25,8 @@ static void on_signal(int number)
         gint64 now_us = host_clock_us();
         if (g_atomic_int_compare_and_exchange(&signals.number, 0, number)) {
             signals.at_us = now_us;
+            if (engine_remote_self(cuda_get()->engine) != NULL)
+                wire_wake(cuda_get()->engine);
             return;
         }
         if (now_us - signals.at_us < SAME_SIGNAL_US)

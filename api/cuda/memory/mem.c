@@ -238,7 +238,7 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
     const CudaDevice *device = &call.cuda->device[context->device];
     team_sweep(&call);
     *total_bytes = device->total_bytes;
-    *free_bytes = device->total_bytes - device->used_bytes;
+    *free_bytes = device->total_bytes - MIN(cuda_device_used(call.cuda, device), device->total_bytes);
     CUDA_RETURN(call, CUDA_SUCCESS);
 }
 

@@ -37,13 +37,15 @@ static CudaDevice *device_of(Cuda *cuda, const PhysPage *page)
                : NULL;
 }
 
-static gboolean region_make(Call *call, Phys *phys)
+/* charge: bytes that are taken from the device's memory for it, 0: another process did */
+static gboolean region_make(Call *call, Phys *phys, guint64 charge)
 {
     EngineRequest request = {
         .op = ENGINE_REGION_NEW,
         .fd = phys->fd,
         .bytes = phys->page.bytes,
         .gpu = phys_is_device(phys) ? (guint32)phys->page.location_id : MEMORY_HOST,
+        .value = charge,
         .argument = (guint64)(guintptr)&phys->shared->lock,
     };
     EngineReply reply;
@@ -54,7 +56,8 @@ static gboolean region_make(Call *call, Phys *phys)
     return TRUE;
 }
 
-static Phys *phys_around(Call *call, const PhysPage *page, int fd, const guint64 identity[2])
+static Phys *phys_around(Call *call, const PhysPage *page, int fd, const guint64 identity[2],
+                         guint64 charge)
 {
     PhysShared *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)page->bytes);
@@ -69,7 +72,7 @@ static Phys *phys_around(Call *call, const PhysPage *page, int fd, const guint64
     phys->refs = 1;
     phys->identity[0] = identity[0];
     phys->identity[1] = identity[1];
-    if (!region_make(call, phys)) {
+    if (!region_make(call, phys, charge)) {
         munmap(shared, sizeof *shared);
         close(fd);
         g_free(phys);
@@ -86,7 +89,8 @@ CUresult phys_new(Call *call, const PhysPage *page, Phys **phys)
     PhysPage own = *page;
 
     own.magic = PHYS_MAGIC;
-    if (device != NULL && page->bytes > device->total_bytes - device->used_bytes)
+    if (device != NULL &&
+        page->bytes > device->total_bytes - MIN(cuda_device_used(call->cuda, device), device->total_bytes))
         return CUDA_ERROR_OUT_OF_MEMORY;
     int fd = shared_file_new("fanout-memory", page->bytes + SHARE_PAGE_BYTES);
     if (fd < 0)
@@ -96,7 +100,7 @@ CUresult phys_new(Call *call, const PhysPage *page, Phys **phys)
         close(fd);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    *phys = phys_around(call, &own, fd, identity);
+    *phys = phys_around(call, &own, fd, identity, device != NULL ? page->bytes : 0);
     if (*phys == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
     robust_lock_init(&(*phys)->shared->lock);
@@ -139,7 +143,7 @@ CUresult phys_import(Call *call, int fd, Phys **phys)
     int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     if (own < 0)
         return CUDA_ERROR_OPERATING_SYSTEM;
-    *phys = phys_around(call, &page, own, identity);
+    *phys = phys_around(call, &page, own, identity, 0);
     if (*phys == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (!robust_lock_sound(&(*phys)->shared->lock)) {

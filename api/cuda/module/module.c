@@ -105,6 +105,7 @@ void module_free(Call *call, Module *module)
         g_free(value);
     }
     g_hash_table_unref(module->functions);
+    engine_image_gone(call->cuda->engine, module->image);
     ptx_image_free(module->image);
     bank_free(call, module->global_va);
     bank_free(call, module->const_va);

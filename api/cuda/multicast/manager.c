@@ -55,6 +55,17 @@ static gboolean take_slot(Call *call, Team *team)
     return TRUE;
 }
 
+/* The time of the first process that asked. */
+static guint64 ask_once(Team *team, guint64 ready_ps)
+{
+    team_lock(team);
+    if (team->page->ready_ps == 0)
+        team->page->ready_ps = ready_ps;
+    ready_ps = team->page->ready_ps;
+    team_unlock(team);
+    return ready_ps;
+}
+
 void team_ask_manager(Call *call, Team *team)
 {
     const CudaSpec *spec = &call->cuda->spec;
@@ -67,6 +78,8 @@ void team_ask_manager(Call *call, Team *team)
     team_sync(call, team);
     cuda_engine(call, &now, &reply);
     team->ready_ps = reply.time_ps + spec->fm_latency_us * PS_PER_US;
+    if (engine_remote_self(team->engine) != NULL) /* time is the same for all, and one request is made */
+        team->ready_ps = ask_once(team, team->ready_ps);
     if (spec->fm_state != CUDA_FM_OK || team->members_seen < team->n_devices) /* or members that are none */
         fail(team, CUDA_ERROR_ILLEGAL_STATE);
     else if (!take_slot(call, team))
@@ -90,10 +103,16 @@ static void say_who_is_missing(Call *call, Team *team)
 }
 
 /* Sleeps until the page changes; the caller holds no lock but has a reference. */
-static void wait_for_change(Team *team, gint sequence)
+static EngineStatus wait_for_change(Team *team, gint sequence)
 {
     struct timespec slice = {.tv_nsec = LOOK_AGAIN_MS * 1000000L};
+    EngineRequest request = {.op = ENGINE_OBJECT_WAIT, .object = team->object, .value = (guint32)sequence};
+    EngineReply reply;
+
+    if (engine_remote_self(team->engine) != NULL)
+        return engine_call(team->engine, &request, &reply);
     syscall(SYS_futex, &team->page->sequence, FUTEX_WAIT, sequence, &slice, NULL, 0);
+    return ENGINE_OK;
 }
 
 static gboolean complete(Team *team, gint *sequence)
@@ -116,10 +135,16 @@ static CUresult wait_for_members(Call *call, Team *team)
     const gint64 start = host_clock_us();
     while (!complete(team, &sequence) && result == CUDA_SUCCESS) {
         cuda_unlock(call);
-        wait_for_change(team, sequence);
+        EngineStatus status = wait_for_change(team, sequence);
         cuda_relock(call);
         if (cuda_exiting())
             result = CUDA_ERROR_DEINITIALIZED;
+        else if (status == ENGINE_GONE)
+            result = CUDA_ERROR_DEVICE_UNAVAILABLE;
+        else if (status != ENGINE_OK && !complete(team, &sequence)) { /* nobody is left that could add one */
+            say_who_is_missing(call, team);
+            result = CUDA_ERROR_LAUNCH_TIMEOUT;
+        }
         else if (watchdog_us != 0 && (guint64)(host_clock_us() - start) >= watchdog_us &&
                  !complete(team, &sequence)) {
             say_who_is_missing(call, team);

@@ -33,6 +33,12 @@ void team_changed(Team *team)
 {
     g_atomic_int_inc(&team->page->sequence);
     syscall(SYS_futex, &team->page->sequence, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    if (engine_remote_self(team->engine) != NULL) { /* who waits there waits in the owner's engine */
+        EngineRequest request = {.op = ENGINE_OBJECT_CHANGED, .object = team->object,
+                                 .value = (guint32)g_atomic_int_get(&team->page->sequence)};
+        EngineReply reply;
+        engine_call(team->engine, &request, &reply);
+    }
 }
 
 guint32 team_members(const Team *team)
@@ -112,6 +118,7 @@ static Team *team_around(Call *call, int fd, const guint64 identity[2])
         return NULL;
     }
     Team *team = g_new0(Team, 1);
+    team->engine = call->cuda->engine;
     team->page = page;
     team->bytes = page->bytes;
     team->handle_types = page->handle_types;
@@ -154,7 +161,7 @@ static void team_end(Call *call, Team *team)
 static gboolean engine_object(Call *call, Team *team)
 {
     EngineRequest request = {
-        .op = ENGINE_OBJECT_NEW, .bytes = team->bytes, .value = team->n_devices};
+        .op = ENGINE_OBJECT_NEW, .fd = team->fd, .bytes = team->bytes, .value = team->n_devices};
     EngineReply reply;
 
     if (!cuda_engine(call, &request, &reply))

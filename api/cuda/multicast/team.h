@@ -46,6 +46,7 @@ typedef struct {
     guint32 n_holders;
     guint32 n_binds;
     guint32 serials;
+    guint64 ready_ps;     /* on a machine with an owner: when the fabric manager will have answered; 0: not asked */
     guint16 member[TEAM_MEMBERS_MAX]; /* GPUs of the system, in order of addition */
     gint32 holder[TEAM_HOLDERS_MAX];  /* processes that hold the object */
     TeamBind bind[TEAM_BINDS_MAX];
@@ -59,6 +60,7 @@ typedef struct {
 } TeamMirror;
 
 typedef struct Team {
+    Engine *engine;
     TeamPage *page; /* any process of the team may write anything there: read it by team_members() and so on */
     guint64 bytes, handle_types; /* as the page had them when this process met it: they never change */
     guint32 n_devices;
@@ -99,7 +101,7 @@ void team_detach(Call *call, const Phys *phys);
 
 void team_lock(Team *team);
 void team_unlock(Team *team); /* after changes: team_changed first */
-void team_changed(Team *team);
+void team_changed(Team *team); /* page locked */
 gboolean team_has(const Team *team, guint16 gpu); /* page locked */
 guint32 team_members(const Team *team);           /* at most the team's size; page locked */
 guint32 team_binds(const Team *team);             /* at most TEAM_BINDS_MAX; page locked */

@@ -57,7 +57,8 @@ static void mirror_add(Call *call, Team *team, const TeamBind *bind)
                              .gpu = bind->gpu,
                              .address = bind->offset,
                              .bytes = bind->bytes,
-                             .offset = bind->memory_offset};
+                             .offset = bind->memory_offset,
+                             .value = bind->serial};
     Phys *phys = bind_is_sound(team, bind) ? bind_memory(call, bind) : NULL;
     TeamMirror mirror = {bind->serial, (guint16)bind->gpu, bind->offset, bind->bytes, phys};
 
@@ -103,7 +104,8 @@ static void mirror_binds(Call *call, Team *team, const TeamBind *binds, guint32 
                                  .object = team->object,
                                  .gpu = m->gpu,
                                  .address = m->offset,
-                                 .bytes = m->bytes};
+                                 .bytes = m->bytes,
+                                 .value = m->serial};
         cuda_engine(call, &request, NULL);
         phys_unref(call, m->phys);
         g_array_remove_index(team->mirror, i--);

@@ -80,7 +80,7 @@ CUresult cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event_handle)
 }
 
 /* The page that a name means, mapped; NULL: it is not there any more, or never was one. */
-static EventPage *open_page(const EventName *name, CUresult *result)
+static EventPage *open_page(const EventName *name, int *kept_fd, CUresult *result)
 {
     int fd = shared_file_open(name->pid, name->fd, name->identity);
     EventPage *page = NULL;
@@ -94,7 +94,10 @@ static EventPage *open_page(const EventName *name, CUresult *result)
         page = map_page(fd);
         *result = page != NULL ? CUDA_SUCCESS : CUDA_ERROR_MAP_FAILED;
     }
-    close(fd);
+    if (page != NULL)
+        *kept_fd = fd;
+    else
+        close(fd);
     return page;
 }
 
@@ -114,7 +117,7 @@ CUresult cuIpcOpenEventHandle(CUevent *event, CUipcEventHandle handle)
         CUDA_RETURN(call, CUDA_ERROR_INVALID_HANDLE);
     if (name.pid == getpid())
         CUDA_RETURN(call, CUDA_ERROR_INVALID_CONTEXT); /* its own event: as for memory */
-    opened.page = open_page(&name, &result);
+    opened.page = open_page(&name, &opened.fd, &result);
     if (opened.page == NULL)
         CUDA_RETURN(call, result);
     tell_engine(&call);

@@ -44,6 +44,8 @@ CUresult engine_result(EngineStatus status, const EngineReply *reply)
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     case ENGINE_COOPERATIVE:
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    case ENGINE_GONE:
+        return CUDA_ERROR_DEVICE_UNAVAILABLE;
     case ENGINE_STUCK:
         return CUDA_ERROR_LAUNCH_TIMEOUT;
     }

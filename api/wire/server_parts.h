@@ -1,0 +1,165 @@
+/* Inside the owner's side of the wire. */
+#ifndef API_WIRE_SERVER_PARTS_H
+#define API_WIRE_SERVER_PARTS_H
+
+#include "api/wire/server.h"
+#include "device/kernel/kernel.h"
+#include "fanout/device.h"
+
+typedef struct ServerClient ServerClient;
+
+/* Memory that several processes may have. */
+typedef struct {
+    guint64 identity[2];
+    guint32 region; /* the engine's number */
+    guint32 refs;   /* clients' numbers that mean it, binds of objects */
+    guint16 gpu;
+    guint64 bytes;
+    guint64 charged; /* of the GPU's memory, to the process that made it */
+    guint32 maker;   /* that process; 0: it has let go */
+} SharedRegion;
+
+/* A bind of a multicast object, which the team's page numbers. */
+typedef struct {
+    guint32 serial;
+    gboolean retired; /* it was taken back: a process that is late must not make it again */
+    guint16 gpu;
+    guint64 offset, bytes;
+    SharedRegion *region;
+} SharedBind;
+
+typedef struct {
+    guint64 identity[2];
+    guint32 object; /* the engine's number */
+    guint32 refs;
+    guint32 team;
+    guint64 bytes;
+    GArray *members;    /* guint16 */
+    GArray *binds;      /* SharedBind */
+    gboolean ready;     /* it has an entry of the multicast table: its members are in order */
+    guint32 changes;    /* of the team's page, as told */
+    GPtrArray *waiting; /* EngineCall of those that wait for a change */
+} SharedObject;
+
+typedef struct {
+    char *key; /* hash of the texts */
+    PtxModule *module;
+    guint32 refs;
+} SharedModule;
+
+typedef struct {
+    SharedModule *module;
+    PtxImage *image;
+} ServerImage;
+
+typedef struct {
+    guint64 number;
+    ServerClient *client;
+    EngineAlarm *alarm;
+} ServerTimer;
+
+typedef struct {
+    int fd;
+    Server *server;
+    ServerClient *client; /* NULL: it has not said hello */
+    gint32 tid;
+    guint32 role;
+    pid_t peer;
+    guint64 sequence;
+    EngineCall call;
+    gboolean busy; /* the call is not answered */
+    gboolean gone;
+    KernelSpec spec; /* of a launch; its parameters are in `room` */
+    FoKernel kernel; /* the same of a device program */
+    char program_name[64];
+    gpointer program_args;
+    char *why;            /* of ENGINE_OBJECT_READY */
+    SharedObject *object; /* of the call */
+} ServerConnection;
+
+struct ServerClient {
+    Server *server;
+    guint32 number;
+    pid_t pid;
+    int pid_fd;
+    gint32 rank, lowest_gpu; /* -1: not told; none used */
+    gboolean driver;         /* it makes calls of the driver */
+    gboolean gone, left;
+    char program[64];
+    ServerConnection *service, *timing, *program_connection;
+    guint connections;
+    GPtrArray *regions;       /* by the client's number: SharedRegion, or NULL */
+    GPtrArray *objects;       /* SharedObject */
+    GArray *streams, *events; /* engine's number + 1; 0: none */
+    GArray *contexts;         /* by the client's number: the engine's; 0: none */
+    GPtrArray *modules;       /* SharedModule */
+    GPtrArray *images;        /* ServerImage */
+    GHashTable *timers;       /* number -> ServerTimer */
+    GString *prints;          /* of kernels, until the next answer */
+    GByteArray *part;         /* of the report */
+    guint64 calls, n_asked;
+    GHashTable *works; /* number -> work */
+};
+
+struct Server {
+    ServerSpec spec;
+    char *name;
+    int listen_fd, epoll_fd, page_fd;
+    MachinePage *page;
+    EngineGate gate;
+    Engine *engine;
+    GPtrArray *clients; /* ServerClient by number; [0] NULL */
+    GHashTable *by_pid;
+    GPtrArray *connections; /* ServerConnection */
+    GPtrArray *ended;       /* ServerConnection to be freed after the events at hand */
+    GHashTable *regions;    /* identity -> SharedRegion */
+    GHashTable *objects;    /* identity -> SharedObject */
+    GHashTable *modules;    /* key -> SharedModule */
+    guint64 module_bytes;
+    guint32 next_context;
+    gint ever, live;             /* atomic */
+    int also_fd;                 /* of the engine, which the poll has */
+    guint8 *room, *program_room; /* WIRE_PAYLOAD_MAX each */
+    guint64 n_ctas;              /* of device programs, so far */
+};
+
+/* server.c */
+void server_reply(ServerConnection *connection);
+void server_drop(ServerConnection *connection, const char *why);
+
+/* session.c: one request. FALSE: nonsense, which ends the connection. *answered: the reply is there. `descriptor` is
+ * the callee's, -1: none. */
+gboolean session_take(ServerConnection *connection, const EngineRequest *sent, const guint8 *payload, gsize bytes,
+                      int descriptor, gboolean *answered);
+void session_answered(ServerConnection *connection); /* a call that had to wait is about to be answered */
+void session_end(ServerClient *client);              /* the process is gone */
+
+/* shared.c */
+guint shared_identity_hash(gconstpointer identity);
+gboolean shared_identity_equal(gconstpointer a, gconstpointer b);
+EngineStatus shared_region_new(ServerClient *client, EngineCall *call, int fd);
+SharedRegion *shared_region(const ServerClient *client, guint32 number);
+void shared_region_unref(Server *server, SharedRegion *region);
+void shared_region_leave(ServerClient *client, SharedRegion *region); /* the same, by a process that had it */
+EngineStatus shared_object_new(ServerClient *client, EngineCall *call, int fd);
+SharedObject *shared_object(const ServerClient *client, guint32 number);
+void shared_object_unref(Server *server, SharedObject *object);
+EngineStatus shared_object_member(Server *server, SharedObject *object, EngineCall *call);
+EngineStatus shared_object_bind(ServerClient *client, SharedObject *object, EngineCall *call);
+EngineStatus shared_object_unbind(Server *server, SharedObject *object, EngineCall *call);
+void shared_object_order(Server *server, SharedObject *object); /* members by number, before it is set up */
+EventPage *shared_event_page(int fd);                           /* for ENGINE_EVENT_NEW */
+void shared_object_changed(Server *server, SharedObject *object, guint32 sequence);
+
+/* programs.c: the kernel of a device program's launch */
+gboolean programs_launch(ServerConnection *connection, const guint8 *payload, gsize bytes);
+
+/* modules.c */
+EngineStatus modules_add(ServerClient *client, int fd, guint32 *number);
+EngineStatus modules_image_new(ServerClient *client, const EngineRequest *request, guint32 *number);
+void modules_image_free(ServerClient *client, guint32 image, guint32 module);
+void modules_unref(Server *server, SharedModule *module);
+/* The specification of a launch; FALSE: it names what is not there. */
+gboolean modules_launch(ServerConnection *connection, const guint8 *payload, gsize bytes);
+
+#endif

@@ -1,0 +1,27 @@
+/* Inside the owner's check of requests (session.c): what its two files share. */
+#ifndef API_WIRE_SESSION_PARTS_H
+#define API_WIRE_SESSION_PARTS_H
+
+#include "api/wire/server_parts.h"
+
+#define NUMBERS_MAX (1u << 20) /* of each kind, of one client */
+#define ADDRESS_MAX ((guint64)1 << 56)
+#define BYTES_MAX ((guint64)1 << 48) /* of one copy or mapping */
+
+static inline gboolean session_is_gpu(const ServerClient *client, guint32 gpu)
+{
+    return gpu < client->server->spec.gpus;
+}
+
+/* The call is answered with that. */
+static inline gboolean session_refuse(EngineCall *call, EngineStatus status)
+{
+    call->reply.status = status;
+    return TRUE;
+}
+
+/* session_memory.c. `descriptor` as in session_take(). */
+gboolean session_take_memory(ServerConnection *connection, int descriptor);
+gboolean session_take_object(ServerConnection *connection, int descriptor, gboolean *answered);
+
+#endif
