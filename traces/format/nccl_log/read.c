@@ -304,7 +304,8 @@ static void log_identify(Input *input, TraceIdentity *identity)
     identity->ids = g_ptr_array_new_with_free_func(g_free);
     for (const char *line; (line = input_line(input, NULL)) != NULL;) {
         char *id = strstr(line, "Init COMPLETE") != NULL ? word_after(line, "commId ") : NULL;
-        if (id != NULL && g_hash_table_add(seen, id)) {
+        if (id != NULL && !g_hash_table_contains(seen, id)) {
+            g_hash_table_add(seen, id); /* which takes the new key where there was one: asked for before */
             g_ptr_array_add(identity->ids, id);
         } else {
             g_free(id);
