@@ -267,6 +267,7 @@ check_PROGRAMS += \
 	tests/traces/test_trace_plan \
 	tests/traces/test_trace_pytorch_et \
 	tests/traces/test_trace_replay \
+	tests/traces/test_trace_replicate \
 	tests/traces/test_trace_simai \
 	tests/traces/test_trace_text \
 	tests/validate/fuzz_param

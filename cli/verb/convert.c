@@ -7,6 +7,7 @@
 #include "sim/report/file.h"
 #include "traces/format/write.h"
 #include "traces/record/match.h"
+#include "traces/record/replicate.h"
 
 #define CONVERT_FILES_MAX 4096
 
@@ -23,10 +24,12 @@ static gboolean convert_write(Trace *trace, const char *out, const char *format,
     }
     if (!write_possible(trace, error))
         return FALSE;
+    if (trace->recorded_ranks > 1 && !trace_replicate(trace, error)) /* as text there is "rank *" alone */
+        return FALSE;
     gboolean terminal = strcmp(out, "-") == 0;
     gboolean is_text = terminal || write_is_text(out, format);
     g_autofree char *text = is_text ? write_text_string(trace) : NULL; /* before it is replicated */
-    if (!is_text || !trace->replicate) { /* of which each rank does the same */
+    if (!is_text || !trace->replicate || trace->replicated) { /* of which each rank does the same */
         Match *match = match_new(trace, lenient, error); /* what replay refuses is not converted */
         match_free(match);
         if (!match)

@@ -176,13 +176,13 @@ static gboolean read_peers(PlanReader *pr, const Json *json, const char *access,
         if (!block_index(pr, "channels", "channel_type", access, "channel_ids", id, &id)) {
             return FALSE;
         }
-        guint at = channel_of(rank, mscclpp_channel_kind(access), id);
-        if (at == rank->channels->len) {
+        guint index = channel_of(rank, mscclpp_channel_kind(access), id);
+        if (index == rank->channels->len) {
             return mscclpp_fail(pr, "%s channel %" G_GUINT64_FORMAT " is not among the gpu's channels",
                                 access, id);
         }
-        op->channels[op->n_peers] = at;
-        op->peers[op->n_peers++] = g_array_index(rank->channels, PlanChannel, at).peer;
+        op->channels[op->n_peers] = index;
+        op->peers[op->n_peers++] = g_array_index(rank->channels, PlanChannel, index).peer;
     }
     return TRUE;
 }
