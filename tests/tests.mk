@@ -66,6 +66,7 @@ dist_check_SCRIPTS = \
 	tests/style/test_summary.sh \
 	tests/style/tidy.sh \
 	tests/style/tidy_selftest.sh \
+	tests/bench/test_bench_flow.sh \
 	tests/traces/test_replay.sh \
 	tests/traces/test_replay_best.sh \
 	tests/traces/test_replay_faults.sh \
