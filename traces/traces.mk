@@ -26,6 +26,7 @@ libfanout_core_la_SOURCES += \
 	traces/format/kineto/comm.c \
 	traces/format/kineto/info.c \
 	traces/format/kineto/kineto.h \
+	traces/format/kineto/launch_op.c \
 	traces/format/kineto/read.c \
 	traces/format/mscclpp/mscclpp.h \
 	traces/format/mscclpp/read.c \
