@@ -21,6 +21,7 @@ libfanout_core_la_SOURCES += \
 	traces/format/json.c \
 	traces/format/json.h \
 	traces/format/json_value.c \
+	traces/format/kept.c \
 	traces/format/kineto/build.c \
 	traces/format/kineto/collect.c \
 	traces/format/kineto/comm.c \

@@ -144,7 +144,7 @@ static Trace *read_job(const TraceJob *job, const TraceReadSpec *spec, GError **
             ok = FALSE;
             break;
         }
-        Input *input = input_open(file->path, spec->progress, spec->user, error);
+        Input *input = files_open(file, spec->progress, spec->user, error);
         ok = input != NULL && read_file(trace, file->format, input, file->rank, world_hint,
                                         files->len, &state, i + 1 == files->len, spec, error);
         input_close(input);
