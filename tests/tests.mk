@@ -67,6 +67,7 @@ dist_check_SCRIPTS = \
 	tests/style/tidy.sh \
 	tests/style/tidy_selftest.sh \
 	tests/bench/test_bench_flow.sh \
+	tests/traces/test_flight.sh \
 	tests/traces/test_inputs.sh \
 	tests/traces/test_replay.sh \
 	tests/traces/test_replay_best.sh \

@@ -21,6 +21,11 @@ libfanout_core_la_SOURCES += \
 	traces/format/json.c \
 	traces/format/json.h \
 	traces/format/json_value.c \
+	traces/format/flight/flight.h \
+	traces/format/flight/judge.c \
+	traces/format/flight/pickle.c \
+	traces/format/flight/pickle.h \
+	traces/format/flight/read.c \
 	traces/format/kept.c \
 	traces/format/kineto/build.c \
 	traces/format/kineto/collect.c \

@@ -16,6 +16,7 @@ static const TraceFormat *const formats[] = {
     &trace_format_mscclpp,
     &trace_format_goal,
     &trace_format_simai,
+    &trace_format_flight,
     NULL,
 };
 /* clang-format on */
@@ -57,7 +58,9 @@ const TraceFormat *reader_detect(Input *input, const TraceReadSpec *spec, GError
     }
     const TraceFormat *best = NULL;
     int best_score = 0;
-    char *text = g_strndup(head, n); /* ends with a 0 for probes that look for words */
+    char *text = g_malloc((gsize)n + 1); /* ends with a 0 for probes that look for words */
+    memcpy(text, head, (gsize)n);
+    text[n] = 0;
     for (guint i = 0; formats[i] != NULL; i++) {
         int score = formats[i]->probe(text, n);
         if (score > best_score) {
