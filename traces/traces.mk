@@ -25,6 +25,8 @@ libfanout_core_la_SOURCES += \
 	traces/format/flight/judge.c \
 	traces/format/flight/pickle.c \
 	traces/format/flight/pickle.h \
+	traces/format/flight/pickle_text.c \
+	traces/format/flight/pickle_value.h \
 	traces/format/flight/read.c \
 	traces/format/kept.c \
 	traces/format/kineto/build.c \

@@ -140,18 +140,23 @@ static const FuzzSeed seeds[] = {
      "[1]}], \"remote_buffers\": [{\"rank\": 1, \"type\": \"s\"}]}, {\"id\": 1, \"threadblocks\": []}]}",
      0},
     {"flight-recorder",
-     "{\"version\": \"2.10\", \"pg_config\": {\"0\": {\"name\": \"0\", \"desc\": \"default_pg\", \"ranks\": \"[0, 1]\"}}, "
+     "{\"version\": \"2.10\", \"pg_config\": {\"0\": {\"name\": \"0\", \"desc\": \"default_pg\", \"ranks\": "
+     "\"[0, 1]\"}}, "
      "\"entries\": [{\"record_id\": 0, \"process_group\": [\"0\", \"default_pg\"], \"collective_seq_id\": 1, "
-     "\"profiling_name\": \"nccl:all_reduce\", \"time_created_ns\": 17, \"duration_ms\": 0.5, \"input_sizes\": [[3, 4]], "
-     "\"input_dtypes\": [\"Float\"], \"output_sizes\": [[3, 4]], \"output_dtypes\": [\"Float\"], \"state\": \"started\"}, "
+     "\"profiling_name\": \"nccl:all_reduce\", \"time_created_ns\": 17, \"duration_ms\": 0.5, "
+     "\"input_sizes\": [[3, 4]], "
+     "\"input_dtypes\": [\"Float\"], \"output_sizes\": [[3, 4]], \"output_dtypes\": [\"Float\"], \"state\": "
+     "\"started\"}, "
      "{\"record_id\": 1, \"process_group\": [\"0\", \"default_pg\"], \"profiling_name\": \"nccl:send 0->1\", "
      "\"input_sizes\": [[8]], \"input_dtypes\": [\"Half\"], \"state\": \"completed\"}]}",
      0},
     {"flight-recorder",
      "\x80\x02}q\x00(X\x09\x00\x00\x00pg_configq\x01}q\x02X\x01\x00\x00\x00" "0q\x03}q\x04X\x05\x00\x00\x00ranksq\x05"
      "X\x06\x00\x00\x00[0, 1]q\x06ssX\x07\x00\x00\x00" "entriesq\x07]q\x08}q\x09(X\x0e\x00\x00\x00profiling_nameq\x0a"
-     "X\x0f\x00\x00\x00nccl:all_reduceq\x0bX\x11\x00\x00\x00" "collective_seq_idq\x0cK\x01X\x0b\x00\x00\x00input_sizesq\x0d"
-     "]q\x0e]q\x0f(K\x03K\x04" "eaX\x0d\x00\x00\x00process_groupq\x10h\x03X\x0a\x00\x00\x00" "default_pgq\x11\x86q\x12uau.",
+     "X\x0f\x00\x00\x00nccl:all_reduceq\x0bX\x11\x00\x00\x00" "collective_seq_idq\x0cK\x01"
+     "X\x0b\x00\x00\x00input_sizesq\x0d"
+     "]q\x0e]q\x0f(K\x03K\x04" "eaX\x0d\x00\x00\x00process_groupq\x10h\x03"
+     "X\x0a\x00\x00\x00" "default_pgq\x11\x86q\x12uau.",
      230},
     {"goal",
      "num_ranks 4\nrank 0 {\na: calc 10 cpu 1\nb: send 8b to 1 tag 3\nb requires a\n}\nrank 1 "

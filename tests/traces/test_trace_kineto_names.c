@@ -188,7 +188,8 @@ static void test_launching_ops(void **state)
         trace_free(trace);
     }
     /* without record_shapes nothing says how much, as before */
-    Trace *trace = read_text(KERNEL("multimem_all_reduce_kernel", LAUNCHING("symm_mem::multimem_all_reduce_", "", "", "")));
+    Trace *trace =
+        read_text(KERNEL("multimem_all_reduce_kernel", LAUNCHING("symm_mem::multimem_all_reduce_", "", "", "")));
     assert_int_equal(trace_record(trace, 0)->op, RECORD_COMPUTE);
     assert_int_equal(trace->notes->len, 1);
     trace_free(trace);

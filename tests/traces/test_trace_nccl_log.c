@@ -107,7 +107,8 @@ static void test_left_out(void **state)
     const char *text = INIT("0", "0xa0", "0", "2", "0xc1") INIT("1", "0xa1", "1", "2", "0xc1")
         CALL("0", "PutSignal", "4096", "7", "1", "0xa0", "") CALL("1", "WaitSignal", "0", "7", "0", "0xa1", "")
             CALL("0", "AllReduce", "0", "7", "0", "0xa0", "") CALL("1", "AllReduce", "0", "7", "0", "0xa1", "")
-                CALL("0", "AllReduce", "2048", "7", "0", "0xa0", "") CALL("1", "AllReduce", "2048", "7", "0", "0xa1", "")
+                CALL("0", "AllReduce", "2048", "7", "0", "0xa0", "")
+                CALL("1", "AllReduce", "2048", "7", "0", "0xa1", "")
                     CALL("1", "AllShuffle", "8", "7", "0", "0xa1", "");
     GError *error = NULL;
     Trace *trace = trace_test_read("x.log", text, strlen(text), FALSE, &error);

@@ -188,12 +188,12 @@ static void judge_group(const Flight *flight, const Place *places, guint n)
     Trace *trace = flight->reader->trace;
     const char *name = trace_group_at(trace, places[0].group)->name;
     if (lost > 0) {
-        trace_note(trace, "%" G_GUINT64_FORMAT " collectives of group '%s' that fell out of some rank's ring are left out",
-                   lost, name);
+        trace_note(trace, "%" G_GUINT64_FORMAT
+                   " collectives of group '%s' that fell out of some rank's ring are left out", lost, name);
     }
     if (later > 0) {
-        trace_note(trace, "%" G_GUINT64_FORMAT " collectives of group '%s' that not all ranks called alike are left out",
-                   later, name);
+        trace_note(trace, "%" G_GUINT64_FORMAT
+                   " collectives of group '%s' that not all ranks called alike are left out", later, name);
     }
 }
 

@@ -3,31 +3,20 @@
 #include <math.h>
 #include <string.h>
 
-#include "traces/format/json.h"
-
-#define PICKLE_DEPTH_MAX 48
-#define PICKLE_TEXT_MAX ((gsize)1 << 27)
-
-typedef enum { VALUE_ATOM, VALUE_TEXT, VALUE_LIST, VALUE_DICT, VALUE_NAME, VALUE_MARK } ValueKind;
-
-typedef struct {
-    ValueKind kind;
-    char *text;       /* ATOM: as JSON writes it; TEXT; NAME: "module name" */
-    GPtrArray *items; /* LIST; DICT: key, value, key, value */
-} Value;
+#include "traces/format/flight/pickle_value.h"
 
 typedef struct {
     const guint8 *data;
     gsize bytes, at;
-    GPtrArray *all;   /* every Value */
-    GPtrArray *stack; /* Value */
-    GHashTable *memo; /* number + 1 -> Value */
+    GPtrArray *all;   /* every PickleValue */
+    GPtrArray *stack; /* PickleValue */
+    GHashTable *memo; /* number + 1 -> PickleValue */
     char *wrong;
 } Pickle;
 
 static void value_free(gpointer data)
 {
-    Value *value = data;
+    PickleValue *value = data;
     g_free(value->text);
     if (value->items != NULL) {
         g_ptr_array_free(value->items, TRUE);
@@ -35,8 +24,7 @@ static void value_free(gpointer data)
     g_free(value);
 }
 
-static gboolean fail(Pickle *p, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static gboolean fail(Pickle *p, const char *format, ...)
+static G_GNUC_PRINTF(2, 3) gboolean fail(Pickle *p, const char *format, ...)
 {
     if (p->wrong == NULL) {
         va_list args;
@@ -50,9 +38,9 @@ static gboolean fail(Pickle *p, const char *format, ...)
     return FALSE;
 }
 
-static Value *value_new(Pickle *p, ValueKind kind, char *text)
+static PickleValue *value_new(Pickle *p, ValueKind kind, char *text)
 {
-    Value *value = g_new0(Value, 1);
+    PickleValue *value = g_new0(PickleValue, 1);
     value->kind = kind;
     value->text = text;
     if (kind == VALUE_LIST || kind == VALUE_DICT) {
@@ -62,16 +50,16 @@ static Value *value_new(Pickle *p, ValueKind kind, char *text)
     return value;
 }
 
-static gboolean push(Pickle *p, Value *value)
+static gboolean push(Pickle *p, PickleValue *value)
 {
     g_ptr_array_add(p->stack, value);
     return TRUE;
 }
 
 /* The last one above a mark; NULL: there is none, which is said. */
-static Value *pop(Pickle *p)
+static PickleValue *pop(Pickle *p)
 {
-    Value *value = p->stack->len > 0 ? p->stack->pdata[p->stack->len - 1] : NULL;
+    PickleValue *value = p->stack->len > 0 ? p->stack->pdata[p->stack->len - 1] : NULL;
     if (value == NULL || value->kind == VALUE_MARK) {
         fail(p, "takes a value that is not there");
         return NULL;
@@ -103,14 +91,13 @@ static gboolean take_number(Pickle *p, guint n, guint64 *number)
     return TRUE;
 }
 
-static gboolean push_text(Pickle *p, guint length_bytes, gboolean unicode)
+static gboolean push_text(Pickle *p, guint length_bytes)
 {
     guint64 n;
     const guint8 *bytes = NULL;
     if (!take_number(p, length_bytes, &n) || !take(p, n, &bytes)) {
         return FALSE;
     }
-    (void)unicode;
     char *raw = g_strndup((const char *)bytes, n), *valid = g_utf8_make_valid(raw, -1);
     g_free(raw);
     return push(p, value_new(p, VALUE_TEXT, valid));
@@ -163,17 +150,17 @@ static gboolean push_float(Pickle *p)
 }
 
 /* Everything above the last mark, which goes too, into a new list. NULL: there is no mark. */
-static Value *since_mark(Pickle *p)
+static PickleValue *since_mark(Pickle *p)
 {
     guint at = p->stack->len;
-    while (at > 0 && ((Value *)p->stack->pdata[at - 1])->kind != VALUE_MARK) {
+    while (at > 0 && ((PickleValue *)p->stack->pdata[at - 1])->kind != VALUE_MARK) {
         at--;
     }
     if (at == 0) {
         fail(p, "closes what was not opened");
         return NULL;
     }
-    Value *list = value_new(p, VALUE_LIST, NULL);
+    PickleValue *list = value_new(p, VALUE_LIST, NULL);
     for (guint i = at; i < p->stack->len; i++) {
         g_ptr_array_add(list->items, p->stack->pdata[i]);
     }
@@ -183,9 +170,9 @@ static Value *since_mark(Pickle *p)
 
 static gboolean push_tuple(Pickle *p, guint n)
 {
-    Value *list = value_new(p, VALUE_LIST, NULL);
+    PickleValue *list = value_new(p, VALUE_LIST, NULL);
     for (guint i = 0; i < n; i++) {
-        Value *value = pop(p);
+        PickleValue *value = pop(p);
         if (value == NULL) {
             return FALSE;
         }
@@ -195,9 +182,9 @@ static gboolean push_tuple(Pickle *p, guint n)
 }
 
 /* Puts values into the list or dictionary on top. */
-static gboolean extend(Pickle *p, const Value *values, ValueKind kind)
+static gboolean extend(Pickle *p, const PickleValue *values, ValueKind kind)
 {
-    Value *to = values != NULL && p->stack->len > 0 ? p->stack->pdata[p->stack->len - 1] : NULL;
+    PickleValue *to = values != NULL && p->stack->len > 0 ? p->stack->pdata[p->stack->len - 1] : NULL;
     if (to == NULL || to->kind != kind || (kind == VALUE_DICT && values->items->len % 2 != 0)) {
         return fail(p, "adds values to what is no %s", kind == VALUE_DICT ? "dictionary" : "list");
     }
@@ -236,7 +223,7 @@ static gboolean push_global(Pickle *p)
 
 static gboolean push_stack_global(Pickle *p)
 {
-    Value *name = pop(p), *module = name != NULL ? pop(p) : NULL;
+    PickleValue *name = pop(p), *module = name != NULL ? pop(p) : NULL;
     if (module == NULL || module->kind != VALUE_TEXT || name->kind != VALUE_TEXT) {
         return fail(p, "names a class by what is no text");
     }
@@ -246,7 +233,7 @@ static gboolean push_stack_global(Pickle *p)
 /* What a known function gives for its arguments: the first of them, or something empty. */
 static gboolean reduce(Pickle *p)
 {
-    Value *args = pop(p), *name = args != NULL ? pop(p) : NULL;
+    PickleValue *args = pop(p), *name = args != NULL ? pop(p) : NULL;
     if (name == NULL || name->kind != VALUE_NAME || args->kind != VALUE_LIST) {
         return fail(p, "calls what is no function");
     }
@@ -273,7 +260,7 @@ static gboolean remember(Pickle *p, guint64 number)
 
 static gboolean recall(Pickle *p, guint64 number)
 {
-    Value *value = g_hash_table_lookup(p->memo, GSIZE_TO_POINTER(number + 1));
+    PickleValue *value = g_hash_table_lookup(p->memo, GSIZE_TO_POINTER(number + 1));
     return value != NULL ? push(p, value) : fail(p, "recalls a value that was not remembered");
 }
 
@@ -283,11 +270,9 @@ static gboolean run_atom(Pickle *p, guint8 op)
     guint64 n = 0;
     switch (op) {
     case 'N':
-        return push_atom(p, "null");
     case 0x88:
-        return push_atom(p, "true");
     case 0x89:
-        return push_atom(p, "false");
+        return push_atom(p, op == 'N' ? "null" : op == 0x88 ? "true" : "false");
     case 'J':
         return take_number(p, 4, &n) && push_integer(p, (gint32)(guint32)n);
     case 'K':
@@ -303,14 +288,14 @@ static gboolean run_atom(Pickle *p, guint8 op)
     case 'X':
     case 'B':
     case 'T':
-        return push_text(p, 4, op == 'X');
+        return push_text(p, 4);
     case 0x8c:
     case 'C':
     case 'U':
-        return push_text(p, 1, op == 0x8c);
+        return push_text(p, 1);
     case 0x8d:
     case 0x8e:
-        return push_text(p, 8, op == 0x8d);
+        return push_text(p, 8);
     default:
         return FALSE;
     }
@@ -341,7 +326,7 @@ static gboolean run_memo(Pickle *p, guint8 op)
 
 static gboolean run_container(Pickle *p, guint8 op)
 {
-    Value *list;
+    PickleValue *list;
     switch (op) {
     case '(':
         return push(p, value_new(p, VALUE_MARK, NULL));
@@ -359,9 +344,7 @@ static gboolean run_container(Pickle *p, guint8 op)
     case 'd':
         list = since_mark(p);
         return list != NULL && push(p, value_new(p, VALUE_DICT, NULL)) && extend(p, list, VALUE_DICT);
-    case 0x85:
-    case 0x86:
-    case 0x87:
+    case 0x85: case 0x86: case 0x87:
         return push_tuple(p, op - 0x84u);
     case 'a':
         return extend_by(p, 1, VALUE_LIST);
@@ -385,35 +368,6 @@ static gboolean run_container(Pickle *p, guint8 op)
     }
 }
 
-static void write_value(Pickle *p, GString *to, const Value *value, guint depth)
-{
-    if (p->wrong != NULL) {
-        return;
-    }
-    if (depth > PICKLE_DEPTH_MAX || to->len > PICKLE_TEXT_MAX) {
-        fail(p, depth > PICKLE_DEPTH_MAX ? "values inside of values, over 48 deep" : "over 128 MiB of text");
-        return;
-    }
-    if (value->kind == VALUE_LIST || value->kind == VALUE_DICT) {
-        gboolean dict = value->kind == VALUE_DICT;
-        g_string_append_c(to, dict ? '{' : '[');
-        for (guint i = 0; i < value->items->len; i++) {
-            const Value *item = value->items->pdata[i];
-            g_string_append(to, i == 0 ? "" : dict && i % 2 == 1 ? ":" : ",");
-            if (dict && i % 2 == 0) {
-                json_append_quoted(to, item->text != NULL ? item->text : "");
-            } else {
-                write_value(p, to, item, depth + 1);
-            }
-        }
-        g_string_append_c(to, dict ? '}' : ']');
-    } else if (value->kind == VALUE_ATOM) {
-        g_string_append(to, value->text);
-    } else {
-        json_append_quoted(to, value->text != NULL ? value->text : "");
-    }
-}
-
 char *pickle_to_json(const guint8 *data, gsize bytes, gsize *length, char **wrong)
 {
     Pickle p = {.data = data,
@@ -434,10 +388,11 @@ char *pickle_to_json(const guint8 *data, gsize bytes, gsize *length, char **wron
             fail(&p, "operation 0x%02x, which plain data do not need", op);
         }
     }
-    const Value *root = p.wrong == NULL ? pop(&p) : NULL;
+    const PickleValue *root = p.wrong == NULL ? pop(&p) : NULL;
     GString *text = g_string_new(NULL);
-    if (root != NULL) {
-        write_value(&p, text, root, 0);
+    const char *wide = root != NULL ? pickle_write(text, root, 0) : NULL;
+    if (wide != NULL) {
+        fail(&p, "%s", wide);
     }
     *wrong = p.wrong;
     *length = text->len;

@@ -1,5 +1,5 @@
-/* PyTorch's NCCL flight recorder: what each rank called last, as a pickle (TORCH_NCCL_DEBUG_INFO_TEMP_FILE) or JSON, a file a
- * rank. Each process group is a stream; times are the host's, of the calls, and are not replayed. */
+/* PyTorch's NCCL flight recorder: what each rank called last, as a pickle (TORCH_NCCL_DEBUG_INFO_TEMP_FILE) or JSON, a
+ * file a rank. Each process group is a stream; times are the host's, of the calls, and are not replayed. */
 #include <string.h>
 
 #include "traces/format/flight/flight.h"
