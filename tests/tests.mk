@@ -261,6 +261,7 @@ check_PROGRAMS += \
 	tests/traces/test_trace_chakra \
 	tests/traces/test_trace_convert \
 	tests/traces/test_trace_goal \
+	tests/traces/test_trace_inspector \
 	tests/traces/test_trace_kineto \
 	tests/traces/test_trace_kineto_names \
 	tests/traces/test_trace_large \

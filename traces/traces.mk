@@ -42,6 +42,7 @@ libfanout_core_la_SOURCES += \
 	traces/format/names.c \
 	traces/format/names.h \
 	traces/format/nccl_log/build.c \
+	traces/format/nccl_log/inspector.c \
 	traces/format/nccl_log/nccl_log.h \
 	traces/format/nccl_log/ranks.c \
 	traces/format/nccl_log/read.c \

@@ -158,6 +158,15 @@ static const FuzzSeed seeds[] = {
      "]q\x0e]q\x0f(K\x03K\x04" "eaX\x0d\x00\x00\x00process_groupq\x10h\x03"
      "X\x0a\x00\x00\x00" "default_pgq\x11\x86q\x12uau.",
      230},
+    {"nccl-inspector",
+     "{\"header\": {\"id\": \"0xa\", \"rank\": 0, \"n_ranks\": 2}, \"metadata\": {\"hostname\": \"n\", \"pid\": 7}, "
+     "\"coll_perf\": {\"coll\": \"AllReduce\", \"coll_sn\": 1, \"coll_msg_size_bytes\": 64, \"coll_exec_time_us\": 1.5}}\n"
+     "{\"p2p_perf\": {\"p2p\": \"Send\", \"p2p_peer\": 1, \"p2p_msg_size_bytes\": 8}}\n",
+     0},
+    {"nccl-inspector",
+     "[\n{\"name\": \"AllGather\", \"cat\": \"COLL\", \"ph\": \"b\", \"pid\": 7, \"args\": {\"SeqNum\": 1, "
+     "\"CommHash\": 12, \"Rank\": 1, \"Count\": 64, \"Datatype\": \"ncclFloat32\"}},\n",
+     0},
     {"goal",
      "num_ranks 4\nrank 0 {\na: calc 10 cpu 1\nb: send 8b to 1 tag 3\nb requires a\n}\nrank 1 "
      "{\nrecv 8b from 0 tag 3\n}\n",

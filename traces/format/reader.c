@@ -17,6 +17,7 @@ static const TraceFormat *const formats[] = {
     &trace_format_goal,
     &trace_format_simai,
     &trace_format_flight,
+    &trace_format_inspector,
     NULL,
 };
 /* clang-format on */

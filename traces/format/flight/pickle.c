@@ -285,13 +285,9 @@ static gboolean run_atom(Pickle *p, guint8 op)
         return push_long(p, 4);
     case 'G':
         return push_float(p);
-    case 'X':
-    case 'B':
-    case 'T':
+    case 'X': case 'B': case 'T':
         return push_text(p, 4);
-    case 0x8c:
-    case 'C':
-    case 'U':
+    case 0x8c: case 'C': case 'U':
         return push_text(p, 1);
     case 0x8d:
     case 0x8e:

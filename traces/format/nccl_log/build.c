@@ -94,6 +94,7 @@ static gboolean log_add(NcclLog *log, const LogCall *call, GHashTable *streams, 
     Record record;
     record_init(&record, comm->job_rank, RECORD_COMPUTE);
     record.source = where;
+    record.duration_ps = call->duration_ps;
     gboolean ok = TRUE, good = FALSE;
     char *wrong = log_record(log, call, &record);
     if (wrong != NULL) {
@@ -141,7 +142,7 @@ gboolean nccl_log_build(NcclLog *log, GError **error)
     if (ok) {
         trace_note(
             log->reader->trace,
-            "%s: NCCL logs carry no times: operations follow one another without computation",
+            "%s: NCCL's logs carry no times of calls: operations follow one another without computation",
             log->reader->trace->name);
     }
     g_hash_table_destroy(streams);
