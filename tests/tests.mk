@@ -69,6 +69,7 @@ dist_check_SCRIPTS = \
 	tests/bench/test_bench_flow.sh \
 	tests/traces/test_flight.sh \
 	tests/traces/test_inputs.sh \
+	tests/traces/test_nsight.sh \
 	tests/traces/test_replay.sh \
 	tests/traces/test_replay_best.sh \
 	tests/traces/test_replay_faults.sh \

@@ -44,6 +44,7 @@ libfanout_core_la_SOURCES += \
 	traces/format/nccl_log/build.c \
 	traces/format/nccl_log/inspector.c \
 	traces/format/nccl_log/nccl_log.h \
+	traces/format/nccl_log/nsight.c \
 	traces/format/nccl_log/ranks.c \
 	traces/format/nccl_log/read.c \
 	traces/format/reader.c \

@@ -18,6 +18,7 @@ static const TraceFormat *const formats[] = {
     &trace_format_simai,
     &trace_format_flight,
     &trace_format_inspector,
+    &trace_format_nsight,
     NULL,
 };
 /* clang-format on */

@@ -1,5 +1,5 @@
-/* What NCCL's profiler plugins write, a JSON object a line: the Inspector's records of collectives and messages that ended, and
- * the example plugin's events that begin. Both name the communicator by its hash, the rank and the size; so they become
+/* What NCCL's profiler plugins write, a JSON object a line: the Inspector's records of collectives and messages that
+ * ended, and the example plugin's events that begin. Both name the communicator by its hash, the rank and the size; so they become
  * calls of communicators as those of a log do (nccl_log.h).
  *
  * Sizes are those of NCCL's counts: of one rank's part in AllGather and ReduceScatter. The Inspector has no element types:
