@@ -12,6 +12,8 @@ libfanout_core_la_SOURCES += \
 	traces/format/chakra/write.c \
 	traces/format/files.c \
 	traces/format/files.h \
+	traces/format/goal/binary.c \
+	traces/format/goal/binary.h \
 	traces/format/goal/read.c \
 	traces/format/goal/write.c \
 	traces/format/input.c \

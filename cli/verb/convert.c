@@ -81,7 +81,7 @@ static ExitCode convert_run_verb(int argc, char **argv, GError **error)
     TraceArgs args = TRACE_ARGS_INIT;
     gint files_max = CONVERT_FILES_MAX;
     const GOptionEntry own[] = {{"to", 0, 0, G_OPTION_ARG_STRING, &args.to,
-                                 "text, chakra or goal (by OUT's name: .trace, .et, .goal)",
+                                 "text, chakra, goal or goal-binary (by OUT's name: .trace, .et, .goal, .bin)",
                                  "FORMAT"},
                                 {"max-files", 0, 0, G_OPTION_ARG_INT, &files_max,
                                  "write up to N files of a rank each (4096)", "N"},
@@ -103,7 +103,7 @@ const Verb verb_convert = {
     .name = "convert",
     .usage = "IN OUT",
     .text = "rewrite a trace as text (.trace, - for standard output), Chakra (OUT.<rank>.et) or "
-            "GOAL (.goal)",
+            "GOAL (.goal, .bin)",
     .flags = VERB_NO_PAGE,
     .no_views = "it simulates nothing; replay does, and has all of them",
     .run = convert_run_verb,

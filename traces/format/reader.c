@@ -19,6 +19,7 @@ static const TraceFormat *const formats[] = {
     &trace_format_flight,
     &trace_format_inspector,
     &trace_format_nsight,
+    &trace_format_goal_binary,
     NULL,
 };
 /* clang-format on */

@@ -92,6 +92,6 @@ gboolean reader_torch_dtype(const char *name, RecordDtype *dtype, guint *bytes);
 extern const TraceFormat trace_format_text, trace_format_kineto, trace_format_chakra,
     trace_format_chakra_json, trace_format_pytorch_et, trace_format_nccl_log, trace_format_mscclpp,
     trace_format_goal, trace_format_simai, trace_format_flight, trace_format_inspector,
-    trace_format_nsight;
+    trace_format_nsight, trace_format_goal_binary;
 
 #endif
