@@ -29,8 +29,9 @@ typedef struct {
 /* Names as profilers, launchers and people give them. */
 static char *draw_name(Rng *rng, guint i)
 {
-    static const char *const patterns[] = {"rank%u.json",     "nccl_trace_rank_%u", "x.%u.et",   "host%u_1074.17.pt.trace.json",
-                                           "run_eg_%u.json",  "nccl.%u.log",        "a b,%u",    "%u",
+    static const char *const patterns[] = {"rank%u.json",     "nccl_trace_rank_%u", "x.%u.et",
+                                           "run_eg_%u.json",  "host%u_1074.17.pt.trace.json",
+                                            "nccl.%u.log",        "a b,%u",    "%u",
                                            "trace.json.gz%u", "worker%u_step_12.1", "x%u.sqlite"};
     return g_strdup_printf(patterns[rng_below(rng, G_N_ELEMENTS(patterns))], i + (guint)rng_below(rng, 3) * 7);
 }

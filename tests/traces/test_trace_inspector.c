@@ -40,7 +40,8 @@ static void check(const Trace *trace, const Match *match, guint item, RecordOp o
 static void test_inspector(void **state)
 {
     (void)state;
-    const char *text = BOTH(COLL("AllReduce", "1", "4096")) "{" HEAD("n1", "7", "0") "\"dump_stats\": {\"written\": 1}}\n"
+    const char *text = BOTH(COLL("AllReduce", "1", "4096"))
+        "{" HEAD("n1", "7", "0") "\"dump_stats\": {\"written\": 1}}\n"
         "{" COLL("ReduceScatter", "2", "1024") "}\n{" HEAD("n2", "7", "1") COLL("ReduceScatter", "2", "1024") "}\n"
         BOTH(COLL("AllGather", "3", "1024")) BOTH(COLL("PutSignal", "4", "8"))
         "{" HEAD("n1", "7", "0") P2P("Send", "1", "512") "}\n{" HEAD("n2", "7", "1") P2P("Recv", "0", "512") "}\n";
@@ -72,12 +73,14 @@ static void test_events(void **state)
 {
     (void)state;
     const char *text =
-        "[\n{\"name\": \"KernelLaunch\", \"cat\": \"KERNEL_LAUNCH\", \"ph\": \"b\", \"args\": {\"Stream\": 0x262ca50}},\n"
+        "[\n{\"name\": \"KernelLaunch\", \"cat\": \"KERNEL_LAUNCH\", \"ph\": \"b\", "
+        "\"args\": {\"Stream\": 0x262ca50}},\n"
         EVENT("0", "AllReduce", "COLL", "\"SeqNum\": 0, \"Count\": 1024, \"Datatype\": \"ncclBfloat16\"")
         EVENT("1", "AllReduce", "COLL", "\"SeqNum\": 0, \"Count\": 1024, \"Datatype\": \"ncclBfloat16\"")
         EVENT("0", "Send", "P2P", "\"Peer\": 1, \"Count\": 64, \"Datatype\": \"ncclFloat32\"")
         EVENT("1", "Recv", "P2P", "\"Peer\": 0, \"Count\": 64, \"Datatype\": \"ncclFloat32\"")
-        "{\"name\": \"AllReduce\", \"cat\": \"COLL\", \"ph\": \"e\", \"id\": 0, \"pid\": 390, \"tid\": 1, \"ts\": 19.5},\n{}]\n";
+        "{\"name\": \"AllReduce\", \"cat\": \"COLL\", \"ph\": \"e\", \"id\": 0, \"pid\": 390, \"tid\": 1, "
+        "\"ts\": 19.5},\n{}]\n";
     Trace *trace;
     Match *match = match_text(text, &trace);
     assert_int_equal(trace->world, 2);
@@ -97,7 +100,8 @@ static void test_bad_lines(void **state)
         const char *line, *says;
     } cases[] = {
         {"{\"coll_perf\": {\"coll\": \"AllReduce\"}}\n", ":1: a record should have a header"},
-        {"{\"header\": {\"id\": \"1\", \"rank\": 2, \"n_ranks\": 2}, \"coll_perf\": {}}\n", ":1: a record should have a header"},
+        {"{\"header\": {\"id\": \"1\", \"rank\": 2, \"n_ranks\": 2}, \"coll_perf\": {}}\n",
+         ":1: a record should have a header"},
         {"{" HEAD("n1", "7", "0") "\"coll_perf\": {\"coll\": \"AllReduce\"}}\n", ":1: a record should have its size"},
         {"{" HEAD("n1", "7", "0") COLL("AllReduce", "1", "8") "\n", ":1: no JSON object"},
     };

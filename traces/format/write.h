@@ -13,7 +13,8 @@ gboolean write_text(const Trace *trace, const char *path, GError **error);
  * (trace_replicate). */
 gboolean write_chakra(Trace *trace, const char *prefix, GError **error);
 /* Point to point only: collectives are expanded (ring all-reduce, all-gather and reduce-scatter;
- * binomial tree for rooted ones; direct all-to-all; dissemination barrier). binary: as LogGOPSim's txt2bin writes it. */
+ * binomial tree for rooted ones; direct all-to-all; dissemination barrier). binary: as LogGOPSim's txt2bin
+ * writes it. */
 gboolean write_goal(Trace *trace, const char *path, gboolean binary, GError **error);
 
 /* One of them, by name (write_formats), or by the end of the path (.trace or .txt,

@@ -2,8 +2,8 @@
  *
  *     u64 4223; u32 ranks; u8 cpus; u8 nics; for each rank: u64 begin, u64 end, from behind the first number
  *     of a rank: u32 nodes; u32 roots; u32 root[roots]; nodes; u32 appendix[]
- *     a node: u32 waits for so many; u8 type (1 send, 2 recv, 3 calc); u32 peer; u64 bytes or ns; u32 tag; u8 cpu; u8 nic;
- *             u32 n, u32 first: those in the appendix that wait for its end; u32 n, u32 first: for its start */
+ *     a node: u32 waits for so many; u8 type (1 send, 2 recv, 3 calc); u32 peer; u64 bytes or ns; u32 tag; u8 cpu;
+ *             u8 nic; u32 n, u32 first: those in the appendix that wait for its end; u32 n, u32 first: for its start */
 #ifndef TRACES_FORMAT_GOAL_BINARY_H
 #define TRACES_FORMAT_GOAL_BINARY_H
 

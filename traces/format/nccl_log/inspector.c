@@ -1,9 +1,9 @@
 /* What NCCL's profiler plugins write, a JSON object a line: the Inspector's records of collectives and messages that
- * ended, and the example plugin's events that begin. Both name the communicator by its hash, the rank and the size; so they become
- * calls of communicators as those of a log do (nccl_log.h).
+ * ended, and the example plugin's events that begin. Both name the communicator by its hash, the rank and the size; so
+ * they become calls of communicators as those of a log do (nccl_log.h).
  *
- * Sizes are those of NCCL's counts: of one rank's part in AllGather and ReduceScatter. The Inspector has no element types:
- * sums run as f32. Nothing says a root: the group's first rank. */
+ * Sizes are those of NCCL's counts: of one rank's part in AllGather and ReduceScatter. The Inspector has no element
+ * types: sums run as f32. Nothing says a root: the group's first rank. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,7 +160,8 @@ static const char *take_record(Inspector *inspector, const Json *root)
     }
     bytes_as_count(&call, bytes);
     call.root = (gint64)MIN(peer, (guint64)G_MAXINT64);
-    call.comm = comm_at(inspector, inspector->head_process, inspector->head_id, inspector->head_rank, inspector->head_n);
+    call.comm = comm_at(inspector, inspector->head_process, inspector->head_id, inspector->head_rank,
+                        inspector->head_n);
     add_call(inspector, &call, inspector->head_id, sequence);
     return NULL;
 }

@@ -1,9 +1,11 @@
-/* Nsight Systems' SQLite export: the NVTX ranges that NCCL makes around its calls (domain "NCCL"), with their payload as
- * JSON: the communicator's hash, the bytes, the root or peer. They become calls of communicators as those of a log do; which rank
- * a process is, its ranges of ncclCommInitRank say. ATLAHS's patched NCCL has all of it in the range's text.
+/* Nsight Systems' SQLite export: the NVTX ranges that NCCL makes around its calls (domain "NCCL"), with their payload
+ * as JSON: the communicator's hash, the bytes, the root or peer. They become calls of communicators as those of a log
+ * do; which rank a process is, its ranges of ncclCommInitRank say. ATLAHS's patched NCCL has all of it in the range's
+ * text.
  *
- * The file is read into memory, since it may be compressed or come from a pipe. Kernels and their times are not used: an
- * export has no computation that could be told from communication by name for sure, and a call's range is the host's. */
+ * The file is read into memory, since it may be compressed or come from a pipe. Kernels and their times are not used:
+ * an export has no computation that could be told from communication by name for sure, and a call's range is the
+ * host's. */
 #include <dlfcn.h>
 #include <sqlite3.h>
 #include <string.h>
@@ -311,8 +313,8 @@ static gboolean nsight_read(Reader *reader, GError **error)
     Sqlite found = {NULL};
     gboolean ok = sqlite_find(&found) && read_database(log, &found, bytes, error);
     if (!ok && found.errmsg == NULL) {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: SQLite (libsqlite3.so.0) is not installed, which reads it",
-                    input_path(reader->input));
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_OPEN,
+                    "%s: SQLite (libsqlite3.so.0) is not installed, which reads it", input_path(reader->input));
     }
     g_byte_array_free(bytes, TRUE);
     return ok;
