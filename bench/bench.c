@@ -165,6 +165,18 @@ static GArray *bench_extrapolate(const BenchTest *test, const BenchSetup *setup,
     return rows;
 }
 
+const char *bench_needs_packets(const BenchSetup *setup, const BenchRequest *request)
+{
+    const BenchTest *test = bench_find(request->test);
+    if (setup->fidelity == COLL_PACKET)
+        return NULL;
+    if (setup->spec->topology.kind != TOPOLOGY_RAILS)
+        return "flows know no levels of switches";
+    if (fabric_needs_packets(setup->spec))
+        return "flows know no faults in time and no merging in the switches";
+    return test->packets ? test->packets(request) : NULL;
+}
+
 /* The largest of the three sizes that a request is extrapolated from; 0: it runs at its own, as *flows or not. */
 static guint64 bench_part_of(const BenchTest *test, const BenchSetup *setup, const BenchRequest *request,
                              gboolean *flows)
@@ -172,7 +184,7 @@ static guint64 bench_part_of(const BenchTest *test, const BenchSetup *setup, con
     guint64 crossings = test->crossings ? test->crossings(setup, request) : 0;
     gboolean large = crossings > setup->crossings_max;
     *flows = setup->fidelity == COLL_FLOW || (setup->fidelity == COLL_FIDELITY_AUTO && large);
-    *flows = *flows && setup->spec->topology.kind == TOPOLOGY_RAILS && !fabric_needs_packets(setup->spec);
+    *flows = *flows && !bench_needs_packets(setup, request);
     if (!large || *flows)
         return 0;
     /* whole rounds of the grid, so that the last round is as full at each size */

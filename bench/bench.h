@@ -76,6 +76,9 @@ typedef struct {
     gboolean (*run)(BenchWorld *world, GError **error);
     /* Link crossings of a whole run, roughly; NULL: it is small at any size. */
     guint64 (*crossings)(const BenchSetup *setup, const BenchRequest *request);
+    /* Why a request runs in packets whatever the fidelity: flows would say something else, or nothing. NULL, or it
+     * answers NULL: it does not. */
+    const char *(*packets)(const BenchRequest *request);
 } BenchTest;
 extern const BenchTest *const bench_tests[]; /* ends with NULL */
 const BenchTest *bench_find(const char *name);
@@ -83,6 +86,9 @@ const BenchTest *bench_find(const char *name);
 /* What runs on a system when nothing else is asked for: test->usual, with as many GPUs as the system has where it
  * has fewer. The text is the test's own, or `buffer` of 16 bytes. */
 BenchRequest bench_usual(const BenchTest *test, const FabricSpec *spec, char *buffer);
+/* Why a request of such a test, which there is, runs in packets though setup->fidelity asks for flows; NULL: it runs as
+ * asked. */
+const char *bench_needs_packets(const BenchSetup *setup, const BenchRequest *request);
 /* Whether a request of such a test, which there is, is extrapolated. */
 gboolean bench_is_extrapolated(const BenchSetup *setup, const BenchRequest *request);
 /* The rows of one run; free with g_array_free. NULL with an error: unknown test or variant, GPUs that the

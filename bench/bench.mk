@@ -1,9 +1,11 @@
 # bench/: micro-benchmarks and traffic on the model, and `make bench`: how fast the simulator is.
 libfanout_core_la_SOURCES += \
 	bench/bandwidth.c \
+	bench/bandwidth.h \
 	bench/bench.c \
 	bench/bench.h \
 	bench/collective.c \
+	bench/contention.c \
 	bench/copy.c \
 	bench/footprint.c \
 	bench/latency.c \

@@ -239,13 +239,13 @@ static guint64 coll_crossings(const BenchSetup *setup, const BenchRequest *reque
 
 const BenchTest bench_barrier = {
     "barrier", "release_acquire_flags", "flag barriers of each CTA, back to back",
-    {"barrier", "release_acquire_flags", "2", 8, 64, 0}, barrier_run, NULL};
+    {"barrier", "release_acquire_flags", "2", 8, 64, 0}, barrier_run, NULL, NULL};
 const BenchTest bench_oneshot = {
     "allreduce_oneshot_pull", "fp32", "barrier, then every rank loads all inputs and sums",
-    {"allreduce_oneshot_pull", "fp32", "2", 8, 512, 65536}, oneshot_run, coll_crossings};
+    {"allreduce_oneshot_pull", "fp32", "2", 8, 512, 65536}, oneshot_run, coll_crossings, NULL};
 const BenchTest bench_twoshot = {
     "allreduce_twoshot_pull", "fp32", "barrier, reduce the own slice, barrier, gather the slices",
-    {"allreduce_twoshot_pull", "fp32", "2", 8, 512, 65536}, twoshot_run, coll_crossings};
+    {"allreduce_twoshot_pull", "fp32", "2", 8, 512, 65536}, twoshot_run, coll_crossings, NULL};
 const BenchTest bench_push = {
     "allgather_push", "total_bytes", "every rank stores its slice to all, fence, barrier",
-    {"allgather_push", "total_bytes", "2", 8, 512, 65536}, push_run, coll_crossings};
+    {"allgather_push", "total_bytes", "2", 8, 512, 65536}, push_run, coll_crossings, NULL};

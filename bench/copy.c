@@ -39,4 +39,4 @@ static guint64 copy_crossings(const BenchSetup *setup, const BenchRequest *reque
 
 const BenchTest bench_copy_engine = {
     "copy_engine_bw", "push, pull", "one copy by a copy engine, start-up included",
-    {"copy_engine_bw", "push", "0>1", 0, 0, 4u << 20}, copy_run, copy_crossings};
+    {"copy_engine_bw", "push", "0>1", 0, 0, 4u << 20}, copy_run, copy_crossings, NULL};

@@ -104,7 +104,7 @@ static guint64 foot_crossings(const BenchSetup *setup, const BenchRequest *reque
 
 const BenchTest bench_footprint = {
     "footprint_bw", "{read,write}_stride{128,256,...}", "few lines again and again",
-    {"footprint_bw", "read_stride128", "0>1", 132, 512, 65536}, foot_run, foot_crossings};
+    {"footprint_bw", "read_stride128", "0>1", 132, 512, 65536}, foot_run, foot_crossings, NULL};
 const BenchTest bench_hot_lines = {
     "hot_lines", "read_stride256", "K GPUs read the same few lines of GPU 0",
-    {"hot_lines", "read_stride256", "2>0", 132, 512, 2048}, hot_run, foot_crossings};
+    {"hot_lines", "read_stride256", "2>0", 132, 512, 2048}, hot_run, foot_crossings, NULL};

@@ -87,13 +87,13 @@ static gboolean atomic_latency_run(BenchWorld *world, GError **error)
 
 const BenchTest bench_load_latency = {
     "load_latency", "local, remote", "dependent loads over lines that are in L2",
-    {"load_latency", "remote", "0>1", 1, 1, 262144}, load_latency_run, NULL};
+    {"load_latency", "remote", "0>1", 1, 1, 262144}, load_latency_run, NULL, NULL};
 const BenchTest bench_dram_latency = {
     "dram_latency", "local, remote", "dependent loads that miss L2",
-    {"dram_latency", "remote", "0>1", 1, 1, 1u << 31}, dram_latency_run, NULL};
+    {"dram_latency", "remote", "0>1", 1, 1, 1u << 31}, dram_latency_run, NULL, NULL};
 const BenchTest bench_atomic_latency = {
     "atomic_latency", "local, remote", "dependent atomics on one line",
-    {"atomic_latency", "remote", "0>1", 1, 1, 8}, atomic_latency_run, NULL};
+    {"atomic_latency", "remote", "0>1", 1, 1, 8}, atomic_latency_run, NULL, NULL};
 
 /* ---- flags and messages */
 
@@ -183,7 +183,7 @@ static gboolean message_run(BenchWorld *world, GError **error)
 
 const BenchTest bench_pingpong = {
     "flag_pingpong_rtt", "relaxed, release_acquire", "two GPUs answer each other's flag",
-    {"flag_pingpong_rtt", "relaxed", "0>1", 1, 1, 8}, pingpong_run, NULL};
+    {"flag_pingpong_rtt", "relaxed", "0>1", 1, 1, 8}, pingpong_run, NULL, NULL};
 const BenchTest bench_message = {
     "message_rtt", "put_fence_flag", "stores, a fence, a flag; the peer answers with a flag",
-    {"message_rtt", "put_fence_flag", "0>1", 1, 1024, 65536}, message_run, NULL};
+    {"message_rtt", "put_fence_flag", "0>1", 1, 1024, 65536}, message_run, NULL, NULL};

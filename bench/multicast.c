@@ -87,7 +87,7 @@ static guint64 mc_crossings(const BenchSetup *setup, const BenchRequest *request
 const BenchTest bench_multicast_bw = {
     "multicast_bw", "one_to_all, all_to_all, red, all_red, ld_reduce, all_ld_reduce",
     "multimem.st, .red, .ld_reduce by one GPU or by all, each on its slice; payload of one GPU",
-    {"multicast_bw", "all_to_all", "8", 16, 1024, 16u << 20}, mc_bw_run, mc_crossings};
+    {"multicast_bw", "all_to_all", "8", 16, 1024, 16u << 20}, mc_bw_run, mc_crossings, NULL};
 
 /* ---- latency: back-to-back, dependent */
 
@@ -143,7 +143,7 @@ static gboolean mc_latency_run(BenchWorld *world, GError **error)
 
 const BenchTest bench_multicast_latency = {
     "multicast_latency", "ld_reduce, st_to_self", "one operation after the other",
-    {"multicast_latency", "ld_reduce", "8", 1, 32, 4096}, mc_latency_run, NULL};
+    {"multicast_latency", "ld_reduce", "8", 1, 32, 4096}, mc_latency_run, NULL, NULL};
 
 /* ---- barrier: multimem.red.release on a counter, then poll the own copy */
 
@@ -204,4 +204,4 @@ static gboolean mc_barrier_run(BenchWorld *world, GError **error)
 
 const BenchTest bench_multicast_barrier = {
     "multicast_barrier", "multimem_red", "multimem.red on a counter, poll of the own copy",
-    {"multicast_barrier", "multimem_red", "8", 1, 64, 0}, mc_barrier_run, NULL};
+    {"multicast_barrier", "multimem_red", "8", 1, 64, 0}, mc_barrier_run, NULL, NULL};

@@ -93,8 +93,15 @@ static gboolean shared_run(BenchWorld *world, GError **error)
     return TRUE;
 }
 
+static const char *shared_loads_packets(const BenchRequest *request)
+{
+    (void)request;
+    return "lines that several GPUs ask for at once are single requests and answers, which flows have none of";
+}
+
 const BenchTest bench_shared_loads = {
     "shared_loads", "one_skew0us, all_skew0us, all_skew3us, ...",
     "GPUs load the same lines, of one of them or of all, and start within so long: payload of one, loads that an "
     "answer serves (switch.merge_entries)",
-    {"shared_loads", "all_skew0us", "8", 8, 128, 512u << 10}, shared_run, NULL};
+    {"shared_loads", "all_skew0us", "8", 8, 128, 512u << 10}, shared_run, NULL,
+    shared_loads_packets};

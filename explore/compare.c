@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "explore/side.h"
 #include "explore/store.h"
 
 typedef struct {
@@ -281,7 +282,7 @@ static JsonParser *compare_load(const char *path, JsonObject **report, GError **
 {
     JsonParser *parser = json_parser_new();
     g_autoptr(GError) why = NULL;
-    JsonNode *root = json_parser_load_from_file(parser, path, &why) ? json_parser_get_root(parser) : NULL;
+    JsonNode *root = side_parse(parser, path, &why) ? json_parser_get_root(parser) : NULL;
     const char *schema = NULL;
     *report = root && JSON_NODE_HOLDS_OBJECT(root) ? json_node_get_object(root) : NULL;
     if (*report && compare_is(json_object_get_member(*report, "schema"), G_TYPE_STRING))

@@ -6,6 +6,7 @@
 
 #include "observe/series/tables.h"
 #include "observe/series/where.h"
+#include "sim/param/whole.h"
 
 static void side_cell(Table *table, const Column *column, JsonNode *node, const char *side)
 {
@@ -37,6 +38,14 @@ static guint side_rows(Table *table, const Column *columns, const char *key, Jso
     return rows != NULL;
 }
 
+gboolean side_parse(JsonParser *parser, const char *path, GError **error)
+{
+    g_autofree char *text = NULL;
+    gsize length = 0;
+    return whole_read(path, &text, &length, error) &&
+           json_parser_load_from_data(parser, text, (gssize)length, error);
+}
+
 guint side_add(Report *report, const char *a, const char *b)
 {
     const char *const paths[2] = {a, b}, *const sides[2] = {"a", "b"};
@@ -45,7 +54,7 @@ guint side_add(Report *report, const char *a, const char *b)
     JsonParser *const parser[2] = {parser_a, parser_b};
     gboolean in_time = FALSE, where = FALSE;
     for (int i = 0; i < 2; i++) {
-        JsonNode *node = json_parser_load_from_file(parser[i], paths[i], NULL) ? json_parser_get_root(parser[i]) : NULL;
+        JsonNode *node = side_parse(parser[i], paths[i], NULL) ? json_parser_get_root(parser[i]) : NULL;
         root[i] = node && JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
         in_time |= root[i] && json_object_has_member(root[i], "in_time");
         where |= root[i] && json_object_has_member(root[i], "where");

@@ -5,6 +5,7 @@
 #include "model/fabric/fabric.h"
 #include "model/presets/preset.h"
 #include "sim/param/nearest.h"
+#include "sim/param/whole.h"
 
 /* ---- unknown groups and keys; those of [fixed], [grid] and [latin] are looked at where they are read */
 
@@ -170,7 +171,7 @@ static gboolean spec_read(SpecReader *reader, GError **error)
 {
     g_autofree char *text = NULL;
     SweepSpec *spec = reader->spec;
-    if (!g_file_get_contents(spec->path, &text, NULL, error))
+    if (!whole_read(spec->path, &text, NULL, error))
         return FALSE;
     reader->lines = lines_read(spec->path, text, error);
     return reader->lines && spec_check_lines(reader, error) && spec_read_run(reader, error) &&

@@ -36,6 +36,8 @@ libfanout_core_la_SOURCES += \
 	sim/param/size.c \
 	sim/param/size.h \
 	sim/param/value.c \
+	sim/param/whole.c \
+	sim/param/whole.h \
 	sim/report/chart.c \
 	sim/report/csv.c \
 	sim/report/file.c \

@@ -4,7 +4,7 @@ TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
 EXTRA_DIST += tests/summary.sh
 noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/device/device_world.h tests/device/kernel/kernel_world.h tests/ptx/flat_host.h tests/ptx/reference.h tests/model/link_ends.h tests/model/model_test.h \
-	tests/fuzz.h tests/model/warp_test.h tests/test.h tests/traces/trace_test.h
+	tests/fuzz.h tests/model/warp_test.h tests/test.h tests/traces/fuzz_seeds.h tests/traces/trace_test.h
 
 # Tests that are scripts: exit 0 passed, 77 skipped, anything else failed.
 dist_check_SCRIPTS = \
@@ -67,6 +67,10 @@ dist_check_SCRIPTS = \
 	tests/style/test_summary.sh \
 	tests/style/tidy.sh \
 	tests/style/tidy_selftest.sh \
+	tests/bench/test_bench_flow.sh \
+	tests/traces/test_flight.sh \
+	tests/traces/test_inputs.sh \
+	tests/traces/test_nsight.sh \
 	tests/traces/test_replay.sh \
 	tests/traces/test_replay_best.sh \
 	tests/traces/test_replay_faults.sh \
@@ -253,12 +257,14 @@ check_PROGRAMS += \
 	tests/sim/test_tlm_port \
 	tests/sim/test_two_runs \
 	tests/sim/test_vcd \
+	tests/traces/fuzz_door \
 	tests/traces/fuzz_trace \
 	tests/traces/test_jobs \
 	tests/traces/test_plan_packets \
 	tests/traces/test_trace_chakra \
 	tests/traces/test_trace_convert \
 	tests/traces/test_trace_goal \
+	tests/traces/test_trace_inspector \
 	tests/traces/test_trace_kineto \
 	tests/traces/test_trace_kineto_names \
 	tests/traces/test_trace_large \
@@ -268,6 +274,7 @@ check_PROGRAMS += \
 	tests/traces/test_trace_plan \
 	tests/traces/test_trace_pytorch_et \
 	tests/traces/test_trace_replay \
+	tests/traces/test_trace_replicate \
 	tests/traces/test_trace_simai \
 	tests/traces/test_trace_text \
 	tests/validate/fuzz_param
@@ -278,6 +285,7 @@ tests_random_test_bounds_LDADD = $(TEST_LDADD) -lm
 tests_random_test_random_programs_SOURCES = tests/random/test_random_programs.c $(random_programs)
 tests_random_test_random_programs_LDADD = $(TEST_LDADD) -lm
 tests_traces_fuzz_trace_SOURCES = tests/traces/fuzz_trace.c
+tests_traces_fuzz_door_SOURCES = tests/traces/fuzz_door.c
 tests_validate_fuzz_param_SOURCES = tests/validate/fuzz_param.c
 tests_explore_test_explore_LDADD = libfanout_explore.la $(TEST_LDADD)
 tests_cli_test_options_SOURCES = tests/cli/test_options.c tests/cli/no_reference.c cli/options.c \
@@ -399,8 +407,9 @@ mutants:
 # Every parser FUZZ_SECONDS of processor time, from seeds and the files in FUZZ_CORPUS (tests/fuzz.h); make check has a few
 # hundred inputs of each.
 FUZZ_SECONDS = 600
-fuzz: tests/traces/fuzz_trace tests/validate/fuzz_param tests/ptx/fuzz_ptx
+fuzz: tests/traces/fuzz_trace tests/traces/fuzz_door tests/validate/fuzz_param tests/ptx/fuzz_ptx
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/traces/fuzz_trace
+	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/traces/fuzz_door
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/validate/fuzz_param
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/ptx/fuzz_ptx
 .PHONY: fuzz

@@ -12,6 +12,8 @@ libfanout_core_la_SOURCES += \
 	traces/format/chakra/write.c \
 	traces/format/files.c \
 	traces/format/files.h \
+	traces/format/goal/binary.c \
+	traces/format/goal/binary.h \
 	traces/format/goal/read.c \
 	traces/format/goal/write.c \
 	traces/format/input.c \
@@ -21,11 +23,20 @@ libfanout_core_la_SOURCES += \
 	traces/format/json.c \
 	traces/format/json.h \
 	traces/format/json_value.c \
+	traces/format/flight/flight.h \
+	traces/format/flight/judge.c \
+	traces/format/flight/pickle.c \
+	traces/format/flight/pickle.h \
+	traces/format/flight/pickle_text.c \
+	traces/format/flight/pickle_value.h \
+	traces/format/flight/read.c \
+	traces/format/kept.c \
 	traces/format/kineto/build.c \
 	traces/format/kineto/collect.c \
 	traces/format/kineto/comm.c \
 	traces/format/kineto/info.c \
 	traces/format/kineto/kineto.h \
+	traces/format/kineto/launch_op.c \
 	traces/format/kineto/read.c \
 	traces/format/mscclpp/mscclpp.h \
 	traces/format/mscclpp/read.c \
@@ -33,7 +44,9 @@ libfanout_core_la_SOURCES += \
 	traces/format/names.c \
 	traces/format/names.h \
 	traces/format/nccl_log/build.c \
+	traces/format/nccl_log/inspector.c \
 	traces/format/nccl_log/nccl_log.h \
+	traces/format/nccl_log/nsight.c \
 	traces/format/nccl_log/ranks.c \
 	traces/format/nccl_log/read.c \
 	traces/format/reader.c \

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "validate/validate.h"
+#include "sim/param/whole.h"
 
 G_DEFINE_QUARK(validate-error-quark, validate_error)
 
@@ -251,7 +252,7 @@ static gboolean csv_find_schema(CsvAt *at, const char *line, ValidateSchema *sch
 gboolean validate_load(GPtrArray *rows, const char *path, GError **error)
 {
     g_autofree char *text = NULL;
-    if (!g_file_get_contents(path, &text, NULL, error))
+    if (!whole_read(path, &text, NULL, error))
         return FALSE;
     CsvAt at = {.path = path, .error = error};
     if (!g_utf8_validate(text, -1, NULL)) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "validate/validate.h"
+#include "sim/param/whole.h"
 
 #define JOURNAL_HEAD "fanout validate journal 1 "
 
@@ -66,7 +67,7 @@ ValidateJournal *validate_journal_open(GPtrArray *rows, const char *path, const 
 {
     g_autofree char *text = NULL, *head = g_strconcat(JOURNAL_HEAD, settings, NULL);
     gsize length = 0;
-    if (g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_get_contents(path, &text, &length, error))
+    if (g_file_test(path, G_FILE_TEST_EXISTS) && !whole_read(path, &text, &length, error))
         return NULL;
     g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", 0);
     if (length && (!lines[0] || !lines[1] || strcmp(lines[0], head) != 0)) {

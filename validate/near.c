@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/param/whole.h"
 #include "validate/errors.gen.h"
 #include "validate/validate.h"
 
@@ -104,7 +105,7 @@ static gboolean errors_read(ValidateErrors *errors, const char *text, const char
 ValidateErrors *validate_errors_new(const char *path, GError **error)
 {
     g_autofree char *text = NULL;
-    if (path && !g_file_get_contents(path, &text, NULL, error))
+    if (path && !whole_read(path, &text, NULL, error))
         return NULL;
     if (!path) {
         GBytes *bytes = g_resource_lookup_data(errors_get_resource(), ERRORS_RESOURCE, 0, NULL);

@@ -148,8 +148,9 @@ static const About abouts[] = {
      "--, those of the program behind it."},
     {"replay", replay,
      "Reads traces of what an application communicated and computed, and simulates that on another fabric or "
-     "with other algorithms. The format is detected: PyTorch profiler and execution traces, Chakra, NCCL's "
-     "debug log, mscclpp plans, GOAL, SimAI, and Fanout's own text.\nSeveral traces that do not belong together "
+     "with other algorithms. The format is detected: PyTorch profiler and execution traces and its flight "
+     "recorder, Chakra, NCCL's debug log and Inspector, Nsight Systems' SQLite export, mscclpp plans, GOAL, SimAI, and "
+     "Fanout's own text.\nSeveral traces that do not belong together "
      "are several jobs that share the fabric."},
     {"convert", convert,
      "Rewrites a trace in another format: text, Chakra (one file for each rank) or GOAL. What was assumed, not "

@@ -308,7 +308,7 @@ static ExitCode replay_run_verb(int argc, char **argv, GError **error)
 const Verb verb_replay = {
     .name = "replay",
     .usage = "TRACE...",
-    .text = "replay traces of applications: PyTorch, Chakra, NCCL logs, mscclpp plans, GOAL, SimAI",
+    .text = "replay traces of applications: PyTorch, Chakra, NCCL, Nsight Systems, mscclpp, GOAL, SimAI",
     .flags = VERB_TIMELINE | VERB_WAVEFORM | VERB_FLOWS | VERB_STATS | VERB_MONITOR,
     .run = replay_run_verb,
 };

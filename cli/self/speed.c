@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/self/cost.h"
+#include "sim/param/whole.h"
 
 #define LOSS_PERCENT 15
 
@@ -208,7 +209,7 @@ ExitCode speed_run(const Options *options, const char *name, guint runs, const c
         return speed_cores(options, MIN(runs | 1, RUNS_MAX), error);
     if (strcmp(name, "targets") == 0)
         return speed_targets(options, MIN(runs | 1, RUNS_MAX), error);
-    if (record && !g_file_get_contents(record, &text, NULL, error))
+    if (record && !whole_read(record, &text, NULL, error))
         return EXIT_USER;
     lines = text ? g_strsplit(text, "\n", 0) : NULL;
     Speed speed = {.options = options, .runs = MIN(runs | 1, RUNS_MAX), .record = lines,

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "cli/validate/table.h"
+#include "sim/param/whole.h"
 
 #include <math.h>
 
@@ -147,7 +148,7 @@ char *validate_settings(const Options *options, const ValidateSetup *setup)
 {
     g_autofree char *sets = options->sets ? g_strjoinv(" ", options->sets) : g_strdup("");
     g_autofree char *config = NULL;
-    if (options->config && !g_file_get_contents(options->config, &config, NULL, NULL))
+    if (options->config && !whole_read(options->config, &config, NULL, NULL))
         config = NULL; /* the systems say so */
     g_autofree char *text =
         g_strdup_printf("%s|%s|%s|%s|%" G_GUINT64_FORMAT "|%" G_GUINT64_FORMAT "|%d|%d|%d", PACKAGE_VERSION,

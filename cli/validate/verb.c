@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "cli/system.h"
 #include "cli/validate/table.h"
+#include "sim/param/whole.h"
 #include "validate/near.h"
 #include "validate/validate.h"
 
@@ -153,7 +154,7 @@ static void validate_find_named(const GPtrArray *rows, ValidateNamed named[1 + V
 static gboolean validate_check_record(const GPtrArray *rows, const char *path, GError **error)
 {
     g_autofree char *text = NULL;
-    if (!g_file_get_contents(path, &text, NULL, error))
+    if (!whole_read(path, &text, NULL, error))
         return FALSE;
     g_auto(GStrv) lines = g_strsplit(text, "\n", 0);
     g_autoptr(GString) worse = g_string_new(NULL);

@@ -222,6 +222,21 @@ static void bench_refuse_name(const char *name, GError **error)
                 near ? "; did you mean '" : ";", near ? near : "", near ? "'?" : "");
 }
 
+/* What runs in packets though flows were asked for, each reason once. */
+static void bench_add_packets(Report *report, const BenchSetup *setup, const GArray *all)
+{
+    g_autoptr(GPtrArray) said = g_ptr_array_new();
+    for (guint i = 0; i < all->len; i++) {
+        const BenchRequest *request = &g_array_index(all, BenchRequest, i);
+        const char *why = bench_needs_packets(setup, request);
+        if (why && !g_ptr_array_find_with_equal_func(said, why, g_str_equal, NULL)) {
+            g_ptr_array_add(said, (gpointer)why);
+            report_add_note(report, "%s %s runs in packets whatever --fidelity says: %s", request->test,
+                            request->variant, why);
+        }
+    }
+}
+
 static ExitCode bench_one(Options *options, const char *name, const BenchOwn *own, GError **error)
 {
     System system;
@@ -268,6 +283,8 @@ static ExitCode bench_one(Options *options, const char *name, const BenchOwn *ow
     gboolean lost = FALSE;
     setup.vcd_path = options->vcd;
     setup.vcd_lost = &lost;
+    if (all && setup.fidelity == COLL_FLOW)
+        bench_add_packets(report, &setup, all);
     if (all && all->len == 1) {
         setup.done = bench_add_faults;
         setup.done_user = report;

@@ -7,6 +7,7 @@
 #include "sim/report/file.h"
 #include "traces/format/write.h"
 #include "traces/record/match.h"
+#include "traces/record/replicate.h"
 
 #define CONVERT_FILES_MAX 4096
 
@@ -23,10 +24,12 @@ static gboolean convert_write(Trace *trace, const char *out, const char *format,
     }
     if (!write_possible(trace, error))
         return FALSE;
+    if (trace->recorded_ranks > 1 && !trace_replicate(trace, error)) /* as text there is "rank *" alone */
+        return FALSE;
     gboolean terminal = strcmp(out, "-") == 0;
     gboolean is_text = terminal || write_is_text(out, format);
     g_autofree char *text = is_text ? write_text_string(trace) : NULL; /* before it is replicated */
-    if (!is_text || !trace->replicate) { /* of which each rank does the same */
+    if (!is_text || !trace->replicate || trace->replicated) { /* of which each rank does the same */
         Match *match = match_new(trace, lenient, error); /* what replay refuses is not converted */
         match_free(match);
         if (!match)
@@ -78,7 +81,7 @@ static ExitCode convert_run_verb(int argc, char **argv, GError **error)
     TraceArgs args = TRACE_ARGS_INIT;
     gint files_max = CONVERT_FILES_MAX;
     const GOptionEntry own[] = {{"to", 0, 0, G_OPTION_ARG_STRING, &args.to,
-                                 "text, chakra or goal (by OUT's name: .trace, .et, .goal)",
+                                 "text, chakra, goal or goal-binary (by OUT's name: .trace, .et, .goal, .bin)",
                                  "FORMAT"},
                                 {"max-files", 0, 0, G_OPTION_ARG_INT, &files_max,
                                  "write up to N files of a rank each (4096)", "N"},
@@ -100,7 +103,7 @@ const Verb verb_convert = {
     .name = "convert",
     .usage = "IN OUT",
     .text = "rewrite a trace as text (.trace, - for standard output), Chakra (OUT.<rank>.et) or "
-            "GOAL (.goal)",
+            "GOAL (.goal, .bin)",
     .flags = VERB_NO_PAGE,
     .no_views = "it simulates nothing; replay does, and has all of them",
     .run = convert_run_verb,

@@ -8,6 +8,7 @@
 #include "ptx/read/fatbin.h"
 #include "ptx/run/warp.h"
 #include "cli/options.h"
+#include "sim/param/whole.h"
 #include "sim/report/report.h"
 
 static const Column kernel_columns[] = {
@@ -148,7 +149,7 @@ static ExitCode ptx_show(const char *file, guint sm, const Options *options, GEr
 {
     char *data, *text = NULL;
     gsize bytes;
-    if (!g_file_get_contents(file, &data, &bytes, error))
+    if (!whole_read(file, &data, &bytes, error))
         return EXIT_USER;
     if (bytes >= 16 && ptx_fatbin_bytes(data)) {
         gsize text_bytes = 0;

@@ -6,6 +6,7 @@
 
 #include "model/presets/presets.h"
 #include "sim/param/nearest.h"
+#include "sim/param/whole.h"
 
 #define PRESET_PREFIX "/fanout/presets/"
 
@@ -116,7 +117,7 @@ static gboolean preset_load_layer(ParamSet *set, const char *name, const Layer *
     gboolean file = preset_is_file(name);
     g_autofree char *text = NULL, *place = NULL;
     gsize length = 0;
-    if (file && !g_file_get_contents(name, &text, &length, error))
+    if (file && !whole_read(name, &text, &length, error))
         return FALSE;
     if (file && strlen(text) != length) {
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX, "%s: not text: it holds a zero byte", name);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/param/internal.h"
+#include "sim/param/whole.h"
 
 /* Where in which text the reader is. */
 typedef struct {
@@ -232,8 +233,8 @@ gboolean param_load_file(ParamSet *set, const char *path, GError **error)
     char *text;
     gsize length;
 
-    if (!g_file_get_contents(path, &text, &length, error)) {
-        return FALSE; /* GLib's message names the file */
+    if (!whole_read(path, &text, &length, error)) {
+        return FALSE; /* the message names the file */
     }
     gboolean fine = strlen(text) == length;
     if (!fine) {

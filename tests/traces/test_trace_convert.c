@@ -53,7 +53,7 @@ static void test_goal(void **state)
         GError *error = NULL;
         Trace *trace = trace_test_read("c.trace", text, strlen(text), FALSE, &error);
         assert_non_null(trace);
-        assert_true(write_goal(trace, path, &error));
+        assert_true(write_goal(trace, path, FALSE, &error));
         guint64 sent[5] = {0};
         read_back(path, sent, 5);
         guint64 total = 0, want = 0;
@@ -82,7 +82,7 @@ static void test_goal_again(void **state)
     }
     char *path = g_build_filename(g_get_tmp_dir(), "fanout-test-again.goal", NULL);
     GError *error = NULL;
-    assert_true(write_goal(trace, path, &error));
+    assert_true(write_goal(trace, path, FALSE, &error));
     guint64 sent[32] = {0}, total = 0;
     read_back(path, sent, 32);
     for (guint r = 0; r < 32; r++) {

@@ -94,11 +94,112 @@ static void test_shared_counts(void **state)
     trace_free(trace);
 }
 
+static void put(GByteArray *to, guint64 number, guint bytes)
+{
+    for (guint i = 0; i < bytes; i++) {
+        guint8 byte = (guint8)(number >> (8 * i));
+        g_byte_array_append(to, &byte, 1);
+    }
+}
+
+/* A node, as LogGOPSim's txt2bin writes it. */
+static void put_node(GByteArray *to, guint32 waits, guint8 type, guint32 peer, guint64 size, guint32 tag, guint32 n_end,
+                     guint32 end, guint32 n_start, guint32 start)
+{
+    put(to, waits, 4);
+    put(to, type, 1);
+    put(to, peer, 4);
+    put(to, size, 8);
+    put(to, tag, 4);
+    put(to, 0, 2);
+    put(to, n_end, 4);
+    put(to, end, 4);
+    put(to, n_start, 4);
+    put(to, start, 4);
+}
+
+/* Two ranks: calc 100, then a send of 8 bytes under tag 7 and, where `starts`, a calc of 5 that begins with the send;
+ * and its receive. */
+static GByteArray *binary_file(gboolean starts)
+{
+    GByteArray *file = g_byte_array_new();
+    guint n = starts ? 3 : 2, first = 6 + 32, one = 8 + 4 + n * 39 + 4 * (n - 1), two = 8 + 4 + 39;
+    put(file, 4223, 8);
+    put(file, 2, 4);
+    put(file, 0x0101, 2);
+    put(file, first, 8);
+    put(file, first + one, 8);
+    put(file, first + one, 8);
+    put(file, first + one + two, 8);
+    put(file, n, 4);
+    put(file, 1, 4);
+    put(file, 0, 4);
+    put_node(file, 0, 3, 0, 100, 0, 1, 0, 0, 1);
+    put_node(file, 1, 1, 1, 8, 7, 0, 1, starts, 1 + starts);
+    if (starts) {
+        file->data[file->len - 4] = 1; /* the start's place in the appendix */
+        put_node(file, 1, 3, 0, 5, 0, 0, 2, 0, 2);
+    }
+    put(file, 1, 4);
+    if (starts) {
+        put(file, 2, 4);
+    }
+    put(file, 1, 4);
+    put(file, 1, 4);
+    put(file, 0, 4);
+    put_node(file, 0, 2, 0, 8, 7, 0, 0, 0, 0);
+    return file;
+}
+
+/* Proves that the binary form is read as the text is, dependencies on starts with it; and written byte for byte as
+ * LogGOPSim's own compiler lays it out. */
+static void test_binary(void **state)
+{
+    (void)state;
+    GByteArray *file = binary_file(TRUE);
+    Trace *trace = trace_test_read("x.bin", file->data, file->len, FALSE, NULL);
+    assert_non_null(trace);
+    assert_true(trace->world == 2 && trace->records->len == 4);
+    const Record *r = trace_record(trace, 1);
+    assert_true(r->op == RECORD_SEND && r->bytes_in == 8 && r->peer == 1 && r->tag == 7 && r->dep_count == 1);
+    r = trace_record(trace, 2); /* begins with the send, so waits for what that waits for */
+    assert_true(r->duration_ps == 5000 && r->dep_count == 1 && g_array_index(trace->deps, guint32, r->dep_first) == 0);
+    assert_true(trace_record(trace, 3)->op == RECORD_RECV && trace_record(trace, 3)->peer == 0);
+    trace_free(trace);
+    g_byte_array_free(file, TRUE);
+
+    trace = read_text("num_ranks 2\nrank 0 {\na: calc 100\nb: send 8b to 1 tag 7\nb requires a\n}\n"
+                      "rank 1 {\nrecv 8b from 0 tag 7\n}\n");
+    char *dir = g_dir_make_tmp("fanout-XXXXXX", NULL), *path = g_build_filename(dir, "x.bin", NULL), *written;
+    gsize bytes;
+    assert_true(write_trace(trace, path, NULL, NULL));
+    assert_true(g_file_get_contents(path, &written, &bytes, NULL));
+    file = binary_file(FALSE);
+    assert_int_equal(bytes, file->len);
+    assert_memory_equal(written, file->data, bytes);
+    g_unlink(path);
+    g_rmdir(dir);
+    g_free(written);
+    g_free(path);
+    g_free(dir);
+    trace_free(trace);
+    for (gsize cut = 8; cut < file->len; cut++) { /* cut anywhere it is refused, by its name */
+        GError *error = NULL;
+        trace = trace_read_input(input_open_memory("cut.bin", file->data, cut),
+                                 &(TraceReadSpec){.format = "goal-binary"}, &error);
+        assert_null(trace);
+        assert_true(g_str_has_prefix(error->message, "cut.bin: "));
+        g_clear_error(&error);
+    }
+    g_byte_array_free(file, TRUE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operations),
         cmocka_unit_test(test_bad_lines),
+        cmocka_unit_test(test_binary),
         cmocka_unit_test(test_shared_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

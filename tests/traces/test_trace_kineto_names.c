@@ -133,6 +133,68 @@ static void test_noted(void **state)
     }
 }
 
+/* Proves that a kernel which says nothing has the sizes of the operator that launched it: of the tensor that one
+ * rank puts in, whatever scalars and buffers stand beside it, with the reduction that was written down. */
+static void test_launching_ops(void **state)
+{
+    (void)state;
+#define LAUNCHING(name, dims, types, concrete)                                                     \
+    "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"" name "\", \"tid\": 1, \"ts\": 100.0, \"dur\": "       \
+    "50.0, \"args\": {\"External id\": 77, \"Input Dims\": [" dims "], \"Input type\": [" types "]"      \
+    concrete "}}, "
+#define KERNEL(name, launch) TRACE(launch, "void ns::" name "<c10::BFloat16, 16>(x)", ", \"External id\": 77")
+    static const struct {
+        const char *text;
+        RecordOp op;
+        guint64 in, out;
+        RecordDtype dtype;
+        RecordReduction reduction;
+    } cases[] = {
+        {KERNEL("multimem_all_reduce_kernel",
+                LAUNCHING("symm_mem::multimem_all_reduce_", "[524288], [], []", "\"c10::BFloat16\", \"\", \"\"", "")),
+         RECORD_ALL_REDUCE, 1048576, 1048576, RECORD_BF16, RECORD_SUM},
+        {KERNEL("one_shot_all_reduce_kernel",
+                LAUNCHING("symm_mem::one_shot_all_reduce", "[8, 1024], [], []", "\"float\", \"\", \"\"",
+                          ", \"Concrete Inputs\": [\"\", \"max\", \"0\"]")),
+         RECORD_ALL_REDUCE, 32768, 32768, RECORD_F32, RECORD_MAX},
+        {KERNEL("one_shot_all_reduce_kernel", /* of the buffer's 65536 elements it sums 64 */
+                LAUNCHING("symm_mem::one_shot_all_reduce_copy", "[65536], [64], [], []",
+                          "\"c10::Half\", \"c10::Half\", \"\", \"\"", "")),
+         RECORD_ALL_REDUCE, 128, 128, RECORD_F16, RECORD_SUM},
+        {KERNEL("two_shot_all_reduce_kernel",
+                LAUNCHING("symm_mem::two_shot_all_reduce_", "[1024], [], []", "\"float\", \"\", \"\"", "")),
+         RECORD_ALL_REDUCE, 4096, 4096, RECORD_F32, RECORD_SUM},
+        {KERNEL("multimem_all_gather_kernel",
+                LAUNCHING("symm_mem::multimem_all_gather_out", "[1024], [], [4096]", "\"float\", \"\", \"float\"", "")),
+         RECORD_ALL_GATHER, 4096, 16384, RECORD_F32, RECORD_SUM},
+        {KERNEL("cross_device_reduce_1stage",
+                LAUNCHING("_C_custom_ar::all_reduce", "[], [16, 64], [16, 64], [], []",
+                          "\"Scalar\", \"c10::BFloat16\", \"c10::BFloat16\", \"Scalar\", \"Scalar\"", "")),
+         RECORD_ALL_REDUCE, 2048, 2048, RECORD_BF16, RECORD_SUM},
+        {KERNEL("cross_device_reduce_2stage",
+                LAUNCHING("_C::all_reduce", "[], [16], [16]", "\"Scalar\", \"float\", \"float\"", "")),
+         RECORD_ALL_REDUCE, 64, 64, RECORD_F32, RECORD_SUM},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        Trace *trace = read_text(cases[i].text);
+        const Record *r = trace_record(trace, 0);
+        if (trace->records->len != 1 || r->op != cases[i].op || r->bytes_in != cases[i].in ||
+            r->bytes_out != cases[i].out || r->dtype != cases[i].dtype || r->reduction != cases[i].reduction) {
+            fail_msg("case %u: %s of %u and %u bytes of %s", (guint)i, record_op_name(r->op),
+                     (guint)r->bytes_in, (guint)r->bytes_out, record_dtype_name(r->dtype));
+        }
+        assert_int_equal(trace_group_at(trace, r->group)->n, 4);
+        assert_int_equal(trace->notes->len, 0);
+        trace_free(trace);
+    }
+    /* without record_shapes nothing says how much, as before */
+    Trace *trace =
+        read_text(KERNEL("multimem_all_reduce_kernel", LAUNCHING("symm_mem::multimem_all_reduce_", "", "", "")));
+    assert_int_equal(trace_record(trace, 0)->op, RECORD_COMPUTE);
+    assert_int_equal(trace->notes->len, 1);
+    trace_free(trace);
+}
+
 /* Proves that computations are left in peace: nothing is noted of kernels that only reduce within a
  * GPU. */
 static void test_computations(void **state)
@@ -237,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_understood),   cmocka_unit_test(test_noted),
         cmocka_unit_test(test_computations), cmocka_unit_test(test_coalesced_once),
         cmocka_unit_test(test_counts),       cmocka_unit_test(test_wraps),
+        cmocka_unit_test(test_launching_ops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

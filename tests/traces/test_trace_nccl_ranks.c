@@ -201,12 +201,32 @@ static void test_odd_logs(void **state)
                        "has calls of 3 processes or devices, but no communicator of more than 2", 0);
 }
 
+/* Proves that a communicator of many ranks is named once, though its Init line stands there for each
+ * rank: a name that was given back is not looked at again (X, X, Y, X: X and Y). */
+static void test_identify(void **state)
+{
+    (void)state;
+    const char *log = INIT("n:1:1 [0]", "ncclCommInitRank", "0x1", "0", "3", "0", "commId 0xaaaa")
+        INIT("n:2:2 [1]", "ncclCommInitRank", "0x2", "1", "3", "1", "commId 0xaaaa")
+            INIT("n:3:3 [2]", "ncclCommInitRank", "0x3", "0", "1", "2", "commId 0xbbbb")
+                INIT("n:4:4 [3]", "ncclCommInitRank", "0x4", "2", "3", "3", "commId 0xaaaa");
+    Input *input = input_open_memory("x.log", log, strlen(log));
+    TraceIdentity identity = {.rank = -1, .world = -1};
+    trace_format_nccl_log.identify(input, &identity);
+    assert_int_equal(identity.ids->len, 2);
+    assert_string_equal(identity.ids->pdata[0], "0xaaaa");
+    assert_string_equal(identity.ids->pdata[1], "0xbbbb");
+    g_ptr_array_free(identity.ids, TRUE);
+    input_close(input);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ranks),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_odd_logs),
+        cmocka_unit_test(test_identify),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,12 +128,44 @@ static void test_shared_plan(void **state)
     trace_free(trace);
 }
 
+/* Proves that channels are counted by kind: of a GPU with one memory channel to 1 and one port channel
+ * to 2, channel 0 is the one or the other by the operation's kind; and channel 1 of a kind is none. */
+static void test_channel_kinds(void **state)
+{
+    (void)state;
+#define KINDS_GPU(id, near, far, ops)                                                              \
+    "{\"id\": " id ", \"input_chunks\": 1, \"threadblocks\": [{\"id\": 0, \"ops\": [" ops                \
+    "], \"channels\": [{\"channel_type\": \"memory\", \"channel_ids\": [0]}, {\"channel_type\": "       \
+    "\"port\", \"channel_ids\": [0, 1]}]}], \"channels\": [{\"channel_type\": \"memory\", "             \
+    "\"connected_to\": [" near "]}, {\"channel_type\": \"port\", \"connected_to\": [" far "]}]}"
+#define KINDS_PLAN(ops)                                                                            \
+    "{\"name\": \"p\", \"collective\": \"x\", \"protocol\": \"Simple\", \"gpus\": [" KINDS_GPU(            \
+        "0", "1", "2", ops) "," KINDS_GPU("1", "0", "3", "") "," KINDS_GPU("2", "3", "0", "") ","   \
+        KINDS_GPU("3", "2", "1", "") "]}"
+#define KINDS_OP(name, kind, id)                                                                   \
+    "{\"name\": \"" name "\", \"channel_ids\": [" id "], \"channel_type\": \"" kind "\"}"
+    const char *text = KINDS_PLAN(KINDS_OP("signal", "memory", "0") "," KINDS_OP("signal", "port", "0"));
+    Trace *trace = trace_test_read("p.json", text, strlen(text), FALSE, NULL);
+    assert_non_null(trace);
+    const PlanRank *rank = &g_array_index(trace->plan->ranks, PlanRank, 0);
+    const GArray *ops = g_array_index(rank->blocks, PlanBlock, 0).ops;
+    const PlanOp *memory = &g_array_index(ops, PlanOp, 0), *port = &g_array_index(ops, PlanOp, 1);
+    assert_int_equal(memory->peers[0], 1);
+    assert_int_equal(port->peers[0], 2);
+    assert_int_not_equal(memory->channels[0], port->channels[0]);
+    trace_free(trace);
+    text = KINDS_PLAN(KINDS_OP("signal", "port", "1"));
+    trace_test_refused("p.json", text, strlen(text),
+                       "operation 0: port channel 1 is not among the gpu's channels", 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operations),
         cmocka_unit_test(test_bad_operations),
         cmocka_unit_test(test_shared_plan),
+        cmocka_unit_test(test_channel_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -248,6 +248,18 @@ static void test_other_operations(void **state)
     "]}, {\"channel_type\": \"switch\","                                                           \
     " \"buffer_type\": \"i\", \"rank_groups\": [{\"ranks\": [0, 1]}]}], \"remote_buffers\": "      \
     "[{\"rank\": " peer ", \"type\": \"s\"}]}"
+/* A memory and a port channel to the other GPU, listed by each in another order: `first`, `second`. */
+#define KINDS_GPU(id, peer, first, second, op)                                                     \
+    "{\"id\": " id ", \"input_chunks\": 1, \"threadblocks\": [{\"id\": 0, \"ops\": [" op                 \
+    "], \"channels\": [{\"channel_type\": \"memory\", \"channel_ids\": [0]}, {\"channel_type\": "       \
+    "\"port\", \"channel_ids\": [0]}]}], \"channels\": [{\"channel_type\": \"" first                     \
+    "\", \"connected_to\": [" peer "]}, {\"channel_type\": \"" second "\", \"connected_to\": [" peer     \
+    "]}]}"
+#define KINDS_PLAN(op0, op1)                                                                       \
+    "{\"name\": \"p\", \"collective\": \"allreduce\", \"gpus\": [" KINDS_GPU(                            \
+        "0", "1", "memory", "port", op0) "," KINDS_GPU("1", "0", "port", "memory", op1) "]}"
+#define KINDS_FLAG(name, kind)                                                                     \
+    "{\"name\": \"" name "\", \"channel_ids\": [0], \"channel_type\": \"" kind "\"}"
 #define PLAN(op0, op1)                                                                             \
     "{\"name\": \"p\", \"collective\": \"allreduce\", \"gpus\": [" PLAN_GPU(                       \
         "0", "1", op0) "," PLAN_GPU("1", "0", op1) "]}"
@@ -288,6 +300,9 @@ static void test_plans(void **state)
               OP_FLAG("rlxsignal") "," OP_FLAG("rlxwait") "," OP_GLRES("1")),
          TRUE, FALSE},
         {PLAN(OP_FLAG("wait"), OP_PUT("0")), FALSE, TRUE},
+        /* a signal of a kind is waited for by that kind, in whatever order channels are listed */
+        {KINDS_PLAN(KINDS_FLAG("signal", "port"), KINDS_FLAG("wait", "port")), FALSE, FALSE},
+        {KINDS_PLAN(KINDS_FLAG("signal", "port"), KINDS_FLAG("wait", "memory")), FALSE, TRUE},
     };
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         Case c;

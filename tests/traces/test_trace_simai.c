@@ -63,14 +63,10 @@ static void test_bad_lines(void **state)
         const char *text, *says;
         guint64 skipped;
     } cases[] = {
-        {HEAD("2", "1", "8") "1\na -1 100 ALLREDO 64 30 NONE 0 7 NONE 0 1\n",
-         ":3: node 0: unknown communication 'ALLREDO'", 1},
         {HEAD("2", "1", "8") "1\na -1 x NONE 64 30 NONE 0 7 NONE 0 1\n",
          "compute time 'x' should be nanoseconds", 1},
         {HEAD("2", "1", "8") "1\na -1 1 ALLREDUCE 99999999999999 30 NONE 0 7 NONE 0 1\n",
          "up to 1 TiB", 1},
-        {HEAD("2", "1", "8") "1\na -1 1 ALLGATHER 7 30 NONE 0 7 NONE 0 1\n",
-         "should divide by the 2 ranks", 1},
         {HEAD("2", "1", "8") "1\na 9 1 NONE 7 30 NONE 0 7 NONE 0 1\n",
          "dependency '9' should be -1 or a layer", 1},
         {HEAD("2", "1", "8") "1\na -1 1 NONE\n", "should have 12 columns", 1},
@@ -209,6 +205,43 @@ static void test_heads(void **state)
     }
 }
 
+/* Proves that a broadcast is one, from its group's first rank; that a communication of an unknown name is left out
+ * and its layer's computation is not; and that a size which its ranks cannot share alike is rounded up: 7 bytes of
+ * two ranks to 8. */
+static void test_left_out(void **state)
+{
+    (void)state;
+    const char *text = HEAD("2", "1", "8") "3\na -1 100 BROADCAST 16384 30 NONE 0 0 NONE 0 1\n"
+                                           "b -1 200 ALLREDO 64 0 NONE 0 0 NONE 0 1\n"
+                                           "c -1 0 ALLGATHER 7 0 NONE 0 0 NONE 0 1\n";
+    GError *error = NULL;
+    Trace *trace = trace_test_read("x", text, strlen(text), FALSE, &error);
+    if (trace == NULL) {
+        fail_msg("%s", error->message);
+    }
+    guint broadcasts = 0, gathers = 0;
+    guint64 compute_ps = 0;
+    for (guint i = 0; i < trace->records->len; i++) {
+        const Record *r = trace_record(trace, i);
+        compute_ps += r->op == RECORD_COMPUTE ? r->duration_ps : 0;
+        broadcasts += r->op == RECORD_BROADCAST && r->bytes_in == 16384 && r->peer == 0;
+        gathers += r->op == RECORD_ALL_GATHER && r->bytes_in == 4 && r->bytes_out == 8;
+    }
+    assert_true(broadcasts == 1 && gathers == 1 && compute_ps == 330000);
+    gboolean unknown = FALSE, rounded = FALSE;
+    for (guint i = 0; i < trace->notes->len; i++) {
+        unknown |= strstr(trace->notes->pdata[i], "not known are left out: 1 of ALLREDO") != NULL;
+        rounded |= strstr(trace->notes->pdata[i], "are rounded up: 1 of all_gather") != NULL;
+    }
+    assert_true(unknown && rounded);
+    assert_true(trace_replicate(trace, &error));
+    for (guint i = 0; i < trace->records->len; i++) { /* the root of each group is its own first rank */
+        const Record *r = trace_record(trace, i);
+        assert_true(r->op != RECORD_BROADCAST || r->peer == (gint32)(r->rank / 2 * 2));
+    }
+    trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +249,7 @@ int main(void)
         cmocka_unit_test(test_policies),
         cmocka_unit_test(test_heads),
         cmocka_unit_test(test_bad_lines),
+        cmocka_unit_test(test_left_out),
         cmocka_unit_test(test_shared_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -189,6 +189,36 @@ static void test_contradictions(void **state)
     }
 }
 
+/* Proves that groups whose names become the same word are written under words of their own, each once:
+ * a word is not changed while it is looked up. */
+static void test_group_words(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a b", "a#b", "a=b", "a_b"};
+    Trace *trace = trace_new("t");
+    trace->world = 8;
+    for (guint32 i = 0; i < G_N_ELEMENTS(names); i++) {
+        for (guint32 r = 2 * i; r < 2 * i + 2; r++) {
+            Record record;
+            record_init(&record, r, RECORD_ALL_REDUCE);
+            record.group = trace_group(trace, names[i], (const guint32[]){2 * i, 2 * i + 1}, 2);
+            record_set_bytes_in(&record, 64, 2);
+            trace_add(trace, &record);
+        }
+    }
+    assert_true(trace_finish(trace, FALSE, NULL));
+    char *text = write_text_string(trace);
+    GError *error = NULL;
+    Trace *again = trace_test_read("t", text, strlen(text), FALSE, &error);
+    if (again == NULL) {
+        fail_msg("%s\n%s", error->message, text);
+    }
+    assert_int_equal(again->groups->len, 4 + (trace_group_at(again, 0)->n == 8));
+    g_free(text);
+    trace_free(trace);
+    trace_free(again);
+}
+
 /* Proves that a gzip file is read like a plain one, and that one cut off is refused by its name. */
 static void test_gzip(void **state)
 {
@@ -231,6 +261,7 @@ int main(void)
         cmocka_unit_test(test_bad_lines),
         cmocka_unit_test(test_skipped_keeps_sequence),
         cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_group_words),
         cmocka_unit_test(test_gzip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@ static void file_free(gpointer data)
     if (file->own.ids != NULL) {
         g_ptr_array_free(file->own.ids, TRUE);
     }
+    input_kept_free(file->kept);
     g_free(file->path);
     g_free(file->set);
     g_free(file);
@@ -33,23 +34,45 @@ static char *set_of(const TraceFile *file)
     return set;
 }
 
+Input *files_open(const TraceFile *file, InputProgress progress, void *user, GError **error)
+{
+    return file->kept != NULL ? input_open_kept(file->kept, progress, user, error)
+                              : input_open(file->path, progress, user, error);
+}
+
+/* The format by the file's beginning, and of a pipe then the rest of it. */
+static gboolean look_at(TraceFile *file, const TraceReadSpec *spec, GError **error)
+{
+    GError *why = NULL;
+    file->kept = input_kept_new(file->path, &why);
+    if (why != NULL) {
+        g_propagate_error(error, why);
+        return FALSE;
+    }
+    Input *input = files_open(file, NULL, NULL, error);
+    file->format = input != NULL ? reader_detect(input, spec, error) : NULL;
+    input_close(input);
+    if (file->format == NULL || (file->kept != NULL && !input_kept_rest(file->kept, error))) {
+        return FALSE;
+    }
+    input = file->format->identify != NULL ? files_open(file, NULL, NULL, error) : NULL;
+    if (input != NULL) {
+        file->format->identify(input, &file->own);
+    }
+    input_close(input);
+    return file->format->identify == NULL || input != NULL;
+}
+
 static TraceFile *add_file(GPtrArray *files, const char *path, const TraceReadSpec *spec,
                            GError **error)
 {
-    Input *input = input_open(path, NULL, NULL, error);
-    const TraceFormat *format = input != NULL ? reader_detect(input, spec, error) : NULL;
-    if (format == NULL) {
-        input_close(input);
-        return NULL;
-    }
     TraceFile *file = g_new0(TraceFile, 1);
     file->path = g_strdup(path);
-    file->format = format;
     file->own = (TraceIdentity){.rank = -1, .world = -1};
-    if (format->identify != NULL) {
-        format->identify(input, &file->own);
+    if (!look_at(file, spec, error)) {
+        file_free(file);
+        return NULL;
     }
-    input_close(input);
     file->numbers = names_numbers(base_of(path));
     file->name_kind = names_rank(path, &file->name_rank);
     file->rank = -1;
@@ -212,7 +235,8 @@ static gboolean add_siblings(GPtrArray *files, const TraceReadSpec *spec, GError
     guint n = files->len;
     for (guint i = 0; i < n; i++) {
         TraceFile *file = files->pdata[i];
-        if (!file->format->per_rank || file->joined || file->sibling ||
+        if (!file->format->per_rank || file->joined || file->sibling || file->kept != NULL ||
+            g_str_has_prefix(file->path, "/dev/") || g_str_has_prefix(file->path, "/proc/") ||
             file->numbers->value->len == 0 || count_set(files, file->set) > 1) {
             continue;
         }

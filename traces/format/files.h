@@ -18,10 +18,13 @@ typedef struct {
     gboolean sibling;   /* not named: it lies beside one that is */
     NameRank name_kind;
     gint64 name_rank;   /* -1: the name does not say */
+    InputKept *kept;    /* of a pipe: what came from it; NULL: a file, which can be opened again */
     TraceIdentity own;  /* what the file itself says */
     gint64 rank;        /* of the job; -1: not known before reading. Set by jobs_group */
 } TraceFile;
 
+/* Its bytes from the beginning. GError: TRACE_ERROR_OPEN. */
+Input *files_open(const TraceFile *file, InputProgress progress, void *user, GError **error);
 /* TraceFile *, in the order of the arguments. Free with g_ptr_array_free. */
 GPtrArray *files_collect(const char *const *paths, guint n, const TraceReadSpec *spec,
                          GError **error);

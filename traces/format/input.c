@@ -22,7 +22,7 @@ struct Input {
     InputProgress progress;
     void *user;
     char *peeked; /* not yet consumed */
-    gsize peek_bytes, peek_at;
+    gsize peek_bytes, peek_at, mark_bytes; /* mark: a byte-order mark before the text */
     char *buffer; /* of input_line */
     gsize buffer_bytes, buffer_at;
     GString *line;
@@ -46,11 +46,22 @@ Input *input_open(const char *path, InputProgress progress, void *user, GError *
         close(fd);
         return NULL;
     }
+    if (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)) {
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: is a device; a file or a pipe is right", path);
+        close(fd);
+        return NULL;
+    }
+    return input_open_file(path, fd, progress, user);
+}
+
+Input *input_open_file(const char *path, int fd, InputProgress progress, void *user)
+{
+    struct stat st;
     Input *input = g_new0(Input, 1);
     input->path = g_strdup(path);
     input->file = gzdopen(fd, "rb");
     gzbuffer(input->file, 256 << 10);
-    input->file_bytes = st.st_size;
+    input->file_bytes = fstat(fd, &st) == 0 ? st.st_size : 0;
     input->progress = progress;
     input->user = user;
     return input;
@@ -147,13 +158,20 @@ gssize input_peek(Input *input, const char **bytes, GError **error)
             }
             input->peek_bytes += got;
         }
+        gboolean mark = input->peek_bytes >= 3 && memcmp(input->peeked, "\xef\xbb\xbf", 3) == 0;
+        input->mark_bytes = mark ? 3 : 0;
+        input->peek_at = input->mark_bytes;
     }
-    *bytes = input->peeked;
-    return input->peek_bytes;
+    *bytes = input->peeked + input->mark_bytes;
+    return input->peek_bytes - input->mark_bytes;
 }
 
 gssize input_read(Input *input, void *to, gsize want, GError **error)
 {
+    const char *head;
+    if (input->peeked == NULL && input->offset == 0 && input_peek(input, &head, error) < 0) {
+        return -1;
+    }
     if (input->peek_at < input->peek_bytes) {
         gsize n = MIN(want, input->peek_bytes - input->peek_at);
         memcpy(to, input->peeked + input->peek_at, n);

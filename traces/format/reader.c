@@ -16,6 +16,10 @@ static const TraceFormat *const formats[] = {
     &trace_format_mscclpp,
     &trace_format_goal,
     &trace_format_simai,
+    &trace_format_flight,
+    &trace_format_inspector,
+    &trace_format_nsight,
+    &trace_format_goal_binary,
     NULL,
 };
 /* clang-format on */
@@ -57,7 +61,9 @@ const TraceFormat *reader_detect(Input *input, const TraceReadSpec *spec, GError
     }
     const TraceFormat *best = NULL;
     int best_score = 0;
-    char *text = g_strndup(head, n); /* ends with a 0 for probes that look for words */
+    char *text = g_malloc((gsize)n + 1); /* ends with a 0 for probes that look for words */
+    memcpy(text, head, (gsize)n);
+    text[n] = 0;
     for (guint i = 0; formats[i] != NULL; i++) {
         int score = formats[i]->probe(text, n);
         if (score > best_score) {
@@ -144,7 +150,7 @@ static Trace *read_job(const TraceJob *job, const TraceReadSpec *spec, GError **
             ok = FALSE;
             break;
         }
-        Input *input = input_open(file->path, spec->progress, spec->user, error);
+        Input *input = files_open(file, spec->progress, spec->user, error);
         ok = input != NULL && read_file(trace, file->format, input, file->rank, world_hint,
                                         files->len, &state, i + 1 == files->len, spec, error);
         input_close(input);

@@ -77,6 +77,8 @@ gboolean reader_forgive(Reader *reader, GError **broken, GError **error);
  * and peer in the world, rank in its group. As reader_problem when not; *good tells whether to add
  * it. */
 gboolean reader_check(Reader *reader, const Record *record, gboolean *good, GError **error);
+/* The bytes of a buffer that n ranks share: rounded up to what they can share alike, which a note counts. */
+guint64 reader_shared_bytes(Reader *reader, RecordOp op, guint64 bytes, guint32 n);
 /* "[0, 1, 4]", "0-3,8": FALSE when it is no list or holds "..."; *ranks of guint32. */
 gboolean reader_parse_ranks(const char *text, GArray *ranks);
 /* Sets trace->world; an error when another file of the job said something else. */
@@ -89,6 +91,7 @@ gboolean reader_torch_dtype(const char *name, RecordDtype *dtype, guint *bytes);
 
 extern const TraceFormat trace_format_text, trace_format_kineto, trace_format_chakra,
     trace_format_chakra_json, trace_format_pytorch_et, trace_format_nccl_log, trace_format_mscclpp,
-    trace_format_goal, trace_format_simai;
+    trace_format_goal, trace_format_simai, trace_format_flight, trace_format_inspector,
+    trace_format_nsight, trace_format_goal_binary;
 
 #endif

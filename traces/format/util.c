@@ -42,6 +42,16 @@ gboolean reader_forgive(Reader *reader, GError **broken, GError **error)
     return FALSE;
 }
 
+guint64 reader_shared_bytes(Reader *reader, RecordOp op, guint64 bytes, guint32 n)
+{
+    guint64 more = n > 0 && bytes % n > 0 ? n - bytes % n : 0;
+    if (more > 0) {
+        trace_count(reader->trace, "sizes that the group's ranks cannot share alike are rounded up",
+                    record_op_name(op), 0);
+    }
+    return bytes + more;
+}
+
 gboolean reader_check(Reader *reader, const Record *record, gboolean *good, GError **error)
 {
     const char *name = record_op_name(record->op);

@@ -2,12 +2,13 @@
 
 #include <string.h>
 
-const char *const write_formats[] = {"text", "chakra", "goal", NULL};
+const char *const write_formats[] = {"text", "chakra", "goal", "goal-binary", NULL};
 
 static const char *format_of(const char *path)
 {
     return g_str_has_suffix(path, ".et")                                        ? "chakra"
            : g_str_has_suffix(path, ".goal")                                    ? "goal"
+           : g_str_has_suffix(path, ".bin")                                     ? "goal-binary"
            : g_str_has_suffix(path, ".trace") || g_str_has_suffix(path, ".txt") ? "text"
                                                                                 : NULL;
 }
@@ -40,7 +41,7 @@ gboolean write_trace(Trace *trace, const char *path, const char *format, GError 
     format = format != NULL ? format : format_of(path);
     if (format == NULL) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE,
-                    "%s: the name should end in .trace (text), .et (Chakra) or .goal", path);
+                    "%s: the name should end in .trace (text), .et (Chakra), .goal or .bin (GOAL, binary)", path);
         return FALSE;
     }
     if (!write_possible(trace, error)) {
@@ -52,6 +53,7 @@ gboolean write_trace(Trace *trace, const char *path, const char *format, GError 
         g_free(prefix);
         return ok;
     }
-    return strcmp(format, "goal") == 0 ? write_goal(trace, path, error)
-                                       : write_text(trace, path, error);
+    gboolean binary = strcmp(format, "goal-binary") == 0;
+    return binary || strcmp(format, "goal") == 0 ? write_goal(trace, path, binary, error)
+                                                 : write_text(trace, path, error);
 }

@@ -13,11 +13,12 @@ gboolean write_text(const Trace *trace, const char *path, GError **error);
  * (trace_replicate). */
 gboolean write_chakra(Trace *trace, const char *prefix, GError **error);
 /* Point to point only: collectives are expanded (ring all-reduce, all-gather and reduce-scatter;
- * binomial tree for rooted ones; direct all-to-all; dissemination barrier). */
-gboolean write_goal(Trace *trace, const char *path, GError **error);
+ * binomial tree for rooted ones; direct all-to-all; dissemination barrier). binary: as LogGOPSim's txt2bin
+ * writes it. */
+gboolean write_goal(Trace *trace, const char *path, gboolean binary, GError **error);
 
-/* One of the three, by name ("text", "chakra", "goal"), or by the end of the path (.trace or .txt,
- * .et, .goal) where format is NULL. "run.et" becomes run.0.et, run.1.et, ... */
+/* One of them, by name (write_formats), or by the end of the path (.trace or .txt,
+ * .et, .goal, .bin) where format is NULL. "run.et" becomes run.0.et, run.1.et, ... */
 gboolean write_trace(Trace *trace, const char *path, const char *format, GError **error);
 /* FALSE and TRACE_ERROR_WRITE: the trace is an execution plan. */
 gboolean write_possible(const Trace *trace, GError **error);

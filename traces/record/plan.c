@@ -22,7 +22,7 @@ static void plan_rank_clear(PlanRank *rank)
     }
     g_array_free(rank->blocks, TRUE);
     g_array_free(rank->switches, TRUE);
-    g_array_free(rank->peers, TRUE);
+    g_array_free(rank->channels, TRUE);
 }
 
 void plan_free(Plan *plan)

@@ -47,7 +47,7 @@ typedef struct {
     guint32 n_src, n_dst, n_peers;
     PlanRef *src, *dst;
     guint32 *peers;    /* ranks signalled or waited for, in order of channel_ids */
-    guint32 *channels; /* the channel numbers of those on this rank */
+    guint32 *channels; /* indices of those into the rank's channels */
     guint32 part,
         parts; /* a thread block group shares the operation: this block does part of parts */
     guint32 barrier_id, barrier_blocks;
@@ -65,11 +65,19 @@ typedef struct {
     GArray *ranks; /* guint32 */
 } PlanSwitch;
 
+/* Memory and port channels are numbered each from 0, as mscclpp does. */
+typedef enum { PLAN_MEMORY, PLAN_PORT, PLAN_CHANNEL_KINDS } PlanChannelKind;
+
+typedef struct {
+    PlanChannelKind kind;
+    guint32 peer; /* the rank behind it */
+} PlanChannel;
+
 typedef struct {
     guint32 chunks[PLAN_BUFFERS];
     GArray *blocks;   /* PlanBlock */
     GArray *switches; /* PlanSwitch */
-    GArray *peers;    /* guint32: rank behind each memory or port channel */
+    GArray *channels; /* PlanChannel, of both kinds in the order in which the plan lists them */
 } PlanRank;
 
 struct Plan {

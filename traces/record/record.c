@@ -174,6 +174,7 @@ void trace_free(Trace *trace)
     g_ptr_array_free(trace->names, TRUE);
     g_ptr_array_free(trace->notes, TRUE);
     g_array_free(trace->skips, TRUE);
+    g_clear_pointer(&trace->present, g_hash_table_destroy);
     g_array_free(trace->counts, TRUE);
     g_free(trace->rank_first);
     plan_free(trace->plan);
@@ -293,6 +294,14 @@ void trace_skip(Trace *trace, const char *reason, const char *message)
     }
     TraceSkip skip = {g_strdup(reason), g_strdup(message), 1};
     g_array_append_val(trace->skips, skip);
+}
+
+void trace_present(Trace *trace, guint32 rank)
+{
+    if (trace->present == NULL) {
+        trace->present = g_hash_table_new(g_direct_hash, g_direct_equal);
+    }
+    g_hash_table_add(trace->present, GUINT_TO_POINTER(rank));
 }
 
 guint64 trace_skipped(const Trace *trace)

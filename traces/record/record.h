@@ -128,7 +128,8 @@ typedef struct {
     char *name;         /* the job, for messages and reports */
     const char *format; /* the reader's name */
     guint32 world;      /* ranks 0 .. world-1 */
-    gboolean replicate; /* one rank was recorded: the others do the same (trace_replicate) */
+    gboolean replicate; /* not all ranks were recorded: the others do the same (trace_replicate) */
+    GHashTable *present; /* ranks that a file is of, though it may hold no operation; NULL: not known */
     gboolean replicated;
     gboolean selected;      /* only a part is left (trace_select) */
     guint32 recorded_ranks; /* how many ranks the files hold */
@@ -191,6 +192,8 @@ void trace_note(Trace *trace, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void trace_count(Trace *trace, const char *what, const char *name, guint64 time_ps);
 /* Counts something left out under `reason`; `message` is kept of the first. */
 void trace_skip(Trace *trace, const char *reason, const char *message);
+/* A file of this rank was read. */
+void trace_present(Trace *trace, guint32 rank);
 guint64 trace_skipped(const Trace *trace); /* all reasons together */
 
 /* Ends the reading: orders the records by rank, drops dependencies that streams imply, refuses

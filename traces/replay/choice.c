@@ -2,8 +2,8 @@
  *
  * Every kind of communication in the jobs is simulated alone, from a quiet fabric, with each
  * algorithm and protocol that can do it: in packets up to CHOICE_CROSSINGS crossings of links, above
- * as flows, which are within a few percent of packets and cost little. So what is chosen does not
- * see what overlaps it in the replay; the replay does.
+ * as flows, which are within a few percent of packets and cost little; where the replay is of flows, as
+ * flows always. So what is chosen does not see what overlaps it in the replay; the replay does.
  *
  * What cannot win is not simulated: protocols with a flag beside the data above the sizes at which
  * their half (LL) of the bandwidth outweighs their latency, algorithms that move the whole buffer to
@@ -57,10 +57,16 @@ static void offer(Candidate *best, const CollResult *result)
     }
 }
 
+/* Data and flags in one store: packets at every fidelity, and all of them at once in every rank's memory. */
+static gboolean is_flags(const CollSpec *spec)
+{
+    return spec->proto == COLL_LL || spec->algo == COLL_SYM_LL || spec->algo == COLL_SYM_LLMC ||
+           spec->algo == COLL_LAMPORT;
+}
+
 static gboolean may_win(const CollSpec *spec, guint32 ranks)
 {
-    gboolean flags = spec->proto == COLL_LL || spec->algo == COLL_SYM_LL ||
-                     spec->algo == COLL_SYM_LLMC;
+    gboolean flags = is_flags(spec);
     if ((flags && spec->bytes > CHOICE_LL_BYTES) ||
         (spec->proto == COLL_LL128 && spec->bytes > CHOICE_LL128_BYTES)) {
         return FALSE;
@@ -76,16 +82,17 @@ static gboolean may_win(const CollSpec *spec, guint32 ranks)
 }
 
 /* One algorithm and protocol, if it can do it. FALSE and error: it got stuck. */
-static gboolean try_one(CollGroup *group, const CollSpec *spec, Choice *choice, GError **error)
+static gboolean try_one(CollGroup *group, const CollSpec *spec, gboolean flow, Choice *choice, GError **error)
 {
     CollSpec candidate = *spec;
     CollResult result;
+    guint32 ranks = coll_group_ranks(group);
     candidate.fidelity = COLL_FIDELITY_AUTO;
     candidate.crossings = CHOICE_CROSSINGS;
-    candidate.fidelity = coll_fidelity(coll_group_ranks(group), &candidate) == COLL_PACKET
-                             ? COLL_PACKET
-                             : COLL_FLOW;
-    if (!may_win(&candidate, coll_group_ranks(group)) || !coll_check(group, &candidate, NULL)) {
+    gboolean small = coll_fidelity(ranks, &candidate) == COLL_PACKET;
+    candidate.fidelity = small && !flow ? COLL_PACKET : COLL_FLOW;
+    gboolean costly = flow && !small && (is_flags(&candidate) || candidate.proto == COLL_LL128); /* never flows */
+    if (costly || !may_win(&candidate, ranks) || !coll_check(group, &candidate, NULL)) {
         return TRUE;
     }
     GError *why = NULL;
@@ -118,7 +125,7 @@ static gboolean try_all(const ReplaySpec *spec, const EpisodeWork *work, Choice 
         for (guint proto = COLL_SIMPLE; ok && proto < COLL_PROTOS; proto++) {
             coll.algo = *algo;
             coll.proto = (CollProto)proto;
-            ok = try_one(group, &coll, choice, error);
+            ok = try_one(group, &coll, spec->flow, choice, error);
         }
     }
     if (ok) { /* else kernels that are stuck still hold what the group has */

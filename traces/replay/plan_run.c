@@ -72,7 +72,7 @@ static gboolean check_plan(const PlanRun *run, GError **error)
                             error);
             }
         }
-        if (rank->peers->len > PLAN_CHANNELS_MAX || rank->blocks->len > 65535) {
+        if (rank->channels->len > PLAN_CHANNELS_MAX || rank->blocks->len > 65535) {
             return fail(plan, "over 256 channels on one rank", error);
         }
         for (guint b = 0; b < rank->blocks->len; b++) {
@@ -166,19 +166,23 @@ static gboolean make_window(PlanRun *run, const PlanSwitch *channel, guint32 *in
     return TRUE;
 }
 
-/* Channel c of rank r leads to peer p: the k-th such channel of r meets the k-th channel of p that
- * leads to r. */
+/* Channel c of rank r leads to peer p: the k-th such channel of its kind meets the k-th channel of
+ * that kind of p that leads to r. */
 static gboolean pair_channels(PlanRun *run, guint32 r, GError **error)
 {
-    const GArray *own = g_array_index(run->plan->ranks, PlanRank, r).peers;
+    const GArray *own = g_array_index(run->plan->ranks, PlanRank, r).channels;
     run->rank[r].theirs = g_new0(guint32, own->len + 1);
     for (guint c = 0; c < own->len; c++) {
-        guint32 peer = g_array_index(own, guint32, c), before = 0, at = 0;
+        const PlanChannel *channel = &g_array_index(own, PlanChannel, c);
+        const GArray *theirs = g_array_index(run->plan->ranks, PlanRank, channel->peer).channels;
+        guint before = 0, at = 0;
         for (guint i = 0; i < c; i++) {
-            before += g_array_index(own, guint32, i) == peer;
+            const PlanChannel *other = &g_array_index(own, PlanChannel, i);
+            before += other->peer == channel->peer && other->kind == channel->kind;
         }
-        const GArray *theirs = g_array_index(run->plan->ranks, PlanRank, peer).peers;
-        while (at < theirs->len && (g_array_index(theirs, guint32, at) != r || before-- > 0)) {
+        while (at < theirs->len && (g_array_index(theirs, PlanChannel, at).peer != r ||
+                                    g_array_index(theirs, PlanChannel, at).kind != channel->kind ||
+                                    before-- > 0)) {
             at++;
         }
         if (at == theirs->len) {

@@ -184,8 +184,12 @@ static const char *fill_collective(Chakra *chakra, const ChakraNode *node, Recor
     if (size < 0 || (guint64)size > RECORD_BYTES_MAX) {
         return "comm_size should be 1 byte to 1 TiB";
     }
+    gboolean parts = record->op == RECORD_REDUCE_SCATTER || record->op == RECORD_SCATTER;
+    if (parts && !node->has[CHAKRA_OUT_BYTES]) {
+        size = (gint64)reader_shared_bytes(chakra->reader, record->op, (guint64)size, n);
+    }
     if (!record_set_bytes_in(record, size, n) && !node->has[CHAKRA_OUT_BYTES]) {
-        return "comm_size should divide by the group's size, and stay below 1 TiB over all ranks";
+        return "comm_size should stay below 1 TiB over all ranks";
     }
     if (node->has[CHAKRA_ROOT]) {
         if (node->value[CHAKRA_ROOT] < 0 || node->value[CHAKRA_ROOT] >= RECORD_WORLD_MAX) {

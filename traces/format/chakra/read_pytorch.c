@@ -187,7 +187,8 @@ static gboolean et_build(Et *et, GError **error)
     if (rank < 0 || rank >= reader->trace->world) {
         rank = 0;
     }
-    reader->trace->replicate = reader->job_files == 1 && reader->trace->world > 1;
+    trace_present(reader->trace, (guint32)rank);
+    reader->trace->replicate = reader->job_files < reader->trace->world;
     trace_note(
         reader->trace,
         "%s: execution traces carry no times: communications only, one after another in each group",

@@ -5,6 +5,7 @@
  * moves; a compute gap is a calculation. */
 #include "traces/format/write.h"
 #include "sim/report/file.h"
+#include "traces/format/goal/binary.h"
 #include "traces/record/match.h"
 
 typedef struct {
@@ -15,11 +16,32 @@ typedef struct {
     guint32 tag_base; /* of collectives: above all tags of messages */
     GArray *before;   /* guint32: labels that the next operation requires */
     guint32 *end;     /* label at which each record has ended */
+    GoalBinary *binary; /* NULL: text */
+    GArray *nodes, *edges; /* of the rank, for it: GoalNode, GoalEdge */
 } Goal;
+
+static void emit_node(Goal *goal, guint32 label, const char *what, guint64 number, gint64 peer, guint32 tag)
+{
+    GoalNode node = {.type = peer < 0 ? GOAL_CALC : what[0] == 's' ? GOAL_SEND : GOAL_RECV, .size = number};
+    if (peer >= 0) {
+        node.peer = (guint32)peer;
+        node.tag = tag;
+        node.size = MAX(number, 1);
+    }
+    g_array_append_val(goal->nodes, node);
+    for (guint i = 0; i < goal->before->len; i++) {
+        GoalEdge edge = {g_array_index(goal->before, guint32, i) - 1, label - 1};
+        g_array_append_val(goal->edges, edge);
+    }
+}
 
 static guint32 emit(Goal *goal, const char *what, guint64 number, gint64 peer, guint32 tag)
 {
     guint32 label = goal->next++;
+    if (goal->binary != NULL) {
+        emit_node(goal, label, what, number, peer, tag);
+        return label;
+    }
     if (peer < 0) {
         g_string_append_printf(goal->to, "l%u: calc %" G_GUINT64_FORMAT "\n", label, number);
     } else {
@@ -228,11 +250,16 @@ static gboolean write_rank(Goal *goal, guint32 rank, GError **error)
         }
     }
     g_string_append(goal->to, "}\n");
+    if (goal->binary != NULL) {
+        goal_binary_add(goal->binary, goal->nodes, goal->edges);
+        g_array_set_size(goal->nodes, 0);
+        g_array_set_size(goal->edges, 0);
+    }
     g_hash_table_destroy(last);
     return ok;
 }
 
-gboolean write_goal(Trace *trace, const char *path, GError **error)
+gboolean write_goal(Trace *trace, const char *path, gboolean binary, GError **error)
 {
     Match *match = match_new(trace, FALSE, error);
     if (match == NULL) {
@@ -243,7 +270,10 @@ gboolean write_goal(Trace *trace, const char *path, GError **error)
                  .to = g_string_new(NULL),
                  .tag_base = 1,
                  .before = g_array_new(FALSE, FALSE, sizeof(guint32)),
-                 .end = g_new0(guint32, trace->records->len + 1)};
+                 .end = g_new0(guint32, trace->records->len + 1),
+                 .binary = binary ? goal_binary_new(trace->world) : NULL,
+                 .nodes = g_array_new(FALSE, FALSE, sizeof(GoalNode)),
+                 .edges = g_array_new(FALSE, FALSE, sizeof(GoalEdge))};
     for (guint i = 0; i < trace->records->len; i++) {
         goal.tag_base = MAX(goal.tag_base, trace_record(trace, i)->tag + 1);
     }
@@ -253,11 +283,18 @@ gboolean write_goal(Trace *trace, const char *path, GError **error)
         ok = write_rank(&goal, rank, error);
     }
     GError *inner = NULL;
-    if (ok && !file_write(path, goal.to->str, goal.to->len, &inner)) {
+    GByteArray *file = binary ? goal_binary_end(goal.binary) : NULL;
+    if (ok && !file_write(path, file != NULL ? (char *)file->data : goal.to->str,
+                          file != NULL ? file->len : goal.to->len, &inner)) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE, "%s", inner->message);
         g_clear_error(&inner);
         ok = FALSE;
     }
+    if (file != NULL) {
+        g_byte_array_free(file, TRUE);
+    }
+    g_array_free(goal.nodes, TRUE);
+    g_array_free(goal.edges, TRUE);
     g_string_free(goal.to, TRUE);
     g_array_free(goal.before, TRUE);
     g_free(goal.end);

@@ -249,6 +249,7 @@ gboolean kineto_build(Kineto *kineto, GError **error)
         qsort(kineto->launches->data, kineto->launches->len, sizeof(KinetoLaunch),
               kineto_launch_compare);
     }
-    reader->trace->replicate = reader->job_files == 1 && world > 1;
+    trace_present(reader->trace, (guint32)kineto->rank);
+    reader->trace->replicate = reader->job_files < world;
     return add_records(kineto, error);
 }

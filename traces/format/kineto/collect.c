@@ -28,6 +28,18 @@ static KinetoComm *annotation_of(const Kineto *kineto, const KinetoComm *comm)
     return found;
 }
 
+/* The word that its launch has is a group's name if there is such a group. */
+static void take_said_group(Kineto *kineto, KinetoComm *comm)
+{
+    Trace *trace = kineto->reader->trace;
+    if (comm->said != 0 && g_hash_table_contains(kineto->groups, trace->names->pdata[comm->said])) {
+        comm->pg_name = comm->said;
+    } else if (g_hash_table_size(kineto->groups) > 1) {
+        trace_count(trace, "kernels whose launch does not say their group are taken for all ranks'",
+                    trace->names->pdata[comm->name], 0);
+    }
+}
+
 /* What a kernel's own args do not say, from its record_param_comms or its annotation. */
 static void fill_comm(Kineto *kineto, KinetoComm *comm)
 {
@@ -50,8 +62,11 @@ static void fill_comm(Kineto *kineto, KinetoComm *comm)
     *comm = *other;
     comm->where = own.where;
     comm->name = own.name;
+    if (other->by_launch) {
+        take_said_group(kineto, comm);
+    }
     comm->correlation = own.correlation;
-    comm->reduction = own.reduction;
+    comm->reduction = other->by_launch ? other->reduction : own.reduction;
     comm->bad = g_strdup(other->bad);
     comm->op = other->has_op ? other->op : own.op;
     comm->has_op = other->has_op || own.has_op;

@@ -73,8 +73,7 @@ void kineto_comm_args(Kineto *kineto, KinetoComm *comm, const Json *args)
     number(comm, args, peer, &comm->peer);
 }
 
-/* Bytes of a tensor: [8, 1024] has 8192 elements. */
-static gboolean dims_elements(const Json *dims, guint64 *elements)
+gboolean kineto_comm_elements(const Json *dims, guint64 *elements)
 {
     guint64 size;
     *elements = 1;
@@ -90,7 +89,7 @@ static gboolean list_elements(const Json *value, guint64 *elements)
 {
     if (value == NULL || value->type != JSON_ARRAY || value->first == NULL ||
         value->first->type != JSON_ARRAY) {
-        return dims_elements(value, elements);
+        return kineto_comm_elements(value, elements);
     }
     guint64 sum = 0, one;
     gboolean ok = TRUE;
@@ -136,7 +135,7 @@ void kineto_comm_annotation(Kineto *kineto, KinetoComm *comm, const char *name, 
     }
     comm->has_size = reader_torch_dtype(type, &comm->dtype, &comm->element_bytes) &&
                      (comm->coalesced ? list_elements(dims, &comm->in_elements)
-                                      : dims_elements(dim, &comm->in_elements));
+                                      : kineto_comm_elements(dim, &comm->in_elements));
 }
 
 /* "void ns::multimem_all_reduce_kernel<c10::BFloat16, 16>(...)" -> "multimem_all_reduce_kernel":

@@ -27,6 +27,8 @@ typedef struct {
     guint32 unknown; /* what it is called, where that says no operation that is known; 0 */
     gboolean coalesced, taken; /* of an annotation: around a call with several tensors; a kernel has
                                   its sizes */
+    gboolean by_launch; /* from the operator that launched it: */
+    guint32 said;       /* a word among its inputs, a group if one is called so; 0: none */
     gboolean further;          /* of a kernel: another one has the sizes of its coalesced call */
     RecordSource where;
     char *bad; /* what is wrong with it; NULL: nothing. Freed with the Kineto */
@@ -73,6 +75,10 @@ void kineto_comm_init(KinetoComm *comm);
 /* The members that record_param_comms and, since 2024, NCCL kernels have. */
 void kineto_comm_args(Kineto *kineto, KinetoComm *comm, const Json *args);
 void kineto_comm_annotation(Kineto *kineto, KinetoComm *comm, const char *name, const Json *args);
+/* launch_op.c: of an operator that launches a communicating kernel of its own. FALSE: it is none, or has no sizes. */
+gboolean kineto_launch_op(Kineto *kineto, KinetoComm *comm, const char *name, const Json *args);
+/* Elements of a tensor's dims, [8, 1024]: 8192. FALSE: they are no dims. */
+gboolean kineto_comm_elements(const Json *dims, guint64 *elements);
 /* Operation and reduction, as far as a kernel's name says them. */
 void kineto_comm_kernel_name(KinetoComm *comm, const char *name);
 /* Does the name of a kernel say that it communicates? */

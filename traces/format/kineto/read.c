@@ -106,6 +106,14 @@ static gboolean take_step(GArray *steps, const Json *item, const char *name)
     return TRUE;
 }
 
+static void add_param(Kineto *kineto, const KinetoComm *comm)
+{
+    g_array_append_val(kineto->params, *comm);
+    gint64 *key = g_new(gint64, 1);
+    *key = comm->external;
+    g_hash_table_insert(kineto->param_of, key, GUINT_TO_POINTER(kineto->params->len));
+}
+
 static gboolean take_host_work(Kineto *kineto, const Json *item, const char *cat, const char *name)
 {
     const Json *args = json_get(item, "args");
@@ -114,10 +122,17 @@ static gboolean take_host_work(Kineto *kineto, const Json *item, const char *cat
         kineto_comm_init(&comm);
         json_i64(json_get(args, "External id"), &comm.external);
         kineto_comm_args(kineto, &comm, args);
-        g_array_append_val(kineto->params, comm);
-        gint64 *key = g_new(gint64, 1);
-        *key = comm.external;
-        g_hash_table_insert(kineto->param_of, key, GUINT_TO_POINTER(kineto->params->len));
+        add_param(kineto, &comm);
+        return TRUE;
+    }
+    if (strcmp(cat, "cpu_op") == 0) {
+        KinetoComm comm;
+        kineto_comm_init(&comm);
+        if (json_i64(json_get(args, "External id"), &comm.external) &&
+            !g_hash_table_contains(kineto->param_of, &comm.external) &&
+            kineto_launch_op(kineto, &comm, name, args)) {
+            add_param(kineto, &comm);
+        }
         return TRUE;
     }
     if (strcmp(cat, "user_annotation") == 0 && g_str_has_prefix(name, "nccl:")) {

@@ -25,6 +25,8 @@ gboolean mscclpp_number(PlanReader *pr, const Json *object, const char *key, gui
                         guint64 max, guint64 *value);
 gboolean mscclpp_buffer(PlanReader *pr, const Json *value,
                         PlanBuffer *buffer); /* "i", "o" or "s" */
+/* Of a "channel_type" that is not "switch": "port" (of older plans "proxy"), else a memory channel. */
+PlanChannelKind mscclpp_channel_kind(const char *name);
 /* One operation of the thread block, or those of a pipeline, appended to ops. */
 gboolean mscclpp_op(PlanReader *pr, const Json *json, GArray *ops);
 

@@ -14,8 +14,7 @@ static int mscclpp_probe(const char *head, gsize n)
                : 0;
 }
 
-/* Channels are numbered by kind: memory and port channels by the ranks they connect to, switch
- * channels by themselves. */
+/* Channels are numbered by kind: memory channels, port channels and switch channels each from 0. */
 static gboolean read_channels(PlanReader *pr, PlanRank *rank)
 {
     const Json *list = json_get(pr->gpu_json, "channels");
@@ -43,7 +42,12 @@ static gboolean read_channels(PlanReader *pr, PlanRank *rank)
                  mscclpp_fail(pr, "a channel should connect ranks of the plan, 0 to %u",
                               pr->plan->ranks->len - 1);
             guint32 small = value;
-            g_array_append_val(*(multicast ? &channel.ranks : &rank->peers), small);
+            PlanChannel one = {mscclpp_channel_kind(kind), small};
+            if (multicast) {
+                g_array_append_val(channel.ranks, small);
+            } else {
+                g_array_append_val(rank->channels, one);
+            }
         }
         if (ok && multicast && channel.ranks->len < 2) {
             ok = mscclpp_fail(pr,
@@ -104,7 +108,7 @@ static gboolean read_gpus(PlanReader *pr, const Json *gpus)
     for (guint32 i = 0; i < n; i++) {
         PlanRank rank = {.blocks = g_array_new(FALSE, FALSE, sizeof(PlanBlock)),
                          .switches = g_array_new(FALSE, FALSE, sizeof(PlanSwitch)),
-                         .peers = g_array_new(FALSE, FALSE, sizeof(guint32))};
+                         .channels = g_array_new(FALSE, FALSE, sizeof(PlanChannel))};
         g_array_append_val(pr->plan->ranks, rank);
     }
     guint8 *seen = g_new0(guint8, n);

@@ -139,6 +139,24 @@ static gboolean read_refs(PlanReader *pr, const Json *op, const char *key, const
     return TRUE;
 }
 
+PlanChannelKind mscclpp_channel_kind(const char *name)
+{
+    return name != NULL && (strcmp(name, "port") == 0 || strcmp(name, "proxy") == 0) ? PLAN_PORT
+                                                                                      : PLAN_MEMORY;
+}
+
+/* The id-th channel of a kind: its index among all of the rank's, or their number. */
+static guint channel_of(const PlanRank *rank, PlanChannelKind kind, guint64 id)
+{
+    guint at = 0;
+    for (; at < rank->channels->len; at++) {
+        if (g_array_index(rank->channels, PlanChannel, at).kind == kind && id-- == 0) {
+            break;
+        }
+    }
+    return at;
+}
+
 static gboolean read_peers(PlanReader *pr, const Json *json, const char *access, PlanOp *op)
 {
     PlanRank *rank = &g_array_index(pr->plan->ranks, PlanRank, pr->gpu);
@@ -158,12 +176,13 @@ static gboolean read_peers(PlanReader *pr, const Json *json, const char *access,
         if (!block_index(pr, "channels", "channel_type", access, "channel_ids", id, &id)) {
             return FALSE;
         }
-        if (id >= rank->peers->len) {
-            return mscclpp_fail(pr, "channel %" G_GUINT64_FORMAT " is not among the gpu's channels",
-                                id);
+        guint index = channel_of(rank, mscclpp_channel_kind(access), id);
+        if (index == rank->channels->len) {
+            return mscclpp_fail(pr, "%s channel %" G_GUINT64_FORMAT " is not among the gpu's channels",
+                                access, id);
         }
-        op->channels[op->n_peers] = id;
-        op->peers[op->n_peers++] = g_array_index(rank->peers, guint32, id);
+        op->channels[op->n_peers] = index;
+        op->peers[op->n_peers++] = g_array_index(rank->channels, PlanChannel, index).peer;
     }
     return TRUE;
 }

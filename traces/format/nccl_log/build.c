@@ -94,6 +94,7 @@ static gboolean log_add(NcclLog *log, const LogCall *call, GHashTable *streams, 
     Record record;
     record_init(&record, comm->job_rank, RECORD_COMPUTE);
     record.source = where;
+    record.duration_ps = call->duration_ps;
     gboolean ok = TRUE, good = FALSE;
     char *wrong = log_record(log, call, &record);
     if (wrong != NULL) {
@@ -104,6 +105,11 @@ static gboolean log_add(NcclLog *log, const LogCall *call, GHashTable *streams, 
         trace_count(trace, "messages of a rank to itself are local copies and take no time",
                     record_op_name(record.op), 0);
         record.op = RECORD_COMPUTE;
+        good = TRUE;
+    } else if (call->count == 0) {
+        trace_count(trace, "calls of count 0 move nothing and take no time", record_op_name(record.op), 0);
+        record_init(&record, comm->job_rank, RECORD_COMPUTE);
+        record.source = where;
         good = TRUE;
     } else {
         ok = reader_check(log->reader, &record, &good, error);
@@ -136,7 +142,7 @@ gboolean nccl_log_build(NcclLog *log, GError **error)
     if (ok) {
         trace_note(
             log->reader->trace,
-            "%s: NCCL logs carry no times: operations follow one another without computation",
+            "%s: NCCL's logs carry no times of calls: operations follow one another without computation",
             log->reader->trace->name);
     }
     g_hash_table_destroy(streams);

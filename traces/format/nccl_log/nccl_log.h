@@ -29,6 +29,7 @@ typedef struct {
     RecordSource where;
     RecordOp op;
     guint64 count, dtype, reduction, op_count;
+    guint64 duration_ps; /* as recorded; 0: not */
     gint64 root;
     char *stream;
 } LogCall;

@@ -192,6 +192,15 @@ static gboolean take_call(NcclLog *log, const LogLine *who, const char *text, Re
     return ok;
 }
 
+/* A call of a name that is not known (PutSignal, Signal, WaitSignal of NCCL 2.29) moves nothing, which a note says. */
+static void leave_out(NcclLog *log, const char *text, const char *end)
+{
+    char *word = g_strndup(text, MIN(end - text, 40)), *name = g_utf8_make_valid(word, -1);
+    trace_count(log->reader->trace, "calls that are not replayed are left out", name, 0);
+    g_free(word);
+    g_free(name);
+}
+
 /* "host:pid:tid [dev] NCCL INFO text"; lines of anything else may stand between. */
 static gboolean log_line(NcclLog *log, const char *line, GError **error)
 {
@@ -241,12 +250,7 @@ static gboolean log_line(NcclLog *log, const char *line, GError **error)
     } else if (known) {
         ok = take_call(log, &who, text, op, error);
     } else {
-        ok = reader_problem(log->reader,
-                            reader_here(log->reader, input_line_number(log->reader->input), 0, -1),
-                            "unknown collective", error,
-                            "unknown collective '%.*s'; known are AllReduce, Broadcast, Reduce, "
-                            "AllGather, ReduceScatter, AllToAll, Gather, Scatter, Send and Recv",
-                            (int)MIN(colls - text, 40), text);
+        leave_out(log, text, colls);
     }
     g_free(who.host);
     g_free(who.process);
@@ -304,7 +308,8 @@ static void log_identify(Input *input, TraceIdentity *identity)
     identity->ids = g_ptr_array_new_with_free_func(g_free);
     for (const char *line; (line = input_line(input, NULL)) != NULL;) {
         char *id = strstr(line, "Init COMPLETE") != NULL ? word_after(line, "commId ") : NULL;
-        if (id != NULL && g_hash_table_add(seen, id)) {
+        if (id != NULL && !g_hash_table_contains(seen, id)) {
+            g_hash_table_add(seen, id); /* which takes the new key where there was one: asked for before */
             g_ptr_array_add(identity->ids, id);
         } else {
             g_free(id);

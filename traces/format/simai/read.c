@@ -23,7 +23,9 @@ static gboolean simai_op(const char *word, Work *work)
                {"ALLREDUCE", RECORD_ALL_REDUCE},
                {"ALLGATHER", RECORD_ALL_GATHER},
                {"REDUCESCATTER", RECORD_REDUCE_SCATTER},
-               {"ALLTOALL", RECORD_ALL_TO_ALL}};
+               {"ALLTOALL", RECORD_ALL_TO_ALL},
+               {"BROADCAST", RECORD_BROADCAST},
+               {"REDUCE", RECORD_REDUCE}};
     static const char *const suffixes[] = {"", "_EP", "_DP_EP"};
     for (guint i = 0; i < G_N_ELEMENTS(ops); i++) {
         for (guint s = 0; s < G_N_ELEMENTS(suffixes) && g_str_has_prefix(word, ops[i].name); s++) {
@@ -35,6 +37,18 @@ static gboolean simai_op(const char *word, Work *work)
         }
     }
     return FALSE;
+}
+
+/* For a note, the word as far as it can be printed. */
+static void simai_count(SimAi *simai, const char *what, const char *word)
+{
+    char *valid = g_utf8_make_valid(word, -1);
+    char *name = g_strndup(valid, MIN(strlen(valid), 40));
+    char *whole = g_utf8_make_valid(name, -1);
+    trace_count(simai->reader->trace, what, whole, 0);
+    g_free(valid);
+    g_free(name);
+    g_free(whole);
 }
 
 /* name dep fwd_ns fwd_comm fwd_bytes ig_ns ig_comm ig_bytes wg_ns wg_comm wg_bytes update */
@@ -64,10 +78,9 @@ static gboolean simai_layer(SimAi *simai, const char *line, GError **error)
             wrong = g_strdup_printf("compute time '%.20s' should be nanoseconds, at most a day",
                                     word[0]);
         } else if (!simai_op(word[1], work)) {
-            wrong = g_strdup_printf("unknown communication '%.40s'; known are NONE, ALLREDUCE, "
-                                    "ALLGATHER, REDUCESCATTER and "
-                                    "ALLTOALL, with _EP or _DP_EP",
-                                    word[1]);
+            work->op = RECORD_COMPUTE;
+            work->suffix = "";
+            simai_count(simai, "communications that are not known are left out", word[1]);
         } else if (!words_u64(word[2], RECORD_BYTES_MAX, &work->bytes)) {
             wrong = g_strdup_printf("'%.24s' bytes should be a number up to 1 TiB", word[2]);
         }
@@ -123,16 +136,16 @@ static gboolean simai_add_comm(SimAi *simai, Record *record, const Work *work, D
         record->group = RECORD_NO_GROUP;
         return TRUE;
     }
+    gboolean whole = work->op == RECORD_ALL_REDUCE || record_op_has_root(work->op);
     guint64 bytes = work->bytes; /* the whole buffer, of an all-gather too */
+    bytes = whole ? bytes : reader_shared_bytes(simai->reader, work->op, bytes, n);
+    if (record_op_has_root(work->op)) { /* which says no root: the group's first */
+        record->peer = (gint32)trace_group_at(simai->reader->trace, record->group)->ranks[0];
+    }
     record->bytes_in = work->op == RECORD_ALL_GATHER ? bytes / n : bytes;
     record->bytes_out = work->op == RECORD_REDUCE_SCATTER ? bytes / n : bytes;
     gboolean good = FALSE;
-    gboolean divides = bytes % n == 0 || work->op == RECORD_ALL_REDUCE;
-    gboolean ok = divides ? reader_check(simai->reader, record, &good, error)
-                          : reader_problem(simai->reader, record->source, "wrong layer", error,
-                                           "%s of %" G_GUINT64_FORMAT
-                                           " bytes should divide by the %u ranks of its group",
-                                           record_op_name(work->op), bytes, n);
+    gboolean ok = reader_check(simai->reader, record, &good, error);
     record->skipped = !good;
     return ok;
 }

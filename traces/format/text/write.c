@@ -52,10 +52,11 @@ static char **group_words(const Trace *trace)
             whole = group->ranks[r] == r;
         }
         gboolean taken = word->len == 0 || (strcmp(word->str, "world") == 0 && !whole);
-        for (guint k = 0; taken || !g_hash_table_add(used, word->str); k++) {
+        for (guint k = 0; taken || g_hash_table_contains(used, word->str); k++) {
             taken = FALSE;
             g_string_append_printf(word, "@%u", i + k);
         }
+        g_hash_table_add(used, word->str); /* not before: a word that is there is the other group's memory */
         words[i] = g_string_free(word, FALSE);
     }
     g_hash_table_destroy(used);

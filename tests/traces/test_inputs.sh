@@ -1,0 +1,70 @@
+#!/bin/sh
+# Traces come by pipe as well as from files, plain or compressed, several of them too; metadata of any length may stand
+# before a profile's events; a byte-order mark is no part of a text; and what has no end is refused by a line.
+set -eu
+fanout=${FANOUT:-./fanout}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+    echo "FAILED: $*"
+    exit 1
+}
+profile() { # RANK, and how many bytes of metadata
+    printf '{"deviceNote": "%s", "x": 1, "more": "' "$(head -c "$2" /dev/zero | tr '\0' x)"
+    printf '", "distributedInfo": {"rank": %s, "world_size": 2}, "traceEvents": [{"ph": "X", "cat": "kernel", "name": ' "$1"
+    printf '"ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "ts": 1, "dur": 1, "args": {"stream": 20, "device": 0, '
+    printf '"Collective name": "allreduce", "In msg nelems": 1024, "Out msg nelems": 1024, "dtype": "Float", "Group size": 2}}]}'
+}
+operations() { grep -v -e '^fanout-trace' -e '^world' -e '^rank' -e '^group' "$1" | sed 's/ duration.*//' | sort | uniq -c; }
+profile 0 40000 >"$work/rank0.json"
+mkdir "$work/one"
+cp "$work/rank0.json" "$work/one/p.json"
+"$fanout" convert "$work/one/p.json" "$work/file.trace" 2>/dev/null || fail "40 kB of metadata"
+grep -q 'all_reduce .*bytes=4096 dtype=f32' "$work/file.trace" || fail "$(cat "$work/file.trace")"
+same() { # WHAT, and its text
+    cmp -s "$work/file.trace" "$2" || fail "$1: $(cat "$2" "$work/err")"
+}
+"$fanout" convert /dev/stdin - <"$work/rank0.json" >"$work/got" 2>"$work/err" || fail "a file as standard input: $(cat "$work/err")"
+same "a file as standard input" "$work/got"
+cat "$work/rank0.json" | "$fanout" convert /dev/stdin - >"$work/got" 2>"$work/err" || fail "a pipe: $(cat "$work/err")"
+same "a pipe" "$work/got"
+gzip -c "$work/rank0.json" | "$fanout" convert /dev/stdin - >"$work/got" 2>"$work/err" || fail "gzip: $(cat "$work/err")"
+same "a compressed pipe" "$work/got"
+mkfifo "$work/fifo0" "$work/fifo1"
+cat "$work/rank0.json" >"$work/fifo0" &
+timeout 20 "$fanout" convert "$work/fifo0" - >"$work/got" 2>"$work/err" || fail "a FIFO: $(cat "$work/err")"
+same "a FIFO" "$work/got"
+# Two ranks, each from a pipe of its own, are one job.
+profile 0 10 >"$work/fifo0" &
+profile 1 70000 | gzip >"$work/fifo1" &
+timeout 20 "$fanout" replay "$work/fifo0" "$work/fifo1" --no-compare --format json >"$work/got" 2>"$work/err" ||
+    fail "two pipes: $(cat "$work/err")"
+grep -q '"recorded_ranks": *2' "$work/got" || fail "two pipes are not one job: $(cat "$work/got")"
+# What ends inside is said, by pipe too.
+gzip -c "$work/rank0.json" | head -c 100 | "$fanout" convert /dev/stdin - 2>"$work/err" && fail "a cut pipe was taken"
+grep -q 'stdin' "$work/err" || fail "a cut pipe: $(cat "$work/err")"
+
+# A byte-order mark.
+mark() { printf '\357\273\277'; }
+{ mark && printf 'fanout-trace 1\nworld 2\nrank *\n1 all_reduce bytes=64\n'; } >"$work/mark.trace"
+"$fanout" convert "$work/mark.trace" - >"$work/got" 2>"$work/err" || fail "a trace with a mark: $(cat "$work/err")"
+{ mark && cat "$work/rank0.json"; } >"$work/one/mark.json"
+"$fanout" convert "$work/one/mark.json" - >"$work/got" 2>"$work/err" || fail "JSON with a mark: $(cat "$work/err")"
+same "JSON with a mark" "$work/got"
+printf '[link]\nflight_ps = 123000\n' >"$work/plain.ini"
+{ mark && cat "$work/plain.ini"; } >"$work/mark.ini"
+for ini in plain mark; do
+    "$fanout" bench load_latency --config "$work/$ini.ini" --format csv >"$work/$ini" 2>"$work/err" || fail "$ini.ini: $(cat "$work/err")"
+    awk -F, '!/^#/ { print $7 }' "$work/$ini" >"$work/$ini.value"
+done
+cmp -s "$work/plain.value" "$work/mark.value" || fail "a mark changes what a file says"
+
+# /dev/zero as any file: a line, in little memory.
+for call in "convert /dev/zero -" "replay /dev/zero" "replay --from chakra /dev/zero" "bench stream_bw --config /dev/zero" \
+    "bench stream_bw -s /dev/zero" "ptx /dev/zero" "validate /dev/zero" "compare /dev/zero /dev/zero" "sweep /dev/zero"; do
+    (ulimit -t 20 && "$fanout" $call) >"$work/out" 2>"$work/err" && fail "$call was taken"
+    [ "$(wc -l <"$work/err")" -eq 1 ] && grep -q '/dev/zero' "$work/err" || fail "$call: $(cat "$work/err")"
+done
+cat /dev/zero | "$fanout" convert /dev/stdin - 2>"$work/err" && fail "a pipe of zeros was taken"
+grep -q 'no known trace format' "$work/err" || fail "a pipe of zeros: $(cat "$work/err")"
+echo "pipes, marks and files without end"
