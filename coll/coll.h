@@ -138,9 +138,8 @@ gboolean coll_library_parse(const char *name, CollLibrary *library);
  * algorithm, size no multiple of element or ranks, no multicast on the system, type not of the switch. */
 gboolean coll_check(const CollGroup *group, const CollSpec *spec, GError **error);
 /* The largest size of a collective: a rank's buffer of it is all the memory that a GPU of today has beside the other
- * buffer. coll_check refuses more, naming the largest that is whole elements on every rank, coll_bytes_max(). */
+ * buffer. coll_check refuses more, naming the largest that is whole elements on every rank. */
 #define COLL_BYTES_MAX (64ull << 30)
-guint64 coll_bytes_max(CollOp op, guint32 ranks, NumericType type);
 /* What coll_run would take: `auto` and `sym` resolved, without running anything. Not for COLL_BEST. */
 void coll_choice(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto);
 /* Bytes after which `algo` does the same again: what to step by when larger sizes are extrapolated. */

@@ -30,4 +30,4 @@ libfanout_core_la_SOURCES += \
 	coll/table.c \
 	coll/tune.c \
 	coll/words.c \
-	coll/why.c
+	coll/explain.c

@@ -179,7 +179,6 @@ void coll_barrier_swaps(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen,
 void coll_barrier_multimem(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *one);
 void coll_program_barrier(FoCta *cta, const void *args);
 /* coll/algo/p2p.c: what NCCL takes for a message between each pair of n ranks */
-guint64 coll_p2p_message(const CollSpec *spec, guint32 n);
 CollProto coll_p2p_proto(const CollSpec *spec, guint32 n);
 guint32 coll_p2p_ctas(const CollSpec *spec, CollProto proto, guint32 n);
 /* Bytes that give each CTA one chunk: with less there is nothing to overlap a copy out with. */

@@ -2,7 +2,7 @@
 #include "coll/internal.h"
 #include "sim/param/size.h"
 
-guint64 coll_bytes_max(CollOp op, guint32 ranks, NumericType type)
+static guint64 coll_bytes_max(CollOp op, guint32 ranks, NumericType type)
 {
     guint64 whole = numeric_type_bytes(type) * (coll_is_sliced(op) ? ranks : 1);
     if (coll_is_sliced(op)) /* parts of 16 bytes suit every protocol */

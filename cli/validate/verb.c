@@ -7,7 +7,7 @@
 #include "cli/options.h"
 #include "cli/system.h"
 #include "cli/validate/table.h"
-#include "validate/near.h"
+#include "validate/error_model.h"
 #include "validate/validate.h"
 
 static const Column row_columns[] = {

@@ -13,7 +13,7 @@
 
 static guint32 p2p_rounds(CollOp op, guint32 n) { return op == COLL_ALL_TO_ALL ? n : 1; }
 
-guint64 coll_p2p_message(const CollSpec *spec, guint32 n)
+static guint64 coll_p2p_message(const CollSpec *spec, guint32 n)
 {
     return spec->op == COLL_ALL_TO_ALL ? spec->bytes / n : spec->bytes;
 }

@@ -5,7 +5,7 @@
 #ifndef PTX_READ_OPTABLE_H
 #define PTX_READ_OPTABLE_H
 
-#include "ptx/read/word.h"
+#include "ptx/read/mnemonic.h"
 
 /* What an instruction does. Those up to OP_LAST_SCALAR are functions of the operands of one lane (scalar.h). */
 typedef enum {

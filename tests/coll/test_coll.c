@@ -139,7 +139,7 @@ static void test_few_ctas(void **state)
         World *world = world_new_with("teach-4gpu", TRUE, sms[s]);
         CollGroup *group = coll_group_new(world->fabric, NULL, 4, NULL);
         guint ran = 0, asked = 0;
-        for (guint o = 0; o < G_N_ELEMENTS(ops); o++)
+        for (guint o = 0; o < G_N_ELEMENTS(ops); o++) {
             const CollAlgoList all = coll_algos_of(ops[o]);
             for (const CollAlgo *algo = all.algo; *algo != COLL_ALGOS; algo++)
                 for (guint p = COLL_SIMPLE; p < COLL_PROTOS; p++, asked++) {
@@ -149,6 +149,7 @@ static void test_few_ctas(void **state)
                     spec.proto = (CollProto)p;
                     ran += run_or_refuse(group, &spec);
                 }
+        }
         assert_true(ran * 3 >= asked); /* LL and LL128 are not for all of them */
         coll_group_free(group);
         world_free(world);
