@@ -17,6 +17,7 @@ libfanout_core_la_SOURCES += \
 	ptx/read/module_parse.c \
 	ptx/read/module_symbol.c \
 	ptx/read/operand.c \
+	ptx/read/operations.h \
 	ptx/read/optable.c \
 	ptx/read/optable.h \
 	ptx/read/optable_find.c \
