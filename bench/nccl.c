@@ -25,7 +25,7 @@ gboolean bench_nccl_parse(const char *test, const char *variant, CollSpec *coll,
     *coll = coll_spec_default(op);
     coll->algo = COLL_AUTO;
     coll->unicast = TRUE;
-    if (coll_algos_of(op)[0] == COLL_P2P || strcmp(variant, "default") == 0)
+    if (coll_algos_of(op).algo[0] == COLL_P2P || strcmp(variant, "default") == 0)
         return TRUE;
     g_auto(GStrv) words = g_strsplit(variant, "_", 2);
     if (!words[0] || !words[1] || !coll_algo_parse(words[0], &coll->algo) ||

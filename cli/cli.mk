@@ -68,11 +68,11 @@ fanout_SOURCES = \
 	cli/self/cost.h \
 	cli/self/list.c \
 	cli/self/kernels.c \
-	cli/self/sides.c \
+	cli/self/interleave.c \
 	cli/self/speed.c \
 	cli/self/speed.h \
 	cli/self/targets.c \
-	cli/self/yardstick.c \
+	cli/self/baseline.c \
 	cli/system.c \
 	cli/system.h \
 	cli/words.c \

@@ -49,11 +49,3 @@ void run_close(Run *run)
         log_free(run->log);
     memset(run, 0, sizeof *run);
 }
-
-ExitCode run_explain_stuck(const Run *run, GError **error)
-{
-    g_autofree char *lines = sim_waiters_text(run->sim);
-    g_set_error(error, CLI_ERROR, CLI_ERROR_STUCK, "the simulated fabric got stuck at %" G_GUINT64_FORMAT " ps%s",
-                sim_now_ps(run->sim), lines);
-    return EXIT_WRONG;
-}

@@ -22,7 +22,4 @@ typedef struct {
 gboolean run_open(Run *run, const System *system, const Options *options, guint64 data_bytes, GError **error);
 void run_close(Run *run);
 
-/* What a run that got stuck reports: EXIT_WRONG, and an error that tells who waits for what. */
-ExitCode run_explain_stuck(const Run *run, GError **error);
-
 #endif

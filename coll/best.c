@@ -16,24 +16,10 @@ typedef struct {
 /* Bytes that some GPU must receive or send, in bytes / ranks. */
 static guint64 best_parts(const CollSpec *spec, CollAlgo algo, guint64 n)
 {
-    gboolean sums_all = spec->op == COLL_ALL_REDUCE;
-    switch (algo) {
-    case COLL_ONESHOT:
-    case COLL_LAMPORT:
-        return (n - 1) * n;
-    case COLL_SYM_LL:
-    case COLL_SYM_LLMC: /* lines of LL: flags take as much as data */
-        return sums_all ? 2 * (n - 1) * n : 2 * (n - 1);
-    case COLL_NVLS_ONESHOT: /* each GPU is read from by all */
-        return n * n;
-    case COLL_RING:
-    case COLL_TREE: /* all ranks together receive 2 (n - 1) times the data, so that some receive the mean or more */
-    case COLL_TWOSHOT:
-    case COLL_SYM_LSA:
-        return sums_all ? 2 * (n - 1) : n - 1;
-    default:
-        return coll_needs_multicast(spec->op, algo) && spec->op == COLL_REDUCE_SCATTER ? 1 : n - 1;
-    }
+    const CollAlgorithm *own = coll_algorithm(algo);
+    if (own->parts)
+        return own->parts(spec->op, n);
+    return coll_needs_multicast(spec->op, algo) && spec->op == COLL_REDUCE_SCATTER ? 1 : n - 1;
 }
 
 static guint64 best_least_ps(const CollGroup *group, const CollSpec *spec, CollAlgo algo, CollProto proto)
@@ -70,7 +56,8 @@ static GArray *best_candidates(const CollGroup *group, const CollSpec *spec, gbo
 {
     GArray *all = g_array_new(FALSE, FALSE, sizeof(Candidate));
     GError *why = NULL;
-    for (const CollAlgo *algo = coll_algos_of(spec->op); *algo != COLL_ALGOS; algo++)
+    const CollAlgoList list = coll_algos_of(spec->op);
+    for (const CollAlgo *algo = list.algo; *algo != COLL_ALGOS; algo++)
         for (guint proto = COLL_SIMPLE; proto < COLL_PROTOS; proto++) {
             CollSpec one = *spec;
             one.algo = *algo;

@@ -95,7 +95,7 @@ void coll_choose(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, C
 {
     guint64 best_ns = G_MAXUINT64;
     CollProto wanted = spec->proto;
-    *algo = coll_algos_of(spec->op)[0];
+    *algo = coll_algos_of(spec->op).algo[0];
     *proto = COLL_SIMPLE;
     if (*algo == COLL_P2P && spec->ctas && spec->ctas < group->n)
         *algo = COLL_DIRECT; /* too few CTAs were asked for */

@@ -38,37 +38,32 @@ static gboolean coll_prepare(Coll *coll, GError **error)
 {
     CollGroup *group = coll->group;
     const CollRow *row = coll_row(coll->spec.op, coll->algo);
+    const CollAlgorithm *own = coll_algorithm(coll->algo);
     guint64 bytes = coll->spec.bytes, slice = bytes / coll->n;
     coll->in_bytes = coll->spec.op == COLL_ALL_GATHER ? slice : bytes;
     coll->out_bytes = coll->spec.op == COLL_REDUCE_SCATTER ? slice : bytes;
     coll->ctas = coll_ctas(group, &coll->spec, row, coll->proto);
     coll->threads = coll_threads(group, &coll->spec, row, coll->proto);
     coll->read = group->fabric->spec.sm.arch == 80; /* NCCL reads there, and writes on all other GPUs */
-    guint64 control = CONTROL_FLAGS(coll->n) + (row->buffered ? coll_buffered_control(coll->n) : 0);
+    guint64 control = CONTROL_FLAGS(coll->n) + (own->control ? own->control(coll->n) : 0);
     coll->control_stride = (control + 127) / 128 * 128;
     coll->program = row->program;
     gboolean window = row->multicast_in || row->multicast_out || row->buffered || coll->algo == COLL_NVLS;
-    coll->flags = coll->proto != COLL_SIMPLE || row->lines || row->lamport;
+    coll->flags = coll->proto != COLL_SIMPLE || row->polled;
     coll->connections = row->connections;
     coll->part_bytes = coll_is_tuned(row) ? coll_tune(group, &coll->spec, row, coll->proto).part : 0;
     coll->step_bytes = prim_step_bytes(coll->proto);
     coll->steps = g_new0(guint64, (gsize)coll->n * coll->ctas * 2 * MAX(row->connections, 1));
     guint64 scratch = (guint64)coll->ctas * row->connections * PRIM_STEPS * coll->step_bytes;
-    if (row->twoshot)
-        scratch = coll_twoshot_bytes(&coll->spec, slice);
-    if (row->lines)
-        scratch = coll->ctas * coll_sym_slots(coll);
-    if (row->lamport)
-        scratch = coll_lamport_bytes(&coll->spec, coll->n);
-    if (row->buffered)
-        scratch = coll->ctas * coll_buffered_slots(coll);
+    if (own->scratch)
+        scratch = own->scratch(coll);
     if (!coll_buffer_new(group, &coll->control, coll->ctas * coll->control_stride, TRUE, window, error) ||
         !coll_buffer_new(group, &coll->in, coll->in_bytes, FALSE, row->multicast_in, error) ||
         !coll_buffer_new(group, &coll->out, coll->out_bytes, FALSE, row->multicast_out, error) ||
         (scratch && !coll_scratch_new(coll, scratch, row->multicast_lines, error)))
         return FALSE;
-    if (row->lamport)
-        coll_lamport_clear(coll);
+    if (own->clear)
+        own->clear(coll);
     if (coll->spec.as_bytes)
         coll_buffers_set_cached(coll);
     return TRUE;

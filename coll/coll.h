@@ -18,6 +18,7 @@
 
 #include <glib.h>
 
+#include "coll/algorithms.h"
 #include "model/fabric/fabric.h"
 #include "model/memory/numeric.h"
 #include "observe/series/series.h"
@@ -29,12 +30,9 @@ typedef enum {
 typedef enum {
     COLL_AUTO,  /* what CollSpec.library takes by size and ranks */
     COLL_BEST,  /* simulates the candidates, takes the fastest (coll_run only) */
-    COLL_RING, COLL_TREE, COLL_ONESHOT, COLL_TWOSHOT, COLL_NVLS, COLL_NVLS_ONESHOT, COLL_PUSH,
-    COLL_PULL, COLL_DIRECT, /* all_to_all and sendrecv: every rank stores to its peers */
-    COLL_P2P,   /* the same as NCCL does it */
-    COLL_SYM_LL, COLL_SYM_LLMC, COLL_SYM_LSA, COLL_SYM_MC, /* NCCL's symmetric-memory kernels (coll/algo/symmetric.c) */
-    COLL_LAMPORT, /* the one-shot all_reduce of serving frameworks (coll/algo/lamport.c) */
-    COLL_NVLS_BUFFERED, /* classic NCCL's, with copies through its own buffers (coll/algo/nvls_buffered.c) */
+#define COLL_ROW(number, name) COLL_##number,
+    COLL_ALGORITHMS(COLL_ROW)
+#undef COLL_ROW
     COLL_SYM, COLL_SYM_UNICAST, /* which of them NCCL would take, with and without multicast */
     COLL_UNICAST, /* as BEST, of those that need no multicast (coll_run only) */
     COLL_ALGOS
@@ -132,11 +130,6 @@ static inline gboolean coll_library_is_framework(CollLibrary library)
 {
     return library == COLL_TRTLLM || library == COLL_VLLM || library == COLL_SGLANG;
 }
-/* What classic NCCL runs, of what AUTO can stand for. */
-static inline gboolean coll_algo_is_nccl(CollAlgo algo)
-{
-    return algo == COLL_RING || algo == COLL_TREE || algo == COLL_NVLS_BUFFERED || algo == COLL_P2P;
-}
 /* Time of spec->copies of spec->bytes (or as_bytes) inside each GPU. */
 guint64 coll_copies_ps(const CollGroup *group, const CollSpec *spec);
 gboolean coll_library_parse(const char *name, CollLibrary *library);
@@ -145,9 +138,8 @@ gboolean coll_library_parse(const char *name, CollLibrary *library);
  * algorithm, size no multiple of element or ranks, no multicast on the system, type not of the switch. */
 gboolean coll_check(const CollGroup *group, const CollSpec *spec, GError **error);
 /* The largest size of a collective: a rank's buffer of it is all the memory that a GPU of today has beside the other
- * buffer. coll_check refuses more, naming the largest that is whole elements on every rank, coll_bytes_max(). */
+ * buffer. coll_check refuses more, naming the largest that is whole elements on every rank. */
 #define COLL_BYTES_MAX (64ull << 30)
-guint64 coll_bytes_max(CollOp op, guint32 ranks, NumericType type);
 /* What coll_run would take: `auto` and `sym` resolved, without running anything. Not for COLL_BEST. */
 void coll_choice(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto);
 /* Bytes after which `algo` does the same again: what to step by when larger sizes are extrapolated. */
@@ -190,7 +182,15 @@ static inline gboolean coll_is_search(CollAlgo algo) { return algo == COLL_BEST 
 gboolean coll_has_protocols(CollOp op, CollAlgo algo); /* LL and LL128; AUTO, BEST and UNICAST find some that have */
 gboolean coll_needs_multicast(CollOp op, CollAlgo algo); /* of an algorithm that runs, not of AUTO */
 /* The algorithms that an operation has, in order; ends with COLL_ALGOS. */
-const CollAlgo *coll_algos_of(CollOp op);
+typedef struct {
+    CollAlgo algo[COLL_ALGOS + 1];
+} CollAlgoList;
+CollAlgoList coll_algos_of(CollOp op);
+/* Whose kernels they are; NCCL: what classic NCCL runs, of what AUTO can stand for. */
+typedef enum { COLL_OF_NCCL, COLL_OF_SWITCH, COLL_OF_PEERS, COLL_OF_SYMMETRIC_MEMORY, COLL_FAMILIES } CollFamily;
+CollFamily coll_algo_family(CollAlgo algo); /* of one that runs */
+const char *coll_algo_how(CollAlgo algo);   /* how to come by it, a line for people */
+static inline gboolean coll_algo_is_nccl(CollAlgo algo) { return coll_algo_family(algo) == COLL_OF_NCCL; }
 
 #define COLL_ERROR (coll_error_quark())
 GQuark coll_error_quark(void);

@@ -12,6 +12,7 @@ libfanout_core_la_SOURCES += \
 	coll/algo/symmetric.c \
 	coll/algo/symmetric_cost.c \
 	coll/algo/tree.c \
+	coll/algorithms.h \
 	coll/best.c \
 	coll/buffer.c \
 	coll/check.c \
@@ -28,4 +29,5 @@ libfanout_core_la_SOURCES += \
 	coll/run.c \
 	coll/table.c \
 	coll/tune.c \
-	coll/why.c
+	coll/words.c \
+	coll/explain.c

@@ -44,7 +44,7 @@ CollFidelity coll_fidelity(guint32 ranks, const CollSpec *spec)
     if (spec->bytes / LINE_BYTES * times * coll_crossings_line(spec, ranks) <= coll_crossings_max(spec))
         return COLL_PACKET;
     const CollRow *row = coll_row(spec->op, spec->algo);
-    return row && row->anchored && ranks <= COLL_ANCHOR_RANKS ? COLL_FIDELITY_AUTO : COLL_FLOW;
+    return row && row->flow_needs_samples && ranks <= COLL_ANCHOR_RANKS ? COLL_FIDELITY_AUTO : COLL_FLOW;
 }
 
 static gboolean coll_run_flows(CollGroup *group, const CollSpec *spec, CollResult *result,

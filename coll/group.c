@@ -1,8 +1,6 @@
 /* Who takes part: ranks on GPUs, with addresses of their own; and what follows from a time for each of them. */
 #include "coll/internal.h"
 
-G_DEFINE_QUARK(coll-error-quark, coll_error)
-
 CollGroup *coll_group_new(Fabric *fabric, const guint16 *gpu, guint32 n, GError **error)
 {
     guint64 gpus = fabric->spec.system.gpus;

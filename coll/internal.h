@@ -30,7 +30,6 @@ struct CollGroup {
 
 /* enqueue.cc: NCCL's NVLS of other operations than all_reduce has up to NCCL_MAX_NVLS_ARITY ranks. */
 #define COLL_NVLS_SLICED_RANKS 32u
-#define COLL_BUFFERED_THREADS 640u /* of nvls_buffered's CTA, NCCL_MAX_NTHREADS: enough for any number of ranks */
 
 /* How the control page of a CTA is laid out, in bytes from its start. */
 #define CONTROL_MC_FLAG 0u    /* u64 counter of the multimem barrier */
@@ -98,24 +97,51 @@ static inline guint64 coll_slice(const Coll *coll, guint32 r, guint64 *bytes)
     return start;
 }
 
-/* What an algorithm needs and does; one row for each (operation, algorithm) pair (table.c). */
+/* What an algorithm needs for one operation. */
 typedef struct {
     CollOp op;
     CollAlgo algo;
     FoProgram program;
     guint32 ctas, threads;       /* defaults (ctas 0: by size, coll_p2p_ctas; threads: of Simple) */
+    gboolean first;              /* stands before those of its operation that are not: the first of all needs nothing */
     gboolean multicast_in, multicast_out; /* windows over the buffers */
     gboolean reduces_in_switch;
-    gboolean twoshot;            /* has a slice of scratch on each rank */
     guint32 connections;         /* with slots, of each CTA */
     gboolean protocols;          /* has LL and LL128 */
     gboolean symmetric;          /* ctas 0: what NCCL's cost model says for the size */
-    gboolean lines, multicast_lines; /* LL lines in scratch; a window over scratch */
-    gboolean lamport;            /* all ranks' data in scratch, empty at first */
+    gboolean polled;             /* scratch holds flags, or is empty until data come */
+    gboolean multicast_lines;    /* a window over scratch */
     gboolean buffered;           /* slots of all heads in scratch */
-    gboolean anchored;           /* flows are more than 4 % off: auto measures their rates (flow.c) */
+    gboolean flow_needs_samples; /* flows are more than 4 % off: auto measures their rates (flow.c) */
 } CollRow;
 const CollRow *coll_row(CollOp op, CollAlgo algo);
+
+/* An algorithm: its file ends in this, and has a line in algorithms.h. Functions may be NULL: nothing of that kind. */
+typedef struct {
+    const CollRow *rows; /* of each operation that it has */
+    guint n_rows;
+    CollFamily family;
+    const char *how;     /* coll_algo_how() */
+    guint64 (*parts)(CollOp op, guint64 n); /* of a rank's bytes / n: what some GPU must receive or send at least; NULL:
+                                             * n - 1, or 1 where the switch reduces and scatters */
+    guint64 (*turn)(const CollSpec *spec, guint32 ctas, guint32 n); /* bytes after which it does the same again */
+    guint64 (*scratch)(const Coll *coll);   /* bytes of a rank; NULL: slots of its connections */
+    guint64 (*control)(guint32 n);          /* bytes behind the flags of a CTA's control page */
+    void (*clear)(const Coll *coll);        /* scratch, before the first call */
+    /* What it alone refuses, by coll_refuse(). */
+    gboolean (*check)(const CollGroup *group, const CollSpec *spec, const CollRow *row, guint32 ctas, guint32 threads,
+                      GError **error);
+} CollAlgorithm;
+const CollAlgorithm *coll_algorithm(CollAlgo algo); /* of one that runs */
+#define COLL_ROWS(list) .rows = list, .n_rows = G_N_ELEMENTS(list)
+/* words.c: always FALSE */
+gboolean coll_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* The number of a name of n; -1: there is none */
+int coll_index(const char *const *names, int n, const char *name);
+static inline gboolean coll_is_sliced(CollOp op)
+{
+    return op == COLL_ALL_GATHER || op == COLL_REDUCE_SCATTER || op == COLL_ALL_TO_ALL;
+}
 
 /* buffer.c: whether `bytes` of a rank's buffer stay in the L2 when the whole has the size of `spec` */
 gboolean coll_is_cached(const CollGroup *group, const CollSpec *spec, guint64 bytes);
@@ -145,42 +171,18 @@ void coll_verify(Coll *coll);
  * the caller's, of 8 bytes. */
 void coll_barrier_flags(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *flag);
 void coll_barrier_relaxed(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *flag); /* without a fence */
-guint64 coll_twoshot_bytes(const CollSpec *spec, guint64 slice); /* scratch of a rank, where a slice is so large */
 /* Its flags alone: one to each rank and one from each, a thread a rank, or several in turn where a CTA has fewer
  * threads than there are ranks. So many threads are active before it: */
 guint32 coll_flag_threads(const Coll *coll);
 void coll_exchange_flags(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, const FoReg *flag, FoOrder order);
 void coll_barrier_swaps(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, gboolean ordered);
 void coll_barrier_multimem(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen, FoReg *one);
-/* coll/algo/ring.c, coll/algo/direct.c, coll/algo/nvls.c, coll/algo/tree.c: programs */
-void coll_program_nvls(FoCta *cta, const void *args);
-void coll_program_nvls_oneshot(FoCta *cta, const void *args);
-void coll_program_direct(FoCta *cta, const void *args);
 void coll_program_barrier(FoCta *cta, const void *args);
-void coll_program_ring(FoCta *cta, const void *args);
-void coll_program_tree(FoCta *cta, const void *args);
-void coll_program_p2p(FoCta *cta, const void *args);
 /* coll/algo/p2p.c: what NCCL takes for a message between each pair of n ranks */
-guint64 coll_p2p_message(const CollSpec *spec, guint32 n);
 CollProto coll_p2p_proto(const CollSpec *spec, guint32 n);
 guint32 coll_p2p_ctas(const CollSpec *spec, CollProto proto, guint32 n);
 /* Bytes that give each CTA one chunk: with less there is nothing to overlap a copy out with. */
 guint64 coll_p2p_turn(guint32 ctas);
-/* coll/algo/symmetric.c: NCCL's symmetric-memory kernels, and the scratch of one CTA that sym_ll and sym_llmc need */
-void coll_program_sym_ll(FoCta *cta, const void *args);
-/* coll/algo/lamport.c; its scratch, and making that empty */
-void coll_program_lamport(FoCta *cta, const void *args);
-guint64 coll_lamport_bytes(const CollSpec *spec, guint32 n);
-void coll_lamport_clear(const Coll *coll);
-void coll_program_sym_lsa(FoCta *cta, const void *args);
-void coll_program_sym_mc(FoCta *cta, const void *args);
-guint64 coll_sym_slots(const Coll *coll);
-/* coll/algo/nvls_buffered.c: NCCL's NVLS with its own buffers; its scratch and its counters of one CTA */
-void coll_program_nvls_buffered(FoCta *cta, const void *args);
-guint64 coll_buffered_chunk(const Coll *coll);
-guint64 coll_buffered_turn(const CollSpec *spec, guint32 ctas, guint32 n);
-guint64 coll_buffered_slots(const Coll *coll);
-guint64 coll_buffered_control(guint32 n);
 /* room.c */
 guint32 coll_channels(const CollGroup *group, const CollRow *row); /* that NCCL opens for it; 0: it has none */
 guint32 coll_resident(const CollGroup *group, guint32 threads);    /* CTAs of so many threads that a GPU holds */

@@ -2,23 +2,7 @@
 #include "coll/internal.h"
 #include "sim/param/size.h"
 
-static gboolean coll_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static gboolean coll_refuse(GError **error, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    g_autofree char *text = g_strdup_vprintf(format, args);
-    va_end(args);
-    g_set_error_literal(error, COLL_ERROR, COLL_ERROR_SPEC, text);
-    return FALSE;
-}
-
-static gboolean coll_is_sliced(CollOp op)
-{
-    return op == COLL_ALL_GATHER || op == COLL_REDUCE_SCATTER || op == COLL_ALL_TO_ALL;
-}
-
-guint64 coll_bytes_max(CollOp op, guint32 ranks, NumericType type)
+static guint64 coll_bytes_max(CollOp op, guint32 ranks, NumericType type)
 {
     guint64 whole = numeric_type_bytes(type) * (coll_is_sliced(op) ? ranks : 1);
     if (coll_is_sliced(op)) /* parts of 16 bytes suit every protocol */
@@ -101,7 +85,8 @@ gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo 
     const CollRow *row = coll_row(spec->op, algo);
     if (!row) {
         GString *names = g_string_new(NULL);
-        for (const CollAlgo *a = coll_algos_of(spec->op); *a != COLL_ALGOS; a++)
+        const CollAlgoList all = coll_algos_of(spec->op);
+        for (const CollAlgo *a = all.algo; *a != COLL_ALGOS; a++)
             g_string_append_printf(names, "%s%s", names->len ? ", " : "", coll_algo_name(*a));
         coll_refuse(error, "%s has no algorithm '%s'; it has %s, auto, best, unicast", coll_op_name(spec->op),
                     coll_algo_name(algo), names->str);
@@ -117,26 +102,9 @@ gboolean coll_check_algo(const CollGroup *group, const CollSpec *spec, CollAlgo 
         return coll_refuse(error, "%s moves parts of whole 16 bytes; a rank's part is %" G_GUINT64_FORMAT
                            " bytes here: simple can do that", coll_proto_name(proto),
                            spec->bytes / group->n);
-    if ((algo == COLL_TREE || algo == COLL_P2P) && threads < 2 * WARP_LANES)
-        return coll_refuse(error, "%s has two groups of warps in each CTA: %u threads are too few, 64 or more are "
-                           "right", coll_algo_name(algo), threads);
-    if (algo == COLL_P2P && spec->op == COLL_ALL_TO_ALL && ctas < group->n)
-        return coll_refuse(error, "all_to_all with p2p needs a CTA for each rank: %u or more, not %u", group->n,
-                           ctas);
-    if (row->lines && coll_is_sliced(spec->op) && spec->bytes / group->n % 8)
-        return coll_refuse(error, "%s moves parts of whole 8 bytes; a rank's part is %" G_GUINT64_FORMAT
-                           " bytes here: sym_lsa can do that", coll_algo_name(algo),
-                           spec->bytes / group->n);
-    if (algo == COLL_SYM_LSA && group->n > FO_LOOP_MAX)
-        return coll_refuse(error, "%s sums up to %u ranks, not %u", coll_algo_name(algo), FO_LOOP_MAX,
-                           group->n);
-    guint32 buffered_threads = MIN(MAX(coll_threads_fit(group, 1), WARP_LANES) * 4, COLL_BUFFERED_THREADS);
-    if (row->buffered && threads < buffered_threads)
-        return coll_refuse(error, "%s needs warps that scatter, reduce and gather, %u threads or more with %u ranks, "
-                           "not %u", coll_algo_name(algo), buffered_threads, group->n, threads);
-    if (row->buffered && spec->op != COLL_ALL_REDUCE && group->n > COLL_NVLS_SLICED_RANKS)
-        return coll_refuse(error, "%s with %s goes up to %u ranks, not %u: every rank would be a head",
-                           coll_op_name(spec->op), coll_algo_name(algo), COLL_NVLS_SLICED_RANKS, group->n);
+    const CollAlgorithm *own = coll_algorithm(algo);
+    if (own->check && !own->check(group, spec, row, ctas, threads, error))
+        return FALSE;
     if (!numeric_allows(spec->type, spec->reduce) &&
         (spec->op == COLL_ALL_REDUCE || spec->op == COLL_REDUCE_SCATTER))
         return coll_refuse(error, "the operation %s does not go with the type %s",

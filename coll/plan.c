@@ -1,5 +1,5 @@
 /* What a spec becomes on a group: algorithm, protocol, CTAs and threads, and what says that two runs are alike. */
-#include "coll/algo/primitives.h"
+#include "coll/internal.h"
 
 void coll_choice(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto)
 {
@@ -28,11 +28,9 @@ gboolean coll_check(const CollGroup *group, const CollSpec *spec, GError **error
 guint64 coll_turn_bytes(const CollGroup *group, const CollSpec *spec, CollAlgo algo)
 {
     const CollRow *row = coll_row(spec->op, algo);
-    if (!row || (algo != COLL_TREE && !row->buffered))
+    if (!row || !coll_algorithm(algo)->turn)
         return COLL_TURN_LEAST;
-    guint32 ctas = coll_ctas(group, spec, row, COLL_SIMPLE);
-    return row->buffered ? coll_buffered_turn(spec, ctas, group->n)
-                         : ctas * prim_step_data(COLL_SIMPLE); /* a step of all channels */
+    return coll_algorithm(algo)->turn(spec, coll_ctas(group, spec, row, COLL_SIMPLE), group->n);
 }
 
 CollShape coll_shape(const CollGroup *group, const CollSpec *spec)

@@ -33,7 +33,8 @@ static gint plot_by_number(gconstpointer a, gconstpointer b)
     return first < second ? -1 : first > second;
 }
 
-GPtrArray *plot_names(const PlotRows *rows, const FrameColumn *column)
+/* Values of the rows in order: numbers ascend, words as they come. Caller frees the array alone. */
+static GPtrArray *plot_names(const PlotRows *rows, const FrameColumn *column)
 {
     GPtrArray *names = g_ptr_array_new();
     g_autoptr(GHashTable) known = g_hash_table_new(g_str_hash, g_str_equal);

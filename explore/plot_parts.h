@@ -14,10 +14,6 @@ typedef struct {
 gboolean plot_gather(Plot *plot, const PlotRows *rows, const FrameColumn *const *by, guint n_by, GError **error);
 /* Least and largest of what is drawn, and which axes are logarithmic. GError: a value that has no logarithm. */
 gboolean plot_scale(Plot *plot, const char *log, GError **error);
-/* The place of a row on an axis; NaN: none. */
-double plot_place(const PlotAxis *axis, guint row);
-/* Values of the rows in order: numbers ascend, words as they come. Caller frees the array alone. */
-GPtrArray *plot_names(const PlotRows *rows, const FrameColumn *column);
 const char *plot_text(const FrameColumn *column, guint row); /* "-": does not exist */
 
 #endif

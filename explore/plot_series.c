@@ -14,7 +14,8 @@ typedef struct {
     double value; /* that has a median: y, or z of a heat map */
 } PlotRow;
 
-double plot_place(const PlotAxis *axis, guint row)
+/* The place of a row on an axis; NaN: none. */
+static double plot_place(const PlotAxis *axis, guint row)
 {
     guint at;
     if (!axis->names)

@@ -79,12 +79,6 @@ char *ptx_spell(const PtxMultimem *form)
     return g_string_free(s, FALSE);
 }
 
-NumericPrecision ptx_precision(PtxAcc acc)
-{
-    static const NumericPrecision precisions[] = {NUMERIC_NATIVE, NUMERIC_ACC_F16, NUMERIC_ACC_F32};
-    return precisions[acc];
-}
-
 static gboolean refuse(const PtxMultimem *form, int code, GError **error, const char *rule)
 {
     char *spelled = ptx_spell(form);

@@ -39,7 +39,6 @@ gboolean ptx_check_address(const PtxMultimem *form, guint64 address, GError **er
 gboolean ptx_check_atomic(gboolean returns, NumericType type, NumericOp op, guint width, GError **error);
 guint ptx_bytes(const PtxMultimem *form);     /* of one thread's access: 4, 8 or 16 when legal */
 char *ptx_spell(const PtxMultimem *form);     /* "multimem.red.release.sys.add.u32"; g_free it */
-NumericPrecision ptx_precision(PtxAcc acc);
 
 #define PTX_ERROR (ptx_error_quark())
 GQuark ptx_error_quark(void);

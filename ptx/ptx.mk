@@ -17,18 +17,19 @@ libfanout_core_la_SOURCES += \
 	ptx/read/module_parse.c \
 	ptx/read/module_symbol.c \
 	ptx/read/operand.c \
+	ptx/read/operations.h \
 	ptx/read/optable.c \
 	ptx/read/optable.h \
 	ptx/read/optable_find.c \
 	ptx/read/parse.h \
 	ptx/read/reader.h \
-	ptx/read/roles.c \
+	ptx/read/operand_check.c \
 	ptx/read/scope.c \
 	ptx/read/sreg.c \
 	ptx/read/sreg.h \
 	ptx/read/statement.c \
-	ptx/read/word.c \
-	ptx/read/word.h \
+	ptx/read/mnemonic.c \
+	ptx/read/mnemonic.h \
 	ptx/run/access.c \
 	ptx/run/async.c \
 	ptx/run/atomic.c \
@@ -45,7 +46,7 @@ libfanout_core_la_SOURCES += \
 	ptx/run/hot_v3.c \
 	ptx/run/image.c \
 	ptx/run/mbarrier.c \
-	ptx/run/member.c \
+	ptx/run/warp_collective.c \
 	ptx/run/memory.c \
 	ptx/run/path.c \
 	ptx/run/path.h \

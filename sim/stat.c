@@ -115,24 +115,6 @@ void stat_visit(const StatRegistry *registry, StatVisit visit, void *user)
     }
 }
 
-void stat_reset(StatRegistry *registry)
-{
-    for (guint i = 0; i < registry->entries->len; i++) {
-        const Entry *entry = &g_array_index(registry->entries, Entry, i);
-        for (const StatRow *row = entry->rows; row->name != NULL; row++) {
-            gpointer value = G_STRUCT_MEMBER_P(entry->unit, row->offset);
-            if (row->read != NULL) {
-                continue;
-            }
-            if (row->type == STAT_HIST_T) {
-                hist_init(value);
-            } else {
-                *(guint64 *)value = 0;
-            }
-        }
-    }
-}
-
 static void trace_row(const char *path, const StatRow *row, const void *value, void *user)
 {
     if (row->type == STAT_HIST_T || row->read != NULL)

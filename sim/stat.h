@@ -49,7 +49,6 @@ typedef struct StatRegistry StatRegistry;
 StatRegistry *stat_registry_new(void);
 void stat_registry_free(StatRegistry *registry);
 void stat_add(StatRegistry *registry, const char *path, const StatRow *rows, void *unit);
-void stat_reset(StatRegistry *registry); /* all members to zero: the end of a warm-up */
 typedef void (*StatVisit)(const char *path, const StatRow *row, const void *value, void *user);
 /* In order of addition. value: a guint64, or a Hist, for the call only. */
 void stat_visit(const StatRegistry *registry, StatVisit visit, void *user);

@@ -201,7 +201,7 @@ check_PROGRAMS += \
 	tests/coll/test_coll \
 	tests/coll/test_library \
 	tests/coll/test_where \
-	tests/validate/test_near \
+	tests/validate/test_error_model \
 	tests/explore/test_explore \
 	tests/model/test_analytic \
 	tests/model/test_conservation \

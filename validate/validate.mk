@@ -5,8 +5,8 @@ libfanout_core_la_SOURCES += \
 	validate/csv.c \
 	validate/fidelity.c \
 	validate/journal.c \
-	validate/near.c \
-	validate/near.h \
+	validate/error_model.c \
+	validate/error_model.h \
 	validate/summary.c \
 	validate/timing.c \
 	validate/validate.c \

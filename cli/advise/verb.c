@@ -230,34 +230,12 @@ static ExitCode advise_crossover(Advise *advise, guint i, GError **error)
     return EXIT_DONE;
 }
 
-/* How to come by an algorithm. */
-static const struct {
-    CollAlgo algo;
-    const char *text;
-} advise_ways[] = {
-    {COLL_RING, "NCCL_ALGO=Ring, NCCL_PROTO as the protocol"},
-    {COLL_TREE, "NCCL_ALGO=Tree, NCCL_PROTO as the protocol"},
-    {COLL_NVLS_BUFFERED, "NCCL_ALGO=NVLS"},
-    {COLL_P2P, "NCCL's sends and receives"},
-    {COLL_NVLS, "NCCL_ALGO=NVLS on registered buffers (ncclCommRegister), or a kernel with multimem.ld_reduce and .st"},
-    {COLL_NVLS_ONESHOT, "a kernel of which every rank reads all sums by multimem.ld_reduce"},
-    {COLL_ONESHOT, "a kernel of which every rank reads all peers' data"},
-    {COLL_TWOSHOT, "a kernel of which every rank sums its part from all peers and stores it to them"},
-    {COLL_PUSH, "a kernel that stores to all peers"},
-    {COLL_PULL, "a kernel that loads from all peers"},
-    {COLL_DIRECT, "a kernel that stores each part to its peer"},
-    {COLL_LAMPORT, "the one-shot kernel of TensorRT-LLM, FlashInfer and SGLang"},
-    {COLL_SYM_LL, "NCCL on buffers in a symmetric window (ncclCommWindowRegister)"},
-    {COLL_SYM_LLMC, "NCCL on buffers in a symmetric window (ncclCommWindowRegister)"},
-    {COLL_SYM_LSA, "NCCL on buffers in a symmetric window (ncclCommWindowRegister)"},
-    {COLL_SYM_MC, "NCCL on buffers in a symmetric window (ncclCommWindowRegister)"},
-};
-
 static void advise_notes(const Advise *advise)
 {
-    for (guint i = 0; i < G_N_ELEMENTS(advise_ways); i++)
-        if (advise->used[advise_ways[i].algo])
-            report_add_note(advise->report, "%s: %s", coll_algo_name(advise_ways[i].algo), advise_ways[i].text);
+    for (guint family = 0; family < COLL_FAMILIES; family++)
+        for (guint a = 0; a < COLL_ALGOS; a++)
+            if (advise->used[a] && coll_algo_family((CollAlgo)a) == (CollFamily)family)
+                report_add_note(advise->report, "%s: %s", coll_algo_name((CollAlgo)a), coll_algo_how((CollAlgo)a));
     report_add_note(advise->report, "the program is %s (--program); times are without a host's launch",
                     coll_library_names[advise->plan.spec.library]);
 }

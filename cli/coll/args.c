@@ -17,7 +17,8 @@ static gboolean coll_bad(GError **error, const char *option, const char *text, c
 static char *coll_names_of(CollOp op)
 {
     GString *names = g_string_new(NULL);
-    for (const CollAlgo *algo = coll_algos_of(op); *algo != COLL_ALGOS; algo++)
+    const CollAlgoList all = coll_algos_of(op);
+    for (const CollAlgo *algo = all.algo; *algo != COLL_ALGOS; algo++)
         g_string_append_printf(names, "%s, ", coll_algo_name(*algo));
     g_string_append(names, "auto, best or unicast");
     return g_string_free(names, FALSE);

@@ -18,7 +18,7 @@ typedef struct {
 /* One run of something. */
 typedef gboolean (*SpeedOne)(const Options *options, guint64 what, SpeedCost *cost, GError **error);
 
-/* sides.c: runs of n different things at once, by turns, until each has run once and taken least_s of CPU time.
+/* interleave.c: runs of n different things at once, by turns, until each has run once and taken least_s of CPU time.
  * cpu_s, runs: of all that ended; cost: of the last one. GError: of a run, or there cannot be so many processes. */
 typedef struct {
     SpeedOne one;

@@ -5,7 +5,7 @@
 #include "cli/system.h"
 #include "cli/table/args.h"
 #include "sim/report/report.h"
-#include "validate/near.h"
+#include "validate/error_model.h"
 #include "validate/validate.h"
 
 /* Ascending by operation, GPUs and size; sizes are rounded down to whole 16 bytes of each rank where the operation

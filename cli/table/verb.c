@@ -1,7 +1,7 @@
 /* fanout table: latency tables for planners of serving systems, each cell with how far off it may be.
  *
  * Cells are simulated as `fanout validate` simulates rows of measurements, so that errors there say something on
- * cells here; validate/near.h has the rule of which do. */
+ * cells here; validate/error_model.h has the rule of which do. */
 #include "config.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "cli/system.h"
 #include "cli/validate/table.h"
 #include "sim/param/whole.h"
-#include "validate/near.h"
+#include "validate/error_model.h"
 #include "validate/validate.h"
 
 static const Column row_columns[] = {

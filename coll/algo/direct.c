@@ -107,7 +107,7 @@ static void direct_sum_push(FoCta *cta, const Coll *coll, const CollBuffer *from
     direct_run(cta, &loop);
 }
 
-guint64 coll_twoshot_bytes(const CollSpec *spec, guint64 slice)
+static guint64 twoshot_bytes(const CollSpec *spec, guint64 slice)
 {
     return spec->kernel == COLL_KERNEL_TRTLLM ? 2 * ((spec->bytes + 255) / 256 * 256) : slice + 256;
 }
@@ -120,7 +120,7 @@ static void direct_look_up(FoCta *cta, const Coll *coll, guint32 loads)
 
 static void direct_trtllm(FoCta *cta, const Coll *coll, guint32 rank, FoReg *flag)
 {
-    guint64 bytes, sums = coll_twoshot_bytes(&coll->spec, 0) / 2; /* where they are in scratch */
+    guint64 bytes, sums = twoshot_bytes(&coll->spec, 0) / 2; /* where they are in scratch */
     FoAddress own = coll->scratch.va[rank];
     direct_look_up(cta, coll, 2);
     for (guint32 r = 0; r < coll->n; r++) { /* a CTA has the same lines of a slice in each step */
@@ -168,7 +168,7 @@ static void direct_all_to_all(FoCta *cta, const Coll *coll, guint32 rank)
     }
 }
 
-void coll_program_direct(FoCta *cta, const void *args)
+static void program_direct(FoCta *cta, const void *args)
 {
     const CollArgs *a = args;
     const Coll *coll = a->coll;
@@ -208,3 +208,61 @@ void coll_program_direct(FoCta *cta, const void *args)
     }
     coll_barrier_flags(cta, coll, rank, 3, flag); /* nobody leaves while its data is still used */
 }
+
+/* All ranks together receive 2 (n - 1) times the data of a sum, so that some receive the mean or more. */
+static guint64 parts_twice(CollOp op, guint64 n) { return op == COLL_ALL_REDUCE ? 2 * (n - 1) : n - 1; }
+
+static guint64 parts_all(CollOp op, guint64 n)
+{
+    (void)op;
+    return (n - 1) * n;
+}
+
+static guint64 twoshot_scratch(const Coll *coll) { return twoshot_bytes(&coll->spec, coll->spec.bytes / coll->n); }
+
+static const CollRow oneshot_rows[] = {
+    {.op = COLL_ALL_REDUCE, .algo = COLL_ONESHOT, .program = program_direct, .ctas = 36, .threads = 512},
+};
+const CollAlgorithm coll_algo_oneshot = {
+    COLL_ROWS(oneshot_rows), .family = COLL_OF_PEERS, .parts = parts_all,
+    .how = "a kernel of which every rank reads all peers' data",
+};
+
+static const CollRow twoshot_rows[] = {
+    {.op = COLL_ALL_REDUCE, .algo = COLL_TWOSHOT, .program = program_direct, .ctas = 36, .threads = 512},
+};
+const CollAlgorithm coll_algo_twoshot = {
+    COLL_ROWS(twoshot_rows), .family = COLL_OF_PEERS, .parts = parts_twice, .scratch = twoshot_scratch,
+    .how = "a kernel of which every rank sums its part from all peers and stores it to them",
+};
+
+static const CollRow push_rows[] = {
+    {.op = COLL_ALL_GATHER, .algo = COLL_PUSH, .program = program_direct, .ctas = 36, .threads = 512,
+     .first = TRUE},
+    {.op = COLL_BROADCAST, .algo = COLL_PUSH, .program = program_direct, .ctas = 36, .threads = 512,
+     .first = TRUE},
+};
+const CollAlgorithm coll_algo_push = {
+    COLL_ROWS(push_rows), .family = COLL_OF_PEERS,
+    .how = "a kernel that stores to all peers",
+};
+
+static const CollRow pull_rows[] = {
+    {.op = COLL_REDUCE_SCATTER, .algo = COLL_PULL, .program = program_direct, .ctas = 36, .threads = 512,
+     .first = TRUE},
+};
+const CollAlgorithm coll_algo_pull = {
+    COLL_ROWS(pull_rows), .family = COLL_OF_PEERS,
+    .how = "a kernel that loads from all peers",
+};
+
+static const CollRow direct_rows[] = {
+    {.op = COLL_ALL_TO_ALL, .algo = COLL_DIRECT, .program = program_direct, .ctas = 36, .threads = 512},
+    {.op = COLL_SENDRECV, .algo = COLL_DIRECT, .program = program_direct, .ctas = 36, .threads = 512},
+    {.op = COLL_BARRIER, .algo = COLL_DIRECT, .program = coll_program_barrier, .ctas = 1, .threads = 64,
+     .first = TRUE},
+};
+const CollAlgorithm coll_algo_direct = {
+    COLL_ROWS(direct_rows), .family = COLL_OF_PEERS,
+    .how = "a kernel that stores each part to its peer",
+};

@@ -15,13 +15,13 @@
 
 static guint64 lamport_stride(const CollSpec *spec) { return (spec->bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES; }
 
-guint64 coll_lamport_bytes(const CollSpec *spec, guint32 n) { return LAMPORT_TURNS * n * lamport_stride(spec); }
+static guint64 lamport_bytes(const CollSpec *spec, guint32 n) { return LAMPORT_TURNS * n * lamport_stride(spec); }
 
-void coll_lamport_clear(const Coll *coll)
+static void lamport_clear(const Coll *coll)
 {
     for (guint32 r = 0; r < coll->n; r++) {
         guint32 *word = (guint32 *)(void *)memory_bytes(coll->scratch.region[r], 0);
-        for (guint64 w = 0; w < coll_lamport_bytes(&coll->spec, coll->n) / sizeof *word; w++)
+        for (guint64 w = 0; w < lamport_bytes(&coll->spec, coll->n) / sizeof *word; w++)
             word[w] = FO_LAMPORT_EMPTY;
     }
 }
@@ -40,7 +40,7 @@ static void lamport_leave(FoCta *cta, const Coll *coll, guint32 rank, guint64 ca
     fo_all(cta);
 }
 
-void coll_program_lamport(FoCta *cta, const void *args)
+static void program_lamport(FoCta *cta, const void *args)
 {
     const CollArgs *a = args;
     const Coll *coll = a->coll;
@@ -66,3 +66,21 @@ void coll_program_lamport(FoCta *cta, const void *args)
     }
     lamport_leave(cta, coll, a->rank, *calls);
 }
+
+static guint64 parts_all(CollOp op, guint64 n)
+{
+    (void)op;
+    return (n - 1) * n;
+}
+
+static guint64 lamport_scratch(const Coll *coll) { return lamport_bytes(&coll->spec, coll->n); }
+
+static const CollRow lamport_rows[] = {
+    {.op = COLL_ALL_REDUCE, .algo = COLL_LAMPORT, .program = program_lamport, .ctas = 36, .threads = 512,
+     .polled = TRUE},
+};
+const CollAlgorithm coll_algo_lamport = {
+    COLL_ROWS(lamport_rows), .family = COLL_OF_PEERS, .parts = parts_all, .scratch = lamport_scratch,
+    .clear = lamport_clear,
+    .how = "the one-shot kernel of TensorRT-LLM, FlashInfer and SGLang",
+};

@@ -31,7 +31,7 @@ static void nvls_barrier(FoCta *cta, const Coll *coll, guint32 rank, guint64 gen
         coll_barrier_multimem(cta, coll, rank, gen, flag);
 }
 
-void coll_program_nvls(FoCta *cta, const void *args)
+static void program_nvls(FoCta *cta, const void *args)
 {
     const CollArgs *a = args;
     const Coll *coll = a->coll;
@@ -63,7 +63,7 @@ void coll_program_nvls(FoCta *cta, const void *args)
 }
 
 /* Every rank pulls the whole sum: the latency form. */
-void coll_program_nvls_oneshot(FoCta *cta, const void *args)
+static void program_nvls_oneshot(FoCta *cta, const void *args)
 {
     const CollArgs *a = args;
     const Coll *coll = a->coll;
@@ -72,3 +72,35 @@ void coll_program_nvls_oneshot(FoCta *cta, const void *args)
     nvls_loop(cta, coll, FO_LD_REDUCE, coll->in.mc_va, FO_ST, coll->out.va[a->rank], coll->spec.bytes);
     coll_barrier_multimem(cta, coll, a->rank, 2, flag);
 }
+
+/* Each GPU is read from by all. */
+static guint64 nvls_oneshot_parts(CollOp op, guint64 n)
+{
+    (void)op;
+    return n * n;
+}
+
+static const CollRow nvls_rows[] = {
+    {.op = COLL_ALL_REDUCE, .algo = COLL_NVLS, .program = program_nvls, .ctas = 16, .threads = 512,
+     .multicast_in = TRUE, .multicast_out = TRUE, .reduces_in_switch = TRUE},
+    {.op = COLL_ALL_GATHER, .algo = COLL_NVLS, .program = program_nvls, .ctas = 16, .threads = 512,
+     .multicast_out = TRUE},
+    {.op = COLL_REDUCE_SCATTER, .algo = COLL_NVLS, .program = program_nvls, .ctas = 16, .threads = 512,
+     .multicast_in = TRUE, .reduces_in_switch = TRUE},
+    {.op = COLL_BROADCAST, .algo = COLL_NVLS, .program = program_nvls, .ctas = 16, .threads = 512,
+     .multicast_out = TRUE},
+    {.op = COLL_BARRIER, .algo = COLL_NVLS, .program = coll_program_barrier, .ctas = 1, .threads = 64},
+};
+const CollAlgorithm coll_algo_nvls = {
+    COLL_ROWS(nvls_rows), .family = COLL_OF_SWITCH,
+    .how = "NCCL_ALGO=NVLS on registered buffers (ncclCommRegister), or a kernel with multimem.ld_reduce and .st",
+};
+
+static const CollRow nvls_oneshot_rows[] = {
+    {.op = COLL_ALL_REDUCE, .algo = COLL_NVLS_ONESHOT, .program = program_nvls_oneshot, .ctas = 16,
+     .threads = 512, .multicast_in = TRUE, .reduces_in_switch = TRUE},
+};
+const CollAlgorithm coll_algo_nvls_oneshot = {
+    COLL_ROWS(nvls_oneshot_rows), .family = COLL_OF_SWITCH, .parts = nvls_oneshot_parts,
+    .how = "a kernel of which every rank reads all sums by multimem.ld_reduce",
+};

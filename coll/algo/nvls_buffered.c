@@ -12,6 +12,7 @@
  * Sizes of chunks and numbers of warps are NCCL's. Left out: nodes, registered buffers (that is `nvls`). */
 #include "coll/algo/primitives.h"
 
+#define BUFFERED_THREADS 640u /* of a CTA, NCCL_MAX_NTHREADS: enough for any number of ranks */
 #define BUFFERED_STEPS 8u          /* NCCL_STEPS */
 #define BUFFERED_WARPS 20u         /* NCCL_MAX_NTHREADS / 32 */
 #define BUFFERED_CHUNK (128u << 10) /* NCCL_NVLS_CHUNKSIZE */
@@ -57,24 +58,24 @@ static guint64 buffered_chunk(const CollSpec *spec, guint32 ctas, guint32 n)
     return bytes > spec->bytes ? MIN(chunk, BUFFERED_CHUNK) : chunk;
 }
 
-guint64 coll_buffered_chunk(const Coll *coll) { return buffered_chunk(&coll->spec, coll->ctas, coll->n); }
+static guint64 buffered_chunk_of(const Coll *coll) { return buffered_chunk(&coll->spec, coll->ctas, coll->n); }
 
-guint64 coll_buffered_turn(const CollSpec *spec, guint32 ctas, guint32 n)
+static guint64 buffered_turn_bytes(const CollSpec *spec, guint32 ctas, guint32 n)
 {
     return (guint64)ctas * buffered_heads(n) * buffered_chunk(spec, ctas, n);
 }
 
-guint64 coll_buffered_slots(const Coll *coll)
+static guint64 buffered_slots(const Coll *coll)
 {
-    return 2ull * buffered_heads(coll->n) * BUFFERED_STEPS * coll_buffered_chunk(coll);
+    return 2ull * buffered_heads(coll->n) * BUFFERED_STEPS * buffered_chunk_of(coll);
 }
 
-guint64 coll_buffered_control(guint32 n) { return (guint64)FLAG_KINDS * buffered_heads(n) * 16; }
+static guint64 buffered_control(guint32 n) { return (guint64)FLAG_KINDS * buffered_heads(n) * 16; }
 
 /* Offset of head h's slot of this turn in the buffers of all ranks; half 0: to be summed, 1: sums. */
 static guint64 buffered_slot(const Buffered *b, guint32 head, guint32 half)
 {
-    guint64 chunk = coll_buffered_chunk(b->coll), c = fo_cta(b->cta);
+    guint64 chunk = buffered_chunk_of(b->coll), c = fo_cta(b->cta);
     return (((c * 2 + half) * b->heads + head) * BUFFERED_STEPS + b->step % BUFFERED_STEPS) * chunk;
 }
 
@@ -266,7 +267,7 @@ static void buffered_group(Buffered *b, BufferedGroup *group, gboolean sends, gu
     *warp += warps;
 }
 
-void coll_program_nvls_buffered(FoCta *cta, const void *args)
+static void program_nvls_buffered(FoCta *cta, const void *args)
 {
     const CollArgs *a = args;
     const Coll *coll = a->coll;
@@ -283,7 +284,7 @@ void coll_program_nvls_buffered(FoCta *cta, const void *args)
     guint64 total = all_reduce ? coll->spec.bytes : coll->spec.bytes / coll->n, unit = 16;
     guint64 part = (total + fo_ctas(cta) * unit - 1) / (fo_ctas(cta) * unit) * unit;
     guint64 at = MIN(fo_cta(cta) * part, total), end = MIN(at + part, total);
-    guint64 chunk = coll_buffered_chunk(coll), heads = all_reduce ? b.heads : 1;
+    guint64 chunk = buffered_chunk_of(coll), heads = all_reduce ? b.heads : 1;
     while (at < end) {
         guint64 bytes = MIN(heads * chunk, end - at);
         b.chunk = MIN(chunk, (bytes + heads * unit - 1) / (heads * unit) * unit);
@@ -293,3 +294,35 @@ void coll_program_nvls_buffered(FoCta *cta, const void *args)
     fo_all(cta);
     prim_cta_end(cta);
 }
+
+static guint64 buffered_scratch(const Coll *coll) { return coll->ctas * buffered_slots(coll); }
+
+static gboolean buffered_check(const CollGroup *group, const CollSpec *spec, const CollRow *row, guint32 ctas,
+                               guint32 threads, GError **error)
+{
+    guint32 least = MIN(MAX(coll_threads_fit(group, 1), WARP_LANES) * 4, BUFFERED_THREADS);
+    (void)row, (void)ctas;
+    if (threads < least)
+        return coll_refuse(error, "nvls_buffered needs warps that scatter, reduce and gather, %u threads or more with "
+                           "%u ranks, not %u", least, group->n, threads);
+    if (spec->op != COLL_ALL_REDUCE && group->n > COLL_NVLS_SLICED_RANKS)
+        return coll_refuse(error, "%s with nvls_buffered goes up to %u ranks, not %u: every rank would be a head",
+                           coll_op_name(spec->op), COLL_NVLS_SLICED_RANKS, group->n);
+    return TRUE;
+}
+
+static const CollRow nvls_buffered_rows[] = {
+    {.op = COLL_ALL_REDUCE, .algo = COLL_NVLS_BUFFERED, .program = program_nvls_buffered, .ctas = 16,
+     .threads = 640, .multicast_lines = TRUE, .buffered = TRUE, .reduces_in_switch = TRUE,
+     .flow_needs_samples = TRUE},
+    {.op = COLL_ALL_GATHER, .algo = COLL_NVLS_BUFFERED, .program = program_nvls_buffered, .ctas = 16,
+     .threads = 640, .multicast_lines = TRUE, .buffered = TRUE, .flow_needs_samples = TRUE},
+    {.op = COLL_REDUCE_SCATTER, .algo = COLL_NVLS_BUFFERED, .program = program_nvls_buffered, .ctas = 16,
+     .threads = 640, .multicast_lines = TRUE, .buffered = TRUE, .reduces_in_switch = TRUE,
+     .flow_needs_samples = TRUE},
+};
+const CollAlgorithm coll_algo_nvls_buffered = {
+    COLL_ROWS(nvls_buffered_rows), .family = COLL_OF_NCCL, .turn = buffered_turn_bytes,
+    .scratch = buffered_scratch, .control = buffered_control, .check = buffered_check,
+    .how = "NCCL_ALGO=NVLS",
+};

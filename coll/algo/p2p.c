@@ -13,7 +13,7 @@
 
 static guint32 p2p_rounds(CollOp op, guint32 n) { return op == COLL_ALL_TO_ALL ? n : 1; }
 
-guint64 coll_p2p_message(const CollSpec *spec, guint32 n)
+static guint64 coll_p2p_message(const CollSpec *spec, guint32 n)
 {
     return spec->op == COLL_ALL_TO_ALL ? spec->bytes / n : spec->bytes;
 }
@@ -83,7 +83,7 @@ static guint32 p2p_receivers(guint32 threads)
     return (warps <= 4 ? warps / 2 : (warps - 1) / 2) * WARP_LANES;
 }
 
-void coll_program_p2p(FoCta *cta, const void *args)
+static void program_p2p(FoCta *cta, const void *args)
 {
     const CollArgs *a = args;
     const Coll *coll = a->coll;
@@ -114,3 +114,25 @@ void coll_program_p2p(FoCta *cta, const void *args)
     prim_end(&send);
     prim_end(&receive);
 }
+
+static gboolean p2p_check(const CollGroup *group, const CollSpec *spec, const CollRow *row, guint32 ctas,
+                          guint32 threads, GError **error)
+{
+    (void)row;
+    if (threads < 2 * WARP_LANES)
+        return coll_refuse(error, "p2p has two groups of warps in each CTA: %u threads are too few, 64 or more are "
+                           "right", threads);
+    return spec->op != COLL_ALL_TO_ALL || ctas >= group->n ||
+           coll_refuse(error, "all_to_all with p2p needs a CTA for each rank: %u or more, not %u", group->n, ctas);
+}
+
+static const CollRow p2p_rows[] = {
+    {.op = COLL_ALL_TO_ALL, .algo = COLL_P2P, .program = program_p2p, .threads = 640, .connections = 1,
+     .protocols = TRUE, .first = TRUE},
+    {.op = COLL_SENDRECV, .algo = COLL_P2P, .program = program_p2p, .threads = 640, .connections = 1,
+     .protocols = TRUE, .first = TRUE},
+};
+const CollAlgorithm coll_algo_p2p = {
+    COLL_ROWS(p2p_rows), .family = COLL_OF_NCCL, .check = p2p_check,
+    .how = "NCCL's sends and receives",
+};

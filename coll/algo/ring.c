@@ -102,7 +102,7 @@ static void ring_connect(Ring *ring, FoCta *cta, const CollArgs *args)
     }
 }
 
-void coll_program_ring(FoCta *cta, const void *args)
+static void program_ring(FoCta *cta, const void *args)
 {
     const CollArgs *a = args;
     const Coll *coll = a->coll;
@@ -127,3 +127,21 @@ void coll_program_ring(FoCta *cta, const void *args)
     }
     prim_end(&ring.prim);
 }
+
+/* All ranks together receive 2 (n - 1) times the data of a sum, so that some receive the mean or more. */
+static guint64 parts_twice(CollOp op, guint64 n) { return op == COLL_ALL_REDUCE ? 2 * (n - 1) : n - 1; }
+
+static const CollRow ring_rows[] = {
+    {.op = COLL_ALL_REDUCE, .algo = COLL_RING, .program = program_ring, .ctas = 24, .threads = 544,
+     .connections = 1, .protocols = TRUE, .first = TRUE},
+    {.op = COLL_ALL_GATHER, .algo = COLL_RING, .program = program_ring, .ctas = 24, .threads = 544,
+     .connections = 1, .protocols = TRUE, .first = TRUE},
+    {.op = COLL_REDUCE_SCATTER, .algo = COLL_RING, .program = program_ring, .ctas = 24, .threads = 544,
+     .connections = 1, .protocols = TRUE, .first = TRUE},
+    {.op = COLL_BROADCAST, .algo = COLL_RING, .program = program_ring, .ctas = 24, .threads = 544,
+     .connections = 1, .protocols = TRUE, .first = TRUE},
+};
+const CollAlgorithm coll_algo_ring = {
+    COLL_ROWS(ring_rows), .family = COLL_OF_NCCL, .parts = parts_twice,
+    .how = "NCCL_ALGO=Ring, NCCL_PROTO as the protocol",
+};

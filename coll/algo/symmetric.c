@@ -133,7 +133,7 @@ static void sym_lsa_move(FoCta *cta, const Coll *coll, guint32 rank, gboolean tu
     sym_piece(cta, coll, rank, turns, loop, at, bytes);
 }
 
-void coll_program_sym_lsa(FoCta *cta, const void *args)
+static void program_sym_lsa(FoCta *cta, const void *args)
 {
     const CollArgs *a = args;
     const Coll *coll = a->coll;
@@ -175,7 +175,7 @@ static void sym_mc_move(FoCta *cta, const Coll *coll, guint32 rank, gboolean tur
     sym_piece(cta, coll, rank, turns, loop, whole, bytes);
 }
 
-void coll_program_sym_mc(FoCta *cta, const void *args)
+static void program_sym_mc(FoCta *cta, const void *args)
 {
     const CollArgs *a = args;
     const Coll *coll = a->coll;
@@ -199,7 +199,7 @@ void coll_program_sym_mc(FoCta *cta, const void *args)
 
 /* ---- LL lines to all */
 
-guint64 coll_sym_slots(const Coll *coll) { return 2ull * coll->n * coll->threads * 16; }
+static guint64 sym_slots(const Coll *coll) { return 2ull * coll->n * coll->threads * 16; }
 
 /* Epoch e of a CTA: packs [offset, offset + bytes) of every part. */
 static void sym_epoch(FoCta *cta, const Coll *coll, guint32 rank, guint32 epoch, guint64 offset,
@@ -208,7 +208,7 @@ static void sym_epoch(FoCta *cta, const Coll *coll, guint32 rank, guint32 epoch,
     CollOp op = coll->spec.op;
     gboolean multimem = coll->algo == COLL_SYM_LLMC;
     guint64 slice = coll->spec.bytes / coll->n, stride = (guint64)coll->threads * 16;
-    guint64 half = fo_cta(cta) * coll_sym_slots(coll) + epoch % 2 * coll->n * stride;
+    guint64 half = fo_cta(cta) * sym_slots(coll) + epoch % 2 * coll->n * stride;
     FoAddress to[coll->n], input[coll->n];
     FoExchange exchange = {.bytes = (bytes + 3) / 4 * 4, .ranks = coll->n, .to = to, .input = input,
                            .multimem = multimem, .flag = epoch + 1, .from_stride = stride,
@@ -227,7 +227,7 @@ static void sym_epoch(FoCta *cta, const Coll *coll, guint32 rank, guint32 epoch,
     fo_sync(cta);
 }
 
-void coll_program_sym_ll(FoCta *cta, const void *args)
+static void program_sym_ll(FoCta *cta, const void *args)
 {
     const CollArgs *a = args;
     const Coll *coll = a->coll;
@@ -241,3 +241,80 @@ void coll_program_sym_ll(FoCta *cta, const void *args)
         sym_epoch(cta, coll, a->rank, epoch, at, MIN(each, end - at));
     sym_leave(cta, coll, a->rank);
 }
+
+/* All ranks together receive 2 (n - 1) times the data of a sum, so that some receive the mean or more. */
+static guint64 parts_twice(CollOp op, guint64 n) { return op == COLL_ALL_REDUCE ? 2 * (n - 1) : n - 1; }
+
+/* Lines of LL: flags take as much as data. */
+static guint64 sym_ll_parts(CollOp op, guint64 n) { return op == COLL_ALL_REDUCE ? 2 * (n - 1) * n : 2 * (n - 1); }
+
+static guint64 sym_ll_scratch(const Coll *coll) { return coll->ctas * sym_slots(coll); }
+
+static gboolean sym_ll_check(const CollGroup *group, const CollSpec *spec, const CollRow *row, guint32 ctas,
+                             guint32 threads, GError **error)
+{
+    (void)ctas, (void)threads;
+    return !coll_is_sliced(spec->op) || spec->bytes / group->n % 8 == 0 ||
+           coll_refuse(error, "%s moves parts of whole 8 bytes; a rank's part is %" G_GUINT64_FORMAT
+                       " bytes here: sym_lsa can do that", row->algo == COLL_SYM_LL ? "sym_ll" : "sym_llmc",
+                       spec->bytes / group->n);
+}
+
+static gboolean sym_lsa_check(const CollGroup *group, const CollSpec *spec, const CollRow *row, guint32 ctas,
+                              guint32 threads, GError **error)
+{
+    (void)spec, (void)row, (void)ctas, (void)threads;
+    return group->n <= FO_LOOP_MAX ||
+           coll_refuse(error, "sym_lsa sums up to %u ranks, not %u", FO_LOOP_MAX, group->n);
+}
+
+static const CollRow sym_ll_rows[] = {
+    {.op = COLL_ALL_REDUCE, .algo = COLL_SYM_LL, .program = program_sym_ll, .threads = 512, .symmetric = TRUE,
+     .polled = TRUE},
+    {.op = COLL_ALL_GATHER, .algo = COLL_SYM_LL, .program = program_sym_ll, .threads = 512, .symmetric = TRUE,
+     .polled = TRUE},
+    {.op = COLL_REDUCE_SCATTER, .algo = COLL_SYM_LL, .program = program_sym_ll, .threads = 512, .symmetric = TRUE,
+     .polled = TRUE},
+};
+const CollAlgorithm coll_algo_sym_ll = {
+    COLL_ROWS(sym_ll_rows), .family = COLL_OF_SYMMETRIC_MEMORY, .parts = sym_ll_parts, .scratch = sym_ll_scratch,
+    .check = sym_ll_check,
+    .how = "NCCL on buffers in a symmetric window (ncclCommWindowRegister)",
+};
+
+static const CollRow sym_llmc_rows[] = {
+    {.op = COLL_ALL_REDUCE, .algo = COLL_SYM_LLMC, .program = program_sym_ll, .threads = 512, .symmetric = TRUE,
+     .polled = TRUE, .multicast_lines = TRUE},
+    {.op = COLL_ALL_GATHER, .algo = COLL_SYM_LLMC, .program = program_sym_ll, .threads = 512, .symmetric = TRUE,
+     .polled = TRUE, .multicast_lines = TRUE},
+};
+const CollAlgorithm coll_algo_sym_llmc = {
+    COLL_ROWS(sym_llmc_rows), .family = COLL_OF_SYMMETRIC_MEMORY, .parts = sym_ll_parts,
+    .scratch = sym_ll_scratch, .check = sym_ll_check,
+    .how = "NCCL on buffers in a symmetric window (ncclCommWindowRegister)",
+};
+
+static const CollRow sym_lsa_rows[] = {
+    {.op = COLL_ALL_REDUCE, .algo = COLL_SYM_LSA, .program = program_sym_lsa, .threads = 512, .symmetric = TRUE,
+     .flow_needs_samples = TRUE},
+    {.op = COLL_ALL_GATHER, .algo = COLL_SYM_LSA, .program = program_sym_lsa, .threads = 512, .symmetric = TRUE},
+    {.op = COLL_REDUCE_SCATTER, .algo = COLL_SYM_LSA, .program = program_sym_lsa, .threads = 512,
+     .symmetric = TRUE, .flow_needs_samples = TRUE},
+};
+const CollAlgorithm coll_algo_sym_lsa = {
+    COLL_ROWS(sym_lsa_rows), .family = COLL_OF_SYMMETRIC_MEMORY, .parts = parts_twice, .check = sym_lsa_check,
+    .how = "NCCL on buffers in a symmetric window (ncclCommWindowRegister)",
+};
+
+static const CollRow sym_mc_rows[] = {
+    {.op = COLL_ALL_REDUCE, .algo = COLL_SYM_MC, .program = program_sym_mc, .threads = 512, .symmetric = TRUE,
+     .multicast_in = TRUE, .multicast_out = TRUE, .reduces_in_switch = TRUE},
+    {.op = COLL_ALL_GATHER, .algo = COLL_SYM_MC, .program = program_sym_mc, .threads = 512, .symmetric = TRUE,
+     .multicast_out = TRUE},
+    {.op = COLL_REDUCE_SCATTER, .algo = COLL_SYM_MC, .program = program_sym_mc, .threads = 512, .symmetric = TRUE,
+     .multicast_in = TRUE, .reduces_in_switch = TRUE},
+};
+const CollAlgorithm coll_algo_sym_mc = {
+    COLL_ROWS(sym_mc_rows), .family = COLL_OF_SYMMETRIC_MEMORY,
+    .how = "NCCL on buffers in a symmetric window (ncclCommWindowRegister)",
+};

@@ -136,7 +136,7 @@ static void tree_move(Prim *prim, const Coll *coll, guint32 rank, guint64 at, gu
     prim_move(prim, &move);
 }
 
-void coll_program_tree(FoCta *cta, const void *args)
+static void program_tree(FoCta *cta, const void *args)
 {
     const CollArgs *a = args;
     const Coll *coll = a->coll;
@@ -164,3 +164,31 @@ void coll_program_tree(FoCta *cta, const void *args)
     if (!root)
         prim_end(&down);
 }
+
+/* All ranks together receive 2 (n - 1) times the data of a sum, so that some receive the mean or more. */
+static guint64 parts_twice(CollOp op, guint64 n) { return op == COLL_ALL_REDUCE ? 2 * (n - 1) : n - 1; }
+
+/* A step of all channels. */
+static guint64 tree_turn(const CollSpec *spec, guint32 ctas, guint32 n)
+{
+    (void)spec, (void)n;
+    return ctas * prim_step_data(COLL_SIMPLE);
+}
+
+static gboolean tree_check(const CollGroup *group, const CollSpec *spec, const CollRow *row, guint32 ctas,
+                           guint32 threads, GError **error)
+{
+    (void)group, (void)spec, (void)row, (void)ctas;
+    return threads >= 2 * WARP_LANES ||
+           coll_refuse(error, "tree has two groups of warps in each CTA: %u threads are too few, 64 or more are right",
+                       threads);
+}
+
+static const CollRow tree_rows[] = {
+    {.op = COLL_ALL_REDUCE, .algo = COLL_TREE, .program = program_tree, .ctas = 24, .threads = 640,
+     .connections = 4, .protocols = TRUE},
+};
+const CollAlgorithm coll_algo_tree = {
+    COLL_ROWS(tree_rows), .family = COLL_OF_NCCL, .parts = parts_twice, .turn = tree_turn, .check = tree_check,
+    .how = "NCCL_ALGO=Tree, NCCL_PROTO as the protocol",
+};

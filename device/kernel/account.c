@@ -5,14 +5,6 @@
  * So nothing is counted twice, and the parts of a warp's time add up to how long it lived. */
 #include "device/kernel/internal.h"
 
-static const char *const wait_names[KERNEL_WAITS] = {
-    [KERNEL_ISSUES] = "issue",     [KERNEL_WAITS_PIPE] = "pipe",       [KERNEL_WAITS_CODE] = "code",
-    [KERNEL_WAITS_LSU] = "lsu",    [KERNEL_WAITS_MEMORY] = "memory",   [KERNEL_WAITS_POLL] = "poll",
-    [KERNEL_WAITS_BARRIER] = "barrier", [KERNEL_WAITS_FENCE] = "fence", [KERNEL_SLEEPS] = "sleep",
-    [KERNEL_DRAINING] = "drain"};
-
-const char *kernel_wait_name(KernelWait wait) { return wait_names[wait]; }
-
 void kernel_account_until(KernelWarp *warp, SimTime now_ps)
 {
     if (now_ps <= warp->counted_ps)

@@ -62,7 +62,6 @@ typedef enum {
     KERNEL_DRAINING,         /* its last instruction is issued; its stores are not performed */
     KERNEL_WAITS
 } KernelWait;
-const char *kernel_wait_name(KernelWait wait);
 
 /* Whose memory an access goes to. */
 typedef enum { KERNEL_OWN, KERNEL_PEER, KERNEL_MULTICAST, KERNEL_HOST, KERNEL_L1 /* loads that it answers */,

@@ -246,7 +246,7 @@ static void fault_set(Fabric *fabric, Sim *sim, SimTime now_ps)
     if (sim != fabric->sim)
         return;
     fault_set_gpus(fabric, now_ps);
-    fault_set_tables(fabric, now_ps); /* which teams are made by, on this clock */
+    fault_set_tables(fabric, now_ps); /* by which teams are made, which happens on this clock */
     if (fabric->alive && fault_is_reaction(plan, now_ps))
         fault_set_routes(fabric, now_ps);
 }

@@ -39,11 +39,11 @@ static void switches_init_one(Fabric *fabric, guint32 s, const guint8 *passes, g
     DataPool *data = fabric->parallel ? parallel_data(fabric->parallel, s) : fabric->data;
     switch_init(sw, fabric, sim, data, s, ports, topology_switch_name(fabric->topology, s));
     sw->spine = s >= fabric->topology->leaves;
-    sw->link_k = g_new(guint8, fabric->links);
-    memset(sw->link_k, SWITCH_NO_LINK, fabric->links);
+    sw->link_rail = g_new(guint8, fabric->links);
+    memset(sw->link_rail, SWITCH_NO_LINK, fabric->links);
     for (guint32 l = 0; l < fabric->links; l++)
         if (passes[l])
-            sw->link_k[l] = (guint8)sw->links++;
+            sw->link_rail[l] = (guint8)sw->links++;
     sw->route = g_new(guint16, (gsize)gpus * sw->links);
     memset(sw->route, 0xff, (gsize)gpus * sw->links * sizeof *sw->route); /* SWITCH_NO_ROUTE */
     stat_add(fabric->stats, sw->path, switch_stats, sw);
@@ -64,11 +64,11 @@ static void switches_number_ports(Fabric *fabric)
             Switch *sw = switches_of(fabric, g, l);
             if (!sw)
                 continue;
-            const guint32 p = next[sw->id]++, k = sw->link_k[l];
+            const guint32 p = next[sw->id]++, rail = sw->link_rail[l];
             sw->port[p].gpu = (guint16)g;
             sw->port[p].link = (guint8)l;
-            sw->port[p].k = (guint8)k;
-            sw->route[g * sw->links + k] = (guint16)p;
+            sw->port[p].rail = (guint8)rail;
+            sw->route[g * sw->links + rail] = (guint16)p;
         }
     fabric->trunk_port = g_new(guint16, 2 * topology->trunks->len + 1);
     for (guint32 t = 0; t < topology->trunks->len; t++) {
@@ -209,11 +209,11 @@ static void switches_route_leaf(Fabric *fabric, const TrunkIndex *index, Switch 
     for (guint32 g = 0; g < topology->gpus; g++)
         for (guint32 l = 0; l < fabric->links; l++) {
             const Switch *to = switches_of(fabric, g, l);
-            const guint32 k = leaf->link_k[l];
-            if (!to || to == leaf || k == SWITCH_NO_LINK)
+            const guint32 rail = leaf->link_rail[l];
+            if (!to || to == leaf || rail == SWITCH_NO_LINK)
                 continue;
             guint32 t = switches_choose(fabric, index, leaf->id, to->id, switches_port(to, g, l), spine_of);
-            leaf->route[g * leaf->links + k] = t == G_MAXUINT32 ? SWITCH_NO_ROUTE : fabric->trunk_port[2 * t];
+            leaf->route[g * leaf->links + rail] = t == G_MAXUINT32 ? SWITCH_NO_ROUTE : fabric->trunk_port[2 * t];
         }
 }
 
@@ -231,7 +231,8 @@ static void switches_route_spine(Fabric *fabric, const TrunkIndex *index, Switch
             if (down[1] == down[0])
                 continue;
             const guint32 n = switches_port(to, g, l) / MAX(above[to->id], 1) % (down[1] - down[0]);
-            spine->route[g * spine->links + spine->link_k[l]] = fabric->trunk_port[2 * index->trunk[down[0] + n] + 1];
+            spine->route[g * spine->links + spine->link_rail[l]] =
+                fabric->trunk_port[2 * index->trunk[down[0] + n] + 1];
         }
 }
 

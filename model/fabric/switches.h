@@ -23,7 +23,7 @@ static inline Switch *switches_of(const Fabric *fabric, guint32 gpu, guint32 lin
 }
 static inline guint32 switches_port(const Switch *sw, guint32 gpu, guint32 link)
 {
-    return switch_port_of(sw, gpu, sw->link_k[link]);
+    return switch_port_of(sw, gpu, sw->link_rail[link]);
 }
 
 #endif

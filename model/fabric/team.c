@@ -115,7 +115,7 @@ static gboolean team_program_leaves(Team *team, GError **error)
         if (!team_program(team, sw, sw->links, &carried, error))
             return FALSE;
         for (guint32 l = 0; l < fabric->links; l++)
-            if (sw->link_k[l] != SWITCH_NO_LINK && sw->link_k[l] >= carried)
+            if (sw->link_rail[l] != SWITCH_NO_LINK && sw->link_rail[l] >= carried)
                 team->carries[l] = FALSE;
     }
     return TRUE;
@@ -222,7 +222,7 @@ static void team_climb(Team *team, const GArray *first, guint32 link, guint32 n_
         const guint32 n = team_trunks(leaf, root, port);
         if (!entry->up)
             entry->up = team_no_routes(leaf->links);
-        entry->up[leaf->link_k[link]] = port[link / n_spines % n];
+        entry->up[leaf->link_rail[link]] = port[link / n_spines % n];
     }
 }
 

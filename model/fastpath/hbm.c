@@ -87,7 +87,8 @@ static void fast_hbm_take(FastGpu *fast, guint32 link)
 
 static gboolean fast_hbm_is_asked(const FastGpu *fast) { return fast->first_ps[fast_hbm_first(fast)] != SIMTIME_NEVER; }
 
-/* So have all that came before an instant, and those of the instant whose ports' events come before `order`. */
+/* The HBM takes all requests that came before until_ps, and of those that came at until_ps itself the ones whose port
+ * has its event before the event of number `order`: so the reference engine would have had them. */
 static void fast_hbm_take_before(FastGpu *fast, SimTime until_ps, guint64 order)
 {
     for (;;) {

@@ -4,7 +4,7 @@
 
 static Link *multicast_queue_link(const McQueue *queue, guint32 m)
 {
-    return queue->sw->out[switch_port_of(queue->sw, queue->member[m], queue->k)];
+    return queue->sw->out[switch_port_of(queue->sw, queue->member[m], queue->rail)];
 }
 
 /* ---- who follows it */
@@ -47,26 +47,26 @@ static void multicast_queue_follow(McQueue *queue)
     queue->follows = TRUE;
 }
 
-static McQueue *multicast_queue_new(Switch *sw, const McEntry *entry, guint32 k)
+static McQueue *multicast_queue_new(Switch *sw, const McEntry *entry, guint32 rail)
 {
     McQueue *queue = g_new0(McQueue, 1);
     queue->sw = sw;
-    queue->k = k;
+    queue->rail = rail;
     queue->n_members = entry->n_members;
     queue->member = entry->member;
     event_init(&queue->advance, multicast_queue_on_advance);
     return queue;
 }
 
-/* The queue of a team at the ports of link number k. */
-static McQueue *multicast_queue_of(Switch *sw, const McEntry *entry, guint32 k)
+/* The queue of a team at the ports of link number rail. */
+static McQueue *multicast_queue_of(Switch *sw, const McEntry *entry, guint32 rail)
 {
     GPtrArray *queues = ((FastSwitch *)sw->fast)->queues;
-    guint32 index = entry->team * sw->links + k;
+    guint32 index = entry->team * sw->links + rail;
     if (index >= queues->len)
         g_ptr_array_set_size(queues, (gint)((entry->team + 1) * sw->links));
     if (!queues->pdata[index])
-        queues->pdata[index] = multicast_queue_new(sw, entry, k);
+        queues->pdata[index] = multicast_queue_new(sw, entry, rail);
     return queues->pdata[index];
 }
 
@@ -82,14 +82,14 @@ void multicast_queue_free(gpointer of)
 
 void multicast_queue_spread(Switch *sw, guint32 p, Packet replica, const McEntry *entry, SimTime now_ps)
 {
-    McQueue *queue = multicast_queue_of(sw, entry, switch_take_k(&sw->port[p], &replica));
+    McQueue *queue = multicast_queue_of(sw, entry, switch_take_rail(&sw->port[p], &replica));
     if (!queue->follows)
         multicast_queue_follow(queue);
     if (!queue->follows) {
         switch_spread(sw, p, replica, entry, now_ps);
         return;
     }
-    replica.hold = HOLD_SHARED;
+    replica.held_input = HELD_INPUT_SHARED;
     *mc_arrival_push(&queue->ring) = (McArrival){
         .at_ps = now_ps, .order = sim_order(sw->sim, now_ps), .left_ps = SIMTIME_NEVER, .replica = replica,
         .round_ps = (guint32)switch_round_ps(sw, replica), .port = (guint16)p,

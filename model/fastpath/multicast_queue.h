@@ -32,7 +32,7 @@ RING_DEFINE(McArrivalRing, mc_arrival, McArrival)
 
 typedef struct McQueue {
     Switch *sw;
-    guint32 k;           /* link number of its ports */
+    guint32 rail;           /* link number of its ports */
     guint32 n_members;
     const guint16 *member;
     McArrivalRing ring;

@@ -60,7 +60,7 @@ void fast_port_init(FastPort *port, Link *link)
     event_init(&port->wake, fast_port_on_wake);
 }
 
-void fast_port_clear(FastPort *port)
+static void fast_port_clear(FastPort *port)
 {
     arrival_queue_clear(&port->arrivals);
     timed_packet_clear(&port->pending);

@@ -50,7 +50,6 @@ struct FastPort {
 static inline FastPort *fast_port(const Link *link) { return link->fast; }
 
 void fast_port_init(FastPort *port, Link *link);
-void fast_port_clear(FastPort *port);
 /* LinkOps. */
 void fast_port_push(Link *link, Packet packet, SimTime not_before_ps);
 /* A packet joins now; pending requests are held up, or go on, if that fills the queue of answers, or makes room. */

@@ -186,7 +186,7 @@ gboolean fast_switch_schedule(Link *up, Packet packet, SimTime at_ps)
     const guint32 out = switch_egress(port, &packet);
     g_assert(out != SWITCH_NO_ROUTE); /* routes change in the reference engine alone (Fabric.lossy) */
     FastPort *egress = fast_port(sw->out[out]);
-    packet.hold = (guint16)up->sink_port;
+    packet.held_input = (guint16)up->sink_port;
     arrival_queue_push(&egress->arrivals, (Arrival){at_ps, up->arrival[vc].order, packet});
     if (at_ps <= egress->next_ps)
         fast_port_note(egress);

@@ -71,11 +71,11 @@ static void link_watch(Link *link, Packet packet, SimFine start)
 /* A packet leaves this switch, and the ingress buffer that it occupied there. */
 void link_release(Link *link, Packet *packet, unsigned v, SimFine start)
 {
-    if (packet->hold == HOLD_SHARED)
+    if (packet->held_input == HELD_INPUT_SHARED)
         link->ops->release(link, *packet, simfine_to_ps(start));
-    else if (packet->hold != HOLD_NONE)
-        link_credit(link->ingress[packet->hold], (Vc)v, packet->flits, simfine_to_ps(start));
-    packet->hold = HOLD_NONE;
+    else if (packet->held_input != HELD_INPUT_NONE)
+        link_credit(link->ingress[packet->held_input], (Vc)v, packet->flits, simfine_to_ps(start));
+    packet->held_input = HELD_INPUT_NONE;
 }
 
 /* The first packet of a channel goes on the wire at `start`: it spends credits, frees the ingress buffer that it

@@ -39,7 +39,7 @@ typedef struct {
     gboolean (*arrive)(Link *link, Packet packet, SimTime at_ps);
     /* The receiver has freed credits, which reach the sender at due_ps. */
     void (*credit)(Link *link, Vc vc, guint32 flits, SimTime due_ps);
-    /* A packet with HOLD_SHARED starts on the wire at start_ps. */
+    /* A packet with HELD_INPUT_SHARED starts on the wire at start_ps. */
     void (*release)(Link *link, Packet packet, SimTime start_ps);
     /* Sees to it that the next decision is made in time. */
     void (*follow_up)(Link *link);

@@ -41,8 +41,8 @@ typedef enum {
 /* Virtual channels: requests and responses never hold each other up. */
 typedef enum { VC_CREQ, VC_RSP, VCS } Vc;
 
-#define HOLD_NONE 0xffffu
-#define HOLD_SHARED 0xfffeu /* the fast engine's: the members of a multicast queue hold the buffer together */
+#define HELD_INPUT_NONE 0xffffu
+#define HELD_INPUT_SHARED 0xfffeu /* the fast engine's: the members of a multicast queue hold the buffer together */
 #define PACKET_MCID_MAX 1023u
 #define PACKET_TXN_MAX ((1u << 22) - 1) /* transactions of one GPU, or multicast requests of one switch, at a time */
 
@@ -51,7 +51,7 @@ typedef struct Packet {
                            * multicast request at the switch */
     guint16 src;          /* the requester, a GPU */
     guint16 dst;          /* the target, a GPU; of multicast requests on their way to the switch: the multicast ID */
-    guint16 hold;         /* port whose ingress buffer it occupies in the switch that it passes, or HOLD_* */
+    guint16 held_input;   /* port whose ingress buffer it occupies in the switch that it passes, or HELD_INPUT_* */
     guint8 kind;          /* PacketKind */
     guint8 flits;
     guint8 answer_flits;  /* of multicast requests and replicas: of each member's answer */
@@ -62,8 +62,8 @@ typedef struct Packet {
 
 static inline Packet packet_new(PacketKind kind, guint32 txn, guint32 src, guint32 dst, guint32 flits)
 {
-    return (Packet){.txn = txn, .src = (guint16)src, .dst = (guint16)dst, .hold = HOLD_NONE, .kind = (guint8)kind,
-                    .flits = (guint8)flits, .place = MEMORY_LOOK_UP};
+    return (Packet){.txn = txn, .src = (guint16)src, .dst = (guint16)dst, .held_input = HELD_INPUT_NONE,
+                    .kind = (guint8)kind, .flits = (guint8)flits, .place = MEMORY_LOOK_UP};
 }
 static inline Vc packet_vc(const Packet *packet) { return packet->kind >= PACKET_READ_RSP ? VC_RSP : VC_CREQ; }
 /* A multicast request or one of its replicas. */

@@ -204,7 +204,6 @@ guint32 sm_shared_of_cta(const SmSpec *spec, guint32 bytes);
 void warp_push(Warp *warp, const Uop *uop);
 void warp_generate(Warp *warp, WarpNext next, void *generator); /* runs when the queue is empty */
 void warp_unpark(Warp *warp); /* what a UOP_PARK waits for, this one or the next, has come */
-void warp_free_run(Warp *warp); /* lets a warp run that has work; used after placing */
 
 /* keep_bytes FALSE: timing-only, nothing is carried. Flags and counters always keep theirs. */
 Reg *reg_new(guint32 width, gboolean keep_bytes);

@@ -28,7 +28,7 @@ guint64 *warp_lanes(Warp *warp)
     return warp->lane_va;
 }
 
-void warp_free_run(Warp *warp)
+static void warp_free_run(Warp *warp)
 {
     if (warp->sm && warp->state == WARP_IDLE && (warp->queue.count || warp->generate))
         warp_ready(warp);

@@ -91,7 +91,7 @@ static guint64 component_now_ps(const FoSwitch *face) { return sim_now_ps(compon
 static unsigned component_route(const FoSwitch *face, unsigned port, unsigned gpu)
 {
     const Switch *sw = component_of(face)->sw;
-    return switch_port_of(sw, gpu, sw->port[port].k);
+    return switch_port_of(sw, gpu, sw->port[port].rail);
 }
 
 /* ---- requests of teams */
@@ -101,7 +101,7 @@ static unsigned component_team(const FoSwitch *face, unsigned port, const FoPack
     const Switch *sw = component_of(face)->sw;
     const McEntry *entry = &sw->table.entry[request->dst];
     for (guint32 m = 0; entry->valid && m < entry->n_members; m++)
-        members[m] = switch_port_of(sw, entry->member[m], sw->port[port].k);
+        members[m] = switch_port_of(sw, entry->member[m], sw->port[port].rail);
     return entry->valid ? entry->n_members : 0;
 }
 

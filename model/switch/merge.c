@@ -163,7 +163,7 @@ static void merge_answer(Switch *sw, const MergeEntry *entry, Packet load, guint
         memcpy(data_at(sw->data, txn->data), now, LINE_BYTES);
     }
     const SimTime turn_ps = place / (guint32)sw->table.spec->round_directives * switch_round_ps(sw, answer);
-    link_push(sw->out[switch_port_of(sw, load.src, sw->link_k[load.link])], answer, now_ps + turn_ps);
+    link_push(sw->out[switch_port_of(sw, load.src, sw->link_rail[load.link])], answer, now_ps + turn_ps);
 }
 
 /* Answers come by the port of the line's GPU. FALSE: it goes on to the GPU whose load went on. */

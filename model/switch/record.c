@@ -61,7 +61,7 @@ Packet record_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry)
     if (detailed)
         record_describe(sw, index);
     packet.txn = index;
-    packet.hold = HOLD_NONE;
+    packet.held_input = HELD_INPUT_NONE;
     if (sw->table.spec->set_flits && !sw->spine) /* below a spine the leaves need it */
         record_take_set(sw, p, &packet);
     return packet;

@@ -81,7 +81,7 @@ void switch_init(Switch *sw, Fabric *fabric, Sim *sim, DataPool *data, guint32 i
     sw->spec = &fabric->spec.sw;
     sw->id = id;
     sw->ports = ports;
-    g_assert(sw->ports < HOLD_SHARED);
+    g_assert(sw->ports < HELD_INPUT_SHARED);
     sw->out = g_new0(Link *, sw->ports);
     sw->in = g_new0(Link *, sw->ports);
     sw->port = g_new0(SwitchPort, sw->ports);
@@ -110,7 +110,7 @@ void switch_clear(Switch *sw)
     for (guint32 p = 0; p < sw->ports; p++)
         packet_ring_clear(&sw->port[p].wait);
     mctable_clear(&sw->table);
-    g_free(sw->link_k);
+    g_free(sw->link_rail);
     g_free(sw->route);
     g_free(sw->out);
     g_free(sw->in);

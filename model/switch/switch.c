@@ -37,12 +37,12 @@ void switch_spread(Switch *sw, guint32 p, Packet replica, const McEntry *entry, 
 {
     const guint32 per_round = (guint32)sw->table.spec->round_directives;
     const SimTime round_ps = switch_round_ps(sw, replica);
-    const guint32 k = switch_take_k(&sw->port[p], &replica);
+    const guint32 rail = switch_take_rail(&sw->port[p], &replica);
     PacketRing *longest = NULL;
     const guint32 first = policies_first_member(&sw->fabric->policies, p, entry->n_members, sw->multicast_requests);
     for (guint32 m = 0; m < entry->n_members; m++) {
         const guint16 member = entry->member[(first + m) % entry->n_members];
-        const guint32 egress = switch_port_of(sw, member, k);
+        const guint32 egress = switch_port_of(sw, member, rail);
         if (G_UNLIKELY(egress == SWITCH_NO_ROUTE)) { /* as in switch_pass() */
             reduction_lose(sw, replica.txn, now_ps);
             continue;
@@ -55,7 +55,7 @@ void switch_spread(Switch *sw, guint32 p, Packet replica, const McEntry *entry, 
             longest = queue;
     }
     if (longest)
-        packet_ring_last(longest)->hold = (guint16)p;
+        packet_ring_last(longest)->held_input = (guint16)p;
     else /* all are on the wires */
         link_credit(sw->in[p], VC_CREQ, replica.flits, now_ps + entry->n_members / per_round * round_ps);
 }
@@ -101,7 +101,7 @@ static void switch_pass(Switch *sw, guint32 p, Packet packet, guint32 egress, Si
         return;
     }
     PROBE_POINT(sw->fabric, PROBE_ROUTE, sw->path, &packet, now_ps);
-    packet.hold = (guint16)p;
+    packet.held_input = (guint16)p;
     link_push(sw->out[egress], packet, now_ps);
 }
 
@@ -130,9 +130,9 @@ static gboolean switch_serve(Switch *sw, guint32 p, Packet packet, SimTime now_p
         switch_refuse(sw, p, packet, now_ps);
         return TRUE;
     }
-    if (entry->up && !port->far && entry->up[port->k] != SWITCH_NO_ROUTE) { /* its tree has its root in a spine */
-        const guint32 k = switch_take_k(port, &packet);
-        switch_pass(sw, p, packet, entry->up[k], now_ps);
+    if (entry->up && !port->far && entry->up[port->rail] != SWITCH_NO_ROUTE) { /* its tree has its root in a spine */
+        const guint32 rail = switch_take_rail(port, &packet);
+        switch_pass(sw, p, packet, entry->up[rail], now_ps);
         return TRUE;
     }
     if (!switch_reserve(sw, port, packet, entry))

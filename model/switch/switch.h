@@ -21,7 +21,7 @@
 #include "model/switch/multicast_table.h"
 
 #define SWITCH_NO_ROUTE 0xffffu /* in Switch.route */
-#define SWITCH_NO_LINK 0xffu    /* in Switch.link_k: it does not pass here */
+#define SWITCH_NO_LINK 0xffu    /* in Switch.link_rail: it does not pass here */
 
 typedef struct McRecord McRecord; /* record.h */
 
@@ -30,7 +30,7 @@ typedef struct {
     guint32 number;       /* of this port */
     struct Switch *far;   /* at its other end, a trunk's; NULL: a GPU, */
     guint16 gpu;          /* this one, */
-    guint8 link, k;       /* by this link of it, which is number k of those that pass this switch */
+    guint8 link, rail;    /* by this link of it; which one of those that pass this switch that is */
     PacketRing wait;      /* requests that a replication or a missing tag holds up, in order */
     SimTime busy_until_ps;
     Event advance;
@@ -64,8 +64,8 @@ typedef struct Switch {
     const SwitchSpec *spec;
     guint32 id, ports;
     guint32 links;                  /* of each GPU that pass this switch, */
-    guint8 *link_k;                 /* and of a link of a GPU, which of these it is */
-    guint16 *route;                 /* of GPU g and its link k here at g * links + k: the egress port */
+    guint8 *link_rail;              /* and of a link of a GPU, which of these it is: its rail here */
+    guint16 *route;                 /* of GPU g and a rail at g * links + rail: the egress port */
     gboolean spine;                 /* its ports are trunks, and it replicates to leaf switches */
     Link **out, **in;               /* by port */
     void *fast;                     /* the fast engine's state of this switch; NULL: the reference engine */
@@ -105,23 +105,23 @@ void switch_spread(Switch *sw, guint32 p, Packet replica, const McEntry *entry, 
 SimTime switch_round_ps(const Switch *sw, Packet packet);
 /* Which of the links that pass this switch a packet that came in at a port travels on. A packet from a GPU says so from
  * now on. */
-static inline guint32 switch_take_k(const SwitchPort *port, Packet *packet)
+static inline guint32 switch_take_rail(const SwitchPort *port, Packet *packet)
 {
     if (port->far)
-        return port->sw->link_k[packet->link];
+        return port->sw->link_rail[packet->link];
     packet->link = port->link;
-    return port->k;
+    return port->rail;
 }
-/* The egress port towards link k of a GPU. */
-static inline guint32 switch_port_of(const Switch *sw, guint32 gpu, guint32 k)
+/* The egress port towards a GPU, on a rail. */
+static inline guint32 switch_port_of(const Switch *sw, guint32 gpu, guint32 rail)
 {
-    return sw->route[gpu * sw->links + k];
+    return sw->route[gpu * sw->links + rail];
 }
 /* The egress port of a unicast packet that came in at a port: towards the same link of the GPU that it is for. */
 static inline guint32 switch_egress(const SwitchPort *port, Packet *packet)
 {
-    const guint32 k = switch_take_k(port, packet);
-    return switch_port_of(port->sw, packet_target(*packet), k);
+    const guint32 rail = switch_take_rail(port, packet);
+    return switch_port_of(port->sw, packet_target(*packet), rail);
 }
 void switch_on_advance(Event *event, SimTime now_ps); /* of SwitchPort.advance: requests that waited go on */
 void switch_advance(SwitchPort *port, SimTime now_ps); /* the same, at once */

@@ -70,7 +70,7 @@ void series_tables_begin(SeriesTables *tables)
                            "count", "what", CHART_BARS | CHART_LOG_X);
 }
 
-/* bytes a picosecond are TB/s */
+/* A byte in a picosecond is 1 TB/s, or 1,000 GB/s. */
 static double tables_GBps(guint64 bytes, SimTime ps) { return ps ? (double)bytes * 1000 / (double)ps : 0; }
 
 static void tables_point(Table *table, const char *run, const SeriesPoint *point)

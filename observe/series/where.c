@@ -292,7 +292,8 @@ void where_free(Where *where)
 
 const WhereSum *where_sum(const Where *where, PacketKind kind) { return &where->sum[kind]; }
 
-SimTime where_time_ps(const Where *where, SimTime *idle_ps, guint64 *seen)
+/* How long the run was, for how long of it no request was under way, and how many requests there were. */
+static SimTime where_time_ps(const Where *where, SimTime *idle_ps, guint64 *seen)
 {
     *idle_ps = where->idle_ps;
     *seen = where->seen;

@@ -56,8 +56,6 @@ typedef struct {
 } WhereTotal;
 void where_total_add(WhereTotal *into, const WhereTotal *from);
 WhereTotal where_total(const Where *where);
-/* How long the run was, for how long of it no request was under way, and how many requests there were. */
-SimTime where_time_ps(const Where *where, SimTime *idle_ps, guint64 *seen);
 
 /* Tables "where" (the run) and "where_requests" (each kind of request), with charts; run: a name, as in tables.h. */
 typedef struct {

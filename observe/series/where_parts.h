@@ -61,11 +61,14 @@ struct Where {
 /* As where_new(), and it observes nothing: the caller calls where_note(). */
 Where *where_new_blind(Fabric *fabric);
 Request *where_find(const Where *where, guint32 gpu, guint32 txn); /* NULL: it is not taken apart */
-/* Of a record of a switch: what it has replicated. NULL: none. */
+/* The multicast request, or at a leaf switch the replica of a spine, that a record of a switch stands for. NULL: it is
+ * not taken apart. */
 Chain *where_find_record(const Where *where, const Switch *sw, guint32 record);
-/* Of a replica of that member, or its answer, by the number that it has at a switch. NULL: none. */
+/* The replica that goes to a GPU, by the record of its request, whose number the replica and its answer carry. NULL: it
+ * is not taken apart. */
 Chain *where_find_replica(const Where *where, const Switch *sw, guint32 record, guint32 gpu);
-/* Of a multicast request, a replica or its answer that joins or leaves a link's queue. NULL: none. */
+/* What a packet belongs to that joins or leaves a link's queue: a multicast request, a replica or its answer. NULL: to
+ * none that is taken apart. */
 Chain *where_find_on(const Where *where, const Wire *wire, const Packet *packet);
 /* Of a multicast request at a switch: the requester's own, or at a leaf switch what a spine sent. */
 Chain *where_find_at(const Where *where, ProbeStage stage, const Switch *sw, const Packet *packet, SimTime at_ps);

@@ -104,7 +104,8 @@ GArray *ptx_fatbin_entries(const char *name, const guint8 *image, gsize bytes, G
     return NULL;
 }
 
-char *ptx_fatbin_unpack(const char *name, const PtxFatbinEntry *entry, gsize *bytes, GError **error)
+/* The text of an entry; g_free it; it ends in a NUL that *bytes does not count. */
+static char *ptx_fatbin_unpack(const char *name, const PtxFatbinEntry *entry, gsize *bytes, GError **error)
 {
     if (entry->bytes > PTX_FATBIN_BYTES_MAX ||
         (entry->flags & FLAG_LZ4 && MAX(entry->bytes, entry->packed_bytes) > G_MAXINT)) {

@@ -31,8 +31,6 @@ GArray *ptx_fatbin_entries(const char *name, const guint8 *image, gsize bytes, G
 guint64 ptx_fatbin_bytes(const void *image);
 /* What they are for: "sm_80, compute_90", each once. */
 char *ptx_fatbin_targets(const GArray *entries);
-/* The text of an entry; g_free it; it ends in a NUL that *bytes does not count. */
-char *ptx_fatbin_unpack(const char *name, const PtxFatbinEntry *entry, gsize *bytes, GError **error);
 /* The text of the PTX that suits a device best: the highest architecture up to its own. An image without one is
  * refused with the architectures that it has and how to build one that has PTX. sm 0: the highest of all.
  * *registers_max (may be NULL): as in the entry. */

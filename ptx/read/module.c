@@ -25,7 +25,7 @@ static void unit_free(PtxUnit *unit)
     g_free(unit);
 }
 
-void ptx_symbol_free(PtxSymbol *symbol)
+static void ptx_symbol_free(PtxSymbol *symbol)
 {
     if (symbol->data)
         g_byte_array_unref(symbol->data);
@@ -35,7 +35,7 @@ void ptx_symbol_free(PtxSymbol *symbol)
     g_free(symbol);
 }
 
-void ptx_function_free(PtxFunction *function)
+static void ptx_function_free(PtxFunction *function)
 {
     if (function->code)
         function->code_free(function->code);

@@ -8,9 +8,7 @@
 PtxSymbol *ptx_unit_find(const PtxUnit *unit, const char *name, gsize length);
 PtxSymbol *ptx_unit_declare(PtxUnit *unit, PtxLex *lex, const PtxToken *token, const char *name, PtxLinkage linkage,
                             PtxSpace space, GError **error);
-void ptx_symbol_free(PtxSymbol *symbol);
 void ptx_param_clear(gpointer param);
-void ptx_function_free(PtxFunction *function);
 
 /* declare.c: what stands before a name. */
 typedef struct {

@@ -40,7 +40,7 @@ PtxBody *ptx_body_new(PtxFunction *function);
 
 gboolean ptx_arg_read(PtxReader *reader, PtxArg *arg);            /* operand.c */
 gboolean ptx_statement_read(PtxReader *reader);                   /* statement.c */
-gboolean ptx_statement_check(PtxReader *reader, PtxStatement *statement, const PtxToken *token); /* roles.c */
+gboolean ptx_statement_check(PtxReader *reader, PtxStatement *statement, const PtxToken *token); /* operand_check.c */
 
 /* sreg.c */
 /* The register of a token like %tid with the dotted word behind it, which is taken; SREG_NONE: none. */

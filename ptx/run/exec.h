@@ -113,7 +113,7 @@ void ptx_code_bind(PtxCode *code); /* handlers.c */
 /* barrier.c: lanes of a warp have ended: barriers may be complete. */
 void ptx_warp_ended(PtxWarp *warp);
 void ptx_lanes_ended(PtxWarp *warp, guint32 lanes);
-/* member.c: gathers may be complete. */
+/* warp_collective.c: gathers may be complete. */
 void ptx_gathers_check(PtxWarp *warp);
 /* mbarrier.c: for copies. */
 void ptx_mbarrier_complete_tx(PtxCta *cta, guint32 at, guint32 bytes);

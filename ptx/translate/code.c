@@ -48,13 +48,9 @@ static void collect(void *user, guint32 *place, gboolean write)
     uses->ins->uses |= (guint64)1 << (copy / 64 % 64);
 }
 
-/* Instructions by which warps learn of each other. */
-static gboolean settles(const PtxIns *ins)
-{
-    return (ins->op >= OP_MBAR_INIT && ins->op <= OP_MBAR_TRY) || (ins->op >= OP_BAR_SYNC && ins->op <= OP_BAR_RED) ||
-           ins->op == OP_BAR_CLUSTER_ARRIVE || ins->op == OP_BAR_CLUSTER_WAIT || ins->op == OP_GRIDDEP ||
-           ins->op == OP_EXIT || ins->op == OP_RET;
-}
+#define PTX_ROW(name, lowering, step, traits) [OP_##name] = traits,
+static const guint8 traits_of[OP_COUNT] = {PTX_OPERATIONS(PTX_ROW)};
+#undef PTX_ROW
 
 void ptx_code_list_uses(PtxCode *code)
 {
@@ -64,11 +60,9 @@ void ptx_code_list_uses(PtxCode *code)
         PtxIns *ins = &code->ins[i];
         if (ins->join != G_MAXUINT32)
             code->ins[ins->join].is_join = TRUE;
-        if (ins->op == OP_CALL || ins->op == OP_BULK_G2S) /* lanes that do not take part meet the others behind it */
+        if (traits_of[ins->op] & PTX_MEETS)
             code->ins[i + 1].is_join = TRUE;
-        if (ins->op >= OP_BULK_S2S && ins->op <= OP_BULK_MC)
-            code->ins[i + 1].is_join = TRUE;
-        ins->settles = settles(ins);
+        ins->settles = (traits_of[ins->op] & PTX_SETTLES) != 0;
         uses.ins = ins;
         ins->uses_at = uses.places->len;
         ptx_ins_visit(code, ins, collect, &uses);

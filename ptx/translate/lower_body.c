@@ -3,32 +3,20 @@
 
 #include <string.h>
 
+/* Prefetches and the like. */
+static gboolean ptx_lower_nothing(PtxLower *lower)
+{
+    (void)lower;
+    return TRUE;
+}
+
 static gboolean lower_statement(PtxLower *lower)
 {
+#define PTX_ROW(name, lowering, step, traits) [OP_##name] = ptx_lower_##lowering,
+    static gboolean (*const lowerings[OP_COUNT])(PtxLower *) = {[OP_NONE] = ptx_lower_plain, PTX_OPERATIONS(PTX_ROW)};
+#undef PTX_ROW
     GError **error = lower->error;
-    gboolean good;
-    switch (lower->statement->op) {
-    case OP_CALL: good = ptx_lower_call(lower); break;
-    case OP_MOV: good = ptx_lower_mov(lower); break;
-    case OP_CVTA: good = ptx_lower_cvta(lower); break;
-    case OP_ISSPACEP: good = ptx_lower_isspacep(lower); break;
-    case OP_BRA:
-    case OP_BRX:
-    case OP_RET: good = ptx_lower_control(lower); break;
-    case OP_LD:
-    case OP_ST:
-    case OP_ATOM:
-    case OP_RED:
-    case OP_MC_LOAD:
-    case OP_MC_STORE:
-    case OP_MC_RED: good = ptx_lower_memory(lower); break;
-    case OP_NOP:
-    case OP_BRKPT:
-    case OP_PREFETCH:
-    case OP_BULK_PREFETCH: good = TRUE; break; /* without effect */
-    default: good = ptx_lower_plain(lower); break;
-    }
-    return good && (!error || !*error);
+    return lowerings[lower->statement->op](lower) && (!error || !*error);
 }
 
 static void add_formals(PtxLower *lower)

@@ -81,7 +81,6 @@ void sim_drain(Sim *sim, SimTime limit_ps); /* drain.c, of the wheel: fires what
 void sim_sleep(Sim *sim, SimTime next_ps, SimTime clock_ps);
 gboolean sim_nobody_waits(Sim *sim);
 
-void process_push_ready(Sim *sim, SimProcess *process);
 void process_resume_first(Sim *sim); /* from the pump: there is one */
 void process_abandon_all(Sim *sim);
 

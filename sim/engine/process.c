@@ -9,7 +9,7 @@
 #define PROCESS_STACK_BYTES_MIN (16 * 1024)
 #define PROCESS_THREADS_KEPT 1024 /* for the next Sim */
 
-void process_push_ready(Sim *sim, SimProcess *process)
+static void process_push_ready(Sim *sim, SimProcess *process)
 {
     process->state = PROCESS_READY;
     process->ready_next = NULL;
@@ -128,16 +128,6 @@ SimProcess *sim_spawn(Sim *sim, const char *name, void (*main)(void *arg), void 
     g_queue_push_tail_link(&sim->alive, &process->alive_link);
     process_push_ready(sim, process);
     return process;
-}
-
-SimProcess *sim_current(const Sim *sim)
-{
-    return sim->current;
-}
-
-const char *sim_process_name(const SimProcess *process)
-{
-    return process->name;
 }
 
 gsize sim_process_stack_used(const SimProcess *process)

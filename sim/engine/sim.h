@@ -90,8 +90,6 @@ void sim_observe(Sim *sim, SimTime first_ps, SimObserve look, void *user);
  * the events of this instant. The SimProcess is freed by the Sim after main returned. */
 SimProcess *sim_spawn(Sim *sim, const char *name, void (*main)(void *arg), void *arg,
                       gsize stack_bytes);
-SimProcess *sim_current(const Sim *sim); /* NULL outside processes */
-const char *sim_process_name(const SimProcess *process);
 /* How much of its stack a process has used at most so far, in bytes (from a painted pattern; 0 when
  * unknown). A stack that overflowed ends the program with a message naming the process. */
 gsize sim_process_stack_used(const SimProcess *process);

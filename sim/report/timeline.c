@@ -211,16 +211,6 @@ void timeline_add_arrow(Timeline *timeline, guint32 from_track, SimTime from_ps,
     timeline_add_end(timeline, "f", to_track, to_ps);
 }
 
-void timeline_add_instant(Timeline *timeline, guint32 track, const char *name, SimTime at_ps)
-{
-    if (!timeline)
-        return;
-    yajl_gen gen = event_begin("i", name, timeline_group_of(timeline, track), track);
-    event_time_of(timeline, gen, "ts", at_ps);
-    event_text(gen, "s", "t");
-    event_end(timeline, gen);
-}
-
 void timeline_add_counter(Timeline *timeline, guint32 group, const char *name, SimTime at_ps,
                           double value)
 {

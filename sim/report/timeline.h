@@ -38,7 +38,6 @@ void timeline_add_slice_with(Timeline *timeline, guint32 track, const char *name
                              SimTime end_ps, const char *const *facts);
 /* From the slice that begins at from_ps to the one that begins at to_ps >= from_ps, both added. */
 void timeline_add_arrow(Timeline *timeline, guint32 from_track, SimTime from_ps, guint32 to_track, SimTime to_ps);
-void timeline_add_instant(Timeline *timeline, guint32 track, const char *name, SimTime at_ps);
 void timeline_add_counter(Timeline *timeline, guint32 group, const char *name, SimTime at_ps,
                           double value);
 

@@ -72,7 +72,7 @@ static inline void ends_close(Ends *ends)
 
 static inline Packet packet_of(PacketKind kind, guint32 number, guint8 flits)
 {
-    return (Packet){.kind = (guint8)kind, .txn = number, .flits = flits, .hold = HOLD_NONE};
+    return (Packet){.kind = (guint8)kind, .txn = number, .flits = flits, .held_input = HELD_INPUT_NONE};
 }
 
 #endif

@@ -50,7 +50,7 @@ static void acknowledge(Caught *caught, guint first)
         if (caught->packet[i].kind < PACKET_MC_WRITE || caught->packet[i].kind > PACKET_MC_READ)
             continue;
         Packet ack = {.txn = caught->packet[i].txn, .dst = caught->gpu[i], .kind = PACKET_MC_ACK, .flits = 1,
-                      .hold = HOLD_NONE};
+                      .held_input = HELD_INPUT_NONE};
         link_push(&caught->bed.fabric->gpu[caught->gpu[i]].up[caught->link[i]], ack, 0);
     }
 }
@@ -65,14 +65,15 @@ static void test_unicast(void **state)
     Fabric *fabric = caught.bed.fabric;
     for (guint l = 0; l < 2; l++) {
         caught.n = 0;
-        Packet read = {.kind = PACKET_READ, .txn = 7, .src = 1, .dst = 3, .flits = 1, .hold = HOLD_NONE};
+        Packet read = {.kind = PACKET_READ, .txn = 7, .src = 1, .dst = 3, .flits = 1, .held_input = HELD_INPUT_NONE};
         link_push(&fabric->gpu[1].up[l], read, 0);
         sim_run(caught.bed.sim, SIMTIME_NEVER);
         assert_int_equal(caught.n, 1);
         assert_int_equal(caught.gpu[0], 3);
         assert_int_equal(caught.link[0], l);
         assert_int_equal(caught.packet[0].txn, 7);
-        Packet answer = {.kind = PACKET_READ_RSP, .txn = 7, .src = 1, .dst = 3, .flits = 9, .hold = HOLD_NONE};
+        Packet answer = {.kind = PACKET_READ_RSP, .txn = 7, .src = 1, .dst = 3, .flits = 9,
+                         .held_input = HELD_INPUT_NONE};
         link_push(&fabric->gpu[3].up[l], answer, 0);
         sim_run(caught.bed.sim, SIMTIME_NEVER);
         assert_int_equal(caught.n, 2);
@@ -111,7 +112,7 @@ static void test_replication(void **state)
         Packet *kept = g_memdup2(caught.packet, sizeof caught.packet);
         for (guint i = 0; i < n; i++) { /* one member after the other */
             Packet ack = {.txn = kept[i].txn, .dst = caught.gpu[i], .kind = PACKET_MC_ACK, .flits = 1,
-                          .hold = HOLD_NONE};
+                          .held_input = HELD_INPUT_NONE};
             link_push(&caught.bed.fabric->gpu[caught.gpu[i]].up[caught.link[i]], ack, 0);
             sim_run(caught.bed.sim, SIMTIME_NEVER);
             assert_int_equal(caught.n, i + 1 < n ? n : n + 1);
@@ -139,7 +140,7 @@ static void test_tags(void **state)
     ask(&caught, 0, PACKET_MC_WRITE, object, 128, &answer[1]); /* same 256 B chunk: same link */
     sim_run(caught.bed.sim, SIMTIME_NEVER);
     guint link = caught.link[0];
-    Packet read = {.kind = PACKET_READ, .src = 0, .dst = 2, .flits = 1, .hold = HOLD_NONE};
+    Packet read = {.kind = PACKET_READ, .src = 0, .dst = 2, .flits = 1, .held_input = HELD_INPUT_NONE};
     link_push(&caught.bed.fabric->gpu[0].up[link], read, 0);
     sim_run(caught.bed.sim, SIMTIME_NEVER);
     assert_int_equal(caught.n, 4); /* the first write's replicas only */

@@ -42,8 +42,7 @@ static void fill_one_of_each(Timeline *timeline)
     guint32 track = timeline_add_track(timeline, other, "stream 1");
     timeline_add_slice_with(timeline, track, "all_reduce", 1000001, 3000004, facts);
     timeline_add_slice(timeline, track, "empty", 5, 5);
-    timeline_add_instant(timeline, track, "done", 12345678901234567ull);
-    timeline_add_counter(timeline, gpu, "busy", 7, 87.5);
+    timeline_add_counter(timeline, gpu, "busy", 12345678901234567ull, 87.5);
 }
 
 /* Proves that the file is JSON of the trace event format, with tracks in their groups, names and
@@ -54,7 +53,7 @@ static void test_events(void **state)
     char *text = written(fill_one_of_each);
     JsonParser *parser = json_parser_new();
     JsonArray *events = events_of(parser, text);
-    assert_int_equal(json_array_get_length(events), 7);
+    assert_int_equal(json_array_get_length(events), 6);
     JsonObject *slice = json_array_get_object_element(events, 3);
     assert_string_equal(json_object_get_string_member(slice, "ph"), "X");
     assert_string_equal(json_object_get_string_member(slice, "name"), "all_reduce");
@@ -62,7 +61,7 @@ static void test_events(void **state)
     assert_int_equal(json_object_get_int_member(slice, "tid"), 1);
     JsonObject *args = json_object_get_object_member(slice, "args");
     assert_string_equal(json_object_get_string_member(args, "algo"), "\"nvls\"");
-    JsonObject *counter = json_array_get_object_element(events, 6);
+    JsonObject *counter = json_array_get_object_element(events, 5);
     assert_string_equal(json_object_get_string_member(counter, "ph"), "C");
     args = json_object_get_object_member(counter, "args");
     assert_true(json_object_get_double_member(args, "value") == 87.5);
@@ -99,7 +98,6 @@ static void test_none(void **state)
     guint32 gpu = timeline_add_group(NULL, "gpu0");
     guint32 track = timeline_add_track(NULL, gpu, "stream");
     timeline_add_slice(NULL, track, "a", 0, 1);
-    timeline_add_instant(NULL, track, "b", 0);
     timeline_add_counter(NULL, gpu, "c", 0, 1);
 }
 

@@ -38,11 +38,3 @@ void plan_free(Plan *plan)
     g_free(plan->collective);
     g_free(plan);
 }
-
-const char *plan_kind_name(PlanKind kind)
-{
-    static const char *const names[PLAN_KINDS] = {
-        "nop",  "barrier", "signal", "wait",   "flush",       "put",        "get",
-        "copy", "reduce",  "glres",  "gstore", "sem_acquire", "sem_release"};
-    return names[kind];
-}

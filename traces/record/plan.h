@@ -91,6 +91,5 @@ struct Plan {
 };
 
 void plan_free(Plan *plan); /* NULL: nothing */
-const char *plan_kind_name(PlanKind kind);
 
 #endif

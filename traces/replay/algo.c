@@ -19,7 +19,8 @@ guint32 replay_ctas(const FabricSpec *fabric)
 
 static gboolean has(CollOp op, CollAlgo algo)
 {
-    for (const CollAlgo *at = coll_algos_of(op); *at != COLL_ALGOS; at++) {
+    const CollAlgoList all = coll_algos_of(op);
+    for (const CollAlgo *at = all.algo; *at != COLL_ALGOS; at++) {
         if (*at == algo) {
             return TRUE;
         }
@@ -35,7 +36,7 @@ CollAlgo replay_algo(const FabricSpec *fabric, CollGroup *group, CollSpec *spec,
     gboolean multicast = replay_algo_is_multicast(wanted);
     CollAlgo nearest = wanted;
     if (wanted != COLL_AUTO && !has(spec->op, wanted)) {
-        nearest = multicast && has(spec->op, COLL_NVLS) ? COLL_NVLS : coll_algos_of(spec->op)[0];
+        nearest = multicast && has(spec->op, COLL_NVLS) ? COLL_NVLS : coll_algos_of(spec->op).algo[0];
         *fallback = g_strdup_printf("%s has no %s: %s runs", coll_op_name(spec->op),
                                     coll_algo_name(wanted), coll_algo_name(nearest));
     }
@@ -43,7 +44,7 @@ CollAlgo replay_algo(const FabricSpec *fabric, CollGroup *group, CollSpec *spec,
     spec->ctas = replay_ctas(fabric);
     if (!coll_check(group, spec, &why)) {
         spec->proto = COLL_PROTO_AUTO;
-        CollAlgo unicast = coll_algos_of(spec->op)[0];
+        CollAlgo unicast = coll_algos_of(spec->op).algo[0];
         g_free(*fallback);
         *fallback = g_strdup_printf("%s cannot run as %s (%s): %s runs", coll_op_name(spec->op),
                                     coll_algo_name(nearest), why->message, coll_algo_name(unicast));

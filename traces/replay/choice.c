@@ -121,7 +121,8 @@ static gboolean try_all(const ReplaySpec *spec, const EpisodeWork *work, Choice 
     gboolean ok = group != NULL;
     CollSpec coll = episode_coll_spec(work);
     coll.ctas = replay_ctas(spec->fabric);
-    for (const CollAlgo *algo = coll_algos_of(coll.op); ok && *algo != COLL_ALGOS; algo++) {
+    const CollAlgoList all = coll_algos_of(coll.op);
+    for (const CollAlgo *algo = all.algo; ok && *algo != COLL_ALGOS; algo++) {
         for (guint proto = COLL_SIMPLE; ok && proto < COLL_PROTOS; proto++) {
             coll.algo = *algo;
             coll.proto = (CollProto)proto;

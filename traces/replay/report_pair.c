@@ -104,7 +104,8 @@ static void advice_write(Table *table, const ReplayJob *jobs, const Advice *row)
     double without = (double)row->sum_ps[0], with = (double)row->sum_ps[1];
     gboolean multicast = replay_algo_is_multicast(row->algo[1]);
     gboolean can = FALSE;
-    for (const CollAlgo *at = coll_algos_of(episode_coll_op(row->op)); *at != COLL_ALGOS; at++) {
+    const CollAlgoList all = coll_algos_of(episode_coll_op(row->op));
+    for (const CollAlgo *at = all.algo; *at != COLL_ALGOS; at++) {
         can |= replay_algo_is_multicast(*at);
     }
     char *advice = multicast ? g_strdup_printf("take %s, which the switches multicast", best)

@@ -24,7 +24,7 @@ int chakra_attribute_by_name(const char *name)
     return -1;
 }
 
-gboolean chakra_op(gint64 comm_type, RecordOp *op)
+static gboolean chakra_op(gint64 comm_type, RecordOp *op)
 {
     if (comm_type < 0 || comm_type >= (gint64)G_N_ELEMENTS(comm_types)) {
         return FALSE;

@@ -78,7 +78,6 @@ gboolean chakra_finish(Chakra *chakra,
 void chakra_clear(Chakra *chakra);
 
 /* Chakra's CollectiveCommType; -1: it has none. */
-gboolean chakra_op(gint64 comm_type, RecordOp *op);
 int chakra_comm_type(RecordOp op);
 
 #endif

@@ -14,8 +14,8 @@
  *   distance is |log2 of the sizes' ratio| + 2 |log2 of the GPUs' ratio|: twice the GPUs is as far as four times the
  *   size.
  * The half-width is the 90th percentile of their absolute errors (of fewer than ten rows the largest). */
-#ifndef VALIDATE_NEAR_H
-#define VALIDATE_NEAR_H
+#ifndef VALIDATE_ERROR_MODEL_H
+#define VALIDATE_ERROR_MODEL_H
 
 #include "coll/coll.h"
 

@@ -4,7 +4,7 @@
 #include <glib/gstdio.h>
 #include <math.h>
 
-#include "validate/near.h"
+#include "validate/error_model.h"
 #include "validate/validate.h"
 
 #define HEAD "id,preset,gpus,op,program,timing,bytes,measured_us,simulated_us\n"

@@ -2,8 +2,8 @@
  *
  * Source: PTX ISA 9.0, sections "Fundamental Types" and "Instruction Set". A word that is not here is
  * unknown, and an instruction that uses it is refused. */
-#ifndef PTX_READ_WORD_H
-#define PTX_READ_WORD_H
+#ifndef PTX_READ_MNEMONIC_H
+#define PTX_READ_MNEMONIC_H
 
 #include <glib.h>
 

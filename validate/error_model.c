@@ -1,5 +1,5 @@
-/* See near.h. */
-#include "validate/near.h"
+/* See error_model.h. */
+#include "validate/error_model.h"
 
 #include <math.h>
 #include <stdlib.h>

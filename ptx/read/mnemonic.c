@@ -1,4 +1,4 @@
-#include "ptx/read/word.h"
+#include "ptx/read/mnemonic.h"
 
 #include <stdlib.h>
 #include <string.h>
