@@ -152,9 +152,12 @@ AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../sha
 	ASAN_OPTIONS=$${ASAN_OPTIONS-allocator_may_return_null=1:quarantine_size_mb=16}; export ASAN_OPTIONS; \
 	TSAN_OPTIONS=$${TSAN_OPTIONS-allocator_may_return_null=1}; export TSAN_OPTIONS;
 
-# One line for the whole of the last `make check`.
+# Each skip of the last `make check` with its reason, and one line for the whole. BEFORE=FOLDER: with what ran in that
+# build folder, of which this one only ran what was skipped there (.ci/run).
+BEFORE =
 check-summary:
-	@$(SHELL) $(top_srcdir)/tests/summary.sh $(TEST_LOGS) $$(ls $(speed_test).log 2>/dev/null)
+	@$(SHELL) $(top_srcdir)/tests/summary.sh $(BEFORE:%=--before %) $(TEST_LOGS) \
+	  $$(test ! -f $(BEFORE:%=%/)$(speed_test).log || echo $(speed_test).log)
 
 # The CMocka programs, sorted, one a line: tests/ROOM/test_x is made of tests/ROOM/test_x.c and linked with $(LDADD)
 # unless it says otherwise below.

@@ -2,7 +2,7 @@
 # Proves that what is built guards its stacks, checks the bounds that the compiler knows, and has nothing that the
 # loader fills in left writable: the command and the library that programs load.
 set -eu
-command -v readelf >/dev/null || { echo "no readelf here"; exit 77; }
+command -v readelf >/dev/null || { echo "no readelf; 'apt-get install binutils' brings it"; exit 77; }
 case ${SANITIZE:-no} in no) ;; *) echo "sanitizers have checks of their own"; exit 77 ;; esac
 libs=$(dirname "$FANOUT")/.libs
 [ -f "$libs/libcuda.so.1" ] || { echo "no $libs/libcuda.so.1"; exit 77; }
