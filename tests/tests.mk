@@ -187,6 +187,7 @@ check_PROGRAMS += \
 	tests/device/kernel/test_kernel_code \
 	tests/device/kernel/test_kernel_engines \
 	tests/device/kernel/test_kernel_rows \
+	tests/device/kernel/test_kernel_still \
 	tests/device/kernel/test_kernel_stream \
 	tests/ptx/fuzz_ptx \
 	tests/ptx/test_ptx_fatbin \

@@ -116,6 +116,7 @@ void ptx_access_finish_async(PtxAccess *access)
                 memcpy(to, access->bytes + l * access->width, access->take_bytes[l]);
                 memset(to + access->take_bytes[l], 0, access->fill_bytes - access->take_bytes[l]);
             }
+        ptx_cluster_changed(warp->cta->cluster_of);
         check_deferred(warp);
     } else if (access->kind == PTX_ACCESS_BULK_LOAD) {
         land_bulk(access);
@@ -174,6 +175,7 @@ static PtxStep copy_async(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint
         if (!take[l])
             memset(warp->cta->shared + at[l], 0, size);
     }
+    ptx_cluster_changed(warp->cta->cluster_of);
     if (!reads)
         return STEP_NEXT;
     PtxAccess *access = ptx_access_new(warp, path, ins, PTX_ACCESS_LOAD, reads);
@@ -211,6 +213,7 @@ static PtxStep arrive_behind(PtxWarp *warp, PtxPath *path, const PtxIns *ins, gu
         warp->deferred = deferred;
     }
     check_deferred(warp);
+    ptx_cluster_changed(warp->cta->cluster_of);
     return STEP_NEXT;
 }
 
