@@ -1,5 +1,6 @@
 # api/: what programs are written against: device programs, and the CUDA driver front end.
 libfanout_core_la_SOURCES += \
+	api/cuda/first_versions.c \
 	api/cuda/context/class.c \
 	api/cuda/context/class.h \
 	api/cuda/context/error.c \
@@ -29,6 +30,7 @@ cuda_files = \
 	api/cuda/context/procaddress.c \
 	api/cuda/context/process.c \
 	api/cuda/context/process.h \
+	api/cuda/context/registered.c \
 	api/cuda/context/report.c \
 	api/cuda/context/report.h \
 	api/cuda/context/report_status.h \

@@ -374,6 +374,12 @@ EXTRA_DIST += \
 	tests/clients/twoshot.c \
 	tests/clients/ucc.c
 
+check_PROGRAMS += tests/api/test_cuda_first_versions
+tests_api_test_cuda_first_versions_SOURCES = tests/api/test_cuda_first_versions.c tests/api/cuda_test.h tests/test.h
+tests_api_test_cuda_first_versions_LDADD = $(CUDA_TEST_LDADD)
+check_PROGRAMS += tests/api/test_cuda_registered
+tests_api_test_cuda_registered_SOURCES = tests/api/test_cuda_registered.c tests/api/cuda_test.h tests/test.h
+tests_api_test_cuda_registered_LDADD = $(CUDA_TEST_LDADD)
 check_PROGRAMS += tests/api/test_cuda_launch
 tests_api_test_cuda_launch_SOURCES = tests/api/test_cuda_launch.c tests/api/cuda_test.h tests/test.h
 tests_api_test_cuda_launch_LDADD = $(CUDA_TEST_LDADD)

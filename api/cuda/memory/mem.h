@@ -34,4 +34,11 @@ void pool_forget(Call *call, Range *range); /* its bytes are used no more */
 /* Waits for all queued work, as freeing memory does. */
 CUresult memory_wait_device(Call *call);
 
+/* registered.c: bytes of the program's become a range that kernels reach; the range goes; those that the program has
+ * unmapped since go, which is said; other live processes have some of them mapped. */
+CUresult host_register(Call *call, const Context *context, guint64 va, guint64 bytes, unsigned int flags);
+void host_forget(Call *call, Range *range);
+void host_look_at_registered(Call *call);
+gboolean host_held_elsewhere(const Cuda *cuda);
+
 #endif

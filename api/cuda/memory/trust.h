@@ -18,7 +18,7 @@ gboolean trust_file(int fd);
 gboolean identity_of_fd(int fd, guint64 identity[2], guint64 *bytes);
 /* Another process's descriptor, if it is that file; else -1 and errno. */
 int trust_open(gint32 pid, gint32 fd, const guint64 identity[2]);
-gboolean trust_lives(gint32 pid); /* a process that may hold something */
+gboolean trust_lives(gint32 pid); /* a process that may hold something: no zombie */
 
 /* Locks in shared files: robust, for several processes. */
 void trust_lock_init(pthread_mutex_t *lock);

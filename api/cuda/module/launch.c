@@ -270,6 +270,7 @@ CUresult launch_submit(Call *call, const Stream *stream, const Launch *launch)
         result = meeting(call, &sent);
     if (result != CUDA_SUCCESS)
         return result;
+    host_look_at_registered(call);
     team_sync_all(call); /* what other processes bound meanwhile */
     EngineRequest request = {.op = ENGINE_LAUNCH_PTX,
                              .stream = stream->stream,

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "api/cuda/context/ctx.h"
+#include "api/cuda/memory/mem.h"
 #include "api/cuda/memory/vmm.h"
 #include "api/cuda/multicast/team.h"
 
@@ -192,6 +193,7 @@ gboolean team_others_live(void *data)
     while (!live && g_hash_table_iter_next(&iter, NULL, &value))
         live = phys_held_elsewhere(value);
     handle_visit(cuda->handles, HANDLE_EVENT, look_at_event, &live);
+    live = live || host_held_elsewhere(cuda);
     pthread_mutex_unlock(&cuda->lock);
     return live;
 }

@@ -1,6 +1,7 @@
 /* Fanout's own calls: device programs on a stream. */
 #include <fanout/fanout.h>
 
+#include "api/cuda/memory/mem.h"
 #include "api/cuda/multicast/team.h"
 #include "api/cuda/stream/copy.h"
 
@@ -18,6 +19,7 @@ CUresult fo_launch(const FoKernel *kernel, CUstream handle)
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);
     team_sync_all(&call); /* what other processes bound meanwhile */
+    host_look_at_registered(&call);
     EngineRequest request = {.op = ENGINE_LAUNCH,
                              .stream = stream.stream,
                              .gpu = call.cuda->device[stream.context->device].gpu,
