@@ -126,10 +126,10 @@ char *kernel_waiter_text(void *unit)
                            cta->index[1], cta->index[2], warp->ptx->index);
     if (kernel_poll_watches(warp, &va))
         g_string_append_printf(text, "polls 0x%" G_GINT64_MODIFIER "x", va);
-    else if (warp->ptx->still && warp->ptx->looks)
+    else if (warp->ptx->still)
         g_string_append_printf(text, "polls 0x%" G_GINT64_MODIFIER "x of shared memory", warp->ptx->looked_at);
     else
-        g_string_append(text, warp->ptx->still ? "repeats itself" : ptx_warp_state(warp->ptx));
+        g_string_append(text, ptx_warp_state(warp->ptx));
     g_string_append_printf(text, ", %s line %u", launch->grid->entry->unit->file, ptx_warp_line(warp->ptx));
     if (waiting > 1)
         g_string_append_printf(text, "; so do %" G_GUINT64_FORMAT " more warps", waiting - 1);

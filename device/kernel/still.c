@@ -5,8 +5,9 @@
  * A warp that has asked for no memory for a while is looked at: after each turn (a slice, or a sleep) its picture is
  * compared with one that was taken before (ptx_warp_picture), which is taken anew after twice as many turns, so that a
  * cycle of any length is found. An equal picture, while the cluster did not change and the warp looked at no clock,
- * proves that it goes on so. At a change the warp goes on with the turn of its rhythm that is the first to see it. Left
- * out: the share of its SM that its turns would take from others, and their instructions. */
+ * proves that it goes on so. A loop that looks at nothing waits for nothing, and is left to run. At a change the warp
+ * goes on with the turn of its rhythm that is the first to see it. Left out: the share of its SM that its turns would
+ * take from others, and their instructions. */
 #include "device/kernel/internal.h"
 
 /* Of its own time, before a warp is looked at: longer than what kernels that end wait so, and not long to simulate. */
@@ -15,7 +16,7 @@
 
 struct KernelStill {
     GByteArray *picture, *now;
-    guint64 changes, effects, tries;
+    guint64 changes, effects, tries, looks;
     guint32 pc, turns, turns_max;
     gboolean asleep, stale;    /* pictures are taken of it asleep alone; and the one at hand is not */
     SimTime taken_ps, rests_ps, period_ps;
@@ -29,6 +30,7 @@ static void take(KernelStill *still, const PtxWarp *ptx, SimTime at_ps)
     still->changes = ptx->cta->cluster_of->changes;
     still->effects = ptx->effects;
     still->tries = ptx->tries;
+    still->looks = ptx->looks;
     still->stale = FALSE;
     still->pc = pc_of(ptx);
     still->turns = 0;
@@ -66,6 +68,8 @@ gboolean kernel_still_takes(KernelWarp *warp, gboolean sleeps)
         take(still, ptx, at_ps);
         return FALSE;
     }
+    if (still->looks == ptx->looks) /* it waits for nothing: a loop without end, which a watchdog ends */
+        return FALSE;
     if (!is_as_taken(still, ptx)) {
         if (++still->turns < still->turns_max)
             return FALSE;

@@ -31,7 +31,6 @@ static const struct {
      "polls 0x0 of shared memory"},
     {"fenced", STUCK("fenced", "$L: fence.acq_rel.gpu; ld.shared.u32 %v, [%a]; setp.ne.u32 %q, %v, 9; @%q bra $L;"),
      "polls 0x0 of shared memory"},
-    {"nothing", STUCK("nothing", "$L: bra $L;"), "repeats itself"},
     {"absent", STUCK("absent", "@%p bra $L; bar.warp.sync -1; bra $E; $L: ld.volatile.global.u32 %v, [%o]; "
                                "setp.ne.u32 %q, %v, 9; @%q bra $L;"), "polls 0x"},
     {"absent_too", STUCK("absent_too", "@%p bra $L; bar.warp.sync -1; bra $E; $L: ld.volatile.shared.u32 %v, [%a]; "
