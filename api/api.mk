@@ -144,9 +144,9 @@ libcuda_la_SOURCES = $(cuda_files) $(cuda_public)
 libcuda_la_LIBADD = libfanout_core.la -ldl
 libcuda_la_LDFLAGS = $(AM_LDFLAGS) -version-info 1:0:0 -export-symbols-regex '^(cu|fo_|sc_main)'
 libfanout_exit_la_SOURCES = api/cuda/exit_hook.c
-libfanout_exit_la_LDFLAGS = -module -avoid-version
+libfanout_exit_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version
 libfanout_clock_la_SOURCES = api/cuda/clock_hook.c
-libfanout_clock_la_LDFLAGS = -module -avoid-version
+libfanout_clock_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version
 
 fanoutincludedir = $(includedir)/fanout
 fanoutinclude_HEADERS = $(cuda_public) api/include/fanout/device.h model/shared/policy.h model/switch/component.h
