@@ -388,8 +388,9 @@ tests_api_test_cuda_launch_LDADD = $(CUDA_TEST_LDADD)
 distclean-local:
 	rm -rf cuda-bindings-venv determinism tsan asan mutants
 
-# What has threads alone, the CUDA front end and several domains; in a sanitized build too. `make tsan` and `make asan`
-# make one from a copy of the sources, since a source folder that is configured cannot be built elsewhere.
+# What has threads alone, the CUDA front end and several domains; under the race checker by `make tsan`. All of `make
+# check` under the address and undefined-behaviour sanitizers by `make asan`. Both build a copy of the sources, since a
+# source folder that is configured cannot be built elsewhere.
 .PHONY: check-cuda tsan asan
 check-cuda: $(BUILT_SOURCES)
 	@programs=`echo $(check_PROGRAMS) | tr ' ' '\n' | grep -E '^tests/[a-z]*/test_(cuda_|domains)' | tr '\n' ' '`; \
@@ -400,7 +401,8 @@ SANITIZED = rm -rf $@ && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=$@ && cd $@ && 
 tsan:
 	$(SANITIZED) --enable-sanitize=thread && $(MAKE) $(AM_MAKEFLAGS) check-cuda
 asan:
-	$(SANITIZED) --enable-sanitize && $(MAKE) $(AM_MAKEFLAGS) check-cuda
+	$(SANITIZED) --enable-sanitize && { $(MAKE) $(AM_MAKEFLAGS) -k check; status=$$?; \
+	  $(MAKE) $(AM_MAKEFLAGS) -s check-summary && exit $$status; }
 
 # Faults planted one by one, and whether the tests notice: tests/mutants/run.sh. FAULTS="1 20": these alone.
 EXTRA_DIST += tests/mutants/list tests/mutants/run.sh
