@@ -1,5 +1,6 @@
 # api/: what programs are written against: device programs, and the CUDA driver front end.
 libfanout_core_la_SOURCES += \
+	api/cuda/first_versions.c \
 	api/cuda/context/class.c \
 	api/cuda/context/class.h \
 	api/cuda/context/error.c \
@@ -96,6 +97,7 @@ cuda_files = \
 	api/cuda/context/procaddress.c \
 	api/cuda/context/process.c \
 	api/cuda/context/process.h \
+	api/cuda/context/registered.c \
 	api/cuda/context/report.c \
 	api/cuda/context/report.h \
 	api/cuda/context/report_status.h \
@@ -117,6 +119,8 @@ cuda_files = \
 	api/cuda/memory/managed.c \
 	api/cuda/memory/array.c \
 	api/cuda/memory/array.h \
+	api/cuda/memory/host_maps.c \
+	api/cuda/memory/host_maps.h \
 	api/cuda/memory/ipc.c \
 	api/cuda/memory/map.c \
 	api/cuda/memory/mem.c \
@@ -198,13 +202,13 @@ libcuda_la_SOURCES = $(cuda_files) $(cuda_public)
 libcuda_la_LIBADD = libfanout_core.la -ldl
 libcuda_la_LDFLAGS = $(AM_LDFLAGS) -version-info 1:0:0 -export-symbols-regex '^(cu|fo_|sc_main)'
 libfanout_exit_la_SOURCES = api/cuda/exit_hook.c
-libfanout_exit_la_LDFLAGS = -module -avoid-version
+libfanout_exit_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version
 libfanout_clock_la_SOURCES = api/cuda/clock_hook.c
-libfanout_clock_la_LDFLAGS = -module -avoid-version
+libfanout_clock_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version
 # Part of every process of a job: the C library alone.
 libfanout_wait_la_SOURCES = api/wire/wait_hook.c api/wire/wait.h api/wire/dial.c api/wire/message.c
 libfanout_wait_la_CFLAGS = $(AM_CFLAGS)
-libfanout_wait_la_LDFLAGS = -module -avoid-version -export-symbols-regex '^(nanosleep|clock_nanosleep|usleep|sleep|poll|ppoll|select|pselect|epoll_wait|epoll_pwait|sched_yield)$$'
+libfanout_wait_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version -export-symbols-regex '^(nanosleep|clock_nanosleep|usleep|sleep|poll|ppoll|select|pselect|epoll_wait|epoll_pwait|sched_yield)$$'
 libfanout_wait_la_LIBADD = -ldl -lpthread
 
 fanoutincludedir = $(includedir)/fanout

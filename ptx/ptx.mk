@@ -60,6 +60,7 @@ libfanout_core_la_SOURCES += \
 	ptx/run/scalar_half.c \
 	ptx/run/scalar_integer.c \
 	ptx/run/scalar_video.c \
+	ptx/run/still.c \
 	ptx/run/syscall.c \
 	ptx/run/trace.c \
 	ptx/run/warp.c \

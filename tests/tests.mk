@@ -157,9 +157,12 @@ AM_TESTS_ENVIRONMENT = FANOUT_SHARED="$${FANOUT_SHARED:-$(abs_top_srcdir)/../sha
 	ASAN_OPTIONS=$${ASAN_OPTIONS-allocator_may_return_null=1:quarantine_size_mb=16}; export ASAN_OPTIONS; \
 	TSAN_OPTIONS=$${TSAN_OPTIONS-allocator_may_return_null=1}; export TSAN_OPTIONS;
 
-# One line for the whole of the last `make check`.
+# Each skip of the last `make check` with its reason, and one line for the whole. BEFORE=FOLDER: with what ran in that
+# build folder, of which this one only ran what was skipped there (.ci/run).
+BEFORE =
 check-summary:
-	@$(SHELL) $(top_srcdir)/tests/summary.sh $(TEST_LOGS) $$(ls $(speed_test).log 2>/dev/null)
+	@$(SHELL) $(top_srcdir)/tests/summary.sh $(BEFORE:%=--before %) $(TEST_LOGS) \
+	  $$(test ! -f $(BEFORE:%=%/)$(speed_test).log || echo $(speed_test).log)
 
 # The CMocka programs, sorted, one a line: tests/ROOM/test_x is made of tests/ROOM/test_x.c and linked with $(LDADD)
 # unless it says otherwise below.
@@ -189,6 +192,7 @@ check_PROGRAMS += \
 	tests/device/kernel/test_kernel_code \
 	tests/device/kernel/test_kernel_engines \
 	tests/device/kernel/test_kernel_rows \
+	tests/device/kernel/test_kernel_still \
 	tests/device/kernel/test_kernel_stream \
 	tests/ptx/fuzz_ptx \
 	tests/ptx/test_ptx_fatbin \
@@ -374,6 +378,12 @@ EXTRA_DIST += \
 	tests/clients/twoshot.c \
 	tests/clients/ucc.c
 
+check_PROGRAMS += tests/api/test_cuda_first_versions
+tests_api_test_cuda_first_versions_SOURCES = tests/api/test_cuda_first_versions.c tests/api/cuda_test.h tests/test.h
+tests_api_test_cuda_first_versions_LDADD = $(CUDA_TEST_LDADD)
+check_PROGRAMS += tests/api/test_cuda_registered
+tests_api_test_cuda_registered_SOURCES = tests/api/test_cuda_registered.c tests/api/cuda_test.h tests/test.h
+tests_api_test_cuda_registered_LDADD = $(CUDA_TEST_LDADD)
 check_PROGRAMS += tests/api/test_cuda_launch
 tests_api_test_cuda_launch_SOURCES = tests/api/test_cuda_launch.c tests/api/cuda_test.h tests/test.h
 tests_api_test_cuda_launch_LDADD = $(CUDA_TEST_LDADD)
@@ -382,8 +392,9 @@ tests_api_test_cuda_launch_LDADD = $(CUDA_TEST_LDADD)
 distclean-local:
 	rm -rf cuda-bindings-venv determinism tsan asan mutants
 
-# What has threads alone, the CUDA front end and several domains; in a sanitized build too. `make tsan` and `make asan`
-# make one from a copy of the sources, since a source folder that is configured cannot be built elsewhere.
+# What has threads alone, the CUDA front end and several domains; under the race checker by `make tsan`. All of `make
+# check` under the address and undefined-behaviour sanitizers by `make asan`. Both build a copy of the sources, since a
+# source folder that is configured cannot be built elsewhere.
 .PHONY: check-cuda tsan asan
 check-cuda: $(BUILT_SOURCES)
 	@programs=`echo $(check_PROGRAMS) | tr ' ' '\n' | grep -E '^tests/[a-z]*/test_(cuda_|domains)' | tr '\n' ' '`; \
@@ -394,7 +405,8 @@ SANITIZED = rm -rf $@ && $(MAKE) $(AM_MAKEFLAGS) distdir distdir=$@ && cd $@ && 
 tsan:
 	$(SANITIZED) --enable-sanitize=thread && $(MAKE) $(AM_MAKEFLAGS) check-cuda
 asan:
-	$(SANITIZED) --enable-sanitize && $(MAKE) $(AM_MAKEFLAGS) check-cuda
+	$(SANITIZED) --enable-sanitize && { $(MAKE) $(AM_MAKEFLAGS) -k check; status=$$?; \
+	  $(MAKE) $(AM_MAKEFLAGS) -s check-summary && exit $$status; }
 
 # Faults planted one by one, and whether the tests notice: tests/mutants/run.sh. FAULTS="1 20": these alone.
 EXTRA_DIST += tests/mutants/list tests/mutants/run.sh

@@ -10,6 +10,7 @@ static const char *const gpu_names[] = {"auto", "a100", "h100", "h200", "b200", 
 static const char *const overlap_names[] = {"reject", "last-wins", NULL};
 static const char *const late_import_names[] = {"refuse", "fresh", NULL};
 static const char *const unbind_names[] = {"exact", "by-offset", NULL};
+static const char *const released_names[] = {"accept", "refuse", NULL};
 static const char *const freed_names[] = {"detach", "hold", NULL};
 static const char *const fm_names[] = {"ok", "absent", "broken", "restarted", NULL};
 
@@ -32,6 +33,7 @@ const ParamRow cuda_spec_rows[] = {
     PARAM_ENUM(CudaSpec, overlapping_binds, overlap_names, "second bind that overlaps a first"),
     PARAM_ENUM(CudaSpec, late_import, late_import_names, "import after the creator's release"),
     PARAM_ENUM(CudaSpec, unbind_mismatch, unbind_names, "unbind of another range than was bound"),
+    PARAM_ENUM(CudaSpec, unbind_released, released_names, "unbind by a handle that was released while it is mapped"),
     PARAM_ENUM(CudaSpec, freed_bind, freed_names,
                "bound memory whose handles and mappings are all gone"),
     PARAM_ENUM(CudaSpec, fm_state, fm_names,
@@ -81,6 +83,8 @@ const char cuda_spec_defaults[] =
     "late_import=refuse\n"
     "# assumed: undefined; the kernel module looks at the offset alone\n"
     "unbind_mismatch=exact\n"
+    "# assumed: undocumented; a mapping keeps the object and gives its handle back (cuMemRetainAllocationHandle)\n"
+    "unbind_released=accept\n"
     "# source: the kernel module detaches it; NCCL sees unbinding fail afterwards\n"
     "freed_bind=detach\n"
     "# assumed: a healthy machine\n"

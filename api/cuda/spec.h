@@ -7,6 +7,7 @@
 
 typedef enum { CUDA_OVERLAP_REJECT, CUDA_OVERLAP_LAST_WINS } CudaOverlap;
 typedef enum { CUDA_LATE_IMPORT_REFUSE, CUDA_LATE_IMPORT_FRESH } CudaLateImport;
+typedef enum { CUDA_RELEASED_ACCEPT, CUDA_RELEASED_REFUSE } CudaReleased;
 typedef enum { CUDA_UNBIND_EXACT, CUDA_UNBIND_BY_OFFSET } CudaUnbind;
 typedef enum { CUDA_FREED_BIND_DETACH, CUDA_FREED_BIND_HOLD } CudaFreedBind;
 typedef enum { CUDA_FM_OK, CUDA_FM_ABSENT, CUDA_FM_BROKEN, CUDA_FM_RESTARTED } CudaFmState;
@@ -34,6 +35,7 @@ typedef struct {
     int overlapping_binds; /* CudaOverlap */
     int late_import;       /* CudaLateImport */
     int unbind_mismatch;   /* CudaUnbind */
+    int unbind_released;   /* CudaReleased */
     int freed_bind;        /* CudaFreedBind */
     int fm_state;          /* CudaFmState */
     guint64 fm_latency_us;

@@ -5,9 +5,9 @@
 runtimedir = $(pkglibdir)
 runtime_DATA = api/cudart/libcudart.so.12 api/cudart/libcudart.so.13 api/cudart/libnvJitLink.so.12 api/cudart/libnvJitLink.so.13
 runtime_SCRIPTS = api/cudart/fanout-ptxas
-CUDART = $(srcdir)/api/cudart/attribute.c $(srcdir)/api/cudart/device.c $(srcdir)/api/cudart/graph.c $(srcdir)/api/cudart/memory.c \
+CUDART = $(srcdir)/api/cudart/attribute.c $(srcdir)/api/cudart/device.c $(srcdir)/api/cudart/errors.c $(srcdir)/api/cudart/graph.c $(srcdir)/api/cudart/memory.c \
 	$(srcdir)/api/cudart/per_thread.c $(srcdir)/api/cudart/pitched.c $(srcdir)/api/cudart/register.c $(srcdir)/api/cudart/stream.c
-EXTRA_DIST += api/cudart/attribute.c api/cudart/cudart_12.map api/cudart/cudart_13.map api/cudart/device.c api/cudart/device_fields.h \
+EXTRA_DIST += api/cudart/attribute.c api/cudart/cudart_12.map api/cudart/cudart_13.map api/cudart/device.c api/cudart/errors.c api/cudart/device_fields.h \
 	api/cudart/entries.awk api/cudart/entries.list api/cudart/graph.c api/cudart/memory.c api/cudart/per_thread.c api/cudart/pitched.c \
 	api/cudart/register.c api/cudart/runtime.h api/cudart/stream.c api/cudart/v12.c api/cudart/fanout-ptxas.in api/cudart/nvjitlink.c api/cudart/nvjitlink_12.map \
 	api/cudart/nvjitlink_13.map

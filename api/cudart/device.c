@@ -49,20 +49,6 @@ RT cudaGetLastError(void)
 }
 RT cudaPeekAtLastError(void) { return last_error; }
 
-/* The driver's names are CUDA_ERROR_X, from which the runtime's own are not made: the driver's text serves both. */
-__attribute__((visibility("default"))) const char *cudaGetErrorString(cudaError_t error)
-{
-    const char *text = NULL;
-    return cuGetErrorString((CUresult)error, &text) == CUDA_SUCCESS ? text : "unrecognized error code";
-}
-__attribute__((visibility("default"))) const char *cudaGetErrorName(cudaError_t error)
-{
-    const char *text = NULL;
-    if (error == 0)
-        return "cudaSuccess";
-    return cuGetErrorName((CUresult)error, &text) == CUDA_SUCCESS ? text : "unrecognized error code";
-}
-
 RT cudaGetDeviceCount(int *count)
 {
     CUresult result = cuInit(0);

@@ -128,6 +128,9 @@ static Symbol *find(const void *host, int variable)
     return NULL;
 }
 
+/* Why this thread's last kernel was not to be had: compiled programs launch what they did not get. */
+static _Thread_local CUresult not_had;
+
 CUresult runtime_kernel(const void *host, CUkernel *kernel)
 {
     pthread_mutex_lock(&lock);
@@ -138,6 +141,7 @@ CUresult runtime_kernel(const void *host, CUkernel *kernel)
     if (result == CUDA_SUCCESS)
         *kernel = one->kernel;
     pthread_mutex_unlock(&lock);
+    not_had = result;
     return result;
 }
 
@@ -189,10 +193,16 @@ static CUresult launch(CUkernel kernel, dim3 grid, dim3 block, void **args, size
     if (grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 || block.z == 0 ||
         (unsigned long long)block.x * block.y * block.z > 1024 || shared > 0xffffffffu)
         return (CUresult)9; /* cudaErrorInvalidConfiguration */
+    if (kernel == NULL && not_had != CUDA_SUCCESS)
+        return not_had;
     return cuLaunchKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)shared,
                           stream, args, NULL);
 }
-RT __cudaGetKernel(CUkernel *kernel, const void *host) { CALL(runtime_kernel(host, kernel)); }
+RT __cudaGetKernel(CUkernel *kernel, const void *host)
+{
+    *kernel = NULL;
+    CALL(runtime_kernel(host, kernel));
+}
 RT __cudaLaunchKernel(CUkernel kernel, dim3 grid, dim3 block, void **args, size_t shared, CUstream stream)
 {
     CALL(launch(kernel, grid, block, args, shared, stream));
@@ -207,15 +217,36 @@ RT cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **args, size_t
 {
     CALL(launch_host(host, grid, block, args, shared, stream));
 }
+static CUresult driver_config(const cudaLaunchConfig *c, const void *host, CUkernel *kernel, CUlaunchConfig *config)
+{
+    if (c == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    *config = (CUlaunchConfig){c->grid.x,  c->grid.y,  c->grid.z, c->block.x, c->block.y, c->block.z,
+                               (unsigned)c->shared, c->stream, c->attrs, c->n};
+    return runtime_kernel(host, kernel);
+}
 static CUresult launch_config(const cudaLaunchConfig *c, const void *host, void **args)
 {
+    CUlaunchConfig config;
     CUkernel kernel;
-    CUresult result = c != NULL ? runtime_kernel(host, &kernel) : CUDA_ERROR_INVALID_VALUE;
-    if (result != CUDA_SUCCESS)
-        return result;
-    CUlaunchConfig config = {c->grid.x,  c->grid.y,  c->grid.z, c->block.x, c->block.y, c->block.z,
-                             (unsigned)c->shared, c->stream, c->attrs, c->n};
-    return cuLaunchKernelEx(&config, (CUfunction)kernel, args, NULL);
+    CUresult result = driver_config(c, host, &kernel, &config);
+    return result == CUDA_SUCCESS ? cuLaunchKernelEx(&config, (CUfunction)kernel, args, NULL) : result;
+}
+static CUresult clusters(int *n, const void *host, const cudaLaunchConfig *c,
+                         CUresult (*asked)(int *n, CUfunction kernel, const CUlaunchConfig *config))
+{
+    CUlaunchConfig config;
+    CUkernel kernel;
+    CUresult result = driver_config(c, host, &kernel, &config);
+    return result == CUDA_SUCCESS ? asked(n, (CUfunction)kernel, &config) : result;
+}
+RT cudaOccupancyMaxActiveClusters(int *n, const void *host, const cudaLaunchConfig *config)
+{
+    CALL(clusters(n, host, config, cuOccupancyMaxActiveClusters));
+}
+RT cudaOccupancyMaxPotentialClusterSize(int *size, const void *host, const cudaLaunchConfig *config)
+{
+    CALL(clusters(size, host, config, cuOccupancyMaxPotentialClusterSize));
 }
 RT cudaLaunchKernelExC(const cudaLaunchConfig *config, const void *host, void **args)
 {

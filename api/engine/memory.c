@@ -24,8 +24,11 @@ guint64 engine_handle(const Engine *engine, guint32 object)
 static void region_new(Engine *engine, const EngineRequest *request, EngineReply *reply)
 {
     g_autoptr(GError) error = NULL;
-    MemRegion *region = memory_region_from_fd(engine->fabric->memory, (guint16)request->gpu,
-                                              request->bytes, request->fd, &error);
+    Memory *memory = engine->fabric->memory;
+    MemRegion *region =
+        request->source ? memory_region_around(memory, (guint16)request->gpu, request->bytes,
+                                               (guint8 *)(guintptr)request->source)
+                        : memory_region_from_fd(memory, (guint16)request->gpu, request->bytes, request->fd, &error);
 
     reply->status = region != NULL ? ENGINE_OK : ENGINE_NO_MEMORY;
     if (region == NULL)

@@ -49,7 +49,7 @@ char *libraries_dir(GError **error)
 char *libraries_beside(const char *libraries, const char *name)
 {
     g_autofree char *same = g_build_filename(libraries, name, NULL);
-    g_autofree char *built = g_build_filename(libraries, "..", "cudart", name, NULL);
+    g_autofree char *built = g_build_filename(libraries, "..", "api", "cudart", name, NULL);
 
     if (g_file_test(same, G_FILE_TEST_EXISTS))
         return g_steal_pointer(&same);

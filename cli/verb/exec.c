@@ -97,6 +97,17 @@ static void exec_preload(const char *libraries, const char *name)
     exec_prepend("LD_PRELOAD", path, ":");
 }
 
+/* Lists of libraries and folders have no way to write what parts them. */
+static gboolean exec_check_libraries(const char *libraries, GError **error)
+{
+    if (libraries == NULL || strpbrk(libraries, " \t\n:;") == NULL)
+        return libraries != NULL;
+    g_set_error(error, CLI_ERROR, CLI_ERROR_FILE,
+                "'%s' has a space, a colon or a semicolon, at which the loader parts LD_PRELOAD and LD_LIBRARY_PATH: "
+                "move Fanout, or name a link to that folder by FANOUT_LIBDIR", libraries);
+    return FALSE;
+}
+
 static void exec_setenv(const char *name, const char *value)
 {
     if (value != NULL)
@@ -350,6 +361,8 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
     else if (split >= argc || *program == NULL)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "no program: fanout exec [OPTION...] -- PROGRAM");
+    else if (!exec_check_libraries(libraries, error))
+        code = EXIT_USER;
     else if ((trace != NULL && !exec_check_trace(trace, error)) ||
              (clock != NULL && !options_parse_name("--clock", clock, clocks, &shows, error)))
         code = EXIT_USER;

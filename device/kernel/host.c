@@ -22,6 +22,14 @@ static void host_wake(void *user, PtxWarp *ptx, PtxWakeKind kind)
     SimTime now_ps = sim_now_ps(launch->fabric->sim), clock_ps = launch->host.clock_ps;
     if (launch->running)
         now_ps = MAX(now_ps, launch->running->time_ps);
+    if (kind == PTX_WAKE_CHANGED) {
+        if (kernel_poll_waits(warp))
+            kernel_poll_changed(warp, now_ps);
+        else
+            kernel_still_woken(warp, now_ps);
+        return;
+    }
+    ptx_warp_still(ptx, FALSE);
     if (kind == PTX_WAKE_BARRIER)
         now_ps = MAX(now_ps, warp->cta->barrier_free_ps) + (KERNEL_ARRIVAL_CLK + KERNEL_BARRIER_CLK) * clock_ps;
     else
@@ -118,6 +126,8 @@ char *kernel_waiter_text(void *unit)
                            cta->index[1], cta->index[2], warp->ptx->index);
     if (kernel_poll_watches(warp, &va))
         g_string_append_printf(text, "polls 0x%" G_GINT64_MODIFIER "x", va);
+    else if (warp->ptx->still)
+        g_string_append_printf(text, "polls 0x%" G_GINT64_MODIFIER "x of shared memory", warp->ptx->looked_at);
     else
         g_string_append(text, ptx_warp_state(warp->ptx));
     g_string_append_printf(text, ", %s line %u", launch->grid->entry->unit->file, ptx_warp_line(warp->ptx));

@@ -9,6 +9,7 @@ typedef struct KernelWarp KernelWarp;
 typedef struct KernelCta KernelCta;
 typedef struct KernelCluster KernelCluster;
 typedef struct KernelPoll KernelPoll;
+typedef struct KernelStill KernelStill;
 typedef struct KernelL1 KernelL1;
 
 /* A load or atomic under way: its registers in the model. An access of 32 lanes of 32 B takes two. */
@@ -51,8 +52,12 @@ struct KernelWarp {
     guint32 loads;           /* KernelLoads under way */
     guint32 bulk;            /* its copies that the CTA's unit has */
     guint64 accesses;        /* that it has asked for */
+    gboolean woken;          /* from a rest: still.c */
+    gboolean fenced;         /* since it was looked at there */
     gboolean changed;        /* since its last poll it did more than arithmetic */
     KernelPoll *poll;        /* NULL: it has not loaded yet */
+    SimTime active_ps;       /* when it last did something that others could know of, or waited for others */
+    KernelStill *still;      /* NULL: it has not been at nothing for long */
     GArray *hits;            /* loads that the L1 answers, and when; NULL: never any */
     KernelLoad *spare;
     Reg out;                 /* what the micro-operation at hand stores */
@@ -136,9 +141,15 @@ gboolean kernel_poll_takes(KernelWarp *warp, PtxAccess *access);
 void kernel_poll_answered(KernelWarp *warp, const PtxAccess *access, SimTime now_ps); /* one in packets */
 gboolean kernel_poll_due(KernelWarp *warp, SimTime now_ps); /* TRUE: it was, and is answered now */
 SimTime kernel_poll_when(const KernelWarp *warp);           /* 0: not known */
+void kernel_poll_changed(KernelWarp *warp, SimTime now_ps); /* what its loop looks at beside */
 gboolean kernel_poll_waits(const KernelWarp *warp);         /* for a read that no packet goes for */
 gboolean kernel_poll_watches(const KernelWarp *warp, guint64 *va);
 void kernel_poll_clear(KernelWarp *warp);
+/* still.c: TRUE: the warp repeats itself, and rests until its cluster changes; then when it goes on; it has begun
+ * something else. */
+gboolean kernel_still_takes(KernelWarp *warp, gboolean sleeps);
+void kernel_still_woken(KernelWarp *warp, SimTime now_ps);
+void kernel_still_clear(KernelWarp *warp);
 /* bulk.c: the access goes to the CTA's unit for bulk copies. */
 void kernel_bulk_begin(KernelWarp *warp, PtxAccess *access);
 gboolean kernel_bulk_drains(KernelCta *cta); /* TRUE: its stores are under way; cta->end comes when they are not */

@@ -14,6 +14,7 @@ libfanout_core_la_SOURCES += \
 	device/kernel/l1.c \
 	device/kernel/launch.c \
 	device/kernel/poll.c \
+	device/kernel/still.c \
 	device/kernel/trace.c \
 	device/kernel/trace.h \
 	device/kernel/warp.c

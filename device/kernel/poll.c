@@ -6,11 +6,16 @@
  * read brought, nothing can change before memory does: the warp sleeps, with a watch on the lines, and goes on with
  * the read of the loop's rhythm that is the first to see the write. So a waiting kernel costs nothing while it waits,
  * and its reads are counted as if it had made them (KernelStats.polls).
- * A loop that counts its turns, looks at the time, or waits together with other lanes of its warp makes each of its
- * reads, without packets. Left out: the reads' load on the L2 and on links. */
+ * A loop that looks at shared memory or mbarriers too sleeps until its cluster changes, as well.
+ * A loop that counts its turns, looks at the time, or has other lanes of its warp do something meanwhile makes each of
+ * its reads, without packets. Left out: the reads' load on the L2 and on links. */
 #include <string.h>
 
 #include "device/kernel/internal.h"
+
+/* Turns of a loop that waits at an mbarrier, some 10 us each, before it sleeps at its read instead, where what ends
+ * such a wait is seen a read later. */
+#define WAITS_TURNS 16u
 
 typedef struct {
     MemWatch watch;
@@ -33,7 +38,9 @@ struct KernelPoll {
     const guint8 *at;          /* where the call that reads has its registers; NULL: not known */
     guint8 *registers;         /* what they were at the last read */
     gsize register_bytes;
-    guint32 parked;            /* lanes at joins then */
+    guint64 changes, effects, looks, tries; /* of its cluster and warp then */
+    gboolean beside;           /* it looks at what its cluster changes, too, */
+    gboolean waits;            /* and waits for that at an mbarrier for most of its time */
     guint32 n_watches;
     PollWatch watch[PTX_LANES];
 };
@@ -80,16 +87,11 @@ static void unwatch(KernelPoll *poll)
     poll->n_watches = 0;
 }
 
-/* The first read of the loop's rhythm that sees what was written. */
-static void on_written(MemWatch *watch, SimTime visible_ps)
+/* The first read of the loop's rhythm that sees what changed then. */
+static void go_on(KernelPoll *poll, SimTime visible_ps)
 {
-    PollWatch *of = EVENT_OWNER(watch, PollWatch, watch);
-    KernelPoll *poll = of->poll;
     SimTime taken_ps = poll->issue_ps + poll->read_ps / 2;
-    unwatch(poll);
-    poll->visible_ps = visible_ps;
-    if (poll->due_ps || !poll->access)
-        return;
+    ptx_warp_still(poll->warp->ptx, FALSE);
     if (visible_ps > taken_ps) {
         guint64 turns = (visible_ps - taken_ps + poll->period_ps - 1) / poll->period_ps;
         taken_ps += turns * poll->period_ps;
@@ -98,6 +100,26 @@ static void on_written(MemWatch *watch, SimTime visible_ps)
     }
     poll->due_ps = MAX(taken_ps, sim_now_ps(poll->warp->cta->launch->fabric->sim));
     warp_unpark(poll->warp->warp);
+}
+
+static void on_written(MemWatch *watch, SimTime visible_ps)
+{
+    PollWatch *of = EVENT_OWNER(watch, PollWatch, watch);
+    KernelPoll *poll = of->poll;
+    unwatch(poll);
+    poll->visible_ps = visible_ps;
+    if (!poll->due_ps && poll->access)
+        go_on(poll, visible_ps);
+}
+
+void kernel_poll_changed(KernelWarp *warp, SimTime now_ps)
+{
+    KernelPoll *poll = warp->poll;
+    if (poll->due_ps)
+        return;
+    if (poll->waits) /* it is not in the middle of a turn, but at the mbarrier */
+        poll->issue_ps = now_ps - MIN(now_ps, poll->read_ps / 2);
+    go_on(poll, now_ps);
 }
 
 static void watch(KernelPoll *poll)
@@ -141,10 +163,18 @@ static gboolean stands_still(KernelPoll *poll, const PtxAccess *access)
     const PtxWarp *ptx = poll->warp->ptx;
     gsize bytes;
     const guint8 *at = ptx_access_registers(access, &bytes);
-    gboolean alone = ptx->n_paths == 1 && ptx->pending == access && !access->next && !poll->warp->changed;
-    gboolean same = alone && poll->at == at && poll->parked == ptx->n_parked && poll->register_bytes == bytes &&
+    guint64 changes = ptx->cta->cluster_of->changes;
+    gboolean alone = ptx_warp_is_alone(ptx, access) && !poll->warp->changed;
+    poll->beside = poll->looks != ptx->looks;
+    poll->waits = poll->tries != ptx->tries;
+    gboolean same = alone && poll->at == at && poll->register_bytes == bytes &&
+                    (!poll->beside || poll->changes == changes) && poll->effects == ptx->effects &&
                     !memcmp(poll->registers, at, bytes);
     poll->warp->changed = FALSE;
+    poll->changes = changes;
+    poll->effects = ptx->effects;
+    poll->looks = ptx->looks;
+    poll->tries = ptx->tries;
     if (!alone) {
         poll->at = NULL;
         return FALSE;
@@ -157,7 +187,6 @@ static gboolean stands_still(KernelPoll *poll, const PtxAccess *access)
     if (!same)
         memcpy(poll->registers, at, bytes);
     poll->at = at;
-    poll->parked = ptx->n_parked;
     return same;
 }
 
@@ -199,8 +228,10 @@ gboolean kernel_poll_takes(KernelWarp *warp, PtxAccess *access)
     poll->due_ps = poll->issue_ps + poll->read_ps / 2;
     if (poll->n_watches == 0)
         watch(poll);
-    if (stands_still(poll, access) && holds_last(poll))
+    if (stands_still(poll, access) && holds_last(poll) && (!poll->waits || poll->turns > WAITS_TURNS)) {
         poll->due_ps = 0;
+        ptx_warp_still(warp->ptx, poll->beside);
+    }
     return TRUE;
 }
 

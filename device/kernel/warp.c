@@ -47,7 +47,7 @@ void kernel_warp_start(KernelWarp *warp, KernelCta *cta, guint32 index, SimTime 
     warp->warp = &cta->cta->warp[index];
     warp->ptx = &cta->ptx->warp[index];
     warp->ptx->user = warp;
-    warp->time_ps = warp->counted_ps = now_ps;
+    warp->time_ps = warp->counted_ps = warp->active_ps = now_ps;
     warp->doing = KERNEL_ISSUES;
     warp->out.bytes = warp->out_bytes;
     warp->warp->on_idle = on_idle;
@@ -59,6 +59,7 @@ void kernel_warp_start(KernelWarp *warp, KernelCta *cta, guint32 index, SimTime 
 void kernel_warp_clear(KernelWarp *warp)
 {
     kernel_poll_clear(warp);
+    kernel_still_clear(warp);
     if (warp->hits)
         g_array_unref(warp->hits);
     kernel_loads_clear(warp);
@@ -138,11 +139,50 @@ static void count_arrival(KernelWarp *warp)
             MAX(cta->barrier_free_ps, warp->time_ps) + KERNEL_ARRIVAL_CLK * cta->launch->host.clock_ps;
 }
 
+/* TRUE: it rests, since it repeats itself. */
+static gboolean rests(KernelWarp *warp, Uop *uop, gboolean sleeps)
+{
+    if (!kernel_still_takes(warp, sleeps))
+        return FALSE;
+    warp->doing = (guint8)kernel_account_wait(warp, FALSE);
+    *uop = (Uop){.kind = UOP_PARK, .lanes = 1};
+    return TRUE;
+}
+
+/* TRUE: a micro-operation goes first. */
+static gboolean begin_access(KernelWarp *warp, PtxAccess *access, Uop *uop, SimTime now_ps)
+{
+    if (access->kind == PTX_ACCESS_FENCE)
+        warp->fenced = TRUE;
+    else
+        warp->active_ps = warp->time_ps;
+    if (kernel_poll_takes(warp, access) || kernel_l1_takes(warp, access))
+        return FALSE;
+    warp->doing = access->kind == PTX_ACCESS_FENCE ? KERNEL_WAITS_FENCE : KERNEL_WAITS_LSU;
+    if (!kernel_issue_begin(warp, access)) {
+        kernel_stop(warp->cta->launch);
+        warp->access = NULL;
+        warp->stage = KERNEL_LAST_ISSUED;
+        return FALSE;
+    }
+    if (access->block) {
+        warp->access = NULL;
+        kernel_bulk_begin(warp, access);
+        return FALSE;
+    }
+    return wait_own_time(warp, uop, now_ps);
+}
+
 gboolean kernel_next(Warp *model, Uop *uop)
 {
     KernelWarp *warp = model->generator;
     SimTime now_ps = sim_now_ps(model->sm->gpu->sim);
     PtxAccess *access = NULL;
+    if (warp->woken) { /* from a rest, perhaps in the middle of a turn */
+        warp->woken = FALSE;
+        if (wait_own_time(warp, uop, now_ps))
+            return TRUE;
+    }
     for (;;) {
         kernel_poll_due(warp, now_ps);
         kernel_l1_due(warp, now_ps);
@@ -150,32 +190,30 @@ gboolean kernel_next(Warp *model, Uop *uop)
             return TRUE;
         if (warp->stage != KERNEL_RUNS)
             return next_of_end(warp, uop, now_ps);
+        if (warp->fenced && !warp->ptx->pending) { /* a turn, too */
+            warp->fenced = FALSE;
+            if (rests(warp, uop, FALSE))
+                return TRUE;
+        }
         switch (run(warp, now_ps, &access)) {
         case PTX_RUN_ACCESS:
-            if (kernel_poll_takes(warp, access) || kernel_l1_takes(warp, access))
-                break;
-            warp->doing = access->kind == PTX_ACCESS_FENCE ? KERNEL_WAITS_FENCE : KERNEL_WAITS_LSU;
-            if (!kernel_issue_begin(warp, access)) {
-                kernel_stop(warp->cta->launch);
-                warp->access = NULL;
-                warp->stage = KERNEL_LAST_ISSUED;
-            } else if (access->block) {
-                warp->access = NULL;
-                kernel_bulk_begin(warp, access);
-            } else if (wait_own_time(warp, uop, now_ps)) {
+            if (begin_access(warp, access, uop, now_ps))
                 return TRUE;
-            }
             break;
         case PTX_RUN_SLICE:
-            if (wait_own_time(warp, uop, now_ps))
+            if (rests(warp, uop, FALSE) || wait_own_time(warp, uop, now_ps))
                 return TRUE;
             break;
         case PTX_RUN_WAIT:
             count_arrival(warp);
+            if (!warp->ptx->pending)
+                warp->active_ps = warp->time_ps;
             warp->doing = (guint8)kernel_account_wait(warp, kernel_poll_waits(warp));
             *uop = (Uop){.kind = UOP_PARK, .lanes = 1, .value = first_of(kernel_poll_when(warp), kernel_l1_when(warp))};
             return TRUE;
         case PTX_RUN_SLEEP:
+            if (rests(warp, uop, TRUE))
+                return TRUE;
             warp->doing = (guint8)kernel_account_wait(warp, kernel_poll_waits(warp));
             *uop = (Uop){.kind = UOP_PARK, .lanes = 1, .value = MAX(warp->ptx->wake_ps, now_ps + 1)};
             uop->value = first_of(uop->value, first_of(kernel_poll_when(warp), kernel_l1_when(warp)));

@@ -29,7 +29,6 @@ struct Memory {
 #define WATCH_CHUNK 512u /* lines: 64 KiB of memory */
 
 gboolean memory_keeps_bytes(const Memory *memory) { return memory->keep_bytes; }
-
 Memory *memory_new(Sim *sim, gboolean keep_bytes)
 {
     Memory *memory = g_new0(Memory, 1);
@@ -64,7 +63,7 @@ static void memory_region_free(Memory *memory, MemRegion *region)
 {
     l2_lines_free(region->l2);
     memory_watches_free(memory, region);
-    if (region->host)
+    if (region->host && !region->borrowed)
         munmap(region->host, region->bytes);
     if (region->fd >= 0)
         close(region->fd);
@@ -75,10 +74,10 @@ void memory_free(Memory *memory)
 {
     for (guint i = 1; i < memory->regions->len; i++) {
         MemRegion *region = g_ptr_array_index(memory->regions, i);
-        if (!region)
-            continue;
-        region->watches = 0; /* the owner of a watch may be gone */
-        memory_region_free(memory, region);
+        if (region) {
+            region->watches = 0; /* the owner of a watch may be gone */
+            memory_region_free(memory, region);
+        }
     }
     g_ptr_array_free(memory->regions, TRUE);
     g_ptr_array_free(memory->l2, TRUE);
@@ -102,9 +101,8 @@ static guint64 memory_address(Memory *memory, guint16 gpu, guint64 bytes)
 static MemRegion *memory_region_add(Memory *memory, guint16 gpu, guint64 bytes, guint8 *host, int fd)
 {
     MemRegion *region = g_new0(MemRegion, 1);
-    *region = (MemRegion){.id = memory->regions->len, .gpu = gpu, .bytes = bytes,
-                          .address = memory_address(memory, gpu, bytes), .host = host,
-                          .fd = fd, .refs = 1, .cached = TRUE};
+    *region = (MemRegion){.id = memory->regions->len, .gpu = gpu, .bytes = bytes, .host = host, .fd = fd, .refs = 1,
+                          .address = memory_address(memory, gpu, bytes), .cached = TRUE};
     g_ptr_array_add(memory->regions, region);
     return region;
 }
@@ -115,22 +113,18 @@ static guint8 *memory_map(guint16 gpu, guint64 bytes, int fd, GError **error)
     int flags = MAP_NORESERVE | (fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS);
     guint8 *host = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
     if (host == MAP_FAILED) {
-        g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno),
-                    "%" G_GUINT64_FORMAT " bytes of GPU %u's memory cannot be mapped: %s", bytes, gpu,
-                    g_strerror(errno));
+        g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), "%" G_GUINT64_FORMAT
+                    " bytes of GPU %u's memory cannot be mapped: %s", bytes, gpu, g_strerror(errno));
         return NULL;
     }
     return host;
 }
 
-static MemRegion *memory_region_make(Memory *memory, guint16 gpu, guint64 bytes, gboolean keep,
-                                     GError **error)
+static MemRegion *memory_region_make(Memory *memory, guint16 gpu, guint64 bytes, gboolean keep, GError **error)
 {
     g_assert(bytes > 0);
-    guint8 *host = NULL;
-    if (keep && !(host = memory_map(gpu, bytes, -1, error)))
-        return NULL;
-    return memory_region_add(memory, gpu, bytes, host, -1);
+    guint8 *host = keep ? memory_map(gpu, bytes, -1, error) : NULL;
+    return keep && !host ? NULL : memory_region_add(memory, gpu, bytes, host, -1);
 }
 
 MemRegion *memory_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error)
@@ -152,8 +146,8 @@ MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int
     if (memory->keep_bytes) {
         own = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* never one that the program prints to, nor one for what it executes */
         if (own < 0) {
-            g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno),
-                        "memory file %d cannot be shared: %s", fd, g_strerror(errno));
+            g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), "memory file %d cannot be shared: %s", fd,
+                        g_strerror(errno));
             return NULL;
         }
     }
@@ -165,12 +159,20 @@ MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int
     return memory_region_add(memory, gpu, bytes, host, own);
 }
 
+MemRegion *memory_region_around(Memory *memory, guint16 gpu, guint64 bytes, guint8 *host)
+{
+    MemRegion *region = memory_region_add(memory, gpu, bytes, memory->keep_bytes ? host : NULL, -1);
+    region->borrowed = TRUE;
+    return region;
+}
+
 void memory_region_zero(MemRegion *region, guint64 offset, guint64 bytes)
 {
     const gsize page = (gsize)sysconf(_SC_PAGESIZE);
     guint8 *at = memory_bytes(region, offset);
     gsize head = MIN((page - (guintptr)at % page) % page, bytes), whole = (bytes - head) / page * page;
-    if (whole > 0 && madvise(at + head, whole, region->fd >= 0 ? MADV_REMOVE : MADV_DONTNEED) == 0) {
+    if (whole > 0 && !region->borrowed &&
+        madvise(at + head, whole, region->fd >= 0 ? MADV_REMOVE : MADV_DONTNEED) == 0) {
         memset(at, 0, head);
         memset(at + head + whole, 0, bytes - head - whole);
     } else {

@@ -42,6 +42,7 @@ typedef struct MemRegion {
     const guint8 *pattern; /* what it holds again and again; NULL: what stands in `host` */
     guint64 period;
     int fd;            /* of the memfd, -1 when it has none */
+    gboolean borrowed; /* `host` is somebody else's */
     guint32 refs;
     gboolean cached;   /* lines are taken to be in the home L2 (see memory_set_cached) */
     L2Lines *l2;       /* those that are; NULL: `cached` says it of all */
@@ -75,6 +76,8 @@ void memory_region_zero(MemRegion *region, guint64 offset, guint64 bytes);
 void memory_region_repeat(MemRegion *region, const guint8 *pattern, guint64 period);
 /* The same around a memfd that another process made (the fd is duplicated). */
 MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int fd, GError **error);
+/* The same around bytes that are somebody else's, who keeps them for as long as the region lives. */
+MemRegion *memory_region_around(Memory *memory, guint16 gpu, guint64 bytes, guint8 *host);
 MemRegion *memory_region(Memory *memory, guint32 id); /* NULL: no such region */
 void memory_region_ref(MemRegion *region);
 /* The lock is robust: the changes of an owner that died stand as they are. If it cannot be locked within seconds, the

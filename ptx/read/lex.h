@@ -35,10 +35,11 @@ typedef struct {
 #define PTX_LOAD_ERROR (ptx_load_error_quark())
 GQuark ptx_load_error_quark(void);
 typedef enum {
-    PTX_LOAD_ERROR_SYNTAX,      /* the text is not PTX */
+    PTX_LOAD_ERROR_SYNTAX,      /* the text is not PTX, or not for its target */
     PTX_LOAD_ERROR_UNSUPPORTED, /* it is, but needs what Fanout does not have */
     PTX_LOAD_ERROR_SYMBOL,      /* a symbol is missing, twice there, or of the wrong kind */
     PTX_LOAD_ERROR_LIMIT,       /* a size or depth is beyond what the machine has */
+    PTX_LOAD_ERROR_VERSION,     /* it is of a later or an earlier PTX ISA */
     PTX_LOAD_ERROR_IMAGE        /* a fatbinary that is damaged or holds no PTX */
 } PtxLoadError;
 

@@ -41,7 +41,7 @@ static gboolean parse_version(Parser *parser)
     ptx_lex_next(lex);
     parser->unit->version = major * 10 + minor;
     if (parser->unit->version < 30 || major > 9)
-        return FAIL(parser, &token, PTX_LOAD_ERROR_UNSUPPORTED, "PTX ISA %u.%u; 3.0 to 9.x are known", major, minor);
+        return FAIL(parser, &token, PTX_LOAD_ERROR_VERSION, "PTX ISA %u.%u; 3.0 to 9.x are known", major, minor);
     return TRUE;
 }
 

@@ -148,18 +148,18 @@ static gboolean look_fail(PtxReader *reader, PtxStatement *statement, const PtxT
     int length = (int)token->length;
     switch (look) {
     case OPTABLE_NAME:
-        return FAIL(reader, token, PTX_LOAD_ERROR_UNSUPPORTED, "unknown instruction");
+        return FAIL(reader, token, PTX_LOAD_ERROR_SYNTAX, "unknown instruction");
     case OPTABLE_WORD:
-        return FAIL(reader, token, PTX_LOAD_ERROR_UNSUPPORTED, "%.*s does not take .%s here", length, token->text,
+        return FAIL(reader, token, PTX_LOAD_ERROR_SYNTAX, "%.*s does not take .%s here", length, token->text,
                     ptx_word_name(statement->words[which]));
     case OPTABLE_TYPE:
-        return FAIL(reader, token, PTX_LOAD_ERROR_UNSUPPORTED, "%.*s does not take the type .%s here", length,
+        return FAIL(reader, token, PTX_LOAD_ERROR_SYNTAX, "%.*s does not take the type .%s here", length,
                     token->text, ptx_types[statement->types[which]].name);
     case OPTABLE_OPERANDS:
         return FAIL(reader, token, PTX_LOAD_ERROR_SYNTAX, "%.*s does not take %u operands here", length, token->text,
                     statement->n_args);
     default:
-        return FAIL(reader, token, PTX_LOAD_ERROR_UNSUPPORTED,
+        return FAIL(reader, token, PTX_LOAD_ERROR_SYNTAX,
                     "%.*s: modifiers or types are missing, or do not go together; "
                     "its form is%s%s%s%s",
                     length, token->text, row && *row->words ? " ." : "", row ? row->words : "",
@@ -195,7 +195,7 @@ gboolean ptx_statement_check(PtxReader *reader, PtxStatement *statement, const P
         return look_fail(reader, statement, token, look, which, statement->row);
     statement->op = (guint8)statement->row->op;
     if (statement->row->sm > reader->body->unit->sm)
-        return FAIL(reader, token, PTX_LOAD_ERROR_UNSUPPORTED, "this form of %.*s needs sm_%u; the target is sm_%u",
+        return FAIL(reader, token, PTX_LOAD_ERROR_SYNTAX, "this form of %.*s needs sm_%u; the target is sm_%u",
                     (int)token->length, token->text, statement->row->sm, reader->body->unit->sm);
     return check_operands(reader, statement);
 }

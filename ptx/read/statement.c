@@ -298,7 +298,7 @@ static gboolean read_modifiers(PtxReader *reader, PtxStatement *statement, PtxOp
                     (int)(lex->token.text - first.text > 80 ? 80 : strcspn(first.text, " \t\n;")), first.text,
                     refused->refused);
     if (bad.text)
-        return FAIL(reader, &bad, PTX_LOAD_ERROR_UNSUPPORTED, "no modifier or type that %.*s knows", (int)first.length,
+        return FAIL(reader, &bad, PTX_LOAD_ERROR_SYNTAX, "no modifier or type that %.*s knows", (int)first.length,
                     first.text);
     memcpy(statement->words, key->words, sizeof key->words);
     memcpy(statement->types, key->types, sizeof key->types);

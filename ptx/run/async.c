@@ -109,6 +109,7 @@ static void land_copy(PtxAccess *access)
             memcpy(to, access->bytes + l * access->width, access->take_bytes[l]);
             memset(to + access->take_bytes[l], 0, access->fill_bytes - access->take_bytes[l]);
         }
+    ptx_cluster_changed(warp->cta->cluster_of);
     check_deferred(warp);
     ptx_group_landed(access);
 }
@@ -160,6 +161,7 @@ static PtxStep copy_async(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint
         if (!take[l])
             memset(warp->cta->shared + at[l], 0, size);
     }
+    ptx_cluster_changed(warp->cta->cluster_of);
     if (!reads)
         return STEP_NEXT;
     PtxAccess *access = ptx_access_new(warp, path, ins, PTX_ACCESS_LOAD, reads);
@@ -198,6 +200,7 @@ static PtxStep arrive_behind(PtxWarp *warp, PtxPath *path, const PtxIns *ins, gu
         warp->deferred = deferred;
     }
     check_deferred(warp);
+    ptx_cluster_changed(warp->cta->cluster_of);
     return STEP_NEXT;
 }
 

@@ -98,6 +98,7 @@ PtxStep ptx_step_barrier(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint3
     barrier->used = TRUE;
     barrier->expected = expected;
     barrier->lanes[warp->index] |= mask;
+    ptx_cluster_changed(cta->cluster_of);
     if (red)
         count_reduction(barrier, warp, ins, mask);
     if (ins->op != OP_BAR_ARRIVE) {
@@ -155,6 +156,7 @@ PtxStep ptx_step_cluster(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint3
         cluster->arrived_threads += (guint32)__builtin_popcount(mask);
         warp->cluster_phase = cluster->phase;
         cluster_check(cluster);
+        ptx_cluster_changed(cluster);
         return STEP_NEXT;
     }
     if (warp->cluster_phase != cluster->phase)
@@ -177,6 +179,7 @@ void ptx_lanes_ended(PtxWarp *warp, guint32 lanes)
             barrier_finish(cta, id, NULL);
     cluster_check(cta->cluster_of);
     ptx_gathers_check(warp);
+    ptx_cluster_changed(cta->cluster_of);
 }
 
 void ptx_warp_ended(PtxWarp *warp) { warp->ended = TRUE; }

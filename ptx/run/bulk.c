@@ -198,6 +198,7 @@ PtxStep ptx_step_remote(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32
                              bytes);
         if (memory)
             memset(memory, 0, bytes);
+        ptx_cluster_changed(warp->cta->cluster_of);
     }
     return STEP_NEXT;
 }

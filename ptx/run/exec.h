@@ -115,6 +115,8 @@ void ptx_warp_ended(PtxWarp *warp);
 void ptx_lanes_ended(PtxWarp *warp, guint32 lanes);
 /* warp_collective.c: gathers may be complete. */
 void ptx_gathers_check(PtxWarp *warp);
+/* still.c: what other warps of the cluster may see has changed. */
+void ptx_cluster_changed(PtxCluster *cluster);
 /* mbarrier.c: for copies. */
 void ptx_mbarrier_complete_tx(PtxCta *cta, guint32 at, guint32 bytes);
 void ptx_mbarrier_arrive(PtxCta *cta, guint32 at, guint32 count);

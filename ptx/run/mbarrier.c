@@ -31,6 +31,8 @@ static guint64 word_at(const PtxCta *cta, guint32 at)
     return word;
 }
 
+static void set_word(PtxCta *cta, guint32 at, guint64 word) { memcpy(cta->shared + at, &word, 8); }
+
 static void wake_waiting(PtxCta *cta, guint32 at)
 {
     PtxCluster *cluster = cta->cluster_of;
@@ -56,10 +58,10 @@ static void put(PtxCta *cta, guint32 at, Mbarrier *m)
         m->phase ^= 1;
         m->missing = m->expected;
     }
-    guint64 word = pack(m);
-    memcpy(cta->shared + at, &word, 8);
+    set_word(cta, at, pack(m));
     if (complete)
         wake_waiting(cta, at);
+    ptx_cluster_changed(cta->cluster_of);
 }
 
 void ptx_mbarrier_complete_tx(PtxCta *cta, guint32 at, guint32 bytes)
@@ -118,25 +120,24 @@ static PtxStep one_lane(PtxWarp *warp, const PtxIns *ins, PtxCta *cta, guint32 a
 {
     guint32 operand = ins->src[1] != PLACE_NONE ? ptx_lane_u32(warp, ins->src[1], lane) : 0;
     Mbarrier m = unpack(word_at(cta, at));
-    guint64 word = 0;
     switch (ins->op) {
     case OP_MBAR_INIT:
         if (operand == 0 || operand > COUNT_MAX)
             return ptx_fault(warp, ins, lane, PTX_FAULT_BARRIER, operand, "an mbarrier for %u arrivals; 1 to 2^20 - 1",
                              operand);
         m = (Mbarrier){.missing = operand, .expected = operand};
-        word = pack(&m);
-        memcpy(cta->shared + at, &word, 8);
-        return STEP_NEXT;
-    case OP_MBAR_INVAL: memcpy(cta->shared + at, &word, 8); return STEP_NEXT;
+        set_word(cta, at, pack(&m));
+        break;
+    case OP_MBAR_INVAL: set_word(cta, at, 0); break;
     case OP_MBAR_EXPECT_TX:
         m.bytes += (gint32)operand;
-        word = pack(&m);
-        memcpy(cta->shared + at, &word, 8);
-        return STEP_NEXT;
+        set_word(cta, at, pack(&m));
+        break;
     case OP_MBAR_COMPLETE_TX: ptx_mbarrier_complete_tx(cta, at, operand); return STEP_NEXT;
     default: return arrive(warp, ins, cta, at, lane);
     }
+    ptx_cluster_changed(cta->cluster_of);
+    return STEP_NEXT;
 }
 
 /* Whether the phase that a lane asks about is over. */
@@ -160,12 +161,15 @@ static PtxStep wait_step(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint3
             return STEP_FAULT;
         over |= (guint32)phase_over(warp, ins, cta, at, l) << l;
     }
+    warp->looked_at = at;
+    warp->looks++;
     if (ins->op == OP_MBAR_TRY && over == 0 && !path->timed_out) {
         guint lane = (guint)__builtin_ctz(mask);
         guint64 ns = ins->src[2] != PLACE_NONE ? ptx_lane_u32(warp, ins->src[2], lane) : TRY_WAIT_NS;
         path->at = at;
         path->rank = cta->rank;
         path->state = PATH_MBARRIER;
+        warp->tries++;
         path->wake_ps = grid->host->now_ps(grid->user) + ns * 1000;
         return STEP_AGAIN;
     }

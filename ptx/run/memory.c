@@ -136,11 +136,15 @@ static void count_conflicts(PtxWarp *warp, guint32 mask, const guint64 *offset, 
     warp->shared_ways += MAX(most, passes) - passes;
 }
 
+static gboolean is_shared(PtxSpace space) { return space == SPACE_SHARED || space == SPACE_SHARED_CLUSTER; }
+
 /* Loads and stores that need no host. FALSE: a fault. */
 static gboolean access_inside(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask, PtxSpace space,
                               const guint64 *va, guint8 *bytes, gboolean stores)
 {
     guint width = (guint)ins->n_vec * ins->dst_bytes;
+    PtxCluster *cluster = warp->cta->cluster_of;
+    gboolean changed = FALSE;
     for (guint l = 0; l < PTX_LANES; l++) {
         guint64 offset = va[l];
         if (!(mask >> l & 1))
@@ -153,11 +157,19 @@ static gboolean access_inside(PtxWarp *warp, PtxPath *path, const PtxIns *ins, g
         guint8 *memory = ptx_lane_memory(warp, path, ins, of, offset, width, l);
         if (!memory)
             return FALSE;
-        if (stores)
+        if (stores) {
+            changed |= is_shared(of) && (!cluster->exact || memcmp(memory, bytes + l * width, width));
             memcpy(memory, bytes + l * width, width);
-        else
+        } else {
             memcpy(bytes + l * width, memory, width);
+            if (is_shared(of)) {
+                warp->looked_at = offset;
+                warp->looks++;
+            }
+        }
     }
+    if (changed)
+        ptx_cluster_changed(cluster);
     if (space == SPACE_SHARED)
         count_conflicts(warp, mask, va, width);
     return TRUE;
@@ -266,6 +278,8 @@ static gboolean atomic_inside(PtxWarp *warp, PtxPath *path, const PtxIns *ins, g
                               guint8 *bytes, const guint8 *compare)
 {
     guint width = (guint)ins->n_vec * ins->dst_bytes;
+    guint8 old[PTX_ACCESS_BYTES];
+    gboolean changed = FALSE;
     for (guint l = 0; l < PTX_LANES; l++) {
         guint64 offset = va[l];
         if (!(mask >> l & 1))
@@ -276,11 +290,17 @@ static gboolean atomic_inside(PtxWarp *warp, PtxPath *path, const PtxIns *ins, g
             ptx_fault(warp, ins, l, PTX_FAULT_ILLEGAL_ADDRESS, va[l], "a function's address is not one of data");
             return FALSE;
         }
+        memcpy(old, memory, width);
         for (guint e = 0; e < ins->n_vec; e++)
             ptx_atomic_apply((PtxType)ins->type, (PtxWord)ins->mode, ins->dst_bytes, memory + e * ins->dst_bytes,
                              bytes + l * width + e * ins->dst_bytes, compare + l * 16,
                              bytes + l * width + e * ins->dst_bytes, FALSE);
+        changed |= memcmp(old, memory, width) != 0;
+        warp->looked_at = offset;
+        warp->looks++;
     }
+    if (changed)
+        ptx_cluster_changed(warp->cta->cluster_of);
     return TRUE;
 }
 

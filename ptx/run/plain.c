@@ -218,6 +218,7 @@ void ptx_run_sreg(PtxWarp *warp, const PtxIns *ins, guint32 mask)
         uniform = warp->current->frame->local_base + ins->imm;
     else
         uniform = uniform_sreg(warp, sreg);
+    warp->effects += sreg >= SREG_CLOCK && sreg <= SREG_GLOBALTIMER_HI;
     for (guint l = 0; l < PTX_LANES; l++)
         if (mask >> l & 1)
             ptx_lane_set(warp, ins->dst, ins->dst_bytes, l,

@@ -148,6 +148,7 @@ static PtxStep fail_assertion(PtxWarp *warp, PtxPath *path, const PtxIns *ins, c
 
 PtxStep ptx_system_call(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask, const PtxCall *call)
 {
+    warp->effects++;
     const PtxGrid *grid = warp->cta->grid;
     const char *name = call->function->symbol->name;
     path->ins = ins;

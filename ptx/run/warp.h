@@ -89,10 +89,11 @@ struct PtxAccess {
 
 
 
-typedef enum { PTX_WAKE_BARRIER, PTX_WAKE_CLUSTER, PTX_WAKE_MBARRIER } PtxWakeKind;
+typedef enum { PTX_WAKE_BARRIER, PTX_WAKE_CLUSTER, PTX_WAKE_MBARRIER, PTX_WAKE_CHANGED } PtxWakeKind;
 typedef struct {
     guint64 (*now_ps)(void *host);
-    /* A warp that waited can go on; of barriers the last one to come too. NULL: the host need not be told. */
+    /* A warp that waited can go on; of barriers the last one to come too. CHANGED: one that the host had put to rest
+     * (ptx_warp_still), since its cluster changed. NULL: the host need not be told. */
     void (*wake)(void *host, PtxWarp *warp, PtxWakeKind kind);
     /* Bytes of memory as they are now, without time: constants, strings. FALSE: nothing is there. */
     gboolean (*read)(void *host, guint64 va, void *bytes, gsize n);
@@ -186,6 +187,9 @@ struct PtxCta {
 struct PtxCluster {
     guint32 size, arrived_threads, phase;
     guint32 live;
+    guint64 changes;           /* of what its warps may see of each other: shared memory, barriers, ends */
+    guint32 n_still;           /* warps that are put to rest */
+    gboolean exact;            /* a store of what is there already is no change; to know that takes time */
     PtxCta **cta;              /* by rank */
 };
 
@@ -228,6 +232,10 @@ struct PtxWarp {
     GString *traced;           /* room for a line, made by the host and freed with the warp; NULL: it is not traced */
     guint64 trace_ps;
     PtxAccess *handed;         /* made by the instruction at hand, for the host */
+    guint64 effects;           /* clocks that it has looked at, services of the system that it has had */
+    guint64 looks, tries;      /* at what its cluster can change: at shared memory and mbarriers; waits for these */
+    guint64 looked_at;         /* the last of them: where in shared memory */
+    gboolean still;            /* put to rest: ptx_warp_still() */
     void *user;                /* the host's */
 };
 
@@ -244,6 +252,16 @@ PtxStep ptx_fault(PtxWarp *warp, const PtxIns *ins, guint32 lane, PtxFaultKind k
                   ...) G_GNUC_PRINTF(6, 7);
 
 guint32 ptx_warp_line(const PtxWarp *warp);  /* of PTX, where its next path is; for messages */
+/* All that its next instructions depend on but memory, time and other warps (still.c), in place of what is in `to`. A
+ * warp with no access under way whose picture is what it was, while its cluster's `changes` and its own `effects` are
+ * what they were, repeats itself until the cluster changes. */
+void ptx_warp_picture(const PtxWarp *warp, GByteArray *to);
+/* Whether nothing of a warp can go on but the path of this access: no lanes at a join, which would be let go after more
+ * turns; other paths wait for lanes or warps that are not there. */
+gboolean ptx_warp_is_alone(const PtxWarp *warp, const PtxAccess *access);
+guint32 ptx_warp_pc(const PtxWarp *warp); /* of its first path, 0: it has ended */
+/* Such a warp is put to rest: the first change wakes it, and makes it FALSE again, as the host may. */
+void ptx_warp_still(PtxWarp *warp, gboolean still);
 /* What griddepcontrol.wait waits for is there. FALSE: none of its lanes waits so. */
 gboolean ptx_warp_met(PtxWarp *warp);
 /* What the path that runs next waits for; PATH_LOAD when none is left. */

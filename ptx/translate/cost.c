@@ -344,10 +344,10 @@ static void visit(void *user, guint32 *place, gboolean write)
 
 static gboolean has_effects(const PtxIns *ins)
 {
-    gboolean inside = ins->space == SPACE_SHARED || ins->space == SPACE_SHARED_CLUSTER || ins->space == SPACE_LOCAL;
     return ins->op == OP_CALL || ins->op == OP_RET ||
-           (ins->op > OP_NOP && ins->op < OP_BRA && !(ins->op == OP_LD && !inside) && ins->op != OP_NANOSLEEP &&
-            (ins->op < OP_SHFL || ins->op > OP_ELECT) && ins->op != OP_BAR_WARP && ins->op != OP_FENCE);
+           (ins->op > OP_NOP && ins->op < OP_BRA && ins->op != OP_LD && ins->op != OP_NANOSLEEP &&
+            (ins->op < OP_SHFL || ins->op > OP_ELECT) && ins->op != OP_BAR_WARP && ins->op != OP_FENCE &&
+            ins->op != OP_MBAR_TEST && ins->op != OP_MBAR_TRY);
 }
 
 void ptx_costs_make(PtxCode *code)

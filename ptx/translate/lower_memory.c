@@ -85,7 +85,7 @@ static gboolean check_multimem(PtxLower *lower, const PtxIns *ins)
     GError *error = NULL;
     if (ptx_check(&form, &target, &error))
         return TRUE;
-    ptx_lower_fail(lower, NULL, PTX_LOAD_ERROR_UNSUPPORTED, error->message);
+    ptx_lower_fail(lower, NULL, PTX_LOAD_ERROR_SYNTAX, error->message);
     g_error_free(error);
     return FALSE;
 }

@@ -225,7 +225,7 @@ static gboolean lower_operand(PtxLower *lower, PtxIns *ins, char role, const Ptx
         return TRUE;
     }
     if (*sources == 4)
-        return ptx_lower_fail(lower, arg, PTX_LOAD_ERROR_UNSUPPORTED, "an operand too many");
+        return ptx_lower_fail(lower, arg, PTX_LOAD_ERROR_SYNTAX, "an operand too many");
     gboolean predicate = role == ROLE_SRC_PRED || (arg->kind == ARG_REG && ptx_lower_bytes(lower, arg) == 0) ||
                          (role == ROLE_SRC && bytes == 0);
     if (arg->kind == ARG_REG && ptx_lower_bytes(lower, arg) > 0)

@@ -6,7 +6,7 @@ header=
 for toolkit in "${CUDA_HOME:-/usr/local/cuda}" /opt/cuda; do
     [ ! -f "$toolkit/include/cuda.h" ] || header=$toolkit/include
 done
-[ -n "$header" ] || { echo "no CUDA toolkit here: nothing to compare with"; exit 77; }
+[ -n "$header" ] || { echo "no CUDA toolkit to compare with; CUDA_HOME=FOLDER names one"; exit 77; }
 ours=$TOP_SRCDIR/api/include
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

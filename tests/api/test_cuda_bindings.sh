@@ -14,7 +14,7 @@ if ! $python -c 'from cuda.bindings import driver' 2>/dev/null; then
             ! timeout 120 "$python" -m pip -q --disable-pip-version-check install --retries 0 --timeout 10 \
                 'cuda-bindings>=13.1,<14' >/dev/null 2>&1; then
             rm -rf "$top/cuda-bindings-venv"
-            echo "cuda-bindings cannot be installed here"
+            echo "cuda-bindings cannot be installed; 'apt-get install python3-venv' and a package index bring it"
             exit 77
         fi
     fi

@@ -21,6 +21,7 @@ multicast_slots=0 multicast_slots=65536
 overlapping_binds=reject overlapping_binds=last-wins
 late_import=refuse late_import=fresh
 unbind_mismatch=exact unbind_mismatch=by-offset
+unbind_released=accept unbind_released=refuse
 freed_bind=detach freed_bind=hold
 fm_state=ok fm_state=absent fm_state=broken fm_state=restarted
 fm_latency_us=0 fm_latency_us=1000000000

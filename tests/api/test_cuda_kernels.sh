@@ -86,6 +86,7 @@ grep -q 'ptx-trace other:0:0: no launch' "$dir/none.txt" || { echo "nothing was 
 # A kernel that never ends, and a signal to `fanout exec`: a program that has no handler ends by the signal, with a
 # report that has the launch as it stands; one that sees to SIGINT itself goes on, its wait answered with an
 # error.
+child_of() { grep -ls "^PPid:[[:space:]]*$1\$" /proc/[0-9]*/status | cut -d / -f 3; } # of a process like timeout's
 signalled() { # signalled SIGNAL MODE [deaf]: $code gets the exit code
     : >"$dir/said"
     timeout 60 "$FANOUT" exec -s dgx-h100 --report "$dir/$1.json" -- "$dir/kernels" "$2" ${3:-} >"$dir/said" 2>"$dir/errors" &
@@ -95,7 +96,7 @@ signalled() { # signalled SIGNAL MODE [deaf]: $code gets the exit code
         sleep 0.5
     done
     sleep 0.5 # the wait has begun
-    kill -s "$1" "$(pgrep -P "$pid")"
+    kill -s "$1" "$(child_of "$pid")"
     code=0
     wait "$pid" || code=$?
 }
@@ -124,7 +125,7 @@ for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     ! grep -q runs "$dir/said" || break
     sleep 0.5
 done
-owner=$(pgrep -P "$pid") program=$(pgrep -P "$owner")
+owner=$(child_of "$pid") program=$(child_of "$owner")
 kill -s KILL "$owner"
 wait "$pid" || true
 for _ in 1 2 3 4 5 6 7 8 9 10; do

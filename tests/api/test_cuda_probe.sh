@@ -5,7 +5,7 @@
 set -eu
 shared=${FANOUT_SHARED:-../shared}
 probe=$shared/reference/h200/vmmprobe.c
-[ -f "$probe" ] || { echo "no $probe: nothing to compare with"; exit 77; }
+[ -f "$probe" ] || { echo "no $probe to compare with; FANOUT_SHARED=FOLDER names the reference files"; exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 libs=$(dirname "$FANOUT")/.libs

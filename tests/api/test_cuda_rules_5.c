@@ -272,6 +272,39 @@ static void test_rule_60(void)
     assert_int_equal(ordinal, 3);
 }
 
+/* Unbind by a handle that was released while it is mapped: the mapping keeps the object. Unmapped, it is no handle. */
+static void test_unbind_released(void)
+{
+    start();
+    use_device(0);
+    Handle object = full_team(2, GRAIN, 0), mem = memory(0, GRAIN, 0), same = 0;
+    CUdeviceptr va = reserve(GRAIN);
+    OK(cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
+    OK(cuMemMap(va, GRAIN, 0, object, 0));
+    OK(cuMemRelease(object));
+    OK(cuMemRetainAllocationHandle(&same, (void *)(guintptr)va)); /* the mapping knows it by the same number */
+    assert_true(same == object);
+    OK(cuMemRelease(same));
+    INVALID(cuMulticastAddDevice(object, 1));
+    EXPECT(CUDA_ERROR_INVALID_DEVICE, cuMulticastUnbind(object, 99, 0, GRAIN));
+    OK(cuMulticastUnbind(object, 0, 0, GRAIN));
+    INVALID(cuMulticastUnbind(object, 0, 0, GRAIN)); /* nothing is bound any more */
+    OK(cuMemUnmap(va, GRAIN));
+    INVALID(cuMulticastUnbind(object, 0, 0, GRAIN));
+}
+/* The same is refused where the knob says so. */
+static void test_unbind_released_refused(void)
+{
+    start();
+    use_device(0);
+    Handle object = full_team(2, GRAIN, 0), mem = memory(0, GRAIN, 0);
+    CUdeviceptr va = reserve(GRAIN);
+    OK(cuMulticastBindMem(object, 0, mem, 0, GRAIN, 0));
+    OK(cuMemMap(va, GRAIN, 0, object, 0));
+    OK(cuMemRelease(object));
+    INVALID(cuMulticastUnbind(object, 0, 0, GRAIN));
+}
+
 int main(int argc, char **argv)
 {
     static const CudaTest tests[] = {
@@ -285,6 +318,8 @@ int main(int argc, char **argv)
         CUDA_TEST(test_rule_58_full, "cuda.memory_bytes=1073741824"),
         CUDA_TEST(test_rule_59, ""),
         CUDA_TEST(test_rule_60, ""),
+        CUDA_TEST(test_unbind_released, ""),
+        CUDA_TEST(test_unbind_released_refused, "cuda.unbind_released=refuse"),
         CUDA_TEST_END,
     };
     return cuda_test_main(tests, argc, argv);

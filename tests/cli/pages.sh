@@ -1,9 +1,9 @@
 # A page of every verb that has one, and pages of several kinds, to be opened in Chromium; sourced. $pages: their names.
 if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
-    echo "skipped: no chromium"
+    echo "skipped: no browser; 'apt-get install chromium' brings one"
     exit 77
 fi
-command -v gnuplot >/dev/null || { echo "skipped: no gnuplot, which 'fanout plot' needs"; exit 77; }
+command -v gnuplot >/dev/null || { echo "skipped: no gnuplot, which 'fanout plot' needs; ./bootstrap installs it"; exit 77; }
 . "$TOP_SRCDIR/tests/cli/inputs.sh"
 pages=
 make_page() { # NAME WORD...: NAME.html; of exec, whose program stands behind "--", the words before it

@@ -159,4 +159,13 @@ sed -n 2p row.csv | grep -q ',dgx-h200,,calibrate,link.flight_ps=150000,1$' || c
 "$FANOUT" coll all_reduce -s teach-4gpu -a nvls -b 4K --threads 128 --iters 2 --format csv | sed -n 2p |
     grep -q ',teach-4gpu,--threads 128 --iters 2,1$' || complain "coll --threads has no place in csv"
 
+# The loader parts its lists at spaces and colons: a library's folder that has one is told, and a link to it serves.
+libs=$(dirname "$FANOUT")/.libs
+for name in 'with space' 'with:colon'; do
+    ln -s "$libs" "$work/$name"
+    FANOUT_LIBDIR="$work/$name" refuses "'.*/$name' has a space, a colon" exec -- true
+done
+ln -s "$work/with space" "$work/plain"
+FANOUT_LIBDIR=$work/plain "$FANOUT" exec -- true >out 2>err || complain "a link to such a folder: $(cat err)"
+
 finish

@@ -12,7 +12,7 @@ for name in ("axe_playwright_python", "axe_core_python"):
         print(path)
         break')}
 if [ -z "$axe" ]; then
-    echo "skipped: no axe.min.js; 'pip install axe-playwright-python', or name it with FANOUT_AXE"
+    echo "skipped: no axe.min.js; 'pip install axe-playwright-python' brings it, FANOUT_AXE names it"
     exit 77
 fi
 . "$TOP_SRCDIR/tests/cli/pages.sh"

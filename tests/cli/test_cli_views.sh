@@ -3,6 +3,6 @@
 # the option is refused by name with the reason: the table is in views.py. First that its checkers can say no.
 . "$TOP_SRCDIR/tests/cli/cli_test.sh"
 . "$TOP_SRCDIR/tests/cli/inputs.sh"
-command -v gnuplot >/dev/null || { echo "skipped: gnuplot, which 'fanout plot' needs, is not installed"; exit 77; }
+command -v gnuplot >/dev/null || { echo "skipped: no gnuplot, which 'fanout plot' needs; ./bootstrap installs it"; exit 77; }
 python3 "$TOP_SRCDIR/tests/cli/views.py" || complain "see above"
 finish

@@ -7,7 +7,7 @@
 
 if ! grep -q '^#define HAVE_MICROHTTPD 1' "${FANOUT%/*}/config.h" 2>/dev/null; then
     refuses 'built without libmicrohttpd' coll all_reduce -s teach-4gpu -b 4K --monitor 127.0.0.1:0
-    echo "skipped: built without libmicrohttpd"
+    echo "skipped: built without libmicrohttpd; ./bootstrap installs it"
     exit 77
 fi
 refuses "'0.0.0.0' is not an address of this machine alone" coll all_reduce --monitor 0.0.0.0:0
@@ -29,7 +29,7 @@ for options in "--fidelity packet" "--fidelity packet --cores 2" "--fidelity flo
     grep -q '^fanout: watch this run at http://127.0.0.1:[0-9]*/$' err || complain "$options: where? $(cat err)"
 done
 
-command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
+command -v python3 >/dev/null || { echo "skipped: no python3; ./bootstrap installs it"; exit 77; }
 python3 "$TOP_SRCDIR/tests/cli/monitor_checks.py" >out 2>err || complain "$(cat out) $(tail -3 err)"
 if command -v chromium >/dev/null || command -v google-chrome >/dev/null; then
     python3 "$TOP_SRCDIR/tests/cli/monitor_page_checks.py" >out 2>err || complain "$(cat out) $(tail -3 err)"

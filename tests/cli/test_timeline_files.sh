@@ -4,7 +4,7 @@
 # slices and counters of links say the same; that arrows lead from launches and copies to their requests; that what is
 # left out is said; that an interrupted run ends its file; and that results are those of a run without it.
 . "$TOP_SRCDIR/tests/cli/cli_test.sh"
-command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
+command -v python3 >/dev/null || { echo "skipped: no python3; ./bootstrap installs it"; exit 77; }
 checks=$TOP_SRCDIR/tests/cli/timeline_checks.py
 holds() { python3 "$checks" "$@" >out 2>err || complain "$1: $(head -5 out) $(tail -1 err)"; } # FILE [whole|streams]
 requests() { grep -q " $1 requests" out || complain "$2: not $1 requests: $(tail -1 out)"; }

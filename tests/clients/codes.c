@@ -21,6 +21,14 @@ static const char text[] = ".version 7.8\n.target sm_80\n.address_size 64\n"
                            "  mov.u32 %r1, 1; st.global.u32 [%d1], %r1; ret; }\n";
 static const char broken[] = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k() { add.u32 ; ret; }\n";
 static const char later[] = ".version 8.6\n.target sm_100\n.address_size 64\n.visible .entry k() { ret; }\n";
+static const char no_form[] = ".version 8.8\n.target sm_90\n.address_size 64\n"
+                              ".visible .entry k(.param .u64 p) { .reg .b64 %a, %q;\n"
+                              "ld.param.u64 %a, [p]; multimem.ld_reduce.weak.global.add.s64 %q, [%a];\n"
+                              "st.global.b64 [%a], %q; ret; }\n"; /* of s64 there is min and max alone */
+static const char no_word[] = ".version 7.8\n.target sm_80\n.address_size 64\n"
+                              ".visible .entry k() { .reg .b32 %r<2>; add.sideways.u32 %r1, %r1, 1; ret; }\n";
+static const char not_here[] = ".version 8.0\n.target sm_90a\n.address_size 64\n"
+                               ".visible .entry k() { wgmma.fence.sync.aligned; ret; }\n";
 static const char future[] = ".version 99.9\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n";
 static const char outside[] = ".version 7.8\n.target sm_80\n.address_size 64\n.extern .func gone;\n"
                               ".visible .entry k() { call gone; ret; }\n";
@@ -87,6 +95,9 @@ static CUresult loads(int i, const char **call, CUresult *expected)
     ROW(load("no PTX at all"), CUDA_ERROR_INVALID_IMAGE)
     ROW(load(broken), CUDA_ERROR_INVALID_PTX)
     ROW(load(later), CUDA_ERROR_INVALID_PTX)
+    ROW(load(no_form), CUDA_ERROR_INVALID_PTX)
+    ROW(load(no_word), CUDA_ERROR_INVALID_PTX)
+    ROW(load(not_here), CUDA_ERROR_NOT_SUPPORTED)
     ROW(load(future), CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
     ROW(load(outside), CUDA_ERROR_INVALID_PTX)
     ROW(load("\177ELF"), CUDA_ERROR_INVALID_IMAGE)

@@ -100,6 +100,47 @@ static void look_at_pointer(int version, void *device)
     IS((a.more[0] == 0x5555555555555555) == (version == 12)); /* which has no such member */
 }
 
+/* The runtime's names are its own, as 38 of an H200's library were printed; a kernel that was not to be had says why
+ * when it is launched all the same, as compiled programs do. */
+static void look_at_errors(void *no_kernel)
+{
+    static const struct { int code; const char *name, *text; } rows[] = {
+        {1, "cudaErrorInvalidValue", "invalid argument"},
+        {9, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+        {98, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+        {209, "cudaErrorNoKernelImageForDevice", "no kernel image is available for execution on the device"},
+        {700, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
+        {801, "cudaErrorNotSupported", "operation not supported"},
+        {4711, "unrecognized error code", "unrecognized error code"}};
+    void *names[] = {find("cudaGetErrorName"), find("cudaGetErrorString")};
+    const char *(*name)(int), *(*text)(int);
+    GET(__cudaGetKernel, void **, const void *);
+    GET(__cudaLaunchKernel, void *, dim3, dim3, void **, size_t, Stream);
+    const dim3 one = {1, 1, 1};
+    void *kernel = no_kernel;
+    memcpy(&name, &names[0], 8);
+    memcpy(&text, &names[1], 8);
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+        IS(!strcmp(name(rows[i].code), rows[i].name) && !strcmp(text(rows[i].code), rows[i].text));
+    IS(__cudaGetKernel(&kernel, no_kernel) == 98 && kernel == NULL);
+    IS(__cudaLaunchKernel(kernel, one, one, NULL, 0, NULL) == 98);
+}
+
+/* Of 132 SMs, 16 CTAs of 128 threads on each, 4 in a cluster: 528; and 8 in one at most. */
+static void look_at_clusters(void)
+{
+    struct { int id; char pad[4]; unsigned value[16]; } attribute = {.id = 4, .value = {4, 1, 1}};
+    struct { dim3 grid, block; size_t shared; Stream stream; void *attributes; unsigned n; } config = {
+        {8, 1, 1}, {128, 1, 1}, 0, NULL, &attribute, 1};
+    GET(cudaOccupancyMaxActiveClusters, int *, const void *, const void *);
+    GET(cudaOccupancyMaxPotentialClusterSize, int *, const void *, const void *);
+    int n = -1;
+    CK(cudaOccupancyMaxActiveClusters(&n, &stand_in, &config));
+    IS(n == 528);
+    CK(cudaOccupancyMaxPotentialClusterSize(&n, &stand_in, &config));
+    IS(n == 8);
+}
+
 static void run(int version)
 {
     void **(*register_image)(void *);
@@ -143,6 +184,8 @@ static void run(int version)
     CK(cudaMemcpyFromSymbol(&total, &variable, 4, 0, 2));
     IS(total == 64 * 300);
     IS(cudaLaunchKernel(&variable, one, block, args, 0, NULL) == 98); /* no kernel */
+    look_at_errors(&variable);
+    look_at_clusters();
     IS(cudaMallocArray(&array, NULL, 1, 1, 0) == 801);                /* not there, and says so */
     IS(cudaGetLastError() == 801 && cudaGetLastError() == 0);
     look_at_pointer(version, p);

@@ -90,5 +90,5 @@ python_client "$own/numba_sum.py" numba_cuda numpy
 python_client "$own/triton_add.py" triton cuda.bindings numpy
 python_client "$shared/py/bindings_multimem.py" cuda.bindings nvidia numpy
 python_client "$shared/py/numba_dot.py" numba_cuda numpy
-[ "$ran" -gt 0 ] || exit 77
+[ "$ran" -gt 0 ] || { echo "none of these clients; 'make client-packages' installs them, CUDA_HOME=FOLDER names a toolkit"; exit 77; }
 exit $bad

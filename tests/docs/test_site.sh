@@ -7,7 +7,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 failures=0
 complain() { echo "$*"; failures=$((failures + 1)); }
-command -v gnuplot >/dev/null || { echo "skipped: gnuplot, for an example, is not installed"; exit 77; }
+command -v gnuplot >/dev/null || { echo "skipped: no gnuplot, for an example; ./bootstrap installs it"; exit 77; }
 
 python3 "$TOP_SRCDIR/docs/site/build.py" "$FANOUT" "$TOP_SRCDIR" src || { echo "build.py: exit $?"; exit 1; }
 for verb in $("$FANOUT" --complete '' | cut -f 1 | grep -v '^-'); do

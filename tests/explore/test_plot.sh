@@ -26,7 +26,7 @@ mkdir empty
 PATH=empty "$FANOUT" plot s.db >out 2>err && complain "drawn without gnuplot"
 grep -q "gnuplot draws the pictures and is not installed here.*apt-get install gnuplot-nox" err || complain "$(cat err)"
 [ ! -e s.svg ] || complain "a file without gnuplot"
-command -v gnuplot >/dev/null || { echo "skipped: gnuplot is not installed"; exit 77; }
+command -v gnuplot >/dev/null || { echo "skipped: no gnuplot; ./bootstrap installs it"; exit 77; }
 
 # ---- numbers, of points 1 to 12: nvls has 1 to 6, ring 7 to 12; sizes in pairs
 is "lines" "$(values -y id --by algo -x bytes)" "nvls,16384,1.500,1.000,2.000,2 nvls,32768,3.500,3.000,4.000,2 \

@@ -14,10 +14,10 @@ if ! ldd "$(dirname "$FANOUT")/.libs/fanout" "$FANOUT" 2>/dev/null | grep -q lib
     grep -q "built without MPI: ./configure --with-mpi" err || complain "without MPI: $(cat err)"
     [ ! -e s.db ] || complain "a rank without MPI wrote a database"
     finish
-    echo "skipped: built without MPI"
+    echo "skipped: built without MPI; 'apt-get install libopenmpi-dev' and './configure --with-mpi' bring it"
     exit 77
 fi
-command -v mpirun >/dev/null || { echo "skipped: there is no mpirun"; exit 77; }
+command -v mpirun >/dev/null || { echo "skipped: no mpirun; 'apt-get install openmpi-bin' brings it"; exit 77; }
 
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_base_warn_component_unused=0
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_btl_base_warn_component_unused

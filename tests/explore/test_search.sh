@@ -2,7 +2,7 @@
 # The databases of examples/search give the answers of its page, and have what a point gives when it is run again.
 set -eu
 . "$TOP_SRCDIR/tests/cli/cli_test.sh"
-command -v sqlite3 >/dev/null || { echo "skipped: there is no sqlite3"; exit 77; }
+command -v sqlite3 >/dev/null || { echo "skipped: no sqlite3; 'apt-get install sqlite3' brings it"; exit 77; }
 search=$TOP_SRCDIR/examples/search
 
 sed -n '/^```text/,/^```$/p' "$search/README.md" | grep -v '^```' >want

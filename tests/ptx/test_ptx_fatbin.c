@@ -12,7 +12,7 @@ static const char text[] =
 static void put(GByteArray *image, guint64 value, guint bytes)
 {
     for (guint i = 0; i < bytes; i++) {
-        guint8 byte = (guint8)(value >> (8 * i));
+        guint8 byte = i < sizeof value ? (guint8)(value >> (8 * i)) : 0; /* fields may be wider: zeros */
         g_byte_array_append(image, &byte, 1);
     }
 }

@@ -255,7 +255,7 @@ static void test_golden(void **state)
     (void)state;
     char *text = table_read("golden.csv");
     if (!text) {
-        print_message("no reference/h100/golden.csv in $FANOUT_SHARED\n");
+        print_message("no reference/h100/golden.csv in the folder that FANOUT_SHARED=FOLDER names\n");
         skip();
     }
     Golden golden = {.flat = flat_new(1 << 20)};
@@ -354,7 +354,7 @@ static void test_golden_warp(void **state)
     (void)state;
     char *text = table_read("golden_warp.csv");
     if (!text) {
-        print_message("no reference/h100/golden_warp.csv in $FANOUT_SHARED\n");
+        print_message("no reference/h100/golden_warp.csv in the folder that FANOUT_SHARED=FOLDER names\n");
         skip();
     }
     Flat *flat = flat_new(1 << 20);

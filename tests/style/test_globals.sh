@@ -2,7 +2,7 @@
 # Proves that the library keeps no state of its own: no object file of it has a variable outside of the
 # SystemC wrapper, GError's quarks, thread-local ones and what tests/style/tidy.allow lists with a reason.
 set -eu
-command -v objdump >/dev/null || { echo "no objdump here"; exit 77; }
+command -v objdump >/dev/null || { echo "no objdump; 'apt-get install binutils' brings it"; exit 77; }
 archive=.libs/libfanout_core.a
 [ -f $archive ] || { echo "no $archive here"; exit 77; }
 case ${SANITIZE:-no} in no) ;; *) echo "sanitizers add variables of their own"; exit 77 ;; esac

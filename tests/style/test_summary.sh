@@ -51,6 +51,40 @@ result plain XPASS
 expect 1 '0 passed, 1 failed, 0 skipped' plain.log
 result plain ERROR
 expect 1 '0 passed, 1 failed, 0 skipped' plain.log
+# Each skip says why: the last line of the script, or of the function, and not of one that ran before it.
+says() { # LINE ARG...: one of the lines.
+    line=$1
+    shift
+    sh "$summary" "$@" >said || :
+    if ! grep -qxF -e "$line" said; then
+        echo "$*: no '$line' in: $(cat said)"
+        failures=$((failures + 1))
+    fi
+}
+printf 'building\nskipped: no axe; pip brings it\n\nSKIP why.sh (exit status: 77)\n' >why.sh.log
+result why.sh SKIP
+says 'skipped: why.sh: no axe; pip brings it' why.sh.log
+printf '[==========] Running 3 test(s).\n[ RUN      ] one\nheard\n[       OK ] one\n[ RUN      ] two\n' >functions.log
+printf 'no x.json: skipped\n[  SKIPPED ] two\n[ RUN      ] three\n[  SKIPPED ] three\n' >>functions.log
+printf '[  PASSED  ] 1 test(s).\n[  SKIPPED ] 2 test(s), listed below:\n[  SKIPPED ] two\n[  SKIPPED ] three\n' >>functions.log
+result functions PASS
+says 'skipped: functions: two: no x.json' functions.log
+says 'skipped: functions: three: it does not say why' functions.log
+expect 0 '1 passed, 0 failed, 2 skipped' functions.log
+# Two runs as one: what skipped before counts as it does now, what did not as it did before, what failed stays failed.
+mkdir first
+result plain PASS
+cp plain.log plain.trs first
+for name in c f why.sh; do cp $name.log $name.trs first; done
+result plain FAIL
+result why.sh PASS
+result c FAIL
+result f PASS
+expect 1 '3 passed, 1 failed, 1 skipped' --before first why.sh.log c.log
+result c PASS
+expect 0 '4 passed, 0 failed, 1 skipped' --before first plain.log why.sh.log c.log
+expect 1 '4 passed, 1 failed, 0 skipped' --before first f.log
+expect 1 '0 passed, 1 failed, 0 skipped' --before first absent.log
 # Never run at all, and nothing to run.
 expect 1 '0 passed, 1 failed, 0 skipped' absent.log
 expect 1 '0 passed, 0 failed, 0 skipped'

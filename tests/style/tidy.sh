@@ -24,7 +24,7 @@ sources() {
 texts() {
     sources
     find $folders docs .ci -type f \( -name '*.mk' -o -name '*.sh' -o -name '*.py' -o -name '*.md' \
-        -o -name '*.ini' -o -name run \) 2>/dev/null | LC_ALL=C sort
+        -o -name '*.ini' -o -name run -o -name bare \) 2>/dev/null | LC_ALL=C sort
     for file in README.md CONTRIBUTING.md bootstrap configure.ac Makefile.am .gitignore; do
         [ ! -f $file ] || echo $file
     done

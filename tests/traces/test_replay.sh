@@ -6,7 +6,7 @@ set -eu
 fanout=${FANOUT:-./fanout}
 traces=${FANOUT_SHARED:-}/traces
 if [ ! -d "$traces" ]; then
-    echo "no public traces in '$traces': skipped"
+    echo "skipped: no public traces in '$traces'; FANOUT_SHARED=FOLDER names the reference files"
     exit 77
 fi
 work=$(mktemp -d)

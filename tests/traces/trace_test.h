@@ -50,7 +50,7 @@ static inline char *trace_test_shared(const char *path)
     const char *shared = g_getenv("FANOUT_SHARED");
     char *full = shared != NULL ? g_build_filename(shared, "traces", path, NULL) : NULL;
     if (full == NULL || !g_file_test(full, G_FILE_TEST_EXISTS)) {
-        print_message("%s is not here: skipped\n", full != NULL ? full : path);
+        print_message("no %s; FANOUT_SHARED=FOLDER names the reference files\n", full != NULL ? full : path);
         g_clear_pointer(&full, g_free);
     }
     return full;

@@ -89,6 +89,14 @@ void *handle_get(HandleTable *table, HandleKind kind, guint64 handle, HandleStat
     return slot->object;
 }
 
+void *handle_get_released(HandleTable *table, HandleKind kind, guint64 handle)
+{
+    HandleState state;
+    Slot *slot = slot_of(table, handle, &state);
+
+    return slot != NULL && slot->kind == kind && slot->refs == 0 && slot->pins > 0 ? slot->object : NULL;
+}
+
 HandleKind handle_kind(HandleTable *table, guint64 handle)
 {
     HandleState state;

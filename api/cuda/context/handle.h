@@ -41,6 +41,8 @@ HandleTable *handle_table_new(void);
 guint64 handle_new(HandleTable *table, HandleKind kind, void *object);
 /* The object of a live handle of this kind; NULL otherwise, and *state (may be NULL) says why. */
 void *handle_get(HandleTable *table, HandleKind kind, guint64 handle, HandleState *state);
+/* The same of one that was released, while something still pins it. */
+void *handle_get_released(HandleTable *table, HandleKind kind, guint64 handle);
 HandleKind handle_kind(HandleTable *table, guint64 handle); /* HANDLE_NONE: not live */
 /* The object of a handle that is live or only pinned; it must be one of the two. */
 void *handle_object_pinned(HandleTable *table, guint64 handle);

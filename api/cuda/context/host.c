@@ -96,12 +96,7 @@ CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags)
         CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
     if (range_any(call.cuda->ranges, va, bytes))
         CUDA_RETURN(call, CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
-    const Range as = {.va = va, .bytes = bytes, .kind = RANGE_REGISTERED, .device = -1, .context = context->id,
-                      .buffer_id = call.cuda->next_id++, .flags = flags | CU_MEMHOSTALLOC_DEVICEMAP,
-                      .host_access = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    Range *range = range_new(&as, call.cuda->n_devices);
-    range_insert(call.cuda->ranges, range);
-    CUDA_RETURN(call, CUDA_SUCCESS);
+    CUDA_RETURN(call, host_register(&call, context, va, bytes, flags));
 }
 
 CUresult cuMemHostUnregister(void *address)
@@ -116,7 +111,7 @@ CUresult cuMemHostUnregister(void *address)
     CUresult result = memory_wait_device(&call);
     range = range_find(call.cuda->ranges, (guint64)address);
     if (range != NULL && range->kind == RANGE_REGISTERED)
-        range_remove(call.cuda->ranges, range);
+        host_forget(&call, range);
     CUDA_RETURN(call, result);
 }
 

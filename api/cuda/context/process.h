@@ -68,6 +68,7 @@ typedef struct Cuda {
     CudaFails *fails; /* under the lock */
     Engine *engine;
     guint n_devices;
+    guint n_registered; /* ranges of registered memory */
     CudaDevice device[CUDA_DEVICES_MAX];
     gboolean multicast; /* of some device; else the whole family answers NOT_SUPPORTED */
     gint16 ordinal[CUDA_DEVICES_MAX]; /* by GPU of the system; -1: this process does not see it */

@@ -68,6 +68,10 @@ void vmm_leave(Call *call, Range *range)
     Team *team = range->team;
 
     cuda_engine(call, &request, NULL);
+    if (range->region) {
+        EngineRequest gone = {.op = ENGINE_REGION_FREE, .region = range->region};
+        cuda_engine(call, &gone, NULL);
+    }
     range_remove(call->cuda->ranges, range);
     if (phys != NULL) {
         phys_unuse(call, phys);

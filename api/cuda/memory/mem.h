@@ -39,5 +39,10 @@ void memory_peer_access(Call *call, int home, int accessor, gboolean on);
 void memory_context_gone(Call *call, Context *context);
 /* The end of stream-ordered frees whose stream has come that far. */
 void pool_sweep(Call *call);
+/* registered.c: bytes of the program's become a range that kernels reach; the range goes; those that the program has
+ * unmapped since go, which is said. */
+CUresult host_register(Call *call, const Context *context, guint64 va, guint64 bytes, unsigned int flags);
+void host_forget(Call *call, Range *range);
+void host_look_at_registered(Call *call);
 
 #endif

@@ -35,6 +35,7 @@ typedef struct Range {
     RangeKind kind;
     Phys *phys;        /* holds a reference; NULL for multicast and registered memory */
     guint64 offset;    /* of va in phys or team */
+    guint32 region;    /* of registered memory, which has no phys: the engine's number; else 0 */
     struct Team *team; /* holds a reference: a multicast mapping */
     guint64 handle;    /* pinned: RANGE_VMM */
     int device;        /* ordinal of the home device; -1: host memory */

@@ -111,7 +111,7 @@ static CUresult late(Call *call, Team **team, int fd)
 
 static gboolean creator_lives(const Team *team)
 {
-    return team->creator_pid > 0 && (kill(team->creator_pid, 0) == 0 || errno != ESRCH);
+    return shared_file_holder_lives(team->creator_pid);
 }
 
 static CUresult import_team(Call *call, int fd, int type, guint64 *handle)

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -75,7 +77,24 @@ int shared_file_open(gint32 pid, gint32 fd, const guint64 identity[2])
     return opened;
 }
 
+/* Dead, but nobody has asked for its end yet: it answers signals, and holds nothing. Not so a process whose first
+ * thread alone has ended. */
+static gboolean is_zombie(gint32 pid)
+{
+    g_autofree char *path = g_strdup_printf("/proc/%d/stat", pid), *text = NULL;
+    int threads = 0;
+    char state = 'R';
+
+    if (!g_file_get_contents(path, &text, NULL, NULL))
+        return FALSE;
+    const char *behind = strrchr(text, ')'); /* of its name, which may have any character */
+    if (behind == NULL || sscanf(behind, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d",
+                                 &state, &threads) != 2)
+        return FALSE;
+    return (state == 'Z' || state == 'X') && threads <= 1;
+}
+
 gboolean shared_file_holder_lives(gint32 pid)
 {
-    return pid > 0 && kill(pid, 0) == 0;
+    return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM) && !is_zombie(pid);
 }

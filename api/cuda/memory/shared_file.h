@@ -17,6 +17,6 @@ gboolean shared_file_is_sealed(int fd);
 gboolean identity_of_fd(int fd, guint64 identity[2], guint64 *bytes);
 /* Another process's descriptor, if it is that file; else -1 and errno. */
 int shared_file_open(gint32 pid, gint32 fd, const guint64 identity[2]);
-gboolean shared_file_holder_lives(gint32 pid); /* a process that may hold something */
+gboolean shared_file_holder_lives(gint32 pid); /* a process that may hold something: no zombie */
 
 #endif

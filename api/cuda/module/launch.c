@@ -269,6 +269,7 @@ CUresult launch_submit(Call *call, const Stream *stream, const Launch *launch)
         result = meeting(call, &sent);
     if (result != CUDA_SUCCESS)
         return result;
+    host_look_at_registered(call);
     EngineRequest request = {.op = ENGINE_LAUNCH_PTX,
                              .stream = stream->stream,
                              .gpu = call->cuda->device[stream->context->device].gpu,

@@ -162,8 +162,9 @@ static CUresult code_of(const GError *error)
 {
     switch ((PtxLoadError)error->code) {
     case PTX_LOAD_ERROR_UNSUPPORTED:
-        return strstr(error->message, "PTX ISA") != NULL ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION
-                                                          : CUDA_ERROR_NOT_SUPPORTED;
+        return CUDA_ERROR_NOT_SUPPORTED;
+    case PTX_LOAD_ERROR_VERSION:
+        return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
     case PTX_LOAD_ERROR_IMAGE:
         return CUDA_ERROR_INVALID_IMAGE;
     default:

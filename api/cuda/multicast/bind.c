@@ -166,6 +166,20 @@ static CUresult check_head(Call *call, guint64 object, int device, unsigned long
     return call->cuda->device[device].multicast ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
+/* The object of a handle that the program has released, while a mapping keeps it: nothing says that its number is void,
+ * since the mapping gives the same one back, and programs that ship release first, unbind then, and unmap last. */
+static CUresult released_head(Call *call, guint64 object, int device, Team **team)
+{
+    *team = handle_get_released(call->cuda->handles, HANDLE_MULTICAST, object);
+    if (*team == NULL || call->cuda->spec.unbind_released != CUDA_RELEASED_ACCEPT)
+        return check_head(call, object, device, 0, team);
+    if (cuda_device(call->cuda, device) == NULL)
+        return CUDA_ERROR_INVALID_DEVICE;
+    cuda_diagnose(call, object, device, 0,
+                  "unbind by a multicast handle that was released; its mapping keeps the object");
+    return CUDA_SUCCESS;
+}
+
 static CUresult bind_memory(Call *call, Bind bind, guint64 memory_handle, unsigned long long flags)
 {
     Team *team;
@@ -280,8 +294,8 @@ CUresult cuMulticastUnbind(CUmemGenericAllocationHandle object, CUdevice ordinal
     CUDA_BEGIN(call);
     call.device = ordinal;
     guint64 granularity = call.cuda->spec.multicast_min_bytes;
-    CUresult result = check_head(
-        &call, object, ordinal == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : ordinal, 0, &team);
+    CUresult result =
+        released_head(&call, object, ordinal == DEVICE_OF_MEMORY ? CU_DEVICE_INVALID : ordinal, &team);
 
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);

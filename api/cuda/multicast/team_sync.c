@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include "api/cuda/context/ctx.h"
+#include "api/cuda/memory/mem.h"
 #include "api/cuda/memory/vmm.h"
+#include "api/cuda/memory/host_maps.h"
 #include "api/cuda/multicast/team.h"
 
 /* The memory of a bind: ours by identity, another process's through its descriptor. */
@@ -194,6 +196,7 @@ gboolean team_others_live(void *data)
     while (!live && g_hash_table_iter_next(&iter, NULL, &value))
         live = phys_held_elsewhere(value);
     handle_visit(cuda->handles, HANDLE_EVENT, look_at_event, &live);
+    live = live || host_held_elsewhere(cuda);
     pthread_mutex_unlock(&cuda->lock);
     return live;
 }

@@ -1,6 +1,7 @@
 /* Fanout's own calls: device programs on a stream. */
 #include <fanout/fanout.h>
 
+#include "api/cuda/memory/mem.h"
 #include "api/cuda/stream/submit.h"
 
 CUresult fo_launch(const FoKernel *kernel, CUstream handle)
@@ -16,6 +17,7 @@ CUresult fo_launch(const FoKernel *kernel, CUstream handle)
         result = stream_get(&call, handle, CU_STREAM_LEGACY, &stream);
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);
+    host_look_at_registered(&call);
     EngineRequest request = {.op = ENGINE_LAUNCH,
                              .stream = stream.stream,
                              .gpu = call.cuda->device[stream.context->device].gpu,

@@ -109,22 +109,54 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
                                                 CUmemGenericAllocationHandle handle);
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address);
 
-/* Multicast objects. Binds and cuMemMap of an object wait until its team is complete. */
+/* Multicast objects. Binds and cuMemMap of an object wait until its team is complete, without a lock and across
+ * processes; the fabric manager then takes simulated time to set it up.
+ *
+ * * Of all eight: NOT_INITIALIZED before cuInit; NOT_SUPPORTED where no device has multicast; INVALID_VALUE for a
+ * handle that is no live multicast object, for a NULL result and for flags that are not 0; INVALID_DEVICE for an
+ * ordinal that is no device. An object is freed by cuMemRelease, and lives on while it is mapped. Sizes and offsets
+ * are in bytes, and multiples of the minimum granularity. What else a call answers stands with it; docs/cuda.md has
+ * the choices. */
+
+/* *granularity: bytes of which sizes and offsets are multiples: those that are possible
+ * (CU_MULTICAST_GRANULARITY_MINIMUM, 2 MiB) or those that are fast (_RECOMMENDED; 512 MiB for objects from that size
+ * on). prop: as for cuMulticastCreate, and checked like there; its size may be any but 0. option: which of the two. */
 CUresult cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectProp *prop,
                                    CUmulticastGranularity_flags option);
+/* *object: the handle of a new object, with one reference. prop->numDevices: devices of its team, at least 2 (1 with
+ * cuda.multicast_single_member), at most those of the system; ->size: bytes that every member binds, a multiple of the
+ * minimum granularity; ->handleTypes: how it may be exported, POSIX_FILE_DESCRIPTOR or FABRIC or both or 0; ->flags: 0.
+ * NOT_PERMITTED: fabric handles without an IMEX channel. */
 CUresult cuMulticastCreate(CUmemGenericAllocationHandle *object, const CUmulticastObjectProp *prop);
+/* device: one more member of object's team, by its ordinal in this process; each process adds its own. Before any
+ * memory is bound. INVALID_VALUE: it is a member already, the team is complete, or the fabric manager was restarted
+ * without a reset of the GPUs. The call that makes the team complete lets the fabric manager begin. */
 CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle object, CUdevice device);
+/* Binds memory of a member: what is written to object from object_offset on lands there. memory: a handle of
+ * cuMemCreate (or an imported one), whose device is the member meant; memory_offset: where in it the binding begins;
+ * bytes: its length, within both. Waits until the team is complete. INVALID_DEVICE, at once: the memory's device is no
+ * member (yet). INVALID_VALUE: it is host memory, cannot be shared although the object can, or overlaps a binding of
+ * the same member (cuda.overlapping_binds). SYSTEM_NOT_READY: the fabric manager took longer than cuda.fm_timeout_us;
+ * the call may be tried again. OUT_OF_MEMORY: the switches have no multicast ID left. The binding keeps the memory. */
 CUresult cuMulticastBindMem(CUmemGenericAllocationHandle object, size_t object_offset,
                             CUmemGenericAllocationHandle memory, size_t memory_offset, size_t bytes,
                             unsigned long long flags);
+/* The same for a member that is named: device, whose memory (on it, or of a NUMA node of the host) it is to be. */
 CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle object, CUdevice device,
                                size_t object_offset, CUmemGenericAllocationHandle memory,
                                size_t memory_offset, size_t bytes, unsigned long long flags);
+/* The same for memory that is mapped: address, on a multiple of the granularity, with bytes behind it, of one or more
+ * neighbouring mappings of cuMemMap, or of cuMemAllocAsync; all on one device, which is the member meant. */
 CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle object, size_t object_offset,
                              CUdeviceptr address, size_t bytes, unsigned long long flags);
+/* The same for a member that is named by device. */
 CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle object, CUdevice device,
                                 size_t object_offset, CUdeviceptr address, size_t bytes,
                                 unsigned long long flags);
+/* Ends what device bound at object_offset, of exactly so many bytes (cuda.unbind_mismatch=by-offset: whatever was bound
+ * there). INVALID_DEVICE: it is no member. INVALID_VALUE: nothing is bound so, or its memory was freed meanwhile
+ * (cuda.freed_bind). Returns when no write through object can reach the memory any more. The handle may have been
+ * released while object is mapped (cuda.unbind_released). */
 CUresult cuMulticastUnbind(CUmemGenericAllocationHandle object, CUdevice device,
                            size_t object_offset, size_t bytes);
 
