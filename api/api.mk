@@ -19,6 +19,7 @@ libfanout_core_la_SOURCES += \
 # The engine, which libcuda.so.1 has in a program alone and `fanout exec` for a job, and the wire between the two.
 libfanout_core_la_SOURCES += \
 	api/engine/alarm.c \
+	api/engine/arrivals.c \
 	api/engine/call.c \
 	api/engine/dependents.c \
 	api/engine/engine.c \

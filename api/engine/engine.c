@@ -244,6 +244,7 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     engine->stats = g_ptr_array_new();
     engine->faults = engine_faults_new();
     engine->launches = engine_launches_new();
+    engine->arrivals = engine_arrivals_new();
     engine_groups_init(&engine->groups);
     if (spec->timeline)
         engine_timeline_start(engine);

@@ -27,6 +27,7 @@ struct EngineGroup {
     guint running;      /* launches of it */
     gboolean counted;   /* they are kernels of PTX: `sum` is there */
     SimTime start_ps, end_ps;
+    GArray *arrivals;   /* EngineArrival */
     UsageMark *mark;    /* of the first one's start */
     KernelStats sum;    /* of those that have ended */
 };
@@ -48,6 +49,7 @@ static void group_free(gpointer data)
 {
     EngineGroup *group = data;
     g_array_unref(group->gpus);
+    g_array_unref(group->arrivals);
     usage_mark_free(group->mark);
     g_free(group);
 }
@@ -146,6 +148,7 @@ static void group_end(EngineGroup *group)
         usage_settle(group->engine->fabric);
         add_busy(group, row, (double)took_ps);
     }
+    engine_arrivals_add(group->engine, group->arrivals);
     g_ptr_array_remove(group->engine->groups.open, group);
 }
 
@@ -187,6 +190,7 @@ static EngineGroup *group_new(Work *work, const char *name)
     group->engine = engine;
     group->name = name;
     group->gpus = g_array_new(FALSE, FALSE, sizeof(guint16));
+    group->arrivals = g_array_new(FALSE, FALSE, sizeof(EngineArrival));
     group->start_ps = work->start_ps;
     group->counted = work->request.op == ENGINE_LAUNCH_PTX;
     engine_launches_shape(work, group->grid, group->block);
@@ -209,6 +213,7 @@ void engine_groups_join(Work *work)
     if (work->group == NULL)
         work->group = group_new(work, name);
     g_array_append_val(work->group->gpus, work->context->gpu);
+    engine_arrivals_note(work->group->arrivals, work);
     work->group->running++;
 }
 

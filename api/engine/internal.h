@@ -172,6 +172,7 @@ struct Engine {
     GArray *spans;        /* timeline.c; the same, when SMs had CTAs of which kernel */
     GArray *launches;     /* launches.c */
     EngineGroups groups;
+    GArray *arrivals;     /* arrivals.c */
     KernelTrace *trace;   /* NULL: none is wanted */
     guint64 n_traced;     /* warps */
     guint64 n_faults;
@@ -338,6 +339,16 @@ void engine_launches_add_waits(Table *table, guint number, const char *name, con
     COLUMN_FIXED(sleep_pct, "sleep", "%", 1, "nanosleep"), \
     COLUMN_FIXED(drain_pct, "drain", "%", 1, "behind the last instruction, until stores were performed"), \
     COLUMN_U64(polls, "polls", "", "reads of loops that poll, beyond the first two")
+
+/* arrivals.c: which process comes last. `arrivals`: EngineArrival of one group */
+typedef struct {
+    guint32 client, rank;
+    SimTime start_ps;
+} EngineArrival;
+GArray *engine_arrivals_new(void);
+void engine_arrivals_note(GArray *arrivals, const Work *work);
+void engine_arrivals_add(Engine *engine, const GArray *arrivals);
+void engine_arrivals_report(Engine *engine, Report *report);
 
 /* groups.c: launches of one kernel on several GPUs at once */
 void engine_groups_init(EngineGroups *groups);

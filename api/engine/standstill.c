@@ -11,7 +11,7 @@
 #include "sim/host_clock.h"
 
 #define LOOK_LAST_US 2000      /* and in the end */
-#define TELL_AFTER_US 10000000 /* after so long it is said who keeps time from running */
+#define TELL_AFTER_US 5000000 /* after so long it is said who keeps time from running */
 
 static gint compare_works(gconstpointer a, gconstpointer b)
 {

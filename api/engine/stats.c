@@ -125,6 +125,7 @@ void engine_stats_report(Engine *engine, Report *report)
     add_work(engine, report);
     engine_launches_report(engine, report);
     engine_groups_report(engine, report);
+    engine_arrivals_report(engine, report);
     engine_objects_report(engine, report);
     usage_add_operations(engine->fabric, report);
     usage_add_links(engine->fabric, engine->mark, report);

@@ -102,7 +102,7 @@ ends() { # ARG...
     [ "$(wc -l <err)" = 1 ] || complain "$1: not one line: $(cat err)"
 }
 for verb in "convert input.trace out.goal" "replay input.trace" "compare input.trace input.trace" "ptx input.trace" \
-    "plot input.trace" "exec -- sleep 100"; do
+    "plot input.trace" "exec -- tail -f /dev/null"; do
     # shellcheck disable=SC2086
     ends $verb
 done
