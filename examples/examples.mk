@@ -31,6 +31,11 @@ examples_twoshot_allreduce_LDADD = libcuda.la
 noinst_PROGRAMS += examples/multicast_allreduce
 examples_multicast_allreduce_SOURCES = examples/multicast_allreduce.c
 examples_multicast_allreduce_LDADD = libcuda.la
+# Two senders to one GPU, as threads and as processes; tests/api/test_incast.sh runs it.
+noinst_PROGRAMS += examples/incast
+examples_incast_SOURCES = examples/incast.c
+examples_incast_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/api/include/fanout
+examples_incast_LDADD = libcuda.la -lpthread
 # One process for each GPU; tests/api/test_cuda_ranks.sh runs it.
 noinst_PROGRAMS += examples/multicast_ranks
 examples_multicast_ranks_SOURCES = examples/multicast_ranks.c

@@ -4,9 +4,8 @@
  *
  *     fanout exec -s dgx-h100 --report report.json -- ./multicast_ranks [RANKS]
  *
- * The program starts its ranks itself, by fork before the first driver call. Each process simulates
- * what it asks for on a fabric of its own and writes a report of its own: bytes are shared, time is
- * not (docs/cuda.md). */
+ * The program starts its ranks itself, by fork before the first driver call. All are on the one machine that
+ * `fanout exec` owns: their packets meet, time is the same for all, and one report has them all (docs/cuda.md). */
 #include <fanout/fanout.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define RANKS_MAX 16
+#define RANKS_MAX 72
 #define WORDS 65536u /* floats to reduce */
 #define FLAG_OFFSET (WORDS * sizeof(float))
 

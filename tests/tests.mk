@@ -13,6 +13,7 @@ dist_check_SCRIPTS = \
 	tests/api/test_cuda_bounds.sh \
 	tests/api/test_cuda_clients.sh \
 	tests/api/test_clock.sh \
+	tests/api/test_incast.sh \
 	tests/api/test_nvml.sh \
 	tests/api/test_cuda_example.sh \
 	tests/api/test_cuda_kernels.sh \
