@@ -48,6 +48,7 @@ libfanout_core_la_SOURCES += \
 	api/engine/tree.c \
 	api/engine/tree.h \
 	api/engine/value.c \
+	api/engine/wait.c \
 	api/engine/watch.c \
 	api/engine/work.c \
 	api/wire/ask.c \

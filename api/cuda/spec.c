@@ -50,6 +50,8 @@ const ParamRow cuda_spec_rows[] = {
     PARAM_BOOL(CudaSpec, sticky_faults,
                "an illegal address stays an error of its context for good"),
     PARAM_BOOL(CudaSpec, host_cost, "calls cost simulated time, as measured on a real driver"),
+    PARAM_U64(CudaSpec, rank_skew_us, "us", 0, 1000000,
+              "a rank goes on by up to so much later than what it waited for has come, at random by its own stream"),
     PARAM_STRING(CudaSpec, fail, "calls and the errors that they answer: CALL:CODE[:NUMBER],..."),
     PARAM_U64(CudaSpec, memory_bytes, "bytes", 0, 1024 * GIB, "memory of a GPU; 0: its model's"),
     PARAM_END,
@@ -103,6 +105,8 @@ const char cuda_spec_defaults[] =
     "sticky_faults=true\n"
     "# assumed: host calls are free, so that results do not depend on the host\n"
     "host_cost=false\n"
+    "# assumed: ranks go on at once, so that their times can be compared\n"
+    "rank_skew_us=0\n"
     "# assumed: none\n"
     "fail=\n"
     "# assumed: as the GPU's model has\n"

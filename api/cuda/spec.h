@@ -45,6 +45,7 @@ typedef struct {
     guint64 query_quantum_ns;
     gboolean sticky_faults;
     gboolean host_cost;
+    guint64 rank_skew_us;
     char *fail;           /* api/cuda/context/fail.h; belongs to the ParamSet */
     guint64 memory_bytes; /* 0: as the GPU's model has */
 } CudaSpec;

@@ -245,6 +245,7 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     engine->faults = engine_faults_new();
     engine->launches = engine_launches_new();
     engine->arrivals = engine_arrivals_new();
+    engine->skews = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     engine_groups_init(&engine->groups);
     if (spec->timeline)
         engine_timeline_start(engine);

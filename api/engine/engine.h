@@ -173,6 +173,7 @@ typedef struct {
     const FabricSpec *fabric; /* must outlive the engine */
     guint64 seed;
     guint64 query_quantum_ps;
+    guint64 rank_skew_ps; /* at most so much later does a rank go on after each wait, at random */
     gboolean reference_calendar;
     gboolean reference_engine;
     gboolean keep_bytes;

@@ -14,6 +14,7 @@
 #include "observe/series/series.h"
 #include "observe/series/where.h"
 #include "sim/engine/sim.h"
+#include "sim/rng.h"
 #include "sim/report/report.h"
 
 #include <pthread.h>
@@ -89,7 +90,8 @@ struct Work {
     SimTime triggered_ps, performed_ps, ready_ps; /* ready: it starts no earlier */
     guint64 at, row;  /* progress of copies and fills: bytes of the row, rows */
     MemWatch watch;   /* ENGINE_WAIT_VALUE */
-    Event timer;      /* ENGINE_SLEEP */
+    Event timer;      /* ENGINE_SLEEP, and what cuda.rank_skew_us adds to a wait */
+    gboolean skewed;  /* it runs for the latter */
     EngineShared *shared; /* a record of an event that processes share, or a wait for another's; a reference, or NULL */
     guint64 number;       /* which record of it */
 };
@@ -173,6 +175,7 @@ struct Engine {
     GArray *launches;     /* launches.c */
     EngineGroups groups;
     GArray *arrivals;     /* arrivals.c */
+    GHashTable *skews;    /* rank -> Rng, of cuda.rank_skew_us */
     KernelTrace *trace;   /* NULL: none is wanted */
     guint64 n_traced;     /* warps */
     guint64 n_faults;
@@ -270,6 +273,11 @@ guint64 engine_handle(const Engine *engine, guint32 object); /* 0: not told */
 void engine_objects_report(Engine *engine, Report *report);
 
 /* queue.c: streams, events, order */
+/* wait.c */
+extern const WorkSteps engine_wait_steps; /* of a wait for one piece of work, whose `of` and `call` are set */
+void engine_wait_request(Engine *engine, EngineCall *call); /* the answer comes later */
+void engine_query(Engine *engine, const EngineRequest *request, EngineReply *reply); /* as things are now */
+EngineStatus engine_status_of(FaultKind fault); /* of work, for its caller */
 void engine_wait_drop(Work *wait); /* that is among the sleepers no more: its caller is gone, or has an answer */
 gboolean engine_queue_request(Engine *engine, EngineCall *call); /* TRUE: answered now */
 
@@ -370,6 +378,7 @@ void engine_shared_reached(Work *work);                            /* it is done
 gboolean engine_shared_complete(const EngineEvent *event);         /* the latest record, of whichever process */
 /* The work waits for another process's record; FALSE: the latest is this one's own. */
 gboolean engine_shared_follow(Work *work, const EngineEvent *event);
+void engine_follow_record(Work *work, const EngineEvent *event); /* it waits for the latest record, of whichever */
 void engine_shared_look(Engine *engine);                           /* have others recorded what is waited for? */
 gboolean engine_shared_wanted(const Engine *engine);               /* another process waits for a record of this one */
 

@@ -90,6 +90,12 @@ gboolean engine_shared_follow(Work *work, const EngineEvent *event)
     return TRUE;
 }
 
+void engine_follow_record(Work *work, const EngineEvent *event)
+{
+    if (event->shared == NULL || !engine_shared_follow(work, event))
+        engine_work_follow(work, event->record);
+}
+
 void engine_shared_look(Engine *engine)
 {
     for (guint i = 0; i < engine->awaited->len;) {

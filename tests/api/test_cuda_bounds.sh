@@ -30,6 +30,7 @@ watchdog_ms=0 watchdog_ms=86400000
 query_quantum_ns=1 query_quantum_ns=1000000000
 sticky_faults=false sticky_faults=true
 host_cost=false host_cost=true
+rank_skew_us=0 rank_skew_us=1000000
 fail= fail=cuMemCreate:OUT_OF_MEMORY:1
 memory_bytes=0 memory_bytes=1099511627776
 quiet_ms=0 quiet_ms=86400000
