@@ -16,6 +16,11 @@ libfanout_core_la_SOURCES += \
 	api/cuda/spec.c \
 	api/cuda/spec.h
 
+# What the owner's processes and the library that is preloaded into programs both have.
+wire_talk = \
+	api/wire/dial.c \
+	api/wire/message.c
+
 # The engine, which libcuda.so.1 has in a program alone and `fanout exec` for a job, and the wire between the two.
 libfanout_core_la_SOURCES += \
 	api/engine/alarm.c \
@@ -47,6 +52,8 @@ libfanout_core_la_SOURCES += \
 	api/engine/transfer.c \
 	api/engine/tree.c \
 	api/engine/tree.h \
+	api/engine/tree_parts.h \
+	api/engine/tree_read.c \
 	api/engine/value.c \
 	api/engine/wait.c \
 	api/engine/watch.c \
@@ -57,8 +64,7 @@ libfanout_core_la_SOURCES += \
 	api/wire/client_parts.h \
 	api/wire/connection.c \
 	api/wire/connection.h \
-	api/wire/dial.c \
-	api/wire/message.c \
+	$(wire_talk) \
 	api/wire/modules.c \
 	api/wire/owner.c \
 	api/wire/owner.h \
@@ -73,6 +79,7 @@ libfanout_core_la_SOURCES += \
 	api/wire/server_parts.h \
 	api/wire/session.c \
 	api/wire/session_memory.c \
+	api/wire/session_time.c \
 	api/wire/session_parts.h \
 	api/wire/shared.c \
 	api/wire/upload.c \
@@ -208,9 +215,20 @@ libfanout_exit_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version
 libfanout_clock_la_SOURCES = api/cuda/clock_hook.c
 libfanout_clock_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version
 # Part of every process of a job: the C library alone.
-libfanout_wait_la_SOURCES = api/wire/wait_hook.c api/wire/wait.h api/wire/dial.c api/wire/message.c
+libfanout_wait_la_SOURCES = $(wire_talk) \
+	api/wire/wait.h \
+	api/wire/wait_clock_hook.c \
+	api/wire/wait_condition_hook.c \
+	api/wire/wait_hook.c \
+	api/wire/wait_host_hook.c \
+	api/wire/wait_spin_hook.c \
+	api/wire/wait_talk.c \
+	api/wire/wait_timer.c \
+	api/wire/wait_timer.h \
+	api/wire/wait_word_hook.c
 libfanout_wait_la_CFLAGS = $(AM_CFLAGS)
-libfanout_wait_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version -export-symbols-regex '^(nanosleep|clock_nanosleep|usleep|sleep|poll|ppoll|select|pselect|epoll_wait|epoll_pwait|sched_yield)$$'
+libfanout_wait_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version \
+	-export-symbols-regex '^(nanosleep|clock_nanosleep|usleep|sleep|thrd_sleep|poll|ppoll|select|pselect|epoll_wait|epoll_pwait|epoll_pwait2|sched_yield|clock_gettime|gettimeofday|time|timespec_get|fo_clock_hook|syscall|pthread_mutex_(timed|clock)lock|mtx_timedlock|pthread_rwlock_(timed|clock)(rd|wr)lock|pthread_(timed|clock)join_np|pthread_cond_timedwait|pthread_cond_clockwait|cnd_timedwait|sem_timedwait|sem_clockwait)$$'
 libfanout_wait_la_LIBADD = -ldl -lpthread
 
 fanoutincludedir = $(includedir)/fanout

@@ -92,7 +92,9 @@ fanout_SOURCES = \
 	cli/verb/compare.c \
 	cli/verb/convert.c \
 	cli/verb/doctor.c \
-	cli/verb/exec.c \
+	cli/exec/environment.c \
+	cli/exec/environment.h \
+	cli/exec/verb.c \
 	cli/verb/plot.c \
 	cli/verb/ptx.c \
 	cli/replay/verb.c \

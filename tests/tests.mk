@@ -14,6 +14,8 @@ dist_check_SCRIPTS = \
 	tests/api/test_cuda_clients.sh \
 	tests/api/test_clock.sh \
 	tests/api/test_incast.sh \
+	tests/wire/test_quiet.sh \
+	tests/wire/test_waits.sh \
 	tests/api/test_nvml.sh \
 	tests/api/test_cuda_example.sh \
 	tests/api/test_cuda_kernels.sh \
@@ -147,7 +149,7 @@ check-speed: fanout
 	  $(SHELL) $(top_srcdir)/$(speed_test); grep -q '^:test-result: PASS' $(speed_test).trs || \
 	  { cat $(speed_test).log; exit 1; }
 CLEANFILES += $(speed_test).log $(speed_test).trs
-EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c
+EXTRA_DIST += tests/api/cuda_errors.list tests/api/cuda_kernels.c tests/api/cuda_undefined.c tests/wire/waits.c
 
 # Tests find the shared reference files here, and skip with a message where there are none. What the address sanitizer
 # keeps of freed memory is kept small, or memory seems to grow where tests look at it.

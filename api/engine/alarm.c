@@ -24,6 +24,7 @@ static void alarm_rings(Event *event, SimTime now_ps)
     (void)now_ps;
     g_ptr_array_remove(engine->alarms, alarm);
     engine_disturbed(engine);
+    engine_tell_time(engine);
     alarm->ring(alarm->user);
     sim_stop(engine->sim);
     g_free(alarm);

@@ -14,13 +14,19 @@ void engine_disturbed(Engine *engine)
     engine->look_us = ENGINE_LOOK_FIRST_US;
     engine->still_us = 0;
     engine->told_busy = FALSE;
+    engine->was_forced = FALSE;
 }
 
-void engine_answer(Engine *engine, EngineCall *call, EngineStatus status)
+void engine_tell_time(Engine *engine)
 {
     __atomic_store_n(&engine->seen_ps, sim_now_ps(engine->sim), __ATOMIC_RELEASE);
     if (engine->spec.gate != NULL)
         __atomic_store_n(engine->spec.gate->seen_ps, engine->seen_ps, __ATOMIC_RELEASE);
+}
+
+void engine_answer(Engine *engine, EngineCall *call, EngineStatus status)
+{
+    engine_tell_time(engine);
     call->reply.status = status;
     call->done = TRUE;
     engine_disturbed(engine);

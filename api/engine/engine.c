@@ -155,7 +155,10 @@ static void advance(Engine *engine)
     pthread_mutex_lock(&engine->lock);
     if (status == SIM_LIMIT || status == SIM_STOPPED || !engine_nothing_posted(engine) || engine->ready->len > 0)
         engine->nobody_us = engine->quiet_us = 0;
-    else if (engine->sleepers->len > 0 || engine->outside->len > 0)
+    else if (engine->spins || engine->was_forced) { /* nothing is due, but who runs may act yet */
+        engine->quiet = FALSE;
+        engine_look_later(engine, SHARED_LOOK_US);
+    } else if (engine->sleepers->len > 0 || engine->outside->len > 0)
         advance_to_nothing(engine);
     else
         engine_idle(engine);
@@ -240,6 +243,8 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     engine->vases = g_ptr_array_new();
     engine->departed = g_array_new(FALSE, FALSE, sizeof(guint32));
     engine->tree = spec->gate != NULL ? tree_new(spec->tree_root, TRUE) : tree_new(getpid(), FALSE);
+    if (spec->gate != NULL)
+        tree_on_spin(engine->tree, spec->gate->spins, spec->gate->self, spec->gate->came_fd);
     engine->wake_fd = spec->gate != NULL ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
     engine->stats = g_ptr_array_new();
     engine->faults = engine_faults_new();

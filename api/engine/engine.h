@@ -72,7 +72,7 @@ typedef enum {
     ENGINE_WAIT_STREAM,  /* stream */
     ENGINE_WAIT_RECORD,  /* event */
     ENGINE_WAIT_CONTEXT, /* object: context */
-    ENGINE_SLEEP,        /* time_ps more */
+    ENGINE_SLEEP,        /* time_ps more; 0: as long as a query */
     ENGINE_QUERY_STREAM, /* value = 1 when idle */
     ENGINE_QUERY_EVENT,  /* value = 1 when complete or never recorded, time_ps its time */
     ENGINE_NOW,          /* time_ps */

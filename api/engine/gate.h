@@ -29,6 +29,9 @@ struct EngineGate {
     void (*host_call)(void *self, guint32 client, guint64 function, guint64 argument, void *work);
     /* The process whose memory a request of that client means; 0: it is gone. */
     pid_t (*process)(void *self, guint32 client);
+    /* TreeSpins of tree.h */
+    gboolean (*spins)(void *self, pid_t pid, pid_t tid, gboolean runs, guint32 *calls);
+    int came_fd; /* readable when something has come */
 };
 
 /* TRUE: the reply is there; otherwise `answer` comes. */

@@ -160,6 +160,8 @@ struct Engine {
     Tree *tree;
     gboolean disturbed;   /* something has been, since time ran last */
     gboolean quiet;       /* it was proved, and nothing has been answered or asked since */
+    gboolean spins;       /* but for threads that spin: for a quantum of time alone */
+    gboolean was_forced;  /* cuda.quiet_ms has let time run: somebody still runs */
     guint64 look_us;      /* until the next try of the proof */
     gint64 still_us;      /* host time since when time was wanted and the tree was not quiet; 0: it is not wanted */
     gboolean told_busy;
@@ -216,6 +218,7 @@ static inline gboolean engine_nothing_posted(Engine *engine)
  * a host function to the thread that makes them. */
 #define ENGINE_LOOK_FIRST_US 20 /* between two tries of the proof of quiet, at first */
 void engine_disturbed(Engine *engine); /* something was answered or asked: quiet must be proved anew; also without it */
+void engine_tell_time(Engine *engine); /* to all: somebody may go on who has no answer to a call */
 void engine_answer(Engine *engine, EngineCall *call, EngineStatus status);
 void engine_signal(Engine *engine);
 void engine_look_later(Engine *engine, guint64 look_us); /* G_MAXUINT64: until something is posted */

@@ -15,11 +15,18 @@ void engine_look_at_shared(Engine *engine)
 
 SimStatus engine_run_slice(Engine *engine)
 {
-    guint64 slice_ps = engine_kernels_run(engine) > 0 ? KERNEL_SLICE_PS : SLICE_PS;
+    guint64 slice_ps = engine->spins ? engine->spec.query_quantum_ps
+                       : engine_kernels_run(engine) > 0 ? KERNEL_SLICE_PS : SLICE_PS;
+
     engine->in_time = TRUE;
     SimStatus status = sim_run(engine->sim, sim_now_ps(engine->sim) + slice_ps);
     engine->in_time = FALSE;
 
+    if (engine->spins) { /* they are to see what has changed, and may have written meanwhile */
+        engine->quiet = FALSE;
+        engine_tell_time(engine);
+    }
+    engine->disturbed |= engine->spins || engine->was_forced;
     engine_watch(engine);
     engine_shared_look(engine);
     return status;

@@ -68,7 +68,7 @@ gboolean engine_is_quiet(Engine *engine)
         return TRUE;
     const EngineGate *gate = engine->spec.gate;
     pthread_mutex_unlock(&engine->lock);
-    gboolean quiet = tree_is_quiet(engine->tree, &busy);
+    gboolean spins, quiet = tree_is_quiet(engine->tree, &spins, &busy);
     gboolean came = gate != NULL && gate->take(gate->self); /* who sleeps may have asked before it fell asleep */
     gint64 now_us = host_clock_us();
     pthread_mutex_lock(&engine->lock);
@@ -77,11 +77,14 @@ gboolean engine_is_quiet(Engine *engine)
     if (engine->still_us == 0)
         engine->still_us = now_us;
     if (!quiet && engine->spec.quiet_us > 0 && now_us - engine->still_us >= (gint64)engine->spec.quiet_us) {
-        quiet = TRUE;
-        engine->forced++;
+        engine->forced += !engine->was_forced;
+        quiet = engine->was_forced = TRUE;
     }
     if (!quiet)
         say_busy(engine, &busy, now_us - engine->still_us);
+    engine->spins = spins;
+    if (quiet)
+        engine->still_us = 0;
     return engine->quiet = quiet;
 }
 

@@ -119,6 +119,11 @@ void engine_stats_report(Engine *engine, Report *report)
                      "us");
     report_add_bool(report, "stuck", engine->stuck);
     report_add_u64(report, "unfinished_work", (guint64)engine->running, "");
+    if (engine->forced > 0) { /* the report depends on the host then, and says so */
+        report_add_u64(report, "time_forced", engine->forced, "");
+        report_add_note(report, "time_forced: so often simulated time went on while a thread of the program ran, since "
+                                "cuda.quiet_ms of the host had passed: what the report says depends on the host");
+    }
     report_add_u64(report, "device_faults", engine->n_faults, "");
     if (engine->trace && engine->n_traced == 0)
         report_add_note(report, "--ptx-trace %s: no launch that has ended had such a warp", engine->spec.ptx_trace);

@@ -10,6 +10,11 @@
  * two looks at the first. Descriptors are kept, and processes are looked for only where the kernel has made a process
  * or thread since the last look.
  *
+ * A thread that asks again and again for what it waits for (sched_yield, a poll without waiting) does not sleep. When
+ * it has asked often enough while all others slept, it has seen all that there is to see: it counts as quiet until what
+ * it asks about may have changed. Left out: threads that hand something to and fro by such calls alone, more often than
+ * that and with nothing in between, may see a quantum of time pass meanwhile.
+ *
  * Left out: what wakes a sleeper without a process of the tree (a disk, a clock that is not simulated, another
  * machine): then the time at which it goes on is the host's, as the page says.
  * A thread that a debugger has stopped is not quiet: it holds the others, as one that computes does.
@@ -29,13 +34,21 @@ typedef struct {
     char name[32];
 } TreeRunner;
 
+/* How often a thread has asked for something instead of waiting for it (sched_yield and its kin), so far. runs: as the
+ * kernel has it; a thread that rests for a moment between two such calls sleeps, and still counts as one that runs.
+ * FALSE: it is not known as one that does so, or it really sleeps. */
+typedef gboolean (*TreeSpins)(void *user, pid_t pid, pid_t tid, gboolean runs, guint32 *calls);
+
 /* descend: with the processes below root. The tree starts empty and is filled by the first look. */
 Tree *tree_new(pid_t root, gboolean descend);
 void tree_free(Tree *tree);
 /* This thread is no part of the tree, though its process is: one of the simulator's own. */
 void tree_skip(Tree *tree, pid_t tid);
-/* TRUE: there was such a moment since the call began. FALSE: *busy (may be NULL) is a thread that ran. */
-gboolean tree_is_quiet(Tree *tree, TreeRunner *busy);
+/* fd: readable when there is something better to do than to look whether a thread spins. */
+void tree_on_spin(Tree *tree, TreeSpins spins, void *user, int fd);
+/* TRUE: there was such a moment since the call began. FALSE: *busy (may be NULL) is a thread that ran. *spins: not all
+ * slept: some asked again and again, SPIN_CALLS times while all others slept. */
+gboolean tree_is_quiet(Tree *tree, gboolean *spins, TreeRunner *busy);
 /* How many threads the last look has seen. */
 guint tree_threads(const Tree *tree);
 /* Whether a process is part of the tree, as of the last look. */

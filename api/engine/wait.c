@@ -130,8 +130,9 @@ static void sleep_begin(Work *wait)
     if (wait->call == NULL) /* its caller is gone */
         return;
     event_init(&wait->timer, sleep_over);
-    sim_after(wait->engine->sim, &wait->timer, sleeps ? wait->request.time_ps : wait->engine->spec.query_quantum_ps,
-              EVENT_PRIORITY_PROCESS);
+    sim_after(wait->engine->sim, &wait->timer,
+              sleeps && wait->request.time_ps > 0 ? wait->request.time_ps : wait->engine->spec.query_quantum_ps,
+              EVENT_PRIORITY_PROCESS); /* a sleep of 0 in a loop must let time pass, too */
 }
 
 static const WorkSteps sleep_steps = {.start = sleep_begin};

@@ -174,7 +174,7 @@ static void take_hello(ServerConnection *connection, const WireHello *hello, gss
         connection_client_end(client); /* another program in the same process */
         client = NULL;
     }
-    if (!client && server->clients->len > WIRE_CLIENTS_MAX) {
+    if (!client && g_atomic_int_get(&server->live) >= (gint)WIRE_CLIENTS_MAX) {
         welcome(connection, "there are too many processes");
         return;
     }
@@ -234,12 +234,22 @@ void server_reply(ServerConnection *connection)
         server_drop(connection, "it does not take its answer");
 }
 
+/* The one request that may come while another is not answered: that one is not wanted any more. */
+static gboolean end_sleep(ServerConnection *connection, const WireCall *call)
+{
+    if (call->request.op != WIRE_OP_SLEEP_END || connection->call.request.op != ENGINE_SLEEP)
+        return FALSE;
+    engine_call_gone(connection->server->engine, &connection->call);
+    return TRUE;
+}
+
 static void take_call(ServerConnection *connection, const WireCall *call, gssize n, int descriptor)
 {
     gboolean answered = FALSE;
 
     if (n < (gssize)sizeof *call || call->head.magic != WIRE_MAGIC || call->head.kind != WIRE_CALL ||
-        n != (gssize)(sizeof *call + call->bytes) || connection->busy || connection->role != WIRE_ROLE_CALLER) {
+        n != (gssize)(sizeof *call + call->bytes) || connection->role != WIRE_ROLE_CALLER ||
+        (connection->busy && !end_sleep(connection, call))) {
         server_drop(connection, "what it sends is no request");
         return;
     }

@@ -48,6 +48,7 @@ Owner *owner_new(GError **error)
 }
 
 const char *owner_name(const Owner *owner) { return server_name(owner->server); }
+char *owner_page_path(const Owner *owner) { return server_page_path(owner->server); }
 
 static gboolean signal_comes(void) { return FALSE; } /* to the owner it does not: kernels are ended for an interrupt */
 

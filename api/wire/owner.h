@@ -18,6 +18,7 @@ typedef struct Owner Owner;
 /* GError: the options are wrong (file, line, key), or the host gives no socket. */
 Owner *owner_new(GError **error);
 const char *owner_name(const Owner *owner);
+char *owner_page_path(const Owner *owner); /* for WIRE_PAGE_ENV; g_free */
 /* root: the first process of the job; interrupts: atomic, how often the user pressed Ctrl-C. watch may be NULL. */
 void owner_begin(Owner *owner, pid_t root, const gint *interrupts, WatchPage *watch);
 

@@ -85,6 +85,22 @@ static pid_t gate_process(void *self, guint32 number)
     return client && !client->gone ? client->pid : 0;
 }
 
+/* How often a thread has asked instead of waiting, so far; FALSE: it is not known as one that does, or it sleeps. */
+static gboolean gate_spins(void *self, pid_t pid, pid_t tid, gboolean runs, guint32 *calls)
+{
+    const Server *server = self;
+    const ServerClient *client = g_hash_table_lookup(server->by_pid, GINT_TO_POINTER(pid));
+
+    for (guint i = 0; client && client->spins && i < WIRE_SPIN_SLOTS; i++) {
+        const WireSpinSlot *slot = &client->spins->slot[i];
+        if (__atomic_load_n(&slot->tid, __ATOMIC_ACQUIRE) != tid)
+            continue;
+        *calls = __atomic_load_n(&slot->calls, __ATOMIC_SEQ_CST);
+        return runs || __atomic_load_n(&slot->resting, __ATOMIC_SEQ_CST) != 0;
+    }
+    return FALSE;
+}
+
 EngineGate *server_gate(Server *server) { return &server->gate; }
 const char *server_name(const Server *server) { return server->name; }
 int server_listens(const Server *server) { return server->listen_fd; }
@@ -192,7 +208,8 @@ Server *server_new(const ServerSpec *spec, GError **error)
     server->program_room = g_malloc(WIRE_PAYLOAD_MAX);
     if (server->epoll_fd >= 0 && listen_at(server, error) && page_make(server, error)) {
         server->gate = (EngineGate){server,      &server->page->seen_ps, gate_wait,   gate_take,
-                                    gate_answer, gate_host_call,         gate_process};
+                                    gate_answer, gate_host_call,         gate_process, gate_spins,
+                                    server->epoll_fd};
         return server;
     }
     if (error && !*error)
@@ -201,3 +218,8 @@ Server *server_new(const ServerSpec *spec, GError **error)
 }
 
 MachinePage *server_page(Server *server) { return server->page; }
+
+char *server_page_path(const Server *server)
+{
+    return g_strdup_printf("/proc/%d/fd/%d", (int)getpid(), server->page_fd);
+}

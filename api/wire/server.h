@@ -27,6 +27,7 @@ typedef struct {
 Server *server_new(const ServerSpec *spec, GError **error);
 const char *server_name(const Server *server);
 MachinePage *server_page(Server *server);
+char *server_page_path(const Server *server); /* g_free */
 EngineGate *server_gate(Server *server);
 void server_begin(Server *server, Engine *engine);
 int server_listens(const Server *server); /* readable when a process has come */

@@ -75,6 +75,7 @@ typedef struct {
     gpointer program_args;
     char *why;            /* of ENGINE_OBJECT_READY */
     SharedObject *object; /* of the call */
+    guint64 slept_ps;     /* when the latest sleep began */
 } ServerConnection;
 
 struct ServerClient {
@@ -98,7 +99,8 @@ struct ServerClient {
     GString *prints;          /* of kernels, until the next answer */
     GByteArray *part;         /* of the report */
     guint64 calls, n_asked;
-    GHashTable *works; /* number -> work */
+    GHashTable *works;         /* number -> work */
+    const WireSpinPage *spins; /* mapped; NULL: none of its threads spins */
 };
 
 struct Server {

@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-#define TIME_MAX_PS ((guint64)1 << 62)
-#define TIMERS_MAX 65536u
-
 static guint32 array_number(const GArray *numbers, guint32 number)
 {
     return number < numbers->len ? g_array_index(numbers, guint32, number) : 0;
@@ -40,7 +37,7 @@ static guint32 context_number(ServerClient *client, guint32 number, gboolean mak
 
 /* ---- streams and events */
 
-static gboolean take_stream(ServerConnection *connection)
+static gboolean take_stream(ServerConnection *connection, int descriptor)
 {
     ServerClient *client = connection->client;
     Engine *engine = client->server->engine;
@@ -67,6 +64,7 @@ static gboolean take_stream(ServerConnection *connection)
         engine_take(engine, call);
         return TRUE;
     case ENGINE_EVENT_NEW:
+        r->argument = (guint64)(guintptr)shared_event_page(descriptor);
         if (client->events->len >= NUMBERS_MAX)
             return session_refuse(call, ENGINE_NO_MEMORY);
         engine_take(engine, call);
@@ -160,53 +158,11 @@ static gboolean check_wait(ServerClient *client, EngineRequest *r)
         r->object = context_number(client, r->object, FALSE);
         return r->object != 0;
     default:
-        return r->time_ps < TIME_MAX_PS;
+        return FALSE;
     }
 }
 
-/* ---- timers */
-
-static void timer_free(gpointer data)
-{
-    ServerTimer *timer = data;
-
-    if (timer->alarm)
-        engine_alarm_free(timer->alarm);
-    g_free(timer);
-}
-
-static void timer_rings(void *user)
-{
-    ServerTimer *timer = user;
-    ServerClient *client = timer->client;
-    WireAsk asked = {.head = wire_head(WIRE_ASK), .what = WIRE_ASK_TIMER, .argument = timer->number};
-
-    timer->alarm = NULL;
-    if (client->timing)
-        message_send(client->timing->fd, &asked, sizeof asked, NULL, 0, -1);
-    g_hash_table_remove(client->timers, &timer->number);
-}
-
-static gboolean take_timer(ServerConnection *connection)
-{
-    ServerClient *client = connection->client;
-    EngineCall *call = &connection->call;
-    const EngineRequest *r = &call->request;
-
-    if (!client->timers)
-        client->timers = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, timer_free);
-    g_hash_table_remove(client->timers, &r->argument);
-    if (r->op == WIRE_OP_TIMER_END)
-        return TRUE;
-    if (r->time_ps >= TIME_MAX_PS || g_hash_table_size(client->timers) >= TIMERS_MAX)
-        return session_refuse(call, ENGINE_INVALID);
-    ServerTimer *timer = g_new0(ServerTimer, 1);
-    timer->number = r->argument;
-    timer->client = client;
-    timer->alarm = engine_alarm_new(client->server->engine, r->time_ps, &r->order, timer_rings, timer);
-    g_hash_table_insert(client->timers, &timer->number, timer);
-    return TRUE;
-}
+/* ---- what the wire answers itself */
 
 static gboolean take_own(ServerConnection *connection, const guint8 *payload, gsize bytes, int descriptor)
 {
@@ -236,7 +192,7 @@ static gboolean take_own(ServerConnection *connection, const guint8 *payload, gs
         client->left |= r->value != 0;
         return TRUE;
     default:
-        return take_timer(connection);
+        return session_take_timer(connection, descriptor);
     }
 }
 
@@ -283,17 +239,18 @@ static gboolean take(ServerConnection *connection, const guint8 *payload, gsize 
     case ENGINE_STREAM_FREE:
     case ENGINE_EVENT_NEW:
     case ENGINE_EVENT_FREE:
-        if (r->op == ENGINE_EVENT_NEW)
-            r->argument = (guint64)(guintptr)shared_event_page(descriptor);
-        return take_stream(connection);
+        return take_stream(connection, descriptor);
     case ENGINE_WAIT_STREAM:
     case ENGINE_WAIT_RECORD:
     case ENGINE_WAIT_CONTEXT:
-    case ENGINE_SLEEP:
     case ENGINE_QUERY_STREAM:
     case ENGINE_QUERY_EVENT:
         if (!check_wait(client, r))
             return session_refuse(call, ENGINE_INVALID);
+        break;
+    case ENGINE_SLEEP:
+        if (!session_check_sleep(connection))
+            return session_refuse(call, ENGINE_FULL);
         break;
     case ENGINE_NOW:
     case ENGINE_SHARED:
@@ -318,6 +275,8 @@ static gboolean take(ServerConnection *connection, const guint8 *payload, gsize 
     case WIRE_OP_PRINTS:
     case WIRE_OP_TIMER:
     case WIRE_OP_TIMER_END:
+    case WIRE_OP_SLEEP_END:
+    case WIRE_OP_SPIN:
         return take_own(connection, payload, bytes, descriptor);
     default:
         return FALSE;
@@ -352,7 +311,7 @@ void session_end(ServerClient *client)
     GHashTableIter iter;
     gpointer value;
 
-    g_clear_pointer(&client->timers, g_hash_table_unref);
+    session_end_time(client);
     engine_client_end(server->engine, client->number);
     g_hash_table_iter_init(&iter, client->works);
     while (g_hash_table_iter_next(&iter, NULL, &value)) /* functions that will not return any more */

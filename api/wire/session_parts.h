@@ -24,4 +24,9 @@ static inline gboolean session_refuse(EngineCall *call, EngineStatus status)
 gboolean session_take_memory(ServerConnection *connection, int descriptor);
 gboolean session_take_object(ServerConnection *connection, int descriptor, gboolean *answered);
 
+/* session_time.c. FALSE: a run has no room for so long a sleep. */
+gboolean session_check_sleep(ServerConnection *connection);
+gboolean session_take_timer(ServerConnection *connection, int descriptor); /* timers, and what ends or avoids waits */
+void session_end_time(ServerClient *client);
+
 #endif

@@ -21,6 +21,7 @@
 #include "api/engine/engine.h"
 
 #define WIRE_ENV "FANOUT_OWNER" /* the socket's name, for clients */
+#define WIRE_PAGE_ENV "FANOUT_OWNER_PAGE" /* a file of /proc that is the MachinePage, to ask only the time */
 #define WIRE_MAGIC 0x4f4e4146u  /* "FANO" */
 #define WIRE_VERSION "fanout " PACKAGE_VERSION " wire 1"
 #define WIRE_PAYLOAD_MAX (128u << 10) /* bytes behind a message */
@@ -110,7 +111,24 @@ typedef enum {
     WIRE_OP_PRINTS,     /* what kernels have printed and no answer has brought yet */
     WIRE_OP_TIMER,      /* argument: a number, time_ps from now: WIRE_ASK_TIMER comes then */
     WIRE_OP_TIMER_END,  /* argument: it is not wanted any more */
+    WIRE_OP_SLEEP_END,  /* also while ENGINE_SLEEP is not answered, which then never is -> value: WIRE_SLEEP_ENDED,
+                         * time_ps: how much of the latest sleep had passed */
+    WIRE_OP_SPIN,       /* a descriptor of a WireSpinPage that cannot shrink: threads that spin count there */
 } WireOp;
+#define WIRE_SLEEP_ENDED 1u /* what no answer to ENGINE_SLEEP has */
+
+/* Threads of a client that ask again and again instead of waiting, and how often each has asked. Written by the client,
+ * word by word; what it writes decides when time may pass, nothing else. */
+#define WIRE_SPIN_SLOTS 512u
+typedef struct {
+    gint32 tid;      /* 0: the slot is free */
+    guint32 calls;   /* so far */
+    guint32 resting; /* 1: it sleeps for a moment of the host, and is to be taken for one that runs */
+    guint32 unused;
+} WireSpinSlot;
+typedef struct {
+    WireSpinSlot slot[WIRE_SPIN_SLOTS];
+} WireSpinPage;
 
 /* Behind ENGINE_LAUNCH_PTX: a KernelSpec in numbers, then its parameters. */
 typedef struct {

@@ -302,6 +302,7 @@ static void test_rank_skew(void)
 {
     uint64_t before, after, least = UINT64_MAX, most = 0, all = 0;
 
+    start();
     use_device(0);
     for (int i = 0; i < 100; i++) {
         OK(fo_now_ps(&before));

@@ -1,0 +1,54 @@
+/* Inside tree.c and tree_read.c: what is known of a tree. */
+#ifndef API_ENGINE_TREE_PARTS_H
+#define API_ENGINE_TREE_PARTS_H
+
+#include "api/engine/tree.h"
+
+#define TREE_STAT_BYTES 512u
+#define TREE_COUNT_BYTES 64u
+#define TREE_WARM_PROOFS 4u /* so long after it has moved a thread is read twice */
+
+typedef struct {
+    pid_t pid, tid;
+    int stat_fd, count_fd; /* of /proc/PID/task/TID; -1: the kernel has none */
+    char state;
+    guint warm; /* proofs for which it still counts as one that moves */
+    char count[TREE_COUNT_BYTES];
+    gboolean seen; /* while the tree is read anew */
+    gboolean gone;
+    gboolean spins; /* in this proof */
+    guint32 calls;  /* that it had made when the proof began */
+    char name[32];
+} TreeThread;
+
+typedef struct {
+    pid_t pid, parent;
+    gboolean ours, seen;
+} TreeProcess;
+
+struct Tree {
+    pid_t root;
+    gboolean descend;
+    GHashTable *processes; /* pid -> TreeProcess: all of the system that were met */
+    GHashTable *threads;   /* tid -> TreeThread of the tree */
+    GPtrArray *order;      /* the same, as they were met */
+    GHashTable *skipped;   /* tid */
+    guint64 last_made; /* the number of the newest process or thread of the system when the tree was read; 0: never */
+    gboolean moved;    /* a thread has, in this look */
+    guint gone;        /* threads that are kept and are no more */
+    int made_fd;
+    TreeSpins spins;
+    void *spins_user;
+    int spins_fd;
+    GPtrArray *spinners; /* TreeThread of this proof */
+};
+
+/* tree_read.c. The number of the newest process or thread of the system; 0: it is not told. */
+guint64 tree_newest(const Tree *tree);
+/* Meets what has been made since the last time (last_made). */
+void tree_update(Tree *tree);
+/* Names of threads may have spaces and brackets: what counts begins behind the last bracket. */
+gboolean tree_parse_stat(char *text, char *state, pid_t *parent, char name[32]);
+void tree_thread_close(TreeThread *thread);
+
+#endif

@@ -1,0 +1,13 @@
+/* The environment in which `fanout exec` starts its program: options of the run, libraries that are found first. */
+#ifndef CLI_EXEC_ENVIRONMENT_H
+#define CLI_EXEC_ENVIRONMENT_H
+
+#include "cli/options.h"
+
+void exec_setenv(const char *name, const char *value); /* NULL: it is not set */
+void exec_preload(const char *libraries, const char *name); /* before what is preloaded already */
+/* report: a file, "-", or NULL: standard error; status_fd: of the ReportStatus that the program inherits. */
+void exec_environment(const Options *options, const char *system, const char *report, const char *libraries,
+                      int status_fd);
+
+#endif

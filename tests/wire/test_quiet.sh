@@ -1,0 +1,28 @@
+#!/bin/sh
+# A thread that polls memory and calls nothing holds simulated time: after ten seconds it is named. With cuda.quiet_ms
+# time goes on all the same, and the report says how often, with a note that it depends on the host.
+set -eu
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+libs=$(dirname "$FANOUT")/.libs
+[ -f "$libs/libfanout_wait.so" ] || { echo "no $libs/libfanout_wait.so"; exit 77; }
+case ${SANITIZE:-no} in no | '') ;; *) echo "a plain program cannot load a sanitized library"; exit 77 ;; esac
+${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -I"$TOP_SRCDIR/api/include" "$TOP_SRCDIR/tests/wire/waits.c" \
+    -o "$dir/waits" "$libs/libcuda.so.1" -Wl,-rpath-link,"$libs" -lpthread
+
+timeout 60 "$FANOUT" exec --set cuda.quiet_ms=20 --report "$dir/forced.json" -- "$dir/waits" memory >"$dir/out"
+grep -qx seen "$dir/out"
+grep -q '^ "time_forced": [1-9]' "$dir/forced.json" || { echo "the report does not say how often"; exit 1; }
+grep -q 'depends on the host' "$dir/forced.json" || { echo "the report has no note"; exit 1; }
+
+timeout 60 "$FANOUT" exec --report "$dir/plain.json" -- "$dir/waits" spin >"$dir/out"
+if grep -q time_forced "$dir/plain.json"; then
+    echo "a report of a run that nothing forced says time_forced"
+    exit 1
+fi
+
+timeout 13 "$FANOUT" exec --report "$dir/plain.json" -- "$dir/waits" memory >"$dir/out" 2>"$dir/err" || :
+grep -q 'simulated time has stood still for 10 s of the host, since thread [0-9]* (waits) of process [0-9]* runs' \
+    "$dir/err" || { echo "nobody says who runs:"; cat "$dir/err"; exit 1; }
+grep -q 'quiet_ms=20' "$dir/err"
+echo passed
