@@ -513,6 +513,8 @@ static void poll_memory(void)
     DRIVER(cuStreamSynchronize(NULL));
     *(volatile uint32_t *)word = 0;
     DRIVER(cuMemcpyDtoHAsync_v2(word, from, 4, NULL));
+    printf("polls\n");
+    fflush(stdout);
     while (*(volatile uint32_t *)word == 0)
         continue;
     printf("seen\n");
