@@ -221,6 +221,7 @@ libfanout_wait_la_SOURCES = $(wire_talk) \
 	api/wire/wait_condition_hook.c \
 	api/wire/wait_hook.c \
 	api/wire/wait_host_hook.c \
+	api/wire/wait_socket_hook.c \
 	api/wire/wait_spin_hook.c \
 	api/wire/wait_talk.c \
 	api/wire/wait_timer.c \
@@ -229,6 +230,8 @@ libfanout_wait_la_SOURCES = $(wire_talk) \
 libfanout_wait_la_CFLAGS = $(AM_CFLAGS)
 libfanout_wait_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version \
 	-export-symbols-regex '^(nanosleep|clock_nanosleep|usleep|sleep|thrd_sleep|poll|ppoll|select|pselect|epoll_wait|epoll_pwait|epoll_pwait2|sched_yield|clock_gettime|gettimeofday|time|timespec_get|fo_clock_hook|syscall|pthread_mutex_(timed|clock)lock|mtx_timedlock|pthread_rwlock_(timed|clock)(rd|wr)lock|pthread_(timed|clock)join_np|pthread_cond_timedwait|pthread_cond_clockwait|cnd_timedwait|sem_timedwait|sem_clockwait)$$'
+libfanout_wait_la_LDFLAGS = -module -avoid-version \
+	-export-symbols-regex '^(nanosleep|clock_nanosleep|usleep|sleep|thrd_sleep|poll|ppoll|select|pselect|epoll_wait|epoll_pwait|epoll_pwait2|sched_yield|clock_gettime|gettimeofday|time|timespec_get|fo_clock_hook|syscall|pthread_mutex_(timed|clock)lock|mtx_timedlock|pthread_rwlock_(timed|clock)(rd|wr)lock|pthread_(timed|clock)join_np|pthread_cond_timedwait|pthread_cond_clockwait|cnd_timedwait|sem_timedwait|sem_clockwait|recv|recvfrom|recvmsg|send|sendmsg|accept|accept4)$$'
 libfanout_wait_la_LIBADD = -ldl -lpthread
 
 fanoutincludedir = $(includedir)/fanout

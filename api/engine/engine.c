@@ -235,6 +235,7 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     engine->objects = g_ptr_array_new();
     engine->contexts = g_hash_table_new(NULL, NULL);
     engine->streams = g_ptr_array_new();
+    engine->shown = g_array_new(FALSE, TRUE, sizeof(guint32));
     engine->events = g_ptr_array_new();
     engine->sleepers = g_ptr_array_new();
     engine->ready = g_ptr_array_new();

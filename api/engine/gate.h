@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "api/engine/engine.h"
+#include "api/engine/tree.h"
 
 /* A call that a thread sleeps on. It lives until it is answered. */
 typedef struct EngineCall {
@@ -30,7 +31,7 @@ struct EngineGate {
     /* The process whose memory a request of that client means; 0: it is gone. */
     pid_t (*process)(void *self, guint32 client);
     /* TreeSpins of tree.h */
-    gboolean (*spins)(void *self, pid_t pid, pid_t tid, gboolean runs, guint32 *calls);
+    gboolean (*spins)(void *self, pid_t pid, pid_t tid, gboolean runs, TreeSpin *spin);
     int came_fd; /* readable when something has come */
 };
 

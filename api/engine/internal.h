@@ -150,6 +150,8 @@ struct Engine {
     GArray *windows;      /* ObjectWindow that are mapped */
     GHashTable *contexts; /* id -> EngineContext */
     GPtrArray *streams;   /* EngineStream by number */
+    GArray *shown;        /* guint32 by the same: its number in reports, in the order of first use; 0: not used yet */
+    guint32 n_shown;
     GPtrArray *events;    /* EngineEvent by number */
     GPtrArray *sleepers;  /* Work: waits that are not answered */
     GPtrArray *ready;     /* Work that could start, once the standstill ends; references */
@@ -296,6 +298,10 @@ void engine_work_unmapped(Work *work, guint64 va); /* it ends: nothing is mapped
 
 /* stream.c */
 EngineStream *engine_stream(Engine *engine, guint32 number); /* NULL: freed */
+void engine_stream_used(Engine *engine, guint32 number);
+/* Its number in reports: that of a stream is given when the first work in it starts, since the host decides in which
+ * order threads and processes make theirs. */
+guint32 engine_stream_shown(const Engine *engine, guint32 number);
 guint32 engine_stream_new(Engine *engine, const EngineRequest *request);
 void engine_stream_free(Engine *engine, guint32 number); /* its queued work still runs */
 guint32 engine_event_new(Engine *engine, const EngineRequest *request);

@@ -37,7 +37,7 @@ static void add_row(GArray *rows, const Work *work, SimTime end_ps, const char *
 {
     Launch row = {.name = g_intern_string(work->kernel.name),
                   .gpu = work->context->gpu,
-                  .stream = work->request.stream,
+                  .stream = engine_stream_shown(work->engine, work->request.stream),
                   .start_ps = work->start_ps,
                   .end_ps = end_ps,
                   .state = state,
@@ -74,7 +74,7 @@ static const Column launch_columns[] = {
     COLUMN_TEXT(kernel, "kernel", "its name"),
     COLUMN_TEXT(called, "called", "the function that it called first by its address: what a kernel of many did"),
     COLUMN_U64(gpu, "gpu", "", "that ran it, as the system counts them"),
-    COLUMN_U64(stream, "stream", "", "in which it was"),
+    COLUMN_U64(stream, "stream", "", "in which it was, in the order of their first use"),
     COLUMN_TEXT(state, "state", "done; fault: ended by one; running: it had not ended when the report was written"),
     COLUMN_TEXT(grid, "grid", "CTAs"),
     COLUMN_TEXT(block, "block", "threads of a CTA"),

@@ -52,7 +52,7 @@ void engine_timeline_add(Engine *engine, const Work *work, const char *name)
     Slice slice = {.name = g_strdup(name),
                    .call = g_strdup(work->request.call),
                    .gpu = work->context->gpu,
-                   .stream = work->request.stream,
+                   .stream = engine_stream_shown(work->engine, work->request.stream),
                    .bytes = work->request.bytes,
                    .start_ps = work->start_ps,
                    .end_ps = work->end_ps,

@@ -10,7 +10,8 @@
 #include "sim/host_clock.h"
 
 #define LOOKS_MAX 3        /* of one proof, while threads are found that have moved */
-#define SPIN_CALLS 64u     /* of a thread, while the others slept, before it counts as one that waits */
+#define SPIN_CALLS 32u /* of a thread, while the others slept, before it counts as one that waits */
+#define SPIN_ROUNDS 2 /* of so many calls of each */
 #define SPIN_STILL_US 3000 /* without such a call it does something else */
 #define SPIN_LAST_US 20000 /* after so long the proof is begun anew */
 #define SPIN_LOOK_NS 20000
@@ -106,13 +107,14 @@ static void say_busy(const TreeThread *thread, TreeRunner *busy)
 typedef enum { LOOK_QUIET, LOOK_BUSY, LOOK_MOVED } Look;
 
 /* How often it has asked so far; FALSE: it is none of those that do. */
-static gboolean asks(const Tree *tree, const TreeThread *thread, guint32 *calls)
+static gboolean asks(const Tree *tree, const TreeThread *thread, TreeSpin *spin)
 {
     return tree->spins && !thread->gone &&
-           tree->spins(tree->spins_user, thread->pid, thread->tid, thread->state == 'R', calls);
+           tree->spins(tree->spins_user, thread->pid, thread->tid, thread->state == 'R', spin);
 }
 
-/* One pass over those that move, or over the others. first: of a proof, which finds those that spin. */
+/* One pass over those that move, or over the others. first: of a proof, which finds those that spin; one that rests for
+ * a moment between two calls looks like a sleeper, and has perhaps not asked since something changed. */
 static Look look_at(Tree *tree, gboolean warm, gboolean first, TreeRunner *busy)
 {
     Look look = LOOK_QUIET;
@@ -125,13 +127,14 @@ static Look look_at(Tree *tree, gboolean warm, gboolean first, TreeRunner *busy)
         if (thread->gone || thread->spins || (thread->warm > 0) != warm)
             continue;
         thread_look(tree, thread, &moved);
-        if (first && (moved || !sleeps(thread)) && asks(tree, thread, &thread->calls)) {
+        gboolean spins = asks(tree, thread, &thread->spin);
+        if (first && spins) {
             thread->spins = TRUE;
             thread->warm = TREE_WARM_PROOFS + 1;
             g_ptr_array_add(tree->spinners, thread);
             continue;
         }
-        if (moved) {
+        if (moved || spins) {
             thread->warm = TREE_WARM_PROOFS + 1;
             look = LOOK_MOVED;
         }
@@ -146,40 +149,65 @@ static Look look_at(Tree *tree, gboolean warm, gboolean first, TreeRunner *busy)
     return look;
 }
 
-/* *calls: how often so far. */
-static gboolean has_asked_enough(const Tree *tree, TreeThread *thread, guint32 *calls)
+/* *spin: how often so far. */
+static gboolean has_asked_enough(const Tree *tree, const TreeThread *thread, TreeSpin *spin)
 {
-    *calls = thread->calls;
-    return asks(tree, thread, calls) && *calls - thread->calls >= SPIN_CALLS;
+    *spin = thread->spin;
+    return asks(tree, thread, spin) && spin->calls - thread->calls >= SPIN_CALLS;
 }
 
-/* Until each of those that spin has asked often enough, or one does something else. */
-static Look await_spinners(Tree *tree, TreeRunner *busy)
+/* Until it has asked often enough, or does something else. */
+static Look await_spinner(Tree *tree, TreeThread *thread, gint64 begin_us, TreeRunner *busy)
 {
     const struct timespec pause = {0, SPIN_LOOK_NS};
-    const gint64 begin_us = host_clock_us();
     struct pollfd came = {.fd = tree->spins_fd, .events = POLLIN};
+    gint64 moved_us = host_clock_us();
+    guint32 before = thread->calls;
+    TreeSpin spin;
+    gboolean moved;
+
+    while (!has_asked_enough(tree, thread, &spin)) {
+        gint64 now_us = host_clock_us();
+        if (spin.changes != thread->spin.changes)
+            return LOOK_MOVED;
+        if (spin.calls != before)
+            moved_us = now_us;
+        before = spin.calls;
+        if (ppoll(&came, 1, &pause, NULL) != 0)
+            return LOOK_BUSY;
+        thread_look(tree, thread, &moved);
+        if (sleeps(thread) && !asks(tree, thread, &spin))
+            return LOOK_MOVED; /* it sleeps by now */
+        if (now_us - moved_us > SPIN_STILL_US || now_us - begin_us > SPIN_LAST_US) {
+            say_busy(thread, busy);
+            return LOOK_BUSY;
+        }
+    }
+    thread->calls = spin.calls;
+    return LOOK_QUIET;
+}
+
+/* Until each of those that spin has asked often enough, with no change for any of them: one that has asked may be told
+ * something by another that asks after it. Not every change is seen (one in memory is not), hence the rounds. */
+static Look await_spinners(Tree *tree, TreeRunner *busy)
+{
+    const gint64 begin_us = host_clock_us();
+    TreeSpin spin;
 
     for (guint i = 0; i < tree->spinners->len; i++) {
         TreeThread *thread = g_ptr_array_index(tree->spinners, i);
-        guint32 calls, before = thread->calls;
-        gint64 moved_us = host_clock_us();
-        gboolean moved;
-        while (!has_asked_enough(tree, thread, &calls)) {
-            gint64 now_us = host_clock_us();
-            if (calls != before)
-                moved_us = now_us;
-            before = calls;
-            if (ppoll(&came, 1, &pause, NULL) != 0)
-                return LOOK_BUSY;
-            thread_look(tree, thread, &moved);
-            if (sleeps(thread) && !asks(tree, thread, &calls))
-                return LOOK_MOVED; /* it sleeps by now */
-            if (now_us - moved_us > SPIN_STILL_US || now_us - begin_us > SPIN_LAST_US) {
-                say_busy(thread, busy);
-                return LOOK_BUSY;
-            }
+        thread->calls = thread->spin.calls;
+    }
+    for (guint round = 0; round < SPIN_ROUNDS; round++)
+        for (guint i = 0; i < tree->spinners->len; i++) {
+            Look look = await_spinner(tree, g_ptr_array_index(tree->spinners, i), begin_us, busy);
+            if (look != LOOK_QUIET)
+                return look;
         }
+    for (guint i = 0; i < tree->spinners->len; i++) {
+        TreeThread *thread = g_ptr_array_index(tree->spinners, i);
+        if (!asks(tree, thread, &spin) || spin.changes != thread->spin.changes)
+            return LOOK_MOVED;
     }
     return LOOK_QUIET;
 }

@@ -34,10 +34,16 @@ typedef struct {
     char name[32];
 } TreeRunner;
 
-/* How often a thread has asked for something instead of waiting for it (sched_yield and its kin), so far. runs: as the
+/* How often a thread has asked for something instead of waiting for it (sched_yield and its kin), so far. */
+typedef struct {
+    guint32 calls;
+    guint32 changes; /* and how often there was something, or it has sent something */
+} TreeSpin;
+
+/* The same of a thread. runs: as the
  * kernel has it; a thread that rests for a moment between two such calls sleeps, and still counts as one that runs.
  * FALSE: it is not known as one that does so, or it really sleeps. */
-typedef gboolean (*TreeSpins)(void *user, pid_t pid, pid_t tid, gboolean runs, guint32 *calls);
+typedef gboolean (*TreeSpins)(void *user, pid_t pid, pid_t tid, gboolean runs, TreeSpin *spin);
 
 /* descend: with the processes below root. The tree starts empty and is filled by the first look. */
 Tree *tree_new(pid_t root, gboolean descend);

@@ -17,7 +17,8 @@ typedef struct {
     gboolean seen; /* while the tree is read anew */
     gboolean gone;
     gboolean spins; /* in this proof */
-    guint32 calls;  /* that it had made when the proof began */
+    TreeSpin spin;  /* what it had asked when the proof began */
+    guint32 calls;  /* and when this round of it began */
     char name[32];
 } TreeThread;
 

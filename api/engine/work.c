@@ -68,6 +68,7 @@ void engine_work_start(Work *work)
         return;
     }
     if (!work->call) { /* a wait of a caller is no work under way */
+        engine_stream_used(work->engine, work->request.stream);
         g_atomic_int_inc(&work->engine->running);
         g_ptr_array_add(work->engine->active, work);
     }

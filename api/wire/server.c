@@ -86,7 +86,7 @@ static pid_t gate_process(void *self, guint32 number)
 }
 
 /* How often a thread has asked instead of waiting, so far; FALSE: it is not known as one that does, or it sleeps. */
-static gboolean gate_spins(void *self, pid_t pid, pid_t tid, gboolean runs, guint32 *calls)
+static gboolean gate_spins(void *self, pid_t pid, pid_t tid, gboolean runs, TreeSpin *spin)
 {
     const Server *server = self;
     const ServerClient *client = g_hash_table_lookup(server->by_pid, GINT_TO_POINTER(pid));
@@ -95,7 +95,8 @@ static gboolean gate_spins(void *self, pid_t pid, pid_t tid, gboolean runs, guin
         const WireSpinSlot *slot = &client->spins->slot[i];
         if (__atomic_load_n(&slot->tid, __ATOMIC_ACQUIRE) != tid)
             continue;
-        *calls = __atomic_load_n(&slot->calls, __ATOMIC_SEQ_CST);
+        spin->calls = __atomic_load_n(&slot->calls, __ATOMIC_SEQ_CST);
+        spin->changes = __atomic_load_n(&slot->changes, __ATOMIC_SEQ_CST);
         return runs || __atomic_load_n(&slot->resting, __ATOMIC_SEQ_CST) != 0;
     }
     return FALSE;

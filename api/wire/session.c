@@ -285,6 +285,13 @@ static gboolean take(ServerConnection *connection, const guint8 *payload, gsize 
     return TRUE;
 }
 
+/* How often a program sleeps and looks whether something has come depends on when the host has it come. */
+static gboolean is_wait_of_host(guint32 op)
+{
+    return op == ENGINE_SLEEP || op == WIRE_OP_SLEEP_END || op == WIRE_OP_SPIN || op == WIRE_OP_TIMER ||
+           op == WIRE_OP_TIMER_END;
+}
+
 gboolean session_take(ServerConnection *connection, const EngineRequest *sent, const guint8 *payload, gsize bytes,
                       int descriptor, gboolean *answered)
 {
@@ -295,7 +302,7 @@ gboolean session_take(ServerConnection *connection, const EngineRequest *sent, c
     *answered = TRUE;
     *call = (EngineCall){.request = *sent, .from = connection};
     connection->sequence++;
-    client->calls++;
+    client->calls += !is_wait_of_host(sent->op);
     r->call[sizeof r->call - 1] = '\0';
     r->fd = -1;
     r->argument = r->op == ENGINE_HOST_CALL || r->op == WIRE_OP_TIMER || r->op == WIRE_OP_TIMER_END ? r->argument : 0;

@@ -65,6 +65,15 @@ void clock_waited(void); /* the calling thread has waited for a time */
 
 /* wait_spin_hook.c: the calling thread has asked for something that it could have waited for, and goes on at once. */
 void spin_note(void);
+/* It has asked, and something was there, or it has sent something: what it, or another, waits for may have come. */
+void spin_change(void);
+static inline void spin_asked(int found)
+{
+    if (found == 0)
+        spin_note();
+    else if (found > 0)
+        spin_change();
+}
 
 static inline int wait_is_time(const struct timespec *length)
 {

@@ -165,8 +165,8 @@ WAIT_EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *limit
             return ready;
     }
     int ready = talk_real()->ppoll(fds, n, limit, mask);
-    if (ready == 0 && limit && ns_of(limit) == 0)
-        spin_note();
+    if (limit && ns_of(limit) == 0)
+        spin_asked(ready);
     return ready;
 }
 
@@ -202,8 +202,8 @@ WAIT_EXPORT int epoll_pwait(int epoll, struct epoll_event *events, int most, int
             return came;
     }
     int came = talk_real()->epoll_pwait(epoll, events, most, limit_ms, mask);
-    if (came == 0 && limit_ms == 0)
-        spin_note();
+    if (limit_ms == 0)
+        spin_asked(came);
     return came;
 }
 
@@ -272,8 +272,8 @@ static int select_any(int n, fd_set *sets[3], const struct timespec *limit, stru
         }
     }
     int ready = talk_real()->pselect(n, sets[0], sets[1], sets[2], limit, mask);
-    if (ready == 0 && limit && ns_of(limit) == 0)
-        spin_note();
+    if (limit && ns_of(limit) == 0)
+        spin_asked(ready);
     *left = (struct timespec){0, 0};
     return ready;
 }

@@ -86,7 +86,7 @@ static WireSpinSlot *slot_take(void)
         if (__atomic_load_n(&spin.page->slot[i].tid, __ATOMIC_RELAXED) == 0)
             found = &spin.page->slot[i];
     if (found) {
-        found->calls = found->resting = 0;
+        found->calls = found->resting = found->changes = 0;
         __atomic_store_n(&found->tid, tid, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&spin.lock);
@@ -122,6 +122,12 @@ void spin_note(void)
     __atomic_store_n(&own.slot->calls, own.calls, __ATOMIC_SEQ_CST);
     if (own.calls % REST_EACH == 0)
         rest(own.slot);
+}
+
+void spin_change(void)
+{
+    if (own.slot)
+        __atomic_store_n(&own.slot->changes, own.slot->changes + 1, __ATOMIC_SEQ_CST);
 }
 
 WAIT_EXPORT int sched_yield(void)

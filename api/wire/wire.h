@@ -124,7 +124,7 @@ typedef struct {
     gint32 tid;      /* 0: the slot is free */
     guint32 calls;   /* so far */
     guint32 resting; /* 1: it sleeps for a moment of the host, and is to be taken for one that runs */
-    guint32 unused;
+    guint32 changes; /* how often it was answered otherwise than that nothing is there */
 } WireSpinSlot;
 typedef struct {
     WireSpinSlot slot[WIRE_SPIN_SLOTS];

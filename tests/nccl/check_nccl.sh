@@ -1,6 +1,6 @@
 #!/bin/sh
 # NCCL, built from its public source as docs/nccl.md says and otherwise unmodified, on the simulated GPUs: init, each
-# protocol and algorithm, every collective, value by value; then nccl-tests with its own check. Run it by
+# protocol and algorithm, every collective, value by value; ranks as processes; then nccl-tests with its own check. By
 #
 #     make check-nccl NCCL=DIR [NCCL_TESTS=DIR] [CUDA_HOME=DIR] [ONLY=WORD]
 #
@@ -66,6 +66,28 @@ done
 one symmetric ncclSymkDevKernel_AllReduce "" all_reduce 4 4000 f32 2 registered
 one symmetric-all-gather ncclSymkDevKernel_AllGather "" all_gather 4 4000 f32 2 registered
 one symmetric-reduce-scatter ncclSymkDevKernel_ReduceScatter "" reduce_scatter 4 4000 f32 2 registered
+
+# processes NAME ENVIRONMENT OP RANKS ELEMENTS: what the ranks take as processes is what they take as threads, to the
+# nanosecond that they print, and a second run gives the same bytes of report.
+processes() {
+    name=$1 environment=$2
+    shift 2
+    wanted "$name" || return 0
+    for run in threads processes again; do
+        share=processes
+        [ $run != threads ] || share=threads
+        # shellcheck disable=SC2086
+        env $environment timeout 300 "$FANOUT" exec -s "${SYSTEM:-dgx-h100}" --report "$dir/$run.json" -- \
+            "$dir/collectives" "$@" f32 3 $share >"$dir/$run.log" 2>&1 || :
+        sort "$dir/$run.log" >"$dir/$run.ranks"
+    done
+    { cat "$dir/processes.log" && diff "$dir/threads.ranks" "$dir/processes.ranks" &&
+        cmp "$dir/processes.json" "$dir/again.json"; } >"$dir/log" 2>&1 || sed -i 's/^ok$/differs/' "$dir/log"
+    judge "$name" ""
+}
+processes processes "" all_reduce 8 65536
+processes processes-nvls "NCCL_ALGO=NVLS" all_reduce 4 262144
+processes processes-all-gather "" all_gather 4 20000
 
 # perf NAME ARGS...: nccl-tests' own check column must be 0 everywhere
 perf() {

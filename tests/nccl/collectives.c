@@ -1,11 +1,16 @@
-/* One collective of NCCL, called as a program would: ranks in one process, one thread; the result is checked value
- * by value. collectives OP RANKS ELEMENTS TYPE [REPEATS] [registered]
+/* One collective of NCCL, called as a program would; the result is checked value by value.
+ * collectives OP RANKS ELEMENTS TYPE [REPEATS] [registered] [threads | processes]
  * OP: all_reduce, all_gather, reduce_scatter, broadcast, reduce, sendrecv, init; TYPE: f32, bf16. registered: buffers
- * of ncclMemAlloc in symmetric windows. Prints ok. */
+ * of ncclMemAlloc in symmetric windows. Ranks are in one thread; threads: one each; processes: one each, which agree on
+ * NCCL's id by a pipe. Prints what a collective took on each rank, by events around the repeats after the first, and
+ * ok. */
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cuda_runtime.h>
 #include <nccl.h>
@@ -16,7 +21,11 @@
 #define NCCL(call) do { ncclResult_t e_ = (call); if (e_) { printf("line %d: %s\n", __LINE__, ncclGetLastError(NULL)); \
     exit(1); } } while (0)
 
+typedef enum { ONE_THREAD, THREADS, PROCESSES } Share;
+
 static int ranks, registered;
+static long repeats = 1;
+static Share share;
 static size_t elements, element_bytes;
 static ncclDataType_t type;
 static ncclComm_t comms[MAX];
@@ -102,10 +111,10 @@ static float expected(Op op, int r, size_t i)
     }
 }
 
-static void buffers(Op op)
+static void buffers(Op op, int first, int end)
 {
     ncclWindow_t window;
-    for (int r = 0; r < ranks; r++) {
+    for (int r = first; r < end; r++) {
         size_t bytes = in_elements(op) * element_bytes, out_bytes = out_elements(op) * element_bytes;
         char *host = malloc(bytes);
         CUDA(cudaSetDevice(r));
@@ -127,7 +136,7 @@ static void buffers(Op op)
         return;
     for (int which = 0; which < 2; which++) {
         NCCL(ncclGroupStart());
-        for (int r = 0; r < ranks; r++)
+        for (int r = first; r < end; r++)
             NCCL(ncclCommWindowRegister(comms[r], which ? out[r] : in[r],
                                         (which ? out_elements(op) : in_elements(op)) * element_bytes, &window,
                                         NCCL_WIN_COLL_SYMMETRIC));
@@ -135,11 +144,11 @@ static void buffers(Op op)
     }
 }
 
-static size_t wrong(Op op)
+static size_t wrong(Op op, int first, int end)
 {
     size_t n = out_elements(op), bad = 0;
     void *host = malloc(n * element_bytes);
-    for (int r = 0; r < ranks; r++) {
+    for (int r = first; r < end; r++) {
         if (op == REDUCE && r != 0)
             continue;
         CUDA(cudaMemcpy(host, out[r], n * element_bytes, cudaMemcpyDeviceToHost));
@@ -151,9 +160,125 @@ static size_t wrong(Op op)
     return bad;
 }
 
+static void run(Op op, int first, int end, long times)
+{
+    for (long i = 0; i < times; i++) {
+        NCCL(ncclGroupStart());
+        for (int r = first; r < end; r++)
+            start(op, r);
+        NCCL(ncclGroupEnd());
+    }
+}
+
+static void await(int first, int end)
+{
+    for (int r = first; r < end; r++) {
+        CUDA(cudaSetDevice(r));
+        CUDA(cudaStreamSynchronize(streams[r]));
+    }
+}
+
+/* What a collective takes once the ranks are connected. */
+static void run_timed(Op op, int first, int end)
+{
+    cudaEvent_t events[MAX][2];
+    for (int when = 0; when < 2; when++) {
+        if (when == 1)
+            run(op, first, end, repeats - 1);
+        for (int r = first; r < end; r++) {
+            CUDA(cudaSetDevice(r));
+            CUDA(cudaEventCreate(&events[r][when]));
+            CUDA(cudaEventRecord(events[r][when], streams[r]));
+        }
+    }
+    await(first, end);
+    for (int r = first; r < end; r++) {
+        float ms = 0;
+        CUDA(cudaEventElapsedTime(&ms, events[r][0], events[r][1]));
+        printf("rank %d: %.3f us\n", r, (double)ms * 1000 / (double)(repeats - 1));
+    }
+}
+
+static size_t run_ranks(Op op, int first, int end)
+{
+    size_t bad = 0;
+    if (op != INIT) {
+        buffers(op, first, end);
+        run(op, first, end, 1);
+        await(first, end);
+        if (repeats > 1)
+            run_timed(op, first, end);
+        bad = wrong(op, first, end);
+    }
+    for (int r = first; r < end; r++)
+        NCCL(ncclCommDestroy(comms[r]));
+    return bad;
+}
+
+/* ---- a rank by itself */
+
+static ncclUniqueId id;
+static Op op;
+
+static size_t run_rank(int r)
+{
+    CUDA(cudaSetDevice(r));
+    NCCL(ncclCommInitRank(&comms[r], ranks, id, r));
+    return run_ranks(op, r, r + 1);
+}
+
+static void *thread_main(void *rank) { return (void *)run_rank((int)(intptr_t)rank); }
+
+static size_t run_threads(void)
+{
+    pthread_t threads[MAX];
+    size_t bad = 0;
+    NCCL(ncclGetUniqueId(&id));
+    for (int r = 0; r < ranks; r++)
+        if (pthread_create(&threads[r], NULL, thread_main, (void *)(intptr_t)r) != 0)
+            exit(1);
+    for (int r = 0; r < ranks; r++) {
+        void *result;
+        pthread_join(threads[r], &result);
+        bad += (size_t)result;
+    }
+    return bad;
+}
+
+static int process_main(int r, const int ends[2])
+{
+    if (r > 0 && read(ends[0], &id, sizeof id) != sizeof id)
+        return 1;
+    if (r == 0)
+        NCCL(ncclGetUniqueId(&id));
+    for (int i = 1; i < ranks && r == 0; i++)
+        if (write(ends[1], &id, sizeof id) != sizeof id)
+            return 1;
+    return run_rank(r) != 0;
+}
+
+static size_t run_processes(void)
+{
+    int ends[2], status;
+    size_t bad = 0;
+    if (pipe(ends) != 0)
+        return 1;
+    for (int r = 0; r < ranks; r++) {
+        char text[16];
+        snprintf(text, sizeof text, "%d", r);
+        setenv("RANK", text, 1);
+        pid_t pid = fork();
+        if (pid == 0)
+            exit(process_main(r, ends));
+        bad += pid < 0;
+    }
+    while (wait(&status) > 0)
+        bad += status != 0;
+    return bad;
+}
+
 int main(int argc, char **argv)
 {
-    Op op = 0;
     if (argc < 5)
         return 2;
     while (op < OPS && strcmp(argv[1], op_names[op]) != 0)
@@ -162,26 +287,16 @@ int main(int argc, char **argv)
     elements = strtoul(argv[3], NULL, 10);
     type = strcmp(argv[4], "bf16") == 0 ? ncclBfloat16 : ncclFloat32;
     element_bytes = type == ncclFloat32 ? 4 : 2;
-    long repeats = argc > 5 ? strtol(argv[5], NULL, 10) : 1;
-    registered = argc > 6;
+    repeats = argc > 5 ? strtol(argv[5], NULL, 10) : 1;
+    for (int i = 6; i < argc; i++) {
+        registered |= strcmp(argv[i], "registered") == 0;
+        share = strcmp(argv[i], "threads") == 0 ? THREADS : strcmp(argv[i], "processes") == 0 ? PROCESSES : share;
+    }
     if (op == OPS || ranks < 1 || ranks > MAX)
         return 2;
-    NCCL(ncclCommInitAll(comms, ranks, NULL));
-    if (op != INIT)
-        buffers(op);
-    for (long i = 0; i < repeats && op != INIT; i++) {
-        NCCL(ncclGroupStart());
-        for (int r = 0; r < ranks; r++)
-            start(op, r);
-        NCCL(ncclGroupEnd());
-    }
-    for (int r = 0; r < ranks && op != INIT; r++) {
-        CUDA(cudaSetDevice(r));
-        CUDA(cudaStreamSynchronize(streams[r]));
-    }
-    size_t bad = op == INIT ? 0 : wrong(op);
-    for (int r = 0; r < ranks; r++)
-        NCCL(ncclCommDestroy(comms[r]));
+    if (share == ONE_THREAD)
+        NCCL(ncclCommInitAll(comms, ranks, NULL));
+    size_t bad = share == THREADS ? run_threads() : share == PROCESSES ? run_processes() : run_ranks(op, 0, ranks);
     puts(bad ? "wrong" : "ok");
     return bad != 0;
 }

@@ -70,7 +70,7 @@ CUresult cuEventQuery(CUevent handle)
     if (call.cuda->recorder->event_forbids(&call, event, &captured))
         CUDA_RETURN(call, captured);
     EngineRequest request = {.op = ENGINE_QUERY_EVENT, .event = event->event};
-    CUresult result = engine_result(engine_call(call.cuda->engine, &request, &reply), &reply);
+    CUresult result = engine_query(&call, &request, &reply);
     if (result != CUDA_SUCCESS)
         CUDA_RETURN(call, result);
     CUDA_RETURN(call, reply.value ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);

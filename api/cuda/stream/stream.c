@@ -159,7 +159,7 @@ static CUresult query(Call *call, CUstream handle, CUstream standard)
         call->cuda->recorder->forbids(call, stream.stream, 0, &result);
     if (result != CUDA_SUCCESS)
         return result;
-    result = engine_result(engine_call(call->cuda->engine, &request, &reply), &reply);
+    result = engine_query(call, &request, &reply); /* other threads go on meanwhile: time passes for them, too */
     return result != CUDA_SUCCESS ? result : reply.value ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 

@@ -52,14 +52,19 @@ CUresult engine_result(EngineStatus status, const EngineReply *reply)
     return CUDA_ERROR_UNKNOWN;
 }
 
+CUresult engine_query(Call *call, const EngineRequest *request, EngineReply *reply)
+{
+    cuda_unlock(call);
+    EngineStatus status = engine_call(call->cuda->engine, request, reply);
+    cuda_relock(call);
+    return engine_result(status, reply);
+}
+
 CUresult engine_wait(Call *call, const EngineRequest *request)
 {
     EngineReply reply;
 
-    cuda_unlock(call);
-    EngineStatus status = engine_call(call->cuda->engine, request, &reply);
-    cuda_relock(call);
-    return engine_result(status, &reply);
+    return engine_query(call, request, &reply);
 }
 
 CUresult engine_submit(Call *call, const EngineRequest *request)
