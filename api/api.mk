@@ -39,6 +39,7 @@ libfanout_core_la_SOURCES += \
 	api/engine/kernel.c \
 	api/engine/kernel.h \
 	api/engine/launches.c \
+	api/engine/launches.h \
 	api/engine/memory.c \
 	api/engine/program.c \
 	api/engine/queue.c \
@@ -47,6 +48,7 @@ libfanout_core_la_SOURCES += \
 	api/engine/standstill.c \
 	api/engine/stats.c \
 	api/engine/stream.c \
+	api/engine/stream_number.c \
 	api/engine/stuck.c \
 	api/engine/timeline.c \
 	api/engine/transfer.c \
@@ -65,6 +67,9 @@ libfanout_core_la_SOURCES += \
 	api/wire/connection.c \
 	api/wire/connection.h \
 	$(wire_talk) \
+	api/wire/cut.c \
+	api/wire/cut.h \
+	api/wire/drop.c \
 	api/wire/modules.c \
 	api/wire/owner.c \
 	api/wire/owner.h \
@@ -74,6 +79,8 @@ libfanout_core_la_SOURCES += \
 	api/wire/program_client.h \
 	api/wire/program_cta.h \
 	api/wire/programs.c \
+	api/wire/registered.c \
+	api/wire/registered.h \
 	api/wire/server.c \
 	api/wire/server.h \
 	api/wire/server_parts.h \
@@ -229,8 +236,6 @@ libfanout_wait_la_SOURCES = $(wire_talk) \
 	api/wire/wait_word_hook.c
 libfanout_wait_la_CFLAGS = $(AM_CFLAGS)
 libfanout_wait_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version \
-	-export-symbols-regex '^(nanosleep|clock_nanosleep|usleep|sleep|thrd_sleep|poll|ppoll|select|pselect|epoll_wait|epoll_pwait|epoll_pwait2|sched_yield|clock_gettime|gettimeofday|time|timespec_get|fo_clock_hook|syscall|pthread_mutex_(timed|clock)lock|mtx_timedlock|pthread_rwlock_(timed|clock)(rd|wr)lock|pthread_(timed|clock)join_np|pthread_cond_timedwait|pthread_cond_clockwait|cnd_timedwait|sem_timedwait|sem_clockwait)$$'
-libfanout_wait_la_LDFLAGS = -module -avoid-version \
 	-export-symbols-regex '^(nanosleep|clock_nanosleep|usleep|sleep|thrd_sleep|poll|ppoll|select|pselect|epoll_wait|epoll_pwait|epoll_pwait2|sched_yield|clock_gettime|gettimeofday|time|timespec_get|fo_clock_hook|syscall|pthread_mutex_(timed|clock)lock|mtx_timedlock|pthread_rwlock_(timed|clock)(rd|wr)lock|pthread_(timed|clock)join_np|pthread_cond_timedwait|pthread_cond_clockwait|cnd_timedwait|sem_timedwait|sem_clockwait|recv|recvfrom|recvmsg|send|sendmsg|accept|accept4)$$'
 libfanout_wait_la_LIBADD = -ldl -lpthread
 

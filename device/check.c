@@ -7,7 +7,8 @@
 void device_fault(FoCta *cta, guint64 va, int uop_kind, FaultKind kind, const char *text)
 {
     FabricFault fault = {.kind = kind, .gpu = cta->launch->gpu->id, .who = cta->launch->name,
-                         .cta = cta->cta->index, .va = va, .uop = (guint8)uop_kind};
+                         .cta = cta->cta->index, .va = va, .uop = (guint8)uop_kind,
+                         .cause = cta->cta->cause};
     fault.text = text ? g_intern_string(text) : NULL;
     fabric_fault(cta->launch->fabric, &fault);
 }

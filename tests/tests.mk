@@ -78,7 +78,10 @@ dist_check_SCRIPTS = \
 	tests/traces/test_replay_best.sh \
 	tests/traces/test_replay_faults.sh \
 	tests/validate/test_fidelity.sh \
-	tests/validate/test_validate.sh
+	tests/validate/test_validate.sh \
+	tests/wire/test_death.sh \
+	tests/wire/test_fuzz_wire.sh \
+	tests/wire/test_registered.sh
 TESTS += $(dist_check_SCRIPTS)
 EXTRA_DIST += tests/cli/stream_requests.c tests/cli/timeline_checks.py
 EXTRA_DIST += tests/cli/monitor_checks.py tests/cli/monitor_page_checks.py tests/cli/monitor_run.py
@@ -387,6 +390,13 @@ tests_api_test_cuda_first_versions_LDADD = $(CUDA_TEST_LDADD)
 check_PROGRAMS += tests/api/test_cuda_registered
 tests_api_test_cuda_registered_SOURCES = tests/api/test_cuda_registered.c tests/api/cuda_test.h tests/test.h
 tests_api_test_cuda_registered_LDADD = $(CUDA_TEST_LDADD)
+# What the scripts of tests/wire run below `fanout exec`: no tests by themselves.
+noinst_PROGRAMS += tests/wire/ranks tests/wire/fuzz_wire
+tests_wire_ranks_SOURCES = tests/wire/ranks.c
+tests_wire_ranks_LDADD = libcuda.la
+tests_wire_fuzz_wire_SOURCES = tests/wire/fuzz_wire.c api/wire/dial.c api/wire/message.c
+tests_wire_fuzz_wire_CFLAGS = $(AM_CFLAGS) # objects of its own
+tests_wire_fuzz_wire_LDADD = $(GLIB_LIBS)
 check_PROGRAMS += tests/api/test_cuda_launch
 tests_api_test_cuda_launch_SOURCES = tests/api/test_cuda_launch.c tests/api/cuda_test.h tests/test.h
 tests_api_test_cuda_launch_LDADD = $(CUDA_TEST_LDADD)

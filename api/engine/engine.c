@@ -239,6 +239,7 @@ Engine *engine_new(const EngineSpec *spec, GError **error)
     engine->events = g_ptr_array_new();
     engine->sleepers = g_ptr_array_new();
     engine->ready = g_ptr_array_new();
+    engine->deep = g_ptr_array_new();
     engine->alarms = g_ptr_array_new();
     engine->outside = g_ptr_array_new();
     engine->vases = g_ptr_array_new();

@@ -26,8 +26,8 @@
 
 typedef enum {
     /* memory: fd, bytes, gpu (or MEMORY_HOST), argument: the lock of its atomics in shared memory, value: not 0 where
-       it is new, and counts as taken from the GPU's -> value = region; region. Or source, instead of fd: bytes of the
-       program's own, at that address */
+       it is new, and counts as taken from the GPU's, offset: where in the file -> value = region; region. Or source,
+       instead of fd: bytes of the program's own, at that address */
     ENGINE_REGION_NEW,
     ENGINE_REGION_FREE,
     /* address space: address, bytes, and region + offset or object + offset; gpu + access */

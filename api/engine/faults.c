@@ -71,11 +71,14 @@ static gboolean touches(const Work *work, guint64 va)
            (r->op != ENGINE_FILL && va - r->source < span(r, r->source_pitch));
 }
 
-/* The work that met a fault: a copy by its addresses, else a kernel by its GPU and name. */
+/* The work that met a fault: told, or a copy by its addresses, else a kernel by its GPU and name. */
 static Work *culprit(const Engine *engine, const FabricFault *fault, guint64 va)
 {
     Work *kernel = NULL;
 
+    for (guint i = 0; fault->cause != NULL && i < engine->active->len; i++)
+        if (g_ptr_array_index(engine->active, i) == fault->cause)
+            return g_ptr_array_index(engine->active, i);
     for (guint i = 0; i < engine->active->len; i++) {
         Work *work = g_ptr_array_index(engine->active, i);
         if (work->request.gpu != fault->gpu)
@@ -174,13 +177,14 @@ static EngineFault *fault_new(Engine *engine, const EngineFault *like, const Fab
     return f;
 }
 
-/* A fault of a device program is one of its context, which all its kernels that run now tell. */
-static void mark_kernels(const Engine *engine, const FabricFault *fault)
+/* A fault of a device program is one of its context, which all its kernels that run now tell; those of other processes
+ * on the same GPU do not. */
+static void mark_kernels(const Engine *engine, const FabricFault *fault, const Work *met)
 {
     for (guint i = 0; i < engine->active->len; i++) {
         Work *work = g_ptr_array_index(engine->active, i);
-        if (is_launch(work) && work->request.gpu == fault->gpu &&
-            work->fault == FAULT_NONE)
+        if (is_launch(work) && work->request.gpu == fault->gpu && work->fault == FAULT_NONE &&
+            (met == NULL || met->request.client == work->request.client))
             work->fault = fault->kind;
     }
 }
@@ -205,7 +209,7 @@ void engine_faults_add(const FabricFault *fault, void *user)
     };
 
     engine->n_faults++;
-    mark_kernels(engine, fault);
+    mark_kernels(engine, fault, work);
     EngineFault *f = known(engine, &like);
     if (f == NULL && engine->faults->len < FAULTS_MAX)
         f = fault_new(engine, &like, fault);

@@ -46,6 +46,13 @@ gboolean engine_client_maps(Engine *engine, guint32 client, guint64 address, gui
     return vas_any(engine_vas(engine, client), address, bytes);
 }
 
+const void *engine_region_bytes(Engine *engine, guint32 region)
+{
+    const MemRegion *found = memory_region(engine->fabric->memory, region);
+
+    return found != NULL ? found->host : NULL;
+}
+
 /* Its streams have nothing more to do, and neither has what is queued in them. */
 static void drop_streams(Engine *engine, guint32 client)
 {
@@ -94,10 +101,15 @@ void engine_client_end(Engine *engine, guint32 client)
     g_array_append_val(engine->departed, client);
 }
 
+/* Also what is queued and has not started: at its end it is looked at. */
 static gboolean has_work(const Engine *engine, guint32 client)
 {
-    for (guint i = 0; i < engine->active->len; i++)
-        if (((const Work *)g_ptr_array_index(engine->active, i))->request.client == client)
+    GHashTableIter iter;
+    gpointer value;
+
+    g_hash_table_iter_init(&iter, engine->contexts);
+    while (g_hash_table_iter_next(&iter, NULL, &value))
+        if (((EngineContext *)value)->client == client && ((EngineContext *)value)->unfinished > 0)
             return TRUE;
     return FALSE;
 }

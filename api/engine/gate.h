@@ -47,6 +47,9 @@ void engine_call_gone(Engine *engine, EngineCall *call);
 /* Something is mapped there, in part at least. */
 gboolean engine_client_maps(Engine *engine, guint32 client, guint64 address, guint64 bytes);
 
+/* Where a region's bytes are mapped; NULL: there is no such region any more, or it has no bytes. */
+const void *engine_region_bytes(Engine *engine, guint32 region);
+
 /* Clients: each has an address space of its own. Number 0 is this process and is always there. */
 void engine_client_new(Engine *engine, guint32 client);
 /* Everything that is the client's own ends: its kernels are aborted, its queued work is dropped, its waits are not

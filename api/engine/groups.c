@@ -9,6 +9,7 @@
  * The counters are read by events of their own at the end of the instant, since launches start and end in the midst of
  * other work. Runs of flows have no packets to count. */
 #include "api/engine/internal.h"
+#include "api/engine/launches.h"
 
 #include <math.h>
 

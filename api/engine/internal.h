@@ -41,6 +41,7 @@ typedef struct {
     guint32 legacy;     /* stream number */
     GPtrArray *streams; /* EngineStream that have not been freed */
     gboolean gone;      /* its process has ended: what is queued is not done any more */
+    guint32 unfinished; /* works that were queued and are not done */
     Work *barrier;      /* a copy between contexts that all later work waits for: a reference, or NULL */
 } EngineContext;
 
@@ -75,6 +76,7 @@ struct Work {
     Work *of;         /* a wait for one piece of work: a reference */
     gboolean guarded; /* a call waits for it, and is told of its faults */
     gboolean dropped; /* that call was answered with an error: the work must not touch host memory */
+    gboolean never;   /* it is done without having been: its process had ended */
     guint8 *staging;  /* bytes of host memory that the fabric does not see */
     FoKernel kernel;  /* of a launch: name and args are owned */
     KernelSpec ptx;   /* of a kernel of PTX: its param is owned; kernel.name is its name */
@@ -158,6 +160,8 @@ struct Engine {
     GPtrArray *alarms;    /* EngineAlarm that have not rung */
     GPtrArray *outside;   /* EngineCall that the gate's waits hold: not answered by simulated time */
     GArray *departed;     /* clients that have ended and whose address space work still uses */
+    guint depth;          /* works that started the next one, on the stack */
+    GPtrArray *deep;      /* Work that is to start when that is less; references */
     gboolean in_time;     /* simulated time runs, or what a standstill has left starts */
     Tree *tree;
     gboolean disturbed;   /* something has been, since time ran last */
@@ -281,7 +285,7 @@ void engine_objects_report(Engine *engine, Report *report);
 /* wait.c */
 extern const WorkSteps engine_wait_steps; /* of a wait for one piece of work, whose `of` and `call` are set */
 void engine_wait_request(Engine *engine, EngineCall *call); /* the answer comes later */
-void engine_query(Engine *engine, const EngineRequest *request, EngineReply *reply); /* as things are now */
+void engine_answer_query(Engine *engine, const EngineRequest *request, EngineReply *reply); /* as things are now */
 EngineStatus engine_status_of(FaultKind fault); /* of work, for its caller */
 void engine_wait_drop(Work *wait); /* that is among the sleepers no more: its caller is gone, or has an answer */
 gboolean engine_queue_request(Engine *engine, EngineCall *call); /* TRUE: answered now */
@@ -296,12 +300,12 @@ void engine_work_start(Work *work);                /* nothing is left of that, a
 void engine_work_done(Work *work, FaultKind fault, SimTime now_ps);
 void engine_work_unmapped(Work *work, guint64 va); /* it ends: nothing is mapped there */
 
+/* stream_number.c: work in it starts; its number in reports */
+void engine_stream_used(Engine *engine, guint32 number);
+guint32 engine_stream_shown(const Engine *engine, guint32 number);
+
 /* stream.c */
 EngineStream *engine_stream(Engine *engine, guint32 number); /* NULL: freed */
-void engine_stream_used(Engine *engine, guint32 number);
-/* Its number in reports: that of a stream is given when the first work in it starts, since the host decides in which
- * order threads and processes make theirs. */
-guint32 engine_stream_shown(const Engine *engine, guint32 number);
 guint32 engine_stream_new(Engine *engine, const EngineRequest *request);
 void engine_stream_free(Engine *engine, guint32 number); /* its queued work still runs */
 guint32 engine_event_new(Engine *engine, const EngineRequest *request);
@@ -339,23 +343,6 @@ void engine_launches_add(Work *work); /* that has ended */
 void engine_launches_report(Engine *engine, Report *report);
 void engine_launches_shape(const Work *work, guint32 grid[3], guint32 block[3]);
 void engine_launches_add_shape(Table *table, const guint32 n[3]);
-/* More rows than these are no reading: text leaves them out, and says so. */
-#define ENGINE_TEXT_ROWS_MAX 40u
-/* Cells of a number, a name, and ENGINE_WAIT_COLUMNS. */
-void engine_launches_add_waits(Table *table, guint number, const char *name, const KernelStats *stats);
-#define ENGINE_WAIT_COLUMNS \
-    COLUMN_FIXED(warps_us, "warps", "us", 3, "how long its warps lived, all together: 100 % of what follows"), \
-    COLUMN_FIXED(issue_pct, "issue", "%", 1, "own instructions, with the latencies that they have alone"), \
-    COLUMN_FIXED(pipe_pct, "pipe", "%", 1, "units of the SM were busy with other warps"), \
-    COLUMN_FIXED(code_pct, "code", "%", 1, "instructions that the SM did not have yet"), \
-    COLUMN_FIXED(lsu_pct, "lsu", "%", 1, "the load/store unit, the SM's port or its limits were full"), \
-    COLUMN_FIXED(memory_pct, "memory", "%", 1, "a value was needed that memory had not brought yet"), \
-    COLUMN_FIXED(poll_pct, "poll", "%", 1, "the same in a loop that reads one place again and again"), \
-    COLUMN_FIXED(barrier_pct, "barrier", "%", 1, "others were waited for: barriers of CTA and cluster, mbarriers"), \
-    COLUMN_FIXED(fence_pct, "fence", "%", 1, "fences"), \
-    COLUMN_FIXED(sleep_pct, "sleep", "%", 1, "nanosleep"), \
-    COLUMN_FIXED(drain_pct, "drain", "%", 1, "behind the last instruction, until stores were performed"), \
-    COLUMN_U64(polls, "polls", "", "reads of loops that poll, beyond the first two")
 
 /* arrivals.c: which process comes last. `arrivals`: EngineArrival of one group */
 typedef struct {

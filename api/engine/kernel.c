@@ -48,6 +48,7 @@ static void tell_fault(const Work *work, const PtxFault *fault)
                         .cta = fault->cta[0],
                         .va = fault->va,
                         .uop = UOP_CALL,
+                        .cause = work,
                         .text = g_intern_string(text->str)};
     fabric_fault(work->engine->fabric, &told);
 }

@@ -3,6 +3,7 @@
  * Kernels of PTX are counted by device/kernel. Of a device program in C there are its times alone: no instructions,
  * and what it asks of memory is in the report's operations. */
 #include "api/engine/internal.h"
+#include "api/engine/launches.h"
 
 #include <math.h>
 

@@ -28,7 +28,8 @@ static void region_new(Engine *engine, const EngineRequest *request, EngineReply
     MemRegion *region =
         request->source ? memory_region_around(memory, (guint16)request->gpu, request->bytes,
                                                (guint8 *)(guintptr)request->source)
-                        : memory_region_from_fd(memory, (guint16)request->gpu, request->bytes, request->fd, &error);
+                        : memory_region_from_fd(memory, (guint16)request->gpu, request->bytes, request->fd,
+                                                request->offset, &error);
 
     reply->status = region != NULL ? ENGINE_OK : ENGINE_NO_MEMORY;
     if (region == NULL)

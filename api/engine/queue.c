@@ -7,6 +7,8 @@
  * the program, not by time. What each kind of work does is its WorkSteps. */
 #include "api/engine/internal.h"
 
+#define QUEUED_MAX (1u << 20) /* works of a context that are not done */
+
 /* ---- kinds of work that are points in the order alone */
 
 static void point(Work *work)
@@ -118,12 +120,15 @@ static EngineStatus queue(Engine *engine, const EngineRequest *request, Work **q
         return ENGINE_INVALID;
     if (stream->context->fault != FAULT_NONE && stream->context->fault != FAULT_HOST)
         return ENGINE_DEVICE_FAULT;
+    if (stream->context->unfinished >= QUEUED_MAX)
+        return ENGINE_NO_MEMORY;
     Work *work = engine_work_new(engine, request, stream->context, steps_of(request->op));
     EngineStatus status = work->steps->prepare ? work->steps->prepare(work) : ENGINE_OK;
     if (status != ENGINE_OK) {
         engine_work_unref(work);
         return status;
     }
+    stream->context->unfinished++;
     work->guarded = request->wait != ENGINE_ANSWER_QUEUED;
     if (!engine_depend(work, stream->tail))
         engine_work_follow(work, stream->tail);
@@ -197,7 +202,7 @@ gboolean engine_queue_request(Engine *engine, EngineCall *call)
     case ENGINE_QUERY_STREAM:
     case ENGINE_QUERY_EVENT:
         if (request->access != 0) { /* without time */
-            engine_query(engine, request, &call->reply);
+            engine_answer_query(engine, request, &call->reply);
             return TRUE;
         }
         engine_wait_request(engine, call);

@@ -21,20 +21,6 @@ static EngineContext *context_of(Engine *engine, guint32 id, guint16 gpu, guint3
     return context;
 }
 
-void engine_stream_used(Engine *engine, guint32 number)
-{
-    if (number >= engine->shown->len)
-        g_array_set_size(engine->shown, number + 1); /* with zeros */
-    guint32 *shown = &g_array_index(engine->shown, guint32, number);
-    if (*shown == 0)
-        *shown = ++engine->n_shown;
-}
-
-guint32 engine_stream_shown(const Engine *engine, guint32 number)
-{
-    return number < engine->shown->len ? g_array_index(engine->shown, guint32, number) : 0;
-}
-
 guint32 engine_stream_new(Engine *engine, const EngineRequest *request)
 {
     EngineStream *stream = g_new0(EngineStream, 1);

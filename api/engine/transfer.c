@@ -98,6 +98,10 @@ static void step(Work *work)
         host = {
             .place = COPY_HOST, .host = work->staging, .offset = work->row * r->bytes + work->at};
 
+    if (work->context->gone) { /* who asked for it has ended meanwhile */
+        engine_work_done(work, FAULT_NONE, sim_now_ps(engine->sim));
+        return;
+    }
     if (room == 0 && ++work->row < work_rows(r)) {
         work->at = 0;
         room = r->bytes;

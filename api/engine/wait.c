@@ -79,7 +79,7 @@ static void wake(Work *wait)
 const WorkSteps engine_wait_steps = {.start = wake, .clear = drop_shared};
 
 /* What a query answers, at its end: what it asks about may be gone by then. */
-void engine_query(Engine *engine, const EngineRequest *request, EngineReply *reply)
+void engine_answer_query(Engine *engine, const EngineRequest *request, EngineReply *reply)
 {
     const EngineContext *context = NULL;
 
@@ -119,7 +119,7 @@ static void sleep_over(Event *event, SimTime now_ps)
         return;
     }
     engine_shared_look(engine);
-    engine_query(engine, &wait->request, &wait->call->reply);
+    engine_answer_query(engine, &wait->request, &wait->call->reply);
     wait_answer(wait, (EngineStatus)wait->call->reply.status);
 }
 

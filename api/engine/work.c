@@ -3,6 +3,8 @@
  * What each kind of work does is handed in as its WorkSteps, so that nothing here knows one. */
 #include "api/engine/internal.h"
 
+#define DEPTH_MAX 256u
+
 Work *engine_work_new(Engine *engine, const EngineRequest *request, EngineContext *context, const WorkSteps *steps)
 {
     Work *work = g_new0(Work, 1);
@@ -47,22 +49,44 @@ void engine_work_follow(Work *work, Work *before)
     work->waits_for++;
 }
 
+static void start_now(Work *work)
+{
+    Engine *engine = work->engine; /* the work may be gone when it returns */
+
+    engine->depth++;
+    engine_work_start(work);
+    engine->depth--;
+}
+
 void engine_work_advance(Work *work)
 {
+    Engine *engine = work->engine;
+
     g_assert(work->waits_for > 0);
     if (--work->waits_for > 0)
         return;
-    if (work->call == NULL && !work->engine->in_time) { /* in its place among what else this standstill brings */
-        g_ptr_array_add(work->engine->ready, engine_work_ref(work));
+    if (work->call == NULL && !engine->in_time) { /* in its place among what else this standstill brings */
+        g_ptr_array_add(engine->ready, engine_work_ref(work));
         return;
     }
-    engine_work_start(work);
+    if (engine->depth >= DEPTH_MAX) { /* what one end lets start may end at once, and so on */
+        g_ptr_array_add(engine->deep, engine_work_ref(work));
+        return;
+    }
+    start_now(work);
+    while (engine->depth == 0 && engine->deep->len > 0) {
+        Work *next = g_ptr_array_steal_index(engine->deep, 0);
+        if (!next->done)
+            start_now(next);
+        engine_work_unref(next);
+    }
 }
 
 void engine_work_start(Work *work)
 {
     work->start_ps = sim_now_ps(work->engine->sim);
     if (work->call == NULL && work->context != NULL && work->context->gone) {
+        work->never = TRUE;
         g_atomic_int_inc(&work->engine->running);
         engine_work_done(work, FAULT_NONE, work->start_ps);
         return;
@@ -89,7 +113,9 @@ void engine_work_done(Work *work, FaultKind fault, SimTime now_ps)
     if (fault != FAULT_NONE && work->context->fault == FAULT_NONE &&
         !(fault == FAULT_HOST && work->guarded)) /* its own call is told */
         work->context->fault = fault;
-    engine_stats_add(engine, work);
+    work->context->unfinished--;
+    if (!work->never)
+        engine_stats_add(engine, work);
     g_clear_pointer(&work->staging, g_free); /* its stream and events may remember the work for long */
     if (engine->running == 0)
         engine_bury(engine);
@@ -111,6 +137,7 @@ void engine_work_unmapped(Work *work, guint64 va)
                          .gpu = (guint16)work->request.gpu,
                          .who = "copy engine",
                          .va = va,
+                         .cause = work,
                          .time_ps = sim_now_ps(work->engine->sim)};
     fabric_fault(work->engine->fabric, &fault);
     engine_work_done(work, FAULT_UNMAPPED, fault.time_ps);

@@ -31,6 +31,30 @@ static EngineStatus launch_program(WireClient *client, const EngineRequest *requ
     return status;
 }
 
+/* Bytes of the program's own, which the owner reaches by their file. */
+static EngineStatus register_memory(WireClient *client, const EngineRequest *request, EngineReply *reply)
+{
+    EngineRequest sent = *request;
+    const char *why = NULL;
+    int fd = registered_file(client->registered, request->source, request->bytes, &sent.offset, &why);
+    EngineStatus status = ENGINE_INVALID;
+
+    memset(reply, 0, sizeof *reply);
+    sent.argument = 0;
+    if (fd >= 0)
+        status = wire_ask(client, &sent, NULL, 0, fd, reply, NULL);
+    else
+        fprintf(stderr, "fanout: memory at 0x%" G_GINT64_MODIFIER "x cannot be registered: %s\n", request->source, why);
+    if (fd >= 0)
+        close(fd);
+    if (status == ENGINE_OK)
+        registered_add(client->registered, (guint32)reply->value, request->source, request->bytes);
+    else
+        registered_forget(client->registered, request->source, request->bytes);
+    reply->status = status;
+    return status;
+}
+
 static EngineStatus remote_call(void *self, const EngineRequest *request, EngineReply *reply)
 {
     WireClient *client = self;
@@ -43,7 +67,15 @@ static EngineStatus remote_call(void *self, const EngineRequest *request, Engine
         return upload_launch(client, request, reply);
     case ENGINE_LAUNCH:
         return launch_program(client, request, reply);
+    case ENGINE_REGION_FREE:
+        status = wire_ask(client, &sent, NULL, 0, -1, reply, NULL);
+        registered_remove(client->registered, request->region);
+        return status;
     case ENGINE_REGION_NEW: /* the lock is for atomics of several engines: here there is one */
+        if (request->source)
+            return register_memory(client, request, reply);
+        sent.argument = 0;
+        return wire_ask(client, &sent, NULL, 0, request->fd > 0 ? request->fd : -1, reply, NULL);
     case ENGINE_EVENT_NEW:
     case ENGINE_OBJECT_NEW:
         sent.argument = 0;
@@ -157,6 +189,7 @@ Engine *wire_connect(const char *name, GError **error)
 
     client->name = g_strdup(name);
     client->programs = program_client_new(name);
+    client->registered = registered_new();
     client->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pthread_mutex_init(&client->lock, NULL);
     pthread_key_create(&client->key, wire_connection_end);
@@ -181,6 +214,7 @@ void wire_close_after_fork(Engine *engine)
         return;
     close(client->service_fd);
     program_client_close(client->programs);
+    registered_after_fork(client->registered);
     for (guint i = 0; i < client->connections->len; i++)
         close(((Connection *)g_ptr_array_index(client->connections, i))->fd);
 }

@@ -6,6 +6,7 @@
 
 #include "api/wire/client.h"
 #include "api/wire/program_client.h"
+#include "api/wire/registered.h"
 
 /* What the owner has of a kernel's image, under its numbers. */
 typedef struct {
@@ -32,6 +33,7 @@ typedef struct WireClient {
     guint32 number;
     Engine *engine;
     ProgramClient *programs;
+    Registered *registered;
 } WireClient;
 
 /* ask.c: the end of a thread's connection, for its key; one request and its answer. *text (may be NULL) gets what

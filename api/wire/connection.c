@@ -1,6 +1,10 @@
 /* Connections of an owner, and the processes that they are of: made, served, ended. See server.h. */
 #include "api/wire/connection.h"
+#include "api/wire/session_parts.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -24,13 +28,17 @@ static ServerClient *client_new(Server *server, pid_t pid, const WireHello *hell
     client->pid = pid;
     client->rank = hello->rank >= 0 ? hello->rank : -1;
     client->lowest_gpu = -1;
-    memcpy(client->program, hello->program, sizeof client->program - 1);
+    memcpy(client->program, hello->program, sizeof client->program);
+    session_name(client->program, sizeof client->program);
     client->regions = g_ptr_array_new();
     client->objects = g_ptr_array_new();
+    client->windows = g_array_new(FALSE, FALSE, sizeof(SharedWindow));
     client->modules = g_ptr_array_new();
     client->images = g_ptr_array_new();
     client->streams = g_array_new(FALSE, TRUE, sizeof(guint32));
     client->events = g_array_new(FALSE, TRUE, sizeof(guint32));
+    for (guint i = 0; i < SERVER_TABLES; i++)
+        client->free[i] = g_array_new(FALSE, FALSE, sizeof(guint32));
     client->contexts = g_array_new(FALSE, TRUE, sizeof(guint32));
     client->prints = g_string_new(NULL);
     client->part = g_byte_array_new();
@@ -45,6 +53,19 @@ static ServerClient *client_new(Server *server, pid_t pid, const WireHello *hell
     return client;
 }
 
+/* A process that is no more, and one in which another program runs now. A zombie is no more. */
+static void say_gone(const ServerClient *client)
+{
+    struct pollfd polled = {.fd = client->pid_fd, .events = POLLIN};
+    gboolean dead = client->pid_fd < 0 || poll(&polled, 1, 0) > 0;
+    g_autofree char *rank = client->rank >= 0 ? g_strdup_printf("rank %d, ", client->rank) : g_strdup("");
+
+    log_line(client->server->spec.log, LOG_CUDA, dead ? LOG_WARN : LOG_INFO, engine_seen_ps(client->server->engine),
+             "%s%s (process %d) %s: its contexts, streams and binds are gone; memory lives while others hold it", rank,
+             client->program, (int)client->pid,
+             dead ? "was killed, or ended without its exit handlers" : "has become another program");
+}
+
 /* The record stays, for the report. */
 void connection_client_end(ServerClient *client)
 {
@@ -55,9 +76,7 @@ void connection_client_end(ServerClient *client)
     client->gone = TRUE;
     g_atomic_int_add(&server->live, -1);
     if (!client->left && client->driver)
-        log_line(server->spec.log, LOG_CUDA, LOG_INFO, engine_seen_ps(server->engine),
-                 "process %d (%.*s, rank %d) is gone without having ended its use of the driver", (int)client->pid,
-                 (int)sizeof client->program, client->program, client->rank);
+        say_gone(client);
     g_hash_table_remove(server->by_pid, GINT_TO_POINTER(client->pid));
     if (client->pid_fd >= 0)
         close(client->pid_fd);
@@ -79,35 +98,6 @@ static void connection_free(ServerConnection *connection)
     g_free(connection);
 }
 
-void server_drop(ServerConnection *connection, const char *why)
-{
-    Server *server = connection->server;
-    ServerClient *client = connection->client;
-
-    if (connection->gone)
-        return;
-    connection->gone = TRUE;
-    if (why)
-        log_line(server->spec.log, LOG_CUDA, LOG_WARN, 0, "a connection of process %d is closed: %s",
-                 client ? (int)client->pid : 0, why);
-    close(connection->fd);
-    if (connection->busy && connection->object)
-        g_ptr_array_remove(connection->object->waiting, &connection->call);
-    if (connection->busy)
-        engine_call_gone(server->engine, &connection->call);
-    connection->busy = FALSE;
-    if (client) {
-        client->connections--;
-        if (client->service == connection)
-            client->service = NULL;
-        if (client->timing == connection)
-            client->timing = NULL;
-        if (client->program_connection == connection)
-            client->program_connection = NULL;
-    }
-    g_ptr_array_add(server->ended, connection);
-}
-
 void connection_bury(Server *server)
 {
     while (server->ended->len > 0) {
@@ -121,16 +111,38 @@ void connection_bury(Server *server)
     }
 }
 
+/* One process must not take the connections of all. */
+static gboolean has_too_many(const Server *server, pid_t pid)
+{
+    guint n = 0;
+
+    for (guint i = 0; i < server->connections->len; i++)
+        n += ((ServerConnection *)g_ptr_array_index(server->connections, i))->peer == pid;
+    return n >= WIRE_PROCESS_THREADS_MAX;
+}
+
 void connection_accept(Server *server)
 {
     struct ucred peer;
     socklen_t size = sizeof peer;
     int fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE) && server->spare_fd >= 0) { /* or it would wait for ever */
+        close(server->spare_fd);
+        fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+        if (fd >= 0)
+            close(fd);
+        server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        log_line(server->spec.log, LOG_CUDA, LOG_ERROR, 0,
+                 "a connection of a process is refused: this system gives the owner of the machine no more descriptors "
+                 "(%u connections; ulimit -n)",
+                 server->connections->len);
+        return;
+    }
     if (fd < 0)
         return;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid() ||
-        server->connections->len >= WIRE_THREADS_MAX) {
+        server->connections->len >= WIRE_THREADS_MAX || has_too_many(server, peer.pid)) {
         close(fd);
         return;
     }
@@ -174,7 +186,8 @@ static void take_hello(ServerConnection *connection, const WireHello *hello, gss
         connection_client_end(client); /* another program in the same process */
         client = NULL;
     }
-    if (!client && g_atomic_int_get(&server->live) >= (gint)WIRE_CLIENTS_MAX) {
+    if (!client &&
+        (g_atomic_int_get(&server->live) >= (gint)WIRE_CLIENTS_MAX || server->clients->len >= WIRE_EVER_MAX)) {
         welcome(connection, "there are too many processes");
         return;
     }

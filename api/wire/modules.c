@@ -1,6 +1,7 @@
 /* Kernels of clients: modules as text, which are read once for all processes that load the same. */
 #include "api/wire/server_parts.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -87,7 +88,8 @@ EngineStatus modules_add(ServerClient *client, int fd, guint32 *number)
 {
     struct stat st;
 
-    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 ||
+    if (fd < 0 || fcntl(fd, F_GET_SEALS) < 0 /* in memory: reading it waits for nobody */ || fstat(fd, &st) != 0 ||
+        !S_ISREG(st.st_mode) || st.st_size <= 0 ||
         (guint64)st.st_size > WIRE_MODULE_BYTES_MAX || client->modules->len >= IMAGES_MAX)
         return ENGINE_INVALID;
     /* Read, not mapped: the file may change meanwhile. */

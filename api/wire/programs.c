@@ -1,7 +1,8 @@
 /* The owner's side of device programs: see program.h. What a client sends is checked here for what the calls themselves
  * cannot check: numbers of registers, and lengths. All else is refused by the calls, as in one process. */
-#include "api/wire/server_parts.h"
+#include "api/wire/session_parts.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,7 +12,7 @@
 
 #define REGISTERS_MAX 65536u
 #define BATCH_MAX ((gsize)64 << 20) /* bytes of one turn */
-#define PATIENCE_MS 1000
+#define PATIENCE_MS 60000 /* for one turn of a function, of the host */
 
 typedef struct {
     Server *server;
@@ -24,6 +25,7 @@ typedef struct {
     ServerClient *client;
     FoCta *cta;
     GPtrArray *registers; /* FoReg, which the CTA owns */
+    gboolean ended;       /* the function has returned */
     FoReg stranger;       /* stands for one of another CTA */
     ProgramRun run;
 } ProgramCta;
@@ -32,7 +34,7 @@ typedef struct {
 
 static gboolean is_gone(const ServerClient *client) { return client->gone || !client->program_connection; }
 
-/* Waits for a message of the client, which computes; FALSE: it has ended. */
+/* Waits for a message of the client, which computes; FALSE: it has ended, or does not answer. All others wait, too. */
 static gboolean await(const ServerClient *client)
 {
     struct pollfd either[2] = {{client->program_connection->fd, POLLIN, 0}, {client->pid_fd, POLLIN, 0}};
@@ -40,8 +42,21 @@ static gboolean await(const ServerClient *client)
 
     do
         n = poll(either, client->pid_fd >= 0 ? 2 : 1, PATIENCE_MS);
-    while (n == 0);
+    while (n < 0 && errno == EINTR);
     return n > 0 && (either[0].revents & POLLIN);
+}
+
+/* A function that has not come to its end gives no result that somebody might believe: its process is no client any
+ * more. */
+static void give_up(ServerClient *client)
+{
+    if (client->gone || !client->service)
+        return;
+    log_line(client->server->spec.log, LOG_CUDA, LOG_ERROR, engine_seen_ps(client->server->engine),
+             "a device program of process %d (%s) has ended, sent nonsense or not answered within %u s: the process is "
+             "no client of this machine any more",
+             (int)client->pid, client->program, PATIENCE_MS / 1000);
+    server_drop(client->service, NULL);
 }
 
 /* Runs the function until it needs something. *batch gets its calls; FALSE: the client has ended, or sends nonsense. */
@@ -304,6 +319,7 @@ static gboolean do_batch(ProgramCta *p, const GByteArray *batch)
             return FALSE;
         memcpy(&r, batch->data + at, sizeof r);
         at += sizeof r;
+        p->ended = r.call == PROGRAM_END;
         const guint8 *payload = r.bytes > 0 ? batch->data + at : NULL;
         if (r.call >= PROGRAM_END || r.bytes > batch->len - at || !has_registers(p, &r) || !is_whole(p, &r) ||
             !do_call(p, &r, payload))
@@ -335,6 +351,8 @@ static void program_main(FoCta *cta, const void *data)
                          .time_ps = fo_time_ps(cta)};
     while (take_turn(&p, batch) && do_batch(&p, batch))
         continue;
+    if (!p.ended)
+        give_up(p.client);
 }
 
 gboolean programs_launch(ServerConnection *connection, const guint8 *payload, gsize bytes)
@@ -345,7 +363,7 @@ gboolean programs_launch(ServerConnection *connection, const guint8 *payload, gs
     if (bytes != sizeof head || !client->program_connection)
         return FALSE;
     memcpy(&head, payload, sizeof head);
-    head.name[sizeof head.name - 1] = '\0';
+    session_name(head.name, sizeof head.name);
     const ProgramArgs args = {client->server, client->number, head.launch};
     g_free(connection->program_args);
     connection->program_args = g_memdup2(&args, sizeof args);

@@ -33,6 +33,7 @@ static gboolean gate_poll(Server *server, int timeout_ms)
             connection_take(thing);
     }
     connection_bury(server);
+    shared_tell_lost(server);
     return n > 0;
 }
 
@@ -195,6 +196,7 @@ Server *server_new(const ServerSpec *spec, GError **error)
     Server *server = g_new0(Server, 1);
 
     server->spec = *spec;
+    server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     server->also_fd = server->page_fd = server->listen_fd = -1;
     server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     server->clients = g_ptr_array_new();

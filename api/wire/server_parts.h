@@ -7,10 +7,28 @@
 #include "fanout/device.h"
 
 typedef struct ServerClient ServerClient;
+typedef enum { SERVER_REGIONS, SERVER_OBJECTS, SERVER_STREAMS, SERVER_EVENTS, SERVER_TABLES } ServerTable;
+
+/* A number that is free; 0: a new one. */
+static inline guint32 server_number(GArray *free)
+{
+    guint32 number = 0;
+
+    if (free->len > 0) {
+        number = g_array_index(free, guint32, free->len - 1);
+        g_array_set_size(free, free->len - 1);
+    }
+    return number;
+}
+
+/* The file behind memory or a team's page; and where in it, and how much, for a part of one that was registered. */
+typedef struct {
+    guint64 device, inode, offset, part;
+} SharedIdentity;
 
 /* Memory that several processes may have. */
 typedef struct {
-    guint64 identity[2];
+    SharedIdentity identity;
     guint32 region; /* the engine's number */
     guint32 refs;   /* clients' numbers that mean it, binds of objects */
     guint16 gpu;
@@ -29,7 +47,7 @@ typedef struct {
 } SharedBind;
 
 typedef struct {
-    guint64 identity[2];
+    SharedIdentity identity;
     guint32 object; /* the engine's number */
     guint32 refs;
     guint32 team;
@@ -40,6 +58,12 @@ typedef struct {
     guint32 changes;    /* of the team's page, as told */
     GPtrArray *waiting; /* EngineCall of those that wait for a change */
 } SharedObject;
+
+/* A mapping of an object, which keeps it. */
+typedef struct {
+    guint64 address;
+    SharedObject *object;
+} SharedWindow;
 
 typedef struct {
     char *key; /* hash of the texts */
@@ -91,7 +115,9 @@ struct ServerClient {
     guint connections;
     GPtrArray *regions;       /* by the client's number: SharedRegion, or NULL */
     GPtrArray *objects;       /* SharedObject */
+    GArray *windows;          /* SharedWindow: what of them is mapped */
     GArray *streams, *events; /* engine's number + 1; 0: none */
+    GArray *free[SERVER_TABLES]; /* numbers of each table that may be given anew */
     GArray *contexts;         /* by the client's number: the engine's; 0: none */
     GPtrArray *modules;       /* SharedModule */
     GPtrArray *images;        /* ServerImage */
@@ -106,7 +132,7 @@ struct ServerClient {
 struct Server {
     ServerSpec spec;
     char *name;
-    int listen_fd, epoll_fd, page_fd;
+    int listen_fd, epoll_fd, page_fd, spare_fd; /* spare: given up to refuse a connection when there are no more */
     MachinePage *page;
     EngineGate gate;
     Engine *engine;
@@ -140,6 +166,7 @@ void session_end(ServerClient *client);              /* the process is gone */
 guint shared_identity_hash(gconstpointer identity);
 gboolean shared_identity_equal(gconstpointer a, gconstpointer b);
 EngineStatus shared_region_new(ServerClient *client, EngineCall *call, int fd);
+void shared_tell_lost(Server *server);
 SharedRegion *shared_region(const ServerClient *client, guint32 number);
 void shared_region_unref(Server *server, SharedRegion *region);
 void shared_region_leave(ServerClient *client, SharedRegion *region); /* the same, by a process that had it */

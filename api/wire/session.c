@@ -4,19 +4,32 @@
 
 #include <string.h>
 
+#define ROWS_MAX (1u << 20)           /* of one copy from or to pageable memory */
+#define FILLED_MAX ((guint64)4 << 30) /* bytes of pageable memory that one fill writes */
+
 static guint32 array_number(const GArray *numbers, guint32 number)
 {
     return number < numbers->len ? g_array_index(numbers, guint32, number) : 0;
 }
 
-static guint32 array_add(GArray *numbers, guint32 value)
+static guint32 array_add(GArray *numbers, GArray *free, guint32 value)
 {
-    guint32 none = 0;
+    guint32 none = 0, number = server_number(free);
+
+    if (number != 0) {
+        g_array_index(numbers, guint32, number) = value;
+        return number;
+    }
 
     if (numbers->len == 0)
         g_array_append_val(numbers, none);
     g_array_append_val(numbers, value);
     return numbers->len - 1;
+}
+
+static gboolean has_room(const GArray *numbers, const GArray *free)
+{
+    return numbers->len < NUMBERS_MAX || free->len > 0;
 }
 
 /* The engine's number of a context, which a client names as it likes; made when `make` says so. 0: none. */
@@ -47,34 +60,39 @@ static gboolean take_stream(ServerConnection *connection, int descriptor)
 
     switch (r->op) {
     case ENGINE_STREAM_NEW:
-        if (!session_is_gpu(client, r->gpu) || r->access > 2 || client->streams->len >= NUMBERS_MAX ||
+        if (!session_is_gpu(client, r->gpu) || r->access > 2 ||
+            !has_room(client->streams, client->free[SERVER_STREAMS]) ||
             !(r->object = context_number(client, r->object, TRUE)))
             return session_refuse(call, ENGINE_INVALID);
         if (client->lowest_gpu < 0 || (gint32)r->gpu < client->lowest_gpu)
             client->lowest_gpu = (gint32)r->gpu;
         engine_take(engine, call);
-        call->reply.value = array_add(client->streams, (guint32)call->reply.value + 1);
+        call->reply.value = array_add(client->streams, client->free[SERVER_STREAMS], (guint32)call->reply.value + 1);
         return TRUE;
     case ENGINE_STREAM_FREE:
         known = array_number(client->streams, r->stream);
         if (!known)
             return session_refuse(call, ENGINE_INVALID);
         g_array_index(client->streams, guint32, r->stream) = 0;
+        g_array_append_val(client->free[SERVER_STREAMS], r->stream);
         r->stream = known - 1;
         engine_take(engine, call);
         return TRUE;
     case ENGINE_EVENT_NEW:
-        r->argument = (guint64)(guintptr)shared_event_page(descriptor);
-        if (client->events->len >= NUMBERS_MAX)
+        r->argument = has_room(client->events, client->free[SERVER_EVENTS])
+                          ? (guint64)(guintptr)shared_event_page(descriptor)
+                          : 0;
+        if (!has_room(client->events, client->free[SERVER_EVENTS]))
             return session_refuse(call, ENGINE_NO_MEMORY);
         engine_take(engine, call);
-        call->reply.value = array_add(client->events, (guint32)call->reply.value + 1);
+        call->reply.value = array_add(client->events, client->free[SERVER_EVENTS], (guint32)call->reply.value + 1);
         return TRUE;
     default:
         known = array_number(client->events, r->event);
         if (!known)
             return session_refuse(call, ENGINE_INVALID);
         g_array_index(client->events, guint32, r->event) = 0;
+        g_array_append_val(client->free[SERVER_EVENTS], r->event);
         r->event = known - 1;
         engine_take(engine, call);
         return TRUE;
@@ -100,14 +118,17 @@ static gboolean translate_stream(const ServerClient *client, EngineRequest *r)
 static gboolean is_transfer(const EngineRequest *r)
 {
     guint64 rows = r->op == ENGINE_COPY || r->height == 0 ? 1 : r->height, all, span;
-    gboolean fill = r->op == ENGINE_FILL;
+    gboolean fill = r->op == ENGINE_FILL, host = (r->access & ENGINE_HOST_BOTH) != 0;
 
+    if ((r->bytes == 0 && rows > 1) || (host && rows > ROWS_MAX) || (fill && host && r->bytes > FILLED_MAX / rows))
+        return FALSE;
     if (r->bytes > BYTES_MAX || !g_uint64_checked_mul(&all, rows, r->bytes) || all > BYTES_MAX ||
         !g_uint64_checked_mul(&span, rows, MAX(r->pitch, r->source_pitch)) || span > BYTES_MAX ||
         r->address >= ADDRESS_MAX || r->source >= ADDRESS_MAX)
         return FALSE;
     return r->access <= (ENGINE_HOST_BOTH | ENGINE_HOST_EARLY) && r->wait <= ENGINE_ANSWER_STARTED &&
-           (!fill || ((r->width == 1 || r->width == 2 || r->width == 4) && !(r->access & ENGINE_HOST_SOURCE)));
+           (!fill || ((r->width == 1 || r->width == 2 || r->width == 4) && r->bytes % r->width == 0 &&
+                      !(r->access & ENGINE_HOST_SOURCE)));
 }
 
 /* What is queued in a stream. */
@@ -303,7 +324,7 @@ gboolean session_take(ServerConnection *connection, const EngineRequest *sent, c
     *call = (EngineCall){.request = *sent, .from = connection};
     connection->sequence++;
     client->calls += !is_wait_of_host(sent->op);
-    r->call[sizeof r->call - 1] = '\0';
+    session_name(r->call, sizeof r->call);
     r->fd = -1;
     r->argument = r->op == ENGINE_HOST_CALL || r->op == WIRE_OP_TIMER || r->op == WIRE_OP_TIMER_END ? r->argument : 0;
     give_order(connection, r);
@@ -324,6 +345,9 @@ void session_end(ServerClient *client)
     while (g_hash_table_iter_next(&iter, NULL, &value)) /* functions that will not return any more */
         engine_host_returned(server->engine, value);
     g_hash_table_remove_all(client->works);
+    for (guint i = 0; i < client->windows->len; i++)
+        shared_object_unref(server, g_array_index(client->windows, SharedWindow, i).object);
+    g_array_set_size(client->windows, 0);
     for (guint i = 1; i < client->objects->len; i++)
         if (client->objects->pdata[i])
             shared_object_unref(server, client->objects->pdata[i]);

@@ -17,6 +17,7 @@ static EngineStatus take_region_free(ServerClient *client, guint32 number)
     if (!region)
         return ENGINE_INVALID;
     client->regions->pdata[number] = NULL;
+    g_array_append_val(client->free[SERVER_REGIONS], number);
     shared_region_leave(client, region);
     return ENGINE_OK;
 }
@@ -28,13 +29,38 @@ static EngineStatus take_map(ServerClient *client, EngineCall *call)
     SharedObject *object = r->object ? shared_object(client, r->object) : NULL;
     guint64 room = region ? region->bytes : object ? object->bytes : 0;
 
-    if (!region == !object || !is_range(r->address, r->bytes) || r->bytes > room || r->offset > room - r->bytes ||
+    if (!region == !object || client->windows->len >= THINGS_MAX || (r->address ^ r->offset) % WIRE_LINE != 0 ||
+        !is_range(r->address, r->bytes) || r->bytes > room || r->offset > room - r->bytes ||
         engine_client_maps(client->server->engine, client->number, r->address, r->bytes))
         return ENGINE_INVALID;
     r->region = region ? region->region : 0;
     r->object = object ? object->object : 0;
+    const SharedWindow window = {r->address, object};
     engine_take(client->server->engine, call);
+    if (object) {
+        object->refs++;
+        g_array_append_val(client->windows, window);
+    }
     return ENGINE_OK;
+}
+
+/* Objects stay as long as something of them is mapped. */
+static void take_unmap(ServerClient *client, EngineCall *call)
+{
+    const EngineRequest *r = &call->request;
+    Server *server = client->server;
+
+    engine_take(server->engine, call);
+    for (guint i = 0; i < client->windows->len;) {
+        const SharedWindow window = g_array_index(client->windows, SharedWindow, i);
+        if (window.address - r->address >= r->bytes ||
+            engine_client_maps(server->engine, client->number, window.address, 1)) {
+            i++;
+            continue;
+        }
+        g_array_remove_index_fast(client->windows, i);
+        shared_object_unref(server, window.object);
+    }
 }
 
 static EngineStatus take_access(ServerClient *client, EngineCall *call)
@@ -56,7 +82,7 @@ gboolean session_take_memory(ServerConnection *connection, int descriptor)
 
     switch (r->op) {
     case ENGINE_REGION_NEW:
-        if (client->regions->len >= NUMBERS_MAX)
+        if (client->regions->len >= THINGS_MAX && client->free[SERVER_REGIONS]->len == 0)
             return session_refuse(call, ENGINE_NO_MEMORY);
         return session_refuse(call, shared_region_new(client, call, descriptor));
     case ENGINE_REGION_FREE:
@@ -66,7 +92,7 @@ gboolean session_take_memory(ServerConnection *connection, int descriptor)
     case ENGINE_UNMAP:
         if (!is_range(r->address, r->bytes))
             return session_refuse(call, ENGINE_INVALID);
-        engine_take(client->server->engine, call);
+        take_unmap(client, call);
         return TRUE;
     default:
         return session_refuse(call, take_access(client, call));
@@ -98,14 +124,16 @@ gboolean session_take_object(ServerConnection *connection, int descriptor, gbool
 
     *answered = TRUE;
     if (r->op == ENGINE_OBJECT_NEW)
-        return session_refuse(call, client->objects->len < NUMBERS_MAX ? shared_object_new(client, call, descriptor)
-                                                                       : ENGINE_NO_MEMORY);
+        return session_refuse(call, client->objects->len < THINGS_MAX || client->free[SERVER_OBJECTS]->len > 0
+                                        ? shared_object_new(client, call, descriptor)
+                                        : ENGINE_NO_MEMORY);
     object = shared_object(client, r->object);
     if (!object)
         return session_refuse(call, ENGINE_INVALID);
     switch (r->op) {
     case ENGINE_OBJECT_FREE:
         client->objects->pdata[r->object] = NULL;
+        g_array_append_val(client->free[SERVER_OBJECTS], r->object);
         shared_object_unref(server, object);
         return TRUE;
     case ENGINE_OBJECT_HANDLE:

@@ -5,12 +5,22 @@
 #include "api/wire/server_parts.h"
 
 #define NUMBERS_MAX (1u << 20) /* of each kind, of one client */
+#define THINGS_MAX (1u << 16)  /* regions and objects of one client, and windows of it */
 #define ADDRESS_MAX ((guint64)1 << 56)
 #define BYTES_MAX ((guint64)1 << 48) /* of one copy or mapping */
 
 static inline gboolean session_is_gpu(const ServerClient *client, guint32 gpu)
 {
     return gpu < client->server->spec.gpus;
+}
+
+/* A text of a client that goes into reports and logs: an end, and letters alone. */
+static inline void session_name(char *text, gsize room)
+{
+    text[room - 1] = '\0';
+    for (char *at = text; *at != '\0'; at++)
+        if (!g_ascii_isprint(*at))
+            *at = '?';
 }
 
 /* The call is answered with that. */

@@ -5,16 +5,26 @@
 #include "api/wire/server_parts.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
+#include "api/wire/cut.h"
 #include "model/memory/memory.h"
+
+#define BINDS_MAX (1u << 20) /* of one object, in its life */
+#define PART_MAX ((guint64)1 << 42) /* bytes of one registration */
+#ifndef XFS_SUPER_MAGIC
+#define XFS_SUPER_MAGIC 0x58465342
+#endif
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 /* A file that nobody can make shorter under the owner's mapping, and what it is. */
-static gboolean file_is_sound(int fd, guint64 identity[2], guint64 *bytes)
+static gboolean file_is_sound(int fd, SharedIdentity *identity, guint64 *bytes)
 {
     struct stat st;
     int seals = fcntl(fd, F_GET_SEALS), mode = fcntl(fd, F_GETFL);
@@ -22,26 +32,61 @@ static gboolean file_is_sound(int fd, guint64 identity[2], guint64 *bytes)
     if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || seals < 0 || (seals & SEALS) != SEALS ||
         (seals & F_SEAL_WRITE) || mode < 0 || (mode & O_ACCMODE) != O_RDWR)
         return FALSE;
-    identity[0] = st.st_dev;
-    identity[1] = st.st_ino;
+    *identity = (SharedIdentity){st.st_dev, st.st_ino, 0, 0};
     *bytes = (guint64)st.st_size;
+    return TRUE;
+}
+
+/* A file that a client has registered a part of. Others may make it shorter: cut.h. Of a file system that answers by
+ * itself: reading a page must not wait for a server. */
+static gboolean file_has_part(int fd, const EngineRequest *r, SharedIdentity *identity)
+{
+    const guint64 page = (guint64)sysconf(_SC_PAGESIZE);
+    struct stat st;
+    struct statfs system;
+    int mode = fcntl(fd, F_GETFL);
+
+    if (fd < 0 || fstat(fd, &st) != 0 || fstatfs(fd, &system) != 0 || !S_ISREG(st.st_mode) || mode < 0 ||
+        (mode & O_ACCMODE) != O_RDWR || r->gpu != MEMORY_HOST || r->value != 0 || r->bytes == 0 ||
+        r->bytes > PART_MAX || r->bytes % page != 0 || r->offset % page != 0 || st.st_size < 0 ||
+        r->offset > (guint64)st.st_size || r->bytes > ((guint64)st.st_size + page - 1) / page * page - r->offset)
+        return FALSE;
+    switch ((guint32)system.f_type) {
+    case TMPFS_MAGIC:
+    case RAMFS_MAGIC:
+    case HUGETLBFS_MAGIC:
+    case EXT4_SUPER_MAGIC:
+    case XFS_SUPER_MAGIC:
+    case BTRFS_SUPER_MAGIC:
+    case OVERLAYFS_SUPER_MAGIC:
+        break;
+    default:
+        return FALSE;
+    }
+    *identity = (SharedIdentity){st.st_dev, st.st_ino, r->offset, r->bytes};
     return TRUE;
 }
 
 guint shared_identity_hash(gconstpointer identity)
 {
-    const guint64 *id = identity;
-    return (guint)(id[0] * 31 + id[1]);
+    const SharedIdentity *id = identity;
+    return (guint)(((id->device * 31 + id->inode) * 31 + id->offset) * 31 + id->part);
 }
 
 gboolean shared_identity_equal(gconstpointer a, gconstpointer b)
 {
-    const guint64 *x = a, *y = b;
-    return x[0] == y[0] && x[1] == y[1];
+    const SharedIdentity *x = a, *y = b;
+    return x->device == y->device && x->inode == y->inode && x->offset == y->offset && x->part == y->part;
 }
 
-static guint32 number_add(GPtrArray *table, gpointer thing)
+static guint32 number_add(GPtrArray *table, GArray *free, gpointer thing)
 {
+    guint32 number = server_number(free);
+
+    if (number != 0) {
+        table->pdata[number] = thing;
+        return number;
+    }
     if (table->len == 0)
         g_ptr_array_add(table, NULL);
     g_ptr_array_add(table, thing);
@@ -58,21 +103,40 @@ SharedObject *shared_object(const ServerClient *client, guint32 number) { return
 
 /* ---- memory */
 
+static gboolean is_gone(void *engine, guint32 region) { return !engine_region_bytes(engine, region); }
+
+/* Files of registered memory that have become shorter. */
+void shared_tell_lost(Server *server)
+{
+    guint32 region;
+
+    while ((region = cut_take()) != 0)
+        log_line(server->spec.log, LOG_CUDA, LOG_ERROR, engine_seen_ps(server->engine),
+                 "a file that processes have registered as memory (region %u) was made shorter meanwhile: what was "
+                 "there reads as zeros from now on, and writes to it are lost",
+                 region);
+}
+
 EngineStatus shared_region_new(ServerClient *client, EngineCall *call, int fd)
 {
     Server *server = client->server;
     EngineRequest *r = &call->request;
-    guint64 identity[2], bytes;
+    SharedIdentity identity;
+    guint64 bytes;
 
-    if (!file_is_sound(fd, identity, &bytes) || r->bytes == 0 || r->bytes > bytes ||
-        (r->gpu >= server->spec.gpus && r->gpu != MEMORY_HOST))
+    gboolean part = r->source != 0; /* the client's own address of it, which means nothing here */
+    r->source = 0;
+    if (part ? !file_has_part(fd, r, &identity)
+             : !file_is_sound(fd, &identity, &bytes) || r->offset != 0 || r->bytes == 0 || r->bytes > bytes ||
+        (r->gpu >= server->spec.gpus && r->gpu != MEMORY_HOST) ||
+                   r->bytes > (r->gpu == MEMORY_HOST ? PART_MAX : server->spec.memory_bytes))
         return ENGINE_INVALID;
-    SharedRegion *region = g_hash_table_lookup(server->regions, identity);
+    SharedRegion *region = g_hash_table_lookup(server->regions, &identity);
     if (region) {
         if (region->bytes != r->bytes || region->gpu != r->gpu)
             return ENGINE_INVALID;
         region->refs++;
-        call->reply.value = number_add(client->regions, region);
+        call->reply.value = number_add(client->regions, client->free[SERVER_REGIONS], region);
         return ENGINE_OK;
     }
     guint64 *used = r->gpu != MEMORY_HOST ? &server->page->used_bytes[r->gpu] : NULL;
@@ -88,13 +152,17 @@ EngineStatus shared_region_new(ServerClient *client, EngineCall *call, int fd)
         return (EngineStatus)call->reply.status;
     region = g_new0(SharedRegion, 1);
     *region = (SharedRegion){
-        {identity[0], identity[1]}, (guint32)call->reply.value, 1, (guint16)r->gpu, r->bytes, 0, client->number};
+        identity, (guint32)call->reply.value, 1, (guint16)r->gpu, r->bytes, 0, client->number};
     if (used) {
         region->charged = r->bytes;
         __atomic_add_fetch(used, r->bytes, __ATOMIC_RELAXED);
     }
-    g_hash_table_insert(server->regions, region->identity, region);
-    call->reply.value = number_add(client->regions, region);
+    if (part)
+        cut_sweep(is_gone, server->engine);
+    if (part)
+        cut_watch(engine_region_bytes(server->engine, region->region), r->bytes, region->region);
+    g_hash_table_insert(server->regions, &region->identity, region);
+    call->reply.value = number_add(client->regions, client->free[SERVER_REGIONS], region);
     return ENGINE_OK;
 }
 
@@ -117,7 +185,7 @@ void shared_region_unref(Server *server, SharedRegion *region)
     if (--region->refs > 0)
         return;
     engine_take(server->engine, &call);
-    g_hash_table_remove(server->regions, region->identity);
+    g_hash_table_remove(server->regions, &region->identity);
     g_free(region);
 }
 
@@ -127,23 +195,24 @@ EngineStatus shared_object_new(ServerClient *client, EngineCall *call, int fd)
 {
     Server *server = client->server;
     EngineRequest *r = &call->request;
-    guint64 identity[2], bytes;
+    SharedIdentity identity;
+    guint64 bytes;
 
-    if (!file_is_sound(fd, identity, &bytes) || r->bytes == 0 || r->bytes > (guint64)1 << 48 || r->value == 0 ||
+    if (!file_is_sound(fd, &identity, &bytes) || r->bytes == 0 || r->bytes > (guint64)1 << 48 || r->value == 0 ||
         r->value > server->spec.gpus)
         return ENGINE_INVALID;
-    SharedObject *object = g_hash_table_lookup(server->objects, identity);
+    SharedObject *object = g_hash_table_lookup(server->objects, &identity);
     if (object) {
         if (object->bytes != r->bytes || object->team != r->value)
             return ENGINE_INVALID;
         object->refs++;
-        call->reply.value = number_add(client->objects, object);
+        call->reply.value = number_add(client->objects, client->free[SERVER_OBJECTS], object);
         return ENGINE_OK;
     }
     if (!engine_take(server->engine, call) || call->reply.status != ENGINE_OK)
         return ENGINE_INVALID;
     object = g_new0(SharedObject, 1);
-    *object = (SharedObject){.identity = {identity[0], identity[1]},
+    *object = (SharedObject){.identity = identity,
                              .object = (guint32)call->reply.value,
                              .refs = 1,
                              .team = (guint32)r->value,
@@ -151,8 +220,8 @@ EngineStatus shared_object_new(ServerClient *client, EngineCall *call, int fd)
     object->members = g_array_new(FALSE, FALSE, sizeof(guint16));
     object->binds = g_array_new(FALSE, FALSE, sizeof(SharedBind));
     object->waiting = g_ptr_array_new();
-    g_hash_table_insert(server->objects, object->identity, object);
-    call->reply.value = number_add(client->objects, object);
+    g_hash_table_insert(server->objects, &object->identity, object);
+    call->reply.value = number_add(client->objects, client->free[SERVER_OBJECTS], object);
     return ENGINE_OK;
 }
 
@@ -162,13 +231,15 @@ void shared_object_unref(Server *server, SharedObject *object)
 
     if (--object->refs > 0)
         return;
+    while (object->waiting->len > 0)
+        engine_answer_now(server->engine, g_ptr_array_steal_index(object->waiting, 0), ENGINE_INVALID);
     engine_take(server->engine, &call);
     for (guint i = 0; i < object->binds->len; i++) {
         const SharedBind *bind = &g_array_index(object->binds, SharedBind, i);
         if (!bind->retired)
             shared_region_unref(server, bind->region);
     }
-    g_hash_table_remove(server->objects, object->identity);
+    g_hash_table_remove(server->objects, &object->identity);
     g_array_unref(object->members);
     g_array_unref(object->binds);
     g_ptr_array_unref(object->waiting);
@@ -234,7 +305,8 @@ EngineStatus shared_object_bind(ServerClient *client, SharedObject *object, Engi
 
     if (bind_find(object, serial)) /* made already by another process of the team, or taken back since */
         return ENGINE_OK;
-    if (!region || !has_member(object, r->gpu) || r->bytes == 0 || !fits(r->address, r->bytes, object->bytes) ||
+    if (!region || object->binds->len >= BINDS_MAX || !has_member(object, r->gpu) || r->bytes == 0 ||
+        (r->bytes | r->address | r->offset) % WIRE_LINE != 0 || !fits(r->address, r->bytes, object->bytes) ||
         !fits(r->offset, r->bytes, region->bytes))
         return ENGINE_INVALID;
     r->object = object->object;
@@ -252,6 +324,8 @@ EngineStatus shared_object_unbind(Server *server, SharedObject *object, EngineCa
     guint32 serial = (guint32)call->request.value;
     SharedBind *bind = bind_find(object, serial);
 
+    if (!bind && object->binds->len >= BINDS_MAX)
+        return ENGINE_NO_MEMORY;
     if (!bind) { /* of a process that was ahead of the one that made it: it is not to be made any more */
         SharedBind retired = {.serial = serial, .retired = TRUE};
         g_array_append_val(object->binds, retired);
@@ -285,9 +359,10 @@ void shared_object_changed(Server *server, SharedObject *object, guint32 sequenc
 /* The page in which processes count an event's records, mapped; NULL: there is none, or it is no such page. */
 EventPage *shared_event_page(int fd)
 {
-    guint64 identity[2], bytes;
+    SharedIdentity identity;
+    guint64 bytes;
 
-    if (!file_is_sound(fd, identity, &bytes) || bytes != sizeof(EventPage))
+    if (!file_is_sound(fd, &identity, &bytes) || bytes != sizeof(EventPage))
         return NULL;
     void *page = mmap(NULL, sizeof(EventPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     return page == MAP_FAILED ? NULL : page;

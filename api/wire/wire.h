@@ -25,9 +25,13 @@
 #define WIRE_MAGIC 0x4f4e4146u  /* "FANO" */
 #define WIRE_VERSION "fanout " PACKAGE_VERSION " wire 1"
 #define WIRE_PAYLOAD_MAX (128u << 10) /* bytes behind a message */
-#define WIRE_CLIENTS_MAX 4096u
+#define WIRE_CLIENTS_MAX 4096u        /* processes at a time */
+#define WIRE_EVER_MAX (1u << 20)      /* and in all */
+#define WIRE_PROCESS_THREADS_MAX 8192u /* connections of one process */
 #define WIRE_THREADS_MAX 65536u /* connections of all clients */
 #define WIRE_TEXT_MAX 256u
+/* Mapped memory is as far into a line of so many bytes as its address, so that no access leaves a page of the host. */
+#define WIRE_LINE 128u
 
 typedef enum {
     WIRE_HELLO,   /* WireHello: the first on each connection; answered by WIRE_WELCOME */

@@ -228,8 +228,7 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
     gboolean where = FALSE, separate = FALSE;
     const GOptionEntry own[] = {
         {"report", 0, 0, G_OPTION_ARG_FILENAME, &report,
-         "where the report goes, by its ending text, JSON, CSV or HTML; -: standard output",
-         "FILE"},
+         "where the report goes, by its ending text, JSON, CSV or HTML; -: standard output", "FILE"},
         {"ptx-trace", 0, 0, G_OPTION_ARG_STRING, &trace,
          "tell what a warp of a kernel executes, with times and values, on standard error", "KERNEL:CTA:WARP"},
         {"where", 0, 0, G_OPTION_ARG_NONE, &where, SAMPLES_WHERE_TEXT, NULL},
@@ -266,6 +265,10 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
                     "no program: fanout exec [OPTION...] -- PROGRAM");
     else if (!exec_check_libraries(libraries, error))
         code = EXIT_USER;
+    else if (g_getenv(WIRE_ENV) != NULL)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "this process is part of the job of another `fanout exec` (%s is set), whose simulated time its "
+                    "sleeps and waits would be in: run the program itself here, not `fanout exec`", WIRE_ENV);
     else if ((trace != NULL && !exec_check_trace(trace, error)) ||
              (clock != NULL && !options_parse_name("--clock", clock, clocks, &shows, error)))
         code = EXIT_USER;

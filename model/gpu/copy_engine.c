@@ -119,7 +119,7 @@ static void copy_end(Copy *copy, SimTime now_ps)
 
 static void copy_fail(Copy *copy, FaultKind kind, SimTime now_ps)
 {
-    FabricFault fault = {.kind = kind, .gpu = copy->gpu->id, .who = copy->who};
+    FabricFault fault = {.kind = kind, .gpu = copy->gpu->id, .who = copy->who, .cause = copy->user};
     const CopyEnd *end = copy->src.place == COPY_OBJECT ? &copy->src : &copy->dst;
     fault.va = end->offset;
     fault.object = end->object->id;

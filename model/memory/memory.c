@@ -65,8 +65,6 @@ static void memory_region_free(Memory *memory, MemRegion *region)
     memory_watches_free(memory, region);
     if (region->host && !region->borrowed)
         munmap(region->host, region->bytes);
-    if (region->fd >= 0)
-        close(region->fd);
     g_free(region);
 }
 
@@ -98,20 +96,20 @@ static guint64 memory_address(Memory *memory, guint16 gpu, guint64 bytes)
     return small ? MEMORY_SMALL_ADDRESS + address : address;
 }
 
-static MemRegion *memory_region_add(Memory *memory, guint16 gpu, guint64 bytes, guint8 *host, int fd)
+static MemRegion *memory_region_add(Memory *memory, guint16 gpu, guint64 bytes, guint8 *host)
 {
     MemRegion *region = g_new0(MemRegion, 1);
-    *region = (MemRegion){.id = memory->regions->len, .gpu = gpu, .bytes = bytes, .host = host, .fd = fd, .refs = 1,
+    *region = (MemRegion){.id = memory->regions->len, .gpu = gpu, .bytes = bytes, .host = host, .refs = 1,
                           .address = memory_address(memory, gpu, bytes), .cached = TRUE};
     g_ptr_array_add(memory->regions, region);
     return region;
 }
 
 /* Sparse zeroes, or what a memfd holds; NULL: the host has no address space for it. */
-static guint8 *memory_map(guint16 gpu, guint64 bytes, int fd, GError **error)
+static guint8 *memory_map(guint16 gpu, guint64 bytes, int fd, guint64 offset, GError **error)
 {
     int flags = MAP_NORESERVE | (fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS);
-    guint8 *host = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+    guint8 *host = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, (off_t)offset);
     if (host == MAP_FAILED) {
         g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), "%" G_GUINT64_FORMAT
                     " bytes of GPU %u's memory cannot be mapped: %s", bytes, gpu, g_strerror(errno));
@@ -123,8 +121,8 @@ static guint8 *memory_map(guint16 gpu, guint64 bytes, int fd, GError **error)
 static MemRegion *memory_region_make(Memory *memory, guint16 gpu, guint64 bytes, gboolean keep, GError **error)
 {
     g_assert(bytes > 0);
-    guint8 *host = keep ? memory_map(gpu, bytes, -1, error) : NULL;
-    return keep && !host ? NULL : memory_region_add(memory, gpu, bytes, host, -1);
+    guint8 *host = keep ? memory_map(gpu, bytes, -1, 0, error) : NULL;
+    return keep && !host ? NULL : memory_region_add(memory, gpu, bytes, host);
 }
 
 MemRegion *memory_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error)
@@ -140,28 +138,23 @@ MemRegion *memory_control_region_new(Memory *memory, guint16 gpu, guint64 bytes,
     return region;
 }
 
-MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int fd, GError **error)
+MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int fd, guint64 offset, GError **error)
 {
-    int own = -1;
-    if (memory->keep_bytes) {
-        own = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* never one that the program prints to, nor one for what it executes */
-        if (own < 0) {
-            g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), "memory file %d cannot be shared: %s", fd,
-                        g_strerror(errno));
-            return NULL;
-        }
-    }
     guint8 *host = NULL;
-    if (own >= 0 && !(host = memory_map(gpu, bytes, own, error))) {
-        close(own);
+    if (memory->keep_bytes && fd < 0) {
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "memory file %d cannot be shared", fd);
         return NULL;
     }
-    return memory_region_add(memory, gpu, bytes, host, own);
+    if (memory->keep_bytes && !(host = memory_map(gpu, bytes, fd, offset, error)))
+        return NULL;
+    MemRegion *region = memory_region_add(memory, gpu, bytes, host);
+    region->of_file = TRUE;
+    return region;
 }
 
 MemRegion *memory_region_around(Memory *memory, guint16 gpu, guint64 bytes, guint8 *host)
 {
-    MemRegion *region = memory_region_add(memory, gpu, bytes, memory->keep_bytes ? host : NULL, -1);
+    MemRegion *region = memory_region_add(memory, gpu, bytes, memory->keep_bytes ? host : NULL);
     region->borrowed = TRUE;
     return region;
 }
@@ -172,7 +165,7 @@ void memory_region_zero(MemRegion *region, guint64 offset, guint64 bytes)
     guint8 *at = memory_bytes(region, offset);
     gsize head = MIN((page - (guintptr)at % page) % page, bytes), whole = (bytes - head) / page * page;
     if (whole > 0 && !region->borrowed &&
-        madvise(at + head, whole, region->fd >= 0 ? MADV_REMOVE : MADV_DONTNEED) == 0) {
+        madvise(at + head, whole, region->of_file ? MADV_REMOVE : MADV_DONTNEED) == 0) {
         memset(at, 0, head);
         memset(at + head + whole, 0, bytes - head - whole);
     } else {
@@ -182,7 +175,7 @@ void memory_region_zero(MemRegion *region, guint64 offset, guint64 bytes)
 
 void memory_region_repeat(MemRegion *region, const guint8 *pattern, guint64 period)
 {
-    g_assert(region->host && region->fd < 0 && period > 0);
+    g_assert(region->host && !region->of_file && period > 0);
     region->pattern = pattern;
     region->period = period;
 }

@@ -41,7 +41,7 @@ typedef struct MemRegion {
     guint8 *host;      /* room for its bytes, or NULL when timing-only: memory_bytes(), memory_read() */
     const guint8 *pattern; /* what it holds again and again; NULL: what stands in `host` */
     guint64 period;
-    int fd;            /* of the memfd, -1 when it has none */
+    gboolean of_file;  /* `host` is mapped from one, of a memfd mostly */
     gboolean borrowed; /* `host` is somebody else's */
     guint32 refs;
     gboolean cached;   /* lines are taken to be in the home L2 (see memory_set_cached) */
@@ -74,8 +74,9 @@ void memory_region_zero(MemRegion *region, guint64 offset, guint64 bytes);
  * these bytes is changed. The pattern has MEMORY_READ_MAX bytes more than its period, as they follow in the region.
  * It is the caller's and outlives the region. */
 void memory_region_repeat(MemRegion *region, const guint8 *pattern, guint64 period);
-/* The same around a memfd that another process made (the fd is duplicated). */
-MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int fd, GError **error);
+/* The same around a memfd that another process made, or a part of a file, from `offset` (a multiple of the host's
+ * pages) on. The descriptor is not kept. */
+MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int fd, guint64 offset, GError **error);
 /* The same around bytes that are somebody else's, who keeps them for as long as the region lives. */
 MemRegion *memory_region_around(Memory *memory, guint16 gpu, guint64 bytes, guint8 *host);
 MemRegion *memory_region(Memory *memory, guint32 id); /* NULL: no such region */

@@ -47,6 +47,7 @@ typedef struct {
     guint8 uop;                 /* UopKind */
     SimTime time_ps;
     const char *text;           /* more about it, or NULL; not owned */
+    const void *cause;          /* the launch or copy that met it, as its caller knows it; NULL: not told */
 } FabricFault;
 const char *fault_kind_text(FaultKind kind);
 FaultKind fault_kind_of(TxnFault state); /* FAULT_NONE: none */

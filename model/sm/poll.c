@@ -110,7 +110,8 @@ static void poll_continue(Warp *warp, SimTime visible_ps)
         MemRegion *region = NULL;
         guint64 offset = 0;
         FabricFault fault = {.gpu = gpu->id, .who = warp->cta->name, .cta = warp->cta->index,
-                             .va = uop_lane_va(uop, warp->done_lanes), .uop = UOP_POLL};
+                             .va = uop_lane_va(uop, warp->done_lanes), .uop = UOP_POLL,
+                             .cause = warp->cta->cause};
         const guint8 *bytes = poll_bytes(warp, warp->done_lanes, &region, &offset, &fault.kind);
         if (!bytes) {
             if (fault.kind == FAULT_NONE)

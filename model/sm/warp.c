@@ -140,7 +140,7 @@ gboolean warp_translate(Warp *warp, guint64 va, guint32 bytes, GpuRequest *reque
     Gpu *gpu = cta->gpu;
     VasMapping *mapping = vas_find(cta->vas, va);
     FabricFault fault = {.gpu = gpu->id, .who = cta->name, .cta = cta->index, .va = va,
-                         .uop = uop->kind};
+                         .uop = uop->kind, .cause = cta->cause};
     VasAccess need = uop->kind == UOP_LOAD || uop->kind == UOP_MC_LOAD ? VAS_ACCESS_READ
                                                                        : VAS_ACCESS_READWRITE;
     if (!mapping || va + bytes > mapping->va + mapping->bytes)

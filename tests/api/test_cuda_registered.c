@@ -185,12 +185,147 @@ static void test_zombie(void)
     alarm(0);
 }
 
+/* Proves that two processes that have registered the same part of a file, at addresses of their own, have one memory:
+ * the parent's kernel writes what the child's waits for. */
+static void test_part(void)
+{
+    int fd = memfd_create("part", MFD_CLOEXEC), status = -1;
+
+    assert_int_equal(ftruncate(fd, 5 * 4096), 0);
+    pid_t child = fork();
+    guint8 *all = mmap(NULL, 5 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    guint32 *word = (guint32 *)(void *)(all + 3 * 4096);
+    alarm(60);
+    start();
+    use_device(0);
+    OK(cuMemHostRegister(word, 4096, 0));
+    if (child == 0)
+        _exit(run("echo", 1, word, 0) == CUDA_SUCCESS && word[1] == 6 ? 0 : 1);
+    g_usleep(200000);
+    OK(run("inc", 1, word, 0));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(word[1], 6);
+    assert_int_equal(all[2 * 4096 + 4], 0);
+    alarm(0);
+}
+
+/* Proves that two registrations in one page do not part each other's bytes, whichever ends first, nor those between. */
+static void test_neighbours(void)
+{
+    guint32 *word = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    start();
+    use_device(0);
+    word[40] = 1;
+    OK(cuMemHostRegister(word, 140, 0));
+    OK(cuMemHostRegister(word + 64, 2 * 4096, 0)); /* from the same page to one behind */
+    OK(run("inc", 1, word, 0));
+    OK(run("inc", 1, word + 64, 0));
+    assert_true(word[0] == 5 && word[64] == 5 && word[32] == 1 && word[96] == 1 && word[40] == 1);
+    OK(cuMemHostUnregister(word + 64));
+    OK(run("inc", 1, word, 0));
+    assert_true(word[0] == 10 && word[64] == 5 && word[40] == 1);
+    OK(cuMemHostUnregister(word));
+    assert_true(word[0] == 10 && word[64] == 5 && word[40] == 1);
+    OK(cuMemHostRegister(word, 140, 0));
+    OK(run("inc", 1, word, 0));
+    assert_true(word[0] == 15 && word[64] == 5);
+}
+
+typedef struct {
+    guint32 *word;
+    gint stop;
+} Writer;
+
+static gpointer writer_main(gpointer data)
+{
+    Writer *writer = data;
+    guint32 n = 0;
+
+    for (; !g_atomic_int_get(&writer->stop) && n < 100000000; n++)
+        __atomic_add_fetch(writer->word, 1, __ATOMIC_RELAXED);
+    return GUINT_TO_POINTER(n);
+}
+
+/* Proves that nothing is lost of what another thread writes beside memory while that is registered and let go. */
+static void test_beside(void)
+{
+    guint32 *word = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    Writer writer = {word + 512, 0};
+
+    start();
+    use_device(0);
+    GThread *thread = g_thread_new("writer", writer_main, &writer);
+    for (guint i = 0; i < 20; i++) {
+        OK(cuMemHostRegister(word, 128, 0));
+        OK(cuMemHostUnregister(word));
+    }
+    g_atomic_int_set(&writer.stop, 1);
+    assert_int_equal(GPOINTER_TO_UINT(g_thread_join(thread)), word[512]);
+}
+
+/* Proves that a forked child has the registered bytes, and that what it writes there is its own. */
+static void test_fork(void)
+{
+    guint32 *word = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int status = -1;
+
+    start();
+    use_device(0);
+    word[0] = 7;
+    OK(cuMemHostRegister(word, 4096, 0));
+    pid_t child = fork();
+    if (child == 0) {
+        gboolean same = word[0] == 7;
+        word[0] = 9;
+        _exit(same && cuMemHostUnregister(word) == CUDA_ERROR_NOT_INITIALIZED ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(word[0], 7);
+    OK(run("inc", 1, word, 0));
+    assert_int_equal(word[0], 12);
+}
+
+/* Proves that a file which is made shorter under the owner of the machine does not end that: what was there reads as
+ * zeros, and other memory is as ever. */
+static void test_cut(void)
+{
+    int fd = memfd_create("cut", MFD_CLOEXEC);
+    guint32 got = 1, *other = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CUdeviceptr out;
+
+    if (!g_getenv("FANOUT_OWNER")) /* then the program's own mapping would end it */
+        return;
+    assert_int_equal(ftruncate(fd, 4096), 0);
+    guint32 *word = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    start();
+    use_device(0);
+    word[0] = 77;
+    OK(cuMemHostRegister(word, 4096, 0));
+    OK(cuMemHostRegister(other, 4096, 0));
+    OK(cuMemAlloc(&out, 4));
+    OK(run("get", 1, word, out));
+    OK(cuMemcpyDtoH(&got, out, 4));
+    assert_int_equal(got, 77);
+    assert_int_equal(ftruncate(fd, 0), 0);
+    OK(run("get", 1, word, out));
+    OK(cuMemcpyDtoH(&got, out, 4));
+    assert_int_equal(got, 0);
+    OK(run("inc", 1, word, 0));
+    OK(run("inc", 1, other, 0));
+    assert_int_equal(other[0], 5);
+}
+
 int main(int argc, char **argv)
 {
     static const CudaTest tests[] = {CUDA_TEST(test_reached, ""),   CUDA_TEST(test_end, ""),
                                      CUDA_TEST(test_talk, ""),      CUDA_TEST(test_read_only, ""),
                                      CUDA_TEST(test_gone, ""),      CUDA_TEST(test_shared, ""),
-                                     CUDA_TEST(test_zombie, ""),
+                                     CUDA_TEST(test_zombie, ""), CUDA_TEST(test_part, ""),
+                                     CUDA_TEST(test_neighbours, ""), CUDA_TEST(test_beside, ""),
+                                     CUDA_TEST(test_fork, ""), CUDA_TEST(test_cut, ""),
                                      CUDA_TEST_END};
     return cuda_test_main(tests, argc, argv);
 }

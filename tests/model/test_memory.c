@@ -145,8 +145,8 @@ static void test_shared_file(void **state)
     Memory *memory = memory_new(NULL, TRUE);
     int fd = memfd_create("file", 0);
     assert_int_equal(ftruncate(fd, 8192), 0);
-    MemRegion *one = memory_region_from_fd(memory, 0, 8192, fd, NULL);
-    MemRegion *two = memory_region_from_fd(memory, 1, 8192, fd, NULL);
+    MemRegion *one = memory_region_from_fd(memory, 0, 8192, fd, 0, NULL);
+    MemRegion *two = memory_region_from_fd(memory, 1, 8192, fd, 0, NULL);
     close(fd);
     assert_non_null(one);
     assert_non_null(two);
@@ -154,7 +154,7 @@ static void test_shared_file(void **state)
     memory_region_unref(memory, one);
     assert_int_equal(two->host[8191], 42);
     GError *error = NULL;
-    assert_null(memory_region_from_fd(memory, 1, 8192, -1, &error));
+    assert_null(memory_region_from_fd(memory, 1, 8192, -1, 0, &error));
     assert_non_null(error);
     g_error_free(error);
     memory_free(memory);
@@ -196,7 +196,8 @@ static void test_zero(void **state)
     const guint64 bytes = 1u << 20;
     int fd = memfd_create("zero", MFD_CLOEXEC);
     assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
-    MemRegion *both[2] = {memory_region_new(memory, 0, bytes, NULL), memory_region_from_fd(memory, 0, bytes, fd, NULL)};
+    MemRegion *both[2] = {memory_region_new(memory, 0, bytes, NULL),
+                          memory_region_from_fd(memory, 0, bytes, fd, 0, NULL)};
     for (guint r = 0; r < 2; r++) {
         guint8 *host = memory_bytes(both[r], 0);
         memset(host, 1, 50000);
