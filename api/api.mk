@@ -241,3 +241,4 @@ libfanout_wait_la_LIBADD = -ldl -lpthread
 
 fanoutincludedir = $(includedir)/fanout
 fanoutinclude_HEADERS = $(cuda_public) api/include/fanout/device.h model/shared/policy.h model/switch/component.h
+EXTRA_DIST += api/README.md

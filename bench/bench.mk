@@ -35,3 +35,4 @@ bench-growth: fanout
 CLEANFILES += growth.html
 
 EXTRA_DIST += bench/plot_growth.py
+EXTRA_DIST += bench/README.md

@@ -124,3 +124,4 @@ cli/live/monitor/page.gen.h: $(monitor_parts)
 EXTRA_DIST += examples/demo.sh
 demo: fanout
 	@$(SHELL) $(srcdir)/examples/demo.sh ./fanout
+EXTRA_DIST += cli/README.md

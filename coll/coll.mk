@@ -31,3 +31,4 @@ libfanout_core_la_SOURCES += \
 	coll/tune.c \
 	coll/words.c \
 	coll/explain.c
+EXTRA_DIST += coll/README.md

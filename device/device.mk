@@ -19,3 +19,4 @@ libfanout_core_la_SOURCES += \
 	device/poll.c \
 	device/queue.c \
 	device/registers.c
+EXTRA_DIST += device/README.md

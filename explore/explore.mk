@@ -57,3 +57,4 @@ EXTRA_DIST += examples/search/README.md examples/search/cheapest.sql examples/se
 	examples/search/nvswitch-8.ini examples/search/nvswitch-72.ini examples/search/nvswitch-8.db \
 	examples/search/nvswitch-72.db examples/search/front-8.svg examples/search/front-72.svg \
 	examples/search/tags-8.svg examples/search/tags-72.svg
+EXTRA_DIST += explore/README.md

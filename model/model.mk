@@ -151,7 +151,7 @@ PRESETS = \
 	model/presets/hgx-b200.ini \
 	model/presets/hgx-b300.ini \
 	model/presets/teach-4gpu.ini
-EXTRA_DIST += $(PRESETS) model/presets/presets.gresource.xml
+EXTRA_DIST += $(PRESETS) model/presets/presets.gresource.xml model/README.md
 BUILT_SOURCES += model/presets/presets.c model/presets/presets.h
 model/presets/preset.lo: model/presets/presets.h
 CLEANFILES += model/presets/presets.c model/presets/presets.h

@@ -37,3 +37,4 @@ libfanout_core_la_SOURCES += \
 	observe/walk/wait.c \
 	observe/walk/walk.c \
 	observe/walk/walk.h
+EXTRA_DIST += observe/README.md

@@ -82,3 +82,4 @@ libfanout_core_la_SOURCES += \
 	ptx/translate/spill.c \
 	ptx/translate/unused.c \
 	ptx/translate/usage.c
+EXTRA_DIST += ptx/README.md

@@ -82,3 +82,4 @@ sim/report/page.gen.c: $(page_parts)
 sim/report/page.gen.h: $(page_parts)
 	$(AM_V_GEN)$(MKDIR_P) sim/report && $(GLIB_COMPILE_RESOURCES) --target=$@ --generate-header \
 	  --internal --c-name page --sourcedir=$(srcdir)/sim/report $(srcdir)/sim/report/page.gresource.xml
+EXTRA_DIST += sim/README.md

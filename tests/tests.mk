@@ -2,7 +2,7 @@
 TESTS += $(check_PROGRAMS)
 TEST_LDADD = libfanout_core.la $(CMOCKA_LIBS)
 LDADD = $(TEST_LDADD)
-EXTRA_DIST += tests/summary.sh
+EXTRA_DIST += tests/summary.sh tests/README.md
 noinst_HEADERS = tests/api/cuda_bad.h tests/api/cuda_model.h tests/api/cuda_test.h tests/device/device_world.h tests/device/kernel/kernel_world.h tests/ptx/flat_host.h tests/ptx/reference.h tests/model/link_ends.h tests/model/model_test.h \
 	tests/fuzz.h tests/model/warp_test.h tests/test.h tests/traces/fuzz_seeds.h tests/traces/trace_test.h
 

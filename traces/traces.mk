@@ -121,3 +121,4 @@ traces/format/chakra/chakra.pb-c.h: traces/format/chakra/chakra.proto
 	$(PROTOC_C) --proto_path=$(srcdir)/traces/format/chakra --c_out=traces/format/chakra \
 		$(srcdir)/traces/format/chakra/chakra.proto
 traces/format/chakra/chakra.pb-c.c: traces/format/chakra/chakra.pb-c.h
+EXTRA_DIST += traces/README.md

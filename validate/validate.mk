@@ -59,3 +59,4 @@ fidelity: fanout
 	  --record $(top_srcdir)/tests/validate/fidelity.recorded --html fidelity.html --errors fidelity-errors.csv \
 	  $(top_srcdir)/validate/reference/published/validate.csv $(FIDELITY:%=$(top_srcdir)/%)
 CLEANFILES += validate.html fidelity.html fidelity-errors.csv
+EXTRA_DIST += validate/README.md

@@ -7,7 +7,7 @@
  * cluster are placed together. Each warp is a generator of micro-operations (WarpNext in model/sm/sm.h): it runs
  * the executor until memory is asked for, and hands the access to the LSU, so that it takes the same way as one of a
  * device program. Loads run ahead until their registers are used.
- * Modelled: see docs/kernels.md. Left out: instruction caches, L1, TLBs.
+ * Modelled, and left out: see docs/kernels.md.
  *
  * Bytes of an access are read and written when the model performs it, in its own order. Data are always kept: a
  * timing-only fabric takes no kernel. */

@@ -21,7 +21,7 @@
  * - member_leaves: its memory is unbound from all teams, so that requests to them end with an error, and bound again;
  * - tables taken: teams made from then on have the rest.
  * Left out: training, power states, retries, the reset that such errors end in.
- * Sources: error names HARDWARE.md 2.4; the times are not published. What the manager does: NVIDIA Fabric Manager
+ * Sources: error names: docs/hardware.md, "Time-outs and errors". What the manager does: NVIDIA Fabric Manager
  * User Guide (NVLink failures on access and trunk links, degraded operation); GB200 NVL Partition User Guide. */
 #ifndef MODEL_FABRIC_FAULT_H
 #define MODEL_FABRIC_FAULT_H

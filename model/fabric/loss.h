@@ -6,7 +6,8 @@
  * Modelled: a lost request, or a lost answer to its requester, ends the request request_timeout_ps later with an error;
  * a lost replica, or its lost answer, is missing at the switch that counts (model/switch/timeout.c). A time-out of 0
  * never comes: the run gets stuck, and says which link or GPU lost what.
- * Left out: retries (a GPU's context does not survive such an error). Sources: names HARDWARE.md 2.4. */
+ * Left out: retries (a GPU's context does not survive such an error).
+ * Sources: names: docs/hardware.md, "Time-outs and errors". */
 #ifndef MODEL_FABRIC_LOSS_H
 #define MODEL_FABRIC_LOSS_H
 

@@ -8,7 +8,7 @@
  * numbered by where they lead, as the address hash has them (model/memory/address_hash.h), a chunk of a multicast
  * object meets in one place, and an answer takes the way back of its request.
  * Left out: switches of more than two levels, GPUs wired to each other without a switch.
- * Sources: HARDWARE.md 2.5 (systems); docs/topologies.md says how packets find their way. */
+ * Sources: docs/hardware.md, "Systems"; docs/topologies.md says how packets find their way. */
 #ifndef MODEL_FABRIC_TOPOLOGY_H
 #define MODEL_FABRIC_TOPOLOGY_H
 

@@ -6,7 +6,8 @@
  * rate, flight time, credits that return in batches of time one flight later, arrival in order within a VC, optional
  * bit errors with replay, links that are down, given up, or degraded.
  * Left out: training, power states, the flits of the data-link layer (their cost is in the flit rate).
- * Sources: two VCs on access links, credits for each VC: HARDWARE.md 1.3; 23.55 GB/s of flits: measured on H200.
+ * Sources: two VCs on access links, credits for each VC: docs/hardware.md, "Virtual channels and rate"; 23.55 GB/s of
+ * flits: measured on H200.
  *
  * accept: link_push(). advance: link_advance() makes the arbiter's decisions that are due. depart: link_transmit() puts
  * a packet on the wire; it reaches the receiver's sink one flight later. A sender knows its own bound and asks

@@ -4,7 +4,7 @@
  * flit, an extension flit for operations, data flits. What a packet is about (addresses, operation, time of issue) is
  * not in it: it stands in its requester's table of transactions (txn.h), or for replicas and their answers in the
  * switch's table of multicast requests (multicast_request.h), under the number that the packet carries.
- * Sources: flit classes and packet sizes: HARDWARE.md 1.2 and the time per packet measured on H200
+ * Sources: flit classes and packet sizes: docs/hardware.md, "Packets", and the time per packet measured on H200
  * (2 flits for 16 B, 9 for 128 B, 3 for a 4 B store, 10 for a 128 B red). */
 #ifndef MODEL_SHARED_PACKET_H
 #define MODEL_SHARED_PACKET_H

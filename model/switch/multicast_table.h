@@ -6,7 +6,8 @@
  * fit (a knob); the rounds a replication takes. With set_flits a request names its members itself: it is
  * so much longer on its way to the last switch, no entry holds them, and no team is refused.
  * Left out: tile columns, VC hops, primary replica order.
- * Sources: HARDWARE.md 2.2 (128 + 16 entries, 32 directives, 16 spray groups, 3 directives a round). */
+ * Sources: docs/hardware.md, "Multicast tables" (128 + 16 entries, 32 directives, 16 spray groups, 3 directives a
+ * round). */
 #ifndef MODEL_SWITCH_MULTICAST_TABLE_H
 #define MODEL_SWITCH_MULTICAST_TABLE_H
 

@@ -2,7 +2,7 @@
  *
  * What hardware it stands for: an entry of CRUMBSTORE, which a tag of the requester's port names.
  * Modelled: a record for each tag; under a spine, the record of a replica that the spine sent stands for a part of the
- * spine's. Left out: how the store is laid out. Sources: HARDWARE.md 2.3. */
+ * spine's. Left out: how the store is laid out. Sources: docs/hardware.md, "Answers and sums". */
 #ifndef MODEL_SWITCH_RECORD_H
 #define MODEL_SWITCH_RECORD_H
 

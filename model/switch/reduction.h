@@ -9,8 +9,8 @@
  * of the data, as an operand is. An answer that was lost is waited for: the time runs once all other members have
  * answered; a slow member is never timed out; a time-out of 0 never comes, and the run gets stuck.
  * Left out: the ALU as a bottleneck (its published rate takes operands as fast as a link brings them).
- * Sources: HARDWARE.md 2.3 (response counting), 2.4 (names of time-outs; their times are not published), 7 (ALU note);
- * the unit's use over two levels is assumed. */
+ * Sources: docs/hardware.md, "Answers and sums" (counting, the ALU's rate), "Time-outs and errors" (names; the times
+ * are not published); the unit's use over two levels is assumed. */
 #ifndef MODEL_SWITCH_REDUCTION_H
 #define MODEL_SWITCH_REDUCTION_H
 

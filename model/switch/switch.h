@@ -10,7 +10,7 @@
  * tags and reduction buffer for each requester's port, in-order ingress
  * (a multicast request that waits for a tag blocks requests behind it).
  * Left out: crossbar output contention (its ports are 1.8 times as fast as a link), tile columns.
- * Sources: HARDWARE.md 2.1-2.3. */
+ * Sources: docs/hardware.md, "The switch", "Multicast tables", "Answers and sums". */
 #ifndef MODEL_SWITCH_SWITCH_H
 #define MODEL_SWITCH_SWITCH_H
 

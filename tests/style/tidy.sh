@@ -190,7 +190,7 @@ check_paths() {
 
 # What the documents name in `backquotes` exists: functions as `name()`, files with their folder.
 check_docs() {
-    for doc in README.md CONTRIBUTING.md docs/*.md; do
+    for doc in README.md CONTRIBUTING.md ./*/README.md docs/*.md; do
         [ -f "$doc" ] || continue
         grep -n -o -E '`[a-z_0-9]+\(\)`' "$doc" | tr -d '`()' | while IFS=: read -r line name; do
             grep -q -E "(^|[ *(])$name\(" $(sources) /dev/null ||

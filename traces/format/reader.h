@@ -1,5 +1,6 @@
-/* Readers: one file each (read_<format>.c), listed in one table in reader.c; the format is told
- * from the first bytes. A new format is one file, one line there and one in traces.mk.
+/* Readers: a folder each (traces/format/<format>/), whose read.c ends in its TraceFormat; reader.c has the table of
+ * them. Which one reads a file is told from its first bytes. A new format is its folder, its name at the foot of this
+ * header, a line in that table and one in traces.mk.
  *
  * Errors name the file, the line or byte, the node where there is one, what is wrong and what would
  * be right. With `lenient` a wrong node is skipped and counted, and a file that ends too early
