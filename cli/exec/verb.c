@@ -37,6 +37,8 @@ static gint exec_heard; /* SIGINT or SIGTERM, of which this process heard */
 static void exec_forward(int number, siginfo_t *info, void *context)
 {
     (void)context;
+    if (info->si_code == SI_QUEUE && info->si_value.sival_int == MONITOR_STOPS)
+        number = SIGTERM; /* the page's button: what runs in the background of a shell ignores SIGINT */
     if (number != SIGHUP)
         g_atomic_int_set(&exec_heard, number);
     if (number == SIGINT && exec_page != NULL)
