@@ -20,6 +20,7 @@ libfanout_core_la_SOURCES += \
 libfanout_core_la_SOURCES += \
 	api/engine/alarm.c \
 	api/engine/call.c \
+	api/engine/control.c \
 	api/engine/dependents.c \
 	api/engine/engine.c \
 	api/engine/engine.h \
@@ -55,6 +56,9 @@ libfanout_core_la_SOURCES += \
 	api/wire/client_parts.h \
 	api/wire/connection.c \
 	api/wire/connection.h \
+	api/wire/control.c \
+	api/wire/control.h \
+	api/wire/control_client.c \
 	api/wire/dial.c \
 	api/wire/message.c \
 	api/wire/modules.c \

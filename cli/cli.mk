@@ -93,6 +93,7 @@ fanout_SOURCES = \
 	cli/verb/convert.c \
 	cli/verb/doctor.c \
 	cli/verb/exec.c \
+	cli/fabric/verb.c \
 	cli/verb/plot.c \
 	cli/verb/ptx.c \
 	cli/replay/verb.c \

@@ -28,6 +28,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_views.sh \
 	tests/cli/test_reference.sh \
 	tests/cli/test_doctor.sh \
+	tests/cli/test_fabric.sh \
 	tests/cli/test_advise.sh \
 	tests/cli/test_cli_live.sh \
 	tests/cli/test_monitor.sh \
@@ -363,6 +364,7 @@ EXTRA_DIST += \
 	tests/clients/graphs.c \
 	tests/clients/arrays.c \
 	tests/clients/events.c \
+	tests/clients/fabric.c \
 	tests/clients/ipc.c \
 	tests/clients/mscclpp.c \
 	tests/clients/nccl.c \

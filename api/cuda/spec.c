@@ -12,7 +12,7 @@ static const char *const late_import_names[] = {"refuse", "fresh", NULL};
 static const char *const unbind_names[] = {"exact", "by-offset", NULL};
 static const char *const released_names[] = {"accept", "refuse", NULL};
 static const char *const freed_names[] = {"detach", "hold", NULL};
-static const char *const fm_names[] = {"ok", "absent", "broken", "restarted", NULL};
+static const char *const fm_names[] = {"ok", "absent", "broken", "restarted", "stopped", NULL};
 
 #define GIB ((guint64)1 << 30)
 
@@ -37,7 +37,8 @@ const ParamRow cuda_spec_rows[] = {
     PARAM_ENUM(CudaSpec, freed_bind, freed_names,
                "bound memory whose handles and mappings are all gone"),
     PARAM_ENUM(CudaSpec, fm_state, fm_names,
-               "the fabric manager: not running, its fabric broken, or restarted without a reset of the GPUs"),
+               "the fabric manager: not running, its fabric broken, restarted without a reset of the GPUs, or not "
+               "answering"),
     PARAM_U64(CudaSpec, fm_latency_us, "us", 0, 1000000000, "time it takes to set up a team"),
     PARAM_U64(CudaSpec, fm_timeout_us, "us", 1, 1000000000, "time the driver waits for it"),
     PARAM_U64(CudaSpec, watchdog_ms, "ms", 0, 86400000,

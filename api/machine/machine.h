@@ -38,7 +38,6 @@ typedef struct Machine {
     guint32 link_MBps;    /* of one link, one direction */
     guint32 host_MBps;    /* of a GPU's link to the host, one direction */
     guint64 driver_version;
-    CudaFmState fm_state;
 } Machine;
 
 /* Of options that cuda_spec_load() accepted. `system`: the name that -s was given. NULL (GError, PARAM_ERROR): the

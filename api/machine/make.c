@@ -37,7 +37,6 @@ Machine *machine_new(const CudaSpec *spec, const FabricSpec *fabric, const char 
     machine->link_MBps = (guint32)fabric->link.rate_MBps;
     machine->host_MBps = (guint32)fabric->system.host_MBps;
     machine->driver_version = spec->driver_version;
-    machine->fm_state = (CudaFmState)spec->fm_state;
     machine->gpus = g_new0(MachineGpu, machine->n_gpus);
     for (guint g = 0; g < machine->n_gpus; g++) {
         MachineGpu *gpu = &machine->gpus[g];

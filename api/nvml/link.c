@@ -213,11 +213,12 @@ NVML nvmlDeviceGetMemoryAffinity(nvmlDevice_t device, unsigned n, unsigned long 
 
 static void fabric_of(const Machine *machine, int gpu, nvmlGpuFabricInfoV_t *info)
 {
-    gboolean started = machine->fm_state == CUDA_FM_OK || machine->fm_state == CUDA_FM_BROKEN;
+    const CudaFmState manager = fo_machine_manager((guint)gpu);
+    gboolean started = manager == CUDA_FM_OK || manager == CUDA_FM_BROKEN || manager == CUDA_FM_STOPPED;
     gboolean whole = links_up(machine, gpu) == machine->n_links;
 
     info->state = started ? 3 : 1;
-    info->status = machine->fm_state == CUDA_FM_BROKEN ? NVML_ERROR_UNKNOWN : NVML_SUCCESS;
+    info->status = manager == CUDA_FM_BROKEN ? NVML_ERROR_UNKNOWN : NVML_SUCCESS;
     info->cliqueId = 0;
     memset(info->clusterUuid, 0, sizeof info->clusterUuid);
     if (started && machine_is_rack(machine)) { /* else the cluster is one host, and its identity zero */

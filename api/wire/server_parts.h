@@ -7,6 +7,7 @@
 #include "fanout/device.h"
 
 typedef struct ServerClient ServerClient;
+typedef struct ServerConnection ServerConnection;
 
 /* Memory that several processes may have. */
 typedef struct {
@@ -58,7 +59,7 @@ typedef struct {
     EngineAlarm *alarm;
 } ServerTimer;
 
-typedef struct {
+struct ServerConnection {
     int fd;
     Server *server;
     ServerClient *client; /* NULL: it has not said hello */
@@ -75,7 +76,7 @@ typedef struct {
     gpointer program_args;
     char *why;            /* of ENGINE_OBJECT_READY */
     SharedObject *object; /* of the call */
-} ServerConnection;
+};
 
 struct ServerClient {
     Server *server;

@@ -27,6 +27,11 @@ CUDA_ALIAS_PTSZ const Machine *fo_machine(void) { static gsize made;
     return machine;
 }
 
+CUDA_ALIAS_PTSZ CudaFmState fo_machine_manager(guint gpu) { Cuda *cuda = cuda_get();
+
+    return cuda_manager(cuda, (int)gpu);
+}
+
 typedef struct {
     int device;
     gboolean found;

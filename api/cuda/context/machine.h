@@ -11,4 +11,7 @@ const Machine *fo_machine(void);
 /* Bytes of a GPU's memory that this process uses, and whether it has a context there. */
 guint64 fo_machine_used(guint gpu, gboolean *context);
 
+/* What the fabric manager does now, as that GPU has it. */
+CudaFmState fo_machine_manager(guint gpu);
+
 #endif

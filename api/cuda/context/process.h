@@ -132,6 +132,11 @@ static inline CudaDevice *cuda_device(Cuda *cuda, CUdevice ordinal)
 gboolean cuda_device_attribute(const Cuda *cuda, const CudaDevice *device, int attribute, int *value);
 /* Bytes of its memory in use: by this process, or by all of the machine where it has an owner. */
 guint64 cuda_device_used(const Cuda *cuda, const CudaDevice *device);
+/* What the fabric manager does now: machine state below `fanout exec`, else cuda.fm_state. gpu: of the system, which
+ * may not have been reset since the manager's restart; -1: whichever. */
+CudaFmState cuda_manager(const Cuda *cuda, int gpu);
+guint32 cuda_manager_era(const Cuda *cuda); /* counts its restarts */
+guint64 cuda_manager_since_ps(const Cuda *cuda); /* simulated time of its latest start or stop; 0: it was always so */
 /* The ordinal of a GPU of the system, or -1 when this process does not see it. */
 int cuda_ordinal_of_gpu(const Cuda *cuda, guint16 gpu);
 
