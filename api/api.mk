@@ -77,6 +77,8 @@ libfanout_core_la_SOURCES += \
 	api/wire/session_memory.c \
 	api/wire/session_parts.h \
 	api/wire/shared.c \
+	api/wire/tray.c \
+	api/wire/tray.h \
 	api/wire/upload.c \
 	api/wire/wire.h
 
@@ -201,7 +203,7 @@ BUILT_SOURCES += api/cuda/symbols.gen.c
 CLEANFILES += api/cuda/symbols.gen.c
 
 # Drop-in for the real driver: the field's name and SONAME, kept apart from the system's own.
-pkglib_LTLIBRARIES += libcuda.la libfanout_exit.la libfanout_clock.la libfanout_wait.la
+pkglib_LTLIBRARIES += libcuda.la libfanout_exit.la libfanout_clock.la libfanout_wait.la libfanout_tray.la
 libcuda_la_SOURCES = $(cuda_files) $(cuda_public)
 libcuda_la_LIBADD = libfanout_core.la -ldl
 libcuda_la_LDFLAGS = $(AM_LDFLAGS) -version-info 1:0:0 -export-symbols-regex '^(cu|fo_|sc_main)'
@@ -214,6 +216,9 @@ libfanout_wait_la_SOURCES = api/wire/wait_hook.c api/wire/wait.h api/wire/dial.c
 libfanout_wait_la_CFLAGS = $(AM_CFLAGS)
 libfanout_wait_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version -export-symbols-regex '^(nanosleep|clock_nanosleep|usleep|sleep|poll|ppoll|select|pselect|epoll_wait|epoll_pwait|sched_yield)$$'
 libfanout_wait_la_LIBADD = -ldl -lpthread
+libfanout_tray_la_SOURCES = api/wire/tray_hook.c api/wire/tray.c api/wire/tray.h api/wire/dial.c api/wire/message.c
+libfanout_tray_la_CFLAGS = $(AM_CFLAGS)
+libfanout_tray_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version -export-symbols-regex '^(gethostname|uname)$$'
 
 fanoutincludedir = $(includedir)/fanout
 fanoutinclude_HEADERS = $(cuda_public) api/include/fanout/device.h model/shared/policy.h model/switch/component.h

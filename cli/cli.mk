@@ -93,6 +93,8 @@ fanout_SOURCES = \
 	cli/verb/convert.c \
 	cli/verb/doctor.c \
 	cli/verb/exec.c \
+	cli/verb/exec_preload.c \
+	cli/verb/exec_preload.h \
 	cli/fabric/verb.c \
 	cli/verb/plot.c \
 	cli/verb/ptx.c \

@@ -14,6 +14,7 @@ dist_check_SCRIPTS = \
 	tests/api/test_cuda_clients.sh \
 	tests/api/test_clock.sh \
 	tests/api/test_nvml.sh \
+	tests/api/test_trays.sh \
 	tests/api/test_cuda_example.sh \
 	tests/api/test_cuda_kernels.sh \
 	tests/api/test_cuda_probe.sh \
@@ -376,6 +377,7 @@ EXTRA_DIST += \
 	tests/clients/parts.c \
 	tests/clients/pytorch_symm_mem.c \
 	tests/clients/thunderkittens.c \
+	tests/clients/trays.c \
 	tests/clients/torchcomms.c \
 	tests/clients/twoshot.c \
 	tests/clients/ucc.c

@@ -37,6 +37,7 @@ typedef struct {
     int unbind_mismatch;   /* CudaUnbind */
     int unbind_released;   /* CudaReleased */
     int freed_bind;        /* CudaFreedBind */
+    guint64 tray_gpus;     /* of one host, with `fanout exec --trays`; 0: as the model is built */
     int fm_state;          /* CudaFmState */
     guint64 fm_latency_us;
     guint64 fm_timeout_us;
@@ -59,5 +60,11 @@ extern const char cuda_spec_defaults[];
  * as they. */
 gboolean cuda_spec_load(ParamSet *params, CudaSpec *spec, FabricSpec *fabric, const char *system,
                         const char *config, char **sets, GError **error);
+
+/* GPUs of one host of a system that has several; 0: it has one. */
+static inline guint cuda_spec_tray_gpus(const CudaSpec *spec)
+{
+    return spec->tray_gpus != 0 ? (guint)spec->tray_gpus : spec->gpu == CUDA_GPU_GB200 ? 4 : 0;
+}
 
 #endif

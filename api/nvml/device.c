@@ -229,7 +229,7 @@ NVML nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
     gboolean context;
     DEVICE_OR_RETURN(machine, gpu, device, memory != NULL);
     memory->total = machine->memory_bytes;
-    memory->used = fo_machine_used((guint)gpu, &context);
+    memory->used = fo_machine_used(machine->gpus[gpu].gpu, &context);
     memory->free = memory->total - MIN(memory->used, memory->total);
     return NVML_SUCCESS;
 }
@@ -255,8 +255,7 @@ static nvmlReturn_t processes(nvmlDevice_t device, unsigned *count, void *infos,
 {
     gboolean context;
     DEVICE_OR_RETURN(machine, gpu, device, count != NULL);
-    (void)machine;
-    nvmlProcessInfo_t mine = {(unsigned)getpid(), fo_machine_used((guint)gpu, &context), ~0u, ~0u};
+    nvmlProcessInfo_t mine = {(unsigned)getpid(), fo_machine_used(machine->gpus[gpu].gpu, &context), ~0u, ~0u};
     unsigned room = *count;
     *count = context ? 1 : 0;
     if (*count > room)

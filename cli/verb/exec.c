@@ -25,6 +25,7 @@
 #include "cli/options.h"
 #include "cli/live/samples.h"
 #include "cli/system.h"
+#include "cli/verb/exec_preload.h"
 #include "sim/report/file.h"
 
 static pid_t exec_child; /* these are for the signal handler alone */
@@ -83,20 +84,6 @@ static gboolean exec_check_fidelity(const Options *options, GError **error)
     return FALSE;
 }
 
-static void exec_prepend(const char *name, const char *value, const char *between)
-{
-    const char *old = g_getenv(name);
-    g_autofree char *both =
-        old != NULL && *old != '\0' ? g_strconcat(value, between, old, NULL) : g_strdup(value);
-    g_setenv(name, both, TRUE);
-}
-
-static void exec_preload(const char *libraries, const char *name)
-{
-    g_autofree char *path = g_build_filename(libraries, name, NULL);
-    exec_prepend("LD_PRELOAD", path, ":");
-}
-
 /* Lists of libraries and folders have no way to write what parts them. */
 static gboolean exec_check_libraries(const char *libraries, GError **error)
 {
@@ -137,27 +124,6 @@ static char *exec_absolute(const char *path)
     return g_build_filename(here, path, NULL);
 }
 
-/* What compilers at run time use: our linker, which must be loaded before they look for another, and our stand-in for
- * the assembler, unless the user has set one. */
-static void exec_compilers(const char *libraries)
-{
-    static const char *const linkers[] = {"libnvJitLink.so.12", "libnvJitLink.so.13"};
-    static const char *const assemblers[] = {"TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"};
-    g_autofree char *assembler = libraries_beside(libraries, "fanout-ptxas");
-
-    for (guint i = 0; i < G_N_ELEMENTS(linkers); i++) {
-        g_autofree char *linker = libraries_beside(libraries, linkers[i]);
-        g_autofree char *folder = linker != NULL ? g_path_get_dirname(linker) : NULL;
-        if (linker == NULL)
-            continue;
-        exec_prepend("LD_PRELOAD", linker, ":");
-        if (i == 0)
-            exec_prepend("LD_LIBRARY_PATH", folder, ":");
-    }
-    for (guint i = 0; i < G_N_ELEMENTS(assemblers) && assembler != NULL; i++)
-        g_setenv(assemblers[i], assembler, FALSE);
-}
-
 static void exec_environment(const Options *options, const char *system, const char *report,
                              const char *libraries, int status_fd)
 {
@@ -180,7 +146,6 @@ static void exec_environment(const Options *options, const char *system, const c
 
     exec_compilers(libraries);
     exec_prepend("LD_LIBRARY_PATH", libraries, ":");
-    exec_preload(libraries, "libfanout_exit.so");
     exec_setenv("FANOUT_SYSTEM", system);
     exec_setenv("FANOUT_SET", sets);
     exec_setenv("FANOUT_CONFIG", config);
@@ -322,7 +287,7 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
 {
     static const char *const clocks[] = {"host", "simulated", NULL};
     g_autofree char *report = NULL, *trace = NULL, *clock = NULL;
-    gboolean where = FALSE, separate = FALSE;
+    gboolean where = FALSE, separate = FALSE, trays = FALSE;
     const GOptionEntry own[] = {
         {"report", 0, 0, G_OPTION_ARG_FILENAME, &report,
          "where the report goes, by its ending text, JSON, CSV or HTML; -: standard output",
@@ -332,6 +297,8 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
         {"where", 0, 0, G_OPTION_ARG_NONE, &where, SAMPLES_WHERE_TEXT, NULL},
         {"separate", 0, 0, G_OPTION_ARG_NONE, &separate,
          "each process simulates on a machine of its own, in itself, instead of one machine for all", NULL},
+        {"trays", 0, 0, G_OPTION_ARG_NONE, &trays,
+         "each rank is on the host of its tray, with its GPUs alone (of a system of several, as gb200-nvl72)", NULL},
         {"clock", 0, 0, G_OPTION_ARG_STRING, &clock,
          "what the program's clocks show: host (unless given) or simulated time", "CLOCK"},
         {NULL}};
@@ -361,25 +328,23 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
     else if (split >= argc || *program == NULL)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "no program: fanout exec [OPTION...] -- PROGRAM");
-    else if (!exec_check_libraries(libraries, error))
-        code = EXIT_USER;
-    else if ((trace != NULL && !exec_check_trace(trace, error)) ||
+    else if (trays && separate)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--trays: one machine joins the hosts; leave out --separate");
+    else if (!exec_check_libraries(libraries, error) || (trace != NULL && !exec_check_trace(trace, error)) ||
              (clock != NULL && !options_parse_name("--clock", clock, clocks, &shows, error)))
         code = EXIT_USER;
     else if (libraries != NULL && status != NULL && exec_check_fidelity(&options, error) &&
              samples_check(&options, options.fidelity == COLL_FLOW, error) &&
              (!where || samples_check_where(&options, error)) &&
-             cli_machine_topology(system, &options, error) && monitor_open(&options, error)) {
+             cli_machine_topology(system, &options, trays, error) && monitor_open(&options, error)) {
         monitor_show(options.monitor, status->page, REPORT_STATUS_PAGES);
         monitor_step(options.monitor, 0, 0, program[0]);
         exec_setenv("FANOUT_PTX_TRACE", trace);
         exec_setenv("FANOUT_WHERE", where ? "1" : NULL);
         exec_environment(&options, system, report, libraries, status_fd);
-        if (shows == 1)
-            exec_preload(libraries, "libfanout_clock.so");
+        exec_preloads(libraries, shows == 1, trays);
         gboolean named = report != NULL || options.html != NULL || options.perfetto != NULL || options.vcd != NULL ||
                          options.stats != NULL;
-        exec_preload(libraries, "libfanout_wait.so");
         exec_setenv(WIRE_ENV, NULL);
         Owner *owner = separate ? NULL : owner_new(error);
         exec_setenv(WIRE_ENV, owner != NULL ? owner_name(owner) : NULL);

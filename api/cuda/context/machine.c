@@ -2,16 +2,18 @@
 #include "api/cuda/context/machine.h"
 
 #include "api/cuda/context/ctx.h"
+#include "api/wire/tray.h"
 
 static const Machine *machine_make(void)
 {
     Cuda *cuda = cuda_get();
     g_autoptr(GError) error = NULL;
+    guint32 gpus, tray = wire_tray(&gpus);
 
     cuda_configured_version(cuda); /* loads the options */
     if (g_atomic_int_get(&cuda->configured) <= 0)
         return NULL;
-    Machine *machine = machine_new(&cuda->spec, &cuda->fabric, cuda->system, &error);
+    Machine *machine = machine_new(&cuda->spec, &cuda->fabric, cuda->system, gpus > 0 ? (gint)tray : -1, &error);
     if (machine == NULL)
         log_line(cuda->log, LOG_CUDA, LOG_ERROR, 0, "%s", error->message);
     return machine;

@@ -29,6 +29,7 @@ typedef struct CudaClass CudaClass;
 
 typedef struct {
     guint16 gpu;           /* its number in the simulated system */
+    guint16 slot; /* its number in its host: another only with trays */
     const CudaClass *kind; /* attributes of its model of GPU */
     CUuuid uuid;
     gboolean multicast;    /* multicast objects can have it as a member */
@@ -55,6 +56,7 @@ typedef struct {
 } Diagnostic;
 
 typedef struct Cuda {
+    guint32 tray, tray_gpus; /* the host that this process is on, of several; tray_gpus 0: there is one */
     pthread_mutex_t lock; /* POSIX ones here and in the engine: race checkers understand them */
     pthread_mutex_t report_lock;
     gboolean reported;

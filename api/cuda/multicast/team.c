@@ -88,6 +88,7 @@ static gboolean page_write(const Cuda *cuda, int fd, const CUmulticastObjectProp
     page->n_devices = prop->numDevices;
     page->creator_pid = getpid();
     page->era = cuda_manager_era(cuda);
+    page->tray = cuda->tray;
     robust_lock_init(&page->lock);
     page->magic = TEAM_MAGIC;
     munmap(page, sizeof *page);

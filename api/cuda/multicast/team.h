@@ -46,7 +46,8 @@ typedef struct {
     guint32 n_holders;
     guint32 n_binds;
     guint32 serials;
-    guint32 era, unused;  /* of the fabric manager, when the object was made: MachinePage */
+    guint32 era;          /* of the fabric manager, when the object was made: MachinePage */
+    guint32 tray;         /* the host that it was made on */
     guint64 ready_ps;     /* on a machine with an owner: when the fabric manager will have answered; 0: not asked */
     guint16 member[TEAM_MEMBERS_MAX]; /* GPUs of the system, in order of addition */
     gint32 holder[TEAM_HOLDERS_MAX];  /* processes that hold the object */
