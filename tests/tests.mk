@@ -371,6 +371,7 @@ EXTRA_DIST += \
 	tests/clients/nccl.c \
 	tests/clients/nvloom.c \
 	tests/clients/nvml.c \
+	tests/clients/nvml_ranks.c \
 	tests/clients/py/nvml_topology.py \
 	tests/clients/nvshmem.c \
 	tests/clients/packets.c \

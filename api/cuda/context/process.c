@@ -361,17 +361,21 @@ guint64 cuda_device_used(const Cuda *cuda, const CudaDevice *device)
     return page != NULL ? __atomic_load_n(&page->used_bytes[device->gpu], __ATOMIC_RELAXED) : device->used_bytes;
 }
 
+CudaFmState cuda_manager_of(const MachinePage *page, int gpu)
+{
+    CudaFmState state = (CudaFmState)__atomic_load_n(&page->manager, __ATOMIC_ACQUIRE);
+
+    if (state != CUDA_FM_OK || gpu < 0)
+        return state;
+    guint32 era = __atomic_load_n(&page->manager_era, __ATOMIC_RELAXED);
+    return __atomic_load_n(&page->gpu_era[gpu], __ATOMIC_RELAXED) == era ? CUDA_FM_OK : CUDA_FM_RESTARTED;
+}
+
 CudaFmState cuda_manager(const Cuda *cuda, int gpu)
 {
     const MachinePage *page = cuda->engine != NULL ? wire_page(cuda->engine) : NULL;
 
-    if (page == NULL)
-        return (CudaFmState)cuda->spec.fm_state;
-    CudaFmState state = (CudaFmState)__atomic_load_n(&page->manager, __ATOMIC_ACQUIRE);
-    if (state != CUDA_FM_OK || gpu < 0)
-        return state;
-    return __atomic_load_n(&page->gpu_era[gpu], __ATOMIC_RELAXED) == cuda_manager_era(cuda) ? CUDA_FM_OK
-                                                                                            : CUDA_FM_RESTARTED;
+    return page != NULL ? cuda_manager_of(page, gpu) : (CudaFmState)cuda->spec.fm_state;
 }
 
 guint32 cuda_manager_era(const Cuda *cuda)

@@ -16,6 +16,7 @@
 #include "api/cuda/context/handle.h"
 #include "api/cuda/spec.h"
 #include "api/engine/engine.h"
+#include "api/wire/wire.h"
 #include "model/fabric/fabric.h"
 #include "sim/log.h"
 #include "sim/param/param.h"
@@ -137,6 +138,7 @@ guint64 cuda_device_used(const Cuda *cuda, const CudaDevice *device);
 /* What the fabric manager does now: machine state below `fanout exec`, else cuda.fm_state. gpu: of the system, which
  * may not have been reset since the manager's restart; -1: whichever. */
 CudaFmState cuda_manager(const Cuda *cuda, int gpu);
+CudaFmState cuda_manager_of(const MachinePage *page, int gpu);
 guint32 cuda_manager_era(const Cuda *cuda); /* counts its restarts */
 guint64 cuda_manager_since_ps(const Cuda *cuda); /* simulated time of its latest start or stop; 0: it was always so */
 /* The ordinal of a GPU of the system, or -1 when this process does not see it. */
