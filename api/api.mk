@@ -95,6 +95,7 @@ cuda_files = \
 	api/cuda/context/host_cost.c \
 	api/cuda/context/init.c \
 	api/cuda/context/machine.c \
+	api/cuda/context/manager_state.c \
 	api/cuda/context/machine.h \
 	api/cuda/context/part.c \
 	api/cuda/context/part.h \
