@@ -1,6 +1,6 @@
-/* NVML of a process that does not use the driver, beside two that do: both are listed on the GPU that they have a context
- * on, with the memory that each has taken, and on no other; one that is killed is there no more, nor is its memory.
- * Prints ok. */
+/* NVML of a process that does not use the driver, beside two that do: both are listed on the GPU that they have a
+ * context on, with the memory that each has taken, and on no other; one that is killed is there no more, nor is its
+ * memory. Prints ok. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
