@@ -26,6 +26,7 @@ libfanout_core_la_SOURCES += \
 	api/engine/alarm.c \
 	api/engine/arrivals.c \
 	api/engine/call.c \
+	api/engine/control.c \
 	api/engine/dependents.c \
 	api/engine/engine.c \
 	api/engine/engine.h \
@@ -70,6 +71,9 @@ libfanout_core_la_SOURCES += \
 	api/wire/cut.c \
 	api/wire/cut.h \
 	api/wire/drop.c \
+	api/wire/control.c \
+	api/wire/control.h \
+	api/wire/control_client.c \
 	api/wire/modules.c \
 	api/wire/owner.c \
 	api/wire/owner.h \
@@ -89,6 +93,8 @@ libfanout_core_la_SOURCES += \
 	api/wire/session_time.c \
 	api/wire/session_parts.h \
 	api/wire/shared.c \
+	api/wire/tray.c \
+	api/wire/tray.h \
 	api/wire/upload.c \
 	api/wire/wire.h
 
@@ -105,6 +111,7 @@ cuda_files = \
 	api/cuda/context/host_cost.c \
 	api/cuda/context/init.c \
 	api/cuda/context/machine.c \
+	api/cuda/context/manager_state.c \
 	api/cuda/context/machine.h \
 	api/cuda/context/part.c \
 	api/cuda/context/part.h \
@@ -213,7 +220,7 @@ BUILT_SOURCES += api/cuda/symbols.gen.c
 CLEANFILES += api/cuda/symbols.gen.c
 
 # Drop-in for the real driver: the field's name and SONAME, kept apart from the system's own.
-pkglib_LTLIBRARIES += libcuda.la libfanout_exit.la libfanout_clock.la libfanout_wait.la
+pkglib_LTLIBRARIES += libcuda.la libfanout_exit.la libfanout_clock.la libfanout_wait.la libfanout_tray.la
 libcuda_la_SOURCES = $(cuda_files) $(cuda_public)
 libcuda_la_LIBADD = libfanout_core.la -ldl
 libcuda_la_LDFLAGS = $(AM_LDFLAGS) -version-info 1:0:0 -export-symbols-regex '^(cu|fo_|sc_main)'
@@ -238,6 +245,9 @@ libfanout_wait_la_CFLAGS = $(AM_CFLAGS)
 libfanout_wait_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version \
 	-export-symbols-regex '^(nanosleep|clock_nanosleep|usleep|sleep|thrd_sleep|poll|ppoll|select|pselect|epoll_wait|epoll_pwait|epoll_pwait2|sched_yield|clock_gettime|gettimeofday|time|timespec_get|fo_clock_hook|syscall|pthread_mutex_(timed|clock)lock|mtx_timedlock|pthread_rwlock_(timed|clock)(rd|wr)lock|pthread_(timed|clock)join_np|pthread_cond_timedwait|pthread_cond_clockwait|cnd_timedwait|sem_timedwait|sem_clockwait|recv|recvfrom|recvmsg|send|sendmsg|accept|accept4)$$'
 libfanout_wait_la_LIBADD = -ldl -lpthread
+libfanout_tray_la_SOURCES = api/wire/tray_hook.c api/wire/tray.c api/wire/tray.h api/wire/dial.c api/wire/message.c
+libfanout_tray_la_CFLAGS = $(AM_CFLAGS)
+libfanout_tray_la_LDFLAGS = $(FO_LDHARDEN) -module -avoid-version -export-symbols-regex '^(gethostname|uname)$$'
 
 fanoutincludedir = $(includedir)/fanout
 fanoutinclude_HEADERS = $(cuda_public) api/include/fanout/device.h model/shared/policy.h model/switch/component.h

@@ -95,6 +95,7 @@ fanout_SOURCES = \
 	cli/exec/environment.c \
 	cli/exec/environment.h \
 	cli/exec/verb.c \
+	cli/fabric/verb.c \
 	cli/verb/plot.c \
 	cli/verb/ptx.c \
 	cli/replay/verb.c \

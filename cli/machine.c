@@ -6,7 +6,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-Machine *cli_machine(const char *system, const Options *options, GError **error)
+#include "api/wire/tray.h"
+
+Machine *cli_machine(const char *system, const Options *options, gint tray, GError **error)
 {
     ParamSet *params = param_set_new();
     CudaSpec spec;
@@ -16,7 +18,7 @@ Machine *cli_machine(const char *system, const Options *options, GError **error)
     memset(&spec, 0, sizeof spec);
     memset(&fabric, 0, sizeof fabric);
     if (cuda_spec_load(params, &spec, &fabric, system, options->config, options->sets, error))
-        machine = machine_new(&spec, &fabric, system, error);
+        machine = machine_new(&spec, &fabric, system, tray, error);
     param_set_free(params);
     return machine;
 }
@@ -53,11 +55,29 @@ void cli_machine_table(const Machine *machine, Report *report)
     report_add_note(report, "X: itself; NV#: by so many NVLinks, through NVSwitches");
 }
 
-gboolean cli_machine_topology(const char *system, const Options *options, GError **error)
+/* What says to the programs that there are trays. */
+static gboolean trays_begin(const Machine *machine, GError **error)
 {
-    Machine *machine = cli_machine(system, options, error);
-    if (machine == NULL)
+    g_autofree char *gpus = g_strdup_printf("%u", machine->tray_gpus);
+
+    if (machine->tray_gpus == 0) {
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "--trays: system '%s' has one host; gb200-nvl72 has several, and --set cuda.tray_gpus=N makes some "
+                    "of N GPUs each", machine->system);
         return FALSE;
+    }
+    g_setenv(TRAYS_ENV, gpus, TRUE);
+    return TRUE;
+}
+
+gboolean cli_machine_topology(const char *system, const Options *options, gboolean trays, GError **error)
+{
+    Machine *machine = cli_machine(system, options, trays ? 0 : -1, error);
+    g_unsetenv(TRAYS_ENV);
+    if (machine == NULL || (trays && !trays_begin(machine, error))) {
+        machine_free(machine);
+        return FALSE;
+    }
     g_autofree char *xml = machine_topology_xml(machine);
     gsize bytes = strlen(xml);
     int fd = memfd_create("fanout-topology", MFD_CLOEXEC);

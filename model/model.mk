@@ -105,6 +105,7 @@ libfanout_core_la_SOURCES += \
 	model/fabric/fault.c \
 	model/fabric/fault.h \
 	model/fabric/fault_gpu.c \
+	model/fabric/fault_live.c \
 	model/fabric/fault_plan.c \
 	model/fabric/fault_plan.h \
 	model/fabric/fault_table.c \

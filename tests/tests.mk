@@ -17,6 +17,7 @@ dist_check_SCRIPTS = \
 	tests/wire/test_quiet.sh \
 	tests/wire/test_waits.sh \
 	tests/api/test_nvml.sh \
+	tests/api/test_trays.sh \
 	tests/api/test_cuda_example.sh \
 	tests/api/test_cuda_kernels.sh \
 	tests/api/test_cuda_probe.sh \
@@ -31,6 +32,7 @@ dist_check_SCRIPTS = \
 	tests/cli/test_cli_views.sh \
 	tests/cli/test_reference.sh \
 	tests/cli/test_doctor.sh \
+	tests/cli/test_fabric.sh \
 	tests/cli/test_advise.sh \
 	tests/cli/test_cli_live.sh \
 	tests/cli/test_monitor.sh \
@@ -369,17 +371,20 @@ EXTRA_DIST += \
 	tests/clients/graphs.c \
 	tests/clients/arrays.c \
 	tests/clients/events.c \
+	tests/clients/fabric.c \
 	tests/clients/ipc.c \
 	tests/clients/mscclpp.c \
 	tests/clients/nccl.c \
 	tests/clients/nvloom.c \
 	tests/clients/nvml.c \
+	tests/clients/nvml_ranks.c \
 	tests/clients/py/nvml_topology.py \
 	tests/clients/nvshmem.c \
 	tests/clients/packets.c \
 	tests/clients/parts.c \
 	tests/clients/pytorch_symm_mem.c \
 	tests/clients/thunderkittens.c \
+	tests/clients/trays.c \
 	tests/clients/torchcomms.c \
 	tests/clients/twoshot.c \
 	tests/clients/ucc.c

@@ -12,7 +12,7 @@ static const char *const late_import_names[] = {"refuse", "fresh", NULL};
 static const char *const unbind_names[] = {"exact", "by-offset", NULL};
 static const char *const released_names[] = {"accept", "refuse", NULL};
 static const char *const freed_names[] = {"detach", "hold", NULL};
-static const char *const fm_names[] = {"ok", "absent", "broken", "restarted", NULL};
+static const char *const fm_names[] = {"ok", "absent", "broken", "restarted", "stopped", NULL};
 
 #define GIB ((guint64)1 << 30)
 
@@ -36,8 +36,11 @@ const ParamRow cuda_spec_rows[] = {
     PARAM_ENUM(CudaSpec, unbind_released, released_names, "unbind by a handle that was released while it is mapped"),
     PARAM_ENUM(CudaSpec, freed_bind, freed_names,
                "bound memory whose handles and mappings are all gone"),
+    PARAM_U64(CudaSpec, tray_gpus, "GPUs", 0, VAS_GPUS_MAX,
+              "GPUs of a host, where fanout exec --trays makes several of a system; 0: as the model of GPU is built"),
     PARAM_ENUM(CudaSpec, fm_state, fm_names,
-               "the fabric manager: not running, its fabric broken, or restarted without a reset of the GPUs"),
+               "the fabric manager: not running, its fabric broken, restarted without a reset of the GPUs, or not "
+               "answering"),
     PARAM_U64(CudaSpec, fm_latency_us, "us", 0, 1000000000, "time it takes to set up a team"),
     PARAM_U64(CudaSpec, fm_timeout_us, "us", 1, 1000000000, "time the driver waits for it"),
     PARAM_U64(CudaSpec, watchdog_ms, "ms", 0, 86400000,
@@ -89,6 +92,8 @@ const char cuda_spec_defaults[] =
     "unbind_released=accept\n"
     "# source: the kernel module detaches it; NCCL sees unbinding fail afterwards\n"
     "freed_bind=detach\n"
+    "# source: a compute tray of a GB200 NVL72 has four GPUs; others have one host\n"
+    "tray_gpus=0\n"
     "# assumed: a healthy machine\n"
     "fm_state=ok\n"
     "# assumed: an in-band request and its answer\n"

@@ -10,7 +10,7 @@ typedef enum { CUDA_LATE_IMPORT_REFUSE, CUDA_LATE_IMPORT_FRESH } CudaLateImport;
 typedef enum { CUDA_RELEASED_ACCEPT, CUDA_RELEASED_REFUSE } CudaReleased;
 typedef enum { CUDA_UNBIND_EXACT, CUDA_UNBIND_BY_OFFSET } CudaUnbind;
 typedef enum { CUDA_FREED_BIND_DETACH, CUDA_FREED_BIND_HOLD } CudaFreedBind;
-typedef enum { CUDA_FM_OK, CUDA_FM_ABSENT, CUDA_FM_BROKEN, CUDA_FM_RESTARTED } CudaFmState;
+typedef enum { CUDA_FM_OK, CUDA_FM_ABSENT, CUDA_FM_BROKEN, CUDA_FM_RESTARTED, CUDA_FM_STOPPED } CudaFmState;
 typedef enum {
     CUDA_GPU_AUTO,
     CUDA_GPU_A100,
@@ -37,6 +37,7 @@ typedef struct {
     int unbind_mismatch;   /* CudaUnbind */
     int unbind_released;   /* CudaReleased */
     int freed_bind;        /* CudaFreedBind */
+    guint64 tray_gpus;     /* of one host, with `fanout exec --trays`; 0: as the model is built */
     int fm_state;          /* CudaFmState */
     guint64 fm_latency_us;
     guint64 fm_timeout_us;
@@ -60,5 +61,11 @@ extern const char cuda_spec_defaults[];
  * as they. */
 gboolean cuda_spec_load(ParamSet *params, CudaSpec *spec, FabricSpec *fabric, const char *system,
                         const char *config, char **sets, GError **error);
+
+/* GPUs of one host of a system that has several; 0: it has one. */
+static inline guint cuda_spec_tray_gpus(const CudaSpec *spec)
+{
+    return spec->tray_gpus != 0 ? (guint)spec->tray_gpus : spec->gpu == CUDA_GPU_GB200 ? 4 : 0;
+}
 
 #endif

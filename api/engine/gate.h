@@ -56,6 +56,12 @@ void engine_client_new(Engine *engine, guint32 client);
  * answered. Its memory is kept while work that goes on may touch it. */
 void engine_client_end(Engine *engine, guint32 client);
 
+/* `fanout fabric`, between two slices of time. A fault from now on, as fault_add() has it. A GPU is reset: all its
+ * contexts fail from now on (FAULT_RESET), their kernels are ended, what is queued is not done; how many there were. */
+gboolean engine_degrade(Engine *engine, const char *key, const char *part, guint64 lasts_ps, GError **error);
+guint engine_gpu_reset(Engine *engine, guint32 gpu);
+gboolean engine_has_context(const Engine *engine, guint32 client, guint32 gpu); /* that client, on that GPU */
+
 /* Something that is to happen in simulated time; the owner of the struct keeps it until it rang or was cleared. */
 typedef struct EngineAlarm EngineAlarm;
 EngineAlarm *engine_alarm_new(Engine *engine, guint64 after_ps, const EngineOrder *order, void (*ring)(void *user),

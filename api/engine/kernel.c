@@ -70,7 +70,8 @@ static void kernel_done(const KernelLaunch *launch, void *user)
     work->engine->n_traced += work->counted->traced;
     engine_timeline_spans(work->engine, launch);
     if (fault->kind != PTX_FAULT_NONE && !work->context->gone) {
-        work->fault = kernel_fault_kind(fault); /* the first of its context is the one that stays */
+        /* the first of its context is the one that stays */
+        work->fault = work->context->fault == FAULT_RESET ? FAULT_RESET : kernel_fault_kind(fault);
         tell_fault(work, fault);
     }
     engine_kernel_end(work, work->fault);

@@ -20,6 +20,9 @@ SimStatus engine_run_slice(Engine *engine)
 
     engine->in_time = TRUE;
     SimStatus status = sim_run(engine->sim, sim_now_ps(engine->sim) + slice_ps);
+    SimTime fault_ps = sim_background_ps(engine->sim); /* the next fault, or the fabric manager's reaction to one */
+    if ((status == SIM_IDLE || status == SIM_STUCK) && engine->active->len > 0 && fault_ps != SIMTIME_NEVER)
+        status = sim_run(engine->sim, fault_ps); /* it may free what waits */
     engine->in_time = FALSE;
 
     if (engine->spins) { /* they are to see what has changed, and may have written meanwhile */

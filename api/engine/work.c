@@ -85,7 +85,8 @@ void engine_work_advance(Work *work)
 void engine_work_start(Work *work)
 {
     work->start_ps = sim_now_ps(work->engine->sim);
-    if (work->call == NULL && work->context != NULL && work->context->gone) {
+    if (work->call == NULL && work->context != NULL &&
+        (work->context->gone || work->context->fault == FAULT_RESET)) {
         work->never = TRUE;
         g_atomic_int_inc(&work->engine->running);
         engine_work_done(work, FAULT_NONE, work->start_ps);

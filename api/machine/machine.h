@@ -22,6 +22,7 @@ typedef struct {
 } MachineLink;
 
 typedef struct {
+    guint gpu; /* its number in the system: with trays, that in its host is another */
     MachinePci pci;
     guint numa;
     CUuuid uuid;
@@ -32,18 +33,21 @@ typedef struct Machine {
     char *system; /* as -s names it */
     CudaGpu model;
     guint n_gpus, n_links, n_switches;
+    guint tray;      /* which host of several it is; 0 */
+    guint tray_gpus; /* of one host of the system; 0: it has one */
     MachineGpu *gpus;
     guint64 memory_bytes; /* of a GPU */
     guint32 sms;          /* of a GPU */
     guint32 link_MBps;    /* of one link, one direction */
     guint32 host_MBps;    /* of a GPU's link to the host, one direction */
     guint64 driver_version;
-    CudaFmState fm_state;
 } Machine;
 
-/* Of options that cuda_spec_load() accepted. `system`: the name that -s was given. NULL (GError, PARAM_ERROR): the
- * wiring is impossible. Free with machine_free(). */
-Machine *machine_new(const CudaSpec *spec, const FabricSpec *fabric, const char *system, GError **error);
+/* Of options that cuda_spec_load() accepted. `system`: the name that -s was given. tray: the host that it is to be,
+ * with its GPUs alone; -1: all of the system is one host. NULL (GError, PARAM_ERROR): the wiring is impossible. Free
+ * with machine_free(). */
+Machine *machine_new(const CudaSpec *spec, const FabricSpec *fabric, const char *system, gint tray,
+                     GError **error);
 void machine_free(Machine *machine);
 
 /* One identity per GPU of a system, the same in every process. */

@@ -4,7 +4,7 @@
 #include "model/fabric/fault.h"
 #include "model/fabric/topology.h"
 
-static void machine_wire(Machine *machine, const FabricSpec *fabric, const Topology *topology)
+static void machine_wire(Machine *machine, const FabricSpec *fabric, const Topology *topology, guint first)
 {
     g_autofree guint16 *ports = g_new0(guint16, topology_switches(topology));
 
@@ -16,12 +16,12 @@ static void machine_wire(Machine *machine, const FabricSpec *fabric, const Topol
                 link.port = ports[sw]++;
                 link.up = !fault_takes_link(&fabric->fault, g, l, sw);
             }
-            if (g < machine->n_gpus)
-                machine->gpus[g].links[l] = link;
+            if (g >= first && g - first < machine->n_gpus)
+                machine->gpus[g - first].links[l] = link;
         }
 }
 
-Machine *machine_new(const CudaSpec *spec, const FabricSpec *fabric, const char *system, GError **error)
+Machine *machine_new(const CudaSpec *spec, const FabricSpec *fabric, const char *system, gint tray, GError **error)
 {
     Topology *topology = topology_new(fabric, error);
     if (topology == NULL)
@@ -30,6 +30,11 @@ Machine *machine_new(const CudaSpec *spec, const FabricSpec *fabric, const char 
     machine->system = g_strdup(system);
     machine->model = (CudaGpu)spec->gpu;
     machine->n_gpus = MIN(topology->gpus, spec->devices != 0 ? (guint)spec->devices : VAS_GPUS_MAX);
+    machine->tray_gpus = cuda_spec_tray_gpus(spec);
+    machine->tray = tray >= 0 ? (guint)tray : 0;
+    const guint first = tray >= 0 ? MIN(machine->tray * machine->tray_gpus, topology->gpus) : 0;
+    if (tray >= 0)
+        machine->n_gpus = MIN(MIN(machine->n_gpus, machine->tray_gpus), topology->gpus - first);
     machine->n_links = topology->links;
     machine->n_switches = topology_switches(topology);
     machine->memory_bytes = spec->memory_bytes != 0 ? spec->memory_bytes : cuda_class(machine->model)->memory_bytes;
@@ -37,18 +42,18 @@ Machine *machine_new(const CudaSpec *spec, const FabricSpec *fabric, const char 
     machine->link_MBps = (guint32)fabric->link.rate_MBps;
     machine->host_MBps = (guint32)fabric->system.host_MBps;
     machine->driver_version = spec->driver_version;
-    machine->fm_state = (CudaFmState)spec->fm_state;
     machine->gpus = g_new0(MachineGpu, machine->n_gpus);
     for (guint g = 0; g < machine->n_gpus; g++) {
         MachineGpu *gpu = &machine->gpus[g];
         gpu->pci.domain = (guint32)machine_attribute(machine, g, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID);
         gpu->pci.bus = (guint32)machine_attribute(machine, g, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID);
         gpu->pci.slot = (guint32)machine_attribute(machine, g, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID);
-        gpu->numa = g * MACHINE_NUMA_NODES / topology->gpus;
-        machine_uuid(&gpu->uuid, system, g);
+        gpu->gpu = first + g;
+        gpu->numa = g * MACHINE_NUMA_NODES / (tray >= 0 ? machine->tray_gpus : topology->gpus);
+        machine_uuid(&gpu->uuid, system, first + g);
         gpu->links = g_new0(MachineLink, machine->n_links);
     }
-    machine_wire(machine, fabric, topology);
+    machine_wire(machine, fabric, topology, first);
     topology_free(topology);
     return machine;
 }

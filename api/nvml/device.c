@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 NVML nvmlDeviceGetCount_v2(unsigned *count)
 {
@@ -222,14 +221,13 @@ NVML nvmlDeviceGetPciInfoExt(nvmlDevice_t device, nvmlPciInfoExt_t *info)
     return NVML_SUCCESS;
 }
 
-/* ---- memory and processes: of other processes on the simulated machine nothing is known here */
+/* ---- memory and processes: of all of the job, which the owner of the machine knows */
 
 NVML nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
 {
-    gboolean context;
     DEVICE_OR_RETURN(machine, gpu, device, memory != NULL);
     memory->total = machine->memory_bytes;
-    memory->used = fo_machine_used((guint)gpu, &context);
+    memory->used = fo_machine_used(machine->gpus[gpu].gpu);
     memory->free = memory->total - MIN(memory->used, memory->total);
     return NVML_SUCCESS;
 }
@@ -250,21 +248,22 @@ NVML nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory)
     return NVML_SUCCESS;
 }
 
-/* How many there are; writes up to *count of them. */
+/* How many there are; writes them where there is room for all. */
 static nvmlReturn_t processes(nvmlDevice_t device, unsigned *count, void *infos, size_t bytes)
 {
-    gboolean context;
     DEVICE_OR_RETURN(machine, gpu, device, count != NULL);
-    (void)machine;
-    nvmlProcessInfo_t mine = {(unsigned)getpid(), fo_machine_used((guint)gpu, &context), ~0u, ~0u};
+    g_autoptr(GArray) found = fo_machine_processes(machine->gpus[gpu].gpu);
     unsigned room = *count;
-    *count = context ? 1 : 0;
+    *count = found->len;
     if (*count > room)
         return NVML_ERROR_INSUFFICIENT_SIZE;
-    if (context && infos == NULL)
+    if (*count > 0 && infos == NULL)
         return NVML_ERROR_INVALID_ARGUMENT;
-    if (context)
-        memcpy(infos, &mine, bytes);
+    for (guint i = 0; i < found->len; i++) {
+        const MachineProcess *process = &g_array_index(found, MachineProcess, i);
+        nvmlProcessInfo_t info = {process->pid, process->bytes, ~0u, ~0u};
+        memcpy((char *)infos + i * bytes, &info, bytes);
+    }
     return NVML_SUCCESS;
 }
 NVML nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device, unsigned *count, nvmlProcessInfo_v1_t *infos)

@@ -213,11 +213,12 @@ NVML nvmlDeviceGetMemoryAffinity(nvmlDevice_t device, unsigned n, unsigned long 
 
 static void fabric_of(const Machine *machine, int gpu, nvmlGpuFabricInfoV_t *info)
 {
-    gboolean started = machine->fm_state == CUDA_FM_OK || machine->fm_state == CUDA_FM_BROKEN;
+    const CudaFmState manager = fo_machine_manager(machine->gpus[gpu].gpu);
+    gboolean started = manager == CUDA_FM_OK || manager == CUDA_FM_BROKEN || manager == CUDA_FM_STOPPED;
     gboolean whole = links_up(machine, gpu) == machine->n_links;
 
     info->state = started ? 3 : 1;
-    info->status = machine->fm_state == CUDA_FM_BROKEN ? NVML_ERROR_UNKNOWN : NVML_SUCCESS;
+    info->status = manager == CUDA_FM_BROKEN ? NVML_ERROR_UNKNOWN : NVML_SUCCESS;
     info->cliqueId = 0;
     memset(info->clusterUuid, 0, sizeof info->clusterUuid);
     if (started && machine_is_rack(machine)) { /* else the cluster is one host, and its identity zero */
@@ -256,7 +257,7 @@ NVML nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t device, nvmlGpuFabricInfoV_t *info
     return NVML_SUCCESS;
 }
 
-/* Where the GPU stands, which GPUs before Blackwell do not know. The simulated system has one host, in one chassis,
+/* Where the GPU stands, which GPUs before Blackwell do not know. The simulated system is one chassis,
  * whose serial number is made from the system's name; there is no InfiniBand, whose identity is zero. */
 NVML nvmlDeviceGetPlatformInfo(nvmlDevice_t device, nvmlPlatformInfo_t *info)
 {
@@ -265,7 +266,8 @@ NVML nvmlDeviceGetPlatformInfo(nvmlDevice_t device, nvmlPlatformInfo_t *info)
         return NVML_ERROR_NOT_SUPPORTED;
     if (info->version != NVML_VERSION(sizeof *info, 1) && info->version != NVML_VERSION(sizeof *info, 2))
         return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-    nvmlPlatformInfo_t all = {.version = info->version, .slotNumber = 1, .hostId = 1, .moduleId = (guchar)(gpu + 1)};
+    nvmlPlatformInfo_t all = {.version = info->version, .slotNumber = 1, .hostId = 1,
+                              .trayIndex = (guchar)machine->tray, .moduleId = (guchar)(gpu + 1)};
     CUuuid uuid;
     machine_uuid(&uuid, machine->system, 0xffff);
     for (int i = 0; i < 13; i++) /* as long as Blackwell's are */

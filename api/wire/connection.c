@@ -1,5 +1,6 @@
 /* Connections of an owner, and the processes that they are of: made, served, ended. See server.h. */
 #include "api/wire/connection.h"
+#include "api/wire/control.h"
 #include "api/wire/session_parts.h"
 
 #include <errno.h>
@@ -160,7 +161,7 @@ static void welcome(ServerConnection *connection, const char *why)
 
     if (why)
         g_strlcpy(answer.why, why, sizeof answer.why);
-    else
+    else if (connection->client)
         answer.client = connection->client->number;
     if (!message_send(connection->fd, &answer, sizeof answer, NULL, 0, why ? -1 : connection->server->page_fd) || why)
         server_drop(connection, why);
@@ -181,6 +182,11 @@ static void take_hello(ServerConnection *connection, const WireHello *hello, gss
         welcome(connection, why);
         return;
     }
+    connection->role = hello->role;
+    if (hello->role == WIRE_ROLE_CONTROL) { /* no process of the job */
+        welcome(connection, NULL);
+        return;
+    }
     ServerClient *client = g_hash_table_lookup(server->by_pid, GINT_TO_POINTER(connection->peer));
     if (client && hello->role == WIRE_ROLE_SERVICE && client->service) {
         connection_client_end(client); /* another program in the same process */
@@ -194,7 +200,6 @@ static void take_hello(ServerConnection *connection, const WireHello *hello, gss
     if (!client)
         client = client_new(server, connection->peer, hello);
     connection->client = client;
-    connection->role = hello->role;
     connection->tid = hello->tid;
     client->connections++;
     if (hello->role == WIRE_ROLE_SERVICE)
@@ -279,8 +284,10 @@ void connection_take(ServerConnection *connection)
         WireHello hello;
         WireCall call;
         WireDone done;
+        WireControl control;
     } message;
-    gsize size = connection->client == NULL              ? sizeof message.hello
+    gsize size = connection->role == WIRE_ROLE_CONTROL   ? sizeof message.control
+                 : connection->client == NULL            ? sizeof message.hello
                  : connection->role == WIRE_ROLE_SERVICE ? sizeof message.done
                                                          : sizeof message.call;
     int descriptor;
@@ -289,6 +296,8 @@ void connection_take(ServerConnection *connection)
 
     if (n == 0)
         server_drop(connection, NULL);
+    else if (n > 0 && connection->role == WIRE_ROLE_CONTROL)
+        control_take(connection, &message.control, n);
     else if (n > 0 && !connection->client)
         take_hello(connection, &message.hello, n);
     else if (n > 0 && connection->role == WIRE_ROLE_SERVICE)

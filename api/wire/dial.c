@@ -13,6 +13,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#define CONTROL_LIMIT_S 10
+
 gint32 wire_rank(void)
 {
     static const char *const names[] = {"RANK",     "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
@@ -73,6 +75,11 @@ int wire_dial(const char *name, const WireHello *hello, WireWelcome *welcome, in
     int fd = above_standard(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     if (fd < 0)
         return -1;
+    if (hello->role == WIRE_ROLE_CONTROL) { /* an owner that does not run keeps nobody else waiting */
+        struct timeval limit = {.tv_sec = CONTROL_LIMIT_S};
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    }
     if (connect(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) !=
             0 ||
         !is_own_user(fd) || !message_send(fd, hello, sizeof *hello, NULL, 0, -1) ||

@@ -42,6 +42,7 @@ Owner *owner_new(GError **error)
     const struct CudaClass *kind = cuda_class((CudaGpu)owner->spec.gpu);
     ServerSpec server = {.gpus = (guint32)owner->fabric.system.gpus,
                          .memory_bytes = owner->spec.memory_bytes ? owner->spec.memory_bytes : kind->memory_bytes,
+                         .manager = (guint32)owner->spec.fm_state,
                          .log = owner->log};
     owner->server = server_new(&server, error);
     return owner->server ? owner : NULL;

@@ -1,5 +1,6 @@
 /* See server.h: connections, processes, and the gate of the engine. All on the engine's thread, but for server_new. */
 #include "api/wire/connection.h"
+#include "api/wire/control.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -188,6 +189,7 @@ static gboolean page_make(Server *server, GError **error)
     }
     server->page = page;
     server->page->magic = MACHINE_PAGE_MAGIC;
+    control_begin(server);
     return TRUE;
 }
 

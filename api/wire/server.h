@@ -20,6 +20,7 @@ typedef struct Server Server;
 typedef struct {
     guint32 gpus;         /* of the system */
     guint64 memory_bytes; /* of a GPU that programs can allocate */
+    guint32 manager;      /* CudaFmState as the machine starts */
     Log *log;
 } ServerSpec;
 

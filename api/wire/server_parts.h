@@ -7,6 +7,7 @@
 #include "fanout/device.h"
 
 typedef struct ServerClient ServerClient;
+typedef struct ServerConnection ServerConnection;
 typedef enum { SERVER_REGIONS, SERVER_OBJECTS, SERVER_STREAMS, SERVER_EVENTS, SERVER_TABLES } ServerTable;
 
 /* A number that is free; 0: a new one. */
@@ -82,7 +83,7 @@ typedef struct {
     EngineAlarm *alarm;
 } ServerTimer;
 
-typedef struct {
+struct ServerConnection {
     int fd;
     Server *server;
     ServerClient *client; /* NULL: it has not said hello */
@@ -100,7 +101,7 @@ typedef struct {
     char *why;            /* of ENGINE_OBJECT_READY */
     SharedObject *object; /* of the call */
     guint64 slept_ps;     /* when the latest sleep began */
-} ServerConnection;
+};
 
 struct ServerClient {
     Server *server;

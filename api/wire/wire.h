@@ -42,6 +42,8 @@ typedef enum {
     WIRE_DONE,    /* WireDone */
     WIRE_RUN,     /* ProgramRun (program.h), to the thread that runs device programs; answered by WIRE_BATCH */
     WIRE_BATCH,   /* ProgramBatch + its records */
+    WIRE_CONTROL, /* WireControl (control.h), of `fanout fabric`; answered by WIRE_CONTROLLED */
+    WIRE_CONTROLLED,
 } WireKind;
 
 typedef struct {
@@ -54,6 +56,7 @@ typedef enum {
     WIRE_ROLE_SERVICE, /* what the owner asks of the process */
     WIRE_ROLE_TIMING,  /* where WIRE_ASK_TIMER comes */
     WIRE_ROLE_PROGRAM, /* where functions of device programs run: program.h */
+    WIRE_ROLE_CONTROL, /* `fanout fabric`: no process of the job, asks by WIRE_CONTROL alone */
 } WireRole;
 
 typedef struct {
@@ -160,6 +163,10 @@ typedef struct {
     guint64 magic;
     guint64 seen_ps;          /* atomic: simulated time as any caller knows it */
     guint64 used_bytes[1024]; /* atomic: of each GPU's memory, by all processes */
+    guint32 manager;          /* atomic: CudaFmState of the fabric manager, but for "restarted": that is told by eras */
+    guint32 manager_era;      /* atomic: how often it has lost what it knew, */
+    guint32 gpu_era[1024];    /* atomic: and in which of these each GPU was initialized last */
+    guint64 manager_since_ps; /* atomic: simulated time at which it was last started or stopped */
 } MachinePage;
 
 /* One message with a descriptor (-1: none) and `bytes` of payload; EPIPE and the like: FALSE. Blocks. */

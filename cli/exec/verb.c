@@ -223,11 +223,25 @@ static int exec_split(int argc, char **argv)
     return argc;
 }
 
+/* Where the program is to run. */
+static gboolean exec_check_place(gboolean apart_and_joined, const char *libraries, GError **error)
+{
+    if (apart_and_joined)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE, "--trays: one machine joins the hosts; leave out --separate");
+    else if (g_getenv(WIRE_ENV) != NULL)
+        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
+                    "this process is part of the job of another `fanout exec` (%s is set), whose simulated time its "
+                    "sleeps and waits would be in: run the program itself here, not `fanout exec`", WIRE_ENV);
+    else
+        return exec_check_libraries(libraries, error);
+    return FALSE;
+}
+
 static ExitCode exec_run(int argc, char **argv, GError **error)
 {
     static const char *const clocks[] = {"host", "simulated", NULL};
     g_autofree char *report = NULL, *trace = NULL, *clock = NULL;
-    gboolean where = FALSE, separate = FALSE;
+    gboolean where = FALSE, separate = FALSE, trays = FALSE;
     const GOptionEntry own[] = {
         {"report", 0, 0, G_OPTION_ARG_FILENAME, &report,
          "where the report goes, by its ending text, JSON, CSV or HTML; -: standard output", "FILE"},
@@ -236,6 +250,8 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
         {"where", 0, 0, G_OPTION_ARG_NONE, &where, SAMPLES_WHERE_TEXT, NULL},
         {"separate", 0, 0, G_OPTION_ARG_NONE, &separate,
          "each process simulates on a machine of its own, in itself, instead of one machine for all", NULL},
+        {"trays", 0, 0, G_OPTION_ARG_NONE, &trays,
+         "each rank is on the host of its tray, with its GPUs alone (of a system of several, as gb200-nvl72)", NULL},
         {"clock", 0, 0, G_OPTION_ARG_STRING, &clock,
          "what the program's clocks show: host (unless given) or simulated time", "CLOCK"},
         {NULL}};
@@ -265,19 +281,14 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
     else if (split >= argc || *program == NULL)
         g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
                     "no program: fanout exec [OPTION...] -- PROGRAM");
-    else if (!exec_check_libraries(libraries, error))
-        code = EXIT_USER;
-    else if (g_getenv(WIRE_ENV) != NULL)
-        g_set_error(error, CLI_ERROR, CLI_ERROR_USAGE,
-                    "this process is part of the job of another `fanout exec` (%s is set), whose simulated time its "
-                    "sleeps and waits would be in: run the program itself here, not `fanout exec`", WIRE_ENV);
-    else if ((trace != NULL && !exec_check_trace(trace, error)) ||
+    else if (!exec_check_place(trays && separate, libraries, error) ||
+             (trace != NULL && !exec_check_trace(trace, error)) ||
              (clock != NULL && !options_parse_name("--clock", clock, clocks, &shows, error)))
         code = EXIT_USER;
     else if (libraries != NULL && status != NULL && exec_check_fidelity(&options, error) &&
              samples_check(&options, options.fidelity == COLL_FLOW, error) &&
              (!where || samples_check_where(&options, error)) &&
-             cli_machine_topology(system, &options, error) && monitor_open(&options, error)) {
+             cli_machine_topology(system, &options, trays, error) && monitor_open(&options, error)) {
         monitor_show(options.monitor, status->page, REPORT_STATUS_PAGES);
         monitor_step(options.monitor, 0, 0, program[0]);
         exec_setenv("FANOUT_PTX_TRACE", trace);
@@ -287,6 +298,8 @@ static ExitCode exec_run(int argc, char **argv, GError **error)
             exec_preload(libraries, "libfanout_clock.so");
         gboolean named = report != NULL || options.html != NULL || options.perfetto != NULL || options.vcd != NULL ||
                          options.stats != NULL;
+        if (trays)
+            exec_preload(libraries, "libfanout_tray.so");
         exec_preload(libraries, "libfanout_wait.so");
         Owner *owner = exec_owner(separate, error);
         if (separate || owner != NULL)

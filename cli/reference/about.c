@@ -65,6 +65,12 @@ static const AboutExample exec[] = {
     {NULL, NULL},
 };
 
+static const AboutExample fabric[] = {
+    {"fabric status", "the machines that run, and how their fabrics are"},
+    {"fabric status --format json", "the same, for another program to read"},
+    {NULL, NULL},
+};
+
 static const AboutExample replay[] = {
     {"replay one.trace -s teach-4gpu", "how long what was recorded takes on this system"},
     {"replay one.trace -s teach-4gpu -a nvls,ring", "which algorithm is best for it"},
@@ -146,6 +152,14 @@ static const About abouts[] = {
      "at its end says what its accesses cost. The program's own exit code is passed on unless the simulation "
      "has worse to say; a program that an interruption ended makes 130.\nOptions of Fanout stand in front of the "
      "--, those of the program behind it."},
+    {"fabric", fabric,
+     "Looks at the machine of a job that runs under 'fanout exec', and changes it: 'stop' has the fabric manager "
+     "answer no more ('stop absent': none runs; 'stop broken': its fabric is broken), 'start' mends that, and "
+     "'restart' starts it anew, so that objects made before, and GPUs that were not reset since, are refused. "
+     "'degrade FAULT PART' breaks a part as --fault FAULT=PART does at the start (link_degraded gpu0.link3:50), for "
+     "good or --for a time; what loses packets (link_down, switch_down, gpu_silent) needs a job that was started with "
+     "--set fault.live=true. 'gpu-reset GPU' ends all contexts of that GPU with CUDA_ERROR_DEVICE_UNAVAILABLE.\nThe "
+     "machine is the one of the job that the command runs in, the only one that runs, or the one that --job names."},
     {"replay", replay,
      "Reads traces of what an application communicated and computed, and simulates that on another fabric or "
      "with other algorithms. The format is detected: PyTorch profiler and execution traces and its flight "

@@ -173,7 +173,7 @@ static ExitCode systems_diff(const char *name, const char *other, const Options 
 
 static ExitCode systems_topo(const char *name, const Options *options, GError **error)
 {
-    Machine *machine = cli_machine(name, options, error);
+    Machine *machine = cli_machine(name, options, -1, error);
     if (machine == NULL)
         return EXIT_USER;
     g_autofree char *title = g_strdup_printf("how the GPUs of %s are linked", name);

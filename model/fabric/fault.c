@@ -30,6 +30,7 @@ const ParamRow fault_params[] = {
               "until a multicast write with a silent member ends with an error (0: never)"),
     PARAM_U64(FaultSpec, reduction_timeout_ps, "ps", 0, 1000000000000,
               "until an ld_reduce with a silent member ends with an error (0: never)"),
+    PARAM_BOOL(FaultSpec, live, "links, switches and GPUs may be lost at run time, by fanout fabric degrade"),
     PARAM_END,
 };
 
@@ -180,7 +181,7 @@ static gboolean fault_check_leaves(const Fabric *fabric, const LinkSet *alive, c
     return TRUE;
 }
 
-static gboolean fault_check_paths(const Fabric *fabric, SimTime at_ps, GError **error)
+gboolean fault_check_paths(const Fabric *fabric, SimTime at_ps, GError **error)
 {
     g_autofree LinkSet *alive = g_new(LinkSet, fabric->spec.system.gpus);
     g_autofree guint8 *trunk_lost = g_new0(guint8, fabric->n_trunks + 1);
@@ -211,13 +212,13 @@ static void fault_set_routes(Fabric *fabric, SimTime now_ps)
 /* ---- time */
 
 /* The times of an item at which something changes. */
-static void fault_item_times(const FaultItem *item, SimTime times[4])
+void fault_item_times(const FaultItem *item, SimTime times[4])
 {
     const SimTime all[4] = {item->from_ps, item->until_ps, item->known_ps, item->restored_ps};
     memcpy(times, all, sizeof all);
 }
 
-static SimTime fault_next_ps(const Fabric *fabric, SimTime after_ps, gboolean routes_alone)
+SimTime fault_next_ps(const Fabric *fabric, SimTime after_ps, gboolean routes_alone)
 {
     SimTime next_ps = SIMTIME_NEVER;
     for (guint i = 0; i < fabric->plan->items->len; i++) {
@@ -257,7 +258,7 @@ static void fault_on_event(Event *event, SimTime now_ps)
     fault_set(of->fabric, of->sim, now_ps);
 }
 
-static void fault_schedule(Fabric *fabric, Sim *sim, SimTime at_ps)
+void fault_schedule(Fabric *fabric, Sim *sim, SimTime at_ps)
 {
     FaultEvent *of = g_new0(FaultEvent, 1);
     of->fabric = fabric;
@@ -288,13 +289,18 @@ static void fault_prepare(Fabric *fabric)
         if (item->key == FAULT_GPU_SLOW)
             fault_gpu_prepare(fabric, item);
     }
-    if (lost)
+    if (fabric->spec.fault.live) { /* whatever comes */
+        fabric->lossy = TRUE;
+        if (!fabric->silent)
+            fabric->silent = g_new0(guint8, gpus);
+    }
+    if (lost || fabric->spec.fault.live)
         fabric->alive = g_new0(LinkSet, gpus);
     if (fabric->lossy)
         loss_open(fabric);
 }
 
-static gboolean fault_check_timeouts(const Fabric *fabric, GError **error)
+gboolean fault_check_timeouts(const Fabric *fabric, GError **error)
 {
     const FaultSpec *spec = &fabric->spec.fault;
     const guint64 value[] = {spec->request_timeout_ps, spec->multicast_timeout_ps, spec->reduction_timeout_ps};

@@ -38,6 +38,10 @@ gboolean fault_open(struct Fabric *fabric, GError **error);
  * without a common spine, at any time. */
 gboolean fault_apply(struct Fabric *fabric, GError **error);
 void fault_close(struct Fabric *fabric);
+/* One more fault from now on, while the fabric stands still between two slices of time; lasts_ps 0: for good. `key` and
+ * `part` as in [fault] ("link_degraded", "gpu0.link3:50"), without a time. GError: a name that the system has not; what
+ * would lose packets where FaultSpec.live is not set; two GPUs left without a common link. */
+gboolean fault_add(struct Fabric *fabric, const char *key, const char *part, SimTime lasts_ps, GError **error);
 /* Whether something changes during the run, or is slower than flows know. */
 gboolean fault_needs_packets(const FaultSpec *spec);
 

@@ -278,6 +278,33 @@ static gboolean fault_read_list(FaultPlan *plan, const Fabric *fabric, FaultKey 
     return TRUE;
 }
 
+FaultItem *fault_plan_add(const Fabric *fabric, const char *key, const char *part, SimTime from_ps, SimTime lasts_ps,
+                          GError **error)
+{
+    FaultItem *item = g_new0(FaultItem, 1);
+    while (item->key < FAULT_KEYS && strcmp(fault_keys[item->key].name, key) != 0)
+        item->key++;
+    item->name = g_strdup(part);
+    item->links = g_array_new(FALSE, FALSE, sizeof(FaultLink));
+    if (item->key == FAULT_KEYS) {
+        g_autoptr(GString) names = g_string_new(NULL);
+        for (guint i = 0; i < FAULT_KEYS; i++)
+            g_string_append_printf(names, "%s%s", i ? ", " : "", fault_keys[i].name);
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "'%s' is no kind of fault; there are %s", key, names->str);
+    } else if (strpbrk(part, "@, ")) {
+        fault_refuse(item, error, "one part, without a time: it breaks now");
+    } else if (fault_read_item(fabric, item, error)) {
+        item->from_ps = from_ps;
+        item->until_ps = lasts_ps ? from_ps + MIN(lasts_ps, SIMTIME_NEVER - from_ps) : SIMTIME_NEVER;
+        fault_find_reactions(&fabric->spec.fault, item);
+        fault_take_off(item, 0);
+        g_ptr_array_add(fabric->plan->items, item);
+        return item;
+    }
+    fault_item_free(item);
+    return NULL;
+}
+
 FaultPlan *fault_plan_new(const Fabric *fabric, GError **error)
 {
     FaultPlan *plan = g_new0(FaultPlan, 1);

@@ -50,9 +50,22 @@ typedef struct FaultPlan {
 /* NULL with a GError (PARAM_ERROR): a name that the system has not, or a time that is none. `fabric` is built. */
 FaultPlan *fault_plan_new(const Fabric *fabric, GError **error);
 void fault_plan_free(FaultPlan *plan);
+/* One more while the fabric runs, from from_ps on; lasts_ps 0: for good. `key` as in [fault], `part` as there without a
+ * time. It is the plan's last. NULL with a GError (PARAM_ERROR), which says what is right. */
+FaultItem *fault_plan_add(const Fabric *fabric, const char *key, const char *part, SimTime from_ps, SimTime lasts_ps,
+                          GError **error);
 const char *fault_key_name(FaultKey key);
 /* Adds up what a fault that is on has cost at one of its links since that was last done; of fault.c. */
 void fault_link_cost(const Fabric *fabric, const FaultItem *item, FaultLink *link, SimTime now_ps);
+
+/* Of fault.c, for faults that come while the fabric runs (fault_live.c). Time-outs that are too short for losses; two
+ * GPUs without a common link at that time; the first change after a time, of routes alone or of anything; the times of
+ * an item at which something changes; an event that sets all that is on that clock. */
+gboolean fault_check_timeouts(const Fabric *fabric, GError **error);
+gboolean fault_check_paths(const Fabric *fabric, SimTime at_ps, GError **error);
+SimTime fault_next_ps(const Fabric *fabric, SimTime after_ps, gboolean routes_alone);
+void fault_item_times(const FaultItem *item, SimTime times[4]);
+void fault_schedule(Fabric *fabric, Sim *sim, SimTime at_ps);
 
 /* Of fault_gpu.c: the times of a slow GPU; and all that is so of GPUs from now on. */
 void fault_gpu_prepare(const Fabric *fabric, FaultItem *item);

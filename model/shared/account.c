@@ -19,6 +19,7 @@ static const char *const fault_texts[FAULT_KINDS] = {
     "an instruction's operands are not allowed",
     "the kernel did not end in time (cuda.watchdog_ms)",
     "the kernel cannot go on",
+    "the GPU was reset (fanout fabric gpu-reset)",
 };
 const char *fault_kind_text(FaultKind kind) { return fault_texts[kind]; }
 

@@ -35,6 +35,7 @@ typedef enum {
     FAULT_INSTRUCTION,          /* an instruction with operands that it does not take */
     FAULT_HUNG,                 /* a kernel did not end while the watchdog waited */
     FAULT_CODE,                 /* a call of what is no function, or too deep, or a barrier used wrongly */
+    FAULT_RESET,                /* its GPU was reset while the context was there */
     FAULT_KINDS
 } FaultKind;
 typedef struct {

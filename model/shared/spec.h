@@ -192,6 +192,7 @@ typedef struct {
     char *entries_taken, *extended_taken; /* "switch0:120": of its multicast table */
     guint64 manager_ps;      /* fabric manager's reaction; 0: never */
     guint64 request_timeout_ps, multicast_timeout_ps, reduction_timeout_ps; /* 0: never */
+    gboolean live;           /* what loses packets may come at run time: fault_add() */
     /* no keys, the caller's: */
     guint64 begin_ps;        /* time, as faults count it, at which this fabric's clock begins */
     gboolean lasting;        /* faults with a time are left out */

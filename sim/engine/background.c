@@ -23,6 +23,11 @@ void sim_at_background(Sim *sim, Sim *target, Event *event, SimTime time_ps)
     g_array_sort(sim->background, background_compare); /* which keeps the order of equal times */
 }
 
+SimTime sim_background_ps(const Sim *sim)
+{
+    return background_due_ps(sim);
+}
+
 void sim_observe(Sim *sim, SimTime first_ps, SimObserve look, void *user)
 {
     g_assert(look == NULL || (sim->thread == NULL && sim->observe == NULL));

@@ -78,6 +78,9 @@ void sim_cancel(Sim *sim, Event *event); /* no-op when it is not pending */
  * anything is due after that or a unit waits, and else in a later run that gets there. The event has a key
  * (sim_set_key_first(): before all else of its instant) and cannot be cancelled. Between runs, or before the first. */
 void sim_at_background(Sim *sim, Sim *target, Event *event, SimTime time_ps);
+/* The time of the first of these that has not fired; SIMTIME_NEVER: there is none. A run that ends before it, and has
+ * nothing else due, is SIM_IDLE or SIM_STUCK. */
+SimTime sim_background_ps(const Sim *sim);
 
 /* An observer looks at the simulation at a time of its choosing: all that was due before at_ps has happened, in all
  * domains, nothing of at_ps has. It changes nothing, so that what is observed runs as it would otherwise, and no run

@@ -23,7 +23,7 @@ late_import=refuse late_import=fresh
 unbind_mismatch=exact unbind_mismatch=by-offset
 unbind_released=accept unbind_released=refuse
 freed_bind=detach freed_bind=hold
-fm_state=ok fm_state=absent fm_state=broken fm_state=restarted
+fm_state=ok fm_state=absent fm_state=broken fm_state=restarted fm_state=stopped
 fm_latency_us=0 fm_latency_us=1000000000
 fm_timeout_us=1 fm_timeout_us=1000000000
 watchdog_ms=0 watchdog_ms=86400000
@@ -33,6 +33,7 @@ host_cost=false host_cost=true
 rank_skew_us=0 rank_skew_us=1000000
 fail= fail=cuMemCreate:OUT_OF_MEMORY:1
 memory_bytes=0 memory_bytes=1099511627776
+tray_gpus=0 tray_gpus=1024
 quiet_ms=0 quiet_ms=86400000
 BOUNDS
 rows=$(grep -c '^    PARAM_[A-Z0-9]*(' "$TOP_SRCDIR/api/cuda/spec.c")

@@ -24,6 +24,11 @@ try() { # try SYSTEM LINKS DOWN SMS OPTIONS...
         bad=1
     fi
 }
+# processes: of all of the job
+${CC:-cc} -std=gnu11 -O1 -w -I"$dir/include" -I"$TOP_SRCDIR/api/include" -o "$dir/ranks" \
+    "$TOP_SRCDIR/tests/clients/nvml_ranks.c" "$libs/libcuda.so.1" -ldl -Wl,-rpath-link,"$libs"
+timeout 60 "$FANOUT" exec -s dgx-h100 --report "$dir/report.json" -- "$dir/ranks" >"$dir/log" 2>&1 || true
+grep -q '^ok$' "$dir/log" || { echo "processes of others: FAILED"; cat "$dir/log"; bad=1; }
 try dgx-h100 18 0 132
 try dgx-h100 18 0 48 --set sm.count=48
 try dgx-h200 18 0 132

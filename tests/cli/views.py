@@ -17,6 +17,7 @@ COMMANDS = {
     "walk": "walk multimem.st -s teach-4gpu",
     "validate": "validate two.csv one.csv",
     "exec": f"exec -s teach-4gpu -- {EXAMPLES}/multicast_store",
+    "fabric": "fabric status",
     "replay": "replay one.trace -s teach-4gpu",
     "convert": "convert one.trace out.trace",
     "sweep": "sweep spec.ini",

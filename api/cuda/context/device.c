@@ -71,7 +71,7 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice ordinal)
 
 gboolean cuda_device_attribute(const Cuda *cuda, const CudaDevice *device, int attribute, int *value)
 {
-    if (!cuda_class_attribute(device->kind, device->gpu, attribute, (int)cuda->spec.driver_version, value))
+    if (!cuda_class_attribute(device->kind, device->slot, attribute, (int)cuda->spec.driver_version, value))
         return FALSE;
     /* what the configuration decides rather than the model of GPU */
     if (attribute == CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED)

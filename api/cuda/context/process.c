@@ -16,6 +16,7 @@
 #include "api/cuda/options.h"
 #include "api/machine/machine.h"
 #include "api/wire/client.h"
+#include "api/wire/tray.h"
 
 /* The front end's process record: the one global that the driver API's shape asks for. */
 static Cuda *process;
@@ -153,24 +154,39 @@ static gboolean can_multicast(const Cuda *cuda, const CudaDevice *device)
            value != 0;
 }
 
-static void devices_make(Cuda *cuda, guint gpus)
+/* With trays a process sees the GPUs of its own. */
+static gboolean devices_make(Cuda *cuda, guint gpus, GError **error)
 {
     guint16 chosen[CUDA_DEVICES_MAX];
+    guint first = 0;
 
+    cuda->tray = wire_tray(&cuda->tray_gpus);
+    if (cuda->tray_gpus > 0) {
+        first = cuda->tray * cuda->tray_gpus;
+        if (first >= gpus) {
+            g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                        "rank %d would be on tray %u of %u GPUs each, and the system has %u GPUs: at most %u ranks",
+                        wire_rank(), cuda->tray, cuda->tray_gpus, gpus, gpus);
+            return FALSE;
+        }
+        gpus = MIN(gpus - first, cuda->tray_gpus);
+    }
     cuda->n_devices = visible_devices(cuda, MIN(gpus, CUDA_DEVICES_MAX), chosen);
     for (guint i = 0; i < CUDA_DEVICES_MAX; i++)
         cuda->ordinal[i] = -1;
     for (guint i = 0; i < cuda->n_devices; i++) {
         CudaDevice *device = &cuda->device[i];
-        device->gpu = chosen[i];
-        cuda->ordinal[chosen[i]] = (gint16)i;
+        device->slot = chosen[i];
+        device->gpu = (guint16)(first + chosen[i]);
+        cuda->ordinal[device->gpu] = (gint16)i;
         device->kind = cuda_class((CudaGpu)cuda->spec.gpu);
         device->total_bytes =
             cuda->spec.memory_bytes != 0 ? cuda->spec.memory_bytes : device->kind->memory_bytes;
-        machine_uuid(&device->uuid, cuda->system, chosen[i]);
+        machine_uuid(&device->uuid, cuda->system, device->gpu);
         device->multicast = can_multicast(cuda, device);
         cuda->multicast |= device->multicast;
     }
+    return TRUE;
 }
 
 static gboolean load(Cuda *cuda, GError **error)
@@ -221,7 +237,8 @@ static gboolean start(Cuda *cuda, GError **error)
     const char *owner = options_env(WIRE_ENV, NULL);
 
     options_raise_descriptors();
-    devices_make(cuda, (guint)cuda->fabric.system.gpus);
+    if (!devices_make(cuda, (guint)cuda->fabric.system.gpus, error))
+        return FALSE;
     if (owner != NULL) {
         EngineSpec signals = {.log = cuda->log};
         cuda->engine = wire_connect(owner, error);

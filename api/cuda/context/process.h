@@ -16,6 +16,7 @@
 #include "api/cuda/context/handle.h"
 #include "api/cuda/spec.h"
 #include "api/engine/engine.h"
+#include "api/wire/wire.h"
 #include "model/fabric/fabric.h"
 #include "sim/log.h"
 #include "sim/param/param.h"
@@ -29,6 +30,7 @@ typedef struct CudaClass CudaClass;
 
 typedef struct {
     guint16 gpu;           /* its number in the simulated system */
+    guint16 slot; /* its number in its host: another only with trays */
     const CudaClass *kind; /* attributes of its model of GPU */
     CUuuid uuid;
     gboolean multicast;    /* multicast objects can have it as a member */
@@ -55,6 +57,7 @@ typedef struct {
 } Diagnostic;
 
 typedef struct Cuda {
+    guint32 tray, tray_gpus; /* the host that this process is on, of several; tray_gpus 0: there is one */
     pthread_mutex_t lock; /* POSIX ones here and in the engine: race checkers understand them */
     pthread_mutex_t report_lock;
     gboolean reported;
@@ -132,6 +135,12 @@ static inline CudaDevice *cuda_device(Cuda *cuda, CUdevice ordinal)
 gboolean cuda_device_attribute(const Cuda *cuda, const CudaDevice *device, int attribute, int *value);
 /* Bytes of its memory in use: by this process, or by all of the machine where it has an owner. */
 guint64 cuda_device_used(const Cuda *cuda, const CudaDevice *device);
+/* What the fabric manager does now: machine state below `fanout exec`, else cuda.fm_state. gpu: of the system, which
+ * may not have been reset since the manager's restart; -1: whichever. */
+CudaFmState cuda_manager(const Cuda *cuda, int gpu);
+CudaFmState cuda_manager_of(const MachinePage *page, int gpu);
+guint32 cuda_manager_era(const Cuda *cuda); /* counts its restarts */
+guint64 cuda_manager_since_ps(const Cuda *cuda); /* simulated time of its latest start or stop; 0: it was always so */
 /* The ordinal of a GPU of the system, or -1 when this process does not see it. */
 int cuda_ordinal_of_gpu(const Cuda *cuda, guint16 gpu);
 

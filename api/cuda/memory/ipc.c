@@ -95,6 +95,10 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsi
         close(fd);
         if (result != CUDA_SUCCESS)
             CUDA_RETURN(call, result);
+        if (phys->page.tray != call.cuda->tray) { /* of another host: cuIpc is for one */
+            phys_unref(&call, phys);
+            CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+        }
         tell_engine(&call);
         result = map_opened(&call, &name, phys, context, &range);
         phys_unref(&call, phys);

@@ -89,6 +89,7 @@ CUresult phys_new(Call *call, const PhysPage *page, Phys **phys)
     PhysPage own = *page;
 
     own.magic = PHYS_MAGIC;
+    own.tray = call->cuda->tray;
     if (device != NULL &&
         page->bytes > device->total_bytes - MIN(cuda_device_used(call->cuda, device), device->total_bytes))
         return CUDA_ERROR_OUT_OF_MEMORY;

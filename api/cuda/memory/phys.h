@@ -22,6 +22,7 @@ typedef struct {
     guint32 handle_types;
     guint8 compression, rdma;
     guint16 usage;
+    guint32 tray, unused; /* the host that it was made on */
 } PhysPage;
 
 #define PHYS_HOLDERS_MAX 512

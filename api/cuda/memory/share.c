@@ -114,6 +114,17 @@ static gboolean creator_lives(const Team *team)
     return shared_file_holder_lives(team->creator_pid);
 }
 
+/* Descriptors do not leave their host. */
+static gboolean is_of_this_host(Call *call, int type, guint32 tray)
+{
+    if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || tray == call->cuda->tray)
+        return TRUE;
+    cuda_diagnose(call, 0, -1, 0,
+                  "a descriptor of tray %u does not reach tray %u: share it by a fabric handle (cuda.imex_channel)",
+                  tray, call->cuda->tray);
+    return FALSE;
+}
+
 static CUresult import_team(Call *call, int fd, int type, guint64 *handle)
 {
     Team *team;
@@ -121,7 +132,7 @@ static CUresult import_team(Call *call, int fd, int type, guint64 *handle)
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (!(team->handle_types & (guint64)type)) {
+    if (!(team->handle_types & (guint64)type) || !is_of_this_host(call, type, team->page->tray)) {
         team_unref(call, team);
         return CUDA_ERROR_INVALID_VALUE;
     }
@@ -142,7 +153,7 @@ static CUresult import_memory(Call *call, int fd, int type, guint64 *handle)
 
     if (result != CUDA_SUCCESS)
         return result;
-    if (!(phys->page.handle_types & (guint32)type)) {
+    if (!(phys->page.handle_types & (guint32)type) || !is_of_this_host(call, type, phys->page.tray)) {
         phys_unref(call, phys);
         return CUDA_ERROR_INVALID_VALUE;
     }

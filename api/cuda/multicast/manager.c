@@ -66,24 +66,47 @@ static guint64 ask_once(Team *team, guint64 ready_ps)
     return ready_ps;
 }
 
-void team_ask_manager(Call *call, Team *team)
+static guint64 now_ps(Call *call)
 {
-    const CudaSpec *spec = &call->cuda->spec;
     EngineRequest now = {.op = ENGINE_NOW};
     EngineReply reply = {0};
 
-    if (team->asked)
+    cuda_engine(call, &now, &reply);
+    return reply.time_ps;
+}
+
+gboolean team_is_lost(Call *call, const Team *team)
+{
+    if (team->page->era == cuda_manager_era(call->cuda))
+        return FALSE;
+    cuda_diagnose(call, team->handle, -1, 0,
+                  "the object was made before the fabric manager was restarted, which knows nothing of it any more: "
+                  "make a new one, of GPUs that were reset since (fanout fabric gpu-reset)");
+    return TRUE;
+}
+
+/* Takes the request at that time; a manager that does not answer does not take it. */
+static void ask(Call *call, Team *team, guint64 at_ps)
+{
+    CudaFmState state = cuda_manager(call->cuda, -1);
+
+    if (team->asked || state == CUDA_FM_STOPPED)
         return;
     team->asked = TRUE;
     team_sync(call, team);
-    cuda_engine(call, &now, &reply);
-    team->ready_ps = reply.time_ps + spec->fm_latency_us * PS_PER_US;
+    team->ready_ps = at_ps + call->cuda->spec.fm_latency_us * PS_PER_US;
     if (engine_remote_self(team->engine) != NULL) /* time is the same for all, and one request is made */
         team->ready_ps = ask_once(team, team->ready_ps);
-    if (spec->fm_state != CUDA_FM_OK || team->members_seen < team->n_devices) /* or members that are none */
+    if (state != CUDA_FM_OK || team->members_seen < team->n_devices) /* or members that are none */
         fail(team, CUDA_ERROR_ILLEGAL_STATE);
     else if (!take_slot(call, team))
         fail(team, CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+void team_ask_manager(Call *call, Team *team)
+{
+    if (!team->asked)
+        ask(call, team, now_ps(call));
 }
 
 static void say_who_is_missing(Call *call, Team *team)
@@ -154,28 +177,6 @@ static CUresult wait_for_members(Call *call, Team *team)
     return result;
 }
 
-static CUresult wait_for_manager(Call *call, Team *team)
-{
-    guint64 timeout_ps = call->cuda->spec.fm_timeout_us * PS_PER_US;
-    EngineRequest request = {.op = ENGINE_NOW};
-    EngineReply reply = {0};
-
-    cuda_engine(call, &request, &reply);
-    if (reply.time_ps >= team->ready_ps)
-        return CUDA_SUCCESS;
-    guint64 left_ps = team->ready_ps - reply.time_ps;
-    request = (EngineRequest){.op = ENGINE_SLEEP, .time_ps = MIN(left_ps, timeout_ps)};
-    cuda_unlock(call);
-    engine_call(call->cuda->engine, &request, &reply);
-    cuda_relock(call);
-    if (left_ps > timeout_ps)
-        return CUDA_ERROR_SYSTEM_NOT_READY;
-    if (has_entries(call, team)) /* a fault may have come while the fabric manager was at it */
-        return CUDA_SUCCESS;
-    fail(team, CUDA_ERROR_OUT_OF_MEMORY);
-    return CUDA_ERROR_OUT_OF_MEMORY;
-}
-
 /* What the page says, if it is what a set-up can answer. */
 static CUresult why_failed(const Team *team)
 {
@@ -183,9 +184,52 @@ static CUresult why_failed(const Team *team)
     return error == CUDA_ERROR_OUT_OF_MEMORY ? error : CUDA_ERROR_ILLEGAL_STATE;
 }
 
+/* It was asked, and has not been stopped before it could answer. */
+static gboolean has_answered(const Call *call, const Team *team, guint64 at_ps)
+{
+    gboolean stopped = cuda_manager(call->cuda, -1) == CUDA_FM_STOPPED;
+
+    return team->asked && team->ready_ps <= at_ps &&
+           !(stopped && cuda_manager_since_ps(call->cuda) < team->ready_ps);
+}
+
+/* Until the answer can be there, or the driver's patience is at its end. */
+static guint64 sleep_ps(const Call *call, const Team *team, guint64 from_ps)
+{
+    guint64 timeout_ps = call->cuda->spec.fm_timeout_us * PS_PER_US;
+
+    if (!team->asked || cuda_manager(call->cuda, -1) == CUDA_FM_STOPPED)
+        return timeout_ps;
+    return MIN(team->ready_ps - from_ps, timeout_ps);
+}
+
+static CUresult wait_for_manager(Call *call, Team *team)
+{
+    const guint64 from_ps = now_ps(call), until_ps = from_ps + call->cuda->spec.fm_timeout_us * PS_PER_US;
+    EngineReply reply = {0};
+
+    if (has_answered(call, team, from_ps))
+        return CUDA_SUCCESS;
+    EngineRequest request = {.op = ENGINE_SLEEP, .time_ps = sleep_ps(call, team, from_ps)};
+    cuda_unlock(call);
+    engine_call(call->cuda->engine, &request, &reply);
+    cuda_relock(call);
+    ask(call, team, MAX(from_ps, cuda_manager_since_ps(call->cuda))); /* it may have been started meanwhile */
+    if (team->page->state == TEAM_FAILED)
+        return why_failed(team);
+    if (team_is_lost(call, team))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!has_answered(call, team, until_ps))
+        return CUDA_ERROR_SYSTEM_NOT_READY;
+    if (has_entries(call, team)) /* a fault may have come while the fabric manager was at it */
+        return CUDA_SUCCESS;
+    fail(team, CUDA_ERROR_OUT_OF_MEMORY);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
 CUresult team_wait_ready(Call *call, Team *team)
 {
-    CUresult result = wait_for_members(call, team);
+    CUresult result = team_is_lost(call, team) ? CUDA_ERROR_INVALID_VALUE : wait_for_members(call, team);
 
     if (result != CUDA_SUCCESS)
         return result;

@@ -97,9 +97,12 @@ CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle object, CUdevice ordi
         CUDA_RETURN(call, CUDA_ERROR_INVALID_DEVICE);
     if (!device->multicast)
         CUDA_RETURN(call, CUDA_ERROR_NOT_SUPPORTED);
-    if (call.cuda->spec.fm_state == CUDA_FM_RESTARTED) { /* source: users' reports; a reset of the GPUs mends it */
+    if (team_is_lost(&call, team))
+        CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
+    if (cuda_manager(call.cuda, device->gpu) == CUDA_FM_RESTARTED) { /* source: users' reports */
         cuda_diagnose(&call, object, ordinal, 0,
-                      "the fabric manager was restarted without a reset of the GPUs (cuda.fm_state)");
+                      "the fabric manager was restarted, and the GPU was not reset since (cuda.fm_state; fanout fabric "
+                      "gpu-reset %u mends it)", device->gpu);
         CUDA_RETURN(call, CUDA_ERROR_INVALID_VALUE);
     }
     CUresult result = add_member(team, device->gpu, &complete);

@@ -77,7 +77,7 @@ gboolean team_has(const Team *team, guint16 gpu)
     return FALSE;
 }
 
-static gboolean page_write(int fd, const CUmulticastObjectProp *prop)
+static gboolean page_write(const Cuda *cuda, int fd, const CUmulticastObjectProp *prop)
 {
     TeamPage *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
@@ -87,6 +87,8 @@ static gboolean page_write(int fd, const CUmulticastObjectProp *prop)
     page->handle_types = prop->handleTypes;
     page->n_devices = prop->numDevices;
     page->creator_pid = getpid();
+    page->era = cuda_manager_era(cuda);
+    page->tray = cuda->tray;
     robust_lock_init(&page->lock);
     page->magic = TEAM_MAGIC;
     munmap(page, sizeof *page);
@@ -177,7 +179,7 @@ CUresult team_new(Call *call, const CUmulticastObjectProp *prop, Team **team)
 
     if (fd < 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    if (!page_write(fd, prop) || !identity_of_fd(fd, identity, &bytes)) {
+    if (!page_write(call->cuda, fd, prop) || !identity_of_fd(fd, identity, &bytes)) {
         close(fd);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }

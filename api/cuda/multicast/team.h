@@ -46,6 +46,8 @@ typedef struct {
     guint32 n_holders;
     guint32 n_binds;
     guint32 serials;
+    guint32 era;          /* of the fabric manager, when the object was made: MachinePage */
+    guint32 tray;         /* the host that it was made on */
     guint64 ready_ps;     /* on a machine with an owner: when the fabric manager will have answered; 0: not asked */
     guint16 member[TEAM_MEMBERS_MAX]; /* GPUs of the system, in order of addition */
     gint32 holder[TEAM_HOLDERS_MAX];  /* processes that hold the object */
@@ -119,6 +121,8 @@ gboolean team_others_live(void *cuda);
  * LAUNCH_TIMEOUT when the watchdog ends the wait for members. The
  * caller holds a reference of its own, and looks again whether its handles are live. */
 CUresult team_wait_ready(Call *call, Team *team);
+/* The fabric manager has lost the object by a restart: nothing more can be set up in it. */
+gboolean team_is_lost(Call *call, const Team *team);
 /* Asks the fabric manager once the team is complete; never waits. */
 void team_ask_manager(Call *call, Team *team);
 

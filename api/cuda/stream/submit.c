@@ -21,6 +21,8 @@ static CUresult fault_result(guint32 fault)
         return CUDA_ERROR_LAUNCH_FAILED;
     case FAULT_HUNG:
         return CUDA_ERROR_LAUNCH_TIMEOUT;
+    case FAULT_RESET: /* no page says; the GPU is there again for a context made after it */
+        return CUDA_ERROR_DEVICE_UNAVAILABLE;
     default:
         return CUDA_ERROR_ILLEGAL_ADDRESS;
     }
