@@ -125,6 +125,9 @@ static void *service_main(void *data)
         struct pollfd either[2] = {{client->service_fd, POLLIN, 0}, {client->wake_fd, POLLIN, 0}};
         if (poll(either, 2, -1) < 0 && errno != EINTR)
             return NULL;
+        guint64 woken;
+        if ((either[1].revents & POLLIN) && read(client->wake_fd, &woken, sizeof woken) < 0)
+            continue;
         if (client->signalled && g_atomic_int_get(client->signalled) != 0)
             client->on_signal(g_atomic_int_get(client->signalled));
         if (!(either[0].revents & (POLLIN | POLLHUP | POLLERR)))

@@ -37,6 +37,16 @@ static gboolean file_is_sound(int fd, SharedIdentity *identity, guint64 *bytes)
     return TRUE;
 }
 
+/* A file of memory that a client has made or imported: all of it, of a GPU or the host. */
+static gboolean file_has_memory(const ServerSpec *spec, int fd, const EngineRequest *r, SharedIdentity *identity)
+{
+    guint64 bytes;
+
+    return file_is_sound(fd, identity, &bytes) && r->offset == 0 && r->bytes != 0 && r->bytes <= bytes &&
+           (r->gpu < spec->gpus || r->gpu == MEMORY_HOST) &&
+           r->bytes <= (r->gpu == MEMORY_HOST ? PART_MAX : spec->memory_bytes);
+}
+
 /* A file that a client has registered a part of. Others may make it shorter: cut.h. Of a file system that answers by
  * itself: reading a page must not wait for a server. */
 static gboolean file_has_part(int fd, const EngineRequest *r, SharedIdentity *identity)
@@ -122,14 +132,10 @@ EngineStatus shared_region_new(ServerClient *client, EngineCall *call, int fd)
     Server *server = client->server;
     EngineRequest *r = &call->request;
     SharedIdentity identity;
-    guint64 bytes;
 
     gboolean part = r->source != 0; /* the client's own address of it, which means nothing here */
     r->source = 0;
-    if (part ? !file_has_part(fd, r, &identity)
-             : !file_is_sound(fd, &identity, &bytes) || r->offset != 0 || r->bytes == 0 || r->bytes > bytes ||
-        (r->gpu >= server->spec.gpus && r->gpu != MEMORY_HOST) ||
-                   r->bytes > (r->gpu == MEMORY_HOST ? PART_MAX : server->spec.memory_bytes))
+    if (part ? !file_has_part(fd, r, &identity) : !file_has_memory(&server->spec, fd, r, &identity))
         return ENGINE_INVALID;
     SharedRegion *region = g_hash_table_lookup(server->regions, &identity);
     if (region) {
