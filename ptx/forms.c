@@ -4,7 +4,7 @@
 
 #define PTX_WHERE "PTX ISA 9.0, section \"multimem.ld_reduce, multimem.st, multimem.red\""
 
-G_DEFINE_QUARK(ptx-error-quark, ptx_error)
+G_DEFINE_QUARK(ptx - error - quark, ptx_error)
 
 #define ADD (1u << NUMERIC_ADD)
 #define MINMAX (1u << NUMERIC_MIN | 1u << NUMERIC_MAX)
@@ -58,8 +58,8 @@ static const char *const acc_text[] = {"", ".acc::f16", ".acc::f32"};
 /* fp8 kinds are a feature of these targets only. */
 static gboolean target_has_fp8(const PtxTarget *target)
 {
-    return (target->exact && (target->sm == 100 || target->sm == 101 || target->sm == 103 ||
-                              target->sm == 120 || target->sm == 121)) ||
+    return (target->exact &&
+            (target->sm == 100 || target->sm == 101 || target->sm == 103 || target->sm == 120 || target->sm == 121)) ||
            target->sm == 110;
 }
 
@@ -127,8 +127,7 @@ static const char *broken_order_rule(const PtxMultimem *form)
         return form->instruction == PTX_LD_REDUCE ? "ld_reduce is weak, relaxed or acquire"
                : form->instruction == PTX_ST      ? "st is weak, relaxed or release"
                                                   : "red is relaxed or release";
-    gboolean weak = form->sem == PTX_WEAK ||
-                    (form->sem == PTX_SEM_DEFAULT && form->instruction != PTX_RED);
+    gboolean weak = form->sem == PTX_WEAK || (form->sem == PTX_SEM_DEFAULT && form->instruction != PTX_RED);
     if (weak && form->scope != PTX_SCOPE_DEFAULT)
         return "a weak access has no scope";
     return NULL;
@@ -150,8 +149,8 @@ static const char *broken_acc_rule(const PtxMultimem *form)
 gboolean ptx_check(const PtxMultimem *form, const PtxTarget *target, GError **error)
 {
     g_assert(form->type < NUMERIC_TYPES && form->instruction < PTX_INSTRUCTIONS);
-    const char *(*const rules[])(const PtxMultimem *) = {broken_op_rule, broken_vec_rule,
-                                                          broken_acc_rule, broken_order_rule};
+    const char *(*const rules[])(const PtxMultimem *) = {broken_op_rule, broken_vec_rule, broken_acc_rule,
+                                                         broken_order_rule};
     for (guint i = 0; i < G_N_ELEMENTS(rules); i++) {
         const char *broken = rules[i](form);
         if (broken)
@@ -162,8 +161,7 @@ gboolean ptx_check(const PtxMultimem *form, const PtxTarget *target, GError **er
         return refuse(form, PTX_ERROR_TARGET, error, text);
     }
     if (type_rules[form->type].fp8 && !target_has_fp8(target))
-        return refuse(form, PTX_ERROR_TARGET, error,
-                      "fp8 types need sm_100a, sm_103a, sm_110, sm_120a or sm_121a");
+        return refuse(form, PTX_ERROR_TARGET, error, "fp8 types need sm_100a, sm_103a, sm_110, sm_120a or sm_121a");
     return TRUE;
 }
 
@@ -173,11 +171,12 @@ typedef struct {
 } AtomicRule;
 
 static const AtomicRule atomic_rules[NUMERIC_TYPES] = {
-    [NUMERIC_U32] = {ADD | MINMAX, 0}, [NUMERIC_U64] = {ADD | MINMAX, 0}, [NUMERIC_S32] = {ADD | MINMAX, 0},
-    [NUMERIC_S64] = {MINMAX, 0},       [NUMERIC_B32] = {BITS, 0},         [NUMERIC_B64] = {BITS, 0},
-    [NUMERIC_F16] = {0, ADD | MINMAX}, [NUMERIC_F16X2] = {ADD, ADD | MINMAX},
+    [NUMERIC_U32] = {ADD | MINMAX, 0},  [NUMERIC_U64] = {ADD | MINMAX, 0},
+    [NUMERIC_S32] = {ADD | MINMAX, 0},  [NUMERIC_S64] = {MINMAX, 0},
+    [NUMERIC_B32] = {BITS, 0},          [NUMERIC_B64] = {BITS, 0},
+    [NUMERIC_F16] = {0, ADD | MINMAX},  [NUMERIC_F16X2] = {ADD, ADD | MINMAX},
     [NUMERIC_BF16] = {0, ADD | MINMAX}, [NUMERIC_BF16X2] = {ADD, ADD | MINMAX},
-    [NUMERIC_F32] = {ADD, ADD},        [NUMERIC_F64] = {ADD, 0},
+    [NUMERIC_F32] = {ADD, ADD},         [NUMERIC_F64] = {ADD, 0},
 };
 
 gboolean ptx_check_atomic(gboolean returns, NumericType type, NumericOp op, guint width, GError **error)
@@ -208,8 +207,8 @@ gboolean ptx_check_address(const PtxMultimem *form, guint64 address, GError **er
     char *spelled = ptx_spell(form);
     g_set_error(error, PTX_ERROR, PTX_ERROR_ALIGNMENT,
                 "%s: address 0x%" G_GINT64_MODIFIER "x is no multiple of the access's %u bytes "
-                "(PTX ISA 9.0, section \"Addresses as Operands\")", spelled, address,
-                ptx_bytes(form));
+                "(PTX ISA 9.0, section \"Addresses as Operands\")",
+                spelled, address, ptx_bytes(form));
     g_free(spelled);
     return FALSE;
 }

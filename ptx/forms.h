@@ -37,8 +37,8 @@ gboolean ptx_check(const PtxMultimem *form, const PtxTarget *target, GError **er
 gboolean ptx_check_address(const PtxMultimem *form, guint64 address, GError **error);
 /* The same for atom (`returns`) and red of so many bytes a thread: scalars, and vectors of sm_90. */
 gboolean ptx_check_atomic(gboolean returns, NumericType type, NumericOp op, guint width, GError **error);
-guint ptx_bytes(const PtxMultimem *form);     /* of one thread's access: 4, 8 or 16 when legal */
-char *ptx_spell(const PtxMultimem *form);     /* "multimem.red.release.sys.add.u32"; g_free it */
+guint ptx_bytes(const PtxMultimem *form); /* of one thread's access: 4, 8 or 16 when legal */
+char *ptx_spell(const PtxMultimem *form); /* "multimem.red.release.sys.add.u32"; g_free it */
 
 #define PTX_ERROR (ptx_error_quark())
 GQuark ptx_error_quark(void);

@@ -2,6 +2,13 @@
 libfanout_core_la_SOURCES += \
 	ptx/forms.c \
 	ptx/forms.h \
+	ptx/fragment.c \
+	ptx/fragment.h \
+	ptx/operations.h \
+	ptx/operations_other.h \
+	ptx/operations_scalar.h \
+	ptx/tensor_map.c \
+	ptx/tensor_map.h \
 	ptx/read/body.c \
 	ptx/read/body.h \
 	ptx/read/body_read.c \
@@ -17,7 +24,6 @@ libfanout_core_la_SOURCES += \
 	ptx/read/module_parse.c \
 	ptx/read/module_symbol.c \
 	ptx/read/operand.c \
-	ptx/read/operations.h \
 	ptx/read/optable.c \
 	ptx/read/optable.h \
 	ptx/read/optable_find.c \
@@ -45,7 +51,13 @@ libfanout_core_la_SOURCES += \
 	ptx/run/hot_lanes.h \
 	ptx/run/hot_v3.c \
 	ptx/run/image.c \
+	ptx/run/matrix.c \
+	ptx/run/matrix.h \
+	ptx/run/matrix_exact.c \
+	ptx/run/matrix_float.c \
+	ptx/run/matrix_move.c \
 	ptx/run/mbarrier.c \
+	ptx/run/wgmma.c \
 	ptx/run/warp_collective.c \
 	ptx/run/memory.c \
 	ptx/run/path.c \
@@ -61,6 +73,9 @@ libfanout_core_la_SOURCES += \
 	ptx/run/scalar_integer.c \
 	ptx/run/scalar_video.c \
 	ptx/run/still.c \
+	ptx/run/tensor.c \
+	ptx/run/tensor_walk.c \
+	ptx/run/tensor.h \
 	ptx/run/syscall.c \
 	ptx/run/trace.c \
 	ptx/run/warp.c \
@@ -70,13 +85,16 @@ libfanout_core_la_SOURCES += \
 	ptx/translate/code.h \
 	ptx/translate/cost.c \
 	ptx/translate/cost.h \
+	ptx/translate/cost_matrix.c \
 	ptx/translate/flow.c \
 	ptx/translate/lower.c \
 	ptx/translate/lower.h \
 	ptx/translate/lower_body.c \
 	ptx/translate/lower_control.c \
+	ptx/translate/lower_matrix.c \
 	ptx/translate/lower_memory.c \
 	ptx/translate/lower_move.c \
+	ptx/translate/lower_tensor.c \
 	ptx/translate/lower_plain.c \
 	ptx/translate/schedule.c \
 	ptx/translate/spill.c \

@@ -9,8 +9,11 @@ static gboolean add_formals(PtxReader *reader, const GArray *params)
     PtxBody *body = reader->body;
     for (guint i = 0; i < params->len; i++) {
         const PtxParam *param = &g_array_index(params, PtxParam, i);
-        PtxToken token = {.kind = TOKEN_WORD, .text = param->name, .length = (guint32)strlen(param->name),
-                          .line = body->function->symbol->line, .column = body->function->symbol->column};
+        PtxToken token = {.kind = TOKEN_WORD,
+                          .text = param->name,
+                          .length = (guint32)strlen(param->name),
+                          .line = body->function->symbol->line,
+                          .column = body->function->symbol->column};
         PtxName *name = ptx_scope_add(reader, &token, param->name, param->space == SPACE_REG ? NAME_REG : NAME_VAR);
         if (!name)
             return FALSE;
@@ -19,8 +22,13 @@ static gboolean add_formals(PtxReader *reader, const GArray *params)
             name->index = ptx_body_register(body, param->type);
         }
         guint32 offset = (body->param_bytes + param->align - 1) / param->align * param->align;
-        PtxVar var = {.name = g_strdup(param->name), .space = SPACE_PARAM, .type = param->type, .formal = TRUE,
-                      .bytes = param->bytes, .align = param->align, .offset = offset};
+        PtxVar var = {.name = g_strdup(param->name),
+                      .space = SPACE_PARAM,
+                      .type = param->type,
+                      .formal = TRUE,
+                      .bytes = param->bytes,
+                      .align = param->align,
+                      .offset = offset};
         if (param->space != SPACE_REG)
             name->index = body->vars->len;
         body->param_bytes = offset + param->bytes;
@@ -70,12 +78,15 @@ PtxBody *ptx_body_read(PtxFunction *function, GError **error)
     PtxBody *body = ptx_body_new(function);
     GError *local = NULL;
     PtxReader reader = {.body = body, .error = &local};
-    reader.lex = (PtxLex){.file = function->unit->file, .at = function->body, .end = function->body_end,
-                          .line_start = function->body_line_start, .line = function->body_line};
+    reader.lex = (PtxLex){.file = function->unit->file,
+                          .at = function->body,
+                          .end = function->body_end,
+                          .line_start = function->body_line_start,
+                          .line = function->body_line};
     ptx_lex_next(&reader.lex);
     ptx_scope_open(&reader);
-    gboolean good =
-        add_formals(&reader, function->rets) && add_formals(&reader, function->params) && read_scopes(&reader);
+    gboolean good = add_formals(&reader, function->rets) && add_formals(&reader, function->params) &&
+                    read_scopes(&reader);
     while (reader.scope)
         ptx_scope_close(&reader);
     GError *labels = NULL; /* says more than that something is missing */

@@ -8,8 +8,8 @@ static gboolean read_align(PtxLex *lex, guint64 *align, GError **error)
     PtxToken token = lex->token;
     if (token.kind != TOKEN_INTEGER || token.value == 0 || token.value > PTX_ALIGN_MAX ||
         (token.value & (token.value - 1)))
-        return ptx_lex_fail(lex, &token, PTX_LOAD_ERROR_SYNTAX, error,
-                            "an alignment is a power of two of at most %u", PTX_ALIGN_MAX);
+        return ptx_lex_fail(lex, &token, PTX_LOAD_ERROR_SYNTAX, error, "an alignment is a power of two of at most %u",
+                            PTX_ALIGN_MAX);
     *align = token.value;
     ptx_lex_next(lex);
     return TRUE;

@@ -56,7 +56,9 @@ static guint operator_rank(const PtxToken *token)
 {
     if (token->kind != TOKEN_PUNCT)
         return 0;
-    static const struct { char text[3]; guint8 rank;
+    static const struct {
+        char text[3];
+        guint8 rank;
     } ranks[] = {
         {"||", 1}, {"&&", 2}, {"|", 3},  {"^", 4},  {"&", 5}, {"==", 6}, {"!=", 6}, {"<", 7},  {">", 7},
         {"<=", 7}, {">=", 7}, {"<<", 8}, {">>", 8}, {"+", 9}, {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10},

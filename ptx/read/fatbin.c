@@ -65,8 +65,11 @@ static gboolean read_entry(const char *name, const guint8 *image, gsize end, gsi
     if (header < ENTRY_BYTES || header > end - *at || payload > end - *at - header)
         return image_fail(name, *at, error, "an entry of %" G_GUINT64_FORMAT " bytes does not fit", payload);
     guint32 packed = get32(head + 16);
-    PtxFatbinEntry entry = {.is_ptx = get16(head) == KIND_PTX, .arch = get32(head + 28), .flags = get64(head + 40),
-                            .version = get16(head + 26) * 10u + get16(head + 24), .payload = head + header};
+    PtxFatbinEntry entry = {.is_ptx = get16(head) == KIND_PTX,
+                            .arch = get32(head + 28),
+                            .flags = get64(head + 40),
+                            .version = get16(head + 26) * 10u + get16(head + 24),
+                            .payload = head + header};
     entry.registers_max = read_registers_max(head, header);
     entry.packed_bytes = packed ? packed : payload;
     entry.bytes = entry.flags & (FLAG_LZ4 | FLAG_ZSTD) ? get64(head + 56) : payload;

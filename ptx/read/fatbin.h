@@ -15,9 +15,9 @@
 #define PTX_FATBIN_BYTES_MAX (G_GUINT64_CONSTANT(1) << 32) /* of one text when unpacked */
 
 typedef struct {
-    gboolean is_ptx;       /* else machine code */
-    guint arch;            /* 90: sm_90 or compute_90 */
-    guint version;         /* of PTX: 90 for 9.0 */
+    gboolean is_ptx; /* else machine code */
+    guint arch;      /* 90: sm_90 or compute_90 */
+    guint version;   /* of PTX: 90 for 9.0 */
     guint64 flags;
     guint registers_max;   /* -maxrregcount of its options; 0: not said */
     const guint8 *payload; /* in the image */

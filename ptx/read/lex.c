@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-G_DEFINE_QUARK(ptx-load-error-quark, ptx_load_error)
+G_DEFINE_QUARK(ptx - load - error - quark, ptx_load_error)
 
 static gboolean is_name_start(char c) { return g_ascii_isalpha(c) || c == '_' || c == '$' || c == '%'; }
 static gboolean is_name(char c) { return g_ascii_isalnum(c) || c == '_' || c == '$'; }
@@ -156,8 +156,8 @@ void ptx_lex_next(PtxLex *lex)
 {
     lex_skip(lex);
     PtxToken *token = &lex->token;
-    *token = (PtxToken){.kind = TOKEN_END, .text = lex->at, .line = lex->line,
-                        .column = (guint32)(lex->at - lex->line_start) + 1};
+    *token = (PtxToken){
+        .kind = TOKEN_END, .text = lex->at, .line = lex->line, .column = (guint32)(lex->at - lex->line_start) + 1};
     if (lex->at >= lex->end)
         return;
     char c = *lex->at, d = lex->at + 1 < lex->end ? lex->at[1] : 0;

@@ -9,8 +9,15 @@
 #include <glib.h>
 
 typedef enum {
-    TOKEN_END, TOKEN_WORD, TOKEN_DOT /* text without the dot */, TOKEN_INTEGER, TOKEN_F32, TOKEN_F64, TOKEN_STRING,
-    TOKEN_PUNCT, TOKEN_BAD
+    TOKEN_END,
+    TOKEN_WORD,
+    TOKEN_DOT /* text without the dot */,
+    TOKEN_INTEGER,
+    TOKEN_F32,
+    TOKEN_F64,
+    TOKEN_STRING,
+    TOKEN_PUNCT,
+    TOKEN_BAD
 } PtxTokenKind;
 
 typedef struct {
@@ -25,11 +32,11 @@ typedef struct {
 } PtxToken;
 
 typedef struct {
-    const char *file;     /* for messages; not owned */
+    const char *file; /* for messages; not owned */
     const char *at, *end;
     const char *line_start;
     guint32 line;
-    PtxToken token;       /* the one at hand */
+    PtxToken token; /* the one at hand */
 } PtxLex;
 
 #define PTX_LOAD_ERROR (ptx_load_error_quark())
@@ -44,7 +51,7 @@ typedef enum {
 } PtxLoadError;
 
 void ptx_lex_init(PtxLex *lex, const char *file, const char *text, const char *end, guint32 line);
-void ptx_lex_next(PtxLex *lex);        /* to the next token */
+void ptx_lex_next(PtxLex *lex);           /* to the next token */
 PtxToken ptx_lex_peek(const PtxLex *lex); /* the one after the one at hand */
 /* From an opening brace at hand to behind its closing one, strings and comments skipped. FALSE: there is none. */
 gboolean ptx_lex_skip_body(PtxLex *lex);
@@ -55,7 +62,7 @@ static inline gboolean ptx_lex_is(const PtxLex *lex, char punct)
 }
 gboolean ptx_lex_is_word(const PtxLex *lex, const char *word);
 gboolean ptx_lex_is_dot(const PtxLex *lex, const char *word);
-gboolean ptx_lex_take(PtxLex *lex, char punct);        /* skips it if it is at hand */
+gboolean ptx_lex_take(PtxLex *lex, char punct); /* skips it if it is at hand */
 gboolean ptx_lex_take_dot(PtxLex *lex, const char *word);
 gboolean ptx_lex_expect(PtxLex *lex, char punct, GError **error);
 char *ptx_lex_name(PtxLex *lex, const char *what, GError **error); /* takes a word; g_free it */

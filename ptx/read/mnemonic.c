@@ -39,12 +39,14 @@ const PtxTypeRow ptx_types[T_COUNT] = {
     [T_E3M2X2] = {"e3m2x2", 2, TYPE_FLOAT, 2},
     [T_E2M1X2] = {"e2m1x2", 2, TYPE_FLOAT, 1},
     [T_UE8M0X2] = {"ue8m0x2", 2, TYPE_FLOAT, 2},
+    [T_S4] = {"s4", 4, TYPE_SIGNED, 4}, /* these three in fragments of matrices alone */
+    [T_U4] = {"u4", 4, TYPE_UNSIGNED, 4},
+    [T_B1] = {"b1", 4, TYPE_BITS, 4},
 };
 
-static const char *const words[W_COUNT] = {
-    [W_NONE] = "",
+static const char *const words[W_COUNT] = {[W_NONE] = "",
 #define X(name, text) [W_##name] = text,
-    PTX_WORDS(X)
+                                           PTX_WORDS(X)
 #undef X
 };
 
@@ -65,3 +67,21 @@ PtxWord ptx_word_find(const char *text, gsize length)
 }
 
 const char *ptx_word_name(PtxWord word) { return words[word]; }
+
+gboolean ptx_shape_find(const char *text, gsize length, guint16 shape[3])
+{
+    guint16 read[3] = {0};
+    gsize at = 0;
+    guint n = 0;
+    for (; n < 3 && at < length && text[at] == "mnk"[n]; n++) {
+        guint digits = 0;
+        for (at++; at < length && g_ascii_isdigit(text[at]) && digits < 3; at++, digits++)
+            read[n] = (guint16)(read[n] * 10 + (text[at] - '0'));
+        if (!digits)
+            return FALSE;
+    }
+    if (n < 2 || at != length)
+        return FALSE;
+    memcpy(shape, read, sizeof read);
+    return TRUE;
+}

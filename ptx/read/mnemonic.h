@@ -7,11 +7,12 @@
 
 #include <glib.h>
 
+/* clang-format off */
 typedef enum {
     T_NONE, T_PRED,
     T_B8, T_U8, T_S8, T_B16, T_U16, T_S16, T_B32, T_U32, T_S32, T_B64, T_U64, T_S64, T_B128,
     T_F16, T_BF16, T_F16X2, T_BF16X2, T_F32, T_F32X2, T_F64, T_TF32, T_U16X2, T_S16X2,
-    T_E4M3, T_E5M2, T_E4M3X2, T_E5M2X2, T_E4M3X4, T_E5M2X4, T_E2M3X2, T_E3M2X2, T_E2M1X2, T_UE8M0X2,
+    T_E4M3, T_E5M2, T_E4M3X2, T_E5M2X2, T_E4M3X4, T_E5M2X4, T_E2M3X2, T_E3M2X2, T_E2M1X2, T_UE8M0X2, T_S4, T_U4, T_B1,
     T_COUNT
 } PtxType;
 
@@ -67,27 +68,39 @@ typedef enum { TYPE_BITS, TYPE_UNSIGNED, TYPE_SIGNED, TYPE_FLOAT, TYPE_PREDICATE
     X(TENSORMAP_GENERIC, "tensormap::generic") X(SYNC_RESTRICT_CTA, "sync_restrict::shared::cta") \
     X(SYNC_RESTRICT_CLUSTER, "sync_restrict::shared::cluster") X(ASYNC_GENERIC, "async::generic") \
     X(LAUNCH_DEPENDENTS, "launch_dependents") X(B0, "b0") X(B1, "b1") X(B2, "b2") X(B3, "b3") X(H0, "h0") X(H1, "h1") \
-    X(WIDE_X, "x") X(LEVEL_L2, "level::L2") X(MEMBAR_LEVEL, "level")
+    X(WIDE_X, "x") X(LEVEL_L2, "level::L2") X(MEMBAR_LEVEL, "level") \
+    X(SHAPE, "m0n0k0") X(ROW, "row") X(COL, "col") X(ROW_OF_B, "row/b") X(COL_OF_B, "col/b") X(X1, "x1") X(X2, "x2") \
+    X(X4, "x4") X(TRANS, "trans") X(SP, "sp") X(SP_ORDERED, "sp::ordered_metadata") X(BLOCK_SCALE, "block_scale") \
+    X(MMA_ASYNC, "mma_async") X(FENCE, "fence") \
+    X(DIM_1, "1d") X(DIM_2, "2d") X(DIM_3, "3d") X(DIM_4, "4d") X(DIM_5, "5d") X(TILE, "tile") X(IM2COL, "im2col") \
+    X(IM2COL_NO_OFFS, "im2col_no_offs") X(REPLACE, "replace") X(B1024, "b1024") X(GLOBAL_ADDRESS, "global_address") \
+    X(RANK, "rank") X(BOX_DIM, "box_dim") X(GLOBAL_DIM, "global_dim") X(GLOBAL_STRIDE, "global_stride") \
+    X(ELEMENT_STRIDE, "element_stride") X(ELEMTYPE, "elemtype") X(INTERLEAVE_LAYOUT, "interleave_layout") \
+    X(SWIZZLE_MODE, "swizzle_mode") X(FILL_MODE, "fill_mode") X(SWIZZLE_ATOMICITY, "swizzle_atomicity") \
+    X(CP_FENCEPROXY, "cp_fenceproxy")
+/* clang-format on */
 
 typedef enum {
     W_NONE,
 #define X(name, text) W_##name,
     PTX_WORDS(X)
 #undef X
-    W_COUNT
+        W_COUNT
 } PtxWord;
 
 typedef struct {
     const char *name;
-    guint8 bytes;      /* of a register that holds it; predicates 0 */
-    guint8 kind;       /* PtxTypeKind */
-    guint8 memory;     /* bytes in memory */
+    guint8 bytes;  /* of a register that holds it; predicates 0 */
+    guint8 kind;   /* PtxTypeKind */
+    guint8 memory; /* bytes in memory */
 } PtxTypeRow;
 extern const PtxTypeRow ptx_types[T_COUNT];
 
 PtxType ptx_type_find(const char *text, gsize length); /* "u32" without its dot; T_NONE: no type */
-PtxWord ptx_word_find(const char *text, gsize length);  /* W_NONE: unknown */
+PtxWord ptx_word_find(const char *text, gsize length); /* W_NONE: unknown */
 const char *ptx_word_name(PtxWord word);
+/* "m16n8k16", "m8n8": W_SHAPE stands for all of them. FALSE: it is none. */
+gboolean ptx_shape_find(const char *text, gsize length, guint16 shape[3]);
 
 static inline gboolean ptx_type_is_signed(PtxType type) { return ptx_types[type].kind == TYPE_SIGNED; }
 static inline gboolean ptx_type_is_float(PtxType type) { return ptx_types[type].kind == TYPE_FLOAT; }

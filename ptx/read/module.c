@@ -128,8 +128,8 @@ static guint64 place(guint64 *bank, guint64 bytes, guint64 align)
 
 static gboolean layout_symbol(PtxModule *module, PtxSymbol *symbol, guint64 *shared, GError **error)
 {
-    guint64 *bank = symbol->space == SPACE_GLOBAL  ? &module->global_bytes
-                    : symbol->space == SPACE_CONST ? &module->const_bytes
+    guint64 *bank = symbol->space == SPACE_GLOBAL   ? &module->global_bytes
+                    : symbol->space == SPACE_CONST  ? &module->const_bytes
                     : symbol->space == SPACE_SHARED ? shared
                                                     : NULL;
     if (!bank || symbol->resolved != symbol || (symbol->linkage == LINK_EXTERN && symbol->space != SPACE_SHARED) ||
@@ -156,8 +156,8 @@ gboolean ptx_module_link(PtxModule *module, GError **error)
         PtxSymbol *symbol = module->symbols->pdata[i];
         if (symbol->resolved && symbol->resolved != symbol) { /* .alias: its target may be elsewhere */
             PtxSymbol *target = symbol->resolved;
-            symbol->resolved =
-                target->linkage == LINK_STATIC ? target : g_hash_table_lookup(module->names, target->name);
+            symbol->resolved = target->linkage == LINK_STATIC ? target
+                                                              : g_hash_table_lookup(module->names, target->name);
             continue;
         }
         symbol->resolved = symbol->linkage == LINK_STATIC ? symbol : g_hash_table_lookup(module->names, symbol->name);

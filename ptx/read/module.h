@@ -12,14 +12,23 @@
 #include "ptx/read/lex.h"
 #include "ptx/read/optable.h"
 
-typedef enum { SPACE_GENERIC, SPACE_GLOBAL, SPACE_CONST, SPACE_SHARED, SPACE_LOCAL, SPACE_PARAM, SPACE_REG, SPACE_CODE,
-               SPACE_SHARED_CLUSTER } PtxSpace;
+typedef enum {
+    SPACE_GENERIC,
+    SPACE_GLOBAL,
+    SPACE_CONST,
+    SPACE_SHARED,
+    SPACE_LOCAL,
+    SPACE_PARAM,
+    SPACE_REG,
+    SPACE_CODE,
+    SPACE_SHARED_CLUSTER
+} PtxSpace;
 typedef enum { LINK_STATIC, LINK_VISIBLE, LINK_EXTERN, LINK_WEAK, LINK_COMMON } PtxLinkage;
 
-#define PTX_PARAM_BYTES_MAX 32764u        /* of a kernel */
+#define PTX_PARAM_BYTES_MAX 32764u /* of a kernel */
 #define PTX_FUNC_PARAM_BYTES_MAX 65536u
 #define PTX_SHARED_BYTES_MAX (256u << 10)
-#define PTX_LOCAL_BYTES_MAX (512u << 10)  /* of a thread */
+#define PTX_LOCAL_BYTES_MAX (512u << 10) /* of a thread */
 #define PTX_BANK_BYTES_MAX (G_GUINT64_CONSTANT(1) << 40)
 #define PTX_ALIGN_MAX 4096u
 #define PTX_CONST_BYTES_MAX (10u * 65536u)
@@ -31,44 +40,44 @@ typedef struct PtxSymbol PtxSymbol;
 /* A word of an initialiser that is known only once addresses are. */
 typedef struct {
     guint64 offset;
-    guint32 bytes;           /* 4, 8; 1 with `shift`: a byte of the address (mask() operator) */
+    guint32 bytes; /* 4, 8; 1 with `shift`: a byte of the address (mask() operator) */
     guint8 shift;
     gboolean generic;
-    PtxSymbol *target;       /* a variable or a function */
+    PtxSymbol *target; /* a variable or a function */
     gint64 addend;
 } PtxReloc;
 
 struct PtxSymbol {
     char *name;
     PtxUnit *unit;
-    guint8 space;            /* PtxSpace; SPACE_CODE: function */
-    guint8 linkage;          /* PtxLinkage */
-    guint8 type;             /* PtxType of an element */
-    gboolean open_array;     /* .extern .shared x[] */
+    guint8 space;        /* PtxSpace; SPACE_CODE: function */
+    guint8 linkage;      /* PtxLinkage */
+    guint8 type;         /* PtxType of an element */
+    gboolean open_array; /* .extern .shared x[] */
     gboolean managed;
     guint32 line, column;
     guint64 bytes, align;
-    guint64 offset;          /* in its bank (.global, .const, .shared of the module) */
-    GByteArray *data;        /* initial bytes, shorter than `bytes` or NULL: the rest is zero */
-    GArray *relocs;          /* PtxReloc, or NULL */
-    PtxFunction *function;   /* of SPACE_CODE */
-    PtxSymbol *resolved;     /* what it stands for after linking: itself unless extern, weak or alias */
+    guint64 offset;        /* in its bank (.global, .const, .shared of the module) */
+    GByteArray *data;      /* initial bytes, shorter than `bytes` or NULL: the rest is zero */
+    GArray *relocs;        /* PtxReloc, or NULL */
+    PtxFunction *function; /* of SPACE_CODE */
+    PtxSymbol *resolved;   /* what it stands for after linking: itself unless extern, weak or alias */
 };
 
 typedef struct {
     char *name;
-    guint8 type, space;      /* SPACE_PARAM or SPACE_REG */
+    guint8 type, space; /* SPACE_PARAM or SPACE_REG */
     guint32 bytes, align;
-    guint32 offset;          /* in the parameter block */
-    guint32 pointer_align;   /* .ptr .align, or 0 */
+    guint32 offset;        /* in the parameter block */
+    guint32 pointer_align; /* .ptr .align, or 0 */
 } PtxParam;
 
 struct PtxFunction {
     PtxSymbol *symbol;
     PtxUnit *unit;
-    guint32 index;           /* in PtxModule.functions: its address is PTX_CODE_WINDOW + index */
+    guint32 index; /* in PtxModule.functions: its address is PTX_CODE_WINDOW + index */
     gboolean entry, noreturn;
-    GArray *params, *rets;   /* PtxParam */
+    GArray *params, *rets; /* PtxParam */
     guint32 param_bytes, ret_bytes;
     guint32 maxntid[3], reqntid[3], cluster[3]; /* 0: not said */
     guint32 minnctapersm, maxnreg;
@@ -76,35 +85,35 @@ struct PtxFunction {
     const char *body, *body_end; /* behind '{'; NULL: only declared */
     const char *body_line_start;
     guint32 body_line;
-    struct PtxCode *code;    /* made when first needed, or NULL */
+    struct PtxCode *code;                    /* made when first needed, or NULL */
     void (*code_free)(struct PtxCode *code); /* of who made it */
-    GError *broken;          /* why it cannot be made */
+    GError *broken;                          /* why it cannot be made */
 };
 
 /* One PTX text. */
 struct PtxUnit {
     struct PtxModule *module;
     char *file;
-    char *text;              /* owned copy */
+    char *text; /* owned copy */
     gsize bytes;
-    guint version;           /* 90: .version 9.0 */
-    guint sm;                /* 90: .target sm_90 */
-    gboolean exact;          /* the "a" or "f" form of a target */
+    guint version;  /* 90: .version 9.0 */
+    guint sm;       /* 90: .target sm_90 */
+    gboolean exact; /* the "a" or "f" form of a target */
     guint address_bits;
-    guint registers_max;     /* of its kernels; 0: not said */
-    GHashTable *symbols;     /* name -> PtxSymbol, of this text */
-    GPtrArray *sources;      /* .file: index -> path */
+    guint registers_max; /* of its kernels; 0: not said */
+    GHashTable *symbols; /* name -> PtxSymbol, of this text */
+    GPtrArray *sources;  /* .file: index -> path */
 };
 
 typedef struct PtxModule {
     GPtrArray *units, *symbols /* all, in order */, *functions;
-    GHashTable *names;       /* visible name -> PtxSymbol */
+    GHashTable *names; /* visible name -> PtxSymbol */
     PtxOpTable *ops;
     guint64 global_bytes, const_bytes, global_align;
-    guint32 shared_bytes;    /* of variables at module scope */
+    guint32 shared_bytes;     /* of variables at module scope */
     guint32 functions_shared; /* of variables in bodies of functions that kernels call, as far as these are made */
     gboolean linked;
-    GMutex lock;             /* of the making of code: by threads that ask, and the one that runs kernels */
+    GMutex lock; /* of the making of code: by threads that ask, and the one that runs kernels */
 } PtxModule;
 
 PtxModule *ptx_module_new(void);
@@ -119,7 +128,7 @@ gboolean ptx_module_link(PtxModule *module, GError **error);
 /* Both for one text. NULL: *error says file, line, column. */
 PtxModule *ptx_module_read(const char *file, const char *text, gsize bytes, GError **error);
 
-PtxFunction *ptx_module_entry(const PtxModule *module, const char *name); /* NULL: none */
+PtxFunction *ptx_module_entry(const PtxModule *module, const char *name);  /* NULL: none */
 PtxSymbol *ptx_module_variable(const PtxModule *module, const char *name); /* .global or .const; NULL: none */
 /* Initial bytes of a bank whose address is known: bytes of SPACE_GLOBAL or SPACE_CONST. */
 void ptx_module_bank(const PtxModule *module, PtxSpace space, guint64 global_base, guint64 const_base, guint8 *bytes);

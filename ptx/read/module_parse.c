@@ -317,8 +317,10 @@ static gboolean parse_function(Parser *parser, PtxLinkage linkage)
 
 static gboolean parse_linkage(Parser *parser, PtxLinkage *linkage)
 {
-    static const struct { const char *word; PtxLinkage linkage; } rows[] = {
-        {"extern", LINK_EXTERN}, {"visible", LINK_VISIBLE}, {"weak", LINK_WEAK}, {"common", LINK_COMMON}};
+    static const struct {
+        const char *word;
+        PtxLinkage linkage;
+    } rows[] = {{"extern", LINK_EXTERN}, {"visible", LINK_VISIBLE}, {"weak", LINK_WEAK}, {"common", LINK_COMMON}};
     for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
         if (ptx_lex_take_dot(&parser->lex, rows[i].word)) {
             *linkage = rows[i].linkage;

@@ -126,10 +126,17 @@ static gboolean read_address(PtxReader *reader, PtxArg *arg)
         return FALSE;
     if (inner.kind != ARG_REG && inner.kind != ARG_SYMBOL && inner.kind != ARG_VAR && inner.kind != ARG_INT)
         return FAIL(reader, &token, PTX_LOAD_ERROR_SYMBOL, "an address is a register, a variable or a number");
-    if (ptx_lex_is(lex, ','))
-        return FAIL(reader, &lex->token, PTX_LOAD_ERROR_UNSUPPORTED,
-                    "addresses of textures and tensor maps are not supported");
     *arg = inner;
+    arg->n = 0;
+    if (ptx_lex_take(lex, ',')) { /* of a tensor map: coordinates follow */
+        PtxArg vector = {0};
+        if (!ptx_lex_is(lex, '{'))
+            return FAIL(reader, &lex->token, PTX_LOAD_ERROR_SYNTAX, "coordinates in {braces} follow a tensor map");
+        if (!read_vector(reader, &vector))
+            return FALSE;
+        arg->n = vector.n;
+        arg->parts = vector.index;
+    }
     arg->base = inner.kind;
     arg->kind = ARG_ADDRESS;
     return ptx_lex_expect(lex, ']', reader->error);

@@ -50,8 +50,10 @@ static gboolean good_vector(const PtxReader *reader, const PtxStatement *stateme
 {
     PtxType type = statement->n_types ? statement->types[statement->n_types - 1] : T_B32;
     guint bytes = MAX(ptx_types[type].memory, 1u);
-    guint want = ptx_statement_has(statement, W_V2) ? 2 : ptx_statement_has(statement, W_V4) ? 4
-                 : ptx_statement_has(statement, W_V8) ? 8 : 1;
+    guint want = ptx_statement_has(statement, W_V2)   ? 2
+                 : ptx_statement_has(statement, W_V4) ? 4
+                 : ptx_statement_has(statement, W_V8) ? 8
+                                                      : 1;
     if (want == 1 && arg->kind != ARG_VECTOR)
         return (is_dst && arg->kind == ARG_SINK) || good_value(reader, arg, bytes, TRUE, is_dst);
     if (arg->kind != ARG_VECTOR || arg->n != want)
@@ -105,7 +107,10 @@ static gboolean check_role(PtxReader *reader, const PtxStatement *statement, cha
         want = good_vector(reader, statement, arg, FALSE) ? NULL : "a value (or vector) that holds the type";
         break;
     case ROLE_IMMEDIATE: want = arg->kind == ARG_INT ? NULL : "a number"; break;
-    case ROLE_ADDRESS: want = arg->kind == ARG_ADDRESS ? NULL : "an address in [brackets]"; break;
+    case ROLE_ADDRESS: want = arg->kind == ARG_ADDRESS && !arg->n ? NULL : "an address in [brackets]"; break;
+    case ROLE_TENSOR:
+        want = arg->kind == ARG_ADDRESS && arg->n ? NULL : "a tensor map and coordinates: [address, {x, y}]";
+        break;
     default: break;
     }
     if (!want && arg->negated && role != ROLE_SRC_PRED && !(role == ROLE_SRC && pred))
@@ -147,14 +152,13 @@ static gboolean look_fail(PtxReader *reader, PtxStatement *statement, const PtxT
 {
     int length = (int)token->length;
     switch (look) {
-    case OPTABLE_NAME:
-        return FAIL(reader, token, PTX_LOAD_ERROR_SYNTAX, "unknown instruction");
+    case OPTABLE_NAME: return FAIL(reader, token, PTX_LOAD_ERROR_SYNTAX, "unknown instruction");
     case OPTABLE_WORD:
         return FAIL(reader, token, PTX_LOAD_ERROR_SYNTAX, "%.*s does not take .%s here", length, token->text,
                     ptx_word_name(statement->words[which]));
     case OPTABLE_TYPE:
-        return FAIL(reader, token, PTX_LOAD_ERROR_SYNTAX, "%.*s does not take the type .%s here", length,
-                    token->text, ptx_types[statement->types[which]].name);
+        return FAIL(reader, token, PTX_LOAD_ERROR_SYNTAX, "%.*s does not take the type .%s here", length, token->text,
+                    ptx_types[statement->types[which]].name);
     case OPTABLE_OPERANDS:
         return FAIL(reader, token, PTX_LOAD_ERROR_SYNTAX, "%.*s does not take %u operands here", length, token->text,
                     statement->n_args);

@@ -1,25 +1,25 @@
 /* The instruction table: one row a form of an opcode, with the modifiers and types that PTX allows it, its
- * operands, what it does (PtxOp) and what it costs (PtxCost). To add an instruction, add a row; what none does yet,
- * is a row of operations.h and a function.
+ * operands, what it does (PtxOp) and its kind (PtxCost). The rows stand in operations.h, those of what is refused in
+ * optable.c.
  *
  * Source: PTX ISA 9.0, section "Instruction Set". */
 #ifndef PTX_READ_OPTABLE_H
 #define PTX_READ_OPTABLE_H
 
 #include "ptx/read/mnemonic.h"
-#include "ptx/read/operations.h"
 
 /* What an instruction does (operations.h). Those up to OP_LAST_SCALAR are functions of the operands of one lane. */
-#define PTX_ROW(name, lowering, step, traits) OP_##name,
+#define OPERATION(name, lowering, step, traits) OP_##name,
+#define OTHER_OPERATIONS OP_OTHERS, OP_LAST_SCALAR = OP_OTHERS - 1, /* so that the first of the others is OP_OTHERS */
 typedef enum {
     OP_NONE,
-    PTX_SCALAR_OPERATIONS(PTX_ROW)
-    OP_OTHERS,
-    OP_LAST_SCALAR = OP_OTHERS - 1, /* so that the first of the others is OP_OTHERS */
-    PTX_OTHER_OPERATIONS(PTX_ROW)
+#include "ptx/operations.h"
     OP_COUNT
 } PtxOp;
-#undef PTX_ROW
+
+/* Traits. SETTLES: warps learn of each other by it. MEETS: lanes that do not take part meet the others behind it. */
+#define PTX_SETTLES 1u
+#define PTX_MEETS 2u
 
 /* Issue and latency classes, as measured by kind of instruction on real chips. */
 typedef enum {
@@ -48,38 +48,40 @@ typedef enum {
     COST_GLOBAL,
     COST_SYNC,
     COST_VIDEO,
+    COST_TENSOR,
     COST_COUNT
 } PtxCost;
 
 /* Roles of operands, a letter each: in `operands` of a row. '?' after one: it may be left out. */
-#define ROLE_DST 'd'        /* register as wide as the first type */
-#define ROLE_DST_WIDE 'D'   /* twice as wide */
-#define ROLE_DST_32 'e'     /* 32 bits */
+#define ROLE_DST 'd'      /* register as wide as the first type */
+#define ROLE_DST_WIDE 'D' /* twice as wide */
+#define ROLE_DST_32 'e'   /* 32 bits */
 #define ROLE_DST_PRED 'p'
-#define ROLE_DST_PAIR 'P'   /* predicate behind '|'; may always be left out */
-#define ROLE_DST_ANY 'v' /* of the last type, a vector where .v2, .v4 or .v8 says so; may be wider, or the sink '_' */
-#define ROLE_DST_CVT 'f'    /* of the first type; may be wider */
-#define ROLE_SRC 'a'        /* as wide as the first type */
-#define ROLE_SRC_LAST 'z'   /* as the last type */
-#define ROLE_SRC_MID 'y'    /* as the second type */
-#define ROLE_SRC_WIDE 'W'   /* twice as wide as the first */
+#define ROLE_DST_PAIR 'P' /* predicate behind '|'; may always be left out */
+#define ROLE_DST_ANY 'v'  /* of the last type, a vector where .v2, .v4 or .v8 says so; may be wider, or the sink '_' */
+#define ROLE_DST_CVT 'f'  /* of the first type; may be wider */
+#define ROLE_SRC 'a'      /* as wide as the first type */
+#define ROLE_SRC_LAST 'z' /* as the last type */
+#define ROLE_SRC_MID 'y'  /* as the second type */
+#define ROLE_SRC_WIDE 'W' /* twice as wide as the first */
 #define ROLE_SRC_32 'i'
 #define ROLE_SRC_64 'l'
-#define ROLE_SRC_PRED 'n'   /* predicate, perhaps negated */
-#define ROLE_SRC_ANY 's'    /* as ROLE_DST_ANY, and immediates */
+#define ROLE_SRC_PRED 'n' /* predicate, perhaps negated */
+#define ROLE_SRC_ANY 's'  /* as ROLE_DST_ANY, and immediates */
 #define ROLE_IMMEDIATE 'I'
 #define ROLE_ADDRESS 'M'
-#define ROLE_FREE '*'       /* checked where it is lowered (mov, bra, brx, call) */
+#define ROLE_TENSOR 'T' /* [address, {coordinates}] */
+#define ROLE_FREE '*'   /* checked where it is lowered (mov, bra, brx, call) */
 
 typedef struct {
-    const char *name;       /* first word of the opcode */
-    const char *words;      /* groups of modifiers, of which one may be there; '!': must */
-    const char *types;      /* a position each; alternatives by '|'; "" none */
-    const char *operands;   /* roles */
-    guint16 op;             /* PtxOp */
-    guint8 cost;            /* PtxCost */
-    guint8 sm;              /* least target, as 90 for sm_90; 0: any from sm_70 on */
-    const char *refused;    /* why it is not supported, or NULL */
+    const char *name;     /* first word of the opcode */
+    const char *words;    /* groups of modifiers, of which one may be there; '!': must */
+    const char *types;    /* a position each; alternatives by '|'; "" none */
+    const char *operands; /* roles */
+    guint16 op;           /* PtxOp */
+    guint8 cost;          /* PtxCost */
+    guint8 sm;            /* least target, as 90 for sm_90; 0: any from sm_70 on */
+    const char *refused;  /* why it is not supported, or NULL */
 } PtxOpRow;
 extern const PtxOpRow ptx_op_rows[];
 extern const guint ptx_op_row_count;
@@ -92,7 +94,7 @@ void ptx_optable_free(PtxOpTable *table);
 #define PTX_MODIFIERS_MAX 20
 #define PTX_TYPES_MAX 4
 typedef struct {
-    const char *name;       /* as written, not terminated */
+    const char *name; /* as written, not terminated */
     guint32 name_length;
     guint n_words, n_types, n_args;
     guint8 words[PTX_MODIFIERS_MAX];

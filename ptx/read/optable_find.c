@@ -148,16 +148,17 @@ static PtxOpLook entry_look(const OpEntry *entry, const PtxOpKey *key, guint *wh
 
 PtxOpLook ptx_optable_find(const PtxOpTable *table, const PtxOpKey *key, const PtxOpRow **row, guint *which)
 {
-    static const guint8 nearness[] = {[OPTABLE_FOUND] = 9, [OPTABLE_NAME] = 0, [OPTABLE_WORD] = 1, [OPTABLE_FORM] = 3,
-                                      [OPTABLE_TYPE] = 2, [OPTABLE_OPERANDS] = 4};
+    static const guint8 nearness[] = {[OPTABLE_FOUND] = 9, [OPTABLE_NAME] = 0, [OPTABLE_WORD] = 1,
+                                      [OPTABLE_FORM] = 3,  [OPTABLE_TYPE] = 2, [OPTABLE_OPERANDS] = 4};
     PtxOpLook best = OPTABLE_NAME;
     guint best_which = 0;
     *row = NULL;
     for (guint i = table_first(table, key); i; i = table->next[i - 1]) {
         guint at = 0;
         PtxOpLook look = entry_look(&table->entries[i - 1], key, &at);
-        /* of two that fail at words, the one that gets further says more */
-        if (nearness[look] > nearness[best] || (look == best && look == OPTABLE_WORD && at > best_which)) {
+        /* of two that fail at words, or at types, the one that gets further says more */
+        gboolean further = look == best && (look == OPTABLE_WORD || look == OPTABLE_TYPE) && at > best_which;
+        if (nearness[look] > nearness[best] || further) {
             best = look;
             best_which = at;
             *row = table->entries[i - 1].row;

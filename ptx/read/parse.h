@@ -15,7 +15,7 @@ typedef struct {
     PtxLinkage linkage;
     PtxSpace space;
     PtxType type;
-    guint vector;            /* 1, 2, 4 */
+    guint vector; /* 1, 2, 4 */
     guint64 align;
     gboolean managed, pointer;
     guint32 pointer_align;

@@ -6,14 +6,14 @@
 #include "ptx/read/parse.h"
 
 typedef struct {
-    guint8 kind;           /* PtxNameKind */
-    guint8 type;           /* of registers */
+    guint8 kind; /* PtxNameKind */
+    guint8 type; /* of registers */
     guint32 index, count;
-    guint32 *ids;          /* of NAME_RANGE: register + 1, or 0 when not used yet */
+    guint32 *ids; /* of NAME_RANGE: register + 1, or 0 when not used yet */
 } PtxName;
 
 typedef struct PtxNameScope {
-    GHashTable *names;     /* char * -> PtxName, owned */
+    GHashTable *names; /* char * -> PtxName, owned */
     struct PtxNameScope *outer;
 } PtxNameScope;
 
@@ -22,8 +22,8 @@ typedef struct {
     PtxLex lex;
     PtxNameScope *scope;
     guint depth;
-    guint32 source_line;   /* of the last .loc */
-    guint32 ranged;        /* registers that ranges may name so far */
+    guint32 source_line; /* of the last .loc */
+    guint32 ranged;      /* registers that ranges may name so far */
     GError **error;
 } PtxReader;
 
@@ -38,8 +38,8 @@ gboolean ptx_scope_range(PtxReader *reader, const PtxToken *token, const char *p
 
 PtxBody *ptx_body_new(PtxFunction *function);
 
-gboolean ptx_arg_read(PtxReader *reader, PtxArg *arg);            /* operand.c */
-gboolean ptx_statement_read(PtxReader *reader);                   /* statement.c */
+gboolean ptx_arg_read(PtxReader *reader, PtxArg *arg);                                           /* operand.c */
+gboolean ptx_statement_read(PtxReader *reader);                                                  /* statement.c */
 gboolean ptx_statement_check(PtxReader *reader, PtxStatement *statement, const PtxToken *token); /* operand_check.c */
 
 /* sreg.c */

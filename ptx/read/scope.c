@@ -105,8 +105,7 @@ static const PtxName *range_find(PtxReader *reader, PtxNameScope *scope, const c
         prefix[length - digits] = 0;
         PtxName *name = g_hash_table_lookup(scope->names, prefix);
         guint64 member = g_ascii_strtoull(text + length - digits, NULL, 10);
-        if (name && name->kind == NAME_RANGE && member < name->count &&
-            (digits == 1 || text[length - digits] != '0')) {
+        if (name && name->kind == NAME_RANGE && member < name->count && (digits == 1 || text[length - digits] != '0')) {
             if (!name->ids[member])
                 name->ids[member] = ptx_body_register(reader->body, name->type) + 1;
             *reg = name->ids[member] - 1;

@@ -3,7 +3,9 @@
 
 #include "ptx/read/reader.h"
 
-static const struct { const char *name; guint8 sreg, type, axes;
+static const struct {
+    const char *name;
+    guint8 sreg, type, axes;
 } rows[] = {
     {"%tid", SREG_TID_X, T_U32, 1},
     {"%ntid", SREG_NTID_X, T_U32, 1},

@@ -2,6 +2,7 @@
 #ifndef PTX_READ_SREG_H
 #define PTX_READ_SREG_H
 
+/* clang-format off */
 typedef enum {
     SREG_NONE, SREG_TID_X, SREG_TID_Y, SREG_TID_Z, SREG_NTID_X, SREG_NTID_Y, SREG_NTID_Z, SREG_CTAID_X, SREG_CTAID_Y,
     SREG_CTAID_Z, SREG_NCTAID_X, SREG_NCTAID_Y, SREG_NCTAID_Z, SREG_LANEID, SREG_WARPID, SREG_NWARPID, SREG_SMID,
@@ -14,5 +15,6 @@ typedef enum {
     SREG_ZERO /* counters that nothing drives */,
     SREG_COUNT
 } PtxSreg;
+/* clang-format on */
 
 #endif

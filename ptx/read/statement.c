@@ -106,8 +106,10 @@ static gboolean read_loc(PtxReader *reader)
 
 static gboolean read_directive(PtxReader *reader)
 {
-    static const struct { const char *word; PtxSpace space; } spaces[] = {
-        {"reg", SPACE_REG}, {"local", SPACE_LOCAL}, {"shared", SPACE_SHARED}, {"param", SPACE_PARAM}};
+    static const struct {
+        const char *word;
+        PtxSpace space;
+    } spaces[] = {{"reg", SPACE_REG}, {"local", SPACE_LOCAL}, {"shared", SPACE_SHARED}, {"param", SPACE_PARAM}};
     PtxLex *lex = &reader->lex;
     PtxToken token = lex->token;
     for (guint i = 0; i < G_N_ELEMENTS(spaces); i++)
@@ -274,6 +276,18 @@ static gboolean read_call(PtxReader *reader, PtxStatement *statement)
 
 /* ---- instructions */
 
+/* The second of two orders is that of B. */
+static PtxWord word_of(const PtxToken *token, PtxStatement *statement, const PtxOpKey *key)
+{
+    PtxWord word = ptx_word_find(token->text, token->length),
+            before = key->n_words ? key->words[key->n_words - 1] : W_NONE;
+    if ((word == W_ROW || word == W_COL) && (before == W_ROW || before == W_COL))
+        return word == W_ROW ? W_ROW_OF_B : W_COL_OF_B;
+    if (word != W_NONE && word != W_SHAPE)
+        return word;
+    return ptx_shape_find(token->text, token->length, statement->shape) ? W_SHAPE : W_NONE;
+}
+
 static gboolean read_modifiers(PtxReader *reader, PtxStatement *statement, PtxOpKey *key)
 {
     PtxLex *lex = &reader->lex;
@@ -284,7 +298,7 @@ static gboolean read_modifiers(PtxReader *reader, PtxStatement *statement, PtxOp
     for (ptx_lex_next(lex); lex->token.kind == TOKEN_DOT; ptx_lex_next(lex)) {
         PtxToken token = lex->token;
         PtxType type = ptx_type_find(token.text, token.length);
-        PtxWord word = type == T_NONE ? ptx_word_find(token.text, token.length) : W_NONE;
+        PtxWord word = type == T_NONE ? word_of(&token, statement, key) : W_NONE;
         if (type != T_NONE && key->n_types < PTX_TYPES_MAX)
             key->types[key->n_types++] = (guint8)type;
         else if (word != W_NONE && key->n_words < PTX_MODIFIERS_MAX)

@@ -20,6 +20,9 @@ PtxAccess *ptx_access_new(PtxWarp *warp, PtxPath *path, const PtxIns *ins, PtxAc
     access->scope = ins->scope;
     access->noftz = (ins->flags & FLAG_NOFTZ) != 0;
     access->block = NULL;
+    access->piece_va = NULL;
+    access->tensor = NULL;
+    access->row_bytes = 0;
     access->parts = 0;
     access->target = TARGET_NONE;
     access->land = NULL;
@@ -34,6 +37,13 @@ PtxAccess *ptx_access_new(PtxWarp *warp, PtxPath *path, const PtxIns *ins, PtxAc
     warp->pending = access;
     warp->handed = access;
     return access;
+}
+
+void ptx_access_clear(PtxAccess *access)
+{
+    g_clear_pointer(&access->block, g_free);
+    g_clear_pointer(&access->piece_va, g_free);
+    g_clear_pointer(&access->tensor, g_free);
 }
 
 /* ---- registers and bytes */
@@ -90,7 +100,7 @@ void ptx_bytes_to_registers(PtxFrame *frame, const PtxIns *ins, guint32 mask, co
 }
 
 void ptx_registers_to_bytes(const PtxWarp *warp, const guint32 *places, guint n, guint element, guint width,
-                               guint8 *bytes, guint stride)
+                            guint8 *bytes, guint stride)
 {
     if (n == 4 && element == 4 && width == 4 && stride == 16) {
         warp->current->frame->code->hot->join((guint32 *)(void *)bytes, ptx_lanes(warp, places[0]),

@@ -4,7 +4,6 @@
  * with some counts those. Threads that have ended are not waited for where no count is given. */
 #include "ptx/run/exec.h"
 
-
 static guint32 arrived_threads(const PtxCta *cta, const PtxBarrier *barrier)
 {
     guint32 count = 0;

@@ -44,7 +44,7 @@ static void land_bulk(PtxAccess *access)
         ptx_mbarrier_complete_tx(access->multicast ? cta : access->barrier_cta, access->barrier_at,
                                  access->block_bytes);
     }
-    g_clear_pointer(&access->block, g_free);
+    ptx_access_clear(access);
     ptx_group_landed(access);
 }
 
@@ -69,9 +69,9 @@ static gboolean global_to_shared(const Bulk *b, guint64 barrier)
         !ptx_shared_place(b->warp, b->path, b->ins, barrier, 8, b->lane, &of, &barrier_at))
         return FALSE;
     if (b->ins->flags & FLAG_THREE) {
-        multicast =
-            (guint32)ptx_lane_get(b->warp, b->path->frame->code->places[b->ins->vec], b->ins->dst2_bytes, b->lane) &
-            0xffffu;
+        multicast = (guint32)ptx_lane_get(b->warp, b->path->frame->code->places[b->ins->vec], b->ins->dst2_bytes,
+                                          b->lane) &
+                    0xffffu;
         if (multicast == 0 || multicast >> b->warp->cta->cluster_of->size)
             return bulk_fail(b, "the mask names CTAs that the cluster does not have");
     }
@@ -89,8 +89,8 @@ static gboolean shared_to_shared(const Bulk *b, guint64 barrier)
     PtxCta *into, *out_of, *of;
     guint32 at, from_at, barrier_at;
     guint8 *to = ptx_shared_place(b->warp, b->path, b->ins, b->to, b->bytes, b->lane, &into, &at);
-    guint8 *from =
-        to ? ptx_shared_place(b->warp, b->path, b->ins, b->from, b->bytes, b->lane, &out_of, &from_at) : NULL;
+    guint8 *from = to ? ptx_shared_place(b->warp, b->path, b->ins, b->from, b->bytes, b->lane, &out_of, &from_at)
+                      : NULL;
     if (!from || !ptx_shared_place(b->warp, b->path, b->ins, barrier, 8, b->lane, &of, &barrier_at))
         return FALSE;
     if (b->ins->op == OP_BULK_S2S)
@@ -140,13 +140,18 @@ PtxStep ptx_step_bulk(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 m
     ptx_addresses(warp, ins, 1, 0, from);
     if (ins->src[3] != PLACE_NONE)
         ptx_addresses(warp, ins, 3, 0, barrier);
-    Bulk b = {.warp = warp, .path = path, .ins = ins, .lane = lane, .to = to[lane], .from = from[lane],
+    Bulk b = {.warp = warp,
+              .path = path,
+              .ins = ins,
+              .lane = lane,
+              .to = to[lane],
+              .from = from[lane],
               .bytes = ptx_lane_u32(warp, ins->src[2], lane)};
     if (b.bytes == 0)
         return STEP_NEXT;
-    gboolean good = check(&b) && (shared_only                  ? shared_to_shared(&b, barrier[lane])
+    gboolean good = check(&b) && (shared_only              ? shared_to_shared(&b, barrier[lane])
                                   : ins->op == OP_BULK_G2S ? global_to_shared(&b, barrier[lane])
-                                                               : shared_to_global(&b));
+                                                           : shared_to_global(&b));
     return !good ? STEP_FAULT : shared_only ? STEP_NEXT : STEP_ACCESS;
 }
 

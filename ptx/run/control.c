@@ -63,8 +63,8 @@ static PtxFunction *indirect_target(PtxWarp *warp, const PtxIns *ins, guint lane
 {
     guint64 va = ptx_lane_get(warp, ins->src[0], 8, lane), index = va - PTX_CODE_WINDOW;
     const PtxModule *module = warp->cta->grid->image->module;
-    PtxFunction *function =
-        va >= PTX_CODE_WINDOW && index < module->functions->len ? module->functions->pdata[index] : NULL;
+    PtxFunction *function = va >= PTX_CODE_WINDOW && index < module->functions->len ? module->functions->pdata[index]
+                                                                                    : NULL;
     if (!function || function->entry || !function->body) {
         ptx_fault(warp, ins, lane, PTX_FAULT_CODE, va, "0x%" G_GINT64_MODIFIER "x is no function's address", va);
         return NULL;

@@ -58,6 +58,7 @@ static inline void ptx_account(PtxWarp *warp, const PtxIns *ins)
 
 /* access.c */
 PtxAccess *ptx_access_new(PtxWarp *warp, PtxPath *path, const PtxIns *ins, PtxAccessKind kind, guint32 mask);
+void ptx_access_clear(PtxAccess *access); /* what a bulk copy has beside itself */
 /* Bytes of lanes, each n_vec elements, into the registers of an instruction, and the way back. */
 void ptx_bytes_to_registers(PtxFrame *frame, const PtxIns *ins, guint32 mask, const guint8 *bytes, guint stride);
 void ptx_registers_to_bytes(const PtxWarp *warp, const guint32 *places, guint n, guint element, guint width,
@@ -79,10 +80,13 @@ PtxStep ptx_step_multimem(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint
 PtxStep ptx_step_fence(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
 PtxStep ptx_step_async(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
 PtxStep ptx_step_bulk(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
+PtxStep ptx_step_tensor(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);    /* copies by tensor maps */
+PtxStep ptx_step_tensormap(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask); /* changes of maps */
 PtxStep ptx_step_remote(PtxWarp *warp, PtxPath *path, const PtxIns *ins,
                         guint32 mask); /* st.async, red.async, st.bulk */
 PtxStep ptx_step_mbarrier(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
 PtxStep ptx_step_member(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask); /* shfl, vote, ..., bar.warp */
+PtxStep ptx_step_wgmma(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);  /* and its fence, groups */
 PtxStep ptx_step_barrier(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
 PtxStep ptx_step_cluster(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
 PtxStep ptx_step_griddep(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
@@ -93,6 +97,12 @@ PtxStep ptx_step_ret(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 ma
 PtxStep ptx_step_exit(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
 PtxStep ptx_step_trap(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
 PtxStep ptx_system_call(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask, const PtxCall *call);
+
+/* Of all lanes of the current path, for ptx_step_member(); a fault may be set. */
+void ptx_run_mma(PtxWarp *warp, const PtxIns *ins);         /* matrix.c */
+void ptx_run_matrix_move(PtxWarp *warp, const PtxIns *ins); /* matrix_move.c: ldmatrix, stmatrix, movmatrix */
+/* Bank conflicts of one pass over shared memory by these lanes. memory.c */
+void ptx_count_conflicts(PtxWarp *warp, guint32 mask, const guint64 *offset, guint width);
 
 /* plain handlers beside those of hot.c */
 void ptx_run_scalar(PtxWarp *warp, const PtxIns *ins, guint32 mask);
@@ -130,7 +140,7 @@ void ptx_group_landed(PtxAccess *access);
 /* An arrival at an mbarrier that waits for a lane's earlier asynchronous copies. */
 typedef struct PtxDeferred {
     struct PtxDeferred *next;
-    guint64 serial;            /* copies up to this one */
+    guint64 serial; /* copies up to this one */
     guint32 lane, at;
     PtxCta *cta;
 } PtxDeferred;

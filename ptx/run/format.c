@@ -131,7 +131,9 @@ double ptx_odd_integer(guint64 magnitude)
 
 double ptx_directed(PtxDirected op, double a, double b, double c, guint64 integer, PtxWord mode)
 {
-    static const struct { guint8 word; int round;
+    static const struct {
+        guint8 word;
+        int round;
     } rows[] = {{W_RZ, FE_TOWARDZERO},  {W_RM, FE_DOWNWARD},  {W_RP, FE_UPWARD},
                 {W_RZI, FE_TOWARDZERO}, {W_RMI, FE_DOWNWARD}, {W_RPI, FE_UPWARD}};
     int round = FE_TONEAREST, before = fegetround();

@@ -150,7 +150,7 @@ static void warp_clear(PtxWarp *warp)
         while (*list) {
             PtxAccess *next = (*list)->next;
             if (list == lists) {
-                g_free((*list)->block);
+                ptx_access_clear(*list);
                 ptx_frame_unref(warp, (*list)->frame);
             }
             g_free(*list);

@@ -2,9 +2,10 @@
 #include "ptx/run/exec.h"
 
 #define ptx_step_none NULL
-#define PTX_ROW(name, lowering, step, traits) [OP_##name] = ptx_step_##step,
-static const PtxStepper steppers[OP_COUNT] = {PTX_OPERATIONS(PTX_ROW)};
-#undef PTX_ROW
+#define OPERATION(name, lowering, step, traits) [OP_##name] = ptx_step_##step,
+static const PtxStepper steppers[OP_COUNT] = {
+#include "ptx/operations.h"
+};
 
 static PtxHandler handler_of(const PtxIns *ins)
 {

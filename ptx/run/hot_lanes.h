@@ -8,38 +8,38 @@
 #define LANES(T, name, at) const T *name = ptx_lanes(warp, ins->src[at])
 #define OUT(T) T *d = ptx_lanes_out(warp, ins->dst)
 /* Each lane on its own: operands and result may be the same registers. */
-#define EACH(expression) \
-    do { \
-        if (G_LIKELY(mask == PTX_FULL_MASK)) { \
-            _Pragma("GCC ivdep") for (guint l = 0; l < PTX_LANES; l++) d[l] = (expression); \
-        } else { \
-            _Pragma("GCC ivdep") for (guint l = 0; l < PTX_LANES; l++) d[l] = mask >> l & 1 ? (expression) : d[l]; \
-        } \
+#define EACH(expression)                                                                                               \
+    do {                                                                                                               \
+        if (G_LIKELY(mask == PTX_FULL_MASK)) {                                                                         \
+            _Pragma("GCC ivdep") for (guint l = 0; l < PTX_LANES; l++) d[l] = (expression);                            \
+        } else {                                                                                                       \
+            _Pragma("GCC ivdep") for (guint l = 0; l < PTX_LANES; l++) d[l] = mask >> l & 1 ? (expression) : d[l];     \
+        }                                                                                                              \
     } while (0)
 
-#define UNARY(name, D, A, expression) \
-    static void HOT(name)(PtxWarp *warp, const PtxIns *ins, guint32 mask) \
-    { \
-        OUT(D); \
-        LANES(A, a, 0); \
-        EACH((D)(expression)); \
+#define UNARY(name, D, A, expression)                                                                                  \
+    static void HOT(name)(PtxWarp * warp, const PtxIns *ins, guint32 mask)                                             \
+    {                                                                                                                  \
+        OUT(D);                                                                                                        \
+        LANES(A, a, 0);                                                                                                \
+        EACH((D)(expression));                                                                                         \
     }
-#define BINARY(name, D, A, B, expression) \
-    static void HOT(name)(PtxWarp *warp, const PtxIns *ins, guint32 mask) \
-    { \
-        OUT(D); \
-        LANES(A, a, 0); \
-        LANES(B, b, 1); \
-        EACH((D)(expression)); \
+#define BINARY(name, D, A, B, expression)                                                                              \
+    static void HOT(name)(PtxWarp * warp, const PtxIns *ins, guint32 mask)                                             \
+    {                                                                                                                  \
+        OUT(D);                                                                                                        \
+        LANES(A, a, 0);                                                                                                \
+        LANES(B, b, 1);                                                                                                \
+        EACH((D)(expression));                                                                                         \
     }
-#define TERNARY(name, D, A, B, C, expression) \
-    static void HOT(name)(PtxWarp *warp, const PtxIns *ins, guint32 mask) \
-    { \
-        OUT(D); \
-        LANES(A, a, 0); \
-        LANES(B, b, 1); \
-        LANES(C, c, 2); \
-        EACH((D)(expression)); \
+#define TERNARY(name, D, A, B, C, expression)                                                                          \
+    static void HOT(name)(PtxWarp * warp, const PtxIns *ins, guint32 mask)                                             \
+    {                                                                                                                  \
+        OUT(D);                                                                                                        \
+        LANES(A, a, 0);                                                                                                \
+        LANES(B, b, 1);                                                                                                \
+        LANES(C, c, 2);                                                                                                \
+        EACH((D)(expression));                                                                                         \
     }
 
 BINARY(add_32, guint32, guint32, guint32, a[l] + b[l])
@@ -107,18 +107,18 @@ BINARY(mul_f32, guint32, float, float, HOT(canonical)(a[l] * b[l]))
 TERNARY(fma_f32, guint32, float, float, float, HOT(canonical)(__builtin_fmaf(a[l], b[l], c[l])))
 
 /* Pairs of halves: 64 of them side by side. */
-#define PAIRS(name, from, to, expression) \
-    static void HOT(name)(PtxWarp *warp, const PtxIns *ins, guint32 mask) \
-    { \
-        float a[2 * PTX_LANES], b[2 * PTX_LANES]; \
-        guint32 out[PTX_LANES]; \
-        OUT(guint32); \
-        from(a, ptx_lanes(warp, ins->src[0]), 2 * PTX_LANES); \
-        from(b, ptx_lanes(warp, ins->src[1]), 2 * PTX_LANES); \
-        for (guint l = 0; l < 2 * PTX_LANES; l++) \
-            a[l] = expression; \
-        to(out, a, 2 * PTX_LANES); \
-        EACH(out[l]); \
+#define PAIRS(name, from, to, expression)                                                                              \
+    static void HOT(name)(PtxWarp * warp, const PtxIns *ins, guint32 mask)                                             \
+    {                                                                                                                  \
+        float a[2 * PTX_LANES], b[2 * PTX_LANES];                                                                      \
+        guint32 out[PTX_LANES];                                                                                        \
+        OUT(guint32);                                                                                                  \
+        from(a, ptx_lanes(warp, ins->src[0]), 2 * PTX_LANES);                                                          \
+        from(b, ptx_lanes(warp, ins->src[1]), 2 * PTX_LANES);                                                          \
+        for (guint l = 0; l < 2 * PTX_LANES; l++)                                                                      \
+            a[l] = expression;                                                                                         \
+        to(out, a, 2 * PTX_LANES);                                                                                     \
+        EACH(out[l]);                                                                                                  \
     }
 PAIRS(add_bf16x2, convert_from_bf16, convert_to_bf16, a[l] + b[l])
 PAIRS(sub_bf16x2, convert_from_bf16, convert_to_bf16, a[l] - b[l])
@@ -134,32 +134,33 @@ TERNARY(shf_l_clamp, guint32, guint32, guint32, guint32, c[l] > 31 ? a[l] : PAIR
 TERNARY(shf_r_clamp, guint32, guint32, guint32, guint32, c[l] > 31 ? b[l] : PAIR(l) >> (c[l] & 31))
 
 /* Comparisons give a bit a lane. */
-#define COMPARE(name, T, operator) \
-    static void HOT(name)(PtxWarp *warp, const PtxIns *ins, guint32 mask) \
-    { \
-        guint32 bits = 0, *d = ptx_lanes_out(warp, ins->dst); \
-        LANES(T, a, 0); \
-        LANES(T, b, 1); \
-        for (guint l = 0; l < PTX_LANES; l++) \
-            bits |= (guint32)(a[l] operator b[l]) << l; \
-        *d = (*d & ~mask) | (bits & mask); \
+#define COMPARE(name, T, operator)                                                                                     \
+    static void HOT(name)(PtxWarp * warp, const PtxIns *ins, guint32 mask)                                             \
+    {                                                                                                                  \
+        guint32 bits = 0, *d = ptx_lanes_out(warp, ins->dst);                                                          \
+        LANES(T, a, 0);                                                                                                \
+        LANES(T, b, 1);                                                                                                \
+        for (guint l = 0; l < PTX_LANES; l++)                                                                          \
+            bits |= (guint32)(a[l] operator b[l]) << l;                                                                \
+        *d = (*d & ~mask) | (bits & mask);                                                                             \
     }
-#define COMPARES(suffix, T) \
-    COMPARE(eq_##suffix, T, ==) COMPARE(ne_##suffix, T, !=) COMPARE(lt_##suffix, T, <) COMPARE(le_##suffix, T, <=) \
-    COMPARE(gt_##suffix, T, >) COMPARE(ge_##suffix, T, >=)
+#define COMPARES(suffix, T)                                                                                            \
+    COMPARE(eq_##suffix, T, ==)                                                                                        \
+    COMPARE(ne_##suffix, T, !=)                                                                                        \
+    COMPARE(lt_##suffix, T, <) COMPARE(le_##suffix, T, <=) COMPARE(gt_##suffix, T, >) COMPARE(ge_##suffix, T, >=)
 COMPARES(s32, gint32)
 COMPARES(u32, guint32)
 COMPARES(s64, gint64)
 COMPARES(u64, guint64)
 
-#define SELECT(name, T) \
-    static void HOT(name)(PtxWarp *warp, const PtxIns *ins, guint32 mask) \
-    { \
-        OUT(T); \
-        LANES(T, a, 0); \
-        LANES(T, b, 1); \
-        guint32 c = ptx_predicate(warp, ins->src[2]); \
-        EACH(c >> l & 1 ? a[l] : b[l]); \
+#define SELECT(name, T)                                                                                                \
+    static void HOT(name)(PtxWarp * warp, const PtxIns *ins, guint32 mask)                                             \
+    {                                                                                                                  \
+        OUT(T);                                                                                                        \
+        LANES(T, a, 0);                                                                                                \
+        LANES(T, b, 1);                                                                                                \
+        guint32 c = ptx_predicate(warp, ins->src[2]);                                                                  \
+        EACH(c >> l & 1 ? a[l] : b[l]);                                                                                \
     }
 SELECT(select_32, guint32)
 SELECT(select_64, guint64)
@@ -180,11 +181,17 @@ static void HOT(lop3_32)(PtxWarp *warp, const PtxIns *ins, guint32 mask)
 
 /* ---- which one */
 
-#define ROW(op, type, name) {op, type, type, W_NONE, HOT(name)}
-#define ROW_COMPARES(type, suffix) \
-    {OP_SETP, type, type, W_EQ, HOT(eq_##suffix)}, {OP_SETP, type, type, W_NE, HOT(ne_##suffix)}, \
-    {OP_SETP, type, type, W_LT, HOT(lt_##suffix)}, {OP_SETP, type, type, W_LE, HOT(le_##suffix)}, \
-    {OP_SETP, type, type, W_GT, HOT(gt_##suffix)}, {OP_SETP, type, type, W_GE, HOT(ge_##suffix)}
+#define ROW(op, type, name)                                                                                            \
+    {                                                                                                                  \
+        op, type, type, W_NONE, HOT(name)                                                                              \
+    }
+#define ROW_COMPARES(type, suffix)                                                                                     \
+    {OP_SETP, type, type, W_EQ, HOT(eq_##suffix)}, {OP_SETP, type, type, W_NE, HOT(ne_##suffix)},                      \
+        {OP_SETP, type, type, W_LT, HOT(lt_##suffix)}, {OP_SETP, type, type, W_LE, HOT(le_##suffix)},                  \
+        {OP_SETP, type, type, W_GT, HOT(gt_##suffix)},                                                                 \
+    {                                                                                                                  \
+        OP_SETP, type, type, W_GE, HOT(ge_##suffix)                                                                    \
+    }
 static const struct {
     guint8 op, type, type2, mode;
     PtxHandler run;

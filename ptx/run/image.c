@@ -47,9 +47,9 @@ const guint8 *ptx_image_pool(PtxImage *image, const PtxCode *code)
         memcpy(*pool, code->pool, code->pool_bytes);
     for (guint r = 0; r < code->relocs->len; r++) {
         const PtxPoolReloc *reloc = &g_array_index(code->relocs, PtxPoolReloc, r);
-        guint64 value =
-            reloc->addend + (reloc->symbol ? ptx_symbol_address(reloc->symbol, image->global_base, image->const_base)
-                                           : own_shared_base(code));
+        guint64 value = reloc->addend + (reloc->symbol
+                                             ? ptx_symbol_address(reloc->symbol, image->global_base, image->const_base)
+                                             : own_shared_base(code));
         for (guint l = 0; l < PTX_LANES; l++)
             memcpy(*pool + reloc->place + l * reloc->bytes, &value, reloc->bytes);
     }

@@ -14,8 +14,10 @@ typedef struct {
 
 static Mbarrier unpack(guint64 word)
 {
-    return (Mbarrier){.missing = word & COUNT_MAX, .expected = word >> 20 & COUNT_MAX,
-                      .bytes = (gint32)((gint64)(word << 2) >> 42), .phase = word >> 63};
+    return (Mbarrier){.missing = word & COUNT_MAX,
+                      .expected = word >> 20 & COUNT_MAX,
+                      .bytes = (gint32)((gint64)(word << 2) >> 42),
+                      .phase = word >> 63};
 }
 
 static guint64 pack(const Mbarrier *m)

@@ -120,7 +120,7 @@ static guint32 global_lanes(guint32 mask, const guint64 *va)
     return global & mask;
 }
 
-static void count_conflicts(PtxWarp *warp, guint32 mask, const guint64 *offset, guint width)
+void ptx_count_conflicts(PtxWarp *warp, guint32 mask, const guint64 *offset, guint width)
 {
     guint8 used[32] = {0};
     guint32 word[32], most = 1;
@@ -171,7 +171,7 @@ static gboolean access_inside(PtxWarp *warp, PtxPath *path, const PtxIns *ins, g
     if (changed)
         ptx_cluster_changed(cluster);
     if (space == SPACE_SHARED)
-        count_conflicts(warp, mask, va, width);
+        ptx_count_conflicts(warp, mask, va, width);
     return TRUE;
 }
 

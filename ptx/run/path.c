@@ -186,7 +186,7 @@ static void join_release(PtxWarp *warp, PtxJoin *join)
     join_complete(warp, join);
 }
 
-/* Joins are kept alive by the paths that expect them; one that somebody waits at has such a path, or a lane of an
+/* Joins are kept alive by the paths that expect them; one that lanes wait at has such a path, or a lane of an
  * inner join that waits itself. */
 gboolean ptx_warp_release(PtxWarp *warp)
 {

@@ -20,11 +20,11 @@ struct PtxFrame {
     PtxFrame *caller;
     const PtxCode *code;
     const guint8 *pool;
-    guint8 *regs, *param;      /* param: 32 areas of code->param_bytes */
-    guint64 busy;              /* registers that loads have still to bring, as bits */
+    guint8 *regs, *param; /* param: 32 areas of code->param_bytes */
+    guint64 busy;         /* registers that loads have still to bring, as bits */
     guint32 refs, pending;
     guint32 return_pc, local_base, depth;
-    const PtxCall *call;       /* that made it */
+    const PtxCall *call; /* that made it */
 };
 #define PTX_CALL_DEPTH_MAX 1024u
 
@@ -33,13 +33,13 @@ struct PtxPath {
     PtxFrame *frame;
     PtxJoin *join;
     guint32 pc, mask;
-    guint8 state;              /* PtxPathState */
+    guint8 state; /* PtxPathState */
     guint8 barrier;
-    gboolean fenced;           /* the fence before the instruction at hand is done */
-    gboolean timed_out;        /* of mbarrier.try_wait */
-    guint32 gather;            /* member mask */
-    guint32 lanes;             /* that execute the instruction it waits at */
-    guint32 phase, at, rank;   /* cluster barrier's; mbarrier's address and CTA */
+    gboolean fenced;         /* the fence before the instruction at hand is done */
+    gboolean timed_out;      /* of mbarrier.try_wait */
+    guint32 gather;          /* member mask */
+    guint32 lanes;           /* that execute the instruction it waits at */
+    guint32 phase, at, rank; /* cluster barrier's; mbarrier's address and CTA */
     guint64 wake_ps;
     PtxAccess *access;
     const PtxIns *ins;
@@ -57,15 +57,15 @@ void ptx_frame_unref(PtxWarp *warp, PtxFrame *frame);
 
 PtxPath *ptx_path_new(PtxWarp *warp, PtxFrame *frame, PtxJoin *join, guint32 pc, guint32 mask); /* last in the order */
 void ptx_path_free(PtxWarp *warp, PtxPath *path);
-void ptx_path_last(PtxWarp *warp, PtxPath *path);   /* to the end of the order */
+void ptx_path_last(PtxWarp *warp, PtxPath *path); /* to the end of the order */
 /* Lanes `away` of the path go to pc `to` by themselves; both meet at `join` (or G_MAXUINT32: nowhere). */
 PtxPath *ptx_path_split(PtxWarp *warp, PtxPath *path, guint32 away, guint32 to, guint32 join);
 gboolean ptx_path_arrive(PtxWarp *warp, PtxPath *path); /* at its join; TRUE: it is put away */
 void ptx_path_back_branch(PtxWarp *warp, PtxPath *path, gboolean spin);
 void ptx_path_exit(PtxWarp *warp, PtxPath *path, guint32 lanes); /* frees the path when none is left */
-gboolean ptx_warp_release(PtxWarp *warp);            /* lets the lanes at the newest join go; FALSE: none wait */
-void ptx_warp_merge(PtxWarp *warp);                  /* paths at one place become one */
-void ptx_warp_enter(PtxWarp *warp, PtxPath *path);   /* its registers are the current ones */
+gboolean ptx_warp_release(PtxWarp *warp);          /* lets the lanes at the newest join go; FALSE: none wait */
+void ptx_warp_merge(PtxWarp *warp);                /* paths at one place become one */
+void ptx_warp_enter(PtxWarp *warp, PtxPath *path); /* its registers are the current ones */
 
 void ptx_warp_wake(PtxWarp *warp, PtxWakeKind kind); /* tells the host */
 

@@ -201,8 +201,8 @@ static guint64 lane_sreg(const PtxWarp *warp, PtxSreg sreg, guint lane, guint64 
     case SREG_LANEMASK_EQ: return 1u << lane;
     case SREG_LANEMASK_LE: return (guint32)(((guint64)2 << lane) - 1);
     case SREG_LANEMASK_LT: return (1u << lane) - 1;
-    case SREG_LANEMASK_GE: return (guint32)~((1u << lane) - 1);
-    case SREG_LANEMASK_GT: return (guint32)~(((guint64)2 << lane) - 1);
+    case SREG_LANEMASK_GE: return (guint32) ~((1u << lane) - 1);
+    case SREG_LANEMASK_GT: return (guint32) ~(((guint64)2 << lane) - 1);
     default: return uniform;
     }
 }

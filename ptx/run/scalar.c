@@ -79,43 +79,10 @@ static guint64 video(const PtxIns *ins, guint64 *in, const PtxCta *cta)
     return ptx_video_op(ins, in);
 }
 
-PtxScalar ptx_scalar_find(PtxOp op)
-{
-    switch (op) {
-    case OP_SETP:
-    case OP_SET:
-    case OP_SLCT:
-    case OP_TESTP: return compare;
-    case OP_CVT:
-    case OP_CVT_PACK: return convert;
-    case OP_VIDEO:
-    case OP_VIDEO_SIMD: return video;
-    case OP_POPC:
-    case OP_CLZ:
-    case OP_BFIND:
-    case OP_FNS:
-    case OP_BREV:
-    case OP_BFE:
-    case OP_BFI:
-    case OP_SZEXT:
-    case OP_BMSK:
-    case OP_DP4A:
-    case OP_DP2A:
-    case OP_AND:
-    case OP_OR:
-    case OP_XOR:
-    case OP_NOT:
-    case OP_CNOT:
-    case OP_LOP3:
-    case OP_SHL:
-    case OP_SHR:
-    case OP_SHF:
-    case OP_PRMT:
-    case OP_SELP:
-    case OP_ISSPACEP:
-    case OP_MAPA:
-    case OP_GETCTARANK:
-    case OP_MBAR_PENDING: return ptx_bits_op;
-    default: return op > OP_NONE && op <= OP_LAST_SCALAR ? arithmetic : NULL;
-    }
-}
+#define bits ptx_bits_op
+#define SCALAR(name, lowering, family, traits) [OP_##name] = family,
+static const PtxScalar scalars[OP_COUNT] = {
+#include "ptx/operations.h"
+};
+
+PtxScalar ptx_scalar_find(PtxOp op) { return scalars[op]; }

@@ -11,10 +11,10 @@
 #include "ptx/translate/code.h"
 
 typedef struct {
-    guint8 mantissa;       /* explicit bits */
-    gint16 emin, emax;     /* of normal numbers */
+    guint8 mantissa;   /* explicit bits */
+    gint16 emin, emax; /* of normal numbers */
     guint8 bits;
-    guint8 special;        /* 0: infinities and NaN as in IEEE 754; 1: no infinity, one NaN (e4m3); 2: neither */
+    guint8 special; /* 0: infinities and NaN as in IEEE 754; 1: no infinity, one NaN (e4m3); 2: neither */
 } PtxFormat;
 extern const PtxFormat ptx_format_f32, ptx_format_f16, ptx_format_bf16, ptx_format_tf32, ptx_format_e4m3,
     ptx_format_e5m2, ptx_format_e2m3, ptx_format_e3m2, ptx_format_e2m1;
@@ -42,8 +42,18 @@ typedef enum {
 } PtxDirected;
 double ptx_directed(PtxDirected op, double a, double b, double c, guint64 integer, PtxWord mode);
 
-static inline double ptx_double(guint64 bits) { double v; __builtin_memcpy(&v, &bits, 8); return v; }
-static inline guint64 ptx_double_bits(double v) { guint64 bits; __builtin_memcpy(&bits, &v, 8); return bits; }
+static inline double ptx_double(guint64 bits)
+{
+    double v;
+    __builtin_memcpy(&v, &bits, 8);
+    return v;
+}
+static inline guint64 ptx_double_bits(double v)
+{
+    guint64 bits;
+    __builtin_memcpy(&bits, &v, 8);
+    return bits;
+}
 static inline float ptx_float(guint64 bits)
 {
     guint32 low = (guint32)bits;
@@ -51,7 +61,12 @@ static inline float ptx_float(guint64 bits)
     __builtin_memcpy(&v, &low, 4);
     return v;
 }
-static inline guint32 ptx_float_bits(float v) { guint32 bits; __builtin_memcpy(&bits, &v, 4); return bits; }
+static inline guint32 ptx_float_bits(float v)
+{
+    guint32 bits;
+    __builtin_memcpy(&bits, &v, 4);
+    return bits;
+}
 
 #define PTX_NAN_F32 0x7fffffffu
 #define PTX_NAN_F16 0x7fffu
@@ -61,7 +76,7 @@ static inline guint64 ptx_f32_flush(guint64 bits) { return bits & 0x7f800000u ? 
 
 /* scalar_*.c, by kind of type; ptx_scalar_find chooses. */
 guint64 ptx_float_op(const PtxIns *ins, guint64 *in);
-guint64 ptx_half_op(const PtxIns *ins, guint64 *in);   /* f16, bf16 and pairs of them */
+guint64 ptx_half_op(const PtxIns *ins, guint64 *in); /* f16, bf16 and pairs of them */
 guint64 ptx_double_op(const PtxIns *ins, guint64 *in);
 guint64 ptx_integer_op(const PtxIns *ins, guint64 *in);
 guint64 ptx_bits_op(const PtxIns *ins, guint64 *in, const PtxCta *cta);

@@ -32,8 +32,8 @@ static guint64 permute(const PtxIns *ins, const guint64 *in)
                                          {{0, 0, 0, 0}, {0, 1, 1, 1}, {0, 1, 2, 2}, {0, 1, 2, 3}},
                                          {{0, 1, 0, 1}, {2, 3, 2, 3}, {0, 1, 0, 1}, {2, 3, 2, 3}}};
     for (guint i = 0; i < 4; i++) {
-        guint select =
-            ins->mode >= W_F4E && ins->mode <= W_RC16 ? rows[ins->mode - W_F4E][at][i] : in[2] >> (4 * i) & 15;
+        guint select = ins->mode >= W_F4E && ins->mode <= W_RC16 ? rows[ins->mode - W_F4E][at][i]
+                                                                 : in[2] >> (4 * i) & 15;
         guint64 byte = pool >> (8 * (select & 7)) & 0xff;
         if (select & 8)
             byte = byte & 0x80 ? 0xff : 0;
@@ -85,7 +85,7 @@ static guint64 find_nth(const guint64 *in)
     guint32 mask = (guint32)in[0], base = (guint32)in[1] & 31;
     if (offset == 0)
         return mask >> base & 1 ? base : 0xffffffffu;
-    for (gint at = (gint)base, left = offset; at >= 0 && at < 32; at += offset > 0 ? 1 : -1)
+    for (gint at = (gint)base, left = offset; at >= 0 && at<32; at += offset> 0 ? 1 : -1)
         if (mask >> at & 1) {
             left -= offset > 0 ? 1 : -1;
             if (left == 0)

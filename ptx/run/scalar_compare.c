@@ -88,8 +88,10 @@ static gboolean combine(const PtxIns *ins, gboolean value, guint64 with)
 
 static guint64 set(const PtxIns *ins, const guint64 *in)
 {
-    static const struct { guint8 type; guint64 one; } ones[] = {
-        {T_F32, 0x3f800000u}, {T_F16, 0x3c00}, {T_BF16, 0x3f80}, {T_F16X2, 0x3c00}, {T_BF16X2, 0x3f80}};
+    static const struct {
+        guint8 type;
+        guint64 one;
+    } ones[] = {{T_F32, 0x3f800000u}, {T_F16, 0x3c00}, {T_BF16, 0x3f80}, {T_F16X2, 0x3c00}, {T_BF16X2, 0x3f80}};
     guint64 one = G_MAXUINT64, out = 0;
     PtxType type = ins->type2;
     gboolean pairs = type == T_F16X2 || type == T_BF16X2, single = ins->type == T_F16X2 || ins->type == T_BF16X2;

@@ -214,8 +214,9 @@ guint64 ptx_convert_op(const PtxIns *ins, guint64 *in)
             return (in[0] + 0x1000u) & 0xffffe000u;
         return narrow(ins, format_of(type), value);
     }
-    if (format_of(type) && ptx_types[type].memory <= 4 && (type == T_F16X2 || type == T_BF16X2 || type == T_E4M3X2 ||
-        type == T_E5M2X2 || type == T_E2M3X2 || type == T_E3M2X2 || type == T_E2M1X2))
+    if (format_of(type) && ptx_types[type].memory <= 4 &&
+        (type == T_F16X2 || type == T_BF16X2 || type == T_E4M3X2 || type == T_E5M2X2 || type == T_E2M3X2 ||
+         type == T_E3M2X2 || type == T_E2M1X2))
         return narrow_pair(ins, in);
     if (ptx_type_is_float(type))
         return ptx_type_is_float(from) ? float_to_float(ins, in[0] & (from == T_F64   ? G_MAXUINT64

@@ -67,9 +67,7 @@ static gint64 operate(const PtxIns *ins, const Video *v, gint64 a, gint64 b)
     case VIDEO_MAX: return MAX(a, b);
     case VIDEO_SHL: return (gint64)((guint64)a << by);
     case VIDEO_SHR: return a >> by;
-    case VIDEO_AVRG: { /* rounded away from zero */
-        gint64 sum = a + b;
-        return (sum + (sum >= 0)) >> 1;
+    case VIDEO_AVRG: { /* rounded away from zero */ gint64 sum = a + b; return (sum + (sum >= 0)) >> 1;
     }
     default: return compare((PtxWord)ins->mode, a, b);
     }
@@ -77,8 +75,8 @@ static gint64 operate(const PtxIns *ins, const Video *v, gint64 a, gint64 b)
 
 static guint64 multiply_add(const PtxIns *ins, const Video *v, const guint64 *in, gint64 a, gint64 b)
 {
-    gint64 c =
-        ptx_type_is_signed(v->a) || ptx_type_is_signed(v->b) ? (gint64)(gint32)(guint32)in[2] : (gint64)(guint32)in[2];
+    gint64 c = ptx_type_is_signed(v->a) || ptx_type_is_signed(v->b) ? (gint64)(gint32)(guint32)in[2]
+                                                                    : (gint64)(guint32)in[2];
     __int128 sum = (__int128)a * b + c + (v->plus_one ? 1 : 0);
     sum >>= ins->mode == W_SHR7 ? 7 : ins->mode == W_SHR15 ? 15 : 0;
     if (ins->flags & FLAG_SAT) {

@@ -31,8 +31,16 @@ void ptx_warp_picture(const PtxWarp *warp, GByteArray *to)
 {
     g_byte_array_set_size(to, 0);
     for (const PtxPath *path = warp->head; path; path = path->next) {
-        const guint32 words[] = {path->pc, path->mask, path->state, path->barrier, (guint32)path->fenced,
-                                 (guint32)path->timed_out, path->gather, path->lanes, path->phase, path->at,
+        const guint32 words[] = {path->pc,
+                                 path->mask,
+                                 path->state,
+                                 path->barrier,
+                                 (guint32)path->fenced,
+                                 (guint32)path->timed_out,
+                                 path->gather,
+                                 path->lanes,
+                                 path->phase,
+                                 path->at,
                                  path->rank};
         put(to, words, sizeof words);
         put_joins(to, path->join);

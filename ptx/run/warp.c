@@ -235,11 +235,15 @@ PtxPathState ptx_warp_waits(const PtxWarp *warp) { return warp->head ? (PtxPathS
 
 const char *ptx_warp_state(const PtxWarp *warp)
 {
-    static const char *const texts[] = {
-        [PATH_READY] = "can run", [PATH_LOAD] = "waits for a load", [PATH_ACCESS] = "waits for memory",
-        [PATH_BARRIER] = "waits at a barrier", [PATH_GATHER] = "waits for lanes of its own warp",
-        [PATH_CLUSTER] = "waits at the cluster's barrier", [PATH_SLEEP] = "sleeps",
-        [PATH_GROUP] = "waits for asynchronous copies", [PATH_GRID] = "waits for the grid before it",
-        [PATH_MBARRIER] = "waits for an mbarrier"};
+    static const char *const texts[] = {[PATH_READY] = "can run",
+                                        [PATH_LOAD] = "waits for a load",
+                                        [PATH_ACCESS] = "waits for memory",
+                                        [PATH_BARRIER] = "waits at a barrier",
+                                        [PATH_GATHER] = "waits for lanes of its own warp",
+                                        [PATH_CLUSTER] = "waits at the cluster's barrier",
+                                        [PATH_SLEEP] = "sleeps",
+                                        [PATH_GROUP] = "waits for asynchronous copies",
+                                        [PATH_GRID] = "waits for the grid before it",
+                                        [PATH_MBARRIER] = "waits for an mbarrier"};
     return warp->head ? texts[warp->head->state] : "has ended";
 }

@@ -1,4 +1,5 @@
-/* Instructions among the lanes of a warp: shfl, vote, match, redux, elect, activemask, bar.warp.sync.
+/* Instructions among the lanes of a warp: shfl, vote, match, redux, elect, activemask, bar.warp.sync; and where those
+ * on matrices begin.
  *
  * One with a member mask waits until every lane of the mask that has not ended is there, whatever path it came by:
  * shuffles and votes at the same instruction of the same call, bar.warp.sync at any with the same mask. */
@@ -40,9 +41,7 @@ static void do_shuffle(PtxWarp *warp, const PtxIns *ins, guint32 mask)
             source = (gint32)(l ^ b);
             inside = source <= (gint32)most;
             break;
-        default:
-            source = (gint32)(least | (b & ~segment & 0x1f));
-            inside = source <= (gint32)most;
+        default: source = (gint32)(least | (b & ~segment & 0x1f)); inside = source <= (gint32)most;
         }
         if (!inside)
             source = (gint32)l;
@@ -140,6 +139,18 @@ static void do_elect(PtxWarp *warp, const PtxIns *ins, guint32 mask)
             ptx_lane_set(warp, ins->dst2, 1, l, l == leader);
 }
 
+/* Each lane has a part of every matrix: hardware leaves open what comes out when some are missing. */
+static void perform_matrix(PtxWarp *warp, const PtxIns *ins, guint32 mask)
+{
+    if (mask != PTX_FULL_MASK)
+        ptx_fault(warp, ins, (guint)__builtin_ctz(~mask), PTX_FAULT_ILLEGAL_INSTRUCTION, ~mask,
+                  "a matrix instruction takes all lanes of its warp; lanes 0x%x are not there", ~mask);
+    else if (ins->op == OP_MMA)
+        ptx_run_mma(warp, ins);
+    else
+        ptx_run_matrix_move(warp, ins);
+}
+
 static void perform(PtxWarp *warp, const PtxIns *ins, guint32 mask)
 {
     switch (ins->op) {
@@ -148,7 +159,7 @@ static void perform(PtxWarp *warp, const PtxIns *ins, guint32 mask)
     case OP_MATCH: do_match(warp, ins, mask); break;
     case OP_REDUX: do_redux(warp, ins, mask); break;
     case OP_ELECT: do_elect(warp, ins, mask); break;
-    default: break;
+    default: perform_matrix(warp, ins, mask);
     }
 }
 
@@ -248,7 +259,7 @@ PtxStep ptx_step_member(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32
     if (G_LIKELY((members & warp->live & ~path->mask) == 0)) { /* all are on this path */
         if (ins->op != OP_BAR_WARP)
             perform(warp, ins, mask & members ? mask & members : mask);
-        return STEP_NEXT;
+        return G_UNLIKELY(warp->cta->grid->fault.kind != PTX_FAULT_NONE) ? STEP_FAULT : STEP_NEXT;
     }
     path->ins = ins;
     path->lanes = mask;

@@ -18,18 +18,18 @@ typedef struct {
     const PtxFlow *flow;
     const guint8 *types;
     guint32 n;
-    guint32 *dense, n_dense;  /* register -> index among those that cross blocks, or G_MAXUINT32 */
+    guint32 *dense, n_dense; /* register -> index among those that cross blocks, or G_MAXUINT32 */
     guint32 *sparse;
     guint64 *in, *out, *use, *def;
     guint32 words;
-    guint32 *start, *end;     /* of each register; start > end: never used */
+    guint32 *start, *end; /* of each register; start > end: never used */
     /* while visiting */
     guint32 at, block;
     gboolean kills;
-    guint8 *seen;             /* defined in this block already */
+    guint8 *seen; /* defined in this block already */
     guint64 *live;
     guint32 live_bytes, *most; /* now, and the most in each block */
-    guint8 *alive;            /* registers alive while walking back through a block */
+    guint8 *alive;             /* registers alive while walking back through a block */
     guint32 *place;
 } Allocator;
 
@@ -287,7 +287,7 @@ void ptx_allocate(PtxCode *code, const PtxFlow *flow, const guint8 *types, guint
         if (code->formal_place[f] != PLACE_NONE)
             extend(&a, code->formal_place[f] >> 1, 0), extend(&a, code->formal_place[f] >> 1, 2 * code->n_ins);
     code->frame_bytes = 0;
-    for (guint class = CLASSES; class-- > 0;)
+    for (guint class = CLASSES; class -- > 0;)
         scan_class(&a, class, &code->frame_bytes);
     for (guint32 i = 0; i < code->n_ins; i++)
         ptx_ins_visit(code, &code->ins[i], visit_place, &a);

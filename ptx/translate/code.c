@@ -3,21 +3,21 @@
 
 void ptx_ins_visit(PtxCode *code, PtxIns *ins, PtxVisit visit, void *user)
 {
-    gboolean loads = ins->op == OP_LD || ins->op == OP_ATOM || ins->op == OP_MC_LOAD ||
-                     (ins->op == OP_MOV && ins->dst == PLACE_NONE);
+    gboolean loads = ins->op == OP_LD || ins->op == OP_ATOM || ins->op == OP_MC_LOAD || ins->op == OP_LDMATRIX ||
+                     ins->op == OP_MMA || ins->op == OP_WGMMA || (ins->op == OP_MOV && ins->dst == PLACE_NONE);
     if (ins->guard != PLACE_NONE)
         visit(user, &ins->guard, FALSE);
     for (guint i = 0; i < 4; i++)
         if (ins->src[i] != PLACE_NONE && !(ins->src[i] & PLACE_POOL))
             visit(user, &ins->src[i], FALSE);
+    for (guint i = 0; i < ins->n_vec2; i++)
+        if (code->places[ins->vec2 + i] != PLACE_NONE && !(code->places[ins->vec2 + i] & PLACE_POOL))
+            visit(user, &code->places[ins->vec2 + i], FALSE);
     for (guint i = 0; i < ins->n_vec; i++) {
         guint32 *place = &code->places[ins->vec + i];
         if (*place != PLACE_NONE && !(*place & PLACE_POOL))
             visit(user, place, loads);
     }
-    for (guint i = 0; ins->op == OP_ATOM && i < ins->n_vec; i++)
-        if (!(code->places[ins->vec2 + i] & PLACE_POOL))
-            visit(user, &code->places[ins->vec2 + i], FALSE);
     if (ins->op == OP_CALL) {
         PtxCall *call = &code->calls[ins->target];
         for (guint i = 0; i < call->n_args; i++)
@@ -48,9 +48,10 @@ static void collect(void *user, guint32 *place, gboolean write)
     uses->ins->uses |= (guint64)1 << (copy / 64 % 64);
 }
 
-#define PTX_ROW(name, lowering, step, traits) [OP_##name] = traits,
-static const guint8 traits_of[OP_COUNT] = {PTX_OPERATIONS(PTX_ROW)};
-#undef PTX_ROW
+#define OPERATION(name, lowering, step, traits) [OP_##name] = traits,
+static const guint8 traits_of[OP_COUNT] = {
+#include "ptx/operations.h"
+};
 
 void ptx_code_list_uses(PtxCode *code)
 {

@@ -21,9 +21,14 @@ typedef struct PtxPath PtxPath;
 typedef struct PtxIns PtxIns;
 typedef struct PtxCta PtxCta;
 
-typedef enum { STEP_NEXT, STEP_AGAIN /* same instruction, later */, STEP_JUMP /* the path's pc is set */,
-               STEP_GONE /* the path is no more */, STEP_ACCESS /* NEXT, and the host has something to do */,
-               STEP_FAULT } PtxStep;
+typedef enum {
+    STEP_NEXT,
+    STEP_AGAIN /* same instruction, later */,
+    STEP_JUMP /* the path's pc is set */,
+    STEP_GONE /* the path is no more */,
+    STEP_ACCESS /* NEXT, and the host has something to do */,
+    STEP_FAULT
+} PtxStep;
 /* One instruction for the lanes of mask: those with nothing but registers, and all others. */
 typedef void (*PtxHandler)(PtxWarp *warp, const PtxIns *ins, guint32 mask);
 typedef PtxStep (*PtxStepper)(PtxWarp *warp, PtxPath *path, const PtxIns *ins, guint32 mask);
@@ -68,41 +73,45 @@ enum {
     FLAG_EXPLICIT = 1 << 30 /* a rounding is written */
 };
 
+/* PtxIns.combine of wgmma */
+enum { PTX_WGMMA_TRANS_A = 1, PTX_WGMMA_TRANS_B = 2, PTX_WGMMA_NEGATE_A = 4, PTX_WGMMA_NEGATE_B = 8 };
+
 struct PtxIns {
-    PtxHandler run;        /* or NULL: this and the next two are the executor's, put in when a warp first comes here */
+    PtxHandler run; /* or NULL: this and the next two are the executor's, put in when a warp first comes here */
     PtxStepper step;
-    PtxScalar scalar;      /* of the plain handler of scalar.c */
-    guint8 op;             /* PtxOp */
-    guint8 type, type2;    /* PtxType: of the result, of the operands */
-    guint8 mode;           /* PtxWord: rounding, comparison, atomic operation, ... */
-    guint8 combine;        /* PtxWord: and, or, xor; 0 none */
-    guint8 space;          /* PtxSpace */
-    guint8 order, scope;   /* PtxWord, 0 none */
-    guint8 cost;           /* PtxCost */
-    guint8 n_vec;          /* registers of a memory instruction: 1, 2, 4, 8 */
+    PtxScalar scalar;    /* of the plain handler of scalar.c */
+    guint8 op;           /* PtxOp */
+    guint8 type, type2;  /* PtxType: of the result, of the operands */
+    guint8 mode;         /* PtxWord: rounding, comparison, atomic operation, ... */
+    guint8 combine;      /* PtxWord: and, or, xor; 0 none */
+    guint8 space;        /* PtxSpace */
+    guint8 order, scope; /* PtxWord, 0 none */
+    guint8 cost;         /* PtxCost */
+    guint8 n_vec;        /* registers of a memory instruction: 1, 2, 4, 8; of a matrix instruction's result */
+    guint8 n_vec2;       /* places at vec2 */
     guint16 n_uses;
     guint8 guard_negated;
-    guint8 is_join;        /* some branch's paths meet here */
-    guint8 settles;        /* other warps know of it: it happens when its time has come */
-    guint32 guard;         /* place, or PLACE_NONE */
+    guint8 is_join; /* some branch's paths meet here */
+    guint8 settles; /* other warps know of it: it happens when its time has come */
+    guint32 guard;  /* place, or PLACE_NONE */
     guint32 flags;
-    guint32 dst, dst2;     /* places */
+    guint32 dst, dst2; /* places */
     guint32 src[4];
     guint8 dst_bytes, dst2_bytes, src_bytes[4]; /* 0 none, 1 predicate, else of a lane; [3], of a vector's registers */
-    guint32 vec;           /* in PtxCode.places: n_vec places of a memory instruction */
-    guint32 vec2;          /* of atom: the places of its operands */
-    guint32 uses_at;       /* in PtxCode.places: n_uses places that it reads or writes, in the order of PtxVisit */
-    guint64 uses;          /* the same as bits, modulo 64, for a quick no */
-    guint64 imm;           /* offset of an address; lut; number */
-    guint32 target;        /* of a branch: instruction; call: PtxCode.calls; brx: first of n in PtxCode.places */
+    guint32 vec;                                /* in PtxCode.places: n_vec places of a memory instruction */
+    guint32 vec2;                               /* of atom and of matrix instructions: the places of operands */
+    guint32 uses_at; /* in PtxCode.places: n_uses places that it reads or writes, in the order of PtxVisit */
+    guint64 uses;    /* the same as bits, modulo 64, for a quick no */
+    guint64 imm;     /* offset of an address; lut; number */
+    guint32 target;  /* of a branch: instruction; call: PtxCode.calls; brx: first of n in PtxCode.places */
     guint32 n_targets;
-    guint32 join;          /* of a branch: where its paths meet again */
+    guint32 join; /* of a branch: where its paths meet again */
     guint32 statement_line, source_line, column;
 };
 
 /* How a call's arguments reach the callee: an actual in the caller's parameter area or a register. */
 typedef struct {
-    guint32 place;         /* register or constant; PLACE_NONE: in the area at `offset` */
+    guint32 place; /* register or constant; PLACE_NONE: in the area at `offset` */
     guint32 offset, bytes;
 } PtxActual;
 typedef struct {
@@ -124,7 +133,7 @@ typedef struct {
 
 /* A constant that is known only in a context. */
 typedef struct {
-    guint32 place;         /* in the pool, without its bit */
+    guint32 place; /* in the pool, without its bit */
     guint8 bytes;
     PtxSymbol *symbol;
     guint64 addend;
@@ -133,32 +142,32 @@ typedef struct {
 typedef struct PtxCode {
     PtxFunction *function;
     PtxIns *ins;
-    guint32 n_ins;         /* the last is the ret that every return branches to */
+    guint32 n_ins; /* the last is the ret that every return branches to */
     guint32 *places, n_places;
     PtxCall *calls;
     guint n_calls;
-    guint8 *pool;          /* lane arrays; relocations not filled in */
+    guint8 *pool; /* lane arrays; relocations not filled in */
     guint32 pool_bytes;
-    GArray *relocs;        /* PtxPoolReloc */
-    guint32 frame_bytes;   /* registers of one call */
-    guint32 param_bytes;   /* of a lane: formals, and what it passes on */
-    guint32 local_bytes;   /* of a lane */
-    guint32 shared_bytes;  /* variables of the body */
-    guint32 shared_at;     /* of a function that kernels call: where they lie, from PTX_FUNCTIONS_SHARED on */
+    GArray *relocs;       /* PtxPoolReloc */
+    guint32 frame_bytes;  /* registers of one call */
+    guint32 param_bytes;  /* of a lane: formals, and what it passes on */
+    guint32 local_bytes;  /* of a lane */
+    guint32 shared_bytes; /* variables of the body */
+    guint32 shared_at;    /* of a function that kernels call: where they lie, from PTX_FUNCTIONS_SHARED on */
     gboolean uses_module_shared, uses_dynamic_shared, indirect_calls;
-    guint32 live_bytes;    /* most alive at once, of a lane */
+    guint32 live_bytes;       /* most alive at once, of a lane */
     guint8 *reloads, *spills; /* of each instruction: words that it has to load from and store to local memory, since
                                  registers do not suffice; NULL: they do */
-    GPtrArray *callees;    /* PtxFunction that it calls directly */
-    GHashTable *families;  /* name -> count */
-    guint32 *formal_offset;/* in the parameter area: returns first, then parameters */
-    guint32 *formal_place; /* of .reg formals, else PLACE_NONE */
+    GPtrArray *callees;       /* PtxFunction that it calls directly */
+    GHashTable *families;     /* name -> count */
+    guint32 *formal_offset;   /* in the parameter area: returns first, then parameters */
+    guint32 *formal_place;    /* of .reg formals, else PLACE_NONE */
     guint n_formals;
     guint32 statements;
-    PtxCosts *costs;       /* n_ins + 1 */
-    guint64 tag;           /* of its instructions: two functions that have the same are alike */
+    PtxCosts *costs;         /* n_ins + 1 */
+    guint64 tag;             /* of its instructions: two functions that have the same are alike */
     const PtxHotMemory *hot; /* not owned; the executor's, as PtxIns.run */
-    gint bound;            /* both are there */
+    gint bound;              /* both are there */
 } PtxCode;
 
 /* The code of a function, made at the first call, by any thread. NULL: *error, the same each time. */
@@ -166,12 +175,12 @@ PtxCode *ptx_function_code(PtxFunction *function, GError **error);
 
 /* What a kernel needs, callees included. FALSE: one of them cannot be made. */
 typedef struct {
-    guint32 registers;     /* of a thread, 32 bits each, as liveness has it */
-    guint32 shared_bytes;  /* static, */
+    guint32 registers;        /* of a thread, 32 bits each, as liveness has it */
+    guint32 shared_bytes;     /* static, */
     guint32 functions_shared; /* of that: variables of functions that it calls, which have places of their own, */
-    guint32 functions_end; /* up to here; 0: none */
-    guint32 local_bytes;   /* of a thread, the deepest chain of calls */
-    gboolean recursive;    /* local_bytes is of one round */
+    guint32 functions_end;    /* up to here; 0: none */
+    guint32 local_bytes;      /* of a thread, the deepest chain of calls */
+    gboolean recursive;       /* local_bytes is of one round */
     gboolean dynamic_shared;
 } PtxUsage;
 gboolean ptx_function_usage(PtxFunction *entry, PtxUsage *usage, GError **error);

@@ -1,11 +1,8 @@
-/* The costs of instructions, as measured on an H100. See cost.h.
- *
- * Source of every row: h100/classes.csv (latency; throughput of one SM with 32 warps: a warp's instruction takes
- * 128 / lanes a clock of a quarter), which says for what is measured in pairs how much of it is the other one's. Where
- * a PTX instruction is several of SASS, slots are their number. Rows `assumed` are between those that are like them. */
+/* The costs of instructions, as measured on an H100: rows of operations.h, and here what depends on more than the type
+ * of operands. See cost.h. */
 #include "ptx/translate/cost.h"
 #include "ptx/translate/lower.h"
-
+/* clang-format off */ /* rows and one-line cases, read by column */
 typedef enum { ANY, WORD /* integers and bits up to 32 */, LONG /* of 64 */, F32, F64, HALF, HALF2, PRED } Group;
 
 typedef struct {
@@ -26,83 +23,9 @@ typedef struct {
 #define LSU(x) COST_SHARED_PIPE, CLK(x)
 #define R(op, group, flag, latency, slots, ...) {op, group, flag, CLK(latency), CLK(slots), __VA_ARGS__}
 
+#define COST(name, ...) R(OP_##name, __VA_ARGS__),
 static const Row rows[] = {
-    R(OP_ADD, WORD, 0, 4.6, 1, ALU(1.08), FMA(1.08)), R(OP_SUB, WORD, 0, 4.6, 1, ALU(1.08), FMA(1.08)),
-    R(OP_ADD, LONG, 0, 6.3, 2, ALU(2.27), FMA(2.27)), R(OP_SUB, LONG, 0, 6.3, 2, ALU(2.27), FMA(2.27)),
-    R(OP_ADD, F32, 0, 4.2, 1, FMA(1.09), 0, 0), R(OP_SUB, F32, 0, 4.2, 1, FMA(1.09), 0, 0),
-    R(OP_ADD, F64, 0, 8.2, 1, FP64(2.04), 0, 0), R(OP_SUB, F64, 0, 8.2, 1, FP64(2.04), 0, 0),
-    R(OP_ADD, HALF, 0, 4.2, 1, FMA(1.1), 0, 0), R(OP_SUB, HALF, 0, 4.2, 1, FMA(1.1), 0, 0),
-    R(OP_ADD, HALF2, 0, 8.2, 1, FMA(1.13), 0, 0), R(OP_SUB, HALF2, 0, 8.2, 1, FMA(1.13), 0, 0),
-    R(OP_CARRY_ADD, WORD, 0, 5.2, 1, ALU(1.17), FMA(1.17)), R(OP_CARRY_SUB, WORD, 0, 5.2, 1, ALU(1.17), FMA(1.17)),
-    R(OP_CARRY_ADD, LONG, 0, 6.3, 2, ALU(2.27), FMA(2.27)), R(OP_CARRY_SUB, LONG, 0, 6.3, 2, ALU(2.27), FMA(2.27)),
-    R(OP_CARRY_MAD, ANY, 0, 12.1, 2, FMA(3.15), 0, 0),
-    R(OP_MUL_LO, WORD, 0, 4.2, 1, FMA(2.02), 0, 0), R(OP_MAD_LO, WORD, 0, 4.2, 1, FMA(2.02), 0, 0),
-    R(OP_MUL_LO, LONG, 0, 17.1, 4, FMA(8.6), 0, 0), R(OP_MAD_LO, LONG, 0, 17.1, 4, FMA(8.3), 0, 0),
-    R(OP_MUL_LO, F32, 0, 4.2, 1, FMA(1.08), 0, 0), R(OP_MUL_LO, F64, 0, 8.2, 1, FP64(2.04), 0, 0),
-    R(OP_MUL_LO, HALF, 0, 4.2, 1, FMA(1.1), 0, 0), R(OP_MUL_LO, HALF2, 0, 8.2, 1, FMA(1.13), 0, 0),
-    R(OP_MUL_HI, LONG, 0, 33.3, 8, FMA(16.9), 0, 0), R(OP_MAD_HI, LONG, 0, 33.3, 8, FMA(16.9), 0, 0),
-    R(OP_MUL_HI, ANY, 0, 9.2, 1, FMA(4.02), 0, 0), R(OP_MAD_HI, ANY, 0, 9.4, 1, FMA(4.1), 0, 0),
-    R(OP_MUL_WIDE, ANY, 0, 4.5, 1, FMA(2.02), 0, 0), R(OP_MAD_WIDE, ANY, 0, 12.3, 2.5, FMA(5.2), 0, 0),
-    R(OP_MUL24, ANY, 0, 10.1, 2, FMA(2.2), 0, 0), R(OP_MAD24, ANY, 0, 10.1, 2, FMA(2.2), 0, 0),
-    R(OP_SAD, ANY, 0, 4.3, 1, ALU(2.04), 0, 0), R(OP_DP4A, ANY, 0, 4.2, 1, FMA(2.02), 0, 0),
-    R(OP_DP2A, ANY, 0, 4.2, 1, FMA(2.02), 0, 0),
-    R(OP_FMA, F32, 0, 4.2, 1, FMA(1.08), 0, 0), R(OP_FMA, F64, 0, 8.2, 1, FP64(2.2), 0, 0),
-    R(OP_FMA, HALF, 0, 4.2, 1, FMA(1.09), 0, 0), R(OP_FMA, HALF2, 0, 8.2, 1, FMA(1.53), 0, 0),
-    R(OP_DIV, F32, FLAG_APPROX | FLAG_FTZ, 23.7, 2, XU(8.15), 0, 0),
-    R(OP_DIV, F32, FLAG_APPROX, 41.8, 6, XU(8.3), 0, 0),
-    R(OP_DIV, F32, FLAG_FULL, 45.9, 9, XU(9.0), 0, 0), R(OP_DIV, F32, 0, 44.6, 10, XU(17.2), 0, 0),
-    R(OP_DIV, F64, 0, 112.5, 24, FP64(24.4), 0, 0),
-    R(OP_DIV, LONG, 0, 319, 120, FMA(135), 0, 0), R(OP_REM, LONG, 0, 312, 110, FMA(124.5), 0, 0),
-    R(OP_DIV, ANY, 0, 129, 25, FMA(33.6), 0, 0), R(OP_REM, ANY, 0, 131, 25, FMA(34.6), 0, 0),
-    R(OP_RCP, F32, FLAG_APPROX | FLAG_FTZ, 19, 1, XU(8.1), 0, 0), R(OP_RCP, F32, FLAG_APPROX, 41.6, 7, XU(9.2), 0, 0),
-    R(OP_RCP, F32, 0, 64.4, 10, XU(10.4), 0, 0), R(OP_RCP, F64, FLAG_APPROX, 18.9, 1, XU(8.1), 0, 0),
-    R(OP_RCP, F64, 0, 62.3, 13, FP64(13.4), 0, 0),
-    R(OP_SQRT, F32, FLAG_APPROX | FLAG_FTZ, 17, 1, XU(8.1), 0, 0),
-    R(OP_SQRT, F32, FLAG_APPROX, 39.4, 4, XU(8.15), 0, 0),
-    R(OP_SQRT, F32, 0, 42.9, 12, XU(9.2), 0, 0), R(OP_SQRT, F64, 0, 81.3, 25, FP64(25), 0, 0),
-    R(OP_RSQRT, F64, 0, 56.3, 14, XU(16.4), 0, 0), R(OP_RSQRT, ANY, FLAG_FTZ, 17, 1, XU(8.1), 0, 0),
-    R(OP_RSQRT, ANY, 0, 39.4, 4, XU(8.15), 0, 0), R(OP_LG2, ANY, FLAG_FTZ, 17, 1, XU(8.1), 0, 0),
-    R(OP_LG2, ANY, 0, 39.4, 4, XU(8.15), 0, 0), R(OP_EX2, HALF2, 0, 17.3, 2, XU(16), 0, 0),
-    R(OP_EX2, ANY, FLAG_FTZ, 17, 1, XU(8.1), 0, 0), R(OP_EX2, ANY, 0, 18.4, 1.2, XU(8.1), 0, 0),
-    R(OP_SIN, ANY, 0, 22.7, 2, XU(8.2), 0, 0), R(OP_COS, ANY, 0, 22.7, 2, XU(8.2), 0, 0),
-    R(OP_TANH, HALF2, 0, 17.3, 2, XU(16), 0, 0), R(OP_TANH, ANY, 0, 17, 1, XU(8.1), 0, 0),
-    R(OP_MIN, F64, 0, 25.3, 8, FP64(8.2), 0, 0), R(OP_MAX, F64, 0, 25.3, 8, FP64(8.2), 0, 0),
-    R(OP_MIN, LONG, 0, 12.2, 4, ALU(8.04), 0, 0), R(OP_MAX, LONG, 0, 12.2, 4, ALU(8.04), 0, 0),
-    R(OP_MIN, ANY, 0, 4.25, 1, ALU(2.04), 0, 0), R(OP_MAX, ANY, 0, 4.25, 1, ALU(2.04), 0, 0),
-    R(OP_ABS, WORD, 0, 5.2, 1, ALU(1.25), 0, 0), R(OP_NEG, WORD, 0, 5.2, 1, ALU(1.2), 0, 0),
-    R(OP_ABS, LONG, 0, 6.3, 2, ALU(2.27), 0, 0), R(OP_NEG, LONG, 0, 6.3, 2, ALU(2.27), 0, 0),
-    R(OP_ABS, ANY, 0, 0, 0, 0, 0, 0, 0), R(OP_NEG, ANY, 0, 0, 0, 0, 0, 0, 0), /* assumed: modifiers of operands */
-    R(OP_POPC, ANY, 0, 17, 1, XU(8), 0, 0), R(OP_BFIND, ANY, 0, 17, 1, XU(8), 0, 0),
-    R(OP_CLZ, ANY, 0, 23, 2, XU(8), 0, 0), R(OP_BREV, ANY, 0, 18, 1, XU(8.1), 0, 0),
-    R(OP_FNS, ANY, 0, 186, 45, ALU(46.8), 0, 0),
-    R(OP_BFE, ANY, 0, 8.2, 2, ALU(4.1), 0, 0), R(OP_BFI, ANY, 0, 10.2, 2, ALU(2.2), FMA(2.2)),
-    R(OP_SZEXT, ANY, 0, 4.3, 1, ALU(2.04), 0, 0), R(OP_BMSK, ANY, 0, 4.3, 1, ALU(2.04), 0, 0),
-    R(OP_AND, PRED, 0, 8.3, 1, ALU(2.04), 0, 0), R(OP_OR, PRED, 0, 8.3, 1, ALU(2.04), 0, 0), /* assumed: as setp */
-    R(OP_XOR, PRED, 0, 8.3, 1, ALU(2.04), 0, 0), R(OP_NOT, PRED, 0, 0, 0, 0, 0, 0, 0),
-    R(OP_AND, LONG, 0, 4.2, 2, ALU(4.1), 0, 0), R(OP_OR, LONG, 0, 4.2, 2, ALU(4.1), 0, 0),
-    R(OP_XOR, LONG, 0, 4.2, 2, ALU(4.1), 0, 0), R(OP_NOT, LONG, 0, 4.2, 2, ALU(4.1), 0, 0),
-    R(OP_AND, ANY, 0, 4.2, 1, ALU(2.04), 0, 0), R(OP_OR, ANY, 0, 4.2, 1, ALU(2.04), 0, 0),
-    R(OP_XOR, ANY, 0, 4.2, 1, ALU(2.04), 0, 0), R(OP_NOT, ANY, 0, 4.2, 1, ALU(2.04), 0, 0),
-    R(OP_CNOT, ANY, 0, 8.2, 2, ALU(4.1), 0, 0), R(OP_LOP3, ANY, 0, 4.2, 1, ALU(2.04), 0, 0),
-    R(OP_SHL, LONG, 0, 6.1, 2, ALU(4.04), 0, 0), R(OP_SHR, LONG, 0, 8.1, 2, ALU(4.04), 0, 0),
-    R(OP_SHL, ANY, 0, 4.25, 1, ALU(2.04), 0, 0), R(OP_SHR, ANY, 0, 4.25, 1, ALU(2.04), 0, 0),
-    R(OP_SHF, ANY, 0, 4.25, 1, ALU(2.04), 0, 0), R(OP_PRMT, ANY, 0, 4.25, 1, ALU(2.04), 0, 0),
-    R(OP_TESTP, ANY, 0, 4.3, 1, ALU(2.04), 0, 0), R(OP_COPYSIGN, ANY, 0, 4.2, 1, ALU(2.04), 0, 0),
-    R(OP_SETP, F64, 0, 10.2, 1, FP64(2.2), 0, 0), R(OP_SETP, LONG, 0, 8.2, 2, ALU(4.1), 0, 0),
-    R(OP_SETP, ANY, 0, 4.2, 1, ALU(2.04), 0, 0), R(OP_SET, ANY, 0, 8.3, 2, ALU(4.1), 0, 0),
-    R(OP_SELP, LONG, 0, 4.2, 2, ALU(4.1), 0, 0), R(OP_SELP, F64, 0, 4.2, 2, ALU(4.1), 0, 0),
-    R(OP_SELP, ANY, 0, 4.2, 1, ALU(2.04), 0, 0), R(OP_SLCT, ANY, 0, 8.2, 2, ALU(4.1), 0, 0),
-    R(OP_CVT_PACK, ANY, 0, 9.5, 2, ALU(4.1), 0, 0),
-    R(OP_MIX_ADD, ANY, 0, 4.2, 1, FMA(1.09), 0, 0), R(OP_MIX_FMA, ANY, 0, 4.2, 1, FMA(1.09), 0, 0),
-    R(OP_VIDEO, ANY, 0, 12, 4, ALU(8), 0, 0), R(OP_VIDEO_SIMD, ANY, 0, 12, 4, ALU(8), 0, 0), /* assumed */
-    R(OP_ISSPACEP, ANY, 0, 8.3, 2, ALU(4.1), 0, 0), R(OP_MAPA, ANY, 0, 5, 2, ALU(2.04), 0, 0),
-    R(OP_GETCTARANK, ANY, 0, 5, 1, ALU(2.04), 0, 0), R(OP_MBAR_PENDING, ANY, 0, 4.2, 1, ALU(2.04), 0, 0),
-    R(OP_SHFL, ANY, 0, 25, 1, LSU(1.09), 0, 0), R(OP_VOTE, ANY, 0, 13.2, 1, ALU(4.1), 0, 0),
-    R(OP_ACTIVEMASK, ANY, 0, 13.2, 1, ALU(4.1), 0, 0), R(OP_ELECT, ANY, 0, 13.2, 1, ALU(4.1), 0, 0),
-    R(OP_REDUX, ANY, 0, 43, 2, XU(8.1), 0, 0), R(OP_BAR_WARP, ANY, 0, 0, 1, 0, 0, 0, 0),
-    R(OP_CREATEPOLICY, ANY, 0, 4.2, 1, ALU(2.04), 0, 0), R(OP_NANOSLEEP, ANY, 0, 8, 1, 0, 0, 0, 0),
-    R(OP_CP_ASYNC, ANY, 0, 0, 1, LSU(3.85), 0, 0), R(OP_CP_COMMIT, ANY, 0, 0, 1, 0, 0, 0, 0),
-    R(OP_CP_WAIT, ANY, 0, 0, 1, 0, 0, 0, 0), R(OP_CP_WAIT_ALL, ANY, 0, 0, 1, 0, 0, 0, 0),
+#include "ptx/operations.h"
 };
 
 static Group group_of(const PtxIns *ins)
@@ -233,6 +156,13 @@ static gboolean branch_is_guard(const PtxCode *code, const PtxIns *ins, guint32 
     return TRUE;
 }
 
+static Row matrix_cost(const PtxIns *ins)
+{
+    PtxMatrixCost cost = ptx_cost_matrix(ins);
+    return (Row){.op = ins->op, .latency = cost.latency, .slots = cost.slots, .unit = cost.unit, .busy = cost.busy,
+                 .unit2 = cost.unit2, .busy2 = cost.busy2};
+}
+
 static Row control_cost(const PtxCode *code, const PtxIns *ins, guint32 at)
 {
     switch (ins->op) {
@@ -265,6 +195,11 @@ static Row cost_of(const PtxCode *code, const PtxIns *ins, guint32 at)
     case OP_NOP: return (Row)R(OP_MOV, ANY, 0, 0, 0, 0, 0, 0, 0);
     case OP_MATCH: return ins->mode == W_ALL ? (Row)R(OP_MATCH, ANY, 0, 23, 1, XU(8.1), 0, 0)
                                              : (Row)R(OP_MATCH, ANY, 0, 368, 1, XU(256), 0, 0);
+    case OP_LDMATRIX:
+    case OP_STMATRIX:
+    case OP_MOVMATRIX:
+    case OP_MMA:
+    case OP_WGMMA: return matrix_cost(ins);
     case OP_LD:
     case OP_ST: return inside ? inner_memory_cost(ins) : (Row)R(OP_LD, ANY, 0, 0, 1, 0, 0, 0, 0);
     case OP_ATOM:

@@ -12,15 +12,16 @@
 #include <glib.h>
 
 typedef enum {
-    COST_STALL,   /* time of a warp alone */
-    COST_SLOTS,   /* issue slots of the quarter's scheduler: instructions of SASS */
-    COST_ALU,     /* logic, shifts, comparisons */
-    COST_FMA,     /* multiplications, float */
-    COST_XU,      /* special functions, conversions, bits */
+    COST_STALL, /* time of a warp alone */
+    COST_SLOTS, /* issue slots of the quarter's scheduler: instructions of SASS */
+    COST_ALU,   /* logic, shifts, comparisons */
+    COST_FMA,   /* multiplications, float */
+    COST_XU,    /* special functions, conversions, bits */
     COST_FP64,
+    COST_MATRIX,      /* matrix units */
     COST_SHARED_PIPE, /* of the SM: shared and local memory, shuffles */
-    COST_EFFECTS, /* instructions that may change more than registers, each 1 */
-    COST_SUMS
+    COST_EFFECTS,     /* instructions that may change more than registers, each 1 */
+    COST_SUMS = 12    /* a multiple of 4, as parts are */
 } PtxCostSum;
 #define COST_CLK 100u
 #define PTX_LINE_SLOTS (8u * COST_CLK) /* slots on 128 B of SASS */
@@ -37,5 +38,17 @@ struct PtxIns;
 void ptx_costs_make(struct PtxCode *code);
 /* Of an instruction's result, for those that have no other way to be known. */
 guint32 ptx_cost_latency(const struct PtxCode *code, const struct PtxIns *ins);
+
+/* Of a matrix instruction (cost_matrix.c): hundredths of a clk; units are PtxCostSum. */
+typedef struct {
+    guint32 latency, slots;
+    guint8 unit;
+    guint32 busy;
+    guint8 unit2;
+    guint32 busy2;
+} PtxMatrixCost;
+PtxMatrixCost ptx_cost_matrix(const struct PtxIns *ins);
+/* How long behind its unit's work the results of wgmma are there. */
+guint32 ptx_cost_wgmma_behind(const struct PtxIns *ins);
 
 #endif

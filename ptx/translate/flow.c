@@ -10,10 +10,7 @@
 
 #define NOWHERE G_MAXUINT32
 
-static gboolean ends_lanes(const PtxIns *ins)
-{
-    return ins->op == OP_EXIT || ins->op == OP_TRAP || ins->op == OP_RET;
-}
+static gboolean ends_lanes(const PtxIns *ins) { return ins->op == OP_EXIT || ins->op == OP_TRAP || ins->op == OP_RET; }
 
 static gboolean ends_block(const PtxIns *ins) { return ins->op == OP_BRA || ins->op == OP_BRX || ends_lanes(ins); }
 
@@ -81,8 +78,8 @@ typedef struct {
     PtxFlow *flow;
     const PtxCode *code;
     guint32 root;
-    guint32 *prev, *prev_at;  /* blocks before each block, and where its list begins */
-    guint32 *order, *rank;    /* reverse postorder from the end, and a block's place in it */
+    guint32 *prev, *prev_at; /* blocks before each block, and where its list begins */
+    guint32 *order, *rank;   /* reverse postorder from the end, and a block's place in it */
     guint32 n_order, *idom;
 } Dominators;
 

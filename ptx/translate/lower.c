@@ -172,9 +172,7 @@ guint32 ptx_lower_source(PtxLower *lower, const PtxArg *arg, guint bytes, PtxTyp
     case ARG_SREG: return runtime_value(lower, bytes, (PtxSreg)arg->index, 0, SPACE_REG);
     case ARG_SYMBOL: return symbol_value(lower, arg, bytes);
     case ARG_VAR: return var_value(lower, arg, bytes);
-    default:
-        ptx_lower_fail(lower, arg, PTX_LOAD_ERROR_SYNTAX, "not a value");
-        return PLACE_NONE;
+    default: ptx_lower_fail(lower, arg, PTX_LOAD_ERROR_SYNTAX, "not a value"); return PLACE_NONE;
     }
 }
 
@@ -202,6 +200,28 @@ void ptx_lower_address(PtxLower *lower, PtxIns *ins, guint at, const PtxArg *arg
     ins->src_bytes[at] = 8;
 }
 
+void ptx_lower_base(PtxLower *lower, PtxIns *ins, guint at, const PtxArg *arg)
+{
+    if (at == 0 || arg->base != ARG_REG || arg->value == 0) {
+        ptx_lower_address(lower, ins, at, arg);
+        return;
+    }
+    PtxIns sum = ptx_lower_new(lower);
+    PtxArg base = *arg;
+    base.kind = ARG_REG;
+    guint width = ptx_lower_bytes(lower, &base);
+    sum.op = OP_ADD;
+    sum.type = sum.type2 = width == 8 ? T_U64 : T_U32;
+    sum.src[0] = PLACE_OF_REG(arg->index);
+    sum.src[1] = ptx_lower_constant(lower, arg->value, width);
+    sum.dst = PLACE_OF_REG(ptx_body_register(lower->body, sum.type));
+    sum.dst_bytes = sum.src_bytes[0] = sum.src_bytes[1] = (guint8)width;
+    sum.guard = PLACE_NONE;
+    ptx_lower_add(lower, &sum);
+    ins->src[at] = sum.dst;
+    ins->src_bytes[at] = (guint8)width;
+}
+
 /* The registers of a vector have one width, to which numbers among them are made. */
 guint32 ptx_lower_vector(PtxLower *lower, const PtxArg *arg, guint bytes, PtxType type, gboolean is_dst, guint8 *n,
                          guint8 *width)
@@ -211,8 +231,8 @@ guint32 ptx_lower_vector(PtxLower *lower, const PtxArg *arg, guint bytes, PtxTyp
     *width = 0;
     for (guint pass = 0; pass < 2; pass++) {
         for (guint i = 0; i < *n; i++) {
-            const PtxArg *part =
-                arg->kind == ARG_VECTOR ? &g_array_index(lower->body->parts, PtxArg, arg->index + i) : arg;
+            const PtxArg *part = arg->kind == ARG_VECTOR ? &g_array_index(lower->body->parts, PtxArg, arg->index + i)
+                                                         : arg;
             if (pass == 1) {
                 place[i] = part->kind == ARG_SINK ? PLACE_NONE
                            : is_dst               ? PLACE_OF_REG(part->index)

@@ -12,9 +12,11 @@ static gboolean ptx_lower_nothing(PtxLower *lower)
 
 static gboolean lower_statement(PtxLower *lower)
 {
-#define PTX_ROW(name, lowering, step, traits) [OP_##name] = ptx_lower_##lowering,
-    static gboolean (*const lowerings[OP_COUNT])(PtxLower *) = {[OP_NONE] = ptx_lower_plain, PTX_OPERATIONS(PTX_ROW)};
-#undef PTX_ROW
+#define OPERATION(name, lowering, step, traits) [OP_##name] = ptx_lower_##lowering,
+    static gboolean (*const lowerings[OP_COUNT])(PtxLower *) = {
+        [OP_NONE] = ptx_lower_plain,
+#include "ptx/operations.h"
+    };
     GError **error = lower->error;
     return lowerings[lower->statement->op](lower) && (!error || !*error);
 }
@@ -32,8 +34,8 @@ static void add_formals(PtxLower *lower)
     for (guint l = 0; l < 2; l++)
         for (guint i = 0; i < lists[l]->len; i++, at++) {
             code->formal_offset[at] = g_array_index(body->vars, PtxVar, at).offset;
-            code->formal_place[at] =
-                g_array_index(lists[l], PtxParam, i).space == SPACE_REG ? PLACE_OF_REG(reg++) : PLACE_NONE;
+            code->formal_place[at] = g_array_index(lists[l], PtxParam, i).space == SPACE_REG ? PLACE_OF_REG(reg++)
+                                                                                             : PLACE_NONE;
         }
 }
 

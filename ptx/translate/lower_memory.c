@@ -12,7 +12,8 @@ static guint8 word_among(const PtxStatement *statement, const guint8 *words, gui
 
 static void set_space(PtxIns *ins, const PtxStatement *statement)
 {
-    static const struct { guint8 word, space;
+    static const struct {
+        guint8 word, space;
     } rows[] = {{W_GLOBAL, SPACE_GLOBAL}, {W_LOCAL, SPACE_LOCAL},       {W_CONST, SPACE_CONST},
                 {W_PARAM, SPACE_PARAM},   {W_PARAM_ENTRY, SPACE_PARAM}, {W_PARAM_FUNC, SPACE_PARAM},
                 {W_SHARED, SPACE_SHARED}, {W_SHARED_CTA, SPACE_SHARED}, {W_SHARED_CLUSTER, SPACE_SHARED_CLUSTER}};
@@ -21,9 +22,9 @@ static void set_space(PtxIns *ins, const PtxStatement *statement)
         if (ptx_statement_has(statement, rows[i].word))
             ins->space = rows[i].space;
     ins->cost = ins->space == SPACE_SHARED || ins->space == SPACE_SHARED_CLUSTER ? COST_SHARED
-                : ins->space == SPACE_LOCAL                                     ? COST_LOCAL
-                : ins->space == SPACE_CONST || ins->space == SPACE_PARAM        ? COST_BANK
-                                                                                : COST_GLOBAL;
+                : ins->space == SPACE_LOCAL                                      ? COST_LOCAL
+                : ins->space == SPACE_CONST || ins->space == SPACE_PARAM         ? COST_BANK
+                                                                                 : COST_GLOBAL;
 }
 
 static void set_order(PtxIns *ins, const PtxStatement *statement)
@@ -53,12 +54,14 @@ static void set_order(PtxIns *ins, const PtxStatement *statement)
 /* The rules of multimem are those that device programs obey. */
 static gboolean check_multimem(PtxLower *lower, const PtxIns *ins)
 {
-    static const struct { guint8 type, numeric; } types[] = {
-        {T_U32, NUMERIC_U32}, {T_U64, NUMERIC_U64}, {T_S32, NUMERIC_S32}, {T_S64, NUMERIC_S64}, {T_B32, NUMERIC_B32},
-        {T_B64, NUMERIC_B64}, {T_F16, NUMERIC_F16}, {T_F16X2, NUMERIC_F16X2}, {T_BF16, NUMERIC_BF16},
-        {T_BF16X2, NUMERIC_BF16X2}, {T_F32, NUMERIC_F32}, {T_F64, NUMERIC_F64}, {T_E4M3, NUMERIC_E4M3},
-        {T_E4M3X2, NUMERIC_E4M3X2}, {T_E4M3X4, NUMERIC_E4M3X4}, {T_E5M2, NUMERIC_E5M2}, {T_E5M2X2, NUMERIC_E5M2X2},
-        {T_E5M2X4, NUMERIC_E5M2X4}};
+    static const struct {
+        guint8 type, numeric;
+    } types[] = {{T_U32, NUMERIC_U32},       {T_U64, NUMERIC_U64},       {T_S32, NUMERIC_S32},
+                 {T_S64, NUMERIC_S64},       {T_B32, NUMERIC_B32},       {T_B64, NUMERIC_B64},
+                 {T_F16, NUMERIC_F16},       {T_F16X2, NUMERIC_F16X2},   {T_BF16, NUMERIC_BF16},
+                 {T_BF16X2, NUMERIC_BF16X2}, {T_F32, NUMERIC_F32},       {T_F64, NUMERIC_F64},
+                 {T_E4M3, NUMERIC_E4M3},     {T_E4M3X2, NUMERIC_E4M3X2}, {T_E4M3X4, NUMERIC_E4M3X4},
+                 {T_E5M2, NUMERIC_E5M2},     {T_E5M2X2, NUMERIC_E5M2X2}, {T_E5M2X4, NUMERIC_E5M2X4}};
     PtxMultimem form = {.vec = ins->n_vec};
     form.instruction = ins->op == OP_MC_LOAD ? PTX_LD_REDUCE : ins->op == OP_MC_STORE ? PTX_ST : PTX_RED;
     form.op = ins->mode == W_MIN   ? NUMERIC_MIN
@@ -111,6 +114,7 @@ gboolean ptx_lower_memory(PtxLower *lower)
     if (ins.op == OP_ATOM) {
         guint8 n;
         ins.vec2 = ptx_lower_vector(lower, &lower->args[2], MAX(bytes, 2u), ins.type, FALSE, &n, &ins.src_bytes[2]);
+        ins.n_vec2 = n;
         if (n != ins.n_vec)
             return ptx_lower_fail(lower, &lower->args[2], PTX_LOAD_ERROR_SYNTAX, "vectors of different sizes");
         if ((ins.mode == W_CAS) != (statement->n_args == 4))

@@ -63,10 +63,12 @@ gboolean ptx_lower_mov(PtxLower *lower)
 
 static PtxSpace space_of(const PtxStatement *statement)
 {
-    static const struct { guint8 word, space; } rows[] = {
-        {W_GLOBAL, SPACE_GLOBAL}, {W_LOCAL, SPACE_LOCAL}, {W_CONST, SPACE_CONST}, {W_PARAM, SPACE_PARAM},
-        {W_PARAM_ENTRY, SPACE_PARAM}, {W_SHARED, SPACE_SHARED}, {W_SHARED_CTA, SPACE_SHARED},
-        {W_SHARED_CLUSTER, SPACE_SHARED_CLUSTER}};
+    static const struct {
+        guint8 word, space;
+    } rows[] = {{W_GLOBAL, SPACE_GLOBAL},     {W_LOCAL, SPACE_LOCAL},
+                {W_CONST, SPACE_CONST},       {W_PARAM, SPACE_PARAM},
+                {W_PARAM_ENTRY, SPACE_PARAM}, {W_SHARED, SPACE_SHARED},
+                {W_SHARED_CTA, SPACE_SHARED}, {W_SHARED_CLUSTER, SPACE_SHARED_CLUSTER}};
     for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
         if (ptx_statement_has(statement, rows[i].word))
             return rows[i].space;
@@ -80,9 +82,9 @@ gboolean ptx_lower_cvta(PtxLower *lower)
     guint bytes = ptx_types[ins.type].bytes;
     PtxSpace space = space_of(lower->statement);
     guint64 window = space == SPACE_SHARED || space == SPACE_SHARED_CLUSTER ? PTX_SHARED_WINDOW
-                     : space == SPACE_LOCAL                                ? PTX_LOCAL_WINDOW
-                     : space == SPACE_PARAM                                ? PTX_PARAM_WINDOW
-                                                                           : 0;
+                     : space == SPACE_LOCAL                                 ? PTX_LOCAL_WINDOW
+                     : space == SPACE_PARAM                                 ? PTX_PARAM_WINDOW
+                                                                            : 0;
     if (dst->kind != ARG_REG || ptx_lower_bytes(lower, dst) != bytes ||
         (src->kind == ARG_REG && ptx_lower_bytes(lower, src) != bytes))
         return ptx_lower_fail(lower, dst, PTX_LOAD_ERROR_SYNTAX, "the registers are not as wide as the type");

@@ -51,7 +51,9 @@ static guint32 predicate_source(PtxLower *lower, const PtxArg *arg)
 
 static void set_flags(PtxIns *ins, const PtxStatement *s)
 {
-    static const struct { guint8 word; guint32 flag;
+    static const struct {
+        guint8 word;
+        guint32 flag;
     } flags[] = {{W_FTZ, FLAG_FTZ},
                  {W_SAT, FLAG_SAT},
                  {W_RELU, FLAG_RELU},
@@ -197,27 +199,7 @@ static gboolean lower_operand(PtxLower *lower, PtxIns *ins, char role, const Ptx
             break; /* imm is the address's offset */
         ins->imm = arg->value;
         return TRUE;
-    case ROLE_ADDRESS:
-        if (arg->base != ARG_REG || arg->value == 0 || *sources == 0) {
-            ptx_lower_address(lower, ins, *sources, arg);
-        } else { /* only the first address has an offset beside it */
-            PtxIns sum = ptx_lower_new(lower);
-            PtxArg base = *arg;
-            base.kind = ARG_REG;
-            guint width = ptx_lower_bytes(lower, &base);
-            sum.op = OP_ADD;
-            sum.type = sum.type2 = width == 8 ? T_U64 : T_U32;
-            sum.src[0] = PLACE_OF_REG(arg->index);
-            sum.src[1] = ptx_lower_constant(lower, arg->value, width);
-            sum.dst = PLACE_OF_REG(ptx_body_register(lower->body, sum.type));
-            sum.dst_bytes = sum.src_bytes[0] = sum.src_bytes[1] = (guint8)width;
-            sum.guard = PLACE_NONE;
-            ptx_lower_add(lower, &sum);
-            ins->src[*sources] = sum.dst;
-            ins->src_bytes[*sources] = (guint8)width;
-        }
-        ++*sources;
-        return TRUE;
+    case ROLE_ADDRESS: ptx_lower_base(lower, ins, (*sources)++, arg); return TRUE;
     default: break;
     }
     if (*sources == 4 && (ins->flags & FLAG_THREE)) { /* a mask behind four others */
@@ -230,9 +212,9 @@ static gboolean lower_operand(PtxLower *lower, PtxIns *ins, char role, const Ptx
                          (role == ROLE_SRC && bytes == 0);
     if (arg->kind == ARG_REG && ptx_lower_bytes(lower, arg) > 0)
         bytes = ptx_lower_bytes(lower, arg);
-    ins->src[*sources] =
-        predicate ? predicate_source(lower, arg)
-                  : ptx_lower_source(lower, arg, MAX(bytes, 2u), lower->statement->n_types ? ins->type2 : T_B32);
+    ins->src[*sources] = predicate ? predicate_source(lower, arg)
+                                   : ptx_lower_source(lower, arg, MAX(bytes, 2u),
+                                                      lower->statement->n_types ? ins->type2 : T_B32);
     ins->src_bytes[*sources] = predicate ? 1 : (guint8)MAX(bytes, 2u);
     ++*sources;
     return TRUE;

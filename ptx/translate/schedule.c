@@ -13,7 +13,7 @@
 #include "ptx/translate/lower.h"
 
 #define SPAN 128u
-#define LOAD_CLK 200u      /* taken for a load from global memory; only that it is long matters */
+#define LOAD_CLK 200u /* taken for a load from global memory; only that it is long matters */
 
 typedef struct {
     guint64 bits[SPAN / 64];
@@ -30,18 +30,18 @@ static gboolean set_within(const Set *a, const Set *b)
 }
 
 typedef struct {
-    guint32 write;             /* last writer of the stretch, + 1; 0: none */
-    Set reads;                 /* since then */
-    guint32 stretch;           /* in which that was so */
+    guint32 write;   /* last writer of the stretch, + 1; 0: none */
+    Set reads;       /* since then */
+    guint32 stretch; /* in which that was so */
 } Register;
 
 typedef struct {
     PtxCode *code;
-    PtxIns *ins;               /* of the stretch */
+    PtxIns *ins; /* of the stretch */
     guint n;
-    Register *registers;       /* by number; the last one is the condition code */
+    Register *registers; /* by number; the last one is the condition code */
     guint32 n_registers, stretch;
-    Set before[SPAN];          /* what each waits for */
+    Set before[SPAN]; /* what each waits for */
     guint32 latency[SPAN], height[SPAN], ready[SPAN];
     guint at;
     gboolean any_load;

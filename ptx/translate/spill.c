@@ -18,14 +18,14 @@
 
 typedef struct {
     const PtxLive *live;
-    guint64 *weight;           /* of each register that lives across blocks */
+    guint64 *weight; /* of each register that lives across blocks */
     guint8 *spilled;
-    guint8 *computed;          /* of each: written by something else than a constant or a special register */
-    guint8 *depth;             /* of each block: loops around it */
+    guint8 *computed; /* of each: written by something else than a constant or a special register */
+    guint8 *depth;    /* of each block: loops around it */
     guint32 block;
-    gboolean again;            /* the instruction at hand gives the same whenever it is done */
-    guint32 *loaded;           /* by register: the block in which it was read or written last, plus one */
-    guint8 *loads, *stores;    /* of the instruction at hand, words */
+    gboolean again;         /* the instruction at hand gives the same whenever it is done */
+    guint32 *loaded;        /* by register: the block in which it was read or written last, plus one */
+    guint8 *loads, *stores; /* of the instruction at hand, words */
 } Spill;
 
 static guint words_of(const PtxLive *live, guint32 reg) { return (ptx_types[live->types[reg]].bytes + 3u) / 4u; }

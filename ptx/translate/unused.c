@@ -36,6 +36,7 @@ void ptx_drop_results(PtxCode *code, guint32 n_registers)
             continue;
         ins->op = OP_RED;
         ins->vec = ins->vec2;
+        ins->n_vec2 = 0; /* each place once: registers are given by it */
         ins->src_bytes[3] = ins->src_bytes[2];
         ins->dst2_bytes = 0;
     }

@@ -3,7 +3,7 @@
 
 typedef struct {
     PtxUsage usage;
-    GHashTable *open;          /* functions on the way here */
+    GHashTable *open; /* functions on the way here */
     GHashTable *done;
     gboolean module_shared;
     guint32 own_shared, registers;
@@ -93,11 +93,11 @@ gboolean ptx_function_usage(PtxFunction *entry, PtxUsage *usage, GError **error)
         guint32 base = (entry->unit->module->shared_bytes + 127u) & ~127u;
         walk.usage.local_bytes = local;
         walk.usage.registers = MIN(walk.registers, ptx_registers_allowed(entry));
-        walk.usage.shared_bytes =
-            entry->code->shared_bytes + (!walk.module_shared         ? 0
-                                         : entry->code->shared_bytes ? base
-                                                                     : entry->unit->module->shared_bytes) +
-            walk.usage.functions_shared;
+        walk.usage.shared_bytes = entry->code->shared_bytes +
+                                  (!walk.module_shared         ? 0
+                                   : entry->code->shared_bytes ? base
+                                                               : entry->unit->module->shared_bytes) +
+                                  walk.usage.functions_shared;
         *usage = walk.usage;
     }
     g_hash_table_unref(walk.open);
