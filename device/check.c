@@ -6,8 +6,12 @@
 
 void device_fault(FoCta *cta, guint64 va, int uop_kind, FaultKind kind, const char *text)
 {
-    FabricFault fault = {.kind = kind, .gpu = cta->launch->gpu->id, .who = cta->launch->name,
-                         .cta = cta->cta->index, .va = va, .uop = (guint8)uop_kind,
+    FabricFault fault = {.kind = kind,
+                         .gpu = cta->launch->gpu->id,
+                         .who = cta->launch->name,
+                         .cta = cta->cta->index,
+                         .va = va,
+                         .uop = (guint8)uop_kind,
                          .cause = cta->cta->cause};
     fault.text = text ? g_intern_string(text) : NULL;
     fabric_fault(cta->launch->fabric, &fault);
@@ -70,12 +74,13 @@ gboolean device_check_warps(FoCta *cta, int uop_kind)
 }
 
 /* A type and an operation that exist. */
-static gboolean check_known(FoCta *cta, guint64 va, int uop_kind, FoType type, FoOp op)
+static gboolean check_known(FoCta *cta, guint64 va, int uop_kind, FoType type, FoOp op, FoOp last)
 {
     if ((guint)type >= NUMERIC_TYPES)
         device_wrong(cta, va, uop_kind, "element type %d; FO_U32 to FO_E5M2X4 are right", (int)type);
-    else if ((guint)op >= NUMERIC_OPS)
-        device_wrong(cta, va, uop_kind, "operation %d; FO_ADD to FO_XOR are right", (int)op);
+    else if ((guint)op > (guint)last)
+        device_wrong(cta, va, uop_kind, "operation %d; FO_ADD to %s are right", (int)op,
+                     last == FO_MUL ? "FO_MUL" : "FO_XOR");
     else
         return TRUE;
     return FALSE;
@@ -83,7 +88,7 @@ static gboolean check_known(FoCta *cta, guint64 va, int uop_kind, FoType type, F
 
 gboolean device_check_numeric(FoCta *cta, int uop_kind, FoType type, FoOp op, guint32 width)
 {
-    if (!check_known(cta, 0, uop_kind, type, op))
+    if (!check_known(cta, 0, uop_kind, type, op, FO_MUL))
         return FALSE;
     const char *name = numeric_type_name((NumericType)type);
     guint32 bytes = numeric_type_bytes((NumericType)type);
@@ -100,7 +105,7 @@ gboolean device_check_numeric(FoCta *cta, int uop_kind, FoType type, FoOp op, gu
 gboolean device_check_atomic(FoCta *cta, int uop_kind, guint64 va, FoType type, FoOp op, guint32 width, FoOrder order)
 {
     g_autoptr(GError) error = NULL;
-    if (!check_known(cta, va, uop_kind, type, op))
+    if (!check_known(cta, va, uop_kind, type, op, FO_XOR))
         return FALSE;
     if (!(uop_kind == UOP_ATOM && order == FO_ACQUIRE) && !device_check_order(cta, order, FO_RELEASE, va, uop_kind))
         return FALSE;
@@ -112,13 +117,13 @@ gboolean device_check_atomic(FoCta *cta, int uop_kind, guint64 va, FoType type, 
 
 /* ---- multimem */
 
-static const int check_multimem_uop[] = {[PTX_LD_REDUCE] = UOP_MC_LOAD, [PTX_ST] = UOP_MC_STORE,
-                                         [PTX_RED] = UOP_MC_RED};
+static const int check_multimem_uop[] = {
+    [PTX_LD_REDUCE] = UOP_MC_LOAD, [PTX_ST] = UOP_MC_STORE, [PTX_RED] = UOP_MC_RED};
 
 void device_widen_form(FoMultimem *form, guint32 width)
 {
     static const FoType packed[NUMERIC_TYPES] = {
-        [NUMERIC_F16] = FO_F16X2,   [NUMERIC_BF16] = FO_BF16X2,   [NUMERIC_E4M3] = FO_E4M3X4,
+        [NUMERIC_F16] = FO_F16X2,     [NUMERIC_BF16] = FO_BF16X2, [NUMERIC_E4M3] = FO_E4M3X4,
         [NUMERIC_E4M3X2] = FO_E4M3X4, [NUMERIC_E5M2] = FO_E5M2X4, [NUMERIC_E5M2X2] = FO_E5M2X4};
     if ((guint)form->type >= NUMERIC_TYPES)
         return; /* device_check_form says so */
@@ -131,7 +136,7 @@ void device_widen_form(FoMultimem *form, guint32 width)
 static gboolean check_words(FoCta *cta, int uop_kind, FoAddress address, const FoMultimem *form)
 {
     FoOp op = uop_kind == UOP_MC_STORE ? FO_ADD : form->op; /* of a store it is not looked at */
-    if (!check_known(cta, address, uop_kind, form->type, op))
+    if (!check_known(cta, address, uop_kind, form->type, op, FO_XOR))
         return FALSE;
     if ((guint)form->order > FO_RELEASE)
         device_wrong(cta, address, uop_kind, "order %d; 0 to FO_RELEASE are right", (int)form->order);
@@ -144,12 +149,11 @@ static gboolean check_words(FoCta *cta, int uop_kind, FoAddress address, const F
     return FALSE;
 }
 
-gboolean device_check_form(FoCta *cta, PtxInstruction instruction, FoAddress address,
-                           const FoMultimem *form, guint32 width)
+gboolean device_check_form(FoCta *cta, PtxInstruction instruction, FoAddress address, const FoMultimem *form,
+                           guint32 width)
 {
-    PtxMultimem ptx = {instruction, (NumericOp)form->op, (NumericType)form->type,
-                       form->vec ? form->vec : 1, (PtxAcc)form->acc, (PtxSem)form->order,
-                       (PtxScope)form->scope};
+    PtxMultimem ptx = {instruction,       (NumericOp)form->op, (NumericType)form->type, form->vec ? form->vec : 1,
+                       (PtxAcc)form->acc, (PtxSem)form->order, (PtxScope)form->scope};
     const PtxTarget target = {(guint)cta->launch->fabric->spec.sm.arch, TRUE};
     int uop_kind = check_multimem_uop[instruction];
     g_autoptr(GError) error = NULL;

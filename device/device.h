@@ -28,17 +28,20 @@ struct DeviceLaunch {
     Vas *vas;
     const char *name;
     FoProgram program;
-    void *args;              /* the launch's copy */
+    void *args; /* the launch's copy */
     guint32 ctas, threads;
-    guint32 cluster;         /* CTAs that go to one GPC together */
-    guint32 next_cta;        /* the next one to create */
+    guint32 cluster;  /* CTAs that go to one GPC together */
+    guint32 next_cta; /* the next one to create */
     guint32 done_ctas;
-    gboolean waiting;        /* a created CTA has no SM yet */
+    gboolean waiting; /* a created CTA has no SM yet */
     gboolean placing;
+    gboolean inside;                        /* device_launch_inside() */
     SimTime submitted_ps, start_ps, end_ps; /* start: first CTA placed */
-    SimTime issued_ps;       /* all warps have issued their last instruction, */
-    SimTime drained_ps;      /* and their stores are performed */
+    SimTime issued_ps;                      /* all warps have issued their last instruction, */
+    SimTime drained_ps;                     /* and their stores are performed */
     gsize stack_bytes;
+    GQueue alive;    /* FoCta.alive: its CTAs */
+    GList under_way; /* in Fabric.launches */
     Event start, end;
     DeviceDone done;
     void *user;
@@ -46,11 +49,16 @@ struct DeviceLaunch {
 
 /* Starts a kernel now. kernel->args is copied. GError (DEVICE_ERROR): an impossible grid. The launch is
  * freed after on_done (may be NULL) returned; until then it may be read. */
-DeviceLaunch *device_launch(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel,
-                            DeviceDone done, void *user, GError **error);
+DeviceLaunch *device_launch(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel, DeviceDone done, void *user,
+                            GError **error);
+/* Frees all that is under way, in a simulation that was abandoned (sim_abandon()). */
+void device_abandon(Fabric *fabric);
 /* The same with so long from now to the first instruction instead of sm.launch_ps. */
-DeviceLaunch *device_launch_after(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel,
-                                  guint64 delay_ps, DeviceDone done, void *user, GError **error);
+DeviceLaunch *device_launch_after(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel, guint64 delay_ps,
+                                  DeviceDone done, void *user, GError **error);
+/* The same as a part of a kernel that runs already: it starts now, and ends with its last load and store. */
+DeviceLaunch *device_launch_inside(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel, DeviceDone done,
+                                   void *user, GError **error);
 /* Of a launch that has not started: its CTAs go to SMs in clusters of so many (up to 8), each cluster to one GPC. */
 void device_launch_cluster(DeviceLaunch *launch, guint32 cluster);
 
@@ -95,7 +103,7 @@ struct DeviceSource {
 
 /* An operation that several warps of a CTA have alike, as barriers, is kept once. */
 typedef struct {
-    Uop uop;              /* owns its lane_va */
+    Uop uop; /* owns its lane_va */
     guint32 refs;
 } DeviceUop;
 void device_uop_unref(DeviceUop *shared);
@@ -121,11 +129,11 @@ typedef struct {
 } DeviceWarp;
 
 struct FoReg {
-    Reg **warp;          /* NULL until that warp uses it */
-    const FoCta *cta;    /* whose it is */
+    Reg **warp;       /* NULL until that warp uses it */
+    const FoCta *cta; /* whose it is */
     guint32 n_warps, width;
     gboolean keep_bytes;
-    gboolean wrong;      /* its width: no call takes it */
+    gboolean wrong; /* its width: no call takes it */
 };
 
 struct FoCta {
@@ -135,15 +143,20 @@ struct FoCta {
     Sim *sim;
     SimProcess *process;
     DeviceWarp *warp;
-    DeviceUop *last;       /* operation that was pushed, or NULL */
-    GPtrArray *regs;       /* FoReg */
-    FoReg *cas;            /* staging of compare-and-swap */
-    guint32 first, count;  /* active threads */
-    guint32 calls;         /* UOP_CALL markers that have not fired */
+    DeviceUop *last;      /* operation that was pushed, or NULL */
+    GPtrArray *regs;      /* FoReg */
+    FoReg *cas;           /* staging of compare-and-swap */
+    guint32 first, count; /* active threads */
+    guint32 calls;        /* UOP_CALL markers that have not fired */
     gboolean wants_room;
+    GList alive; /* in DeviceLaunch.alive */
 };
 
 /* queue.c */
+/* Frees it with what is in it, of a simulation that was abandoned; `drop` frees what an operation holds. */
+void device_queue_drop(DeviceWarp *queue, void (*drop)(const Uop *uop));
+/* registers.c: what such an operation holds */
+void device_constant_drop(const Uop *uop);
 void device_push(FoCta *cta, guint32 warp, const Uop *uop);
 void device_push_loop(FoCta *cta, guint32 warp, DeviceLoopSpec *loop);
 /* The loop on all active warps that it concerns, or as a flow; takes the caller's reference. */
@@ -163,7 +176,7 @@ void device_wrong(FoCta *cta, guint64 va, int uop_kind, const char *format, ...)
 gboolean device_check_given(FoCta *cta, const void *pointer, const char *what, int uop_kind); /* no NULL */
 gboolean device_check_reg(FoCta *cta, const FoReg *reg, guint64 va, int uop_kind);
 gboolean device_check_regs(FoCta *cta, const FoReg *d, const FoReg *s, guint64 va, int uop_kind); /* of one width */
-gboolean device_check_order(FoCta *cta, FoOrder order, FoOrder other, guint64 va, int uop_kind); /* relaxed or other */
+gboolean device_check_order(FoCta *cta, FoOrder order, FoOrder other, guint64 va, int uop_kind);  /* relaxed or other */
 gboolean device_check_warps(FoCta *cta, int uop_kind); /* the active threads are whole warps; FALSE if there are none */
 gboolean device_check_numeric(FoCta *cta, int uop_kind, FoType type, FoOp op, guint32 width); /* of an ALU */
 gboolean device_check_atomic(FoCta *cta, int uop_kind, guint64 va, FoType type, FoOp op, guint32 width, FoOrder order);
@@ -173,7 +186,7 @@ gboolean device_check_atomic(FoCta *cta, int uop_kind, guint64 va, FoType type, 
 /* The same elements in the form that a thread's whole access takes: f16, 16 bytes -> f16x2.v4. */
 void device_widen_form(FoMultimem *form, guint32 width);
 /* FALSE: illegal, misaligned or not of that width, and reported. */
-gboolean device_check_form(FoCta *cta, PtxInstruction instruction, FoAddress address,
-                           const FoMultimem *form, guint32 width);
+gboolean device_check_form(FoCta *cta, PtxInstruction instruction, FoAddress address, const FoMultimem *form,
+                           guint32 width);
 
 #endif

@@ -12,6 +12,8 @@ libfanout_core_la_SOURCES += \
 	device/flow/sm_share.c \
 	device/flow/sm_share.h \
 	device/launch.c \
+	device/launch_time.c \
+	device/launch_time.h \
 	device/ll.c \
 	device/ll_exchange.c \
 	device/loop.c \

@@ -1,8 +1,9 @@
 /* Launches and CTAs: from a kernel to processes that feed warps (queue.c). */
 #include "device/device.h"
+#include "device/launch_time.h"
 #include "model/sm/cluster.h"
 
-G_DEFINE_QUARK(device-error-quark, device_error)
+G_DEFINE_QUARK(device - error - quark, device_error)
 
 /* ---- a CTA's life */
 
@@ -31,14 +32,14 @@ static void device_on_issued(void *arg, SimTime now_ps)
     launch->issued_ps = MAX(launch->issued_ps, now_ps);
 }
 
-/* The kernel's end takes its time while the last stores are still on their way. */
 static void device_finish(DeviceLaunch *launch)
 {
     Sim *sim = launch->fabric->sim;
     launch->drained_ps = sim_now_ps(sim);
-    const SmSpec *spec = &launch->fabric->spec.sm;
-    SimTime end_ps = MAX(launch->drained_ps + spec->exit_drain_ps, launch->issued_ps + spec->exit_ps);
-    sim_at(sim, &launch->end, end_ps, EVENT_PRIORITY_DEVICE);
+    sim_at(sim, &launch->end,
+           launch->inside ? launch->drained_ps
+                          : launch_time_end_ps(&launch->fabric->spec, launch->issued_ps, launch->drained_ps),
+           EVENT_PRIORITY_DEVICE);
 }
 
 /* Loads whose values nothing has used: they are made, and the CTA keeps their registers until they are back. */
@@ -57,6 +58,30 @@ static void device_await_loads(FoCta *cta)
     }
     if (any)
         device_drain(cta, 0, cta->cta->n_warps, "its last loads");
+}
+
+static void device_cta_free(FoCta *cta, void (*give)(Cta *cta))
+{
+    g_queue_unlink(&cta->launch->alive, &cta->alive);
+    g_ptr_array_free(cta->regs, TRUE);
+    g_clear_pointer(&cta->last, device_uop_unref);
+    g_free(cta->warp);
+    give(cta->cta);
+    g_free(cta);
+}
+
+/* In the middle of what it does: its operations, and loads that will never be back. */
+static void device_cta_drop(FoCta *cta)
+{
+    for (guint32 w = 0; w < cta->cta->n_warps; w++)
+        device_queue_drop(&cta->warp[w], device_constant_drop);
+    for (guint i = 0; i < cta->regs->len; i++) {
+        const FoReg *reg = g_ptr_array_index(cta->regs, i);
+        for (guint32 w = 0; w < reg->n_warps; w++)
+            if (reg->warp[w])
+                reg->warp[w]->pending = 0;
+    }
+    device_cta_free(cta, cta_drop);
 }
 
 static void device_cta_main(void *arg)
@@ -78,13 +103,9 @@ static void device_cta_main(void *arg)
             cta->cta->warp[w].on_idle = device_on_idle;
             sim_block(cta->sim, "its warps' end");
         }
-    g_ptr_array_free(cta->regs, TRUE);
     for (guint32 w = 0; w < cta->cta->n_warps; w++)
         device_op_clear(&cta->warp[w].ring);
-    g_clear_pointer(&cta->last, device_uop_unref);
-    g_free(cta->warp);
-    cta_free(cta->cta);
-    g_free(cta);
+    device_cta_free(cta, cta_free);
     if (++launch->done_ctas == launch->ctas)
         device_finish(launch);
 }
@@ -116,6 +137,8 @@ static Cta *device_make_cta(DeviceLaunch *launch)
     for (guint32 w = 0; w < made->n_warps; w++)
         cta->warp[w].cta = cta;
     cta->regs = g_ptr_array_new_with_free_func(device_reg_free);
+    cta->alive.data = cta;
+    g_queue_push_tail_link(&launch->alive, &cta->alive);
     made->user = cta;
     made->cause = launch->user;
     return made;
@@ -151,14 +174,30 @@ static void device_on_start(Event *event, SimTime now_ps)
     device_place_next(launch);
 }
 
+static void device_launch_free(DeviceLaunch *launch)
+{
+    g_queue_unlink(&launch->fabric->launches, &launch->under_way);
+    g_free(launch->args);
+    g_free(launch);
+}
+
+void device_abandon(Fabric *fabric)
+{
+    while (fabric->launches.head) {
+        DeviceLaunch *launch = fabric->launches.head->data;
+        while (launch->alive.head)
+            device_cta_drop(launch->alive.head->data);
+        device_launch_free(launch);
+    }
+}
+
 static void device_on_end(Event *event, SimTime now_ps)
 {
     DeviceLaunch *launch = EVENT_OWNER(event, DeviceLaunch, end);
     launch->end_ps = now_ps;
     if (launch->done)
         launch->done(launch, launch->user);
-    g_free(launch->args);
-    g_free(launch);
+    device_launch_free(launch);
 }
 
 /* NCCL, too, launches without clusters where they would not come out even (enqueue.cc). */
@@ -168,14 +207,14 @@ void device_launch_cluster(DeviceLaunch *launch, guint32 cluster)
     launch->cluster = cluster == 0 || launch->ctas % cluster ? 1 : cluster;
 }
 
-DeviceLaunch *device_launch(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel,
-                            DeviceDone done, void *user, GError **error)
+DeviceLaunch *device_launch(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel, DeviceDone done, void *user,
+                            GError **error)
 {
-    return device_launch_after(fabric, gpu, vas, kernel, fabric->spec.sm.launch_ps, done, user, error);
+    return device_launch_after(fabric, gpu, vas, kernel, launch_time_alone_ps(&fabric->spec), done, user, error);
 }
 
-DeviceLaunch *device_launch_after(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel,
-                                  guint64 delay_ps, DeviceDone done, void *user, GError **error)
+DeviceLaunch *device_launch_after(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel, guint64 delay_ps,
+                                  DeviceDone done, void *user, GError **error)
 {
     const SmSpec *spec = &fabric->spec.sm;
     guint32 warps = (kernel->threads + WARP_LANES - 1) / WARP_LANES;
@@ -183,8 +222,9 @@ DeviceLaunch *device_launch_after(Fabric *fabric, guint16 gpu, Vas *vas, const F
         warps > spec->warps_max) {
         g_set_error(error, DEVICE_ERROR, DEVICE_ERROR_GRID,
                     "kernel '%s': a grid of %u CTAs x %u threads is impossible; 1 to 65535 CTAs of 1 to %u "
-                    "threads are right%s", kernel->name ? kernel->name : "?", kernel->ctas,
-                    kernel->threads, (guint)MIN(1024, spec->warps_max * WARP_LANES),
+                    "threads are right%s",
+                    kernel->name ? kernel->name : "?", kernel->ctas, kernel->threads,
+                    (guint)MIN(1024, spec->warps_max * WARP_LANES),
                     spec->warps_max * WARP_LANES < 1024 ? " (sm.warps_max)" : "");
         return NULL;
     }
@@ -201,8 +241,19 @@ DeviceLaunch *device_launch_after(Fabric *fabric, guint16 gpu, Vas *vas, const F
     launch->submitted_ps = sim_now_ps(fabric->sim);
     launch->done = done;
     launch->user = user;
+    launch->under_way.data = launch;
+    g_queue_push_tail_link(&fabric->launches, &launch->under_way);
     event_init(&launch->start, device_on_start);
     event_init(&launch->end, device_on_end);
     sim_after(fabric->sim, &launch->start, delay_ps, EVENT_PRIORITY_DEVICE);
+    return launch;
+}
+
+DeviceLaunch *device_launch_inside(Fabric *fabric, guint16 gpu, Vas *vas, const FoKernel *kernel, DeviceDone done,
+                                   void *user, GError **error)
+{
+    DeviceLaunch *launch = device_launch_after(fabric, gpu, vas, kernel, 0, done, user, error);
+    if (launch)
+        launch->inside = TRUE;
     return launch;
 }

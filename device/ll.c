@@ -14,7 +14,7 @@
 
 #define LL_UNIT_BYTES 512u
 #define LL_FLAG_LINE 128u
-#define LL_WORDS 4u          /* of 8 B of a lane, at most */
+#define LL_WORDS 4u /* of 8 B of a lane, at most */
 
 typedef enum { LL_INPUT, LL_POLL, LL_SUM, LL_WORK, LL_SEND, LL_OUTPUT, LL_NEXT } LlPhase;
 
@@ -24,11 +24,11 @@ typedef struct {
     guint64 unit, units, step; /* of 512 B of lines */
     LlPhase phase;
     guint32 k;
-    Reg *input;                /* data; holds the sum afterwards */
-    Reg *word[LL_WORDS];       /* LL: each lane's words of data, in and out; LL128: [0], the tail */
+    Reg *input;          /* data; holds the sum afterwards */
+    Reg *word[LL_WORDS]; /* LL: each lane's words of data, in and out; LL128: [0], the tail */
     Reg *line[FO_LL_PEERS];
-    Reg *out;                  /* lines to send */
-    gboolean flags_only;       /* a timing-only run: nobody reads the data */
+    Reg *out;            /* lines to send */
+    gboolean flags_only; /* a timing-only run: the data is not read */
     gboolean packed;
 } DeviceLl;
 
@@ -145,7 +145,9 @@ static gboolean ll_data_uop(DeviceLl *run, Uop *uop, UopKind kind, FoAddress bas
     }
     guint32 to = ll || run->k ? bytes : bytes - tail;
     Reg *reg = ll ? run->word[run->k] : run->k ? run->word[0] : run->input;
-    *uop = (Uop){.kind = (guint8)kind, .width = (guint8)width, .lane_stride = stride,
+    *uop = (Uop){.kind = (guint8)kind,
+                 .width = (guint8)width,
+                 .lane_stride = stride,
                  .lanes = (guint8)((to - from + stride - 1) / stride),
                  .va = base + run->unit * ll_unit_data(run) + from};
     if (kind == UOP_STORE && width < 4)
@@ -159,8 +161,13 @@ static void ll_poll_uop(const DeviceLl *run, Uop *uop)
 {
     gboolean ll = run->ll.kind == FO_LL;
     guint32 stride = ll ? 16 : LL_FLAG_LINE;
-    *uop = (Uop){.kind = UOP_POLL, .width = ll ? 4 : 8, .lanes = (guint8)ll_lines(run), .test = POLL_EQ,
-                 .lane_stride = stride, .value = run->ll.from_flag, .dst = run->line[run->k],
+    *uop = (Uop){.kind = UOP_POLL,
+                 .width = ll ? 4 : 8,
+                 .lanes = (guint8)ll_lines(run),
+                 .test = POLL_EQ,
+                 .lane_stride = stride,
+                 .value = run->ll.from_flag,
+                 .dst = run->line[run->k],
                  .va = run->ll.from[run->k] + run->unit * LL_UNIT_BYTES + (ll ? 12 : 120)};
     uop->dst->width = (guint8)stride;
 }
@@ -168,8 +175,12 @@ static void ll_poll_uop(const DeviceLl *run, Uop *uop)
 static void ll_send_uop(const DeviceLl *run, Uop *uop)
 {
     guint32 lanes = run->ll.kind == FO_LL ? ll_lines(run) : ll_lines(run) * (LL_FLAG_LINE / 16);
-    *uop = (Uop){.kind = UOP_STORE, .width = 16, .lane_stride = 16, .lanes = (guint8)lanes,
-                 .va = run->ll.to[run->k] + run->unit * LL_UNIT_BYTES, .src = run->out};
+    *uop = (Uop){.kind = UOP_STORE,
+                 .width = 16,
+                 .lane_stride = 16,
+                 .lanes = (guint8)lanes,
+                 .va = run->ll.to[run->k] + run->unit * LL_UNIT_BYTES,
+                 .src = run->out};
 }
 
 static gboolean ll_next(DeviceSource *source, Warp *warp, Uop *uop)
@@ -199,8 +210,12 @@ static gboolean ll_next(DeviceSource *source, Warp *warp, Uop *uop)
             run->phase = made ? LL_POLL : LL_SUM;
             break;
         case LL_SUM:
-            *uop = (Uop){.kind = UOP_CALL, .lanes = 1, .src = run->word[1] ? run->word[1] : run->input,
-                         .dst = run->word[0], .call = ll_on_sum, .arg = run};
+            *uop = (Uop){.kind = UOP_CALL,
+                         .lanes = 1,
+                         .src = run->word[1] ? run->word[1] : run->input,
+                         .dst = run->word[0],
+                         .call = ll_on_sum,
+                         .arg = run};
             made = TRUE;
             run->phase = LL_WORK;
             break;
@@ -233,12 +248,12 @@ static void ll_free(DeviceSource *source)
 {
     DeviceLl *run = (DeviceLl *)source;
     if (run->input) {
-        reg_free(run->input);
-        reg_free(run->out);
+        reg_drop(run->input);
+        reg_drop(run->out);
         for (guint32 k = 0; k < LL_WORDS && run->word[k]; k++)
-            reg_free(run->word[k]);
+            reg_drop(run->word[k]);
         for (guint32 i = 0; i < run->ll.n_from; i++)
-            reg_free(run->line[i]);
+            reg_drop(run->line[i]);
     }
     g_free(run);
 }
@@ -264,8 +279,7 @@ static gboolean ll_check(FoCta *cta, const FoLl *ll)
         device_wrong(cta, 0, UOP_CALL, "lines from %u and to %u peers; at most %u each are right", ll->n_from, ll->n_to,
                      FO_LL_PEERS);
     else if (ll->bytes % 4 || ll->bytes > DEVICE_SIZE_MAX)
-        device_wrong(cta, 0, UOP_CALL,
-                     "lines of %" G_GUINT64_FORMAT " B; a multiple of 4 up to 2^56 is right",
+        device_wrong(cta, 0, UOP_CALL, "lines of %" G_GUINT64_FORMAT " B; a multiple of 4 up to 2^56 is right",
                      ll->bytes);
     else if (ll->element > 8 || (ll->element & (ll->element - 1)))
         device_wrong(cta, 0, UOP_CALL, "lines whose output goes out by %u B; 1, 2, 4 or 8, or 0, are right",

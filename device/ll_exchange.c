@@ -9,12 +9,18 @@
 
 #include "device/device.h"
 
-#define EXCHANGE_LINES 512u                  /* bytes of a warp's lines */
-#define EXCHANGE_GROUP 8u                    /* ranks polled, or parts loaded, at a time */
+#define EXCHANGE_LINES 512u /* bytes of a warp's lines */
+#define EXCHANGE_GROUP 8u   /* ranks polled, or parts loaded, at a time */
 #define EXCHANGE_PACKET_LINES (LINE_BYTES / 16u)
 
 typedef enum {
-    EXCHANGE_LOAD, EXCHANGE_AWAIT, EXCHANGE_PACK, EXCHANGE_SEND, EXCHANGE_POLL, EXCHANGE_TAKE, EXCHANGE_CLEAR,
+    EXCHANGE_LOAD,
+    EXCHANGE_AWAIT,
+    EXCHANGE_PACK,
+    EXCHANGE_SEND,
+    EXCHANGE_POLL,
+    EXCHANGE_TAKE,
+    EXCHANGE_CLEAR,
     EXCHANGE_OUTPUT
 } ExchangePhase;
 
@@ -23,9 +29,9 @@ typedef struct {
     FoExchange exchange;
     FoAddress *to, *input; /* copies */
     Vas *vas;
-    guint32 warp, bytes;   /* of data, of this warp */
+    guint32 warp, bytes; /* of data, of this warp */
     ExchangePhase phase;
-    guint32 first, k;      /* group of destinations or sources, and which one of it */
+    guint32 first, k; /* group of destinations or sources, and which one of it */
     Reg *data[EXCHANGE_GROUP], *lines[EXCHANGE_GROUP], *empty;
 } DeviceExchange;
 
@@ -39,10 +45,7 @@ static guint32 exchange_packs(const DeviceExchange *run)
     return (run->bytes + width - 1) / width;
 }
 
-static guint32 exchange_group(const DeviceExchange *run, guint32 all)
-{
-    return MIN(EXCHANGE_GROUP, all - run->first);
-}
+static guint32 exchange_group(const DeviceExchange *run, guint32 all) { return MIN(EXCHANGE_GROUP, all - run->first); }
 
 static FoAddress exchange_lines(const DeviceExchange *run, guint32 rank)
 {
@@ -120,8 +123,11 @@ static void exchange_on_take(void *arg, SimTime now_ps)
 static void exchange_data_uop(const DeviceExchange *run, Uop *uop, UopKind kind, FoAddress base)
 {
     guint32 width = exchange_width(&run->exchange);
-    *uop = (Uop){.kind = (guint8)kind, .width = (guint8)width, .lane_stride = width,
-                 .lanes = (guint8)exchange_packs(run), .va = base + run->warp * exchange_unit(&run->exchange)};
+    *uop = (Uop){.kind = (guint8)kind,
+                 .width = (guint8)width,
+                 .lane_stride = width,
+                 .lanes = (guint8)exchange_packs(run),
+                 .va = base + run->warp * exchange_unit(&run->exchange)};
 }
 
 static void exchange_poll_uop(const DeviceExchange *run, Uop *uop, guint64 *lane_va)
@@ -129,11 +135,16 @@ static void exchange_poll_uop(const DeviceExchange *run, Uop *uop, guint64 *lane
     guint32 packs = exchange_packs(run), lanes = 0;
     for (guint32 i = 0; i < exchange_group(run, run->exchange.ranks); i++)
         for (guint32 at = 0; at < packs; at += EXCHANGE_PACKET_LINES)
-            lane_va[lanes++] = exchange_lines(run, run->first + i) +
-                               (MIN(at + EXCHANGE_PACKET_LINES, packs) - 1) * 16 + 12;
+            lane_va[lanes++] = exchange_lines(run, run->first + i) + (MIN(at + EXCHANGE_PACKET_LINES, packs) - 1) * 16 +
+                               12;
     gboolean lamport = run->exchange.lamport != 0;
-    *uop = (Uop){.kind = UOP_POLL, .width = 4, .lanes = (guint8)lanes, .test = lamport ? POLL_NE : POLL_EQ,
-                 .va = lane_va[0], .lane_va = lane_va, .value = lamport ? FO_LAMPORT_EMPTY : run->exchange.flag};
+    *uop = (Uop){.kind = UOP_POLL,
+                 .width = 4,
+                 .lanes = (guint8)lanes,
+                 .test = lamport ? POLL_NE : POLL_EQ,
+                 .va = lane_va[0],
+                 .lane_va = lane_va,
+                 .value = lamport ? FO_LAMPORT_EMPTY : run->exchange.flag};
 }
 
 static void exchange_clear_uop(DeviceExchange *run, Uop *uop, guint32 rank)
@@ -144,8 +155,12 @@ static void exchange_clear_uop(DeviceExchange *run, Uop *uop, guint32 rank)
         for (guint32 w = 0; w < 4 * WARP_LANES; w++)
             word[w] = FO_LAMPORT_EMPTY;
     }
-    *uop = (Uop){.kind = UOP_STORE, .width = 16, .lane_stride = 16, .lanes = (guint8)exchange_packs(run),
-                 .va = exchange_lines(run, rank), .src = run->empty};
+    *uop = (Uop){.kind = UOP_STORE,
+                 .width = 16,
+                 .lane_stride = 16,
+                 .lanes = (guint8)exchange_packs(run),
+                 .va = exchange_lines(run, rank),
+                 .src = run->empty};
 }
 
 /* The sending half; FALSE: this step made no operation. */
@@ -162,8 +177,7 @@ static gboolean exchange_send(DeviceExchange *run, Uop *uop)
             return FALSE;
         }
         if (run->phase == EXCHANGE_AWAIT) {
-            *uop = (Uop){.kind = UOP_ARITH, .lanes = 1, .width = (guint8)exchange_width(exchange),
-                         .src = run->data[i]};
+            *uop = (Uop){.kind = UOP_ARITH, .lanes = 1, .width = (guint8)exchange_width(exchange), .src = run->data[i]};
             return TRUE;
         }
         exchange_data_uop(run, uop, UOP_LOAD, run->input[run->first + i]);
@@ -174,8 +188,7 @@ static gboolean exchange_send(DeviceExchange *run, Uop *uop)
         run->phase = EXCHANGE_SEND;
         run->k = 0;
         return TRUE;
-    default:
-        break;
+    default: break;
     }
     if (i == (exchange->n_in == 1 ? exchange->n_to : parts)) {
         run->first += exchange->n_in == 1 ? exchange->n_to : parts;
@@ -185,8 +198,11 @@ static gboolean exchange_send(DeviceExchange *run, Uop *uop)
         run->k = 0;
         return FALSE;
     }
-    *uop = (Uop){.kind = exchange->multimem ? UOP_MC_STORE : UOP_STORE, .width = 16, .lane_stride = 16,
-                 .lanes = (guint8)exchange_packs(run), .type = NUMERIC_F32,
+    *uop = (Uop){.kind = exchange->multimem ? UOP_MC_STORE : UOP_STORE,
+                 .width = 16,
+                 .lane_stride = 16,
+                 .lanes = (guint8)exchange_packs(run),
+                 .type = NUMERIC_F32,
                  .va = run->to[run->first + i] + run->warp * EXCHANGE_LINES,
                  .src = run->lines[exchange->n_in == 1 ? 0 : i]};
     return TRUE;
@@ -246,11 +262,11 @@ static void exchange_free(DeviceSource *source)
 {
     DeviceExchange *run = (DeviceExchange *)source;
     for (guint32 i = 0; run->data[0] && i < EXCHANGE_GROUP; i++) {
-        reg_free(run->data[i]);
-        reg_free(run->lines[i]);
+        reg_drop(run->data[i]);
+        reg_drop(run->lines[i]);
     }
     if (run->empty)
-        reg_free(run->empty);
+        reg_drop(run->empty);
     g_free(run->to);
     g_free(run->input);
     g_free(run);
@@ -273,23 +289,22 @@ static gboolean exchange_check(FoCta *cta, const FoExchange *exchange)
     guint64 most = (guint64)cta->cta->threads * exchange_width(exchange);
     gboolean sums = exchange->output_stride == 0 && exchange->ranks > 1;
     if (exchange->n_in != 1 && exchange->n_in != exchange->n_to)
-        device_wrong(cta, 0, UOP_CALL,
-                     "an exchange of %u parts to %u ranks; 1 or as many parts are right",
+        device_wrong(cta, 0, UOP_CALL, "an exchange of %u parts to %u ranks; 1 or as many parts are right",
                      exchange->n_in, exchange->n_to);
     else if (exchange->bytes > most || exchange->bytes % 4)
         device_wrong(cta, 0, UOP_CALL,
-                     "an exchange of %" G_GUINT64_FORMAT
-                     " B; a multiple of 4 up to %" G_GUINT64_FORMAT ", %u a thread, is right",
+                     "an exchange of %" G_GUINT64_FORMAT " B; a multiple of 4 up to %" G_GUINT64_FORMAT
+                     ", %u a thread, is right",
                      exchange->bytes, most, exchange_width(exchange));
-    else if (exchange->lamport && exchange->multimem)
-        device_wrong(cta, 0, UOP_CALL, "a lamport exchange by multimem; one of both is right");
     else if (exchange->ranks == 0)
         device_wrong(cta, 0, UOP_CALL, "an exchange with lines of no rank; 1 and more are right");
     else if (exchange->flag == 0 && !exchange->lamport)
         device_wrong(cta, 0, UOP_CALL, "lines with flag 0, which memory has before they come; another one is right");
     else if (exchange->from_stride % 16 || exchange->output_stride % 8)
-        device_wrong(cta, 0, UOP_CALL, "an exchange with lines %" G_GUINT64_FORMAT " B and outputs %" G_GUINT64_FORMAT
-                     " B apart; multiples of 16 and of 8 are right", exchange->from_stride, exchange->output_stride);
+        device_wrong(cta, 0, UOP_CALL,
+                     "an exchange with lines %" G_GUINT64_FORMAT " B and outputs %" G_GUINT64_FORMAT
+                     " B apart; multiples of 16 and of 8 are right",
+                     exchange->from_stride, exchange->output_stride);
     else
         return exchange_check_addresses(cta, exchange->to, exchange->n_to, 16) &&
                exchange_check_addresses(cta, exchange->input, exchange->n_in, exchange_width(exchange)) &&

@@ -18,8 +18,13 @@ static gboolean loop_check_shape(FoCta *cta, const FoLoop *loop)
     const struct {
         const char *name;
         guint64 value;
-    } sizes[] = {{"bytes", loop->bytes}, {"first", loop->first}, {"step", loop->step}, {"segment", loop->segment},
-                 {"stride", loop->stride}, {"warp_step", loop->warp_step}, {"unroll_step", loop->unroll_step}};
+    } sizes[] = {{"bytes", loop->bytes},
+                 {"first", loop->first},
+                 {"step", loop->step},
+                 {"segment", loop->segment},
+                 {"stride", loop->stride},
+                 {"warp_step", loop->warp_step},
+                 {"unroll_step", loop->unroll_step}};
     for (guint i = 0; i < G_N_ELEMENTS(sizes); i++)
         if (sizes[i].value > DEVICE_SIZE_MAX) {
             device_wrong(cta, 0, UOP_CALL, "a loop with %s %" G_GUINT64_FORMAT "; at most 2^56 is right", sizes[i].name,
@@ -31,17 +36,20 @@ static gboolean loop_check_shape(FoCta *cta, const FoLoop *loop)
     else if (loop->unroll < 1 || loop->unroll > LOOP_UNROLL_MAX)
         device_wrong(cta, 0, UOP_CALL, "a loop unrolled %u times; 1 to %u are right", loop->unroll, LOOP_UNROLL_MAX);
     else if (loop->sources > FO_LOOP_MAX || loop->destinations > FO_LOOP_MAX)
-        device_wrong(cta, 0, UOP_CALL,
-                     "a loop of %u sources and %u destinations; at most %u each are right",
+        device_wrong(cta, 0, UOP_CALL, "a loop of %u sources and %u destinations; at most %u each are right",
                      loop->sources, loop->destinations, FO_LOOP_MAX);
     else if (loop->sources + loop->destinations == 0 && loop->delay_ps == 0)
         device_wrong(cta, 0, UOP_CALL, "a loop with nothing to do: no source, no destination, no delay");
     else if (loop->segment % loop->width || (loop->segment && loop->stride % loop->width))
-        device_wrong(cta, 0, UOP_CALL, "a loop over segments of %" G_GUINT64_FORMAT " B, %" G_GUINT64_FORMAT
-                     " B apart; multiples of its width are right", loop->segment, loop->stride);
+        device_wrong(cta, 0, UOP_CALL,
+                     "a loop over segments of %" G_GUINT64_FORMAT " B, %" G_GUINT64_FORMAT
+                     " B apart; multiples of its width are right",
+                     loop->segment, loop->stride);
     else if (loop->bytes % loop->width && (loop->segment || loop->warp_step || loop->unroll_step))
-        device_wrong(cta, 0, UOP_CALL, "a loop with segment, warp_step or unroll_step over %" G_GUINT64_FORMAT
-                     " B; a multiple of its width is right", loop->bytes);
+        device_wrong(cta, 0, UOP_CALL,
+                     "a loop with segment, warp_step or unroll_step over %" G_GUINT64_FORMAT
+                     " B; a multiple of its width is right",
+                     loop->bytes);
     else if (cta->count != program_threads(cta) && !loop->step)
         device_wrong(cta, 0, UOP_CALL, "a loop by %u of %u threads without step; a step is needed", cta->count,
                      program_threads(cta));
@@ -51,8 +59,8 @@ static gboolean loop_check_shape(FoCta *cta, const FoLoop *loop)
 }
 
 /* One stream, accessed in this width. */
-static gboolean loop_check_stream(FoCta *cta, const FoLoop *loop, const FoStream *stream,
-                                  gboolean source, guint32 width)
+static gboolean loop_check_stream(FoCta *cta, const FoLoop *loop, const FoStream *stream, gboolean source,
+                                  guint32 width)
 {
     static const PtxInstruction instructions[] = {
         [FO_LD_REDUCE] = PTX_LD_REDUCE, [FO_MULTIMEM_ST] = PTX_ST, [FO_MULTIMEM_RED] = PTX_RED};
@@ -105,16 +113,20 @@ static gboolean loop_check(FoCta *cta, const FoLoop *loop, guint32 width, guint6
 
 static void loop_part(LoopSpec *spec, const FoLoop *loop, UopKind kind, guint32 reg, guint64 base)
 {
-    spec->part[spec->n_parts++] =
-        (LoopPart){.kind = (guint8)kind, .reg = (guint8)reg, .with = LOOP_NO_REG, .base = base,
-                   .type = (guint8)loop->type, .op = (guint8)loop->op, .acc = (guint8)loop->acc};
+    spec->part[spec->n_parts++] = (LoopPart){.kind = (guint8)kind,
+                                             .reg = (guint8)reg,
+                                             .with = LOOP_NO_REG,
+                                             .base = base,
+                                             .type = (guint8)loop->type,
+                                             .op = (guint8)loop->op,
+                                             .acc = (guint8)loop->acc};
 }
 
 /* All loads (or a batch of them), then the sums, then the stores. */
 static void loop_body(LoopSpec *spec, const FoLoop *loop)
 {
-    static const UopKind kinds[] = {[FO_ST] = UOP_STORE, [FO_MULTIMEM_ST] = UOP_MC_STORE,
-                                    [FO_RED] = UOP_RED, [FO_MULTIMEM_RED] = UOP_MC_RED};
+    static const UopKind kinds[] = {
+        [FO_ST] = UOP_STORE, [FO_MULTIMEM_ST] = UOP_MC_STORE, [FO_RED] = UOP_RED, [FO_MULTIMEM_RED] = UOP_MC_RED};
     if (loop->delay_ps)
         loop_part(spec, loop, UOP_DELAY, 0, loop->delay_ps);
     guint32 size = loop->batch_first ? loop->batch_first : loop->sources;

@@ -5,7 +5,8 @@
 #include "device/device.h"
 
 G_STATIC_ASSERT((int)FO_E5M2X4 == (int)NUMERIC_E5M2X4 && (int)FO_F16 == (int)NUMERIC_F16);
-G_STATIC_ASSERT((int)FO_XOR == (int)NUMERIC_XOR && (int)FO_ACC_F32 == (int)NUMERIC_ACC_F32);
+G_STATIC_ASSERT((int)FO_XOR == (int)NUMERIC_XOR && (int)FO_MUL == (int)NUMERIC_MUL &&
+                (int)FO_ACC_F32 == (int)NUMERIC_ACC_F32);
 G_STATIC_ASSERT((int)FO_WEAK == (int)PTX_WEAK && (int)FO_RELEASE == (int)PTX_RELEASE);
 G_STATIC_ASSERT((int)FO_SCOPE_SYS == (int)PTX_SYS && (int)FO_ACC_F32 == (int)PTX_ACC_F32);
 
@@ -18,8 +19,8 @@ uint64_t program_time_ps(FoCta *cta) { return sim_now_ps(cta->sim); }
 /* ---- accesses */
 
 /* One access of all active warps. `address`: of each active thread, or NULL: base + thread * width. */
-static void device_access(FoCta *cta, Uop uop, guint32 width, FoAddress base, const FoAddress *address,
-                          FoReg *d, const FoReg *s)
+static void device_access(FoCta *cta, Uop uop, guint32 width, FoAddress base, const FoAddress *address, FoReg *d,
+                          const FoReg *s)
 {
     guint32 at = 0; /* active threads so far */
     guint64 first = address && cta->count ? *address : base;
@@ -120,11 +121,9 @@ void program_red(FoCta *cta, FoAddress address, const FoReg *s, FoType type, FoO
     device_access(cta, uop, s->width, address, NULL, NULL, s);
 }
 
-void program_atom(FoCta *cta, FoReg *d, FoAddress address, const FoReg *s, FoType type, FoOp op,
-             FoOrder order)
+void program_atom(FoCta *cta, FoReg *d, FoAddress address, const FoReg *s, FoType type, FoOp op, FoOrder order)
 {
-    Uop uop = {.kind = UOP_ATOM, .type = (guint8)type, .op = (guint8)op,
-               .acquire = order == FO_ACQUIRE};
+    Uop uop = {.kind = UOP_ATOM, .type = (guint8)type, .op = (guint8)op, .acquire = order == FO_ACQUIRE};
     if (!device_check_regs(cta, d, s, address, UOP_ATOM) ||
         !device_check_atomic(cta, UOP_ATOM, address, type, op, s->width, order))
         return;
@@ -167,8 +166,7 @@ static void device_on_cas(void *arg, SimTime now_ps)
     g_free(cas);
 }
 
-void program_atom_cas(FoCta *cta, FoReg *d, FoAddress address, const FoReg *compare, const FoReg *s,
-                 FoOrder order)
+void program_atom_cas(FoCta *cta, FoReg *d, FoAddress address, const FoReg *compare, const FoReg *s, FoOrder order)
 {
     guint32 w = cta->first / WARP_LANES;
     if (!device_check_regs(cta, d, s, address, UOP_ATOM) || !device_check_regs(cta, d, compare, address, UOP_ATOM) ||
@@ -184,10 +182,16 @@ void program_atom_cas(FoCta *cta, FoReg *d, FoAddress address, const FoReg *comp
     }
     DeviceCas *cas = g_new0(DeviceCas, 1);
     *cas = (DeviceCas){device_reg(compare, w), device_reg(s, w), device_reg(cta->cas, w), s->width};
-    Uop stage = {.kind = UOP_CALL, .lanes = 1, .src = device_reg(compare, w), .dst = device_reg(s, w),
-                 .call = device_on_cas, .arg = cas};
-    Uop uop = {.kind = UOP_ATOM, .type = s->width == 8 ? NUMERIC_B64 : NUMERIC_B32,
-               .op = TXN_ATOM_CAS, .acquire = order == FO_ACQUIRE};
+    Uop stage = {.kind = UOP_CALL,
+                 .lanes = 1,
+                 .src = device_reg(compare, w),
+                 .dst = device_reg(s, w),
+                 .call = device_on_cas,
+                 .arg = cas};
+    Uop uop = {.kind = UOP_ATOM,
+               .type = s->width == 8 ? NUMERIC_B64 : NUMERIC_B32,
+               .op = TXN_ATOM_CAS,
+               .acquire = order == FO_ACQUIRE};
     device_release(cta, order);
     device_push(cta, w, &stage);
     device_access(cta, uop, s->width, address, NULL, d, cta->cas);
@@ -207,8 +211,11 @@ void program_multimem_ld_reduce(FoCta *cta, FoReg *d, FoAddress address, const F
 {
     if (!device_check_multimem(cta, PTX_LD_REDUCE, UOP_MC_LOAD, address, d, form))
         return;
-    Uop uop = {.kind = UOP_MC_LOAD, .type = (guint8)form->type, .op = (guint8)form->op,
-               .acc = (guint8)form->acc, .acquire = form->order == FO_ACQUIRE};
+    Uop uop = {.kind = UOP_MC_LOAD,
+               .type = (guint8)form->type,
+               .op = (guint8)form->op,
+               .acc = (guint8)form->acc,
+               .acquire = form->order == FO_ACQUIRE};
     device_access(cta, uop, d->width, address, NULL, d, NULL);
 }
 
@@ -265,8 +272,7 @@ void program_sleep_ps(FoCta *cta, uint64_t delay_ps)
 {
     Uop uop = {.kind = UOP_DELAY, .lanes = WARP_LANES, .value = delay_ps};
     if (delay_ps > DEVICE_SLEEP_MAX_PS) {
-        device_wrong(cta, 0, UOP_DELAY,
-                     "a sleep of %" G_GUINT64_FORMAT " ps; at most 10^15 (1000 s) are right",
+        device_wrong(cta, 0, UOP_DELAY, "a sleep of %" G_GUINT64_FORMAT " ps; at most 10^15 (1000 s) are right",
                      delay_ps);
         return;
     }

@@ -31,8 +31,13 @@ static void device_poll(FoCta *cta, const FoAddress *address, unsigned n, unsign
 {
     if (!poll_check(cta, n, width, compare, order) || !device_check_given(cta, address, "addresses", UOP_POLL))
         return;
-    Uop uop = {.kind = UOP_POLL, .width = (guint8)width, .test = (guint8)device_polls[compare],
-               .value = value, .acquire = order == FO_ACQUIRE, .lane_stride = width, .rtt_ps = rtt_ps};
+    Uop uop = {.kind = UOP_POLL,
+               .width = (guint8)width,
+               .test = (guint8)device_polls[compare],
+               .value = value,
+               .acquire = order == FO_ACQUIRE,
+               .lane_stride = width,
+               .rtt_ps = rtt_ps};
     for (guint32 t = 0; t < n; t++)
         if (address[t] % width) {
             device_fault(cta, address[t], UOP_POLL, FAULT_MISALIGNED, NULL);
@@ -50,25 +55,23 @@ static void device_poll(FoCta *cta, const FoAddress *address, unsigned n, unsign
 }
 
 void program_poll_at(FoCta *cta, const FoAddress *address, unsigned n, unsigned width, FoCompare compare,
-                uint64_t value, FoOrder order)
+                     uint64_t value, FoOrder order)
 {
     device_poll(cta, address, n, width, compare, value, order, 0);
 }
 
 void program_poll_members(FoCta *cta, const FoAddress *address, unsigned n, unsigned width, uint64_t value,
-                     FoOrder order)
+                          FoOrder order)
 {
     device_poll(cta, address, n, width, FO_GE, value, order, device_remote_ps(cta));
 }
 
-void program_poll(FoCta *cta, FoAddress address, unsigned width, FoCompare compare, uint64_t value,
-             FoOrder order)
+void program_poll(FoCta *cta, FoAddress address, unsigned width, FoCompare compare, uint64_t value, FoOrder order)
 {
     program_poll_at(cta, &address, 1, width, compare, value, order);
 }
 
-void program_poll_seen(FoCta *cta, FoReg *seen, FoAddress address, FoCompare compare, uint64_t value,
-                  FoOrder order)
+void program_poll_seen(FoCta *cta, FoReg *seen, FoAddress address, FoCompare compare, uint64_t value, FoOrder order)
 {
     guint32 warp = cta->first / WARP_LANES;
     if (!device_check_reg(cta, seen, address, UOP_POLL) || !poll_check(cta, 1, seen->width, compare, order))
@@ -78,8 +81,15 @@ void program_poll_seen(FoCta *cta, FoReg *seen, FoAddress address, FoCompare com
         return;
     }
     seen->keep_bytes = TRUE;
-    Uop uop = {.kind = UOP_POLL, .width = (guint8)seen->width, .test = (guint8)device_polls[compare],
-               .value = value, .acquire = order == FO_ACQUIRE, .seen = TRUE, .lanes = 1, .va = address,
-               .lane_stride = seen->width, .dst = device_reg(seen, warp)};
+    Uop uop = {.kind = UOP_POLL,
+               .width = (guint8)seen->width,
+               .test = (guint8)device_polls[compare],
+               .value = value,
+               .acquire = order == FO_ACQUIRE,
+               .seen = TRUE,
+               .lanes = 1,
+               .va = address,
+               .lane_stride = seen->width,
+               .dst = device_reg(seen, warp)};
     device_push(cta, warp, &uop);
 }

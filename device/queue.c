@@ -44,6 +44,28 @@ static void device_take_uop(DeviceUop *shared, Warp *warp, Uop *uop)
     device_uop_unref(shared);
 }
 
+void device_queue_drop(DeviceWarp *queue, void (*drop)(const Uop *uop))
+{
+    if (queue->loop)
+        loop_free(queue->loop);
+    if (queue->spec)
+        device_loop_spec_unref(queue->spec);
+    if (queue->source)
+        queue->source->kind->free(queue->source);
+    for (; queue->ring.count; device_op_drop(&queue->ring)) {
+        const DeviceOp op = *device_op_peek(&queue->ring);
+        switch (op.kind) {
+        case DEVICE_LOOP: device_loop_spec_unref(op.loop); break;
+        case DEVICE_SOURCE: op.source->kind->free(op.source); break;
+        case DEVICE_UOP:
+            drop(&op.uop->uop);
+            device_uop_unref(op.uop);
+            break;
+        }
+    }
+    device_op_clear(&queue->ring);
+}
+
 static gboolean device_next(Warp *warp, Uop *uop)
 {
     DeviceWarp *queue = warp->generator;
@@ -67,15 +89,9 @@ static gboolean device_next(Warp *warp, Uop *uop)
         if (queue->ring.count < DEVICE_QUEUE_MAX / 2)
             device_wake_for_room(queue->cta);
         switch (op.kind) {
-        case DEVICE_LOOP:
-            device_begin_loop(queue, warp, op.loop);
-            break;
-        case DEVICE_SOURCE:
-            queue->source = op.source;
-            break;
-        case DEVICE_UOP:
-            device_take_uop(op.uop, warp, uop);
-            return TRUE;
+        case DEVICE_LOOP: device_begin_loop(queue, warp, op.loop); break;
+        case DEVICE_SOURCE: queue->source = op.source; break;
+        case DEVICE_UOP: device_take_uop(op.uop, warp, uop); return TRUE;
         }
     }
     return FALSE;

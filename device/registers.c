@@ -37,8 +37,7 @@ void program_get(FoCta *cta, const FoReg *reg, unsigned thread, void *value)
         memset(value, 0, reg ? MIN(reg->width, 16) : 0);
         return;
     }
-    Uop wait = {.kind = UOP_ARITH, .lanes = WARP_LANES, .width = (guint8)reg->width,
-                .src = device_reg(reg, w)};
+    Uop wait = {.kind = UOP_ARITH, .lanes = WARP_LANES, .width = (guint8)reg->width, .src = device_reg(reg, w)};
     device_push(cta, w, &wait);
     device_drain(cta, w, w + 1, "the value of a register");
     if (reg->warp[w]->bytes)
@@ -64,6 +63,12 @@ static void device_on_constant(void *arg, SimTime now_ps)
     g_free(constant);
 }
 
+void device_constant_drop(const Uop *uop)
+{
+    if (uop->kind == UOP_CALL && uop->call == device_on_constant)
+        g_free(uop->arg);
+}
+
 void program_set(FoCta *cta, FoReg *reg, const void *value)
 {
     if (!device_check_reg(cta, reg, 0, UOP_CALL) || !device_check_given(cta, value, "value", UOP_CALL))
@@ -79,8 +84,7 @@ void program_set(FoCta *cta, FoReg *reg, const void *value)
             part->bytes = g_malloc0(REG_BYTES);
         *constant = (DeviceConstant){.reg = part, .lanes = lanes, .width = reg->width};
         memcpy(constant->value, value, reg->width);
-        Uop uop = {.kind = UOP_CALL, .lanes = (guint8)lanes, .dst = part,
-                   .call = device_on_constant, .arg = constant};
+        Uop uop = {.kind = UOP_CALL, .lanes = (guint8)lanes, .dst = part, .call = device_on_constant, .arg = constant};
         device_push(cta, w, &uop);
     }
 }
@@ -98,8 +102,13 @@ void program_combine(FoCta *cta, FoReg *d, const FoReg *s, FoType type, FoOp op)
         return;
     for (guint32 w = 0; w < cta->cta->n_warps; w++) {
         guint32 lanes = device_lanes(cta, w);
-        Uop uop = {.kind = UOP_ARITH, .lanes = (guint8)lanes, .width = (guint8)d->width,
-                   .type = (guint8)type, .op = (guint8)op, .dst = device_reg(d, w), .src = device_reg(s, w)};
+        Uop uop = {.kind = UOP_ARITH,
+                   .lanes = (guint8)lanes,
+                   .width = (guint8)d->width,
+                   .type = (guint8)type,
+                   .op = (guint8)op,
+                   .dst = device_reg(d, w),
+                   .src = device_reg(s, w)};
         if (lanes)
             device_push(cta, w, &uop);
     }
@@ -111,8 +120,7 @@ void program_only(FoCta *cta, unsigned first, unsigned count)
     gboolean right = first % WARP_LANES == 0 && first <= threads && count <= threads - first;
     if (!right)
         device_wrong(cta, 0, UOP_CALL,
-                     "threads %u to %" G_GINT64_FORMAT
-                     " of %u made active; a multiple of %u and no more "
+                     "threads %u to %" G_GINT64_FORMAT " of %u made active; a multiple of %u and no more "
                      "than there are is right",
                      first, (gint64)first + count - 1, threads, WARP_LANES);
     cta->first = right ? first : 0;

@@ -14,8 +14,7 @@ static void cost_add(DeviceCost *cost, guint32 gpu, guint32 resource, guint64 am
 }
 
 /* Flits of all those packets, headers included. */
-static void cost_link(DeviceCost *cost, guint32 gpu, guint32 way, PacketKind kind, guint64 packets,
-                      guint64 flits)
+static void cost_link(DeviceCost *cost, guint32 gpu, guint32 way, PacketKind kind, guint64 packets, guint64 flits)
 {
     gboolean rides = kind == PACKET_ACK || kind == PACKET_MC_ACK || kind == PACKET_MC_DONE;
     (rides ? cost->rides : cost->amount)[gpu * FLOW_RESOURCES + way] += flits;
@@ -28,8 +27,7 @@ static void cost_link(DeviceCost *cost, guint32 gpu, guint32 way, PacketKind kin
 }
 
 /* A packet and its data, from one GPU's link to another's. */
-static void cost_cross(DeviceCost *cost, guint32 from, guint32 to, PacketKind kind, guint64 packets,
-                       guint64 flits)
+static void cost_cross(DeviceCost *cost, guint32 from, guint32 to, PacketKind kind, guint64 packets, guint64 flits)
 {
     cost_link(cost, from, FLOW_UP, kind, packets, flits);
     cost_link(cost, to, FLOW_DOWN, kind, packets, flits);
@@ -38,10 +36,9 @@ static void cost_cross(DeviceCost *cost, guint32 from, guint32 to, PacketKind ki
 static SimTime cost_round_trip_ps(const DeviceCost *cost)
 {
     const FabricSpec *spec = &cost->fabric->spec;
-    SimTime flits_ps =
-        2 * (2 + LINE_BYTES / FLIT_BYTES) * FLIT_BYTES * 1000000u / spec->link.rate_MBps;
-    return spec->gpu.out_ps + 4 * spec->link.flight_ps + 2 * spec->sw.latency_ps + spec->gpu.l2_ps +
-           spec->gpu.in_ps + flits_ps;
+    SimTime flits_ps = 2 * (2 + LINE_BYTES / FLIT_BYTES) * FLIT_BYTES * 1000000u / spec->link.rate_MBps;
+    return spec->gpu.out_ps + 4 * spec->link.flight_ps + 2 * spec->sw.latency_ps + spec->gpu.l2_ps + spec->gpu.in_ps +
+           flits_ps;
 }
 
 static void cost_memory(DeviceCost *cost, const MemRegion *region)
@@ -56,8 +53,7 @@ static void cost_local(DeviceCost *cost, const MemRegion *region, gboolean load)
     cost_add(cost, cost->gpu, FLOW_L2, 1000u * LINE_BYTES);
     cost_memory(cost, region);
     SimTime latency_ps = gpu->local_ps + (load && !region->cached ? gpu->local_dram_ps : 0);
-    *(load ? &cost->head_ps : &cost->tail_ps) =
-        MAX(load ? cost->head_ps : cost->tail_ps, latency_ps);
+    *(load ? &cost->head_ps : &cost->tail_ps) = MAX(load ? cost->head_ps : cost->tail_ps, latency_ps);
 }
 
 /* Acknowledgements of a stream's writes. As many as fit the timer are merged, when as many GPUs
@@ -98,12 +94,11 @@ static void cost_unicast(DeviceCost *cost, const MemRegion *region, UopKind kind
         cost_cross(cost, region->gpu, cost->gpu, PACKET_READ_RSP, cost->packets, flits);
         return;
     }
-    flits += cost->packets * ((cost->partial ? gpu->byte_enable_flits : 0) +
-                              (kind == UOP_RED ? gpu->operation_flits : 0));
+    flits += cost->packets *
+             ((cost->partial ? gpu->byte_enable_flits : 0) + (kind == UOP_RED ? gpu->operation_flits : 0));
     guint64 acks = cost_acks(cost, flits / cost->packets);
     cost_store(cost, flits);
-    cost_cross(cost, cost->gpu, region->gpu, kind == UOP_RED ? PACKET_RED : PACKET_WRITE,
-               cost->packets, flits);
+    cost_cross(cost, cost->gpu, region->gpu, kind == UOP_RED ? PACKET_RED : PACKET_WRITE, cost->packets, flits);
     cost_cross(cost, region->gpu, cost->gpu, PACKET_ACK, acks, acks);
 }
 
@@ -113,9 +108,8 @@ static void cost_multicast(DeviceCost *cost, const McObject *object, UopKind kin
     const SwitchSpec *sw = &spec->sw;
     guint64 packets = cost->packets, flits = packets + cost->flits;
     gboolean load = kind == UOP_MC_LOAD, missed = FALSE;
-    guint64 request =
-        load ? packets * sw->request_flits
-             : flits + packets * (cost->partial ? spec->gpu.byte_enable_flits : 0);
+    guint64 request = load ? packets * sw->request_flits
+                           : flits + packets * (cost->partial ? spec->gpu.byte_enable_flits : 0);
     PacketKind there = load ? PACKET_MC_READ : PACKET_MC_WRITE;
     if (kind == UOP_MC_RED) {
         request += packets * spec->gpu.operation_flits;
@@ -157,8 +151,7 @@ static void cost_multicast(DeviceCost *cost, const McObject *object, UopKind kin
 
 /* ---- a loop's parts */
 
-static const VasMapping *cost_mapping(const DeviceCost *cost, const LoopSpec *spec,
-                                      const LoopPart *part)
+static const VasMapping *cost_mapping(const DeviceCost *cost, const LoopSpec *spec, const LoopPart *part)
 {
     const VasMapping *mapping = vas_find(cost->cta->launch->vas, part->base);
     gboolean load = part->kind == UOP_LOAD || part->kind == UOP_MC_LOAD;
@@ -166,11 +159,10 @@ static const VasMapping *cost_mapping(const DeviceCost *cost, const LoopSpec *sp
     VasAccess need = load ? VAS_ACCESS_READ : VAS_ACCESS_READWRITE;
     guint64 last = spec->elements - 1;
     guint64 end = part->base + spec->width +
-                  (spec->per_segment == 0 ? last * spec->width
-                                          : last / spec->per_segment * spec->segment_stride +
-                                                last % spec->per_segment * spec->width);
-    if (!mapping || end > mapping->va + mapping->bytes ||
-        (mapping->access[cost->gpu] & need) != need)
+                  (spec->per_segment == 0
+                       ? last * spec->width
+                       : last / spec->per_segment * spec->segment_stride + last % spec->per_segment * spec->width);
+    if (!mapping || end > mapping->va + mapping->bytes || (mapping->access[cost->gpu] & need) != need)
         return NULL;
     if (multicast ? !mapping->object || mapping->object->mcid == MC_MCID_NONE : !mapping->region)
         return NULL;
@@ -290,10 +282,7 @@ guint64 device_cost_limit(DeviceCost *cost, const LoopSpec *spec, guint64 lines)
 
 /* How much later than its first answers a loop's first store to others is issued: all warps' stores to the own memory
  * that come before it, when many warps take turns. */
-SimTime device_cost_lead_ps(const DeviceCost *cost)
-{
-    return cost->away_ps - MIN(cost->head_ps, cost->away_ps);
-}
+SimTime device_cost_lead_ps(const DeviceCost *cost) { return cost->away_ps - MIN(cost->head_ps, cost->away_ps); }
 
 /* Sums are pulled ahead of the stores that send them on, by about 3/4 of what the ports' queues
  * hold; while that is built up the up links are full, and the down links, which the mix of both
@@ -301,8 +290,7 @@ SimTime device_cost_lead_ps(const DeviceCost *cost)
 SimTime device_cost_ahead_ps(const DeviceCost *cost, guint64 lines)
 {
     const FabricSpec *spec = &cost->fabric->spec;
-    guint64 ctas = cost->cta->launch->ctas,
-            queue = spec->gpu.source_queue_packets * cost->fabric->links;
+    guint64 ctas = cost->cta->launch->ctas, queue = spec->gpu.source_queue_packets * cost->fabric->links;
     if (!cost->ahead_flits || !cost->multicast_stores)
         return 0;
     guint64 flits = MIN(lines * ctas, queue) * 3 / 4 * cost->ahead_flits / 1000;

@@ -24,18 +24,17 @@ typedef struct {
     guint64 *amount; /* by resource */
     guint64 *rides;  /* likewise, what is not held up there: acknowledgements */
     GArray *charges;
-    guint64 packets,
-        flits; /* of one stream: thousandths of data packets and of their data flits a line */
+    guint64 packets, flits; /* of one stream: thousandths of data packets and of their data flits a line */
     gboolean partial, remote_loads, multicast_stores;
     guint64 ahead_flits; /* thousandths: what a line's ld_reduce takes of up links more than of down
                             links */
     guint32 loads, stores, local_stores;
     guint32 targets, peers, own_loads, own_stores; /* unicast accesses of an element: stores to others, loads from them,
                                                     * loads and stores of the own memory */
-    guint32 remote_stores; /* thousandths of packets that queue at this GPU's ports, */
-    guint64 ingress_ps;    /* of a stored packet at the switch's port */
-    guint64 out_flits;     /* and of their flits */
-    IssueLoop *loop_steps; /* its steps */
+    guint32 remote_stores;                         /* thousandths of packets that queue at this GPU's ports, */
+    guint64 ingress_ps;                            /* of a stored packet at the switch's port */
+    guint64 out_flits;                             /* and of their flits */
+    IssueLoop *loop_steps;                         /* its steps */
     SimTime head_ps, tail_ps;
     SimTime away_ps; /* to its first store to others: device_cost_limit */
 } DeviceCost;

@@ -36,17 +36,23 @@ void device_flow_begin(Fabric *fabric)
         flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_UP, flits * FLOW_LINK_PER_MILLE);
         flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_DOWN, flits * FLOW_LINK_PER_MILLE);
         flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_OUT, flits * 1000);
-        flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_INGRESS,
-                          PS_PER_S * fabric->links);
-        flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_L2,
-                          fabric->spec.gpu.local_MBps * 1000000000u);
-        flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_HBM,
-                          fabric->spec.gpu.hbm_MBps * 1000000000u);
+        flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_INGRESS, PS_PER_S * fabric->links);
+        flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_L2, fabric->spec.gpu.local_MBps * 1000000000u);
+        flow_set_capacity(fabric->flow, g * FLOW_RESOURCES + FLOW_HBM, fabric->spec.gpu.hbm_MBps * 1000000000u);
     }
+}
+
+static void flow_free_one(DeviceFlow *flow)
+{
+    g_queue_unlink(&flow->fabric->flows, &flow->alive);
+    g_array_free(flow->charges, TRUE);
+    g_free(flow);
 }
 
 void device_flow_end(Fabric *fabric)
 {
+    while (fabric->flows.head) /* of a simulation that was abandoned */
+        flow_free_one(fabric->flows.head->data);
     g_clear_pointer(&fabric->flow, flow_free);
     g_clear_pointer(&fabric->ports, port_shares_free);
     g_clear_pointer(&fabric->loads, load_shares_free);
@@ -58,8 +64,7 @@ static void flow_unref(DeviceFlow *flow)
 {
     if (flow->left < flow->warps || !flow->over)
         return;
-    g_array_free(flow->charges, TRUE);
-    g_free(flow);
+    flow_free_one(flow);
 }
 
 static void flow_charge(const DeviceFlow *flow)
@@ -224,6 +229,8 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     DeviceFlow *flow = g_malloc0(sizeof *flow + warps * sizeof(Reg));
     flow->warps = warps;
     flow->fabric = fabric;
+    flow->alive.data = flow;
+    g_queue_push_tail_link(&fabric->flows, &flow->alive);
     flow->warp = &cta->cta->warp[first];
     flow->lines = (elements * spec->width + LINE_BYTES - 1) / LINE_BYTES; /* at least one */
     guint32 kind = device_queue_kind(cta, &cost, spec);
@@ -249,8 +256,7 @@ gboolean device_push_flow(FoCta *cta, const DeviceLoopSpec *loop)
     Uop leave = {.kind = UOP_CALL, .lanes = 1, .call = flow_on_left, .arg = flow};
     device_push(cta, first, &reach);
     for (guint32 w = 0; w < flow->warps; w++) {
-        warp_begin_load(&cta->cta->warp[first + w],
-                        &flow->reg[w]); /* whoever gets here waits for the whole loop */
+        warp_begin_load(&cta->cta->warp[first + w], &flow->reg[w]); /* a warp that gets here waits for the whole loop */
         leave.src = &flow->reg[w];
         device_push(cta, first + w, &leave);
     }

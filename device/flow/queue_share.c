@@ -59,10 +59,7 @@ guint32 device_queue_share(guint32 resource, guint32 flows, guint32 issue_ps, gu
 }
 
 /* A second, of so many lines a second. */
-static guint64 queue_flits(const FlowUse *use, guint64 lines)
-{
-    return flow_part(use->amount, lines, 1000);
-}
+static guint64 queue_flits(const FlowUse *use, guint64 lines) { return flow_part(use->amount, lines, 1000); }
 
 /* What a class's stores bring to others' links down. */
 static void queue_see(const FlowUse *use, guint32 n, guint64 lines, gpointer user)
@@ -114,10 +111,7 @@ guint64 device_queue_ps(const DeviceCost *cost)
 }
 
 /* The launch's SMs, numbered: as SMs are, which are taken in that order, or, in clusters, as CTAs. */
-static guint32 queue_place(const FoCta *cta)
-{
-    return cta->launch->cluster > 1 ? cta->cta->index : cta->cta->sm->id;
-}
+static guint32 queue_place(const FoCta *cta) { return cta->launch->cluster > 1 ? cta->cta->index : cta->cta->sm->id; }
 
 static guint32 queue_gpc(const FoCta *cta, guint32 place)
 {
@@ -155,7 +149,8 @@ static double queue_steps(const FoCta *cta, const DeviceCost *cost, const PortSh
         queues_before += sharing[q] == sharing[mine] && hash_mix(turn * queues + q) < hash_mix(turn * queues + mine);
     }
     return (queue_step(alike, queues_before) * port->queues_per_mille +
-            queue_step(sharing[mine], sms_before) * port->spread_per_mille) / 1000;
+            queue_step(sharing[mine], sms_before) * port->spread_per_mille) /
+           1000;
 }
 
 /* CTAs that store are not equally fast. Without that all would come to their fences at the same time, and links would
@@ -201,8 +196,11 @@ guint32 device_queue_kind(const FoCta *cta, const DeviceCost *cost, const LoopSp
         return 0;
     guint64 flits = cost->out_flits * 1000 / cost->remote_stores; /* thousandths, of a packet */
     guint32 link_ps = (guint32)(flits * FLIT_BYTES * 1000 / fabric->link.rate_MBps);
-    PortKind kind = {.link_ps = link_ps, .packet_ps = MAX(link_ps, (guint32)cost->ingress_ps),
-                     .warps = queue_warps(cta), .unroll = spec->unroll, .copies = MAX(cost->targets, 1),
+    PortKind kind = {.link_ps = link_ps,
+                     .packet_ps = MAX(link_ps, (guint32)cost->ingress_ps),
+                     .warps = queue_warps(cta),
+                     .unroll = spec->unroll,
+                     .copies = MAX(cost->targets, 1),
                      .cluster = cta->launch->cluster > 1 ? cta->launch->cluster : 0,
                      .strided = (guint32)queue_is_strided(cta, spec)};
     if (kind.packet_ps > link_ps)
@@ -214,8 +212,12 @@ guint32 device_queue_asks(const FoCta *cta, const DeviceCost *cost, const LoopSp
 {
     const FabricSpec *fabric = &cost->fabric->spec;
     guint32 packet_ps = (guint32)(FLIT_BYTES * 1000000u / fabric->link.rate_MBps);
-    PortKind kind = {.link_ps = packet_ps, .packet_ps = packet_ps, .warps = queue_warps(cta), .unroll = spec->unroll,
-                     .copies = MAX(cost->peers, 1), .strided = (guint32)queue_is_strided(cta, spec),
+    PortKind kind = {.link_ps = packet_ps,
+                     .packet_ps = packet_ps,
+                     .warps = queue_warps(cta),
+                     .unroll = spec->unroll,
+                     .copies = MAX(cost->peers, 1),
+                     .strided = (guint32)queue_is_strided(cta, spec),
                      .answer_ps = (guint32)((cost->packets + cost->flits) * packet_ps / MAX(cost->packets, 1))};
     guint64 window = (guint64)cost->peers * spec->unroll * cta->count * spec->width / LINE_BYTES;
     kind.window = (guint32)MIN(window, fabric->sm.loads_max);
@@ -250,9 +252,14 @@ static void queue_work(const LoopSpec *spec, guint64 gap_ps, LoadKind *how)
 /* Whether this loop's loads wait for each other as model/flow/load_rate.h says, and how. */
 static gboolean queue_loads(const FoCta *cta, const DeviceCost *cost, const LoopSpec *spec, guint32 *kind)
 {
-    LoadKind how = {.trip_ps = cost->head_ps, .ctas = device_queue_sms(cta), .warps = queue_warps(cta),
-                    .unroll = spec->unroll, .peers = cost->peers, .own = cost->own_loads,
-                    .stores = cost->own_stores, .strided = (guint32)queue_is_strided(cta, spec)};
+    LoadKind how = {.trip_ps = cost->head_ps,
+                    .ctas = device_queue_sms(cta),
+                    .warps = queue_warps(cta),
+                    .unroll = spec->unroll,
+                    .peers = cost->peers,
+                    .own = cost->own_loads,
+                    .stores = cost->own_stores,
+                    .strided = (guint32)queue_is_strided(cta, spec)};
     queue_work(spec, cost->fabric->spec.sm.warp_issue_ps, &how);
     gboolean whole = spec->width * WARP_LANES % LINE_BYTES == 0 && cost->packets == 1000 && !cost->partial;
     gboolean plain = !spec->unroll_step && !spec->warp_step;

@@ -26,8 +26,8 @@ static guint64 sm_lsu_level(const Sm *sm)
     }
 }
 
-/* Ports take turns among the queues that SMs store and load through, whoever shares one has so much less of it; and a
- * loop's weight is that of its SM, shared with the SM's others. */
+/* Ports take turns among the queues that SMs store and load through, an SM that shares one has so much less of it; and
+ * a loop's weight is that of its SM, shared with the SM's others. */
 static guint32 sm_weight(const DeviceFlow *flow, const Sm *sm)
 {
     const GpuOutQueue *queue = sm->queue;
@@ -256,7 +256,7 @@ static void sm_add_waiting(const DeviceFlow *flow, SmQueued *all)
     all->last_ps = MAX(all->last_ps, flow_part(waiting, PS_PER_S / FLOW_LINE, rate));
 }
 
-/* Whoever is over before leaves his time to others. */
+/* A queue that is done before leaves its time to others. */
 static void sm_add_sent(const DeviceFlow *flow, SmQueued *all)
 {
     guint64 left = flow_left(flow->fabric->flow, &flow->item) + (flow->behind ? flow->behind->work : 0);

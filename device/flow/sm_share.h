@@ -9,15 +9,16 @@
 /* A loop of a CTA. */
 typedef struct DeviceFlow {
     FlowItem item;
-    guint32 sms;            /* that its launch takes */
-    guint32 kind, issue_ps; /* of its stores, for model/flow/egress_share.h; issue_ps 0: they do not leave the GPU */
+    guint32 sms;              /* that its launch takes */
+    guint32 kind, issue_ps;   /* of its stores, for model/flow/egress_share.h; issue_ps 0: they do not leave the GPU */
     guint32 ask_kind, ask_ps; /* likewise of requests of loads, when nothing else leaves the GPU */
     Event event;
+    GList alive; /* in Fabric.flows */
     Fabric *fabric;
     Warp *warp;
-    FlowClass *class;       /* when it has its SM for itself, */
-    guint64 limit, line_ps; /* with that limit, and its lines' time of the LSU; */
-    guint64 ports;          /* lines a second that all of the GPU's ports can send, once it is issued */
+    FlowClass *class;                    /* when it has its SM for itself, */
+    guint64 limit, line_ps;              /* with that limit, and its lines' time of the LSU; */
+    guint64 ports;                       /* lines a second that all of the GPU's ports can send, once it is issued */
     struct DeviceFlow *sm_next, *behind; /* behind: of the same warps, issued while this one still waits for ports */
     guint64 lines, work, tag;
     guint64 room;             /* work that finds room before the ports: its warps go on when no more is left */
@@ -25,13 +26,13 @@ typedef struct DeviceFlow {
     guint64 lsu;              /* so many lines a second, while there is room; */
     guint64 waiting, left_at; /* what was issued and not sent, and what was left of its work, at that time */
     SimTime at_ps;
-    gboolean drains;          /* ports have room: what waits goes as fast as they can */
-    SimTime turned_ps;        /* when that was last found otherwise */
-    Event issued;             /* its LSU is through with it */
+    gboolean drains;              /* ports have room: what waits goes as fast as they can */
+    SimTime turned_ps;            /* when that was last found otherwise */
+    Event issued;                 /* its LSU is through with it */
     gboolean under_way, released; /* it is served; its warps went on */
-    SimTime head_ps, tail_ps; /* before the first line, behind the last one */
-    guint32 left, warps;      /* warps that went on, of so many */
-    gboolean over;            /* the last store is performed */
+    SimTime head_ps, tail_ps;     /* before the first line, behind the last one */
+    guint32 left, warps;          /* warps that went on, of so many */
+    gboolean over;                /* the last store is performed */
     GArray *charges;
     Reg reg[]; /* by warp: pending until all is issued */
 } DeviceFlow;

@@ -1,5 +1,5 @@
 /* Where a launch's time went: the time of each warp by what it did or waited for, the bytes by whose memory they are,
- * and when which SM had CTAs of the launch.
+ * and when which SM had CTAs of the launch; and whether an access may touch its bytes at all.
  *
  * A warp's time is kept up to `counted_ps`; what comes behind that belongs to `doing`, until the warp says otherwise.
  * So nothing is counted twice, and the parts of a warp's time add up to how long it lived. */
@@ -35,11 +35,55 @@ KernelWait kernel_account_wait(const KernelWarp *warp, gboolean polls)
     }
 }
 
-/* ---- bytes */
+/* ---- bytes: whether they may be touched, and how many there were */
+
+/* PTX leaves a plain store to a multicast address undefined. Hardware writes it to every member, as multimem.st, and
+ * NCCL hands out credits so (prims_simple.h, a connection's head in NVLS); so does this. Bulk stores and reductions are
+ * those of multimem.cp then, too: kernels store and add tiles to multicast tensors so. Loads and atomics are
+ * refused. */
+static gboolean plain_store(const PtxAccess *access)
+{
+    return (access->kind == PTX_ACCESS_STORE && access->width >= 4) || access->kind == PTX_ACCESS_BULK_STORE ||
+           access->kind == PTX_ACCESS_BULK_RED;
+}
+
+/* What the fabric's units can do: as multimem.red, they do not count. */
+static gboolean counts(const PtxAccess *access) { return access->op == W_INC || access->op == W_DEC; }
+
+const char *kernel_wrong_at(const KernelWarp *warp, const PtxAccess *access, guint64 va, guint32 bytes)
+{
+    const KernelLaunch *launch = warp->cta->launch;
+    const VasMapping *mapping = vas_find(launch->vas, va);
+    gboolean multicast = access->kind == PTX_ACCESS_MC_LOAD || access->kind == PTX_ACCESS_MC_STORE ||
+                         access->kind == PTX_ACCESS_MC_RED || access->kind == PTX_ACCESS_BULK_MC_STORE ||
+                         access->kind == PTX_ACCESS_BULK_MC_RED;
+    gboolean reads = access->kind == PTX_ACCESS_LOAD || access->kind == PTX_ACCESS_MC_LOAD ||
+                     access->kind == PTX_ACCESS_BULK_LOAD;
+    VasAccess need = reads ? VAS_ACCESS_READ : VAS_ACCESS_READWRITE;
+    if (!mapping || va + bytes > mapping->va + mapping->bytes)
+        return fault_kind_text(FAULT_UNMAPPED);
+    if ((mapping->access[launch->gpu->id] & need) != need)
+        return fault_kind_text(FAULT_ACCESS);
+    if (mapping->object && !multicast && !plain_store(access))
+        return fault_kind_text(FAULT_PLAIN_ON_MULTICAST);
+    if (mapping->object && counts(access))
+        return "a reduction at a multicast address does not count: .inc and .dec are not simulated there";
+    if (!mapping->object && multicast)
+        return fault_kind_text(FAULT_MULTIMEM_ON_UNICAST);
+    if (mapping->object && mapping->object->mcid == MC_MCID_NONE)
+        return fault_kind_text(FAULT_TEAM_INCOMPLETE);
+    return NULL;
+}
+
+gboolean kernel_fault_at(KernelWarp *warp, const PtxAccess *access, guint lane, guint64 va, const char *text)
+{
+    ptx_fault(warp->ptx, access->ins, lane, PTX_FAULT_ILLEGAL_ADDRESS, va, "%s", text);
+    return FALSE;
+}
 
 void kernel_account_bytes(const KernelLaunch *launch, const VasMapping *mapping, guint64 bytes)
 {
-    KernelTarget target = mapping->object                          ? KERNEL_MULTICAST
+    KernelTarget target = mapping->object                           ? KERNEL_MULTICAST
                           : mapping->region->gpu == launch->gpu->id ? KERNEL_OWN
                           : mapping->region->gpu == MEMORY_HOST     ? KERNEL_HOST
                                                                     : KERNEL_PEER;

@@ -10,24 +10,44 @@ typedef struct {
     SimTime start_ps;
 } KernelCopy;
 
+/* Until then the unit is busy with rows of the copy at hand, or may not yet begin a copy by a tensor map. */
+static SimTime busy_until_ps(const KernelCta *cta, const KernelCopy *next)
+{
+    const KernelWarp *copier = &cta->copier;
+    if (copier->access)
+        return copier->access->row_bytes ? copier->time_ps : 0;
+    return MAX(next->start_ps, next->access->row_bytes ? cta->tensor_ps : 0);
+}
+
 static gboolean copier_next(Warp *model, Uop *uop)
 {
     KernelWarp *copier = model->generator;
     KernelCta *cta = copier->cta;
-    SimTime now_ps = sim_now_ps(model->sm->gpu->sim);
+    SimTime now_ps = sim_now_ps(model->sm->gpu->sim), clock_ps = cta->launch->host.clock_ps;
     for (;;) {
-        if (copier->access && kernel_issue_next(copier, uop))
-            return TRUE;
-        if (cta->copies->len == 0)
+        if (!copier->access && cta->copies->len == 0)
             return FALSE;
-        KernelCopy copy = g_array_index(cta->copies, KernelCopy, 0);
-        if (copy.start_ps > now_ps) {
-            *uop = (Uop){.kind = UOP_UNTIL, .lanes = 1, .value = copy.start_ps};
+        KernelCopy copy = {0};
+        if (!copier->access)
+            copy = g_array_index(cta->copies, KernelCopy, 0);
+        SimTime busy_ps = busy_until_ps(cta, &copy);
+        if (busy_ps > now_ps) {
+            *uop = (Uop){.kind = UOP_UNTIL, .lanes = 1, .value = busy_ps};
             return TRUE;
         }
-        g_array_remove_index(cta->copies, 0);
-        copier->access = copy.access;
-        copier->block_at = 0;
+        if (!copier->access) {
+            g_array_remove_index(cta->copies, 0);
+            copier->access = copy.access;
+            copier->block_at = 0;
+            if (copy.access->row_bytes)
+                cta->tensor_ps = now_ps + KERNEL_TENSOR_COPY_CLK * clock_ps;
+        }
+        guint32 row_bytes = copier->access->row_bytes;
+        if (!kernel_issue_next(copier, uop))
+            continue;
+        if (row_bytes)
+            copier->time_ps = now_ps + (SimTime)uop->lanes * 16 * KERNEL_TENSOR_ROW_CLK * clock_ps / row_bytes;
+        return TRUE;
     }
 }
 

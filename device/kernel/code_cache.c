@@ -14,7 +14,7 @@
 
 typedef struct {
     guint n_words;
-    guint64 bits[];            /* of the function's lines */
+    guint64 bits[]; /* of the function's lines */
 } Lines;
 
 static GHashTable *cache_of(Gpu *gpu, guint32 sm)

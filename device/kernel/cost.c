@@ -4,6 +4,7 @@
  * have time for them: each unit of a quarter of an SM is a server that does what warps give it in the order in which
  * they come, a turn at a time. */
 #include "device/kernel/internal.h"
+#include "device/launch_time.h"
 
 static SimTime clk_ps(const KernelLaunch *launch, guint64 hundredths)
 {
@@ -16,7 +17,7 @@ static SimTime clk_ps(const KernelLaunch *launch, guint64 hundredths)
 
 SimTime kernel_code_ps(const KernelLaunch *launch, const PtxWarp *warp)
 {
-    return warp->fetches * launch->fabric->spec.sm.code_ps / 8; /* which is of 1 KiB */
+    return launch_time_code_ps(&launch->fabric->spec, warp->fetches);
 }
 
 SimTime kernel_cost_ps(const KernelLaunch *launch, const PtxWarp *warp)
@@ -42,7 +43,15 @@ SimTime kernel_busy_until(KernelWarp *warp)
             continue;
         SimTime *free_ps = &sm->unit_free_ps[quarter][unit];
         *free_ps = MAX(*free_ps, warp->time_ps) + clk_ps(launch, work);
-        end_ps = MAX(end_ps, *free_ps);
+        if (unit == COST_MATRIX)
+            warp->matrix_ps = *free_ps;
+        if (unit != COST_MATRIX || ptx->matrix_sync)
+            end_ps = MAX(end_ps, *free_ps);
+    }
+    if (ptx->matrix_waits) { /* for wgmma, which runs beside its warp until then */
+        SimTime left_ps = clk_ps(launch, ptx->matrix_left);
+        SimTime done_ps = warp->matrix_ps > left_ps ? warp->matrix_ps - left_ps : 0;
+        end_ps = MAX(end_ps, done_ps + clk_ps(launch, ptx->wgmma.behind));
     }
     return end_ps;
 }

@@ -1,7 +1,7 @@
 /* Whether a kernel fits: what its CTAs take of an SM, how many go on one, and what of a launch is refused. */
 #include "device/kernel/internal.h"
 
-G_DEFINE_QUARK(kernel-error-quark, kernel_error)
+G_DEFINE_QUARK(kernel - error - quark, kernel_error)
 
 static gboolean refuse(GError **error, KernelErrorCode code, PtxFunction *entry, const char *format, ...)
     G_GNUC_PRINTF(4, 5);

@@ -5,9 +5,9 @@
 #include "device/kernel/internal.h"
 
 typedef struct {
-    guint64 next, end;         /* addresses that were never given out */
-    GHashTable *sizes;         /* address -> bytes of each block that is out */
-    GHashTable *spare;         /* bytes -> GArray of addresses that came back */
+    guint64 next, end; /* addresses that were never given out */
+    GHashTable *sizes; /* address -> bytes of each block that is out */
+    GHashTable *spare; /* bytes -> GArray of addresses that came back */
 } KernelHeap;
 
 static void heap_free(gpointer data)

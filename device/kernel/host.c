@@ -85,10 +85,16 @@ static void host_trace(void *user, PtxWarp *warp, guint64 time_ps, const char *t
     launch->spec.tell(launch->spec.tell_user, line);
 }
 
-const PtxHost kernel_host = {
-    .now_ps = host_now, .wake = host_wake, .read = host_read, .print = host_print, .sm = host_sm,
-                             .fetched = host_fetched, .allocate = host_allocate, .release = host_release,
-                             .trace = host_trace, .launch_dependents = kernel_launch_dependents,
+const PtxHost kernel_host = {.now_ps = host_now,
+                             .wake = host_wake,
+                             .read = host_read,
+                             .print = host_print,
+                             .sm = host_sm,
+                             .fetched = host_fetched,
+                             .allocate = host_allocate,
+                             .release = host_release,
+                             .trace = host_trace,
+                             .launch_dependents = kernel_launch_dependents,
                              .grid_dependency = kernel_grid_dependency};
 
 /* ---- who waits */

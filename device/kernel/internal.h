@@ -19,6 +19,7 @@ typedef struct KernelLoad {
     PtxAccess *access;
     struct KernelLoad *next; /* of the warp's spare ones */
     guint32 mask;            /* lanes that it brings, in the order of its lanes */
+    gboolean is_run;         /* which are side by side */
     guint32 at;              /* of a bulk copy: where in the block its bytes go */
 } KernelLoad;
 
@@ -29,6 +30,11 @@ typedef struct KernelLoad {
  * Source: h100/memory.csv: bulk global>shared of 16 B to 4 KiB takes 435 to 473 clk, a load from the L2 282;
  * shared>global + wait_group of 16 B 159. */
 #define KERNEL_BULK_CLK 155u
+/* A copy by a tensor map makes one row of its box a clock, and takes the unit so long at least.
+ * Source: docs/measurements/tensor_times.csv: 32 loads of 256 rows take 271 clk each, those of 4 to 64 rows 86; alone
+ * they take as long as plain bulk copies, once the SM has the map. */
+#define KERNEL_TENSOR_ROW_CLK 1u
+#define KERNEL_TENSOR_COPY_CLK 80u
 #define KERNEL_FENCE_CTA_CLK 11u /* Source: h100/classes.csv, fence.acq_rel.cta */
 /* What a wait for an mbarrier or a cluster's barrier takes beside.
  * Source: h100/memory.csv: barrier.cluster arrive.relaxed + wait; mbarrier arrive + try_wait. */
@@ -39,28 +45,29 @@ typedef enum { KERNEL_RUNS, KERNEL_LAST_ISSUED, KERNEL_DRAINS, KERNEL_LOADS, KER
 
 struct KernelWarp {
     KernelCta *cta;
-    Warp *warp;              /* of the model */
-    PtxWarp *ptx;            /* NULL: it is a CTA's unit for bulk copies */
-    SimTime time_ps;         /* its own: when its next instruction can issue */
-    guint8 stage;            /* KernelStage */
-    guint8 doing;            /* KernelWait: what its time since counted_ps goes to */
+    Warp *warp;        /* of the model */
+    PtxWarp *ptx;      /* NULL: it is a CTA's unit for bulk copies */
+    SimTime time_ps;   /* its own: when its next instruction can issue */
+    SimTime matrix_ps; /* when its matrix unit has done what it was given */
+    guint8 stage;      /* KernelStage */
+    guint8 doing;      /* KernelWait: what its time since counted_ps goes to */
     SimTime counted_ps;
-    PtxAccess *access;       /* being given to the LSU */
-    guint32 left;            /* its lanes that are not yet */
-    guint32 multicast;       /* lanes of a plain store that write to a multicast address */
-    guint32 block_at;        /* the same of bulk copies */
-    guint32 loads;           /* KernelLoads under way */
-    guint32 bulk;            /* its copies that the CTA's unit has */
-    guint64 accesses;        /* that it has asked for */
-    gboolean woken;          /* from a rest: still.c */
-    gboolean fenced;         /* since it was looked at there */
-    gboolean changed;        /* since its last poll it did more than arithmetic */
-    KernelPoll *poll;        /* NULL: it has not loaded yet */
-    SimTime active_ps;       /* when it last did something that others could know of, or waited for others */
-    KernelStill *still;      /* NULL: it has not been at nothing for long */
-    GArray *hits;            /* loads that the L1 answers, and when; NULL: never any */
+    PtxAccess *access;  /* being given to the LSU */
+    guint32 left;       /* its lanes that are not yet */
+    guint32 multicast;  /* lanes of a plain store that write to a multicast address */
+    guint32 block_at;   /* the same of bulk copies */
+    guint32 loads;      /* KernelLoads under way */
+    guint32 bulk;       /* its copies that the CTA's unit has */
+    guint64 accesses;   /* that it has asked for */
+    gboolean woken;     /* from a rest: still.c */
+    gboolean fenced;    /* since it was looked at there */
+    gboolean changed;   /* since its last poll it did more than arithmetic */
+    KernelPoll *poll;   /* NULL: it has not loaded yet */
+    SimTime active_ps;  /* when it last did something that others could know of, or waited for others */
+    KernelStill *still; /* NULL: it has not been at nothing for long */
+    GArray *hits;       /* loads that the L1 answers, and when; NULL: never any */
     KernelLoad *spare;
-    Reg out;                 /* what the micro-operation at hand stores */
+    Reg out; /* what the micro-operation at hand stores */
     guint8 out_bytes[REG_BYTES], second[REG_BYTES];
 };
 
@@ -70,11 +77,12 @@ struct KernelCta {
     Cta *cta;
     PtxCta *ptx;
     KernelWarp *warp;
-    guint32 running;         /* warps */
-    gboolean triggered;      /* it has let dependent kernels start, or has ended */
-    KernelWarp copier;       /* copies in bulk, one after the other, */
+    guint32 running;    /* warps */
+    gboolean triggered; /* it has let dependent kernels start, or has ended */
+    KernelWarp copier;  /* copies in bulk, one after the other, */
     Warp copier_warp;
     GArray *copies;          /* KernelCopy: those that wait; NULL: never any */
+    SimTime tensor_ps;       /* when its unit can begin the next copy by a tensor map */
     SimTime barrier_free_ps; /* when arrivals at its barriers have been counted */
     Event end;
 };
@@ -100,19 +108,19 @@ struct KernelLaunch {
     Vas *vas;
     KernelSpec spec;
     PtxHost host;
-    const char *name;        /* interned */
+    const char *name; /* interned */
     PtxGrid *grid;
-    KernelWarp *running;     /* whose instructions are being executed */
+    KernelWarp *running; /* whose instructions are being executed */
     KernelStats stats;
     KernelSm *sm;
-    GArray *spans;           /* KernelSpan */
-    guint32 registers;       /* of a CTA, as they are given out */
-    KernelL1 **l1;           /* by SM; each made when first needed */
+    GArray *spans;                /* KernelSpan */
+    guint32 registers;            /* of a CTA, as they are given out */
+    KernelL1 **l1;                /* by SM; each made when first needed */
     guint64 next, clusters, done; /* clusters: to place next, of the grid, ended */
     KernelCluster *live;
     gboolean placing, waiting, told, traces, released;
-    guint64 triggered;       /* CTAs */
-    SimTime triggered_ps;    /* by the last of them */
+    guint64 triggered;    /* CTAs */
+    SimTime triggered_ps; /* by the last of them */
     Event trigger, release;
     SimTime start_ps, end_ps, issued_ps, drained_ps;
     Event start, end;
@@ -128,13 +136,23 @@ void kernel_warp_clear(KernelWarp *warp);
 void kernel_stop(KernelLaunch *launch); /* a fault is noted: all warps come to their end */
 /* issue.c: the next micro-operation of the access at hand; FALSE: it has been given out as a whole. */
 gboolean kernel_issue_next(KernelWarp *warp, Uop *uop);
+/* account.c: why an access may not touch these bytes; NULL: it may. A fault of such an access; always FALSE. */
+const char *kernel_wrong_at(const KernelWarp *warp, const PtxAccess *access, guint64 va, guint32 bytes);
+gboolean kernel_fault_at(KernelWarp *warp, const PtxAccess *access, guint lane, guint64 va, const char *text);
+/* load.c: one part of a load; what a warp keeps for the next; a bulk copy leaves the CTA's unit, before
+ * ptx_access_complete(). */
+Reg *kernel_load_begin(KernelWarp *warp, PtxAccess *access, guint32 mask, gboolean is_run, guint32 at);
 void kernel_loads_clear(KernelWarp *warp);
+void kernel_bulk_completed(PtxAccess *access);
+/* block.c: the same of bulk copies: whether all of one may be touched, and its next micro-operation. */
+gboolean kernel_block_check(KernelWarp *warp, PtxAccess *access);
+void kernel_block_next(KernelWarp *warp, Uop *uop);
 gboolean kernel_issue_begin(KernelWarp *warp, PtxAccess *access); /* FALSE: a fault, and it is noted */
 /* l1.c: TRUE: the load at hand finds its bytes there, and is answered without packets. */
 gboolean kernel_l1_takes(KernelWarp *warp, PtxAccess *access);
-void kernel_l1_due(KernelWarp *warp, SimTime now_ps);     /* answers those whose time has come */
-SimTime kernel_l1_when(const KernelWarp *warp);           /* of the first of them; 0: none is under way */
-void kernel_l1_clear(KernelWarp *warp);                   /* of its SM */
+void kernel_l1_due(KernelWarp *warp, SimTime now_ps); /* answers those whose time has come */
+SimTime kernel_l1_when(const KernelWarp *warp);       /* of the first of them; 0: none is under way */
+void kernel_l1_clear(KernelWarp *warp);               /* of its SM */
 void kernel_l1_free(KernelLaunch *launch);
 /* poll.c: TRUE: the load at hand is one of a loop that polls, and is answered without packets. */
 gboolean kernel_poll_takes(KernelWarp *warp, PtxAccess *access);
@@ -172,7 +190,7 @@ gboolean kernel_fit(KernelLaunch *launch, GError **error);
 extern const PtxHost kernel_host; /* without clock_ps */
 extern const TxnAtomic kernel_atomic;
 const KernelWarp *kernel_first_warp(const KernelLaunch *launch, guint64 *waiting); /* NULL: none runs */
-char *kernel_waiter_text(void *gpu); /* a SimWaiterText */
+char *kernel_waiter_text(void *gpu);                                               /* a SimWaiterText */
 /* account.c: a warp's time is counted up to now; it executed from from_ps to its own time, which takes it alone_ps when
  * it is alone, code_ps of that for instructions to come; what a warp waits for that can do nothing; bytes by target. */
 void kernel_account_until(KernelWarp *warp, SimTime now_ps);

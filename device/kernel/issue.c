@@ -3,66 +3,13 @@
  * The lanes that take part are put side by side: a micro-operation has the first n lanes of a warp. At most REG_BYTES
  * go in one, so that 32 lanes of 32 B take two. Addresses are checked here, lane by lane, so that a fault names the
  * lane; the model checks what is left of it (a multicast object that lacks memory of a member) when it gets there.
- * Bulk copies go the same way, 512 B at a time. */
+ * Bulk copies go the same way, 512 B at a time (block.c). */
 #include <string.h>
 
 #include "device/kernel/internal.h"
 #include "model/memory/numeric.h"
 
 /* ---- addresses */
-
-/* PTX leaves a plain store to a multicast address undefined. Hardware writes it to every member, as multimem.st, and
- * NCCL hands out credits so (prims_simple.h, a connection's head in NVLS); so does this. Loads and atomics are refused.
- */
-static gboolean plain_store(const PtxAccess *access)
-{
-    return access->kind == PTX_ACCESS_STORE && access->width >= 4;
-}
-
-static const char *wrong_at(const KernelWarp *warp, const PtxAccess *access, guint64 va, guint32 bytes)
-{
-    const KernelLaunch *launch = warp->cta->launch;
-    const VasMapping *mapping = vas_find(launch->vas, va);
-    gboolean multicast = access->kind == PTX_ACCESS_MC_LOAD || access->kind == PTX_ACCESS_MC_STORE ||
-                         access->kind == PTX_ACCESS_MC_RED || access->kind == PTX_ACCESS_BULK_MC_STORE ||
-                         access->kind == PTX_ACCESS_BULK_MC_RED;
-    gboolean reads = access->kind == PTX_ACCESS_LOAD || access->kind == PTX_ACCESS_MC_LOAD ||
-                     access->kind == PTX_ACCESS_BULK_LOAD;
-    VasAccess need = reads ? VAS_ACCESS_READ : VAS_ACCESS_READWRITE;
-    if (!mapping || va + bytes > mapping->va + mapping->bytes)
-        return fault_kind_text(FAULT_UNMAPPED);
-    if ((mapping->access[launch->gpu->id] & need) != need)
-        return fault_kind_text(FAULT_ACCESS);
-    if (mapping->object && !multicast && !plain_store(access))
-        return fault_kind_text(FAULT_PLAIN_ON_MULTICAST);
-    if (!mapping->object && multicast)
-        return fault_kind_text(FAULT_MULTIMEM_ON_UNICAST);
-    if (mapping->object && mapping->object->mcid == MC_MCID_NONE)
-        return fault_kind_text(FAULT_TEAM_INCOMPLETE);
-    return NULL;
-}
-
-static gboolean fault_at(KernelWarp *warp, const PtxAccess *access, guint lane, guint64 va, const char *text)
-{
-    ptx_fault(warp->ptx, access->ins, lane, PTX_FAULT_ILLEGAL_ADDRESS, va, "%s", text);
-    return FALSE;
-}
-
-static gboolean check_block(KernelWarp *warp, const PtxAccess *access)
-{
-    for (guint32 at = 0; at < access->block_bytes;) {
-        guint64 va = access->va[0] + at;
-        const VasMapping *mapping = vas_find(warp->cta->launch->vas, va);
-        guint64 room = mapping ? mapping->va + mapping->bytes - va : 16;
-        guint32 bytes = (guint32)MIN(access->block_bytes - at, room);
-        const char *text = wrong_at(warp, access, va, bytes);
-        if (text)
-            return fault_at(warp, access, (guint)__builtin_ctz(access->mask), va, text);
-        kernel_account_bytes(warp->cta->launch, mapping, bytes);
-        at += bytes;
-    }
-    return TRUE;
-}
 
 static gboolean check_lanes(KernelWarp *warp, const PtxAccess *access)
 {
@@ -75,9 +22,9 @@ static gboolean check_lanes(KernelWarp *warp, const PtxAccess *access)
             bytes += access->width;
             continue;
         }
-        const char *text = wrong_at(warp, access, va, access->width);
+        const char *text = kernel_wrong_at(warp, access, va, access->width);
         if (text)
-            return fault_at(warp, access, lane, va, text);
+            return kernel_fault_at(warp, access, lane, va, text);
         if (mapping)
             kernel_account_bytes(warp->cta->launch, mapping, bytes);
         mapping = vas_find(warp->cta->launch->vas, va);
@@ -104,85 +51,12 @@ gboolean kernel_issue_begin(KernelWarp *warp, PtxAccess *access)
     warp->cta->launch->stats.accesses++;
     if (access->kind == PTX_ACCESS_FENCE)
         return TRUE;
-    if (access->kind >= PTX_ACCESS_BULK_LOAD ? !check_block(warp, access) : !check_lanes(warp, access))
+    if (access->kind >= PTX_ACCESS_BULK_LOAD ? !kernel_block_check(warp, access) : !check_lanes(warp, access))
         return FALSE;
-    kernel_account_multicast(warp->cta->launch, warp->multicast ? PTX_ACCESS_MC_STORE : access->kind);
+    kernel_account_multicast(warp->cta->launch, !warp->multicast                      ? access->kind
+                                                : access->kind == PTX_ACCESS_BULK_RED ? PTX_ACCESS_MC_RED
+                                                                                      : PTX_ACCESS_MC_STORE);
     return TRUE;
-}
-
-/* ---- loads */
-
-/* Lanes side by side, from the first one on. */
-static gboolean is_run(guint32 mask) { return ((mask + (mask & (0u - mask))) & mask) == 0; }
-
-/* Before ptx_access_complete. */
-static void bulk_completed(PtxAccess *access)
-{
-    KernelWarp *owner = access->warp->user;
-    if (!access->block)
-        return;
-    owner->bulk--;
-    warp_unpark(owner->warp);
-}
-
-static void on_loaded(Reg *reg, SimTime now_ps)
-{
-    KernelLoad *load = (KernelLoad *)reg;
-    KernelWarp *warp = load->warp;
-    PtxAccess *access = load->access;
-    if (access->block) {
-        memcpy(access->block + load->at, reg->bytes, MIN(access->block_bytes - load->at, REG_BYTES));
-    } else if (is_run(load->mask)) {
-        memcpy(access->bytes + (guint)__builtin_ctz(load->mask) * access->width, reg->bytes,
-               (gsize)__builtin_popcount(load->mask) * access->width);
-    } else {
-        guint i = 0;
-        for (guint32 left = load->mask; left; left &= left - 1, i++)
-            memcpy(access->bytes + (guint)__builtin_ctz(left) * access->width, reg->bytes + i * access->width,
-                   access->width);
-    }
-    load->next = warp->spare;
-    warp->spare = load;
-    warp->loads--;
-    if (--access->parts == 0) {
-        kernel_poll_answered(access->warp->user, access, now_ps);
-        bulk_completed(access);
-        if (warp->ptx)
-            warp->time_ps = MAX(warp->time_ps, now_ps + kernel_acquire_ps(warp, access));
-        ptx_access_complete(access);
-    }
-    if (warp->ptx)
-        warp_unpark(warp->warp);
-}
-
-static Reg *load_begin(KernelWarp *warp, PtxAccess *access, guint32 mask, guint32 at)
-{
-    KernelLoad *load = warp->spare;
-    if (load) {
-        warp->spare = load->next;
-    } else {
-        load = g_new0(KernelLoad, 1);
-        load->reg.bytes = g_malloc0(REG_BYTES);
-        load->reg.loaded = on_loaded;
-        load->warp = warp;
-    }
-    load->access = access;
-    load->mask = mask;
-    load->at = at;
-    warp->loads++;
-    access->parts++;
-    return &load->reg;
-}
-
-void kernel_loads_clear(KernelWarp *warp)
-{
-    while (warp->spare) {
-        KernelLoad *next = warp->spare->next;
-        g_free(warp->spare->reg.bytes);
-        g_free(warp->spare->reg.lane_va);
-        g_free(warp->spare);
-        warp->spare = next;
-    }
 }
 
 /* ---- micro-operations */
@@ -190,11 +64,12 @@ void kernel_loads_clear(KernelWarp *warp)
 static NumericType numeric_type(PtxType type)
 {
     static const guint8 types[T_COUNT] = {
-        [T_U32] = NUMERIC_U32, [T_U64] = NUMERIC_U64, [T_S32] = NUMERIC_S32, [T_S64] = NUMERIC_S64,
-        [T_B32] = NUMERIC_B32, [T_B64] = NUMERIC_B64, [T_F16] = NUMERIC_F16, [T_F16X2] = NUMERIC_F16X2,
-        [T_BF16] = NUMERIC_BF16, [T_BF16X2] = NUMERIC_BF16X2, [T_F32] = NUMERIC_F32, [T_F64] = NUMERIC_F64,
-        [T_E4M3] = NUMERIC_E4M3, [T_E4M3X2] = NUMERIC_E4M3X2, [T_E4M3X4] = NUMERIC_E4M3X4,
-        [T_E5M2] = NUMERIC_E5M2, [T_E5M2X2] = NUMERIC_E5M2X2, [T_E5M2X4] = NUMERIC_E5M2X4};
+        [T_U32] = NUMERIC_U32,       [T_U64] = NUMERIC_U64,       [T_S32] = NUMERIC_S32,
+        [T_S64] = NUMERIC_S64,       [T_B32] = NUMERIC_B32,       [T_B64] = NUMERIC_B64,
+        [T_F16] = NUMERIC_F16,       [T_F16X2] = NUMERIC_F16X2,   [T_BF16] = NUMERIC_BF16,
+        [T_BF16X2] = NUMERIC_BF16X2, [T_F32] = NUMERIC_F32,       [T_F64] = NUMERIC_F64,
+        [T_E4M3] = NUMERIC_E4M3,     [T_E4M3X2] = NUMERIC_E4M3X2, [T_E4M3X4] = NUMERIC_E4M3X4,
+        [T_E5M2] = NUMERIC_E5M2,     [T_E5M2X2] = NUMERIC_E5M2X2, [T_E5M2X4] = NUMERIC_E5M2X4};
     return (NumericType)types[type];
 }
 
@@ -209,10 +84,10 @@ static NumericOp numeric_op(PtxWord op)
 }
 
 static const guint8 uop_kinds[] = {
-    [PTX_ACCESS_LOAD] = UOP_LOAD, [PTX_ACCESS_STORE] = UOP_STORE, [PTX_ACCESS_RED] = UOP_RED,
-    [PTX_ACCESS_ATOM] = UOP_ATOM, [PTX_ACCESS_MC_LOAD] = UOP_MC_LOAD, [PTX_ACCESS_MC_STORE] = UOP_MC_STORE,
-    [PTX_ACCESS_MC_RED] = UOP_MC_RED, [PTX_ACCESS_FENCE] = UOP_FENCE, [PTX_ACCESS_BULK_LOAD] = UOP_LOAD,
-    [PTX_ACCESS_BULK_STORE] = UOP_STORE, [PTX_ACCESS_BULK_RED] = UOP_RED, [PTX_ACCESS_BULK_MC_STORE] = UOP_MC_STORE,
+    [PTX_ACCESS_LOAD] = UOP_LOAD,         [PTX_ACCESS_STORE] = UOP_STORE,     [PTX_ACCESS_RED] = UOP_RED,
+    [PTX_ACCESS_ATOM] = UOP_ATOM,         [PTX_ACCESS_MC_LOAD] = UOP_MC_LOAD, [PTX_ACCESS_MC_STORE] = UOP_MC_STORE,
+    [PTX_ACCESS_MC_RED] = UOP_MC_RED,     [PTX_ACCESS_FENCE] = UOP_FENCE,     [PTX_ACCESS_BULK_LOAD] = UOP_LOAD,
+    [PTX_ACCESS_BULK_STORE] = UOP_STORE,  [PTX_ACCESS_BULK_RED] = UOP_RED,    [PTX_ACCESS_BULK_MC_STORE] = UOP_MC_STORE,
     [PTX_ACCESS_BULK_MC_RED] = UOP_MC_RED};
 
 static gboolean is_load(UopKind kind) { return kind == UOP_LOAD || kind == UOP_ATOM || kind == UOP_MC_LOAD; }
@@ -232,28 +107,8 @@ static void set_operation(KernelWarp *warp, const PtxAccess *access, Uop *uop)
     }
 }
 
-static void next_block(KernelWarp *warp, Uop *uop)
-{
-    PtxAccess *access = warp->access;
-    guint32 at = warp->block_at, bytes = MIN(access->block_bytes - at, REG_BYTES);
-    uop->width = 16;
-    uop->lanes = (guint8)(bytes / 16);
-    uop->va = access->va[0] + at;
-    uop->lane_stride = 16;
-    warp->block_at += bytes;
-    if (uop->kind == UOP_RED) { /* by elements, as atomics are */
-        guint64 *lane_va = warp_lanes(warp->warp);
-        for (guint32 l = 0; l < uop->lanes; l++)
-            lane_va[l] = uop->va + l * 16;
-        uop->lane_va = lane_va;
-    }
-    if (is_load((UopKind)uop->kind)) {
-        uop->dst = load_begin(warp, access, 0, at);
-    } else {
-        memcpy(warp->out_bytes, access->block + at, bytes);
-        uop->src = &warp->out;
-    }
-}
+/* Lanes side by side, from the first one on. */
+static gboolean is_run(guint32 mask) { return ((mask + (mask & (0u - mask))) & mask) == 0; }
 
 /* As many of `lanes` as fit. */
 static void next_lanes(KernelWarp *warp, Uop *uop, guint32 lanes)
@@ -289,7 +144,7 @@ static void next_lanes(KernelWarp *warp, Uop *uop, guint32 lanes)
     if (stores)
         uop->src = &warp->out;
     if (is_load((UopKind)uop->kind))
-        uop->dst = load_begin(warp, access, taken, 0);
+        uop->dst = kernel_load_begin(warp, access, taken, is_run(taken), 0);
 }
 
 /* A fence of the whole system waits for what the model says; one of the GPU takes its time, whatever is under way: what
@@ -319,7 +174,7 @@ gboolean kernel_issue_next(KernelWarp *warp, Uop *uop)
     if (bulk ? warp->block_at >= access->block_bytes : warp->left == 0) {
         warp->access = NULL;
         if (!is_load((UopKind)uop_kinds[access->kind])) {
-            bulk_completed(access);
+            kernel_bulk_completed(access);
             ptx_access_complete(access);
         }
         return FALSE;
@@ -330,10 +185,10 @@ gboolean kernel_issue_next(KernelWarp *warp, Uop *uop)
         next_fence(warp, uop);
         return TRUE;
     }
-    set_operation(warp, access, uop);
     if (bulk)
-        next_block(warp, uop);
-    else
+        kernel_block_next(warp, uop);
+    set_operation(warp, access, uop);
+    if (!bulk)
         next_lanes(warp, uop, multicast ? multicast : warp->left);
     return TRUE;
 }

@@ -1,6 +1,7 @@
 # device/kernel/: kernels of PTX on simulated SMs.
 libfanout_core_la_SOURCES += \
 	device/kernel/account.c \
+	device/kernel/block.c \
 	device/kernel/bulk.c \
 	device/kernel/code_cache.c \
 	device/kernel/cost.c \
@@ -13,6 +14,7 @@ libfanout_core_la_SOURCES += \
 	device/kernel/kernel.h \
 	device/kernel/l1.c \
 	device/kernel/launch.c \
+	device/kernel/load.c \
 	device/kernel/poll.c \
 	device/kernel/still.c \
 	device/kernel/trace.c \

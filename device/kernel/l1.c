@@ -12,13 +12,13 @@
 
 #include "device/kernel/internal.h"
 
-#define LINES 1024u            /* of 128 B: half of what an SM has, since it is not associative */
+#define LINES 1024u /* of 128 B: half of what an SM has, since it is not associative */
 #define SECTOR 32u
-#define HIT_CLK 37u            /* 43 with the address's addition */
+#define HIT_CLK 37u /* 43 with the address's addition */
 
 typedef struct {
-    guint64 line;              /* va / 128 + 1; 0: empty */
-    SimTime ready_ps;          /* when it is there */
+    guint64 line;     /* va / 128 + 1; 0: empty */
+    SimTime ready_ps; /* when it is there */
     guint32 epoch;
     guint8 sectors;
 } Line;

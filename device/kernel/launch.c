@@ -1,5 +1,6 @@
 /* Launches: from a grid to clusters on SMs, and to the kernel's end. */
 #include "device/kernel/internal.h"
+#include "device/launch_time.h"
 
 #include <string.h>
 
@@ -31,10 +32,9 @@ static void place_next(KernelLaunch *launch);
 static void finish(KernelLaunch *launch)
 {
     Sim *sim = launch->fabric->sim;
-    const SmSpec *spec = &launch->fabric->spec.sm;
     launch->drained_ps = sim_now_ps(sim);
     kernel_performed(launch);
-    sim_at(sim, &launch->end, MAX(launch->drained_ps + spec->exit_drain_ps, launch->issued_ps + spec->exit_ps),
+    sim_at(sim, &launch->end, launch_time_end_ps(&launch->fabric->spec, launch->issued_ps, launch->drained_ps),
            EVENT_PRIORITY_DEVICE);
 }
 
@@ -82,13 +82,13 @@ static void cta_on_end(Event *event, SimTime now_ps)
 static void cluster_start(KernelCluster *cluster, SimTime now_ps)
 {
     KernelLaunch *launch = cluster->launch;
-    const SmSpec *spec = &launch->fabric->spec.sm;
+    const SimTime apart_ps = launch_time_cta_ps(&launch->fabric->spec, launch->grid->n_warps);
     SimTime *next_ps = &launch->gpu->cta_next_ps;
     for (guint32 c = 0; c < cluster->size; c++) {
         KernelCta *cta = &cluster->cta[c];
         SimTime start_ps = MAX(now_ps, *next_ps);
         kernel_account_placed(launch, cta->cta->sm->id, start_ps);
-        *next_ps = start_ps + spec->cta_ps + launch->grid->n_warps * spec->cta_warp_ps;
+        *next_ps = start_ps + apart_ps;
         for (guint32 w = 0; w < launch->grid->n_warps; w++)
             kernel_warp_start(&cta->warp[w], cta, w, start_ps);
     }
@@ -144,8 +144,8 @@ static void make_cluster(KernelLaunch *launch)
         cta->cta = cta_new(launch->gpu, launch->vas, number_of_cta, grid->threads, launch->name);
         cta->cta->user = cta;
         cta->cta->cause = launch->user;
-        cta->cta->shared_bytes = sm_shared_of_cta(
-            &launch->fabric->spec.sm, grid->static_shared + grid->dynamic_shared + grid->functions_shared);
+        cta->cta->shared_bytes = sm_shared_of_cta(&launch->fabric->spec.sm,
+                                                  grid->static_shared + grid->dynamic_shared + grid->functions_shared);
         cta->cta->registers = launch->registers;
     }
     for (guint32 c = 1; c < cluster->size; c++)

@@ -28,19 +28,19 @@ struct KernelPoll {
     guint32 mask;
     guint64 va[PTX_LANES];
     guint8 last[PTX_LANES * PTX_ACCESS_BYTES]; /* what the read before brought */
-    guint32 turns;             /* reads of it so far, one after the other */
-    guint64 accesses;          /* of the warp, up to the last of them */
-    SimTime issue_ps, period_ps, read_ps; /* of the last read; from the one before to it; what a read takes */
-    PtxAccess *access;         /* the read under way, without packets */
-    gboolean real;             /* the one under way is in packets */
-    SimTime due_ps;            /* when the value is taken; 0: a watch says */
-    SimTime visible_ps;        /* of the last write that a watch told of */
-    const guint8 *at;          /* where the call that reads has its registers; NULL: not known */
-    guint8 *registers;         /* what they were at the last read */
+    guint32 turns;                             /* reads of it so far, one after the other */
+    guint64 accesses;                          /* of the warp, up to the last of them */
+    SimTime issue_ps, period_ps, read_ps;      /* of the last read; from the one before to it; what a read takes */
+    PtxAccess *access;                         /* the read under way, without packets */
+    gboolean real;                             /* the one under way is in packets */
+    SimTime due_ps;                            /* when the value is taken; 0: a watch says */
+    SimTime visible_ps;                        /* of the last write that a watch told of */
+    const guint8 *at;                          /* where the call that reads has its registers; NULL: not known */
+    guint8 *registers;                         /* what they were at the last read */
     gsize register_bytes;
     guint64 changes, effects, looks, tries; /* of its cluster and warp then */
-    gboolean beside;           /* it looks at what its cluster changes, too, */
-    gboolean waits;            /* and waits for that at an mbarrier for most of its time */
+    gboolean beside;                        /* it looks at what its cluster changes, too, */
+    gboolean waits;                         /* and waits for that at an mbarrier for most of its time */
     guint32 n_watches;
     PollWatch watch[PTX_LANES];
 };
@@ -146,8 +146,7 @@ static void watch(KernelPoll *poll)
 
 static gboolean is_same(const KernelPoll *poll, const PtxAccess *access)
 {
-    if (poll->ins != access->ins || poll->mask != access->mask ||
-        poll->accesses + 1 != poll->warp->accesses)
+    if (poll->ins != access->ins || poll->mask != access->mask || poll->accesses + 1 != poll->warp->accesses)
         return FALSE;
     for (guint32 left = access->mask; left; left &= left - 1) {
         guint lane = (guint)__builtin_ctz(left);

@@ -18,7 +18,7 @@ struct KernelStill {
     GByteArray *picture, *now;
     guint64 changes, effects, tries, looks;
     guint32 pc, turns, turns_max;
-    gboolean asleep, stale;    /* pictures are taken of it asleep alone; and the one at hand is not */
+    gboolean asleep, stale; /* pictures are taken of it asleep alone; and the one at hand is not */
     SimTime taken_ps, rests_ps, period_ps;
 };
 

@@ -10,7 +10,7 @@
 struct KernelTrace {
     char *kernel;
     gboolean by_number;
-    guint64 number;          /* of the CTA */
+    guint64 number; /* of the CTA */
     guint32 cta[3], warp;
 };
 

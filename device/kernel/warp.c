@@ -4,7 +4,8 @@
  * to which the cost of the instructions is added. An access is given to the LSU when simulated time has come there. */
 #include "device/kernel/internal.h"
 
-#define SLICE_INSTRUCTIONS 1024u /* executed at most before time may pass: what other warps write to shared memory is
+#define SLICE_INSTRUCTIONS                                                                                             \
+    1024u /* executed at most before time may pass: what other warps write to shared memory is
                                   * seen no later than that */
 
 static void on_idle(Warp *warp, SimTime now_ps)
@@ -115,6 +116,7 @@ static PtxRun run(KernelWarp *warp, SimTime now_ps, PtxAccess **access)
     warp->changed |= warp->ptx->costs.sum[COST_EFFECTS] != 0;
     warp->ptx->costs = (PtxCosts){0};
     warp->ptx->shared_ways = warp->ptx->fetches = 0;
+    warp->ptx->matrix_waits = warp->ptx->matrix_sync = FALSE;
     return state;
 }
 
@@ -135,8 +137,8 @@ static void count_arrival(KernelWarp *warp)
 {
     KernelCta *cta = warp->cta;
     if (ptx_warp_waits(warp->ptx) == PATH_BARRIER)
-        cta->barrier_free_ps =
-            MAX(cta->barrier_free_ps, warp->time_ps) + KERNEL_ARRIVAL_CLK * cta->launch->host.clock_ps;
+        cta->barrier_free_ps = MAX(cta->barrier_free_ps, warp->time_ps) +
+                               KERNEL_ARRIVAL_CLK * cta->launch->host.clock_ps;
 }
 
 /* TRUE: it rests, since it repeats itself. */
@@ -222,9 +224,7 @@ gboolean kernel_next(Warp *model, Uop *uop)
             kernel_stop(warp->cta->launch);
             warp->stage = KERNEL_LAST_ISSUED;
             break;
-        default:
-            warp->stage = KERNEL_LAST_ISSUED;
-            break;
+        default: warp->stage = KERNEL_LAST_ISSUED; break;
         }
     }
 }
