@@ -7,6 +7,7 @@ libfanout_core_la_SOURCES += \
 	model/memory/l2_lines.c \
 	model/memory/l2_lines.h \
 	model/memory/memory.c \
+	model/memory/memory_lock.c \
 	model/memory/memory.h \
 	model/memory/multicast_object.c \
 	model/memory/multicast_object.h \

@@ -15,10 +15,7 @@ struct Log {
     LogLevel level[LOG_CATEGORIES];
 };
 
-GQuark log_error_quark(void)
-{
-    return g_quark_from_static_string("fanout-log");
-}
+GQuark log_error_quark(void) { return g_quark_from_static_string("fanout-log"); }
 
 Log *log_new(void)
 {
@@ -29,10 +26,7 @@ Log *log_new(void)
     return log;
 }
 
-void log_free(Log *log)
-{
-    g_free(log);
-}
+void log_free(Log *log) { g_free(log); }
 
 static int find_name(const char *what, const char *name, const char *const *names, GError **error)
 {
@@ -53,12 +47,12 @@ static gboolean parse_item(Log *log, const char *item, GError **error)
     const char *colon = strchr(item, ':');
     int category = LOG_CATEGORIES;
 
-    if (colon != NULL) {
+    if (colon) {
         char *name = g_strndup(item, (gsize)(colon - item));
         category = find_name("category", g_strstrip(name), category_names, error);
         g_free(name);
     }
-    char *name = g_strdup(colon != NULL ? colon + 1 : item);
+    char *name = g_strdup(colon ? colon + 1 : item);
     int level = category < 0 ? -1 : find_name("level", g_strstrip(name), level_names, error);
     g_free(name);
     if (level < 0) {
@@ -88,13 +82,9 @@ gboolean log_parse(Log *log, const char *spec, GError **error)
     return fine;
 }
 
-gboolean log_on(const Log *log, LogCategory category, LogLevel level)
-{
-    return level <= log->level[category];
-}
+gboolean log_on(const Log *log, LogCategory category, LogLevel level) { return level <= log->level[category]; }
 
-void log_line(Log *log, LogCategory category, LogLevel level, SimTime now_ps,
-              const char *format, ...)
+void log_line(Log *log, LogCategory category, LogLevel level, SimTime now_ps, const char *format, ...)
 {
     if (!log_on(log, category, level)) {
         return;
@@ -103,7 +93,7 @@ void log_line(Log *log, LogCategory category, LogLevel level, SimTime now_ps,
     va_start(arguments, format);
     char *text = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    g_printerr("fanout: %" G_GUINT64_FORMAT ".%03u ns: %s: %s\n", now_ps / PS_PER_NS,
-               (unsigned)(now_ps % PS_PER_NS), category_names[category], text);
+    g_printerr("fanout: %" G_GUINT64_FORMAT ".%03u ns: %s: %s\n", now_ps / PS_PER_NS, (unsigned)(now_ps % PS_PER_NS),
+               category_names[category], text);
     g_free(text);
 }

@@ -10,7 +10,15 @@
 
 typedef enum { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG, LOG_SPEW } LogLevel;
 typedef enum {
-    LOG_SIM, LOG_GPU, LOG_LINK, LOG_SWITCH, LOG_MC, LOG_CUDA, LOG_COLL, LOG_TRACE, LOG_CLI,
+    LOG_SIM,
+    LOG_GPU,
+    LOG_LINK,
+    LOG_SWITCH,
+    LOG_MC,
+    LOG_CUDA,
+    LOG_COLL,
+    LOG_TRACE,
+    LOG_CLI,
     LOG_CATEGORIES
 } LogCategory;
 
@@ -21,8 +29,8 @@ void log_free(Log *log);
  * names the unknown category or level; nothing changes then. */
 gboolean log_parse(Log *log, const char *spec, GError **error);
 gboolean log_on(const Log *log, LogCategory category, LogLevel level);
-void log_line(Log *log, LogCategory category, LogLevel level, SimTime now_ps,
-              const char *format, ...) G_GNUC_PRINTF(5, 6);
+void log_line(Log *log, LogCategory category, LogLevel level, SimTime now_ps, const char *format, ...)
+    G_GNUC_PRINTF(5, 6);
 
 #define LOG_PARSE_ERROR (log_error_quark())
 GQuark log_error_quark(void);

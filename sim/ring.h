@@ -27,40 +27,37 @@ static inline void *ring_grow(void *at, guint32 *capacity, guint32 *head, guint3
     return to;
 }
 
-#define RING_DEFINE(Name, prefix, Type)                                                                           \
-    typedef struct {                                                                                              \
-        Type *at;                                                                                                 \
-        guint32 head, count, capacity;                                                                            \
-    } Name;                                                                                                       \
-    static inline G_GNUC_UNUSED Type *prefix##_nth(const Name *ring, guint32 n)                                   \
-    {                                                                                                             \
-        return &ring->at[(ring->head + n) & (ring->capacity - 1)];                                                \
-    }                                                                                                             \
-    static inline G_GNUC_UNUSED Type *prefix##_peek(const Name *ring) { return &ring->at[ring->head]; }           \
-    static inline G_GNUC_UNUSED Type *prefix##_last(const Name *ring)                                             \
-    {                                                                                                             \
-        return prefix##_nth(ring, ring->count - 1);                                                               \
-    }                                                                                                             \
-    /* Room behind the last one, which the caller fills. */                                                      \
-    static inline G_GNUC_UNUSED Type *prefix##_push(Name *ring)                                                   \
-    {                                                                                                             \
-        if (G_UNLIKELY(ring->count == ring->capacity))                                                            \
-            ring->at = ring_grow(ring->at, &ring->capacity, &ring->head, ring->count, sizeof(Type));              \
-        if (ring->count == 0)                                                                                     \
-            ring->head = 0;                                                                                       \
-        return prefix##_nth(ring, ring->count++);                                                                 \
-    }                                                                                                             \
-    static inline G_GNUC_UNUSED void prefix##_drop(Name *ring)                                                    \
-    {                                                                                                             \
-        ring->head = (ring->head + 1) & (ring->capacity - 1);                                                     \
-        ring->count--;                                                                                            \
-        if (G_UNLIKELY(ring->head == 0) && ring->count < ring->capacity / 4 && ring->capacity > RING_SHRINKS)     \
-            ring->capacity /= 2; /* all entries lie in the first quarter */                                       \
-    }                                                                                                             \
-    static inline G_GNUC_UNUSED void prefix##_clear(Name *ring)                                                   \
-    {                                                                                                             \
-        g_free(ring->at);                                                                                         \
-        *ring = (Name){NULL, 0, 0, 0};                                                                            \
+#define RING_DEFINE(Name, prefix, Type)                                                                                \
+    typedef struct {                                                                                                   \
+        Type *at;                                                                                                      \
+        guint32 head, count, capacity;                                                                                 \
+    } Name;                                                                                                            \
+    static inline G_GNUC_UNUSED Type *prefix##_nth(const Name *ring, guint32 n)                                        \
+    {                                                                                                                  \
+        return &ring->at[(ring->head + n) & (ring->capacity - 1)];                                                     \
+    }                                                                                                                  \
+    static inline G_GNUC_UNUSED Type *prefix##_peek(const Name *ring) { return &ring->at[ring->head]; }                \
+    static inline G_GNUC_UNUSED Type *prefix##_last(const Name *ring) { return prefix##_nth(ring, ring->count - 1); }  \
+    /* Room behind the last one, which the caller fills. */                                                            \
+    static inline G_GNUC_UNUSED Type *prefix##_push(Name *ring)                                                        \
+    {                                                                                                                  \
+        if (G_UNLIKELY(ring->count == ring->capacity))                                                                 \
+            ring->at = ring_grow(ring->at, &ring->capacity, &ring->head, ring->count, sizeof(Type));                   \
+        if (ring->count == 0)                                                                                          \
+            ring->head = 0;                                                                                            \
+        return prefix##_nth(ring, ring->count++);                                                                      \
+    }                                                                                                                  \
+    static inline G_GNUC_UNUSED void prefix##_drop(Name *ring)                                                         \
+    {                                                                                                                  \
+        ring->head = (ring->head + 1) & (ring->capacity - 1);                                                          \
+        ring->count--;                                                                                                 \
+        if (G_UNLIKELY(ring->head == 0) && ring->count < ring->capacity / 4 && ring->capacity > RING_SHRINKS)          \
+            ring->capacity /= 2; /* all entries lie in the first quarter */                                            \
+    }                                                                                                                  \
+    static inline G_GNUC_UNUSED void prefix##_clear(Name *ring)                                                        \
+    {                                                                                                                  \
+        g_free(ring->at);                                                                                              \
+        *ring = (Name){NULL, 0, 0, 0};                                                                                 \
     }
 
 #endif

@@ -9,10 +9,10 @@ typedef struct {
 } Rng;
 
 void rng_init(Rng *rng, guint64 seed, const char *name);
-static inline guint64 rng_next(Rng *rng);      /* 64 random bits (xoshiro256**) */
-guint64 rng_below(Rng *rng, guint64 bound);    /* uniform in [0, bound), bound > 0, no bias */
+static inline guint64 rng_next(Rng *rng);                            /* 64 random bits (xoshiro256**) */
+guint64 rng_below(Rng *rng, guint64 bound);                          /* uniform in [0, bound), bound > 0, no bias */
 static inline guint64 rng_exponential_ps(Rng *rng, guint64 mean_ps); /* integers only; within 1 in 30,000 */
-guint64 rng_hash(guint64 x);                   /* a stateless 64-bit mix (splitmix64's finaliser) */
+guint64 rng_hash(guint64 x); /* a stateless 64-bit mix (splitmix64's finaliser) */
 
 static inline guint64 rng_rotate(guint64 x, int bits) { return x << bits | x >> (64 - bits); }
 

@@ -39,6 +39,8 @@ libfanout_core_la_SOURCES += \
 	sim/param/whole.c \
 	sim/param/whole.h \
 	sim/report/chart.c \
+	sim/report/chart_axis.c \
+	sim/report/chart_parts.h \
 	sim/report/csv.c \
 	sim/report/file.c \
 	sim/report/figures.h \
@@ -46,6 +48,7 @@ libfanout_core_la_SOURCES += \
 	sim/report/format.c \
 	sim/report/gtkw.c \
 	sim/report/gtkw.h \
+	sim/report/histogram.c \
 	sim/report/html.c \
 	sim/report/json.c \
 	sim/report/markup.c \
@@ -64,6 +67,8 @@ libfanout_core_la_SOURCES += \
 	sim/report/timeline.h \
 	sim/report/vcd.c \
 	sim/report/vcd.h \
+	sim/report/words.c \
+	sim/report/words.h \
 	sim/rng.c \
 	sim/ring.h \
 	sim/rng.h \

@@ -77,10 +77,7 @@ struct StatRegistry {
     GArray *entries;
 };
 
-static void entry_clear(gpointer entry)
-{
-    g_free(((Entry *)entry)->path);
-}
+static void entry_clear(gpointer entry) { g_free(((Entry *)entry)->path); }
 
 StatRegistry *stat_registry_new(void)
 {
@@ -92,7 +89,7 @@ StatRegistry *stat_registry_new(void)
 
 void stat_registry_free(StatRegistry *registry)
 {
-    if (registry != NULL) {
+    if (registry) {
         g_array_unref(registry->entries);
         g_free(registry);
     }
@@ -109,21 +106,18 @@ void stat_visit(const StatRegistry *registry, StatVisit visit, void *user)
     for (guint i = 0; i < registry->entries->len; i++) {
         const Entry *entry = &g_array_index(registry->entries, Entry, i);
         for (const StatRow *row = entry->rows; row->name != NULL; row++) {
-            guint64 now = row->read != NULL ? row->read(entry->unit) : 0;
-            visit(entry->path, row, row->read != NULL ? &now : G_STRUCT_MEMBER_P(entry->unit, row->offset), user);
+            guint64 now = row->read ? row->read(entry->unit) : 0;
+            visit(entry->path, row, row->read ? &now : G_STRUCT_MEMBER_P(entry->unit, row->offset), user);
         }
     }
 }
 
 static void trace_row(const char *path, const StatRow *row, const void *value, void *user)
 {
-    if (row->type == STAT_HIST_T || row->read != NULL)
+    if (row->type == STAT_HIST_T || row->read)
         return;
     g_autofree char *name = g_strdup_printf("%s.%s", path, row->name);
     sim_trace_u64(user, name, value, 64);
 }
 
-void stat_trace(const StatRegistry *registry, struct Sim *sim)
-{
-    stat_visit(registry, trace_row, sim);
-}
+void stat_trace(const StatRegistry *registry, struct Sim *sim) { stat_visit(registry, trace_row, sim); }

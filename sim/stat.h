@@ -34,16 +34,30 @@ typedef struct {
     guint64 (*read)(const void *unit); /* a counter or level that no member has: what it is now; NULL: `offset` */
 } StatRow;
 
-#define STAT_COUNTER(T, f, unit, text) \
-    {#f, STAT_COUNTER_T, G_STRUCT_OFFSET(T, f) + 0 * sizeof(&((T *)0)->f == (guint64 *)0), \
-     unit, text, NULL}
-#define STAT_PEAK(T, f, unit, text) \
-    {#f, STAT_PEAK_T, G_STRUCT_OFFSET(T, f) + 0 * sizeof(&((T *)0)->f == (guint64 *)0), unit, text, NULL}
-#define STAT_HIST(T, f, unit, text) \
-    {#f, STAT_HIST_T, G_STRUCT_OFFSET(T, f) + 0 * sizeof(&((T *)0)->f == (Hist *)0), unit, text, NULL}
-#define STAT_SUM(name, read, unit, text) {name, STAT_COUNTER_T, 0, unit, text, read}
-#define STAT_LEVEL(name, read, unit, text) {name, STAT_LEVEL_T, 0, unit, text, read}
-#define STAT_END {NULL, 0, 0, NULL, NULL, NULL}
+#define STAT_COUNTER(T, f, unit, text)                                                                                 \
+    {                                                                                                                  \
+#f, STAT_COUNTER_T, G_STRUCT_OFFSET(T, f) + 0 * sizeof(&((T *)0)->f == (guint64 *)0), unit, text, NULL         \
+    }
+#define STAT_PEAK(T, f, unit, text)                                                                                    \
+    {                                                                                                                  \
+#f, STAT_PEAK_T, G_STRUCT_OFFSET(T, f) + 0 * sizeof(&((T *)0)->f == (guint64 *)0), unit, text, NULL            \
+    }
+#define STAT_HIST(T, f, unit, text)                                                                                    \
+    {                                                                                                                  \
+#f, STAT_HIST_T, G_STRUCT_OFFSET(T, f) + 0 * sizeof(&((T *)0)->f == (Hist *)0), unit, text, NULL               \
+    }
+#define STAT_SUM(name, read, unit, text)                                                                               \
+    {                                                                                                                  \
+        name, STAT_COUNTER_T, 0, unit, text, read                                                                      \
+    }
+#define STAT_LEVEL(name, read, unit, text)                                                                             \
+    {                                                                                                                  \
+        name, STAT_LEVEL_T, 0, unit, text, read                                                                        \
+    }
+#define STAT_END                                                                                                       \
+    {                                                                                                                  \
+        NULL, 0, 0, NULL, NULL, NULL                                                                                   \
+    }
 
 typedef struct StatRegistry StatRegistry;
 StatRegistry *stat_registry_new(void);

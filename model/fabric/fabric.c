@@ -142,7 +142,7 @@ Fabric *fabric_new(Sim *sim, const FabricSpec *spec, gboolean keep_bytes, GError
     fabric->data = data_pools_new(1 + fabric->n_switches);
     if (!fabric->data) {
         g_set_error(error, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
-                    "the host gives no 4 GiB of address space for data in flight: raise its limit (ulimit -v)");
+                    "the host gives no 8 GiB of address space for data in flight: raise its limit (ulimit -v)");
         fabric_free(fabric);
         return NULL;
     }
@@ -228,30 +228,20 @@ void fabric_free(Fabric *fabric)
     g_free(fabric);
 }
 
-static void fabric_show_all(void *user, ProbeStage stage, const char *file, const char *path, const Packet *packet,
-                            SimTime at_ps)
-{
-    const Fabric *fabric = user;
-    for (guint i = 0; i < FABRIC_OBSERVERS; i++)
-        fabric->observer[i](fabric->observer_user[i], stage, file, path, packet, at_ps);
-}
-
-static void fabric_set_observer(Fabric *fabric, guint i, Probe probe, void *user)
+void fabric_observe(Fabric *fabric, Probe probe, void *user)
 {
     g_assert(sim_engine(fabric->sim) == SIM_ENGINE_REFERENCE); /* an observer is to see steps in order of time */
-    fabric->observer[i] = probe;
-    fabric->observer_user[i] = user;
-    const gboolean both = fabric->observer[0] && fabric->observer[1];
-    const guint only = fabric->observer[0] ? 0 : 1;
-    fabric->probe = both ? fabric_show_all : fabric->observer[only];
-    fabric->probe_user = both ? fabric : fabric->observer_user[only];
+    fabric->probe = probe;
+    fabric->probe_user = user;
     for (guint32 n = 0; n < fabric_n_links(fabric); n++)
-        link_observe(fabric_link_at(fabric, n), fabric->probe, fabric->probe_user);
+        link_observe(fabric_link_at(fabric, n), probe, user);
 }
 
-void fabric_observe(Fabric *fabric, Probe probe, void *user) { fabric_set_observer(fabric, 0, probe, user); }
-
-void fabric_observe_too(Fabric *fabric, Probe probe, void *user) { fabric_set_observer(fabric, 1, probe, user); }
+void fabric_advance(Fabric *fabric, SimTime until_ps)
+{
+    for (guint32 n = 0; n < fabric_n_links(fabric); n++)
+        link_advance(fabric_link_at(fabric, n), until_ps);
+}
 
 gboolean fabric_is_quiet(const Fabric *fabric)
 {

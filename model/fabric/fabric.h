@@ -58,9 +58,25 @@ static inline gboolean fabric_is_trunk(const Fabric *fabric, const Link *link)
     return fabric->trunk && link >= fabric->trunk && link < fabric->trunk + 2 * fabric->n_trunks;
 }
 
+static inline guint32 fabric_link_number(const Fabric *fabric, const Link *link)
+{
+    const guint32 of_gpus = 2 * (guint32)fabric->spec.system.gpus * fabric->links;
+    return fabric_is_trunk(fabric, link) ? of_gpus + (guint32)(link - fabric->trunk) : (guint32)(link - fabric->link);
+}
+
+/* The GPU at an end of it, and whether it leads up from there; VAS_GPUS_MAX: it is a trunk. */
+static inline guint32 fabric_link_gpu(const Fabric *fabric, const Link *link, gboolean *up)
+{
+    const guint32 number = fabric_link_number(fabric, link), gpu = number / (2 * fabric->links);
+    *up = number % (2 * fabric->links) < fabric->links;
+    return fabric_is_trunk(fabric, link) ? VAS_GPUS_MAX : gpu;
+}
+
+/* Ports that make decisions late make all those up to until_ps now. */
+void fabric_advance(Fabric *fabric, SimTime until_ps);
+
 /* Calls `probe` at every probe point from now on; NULL: stops. */
 void fabric_observe(Fabric *fabric, Probe probe, void *user);
-void fabric_observe_too(Fabric *fabric, Probe probe, void *user); /* a second one, beside the other or alone */
 
 gboolean fabric_is_quiet(const Fabric *fabric); /* nothing in flight, all credits at home */
 guint64 fabric_crossings(const Fabric *fabric); /* packets that crossed a link so far */

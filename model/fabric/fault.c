@@ -311,7 +311,8 @@ gboolean fault_check_timeouts(const Fabric *fabric, GError **error)
         if (value[i] && value[i] < least_ps) {
             g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
                         "[fault] %s: %" G_GUINT64_FORMAT " ps is less than one flight; with faults in time give at "
-                        "least %" G_GUINT64_FORMAT ", or 0 for never", name[i], value[i], least_ps);
+                        "least %" G_GUINT64_FORMAT ", or 0 for never",
+                        name[i], value[i], least_ps);
             return FALSE;
         }
     return TRUE;

@@ -53,8 +53,8 @@ gboolean fault_comes_or_goes(const FaultSpec *spec);
 
 /* What one fault is, in times of the run, and what it cost. */
 typedef struct {
-    char *name;             /* "link_down gpu0.link3@20us" */
-    SimTime at_ps[4];       /* it came and went, the manager reacted and reacted again; SIMTIME_NEVER: never */
+    char *name;       /* "link_down gpu0.link3@20us" */
+    SimTime at_ps[4]; /* it came and went, the manager reacted and reacted again; SIMTIME_NEVER: never */
     guint64 lost, replays;
     SimTime waited_ps;
 } FaultCost;

@@ -15,12 +15,12 @@ void fault_gpu_prepare(const Fabric *fabric, FaultItem *item)
     GpuSpec *gpu = item->slow_gpu = g_new(GpuSpec, 1);
     *sm = fabric->spec.sm;
     *gpu = fabric->spec.gpu;
-    guint64 *const times[] = {&sm->clock_ps, &sm->load_ps, &sm->store_ps, &sm->local_store_ps, &sm->merge_ps,
-                              &sm->conflict_ps, &sm->warp_issue_ps, &sm->fence_ps, &sm->fence_issue_ps,
-                              &sm->poll_ps, &sm->acquire_ps, &sm->acquire_diverged_ps, &sm->barrier_ps,
-                              &sm->fence_gpu_ps, &sm->cta_ps, &sm->cta_warp_ps, &sm->code_ps,
-                              &gpu->l2_ps, &gpu->dram_ps, &gpu->atomic_ps, &gpu->local_ps, &gpu->local_dram_ps,
-                              &gpu->local_atomic_ps};
+    guint64 *const times[] = {&sm->clock_ps,       &sm->load_ps,        &sm->store_ps,        &sm->local_store_ps,
+                              &sm->merge_ps,       &sm->conflict_ps,    &sm->warp_issue_ps,   &sm->fence_ps,
+                              &sm->fence_issue_ps, &sm->poll_ps,        &sm->acquire_ps,      &sm->acquire_diverged_ps,
+                              &sm->barrier_ps,     &sm->fence_gpu_ps,   &sm->cta_ps,          &sm->cta_warp_ps,
+                              &sm->code_ps,        &gpu->l2_ps,         &gpu->dram_ps,        &gpu->atomic_ps,
+                              &gpu->local_ps,      &gpu->local_dram_ps, &gpu->local_atomic_ps};
     for (gsize i = 0; i < G_N_ELEMENTS(times); i++)
         *times[i] = *times[i] * 100 / item->amount;
 }

@@ -12,7 +12,8 @@ static gboolean fault_can_come(const Fabric *fabric, const FaultItem *item, GErr
     if (loses && !fabric->spec.fault.live) {
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
                     "[fault] %s: packets are lost by it, for which the machine must be prepared from its start: run "
-                    "the program with --set fault.live=true", fault_key_name(item->key));
+                    "the program with --set fault.live=true",
+                    fault_key_name(item->key));
         return FALSE;
     }
     if (!fault_check_timeouts(fabric, error))

@@ -10,10 +10,10 @@
 typedef enum { PART_LINK, PART_SWITCH, PART_GPU } FaultPart;
 static const struct {
     const char *name;
-    gsize text;        /* of the string in FaultSpec */
+    gsize text; /* of the string in FaultSpec */
     FaultPart part;
     guint64 least, most; /* of the amount; 0: it has none */
-    gboolean needs;    /* an amount */
+    gboolean needs;      /* an amount */
     const char *example;
 } fault_keys[FAULT_KEYS] = {
     {"link_down", G_STRUCT_OFFSET(FaultSpec, link_down), PART_LINK, 0, 0, FALSE, "gpu0.link3@20us"},
@@ -100,8 +100,7 @@ static gboolean fault_find_part(const Fabric *fabric, const char *name, FaultIte
             return TRUE;
         }
         return fault_find_trunk(fabric, name, item);
-    case PART_SWITCH:
-        return fault_find_switch(fabric, name, &item->part);
+    case PART_SWITCH: return fault_find_switch(fabric, name, &item->part);
     default:
         if (!fault_scan(name, "gpu", NULL, number) || number[0] >= gpus)
             return FALSE;
@@ -145,9 +144,10 @@ static gboolean fault_read_times(FaultItem *item, char *text, GError **error)
     SimTime *const to[2] = {&item->from_ps, &item->until_ps};
     for (int i = 0; i < 2 && part[i]; i++)
         if (!fault_parse_time(part[i], to[i]))
-            return fault_refuse(item, error, "'%s' is no time of at most %" G_GUINT64_FORMAT " s in whole picoseconds; "
-                                "write a number and ps, ns, us, ms or s, as 20us or 20us-50us", part[i],
-                                SIMTIME_LAST_PS / PS_PER_S);
+            return fault_refuse(item, error,
+                                "'%s' is no time of at most %" G_GUINT64_FORMAT " s in whole picoseconds; "
+                                "write a number and ps, ns, us, ms or s, as 20us or 20us-50us",
+                                part[i], SIMTIME_LAST_PS / PS_PER_S);
     if (item->until_ps <= item->from_ps)
         return fault_refuse(item, error, "it ends before it begins; write FROM-UNTIL, as 20us-50us");
     return TRUE;
@@ -162,8 +162,10 @@ static gboolean fault_read_amount(FaultItem *item, const char *text, GError **er
         return fault_refuse(item, error, "'%s' has no amount; write it as %s", fault_keys[item->key].name,
                             fault_keys[item->key].example);
     if (!text || !g_ascii_string_to_unsigned(text, 10, least, most, &item->amount, NULL))
-        return fault_refuse(item, error, "behind ':' stands a whole number from %" G_GUINT64_FORMAT " to %"
-                            G_GUINT64_FORMAT ", as in %s", least, most, fault_keys[item->key].example);
+        return fault_refuse(item, error,
+                            "behind ':' stands a whole number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT
+                            ", as in %s",
+                            least, most, fault_keys[item->key].example);
     return TRUE;
 }
 
@@ -235,7 +237,7 @@ static gboolean fault_read_item(const Fabric *fabric, FaultItem *item, GError **
     char *times = strchr(text, '@'), *amount = NULL;
     if (times)
         *times++ = '\0';
-    if ((amount = strchr(text, ':')) != NULL)
+    if ((amount = strchr(text, ':')))
         *amount++ = '\0';
     item->until_ps = SIMTIME_NEVER;
     if (!fault_find_part(fabric, text, item))
@@ -328,7 +330,7 @@ void fault_plan_free(FaultPlan *plan)
 /* Whether a list names this link of a GPU, or, with `second` NULL, this switch, without a time. */
 static gboolean fault_lists(const char *list, const char *first, const char *second, guint64 a, guint64 b)
 {
-    g_auto(GStrv) names = g_strsplit_set(list != NULL ? list : "", ", ", -1);
+    g_auto(GStrv) names = g_strsplit_set(list ? list : "", ", ", -1);
     guint64 number[2] = {0, 0};
     for (guint i = 0; names[i]; i++)
         if (fault_scan(names[i], first, second, number) && number[0] == a && number[1] == b)
@@ -356,8 +358,9 @@ gboolean fault_needs_packets(const FaultSpec *spec)
 {
     for (guint key = 0; key < FAULT_KEYS; key++) {
         const char *text = fault_text(spec, (FaultKey)key);
-        if (text && (strchr(text, '@') || ((key == FAULT_LINK_ERRORS || key == FAULT_GPU_SLOW ||
-                                            key == FAULT_MEMBER_LEAVES) && strcmp(text, "none") != 0)))
+        if (text &&
+            (strchr(text, '@') || ((key == FAULT_LINK_ERRORS || key == FAULT_GPU_SLOW || key == FAULT_MEMBER_LEAVES) &&
+                                   strcmp(text, "none") != 0)))
             return TRUE;
     }
     return FALSE;

@@ -22,29 +22,29 @@ typedef enum {
 /* One direction of a link that a fault is about, and what it cost up to `seen_ps`. */
 typedef struct {
     Link *link;
-    SimTime waited_ps;    /* packets waited for it, or were longer on it */
+    SimTime waited_ps; /* packets waited for it, or were longer on it */
     guint64 lost, replays;
     guint64 seen_flits, seen_replays; /* of the link, when the cost was last added up */
 } FaultLink;
 
 typedef struct {
     FaultKey key;
-    char *name;           /* as it is written, "gpu0.link3:50@20us-50us" */
-    guint32 part;         /* number of its GPU, or switch; of a link at gpu * links + link; of a trunk, */
-    gboolean trunk;       /* if it is one */
-    guint64 amount;       /* behind ':'; 0: none is given */
-    SimTime from_ps, until_ps; /* 0: from the start; SIMTIME_NEVER: until the end */
+    char *name;                    /* as it is written, "gpu0.link3:50@20us-50us" */
+    guint32 part;                  /* number of its GPU, or switch; of a link at gpu * links + link; of a trunk, */
+    gboolean trunk;                /* if it is one */
+    guint64 amount;                /* behind ':'; 0: none is given */
+    SimTime from_ps, until_ps;     /* 0: from the start; SIMTIME_NEVER: until the end */
     SimTime known_ps, restored_ps; /* the fabric manager's reactions: routes avoid it between these; equal: never */
-    SimTime told_ps[4];   /* these four before FaultSpec.begin_ps was taken off */
-    GArray *links;        /* FaultLink */
-    SmSpec *slow_sm;      /* gpu_slow: times of its SMs, */
-    GpuSpec *slow_gpu;    /* and of its L2 and HBM */
+    SimTime told_ps[4];            /* these four before FaultSpec.begin_ps was taken off */
+    GArray *links;                 /* FaultLink */
+    SmSpec *slow_sm;               /* gpu_slow: times of its SMs, */
+    GpuSpec *slow_gpu;             /* and of its L2 and HBM */
 } FaultItem;
 
 typedef struct FaultPlan {
-    GPtrArray *items;     /* FaultItem */
-    GPtrArray *events;    /* FaultEvent, of fault.c */
-    struct Loss *loss;    /* of loss.c, by link */
+    GPtrArray *items;  /* FaultItem */
+    GPtrArray *events; /* FaultEvent, of fault.c */
+    struct Loss *loss; /* of loss.c, by link */
 } FaultPlan;
 
 /* NULL with a GError (PARAM_ERROR): a name that the system has not, or a time that is none. `fabric` is built. */

@@ -62,7 +62,7 @@ GArray *fault_costs(const Fabric *fabric)
 
 void fault_costs_add(GArray **to, const GArray *from)
 {
-    const gboolean is_first = *to == NULL;
+    const gboolean is_first = !*to;
     if (is_first)
         *to = fault_costs_new();
     for (guint i = 0; i < from->len; i++) {

@@ -9,7 +9,7 @@ typedef struct Loss {
     TimedPacketRing ring; /* lost requests and answers, whose requesters wait */
     Fabric *fabric;
     Link *link;
-    Switch *from, *to;    /* its ends; NULL: a GPU */
+    Switch *from, *to; /* its ends; NULL: a GPU */
     guint64 lost;
 } Loss;
 
@@ -70,8 +70,8 @@ static char *loss_cause_text(void *unit)
 {
     const Loss *loss = unit;
     return loss->lost ? g_strdup_printf("%s: %s down (fault.link_down, fault.switch_down), %" G_GUINT64_FORMAT
-                                        " packets were lost", loss->link->path, loss->link->down ? "is" : "was",
-                                        loss->lost)
+                                        " packets were lost",
+                                        loss->link->path, loss->link->down ? "is" : "was", loss->lost)
                       : NULL;
 }
 

@@ -1,4 +1,4 @@
-/* What a fabric is built of: the parameters of a system and its launches, and which specs can be built. */
+/* What a fabric is built of: the parameters of a system, and which specs can be built. */
 #include "model/fabric/fabric.h"
 #include "model/fabric/topology.h"
 
@@ -7,28 +7,9 @@
 const ParamRow system_params[] = {
     PARAM_STRING(SystemSpec, title, "what the system is called"),
     PARAM_U64(SystemSpec, gpus, "", 1, VAS_GPUS_MAX, "GPUs"),
-    PARAM_LIST(SystemSpec, links_per_switch, "links", 1, 64,
-               "links of each GPU to each switch, one number a switch"),
+    PARAM_LIST(SystemSpec, links_per_switch, "links", 1, 64, "links of each GPU to each switch, one number a switch"),
     PARAM_U64(SystemSpec, host_MBps, "MB/s", 1, 10000000, "link of a GPU to its host, one direction"),
     PARAM_U64(SystemSpec, host_ps, "ps", 0, 100000000, "latency of that link"),
-    PARAM_END,
-};
-
-#define LAUNCH_ROW(field, text) PARAM_U64(LaunchSpec, field, "ps", 0, 1000000000, text)
-const ParamRow launch_params[] = {
-    LAUNCH_ROW(stream_nccl_ps, "at least, for each rank: NCCL, one process, back-to-back calls"),
-    LAUNCH_ROW(kernel_kernel_ps, "beside the kernel: hand-written kernels timed as kernels"),
-    LAUNCH_ROW(graph_kernel_ps, "beside the kernel: hand-written kernels in a CUDA graph, from one to the next"),
-    LAUNCH_ROW(eager_kernel_ps, "beside the kernel: hand-written kernels launched one by one"),
-    LAUNCH_ROW(graph_nccl_sym_ps, "beside the kernel: NCCL's symmetric kernels in a CUDA graph"),
-    LAUNCH_ROW(eager_nccl_sym_rank_ps, "at least, for each rank: symmetric kernels, one process for all"),
-    LAUNCH_ROW(graph_nccl_ps, "beside the kernel: classic NCCL in a CUDA graph"),
-    LAUNCH_ROW(eager_nccl_ps, "beside the kernel: classic NCCL, launched back to back"),
-    LAUNCH_ROW(thread_nccl_ps, "beside the kernel: classic NCCL, a thread a GPU, launched back to back"),
-    LAUNCH_ROW(thread_nccl_rank_ps, "the same for each rank, in addition"),
-    LAUNCH_ROW(thread_p2p_ps, "at least: a thread's turn of sends and receives in Simple, whose buffers NCCL looks up"),
-    PARAM_U64(LaunchSpec, nccl_cluster, "", 0, 8, "CTAs of a cluster of NCCL's kernels, which share a GPC; 0: none"),
-    LAUNCH_ROW(eager_torch_ps, "beside the kernel: classic NCCL by PyTorch, each call between events"),
     PARAM_END,
 };
 
@@ -43,7 +24,7 @@ void fabric_params(ParamSet *set, FabricSpec *spec)
     param_add(set, "sm", sm_params, &spec->sm);
     param_add(set, "policy", policy_params, &spec->policy);
     param_add(set, "fault", fault_params, &spec->fault);
-    param_add(set, "launch", launch_params, &spec->launch);
+    param_allow(set, "launch", "*"); /* of the room above, which may add its rows */
 }
 
 static gboolean fabric_is_named(const char *value) { return value && *value && strcmp(value, "none") != 0; }
@@ -56,12 +37,12 @@ gboolean fabric_needs_packets(const FabricSpec *spec)
 /* A component is all of a switch, on one level, with nothing lost. */
 static gboolean fabric_check_component(const FabricSpec *spec, GError **error)
 {
-    const char *wrong = spec->topology.kind != TOPOLOGY_RAILS      ? "[topology] kind = rails"
-                        : spec->sw.merge_entries                   ? "[switch] merge_entries = 0"
-                        : spec->mctable.set_flits                  ? "[multicast] set_flits = 0"
-                        : fabric_is_named(spec->fault.gpu_silent)  ? "[fault] gpu_silent = none"
-                        : fault_needs_packets(&spec->fault)        ? "no [fault] in time"
-                                                                   : NULL;
+    const char *wrong = spec->topology.kind != TOPOLOGY_RAILS     ? "[topology] kind = rails"
+                        : spec->sw.merge_entries                  ? "[switch] merge_entries = 0"
+                        : spec->mctable.set_flits                 ? "[multicast] set_flits = 0"
+                        : fabric_is_named(spec->fault.gpu_silent) ? "[fault] gpu_silent = none"
+                        : fault_needs_packets(&spec->fault)       ? "no [fault] in time"
+                                                                  : NULL;
     if (!wrong || !fabric_is_named(spec->sw.component))
         return TRUE;
     g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "[switch] component: a component needs %s", wrong);
@@ -85,14 +66,14 @@ static gboolean fabric_check_sets(const FabricSpec *spec, GError **error)
     const gboolean levels = spec->topology.kind != TOPOLOGY_RAILS;
     const guint64 set = spec->mctable.set_flits, enable = spec->gpu.byte_enable_flits, op = spec->gpu.operation_flits;
     const guint64 flits = 1 + set + enable + op + DATA_SLOT_BYTES / FLIT_BYTES;
-    if (set == 0 || (flits <= spec->link.credits_switch_flits &&
-                     (!levels || flits <= spec->topology.trunk_credits_flits)))
+    if (set == 0 ||
+        (flits <= spec->link.credits_switch_flits && (!levels || flits <= spec->topology.trunk_credits_flits)))
         return TRUE;
     const gboolean at_link = flits > spec->link.credits_switch_flits;
     g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
                 "[multicast] set_flits: with %" G_GUINT64_FORMAT " of them a request has up to %" G_GUINT64_FORMAT
-                " flits, and %s = %" G_GUINT64_FORMAT "; set fewer, or more there", set, flits,
-                at_link ? "[link] credits_switch_flits" : "[topology] trunk_credits_flits",
+                " flits, and %s = %" G_GUINT64_FORMAT "; set fewer, or more there",
+                set, flits, at_link ? "[link] credits_switch_flits" : "[topology] trunk_credits_flits",
                 at_link ? spec->link.credits_switch_flits : spec->topology.trunk_credits_flits);
     return FALSE;
 }
@@ -113,8 +94,7 @@ gboolean fabric_check(const FabricSpec *spec, GError **error)
                     spec->gpu.engine_packet_bytes, FLIT_BYTES);
         return FALSE;
     }
-    return fabric_check_sets(spec, error) && fabric_check_merge(spec, error) &&
-           fabric_check_component(spec, error);
+    return fabric_check_sets(spec, error) && fabric_check_merge(spec, error) && fabric_check_component(spec, error);
 }
 
 gboolean fabric_check_buffers(const FabricSpec *spec, const Topology *topology, GError **error)
@@ -128,7 +108,7 @@ gboolean fabric_check_buffers(const FabricSpec *spec, const Topology *topology, 
     g_autofree char *name = topology_switch_name(topology, sw);
     g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
                 "[switch] reduction_buffer_bytes: %" G_GUINT64_FORMAT " B do not hold one line of each of %u members "
-                "of %s; give at least %" G_GUINT64_FORMAT ", or fewer [system] gpus", spec->sw.reduction_buffer_bytes,
-                members, name, held_bytes);
+                "of %s; give at least %" G_GUINT64_FORMAT ", or fewer [system] gpus",
+                spec->sw.reduction_buffer_bytes, members, name, held_bytes);
     return FALSE;
 }

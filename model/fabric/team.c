@@ -10,17 +10,17 @@
 
 /* What one switch has of a team. */
 typedef struct {
-    GArray *member;       /* guint16: members here; of a spine: of each leaf below it the first member */
-    GArray *k;            /* guint32: spine: the link numbers whose trees have their root here */
+    GArray *member; /* guint16: members here; of a spine: of each leaf below it the first member */
+    GArray *k;      /* guint32: spine: the link numbers whose trees have their root here */
 } TeamSwitch;
 
 typedef struct {
     Fabric *fabric;
     const McObject *object;
     guint32 mcid;
-    gboolean *carries;    /* by link */
-    guint16 *root;        /* by link: the spine in which its tree has its root; TOPOLOGY_NONE: its only leaf */
-    TeamSwitch *part;     /* by switch */
+    gboolean *carries; /* by link */
+    guint16 *root;     /* by link: the spine in which its tree has its root; TOPOLOGY_NONE: its only leaf */
+    TeamSwitch *part;  /* by switch */
 } Team;
 
 McObject *fabric_mc_object(Fabric *fabric, guint32 n_gpus, guint64 bytes)
@@ -328,8 +328,9 @@ gboolean fabric_mc_attach(Fabric *fabric, McObject *object, GError **error)
     if (fabric->mcid_free->len <= taken) {
         const guint64 used = fabric->spec.mctable.entries - fabric->mcid_free->len;
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
-                    "[multicast] entries: all multicast IDs are taken; entries = %" G_GUINT64_FORMAT ", set %"
-                    G_GUINT64_FORMAT " or more", fabric->spec.mctable.entries, used + taken + 1);
+                    "[multicast] entries: all multicast IDs are taken; entries = %" G_GUINT64_FORMAT
+                    ", set %" G_GUINT64_FORMAT " or more",
+                    fabric->spec.mctable.entries, used + taken + 1);
         return FALSE;
     }
     const guint32 mcid = g_array_index(fabric->mcid_free, guint32, fabric->mcid_free->len - 1);

@@ -69,7 +69,8 @@ static gboolean topology_check_two_level(const FabricSpec *spec, GError **error)
     if (topology->spines.n != 1 && topology->spines.n != places) {
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
                     "[topology] spines: %u numbers; give one for each of the %u numbers of [system] links_per_switch, "
-                    "or one for all", topology->spines.n, places);
+                    "or one for all",
+                    topology->spines.n, places);
         return FALSE;
     }
     guint64 switches = (spec->system.gpus + topology->leaf_gpus - 1) / topology->leaf_gpus * places;
@@ -110,8 +111,8 @@ static gboolean topology_check_ports(const Topology *topology, guint64 ports_max
         if (ports[s] > max) {
             g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
                         "[topology] switch_ports: %s has %u links (of system.gpus) wired to it and %" G_GUINT64_FORMAT
-                        " ports", name,
-                        ports[s], max);
+                        " ports",
+                        name, ports[s], max);
             return FALSE;
         }
         if (ports[s] == 0) {
@@ -187,8 +188,7 @@ static gboolean topology_check_equal(const Topology *topology, GError **error)
         for (guint32 l = 0; l < n; l++)
             for (guint32 other = 0; other < n; other++) {
                 const guint16 leaf = topology->leaf[(gsize)g * n + l], there = topology->leaf[(gsize)g * n + other];
-                if (leaf == TOPOLOGY_NONE || there == TOPOLOGY_NONE || there == leaf ||
-                    !has[(gsize)leaf * n + other])
+                if (leaf == TOPOLOGY_NONE || there == TOPOLOGY_NONE || there == leaf || !has[(gsize)leaf * n + other])
                     continue;
                 g_autofree char *name = topology_switch_name(topology, leaf);
                 g_autofree char *elsewhere = topology_switch_name(topology, there);
@@ -234,9 +234,7 @@ Topology *topology_new(const FabricSpec *spec, GError **error)
     Topology *topology = topology_alloc(spec);
     gboolean good = TRUE;
     switch ((TopologyKind)spec->topology.kind) {
-    case TOPOLOGY_RAILS:
-        topology_wire_gpus(topology, per, topology->gpus);
-        break;
+    case TOPOLOGY_RAILS: topology_wire_gpus(topology, per, topology->gpus); break;
     case TOPOLOGY_TWO_LEVEL:
         good = topology_check_two_level(spec, error);
         if (good) {
@@ -244,9 +242,7 @@ Topology *topology_new(const FabricSpec *spec, GError **error)
             topology_wire_spines(topology, &spec->topology, per->n);
         }
         break;
-    case TOPOLOGY_RULES:
-        good = wiring_apply(topology, spec->topology.wire, error);
-        break;
+    case TOPOLOGY_RULES: good = wiring_apply(topology, spec->topology.wire, error); break;
     }
     good = good && topology_check_ports(topology, spec->topology.switch_ports, error) &&
            topology_check_equal(topology, error) && topology_check_reach(topology, error);

@@ -14,9 +14,9 @@
 
 #include "model/shared/spec.h"
 
-#define TOPOLOGY_NONE 0xffffu       /* a link that is wired to nothing: it is lost from the start */
+#define TOPOLOGY_NONE 0xffffu /* a link that is wired to nothing: it is lost from the start */
 #define TOPOLOGY_SWITCHES_MAX 4096u
-#define TOPOLOGY_PORTS_MAX 8192u    /* of one switch */
+#define TOPOLOGY_PORTS_MAX 8192u /* of one switch */
 
 /* A pair of links, one each way, between two switches. */
 typedef struct {
@@ -24,11 +24,11 @@ typedef struct {
 } Trunk;
 
 typedef struct Topology {
-    guint32 gpus, links;  /* links of each GPU */
+    guint32 gpus, links; /* links of each GPU */
     guint32 leaves, spines;
-    gboolean rails;       /* leaves are called switches, as there is one level */
-    guint16 *leaf;        /* of link l of GPU g at g * links + l: its switch, or TOPOLOGY_NONE */
-    GArray *trunks;       /* Trunk */
+    gboolean rails; /* leaves are called switches, as there is one level */
+    guint16 *leaf;  /* of link l of GPU g at g * links + l: its switch, or TOPOLOGY_NONE */
+    GArray *trunks; /* Trunk */
 } Topology;
 
 /* What [system] and [topology] describe. GError (PARAM_ERROR): names section, key and the parts that cannot be wired

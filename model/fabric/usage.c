@@ -77,8 +77,7 @@ static void usage_sum(Usage *sum, const Usage *one)
     sum->max_pct = MAX(sum->max_pct, one->max_pct);
 }
 
-Usage usage_of(const Fabric *fabric, const UsageMark *since, UsageDirection direction,
-               const guint16 *gpu, guint32 n)
+Usage usage_of(const Fabric *fabric, const UsageMark *since, UsageDirection direction, const guint16 *gpu, guint32 n)
 {
     Usage sum = {.min_pct = INFINITY};
     guint32 gpus = gpu ? n : (guint32)fabric->spec.system.gpus;
@@ -213,8 +212,7 @@ static const Column operation_columns[] = {
     COLUMN_FIXED(latency_p50_ns, "p50", "ns", 1, "median latency"),
     COLUMN_FIXED(latency_p99_ns, "p99", "ns", 1, "of a hundred, the slowest but one"),
     COLUMN_FIXED(latency_max_ns, "max", "ns", 1, "the slowest"),
-    COLUMN_FIXED(GBps, "rate", "GB/s", 2,
-                 "bytes over the time from the first request to the last answer"),
+    COLUMN_FIXED(GBps, "rate", "GB/s", 2, "bytes over the time from the first request to the last answer"),
     COLUMN_END,
 };
 
@@ -256,8 +254,7 @@ static const Column switch_columns[] = {
     COLUMN_U64(multicast_requests, "multicast", "requests", "that it replicated"),
     COLUMN_U64(replicas, "replicas", "packets", "that it made of them"),
     COLUMN_U64(tag_stalls, "tag", "stalls", "requests that found no tag free at their port"),
-    COLUMN_U64(buffer_stalls, "buffer", "stalls",
-               "ld_reduce requests that found no room for operands"),
+    COLUMN_U64(buffer_stalls, "buffer", "stalls", "ld_reduce requests that found no room for operands"),
     COLUMN_U64(round_stalls, "round", "stalls", "requests behind a replication under way"),
     COLUMN_END,
 };

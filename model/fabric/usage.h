@@ -24,8 +24,7 @@ typedef struct {
     guint64 packets, flits;
 } Usage;
 /* From `since` until now, over all links of the GPUs `gpu[0..n-1]` (NULL: all GPUs). */
-Usage usage_of(const Fabric *fabric, const UsageMark *since, UsageDirection direction,
-               const guint16 *gpu, guint32 n);
+Usage usage_of(const Fabric *fabric, const UsageMark *since, UsageDirection direction, const guint16 *gpu, guint32 n);
 /* The switch whose ports were busiest: the mean of its ports, in or out, whichever is more; trunks are ports, too. */
 double usage_of_switch(const Fabric *fabric, const UsageMark *since);
 

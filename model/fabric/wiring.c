@@ -15,9 +15,9 @@ typedef struct {
 
 typedef struct {
     Topology *topology;
-    const char *rule;      /* as it is told */
-    GHashTable *used;      /* "leaf0.port3" to "gpu3.link0", for who has a port */
-    GArray *next[2];       /* guint32: lowest port of each leaf, of each spine, that may be free */
+    const char *rule; /* as it is told */
+    GHashTable *used; /* "leaf0.port3" to "gpu3.link0", for who has a port */
+    GArray *next[2];  /* guint32: lowest port of each leaf, of each spine, that may be free */
     guint32 spines;
 } Wiring;
 
@@ -99,8 +99,10 @@ static gboolean wiring_set(const Wiring *wiring, const char *text, gsize length,
         at = next + (next < end);
     }
     if (numbers->len == 0)
-        return wiring_fail(wiring, error, "'%.*s' means none: leaf switches that '*' stands for are those that the "
-                           "rules before wire to GPUs", (int)length, text);
+        return wiring_fail(wiring, error,
+                           "'%.*s' means none: leaf switches that '*' stands for are those that the "
+                           "rules before wire to GPUs",
+                           (int)length, text);
     return TRUE;
 }
 
@@ -147,9 +149,10 @@ static gboolean wiring_number(const Wiring *wiring, const char *text, gsize leng
         return wiring_fail(wiring, error, "'%.*s' has %s", (int)length, text, wrong);
     if (*value >= 0 && *value < max)
         return TRUE;
-    return wiring_fail(wiring, error, "'%.*s' is %" G_GINT64_FORMAT " for %s%" G_GINT64_FORMAT ".%s%" G_GINT64_FORMAT
-                       "; 0 to %u can be", (int)length, text, *value, variables[0].name, variables[0].value,
-                       variables[1].name, variables[1].value, max - 1);
+    return wiring_fail(
+        wiring, error,
+        "'%.*s' is %" G_GINT64_FORMAT " for %s%" G_GINT64_FORMAT ".%s%" G_GINT64_FORMAT "; 0 to %u can be", (int)length,
+        text, *value, variables[0].name, variables[0].value, variables[1].name, variables[1].value, max - 1);
 }
 
 /* Wires what the left side's numbers a and b name. */
@@ -162,8 +165,8 @@ static gboolean wiring_join(Wiring *wiring, const Half *left, const Half *right,
     g_autofree char *by = g_strdup_printf("%s%u.%s%u", left->unit, a, left->end, b);
     if (!wiring_number(wiring, right->unit_text, right->unit_length, variables, TOPOLOGY_SWITCHES_MAX, &sw, error))
         return FALSE;
-    if (*right->end_text != '*' && !wiring_number(wiring, right->end_text, right->end_length, variables,
-                                                  TOPOLOGY_PORTS_MAX, &port, error))
+    if (*right->end_text != '*' &&
+        !wiring_number(wiring, right->end_text, right->end_length, variables, TOPOLOGY_PORTS_MAX, &port, error))
         return FALSE;
     g_autofree char *to = g_strdup_printf("%s%" G_GINT64_FORMAT, right->unit, sw);
     if (!wiring_take_port(wiring, to_spine, (guint32)sw, port, by, error))
@@ -193,7 +196,8 @@ static gboolean wiring_check_halves(const Wiring *wiring, const Half *left, cons
     if (from_gpu && to_spine)
         return wiring_fail(wiring, error, "GPUs are wired to leaf switches; spine switches join leaves");
     if (!from_gpu && !to_spine)
-        return wiring_fail(wiring, error, "trunks run between a leaf and a spine switch, since packets that go up once "
+        return wiring_fail(wiring, error,
+                           "trunks run between a leaf and a spine switch, since packets that go up once "
                            "and down once cannot wait for each other in a circle");
     return TRUE;
 }
@@ -243,7 +247,8 @@ static gboolean wiring_finish(const Wiring *wiring, GError **error)
 
 gboolean wiring_apply(Topology *topology, const char *rules, GError **error)
 {
-    Wiring wiring = {.topology = topology, .rule = rules ? rules : "",
+    Wiring wiring = {.topology = topology,
+                     .rule = rules ? rules : "",
                      .used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)};
     gboolean good = TRUE;
     g_auto(GStrv) each = g_strsplit(wiring.rule, ";", -1);

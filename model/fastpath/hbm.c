@@ -12,7 +12,7 @@
 
 typedef struct {
     SimTime at_ps;
-    Packet answer;    /* that leaves when HBM has read it */
+    Packet answer; /* that leaves when HBM has read it */
     guint32 bytes;
 } HbmAsk;
 RING_DEFINE(HbmAskRing, hbm_ask, HbmAsk)

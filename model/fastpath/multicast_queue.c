@@ -90,10 +90,14 @@ void multicast_queue_spread(Switch *sw, guint32 p, Packet replica, const McEntry
         return;
     }
     replica.held_input = HELD_INPUT_SHARED;
-    *mc_arrival_push(&queue->ring) = (McArrival){
-        .at_ps = now_ps, .order = sim_order(sw->sim, now_ps), .left_ps = SIMTIME_NEVER, .replica = replica,
-        .round_ps = (guint32)switch_round_ps(sw, replica), .port = (guint16)p,
-        .members = (guint16)entry->n_members, .unsent = (guint16)entry->n_members};
+    *mc_arrival_push(&queue->ring) = (McArrival){.at_ps = now_ps,
+                                                 .order = sim_order(sw->sim, now_ps),
+                                                 .left_ps = SIMTIME_NEVER,
+                                                 .replica = replica,
+                                                 .round_ps = (guint32)switch_round_ps(sw, replica),
+                                                 .port = (guint16)p,
+                                                 .members = (guint16)entry->n_members,
+                                                 .unsent = (guint16)entry->n_members};
     queue->end++;
     if (!event_is_pending(&queue->advance)) {
         SimTime slack_ps = fast_port(multicast_queue_link(queue, 0))->slack_ps;

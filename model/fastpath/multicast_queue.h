@@ -17,27 +17,27 @@
 #include "model/switch/switch.h"
 
 typedef struct {
-    SimTime at_ps;       /* when it was replicated, */
-    guint64 order;       /* and by which event of that instant: Event.order */
-    SimTime left_ps;     /* when the holder's replica left; SIMTIME_NEVER: it has not */
+    SimTime at_ps;   /* when it was replicated, */
+    guint64 order;   /* and by which event of that instant: Event.order */
+    SimTime left_ps; /* when the holder's replica left; SIMTIME_NEVER: it has not */
     Packet replica;
-    guint32 round_ps;    /* from one round of the replication to the next */
-    guint16 port;        /* whose ingress buffer it is in */
-    guint16 members;     /* that have not taken it in, */
-    guint16 unsent;      /* and have not sent it */
-    guint16 holder;      /* member with the longest queue so far, its own replica included; */
-    guint32 longest;     /* this long; 0: all are on the wires */
+    guint32 round_ps; /* from one round of the replication to the next */
+    guint16 port;     /* whose ingress buffer it is in */
+    guint16 members;  /* that have not taken it in, */
+    guint16 unsent;   /* and have not sent it */
+    guint16 holder;   /* member with the longest queue so far, its own replica included; */
+    guint32 longest;  /* this long; 0: all are on the wires */
 } McArrival;
 RING_DEFINE(McArrivalRing, mc_arrival, McArrival)
 
 typedef struct McQueue {
     Switch *sw;
-    guint32 rail;           /* link number of its ports */
+    guint32 rail; /* link number of its ports */
     guint32 n_members;
     const guint16 *member;
     McArrivalRing ring;
-    guint32 first, end;  /* number of the first one in the ring, and of the one that comes next */
-    gboolean follows;    /* all ports of the team follow this queue */
+    guint32 first, end; /* number of the first one in the ring, and of the one that comes next */
+    gboolean follows;   /* all ports of the team follow this queue */
     Event advance;
 } McQueue;
 
@@ -54,7 +54,7 @@ static inline McArrival *multicast_queue_next(const FastPort *port)
 {
     return mc_arrival_nth(&port->replicas->ring, port->joined - port->replicas->first);
 }
-void multicast_queue_join(FastPort *port); /* it joins the queue of its port */
+void multicast_queue_join(FastPort *port);                                 /* it joins the queue of its port */
 void multicast_queue_release(Link *link, Packet packet, SimTime start_ps); /* LinkOps */
 
 #endif

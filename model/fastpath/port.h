@@ -25,10 +25,10 @@ struct FastPort {
     Link *link;
     /* The next thing other than a decision: its time, its place within the instant, and what it is. */
     SimTime next_ps;
-    guint64 next_order;    /* by Event.order, or FAST_ORDER_*: these are behind faults, and before what links bring */
-    gboolean serving;         /* a pending request is being served, as of */
-    SimTime serving_ps;       /* this time; what it pushes joins at that time */
-    guint32 slack_ps;         /* a decision may be made so much later than it is due */
+    guint64 next_order; /* by Event.order, or FAST_ORDER_*: these are behind faults, and before what links bring */
+    gboolean serving;   /* a pending request is being served, as of */
+    SimTime serving_ps; /* this time; what it pushes joins at that time */
+    guint32 slack_ps;   /* a decision may be made so much later than it is due */
     void (*refresh)(FastPort *port); /* works next_ps and next_order out anew */
 
     /* a switch's egress port */
@@ -38,13 +38,13 @@ struct FastPort {
     guint32 member;           /* its place in that team */
 
     /* a GPU's port */
-    TimedPacketRing pending;  /* requests to be served, in order of time */
-    TimedPacketRing answers;  /* operands from HBM that will join its queue, in order of time */
-    guint32 pending_in_time;  /* those that must be served when it is time */
-    guint32 response_limit;   /* requests are held up while so many answers wait */
-    guint64 request_order;    /* of a request within the instant of its arrival */
-    SimTime room_ps;          /* when the last answer left a queue that held requests up */
-    Event wake;               /* something comes at the very instant of a decision that SMs wait for */
+    TimedPacketRing pending; /* requests to be served, in order of time */
+    TimedPacketRing answers; /* operands from HBM that will join its queue, in order of time */
+    guint32 pending_in_time; /* those that must be served when it is time */
+    guint32 response_limit;  /* requests are held up while so many answers wait */
+    guint64 request_order;   /* of a request within the instant of its arrival */
+    SimTime room_ps;         /* when the last answer left a queue that held requests up */
+    Event wake;              /* something comes at the very instant of a decision that SMs wait for */
 };
 
 static inline FastPort *fast_port(const Link *link) { return link->fast; }

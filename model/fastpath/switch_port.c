@@ -20,8 +20,7 @@ static void switch_port_refresh(FastPort *port)
     }
     if (multicast_queue_waits(port)) {
         const McArrival *replica = multicast_queue_next(port);
-        if (replica->at_ps < port->next_ps ||
-            (replica->at_ps == port->next_ps && replica->order < port->next_order)) {
+        if (replica->at_ps < port->next_ps || (replica->at_ps == port->next_ps && replica->order < port->next_order)) {
             port->next_ps = replica->at_ps;
             port->next_order = replica->order;
         }

@@ -16,32 +16,32 @@ typedef struct {
 /* As in model/sm/egress_queue.c: first in, first out. */
 typedef struct {
     guint32 head, tail, count;
-    guint64 head_ps; /* since when the first one is the first */
-    guint32 sms;     /* that use it: a list by PortSm.next */
-    guint64 sm_ps;   /* when the first of them issues, */
-    guint32 sm;      /* and which; G_MAXUINT64: all stand still */
+    guint64 head_ps;     /* since when the first one is the first */
+    guint32 sms;         /* that use it: a list by PortSm.next */
+    guint64 sm_ps;       /* when the first of them issues, */
+    guint32 sm;          /* and which; G_MAXUINT64: all stand still */
     guint32 first, last; /* that waits for a place: a list by PortSm.behind */
 } PortQueue;
 
 typedef struct {
-    guint64 ready_ps, turn; /* among those ready at that instant: who was so first */
-    guint32 issued, out;    /* units so far, and those in its queue */
-    guint32 queue, next;    /* next: PORT_NO_SM: the last */
-    guint64 line;           /* the first of its instruction */
-    guint32 link;           /* of its next unit */
-    guint32 number;         /* among those that do the same, */
+    guint64 ready_ps, turn;   /* among those ready at that instant: who was so first */
+    guint32 issued, out;      /* units so far, and those in its queue */
+    guint32 queue, next;      /* next: PORT_NO_SM: the last */
+    guint64 line;             /* the first of its instruction */
+    guint32 link;             /* of its next unit */
+    guint32 number;           /* among those that do the same, */
     const PortReplayed *as;   /* and who these are */
-    guint32 at_once;        /* units issued without a pause */
+    guint32 at_once;          /* units issued without a pause */
     gboolean stalled, listed; /* it stands still; it is in its queue's list of those that wait for a place, */
-    guint32 behind;         /* before this one; PORT_NO_SM: the last */
+    guint32 behind;           /* before this one; PORT_NO_SM: the last */
 } PortSm;
 
 typedef struct {
-    guint64 room_ps;        /* when its queue has room */
-    guint64 free_ps;        /* when the link is free, */
-    guint64 answered_ps;    /* and when the way back is, less what may wait for it */
-    guint64 *left_ps;       /* when the last `depth` units left, or will leave, the queue: a ring, */
-    guint32 next;           /* the oldest of them */
+    guint64 room_ps;     /* when its queue has room */
+    guint64 free_ps;     /* when the link is free, */
+    guint64 answered_ps; /* and when the way back is, less what may wait for it */
+    guint64 *left_ps;    /* when the last `depth` units left, or will leave, the queue: a ring, */
+    guint32 next;        /* the oldest of them */
 } PortLink;
 
 typedef struct {
@@ -50,17 +50,17 @@ typedef struct {
     guint32 sms, n_queues;
     guint64 turn;
     guint32 depth, out, sm_out; /* limits in units: of a port's queue, of a queue before it, of an SM in that */
-    PortLink *port;         /* by link */
+    PortLink *port;             /* by link */
     PortSm *sm;
     PortQueue *queue;
-    PortWaiting *waiting;   /* all queues' entries; 0: none */
+    PortWaiting *waiting; /* all queues' entries; 0: none */
     guint32 free_entry;
     guint64 now_ps;
-    guint32 sent, counted;  /* units, the latter since queues have filled */
-    guint64 wait_ps;        /* of all units */
-    guint64 busy_ps;        /* of all links */
-    guint64 ahead_ps;       /* the time of answers that find room before their links; 0: all of them do */
-    GArray *still_ps;       /* guint64, by instant n * PORT_SAMPLE_PS: what the last to wait then still waits */
+    guint32 sent, counted; /* units, the latter since queues have filled */
+    guint64 wait_ps;       /* of all units */
+    guint64 busy_ps;       /* of all links */
+    guint64 ahead_ps;      /* the time of answers that find room before their links; 0: all of them do */
+    GArray *still_ps;      /* guint64, by instant n * PORT_SAMPLE_PS: what the last to wait then still waits */
 } PortReplay;
 
 /* A unit has been sent. */

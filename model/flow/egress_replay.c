@@ -3,13 +3,13 @@
 
 #include "model/sm/cluster.h"
 
-#define PORT_UNITS 24576u         /* simulated; */
-#define PORT_UNITS_MIXED 98304u   /* what loads and stores get of each other takes longer to tell */
-#define PORT_UNITS_BEFORE 4096u   /* not counted: queues fill */
-#define PORT_ARRAY_LINES 32768u   /* from one SM's array to the next one's: NCCL's slots of 4 MiB */
+#define PORT_UNITS 24576u                   /* simulated; */
+#define PORT_UNITS_MIXED 98304u             /* what loads and stores get of each other takes longer to tell */
+#define PORT_UNITS_BEFORE 4096u             /* not counted: queues fill */
+#define PORT_ARRAY_LINES 32768u             /* from one SM's array to the next one's: NCCL's slots of 4 MiB */
 #define PORT_LOADED_LINE ((guint64)1 << 40) /* what is loaded is elsewhere */
-#define PORT_SPREAD_PS 1000000u   /* in which the SMs begin */
-#define PORT_WARP_LINES 4u        /* that a warp stores at once: 16 B a lane */
+#define PORT_SPREAD_PS 1000000u             /* in which the SMs begin */
+#define PORT_WARP_LINES 4u                  /* that a warp stores at once: 16 B a lane */
 #define PORT_WARP_UNITS (PORT_WARP_LINES / PORT_CHUNK_LINES)
 #define PORT_NO_SM G_MAXUINT32
 
@@ -38,10 +38,7 @@ static void port_next(PortReplay *replay, guint32 s)
 }
 
 /* When the port has room. */
-static guint64 port_room_ps(const PortReplay *replay, guint32 link)
-{
-    return replay->port[link].room_ps;
-}
+static guint64 port_room_ps(const PortReplay *replay, guint32 link) { return replay->port[link].room_ps; }
 
 static void port_send(PortReplay *replay, const PortWaiting *unit, guint64 at_ps)
 {
@@ -257,10 +254,7 @@ static guint64 port_ahead_ps(const PortReplay *replay)
     return under_way > ahead * replay->fabric->links ? ahead * loads->kind->answer_ps : 0;
 }
 
-static guint32 port_units(guint64 packets)
-{
-    return (guint32)((packets + PORT_CHUNK_LINES - 1) / PORT_CHUNK_LINES);
-}
+static guint32 port_units(guint64 packets) { return (guint32)((packets + PORT_CHUNK_LINES - 1) / PORT_CHUNK_LINES); }
 
 PortShare port_play(const Fabric *fabric, const PortReplayed *stores, const PortReplayed *loads)
 {
@@ -276,10 +270,20 @@ PortShare port_play(const Fabric *fabric, const PortReplayed *stores, const Port
     g_autofree PortSm *sm = g_new0(PortSm, sms);
     g_autofree PortQueue *queue = g_new0(PortQueue, queues);
     g_autofree PortWaiting *waiting = g_new0(PortWaiting, entries);
-    PortReplay replay = {.stores = stores, .loads = loads, .fabric = fabric, .sms = sms, .n_queues = queues,
-                     .depth = depth, .out = port_units(spec->gpu.out_packets), .sm_out = sm_out, .port = port,
-                     .sm = sm, .queue = queue, .waiting = waiting, .counted = units - PORT_UNITS_BEFORE,
-                     .still_ps = g_array_new(FALSE, TRUE, sizeof(guint64))};
+    PortReplay replay = {.stores = stores,
+                         .loads = loads,
+                         .fabric = fabric,
+                         .sms = sms,
+                         .n_queues = queues,
+                         .depth = depth,
+                         .out = port_units(spec->gpu.out_packets),
+                         .sm_out = sm_out,
+                         .port = port,
+                         .sm = sm,
+                         .queue = queue,
+                         .waiting = waiting,
+                         .counted = units - PORT_UNITS_BEFORE,
+                         .still_ps = g_array_new(FALSE, TRUE, sizeof(guint64))};
     for (guint32 l = 0; l < fabric->links; l++)
         port[l].left_ps = &left[l * depth];
     replay.ahead_ps = port_ahead_ps(&replay);

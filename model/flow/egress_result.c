@@ -73,7 +73,8 @@ PortShare port_result(const PortReplay *replay, const guint32 *before, guint64 b
     double per_mille = counted * MAX(sms_ps, links_ps / replay->fabric->links) / (double)past_ps * 1000;
     if (replay->loads->sms)
         per_mille = (double)replay->busy_ps / (double)past_ps / replay->fabric->links * 1000;
-    PortShare share = {.per_mille = (guint32)CLAMP(per_mille, 1, 1000), .loads_per_mille = port_loads(replay, before),
+    PortShare share = {.per_mille = (guint32)CLAMP(per_mille, 1, 1000),
+                       .loads_per_mille = port_loads(replay, before),
                        .wait_ps = replay->wait_ps / replay->counted + inside_ps / 2,
                        .worst_ps = port_still_ps(replay, begin_ps) + inside_ps};
     port_spread(replay, before, &share);

@@ -39,7 +39,7 @@ typedef struct {
     guint32 spread_per_mille; /* and among SMs of one queue */
     guint64 wait_ps;          /* from a packet's issue to its link, in the mean, */
     guint64 worst_ps;         /* and what the last of those that wait at an instant still has to wait */
-    guint32 loads_per_mille; /* packets of an SM that loads over those of one that stores */
+    guint32 loads_per_mille;  /* packets of an SM that loads over those of one that stores */
 } PortShare;
 
 /* SMs that do the same. */

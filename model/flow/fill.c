@@ -142,7 +142,7 @@ static void flow_fill(FlowNet *net)
             continue;
         }
         growing -= fill_stop(net, resource, first->level, TRUE);
-        resource->load = 0; /* whoever rides goes on */
+        resource->load = 0; /* a flow that rides along goes on */
         fill_drop(net->by_full);
     }
     for (guint i = 0; growing && i < net->active->len; i++) { /* held up nowhere */

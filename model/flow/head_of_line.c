@@ -11,10 +11,10 @@
 typedef struct {
     guint16 from, to;
     gboolean listed;
-    guint64 flits;    /* a second, sent, */
-    guint64 packets;  /* of which so many packets, */
-    guint64 acks;     /* and flits of acknowledgements at least */
-    guint64 waiting;  /* thousandths of flits in the switch */
+    guint64 flits;   /* a second, sent, */
+    guint64 packets; /* of which so many packets, */
+    guint64 acks;    /* and flits of acknowledgements at least */
+    guint64 waiting; /* thousandths of flits in the switch */
 } HoldPair;
 
 /* A GPU as a sender, and its links down. */
@@ -35,15 +35,15 @@ typedef struct {
 struct PortHolds {
     const Fabric *fabric;
     guint32 gpus;
-    guint64 flits;    /* a second, of a GPU's links one way */
-    guint64 credits;  /* thousandths of flits, of the buffers behind a GPU's links up, */
-    guint64 room;     /* and what of them is not under way while these links are busy */
-    SimTime turn_ps;  /* from a flit that goes on to the one that takes its place */
-    HoldPair *pair;   /* from * gpus + to */
+    guint64 flits;     /* a second, of a GPU's links one way */
+    guint64 credits;   /* thousandths of flits, of the buffers behind a GPU's links up, */
+    guint64 room;      /* and what of them is not under way while these links are busy */
+    SimTime turn_ps;   /* from a flit that goes on to the one that takes its place */
+    HoldPair *pair;    /* from * gpus + to */
     GPtrArray *listed; /* those that send or wait */
     HoldGpu *gpu;
-    SimTime at_ps;    /* to which what waits is known */
-    gboolean queues;  /* something waits or will */
+    SimTime at_ps;   /* to which what waits is known */
+    gboolean queues; /* something waits or will */
 };
 
 PortHolds *port_holds_new(const Fabric *fabric)
@@ -219,9 +219,6 @@ guint32 port_holds_share(PortHolds *holds, guint32 gpu, guint32 most, SimTime no
     return MAX(MIN(most, (guint32)flow_part(PORT_FREE, flits, holds->flits)), 1);
 }
 
-SimTime port_holds_wait_ps(const PortHolds *holds, guint32 gpu)
-{
-    return holds->queues ? holds->gpu[gpu].wait_ps : 0;
-}
+SimTime port_holds_wait_ps(const PortHolds *holds, guint32 gpu) { return holds->queues ? holds->gpu[gpu].wait_ps : 0; }
 
 gboolean port_holds_full(const PortHolds *holds, guint32 gpu) { return holds->gpu[gpu].waiting > holds->room; }

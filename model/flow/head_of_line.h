@@ -1,7 +1,7 @@
 /* Which GPUs' ports stand still because a link down is full.
  *
  * Packets for a GPU whose links down are full wait in the switch, in the buffers behind the links up that they came by,
- * and these are their sender's, whoever they are for: when all of them wait there for a full link, whatever the sender
+ * and these are their sender's, whatever they are for: when all of them wait there for a full link, whatever the sender
  * has for others waits behind them, in its ports and in the queues before them (first in, first out). So for a while
  * GPUs send more than links down take; then one that stores to several others is as slow as the slowest of these,
  * while max-min fair rates would give the others what that one leaves.

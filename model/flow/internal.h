@@ -6,10 +6,10 @@
 
 struct FlowClass {
     FlowUse *use;
-    guint32 *place;   /* of each use, among its resource's users, while flows are under way */
+    guint32 *place;         /* of each use, among its resource's users, while flows are under way */
     guint32 n, first, last; /* those that queue are among first to last - 1 */
-    guint32 turns;    /* the one that takes turns; n: none */
-    guint32 stopped;  /* while solving: the resource that holds it up */
+    guint32 turns;          /* the one that takes turns; n: none */
+    guint32 stopped;        /* while solving: the resource that holds it up */
     guint64 limit;
     guint32 weight;
     guint32 grows;    /* while solving: with this weight, */
@@ -30,12 +30,12 @@ typedef struct {
 
 typedef struct {
     guint64 capacity;
-    guint64 left, load;  /* while solving: what is free, and what growing flows take for each step of the level */
-    guint64 full;        /* and at which level that is all, or less */
-    GArray *users;       /* FlowUser: of active classes */
-    guint32 position;    /* in net->used, if there are any */
-    guint32 held;        /* of these, that are held up by nothing but what is full here, */
-    guint32 queues;      /* and that queue here */
+    guint64 left, load; /* while solving: what is free, and what growing flows take for each step of the level */
+    guint64 full;       /* and at which level that is all, or less */
+    GArray *users;      /* FlowUser: of active classes */
+    guint32 position;   /* in net->used, if there are any */
+    guint32 held;       /* of these, that are held up by nothing but what is full here, */
+    guint32 queues;     /* and that queue here */
 } FlowResource;
 
 /* While solving: who may hold the level up next. */
@@ -55,11 +55,11 @@ struct FlowNet {
     guint32 resources;
     GHashTable *classes;
     GPtrArray *active;
-    GPtrArray *passed;   /* FlowItem: at this event */
-    gboolean changed;    /* flows, since rates were solved */
-    SimTime again_ps;    /* when shares change by themselves */
-    GArray *used;        /* guint32: resources that have users */
-    GArray *by_full;     /* FlowNext: a heap of resources */
+    GPtrArray *passed; /* FlowItem: at this event */
+    gboolean changed;  /* flows, since rates were solved */
+    SimTime again_ps;  /* when shares change by themselves */
+    GArray *used;      /* guint32: resources that have users */
+    GArray *by_full;   /* FlowNext: a heap of resources */
 };
 
 /* Rates of all active classes. */

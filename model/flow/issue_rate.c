@@ -6,13 +6,14 @@
 #include "model/flow/rates.h"
 
 #define SM_TURNS_FEW 32u /* of each warp, simulated for loops that have no more; */
-#define SM_TURNS 512u    /* for others: those beyond take what the last three quarters take. Warps that meet at the LSU
+#define SM_TURNS                                                                                                       \
+    512u /* for others: those beyond take what the last three quarters take. Warps that meet at the LSU
                           * take a hundred turns to get out of step, if they ever do */
 #define SM_WARPS_MAX 32u
 
 typedef struct {
     SimTime not_before_ps, front_ps, asked_ps, issued_ps; /* as in Warp */
-    SimTime wake_ps;   /* SIMTIME_NEVER: it is ready */
+    SimTime wake_ps;                                      /* SIMTIME_NEVER: it is ready */
     guint32 step, k;
     SimTime *there_ps; /* its registers: by register and element */
 } IssueWarp;
@@ -22,8 +23,8 @@ typedef struct {
     const SmSpec *spec;
     IssueWarp warp[SM_WARPS_MAX];
     guint32 ready[SM_WARPS_MAX], n_ready; /* in order */
-    guint32 last;      /* that issued */
-    guint32 turns;     /* of all warps */
+    guint32 last;                         /* that issued */
+    guint32 turns;                        /* of all warps */
     SimTime now_ps, away_ps;
 } IssueReplay;
 

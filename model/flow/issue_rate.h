@@ -25,7 +25,7 @@ typedef struct {
     IssueStep step[LOOP_PARTS_MAX];
 } IssueLoop;
 
-typedef struct IssueRates IssueRates; /* remembers what it was asked before */
+typedef struct IssueRates IssueRates;            /* remembers what it was asked before */
 IssueRates *issue_rates_new(const SmSpec *spec); /* spec: stays the caller's */
 void issue_rates_free(IssueRates *rates);
 /* From the beginning until all warps have issued so many turns, in thousandths of a turn. */

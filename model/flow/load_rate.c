@@ -4,12 +4,12 @@
 #include <string.h>
 #include "model/sm/sm.h"
 
-#define LOAD_PACKETS 98304u       /* simulated, all GPUs together */
+#define LOAD_PACKETS 98304u        /* simulated, all GPUs together */
 #define LOAD_PACKETS_BEFORE 49152u /* not counted: warps get out of step */
-#define LOAD_FAR_PERCENT 85u /* of links busy: with less it is not them that hold loads up */
-#define LOAD_LINES 4u  /* of an instruction: 32 lanes of 16 B, */
-#define LOAD_CHUNKS 2u /* on two links, */
-#define LOAD_PAIR 2u   /* two packets each, */
+#define LOAD_FAR_PERCENT 85u       /* of links busy: with less it is not them that hold loads up */
+#define LOAD_LINES 4u              /* of an instruction: 32 lanes of 16 B, */
+#define LOAD_CHUNKS 2u             /* on two links, */
+#define LOAD_PAIR 2u               /* two packets each, */
 #define LOAD_ANSWER_FLITS (1u + LINE_BYTES / FLIT_BYTES) /* which an answer takes; requests take one */
 
 typedef enum { LOAD_ISSUE, LOAD_WIRE, LOAD_ANSWER, LOAD_DOWN, LOAD_CREDIT } LoadWhat;
@@ -30,15 +30,15 @@ typedef struct {
 
 typedef struct {
     guint32 warp;
-    guint32 own, far;       /* links of all GPUs: at the GPU that asks, and at the one that answers */
-    guint32 next;           /* in its queue; or free */
+    guint32 own, far; /* links of all GPUs: at the GPU that asks, and at the one that answers */
+    guint32 next;     /* in its queue; or free */
 } LoadChunk;
 
 typedef struct {
     guint32 head, tail, count;
 } LoadQueue;
 
-/* Requests and answers take turns on it; what it sends shares a buffer of the switch, whoever it is for. */
+/* Requests and answers take turns on it; what it sends shares a buffer of the switch, whatever it is for. */
 typedef struct {
     guint64 free_ps;
     LoadQueue requests, answers;
@@ -50,7 +50,7 @@ typedef struct {
 /* What waits for a port's room between SMs and ports (model/sm/egress_queue.c). */
 typedef struct {
     LoadQueue queue;
-    guint32 next;             /* waiting for the same port */
+    guint32 next; /* waiting for the same port */
 } LoadOut;
 
 typedef struct {
@@ -58,19 +58,19 @@ typedef struct {
     const LoadKind *kind;
     guint32 gpus, ctas, warps; /* warps: of a GPU */
     guint64 flit_fs;
-    guint64 packet_ps;         /* of an answer, and of a request that shares its link down */
-    guint64 there_ps;          /* half of what a load takes beside its flits */
-    guint64 back_ps;           /* of credits */
-    guint64 then_ps;           /* when all is there, to the next instruction */
-    guint32 depth;             /* of a port's queue, in chunks */
-    LoadUp *up;                /* by GPU and link */
-    LoadOut *out;              /* by GPU and queue, from 1 on */
-    guint64 *down_ps;          /* likewise: free */
-    guint64 *lsu_ps;           /* by CTA */
+    guint64 packet_ps; /* of an answer, and of a request that shares its link down */
+    guint64 there_ps;  /* half of what a load takes beside its flits */
+    guint64 back_ps;   /* of credits */
+    guint64 then_ps;   /* when all is there, to the next instruction */
+    guint32 depth;     /* of a port's queue, in chunks */
+    LoadUp *up;        /* by GPU and link */
+    LoadOut *out;      /* by GPU and queue, from 1 on */
+    guint64 *down_ps;  /* likewise: free */
+    guint64 *lsu_ps;   /* by CTA */
     LoadWarp *warp;
-    LoadChunk *chunk;          /* from 1 on */
+    LoadChunk *chunk; /* from 1 on */
     guint32 spare;
-    LoadDue *heap;             /* from 1 on */
+    LoadDue *heap; /* from 1 on */
     guint32 due, room;
     guint64 packets, now_ps;
 } LoadReplay;
@@ -262,9 +262,7 @@ static void load_step(LoadReplay *replay)
     LoadDue due = load_pop(replay);
     LoadUp *up = &replay->up[due.what == LOAD_WIRE || due.what == LOAD_CREDIT ? due.number : 0];
     switch ((LoadWhat)due.what) {
-    case LOAD_ISSUE:
-        load_issue(replay, due.number, due.at_ps);
-        break;
+    case LOAD_ISSUE: load_issue(replay, due.number, due.at_ps); break;
     case LOAD_WIRE:
         up->woken = FALSE;
         load_wire(replay, due.number, due.at_ps);
@@ -273,9 +271,7 @@ static void load_step(LoadReplay *replay)
         load_append(replay, &replay->up[replay->chunk[due.number].far].answers, due.number);
         load_wire(replay, replay->chunk[due.number].far, due.at_ps);
         break;
-    case LOAD_DOWN:
-        load_come_down(replay, due.number, due.at_ps);
-        break;
+    case LOAD_DOWN: load_come_down(replay, due.number, due.at_ps); break;
     case LOAD_CREDIT:
         up->credits += LOAD_PAIR;
         load_wire(replay, due.number, due.at_ps);
@@ -305,9 +301,13 @@ static guint32 load_play(const Fabric *fabric, guint32 ctas, const LoadKind *kin
     const FabricSpec *spec = &fabric->spec;
     guint32 gpus = kind->peers + 1, warps = ctas * kind->warps, links = fabric->links * gpus;
     guint32 chunks = gpus * warps * kind->peers * kind->unroll * LOAD_CHUNKS + 1;
-    LoadReplay replay = {.fabric = fabric, .kind = kind, .gpus = gpus, .ctas = ctas, .warps = warps,
-                     .depth = MAX((guint32)spec->gpu.source_queue_packets / LOAD_PAIR, 1),
-                     .flit_fs = FLIT_BYTES * 1000000000ull / spec->link.rate_MBps};
+    LoadReplay replay = {.fabric = fabric,
+                         .kind = kind,
+                         .gpus = gpus,
+                         .ctas = ctas,
+                         .warps = warps,
+                         .depth = MAX((guint32)spec->gpu.source_queue_packets / LOAD_PAIR, 1),
+                         .flit_fs = FLIT_BYTES * 1000000000ull / spec->link.rate_MBps};
     replay.then_ps = kind->then_ps + (kind->stores ? 0 : kind->work_ps);
     replay.packet_ps = load_flits_ps(&replay, LOAD_ANSWER_FLITS + 1);
     replay.there_ps = (kind->trip_ps - MIN(2 * replay.packet_ps, kind->trip_ps)) / 2;

@@ -19,13 +19,13 @@ typedef struct {
     guint64 work_ps;      /* a warp's other work of a turn: before the last load, */
     guint64 meanwhile_ps; /* while it waits for what it loads, */
     guint64 then_ps;      /* and when that is there */
-    guint32 ctas;      /* of each GPU, when all of them load, */
-    guint32 warps;     /* and of each CTA */
-    guint32 unroll;    /* elements of a turn: so many instructions for each source and destination */
-    guint32 peers;     /* that each element comes from, */
-    guint32 own;       /* and loads of it from the own memory */
-    guint32 stores;    /* of each element, to the own memory */
-    guint32 strided;   /* the CTAs take turns in one array, else each has an array of its own */
+    guint32 ctas;         /* of each GPU, when all of them load, */
+    guint32 warps;        /* and of each CTA */
+    guint32 unroll;       /* elements of a turn: so many instructions for each source and destination */
+    guint32 peers;        /* that each element comes from, */
+    guint32 own;          /* and loads of it from the own memory */
+    guint32 stores;       /* of each element, to the own memory */
+    guint32 strided;      /* the CTAs take turns in one array, else each has an array of its own */
 } LoadKind;
 
 typedef struct LoadShares LoadShares;

@@ -6,7 +6,7 @@
 static guint flow_class_hash(gconstpointer key)
 {
     const FlowClass *class = key;
-    guint64 hash = class->limit ^ (guint64)class->weight << 32;
+    guint64 hash = class->limit ^ (guint64) class->weight << 32;
     for (guint32 i = 0; i < class->n; i++)
         hash = (hash ^ class->use[i].resource ^ (guint64) class->use[i].amount << 32 ^
                 (guint64) class->use[i].issue_ps << 12) *

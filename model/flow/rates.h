@@ -69,7 +69,7 @@ void flow_set_share(FlowNet *net, FlowShare share, SimTime (*solved)(gpointer us
 /* Of every class under way what it uses, and the lines a second of all its flows. */
 typedef void (*FlowSeen)(const FlowUse *use, guint32 n, guint64 lines, gpointer user);
 void flow_see(const FlowNet *net, FlowSeen seen, gpointer user);
-/* Whether nobody is held up by a resource but those behind others' queues. */
+/* Whether no flow is held up by a resource but those behind others' queues. */
 gboolean flow_is_behind(const FlowNet *net, guint32 resource);
 /* All that flows could have of a resource is used, as solved last. */
 gboolean flow_is_full(const FlowNet *net, guint32 resource);

@@ -20,7 +20,7 @@ static const Rate atom_rate = {.lane = 18, .line = 31}, red_rate = {.lane = 12, 
 #define WORD_FLOAT 3487u
 
 typedef struct {
-    guint64 place;             /* of the word: region and offset; 0: none */
+    guint64 place; /* of the word: region and offset; 0: none */
     SimTime free_ps;
 } Word;
 

@@ -3,8 +3,8 @@
 #include "model/gpu/copy_engine_internal.h"
 
 struct CopyEngines {
-    GPtrArray *busy;  /* Copy on an engine */
-    GQueue waiting;   /* Copy */
+    GPtrArray *busy; /* Copy on an engine */
+    GQueue waiting;  /* Copy */
 };
 
 /* ---- ends */
@@ -196,8 +196,8 @@ static void copy_admit(Gpu *gpu)
     }
 }
 
-void copy_start(Fabric *fabric, guint16 gpu, const CopyEnd *dst, const CopyEnd *src, guint64 bytes,
-                const char *who, CopyDone done, void *user)
+void copy_start(Fabric *fabric, guint16 gpu, const CopyEnd *dst, const CopyEnd *src, guint64 bytes, const char *who,
+                CopyDone done, void *user)
 {
     g_assert(gpu < fabric->spec.system.gpus && dst->place != COPY_PATTERN);
     copy_end_check(dst, bytes);
@@ -254,6 +254,6 @@ char *copy_waiter_text(void *unit)
     const Gpu *gpu = unit;
     if (copy_is_quiet(gpu))
         return NULL;
-    return g_strdup_printf("%s: %u copies are under way, %u wait for an engine", gpu->path,
-                           gpu->engines->busy->len, g_queue_get_length(&gpu->engines->waiting));
+    return g_strdup_printf("%s: %u copies are under way, %u wait for an engine", gpu->path, gpu->engines->busy->len,
+                           g_queue_get_length(&gpu->engines->waiting));
 }

@@ -26,12 +26,12 @@ typedef enum {
 
 typedef struct {
     CopyPlace place;
-    MemRegion *region;     /* COPY_REGION: a reference is held until `done` */
-    McObject *object;      /* COPY_OBJECT: must live until `done` */
-    void *host;            /* COPY_HOST: must live until `done`; NULL: timing only */
-    guint64 offset;        /* in region or object, or from `host` on */
-    guint8 pattern[16];    /* COPY_PATTERN: repeated from the first byte of the destination on */
-    guint8 pattern_bytes;  /* 1, 2, 4, 8 or 16 */
+    MemRegion *region;    /* COPY_REGION: a reference is held until `done` */
+    McObject *object;     /* COPY_OBJECT: must live until `done` */
+    void *host;           /* COPY_HOST: must live until `done`; NULL: timing only */
+    guint64 offset;       /* in region or object, or from `host` on */
+    guint8 pattern[16];   /* COPY_PATTERN: repeated from the first byte of the destination on */
+    guint8 pattern_bytes; /* 1, 2, 4, 8 or 16 */
 } CopyEnd;
 
 /* Called once. fault: FAULT_NONE, or why (part of) the copy did not take place; already reported with
@@ -42,8 +42,8 @@ typedef void (*CopyDone)(void *user, FaultKind fault, SimTime now_ps);
  * programming error otherwise); bytes may be 0. Source bytes are read as the copy proceeds. Bytes move
  * where both ends keep them; timing is the same where they do not. `done` is never called from inside
  * copy_start(). who: for fault reports, or NULL; not copied. */
-void copy_start(Fabric *fabric, guint16 gpu, const CopyEnd *dst, const CopyEnd *src, guint64 bytes,
-                const char *who, CopyDone done, void *user);
+void copy_start(Fabric *fabric, guint16 gpu, const CopyEnd *dst, const CopyEnd *src, guint64 bytes, const char *who,
+                CopyDone done, void *user);
 
 /* `user` of the copy that a transaction of the GPU is of; NULL: it is of none. */
 void *copy_user_of(const Txn *txn);

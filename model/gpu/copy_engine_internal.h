@@ -19,12 +19,12 @@ typedef struct {
     Gpu *gpu;
     CopyEnd dst, src;
     guint64 bytes;
-    guint64 at;            /* first byte not yet asked for (pulls) or sent (pushes) */
-    guint64 staged;        /* bytes of a host source that are on this side of the host link */
-    guint64 moved;         /* bytes that arrived */
-    guint32 in_flight;     /* packets */
-    gboolean push, pull;   /* destination, source behind the fabric */
-    gboolean stalled;      /* waits for room at a port */
+    guint64 at;          /* first byte not yet asked for (pulls) or sent (pushes) */
+    guint64 staged;      /* bytes of a host source that are on this side of the host link */
+    guint64 moved;       /* bytes that arrived */
+    guint32 in_flight;   /* packets */
+    gboolean push, pull; /* destination, source behind the fabric */
+    gboolean stalled;    /* waits for room at a port */
     CopyPhase phase;
     CopyPieceRing pieces;
     GpuRoomWaiter room;

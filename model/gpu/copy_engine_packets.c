@@ -89,15 +89,23 @@ static gboolean copy_send(Copy *copy, GpuRequest *request)
 
 static gboolean copy_pull(Copy *copy, guint64 at, guint32 bytes)
 {
-    GpuRequest request = {.kind = PACKET_READ, .region = copy->src.region, .bytes = (guint16)bytes,
-                          .offset = copy->src.offset + at, .tag = at, .done = copy_on_pulled};
+    GpuRequest request = {.kind = PACKET_READ,
+                          .region = copy->src.region,
+                          .bytes = (guint16)bytes,
+                          .offset = copy->src.offset + at,
+                          .tag = at,
+                          .done = copy_on_pulled};
     return copy_send(copy, &request);
 }
 
 static gboolean copy_push(Copy *copy, guint64 at, guint32 bytes, const guint8 *data)
 {
-    GpuRequest request = {.kind = PACKET_WRITE, .offset = copy->dst.offset + at, .tag = at,
-                          .bytes = (guint16)bytes, .data = data, .done = copy_on_pushed};
+    GpuRequest request = {.kind = PACKET_WRITE,
+                          .offset = copy->dst.offset + at,
+                          .tag = at,
+                          .bytes = (guint16)bytes,
+                          .data = data,
+                          .done = copy_on_pushed};
     if (copy->dst.place == COPY_OBJECT) {
         request.kind = PACKET_MC_WRITE;
         request.object = copy->dst.object;

@@ -58,7 +58,7 @@ static void gpu_touch_change(const Fabric *fabric, const Txn *txn, guint8 *memor
 }
 
 void gpu_access_plain(Fabric *fabric, MemRegion *region, guint64 offset, guint32 bytes, const guint8 *data,
-                     guint8 *answer, SimTime visible_ps)
+                      guint8 *answer, SimTime visible_ps)
 {
     g_assert(offset + bytes <= region->bytes);
     if (answer) {
@@ -70,8 +70,8 @@ void gpu_access_plain(Fabric *fabric, MemRegion *region, guint64 offset, guint32
     memory_written(fabric->memory, region->id, offset, bytes, visible_ps);
 }
 
-void gpu_access(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn, const guint8 *data,
-               guint8 *answer, SimTime visible_ps)
+void gpu_access(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn, const guint8 *data, guint8 *answer,
+                SimTime visible_ps)
 {
     gboolean read = txn->kind == PACKET_READ || txn->kind == PACKET_MC_READ;
     if (read && !answer)
@@ -81,8 +81,9 @@ void gpu_access(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *tx
         return;
     }
     g_assert(offset + txn->bytes <= region->bytes);
-    pthread_mutex_t *lock = txn->kind == PACKET_RED || txn->kind == PACKET_ATOM ||
-                                    txn->kind == PACKET_MC_RED ? region->lock : NULL;
+    pthread_mutex_t *lock = txn->kind == PACKET_RED || txn->kind == PACKET_ATOM || txn->kind == PACKET_MC_RED
+                                ? region->lock
+                                : NULL;
     if (G_UNLIKELY(lock != NULL))
         memory_lock(lock);
     if (answer && region->host)

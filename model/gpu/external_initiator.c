@@ -67,7 +67,7 @@ static void external_initiator_on_answer(Gpu *gpu, Txn *txn, const guint8 *bytes
     InitiatorAccess *access = txn->owner;
     (void)gpu;
     (void)now_ps;
-    if (!access->write && bytes != NULL) {
+    if (!access->write && bytes) {
         memcpy(access->data + txn->tag, bytes, txn->bytes);
     }
     if (txn->state != TXN_OK && access->fault == FAULT_NONE) {
@@ -82,16 +82,16 @@ static FaultKind external_initiator_check(const InitiatorAccess *access, const V
 {
     VasAccess need = access->write ? VAS_ACCESS_READWRITE : VAS_ACCESS_READ;
 
-    if (mapping == NULL) {
+    if (!mapping) {
         return FAULT_UNMAPPED;
     }
     if ((mapping->access[access->initiator->gpu->id] & need) != need) {
         return FAULT_ACCESS;
     }
-    if (mapping->object != NULL && !access->write) {
+    if (mapping->object && !access->write) {
         return FAULT_PLAIN_ON_MULTICAST;
     }
-    if (mapping->object != NULL && mapping->object->mcid == MC_MCID_NONE) {
+    if (mapping->object && mapping->object->mcid == MC_MCID_NONE) {
         return FAULT_TEAM_INCOMPLETE;
     }
     return FAULT_NONE;
@@ -106,7 +106,10 @@ static gboolean external_initiator_send(InitiatorAccess *access)
 
     FaultKind kind = external_initiator_check(access, mapping);
     if (kind != FAULT_NONE) {
-        FabricFault fault = {.kind = kind, .gpu = initiator->gpu->id, .who = "external initiator", .va = va,
+        FabricFault fault = {.kind = kind,
+                             .gpu = initiator->gpu->id,
+                             .who = "external initiator",
+                             .va = va,
                              .time_ps = sim_now_ps(initiator->fabric->sim)};
         fabric_fault(initiator->fabric, &fault);
         access->fault = kind;
@@ -116,12 +119,17 @@ static gboolean external_initiator_send(InitiatorAccess *access)
     guint64 offset = mapping->offset + (va - mapping->va);
     guint64 left = MIN(access->bytes - access->issued, mapping->va + mapping->bytes - va);
     guint64 bytes = MIN(left, LINE_BYTES - offset % LINE_BYTES);
-    GpuRequest request = {.kind = !access->write            ? PACKET_READ
-                                  : mapping->object != NULL ? PACKET_MC_WRITE
-                                                            : PACKET_WRITE,
-                          .region = mapping->region, .object = mapping->object, .offset = offset,
-                          .bytes = (guint16)bytes, .word_mask = GPU_ALL_WORDS,
-                          .done = external_initiator_on_answer, .owner = access, .tag = access->issued};
+    GpuRequest request = {.kind = !access->write    ? PACKET_READ
+                                  : mapping->object ? PACKET_MC_WRITE
+                                                    : PACKET_WRITE,
+                          .region = mapping->region,
+                          .object = mapping->object,
+                          .offset = offset,
+                          .bytes = (guint16)bytes,
+                          .word_mask = GPU_ALL_WORDS,
+                          .done = external_initiator_on_answer,
+                          .owner = access,
+                          .tag = access->issued};
     if (access->write && initiator->fabric->keep_bytes) {
         request.data = access->data + access->issued;
     }
@@ -140,7 +148,7 @@ static void external_initiator_issue(ExternalInitiator *initiator)
 {
     InitiatorAccess *access;
 
-    while (!initiator->stalled && (access = g_queue_peek_head(&initiator->waiting)) != NULL) {
+    while (!initiator->stalled && (access = g_queue_peek_head(&initiator->waiting))) {
         while (access->issued < access->bytes && external_initiator_send(access)) {
         }
         if (initiator->stalled) {
@@ -152,13 +160,13 @@ static void external_initiator_issue(ExternalInitiator *initiator)
 }
 
 void external_initiator_access(ExternalInitiator *initiator, gboolean write, guint64 va, guint8 *data, guint32 bytes,
-                  ExternalInitiatorDone done, void *user)
+                               ExternalInitiatorDone done, void *user)
 {
     InitiatorAccess *access = g_new0(InitiatorAccess, 1);
 
     g_assert(bytes > 0);
-    *access = (InitiatorAccess){.initiator = initiator, .write = write, .va = va, .data = data, .bytes = bytes,
-                            .done = done, .user = user};
+    *access = (InitiatorAccess){
+        .initiator = initiator, .write = write, .va = va, .data = data, .bytes = bytes, .done = done, .user = user};
     initiator->under_way++;
     g_queue_push_tail(&initiator->waiting, access);
     external_initiator_issue(initiator);

@@ -22,6 +22,6 @@ void external_initiator_free(ExternalInitiator *initiator); /* none of its acces
 /* Reads or writes [va, va + bytes), bytes > 0. data: what to write, or where to read to (untouched
  * in a timing-only run); valid until done. What lies before a fault is carried out all the same. */
 void external_initiator_access(ExternalInitiator *initiator, gboolean write, guint64 va, guint8 *data, guint32 bytes,
-                  ExternalInitiatorDone done, void *user);
+                               ExternalInitiatorDone done, void *user);
 
 #endif

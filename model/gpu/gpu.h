@@ -19,17 +19,15 @@
 #include "model/memory/address_space.h"
 #include "model/shared/fabric.h"
 
-
-
 /* Fixed-latency FIFOs inside the GPU: only the head is in the calendar. */
 typedef void (*GpuPlainDone)(void *owner, SimTime now_ps);
 typedef struct {
     SimTime at_ps;
     union {
         Packet packet;
-        void *owner;     /* of a plain access */
+        void *owner; /* of a plain access */
     };
-    GpuPlainDone plain;  /* NULL: it is a packet */
+    GpuPlainDone plain; /* NULL: it is a packet */
     guint32 link;
 } GpuStep;
 RING_DEFINE(GpuStepRing, gpu_step, GpuStep)
@@ -38,8 +36,16 @@ typedef struct {
     Event head;
     struct Gpu *gpu;
 } GpuPipe;
-typedef enum { GPU_PIPE_DRAM, GPU_PIPE_ATOMIC, GPU_PIPE_LOCAL, GPU_PIPE_LOCAL_DRAM, GPU_PIPE_LOCAL_ATOMIC,
-               GPU_PIPE_LOCAL_WORD /* atomics that waited for their word */, GPU_PIPE_HOST, GPU_PIPES } GpuPipeKind;
+typedef enum {
+    GPU_PIPE_DRAM,
+    GPU_PIPE_ATOMIC,
+    GPU_PIPE_LOCAL,
+    GPU_PIPE_LOCAL_DRAM,
+    GPU_PIPE_LOCAL_ATOMIC,
+    GPU_PIPE_LOCAL_WORD /* atomics that waited for their word */,
+    GPU_PIPE_HOST,
+    GPU_PIPES
+} GpuPipeKind;
 
 /* Waiters are called in order when a port's request queue has room again. */
 typedef struct GpuRoomWaiter GpuRoomWaiter;
@@ -52,11 +58,11 @@ struct GpuRoomWaiter {
 /* What a GPU keeps for one of its links. */
 typedef struct {
     GpuRoomWaiter *room_head, *room_tail; /* requests that wait for room in the port's queue */
-    AckMerge *acks;           /* by requester */
-    SimTime *read_left_ps;    /* by requester: when the last read response to it was handed to the port, 0: none was;
+    AckMerge *acks;                       /* by requester */
+    SimTime *read_left_ps; /* by requester: when the last read response to it was handed to the port, 0: none was;
                                * NULL where nothing depends on it (ack_hold_off_ps is 0) */
-    TimedPacketRing held;     /* requests held up by answers, and when they came */
-    McRequests *requests;     /* of the switch at the other end */
+    TimedPacketRing held;  /* requests held up by answers, and when they came */
+    McRequests *requests;  /* of the switch at the other end */
 } GpuPort;
 
 typedef struct FenceFlush FenceFlush;
@@ -67,29 +73,29 @@ RING_DEFINE(FenceEpochRing, fence_epoch, guint32)
 typedef struct {
     FenceEpochRing open; /* of epochs oldest, oldest + 1, ...; the last one is the present */
     guint64 oldest;
-    SimTime local_ps;          /* when the last store to the GPU's own or its host's memory is performed */
+    SimTime local_ps; /* when the last store to the GPU's own or its host's memory is performed */
     gpointer round;
-    gboolean busy;             /* a round goes on, or its least time */
-    FenceFlush *waiting;       /* for its end */
-    Event free;                /* when the next one may begin */
-    Event flow;                /* those that a round waits for are answered */
+    gboolean busy;       /* a round goes on, or its least time */
+    FenceFlush *waiting; /* for its end */
+    Event free;          /* when the next one may begin */
+    Event flow;          /* those that a round waits for are answered */
     guint64 flow_tag;
 } FenceState;
 
 /* Of flows, at --fidelity flow (device/flow/loop_flow.c): which loops store now, and how long packets beside them
  * take. */
 typedef struct {
-    guint32 storing, sms;      /* loops, on so many SMs */
-    guint32 kind;              /* of model/flow/egress_share.h */
-    guint32 asking;            /* loops that load from others, */
-    guint32 ask_kind, ask_ps;  /* their kind, and the time that a packet of theirs takes */
-    guint64 issue_ps;          /* of all of them */
-    guint32 draining;          /* loops of which more is sent than issued: ports have room for what waited there, */
-    gboolean stalled;          /* and have been full since the last search for one that could go on */
-    SimTime trip_ps;           /* of a store that meets no other */
-    SimTime wait_ps;           /* of a packet on its way to a port when these are full, */
-    SimTime worst_ps;          /* and of the last of those that wait then, */
-    SimTime hold_ps;           /* and then in the switches */
+    guint32 storing, sms;     /* loops, on so many SMs */
+    guint32 kind;             /* of model/flow/egress_share.h */
+    guint32 asking;           /* loops that load from others, */
+    guint32 ask_kind, ask_ps; /* their kind, and the time that a packet of theirs takes */
+    guint64 issue_ps;         /* of all of them */
+    guint32 draining;         /* loops of which more is sent than issued: ports have room for what waited there, */
+    gboolean stalled;         /* and have been full since the last search for one that could go on */
+    SimTime trip_ps;          /* of a store that meets no other */
+    SimTime wait_ps;          /* of a packet on its way to a port when these are full, */
+    SimTime worst_ps;         /* and of the last of those that wait then, */
+    SimTime hold_ps;          /* and then in the switches */
     SimTime (*packet_ps)(const struct Gpu *gpu); /* what a packet would wait now, */
     SimTime (*stored_ps)(const struct Gpu *gpu); /* and what of stores is not performed will take; 0: none is */
 } GpuFlows;
@@ -102,11 +108,11 @@ typedef struct {
 RING_DEFINE(GpuOutRing, gpu_out, GpuOut)
 typedef struct {
     GpuOutRing ring;
-    GpuRoomWaiter room;         /* of its head */
+    GpuRoomWaiter room; /* of its head */
     struct Gpu *gpu;
     struct Sm *sm_head, *sm_tail; /* waiting for room in it */
-    struct Sm *flow_head;       /* SMs with flows, by number (Sm.flow_next), */
-    guint32 storing, asking;    /* and with flows that store, and load from others */
+    struct Sm *flow_head;         /* SMs with flows, by number (Sm.flow_next), */
+    guint32 storing, asking;      /* and with flows that store, and load from others */
 } GpuOutQueue;
 
 /* Of the specs, in packets. */
@@ -130,32 +136,32 @@ struct Cta;
 typedef struct Gpu {
     Fabric *fabric;
     Sim *sim;
-    const GpuSpec *spec;       /* that of the system, unless it is slow */
+    const GpuSpec *spec; /* that of the system, unless it is slow */
     guint16 id;
     guint32 links;
-    guint8 hash_turn;          /* address_hash.h: its own numbering of links */
+    guint8 hash_turn; /* address_hash.h: its own numbering of links */
     GpuLimits limit;
-    Link *up, *down;           /* by link: to and from the switches */
-    GpuPort *port;             /* by link */
-    TxnPool *txns;             /* its outstanding transactions, in fabric->txns */
+    Link *up, *down; /* by link: to and from the switches */
+    GpuPort *port;   /* by link */
+    TxnPool *txns;   /* its outstanding transactions, in fabric->txns */
     Hbm hbm;
     const GpuHbmOps *hbm_ops;
-    void *fast;                /* the fast engine's state of this GPU; NULL: the reference engine */
-    const SmSpec *sm_spec;      /* times of its SMs: those of the system, unless it is slow */
+    void *fast;            /* the fast engine's state of this GPU; NULL: the reference engine */
+    const SmSpec *sm_spec; /* times of its SMs: those of the system, unless it is slow */
     SimFine local_free_at, local_byte_time;
     SimFine host_free_at[2], host_byte_time; /* by GpuHostWay */
     GpuPipe pipe[GPU_PIPES];
-    GpuAtomics *atomics;                     /* atomic.c; NULL: none yet */
-    struct CopyEngines *engines;             /* copy_engine.h */
-    struct Sm *sm;             /* sm.h */
+    GpuAtomics *atomics;             /* atomic.c; NULL: none yet */
+    struct CopyEngines *engines;     /* copy_engine.h */
+    struct Sm *sm;                   /* sm.h */
     struct Cta *cta_head, *cta_tail; /* waiting for an SM */
-    GpuOutQueue *out;          /* by SM modulo out_queues */
+    GpuOutQueue *out;                /* by SM modulo out_queues */
     FenceState fence;
-    SimTime cta_next_ps;       /* when the next CTA of a kernel can start */
-    void *kernels;             /* launches of device/kernel under way */
-    GHashTable *kernel_heaps;  /* by address: of malloc in kernels; NULL: never any */
-    GPtrArray *kernel_code;    /* by SM: what its instruction caches hold; NULL: never any */
-    gboolean kernels_listed;   /* among those that a stuck run is asked about */
+    SimTime cta_next_ps;      /* when the next CTA of a kernel can start */
+    void *kernels;            /* launches of device/kernel under way */
+    GHashTable *kernel_heaps; /* by address: of malloc in kernels; NULL: never any */
+    GPtrArray *kernel_code;   /* by SM: what its instruction caches hold; NULL: never any */
+    gboolean kernels_listed;  /* among those that a stuck run is asked about */
     GpuFlows flows;
     guint64 requests, served, stalls, hbm_bytes;
     guint64 local_requests, local_bytes, dropped, host_in_bytes, host_out_bytes;
@@ -165,21 +171,20 @@ typedef struct Gpu {
 extern const StatRow gpu_stats[];
 
 typedef struct {
-    guint64 offset;           /* of the first byte touched; its span stays in a 128 B line (256 B: engine) */
-    MemRegion *region;        /* unicast */
-    McObject *object;         /* multicast */
+    guint64 offset;    /* of the first byte touched; its span stays in a 128 B line (256 B: engine) */
+    MemRegion *region; /* unicast */
+    McObject *object;  /* multicast */
     TxnDone done;
     void *owner;
     guint64 tag;
-    const guint8 *data;       /* what a write, red or atomic carries; NULL when timing-only or a read */
-    PacketKind kind;          /* of the request */
-    guint32 word_mask;        /* 4 B words touched from offset on; GPU_ALL_WORDS */
+    const guint8 *data; /* what a write, red or atomic carries; NULL when timing-only or a read */
+    PacketKind kind;    /* of the request */
+    guint32 word_mask;  /* 4 B words touched from offset on; GPU_ALL_WORDS */
     guint16 bytes;
-    guint8 type, op, acc;     /* numeric.h; atomics also TXN_ATOM_* */
-    GpuPlainDone plain;       /* instead of `done` where nothing but the time matters: see gpu_request(); or NULL */
+    guint8 type, op, acc; /* numeric.h; atomics also TXN_ATOM_* */
+    GpuPlainDone plain;   /* instead of `done` where nothing but the time matters: see gpu_request(); or NULL */
 } GpuRequest;
 #define GPU_ALL_WORDS TXN_ALL_WORDS
-
 
 #define GPU_LINK_LOCAL 0xffffu /* this GPU's own memory, or its host's */
 
@@ -189,8 +194,7 @@ void gpu_clear(Gpu *gpu);
 guint32 gpu_link_of(const Gpu *gpu, const GpuRequest *request);
 static inline gboolean gpu_has_room(const Gpu *gpu, guint32 link)
 {
-    return link == GPU_LINK_LOCAL ||
-           link_has_room(&gpu->up[link], VC_CREQ, gpu->limit.source_queue);
+    return link == GPU_LINK_LOCAL || link_has_room(&gpu->up[link], VC_CREQ, gpu->limit.source_queue);
 }
 /* Puts a waiter into the queue for room at a link. It is called once. */
 void gpu_wait_room(Gpu *gpu, guint32 link, GpuRoomWaiter *waiter);
@@ -205,12 +209,12 @@ guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request);
 
 /* `from` is its link of that number from a switch, whose multicast requests stand in that table. */
 void gpu_take(Gpu *gpu, Link *from, guint32 link, McRequests *requests);
-void gpu_accept(void *gpu, Link *from, Packet packet, SimTime now_ps);  /* a LinkSink */
+void gpu_accept(void *gpu, Link *from, Packet packet, SimTime now_ps); /* a LinkSink */
 /* No answer comes any more for the transactions of a chain: they end with an error, TXN_LOST unless they have one. */
 void gpu_lose(Gpu *gpu, guint32 head, SimTime now_ps);
 void gpu_complete(Gpu *gpu, Txn *txn, SimTime now_ps); /* requester.c: it is over, and its requester is told */
 void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_ps);
-void gpu_drained(void *gpu, Link *link, Vc vc);                         /* a LinkDrained */
+void gpu_drained(void *gpu, Link *link, Vc vc); /* a LinkDrained */
 gboolean gpu_is_quiet(const Gpu *gpu);
 char *gpu_waiter_text(void *gpu);
 char *gpu_silent_text(void *gpu); /* a line about requests that it lost */
@@ -247,11 +251,18 @@ SimTime gpu_pipe_add(GpuPipe *pipe, const GpuStep *step); /* when it gets out */
 void gpu_pipe_push(GpuPipe *pipe, SimTime at_ps, guint32 link, Packet packet);
 SimTime gpu_hbm_serve(Gpu *gpu, guint32 bytes, SimTime now_ps); /* when HBM has moved them */
 
+/* The slot of an answer that stands in memory already, as nothing has changed these bytes yet (see DataPool); 0: it
+ * must be read. Reads alone, of up to MEMORY_READ_MAX bytes. */
+static inline guint32 gpu_fixed_answer(const Fabric *fabric, const MemRegion *region, guint64 offset)
+{
+    return region->pattern ? data_fixed(fabric->data, memory_read(region, offset)) : 0;
+}
+
 /* data.c: a functional access, which reads or changes the bytes behind a transaction; answers of reads and atomics go
  * to `answer`. The plain one reads into `answer`, or writes `data` (NULL: they are not kept). */
 void gpu_access_plain(Fabric *fabric, MemRegion *region, guint64 offset, guint32 bytes, const guint8 *data,
-                     guint8 *answer, SimTime visible_ps);
+                      guint8 *answer, SimTime visible_ps);
 void gpu_access(Fabric *fabric, MemRegion *region, guint64 offset, const Txn *txn, const guint8 *data, guint8 *answer,
-               SimTime visible_ps);
+                SimTime visible_ps);
 
 #endif

@@ -13,10 +13,10 @@
 #include "sim/engine/simtime.h"
 
 typedef struct {
-    SimFine free_at;   /* when all that was asked for has been moved */
-    SimFine ready_at;  /* when the last of it has left */
+    SimFine free_at;  /* when all that was asked for has been moved */
+    SimFine ready_at; /* when the last of it has left */
     SimFine byte_time;
-    SimFine latency;   /* from a read's last byte being moved to its leaving */
+    SimFine latency; /* from a read's last byte being moved to its leaving */
 } Hbm;
 
 /* For requests from now on: that percentage of the rate, and that latency. Before the first of them all else is 0. */

@@ -96,8 +96,7 @@ static void gpu_request_local(Gpu *gpu, Packet packet, const Txn *txn, SimTime n
 /* No program polls memory that keeps no bytes, so such an access needs no transaction. */
 static gboolean gpu_is_plain(const Gpu *gpu, const GpuRequest *request)
 {
-    return request->plain && request->kind <= PACKET_WRITE && !request->region->host &&
-           request->region->gpu == gpu->id;
+    return request->plain && request->kind <= PACKET_WRITE && !request->region->host && request->region->gpu == gpu->id;
 }
 
 static void gpu_request_plain(Gpu *gpu, const GpuRequest *request, SimTime now_ps)

@@ -36,7 +36,7 @@ static void gpu_pipe_complete(Gpu *gpu, guint32 index, SimTime now_ps)
     guint32 slot = answers && txn->region->host ? data_take(fabric->data) : 0;
     guint8 *answer = slot ? data_at(fabric->data, slot) : NULL;
     gpu_access(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL, answer,
-              now_ps);
+               now_ps);
     fabric_account(fabric, gpu->id, txn, TRUE, now_ps);
     txn->done(gpu, txn, answer, now_ps);
     if (slot)

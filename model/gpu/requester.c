@@ -15,8 +15,7 @@ static gboolean gpu_is_partial(const GpuRequest *request)
 {
     guint32 words = (request->bytes + 3u) / 4u;
     guint32 full = words >= 32 ? GPU_ALL_WORDS : (1u << words) - 1;
-    return request->offset % FLIT_BYTES || request->bytes % FLIT_BYTES ||
-           (request->word_mask & full) != full;
+    return request->offset % FLIT_BYTES || request->bytes % FLIT_BYTES || (request->word_mask & full) != full;
 }
 
 guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request)
@@ -27,13 +26,10 @@ guint32 gpu_request_flits(const Gpu *gpu, const GpuRequest *request)
     guint32 enable = gpu_is_partial(request) ? (guint32)gpu->spec->byte_enable_flits : 0;
     guint32 set = request->object ? (guint32)gpu->fabric->spec.mctable.set_flits : 0;
     switch (request->kind) {
-    case PACKET_MC_READ:
-        return (guint32)gpu->fabric->spec.sw.request_flits + set;
+    case PACKET_MC_READ: return (guint32)gpu->fabric->spec.sw.request_flits + set;
     case PACKET_WRITE:
-    case PACKET_MC_WRITE:
-        return 1 + set + enable + data;
-    default:
-        return 1 + set + (guint32)gpu->spec->operation_flits + enable + data;
+    case PACKET_MC_WRITE: return 1 + set + enable + data;
+    default: return 1 + set + (guint32)gpu->spec->operation_flits + enable + data;
     }
 }
 
@@ -92,9 +88,17 @@ static guint32 gpu_take_txn(Gpu *gpu, const GpuRequest *request, SimTime start_p
     guint32 index = txn_take(gpu->txns);
     Txn *txn = txn_at(gpu->txns, index);
     *txn_next(gpu->txns, index) = TXN_NONE;
-    *txn = (Txn){.offset = request->offset, .start_ps = start_ps, .done = request->done, .owner = request->owner,
-                 .tag = request->tag, .word_mask = request->word_mask, .kind = (guint8)request->kind,
-                 .type = request->type, .op = request->op, .acc = request->acc, .bytes = request->bytes};
+    *txn = (Txn){.offset = request->offset,
+                 .start_ps = start_ps,
+                 .done = request->done,
+                 .owner = request->owner,
+                 .tag = request->tag,
+                 .word_mask = request->word_mask,
+                 .kind = (guint8)request->kind,
+                 .type = request->type,
+                 .op = request->op,
+                 .acc = request->acc,
+                 .bytes = request->bytes};
     if (request->data)
         txn->data = gpu_take_data(gpu, request);
     if (request->object)
@@ -108,8 +112,8 @@ static guint32 gpu_take_txn(Gpu *gpu, const GpuRequest *request, SimTime start_p
  * writes. Those of whole lines that are written or read move any time before the answer leaves. */
 static gboolean gpu_moves_in_time(const Gpu *gpu, const GpuRequest *request)
 {
-    gboolean plain = request->kind == PACKET_READ || request->kind == PACKET_WRITE ||
-                     request->kind == PACKET_MC_READ || request->kind == PACKET_MC_WRITE;
+    gboolean plain = request->kind == PACKET_READ || request->kind == PACKET_WRITE || request->kind == PACKET_MC_READ ||
+                     request->kind == PACKET_MC_WRITE;
     return gpu->fabric->keep_bytes && (!plain || request->bytes < LINE_BYTES);
 }
 
@@ -139,7 +143,7 @@ void gpu_send(Gpu *gpu, Packet packet, guint32 link)
 {
     SimTime wait_ps = gpu->flows.wait_ps ? gpu->flows.packet_ps(gpu) : 0;
     gpu->requests++;
-    PROBE_POINT(gpu->fabric, PROBE_REQUEST, gpu->path, &packet, sim_now_ps(gpu->sim));
+    PROBE_POINT(gpu->fabric, PROBE_REQUEST, gpu, &packet, sim_now_ps(gpu->sim));
     link_push(&gpu->up[link], packet, wait_ps ? sim_now_ps(gpu->sim) + wait_ps : 0);
 }
 
@@ -166,7 +170,7 @@ void gpu_complete(Gpu *gpu, Txn *txn, SimTime now_ps)
 void gpu_accept_answer(Gpu *gpu, Link *from, Packet packet, SimTime now_ps)
 {
     gboolean many = packet.kind == PACKET_ACK || packet.kind == PACKET_MC_DONE; /* one answer for several writes */
-    PROBE_POINT(gpu->fabric, PROBE_ANSWER, gpu->path, &packet, now_ps);
+    PROBE_POINT(gpu->fabric, PROBE_ANSWER, gpu, &packet, now_ps);
     link_credit(from, VC_RSP, packet.flits, now_ps);
     TxnPool *pool = gpu->txns;
     for (guint32 index = packet.txn, next; index != TXN_NONE; index = next) {

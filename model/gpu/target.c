@@ -24,9 +24,12 @@ void gpu_respond(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
     Fabric *fabric = gpu->fabric;
     Txn *txn = gpu_requester_txn(gpu, packet);
     guint64 first = txn->offset / SECTOR_BYTES, last = (txn->offset + txn->bytes - 1) / SECTOR_BYTES;
-    guint32 slot = txn->region->host ? data_take(fabric->data) : 0;
-    gpu_access(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL,
-              slot ? data_at(fabric->data, slot) : NULL, now_ps + gpu->spec->l2_ps);
+    guint32 slot = packet.kind == PACKET_READ ? gpu_fixed_answer(fabric, txn->region, txn->offset) : 0;
+    if (!slot) {
+        slot = txn->region->host ? data_take(fabric->data) : 0;
+        gpu_access(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL,
+                   slot ? data_at(fabric->data, slot) : NULL, now_ps + gpu->spec->l2_ps);
+    }
     if (txn->data)
         data_give(fabric->data, txn->data);
     txn->data = slot;
@@ -47,7 +50,7 @@ static void gpu_write_bytes(Gpu *gpu, Packet packet, SimTime now_ps)
     Txn *txn = gpu_requester_txn(gpu, packet);
     if (txn->region->host || memory_watches(fabric->memory))
         gpu_access(fabric, txn->region, txn->offset, txn, txn->data ? data_at(fabric->data, txn->data) : NULL, NULL,
-                  now_ps + gpu->spec->l2_ps);
+                   now_ps + gpu->spec->l2_ps);
     if (txn->data)
         data_give(fabric->data, txn->data);
     txn->data = 0;
@@ -91,11 +94,25 @@ static void gpu_hbm_answer(Gpu *gpu, guint32 link, Packet answer, guint32 bytes,
 }
 const GpuHbmOps gpu_hbm_reference_ops = {.answer = gpu_hbm_answer};
 
-/* Moves the bytes of a replica: this member's own mapping says where in its memory they go. Returns the bytes that HBM
- * has to move. */
-static guint32 gpu_access_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
+/* Moves the bytes of a replica, which are at that place of a region. Returns the slot of a read's answer. */
+static guint32 gpu_move_replica(Gpu *gpu, const McRequest *request, gboolean read, MemRegion *region, guint64 offset,
+                                SimTime now_ps)
 {
     Fabric *fabric = gpu->fabric;
+    guint32 slot = read && region->host ? data_take(fabric->data) : 0;
+    guint8 *answer = slot ? data_at(fabric->data, slot) : NULL;
+    const guint8 *data = request->data ? data_at(fabric->data, request->data) : NULL;
+    if (!request->plain)
+        gpu_access(fabric, region, offset, txn_at(&fabric->txns[request->src], request->txn), data, answer,
+                   now_ps + gpu->spec->l2_ps);
+    else if (!read || answer)
+        gpu_access_plain(fabric, region, offset, request->bytes, data, answer, now_ps + gpu->spec->l2_ps);
+    return slot;
+}
+
+/* This member's own mapping says where in its memory a replica goes. Returns the bytes that HBM has to move. */
+static guint32 gpu_access_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
+{
     McRequests *requests = gpu->port[link].requests;
     McRequest *request = &requests->request[packet.txn];
     const McBind *bind = mcobject_lookup(request->object, gpu->id, request->offset);
@@ -103,16 +120,11 @@ static guint32 gpu_access_replica(Gpu *gpu, guint32 link, Packet packet, SimTime
         request->state = TXN_UNBOUND;
         return 0;
     }
-    gboolean read = packet.kind == PACKET_MC_READ;
-    guint32 slot = read && bind->region->host ? data_take(fabric->data) : 0;
-    guint8 *answer = slot ? data_at(fabric->data, slot) : NULL;
-    const guint8 *data = request->data ? data_at(fabric->data, request->data) : NULL;
-    guint64 offset = bind->region_offset + (request->offset - bind->offset);
-    if (!request->plain)
-        gpu_access(fabric, bind->region, offset, txn_at(&fabric->txns[request->src], request->txn), data, answer,
-                  now_ps + gpu->spec->l2_ps);
-    else if (!read || answer)
-        gpu_access_plain(fabric, bind->region, offset, request->bytes, data, answer, now_ps + gpu->spec->l2_ps);
+    const gboolean read = packet.kind == PACKET_MC_READ;
+    const guint64 offset = bind->region_offset + (request->offset - bind->offset);
+    guint32 slot = read ? gpu_fixed_answer(gpu->fabric, bind->region, offset) : 0;
+    if (!slot)
+        slot = gpu_move_replica(gpu, request, read, bind->region, offset, now_ps);
     if (slot)
         mcrequests_add_operand(requests, packet.txn, gpu->id, slot);
     return bind->region->cached ? 0 : request->bytes;
@@ -137,7 +149,7 @@ static void gpu_serve_replica(Gpu *gpu, guint32 link, Packet packet, SimTime now
 void gpu_serve(Gpu *gpu, guint32 link, Packet packet, SimTime now_ps)
 {
     gpu->served++;
-    PROBE_POINT(gpu->fabric, PROBE_SERVE, gpu->path, &packet, now_ps);
+    PROBE_POINT(gpu->fabric, PROBE_SERVE, gpu, &packet, now_ps);
     link_credit(&gpu->down[link], VC_CREQ, packet.flits, now_ps);
     if (packet_is_multicast(packet)) {
         gpu_serve_replica(gpu, link, packet, now_ps);

@@ -86,8 +86,10 @@ void link_credit(Link *link, Vc v, guint32 flits, SimTime at_ps)
 {
     const SimTime due_ps = (((at_ps >> link->credit_shift) + 1) << link->credit_shift) + link->credit_delay_ps;
     if (G_UNLIKELY(link->watched && link->probe))
-        link->probe(link->probe_user, PROBE_CREDIT, __FILE__, link->path,
-                    &(Packet){.kind = v == VC_CREQ ? PACKET_WRITE : PACKET_ACK, .flits = (guint8)flits}, due_ps);
+        link->probe(link->probe_user,
+                    PROBE_EVENT(PROBE_CREDIT, link->path, link,
+                                (&(Packet){.kind = v == VC_CREQ ? PACKET_WRITE : PACKET_ACK, .flits = (guint8)flits}),
+                                due_ps));
     link->ops->credit(link, v, flits, due_ps);
 }
 

@@ -65,7 +65,7 @@ static void link_watch(Link *link, Packet packet, SimFine start)
     if (link->answers_last && packet_vc(&packet) == VC_RSP)
         link_keep_order(link, packet.flits);
     if (link->probe)
-        link->probe(link->probe_user, PROBE_WIRE, __FILE__, link->path, &packet, simfine_to_ps(start));
+        link->probe(link->probe_user, PROBE_EVENT(PROBE_WIRE, link->path, link, &packet, simfine_to_ps(start)));
 }
 
 /* A packet leaves this switch, and the ingress buffer that it occupied there. */
@@ -148,7 +148,7 @@ void link_join(Link *link, Packet packet, SimTime at_ps, SimFine start)
     const unsigned v = packet_vc(&packet);
     const gboolean is_free = link->free_at <= simfine_from_ps(at_ps), goes = is_free && !link_waits(link);
     if (G_UNLIKELY(link->watched) && link->probe)
-        link->probe(link->probe_user, PROBE_QUEUE, __FILE__, link->path, &packet, simfine_to_ps(start));
+        link->probe(link->probe_user, PROBE_EVENT(PROBE_QUEUE, link->path, link, &packet, simfine_to_ps(start)));
     *packet_ring_push(&link->queue[v]) = packet;
     if (G_UNLIKELY(link->has_arbiter))
         *link_joined_push(&link->joined[v]) = at_ps;

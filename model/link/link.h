@@ -58,7 +58,8 @@ typedef gboolean (*LinkExpire)(void *node, Link *link, Packet timer, SimTime now
 typedef void (*LinkLose)(Link *link, Packet packet, SimTime at_ps);
 
 typedef enum {
-    LINK_UP, LINK_DOWN, /* down: what waits goes on when it comes up */
+    LINK_UP,
+    LINK_DOWN, /* down: what waits goes on when it comes up */
     LINK_DEAD, /* given up: what waits, and all that comes, is lost */
 } LinkStatus;
 
@@ -78,42 +79,42 @@ typedef struct {
 struct Link {
     /* the sending port */
     const LinkOps *ops;
-    Sim *sim;                   /* the sender's clock */
-    void *fast;                 /* the fast engine's state of this port; NULL: the reference engine */
-    SimFine free_at;            /* end of the last serialization */
+    Sim *sim;        /* the sender's clock */
+    void *fast;      /* the fast engine's state of this port; NULL: the reference engine */
+    SimFine free_at; /* end of the last serialization */
     SimFine flit_time;
-    gint32 credits[VCS];        /* flits that the far buffer has room for */
-    guint32 delay_ps[VCS];      /* from the end of serialization to arrival, all fixed stages included */
-    guint32 low_water[VCS];     /* call `drained` when a queue gets shorter than this; 0: never */
-    guint8 last_vc;             /* served last: the other one goes first, */
-    guint8 has_arbiter;         /* unless there is a policy's */
-    guint8 blocked;             /* the wire is free, but what waits has no credits (or the link is down) */
-    guint8 down;                /* LinkStatus */
-    guint8 watched;             /* there is a probe, bit errors, or a GPU that was slow */
-    guint8 starved;             /* bit for each VC that lacked credits when the port was blocked */
-    PacketRing queue[VCS];      /* waiting for the wire */
-    Link **ingress;             /* of the sending switch, by port: links whose buffers departing packets free */
-    guint64 queue_peak;         /* packets */
+    gint32 credits[VCS];           /* flits that the far buffer has room for */
+    guint32 delay_ps[VCS];         /* from the end of serialization to arrival, all fixed stages included */
+    guint32 low_water[VCS];        /* call `drained` when a queue gets shorter than this; 0: never */
+    guint8 last_vc;                /* served last: the other one goes first, */
+    guint8 has_arbiter;            /* unless there is a policy's */
+    guint8 blocked;                /* the wire is free, but what waits has no credits (or the link is down) */
+    guint8 down;                   /* LinkStatus */
+    guint8 watched;                /* there is a probe, bit errors, or a GPU that was slow */
+    guint8 starved;                /* bit for each VC that lacked credits when the port was blocked */
+    PacketRing queue[VCS];         /* waiting for the wire */
+    Link **ingress;                /* of the sending switch, by port: links whose buffers departing packets free */
+    guint64 queue_peak;            /* packets */
     LinkReturnRing returning[VCS]; /* credits that the sender does not have yet */
-    SimTime retry_ps;           /* blocked: when the first credit comes, as far as known */
-    guint32 credit_delay_ps;    /* from the end of a batch of credits to the sender */
-    guint32 credit_shift;       /* a batch lasts 2^shift ps */
-    Event send;                 /* the next decision */
+    SimTime retry_ps;              /* blocked: when the first credit comes, as far as known */
+    guint32 credit_delay_ps;       /* from the end of a batch of credits to the sender */
+    guint32 credit_shift;          /* a batch lasts 2^shift ps */
+    Event send;                    /* the next decision */
     LinkDrained drained;
-    void *source_node;          /* the sender, */
-    guint32 source_port;        /* and the number of this link there */
-    TimedPacketRing timers;     /* what the port's owner waits for, in order of time, */
-    LinkExpire expire;          /* and what is called then */
+    void *source_node;      /* the sender, */
+    guint32 source_port;    /* and the number of this link there */
+    TimedPacketRing timers; /* what the port's owner waits for, in order of time, */
+    LinkExpire expire;      /* and what is called then */
     Event timer;
 
     /* the wire's far end */
     LinkSink sink;
     void *sink_node;
-    guint32 sink_port;          /* number of this link at the receiver */
-    Sim *far_sim;               /* the receiver's clock */
+    guint32 sink_port;           /* number of this link at the receiver */
+    Sim *far_sim;                /* the receiver's clock */
     TimedPacketRing flight[VCS]; /* packets in flight that arrive by an event */
-    Event arrival[VCS];         /* of the first of them */
-    void *boundary;             /* the parallel engine's, where the ends are in two domains; or NULL */
+    Event arrival[VCS];          /* of the first of them */
+    void *boundary;              /* the parallel engine's, where the ends are in two domains; or NULL */
 
     /* an arbiter that is not round robin (model/shared/policy.h) */
     const Policies *policies;
@@ -121,18 +122,18 @@ struct Link {
     LinkJoinedRing joined[VCS]; /* when what waits joined its queue */
 
     /* parameters and statistics */
-    LinkCount count[PACKET_KINDS]; /* put on the wire */
+    LinkCount count[PACKET_KINDS];      /* put on the wire */
     SimFine answer_delay, answers_last; /* of a GPU that is slow or was; the last one's arrival (0: it never was) */
-    SimTime stalled_from_ps;    /* since when packets wait for a link that is down; SIMTIME_NEVER: none do */
-    LinkLose lose;              /* of a dead link */
+    SimTime stalled_from_ps;            /* since when packets wait for a link that is down; SIMTIME_NEVER: none do */
+    LinkLose lose;                      /* of a dead link */
     void *lose_user;
-    guint64 credit_stalls;      /* times the arbiter found packets but no credits */
+    guint64 credit_stalls; /* times the arbiter found packets but no credits */
     guint64 replays;
     guint64 error_ppb, replay_ps;
     Rng rng;
     Probe probe;
     void *probe_user;
-    char *path;                 /* "gpu0.link3.up" */
+    char *path; /* "gpu0.link3.up" */
 };
 extern const StatRow link_stats[];
 

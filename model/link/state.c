@@ -8,8 +8,7 @@ const ParamRow link_params[] = {
     PARAM_U64(LinkSpec, flight_ps, "ps", 0, 100000000, "time of flight between GPU port and switch port"),
     PARAM_U64(LinkSpec, credits_switch_flits, "flits", 32, 1u << 20,
               "buffer of each virtual channel at a switch ingress"),
-    PARAM_U64(LinkSpec, credits_gpu_flits, "flits", 32, 1u << 20,
-              "buffer of each virtual channel at a GPU ingress"),
+    PARAM_U64(LinkSpec, credits_gpu_flits, "flits", 32, 1u << 20, "buffer of each virtual channel at a GPU ingress"),
     PARAM_U64(LinkSpec, credit_batch_ps, "ps", 1, 1000000,
               "credits freed within so long travel back together (rounded down to a power of two)"),
     PARAM_U64(LinkSpec, error_ppb, "1e-9", 0, 900000000,
@@ -125,10 +124,7 @@ void link_set_answer_delay(Link *link, SimTime delay_ps)
     link_note_watched(link);
 }
 
-void link_key_lost(const Link *link, Event *event)
-{
-    event->order = link->send.order - LINK_KEY_SEND + LINK_KEY_LOST;
-}
+void link_key_lost(const Link *link, Event *event) { event->order = link->send.order - LINK_KEY_SEND + LINK_KEY_LOST; }
 
 void link_clear(Link *link)
 {
@@ -157,8 +153,8 @@ void link_observe(Link *link, Probe probe, void *user)
 }
 
 static const char *const kind_names[PACKET_KINDS] = {
-    "read",     "write",     "red", "atom",   "multimem.st", "multimem.red", "multimem.ld_reduce",
-    "read_rsp", "atom_rsp",  "ack", "mc_ack", "mc_operand",  "mc_rsp",       "mc_done",
+    "read",     "write",    "red", "atom",   "multimem.st", "multimem.red", "multimem.ld_reduce",
+    "read_rsp", "atom_rsp", "ack", "mc_ack", "mc_operand",  "mc_rsp",       "mc_done",
 };
 const char *packet_kind_name(PacketKind kind) { return kind_names[kind]; }
 

@@ -15,14 +15,8 @@ static const guint32 hash_xor[HASH_XOR_BITS] = {
 };
 
 /* Bits of i that are bits of A or B as they are: bit 0 and, from bit 7 on, bits 5, 6... of A; bits 2, 3... of B. */
-static guint32 hash_plain_a(guint32 i)
-{
-    return (i & 1) + (i >> 7 << 5);
-}
-static guint32 hash_plain_b(guint32 i)
-{
-    return i & ~3u;
-}
+static guint32 hash_plain_a(guint32 i) { return (i & 1) + (i >> 7 << 5); }
+static guint32 hash_plain_b(guint32 i) { return i & ~3u; }
 
 static HashSplit hash_split(guint32 links)
 {
@@ -38,10 +32,7 @@ static guint32 hash_join(HashSplit split, guint32 a, guint32 b, guint32 low)
 }
 
 /* i of a chunk's number: pairs of chunks share it, if the number of links is even. */
-static guint32 hash_i(HashSplit split, guint32 chunk)
-{
-    return chunk / split.low;
-}
+static guint32 hash_i(HashSplit split, guint32 chunk) { return chunk / split.low; }
 
 static guint32 hash_bits(guint32 i)
 {

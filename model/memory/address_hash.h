@@ -19,19 +19,19 @@
 #include <stdint.h>
 
 #define HASH_CHUNK_SHIFT 8u
-#define HASH_PAGE_SHIFT 21u   /* the tables' split: chunks of a 2 MiB page, and pages */
+#define HASH_PAGE_SHIFT 21u /* the tables' split: chunks of a 2 MiB page, and pages */
 #define HASH_CHUNKS (1u << (HASH_PAGE_SHIFT - HASH_CHUNK_SHIFT))
-#define HASH_PAGE_BITS 12u    /* of the page's number */
+#define HASH_PAGE_BITS 12u /* of the page's number */
 #define HASH_LINKS_MAX 128u
-#define HASH_XOR_BITS 7u      /* XORed bits: 4 of A, 2 of B, low */
+#define HASH_XOR_BITS 7u /* XORed bits: 4 of A, 2 of B, low */
 
 typedef struct {
-    guint8 bits;              /* XORed into the chunk's */
+    guint8 bits; /* XORed into the chunk's */
     guint8 turn;
 } HashPage;
 
 typedef struct {
-    guint32 links;            /* how many there are to choose from */
+    guint32 links;                                      /* how many there are to choose from */
     unsigned (*choose)(uint64_t chunk, unsigned links); /* another function than the measured one; NULL: that */
     guint16 chunk[HASH_CHUNKS]; /* by number in its page: XORed bits, above them (A, B) of the other bits */
     HashPage page[1u << HASH_PAGE_BITS];

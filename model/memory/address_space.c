@@ -49,10 +49,9 @@ static guint vas_lower(const Vas *vas, guint64 va)
     return low;
 }
 
-VasMapping *vas_map(Vas *vas, guint64 va, guint64 bytes, MemRegion *region, McObject *object,
-                    guint64 offset)
+VasMapping *vas_map(Vas *vas, guint64 va, guint64 bytes, MemRegion *region, McObject *object, guint64 offset)
 {
-    g_assert(bytes > 0 && va + bytes > va && (region == NULL) != (object == NULL));
+    g_assert(bytes > 0 && va + bytes > va && (!region) != (!object));
     guint at = vas_lower(vas, va);
     if (at < vas->mappings->len) {
         const VasMapping *next = g_ptr_array_index(vas->mappings, at);
@@ -75,8 +74,7 @@ gboolean vas_unmap(Vas *vas, guint64 va, guint64 bytes)
     guint first = vas_lower(vas, va), end = first;
     guint64 at = va;
     while (at < va + bytes) {
-        const VasMapping *mapping =
-            end < vas->mappings->len ? g_ptr_array_index(vas->mappings, end) : NULL;
+        const VasMapping *mapping = end < vas->mappings->len ? g_ptr_array_index(vas->mappings, end) : NULL;
         if (!mapping || mapping->va != at || mapping->va + mapping->bytes > va + bytes)
             return FALSE;
         at += mapping->bytes;
@@ -125,18 +123,14 @@ guint8 *vas_poll(Vas *vas, const VasMapping *mapping, guint64 va, MemRegion **re
     return memory_bytes(*region, *offset);
 }
 
-void vas_set_access(VasMapping *mapping, guint16 gpu, VasAccess access)
-{
-    mapping->access[gpu] = (guint8)access;
-}
+void vas_set_access(VasMapping *mapping, guint16 gpu, VasAccess access) { mapping->access[gpu] = (guint8)access; }
 
 guint64 vas_choose(Vas *vas, guint64 bytes, guint64 alignment)
 {
     guint64 va = (vas->next_va + alignment - 1) / alignment * alignment;
     for (;;) {
         guint at = vas_lower(vas, va);
-        const VasMapping *next =
-            at < vas->mappings->len ? g_ptr_array_index(vas->mappings, at) : NULL;
+        const VasMapping *next = at < vas->mappings->len ? g_ptr_array_index(vas->mappings, at) : NULL;
         if (!next || next->va >= va + bytes)
             break;
         va = (next->va + next->bytes + alignment - 1) / alignment * alignment;

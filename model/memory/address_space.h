@@ -18,10 +18,10 @@ typedef enum { VAS_ACCESS_NONE = 0, VAS_ACCESS_READ = 1, VAS_ACCESS_READWRITE = 
 typedef struct VasMapping {
     guint64 va;
     guint64 bytes;
-    MemRegion *region;  /* unicast: holds a reference; NULL for multicast */
-    McObject *object;   /* multicast: not owned; the owner unmaps before freeing it */
-    guint64 offset;     /* of va in the region or object */
-    guint8 access[];    /* VasAccess by GPU */
+    MemRegion *region; /* unicast: holds a reference; NULL for multicast */
+    McObject *object;  /* multicast: not owned; the owner unmaps before freeing it */
+    guint64 offset;    /* of va in the region or object */
+    guint8 access[];   /* VasAccess by GPU */
 } VasMapping;
 
 typedef struct Vas Vas;
@@ -30,9 +30,8 @@ typedef struct Vas Vas;
 Vas *vas_new(Memory *memory, guint32 gpus);
 void vas_free(Vas *vas);
 /* The range must be unmapped; starts without access rights (as cuMemMap). Exactly one of region, object. */
-VasMapping *vas_map(Vas *vas, guint64 va, guint64 bytes, MemRegion *region, McObject *object,
-                    guint64 offset);
-gboolean vas_unmap(Vas *vas, guint64 va, guint64 bytes); /* whole mappings; FALSE: cuts one or leaves a gap */
+VasMapping *vas_map(Vas *vas, guint64 va, guint64 bytes, MemRegion *region, McObject *object, guint64 offset);
+gboolean vas_unmap(Vas *vas, guint64 va, guint64 bytes);     /* whole mappings; FALSE: cuts one or leaves a gap */
 gboolean vas_any(const Vas *vas, guint64 va, guint64 bytes); /* something is mapped in that range */
 /* The mapping that holds va, or NULL. The fast path of every access: remembers the last hit. */
 VasMapping *vas_find(Vas *vas, guint64 va);

@@ -7,7 +7,7 @@
 /* In the list by age as long as one of its lines is there. */
 typedef struct L2Block {
     struct L2Block *newer, *older;
-    guint32 lines;         /* that are there */
+    guint32 lines; /* that are there */
     gboolean touched;
 } L2Block;
 

@@ -19,9 +19,9 @@
 struct L2Block;
 
 typedef struct {
-    guint64 bytes;      /* what it holds */
-    guint64 allocated;  /* of the regions that have L2Lines */
-    guint64 held;       /* bytes of lines that are there, of those that were touched */
+    guint64 bytes;     /* what it holds */
+    guint64 allocated; /* of the regions that have L2Lines */
+    guint64 held;      /* bytes of lines that are there, of those that were touched */
     struct L2Block *newest, *oldest;
 } L2;
 

@@ -1,7 +1,5 @@
 #include "model/memory/memory.h"
 
-#include "sim/host_clock.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <gio/gio.h>
@@ -10,18 +8,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MEMORY_LOCK_WAIT_S 2
-
 struct Memory {
     MemoryHot hot;
     Sim *sim;
     gboolean keep_bytes;
-    GPtrArray *regions;  /* by id; [0] is NULL */
-    GPtrArray *l2;       /* by GPU; NULL: none of its regions asked for one */
-    GArray *top[2];      /* guint64 by GPU: pages handed out to large and to small regions */
+    GPtrArray *regions; /* by id; [0] is NULL */
+    GPtrArray *l2;      /* by GPU; NULL: none of its regions asked for one */
+    GHashTable *top;    /* arena, GPU, whether small -> guint64: bytes of pages handed out there */
     MemoryPolled polled;
     void *polled_user;
-    MemWatchList due;    /* written, to be fired */
+    MemWatchList due; /* written, to be fired */
     gboolean draining;
 };
 
@@ -37,8 +33,7 @@ Memory *memory_new(Sim *sim, gboolean keep_bytes)
     memory->regions = g_ptr_array_new();
     g_ptr_array_add(memory->regions, NULL);
     memory->l2 = g_ptr_array_new_with_free_func(g_free);
-    for (int small = 0; small < 2; small++)
-        memory->top[small] = g_array_new(FALSE, TRUE, sizeof(guint64));
+    memory->top = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
     return memory;
 }
 
@@ -79,28 +74,36 @@ void memory_free(Memory *memory)
     }
     g_ptr_array_free(memory->regions, TRUE);
     g_ptr_array_free(memory->l2, TRUE);
-    for (int small = 0; small < 2; small++)
-        g_array_free(memory->top[small], TRUE);
+    g_hash_table_unref(memory->top);
     g_free(memory);
 }
 
-static guint64 memory_address(Memory *memory, guint16 gpu, guint64 bytes)
+static guint64 memory_address(Memory *memory, guint16 gpu, guint16 arena, guint64 bytes)
 {
     if (gpu == MEMORY_HOST)
         return 0; /* the hash does not ask */
     gboolean small = bytes < MEMORY_PAGES(1);
-    if (memory->top[small]->len <= gpu)
-        g_array_set_size(memory->top[small], gpu + 1u);
-    guint64 *top = &g_array_index(memory->top[small], guint64, gpu), address = *top;
+    guint64 key = (guint64)arena << 32 | (guint64)gpu << 1 | (small ? 1 : 0);
+    guint64 *top = g_hash_table_lookup(memory->top, &key);
+    if (!top) {
+        top = g_new0(guint64, 1);
+        g_hash_table_insert(memory->top, g_memdup2(&key, sizeof key), top);
+    }
+    guint64 address = *top;
     *top += MEMORY_PAGES(bytes);
-    return small ? MEMORY_SMALL_ADDRESS + address : address;
+    return arena * MEMORY_ARENA_ADDRESS + (small ? MEMORY_SMALL_ADDRESS : 0) + address;
 }
 
-static MemRegion *memory_region_add(Memory *memory, guint16 gpu, guint64 bytes, guint8 *host)
+static MemRegion *memory_region_add(Memory *memory, guint16 gpu, guint16 arena, guint64 bytes, guint8 *host)
 {
     MemRegion *region = g_new0(MemRegion, 1);
-    *region = (MemRegion){.id = memory->regions->len, .gpu = gpu, .bytes = bytes, .host = host, .refs = 1,
-                          .address = memory_address(memory, gpu, bytes), .cached = TRUE};
+    *region = (MemRegion){.id = memory->regions->len,
+                          .gpu = gpu,
+                          .bytes = bytes,
+                          .host = host,
+                          .refs = 1,
+                          .address = memory_address(memory, gpu, arena, bytes),
+                          .cached = TRUE};
     g_ptr_array_add(memory->regions, region);
     return region;
 }
@@ -111,8 +114,9 @@ static guint8 *memory_map(guint16 gpu, guint64 bytes, int fd, guint64 offset, GE
     int flags = MAP_NORESERVE | (fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS);
     guint8 *host = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, (off_t)offset);
     if (host == MAP_FAILED) {
-        g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), "%" G_GUINT64_FORMAT
-                    " bytes of GPU %u's memory cannot be mapped: %s", bytes, gpu, g_strerror(errno));
+        g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno),
+                    "%" G_GUINT64_FORMAT " bytes of GPU %u's memory cannot be mapped: %s", bytes, gpu,
+                    g_strerror(errno));
         return NULL;
     }
     return host;
@@ -122,7 +126,7 @@ static MemRegion *memory_region_make(Memory *memory, guint16 gpu, guint64 bytes,
 {
     g_assert(bytes > 0);
     guint8 *host = keep ? memory_map(gpu, bytes, -1, 0, error) : NULL;
-    return keep && !host ? NULL : memory_region_add(memory, gpu, bytes, host);
+    return keep && !host ? NULL : memory_region_add(memory, gpu, 0, bytes, host);
 }
 
 MemRegion *memory_region_new(Memory *memory, guint16 gpu, guint64 bytes, GError **error)
@@ -138,7 +142,8 @@ MemRegion *memory_control_region_new(Memory *memory, guint16 gpu, guint64 bytes,
     return region;
 }
 
-MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int fd, guint64 offset, GError **error)
+MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint16 arena, guint64 bytes, int fd, guint64 offset,
+                                 GError **error)
 {
     guint8 *host = NULL;
     if (memory->keep_bytes && fd < 0) {
@@ -147,14 +152,14 @@ MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int
     }
     if (memory->keep_bytes && !(host = memory_map(gpu, bytes, fd, offset, error)))
         return NULL;
-    MemRegion *region = memory_region_add(memory, gpu, bytes, host);
+    MemRegion *region = memory_region_add(memory, gpu, arena, bytes, host);
     region->of_file = TRUE;
     return region;
 }
 
 MemRegion *memory_region_around(Memory *memory, guint16 gpu, guint64 bytes, guint8 *host)
 {
-    MemRegion *region = memory_region_add(memory, gpu, bytes, memory->keep_bytes ? host : NULL);
+    MemRegion *region = memory_region_add(memory, gpu, 0, bytes, memory->keep_bytes ? host : NULL);
     region->borrowed = TRUE;
     return region;
 }
@@ -190,19 +195,6 @@ void memory_region_write_out(MemRegion *region)
 MemRegion *memory_region(Memory *memory, guint32 id)
 {
     return id < memory->regions->len ? g_ptr_array_index(memory->regions, id) : NULL;
-}
-
-void memory_lock(pthread_mutex_t *lock)
-{
-    struct timespec until;
-    int rc = pthread_mutex_trylock(lock);
-    if (rc == EBUSY) { /* another process, which has it for a moment; or broke it */
-        host_clock_get(&until);
-        until.tv_sec += MEMORY_LOCK_WAIT_S;
-        rc = pthread_mutex_timedlock(lock, &until);
-    }
-    if (rc == EOWNERDEAD)
-        pthread_mutex_consistent(lock);
 }
 
 void memory_region_ref(MemRegion *region)
@@ -283,16 +275,14 @@ static void watch_make_line(MemRegion *region, guint64 line)
     region->watch[line / WATCH_CHUNK] = g_new0(MemWatchList, WATCH_CHUNK);
 }
 
-void memory_watch(Memory *memory, MemWatch *watch, MemRegion *region, guint64 offset, guint32 bytes,
-                  MemWatchFire fire)
+void memory_watch(Memory *memory, MemWatch *watch, MemRegion *region, guint64 offset, guint32 bytes, MemWatchFire fire)
 {
     g_assert(!watch->armed && bytes > 0 && offset % WATCH_LINE + bytes <= WATCH_LINE);
     guint64 line = offset / WATCH_LINE;
     memory_poll(memory, region);
     if (!watch_line(region, line))
         watch_make_line(region, line);
-    *watch = (MemWatch){.region = region->id, .bytes = bytes, .offset = offset, .fire = fire,
-                        .armed = TRUE};
+    *watch = (MemWatch){.region = region->id, .bytes = bytes, .offset = offset, .fire = fire, .armed = TRUE};
     watch_append(watch_line(region, line), watch); /* fired in the order of arming */
     region->watches++;
     memory->hot.watches++;

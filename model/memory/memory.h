@@ -33,20 +33,20 @@ typedef struct {
 } MemWatchList;
 
 typedef struct MemRegion {
-    guint32 id;        /* index in the Memory, from 1 */
-    guint16 gpu;       /* home GPU or MEMORY_HOST */
-    guint16 numa;      /* of host regions */
+    guint32 id;   /* index in the Memory, from 1 */
+    guint16 gpu;  /* home GPU or MEMORY_HOST */
+    guint16 numa; /* of host regions */
     guint64 bytes;
-    guint64 address;   /* of its first byte in the home GPU's memory: what the link hash sees */
-    guint8 *host;      /* room for its bytes, or NULL when timing-only: memory_bytes(), memory_read() */
+    guint64 address;       /* of its first byte in the home GPU's memory: what the link hash sees */
+    guint8 *host;          /* room for its bytes, or NULL when timing-only: memory_bytes(), memory_read() */
     const guint8 *pattern; /* what it holds again and again; NULL: what stands in `host` */
     guint64 period;
     gboolean of_file;  /* `host` is mapped from one, of a memfd mostly */
-    gboolean borrowed; /* `host` is somebody else's */
+    gboolean borrowed; /* `host` is the caller's */
     guint32 refs;
-    gboolean cached;   /* lines are taken to be in the home L2 (see memory_set_cached) */
-    L2Lines *l2;       /* those that are; NULL: `cached` says it of all */
-    gboolean in_time;  /* programs poll it, or may: its bytes change just when the hardware changes them, never later */
+    gboolean cached;  /* lines are taken to be in the home L2 (see memory_set_cached) */
+    L2Lines *l2;      /* those that are; NULL: `cached` says it of all */
+    gboolean in_time; /* programs poll it, or may: its bytes change just when the hardware changes them, never later */
     pthread_mutex_t *lock; /* of read-modify-writes, where another process may do some too; NULL: none does */
     guint32 watches;       /* armed on its lines, */
     MemWatchList **watch;  /* by line, in chunks; NULL: none yet */
@@ -56,6 +56,9 @@ typedef struct MemRegion {
  * area of their own, so that equal large allocations have equal addresses in all GPUs. */
 #define MEMORY_PAGES(bytes) (((bytes) + 0x1fffff) & ~(guint64)0x1fffff)
 #define MEMORY_SMALL_ADDRESS (1ull << 44)
+/* Processes that take memory of one GPU have arenas of their own there, so that the addresses of one do not depend on
+ * when the other asks. */
+#define MEMORY_ARENA_ADDRESS (1ull << 45)
 
 typedef struct Memory Memory;
 
@@ -75,9 +78,10 @@ void memory_region_zero(MemRegion *region, guint64 offset, guint64 bytes);
  * It is the caller's and outlives the region. */
 void memory_region_repeat(MemRegion *region, const guint8 *pattern, guint64 period);
 /* The same around a memfd that another process made, or a part of a file, from `offset` (a multiple of the host's
- * pages) on. The descriptor is not kept. */
-MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint64 bytes, int fd, guint64 offset, GError **error);
-/* The same around bytes that are somebody else's, who keeps them for as long as the region lives. */
+ * pages) on, with an address in that arena; all others are in arena 0. The descriptor is not kept. */
+MemRegion *memory_region_from_fd(Memory *memory, guint16 gpu, guint16 arena, guint64 bytes, int fd, guint64 offset,
+                                 GError **error);
+/* The same around bytes that are the caller's, which keeps them for as long as the region lives. */
 MemRegion *memory_region_around(Memory *memory, guint16 gpu, guint64 bytes, guint8 *host);
 MemRegion *memory_region(Memory *memory, guint32 id); /* NULL: no such region */
 void memory_region_ref(MemRegion *region);
@@ -108,8 +112,7 @@ struct MemWatch {
     SimTime visible_ps;  /* of the write, once due */
     gboolean armed, due; /* due: written, `fire` comes next */
 };
-void memory_watch(Memory *memory, MemWatch *watch, MemRegion *region, guint64 offset, guint32 bytes,
-                  MemWatchFire fire);
+void memory_watch(Memory *memory, MemWatch *watch, MemRegion *region, guint64 offset, guint32 bytes, MemWatchFire fire);
 void memory_unwatch(Memory *memory, MemWatch *watch);
 /* All watches that are armed with this `fire`, by region, line and order of arming; for messages. */
 void memory_each_watch(Memory *memory, MemWatchFire fire, void (*each)(MemWatch *watch, void *user), void *user);
@@ -140,10 +143,7 @@ static inline guint32 memory_watches(const Memory *memory)
     return ((const MemoryHot *)(const void *)memory)->watches;
 }
 /* Changes whenever a region's properties do. */
-static inline guint32 memory_epoch(const Memory *memory)
-{
-    return ((const MemoryHot *)(const void *)memory)->epoch;
-}
+static inline guint32 memory_epoch(const Memory *memory) { return ((const MemoryHot *)(const void *)memory)->epoch; }
 /* Bytes of a region that has some, from offset on: to look at or to change. */
 void memory_region_write_out(MemRegion *region); /* its pattern, into its own bytes */
 static inline guint8 *memory_bytes(MemRegion *region, guint64 offset)
@@ -187,10 +187,10 @@ static inline const guint8 *memory_read(const MemRegion *region, guint64 offset)
     return G_UNLIKELY(region->pattern != NULL) ? region->pattern + offset % region->period : region->host + offset;
 }
 
-#define memory_written(memory, region, offset, bytes, now)                                            \
-    do {                                                                                               \
-        if (G_UNLIKELY(memory_watches(memory) > 0))                                                    \
-            memory_written_slow(memory, region, offset, bytes, now);                                   \
+#define memory_written(memory, region, offset, bytes, now)                                                             \
+    do {                                                                                                               \
+        if (G_UNLIKELY(memory_watches(memory) > 0))                                                                    \
+            memory_written_slow(memory, region, offset, bytes, now);                                                   \
     } while (0)
 
 #endif

@@ -3,9 +3,14 @@
 McObject *mcobject_new(Memory *memory, guint32 id, guint32 n_gpus, guint64 bytes, guint16 gpus_max)
 {
     McObject *object = g_new0(McObject, 1);
-    *object = (McObject){.id = id, .mcid = MC_MCID_NONE, .n_gpus = n_gpus, .bytes = bytes,
+    *object = (McObject){.id = id,
+                         .mcid = MC_MCID_NONE,
+                         .n_gpus = n_gpus,
+                         .bytes = bytes,
                          .members = g_array_new(FALSE, FALSE, sizeof(guint16)),
-                         .binds = g_new0(GArray *, gpus_max), .gpus_max = gpus_max, .memory = memory};
+                         .binds = g_new0(GArray *, gpus_max),
+                         .gpus_max = gpus_max,
+                         .memory = memory};
     return object;
 }
 
@@ -37,8 +42,8 @@ void mcobject_add_member(McObject *object, guint16 gpu)
     g_array_append_val(object->members, gpu);
 }
 
-gboolean mcobject_bind(McObject *object, guint16 gpu, guint64 offset, MemRegion *region,
-                       guint64 region_offset, guint64 bytes)
+gboolean mcobject_bind(McObject *object, guint16 gpu, guint64 offset, MemRegion *region, guint64 region_offset,
+                       guint64 bytes)
 {
     g_assert(gpu < object->gpus_max && bytes > 0 && offset + bytes <= object->bytes);
     g_assert(region_offset + bytes <= region->bytes);

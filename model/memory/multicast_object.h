@@ -23,8 +23,8 @@ typedef struct {
 
 typedef struct McObject {
     guint32 id;
-    guint32 mcid;       /* MC_MCID_NONE until the fabric gave one */
-    guint32 n_gpus;     /* team size asked for */
+    guint32 mcid;   /* MC_MCID_NONE until the fabric gave one */
+    guint32 n_gpus; /* team size asked for */
     guint64 bytes;
     guint64 address;    /* of its first byte, among objects: what the link hash sees */
     GArray *members;    /* guint16 GPU numbers, in order of addition */
@@ -42,8 +42,8 @@ void mcobject_free(McObject *object); /* drops the binds' references */
 gboolean mcobject_has_member(const McObject *object, guint16 gpu);
 void mcobject_add_member(McObject *object, guint16 gpu); /* not yet a member, team not full */
 /* FALSE: overlaps a bind of the same GPU (nothing changed). Takes a reference on the region. */
-gboolean mcobject_bind(McObject *object, guint16 gpu, guint64 offset, MemRegion *region,
-                       guint64 region_offset, guint64 bytes);
+gboolean mcobject_bind(McObject *object, guint16 gpu, guint64 offset, MemRegion *region, guint64 region_offset,
+                       guint64 bytes);
 gboolean mcobject_unbind(McObject *object, guint16 gpu, guint64 offset, guint64 bytes); /* exact match */
 /* The bind of a member behind an offset of the object; NULL: unbound. */
 const McBind *mcobject_lookup(const McObject *object, guint16 gpu, guint64 offset);

@@ -11,8 +11,10 @@
 
 #include "model/memory/numeric_convert.h"
 
+/* clang-format off */
 typedef enum { KIND_U32, KIND_S32, KIND_U64, KIND_S64, KIND_F16, KIND_BF16, KIND_F32, KIND_F64,
                KIND_E4M3, KIND_E5M2 } Kind;
+/* clang-format on */
 
 typedef struct {
     const char *name;
@@ -22,7 +24,7 @@ typedef struct {
     guint ops; /* bit 1 << NumericOp */
 } TypeRow;
 
-#define OPS_ADD_MIN_MAX 0x07u
+#define OPS_ADD_MIN_MAX 0x47u /* and mul */
 #define OPS_BITS 0x38u
 static const TypeRow type_rows[NUMERIC_TYPES] = {
     [NUMERIC_U32] = {"u32", {"uint32"}, KIND_U32, 4, 4, OPS_ADD_MIN_MAX | OPS_BITS},
@@ -44,7 +46,7 @@ static const TypeRow type_rows[NUMERIC_TYPES] = {
     [NUMERIC_E5M2X2] = {"e5m2x2", {NULL}, KIND_E5M2, 2, 1, OPS_ADD_MIN_MAX},
     [NUMERIC_E5M2X4] = {"e5m2x4", {NULL}, KIND_E5M2, 4, 1, OPS_ADD_MIN_MAX},
 };
-static const char *const op_names[NUMERIC_OPS] = {"add", "min", "max", "and", "or", "xor"};
+static const char *const op_names[NUMERIC_OPS + 1] = {"add", "min", "max", "and", "or", "xor", "mul"};
 
 gboolean numeric_allows(NumericType type, NumericOp op) { return type_rows[type].ops >> op & 1; }
 guint numeric_type_bytes(NumericType type) { return type_rows[type].type_bytes; }
@@ -71,6 +73,10 @@ gboolean numeric_op_parse(const char *name, NumericOp *op)
 {
     if (strcmp(name, "sum") == 0)
         name = "add";
+    if (strcmp(name, "prod") == 0) { /* NCCL's; PTX has no word for it among the operations of memory */
+        *op = NUMERIC_MUL;
+        return TRUE;
+    }
     for (guint i = 0; i < NUMERIC_OPS; i++)
         if (strcmp(name, op_names[i]) == 0) {
             *op = (NumericOp)i;
@@ -80,24 +86,40 @@ gboolean numeric_op_parse(const char *name, NumericOp *op)
 }
 
 /* ---- integers */
-#define COMBINE_INT(NAME, U, S)                                                                   \
-    static void NAME(U *acc, const U *x, gsize n, NumericOp op, gboolean is_signed)               \
-    {                                                                                             \
-        switch (op) {                                                                             \
-        case NUMERIC_ADD: for (gsize i = 0; i < n; i++) acc[i] += x[i]; break;                    \
-        case NUMERIC_AND: for (gsize i = 0; i < n; i++) acc[i] &= x[i]; break;                    \
-        case NUMERIC_OR: for (gsize i = 0; i < n; i++) acc[i] |= x[i]; break;                     \
-        case NUMERIC_XOR: for (gsize i = 0; i < n; i++) acc[i] ^= x[i]; break;                    \
-        case NUMERIC_MIN:                                                                         \
-            for (gsize i = 0; i < n; i++)                                                         \
-                acc[i] = (is_signed ? (S)x[i] < (S)acc[i] : x[i] < acc[i]) ? x[i] : acc[i];       \
-            break;                                                                                \
-        case NUMERIC_MAX:                                                                         \
-            for (gsize i = 0; i < n; i++)                                                         \
-                acc[i] = (is_signed ? (S)x[i] > (S)acc[i] : x[i] > acc[i]) ? x[i] : acc[i];       \
-            break;                                                                                \
-        default: g_assert_not_reached();                                                          \
-        }                                                                                         \
+#define COMBINE_INT(NAME, U, S)                                                                                        \
+    static void NAME(U *acc, const U *x, gsize n, NumericOp op, gboolean is_signed)                                    \
+    {                                                                                                                  \
+        switch (op) {                                                                                                  \
+        case NUMERIC_ADD:                                                                                              \
+            for (gsize i = 0; i < n; i++)                                                                              \
+                acc[i] += x[i];                                                                                        \
+            break;                                                                                                     \
+        case NUMERIC_MUL:                                                                                              \
+            for (gsize i = 0; i < n; i++)                                                                              \
+                acc[i] *= x[i];                                                                                        \
+            break;                                                                                                     \
+        case NUMERIC_AND:                                                                                              \
+            for (gsize i = 0; i < n; i++)                                                                              \
+                acc[i] &= x[i];                                                                                        \
+            break;                                                                                                     \
+        case NUMERIC_OR:                                                                                               \
+            for (gsize i = 0; i < n; i++)                                                                              \
+                acc[i] |= x[i];                                                                                        \
+            break;                                                                                                     \
+        case NUMERIC_XOR:                                                                                              \
+            for (gsize i = 0; i < n; i++)                                                                              \
+                acc[i] ^= x[i];                                                                                        \
+            break;                                                                                                     \
+        case NUMERIC_MIN:                                                                                              \
+            for (gsize i = 0; i < n; i++)                                                                              \
+                acc[i] = (is_signed ? (S)x[i] < (S)acc[i] : x[i] < acc[i]) ? x[i] : acc[i];                            \
+            break;                                                                                                     \
+        case NUMERIC_MAX:                                                                                              \
+            for (gsize i = 0; i < n; i++)                                                                              \
+                acc[i] = (is_signed ? (S)x[i] > (S)acc[i] : x[i] > acc[i]) ? x[i] : acc[i];                            \
+            break;                                                                                                     \
+        default: g_assert_not_reached();                                                                               \
+        }                                                                                                              \
     }
 COMBINE_INT(combine_u32, guint32, gint32)
 COMBINE_INT(combine_u64, guint64, gint64)
@@ -114,6 +136,11 @@ static inline gboolean takes_other(double mine, double other, gboolean min)
 #define PIECE 16 /* floats in one vectorised step */
 static void combine_f32(float *acc, const float *x, gsize n, NumericOp op)
 {
+    if (op == NUMERIC_MUL) {
+        for (gsize i = 0; i < n; i++)
+            acc[i] *= x[i];
+        return;
+    }
     if (op != NUMERIC_ADD) {
         for (gsize i = 0; i < n; i++)
             acc[i] = takes_other(acc[i], x[i], op == NUMERIC_MIN) ? x[i] : acc[i];
@@ -131,6 +158,8 @@ static void combine_f64(double *acc, const double *x, gsize n, NumericOp op)
     for (gsize i = 0; i < n; i++)
         if (op == NUMERIC_ADD)
             acc[i] += x[i];
+        else if (op == NUMERIC_MUL)
+            acc[i] *= x[i];
         else if (takes_other(acc[i], x[i], op == NUMERIC_MIN))
             acc[i] = x[i];
 }
@@ -195,19 +224,17 @@ static void accumulate_float(NumericAcc *acc, Kind kind, NumericOp op, const voi
     }
     widen(kind, f, operand, n);
     combine_f32(acc->part.f, f, n, op);
-    if (op == NUMERIC_ADD && kept != KIND_F32) { /* round to what the partial is kept in */
+    if ((op == NUMERIC_ADD || op == NUMERIC_MUL) && kept != KIND_F32) { /* round to what the partial is kept in */
         guint16 rounded[NUMERIC_BYTES_MAX];
         narrow(kept, rounded, acc->part.f, n);
         widen(kept, acc->part.f, rounded, n);
     }
 }
 
-void numeric_accumulate(NumericAcc *acc, NumericType type, NumericOp op, const void *operand,
-                        gsize n_bytes)
+void numeric_accumulate(NumericAcc *acc, NumericType type, NumericOp op, const void *operand, gsize n_bytes)
 {
     const TypeRow *row = &type_rows[type];
-    g_assert(numeric_allows(type, op) && n_bytes <= NUMERIC_BYTES_MAX &&
-             n_bytes % row->element_bytes == 0);
+    g_assert(numeric_allows(type, op) && n_bytes <= NUMERIC_BYTES_MAX && n_bytes % row->element_bytes == 0);
     if (row->kind >= KIND_F16) {
         accumulate_float(acc, row->kind, op, operand, n_bytes / row->element_bytes);
     } else if (acc->operands == 0) {
@@ -257,7 +284,13 @@ void numeric_apply(NumericType type, NumericOp op, void *dst, const void *operan
 
 double numeric_get(NumericType type, const void *element)
 {
-    union { gint32 s32; guint32 u32; gint64 s64; guint64 u64; double d; } v;
+    union {
+        gint32 s32;
+        guint32 u32;
+        gint64 s64;
+        guint64 u64;
+        double d;
+    } v;
     float f;
     memcpy(&v, element, type_rows[type].element_bytes);
     switch (type_rows[type].kind) {
@@ -288,7 +321,13 @@ static float f64_to_f32_odd(double value)
 
 void numeric_set(NumericType type, void *element, double value)
 {
-    union { gint32 s32; guint32 u32; gint64 s64; guint64 u64; double d; } v;
+    union {
+        gint32 s32;
+        guint32 u32;
+        gint64 s64;
+        guint64 u64;
+        double d;
+    } v;
     float f;
     switch (type_rows[type].kind) {
     case KIND_U32: v.u32 = (guint32)CLAMP(value, 0, 4294967295.0); break;

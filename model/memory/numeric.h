@@ -18,14 +18,36 @@
 #include <glib.h>
 
 typedef enum {
-    NUMERIC_U32, NUMERIC_U64, NUMERIC_S32, NUMERIC_S64, NUMERIC_B32, NUMERIC_B64,
-    NUMERIC_F16, NUMERIC_F16X2, NUMERIC_BF16, NUMERIC_BF16X2, NUMERIC_F32, NUMERIC_F64,
-    NUMERIC_E4M3, NUMERIC_E4M3X2, NUMERIC_E4M3X4, NUMERIC_E5M2, NUMERIC_E5M2X2, NUMERIC_E5M2X4,
+    NUMERIC_U32,
+    NUMERIC_U64,
+    NUMERIC_S32,
+    NUMERIC_S64,
+    NUMERIC_B32,
+    NUMERIC_B64,
+    NUMERIC_F16,
+    NUMERIC_F16X2,
+    NUMERIC_BF16,
+    NUMERIC_BF16X2,
+    NUMERIC_F32,
+    NUMERIC_F64,
+    NUMERIC_E4M3,
+    NUMERIC_E4M3X2,
+    NUMERIC_E4M3X4,
+    NUMERIC_E5M2,
+    NUMERIC_E5M2X2,
+    NUMERIC_E5M2X4,
     NUMERIC_TYPES
 } NumericType;
 
 typedef enum {
-    NUMERIC_ADD, NUMERIC_MIN, NUMERIC_MAX, NUMERIC_AND, NUMERIC_OR, NUMERIC_XOR, NUMERIC_OPS
+    NUMERIC_ADD,
+    NUMERIC_MIN,
+    NUMERIC_MAX,
+    NUMERIC_AND,
+    NUMERIC_OR,
+    NUMERIC_XOR,
+    NUMERIC_OPS,              /* those that memory and switches have, as PTX does */
+    NUMERIC_MUL = NUMERIC_OPS /* of registers alone, on every type but bits */
 } NumericOp;
 
 /* What a partial sum is kept in. A precision narrower than, or foreign to, the type means NATIVE:
@@ -40,7 +62,7 @@ typedef struct {
     NumericPrecision precision;
     guint32 operands; /* accumulated so far */
     union {
-        float f[NUMERIC_BYTES_MAX]; /* fp8: one for each byte */
+        float f[NUMERIC_BYTES_MAX];      /* fp8: one for each byte */
         double d[NUMERIC_BYTES_MAX / 4]; /* f64, and f32 kept wider */
         guint32 u32[NUMERIC_BYTES_MAX / 4];
         guint64 u64[NUMERIC_BYTES_MAX / 8];
@@ -55,8 +77,7 @@ static inline void numeric_clear(NumericAcc *acc, NumericPrecision precision)
 
 /* acc = acc op operand; the first operand is just taken. n_bytes: a whole number of elements, at
  * most NUMERIC_BYTES_MAX, the same at each call, as are type and op. op must suit type. */
-void numeric_accumulate(NumericAcc *acc, NumericType type, NumericOp op, const void *operand,
-                        gsize n_bytes);
+void numeric_accumulate(NumericAcc *acc, NumericType type, NumericOp op, const void *operand, gsize n_bytes);
 /* Rounds to the element type into result; at least one operand must have come. acc is unchanged. */
 void numeric_finish(const NumericAcc *acc, NumericType type, void *result, gsize n_bytes);
 /* dst = dst op operand in native precision, as red and atom do in memory; any number of bytes. */

@@ -43,8 +43,7 @@ static inline float f16_widen(guint16 h)
 
 /* The common part: sign apart, `mantissa` kept bits, exponent bias `bias`; every magnitude above
  * `top` becomes `top`, NaN becomes `nan`. */
-static inline guint32 narrow_bits(float value, guint mantissa, guint bias, guint32 top,
-                                  guint32 nan)
+static inline guint32 narrow_bits(float value, guint mantissa, guint bias, guint32 top, guint32 nan)
 {
     guint32 magnitude = as_bits(value) & 0x7fffffff;
     guint drop = 23 - mantissa;
@@ -104,35 +103,35 @@ guint8 numeric_to_e5m2(float value) { return e5m2_narrow(value); }
 
 /* Arrays: whole pieces of constant length first, which the compiler unrolls into vectors. */
 #define PIECE 8
-#define CONVERT_FROM(NAME, BITS, WIDEN)                                                           \
-    void NAME(float *to, const void *from, gsize n)                                               \
-    {                                                                                             \
-        BITS h[PIECE];                                                                            \
-        gsize i = 0;                                                                              \
-        for (; i + PIECE <= n; i += PIECE) {                                                      \
-            memcpy(h, (const BITS *)from + i, sizeof h);                                          \
-            for (guint k = 0; k < PIECE; k++)                                                     \
-                to[i + k] = WIDEN(h[k]);                                                          \
-        }                                                                                         \
-        for (; i < n; i++) {                                                                      \
-            memcpy(h, (const BITS *)from + i, sizeof h[0]);                                       \
-            to[i] = WIDEN(h[0]);                                                                  \
-        }                                                                                         \
+#define CONVERT_FROM(NAME, BITS, WIDEN)                                                                                \
+    void NAME(float *to, const void *from, gsize n)                                                                    \
+    {                                                                                                                  \
+        BITS h[PIECE];                                                                                                 \
+        gsize i = 0;                                                                                                   \
+        for (; i + PIECE <= n; i += PIECE) {                                                                           \
+            memcpy(h, (const BITS *)from + i, sizeof h);                                                               \
+            for (guint k = 0; k < PIECE; k++)                                                                          \
+                to[i + k] = WIDEN(h[k]);                                                                               \
+        }                                                                                                              \
+        for (; i < n; i++) {                                                                                           \
+            memcpy(h, (const BITS *)from + i, sizeof h[0]);                                                            \
+            to[i] = WIDEN(h[0]);                                                                                       \
+        }                                                                                                              \
     }
-#define CONVERT_TO(NAME, BITS, NARROW)                                                            \
-    void NAME(void *to, const float *from, gsize n)                                               \
-    {                                                                                             \
-        BITS h[PIECE];                                                                            \
-        gsize i = 0;                                                                              \
-        for (; i + PIECE <= n; i += PIECE) {                                                      \
-            for (guint k = 0; k < PIECE; k++)                                                     \
-                h[k] = NARROW(from[i + k]);                                                       \
-            memcpy((BITS *)to + i, h, sizeof h);                                                  \
-        }                                                                                         \
-        for (; i < n; i++) {                                                                      \
-            h[0] = NARROW(from[i]);                                                               \
-            memcpy((BITS *)to + i, h, sizeof h[0]);                                               \
-        }                                                                                         \
+#define CONVERT_TO(NAME, BITS, NARROW)                                                                                 \
+    void NAME(void *to, const float *from, gsize n)                                                                    \
+    {                                                                                                                  \
+        BITS h[PIECE];                                                                                                 \
+        gsize i = 0;                                                                                                   \
+        for (; i + PIECE <= n; i += PIECE) {                                                                           \
+            for (guint k = 0; k < PIECE; k++)                                                                          \
+                h[k] = NARROW(from[i + k]);                                                                            \
+            memcpy((BITS *)to + i, h, sizeof h);                                                                       \
+        }                                                                                                              \
+        for (; i < n; i++) {                                                                                           \
+            h[0] = NARROW(from[i]);                                                                                    \
+            memcpy((BITS *)to + i, h, sizeof h[0]);                                                                    \
+        }                                                                                                              \
     }
 static inline float bf16_widen(guint16 h) { return as_float((guint32)h << 16); }
 CONVERT_FROM(convert_from_f16, guint16, f16_widen)
@@ -158,8 +157,8 @@ void convert_canonical_f64(void *to, const double *from, gsize n)
     for (gsize i = 0; i < n; i++) {
         guint64 bits;
         memcpy(&bits, &from[i], 8);
-        bits = (bits & G_MAXINT64) > G_GUINT64_CONSTANT(0x7ff0000000000000)
-                   ? G_GUINT64_CONSTANT(0x7ff8000000000000) : bits;
+        bits = (bits & G_MAXINT64) > G_GUINT64_CONSTANT(0x7ff0000000000000) ? G_GUINT64_CONSTANT(0x7ff8000000000000)
+                                                                            : bits;
         memcpy((char *)to + i * 8, &bits, 8);
     }
 }

@@ -8,12 +8,12 @@
 #include "sim/engine/domain.h"
 
 typedef struct {
-    SimTime at_ps;     /* when the packet arrives */
+    SimTime at_ps; /* when the packet arrives */
     Link *link;
     Packet packet;
 } PacketMessage;
 typedef struct {
-    SimTime due_ps;    /* when the sender has the credits */
+    SimTime due_ps; /* when the sender has the credits */
     Link *link;
     guint32 flits;
     Vc vc;
@@ -22,19 +22,19 @@ typedef struct {
 /* What one side writes in a window. */
 typedef struct {
     GArray *packets, *credits; /* PacketMessage, CreditMessage */
-    GArray *slots;     /* guint32: data slots given back */
+    GArray *slots;             /* guint32: data slots given back */
 } Mailbox;
 
 /* One side of what goes on between the GPUs and a switch. */
 typedef struct {
-    Mailbox box[2];    /* by the window's parity: one is written while the other side empties the other one */
+    Mailbox box[2]; /* by the window's parity: one is written while the other side empties the other one */
     Sim *sim;
     DataPool *data;
     guint32 window;
-    SimTime first_ps;  /* the earliest message of this window takes effect */
+    SimTime first_ps;    /* the earliest message of this window takes effect */
     GPtrArray *deferred; /* Links whose ports decide at the end of the window */
-    guint done, kept;  /* at a window's end: gone through so far; of these stay */
-    SimTime next_ps;   /* when the first of those that stay has something to do */
+    guint done, kept;    /* at a window's end: gone through so far; of these stay */
+    SimTime next_ps;     /* when the first of those that stay has something to do */
 } __attribute__((aligned(64))) Side;
 
 enum { SIDE_GPUS, SIDE_SWITCH, SIDES };
@@ -45,12 +45,12 @@ typedef struct {
 struct Parallel {
     Fabric *fabric;
     guint32 n;
-    Pair pair[];       /* by switch, or one for all of them */
+    Pair pair[]; /* by switch, or one for all of them */
 };
 
 /* What a link at a boundary keeps, and a trunk: Link.boundary. */
 typedef struct {
-    LinkOps ops;       /* the fast engine's, but for what crosses */
+    LinkOps ops; /* the fast engine's, but for what crosses */
     const LinkOps *inner;
     Side *near, *far;  /* of the sender, of the receiver */
     gboolean deferred; /* in near->deferred */

@@ -10,10 +10,7 @@
 
 #define PRESET_PREFIX "/fanout/presets/"
 
-static int preset_compare(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
+static int preset_compare(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 char **preset_names(void)
 {
@@ -54,10 +51,7 @@ typedef struct Layer {
     const struct Layer *child;
 } Layer;
 
-static gboolean preset_is_file(const char *name)
-{
-    return strchr(name, '/') || g_str_has_suffix(name, ".ini");
-}
+static gboolean preset_is_file(const char *name) { return strchr(name, '/') || g_str_has_suffix(name, ".ini"); }
 
 static gboolean preset_load_layer(ParamSet *set, const char *name, const Layer *child, GError **error);
 
@@ -72,7 +66,8 @@ static gboolean preset_check_circle(const Layer *layer, GError **error)
         if (strcmp(child->place, layer->place) == 0) {
             g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
                         "%s: [system] inherits: this goes round in a circle: %s; one of them is to name a system that "
-                        "comes with Fanout", child->name, chain);
+                        "comes with Fanout",
+                        child->name, chain);
             return FALSE;
         }
     }

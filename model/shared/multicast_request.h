@@ -12,27 +12,27 @@
 #include "model/shared/txn.h"
 
 typedef struct {
-    guint64 offset;      /* in the object */
+    guint64 offset; /* in the object */
     McObject *object;
-    guint32 data;        /* data slot of a store, shared by the replicas; 0: none */
-    guint32 txn;         /* of the requester */
-    guint16 src;         /* requester */
+    guint32 data; /* data slot of a store, shared by the replicas; 0: none */
+    guint32 txn;  /* of the requester */
+    guint16 src;  /* requester */
     guint16 bytes;
-    guint16 got;         /* answers noted in `order`: all, once one brings data */
-    guint16 operands;    /* with data */
-    guint16 missing;     /* silent members */
+    guint16 got;      /* answers noted in `order`: all, once one brings data */
+    guint16 operands; /* with data */
+    guint16 missing;  /* silent members */
     guint8 answer_flits;
-    guint8 state;        /* worst TxnFault of a replica */
-    guint8 plain;        /* reads or writes each of its bytes, and nothing else */
+    guint8 state; /* worst TxnFault of a replica */
+    guint8 plain; /* reads or writes each of its bytes, and nothing else */
 } McRequest;
 
 /* Memory is reserved for as many as a switch can have, touched as far as it is used, and never moves: members read
  * entries while the switch fills others, perhaps on another thread. */
 typedef struct {
-    McRequest *request;  /* by the switch's number of the request */
-    guint32 *operand;    /* data slot of member g's operand of request r at r * gpus + g; 0: none */
-    guint16 *order;      /* from r * gpus on: members in the order in which they answer, */
-    SimTime *order_ps;   /* and when */
+    McRequest *request;       /* by the switch's number of the request */
+    guint32 *operand;         /* data slot of member g's operand of request r at r * gpus + g; 0: none */
+    guint16 *order;           /* from r * gpus on: members in the order in which they answer, */
+    SimTime *order_ps;        /* and when */
     guint32 max, gpus, first; /* members are `first` and up, below first + gpus */
 } McRequests;
 

@@ -24,17 +24,17 @@ typedef enum {
     PACKET_WRITE,
     PACKET_RED,
     PACKET_ATOM,
-    PACKET_MC_WRITE,     /* multimem.st: from the requester; then each replica */
-    PACKET_MC_RED,       /* multimem.red: the same */
-    PACKET_MC_READ,      /* multimem.ld_reduce: the same */
+    PACKET_MC_WRITE, /* multimem.st: from the requester; then each replica */
+    PACKET_MC_RED,   /* multimem.red: the same */
+    PACKET_MC_READ,  /* multimem.ld_reduce: the same */
     /* responses: VC_RSP */
     PACKET_READ_RSP,
     PACKET_ATOM_RSP,
-    PACKET_ACK,          /* one for up to ack_merge_max writes */
-    PACKET_MC_ACK,       /* replica's acknowledgement, counted in the switch */
-    PACKET_MC_OPERAND,   /* replica's data, summed in the switch */
-    PACKET_MC_RSP,       /* the sum, to the requester */
-    PACKET_MC_DONE,      /* the counted acknowledgement, to the requester */
+    PACKET_ACK,        /* one for up to ack_merge_max writes */
+    PACKET_MC_ACK,     /* replica's acknowledgement, counted in the switch */
+    PACKET_MC_OPERAND, /* replica's data, summed in the switch */
+    PACKET_MC_RSP,     /* the sum, to the requester */
+    PACKET_MC_DONE,    /* the counted acknowledgement, to the requester */
     PACKET_KINDS
 } PacketKind;
 
@@ -47,23 +47,28 @@ typedef enum { VC_CREQ, VC_RSP, VCS } Vc;
 #define PACKET_TXN_MAX ((1u << 22) - 1) /* transactions of one GPU, or multicast requests of one switch, at a time */
 
 typedef struct Packet {
-    guint32 txn;          /* number of the transaction at its requester; of replicas and their answers: number of the
+    guint32 txn;        /* number of the transaction at its requester; of replicas and their answers: number of the
                            * multicast request at the switch */
-    guint16 src;          /* the requester, a GPU */
-    guint16 dst;          /* the target, a GPU; of multicast requests on their way to the switch: the multicast ID */
-    guint16 held_input;   /* port whose ingress buffer it occupies in the switch that it passes, or HELD_INPUT_* */
-    guint8 kind;          /* PacketKind */
+    guint16 src;        /* the requester, a GPU */
+    guint16 dst;        /* the target, a GPU; of multicast requests on their way to the switch: the multicast ID */
+    guint16 held_input; /* port whose ingress buffer it occupies in the switch that it passes, or HELD_INPUT_* */
+    guint8 kind;        /* PacketKind */
     guint8 flits;
-    guint8 answer_flits;  /* of multicast requests and replicas: of each member's answer */
-    guint8 place;         /* of requests: MemoryPlace, what the target needs to know to serve it */
-    guint8 in_time;       /* the fast engine's: it must be served just when it is due */
-    guint8 link;          /* of GPUs, by which it came to its first switch, and by which it reaches its GPU */
+    guint8 answer_flits; /* of multicast requests and replicas: of each member's answer */
+    guint8 place;        /* of requests: MemoryPlace, what the target needs to know to serve it */
+    guint8 in_time;      /* the fast engine's: it must be served just when it is due */
+    guint8 link;         /* of GPUs, by which it came to its first switch, and by which it reaches its GPU */
 } Packet;
 
 static inline Packet packet_new(PacketKind kind, guint32 txn, guint32 src, guint32 dst, guint32 flits)
 {
-    return (Packet){.txn = txn, .src = (guint16)src, .dst = (guint16)dst, .held_input = HELD_INPUT_NONE,
-                    .kind = (guint8)kind, .flits = (guint8)flits, .place = MEMORY_LOOK_UP};
+    return (Packet){.txn = txn,
+                    .src = (guint16)src,
+                    .dst = (guint16)dst,
+                    .held_input = HELD_INPUT_NONE,
+                    .kind = (guint8)kind,
+                    .flits = (guint8)flits,
+                    .place = MEMORY_LOOK_UP};
 }
 static inline Vc packet_vc(const Packet *packet) { return packet->kind >= PACKET_READ_RSP ? VC_RSP : VC_CREQ; }
 /* A multicast request or one of its replicas. */
@@ -77,10 +82,7 @@ static inline gboolean packet_is_counted(Packet packet)
     return packet.kind == PACKET_MC_ACK || packet.kind == PACKET_MC_OPERAND;
 }
 /* The GPU that a unicast packet goes to. */
-static inline guint32 packet_target(Packet packet)
-{
-    return packet_vc(&packet) == VC_CREQ ? packet.dst : packet.src;
-}
+static inline guint32 packet_target(Packet packet) { return packet_vc(&packet) == VC_CREQ ? packet.dst : packet.src; }
 const char *packet_kind_name(PacketKind kind);
 
 RING_DEFINE(PacketRing, packet_ring, Packet)

@@ -137,8 +137,10 @@ static const FoPolicy *policy_library(const char *path, GError **error)
     }
     for (const FoPolicy *policy = table; policy->name || policy->version; policy++)
         if (policy->version != FO_POLICY_VERSION || !policy->name) {
-            g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "[policy] library: '%s' was built for version %u of "
-                        "fanout/policy.h, and this fanout has version %u", path, policy->version, FO_POLICY_VERSION);
+            g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                        "[policy] library: '%s' was built for version %u of "
+                        "fanout/policy.h, and this fanout has version %u",
+                        path, policy->version, FO_POLICY_VERSION);
             return NULL;
         }
     return table;

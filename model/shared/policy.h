@@ -27,18 +27,18 @@ enum { FO_REQUESTS, FO_RESPONSES };
 
 /* A sending port at which packets of both channels wait. Index: a channel. */
 typedef struct {
-    unsigned last;          /* the channel that was served last, */
-    unsigned run;           /* and how many packets of it in a row */
-    uint64_t joined_ps[2];  /* when the first packet of each joined its queue, in ps of simulated time */
-    unsigned flits[2];      /* its length, in flits of 16 B */
-    unsigned queued[2];     /* packets that wait */
-    unsigned weight[2];     /* [policy] request_weight, response_weight */
+    unsigned last;         /* the channel that was served last, */
+    unsigned run;          /* and how many packets of it in a row */
+    uint64_t joined_ps[2]; /* when the first packet of each joined its queue, in ps of simulated time */
+    unsigned flits[2];     /* its length, in flits of 16 B */
+    unsigned queued[2];    /* packets that wait */
+    unsigned weight[2];    /* [policy] request_weight, response_weight */
 } FoPort;
 
 typedef struct {
-    unsigned version;       /* FO_POLICY_VERSION */
-    const char *name;       /* as the INI names it; NULL: the end of the table */
-    const char *text;       /* one line for people, or NULL */
+    unsigned version; /* FO_POLICY_VERSION */
+    const char *name; /* as the INI names it; NULL: the end of the table */
+    const char *text; /* one line for people, or NULL */
     /* [policy] arbiter: which channel goes next, FO_REQUESTS or FO_RESPONSES; only its last bit counts. One that lacks
      * credits is passed over. */
     unsigned (*arbitrate)(const FoPort *port);

@@ -21,21 +21,36 @@ typedef enum {
     PROBE_RESULT,   /* the last one came: one answer goes to the requester */
     PROBE_ANSWER,   /* back at the requester: the transaction ends */
     /* what is seen of a packet that waits, and of what it gives back */
-    PROBE_HELD,     /* it must wait at a switch's ingress, for a tag, for room for operands, or for a replication */
-    PROBE_CREDIT,   /* at_ps, ahead, is when a port gets credits back, packet's flits of its channel; no more is set */
-    PROBE_FREE,     /* a switch freed a multicast request's tag and buffer: packet's src and txn; all else is not set */
+    PROBE_HELD,   /* it must wait at a switch's ingress, for a tag, for room for operands, or for a replication */
+    PROBE_CREDIT, /* at_ps, ahead, is when a port gets credits back, packet's flits of its channel; no more is set */
+    PROBE_FREE,   /* a switch freed a multicast request's tag and buffer: packet's src and txn; all else is not set */
     PROBE_STAGES
 } ProbeStage;
 
-/* at_ps may lie before now, since ports may make decisions after their time (model/fastpath/port.h). file: its path, as
- * the compiler was given it. */
-typedef void (*Probe)(void *user, ProbeStage stage, const char *file, const char *path,
-                      const Packet *packet, SimTime at_ps);
+/* What an observer is shown. It is valid during the call. */
+typedef struct {
+    ProbeStage stage;
+    const char *file; /* of the point: its path, as the compiler was given it */
+    const char *path; /* of the unit in which it stands: "gpu0.link3.up" */
+    union {
+        const struct Link *link; /* PROBE_QUEUE, PROBE_WIRE, PROBE_CREDIT */
+        const struct Switch *sw; /* PROBE_INGRESS to PROBE_RESULT but PROBE_SERVE, PROBE_HELD, PROBE_FREE */
+        const struct Gpu *gpu;   /* PROBE_REQUEST, PROBE_SERVE, PROBE_ANSWER */
+        const struct Sm *sm;     /* PROBE_COALESCE */
+        const void *unit;
+    };
+    const Packet *packet;
+    SimTime at_ps; /* may lie before now, since ports may make decisions after their time (model/fastpath/port.h) */
+} ProbeEvent;
+typedef void (*Probe)(void *user, const ProbeEvent *event);
 
-#define PROBE_POINT(fabric, stage, path, packet, at_ps)                                                \
-    do {                                                                                               \
-        if (G_UNLIKELY((fabric)->probe))                                                               \
-            (fabric)->probe((fabric)->probe_user, stage, __FILE__, path, packet, at_ps);               \
+#define PROBE_EVENT(stage_, path_, unit_, packet_, time_ps)                                                            \
+    (&(const ProbeEvent){                                                                                              \
+        .stage = stage_, .file = __FILE__, .path = path_, .unit = unit_, .packet = packet_, .at_ps = time_ps})
+#define PROBE_POINT(fabric, stage, of, packet, at_ps)                                                                  \
+    do {                                                                                                               \
+        if (G_UNLIKELY((fabric)->probe))                                                                               \
+            (fabric)->probe((fabric)->probe_user, PROBE_EVENT(stage, (of)->path, of, packet, at_ps));                  \
     } while (0)
 
 #endif

@@ -29,30 +29,30 @@ void txn_pool_grow(TxnPool *pool)
     }
 }
 
-#define DATA_SLOTS_MAX (1u << 24) /* 4 GiB of address space, none of it touched before use */
+#define DATA_SLOT_LINES (DATA_SLOT_BYTES / DATA_LINE_BYTES)
 
 DataPool *data_pools_new(guint32 n)
 {
-    gsize bytes = (gsize)DATA_SLOTS_MAX * DATA_SLOT_BYTES;
-    guint8 *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    gsize bytes = (gsize)DATA_LINES_MAX * DATA_LINE_BYTES;
+    guint8 *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return NULL;
 #ifdef MADV_HUGEPAGE
     madvise(base, bytes, MADV_HUGEPAGE); /* fewer faults; a wish, no promise */
 #endif
     DataPool *pool = g_aligned_alloc0(n, sizeof *pool, G_ALIGNOF(DataPool));
-    guint32 half = DATA_SLOTS_MAX / 2;
+    guint32 half = DATA_FIXED / 2;
     for (guint32 i = 0; i < n; i++) {
-        guint32 each = i == 0 ? half : half / (n - 1), first = i == 0 ? 0 : half + (i - 1) * each;
-        pool[i] = (DataPool){.base = base, .first = MAX(first, 1), .next = MAX(first, 1), .end = first + each};
+        guint32 each = i == 0 ? half : half / (n - 1) / DATA_SLOT_LINES * DATA_SLOT_LINES;
+        guint32 start = i == 0 ? 0 : half + (i - 1) * each, first = MAX(start, DATA_SLOT_LINES);
+        pool[i] = (DataPool){.base = base, .first = first, .next = first, .end = start + each};
     }
     return pool;
 }
 
 void data_pools_free(DataPool *pool, guint32 n)
 {
-    munmap(pool[0].base, (gsize)DATA_SLOTS_MAX * DATA_SLOT_BYTES);
+    munmap(pool[0].base, (gsize)DATA_LINES_MAX * DATA_LINE_BYTES);
     for (guint32 i = 0; i < n; i++)
         g_free(pool[i].free);
     g_aligned_free(pool);
@@ -62,7 +62,7 @@ guint32 data_used(const DataPool *pool, guint32 n)
 {
     guint32 used = 0;
     for (guint32 i = 0; i < n; i++)
-        used += pool[i].next - pool[i].first - pool[i].n_free;
+        used += (pool[i].next - pool[i].first) / DATA_SLOT_LINES - pool[i].n_free;
     return used;
 }
 
@@ -77,7 +77,26 @@ guint32 data_take(DataPool *pool)
     if (G_LIKELY(pool->n_free))
         return pool->free[--pool->n_free];
     g_assert(pool->next < pool->end);
-    return pool->next++;
+    pool->next += DATA_SLOT_LINES;
+    return pool->next - DATA_SLOT_LINES;
+}
+
+guint8 *data_take_fixed(DataPool *pool, gsize bytes)
+{
+    const gsize room = (gsize)(DATA_LINES_MAX - DATA_FIXED) * DATA_LINE_BYTES - pool->fixed_bytes;
+    const gsize lines = (bytes + DATA_LINE_BYTES - 1) / DATA_LINE_BYTES;
+    if (lines > room / DATA_LINE_BYTES)
+        return NULL;
+    guint8 *at = data_at(pool, DATA_FIXED) + pool->fixed_bytes;
+    pool->fixed_bytes += lines * DATA_LINE_BYTES;
+    pool->fixed_users++;
+    return at;
+}
+
+void data_give_fixed(DataPool *pool)
+{
+    if (--pool->fixed_users == 0)
+        pool->fixed_bytes = 0;
 }
 
 gboolean txn_is_plain(const Txn *txn)

@@ -14,7 +14,7 @@ struct Gpu;
 typedef void (*TxnDone)(struct Gpu *gpu, Txn *txn, const guint8 *bytes, SimTime now_ps);
 
 struct Txn {
-    guint64 offset;      /* in the region or multicast object */
+    guint64 offset; /* in the region or multicast object */
     union {
         MemRegion *region; /* unicast */
         McObject *object;  /* multicast */
@@ -22,18 +22,19 @@ struct Txn {
     SimTime start_ps;
     TxnDone done;
     void *owner;
-    guint64 tag;         /* the owner's */
-    guint32 data;        /* slot of the data pool, 0: none (timing-only, or no data) */
-    guint32 word_mask;   /* which 4 B words of the line are touched, from `offset`'s line on */
-    guint16 bytes;       /* span from `offset`: a part of a line, or up to 256 B from a copy engine */
-    guint8 kind;         /* PacketKind of the request */
-    guint8 type;         /* NumericType of reductions and atomics */
-    guint8 op;           /* NumericOp, TXN_ATOM_* */
-    guint8 acc;          /* NumericAcc: precision of the sum */
+    guint64 tag;          /* the owner's */
+    guint32 data;         /* slot of the data pool, 0: none (timing-only, or no data) */
+    guint32 word_mask;    /* which 4 B words of the line are touched, from `offset`'s line on */
+    guint16 bytes;        /* span from `offset`: a part of a line, or up to 256 B from a copy engine */
+    guint8 kind;          /* PacketKind of the request */
+    guint8 type;          /* NumericType of reductions and atomics */
+    guint8 op;            /* NumericOp, TXN_ATOM_* */
+    guint8 acc;           /* NumericAcc: precision of the sum */
     guint8 state, missed; /* TxnFault; whether its lines were not in the L2 when it was made */
 };
 typedef enum {
-    TXN_OK, TXN_UNBOUND, /* a member has no memory there */
+    TXN_OK,
+    TXN_UNBOUND,  /* a member has no memory there */
     TXN_TIMEOUT,  /* a member did not answer: CRUMBSTORE_MCTO_ERR, CRUMBSTORE_RTO_ERR */
     TXN_LOST,     /* it, or its answer, was lost on the way: ATO_ERR */
     TXN_NO_ENTRY, /* a switch has no entry for its multicast ID: INVALID_MCRID_ERR */
@@ -43,15 +44,16 @@ typedef enum {
 /* Atomic operations that numeric.h does not have, on one element: its bytes (1 to 16) by type, and what is done to it.
  * They may run on any thread of the model. */
 typedef struct {
-    guint32 (*bytes)(guint8 type); gboolean (*sums_floats)(guint8 type, guint8 op);
+    guint32 (*bytes)(guint8 type);
+    gboolean (*sums_floats)(guint8 type, guint8 op);
     void (*apply)(guint8 type, guint8 op, guint8 *memory, const guint8 *operand, const guint8 *compare);
 } TxnAtomic;
 
 #define TXN_NONE 0u /* index 0 is never given out */
 
 #define TXN_ATOM_EXCH 64u
-#define TXN_ATOM_CAS 65u /* data: compare values, then new values at DATA_SLOT_BYTES / 2 */
-#define TXN_ATOM_CALL 66u /* Fabric.atomic does it, with `type` and `acc` as its own; data as TXN_ATOM_CAS */
+#define TXN_ATOM_CAS 65u    /* data: compare values, then new values at DATA_SLOT_BYTES / 2 */
+#define TXN_ATOM_CALL 66u   /* Fabric.atomic does it, with `type` and `acc` as its own; data as TXN_ATOM_CAS */
 #define TXN_WRITE_BYTES 67u /* of a write: at DATA_SLOT_BYTES / 2 a byte for each one of data: 0, it is not written */
 #define TXN_ALL_WORDS 0xffffffffu
 gboolean txn_is_plain(const Txn *txn); /* reads or writes every byte of its span */
@@ -95,14 +97,23 @@ static inline void txn_give(TxnPool *pool, guint32 index)
     pool->used--;
 }
 
-/* Data in flight: 256 B slots. Index 0 means no data. */
+/* Data in flight: slots of 256 B, which are numbered by their lines of 128 B. Number 0 means no data.
+ *
+ * Numbers from DATA_FIXED on are lines outside the slots, for bytes that no run changes: what collectives begin with.
+ * The answer to a read of such bytes is the number of the line where they stand, so that none is copied; data_give()
+ * leaves these lines alone. */
 typedef struct {
     guint8 *base; /* one reserved range, touched as far as used */
     guint32 *free;
     guint32 n_free, size;
-    guint32 first, next, end; /* slots of its own: from first on, untouched from next on */
+    guint32 first, next, end;            /* slots of its own: from first on, untouched from next on */
+    guint32 fixed_users;                 /* times that fixed lines were handed out and not given back */
+    gsize fixed_bytes;                   /* that are handed out */
 } __attribute__((aligned(64))) DataPool; /* threads use theirs at once */
 #define DATA_SLOT_BYTES 256u
+#define DATA_LINE_BYTES 128u
+#define DATA_FIXED (1u << 25)     /* behind 4 GiB of slots, */
+#define DATA_LINES_MAX (1u << 26) /* as many of fixed lines */
 /* n pools over one range, for as many domains; slots may be taken from one and given to another. The first one has
  * half of them. NULL: the host gives no address space for them. */
 DataPool *data_pools_new(guint32 n);
@@ -111,15 +122,24 @@ void data_pool_grow(DataPool *pool);
 guint32 data_take(DataPool *pool);
 static inline void data_give(DataPool *pool, guint32 slot)
 {
+    if (slot >= DATA_FIXED)
+        return;
     if (G_UNLIKELY(pool->n_free == pool->size))
         data_pool_grow(pool);
     pool->free[pool->n_free++] = slot;
 }
 /* Of all together. */
 guint32 data_used(const DataPool *pool, guint32 n);
-static inline guint8 *data_at(const DataPool *pool, guint32 slot)
+static inline guint8 *data_at(const DataPool *pool, guint32 slot) { return pool->base + (gsize)slot * DATA_LINE_BYTES; }
+/* Room for fixed lines. NULL: there is no more. Of the first pool alone, between runs. */
+guint8 *data_take_fixed(DataPool *pool, gsize bytes);
+/* Once for each data_take_fixed() that was not NULL; after the last, the room is used again. */
+void data_give_fixed(DataPool *pool);
+/* The number of the fixed line that begins here; 0: none does. */
+static inline guint32 data_fixed(const DataPool *pool, const guint8 *at)
 {
-    return pool->base + (gsize)slot * DATA_SLOT_BYTES;
+    const guintptr off = (guintptr)at - (guintptr)pool->base, line = off / DATA_LINE_BYTES;
+    return line >= DATA_FIXED && line < DATA_LINES_MAX && off % DATA_LINE_BYTES == 0 ? (guint32)line : 0;
 }
 
 #endif

@@ -6,7 +6,8 @@
  * acknowledgement answers both.
  * Modelled: a limit for each SM and one for the queue; a free place goes to the SM that waits longest. Reductions wait
  * in their SMs, whose limit alone holds them up: each SM of an H100 takes 64 to a peer before the ports have taken 6.
- * Left out: merging of stores that share a line but not the same bytes (not measured).
+ * Left out: merging of stores that share a line but not the same bytes (not measured); whether multimem.red waits in
+ * its SM as red does (not measured: it counts as a store here).
  * Sources: h200 footprint_bw write rows (merging), loaded_latency of a GPU that writes itself (what a read waits
  * for), stream_bw write16 with few CTAs; docs/fidelity.md. */
 #include <string.h>
@@ -31,10 +32,9 @@ static guint32 sm_out_merge_target(Sm *sm, const GpuRequest *request, guint32 ke
         if (entry->key != key)
             continue;
         const Txn *txn = txn_at(sm->gpu->txns, entry->txn);
-        gboolean same = txn->kind == PACKET_WRITE && txn->region == request->region &&
-                        txn->offset == request->offset && txn->bytes == request->bytes &&
-                        txn->word_mask == request->word_mask && txn->op == request->op &&
-                        request->op != TXN_WRITE_BYTES;
+        gboolean same = txn->kind == PACKET_WRITE && txn->region == request->region && txn->offset == request->offset &&
+                        txn->bytes == request->bytes && txn->word_mask == request->word_mask &&
+                        txn->op == request->op && request->op != TXN_WRITE_BYTES;
         return same ? entry->txn : TXN_NONE;
     }
     return TXN_NONE;
@@ -58,12 +58,17 @@ void sm_out_merge(Sm *sm, const GpuRequest *request)
     Gpu *gpu = sm->gpu;
     guint32 index = txn_take(gpu->txns);
     Txn *txn = txn_at(gpu->txns, index), *target = txn_at(gpu->txns, sm->merge_target);
-    *txn = (Txn){.offset = request->offset, .region = request->region, .start_ps = sim_now_ps(gpu->sim),
-                 .done = request->done, .owner = request->owner, .tag = request->tag,
-                 .word_mask = request->word_mask, .bytes = request->bytes & 0x1ffu, .kind = PACKET_WRITE};
+    *txn = (Txn){.offset = request->offset,
+                 .region = request->region,
+                 .start_ps = sim_now_ps(gpu->sim),
+                 .done = request->done,
+                 .owner = request->owner,
+                 .tag = request->tag,
+                 .word_mask = request->word_mask,
+                 .bytes = request->bytes & 0x1ffu,
+                 .kind = PACKET_WRITE};
     *txn_next(gpu->txns, index) = *txn_next(gpu->txns, sm->merge_target);
     *txn_next(gpu->txns, sm->merge_target) = index;
-    sm->merged++;
     if (!request->data)
         return;
     DataPool *pool = gpu->fabric->data;
@@ -115,7 +120,6 @@ static Sm *sm_out_unlist(GpuOutQueue *queue)
 void sm_out_wait(Sm *sm)
 {
     sm->stalled = TRUE;
-    sm->stalls_port++;
     if (sm->out.count < sm->gpu->limit.sm_out) /* else its own next packet to leave makes room */
         sm_out_list(sm);
 }

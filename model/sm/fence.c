@@ -118,11 +118,9 @@ static void fence_finish(FenceFlush *flush, SimTime end_ps, SimTime now_ps, gboo
     Sm *sm = flush->sm;
     SimTime overlap_ps = waited ? 0 : fence_spec(sm->gpu)->fence_overlap_ps;
     for (Warp *warp = flush->head; warp; warp = warp->fence_next)
-        sim_at(sm->gpu->sim, &warp->timer, end_ps + (warp->fence_at_ps - flush->start_ps),
-               EVENT_PRIORITY_DEVICE);
+        sim_at(sm->gpu->sim, &warp->timer, end_ps + (warp->fence_at_ps - flush->start_ps), EVENT_PRIORITY_DEVICE);
     sm->flush = NULL;
-    sim_at(sm->gpu->sim, &sm->fence_free, MAX(now_ps + overlap_ps, end_ps) - overlap_ps,
-           EVENT_PRIORITY_DEVICE);
+    sim_at(sm->gpu->sim, &sm->fence_free, MAX(now_ps + overlap_ps, end_ps) - overlap_ps, EVENT_PRIORITY_DEVICE);
     g_free(flush);
 }
 

@@ -4,24 +4,23 @@
 
 struct Loop {
     const LoopSpec *spec;
-    LoopSpec *own;    /* loop_start's copy */
-    guint64 at;       /* element of lane 0 in this iteration */
-    guint32 unroll;   /* of this iteration */
+    LoopSpec *own;  /* loop_start's copy */
+    guint64 at;     /* element of lane 0 in this iteration */
+    guint32 unroll; /* of this iteration */
     guint32 part, k;
     gboolean draining; /* waiting for the last loads */
     guint32 drain;
     void (*done)(Warp *warp, void *user, SimTime now_ps);
     void *user;
     Warp *warp;
-    Reg reg[];        /* n_regs x unroll */
+    Reg reg[]; /* n_regs x unroll */
 };
 
 static guint64 loop_address(const LoopSpec *spec, guint64 base, guint64 element)
 {
     if (spec->per_segment == 0)
         return base + element * spec->width;
-    return base + element / spec->per_segment * spec->segment_stride +
-           element % spec->per_segment * spec->width;
+    return base + element / spec->per_segment * spec->segment_stride + element % spec->per_segment * spec->width;
 }
 
 void loop_free(Loop *loop)
@@ -89,10 +88,7 @@ static guint64 loop_first(const LoopSpec *spec, guint32 warp)
     return spec->first + warp * (spec->warp_step ? spec->warp_step : WARP_LANES);
 }
 
-static guint64 loop_apart(const LoopSpec *spec)
-{
-    return spec->unroll_step ? spec->unroll_step : spec->step;
-}
+static guint64 loop_apart(const LoopSpec *spec) { return spec->unroll_step ? spec->unroll_step : spec->step; }
 
 gboolean loop_next(Loop *loop, Uop *uop)
 {
@@ -200,8 +196,7 @@ static gboolean loop_generate(Warp *warp, Uop *uop)
     return TRUE;
 }
 
-void loop_start(Warp *warp, const LoopSpec *spec, void (*done)(Warp *warp, void *user, SimTime now_ps),
-                void *user)
+void loop_start(Warp *warp, const LoopSpec *spec, void (*done)(Warp *warp, void *user, SimTime now_ps), void *user)
 {
     LoopSpec *own = g_memdup2(spec, sizeof *spec);
     Loop *loop = loop_new(warp, own);

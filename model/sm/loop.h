@@ -18,12 +18,12 @@
 #define LOOP_UNROLL_MAX 32
 
 typedef struct {
-    guint8 kind;   /* UOP_LOAD, UOP_STORE, UOP_MC_*, UOP_RED, UOP_ATOM, UOP_ARITH; UOP_DELAY, UOP_WORK (once a group) */
-    guint8 reg;    /* loads, atomics: destination; stores, reds: source; arith: destination */
-    guint8 with;   /* arith: source register; LOOP_NO_REG: only waits for `reg` */
+    guint8 kind; /* UOP_LOAD, UOP_STORE, UOP_MC_*, UOP_RED, UOP_ATOM, UOP_ARITH; UOP_DELAY, UOP_WORK (once a group) */
+    guint8 reg;  /* loads, atomics: destination; stores, reds: source; arith: destination */
+    guint8 with; /* arith: source register; LOOP_NO_REG: only waits for `reg` */
     guint8 type, op, acc;
     guint32 after_ps; /* of UOP_WORK */
-    guint64 base;  /* address of element 0; of delays and work: picoseconds */
+    guint64 base;     /* address of element 0; of delays and work: picoseconds */
 } LoopPart;
 #define LOOP_NO_REG 0xffu
 
@@ -35,17 +35,16 @@ typedef struct {
     guint64 warp_step;      /* from a warp to the CTA's next one; 0: WARP_LANES */
     guint64 unroll_step;    /* 0: step */
     guint32 width, unroll, n_regs, n_parts;
-    guint32 lanes;          /* active in each warp; 0: all */
-    guint32 tail_unroll;    /* of the last, incomplete group; 0: 1 */
-    gboolean keep_bytes;    /* registers carry data */
+    guint32 lanes;       /* active in each warp; 0: all */
+    guint32 tail_unroll; /* of the last, incomplete group; 0: 1 */
+    gboolean keep_bytes; /* registers carry data */
     LoopPart part[LOOP_PARTS_MAX];
 } LoopSpec;
 
 typedef struct Loop Loop; /* one warp's run of it */
 
 /* Starts the loop on a warp (its queue runs first); on its end `done` is called and the Loop freed. */
-void loop_start(Warp *warp, const LoopSpec *spec, void (*done)(Warp *warp, void *user, SimTime now_ps),
-                void *user);
+void loop_start(Warp *warp, const LoopSpec *spec, void (*done)(Warp *warp, void *user, SimTime now_ps), void *user);
 
 /* The same step by step, for generators that run several loops one after another. The spec must outlive
  * the Loop. loop_next gives the next micro-operation; FALSE: at its end, all registers awaited; then free it. */

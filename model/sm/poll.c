@@ -18,14 +18,10 @@ static gboolean poll_holds(const Uop *uop, const guint8 *bytes)
     guint64 mask = uop->width == 4 ? 0xffffffffu : G_MAXUINT64;
     guint64 ref = uop->value & mask;
     switch ((PollTest)uop->test) {
-    case POLL_EQ:
-        return value == ref;
-    case POLL_NE:
-        return value != ref;
-    case POLL_GE:
-        return value >= ref;
-    case POLL_DIFF_GE:
-        return uop->width == 4 ? (gint32)(guint32)(value - ref) >= 0 : (gint64)(value - ref) >= 0;
+    case POLL_EQ: return value == ref;
+    case POLL_NE: return value != ref;
+    case POLL_GE: return value >= ref;
+    case POLL_DIFF_GE: return uop->width == 4 ? (gint32)(guint32)(value - ref) >= 0 : (gint64)(value - ref) >= 0;
     }
     return FALSE;
 }
@@ -109,8 +105,11 @@ static void poll_continue(Warp *warp, SimTime visible_ps)
     for (; warp->done_lanes < uop->lanes; warp->done_lanes++) {
         MemRegion *region = NULL;
         guint64 offset = 0;
-        FabricFault fault = {.gpu = gpu->id, .who = warp->cta->name, .cta = warp->cta->index,
-                             .va = uop_lane_va(uop, warp->done_lanes), .uop = UOP_POLL,
+        FabricFault fault = {.gpu = gpu->id,
+                             .who = warp->cta->name,
+                             .cta = warp->cta->index,
+                             .va = uop_lane_va(uop, warp->done_lanes),
+                             .uop = UOP_POLL,
                              .cause = warp->cta->cause};
         const guint8 *bytes = poll_bytes(warp, warp->done_lanes, &region, &offset, &fault.kind);
         if (!bytes) {

@@ -71,7 +71,8 @@ IssueResult warp_issue_scattered(Warp *warp, SimTime *cost_ps)
         guint32 mask = 0, lanes = warp_gather(warp, &first, &end, &mask);
         guint32 words = (guint32)(end - first + 3) / 4;
         guint8 data[DATA_SLOT_BYTES];
-        GpuRequest request = {.bytes = (guint16)(end - first), .tag = lanes,
+        GpuRequest request = {.bytes = (guint16)(end - first),
+                              .tag = lanes,
                               .word_mask = words < 32 && mask == (1u << words) - 1 ? GPU_ALL_WORDS : mask};
         if (warp_at_limit(warp, uop))
             return ISSUE_STALLED;

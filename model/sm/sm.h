@@ -18,12 +18,12 @@
 
 #define WARP_LANES 32u
 #define SM_SCHEDULERS 4u
-#define SM_UNITS 8u /* ptx/translate/cost.h says which */
+#define SM_UNITS 9u    /* ptx/translate/cost.h says which */
 #define REG_BYTES 512u /* 32 lanes x 16 B */
 
 /* A request of this SM in its GpuOutQueue. */
 typedef struct {
-    guint32 key;             /* of its line; 0: a multicast request, whose like does not merge */
+    guint32 key; /* of its line; 0: a multicast request, whose like does not merge */
     guint32 txn;
 } SmOut;
 RING_DEFINE(SmOutRing, sm_out, SmOut)
@@ -35,32 +35,35 @@ typedef struct Sm Sm;
 
 /* What a load brings into a warp: 32 lanes of `width` bytes, lane i at i * width. */
 typedef struct Reg {
-    guint32 pending;         /* packets still on their way */
-    Warp *waiter;            /* blocked on it */
-    Sm *sm;                  /* that issued the load */
-    guint8 *bytes;           /* REG_BYTES, or NULL when timing-only */
-    guint64 *lane_va;        /* of a scattered load: 32 addresses, else NULL */
+    guint32 pending;                                 /* packets still on their way */
+    Warp *waiter;                                    /* blocked on it */
+    Sm *sm;                                          /* that issued the load */
+    guint8 *bytes;                                   /* REG_BYTES, or NULL when timing-only */
+    guint64 *lane_va;                                /* of a scattered load: 32 addresses, else NULL */
     void (*loaded)(struct Reg *reg, SimTime now_ps); /* called when `pending` comes to 0, or NULL */
     guint8 width;
 } Reg;
 
 typedef enum {
-    UOP_LOAD, UOP_STORE, UOP_RED, UOP_ATOM,
-    UOP_MC_LOAD,             /* multimem.ld_reduce */
-    UOP_MC_STORE,            /* multimem.st */
-    UOP_MC_RED,              /* multimem.red */
-    UOP_ARITH,               /* waits for src (and dst); dst = dst op src when dst is given */
-    UOP_FENCE,               /* fence.sys: earlier stores of this warp are performed */
-    UOP_BARRIER,             /* bar.sync: value is UOP_BARRIER_VALUE */
-    UOP_DELAY,               /* value_ps of other work */
-    UOP_UNTIL,               /* instructions that end at value_ps of simulated time and need no LSU */
-    UOP_WORK,                /* instructions between two memory instructions: value_ps from where the last one was
+    UOP_LOAD,
+    UOP_STORE,
+    UOP_RED,
+    UOP_ATOM,
+    UOP_MC_LOAD,  /* multimem.ld_reduce */
+    UOP_MC_STORE, /* multimem.st */
+    UOP_MC_RED,   /* multimem.red */
+    UOP_ARITH,    /* waits for src (and dst); dst = dst op src when dst is given */
+    UOP_FENCE,    /* fence.sys: earlier stores of this warp are performed */
+    UOP_BARRIER,  /* bar.sync: value is UOP_BARRIER_VALUE */
+    UOP_DELAY,    /* value_ps of other work */
+    UOP_UNTIL,    /* instructions that end at value_ps of simulated time and need no LSU */
+    UOP_WORK,     /* instructions between two memory instructions: value_ps from where the last one was
                               * ready to issue, or its answer came, and after_ps from where it left the warp */
-    UOP_DRAIN,               /* waits for the warp's stores without a fence's cost: the end of a kernel */
-    UOP_POLL,                /* spin on the GPU's own memory until the condition holds in every lane; dst, if
+    UOP_DRAIN,    /* waits for the warp's stores without a fence's cost: the end of a kernel */
+    UOP_POLL,     /* spin on the GPU's own memory until the condition holds in every lane; dst, if
                               * given, gets what stands around the flags (dst->width bytes a lane, aligned) */
-    UOP_CALL,                /* call(arg) when the warp gets here */
-    UOP_PARK,                /* until warp_unpark(), or the time of value (0: none); of generators that know what they
+    UOP_CALL,     /* call(arg) when the warp gets here */
+    UOP_PARK,     /* until warp_unpark(), or the time of value (0: none); of generators that know what they
                               * wait for */
     UOP_KINDS
 } UopKind;
@@ -72,22 +75,22 @@ typedef enum {
 typedef enum { POLL_EQ, POLL_NE, POLL_GE /* unsigned */, POLL_DIFF_GE /* (value - ref) >= 0, wrapping */ } PollTest;
 
 typedef struct {
-    guint8 kind;             /* UopKind */
-    guint8 width;            /* bytes of a lane: 1, 2, 4, 8, 16, 32; all of them at most REG_BYTES */
-    guint8 lanes;            /* active: 1..32 */
-    guint8 type, op, acc;    /* numeric.h; TXN_ATOM_* */
-    guint8 test;             /* PollTest */
-    guint8 spare;            /* all bytes of it are written: they are compared */
-    gboolean acquire;        /* of a poll or load */
-    gboolean seen;           /* of a poll: done at once if what dst holds from the last one is enough */
-    guint64 va;              /* of lane 0 */
-    gint64 lane_stride;      /* to the next lane; == width: contiguous */
-    const guint64 *lane_va;  /* scattered: 32 addresses that live until the uop is issued; else NULL */
+    guint8 kind;            /* UopKind */
+    guint8 width;           /* bytes of a lane: 1, 2, 4, 8, 16, 32; all of them at most REG_BYTES */
+    guint8 lanes;           /* active: 1..32 */
+    guint8 type, op, acc;   /* numeric.h; TXN_ATOM_* */
+    guint8 test;            /* PollTest */
+    guint8 spare;           /* all bytes of it are written: they are compared */
+    gboolean acquire;       /* of a poll or load */
+    gboolean seen;          /* of a poll: done at once if what dst holds from the last one is enough */
+    guint64 va;             /* of lane 0 */
+    gint64 lane_stride;     /* to the next lane; == width: contiguous */
+    const guint64 *lane_va; /* scattered: 32 addresses that live until the uop is issued; else NULL */
     Reg *dst, *src;
-    const guint8 *second;    /* of TXN_ATOM_CALL: what lane i compares, at i * width; lives until the uop is issued */
-    guint64 value;           /* poll reference; delay in ps; barrier */
-    guint32 rtt_ps;          /* of a poll: what its reads take; 0: the GPU's own memory */
-    guint32 after_ps;        /* of UOP_WORK */
+    const guint8 *second; /* of TXN_ATOM_CALL: what lane i compares, at i * width; lives until the uop is issued */
+    guint64 value;        /* poll reference; delay in ps; barrier */
+    guint32 rtt_ps;       /* of a poll: what its reads take; 0: the GPU's own memory */
+    guint32 after_ps;     /* of UOP_WORK */
     void (*call)(void *arg, SimTime now_ps);
     void *arg;
 } Uop;
@@ -105,30 +108,30 @@ typedef enum { WARP_IDLE, WARP_READY, WARP_BLOCKED } WarpState;
 
 /* The fields that each packet and each answer uses stand first: a thousand warps are more than a cache holds. */
 struct Warp {
-    Warp *next;              /* in the SM's ready queue */
+    Warp *next; /* in the SM's ready queue */
     Sm *sm;
     Cta *cta;
-    guint32 index;           /* in its CTA */
+    guint32 index; /* in its CTA */
     WarpState state;
-    gboolean have;           /* `current` is being executed, */
-    gboolean begun;          /* and dst was marked pending for the whole micro-operation */
-    guint32 done_bytes;      /* contiguous: progress in the lanes' span; scattered: next lane */
-    guint32 done_lanes;      /* scattered: mask of lanes issued */
-    guint32 stores;          /* outstanding */
+    gboolean have;      /* `current` is being executed, */
+    gboolean begun;     /* and dst was marked pending for the whole micro-operation */
+    guint32 done_bytes; /* contiguous: progress in the lanes' span; scattered: next lane */
+    guint32 done_lanes; /* scattered: mask of lanes issued */
+    guint32 stores;     /* outstanding */
     gboolean fencing;
-    gboolean parked, unparked; /* UOP_PARK: it waits; what it waits for came before it did */
-    gboolean stored;         /* its last micro-operation was a store */
-    SimTime issue_ps;        /* of kernels: between memory instructions, beside packets; 0: SmSpec.warp_issue_ps */
-    SimTime not_before_ps;   /* of its next memory instruction */
-    SimTime front_ps;        /* since when it is ready */
+    gboolean parked, unparked;   /* UOP_PARK: it waits; what it waits for came before it did */
+    gboolean stored;             /* its last micro-operation was a store */
+    SimTime issue_ps;            /* of kernels: between memory instructions, beside packets; 0: SmSpec.warp_issue_ps */
+    SimTime not_before_ps;       /* of its next memory instruction */
+    SimTime front_ps;            /* since when it is ready */
     SimTime asked_ps, issued_ps; /* when its last memory instruction was ready, and when the LSU took it */
-    WarpNext generate;       /* bulk loop, or NULL */
+    WarpNext generate;           /* bulk loop, or NULL */
     void *generator;
     UopRing queue;
     Uop current;
-    guint64 *lane_va;        /* of a generated scattered micro-operation (warp_lanes), or NULL */
+    guint64 *lane_va; /* of a generated scattered micro-operation (warp_lanes), or NULL */
     Event timer;
-    Warp *fence_next;        /* the next one that waits (fence.c) */
+    Warp *fence_next; /* the next one that waits (fence.c) */
     SimTime fence_at_ps;
     gboolean fence_issuing;
     MemWatch watch;
@@ -144,33 +147,33 @@ struct Cta {
     guint32 shared_bytes, registers; /* that it takes of its SM */
     Warp *warp;
     guint32 arrived[CTA_BARRIERS]; /* mask of the warps at each bar.sync */
-    const char *name;        /* for reports; not owned */
+    const char *name;              /* for reports; not owned */
     void *user;
-    const void *cause;       /* the launch it is of, as its caller knows it; only compared */
-    Cta *next;               /* waiting for an SM */
-    Cta *group;              /* the next one of those that are placed together, on one GPC; NULL: none */
+    const void *cause; /* the launch it is of, as its caller knows it; only compared */
+    Cta *next;         /* waiting for an SM */
+    Cta *group;        /* the next one of those that are placed together, on one GPC; NULL: none */
     void (*on_placed)(Cta *cta, SimTime now_ps);
 };
 
 struct Sm {
     struct Gpu *gpu;
     Warp *ready_head, *ready_tail;
-    const Warp *last;        /* that issued; compared, and looked at by probes while it issues */
+    const Warp *last; /* that issued; compared, and looked at by probes while it issues */
     Event issue;
-    SimTime free_ps;         /* of the LSU */
-    gboolean stalled;        /* the LSU waits for room before the ports */
-    gboolean limited;        /* or for an answer, its in-flight limit being reached */
-    GpuOutQueue *queue;      /* its way to the ports */
-    SmOutRing out;           /* what waits there, in order, */
-    Sm *out_next;            /* waits for a place in its queue */
+    SimTime free_ps;    /* of the LSU */
+    gboolean stalled;   /* the LSU waits for room before the ports */
+    gboolean limited;   /* or for an answer, its in-flight limit being reached */
+    GpuOutQueue *queue; /* its way to the ports */
+    SmOutRing out;      /* what waits there, in order, */
+    Sm *out_next;       /* waits for a place in its queue */
     gboolean out_listed;
-    guint32 merge_target;    /* Txn that the store at hand merges with */
+    guint32 merge_target; /* Txn that the store at hand merges with */
     guint32 id, loads, stores, ctas, warps;
-    guint32 registers, shared_bytes; /* that CTAs hold */
-    guint64 packets, merged, stalls_port, stalls_limit;
-    SimTime fence_issue_ps[SM_SCHEDULERS]; /* of the next fence */
+    guint32 registers, shared_bytes;               /* that CTAs hold */
+    guint64 packets, stalls_limit;                 /* of the LSU: sent; waits for its in-flight limits */
+    SimTime fence_issue_ps[SM_SCHEDULERS];         /* of the next fence */
     SimTime unit_free_ps[SM_SCHEDULERS][SM_UNITS]; /* of kernels: when a quarter's units have done what they have */
-    FenceFlush *flush;       /* the one that goes on, until what it waits for is known */
+    FenceFlush *flush;                             /* the one that goes on, until what it waits for is known */
     gboolean flushing;
     Warp *fence_waiting;     /* for the next flush */
     Event fence_free;        /* when that may begin */
@@ -180,7 +183,6 @@ struct Sm {
     guint32 loops;           /* and how many stored to others so far, or are about to */
     guint32 *out_keys;       /* SM_OUT_KEYS: how many of `out` have such a key, modulo; NULL: none has had one yet */
 };
-extern const StatRow sm_stats[];
 
 void sm_init(struct Gpu *gpu);
 void sm_clear(struct Gpu *gpu);
@@ -219,7 +221,7 @@ void warp_end_store(Warp *warp, guint64 tag, SimTime now_ps);
 /* warp.c */
 void warp_init(Warp *warp, Cta *cta, guint32 index);
 void warp_clear(Warp *warp);
-guint64 *warp_lanes(Warp *warp);      /* room for 32 addresses that a generator may fill: the warp's */
-void warp_ready(Warp *warp);          /* into the SM's ready queue */
+guint64 *warp_lanes(Warp *warp); /* room for 32 addresses that a generator may fill: the warp's */
+void warp_ready(Warp *warp);     /* into the SM's ready queue */
 
 #endif

@@ -52,14 +52,6 @@ const ParamRow sm_params[] = {
     PARAM_END,
 };
 
-const StatRow sm_stats[] = {
-    STAT_COUNTER(Sm, packets, "packets", "issued by the LSU"),
-    STAT_COUNTER(Sm, merged, "packets", "stores that merged with one waiting for its port"),
-    STAT_COUNTER(Sm, stalls_port, "times", "the LSU waited for requests to get out"),
-    STAT_COUNTER(Sm, stalls_limit, "times", "the LSU waited for its in-flight limits"),
-    STAT_END,
-};
-
 /* GPCs have equally many TPCs, the first ones one more where they do not come out even. SMs are numbered in the
  * order in which CTAs get them: one of each TPC, of the GPC with most TPCs to give, then the TPCs' other SMs. */
 guint32 sm_gpc(const FabricSpec *spec, guint64 sm)
@@ -93,6 +85,7 @@ void sm_clear(Gpu *gpu)
 {
     fence_clear(gpu);
     for (guint64 i = 0; i < gpu->fabric->spec.sm.count; i++) {
+        g_free(gpu->sm[i].flush); /* of a simulation that was abandoned */
         sm_out_clear(&gpu->sm[i].out);
         g_free(gpu->sm[i].out_keys);
     }

@@ -84,18 +84,12 @@ IssueResult warp_issue_wait(Warp *warp, SimTime now_ps)
 {
     const Uop *uop = &warp->current;
     switch ((UopKind)uop->kind) {
-    case UOP_FENCE:
-        return wait_fence(warp, now_ps);
-    case UOP_BARRIER:
-        return wait_barrier(warp, now_ps);
-    case UOP_DRAIN:
-        return wait_drain(warp, now_ps);
-    case UOP_WORK:
-        return wait_until(warp, MAX(warp->asked_ps + uop->value, warp->issued_ps + uop->after_ps), now_ps);
-    case UOP_UNTIL:
-        return wait_until(warp, uop->value, now_ps);
-    case UOP_PARK:
-        return wait_park(warp, now_ps);
+    case UOP_FENCE: return wait_fence(warp, now_ps);
+    case UOP_BARRIER: return wait_barrier(warp, now_ps);
+    case UOP_DRAIN: return wait_drain(warp, now_ps);
+    case UOP_WORK: return wait_until(warp, MAX(warp->asked_ps + uop->value, warp->issued_ps + uop->after_ps), now_ps);
+    case UOP_UNTIL: return wait_until(warp, uop->value, now_ps);
+    case UOP_PARK: return wait_park(warp, now_ps);
     default: /* UOP_DELAY: blocks even for no time */
         sim_at(warp->sm->gpu->sim, &warp->timer, now_ps + uop->value, EVENT_PRIORITY_DEVICE);
         return ISSUE_BLOCKED;

@@ -127,8 +127,8 @@ static gboolean uop_is_multicast(const Uop *uop)
 }
 
 static const PacketKind uop_packet[UOP_KINDS] = {
-    [UOP_LOAD] = PACKET_READ,       [UOP_STORE] = PACKET_WRITE,       [UOP_RED] = PACKET_RED,
-    [UOP_ATOM] = PACKET_ATOM,       [UOP_MC_LOAD] = PACKET_MC_READ,   [UOP_MC_STORE] = PACKET_MC_WRITE,
+    [UOP_LOAD] = PACKET_READ,     [UOP_STORE] = PACKET_WRITE,     [UOP_RED] = PACKET_RED,
+    [UOP_ATOM] = PACKET_ATOM,     [UOP_MC_LOAD] = PACKET_MC_READ, [UOP_MC_STORE] = PACKET_MC_WRITE,
     [UOP_MC_RED] = PACKET_MC_RED,
 };
 
@@ -139,10 +139,9 @@ gboolean warp_translate(Warp *warp, guint64 va, guint32 bytes, GpuRequest *reque
     const Uop *uop = &warp->current;
     Gpu *gpu = cta->gpu;
     VasMapping *mapping = vas_find(cta->vas, va);
-    FabricFault fault = {.gpu = gpu->id, .who = cta->name, .cta = cta->index, .va = va,
-                         .uop = uop->kind, .cause = cta->cause};
-    VasAccess need = uop->kind == UOP_LOAD || uop->kind == UOP_MC_LOAD ? VAS_ACCESS_READ
-                                                                       : VAS_ACCESS_READWRITE;
+    FabricFault fault = {
+        .gpu = gpu->id, .who = cta->name, .cta = cta->index, .va = va, .uop = uop->kind, .cause = cta->cause};
+    VasAccess need = uop->kind == UOP_LOAD || uop->kind == UOP_MC_LOAD ? VAS_ACCESS_READ : VAS_ACCESS_READWRITE;
     if (!mapping || va + bytes > mapping->va + mapping->bytes)
         fault.kind = FAULT_UNMAPPED;
     else if ((mapping->access[gpu->id] & need) != need)
@@ -204,7 +203,7 @@ gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
         request->tag = link == GPU_LINK_LOCAL ? FENCE_LOCAL : fence_tag(gpu);
         sm->stores++;
         warp->stores++;
-        *cost_ps += (way == SM_OUT_MERGE ? spec->merge_ps
+        *cost_ps += (way == SM_OUT_MERGE      ? spec->merge_ps
                      : link == GPU_LINK_LOCAL ? spec->local_store_ps
                                               : spec->store_ps);
     }
@@ -212,7 +211,8 @@ gboolean warp_send(Warp *warp, GpuRequest *request, SimTime *cost_ps)
     if (G_UNLIKELY(gpu->fabric->probe)) {
         Packet packet = packet_new(request->kind, 0, gpu->id, 0, gpu_request_flits(gpu, request));
         g_autofree char *path = g_strdup_printf("%s.sm%u", gpu->path, sm->id);
-        PROBE_POINT(gpu->fabric, PROBE_COALESCE, path, &packet, sim_now_ps(gpu->sim));
+        gpu->fabric->probe(gpu->fabric->probe_user,
+                           PROBE_EVENT(PROBE_COALESCE, path, sm, &packet, sim_now_ps(gpu->sim)));
     }
     if (G_LIKELY(way == SM_OUT_DIRECT))
         gpu_request(gpu, request, link);
@@ -231,8 +231,7 @@ static IssueResult warp_issue_contiguous(Warp *warp, SimTime *cost_ps)
     while (warp->done_bytes < span) {
         guint64 va = uop->va + warp->done_bytes;
         guint32 bytes = MIN(span - warp->done_bytes, LINE_BYTES - (guint32)(va % LINE_BYTES));
-        GpuRequest request = {.bytes = (guint16)bytes, .word_mask = GPU_ALL_WORDS,
-                              .tag = warp->done_bytes};
+        GpuRequest request = {.bytes = (guint16)bytes, .word_mask = GPU_ALL_WORDS, .tag = warp->done_bytes};
         if (warp_at_limit(warp, uop))
             return ISSUE_STALLED;
         if (warp_translate(warp, va, bytes, &request)) {
@@ -277,8 +276,7 @@ static IssueResult warp_issue_memory(Warp *warp, SimTime now_ps, SimTime *cost_p
         }
     }
     gboolean contiguous = !uop->lane_va && uop->lane_stride == uop->width;
-    IssueResult result =
-        contiguous ? warp_issue_contiguous(warp, cost_ps) : warp_issue_scattered(warp, cost_ps);
+    IssueResult result = contiguous ? warp_issue_contiguous(warp, cost_ps) : warp_issue_scattered(warp, cost_ps);
     if (result == ISSUE_DONE && uop->dst)
         warp_loads_dropped(warp->sm, uop->dst, now_ps);
     return result;
@@ -309,9 +307,7 @@ IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps)
     case UOP_DELAY:
     case UOP_UNTIL:
     case UOP_WORK:
-    case UOP_PARK:
-        warp->have = FALSE;
-        return warp_issue_wait(warp, now_ps);
+    case UOP_PARK: warp->have = FALSE; return warp_issue_wait(warp, now_ps);
     case UOP_POLL:
         warp->have = FALSE;
         if (!warp_block_poll(warp, now_ps))
@@ -325,9 +321,7 @@ IssueResult warp_issue(Warp *warp, SimTime now_ps, SimTime *cost_ps)
         warp->have = FALSE;
         uop->call(uop->arg, now_ps);
         return ISSUE_DONE;
-    default:
-        result = warp_issue_memory(warp, now_ps, cost_ps);
-        break;
+    default: result = warp_issue_memory(warp, now_ps, cost_ps); break;
     }
     if (result == ISSUE_DONE)
         warp->have = FALSE;

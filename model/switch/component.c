@@ -14,12 +14,12 @@ G_STATIC_ASSERT((int)FO_ENTRY_LATER == (int)SIM_ENTRY_LATER && (int)FO_ENTRY_CLO
 
 /* A switch that is a component's: Switch.component. */
 struct SwitchComponent {
-    FoSwitch face;       /* first: what the component has */
+    FoSwitch face; /* first: what the component has */
     Switch *sw;
     const FoComponent *table;
     void *self;
     unsigned *gpu, *link;
-    GQueue *sent[VCS];   /* by port: tokens of what waits there */
+    GQueue *sent[VCS];    /* by port: tokens of what waits there */
     guint32 *number_free; /* of records that are not in use */
     guint32 n_free;
 };
@@ -46,8 +46,13 @@ static void component_on_packet(void *node, Link *from, Packet packet, SimTime n
 {
     Switch *sw = ((SwitchPort *)node)->sw;
     SwitchComponent *component = sw->component;
-    FoPacket to = {.kind = packet.kind, .flits = packet.flits, .src = packet.src, .dst = packet.dst,
-                   .number = packet.txn, .answer_flits = packet.answer_flits, .hint = packet.place};
+    FoPacket to = {.kind = packet.kind,
+                   .flits = packet.flits,
+                   .src = packet.src,
+                   .dst = packet.dst,
+                   .number = packet.txn,
+                   .answer_flits = packet.answer_flits,
+                   .hint = packet.place};
     (void)now_ps;
     if (packet.kind == PACKET_MC_OPERAND)
         component_take_operand(sw, packet, &to);
@@ -114,10 +119,14 @@ static unsigned component_open(const FoSwitch *face, const FoPacket *packet)
         return 0;
     const guint32 number = component->number_free[--component->n_free];
     sw->record[number].read = packet->kind == FO_PACKET_MC_READ;
-    sw->requests->request[number] =
-        (McRequest){.offset = txn->offset, .object = txn->object, .data = txn->data, .txn = packet->number,
-                    .src = (guint16)packet->src, .bytes = txn->bytes, .answer_flits = (guint8)packet->answer_flits,
-                    .plain = txn_is_plain(txn)};
+    sw->requests->request[number] = (McRequest){.offset = txn->offset,
+                                                .object = txn->object,
+                                                .data = txn->data,
+                                                .txn = packet->number,
+                                                .src = (guint16)packet->src,
+                                                .bytes = txn->bytes,
+                                                .answer_flits = (guint8)packet->answer_flits,
+                                                .plain = txn_is_plain(txn)};
     return number;
 }
 
@@ -162,10 +171,7 @@ static guint64 component_delay_ps(const FoSwitch *face) { return sim_foreign_del
 
 /* ---- life */
 
-guint32 component_in_use(const Switch *sw)
-{
-    return sw->component ? sw->record_max - 1 - sw->component->n_free : 0;
-}
+guint32 component_in_use(const Switch *sw) { return sw->component ? sw->record_max - 1 - sw->component->n_free : 0; }
 
 gboolean component_load(const char *path, const FoComponent **component, GError **error)
 {
@@ -179,8 +185,10 @@ gboolean component_load(const char *path, const FoComponent **component, GError 
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "[switch] component: %s",
                     library ? "it does not define fo_component (fanout/component.h)" : dlerror());
     else if (table->version != FO_COMPONENT_VERSION || !table->begin || !table->accept)
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "[switch] component: '%s' was built for version %u of "
-                    "fanout/component.h, and this fanout has version %u", path, table->version, FO_COMPONENT_VERSION);
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                    "[switch] component: '%s' was built for version %u of "
+                    "fanout/component.h, and this fanout has version %u",
+                    path, table->version, FO_COMPONENT_VERSION);
     else
         *component = table;
     return *component != NULL;
@@ -195,12 +203,23 @@ static void component_describe(SwitchComponent *component)
         component->gpu[p] = sw->port[p].gpu;
         component->link[p] = sw->port[p].link;
     }
-    component->face = (FoSwitch){
-        .id = sw->id, .switches = sw->fabric->n_switches, .ports = sw->ports, .gpu = component->gpu,
-        .link = component->link, .done_flits = (unsigned)sw->spec->done_flits, .now_ps = component_now_ps,
-        .release = component_release, .send = component_send, .route = component_route, .team = component_team,
-        .open = component_open, .sum = component_sum, .close = component_close, .enter = component_enter,
-        .leave = sim_leave, .delay_ps = component_delay_ps};
+    component->face = (FoSwitch){.id = sw->id,
+                                 .switches = sw->fabric->n_switches,
+                                 .ports = sw->ports,
+                                 .gpu = component->gpu,
+                                 .link = component->link,
+                                 .done_flits = (unsigned)sw->spec->done_flits,
+                                 .now_ps = component_now_ps,
+                                 .release = component_release,
+                                 .send = component_send,
+                                 .route = component_route,
+                                 .team = component_team,
+                                 .open = component_open,
+                                 .sum = component_sum,
+                                 .close = component_close,
+                                 .enter = component_enter,
+                                 .leave = sim_leave,
+                                 .delay_ps = component_delay_ps};
 }
 
 gboolean component_attach(Switch *sw, const FoComponent *table, GError **error)
@@ -224,7 +243,8 @@ gboolean component_attach(Switch *sw, const FoComponent *table, GError **error)
     if (!component->self)
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
                     "[switch] component: %s cannot be %s: SystemC modules are made before the first simulation of a "
-                    "process, for as many switches and ports as that one has", table->name, sw->path);
+                    "process, for as many switches and ports as that one has",
+                    table->name, sw->path);
     return component->self != NULL;
 }
 

@@ -29,9 +29,9 @@ typedef enum {
     FO_PACKET_WRITE,
     FO_PACKET_RED,
     FO_PACKET_ATOM,
-    FO_PACKET_MC_WRITE,   /* multimem.st: of the requester; then each replica */
-    FO_PACKET_MC_RED,     /* multimem.red: the same */
-    FO_PACKET_MC_READ,    /* multimem.ld_reduce: the same */
+    FO_PACKET_MC_WRITE, /* multimem.st: of the requester; then each replica */
+    FO_PACKET_MC_RED,   /* multimem.red: the same */
+    FO_PACKET_MC_READ,  /* multimem.ld_reduce: the same */
     /* answers: channel 1 */
     FO_PACKET_READ_RSP,
     FO_PACKET_ATOM_RSP,
@@ -58,9 +58,9 @@ typedef struct {
 static inline unsigned fo_channel(const FoPacket *packet) { return packet->kind >= FO_PACKET_READ_RSP; }
 
 typedef enum {
-    FO_ENTRY_OPEN,   /* enter() was let in */
-    FO_ENTRY_LATER,  /* the fabric's part of this instant is not over: try again a delta cycle later */
-    FO_ENTRY_CLOSED  /* this run is over */
+    FO_ENTRY_OPEN,  /* enter() was let in */
+    FO_ENTRY_LATER, /* the fabric's part of this instant is not over: try again a delta cycle later */
+    FO_ENTRY_CLOSED /* this run is over */
 } FoEntry;
 
 /* A switch as the fabric offers it to a component. It belongs to the fabric and is valid from begin() to end(). */
@@ -68,9 +68,9 @@ typedef struct FoSwitch FoSwitch;
 struct FoSwitch {
     unsigned id, switches; /* which one this is, and of how many */
     unsigned ports;
-    const unsigned *gpu;   /* by port: the GPU behind it, */
-    const unsigned *link;  /* and by which of that GPU's links; packets stay on theirs */
-    unsigned done_flits;   /* what the built-in switch takes for FO_PACKET_MC_DONE */
+    const unsigned *gpu;  /* by port: the GPU behind it, */
+    const unsigned *link; /* and by which of that GPU's links; packets stay on theirs */
+    unsigned done_flits;  /* what the built-in switch takes for FO_PACKET_MC_DONE */
 
     uint64_t (*now_ps)(const FoSwitch *sw);
     /* Room of so many flits in the buffer of a port and channel is free. */
@@ -101,7 +101,7 @@ struct FoSwitch {
 
 /* What a component defines. Each function but `name`'s text gets what begin() returned. */
 typedef struct {
-    unsigned version;      /* FO_COMPONENT_VERSION */
+    unsigned version; /* FO_COMPONENT_VERSION */
     const char *name;
     /* A simulation begins. Several may have, of which one runs. SystemC modules can be made only before the first one
      * of a process runs; they live as long as the process, and a later simulation of the same system uses them again.

@@ -17,28 +17,28 @@
 #include "model/switch/switch.h"
 
 typedef struct {
-    guint32 region;             /* its number */
+    guint32 region; /* its number */
     guint64 line;
 } MergeKey;
 
 typedef struct {
-    MergeKey key;               /* first: the hash table's */
-    guint32 home;               /* the port that leads to it */
-    guint32 readers;            /* GPUs that have asked */
-    gboolean ready;             /* the answer has come */
-    guint32 txn;                /* until then: of the load that went on, and of which GPU, */
+    MergeKey key;    /* first: the hash table's */
+    guint32 home;    /* the port that leads to it */
+    guint32 readers; /* GPUs that have asked */
+    gboolean ready;  /* the answer has come */
+    guint32 txn;     /* until then: of the load that went on, and of which GPU, */
     guint16 src;
-    guint8 flits;               /* of the answer */
-    gboolean closed;            /* a store to the line has passed: later loads do not join */
+    guint8 flits;    /* of the answer */
+    gboolean closed; /* a store to the line has passed: later loads do not join */
     SimTime used_ps;
-    GList place;                /* among the port's entries */
-    PacketRing wait;            /* loads that wait for the answer */
-    guint8 bytes[LINE_BYTES];   /* that came, where bytes are kept */
+    GList place;              /* among the port's entries */
+    PacketRing wait;          /* loads that wait for the answer */
+    guint8 bytes[LINE_BYTES]; /* that came, where bytes are kept */
 } MergeEntry;
 
 typedef struct {
-    GHashTable *entry;          /* MergeEntry by line */
-    GQueue *used;               /* by port: its entries, the one that was used last first */
+    GHashTable *entry; /* MergeEntry by line */
+    GQueue *used;      /* by port: its entries, the one that was used last first */
     guint64 merged, full, evicted, stale, peak;
 } Merge;
 

@@ -20,7 +20,8 @@ const ParamRow mctable_params[] = {
 
 void mctable_init(McTable *table, const McTableSpec *spec)
 {
-    *table = (McTable){.spec = spec, .entry = g_new0(McEntry, spec->entries ? spec->entries : 1),
+    *table = (McTable){.spec = spec,
+                       .entry = g_new0(McEntry, spec->entries ? spec->entries : 1),
                        .teams = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref)};
 }
 
@@ -54,8 +55,8 @@ static guint32 mctable_fit(const McTable *table, guint32 n_members, guint32 link
         return links;
     if (rounds > spec->rounds)
         return 0;
-    gboolean may_extend =
-        spec->overflow == MC_OVERFLOW_EXTENDED && table->extended_used + table->extended_taken < spec->extended_entries;
+    gboolean may_extend = spec->overflow == MC_OVERFLOW_EXTENDED &&
+                          table->extended_used + table->extended_taken < spec->extended_entries;
     guint64 ports = may_extend ? 2 * spec->directives : spec->directives;
     guint32 groups = MIN(links, (guint32)spec->spray_groups);
     groups = MIN(groups, (guint32)(ports / n_members));
@@ -63,8 +64,7 @@ static guint32 mctable_fit(const McTable *table, guint32 n_members, guint32 link
     return groups;
 }
 
-guint32 mctable_program(McTable *table, guint32 mcid, const guint16 *member, guint32 n_members,
-                        guint32 links)
+guint32 mctable_program(McTable *table, guint32 mcid, const guint16 *member, guint32 n_members, guint32 links)
 {
     const McTableSpec *spec = table->spec;
     g_assert(mcid < spec->entries && !table->entry[mcid].valid && n_members > 0);
@@ -76,8 +76,12 @@ guint32 mctable_program(McTable *table, guint32 mcid, const guint16 *member, gui
     table->extended_used += extended;
     guint32 team = mctable_team(table, member, n_members);
     const GArray *members = table->teams->pdata[team];
-    table->entry[mcid] = (McEntry){.valid = TRUE, .extended = extended, .spray_groups = groups,
-                                   .n_members = n_members, .rounds = rounds, .team = team,
+    table->entry[mcid] = (McEntry){.valid = TRUE,
+                                   .extended = extended,
+                                   .spray_groups = groups,
+                                   .n_members = n_members,
+                                   .rounds = rounds,
+                                   .team = team,
                                    .member = (const guint16 *)(const void *)members->data};
     return groups;
 }
@@ -101,8 +105,8 @@ void mctable_explain(const McTable *table, guint32 n_members, const char *where,
                     MAX(spec->extended_entries, table->extended_used + table->extended_taken) + 1, n_members);
     else
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
-                    "[multicast] directives: %u ports of %s need as many directives, an entry has directives = %"
-                    G_GUINT64_FORMAT "%s; set %u or more",
+                    "[multicast] directives: %u ports of %s need as many directives, an entry has directives = "
+                    "%" G_GUINT64_FORMAT "%s; set %u or more",
                     n_members, where, spec->directives, extend ? " and as many in an extended entry" : "",
                     extend ? (n_members + 1) / 2 : n_members);
 }

@@ -22,26 +22,25 @@ typedef struct {
     guint32 spray_groups; /* links of each GPU on this switch that carry the team */
     guint32 n_members;
     const guint16 *member; /* GPU numbers */
-    guint32 team;         /* number of this list of members, among all that there ever were */
-    guint32 rounds;       /* of one replication */
-    guint16 *up;          /* by spray group: the port to the spine in which the team's tree has its root; the entry's
+    guint32 team;          /* number of this list of members, among all that there ever were */
+    guint32 rounds;        /* of one replication */
+    guint16 *up;           /* by spray group: the port to the spine in which the team's tree has its root; the entry's
                            * own. NULL: requests are replicated here */
 } McEntry;
 
 typedef struct {
     const McTableSpec *spec;
-    McEntry *entry;       /* by multicast ID */
+    McEntry *entry; /* by multicast ID */
     guint32 extended_used;
     guint32 extended_taken, entries_taken; /* by others: fault.extended_taken, fault.entries_taken */
-    GPtrArray *teams;     /* lists of members: GArrays of guint16 */
+    GPtrArray *teams;                      /* lists of members: GArrays of guint16 */
 } McTable;
 
 void mctable_init(McTable *table, const McTableSpec *spec);
 void mctable_clear(McTable *table);
 /* Programs an entry for a team, `links` being the links of each GPU on this switch. The number of spray
  * groups that carry it, 0 when it does not fit at all (nothing changed). */
-guint32 mctable_program(McTable *table, guint32 mcid, const guint16 *member, guint32 n_members,
-                        guint32 links);
+guint32 mctable_program(McTable *table, guint32 mcid, const guint16 *member, guint32 n_members, guint32 links);
 /* Why it does not fit: names the key of [multicast], the value that it needs and the one that is set. */
 void mctable_explain(const McTable *table, guint32 n_members, const char *where, GError **error);
 void mctable_release(McTable *table, guint32 mcid);

@@ -32,8 +32,13 @@ static void record_describe(Switch *sw, guint32 index)
         *request = record_of_above(sw, record);
     } else {
         const Txn *txn = txn_at(&sw->fabric->txns[record->src], record->txn);
-        *request = (McRequest){.offset = txn->offset, .object = txn->object, .data = txn->data, .txn = record->txn,
-                               .src = record->src, .bytes = txn->bytes, .answer_flits = record->answer_flits,
+        *request = (McRequest){.offset = txn->offset,
+                               .object = txn->object,
+                               .data = txn->data,
+                               .txn = record->txn,
+                               .src = record->src,
+                               .bytes = txn->bytes,
+                               .answer_flits = record->answer_flits,
                                .plain = txn_is_plain(txn)};
     }
     request->missing = 0;
@@ -53,11 +58,18 @@ Packet record_open(Switch *sw, guint32 p, Packet packet, const McEntry *entry)
     gboolean look_up = packet.place == MEMORY_LOOK_UP;
     gboolean detailed = look_up || sw->fabric->lossy || sw->fabric->keep_bytes;
     gboolean read = packet.kind == PACKET_MC_READ;
-    sw->record[index] = (McRecord){.txn = packet.txn, .members = (guint16)entry->n_members,
-                                   .count = (guint16)entry->n_members, .port = (guint16)p,
-                                   .answer_flits = packet.answer_flits, .read = read, .detailed = detailed,
-                                   .by_event = look_up && read, .link = packet.link, .src = packet.src,
-                                   .partial = sw->port[p].far && !sw->spine, .spine_member = entry->member[0]};
+    sw->record[index] = (McRecord){.txn = packet.txn,
+                                   .members = (guint16)entry->n_members,
+                                   .count = (guint16)entry->n_members,
+                                   .port = (guint16)p,
+                                   .answer_flits = packet.answer_flits,
+                                   .read = read,
+                                   .detailed = detailed,
+                                   .by_event = look_up && read,
+                                   .link = packet.link,
+                                   .src = packet.src,
+                                   .partial = sw->port[p].far && !sw->spine,
+                                   .spine_member = entry->member[0]};
     if (detailed)
         record_describe(sw, index);
     packet.txn = index;
@@ -78,7 +90,7 @@ void record_close(Switch *sw, guint32 index, SimTime now_ps)
         port->multicast_tags++;
     }
     sw->reduced++;
-    PROBE_POINT(sw->fabric, PROBE_FREE, sw->path, (&(Packet){.txn = index, .src = record->src}), now_ps);
+    PROBE_POINT(sw->fabric, PROBE_FREE, sw, (&(Packet){.txn = index, .src = record->src}), now_ps);
     record->members = 0;
     record->txn = sw->record_free;
     sw->record_free = index;

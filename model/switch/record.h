@@ -11,20 +11,20 @@
 /* What its tag stands for. What the members need to know of it stands in the shared table under the same number
  * (multicast_request.h). */
 struct McRecord {
-    SimTime last_ps;     /* the fast engine's: the latest arrival of those answers that are known ahead, (where packets
+    SimTime last_ps;   /* the fast engine's: the latest arrival of those answers that are known ahead, (where packets
                           * may be lost: the latest answer or loss) */
-    guint16 last_port;   /* and its port, which fixes the order within the instant */
-    guint16 port;        /* by which the request came, and its answer goes */
-    guint32 txn;         /* of the requester; of a partial record: the record of the switch above */
-    guint16 members;     /* 0: the record is free */
-    guint16 count;       /* answers still to come; not those that were lost */
+    guint16 last_port; /* and its port, which fixes the order within the instant */
+    guint16 port;      /* by which the request came, and its answer goes */
+    guint32 txn;       /* of the requester; of a partial record: the record of the switch above */
+    guint16 members;   /* 0: the record is free */
+    guint16 count;     /* answers still to come; not those that were lost */
     guint8 answer_flits;
-    guint8 read;         /* ld_reduce */
-    guint8 detailed;     /* there is an entry in the shared table */
-    guint8 by_event;     /* answers arrive by events, since they bring data */
-    guint8 partial;      /* of a replica that a spine sent: its answer is one of those that the spine counts */
-    guint8 link;         /* of the requester, by which it asks */
-    guint16 src;         /* requester */
+    guint8 read;          /* ld_reduce */
+    guint8 detailed;      /* there is an entry in the shared table */
+    guint8 by_event;      /* answers arrive by events, since they bring data */
+    guint8 partial;       /* of a replica that a spine sent: its answer is one of those that the spine counts */
+    guint8 link;          /* of the requester, by which it asks */
+    guint16 src;          /* requester */
     guint16 spine_member; /* partial: the member that stands for this switch in the spine's entry */
 };
 

@@ -20,8 +20,8 @@ static void reduction_sum(Switch *sw, guint32 index, const Txn *txn, guint8 *res
     NumericAcc acc;
     numeric_clear(&acc, (NumericPrecision)txn->acc);
     for (guint32 i = 0; i < request->got; i++)
-        numeric_accumulate(&acc, (NumericType)txn->type, (NumericOp)txn->op,
-                           data_at(sw->fabric->data, slot[order[i]]), txn->bytes);
+        numeric_accumulate(&acc, (NumericType)txn->type, (NumericOp)txn->op, data_at(sw->fabric->data, slot[order[i]]),
+                           txn->bytes);
     numeric_finish(&acc, (NumericType)txn->type, result, txn->bytes);
 }
 
@@ -181,7 +181,7 @@ gboolean reduction_count(Switch *sw, Packet packet, SimTime now_ps)
     record->count--;
     if (record->read && record->detailed)
         mcrequests_note_answer(sw->requests, index, packet.dst, now_ps);
-    PROBE_POINT(sw->fabric, PROBE_GATHER, sw->path, &packet, now_ps);
+    PROBE_POINT(sw->fabric, PROBE_GATHER, sw, &packet, now_ps);
     if (sw->fabric->lossy)
         record->last_ps = MAX(record->last_ps, now_ps);
     if (record->count)
@@ -190,6 +190,6 @@ gboolean reduction_count(Switch *sw, Packet packet, SimTime now_ps)
         timeout_start(sw, index, now_ps);
         return FALSE;
     }
-    PROBE_POINT(sw->fabric, PROBE_RESULT, sw->path, &packet, now_ps);
+    PROBE_POINT(sw->fabric, PROBE_RESULT, sw, &packet, now_ps);
     return TRUE;
 }

@@ -91,7 +91,8 @@ void switch_init(Switch *sw, Fabric *fabric, Sim *sim, DataPool *data, guint32 i
     mctable_init(&sw->table, &fabric->spec.mctable);
     switch_init_records(sw);
     for (guint32 p = 0; p < sw->ports; p++) {
-        sw->port[p] = (SwitchPort){.sw = sw, .number = p,
+        sw->port[p] = (SwitchPort){.sw = sw,
+                                   .number = p,
                                    .multicast_tags = (guint32)sw->spec->multicast_tags,
                                    .reduction_tags = (guint32)sw->spec->reduction_tags,
                                    .reduction_bytes = sw->spec->reduction_buffer_bytes};

@@ -20,8 +20,8 @@ static gboolean switch_reserve(Switch *sw, SwitchPort *port, Packet packet, cons
     }
     port->reduction_tags--;
     port->reduction_bytes -= need;
-    port->reduction_peak_bytes =
-        MAX(port->reduction_peak_bytes, sw->spec->reduction_buffer_bytes - port->reduction_bytes);
+    port->reduction_peak_bytes = MAX(port->reduction_peak_bytes,
+                                     sw->spec->reduction_buffer_bytes - port->reduction_bytes);
     return TRUE;
 }
 
@@ -64,7 +64,7 @@ void switch_spread(Switch *sw, guint32 p, Packet replica, const McEntry *entry, 
 static void switch_replicate(Switch *sw, guint32 p, Packet packet, const McEntry *entry, SimTime now_ps)
 {
     Packet replica = record_open(sw, p, packet, entry);
-    PROBE_POINT(sw->fabric, PROBE_TABLE, sw->path, &packet, now_ps);
+    PROBE_POINT(sw->fabric, PROBE_TABLE, sw, &packet, now_ps);
     sw->multicast_requests++;
     sw->replicated += entry->n_members;
     sw->spread(sw, p, replica, entry, now_ps);
@@ -100,7 +100,7 @@ static void switch_pass(Switch *sw, guint32 p, Packet packet, guint32 egress, Si
         switch_lose(sw, p, packet, now_ps);
         return;
     }
-    PROBE_POINT(sw->fabric, PROBE_ROUTE, sw->path, &packet, now_ps);
+    PROBE_POINT(sw->fabric, PROBE_ROUTE, sw, &packet, now_ps);
     packet.held_input = (guint16)p;
     link_push(sw->out[egress], packet, now_ps);
 }
@@ -165,7 +165,7 @@ static void switch_accept_request(Switch *sw, guint32 p, Packet packet, SimTime 
     SimTime wake_ps = SIMTIME_NEVER;
     if (port->wait.count == 0 && switch_serve(sw, p, packet, now_ps, &wake_ps))
         return;
-    PROBE_POINT(sw->fabric, PROBE_HELD, sw->path, &packet, now_ps);
+    PROBE_POINT(sw->fabric, PROBE_HELD, sw, &packet, now_ps);
     *packet_ring_push(&port->wait) = packet;
     if (wake_ps != SIMTIME_NEVER && !event_is_pending(&port->advance))
         sim_at(sw->sim, &port->advance, wake_ps, EVENT_PRIORITY_FABRIC);
@@ -174,7 +174,7 @@ static void switch_accept_request(Switch *sw, guint32 p, Packet packet, SimTime 
 void switch_accept(void *node, Link *from, Packet packet, SimTime now_ps)
 {
     Switch *sw = ((SwitchPort *)node)->sw;
-    PROBE_POINT(sw->fabric, PROBE_INGRESS, sw->path, &packet, now_ps);
+    PROBE_POINT(sw->fabric, PROBE_INGRESS, sw, &packet, now_ps);
     if (packet_vc(&packet) == VC_CREQ) {
         switch_accept_request(sw, from->sink_port, packet, now_ps);
     } else if (packet_is_counted(packet)) {

@@ -27,16 +27,16 @@ typedef struct McRecord McRecord; /* record.h */
 
 typedef struct {
     struct Switch *sw;
-    guint32 number;       /* of this port */
-    struct Switch *far;   /* at its other end, a trunk's; NULL: a GPU, */
-    guint16 gpu;          /* this one, */
-    guint8 link, rail;    /* by this link of it; which one of those that pass this switch that is */
-    PacketRing wait;      /* requests that a replication or a missing tag holds up, in order */
+    guint32 number;     /* of this port */
+    struct Switch *far; /* at its other end, a trunk's; NULL: a GPU, */
+    guint16 gpu;        /* this one, */
+    guint8 link, rail;  /* by this link of it; which one of those that pass this switch that is */
+    PacketRing wait;    /* requests that a replication or a missing tag holds up, in order */
     SimTime busy_until_ps;
     Event advance;
     guint32 multicast_tags, reduction_tags; /* free */
     guint64 reduction_bytes;                /* free */
-    AckMerge done;        /* merged acknowledgements to the requester */
+    AckMerge done;                          /* merged acknowledgements to the requester */
     guint64 stalls_tag, stalls_buffer, stalls_rounds;
     guint64 reduction_peak_bytes;
 } SwitchPort;
@@ -63,17 +63,17 @@ typedef struct Switch {
     Sim *sim;
     const SwitchSpec *spec;
     guint32 id, ports;
-    guint32 links;                  /* of each GPU that pass this switch, */
-    guint8 *link_rail;              /* and of a link of a GPU, which of these it is: its rail here */
-    guint16 *route;                 /* of GPU g and a rail at g * links + rail: the egress port */
-    gboolean spine;                 /* its ports are trunks, and it replicates to leaf switches */
-    Link **out, **in;               /* by port */
-    void *fast;                     /* the fast engine's state of this switch; NULL: the reference engine */
+    guint32 links;     /* of each GPU that pass this switch, */
+    guint8 *link_rail; /* and of a link of a GPU, which of these it is: its rail here */
+    guint16 *route;    /* of GPU g and a rail at g * links + rail: the egress port */
+    gboolean spine;    /* its ports are trunks, and it replicates to leaf switches */
+    Link **out, **in;  /* by port */
+    void *fast;        /* the fast engine's state of this switch; NULL: the reference engine */
     SwitchPort *port;
-    SwitchSpread spread;            /* switch_spread(), unless the fast engine does it */
+    SwitchSpread spread;                             /* switch_spread(), unless the fast engine does it */
     void (*go_on)(SwitchPort *port, SimTime now_ps); /* a tag has come back to a port where requests wait */
     McTable table;
-    McRequests *requests;           /* the shared side of the records */
+    McRequests *requests; /* the shared side of the records */
     DataPool *data;
     McRecord *record;               /* [0] unused */
     guint32 record_free;            /* head of the list of those that were used, linked by McRecord.txn; 0: none */
@@ -81,10 +81,10 @@ typedef struct Switch {
     guint32 records_used;
     guint64 replicated, reduced, multicast_requests, invalid_mcid;
     guint64 crumbstore_mcto_err, crumbstore_rto_err;
-    const SwitchUnit *unit;         /* NULL: there is none */
+    const SwitchUnit *unit; /* NULL: there is none */
     void *unit_state;
-    SwitchComponent *component;     /* which has its ports; NULL: it is the built-in switch */
-    guint32 timeout_key;            /* where packets may be lost: order of the first record's time-out in an instant */
+    SwitchComponent *component; /* which has its ports; NULL: it is the built-in switch */
+    guint32 timeout_key;        /* where packets may be lost: order of the first record's time-out in an instant */
     char *path;
 } Switch;
 extern const StatRow switch_stats[];
@@ -94,8 +94,8 @@ extern const StatRow switch_port_stats[];
  * taken. */
 void switch_init(Switch *sw, Fabric *fabric, Sim *sim, DataPool *data, guint32 id, guint32 ports, char *name);
 void switch_clear(Switch *sw);
-void switch_take(Switch *sw, Link *from, guint32 port); /* what arrives on `from`, at that port */
-void switch_send(Switch *sw, Link *to, guint32 port);   /* what leaves there */
+void switch_take(Switch *sw, Link *from, guint32 port);                    /* what arrives on `from`, at that port */
+void switch_send(Switch *sw, Link *to, guint32 port);                      /* what leaves there */
 void switch_accept(void *port, Link *from, Packet packet, SimTime now_ps); /* a LinkSink */
 /* A packet for one GPU joins the queue of its egress port. */
 void switch_route(Switch *sw, guint32 port, Packet packet, SimTime now_ps);
@@ -123,7 +123,7 @@ static inline guint32 switch_egress(const SwitchPort *port, Packet *packet)
     const guint32 rail = switch_take_rail(port, packet);
     return switch_port_of(port->sw, packet_target(*packet), rail);
 }
-void switch_on_advance(Event *event, SimTime now_ps); /* of SwitchPort.advance: requests that waited go on */
+void switch_on_advance(Event *event, SimTime now_ps);  /* of SwitchPort.advance: requests that waited go on */
 void switch_advance(SwitchPort *port, SimTime now_ps); /* the same, at once */
 gboolean switch_is_quiet(const Switch *sw);
 char *switch_waiter_text(void *sw);

@@ -16,24 +16,21 @@ void sim_at_background(Sim *sim, Sim *target, Event *event, SimTime time_ps)
 {
     Background background = {target, event, time_ps};
     g_assert(time_ps >= sim->now_ps && event->place == 0);
-    if (sim->background == NULL) {
+    if (!sim->background) {
         sim->background = g_array_new(FALSE, FALSE, sizeof background);
     }
     g_array_append_val(sim->background, background);
     g_array_sort(sim->background, background_compare); /* which keeps the order of equal times */
 }
 
-SimTime sim_background_ps(const Sim *sim)
-{
-    return background_due_ps(sim);
-}
+SimTime sim_background_ps(const Sim *sim) { return background_due_ps(sim); }
 
 void sim_observe(Sim *sim, SimTime first_ps, SimObserve look, void *user)
 {
-    g_assert(look == NULL || (sim->thread == NULL && sim->observe == NULL));
+    g_assert(!look || (!sim->thread && !sim->observe));
     sim->observe = look;
     sim->observe_user = user;
-    sim->observe_ps = look != NULL ? first_ps : SIMTIME_NEVER;
+    sim->observe_ps = look ? first_ps : SIMTIME_NEVER;
 }
 
 /* TRUE: it has looked. */

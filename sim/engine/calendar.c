@@ -14,6 +14,25 @@ void calendar_free(Calendar *calendar)
     g_free(calendar);
 }
 
+static void clear_list(Event *event)
+{
+    for (; event; event = event->next) {
+        event->place = CALENDAR_PLACE_IDLE;
+    }
+}
+
+void calendar_clear(Calendar *calendar)
+{
+    clear_list(calendar->due);
+    for (unsigned slot = 0; slot < CALENDAR_BUCKETS; slot++) {
+        clear_list(calendar->head[slot]);
+    }
+    for (gsize i = 0; i < calendar->far_n; i++) {
+        calendar->far[i].event->place = CALENDAR_PLACE_IDLE;
+    }
+    *calendar = (Calendar){.far = calendar->far, .far_size = calendar->far_size, .far_bucket = UINT64_MAX};
+}
+
 /* ---- the lists ---- */
 
 #define SORT_STEPS_MAX 100
@@ -27,13 +46,13 @@ static void insert_due(Calendar *calendar, Event *event)
     if (!event_is_before(event, calendar->due_last)) {
         link = &calendar->due_last->next;
     }
-    while (*link != NULL && !event_is_before(event, *link)) {
+    while (*link && !event_is_before(event, *link)) {
         link = &(*link)->next;
     }
     event->place = CALENDAR_PLACE_WHEEL;
     event->next = *link;
     *link = event;
-    if (event->next == NULL) {
+    if (!event->next) {
         calendar->due_last = event;
     }
 }
@@ -46,7 +65,7 @@ void calendar_insert_else(Calendar *calendar, Event *event)
 
     if (bucket != calendar->turn) {
         push_far(calendar, event);
-    } else if (calendar->due != NULL) {
+    } else if (calendar->due) {
         insert_due(calendar, event);
     } else {
         calendar_insert_at(calendar, event, bucket & CALENDAR_MASK);
@@ -57,13 +76,13 @@ static Event *list_merge(Event *a, Event *b)
 {
     Event *head, **end = &head;
 
-    while (a != NULL && b != NULL) {
+    while (a && b) {
         Event **less = event_is_before(a, b) ? &a : &b;
         *end = *less;
         end = &(*less)->next;
         *less = *end;
     }
-    *end = a != NULL ? a : b;
+    *end = a ? a : b;
     return head;
 }
 
@@ -72,7 +91,7 @@ static Event *list_sort(Event *list)
 {
     Event *run[32] = {NULL};
 
-    while (list != NULL) {
+    while (list) {
         Event *carry = list;
         unsigned i = 0;
         list = list->next;
@@ -99,13 +118,13 @@ static void sort_due(Calendar *calendar, Event *list)
     for (Event *event = last, *next; event != NULL; event = next) {
         Event **link = &sorted;
         next = event->next;
-        while (*link != NULL && event_is_before(*link, event)) {
+        while (*link && event_is_before(*link, event)) {
             link = &(*link)->next;
             steps++;
         }
         event->next = *link;
         *link = event;
-        if (event->next == NULL) {
+        if (!event->next) {
             last = event;
         }
         if (G_UNLIKELY(steps > SORT_STEPS_MAX)) {
@@ -164,7 +183,7 @@ Event *calendar_take_far(Calendar *calendar, SimTime limit_ps)
 
 SimTime calendar_next_ps(Calendar *calendar)
 {
-    if (calendar->due != NULL) {
+    if (calendar->due) {
         return calendar->due->time_ps;
     }
     unsigned slot = calendar->turn & CALENDAR_MASK;
@@ -211,8 +230,7 @@ static void far_sift_down(Calendar *calendar, gsize at, CalendarFar entry)
         if (child >= calendar->far_n) {
             break;
         }
-        if (child + 1 < calendar->far_n &&
-            far_is_before(&calendar->far[child + 1], &calendar->far[child])) {
+        if (child + 1 < calendar->far_n && far_is_before(&calendar->far[child + 1], &calendar->far[child])) {
             child++;
         }
         if (!far_is_before(&calendar->far[child], &entry)) {
@@ -226,8 +244,7 @@ static void far_sift_down(Calendar *calendar, gsize at, CalendarFar entry)
 
 static void far_note_top(Calendar *calendar)
 {
-    calendar->far_bucket =
-        calendar->far_n > 0 ? calendar->far[0].time_ps >> CALENDAR_PS_SHIFT : UINT64_MAX;
+    calendar->far_bucket = calendar->far_n > 0 ? calendar->far[0].time_ps >> CALENDAR_PS_SHIFT : UINT64_MAX;
 }
 
 static void push_far(Calendar *calendar, Event *event)
@@ -237,8 +254,7 @@ static void push_far(Calendar *calendar, Event *event)
         calendar->far = g_renew(CalendarFar, calendar->far, calendar->far_size);
     }
     g_assert(calendar->far_n < UINT32_MAX - CALENDAR_PLACE_FAR);
-    far_sift_up(calendar, calendar->far_n++,
-                (CalendarFar){event->time_ps, event->order, event});
+    far_sift_up(calendar, calendar->far_n++, (CalendarFar){event->time_ps, event->order, event});
     far_note_top(calendar);
 }
 
@@ -277,16 +293,16 @@ void calendar_remove(Calendar *calendar, Event *event)
     }
     uint64_t bucket = event->time_ps >> CALENDAR_PS_SHIFT;
     unsigned slot = bucket & CALENDAR_MASK;
-    gboolean due = bucket == calendar->turn && calendar->due != NULL;
+    gboolean due = bucket == calendar->turn && calendar->due;
     Event **link = due ? &calendar->due : &calendar->head[slot], *before = NULL;
     for (; *link != event; link = &before->next) {
         before = *link;
     }
     *link = event->next;
     event->place = CALENDAR_PLACE_IDLE;
-    if (due && event->next == NULL) {
+    if (due && !event->next) {
         calendar->due_last = before;
-    } else if (!due && calendar->head[slot] == NULL) {
+    } else if (!due && !calendar->head[slot]) {
         calendar_unmark(calendar, slot);
     }
 }

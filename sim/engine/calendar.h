@@ -40,11 +40,11 @@ typedef struct {
 } CalendarFar;
 
 typedef struct {
-    uint64_t turn;        /* absolute number of the wheel's first bucket */
-    Event *due;           /* the list that is in order; NULL: none */
-    Event *due_last;      /* its last event, while there is one */
-    uint64_t far_bucket;  /* bucket of the heap's top, UINT64_MAX when empty */
-    gsize far_n;          /* events in the heap */
+    uint64_t turn;       /* absolute number of the wheel's first bucket */
+    Event *due;          /* the list that is in order; NULL: none */
+    Event *due_last;     /* its last event, while there is one */
+    uint64_t far_bucket; /* bucket of the heap's top, UINT64_MAX when empty */
+    gsize far_n;         /* events in the heap */
     CalendarFar *far;
     gsize far_size;
     uint64_t summary[CALENDAR_SUMMARY];
@@ -53,7 +53,8 @@ typedef struct {
 } Calendar;
 
 Calendar *calendar_new(void);
-void calendar_free(Calendar *calendar); /* the events stay their owners' */
+void calendar_free(Calendar *calendar);  /* the events stay their owners' */
+void calendar_clear(Calendar *calendar); /* nothing is due any more, and no event is pending */
 
 /* The slow halves of what follows. */
 void calendar_insert_else(Calendar *calendar, Event *event); /* far, or into the bucket of `turn` */
@@ -147,7 +148,7 @@ static inline void calendar_fetch_next(const Calendar *calendar, unsigned slot)
  * one, so that anything after limit_ps can still be inserted. */
 static inline Event *calendar_take(Calendar *calendar, SimTime limit_ps)
 {
-    if (calendar->due != NULL) {
+    if (calendar->due) {
         return calendar_take_due(calendar, limit_ps);
     }
     unsigned slot = calendar->turn & CALENDAR_MASK;
@@ -161,7 +162,7 @@ static inline Event *calendar_take(Calendar *calendar, SimTime limit_ps)
         }
     }
     Event *event = calendar->head[found];
-    if (event->next != NULL) {
+    if (event->next) {
         return calendar_take_first(calendar, found, limit_ps);
     }
     if (G_UNLIKELY(event->time_ps > limit_ps)) {

@@ -19,18 +19,18 @@ typedef struct {
     _Atomic guint32 value, sleepers;
 } Gate;
 
-G_DEFINE_QUARK(fanout-sim-error, sim_error)
+G_DEFINE_QUARK(fanout - sim - error, sim_error)
 
 struct SimSplit {
     Sim *sim;
-    guint n;            /* other domains, */
-    Sim **far;          /* and their clocks */
+    guint n;   /* other domains, */
+    Sim **far; /* and their clocks */
     const SimExchange *exchange;
     void *user;
     SimTime lookahead_ps;
-    SimTime end_ps;     /* of the window: events before it fire */
-    SimTime *next_ps;   /* by domain: what close() said */
-    gboolean open;      /* the window is not closed on all sides */
+    SimTime end_ps;   /* of the window: events before it fire */
+    SimTime *next_ps; /* by domain: what close() said */
+    gboolean open;    /* the window is not closed on all sides */
     gboolean quit;
     guint32 window;
     _Atomic guint32 *domain; /* by number: the last window in which a thread has taken it */
@@ -68,7 +68,7 @@ static void gate_wait(Gate *gate, guint32 value)
     atomic_fetch_sub(&gate->sleepers, 1);
 }
 
-/* Nobody else has it in this window. */
+/* No other thread has it in this window. */
 static gboolean split_claim(const SimSplit *split, _Atomic guint32 *of)
 {
     return atomic_load_explicit(of, memory_order_relaxed) != split->window &&
@@ -106,28 +106,22 @@ static gpointer split_work(gpointer user)
     }
 }
 
-static void split_wait(SimSplit *split)
-{
-    gate_wait(&split->done, split->window * split->workers);
-}
+static void split_wait(SimSplit *split) { gate_wait(&split->done, split->window * split->workers); }
 
-gboolean sim_wants_domains(const Sim *sim)
-{
-    return sim->threads > 1;
-}
+gboolean sim_wants_domains(const Sim *sim) { return sim->threads > 1; }
 
 static gboolean split_check(const Sim *sim, SimTime lookahead_ps, GError **error)
 {
-    if (sim->vcd != NULL) {
+    if (sim->vcd) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_DOMAINS,
                     "several domains: a waveform wants every instant in order; leave --vcd away, or --cores");
-    } else if (sim->wheel == NULL) {
+    } else if (!sim->wheel) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_DOMAINS,
                     "several domains: SystemC's calendar is one thread's; leave --calendar away, or --cores");
     } else if (lookahead_ps < LOOKAHEAD_MIN_PS) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_DOMAINS,
-                    "several domains: they can be %" G_GUINT64_FORMAT " ps apart; at least %u are wanted",
-                    lookahead_ps, LOOKAHEAD_MIN_PS);
+                    "several domains: they can be %" G_GUINT64_FORMAT " ps apart; at least %u are wanted", lookahead_ps,
+                    LOOKAHEAD_MIN_PS);
     } else {
         return TRUE;
     }
@@ -147,11 +141,15 @@ static Sim *split_far_new(const Sim *sim)
 gboolean sim_split(Sim *sim, guint n, Sim *far[], SimTime lookahead_ps, const SimExchange *exchange, void *user,
                    GError **error)
 {
-    g_assert(sim->split == NULL && sim->thread == NULL && n != 0);
+    g_assert(!sim->split && !sim->thread && n != 0);
     if (!split_check(sim, lookahead_ps, error))
         return FALSE;
     SimSplit *split = g_aligned_alloc0(1, sizeof *split, G_ALIGNOF(SimSplit));
-    *split = (SimSplit){.sim = sim, .n = n, .exchange = exchange, .user = user, .lookahead_ps = lookahead_ps,
+    *split = (SimSplit){.sim = sim,
+                        .n = n,
+                        .exchange = exchange,
+                        .user = user,
+                        .lookahead_ps = lookahead_ps,
                         .workers = MIN(sim->threads - 1, n)};
     split->far = g_new(Sim *, n);
     split->next_ps = g_new(SimTime, n + 1);
@@ -172,7 +170,7 @@ gboolean sim_split(Sim *sim, guint n, Sim *far[], SimTime lookahead_ps, const Si
 
 void split_free(SimSplit *split)
 {
-    if (split == NULL)
+    if (!split)
         return;
     split_settle(split);
     split->quit = TRUE;
@@ -236,7 +234,7 @@ void split_drain(SimSplit *split, SimTime limit_ps)
             split_open(split, next_ps);
         }
         sim_drain(sim, MIN(limit_ps, split->end_ps - 1));
-        if (sim->stop || sim->ready_first != NULL || sim->limit_ps < split->end_ps - 1)
+        if (sim->stop || sim->ready_first || sim->limit_ps < split->end_ps - 1)
             return;
         split_close(split);
     }
@@ -244,7 +242,7 @@ void split_drain(SimSplit *split, SimTime limit_ps)
 
 void split_settle(SimSplit *split)
 {
-    if (split == NULL || !split->open)
+    if (!split || !split->open)
         return;
     split_take_all(split, TRUE);
     split_wait(split);

@@ -8,7 +8,7 @@
  * when it is through with its own. Then
  * they meet, and letters are delivered as the next window begins.
  *
- * Whatever order letters come in, and whoever runs which domain, results are those of one domain as long as
+ * Whatever order letters come in, and whichever thread runs which domain, results are those of one domain as long as
  * events of one domain at one instant have an order of their own: see sim_at_key(). */
 #ifndef SIM_ENGINE_DOMAIN_H
 #define SIM_ENGINE_DOMAIN_H

@@ -7,8 +7,8 @@ void sim_drain(Sim *sim, SimTime limit_ps)
     Calendar *wheel = sim->wheel;
     Event *event;
 
-    sim->limit_ps = sim->ready_first != NULL ? MIN(limit_ps, sim->now_ps) : limit_ps;
-    while (!sim->stop && (event = calendar_take(wheel, sim->limit_ps)) != NULL) {
+    sim->limit_ps = sim->ready_first ? MIN(limit_ps, sim->now_ps) : limit_ps;
+    while (!sim->stop && (event = calendar_take(wheel, sim->limit_ps))) {
         sim->now_ps = event->time_ps;
         sim->order = event->order;
         sim->fired++;

@@ -1,4 +1,4 @@
-/* What sim.c and process.c share. Nobody outside sim/ includes this. */
+/* What sim.c and process.c share. Nothing outside sim/ includes this. */
 #ifndef SIM_ENGINE_INTERNAL_H
 #define SIM_ENGINE_INTERNAL_H
 
@@ -73,7 +73,7 @@ struct Sim {
     SimObserve observe; /* NULL: nothing looks */
     void *observe_user;
     SimTime observe_ps; /* when it looks next */
-    char *failure; /* what SystemC said */
+    char *failure;      /* what SystemC said */
 };
 
 void sim_finish(Sim *sim, SimStatus status);
@@ -89,8 +89,8 @@ typedef struct SimSplit SimSplit;
 void split_free(SimSplit *split);   /* may be NULL */
 void split_settle(SimSplit *split); /* may be NULL: the other threads rest when it returns */
 void split_drain(SimSplit *split, SimTime limit_ps);
-SimTime split_due_ps(const SimSplit *split); /* when any domain goes on */
-SimTime split_now_ps(const SimSplit *split); /* of the other domain that has come furthest */
+SimTime split_due_ps(const SimSplit *split);       /* when any domain goes on */
+SimTime split_now_ps(const SimSplit *split);       /* of the other domain that has come furthest */
 guint64 split_events_fired(const SimSplit *split); /* of all other domains */
 
 /* background.c */
@@ -102,9 +102,8 @@ typedef struct {
 /* When the first of its events is due; when that is, or the observer looks. SIMTIME_NEVER: never. */
 static inline SimTime background_due_ps(const Sim *sim)
 {
-    return sim->background != NULL && sim->background->len != 0
-               ? g_array_index(sim->background, Background, 0).time_ps
-               : SIMTIME_NEVER;
+    return sim->background && sim->background->len != 0 ? g_array_index(sim->background, Background, 0).time_ps
+                                                        : SIMTIME_NEVER;
 }
 static inline SimTime background_next_ps(const Sim *sim) { return MIN(background_due_ps(sim), sim->observe_ps); }
 /* All else that is due is due at next_ps or later. TRUE: the observer has looked, or background events stand in the
@@ -118,6 +117,7 @@ void reference_insert(Sim *sim, Event *event);
 void reference_remove(Sim *sim, Event *event);
 void reference_enter(Sim *sim); /* sim_run() begins, ends */
 void reference_leave(Sim *sim);
+void reference_forget(Sim *sim); /* nothing is due any more, and the Sim runs no more */
 void reference_pump(Sim *sim);
 gboolean reference_is_busy(const Sim *sim); /* at this instant */
 

@@ -19,15 +19,9 @@
 using namespace sc_core;
 
 extern "C" __attribute__((visibility("default"))) int sc_main(int argc, char **argv);
-extern "C" int sc_main(int, char **)
-{
-    return 0;
-}
+extern "C" int sc_main(int, char **) { return 0; }
 
-static sc_time time_of(SimTime ps)
-{
-    return sc_time::from_value(ps);
-}
+static sc_time time_of(SimTime ps) { return sc_time::from_value(ps); }
 
 /* ---- threads ---- */
 
@@ -91,10 +85,7 @@ static Kernel *kernel()
     return only;
 }
 
-void kernel_init(void)
-{
-    kernel();
-}
+void kernel_init(void) { kernel(); }
 
 gboolean kernel_run(KernelPump pump, void *user, char **message)
 {
@@ -121,30 +112,15 @@ gboolean kernel_run(KernelPump pump, void *user, char **message)
     return fine;
 }
 
-SimTime kernel_now_ps(void)
-{
-    return sc_time_stamp().value();
-}
+SimTime kernel_now_ps(void) { return sc_time_stamp().value(); }
 
-void kernel_wake_after(SimTime delay_ps)
-{
-    kernel()->wake.notify(time_of(delay_ps));
-}
+void kernel_wake_after(SimTime delay_ps) { kernel()->wake.notify(time_of(delay_ps)); }
 
-void kernel_wake_cancel(void)
-{
-    kernel()->wake.cancel();
-}
+void kernel_wake_cancel(void) { kernel()->wake.cancel(); }
 
-void kernel_wake_now(void)
-{
-    kernel()->wake.notify();
-}
+void kernel_wake_now(void) { kernel()->wake.notify(); }
 
-void kernel_pause(void)
-{
-    sc_pause();
-}
+void kernel_pause(void) { sc_pause(); }
 
 SimTime kernel_foreign_delay_ps(void)
 {
@@ -215,10 +191,7 @@ void kernel_thread_start(KernelThread *thread, KernelMain main, void *arg, const
     thread->go.notify();
 }
 
-void kernel_thread_resume(KernelThread *thread)
-{
-    thread->go.notify();
-}
+void kernel_thread_resume(KernelThread *thread) { thread->go.notify(); }
 
 void kernel_thread_yield(KernelThread *thread)
 {
@@ -227,10 +200,7 @@ void kernel_thread_yield(KernelThread *thread)
     stack_enter(&thread->stack);
 }
 
-void kernel_thread_leave(KernelThread *thread)
-{
-    longjmp(thread->home, 1);
-}
+void kernel_thread_leave(KernelThread *thread) { longjmp(thread->home, 1); }
 
 void kernel_threads_trim(guint keep)
 {
@@ -245,15 +215,9 @@ void kernel_threads_trim(guint keep)
     }
 }
 
-gsize kernel_thread_stack_used(const KernelThread *thread)
-{
-    return stack_used(&thread->stack);
-}
+gsize kernel_thread_stack_used(const KernelThread *thread) { return stack_used(&thread->stack); }
 
-guint kernel_threads_parked(void)
-{
-    return kernel()->threads_parked;
-}
+guint kernel_threads_parked(void) { return kernel()->threads_parked; }
 
 /* ---- one notification for one event ---- */
 

@@ -13,7 +13,7 @@ static void process_push_ready(Sim *sim, SimProcess *process)
 {
     process->state = PROCESS_READY;
     process->ready_next = NULL;
-    if (sim->ready_first == NULL) {
+    if (!sim->ready_first) {
         sim->ready_first = process;
     } else {
         sim->ready_last->ready_next = process;
@@ -43,10 +43,10 @@ void process_resume_first(Sim *sim)
 {
     SimProcess *process = sim->ready_first;
 
-    if (process->thread == NULL) {
+    if (!process->thread) {
         process->thread = kernel_thread_take(process->stack_bytes);
     }
-    if (process->thread == NULL) {
+    if (!process->thread) {
         process->thread = kernel_thread_new(process->stack_bytes);
     }
     sim->needs_thread = FALSE;
@@ -59,11 +59,11 @@ static void process_pass_on(Sim *sim)
     SimProcess *process = sim->ready_first;
 
     sim->current = NULL;
-    if (process != NULL && !sim->stop) {
-        if (process->thread == NULL) {
+    if (process && !sim->stop) {
+        if (!process->thread) {
             process->thread = kernel_thread_take(process->stack_bytes);
         }
-        if (process->thread != NULL) {
+        if (process->thread) {
             process_go(sim);
             return;
         }
@@ -111,8 +111,7 @@ static void process_fire_wake(Event *event, SimTime now_ps)
     process_push_ready(process->sim, process);
 }
 
-SimProcess *sim_spawn(Sim *sim, const char *name, void (*main)(void *arg), void *arg,
-                      gsize stack_bytes)
+SimProcess *sim_spawn(Sim *sim, const char *name, void (*main)(void *arg), void *arg, gsize stack_bytes)
 {
     SimProcess *process = g_new0(SimProcess, 1);
 
@@ -120,8 +119,7 @@ SimProcess *sim_spawn(Sim *sim, const char *name, void (*main)(void *arg), void 
     process->name = g_strdup(name);
     process->main = main;
     process->arg = arg;
-    process->stack_bytes =
-        stack_bytes == 0 ? PROCESS_STACK_BYTES : MAX(stack_bytes, PROCESS_STACK_BYTES_MIN);
+    process->stack_bytes = stack_bytes == 0 ? PROCESS_STACK_BYTES : MAX(stack_bytes, PROCESS_STACK_BYTES_MIN);
     process->why = g_string_new(NULL);
     event_init(&process->wake, process_fire_wake);
     process->alive_link.data = process;
@@ -132,7 +130,7 @@ SimProcess *sim_spawn(Sim *sim, const char *name, void (*main)(void *arg), void 
 
 gsize sim_process_stack_used(const SimProcess *process)
 {
-    return process->thread != NULL ? kernel_thread_stack_used(process->thread) : 0;
+    return process->thread ? kernel_thread_stack_used(process->thread) : 0;
 }
 
 void sim_wait_ps(Sim *sim, SimTime delay_ps)
@@ -183,7 +181,7 @@ static void pump_abandon(void *user)
 
     for (GList *link = sim->alive.head; link != NULL; link = link->next) {
         SimProcess *process = link->data;
-        if (process->thread != NULL) {
+        if (process->thread) {
             process->abandoned = TRUE;
             kernel_thread_resume(process->thread);
         }
@@ -197,13 +195,13 @@ void process_abandon_all(Sim *sim)
     gboolean started = FALSE;
 
     for (GList *link = sim->alive.head; link != NULL; link = link->next) {
-        started = started || ((SimProcess *)link->data)->thread != NULL;
+        started = started || ((SimProcess *)link->data)->thread;
     }
-    if ((started || kernel_threads_parked() > PROCESS_THREADS_KEPT) && sim->failure == NULL) {
+    if ((started || kernel_threads_parked() > PROCESS_THREADS_KEPT) && !sim->failure) {
         sim->ended = FALSE;
         kernel_run(pump_abandon, sim, &sim->failure);
     }
-    while (sim->alive.head != NULL) {
+    while (sim->alive.head) {
         process_free(sim->alive.head->data);
     }
 }

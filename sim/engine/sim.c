@@ -18,7 +18,7 @@ Sim *sim_new(const SimSpec *spec, GError **error)
 {
     Vcd *vcd = NULL;
 
-    if (spec->vcd_path != NULL && (vcd = vcd_open(spec->vcd_path, error)) == NULL) {
+    if (spec->vcd_path && !(vcd = vcd_open(spec->vcd_path, error))) {
         return NULL;
     }
     Sim *sim = g_new0(Sim, 1);
@@ -39,56 +39,54 @@ Sim *sim_new(const SimSpec *spec, GError **error)
     return sim;
 }
 
+void sim_abandon(Sim *sim)
+{
+    g_assert(!sim->running);
+    process_abandon_all(sim);
+    if (sim->wheel)
+        calendar_clear(sim->wheel);
+    else
+        reference_forget(sim);
+}
+
 void sim_free(Sim *sim)
 {
-    if (sim == NULL) {
+    if (!sim) {
         return;
     }
     g_assert(!sim->running);
     split_free(sim->split);
     process_abandon_all(sim);
     sim_trace_end(sim);
-    if (sim->wheel != NULL) {
+    if (sim->wheel) {
         calendar_free(sim->wheel);
     } else {
         reference_clear(sim);
     }
     g_array_unref(sim->waiters);
-    if (sim->background != NULL) {
+    if (sim->background) {
         g_array_unref(sim->background);
     }
     g_free(sim->failure);
     g_free(sim);
 }
 
-SimEngine sim_engine(const Sim *sim)
-{
-    return sim->engine;
-}
+SimEngine sim_engine(const Sim *sim) { return sim->engine; }
 
-guint64 sim_seed(const Sim *sim)
-{
-    return sim->seed;
-}
+guint64 sim_seed(const Sim *sim) { return sim->seed; }
 
-guint64 sim_events_fired(const Sim *sim)
-{
-    return sim->fired + (sim->split != NULL ? split_events_fired(sim->split) : 0);
-}
+guint64 sim_events_fired(const Sim *sim) { return sim->fired + (sim->split ? split_events_fired(sim->split) : 0); }
 
 /* ---- events ---- */
 
-void sim_at_reference(Sim *sim, Event *event)
-{
-    reference_insert(sim, event);
-}
+void sim_at_reference(Sim *sim, Event *event) { reference_insert(sim, event); }
 
 void sim_cancel(Sim *sim, Event *event)
 {
     if (!event_is_pending(event)) {
         return;
     }
-    if (sim->wheel != NULL) {
+    if (sim->wheel) {
         calendar_remove(sim->wheel, event);
     } else {
         reference_remove(sim, event);
@@ -104,10 +102,10 @@ void sim_finish(Sim *sim, SimStatus status)
     sim->ended = TRUE;
     if (status == SIM_LIMIT) {
         sim->now_ps = sim->until_ps;
-    } else if (status == SIM_IDLE && sim->split != NULL) {
+    } else if (status == SIM_IDLE && sim->split) {
         sim->now_ps = MAX(sim->now_ps, split_now_ps(sim->split));
     }
-    if (sim->wheel == NULL) {
+    if (!sim->wheel) {
         reference_leave(sim); /* before SystemC makes due what is due in the next delta cycle */
     }
     SimTime behind_ps = sim->base_ps + sim->now_ps - kernel_now_ps();
@@ -136,19 +134,19 @@ void sim_sleep(Sim *sim, SimTime next_ps, SimTime clock_ps)
 
 static SimTime wheel_due_ps(const Sim *sim)
 {
-    return sim->split != NULL ? split_due_ps(sim->split) : calendar_next_ps(sim->wheel);
+    return sim->split ? split_due_ps(sim->split) : calendar_next_ps(sim->wheel);
 }
 
 static void wheel_drain(Sim *sim, SimTime limit_ps)
 {
     do {
         SimTime before_ps = MIN(limit_ps, background_next_ps(sim) - 1);
-        if (sim->split != NULL) {
+        if (sim->split) {
             split_drain(sim->split, before_ps);
         } else {
             sim_drain(sim, before_ps);
         }
-    } while (!sim->stop && sim->ready_first == NULL && background_next_ps(sim) <= limit_ps &&
+    } while (!sim->stop && !sim->ready_first && background_next_ps(sim) <= limit_ps &&
              background_release(sim, wheel_due_ps(sim)));
 }
 
@@ -158,7 +156,7 @@ static void pump_wheel(Sim *sim)
     SimTime foreign_ps = kernel_foreign_delay_ps();
     SimTime limit_ps = sim->until_ps;
 
-    if (sim->vcd != NULL) {
+    if (sim->vcd) {
         limit_ps = MIN(limit_ps, clock_ps);
     } else if (foreign_ps != SIMTIME_NEVER) {
         limit_ps = MIN(limit_ps, clock_ps + foreign_ps);
@@ -166,7 +164,7 @@ static void pump_wheel(Sim *sim)
     wheel_drain(sim, limit_ps);
     if (sim->stop) {
         sim_finish(sim, SIM_STOPPED);
-    } else if (sim->ready_first != NULL) {
+    } else if (sim->ready_first) {
         if (clock_ps < sim->now_ps) {
             kernel_wake_after(sim->now_ps - clock_ps);
         } else {
@@ -187,7 +185,7 @@ static void pump(void *user)
         kernel_pause();
     } else if (sim->needs_thread) {
         process_resume_first(sim);
-    } else if (sim->wheel != NULL) {
+    } else if (sim->wheel) {
         pump_wheel(sim);
     } else {
         reference_pump(sim);
@@ -196,14 +194,14 @@ static void pump(void *user)
 
 SimStatus sim_run(Sim *sim, SimTime until_ps)
 {
-    g_assert(!sim->running && sim->current == NULL);
+    g_assert(!sim->running && !sim->current);
     g_assert(until_ps >= sim->now_ps && until_ps <= SIMTIME_NEVER);
-    if (sim->thread == NULL) {
+    if (!sim->thread) {
         sim->thread = g_thread_self();
         sim->vcd_base_ps = kernel_now_ps();
     }
     g_assert(sim->thread == g_thread_self());
-    if (sim->failure != NULL) {
+    if (sim->failure) {
         return SIM_STUCK;
     }
     sim->running = TRUE;
@@ -212,11 +210,11 @@ SimStatus sim_run(Sim *sim, SimTime until_ps)
     sim->status = SIM_IDLE;
     sim->until_ps = MIN(until_ps, SIMTIME_LAST_PS);
     sim->base_ps = kernel_now_ps() - sim->now_ps;
-    if (sim->wheel == NULL) {
+    if (!sim->wheel) {
         reference_enter(sim);
     }
     gboolean fine = kernel_run(pump, sim, &sim->failure);
-    if (sim->wheel == NULL) {
+    if (!sim->wheel) {
         reference_leave(sim);
     }
     sim->running = FALSE;
@@ -226,7 +224,8 @@ SimStatus sim_run(Sim *sim, SimTime until_ps)
     }
     if (fine && sim->status == SIM_LIMIT && until_ps > SIMTIME_LAST_PS) {
         sim->failure = g_strdup_printf("simulated time has passed %" G_GUINT64_FORMAT
-                                       " s, the most that a run can take", SIMTIME_LAST_PS / PS_PER_S);
+                                       " s, the most that a run can take",
+                                       SIMTIME_LAST_PS / PS_PER_S);
         fine = FALSE;
     } else if (!fine) {
         char *message = sim->failure;
@@ -241,10 +240,7 @@ SimStatus sim_run(Sim *sim, SimTime until_ps)
     return sim->status;
 }
 
-void sim_stop(Sim *sim)
-{
-    sim->stop = TRUE;
-}
+void sim_stop(Sim *sim) { sim->stop = TRUE; }
 
 /* ---- from outside the pump: SystemC components, see tlm_port.cpp ---- */
 
@@ -254,19 +250,15 @@ SimEntry sim_enter(Sim *sim)
         return SIM_ENTRY_CLOSED;
     }
     SimTime clock_ps = kernel_now_ps() - sim->base_ps;
-    gboolean busy = sim->ended || sim->current != NULL || sim->ready_first != NULL ||
-                    (sim->wheel != NULL ? calendar_next_ps(sim->wheel) <= clock_ps
-                                        : reference_is_busy(sim));
+    gboolean busy = sim->ended || sim->current || sim->ready_first ||
+                    (sim->wheel ? calendar_next_ps(sim->wheel) <= clock_ps : reference_is_busy(sim));
     if (!busy) {
         sim->now_ps = MAX(sim->now_ps, clock_ps);
     }
     return busy ? SIM_ENTRY_LATER : SIM_ENTRY_OPEN;
 }
 
-void sim_leave(void)
-{
-    kernel_wake_now();
-}
+void sim_leave(void) { kernel_wake_now(); }
 
 SimTime sim_foreign_delay_ps(Sim *sim)
 {
@@ -301,11 +293,11 @@ static GPtrArray *waiting_processes(Sim *sim)
     GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
     char *line;
 
-    if (sim->failure != NULL) {
+    if (sim->failure) {
         g_ptr_array_add(lines, g_strdup(sim->failure));
     }
     for (GList *link = sim->alive.head; link != NULL; link = link->next) {
-        if ((line = process_waiter_text(link->data)) != NULL) {
+        if ((line = process_waiter_text(link->data))) {
             g_ptr_array_add(lines, line);
         }
     }
@@ -319,7 +311,7 @@ static GPtrArray *waiting_units(Sim *sim, gboolean causes)
 
     for (guint i = 0; i < sim->waiters->len; i++) {
         Waiter *waiter = &g_array_index(sim->waiters, Waiter, i);
-        if (waiter->cause == causes && (line = waiter->text(waiter->unit)) != NULL) {
+        if (waiter->cause == causes && (line = waiter->text(waiter->unit))) {
             g_ptr_array_add(lines, line);
         }
     }
@@ -360,9 +352,9 @@ char *sim_waiters_text(Sim *sim)
 gboolean sim_nobody_waits(Sim *sim)
 {
     GPtrArray *processes = waiting_processes(sim), *units = waiting_units(sim, FALSE);
-    gboolean nobody = processes->len == 0 && units->len == 0;
+    gboolean none_left = processes->len == 0 && units->len == 0;
 
     g_ptr_array_free(processes, TRUE);
     g_ptr_array_free(units, TRUE);
-    return nobody;
+    return none_left;
 }

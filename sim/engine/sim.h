@@ -31,7 +31,7 @@ typedef enum { SIM_CALENDAR_WHEEL, SIM_CALENDAR_SYSTEMC } SimCalendar;
 typedef enum { SIM_ENGINE_FAST, SIM_ENGINE_REFERENCE } SimEngine;
 
 typedef struct {
-    guint64 seed;         /* of every named random stream */
+    guint64 seed; /* of every named random stream */
     SimCalendar calendar;
     SimEngine engine;
     const char *vcd_path; /* NULL: no waveform; else written, and no running ahead */
@@ -39,8 +39,8 @@ typedef struct {
 } SimSpec;
 
 typedef enum {
-    SIM_IDLE,    /* nothing is due and nobody waits: finished */
-    SIM_STUCK,   /* nothing is due and somebody waits (see sim_waiters) */
+    SIM_IDLE,    /* nothing is due and nothing waits: finished */
+    SIM_STUCK,   /* nothing is due and processes wait (see sim_waiters) */
     SIM_STOPPED, /* sim_stop() was called */
     SIM_LIMIT,   /* until_ps was reached first */
 } SimStatus;
@@ -51,6 +51,9 @@ typedef enum {
 Sim *sim_new(const SimSpec *spec, GError **error);
 /* Processes that have not returned are abandoned: their stacks go, what they allocated stays. */
 void sim_free(Sim *sim);
+/* Ends it in the middle of a run, between two sim_run() of one domain: processes are abandoned and no event is pending,
+ * so that what they all were about can be freed in any order. Nothing of it runs again; sim_free() is what is left. */
+void sim_abandon(Sim *sim);
 
 static inline SimTime sim_now_ps(const Sim *sim);
 guint64 sim_seed(const Sim *sim);
@@ -91,8 +94,7 @@ void sim_observe(Sim *sim, SimTime first_ps, SimObserve look, void *user);
 
 /* Processes. main(arg) runs on a stack of stack_bytes (0: 64 KiB) from the current time on, after
  * the events of this instant. The SimProcess is freed by the Sim after main returned. */
-SimProcess *sim_spawn(Sim *sim, const char *name, void (*main)(void *arg), void *arg,
-                      gsize stack_bytes);
+SimProcess *sim_spawn(Sim *sim, const char *name, void (*main)(void *arg), void *arg, gsize stack_bytes);
 /* How much of its stack a process has used at most so far, in bytes (from a painted pattern; 0 when
  * unknown). A stack that overflowed ends the program with a message naming the process. */
 gsize sim_process_stack_used(const SimProcess *process);
@@ -140,10 +142,7 @@ typedef struct {
 #define SIM_ORDER_FIRST ((uint64_t)1 << 32) /* where sequences begin: behind every first key */
 void sim_at_reference(Sim *sim, Event *event);
 
-static inline SimTime sim_now_ps(const Sim *sim)
-{
-    return ((const SimHot *)(const void *)sim)->now_ps;
-}
+static inline SimTime sim_now_ps(const Sim *sim) { return ((const SimHot *)(const void *)sim)->now_ps; }
 
 /* Where what happens now stands among the events of the instant at_ps, by Event.order: those before it have fired. */
 static inline uint64_t sim_order(const Sim *sim, SimTime at_ps)
@@ -153,7 +152,7 @@ static inline uint64_t sim_order(const Sim *sim, SimTime at_ps)
 }
 
 static inline __attribute__((always_inline)) void sim_at(Sim *sim, Event *event, SimTime time_ps,
-                                                        EventPriority priority)
+                                                         EventPriority priority)
 {
     SimHot *hot = (SimHot *)(void *)sim;
     /* one comparison tells a time in the past and one that is never */
@@ -169,8 +168,7 @@ static inline __attribute__((always_inline)) void sim_at(Sim *sim, Event *event,
 static inline void sim_set_key(Event *event, uint32_t key) { event->order = SIM_ORDER_KEYED | key; }
 static inline void sim_set_key_first(Event *event, uint32_t key) { event->order = key; }
 
-static inline __attribute__((always_inline)) void sim_at_key(Sim *sim, Event *event,
-                                                            SimTime time_ps)
+static inline __attribute__((always_inline)) void sim_at_key(Sim *sim, Event *event, SimTime time_ps)
 {
     SimHot *hot = (SimHot *)(void *)sim;
     g_assert(time_ps - hot->now_ps < SIMTIME_NEVER / 2 && event->place == 0);

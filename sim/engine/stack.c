@@ -25,10 +25,7 @@ void stack_find(Stack *stack, gsize stack_bytes)
     current = stack;
 }
 
-void stack_enter(const Stack *stack)
-{
-    current = stack;
-}
+void stack_enter(const Stack *stack) { current = stack; }
 
 static void write_text(const char *text)
 {
@@ -40,7 +37,7 @@ static void write_text(const char *text)
 G_NORETURN static void overflowed(const Stack *stack)
 {
     write_text("fanout: the stack of process '");
-    write_text(stack->name != NULL ? stack->name : "?");
+    write_text(stack->name ? stack->name : "?");
     write_text("' overflowed: it needs more stack_bytes\n");
     abort();
 }
@@ -67,10 +64,7 @@ __attribute__((no_sanitize("address"))) static char *lowest_used(const Stack *st
     return (char *)word;
 }
 
-gsize stack_used(const Stack *stack)
-{
-    return stack->base != NULL ? (gsize)(stack->top - lowest_used(stack)) : 0;
-}
+gsize stack_used(const Stack *stack) { return stack->base ? (gsize)(stack->top - lowest_used(stack)) : 0; }
 
 /* Downwards from our own frame, page by page; two pages of zeros in a row end it, as reading all
  * would cost more than the process. A process that jumps further leaves marks to the next one's
@@ -103,10 +97,10 @@ static void on_segv(int signal_number, siginfo_t *info, void *context)
     const Stack *stack = current;
     char *address = info->si_addr;
 
-    if (stack != NULL && address >= stack->guard && address < stack->base) {
+    if (stack && address >= stack->guard && address < stack->base) {
         overflowed(stack);
     }
-    gboolean seen = passed_on; /* whoever stood before may call us back */
+    gboolean seen = passed_on; /* the handler that stood before may call this one back */
     passed_on = 1;
     if (!seen && previous.sa_flags & SA_SIGINFO) {
         previous.sa_sigaction(signal_number, info, context);
@@ -127,7 +121,7 @@ static void drop_signal_stack(gpointer memory)
 
 static GPrivate signal_stack = G_PRIVATE_INIT(drop_signal_stack);
 
-/* Somebody may have installed a handler since the last run: then ours goes before it again. */
+/* A program may have installed a handler since the last run: then ours goes before it again. */
 static void guard_process(void)
 {
     struct sigaction now;
@@ -144,7 +138,7 @@ static void guard_process(void)
 void stack_guard_this_thread(void)
 {
     guard_process();
-    if (g_private_get(&signal_stack) == NULL) {
+    if (!g_private_get(&signal_stack)) {
         stack_t already;
         if (sigaltstack(NULL, &already) == 0 && (already.ss_flags & SS_DISABLE) == 0) {
             return;

@@ -7,8 +7,8 @@
 #include "sim/engine/internal.h"
 
 typedef struct {
-    Event *event;  /* NULL: this place is free */
-    guint32 slot;  /* of the kernel, or SLOT_NONE before the pump armed it */
+    Event *event; /* NULL: this place is free */
+    guint32 slot; /* of the kernel, or SLOT_NONE before the pump armed it */
     guint32 next_free;
 } Armed;
 
@@ -16,16 +16,22 @@ typedef struct {
 #define PLACE_DUE 1u
 #define PLACE_ARMED 2u /* plus the index in sim->armed */
 
-static Armed *armed_at(Sim *sim, guint32 index)
-{
-    return &g_array_index(sim->armed, Armed, index);
-}
+static Armed *armed_at(Sim *sim, guint32 index) { return &g_array_index(sim->armed, Armed, index); }
 
 void reference_init(Sim *sim)
 {
     sim->armed = g_array_new(FALSE, FALSE, sizeof(Armed));
     sim->fresh = g_array_new(FALSE, FALSE, sizeof(guint32));
     sim->armed_free = G_MAXUINT32;
+}
+
+void reference_forget(Sim *sim)
+{
+    for (guint32 i = 0; i < sim->armed->len; i++)
+        if (armed_at(sim, i)->event)
+            armed_at(sim, i)->event->place = 0;
+    g_array_set_size(sim->armed, 0);
+    g_array_set_size(sim->fresh, 0);
 }
 
 void reference_clear(Sim *sim)
@@ -63,11 +69,10 @@ static void arm_fresh(Sim *sim)
 {
     for (guint i = 0; i < sim->fresh->len; i++) {
         Armed *armed = armed_at(sim, g_array_index(sim->fresh, guint32, i));
-        if (armed->event != NULL && armed->slot == SLOT_NONE) {
+        if (armed->event && armed->slot == SLOT_NONE) {
             SimTime delay_ps = armed->event->time_ps - sim->now_ps;
             sim->armed_now_n += delay_ps == 0;
-            armed->slot = kernel_notify_arm(
-                armed->event, sim->base_ps + armed->event->time_ps - kernel_now_ps());
+            armed->slot = kernel_notify_arm(armed->event, sim->base_ps + armed->event->time_ps - kernel_now_ps());
         }
     }
     g_array_set_size(sim->fresh, 0);
@@ -77,7 +82,7 @@ static void due_insert(Sim *sim, Event *event)
 {
     Event **link = &sim->due;
 
-    while (*link != NULL && event->order > (*link)->order) {
+    while (*link && event->order > (*link)->order) {
         link = &(*link)->next;
     }
     event->next = *link;
@@ -125,7 +130,7 @@ void reference_enter(Sim *sim)
     sim->armed_now_n = 0;
     g_array_set_size(sim->fresh, 0);
     for (guint32 i = 0; i < sim->armed->len; i++) {
-        if (armed_at(sim, i)->event != NULL) {
+        if (armed_at(sim, i)->event) {
             g_array_append_val(sim->fresh, i);
         }
     }
@@ -145,7 +150,7 @@ void reference_leave(Sim *sim)
 
 static void fire_due(Sim *sim)
 {
-    while (!sim->stop && sim->armed_now_n == 0 && sim->due != NULL) {
+    while (!sim->stop && sim->armed_now_n == 0 && sim->due) {
         Event *event = sim->due;
         sim->due = event->next;
         event->place = CALENDAR_PLACE_IDLE;
@@ -165,7 +170,7 @@ static SimTime armed_next_ps(const Sim *sim)
 
     for (guint32 i = 0; i < sim->armed->len; i++) {
         const Armed *armed = &g_array_index(sim->armed, Armed, i);
-        if (armed->event != NULL) {
+        if (armed->event) {
             next_ps = MIN(next_ps, armed->event->time_ps);
         }
     }
@@ -187,7 +192,7 @@ void reference_pump(Sim *sim)
         sim_finish(sim, SIM_STOPPED);
     } else if (sim->armed_now_n > 0) {
         return; /* notified() wakes the pump */
-    } else if (sim->ready_first != NULL) {
+    } else if (sim->ready_first) {
         process_resume_first(sim);
     } else {
         while (background_next_ps(sim) != SIMTIME_NEVER && background_release(sim, armed_next_ps(sim))) {
@@ -200,7 +205,4 @@ void reference_pump(Sim *sim)
 
 /* Whether something is still to fire at this instant: settled means that the pump has seen all of
  * it. */
-gboolean reference_is_busy(const Sim *sim)
-{
-    return sim->due != NULL || sim->armed_now_n > 0 || sim->fresh->len > 0;
-}
+gboolean reference_is_busy(const Sim *sim) { return sim->due || sim->armed_now_n > 0 || sim->fresh->len > 0; }

@@ -47,8 +47,7 @@ struct TlmPort : sc_module {
     std::vector<Incoming *> incoming_free;
     std::vector<Outgoing *> outgoing_free;
 
-    explicit TlmPort(sc_module_name name)
-        : sc_module(name), target("target"), initiator("initiator")
+    explicit TlmPort(sc_module_name name) : sc_module(name), target("target"), initiator("initiator")
     {
         target.register_b_transport(this, &TlmPort::transport);
     }
@@ -61,12 +60,9 @@ static bool enter(Sim *sim)
 {
     for (;;) {
         switch (sim != nullptr ? sim_enter(sim) : SIM_ENTRY_CLOSED) {
-        case SIM_ENTRY_OPEN:
-            return true;
-        case SIM_ENTRY_CLOSED:
-            return false;
-        case SIM_ENTRY_LATER:
-            wait(SC_ZERO_TIME);
+        case SIM_ENTRY_OPEN: return true;
+        case SIM_ENTRY_CLOSED: return false;
+        case SIM_ENTRY_LATER: wait(SC_ZERO_TIME);
         }
     }
 }
@@ -124,8 +120,11 @@ void TlmPort::transport(tlm::tlm_generic_payload &payload, sc_time &delay)
         incoming_free.pop_back();
     }
     incoming->access = TlmAccess{payload.is_read() ? TLM_ACCESS_READ : TLM_ACCESS_WRITE,
-                                 payload.get_address(), payload.get_data_ptr(),
-                                 payload.get_data_length(), incoming_done, nullptr};
+                                 payload.get_address(),
+                                 payload.get_data_ptr(),
+                                 payload.get_data_length(),
+                                 incoming_done,
+                                 nullptr};
     incoming->port = this;
     incoming->finished = false;
     event_init(&incoming->begin, incoming_begin);
@@ -134,8 +133,7 @@ void TlmPort::transport(tlm::tlm_generic_payload &payload, sc_time &delay)
     while (!incoming->finished) {
         wait(incoming->over);
     }
-    payload.set_response_status(incoming->fine ? tlm::TLM_OK_RESPONSE
-                                               : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    payload.set_response_status(incoming->fine ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
     incoming_free.push_back(incoming);
 }
 
@@ -158,8 +156,7 @@ void TlmPort::carry(Outgoing *outgoing)
         TlmAccess *access = outgoing->access;
         tlm::tlm_generic_payload payload;
         sc_time delay = SC_ZERO_TIME;
-        payload.set_command(access->kind == TLM_ACCESS_READ ? tlm::TLM_READ_COMMAND
-                                                            : tlm::TLM_WRITE_COMMAND);
+        payload.set_command(access->kind == TLM_ACCESS_READ ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND);
         payload.set_address(access->address);
         payload.set_data_ptr(access->data);
         payload.set_data_length(access->bytes);
@@ -204,8 +201,7 @@ TlmPort *tlm_port_new(const char *name, GError **error)
     try {
         return new TlmPort(name);
     } catch (const std::exception &problem) {
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "TLM port '%s': %s", name,
-                    problem.what());
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "TLM port '%s': %s", name, problem.what());
         return nullptr;
     }
 }
@@ -217,12 +213,6 @@ void tlm_port_attach(TlmPort *port, Sim *sim, TlmPortServe serve, void *user)
     port->user = user;
 }
 
-tlm::tlm_base_target_socket_b<64> &tlm_port_target_socket(TlmPort *port)
-{
-    return port->target;
-}
+tlm::tlm_base_target_socket_b<64> &tlm_port_target_socket(TlmPort *port) { return port->target; }
 
-tlm::tlm_base_initiator_socket_b<64> &tlm_port_initiator_socket(TlmPort *port)
-{
-    return port->initiator;
-}
+tlm::tlm_base_initiator_socket_b<64> &tlm_port_initiator_socket(TlmPort *port) { return port->initiator; }

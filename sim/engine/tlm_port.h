@@ -43,7 +43,7 @@ typedef void (*TlmPortServe)(void *user, TlmAccess *access);
 
 /* name is the SystemC module's. Error: time has moved already. */
 TlmPort *tlm_port_new(const char *name, GError **error);
-/* From now on the port belongs to sim (NULL: to nobody; before sim_free()). */
+/* From now on the port belongs to sim (NULL: to none; before sim_free()). */
 void tlm_port_attach(TlmPort *port, Sim *sim, TlmPortServe serve, void *user);
 
 /* An access to the component, from an event of the Sim: it begins now, and done is called when the

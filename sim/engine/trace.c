@@ -4,10 +4,9 @@
 #include "sim/engine/internal.h"
 #include "sim/report/vcd.h"
 
-
 gboolean sim_trace_end(Sim *sim)
 {
-    gboolean good = sim->vcd == NULL || vcd_close(sim->vcd, sim->vcd_base_ps);
+    gboolean good = !sim->vcd || vcd_close(sim->vcd, sim->vcd_base_ps);
     sim->vcd = NULL;
     return good;
 }
@@ -15,8 +14,8 @@ gboolean sim_trace_end(Sim *sim)
 static void sim_trace(Sim *sim, const char *name, const void *value, int bytes, int bits)
 {
     g_assert(bits >= 1 && bits <= 8 * bytes);
-    g_assert(sim->thread == NULL); /* SystemC takes no more once it has started to write */
-    if (sim->vcd != NULL)
+    g_assert(!sim->thread); /* SystemC takes no more once it has started to write */
+    if (sim->vcd)
         vcd_trace(sim->vcd, name, value, bytes, bits);
 }
 

@@ -50,49 +50,43 @@ static char *cut_comment(char *value)
     return NULL;
 }
 
-static char *where(const Reader *reader)
-{
-    return g_strdup_printf("%s:%d", reader->name, reader->line);
-}
+static char *where(const Reader *reader) { return g_strdup_printf("%s:%d", reader->name, reader->line); }
 
 /* What an own system's file says of a value, whose field has the new one already. `before` is the value of the layer
  * below, NULL where there is none. Caller frees. */
 static char *layer_origin(const Reader *reader, const ParamSlot *slot, const char *before, const char *comment)
 {
-    if (before == NULL) {
-        return comment != NULL ? g_strdup(comment) : g_strdup_printf("%s:%d", reader->name, reader->line);
+    if (!before) {
+        return comment ? g_strdup(comment) : g_strdup_printf("%s:%d", reader->name, reader->line);
     }
     char *now = param_value_format(slot->row, slot->spec);
     char *origin;
     if (strcmp(now, before) == 0) {
-        origin = g_strdup(comment != NULL ? comment : slot->origin);
+        origin = g_strdup(comment ? comment : slot->origin);
     } else {
         origin = g_strdup_printf("changed in %s:%d, %s has %s%s%s", reader->name, reader->line, reader->under,
-                                 *before != '\0' ? before : "nothing", comment != NULL ? "; " : "",
-                                 comment != NULL ? comment : "");
+                                 *before != '\0' ? before : "nothing", comment ? "; " : "", comment ? comment : "");
     }
     g_free(now);
     return origin;
 }
 
-static gboolean store(Reader *reader, ParamSlot *slot, const char *value, const char *origin,
-                      GError **error)
+static gboolean store(Reader *reader, ParamSlot *slot, const char *value, const char *origin, GError **error)
 {
     char *wrong = NULL;
     char *before = NULL;
 
     if (slot->line != 0) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX,
-                    "%s:%d: [%s] %s stands twice, first in line %d", reader->name, reader->line,
-                    slot->section, slot->row->name, slot->line);
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX, "%s:%d: [%s] %s stands twice, first in line %d",
+                    reader->name, reader->line, slot->section, slot->row->name, slot->line);
         return FALSE;
     }
-    if (slot->origin != NULL && reader->under != NULL) {
+    if (slot->origin && reader->under) {
         before = param_value_format(slot->row, slot->spec);
     }
     if (!param_value_parse(slot->row, slot->spec, value, &wrong)) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "%s:%d: [%s] %s: %s", reader->name,
-                    reader->line, slot->section, slot->row->name, wrong);
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "%s:%d: [%s] %s: %s", reader->name, reader->line,
+                    slot->section, slot->row->name, wrong);
         g_free(wrong);
         g_free(before);
         return FALSE;
@@ -109,30 +103,29 @@ static gboolean store(Reader *reader, ParamSlot *slot, const char *value, const 
 static gboolean read_key(Reader *reader, char *key, char *value, GError **error)
 {
     char *comment = cut_comment(value);
-    const char *origin = comment != NULL ? origin_in(comment) : NULL;
+    const char *origin = comment ? origin_in(comment) : NULL;
     char *loaded = NULL;
     gboolean fine = FALSE;
 
     g_strstrip(key);
     g_strstrip(value);
-    origin = origin != NULL ? origin : reader->origin;
+    origin = origin ? origin : reader->origin;
     ParamSlot *slot = param_find(reader->set, reader->section, key);
-    if (slot == NULL) {
+    if (!slot) {
         fine = param_is_allowed(reader->set, reader->section, key);
         if (!fine) {
             char *at = where(reader);
             param_set_unknown(reader->set, at, reader->section, key, error);
             g_free(at);
         }
-    } else if (origin == NULL && reader->need_origin) {
+    } else if (!origin && reader->need_origin) {
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_MISSING,
                     "%s:%d: [%s] %s does not say where its value comes from; add a comment "
                     "'# source: ...', '# calibrated: ...' or '# assumed ...'",
                     reader->name, reader->line, reader->section, key);
     } else {
-        loaded = reader->need_origin || reader->layer ? g_strdup(origin)
-                                                      : g_strdup_printf("--config %s", reader->name);
-        fine = store(reader, slot, value, loaded != NULL ? g_strchomp(loaded) : NULL, error);
+        loaded = reader->need_origin || reader->layer ? g_strdup(origin) : g_strdup_printf("--config %s", reader->name);
+        fine = store(reader, slot, value, loaded ? g_strchomp(loaded) : NULL, error);
     }
     g_free(loaded);
     g_free(comment);
@@ -146,9 +139,9 @@ static gboolean read_section(Reader *reader, char *line, GError **error)
     g_strchomp(line);
 
     char *end = strchr(line, ']');
-    if (end == NULL || end[1] != '\0') {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX, "%s:%d: '%s' is no group; write [name]",
-                    reader->name, reader->line, line);
+    if (!end || end[1] != '\0') {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX, "%s:%d: '%s' is no group; write [name]", reader->name,
+                    reader->line, line);
         return FALSE;
     }
     *end = '\0';
@@ -167,7 +160,7 @@ static gboolean read_line(Reader *reader, char *line, GError **error)
 {
     g_strstrip(line);
     if (*line == '#' || *line == ';') {
-        if (origin_in(line) != NULL) {
+        if (origin_in(line)) {
             g_free(reader->origin);
             reader->origin = g_strdup(origin_in(line));
         }
@@ -177,14 +170,13 @@ static gboolean read_line(Reader *reader, char *line, GError **error)
     char *equals = strchr(line, '=');
     if (*line == '[') {
         fine = read_section(reader, line, error);
-    } else if (*line != '\0' && (equals == NULL || equals == line)) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX, "%s:%d: '%s' is no 'key = value'",
-                    reader->name, reader->line, line);
+    } else if (*line != '\0' && (!equals || equals == line)) {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX, "%s:%d: '%s' is no 'key = value'", reader->name,
+                    reader->line, line);
         fine = FALSE;
-    } else if (*line != '\0' && reader->section == NULL) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX,
-                    "%s:%d: '%s' stands before the first [group]", reader->name, reader->line,
-                    line);
+    } else if (*line != '\0' && !reader->section) {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX, "%s:%d: '%s' stands before the first [group]", reader->name,
+                    reader->line, line);
         fine = FALSE;
     } else if (*line != '\0') {
         *equals = '\0';
@@ -215,8 +207,7 @@ static gboolean read_text(Reader *reader, const char *text, GError **error)
     return fine;
 }
 
-gboolean param_load_text(ParamSet *set, const char *name, const char *text, gboolean need_origin,
-                         GError **error)
+gboolean param_load_text(ParamSet *set, const char *name, const char *text, gboolean need_origin, GError **error)
 {
     Reader reader = {.set = set, .name = name, .need_origin = need_origin};
     return read_text(&reader, text, error);
@@ -238,8 +229,7 @@ gboolean param_load_file(ParamSet *set, const char *path, GError **error)
     }
     gboolean fine = strlen(text) == length;
     if (!fine) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX, "%s: not text: it holds a zero byte",
-                    path);
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX, "%s: not text: it holds a zero byte", path);
     }
     fine = fine && param_load_text(set, path, text, FALSE, error);
     g_free(text);
@@ -253,17 +243,17 @@ char *param_peek(const char *text, const char *group, const char *key, int *at)
     char *found = NULL;
     gboolean inside = FALSE;
 
-    for (char **line = lines; *line != NULL && found == NULL; line++) {
+    for (char **line = lines; *line != NULL && !found; line++) {
         g_free(cut_comment(*line));
         g_strstrip(*line);
         char *equals = strchr(*line, '=');
         if (**line == '[') {
             inside = strcmp(*line, heading) == 0;
-        } else if (inside && equals != NULL) {
+        } else if (inside && equals) {
             *equals = '\0';
             if (strcmp(g_strchomp(*line), key) == 0) {
                 found = g_strdup(g_strchug(equals + 1));
-                if (at != NULL) {
+                if (at) {
                     *at = (int)(line - lines) + 1;
                 }
             }

@@ -15,6 +15,7 @@ typedef struct {
 struct ParamSet {
     GArray *slots;     /* ParamSlot, in the order of param_add() */
     GPtrArray *others; /* "section.key" that param_peek() reads: no row, but allowed */
+    GPtrArray *owned;  /* param_own() */
 };
 
 static inline ParamSlot *param_slot(const ParamSet *set, guint index)
@@ -27,8 +28,7 @@ gboolean param_is_allowed(const ParamSet *set, const char *section, const char *
 gboolean param_is_section(const ParamSet *set, const char *section);
 /* Sets "WHERE: unknown key 'name' in [section]" with a guess; section NULL: name is an unknown
  * group. */
-void param_set_unknown(const ParamSet *set, const char *where, const char *section,
-                       const char *name, GError **error);
+void param_set_unknown(const ParamSet *set, const char *where, const char *section, const char *name, GError **error);
 
 /* Parses all of text into the row's field. FALSE: *wrong says what was wrong and what would be
  * right ("'99' is out of bounds: 1 to 8 flits"), to be freed; the field is unchanged. */

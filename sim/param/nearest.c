@@ -28,11 +28,27 @@ static guint nearest_distance(const char *a, const char *b)
     return row[a_len % 3][b_len];
 }
 
+/* The one name of which this is a part, as h100 is of dgx-h100; NULL: none is, or several. */
+static const char *nearest_containing(const char *text, const char *const *names)
+{
+    const char *found = NULL;
+
+    for (; *names && strlen(text) > 2; names++) {
+        if (!strstr(*names, text))
+            continue;
+        if (found)
+            return NULL;
+        found = *names;
+    }
+    return found;
+}
+
 const char *nearest_name(const char *text, const char *const *names)
 {
     const char *best = NULL;
     /* One edit in a short word, about a third of the letters of a long one. */
     guint limit = MAX(1, (guint)strlen(text) / 3) + 1;
+    const char *const *all = names;
     for (; *names; names++) {
         guint distance = nearest_distance(text, *names);
         if (distance < limit) {
@@ -40,7 +56,7 @@ const char *nearest_name(const char *text, const char *const *names)
             best = *names;
         }
     }
-    return best;
+    return best ? best : nearest_containing(text, all);
 }
 
 char *nearest_hint(const char *text, const char *const *names)

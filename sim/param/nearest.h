@@ -1,4 +1,4 @@
-/* Guesses what somebody meant who mistyped a name, for the last half of an error message. */
+/* Guesses what was meant by a mistyped name, for the last half of an error message. */
 #ifndef SIM_PARAM_NEAREST_H
 #define SIM_PARAM_NEAREST_H
 

@@ -6,33 +6,32 @@
 #include "sim/param/internal.h"
 #include "sim/param/nearest.h"
 
-GQuark param_error_quark(void)
-{
-    return g_quark_from_static_string("fanout-param");
-}
+GQuark param_error_quark(void) { return g_quark_from_static_string("fanout-param"); }
 
 ParamSet *param_set_new(void)
 {
     ParamSet *set = g_new0(ParamSet, 1);
     set->slots = g_array_new(FALSE, FALSE, sizeof(ParamSlot));
     set->others = g_ptr_array_new_with_free_func(g_free);
+    set->owned = g_ptr_array_new_with_free_func(g_free);
     return set;
 }
 
 void param_set_free(ParamSet *set)
 {
-    if (set == NULL) {
+    if (!set) {
         return;
     }
     for (guint i = 0; i < set->slots->len; i++) {
         ParamSlot *slot = param_slot(set, i);
-        if (slot->row->type == PARAM_STRING_T && slot->origin != NULL) {
+        if (slot->row->type == PARAM_STRING_T && slot->origin) {
             g_clear_pointer((char **)G_STRUCT_MEMBER_P(slot->spec, slot->row->offset), g_free);
         }
         g_free(slot->origin);
     }
     g_array_unref(set->slots);
     g_ptr_array_unref(set->others);
+    g_ptr_array_unref(set->owned);
     g_free(set);
 }
 
@@ -43,6 +42,8 @@ void param_add(ParamSet *set, const char *section, const ParamRow *rows, void *s
         g_array_append_val(set->slots, slot);
     }
 }
+
+void param_own(ParamSet *set, void *spec) { g_ptr_array_add(set->owned, spec); }
 
 void param_allow(ParamSet *set, const char *section, const char *key)
 {
@@ -65,10 +66,9 @@ ParamSlot *param_find(ParamSet *set, const char *section, const char *key)
 
 gboolean param_is_allowed(const ParamSet *set, const char *section, const char *key)
 {
-    char *full = g_strdup_printf("%s.%s", section, key);
-    gboolean found = g_ptr_array_find_with_equal_func(set->others, full, g_str_equal, NULL);
-    g_free(full);
-    return found;
+    g_autofree char *full = g_strdup_printf("%s.%s", section, key), *any = g_strdup_printf("%s.*", section);
+    return g_ptr_array_find_with_equal_func(set->others, full, g_str_equal, NULL) ||
+           g_ptr_array_find_with_equal_func(set->others, any, g_str_equal, NULL);
 }
 
 /* The sections (section NULL) or the keys of one section; NULL-terminated, g_free() the array. */
@@ -78,8 +78,8 @@ static const char **known_names(const ParamSet *set, const char *section)
 
     for (guint i = 0; i < set->slots->len; i++) {
         const ParamSlot *slot = param_slot(set, i);
-        const char *name = section == NULL ? slot->section : slot->row->name;
-        if ((section == NULL || strcmp(slot->section, section) == 0) &&
+        const char *name = !section ? slot->section : slot->row->name;
+        if ((!section || strcmp(slot->section, section) == 0) &&
             !g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL)) {
             g_ptr_array_add(names, (gpointer)name);
         }
@@ -103,23 +103,20 @@ gboolean param_is_section(const ParamSet *set, const char *section)
 }
 
 /* section NULL: name is an unknown section; else an unknown key of it. */
-void param_set_unknown(const ParamSet *set, const char *where, const char *section,
-                       const char *name, GError **error)
+void param_set_unknown(const ParamSet *set, const char *where, const char *section, const char *name, GError **error)
 {
     const char **names = known_names(set, section);
     char *hint = nearest_hint(name, names);
 
-    if (section == NULL) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_UNKNOWN, "%s: unknown group [%s]%s", where,
-                    name, hint);
+    if (!section) {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_UNKNOWN, "%s: unknown group [%s]%s", where, name, hint);
     } else {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_UNKNOWN, "%s: unknown key '%s' in [%s]%s",
-                    where, name, section, hint);
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_UNKNOWN, "%s: unknown key '%s' in [%s]%s", where, name, section,
+                    hint);
     }
     g_free(hint);
     g_free(names);
 }
-
 
 /* ---- single assignments ---- */
 
@@ -127,7 +124,7 @@ void param_set_unknown(const ParamSet *set, const char *where, const char *secti
 gboolean param_set_text(ParamSet *set, const char *assignment, GError **error)
 {
     const char *equals = strchr(assignment, '=');
-    const char *dot = equals != NULL ? g_strrstr_len(assignment, equals - assignment, ".") : NULL;
+    const char *dot = equals ? g_strrstr_len(assignment, equals - assignment, ".") : NULL;
 
     if (!g_utf8_validate(assignment, -1, NULL)) {
         char *valid = g_utf8_make_valid(assignment, -1);
@@ -135,9 +132,8 @@ gboolean param_set_text(ParamSet *set, const char *assignment, GError **error)
         g_free(valid);
         return FALSE;
     }
-    if (dot == NULL || dot == assignment || dot + 1 == equals) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX,
-                    "--set %s: write section.key=value", assignment);
+    if (!dot || dot == assignment || dot + 1 == equals) {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_SYNTAX, "--set %s: write section.key=value", assignment);
         return FALSE;
     }
     char *section = g_strndup(assignment, (gsize)(dot - assignment));
@@ -147,9 +143,9 @@ gboolean param_set_text(ParamSet *set, const char *assignment, GError **error)
     char *wrong = NULL;
     ParamSlot *slot = param_find(set, g_strstrip(section), g_strstrip(key));
 
-    if (slot == NULL && !param_is_section(set, section)) {
+    if (!slot && !param_is_section(set, section)) {
         param_set_unknown(set, where, NULL, section, error);
-    } else if (slot == NULL) {
+    } else if (!slot) {
         param_set_unknown(set, where, section, key, error);
     } else if (!param_value_parse(slot->row, slot->spec, g_strstrip(value), &wrong)) {
         g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "%s: %s", where, wrong);
@@ -169,16 +165,16 @@ gboolean param_set_text(ParamSet *set, const char *assignment, GError **error)
 const ParamRow *param_row(const ParamSet *set, const char *name, GError **error)
 {
     const char *dot = strrchr(name, '.');
-    char *section = g_strndup(name, dot != NULL ? (gsize)(dot - name) : strlen(name));
-    const char *key = dot != NULL ? dot + 1 : "";
+    char *section = g_strndup(name, dot ? (gsize)(dot - name) : strlen(name));
+    const char *key = dot ? dot + 1 : "";
     const ParamRow *row = NULL;
 
-    for (guint i = 0; i < set->slots->len && row == NULL; i++) {
+    for (guint i = 0; i < set->slots->len && !row; i++) {
         const ParamSlot *slot = param_slot(set, i);
         if (strcmp(slot->section, section) == 0 && strcmp(slot->row->name, key) == 0)
             row = slot->row;
     }
-    if (row == NULL) {
+    if (!row) {
         char *where = g_strdup_printf("'%s'", name);
         param_set_unknown(set, where, param_is_section(set, section) ? section : NULL,
                           param_is_section(set, section) ? key : section, error);
@@ -196,17 +192,15 @@ gboolean param_check_complete(ParamSet *set, const char *name, GError **error)
 
     for (guint i = 0; i < set->slots->len; i++) {
         const ParamSlot *slot = param_slot(set, i);
-        if (slot->origin == NULL && n++ < NAMED) {
-            g_string_append_printf(missing, "%s[%s] %s", missing->len > 0 ? ", " : "",
-                                   slot->section, slot->row->name);
+        if (!slot->origin && n++ < NAMED) {
+            g_string_append_printf(missing, "%s[%s] %s", missing->len > 0 ? ", " : "", slot->section, slot->row->name);
         }
     }
     if (n > NAMED) {
         g_string_append_printf(missing, " and %u more", n - NAMED);
     }
     if (n > 0) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_MISSING, "%s: no value for %s", name,
-                    missing->str);
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_MISSING, "%s: no value for %s", name, missing->str);
     }
     g_string_free(missing, TRUE);
     return n == 0;
@@ -214,10 +208,7 @@ gboolean param_check_complete(ParamSet *set, const char *name, GError **error)
 
 /* ---- the dump ---- */
 
-static void dump_row_clear(gpointer row)
-{
-    g_free(((ParamDumpRow *)row)->value);
-}
+static void dump_row_clear(gpointer row) { g_free(((ParamDumpRow *)row)->value); }
 
 GArray *param_dump(const ParamSet *set)
 {
@@ -227,7 +218,7 @@ GArray *param_dump(const ParamSet *set)
     for (guint i = 0; i < set->slots->len; i++) {
         const ParamSlot *slot = param_slot(set, i);
         ParamDumpRow row = {.section = slot->section, .row = slot->row, .origin = "unset"};
-        if (slot->origin != NULL) {
+        if (slot->origin) {
             row.value = param_value_format(slot->row, slot->spec);
             row.origin = slot->origin;
         } else {
@@ -238,7 +229,4 @@ GArray *param_dump(const ParamSet *set)
     return rows;
 }
 
-void param_dump_free(GArray *rows)
-{
-    g_array_unref(rows);
-}
+void param_dump_free(GArray *rows) { g_array_unref(rows); }

@@ -26,22 +26,36 @@ typedef struct {
     ParamType type;
     gsize offset; /* in the spec struct: guint64, gboolean, int (enum), char *, ParamList */
     const char *unit;
-    guint64 min, max;        /* of a U64 or of each element of a list */
+    guint64 min, max;         /* of a U64 or of each element of a list */
     const char *const *enums; /* NULL-terminated names of an ENUM's values 0, 1, ... */
-    const char *text;        /* one line for people */
+    const char *text;         /* one line for people */
 } ParamRow;
 
-#define PARAM_FIELD_(T, f, type_) \
-    (G_STRUCT_OFFSET(T, f) + 0 * sizeof(((T *)0)->f == *(type_ *)0))
-#define PARAM_U64(T, f, unit, min, max, text) \
-    {#f, PARAM_U64_T, PARAM_FIELD_(T, f, guint64), unit, min, max, NULL, text}
-#define PARAM_BOOL(T, f, text) {#f, PARAM_BOOL_T, G_STRUCT_OFFSET(T, f), "", 0, 1, NULL, text}
-#define PARAM_ENUM(T, f, names, text) \
-    {#f, PARAM_ENUM_T, G_STRUCT_OFFSET(T, f), "", 0, 0, names, text}
-#define PARAM_STRING(T, f, text) {#f, PARAM_STRING_T, G_STRUCT_OFFSET(T, f), "", 0, 0, NULL, text}
-#define PARAM_LIST(T, f, unit, min, max, text) \
-    {#f, PARAM_LIST_T, G_STRUCT_OFFSET(T, f), unit, min, max, NULL, text}
-#define PARAM_END {NULL, 0, 0, NULL, 0, 0, NULL, NULL}
+#define PARAM_FIELD_(T, f, type_) (G_STRUCT_OFFSET(T, f) + 0 * sizeof(((T *)0)->f == *(type_ *)0))
+#define PARAM_U64(T, f, unit, min, max, text)                                                                          \
+    {                                                                                                                  \
+#f, PARAM_U64_T, PARAM_FIELD_(T, f, guint64), unit, min, max, NULL, text                                       \
+    }
+#define PARAM_BOOL(T, f, text)                                                                                         \
+    {                                                                                                                  \
+#f, PARAM_BOOL_T, G_STRUCT_OFFSET(T, f), "", 0, 1, NULL, text                                                  \
+    }
+#define PARAM_ENUM(T, f, names, text)                                                                                  \
+    {                                                                                                                  \
+#f, PARAM_ENUM_T, G_STRUCT_OFFSET(T, f), "", 0, 0, names, text                                                 \
+    }
+#define PARAM_STRING(T, f, text)                                                                                       \
+    {                                                                                                                  \
+#f, PARAM_STRING_T, G_STRUCT_OFFSET(T, f), "", 0, 0, NULL, text                                                \
+    }
+#define PARAM_LIST(T, f, unit, min, max, text)                                                                         \
+    {                                                                                                                  \
+#f, PARAM_LIST_T, G_STRUCT_OFFSET(T, f), unit, min, max, NULL, text                                            \
+    }
+#define PARAM_END                                                                                                      \
+    {                                                                                                                  \
+        NULL, 0, 0, NULL, 0, 0, NULL, NULL                                                                             \
+    }
 
 typedef struct ParamSet ParamSet;
 
@@ -49,6 +63,7 @@ ParamSet *param_set_new(void);
 void param_set_free(ParamSet *set); /* frees the strings it stored in specs */
 /* rows and spec must outlive the set; section is the INI group ("link"). */
 void param_add(ParamSet *set, const char *section, const ParamRow *rows, void *spec);
+void param_own(ParamSet *set, void *spec); /* frees it with the set, by g_free() */
 
 /* Where a value comes from, shown by `fanout systems NAME`: the "# source: ...", "# calibrated:
  * ..." or "# assumed ..." comment on the line above the key or behind its value; "changed in FILE:LINE,
@@ -66,8 +81,7 @@ typedef struct {
  * need_origin: every key needs an origin comment (presets). Units may be written behind numbers
  * where they are of the row's kind: ps, ns, us, ms, s; B, K, M, G, T or KiB ... (powers of two);
  * MB/s, GB/s, TB/s; Hz ... GHz. The value must come out whole in the row's unit. */
-gboolean param_load_text(ParamSet *set, const char *name, const char *text, gboolean need_origin,
-                         GError **error);
+gboolean param_load_text(ParamSet *set, const char *name, const char *text, gboolean need_origin, GError **error);
 /* The same for the file of an own system, which lies over the values that `under` (its name; NULL: nothing) has
  * given. A value that is another than before says so in its origin: "changed in NAME:LINE, UNDER has VALUE", then the
  * comment that it carries; one that is the same keeps its own comment or the origin below. */
@@ -94,11 +108,6 @@ char *param_peek(const char *text, const char *group, const char *key, int *at);
 
 #define PARAM_ERROR (param_error_quark())
 GQuark param_error_quark(void);
-typedef enum {
-    PARAM_ERROR_SYNTAX,
-    PARAM_ERROR_UNKNOWN,
-    PARAM_ERROR_VALUE,
-    PARAM_ERROR_MISSING
-} ParamError;
+typedef enum { PARAM_ERROR_SYNTAX, PARAM_ERROR_UNKNOWN, PARAM_ERROR_VALUE, PARAM_ERROR_MISSING } ParamError;
 
 #endif

@@ -51,9 +51,9 @@ static const Unit *find_unit(const char *name)
 static char *fitting_units(const char *own)
 {
     const Unit *mine = find_unit(own);
-    GString *list = g_string_new(mine == NULL ? own : NULL);
+    GString *list = g_string_new(!mine ? own : NULL);
 
-    for (gsize i = 0; mine != NULL && i < G_N_ELEMENTS(units); i++) {
+    for (gsize i = 0; mine && i < G_N_ELEMENTS(units); i++) {
         if (units[i].kind == mine->kind) {
             g_string_append_printf(list, "%s%s", list->len > 0 ? ", " : "", units[i].name);
         }
@@ -70,7 +70,7 @@ static gboolean unit_factor(const char *own, const char *written, guint64 *scale
     }
     const Unit *from = find_unit(written);
     const Unit *to = find_unit(own);
-    if (from == NULL || to == NULL || from->kind != to->kind) {
+    if (!from || !to || from->kind != to->kind) {
         return FALSE;
     }
     *scale = from->scale;
@@ -79,8 +79,7 @@ static gboolean unit_factor(const char *own, const char *written, guint64 *scale
 }
 
 /* Digits with an optional fraction, as mantissa / divisor; *rest is what follows. */
-static gboolean split_number(const char *text, guint64 *mantissa, guint64 *divisor,
-                             const char **rest)
+static gboolean split_number(const char *text, guint64 *mantissa, guint64 *divisor, const char **rest)
 {
     const char *c = text;
     gboolean point = FALSE;
@@ -108,8 +107,8 @@ static gboolean parse_number(const ParamRow *row, const char *text, guint64 *val
     const char *rest;
 
     if (!split_number(text, &mantissa, &divisor, &rest)) {
-        *wrong = g_strdup_printf("'%s' is not a number from %" G_GUINT64_FORMAT " to %"
-                                 G_GUINT64_FORMAT, text, row->min, row->max);
+        *wrong = g_strdup_printf("'%s' is not a number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT, text,
+                                 row->min, row->max);
         return FALSE;
     }
     while (g_ascii_isspace(*rest)) {
@@ -117,24 +116,21 @@ static gboolean parse_number(const ParamRow *row, const char *text, guint64 *val
     }
     if (!unit_factor(row->unit, rest, &scale, &over)) {
         char *fitting = fitting_units(row->unit);
-        *wrong = *row->unit == '\0'
-                     ? g_strdup_printf("'%s' has a unit, but this is a plain number", text)
-                     : g_strdup_printf("the unit of '%s' does not fit; write %s", text, fitting);
+        *wrong = *row->unit == '\0' ? g_strdup_printf("'%s' has a unit, but this is a plain number", text)
+                                    : g_strdup_printf("the unit of '%s' does not fit; write %s", text, fitting);
         g_free(fitting);
         return FALSE;
     }
     unsigned __int128 scaled = (unsigned __int128)mantissa * scale;
     unsigned __int128 whole = (unsigned __int128)divisor * over;
     if (scaled % whole != 0) {
-        *wrong = g_strdup_printf("'%s' is not a whole number of %s", text,
-                                 *row->unit != '\0' ? row->unit : "units");
+        *wrong = g_strdup_printf("'%s' is not a whole number of %s", text, *row->unit != '\0' ? row->unit : "units");
         return FALSE;
     }
     scaled /= whole;
     if (scaled < row->min || scaled > row->max) {
-        *wrong = g_strdup_printf("'%s' is out of bounds: %" G_GUINT64_FORMAT " to %"
-                                 G_GUINT64_FORMAT "%s%s", text, row->min, row->max, *row->unit != '\0' ? " " : "",
-                                 row->unit);
+        *wrong = g_strdup_printf("'%s' is out of bounds: %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT "%s%s", text,
+                                 row->min, row->max, *row->unit != '\0' ? " " : "", row->unit);
         return FALSE;
     }
     *value = (guint64)scaled;
@@ -175,7 +171,7 @@ static gboolean parse_list(const ParamRow *row, const char *text, ParamList *lis
     ParamList parsed = {0};
 
     g_assert(row->max <= G_MAXUINT32);
-    for (char **item = items; *item != NULL && *wrong == NULL; item++) {
+    for (char **item = items; *item != NULL && !*wrong; item++) {
         guint64 value = 0;
         if (parsed.n == PARAM_LIST_MAX) {
             *wrong = g_strdup_printf("more than %d elements", PARAM_LIST_MAX);
@@ -184,10 +180,10 @@ static gboolean parse_list(const ParamRow *row, const char *text, ParamList *lis
         }
     }
     g_strfreev(items);
-    if (*wrong == NULL) {
+    if (!*wrong) {
         *list = parsed;
     }
-    return *wrong == NULL;
+    return !*wrong;
 }
 
 gboolean param_value_parse(const ParamRow *row, void *spec, const char *text, char **wrong)
@@ -200,14 +196,10 @@ gboolean param_value_parse(const ParamRow *row, void *spec, const char *text, ch
         return FALSE;
     }
     switch (row->type) {
-    case PARAM_U64_T:
-        return parse_number(row, text, field, wrong);
-    case PARAM_BOOL_T:
-        return parse_bool(text, field, wrong);
-    case PARAM_ENUM_T:
-        return parse_enum(row, text, field, wrong);
-    case PARAM_LIST_T:
-        return parse_list(row, text, field, wrong);
+    case PARAM_U64_T: return parse_number(row, text, field, wrong);
+    case PARAM_BOOL_T: return parse_bool(text, field, wrong);
+    case PARAM_ENUM_T: return parse_enum(row, text, field, wrong);
+    case PARAM_LIST_T: return parse_list(row, text, field, wrong);
     case PARAM_STRING_T:
         g_free(*(char **)field);
         *(char **)field = g_strdup(text);
@@ -231,16 +223,11 @@ char *param_value_format(const ParamRow *row, const void *spec)
     const void *field = (const char *)spec + row->offset;
 
     switch (row->type) {
-    case PARAM_U64_T:
-        return g_strdup_printf("%" G_GUINT64_FORMAT, *(const guint64 *)field);
-    case PARAM_BOOL_T:
-        return g_strdup(*(const gboolean *)field ? "true" : "false");
-    case PARAM_ENUM_T:
-        return g_strdup(row->enums[*(const int *)field]);
-    case PARAM_LIST_T:
-        return format_list(field);
-    case PARAM_STRING_T:
-        return g_strdup(*(char *const *)field != NULL ? *(char *const *)field : "");
+    case PARAM_U64_T: return g_strdup_printf("%" G_GUINT64_FORMAT, *(const guint64 *)field);
+    case PARAM_BOOL_T: return g_strdup(*(const gboolean *)field ? "true" : "false");
+    case PARAM_ENUM_T: return g_strdup(row->enums[*(const int *)field]);
+    case PARAM_LIST_T: return format_list(field);
+    case PARAM_STRING_T: return g_strdup(*(char *const *)field != NULL ? *(char *const *)field : "");
     }
     g_assert_not_reached();
 }
@@ -282,6 +269,6 @@ char *param_row_bounds(const ParamRow *row)
     if (row->type == PARAM_STRING_T)
         return g_strdup("text");
     return g_strdup_printf("%s%" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT "%s%s",
-                           row->type == PARAM_LIST_T ? "list of numbers from " : "", row->min,
-                           row->max, *row->unit ? " " : "", row->unit);
+                           row->type == PARAM_LIST_T ? "list of numbers from " : "", row->min, row->max,
+                           *row->unit ? " " : "", row->unit);
 }

@@ -5,15 +5,15 @@
 
 #include "sim/report/report.h"
 
-enum { /* more of TableFlags */
-    TABLE_FOLDED = 1 << 2, /* long: in a page, it is unfolded by who wants it */
+enum {                        /* more of TableFlags */
+       TABLE_FOLDED = 1 << 2, /* long: in a page, it is unfolded by who wants it */
 };
-enum { /* more of ChartFlags */
-    CHART_NO_POINTS = 1 << 4, /* too many to be told apart */
-    CHART_BARS = 1 << 5,      /* each row a bar, from x to what the column behind that says: a histogram */
-    CHART_STEPS = 1 << 7,     /* x is the end of an interval, the column before it its begin, and y is of all of it;
+enum {                           /* more of ChartFlags */
+       CHART_NO_POINTS = 1 << 4, /* too many to be told apart */
+       CHART_BARS = 1 << 5,      /* each row a bar, from x to what the column behind that says: a histogram */
+       CHART_STEPS = 1 << 7,     /* x is the end of an interval, the column before it its begin, and y is of all of it;
                                * where most of the time all columns behind x are 0, the rest is shown */
-    CHART_STACKED = 1 << 6,   /* x is a text: each row a bar across, of the parts y one after the other */
+       CHART_STACKED = 1 << 6,   /* x is a text: each row a bar across, of the parts y one after the other */
 };
 
 #define CHART_Y_MAX 12

@@ -54,8 +54,9 @@ static gboolean file_write_open(const char *path, int how, const char *bytes, gs
 {
     int fd = open(path, O_WRONLY | how | O_CLOEXEC);
     if (fd < 0 && errno == ENXIO) /* a socket is not opened by its name in /dev */
-        fd = g_str_equal(path, "/dev/stdout") ? dup(STDOUT_FILENO)
-             : g_str_equal(path, "/dev/stderr") ? dup(STDERR_FILENO) : -1;
+        fd = g_str_equal(path, "/dev/stdout")   ? dup(STDOUT_FILENO)
+             : g_str_equal(path, "/dev/stderr") ? dup(STDERR_FILENO)
+                                                : -1;
     gboolean good = fd >= 0 && file_put(fd, bytes, n);
     int code = errno;
     if (fd >= 0 && close(fd) != 0 && good) {

@@ -10,11 +10,8 @@ const char *const report_formats[] = {"text", "json", "csv", "html", "fields", N
 GString *report_format(const Report *report, ReportFormat format)
 {
     static void (*const writers[])(const Report *, GString *) = {
-        [REPORT_TEXT] = report_write_text,
-        [REPORT_JSON] = report_write_json,
-        [REPORT_CSV] = report_write_csv,
-        [REPORT_HTML] = report_write_html,
-        [REPORT_FIELDS] = report_write_fields,
+        [REPORT_TEXT] = report_write_text, [REPORT_JSON] = report_write_json,     [REPORT_CSV] = report_write_csv,
+        [REPORT_HTML] = report_write_html, [REPORT_FIELDS] = report_write_fields,
     };
     for (guint i = 0; i < report->tables->len; i++) {
         const Table *table = g_ptr_array_index(report->tables, i);

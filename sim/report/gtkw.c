@@ -34,8 +34,8 @@ Gtkw *gtkw_new(const char *path)
 {
     Gtkw *gtkw = g_new0(Gtkw, 1);
     gtkw->vcd = g_strdup(path);
-    g_autofree char *stem =
-        g_str_has_suffix(path, ".vcd") ? g_strndup(path, strlen(path) - strlen(".vcd")) : g_strdup(path);
+    g_autofree char *stem = g_str_has_suffix(path, ".vcd") ? g_strndup(path, strlen(path) - strlen(".vcd"))
+                                                           : g_strdup(path);
     gtkw->path = g_strconcat(stem, ".gtkw", NULL);
     gtkw->scopes = g_ptr_array_new_with_free_func(g_free);
     gtkw->signals = g_ptr_array_new_with_free_func(signal_free);
@@ -113,8 +113,10 @@ static GString *gtkw_text(const Gtkw *gtkw)
     const char *unit = NULL;
     guint shown = 0;
     g_autofree char *name = g_path_get_basename(gtkw->vcd);
-    g_string_append_printf(text, "[dumpfile] \"%s\"\n[timestart] 0\n[size] 1200 700\n[signals_width] 320\n"
-                           "*-%d.000000 0\n[sst_expanded] 1\n", name, gtkw_zoom(gtkw->last));
+    g_string_append_printf(text,
+                           "[dumpfile] \"%s\"\n[timestart] 0\n[size] 1200 700\n[signals_width] 320\n"
+                           "*-%d.000000 0\n[sst_expanded] 1\n",
+                           name, gtkw_zoom(gtkw->last));
     for (guint i = 0; i < gtkw->signals->len && shown < GTKW_SIGNALS; i++) {
         const Signal *signal = gtkw->signals->pdata[i];
         if (!signal->changed)

@@ -46,8 +46,9 @@ static void html_table(GString *out, const Table *table)
     g_string_append(out, "<table><thead><tr>");
     for (guint c = 0; c < table->n_columns; c++) {
         const Column *column = &table->columns[c];
-        markup_append(out, column->type == CELL_TEXT ? "<th scope=\"col\" class=\"t\" title=\"%s\">%s" :
-                      "<th scope=\"col\" title=\"%s\">%s",
+        markup_append(out,
+                      column->type == CELL_TEXT ? "<th scope=\"col\" class=\"t\" title=\"%s\">%s"
+                                                : "<th scope=\"col\" title=\"%s\">%s",
                       column->text, column->head);
         if (*column->unit)
             markup_append(out, "<small>%s</small>", column->unit);
@@ -85,8 +86,7 @@ static void html_style(GString *out)
 static void html_map(GString *out, const Picture *picture)
 {
     markup_append(out, "<section class=\"mapped\" aria-label=\"%s\"><h2>%s</h2>\n<figure class=\"map\">",
-                  picture->title,
-                  picture->title);
+                  picture->title, picture->title);
     g_string_append(out, picture->svg);
     g_string_append(out, "<figcaption class=\"said\" aria-live=\"polite\">Point at a part, or press the arrow keys "
                          "in the picture, for its numbers.</figcaption></figure></section>\n");
@@ -153,41 +153,76 @@ static void html_chart(const Chart *chart, GPtrArray *colours, GString *out)
         report_write_chart(chart, out);
 }
 
-static void html_charts(GString *out, const Report *report)
+/* Of the first table, or of the others. */
+static void html_charts(GString *out, const Report *report, gboolean first, GPtrArray *colours)
 {
-    g_autoptr(GPtrArray) colours = g_ptr_array_new();
-    if (report->charts->len == 0)
-        return;
-    g_string_append(out, "<div class=\"charts\">\n");
-    for (guint i = 0; i < report->charts->len; i++)
-        html_chart(&g_array_index(report->charts, Chart, i), colours, out);
-    g_string_append(out, "</div>\n");
+    g_autoptr(GString) charts = g_string_new(NULL);
+    for (guint i = 0; i < report->charts->len; i++) {
+        const Chart *chart = &g_array_index(report->charts, Chart, i);
+        if ((chart->table == g_ptr_array_index(report->tables, 0)) == first)
+            html_chart(chart, colours, charts);
+    }
+    if (charts->len)
+        g_string_append_printf(out, "<div class=\"charts\">\n%s</div>\n", charts->str);
 }
 
-void report_write_html(const Report *report, GString *out)
+/* How the page was made. */
+static void html_about(GString *out, const Report *report)
 {
-    g_string_append(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
-    markup_append(out, "<title>fanout %s: %s</title>", report->kind, report->title);
-    html_style(out);
-    markup_append(out, "<h1>fanout %s: %s</h1>\n", report->kind, report->title);
     if (report->command)
         markup_append(out, "<h2>To repeat it</h2>\n<pre tabindex=\"0\">%s</pre>\n", report->command);
     markup_append(out, "<dl>\n<dt>version</dt><dd>%s</dd>\n", PACKAGE_VERSION);
     for (guint i = 0; i < report->facts->len; i++) {
         const Fact *fact = &g_array_index(report->facts, Fact, i);
-        markup_append(out, "<dt>%s</dt><dd>%s %s</dd>\n", fact->key,
-                      fact->cell.text ? fact->cell.text : "\xe2\x80\x93", fact->unit);
+        markup_append(out, "<dt>%s</dt><dd>%s %s</dd>\n", fact->key, fact->cell.text ? fact->cell.text : "\xe2\x80\x93",
+                      fact->unit);
     }
     g_string_append(out, "</dl>\n");
-    html_scenes(out, report);
-    html_maps(out, report);
-    html_charts(out, report);
-    for (guint i = 0; i < report->page_notes->len; i++)
-        markup_append(out, "<p>%s</p>\n", (char *)g_ptr_array_index(report->page_notes, i));
+}
+
+static void html_answer(GString *out, const Report *report)
+{
+    if (report->answers->len == 0)
+        return;
+    g_string_append(out, "<div class=\"answer\">\n");
+    for (guint i = 0; i < report->answers->len; i++)
+        markup_append(out, "<p>%s</p>\n", (char *)g_ptr_array_index(report->answers, i));
+    g_string_append(out, "</div>\n");
+}
+
+/* Rows of a first table that stand before everything else, and that stand before all but its charts. */
+#define HTML_SHORT 8u
+#define HTML_MIDDLE 40u
+
+/* The answer, then what it was taken from, as far as that is short; then how it was made, and all the rest. */
+void report_write_html(const Report *report, GString *out)
+{
+    g_autoptr(GPtrArray) colours = g_ptr_array_new();
+    const Table *first = report->tables->len ? g_ptr_array_index(report->tables, 0) : NULL;
+    const guint rows = first && !(first->flags & TABLE_FOLDED) ? table_rows(first) : G_MAXUINT;
+    g_string_append(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
+    markup_append(out, "<title>fanout %s: %s</title>", report->kind, report->title);
+    html_style(out);
+    markup_append(out, "<h1>fanout %s: %s</h1>\n", report->kind, report->title);
+    html_answer(out, report);
+    if (rows <= HTML_SHORT)
+        html_table(out, first);
+    if (first)
+        html_charts(out, report, TRUE, colours);
     for (guint i = 0; i < report->pictures->len; i++)
         html_picture(out, &g_array_index(report->pictures, Picture, i));
+    if (rows > HTML_SHORT && rows <= HTML_MIDDLE && report->scenes->len == 0)
+        html_table(out, first);
+    html_scenes(out, report);
+    html_about(out, report);
+    html_maps(out, report);
+    if (first)
+        html_charts(out, report, FALSE, colours);
+    for (guint i = 0; i < report->page_notes->len; i++)
+        markup_append(out, "<p>%s</p>\n", (char *)g_ptr_array_index(report->page_notes, i));
     for (guint i = 0; i < report->tables->len; i++)
-        html_table(out, g_ptr_array_index(report->tables, i));
+        if (i > 0 || rows > (report->scenes->len ? HTML_SHORT : HTML_MIDDLE))
+            html_table(out, g_ptr_array_index(report->tables, i));
     for (guint i = 0; i < report->notes->len; i++)
         markup_append(out, "<p>%s</p>\n", (char *)g_ptr_array_index(report->notes, i));
     g_string_append(out, "</main></body></html>\n");

@@ -57,6 +57,15 @@ static void json_table(yajl_gen gen, const Table *table)
     yajl_gen_array_close(gen);
 }
 
+static void json_texts(yajl_gen gen, const char *key, const GPtrArray *texts)
+{
+    report_json_string(gen, key);
+    yajl_gen_array_open(gen);
+    for (guint i = 0; i < texts->len; i++)
+        report_json_string(gen, g_ptr_array_index(texts, i));
+    yajl_gen_array_close(gen);
+}
+
 void report_write_json(const Report *report, GString *out)
 {
     yajl_gen gen = yajl_gen_alloc(NULL);
@@ -69,6 +78,7 @@ void report_write_json(const Report *report, GString *out)
     report_json_string(gen, report->kind);
     report_json_string(gen, "version");
     report_json_string(gen, PACKAGE_VERSION);
+    json_texts(gen, "answer", report->answers);
     for (guint i = 0; i < report->facts->len; i++) {
         const Fact *fact = &g_array_index(report->facts, Fact, i);
         report_json_string(gen, fact->key);
@@ -76,18 +86,20 @@ void report_write_json(const Report *report, GString *out)
     }
     for (guint i = 0; i < report->tables->len; i++)
         json_table(gen, g_ptr_array_index(report->tables, i));
-    report_json_string(gen, "notes");
-    yajl_gen_array_open(gen);
-    for (guint i = 0; i < report->notes->len; i++)
-        report_json_string(gen, g_ptr_array_index(report->notes, i));
-    yajl_gen_array_close(gen);
+    json_texts(gen, "notes", report->notes);
     yajl_gen_map_close(gen);
     report_json_end(gen, out);
 }
 
 static void json_column(yajl_gen gen, const Column *column)
 {
-    const char *const pairs[] = {"key", column->key, "unit", column->unit, "text", column->text};
+    static const char *const types[] = {[CELL_TEXT] = "string",
+                                        [CELL_U64] = "integer",
+                                        [CELL_FIXED] = "number",
+                                        [CELL_BOOL] = "boolean",
+                                        [CELL_FLAG] = "boolean"};
+    const char *const pairs[] = {"key",  column->key,         "unit", column->unit,
+                                 "type", types[column->type], "text", column->text};
     yajl_gen_map_open(gen);
     for (guint i = 0; i < G_N_ELEMENTS(pairs); i++)
         report_json_string(gen, pairs[i] ? pairs[i] : "");
@@ -96,7 +108,7 @@ static void json_column(yajl_gen gen, const Column *column)
 
 void report_write_fields(const Report *report, GString *out)
 {
-    static const char *const always[] = {"schema", "report", "version", "notes"};
+    static const char *const always[] = {"schema", "report", "version", "answer", "notes"};
     yajl_gen gen = yajl_gen_alloc(NULL);
     yajl_gen_config(gen, yajl_gen_beautify, 1);
     yajl_gen_config(gen, yajl_gen_indent_string, " ");

@@ -47,15 +47,16 @@ typedef struct {
 
 struct Report {
     char *kind, *title;
-    char *command;     /* that makes this report, or NULL */
-    GArray *facts;     /* Fact */
-    GPtrArray *tables; /* Table */
-    GArray *charts;    /* Chart */
-    GArray *pictures;  /* Picture */
-    GPtrArray *scenes; /* Scene */
-    GPtrArray *notes;  /* char */
+    char *command;         /* that makes this report, or NULL */
+    GArray *facts;         /* Fact */
+    GPtrArray *tables;     /* Table */
+    GArray *charts;        /* Chart */
+    GArray *pictures;      /* Picture */
+    GPtrArray *scenes;     /* Scene */
+    GPtrArray *answers;    /* char: what was found out */
+    GPtrArray *notes;      /* char */
     GPtrArray *page_notes; /* char: in pages only */
-    GArray *run;       /* Fact: what tells runs apart, in each row of CSV */
+    GArray *run;           /* Fact: what tells runs apart, in each row of CSV */
 };
 
 static inline const Cell *table_cell(const Table *table, guint row, guint column)
@@ -71,6 +72,7 @@ void markup_append(GString *out, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void markup_number(GString *out, const char *format, const char *name, double value);
 
 /* Their pieces, for reports that grow (stream.h). width: one for each column, at least as wide as wanted. */
+void report_text_answers(const Report *report, guint first, GString *out); /* and those behind it */
 void report_text_facts(const Report *report, GString *out);
 void report_text_widths(const Table *table, glong *width); /* widens them to heads and to the rows that are there */
 void report_text_head(const Table *table, const glong *width, GString *out);
@@ -85,6 +87,8 @@ void report_write_csv(const Report *report, GString *out);
 void report_write_fields(const Report *report, GString *out);
 void report_write_html(const Report *report, GString *out);
 void report_write_chart(const Chart *chart, GString *out); /* SVG inside the page */
+/* A list of names with what marks each: lines, or areas. colour: by name; NULL: in order. */
+void report_write_legend(const char *const *names, guint n, gboolean areas, const guint *colour, GString *out);
 /* Of CHART_STACKED. colours: names of the parts that have one so far: the same part has the same in all of a page. */
 void report_write_stack(const Chart *chart, GPtrArray *colours, GString *out);
 void report_write_scene(const Scene *scene, GString *out); /* JSON for scene.js */

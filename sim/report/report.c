@@ -30,6 +30,7 @@ Report *report_new(const char *kind, const char *title)
     report->pictures = g_array_new(FALSE, FALSE, sizeof(Picture));
     g_array_set_clear_func(report->pictures, picture_clear);
     report->scenes = g_ptr_array_new_with_free_func((GDestroyNotify)scene_free);
+    report->answers = g_ptr_array_new_with_free_func(g_free);
     report->notes = g_ptr_array_new_with_free_func(g_free);
     report->page_notes = g_ptr_array_new_with_free_func(g_free);
     report->run = g_array_new(FALSE, FALSE, sizeof(Fact));
@@ -49,6 +50,7 @@ void report_free(Report *report)
     g_array_free(report->charts, TRUE);
     g_array_free(report->pictures, TRUE);
     g_ptr_array_free(report->scenes, TRUE);
+    g_ptr_array_free(report->answers, TRUE);
     g_ptr_array_free(report->notes, TRUE);
     g_ptr_array_free(report->page_notes, TRUE);
     g_array_free(report->run, TRUE);
@@ -79,8 +81,7 @@ void report_add_u64(Report *report, const char *key, guint64 value, const char *
     report_add_fact(report, key, cell_u64(value), unit);
 }
 
-void report_add_fixed(Report *report, const char *key, double value, guint decimals,
-                      const char *unit)
+void report_add_fixed(Report *report, const char *key, double value, guint decimals, const char *unit)
 {
     report_add_fact(report, key, cell_fixed(value, decimals), unit);
 }
@@ -102,6 +103,14 @@ static void G_GNUC_PRINTF(2, 0) report_note(GPtrArray *notes, const char *format
     g_ptr_array_add(notes, g_utf8_make_valid(text, -1));
 }
 
+void report_add_answer(Report *report, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    report_note(report->answers, format, args);
+    va_end(args);
+}
+
 void report_add_note(Report *report, const char *format, ...)
 {
     va_list args;
@@ -118,8 +127,7 @@ void report_add_page_note(Report *report, const char *format, ...)
     va_end(args);
 }
 
-Table *report_add_table(Report *report, const char *key, const char *title, const Column *columns,
-                        TableFlags flags)
+Table *report_add_table(Report *report, const char *key, const char *title, const Column *columns, TableFlags flags)
 {
     Table *table = table_new(key, title, columns, flags);
     g_ptr_array_add(report->tables, table);
@@ -134,8 +142,8 @@ static guint table_find_column(const Table *table, const char *key)
     return c;
 }
 
-void report_add_chart(Report *report, const Table *table, const char *title, const char *x,
-                      const char *y, const char *series, ChartFlags flags)
+void report_add_chart(Report *report, const Table *table, const char *title, const char *x, const char *y,
+                      const char *series, ChartFlags flags)
 {
     report_add_chart_split(report, table, title, NULL, x, y, series, flags);
 }

@@ -32,13 +32,31 @@ typedef struct {
     const char *text; /* what it means, a line for people */
 } Column;
 
-#define COLUMN_TEXT(key, head, text) {#key, head, "", CELL_TEXT, 0, text}
-#define COLUMN_U64(key, head, unit, text) {#key, head, unit, CELL_U64, 0, text}
-#define COLUMN_FIXED(key, head, unit, decimals, text) {#key, head, unit, CELL_FIXED, decimals, text}
-#define COLUMN_BOOL(key, head, text) {#key, head, "", CELL_BOOL, 0, text}
+#define COLUMN_TEXT(key, head, text)                                                                                   \
+    {                                                                                                                  \
+#key, head, "", CELL_TEXT, 0, text                                                                             \
+    }
+#define COLUMN_U64(key, head, unit, text)                                                                              \
+    {                                                                                                                  \
+#key, head, unit, CELL_U64, 0, text                                                                            \
+    }
+#define COLUMN_FIXED(key, head, unit, decimals, text)                                                                  \
+    {                                                                                                                  \
+#key, head, unit, CELL_FIXED, decimals, text                                                                   \
+    }
+#define COLUMN_BOOL(key, head, text)                                                                                   \
+    {                                                                                                                  \
+#key, head, "", CELL_BOOL, 0, text                                                                             \
+    }
 /* A condition that is neither good nor bad: people see "yes", or nothing. */
-#define COLUMN_FLAG(key, head, text) {#key, head, "", CELL_FLAG, 0, text}
-#define COLUMN_END {NULL, NULL, NULL, CELL_TEXT, 0, NULL}
+#define COLUMN_FLAG(key, head, text)                                                                                   \
+    {                                                                                                                  \
+#key, head, "", CELL_FLAG, 0, text                                                                             \
+    }
+#define COLUMN_END                                                                                                     \
+    {                                                                                                                  \
+        NULL, NULL, NULL, CELL_TEXT, 0, NULL                                                                           \
+    }
 
 typedef struct Report Report;
 typedef struct Table Table;
@@ -55,12 +73,14 @@ void report_set_command(Report *report, const char *command);
  * the key names it too. */
 void report_add_text(Report *report, const char *key, const char *value); /* NULL: null */
 void report_add_u64(Report *report, const char *key, guint64 value, const char *unit);
-void report_add_fixed(Report *report, const char *key, double value, guint decimals,
-                      const char *unit); /* NaN: null */
+void report_add_fixed(Report *report, const char *key, double value, guint decimals, const char *unit); /* NaN: null */
 void report_add_bool(Report *report, const char *key, gboolean value);
 /* What tells this run from others (system, settings, seed): a column behind those of the table in each row of CSV, so
  * that files of several runs can be put together. Other formats have it among the facts. NULL: an empty field. */
 void report_add_run(Report *report, const char *key, const char *value);
+/* What the report found out, a sentence a call: text and pages open with it, and in JSON it is an element of "answer".
+ * Of a report whose rows were printed before it was known, text has it right below them. */
+void report_add_answer(Report *report, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* A line for people behind the tables ("# ..."); in JSON an element of "notes". */
 void report_add_note(Report *report, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
@@ -71,8 +91,7 @@ typedef enum {
 
 /* The table belongs to the report. The first table is the one that CSV writes. title: a line above
  * it in text and HTML, or "". */
-Table *report_add_table(Report *report, const char *key, const char *title, const Column *columns,
-                        TableFlags flags);
+Table *report_add_table(Report *report, const char *key, const char *title, const Column *columns, TableFlags flags);
 void table_text(Table *table, const char *value); /* NULL: null */
 void table_u64(Table *table, guint64 value);
 void table_fixed(Table *table, double value); /* NaN: null; infinity is a programming error */
@@ -88,15 +107,15 @@ typedef enum {
     CHART_DIAGONAL = 1 << 3, /* x and y share one range, with the line y = x */
 } ChartFlags;
 /* x and y are keys of numeric columns, series of a text column or NULL; all copied. */
-void report_add_chart(Report *report, const Table *table, const char *title, const char *x,
-                      const char *y, const char *series, ChartFlags flags);
+void report_add_chart(Report *report, const Table *table, const char *title, const char *x, const char *y,
+                      const char *series, ChartFlags flags);
 
 /* A picture, in HTML only: svg is a whole <svg> element, title says what it shows; copied. One of class "themed" uses
  * the classes of page.css for its colours; any other keeps the white paper that its program drew it for. */
 void report_add_picture(Report *report, const char *title, const char *svg);
 
 /* FIELDS: what the fields of the JSON mean, as JSON itself: {"facts": [KEY ...], "tables": [{"key", "title", "fields":
- * [{"key", "unit", "text"} ...]} ...]}. */
+ * [{"key", "unit", "type", "text"} ...]} ...]}; type: JSON Schema's name of it ("integer"), or null. */
 typedef enum { REPORT_TEXT, REPORT_JSON, REPORT_CSV, REPORT_HTML, REPORT_FIELDS } ReportFormat;
 /* "text", "json", "csv", "html", "fields", NULL: by ReportFormat */
 extern const char *const report_formats[];

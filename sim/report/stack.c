@@ -3,13 +3,11 @@
 
 #include "sim/report/parts.h"
 
-#define STACK_LEFT 150.0
-#define STACK_WIDTH 640.0
-#define STACK_TOP 10.0
-#define STACK_ROW 44.0
+#define STACK_WIDTH 650.0
+#define STACK_TOP 4.0
+#define STACK_NAME 24.0 /* a line for the bar's name and what it is in all, over it */
+#define STACK_ROW 60.0
 #define STACK_BAR 26.0
-#define STACK_LETTERS 20 /* of a bar's name stand before it; the rest is said when it is pointed at */
-#define STACK_LEGEND_COLUMNS 4u
 
 static const char *stack_text(const Chart *chart, guint row, guint column)
 {
@@ -53,14 +51,9 @@ static void stack_bar(const Chart *chart, const char *run, const char *bar, doub
     const Column *column = &chart->table->columns[chart->y[0]];
     const double whole = stack_whole(chart, run, bar);
     char text[G_ASCII_DTOSTR_BUF_SIZE], share[G_ASCII_DTOSTR_BUF_SIZE];
-    double x = STACK_LEFT;
+    double x = 0;
     g_ascii_formatd(text, sizeof text, "%.1f", whole);
-    const glong letters = g_utf8_strlen(bar, -1);
-    const gboolean fits = letters <= STACK_LETTERS;
-    g_autofree char *brief = g_utf8_substring(bar, 0, fits ? letters : STACK_LETTERS - 1);
-    markup_append(out, "<text x=\"0\" y=\"%d\"><title>%s</title>%s%s</text>", (int)(y + 12), bar, brief,
-                  fits ? "" : "\u2026");
-    markup_append(out, "<text x=\"0\" y=\"%d\">%s %s</text>\n", (int)(y + 27), text, column->unit);
+    markup_append(out, "<text x=\"0\" y=\"%d\">%s: %s %s</text>\n", (int)(y + 16), bar, text, column->unit);
     for (guint r = 0; r < table_rows(chart->table); r++) {
         if (!stack_is_of(chart, r, run, bar))
             continue;
@@ -70,12 +63,25 @@ static void stack_bar(const Chart *chart, const char *run, const char *bar, doub
         g_string_append_printf(out, "<rect class=\"f%u\" height=\"%d\"", stack_find(colours, part) % MARKUP_COLOURS,
                                (int)STACK_BAR);
         markup_number(out, "%.2f", "x", x);
-        markup_number(out, "%.2f", "y", y + 4);
+        markup_number(out, "%.2f", "y", y + STACK_NAME);
         markup_number(out, "%.2f", "width", width);
         markup_append(out, "><title>%s: %s %s, %s %%</title></rect>\n", part,
                       table_cell(chart->table, r, chart->y[0])->text, column->unit, share);
         x += width;
     }
+}
+
+/* The words before a colon: what is behind it explains, and the table has it. */
+static void stack_legend(const GPtrArray *parts, GPtrArray *colours, GString *out)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    g_autofree guint *colour = g_new0(guint, parts->len + 1);
+    for (guint p = 0; p < parts->len; p++) {
+        const char *name = g_ptr_array_index(parts, p);
+        colour[p] = stack_find(colours, name);
+        g_ptr_array_add(names, g_strndup(name, strcspn(name, ":")));
+    }
+    report_write_legend((const char *const *)names->pdata, names->len, TRUE, colour, out);
 }
 
 static void stack_write(const Chart *chart, const char *run, const char *title, GPtrArray *bars, double most,
@@ -90,22 +96,13 @@ static void stack_write(const Chart *chart, const char *run, const char *title, 
         stack_bar(chart, run, bar, most, y, colours, body);
         y += STACK_ROW;
     }
-    for (guint p = 0; p < parts->len; p++) {
-        const double at_x = 198 * (double)(p % STACK_LEGEND_COLUMNS);
-        const double at_y = y + 18 * (double)(p / STACK_LEGEND_COLUMNS);
-        const char *name = g_ptr_array_index(parts, p);
-        g_string_append_printf(body, "<rect width=\"12\" height=\"12\" class=\"f%u\"",
-                               stack_find(colours, name) % MARKUP_COLOURS);
-        markup_number(body, "%.2f", "x", at_x);
-        markup_number(body, "%.2f", "y", at_y);
-        g_autofree char *brief = g_strndup(name, strcspn(name, ":"));
-        markup_append(body, "/><text x=\"%d\" y=\"%d\">%s</text>\n", (int)at_x + 17, (int)at_y + 10, brief);
-    }
-    y += 18 * ((double)((parts->len + STACK_LEGEND_COLUMNS - 1) / STACK_LEGEND_COLUMNS));
-    markup_append(out, "<figure tabindex=\"0\"><svg viewBox=\"0 0 %d %d\" role=\"img\"><title>%s</title>\n",
-                  (int)(STACK_LEFT + STACK_WIDTH + 10), (int)y + 8, title);
+    markup_append(out, "<figure class=\"chart\" tabindex=\"0\"><figcaption>%s</figcaption>\n", title);
+    g_string_append_printf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\">", (int)STACK_WIDTH, (int)y + 8);
+    markup_append(out, "<title>%s</title>\n", title);
     g_string_append(out, body->str);
-    markup_append(out, "</svg><figcaption>%s</figcaption></figure>\n", title);
+    g_string_append(out, "</svg>\n");
+    stack_legend(parts, colours, out);
+    g_string_append(out, "</figure>\n");
     g_string_free(body, TRUE);
 }
 

@@ -8,7 +8,8 @@ struct ReportStream {
     const Table *table;
     ReportFormat format;
     glong *width;
-    guint rows; /* of the table, that are out */
+    guint rows;    /* of the table, that are out */
+    guint answers; /* the same */
     gboolean begun;
 };
 
@@ -41,6 +42,7 @@ static void stream_head(ReportStream *stream, GString *out)
         report_csv_head(stream->report, out);
     } else {
         report_text_facts(stream->report, out);
+        stream->answers = stream->report->answers->len;
         report_text_widths(stream->table, stream->width);
         report_text_head(stream->table, stream->width, out);
     }
@@ -70,6 +72,10 @@ void report_stream_end(ReportStream *stream, GString *out)
     }
     report_stream_rows(stream, out);
     stream_head(stream, out);
-    if (stream->format == REPORT_TEXT)
-        report_text_rest(stream->report, stream->table, out);
+    if (stream->format != REPORT_TEXT)
+        return;
+    if (stream->answers < stream->report->answers->len)
+        g_string_append(out, "#\n");
+    report_text_answers(stream->report, stream->answers, out);
+    report_text_rest(stream->report, stream->table, out);
 }

@@ -6,7 +6,7 @@
  *     report_stream_rows(stream, out);     what is new, to be written at once
  *     report_stream_end(stream, out);      what is left
  *
- * All of it together is what report_format() gives, but for the widths of text columns, which nobody knows before the
+ * All of it together is what report_format() gives, but for the widths of text columns, which are not known before the
  * last row: widths[c] is how wide column c is at least (0: its head). */
 #ifndef SIM_REPORT_STREAM_H
 #define SIM_REPORT_STREAM_H

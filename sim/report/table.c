@@ -4,10 +4,7 @@
 
 #include "sim/report/parts.h"
 
-Cell cell_u64(guint64 value)
-{
-    return (Cell){g_strdup_printf("%" G_GUINT64_FORMAT, value), CELL_U64};
-}
+Cell cell_u64(guint64 value) { return (Cell){g_strdup_printf("%" G_GUINT64_FORMAT, value), CELL_U64}; }
 
 Cell cell_fixed(double value, guint decimals)
 {
@@ -22,15 +19,9 @@ Cell cell_fixed(double value, guint decimals)
     return (Cell){g_strdup(is_zero ? text + 1 : text), CELL_FIXED};
 }
 
-Cell cell_text(const char *value)
-{
-    return (Cell){value ? g_utf8_make_valid(value, -1) : NULL, CELL_TEXT};
-}
+Cell cell_text(const char *value) { return (Cell){value ? g_utf8_make_valid(value, -1) : NULL, CELL_TEXT}; }
 
-Cell cell_bool(gboolean value)
-{
-    return (Cell){g_strdup(value ? "true" : "false"), CELL_BOOL};
-}
+Cell cell_bool(gboolean value) { return (Cell){g_strdup(value ? "true" : "false"), CELL_BOOL}; }
 
 static void cell_clear(gpointer cell) { g_free(((Cell *)cell)->text); }
 
@@ -83,10 +74,7 @@ void table_fixed(Table *table, double value)
     table_add(table, cell_fixed(value, table_next_column(table)->decimals));
 }
 
-void table_null(Table *table)
-{
-    table_add(table, (Cell){NULL, table_next_column(table)->type});
-}
+void table_null(Table *table) { table_add(table, (Cell){NULL, table_next_column(table)->type}); }
 
 guint table_rows(const Table *table)
 {

@@ -96,11 +96,18 @@ static void text_table(const Table *table, GString *out)
         report_text_row(table, width, r, out);
 }
 
+void report_text_answers(const Report *report, guint first, GString *out)
+{
+    for (guint i = first; i < report->answers->len; i++)
+        g_string_append_printf(out, "# > %s\n", (char *)g_ptr_array_index(report->answers, i));
+}
+
 void report_text_facts(const Report *report, GString *out)
 {
     glong width = 0;
     g_string_append_printf(out, "# fanout %s %s", PACKAGE_VERSION, report->kind);
     g_string_append_printf(out, *report->title ? ": %s\n" : "\n", report->title);
+    report_text_answers(report, 0, out);
     for (guint i = 0; i < report->facts->len; i++)
         width = MAX(width, text_width(g_array_index(report->facts, Fact, i).key));
     for (guint i = 0; i < report->facts->len; i++) {
@@ -109,8 +116,7 @@ void report_text_facts(const Report *report, GString *out)
         text_pad(out, fact->key, width, TRUE);
         /* A "no" of a table stands out, since it is a result that did not verify; a fact is a fact. */
         gboolean is_no = fact->cell.type == CELL_BOOL && g_strcmp0(fact->cell.text, "false") == 0;
-        g_string_append_printf(out, "  %s %s", is_no ? "no" : text_of(&fact->cell),
-                               fact->cell.text ? fact->unit : "");
+        g_string_append_printf(out, "  %s %s", is_no ? "no" : text_of(&fact->cell), fact->cell.text ? fact->unit : "");
         text_end_line(out);
     }
 }

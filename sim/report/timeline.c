@@ -16,7 +16,7 @@ struct Timeline {
     GHashTable *tracks;  /* of timeline_find_track(), by group and name */
     GPtrArray *left_out; /* char * */
     guint64 bytes;
-    SimTime last_ps;     /* of all that was added */
+    SimTime last_ps; /* of all that was added */
     guint64 arrows;
     gboolean any;
 };
@@ -26,8 +26,7 @@ Timeline *timeline_open(const char *path, GError **error)
     FILE *file = fopen(path, "w");
     if (!file) {
         int why = errno;
-        g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(why), "cannot write '%s': %s",
-                    path, g_strerror(why));
+        g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(why), "cannot write '%s': %s", path, g_strerror(why));
         return NULL;
     }
     Timeline *timeline = g_new0(Timeline, 1);
@@ -67,8 +66,8 @@ static void event_number(yajl_gen gen, const char *key, guint64 value)
 static void event_time(yajl_gen gen, const char *key, SimTime time_ps)
 {
     char text[40];
-    g_snprintf(text, sizeof text, "%" G_GUINT64_FORMAT ".%06" G_GUINT64_FORMAT,
-               time_ps / PS_PER_US, time_ps % PS_PER_US);
+    g_snprintf(text, sizeof text, "%" G_GUINT64_FORMAT ".%06" G_GUINT64_FORMAT, time_ps / PS_PER_US,
+               time_ps % PS_PER_US);
     event_string(gen, key);
     yajl_gen_number(gen, text, strlen(text));
 }
@@ -103,8 +102,7 @@ static void event_end(Timeline *timeline, yajl_gen gen)
     yajl_gen_free(gen);
 }
 
-static void timeline_add_name(Timeline *timeline, const char *what, guint32 group, guint32 track,
-                              const char *name)
+static void timeline_add_name(Timeline *timeline, const char *what, guint32 group, guint32 track, const char *name)
 {
     yajl_gen gen = event_begin("M", what, group, track);
     event_string(gen, "args");
@@ -163,8 +161,8 @@ static guint32 timeline_group_of(const Timeline *timeline, guint32 track)
     return g_array_index(timeline->group_of, guint32, track - 1);
 }
 
-void timeline_add_slice_with(Timeline *timeline, guint32 track, const char *name, SimTime start_ps,
-                             SimTime end_ps, const char *const *facts)
+void timeline_add_slice_with(Timeline *timeline, guint32 track, const char *name, SimTime start_ps, SimTime end_ps,
+                             const char *const *facts)
 {
     if (!timeline)
         return;
@@ -183,8 +181,7 @@ void timeline_add_slice_with(Timeline *timeline, guint32 track, const char *name
     event_end(timeline, gen);
 }
 
-void timeline_add_slice(Timeline *timeline, guint32 track, const char *name, SimTime start_ps,
-                        SimTime end_ps)
+void timeline_add_slice(Timeline *timeline, guint32 track, const char *name, SimTime start_ps, SimTime end_ps)
 {
     timeline_add_slice_with(timeline, track, name, start_ps, end_ps, NULL);
 }
@@ -211,8 +208,7 @@ void timeline_add_arrow(Timeline *timeline, guint32 from_track, SimTime from_ps,
     timeline_add_end(timeline, "f", to_track, to_ps);
 }
 
-void timeline_add_counter(Timeline *timeline, guint32 group, const char *name, SimTime at_ps,
-                          double value)
+void timeline_add_counter(Timeline *timeline, guint32 group, const char *name, SimTime at_ps, double value)
 {
     if (!timeline)
         return;
@@ -285,8 +281,7 @@ gboolean timeline_close(Timeline *timeline, GError **error)
     gboolean bad = ferror(timeline->file) != 0;
     bad |= fclose(timeline->file) != 0;
     if (bad)
-        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_IO, "'%s' could not be written completely",
-                    timeline->path);
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_IO, "'%s' could not be written completely", timeline->path);
     g_array_free(timeline->group_of, TRUE);
     g_hash_table_destroy(timeline->named);
     g_hash_table_destroy(timeline->tracks);

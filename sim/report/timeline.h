@@ -10,7 +10,7 @@
  *
  * Slices of one track either follow or enclose each other. Groups and tracks appear in the order in
  * which they were added. All functions but open and close do nothing when the timeline is NULL, so
- * that callers need not ask whether somebody wants one. */
+ * that callers need not ask whether one is wanted. */
 #ifndef SIM_REPORT_TIMELINE_H
 #define SIM_REPORT_TIMELINE_H
 
@@ -31,15 +31,13 @@ guint32 timeline_add_track(Timeline *timeline, guint32 group, const char *name);
 guint32 timeline_find_track(Timeline *timeline, guint32 group, const char *name); /* the same of a group */
 
 /* end_ps >= start_ps. */
-void timeline_add_slice(Timeline *timeline, guint32 track, const char *name, SimTime start_ps,
-                        SimTime end_ps);
+void timeline_add_slice(Timeline *timeline, guint32 track, const char *name, SimTime start_ps, SimTime end_ps);
 /* The same with facts that show when it is selected: pairs of key and text, NULL-terminated. */
-void timeline_add_slice_with(Timeline *timeline, guint32 track, const char *name, SimTime start_ps,
-                             SimTime end_ps, const char *const *facts);
+void timeline_add_slice_with(Timeline *timeline, guint32 track, const char *name, SimTime start_ps, SimTime end_ps,
+                             const char *const *facts);
 /* From the slice that begins at from_ps to the one that begins at to_ps >= from_ps, both added. */
 void timeline_add_arrow(Timeline *timeline, guint32 from_track, SimTime from_ps, guint32 to_track, SimTime to_ps);
-void timeline_add_counter(Timeline *timeline, guint32 group, const char *name, SimTime at_ps,
-                          double value);
+void timeline_add_counter(Timeline *timeline, guint32 group, const char *name, SimTime at_ps, double value);
 
 /* ---- a file that a viewer can open
  *

@@ -20,10 +20,10 @@ Vcd *vcd_open(const char *path, GError **error)
 {
     FILE *probe = g_fopen(path, "w");
 
-    if (probe == NULL) {
+    if (!probe) {
         int code = errno;
-        g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code),
-                    "cannot write waveform '%s': %s", path, g_strerror(code));
+        g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), "cannot write waveform '%s': %s", path,
+                    g_strerror(code));
         return NULL;
     }
     fclose(probe);
@@ -35,7 +35,7 @@ Vcd *vcd_open(const char *path, GError **error)
 
 void vcd_trace(Vcd *vcd, const char *name, const void *value, int bytes, int bits)
 {
-    if (vcd->kernel == NULL) { /* not before: SystemC complains about a file without traces */
+    if (!vcd->kernel) { /* not before: SystemC complains about a file without traces */
         char *stem = g_strdup_printf("%s.raw", vcd->path);
         vcd->kernel = kernel_vcd_open(stem);
         g_free(stem);
@@ -57,8 +57,7 @@ static void copy_clean(FILE *raw, FILE *clean, SimTime base_ps, Gtkw *gtkw)
             skipping = TRUE;
         }
         if (line[0] == '#') {
-            fprintf(clean, "#%" G_GUINT64_FORMAT "\n",
-                    (guint64)g_ascii_strtoull(line + 1, NULL, 10) - base_ps);
+            fprintf(clean, "#%" G_GUINT64_FORMAT "\n", (guint64)g_ascii_strtoull(line + 1, NULL, 10) - base_ps);
         } else if (!skipping) {
             fputs(line, clean);
         }
@@ -72,21 +71,20 @@ static void copy_clean(FILE *raw, FILE *clean, SimTime base_ps, Gtkw *gtkw)
 
 gboolean vcd_close(Vcd *vcd, SimTime base_ps)
 {
-    if (vcd->kernel != NULL) {
+    if (vcd->kernel) {
         kernel_vcd_close(vcd->kernel);
     }
     FILE *raw = g_fopen(vcd->raw_path, "r");
     FILE *clean = g_fopen(vcd->path, "w");
     Gtkw *gtkw = gtkw_new(vcd->path);
-    if (raw != NULL && clean != NULL) {
+    if (raw && clean) {
         copy_clean(raw, clean, base_ps, gtkw);
     }
-    gboolean fine = clean != NULL && !ferror(clean) &&
-                    (vcd->kernel == NULL || (raw != NULL && !ferror(raw)));
-    if (clean != NULL && fclose(clean) != 0) {
+    gboolean fine = clean && !ferror(clean) && (!vcd->kernel || (raw && !ferror(raw)));
+    if (clean && fclose(clean) != 0) {
         fine = FALSE;
     }
-    if (raw != NULL) {
+    if (raw) {
         fclose(raw);
     }
     if (!fine) {
