@@ -6,6 +6,7 @@
  * own; the winner runs once more in the group's, whose counters know of nothing else. What else could differ among
  * protocols (LL's lines have no loops that could be flows) stays out of a search in flows. */
 #include "coll/internal.h"
+#include "device/launch_time.h"
 
 typedef struct {
     CollAlgo algo;
@@ -28,14 +29,14 @@ static guint64 best_least_ps(const CollGroup *group, const CollSpec *spec, CollA
     guint64 MBps = MAX(fabric->link.rate_MBps * group->fabric->links, 1);
     double bytes = (double)spec->bytes / group->n * (double)best_parts(spec, algo, group->n);
     double ll = proto == COLL_LL ? 2 : proto == COLL_LL128 ? 16.0 / 15 : 1;
-    return fabric->sm.launch_ps + (guint64)MIN(bytes * ll * 1e6 / (double)MBps, 1e18);
+    return launch_time_alone_ps(fabric) + (guint64)MIN(bytes * ll * 1e6 / (double)MBps, 1e18);
 }
 
 /* Of those that move as much, those with fewer steps are likely to win. */
 static guint best_place(CollAlgo algo)
 {
-    static const CollAlgo order[] = {COLL_SYM_MC, COLL_NVLS, COLL_NVLS_BUFFERED, COLL_TWOSHOT, COLL_PUSH, COLL_PULL,
-                                     COLL_DIRECT, COLL_SYM_LSA, COLL_P2P, COLL_RING, COLL_TREE};
+    static const CollAlgo order[] = {COLL_SYM_MC, COLL_NVLS,    COLL_NVLS_BUFFERED, COLL_TWOSHOT, COLL_PUSH, COLL_PULL,
+                                     COLL_DIRECT, COLL_SYM_LSA, COLL_P2P,           COLL_RING,    COLL_TREE};
     guint i = 0;
     while (i < G_N_ELEMENTS(order) && order[i] != algo)
         i++;
@@ -87,9 +88,7 @@ static GArray *best_candidates(const CollGroup *group, const CollSpec *spec, gbo
     return NULL;
 }
 
-/* In a simulation of its own, which goes whatever becomes of it. */
-static gboolean best_try(const CollGroup *group, const CollSpec *spec, guint64 limit_ps, CollResult *result,
-                         GError **error)
+gboolean coll_try(const CollGroup *group, const CollSpec *spec, guint64 limit_ps, CollResult *result, GError **error)
 {
     const SimSpec sim_spec = {.seed = sim_seed(group->fabric->sim), .engine = sim_engine(group->fabric->sim)};
     Sim *sim = sim_new(&sim_spec, error);
@@ -98,21 +97,22 @@ static gboolean best_try(const CollGroup *group, const CollSpec *spec, guint64 l
     if (!apart)
         return FALSE; /* what runs in the caller's group runs here */
     apart->limit_ps = limit_ps;
-    Series *series = coll_watch(apart, group, spec);
+    Recording *recording = coll_watch(apart, group, spec);
     gboolean good = coll_run_fidelity(apart, spec, result, error);
-    series_end(series);
-    series_free(series);
+    recording_end(recording, NULL);
+    recording_free(recording);
     gboolean clean = good || apart->late;
     if (apart->late) {
-        sim_free(sim); /* first: what is left of it points into the fabric */
-        coll_free(apart->late);
+        sim_abandon(sim);
+        coll_free(apart->late); /* and watches of its memory, which warps hold */
+        device_abandon(fabric);
+        device_flow_end(fabric);
     }
     if (clean) {
         coll_group_free(apart);
         fabric_free(fabric);
-    }
-    if (clean && good)
         sim_free(sim);
+    }
     return good;
 }
 
@@ -153,7 +153,7 @@ gboolean coll_run_best(CollGroup *group, const CollSpec *spec, CollResult *resul
         one.fidelity = fidelity;
         one.warmup = 0;
         one.iterations = 1;
-        gboolean good = best_try(group, &one, best_ps, &took, &why);
+        gboolean good = coll_try(group, &one, best_ps, &took, &why);
         if (!good && !g_error_matches(why, COLL_ERROR, COLL_ERROR_LATE) && !best_leave_out(group, &why)) {
             g_propagate_error(error, why);
             return FALSE;

@@ -31,21 +31,19 @@ static gboolean coll_window(CollGroup *group, CollBuffer *buffer, GError **error
     return TRUE;
 }
 
-gboolean coll_buffer_new(CollGroup *group, CollBuffer *buffer, guint64 bytes, gboolean control,
-                         gboolean window, GError **error)
+gboolean coll_buffer_new(CollGroup *group, CollBuffer *buffer, guint64 bytes, gboolean control, gboolean window,
+                         GError **error)
 {
     Memory *memory = group->fabric->memory;
     buffer->bytes = MAX((bytes + 255) / 256 * 256, 256);
     buffer->region = g_new0(MemRegion *, group->n);
     buffer->va = g_new0(FoAddress, group->n);
     for (guint32 r = 0; r < group->n; r++) {
-        buffer->region[r] = control
-                                ? memory_control_region_new(memory, group->gpu[r], buffer->bytes, error)
-                                : memory_region_new(memory, group->gpu[r], buffer->bytes, error);
+        buffer->region[r] = control ? memory_control_region_new(memory, group->gpu[r], buffer->bytes, error)
+                                    : memory_region_new(memory, group->gpu[r], buffer->bytes, error);
         if (!buffer->region[r])
             return FALSE;
-        memory_set_cached(memory, buffer->region[r],
-                          buffer->bytes <= group->fabric->spec.gpu.l2_bytes);
+        memory_set_cached(memory, buffer->region[r], buffer->bytes <= group->fabric->spec.gpu.l2_bytes);
         buffer->va[r] = vas_choose(group->vas, buffer->bytes, 2u << 20);
         coll_map(group, buffer->va[r], buffer->bytes, buffer->region[r], NULL);
     }

@@ -1,29 +1,14 @@
 /* What `auto` takes: NCCL's published model (src/graph/tuning.cc) for GPUs of one node behind switches.
  *
  * Each (algorithm, protocol) has a latency, base plus hops, and a bandwidth; time is their sum at the given
- * size, and the fastest is taken. Numbers are NCCL's constants; the links' bandwidth comes from
- * the system: NCCL counts 20.6 GB/s for a link of 23.55 GB/s of flits (7/8). Published choices that this
- * gives: ring with LL up to 1 MiB and NVLS from 2 MiB on 8 GPUs, rings at large sizes up to 4 GPUs.
+ * size, and the fastest is taken. Numbers are NCCL's constants, which change with its version (coll/nccl/), and the
+ * rings and heads that its search finds (nccl.c); the links' bandwidth comes from the system: NCCL counts 20.6 GB/s for
+ * a link of 23.55 GB/s of flits (7/8). Published choices that this gives: ring with LL up to 1 MiB and NVLS from 2 MiB
+ * on 8 GPUs, rings at large sizes up to 4 GPUs.
  * Left out: CollNet, trees among nodes, PAT, user overrides. */
 #include "coll/internal.h"
 
 #define NVLS_LATENCY_NS 25000u
-
-/* Limits of one node by architecture: LL, a tree's channel, a channel with LL128; NVLS (tuning.cc). */
-typedef struct {
-    guint32 arch; /* from this one on */
-    guint32 ll_MBps, tree_MBps, ll128_MBps, nvls_pct;
-} ChoiceLimits;
-static const ChoiceLimits choice_limits[] = {
-    {100, 282000, 77400, 73400, 74}, {90, 141000, 38700, 36700, 85}, {0, 87700, 24000, 20000, 0}};
-
-static const ChoiceLimits *choice_limits_of(const CollGroup *group)
-{
-    const ChoiceLimits *limits = choice_limits;
-    while (group->fabric->spec.sm.arch < limits->arch)
-        limits++;
-    return limits;
-}
 
 typedef struct {
     CollAlgo algo;
@@ -31,9 +16,8 @@ typedef struct {
     guint32 base_ns, hop_ns; /* baseLat, hwLat NVLINK */
 } ChoiceRow;
 static const ChoiceRow choice_rows[] = {
-    {COLL_RING, COLL_SIMPLE, 8400, 3400}, {COLL_RING, COLL_LL, 6600, 600},
-    {COLL_RING, COLL_LL128, 14000, 1900}, {COLL_TREE, COLL_SIMPLE, 8400, 4000},
-    {COLL_TREE, COLL_LL, 6800, 600},      {COLL_TREE, COLL_LL128, 14000, 1250},
+    {COLL_RING, COLL_SIMPLE, 8400, 3400},         {COLL_RING, COLL_LL, 6600, 600}, {COLL_RING, COLL_LL128, 14000, 1900},
+    {COLL_TREE, COLL_SIMPLE, 8400, 4000},         {COLL_TREE, COLL_LL, 6800, 600}, {COLL_TREE, COLL_LL128, 14000, 1250},
     {COLL_NVLS, COLL_SIMPLE, 0, NVLS_LATENCY_NS},
 };
 
@@ -50,35 +34,47 @@ static guint32 choice_tree_tenths(CollProto proto, guint64 bytes)
     return log < 23 ? tenths[proto][log] : 10;
 }
 
-static guint64 choice_links_MBps(const CollGroup *group)
+/* NVLS pipelines the two halves of an all_reduce: up to 2.27 five sixths of the links are counted for that, since then
+ * twice the links less the own part, at most what the search leaves for other nodes. */
+static guint64 choice_nvls_MBps(const CollGroup *group, const CollSpec *spec)
 {
-    return group->fabric->spec.link.rate_MBps * 7 / 8 * group->fabric->links;
+    guint32 sent_MBps;
+    const CollNccl *nccl = coll_nccl_of(spec);
+    CollNcclGraph graph = coll_nccl_heads(group, &sent_MBps);
+    guint64 n = group->n, each = graph.each_MBps;
+    gboolean sums_all = spec->op == COLL_ALL_REDUCE;
+    if (!nccl->nvls_twice) {
+        guint64 all = each * graph.channels;
+        return sums_all ? all * 5 / 6 : nccl->nvls_own_part ? all : all * (n - 1) / n;
+    }
+    each = each * coll_nccl_arch(group, spec)->nvls_permille / 1000 * (graph.channels - 1) / graph.channels;
+    each = MIN(sums_all ? 2 * each : each * (n - 1) / n, sent_MBps);
+    return sums_all ? each * graph.channels * n / (2 * (n - 1)) : each * graph.channels;
 }
 
-/* Bandwidth of the algorithm (bytes of the collective over time), in MB/s. */
+/* Bandwidth of the algorithm (bytes of the collective over time), in MB/s; 0: it is not enabled. */
 static guint64 choice_MBps(const CollGroup *group, const CollSpec *spec, const ChoiceRow *row)
 {
-    guint64 bus = choice_links_MBps(group), n = group->n;
-    guint32 channels = coll_channels(group, coll_row(spec->op, row->algo));
-    const ChoiceLimits *limits = choice_limits_of(group);
-    gboolean sums_all = spec->op == COLL_ALL_REDUCE;
-    if (row->algo == COLL_NVLS) {
-        guint64 nvls = bus * limits->nvls_pct / 100 * (channels - 1) / channels;
-        return sums_all ? nvls * 5 / 6 : nvls;
-    }
+    const CollNcclArch *limits = coll_nccl_arch(group, spec);
+    if (row->algo == COLL_NVLS)
+        return choice_nvls_MBps(group, spec);
+    CollNcclGraph graph = coll_nccl_rings(group);
+    guint64 channels = graph.channels, bus = channels * graph.each_MBps, n = group->n;
     if (row->algo == COLL_TREE) {
         bus = MIN(bus * 92 / 100, channels * limits->tree_MBps);
         if (row->proto == COLL_LL)
             bus = MIN(bus * 10 / 38, limits->ll_MBps);
         if (row->proto == COLL_LL128)
-            bus = MIN(bus * 7 / 9, channels * limits->ll128_MBps);
+            bus = MIN(bus * 7 / 9, channels * limits->tree_ll128_MBps);
         return bus / 2 * choice_tree_tenths(row->proto, spec->bytes) / 10;
     }
     if (row->proto == COLL_LL)
         bus = MIN(bus / 2, limits->ll_MBps);
     if (row->proto == COLL_LL128)
-        bus = MIN(bus * 92 / 100, channels * limits->ll128_MBps);
-    guint64 steps = sums_all ? 2 * (n - 1) : spec->op == COLL_BROADCAST ? n : n - 1;
+        bus = MIN(bus * 92 / 100, channels * limits->ring_ll128_MBps);
+    guint64 steps = spec->op == COLL_ALL_REDUCE                             ? 2 * (n - 1)
+                    : spec->op == COLL_BROADCAST || spec->op == COLL_REDUCE ? n
+                                                                            : n - 1;
     return bus * n / steps;
 }
 
@@ -88,7 +84,7 @@ static guint64 choice_hops(const CollGroup *group, const CollSpec *spec, const C
         return 1;
     if (row->algo == COLL_TREE || spec->op == COLL_ALL_REDUCE)
         return 2 * (group->n - 1);
-    return spec->op == COLL_BROADCAST ? group->n : group->n - 1;
+    return spec->op == COLL_BROADCAST || spec->op == COLL_REDUCE ? group->n : group->n - 1;
 }
 
 void coll_choose(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, CollProto *proto)
@@ -97,7 +93,7 @@ void coll_choose(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, C
     CollProto wanted = spec->proto;
     *algo = coll_algos_of(spec->op).algo[0];
     *proto = COLL_SIMPLE;
-    if (*algo == COLL_P2P && spec->ctas && spec->ctas < group->n)
+    if (*algo == COLL_P2P && spec->ctas && spec->ctas < group->n && coll_row(spec->op, COLL_DIRECT))
         *algo = COLL_DIRECT; /* too few CTAs were asked for */
     for (guint i = 0; i < G_N_ELEMENTS(choice_rows); i++) {
         const ChoiceRow *row = &choice_rows[i];
@@ -108,8 +104,10 @@ void coll_choose(const CollGroup *group, const CollSpec *spec, CollAlgo *algo, C
             !coll_check_algo(group, &pinned, row->algo, row->proto, NULL) ||
             (wanted != COLL_PROTO_AUTO && wanted != row->proto))
             continue;
-        guint64 ns = row->base_ns + choice_hops(group, spec, row) * row->hop_ns +
-                     spec->bytes * 1000 / MAX(choice_MBps(group, spec, row), 1);
+        guint64 MBps = choice_MBps(group, spec, row);
+        if (!MBps)
+            continue;
+        guint64 ns = row->base_ns + choice_hops(group, spec, row) * row->hop_ns + spec->bytes * 1000 / MBps;
         if (ns < best_ns) {
             best_ns = ns;
             *algo = row->algo;

@@ -1,12 +1,19 @@
 /* One collective from its spec to its result: buffers, launches on all ranks, time, verification. */
 #include "coll/algo/primitives.h"
+#include "device/launch_time.h"
 
 #include <string.h>
 
 CollSpec coll_spec_default(CollOp op)
 {
-    return (CollSpec){.op = op, .algo = COLL_AUTO, .proto = COLL_PROTO_AUTO, .bytes = 1u << 20,
-                      .type = NUMERIC_F32, .reduce = NUMERIC_ADD, .check = TRUE, .iterations = 1};
+    return (CollSpec){.op = op,
+                      .algo = COLL_AUTO,
+                      .proto = COLL_PROTO_AUTO,
+                      .bytes = 1u << 20,
+                      .type = NUMERIC_F32,
+                      .reduce = NUMERIC_ADD,
+                      .check = TRUE,
+                      .iterations = 1};
 }
 
 /* ---- one under way */
@@ -19,8 +26,7 @@ void coll_free(Coll *coll)
     coll_buffer_free(coll->group, &coll->control);
     g_free(coll->steps);
     g_free(coll->stream);
-    if (coll->template)
-        g_ptr_array_free(coll->template, TRUE);
+    coll_fill_free(coll);
     g_free(coll);
 }
 
@@ -39,9 +45,9 @@ static gboolean coll_prepare(Coll *coll, GError **error)
     CollGroup *group = coll->group;
     const CollRow *row = coll_row(coll->spec.op, coll->algo);
     const CollAlgorithm *own = coll_algorithm(coll->algo);
-    guint64 bytes = coll->spec.bytes, slice = bytes / coll->n;
-    coll->in_bytes = coll->spec.op == COLL_ALL_GATHER ? slice : bytes;
-    coll->out_bytes = coll->spec.op == COLL_REDUCE_SCATTER ? slice : bytes;
+    guint64 bytes = coll->spec.bytes;
+    coll->in_bytes = coll_bytes_in(coll->spec.op, bytes, coll->n);
+    coll->out_bytes = coll_bytes_out(coll->spec.op, bytes, coll->n);
     coll->ctas = coll_ctas(group, &coll->spec, row, coll->proto);
     coll->threads = coll_threads(group, &coll->spec, row, coll->proto);
     coll->read = group->fabric->spec.sm.arch == 80; /* NCCL reads there, and writes on all other GPUs */
@@ -60,7 +66,7 @@ static gboolean coll_prepare(Coll *coll, GError **error)
     if (!coll_buffer_new(group, &coll->control, coll->ctas * coll->control_stride, TRUE, window, error) ||
         !coll_buffer_new(group, &coll->in, coll->in_bytes, FALSE, row->multicast_in, error) ||
         !coll_buffer_new(group, &coll->out, coll->out_bytes, FALSE, row->multicast_out, error) ||
-        (scratch && !coll_scratch_new(coll, scratch, row->multicast_lines, error)))
+        (scratch && !coll_scratch_new(coll, scratch, coll_lines_are_multicast(&coll->spec, row), error)))
         return FALSE;
     if (own->clear)
         own->clear(coll);
@@ -123,16 +129,18 @@ static void coll_on_launch_done(const DeviceLaunch *launch, void *user)
 
 static void coll_launch_rank(Coll *coll, guint32 rank, guint64 delay_ps, DeviceDone done, void *user)
 {
-    FoKernel kernel = {.name = coll_op_name(coll->spec.op), .program = coll->program,
-                       .args_bytes = sizeof(CollArgs), .ctas = coll->ctas, .threads = coll->threads};
+    FoKernel kernel = {.name = coll_op_name(coll->spec.op),
+                       .program = coll->program,
+                       .args_bytes = sizeof(CollArgs),
+                       .ctas = coll->ctas,
+                       .threads = coll->threads};
     CollArgs args = {coll, rank};
     kernel.args = &args;
-    DeviceLaunch *launch =
-        device_launch_after(coll->fabric, coll->group->gpu[rank], coll->group->vas, &kernel, delay_ps, done,
-                            user, NULL);
-    g_assert(launch); /* coll_check_algo saw to the grid */
+    DeviceLaunch *launch = device_launch_after(coll->fabric, coll->group->gpu[rank], coll->group->vas, &kernel,
+                                               delay_ps, done, user, NULL);
+    g_assert(launch);                                                      /* coll_check_algo saw to the grid */
     if (coll_algo_is_nccl(coll->algo) && coll->algo != COLL_NVLS_BUFFERED) /* whose rows know nothing of them yet */
-        device_launch_cluster(launch, (guint32)coll->fabric->spec.launch.nccl_cluster);
+        device_launch_cluster(launch, (guint32)launch_spec(&coll->fabric->spec)->nccl_cluster);
 }
 
 /* ---- calls that follow each other on each rank's stream */
@@ -141,13 +149,12 @@ static void coll_launch_rank(Coll *coll, guint32 rank, guint64 delay_ps, DeviceD
 static void coll_next_call(CollStream *stream)
 {
     const Coll *coll = stream->coll;
-    const SmSpec *sm = &coll->fabric->spec.sm;
-    SimTime now_ps = sim_now_ps(coll->fabric->sim);
-    SimTime first_ps = coll->begin_ps + sm->launch_ps +
-                       ((guint64)stream->calls * coll->n + stream->rank) * coll->spec.host_ps;
-    if (stream->calls)
-        first_ps = MAX(first_ps, stream->last_ps + sm->next_ps);
-    sim_after(coll->fabric->sim, &stream->next, first_ps - MIN(first_ps, now_ps), EVENT_PRIORITY_DEVICE);
+    const FabricSpec *spec = &coll->fabric->spec;
+    const guint64 before = (guint64)stream->calls * coll->n + stream->rank; /* calls of the host */
+    const SimTime submit_ps = coll->begin_ps + before * coll->spec.host_ps;
+    const SimTime ready_ps = stream->calls ? launch_time_next_ps(spec, stream->last_ps) : 0;
+    sim_after(coll->fabric->sim, &stream->next,
+              launch_time_first_ps(spec, submit_ps, ready_ps, sim_now_ps(coll->fabric->sim)), EVENT_PRIORITY_DEVICE);
 }
 
 static void coll_on_call_done(const DeviceLaunch *launch, void *user)
@@ -198,7 +205,7 @@ static SimTime coll_period_ps(const Coll *coll)
 /* A library's copies come before the first CTA, those behind the kernel, too: the result waits for both. */
 static void coll_launch(Coll *coll)
 {
-    guint64 delay_ps = coll->fabric->spec.sm.launch_ps + coll_copies_ps(coll->group, &coll->spec);
+    guint64 delay_ps = launch_time_alone_ps(&coll->fabric->spec) + coll_copies_ps(coll->group, &coll->spec);
     coll->begin_ps = sim_now_ps(coll->fabric->sim);
     coll->first_ps = SIMTIME_NEVER;
     coll->last_ps = coll->end_ps = 0;
@@ -259,6 +266,8 @@ static void coll_clear_control(Coll *coll)
         if (coll->flags && coll->scratch.region && coll->end_ps)
             memset(coll->scratch.region[r]->host, 0, coll->scratch.bytes);
     }
+    if (coll_algorithm(coll->algo)->clear && coll->end_ps)
+        coll_algorithm(coll->algo)->clear(coll); /* what "nothing here yet" is to it */
 }
 
 gboolean coll_run_one(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)

@@ -11,8 +11,9 @@
  * replays: it starts the collective's kernels at the current simulated time, from any event or between
  * runs, and calls back when the last rank is done; many may be under way at once.
  *
- * Sizes are nccl-tests': `bytes` is the total: the whole buffer of all_reduce and broadcast, the gathered
- * result of all_gather, the whole input of reduce_scatter, all_to_all (n parts) and sendrecv. */
+ * Sizes are nccl-tests': `bytes` is the total: the whole buffer of all_reduce, reduce and broadcast, the
+ * gathered result of all_gather and gather, the whole input of reduce_scatter, scatter, all_to_all (n parts) and
+ * sendrecv. */
 #ifndef COLL_COLL_H
 #define COLL_COLL_H
 
@@ -21,20 +22,30 @@
 #include "coll/algorithms.h"
 #include "model/fabric/fabric.h"
 #include "model/memory/numeric.h"
-#include "observe/series/series.h"
+#include "observe/recording.h"
 
 typedef enum {
-    COLL_ALL_REDUCE, COLL_ALL_GATHER, COLL_REDUCE_SCATTER, COLL_BROADCAST, COLL_ALL_TO_ALL,
-    COLL_SENDRECV, COLL_BARRIER, COLL_OPS
+    COLL_ALL_REDUCE,
+    COLL_ALL_GATHER,
+    COLL_REDUCE_SCATTER,
+    COLL_BROADCAST,
+    COLL_ALL_TO_ALL,
+    COLL_SENDRECV,
+    COLL_REDUCE,
+    COLL_GATHER,
+    COLL_SCATTER,
+    COLL_BARRIER,
+    COLL_OPS
 } CollOp;
 typedef enum {
-    COLL_AUTO,  /* what CollSpec.library takes by size and ranks */
-    COLL_BEST,  /* simulates the candidates, takes the fastest (coll_run only) */
+    COLL_AUTO, /* what CollSpec.library takes by size and ranks */
+    COLL_BEST, /* simulates the candidates, takes the fastest (coll_run only) */
 #define COLL_ROW(number, name) COLL_##number,
     COLL_ALGORITHMS(COLL_ROW)
 #undef COLL_ROW
-    COLL_SYM, COLL_SYM_UNICAST, /* which of them NCCL would take, with and without multicast */
-    COLL_UNICAST, /* as BEST, of those that need no multicast (coll_run only) */
+        COLL_SYM,
+    COLL_SYM_UNICAST, /* which of them NCCL would take, with and without multicast */
+    COLL_UNICAST,     /* as BEST, of those that need no multicast (coll_run only) */
     COLL_ALGOS
 } CollAlgo;
 typedef enum { COLL_PROTO_AUTO, COLL_SIMPLE, COLL_LL, COLL_LL128, COLL_PROTOS } CollProto;
@@ -48,32 +59,47 @@ typedef enum {
     COLL_NCCL,            /* classic NCCL; its NVLS copies through its own buffers */
     COLL_NCCL_REGISTERED, /* the same where users' buffers are registered with it: NVLS works on them */
     COLL_NCCL_SYM,        /* NCCL's kernels for symmetric memory */
-    COLL_TRTLLM, COLL_VLLM, COLL_SGLANG, /* serving frameworks, in CUDA graphs (library.c) */
+    COLL_TRTLLM,
+    COLL_VLLM,
+    COLL_SGLANG, /* serving frameworks, in CUDA graphs (library.c) */
     COLL_LIBRARIES
 } CollLibrary;
 
 /* Whose one-shot and two-shot kernels: where their barriers stand and what these order (coll/algo/direct.c); TORCH:
- * PyTorch's in the switch, whose barriers are compare-and-swaps (coll/algo/nvls.c). */
+ * PyTorch's in the switch, whose barriers are compare-and-swaps (coll/algo/nvls.c); MNNVL: TensorRT-LLM's of several
+ * trays, Lamport's by multicast (coll/algo/lamport.c); MOE: its all_to_all of a
+ * mixture of experts (coll/algo/moe.c). */
 typedef enum {
-    COLL_KERNEL_PLAIN, COLL_KERNEL_VLLM, COLL_KERNEL_SGLANG, COLL_KERNEL_TRTLLM, COLL_KERNEL_TORCH
+    COLL_KERNEL_PLAIN,
+    COLL_KERNEL_VLLM,
+    COLL_KERNEL_SGLANG,
+    COLL_KERNEL_TRTLLM,
+    COLL_KERNEL_TORCH,
+    COLL_KERNEL_MNNVL_ONESHOT,
+    COLL_KERNEL_MNNVL_TWOSHOT,
+    COLL_KERNEL_MOE
 } CollKernel;
 
 typedef struct {
     CollOp op;
     CollAlgo algo;
     CollLibrary library;   /* of AUTO */
+    guint32 nccl;          /* its version, as coll_nccl_parse() makes it; 0: the newest whose source was read */
     CollFidelity fidelity; /* coll_run only; flows need a timing-only fabric */
     guint64 crossings;     /* of links that AUTO simulates one by one; 0: COLL_AUTO_CROSSINGS */
-    CollProto proto;      /* of ring, tree and p2p only; AUTO: NCCL's choice, Simple when algo is pinned */
+    CollProto proto;       /* of ring, tree and p2p only; AUTO: NCCL's choice, Simple when algo is pinned */
     guint64 bytes;
-    NumericType type;     /* element type of reductions; sizes are whole elements */
+    NumericType type; /* element type of reductions; sizes are whole elements */
     NumericOp reduce;
     NumericPrecision acc; /* of in-switch sums */
     gboolean unicast;     /* AUTO takes nothing that needs multicast */
-    guint32 root;         /* rank, of broadcast */
+    gboolean average;     /* with reduce ADD: sums are divided by the ranks in the end (NCCL's avg) */
+    guint32 root;         /* rank, of broadcast, reduce, gather and scatter */
     guint32 ctas;         /* 0: the algorithm's default (NCCL's channels) */
     guint32 threads;      /* of a CTA; 0: the algorithm's default */
     CollKernel kernel;    /* of one-shot and two-shot all-reduce */
+    gboolean alone;       /* of COLL_KERNEL_MOE: without the kernel before it */
+    guint32 token_bytes;  /* of COLL_KERNEL_MOE; 0: 7168 elements of 16 bits */
     guint32 copies;       /* of the whole buffer inside each GPU before and after, in kernels of their own, by a library
                            * that owns the buffers: coll_copies_ps; in time_ps, not in kernel_ps */
     gboolean check;       /* fill with numbers and verify; needs a fabric that keeps bytes */
@@ -83,24 +109,24 @@ typedef struct {
     guint64 nvls_chunk_bytes; /* NCCL_NVLS_CHUNKSIZE, the most that nvls_buffered moves at once; 0: 128 KiB. A run that
                            * stands for a larger one (as_bytes) takes no more than 128 KiB */
     guint32 warmup, iterations; /* coll_run: repeats inside; time is the mean of `iterations` */
-    guint32 calls;        /* coll_run, ring, tree and p2p: 2 or more calls on each rank's stream, a rank not waiting for
+    guint32 calls;   /* coll_run, ring, tree and p2p: 2 or more calls on each rank's stream, a rank not waiting for
                            * the others between them; times are then from one call's end to the next's */
-    guint64 host_ps;      /* of such calls: what the one host thread takes for each rank's launch */
+    guint64 host_ps; /* of such calls: what the one host thread takes for each rank's launch */
 } CollSpec;
 CollSpec coll_spec_default(CollOp op); /* f32 add, auto, one iteration, no warm-up, checked */
 
 typedef enum { COLL_NOT_CHECKED, COLL_VERIFIED, COLL_WRONG } CollCheck;
 typedef struct {
-    CollAlgo algo;        /* what ran: never AUTO, BEST or UNICAST */
+    CollAlgo algo; /* what ran: never AUTO, BEST or UNICAST */
     CollProto proto;
     CollFidelity fidelity; /* how; AUTO: extrapolated */
     guint32 ctas, threads;
-    guint64 time_ps;      /* submission of the kernels to the end of the last one, with a library's copies */
-    guint64 kernel_ps;    /* the same without launch, start, copies and exit: first CTA placed to last CTA done */
-    guint64 algbw_MBps;   /* bytes / time */
-    guint64 busbw_MBps;   /* with nccl-tests' factor for the operation */
+    guint64 time_ps;    /* submission of the kernels to the end of the last one, with a library's copies */
+    guint64 kernel_ps;  /* the same without launch, start, copies and exit: first CTA placed to last CTA done */
+    guint64 algbw_MBps; /* bytes / time */
+    guint64 busbw_MBps; /* with nccl-tests' factor for the operation */
     CollCheck check;
-    char wrong[160];      /* first wrong element: rank, index, got, want */
+    char wrong[160]; /* first wrong element: rank, index, got, want */
 } CollResult;
 
 typedef struct CollGroup CollGroup;
@@ -117,6 +143,10 @@ void coll_group_on_candidate(CollGroup *group, CollCandidate candidate, void *us
 const char *coll_group_left_out(const CollGroup *group);
 /* Of simulations beside the group's own, as those of candidates: they answer questions that arrive there. NULL: none */
 void coll_group_watch(CollGroup *group, WatchPage *page);
+
+/* "2.27.5" or "2.27"; known are 2.23 to 2.32, of which those above 2.30.7 choose as that one does. */
+gboolean coll_nccl_parse(const char *text, guint32 *version, GError **error);
+char *coll_nccl_format(guint32 version); /* "2.27.5"; caller frees */
 
 /* Where spec->algo is AUTO: sets the algorithm, and of frameworks CTAs, threads and copies, to what spec->library
  * takes on this group; where NCCL chooses by protocol too, AUTO stays, which coll_choice resolves. coll_run and
@@ -158,6 +188,10 @@ CollShape coll_shape(const CollGroup *group, const CollSpec *spec);
 gboolean coll_shape_equal(const CollShape *a, const CollShape *b);
 gboolean coll_run(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error);
 
+/* As coll_run, of a spec that names its algorithm, in a simulation of its own on such a fabric as the group's, which
+ * is freed unless it got stuck. COLL_ERROR_LATE: it takes longer than limit_ps, at which it ended; 0: no limit. */
+gboolean coll_try(const CollGroup *group, const CollSpec *spec, guint64 limit_ps, CollResult *result, GError **error);
+
 /* What coll_run makes of spec->fidelity: COLL_PACKET, COLL_FLOW, or COLL_FIDELITY_AUTO for flows with
  * measured rates (spec->algo: not COLL_AUTO). Other than packets need a timing-only fabric. */
 CollFidelity coll_fidelity(guint32 ranks, const CollSpec *spec);
@@ -171,15 +205,18 @@ Coll *coll_start(CollGroup *group, const CollSpec *spec, CollDone done, void *us
 
 /* NULL-terminated, in the order of their numbers: for lists and suggestions. */
 extern const char *const coll_op_names[], *const coll_algo_names[], *const coll_proto_names[];
-const char *coll_op_name(CollOp op);       /* "all_reduce" */
-const char *coll_algo_name(CollAlgo algo); /* "ring" */
+const char *coll_op_name(CollOp op);               /* "all_reduce" */
+const char *coll_redop_name(const CollSpec *spec); /* "add", "avg"; "none" where nothing is summed */
+gboolean coll_reduces(CollOp op);                  /* all_reduce, reduce_scatter, reduce */
+gboolean coll_has_root(CollOp op);                 /* broadcast, reduce, gather, scatter */
+const char *coll_algo_name(CollAlgo algo);         /* "ring" */
 const char *coll_proto_name(CollProto proto);
 gboolean coll_op_parse(const char *name, CollOp *op);
 gboolean coll_algo_parse(const char *name, CollAlgo *algo);
 gboolean coll_proto_parse(const char *name, CollProto *proto);
 /* BEST and UNICAST: several runs. */
 static inline gboolean coll_is_search(CollAlgo algo) { return algo == COLL_BEST || algo == COLL_UNICAST; }
-gboolean coll_has_protocols(CollOp op, CollAlgo algo); /* LL and LL128; AUTO, BEST and UNICAST find some that have */
+gboolean coll_has_protocols(CollOp op, CollAlgo algo);   /* LL and LL128; AUTO, BEST and UNICAST find some that have */
 gboolean coll_needs_multicast(CollOp op, CollAlgo algo); /* of an algorithm that runs, not of AUTO */
 /* The algorithms that an operation has, in order; ends with COLL_ALGOS. */
 typedef struct {

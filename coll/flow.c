@@ -47,8 +47,7 @@ CollFidelity coll_fidelity(guint32 ranks, const CollSpec *spec)
     return row && row->flow_needs_samples && ranks <= COLL_ANCHOR_RANKS ? COLL_FIDELITY_AUTO : COLL_FLOW;
 }
 
-static gboolean coll_run_flows(CollGroup *group, const CollSpec *spec, CollResult *result,
-                               GError **error)
+static gboolean coll_run_flows(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
 {
     device_flow_begin(group->fabric);
     if (!coll_run_one(group, spec, result, error))
@@ -58,8 +57,8 @@ static gboolean coll_run_flows(CollGroup *group, const CollSpec *spec, CollResul
 }
 
 /* On a fabric of its own, so that the caller's counters know nothing of it. */
-static gboolean coll_run_apart(const CollGroup *group, const CollSpec *spec, gboolean flows,
-                               CollResult *result, GError **error)
+static gboolean coll_run_apart(const CollGroup *group, const CollSpec *spec, gboolean flows, CollResult *result,
+                               GError **error)
 {
     const SimSpec sim_spec = {.seed = sim_seed(group->fabric->sim), .engine = sim_engine(group->fabric->sim)};
     Sim *sim = sim_new(&sim_spec, error);
@@ -67,10 +66,10 @@ static gboolean coll_run_apart(const CollGroup *group, const CollSpec *spec, gbo
     CollGroup *apart = fabric ? coll_group_new(fabric, group->gpu, group->n, error) : NULL;
     if (!apart)
         return FALSE;
-    Series *series = coll_watch(apart, group, spec);
+    Recording *recording = coll_watch(apart, group, spec);
     gboolean good = (flows ? coll_run_flows : coll_run_one)(apart, spec, result, error);
-    series_end(series);
-    series_free(series);
+    recording_end(recording, NULL);
+    recording_free(recording);
     if (!good)
         return FALSE; /* of a spec that runs elsewhere; if stuck, what still runs stays */
     coll_group_free(apart);
@@ -95,15 +94,13 @@ typedef struct {
     CollResult packets, flows;
 } CollAnchor;
 
-static gboolean coll_run_anchor(const CollGroup *group, const CollSpec *spec, CollAnchor *anchor,
-                                GError **error)
+static gboolean coll_run_anchor(const CollGroup *group, const CollSpec *spec, CollAnchor *anchor, GError **error)
 {
     return coll_run_apart(group, spec, FALSE, &anchor->packets, error) &&
            coll_run_apart(group, spec, TRUE, &anchor->flows, error);
 }
 
-static gboolean coll_run_anchored(CollGroup *group, const CollSpec *spec, CollResult *result,
-                                  GError **error)
+static gboolean coll_run_anchored(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
 {
     CollAnchor small, large;
     CollSpec anchor = *spec;
@@ -127,8 +124,7 @@ static gboolean coll_run_anchored(CollGroup *group, const CollSpec *spec, CollRe
     return TRUE;
 }
 
-gboolean coll_run_fidelity(CollGroup *group, const CollSpec *spec, CollResult *result,
-                           GError **error)
+gboolean coll_run_fidelity(CollGroup *group, const CollSpec *spec, CollResult *result, GError **error)
 {
     CollAlgo algo;
     CollProto proto;

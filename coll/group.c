@@ -7,8 +7,7 @@ CollGroup *coll_group_new(Fabric *fabric, const guint16 *gpu, guint32 n, GError 
     for (guint32 r = 0; gpu && r < n; r++)
         if (gpu[r] >= gpus) {
             g_set_error(error, COLL_ERROR, COLL_ERROR_SYSTEM,
-                        "rank %u: there is no GPU %u; the system has GPUs 0 to %u", r, gpu[r],
-                        (guint)gpus - 1);
+                        "rank %u: there is no GPU %u; the system has GPUs 0 to %u", r, gpu[r], (guint)gpus - 1);
             return NULL;
         }
     if (n < 2 || n > gpus) {
@@ -46,32 +45,29 @@ void coll_group_on_candidate(CollGroup *group, CollCandidate candidate, void *us
 
 void coll_group_watch(CollGroup *group, WatchPage *page) { group->watch = page; }
 
-Series *coll_watch(CollGroup *apart, const CollGroup *group, const CollSpec *spec)
+Recording *coll_watch(CollGroup *apart, const CollGroup *group, const CollSpec *spec)
 {
-    const SeriesSpec series = {.watch = group->watch, .watch_only = TRUE};
     g_autofree char *name = g_strdup_printf("%s %" G_GUINT64_FORMAT " B %s", coll_op_name(spec->op), spec->bytes,
                                             coll_algo_name(spec->algo));
     apart->watch = group->watch;
-    return series_new(apart->fabric, series.watch ? &series : NULL, name);
+    return recording_new(apart->fabric, &(RecordingSpec){.watch = group->watch}, name);
 }
 
 /* nccl-tests' factors: what the busiest link must carry, relative to bytes / time. */
 static guint64 coll_busbw(CollOp op, guint32 n, guint64 algbw_MBps)
 {
     switch (op) {
-    case COLL_ALL_REDUCE:
-        return algbw_MBps * 2 * (n - 1) / n;
+    case COLL_ALL_REDUCE: return algbw_MBps * 2 * (n - 1) / n;
     case COLL_ALL_GATHER:
     case COLL_REDUCE_SCATTER:
-    case COLL_ALL_TO_ALL:
-        return algbw_MBps * (n - 1) / n;
-    default:
-        return algbw_MBps;
+    case COLL_GATHER:
+    case COLL_SCATTER:
+    case COLL_ALL_TO_ALL: return algbw_MBps * (n - 1) / n;
+    default: return algbw_MBps;
     }
 }
 
-void coll_rate(const CollGroup *group, const CollSpec *spec, CollResult *result, guint64 time_ps,
-               guint64 kernel_ps)
+void coll_rate(const CollGroup *group, const CollSpec *spec, CollResult *result, guint64 time_ps, guint64 kernel_ps)
 {
     result->time_ps = time_ps;
     result->kernel_ps = kernel_ps;

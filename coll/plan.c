@@ -38,12 +38,11 @@ CollShape coll_shape(const CollGroup *group, const CollSpec *spec)
     CollShape shape;
     coll_choice(group, spec, &shape.algo, &shape.proto);
     const CollRow *row = coll_row(spec->op, shape.algo);
-    guint64 slice = spec->bytes / group->n;
     shape.ctas = coll_ctas(group, spec, row, shape.proto);
     shape.threads = coll_threads(group, spec, row, shape.proto);
     shape.turn_bytes = shape.algo == COLL_P2P ? coll_p2p_turn(shape.ctas) : coll_turn_bytes(group, spec, shape.algo);
-    shape.in_cached = coll_is_cached(group, spec, spec->op == COLL_ALL_GATHER ? slice : spec->bytes);
-    shape.out_cached = coll_is_cached(group, spec, spec->op == COLL_REDUCE_SCATTER ? slice : spec->bytes);
+    shape.in_cached = coll_is_cached(group, spec, coll_bytes_in(spec->op, spec->bytes, group->n));
+    shape.out_cached = coll_is_cached(group, spec, coll_bytes_out(spec->op, spec->bytes, group->n));
     return shape;
 }
 

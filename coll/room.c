@@ -2,9 +2,8 @@
 #include "coll/internal.h"
 
 /* "32 coll channels, 24 nvls channels": what NCCL 2.27 to 2.29 reports on B200, B300 and GB200. 16 rings of
- * 45 GB/s, each twice; nvls.cc takes 24 inside one NVLink domain. */
+ * 45 GB/s, each twice; how many nvls.cc takes inside one NVLink domain depends on the version. */
 #define BLACKWELL_CHANNELS 32u
-#define BLACKWELL_NVLS_CHANNELS 24u
 
 guint32 coll_threads_most(const CollGroup *group)
 {
@@ -17,12 +16,12 @@ guint32 coll_threads_fit(const CollGroup *group, guint32 threads)
     return MIN(MAX(least, threads), coll_threads_most(group));
 }
 
-guint32 coll_channels(const CollGroup *group, const CollRow *row)
+guint32 coll_channels(const CollGroup *group, const CollSpec *spec, const CollRow *row)
 {
     if (group->fabric->spec.sm.arch >= 100 && coll_is_tuned(row))
         return BLACKWELL_CHANNELS;
     if (group->fabric->spec.sm.arch >= 100 && (row->buffered || row->algo == COLL_NVLS))
-        return BLACKWELL_NVLS_CHANNELS;
+        return coll_nccl_arch(group, spec)->nvls_channels;
     return row->ctas;
 }
 

@@ -11,12 +11,15 @@ static const CollAlgorithm *const algorithms[COLL_ALGOS] = {
 #undef COLL_ROW
 };
 
-const char *const coll_algo_names[COLL_ALGOS + 1] = {
-    [COLL_AUTO] = "auto", [COLL_BEST] = "best",
+const char *const coll_algo_names[COLL_ALGOS + 1] = {[COLL_AUTO] = "auto",
+                                                     [COLL_BEST] = "best",
 #define COLL_ROW(number, name) [COLL_##number] = #name,
-    COLL_ALGORITHMS(COLL_ROW)
+                                                     COLL_ALGORITHMS(COLL_ROW)
 #undef COLL_ROW
-    [COLL_SYM] = "sym", [COLL_SYM_UNICAST] = "sym_unicast", [COLL_UNICAST] = "unicast", [COLL_ALGOS] = NULL};
+                                                         [COLL_SYM] = "sym",
+                                                     [COLL_SYM_UNICAST] = "sym_unicast",
+                                                     [COLL_UNICAST] = "unicast",
+                                                     [COLL_ALGOS] = NULL};
 
 const char *coll_algo_name(CollAlgo algo) { return coll_algo_names[algo]; }
 

@@ -3,7 +3,7 @@
 
 #include "coll/internal.h"
 
-G_DEFINE_QUARK(coll-error-quark, coll_error)
+G_DEFINE_QUARK(coll - error - quark, coll_error)
 
 gboolean coll_refuse(GError **error, const char *format, ...)
 {
@@ -15,12 +15,29 @@ gboolean coll_refuse(GError **error, const char *format, ...)
     return FALSE;
 }
 
-const char *const coll_op_names[COLL_OPS + 1] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
-                                                 "all_to_all", "sendrecv",   "barrier",        NULL};
+const char *const coll_op_names[COLL_OPS + 1] = {
+    "all_reduce", "all_gather", "reduce_scatter", "broadcast", "all_to_all", "sendrecv",
+    "reduce",     "gather",     "scatter",        "barrier",   NULL};
 static const char *const fidelity_names[] = {"packet", "flow", "auto"};
 const char *const coll_proto_names[COLL_PROTOS + 1] = {"auto", "simple", "ll", "ll128", NULL};
 
 const char *coll_op_name(CollOp op) { return coll_op_names[op]; }
+
+gboolean coll_reduces(CollOp op) { return op == COLL_ALL_REDUCE || op == COLL_REDUCE_SCATTER || op == COLL_REDUCE; }
+
+gboolean coll_has_root(CollOp op)
+{
+    return op == COLL_BROADCAST || op == COLL_REDUCE || op == COLL_GATHER || op == COLL_SCATTER;
+}
+
+const char *coll_redop_name(const CollSpec *spec)
+{
+    return !coll_reduces(spec->op)       ? "none"
+           : spec->average               ? "avg"
+           : spec->reduce == NUMERIC_MUL ? "prod"
+                                         : numeric_op_name(spec->reduce);
+}
+
 const char *coll_proto_name(CollProto proto) { return coll_proto_names[proto]; }
 const char *coll_fidelity_name(CollFidelity fidelity) { return fidelity_names[fidelity]; }
 

@@ -103,3 +103,15 @@ void coll_program_barrier(FoCta *cta, const void *args)
     else
         coll_barrier_flags(cta, a->coll, a->rank, 1, fo_reg(cta, 8));
 }
+
+void coll_leave(FoCta *cta, const Coll *coll, guint32 rank, guint64 calls, FoReg *one)
+{
+    FoAddress left = coll_control(coll, rank, 0) + CONTROL_EPOCH;
+    fo_sync(cta);
+    fo_only(cta, 0, 1);
+    fo_set_u64(cta, one, 1);
+    fo_red(cta, left, one, FO_U64, FO_ADD, FO_RELAXED);
+    if (fo_cta(cta) == 0)
+        fo_poll(cta, left, 8, FO_GE, calls * fo_ctas(cta), FO_RELAXED);
+    fo_all(cta);
+}

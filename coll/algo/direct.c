@@ -19,8 +19,11 @@
 
 static FoLoop direct_loop(const Coll *coll, guint64 bytes)
 {
-    return (FoLoop){.bytes = bytes, .width = 16, .unroll = DIRECT_UNROLL,
-                    .type = (FoType)coll->spec.type, .op = (FoOp)coll->spec.reduce};
+    return (FoLoop){.bytes = bytes,
+                    .width = 16,
+                    .unroll = DIRECT_UNROLL,
+                    .type = (FoType)coll->spec.type,
+                    .op = (FoOp)coll->spec.reduce};
 }
 
 static void direct_run(FoCta *cta, FoLoop *loop)
@@ -37,8 +40,7 @@ static void direct_run(FoCta *cta, FoLoop *loop)
 
 /* out[to] = sum over all ranks of in[from]; own rank first, then the next ones. More than FO_LOOP_MAX
  * ranks are summed in rounds, each adding to what the last one stored. */
-static void direct_sum(FoCta *cta, const Coll *coll, guint32 rank, guint64 from, FoAddress to,
-                       guint64 bytes)
+static void direct_sum(FoCta *cta, const Coll *coll, guint32 rank, guint64 from, FoAddress to, guint64 bytes)
 {
     for (guint32 done = 0; done < coll->n;) {
         FoLoop loop = direct_loop(coll, bytes);
@@ -65,8 +67,7 @@ static void direct_copy(FoCta *cta, const Coll *coll, FoAddress from, FoAddress 
 }
 
 /* in[from] to every rank's out[to], read once. */
-static void direct_push(FoCta *cta, const Coll *coll, guint32 rank, FoAddress from, guint64 to,
-                        guint64 bytes)
+static void direct_push(FoCta *cta, const Coll *coll, guint32 rank, FoAddress from, guint64 to, guint64 bytes)
 {
     for (guint32 done = 0; done < coll->n;) {
         FoLoop loop = direct_loop(coll, bytes);
@@ -74,8 +75,7 @@ static void direct_push(FoCta *cta, const Coll *coll, guint32 rank, FoAddress fr
         loop.sources = 1;
         loop.source[0].base = from;
         while (done < coll->n && loop.destinations < FO_LOOP_MAX)
-            loop.destination[loop.destinations++] =
-                (FoStream){FO_ST, coll->out.va[(rank + done++) % coll->n] + to};
+            loop.destination[loop.destinations++] = (FoStream){FO_ST, coll->out.va[(rank + done++) % coll->n] + to};
         direct_run(cta, &loop);
     }
 }
@@ -164,7 +164,10 @@ static void direct_all_to_all(FoCta *cta, const Coll *coll, guint32 rank)
     guint64 slice = coll->spec.bytes / coll->n;
     for (guint32 i = 0; i < coll->n; i++) {
         guint32 r = (rank + i) % coll->n;
-        direct_copy(cta, coll, coll->in.va[rank] + r * slice, coll->out.va[r] + rank * slice, slice);
+        if (coll->algo == COLL_PULL)
+            direct_copy(cta, coll, coll->in.va[r] + rank * slice, coll->out.va[rank] + r * slice, slice);
+        else
+            direct_copy(cta, coll, coll->in.va[rank] + r * slice, coll->out.va[r] + rank * slice, slice);
     }
 }
 
@@ -175,6 +178,10 @@ static void program_direct(FoCta *cta, const void *args)
     guint32 rank = a->rank;
     guint64 bytes = coll->spec.bytes, slice = bytes / coll->n;
     FoReg *flag = fo_reg(cta, 8);
+    if (coll->spec.kernel == COLL_KERNEL_MOE) {
+        coll_moe(cta, coll, rank);
+        return;
+    }
     if (coll->spec.kernel != COLL_KERNEL_PLAIN) {
         direct_framework(cta, coll, rank, flag);
         return;
@@ -187,26 +194,17 @@ static void program_direct(FoCta *cta, const void *args)
         else
             direct_twoshot(cta, coll, rank, flag);
         break;
-    case COLL_ALL_GATHER:
-        direct_push(cta, coll, rank, coll->in.va[rank], rank * slice, slice);
-        break;
-    case COLL_REDUCE_SCATTER:
-        direct_sum(cta, coll, rank, rank * slice, coll->out.va[rank], slice);
-        break;
+    case COLL_ALL_GATHER: direct_push(cta, coll, rank, coll->in.va[rank], rank * slice, slice); break;
+    case COLL_REDUCE_SCATTER: direct_sum(cta, coll, rank, rank * slice, coll->out.va[rank], slice); break;
     case COLL_BROADCAST:
         if (rank == coll->spec.root)
             direct_push(cta, coll, rank, coll->in.va[rank], 0, bytes);
         break;
-    case COLL_ALL_TO_ALL:
-        direct_all_to_all(cta, coll, rank);
-        break;
-    case COLL_SENDRECV:
-        direct_copy(cta, coll, coll->in.va[rank], coll->out.va[(rank + 1) % coll->n], bytes);
-        break;
-    default:
-        g_assert_not_reached();
+    case COLL_ALL_TO_ALL: direct_all_to_all(cta, coll, rank); break;
+    case COLL_SENDRECV: direct_copy(cta, coll, coll->in.va[rank], coll->out.va[(rank + 1) % coll->n], bytes); break;
+    default: g_assert_not_reached();
     }
-    coll_barrier_flags(cta, coll, rank, 3, flag); /* nobody leaves while its data is still used */
+    coll_barrier_flags(cta, coll, rank, 3, flag); /* no rank leaves while its data is still used */
 }
 
 /* All ranks together receive 2 (n - 1) times the data of a sum, so that some receive the mean or more. */
@@ -224,7 +222,9 @@ static const CollRow oneshot_rows[] = {
     {.op = COLL_ALL_REDUCE, .algo = COLL_ONESHOT, .program = program_direct, .ctas = 36, .threads = 512},
 };
 const CollAlgorithm coll_algo_oneshot = {
-    COLL_ROWS(oneshot_rows), .family = COLL_OF_PEERS, .parts = parts_all,
+    COLL_ROWS(oneshot_rows),
+    .family = COLL_OF_PEERS,
+    .parts = parts_all,
     .how = "a kernel of which every rank reads all peers' data",
 };
 
@@ -232,37 +232,45 @@ static const CollRow twoshot_rows[] = {
     {.op = COLL_ALL_REDUCE, .algo = COLL_TWOSHOT, .program = program_direct, .ctas = 36, .threads = 512},
 };
 const CollAlgorithm coll_algo_twoshot = {
-    COLL_ROWS(twoshot_rows), .family = COLL_OF_PEERS, .parts = parts_twice, .scratch = twoshot_scratch,
+    COLL_ROWS(twoshot_rows),
+    .family = COLL_OF_PEERS,
+    .parts = parts_twice,
+    .scratch = twoshot_scratch,
     .how = "a kernel of which every rank sums its part from all peers and stores it to them",
 };
 
 static const CollRow push_rows[] = {
-    {.op = COLL_ALL_GATHER, .algo = COLL_PUSH, .program = program_direct, .ctas = 36, .threads = 512,
-     .first = TRUE},
-    {.op = COLL_BROADCAST, .algo = COLL_PUSH, .program = program_direct, .ctas = 36, .threads = 512,
-     .first = TRUE},
+    {.op = COLL_ALL_GATHER, .algo = COLL_PUSH, .program = program_direct, .ctas = 36, .threads = 512, .first = TRUE},
+    {.op = COLL_BROADCAST, .algo = COLL_PUSH, .program = program_direct, .ctas = 36, .threads = 512, .first = TRUE},
 };
 const CollAlgorithm coll_algo_push = {
-    COLL_ROWS(push_rows), .family = COLL_OF_PEERS,
+    COLL_ROWS(push_rows),
+    .family = COLL_OF_PEERS,
     .how = "a kernel that stores to all peers",
 };
 
 static const CollRow pull_rows[] = {
-    {.op = COLL_REDUCE_SCATTER, .algo = COLL_PULL, .program = program_direct, .ctas = 36, .threads = 512,
+    {.op = COLL_REDUCE_SCATTER,
+     .algo = COLL_PULL,
+     .program = program_direct,
+     .ctas = 36,
+     .threads = 512,
      .first = TRUE},
+    {.op = COLL_ALL_TO_ALL, .algo = COLL_PULL, .program = program_direct, .ctas = 36, .threads = 512},
 };
 const CollAlgorithm coll_algo_pull = {
-    COLL_ROWS(pull_rows), .family = COLL_OF_PEERS,
+    COLL_ROWS(pull_rows),
+    .family = COLL_OF_PEERS,
     .how = "a kernel that loads from all peers",
 };
 
 static const CollRow direct_rows[] = {
     {.op = COLL_ALL_TO_ALL, .algo = COLL_DIRECT, .program = program_direct, .ctas = 36, .threads = 512},
     {.op = COLL_SENDRECV, .algo = COLL_DIRECT, .program = program_direct, .ctas = 36, .threads = 512},
-    {.op = COLL_BARRIER, .algo = COLL_DIRECT, .program = coll_program_barrier, .ctas = 1, .threads = 64,
-     .first = TRUE},
+    {.op = COLL_BARRIER, .algo = COLL_DIRECT, .program = coll_program_barrier, .ctas = 1, .threads = 64, .first = TRUE},
 };
 const CollAlgorithm coll_algo_direct = {
-    COLL_ROWS(direct_rows), .family = COLL_OF_PEERS,
+    COLL_ROWS(direct_rows),
+    .family = COLL_OF_PEERS,
     .how = "a kernel that stores each part to its peer",
 };

@@ -1,4 +1,4 @@
-/* NVLS through the library's own buffers, as NCCL does it for buffers that nobody registered
+/* NVLS through the library's own buffers, as NCCL does it for buffers that are not registered
  * (src/device/all_reduce.h and its like; layout from src/transport/nvls.cc).
  *
  * Rank h is the head of slot h of every channel; with more than 32 ranks the first 32 are heads, and the others
@@ -12,16 +12,16 @@
  * Sizes of chunks and numbers of warps are NCCL's. Left out: nodes, registered buffers (that is `nvls`). */
 #include "coll/algo/primitives.h"
 
-#define BUFFERED_THREADS 640u /* of a CTA, NCCL_MAX_NTHREADS: enough for any number of ranks */
-#define BUFFERED_STEPS 8u          /* NCCL_STEPS */
-#define BUFFERED_WARPS 20u         /* NCCL_MAX_NTHREADS / 32 */
+#define BUFFERED_THREADS 640u       /* of a CTA, NCCL_MAX_NTHREADS: enough for any number of ranks */
+#define BUFFERED_STEPS 8u           /* NCCL_STEPS */
+#define BUFFERED_WARPS 20u          /* NCCL_MAX_NTHREADS / 32 */
 #define BUFFERED_CHUNK (128u << 10) /* NCCL_NVLS_CHUNKSIZE */
-#define BUFFERED_HEADS 32u         /* NCCL_MAX_NVLS_ARITY */
-#define BUFFERED_POST_WARPS 2u     /* more have one that posts (prims_simple.h) */
-#define BUFFERED_UNROLL 8u         /* copies */
-#define BUFFERED_INSTRUCTIONS 100u /* assumed: of a warp that copies 8 x 16 B a thread, beside the accesses */
-#define BUFFERED_CYCLE_PS 505u     /* 1980 MHz; a scheduler starts one instruction a cycle, an SM has four */
-#define BUFFERED_MC_UNROLL 4u      /* multimem */
+#define BUFFERED_HEADS 32u          /* NCCL_MAX_NVLS_ARITY */
+#define BUFFERED_POST_WARPS 2u      /* more have one that posts (prims_simple.h) */
+#define BUFFERED_UNROLL 8u          /* copies */
+#define BUFFERED_INSTRUCTIONS 100u  /* assumed: of a warp that copies 8 x 16 B a thread, beside the accesses */
+#define BUFFERED_CYCLE_PS 505u      /* 1980 MHz; a scheduler starts one instruction a cycle, an SM has four */
+#define BUFFERED_MC_UNROLL 4u       /* multimem */
 
 enum { FLAG_SCATTERED, FLAG_REDUCED, FLAG_SPREAD, FLAG_GATHERED, FLAG_KINDS };
 
@@ -36,8 +36,8 @@ typedef struct {
     FoCta *cta;
     const Coll *coll;
     guint32 rank, n, heads;
-    guint64 chunk;        /* of one slot in this turn */
-    guint64 step;         /* turns so far */
+    guint64 chunk; /* of one slot in this turn */
+    guint64 step;  /* turns so far */
     BufferedGroup scatter, reduce, gather;
 } Buffered;
 
@@ -99,16 +99,19 @@ static guint32 buffered_end(const Buffered *b, const BufferedGroup *group)
     return group->workers < group->count ? group->first + group->workers : group->first;
 }
 
-static void buffered_copy(const Buffered *b, const BufferedGroup *group, FoStream from, FoStream to,
-                          guint64 bytes)
+static void buffered_copy(const Buffered *b, const BufferedGroup *group, FoStream from, FoStream to, guint64 bytes)
 {
     const Coll *coll = b->coll;
     gboolean multimem = from.access != FO_LD || to.access != FO_ST;
     gboolean vector = numeric_is_float(coll->spec.type) && coll->spec.type != NUMERIC_F64;
     FoLoop loop = {.width = from.access != FO_LD_REDUCE || vector ? 16 : numeric_type_bytes(coll->spec.type),
-                   .unroll = multimem ? BUFFERED_MC_UNROLL : BUFFERED_UNROLL, .sources = 1,
-                   .destinations = 1, .source[0] = from, .destination[0] = to,
-                   .type = (FoType)coll->spec.type, .op = (FoOp)coll->spec.reduce,
+                   .unroll = multimem ? BUFFERED_MC_UNROLL : BUFFERED_UNROLL,
+                   .sources = 1,
+                   .destinations = 1,
+                   .source[0] = from,
+                   .destination[0] = to,
+                   .type = (FoType)coll->spec.type,
+                   .op = (FoOp)coll->spec.reduce,
                    .acc = (FoAcc)coll->spec.acc};
     loop.delay_ps = fo_threads(b->cta) / WARP_LANES / 4 * BUFFERED_INSTRUCTIONS * BUFFERED_CYCLE_PS;
     while ((from.base | to.base) % loop.width)
@@ -129,8 +132,7 @@ static void buffered_own_flags(const Buffered *b, guint32 kind, FoAddress *addre
         address[h] = b->coll->control.va[b->rank] + buffered_flag(b, kind, h);
 }
 
-static void buffered_poll_own(const Buffered *b, const BufferedGroup *group, guint32 kind, guint64 value,
-                              FoOrder order)
+static void buffered_poll_own(const Buffered *b, const BufferedGroup *group, guint32 kind, guint64 value, FoOrder order)
 {
     FoAddress address[BUFFERED_HEADS];
     buffered_own_flags(b, kind, address);
@@ -162,8 +164,7 @@ static void buffered_post_own(const Buffered *b, const BufferedGroup *group, gui
     fo_st_sys_at(b->cta, address, group->flag[0], FO_RELAXED);
 }
 
-static void buffered_post_all(const Buffered *b, const BufferedGroup *group, guint32 thread, guint32 kind,
-                              guint32 reg)
+static void buffered_post_all(const Buffered *b, const BufferedGroup *group, guint32 thread, guint32 kind, guint32 reg)
 {
     const FoMultimem form = {.type = FO_B64, .order = FO_RELAXED, .scope = FO_SCOPE_SYS};
     fo_only(b->cta, thread, 1);
@@ -201,10 +202,8 @@ static void buffered_gather(const Buffered *b, guint64 at, guint64 apart, guint6
     buffered_poll_own(b, &b->gather, FLAG_SPREAD, b->step + 1, FO_ACQUIRE);
     buffered_begin(b, &b->gather);
     for (guint32 h = 0; h < b->heads; h++)
-        buffered_copy(b, &b->gather,
-                      (FoStream){FO_LD, coll->scratch.va[b->rank] + buffered_slot(b, h, 1)},
-                      (FoStream){FO_ST, coll->out.va[b->rank] + at + h * apart},
-                      buffered_bytes(b, total, h));
+        buffered_copy(b, &b->gather, (FoStream){FO_LD, coll->scratch.va[b->rank] + buffered_slot(b, h, 1)},
+                      (FoStream){FO_ST, coll->out.va[b->rank] + at + h * apart}, buffered_bytes(b, total, h));
     buffered_post_own(b, &b->gather, FLAG_GATHERED, FALSE);
 }
 
@@ -271,13 +270,14 @@ static void program_nvls_buffered(FoCta *cta, const void *args)
 {
     const CollArgs *a = args;
     const Coll *coll = a->coll;
-    Buffered b = {.cta = cta, .coll = coll, .rank = a->rank, .n = coll->n,
-                  .heads = buffered_heads(coll->n)};
+    Buffered b = {.cta = cta, .coll = coll, .rank = a->rank, .n = coll->n, .heads = buffered_heads(coll->n)};
     gboolean all_reduce = coll->spec.op == COLL_ALL_REDUCE;
     guint32 all = fo_threads(cta) / WARP_LANES, at_warp = 0;
     guint32 reduce = MAX(all * (coll->n <= 6 && all_reduce ? 7 : 5) / BUFFERED_WARPS, 1), copy = all - reduce;
-    buffered_group(&b, &b.scatter, TRUE, 1, &at_warp, all_reduce ? (copy + 1) / 2
-                                             : coll->spec.op == COLL_REDUCE_SCATTER ? copy : 0);
+    buffered_group(&b, &b.scatter, TRUE, 1, &at_warp,
+                   all_reduce                             ? (copy + 1) / 2
+                   : coll->spec.op == COLL_REDUCE_SCATTER ? copy
+                                                          : 0);
     buffered_group(&b, &b.gather, FALSE, 3, &at_warp, all - reduce - at_warp);
     buffered_group(&b, &b.reduce, all_reduce || coll->spec.op == COLL_ALL_GATHER, 5, &at_warp, reduce);
     prim_cta_begin(cta);
@@ -303,8 +303,10 @@ static gboolean buffered_check(const CollGroup *group, const CollSpec *spec, con
     guint32 least = MIN(MAX(coll_threads_fit(group, 1), WARP_LANES) * 4, BUFFERED_THREADS);
     (void)row, (void)ctas;
     if (threads < least)
-        return coll_refuse(error, "nvls_buffered needs warps that scatter, reduce and gather, %u threads or more with "
-                           "%u ranks, not %u", least, group->n, threads);
+        return coll_refuse(error,
+                           "nvls_buffered needs warps that scatter, reduce and gather, %u threads or more with "
+                           "%u ranks, not %u",
+                           least, group->n, threads);
     if (spec->op != COLL_ALL_REDUCE && group->n > COLL_NVLS_SLICED_RANKS)
         return coll_refuse(error, "%s with nvls_buffered goes up to %u ranks, not %u: every rank would be a head",
                            coll_op_name(spec->op), COLL_NVLS_SLICED_RANKS, group->n);
@@ -312,17 +314,34 @@ static gboolean buffered_check(const CollGroup *group, const CollSpec *spec, con
 }
 
 static const CollRow nvls_buffered_rows[] = {
-    {.op = COLL_ALL_REDUCE, .algo = COLL_NVLS_BUFFERED, .program = program_nvls_buffered, .ctas = 16,
-     .threads = 640, .multicast_lines = TRUE, .buffered = TRUE, .reduces_in_switch = TRUE,
+    {.op = COLL_ALL_REDUCE,
+     .algo = COLL_NVLS_BUFFERED,
+     .program = program_nvls_buffered,
+     .ctas = 16,
+     .threads = 640,
+     .multicast_lines = TRUE,
+     .buffered = TRUE,
+     .reduces_in_switch = TRUE,
      .flow_needs_samples = TRUE},
-    {.op = COLL_ALL_GATHER, .algo = COLL_NVLS_BUFFERED, .program = program_nvls_buffered, .ctas = 16,
-     .threads = 640, .multicast_lines = TRUE, .buffered = TRUE, .flow_needs_samples = TRUE},
-    {.op = COLL_REDUCE_SCATTER, .algo = COLL_NVLS_BUFFERED, .program = program_nvls_buffered, .ctas = 16,
-     .threads = 640, .multicast_lines = TRUE, .buffered = TRUE, .reduces_in_switch = TRUE,
+    {.op = COLL_ALL_GATHER,
+     .algo = COLL_NVLS_BUFFERED,
+     .program = program_nvls_buffered,
+     .ctas = 16,
+     .threads = 640,
+     .multicast_lines = TRUE,
+     .buffered = TRUE,
+     .flow_needs_samples = TRUE},
+    {.op = COLL_REDUCE_SCATTER,
+     .algo = COLL_NVLS_BUFFERED,
+     .program = program_nvls_buffered,
+     .ctas = 16,
+     .threads = 640,
+     .multicast_lines = TRUE,
+     .buffered = TRUE,
+     .reduces_in_switch = TRUE,
      .flow_needs_samples = TRUE},
 };
 const CollAlgorithm coll_algo_nvls_buffered = {
-    COLL_ROWS(nvls_buffered_rows), .family = COLL_OF_NCCL, .turn = buffered_turn_bytes,
-    .scratch = buffered_scratch, .control = buffered_control, .check = buffered_check,
-    .how = "NCCL_ALGO=NVLS",
+    COLL_ROWS(nvls_buffered_rows), .family = COLL_OF_NCCL,  .turn = buffered_turn_bytes, .scratch = buffered_scratch,
+    .control = buffered_control,   .check = buffered_check, .how = "NCCL_ALGO=NVLS",
 };

@@ -9,7 +9,6 @@
 #define LL128_THREADS 640u            /* NCCL_LL128_MAX_NTHREADS */
 #define LL128_LINES_THREAD 120u       /* NCCL_LL128_ELEMS_PER_THREAD, of 8 B */
 
-
 /* What NCCL's code takes beside its accesses, flags and fences, in nanoseconds. A kernel reads its arguments, its
  * communicator and its work, then its warps look their connections up one after the other; each slice (Simple) and each
  * step (LL, LL128) has its instructions, more of them where a kernel runs a kind of primitive for the first time, and
@@ -24,15 +23,26 @@ typedef struct {
     guint32 end_ns, end_warp_ns;     /* the last primitive to the kernel's end */
 } PrimProgram;
 
-static const PrimProgram prim_simple = {.begin_ns = 3050, .begin_warp_ns = 200, .step_ns = 900, .empty_ns = 300,
-                                        .first_ns = 450, .end_ns = 630, .end_warp_ns = 94};
-static const PrimProgram prim_p2p = {.begin_ns = 1500, .step_ns = 900, .empty_ns = 300, .first_ns = 450,
-                                     .end_ns = 200};
-static const PrimProgram prim_ll = {.begin_ns = 1880, .begin_warp_ns = 6, .step_ns = 350, .empty_ns = 350,
-                                    .end_ns = 200};
-static const PrimProgram prim_ll128 = {.begin_ns = 2400, .begin_warp_ns = 137, .step_ns = 1000, .empty_ns = 1000,
-                                       .first_ns = 500, .first_sum_ns = 1100, .unit_ns = 14, .sum_ns = 48,
-                                       .end_ns = 80, .end_warp_ns = 54};
+static const PrimProgram prim_simple = {.begin_ns = 3050,
+                                        .begin_warp_ns = 200,
+                                        .step_ns = 900,
+                                        .empty_ns = 300,
+                                        .first_ns = 450,
+                                        .end_ns = 630,
+                                        .end_warp_ns = 94};
+static const PrimProgram prim_p2p = {.begin_ns = 1500, .step_ns = 900, .empty_ns = 300, .first_ns = 450, .end_ns = 200};
+static const PrimProgram prim_ll = {
+    .begin_ns = 1880, .begin_warp_ns = 6, .step_ns = 350, .empty_ns = 350, .end_ns = 200};
+static const PrimProgram prim_ll128 = {.begin_ns = 2400,
+                                       .begin_warp_ns = 137,
+                                       .step_ns = 1000,
+                                       .empty_ns = 1000,
+                                       .first_ns = 500,
+                                       .first_sum_ns = 1100,
+                                       .unit_ns = 14,
+                                       .sum_ns = 48,
+                                       .end_ns = 80,
+                                       .end_warp_ns = 54};
 
 static const PrimProgram *prim_program(const Coll *coll)
 {
@@ -74,8 +84,7 @@ static void prim_restore(PrimPeer *peer, const Coll *coll, guint32 rank, guint32
     peer->step = *peer->saved;
 }
 
-PrimPeer prim_to(const Coll *coll, guint32 cta, guint32 sender, guint32 sender_k, guint32 receiver,
-                 guint32 receiver_k)
+PrimPeer prim_to(const Coll *coll, guint32 cta, guint32 sender, guint32 sender_k, guint32 receiver, guint32 receiver_k)
 {
     PrimPeer peer = prim_peer(coll, cta, sender, sender_k, receiver, receiver_k);
     prim_restore(&peer, coll, sender, cta, 0, sender_k);
@@ -104,16 +113,15 @@ static void prim_wait(Prim *prim, const PrimMove *move, gboolean tails)
     guint32 warps = (prim->workers + WARP_LANES - 1) / WARP_LANES, turn = 0;
     for (guint32 i = 0; tails && move->receive && i < prim->n_from; i++) {
         fo_only(cta, prim->first + turn++ % warps * WARP_LANES, 1);
-        fo_poll_seen(cta, prim->seen[PRIM_PEERS + i], prim->from[i].tail, FO_GE,
-                     prim->from[i].step + prim->slice_steps, FO_RELAXED);
+        fo_poll_seen(cta, prim->seen[PRIM_PEERS + i], prim->from[i].tail, FO_GE, prim->from[i].step + prim->slice_steps,
+                     FO_RELAXED);
     }
     for (guint32 i = 0; move->send && i < prim->n_to; i++) {
         PrimPeer *to = &prim->to[i];
         if (to->step + prim->slice_steps <= PRIM_STEPS)
             continue;
         fo_only(cta, prim->first + turn++ % warps * WARP_LANES, 1);
-        fo_poll_seen(cta, prim->seen[i], to->head, FO_GE, to->step + prim->slice_steps - PRIM_STEPS,
-                     FO_RELAXED);
+        fo_poll_seen(cta, prim->seen[i], to->head, FO_GE, to->step + prim->slice_steps - PRIM_STEPS, FO_RELAXED);
     }
     fo_only(cta, prim->first, prim->workers);
     if (tails || move->send)
@@ -152,12 +160,17 @@ void prim_end(Prim *prim)
     fo_all(prim->cta);
 }
 
-void prim_init(Prim *prim, FoCta *cta, const Coll *coll, guint32 group, guint32 first, guint32 threads,
-               gboolean sends)
+void prim_init(Prim *prim, FoCta *cta, const Coll *coll, guint32 group, guint32 first, guint32 threads, gboolean sends)
 {
     gboolean posts = coll->proto == COLL_SIMPLE && sends && threads >= PRIM_POST_THREADS;
-    *prim = (Prim){.cta = cta, .coll = coll, .first = first, .threads = threads, .slice_steps = 1, .slices = 1,
-                   .workers = threads - (posts ? WARP_LANES : 0), .barrier = 1 + 2 * group};
+    *prim = (Prim){.cta = cta,
+                   .coll = coll,
+                   .first = first,
+                   .threads = threads,
+                   .slice_steps = 1,
+                   .slices = 1,
+                   .workers = threads - (posts ? WARP_LANES : 0),
+                   .barrier = 1 + 2 * group};
     prim->step_bytes = coll->step_bytes;
     for (guint32 i = 0; i < 2 * PRIM_PEERS; i++) {
         prim->flag[i] = fo_reg(cta, 8);
@@ -200,8 +213,12 @@ static void prim_post(Prim *prim, const PrimMove *move, gboolean tails, gboolean
 static void prim_slice_simple(Prim *prim, const PrimMove *move, guint64 offset, guint64 bytes)
 {
     const Coll *coll = prim->coll;
-    FoLoop loop = {.bytes = bytes, .width = 16, .unroll = PRIM_UNROLL, .type = (FoType)coll->spec.type,
-                   .op = (FoOp)coll->spec.reduce, .step = prim->workers};
+    FoLoop loop = {.bytes = bytes,
+                   .width = 16,
+                   .unroll = PRIM_UNROLL,
+                   .type = (FoType)coll->spec.type,
+                   .op = (FoOp)coll->spec.reduce,
+                   .step = prim->workers};
     prim_wait(prim, move, TRUE);
     prim_work(prim, move, bytes);
     for (guint32 i = 0; move->receive && i < prim->n_from; i++)
@@ -227,8 +244,11 @@ static void prim_step_ll(Prim *prim, const PrimMove *move)
 {
     const Coll *coll = prim->coll;
     const PrimProgram *program = prim_program(coll);
-    FoLl ll = {.kind = coll->proto == COLL_LL ? FO_LL : FO_LL128, .bytes = (move->bytes + 3) / 4 * 4,
-               .input = move->input, .output = move->output, .type = (FoType)coll->spec.type,
+    FoLl ll = {.kind = coll->proto == COLL_LL ? FO_LL : FO_LL128,
+               .bytes = (move->bytes + 3) / 4 * 4,
+               .input = move->input,
+               .output = move->output,
+               .type = (FoType)coll->spec.type,
                .op = (FoOp)coll->spec.reduce};
     gboolean sums = coll->spec.op == COLL_ALL_REDUCE || coll->spec.op == COLL_REDUCE_SCATTER;
     ll.unit_ps = (program->unit_ns + (move->receive && move->input ? program->sum_ns : 0)) * 1000;

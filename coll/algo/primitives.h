@@ -21,24 +21,24 @@
 
 typedef struct {
     FoAddress slots;
-    FoAddress tail;   /* the receiver's (Simple) */
-    FoAddress head;   /* the sender's */
+    FoAddress tail; /* the receiver's (Simple) */
+    FoAddress head; /* the sender's */
     guint64 step;
-    guint64 *saved;   /* where the next kernel of this rank finds it (NCCL's conn->step) */
+    guint64 *saved; /* where the next kernel of this rank finds it (NCCL's conn->step) */
 } PrimPeer;
 
 typedef struct {
     FoCta *cta;
     const Coll *coll;
-    guint32 first, threads;    /* the group: of the CTA's threads */
-    guint32 workers;           /* those that copy */
-    guint32 barrier;           /* its first named barrier */
-    guint32 slice_steps;       /* slots that one slice takes (Simple) */
-    guint32 slices;            /* of a chunk */
-    guint64 step_bytes;        /* of a slot */
+    guint32 first, threads; /* the group: of the CTA's threads */
+    guint32 workers;        /* those that copy */
+    guint32 barrier;        /* its first named barrier */
+    guint32 slice_steps;    /* slots that one slice takes (Simple) */
+    guint32 slices;         /* of a chunk */
+    guint64 step_bytes;     /* of a slot */
     guint32 n_from, n_to;
     PrimPeer from[PRIM_PEERS], to[PRIM_PEERS];
-    guint32 ran;               /* kinds of moves that this kernel has run: bits */
+    guint32 ran;                 /* kinds of moves that this kernel has run: bits */
     FoReg *flag[2 * PRIM_PEERS]; /* posted */
     FoReg *seen[2 * PRIM_PEERS]; /* counters as last seen */
 } Prim;
@@ -53,14 +53,12 @@ typedef struct {
 
 /* The two ends of the connection from one rank's CTA to another's: `sender_k` and `receiver_k` number a CTA's
  * connections at either end, below coll->connections. */
-PrimPeer prim_to(const Coll *coll, guint32 cta, guint32 sender, guint32 sender_k, guint32 receiver,
-                 guint32 receiver_k);
+PrimPeer prim_to(const Coll *coll, guint32 cta, guint32 sender, guint32 sender_k, guint32 receiver, guint32 receiver_k);
 PrimPeer prim_from(const Coll *coll, guint32 cta, guint32 sender, guint32 sender_k, guint32 receiver,
                    guint32 receiver_k);
 
 /* A group of a CTA; `group` numbers it within the CTA, 0 to 2; `sends`: its program may send. */
-void prim_init(Prim *prim, FoCta *cta, const Coll *coll, guint32 group, guint32 first, guint32 threads,
-               gboolean sends);
+void prim_init(Prim *prim, FoCta *cta, const Coll *coll, guint32 group, guint32 first, guint32 threads, gboolean sends);
 void prim_move(Prim *prim, const PrimMove *move);
 void prim_end(Prim *prim); /* after the last move */
 /* For programs that move their slices themselves: what NCCL's code of protocol Simple takes the active warps before the

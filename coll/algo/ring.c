@@ -1,8 +1,8 @@
-/* Ring collectives, as in NCCL's all_reduce.h, all_gather.h, reduce_scatter.h and broadcast.h: one CTA a
+/* Ring collectives, as in NCCL's all_reduce.h, all_gather.h, reduce_scatter.h, broadcast.h and reduce.h: one CTA a
  * channel, each channel its part of the data, in rounds of one chunk a rank.
  *
- * Simple: chunks of four slots in two slices, of one slot in a broadcast. All data goes through slots: on its way
- * to the own result it is copied once more.
+ * Simple: chunks of four slots in two slices, of one slot in a broadcast and in a reduce. All data goes through slots:
+ * on its way to the own result it is copied once more.
  * Left out: rings of different orders for different channels (a switch makes them equal). */
 #include "coll/algo/primitives.h"
 
@@ -78,10 +78,24 @@ static void ring_broadcast(Ring *ring, guint64 base, guint64 bytes)
     prim_move(&ring->prim, &move);
 }
 
+/* From the root's next rank on, which has nothing to wait for, to the root, which alone keeps the sum. */
+static void ring_reduce(Ring *ring, guint64 base, guint64 bytes)
+{
+    const Coll *coll = ring->coll;
+    guint32 r = ring->rank, root = coll->spec.root;
+    PrimMove move = {.bytes = bytes, .receive = r != (root + 1) % ring->n, .send = r != root};
+    move.input = coll->in.va[r] + base;
+    if (r == root)
+        move.output = coll->out.va[r] + base;
+    prim_move(&ring->prim, &move);
+}
+
 /* Steps of a chunk and of a slice (collectives.h: *_CHUNKSTEPS, *_SLICESTEPS). */
 static guint32 ring_chunk_steps(const Coll *coll)
 {
-    return coll->proto != COLL_SIMPLE || coll->spec.op == COLL_BROADCAST ? 1 : PRIM_STEPS / 2;
+    return coll->proto != COLL_SIMPLE || coll->spec.op == COLL_BROADCAST || coll->spec.op == COLL_REDUCE
+               ? 1
+               : PRIM_STEPS / 2;
 }
 
 static void ring_connect(Ring *ring, FoCta *cta, const CollArgs *args)
@@ -122,6 +136,8 @@ static void program_ring(FoCta *cta, const void *args)
             ring_reduce_scatter(&ring, at, bytes);
         else if (coll->spec.op == COLL_ALL_GATHER)
             ring_all_gather(&ring, at, bytes);
+        else if (coll->spec.op == COLL_REDUCE)
+            ring_reduce(&ring, at, bytes);
         else
             ring_broadcast(&ring, at, bytes);
     }
@@ -131,17 +147,18 @@ static void program_ring(FoCta *cta, const void *args)
 /* All ranks together receive 2 (n - 1) times the data of a sum, so that some receive the mean or more. */
 static guint64 parts_twice(CollOp op, guint64 n) { return op == COLL_ALL_REDUCE ? 2 * (n - 1) : n - 1; }
 
+#define RING_ROW(operation)                                                                                            \
+    {                                                                                                                  \
+        .op = operation, .algo = COLL_RING, .program = program_ring, .ctas = 24, .threads = 544, .connections = 1,     \
+        .protocols = TRUE, .first = TRUE                                                                               \
+    }
 static const CollRow ring_rows[] = {
-    {.op = COLL_ALL_REDUCE, .algo = COLL_RING, .program = program_ring, .ctas = 24, .threads = 544,
-     .connections = 1, .protocols = TRUE, .first = TRUE},
-    {.op = COLL_ALL_GATHER, .algo = COLL_RING, .program = program_ring, .ctas = 24, .threads = 544,
-     .connections = 1, .protocols = TRUE, .first = TRUE},
-    {.op = COLL_REDUCE_SCATTER, .algo = COLL_RING, .program = program_ring, .ctas = 24, .threads = 544,
-     .connections = 1, .protocols = TRUE, .first = TRUE},
-    {.op = COLL_BROADCAST, .algo = COLL_RING, .program = program_ring, .ctas = 24, .threads = 544,
-     .connections = 1, .protocols = TRUE, .first = TRUE},
+    RING_ROW(COLL_ALL_REDUCE), RING_ROW(COLL_ALL_GATHER), RING_ROW(COLL_REDUCE_SCATTER),
+    RING_ROW(COLL_BROADCAST),  RING_ROW(COLL_REDUCE),
 };
 const CollAlgorithm coll_algo_ring = {
-    COLL_ROWS(ring_rows), .family = COLL_OF_NCCL, .parts = parts_twice,
+    COLL_ROWS(ring_rows),
+    .family = COLL_OF_NCCL,
+    .parts = parts_twice,
     .how = "NCCL_ALGO=Ring, NCCL_PROTO as the protocol",
 };

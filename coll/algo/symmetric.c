@@ -10,9 +10,9 @@
  * Left out: rings of the LL buffer's two halves beyond two, TMA, several works in a kernel. */
 #include "coll/internal.h"
 
-#define SYM_CELL 1024u         /* NCCL_SYM_KERNEL_CELL_SIZE: CTAs share LL data in cells */
-#define SYM_LSA_PACKS 4u       /* of 16 B in flight of a thread and peer */
-#define SYM_MC_BYTES 128u      /* in flight of a thread */
+#define SYM_CELL 1024u    /* NCCL_SYM_KERNEL_CELL_SIZE: CTAs share LL data in cells */
+#define SYM_LSA_PACKS 4u  /* of 16 B in flight of a thread and peer */
+#define SYM_MC_BYTES 128u /* in flight of a thread */
 #define SYM_UNROLL_MAX 16u
 
 /* ---- barriers */
@@ -74,8 +74,8 @@ static void sym_deal(FoCta *cta, const Coll *coll, guint32 rank, gboolean turns,
 }
 
 /* Moves the piece [from, to) of the streams' data. */
-static void sym_piece(FoCta *cta, const Coll *coll, guint32 rank, gboolean turns, const FoLoop *whole,
-                      guint64 from, guint64 to)
+static void sym_piece(FoCta *cta, const Coll *coll, guint32 rank, gboolean turns, const FoLoop *whole, guint64 from,
+                      guint64 to)
 {
     FoLoop loop = *whole;
     if (from >= to)
@@ -91,8 +91,7 @@ static void sym_piece(FoCta *cta, const Coll *coll, guint32 rank, gboolean turns
 
 static FoLoop sym_loop(const Coll *coll)
 {
-    return (FoLoop){.type = (FoType)coll->spec.type, .op = (FoOp)coll->spec.reduce,
-                    .acc = (FoAcc)coll->spec.acc};
+    return (FoLoop){.type = (FoType)coll->spec.type, .op = (FoOp)coll->spec.reduce, .acc = (FoAcc)coll->spec.acc};
 }
 
 static gboolean sym_aligned(const FoLoop *loop, guint32 width)
@@ -109,8 +108,7 @@ static gboolean sym_aligned(const FoLoop *loop, guint32 width)
 
 /* Chunks of four warps' stretches of 16 B packs, as far as all CTAs of all ranks get one, then the same
  * of 4 B packs, then single elements. */
-static void sym_lsa_move(FoCta *cta, const Coll *coll, guint32 rank, gboolean turns, FoLoop *loop,
-                         guint64 bytes)
+static void sym_lsa_move(FoCta *cta, const Coll *coll, guint32 rank, gboolean turns, FoLoop *loop, guint64 bytes)
 {
     guint64 at = 0, parties = (guint64)fo_ctas(cta) * (turns ? coll->n : 1);
     static const struct {
@@ -144,22 +142,19 @@ static void program_sym_lsa(FoCta *cta, const void *args)
     for (guint32 i = 0; i < coll->n; i++) {
         guint32 r = (a->rank + i) % coll->n;
         if (op != COLL_ALL_GATHER || i == 0)
-            loop.source[loop.sources++].base =
-                coll->in.va[r] + (op == COLL_REDUCE_SCATTER ? a->rank * slice : 0);
+            loop.source[loop.sources++].base = coll->in.va[r] + (op == COLL_REDUCE_SCATTER ? a->rank * slice : 0);
         if (op != COLL_REDUCE_SCATTER || i == 0)
             loop.destination[loop.destinations++] =
                 (FoStream){FO_ST, coll->out.va[r] + (op == COLL_ALL_GATHER ? a->rank * slice : 0)};
     }
-    sym_lsa_move(cta, coll, a->rank, op == COLL_ALL_REDUCE, &loop,
-                 op == COLL_ALL_REDUCE ? coll->spec.bytes : slice);
+    sym_lsa_move(cta, coll, a->rank, op == COLL_ALL_REDUCE, &loop, op == COLL_ALL_REDUCE ? coll->spec.bytes : slice);
     sym_barrier(cta, coll, a->rank, 2, FALSE);
     sym_leave(cta, coll, a->rank);
 }
 
 /* ---- multimem */
 
-static void sym_mc_move(FoCta *cta, const Coll *coll, guint32 rank, gboolean turns, FoLoop *loop,
-                        guint64 bytes)
+static void sym_mc_move(FoCta *cta, const Coll *coll, guint32 rank, gboolean turns, FoLoop *loop, guint64 bytes)
 {
     gboolean vector = numeric_is_float(coll->spec.type) && coll->spec.type != NUMERIC_F64;
     gboolean copies = loop->source[0].access == FO_LD;
@@ -187,12 +182,10 @@ static void program_sym_mc(FoCta *cta, const void *args)
     loop.source[0] = op == COLL_ALL_GATHER
                          ? (FoStream){FO_LD, coll->in.va[a->rank]}
                          : (FoStream){FO_LD_REDUCE, coll->in.mc_va + (op == COLL_ALL_REDUCE ? 0 : mine)};
-    loop.destination[0] =
-        op == COLL_REDUCE_SCATTER
-            ? (FoStream){FO_ST, coll->out.va[a->rank]}
-            : (FoStream){FO_MULTIMEM_ST, coll->out.mc_va + (op == COLL_ALL_REDUCE ? 0 : mine)};
-    sym_mc_move(cta, coll, a->rank, op == COLL_ALL_REDUCE, &loop,
-                op == COLL_ALL_REDUCE ? coll->spec.bytes : slice);
+    loop.destination[0] = op == COLL_REDUCE_SCATTER
+                              ? (FoStream){FO_ST, coll->out.va[a->rank]}
+                              : (FoStream){FO_MULTIMEM_ST, coll->out.mc_va + (op == COLL_ALL_REDUCE ? 0 : mine)};
+    sym_mc_move(cta, coll, a->rank, op == COLL_ALL_REDUCE, &loop, op == COLL_ALL_REDUCE ? coll->spec.bytes : slice);
     sym_barrier(cta, coll, a->rank, 2, TRUE);
     sym_leave(cta, coll, a->rank);
 }
@@ -202,17 +195,22 @@ static void program_sym_mc(FoCta *cta, const void *args)
 static guint64 sym_slots(const Coll *coll) { return 2ull * coll->n * coll->threads * 16; }
 
 /* Epoch e of a CTA: packs [offset, offset + bytes) of every part. */
-static void sym_epoch(FoCta *cta, const Coll *coll, guint32 rank, guint32 epoch, guint64 offset,
-                      guint64 bytes)
+static void sym_epoch(FoCta *cta, const Coll *coll, guint32 rank, guint32 epoch, guint64 offset, guint64 bytes)
 {
     CollOp op = coll->spec.op;
     gboolean multimem = coll->algo == COLL_SYM_LLMC;
     guint64 slice = coll->spec.bytes / coll->n, stride = (guint64)coll->threads * 16;
     guint64 half = fo_cta(cta) * sym_slots(coll) + epoch % 2 * coll->n * stride;
     FoAddress to[coll->n], input[coll->n];
-    FoExchange exchange = {.bytes = (bytes + 3) / 4 * 4, .ranks = coll->n, .to = to, .input = input,
-                           .multimem = multimem, .flag = epoch + 1, .from_stride = stride,
-                           .type = (FoType)coll->spec.type, .op = (FoOp)coll->spec.reduce};
+    FoExchange exchange = {.bytes = (bytes + 3) / 4 * 4,
+                           .ranks = coll->n,
+                           .to = to,
+                           .input = input,
+                           .multimem = multimem,
+                           .flag = epoch + 1,
+                           .from_stride = stride,
+                           .type = (FoType)coll->spec.type,
+                           .op = (FoOp)coll->spec.reduce};
     exchange.n_to = multimem ? 1 : coll->n;
     exchange.n_in = op == COLL_REDUCE_SCATTER ? coll->n : 1;
     for (guint32 i = 0; i < exchange.n_to; i++) {
@@ -255,66 +253,115 @@ static gboolean sym_ll_check(const CollGroup *group, const CollSpec *spec, const
 {
     (void)ctas, (void)threads;
     return !coll_is_sliced(spec->op) || spec->bytes / group->n % 8 == 0 ||
-           coll_refuse(error, "%s moves parts of whole 8 bytes; a rank's part is %" G_GUINT64_FORMAT
-                       " bytes here: sym_lsa can do that", row->algo == COLL_SYM_LL ? "sym_ll" : "sym_llmc",
-                       spec->bytes / group->n);
+           coll_refuse(error,
+                       "%s moves parts of whole 8 bytes; a rank's part is %" G_GUINT64_FORMAT
+                       " bytes here: sym_lsa can do that",
+                       row->algo == COLL_SYM_LL ? "sym_ll" : "sym_llmc", spec->bytes / group->n);
 }
 
 static gboolean sym_lsa_check(const CollGroup *group, const CollSpec *spec, const CollRow *row, guint32 ctas,
                               guint32 threads, GError **error)
 {
     (void)spec, (void)row, (void)ctas, (void)threads;
-    return group->n <= FO_LOOP_MAX ||
-           coll_refuse(error, "sym_lsa sums up to %u ranks, not %u", FO_LOOP_MAX, group->n);
+    return group->n <= FO_LOOP_MAX || coll_refuse(error, "sym_lsa sums up to %u ranks, not %u", FO_LOOP_MAX, group->n);
 }
 
 static const CollRow sym_ll_rows[] = {
-    {.op = COLL_ALL_REDUCE, .algo = COLL_SYM_LL, .program = program_sym_ll, .threads = 512, .symmetric = TRUE,
+    {.op = COLL_ALL_REDUCE,
+     .algo = COLL_SYM_LL,
+     .program = program_sym_ll,
+     .threads = 512,
+     .symmetric = TRUE,
      .polled = TRUE},
-    {.op = COLL_ALL_GATHER, .algo = COLL_SYM_LL, .program = program_sym_ll, .threads = 512, .symmetric = TRUE,
+    {.op = COLL_ALL_GATHER,
+     .algo = COLL_SYM_LL,
+     .program = program_sym_ll,
+     .threads = 512,
+     .symmetric = TRUE,
      .polled = TRUE},
-    {.op = COLL_REDUCE_SCATTER, .algo = COLL_SYM_LL, .program = program_sym_ll, .threads = 512, .symmetric = TRUE,
+    {.op = COLL_REDUCE_SCATTER,
+     .algo = COLL_SYM_LL,
+     .program = program_sym_ll,
+     .threads = 512,
+     .symmetric = TRUE,
      .polled = TRUE},
 };
 const CollAlgorithm coll_algo_sym_ll = {
-    COLL_ROWS(sym_ll_rows), .family = COLL_OF_SYMMETRIC_MEMORY, .parts = sym_ll_parts, .scratch = sym_ll_scratch,
-    .check = sym_ll_check,
-    .how = "NCCL on buffers in a symmetric window (ncclCommWindowRegister)",
+    COLL_ROWS(sym_ll_rows), .family = COLL_OF_SYMMETRIC_MEMORY,
+    .parts = sym_ll_parts,  .scratch = sym_ll_scratch,
+    .check = sym_ll_check,  .how = "NCCL on buffers in a symmetric window (ncclCommWindowRegister)",
 };
 
 static const CollRow sym_llmc_rows[] = {
-    {.op = COLL_ALL_REDUCE, .algo = COLL_SYM_LLMC, .program = program_sym_ll, .threads = 512, .symmetric = TRUE,
-     .polled = TRUE, .multicast_lines = TRUE},
-    {.op = COLL_ALL_GATHER, .algo = COLL_SYM_LLMC, .program = program_sym_ll, .threads = 512, .symmetric = TRUE,
-     .polled = TRUE, .multicast_lines = TRUE},
+    {.op = COLL_ALL_REDUCE,
+     .algo = COLL_SYM_LLMC,
+     .program = program_sym_ll,
+     .threads = 512,
+     .symmetric = TRUE,
+     .polled = TRUE,
+     .multicast_lines = TRUE},
+    {.op = COLL_ALL_GATHER,
+     .algo = COLL_SYM_LLMC,
+     .program = program_sym_ll,
+     .threads = 512,
+     .symmetric = TRUE,
+     .polled = TRUE,
+     .multicast_lines = TRUE},
 };
 const CollAlgorithm coll_algo_sym_llmc = {
-    COLL_ROWS(sym_llmc_rows), .family = COLL_OF_SYMMETRIC_MEMORY, .parts = sym_ll_parts,
-    .scratch = sym_ll_scratch, .check = sym_ll_check,
-    .how = "NCCL on buffers in a symmetric window (ncclCommWindowRegister)",
+    COLL_ROWS(sym_llmc_rows), .family = COLL_OF_SYMMETRIC_MEMORY,
+    .parts = sym_ll_parts,    .scratch = sym_ll_scratch,
+    .check = sym_ll_check,    .how = "NCCL on buffers in a symmetric window (ncclCommWindowRegister)",
 };
 
 static const CollRow sym_lsa_rows[] = {
-    {.op = COLL_ALL_REDUCE, .algo = COLL_SYM_LSA, .program = program_sym_lsa, .threads = 512, .symmetric = TRUE,
+    {.op = COLL_ALL_REDUCE,
+     .algo = COLL_SYM_LSA,
+     .program = program_sym_lsa,
+     .threads = 512,
+     .symmetric = TRUE,
      .flow_needs_samples = TRUE},
     {.op = COLL_ALL_GATHER, .algo = COLL_SYM_LSA, .program = program_sym_lsa, .threads = 512, .symmetric = TRUE},
-    {.op = COLL_REDUCE_SCATTER, .algo = COLL_SYM_LSA, .program = program_sym_lsa, .threads = 512,
-     .symmetric = TRUE, .flow_needs_samples = TRUE},
+    {.op = COLL_REDUCE_SCATTER,
+     .algo = COLL_SYM_LSA,
+     .program = program_sym_lsa,
+     .threads = 512,
+     .symmetric = TRUE,
+     .flow_needs_samples = TRUE},
 };
 const CollAlgorithm coll_algo_sym_lsa = {
-    COLL_ROWS(sym_lsa_rows), .family = COLL_OF_SYMMETRIC_MEMORY, .parts = parts_twice, .check = sym_lsa_check,
+    COLL_ROWS(sym_lsa_rows),
+    .family = COLL_OF_SYMMETRIC_MEMORY,
+    .parts = parts_twice,
+    .check = sym_lsa_check,
     .how = "NCCL on buffers in a symmetric window (ncclCommWindowRegister)",
 };
 
 static const CollRow sym_mc_rows[] = {
-    {.op = COLL_ALL_REDUCE, .algo = COLL_SYM_MC, .program = program_sym_mc, .threads = 512, .symmetric = TRUE,
-     .multicast_in = TRUE, .multicast_out = TRUE, .reduces_in_switch = TRUE},
-    {.op = COLL_ALL_GATHER, .algo = COLL_SYM_MC, .program = program_sym_mc, .threads = 512, .symmetric = TRUE,
+    {.op = COLL_ALL_REDUCE,
+     .algo = COLL_SYM_MC,
+     .program = program_sym_mc,
+     .threads = 512,
+     .symmetric = TRUE,
+     .multicast_in = TRUE,
+     .multicast_out = TRUE,
+     .reduces_in_switch = TRUE},
+    {.op = COLL_ALL_GATHER,
+     .algo = COLL_SYM_MC,
+     .program = program_sym_mc,
+     .threads = 512,
+     .symmetric = TRUE,
      .multicast_out = TRUE},
-    {.op = COLL_REDUCE_SCATTER, .algo = COLL_SYM_MC, .program = program_sym_mc, .threads = 512, .symmetric = TRUE,
-     .multicast_in = TRUE, .reduces_in_switch = TRUE},
+    {.op = COLL_REDUCE_SCATTER,
+     .algo = COLL_SYM_MC,
+     .program = program_sym_mc,
+     .threads = 512,
+     .symmetric = TRUE,
+     .multicast_in = TRUE,
+     .reduces_in_switch = TRUE},
 };
 const CollAlgorithm coll_algo_sym_mc = {
-    COLL_ROWS(sym_mc_rows), .family = COLL_OF_SYMMETRIC_MEMORY,
+    COLL_ROWS(sym_mc_rows),
+    .family = COLL_OF_SYMMETRIC_MEMORY,
     .how = "NCCL on buffers in a symmetric window (ncclCommWindowRegister)",
 };

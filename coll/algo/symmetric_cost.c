@@ -22,10 +22,7 @@ static double sym_softmin(double x, double ceiling, double softness)
     return ceiling - softness * log1p((exp(ceiling / softness) - 1) * exp(-x / softness));
 }
 
-static double sym_softplus(double x)
-{
-    return x >= 100 ? x : log1p(exp(x));
-}
+static double sym_softplus(double x) { return x >= 100 ? x : log1p(exp(x)); }
 
 static SymCost sym_cost(const CollGroup *group, CollOp op, CollAlgo algo, double bytes)
 {
@@ -33,12 +30,9 @@ static SymCost sym_cost(const CollGroup *group, CollOp op, CollAlgo algo, double
     gboolean hopper = group->fabric->spec.sm.arch < 100;
     guint32 multicast_max = ((hopper ? 16 : 32) + group->n - 1) / group->n;
     switch (algo) {
-    case COLL_SYM_LL:
-        return (SymCost){n * bytes * SYM_LL_FACTOR, 1, SYM_CTAS_MAX};
-    case COLL_SYM_LLMC:
-        return (SymCost){n * bytes * SYM_LL_FACTOR, 1.1, SYM_CTAS_MAX};
-    case COLL_SYM_LSA:
-        return (SymCost){op == COLL_ALL_REDUCE ? 2 * bytes * (n - 1) / n : ranks_bytes, 1, SYM_CTAS_MAX};
+    case COLL_SYM_LL: return (SymCost){n * bytes * SYM_LL_FACTOR, 1, SYM_CTAS_MAX};
+    case COLL_SYM_LLMC: return (SymCost){n * bytes * SYM_LL_FACTOR, 1.1, SYM_CTAS_MAX};
+    case COLL_SYM_LSA: return (SymCost){op == COLL_ALL_REDUCE ? 2 * bytes * (n - 1) / n : ranks_bytes, 1, SYM_CTAS_MAX};
     default:
         return op == COLL_ALL_REDUCE ? (SymCost){bytes / n + bytes, n, multicast_max}
                                      : (SymCost){ranks_bytes, 0.55 * n, multicast_max};
@@ -53,14 +47,12 @@ static double sym_time(const CollGroup *group, CollOp op, CollAlgo algo, double 
     gboolean ll = algo == COLL_SYM_LL || algo == COLL_SYM_LLMC;
     gboolean wide = algo == COLL_SYM_MC && sums_all;
     SymCost cost = sym_cost(group, op, algo, bytes);
-    double base = hopper ? (ll ? 4.5 : 7.8)
-                         : ll ? (op == COLL_ALL_GATHER ? 8.5 : 11) : sums_all ? 19.5 : 13;
+    double base = hopper ? (ll ? 4.5 : 7.8) : ll ? (op == COLL_ALL_GATHER ? 8.5 : 11) : sums_all ? 19.5 : 13;
     double sm = (hopper ? (sums_all ? 65 : 44) : 55) * gbps;
     double peak = (hopper ? (wide ? 480 : 320) : (wide ? 1000 : 600)) * gbps, best = 0;
     for (guint32 pass = 0; pass < 2; pass++)
         for (guint32 n = pass ? 1 : cost.ctas_max; n <= cost.ctas_max; n++) {
-            double time =
-                base + sym_softplus(cost.bytes / sym_softmin(n * sm * cost.times, peak, sm) - 1);
+            double time = base + sym_softplus(cost.bytes / sym_softmin(n * sm * cost.times, peak, sm) - 1);
             if (pass == 0)
                 best = time;
             *ctas = n;

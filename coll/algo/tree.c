@@ -11,7 +11,7 @@
 #define TREE_NODE_LARGE 4u
 
 typedef struct {
-    gint32 up;                  /* parent rank; -1: the root */
+    gint32 up; /* parent rank; -1: the root */
     gint32 down[PRIM_PEERS];
     guint32 n_down;
 } TreeRank;
@@ -37,10 +37,7 @@ static gint32 tree_parent(guint32 n, guint32 node, guint32 which)
 
 /* NCCL's search gives the links' whole bandwidth to its first chains. Only with two ranks is as much left for
  * chains the other way round: 6 of each 12 channels then have rank 1 as their root (NCCL_DEBUG's graph). */
-static gboolean tree_is_turned(const Coll *coll, guint32 channel)
-{
-    return coll->n == 2 && channel % 12 >= 6;
-}
+static gboolean tree_is_turned(const Coll *coll, guint32 channel) { return coll->n == 2 && channel % 12 >= 6; }
 
 static TreeRank tree_of(const Coll *coll, guint32 rank, guint32 channel)
 {
@@ -125,8 +122,7 @@ static guint64 tree_chunk(const Coll *coll)
     return chunk / 16 * 16;
 }
 
-static void tree_move(Prim *prim, const Coll *coll, guint32 rank, guint64 at, guint64 bytes, gboolean in,
-                      gboolean out)
+static void tree_move(Prim *prim, const Coll *coll, guint32 rank, guint64 at, guint64 bytes, gboolean in, gboolean out)
 {
     PrimMove move = {.bytes = bytes, .receive = prim->n_from > 0, .send = prim->n_to > 0};
     if (in)
@@ -185,10 +181,15 @@ static gboolean tree_check(const CollGroup *group, const CollSpec *spec, const C
 }
 
 static const CollRow tree_rows[] = {
-    {.op = COLL_ALL_REDUCE, .algo = COLL_TREE, .program = program_tree, .ctas = 24, .threads = 640,
-     .connections = 4, .protocols = TRUE},
+    {.op = COLL_ALL_REDUCE,
+     .algo = COLL_TREE,
+     .program = program_tree,
+     .ctas = 24,
+     .threads = 640,
+     .connections = 4,
+     .protocols = TRUE},
 };
 const CollAlgorithm coll_algo_tree = {
-    COLL_ROWS(tree_rows), .family = COLL_OF_NCCL, .parts = parts_twice, .turn = tree_turn, .check = tree_check,
-    .how = "NCCL_ALGO=Tree, NCCL_PROTO as the protocol",
+    COLL_ROWS(tree_rows), .family = COLL_OF_NCCL, .parts = parts_twice,
+    .turn = tree_turn,    .check = tree_check,    .how = "NCCL_ALGO=Tree, NCCL_PROTO as the protocol",
 };
