@@ -204,7 +204,8 @@ static char *pairing_where(const Pairing *pairing, const char *table, const char
         if (k < pairing->keys->len) {
             const char *key = pairing->keys->pdata[k];
             GType type = compare_is(json_object_get_member(pairing_row(pairing, 0, 0), key), G_TYPE_STRING)
-                             ? G_TYPE_STRING : G_TYPE_INT64;
+                             ? G_TYPE_STRING
+                             : G_TYPE_INT64;
             g_autoptr(GHashTable) a = pairing_values(pairing, 0, key, type), b = pairing_values(pairing, 1, key, type);
             values = g_hash_table_size(a) + g_hash_table_size(b) - pairing_common(a, b);
         }
@@ -268,7 +269,8 @@ static void compare_tables(Compare *compare, JsonObject *a, JsonObject *b, JsonO
     json_object_iter_init_ordered(&iter, order);
     while (json_object_iter_next_ordered(&iter, &key, &node)) {
         if ((!JSON_NODE_HOLDS_ARRAY(node) && !JSON_NODE_HOLDS_OBJECT(node)) || strcmp(key, "notes") == 0 ||
-            strcmp(key, "in_time") == 0 || strcmp(key, "latencies") == 0 || /* side.h draws them */
+            strcmp(key, "answer") == 0 || strcmp(key, "in_time") == 0 ||
+            strcmp(key, "latencies") == 0 || /* side.h draws them */
             (alone && json_object_has_member(a, key)))
             continue;
         JsonArray *rows_a = compare_rows(a, key), *rows_b = compare_rows(b, key);

@@ -5,9 +5,9 @@
 #include <glib.h>
 
 typedef struct {
-    char *where;  /* the table and what tells its row from others, "rows[1048576 nvls]"; "" for facts */
-    char *key;    /* "time_us"; "" where a whole row is in one of them alone */
-    char *a, *b;  /* as in the files; NULL: null, or not there */
+    char *where;               /* the table and what tells its row from others, "rows[1048576 nvls]"; "" for facts */
+    char *key;                 /* "time_us"; "" where a whole row is in one of them alone */
+    char *a, *b;               /* as in the files; NULL: null, or not there */
     double change, change_pct; /* b - a, and of a; NaN: not a number, or a is 0 */
 } Difference;
 

@@ -55,6 +55,8 @@ libfanout_explore_la_SOURCES = \
 EXTRA_DIST += examples/sweep.sbatch
 EXTRA_DIST += examples/search/README.md examples/search/cheapest.sql examples/search/plots.sh \
 	examples/search/nvswitch-8.ini examples/search/nvswitch-72.ini examples/search/nvswitch-8.db \
-	examples/search/nvswitch-72.db examples/search/front-8.svg examples/search/front-72.svg \
-	examples/search/tags-8.svg examples/search/tags-72.svg
+	examples/search/nvswitch-72.db examples/search/nvswitch-576.ini \
+	examples/search/nvswitch-576.db examples/search/front-576.svg examples/search/front-8.svg \
+	examples/search/front-72.svg \
+	examples/search/tags-8.svg examples/search/tags-72.svg examples/search/tags-576.svg
 EXTRA_DIST += explore/README.md

@@ -148,8 +148,10 @@ static void frame_refuse(const Frame *frame, const char *path, const GError *why
 {
     const char *format = frame_fact(frame, "format");
     if (format)
-        g_set_error(error, STORE_ERROR, STORE_ERROR_OTHER, "'%s' is a sweep of another version of fanout: its format "
-                    "is '%s', and this one reads '%s'", path, format, STORE_FORMAT);
+        g_set_error(error, STORE_ERROR, STORE_ERROR_OTHER,
+                    "'%s' is a sweep of another version of fanout: its format "
+                    "is '%s', and this one reads '%s'",
+                    path, format, STORE_FORMAT);
     else
         g_set_error(error, STORE_ERROR, STORE_ERROR_OTHER, "'%s' is no database of fanout sweep%s%s", path,
                     why ? ": " : "", why ? why->message : "");
@@ -193,10 +195,7 @@ const FrameColumn *frame_column(const Frame *frame, const char *name, const char
     return NULL;
 }
 
-const char *frame_fact(const Frame *frame, const char *key)
-{
-    return g_hash_table_lookup(frame->facts, key);
-}
+const char *frame_fact(const Frame *frame, const char *key) { return g_hash_table_lookup(frame->facts, key); }
 
 static gboolean frame_varies(const FrameColumn *column)
 {

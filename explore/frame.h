@@ -16,8 +16,8 @@ typedef struct {
 typedef struct {
     GPtrArray *columns; /* FrameColumn, in the database's order */
     guint rows;
-    guint own;          /* columns at the end that the caller added */
-    GHashTable *facts;  /* of the table `sweep`: title, spec, version, state ... */
+    guint own;         /* columns at the end that the caller added */
+    GHashTable *facts; /* of the table `sweep`: title, spec, version, state ... */
 } Frame;
 
 /* Reads `points` (or another table of the database), ordered by its first column. own: further columns, each

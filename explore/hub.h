@@ -13,7 +13,7 @@ typedef struct {
     GByteArray *in;
     gboolean is_one_of_us; /* it has said the token */
     gboolean is_lost;
-    GByteArray *answer;    /* of its last point; NULL: none yet */
+    GByteArray *answer; /* of its last point; NULL: none yet */
     gpointer user;
 } HubLink;
 

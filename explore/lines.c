@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-G_DEFINE_QUARK(fanout-spec-error, spec_error)
+G_DEFINE_QUARK(fanout - spec - error, spec_error)
 
 static void lines_clear(gpointer data)
 {

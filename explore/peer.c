@@ -82,7 +82,8 @@ static gboolean peer_join(Peer *peer, const char *invitation)
             continue;
         g_byte_array_set_size(peer->in, 0);
         g_autoptr(GByteArray) answer = wire_send(peer->fd, WIRE_HELLO, words[0], strlen(words[0]))
-                                           ? peer_next(peer, &kind, PEER_CONNECT_MS, NULL) : NULL;
+                                           ? peer_next(peer, &kind, PEER_CONNECT_MS, NULL)
+                                           : NULL;
         if (answer && kind == WIRE_WELCOME)
             return TRUE;
         close(peer->fd);
@@ -114,7 +115,7 @@ static gboolean peer_start(Peer *peer, const GByteArray *point, GError **error)
         g_ptr_array_add(argv, point->data + at);
     g_ptr_array_add(argv, NULL);
     gboolean whole = point->len > 0 && point->data[point->len - 1] == 0;
-    return whole && worker_start(&peer->worker, (char **)argv->pdata, error);
+    return whole && worker_start(&peer->worker, (char **)argv->pdata, NULL, error);
 }
 
 /* Until the child has ended and its answer is sent. FALSE: the first rank is gone. */
@@ -150,7 +151,8 @@ static gboolean peer_loop(Peer *peer, GError **error)
         if (peer->is_over)
             return TRUE;
         if (error && !*error)
-            g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_PIPE, "the first rank is lost; the same command goes on from "
+            g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_PIPE,
+                        "the first rank is lost; the same command goes on from "
                         "what it has stored");
         return FALSE;
     }
@@ -166,8 +168,10 @@ gboolean peer_serve(const char *invitation, const char *program, GError **error)
     peer.signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
     gboolean good = peer.signals >= 0 && peer_join(&peer, invitation);
     if (!good)
-        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT, "the first rank cannot be reached at any of its addresses "
-                    "and port:%s", strchr(invitation, ' '));
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT,
+                    "the first rank cannot be reached at any of its addresses "
+                    "and port:%s",
+                    strchr(invitation, ' '));
     else
         good = peer_loop(&peer, error);
     if (peer.fd >= 0)

@@ -99,8 +99,7 @@ static gboolean plot_choose_rows(Plot *plot, PlotRows *rows, const PlotAsk *ask,
     if (rows->rows->len == 0)
         return plot_refuse(error, "none of its %u points is done; 'fanout sweep --retry' runs them again", all);
     if (all > rows->rows->len)
-        g_ptr_array_add(plot->notes, g_strdup_printf("not drawn: %u points that are not done",
-                                                     all - rows->rows->len));
+        g_ptr_array_add(plot->notes, g_strdup_printf("not drawn: %u points that are not done", all - rows->rows->len));
     return TRUE;
 }
 
@@ -182,8 +181,7 @@ static gboolean plot_choose_axes(Plot *plot, const PlotRows *rows, const PlotAsk
         return FALSE;
     const FrameColumn *y = heat ? plot_choose_input(rows, plot->x.column) : plot_choose_output(rows, plot->x.column);
     if (!plot_axis(rows, &plot->y, ask->y, "-y", ask->y ? NULL : y, error) ||
-        (pareto && !plot_needs_numbers(&plot->x, "-x", error)) ||
-        (!heat && !plot_needs_numbers(&plot->y, "-y", error)))
+        (pareto && !plot_needs_numbers(&plot->x, "-x", error)) || (!heat && !plot_needs_numbers(&plot->y, "-y", error)))
         return FALSE;
     if (ask->z && !heat)
         return plot_refuse(error, "-z: only a heat map has one");

@@ -19,11 +19,11 @@ extern const char *const plot_kinds[]; /* "lines" ... NULL: by PlotKind */
 /* What was asked for; NULL: chosen by plot_new(). */
 typedef struct {
     PlotKind kind;
-    const char *x, *y, *z;     /* columns */
-    const char *const *by;     /* columns whose values tell one line from another; {"none"}: all are one */
-    const char *const *where;  /* "COLUMN=VALUE": only these rows */
-    const char *log;           /* "x", "y", "xy" or "none" */
-    const char *better;        /* pareto: "lower,higher" for x and y */
+    const char *x, *y, *z;    /* columns */
+    const char *const *by;    /* columns whose values tell one line from another; {"none"}: all are one */
+    const char *const *where; /* "COLUMN=VALUE": only these rows */
+    const char *log;          /* "x", "y", "xy" or "none" */
+    const char *better;       /* pareto: "lower,higher" for x and y */
 } PlotAsk;
 
 typedef struct {
@@ -35,10 +35,10 @@ typedef struct {
 } PlotAxis;
 
 typedef struct {
-    double x, y, z;                /* places where the axis has names; y is the median where there are several */
-    double low, q1, q3, high;      /* of y: lines low and high, box all */
+    double x, y, z;           /* places where the axis has names; y is the median where there are several */
+    double low, q1, q3, high; /* of y: lines low and high, box all */
     guint rows;
-    guint row;                     /* pareto: which row of the frame */
+    guint row; /* pareto: which row of the frame */
     gboolean front;
 } PlotMark;
 

@@ -29,12 +29,46 @@ static char *draw_complaint(GBytes *err)
     return last;
 }
 
+/* A picture for white paper that follows its reader into the dark: gnuplot's colours, which stand in the elements'
+ * attributes, have others there. A reader that knows no such style sees the white one. */
+static const char draw_style[] = "<style>\n"
+                                 "@media (prefers-color-scheme: dark) {\n"
+                                 ".plotted > g > rect[fill=\"#ffffff\"] { fill: #16181b; }\n"
+                                 ".plotted [fill=\"black\"] { fill: #e4e4e4; }\n"
+                                 ".plotted [fill=\"rgb(85,85,85)\"] { fill: #b4b4b4; }\n"
+                                 ".plotted [stroke=\"black\"] { stroke: #e4e4e4; }\n"
+                                 ".plotted [color=\"black\"] { color: #e4e4e4; }\n"
+                                 ".plotted [stroke=\"rgb( 85,  85,  85)\"] { stroke: #999; }\n"
+                                 ".plotted [stroke=\"rgb(221, 221, 221)\"] { stroke: #33373c; }\n"
+                                 ".plotted [stroke=\"rgb(  0, 114, 178)\"] { stroke: #5aa9e6; }\n"
+                                 ".plotted [color=\"rgb(  0, 114, 178)\"] { color: #5aa9e6; }\n"
+                                 ".plotted [stroke=\"rgb(123,  79, 163)\"] { stroke: #b58ae0; }\n"
+                                 ".plotted [color=\"rgb(123,  79, 163)\"] { color: #b58ae0; }\n"
+                                 "}\n"
+                                 "</style>\n";
+
+static GBytes *draw_theme(GBytes *svg)
+{
+    gsize n;
+    const char *bytes = g_bytes_get_data(svg, &n);
+    const char *element = g_strstr_len(bytes, (gssize)n, "<svg"), *end = element ? strchr(element, '>') : NULL;
+    if (!end)
+        return g_bytes_ref(svg);
+    GString *text = g_string_new_len(bytes, element + 4 - bytes);
+    g_string_append(text, " class=\"plotted\"");
+    g_string_append_len(text, element + 4, end + 1 - element - 4);
+    g_string_append_c(text, '\n');
+    g_string_append(text, draw_style);
+    g_string_append_len(text, end + 1, (gssize)n - (end + 1 - bytes));
+    return g_string_free_to_bytes(text);
+}
+
 GBytes *plot_draw(const Plot *plot, PlotFormat format, GError **error)
 {
     g_autofree char *program = g_find_program_in_path("gnuplot"), *script = plot_script(plot, format);
     if (!program) {
         draw_refuse(error, "gnuplot draws the pictures and is not installed here: on Debian or Ubuntu, "
-                    "'apt-get install gnuplot-nox'");
+                           "'apt-get install gnuplot-nox'");
         return NULL;
     }
     g_autoptr(GError) why = NULL;
@@ -52,5 +86,5 @@ GBytes *plot_draw(const Plot *plot, PlotFormat format, GError **error)
         draw_refuse(error, "gnuplot drew nothing: %s", said);
         return NULL;
     }
-    return g_steal_pointer(&out);
+    return format == PLOT_SVG ? draw_theme(out) : g_steal_pointer(&out);
 }

@@ -6,6 +6,7 @@
 
 #include "explore/plot_parts.h"
 #include "sim/param/size.h"
+#include "sim/report/words.h"
 
 /* Okabe and Ito's colours, which people tell apart who see red and green as one; without their yellow, which is none
  * on white. The second half of the lines is dashed. */
@@ -49,7 +50,8 @@ static void script_named_ticks(GString *out, const PlotAxis *axis, char letter)
     for (guint i = 0; i < axis->names->len; i += step) {
         const char *name = axis->names->pdata[i];
         g_autofree char *label = axis->column->is_number && strcmp(name, "-") != 0
-                                     ? script_label(axis->column, g_ascii_strtod(name, NULL)) : g_strdup(name);
+                                     ? script_label(axis->column, g_ascii_strtod(name, NULL))
+                                     : g_strdup(name);
         g_string_append(out, i ? ", " : "");
         script_word(out, label);
         g_string_append_printf(out, " %u", i + 1);
@@ -108,14 +110,40 @@ static void script_range(GString *out, const PlotAxis *axis, char letter, gboole
     g_string_append(out, "]\n");
 }
 
-static void script_axis(GString *out, const PlotAxis *axis, char letter, gboolean from_zero)
+/* A tick at each point of a logarithmic axis, where there are few. */
+static gboolean script_point_ticks(GString *out, const Plot *plot)
 {
-    const FrameColumn *column = axis->column;
-    g_autofree char *end = g_strconcat("_", column->unit, NULL); /* most names have their unit */
-    g_autofree char *label = *column->unit && !g_str_has_suffix(column->name, end)
-                                 ? g_strdup_printf("%s (%s)", column->name, column->unit) : g_strdup(column->name);
+    g_autoptr(GArray) places = plot_places(plot);
+    if (!plot->x.log || places->len > SCRIPT_TICKS)
+        return FALSE;
+    g_string_append(out, "set xtics (");
+    for (guint i = 0; i < places->len; i++) {
+        const double at = g_array_index(places, double, i);
+        g_autofree char *label = script_label(plot->x.column, at);
+        g_string_append(out, i ? ", " : "");
+        script_word(out, label);
+        script_number(out, at);
+    }
+    g_string_append(out, ")\n");
+    return TRUE;
+}
+
+/* The names by which the database has what the axes say in words, in small print. */
+static void script_keys(GString *out, const Plot *plot)
+{
+    g_autofree char *keys = g_strdup_printf("x: %s, y: %s%s%s", plot->x.column->name, plot->y.column->name,
+                                            plot->kind == PLOT_HEAT ? ", colour: " : "",
+                                            plot->kind == PLOT_HEAT ? plot->z.column->name : "");
+    g_string_append(out, "set label 9 ");
+    script_word(out, keys);
+    g_string_append(out, " at screen 0.988, screen 0.975 right font ',10' textcolor '#555555'\n");
+}
+
+static void script_axis(GString *out, const Plot *plot, const PlotAxis *axis, char letter, gboolean from_zero)
+{
+    g_autofree char *title = report_axis_title(axis->column->name, axis->column->unit);
     g_string_append_printf(out, "set %s ", letter == 'x' ? "xlabel" : letter == 'y' ? "ylabel" : "cblabel");
-    script_word(out, label);
+    script_word(out, title);
     g_string_append(out, letter == 'z' ? " offset 2\n" : "\n");
     if (letter == 'z')
         return;
@@ -126,7 +154,8 @@ static void script_axis(GString *out, const PlotAxis *axis, char letter, gboolea
     if (axis->log)
         g_string_append_printf(out, "set logscale %c %s\n", letter, axis->log_2 ? "2" : "10");
     script_range(out, axis, letter, from_zero);
-    script_scale_ticks(out, axis, letter);
+    if (letter != 'x' || !script_point_ticks(out, plot))
+        script_scale_ticks(out, axis, letter);
 }
 
 /* What the picture alone would not say: which points it leaves out, and which it puts together. */
@@ -144,17 +173,19 @@ static void script_notes(const Plot *plot, GString *out)
 
 static void script_head(const Plot *plot, PlotFormat format, GString *out)
 {
-    g_string_append(out, format == PLOT_SVG
-        ? "set terminal svg size 900,540 dynamic noenhanced font 'DejaVu Sans,13' background '#ffffff'\n"
-        : "set terminal pngcairo size 1350,810 noenhanced font 'DejaVu Sans,14' background '#ffffff' linewidth 1.5\n");
+    g_string_append(
+        out, format == PLOT_SVG
+                 ? "set terminal svg size 900,540 dynamic noenhanced font 'DejaVu Sans,13' background '#ffffff'\n"
+                 : "set terminal pngcairo size 1350,810 noenhanced font 'DejaVu Sans,14' background '#ffffff' "
+                   "linewidth 1.5\n");
     g_string_append(out, "set encoding utf8\nset title ");
     script_word(out, plot->title ? plot->title : "");
     g_string_append(out, "\nset tics nomirror out\nset border 3 linecolor '#555555'\n");
     g_string_append(out, plot->kind == PLOT_HEAT ? "set colorbox\n" : "set grid linecolor '#dddddd' linetype 1\n");
-    script_axis(out, &plot->x, 'x', FALSE);
-    script_axis(out, &plot->y, 'y', plot->kind != PLOT_PARETO);
+    script_axis(out, plot, &plot->x, 'x', FALSE);
+    script_axis(out, plot, &plot->y, 'y', plot->kind != PLOT_PARETO);
     if (plot->kind == PLOT_HEAT)
-        script_axis(out, &plot->z, 'z', FALSE);
+        script_axis(out, plot, &plot->z, 'z', FALSE);
     if (*plot->by) {
         g_string_append(out, "set key outside right top Left reverse samplen 2 width 1 title ");
         script_word(out, plot->by);
@@ -163,11 +194,14 @@ static void script_head(const Plot *plot, PlotFormat format, GString *out)
         g_string_append(out, plot->kind == PLOT_PARETO ? "set key outside right top Left reverse samplen 2\n"
                                                        : "unset key\n");
     }
+    script_keys(out, plot);
     script_notes(plot, out);
     for (guint i = 0; i < PLOT_SERIES_MOST; i++)
-        g_string_append_printf(out, "set style line %u linecolor '%s' dashtype %u linewidth 2 pointtype %u "
-                               "pointsize 0.7\n", i + 1, script_colours[i % SCRIPT_COLOURS],
-                               i < SCRIPT_COLOURS ? 1u : 2u, i < SCRIPT_COLOURS ? 7u : 6u);
+        g_string_append_printf(out,
+                               "set style line %u linecolor '%s' dashtype %u linewidth 2 pointtype %u "
+                               "pointsize 0.7\n",
+                               i + 1, script_colours[i % SCRIPT_COLOURS], i < SCRIPT_COLOURS ? 1u : 2u,
+                               i < SCRIPT_COLOURS ? 7u : 6u);
 }
 
 /* ---- data */
@@ -226,8 +260,10 @@ static void script_draw_series(const Plot *plot, guint s, GString *out)
         g_string_append_printf(out, ", $f%u using 1:2 with linespoints linestyle %u title ", s, style);
         script_word(out, front);
     } else if (plot->kind == PLOT_BOX) {
-        g_string_append_printf(out, "1:4:3:6:5 with candlesticks whiskerbars 0.5 linestyle %u fillstyle solid 0.25 "
-                               "title ", style);
+        g_string_append_printf(out,
+                               "1:4:3:6:5 with candlesticks whiskerbars 0.5 linestyle %u fillstyle solid 0.25 "
+                               "title ",
+                               style);
         script_word(out, series->name);
         g_string_append_printf(out, ", $s%u using 1:2:2:2:2 with candlesticks linestyle %u linewidth 3 notitle", s,
                                style);

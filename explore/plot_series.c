@@ -10,7 +10,7 @@
 
 typedef struct {
     guint series, row;
-    double x, y; /* places */
+    double x, y;  /* places */
     double value; /* that has a median: y, or z of a heat map */
 } PlotRow;
 
@@ -26,8 +26,11 @@ static double plot_place(const PlotAxis *axis, guint row)
 static gint plot_by_place(gconstpointer a, gconstpointer b)
 {
     const PlotRow *first = a, *second = b;
-    const double keys[][2] = {{first->series, second->series}, {first->x, second->x}, {first->y, second->y},
-                              {first->value, second->value}, {first->row, second->row}};
+    const double keys[][2] = {{first->series, second->series},
+                              {first->x, second->x},
+                              {first->y, second->y},
+                              {first->value, second->value},
+                              {first->row, second->row}};
     for (guint i = 0; i < G_N_ELEMENTS(keys); i++)
         if (keys[i][0] != keys[i][1])
             return keys[i][0] < keys[i][1] ? -1 : 1;
@@ -71,8 +74,8 @@ static double plot_quantile(const PlotRow *rows, guint n, double part)
 
 static void plot_add_mark(Plot *plot, const PlotRow *rows, guint n)
 {
-    PlotMark mark = {.x = rows->x, .y = rows->y, .rows = n, .row = rows->row, .low = rows->value,
-                     .high = rows[n - 1].value};
+    PlotMark mark = {
+        .x = rows->x, .y = rows->y, .rows = n, .row = rows->row, .low = rows->value, .high = rows[n - 1].value};
     double middle = plot_quantile(rows, n, 0.5);
     mark.q1 = plot_quantile(rows, n, 0.25);
     mark.q3 = plot_quantile(rows, n, 0.75);
@@ -98,10 +101,11 @@ static void plot_put_together(Plot *plot, GArray *rows)
     }
     if (most > 1 && plot->kind == PLOT_LINES)
         g_ptr_array_add(plot->notes, g_strdup_printf("up to %u points share a place: the line has their median, the "
-                                                     "bars go from the smallest to the largest", most));
-    if (most > 1 && plot->kind == PLOT_HEAT)
-        g_ptr_array_add(plot->notes, g_strdup_printf("up to %u points share a place: the colour is their median",
+                                                     "bars go from the smallest to the largest",
                                                      most));
+    if (most > 1 && plot->kind == PLOT_HEAT)
+        g_ptr_array_add(plot->notes,
+                        g_strdup_printf("up to %u points share a place: the colour is their median", most));
 }
 
 /* ---- the front */
@@ -130,7 +134,8 @@ static gboolean plot_check_gathered(const Plot *plot, const GArray *gathered, GE
         g_set_error(error, STORE_ERROR, STORE_ERROR_OTHER, "no point has both '%s' and '%s'", plot->x.column->name,
                     value->name);
     else if (plot->series->len > PLOT_SERIES_MOST)
-        g_set_error(error, STORE_ERROR, STORE_ERROR_OTHER, "%u lines, one for each of %s, are more than the %d that "
+        g_set_error(error, STORE_ERROR, STORE_ERROR_OTHER,
+                    "%u lines, one for each of %s, are more than the %d that "
                     "can be told apart; choose some with --where COLUMN=VALUE, or name what tells them apart with --by",
                     plot->series->len, plot->by, PLOT_SERIES_MOST);
     else
@@ -156,9 +161,9 @@ gboolean plot_gather(Plot *plot, const PlotRows *rows, const FrameColumn *const 
     if (!plot_check_gathered(plot, gathered, error))
         return FALSE;
     if (gathered->len < rows->rows->len)
-        g_ptr_array_add(plot->notes, g_strdup_printf("not drawn: %u points that have not both '%s' and '%s'",
-                                                     rows->rows->len - gathered->len, plot->x.column->name,
-                                                     value->name));
+        g_ptr_array_add(plot->notes,
+                        g_strdup_printf("not drawn: %u points that have not both '%s' and '%s'",
+                                        rows->rows->len - gathered->len, plot->x.column->name, value->name));
     g_array_sort(gathered, plot_by_place);
     plot_put_together(plot, gathered);
     for (guint s = 0; s < plot->series->len && plot->kind == PLOT_PARETO; s++)
@@ -191,6 +196,43 @@ static gboolean plot_check_log(PlotAxis *axis, const char *name, GError **error)
     return TRUE;
 }
 
+static int plot_compare_places(gconstpointer a, gconstpointer b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+GArray *plot_places(const Plot *plot)
+{
+    GArray *places = g_array_new(FALSE, FALSE, sizeof(double));
+    for (guint s = 0; s < plot->series->len; s++) {
+        const GArray *marks = ((const PlotSeries *)plot->series->pdata[s])->marks;
+        for (guint i = 0; i < marks->len; i++) {
+            const double x = g_array_index(marks, PlotMark, i).x;
+            guint known = 0;
+            while (known < places->len && g_array_index(places, double, known) != x)
+                known++;
+            if (known == places->len)
+                g_array_append_val(places, x);
+        }
+    }
+    g_array_sort(places, plot_compare_places);
+    return places;
+}
+
+/* Steps of one factor, as of a sweep that doubles: three places or more. */
+static gboolean plot_goes_by_a_factor(const Plot *plot)
+{
+    g_autoptr(GArray) places = plot_places(plot);
+    const double *at = (const double *)places->data;
+    if (places->len < 3 || at[0] <= 0)
+        return FALSE;
+    for (guint i = 2; i < places->len; i++)
+        if (fabs(at[i] / at[i - 1] - at[1] / at[0]) > 1e-6 * at[1] / at[0])
+            return FALSE;
+    return at[1] / at[0] > 1.25;
+}
+
 gboolean plot_scale(Plot *plot, const char *log, GError **error)
 {
     PlotAxis *axes[] = {&plot->x, &plot->y, &plot->z};
@@ -214,6 +256,8 @@ gboolean plot_scale(Plot *plot, const char *log, GError **error)
     }
     plot_choose_log(&plot->x, 30);
     plot_choose_log(&plot->y, spec_is_time(plot->y.column->name) ? 100 : INFINITY);
+    if (!plot->x.names && plot->kind == PLOT_LINES && plot_goes_by_a_factor(plot))
+        plot->x.log = TRUE;
     if (log) {
         plot->x.log = strchr(log, 'x') != NULL;
         plot->y.log = strchr(log, 'y') != NULL;

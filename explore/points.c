@@ -64,8 +64,9 @@ static const char **points_values(const Points *points, guint64 index, guint32 c
     index /= MAX(spec->samples, 1);
     for (guint a = spec->axes->len; a-- > 0;) {
         const Axis *axis = spec->axes->pdata[a];
-        guint64 which = axis->kind == AXIS_LATIN ? sample : axis->kind == AXIS_THRESHOLD ? choice
-                                                                                         : index % axis->values->len;
+        guint64 which = axis->kind == AXIS_LATIN       ? sample
+                        : axis->kind == AXIS_THRESHOLD ? choice
+                                                       : index % axis->values->len;
         if (axis->kind == AXIS_GRID)
             index /= axis->values->len;
         for (guint n = g_strv_length(axis->names); n > 0; n--)
@@ -147,14 +148,11 @@ gboolean points_is_finished(const Points *points)
     return TRUE;
 }
 
-guint64 points_combinations(const Points *points)
-{
-    return points->spec->combinations;
-}
+guint64 points_combinations(const Points *points) { return points->spec->combinations; }
 
 PointsThreshold points_threshold(const Points *points, guint64 combination)
 {
     const Series *series = &points->series[combination];
     return (PointsThreshold){points_values(points, combination, series->high), series->found,
-                           points_id(points, combination, series->high_step), points_id(points, combination, 0)};
+                             points_id(points, combination, series->high_step), points_id(points, combination, 0)};
 }

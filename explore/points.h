@@ -31,9 +31,9 @@ gboolean points_is_finished(const Points *points);
 
 /* Of a finished [threshold]: combination by combination. */
 typedef struct {
-    const char **values;    /* as a point's, of the smallest value that keeps; free with g_free */
-    gboolean found;         /* FALSE: the reference itself gave nothing */
-    guint64 id;             /* the point of the smallest value, and that of the reference */
+    const char **values; /* as a point's, of the smallest value that keeps; free with g_free */
+    gboolean found;      /* FALSE: the reference itself gave nothing */
+    guint64 id;          /* the point of the smallest value, and that of the reference */
     guint64 reference_id;
 } PointsThreshold;
 guint64 points_combinations(const Points *points);

@@ -61,7 +61,8 @@ gboolean ranks_begin(guint *rank, guint *n, GError **error)
 {
     *rank = 0;
     *n = 1;
-    g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOSYS, "this is one of several ranks, and this fanout was built "
+    g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOSYS,
+                "this is one of several ranks, and this fanout was built "
                 "without MPI: ./configure --with-mpi");
     return FALSE;
 }

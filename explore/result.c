@@ -52,8 +52,8 @@ static void result_add_members(GArray *outputs, JsonObject *object, guint row, c
 /* Facts that are inputs, or the same for all points, are left out. */
 static void result_add_report(GArray *outputs, JsonObject *report)
 {
-    static const char *const known[] = {"schema", "report", "version", "seed", "fidelity", "system",
-                                        "title",  "set",    "config",  NULL};
+    static const char *const known[] = {"schema", "report", "version", "seed",   "fidelity",
+                                        "system", "title",  "set",     "config", NULL};
     result_add_members(outputs, report, 0, known);
     JsonNode *rows = json_object_get_member(report, "rows");
     if (!rows)
@@ -123,9 +123,9 @@ const char *result_unit(const char *name)
 {
     static const struct {
         const char *end, *unit;
-    } units[] = {{"GBps", "GB/s"}, {"MBps", "MB/s"}, {"ps", "ps"},     {"ns", "ns"},       {"us", "us"},
-                 {"ms", "ms"},     {"s", "s"},       {"pct", "%"},     {"bytes", "B"},     {"packets", "packets"},
-                 {"flits", "flits"}};
+    } units[] = {{"GBps", "GB/s"}, {"MBps", "MB/s"},       {"ps", "ps"},      {"ns", "ns"},
+                 {"us", "us"},     {"ms", "ms"},           {"s", "s"},        {"pct", "%"},
+                 {"bytes", "B"},   {"packets", "packets"}, {"flits", "flits"}};
     g_autofree char *base = g_strdup(name);
     char *last = strrchr(base, '_');
     if (last && last[1] && strspn(last + 1, "0123456789") == strlen(last + 1)) /* "_2": the second row's */

@@ -42,8 +42,7 @@ gboolean side_parse(JsonParser *parser, const char *path, GError **error)
 {
     g_autofree char *text = NULL;
     gsize length = 0;
-    return whole_read(path, &text, &length, error) &&
-           json_parser_load_from_data(parser, text, (gssize)length, error);
+    return whole_read(path, &text, &length, error) && json_parser_load_from_data(parser, text, (gssize)length, error);
 }
 
 guint side_add(Report *report, const char *a, const char *b)

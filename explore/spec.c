@@ -139,8 +139,10 @@ static gboolean spec_read_axis(SpecReader *reader, const SpecLine *line, gboolea
     if (!axis || !spec_axis_values(reader, axis, line, error))
         return FALSE;
     if (fixed && axis->values->len > 1)
-        return spec_bad(reader, line, error, "%u values; lists and ranges belong into [grid], and double quotes keep "
-                        "commas in a value", axis->values->len);
+        return spec_bad(reader, line, error,
+                        "%u values; lists and ranges belong into [grid], and double quotes keep "
+                        "commas in a value",
+                        axis->values->len);
     return TRUE;
 }
 
@@ -198,11 +200,10 @@ gboolean spec_read_grid(SpecReader *reader, GError **error)
             spec_add_default(spec, "seed", "1");
             return TRUE;
         }
-    return spec_bad(reader, spec_line(reader, "sweep", "run"), error, "which %s? Write it behind '%s', or '%s = ...' "
-                    "in [grid]", argument, spec->workload->verb, argument);
+    return spec_bad(reader, spec_line(reader, "sweep", "run"), error,
+                    "which %s? Write it behind '%s', or '%s = ...' "
+                    "in [grid]",
+                    argument, spec->workload->verb, argument);
 }
 
-GPtrArray *spec_new_axes(void)
-{
-    return g_ptr_array_new_with_free_func(spec_free_axis);
-}
+GPtrArray *spec_new_axes(void) { return g_ptr_array_new_with_free_func(spec_free_axis); }

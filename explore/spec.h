@@ -33,7 +33,7 @@ typedef enum { AXIS_GRID, AXIS_LATIN, AXIS_THRESHOLD } AxisKind;
 
 typedef struct {
     AxisKind kind;
-    char **names;      /* what gets the value; more than one where the spec has "a + b" */
+    char **names; /* what gets the value; more than one where the spec has "a + b" */
     ValueType type;
     GPtrArray *values; /* char *, in shortest form; for AXIS_LATIN one for each sample, drawn */
     int line;
@@ -42,8 +42,8 @@ typedef struct {
 typedef struct {
     char *path, *folder, *title;
     const Workload *workload;
-    GPtrArray *axes;  /* Axis: [fixed] and [grid] in the order of the file, then [latin], then [threshold] */
-    guint64 samples;  /* of [latin]; 0: none */
+    GPtrArray *axes; /* Axis: [fixed] and [grid] in the order of the file, then [latin], then [threshold] */
+    guint64 samples; /* of [latin]; 0: none */
     guint64 latin_seed;
     struct {
         const Axis *axis; /* NULL: no [threshold] */
@@ -51,7 +51,7 @@ typedef struct {
         int metric_line;
         guint32 keep_ppm;
         gboolean higher;
-        guint reference;  /* position among the values */
+        guint reference; /* position among the values */
     } threshold;
     guint64 combinations; /* of [fixed], [grid] and the samples */
     guint64 stride;       /* points of one combination at most: 1, or what a bisection takes */

@@ -6,6 +6,7 @@
 #include "model/presets/preset.h"
 #include "sim/param/nearest.h"
 #include "sim/param/whole.h"
+#include "device/launch_time.h"
 
 /* ---- unknown groups and keys; those of [fixed], [grid] and [latin] are looked at where they are read */
 
@@ -68,7 +69,7 @@ static gboolean spec_add_system(SweepSpec *spec, const Axis *axis, const char *n
 {
     SpecSystem system = {g_strdup(name), param_set_new(), g_new0(FabricSpec, 1)};
     g_autofree char *path = workload_path(spec->folder, name);
-    fabric_params(system.params, system.fabric);
+    device_params(system.params, system.fabric);
     g_array_append_val(spec->systems, system);
     if (preset_load(system.params, path, error))
         return TRUE;
@@ -115,8 +116,7 @@ static gboolean spec_sum_file(const SweepSpec *spec, const Axis *axis, const cha
                     spec->path, axis->line, axis->names[0], path);
         return FALSE;
     }
-    g_checksum_update(sum, (const guchar *)g_mapped_file_get_contents(file),
-                      (gssize)g_mapped_file_get_length(file));
+    g_checksum_update(sum, (const guchar *)g_mapped_file_get_contents(file), (gssize)g_mapped_file_get_length(file));
     return TRUE;
 }
 
@@ -184,7 +184,7 @@ SweepSpec *spec_load(const char *path, guint64 most, GError **error)
     SweepSpec *spec = g_new0(SweepSpec, 1);
     FabricSpec nothing = {0};
     SpecReader reader = {.spec = spec, .rows = param_set_new(), .most = most};
-    fabric_params(reader.rows, &nothing);
+    device_params(reader.rows, &nothing);
     spec->path = g_strdup(path);
     spec->folder = g_path_get_dirname(path);
     spec->axes = spec_new_axes();

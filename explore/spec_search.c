@@ -83,8 +83,8 @@ static gboolean spec_read_keep(SpecReader *reader, GError **error)
         good = good && param_row_parse(&row, digits, &ppm, &normal, &wrong);
     }
     spec->threshold.keep_ppm = (guint32)ppm;
-    return good || spec_bad(reader, keep, error, "'%s' is no share above 0 %% and up to 100 %%, like 95 %%",
-                            keep->value);
+    return good ||
+           spec_bad(reader, keep, error, "'%s' is no share above 0 %% and up to 100 %%, like 95 %%", keep->value);
 }
 
 /* Times and what is measured in them are better when lower. */

@@ -9,7 +9,7 @@
 #include "explore/store_parts.h"
 #include "sim/param/nearest.h"
 
-G_DEFINE_QUARK(fanout-store-error, store_error)
+G_DEFINE_QUARK(fanout - store - error, store_error)
 
 static gboolean store_refuse(const Store *store, GError **error, const char *format, ...)
 {
@@ -75,11 +75,15 @@ static gboolean store_check(const Store *store, const char *version, GError **er
         return store_refuse(store, error, "has the format '%s', not '%s'; name another file with --out", format,
                             STORE_FORMAT);
     if (g_strcmp0(made, version) != 0)
-        return store_refuse(store, error, "was made by fanout %s, and this is fanout %s: their results do not mix; "
-                            "name another file with --out", made ? made : "?", version);
+        return store_refuse(store, error,
+                            "was made by fanout %s, and this is fanout %s: their results do not mix; "
+                            "name another file with --out",
+                            made ? made : "?", version);
     if (g_strcmp0(fingerprint, store->spec->fingerprint) != 0)
-        return store_refuse(store, error, "holds another sweep, that of '%s' as it was then; name another file with "
-                            "--out", spec ? spec : "?");
+        return store_refuse(store, error,
+                            "holds another sweep, that of '%s' as it was then; name another file with "
+                            "--out",
+                            spec ? spec : "?");
     return TRUE;
 }
 

@@ -36,7 +36,8 @@ static gboolean store_order(Store *store, GError **error)
                    "unit TEXT);"
                    "INSERT INTO outputs_in_order SELECT * FROM outputs ORDER BY first_point, position;"
                    "DROP TABLE outputs;"
-                   "ALTER TABLE outputs_in_order RENAME TO outputs", definition, columns);
+                   "ALTER TABLE outputs_in_order RENAME TO outputs",
+                   definition, columns);
 }
 
 /* ---- thresholds */

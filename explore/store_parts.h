@@ -15,10 +15,10 @@ struct Store {
     char *path, *version;
     const SweepSpec *spec;
     sqlite3 *db;
-    int fd;               /* holds the lock */
+    int fd; /* holds the lock */
     gboolean is_new, is_empty;
-    GHashTable *known;    /* StoreKnown */
-    GHashTable *outputs;  /* names of columns */
+    GHashTable *known;   /* StoreKnown */
+    GHashTable *outputs; /* names of columns */
     guint64 bad;
     gboolean any_done, any_metric;
 };

@@ -69,10 +69,15 @@ static gboolean store_add_sweep(Store *store, GError **error)
     seed = g_strdup_printf("%" G_GUINT64_FORMAT, spec->latin_seed);
     points = g_strdup_printf("%" G_GUINT64_FORMAT, spec->combinations * spec->stride);
     const char *method = spec->threshold.axis ? "threshold" : spec->samples ? "latin" : "grid";
-    const char *const pairs[][2] = {{"format", STORE_FORMAT}, {"version", store->version}, {"spec", name},
-                                    {"title", spec->title},   {"verb", spec->workload->verb},
-                                    {"method", method},       {"points_most", points},
-                                    {"fingerprint", spec->fingerprint}, {"state", "running"},
+    const char *const pairs[][2] = {{"format", STORE_FORMAT},
+                                    {"version", store->version},
+                                    {"spec", name},
+                                    {"title", spec->title},
+                                    {"verb", spec->workload->verb},
+                                    {"method", method},
+                                    {"points_most", points},
+                                    {"fingerprint", spec->fingerprint},
+                                    {"state", "running"},
                                     {"sampling_seed", spec->samples ? seed : NULL},
                                     {"metric", spec->threshold.metric}};
     sqlite3_stmt *insert = sql_prepare(store->db, error, "INSERT INTO sweep VALUES (?, ?)");
@@ -128,7 +133,8 @@ gboolean store_create(Store *store, GError **error)
                 "CREATE TABLE inputs (name TEXT PRIMARY KEY, position INTEGER, unit TEXT, number INTEGER);"
                 "CREATE TABLE outputs (name TEXT PRIMARY KEY, first_point INTEGER, position INTEGER, unit TEXT);"
                 "CREATE TABLE parameters (system TEXT, name TEXT, value TEXT, unit TEXT, origin TEXT);"
-                "CREATE TABLE points (%s)", points) &&
+                "CREATE TABLE points (%s)",
+                points) &&
         store_add_sweep(store, error) && store_add_inputs(store, error);
     for (guint i = 0; good && i < store->spec->systems->len; i++)
         good = store_add_parameters(store, &g_array_index(store->spec->systems, SpecSystem, i), error);
@@ -247,8 +253,10 @@ gboolean store_put(Store *store, const Point *point, const Result *result, const
     }
     sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
     guint64 bad;
-    g_prefix_error(error, "'%s' takes no more results (%" G_GUINT64_FORMAT " are in it, and the same command goes on "
-                   "from there): ", store->path, store_count(store, &bad));
+    g_prefix_error(error,
+                   "'%s' takes no more results (%" G_GUINT64_FORMAT " are in it, and the same command goes on "
+                   "from there): ",
+                   store->path, store_count(store, &bad));
     return FALSE;
 }
 
@@ -256,7 +264,8 @@ gboolean store_forget_bad(Store *store, GError **error)
 {
     if (store->bad == 0)
         return TRUE;
-    if (sql_run(store->db, error, "BEGIN; DELETE FROM points WHERE status <> 'done'; "
+    if (sql_run(store->db, error,
+                "BEGIN; DELETE FROM points WHERE status <> 'done'; "
                 "UPDATE sweep SET value = 'running' WHERE key = 'state'; COMMIT"))
         return store_load(store, error);
     sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);

@@ -30,9 +30,9 @@ typedef struct {
     Store *store;
     const SweepRun *run;
     Points *points;
-    GPtrArray *slots;   /* Slot: those here first */
-    GHashTable *tries;  /* of points that did not get to an end; gint64: guint */
-    GArray *fds;        /* struct pollfd */
+    GPtrArray *slots;  /* Slot: those here first */
+    GHashTable *tries; /* of points that did not get to an end; gint64: guint */
+    GArray *fds;       /* struct pollfd */
     int signal_fd;
     sigset_t signals, before;
 } Sweep;
@@ -47,7 +47,8 @@ static char **sweep_argv(const Sweep *sweep, const Point *point, char **command)
     GString *typed = g_string_new("fanout");
     for (char **word = argv + 1; *word; word++) {
         gboolean plain = strspn(*word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./,:+@%") ==
-                         strlen(*word) && **word;
+                             strlen(*word) &&
+                         **word;
         g_autofree char *quoted = plain ? g_strdup(*word) : g_shell_quote(*word);
         g_string_append_printf(typed, " %s", quoted);
     }
@@ -93,7 +94,7 @@ static gboolean sweep_start_slot(Sweep *sweep, Slot *slot, GError **error)
     g_auto(GStrv) argv = sweep_argv(sweep, &slot->point, &slot->command);
     slot->is_busy = TRUE;
     if (!slot->link)
-        return worker_start(&slot->worker, argv, error);
+        return worker_start(&slot->worker, argv, sweep->run->main, error);
     hub_send_point(slot->link, argv + 1);
     return TRUE;
 }

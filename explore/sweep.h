@@ -4,9 +4,11 @@
 
 #include "explore/hub.h"
 #include "explore/store.h"
+#include "explore/worker.h"
 
 typedef struct {
     const char *program; /* the path of the `fanout` command */
+    WorkerMain main;     /* what it does, for points in copies of this process (worker_start); NULL: in new ones */
     guint jobs;          /* points at a time in this process */
     Hub *hub;            /* other ranks, each of which runs one at a time; NULL: there are none */
     /* Called whenever a point is done, and at the start: how many of at most how many are. */

@@ -152,7 +152,8 @@ static gboolean values_expand(const ValueType *type, const char *text, GPtrArray
     }
     if (!times && (to - from) / by >= most - MIN(values->len, most)) {
         *wrong = g_strdup_printf("the range '%s' has %" G_GUINT64_FORMAT " values, more than the %" G_GUINT64_FORMAT
-                                 " points that --max-points allows", text, (to - from) / by + 1, most);
+                                 " points that --max-points allows",
+                                 text, (to - from) / by + 1, most);
         return FALSE;
     }
     for (guint64 value = from;;) {

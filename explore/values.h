@@ -16,9 +16,9 @@ typedef enum { VALUE_TEXT, VALUE_NAME, VALUE_SIZE, VALUE_NUMBER, VALUE_PATH, VAL
 
 typedef struct {
     ValueKind kind;
-    const char *const *names; /* of VALUE_NAME, NULL-terminated */
-    const ParamRow *row;      /* of VALUE_PARAM */
-    guint64 max;              /* of VALUE_NUMBER */
+    const char *const *names;                          /* of VALUE_NAME, NULL-terminated */
+    const ParamRow *row;                               /* of VALUE_PARAM */
+    guint64 max;                                       /* of VALUE_NUMBER */
     gboolean (*check)(const char *text, char **wrong); /* of VALUE_TEXT: what else must be true; NULL: nothing */
 } ValueType;
 

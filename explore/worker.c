@@ -1,10 +1,15 @@
 /* See worker.h. */
 #include "explore/worker.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,13 +24,40 @@ static void worker_prepare(gpointer user)
         _exit(1); /* the parent died in between */
 }
 
-gboolean worker_start(Worker *worker, char **argv, GError **error)
+/* What a new process would begin with: no input, its own output, and no other file. */
+static void worker_become(const Worker *worker, pid_t parent)
+{
+    worker_prepare(GINT_TO_POINTER(parent));
+    const int input = open("/dev/null", O_RDONLY);
+    if (dup2(input, STDIN_FILENO) < 0 || dup2(worker->out, STDOUT_FILENO) < 0 || dup2(worker->err, STDERR_FILENO) < 0)
+        _exit(1);
+    syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, 0); /* a kernel without it: they stay open, unused */
+}
+
+static gboolean worker_fork(Worker *worker, char **argv, WorkerMain main, GError **error)
+{
+    const pid_t parent = getpid();
+    fflush(NULL); /* what is not written yet would be written twice */
+    worker->pid = fork();
+    if (worker->pid == 0) {
+        worker_become(worker, parent);
+        exit(main((int)g_strv_length(argv), argv));
+    }
+    if (worker->pid > 0)
+        return TRUE;
+    g_set_error(error, G_SPAWN_ERROR, G_SPAWN_ERROR_FORK, "no process for a point: %s", g_strerror(errno));
+    return FALSE;
+}
+
+gboolean worker_start(Worker *worker, char **argv, WorkerMain main, GError **error)
 {
     worker->out = memfd_create("fanout-out", MFD_CLOEXEC);
     worker->err = memfd_create("fanout-err", MFD_CLOEXEC);
     gboolean good = worker->out >= 0 && worker->err >= 0;
     if (!good)
         g_set_error(error, G_SPAWN_ERROR, G_SPAWN_ERROR_FORK, "no memory for a point's report");
+    else if (main)
+        good = worker_fork(worker, argv, main, error);
     else
         good = g_spawn_async_with_fds(NULL, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD, worker_prepare,
                                       GINT_TO_POINTER(getpid()), &worker->pid, -1, worker->out, worker->err, error);

@@ -12,8 +12,11 @@ typedef struct {
     int out, err;
 } Worker;
 
-/* Starts argv (argv[0] is a path). GError: G_SPAWN_ERROR; the worker is idle then. */
-gboolean worker_start(Worker *worker, char **argv, GError **error);
+/* What a program does with its words, argv[0] its name: the exit code. */
+typedef int (*WorkerMain)(int argc, char **argv);
+/* Starts argv (argv[0] is a path). main: in a copy of this process, which has loaded and linked the program already,
+ * and has one thread; NULL: in a new one. GError: G_SPAWN_ERROR; the worker is idle then. */
+gboolean worker_start(Worker *worker, char **argv, WorkerMain main, GError **error);
 /* What it wrote, once waitpid() has said that it ended. The worker is idle then. */
 typedef struct {
     char *out, *err;

@@ -10,7 +10,7 @@ typedef struct {
     const char *option; /* "--iters"; NULL: an argument without one, the first */
     ValueKind kind;
     const char *const *names; /* of VALUE_NAME, NULL-terminated */
-    const char *text;   /* one line for people */
+    const char *text;         /* one line for people */
 } WorkloadKey;
 
 typedef struct {

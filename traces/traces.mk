@@ -84,11 +84,10 @@ libfanout_core_la_SOURCES += \
 	traces/replay/algo.c \
 	traces/replay/busy.c \
 	traces/replay/choice.c \
+	traces/replay/compare.c \
 	traces/replay/episode.c \
 	traces/replay/episode.h \
 	traces/replay/episode_work.c \
-	traces/replay/memo.c \
-	traces/replay/memo.h \
 	traces/replay/plan_packets.c \
 	traces/replay/plan_program.c \
 	traces/replay/plan_run.c \
@@ -103,6 +102,8 @@ libfanout_core_la_SOURCES += \
 	traces/replay/report_parts.h \
 	traces/replay/steps.c \
 	traces/replay/steps.h \
+	traces/replay/stretch.c \
+	traces/replay/stretch.h \
 	traces/replay/timeline.c \
 	traces/replay/timeline.h \
 	traces/replay/transfer.c \

@@ -7,7 +7,7 @@
 void *arena_alloc(Arena *arena, gsize bytes)
 {
     bytes = (bytes + 7) & ~(gsize)7;
-    if (arena->blocks == NULL) {
+    if (!arena->blocks) {
         arena->blocks = g_ptr_array_new_with_free_func(g_free);
     }
     if (arena->blocks->len == 0 || arena->used + bytes > arena->block_bytes) {
@@ -23,7 +23,7 @@ void *arena_alloc(Arena *arena, gsize bytes)
 
 void arena_reset(Arena *arena)
 {
-    if (arena->blocks != NULL && arena->blocks->len > 0) {
+    if (arena->blocks && arena->blocks->len > 0) {
         gboolean keep = arena->blocks->len == 1 && arena->block_bytes == BLOCK_BYTES;
         g_ptr_array_set_size(arena->blocks, keep ? 1 : 0);
     }
@@ -40,7 +40,7 @@ const char *arena_text(Arena *arena, const void *text, gsize n)
 
 void arena_clear(Arena *arena)
 {
-    if (arena->blocks != NULL) {
+    if (arena->blocks) {
         g_ptr_array_free(arena->blocks, TRUE);
     }
     *arena = (Arena){0};

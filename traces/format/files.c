@@ -6,7 +6,7 @@ static void file_free(gpointer data)
 {
     TraceFile *file = data;
     names_numbers_free(file->numbers);
-    if (file->own.ids != NULL) {
+    if (file->own.ids) {
         g_ptr_array_free(file->own.ids, TRUE);
     }
     input_kept_free(file->kept);
@@ -18,7 +18,7 @@ static void file_free(gpointer data)
 static const char *base_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
+    return slash ? slash + 1 : path;
 }
 
 /* "kineto DIR worker#.json" of formats with a file a rank, else the file alone. */
@@ -36,8 +36,8 @@ static char *set_of(const TraceFile *file)
 
 Input *files_open(const TraceFile *file, InputProgress progress, void *user, GError **error)
 {
-    return file->kept != NULL ? input_open_kept(file->kept, progress, user, error)
-                              : input_open(file->path, progress, user, error);
+    return file->kept ? input_open_kept(file->kept, progress, user, error)
+                      : input_open(file->path, progress, user, error);
 }
 
 /* The format by the file's beginning, and of a pipe then the rest of it. */
@@ -45,26 +45,25 @@ static gboolean look_at(TraceFile *file, const TraceReadSpec *spec, GError **err
 {
     GError *why = NULL;
     file->kept = input_kept_new(file->path, &why);
-    if (why != NULL) {
+    if (why) {
         g_propagate_error(error, why);
         return FALSE;
     }
     Input *input = files_open(file, NULL, NULL, error);
-    file->format = input != NULL ? reader_detect(input, spec, error) : NULL;
+    file->format = input ? reader_detect(input, spec, error) : NULL;
     input_close(input);
-    if (file->format == NULL || (file->kept != NULL && !input_kept_rest(file->kept, error))) {
+    if (!file->format || (file->kept && !input_kept_rest(file->kept, error))) {
         return FALSE;
     }
-    input = file->format->identify != NULL ? files_open(file, NULL, NULL, error) : NULL;
-    if (input != NULL) {
+    input = file->format->identify ? files_open(file, NULL, NULL, error) : NULL;
+    if (input) {
         file->format->identify(input, &file->own);
     }
     input_close(input);
-    return file->format->identify == NULL || input != NULL;
+    return !file->format->identify || input;
 }
 
-static TraceFile *add_file(GPtrArray *files, const char *path, const TraceReadSpec *spec,
-                           GError **error)
+static TraceFile *add_file(GPtrArray *files, const char *path, const TraceReadSpec *spec, GError **error)
 {
     TraceFile *file = g_new0(TraceFile, 1);
     file->path = g_strdup(path);
@@ -83,15 +82,12 @@ static TraceFile *add_file(GPtrArray *files, const char *path, const TraceReadSp
 
 static gboolean is_log(const TraceFile *file) { return strcmp(file->format->name, "nccl-log") == 0; }
 
-static int names_compare(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
+static int names_compare(gconstpointer a, gconstpointer b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 static GPtrArray *folder_names(const char *path, GError **error)
 {
     GDir *dir = g_dir_open(path, 0, error);
-    if (dir == NULL) {
+    if (!dir) {
         return NULL;
     }
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -115,7 +111,7 @@ static void join_logs(GPtrArray *files, guint before, const char *path)
     gboolean all_say = TRUE;
     for (guint i = before; i < files->len; i++) {
         const TraceFile *file = files->pdata[i];
-        all_say &= !is_log(file) || (file->own.ids != NULL && file->own.ids->len > 0);
+        all_say &= !is_log(file) || (file->own.ids && file->own.ids->len > 0);
     }
     for (guint i = before; i < files->len; i++) {
         TraceFile *file = files->pdata[i];
@@ -128,11 +124,10 @@ static void join_logs(GPtrArray *files, guint before, const char *path)
 }
 
 /* A folder's files. */
-static gboolean add_folder(GPtrArray *files, const char *path, guint number,
-                           const TraceReadSpec *spec, GError **error)
+static gboolean add_folder(GPtrArray *files, const char *path, guint number, const TraceReadSpec *spec, GError **error)
 {
     GPtrArray *names = folder_names(path, error);
-    if (names == NULL) {
+    if (!names) {
         return FALSE;
     }
     guint before = files->len;
@@ -140,7 +135,7 @@ static gboolean add_folder(GPtrArray *files, const char *path, guint number,
     for (guint i = 0; i < names->len; i++) {
         g_clear_error(&last);
         TraceFile *file = add_file(files, names->pdata[i], spec, &last);
-        if (file == NULL) {
+        if (!file) {
             continue; /* a README or the like */
         }
         file->folder = number;
@@ -148,9 +143,8 @@ static gboolean add_folder(GPtrArray *files, const char *path, guint number,
     join_logs(files, before, path);
     g_ptr_array_free(names, TRUE);
     if (files->len == before) {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: no trace file in this folder%s%s",
-                    path, last != NULL ? "; the last one tried: " : "",
-                    last != NULL ? last->message : "");
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: no trace file in this folder%s%s", path,
+                    last ? "; the last one tried: " : "", last ? last->message : "");
         g_clear_error(&last);
         return FALSE;
     }
@@ -159,12 +153,11 @@ static gboolean add_folder(GPtrArray *files, const char *path, guint number,
 }
 
 /* Files joined by commas: one job. */
-static gboolean add_list(GPtrArray *files, const char *path, const TraceReadSpec *spec,
-                         GError **error)
+static gboolean add_list(GPtrArray *files, const char *path, const TraceReadSpec *spec, GError **error)
 {
     char **parts = g_strsplit(path, ",", -1);
     gboolean ok = TRUE;
-    for (guint i = 0; parts[i] != NULL && ok; i++) {
+    for (guint i = 0; parts[i] && ok; i++) {
         TraceFile *file = add_file(files, parts[i], spec, error);
         ok = file != NULL;
         if (ok) {
@@ -197,8 +190,8 @@ static char *prefix_of(const char *path)
     return NULL;
 }
 
-static gboolean add_argument(GPtrArray *files, const char *path, guint number,
-                             const TraceReadSpec *spec, GError **error)
+static gboolean add_argument(GPtrArray *files, const char *path, guint number, const TraceReadSpec *spec,
+                             GError **error)
 {
     if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
         return add_folder(files, path, number, spec, error);
@@ -208,9 +201,9 @@ static gboolean add_argument(GPtrArray *files, const char *path, guint number,
     }
     char *first = prefix_of(path);
     gboolean ok;
-    if (first != NULL) {
+    if (first) {
         ok = add_file(files, first, spec, error) != NULL;
-    } else if (strchr(path, ',') != NULL) {
+    } else if (strchr(path, ',')) {
         ok = add_list(files, path, spec, error);
     } else {
         ok = add_file(files, path, spec, error) != NULL; /* says why it cannot be opened */
@@ -235,7 +228,7 @@ static gboolean add_siblings(GPtrArray *files, const TraceReadSpec *spec, GError
     guint n = files->len;
     for (guint i = 0; i < n; i++) {
         TraceFile *file = files->pdata[i];
-        if (!file->format->per_rank || file->joined || file->sibling || file->kept != NULL ||
+        if (!file->format->per_rank || file->joined || file->sibling || file->kept ||
             g_str_has_prefix(file->path, "/dev/") || g_str_has_prefix(file->path, "/proc/") ||
             file->numbers->value->len == 0 || count_set(files, file->set) > 1) {
             continue;
@@ -243,15 +236,14 @@ static gboolean add_siblings(GPtrArray *files, const TraceReadSpec *spec, GError
         char *folder = g_path_get_dirname(file->path);
         GPtrArray *names = folder_names(folder, NULL);
         gboolean ok = TRUE;
-        for (guint k = 0; names != NULL && k < names->len && ok; k++) {
+        for (guint k = 0; names && k < names->len && ok; k++) {
             const char *base = base_of(names->pdata[k]);
             NameNumbers *numbers = names_numbers(base);
-            if (strcmp(numbers->pattern, file->numbers->pattern) == 0 &&
-                strcmp(base, base_of(file->path)) != 0) {
+            if (strcmp(numbers->pattern, file->numbers->pattern) == 0 && strcmp(base, base_of(file->path)) != 0) {
                 GError *why = NULL;
                 TraceFile *other = add_file(files, names->pdata[k], spec, &why);
-                ok = other != NULL || file->name_kind == NAME_RANK_NONE; /* of one name by chance */
-                if (other != NULL) {
+                ok = other || file->name_kind == NAME_RANK_NONE; /* of one name by chance */
+                if (other) {
                     other->sibling = TRUE;
                 }
                 if (!ok) {
@@ -262,7 +254,7 @@ static gboolean add_siblings(GPtrArray *files, const TraceReadSpec *spec, GError
             names_numbers_free(numbers);
         }
         g_free(folder);
-        if (names != NULL) {
+        if (names) {
             g_ptr_array_free(names, TRUE);
         }
         if (!ok) {
@@ -282,8 +274,7 @@ static void join_folders(GPtrArray *files)
         if (file->format->per_rank && !file->joined && count_set(files, file->set) == 1) {
             char *whole = g_canonicalize_filename(file->path, NULL);
             NameNumbers *numbers = names_numbers(whole);
-            sets[i] = g_strdup_printf("%s path %s %s", file->format->name, numbers->pattern,
-                                      file->numbers->text);
+            sets[i] = g_strdup_printf("%s path %s %s", file->format->name, numbers->pattern, file->numbers->text);
             guint n = GPOINTER_TO_UINT(g_hash_table_lookup(count, sets[i]));
             g_hash_table_insert(count, g_strdup(sets[i]), GUINT_TO_POINTER(n + 1));
             names_numbers_free(numbers);
@@ -292,7 +283,7 @@ static void join_folders(GPtrArray *files)
     }
     for (guint i = 0; i < files->len; i++) {
         TraceFile *file = files->pdata[i];
-        if (sets[i] != NULL && GPOINTER_TO_UINT(g_hash_table_lookup(count, sets[i])) > 1) {
+        if (sets[i] && GPOINTER_TO_UINT(g_hash_table_lookup(count, sets[i])) > 1) {
             char *whole = g_canonicalize_filename(file->path, NULL);
             names_numbers_free(file->numbers);
             file->numbers = names_numbers(whole);
@@ -314,9 +305,9 @@ static void join_ids(GPtrArray *files)
     GHashTable *set_of_id = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < files->len; i++) {
         TraceFile *file = files->pdata[i];
-        for (guint k = 0; file->own.ids != NULL && k < file->own.ids->len; k++) {
+        for (guint k = 0; file->own.ids && k < file->own.ids->len; k++) {
             const char *known = g_hash_table_lookup(set_of_id, file->own.ids->pdata[k]);
-            if (known == NULL || strcmp(known, file->set) == 0) {
+            if (!known || strcmp(known, file->set) == 0) {
                 continue;
             }
             char *old = g_strdup(file->set), *set = g_strdup(known);
@@ -333,12 +324,12 @@ static void join_ids(GPtrArray *files)
             g_hash_table_remove_all(set_of_id); /* its values were freed */
             for (guint j = 0; j < i; j++) {
                 const TraceFile *other = files->pdata[j];
-                for (guint m = 0; other->own.ids != NULL && m < other->own.ids->len; m++) {
+                for (guint m = 0; other->own.ids && m < other->own.ids->len; m++) {
                     g_hash_table_insert(set_of_id, other->own.ids->pdata[m], other->set);
                 }
             }
         }
-        for (guint k = 0; file->own.ids != NULL && k < file->own.ids->len; k++) {
+        for (guint k = 0; file->own.ids && k < file->own.ids->len; k++) {
             g_hash_table_insert(set_of_id, file->own.ids->pdata[k], file->set);
         }
     }
@@ -353,15 +344,15 @@ static void name_logs(GPtrArray *files, guint folder, const char *path)
     for (guint i = 0; i < files->len; i++) {
         const TraceFile *file = files->pdata[i];
         if (file->folder == folder && is_log(file)) {
-            first = first != NULL ? first : file;
+            first = first ? first : file;
             one &= strcmp(file->set, first->set) == 0;
         }
     }
-    char *old = first != NULL ? g_strdup(first->set) : NULL;
+    char *old = first ? g_strdup(first->set) : NULL;
     for (guint i = 0; i < files->len; i++) {
         TraceFile *file = files->pdata[i];
         file->apart |= file->folder == folder && is_log(file) && !one;
-        if (one && old != NULL && strcmp(file->set, old) == 0 && file->joined) {
+        if (one && old && strcmp(file->set, old) == 0 && file->joined) {
             g_free(file->set);
             file->set = g_strconcat("folder ", path, NULL);
         }
@@ -369,8 +360,7 @@ static void name_logs(GPtrArray *files, guint folder, const char *path)
     g_free(old);
 }
 
-GPtrArray *files_collect(const char *const *paths, guint n, const TraceReadSpec *spec,
-                         GError **error)
+GPtrArray *files_collect(const char *const *paths, guint n, const TraceReadSpec *spec, GError **error)
 {
     GPtrArray *files = g_ptr_array_new_with_free_func(file_free);
     gboolean ok = TRUE;

@@ -21,9 +21,9 @@ struct Input {
     guint64 offset, file_bytes, progress_next;
     InputProgress progress;
     void *user;
-    char *peeked; /* not yet consumed */
+    char *peeked;                          /* not yet consumed */
     gsize peek_bytes, peek_at, mark_bytes; /* mark: a byte-order mark before the text */
-    char *buffer; /* of input_line */
+    char *buffer;                          /* of input_line */
     gsize buffer_bytes, buffer_at;
     GString *line;
     guint32 line_number;
@@ -41,8 +41,7 @@ Input *input_open(const char *path, InputProgress progress, void *user, GError *
         return NULL;
     }
     if (S_ISDIR(st.st_mode)) {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: is a folder, not a trace file",
-                    path);
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: is a folder, not a trace file", path);
         close(fd);
         return NULL;
     }
@@ -78,33 +77,24 @@ Input *input_open_memory(const char *name, const void *data, gsize bytes)
 
 void input_close(Input *input)
 {
-    if (input == NULL) {
+    if (!input) {
         return;
     }
-    if (input->file != NULL) {
+    if (input->file) {
         gzclose(input->file);
     }
     g_free(input->path);
     g_free(input->peeked);
     g_free(input->buffer);
-    if (input->line != NULL) {
+    if (input->line) {
         g_string_free(input->line, TRUE);
     }
     g_free(input);
 }
 
-const char *input_path(const Input *input)
-{
-    return input->path;
-}
-guint64 input_offset(const Input *input)
-{
-    return input->offset;
-}
-guint32 input_line_number(const Input *input)
-{
-    return input->line_number;
-}
+const char *input_path(const Input *input) { return input->path; }
+guint64 input_offset(const Input *input) { return input->offset; }
+guint32 input_line_number(const Input *input) { return input->line_number; }
 
 static gssize read_gz(Input *input, void *to, gsize want, GError **error)
 {
@@ -116,12 +106,11 @@ static gssize read_gz(Input *input, void *to, gsize want, GError **error)
         g_set_error(error, TRACE_ERROR, cut ? TRACE_ERROR_CUT_OFF : TRACE_ERROR_FORMAT,
                     cut ? "%s: the gzip file ends too early, after %" G_GUINT64_FORMAT
                           " uncompressed bytes; copy it again%.0s"
-                        : "%s: broken gzip data after %" G_GUINT64_FORMAT
-                          " uncompressed bytes (%s)",
+                        : "%s: broken gzip data after %" G_GUINT64_FORMAT " uncompressed bytes (%s)",
                     input->path, input->offset, text);
         return -1;
     }
-    if (input->progress != NULL && input->offset + got >= input->progress_next) {
+    if (input->progress && input->offset + got >= input->progress_next) {
         input->progress_next = input->offset + got + PROGRESS_BYTES;
         z_off_t at = gzoffset(input->file);
         input->progress(input->user, at < 0 ? 0 : at, input->file_bytes);
@@ -131,7 +120,7 @@ static gssize read_gz(Input *input, void *to, gsize want, GError **error)
 
 static gssize read_raw(Input *input, void *to, gsize want, GError **error)
 {
-    if (input->file != NULL) {
+    if (input->file) {
         return read_gz(input, to, want, error);
     }
     gsize n = MIN(want, input->memory_bytes - input->memory_at);
@@ -142,12 +131,11 @@ static gssize read_raw(Input *input, void *to, gsize want, GError **error)
 
 gssize input_peek(Input *input, const char **bytes, GError **error)
 {
-    if (input->peeked == NULL) {
+    if (!input->peeked) {
         input->peeked = g_malloc(INPUT_PEEK);
         while (input->peek_bytes < INPUT_PEEK) {
             GError *broken = NULL;
-            gssize got = read_raw(input, input->peeked + input->peek_bytes,
-                                  INPUT_PEEK - input->peek_bytes, &broken);
+            gssize got = read_raw(input, input->peeked + input->peek_bytes, INPUT_PEEK - input->peek_bytes, &broken);
             if (got < 0 && input->peek_bytes == 0) {
                 g_propagate_error(error, broken);
                 return -1;
@@ -169,7 +157,7 @@ gssize input_peek(Input *input, const char **bytes, GError **error)
 gssize input_read(Input *input, void *to, gsize want, GError **error)
 {
     const char *head;
-    if (input->peeked == NULL && input->offset == 0 && input_peek(input, &head, error) < 0) {
+    if (!input->peeked && input->offset == 0 && input_peek(input, &head, error) < 0) {
         return -1;
     }
     if (input->peek_at < input->peek_bytes) {
@@ -188,7 +176,7 @@ gssize input_read(Input *input, void *to, gsize want, GError **error)
 
 const char *input_line(Input *input, GError **error)
 {
-    if (input->buffer == NULL) {
+    if (!input->buffer) {
         input->buffer = g_malloc(64 << 10);
         input->line = g_string_new(NULL);
     }
@@ -208,18 +196,16 @@ const char *input_line(Input *input, GError **error)
         const char *from = input->buffer + input->buffer_at;
         gsize left = input->buffer_bytes - input->buffer_at;
         const char *end = memchr(from, '\n', left);
-        gsize n = end != NULL ? (gsize)(end - from) : left;
-        if (memchr(from, 0, n) != NULL || input->line->len + n > LINE_MAX_BYTES) {
-            g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s:%u: %s", input->path,
-                        input->line_number + 1,
-                        input->line->len + n > LINE_MAX_BYTES
-                            ? "a line over 1 MiB: not a text trace"
-                            : "a 0 byte: not a text trace");
+        gsize n = end ? (gsize)(end - from) : left;
+        if (memchr(from, 0, n) || input->line->len + n > LINE_MAX_BYTES) {
+            g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s:%u: %s", input->path, input->line_number + 1,
+                        input->line->len + n > LINE_MAX_BYTES ? "a line over 1 MiB: not a text trace"
+                                                              : "a 0 byte: not a text trace");
             return NULL;
         }
         g_string_append_len(input->line, from, n);
         input->buffer_at += n;
-        if (end != NULL) {
+        if (end) {
             input->buffer_at++;
             break;
         }

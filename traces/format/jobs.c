@@ -36,8 +36,7 @@ static gboolean ranks_differ(const GPtrArray *files)
     gboolean differ = TRUE;
     for (guint i = 0; i < files->len && differ; i++) {
         const TraceFile *file = files->pdata[i], *first = files->pdata[0];
-        differ = g_hash_table_add(seen, GINT_TO_POINTER((gint)file->rank)) &&
-                 file->own.world == first->own.world;
+        differ = g_hash_table_add(seen, GINT_TO_POINTER((gint)file->rank)) && file->own.world == first->own.world;
     }
     g_hash_table_destroy(seen);
     return differ;
@@ -133,7 +132,7 @@ static GPtrArray *split_by(const GPtrArray *files, guint field)
         TraceFile *file = files->pdata[i];
         gpointer key = &g_array_index(file->numbers->value, guint64, field);
         GPtrArray *group = g_hash_table_lookup(at, key);
-        if (group == NULL) {
+        if (!group) {
             group = g_ptr_array_new();
             g_hash_table_insert(at, key, group);
             g_ptr_array_add(groups, group);
@@ -161,13 +160,12 @@ static GPtrArray *split_by_turn(GPtrArray *files)
     g_ptr_array_sort(files, by_numbers);
     for (guint i = 0; i < files->len; i++) {
         TraceFile *file = files->pdata[i];
-        char *who = g_strdup_printf("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT, file->rank,
-                                    file->own.world);
+        char *who = g_strdup_printf("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT, file->rank, file->own.world);
         guint turn = GPOINTER_TO_UINT(g_hash_table_lookup(turns, who));
         g_hash_table_insert(turns, who, GUINT_TO_POINTER(turn + 1));
         char *key = g_strdup_printf("%" G_GINT64_FORMAT " ranks, %u", file->own.world, turn);
         GPtrArray *group = g_hash_table_lookup(group_of, key);
-        if (group == NULL) {
+        if (!group) {
             group = g_ptr_array_new();
             g_hash_table_insert(group_of, g_strdup(key), group);
             g_ptr_array_add(groups, group);
@@ -187,10 +185,10 @@ static GPtrArray *split(GPtrArray *files)
     GPtrArray *best = split_by_turn(files);
     for (guint f = 0; f < first->numbers->value->len; f++) {
         GPtrArray *groups = split_by(files, f);
-        if (groups != NULL && groups->len <= best->len) {
+        if (groups && groups->len <= best->len) {
             g_ptr_array_free(best, TRUE);
             best = groups;
-        } else if (groups != NULL) {
+        } else if (groups) {
             g_ptr_array_free(groups, TRUE);
         }
     }
@@ -231,7 +229,7 @@ static void add_job(GPtrArray *jobs, const GPtrArray *files, const char *name, c
     }
     g_ptr_array_sort(job->files, by_rank);
     job->note = note;
-    job->name = name != NULL ? g_strdup(name) : common_name(job->files);
+    job->name = name ? g_strdup(name) : common_name(job->files);
     g_ptr_array_add(jobs, job);
 }
 
@@ -274,12 +272,11 @@ static void group_set(GPtrArray *jobs, GPtrArray *files)
     const TraceFile *first = files->pdata[0];
     gboolean whole = ranks_differ(files);
     if (whole) {
-        char *note =
-            guessed && files->len > 1
-                ? g_strdup_printf("%u files like %s are the ranks of one job, in the order of the "
-                                  "numbers in which their names differ",
-                                  files->len, first->path)
-                : NULL;
+        char *note = guessed && files->len > 1
+                         ? g_strdup_printf("%u files like %s are the ranks of one job, in the order of the "
+                                           "numbers in which their names differ",
+                                           files->len, first->path)
+                         : NULL;
         add_job(jobs, files, NULL, note);
         return;
     }
@@ -311,8 +308,7 @@ static gboolean fit_together(const GPtrArray *one, const GPtrArray *two)
     gboolean fit = a->format == b->format && a->folder == b->folder && a->own.world == b->own.world;
     for (guint i = 0; i < one->len && fit; i++) {
         for (guint k = 0; k < two->len && fit; k++) {
-            fit = ((const TraceFile *)one->pdata[i])->rank !=
-                  ((const TraceFile *)two->pdata[k])->rank;
+            fit = ((const TraceFile *)one->pdata[i])->rank != ((const TraceFile *)two->pdata[k])->rank;
         }
     }
     return fit;
@@ -377,7 +373,7 @@ GPtrArray *jobs_group(GPtrArray *files)
                 other->rank = other->own.rank >= 0 ? other->own.rank : other->name_rank;
             }
             const char *space = strchr(file->set, ' ');
-            add_job(jobs, set, space != NULL ? space + 1 : file->set, apart_note(file));
+            add_job(jobs, set, space ? space + 1 : file->set, apart_note(file));
         } else {
             group_set(jobs, set);
         }

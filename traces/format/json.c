@@ -38,7 +38,7 @@ static void parser_place(Parser *p, guint32 *line, guint64 *byte)
     gsize at = yajl_get_bytes_consumed(p->yajl);
     while (p->counted < at) {
         const guint8 *end = memchr(p->chunk + p->counted, '\n', at - p->counted);
-        if (end == NULL) {
+        if (!end) {
             p->counted = at;
             break;
         }
@@ -54,9 +54,9 @@ static int parser_fail(Parser *p, const char *what)
     guint32 line;
     guint64 byte;
     parser_place(p, &line, &byte);
-    if (p->error == NULL) {
-        g_set_error(&p->error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-                    "%s:%u: byte %" G_GUINT64_FORMAT ": %s", p->name, line, byte, what);
+    if (!p->error) {
+        g_set_error(&p->error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s:%u: byte %" G_GUINT64_FORMAT ": %s", p->name, line,
+                    byte, what);
     }
     return 0;
 }
@@ -89,8 +89,7 @@ static gboolean parser_builds(Parser *p)
     if (p->in_array) {
         return p->handler->item != NULL;
     }
-    return p->level == 1 && p->key != NULL && p->handler->wanted != NULL &&
-           p->handler->wanted(p->handler->user, p->key);
+    return p->level == 1 && p->key && p->handler->wanted && p->handler->wanted(p->handler->user, p->key);
 }
 
 static Json *parser_value(Parser *p, JsonType type)
@@ -109,7 +108,7 @@ static Json *parser_value(Parser *p, JsonType type)
     if (parent->type == JSON_OBJECT) {
         json->key = p->next_key;
     }
-    if (p->last[p->built - 1] == NULL) {
+    if (!p->last[p->built - 1]) {
         parent->first = json;
     } else {
         p->last[p->built - 1]->next = json;
@@ -126,7 +125,7 @@ static int parser_scalar(Parser *p, JsonType type, gboolean truth, const guint8 
     }
     Json *json = parser_value(p, type);
     json->truth = truth;
-    if (text != NULL) {
+    if (text) {
         if (p->arena.total + n > p->arena.limit) {
             return parser_fail(p, "one element is larger than 64 MiB");
         }
@@ -135,14 +134,8 @@ static int parser_scalar(Parser *p, JsonType type, gboolean truth, const guint8 
     return p->built > 0 || parser_hand_over(p);
 }
 
-static int on_null(void *ctx)
-{
-    return parser_scalar(ctx, JSON_NULL, FALSE, NULL, 0);
-}
-static int on_bool(void *ctx, int value)
-{
-    return parser_scalar(ctx, JSON_BOOL, value, NULL, 0);
-}
+static int on_null(void *ctx) { return parser_scalar(ctx, JSON_NULL, FALSE, NULL, 0); }
+static int on_bool(void *ctx, int value) { return parser_scalar(ctx, JSON_BOOL, value, NULL, 0); }
 
 static int on_number(void *ctx, const char *text, size_t n)
 {
@@ -162,13 +155,12 @@ static int on_start(Parser *p, JsonType type)
             p->in_array = type == JSON_ARRAY;
             return 1;
         }
-        gboolean named = p->level == 1 && !p->in_array && p->handler->array != NULL &&
-                         p->key != NULL && strcmp(p->key, p->handler->array) == 0;
+        gboolean named = p->level == 1 && !p->in_array && p->handler->array && p->key &&
+                         strcmp(p->key, p->handler->array) == 0;
         if (named) {
             p->level = 2;
             p->in_array = TRUE;
-            return type == JSON_ARRAY ||
-                   parser_fail(p, "the list of events should be an array [...]");
+            return type == JSON_ARRAY || parser_fail(p, "the list of events should be an array [...]");
         }
     }
     if (!parser_builds(p)) {
@@ -203,18 +195,9 @@ static int on_end(Parser *p)
     return 1;
 }
 
-static int on_start_map(void *ctx)
-{
-    return on_start(ctx, JSON_OBJECT);
-}
-static int on_start_array(void *ctx)
-{
-    return on_start(ctx, JSON_ARRAY);
-}
-static int on_end_any(void *ctx)
-{
-    return on_end(ctx);
-}
+static int on_start_map(void *ctx) { return on_start(ctx, JSON_OBJECT); }
+static int on_start_array(void *ctx) { return on_start(ctx, JSON_ARRAY); }
+static int on_end_any(void *ctx) { return on_end(ctx); }
 
 static int on_key(void *ctx, const unsigned char *text, size_t n)
 {
@@ -257,7 +240,7 @@ static void parser_clear(Parser *p)
 /* yajl's own complaint, in one line. */
 static void parser_complain(Parser *p, const guint8 *chunk, gsize n, GError **error)
 {
-    if (p->error != NULL) {
+    if (p->error) {
         g_propagate_error(error, p->error);
         p->error = NULL;
         return;
@@ -267,16 +250,15 @@ static void parser_complain(Parser *p, const guint8 *chunk, gsize n, GError **er
     parser_place(p, &line, &byte);
     unsigned char *text = yajl_get_error(p->yajl, 0, chunk, n);
     g_strchomp((char *)text);
-    gboolean cut = chunk == NULL || strstr((char *)text, "premature EOF") != NULL;
+    gboolean cut = !chunk || strstr((char *)text, "premature EOF");
     if (cut) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_CUT_OFF,
-                    "%s:%u: byte %" G_GUINT64_FORMAT
-                    ": the JSON text ends too early; it should end "
+                    "%s:%u: byte %" G_GUINT64_FORMAT ": the JSON text ends too early; it should end "
                     "with the bracket that closes the first one",
                     p->name, line, byte);
     } else {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s:%u: byte %" G_GUINT64_FORMAT ": %s",
-                    p->name, line, byte, text);
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s:%u: byte %" G_GUINT64_FORMAT ": %s", p->name, line,
+                    byte, text);
     }
     yajl_free_error(p->yajl, text);
 }
@@ -290,8 +272,7 @@ static gboolean parser_feed(Parser *p, const guint8 *chunk, gsize n, GError **er
         parser_complain(p, chunk, n, error);
         return FALSE;
     }
-    for (const guint8 *at = chunk + p->counted; (at = memchr(at, '\n', chunk + n - at)) != NULL;
-         at++) {
+    for (const guint8 *at = chunk + p->counted; (at = memchr(at, '\n', chunk + n - at)) != NULL; at++) {
         p->line++;
     }
     p->chunk_byte += n;
@@ -347,7 +328,7 @@ struct JsonDocument {
 static JsonDocument *document_take(Parser *p, gboolean ok, const char *name, GError **error)
 {
     JsonDocument *document = NULL;
-    if (ok && p->root == NULL) {
+    if (ok && !p->root) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: no JSON in it", name);
     } else if (ok) {
         document = g_new0(JsonDocument, 1);
@@ -377,14 +358,11 @@ JsonDocument *json_read(Input *input, GError **error)
     return document_take(&p, ok, input_path(input), error);
 }
 
-const Json *json_root(const JsonDocument *document)
-{
-    return document->root;
-}
+const Json *json_root(const JsonDocument *document) { return document->root; }
 
 void json_free(JsonDocument *document)
 {
-    if (document != NULL) {
+    if (document) {
         arena_clear(&document->arena);
         g_free(document);
     }

@@ -29,9 +29,8 @@ typedef struct {
     const char *array; /* member of the outermost object whose elements are items; a file that is
                           one array has its elements as items */
     JsonItem item;     /* NULL: elements are passed over */
-    gboolean (*wanted)(void *user,
-                       const char *key); /* other outermost members to hand over; NULL: none */
-    JsonItem member;                     /* item->key names it */
+    gboolean (*wanted)(void *user, const char *key); /* other outermost members to hand over; NULL: none */
+    JsonItem member;                                 /* item->key names it */
     void *user;
 } JsonHandler;
 

@@ -5,7 +5,7 @@
 
 const Json *json_get(const Json *object, const char *key)
 {
-    if (object == NULL || object->type != JSON_OBJECT) {
+    if (!object || object->type != JSON_OBJECT) {
         return NULL;
     }
     for (const Json *at = object->first; at != NULL; at = at->next) {
@@ -99,30 +99,25 @@ gboolean json_decimal_text(const char *text, int scale, gboolean whole, gint64 *
 gboolean json_u64(const Json *value, guint64 *number)
 {
     Decimal d;
-    return value != NULL && value->type == JSON_NUMBER && decimal_scan(value->text, &d) &&
-           decimal_value(&d, 0, TRUE, number) && (!d.negative || *number == 0);
+    return value && value->type == JSON_NUMBER && decimal_scan(value->text, &d) && decimal_value(&d, 0, TRUE, number) &&
+           (!d.negative || *number == 0);
 }
 
 gboolean json_i64(const Json *value, gint64 *number)
 {
-    return value != NULL && value->type == JSON_NUMBER &&
-           json_decimal_text(value->text, 0, TRUE, number);
+    return value && value->type == JSON_NUMBER && json_decimal_text(value->text, 0, TRUE, number);
 }
 
 gboolean json_decimal(const Json *value, int scale, gint64 *number)
 {
-    return value != NULL && value->type == JSON_NUMBER &&
-           json_decimal_text(value->text, scale, FALSE, number);
+    return value && value->type == JSON_NUMBER && json_decimal_text(value->text, scale, FALSE, number);
 }
 
-const char *json_string(const Json *value)
-{
-    return value != NULL && value->type == JSON_STRING ? value->text : NULL;
-}
+const char *json_string(const Json *value) { return value && value->type == JSON_STRING ? value->text : NULL; }
 
 char *json_describe(const Json *value)
 {
-    if (value == NULL) {
+    if (!value) {
         return g_strdup("nothing");
     }
     switch (value->type) {
@@ -132,16 +127,11 @@ char *json_describe(const Json *value)
         g_free(valid);
         return text;
     }
-    case JSON_NUMBER:
-        return g_strdup_printf("the number %.60s", value->text);
-    case JSON_BOOL:
-        return g_strdup(value->truth ? "true" : "false");
-    case JSON_NULL:
-        return g_strdup("null");
-    case JSON_ARRAY:
-        return g_strdup("an array");
-    default:
-        return g_strdup("an object");
+    case JSON_NUMBER: return g_strdup_printf("the number %.60s", value->text);
+    case JSON_BOOL: return g_strdup(value->truth ? "true" : "false");
+    case JSON_NULL: return g_strdup("null");
+    case JSON_ARRAY: return g_strdup("an array");
+    default: return g_strdup("an object");
     }
 }
 

@@ -79,7 +79,7 @@ InputKept *input_kept_new(const char *path, GError **error)
     kept->pipe = open(path, O_RDONLY | O_CLOEXEC);
     kept->file = kept->pipe >= 0 ? kept_file(&why) : -1;
     if (kept->file < 0) {
-        kept_fail(kept, why != NULL ? why->message : g_strerror(errno), error);
+        kept_fail(kept, why ? why->message : g_strerror(errno), error);
         g_clear_error(&why);
     }
     if (kept->file < 0 || !kept_take(kept, KEPT_BEGINNING, error)) {
@@ -116,7 +116,7 @@ Input *input_open_kept(const InputKept *kept, InputProgress progress, void *user
 
 void input_kept_free(InputKept *kept)
 {
-    if (kept == NULL) {
+    if (!kept) {
         return;
     }
     if (kept->pipe >= 0) {

@@ -31,7 +31,7 @@ NameNumbers *names_numbers(const char *text)
 
 void names_numbers_free(NameNumbers *numbers)
 {
-    if (numbers != NULL) {
+    if (numbers) {
         g_free(numbers->text);
         g_free(numbers->pattern);
         g_array_free(numbers->value, TRUE);
@@ -62,17 +62,17 @@ static const char *digits_after_word(const char *base)
 NameRank names_rank(const char *path, gint64 *rank)
 {
     const char *slash = strrchr(path, '/');
-    const char *base = slash != NULL ? slash + 1 : path;
+    const char *base = slash ? slash + 1 : path;
     const char *digits = digits_after_word(base);
-    NameRank kind = digits != NULL ? NAME_RANK_WORD : NAME_RANK_NONE;
-    for (const char *at = base; *at != 0 && digits == NULL; at++) {
+    NameRank kind = digits ? NAME_RANK_WORD : NAME_RANK_NONE;
+    for (const char *at = base; *at != 0 && !digits; at++) {
         gsize n = *at == '.' ? strspn(at + 1, "0123456789") : 0;
         if (n > 0 && n <= RANK_DIGITS_MAX && at[1 + n] == '.') {
             digits = at + 1;
             kind = NAME_RANK_DOT;
         }
     }
-    gboolean known = digits != NULL && strspn(digits, "0123456789") <= RANK_DIGITS_MAX;
+    gboolean known = digits && strspn(digits, "0123456789") <= RANK_DIGITS_MAX;
     *rank = known ? g_ascii_strtoll(digits, NULL, 10) : -1;
     return known ? kind : NAME_RANK_NONE;
 }
@@ -85,8 +85,7 @@ char *names_common(const NameNumbers *const *all, guint n)
     for (guint f = 0; f < all[0]->value->len; f++) {
         gboolean differs = FALSE;
         for (guint i = 1; i < n && !differs; i++) {
-            differs = g_array_index(all[i]->value, guint64, f) !=
-                      g_array_index(all[0]->value, guint64, f);
+            differs = g_array_index(all[i]->value, guint64, f) != g_array_index(all[0]->value, guint64, f);
         }
         if (differs) {
             guint at = g_array_index(all[0]->at, guint, f);

@@ -24,10 +24,7 @@ static const TraceFormat *const formats[] = {
 };
 /* clang-format on */
 
-const TraceFormat *const *trace_formats(void)
-{
-    return formats;
-}
+const TraceFormat *const *trace_formats(void) { return formats; }
 
 const TraceFormat *trace_format_by_name(const char *name)
 {
@@ -41,15 +38,15 @@ const TraceFormat *trace_format_by_name(const char *name)
 
 const TraceFormat *reader_detect(Input *input, const TraceReadSpec *spec, GError **error)
 {
-    if (spec->format != NULL) {
+    if (spec->format) {
         const TraceFormat *format = trace_format_by_name(spec->format);
-        if (format == NULL) {
+        if (!format) {
             GString *known = g_string_new(NULL);
             for (guint i = 0; formats[i] != NULL; i++) {
                 g_string_append_printf(known, "%s%s", i > 0 ? ", " : "", formats[i]->name);
             }
-            g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-                        "no trace format is called '%s'; there are %s", spec->format, known->str);
+            g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "no trace format is called '%s'; there are %s",
+                        spec->format, known->str);
             g_string_free(known, TRUE);
         }
         return format;
@@ -72,17 +69,15 @@ const TraceFormat *reader_detect(Input *input, const TraceReadSpec *spec, GError
         }
     }
     g_free(text);
-    if (best == NULL) {
+    if (!best) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-                    n == 0 ? "%s: is empty" : "%s: no known trace format; --from FORMAT names one",
-                    input_path(input));
+                    n == 0 ? "%s: is empty" : "%s: no known trace format; --from FORMAT names one", input_path(input));
     }
     return best;
 }
 
-static gboolean read_file(Trace *trace, const TraceFormat *format, Input *input, gint64 rank,
-                          guint32 world_hint, guint32 job_files, gpointer *state, gboolean last,
-                          const TraceReadSpec *spec, GError **error)
+static gboolean read_file(Trace *trace, const TraceFormat *format, Input *input, gint64 rank, guint32 world_hint,
+                          guint32 job_files, gpointer *state, gboolean last, const TraceReadSpec *spec, GError **error)
 {
     Reader reader = {
         .spec = spec,
@@ -95,9 +90,8 @@ static gboolean read_file(Trace *trace, const TraceFormat *format, Input *input,
         .state = state,
     };
     trace->format = format->name;
-    gboolean ok = format->read(&reader, error) &&
-                  (!last || format->end == NULL || format->end(&reader, error));
-    if ((last || !ok) && *state != NULL) {
+    gboolean ok = format->read(&reader, error) && (!last || !format->end || format->end(&reader, error));
+    if ((last || !ok) && *state) {
         format->state_free(*state);
         *state = NULL;
     }
@@ -112,15 +106,15 @@ static gboolean finish_job(Trace *trace, const TraceReadSpec *spec, GError **err
         ranks = MAX(ranks, trace_record(trace, i)->rank + 1);
     }
     if (spec->world != 0 && spec->world < MAX(ranks, trace->world)) {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH,
-                    "%s: has %u ranks, but --world says %u", trace->name,
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH, "%s: has %u ranks, but --world says %u", trace->name,
                     MAX(ranks, trace->world), spec->world);
         return FALSE;
     }
     trace->world = MAX(trace->world, MAX(ranks, spec->world));
     if (trace->records->len == 0) {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE, "%s: holds no operation to replay%s",
-                    trace->name, trace_skipped(trace) > 0 ? " (all were skipped)" : "");
+        const char *note = trace->notes->len > 0 ? trace->notes->pdata[0] : NULL;
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE, "%s: holds no operation to replay%s%s%s", trace->name,
+                    trace_skipped(trace) > 0 ? " (all were skipped)" : "", note ? ": " : "", note ? note : "");
         return FALSE;
     }
     return trace_finish(trace, spec->lenient, error);
@@ -142,20 +136,20 @@ static Trace *read_job(const TraceJob *job, const TraceReadSpec *spec, GError **
         const TraceFile *file = files->pdata[i];
         if (file->format != first->format) {
             g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-                        "%s is %s but %s is %s: files of one job have one format", first->path,
-                        first->format->title, file->path, file->format->title);
-            if (state != NULL) {
-                first->format->state_free(state);
-            }
+                        "%s is %s but %s is %s: files of one job have one format", first->path, first->format->title,
+                        file->path, file->format->title);
             ok = FALSE;
             break;
         }
         Input *input = files_open(file, spec->progress, spec->user, error);
-        ok = input != NULL && read_file(trace, file->format, input, file->rank, world_hint,
-                                        files->len, &state, i + 1 == files->len, spec, error);
+        ok = input && read_file(trace, file->format, input, file->rank, world_hint, files->len, &state,
+                                i + 1 == files->len, spec, error);
         input_close(input);
     }
-    if (ok && job->note != NULL) {
+    if (state) { /* of files before one that cannot be read */
+        first->format->state_free(state);
+    }
+    if (ok && job->note) {
         trace_note(trace, "%s", job->note);
     }
     if (!ok || !finish_job(trace, spec, error)) {
@@ -168,23 +162,19 @@ static Trace *read_job(const TraceJob *job, const TraceReadSpec *spec, GError **
 /* Messages may quote what the file holds. */
 static void make_printable(GError **error)
 {
-    if (error != NULL && *error != NULL && !g_utf8_validate((*error)->message, -1, NULL)) {
+    if (error && *error && !g_utf8_validate((*error)->message, -1, NULL)) {
         char *valid = g_utf8_make_valid((*error)->message, -1);
         g_free((*error)->message);
         (*error)->message = valid;
     }
 }
 
-static void trace_free_any(gpointer trace)
-{
-    trace_free(trace);
-}
+static void trace_free_any(gpointer trace) { trace_free(trace); }
 
-GPtrArray *trace_read_jobs(const char *const *paths, guint n, const TraceReadSpec *spec,
-                           GError **error)
+GPtrArray *trace_read_jobs(const char *const *paths, guint n, const TraceReadSpec *spec, GError **error)
 {
     GPtrArray *files = files_collect(paths, n, spec, error);
-    GPtrArray *groups = files != NULL ? jobs_group(files) : NULL;
+    GPtrArray *groups = files ? jobs_group(files) : NULL;
     GPtrArray *jobs = g_ptr_array_new_with_free_func(trace_free_any);
     gboolean ok = files != NULL;
     for (guint i = 0; ok && i < groups->len; i++) {
@@ -194,7 +184,7 @@ GPtrArray *trace_read_jobs(const char *const *paths, guint n, const TraceReadSpe
             g_ptr_array_add(jobs, trace);
         }
     }
-    if (files != NULL) {
+    if (files) {
         g_ptr_array_free(groups, TRUE);
         g_ptr_array_free(files, TRUE);
     }
@@ -213,8 +203,7 @@ Trace *trace_read_input(Input *input, const TraceReadSpec *spec, GError **error)
     gpointer state = NULL;
     gint64 rank;
     names_rank(input_path(input), &rank);
-    gboolean ok = format != NULL &&
-                  read_file(trace, format, input, rank, spec->world, 1, &state, TRUE, spec, error) &&
+    gboolean ok = format && read_file(trace, format, input, rank, spec->world, 1, &state, TRUE, spec, error) &&
                   finish_job(trace, spec, error);
     input_close(input);
     if (!ok) {

@@ -16,12 +16,11 @@
 
 typedef struct {
     gboolean lenient;
-    const char *format; /* NULL: by content; else a TraceFormat's name */
-    guint32 world;      /* ranks of the job where the files do not say; 0: they do */
-    const char
-        *groups_path;   /* {"pg name": [ranks], ...} for Chakra files without groups; NULL: none */
-    guint64 plan_bytes; /* message size that execution plans run with; 0: 1 MiB */
-    InputProgress progress; /* NULL: none */
+    const char *format;      /* NULL: by content; else a TraceFormat's name */
+    guint32 world;           /* ranks of the job where the files do not say; 0: they do */
+    const char *groups_path; /* {"pg name": [ranks], ...} for Chakra files without groups; NULL: none */
+    guint64 plan_bytes;      /* message size that execution plans run with; 0: 1 MiB */
+    InputProgress progress;  /* NULL: none */
     void *user;
 } TraceReadSpec;
 
@@ -58,8 +57,7 @@ const TraceFormat *trace_format_by_name(const char *name);
 /* Reads the files (or folders of files) named into jobs: Trace *, finished but not yet matched.
  * jobs.h says which files are one job; of formats with a file a rank one stands for all that lie
  * beside it. NULL and error: nothing is left behind. Free with g_ptr_array_free. */
-GPtrArray *trace_read_jobs(const char *const *paths, guint n, const TraceReadSpec *spec,
-                           GError **error);
+GPtrArray *trace_read_jobs(const char *const *paths, guint n, const TraceReadSpec *spec, GError **error);
 /* One job from an open input, for tests and fuzzing. Takes the input. */
 Trace *trace_read_input(Input *input, const TraceReadSpec *spec, GError **error);
 
@@ -69,8 +67,8 @@ Trace *trace_read_input(Input *input, const TraceReadSpec *spec, GError **error)
 RecordSource reader_here(const Reader *reader, guint32 line, guint64 byte, gint64 node);
 /* A wrong node. lenient: counts it under `reason` and returns TRUE: skip the node and go on; else
  * FALSE and the error "where: text". */
-gboolean reader_problem(Reader *reader, RecordSource where, const char *reason, GError **error,
-                        const char *format, ...) G_GNUC_PRINTF(5, 6);
+gboolean reader_problem(Reader *reader, RecordSource where, const char *reason, GError **error, const char *format, ...)
+    G_GNUC_PRINTF(5, 6);
 /* After a reader's parser failed with *broken: TRUE when lenient and the file only ends too early
  * (*broken is counted and cleared); else hands *broken to error. */
 gboolean reader_forgive(Reader *reader, GError **broken, GError **error);
@@ -90,9 +88,8 @@ const TraceFormat *reader_detect(Input *input, const TraceReadSpec *spec, GError
 gboolean reader_torch_op(const char *name, RecordOp *op);
 gboolean reader_torch_dtype(const char *name, RecordDtype *dtype, guint *bytes);
 
-extern const TraceFormat trace_format_text, trace_format_kineto, trace_format_chakra,
-    trace_format_chakra_json, trace_format_pytorch_et, trace_format_nccl_log, trace_format_mscclpp,
-    trace_format_goal, trace_format_simai, trace_format_flight, trace_format_inspector,
-    trace_format_nsight, trace_format_goal_binary;
+extern const TraceFormat trace_format_text, trace_format_kineto, trace_format_chakra, trace_format_chakra_json,
+    trace_format_pytorch_et, trace_format_nccl_log, trace_format_mscclpp, trace_format_goal, trace_format_simai,
+    trace_format_flight, trace_format_inspector, trace_format_nsight, trace_format_goal_binary;
 
 #endif

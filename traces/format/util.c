@@ -8,8 +8,7 @@ RecordSource reader_here(const Reader *reader, guint32 line, guint64 byte, gint6
     return (RecordSource){reader->file, line, byte, node};
 }
 
-gboolean reader_problem(Reader *reader, RecordSource where, const char *reason, GError **error,
-                        const char *format, ...)
+gboolean reader_problem(Reader *reader, RecordSource where, const char *reason, GError **error, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -46,8 +45,8 @@ guint64 reader_shared_bytes(Reader *reader, RecordOp op, guint64 bytes, guint32 
 {
     guint64 more = n > 0 && bytes % n > 0 ? n - bytes % n : 0;
     if (more > 0) {
-        trace_count(reader->trace, "sizes that the group's ranks cannot share alike are rounded up",
-                    record_op_name(op), 0);
+        trace_count(reader->trace, "sizes that the group's ranks cannot share alike are rounded up", record_op_name(op),
+                    0);
     }
     return bytes + more;
 }
@@ -70,16 +69,15 @@ gboolean reader_check(Reader *reader, const Record *record, gboolean *good, GErr
     }
     if (record_bytes(record) > RECORD_BYTES_MAX) {
         return reader_problem(reader, record->source, "absurd size", error,
-                              "%s of %" G_GUINT64_FORMAT
-                              " bytes on one rank; sizes should be at most "
+                              "%s of %" G_GUINT64_FORMAT " bytes on one rank; sizes should be at most "
                               "1 TiB",
                               name, record_bytes(record));
     }
     if (record->op == RECORD_SEND || record->op == RECORD_RECV) {
         if (record->peer < 0 || (guint32)record->peer == record->rank) {
             return reader_problem(reader, record->source, "wrong peer", error,
-                                  "%s of rank %u with peer %d; the peer should be another rank",
-                                  name, record->rank, record->peer);
+                                  "%s of rank %u with peer %d; the peer should be another rank", name, record->rank,
+                                  record->peer);
         }
         *good = TRUE;
         return TRUE;
@@ -87,18 +85,17 @@ gboolean reader_check(Reader *reader, const Record *record, gboolean *good, GErr
     const RecordGroup *group = trace_group_at(reader->trace, record->group);
     if (group->twice) {
         return reader_problem(reader, record->source, "wrong group", error,
-                              "%s in group '%s', which names a rank twice; each should be named once",
-                              name, group->name);
+                              "%s in group '%s', which names a rank twice; each should be named once", name,
+                              group->name);
     }
     gboolean member = record_group_place(group, record->rank) != RECORD_NO_PLACE;
     gboolean root = !record_op_has_root(record->op) || record->peer < 0 ||
                     record_group_place(group, record->peer) != RECORD_NO_PLACE;
     if (!member || !root) {
-        return reader_problem(reader, record->source, member ? "wrong root" : "not in its group",
-                              error,
-                              "%s in group '%s' %s rank %d, which is not one of its %u members",
-                              name, group->name, member ? "has as root" : "is run by",
-                              member ? record->peer : (gint32)record->rank, group->n);
+        return reader_problem(reader, record->source, member ? "wrong root" : "not in its group", error,
+                              "%s in group '%s' %s rank %d, which is not one of its %u members", name, group->name,
+                              member ? "has as root" : "is run by", member ? record->peer : (gint32)record->rank,
+                              group->n);
     }
     *good = TRUE;
     return TRUE;
@@ -147,9 +144,8 @@ gboolean reader_set_world(Reader *reader, guint64 world, GError **error)
     Trace *trace = reader->trace;
     const char *path = input_path(reader->input);
     if (world == 0 || world > RECORD_WORLD_MAX) {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
-                    "%s: %" G_GUINT64_FORMAT " ranks; a job should have 1 to %u", path, world,
-                    RECORD_WORLD_MAX);
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE, "%s: %" G_GUINT64_FORMAT " ranks; a job should have 1 to %u",
+                    path, world, RECORD_WORLD_MAX);
         return FALSE;
     }
     guint32 given = reader->spec->world;
@@ -162,9 +158,8 @@ gboolean reader_set_world(Reader *reader, guint64 world, GError **error)
     }
     if (trace->world != 0 && trace->world != world) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH,
-                    "%s: says %" G_GUINT64_FORMAT
-                    " ranks, but %s says %u; files of one job should agree",
-                    path, world, (char *)trace->files->pdata[0], trace->world);
+                    "%s: says %" G_GUINT64_FORMAT " ranks, but %s says %u; files of one job should agree", path, world,
+                    (char *)trace->files->pdata[0], trace->world);
         return FALSE;
     }
     trace->world = world;
@@ -178,7 +173,7 @@ static char *torch_stem(const char *name)
     static const char *const ends[] = {"_coalesced", "_into_tensor", "_tensor", "_base", "_single",
                                        "_oop",       "_out",         "_sparse", "_"};
     const char *colon = strrchr(name, ':');
-    char *stem = g_ascii_strdown(colon != NULL ? colon + 1 : name, -1);
+    char *stem = g_ascii_strdown(colon ? colon + 1 : name, -1);
     for (gboolean cut = TRUE; cut;) {
         cut = FALSE;
         for (guint i = 0; i < G_N_ELEMENTS(ends); i++) {

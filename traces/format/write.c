@@ -15,31 +15,31 @@ static const char *format_of(const char *path)
 
 gboolean write_possible(const Trace *trace, GError **error)
 {
-    if (trace->plan != NULL) {
+    if (trace->plan) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE,
                     "%s: an execution plan is a device program; no other format has operations for "
                     "it: replay the plan itself",
                     trace->name);
     }
-    return trace->plan == NULL;
+    return !trace->plan;
 }
 
 gboolean write_is_text(const char *path, const char *format)
 {
-    format = format != NULL ? format : format_of(path);
-    return format != NULL && strcmp(format, "text") == 0;
+    format = format ? format : format_of(path);
+    return format && strcmp(format, "text") == 0;
 }
 
 guint32 write_files(const Trace *trace, const char *path, const char *format)
 {
-    format = format != NULL ? format : format_of(path);
-    return format != NULL && strcmp(format, "chakra") == 0 ? trace->world : 1;
+    format = format ? format : format_of(path);
+    return format && strcmp(format, "chakra") == 0 ? trace->world : 1;
 }
 
 gboolean write_trace(Trace *trace, const char *path, const char *format, GError **error)
 {
-    format = format != NULL ? format : format_of(path);
-    if (format == NULL) {
+    format = format ? format : format_of(path);
+    if (!format) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE,
                     "%s: the name should end in .trace (text), .et (Chakra), .goal or .bin (GOAL, binary)", path);
         return FALSE;

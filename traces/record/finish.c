@@ -241,10 +241,9 @@ static gboolean check_cycles(Trace *trace, gboolean lenient, GError **error)
         }
         guint32 member = order_cycle_member(trace, &order, scan);
         char *where = trace_where(trace, &trace_record(trace, member)->source);
-        char *text =
-            g_strdup_printf("%swaits for itself: its dependencies form a cycle; they should "
-                            "lead back to a node that has none",
-                            where);
+        char *text = g_strdup_printf("%swaits for itself: its dependencies form a cycle; they should "
+                                     "lead back to a node that has none",
+                                     where);
         if (lenient) {
             trace_skip(trace, "cyclic dependencies", text);
             order_cut(trace, &order, member);
@@ -269,8 +268,8 @@ static void number_sequences(Trace *trace)
         if (record->op == RECORD_SEND || record->op == RECORD_RECV) {
             guint32 peer = record->peer;
             gboolean send = record->op == RECORD_SEND;
-            g_snprintf(key, sizeof key, "%c %u %u %u %u", send ? 's' : 'r', record->group,
-                       send ? record->rank : peer, send ? peer : record->rank, record->tag);
+            g_snprintf(key, sizeof key, "%c %u %u %u %u", send ? 's' : 'r', record->group, send ? record->rank : peer,
+                       send ? peer : record->rank, record->tag);
         } else if (record->group != RECORD_NO_GROUP) {
             g_snprintf(key, sizeof key, "%u %u", record->rank, record->group);
         } else {
@@ -287,11 +286,9 @@ static void note_counts(Trace *trace)
 {
     for (guint i = 0; i < trace->counts->len; i++) {
         const TraceCount *count = &g_array_index(trace->counts, TraceCount, i);
-        char *time = count->time_ps > 0
-                         ? g_strdup_printf(", %.2f us in all", (double)count->time_ps / 1e6)
-                         : g_strdup("");
-        trace_note(trace, "%s: %" G_GUINT64_FORMAT " of %s%s", count->what, count->count,
-                   count->name, time);
+        char *time = count->time_ps > 0 ? g_strdup_printf(", %.2f us in all", (double)count->time_ps / 1e6)
+                                        : g_strdup("");
+        trace_note(trace, "%s: %" G_GUINT64_FORMAT " of %s%s", count->what, count->count, count->name, time);
         g_free(time);
     }
     g_array_set_size(trace->counts, 0);
@@ -300,8 +297,7 @@ static void note_counts(Trace *trace)
 gboolean trace_finish(Trace *trace, gboolean lenient, GError **error)
 {
     if (trace->crowded) {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
-                    "%s: its groups have over %u members in all", trace->name,
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE, "%s: its groups have over %u members in all", trace->name,
                     RECORD_MEMBERS_MAX);
         return FALSE;
     }

@@ -16,33 +16,23 @@ static RecordDtype dtype_of(NumericType type)
 {
     switch (type) {
     case NUMERIC_U32:
-    case NUMERIC_B32:
-        return RECORD_U32;
+    case NUMERIC_B32: return RECORD_U32;
     case NUMERIC_U64:
-    case NUMERIC_B64:
-        return RECORD_U64;
-    case NUMERIC_S32:
-        return RECORD_I32;
-    case NUMERIC_S64:
-        return RECORD_I64;
+    case NUMERIC_B64: return RECORD_U64;
+    case NUMERIC_S32: return RECORD_I32;
+    case NUMERIC_S64: return RECORD_I64;
     case NUMERIC_F16:
-    case NUMERIC_F16X2:
-        return RECORD_F16;
+    case NUMERIC_F16X2: return RECORD_F16;
     case NUMERIC_BF16:
-    case NUMERIC_BF16X2:
-        return RECORD_BF16;
-    case NUMERIC_F64:
-        return RECORD_F64;
+    case NUMERIC_BF16X2: return RECORD_BF16;
+    case NUMERIC_F64: return RECORD_F64;
     case NUMERIC_E4M3:
     case NUMERIC_E4M3X2:
-    case NUMERIC_E4M3X4:
-        return RECORD_E4M3;
+    case NUMERIC_E4M3X4: return RECORD_E4M3;
     case NUMERIC_E5M2:
     case NUMERIC_E5M2X2:
-    case NUMERIC_E5M2X4:
-        return RECORD_E5M2;
-    default:
-        return RECORD_F32;
+    case NUMERIC_E5M2X4: return RECORD_E5M2;
+    default: return RECORD_F32;
     }
 }
 
@@ -54,6 +44,9 @@ static RecordOp op_of(CollOp op)
                                            [COLL_BROADCAST] = RECORD_BROADCAST,
                                            [COLL_ALL_TO_ALL] = RECORD_ALL_TO_ALL,
                                            [COLL_SENDRECV] = RECORD_SEND,
+                                           [COLL_REDUCE] = RECORD_REDUCE,
+                                           [COLL_GATHER] = RECORD_GATHER,
+                                           [COLL_SCATTER] = RECORD_SCATTER,
                                            [COLL_BARRIER] = RECORD_BARRIER};
     return ops[op];
 }
@@ -77,16 +70,19 @@ void record_coll_add(Trace *trace, const CollSpec *spec, const CollResult *resul
         record_init(&record, rank, op_of(spec->op));
         record.group = trace_group_world(trace, trace->world);
         record.dtype = dtype_of(spec->type);
-        record.reduction = spec->reduce == NUMERIC_MIN   ? RECORD_MIN
+        record.reduction = spec->average                 ? RECORD_AVG
+                           : spec->reduce == NUMERIC_MUL ? RECORD_PROD
+                           : spec->reduce == NUMERIC_MIN ? RECORD_MIN
                            : spec->reduce == NUMERIC_MAX ? RECORD_MAX
                                                          : RECORD_SUM;
         record.stream = 0;
-        record.name = trace_name(trace, result != NULL ? coll_algo_name(result->algo) : "");
-        record.duration_ps = result != NULL ? result->time_ps : 0;
-        record.peer = spec->op == COLL_BROADCAST ? (gint32)spec->root : RECORD_NO_PEER;
-        record.bytes_in = spec->op == COLL_ALL_GATHER ? spec->bytes / trace->world : spec->bytes;
-        record.bytes_out =
-            spec->op == COLL_REDUCE_SCATTER ? spec->bytes / trace->world : spec->bytes;
+        record.name = trace_name(trace, result ? coll_algo_name(result->algo) : "");
+        record.duration_ps = result ? result->time_ps : 0;
+        record.peer = coll_has_root(spec->op) ? (gint32)spec->root : RECORD_NO_PEER;
+        record.bytes_in = spec->op == COLL_ALL_GATHER || spec->op == COLL_GATHER ? spec->bytes / trace->world
+                                                                                 : spec->bytes;
+        record.bytes_out = spec->op == COLL_REDUCE_SCATTER || spec->op == COLL_SCATTER ? spec->bytes / trace->world
+                                                                                       : spec->bytes;
         if (spec->op == COLL_BARRIER) {
             record.bytes_in = record.bytes_out = 0;
         }

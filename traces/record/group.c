@@ -60,7 +60,7 @@ guint32 record_group_place(const RecordGroup *group, guint32 rank)
     guint32 low = 0, high = group->n;
     while (low < high) {
         guint32 middle = low + (high - low) / 2;
-        guint32 place = group->order != NULL ? group->order[middle] : middle;
+        guint32 place = group->order ? group->order[middle] : middle;
         if (group->ranks[place] == rank) {
             return place;
         }

@@ -17,9 +17,9 @@ typedef struct {
 
 static int key_compare_common(const MatchKey *x, const MatchKey *y)
 {
-#define BY(field)                                                                                  \
-    if (x->field != y->field) {                                                                    \
-        return x->field < y->field ? -1 : 1;                                                       \
+#define BY(field)                                                                                                      \
+    if (x->field != y->field) {                                                                                        \
+        return x->field < y->field ? -1 : 1;                                                                           \
     }
     BY(message)
     BY(group)
@@ -79,8 +79,8 @@ char *match_describe(const Trace *trace, guint32 index)
     char *where = trace_where(trace, &r->source);
     g_strchomp(where);
     where[strlen(where) - 1] = 0; /* the colon */
-    char *text = g_strdup_printf("%s of %" G_GUINT64_FORMAT " bytes on rank %u (%s)",
-                                 record_op_name(r->op), record_bytes(r), r->rank, where);
+    char *text = g_strdup_printf("%s of %" G_GUINT64_FORMAT " bytes on rank %u (%s)", record_op_name(r->op),
+                                 record_bytes(r), r->rank, where);
     g_free(where);
     return text;
 }
@@ -101,9 +101,8 @@ gboolean match_problem(Matcher *m, const char *reason, char *text, GError **erro
 /* Why two records cannot be of one collective; NULL: they can. */
 static const char *difference(const Record *a, const Record *b)
 {
-    gboolean uneven = a->op == RECORD_ALL_TO_ALL || a->op == RECORD_GATHER ||
-                      a->op == RECORD_SCATTER || a->op == RECORD_BROADCAST ||
-                      a->op == RECORD_REDUCE;
+    gboolean uneven = a->op == RECORD_ALL_TO_ALL || a->op == RECORD_GATHER || a->op == RECORD_SCATTER ||
+                      a->op == RECORD_BROADCAST || a->op == RECORD_REDUCE;
     if (a->op != b->op) {
         return "operations differ";
     }
@@ -137,22 +136,19 @@ static gboolean has_rank(const MatchKey *keys, guint n, guint32 rank)
     return low < n && keys[low].order == rank;
 }
 
-static gboolean missing_member(Matcher *m, const MatchKey *keys, guint n, gboolean *skipped,
-                               GError **error)
+static gboolean missing_member(Matcher *m, const MatchKey *keys, guint n, gboolean *skipped, GError **error)
 {
     const RecordGroup *group = trace_group_at(m->trace, keys[0].group);
     for (guint32 p = 0; p < group->n; p++) {
         const guint32 rank = group->ranks[p];
         if (!has_rank(keys, n, rank)) {
-            gboolean absent = rank >= m->trace->world ||
-                              m->trace->rank_first[rank] == m->trace->rank_first[rank + 1];
+            gboolean absent = rank >= m->trace->world || m->trace->rank_first[rank] == m->trace->rank_first[rank + 1];
             char *one = match_describe(m->trace, keys[0].record);
-            char *text =
-                g_strdup_printf("rank %u takes no part in the %" G_GUINT64_FORMAT
-                                ". collective of group '%s', %s; %s",
-                                rank, keys[0].sequence + 1, group->name, one,
-                                absent ? "its trace is missing: give the files of all ranks"
-                                       : "all ranks of a group should make the same calls");
+            char *text = g_strdup_printf("rank %u takes no part in the %" G_GUINT64_FORMAT
+                                         ". collective of group '%s', %s; %s",
+                                         rank, keys[0].sequence + 1, group->name, one,
+                                         absent ? "its trace is missing: give the files of all ranks"
+                                                : "all ranks of a group should make the same calls");
             g_free(one);
             *skipped = TRUE;
             return match_problem(m, "missing ranks", text, error);
@@ -161,8 +157,7 @@ static gboolean missing_member(Matcher *m, const MatchKey *keys, guint n, gboole
     return TRUE;
 }
 
-static gboolean add_item(Matcher *m, const MatchKey *keys, guint n, RecordOp op, guint32 group,
-                         gboolean skipped)
+static gboolean add_item(Matcher *m, const MatchKey *keys, guint n, RecordOp op, guint32 group, gboolean skipped)
 {
     MatchItem item = {m->match->members->len, n, op, group, keys[0].sequence, skipped};
     for (guint i = 0; i < n; i++) {
@@ -192,9 +187,8 @@ static gboolean add_collective(Matcher *m, const MatchKey *keys, guint n, GError
     }
     for (guint i = 1; i < n && !skipped; i++) {
         const char *differs = difference(first, trace_record(trace, keys[i].record));
-        if (differs != NULL) {
-            char *one = match_describe(trace, keys[0].record),
-                 *two = match_describe(trace, keys[i].record);
+        if (differs) {
+            char *one = match_describe(trace, keys[0].record), *two = match_describe(trace, keys[i].record);
             char *text = g_strdup_printf("%s in the %" G_GUINT64_FORMAT
                                          ". collective of group '%s': %s, but %s; they should "
                                          "be the same",
@@ -221,12 +215,11 @@ static gboolean add_message(Matcher *m, const MatchKey *keys, guint n, GError **
     } else if (n == 1 && !skipped) {
         guint32 other = a->op == RECORD_SEND ? keys[0].to : keys[0].from;
         char *one = match_describe(trace, keys[0].record);
-        gboolean absent =
-            other >= trace->world || trace->rank_first[other] == trace->rank_first[other + 1];
-        char *text = g_strdup_printf(
-            "%s finds no %s on rank %u%s", one, a->op == RECORD_SEND ? "receive" : "send", other,
-            absent ? ", whose trace is missing: give the files of all ranks"
-                   : "; each send should have a receive of the same tag");
+        gboolean absent = other >= trace->world || trace->rank_first[other] == trace->rank_first[other + 1];
+        char *text = g_strdup_printf("%s finds no %s on rank %u%s", one, a->op == RECORD_SEND ? "receive" : "send",
+                                     other,
+                                     absent ? ", whose trace is missing: give the files of all ranks"
+                                            : "; each send should have a receive of the same tag");
         g_free(one);
         skipped = TRUE;
         if (!match_problem(m, absent ? "missing ranks" : "unmatched messages", text, error)) {
@@ -236,8 +229,7 @@ static gboolean add_message(Matcher *m, const MatchKey *keys, guint n, GError **
         const Record *b = trace_record(trace, keys[1].record);
         skipped |= b->skipped;
         if (!skipped && a->bytes_in != b->bytes_in) {
-            char *one = match_describe(trace, keys[0].record),
-                 *two = match_describe(trace, keys[1].record);
+            char *one = match_describe(trace, keys[0].record), *two = match_describe(trace, keys[1].record);
             char *text = g_strdup_printf("sizes differ: %s meets %s", one, two);
             g_free(one);
             g_free(two);
@@ -258,8 +250,7 @@ static gboolean add_items(Matcher *m, GError **error)
     for (guint i = 0, end; i < n && ok; i = end) {
         for (end = i + 1; end < n && key_compare_common(&keys[i], &keys[end]) == 0; end++) {
         }
-        ok = keys[i].message ? add_message(m, keys + i, end - i, error)
-                             : add_collective(m, keys + i, end - i, error);
+        ok = keys[i].message ? add_message(m, keys + i, end - i, error) : add_collective(m, keys + i, end - i, error);
     }
     g_free(keys);
     return ok;
@@ -281,8 +272,7 @@ Match *match_new(Trace *trace, gboolean lenient, GError **error)
     }
     if (m.edges > 0) {
         trace_note(trace,
-                   "%s: %" G_GUINT64_FORMAT
-                   " communications lie across the edge of the selection and are left out",
+                   "%s: %" G_GUINT64_FORMAT " communications lie across the edge of the selection and are left out",
                    trace->name, m.edges);
     }
     return m.match;
@@ -290,7 +280,7 @@ Match *match_new(Trace *trace, gboolean lenient, GError **error)
 
 void match_free(Match *match)
 {
-    if (match != NULL) {
+    if (match) {
         g_array_free(match->items, TRUE);
         g_array_free(match->members, TRUE);
         g_free(match->of_record);

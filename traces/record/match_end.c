@@ -25,9 +25,8 @@ static void dry_finish(DryRun *dry, guint32 record)
 static void dry_ready(DryRun *dry, guint32 record)
 {
     guint32 index = dry->m->match->of_record[record];
-    const MatchItem *item =
-        index != MATCH_NONE ? &g_array_index(dry->m->match->items, MatchItem, index) : NULL;
-    if (item == NULL || item->skipped) {
+    const MatchItem *item = index != MATCH_NONE ? &g_array_index(dry->m->match->items, MatchItem, index) : NULL;
+    if (!item || item->skipped) {
         dry_finish(dry, record);
         return;
     }
@@ -70,10 +69,10 @@ static gboolean dry_stuck(DryRun *dry, GError **error)
             late++;
         }
         char *one = match_describe(dry->m->trace, members[late]);
-        char *text = g_strdup_printf(
-            "ranks wait for each other for ever: %s is never reached; ranks should make calls in "
-            "an order that lets one of them start",
-            one);
+        char *text =
+            g_strdup_printf("ranks wait for each other for ever: %s is never reached; ranks should make calls in "
+                            "an order that lets one of them start",
+                            one);
         g_free(one);
         item->skipped = TRUE;
         for (guint32 k = 0; k < item->n; k++) {

@@ -27,7 +27,7 @@ static void plan_rank_clear(PlanRank *rank)
 
 void plan_free(Plan *plan)
 {
-    if (plan == NULL) {
+    if (!plan) {
         return;
     }
     for (guint r = 0; r < plan->ranks->len; r++) {

@@ -17,10 +17,10 @@ typedef enum {
     PLAN_SIGNAL,
     PLAN_WAIT, /* a flag in the peer's memory; relaxed ones order nothing */
     PLAN_FLUSH,
-    PLAN_PUT,    /* local to remote: put, pws, pwsf, ppkt, rppkt */
-    PLAN_GET,    /* remote to local */
-    PLAN_COPY,   /* local to local: copy, cpkt, upkt */
-    PLAN_REDUCE, /* sources to local, and to remotes where dst names some: re, res, rre, rres,
+    PLAN_PUT,                 /* local to remote: put, pws, pwsf, ppkt, rppkt */
+    PLAN_GET,                 /* remote to local */
+    PLAN_COPY,                /* local to local: copy, cpkt, upkt */
+    PLAN_REDUCE,              /* sources to local, and to remotes where dst names some: re, res, rre, rres,
                     repkt, respkt, ... */
     PLAN_SWITCH_REDUCE_STORE, /* glres: load-reduce from a switch channel, store to one */
     PLAN_SWITCH_STORE,        /* gstore, gstorepkt: local to a switch channel */
@@ -46,10 +46,9 @@ typedef struct {
     guint32 packet_dst;      /* destinations from this one on are packets; n_dst: none */
     guint32 n_src, n_dst, n_peers;
     PlanRef *src, *dst;
-    guint32 *peers;    /* ranks signalled or waited for, in order of channel_ids */
-    guint32 *channels; /* indices of those into the rank's channels */
-    guint32 part,
-        parts; /* a thread block group shares the operation: this block does part of parts */
+    guint32 *peers;      /* ranks signalled or waited for, in order of channel_ids */
+    guint32 *channels;   /* indices of those into the rank's channels */
+    guint32 part, parts; /* a thread block group shares the operation: this block does part of parts */
     guint32 barrier_id, barrier_blocks;
     RecordReduction reduction;
     guint32 line_op; /* place in the block's list, for messages */

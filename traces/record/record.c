@@ -7,38 +7,22 @@
 
 #define COUNT_NAMES_MAX 16
 
-GQuark trace_error_quark(void)
-{
-    return g_quark_from_static_string("fanout-trace-error");
-}
+GQuark trace_error_quark(void) { return g_quark_from_static_string("fanout-trace-error"); }
 
-static const char *const op_names[RECORD_OPS] = {
-    "compute", "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all",
-    "gather",  "scatter",    "barrier",    "send",           "recv",      "plan"};
+static const char *const op_names[RECORD_OPS] = {"compute", "all_reduce", "all_gather", "reduce_scatter", "broadcast",
+                                                 "reduce",  "all_to_all", "gather",     "scatter",        "barrier",
+                                                 "send",    "recv",       "plan"};
 static const char *const reduction_names[RECORD_REDUCTIONS] = {"sum", "prod", "max", "min", "avg"};
 static const struct {
     const char *name;
     guint bytes;
-} dtypes[RECORD_DTYPES] = {{"u8", 1},  {"i8", 1},   {"i16", 2}, {"i32", 4},  {"u32", 4},
-                           {"i64", 8}, {"u64", 8},  {"f16", 2}, {"bf16", 2}, {"f32", 4},
-                           {"f64", 8}, {"e4m3", 1}, {"e5m2", 1}};
+} dtypes[RECORD_DTYPES] = {{"u8", 1},  {"i8", 1},   {"i16", 2}, {"i32", 4}, {"u32", 4},  {"i64", 8}, {"u64", 8},
+                           {"f16", 2}, {"bf16", 2}, {"f32", 4}, {"f64", 8}, {"e4m3", 1}, {"e5m2", 1}};
 
-const char *record_op_name(RecordOp op)
-{
-    return op_names[op];
-}
-const char *record_reduction_name(RecordReduction reduction)
-{
-    return reduction_names[reduction];
-}
-const char *record_dtype_name(RecordDtype dtype)
-{
-    return dtypes[dtype].name;
-}
-guint record_dtype_bytes(RecordDtype dtype)
-{
-    return dtypes[dtype].bytes;
-}
+const char *record_op_name(RecordOp op) { return op_names[op]; }
+const char *record_reduction_name(RecordReduction reduction) { return reduction_names[reduction]; }
+const char *record_dtype_name(RecordDtype dtype) { return dtypes[dtype].name; }
+guint record_dtype_bytes(RecordDtype dtype) { return dtypes[dtype].bytes; }
 
 gboolean record_op_parse(const char *name, RecordOp *op)
 {
@@ -73,10 +57,7 @@ gboolean record_dtype_parse(const char *name, RecordDtype *dtype)
     return FALSE;
 }
 
-gboolean record_op_is_collective(RecordOp op)
-{
-    return op != RECORD_COMPUTE && op != RECORD_SEND && op != RECORD_RECV;
-}
+gboolean record_op_is_collective(RecordOp op) { return op != RECORD_COMPUTE && op != RECORD_SEND && op != RECORD_RECV; }
 
 gboolean record_op_reduces(RecordOp op)
 {
@@ -85,8 +66,7 @@ gboolean record_op_reduces(RecordOp op)
 
 gboolean record_op_has_root(RecordOp op)
 {
-    return op == RECORD_BROADCAST || op == RECORD_REDUCE || op == RECORD_GATHER ||
-           op == RECORD_SCATTER;
+    return op == RECORD_BROADCAST || op == RECORD_REDUCE || op == RECORD_GATHER || op == RECORD_SCATTER;
 }
 
 gboolean record_set_bytes_in(Record *record, guint64 bytes_in, guint32 n)
@@ -97,15 +77,10 @@ gboolean record_set_bytes_in(Record *record, guint64 bytes_in, guint32 n)
     record->bytes_in = record->bytes_out = bytes_in;
     switch (record->op) {
     case RECORD_ALL_GATHER:
-    case RECORD_GATHER:
-        record->bytes_out = bytes_in * n;
-        return record->bytes_out <= RECORD_BYTES_MAX;
+    case RECORD_GATHER: record->bytes_out = bytes_in * n; return record->bytes_out <= RECORD_BYTES_MAX;
     case RECORD_REDUCE_SCATTER:
-    case RECORD_SCATTER:
-        record->bytes_out = bytes_in / n;
-        return bytes_in % n == 0;
-    default:
-        return TRUE;
+    case RECORD_SCATTER: record->bytes_out = bytes_in / n; return bytes_in % n == 0;
+    default: return TRUE;
     }
 }
 
@@ -160,7 +135,7 @@ Trace *trace_new(const char *name)
 
 void trace_free(Trace *trace)
 {
-    if (trace == NULL) {
+    if (!trace) {
         return;
     }
     g_free(trace->name);
@@ -243,10 +218,7 @@ void trace_add_dep(Trace *trace, guint32 record, guint32 on)
     g_array_append_val(trace->dep_pairs, pair);
 }
 
-Record *trace_record(const Trace *trace, guint32 index)
-{
-    return &g_array_index(trace->records, Record, index);
-}
+Record *trace_record(const Trace *trace, guint32 index) { return &g_array_index(trace->records, Record, index); }
 
 void trace_note(Trace *trace, const char *format, ...)
 {
@@ -267,13 +239,13 @@ void trace_count(Trace *trace, const char *what, const char *name, guint64 time_
 {
     TraceCount *count = NULL;
     guint of_kind = 0;
-    for (guint i = 0; i < trace->counts->len && count == NULL; i++) {
+    for (guint i = 0; i < trace->counts->len && !count; i++) {
         TraceCount *at = &g_array_index(trace->counts, TraceCount, i);
         gboolean kind = strcmp(at->what, what) == 0;
         of_kind += kind;
         count = kind && (strcmp(at->name, name) == 0 || of_kind > COUNT_NAMES_MAX) ? at : NULL;
     }
-    if (count == NULL) {
+    if (!count) {
         const char *as = of_kind < COUNT_NAMES_MAX ? name : "others";
         TraceCount new = {g_strdup(what), g_utf8_make_valid(as, -1), 0, 0};
         g_array_append_val(trace->counts, new);
@@ -298,7 +270,7 @@ void trace_skip(Trace *trace, const char *reason, const char *message)
 
 void trace_present(Trace *trace, guint32 rank)
 {
-    if (trace->present == NULL) {
+    if (!trace->present) {
         trace->present = g_hash_table_new(g_direct_hash, g_direct_equal);
     }
     g_hash_table_add(trace->present, GUINT_TO_POINTER(rank));

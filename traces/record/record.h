@@ -31,14 +31,7 @@ typedef enum {
     RECORD_OPS
 } RecordOp;
 
-typedef enum {
-    RECORD_SUM,
-    RECORD_PROD,
-    RECORD_MAX,
-    RECORD_MIN,
-    RECORD_AVG,
-    RECORD_REDUCTIONS
-} RecordReduction;
+typedef enum { RECORD_SUM, RECORD_PROD, RECORD_MAX, RECORD_MIN, RECORD_AVG, RECORD_REDUCTIONS } RecordReduction;
 
 typedef enum {
     RECORD_U8,
@@ -85,15 +78,14 @@ typedef struct {
     guint32 tag;    /* of send and recv */
     guint32 stream; /* RECORD_NO_STREAM, or operations of one stream run one after another */
     guint64 bytes_in, bytes_out;
-    guint64 sequence; /* k-th collective of its group on this rank; k-th (src, dst, tag) message */
-    guint64 gap_ps;   /* idle or unrecorded time between what it waits for and its start */
-    guint64
-        duration_ps;  /* of a computation; of a communication what was recorded, only for reports */
-    guint64 start_ps; /* as recorded, from the job's first operation; RECORD_NO_TIME */
+    guint64 sequence;             /* k-th collective of its group on this rank; k-th (src, dst, tag) message */
+    guint64 gap_ps;               /* idle or unrecorded time between what it waits for and its start */
+    guint64 duration_ps;          /* of a computation; of a communication what was recorded, only for reports */
+    guint64 start_ps;             /* as recorded, from the job's first operation; RECORD_NO_TIME */
     guint32 dep_first, dep_count; /* into trace->deps: indices of records */
     gint32 step;                  /* training step; RECORD_NO_STEP */
     guint32 name;                 /* index into trace->names */
-    gboolean skipped; /* --lenient left it out: it takes no time, but keeps order and sequence */
+    gboolean skipped;             /* --lenient left it out: it takes no time, but keeps order and sequence */
     RecordSource source;
 } Record;
 
@@ -125,10 +117,10 @@ typedef struct {
 typedef struct Plan Plan;
 
 typedef struct {
-    char *name;         /* the job, for messages and reports */
-    const char *format; /* the reader's name */
-    guint32 world;      /* ranks 0 .. world-1 */
-    gboolean replicate; /* not all ranks were recorded: the others do the same (trace_replicate) */
+    char *name;          /* the job, for messages and reports */
+    const char *format;  /* the reader's name */
+    guint32 world;       /* ranks 0 .. world-1 */
+    gboolean replicate;  /* not all ranks were recorded: the others do the same (trace_replicate) */
     GHashTable *present; /* ranks that a file is of, though it may hold no operation; NULL: not known */
     gboolean replicated;
     gboolean selected;      /* only a part is left (trace_select) */
@@ -139,9 +131,9 @@ typedef struct {
     GPtrArray *groups;      /* RecordGroup * */
     GPtrArray *files;       /* char * */
     GPtrArray *names;       /* char * */
-    GPtrArray *notes; /* char *: what was assumed or left out, each a sentence for the report */
-    GArray *skips;    /* TraceSkip */
-    GArray *counts;   /* TraceCount; notes after trace_finish */
+    GPtrArray *notes;       /* char *: what was assumed or left out, each a sentence for the report */
+    GArray *skips;          /* TraceSkip */
+    GArray *counts;         /* TraceCount; notes after trace_finish */
     Plan *plan;
     guint64 members; /* of all groups */
     gboolean crowded;
@@ -203,10 +195,7 @@ gboolean trace_finish(Trace *trace, gboolean lenient, GError **error);
 /* "FILE:LINE: node N: " or "FILE: byte B: node N: "; caller frees. */
 char *trace_where(const Trace *trace, const RecordSource *source);
 
-static inline guint64 record_bytes(const Record *r)
-{
-    return MAX(r->bytes_in, r->bytes_out);
-}
+static inline guint64 record_bytes(const Record *r) { return MAX(r->bytes_in, r->bytes_out); }
 /* What is replayed and written of a record: itself, or nothing but its place in the order when it
  * is skipped. */
 Record record_effective(const Record *record);

@@ -52,8 +52,7 @@ static gboolean tile_of(const Trace *trace, const RecordGroup *group, Tile *tile
         return FALSE;
     }
     guint64 block = (guint64)n * apart;
-    gboolean tiles = block <= trace->world && trace->world % block == 0 &&
-                     group->ranks[0] % block < apart;
+    gboolean tiles = block <= trace->world && trace->world % block == 0 && group->ranks[0] % block < apart;
     for (guint32 i = 1; i < n && tiles; i++) {
         tiles = group->ranks[i] == group->ranks[0] + (guint64)i * apart;
     }
@@ -170,9 +169,8 @@ static gboolean map_group(Replicate *rep, const Recorded *from, guint at, guint3
     }
     rep->group[use->group] = known - 1;
     if (trace->crowded) {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH,
-                    "%s: the groups of all %u ranks have over %u members in all", trace->name,
-                    trace->world, RECORD_MEMBERS_MAX);
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH, "%s: the groups of all %u ranks have over %u members in all",
+                    trace->name, trace->world, RECORD_MEMBERS_MAX);
     }
     return !trace->crowded;
 }
@@ -186,12 +184,10 @@ static void copy_rank(Replicate *rep, const GArray *from, GArray *to, guint32 ow
         Record record = g_array_index(from, Record, i);
         if (record.group != RECORD_NO_GROUP && rank != own) {
             const RecordGroup *group = trace_group_at(trace, record.group);
-            guint32 place = record.peer >= 0 ? record_group_place(group, record.peer)
-                                             : RECORD_NO_PLACE;
+            guint32 place = record.peer >= 0 ? record_group_place(group, record.peer) : RECORD_NO_PLACE;
             record.group = rep->group[record.group];
             gboolean rooted = record_op_has_root(record.op) && place != RECORD_NO_PLACE;
-            record.peer =
-                rooted ? (gint32)trace_group_at(trace, record.group)->ranks[place] : record.peer;
+            record.peer = rooted ? (gint32)trace_group_at(trace, record.group)->ranks[place] : record.peer;
         }
         if (record.op == RECORD_SEND || record.op == RECORD_RECV) {
             record.peer = ((gint64)record.peer - own + rank + world) % world;
@@ -229,9 +225,9 @@ static gboolean copy_all(Replicate *rep, GError **error)
     gboolean ok = TRUE;
     for (guint32 rank = 0; rank < trace->world && ok; rank++) {
         gboolean own = trace->rank_first[rank] < trace->rank_first[rank + 1] ||
-                       (trace->present != NULL && g_hash_table_contains(trace->present, GUINT_TO_POINTER(rank)));
+                       (trace->present && g_hash_table_contains(trace->present, GUINT_TO_POINTER(rank)));
         const Recorded *from = own ? NULL : stands_for(rep, rank);
-        for (guint i = 0; from != NULL && i < from->uses->len && ok; i++) {
+        for (guint i = 0; from && i < from->uses->len && ok; i++) {
             ok = map_group(rep, from, i, rank, error);
         }
         first[rank] = to->len;

@@ -8,8 +8,7 @@ static gboolean fail(const Trace *trace, const char *text, GError **error)
     return FALSE;
 }
 
-static gboolean is_kept(const TraceSelection *s, const Record *record, guint32 place,
-                        const gboolean *rank)
+static gboolean is_kept(const TraceSelection *s, const Record *record, guint32 place, const gboolean *rank)
 {
     gboolean time = s->from_ps == 0 && s->to_ps == 0;
     if (!time) {
@@ -59,8 +58,7 @@ static void keep_only(Trace *trace, const TraceSelection *s, const gboolean *ran
 
 gboolean trace_select(Trace *trace, const TraceSelection *selection, GError **error)
 {
-    gboolean any = selection->limit > 0 || selection->ranks != NULL || selection->from_ps > 0 ||
-                   selection->to_ps > 0;
+    gboolean any = selection->limit > 0 || selection->ranks || selection->from_ps > 0 || selection->to_ps > 0;
     if (!any) {
         return TRUE;
     }
@@ -70,22 +68,20 @@ gboolean trace_select(Trace *trace, const TraceSelection *selection, GError **er
             timed = trace_record(trace, i)->start_ps != RECORD_NO_TIME;
         }
         if (!timed) {
-            return fail(trace, "has no recorded times; --limit and --ranks select without them",
-                        error);
+            return fail(trace, "has no recorded times; --limit and --ranks select without them", error);
         }
     }
-    if (selection->ranks != NULL && !trace_replicate(trace, error)) {
+    if (selection->ranks && !trace_replicate(trace, error)) {
         return FALSE;
     }
     gboolean *rank = g_new0(gboolean, trace->world);
     gboolean ok = TRUE;
     for (guint32 r = 0; r < trace->world; r++) {
-        rank[r] = selection->ranks == NULL;
+        rank[r] = !selection->ranks;
     }
-    for (guint i = 0; selection->ranks != NULL && i < selection->ranks->len && ok; i++) {
+    for (guint i = 0; selection->ranks && i < selection->ranks->len && ok; i++) {
         guint32 r = g_array_index(selection->ranks, guint32, i);
-        ok = r < trace->world ||
-             fail(trace, "--ranks names a rank that the job does not have", error);
+        ok = r < trace->world || fail(trace, "--ranks names a rank that the job does not have", error);
         if (ok) {
             rank[r] = TRUE;
         }
@@ -93,8 +89,7 @@ gboolean trace_select(Trace *trace, const TraceSelection *selection, GError **er
     if (ok) {
         keep_only(trace, selection, rank);
         trace->selected = TRUE;
-        ok = trace->records->len > 0 ||
-             fail(trace, "nothing is left by --limit, --ranks, --from and --to", error);
+        ok = trace->records->len > 0 || fail(trace, "nothing is left by --limit, --ranks, --from and --to", error);
     }
     g_free(rank);
     return ok;

@@ -3,8 +3,8 @@
 
 gboolean replay_algo_is_multicast(CollAlgo algo)
 {
-    return algo == COLL_NVLS || algo == COLL_NVLS_ONESHOT || algo == COLL_SYM_LLMC ||
-           algo == COLL_SYM_MC || algo == COLL_NVLS_BUFFERED;
+    return algo == COLL_NVLS || algo == COLL_NVLS_ONESHOT || algo == COLL_SYM_LLMC || algo == COLL_SYM_MC ||
+           algo == COLL_NVLS_BUFFERED;
 }
 
 /* CTAs of collectives wait for each other and must all be resident. On a GPU with few SMs a quarter
@@ -28,8 +28,7 @@ static gboolean has(CollOp op, CollAlgo algo)
     return FALSE;
 }
 
-CollAlgo replay_algo(const FabricSpec *fabric, CollGroup *group, CollSpec *spec, CollAlgo wanted,
-                     char **fallback)
+CollAlgo replay_algo(const FabricSpec *fabric, CollGroup *group, CollSpec *spec, CollAlgo wanted, char **fallback)
 {
     GError *why = NULL;
     *fallback = NULL;
@@ -37,8 +36,8 @@ CollAlgo replay_algo(const FabricSpec *fabric, CollGroup *group, CollSpec *spec,
     CollAlgo nearest = wanted;
     if (wanted != COLL_AUTO && !has(spec->op, wanted)) {
         nearest = multicast && has(spec->op, COLL_NVLS) ? COLL_NVLS : coll_algos_of(spec->op).algo[0];
-        *fallback = g_strdup_printf("%s has no %s: %s runs", coll_op_name(spec->op),
-                                    coll_algo_name(wanted), coll_algo_name(nearest));
+        *fallback = g_strdup_printf("%s has no %s: %s runs", coll_op_name(spec->op), coll_algo_name(wanted),
+                                    coll_algo_name(nearest));
     }
     spec->algo = nearest;
     spec->ctas = replay_ctas(fabric);

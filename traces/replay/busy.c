@@ -15,8 +15,7 @@ static int edge_compare(const void *a, const void *b)
     return (x->at_ps > y->at_ps) - (x->at_ps < y->at_ps);
 }
 
-ReplayBusy replay_busy(const ReplayJob *job, const ReplayJobResult *result, guint32 first,
-                       guint32 end, gint32 step)
+ReplayBusy replay_busy(const ReplayJob *job, const ReplayJobResult *result, guint32 first, guint32 end, gint32 step)
 {
     ReplayBusy busy = {0};
     Edge *edges = g_new(Edge, 2 * (gsize)(end - first) + 1);

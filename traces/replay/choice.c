@@ -1,7 +1,7 @@
 /* The fastest algorithm and protocol of each communication, with multicast and without.
  *
  * Every kind of communication in the jobs is simulated alone, from a quiet fabric, with each
- * algorithm and protocol that can do it: in packets up to CHOICE_CROSSINGS crossings of links, above
+ * algorithm and protocol that can do it, until it cannot win: in packets up to CHOICE_CROSSINGS crossings, above
  * as flows, which are within a few percent of packets and cost little; where the replay is of flows, as
  * flows always. So what is chosen does not see what overlaps it in the replay; the replay does.
  *
@@ -44,17 +44,15 @@ ReplayChoices *replay_choices_new(void)
 
 void replay_choices_free(ReplayChoices *choices)
 {
-    if (choices != NULL) {
+    if (choices)
         g_hash_table_destroy(choices->by_key);
-        g_free(choices);
-    }
+    g_free(choices);
 }
 
 static void offer(Candidate *best, const CollResult *result)
 {
-    if (!best->any || result->time_ps < best->time_ps) {
+    if (!best->any || result->time_ps < best->time_ps)
         *best = (Candidate){TRUE, result->algo, result->proto, result->time_ps};
-    }
 }
 
 /* Data and flags in one store: packets at every fidelity, and all of them at once in every rank's memory. */
@@ -67,8 +65,7 @@ static gboolean is_flags(const CollSpec *spec)
 static gboolean may_win(const CollSpec *spec, guint32 ranks)
 {
     gboolean flags = is_flags(spec);
-    if ((flags && spec->bytes > CHOICE_LL_BYTES) ||
-        (spec->proto == COLL_LL128 && spec->bytes > CHOICE_LL128_BYTES)) {
+    if ((flags && spec->bytes > CHOICE_LL_BYTES) || (spec->proto == COLL_LL128 && spec->bytes > CHOICE_LL128_BYTES)) {
         return FALSE;
     }
     gboolean whole = spec->op == COLL_ALL_REDUCE &&
@@ -77,8 +74,16 @@ static gboolean may_win(const CollSpec *spec, guint32 ranks)
     if (whole && ranks > 2 && spec->bytes > CHOICE_COPIES_BYTES / (ranks - 1)) {
         return FALSE;
     }
-    return spec->algo != COLL_RING || ranks <= CHOICE_RING_RANKS ||
-           spec->bytes >= (guint64)ranks * CHOICE_RING_BYTES;
+    return spec->algo != COLL_RING || ranks <= CHOICE_RING_RANKS || spec->bytes >= (guint64)ranks * CHOICE_RING_BYTES;
+}
+
+/* What takes longer is not chosen: of those with multicast, what is slower than the best without, either. 0: none. */
+static guint64 choice_limit_ps(const Choice *choice, CollAlgo algo)
+{
+    guint64 limit_ps = choice->unicast.any ? choice->unicast.time_ps : 0;
+    if (replay_algo_is_multicast(algo) && choice->multicast.any)
+        limit_ps = limit_ps ? MIN(limit_ps, choice->multicast.time_ps) : choice->multicast.time_ps;
+    return limit_ps;
 }
 
 /* One algorithm and protocol, if it can do it. FALSE and error: it got stuck. */
@@ -96,9 +101,9 @@ static gboolean try_one(CollGroup *group, const CollSpec *spec, gboolean flow, C
         return TRUE;
     }
     GError *why = NULL;
-    if (!coll_run(group, &candidate, &result, &why)) {
-        if (g_error_matches(why, COLL_ERROR, COLL_ERROR_SYSTEM)) { /* the switches' tables have no room for the team */
-            g_error_free(why);
+    if (!coll_try(group, &candidate, choice_limit_ps(choice, candidate.algo), &result, &why)) {
+        if (g_error_matches(why, COLL_ERROR, COLL_ERROR_LATE) || g_error_matches(why, COLL_ERROR, COLL_ERROR_SYSTEM)) {
+            g_error_free(why); /* it cannot win; or the switches' tables have no room for the team */
             return TRUE;
         }
         g_propagate_error(error, why);
@@ -108,48 +113,41 @@ static gboolean try_one(CollGroup *group, const CollSpec *spec, gboolean flow, C
     return TRUE;
 }
 
-static gboolean try_all(const ReplaySpec *spec, const EpisodeWork *work, Choice *choice,
-                        GError **error)
+static gboolean try_all(const ReplaySpec *spec, const EpisodeWork *work, Choice *choice, GError **error)
 {
     SimSpec sim_spec = spec->sim;
     Sim *sim = sim_new(&sim_spec, error);
     FabricSpec quiet = *spec->fabric;
     quiet.fault.lasting = TRUE; /* what will break later is not known to a library */
-    Fabric *fabric = sim != NULL ? fabric_new(sim, &quiet, FALSE, error) : NULL;
-    CollGroup *group =
-        fabric != NULL ? coll_group_new(fabric, work->gpu, work->n, error) : NULL;
+    Fabric *fabric = sim ? fabric_new(sim, &quiet, FALSE, error) : NULL;
+    CollGroup *group = fabric ? coll_group_new(fabric, work->gpu, work->n, error) : NULL;
     gboolean ok = group != NULL;
     CollSpec coll = episode_coll_spec(work);
     coll.ctas = replay_ctas(spec->fabric);
     const CollAlgoList all = coll_algos_of(coll.op);
-    for (const CollAlgo *algo = all.algo; ok && *algo != COLL_ALGOS; algo++) {
-        for (guint proto = COLL_SIMPLE; ok && proto < COLL_PROTOS; proto++) {
-            coll.algo = *algo;
-            coll.proto = (CollProto)proto;
-            ok = try_one(group, &coll, spec->flow, choice, error);
-        }
-    }
-    if (ok) { /* else kernels that are stuck still hold what the group has */
+    for (guint pass = 0; pass < 2; pass++) /* those without multicast first, whose best is wanted whatever it takes */
+        for (const CollAlgo *algo = all.algo; ok && *algo != COLL_ALGOS; algo++)
+            for (guint proto = COLL_SIMPLE; ok && proto < COLL_PROTOS; proto++) {
+                coll.algo = *algo;
+                coll.proto = (CollProto)proto;
+                if (replay_algo_is_multicast(*algo) == (pass == 1))
+                    ok = try_one(group, &coll, spec->flow, choice, error);
+            }
+    if (group)
         coll_group_free(group);
-    }
-    if (fabric != NULL) {
+    if (fabric)
         fabric_free(fabric);
-    }
-    if (sim != NULL) {
-        sim_free(sim);
-    }
+    sim_free(sim);
     return ok;
 }
 
-void replay_choice(const ReplaySpec *spec, const EpisodeWork *work, CollAlgo *algo,
-                   CollProto *proto)
+void replay_choice(const ReplaySpec *spec, const EpisodeWork *work, CollAlgo *algo, CollProto *proto)
 {
     CollOp op = episode_coll_op(work->op);
     *algo = op == COLL_OPS ? COLL_AUTO : spec->algo[op];
     *proto = COLL_PROTO_AUTO;
-    if (*algo != COLL_BEST) {
+    if (*algo != COLL_BEST)
         return;
-    }
     EpisodeWork plain = *work;
     plain.algo = COLL_AUTO;
     plain.proto = COLL_PROTO_AUTO;
@@ -157,12 +155,10 @@ void replay_choice(const ReplaySpec *spec, const EpisodeWork *work, CollAlgo *al
     const Choice *choice = g_hash_table_lookup(spec->choices->by_key, key);
     g_free(key);
     *algo = COLL_AUTO; /* moves nothing, or nothing of the library's can do it */
-    if (choice == NULL) {
+    if (!choice)
         return;
-    }
-    gboolean multicast =
-        !spec->unicast && choice->multicast.any &&
-        (!choice->unicast.any || choice->multicast.time_ps < choice->unicast.time_ps);
+    gboolean multicast = !spec->unicast && choice->multicast.any &&
+                         (!choice->unicast.any || choice->multicast.time_ps < choice->unicast.time_ps);
     const Candidate *best = multicast ? &choice->multicast : &choice->unicast;
     if (best->any) {
         *algo = best->algo;
@@ -170,32 +166,12 @@ void replay_choice(const ReplaySpec *spec, const EpisodeWork *work, CollAlgo *al
     }
 }
 
-gboolean replay_choose(const ReplaySpec *spec, const ReplayJob *jobs, guint n, GError **error)
+gboolean replay_choose_one(const ReplaySpec *spec, const EpisodeWork *work, GError **error)
 {
-    guint64 done = 0, all = 0;
-    for (guint j = 0; j < n; j++) {
-        all += jobs[j].match->items->len;
-    }
-    gboolean ok = TRUE;
-    for (guint j = 0; j < n && ok; j++) {
-        guint16 *gpu = g_new(guint16, jobs[j].trace->world + 2);
-        for (guint i = 0; i < jobs[j].match->items->len && ok; i++) {
-            EpisodeWork work;
-            gboolean wanted = !g_array_index(jobs[j].match->items, MatchItem, i).skipped &&
-                              episode_work(&jobs[j], i, &work, gpu) &&
-                              episode_coll_op(work.op) != COLL_OPS;
-            char *key = wanted ? episode_work_key(&work) : NULL;
-            if (wanted && !g_hash_table_contains(spec->choices->by_key, key)) {
-                Choice *choice = g_new0(Choice, 1);
-                ok = try_all(spec, &work, choice, error);
-                g_hash_table_insert(spec->choices->by_key, g_steal_pointer(&key), choice);
-            }
-            g_free(key);
-            if (spec->progress != NULL) {
-                spec->progress(spec->user, ++done, all);
-            }
-        }
-        g_free(gpu);
-    }
-    return ok;
+    g_autofree char *key = episode_work_key(work);
+    if (g_hash_table_contains(spec->choices->by_key, key))
+        return TRUE;
+    Choice *choice = g_new0(Choice, 1);
+    g_hash_table_insert(spec->choices->by_key, g_steal_pointer(&key), choice);
+    return try_all(spec, work, choice, error);
 }

@@ -23,8 +23,7 @@ struct Episode {
     const ReplaySpec *spec;
     Sim *sim;
     Fabric *fabric;
-    Series *series; /* NULL: none is wanted, as is */
-    Where *where;
+    Recording *recording; /* NULL: none is wanted */
     EpisodeDone done;
     void *user;
     GPtrArray *notes;
@@ -34,10 +33,7 @@ struct Episode {
     GError *error; /* from inside a callback */
 };
 
-static void group_free(gpointer group)
-{
-    coll_group_free(group);
-}
+static void group_free(gpointer group) { coll_group_free(group); }
 
 Episode *episode_open(const ReplaySpec *spec, SimTime begin_ps, EpisodeDone done, void *user, GPtrArray *notes,
                       GError **error)
@@ -50,14 +46,14 @@ Episode *episode_open(const ReplaySpec *spec, SimTime begin_ps, EpisodeDone done
     FabricSpec fabric = *spec->fabric;
     fabric.fault.begin_ps = begin_ps;
     SimSpec sim = spec->sim;
-    if (spec->wave != NULL && spec->wave->stretches++ == 0) {
+    if (spec->wave && spec->wave->stretches++ == 0) {
         sim.vcd_path = spec->wave->path;
         spec->wave->begin_ps = begin_ps;
     }
     episode->sim = sim_new(&sim, error);
-    episode->fabric = episode->sim != NULL ? fabric_new(episode->sim, &fabric, FALSE, error) : NULL;
-    if (episode->fabric == NULL) {
-        if (episode->sim != NULL) {
+    episode->fabric = episode->sim ? fabric_new(episode->sim, &fabric, FALSE, error) : NULL;
+    if (!episode->fabric) {
+        if (episode->sim) {
             sim_free(episode->sim);
         }
         g_free(episode);
@@ -65,16 +61,11 @@ Episode *episode_open(const ReplaySpec *spec, SimTime begin_ps, EpisodeDone done
     }
     fabric_trace(episode->fabric);
     episode->fabric->log = spec->log;
-    if (spec->where)
-        episode->where = where_new(episode->fabric);
-    if (spec->series != NULL || spec->figures) {
-        SeriesSpec series = {0};
-        if (spec->series != NULL)
-            series = *spec->series;
-        series.watch_only = series.watch_only && !spec->figures;
-        series.begin_ps = begin_ps;
-        episode->series = series_new(episode->fabric, &series, "replay");
-    }
+    RecordingSpec record = spec->record ? *spec->record : (RecordingSpec){0};
+    record.points |= spec->figures;
+    record.where = spec->where;
+    record.begin_ps = begin_ps;
+    episode->recording = recording_new(episode->fabric, &record, "replay");
     if (spec->flow)
         device_flow_begin(episode->fabric);
     episode->groups = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, group_free);
@@ -83,15 +74,12 @@ Episode *episode_open(const ReplaySpec *spec, SimTime begin_ps, EpisodeDone done
 
 void episode_close(Episode *episode, ReplayUsage *usage)
 {
-    series_end(episode->series);
-    if (episode->spec->wave != NULL)
+    recording_end(episode->recording, NULL);
+    if (episode->spec->wave)
         episode->spec->wave->lost |= !sim_trace_end(episode->sim);
-    if (episode->where != NULL)
-        where_end(episode->where);
-    if (usage != NULL)
-        replay_usage_take(usage, episode->fabric, episode->spec->figures ? episode->series : NULL, episode->where);
-    series_free(episode->series);
-    where_free(episode->where);
+    if (usage)
+        replay_usage_take(usage, episode->fabric, episode->recording, episode->spec->figures);
+    recording_free(episode->recording);
     if (episode->active == 0) {
         g_hash_table_destroy(episode->groups);
     } else { /* stuck: kernels still hold the groups' memory */
@@ -106,14 +94,7 @@ void episode_close(Episode *episode, ReplayUsage *usage)
     g_free(episode);
 }
 
-SimTime episode_now_ps(const Episode *episode)
-{
-    return sim_now_ps(episode->sim);
-}
-guint32 episode_active(const Episode *episode)
-{
-    return episode->active;
-}
+SimTime episode_now_ps(const Episode *episode) { return sim_now_ps(episode->sim); }
 
 static void note(Episode *episode, char *text)
 {
@@ -133,9 +114,9 @@ static CollGroup *group_of(Episode *episode, const guint16 *gpu, guint32 n, GErr
         g_string_append_printf(key, "%u,", gpu[i]);
     }
     CollGroup *group = g_hash_table_lookup(episode->groups, key->str);
-    if (group == NULL) {
+    if (!group) {
         group = coll_group_new(episode->fabric, gpu, n, error);
-        if (group != NULL) {
+        if (group) {
             g_hash_table_insert(episode->groups, g_strdup(key->str), group);
         }
     }
@@ -154,10 +135,7 @@ static void piece_end(Piece *piece)
     g_free(piece);
 }
 
-static void on_transfer(void *user)
-{
-    piece_end(user);
-}
+static void on_transfer(void *user) { piece_end(user); }
 
 static gboolean start_parts(Piece *piece, GError **error)
 {
@@ -183,8 +161,7 @@ static void on_coll(Coll *coll, const CollResult *result, void *user)
     Piece *piece = user;
     piece->algo = result->algo;
     piece->proto = result->proto;
-    if (piece->work.op == RECORD_REDUCE &&
-        !piece->second) { /* reduced slices; now they meet at the root */
+    if (piece->work.op == RECORD_REDUCE && !piece->second) { /* reduced slices; now they meet at the root */
         piece->second = TRUE;
         GError *error = NULL;
         if (!start_parts(piece, &error)) {
@@ -203,13 +180,12 @@ static void note_type(Episode *episode, const EpisodeWork *work, const CollSpec 
         return;
     }
     if (spec->type == NUMERIC_U32 && work->dtype != RECORD_U32) {
-        note(episode,
-             g_strdup_printf("reductions of %s run as u32: the switches sum nothing narrower",
-                             record_dtype_name(work->dtype)));
+        note(episode, g_strdup_printf("reductions of %s run as u32: the switches sum nothing narrower",
+                                      record_dtype_name(work->dtype)));
     }
     if (work->reduction == RECORD_PROD || work->reduction == RECORD_AVG) {
-        note(episode, g_strdup_printf("%s runs as sum: as many bytes and operations",
-                                      record_reduction_name(work->reduction)));
+        note(episode,
+             g_strdup_printf("%s runs as sum: as many bytes and operations", record_reduction_name(work->reduction)));
     }
 }
 
@@ -222,9 +198,8 @@ static void note_auto(Episode *episode, const CollGroup *group, const CollSpec *
     coll_library_apply(group, &taken);
     coll_choice(group, &taken, &algo, &proto);
     g_autofree char *why = coll_library_why(group, spec);
-    note(episode, g_strdup_printf("auto (--program %s), %s on %u GPUs: %s %s, %s",
-                                  coll_library_names[spec->library], coll_op_name(spec->op),
-                                  coll_group_ranks(group), coll_algo_name(algo),
+    note(episode, g_strdup_printf("auto (--program %s), %s on %u GPUs: %s %s, %s", coll_library_names[spec->library],
+                                  coll_op_name(spec->op), coll_group_ranks(group), coll_algo_name(algo),
                                   coll_proto_name(proto), why));
 }
 
@@ -238,15 +213,14 @@ static gboolean start_coll(Piece *piece, CollOp op, GError **error)
         note(episode, g_strdup("sizes are rounded up to whole 16-byte accesses of each rank"));
     }
     piece->group = group_of(episode, work->gpu, work->n, error);
-    if (piece->group == NULL) {
+    if (!piece->group) {
         return FALSE;
     }
     char *fallback = NULL;
     spec.proto = work->proto;
     spec.library = episode->spec->library;
-    spec.algo =
-        replay_algo(episode->spec->fabric, piece->group, &spec, work->algo, &fallback);
-    if (fallback != NULL) {
+    spec.algo = replay_algo(episode->spec->fabric, piece->group, &spec, work->algo, &fallback);
+    if (fallback) {
         note(episode, fallback);
     }
     if (spec.algo == COLL_AUTO && episode->spec->algo[op] == COLL_AUTO && op != COLL_BARRIER) {
@@ -289,11 +263,11 @@ gboolean episode_run(Episode *episode, SimTime until_ps, gboolean *ended, GError
 {
     episode->ended = FALSE;
     SimStatus status = SIM_STOPPED;
-    while (!episode->ended && episode->error == NULL && status == SIM_STOPPED) {
+    while (!episode->ended && !episode->error && status == SIM_STOPPED) {
         status = sim_run(episode->sim, until_ps);
     }
     *ended = episode->ended;
-    if (episode->error != NULL) {
+    if (episode->error) {
         g_propagate_error(error, g_steal_pointer(&episode->error));
         return FALSE;
     }

@@ -33,8 +33,9 @@ CollOp episode_coll_op(RecordOp op);
  * rounded up to whole accesses. */
 CollSpec episode_coll_spec(const EpisodeWork *work);
 /* The algorithm and protocol that a replay wants for the work. choice.c. */
-void replay_choice(const ReplaySpec *spec, const EpisodeWork *work, CollAlgo *algo,
-                   CollProto *proto);
+void replay_choice(const ReplaySpec *spec, const EpisodeWork *work, CollAlgo *algo, CollProto *proto);
+/* Finds the fastest for work of which neither algorithm nor protocol is wanted, unless it is known. choice.c. */
+gboolean replay_choose_one(const ReplaySpec *spec, const EpisodeWork *work, GError **error);
 /* CTAs that a collective gets; 0: the algorithm's own number. */
 guint32 replay_ctas(const FabricSpec *fabric);
 /* Equal keys: the same work. Caller frees. */
@@ -50,7 +51,6 @@ Episode *episode_open(const ReplaySpec *spec, SimTime begin_ps, EpisodeDone done
 /* Adds what the fabric carried to usage, and frees everything. */
 void episode_close(Episode *episode, ReplayUsage *usage);
 SimTime episode_now_ps(const Episode *episode);
-guint32 episode_active(const Episode *episode);
 /* Starts work at the present time. */
 gboolean episode_start(Episode *episode, const EpisodeWork *work, guint64 tag, GError **error);
 /* Runs until something ends (TRUE, *ended) or the clock stands at until_ps. GError: stuck. */
@@ -59,8 +59,8 @@ gboolean episode_run(Episode *episode, SimTime until_ps, gboolean *ended, GError
 /* Usage: zero, add, free. */
 void replay_usage_init(ReplayUsage *usage, const FabricSpec *fabric);
 void replay_usage_add(ReplayUsage *to, const ReplayUsage *from, SimTime at_ps); /* what began at that time */
-/* What a fabric carried. series, which has ended, and where: of it; NULL: none. */
-void replay_usage_take(ReplayUsage *usage, const Fabric *fabric, const Series *series, const Where *where);
+/* What a fabric carried. recording, which has ended: of it; NULL: none. figures: its points are wanted. */
+void replay_usage_take(ReplayUsage *usage, const Fabric *fabric, const Recording *recording, gboolean figures);
 void replay_usage_clear(ReplayUsage *usage);
 
 /* transfer.c */
@@ -71,10 +71,10 @@ typedef struct {
 } TransferPart;
 /* Stores from GPU to GPU, all at once; done is called from an event after the last, and the
  * Transfer is gone. */
-gboolean transfer_start(Fabric *fabric, const TransferPart *parts, guint32 n, TransferDone done,
-                        void *user, GError **error);
+gboolean transfer_start(Fabric *fabric, const TransferPart *parts, guint32 n, TransferDone done, void *user,
+                        GError **error);
 /* Runs a plan on its GPUs. */
-gboolean plan_start(Fabric *fabric, const Plan *plan, const guint16 *gpu, TransferDone done,
-                    void *user, GError **error);
+gboolean plan_start(Fabric *fabric, const Plan *plan, const guint16 *gpu, TransferDone done, void *user,
+                    GError **error);
 
 #endif

@@ -10,11 +10,8 @@ gboolean episode_work(const ReplayJob *job, guint32 index, EpisodeWork *work, gu
     const Trace *trace = job->trace;
     const guint32 *members = &g_array_index(match->members, guint32, item->first);
     const Record *first = trace_record(trace, members[0]);
-    *work = (EpisodeWork){.op = item->op,
-                          .dtype = first->dtype,
-                          .reduction = first->reduction,
-                          .gpu = gpu,
-                          .plan = trace->plan};
+    *work = (EpisodeWork){
+        .op = item->op, .dtype = first->dtype, .reduction = first->reduction, .gpu = gpu, .plan = trace->plan};
     gint32 root = RECORD_NO_PEER;
     for (guint32 i = 0; i < item->n; i++) {
         const Record *record = trace_record(trace, members[i]);
@@ -38,21 +35,14 @@ gboolean episode_work(const ReplayJob *job, guint32 index, EpisodeWork *work, gu
 CollOp episode_coll_op(RecordOp op)
 {
     switch (op) {
-    case RECORD_ALL_REDUCE:
-        return COLL_ALL_REDUCE;
-    case RECORD_ALL_GATHER:
-        return COLL_ALL_GATHER;
+    case RECORD_ALL_REDUCE: return COLL_ALL_REDUCE;
+    case RECORD_ALL_GATHER: return COLL_ALL_GATHER;
     case RECORD_REDUCE:
-    case RECORD_REDUCE_SCATTER:
-        return COLL_REDUCE_SCATTER;
-    case RECORD_BROADCAST:
-        return COLL_BROADCAST;
-    case RECORD_ALL_TO_ALL:
-        return COLL_ALL_TO_ALL;
-    case RECORD_BARRIER:
-        return COLL_BARRIER;
-    default:
-        return COLL_OPS;
+    case RECORD_REDUCE_SCATTER: return COLL_REDUCE_SCATTER;
+    case RECORD_BROADCAST: return COLL_BROADCAST;
+    case RECORD_ALL_TO_ALL: return COLL_ALL_TO_ALL;
+    case RECORD_BARRIER: return COLL_BARRIER;
+    default: return COLL_OPS;
     }
 }
 
@@ -63,10 +53,9 @@ static NumericType type_of(const EpisodeWork *work)
         RecordDtype record;
         NumericType numeric;
     } types[] = {
-        {RECORD_I32, NUMERIC_S32},   {RECORD_U32, NUMERIC_U32}, {RECORD_I64, NUMERIC_S64},
-        {RECORD_U64, NUMERIC_U64},   {RECORD_F16, NUMERIC_F16}, {RECORD_BF16, NUMERIC_BF16},
-        {RECORD_F32, NUMERIC_F32},   {RECORD_F64, NUMERIC_F64}, {RECORD_E4M3, NUMERIC_E4M3},
-        {RECORD_E5M2, NUMERIC_E5M2},
+        {RECORD_I32, NUMERIC_S32},   {RECORD_U32, NUMERIC_U32},   {RECORD_I64, NUMERIC_S64}, {RECORD_U64, NUMERIC_U64},
+        {RECORD_F16, NUMERIC_F16},   {RECORD_BF16, NUMERIC_BF16}, {RECORD_F32, NUMERIC_F32}, {RECORD_F64, NUMERIC_F64},
+        {RECORD_E4M3, NUMERIC_E4M3}, {RECORD_E5M2, NUMERIC_E5M2},
     };
     NumericType type = NUMERIC_U32;
     for (guint i = 0; i < G_N_ELEMENTS(types) && record_op_reduces(work->op); i++) {
@@ -96,9 +85,8 @@ CollSpec episode_coll_spec(const EpisodeWork *work)
 char *episode_work_key(const EpisodeWork *work)
 {
     GString *key = g_string_new(NULL);
-    g_string_append_printf(key, "%d %d %d %" G_GUINT64_FORMAT " %u %p %d %d:", work->op, work->dtype,
-                           work->reduction, work->bytes, work->root, (const void *)work->plan,
-                           work->algo, work->proto);
+    g_string_append_printf(key, "%d %d %d %" G_GUINT64_FORMAT " %u %p %d %d:", work->op, work->dtype, work->reduction,
+                           work->bytes, work->root, (const void *)work->plan, work->algo, work->proto);
     for (guint32 i = 0; i < work->n; i++) {
         g_string_append_printf(key, " %u", work->gpu[i]);
     }

@@ -38,8 +38,7 @@ static void add_ref(PlanRun *run, guint32 rank, const PlanOp *op, const PlanRef 
     const GArray *switches = g_array_index(run->plan->ranks, PlanRank, rank).switches;
     const PlanSwitch *channel = &g_array_index(switches, PlanSwitch, ref->channel);
     for (guint i = 0; i < channel->ranks->len; i++) {
-        add_cuts(run, g_array_index(channel->ranks, guint32, i), channel->buffer, offset,
-                 offset + bytes);
+        add_cuts(run, g_array_index(channel->ranks, guint32, i), channel->buffer, offset, offset + bytes);
     }
 }
 
@@ -103,21 +102,20 @@ void plan_packets_init(PlanRun *run)
 
 void plan_packets_clear(PlanPackets *packets)
 {
-    for (guint b = 0; b < PLAN_BUFFERS && packets->cuts[b] != NULL; b++) {
+    for (guint b = 0; b < PLAN_BUFFERS && packets->cuts[b]; b++) {
         g_array_free(packets->cuts[b], TRUE);
     }
 }
 
 static guint32 cut_index(const GArray *cuts, guint64 offset)
 {
-    const guint64 *found =
-        bsearch(&offset, cuts->data, cuts->len, sizeof(guint64), cuts_compare);
+    const guint64 *found = bsearch(&offset, cuts->data, cuts->len, sizeof(guint64), cuts_compare);
     g_assert(found != NULL); /* plan_packets_init saw every operation */
     return found - (const guint64 *)(const void *)cuts->data;
 }
 
-guint32 plan_packets_flags(const PlanRun *run, guint32 rank, PlanBuffer buffer, guint64 offset,
-                           guint64 bytes, guint32 *n)
+guint32 plan_packets_flags(const PlanRun *run, guint32 rank, PlanBuffer buffer, guint64 offset, guint64 bytes,
+                           guint32 *n)
 {
     const PlanPackets *packets = &run->rank[rank].packets;
     guint32 from = cut_index(packets->cuts[buffer], offset);

@@ -41,8 +41,7 @@ static void await_flag(Block *block, FoAddress flag, guint64 value)
     fo_sync(block->cta);
 }
 
-static FoAddress address_of(const Block *block, const PlanOp *op, const PlanRef *ref,
-                            guint64 *bytes)
+static FoAddress address_of(const Block *block, const PlanOp *op, const PlanRef *ref, guint64 *bytes)
 {
     guint64 offset = plan_part(block->run, op, ref, bytes);
     if (ref->channel >= 0) {
@@ -57,17 +56,14 @@ static void await_packets(Block *block, const PlanOp *op)
     for (guint32 i = op->packet_src; i < op->n_src; i++) {
         const PlanRef *ref = &op->src[i];
         guint64 bytes, offset = plan_part(block->run, op, ref, &bytes);
-        guint32 n = 0, flag = bytes > 0 ? plan_packets_flags(block->run, ref->rank, ref->buffer,
-                                                             offset, bytes, &n)
-                                        : 0;
+        guint32 n = 0, flag = bytes > 0 ? plan_packets_flags(block->run, ref->rank, ref->buffer, offset, bytes, &n) : 0;
         for (guint32 k = 0; k < n; k++) {
             await_flag(block, flag_at(block, ref->rank, flag + k), 1);
         }
     }
 }
 
-static void raise_packets(Block *block, guint32 rank, PlanBuffer buffer, guint64 offset,
-                          guint64 bytes)
+static void raise_packets(Block *block, guint32 rank, PlanBuffer buffer, guint64 offset, guint64 bytes)
 {
     guint32 n, flag = plan_packets_flags(block->run, rank, buffer, offset, bytes, &n);
     for (guint32 k = 0; k < n; k++) {
@@ -100,8 +96,7 @@ static void send_packets(Block *block, const PlanOp *op)
     }
 }
 
-static void run_loop(Block *block, const PlanOp *op, guint32 first_src, guint32 n_src,
-                     guint32 first_dst, guint32 n_dst)
+static void run_loop(Block *block, const PlanOp *op, guint32 first_src, guint32 n_src, guint32 first_dst, guint32 n_dst)
 {
     static const FoOp ops[] = {[RECORD_SUM] = FO_ADD, [RECORD_MIN] = FO_MIN, [RECORD_MAX] = FO_MAX};
     gboolean reduces = op->kind == PLAN_SWITCH_REDUCE_STORE;
@@ -119,8 +114,7 @@ static void run_loop(Block *block, const PlanOp *op, guint32 first_src, guint32 
     for (guint32 i = 0; i < n_dst; i++) {
         const PlanRef *ref = &op->dst[first_dst + i];
         FoAddress base = address_of(block, op, ref, &bytes);
-        loop.destination[loop.destinations++] =
-            (FoStream){ref->channel >= 0 ? FO_MULTIMEM_ST : FO_ST, base};
+        loop.destination[loop.destinations++] = (FoStream){ref->channel >= 0 ? FO_MULTIMEM_ST : FO_ST, base};
     }
     gboolean doubled = op->packet && op->kind == PLAN_PUT;
     loop.bytes = bytes * (doubled ? 2 : 1);
@@ -143,8 +137,7 @@ static void run_move(Block *block, const PlanOp *op)
     if (op->signal && op->n_peers > 0) {
         meet(block);
         for (guint32 i = 0; i < op->n_peers; i++) {
-            raise_flag(block, flag_at(block, op->peers[i],
-                                      block->run->rank[block->rank].theirs[op->channels[i]]));
+            raise_flag(block, flag_at(block, op->peers[i], block->run->rank[block->rank].theirs[op->channels[i]]));
         }
     }
 }
@@ -153,31 +146,25 @@ static void run_op(Block *block, const PlanOp *op)
 {
     switch (op->kind) {
     case PLAN_NOP:
-    case PLAN_FLUSH:
-        fo_sync(block->cta);
-        break;
+    case PLAN_FLUSH: fo_sync(block->cta); break;
     case PLAN_BARRIER:
         meet(block);
         raise_flag(block, flag_at(block, block->rank, PLAN_FLAG_BARRIER + op->barrier_id));
         block->met[op->barrier_id] += op->barrier_blocks;
-        await_flag(block, flag_at(block, block->rank, PLAN_FLAG_BARRIER + op->barrier_id),
-                   block->met[op->barrier_id]);
+        await_flag(block, flag_at(block, block->rank, PLAN_FLAG_BARRIER + op->barrier_id), block->met[op->barrier_id]);
         break;
     case PLAN_SIGNAL:
         meet(block);
         for (guint32 i = 0; i < op->n_peers; i++) {
-            raise_flag(block, flag_at(block, op->peers[i],
-                                      block->run->rank[block->rank].theirs[op->channels[i]]));
+            raise_flag(block, flag_at(block, op->peers[i], block->run->rank[block->rank].theirs[op->channels[i]]));
         }
         break;
     case PLAN_WAIT:
         for (guint32 i = 0; i < op->n_peers; i++) {
-            await_flag(block, flag_at(block, block->rank, op->channels[i]),
-                       ++block->waited[op->channels[i]]);
+            await_flag(block, flag_at(block, block->rank, op->channels[i]), ++block->waited[op->channels[i]]);
         }
         break;
-    default:
-        run_move(block, op);
+    default: run_move(block, op);
     }
 }
 

@@ -15,8 +15,7 @@ static gboolean fits_buffers(const PlanRun *run, guint32 r, const PlanRef *ref)
     if (ref->channel < 0) {
         return end <= g_array_index(ranks, PlanRank, ref->rank).chunks[ref->buffer];
     }
-    const PlanSwitch *channel =
-        &g_array_index(g_array_index(ranks, PlanRank, r).switches, PlanSwitch, ref->channel);
+    const PlanSwitch *channel = &g_array_index(g_array_index(ranks, PlanRank, r).switches, PlanSwitch, ref->channel);
     gboolean fits = TRUE;
     for (guint i = 0; i < channel->ranks->len; i++) {
         guint32 member = g_array_index(channel->ranks, guint32, i);
@@ -34,8 +33,7 @@ static gboolean check_op(const PlanRun *run, guint32 r, const PlanOp *op, GError
     for (guint32 i = 0; i < op->n_src + op->n_dst; i++) {
         const PlanRef *ref = i < op->n_src ? &op->src[i] : &op->dst[i - op->n_src];
         if (!fits_buffers(run, r, ref)) {
-            return fail(run->plan, "an operation reaches over the end of its buffer's chunks",
-                        error);
+            return fail(run->plan, "an operation reaches over the end of its buffer's chunks", error);
         }
     }
     return TRUE;
@@ -67,9 +65,7 @@ static gboolean check_plan(const PlanRun *run, GError **error)
         const PlanRank *rank = &g_array_index(plan->ranks, PlanRank, r);
         for (guint q = 0; q < r; q++) {
             if (run->gpu[q] == run->gpu[r]) {
-                return fail(plan,
-                            "an execution plan needs a GPU for each rank: it cannot be folded",
-                            error);
+                return fail(plan, "an execution plan needs a GPU for each rank: it cannot be folded", error);
             }
         }
         if (rank->channels->len > PLAN_CHANNELS_MAX || rank->blocks->len > 65535) {
@@ -87,8 +83,7 @@ static gboolean check_plan(const PlanRun *run, GError **error)
     return TRUE;
 }
 
-static void map_for_all(PlanRun *run, FoAddress va, guint64 bytes, MemRegion *region,
-                        McObject *object)
+static void map_for_all(PlanRun *run, FoAddress va, guint64 bytes, MemRegion *region, McObject *object)
 {
     VasMapping *mapping = vas_map(run->vas, va, bytes, region, object, 0);
     for (guint r = 0; r < run->plan->ranks->len; r++) {
@@ -103,18 +98,15 @@ static gboolean make_buffers(PlanRun *run, guint32 r, GError **error)
     PlanPlace *place = &run->rank[r];
     for (guint b = 0; b <= PLAN_BUFFERS; b++) {
         gboolean flags = b == PLAN_BUFFERS;
-        guint64 bytes =
-            flags ? (PLAN_FLAG_PACKET + (guint64)place->packets.flags + 1) * PLAN_FLAG_BYTES
-                  : 2 * run->chunk_bytes * MAX(rank->chunks[b], 1);
+        guint64 bytes = flags ? (PLAN_FLAG_PACKET + (guint64)place->packets.flags + 1) * PLAN_FLAG_BYTES
+                              : 2 * run->chunk_bytes * MAX(rank->chunks[b], 1);
         bytes = (bytes + 255) / 256 * 256;
-        place->region[b] =
-            flags ? memory_control_region_new(run->fabric->memory, run->gpu[r], bytes, error)
-                  : memory_region_new(run->fabric->memory, run->gpu[r], bytes, error);
-        if (place->region[b] == NULL) {
+        place->region[b] = flags ? memory_control_region_new(run->fabric->memory, run->gpu[r], bytes, error)
+                                 : memory_region_new(run->fabric->memory, run->gpu[r], bytes, error);
+        if (!place->region[b]) {
             return FALSE;
         }
-        memory_set_cached(run->fabric->memory, place->region[b],
-                          bytes <= run->fabric->spec.gpu.l2_bytes);
+        memory_set_cached(run->fabric->memory, place->region[b], bytes <= run->fabric->spec.gpu.l2_bytes);
         place->bytes[b] = bytes;
         place->va[b] = vas_choose(run->vas, bytes, 2u << 20);
         map_for_all(run, place->va[b], bytes, place->region[b], NULL);
@@ -126,11 +118,9 @@ static gboolean make_window(PlanRun *run, const PlanSwitch *channel, guint32 *in
 {
     for (guint w = 0; w < run->windows->len; w++) {
         const PlanWindow *known = &g_array_index(run->windows, PlanWindow, w);
-        gboolean same =
-            known->buffer == channel->buffer && known->ranks->len == channel->ranks->len;
+        gboolean same = known->buffer == channel->buffer && known->ranks->len == channel->ranks->len;
         for (guint i = 0; i < channel->ranks->len && same; i++) {
-            same = g_array_index(known->ranks, guint32, i) ==
-                   g_array_index(channel->ranks, guint32, i);
+            same = g_array_index(known->ranks, guint32, i) == g_array_index(channel->ranks, guint32, i);
         }
         if (same) {
             *index = w;
@@ -139,23 +129,20 @@ static gboolean make_window(PlanRun *run, const PlanSwitch *channel, guint32 *in
     }
     guint64 bytes = G_MAXUINT64;
     for (guint i = 0; i < channel->ranks->len; i++) {
-        bytes =
-            MIN(bytes, run->rank[g_array_index(channel->ranks, guint32, i)].bytes[channel->buffer]);
+        bytes = MIN(bytes, run->rank[g_array_index(channel->ranks, guint32, i)].bytes[channel->buffer]);
     }
     McObject *object = fabric_mc_object(run->fabric, channel->ranks->len, bytes);
     for (guint i = 0; i < channel->ranks->len; i++) {
         guint32 r = g_array_index(channel->ranks, guint32, i);
         mcobject_add_member(object, run->gpu[r]);
-        gboolean bound =
-            mcobject_bind(object, run->gpu[r], 0, run->rank[r].region[channel->buffer], 0, bytes);
+        gboolean bound = mcobject_bind(object, run->gpu[r], 0, run->rank[r].region[channel->buffer], 0, bytes);
         g_assert(bound);
     }
-    PlanWindow window = {object, vas_choose(run->vas, bytes, 2u << 20), channel->buffer,
-                         channel->ranks};
+    PlanWindow window = {object, vas_choose(run->vas, bytes, 2u << 20), channel->buffer, channel->ranks};
     g_autoptr(GError) full = NULL;
     if (!fabric_mc_attach(run->fabric, object, &full)) {
-        g_autofree char *text = g_strdup_printf(
-            "the switches' multicast tables have no room for its switch channels: %s", full->message);
+        g_autofree char *text =
+            g_strdup_printf("the switches' multicast tables have no room for its switch channels: %s", full->message);
         g_ptr_array_index(run->fabric->objects, object->id) = NULL;
         mcobject_free(object);
         return fail(run->plan, text, error);
@@ -181,8 +168,7 @@ static gboolean pair_channels(PlanRun *run, guint32 r, GError **error)
             before += other->peer == channel->peer && other->kind == channel->kind;
         }
         while (at < theirs->len && (g_array_index(theirs, PlanChannel, at).peer != r ||
-                                    g_array_index(theirs, PlanChannel, at).kind != channel->kind ||
-                                    before-- > 0)) {
+                                    g_array_index(theirs, PlanChannel, at).kind != channel->kind || before-- > 0)) {
             at++;
         }
         if (at == theirs->len) {
@@ -206,8 +192,7 @@ static gboolean set_up(PlanRun *run, GError **error)
         const GArray *switches = g_array_index(run->plan->ranks, PlanRank, r).switches;
         run->rank[r].windows = g_new0(guint32, switches->len + 1);
         for (guint s = 0; s < switches->len; s++) {
-            if (!make_window(run, &g_array_index(switches, PlanSwitch, s), &run->rank[r].windows[s],
-                             error)) {
+            if (!make_window(run, &g_array_index(switches, PlanSwitch, s), &run->rank[r].windows[s], error)) {
                 return FALSE;
             }
         }
@@ -226,7 +211,7 @@ static void run_free(PlanRun *run)
     }
     for (guint r = 0; r < run->plan->ranks->len; r++) {
         PlanPlace *place = &run->rank[r];
-        for (guint b = 0; b <= PLAN_BUFFERS && place->region[b] != NULL; b++) {
+        for (guint b = 0; b <= PLAN_BUFFERS && place->region[b]; b++) {
             vas_unmap(run->vas, place->va[b], place->bytes[b]);
             memory_region_unref(run->fabric->memory, place->region[b]);
         }
@@ -270,21 +255,19 @@ static void launch_all(PlanRun *run)
             .threads = (run->plan->threads + 31) / 32 * 32,
         };
         if (kernel.ctas > 0) {
-            DeviceLaunch *launch = device_launch(run->fabric, run->gpu[r], run->vas, &kernel,
-                                                 on_launch_done, run, NULL);
+            DeviceLaunch *launch = device_launch(run->fabric, run->gpu[r], run->vas, &kernel, on_launch_done, run,
+                                                 NULL);
             g_assert(launch != NULL); /* check_plan saw to the grid */
         }
     }
 }
 
-gboolean plan_start(Fabric *fabric, const Plan *plan, const guint16 *gpu, TransferDone done,
-                    void *user, GError **error)
+gboolean plan_start(Fabric *fabric, const Plan *plan, const guint16 *gpu, TransferDone done, void *user, GError **error)
 {
     guint32 chunks = 1, blocks = 0;
     for (guint r = 0; r < plan->ranks->len; r++) {
         const PlanRank *rank = &g_array_index(plan->ranks, PlanRank, r);
-        chunks = MAX(chunks, rank->chunks[PLAN_INPUT] > 0 ? rank->chunks[PLAN_INPUT]
-                                                          : rank->chunks[PLAN_OUTPUT]);
+        chunks = MAX(chunks, rank->chunks[PLAN_INPUT] > 0 ? rank->chunks[PLAN_INPUT] : rank->chunks[PLAN_OUTPUT]);
         blocks = MAX(blocks, rank->blocks->len);
     }
     if (blocks == 0) {

@@ -27,9 +27,9 @@ typedef struct {
  * that every operation covers whole or not at all, so that one flag for each piece says what the
  * flag beside every packet says on hardware. */
 typedef struct {
-    GArray *cuts[PLAN_BUFFERS];   /* guint64 offsets, ascending */
-    guint32 first[PLAN_BUFFERS];  /* flag of the first piece, from PLAN_FLAG_PACKET */
-    guint32 flags;                /* of all buffers */
+    GArray *cuts[PLAN_BUFFERS];  /* guint64 offsets, ascending */
+    guint32 first[PLAN_BUFFERS]; /* flag of the first piece, from PLAN_FLAG_PACKET */
+    guint32 flags;               /* of all buffers */
 } PlanPackets;
 
 typedef struct {
@@ -67,8 +67,8 @@ void plan_packets_init(PlanRun *run);
 void plan_packets_clear(PlanPackets *packets);
 /* The flags of the pieces in bytes [offset, offset + bytes) of a rank's buffer: *n of them from the
  * number returned on. The range must be one of an operation's packets. */
-guint32 plan_packets_flags(const PlanRun *run, guint32 rank, PlanBuffer buffer, guint64 offset,
-                           guint64 bytes, guint32 *n);
+guint32 plan_packets_flags(const PlanRun *run, guint32 rank, PlanBuffer buffer, guint64 offset, guint64 bytes,
+                           guint32 *n);
 
 /* One thread block of one rank: fo_cta says which. */
 void plan_program(FoCta *cta, const void *args);

@@ -4,12 +4,10 @@
 #include <string.h>
 
 #include "traces/record/graph.h"
-#include "traces/replay/episode.h"
-#include "traces/replay/memo.h"
 #include "traces/replay/steps.h"
+#include "traces/replay/stretch.h"
 
 #define PPM 1000000u
-#define NO_ITEM G_MAXUINT64
 
 typedef struct {
     const ReplayJob *job;
@@ -27,14 +25,8 @@ typedef struct {
     Steps steps;
     guint64 done, all;
     SimTime now_ps;
-    GHashTable *memo;                 /* text of the work -> Memo; spec->known's, or its own */
-    ReplayMemo *own;                  /* NULL: spec->known serves */
-    Episode *episode;                 /* NULL: quiet, or tentative */
-    SimTime base_ps;                  /* recorded time at the episode's 0 */
-    guint64 pieces;                   /* started in the episode so far */
-    char *alone;                      /* key of its only piece */
-    guint64 tentative, tentative_tag; /* a remembered communication under way; tag NO_ITEM: none */
-    SimTime tentative_ps;             /* its start */
+    ReplayMemo *own;  /* NULL: spec->known serves */
+    Stretch *stretch; /* what is on the fabric */
     GError *error;
 } Replay;
 
@@ -53,7 +45,7 @@ static void record_ready(Replay *r, guint32 job, guint32 index)
     gboolean communicates = r->job[job].job->match->of_record[index] != MATCH_NONE;
     SimTime begin = r->now_ps + scaled(r, record.gap_ps);
     if (begin > REPLAY_PS_MAX || scaled(r, record.duration_ps) > REPLAY_PS_MAX - begin) {
-        if (r->error == NULL) {
+        if (!r->error) {
             g_set_error(&r->error, TRACE_ERROR, TRACE_ERROR_VALUE,
                         "%s: the replay would take over 53 simulated days; a smaller "
                         "--compute-scale, or a part of the trace (--limit), should do",
@@ -76,7 +68,7 @@ static void record_end(Replay *r, guint32 job, guint32 index)
     state->result->end_ps[index] = r->now_ps;
     r->result->total_ps = MAX(r->result->total_ps, r->now_ps);
     r->done++;
-    if (r->spec->progress != NULL && r->done % 256 == 0)
+    if (r->spec->progress && r->done % 256 == 0)
         r->spec->progress(r->spec->user, r->done, r->all);
     for (guint32 u = state->graph.first[index]; u < state->graph.first[index + 1]; u++) {
         if (--state->graph.waits[state->graph.users[u]] == 0) {
@@ -93,7 +85,7 @@ static void item_end(Replay *r, guint32 job, guint32 index)
     const MatchItem *item = &g_array_index(state->job->match->items, MatchItem, index);
     state->result->item[index].end_ps = r->now_ps;
     state->moved[index] = 1;
-    if (r->spec->ended != NULL)
+    if (r->spec->ended)
         r->spec->ended(r->spec->user, state->job, item, &state->result->item[index]);
     for (guint32 i = 0; i < item->n; i++) {
         guint32 record = g_array_index(state->job->match->members, guint32, item->first + i);
@@ -105,14 +97,8 @@ static void item_end(Replay *r, guint32 job, guint32 index)
 
 /* ---- what runs on the fabric */
 
-static guint64 tag_of(guint32 job, guint32 index)
-{
-    return (guint64)job << 32 | index;
-}
-
 /* The work of an item, with the algorithm that this replay wants for it; FALSE as episode_work. */
-static gboolean work_of(const Replay *r, const ReplayJob *job, guint32 index, EpisodeWork *work,
-                        guint16 *gpu)
+static gboolean work_of(const Replay *r, const ReplayJob *job, guint32 index, EpisodeWork *work, guint16 *gpu)
 {
     gboolean moves = episode_work(job, index, work, gpu);
     replay_choice(r->spec, work, &work->algo, &work->proto);
@@ -123,79 +109,22 @@ static void on_done(void *user, guint64 tag, CollAlgo algo, CollProto proto)
 {
     Replay *r = user;
     guint32 job = tag >> 32, index = (guint32)tag;
-    r->now_ps = r->base_ps + episode_now_ps(r->episode);
+    r->now_ps = stretch_now_ps(r->stretch);
     ReplayItem *item = &r->job[job].result->item[index];
     item->algo = algo;
     item->proto = proto;
     item->multicast = replay_algo_is_multicast(algo);
-    if (r->pieces == 1 && r->alone != NULL && r->spec->memo && !fault_comes_or_goes(&r->spec->fabric->fault)) {
-        Memo *memo = g_new0(Memo, 1);
-        memo->time_ps = r->now_ps - item->start_ps;
-        memo->algo = algo;
-        memo->proto = proto;
-        g_hash_table_insert(r->memo, g_strdup(r->alone), memo);
-    }
     item_end(r, job, index);
 }
 
-static void close_episode(Replay *r)
+/* Something came upon a remembered communication, which is simulated after all. */
+static void on_simulated(void *user, guint64 tag)
 {
-    ReplayUsage usage;
-    replay_usage_init(&usage, r->spec->fabric);
-    episode_close(r->episode, &usage);
-    r->episode = NULL;
-    replay_usage_add(&r->result->usage, &usage, r->base_ps);
-    Memo *memo = r->pieces == 1 && r->alone != NULL ? g_hash_table_lookup(r->memo, r->alone) : NULL;
-    if (memo != NULL && memo->usage.flits == NULL) {
-        memo->usage = usage;
-    } else {
-        replay_usage_clear(&usage);
-    }
-    g_clear_pointer(&r->alone, g_free);
-    r->pieces = 0;
-}
-
-static gboolean open_episode(Replay *r, SimTime base_ps)
-{
-    r->episode = episode_open(r->spec, base_ps, on_done, r, r->result->notes, &r->error);
-    r->base_ps = base_ps;
-    return r->episode != NULL;
-}
-
-static gboolean start_piece(Replay *r, guint64 tag)
-{
-    JobState *state = &r->job[tag >> 32];
-    guint16 *gpu = g_new(guint16, state->job->trace->world + 2);
-    EpisodeWork work;
-    work_of(r, state->job, (guint32)tag, &work, gpu);
-    g_clear_pointer(&r->alone, g_free);
-    r->alone = r->pieces++ == 0 ? episode_work_key(&work) : NULL;
-    r->result->simulated++;
-    gboolean ok = episode_start(r->episode, &work, tag, &r->error);
-    g_free(gpu);
-    return ok || episode_blame(state->job, (guint32)tag, &r->error);
-}
-
-/* Something comes upon a remembered communication: from its start on it is simulated after all. */
-static gboolean simulate_after_all(Replay *r)
-{
-    guint64 tag = r->tentative_tag;
-    r->tentative_tag = NO_ITEM;
-    r->tentative++;
-    r->result->overlapped++;
+    Replay *r = user;
     r->result->job[tag >> 32].item[(guint32)tag].memoised = FALSE;
     r->result->memoised--;
-    gboolean ended = FALSE;
-    SimTime now_ps = r->now_ps;
-    if (!open_episode(r, r->tentative_ps) || !start_piece(r, tag)) {
-        return FALSE;
-    }
-    if (now_ps > r->tentative_ps &&
-        !episode_run(r->episode, now_ps - r->tentative_ps, &ended, &r->error)) {
-        return FALSE;
-    }
-    g_assert(!ended); /* it would have ended later, or it would have ended before */
-    return TRUE;
+    r->result->simulated++;
+    r->result->overlapped++;
 }
 
 static gboolean item_start(Replay *r, guint32 job, guint32 index)
@@ -203,35 +132,18 @@ static gboolean item_start(Replay *r, guint32 job, guint32 index)
     JobState *state = &r->job[job];
     ReplayItem *item = &state->result->item[index];
     item->start_ps = r->now_ps;
-    guint16 *gpu = g_new(guint16, state->job->trace->world + 2);
+    g_autofree guint16 *gpu = g_new(guint16, state->job->trace->world + 2);
     EpisodeWork work;
-    gboolean moves = work_of(r, state->job, index, &work, gpu);
-    char *key = moves ? episode_work_key(&work) : NULL;
-    const Memo *memo = moves ? g_hash_table_lookup(r->memo, key) : NULL;
-    gboolean ok = TRUE;
-    if (!moves) {
+    if (!work_of(r, state->job, index, &work, gpu)) {
         item_end(r, job, index);
-    } else if (r->episode == NULL && r->tentative_tag == NO_ITEM && memo != NULL) {
-        r->tentative_tag = tag_of(job, index);
-        r->tentative_ps = r->now_ps;
-        item->memoised = TRUE;
-        item->algo = memo->algo;
-        item->proto = memo->proto;
-        item->multicast = replay_algo_is_multicast(memo->algo);
-        r->result->memoised++;
-        steps_push(&r->steps, (Step){.at_ps = r->now_ps + memo->time_ps,
-                                     .kind = STEP_MEMO_END,
-                                     .job = job,
-                                     .index = index,
-                                     .tentative = r->tentative});
-    } else {
-        ok = r->tentative_tag == NO_ITEM || simulate_after_all(r);
-        ok = ok && (r->episode != NULL || open_episode(r, r->now_ps)) &&
-             start_piece(r, tag_of(job, index));
+        return TRUE;
     }
-    g_free(key);
-    g_free(gpu);
-    return ok;
+    const guint64 tag = (guint64)job << 32 | index;
+    if (!stretch_start(r->stretch, r->now_ps, &work, tag, &item->memoised, &r->error))
+        return episode_blame(state->job, index, &r->error);
+    r->result->memoised += item->memoised;
+    r->result->simulated += !item->memoised;
+    return TRUE;
 }
 
 /* A rank has come to a communication. */
@@ -256,54 +168,25 @@ static gboolean record_arrive(Replay *r, guint32 job, guint32 record)
     return sends || (!message && state->missing[index] == 0) ? item_start(r, job, index) : TRUE;
 }
 
-static gboolean do_step(Replay *r, const Step *step)
-{
-    r->now_ps = step->at_ps;
-    switch (step->kind) {
-    case STEP_ARRIVE:
-        return record_arrive(r, step->job, step->index);
-    case STEP_END:
-        record_end(r, step->job, step->index);
-        return TRUE;
-    default:
-        if (step->tentative == r->tentative && r->tentative_tag != NO_ITEM) {
-            guint16 *gpu = g_new(guint16, r->job[step->job].job->trace->world + 2);
-            EpisodeWork work;
-            work_of(r, r->job[step->job].job, step->index, &work, gpu);
-            char *key = episode_work_key(&work);
-            const Memo *memo = g_hash_table_lookup(r->memo, key);
-            replay_usage_add(&r->result->usage, &memo->usage, r->tentative_ps);
-            g_free(key);
-            g_free(gpu);
-            r->tentative_tag = NO_ITEM;
-            r->tentative++;
-            item_end(r, step->job, step->index);
-        }
-        return TRUE;
-    }
-}
-
 static gboolean replay_loop(Replay *r)
 {
-    while (r->steps.heap->len > 0 || r->episode != NULL) {
+    while (r->steps.heap->len > 0 || stretch_is_busy(r->stretch)) {
         SimTime next = r->steps.heap->len > 0 ? g_array_index(r->steps.heap, Step, 0).at_ps : SIMTIME_NEVER;
-        if (r->episode != NULL) {
+        if (stretch_is_busy(r->stretch)) {
             gboolean ended;
-            SimTime until = next == SIMTIME_NEVER ? SIMTIME_NEVER : next - r->base_ps;
-            if (!episode_run(r->episode, until, &ended, &r->error)) {
+            if (!stretch_run(r->stretch, next, &ended, &r->error)) {
                 return FALSE;
-            }
-            if (episode_active(r->episode) == 0) {
-                close_episode(r);
             }
             if (ended) {
                 continue;
             }
         }
-        Step step = steps_pop(&r->steps);
-        if (!do_step(r, &step) || r->error != NULL) {
+        const Step step = steps_pop(&r->steps);
+        r->now_ps = step.at_ps;
+        if (step.kind == STEP_END)
+            record_end(r, step.job, step.index);
+        if ((step.kind == STEP_ARRIVE && !record_arrive(r, step.job, step.index)) || r->error)
             return FALSE;
-        }
     }
     return TRUE;
 }
@@ -330,6 +213,22 @@ static void job_init(Replay *r, guint32 j, const ReplayJob *job)
     r->all += n;
 }
 
+static void replay_open_stretch(Replay *r)
+{
+    const ReplaySpec *spec = r->spec;
+    StretchSpec stretch = {.spec = spec,
+                           .notes = r->result->notes,
+                           .usage = &r->result->usage,
+                           .done = on_done,
+                           .simulated = on_simulated,
+                           .user = r};
+    if (spec->memo && !fault_comes_or_goes(&spec->fabric->fault)) {
+        r->own = spec->known ? NULL : replay_memo_new();
+        stretch.memo = r->own ? r->own : spec->known;
+    }
+    r->stretch = stretch_new(&stretch);
+}
+
 static void replay_clear(Replay *r, guint n)
 {
     for (guint j = 0; j < n; j++) {
@@ -338,11 +237,8 @@ static void replay_clear(Replay *r, guint n)
         g_free(r->job[j].arrived);
         g_free(r->job[j].moved);
     }
-    if (r->episode != NULL) {
-        episode_close(r->episode, NULL);
-    }
+    stretch_free(r->stretch);
     g_free(r->job);
-    g_free(r->alone);
     g_array_free(r->steps.heap, TRUE);
     replay_memo_free(r->own);
 }
@@ -354,14 +250,12 @@ ReplayResult *replay_run(const ReplaySpec *spec, const ReplayJob *jobs, guint n,
         .result = g_new0(ReplayResult, 1),
         .job = g_new0(JobState, n),
         .steps.heap = g_array_new(FALSE, FALSE, sizeof(Step)),
-        .own = spec->known == NULL ? replay_memo_new() : NULL,
-        .tentative_tag = NO_ITEM,
     };
-    r.memo = (r.own != NULL ? r.own : spec->known)->by_key;
     r.result->jobs = n;
     r.result->job = g_new0(ReplayJobResult, n);
     r.result->notes = g_ptr_array_new_with_free_func(g_free);
     replay_usage_init(&r.result->usage, spec->fabric);
+    replay_open_stretch(&r);
     for (guint j = 0; j < n; j++) {
         job_init(&r, j, &jobs[j]);
     }
@@ -372,7 +266,7 @@ ReplayResult *replay_run(const ReplaySpec *spec, const ReplayJob *jobs, guint n,
             }
         }
     }
-    gboolean ok = r.error == NULL && replay_loop(&r) && r.error == NULL;
+    gboolean ok = !r.error && replay_loop(&r) && !r.error;
     g_assert(!ok || r.done == r.all); /* match_new saw to it that the traces come to an end */
     replay_clear(&r, n);
     if (!ok) {
@@ -385,7 +279,7 @@ ReplayResult *replay_run(const ReplaySpec *spec, const ReplayJob *jobs, guint n,
 
 void replay_result_free(ReplayResult *result)
 {
-    if (result == NULL) {
+    if (!result) {
         return;
     }
     for (guint32 j = 0; j < result->jobs; j++) {

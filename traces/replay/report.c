@@ -12,8 +12,7 @@ static const Column row_columns[] = {
     COLUMN_TEXT(algo, "algo", "which algorithm ran; plan: the execution plan; -: plain stores"),
     COLUMN_U64(gpus, "gpus", "", "ranks of its group"),
     COLUMN_TEXT(dtype, "type", "element type"),
-    COLUMN_U64(bytes, "size", "B",
-               "of one, as nccl-tests counts it: the larger of what a rank puts in and gets out"),
+    COLUMN_U64(bytes, "size", "B", "of one, as nccl-tests counts it: the larger of what a rank puts in and gets out"),
     COLUMN_U64(bytes_in, "in", "B", "what one rank puts into one"),
     COLUMN_U64(bytes_out, "out", "B", "what one rank gets out of one"),
     COLUMN_U64(count, "count", "", "how many of them"),
@@ -23,8 +22,7 @@ static const Column row_columns[] = {
     COLUMN_FIXED(sum_us, "sum", "us", 2, "the same of all"),
     COLUMN_FIXED(algbw_GBps, "algbw", "GB/s", 2, "size over mean time"),
     COLUMN_FIXED(busbw_GBps, "busbw", "GB/s", 2, "algbw with nccl-tests' factor of the operation"),
-    COLUMN_U64(slowest_rank, "slowest", "rank",
-               "the one that came last most often; -: all came together"),
+    COLUMN_U64(slowest_rank, "slowest", "rank", "the one that came last most often; -: all came together"),
     COLUMN_FIXED(skew_us, "skew", "us", 2, "mean, from the first rank's arrival to the last's"),
     COLUMN_BOOL(verified, "verified", "replays move no data: - not checked"),
     COLUMN_END,
@@ -49,9 +47,9 @@ typedef struct {
 static int row_compare(const void *a, const void *b)
 {
     const Row *x = a, *y = b;
-#define BY(field)                                                                                  \
-    if (x->field != y->field) {                                                                    \
-        return x->field < y->field ? -1 : 1;                                                       \
+#define BY(field)                                                                                                      \
+    if (x->field != y->field) {                                                                                        \
+        return x->field < y->field ? -1 : 1;                                                                           \
     }
     BY(job)
     BY(op)
@@ -75,19 +73,18 @@ static void rows_add(Rows *rows, guint32 job, guint32 index)
     }
     Row row = {.job = job, .ranks = item->n, .op = item->op, .algo = played->algo};
     for (guint32 i = 0; i < item->n; i++) {
-        const Record *r =
-            trace_record(trace, g_array_index(match->members, guint32, item->first + i));
+        const Record *r = trace_record(trace, g_array_index(match->members, guint32, item->first + i));
         row.bytes = MAX(row.bytes, record_bytes(r));
         row.in = MAX(row.in, r->bytes_in);
         row.out = MAX(row.out, r->bytes_out);
         row.dtype = r->dtype;
     }
     Row *to = NULL;
-    for (guint i = 0; i < rows->rows->len && to == NULL; i++) {
+    for (guint i = 0; i < rows->rows->len && !to; i++) {
         Row *known = &g_array_index(rows->rows, Row, i);
         to = row_compare(known, &row) == 0 ? known : NULL;
     }
-    if (to == NULL) {
+    if (!to) {
         row.last = g_new0(guint32, trace->world);
         g_array_append_val(rows->rows, row);
         to = &g_array_index(rows->rows, Row, rows->rows->len - 1);
@@ -103,16 +100,13 @@ static void rows_add(Rows *rows, guint32 job, guint32 index)
 static double busbw_factor(RecordOp op, guint32 n)
 {
     switch (op) {
-    case RECORD_ALL_REDUCE:
-        return 2.0 * (n - 1) / n;
+    case RECORD_ALL_REDUCE: return 2.0 * (n - 1) / n;
     case RECORD_ALL_GATHER:
     case RECORD_REDUCE_SCATTER:
     case RECORD_ALL_TO_ALL:
     case RECORD_GATHER:
-    case RECORD_SCATTER:
-        return (double)(n - 1) / n;
-    default:
-        return 1;
+    case RECORD_SCATTER: return (double)(n - 1) / n;
+    default: return 1;
     }
 }
 
@@ -135,9 +129,7 @@ static void row_write(Table *table, const Rows *rows, const Row *row)
     double algbw = mean_us > 0 ? (double)row->bytes / mean_us / 1e3 : NAN;
     replay_report_name(table, &rows->jobs[row->job]);
     table_text(table, op == RECORD_SEND ? "sendrecv" : record_op_name(op));
-    table_text(table, row->op == RECORD_PLAN    ? "plan"
-                      : row->algo == COLL_ALGOS ? NULL
-                                                : coll_algo_name(row->algo));
+    table_text(table, row->op == RECORD_PLAN ? "plan" : row->algo == COLL_ALGOS ? NULL : coll_algo_name(row->algo));
     table_u64(table, row->ranks);
     table_text(table, record_dtype_name(row->dtype));
     table_u64(table, row->bytes);
@@ -190,24 +182,24 @@ void replay_report_add(Report *report, const ReplaySpec *spec, const ReplayJob *
     replay_report_pair(report, jobs, pair);
     replay_report_links(report, spec, result);
     replay_report_switches(report, spec, result);
-    if (result->usage.faults != NULL) {
+    if (result->usage.faults) {
         fault_costs_report(result->usage.faults, report);
     }
     if (result->usage.errors > 0) {
-        report_add_note(report, "%" G_GUINT64_FORMAT " requests ended with an error, at which a program would end: all "
-                                "times are those of the fabric alone", result->usage.errors);
+        report_add_note(report,
+                        "%" G_GUINT64_FORMAT " requests ended with an error, at which a program would end: all "
+                        "times are those of the fabric alone",
+                        result->usage.errors);
     }
     if (spec->flow) {
         report_add_note(report, "fidelity flow: bulk loops are flows with max-min fair rates; switches count only what "
                                 "stayed packets");
     }
     if (result->memoised > 0) {
-        report_add_note(
-            report,
-            "%" G_GUINT64_FORMAT
-            " communications that nothing overlapped had been simulated before and "
-            "took what they took then (--no-memo simulates them again; the result is the same)",
-            result->memoised);
+        report_add_note(report,
+                        "%" G_GUINT64_FORMAT " communications had been simulated before, with what overlapped them, "
+                        "and took what they took then (--no-memo simulates them again; the result is the same)",
+                        result->memoised);
     }
     for (guint i = 0; i < result->notes->len; i++) {
         report_add_note(report, "%s", (char *)result->notes->pdata[i]);
@@ -219,8 +211,8 @@ void replay_report_add(Report *report, const ReplaySpec *spec, const ReplayJob *
         }
         for (guint i = 0; i < trace->skips->len; i++) {
             const TraceSkip *skip = &g_array_index(trace->skips, TraceSkip, i);
-            report_add_note(report, "skipped %" G_GUINT64_FORMAT ", %s; the first: %s", skip->count,
-                            skip->reason, skip->first);
+            report_add_note(report, "skipped %" G_GUINT64_FORMAT ", %s; the first: %s", skip->count, skip->reason,
+                            skip->first);
         }
     }
 }

@@ -21,7 +21,6 @@ typedef struct {
     SimTime communicating_ps, computing_ps, exposed_ps;
 } ReplayBusy;
 /* Records first .. end-1 of one rank. */
-ReplayBusy replay_busy(const ReplayJob *job, const ReplayJobResult *result, guint32 first,
-                       guint32 end, gint32 step);
+ReplayBusy replay_busy(const ReplayJob *job, const ReplayJobResult *result, guint32 first, guint32 end, gint32 step);
 
 #endif

@@ -33,8 +33,7 @@ typedef struct {
 static int hot_compare(const void *a, const void *b)
 {
     const HotLink *x = a, *y = b;
-    return x->flits != y->flits ? (x->flits > y->flits ? -1 : 1)
-                                : (x->at > y->at) - (x->at < y->at);
+    return x->flits != y->flits ? (x->flits > y->flits ? -1 : 1) : (x->at > y->at) - (x->at < y->at);
 }
 
 /* "leaf3.port40.up": trunks stand behind the links of GPUs in their leaf's order. */
@@ -69,17 +68,14 @@ void replay_report_links(Report *report, const ReplaySpec *spec, const ReplayRes
         hot[i] = (HotLink){usage->flits[i], i};
     }
     qsort(hot, n, sizeof(HotLink), hot_compare);
-    Table *table =
-        report_add_table(report, "hot_links", "links that carried most", link_columns, 0);
+    Table *table = report_add_table(report, "hot_links", "links that carried most", link_columns, 0);
     for (gsize i = 0; i < MIN(n, HOT_LINKS) && hot[i].flits > 0; i++) {
         gsize at = hot[i].at;
         g_autofree char *name = way_name(topology, at);
         table_text(table, name);
         table_u64(table, usage->flits[at]);
         table_fixed(table, (double)usage->flits[at] * 16 / 1e6);
-        table_fixed(table, result->total_ps > 0
-                               ? 100.0 * (double)usage->busy_ps[at] / (double)result->total_ps
-                               : 0);
+        table_fixed(table, result->total_ps > 0 ? 100.0 * (double)usage->busy_ps[at] / (double)result->total_ps : 0);
     }
     g_free(hot);
     g_clear_pointer(&topology, topology_free);

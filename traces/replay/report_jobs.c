@@ -13,8 +13,7 @@ static const Column job_columns[] = {
     COLUMN_U64(communications, "comms", "", "collectives and messages"),
     COLUMN_U64(groups, "groups", "", "that communicate"),
     COLUMN_FIXED(time_us, "time", "us", 2, "from the replay's start to the job's last operation"),
-    COLUMN_FIXED(exposed_us, "exposed", "us", 2,
-                 "communication while the rank computes nothing, mean of the ranks"),
+    COLUMN_FIXED(exposed_us, "exposed", "us", 2, "communication while the rank computes nothing, mean of the ranks"),
     COLUMN_FIXED(exposed_max_us, "most", "us", 2, "the same of the rank with most"),
     COLUMN_FIXED(communicating_us, "comm", "us", 2,
                  "communication, waiting for other ranks included, mean of the ranks"),
@@ -87,8 +86,7 @@ static const Column step_columns[] = {
     COLUMN_FIXED(begin_us, "begin", "us", 2, "first operation of any rank"),
     COLUMN_FIXED(end_us, "end", "us", 2, "last operation of any rank"),
     COLUMN_FIXED(time_us, "time", "us", 2, "end minus begin"),
-    COLUMN_FIXED(exposed_us, "exposed", "us", 2,
-                 "communication while the rank computes nothing, mean of the ranks"),
+    COLUMN_FIXED(exposed_us, "exposed", "us", 2, "communication while the rank computes nothing, mean of the ranks"),
     COLUMN_END,
 };
 

@@ -36,9 +36,9 @@ typedef struct {
 static int advice_compare(const void *a, const void *b)
 {
     const Advice *x = a, *y = b;
-#define BY(field)                                                                                  \
-    if (x->field != y->field) {                                                                    \
-        return x->field < y->field ? -1 : 1;                                                       \
+#define BY(field)                                                                                                      \
+    if (x->field != y->field) {                                                                                        \
+        return x->field < y->field ? -1 : 1;                                                                           \
     }
     BY(job)
     BY(op)
@@ -64,8 +64,7 @@ static void advice_add(GArray *rows, const ReplayJob *jobs, guint32 job, guint32
     }
     Advice row = {.job = job, .ranks = item->n, .op = item->op};
     for (guint32 i = 0; i < item->n; i++) {
-        const Record *r =
-            trace_record(jobs[job].trace, g_array_index(match->members, guint32, item->first + i));
+        const Record *r = trace_record(jobs[job].trace, g_array_index(match->members, guint32, item->first + i));
         row.bytes = MAX(row.bytes, record_bytes(r));
         row.dtype = r->dtype;
     }
@@ -74,11 +73,11 @@ static void advice_add(GArray *rows, const ReplayJob *jobs, guint32 job, guint32
         row.proto[k] = results[k]->job[job].item[index].proto;
     }
     Advice *to = NULL;
-    for (guint i = 0; i < rows->len && to == NULL; i++) {
+    for (guint i = 0; i < rows->len && !to; i++) {
         Advice *known = &g_array_index(rows, Advice, i);
         to = advice_compare(known, &row) == 0 ? known : NULL;
     }
-    if (to == NULL) {
+    if (!to) {
         g_array_append_val(rows, row);
         to = &g_array_index(rows, Advice, rows->len - 1);
     }
@@ -150,8 +149,7 @@ static void add_advice(Report *report, const ReplayJob *jobs, const ReplayPair *
 /* ---- in all */
 
 static const Column pair_columns[] = {
-    COLUMN_TEXT(kind, "algorithms",
-                "the fastest of each communication; multicast: of all, unicast: of those without"),
+    COLUMN_TEXT(kind, "algorithms", "the fastest of each communication; multicast: of all, unicast: of those without"),
     COLUMN_FIXED(total_us, "total", "us", 2, "the whole replay"),
     COLUMN_FIXED(communication_us, "comm", "us", 2, "sum over all communications"),
     COLUMN_FIXED(up_GB, "up", "GB", 3, "on the links to the switches, headers included"),
@@ -174,12 +172,11 @@ static SimTime communication_ps(const ReplayJob *jobs, const ReplayResult *resul
 
 void replay_report_pair(Report *report, const ReplayJob *jobs, const ReplayPair *pair)
 {
-    if (pair->multicast == NULL || pair->unicast == NULL) {
+    if (!pair->multicast || !pair->unicast) {
         return;
     }
     const ReplayResult *both[] = {pair->multicast, pair->unicast};
-    Table *table = report_add_table(report, "multicast_saves",
-                                    "what multicast saves against unicast", pair_columns, 0);
+    Table *table = report_add_table(report, "multicast_saves", "what multicast saves against unicast", pair_columns, 0);
     for (guint i = 0; i < 2; i++) {
         guint64 flits[2] = {0};
         for (gsize k = 0; k < (gsize)both[i]->usage.gpus * both[i]->usage.links * 2; k++) {
@@ -195,14 +192,13 @@ void replay_report_pair(Report *report, const ReplayJob *jobs, const ReplayPair 
     SimTime with_ps = pair->multicast->total_ps, without_ps = pair->unicast->total_ps;
     double of = (double)without_ps;
     if (with_ps > without_ps) {
-        report_add_note(report,
-                        "multicast saves nothing: taken where it is faster alone, the whole takes "
-                        "%.2f us longer, as communications overlap; without it %.2f us is best",
-                        (double)(with_ps - without_ps) / 1e6, of / 1e6);
+        report_add_answer(report,
+                          "multicast saves nothing: taken where it is faster alone, the whole takes "
+                          "%.2f us longer, as communications overlap; without it %.2f us is best",
+                          (double)(with_ps - without_ps) / 1e6, of / 1e6);
         return;
     }
     double saved = (double)(without_ps - with_ps);
-    report_add_note(report,
-                    "multicast saves %.2f us of %.2f us (%.1f %%) against the best without it",
-                    saved / 1e6, of / 1e6, of > 0 ? 100 * saved / of : 0);
+    report_add_answer(report, "multicast saves %.2f us of %.2f us (%.1f %%) against the best without it", saved / 1e6,
+                      of / 1e6, of > 0 ? 100 * saved / of : 0);
 }

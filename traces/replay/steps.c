@@ -7,11 +7,10 @@ static gboolean step_before(const Step *a, const Step *b)
 
 void steps_push(Steps *steps, Step step)
 {
-    step.order = step.kind == STEP_MEMO_END ? 0 : ++steps->scheduled;
+    step.order = ++steps->scheduled;
     g_array_append_val(steps->heap, step);
     Step *heap = (Step *)(void *)steps->heap->data;
-    for (guint i = steps->heap->len - 1; i > 0 && step_before(&heap[i], &heap[(i - 1) / 2]);
-         i = (i - 1) / 2) {
+    for (guint i = steps->heap->len - 1; i > 0 && step_before(&heap[i], &heap[(i - 1) / 2]); i = (i - 1) / 2) {
         Step other = heap[i];
         heap[i] = heap[(i - 1) / 2];
         heap[(i - 1) / 2] = other;

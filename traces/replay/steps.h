@@ -6,16 +6,15 @@
 
 #include "sim/engine/simtime.h"
 
-typedef enum { STEP_ARRIVE, STEP_END, STEP_MEMO_END } StepKind;
+typedef enum { STEP_ARRIVE, STEP_END } StepKind;
 
 /* Something due in recorded time. */
 typedef struct {
     SimTime at_ps;
-    guint64 order; /* of scheduling, at equal times; what the fabric ends comes first */
+    guint64 order; /* of scheduling, at equal times */
     StepKind kind;
     guint32 job;
-    guint32 index;     /* record, or item of STEP_MEMO_END */
-    guint64 tentative; /* of STEP_MEMO_END: which one */
+    guint32 index; /* of the record */
 } Step;
 
 typedef struct {

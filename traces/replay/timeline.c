@@ -19,8 +19,7 @@ static char *record_title(const ReplayJob *job, const ReplayJobResult *result, g
     }
     CollAlgo algo = result->item[item].algo;
     return g_strdup_printf("%s %" G_GUINT64_FORMAT " B%s%s", record_op_name(r->op), record_bytes(r),
-                           algo != COLL_ALGOS ? " " : "",
-                           algo != COLL_ALGOS ? coll_algo_name(algo) : "");
+                           algo != COLL_ALGOS ? " " : "", algo != COLL_ALGOS ? coll_algo_name(algo) : "");
 }
 
 /* Operations without a stream share as many tracks as run at once. */
@@ -28,8 +27,7 @@ typedef struct {
     GArray *free_ps, *track; /* SimTime, guint32 */
 } Lanes;
 
-static guint32 lane_of(Lanes *lanes, Timeline *timeline, guint32 group, SimTime start_ps,
-                       SimTime end_ps)
+static guint32 lane_of(Lanes *lanes, Timeline *timeline, guint32 group, SimTime start_ps, SimTime end_ps)
 {
     guint i = 0;
     while (i < lanes->free_ps->len && g_array_index(lanes->free_ps, SimTime, i) > start_ps) {
@@ -46,15 +44,13 @@ static guint32 lane_of(Lanes *lanes, Timeline *timeline, guint32 group, SimTime 
     return g_array_index(lanes->track, guint32, i);
 }
 
-static void save_rank(Timeline *timeline, const ReplayJob *job, const ReplayJobResult *result,
-                      guint32 rank)
+static void save_rank(Timeline *timeline, const ReplayJob *job, const ReplayJobResult *result, guint32 rank)
 {
     char *name = g_strdup_printf("%s rank %u (gpu%u)", job->trace->name, rank, job->gpu[rank]);
     guint32 group = timeline_add_group(timeline, name);
     g_free(name);
     GHashTable *tracks = g_hash_table_new(g_direct_hash, g_direct_equal); /* stream -> track + 1 */
-    Lanes lanes = {g_array_new(FALSE, FALSE, sizeof(SimTime)),
-                   g_array_new(FALSE, FALSE, sizeof(guint32))};
+    Lanes lanes = {g_array_new(FALSE, FALSE, sizeof(SimTime)), g_array_new(FALSE, FALSE, sizeof(guint32))};
     for (guint32 i = job->trace->rank_first[rank]; i < job->trace->rank_first[rank + 1]; i++) {
         guint32 stream = trace_record(job->trace, i)->stream, track;
         if (stream == RECORD_NO_STREAM) {
@@ -80,7 +76,7 @@ static void save_rank(Timeline *timeline, const ReplayJob *job, const ReplayJobR
 
 void replay_timeline_write(Timeline *timeline, const ReplayJob *jobs, const ReplayResult *result)
 {
-    if (timeline == NULL)
+    if (!timeline)
         return;
     for (guint32 j = 0; j < result->jobs; j++) {
         for (guint32 rank = 0; rank < jobs[j].trace->world; rank++) {
@@ -92,13 +88,12 @@ void replay_timeline_write(Timeline *timeline, const ReplayJob *jobs, const Repl
 }
 
 /* One strip: every pixel column that something of this kind covers. */
-static void svg_strip(GString *to, const ReplayJob *job, const ReplayJobResult *result,
-                      guint32 rank, gboolean comm, guint y, SimTime total_ps)
+static void svg_strip(GString *to, const ReplayJob *job, const ReplayJobResult *result, guint32 rank, gboolean comm,
+                      guint y, SimTime total_ps)
 {
     guint8 covered[SVG_WIDTH + 2] = {0};
     for (guint32 i = job->trace->rank_first[rank]; i < job->trace->rank_first[rank + 1]; i++) {
-        if ((job->match->of_record[i] != MATCH_NONE) == comm &&
-            result->end_ps[i] > result->start_ps[i]) {
+        if ((job->match->of_record[i] != MATCH_NONE) == comm && result->end_ps[i] > result->start_ps[i]) {
             guint from = (guint)((__uint128_t)result->start_ps[i] * SVG_WIDTH / total_ps);
             guint end = (guint)((__uint128_t)result->end_ps[i] * SVG_WIDTH / total_ps);
             memset(covered + from, 1, MAX(end, from + 1) - from);
@@ -110,9 +105,8 @@ static void svg_strip(GString *to, const ReplayJob *job, const ReplayJobResult *
             end++;
         }
         if (end > x) {
-            g_string_append_printf(
-                to, "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"10\" class=\"%s\"/>\n",
-                SVG_LEFT + x, y, end - x, comm ? "f8" : "f0");
+            g_string_append_printf(to, "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"10\" class=\"%s\"/>\n",
+                                   SVG_LEFT + x, y, end - x, comm ? "f8" : "f0");
         }
         x = MAX(end, x + 1);
     }
@@ -125,21 +119,18 @@ void replay_timeline_add(Report *report, const ReplayJob *jobs, const ReplayResu
     GString *body = g_string_new(NULL);
     for (guint32 j = 0; j < result->jobs; j++) {
         for (guint32 rank = 0; rank < jobs[j].trace->world; rank++) {
-            if (jobs[j].trace->rank_first[rank] == jobs[j].trace->rank_first[rank + 1] ||
-                all++ >= SVG_RANKS_MAX) {
+            if (jobs[j].trace->rank_first[rank] == jobs[j].trace->rank_first[rank + 1] || all++ >= SVG_RANKS_MAX) {
                 continue;
             }
             guint y = 24 + rows++ * SVG_ROW;
-            g_string_append_printf(
-                body, "<text x=\"0\" y=\"%u\">job %u rank %u</text>\n", y + 14, j,
-                rank);
+            g_string_append_printf(body, "<text x=\"0\" y=\"%u\">job %u rank %u</text>\n", y + 14, j, rank);
             svg_strip(body, &jobs[j], &result->job[j], rank, FALSE, y, total_ps);
             svg_strip(body, &jobs[j], &result->job[j], rank, TRUE, y + 11, total_ps);
         }
     }
     g_autofree char *title = g_strdup_printf("Timeline of the ranks: %.2f us from left to right%s. Blue: computing. "
-                                             "Orange: communicating, waiting included.", (double)total_ps / 1e6,
-                                             all > rows ? ", the first ranks only" : "");
+                                             "Orange: communicating, waiting included.",
+                                             (double)total_ps / 1e6, all > rows ? ", the first ranks only" : "");
     g_autofree char *svg = g_strdup_printf("<svg class=\"themed\" viewBox=\"0 0 %u %u\" role=\"img\" "
                                            "aria-label=\"timeline\">\n%s</svg>\n",
                                            SVG_LEFT + SVG_WIDTH, 30 + rows * SVG_ROW, body->str);

@@ -41,10 +41,10 @@ static void transfer_free(Transfer *transfer)
         if (b->to_va != 0) {
             vas_unmap(transfer->vas, b->to_va, b->bytes);
         }
-        if (b->from != NULL) {
+        if (b->from) {
             memory_region_unref(transfer->fabric->memory, b->from);
         }
-        if (b->to != NULL) {
+        if (b->to) {
             memory_region_unref(transfer->fabric->memory, b->to);
         }
     }
@@ -65,13 +65,11 @@ static void on_launch_done(const DeviceLaunch *launch, void *user)
     }
 }
 
-static MemRegion *buffer_new(Transfer *transfer, guint16 gpu, guint16 other, guint64 bytes,
-                             guint64 *va, GError **error)
+static MemRegion *buffer_new(Transfer *transfer, guint16 gpu, guint16 other, guint64 bytes, guint64 *va, GError **error)
 {
     MemRegion *region = memory_region_new(transfer->fabric->memory, gpu, bytes, error);
-    if (region != NULL) {
-        memory_set_cached(transfer->fabric->memory, region,
-                          bytes <= transfer->fabric->spec.gpu.l2_bytes);
+    if (region) {
+        memory_set_cached(transfer->fabric->memory, region, bytes <= transfer->fabric->spec.gpu.l2_bytes);
         *va = vas_choose(transfer->vas, bytes, 2u << 20);
         VasMapping *mapping = vas_map(transfer->vas, *va, bytes, region, NULL, 0);
         vas_set_access(mapping, gpu, VAS_ACCESS_READWRITE);
@@ -80,8 +78,8 @@ static MemRegion *buffer_new(Transfer *transfer, guint16 gpu, guint16 other, gui
     return region;
 }
 
-gboolean transfer_start(Fabric *fabric, const TransferPart *parts, guint32 n, TransferDone done,
-                        void *user, GError **error)
+gboolean transfer_start(Fabric *fabric, const TransferPart *parts, guint32 n, TransferDone done, void *user,
+                        GError **error)
 {
     for (guint32 i = 0; i < n; i++) {
         if (parts[i].bytes > COLL_BYTES_MAX) {
@@ -104,10 +102,8 @@ gboolean transfer_start(Fabric *fabric, const TransferPart *parts, guint32 n, Tr
         Buffers *b = &transfer->buffers[i];
         b->bytes = (parts[i].bytes + 15) / 16 * 16;
         b->from = buffer_new(transfer, parts[i].from, parts[i].to, b->bytes, &b->from_va, error);
-        b->to = b->from != NULL
-                    ? buffer_new(transfer, parts[i].to, parts[i].from, b->bytes, &b->to_va, error)
-                    : NULL;
-        if (b->to == NULL) {
+        b->to = b->from ? buffer_new(transfer, parts[i].to, parts[i].from, b->bytes, &b->to_va, error) : NULL;
+        if (!b->to) {
             transfer_free(transfer);
             return FALSE;
         }
@@ -123,8 +119,8 @@ gboolean transfer_start(Fabric *fabric, const TransferPart *parts, guint32 n, Tr
             .ctas = CLAMP(b->bytes / TRANSFER_CTA_BYTES, 1, TRANSFER_CTAS_MAX),
             .threads = TRANSFER_THREADS,
         };
-        DeviceLaunch *launch = device_launch(fabric, parts[i].from, transfer->vas, &kernel,
-                                             on_launch_done, transfer, NULL);
+        DeviceLaunch *launch = device_launch(fabric, parts[i].from, transfer->vas, &kernel, on_launch_done, transfer,
+                                             NULL);
         g_assert(launch != NULL); /* the grid is small */
     }
     return TRUE;

@@ -14,7 +14,7 @@ static guint64 usage_take_link(const Link *link, ReplayUsage *usage, gsize at)
     return flits;
 }
 
-void replay_usage_take(ReplayUsage *usage, const Fabric *fabric, const Series *series, const Where *where)
+void replay_usage_take(ReplayUsage *usage, const Fabric *fabric, const Recording *recording, gboolean figures)
 {
     const gsize first = 2 * (gsize)usage->gpus * usage->links;
     for (guint32 g = 0; g < usage->gpus; g++) {
@@ -34,17 +34,17 @@ void replay_usage_take(ReplayUsage *usage, const Fabric *fabric, const Series *s
         usage->multicast[s] += sw->multicast_requests;
         usage->replicas[s] += sw->replicated;
         for (guint32 p = 0; p < sw->ports; p++) {
-            usage->stalls[s] +=
-                sw->port[p].stalls_tag + sw->port[p].stalls_buffer + sw->port[p].stalls_rounds;
+            usage->stalls[s] += sw->port[p].stalls_tag + sw->port[p].stalls_buffer + sw->port[p].stalls_rounds;
         }
     }
-    if (series != NULL) {
+    if (figures) {
+        const RecordedRun run = recording_run(recording);
         usage->figures = series_sum_new(FIGURES_OF_EPISODE);
-        series_sum_take(usage->figures, series);
+        series_sum_take(usage->figures, &run);
     }
-    if (where != NULL) {
+    if (recording && recording_where(recording)) {
         usage->where = g_new(WhereTotal, 1);
-        *usage->where = where_total(where);
+        *usage->where = where_total(recording_where(recording));
     }
     usage->faults = fault_costs(fabric);
     usage->errors = fabric->n_faults;
@@ -54,8 +54,10 @@ void replay_usage_init(ReplayUsage *usage, const FabricSpec *fabric)
 {
     Topology *topology = topology_new(fabric, NULL);
     *usage = (ReplayUsage){0};
-    if (topology != NULL) { /* else no fabric can be built of it, which says why */
-        *usage = (ReplayUsage){.gpus = topology->gpus, .links = topology->links, .trunks = topology->trunks->len,
+    if (topology) { /* else no fabric can be built of it, which says why */
+        *usage = (ReplayUsage){.gpus = topology->gpus,
+                               .links = topology->links,
+                               .trunks = topology->trunks->len,
                                .switches = topology_switches(topology)};
         topology_free(topology);
     }
@@ -80,15 +82,15 @@ void replay_usage_add(ReplayUsage *to, const ReplayUsage *from, SimTime at_ps)
         to->replicas[s] += from->replicas[s];
         to->stalls[s] += from->stalls[s];
     }
-    if (from->figures != NULL) {
-        to->figures = to->figures != NULL ? to->figures : series_sum_new(SERIES_POINTS);
+    if (from->figures) {
+        to->figures = to->figures ? to->figures : series_sum_new(SERIES_POINTS);
         series_sum_add(to->figures, from->figures, at_ps);
     }
-    if (from->where != NULL) {
-        to->where = to->where != NULL ? to->where : g_new0(WhereTotal, 1);
+    if (from->where) {
+        to->where = to->where ? to->where : g_new0(WhereTotal, 1);
         where_total_add(to->where, from->where);
     }
-    if (from->faults != NULL) {
+    if (from->faults) {
         fault_costs_add(&to->faults, from->faults);
     }
     to->errors += from->errors;

@@ -4,15 +4,13 @@
 #include <string.h>
 
 const char *const chakra_attribute_names[CHAKRA_ATTRIBUTES] = {
-    "is_cpu_op",        "comm_type",     "comm_size",     "comm_src",           "comm_dst",
-    "comm_tag",         "num_ops",       "root_rank",     "fanout_out_bytes",   "fanout_dtype",
-    "fanout_reduction", "fanout_stream", "fanout_gap_ps", "fanout_duration_ps", "fanout_start_ps",
-    "fanout_step",      "fanout_is_gap"};
+    "is_cpu_op",     "comm_type",          "comm_size",        "comm_src",     "comm_dst",         "comm_tag",
+    "num_ops",       "root_rank",          "fanout_out_bytes", "fanout_dtype", "fanout_reduction", "fanout_stream",
+    "fanout_gap_ps", "fanout_duration_ps", "fanout_start_ps",  "fanout_step",  "fanout_is_gap"};
 
-static const RecordOp comm_types[] = {
-    RECORD_ALL_REDUCE,     RECORD_REDUCE,    RECORD_ALL_GATHER, RECORD_GATHER,
-    RECORD_SCATTER,        RECORD_BROADCAST, RECORD_ALL_TO_ALL, RECORD_REDUCE_SCATTER,
-    RECORD_REDUCE_SCATTER, RECORD_BARRIER};
+static const RecordOp comm_types[] = {RECORD_ALL_REDUCE,     RECORD_REDUCE,    RECORD_ALL_GATHER, RECORD_GATHER,
+                                      RECORD_SCATTER,        RECORD_BROADCAST, RECORD_ALL_TO_ALL, RECORD_REDUCE_SCATTER,
+                                      RECORD_REDUCE_SCATTER, RECORD_BARRIER};
 
 int chakra_attribute_by_name(const char *name)
 {
@@ -46,17 +44,14 @@ int chakra_comm_type(RecordOp op)
 static gboolean read_groups_file(Chakra *chakra, const char *path, GError **error)
 {
     Input *input = input_open(path, NULL, NULL, error);
-    JsonDocument *document = input != NULL ? json_read(input, error) : NULL;
-    gboolean ok = document != NULL && chakra_groups(chakra, json_root(document), path, error);
+    JsonDocument *document = input ? json_read(input, error) : NULL;
+    gboolean ok = document && chakra_groups(chakra, json_root(document), path, error);
     json_free(document);
     input_close(input);
     return ok;
 }
 
-static void free_ids(gpointer ids)
-{
-    g_array_free(ids, TRUE);
-}
+static void free_ids(gpointer ids) { g_array_free(ids, TRUE); }
 
 gboolean chakra_init(Chakra *chakra, Reader *reader, GError **error)
 {
@@ -83,8 +78,7 @@ gboolean chakra_init(Chakra *chakra, Reader *reader, GError **error)
             reader->trace->replicate = TRUE;
         }
     }
-    return reader->spec->groups_path == NULL ||
-           read_groups_file(chakra, reader->spec->groups_path, error);
+    return !reader->spec->groups_path || read_groups_file(chakra, reader->spec->groups_path, error);
 }
 
 void chakra_clear(Chakra *chakra)
@@ -95,26 +89,24 @@ void chakra_clear(Chakra *chakra)
     g_array_free(chakra->deps, TRUE);
 }
 
-static gboolean add_group(Chakra *chakra, const char *name, const Json *list, const char *where,
-                          GError **error)
+static gboolean add_group(Chakra *chakra, const char *name, const Json *list, const char *where, GError **error)
 {
     GArray *ranks = g_array_new(FALSE, FALSE, sizeof(guint32));
-    gboolean ok = name != NULL && list != NULL && list->type == JSON_ARRAY && list->first != NULL;
-    for (const Json *at = ok ? list->first : NULL; at != NULL && ok; at = at->next) {
+    gboolean ok = name && list && list->type == JSON_ARRAY && list->first;
+    for (const Json *at = ok ? list->first : NULL; at && ok; at = at->next) {
         guint64 rank;
         ok = json_u64(at, &rank) && rank < RECORD_WORLD_MAX;
         guint32 small = ok ? rank : 0;
         g_array_append_val(ranks, small);
     }
     if (ok) {
-        guint32 group =
-            trace_group(chakra->reader->trace, name, (guint32 *)(void *)ranks->data, ranks->len);
+        guint32 group = trace_group(chakra->reader->trace, name, (guint32 *)(void *)ranks->data, ranks->len);
         g_hash_table_insert(chakra->groups, g_strdup(name), GUINT_TO_POINTER(group + 1));
     } else {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
                     "%s: group '%s' should be a list of ranks, "
                     "like {\"0\": [0, 1, 2, 3]}",
-                    where, name != NULL ? name : "");
+                    where, name ? name : "");
     }
     g_array_free(ranks, TRUE);
     return ok;
@@ -133,11 +125,10 @@ gboolean chakra_groups(Chakra *chakra, const Json *groups, const char *where, GE
 }
 
 /* The group of a collective: by pg_name, or all ranks. FALSE with what is wrong in *problem. */
-static gboolean find_group(Chakra *chakra, const ChakraNode *node, guint32 *group,
-                           const char **problem)
+static gboolean find_group(Chakra *chakra, const ChakraNode *node, guint32 *group, const char **problem)
 {
     Trace *trace = chakra->reader->trace;
-    gboolean named = node->pg_name != NULL && node->pg_name[0] != 0;
+    gboolean named = node->pg_name && node->pg_name[0] != 0;
     if (named) {
         guint found = GPOINTER_TO_UINT(g_hash_table_lookup(chakra->groups, node->pg_name));
         if (found != 0) {
@@ -161,8 +152,7 @@ static gboolean find_group(Chakra *chakra, const ChakraNode *node, guint32 *grou
         return FALSE;
     }
     if (named && strcmp(node->pg_name, "0") != 0 && strcmp(node->pg_name, "default_pg") != 0) {
-        *problem =
-            "pg_name names a group whose ranks are not in the file; give them with --groups FILE";
+        *problem = "pg_name names a group whose ranks are not in the file; give them with --groups FILE";
         return FALSE;
     }
     *group = trace_group_world(trace, trace->world);
@@ -204,8 +194,7 @@ static const char *fill_message(Chakra *chakra, const ChakraNode *node, Record *
 {
     ChakraAttribute peer = node->type == CHAKRA_SEND ? CHAKRA_COMM_DST : CHAKRA_COMM_SRC;
     if (!node->has[peer]) {
-        return peer == CHAKRA_COMM_DST ? "a send should have comm_dst"
-                                       : "a receive should have comm_src";
+        return peer == CHAKRA_COMM_DST ? "a send should have comm_dst" : "a receive should have comm_src";
     }
     if (!node->has[CHAKRA_COMM_SIZE] || node->value[CHAKRA_COMM_SIZE] < 0 ||
         node->value[CHAKRA_COMM_SIZE] > (gint64)RECORD_BYTES_MAX) {
@@ -221,9 +210,7 @@ static const char *fill_message(Chakra *chakra, const ChakraNode *node, Record *
     record->peer = node->value[peer];
     record->tag = node->value[CHAKRA_COMM_TAG];
     record->bytes_in = record->bytes_out = node->value[CHAKRA_COMM_SIZE];
-    guint group = node->pg_name != NULL
-                      ? GPOINTER_TO_UINT(g_hash_table_lookup(chakra->groups, node->pg_name))
-                      : 0;
+    guint group = node->pg_name ? GPOINTER_TO_UINT(g_hash_table_lookup(chakra->groups, node->pg_name)) : 0;
     record->group = group != 0 ? group - 1 : RECORD_NO_GROUP;
     return NULL;
 }
@@ -237,8 +224,8 @@ static const char *fill_own(const ChakraNode *node, Record *record)
     }
     if (v[CHAKRA_DTYPE] < 0 || v[CHAKRA_DTYPE] >= RECORD_DTYPES || v[CHAKRA_REDUCTION] < 0 ||
         v[CHAKRA_REDUCTION] >= RECORD_REDUCTIONS || v[CHAKRA_STREAM] < 0 || v[CHAKRA_STEP] < 0 ||
-        v[CHAKRA_STREAM] >= RECORD_NO_STREAM || v[CHAKRA_STEP] > G_MAXINT32 ||
-        v[CHAKRA_OUT_BYTES] < 0 || v[CHAKRA_START_PS] < 0 || v[CHAKRA_DURATION_PS] < 0 || v[CHAKRA_GAP_PS] < 0) {
+        v[CHAKRA_STREAM] >= RECORD_NO_STREAM || v[CHAKRA_STEP] > G_MAXINT32 || v[CHAKRA_OUT_BYTES] < 0 ||
+        v[CHAKRA_START_PS] < 0 || v[CHAKRA_DURATION_PS] < 0 || v[CHAKRA_GAP_PS] < 0) {
         return "an attribute fanout_... is out of its range";
     }
     record->dtype = node->has[CHAKRA_DTYPE] ? (RecordDtype)v[CHAKRA_DTYPE] : RECORD_F32;
@@ -265,8 +252,7 @@ static const char *fill_record(Chakra *chakra, const ChakraNode *node, Record *r
     const char *problem = NULL;
     if (node->type == CHAKRA_SEND || node->type == CHAKRA_RECV) {
         problem = fill_message(chakra, node, record);
-    } else if (node->type == CHAKRA_COLLECTIVE && node->has[CHAKRA_COMM_TYPE] &&
-               node->has[CHAKRA_COMM_SIZE]) {
+    } else if (node->type == CHAKRA_COLLECTIVE && node->has[CHAKRA_COMM_TYPE] && node->has[CHAKRA_COMM_SIZE]) {
         problem = fill_collective(chakra, node, record);
     } else if (node->type == CHAKRA_COLLECTIVE) {
         if (node->has[CHAKRA_IS_CPU_OP] && !node->value[CHAKRA_IS_CPU_OP]) {
@@ -274,11 +260,11 @@ static const char *fill_record(Chakra *chakra, const ChakraNode *node, Record *r
         }
         chakra->host_nodes++;
     }
-    if (problem == NULL) {
+    if (!problem) {
         problem = fill_own(node, record);
     }
-    chakra->unknown_times +=
-        record->op == RECORD_COMPUTE && record->duration_ps == 0 && node->value[CHAKRA_NUM_OPS] > 0;
+    chakra->unknown_times += record->op == RECORD_COMPUTE && record->duration_ps == 0 &&
+                             node->value[CHAKRA_NUM_OPS] > 0;
     return problem;
 }
 
@@ -295,7 +281,7 @@ gboolean chakra_add(Chakra *chakra, ChakraNode *node, GError **error)
     Record record;
     record_init(&record, chakra->rank, RECORD_COMPUTE);
     record.source = node->where;
-    record.name = trace_name(reader->trace, node->name != NULL ? node->name : "");
+    record.name = trace_name(reader->trace, node->name ? node->name : "");
     gboolean ok = TRUE, good = FALSE;
     if (node->where.node < 0 || g_hash_table_contains(chakra->ids, &node->where.node)) {
         ok = reader_problem(reader, node->where, "doubled node", error,
@@ -303,17 +289,15 @@ gboolean chakra_add(Chakra *chakra, ChakraNode *node, GError **error)
         g_clear_pointer(&node->bad_text, g_free);
         return ok;
     }
-    if (node->has[CHAKRA_IS_GAP] &&
-        node->bad_text == NULL) { /* the node behind it carries the gap itself */
+    if (node->has[CHAKRA_IS_GAP] && !node->bad_text) { /* the node behind it carries the gap itself */
         g_hash_table_insert(chakra->gaps, boxed(node->where.node), g_array_copy(node->deps));
         return TRUE;
     }
-    const char *problem =
-        node->bad_text != NULL ? node->bad_text : fill_record(chakra, node, &record);
-    if (problem != NULL) {
+    const char *problem = node->bad_text ? node->bad_text : fill_record(chakra, node, &record);
+    if (problem) {
         gboolean grouped = record.op != RECORD_COMPUTE && record.group != RECORD_NO_GROUP;
-        ok = reader_problem(reader, node->where, "wrong node", error, "'%s': %s",
-                            node->name != NULL ? node->name : "", problem);
+        ok = reader_problem(reader, node->where, "wrong node", error, "'%s': %s", node->name ? node->name : "",
+                            problem);
         record.op = grouped ? record.op : RECORD_COMPUTE;
         record.duration_ps = 0;
     } else {
@@ -343,8 +327,7 @@ static gboolean resolve(Chakra *chakra, guint32 index, gint64 id, GError **error
     Record *record = trace_record(trace, index);
     record->skipped = TRUE;
     return reader_problem(chakra->reader, record->source, "dependency on a missing node", error,
-                          "waits for node %" G_GUINT64_FORMAT ", which the file does not have",
-                          (guint64)id);
+                          "waits for node %" G_GUINT64_FORMAT ", which the file does not have", (guint64)id);
 }
 
 gboolean chakra_finish(Chakra *chakra, GError **error)
@@ -354,8 +337,8 @@ gboolean chakra_finish(Chakra *chakra, GError **error)
         const guint64 *pair = (const guint64 *)(const void *)chakra->deps->data + 2 * i;
         gint64 id = pair[1];
         const GArray *gap = g_hash_table_lookup(chakra->gaps, &id);
-        gboolean ok = gap != NULL || resolve(chakra, pair[0], id, error);
-        for (guint k = 0; gap != NULL && k < gap->len && ok; k++) {
+        gboolean ok = gap || resolve(chakra, pair[0], id, error);
+        for (guint k = 0; gap && k < gap->len && ok; k++) {
             ok = resolve(chakra, pair[0], g_array_index(gap, guint64, k), error);
         }
         if (!ok) {
@@ -364,15 +347,12 @@ gboolean chakra_finish(Chakra *chakra, GError **error)
     }
     if (chakra->host_nodes > 0) {
         trace_note(trace,
-                   "%s: %" G_GUINT64_FORMAT
-                   " COMM_COLL nodes without comm_size are the host's side "
+                   "%s: %" G_GUINT64_FORMAT " COMM_COLL nodes without comm_size are the host's side "
                    "and take their recorded time only",
                    input_path(chakra->reader->input), chakra->host_nodes);
     }
     if (chakra->unknown_times > 0) {
-        trace_note(trace,
-                   "%s: %" G_GUINT64_FORMAT
-                   " computations give num_ops but no duration and take no time",
+        trace_note(trace, "%s: %" G_GUINT64_FORMAT " computations give num_ops but no duration and take no time",
                    input_path(chakra->reader->input), chakra->unknown_times);
     }
     return TRUE;

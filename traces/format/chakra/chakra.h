@@ -63,8 +63,7 @@ typedef struct {
     GHashTable *ids;    /* id -> record index + 1 */
     GArray *deps;       /* pairs of record and id, looked up at the end */
     GHashTable *groups; /* pg_name -> group index + 1 */
-    GHashTable
-        *gaps; /* id of a node that stands for a gap, in files written here -> GArray of its deps */
+    GHashTable *gaps;   /* id of a node that stands for a gap, in files written here -> GArray of its deps */
     guint64 host_nodes, unknown_times;
 } Chakra;
 
@@ -73,8 +72,7 @@ gboolean chakra_init(Chakra *chakra, Reader *reader, GError **error);
 /* {"name": [ranks], ...} or [{"pg_name": .., "ranks": [..]}, ...] */
 gboolean chakra_groups(Chakra *chakra, const Json *groups, const char *where, GError **error);
 gboolean chakra_add(Chakra *chakra, ChakraNode *node, GError **error);
-gboolean chakra_finish(Chakra *chakra,
-                       GError **error); /* looks up dependencies, says what was assumed */
+gboolean chakra_finish(Chakra *chakra, GError **error); /* looks up dependencies, says what was assumed */
 void chakra_clear(Chakra *chakra);
 
 /* Chakra's CollectiveCommType; -1: it has none. */

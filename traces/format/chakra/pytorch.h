@@ -12,7 +12,7 @@ typedef struct {
     guint element_bytes; /* as the tensors say; 0: they do not */
     gboolean has_dtype;
     gint64 start, stride, size; /* of the group's ranks; -1: not said */
-    gint64 rank; /* positional: the root of rooted operations, else the own rank; -1 */
+    gint64 rank;                /* positional: the root of rooted operations, else the own rank; -1 */
     guint32 pg_name;
     char *wrong; /* NULL: nothing. Freed by the reader */
 } EtComm;

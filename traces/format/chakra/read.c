@@ -86,8 +86,7 @@ static int next_message(Input *input, GByteArray *buffer, GError **error)
         if (got == 0) {
             g_set_error(error, TRACE_ERROR, TRACE_ERROR_CUT_OFF,
                         "%s: byte %" G_GUINT64_FORMAT ": a message "
-                        "says it has %" G_GUINT64_FORMAT
-                        " bytes, but the file ends %" G_GSIZE_FORMAT " bytes into it",
+                        "says it has %" G_GUINT64_FORMAT " bytes, but the file ends %" G_GSIZE_FORMAT " bytes into it",
                         input_path(input), start, length, have);
         }
         if (got <= 0) {
@@ -102,54 +101,33 @@ static gboolean attribute_integer(const Chakra__Attribute *attr, gint64 *value)
 {
     guint64 big = 0;
     switch (attr->value_case) {
-    case CHAKRA__ATTRIBUTE__VALUE_INT32_VAL:
-        *value = attr->int32_val;
-        break;
-    case CHAKRA__ATTRIBUTE__VALUE_INT64_VAL:
-        *value = attr->int64_val;
-        break;
-    case CHAKRA__ATTRIBUTE__VALUE_UINT32_VAL:
-        *value = attr->uint32_val;
-        break;
+    case CHAKRA__ATTRIBUTE__VALUE_INT32_VAL: *value = attr->int32_val; break;
+    case CHAKRA__ATTRIBUTE__VALUE_INT64_VAL: *value = attr->int64_val; break;
+    case CHAKRA__ATTRIBUTE__VALUE_UINT32_VAL: *value = attr->uint32_val; break;
     case CHAKRA__ATTRIBUTE__VALUE_UINT64_VAL:
         big = attr->uint64_val;
         *value = big;
         break;
-    case CHAKRA__ATTRIBUTE__VALUE_SINT32_VAL:
-        *value = attr->sint32_val;
-        break;
-    case CHAKRA__ATTRIBUTE__VALUE_SINT64_VAL:
-        *value = attr->sint64_val;
-        break;
-    case CHAKRA__ATTRIBUTE__VALUE_FIXED32_VAL:
-        *value = attr->fixed32_val;
-        break;
+    case CHAKRA__ATTRIBUTE__VALUE_SINT32_VAL: *value = attr->sint32_val; break;
+    case CHAKRA__ATTRIBUTE__VALUE_SINT64_VAL: *value = attr->sint64_val; break;
+    case CHAKRA__ATTRIBUTE__VALUE_FIXED32_VAL: *value = attr->fixed32_val; break;
     case CHAKRA__ATTRIBUTE__VALUE_FIXED64_VAL:
         big = attr->fixed64_val;
         *value = big;
         break;
-    case CHAKRA__ATTRIBUTE__VALUE_SFIXED32_VAL:
-        *value = attr->sfixed32_val;
-        break;
-    case CHAKRA__ATTRIBUTE__VALUE_SFIXED64_VAL:
-        *value = attr->sfixed64_val;
-        break;
-    case CHAKRA__ATTRIBUTE__VALUE_BOOL_VAL:
-        *value = attr->bool_val;
-        break;
-    default:
-        return FALSE;
+    case CHAKRA__ATTRIBUTE__VALUE_SFIXED32_VAL: *value = attr->sfixed32_val; break;
+    case CHAKRA__ATTRIBUTE__VALUE_SFIXED64_VAL: *value = attr->sfixed64_val; break;
+    case CHAKRA__ATTRIBUTE__VALUE_BOOL_VAL: *value = attr->bool_val; break;
+    default: return FALSE;
     }
     return big <= G_MAXINT64;
 }
 
 static void take_attribute(ChakraNode *node, const Chakra__Attribute *attr)
 {
-    if (strcmp(attr->name, "pg_name") == 0 &&
-        attr->value_case == CHAKRA__ATTRIBUTE__VALUE_STRING_VAL) {
+    if (strcmp(attr->name, "pg_name") == 0 && attr->value_case == CHAKRA__ATTRIBUTE__VALUE_STRING_VAL) {
         node->pg_name = attr->string_val;
-    } else if (strcmp(attr->name, "involved_dim") == 0 &&
-               attr->value_case == CHAKRA__ATTRIBUTE__VALUE_BOOL_LIST) {
+    } else if (strcmp(attr->name, "involved_dim") == 0 && attr->value_case == CHAKRA__ATTRIBUTE__VALUE_BOOL_LIST) {
         for (gsize i = 0; i < attr->bool_list->n_values; i++) {
             node->partial_dims |= !attr->bool_list->values[i];
         }
@@ -159,12 +137,11 @@ static void take_attribute(ChakraNode *node, const Chakra__Attribute *attr)
         return;
     }
     node->has[known] = attribute_integer(attr, &node->value[known]);
-    if (!node->has[known] && node->bad_text == NULL) {
-        node->bad_text =
-            attr->value_case == CHAKRA__ATTRIBUTE__VALUE_STRING_VAL
-                ? g_strdup_printf("%s is the string \"%.40s\"; it should be an integer", attr->name,
-                                  attr->string_val)
-                : g_strdup_printf("%s should be an integer below 2^63", attr->name);
+    if (!node->has[known] && !node->bad_text) {
+        node->bad_text = attr->value_case == CHAKRA__ATTRIBUTE__VALUE_STRING_VAL
+                             ? g_strdup_printf("%s is the string \"%.40s\"; it should be an integer", attr->name,
+                                               attr->string_val)
+                             : g_strdup_printf("%s should be an integer below 2^63", attr->name);
     }
 }
 
@@ -172,11 +149,10 @@ static gboolean take_node(Chakra *chakra, const GByteArray *buffer, guint64 byte
 {
     RecordSource where = reader_here(chakra->reader, 0, byte, -1);
     Chakra__Node *message = chakra__node__unpack(NULL, buffer->len, buffer->data);
-    if (message == NULL) {
-        return reader_problem(
-            chakra->reader, where, "wrong message", error,
-            "these %u bytes are no Chakra node: a field inside has a wrong length or type",
-            buffer->len);
+    if (!message) {
+        return reader_problem(chakra->reader, where, "wrong message", error,
+                              "these %u bytes are no Chakra node: a field inside has a wrong length or type",
+                              buffer->len);
     }
     ChakraNode node = {
         .where = where,
@@ -203,7 +179,7 @@ static gboolean take_metadata(Chakra *chakra, const GByteArray *buffer, GError *
 {
     const char *path = input_path(chakra->reader->input);
     Chakra__Metadata *message = chakra__metadata__unpack(NULL, buffer->len, buffer->data);
-    if (message == NULL) {
+    if (!message) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT,
                     "%s: byte 0: the first message is no Chakra "
                     "metadata: a field inside has a wrong length or type",
@@ -217,14 +193,12 @@ static gboolean take_metadata(Chakra *chakra, const GByteArray *buffer, GError *
         if (strcmp(attr->name, "fanout_world") == 0 && attribute_integer(attr, &world)) {
             ok = reader_set_world(chakra->reader, world < 0 ? 0 : world, error);
         }
-        gboolean groups =
-            strcmp(attr->name, "pg_config") == 0 || strcmp(attr->name, "process_groups") == 0;
+        gboolean groups = strcmp(attr->name, "pg_config") == 0 || strcmp(attr->name, "process_groups") == 0;
         if (!groups || attr->value_case != CHAKRA__ATTRIBUTE__VALUE_STRING_VAL) {
             continue;
         }
-        JsonDocument *document =
-            json_parse(path, attr->string_val, strlen(attr->string_val), error);
-        ok = document != NULL && chakra_groups(chakra, json_root(document), path, error);
+        JsonDocument *document = json_parse(path, attr->string_val, strlen(attr->string_val), error);
+        ok = document && chakra_groups(chakra, json_root(document), path, error);
         json_free(document);
     }
     chakra__metadata__free_unpacked(message, NULL);
@@ -246,8 +220,7 @@ static gboolean chakra_read(Reader *reader, GError **error)
         if (got <= 0) {
             break;
         }
-        ok =
-            first ? take_metadata(&chakra, buffer, error) : take_node(&chakra, buffer, byte, error);
+        ok = first ? take_metadata(&chakra, buffer, error) : take_node(&chakra, buffer, byte, error);
     }
     ok = ok && chakra_finish(&chakra, error);
     g_byte_array_free(buffer, TRUE);

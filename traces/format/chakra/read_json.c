@@ -6,14 +6,14 @@
 static int chakra_json_probe(const char *head, gsize n)
 {
     (void)n;
-    return strstr(head, "\"workload_graph\"") != NULL ? 95 : 0;
+    return strstr(head, "\"workload_graph\"") ? 95 : 0;
 }
 
 /* A member that should be a whole number of 0 or more; absent: stays. */
 static void take_number(ChakraNode *node, const Json *item, const char *key, guint64 *value)
 {
     const Json *member = json_get(item, key);
-    if (member == NULL || json_u64(member, value) || node->bad_text != NULL) {
+    if (!member || json_u64(member, value) || node->bad_text) {
         return;
     }
     char *is = json_describe(member);
@@ -24,17 +24,17 @@ static void take_number(ChakraNode *node, const Json *item, const char *key, gui
 static void take_deps(ChakraNode *node, const Json *item, const char *key)
 {
     const Json *list = json_get(item, key);
-    for (const Json *at = list != NULL ? list->first : NULL; at != NULL; at = at->next) {
+    for (const Json *at = list ? list->first : NULL; at != NULL; at = at->next) {
         guint64 id;
         if (json_u64(at, &id)) {
             g_array_append_val(node->deps, id);
-        } else if (node->bad_text == NULL) {
+        } else if (!node->bad_text) {
             char *is = json_describe(at);
             node->bad_text = g_strdup_printf("\"%s\" holds %s; it should hold ids", key, is);
             g_free(is);
         }
     }
-    if (list != NULL && list->type != JSON_ARRAY && node->bad_text == NULL) {
+    if (list && list->type != JSON_ARRAY && !node->bad_text) {
         node->bad_text = g_strdup_printf("\"%s\" should be a list of ids", key);
     }
 }
@@ -42,7 +42,7 @@ static void take_deps(ChakraNode *node, const Json *item, const char *key)
 static void take_attribute(ChakraNode *node, const Json *item, ChakraAttribute attribute)
 {
     const Json *member = json_get(item, chakra_attribute_names[attribute]);
-    if (member == NULL) {
+    if (!member) {
         return;
     }
     node->has[attribute] = TRUE;
@@ -50,7 +50,7 @@ static void take_attribute(ChakraNode *node, const Json *item, ChakraAttribute a
         node->value[attribute] = member->truth;
     } else if (!json_i64(member, &node->value[attribute])) {
         node->has[attribute] = FALSE;
-        if (node->bad_text == NULL) {
+        if (!node->bad_text) {
             char *is = json_describe(member);
             node->bad_text = g_strdup_printf("\"%s\" is %s; it should be a whole number below 2^63",
                                              chakra_attribute_names[attribute], is);
@@ -88,7 +88,7 @@ static gboolean chakra_json_item(void *user, const Json *item, GError **error)
             take_attribute(&node, item, i);
         }
         const Json *dims = json_get(item, "involved_dim");
-        for (const Json *at = dims != NULL ? dims->first : NULL; at != NULL; at = at->next) {
+        for (const Json *at = dims ? dims->first : NULL; at != NULL; at = at->next) {
             node.partial_dims |= at->type == JSON_BOOL && !at->truth;
         }
         ok = chakra_add(chakra, &node, error);
@@ -102,11 +102,9 @@ static gboolean chakra_json_read(Reader *reader, GError **error)
     Chakra chakra;
     gboolean ok = chakra_init(&chakra, reader, error);
     if (ok) {
-        JsonHandler handler = {
-            .array = "workload_graph", .item = chakra_json_item, .user = &chakra};
+        JsonHandler handler = {.array = "workload_graph", .item = chakra_json_item, .user = &chakra};
         GError *broken = NULL;
-        ok =
-            json_stream(reader->input, &handler, &broken) || reader_forgive(reader, &broken, error);
+        ok = json_stream(reader->input, &handler, &broken) || reader_forgive(reader, &broken, error);
     }
     ok = ok && chakra_finish(&chakra, error);
     chakra_clear(&chakra);

@@ -166,8 +166,8 @@ static void append_gap(GByteArray *to, const Chakra__Node *of, guint64 id, guint
     append_message(to, &gap.base);
 }
 
-static void append_node(GByteArray *to, const Trace *trace, guint32 index, const gint64 *ids,
-                        gint64 before, gint64 *next_gap, char **names)
+static void append_node(GByteArray *to, const Trace *trace, guint32 index, const gint64 *ids, gint64 before,
+                        gint64 *next_gap, char **names)
 {
     Record record = record_effective(trace_record(trace, index));
     const Record *r = &record;
@@ -220,8 +220,8 @@ static void number_rank(const Trace *trace, guint32 first, guint32 end, gint64 *
     }
 }
 
-static gboolean write_rank(const Trace *trace, guint32 rank, const char *prefix, const char *groups,
-                           char **names, gint64 *ids, GError **error)
+static gboolean write_rank(const Trace *trace, guint32 rank, const char *prefix, const char *groups, char **names,
+                           gint64 *ids, GError **error)
 {
     guint32 first = trace->rank_first[rank], end = trace->rank_first[rank + 1];
     GByteArray *bytes = g_byte_array_new();
@@ -235,8 +235,7 @@ static gboolean write_rank(const Trace *trace, guint32 rank, const char *prefix,
     for (guint32 i = first; i < end; i++) {
         const Record *r = trace_record(trace, i);
         gpointer stream = GUINT_TO_POINTER(r->stream);
-        guint before =
-            r->stream == RECORD_NO_STREAM ? 0 : GPOINTER_TO_UINT(g_hash_table_lookup(last, stream));
+        guint before = r->stream == RECORD_NO_STREAM ? 0 : GPOINTER_TO_UINT(g_hash_table_lookup(last, stream));
         append_node(bytes, trace, i, ids, before != 0 ? ids[before - 1] : -1, &next_gap, names);
         g_hash_table_insert(last, stream, GUINT_TO_POINTER(i + 1));
     }

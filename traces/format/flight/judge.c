@@ -130,9 +130,9 @@ static gboolean judge_difference(const Flight *flight, const Place *places, guin
                            (!uneven && record_bytes(other) != record_bytes(first)) || other->rank == first->rank;
         if (differs && !view->missed) {
             char *text = what(flight, &places[0]);
-            trace_note(flight->reader->trace, "ranks differ in %s on rank %u, but %s of %" G_GUINT64_FORMAT
-                       " bytes on rank %u", text, places[0].rank, record_op_name(other->op), record_bytes(other),
-                       places[i].rank);
+            trace_note(flight->reader->trace,
+                       "ranks differ in %s on rank %u, but %s of %" G_GUINT64_FORMAT " bytes on rank %u", text,
+                       places[0].rank, record_op_name(other->op), record_bytes(other), places[i].rank);
             g_free(text);
             view->missed = TRUE;
         }
@@ -158,8 +158,10 @@ static void judge_hung(const Flight *flight, const Place *places, guint n, Group
     end_ranks(late, n_late);
     if (n_late > 0 && !view->hung) {
         char *text = what(flight, &places[0]);
-        trace_note(flight->reader->trace, "%s was called by all its ranks and not ended by rank%s %s (%u of them had "
-                   "started it)", text, n_late > 1 ? "s" : "", late->str, started);
+        trace_note(flight->reader->trace,
+                   "%s was called by all its ranks and not ended by rank%s %s (%u of them had "
+                   "started it)",
+                   text, n_late > 1 ? "s" : "", late->str, started);
         g_free(text);
         view->hung = TRUE;
     }
@@ -188,12 +190,14 @@ static void judge_group(const Flight *flight, const Place *places, guint n)
     Trace *trace = flight->reader->trace;
     const char *name = trace_group_at(trace, places[0].group)->name;
     if (lost > 0) {
-        trace_note(trace, "%" G_GUINT64_FORMAT
-                   " collectives of group '%s' that fell out of some rank's ring are left out", lost, name);
+        trace_note(trace,
+                   "%" G_GUINT64_FORMAT " collectives of group '%s' that fell out of some rank's ring are left out",
+                   lost, name);
     }
     if (later > 0) {
-        trace_note(trace, "%" G_GUINT64_FORMAT
-                   " collectives of group '%s' that not all ranks called alike are left out", later, name);
+        trace_note(trace,
+                   "%" G_GUINT64_FORMAT " collectives of group '%s' that not all ranks called alike are left out",
+                   later, name);
     }
 }
 

@@ -18,7 +18,7 @@ static void value_free(gpointer data)
 {
     PickleValue *value = data;
     g_free(value->text);
-    if (value->items != NULL) {
+    if (value->items) {
         g_ptr_array_free(value->items, TRUE);
     }
     g_free(value);
@@ -26,7 +26,7 @@ static void value_free(gpointer data)
 
 static G_GNUC_PRINTF(2, 3) gboolean fail(Pickle *p, const char *format, ...)
 {
-    if (p->wrong == NULL) {
+    if (!p->wrong) {
         va_list args;
         va_start(args, format);
         char *text = g_strdup_vprintf(format, args), *valid = g_utf8_make_valid(text, -1);
@@ -60,7 +60,7 @@ static gboolean push(Pickle *p, PickleValue *value)
 static PickleValue *pop(Pickle *p)
 {
     PickleValue *value = p->stack->len > 0 ? p->stack->pdata[p->stack->len - 1] : NULL;
-    if (value == NULL || value->kind == VALUE_MARK) {
+    if (!value || value->kind == VALUE_MARK) {
         fail(p, "takes a value that is not there");
         return NULL;
     }
@@ -103,10 +103,7 @@ static gboolean push_text(Pickle *p, guint length_bytes)
     return push(p, value_new(p, VALUE_TEXT, valid));
 }
 
-static gboolean push_atom(Pickle *p, const char *text)
-{
-    return push(p, value_new(p, VALUE_ATOM, g_strdup(text)));
-}
+static gboolean push_atom(Pickle *p, const char *text) { return push(p, value_new(p, VALUE_ATOM, g_strdup(text))); }
 
 static gboolean push_integer(Pickle *p, gint64 number)
 {
@@ -173,7 +170,7 @@ static gboolean push_tuple(Pickle *p, guint n)
     PickleValue *list = value_new(p, VALUE_LIST, NULL);
     for (guint i = 0; i < n; i++) {
         PickleValue *value = pop(p);
-        if (value == NULL) {
+        if (!value) {
             return FALSE;
         }
         g_ptr_array_insert(list->items, 0, value);
@@ -184,8 +181,8 @@ static gboolean push_tuple(Pickle *p, guint n)
 /* Puts values into the list or dictionary on top. */
 static gboolean extend(Pickle *p, const PickleValue *values, ValueKind kind)
 {
-    PickleValue *to = values != NULL && p->stack->len > 0 ? p->stack->pdata[p->stack->len - 1] : NULL;
-    if (to == NULL || to->kind != kind || (kind == VALUE_DICT && values->items->len % 2 != 0)) {
+    PickleValue *to = values && p->stack->len > 0 ? p->stack->pdata[p->stack->len - 1] : NULL;
+    if (!to || to->kind != kind || (kind == VALUE_DICT && values->items->len % 2 != 0)) {
         return fail(p, "adds values to what is no %s", kind == VALUE_DICT ? "dictionary" : "list");
     }
     for (guint i = 0; i < values->items->len; i++) {
@@ -194,16 +191,13 @@ static gboolean extend(Pickle *p, const PickleValue *values, ValueKind kind)
     return TRUE;
 }
 
-static gboolean extend_by(Pickle *p, guint n, ValueKind kind)
-{
-    return push_tuple(p, n) && extend(p, pop(p), kind);
-}
+static gboolean extend_by(Pickle *p, guint n, ValueKind kind) { return push_tuple(p, n) && extend(p, pop(p), kind); }
 
 /* A line: "module\nname\n" of GLOBAL. */
 static char *take_line(Pickle *p)
 {
     const guint8 *end = memchr(p->data + p->at, '\n', p->bytes - p->at);
-    if (end == NULL) {
+    if (!end) {
         fail(p, "ends inside a name");
         return NULL;
     }
@@ -214,8 +208,8 @@ static char *take_line(Pickle *p)
 
 static gboolean push_global(Pickle *p)
 {
-    char *module = take_line(p), *name = module != NULL ? take_line(p) : NULL;
-    gboolean ok = name != NULL && push(p, value_new(p, VALUE_NAME, g_strdup_printf("%s %s", module, name)));
+    char *module = take_line(p), *name = module ? take_line(p) : NULL;
+    gboolean ok = name && push(p, value_new(p, VALUE_NAME, g_strdup_printf("%s %s", module, name)));
     g_free(module);
     g_free(name);
     return ok;
@@ -223,8 +217,8 @@ static gboolean push_global(Pickle *p)
 
 static gboolean push_stack_global(Pickle *p)
 {
-    PickleValue *name = pop(p), *module = name != NULL ? pop(p) : NULL;
-    if (module == NULL || module->kind != VALUE_TEXT || name->kind != VALUE_TEXT) {
+    PickleValue *name = pop(p), *module = name ? pop(p) : NULL;
+    if (!module || module->kind != VALUE_TEXT || name->kind != VALUE_TEXT) {
         return fail(p, "names a class by what is no text");
     }
     return push(p, value_new(p, VALUE_NAME, g_strdup_printf("%s %s", module->text, name->text)));
@@ -233,8 +227,8 @@ static gboolean push_stack_global(Pickle *p)
 /* What a known function gives for its arguments: the first of them, or something empty. */
 static gboolean reduce(Pickle *p)
 {
-    PickleValue *args = pop(p), *name = args != NULL ? pop(p) : NULL;
-    if (name == NULL || name->kind != VALUE_NAME || args->kind != VALUE_LIST) {
+    PickleValue *args = pop(p), *name = args ? pop(p) : NULL;
+    if (!name || name->kind != VALUE_NAME || args->kind != VALUE_LIST) {
         return fail(p, "calls what is no function");
     }
     gboolean list = g_str_has_prefix(name->text, "torch.jit._pickle ");
@@ -261,7 +255,7 @@ static gboolean remember(Pickle *p, guint64 number)
 static gboolean recall(Pickle *p, guint64 number)
 {
     PickleValue *value = g_hash_table_lookup(p->memo, GSIZE_TO_POINTER(number + 1));
-    return value != NULL ? push(p, value) : fail(p, "recalls a value that was not remembered");
+    return value ? push(p, value) : fail(p, "recalls a value that was not remembered");
 }
 
 /* Numbers and texts. FALSE without p->wrong: it is none of them. */
@@ -271,29 +265,22 @@ static gboolean run_atom(Pickle *p, guint8 op)
     switch (op) {
     case 'N':
     case 0x88:
-    case 0x89:
-        return push_atom(p, op == 'N' ? "null" : op == 0x88 ? "true" : "false");
-    case 'J':
-        return take_number(p, 4, &n) && push_integer(p, (gint32)(guint32)n);
-    case 'K':
-        return take_number(p, 1, &n) && push_integer(p, (gint64)n);
-    case 'M':
-        return take_number(p, 2, &n) && push_integer(p, (gint64)n);
-    case 0x8a:
-        return push_long(p, 1);
-    case 0x8b:
-        return push_long(p, 4);
-    case 'G':
-        return push_float(p);
-    case 'X': case 'B': case 'T':
-        return push_text(p, 4);
-    case 0x8c: case 'C': case 'U':
-        return push_text(p, 1);
+    case 0x89: return push_atom(p, op == 'N' ? "null" : op == 0x88 ? "true" : "false");
+    case 'J': return take_number(p, 4, &n) && push_integer(p, (gint32)(guint32)n);
+    case 'K': return take_number(p, 1, &n) && push_integer(p, (gint64)n);
+    case 'M': return take_number(p, 2, &n) && push_integer(p, (gint64)n);
+    case 0x8a: return push_long(p, 1);
+    case 0x8b: return push_long(p, 4);
+    case 'G': return push_float(p);
+    case 'X':
+    case 'B':
+    case 'T': return push_text(p, 4);
+    case 0x8c:
+    case 'C':
+    case 'U': return push_text(p, 1);
     case 0x8d:
-    case 0x8e:
-        return push_text(p, 8);
-    default:
-        return FALSE;
+    case 0x8e: return push_text(p, 8);
+    default: return FALSE;
     }
 }
 
@@ -301,22 +288,14 @@ static gboolean run_memo(Pickle *p, guint8 op)
 {
     guint64 n = 0;
     switch (op) {
-    case 'q':
-        return take_number(p, 1, &n) && remember(p, n);
-    case 'r':
-        return take_number(p, 4, &n) && remember(p, n);
-    case 0x94:
-        return remember(p, g_hash_table_size(p->memo));
-    case 'h':
-        return take_number(p, 1, &n) && recall(p, n);
-    case 'j':
-        return take_number(p, 4, &n) && recall(p, n);
-    case 0x95: /* FRAME */
-        return take_number(p, 8, &n);
-    case 0x80:
-        return take_number(p, 1, &n) && (n <= 5 || fail(p, "protocol %u; 2 to 5 are read", (guint)n));
-    default:
-        return FALSE;
+    case 'q': return take_number(p, 1, &n) && remember(p, n);
+    case 'r': return take_number(p, 4, &n) && remember(p, n);
+    case 0x94: return remember(p, g_hash_table_size(p->memo));
+    case 'h': return take_number(p, 1, &n) && recall(p, n);
+    case 'j': return take_number(p, 4, &n) && recall(p, n);
+    case 0x95: /* FRAME */ return take_number(p, 8, &n);
+    case 0x80: return take_number(p, 1, &n) && (n <= 5 || fail(p, "protocol %u; 2 to 5 are read", (guint)n));
+    default: return FALSE;
     }
 }
 
@@ -324,43 +303,30 @@ static gboolean run_container(Pickle *p, guint8 op)
 {
     PickleValue *list;
     switch (op) {
-    case '(':
-        return push(p, value_new(p, VALUE_MARK, NULL));
+    case '(': return push(p, value_new(p, VALUE_MARK, NULL));
     case ']':
     case ')':
-    case 0x8f:
-        return push(p, value_new(p, VALUE_LIST, NULL));
-    case '}':
-        return push(p, value_new(p, VALUE_DICT, NULL));
+    case 0x8f: return push(p, value_new(p, VALUE_LIST, NULL));
+    case '}': return push(p, value_new(p, VALUE_DICT, NULL));
     case 't':
     case 'l':
-    case 0x91:
-        list = since_mark(p);
-        return list != NULL && push(p, list);
+    case 0x91: list = since_mark(p); return list && push(p, list);
     case 'd':
         list = since_mark(p);
-        return list != NULL && push(p, value_new(p, VALUE_DICT, NULL)) && extend(p, list, VALUE_DICT);
-    case 0x85: case 0x86: case 0x87:
-        return push_tuple(p, op - 0x84u);
-    case 'a':
-        return extend_by(p, 1, VALUE_LIST);
-    case 's':
-        return extend_by(p, 2, VALUE_DICT);
+        return list && push(p, value_new(p, VALUE_DICT, NULL)) && extend(p, list, VALUE_DICT);
+    case 0x85:
+    case 0x86:
+    case 0x87: return push_tuple(p, op - 0x84u);
+    case 'a': return extend_by(p, 1, VALUE_LIST);
+    case 's': return extend_by(p, 2, VALUE_DICT);
     case 'e':
-    case 0x90:
-        return extend(p, since_mark(p), VALUE_LIST);
-    case 'u':
-        return extend(p, since_mark(p), VALUE_DICT);
-    case 'c':
-        return push_global(p);
-    case 0x93:
-        return push_stack_global(p);
-    case 'R':
-        return reduce(p);
-    case '0':
-        return pop(p) != NULL;
-    default:
-        return FALSE;
+    case 0x90: return extend(p, since_mark(p), VALUE_LIST);
+    case 'u': return extend(p, since_mark(p), VALUE_DICT);
+    case 'c': return push_global(p);
+    case 0x93: return push_stack_global(p);
+    case 'R': return reduce(p);
+    case '0': return pop(p) != NULL;
+    default: return FALSE;
     }
 }
 
@@ -372,22 +338,21 @@ char *pickle_to_json(const guint8 *data, gsize bytes, gsize *length, char **wron
                 .stack = g_ptr_array_new(),
                 .memo = g_hash_table_new(g_direct_hash, g_direct_equal)};
     gboolean stop = FALSE;
-    while (p.wrong == NULL && !stop) {
+    while (!p.wrong && !stop) {
         if (p.at >= p.bytes) {
             fail(&p, "ends too early");
             break;
         }
         guint8 op = p.data[p.at++];
         stop = op == '.';
-        if (!stop && !run_atom(&p, op) && p.wrong == NULL && !run_memo(&p, op) && p.wrong == NULL &&
-            !run_container(&p, op)) {
+        if (!stop && !run_atom(&p, op) && !p.wrong && !run_memo(&p, op) && !p.wrong && !run_container(&p, op)) {
             fail(&p, "operation 0x%02x, which plain data do not need", op);
         }
     }
-    const PickleValue *root = p.wrong == NULL ? pop(&p) : NULL;
+    const PickleValue *root = !p.wrong ? pop(&p) : NULL;
     GString *text = g_string_new(NULL);
-    const char *wide = root != NULL ? pickle_write(text, root, 0) : NULL;
-    if (wide != NULL) {
+    const char *wide = root ? pickle_write(text, root, 0) : NULL;
+    if (wide) {
         fail(&p, "%s", wide);
     }
     *wrong = p.wrong;

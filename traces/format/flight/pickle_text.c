@@ -13,22 +13,22 @@ const char *pickle_write(GString *to, const PickleValue *value, guint depth)
     if (value->kind == VALUE_ATOM) {
         g_string_append(to, value->text);
     } else if (value->kind != VALUE_LIST && value->kind != VALUE_DICT) {
-        json_append_quoted(to, value->text != NULL ? value->text : "");
+        json_append_quoted(to, value->text ? value->text : "");
     } else {
         gboolean dict = value->kind == VALUE_DICT;
         const char *wrong = NULL;
         g_string_append_c(to, dict ? '{' : '[');
-        for (guint i = 0; i < value->items->len && wrong == NULL; i++) {
+        for (guint i = 0; i < value->items->len && !wrong; i++) {
             const PickleValue *item = value->items->pdata[i];
             g_string_append(to, i == 0 ? "" : dict && i % 2 == 1 ? ":" : ",");
             if (dict && i % 2 == 0) {
-                json_append_quoted(to, item->text != NULL ? item->text : "");
+                json_append_quoted(to, item->text ? item->text : "");
             } else {
                 wrong = pickle_write(to, item, depth + 1);
             }
         }
         g_string_append_c(to, dict ? '}' : ']');
-        if (wrong != NULL) {
+        if (wrong) {
             return wrong;
         }
     }

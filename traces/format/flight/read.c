@@ -12,7 +12,7 @@ static gboolean holds(const char *head, gsize n, const char *word)
     gsize length = strlen(word);
     for (gsize i = 0; i + length <= n; i++) {
         const char *at = memchr(head + i, word[0], n - length + 1 - i);
-        if (at == NULL) {
+        if (!at) {
             return FALSE;
         }
         i = (gsize)(at - head);
@@ -63,11 +63,11 @@ static JsonDocument *read_document(Input *input, GError **error)
 {
     GByteArray *bytes = read_all(input, error);
     JsonDocument *document = NULL;
-    if (bytes != NULL && bytes->len > 1 && bytes->data[0] == 0x80) {
+    if (bytes && bytes->len > 1 && bytes->data[0] == 0x80) {
         char *wrong = NULL;
         gsize length;
         char *text = pickle_to_json(bytes->data, bytes->len, &length, &wrong);
-        if (text != NULL) {
+        if (text) {
             document = json_parse(input_path(input), text, length, error);
         } else {
             gboolean cut = strstr(wrong, "ends ") != NULL;
@@ -76,19 +76,16 @@ static JsonDocument *read_document(Input *input, GError **error)
         }
         g_free(text);
         g_free(wrong);
-    } else if (bytes != NULL) {
+    } else if (bytes) {
         document = json_parse(input_path(input), (const char *)bytes->data, bytes->len, error);
     }
-    if (bytes != NULL) {
+    if (bytes) {
         g_byte_array_free(bytes, TRUE);
     }
     return document;
 }
 
-static void free_ranks(gpointer ranks)
-{
-    g_array_free(ranks, TRUE);
-}
+static void free_ranks(gpointer ranks) { g_array_free(ranks, TRUE); }
 
 /* [0, 1], "[0, 1]", or an object that has them as "ranks". */
 static GArray *ranks_of(const Json *value)
@@ -99,7 +96,7 @@ static GArray *ranks_of(const Json *value)
     if (ok && list->type == JSON_STRING) {
         ok = reader_parse_ranks(list->text, ranks);
     } else if (ok && list->type == JSON_ARRAY) {
-        for (const Json *at = list->first; at != NULL && ok; at = at->next) {
+        for (const Json *at = list->first; at && ok; at = at->next) {
             guint64 rank;
             ok = json_u64(at, &rank) && rank < RECORD_WORLD_MAX;
             guint32 small = ok ? (guint32)rank : 0;
@@ -117,15 +114,14 @@ static guint32 read_groups(const Json *root, GHashTable *groups)
 {
     const Json *config = json_get(root, "pg_config");
     guint32 world = 0;
-    for (const Json *at = config != NULL && config->type == JSON_OBJECT ? config->first : NULL; at != NULL;
-         at = at->next) {
+    for (const Json *at = config && config->type == JSON_OBJECT ? config->first : NULL; at != NULL; at = at->next) {
         GArray *ranks = ranks_of(at);
         const char *name = json_string(json_get(at, "name"));
         for (guint i = 0; i < ranks->len; i++) {
             world = MAX(world, g_array_index(ranks, guint32, i) + 1);
         }
         if (ranks->len > 0) {
-            g_hash_table_insert(groups, g_strdup(name != NULL ? name : at->key), ranks);
+            g_hash_table_insert(groups, g_strdup(name ? name : at->key), ranks);
         } else {
             g_array_free(ranks, TRUE);
         }
@@ -136,13 +132,13 @@ static guint32 read_groups(const Json *root, GHashTable *groups)
 /* Bytes of tensors [[3, 4], [5]] of ["Float", "Half"]. FALSE: something in it is not understood. */
 static gboolean tensors(const Json *sizes, const Json *dtypes, RecordDtype *dtype, guint64 *bytes)
 {
-    const Json *type = dtypes != NULL ? dtypes->first : NULL;
+    const Json *type = dtypes ? dtypes->first : NULL;
     *bytes = 0;
-    for (const Json *at = sizes != NULL ? sizes->first : NULL; at != NULL; at = at->next) {
+    for (const Json *at = sizes ? sizes->first : NULL; at != NULL; at = at->next) {
         guint64 n = 1, size;
         guint element = 4;
         const char *name = json_string(type);
-        if (at->type != JSON_ARRAY || (name != NULL && !reader_torch_dtype(name, dtype, &element))) {
+        if (at->type != JSON_ARRAY || (name && !reader_torch_dtype(name, dtype, &element))) {
             return FALSE;
         }
         for (const Json *dim = at->first; dim != NULL; dim = dim->next) {
@@ -154,7 +150,7 @@ static gboolean tensors(const Json *sizes, const Json *dtypes, RecordDtype *dtyp
             *bytes > RECORD_BYTES_MAX) {
             return FALSE;
         }
-        type = type != NULL ? type->next : NULL;
+        type = type ? type->next : NULL;
     }
     return TRUE;
 }
@@ -172,11 +168,11 @@ static guint32 group_of(Flight *flight, const Json *entry)
 {
     Trace *trace = flight->reader->trace;
     const Json *group = json_get(entry, "process_group");
-    const char *name = json_string(group != NULL && group->type == JSON_ARRAY ? group->first : group);
-    const GArray *ranks = name != NULL ? g_hash_table_lookup(flight->ranks, name) : NULL;
-    if (ranks == NULL) {
+    const char *name = json_string(group && group->type == JSON_ARRAY ? group->first : group);
+    const GArray *ranks = name ? g_hash_table_lookup(flight->ranks, name) : NULL;
+    if (!ranks) {
         trace_count(trace, "calls in groups whose ranks the dump does not say are taken for all ranks'",
-                    name != NULL ? name : "", 0);
+                    name ? name : "", 0);
         return trace_group_world(trace, trace->world);
     }
     return trace_group(trace, name, (const guint32 *)(const void *)ranks->data, ranks->len);
@@ -187,7 +183,7 @@ static gint32 peer_of(const char *name, RecordOp op, const RecordGroup *group)
 {
     const char *arrow = strstr(name, op == RECORD_SEND ? "->" : "<-");
     guint64 place = G_MAXUINT64;
-    if (arrow != NULL) {
+    if (arrow) {
         place = g_ascii_strtoull(arrow + 2, NULL, 10);
     }
     return place < group->n ? (gint32)group->ranks[place] : RECORD_NO_PEER;
@@ -198,7 +194,7 @@ static void read_call(Flight *flight, const Json *entry, guint32 rank, gint64 fi
 {
     Trace *trace = flight->reader->trace;
     const char *name = json_string(json_get(entry, "profiling_name"));
-    char *word = g_strndup(name != NULL ? name : "", name != NULL ? strcspn(name, " ") : 0);
+    char *word = g_strndup(name ? name : "", name ? strcspn(name, " ") : 0);
     FlightCall call = {.state = state_of(entry)};
     gint64 node = -1, created = first_ns, duration_ns;
     RecordOp op = RECORD_COMPUTE;
@@ -207,7 +203,7 @@ static void read_call(Flight *flight, const Json *entry, guint32 rank, gint64 fi
     Record *record = &call.record;
     record_init(record, rank, op);
     record->source = reader_here(flight->reader, 0, 0, node);
-    record->name = trace_name(trace, name != NULL ? name : "");
+    record->name = trace_name(trace, name ? name : "");
     const Json *in = json_get(entry, "input_sizes"), *out = json_get(entry, "output_sizes");
     known = known && tensors(in, json_get(entry, "input_dtypes"), &record->dtype, &record->bytes_in) &&
             tensors(out, json_get(entry, "output_dtypes"), &record->dtype, &record->bytes_out);
@@ -216,8 +212,9 @@ static void read_call(Flight *flight, const Json *entry, guint32 rank, gint64 fi
         record->group = group_of(flight, entry);
         const RecordGroup *group = trace_group_at(trace, record->group);
         known = record_group_place(group, rank) != RECORD_NO_PLACE && !group->twice;
-        record->peer = call.message ? peer_of(name, op, group) : record_op_has_root(op) ? (gint32)group->ranks[0]
-                                                                                       : RECORD_NO_PEER;
+        record->peer = call.message             ? peer_of(name, op, group)
+                       : record_op_has_root(op) ? (gint32)group->ranks[0]
+                                                : RECORD_NO_PEER;
         known = known && (!call.message || (record->peer >= 0 && (guint32)record->peer != rank));
         record->bytes_in = op == RECORD_RECV ? MAX(record->bytes_in, record->bytes_out) : record->bytes_in;
         record->bytes_out = call.message ? record->bytes_in : record->bytes_out;
@@ -247,7 +244,7 @@ static void read_call(Flight *flight, const Json *entry, guint32 rank, gint64 fi
 static gboolean read_entries(Flight *flight, const Json *root, guint32 rank, GError **error)
 {
     const Json *entries = json_get(root, "entries");
-    if (entries == NULL || entries->type != JSON_ARRAY) {
+    if (!entries || entries->type != JSON_ARRAY) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE, "%s: should have \"entries\", a list of calls",
                     input_path(flight->reader->input));
         return FALSE;
@@ -298,7 +295,7 @@ static gboolean flight_read(Reader *reader, GError **error)
     Flight *flight = *reader->state;
     GError *broken = NULL;
     JsonDocument *document = read_document(reader->input, &broken);
-    if (document == NULL) {
+    if (!document) {
         return reader_forgive(reader, &broken, error);
     }
     const Json *root = json_root(document);
@@ -307,7 +304,7 @@ static gboolean flight_read(Reader *reader, GError **error)
     world = MAX(world, MAX(reader->spec->world, MAX(reader->world_hint, 1)));
     world = reader->trace->world != 0 ? MAX(world, reader->trace->world) : world;
     gboolean ok = reader_set_world(reader, world, error);
-    if (ok && flight == NULL) {
+    if (ok && !flight) {
         flight = g_new0(Flight, 1);
         flight->calls = g_array_new(FALSE, FALSE, sizeof(FlightCall));
         flight->dumped = g_new0(guint8, world);
@@ -330,7 +327,7 @@ static gboolean flight_end(Reader *reader, GError **error)
 {
     Flight *flight = *reader->state;
     Trace *trace = reader->trace;
-    if (flight == NULL) {
+    if (!flight) {
         return TRUE;
     }
     flight->reader = reader;
@@ -363,7 +360,7 @@ static void flight_identify(Input *input, TraceIdentity *identity)
 {
     JsonDocument *document = read_document(input, NULL);
     guint64 rank;
-    if (document == NULL) {
+    if (!document) {
         return;
     }
     GHashTable *groups = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_ranks);

@@ -5,7 +5,7 @@
 #include "traces/format/reader.h"
 
 #define COOKIE 4223u
-#define TABLE_AT 6u /* behind ranks, cpus and nics */
+#define TABLE_AT 6u /* behind ranks, cpu and nic */
 #define NODE_BYTES 39u
 #define FILE_MAX ((gsize)2000 << 20)
 
@@ -83,8 +83,8 @@ GByteArray *goal_binary_end(GoalBinary *binary)
     GByteArray *file = g_byte_array_new();
     put(file, COOKIE, 8);
     put(file, binary->ranks, 4);
-    put(file, 1, 1);
-    put(file, 1, 1);
+    put(file, 0, 1); /* the highest cpu, */
+    put(file, 0, 1); /* and nic: one of each */
     g_byte_array_append(file, binary->table->data, binary->table->len);
     g_byte_array_append(file, binary->body->data, binary->body->len);
     g_byte_array_free(binary->table, TRUE);
@@ -100,7 +100,7 @@ typedef struct {
     const guint8 *data; /* behind the cookie */
     gsize bytes;
     guint32 rank;
-    gsize begin, end; /* of the rank */
+    gsize begin, end;            /* of the rank */
     guint32 nodes, roots, first; /* first: record of the rank's node 0 */
 } Binary;
 
@@ -167,7 +167,7 @@ static gboolean read_node(Binary *b, guint32 node, GError **error)
     const char *wrong = NULL;
     if (type == GOAL_CALC) {
         wrong = size > RECORD_PS_MAX / 1000 ? "calc should be nanoseconds, at most a day" : NULL;
-        record.duration_ps = wrong == NULL ? size * 1000 : 0;
+        record.duration_ps = !wrong ? size * 1000 : 0;
     } else if (type != GOAL_SEND && type != GOAL_RECV) {
         wrong = "the operation should be 1 (send), 2 (recv) or 3 (calc)";
     } else if (peer >= b->reader->trace->world) {
@@ -177,7 +177,7 @@ static gboolean read_node(Binary *b, guint32 node, GError **error)
         record.peer = (gint32)peer;
         record.bytes_in = record.bytes_out = MIN(size, RECORD_BYTES_MAX + 1);
     }
-    if (wrong != NULL) {
+    if (wrong) {
         ok = reader_problem(b->reader, record.source, "wrong operation", error, "%s", wrong);
         record.op = RECORD_COMPUTE;
     } else {

@@ -32,7 +32,7 @@ static int goal_probe(const char *head, gsize n)
         head += strspn(head, " \t\r\n");
         if (g_str_has_prefix(head, "//")) {
             head += strcspn(head, "\n");
-        } else if (g_str_has_prefix(head, "/*") && strstr(head, "*/") != NULL) {
+        } else if (g_str_has_prefix(head, "/*") && strstr(head, "*/")) {
             head = strstr(head, "*/") + 2;
         } else {
             return g_str_has_prefix(head, "num_ranks ") ? 90 : 0;
@@ -40,14 +40,8 @@ static int goal_probe(const char *head, gsize n)
     }
 }
 
-static void require_clear(gpointer data)
-{
-    g_free(((GoalRequire *)data)->on);
-}
-static void free_waits(gpointer waits)
-{
-    g_array_free(waits, TRUE);
-}
+static void require_clear(gpointer data) { g_free(((GoalRequire *)data)->on); }
+static void free_waits(gpointer waits) { g_array_free(waits, TRUE); }
 
 static RecordSource here(const Goal *goal)
 {
@@ -62,8 +56,8 @@ static gboolean fail(Goal *goal, GError **error, const char *format, ...)
     va_start(args, format);
     char *what = g_strdup_vprintf(format, args);
     va_end(args);
-    g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s:%u: %s",
-                input_path(goal->reader->input), input_line_number(goal->reader->input), what);
+    g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s:%u: %s", input_path(goal->reader->input),
+                input_line_number(goal->reader->input), what);
     g_free(what);
     return FALSE;
 }
@@ -88,7 +82,7 @@ static gboolean goal_bytes(const char *word, guint64 *bytes)
 {
     gsize n = strlen(word);
     char *number = n > 1 && word[n - 1] == 'b' ? g_strndup(word, n - 1) : NULL;
-    gboolean ok = number != NULL && words_u64(number, RECORD_BYTES_MAX, bytes);
+    gboolean ok = number && words_u64(number, RECORD_BYTES_MAX, bytes);
     g_free(number);
     return ok;
 }
@@ -101,8 +95,7 @@ static char *goal_operation(Goal *goal, GPtrArray *words, guint first, Record *r
     const char *wrong = NULL;
     guint64 value = 0;
     if (strcmp(op, "calc") == 0) {
-        if (first + 1 >= words->len ||
-            !words_u64(words->pdata[first + 1], RECORD_PS_MAX / 1000, &value)) {
+        if (first + 1 >= words->len || !words_u64(words->pdata[first + 1], RECORD_PS_MAX / 1000, &value)) {
             return g_strdup("should read 'calc NANOSECONDS', at most a day");
         }
         record->duration_ps = value * 1000;
@@ -114,23 +107,20 @@ static char *goal_operation(Goal *goal, GPtrArray *words, guint first, Record *r
         }
         const char *to = first + 3 < words->len ? words->pdata[first + 3] : "";
         if (strcmp(to, "-1") == 0) {
-            return g_strdup(
-                "receives from any rank (-1) cannot be matched before the run; name the rank");
+            return g_strdup("receives from any rank (-1) cannot be matched before the run; name the rank");
         }
         if (first + 3 >= words->len || !goal_bytes(words->pdata[first + 1], &record->bytes_in) ||
             strcmp(words->pdata[first + 2], send ? "to" : "from") != 0 ||
             !words_u64(to, goal->reader->trace->world - 1, &value)) {
             return g_strdup_printf("should read '%s' with at most 1 TiB and a rank below %u",
-                                   send ? "send BYTESb to RANK" : "recv BYTESb from RANK",
-                                   goal->reader->trace->world);
+                                   send ? "send BYTESb to RANK" : "recv BYTESb from RANK", goal->reader->trace->world);
         }
         record->op = send ? RECORD_SEND : RECORD_RECV;
         record->peer = value;
         record->bytes_out = record->bytes_in;
         wrong = goal_options(words, first + 4, record);
     }
-    return wrong != NULL ? g_strdup_printf("'%.40s' should be tag, cpu or nic and a number", wrong)
-                         : NULL;
+    return wrong ? g_strdup_printf("'%.40s' should be tag, cpu or nic and a number", wrong) : NULL;
 }
 
 static gboolean goal_add(Goal *goal, GPtrArray *words, GError **error)
@@ -146,11 +136,10 @@ static gboolean goal_add(Goal *goal, GPtrArray *words, GError **error)
     gboolean ok = TRUE, good = FALSE;
     char *wrong = labelled && words->len < 2 ? g_strdup("a label without an operation")
                                              : goal_operation(goal, words, labelled, &record);
-    if (labelled && wrong == NULL && g_hash_table_contains(goal->labels, label)) {
-        wrong = g_strdup_printf("label '%s' is given twice in rank %" G_GINT64_FORMAT, label,
-                                goal->rank);
+    if (labelled && !wrong && g_hash_table_contains(goal->labels, label)) {
+        wrong = g_strdup_printf("label '%s' is given twice in rank %" G_GINT64_FORMAT, label, goal->rank);
     }
-    if (wrong != NULL) {
+    if (wrong) {
         ok = reader_problem(goal->reader, record.source, "wrong operation", error, "%s", wrong);
         record.op = RECORD_COMPUTE;
     } else {
@@ -170,11 +159,9 @@ static gboolean goal_require(Goal *goal, GPtrArray *words, GError **error)
     guint of = GPOINTER_TO_UINT(g_hash_table_lookup(goal->labels, words->pdata[0]));
     if (of == 0 || words->len != 3) {
         return reader_problem(goal->reader, here(goal), "dependency on a missing node", error,
-                              "should read 'LABEL %s LABEL' with labels of this rank",
-                              (char *)words->pdata[1]);
+                              "should read 'LABEL %s LABEL' with labels of this rank", (char *)words->pdata[1]);
     }
-    GoalRequire require = {of - 1, g_strdup(words->pdata[2]), *(char *)words->pdata[1] == 'i',
-                           here(goal)};
+    GoalRequire require = {of - 1, g_strdup(words->pdata[2]), *(char *)words->pdata[1] == 'i', here(goal)};
     g_array_append_val(goal->requires, require);
     return TRUE;
 }
@@ -182,7 +169,7 @@ static gboolean goal_require(Goal *goal, GPtrArray *words, GError **error)
 static void waits_add(Goal *goal, guint32 record, guint32 on)
 {
     GArray *waits = g_hash_table_lookup(goal->waits, GUINT_TO_POINTER(record));
-    if (waits == NULL) {
+    if (!waits) {
         waits = g_array_new(FALSE, FALSE, sizeof(guint32));
         g_hash_table_insert(goal->waits, GUINT_TO_POINTER(record), waits);
     }
@@ -199,19 +186,17 @@ static gboolean goal_end_rank(Goal *goal, GError **error)
             guint on = GPOINTER_TO_UINT(g_hash_table_lookup(goal->labels, require->on));
             if (on == 0 && pass == 0) {
                 trace_record(goal->reader->trace, require->record)->skipped = TRUE;
-                if (!reader_problem(goal->reader, require->where, "dependency on a missing node",
-                                    error,
-                                    "requires '%s', which rank %" G_GINT64_FORMAT " does not have",
-                                    require->on, goal->rank)) {
+                if (!reader_problem(goal->reader, require->where, "dependency on a missing node", error,
+                                    "requires '%s', which rank %" G_GINT64_FORMAT " does not have", require->on,
+                                    goal->rank)) {
                     return FALSE;
                 }
             } else if (on != 0 && !require->at_start && pass == 0) {
                 waits_add(goal, require->record, on - 1);
             } else if (on != 0 && require->at_start && pass == 1) {
                 const GArray *waits = g_hash_table_lookup(goal->waits, GUINT_TO_POINTER(on - 1));
-                for (guint k = 0; waits != NULL && k < waits->len; k++) {
-                    trace_add_dep(goal->reader->trace, require->record,
-                                  g_array_index(waits, guint32, k));
+                for (guint k = 0; waits && k < waits->len; k++) {
+                    trace_add_dep(goal->reader->trace, require->record, g_array_index(waits, guint32, k));
                 }
             }
         }
@@ -228,21 +213,18 @@ static gboolean goal_begin(Goal *goal, GPtrArray *words, GError **error)
     guint64 value;
     Trace *trace = goal->reader->trace;
     if (strcmp(words->pdata[0], "num_ranks") == 0) {
-        if (words->len != 2 || !words_u64(words->pdata[1], RECORD_WORLD_MAX, &value) ||
-            value == 0 || trace->world != 0) {
-            return fail(goal, error, "should read 'num_ranks N' once, with 1 to %u ranks",
-                        RECORD_WORLD_MAX);
+        if (words->len != 2 || !words_u64(words->pdata[1], RECORD_WORLD_MAX, &value) || value == 0 ||
+            trace->world != 0) {
+            return fail(goal, error, "should read 'num_ranks N' once, with 1 to %u ranks", RECORD_WORLD_MAX);
         }
         trace->world = value;
         goal->seen = g_new0(guint8, value);
         return TRUE;
     }
-    gboolean block = strcmp(words->pdata[0], "rank") == 0 && words->len == 3 &&
-                     strcmp(words->pdata[2], "{") == 0 && trace->world > 0 &&
-                     words_u64(words->pdata[1], trace->world - 1, &value);
+    gboolean block = strcmp(words->pdata[0], "rank") == 0 && words->len == 3 && strcmp(words->pdata[2], "{") == 0 &&
+                     trace->world > 0 && words_u64(words->pdata[1], trace->world - 1, &value);
     if (!block) {
-        return fail(goal, error, "should read 'rank R {' with R below num_ranks (%u)",
-                    trace->world);
+        return fail(goal, error, "should read 'rank R {' with R below num_ranks (%u)", trace->world);
     }
     if (goal->seen[value]) {
         return fail(goal, error, "rank %" G_GUINT64_FORMAT " is given twice", value);
@@ -278,7 +260,7 @@ static gboolean goal_line(Goal *goal, const char *line, GError **error)
     char *bare = g_strdup(line);
     strip_comments(goal, bare);
     GPtrArray *words = words_split(bare);
-    gboolean ok = words != NULL || fail(goal, error, "a quote has no place in GOAL");
+    gboolean ok = words || fail(goal, error, "a quote has no place in GOAL");
     if (ok && words->len > 0) {
         const char *second = words->len > 1 ? words->pdata[1] : "";
         if (goal->rank < 0) {
@@ -291,7 +273,7 @@ static gboolean goal_line(Goal *goal, const char *line, GError **error)
             ok = goal_add(goal, words, error);
         }
     }
-    if (words != NULL) {
+    if (words) {
         g_ptr_array_free(words, TRUE);
     }
     g_free(bare);
@@ -310,15 +292,15 @@ static gboolean goal_read(Reader *reader, GError **error)
     g_array_set_clear_func(goal.requires, require_clear);
     GError *broken = NULL;
     gboolean ok = TRUE;
-    for (const char *line; ok && (line = input_line(reader->input, &broken)) != NULL;) {
+    for (const char *line; ok && (line = input_line(reader->input, &broken));) {
         ok = goal_line(&goal, line, error);
     }
-    if (ok && broken == NULL && goal.rank >= 0) {
+    if (ok && !broken && goal.rank >= 0) {
         g_set_error(&broken, TRACE_ERROR, TRACE_ERROR_CUT_OFF,
-                    "%s:%u: rank %" G_GINT64_FORMAT " is not closed; a '}' should end it",
-                    input_path(reader->input), input_line_number(reader->input), goal.rank);
+                    "%s:%u: rank %" G_GINT64_FORMAT " is not closed; a '}' should end it", input_path(reader->input),
+                    input_line_number(reader->input), goal.rank);
     }
-    if (ok && broken != NULL) {
+    if (ok && broken) {
         ok = reader_forgive(reader, &broken, error) && goal_end_rank(&goal, error);
     }
     g_clear_error(&broken);

@@ -12,11 +12,11 @@ typedef struct {
     const Trace *trace;
     const Match *match;
     GString *to;
-    guint32 next;     /* label */
-    guint32 tag_base; /* of collectives: above all tags of messages */
-    GArray *before;   /* guint32: labels that the next operation requires */
-    guint32 *end;     /* label at which each record has ended */
-    GoalBinary *binary; /* NULL: text */
+    guint32 next;          /* label */
+    guint32 tag_base;      /* of collectives: above all tags of messages */
+    GArray *before;        /* guint32: labels that the next operation requires */
+    guint32 *end;          /* label at which each record has ended */
+    GoalBinary *binary;    /* NULL: text */
     GArray *nodes, *edges; /* of the rank, for it: GoalNode, GoalEdge */
 } Goal;
 
@@ -38,20 +38,18 @@ static void emit_node(Goal *goal, guint32 label, const char *what, guint64 numbe
 static guint32 emit(Goal *goal, const char *what, guint64 number, gint64 peer, guint32 tag)
 {
     guint32 label = goal->next++;
-    if (goal->binary != NULL) {
+    if (goal->binary) {
         emit_node(goal, label, what, number, peer, tag);
         return label;
     }
     if (peer < 0) {
         g_string_append_printf(goal->to, "l%u: calc %" G_GUINT64_FORMAT "\n", label, number);
     } else {
-        g_string_append_printf(
-            goal->to, "l%u: %s %" G_GUINT64_FORMAT "b %s %" G_GINT64_FORMAT " tag %u\n", label,
-            what, MAX(number, 1), what[0] == 's' ? "to" : "from", peer, tag);
+        g_string_append_printf(goal->to, "l%u: %s %" G_GUINT64_FORMAT "b %s %" G_GINT64_FORMAT " tag %u\n", label, what,
+                               MAX(number, 1), what[0] == 's' ? "to" : "from", peer, tag);
     }
     for (guint i = 0; i < goal->before->len; i++) {
-        g_string_append_printf(goal->to, "l%u requires l%u\n", label,
-                               g_array_index(goal->before, guint32, i));
+        g_string_append_printf(goal->to, "l%u requires l%u\n", label, g_array_index(goal->before, guint32, i));
     }
     return label;
 }
@@ -72,15 +70,13 @@ static guint32 join(Goal *goal, const GArray *labels)
     return label;
 }
 
-static guint32 ring(Goal *goal, const RecordGroup *group, guint32 place, guint64 chunk,
-                    guint32 steps, guint32 tag)
+static guint32 ring(Goal *goal, const RecordGroup *group, guint32 place, guint64 chunk, guint32 steps, guint32 tag)
 {
     guint32 last = 0;
     for (guint32 s = 0; s < steps; s++) {
         GArray *labels = g_array_new(FALSE, FALSE, sizeof(guint32));
         guint32 send = emit(goal, "send", chunk, group->ranks[(place + 1) % group->n], tag);
-        guint32 recv =
-            emit(goal, "recv", chunk, group->ranks[(place + group->n - 1) % group->n], tag);
+        guint32 recv = emit(goal, "recv", chunk, group->ranks[(place + group->n - 1) % group->n], tag);
         g_array_append_val(labels, send);
         g_array_append_val(labels, recv);
         last = join(goal, labels);
@@ -90,8 +86,8 @@ static guint32 ring(Goal *goal, const RecordGroup *group, guint32 place, guint64
 }
 
 /* Binomial tree, places relative to the root; reduce runs it backwards. */
-static guint32 tree(Goal *goal, const RecordGroup *group, guint32 place, guint32 root,
-                    guint64 bytes, gboolean reduce, guint32 tag)
+static guint32 tree(Goal *goal, const RecordGroup *group, guint32 place, guint32 root, guint64 bytes, gboolean reduce,
+                    guint32 tag)
 {
     guint32 n = group->n, own = (place + n - root) % n, top = 1;
     GArray *labels = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -105,8 +101,7 @@ static guint32 tree(Goal *goal, const RecordGroup *group, guint32 place, guint32
     }
     for (guint32 bit = parent_bit / 2; bit > 0; bit /= 2) {
         if (own + bit < n) {
-            guint32 label = emit(goal, reduce ? "recv" : "send", bytes,
-                                 group->ranks[(own + bit + root) % n], tag);
+            guint32 label = emit(goal, reduce ? "recv" : "send", bytes, group->ranks[(own + bit + root) % n], tag);
             g_array_append_val(labels, label);
         }
     }
@@ -117,12 +112,11 @@ static guint32 tree(Goal *goal, const RecordGroup *group, guint32 place, guint32
         after(goal, emit(goal, "send", bytes, parent, tag));
     }
     g_array_free(labels, TRUE);
-    return goal->before->len > 0 ? g_array_index(goal->before, guint32, 0)
-                                 : emit(goal, "calc", 0, -1, 0);
+    return goal->before->len > 0 ? g_array_index(goal->before, guint32, 0) : emit(goal, "calc", 0, -1, 0);
 }
 
-static guint32 direct(Goal *goal, const RecordGroup *group, guint32 place, guint32 root,
-                      RecordOp op, guint64 part, guint32 tag)
+static guint32 direct(Goal *goal, const RecordGroup *group, guint32 place, guint32 root, RecordOp op, guint64 part,
+                      guint32 tag)
 {
     GArray *labels = g_array_new(FALSE, FALSE, sizeof(guint32));
     for (guint32 i = 1; i < group->n; i++) {
@@ -149,8 +143,7 @@ static guint32 barrier(Goal *goal, const RecordGroup *group, guint32 place, guin
     for (guint32 distance = 1; distance < group->n; distance *= 2) {
         GArray *labels = g_array_new(FALSE, FALSE, sizeof(guint32));
         guint32 send = emit(goal, "send", 1, group->ranks[(place + distance) % group->n], tag);
-        guint32 recv =
-            emit(goal, "recv", 1, group->ranks[(place + group->n - distance) % group->n], tag);
+        guint32 recv = emit(goal, "recv", 1, group->ranks[(place + group->n - distance) % group->n], tag);
         g_array_append_val(labels, send);
         g_array_append_val(labels, recv);
         last = join(goal, labels);
@@ -178,18 +171,13 @@ static guint32 collective(Goal *goal, const Record *r, guint32 tag)
         return emit(goal, "calc", 0, -1, 0);
     }
     switch (r->op) {
-    case RECORD_ALL_REDUCE:
-        return ring(goal, group, place, part, 2 * (n - 1), tag);
+    case RECORD_ALL_REDUCE: return ring(goal, group, place, part, 2 * (n - 1), tag);
     case RECORD_ALL_GATHER:
-    case RECORD_REDUCE_SCATTER:
-        return ring(goal, group, place, part, n - 1, tag);
+    case RECORD_REDUCE_SCATTER: return ring(goal, group, place, part, n - 1, tag);
     case RECORD_BROADCAST:
-    case RECORD_REDUCE:
-        return tree(goal, group, place, root, bytes, r->op == RECORD_REDUCE, tag);
-    case RECORD_BARRIER:
-        return barrier(goal, group, place, tag);
-    default:
-        return direct(goal, group, place, root, r->op, part, tag);
+    case RECORD_REDUCE: return tree(goal, group, place, root, bytes, r->op == RECORD_REDUCE, tag);
+    case RECORD_BARRIER: return barrier(goal, group, place, tag);
+    default: return direct(goal, group, place, root, r->op, part, tag);
     }
 }
 
@@ -197,12 +185,10 @@ static void write_record(Goal *goal, guint32 index, guint32 stream_before)
 {
     Record r = record_effective(trace_record(goal->trace, index));
     guint32 item = goal->match->of_record[index];
-    gboolean skipped =
-        item != MATCH_NONE && g_array_index(goal->match->items, MatchItem, item).skipped;
+    gboolean skipped = item != MATCH_NONE && g_array_index(goal->match->items, MatchItem, item).skipped;
     g_array_set_size(goal->before, 0);
     for (guint32 d = 0; d < r.dep_count; d++) {
-        g_array_append_val(goal->before,
-                           goal->end[g_array_index(goal->trace->deps, guint32, r.dep_first + d)]);
+        g_array_append_val(goal->before, goal->end[g_array_index(goal->trace->deps, guint32, r.dep_first + d)]);
     }
     if (stream_before != G_MAXUINT32) {
         g_array_append_val(goal->before, stream_before);
@@ -213,8 +199,7 @@ static void write_record(Goal *goal, guint32 index, guint32 stream_before)
     if (r.op == RECORD_COMPUTE || skipped) {
         goal->end[index] = emit(goal, "calc", (r.gap_ps + r.duration_ps + 500) / 1000, -1, 0);
     } else if (r.op == RECORD_SEND || r.op == RECORD_RECV) {
-        goal->end[index] =
-            emit(goal, r.op == RECORD_SEND ? "send" : "recv", r.bytes_in, r.peer, r.tag);
+        goal->end[index] = emit(goal, r.op == RECORD_SEND ? "send" : "recv", r.bytes_in, r.peer, r.tag);
     } else {
         goal->end[index] = collective(goal, &r, goal->tag_base + item);
     }
@@ -235,8 +220,7 @@ static gboolean write_rank(Goal *goal, guint32 rank, GError **error)
             ok = g_array_index(goal->trace->deps, guint32, r->dep_first + d) < i;
         }
         gpointer stream = GUINT_TO_POINTER(r->stream);
-        guint before =
-            r->stream == RECORD_NO_STREAM ? 0 : GPOINTER_TO_UINT(g_hash_table_lookup(last, stream));
+        guint before = r->stream == RECORD_NO_STREAM ? 0 : GPOINTER_TO_UINT(g_hash_table_lookup(last, stream));
         if (ok) {
             write_record(goal, i, before - 1);
             g_hash_table_insert(last, stream, GUINT_TO_POINTER(goal->end[i] + 1));
@@ -250,7 +234,7 @@ static gboolean write_rank(Goal *goal, guint32 rank, GError **error)
         }
     }
     g_string_append(goal->to, "}\n");
-    if (goal->binary != NULL) {
+    if (goal->binary) {
         goal_binary_add(goal->binary, goal->nodes, goal->edges);
         g_array_set_size(goal->nodes, 0);
         g_array_set_size(goal->edges, 0);
@@ -262,7 +246,7 @@ static gboolean write_rank(Goal *goal, guint32 rank, GError **error)
 gboolean write_goal(Trace *trace, const char *path, gboolean binary, GError **error)
 {
     Match *match = match_new(trace, FALSE, error);
-    if (match == NULL) {
+    if (!match) {
         return FALSE;
     }
     Goal goal = {.trace = trace,
@@ -284,13 +268,12 @@ gboolean write_goal(Trace *trace, const char *path, gboolean binary, GError **er
     }
     GError *inner = NULL;
     GByteArray *file = binary ? goal_binary_end(goal.binary) : NULL;
-    if (ok && !file_write(path, file != NULL ? (char *)file->data : goal.to->str,
-                          file != NULL ? file->len : goal.to->len, &inner)) {
+    if (ok && !file_write(path, file ? (char *)file->data : goal.to->str, file ? file->len : goal.to->len, &inner)) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_WRITE, "%s", inner->message);
         g_clear_error(&inner);
         ok = FALSE;
     }
-    if (file != NULL) {
+    if (file) {
         g_byte_array_free(file, TRUE);
     }
     g_array_free(goal.nodes, TRUE);

@@ -94,17 +94,15 @@ static GArray *segments_of(Kineto *kineto)
         guint last = GPOINTER_TO_UINT(g_hash_table_lookup(open, GUINT_TO_POINTER(kernel->stream)));
         Segment *before = last > 0 ? &g_array_index(segments, Segment, last - 1) : NULL;
         guint at = times_until(times, kernel->start_ns);
-        if (before != NULL && kernel->comm < 0 && before->kernel.comm < 0 &&
-            times_until(times, before->kernel.start_ns) == at &&
-            times_until(times, before->kernel.end_ns) == at &&
+        if (before && kernel->comm < 0 && before->kernel.comm < 0 &&
+            times_until(times, before->kernel.start_ns) == at && times_until(times, before->kernel.end_ns) == at &&
             times_until(times, kernel->end_ns) == at) {
             before->kernel.end_ns = MAX(before->kernel.end_ns, kernel->end_ns);
             continue;
         }
         Segment segment = {.kernel = *kernel};
         g_array_append_val(segments, segment);
-        g_hash_table_insert(open, GUINT_TO_POINTER(kernel->stream),
-                            GUINT_TO_POINTER(segments->len));
+        g_hash_table_insert(open, GUINT_TO_POINTER(kernel->stream), GUINT_TO_POINTER(segments->len));
     }
     g_hash_table_destroy(open);
     g_array_free(times, TRUE);
@@ -138,8 +136,8 @@ static Stream *stream_of(GArray *streams, GHashTable *index, guint32 number)
     return &g_array_index(streams, Stream, at - 1);
 }
 
-static gboolean add_segment(Kineto *kineto, GArray *segments, GArray *streams, guint at,
-                            gint64 first_ns, GError **error)
+static gboolean add_segment(Kineto *kineto, GArray *segments, GArray *streams, guint at, gint64 first_ns,
+                            GError **error)
 {
     Segment *segment = &g_array_index(segments, Segment, at);
     const KinetoKernel *kernel = &segment->kernel;
@@ -157,15 +155,15 @@ static gboolean add_segment(Kineto *kineto, GArray *segments, GArray *streams, g
     guint32 index = kineto->reader->trace->records->len;
     for (guint s = 0; s < streams->len; s++) {
         Stream *stream = &g_array_index(streams, Stream, s);
-        while (stream->ended < stream->segments->len &&
-               g_array_index(segments, Segment,
-                             g_array_index(stream->segments, guint32, stream->ended))
-                       .kernel.end_ns <= kernel->start_ns) {
+        while (
+            stream->ended < stream->segments->len &&
+            g_array_index(segments, Segment, g_array_index(stream->segments, guint32, stream->ended)).kernel.end_ns <=
+                kernel->start_ns) {
             stream->ended++;
         }
         if (stream->ended > 0) {
-            const Segment *on = &g_array_index(
-                segments, Segment, g_array_index(stream->segments, guint32, stream->ended - 1));
+            const Segment *on = &g_array_index(segments, Segment,
+                                               g_array_index(stream->segments, guint32, stream->ended - 1));
             ready = MAX(ready, on->kernel.end_ns);
             trace_add_dep(kineto->reader->trace, index, on->record);
         }
@@ -192,8 +190,7 @@ static gboolean add_records(Kineto *kineto, GError **error)
     }
     for (guint i = 0; i < segments->len && ok; i++) {
         ok = add_segment(kineto, segments, streams, i, first_ns, error);
-        Stream *stream =
-            stream_of(streams, index, g_array_index(segments, Segment, i).kernel.stream);
+        Stream *stream = stream_of(streams, index, g_array_index(segments, Segment, i).kernel.stream);
         g_array_append_val(stream->segments, i);
         if (streams->len > STREAMS_MAX) {
             g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE, "%s: GPU work on over %u streams",
@@ -213,9 +210,7 @@ static gboolean add_records(Kineto *kineto, GError **error)
 gboolean kineto_build(Kineto *kineto, GError **error)
 {
     Reader *reader = kineto->reader;
-    gint64 world = kineto->world > 0        ? kineto->world
-                   : reader->world_hint > 0 ? (gint64)reader->world_hint
-                                            : 1;
+    gint64 world = kineto->world > 0 ? kineto->world : reader->world_hint > 0 ? (gint64)reader->world_hint : 1;
     if (!reader_set_world(reader, world, error)) {
         return FALSE;
     }
@@ -236,18 +231,16 @@ gboolean kineto_build(Kineto *kineto, GError **error)
     }
     for (guint i = 0; i < reader->trace->records->len; i++) {
         if (trace_record(reader->trace, i)->rank == kineto->rank) {
-            g_set_error(
-                error, TRACE_ERROR, TRACE_ERROR_MATCH,
-                "%s: is of rank %" G_GINT64_FORMAT ", and so is %s; files "
-                "of one job should be of different ranks",
-                input_path(reader->input), kineto->rank,
-                (char *)reader->trace->files->pdata[trace_record(reader->trace, i)->source.file]);
+            g_set_error(error, TRACE_ERROR, TRACE_ERROR_MATCH,
+                        "%s: is of rank %" G_GINT64_FORMAT ", and so is %s; files "
+                        "of one job should be of different ranks",
+                        input_path(reader->input), kineto->rank,
+                        (char *)reader->trace->files->pdata[trace_record(reader->trace, i)->source.file]);
             return FALSE;
         }
     }
     if (kineto->launches->len > 0) {
-        qsort(kineto->launches->data, kineto->launches->len, sizeof(KinetoLaunch),
-              kineto_launch_compare);
+        qsort(kineto->launches->data, kineto->launches->len, sizeof(KinetoLaunch), kineto_launch_compare);
     }
     trace_present(reader->trace, (guint32)kineto->rank);
     reader->trace->replicate = reader->job_files < world;

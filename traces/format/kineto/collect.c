@@ -15,13 +15,12 @@ int kineto_launch_compare(const void *a, const void *b)
 static KinetoComm *annotation_of(const Kineto *kineto, const KinetoComm *comm)
 {
     KinetoLaunch key = {.correlation = comm->correlation};
-    const KinetoLaunch *launch =
-        bsearch(&key, kineto->launches->data, kineto->launches->len, sizeof key, kineto_launch_compare);
+    const KinetoLaunch *launch = bsearch(&key, kineto->launches->data, kineto->launches->len, sizeof key,
+                                         kineto_launch_compare);
     KinetoComm *found = NULL;
-    for (guint k = 0; launch != NULL && k < kineto->annotations->len; k++) {
+    for (guint k = 0; launch && k < kineto->annotations->len; k++) {
         const KinetoSpan *span = &g_array_index(kineto->annotations, KinetoSpan, k);
-        if (span->thread == launch->thread && span->start_ns <= launch->time_ns &&
-            launch->time_ns <= span->end_ns) {
+        if (span->thread == launch->thread && span->start_ns <= launch->time_ns && launch->time_ns <= span->end_ns) {
             found = &g_array_index(kineto->annotated, KinetoComm, span->info);
         }
     }
@@ -44,18 +43,16 @@ static void take_said_group(Kineto *kineto, KinetoComm *comm)
 static void fill_comm(Kineto *kineto, KinetoComm *comm)
 {
     KinetoComm *other = NULL;
-    guint param = comm->external < 0
-                      ? 0
-                      : GPOINTER_TO_UINT(g_hash_table_lookup(kineto->param_of, &comm->external));
+    guint param = comm->external < 0 ? 0 : GPOINTER_TO_UINT(g_hash_table_lookup(kineto->param_of, &comm->external));
     if (param > 0) {
         other = &g_array_index(kineto->params, KinetoComm, param - 1);
         comm->start = other->start;
         comm->stride = other->stride;
     }
-    if (other == NULL && !comm->has_size && kineto->launches->len > 0) {
+    if (!other && !comm->has_size && kineto->launches->len > 0) {
         other = annotation_of(kineto, comm);
     }
-    if (other == NULL || comm->has_size || comm->bad != NULL) {
+    if (!other || comm->has_size || comm->bad) {
         return;
     }
     KinetoComm own = *comm;
@@ -90,10 +87,9 @@ static const char *not_understood(const KinetoComm *comm)
     if (!comm->has_op || (!comm->has_size && comm->op != RECORD_BARRIER)) {
         return "kernels that communicate, of which nothing says how much, take their recorded time";
     }
-    return message && comm->peer < 0
-               ? "kernels that send or receive, of which nothing says the other rank, take their "
-                 "recorded time"
-               : NULL;
+    return message && comm->peer < 0 ? "kernels that send or receive, of which nothing says the other rank, take their "
+                                       "recorded time"
+                                     : NULL;
 }
 
 /* The communication's group, or a text that says what is wrong (the caller's to free). */
@@ -104,18 +100,17 @@ static char *group_of(Kineto *kineto, const KinetoComm *comm, guint32 *group)
     GArray *ranks = g_array_new(FALSE, FALSE, sizeof(guint32));
     const GArray *config = comm->pg_name != 0 ? g_hash_table_lookup(kineto->groups, name) : NULL;
     gint64 size = comm->group_size;
-    if (config != NULL && config->len > 0) {
+    if (config && config->len > 0) {
         g_array_append_vals(ranks, config->data, config->len);
-    } else if (comm->pg_ranks != 0 &&
-               reader_parse_ranks(trace->names->pdata[comm->pg_ranks], ranks) && ranks->len > 0) {
+    } else if (comm->pg_ranks != 0 && reader_parse_ranks(trace->names->pdata[comm->pg_ranks], ranks) &&
+               ranks->len > 0) {
         /* the list was whole */
     } else {
         g_array_set_size(ranks, 0);
         gboolean spaced = comm->start >= 0 && comm->stride > 0 && size > 0;
         size = size < 0 ? trace->world : size;
         spaced = spaced && comm->start < RECORD_WORLD_MAX && comm->stride < RECORD_WORLD_MAX;
-        for (gint64 i = 0;
-             (spaced || size == trace->world) && i < MIN(size, (gint64)RECORD_WORLD_MAX); i++) {
+        for (gint64 i = 0; (spaced || size == trace->world) && i < MIN(size, (gint64)RECORD_WORLD_MAX); i++) {
             gint64 rank = spaced ? comm->start + i * comm->stride : i;
             guint32 small = MIN(rank, (gint64)RECORD_WORLD_MAX);
             g_array_append_val(ranks, small);
@@ -123,26 +118,24 @@ static char *group_of(Kineto *kineto, const KinetoComm *comm, guint32 *group)
     }
     char *wrong = NULL;
     if (ranks->len == 0) {
-        wrong = g_strdup_printf(
-            "the ranks of process group \"%s\" are not said; distributedInfo should list them in "
-            "pg_config, or --world N say how many ranks there are if it is all of them",
-            name);
+        wrong = g_strdup_printf("the ranks of process group \"%s\" are not said; distributedInfo should list them in "
+                                "pg_config, or --world N say how many ranks there are if it is all of them",
+                                name);
     } else if (comm->group_size >= 0 && comm->group_size != ranks->len) {
         wrong = g_strdup_printf("process group \"%s\" has \"Group size\" %" G_GINT64_FORMAT
                                 " but lists %u ranks; the two "
                                 "should agree",
                                 name, comm->group_size, ranks->len);
     }
-    for (guint i = 0; i < ranks->len && wrong == NULL; i++) {
+    for (guint i = 0; i < ranks->len && !wrong; i++) {
         guint32 rank = g_array_index(ranks, guint32, i);
         if (rank >= trace->world) {
-            wrong = g_strdup_printf("process group \"%s\" lists rank %u, but the job has %u ranks",
-                                    name, rank, trace->world);
+            wrong = g_strdup_printf("process group \"%s\" lists rank %u, but the job has %u ranks", name, rank,
+                                    trace->world);
         }
     }
-    *group = wrong == NULL ? trace_group(trace, name[0] != 0 ? name : "world",
-                                         (guint32 *)(void *)ranks->data, ranks->len)
-                           : RECORD_NO_GROUP;
+    *group = !wrong ? trace_group(trace, name[0] != 0 ? name : "world", (guint32 *)(void *)ranks->data, ranks->len)
+                    : RECORD_NO_GROUP;
     g_array_free(ranks, TRUE);
     return wrong;
 }
@@ -152,15 +145,14 @@ static char *fill_record(Kineto *kineto, const KinetoComm *comm, Record *record)
 {
     Trace *trace = kineto->reader->trace;
     char *wrong = group_of(kineto, comm, &record->group);
-    if (wrong != NULL) {
+    if (wrong) {
         return wrong;
     }
     record->op = comm->op;
     record->reduction = comm->reduction;
     record->dtype = comm->dtype;
     guint element = MAX(comm->element_bytes, 1);
-    if (comm->in_elements > RECORD_BYTES_MAX / element ||
-        comm->out_elements > RECORD_BYTES_MAX / element) {
+    if (comm->in_elements > RECORD_BYTES_MAX / element || comm->out_elements > RECORD_BYTES_MAX / element) {
         return g_strdup_printf("%" G_GUINT64_FORMAT " elements on one rank are over 1 TiB",
                                MAX(comm->in_elements, comm->out_elements));
     }
@@ -173,8 +165,7 @@ static char *fill_record(Kineto *kineto, const KinetoComm *comm, Record *record)
     if (comm->peer >= 0 && comm->peer < group->n && (message || record_op_has_root(comm->op))) {
         record->peer = group->ranks[comm->peer];
     } else if (message) {
-        return g_strdup(
-            "a send should have \"Dst Rank\", a recv \"Src Rank\", each a rank of its group");
+        return g_strdup("a send should have \"Dst Rank\", a recv \"Src Rank\", each a rank of its group");
     }
     return NULL;
 }
@@ -186,19 +177,17 @@ gboolean kineto_add_comm(Kineto *kineto, Record *record, gint32 index, GError **
     fill_comm(kineto, comm);
     record->source = comm->where;
     record->name = comm->name;
-    const char *why = comm->bad == NULL ? not_understood(comm) : NULL;
-    if (why != NULL) {
+    const char *why = !comm->bad ? not_understood(comm) : NULL;
+    if (why) {
         char **names = (char **)reader->trace->names->pdata;
         guint32 name = !comm->has_op && comm->unknown != 0 ? comm->unknown : comm->name;
         trace_count(reader->trace, why, names[name], record->duration_ps);
         return TRUE;
     }
     gboolean ok, good = FALSE;
-    char *wrong = comm->bad != NULL ? g_strdup(comm->bad) : fill_record(kineto, comm, record);
-    if (wrong != NULL) {
-        ok = reader_problem(reader, comm->where,
-                            comm->reason != NULL ? comm->reason : "wrong collective", error, "%s",
-                            wrong);
+    char *wrong = comm->bad ? g_strdup(comm->bad) : fill_record(kineto, comm, record);
+    if (wrong) {
+        ok = reader_problem(reader, comm->where, comm->reason ? comm->reason : "wrong collective", error, "%s", wrong);
         record->op = record->group == RECORD_NO_GROUP ? RECORD_COMPUTE : record->op;
     } else {
         ok = reader_check(reader, record, &good, error);

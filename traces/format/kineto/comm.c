@@ -6,7 +6,7 @@
 
 static void bad(KinetoComm *comm, const char *reason, char *text)
 {
-    if (comm->bad == NULL) {
+    if (!comm->bad) {
         comm->bad = text;
         comm->reason = reason;
     } else {
@@ -18,15 +18,14 @@ static void bad(KinetoComm *comm, const char *reason, char *text)
 static gboolean number(KinetoComm *comm, const Json *args, const char *key, gint64 *value)
 {
     const Json *member = json_get(args, key);
-    if (member == NULL) {
+    if (!member) {
         return FALSE;
     }
     if (json_i64(member, value) && *value >= 0) {
         return TRUE;
     }
     char *is = json_describe(member);
-    bad(comm, "wrong number",
-        g_strdup_printf("\"%s\" is %s; it should be a whole number of 0 or more", key, is));
+    bad(comm, "wrong number", g_strdup_printf("\"%s\" is %s; it should be a whole number of 0 or more", key, is));
     g_free(is);
     *value = -1;
     return FALSE;
@@ -34,8 +33,7 @@ static gboolean number(KinetoComm *comm, const Json *args, const char *key, gint
 
 void kineto_comm_init(KinetoComm *comm)
 {
-    *comm = (KinetoComm){
-        .group_size = -1, .start = -1, .stride = -1, .peer = -1, .external = -1, .correlation = -1};
+    *comm = (KinetoComm){.group_size = -1, .start = -1, .stride = -1, .peer = -1, .external = -1, .correlation = -1};
 }
 
 /* The members that record_param_comms and, since 2024, NCCL kernels have. */
@@ -45,11 +43,11 @@ void kineto_comm_args(Kineto *kineto, KinetoComm *comm, const Json *args)
     const char *name = json_string(json_get(args, "Collective name"));
     const char *dtype = json_string(json_get(args, "dtype"));
     gint64 value;
-    comm->has_op = name != NULL && reader_torch_op(name, &comm->op);
-    if (name != NULL && !comm->has_op) {
+    comm->has_op = name && reader_torch_op(name, &comm->op);
+    if (name && !comm->has_op) {
         comm->unknown = trace_name(trace, name);
     }
-    if (dtype != NULL && !reader_torch_dtype(dtype, &comm->dtype, &comm->element_bytes)) {
+    if (dtype && !reader_torch_dtype(dtype, &comm->dtype, &comm->element_bytes)) {
         bad(comm, "unknown dtype",
             g_strdup_printf("unknown dtype \"%.60s\"; PyTorch's are Float, Half, BFloat16, "
                             "Long, Int, Byte, ...",
@@ -59,14 +57,14 @@ void kineto_comm_args(Kineto *kineto, KinetoComm *comm, const Json *args)
     comm->in_elements = in ? value : 0;
     gboolean out = number(comm, args, "Out msg nelems", &value);
     comm->out_elements = out ? value : 0;
-    comm->has_size = (in || out) && dtype != NULL;
+    comm->has_size = (in || out) && dtype;
     number(comm, args, "Group size", &comm->group_size);
     number(comm, args, "Global rank start", &comm->start);
     number(comm, args, "Global rank stride", &comm->stride);
     const char *pg = json_string(json_get(args, "Process Group Name"));
     const char *ranks = json_string(json_get(args, "Process Group Ranks"));
-    comm->pg_name = pg != NULL ? trace_name(trace, pg) : 0;
-    comm->pg_ranks = ranks != NULL ? trace_name(trace, ranks) : 0;
+    comm->pg_name = pg ? trace_name(trace, pg) : 0;
+    comm->pg_ranks = ranks ? trace_name(trace, ranks) : 0;
     const char *peer = comm->has_op && comm->op == RECORD_SEND   ? "Dst Rank"
                        : comm->has_op && comm->op == RECORD_RECV ? "Src Rank"
                                                                  : "Root Rank";
@@ -77,8 +75,8 @@ gboolean kineto_comm_elements(const Json *dims, guint64 *elements)
 {
     guint64 size;
     *elements = 1;
-    gboolean ok = dims != NULL && dims->type == JSON_ARRAY;
-    for (const Json *at = ok ? dims->first : NULL; at != NULL && ok; at = at->next) {
+    gboolean ok = dims && dims->type == JSON_ARRAY;
+    for (const Json *at = ok ? dims->first : NULL; at && ok; at = at->next) {
         ok = json_u64(at, &size) && !__builtin_mul_overflow(*elements, size, elements);
     }
     return ok;
@@ -87,13 +85,12 @@ gboolean kineto_comm_elements(const Json *dims, guint64 *elements)
 /* All tensors in a value that is a tensor's dims, or a list of such. */
 static gboolean list_elements(const Json *value, guint64 *elements)
 {
-    if (value == NULL || value->type != JSON_ARRAY || value->first == NULL ||
-        value->first->type != JSON_ARRAY) {
+    if (!value || value->type != JSON_ARRAY || !value->first || value->first->type != JSON_ARRAY) {
         return kineto_comm_elements(value, elements);
     }
     guint64 sum = 0, one;
     gboolean ok = TRUE;
-    for (const Json *at = value->first; at != NULL && ok; at = at->next) {
+    for (const Json *at = value->first; at && ok; at = at->next) {
         ok = list_elements(at, &one) && !__builtin_add_overflow(sum, one, &sum);
     }
     *elements = sum;
@@ -105,8 +102,7 @@ static void annotation_peer(KinetoComm *comm, const char *name)
 {
     const char *arrow = strstr(name, comm->op == RECORD_SEND ? "->" : "<-");
     guint64 peer;
-    if (arrow != NULL && g_ascii_string_to_unsigned(arrow + 2, 10, 0, RECORD_WORLD_MAX, &peer,
-                                                    NULL)) {
+    if (arrow && g_ascii_string_to_unsigned(arrow + 2, 10, 0, RECORD_WORLD_MAX, &peer, NULL)) {
         comm->peer = peer;
     }
 }
@@ -125,12 +121,12 @@ void kineto_comm_annotation(Kineto *kineto, KinetoComm *comm, const char *name, 
     }
     comm->coalesced = strstr(word, "coalesced") != NULL;
     g_free(word);
-    const Json *dim = dims != NULL ? dims->first : NULL;
-    const char *type = types != NULL ? json_string(types->first) : NULL;
-    if (dim == NULL || dim->type != JSON_ARRAY || type == NULL) {
+    const Json *dim = dims ? dims->first : NULL;
+    const char *type = types ? json_string(types->first) : NULL;
+    if (!dim || dim->type != JSON_ARRAY || !type) {
         return;
     }
-    while (!comm->coalesced && dim->first != NULL && dim->first->type == JSON_ARRAY) {
+    while (!comm->coalesced && dim->first && dim->first->type == JSON_ARRAY) {
         dim = dim->first; /* a list of tensors: the first one */
     }
     comm->has_size = reader_torch_dtype(type, &comm->dtype, &comm->element_bytes) &&
@@ -171,22 +167,21 @@ char *kineto_comm_bare_name(const char *name)
  * of symmetric memory, of inference libraries and of expert parallelism by what they do. */
 gboolean kineto_comm_is_kernel(const char *name)
 {
-    static const char *const parts[] = {
-        "nccl",         "msccl",          "nvshmem",        "multimem",       "allreduce",
-        "all_reduce",   "allgather",      "all_gather",     "reducescatter",  "reduce_scatter",
-        "alltoall",     "all_to_all",     "sendrecv",       "send_recv",      "userbuffers",
-        "symm_mem",     "deep_ep",        "put_signal",     "wait_signal",    "cross_device_reduce",
-        "oneshot_push", "symmetric_memory"};
-    static const char *const local[] = {"warpallreduce", "warp_all_reduce", "blockallreduce",
-                                        "block_all_reduce"};
+    static const char *const parts[] = {"nccl",          "msccl",           "nvshmem",     "multimem",
+                                        "allreduce",     "all_reduce",      "allgather",   "all_gather",
+                                        "reducescatter", "reduce_scatter",  "alltoall",    "all_to_all",
+                                        "sendrecv",      "send_recv",       "userbuffers", "symm_mem",
+                                        "deep_ep",       "put_signal",      "wait_signal", "cross_device_reduce",
+                                        "oneshot_push",  "symmetric_memory"};
+    static const char *const local[] = {"warpallreduce", "warp_all_reduce", "blockallreduce", "block_all_reduce"};
     char *bare = kineto_comm_bare_name(name), *lower = g_ascii_strdown(bare, -1);
     char *whole = g_ascii_strdown(name, strcspn(name, "<("));
     gboolean found = FALSE;
     for (guint i = 0; i < G_N_ELEMENTS(parts) && !found; i++) {
-        found = strstr(lower, parts[i]) != NULL || strstr(whole, parts[i]) != NULL;
+        found = strstr(lower, parts[i]) || strstr(whole, parts[i]);
     }
     for (guint i = 0; i < G_N_ELEMENTS(local) && found; i++) {
-        found = strstr(lower, local[i]) == NULL;
+        found = !strstr(lower, local[i]);
     }
     g_free(bare);
     g_free(lower);
@@ -201,28 +196,24 @@ void kineto_comm_kernel_name(KinetoComm *comm, const char *name)
     static const struct {
         const char *part;
         RecordOp op;
-    } ops[] = {{"_allreduce", RECORD_ALL_REDUCE},
-               {"_reducescatter", RECORD_REDUCE_SCATTER},
-               {"_allgather", RECORD_ALL_GATHER},
-               {"_alltoall", RECORD_ALL_TO_ALL},
-               {"_broadcast", RECORD_BROADCAST},
-               {"_reduce_", RECORD_REDUCE}};
+    } ops[] = {{"_allreduce", RECORD_ALL_REDUCE}, {"_reducescatter", RECORD_REDUCE_SCATTER},
+               {"_allgather", RECORD_ALL_GATHER}, {"_alltoall", RECORD_ALL_TO_ALL},
+               {"_broadcast", RECORD_BROADCAST},  {"_reduce_", RECORD_REDUCE}};
     static const struct {
         const char *part;
         RecordReduction reduction;
-    } reductions[] = {{"_sumpostdiv", RECORD_AVG}, {"_premulsum", RECORD_AVG},
-                      {"_prod", RECORD_PROD},      {"_minmax", RECORD_MAX},
-                      {"_max", RECORD_MAX},        {"_min", RECORD_MIN}};
+    } reductions[] = {{"_sumpostdiv", RECORD_AVG}, {"_premulsum", RECORD_AVG}, {"_prod", RECORD_PROD},
+                      {"_minmax", RECORD_MAX},     {"_max", RECORD_MAX},       {"_min", RECORD_MIN}};
     char *lower = g_ascii_strdown(name, strcspn(name, "("));
     for (guint i = 0; i < G_N_ELEMENTS(ops) && !comm->has_op; i++) {
-        if (g_str_has_prefix(lower, "nccl") && strstr(lower, ops[i].part) != NULL) {
+        if (g_str_has_prefix(lower, "nccl") && strstr(lower, ops[i].part)) {
             comm->op = ops[i].op;
             comm->has_op = TRUE;
             comm->unknown = 0; /* "coalesced" of kernels that say what they do */
         }
     }
     for (guint i = 0; i < G_N_ELEMENTS(reductions); i++) {
-        if (strstr(lower, reductions[i].part) != NULL) {
+        if (strstr(lower, reductions[i].part)) {
             comm->reduction = reductions[i].reduction;
             break;
         }

@@ -15,8 +15,8 @@ gboolean kineto_member(void *user, const Json *info, GError **error)
     Kineto *kineto = user;
     const char *path = input_path(kineto->reader->input);
     const Json *rank = json_get(info, "rank"), *world = json_get(info, "world_size");
-    if ((rank != NULL && (!json_i64(rank, &kineto->rank) || kineto->rank < 0)) ||
-        (world != NULL && (!json_i64(world, &kineto->world) || kineto->world < 1))) {
+    if ((rank && (!json_i64(rank, &kineto->rank) || kineto->rank < 0)) ||
+        (world && (!json_i64(world, &kineto->world) || kineto->world < 1))) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
                     "%s:%u: distributedInfo: \"rank\" and \"world_size\" should "
                     "be whole numbers",
@@ -24,25 +24,24 @@ gboolean kineto_member(void *user, const Json *info, GError **error)
         return FALSE;
     }
     const Json *list = json_get(info, "pg_config");
-    for (const Json *at = list != NULL ? list->first : NULL; at != NULL; at = at->next) {
+    for (const Json *at = list ? list->first : NULL; at != NULL; at = at->next) {
         const char *name = json_string(json_get(at, "pg_name"));
         const Json *members = json_get(at, "ranks");
         GArray *ranks = g_array_new(FALSE, FALSE, sizeof(guint32));
-        for (const Json *m = members != NULL ? members->first : NULL; m != NULL; m = m->next) {
+        for (const Json *m = members ? members->first : NULL; m != NULL; m = m->next) {
             guint64 value = RECORD_WORLD_MAX;
-            guint32 small =
-                json_u64(m, &value) && value < RECORD_WORLD_MAX ? value : RECORD_WORLD_MAX;
+            guint32 small = json_u64(m, &value) && value < RECORD_WORLD_MAX ? value : RECORD_WORLD_MAX;
             g_array_append_val(ranks, small);
             if (small == RECORD_WORLD_MAX) {
                 g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
                             "%s:%u: distributedInfo: \"ranks\" of group \"%s\" "
                             "should be whole numbers",
-                            path, info->line, name != NULL ? name : "");
+                            path, info->line, name ? name : "");
                 g_array_free(ranks, TRUE);
                 return FALSE;
             }
         }
-        g_hash_table_insert(kineto->groups, g_strdup(name != NULL ? name : ""), ranks);
+        g_hash_table_insert(kineto->groups, g_strdup(name ? name : ""), ranks);
     }
     return TRUE;
 }

@@ -23,12 +23,12 @@ typedef struct {
     gint64 start, stride;      /* of the global ranks; -1: not said */
     gint64 peer;               /* rank in the group; -1 */
     gint64 external, correlation;
-    guint32 name;    /* of the kernel */
-    guint32 unknown; /* what it is called, where that says no operation that is known; 0 */
+    guint32 name;              /* of the kernel */
+    guint32 unknown;           /* what it is called, where that says no operation that is known; 0 */
     gboolean coalesced, taken; /* of an annotation: around a call with several tensors; a kernel has
                                   its sizes */
-    gboolean by_launch; /* from the operator that launched it: */
-    guint32 said;       /* a word among its inputs, a group if one is called so; 0: none */
+    gboolean by_launch;        /* from the operator that launched it: */
+    guint32 said;              /* a word among its inputs, a group if one is called so; 0: none */
     gboolean further;          /* of a kernel: another one has the sizes of its coalesced call */
     RecordSource where;
     char *bad; /* what is wrong with it; NULL: nothing. Freed with the Kineto */

@@ -8,7 +8,7 @@
 static const struct {
     const char *space, *name; /* "symm_mem", what stands behind "::" before _ and _out */
     RecordOp op;
-    guint tensor;             /* which of the tensors is what one rank puts in, from 0 */
+    guint tensor; /* which of the tensors is what one rank puts in, from 0 */
 } launch_ops[] = {
     {"symm_mem", "multimem_all_reduce", RECORD_ALL_REDUCE, 0},
     {"symm_mem", "multimem_one_shot_all_reduce", RECORD_ALL_REDUCE, 0},
@@ -33,7 +33,7 @@ static const struct {
 static gboolean find(const char *name, guint *index)
 {
     const char *colon = strstr(name, "::");
-    if (colon == NULL) {
+    if (!colon) {
         return FALSE;
     }
     char *stem = g_strdup(colon + 2);
@@ -57,9 +57,9 @@ static gboolean find(const char *name, guint *index)
 /* The reduction and the group among the inputs that were written down: of the form "sum", or "\"sum\"". */
 static void concrete(Kineto *kineto, KinetoComm *comm, const Json *inputs)
 {
-    for (const Json *at = inputs != NULL ? inputs->first : NULL; at != NULL; at = at->next) {
+    for (const Json *at = inputs ? inputs->first : NULL; at != NULL; at = at->next) {
         const char *text = json_string(at);
-        char *word = g_strdup(text != NULL ? text : "");
+        char *word = g_strdup(text ? text : "");
         gsize n = strlen(word);
         if (n >= 2 && (word[0] == '"' || word[0] == '\'') && word[n - 1] == word[0]) {
             word[n - 1] = 0;
@@ -68,7 +68,7 @@ static void concrete(Kineto *kineto, KinetoComm *comm, const Json *inputs)
         RecordReduction reduction;
         if (record_reduction_parse(word, &reduction)) {
             comm->reduction = reduction;
-        } else if (word[0] != 0 && strpbrk(word, "[]., ") == NULL) {
+        } else if (word[0] != 0 && !strpbrk(word, "[]., ")) {
             comm->said = trace_name(kineto->reader->trace, word); /* a group's name, if there is such a group */
         }
         g_free(word);
@@ -82,14 +82,14 @@ gboolean kineto_launch_op(Kineto *kineto, KinetoComm *comm, const char *name, co
         return FALSE;
     }
     const Json *dims = json_get(args, "Input Dims"), *types = json_get(args, "Input type");
-    const Json *dim = dims != NULL ? dims->first : NULL, *type = types != NULL ? types->first : NULL;
+    const Json *dim = dims ? dims->first : NULL, *type = types ? types->first : NULL;
     comm->has_op = TRUE;
     comm->op = launch_ops[which].op;
     comm->by_launch = TRUE;
     comm->coalesced = TRUE; /* of several kernels one has its bytes */
-    for (; dim != NULL && type != NULL && !comm->has_size; dim = dim->next, type = type->next) {
+    for (; dim && type && !comm->has_size; dim = dim->next, type = type->next) {
         const char *text = json_string(type);
-        gboolean tensor = dim->type == JSON_ARRAY && dim->n > 0 && text != NULL &&
+        gboolean tensor = dim->type == JSON_ARRAY && dim->n > 0 && text &&
                           reader_torch_dtype(text, &comm->dtype, &comm->element_bytes);
         if (tensor && tensors++ == launch_ops[which].tensor) {
             comm->has_size = kineto_comm_elements(dim, &comm->in_elements);

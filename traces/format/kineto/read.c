@@ -7,19 +7,19 @@
 static int kineto_probe(const char *head, gsize n)
 {
     (void)n;
-    if (strstr(head, "\"traceEvents\"") != NULL) {
+    if (strstr(head, "\"traceEvents\"")) {
         return 95;
     }
-    if (strstr(head, "\"schemaVersion\"") != NULL || strstr(head, "\"deviceProperties\"") != NULL ||
-        strstr(head, "\"distributedInfo\"") != NULL) {
+    if (strstr(head, "\"schemaVersion\"") || strstr(head, "\"deviceProperties\"") ||
+        strstr(head, "\"distributedInfo\"")) {
         return 90;
     }
     head += strspn(head, " \t\r\n");
-    return *head == '[' && strstr(head, "\"ph\"") != NULL ? 70 : 0;
+    return *head == '[' && strstr(head, "\"ph\"") ? 70 : 0;
 }
 
-static gboolean times(Kineto *kineto, const Json *item, gint64 node, gint64 *start_ns,
-                      gint64 *end_ns, gboolean *good, GError **error)
+static gboolean times(Kineto *kineto, const Json *item, gint64 node, gint64 *start_ns, gint64 *end_ns, gboolean *good,
+                      GError **error)
 {
     static const char *const keys[] = {"ts", "dur"};
     gint64 value[2];
@@ -30,10 +30,9 @@ static gboolean times(Kineto *kineto, const Json *item, gint64 node, gint64 *sta
             continue;
         }
         char *is = json_describe(member);
-        gboolean ok = reader_problem(
-            kineto->reader, reader_here(kineto->reader, item->line, item->byte, node), "wrong time",
-            error, "\"%s\" of GPU work is %s; it should be microseconds%s", keys[i], is,
-            i == 1 ? ", at most a day" : " since some start, below 2^52");
+        gboolean ok = reader_problem(kineto->reader, reader_here(kineto->reader, item->line, item->byte, node),
+                                     "wrong time", error, "\"%s\" of GPU work is %s; it should be microseconds%s",
+                                     keys[i], is, i == 1 ? ", at most a day" : " since some start, below 2^52");
         g_free(is);
         return ok;
     }
@@ -50,8 +49,7 @@ static gboolean take_gpu_work(Kineto *kineto, const Json *item, const char *name
     gint64 stream = 0, device = 0, correlation = -1;
     gboolean good = FALSE;
     json_i64(json_get(args, "correlation"), &correlation);
-    if (!times(kineto, item, correlation, &kernel.start_ns, &kernel.end_ns, &good, error) ||
-        !good) {
+    if (!times(kineto, item, correlation, &kernel.start_ns, &kernel.end_ns, &good, error) || !good) {
         return good || kineto->reader->spec->lenient;
     }
     if (!json_i64(json_get(args, "stream"), &stream)) {
@@ -64,7 +62,7 @@ static gboolean take_gpu_work(Kineto *kineto, const Json *item, const char *name
     guint64 far = (guint64)device - (guint64)kineto->device; /* any number: unsigned ones may wrap */
     kernel.stream = (guint32)(((guint64)stream + far * 65536) & 0x7fffffff);
     kernel.name = 0;
-    if (kineto_comm_is_kernel(name) || json_get(args, "Collective name") != NULL) {
+    if (kineto_comm_is_kernel(name) || json_get(args, "Collective name")) {
         KinetoComm comm;
         kineto_comm_init(&comm);
         comm.where = reader_here(kineto->reader, item->line, item->byte, correlation);
@@ -86,9 +84,8 @@ static gboolean span_times(const Json *item, KinetoSpan *span)
 {
     gint64 duration;
     gboolean good = json_decimal(json_get(item, "ts"), 3, &span->start_ns) &&
-                    json_decimal(json_get(item, "dur"), 3, &duration) &&
-                    ABS(span->start_ns / 2) < KINETO_NS_MAX && duration >= 0 &&
-                    duration < KINETO_NS_MAX;
+                    json_decimal(json_get(item, "dur"), 3, &duration) && ABS(span->start_ns / 2) < KINETO_NS_MAX &&
+                    duration >= 0 && duration < KINETO_NS_MAX;
     span->end_ns = good ? span->start_ns + duration : 0;
     return good;
 }
@@ -98,8 +95,7 @@ static gboolean take_step(GArray *steps, const Json *item, const char *name)
     KinetoSpan span = {0};
     guint64 step;
     if (span_times(item, &span) &&
-        g_ascii_string_to_unsigned(name + strlen("ProfilerStep#"), 10, 0, G_MAXINT32, &step,
-                                   NULL)) {
+        g_ascii_string_to_unsigned(name + strlen("ProfilerStep#"), 10, 0, G_MAXINT32, &step, NULL)) {
         span.info = step;
         g_array_append_val(steps, span);
     }
@@ -129,8 +125,7 @@ static gboolean take_host_work(Kineto *kineto, const Json *item, const char *cat
         KinetoComm comm;
         kineto_comm_init(&comm);
         if (json_i64(json_get(args, "External id"), &comm.external) &&
-            !g_hash_table_contains(kineto->param_of, &comm.external) &&
-            kineto_launch_op(kineto, &comm, name, args)) {
+            !g_hash_table_contains(kineto->param_of, &comm.external) && kineto_launch_op(kineto, &comm, name, args)) {
             add_param(kineto, &comm);
         }
         return TRUE;
@@ -147,12 +142,10 @@ static gboolean take_host_work(Kineto *kineto, const Json *item, const char *cat
         }
         return TRUE;
     }
-    if ((strcmp(cat, "cuda_runtime") == 0 || strcmp(cat, "cuda_driver") == 0) &&
-        strstr(name, "Launch") != NULL) {
+    if ((strcmp(cat, "cuda_runtime") == 0 || strcmp(cat, "cuda_driver") == 0) && strstr(name, "Launch")) {
         KinetoLaunch launch = {0};
         if (json_i64(json_get(args, "correlation"), &launch.correlation) &&
-            json_decimal(json_get(item, "ts"), 3, &launch.time_ns) &&
-            json_i64(json_get(item, "tid"), &launch.thread)) {
+            json_decimal(json_get(item, "ts"), 3, &launch.time_ns) && json_i64(json_get(item, "tid"), &launch.thread)) {
             g_array_append_val(kineto->launches, launch);
         }
     }
@@ -164,12 +157,11 @@ static gboolean kineto_item(void *user, const Json *item, GError **error)
     Kineto *kineto = user;
     const char *ph = json_string(json_get(item, "ph")), *cat = json_string(json_get(item, "cat"));
     const char *name = json_string(json_get(item, "name"));
-    if (ph == NULL || cat == NULL || name == NULL || strcmp(ph, "X") != 0) {
+    if (!ph || !cat || !name || strcmp(ph, "X") != 0) {
         return TRUE;
     }
     if (g_ascii_strcasecmp(cat, "kernel") == 0 || g_ascii_strcasecmp(cat, "gpu_memcpy") == 0 ||
-        g_ascii_strcasecmp(cat, "gpu_memset") == 0 || strcmp(cat, "Memcpy") == 0 ||
-        strcmp(cat, "Memset") == 0) {
+        g_ascii_strcasecmp(cat, "gpu_memset") == 0 || strcmp(cat, "Memcpy") == 0 || strcmp(cat, "Memset") == 0) {
         return take_gpu_work(kineto, item, name, error);
     }
     if (g_str_has_prefix(name, "ProfilerStep#")) {
@@ -179,10 +171,7 @@ static gboolean kineto_item(void *user, const Json *item, GError **error)
     return take_host_work(kineto, item, cat, name);
 }
 
-static void free_ranks(gpointer ranks)
-{
-    g_array_free(ranks, TRUE);
-}
+static void free_ranks(gpointer ranks) { g_array_free(ranks, TRUE); }
 
 static void kineto_clear(Kineto *kineto)
 {
@@ -220,14 +209,10 @@ static gboolean kineto_read(Reader *reader, GError **error)
         .world = -1,
         .device = -1,
     };
-    JsonHandler handler = {.array = "traceEvents",
-                           .item = kineto_item,
-                           .wanted = kineto_wanted,
-                           .member = kineto_member,
-                           .user = &kineto};
+    JsonHandler handler = {
+        .array = "traceEvents", .item = kineto_item, .wanted = kineto_wanted, .member = kineto_member, .user = &kineto};
     GError *broken = NULL;
-    gboolean ok =
-        json_stream(reader->input, &handler, &broken) || reader_forgive(reader, &broken, error);
+    gboolean ok = json_stream(reader->input, &handler, &broken) || reader_forgive(reader, &broken, error);
     ok = ok && kineto_build(&kineto, error);
     kineto_clear(&kineto);
     return ok;

@@ -21,10 +21,9 @@ typedef struct {
 /* FALSE, and the error "FILE: gpu G, thread block B, operation O: text". */
 gboolean mscclpp_fail(PlanReader *pr, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* A member that should be a whole number up to max; absent: `usual`. */
-gboolean mscclpp_number(PlanReader *pr, const Json *object, const char *key, guint64 usual,
-                        guint64 max, guint64 *value);
-gboolean mscclpp_buffer(PlanReader *pr, const Json *value,
-                        PlanBuffer *buffer); /* "i", "o" or "s" */
+gboolean mscclpp_number(PlanReader *pr, const Json *object, const char *key, guint64 usual, guint64 max,
+                        guint64 *value);
+gboolean mscclpp_buffer(PlanReader *pr, const Json *value, PlanBuffer *buffer); /* "i", "o" or "s" */
 /* Of a "channel_type" that is not "switch": "port" (of older plans "proxy"), else a memory channel. */
 PlanChannelKind mscclpp_channel_kind(const char *name);
 /* One operation of the thread block, or those of a pipeline, appended to ops. */

@@ -8,39 +8,34 @@
 static int mscclpp_probe(const char *head, gsize n)
 {
     (void)n;
-    gboolean plan = strstr(head, "\"gpus\"") != NULL || strstr(head, "\"threadblocks\"") != NULL;
-    return plan && (strstr(head, "\"collective\"") != NULL || strstr(head, "\"protocol\"") != NULL)
-               ? 92
-               : 0;
+    gboolean plan = strstr(head, "\"gpus\"") || strstr(head, "\"threadblocks\"");
+    return plan && (strstr(head, "\"collective\"") || strstr(head, "\"protocol\"")) ? 92 : 0;
 }
 
 /* Channels are numbered by kind: memory channels, port channels and switch channels each from 0. */
 static gboolean read_channels(PlanReader *pr, PlanRank *rank)
 {
     const Json *list = json_get(pr->gpu_json, "channels");
-    for (const Json *at = list != NULL ? list->first : NULL; at != NULL; at = at->next) {
+    for (const Json *at = list ? list->first : NULL; at != NULL; at = at->next) {
         const char *kind = json_string(json_get(at, "channel_type"));
-        gboolean multicast = kind != NULL && strcmp(kind, "switch") == 0;
+        gboolean multicast = kind && strcmp(kind, "switch") == 0;
         const Json *groups = json_get(at, "rank_groups");
         const Json *ranks = json_get(at, "connected_to");
         PlanSwitch channel = {.ranks = g_array_new(FALSE, FALSE, sizeof(guint32))};
-        gboolean ok =
-            !multicast || mscclpp_buffer(pr, json_get(at, "buffer_type"), &channel.buffer);
+        gboolean ok = !multicast || mscclpp_buffer(pr, json_get(at, "buffer_type"), &channel.buffer);
         const Json *mine = NULL; /* of several groups, the one with this rank */
-        for (const Json *g = multicast && groups != NULL ? groups->first : NULL; g != NULL;
-             g = g->next) {
+        for (const Json *g = multicast && groups ? groups->first : NULL; g != NULL; g = g->next) {
             const Json *members = json_get(g, "ranks");
-            for (const Json *m = members != NULL ? members->first : NULL; m != NULL; m = m->next) {
+            for (const Json *m = members ? members->first : NULL; m != NULL; m = m->next) {
                 guint64 value;
                 mine = json_u64(m, &value) && value == pr->gpu ? members : mine;
             }
         }
         ranks = multicast ? mine : ranks;
-        for (const Json *r = ranks != NULL ? ranks->first : NULL; r != NULL && ok; r = r->next) {
+        for (const Json *r = ranks ? ranks->first : NULL; r && ok; r = r->next) {
             guint64 value = 0;
             ok = (json_u64(r, &value) && value < pr->plan->ranks->len) ||
-                 mscclpp_fail(pr, "a channel should connect ranks of the plan, 0 to %u",
-                              pr->plan->ranks->len - 1);
+                 mscclpp_fail(pr, "a channel should connect ranks of the plan, 0 to %u", pr->plan->ranks->len - 1);
             guint32 small = value;
             PlanChannel one = {mscclpp_channel_kind(kind), small};
             if (multicast) {
@@ -50,8 +45,7 @@ static gboolean read_channels(PlanReader *pr, PlanRank *rank)
             }
         }
         if (ok && multicast && channel.ranks->len < 2) {
-            ok = mscclpp_fail(pr,
-                              "a switch channel should have this rank in one of its rank_groups");
+            ok = mscclpp_fail(pr, "a switch channel should have this rank in one of its rank_groups");
         }
         if (ok && multicast) {
             g_array_append_val(rank->switches, channel);
@@ -81,14 +75,13 @@ static gboolean read_gpu(PlanReader *pr)
         return FALSE;
     }
     const Json *blocks = json_get(pr->gpu_json, "threadblocks");
-    for (pr->block_json = blocks != NULL ? blocks->first : NULL; pr->block_json != NULL;
+    for (pr->block_json = blocks ? blocks->first : NULL; pr->block_json != NULL;
          pr->block_json = pr->block_json->next) {
         PlanBlock block = {pr->block, g_array_new(FALSE, FALSE, sizeof(PlanOp))};
         g_array_append_val(rank->blocks, block);
         const Json *ops = json_get(pr->block_json, "ops");
         pr->op = 0;
-        for (const Json *at = ops != NULL ? ops->first : NULL; at != NULL;
-             at = at->next, pr->op++) {
+        for (const Json *at = ops ? ops->first : NULL; at != NULL; at = at->next, pr->op++) {
             if (!mscclpp_op(pr, at, block.ops)) {
                 return FALSE;
             }
@@ -101,7 +94,7 @@ static gboolean read_gpu(PlanReader *pr)
 /* gpus[] may stand in any order: each has its id. */
 static gboolean read_gpus(PlanReader *pr, const Json *gpus)
 {
-    guint32 n = gpus != NULL && gpus->type == JSON_ARRAY ? gpus->n : 0;
+    guint32 n = gpus && gpus->type == JSON_ARRAY ? gpus->n : 0;
     if (n == 0 || n > RECORD_WORLD_MAX) {
         return mscclpp_fail(pr, "\"gpus\" should be a list of at least one gpu");
     }
@@ -113,7 +106,7 @@ static gboolean read_gpus(PlanReader *pr, const Json *gpus)
     }
     guint8 *seen = g_new0(guint8, n);
     gboolean ok = TRUE;
-    for (const Json *at = gpus->first; at != NULL && ok; at = at->next) {
+    for (const Json *at = gpus->first; at && ok; at = at->next) {
         guint64 id = n;
         ok = json_u64(json_get(at, "id"), &id) && id < n && !seen[id];
         if (!ok) {
@@ -132,8 +125,7 @@ static gboolean read_gpus(PlanReader *pr, const Json *gpus)
 static gboolean mscclpp_build(Reader *reader, Plan *plan, GError **error)
 {
     RecordOp op;
-    if (plan->collective == NULL || !reader_torch_op(plan->collective, &op) ||
-        !record_op_is_collective(op)) {
+    if (!plan->collective || !reader_torch_op(plan->collective, &op) || !record_op_is_collective(op)) {
         op = RECORD_PLAN; /* custom and point-to-point plans */
     }
     plan->op = op;
@@ -147,16 +139,14 @@ static gboolean mscclpp_build(Reader *reader, Plan *plan, GError **error)
         record.group = group;
         record.dtype = RECORD_F16;
         record.bytes_in = record.bytes_out = plan->bytes;
-        char *name = g_strdup_printf("%s (%s)", plan->name,
-                                     op == RECORD_PLAN ? "custom" : record_op_name(op));
+        char *name = g_strdup_printf("%s (%s)", plan->name, op == RECORD_PLAN ? "custom" : record_op_name(op));
         record.name = trace_name(reader->trace, name);
         g_free(name);
         record.source = reader_here(reader, 1, 0, rank);
         trace_add(reader->trace, &record);
     }
     trace_note(reader->trace,
-               "%s: the plan is run as a device program with a message of %" G_GUINT64_FORMAT
-               " bytes "
+               "%s: the plan is run as a device program with a message of %" G_GUINT64_FORMAT " bytes "
                "(--plan-bytes)",
                input_path(reader->input), plan->bytes);
     return TRUE;
@@ -164,8 +154,14 @@ static gboolean mscclpp_build(Reader *reader, Plan *plan, GError **error)
 
 static gboolean mscclpp_read(Reader *reader, GError **error)
 {
+    if (reader->trace->plan) { /* it would take the place of the first */
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE,
+                    "%s: a second plan in one job; a plan has all ranks in one file, and each is a job of its own",
+                    input_path(reader->input));
+        return FALSE;
+    }
     JsonDocument *document = json_read(reader->input, error);
-    if (document == NULL) {
+    if (!document) {
         return FALSE;
     }
     const Json *root = json_root(document);
@@ -174,24 +170,20 @@ static gboolean mscclpp_read(Reader *reader, GError **error)
     plan->ranks = g_array_new(FALSE, FALSE, sizeof(PlanRank));
     const char *name = json_string(json_get(root, "name"));
     const char *protocol = json_string(json_get(root, "protocol"));
-    plan->name = g_utf8_make_valid(name != NULL ? name : "plan", -1);
+    plan->name = g_utf8_make_valid(name ? name : "plan", -1);
     plan->collective = g_strdup(json_string(json_get(root, "collective")));
-    plan->packets = protocol != NULL && strcmp(protocol, "LL") == 0;
-    PlanReader pr = {
-        .reader = reader, .plan = plan, .path = input_path(reader->input), .error = error};
+    plan->packets = protocol && strcmp(protocol, "LL") == 0;
+    PlanReader pr = {.reader = reader, .plan = plan, .path = input_path(reader->input), .error = error};
     guint64 threads = 0;
-    gboolean ok =
-        mscclpp_number(&pr, root, "num_threads_per_block", 1024, 1024, &threads) &&
-        mscclpp_number(&pr, root, "min_message_size", 0, G_MAXUINT64, &plan->min_bytes) &&
-        mscclpp_number(&pr, root, "max_message_size", G_MAXUINT64, G_MAXUINT64, &plan->max_bytes);
+    gboolean ok = mscclpp_number(&pr, root, "num_threads_per_block", 1024, 1024, &threads) &&
+                  mscclpp_number(&pr, root, "min_message_size", 0, G_MAXUINT64, &plan->min_bytes) &&
+                  mscclpp_number(&pr, root, "max_message_size", G_MAXUINT64, G_MAXUINT64, &plan->max_bytes);
     plan->threads = MAX(threads, 32);
     guint64 wanted = reader->spec->plan_bytes;
     plan->bytes = wanted > 0 ? wanted : CLAMP((guint64)1 << 20, plan->min_bytes, plan->max_bytes);
-    if (ok && (plan->bytes < plan->min_bytes || plan->bytes > plan->max_bytes ||
-               plan->bytes > RECORD_BYTES_MAX)) {
+    if (ok && (plan->bytes < plan->min_bytes || plan->bytes > plan->max_bytes || plan->bytes > RECORD_BYTES_MAX)) {
         ok = mscclpp_fail(&pr,
-                          "a message of %" G_GUINT64_FORMAT
-                          " bytes is outside of the plan's %" G_GUINT64_FORMAT
+                          "a message of %" G_GUINT64_FORMAT " bytes is outside of the plan's %" G_GUINT64_FORMAT
                           " to %" G_GUINT64_FORMAT,
                           plan->bytes, plan->min_bytes, MIN(plan->max_bytes, RECORD_BYTES_MAX));
     }

@@ -3,43 +3,37 @@
 
 #include <string.h>
 
-static const RecordDtype log_dtypes[] = {RECORD_I8,  RECORD_U8,   RECORD_I32,  RECORD_U32,
-                                         RECORD_I64, RECORD_U64,  RECORD_F16,  RECORD_F32,
-                                         RECORD_F64, RECORD_BF16, RECORD_E4M3, RECORD_E5M2};
+static const RecordDtype log_dtypes[] = {RECORD_I8,  RECORD_U8,  RECORD_I32, RECORD_U32,  RECORD_I64,  RECORD_U64,
+                                         RECORD_F16, RECORD_F32, RECORD_F64, RECORD_BF16, RECORD_E4M3, RECORD_E5M2};
 
 static char *log_record(NcclLog *log, const LogCall *call, Record *record)
 {
     LogComm *comm = &g_array_index(log->comms, LogComm, call->comm);
     const char *wrong = nccl_log_group(log, comm, &record->group);
-    if (wrong != NULL) {
+    if (wrong) {
         return g_strdup(wrong);
     }
     const RecordGroup *group = trace_group_at(log->reader->trace, record->group);
     if (call->dtype >= G_N_ELEMENTS(log_dtypes)) {
-        return g_strdup_printf(
-            "datatype %" G_GUINT64_FORMAT " should be 0 (int8) to 11 (float8e5m2)", call->dtype);
+        return g_strdup_printf("datatype %" G_GUINT64_FORMAT " should be 0 (int8) to 11 (float8e5m2)", call->dtype);
     }
     record->op = call->op;
     record->dtype = log_dtypes[call->dtype];
     record->reduction = call->reduction < RECORD_REDUCTIONS ? call->reduction : RECORD_SUM;
     guint64 bytes;
-    if (__builtin_mul_overflow(call->count, record_dtype_bytes(record->dtype), &bytes) ||
-        bytes > RECORD_BYTES_MAX) {
+    if (__builtin_mul_overflow(call->count, record_dtype_bytes(record->dtype), &bytes) || bytes > RECORD_BYTES_MAX) {
         return g_strdup_printf("count %" G_GUINT64_FORMAT " is over 1 TiB", call->count);
     }
-    if (call->op == RECORD_REDUCE_SCATTER || call->op == RECORD_SCATTER ||
-        call->op == RECORD_ALL_TO_ALL) {
+    if (call->op == RECORD_REDUCE_SCATTER || call->op == RECORD_SCATTER || call->op == RECORD_ALL_TO_ALL) {
         bytes *= group->n; /* count is of one rank's part */
     }
     if (!record_set_bytes_in(record, bytes, group->n)) {
         return g_strdup_printf("count %" G_GUINT64_FORMAT " is over 1 TiB", call->count);
     }
-    gboolean rooted =
-        record_op_has_root(call->op) || call->op == RECORD_SEND || call->op == RECORD_RECV;
+    gboolean rooted = record_op_has_root(call->op) || call->op == RECORD_SEND || call->op == RECORD_RECV;
     if (rooted && (guint64)call->root >= group->n) {
-        return g_strdup_printf("root %" G_GINT64_FORMAT
-                               " should be below the communicator's %u ranks",
-                               call->root, group->n);
+        return g_strdup_printf("root %" G_GINT64_FORMAT " should be below the communicator's %u ranks", call->root,
+                               group->n);
     }
     record->peer = rooted ? (gint32)group->ranks[call->root] : RECORD_NO_PEER;
     return NULL;
@@ -97,13 +91,12 @@ static gboolean log_add(NcclLog *log, const LogCall *call, GHashTable *streams, 
     record.duration_ps = call->duration_ps;
     gboolean ok = TRUE, good = FALSE;
     char *wrong = log_record(log, call, &record);
-    if (wrong != NULL) {
+    if (wrong) {
         ok = reader_problem(log->reader, where, "wrong call", error, "%s", wrong);
         record.op = record.group == RECORD_NO_GROUP ? RECORD_COMPUTE : record.op;
-    } else if ((call->op == RECORD_SEND || call->op == RECORD_RECV) &&
-               (guint32)record.peer == record.rank) {
-        trace_count(trace, "messages of a rank to itself are local copies and take no time",
-                    record_op_name(record.op), 0);
+    } else if ((call->op == RECORD_SEND || call->op == RECORD_RECV) && (guint32)record.peer == record.rank) {
+        trace_count(trace, "messages of a rank to itself are local copies and take no time", record_op_name(record.op),
+                    0);
         record.op = RECORD_COMPUTE;
         good = TRUE;
     } else if (call->count == 0) {
@@ -116,9 +109,9 @@ static gboolean log_add(NcclLog *log, const LogCall *call, GHashTable *streams, 
     }
     record.skipped = !good;
     g_free(wrong);
-    char *key = g_strdup_printf("%" G_GINT64_FORMAT " %s", comm->job_rank, call->stream != NULL ? call->stream : "");
+    char *key = g_strdup_printf("%" G_GINT64_FORMAT " %s", comm->job_rank, call->stream ? call->stream : "");
     LogStream *stream = g_hash_table_lookup(streams, key);
-    if (stream == NULL) {
+    if (!stream) {
         stream = g_new0(LogStream, 1);
         stream->last = g_array_new(FALSE, FALSE, sizeof(guint32));
         stream->open = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -140,10 +133,9 @@ gboolean nccl_log_build(NcclLog *log, GError **error)
         ok = log_add(log, &g_array_index(log->calls, LogCall, i), streams, error);
     }
     if (ok) {
-        trace_note(
-            log->reader->trace,
-            "%s: NCCL's logs carry no times of calls: operations follow one another without computation",
-            log->reader->trace->name);
+        trace_note(log->reader->trace,
+                   "%s: NCCL's logs carry no times of calls: operations follow one another without computation",
+                   log->reader->trace->name);
     }
     g_hash_table_destroy(streams);
     return ok;

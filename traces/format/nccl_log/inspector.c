@@ -18,9 +18,9 @@ typedef struct {
 static int inspector_probe(const char *head, gsize n)
 {
     (void)n;
-    gboolean inspector = strstr(head, "\"coll_perf\"") != NULL || strstr(head, "\"p2p_perf\"") != NULL ||
-                         strstr(head, "\"inspector_output_format_version\"") != NULL;
-    gboolean events = strstr(head, "\"CommHash\"") != NULL && strstr(head, "\"ph\"") != NULL;
+    gboolean inspector = strstr(head, "\"coll_perf\"") || strstr(head, "\"p2p_perf\"") ||
+                         strstr(head, "\"inspector_output_format_version\"");
+    gboolean events = strstr(head, "\"CommHash\"") && strstr(head, "\"ph\"");
     return inspector ? 94 : events ? 88 : 0;
 }
 
@@ -33,10 +33,7 @@ static void comm_clear(gpointer data)
     g_free(comm->wrong);
 }
 
-static void call_clear(gpointer data)
-{
-    g_free(((LogCall *)data)->stream);
-}
+static void call_clear(gpointer data) { g_free(((LogCall *)data)->stream); }
 
 static guint32 comm_at(Inspector *inspector, const char *process, const char *id, guint64 rank, guint64 n)
 {
@@ -45,7 +42,7 @@ static guint32 comm_at(Inspector *inspector, const char *process, const char *id
     guint found = GPOINTER_TO_UINT(g_hash_table_lookup(log->comm_of, key));
     if (found == 0) {
         const char *colon = strrchr(process, ':');
-        LogComm comm = {.host = g_strndup(process, colon != NULL ? (gsize)(colon - process) : strlen(process)),
+        LogComm comm = {.host = g_strndup(process, colon ? (gsize)(colon - process) : strlen(process)),
                         .process = g_strdup(process),
                         .device = -1,
                         .id = g_strdup(id),
@@ -63,7 +60,7 @@ static guint32 comm_at(Inspector *inspector, const char *process, const char *id
 
 static gboolean op_of(const char *name, RecordOp *op)
 {
-    char *lower = g_ascii_strdown(name != NULL ? name : "", -1);
+    char *lower = g_ascii_strdown(name ? name : "", -1);
     gboolean known = reader_torch_op(lower, op) && *op != RECORD_BARRIER;
     g_free(lower);
     return known;
@@ -81,7 +78,7 @@ static gboolean dtype_of(const char *name, guint64 *dtype)
 {
     static const char *const names[] = {"int8",    "uint8",   "int32",   "uint32",   "int64",      "uint64",
                                         "float16", "float32", "float64", "bfloat16", "float8e4m3", "float8e5m2"};
-    const char *bare = name != NULL && g_str_has_prefix(name, "nccl") ? name + 4 : "";
+    const char *bare = name && g_str_has_prefix(name, "nccl") ? name + 4 : "";
     for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
         if (g_ascii_strcasecmp(bare, names[i]) == 0) {
             *dtype = i;
@@ -103,7 +100,7 @@ static void add_call(Inspector *inspector, LogCall *call, const char *id, guint6
 
 static void leave_out(Inspector *inspector, const char *name)
 {
-    char *valid = g_utf8_make_valid(name != NULL ? name : "unknown", -1);
+    char *valid = g_utf8_make_valid(name ? name : "unknown", -1);
     trace_count(inspector->log.reader->trace, "calls that are not replayed are left out", valid, 0);
     g_free(valid);
 }
@@ -112,20 +109,20 @@ static void leave_out(Inspector *inspector, const char *name)
 static gboolean take_header(Inspector *inspector, const Json *root)
 {
     const Json *header = json_get(root, "header"), *meta = json_get(root, "metadata");
-    if (header == NULL) {
+    if (!header) {
         return inspector->head_id != NULL;
     }
     guint64 pid = 0;
     const char *id = json_string(json_get(header, "id")), *host = json_string(json_get(meta, "hostname"));
     json_u64(json_get(meta, "pid"), &pid);
-    gboolean ok = id != NULL && json_u64(json_get(header, "rank"), &inspector->head_rank) &&
+    gboolean ok = id && json_u64(json_get(header, "rank"), &inspector->head_rank) &&
                   json_u64(json_get(header, "n_ranks"), &inspector->head_n) && inspector->head_n <= RECORD_WORLD_MAX &&
                   inspector->head_rank < inspector->head_n;
     if (ok) {
         g_free(inspector->head_id);
         g_free(inspector->head_process);
         inspector->head_id = g_utf8_make_valid(id, -1);
-        inspector->head_process = g_strdup_printf("%s:%" G_GUINT64_FORMAT, host != NULL ? host : "", pid);
+        inspector->head_process = g_strdup_printf("%s:%" G_GUINT64_FORMAT, host ? host : "", pid);
     }
     return ok;
 }
@@ -134,28 +131,28 @@ static gboolean take_header(Inspector *inspector, const Json *root)
 static const char *take_record(Inspector *inspector, const Json *root)
 {
     const Json *coll = json_get(root, "coll_perf"), *message = json_get(root, "p2p_perf");
-    const Json *perf = coll != NULL ? coll : message;
+    const Json *perf = coll ? coll : message;
     if (!take_header(inspector, root)) {
         return "a record should have a header with id, rank and n_ranks, the rank below n_ranks";
     }
-    if (perf == NULL) {
+    if (!perf) {
         return NULL; /* statistics of the dump itself */
     }
-    const char *name = json_string(json_get(perf, coll != NULL ? "coll" : "p2p"));
+    const char *name = json_string(json_get(perf, coll ? "coll" : "p2p"));
     guint64 bytes, sequence = 0, peer = 0;
     gint64 time_ps;
     LogCall call = {.op = RECORD_COMPUTE};
-    if (!json_u64(json_get(perf, coll != NULL ? "coll_msg_size_bytes" : "p2p_msg_size_bytes"), &bytes) ||
-        (message != NULL && coll == NULL && !json_u64(json_get(perf, "p2p_peer"), &peer))) {
+    if (!json_u64(json_get(perf, coll ? "coll_msg_size_bytes" : "p2p_msg_size_bytes"), &bytes) ||
+        (message && !coll && !json_u64(json_get(perf, "p2p_peer"), &peer))) {
         return "a record should have its size in bytes, and a message its peer";
     }
-    json_u64(json_get(perf, coll != NULL ? "coll_sn" : "p2p_sn"), &sequence);
+    json_u64(json_get(perf, coll ? "coll_sn" : "p2p_sn"), &sequence);
     if (!op_of(name, &call.op)) {
         leave_out(inspector, name);
         return NULL;
     }
-    if (json_decimal(json_get(perf, coll != NULL ? "coll_exec_time_us" : "p2p_exec_time_us"), 6, &time_ps) &&
-        time_ps >= 0 && (guint64)time_ps <= RECORD_PS_MAX) {
+    if (json_decimal(json_get(perf, coll ? "coll_exec_time_us" : "p2p_exec_time_us"), 6, &time_ps) && time_ps >= 0 &&
+        (guint64)time_ps <= RECORD_PS_MAX) {
         call.duration_ps = (guint64)time_ps;
     }
     bytes_as_count(&call, bytes);
@@ -196,13 +193,12 @@ static const char *take_event(Inspector *inspector, const Json *root)
 
 static gboolean is_event(const char *line)
 {
-    return (strstr(line, "\"COLL\"") != NULL || strstr(line, "\"P2P\"") != NULL) && strstr(line, "\"b\"") != NULL;
+    return (strstr(line, "\"COLL\"") || strstr(line, "\"P2P\"")) && strstr(line, "\"b\"");
 }
 
 static gboolean take_line(Inspector *inspector, const char *line, GError **error)
 {
-    gboolean record = strstr(line, "\"coll_perf\"") != NULL || strstr(line, "\"p2p_perf\"") != NULL ||
-                      strstr(line, "\"header\"") != NULL;
+    gboolean record = strstr(line, "\"coll_perf\"") || strstr(line, "\"p2p_perf\"") || strstr(line, "\"header\"");
     if (!record && !is_event(line)) {
         return TRUE;
     }
@@ -212,13 +208,12 @@ static gboolean take_line(Inspector *inspector, const char *line, GError **error
         n--; /* events are elements of a list */
     }
     JsonDocument *document = json_parse(input_path(reader->input), line, n, NULL);
-    const char *wrong = document == NULL ? "no JSON object, as each line should be"
-                        : record         ? take_record(inspector, json_root(document))
-                                         : take_event(inspector, json_root(document));
-    gboolean ok = wrong == NULL ||
-                  reader_problem(reader, reader_here(reader, input_line_number(reader->input), 0, -1), "wrong line",
-                                 error, "%s", wrong);
-    if (document != NULL) {
+    const char *wrong = !document ? "no JSON object, as each line should be"
+                        : record  ? take_record(inspector, json_root(document))
+                                  : take_event(inspector, json_root(document));
+    gboolean ok = !wrong || reader_problem(reader, reader_here(reader, input_line_number(reader->input), 0, -1),
+                                           "wrong line", error, "%s", wrong);
+    if (document) {
         json_free(document);
     }
     return ok;
@@ -238,7 +233,7 @@ static void inspector_free(gpointer data)
 static gboolean inspector_read(Reader *reader, GError **error)
 {
     Inspector *inspector = *reader->state;
-    if (inspector == NULL) {
+    if (!inspector) {
         inspector = g_new0(Inspector, 1);
         inspector->log.comms = g_array_new(FALSE, FALSE, sizeof(LogComm));
         inspector->log.comm_of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -250,10 +245,10 @@ static gboolean inspector_read(Reader *reader, GError **error)
     inspector->log.reader = reader;
     GError *broken = NULL;
     gboolean ok = TRUE;
-    for (const char *line; ok && (line = input_line(reader->input, &broken)) != NULL;) {
+    for (const char *line; ok && (line = input_line(reader->input, &broken));) {
         ok = take_line(inspector, line, error);
     }
-    if (ok && broken != NULL) {
+    if (ok && broken) {
         ok = reader_forgive(reader, &broken, error);
     }
     g_clear_error(&broken);
@@ -304,12 +299,12 @@ static void inspector_identify(Input *input, TraceIdentity *identity)
     identity->ids = g_ptr_array_new_with_free_func(g_free);
     for (const char *line; (line = input_line(input, NULL)) != NULL;) {
         static const char *const keys[] = {"\"id\"", "\"CommHash\""};
-        const char *at = strstr(line, "\"header\"") != NULL ? strstr(line, keys[0]) : strstr(line, keys[1]);
-        if (at != NULL) {
+        const char *at = strstr(line, "\"header\"") ? strstr(line, keys[0]) : strstr(line, keys[1]);
+        if (at) {
             at = strchr(at, ':');
         }
-        char *id = at != NULL ? g_strndup(at + 1, strcspn(at + 1, ",}")) : NULL;
-        if (id != NULL && !g_hash_table_contains(seen, g_strstrip(id))) {
+        char *id = at ? g_strndup(at + 1, strcspn(at + 1, ",}")) : NULL;
+        if (id && !g_hash_table_contains(seen, g_strstrip(id))) {
             g_hash_table_add(seen, id);
             g_ptr_array_add(identity->ids, id);
         } else {

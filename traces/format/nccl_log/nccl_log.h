@@ -20,7 +20,7 @@ typedef struct {
     gint64 job_rank;  /* -1: not known. Set by nccl_log_ranks */
     gboolean grouped; /* the next two are set */
     guint32 group;
-    char *wrong;      /* why it has no group; NULL: it has */
+    char *wrong; /* why it has no group; NULL: it has */
     guint calls;
 } LogComm;
 
@@ -35,8 +35,8 @@ typedef struct {
 } LogCall;
 
 typedef struct {
-    Reader *reader; /* of the file being read */
-    GArray *comms;  /* LogComm */
+    Reader *reader;      /* of the file being read */
+    GArray *comms;       /* LogComm */
     GHashTable *comm_of; /* "host:pid pointer" -> index + 1, of the last Init line of that pointer */
     GArray *calls;       /* LogCall */
 } NcclLog;

@@ -5,7 +5,8 @@
  *
  * The file is read into memory, since it may be compressed or come from a pipe. Kernels and their times are not used:
  * an export has no computation that could be told from communication by name for sure, and a call's range is the
- * host's. */
+ * host's. Where there are no ranges, the kernels of NCCL are told with their names, which say what ran, but not how
+ * much it moved. */
 #include <dlfcn.h>
 #include <sqlite3.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "traces/format/nccl_log/nccl_log.h"
 
 #define NSIGHT_BYTES_MAX ((gsize)2000 << 20)
+#define KERNELS_TOLD 8u /* names in a note */
 
 /* What is used of SQLite, which is looked for when there is such a file: libcuda.so has the readers too, and no program
  * that loads it should load SQLite for them. */
@@ -33,12 +35,16 @@ static gboolean sqlite_find(Sqlite *sqlite)
     const struct {
         const char *name;
         gpointer to;
-    } all[] = {{"sqlite3_open", &sqlite->open}, {"sqlite3_close", &sqlite->close},
-               {"sqlite3_deserialize", &sqlite->deserialize}, {"sqlite3_prepare_v2", &sqlite->prepare_v2},
-               {"sqlite3_step", &sqlite->step}, {"sqlite3_finalize", &sqlite->finalize},
-               {"sqlite3_column_text", &sqlite->column_text}, {"sqlite3_column_int64", &sqlite->column_int64},
+    } all[] = {{"sqlite3_open", &sqlite->open},
+               {"sqlite3_close", &sqlite->close},
+               {"sqlite3_deserialize", &sqlite->deserialize},
+               {"sqlite3_prepare_v2", &sqlite->prepare_v2},
+               {"sqlite3_step", &sqlite->step},
+               {"sqlite3_finalize", &sqlite->finalize},
+               {"sqlite3_column_text", &sqlite->column_text},
+               {"sqlite3_column_int64", &sqlite->column_int64},
                {"sqlite3_errmsg", &sqlite->errmsg}};
-    gpointer library = dlsym(RTLD_DEFAULT, all[0].name) != NULL ? RTLD_DEFAULT : dlopen("libsqlite3.so.0", RTLD_NOW);
+    gpointer library = dlsym(RTLD_DEFAULT, all[0].name) ? RTLD_DEFAULT : dlopen("libsqlite3.so.0", RTLD_NOW);
     gboolean found = TRUE;
     for (guint i = 0; i < G_N_ELEMENTS(all) && found; i++) {
         gpointer symbol = dlsym(library, all[i].name);
@@ -63,16 +69,12 @@ static void comm_clear(gpointer data)
     g_free(comm->wrong);
 }
 
-static void call_clear(gpointer data)
-{
-    g_free(((LogCall *)data)->stream);
-}
+static void call_clear(gpointer data) { g_free(((LogCall *)data)->stream); }
 
 /* The first number among the payload's members whose names begin so. */
 static gboolean member(const Json *payload, const char *const *names, guint64 *value)
 {
-    for (const Json *at = payload != NULL && payload->type == JSON_OBJECT ? payload->first : NULL; at != NULL;
-         at = at->next) {
+    for (const Json *at = payload && payload->type == JSON_OBJECT ? payload->first : NULL; at != NULL; at = at->next) {
         for (guint i = 0; names[i] != NULL; i++) {
             if (g_ascii_strncasecmp(at->key, names[i], strlen(names[i])) != 0) {
                 continue;
@@ -89,8 +91,8 @@ static gboolean member(const Json *payload, const char *const *names, guint64 *v
 /* The number behind a word of ATLAHS's text: "data_size 4096,". */
 static gboolean word(const char *text, const char *key, guint64 *value)
 {
-    const char *at = text != NULL ? strstr(text, key) : NULL;
-    if (at == NULL) {
+    const char *at = text ? strstr(text, key) : NULL;
+    if (!at) {
         return FALSE;
     }
     at += strlen(key);
@@ -101,8 +103,7 @@ static gboolean word(const char *text, const char *key, guint64 *value)
     return end != at;
 }
 
-static gboolean either(const Json *payload, const char *const *names, const char *text, const char *key,
-                       guint64 *value)
+static gboolean either(const Json *payload, const char *const *names, const char *text, const char *key, guint64 *value)
 {
     return member(payload, names, value) || word(text, key, value);
 }
@@ -119,11 +120,8 @@ static guint32 comm_of(NcclLog *log, guint64 pid, guint64 hash)
     char *key = g_strdup_printf("%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, pid, hash);
     guint found = GPOINTER_TO_UINT(g_hash_table_lookup(log->comm_of, key));
     if (found == 0) {
-        LogComm comm = {.host = g_strdup(input_path(log->reader->input)),
-                        .device = -1,
-                        .rank = -1,
-                        .global = -1,
-                        .job_rank = -1};
+        LogComm comm = {
+            .host = g_strdup(input_path(log->reader->input)), .device = -1, .rank = -1, .global = -1, .job_rank = -1};
         comm.process = g_strdup_printf("%s:%" G_GUINT64_FORMAT, comm.host, pid);
         g_array_append_val(log->comms, comm);
         found = log->comms->len;
@@ -137,7 +135,7 @@ static void take_init(NcclLog *log, guint64 pid, guint64 hash, guint64 rank, gui
 {
     guint32 index = comm_of(log, pid, hash); /* before the array is looked at, which may move */
     LogComm *comm = &g_array_index(log->comms, LogComm, index);
-    if (comm->id == NULL && n > 0 && n <= RECORD_WORLD_MAX && rank < n) {
+    if (!comm->id && n > 0 && n <= RECORD_WORLD_MAX && rank < n) {
         comm->id = g_strdup_printf("%" G_GUINT64_FORMAT, hash);
         comm->rank = (gint64)rank;
         comm->n = (guint32)n;
@@ -201,7 +199,10 @@ static sqlite3_stmt *select_ranges(const Sqlite *sqlite, sqlite3 *db)
         "SELECT e.rowid, e.start, e.end, e.globalTid, %s AS t, %s FROM NVTX_EVENTS e %s %s WHERE t GLOB 'nccl*' "
         "ORDER BY e.start, e.rowid",
         ids ? "COALESCE(e.text, s.value)" : "e.text",
-        json && json_ids ? "COALESCE(e.jsonText, j.value)" : json ? "e.jsonText" : json_ids ? "j.value" : "NULL",
+        json && json_ids ? "COALESCE(e.jsonText, j.value)"
+        : json           ? "e.jsonText"
+        : json_ids       ? "j.value"
+                         : "NULL",
         ids ? "LEFT JOIN StringIds s ON s.id = e.textId" : "",
         json_ids ? "LEFT JOIN StringIds j ON j.id = e.jsonTextId" : "");
     if (sqlite->prepare_v2(db, sql, -1, &all, NULL) != SQLITE_OK) {
@@ -211,32 +212,67 @@ static sqlite3_stmt *select_ranges(const Sqlite *sqlite, sqlite3 *db)
     return all;
 }
 
+/* Without ranges: the kernels of NCCL by their names, which have no sizes. Whether there are any. */
+static gboolean tell_kernels(const NcclLog *log, const Sqlite *sqlite, sqlite3 *db)
+{
+    static const char sql[] = "SELECT s.value, COUNT(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON "
+                              "s.id = k.shortName WHERE s.value GLOB 'nccl*' GROUP BY s.value ORDER BY 2 DESC, 1";
+    sqlite3_stmt *all = NULL;
+    GString *names = g_string_new(NULL);
+    guint64 kernels = 0, kinds = 0;
+    if (sqlite->prepare_v2(db, sql, -1, &all, NULL) == SQLITE_OK) {
+        while (sqlite->step(all) == SQLITE_ROW) {
+            const char *name = (const char *)sqlite->column_text(all, 0);
+            gint64 n = MAX(sqlite->column_int64(all, 1), 0);
+            kernels += (guint64)n;
+            if (kinds++ < KERNELS_TOLD) {
+                g_string_append_printf(names, "%s%" G_GINT64_FORMAT " of %s", kinds > 1 ? ", " : "", n, name);
+            }
+        }
+        sqlite->finalize(all);
+    }
+    if (kernels > 0) {
+        trace_note(log->reader->trace,
+                   "%s: %" G_GUINT64_FORMAT
+                   " kernels of NCCL, but no ranges, which alone say the sizes: nothing of them "
+                   "is replayed (nsys profile -t nvtx,cuda); %s%s",
+                   input_path(log->reader->input), kernels, names->str, kinds > KERNELS_TOLD ? ", ..." : "");
+    }
+    g_string_free(names, TRUE);
+    return kernels > 0;
+}
+
 static gboolean read_ranges(NcclLog *log, const Sqlite *sqlite, sqlite3 *db, GError **error)
 {
     sqlite3_stmt *all = select_ranges(sqlite, db);
     const char *path = input_path(log->reader->input);
     int step = SQLITE_ERROR;
     guint64 rows = 0;
-    while (all != NULL && (step = sqlite->step(all)) == SQLITE_ROW) {
+    while (all && (step = sqlite->step(all)) == SQLITE_ROW) {
         const char *text = (const char *)sqlite->column_text(all, 4), *json = (const char *)sqlite->column_text(all, 5);
         gint64 start = sqlite->column_int64(all, 1), end = sqlite->column_int64(all, 2), span;
         gboolean timed = !__builtin_sub_overflow(end, start, &span) && span >= 0 &&
                          span <= (gint64)(RECORD_PS_MAX / 1000);
-        JsonDocument *payload = json != NULL ? json_parse(path, json, strlen(json), NULL) : NULL;
+        JsonDocument *payload = json ? json_parse(path, json, strlen(json), NULL) : NULL;
         guint64 pid = (guint64)sqlite->column_int64(all, 3) >> 24 & 0xffffff;
-        if (text != NULL) {
-            take_range(log, text, payload != NULL ? json_root(payload) : NULL, pid, sqlite->column_int64(all, 0),
+        if (text) {
+            take_range(log, text, payload ? json_root(payload) : NULL, pid, sqlite->column_int64(all, 0),
                        timed ? (guint64)span * 1000 : 0);
         }
-        if (payload != NULL) {
+        if (payload) {
             json_free(payload);
         }
         rows++;
     }
     sqlite->finalize(all);
-    if (all == NULL || step != SQLITE_DONE) {
-        g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: an SQLite file, but no export of Nsight Systems with "
-                    "NVTX ranges (nsys profile -t nvtx,cuda; nsys export -t sqlite): %s", path, sqlite->errmsg(db));
+    if ((!all || (step == SQLITE_DONE && rows == 0)) && tell_kernels(log, sqlite, db)) {
+        return TRUE;
+    }
+    if (!all || step != SQLITE_DONE) {
+        g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT,
+                    "%s: an SQLite file, but no export of Nsight Systems with "
+                    "NVTX ranges (nsys profile -t nvtx,cuda; nsys export -t sqlite): %s",
+                    path, sqlite->errmsg(db));
         return FALSE;
     }
     if (rows == 0) {
@@ -279,13 +315,13 @@ static gboolean read_database(NcclLog *log, const Sqlite *sqlite, GByteArray *by
 {
     sqlite3 *db = NULL;
     gboolean ok = sqlite->open(":memory:", &db) == SQLITE_OK &&
-                  sqlite->deserialize(db, "main", bytes->data, bytes->len, bytes->len,
-                                      SQLITE_DESERIALIZE_READONLY) == SQLITE_OK;
+                  sqlite->deserialize(db, "main", bytes->data, bytes->len, bytes->len, SQLITE_DESERIALIZE_READONLY) ==
+                      SQLITE_OK;
     if (ok) {
         ok = read_ranges(log, sqlite, db, error);
     } else {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: no SQLite file that can be read: %s",
-                    input_path(log->reader->input), db != NULL ? sqlite->errmsg(db) : "no memory");
+                    input_path(log->reader->input), db ? sqlite->errmsg(db) : "no memory");
     }
     sqlite->close(db);
     return ok;
@@ -294,7 +330,7 @@ static gboolean read_database(NcclLog *log, const Sqlite *sqlite, GByteArray *by
 static gboolean nsight_read(Reader *reader, GError **error)
 {
     NcclLog *log = *reader->state;
-    if (log == NULL) {
+    if (!log) {
         log = g_new0(NcclLog, 1);
         log->comms = g_array_new(FALSE, FALSE, sizeof(LogComm));
         log->calls = g_array_new(FALSE, FALSE, sizeof(LogCall));
@@ -307,12 +343,12 @@ static gboolean nsight_read(Reader *reader, GError **error)
     log->comm_of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL); /* processes are a file's own */
     log->reader = reader;
     GByteArray *bytes = read_all(reader->input, error);
-    if (bytes == NULL) {
+    if (!bytes) {
         return FALSE;
     }
     Sqlite found = {NULL};
     gboolean ok = sqlite_find(&found) && read_database(log, &found, bytes, error);
-    if (!ok && found.errmsg == NULL) {
+    if (!ok && !found.errmsg) {
         g_set_error(error, TRACE_ERROR, TRACE_ERROR_OPEN,
                     "%s: SQLite (libsqlite3.so.0) is not installed, which reads it", input_path(reader->input));
     }

@@ -10,10 +10,7 @@
 #include "traces/format/names.h"
 #include "traces/format/nccl_log/nccl_log.h"
 
-static LogComm *comm_at(const NcclLog *log, guint i)
-{
-    return &g_array_index(log->comms, LogComm, i);
-}
+static LogComm *comm_at(const NcclLog *log, guint i) { return &g_array_index(log->comms, LogComm, i); }
 
 /* The process and device that a communicator is driven from. Caller frees. */
 static char *place_of(const LogComm *comm)
@@ -50,7 +47,7 @@ static void ranks_by_init(NcclLog *log, const char *world_id)
     GHashTable *rank_of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint i = 0; i < log->comms->len; i++) {
         LogComm *comm = comm_at(log, i);
-        if (comm->id != NULL && strcmp(comm->id, world_id) == 0) {
+        if (comm->id && strcmp(comm->id, world_id) == 0) {
             comm->job_rank = comm->rank;
             g_hash_table_insert(rank_of, place_of(comm), GUINT_TO_POINTER((guint)comm->rank + 1));
         }
@@ -78,7 +75,7 @@ static void ranks_by_order(NcclLog *log, guint32 world)
     char *last = NULL;
     for (guint i = 0; i < n; i++) {
         char *place = place_of(sorted[i]);
-        gboolean same = last != NULL && strcmp(last, place) == 0;
+        gboolean same = last && strcmp(last, place) == 0;
         places += !same;
         shared |= same;
         devices &= sorted[i]->device >= 0 && sorted[i]->device < world &&
@@ -99,8 +96,7 @@ static void ranks_by_order(NcclLog *log, guint32 world)
                    "those of one rank",
                    log->reader->trace->name);
     }
-    trace_note(log->reader->trace, "%s: no Init lines: ranks are in the order of %s",
-               log->reader->trace->name,
+    trace_note(log->reader->trace, "%s: no Init lines: ranks are in the order of %s", log->reader->trace->name,
                devices ? "devices" : "hosts, devices and process ids");
 }
 
@@ -109,7 +105,7 @@ static guint count_ranks(const NcclLog *log)
     GHashTable *seen = g_hash_table_new(g_direct_hash, g_direct_equal);
     for (guint i = 0; i < log->comms->len; i++) {
         const LogComm *comm = comm_at(log, i);
-        if (comm->job_rank >= 0 && (comm->calls > 0 || comm->id != NULL)) {
+        if (comm->job_rank >= 0 && (comm->calls > 0 || comm->id)) {
             g_hash_table_add(seen, GINT_TO_POINTER((gint)comm->job_rank));
         }
     }
@@ -145,7 +141,7 @@ gboolean nccl_log_ranks(NcclLog *log, GError **error)
     for (guint i = 0; i < log->comms->len; i++) {
         LogComm *comm = comm_at(log, i);
         comm->job_rank = -1;
-        if (comm->id != NULL && comm->n > world) {
+        if (comm->id && comm->n > world) {
             world = comm->n;
             world_id = comm->id;
         }
@@ -153,7 +149,7 @@ gboolean nccl_log_ranks(NcclLog *log, GError **error)
         global &= comm->global >= 0;
         most = MAX(most, comm->global);
     }
-    if (world_id != NULL) {
+    if (world_id) {
         ranks_by_init(log, world_id);
     } else if (global) {
         world = MAX(said, log->reader->spec->world);
@@ -168,7 +164,7 @@ gboolean nccl_log_ranks(NcclLog *log, GError **error)
             most = MAX(most, comm_at(log, i)->job_rank);
         }
     }
-    if (world_id == NULL && log->calls->len > 0 && (world == 0 || most >= (gint64)world)) {
+    if (!world_id && log->calls->len > 0 && (world == 0 || most >= (gint64)world)) {
         return too_small(log, world, most + 1, error);
     }
     log->reader->trace->replicate = count_ranks(log) == 1 && world > 1;
@@ -183,8 +179,8 @@ static gboolean init_ranks(const NcclLog *log, const LogComm *comm, guint32 *ran
     memset(ranks, 0xff, comm->n * sizeof(guint32));
     for (guint i = 0; i < log->comms->len; i++) {
         const LogComm *other = comm_at(log, i);
-        if (other->id != NULL && strcmp(other->id, comm->id) == 0 && other->n == comm->n &&
-            other->job_rank >= 0 && ranks[other->rank] == G_MAXUINT32) {
+        if (other->id && strcmp(other->id, comm->id) == 0 && other->n == comm->n && other->job_rank >= 0 &&
+            ranks[other->rank] == G_MAXUINT32) {
             ranks[other->rank] = other->job_rank;
             (*found)++;
         }
@@ -209,12 +205,12 @@ const char *nccl_log_group(NcclLog *log, LogComm *comm, guint32 *group)
         comm->grouped = TRUE;
         comm->group = RECORD_NO_GROUP;
         guint32 found = 0, *ranks = g_new(guint32, n);
-        gboolean known = comm->id != NULL && init_ranks(log, comm, ranks, &found);
+        gboolean known = comm->id && init_ranks(log, comm, ranks, &found);
         if (known && !(n == trace->world && ascend_from_0(ranks, n))) {
             comm->group = trace_group(trace, comm->id, ranks, n);
         } else if (n == trace->world) {
             comm->group = trace_group_world(trace, n);
-        } else if (comm->id == NULL) {
+        } else if (!comm->id) {
             comm->wrong = g_strdup_printf("communicator of %u ranks without an Init line; log with "
                                           "NCCL_DEBUG_SUBSYS=INIT,COLL",
                                           n);

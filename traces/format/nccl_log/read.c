@@ -28,9 +28,7 @@ static const struct {
 static int log_probe(const char *head, gsize n)
 {
     (void)n;
-    return strstr(head, " NCCL INFO ") != NULL     ? 85
-           : strstr(head, "NCCL version ") != NULL ? 60
-                                                   : 0;
+    return strstr(head, " NCCL INFO ") ? 85 : strstr(head, "NCCL version ") ? 60 : 0;
 }
 
 static void comm_clear(gpointer data)
@@ -42,16 +40,13 @@ static void comm_clear(gpointer data)
     g_free(comm->wrong);
 }
 
-static void call_clear(gpointer data)
-{
-    g_free(((LogCall *)data)->stream);
-}
+static void call_clear(gpointer data) { g_free(((LogCall *)data)->stream); }
 
 /* The word behind `key` in the line, or NULL; caller frees. */
 static char *word_after(const char *line, const char *key)
 {
     const char *at = strstr(line, key);
-    if (at == NULL) {
+    if (!at) {
         return NULL;
     }
     at += strlen(key);
@@ -62,10 +57,8 @@ static char *word_after(const char *line, const char *key)
 static gboolean number_after(const char *line, const char *key, guint base, guint64 *value)
 {
     char *word = word_after(line, key);
-    const char *digits =
-        word != NULL && base == 16 && g_str_has_prefix(word, "0x") ? word + 2 : word;
-    gboolean ok =
-        digits != NULL && g_ascii_string_to_unsigned(digits, base, 0, G_MAXINT64, value, NULL);
+    const char *digits = word && base == 16 && g_str_has_prefix(word, "0x") ? word + 2 : word;
+    gboolean ok = digits && g_ascii_string_to_unsigned(digits, base, 0, G_MAXINT64, value, NULL);
     g_free(word);
     return ok;
 }
@@ -85,14 +78,12 @@ static guint32 comm_new(NcclLog *log, const LogLine *who, const char *pointer)
                     .global = -1,
                     .job_rank = -1};
     g_array_append_val(log->comms, comm);
-    g_hash_table_insert(log->comm_of, g_strconcat(who->process, " ", pointer, NULL),
-                        GUINT_TO_POINTER(log->comms->len));
+    g_hash_table_insert(log->comm_of, g_strconcat(who->process, " ", pointer, NULL), GUINT_TO_POINTER(log->comms->len));
     return log->comms->len - 1;
 }
 
 /* A communicator is a pointer in its process, whatever device is current when it is used. */
-static gboolean comm_find(const NcclLog *log, const LogLine *who, const char *pointer,
-                          guint32 *index)
+static gboolean comm_find(const NcclLog *log, const LogLine *who, const char *pointer, guint32 *index)
 {
     char *key = g_strconcat(who->process, " ", pointer, NULL);
     guint found = GPOINTER_TO_UINT(g_hash_table_lookup(log->comm_of, key));
@@ -108,15 +99,14 @@ static char *comm_id(const NcclLog *log, const LogLine *who, const char *text)
     char *id = word_after(text, "commId "), *parent = word_after(text, "parent ");
     guint32 index;
     guint64 split = 0, color = 0;
-    if (id == NULL && parent != NULL && comm_find(log, who, parent, &index)) {
+    if (!id && parent && comm_find(log, who, parent, &index)) {
         number_after(text, "splitCount ", 10, &split);
         number_after(text, " color ", 10, &color);
         const char *whole = g_array_index(log->comms, LogComm, index).id;
-        id = g_strdup_printf("%s/%" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT,
-                             whole != NULL ? whole : "?", split, color);
+        id = g_strdup_printf("%s/%" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT, whole ? whole : "?", split, color);
     }
     g_free(parent);
-    return id != NULL ? id : g_strdup("?");
+    return id ? id : g_strdup("?");
 }
 
 /* "ncclCommInitRank comm 0x5.. rank 0 nranks 8 cudaDev 0 ... commId 0x.. - Init COMPLETE". A pointer
@@ -126,17 +116,15 @@ static gboolean take_init(NcclLog *log, const LogLine *who, const char *text, GE
     char *pointer = word_after(text, "comm ");
     guint64 rank, n, device;
     gboolean ok = TRUE;
-    if (pointer == NULL || !number_after(text, " rank ", 10, &rank) ||
-        !number_after(text, " nranks ", 10, &n) || n == 0 || n > RECORD_WORLD_MAX || rank >= n) {
-        ok = reader_problem(log->reader,
-                            reader_here(log->reader, input_line_number(log->reader->input), 0, -1),
+    if (!pointer || !number_after(text, " rank ", 10, &rank) || !number_after(text, " nranks ", 10, &n) || n == 0 ||
+        n > RECORD_WORLD_MAX || rank >= n) {
+        ok = reader_problem(log->reader, reader_here(log->reader, input_line_number(log->reader->input), 0, -1),
                             "wrong line", error,
                             "an Init line should say comm, rank and nranks, the rank below nranks");
     } else {
         guint32 index;
         char *id = comm_id(log, who, text);
-        if (!comm_find(log, who, pointer, &index) ||
-            g_array_index(log->comms, LogComm, index).id != NULL) {
+        if (!comm_find(log, who, pointer, &index) || g_array_index(log->comms, LogComm, index).id) {
             index = comm_new(log, who, pointer);
         }
         LogComm *comm = &g_array_index(log->comms, LogComm, index);
@@ -151,13 +139,12 @@ static gboolean take_init(NcclLog *log, const LogLine *who, const char *text, GE
     return ok;
 }
 
-static gboolean take_call(NcclLog *log, const LogLine *who, const char *text, RecordOp op,
-                          GError **error)
+static gboolean take_call(NcclLog *log, const LogLine *who, const char *text, RecordOp op, GError **error)
 {
     LogCall call = {.op = op};
     char *pointer = word_after(text, " comm ");
     guint64 root = 0, nranks, global;
-    const char *missing = pointer == NULL                                       ? "comm"
+    const char *missing = !pointer                                              ? "comm"
                           : !number_after(text, "opCount ", 16, &call.op_count) ? "opCount"
                           : !number_after(text, " count ", 10, &call.count)     ? "count"
                           : !number_after(text, " datatype ", 10, &call.dtype)  ? "datatype"
@@ -166,10 +153,9 @@ static gboolean take_call(NcclLog *log, const LogLine *who, const char *text, Re
                                                                                 : NULL;
     gboolean ok = TRUE;
     RecordSource where = reader_here(log->reader, input_line_number(log->reader->input), 0, -1);
-    if (missing != NULL) {
+    if (missing) {
         ok = reader_problem(log->reader, where, "wrong line", error,
-                            "%s should have '%s' with a number, as NCCL writes it",
-                            record_op_name(op), missing);
+                            "%s should have '%s' with a number, as NCCL writes it", record_op_name(op), missing);
     } else {
         if (!comm_find(log, who, pointer, &call.comm)) {
             call.comm = comm_new(log, who, pointer);
@@ -205,14 +191,14 @@ static void leave_out(NcclLog *log, const char *text, const char *end)
 static gboolean log_line(NcclLog *log, const char *line, GError **error)
 {
     const char *mark = strstr(line, " NCCL INFO ");
-    if (mark == NULL) {
+    if (!mark) {
         return TRUE;
     }
     const char *text = mark + strlen(" NCCL INFO ");
-    gboolean init = strstr(text, "Init COMPLETE") != NULL && strstr(text, "nranks ") != NULL;
+    gboolean init = strstr(text, "Init COMPLETE") && strstr(text, "nranks ");
     RecordOp op = RECORD_COMPUTE;
     const char *colls = strstr(text, ": opCount ");
-    if (!init && colls == NULL) {
+    if (!init && !colls) {
         return TRUE;
     }
     const char *open = mark;
@@ -229,18 +215,17 @@ static gboolean log_line(NcclLog *log, const char *line, GError **error)
     }
     LogLine who = {.process = g_strndup(start, end - start), .device = -1};
     char *last = strrchr(who.process, ':');
-    if (last != NULL) {
+    if (last) {
         *last = 0; /* the thread does not matter */
     }
     last = strrchr(who.process, ':');
-    who.host = g_strndup(who.process, last != NULL ? (gsize)(last - who.process) : strlen(who.process));
+    who.host = g_strndup(who.process, last ? (gsize)(last - who.process) : strlen(who.process));
     if (*open == '[' && g_ascii_isdigit(open[1])) {
         who.device = g_ascii_strtoll(open + 1, NULL, 10) & G_MAXINT32;
     }
     gboolean ok = TRUE, known = init;
-    for (guint i = 0; i < G_N_ELEMENTS(log_ops) && colls != NULL && !init; i++) {
-        if ((gsize)(colls - text) == strlen(log_ops[i].name) &&
-            g_str_has_prefix(text, log_ops[i].name)) {
+    for (guint i = 0; i < G_N_ELEMENTS(log_ops) && colls && !init; i++) {
+        if ((gsize)(colls - text) == strlen(log_ops[i].name) && g_str_has_prefix(text, log_ops[i].name)) {
             op = log_ops[i].op;
             known = TRUE;
         }
@@ -279,15 +264,15 @@ static NcclLog *log_new(void)
 
 static gboolean log_read(Reader *reader, GError **error)
 {
-    NcclLog *log = *reader->state != NULL ? *reader->state : log_new();
+    NcclLog *log = *reader->state ? *reader->state : log_new();
     *reader->state = log;
     log->reader = reader;
     GError *broken = NULL;
     gboolean ok = TRUE;
-    for (const char *line; ok && (line = input_line(reader->input, &broken)) != NULL;) {
+    for (const char *line; ok && (line = input_line(reader->input, &broken));) {
         ok = log_line(log, line, error);
     }
-    if (ok && broken != NULL) {
+    if (ok && broken) {
         ok = reader_forgive(reader, &broken, error);
     }
     g_clear_error(&broken);
@@ -307,8 +292,8 @@ static void log_identify(Input *input, TraceIdentity *identity)
     GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
     identity->ids = g_ptr_array_new_with_free_func(g_free);
     for (const char *line; (line = input_line(input, NULL)) != NULL;) {
-        char *id = strstr(line, "Init COMPLETE") != NULL ? word_after(line, "commId ") : NULL;
-        if (id != NULL && !g_hash_table_contains(seen, id)) {
+        char *id = strstr(line, "Init COMPLETE") ? word_after(line, "commId ") : NULL;
+        if (id && !g_hash_table_contains(seen, id)) {
             g_hash_table_add(seen, id); /* which takes the new key where there was one: asked for before */
             g_ptr_array_add(identity->ids, id);
         } else {

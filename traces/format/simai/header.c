@@ -12,17 +12,13 @@ static const Policy policies[] = {
     {.name = "MICRO", .dims = {DIMS_NONE, DIMS_NONE, DIMS_ALL}, .weights_only = TRUE},
     {.name = "DATA", .dims = {DIMS_NONE, DIMS_NONE, DIMS_ALL}},
     {.name = "MODEL", .dims = {DIMS_ALL, DIMS_ALL, DIMS_NONE}},
-    {.name = "DISTRIBUTED_INFERENCE",
-     .dims = {DIMS_ALL, DIMS_ALL, DIMS_NONE},
-     .forward_only = TRUE},
+    {.name = "DISTRIBUTED_INFERENCE", .dims = {DIMS_ALL, DIMS_ALL, DIMS_NONE}, .forward_only = TRUE},
     {.name = "HYBRID_DLRM", .dims = {DIMS_NONE, DIMS_NONE, DIMS_ALL}, .first_all = TRUE},
     {.name = "HYBRID_DLRM_ENHANCED", .dims = {DIMS_NONE, DIMS_NONE, DIMS_ALL}, .first_all = TRUE},
     {.name = "HYBRID_TRANSFORMER", .dims = {DIMS_MODEL, DIMS_MODEL, DIMS_DATA}},
     {.name = "HYBRID_TRANSFORMER_FWD_IN_BCKWD", .dims = {DIMS_MODEL, DIMS_MODEL, DIMS_DATA}},
     {.name = "HYBRID_DATA_MODEL", .dims = {DIMS_MODEL, DIMS_MODEL, DIMS_DATA}},
-    {.name = "HYBRID_MODEL_DATA",
-     .dims = {DIMS_MODEL, DIMS_MODEL, DIMS_DATA},
-     .data_inner = TRUE},
+    {.name = "HYBRID_MODEL_DATA", .dims = {DIMS_MODEL, DIMS_MODEL, DIMS_DATA}, .data_inner = TRUE},
 };
 
 static const Policy *policy_of(const char *line)
@@ -42,11 +38,11 @@ int simai_probe(const char *head, gsize n)
     gsize line = strcspn(head, "\n");
     char *first = g_strndup(head, line);
     gboolean group = strstr(first, "model_parallel_NPU_group:") != NULL;
-    gboolean known = policy_of(first) != NULL || g_str_has_prefix(first, "HYBRID_");
+    gboolean known = policy_of(first) || g_str_has_prefix(first, "HYBRID_");
     g_free(first);
     const char *second = head[line] == '\n' ? head + line + 1 : "";
     gsize digits = strspn(second, "0123456789");
-    gboolean count = digits > 0 && strchr(" \t\r\n", second[digits]) != NULL;
+    gboolean count = digits > 0 && strchr(" \t\r\n", second[digits]);
     return group ? 90 : known && count ? 80 : 0;
 }
 
@@ -57,8 +53,7 @@ static gboolean fail(SimAi *simai, GError **error, const char *format, ...)
     va_start(args, format);
     char *what = g_strdup_vprintf(format, args);
     va_end(args);
-    g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE, "%s:1: %s",
-                input_path(simai->reader->input), what);
+    g_set_error(error, TRACE_ERROR, TRACE_ERROR_VALUE, "%s:1: %s", input_path(simai->reader->input), what);
     g_free(what);
     return FALSE;
 }
@@ -66,8 +61,7 @@ static gboolean fail(SimAi *simai, GError **error, const char *format, ...)
 /* "key: value" pairs; a key that is not there keeps what the value is. */
 static gboolean take_numbers(SimAi *simai, const GPtrArray *words, GError **error)
 {
-    static const char *const keys[] = {
-        "model_parallel_NPU_group:", "ep:", "pp:", "vpp:", "ga:", "all_gpus:"};
+    static const char *const keys[] = {"model_parallel_NPU_group:", "ep:", "pp:", "vpp:", "ga:", "all_gpus:"};
     guint64 *values[] = {&simai->tp, &simai->ep, &simai->pp, &simai->vpp, &simai->ga, &simai->all};
     for (guint i = 0; i + 1 < words->len; i++) {
         for (guint k = 0; k < G_N_ELEMENTS(keys); k++) {
@@ -90,11 +84,8 @@ static void say_left_out(SimAi *simai, const GPtrArray *words)
             trace_note(trace, "%s: pp_comm: transfers between pipeline stages are not replayed",
                        input_path(simai->reader->input));
         }
-        if (strcmp(words->pdata[i], "checkpoints:") == 0 &&
-            words_u64(words->pdata[i + 1], G_MAXUINT64, &n) && n > 0) {
-            trace_note(trace,
-                       "%s: checkpoints: the recomputation of %" G_GUINT64_FORMAT
-                       " layers is not replayed",
+        if (strcmp(words->pdata[i], "checkpoints:") == 0 && words_u64(words->pdata[i + 1], G_MAXUINT64, &n) && n > 0) {
+            trace_note(trace, "%s: checkpoints: the recomputation of %" G_GUINT64_FORMAT " layers is not replayed",
                        input_path(simai->reader->input), n);
         }
     }
@@ -113,8 +104,7 @@ static gboolean set_ranks(SimAi *simai, GError **error)
     }
     if (simai->all % model != 0 || (simai->all / model) % simai->ep != 0) {
         return fail(simai, error,
-                    "%s: %" G_GUINT64_FORMAT
-                    " should be a multiple of model_parallel_NPU_group times pp times ep",
+                    "%s: %" G_GUINT64_FORMAT " should be a multiple of model_parallel_NPU_group times pp times ep",
                     said ? "all_gpus" : "--world", simai->all);
     }
     return reader_set_world(simai->reader, simai->all, error);
@@ -123,7 +113,7 @@ static gboolean set_ranks(SimAi *simai, GError **error)
 gboolean simai_header(SimAi *simai, const char *line, GError **error)
 {
     simai->policy = policy_of(line);
-    if (simai->policy == NULL) {
+    if (!simai->policy) {
         char *word = g_strndup(line, MIN(strcspn(line, " \t"), 40));
         fail(simai, error,
              "'%s' is not read; known are MICRO, DATA, MODEL, DISTRIBUTED_INFERENCE, HYBRID_DLRM, "
@@ -133,15 +123,14 @@ gboolean simai_header(SimAi *simai, const char *line, GError **error)
         return FALSE;
     }
     GPtrArray *words = words_split(line);
-    if (words == NULL) {
+    if (!words) {
         return fail(simai, error, "a quote has no place in the header");
     }
     simai->tp = simai->ep = simai->pp = simai->vpp = simai->ga = 1;
     gboolean sized = strstr(line, "model_parallel_NPU_group:") != NULL;
     gboolean ok = take_numbers(simai, words, error);
     if (ok && simai->policy->dims[PASS_FORWARD] == DIMS_MODEL && !sized) {
-        ok = fail(simai, error,
-                  "%s should say 'model_parallel_NPU_group: N', how many ranks share a model",
+        ok = fail(simai, error, "%s should say 'model_parallel_NPU_group: N', how many ranks share a model",
                   simai->policy->name);
     }
     if (ok) {

@@ -19,12 +19,9 @@ static gboolean simai_op(const char *word, Work *work)
     static const struct {
         const char *name;
         RecordOp op;
-    } ops[] = {{"NONE", RECORD_COMPUTE},
-               {"ALLREDUCE", RECORD_ALL_REDUCE},
-               {"ALLGATHER", RECORD_ALL_GATHER},
-               {"REDUCESCATTER", RECORD_REDUCE_SCATTER},
-               {"ALLTOALL", RECORD_ALL_TO_ALL},
-               {"BROADCAST", RECORD_BROADCAST},
+    } ops[] = {{"NONE", RECORD_COMPUTE},         {"ALLREDUCE", RECORD_ALL_REDUCE},
+               {"ALLGATHER", RECORD_ALL_GATHER}, {"REDUCESCATTER", RECORD_REDUCE_SCATTER},
+               {"ALLTOALL", RECORD_ALL_TO_ALL},  {"BROADCAST", RECORD_BROADCAST},
                {"REDUCE", RECORD_REDUCE}};
     static const char *const suffixes[] = {"", "_EP", "_DP_EP"};
     for (guint i = 0; i < G_N_ELEMENTS(ops); i++) {
@@ -56,27 +53,22 @@ static gboolean simai_layer(SimAi *simai, const char *line, GError **error)
 {
     static const Pass columns[] = {PASS_FORWARD, PASS_INPUT, PASS_WEIGHT};
     GPtrArray *words = words_split(line);
-    RecordSource where =
-        reader_here(simai->reader, input_line_number(simai->reader->input), 0, simai->layer->len);
+    RecordSource where = reader_here(simai->reader, input_line_number(simai->reader->input), 0, simai->layer->len);
     Layer layer = {.line = where.line};
     char *wrong = NULL;
     guint64 dep;
-    if (words == NULL || words->len < 12) {
-        wrong = g_strdup(
-            "a layer should have 12 columns: name, dependency, three times compute, communication "
-            "and bytes, update");
-    } else if (strcmp(words->pdata[1], "-1") != 0 &&
-               !words_u64(words->pdata[1], simai->layers - 1, &dep)) {
-        wrong =
-            g_strdup_printf("dependency '%.20s' should be -1 or a layer below %" G_GUINT64_FORMAT,
-                            (char *)words->pdata[1], simai->layers);
+    if (!words || words->len < 12) {
+        wrong = g_strdup("a layer should have 12 columns: name, dependency, three times compute, communication "
+                         "and bytes, update");
+    } else if (strcmp(words->pdata[1], "-1") != 0 && !words_u64(words->pdata[1], simai->layers - 1, &dep)) {
+        wrong = g_strdup_printf("dependency '%.20s' should be -1 or a layer below %" G_GUINT64_FORMAT,
+                                (char *)words->pdata[1], simai->layers);
     }
-    for (guint i = 0; i < PASSES && wrong == NULL; i++) {
+    for (guint i = 0; i < PASSES && !wrong; i++) {
         Work *work = &layer.work[columns[i]];
         char **word = (char **)&words->pdata[2 + 3 * i];
         if (!words_u64(word[0], RECORD_PS_MAX / 1000, &work->compute_ns)) {
-            wrong = g_strdup_printf("compute time '%.20s' should be nanoseconds, at most a day",
-                                    word[0]);
+            wrong = g_strdup_printf("compute time '%.20s' should be nanoseconds, at most a day", word[0]);
         } else if (!simai_op(word[1], work)) {
             work->op = RECORD_COMPUTE;
             work->suffix = "";
@@ -86,7 +78,7 @@ static gboolean simai_layer(SimAi *simai, const char *line, GError **error)
         }
     }
     gboolean ok = TRUE;
-    if (wrong != NULL) {
+    if (wrong) {
         ok = reader_problem(simai->reader, where, "wrong layer", error, "%s", wrong);
         layer = (Layer){.line = where.line, .bad = TRUE};
     } else {
@@ -94,7 +86,7 @@ static gboolean simai_layer(SimAi *simai, const char *line, GError **error)
     }
     g_array_append_val(simai->layer, layer);
     g_free(wrong);
-    if (words != NULL) {
+    if (words) {
         g_ptr_array_free(words, TRUE);
     }
     return ok;
@@ -112,8 +104,7 @@ static guint32 simai_group(SimAi *simai, const char *name, guint64 n, guint64 st
     return group;
 }
 
-static gboolean simai_add_comm(SimAi *simai, Record *record, const Work *work, Dims dims,
-                               GError **error)
+static gboolean simai_add_comm(SimAi *simai, Record *record, const Work *work, Dims dims, GError **error)
 {
     gboolean inner = simai->policy->data_inner;
     guint64 dp = simai->all / simai->tp / simai->pp;
@@ -167,8 +158,8 @@ static gboolean simai_add(SimAi *simai, guint index, Pass pass, GError **error)
     record.skipped = layer->bad;
     const Policy *policy = simai->policy;
     Dims dims = policy->first_all && index == 0 ? DIMS_ALL : policy->dims[pass];
-    if (!layer->bad && ((policy->weights_only && pass != PASS_WEIGHT) ||
-                        (policy->forward_only && pass != PASS_FORWARD))) {
+    if (!layer->bad &&
+        ((policy->weights_only && pass != PASS_WEIGHT) || (policy->forward_only && pass != PASS_FORWARD))) {
         return TRUE;
     }
     record.duration_ps = policy->weights_only ? 0 : work->compute_ns * 1000;
@@ -181,8 +172,8 @@ static gboolean simai_add(SimAi *simai, guint index, Pass pass, GError **error)
         return TRUE;
     }
     if (dims == DIMS_NONE) {
-        char *what = g_strdup_printf("communications of %ss, which %s does not have, are left out",
-                                     names[pass], policy->name);
+        char *what = g_strdup_printf("communications of %ss, which %s does not have, are left out", names[pass],
+                                     policy->name);
         trace_count(trace, what, record_op_name(work->op), 0);
         g_free(what);
         return TRUE;
@@ -204,43 +195,41 @@ static gboolean simai_lines(SimAi *simai, GError **error)
     Input *input = simai->reader->input;
     GError *broken = NULL;
     const char *line = input_line(input, &broken);
-    if (line == NULL && broken == NULL) {
+    if (!line && !broken) {
         g_set_error(&broken, TRACE_ERROR, TRACE_ERROR_CUT_OFF, "%s: is empty", input_path(input));
     }
-    if (line == NULL) {
+    if (!line) {
         g_propagate_error(error, broken);
         return FALSE;
     }
     gboolean ok = simai_header(simai, line, error);
     line = ok ? input_line(input, &broken) : NULL;
-    char *count = g_strdup(line != NULL ? line : "");
+    char *count = g_strdup(line ? line : "");
     g_strstrip(count);
-    if (ok && broken == NULL &&
-        (!words_u64(count, 1u << 24, &simai->layers) || simai->layers == 0)) {
-        g_set_error(&broken, TRACE_ERROR, TRACE_ERROR_VALUE,
-                    "%s:2: '%.20s' should be the number of layers", input_path(input), count);
+    if (ok && !broken && (!words_u64(count, 1u << 24, &simai->layers) || simai->layers == 0)) {
+        g_set_error(&broken, TRACE_ERROR, TRACE_ERROR_VALUE, "%s:2: '%.20s' should be the number of layers",
+                    input_path(input), count);
     }
     g_free(count);
-    while (ok && broken == NULL && simai->layer->len < simai->layers) {
+    while (ok && !broken && simai->layer->len < simai->layers) {
         line = input_line(input, &broken);
-        if (line == NULL) {
+        if (!line) {
             break;
         }
         ok = line[strspn(line, " \t")] == 0 || simai_layer(simai, line, error);
     }
-    if (ok && broken == NULL && simai->layer->len < simai->layers) {
-        g_set_error(&broken, TRACE_ERROR, TRACE_ERROR_CUT_OFF,
-                    "%s:%u: ends after %u of %" G_GUINT64_FORMAT " layers", input_path(input),
-                    input_line_number(input), simai->layer->len, simai->layers);
+    if (ok && !broken && simai->layer->len < simai->layers) {
+        g_set_error(&broken, TRACE_ERROR, TRACE_ERROR_CUT_OFF, "%s:%u: ends after %u of %" G_GUINT64_FORMAT " layers",
+                    input_path(input), input_line_number(input), simai->layer->len, simai->layers);
     }
-    while (ok && broken == NULL && (line = input_line(input, &broken)) != NULL) {
+    while (ok && !broken && (line = input_line(input, &broken))) {
         if (line[strspn(line, " \t")] != 0) {
             g_set_error(&broken, TRACE_ERROR, TRACE_ERROR_VALUE,
-                        "%s:%u: more layers than the %" G_GUINT64_FORMAT " that line 2 says",
-                        input_path(input), input_line_number(input), simai->layers);
+                        "%s:%u: more layers than the %" G_GUINT64_FORMAT " that line 2 says", input_path(input),
+                        input_line_number(input), simai->layers);
         }
     }
-    return ok && (broken == NULL || reader_forgive(simai->reader, &broken, error));
+    return ok && (!broken || reader_forgive(simai->reader, &broken, error));
 }
 
 static gboolean simai_read(Reader *reader, GError **error)
@@ -254,9 +243,7 @@ static gboolean simai_read(Reader *reader, GError **error)
         ok = simai_add(&simai, i, PASS_WEIGHT, error) && simai_add(&simai, i, PASS_INPUT, error);
     }
     if (ok && simai.empty > 0) {
-        trace_note(reader->trace,
-                   "%s: %" G_GUINT64_FORMAT
-                   " communications of 0 bytes are not there, as in ASTRA-sim",
+        trace_note(reader->trace, "%s: %" G_GUINT64_FORMAT " communications of 0 bytes are not there, as in ASTRA-sim",
                    input_path(reader->input), simai.empty);
     }
     reader->trace->replicate = simai.all > 1;

@@ -6,8 +6,7 @@
 #include "traces/format/words.h"
 
 /* One KEY=VALUE. FALSE: unknown, or not right; *right says what would be. */
-static gboolean line_attribute(Text *text, TextLine *line, const char *key, const char *value,
-                               const char **right)
+static gboolean line_attribute(Text *text, TextLine *line, const char *key, const char *value, const char **right)
 {
     Record *r = &line->record;
     guint64 n = 0;
@@ -30,8 +29,7 @@ static gboolean line_attribute(Text *text, TextLine *line, const char *key, cons
         return words_time(value, to);
     }
     if (strcmp(key, "to") == 0 || strcmp(key, "from") == 0 || strcmp(key, "root") == 0) {
-        *right =
-            "a rank of this job (to= of a send, from= of a recv, root= of a rooted collective)";
+        *right = "a rank of this job (to= of a send, from= of a recv, root= of a rooted collective)";
         gboolean fits = r->op == RECORD_SEND   ? key[0] == 't'
                         : r->op == RECORD_RECV ? key[0] == 'f'
                                                : key[0] == 'r' && record_op_has_root(r->op);
@@ -42,9 +40,7 @@ static gboolean line_attribute(Text *text, TextLine *line, const char *key, cons
     if (strcmp(key, "tag") == 0 || strcmp(key, "stream") == 0 || strcmp(key, "step") == 0) {
         *right = "a number below 2^31";
         gboolean ok = words_u64(value, G_MAXINT32, &n);
-        *(key[0] == 't'                    ? &r->tag
-          : key[1] == 't' && key[2] == 'r' ? &r->stream
-                                           : (guint32 *)&r->step) = n;
+        *(key[0] == 't' ? &r->tag : key[1] == 't' && key[2] == 'r' ? &r->stream : (guint32 *)&r->step) = n;
         return ok;
     }
     if (strcmp(key, "dtype") == 0) {
@@ -63,17 +59,16 @@ static gboolean line_attribute(Text *text, TextLine *line, const char *key, cons
         line->after = g_strdup(value);
         return TRUE;
     }
-    *right =
-        "one of group bytes out to from root tag stream gap duration start step dtype reduction "
-        "after name";
+    *right = "one of group bytes out to from root tag stream gap duration start step dtype reduction "
+             "after name";
     return FALSE;
 }
 
 gboolean text_line_deps(Text *text, TextLine *line, guint32 index)
 {
-    char **parts = g_strsplit(line->after != NULL ? line->after : "", ",", -1);
+    char **parts = g_strsplit(line->after ? line->after : "", ",", -1);
     gboolean ok = TRUE;
-    for (guint i = 0; parts[i] != NULL && ok; i++) {
+    for (guint i = 0; parts[i] && ok; i++) {
         guint64 node;
         ok = words_u64(parts[i], G_MAXINT64, &node);
         PendingDep dep = {index, input_line_number(text->reader->input), node};
@@ -117,12 +112,10 @@ const char *text_line_complete(Text *text, TextLine *line)
 const char *text_line_parse(Text *text, GPtrArray *words, TextLine *line, const char **right)
 {
     guint first = 2;
-    if (words->len < 2 || !record_op_parse(words->pdata[1], &line->record.op) ||
-        line->record.op == RECORD_PLAN) {
+    if (words->len < 2 || !record_op_parse(words->pdata[1], &line->record.op) || line->record.op == RECORD_PLAN) {
         line->record.op = RECORD_COMPUTE;
-        *right =
-            "an operation: compute, all_reduce, all_gather, reduce_scatter, broadcast, reduce, "
-            "all_to_all, gather, scatter, barrier, send or recv";
+        *right = "an operation: compute, all_reduce, all_gather, reduce_scatter, broadcast, reduce, "
+                 "all_to_all, gather, scatter, barrier, send or recv";
         return words->len < 2 ? "" : words->pdata[1];
     }
     if (line->record.op == RECORD_COMPUTE) {
@@ -134,8 +127,8 @@ const char *text_line_parse(Text *text, GPtrArray *words, TextLine *line, const 
     }
     for (guint i = first; i < words->len; i++) {
         const char *word = words->pdata[i], *equals = strchr(word, '=');
-        char *key = g_strndup(word, equals != NULL ? (gsize)(equals - word) : strlen(word));
-        gboolean good = line_attribute(text, line, key, equals != NULL ? equals + 1 : "", right);
+        char *key = g_strndup(word, equals ? (gsize)(equals - word) : strlen(word));
+        gboolean good = line_attribute(text, line, key, equals ? equals + 1 : "", right);
         g_free(key);
         if (!good) {
             return word;

@@ -12,7 +12,7 @@ static int text_probe(const char *head, gsize n)
     (void)n;
     while (*head == '#' || g_ascii_isspace(*head)) {
         const char *end = *head == '#' ? strchr(head, '\n') : head;
-        if (end == NULL) {
+        if (!end) {
             return 0;
         }
         head = end + 1;
@@ -28,8 +28,8 @@ static gboolean fail(Text *text, GError **error, const char *format, ...)
     va_start(args, format);
     char *what = g_strdup_vprintf(format, args);
     va_end(args);
-    g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s:%u: %s",
-                input_path(text->reader->input), input_line_number(text->reader->input), what);
+    g_set_error(error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s:%u: %s", input_path(text->reader->input),
+                input_line_number(text->reader->input), what);
     g_free(what);
     return FALSE;
 }
@@ -41,8 +41,7 @@ static gboolean text_group(Text *text, GPtrArray *words, GError **error)
     for (guint i = 0; i < ranks->len && ok; i++) {
         ok = g_array_index(ranks, guint32, i) < text->reader->trace->world;
     }
-    guint32 group = ok ? trace_group(text->reader->trace, words->pdata[1],
-                                     (guint32 *)(void *)ranks->data, ranks->len)
+    guint32 group = ok ? trace_group(text->reader->trace, words->pdata[1], (guint32 *)(void *)ranks->data, ranks->len)
                        : RECORD_NO_GROUP;
     if (!ok || trace_group_at(text->reader->trace, group)->twice) {
         g_array_free(ranks, TRUE);
@@ -68,13 +67,18 @@ static gboolean text_world(Text *text, GPtrArray *words, GError **error)
     if (words->len != 2 || !words_u64(words->pdata[1], RECORD_WORLD_MAX, &world) || world == 0) {
         return fail(text, error, "should read 'world N' with N ranks, 1 to %u", RECORD_WORLD_MAX);
     }
-    if (text->reader->trace->world != 0) {
+    if (text->seen) { /* by this file: each file of a job says it */
         return fail(text, error, "'world' is given twice");
     }
     if (!reader_set_world(text->reader, world, error)) {
         return FALSE;
     }
     text->seen = g_new0(guint8, world);
+    for (guint i = 0; i < text->reader->trace->records->len; i++) { /* in the job's other files */
+        const guint32 rank = trace_record(text->reader->trace, i)->rank;
+        text->sections += !text->seen[rank];
+        text->seen[rank] = TRUE;
+    }
     guint32 group = trace_group_world(text->reader->trace, world);
     g_hash_table_insert(text->groups, g_strdup("world"), GUINT_TO_POINTER(group + 1));
     return TRUE;
@@ -94,8 +98,8 @@ static gboolean text_end_rank(Text *text, GError **error)
         Record *record = trace_record(trace, dep->record);
         record->skipped = TRUE;
         if (!reader_problem(text->reader, record->source, "dependency on a missing node", error,
-                            "waits for node %" G_GINT64_FORMAT ", which rank %u does not have",
-                            dep->node, record->rank)) {
+                            "waits for node %" G_GINT64_FORMAT ", which rank %u does not have", dep->node,
+                            record->rank)) {
             return FALSE;
         }
     }
@@ -109,7 +113,7 @@ static gboolean text_rank(Text *text, GPtrArray *words, GError **error)
     Trace *trace = text->reader->trace;
     guint64 rank = 0;
     gboolean all = words->len == 2 && strcmp(words->pdata[1], "*") == 0;
-    if (trace->world == 0) {
+    if (!text->seen) {
         return fail(text, error, "'world N' should come before the first rank");
     }
     if (!all && (words->len != 2 || !words_u64(words->pdata[1], trace->world - 1, &rank))) {
@@ -148,13 +152,12 @@ static gboolean line_keep(Text *text, TextLine *line, GError **error)
         *key = record->source.node;
         g_hash_table_insert(text->nodes, key, GUINT_TO_POINTER(index + 1));
     }
-    if (line->after == NULL || text_line_deps(text, line, index)) {
+    if (!line->after || text_line_deps(text, line, index)) {
         return TRUE;
     }
     trace_record(text->reader->trace, index)->skipped = TRUE;
     return reader_problem(text->reader, record->source, "wrong attribute", error,
-                          "'after=%s' should be numbers of operations, like after=1,2",
-                          line->after);
+                          "'after=%s' should be numbers of operations, like after=1,2", line->after);
 }
 
 static gboolean text_operation(Text *text, GPtrArray *words, GError **error)
@@ -173,17 +176,16 @@ static gboolean text_operation(Text *text, GPtrArray *words, GError **error)
     record_init(&line.record, text->rank, RECORD_COMPUTE);
     line.record.source = here;
     const char *right = NULL, *wrong = text_line_parse(text, words, &line, &right);
-    const char *whole = wrong == NULL ? text_line_complete(text, &line) : NULL;
+    const char *whole = !wrong ? text_line_complete(text, &line) : NULL;
     gboolean ok, good = FALSE;
     if (g_hash_table_contains(text->nodes, &line.record.source.node)) {
         ok = reader_problem(reader, here, "doubled node", error,
                             "rank %" G_GINT64_FORMAT " has another "
                             "operation of this number; numbers should differ",
                             text->rank);
-    } else if (wrong != NULL) {
-        ok = reader_problem(reader, here, "wrong attribute", error, "'%s' should be %s", wrong,
-                            right);
-    } else if (whole != NULL) {
+    } else if (wrong) {
+        ok = reader_problem(reader, here, "wrong attribute", error, "'%s' should be %s", wrong, right);
+    } else if (whole) {
         ok = reader_problem(reader, here, "wrong operation", error, "%s", whole);
     } else {
         ok = reader_check(reader, &line.record, &good, error);
@@ -197,7 +199,7 @@ static gboolean text_operation(Text *text, GPtrArray *words, GError **error)
 static gboolean text_line(Text *text, const char *line, GError **error)
 {
     GPtrArray *words = words_split(line);
-    if (words == NULL) {
+    if (!words) {
         return fail(text, error, "a quote (\") is not closed on its line");
     }
     gboolean ok = TRUE;
@@ -209,8 +211,7 @@ static gboolean text_line(Text *text, const char *line, GError **error)
              : strcmp(first, MAGIC) == 0
                  ? words->len == 2 && strcmp(words->pdata[1], "1") == 0
                        ? TRUE
-                       : fail(text, error,
-                              "should read '" MAGIC " 1': this is version 1 of the format")
+                       : fail(text, error, "should read '" MAGIC " 1': this is version 1 of the format")
                  : text_operation(text, words, error);
     }
     g_ptr_array_free(words, TRUE);
@@ -228,10 +229,10 @@ static gboolean text_read(Reader *reader, GError **error)
     };
     GError *broken = NULL;
     gboolean ok = TRUE;
-    for (const char *line; ok && (line = input_line(reader->input, &broken)) != NULL;) {
+    for (const char *line; ok && (line = input_line(reader->input, &broken));) {
         ok = text_line(&text, line, error);
     }
-    if (ok && broken != NULL) {
+    if (ok && broken) {
         ok = reader_forgive(reader, &broken, error);
     }
     ok = ok && text_end_rank(&text, error);

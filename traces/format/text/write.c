@@ -118,8 +118,8 @@ static void append_communication(GString *to, const Trace *trace, const Record *
     }
 }
 
-static void append_record(GString *to, const Trace *trace, const Record *r, const gint64 *numbers,
-                          gint64 number, char **words)
+static void append_record(GString *to, const Trace *trace, const Record *r, const gint64 *numbers, gint64 number,
+                          char **words)
 {
     g_string_append_printf(to, "%" G_GINT64_FORMAT " %s", number, record_op_name(r->op));
     if (r->op == RECORD_COMPUTE) {
